@@ -1,0 +1,13 @@
+GO ?= go
+
+.PHONY: build test race lint
+build:
+	$(GO) build -trimpath -ldflags="-s -w" -o bin/servebench ./cmd/servebench
+test:
+	$(GO) test ./...
+race:
+	$(GO) test -race ./...
+lint:
+	@test -z "$$(gofmt -l cmd loadgen metrics report dataset)" || { gofmt -l cmd loadgen metrics report dataset; exit 1; }
+	$(GO) vet ./...
+	$(GO) tool staticcheck ./...

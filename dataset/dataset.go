@@ -1,0 +1,33 @@
+// Package dataset makes the conversations that a load test sends.
+//
+// A dataset is an iterator. Repeating, limiting and sharding are functions from
+// one Source to another, so a workload is built up like a pipe. Ranging over a
+// Source again starts it anew and gives the same conversations, because each
+// generator is seeded when the iteration begins.
+package dataset
+
+import (
+	"encoding/json"
+	"iter"
+)
+
+// A Source yields conversations in the order in which they are to be sent. An
+// error ends it.
+type Source = iter.Seq2[*Conversation, error]
+
+// A Conversation is one or more turns; each is sent once the one before it has
+// been answered. Most have one turn.
+type Conversation struct {
+	ID    string // request id; empty when the dataset gives none
+	Turns []Turn
+}
+
+// A Turn is one request. Exactly one of Prompt, TokenIDs and Messages is what
+// is sent: Messages if set, else TokenIDs if set, else Prompt.
+type Turn struct {
+	Prompt    string
+	TokenIDs  []int           // the prompt as token ids, for endpoints that take them
+	Messages  json.RawMessage // a ready list of chat messages
+	PromptLen int             // tokens in the prompt by this dataset's count
+	OutputLen int             // tokens to ask for
+}

@@ -1,0 +1,59 @@
+package loadgen
+
+import (
+	"context"
+	"iter"
+	"time"
+
+	"github.com/servebench/servebench/dataset"
+	"github.com/servebench/servebench/metrics"
+)
+
+// A Request is one turn, ready to be sent. It is read-only once made.
+type Request struct {
+	ID       string // x-request-id; empty sends none
+	Body     []byte // the JSON body
+	KeepText bool   // the generated text is wanted in Record.Text whatever happens
+}
+
+// A Chunk is one event of a streamed answer that has choices: what vLLM's client
+// counts, whatever it carries.
+type Chunk struct {
+	At      time.Time // when its bytes reached this machine
+	Text    []byte    // output text, reasoning and tool-call arguments; valid until the next chunk
+	Content bool      // it carries output: not a role or a finish reason alone
+	Tokens  int       // completion tokens so far, from continuous usage statistics; 0 when unknown
+}
+
+// A Sender sends one request and yields the chunks of its answer as they
+// arrive. It fills rec's connection, status, finish, usage (In, Out) and Last
+// fields, and Text when the request asks for it or the server reports no
+// output count. Times go into rec as offsets from epoch. The last pair it yields
+// may be an error, as a *Failure; nothing follows it.
+type Sender func(ctx context.Context, epoch time.Time, req *Request, rec *metrics.Record) iter.Seq2[Chunk, error]
+
+// A Failure says how a request failed.
+type Failure struct {
+	Class metrics.Class
+	Err   error // the server's own message where there is one
+}
+
+func (f *Failure) Error() string { return f.Err.Error() }
+func (f *Failure) Unwrap() error { return f.Err }
+
+// A Target is a server under test and how to speak to it.
+type Target struct {
+	Name   string                                                    // in Records; may be empty when there is one
+	Encode func(c *dataset.Conversation, turn int) (*Request, error) // makes the body, ahead of time
+	Send   Sender
+	Count  func(text string) int // output tokens of a text when the server gives no count; nil counts 1
+}
+
+// A Load is what one target is put under.
+type Load struct {
+	Target      Target
+	Source      dataset.Source
+	Schedule    Schedule
+	Concurrency int           // requests in flight at most; 0 means no limit
+	Delay       time.Duration // added to every due time
+}

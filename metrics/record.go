@@ -1,0 +1,113 @@
+package metrics
+
+import "time"
+
+// A Phase says which part of a run a request belongs to.
+type Phase string
+
+const (
+	Main   Phase = ""        // measured
+	WarmUp Phase = "warm-up" // sent before the measured part
+	Drain  Phase = "drain"   // still running when the run was asked to stop
+)
+
+// A Class names the way in which a request failed. The zero value is success.
+type Class string
+
+const (
+	OK        Class = ""
+	Connect   Class = "connect"   // no connection: refused, unreachable, DNS, TLS
+	Timeout   Class = "timeout"   // no first byte, or not finished, within the limits set
+	Stall     Class = "stall"     // the stream stopped between two chunks for too long
+	Status    Class = "status"    // an HTTP status other than 200
+	InStream  Class = "in-stream" // an error object inside a 200 stream
+	Truncated Class = "truncated" // the stream ended in the middle
+	Empty     Class = "empty"     // 200, but no chunk at all
+	Malformed Class = "malformed" // a reply that is not what the protocol says
+	Cancelled Class = "cancelled" // cut by us when the run was stopped
+)
+
+// A Record is what one request did. All times are offsets from the start of
+// the run; zero in Wrote, FirstByte, FirstContent and Last means "never". A
+// Record is owned by whoever received it; nothing changes it afterwards.
+type Record struct {
+	Run      string // id of the run, the same in every line of its stream
+	Target   string // name of the target, empty when there is only one
+	ID       string // x-request-id as sent, empty when none was
+	Index    int    // position in the dataset
+	Turn     int    // position in the conversation
+	Attempts int    // times the request was sent
+	Phase    Phase
+
+	Due          time.Duration // when the schedule wanted it sent
+	Slot         time.Duration // when it held a concurrency slot
+	Sent         time.Duration // just before it was handed to the HTTP client
+	Wrote        time.Duration // when its last byte was written
+	FirstByte    time.Duration // when the reply's first byte came
+	FirstContent time.Duration // arrival of the first chunk that carries output
+	Last         time.Duration // arrival of the last chunk that counts (see E2EL)
+	End          time.Duration // when the reply was read to its end, or failed
+	Chunks       Stamps        // arrival of every chunk with choices
+
+	Conn        Conn
+	MaxAge      time.Duration // longest time that a chunk's bytes lay unread in the socket
+	SharedReads int           // chunks that came in one read together with an earlier one
+
+	In       int // prompt tokens: the server's count when it gave one, else InAsked
+	InAsked  int // prompt tokens by the dataset's count
+	Out      int // output tokens: the server's count, else the tokenizer's, else 1
+	OutAsked int // output tokens asked for
+
+	// TokensPerChunk holds the tokens of each chunk, from continuous usage
+	// statistics. It is nil when the server gave none or each chunk held one.
+	TokensPerChunk []int
+
+	Finish string // finish reason as the server gave it
+	Status int    // HTTP status, 0 when no reply came
+	Class  Class
+	Error  string // the server's own message where there is one
+	Text   string // generated text, where it was asked to be kept
+}
+
+// Conn says how the request got its connection.
+type Conn struct {
+	New               bool // opened for this request
+	DNS, Connect, TLS time.Duration
+}
+
+// TTFT is the time to first token as vLLM's client defines it: arrival of the
+// first chunk with choices, whatever it carries, less Sent. Connecting is
+// inside. It is 0 for a request without chunks.
+func (r *Record) TTFT() time.Duration {
+	if r.Chunks.Len() == 0 {
+		return 0
+	}
+	return r.Chunks.First() - r.Sent
+}
+
+// TPOT is the time per output token after the first,
+// (E2EL − TTFT) / (Out − 1), as vLLM's client defines it. It is 0 when
+// there is no second token.
+func (r *Record) TPOT() time.Duration {
+	if r.Out < 2 || r.Chunks.Len() == 0 {
+		return 0
+	}
+	return (r.E2EL() - r.TTFT()) / time.Duration(r.Out-1)
+}
+
+// E2EL is the end-to-end latency: the last chunk that counts, less Sent. On
+// completions that is the last chunk with choices; on chat the usage chunk
+// after it counts too, as in vLLM's client. It is 0 for a failed request.
+func (r *Record) E2EL() time.Duration {
+	if r.Class != OK || r.Last == 0 {
+		return 0
+	}
+	return r.Last - r.Sent
+}
+
+// Queue is the time spent waiting for a free concurrency slot.
+func (r *Record) Queue() time.Duration { return r.Slot - r.Due }
+
+// Lag is how late the load generator itself was: Sent less the later of Due
+// and Slot.
+func (r *Record) Lag() time.Duration { return r.Sent - max(r.Due, r.Slot) }

@@ -1,0 +1,64 @@
+package metrics
+
+import (
+	"encoding/binary"
+	"iter"
+	"time"
+)
+
+// Stamps is a sequence of arrival times, offsets from the start of the run in
+// nanoseconds, kept as zigzag varint differences: two to four bytes each at the
+// intervals between tokens. The zero value is empty.
+type Stamps struct {
+	first, last time.Duration
+	n           int
+	deltas      []byte
+}
+
+// Append adds a stamp. An earlier one than the last is allowed.
+func (s *Stamps) Append(at time.Duration) {
+	if s.n == 0 {
+		s.first = at
+	} else {
+		s.deltas = binary.AppendVarint(s.deltas, int64(at-s.last))
+	}
+	s.last = at
+	s.n++
+}
+
+// Len is the number of stamps.
+func (s *Stamps) Len() int { return s.n }
+
+// First is the first stamp, 0 when there is none.
+func (s *Stamps) First() time.Duration { return s.first }
+
+// Last is the last stamp, 0 when there is none.
+func (s *Stamps) Last() time.Duration { return s.last }
+
+// All yields the stamps in order.
+func (s *Stamps) All() iter.Seq[time.Duration] {
+	return func(yield func(time.Duration) bool) {
+		if s.n == 0 || !yield(s.first) {
+			return
+		}
+		at := s.first
+		for gap := range s.Gaps() {
+			if at += gap; !yield(at) {
+				return
+			}
+		}
+	}
+}
+
+// Gaps yields the differences between successive stamps: one fewer than Len.
+// On the stamps of a Record these are vLLM's inter-token latencies.
+func (s *Stamps) Gaps() iter.Seq[time.Duration] {
+	return func(yield func(time.Duration) bool) {
+		for b := s.deltas; len(b) > 0; {
+			v, n := binary.Varint(b)
+			if b = b[n:]; !yield(time.Duration(v)) {
+				return
+			}
+		}
+	}
+}
