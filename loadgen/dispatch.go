@@ -1,0 +1,202 @@
+package loadgen
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"time"
+
+	"github.com/servebench/servebench/metrics"
+)
+
+// A dispatcher starts one load's conversations, first in, first out: wait until
+// due, take a slot, start. It is the only place where a request waits for a
+// slot, so there is one goroutine for each request in flight and no more.
+type dispatcher struct {
+	load     *Load
+	queue    *queue
+	wait     Waiter // nil: its own pacer
+	live     *Live
+	run      string
+	slots    chan struct{} // nil without a limit
+	epoch    time.Time
+	inFlight context.Context // ends when requests are to be cut
+	records  chan<- *metrics.Record
+}
+
+func (r *Run) dispatcher(load *Load, q *queue) *dispatcher {
+	d := &dispatcher{load: load, queue: q, wait: r.Wait, live: r.Live}
+	if d.live == nil {
+		d.live = new(Live)
+	}
+	if r.Header != nil {
+		d.run = r.Header.Run
+	}
+	if load.Concurrency > 0 {
+		d.slots = make(chan struct{}, load.Concurrency)
+	}
+	return d
+}
+
+// dispatch returns once every conversation that it started has ended.
+func (d *dispatcher) dispatch(ctx context.Context) error {
+	wait := d.wait
+	if wait == nil {
+		p, err := newPacer()
+		if err != nil {
+			return err
+		}
+		defer p.Close()
+		wait = p.Wait
+	}
+	var going sync.WaitGroup
+	defer going.Wait()
+	for p := range d.queue.ready {
+		if p.due > 0 && wait(ctx, d.epoch.Add(p.due)) != nil || !d.take(ctx) {
+			return nil
+		}
+		slot := time.Since(d.epoch)
+		if !p.timed {
+			p.due = slot
+		}
+		going.Go(func() { d.converse(p, slot) })
+	}
+	return nil
+}
+
+// take waits for a slot and reports whether there was one before ctx ended.
+func (d *dispatcher) take(ctx context.Context) bool {
+	if ctx.Err() != nil {
+		return false
+	}
+	if d.slots == nil {
+		return true
+	}
+	select {
+	case d.slots <- struct{}{}:
+		return true
+	case <-ctx.Done():
+		return false
+	}
+}
+
+// converse holds one conversation to its end: each turn is sent once the one
+// before has been answered, and none after a failure.
+func (d *dispatcher) converse(p prepared, slot time.Duration) {
+	req, due := p.first, p.due
+	for turn := range p.Turns {
+		rec := &metrics.Record{
+			Run: d.run, Target: d.load.Target.Name, ID: req.ID, Index: p.index, Turn: turn,
+			Due: due, Slot: slot, InAsked: p.Turns[turn].PromptLen, OutAsked: p.Turns[turn].OutputLen,
+		}
+		d.live.Sent.Add(1)
+		d.load.Target.exchange(d.inFlight, d.epoch, req, exchange{rec, d.live})
+		if turn == 0 {
+			d.queue.room.Release(p.cost)
+		}
+		last := turn == len(p.Turns)-1 || rec.Class != metrics.OK
+		if !last {
+			var err error
+			if req, err = d.load.Target.Encode(p.Conversation, turn+1); err != nil {
+				last, rec.Class, rec.Error = true, metrics.Malformed, err.Error()
+			}
+			due, slot = rec.End, rec.End
+		}
+		d.live.end(rec)
+		if last && d.slots != nil {
+			<-d.slots
+		}
+		d.records <- rec
+		if last {
+			return
+		}
+	}
+}
+
+// exchange is where the parts of an answer go.
+type exchange struct {
+	rec  *metrics.Record
+	live *Live
+}
+
+// exchange sends req and fills x.rec with what happened.
+func (t *Target) exchange(ctx context.Context, epoch time.Time, req *Request, x exchange) {
+	rec := x.rec
+	var tokens tokenCount
+	rec.Sent = time.Since(epoch)
+	for chunk, err := range t.Send(ctx, epoch, req, rec) {
+		if err != nil {
+			rec.Class, rec.Error = classify(err)
+			break
+		}
+		at := chunk.At.Sub(epoch)
+		if rec.Chunks.Len() == 0 {
+			x.live.first(at - rec.Sent)
+		}
+		rec.Chunks.Append(at)
+		x.live.Chunks.Add(1)
+		if chunk.Content && rec.FirstContent == 0 {
+			rec.FirstContent = at
+		}
+		tokens.add(chunk.Tokens)
+	}
+	rec.End = time.Since(epoch)
+	rec.TokensPerChunk = tokens.perChunk
+	t.count(req, rec)
+}
+
+// count fills in the token counts that the server did not give.
+func (t *Target) count(req *Request, rec *metrics.Record) {
+	if rec.In == 0 {
+		rec.In = rec.InAsked
+	}
+	if rec.Out == 0 && rec.Class == metrics.OK {
+		rec.Out = 1
+		if t.Count != nil {
+			rec.Out = t.Count(rec.Text)
+		}
+	}
+	if !req.KeepText {
+		rec.Text = ""
+	}
+}
+
+func classify(err error) (metrics.Class, string) {
+	if f, ok := errors.AsType[*Failure](err); ok {
+		return f.Class, f.Error()
+	}
+	return metrics.Malformed, err.Error()
+}
+
+// Once sends one request outside any load: a ready check or a warm-up. The
+// Record's times count from the call.
+func (t *Target) Once(ctx context.Context, req *Request) *metrics.Record {
+	rec := &metrics.Record{ID: req.ID, Phase: metrics.WarmUp}
+	t.exchange(ctx, time.Now(), req, exchange{rec, new(Live)})
+	return rec
+}
+
+// A tokenCount turns the server's running totals into tokens per chunk, and
+// keeps nothing as long as each chunk holds one.
+type tokenCount struct {
+	chunks, total int
+	perChunk      []int
+}
+
+func (c *tokenCount) add(total int) {
+	if total == 0 {
+		return
+	}
+	n := total - c.total
+	c.total = total
+	c.chunks++
+	if n != 1 && c.perChunk == nil {
+		c.perChunk = make([]int, c.chunks-1, 2*c.chunks)
+		for i := range c.perChunk {
+			c.perChunk[i] = 1
+		}
+	}
+	if c.perChunk != nil {
+		c.perChunk = append(c.perChunk, n)
+	}
+}

@@ -1,0 +1,27 @@
+package loadgen
+
+import (
+	"context"
+	"time"
+)
+
+// A Waiter waits until a point in time, or until ctx ends, whose error it then
+// returns. A point in the past does not wait.
+type Waiter func(ctx context.Context, until time.Time) error
+
+// Sleep is a Waiter made of the runtime's timers. They may be a millisecond
+// late, and they know fake time.
+func Sleep(ctx context.Context, until time.Time) error {
+	d := time.Until(until)
+	if d <= 0 {
+		return ctx.Err()
+	}
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-t.C:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}

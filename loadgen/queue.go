@@ -1,0 +1,100 @@
+package loadgen
+
+import (
+	"context"
+	"fmt"
+	"iter"
+	"sync"
+	"time"
+
+	"golang.org/x/sync/semaphore"
+
+	"github.com/servebench/servebench/dataset"
+)
+
+// aheadBytes bounds the bodies that wait, encoded, for their due time.
+const aheadBytes = 32 << 20
+
+// A queue holds the requests that are ready to go: encoded ahead of time, so
+// that tokenising and encoding delay no start, and bounded, so that a dataset
+// of any length fits.
+type queue struct {
+	ready  chan prepared
+	room   *semaphore.Weighted
+	primed chan struct{} // closed once the queue is full or the source at its end
+	prime  func()
+}
+
+// prepared is a conversation whose first request is encoded.
+type prepared struct {
+	*dataset.Conversation
+	index int
+	due   time.Duration
+	timed bool // due came from a schedule
+	first *Request
+	cost  int64
+}
+
+func newQueue() *queue {
+	primed := make(chan struct{})
+	return &queue{
+		ready:  make(chan prepared, 8192),
+		room:   semaphore.NewWeighted(aheadBytes),
+		primed: primed,
+		prime:  sync.OnceFunc(func() { close(primed) }),
+	}
+}
+
+// fill encodes the load's conversations until its source or its schedule ends.
+func (q *queue) fill(ctx context.Context, load *Load) error {
+	defer close(q.ready)
+	defer q.prime()
+	next := func() (time.Duration, bool) { return 0, true }
+	if load.Schedule != nil {
+		var stop func()
+		next, stop = iter.Pull(iter.Seq[time.Duration](load.Schedule))
+		defer stop()
+	}
+	index := 0
+	for conversation, err := range load.Source {
+		if err != nil {
+			return fmt.Errorf("dataset: %w", err)
+		}
+		due, ok := next()
+		if !ok {
+			return nil
+		}
+		first, err := load.Target.Encode(conversation, 0)
+		if err != nil {
+			return fmt.Errorf("encoding request %d: %w", index, err)
+		}
+		p := prepared{conversation, index, due + load.Delay, load.Schedule != nil, first, int64(min(len(first.Body), aheadBytes))}
+		if !q.put(ctx, p) {
+			return nil
+		}
+		index++
+	}
+	return nil
+}
+
+// put waits for room and reports whether there was any before ctx ended.
+func (q *queue) put(ctx context.Context, p prepared) bool {
+	if !q.room.TryAcquire(p.cost) {
+		q.prime()
+		if q.room.Acquire(ctx, p.cost) != nil {
+			return false
+		}
+	}
+	select {
+	case q.ready <- p:
+		return true
+	default:
+	}
+	q.prime()
+	select {
+	case q.ready <- p:
+		return true
+	case <-ctx.Done():
+		return false
+	}
+}
