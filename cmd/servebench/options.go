@@ -1,0 +1,118 @@
+package main
+
+import (
+	"time"
+
+	"github.com/servebench/servebench/loadgen"
+	"github.com/servebench/servebench/metrics"
+)
+
+// options is what `servebench run` was asked to do, checked and complete:
+// defaults are in place and flags that stand for others are resolved. It is
+// read-only once made.
+type options struct {
+	Server   serverOptions
+	Traffic  trafficOptions
+	Workload workloadOptions
+	Sampling samplingOptions
+	Results  resultOptions
+	Limits   limitOptions
+
+	// Flags are all flags with their values, in the order of their
+	// declaration and without secrets: what the run's records show.
+	Flags []metrics.KV
+}
+
+// serverOptions say where requests go and in which protocol.
+type serverOptions struct {
+	Backend    string       // vllm, openai or openai-chat
+	BaseURL    string       // http://host:port when --base-url was not given; no slash at its end
+	Endpoint   string       // path, starting with a slash
+	Headers    []metrics.KV // later ones replaced earlier ones of the same name
+	Insecure   bool         // do not verify TLS certificates
+	Model      string       // empty: the first of GET /v1/models
+	ServedName string       // name in requests; empty: the model's
+
+	Tokenizer     string // a file, a folder or stub-N; empty: the model's name
+	SkipTokenizer bool   // load none
+}
+
+// trafficOptions say when requests are sent.
+type trafficOptions struct {
+	RequestRate    float64 // requests a second, +Inf for all at once; +Inf with a ramp-up
+	Burstiness     float64 // shape of the gamma distribution; +Inf for even gaps
+	MaxConcurrency *int    // nil for no limit
+	RampUp         *metrics.RampUp
+	Warmups        int           // requests before the measured ones
+	ReadyCheck     time.Duration // how long to wait for the server; 0 skips the check
+}
+
+// workloadOptions say what is sent: they are shared with `servebench dataset`.
+type workloadOptions struct {
+	Dataset         string // random, sharegpt or custom
+	Path            string
+	Seed            int64
+	NumPrompts      int // for custom, 0 or less means all
+	Shuffle         bool
+	Oversample      bool   // repeat a dataset that is too short
+	RequestIDPrefix string // empty: bench-<8 random hex digits>-
+
+	Random   randomOptions
+	ShareGPT sharegptOptions
+	Custom   customOptions
+
+	TokenIDs  bool // send token ids instead of text; needs no tokenizer
+	VocabSize int  // ids are below it when there is no tokenizer
+}
+
+// randomOptions are lengths in tokens; --input-len and --output-len are
+// resolved into them.
+type randomOptions struct {
+	InputLen, OutputLen, PrefixLen int
+	InputRatio, OutputRatio        float64 // in [0,1): lengths vary by that much either way
+}
+
+type sharegptOptions struct {
+	OutputLen *int // nil: the length of the recorded answer
+}
+
+type customOptions struct {
+	OutputLen int // -1: each row's output_tokens
+}
+
+// samplingOptions say what is asked of the model beside the prompt.
+type samplingOptions struct {
+	Temperature *float64 // also in ExtraBody; nil leaves it to the server
+	IgnoreEOS   bool     // given, or implied by the random dataset
+	Logprobs    *int
+	ExtraBody   loadgen.Object // sampling flags, with --extra-body merged over them
+}
+
+// resultOptions say what is reported and where it goes.
+type resultOptions struct {
+	Metrics     []string  // --percentile-metrics as given; names it does not know have no effect
+	Percentiles []float64 // 0 to 100, in the order given
+	Goodput     []metrics.SLO
+	Label       string // empty: the backend
+	Metadata    []metrics.KV
+
+	Save         bool // write vLLM's result file
+	SaveDetailed bool // keep its arrays
+	Append       bool
+	Dir          string
+	Filename     string // empty: made from label, rate, model and time
+
+	Stream      string // where the record stream goes: a file, - for stdout, empty for nowhere
+	Record      string // full or requests
+	VLLMVersion string // whose block is printed; latest or a version number
+	NoProgress  bool
+}
+
+// limitOptions are time limits; 0 means none.
+type limitOptions struct {
+	Connect   time.Duration
+	FirstByte time.Duration
+	Stall     time.Duration // between two chunks
+	Total     time.Duration // one request, from start to end
+	Drain     time.Duration // requests in flight when the run is interrupted
+}
