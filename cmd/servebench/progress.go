@@ -1,0 +1,158 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"strings"
+	"time"
+
+	"golang.org/x/term"
+
+	"github.com/servebench/servebench/loadgen"
+)
+
+// A progress shows a run on stderr: one line in tqdm's shape that is rewritten
+// ten times a second on a terminal, a plain line every ten seconds elsewhere.
+type progress struct {
+	w     io.Writer
+	tty   bool
+	total int
+	live  *loadgen.Live
+
+	start time.Time
+	quit  chan struct{}
+	done  chan struct{}
+}
+
+// tokenWindow is the time over which live tokens a second are taken.
+const tokenWindow = 2 * time.Second
+
+// show starts the display; the returned func ends it, with a last line.
+func (p *progress) show() (stop func()) {
+	p.start = time.Now()
+	p.quit, p.done = make(chan struct{}), make(chan struct{})
+	go p.loop()
+	return func() {
+		close(p.quit)
+		<-p.done
+	}
+}
+
+func (p *progress) loop() {
+	defer close(p.done)
+	interval := 10 * time.Second
+	if p.tty {
+		interval = 100 * time.Millisecond
+	}
+	tick := time.NewTicker(interval)
+	defer tick.Stop()
+	from, chunks, rate := p.start, int64(0), 0.0
+	for {
+		select {
+		case <-tick.C:
+		case <-p.quit:
+			p.print(float64(p.live.Chunks.Load())/time.Since(p.start).Seconds(), true)
+			return
+		}
+		if d := time.Since(from); d >= min(tokenWindow, 20*interval) {
+			now := p.live.Chunks.Load()
+			from, chunks, rate = time.Now(), now, float64(now-chunks)/d.Seconds()
+		}
+		p.print(rate, false)
+	}
+}
+
+func (p *progress) print(rate float64, last bool) {
+	s := snapshot{
+		elapsed: time.Since(p.start), total: p.total, rate: rate, ttft: p.live.MeanTTFT(),
+		ended: int(p.live.Ended.Load()), failed: int(p.live.Failed.Load()),
+	}
+	s.running = int(p.live.Sent.Load()) - s.ended
+	switch {
+	case !p.tty:
+		fmt.Fprintln(p.w, s.line(0))
+	case last:
+		fmt.Fprintf(p.w, "\r\x1b[K%s\n", s.line(columns()))
+	default:
+		fmt.Fprintf(p.w, "\r\x1b[K%s", s.line(columns()))
+	}
+}
+
+// A snapshot is what one line of progress shows.
+type snapshot struct {
+	elapsed      time.Duration
+	ended, total int
+	running      int
+	failed       int
+	rate         float64 // chunks a second, which are tokens on most servers
+	ttft         time.Duration
+}
+
+// line is the snapshot in at most columns characters; 0 means no limit.
+func (s snapshot) line(columns int) string {
+	done := 1.0
+	if s.total > 0 {
+		done = float64(s.ended) / float64(s.total)
+	}
+	remaining, speed := "?", "?it/s"
+	if s.ended > 0 && s.elapsed > 0 {
+		perSecond := float64(s.ended) / s.elapsed.Seconds()
+		remaining = clock(time.Duration(float64(s.total-s.ended) / perSecond * float64(time.Second)))
+		if speed = fmt.Sprintf("%.2fit/s", perSecond); perSecond < 1 {
+			speed = fmt.Sprintf("%.2fs/it", 1/perSecond)
+		}
+	}
+	left := fmt.Sprintf("%3.0f%%|", 100*done)
+	right := fmt.Sprintf("| %d/%d [%s<%s, %s, running=%d, failed=%d, tok/s=%.0f, TTFT=%s]",
+		s.ended, s.total, clock(s.elapsed), remaining, speed, s.running, s.failed, s.rate, millis(s.ttft))
+	width := 10
+	if columns > 0 {
+		width = min(40, columns-1-len(left)-len(right))
+	}
+	line := left + bar(done, width) + right
+	if columns > 0 && width < 0 {
+		return line[:max(0, min(len(line), columns-1))]
+	}
+	return line
+}
+
+// millis is a latency to the millisecond, or ? before there is one.
+func millis(d time.Duration) string {
+	if d == 0 {
+		return "?"
+	}
+	return fmt.Sprintf("%.0fms", d.Seconds()*1e3)
+}
+
+// clock is tqdm's time: 00:11, 1:02:03.
+func clock(d time.Duration) string {
+	s := int(d.Seconds())
+	if s < 3600 {
+		return fmt.Sprintf("%02d:%02d", s/60, s%60)
+	}
+	return fmt.Sprintf("%d:%02d:%02d", s/3600, s/60%60, s%60)
+}
+
+// bar is a bar of width cells, filled to eighths of a cell.
+func bar(done float64, width int) string {
+	if width <= 0 {
+		return ""
+	}
+	eighths := int(done * float64(width) * 8)
+	full, part := eighths/8, eighths%8
+	s := strings.Repeat("█", full)
+	if part > 0 {
+		s += string([]rune(" ▏▎▍▌▋▊▉")[part])
+		full++
+	}
+	return s + strings.Repeat(" ", width-full)
+}
+
+// columns is the width of the terminal on stderr, 80 when it does not say.
+func columns() int {
+	if width, _, err := term.GetSize(int(os.Stderr.Fd())); err == nil && width > 0 {
+		return width
+	}
+	return 80
+}

@@ -1,0 +1,56 @@
+package main
+
+import (
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+	"unicode/utf8"
+
+	"github.com/servebench/servebench/loadgen"
+)
+
+func TestProgressLineHasTqdmsShape(t *testing.T) {
+	for _, test := range []struct {
+		s       snapshot
+		columns int
+		want    string
+	}{
+		{snapshot{elapsed: 11707 * time.Millisecond, ended: 200, total: 200, rate: 812.4, ttft: 52 * time.Millisecond}, 0,
+			"100%|██████████| 200/200 [00:11<00:00, 17.08it/s, running=0, failed=0, tok/s=812, TTFT=52ms]"},
+		{snapshot{elapsed: 3 * time.Second, total: 200, running: 16, rate: 40}, 0,
+			"  0%|          | 0/200 [00:03<?, ?it/s, running=16, failed=0, tok/s=40, TTFT=?]"},
+		{snapshot{elapsed: 4000 * time.Second, ended: 5, failed: 2, total: 40, ttft: time.Second}, 0,
+			" 12%|█▎        | 5/40 [1:06:40<7:46:40, 800.00s/it, running=0, failed=2, tok/s=0, TTFT=1000ms]"},
+		{snapshot{elapsed: 3 * time.Second, total: 200, running: 16, rate: 40}, 30,
+			"  0%|| 0/200 [00:03<?, ?it/s,"},
+	} {
+		if got := test.s.line(test.columns); got != test.want {
+			t.Errorf("%+v\n got %q\nwant %q", test.s, got, test.want)
+		}
+	}
+}
+
+func TestProgressLineFitsTheTerminal(t *testing.T) {
+	s := snapshot{elapsed: time.Minute, ended: 77, total: 200, running: 100, rate: 12345, ttft: time.Second}
+	for columns := 1; columns < 200; columns++ {
+		if n := utf8.RuneCountInString(s.line(columns)); n >= columns && columns > 1 {
+			t.Errorf("%d characters on a terminal of %d columns", n, columns)
+		}
+	}
+}
+
+func TestProgressElsewhereThanOnATerminalIsAPlainLineEveryTenSeconds(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var out strings.Builder
+		p := &progress{w: &out, total: 3, live: new(loadgen.Live)}
+		p.live.Sent.Add(2)
+		stop := p.show()
+		time.Sleep(25 * time.Second)
+		stop()
+		lines := strings.Split(strings.TrimSuffix(out.String(), "\n"), "\n")
+		if len(lines) != 3 || !strings.Contains(lines[0], "0/3 [00:10<?") || !strings.Contains(lines[0], "running=2") || strings.ContainsAny(out.String(), "\r\x1b") {
+			t.Errorf("got %q", out.String())
+		}
+	})
+}
