@@ -1,14 +1,242 @@
 package loadgen
 
-// An Object is a JSON object that keeps the order of its members, and the
-// spelling of numbers as far as Python's json module keeps it.
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode/utf16"
+)
+
+// An Object is a JSON object that keeps the order of its members, so that a
+// body has its keys where vLLM's client has them.
 //
-// A value is nil, a bool, a string, an int, a float64, a json.Number (an
-// integer of any size), an Object or a []any of these.
+// A value is nil, a bool, a string, an int, a float64, a json.Number holding an
+// integer of any size, an Object, a []any of these or a []int. ParseJSON makes no ints:
+// it gives json.Number for integers and float64 for all other numbers, which is
+// the line that Python draws too.
 type Object []Member
 
 // A Member is one key of an Object with its value.
 type Member struct {
 	Key   string
 	Value any
+}
+
+// Get is the value of a key, and whether there is one.
+func (o Object) Get(key string) (any, bool) {
+	for _, m := range o {
+		if m.Key == key {
+			return m.Value, true
+		}
+	}
+	return nil, false
+}
+
+// With is o with one member set: in its place when the key is there already, at
+// the end when it is not. It may reuse the memory of o.
+func (o Object) With(key string, value any) Object {
+	for i := range o {
+		if o[i].Key == key {
+			o[i].Value = value
+			return o
+		}
+	}
+	return append(o, Member{key, value})
+}
+
+// Merge is o with all members of over set in it, as Python's {**o, **over}. It
+// leaves both as they were.
+func (o Object) Merge(over Object) Object {
+	merged := slices.Clone(o)
+	for _, m := range over {
+		merged = merged.With(m.Key, m.Value)
+	}
+	return merged
+}
+
+// ParseJSON reads one JSON value as Python's json.loads does: objects keep the
+// order of their keys, and of two members with the same key the place of the
+// first and the value of the last.
+func ParseJSON(text string) (any, error) {
+	dec := json.NewDecoder(strings.NewReader(text))
+	dec.UseNumber()
+	v, err := parseValue(dec)
+	if err == nil {
+		if _, end := dec.Token(); end != io.EOF {
+			err = errors.New("more after the value")
+		}
+	}
+	switch {
+	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
+		return nil, errors.New("it ends in the middle")
+	case err != nil:
+		return nil, fmt.Errorf("at byte %d: %w", dec.InputOffset(), err)
+	}
+	return v, nil
+}
+
+func parseValue(dec *json.Decoder) (any, error) {
+	t, err := dec.Token()
+	if err != nil {
+		return nil, err
+	}
+	switch t := t.(type) {
+	case json.Number:
+		return parseNumber(t), nil
+	case json.Delim:
+		if t == '{' {
+			return parseObject(dec)
+		}
+		return parseArray(dec)
+	}
+	return t, nil
+}
+
+func parseObject(dec *json.Decoder) (any, error) {
+	object := Object{}
+	for dec.More() {
+		key, err := dec.Token()
+		if err != nil {
+			return nil, err
+		}
+		value, err := parseValue(dec)
+		if err != nil {
+			return nil, err
+		}
+		object = object.With(key.(string), value)
+	}
+	_, err := dec.Token()
+	return object, err
+}
+
+func parseArray(dec *json.Decoder) (any, error) {
+	array := []any{}
+	for dec.More() {
+		value, err := parseValue(dec)
+		if err != nil {
+			return nil, err
+		}
+		array = append(array, value)
+	}
+	_, err := dec.Token()
+	return array, err
+}
+
+// parseNumber keeps an integer as it is spelled and rounds everything else to a
+// float64, out of range to infinity.
+func parseNumber(n json.Number) any {
+	if !strings.ContainsAny(string(n), ".eE") {
+		if n == "-0" {
+			return json.Number("0")
+		}
+		return n
+	}
+	f, _ := strconv.ParseFloat(string(n), 64)
+	return f
+}
+
+// AppendJSON appends v as Python's json.dumps writes it: a space after each
+// comma and colon, everything beyond ASCII as \u escapes, floats as FloatRepr. It
+// takes the values that Object lists, its slices as []any or []int, and panics on
+// others.
+func AppendJSON(b []byte, v any) []byte {
+	switch v := v.(type) {
+	case nil:
+		return append(b, "null"...)
+	case bool:
+		return strconv.AppendBool(b, v)
+	case string:
+		return appendString(b, v)
+	case int:
+		return strconv.AppendInt(b, int64(v), 10)
+	case float64:
+		return appendFloat(b, v)
+	case json.Number:
+		return append(b, v...)
+	case Object:
+		return appendObject(b, v)
+	case []any:
+		return appendArray(b, v)
+	case []int:
+		return appendArray(b, v)
+	}
+	panic(fmt.Sprintf("loadgen: no JSON for a %T", v))
+}
+
+func appendObject(b []byte, o Object) []byte {
+	b = append(b, '{')
+	for i, m := range o {
+		if i > 0 {
+			b = append(b, ", "...)
+		}
+		b = append(appendString(b, m.Key), ": "...)
+		b = AppendJSON(b, m.Value)
+	}
+	return append(b, '}')
+}
+
+func appendArray[T any](b []byte, array []T) []byte {
+	b = append(b, '[')
+	for i, v := range array {
+		if i > 0 {
+			b = append(b, ", "...)
+		}
+		b = AppendJSON(b, v)
+	}
+	return append(b, ']')
+}
+
+func appendString(b []byte, s string) []byte {
+	b = append(b, '"')
+	for i, r := range s {
+		switch short := strings.IndexRune("\"\\\n\r\t\f\b", r); {
+		case short >= 0:
+			b = append(b, '\\', `"\nrtfb`[short])
+		case r >= ' ' && r <= '~':
+			b = append(b, s[i])
+		case r > 0xffff:
+			high, low := utf16.EncodeRune(r)
+			b = fmt.Appendf(b, `\u%04x\u%04x`, high, low)
+		default:
+			b = fmt.Appendf(b, `\u%04x`, r)
+		}
+	}
+	return append(b, '"')
+}
+
+func appendFloat(b []byte, f float64) []byte {
+	switch {
+	case math.IsNaN(f):
+		return append(b, "NaN"...)
+	case math.IsInf(f, 1):
+		return append(b, "Infinity"...)
+	case math.IsInf(f, -1):
+		return append(b, "-Infinity"...)
+	}
+	return append(b, FloatRepr(f)...)
+}
+
+// FloatRepr is Python's repr of a float: the shortest decimal that reads back
+// as f, with an exponent from 1e16 up and below 1e-4, and otherwise with a
+// decimal point.
+func FloatRepr(f float64) string {
+	switch {
+	case math.IsNaN(f):
+		return "nan"
+	case math.IsInf(f, 0):
+		return strings.TrimPrefix(strings.ToLower(strconv.FormatFloat(f, 'g', -1, 64)), "+")
+	}
+	if size := math.Abs(f); size != 0 && (size < 1e-4 || size >= 1e16) {
+		return strconv.FormatFloat(f, 'e', -1, 64)
+	}
+	s := strconv.FormatFloat(f, 'f', -1, 64)
+	if !strings.Contains(s, ".") {
+		s += ".0"
+	}
+	return s
 }

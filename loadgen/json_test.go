@@ -1,0 +1,89 @@
+package loadgen
+
+import (
+	"encoding/json"
+	"math"
+	"slices"
+	"testing"
+)
+
+// The second strings were made by json.dumps(json.loads(first)) of Python 3.11.
+func TestJSONIsReadAndWrittenAsPythonDoes(t *testing.T) {
+	for _, c := range []struct{ in, want string }{
+		{`{"b": 1, "a": 2.0, "b": 3}`, `{"b": 3, "a": 2.0}`},
+		{`[1.0, 1e-3, 1e16, 123456789012345678901234567890, -0, -0.0, 1E400, 1e15, 0.0001, 0.00001, 1.5e300, 5e-324]`,
+			`[1.0, 0.001, 1e+16, 123456789012345678901234567890, 0, -0.0, Infinity, 1000000000000000.0, 0.0001, 1e-05, 1.5e+300, 5e-324]`},
+		{`"\u00e9\ud83d\ude00 é😀 \u007f \b\f\n\r\t\"\\/ \u0001"`,
+			`"\u00e9\ud83d\ude00 \u00e9\ud83d\ude00 \u007f \b\f\n\r\t\"\\/ \u0001"`},
+		{`{}`, `{}`},
+		{`[]`, `[]`},
+		{` null `, `null`},
+		{`{"x":{"y":[true,false,null,{"z":""}]}}`, `{"x": {"y": [true, false, null, {"z": ""}]}}`},
+		{`{"": 0}`, `{"": 0}`},
+		{`9.999999999999999e22`, `1e+23`},
+		{`123456.789e3`, `123456789.0`},
+	} {
+		v, err := ParseJSON(c.in)
+		if err != nil {
+			t.Errorf("%s: %v", c.in, err)
+			continue
+		}
+		if got := string(AppendJSON(nil, v)); got != c.want {
+			t.Errorf("%s\n got %s\nwant %s", c.in, got, c.want)
+		}
+	}
+}
+
+func TestMergeKeepsThePlaceOfAKey(t *testing.T) {
+	base := Object{{"model", "m"}, {"max_tokens", 16}, {"stream", true}}
+	over := Object{{"top_p", 0.9}, {"max_tokens", 1}}
+	got := string(AppendJSON(nil, base.Merge(over)))
+	if want := `{"model": "m", "max_tokens": 1, "stream": true, "top_p": 0.9}`; got != want {
+		t.Errorf("got %s, want %s", got, want)
+	}
+	if got := string(AppendJSON(nil, base)); got != `{"model": "m", "max_tokens": 16, "stream": true}` {
+		t.Errorf("merging changed its receiver: %s", got)
+	}
+}
+
+func TestFloatReprIsPythons(t *testing.T) {
+	for want, f := range map[string]float64{
+		"0.0": 0, "20.0": 20, "0.1": 0.1, "inf": math.Inf(1), "-inf": math.Inf(-1), "nan": math.NaN(),
+		"1e-05": 1e-5, "0.0001": 1e-4, "1e+16": 1e16, "9999999999999998.0": 9999999999999998, "-1.5": -1.5,
+	} {
+		if got := FloatRepr(f); got != want {
+			t.Errorf("got %s, want %s", got, want)
+		}
+	}
+}
+
+func TestMalformedJSONIsRefused(t *testing.T) {
+	for _, text := range []string{``, ` `, `{`, `{"a"}`, `{"a":1,}`, `[1,]`, `[1 2]`, `{"a":1} x`, `{} {}`, `{a: 1}`, `'a'`, `01`, `]`} {
+		if v, err := ParseJSON(text); err == nil {
+			t.Errorf("%q gave %v", text, v)
+		}
+	}
+}
+
+func FuzzParseJSON(f *testing.F) {
+	f.Add(`{"a": [1, 2.5, "x", null, true], "b": {"c": -1e9}}`)
+	f.Add(`{"a":1,"a":2}`)
+	f.Add(`[[[]]]`)
+	f.Fuzz(func(t *testing.T, text string) {
+		v, err := ParseJSON(text)
+		if valid := json.Valid([]byte(text)); valid != (err == nil) {
+			t.Fatalf("encoding/json says valid = %v, we say %v", valid, err)
+		}
+		if err != nil {
+			return
+		}
+		once := AppendJSON(nil, v)
+		again, err := ParseJSON(string(once))
+		if err != nil {
+			return // Infinity, which JSON does not have
+		}
+		if twice := AppendJSON(nil, again); !slices.Equal(once, twice) {
+			t.Fatalf("%s became %s", once, twice)
+		}
+	})
+}
