@@ -1,6 +1,10 @@
 package metrics
 
-import "time"
+import (
+	"math"
+	"slices"
+	"time"
+)
 
 // A Header says what a run was. It opens the run's record stream.
 type Header struct {
@@ -21,6 +25,7 @@ type Config struct {
 	Endpoint       string
 	Model          string // model id, as vLLM's model_id
 	Tokenizer      string // its name, as vLLM's tokenizer_id; empty when none was loaded
+	SkipTokenizer  bool   // --skip-tokenizer-init: what counts output tokens is not reported
 	Dataset        string
 	Seed           int64
 	NumPrompts     int
@@ -35,6 +40,23 @@ type Config struct {
 	Goodput     []SLO
 	Metrics     []string  // --percentile-metrics: ttft, tpot, itl, e2el
 	Percentiles []float64 // --metric-percentiles, 0 to 100, in the order given
+}
+
+// Selected says whether vLLM reports a metric of a run that was asked for this
+// way. The name is one of Metrics.
+func (c *Config) Selected(metric string) bool {
+	if !slices.Contains(c.Metrics, metric) {
+		return false
+	}
+	switch metric {
+	case "ttft", "tpot", "itl":
+		return !c.SkipTokenizer
+	case "client_queue_time":
+		return c.MaxConcurrency > 0
+	case "e2el_including_client_queue":
+		return c.MaxConcurrency > 0 && !math.IsInf(c.RequestRate, 1)
+	}
+	return true
 }
 
 // A RampUp is a request rate that grows over the request index.

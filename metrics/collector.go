@@ -1,0 +1,187 @@
+package metrics
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"sort"
+	"time"
+)
+
+// maxMessages bounds the different error messages that are counted singly.
+const maxMessages = 1000
+
+// otherMessages is what further ones are counted under.
+const otherMessages = "(other messages)"
+
+// maxFirstErrors is how many messages vLLM's client prints before its block.
+const maxFirstErrors = 10
+
+// A Collector turns Records into a Summary. It keeps about eight bytes for each
+// chunk and a hundred for each request, up to Cap values of a kind; past that
+// its size stays as it is and the numbers become approximate. It is for one
+// goroutine.
+type Collector struct {
+	KeepOutcomes bool // keep Outcomes, with texts, for a detailed result file
+	Cap          int  // exact values kept of each latency; 0 means DefaultCap
+
+	header      *Header
+	sum         Summary // counts and distributions so far
+	good        int
+	timeline    timeline
+	evened      int // completed requests whose single chunk times are not known
+	firstErrors []Outcome
+	scratch     []float64
+}
+
+// NewCollector makes a Collector for a run. The header is kept, not changed.
+func NewCollector(h *Header) *Collector {
+	return &Collector{
+		header: h,
+		sum:    Summary{Header: h, Classes: map[Class]int{}, Errors: map[string]int{}},
+	}
+}
+
+// Add takes a record into account, unless it is of the warm-up. It does not
+// keep it.
+func (c *Collector) Add(r *Record) {
+	if r.Phase == WarmUp {
+		return
+	}
+	o := r.outcome(c.scratch[:0])
+	c.scratch = o.ITL
+	if r.Phase == Main {
+		queue := r.Queue().Seconds()
+		c.put(&c.sum.Queue, queue)
+		c.put(&c.sum.Lag, r.Lag().Seconds())
+		if o.Success {
+			c.put(&c.sum.QueuedE2EL, queue+o.Latency)
+		}
+	}
+	if !o.Success {
+		c.sum.Classes[r.Class]++
+	}
+	gone := 0
+	if len(o.ITL) == 0 {
+		gone = max(r.Chunks.Len()-1, 0)
+	}
+	c.addOutcome(o, gone)
+}
+
+// AddOutcome takes a request into account that was measured elsewhere. It does
+// not keep o.ITL.
+func (c *Collector) AddOutcome(o Outcome) { c.addOutcome(o, 0) }
+
+// addOutcome counts o. gone is how many gaps it had that are no longer known.
+func (c *Collector) addOutcome(o Outcome, gone int) {
+	if c.KeepOutcomes {
+		kept := o
+		kept.ITL = slices.Clone(o.ITL)
+		c.sum.Outcomes = append(c.sum.Outcomes, kept)
+	}
+	if !o.Success {
+		c.fail(o)
+		return
+	}
+	c.sum.Completed++
+	c.sum.TotalInput += o.In
+	c.sum.TotalOutput += o.Out
+	c.put(&c.sum.TTFT, o.TTFT)
+	c.put(&c.sum.E2EL, o.Latency)
+	if o.Out > 1 {
+		c.put(&c.sum.TPOT, o.TPOT())
+	}
+	if good(&o, c.header.Config.Goodput) {
+		c.good++
+	}
+	c.addSpan(&o, gone)
+}
+
+// addSpan keeps what the peaks need, together with the gaps they share with ITL.
+func (c *Collector) addSpan(o *Outcome, gone int) {
+	itl := &c.sum.ITL
+	if c.Cap > 0 {
+		itl.Cap = c.Cap
+	}
+	if len(itl.exact)+len(o.ITL) > itl.cap() || len(c.timeline.spans) >= itl.cap() {
+		c.timeline.fold(itl.exact)
+	}
+	s := span{start: o.Start, ttft: o.TTFT, latency: o.Latency, gaps: int32(len(o.ITL))}
+	if gone > 0 {
+		s.gaps, s.even = int32(gone), true
+		c.evened++
+	}
+	c.timeline.add(s, o.ITL)
+	for _, gap := range o.ITL {
+		itl.Add(gap)
+	}
+}
+
+func (c *Collector) put(d *Distribution, seconds float64) {
+	d.Cap = c.Cap
+	d.Add(seconds)
+}
+
+func (c *Collector) fail(o Outcome) {
+	c.sum.Failed++
+	message := o.Error
+	if _, known := c.sum.Errors[message]; !known && len(c.sum.Errors) >= maxMessages {
+		message = otherMessages
+	}
+	c.sum.Errors[message]++
+
+	at := sort.Search(len(c.firstErrors), func(i int) bool { return c.firstErrors[i].Index > o.Index })
+	if at < maxFirstErrors {
+		c.firstErrors = slices.Insert(c.firstErrors, at, Outcome{Index: o.Index, Error: o.Error})
+		c.firstErrors = c.firstErrors[:min(len(c.firstErrors), maxFirstErrors)]
+	}
+}
+
+// Summary sums up what was added, for a run that has taken so many seconds. It
+// shares histograms and maps with the Collector, so it is good until the next
+// Add.
+func (c *Collector) Summary(seconds float64) *Summary {
+	s := c.sum
+	s.Seconds = seconds
+	s.Date = c.header.Epoch.Add(time.Duration(seconds * float64(time.Second)))
+	s.RequestThroughput = rate(float64(s.Completed), seconds)
+	s.OutputThroughput = rate(float64(s.TotalOutput), seconds)
+	s.TotalThroughput = rate(float64(s.TotalInput+s.TotalOutput), seconds)
+	s.Goodput = math.NaN()
+	if len(c.header.Config.Goodput) > 0 {
+		s.Goodput = rate(float64(c.good), seconds)
+	}
+	chunks, requests := c.timeline.peaks(s.ITL.exact)
+	s.PeakOutput, s.PeakConcurrent = float64(chunks), requests
+	s.Outcomes = slices.Clone(s.Outcomes)
+	slices.SortStableFunc(s.Outcomes, func(a, b Outcome) int { return a.Index - b.Index })
+	for _, o := range c.firstErrors {
+		s.FirstErrors = append(s.FirstErrors, o.Error)
+	}
+	s.Warnings = c.warnings()
+	return &s
+}
+
+func (c *Collector) warnings() []string {
+	var w []string
+	for _, m := range Metrics {
+		d := m.Of(&c.sum)
+		if d.Approximate() {
+			w = append(w, fmt.Sprintf("%s is approximate: its %d values were counted in a histogram of three digits", m.Name, d.Len()))
+		}
+		if d.Approximate() && d.Clamped() > 0 {
+			w = append(w, fmt.Sprintf("%d values of %s lay outside 0 to 8 h and were counted at the nearest end", d.Clamped(), m.Name))
+		}
+	}
+	if c.timeline.folded != nil || c.evened > 0 {
+		w = append(w, "peak output token throughput and peak concurrent requests are approximate: not all arrival times were kept")
+	}
+	return w
+}
+
+func rate(n, seconds float64) float64 {
+	if seconds <= 0 {
+		return math.NaN()
+	}
+	return n / seconds
+}

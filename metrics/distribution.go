@@ -1,0 +1,180 @@
+package metrics
+
+import (
+	"math"
+	"slices"
+	"time"
+
+	"github.com/HdrHistogram/hdrhistogram-go"
+)
+
+// DefaultCap is how many exact values a Distribution keeps unless told
+// otherwise: 80 MB of them.
+const DefaultCap = 10_000_000
+
+// The histograms' range in nanoseconds, and their precision in digits.
+const (
+	histLowest  = int64(time.Microsecond)
+	histHighest = int64(8 * time.Hour)
+	histDigits  = 3
+)
+
+// A Distribution holds the values of one latency: all of them exactly, up to
+// Cap, and an HDR histogram of them. Past the cap the exact values are dropped
+// and its statistics come from the histogram. Values go in as seconds, the way
+// vLLM's client measures; statistics come out in milliseconds, the way it
+// prints them. A Distribution read from a file may hold statistics without
+// values. The zero value is empty; it is not safe for concurrent use.
+type Distribution struct {
+	Cap int // exact values kept at most; 0 means DefaultCap
+
+	exact   []float64 // in the order added
+	sorted  []float64 // made when first needed
+	hist    *hdrhistogram.Histogram
+	clamped int
+	over    bool   // exact values were dropped
+	rough   bool   // the values themselves are estimates
+	quoted  *quote // what a file says, before anything computed
+}
+
+// A quote is statistics as a file gives them, in milliseconds; NaN where it
+// does not.
+type quote struct {
+	mean, median, std float64
+	percentiles       map[float64]float64
+}
+
+func newQuote() *quote {
+	nan := math.NaN()
+	return &quote{mean: nan, median: nan, std: nan, percentiles: map[float64]float64{}}
+}
+
+// Add takes one value, in seconds. The histogram covers 0 to 8 h; a value
+// outside is counted there at the nearest end.
+func (d *Distribution) Add(seconds float64) {
+	if d.hist == nil {
+		d.hist = hdrhistogram.New(histLowest, histHighest, histDigits)
+	}
+	ns := int64(0)
+	switch {
+	case seconds >= 0 && seconds <= time.Duration(histHighest).Seconds():
+		ns = int64(math.Round(seconds * 1e9))
+	case seconds > 0:
+		ns = histHighest
+		d.clamped++
+	default:
+		d.clamped++
+	}
+	// In range by now, so this cannot fail.
+	_ = d.hist.RecordValue(ns)
+
+	if d.over {
+		return
+	}
+	if len(d.exact) >= d.cap() {
+		d.drop()
+		return
+	}
+	d.exact = append(d.exact, seconds)
+}
+
+func (d *Distribution) cap() int {
+	if d.Cap > 0 {
+		return d.Cap
+	}
+	return DefaultCap
+}
+
+// drop lets the exact values go and leaves the histogram.
+func (d *Distribution) drop() {
+	d.exact, d.sorted, d.over = nil, nil, true
+}
+
+// adopt adds the values that another histogram counted. Exact ones are dropped,
+// since the others are not to be had.
+func (d *Distribution) adopt(h *hdrhistogram.Histogram) {
+	if d.hist == nil {
+		d.hist = hdrhistogram.New(histLowest, histHighest, histDigits)
+	}
+	d.clamped += int(d.hist.Merge(h))
+	d.drop()
+}
+
+// Len is how many values there are; 0 when only statistics are known.
+func (d *Distribution) Len() int {
+	if d.hist == nil {
+		return 0
+	}
+	return int(d.hist.TotalCount())
+}
+
+// Approximate says whether statistics that the file did not give are
+// estimates: they came from the histogram, or from values that are estimates.
+func (d *Distribution) Approximate() bool { return d.over || d.rough }
+
+// Clamped is how many values lay outside the histogram's range.
+func (d *Distribution) Clamped() int { return d.clamped }
+
+// Histogram is the HDR histogram in nanoseconds, nil when there are no values.
+// It goes on changing with the Distribution and is not the caller's to change.
+func (d *Distribution) Histogram() *hdrhistogram.Histogram { return d.hist }
+
+// Mean is the mean in milliseconds. Like all statistics here it is 0 when there
+// are no values, as in vLLM, and NaN when a file was read that does not tell.
+func (d *Distribution) Mean() float64 {
+	if d.quoted != nil && !math.IsNaN(d.quoted.mean) {
+		return d.quoted.mean
+	}
+	return d.statistic(Mean, func() float64 { return d.hist.Mean() })
+}
+
+// Std is the population standard deviation in milliseconds.
+func (d *Distribution) Std() float64 {
+	if d.quoted != nil && !math.IsNaN(d.quoted.std) {
+		return d.quoted.std
+	}
+	return d.statistic(Std, func() float64 { return d.hist.StdDev() })
+}
+
+// Median is the median in milliseconds.
+func (d *Distribution) Median() float64 {
+	if d.quoted != nil && !math.IsNaN(d.quoted.median) {
+		return d.quoted.median
+	}
+	return d.statistic(
+		func([]float64) float64 { return Median(d.ascending()) },
+		func() float64 { return float64(d.hist.ValueAtPercentile(50)) })
+}
+
+// Percentile is the p-th percentile in milliseconds, p from 0 to 100.
+func (d *Distribution) Percentile(p float64) float64 {
+	if d.quoted != nil {
+		if v, ok := d.quoted.percentiles[p]; ok {
+			return v
+		}
+	}
+	return d.statistic(
+		func([]float64) float64 { return Percentile(d.ascending(), p) },
+		func() float64 { return float64(d.hist.ValueAtPercentile(p)) })
+}
+
+// statistic computes from the exact values, in seconds, or else from the
+// histogram, in nanoseconds.
+func (d *Distribution) statistic(exact func([]float64) float64, approximate func() float64) float64 {
+	switch {
+	case len(d.exact) > 0:
+		return exact(d.exact) * 1000
+	case d.over:
+		return approximate() / float64(time.Millisecond)
+	case d.quoted != nil:
+		return math.NaN()
+	}
+	return 0
+}
+
+func (d *Distribution) ascending() []float64 {
+	if len(d.sorted) != len(d.exact) {
+		d.sorted = slices.Sorted(slices.Values(d.exact))
+	}
+	return d.sorted
+}

@@ -1,0 +1,78 @@
+package metrics
+
+import "math"
+
+// Mean is the arithmetic mean as numpy.mean computes it, bit for bit: a
+// pairwise sum over n. It is NaN for no values.
+func Mean(values []float64) float64 {
+	return pairwise(values) / float64(len(values))
+}
+
+// Std is the population standard deviation (ddof 0) as numpy.std computes it.
+// It is NaN for no values.
+func Std(values []float64) float64 {
+	mean := Mean(values)
+	squares := make([]float64, len(values))
+	for i, v := range values {
+		squares[i] = (v - mean) * (v - mean)
+	}
+	return math.Sqrt(Mean(squares))
+}
+
+// Median is the median as numpy.median computes it. The values must be in
+// ascending order. It is NaN for no values.
+func Median(sorted []float64) float64 {
+	n := len(sorted)
+	if n == 0 {
+		return math.NaN()
+	}
+	return Mean(sorted[(n-1)/2 : n/2+1])
+}
+
+// Percentile interpolates linearly at rank p/100·(n−1), as numpy.percentile
+// does by default, bit for bit. The values must be in ascending order and p
+// from 0 to 100. It is NaN for no values.
+func Percentile(sorted []float64, p float64) float64 {
+	if len(sorted) == 0 {
+		return math.NaN()
+	}
+	rank := p / 100 * float64(len(sorted)-1)
+	below := int(rank)
+	if below >= len(sorted)-1 {
+		return sorted[len(sorted)-1]
+	}
+	a, b, t := sorted[below], sorted[below+1], rank-float64(below)
+	// Interpolating from the nearer end is numpy's way to be monotonic.
+	if t >= 0.5 {
+		return b - float64((b-a)*(1-t))
+	}
+	return a + float64((b-a)*t)
+}
+
+// pairwiseBlock is the length up to which numpy sums with eight accumulators
+// instead of halving once more.
+const pairwiseBlock = 128
+
+// pairwise adds up in the order in which numpy does on contiguous doubles.
+func pairwise(v []float64) float64 {
+	n := len(v)
+	if n > pairwiseBlock {
+		half := n / 2
+		half -= half % 8
+		return pairwise(v[:half]) + pairwise(v[half:])
+	}
+	sum, rest := 0.0, v
+	if n >= 8 {
+		r := [8]float64(v)
+		for rest = v[8:]; len(rest) >= 8; rest = rest[8:] {
+			for i := range r {
+				r[i] += rest[i]
+			}
+		}
+		sum = ((r[0] + r[1]) + (r[2] + r[3])) + ((r[4] + r[5]) + (r[6] + r[7]))
+	}
+	for _, x := range rest {
+		sum += x
+	}
+	return sum
+}

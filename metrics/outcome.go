@@ -1,0 +1,45 @@
+package metrics
+
+// An Outcome is what vLLM's client keeps of one request, in its units: seconds
+// as float64. All statistics of a run are computed from Outcomes. Start is on
+// any clock that the run's outcomes share.
+type Outcome struct {
+	Index   int // position in the dataset
+	Success bool
+	In      int       // prompt tokens
+	Out     int       // output tokens
+	Start   float64   // when it was sent
+	TTFT    float64   // kept for a failed request that had chunks
+	ITL     []float64 // between successive chunks; kept likewise
+	Latency float64   // E2EL
+	Text    string
+	Error   string
+}
+
+// TPOT is the time per output token after the first, in seconds; 0 for a
+// request of fewer than two output tokens.
+func (o *Outcome) TPOT() float64 {
+	if o.Out < 2 {
+		return 0
+	}
+	return (o.Latency - o.TTFT) / float64(o.Out-1)
+}
+
+// Outcome is the view that vLLM's client would have had of r.
+func (r *Record) Outcome() Outcome { return r.outcome(nil) }
+
+// outcome appends the gaps to itl, so that one slice can serve many records.
+func (r *Record) outcome(itl []float64) Outcome {
+	for gap := range r.Chunks.Gaps() {
+		itl = append(itl, gap.Seconds())
+	}
+	o := Outcome{
+		Index: r.Index, Success: r.Class == OK,
+		In: r.In, Start: r.Sent.Seconds(), TTFT: r.TTFT().Seconds(), ITL: itl,
+		Latency: r.E2EL().Seconds(), Text: r.Text, Error: r.Error,
+	}
+	if o.Success {
+		o.Out = r.Out
+	}
+	return o
+}

@@ -1,0 +1,82 @@
+package metrics
+
+import (
+	"slices"
+	"time"
+)
+
+// A Summary is what a run came to. Definitions are those of vLLM's serving
+// benchmark client. In one that was read from a file, a count that the file
+// does not give is -1 and any other number NaN; Goodput is NaN too when no SLO
+// was set. It is owned by its receiver.
+type Summary struct {
+	Header *Header
+
+	Date              time.Time // when the run ended, by the wall clock
+	Seconds           float64   // duration of the measured part, as wall time of the client
+	Completed, Failed int       // requests
+	TotalInput        int       // prompt tokens of completed requests
+	TotalOutput       int       // output tokens of completed requests
+	RequestThroughput float64   // completed requests a second
+	Goodput           float64   // completed requests a second that met every SLO
+	OutputThroughput  float64   // tokens a second
+	PeakOutput        float64   // most chunks that arrived in one second
+	PeakConcurrent    int       // most requests that touched one second
+	TotalThroughput   float64   // input and output tokens a second
+	RTFx              float64   // seconds of audio a second; 0 without audio
+
+	TTFT, TPOT, ITL, E2EL Distribution // completed requests
+	Queue, Lag            Distribution // every measured request
+	QueuedE2EL            Distribution // Queue and E2EL together
+
+	Classes     map[Class]int  // failed requests by class
+	Errors      map[string]int // failed requests by message
+	FirstErrors []string       // messages of the first failed requests in dataset order, ten at most
+
+	SpecDecode  *SpecDecode
+	Diffusion   *Diffusion
+	Probes      *Probes
+	RateChanges []RateChange // while ramping up
+
+	Outcomes    []Outcome // in dataset order, when they were kept
+	Interrupted bool      // stopped before all requests were sent
+	Warnings    []string  // what a reader of the numbers should know
+}
+
+// A RateChange is a moment at which a ramp reached its next whole number of
+// requests a second.
+type RateChange struct {
+	RPS int
+	At  time.Time
+}
+
+// Probes sums up the single-token requests sent beside the load.
+type Probes struct {
+	Completed, Failed int
+	Median, P99, Max  float64 // E2EL in milliseconds
+}
+
+// A Metric names one Distribution of a Summary as vLLM's flags and files do.
+type Metric struct {
+	Name string // as in --percentile-metrics and in the keys of result files
+	Of   func(*Summary) *Distribution
+}
+
+// Metrics are the metrics that vLLM reports, in the order in which it does.
+var Metrics = []Metric{
+	{"ttft", func(s *Summary) *Distribution { return &s.TTFT }},
+	{"tpot", func(s *Summary) *Distribution { return &s.TPOT }},
+	{"itl", func(s *Summary) *Distribution { return &s.ITL }},
+	{"e2el", func(s *Summary) *Distribution { return &s.E2EL }},
+	{"client_queue_time", func(s *Summary) *Distribution { return &s.Queue }},
+	{"e2el_including_client_queue", func(s *Summary) *Distribution { return &s.QueuedE2EL }},
+}
+
+// Metric is the distribution of the metric of that name, nil for an unknown one.
+func (s *Summary) Metric(name string) *Distribution {
+	i := slices.IndexFunc(Metrics, func(m Metric) bool { return m.Name == name })
+	if i < 0 {
+		return nil
+	}
+	return Metrics[i].Of(s)
+}

@@ -1,0 +1,146 @@
+package report
+
+import (
+	"io"
+	"math"
+
+	"github.com/servebench/servebench/metrics"
+)
+
+// JSON writes a result file as vLLM does: its keys in its order, on one line
+// without an end, formatted as Python's json.dumps formats. The arrays of
+// --save-detailed are in it when the Summary has Outcomes. The keys are those
+// of vLLM's main of August 2026; latencies and queue_times, which came later and
+// are left behind even without --save-detailed, are not written.
+func JSON(w io.Writer, s *metrics.Summary) error {
+	var d dict
+	asked(&d, s)
+	totalled(&d, s)
+	if s.Outcomes != nil {
+		detailed(&d, s.Outcomes)
+	}
+	d.setKnown("max_output_tokens_per_s", s.PeakOutput)
+	d.setCount("max_concurrent_requests", s.PeakConcurrent)
+	d.setKnown("rtfx", s.RTFx)
+	sections(&d, s)
+	for _, m := range metrics.Metrics {
+		if s.Header.Config.Selected(m.Name) {
+			statistics(&d, m.Name, m.Of(s), s.Header.Config.Percentiles)
+		}
+	}
+	_, err := w.Write(appendJSON(nil, &d))
+	return err
+}
+
+func asked(d *dict, s *metrics.Summary) {
+	c := &s.Header.Config
+	d.set("date", s.Date.Format(fileTime))
+	d.set("endpoint_type", c.Backend)
+	d.set("backend", c.Backend)
+	d.set("label", orNull(c.Label))
+	d.set("model_id", c.Model)
+	d.set("tokenizer_id", orNull(c.Tokenizer))
+	d.set("num_prompts", c.NumPrompts)
+	for _, kv := range c.Metadata {
+		d.set(kv.Key, kv.Value)
+	}
+	if math.IsInf(c.RequestRate, 1) {
+		d.set("request_rate", "inf")
+	} else {
+		d.set("request_rate", c.RequestRate)
+	}
+	d.set("burstiness", c.Burstiness)
+	d.set("max_concurrency", nil)
+	if c.MaxConcurrency > 0 {
+		d.set("max_concurrency", c.MaxConcurrency)
+	}
+	if r := c.RampUp; r != nil {
+		d.set("ramp_up_strategy", r.Strategy)
+		d.set("ramp_up_start_rps", r.Start)
+		d.set("ramp_up_end_rps", r.End)
+	}
+}
+
+func orNull(s string) any {
+	if s == "" {
+		return nil
+	}
+	return s
+}
+
+func totalled(d *dict, s *metrics.Summary) {
+	d.setKnown("duration", s.Seconds)
+	d.setCount("completed", s.Completed)
+	d.setCount("failed", s.Failed)
+	d.setCount("total_input_tokens", s.TotalInput)
+	d.setCount("total_output_tokens", s.TotalOutput)
+	d.setKnown("request_throughput", s.RequestThroughput)
+	d.set("request_goodput", nil)
+	d.setKnown("request_goodput", s.Goodput)
+	d.setKnown("output_throughput", s.OutputThroughput)
+	d.setKnown("total_token_throughput", s.TotalThroughput)
+}
+
+// detailed lays the outcomes out by column; failed ones keep their place.
+func detailed(d *dict, outcomes []metrics.Outcome) {
+	n := len(outcomes)
+	in, out := make([]int, n), make([]int, n)
+	ttfts, itls, starts := make([]float64, n), make([][]float64, n), make([]float64, n)
+	texts, errs := make([]string, n), make([]string, n)
+	for i, o := range outcomes {
+		in[i], out[i] = o.In, o.Out
+		ttfts[i], itls[i], starts[i] = o.TTFT, o.ITL, o.Start
+		texts[i], errs[i] = o.Text, o.Error
+	}
+	d.set("input_lens", in)
+	d.set("output_lens", out)
+	d.set("ttfts", ttfts)
+	d.set("itls", itls)
+	d.set("start_times", starts)
+	d.set("generated_texts", texts)
+	d.set("errors", errs)
+}
+
+func sections(d *dict, s *metrics.Summary) {
+	if p := s.Probes; p != nil {
+		d.setCount("probe_completed", p.Completed)
+		d.setCount("probe_failed", p.Failed)
+		d.setKnown("probe_median_e2el_ms", p.Median)
+		d.setKnown("probe_p99_e2el_ms", p.P99)
+		d.setKnown("probe_max_e2el_ms", p.Max)
+	}
+	if s.RateChanges != nil {
+		changes := make([]*dict, len(s.RateChanges))
+		for i, c := range s.RateChanges {
+			changes[i] = &dict{}
+			changes[i].set("rps", c.RPS)
+			changes[i].set("timestamp", isoFormat(c.At))
+		}
+		d.set("rps_change_events", changes)
+	}
+	if p := s.SpecDecode; p != nil {
+		d.setKnown("spec_decode_acceptance_rate", p.AcceptanceRate)
+		d.setKnown("spec_decode_acceptance_length", p.AcceptanceLength)
+		d.setCount("spec_decode_num_drafts", int(p.Drafts))
+		d.setCount("spec_decode_draft_tokens", int(p.DraftTokens))
+		d.setCount("spec_decode_accepted_tokens", int(p.AcceptedTokens))
+		d.set("spec_decode_per_position_acceptance_rates", p.PerPosition)
+	}
+	if p := s.Diffusion; p != nil {
+		d.setKnown("diffusion_committed_throughput", p.CommittedThroughput)
+		d.setKnown("diffusion_steps_per_canvas", p.StepsPerCanvas)
+		d.setKnown("diffusion_committed_per_step", p.CommittedPerStep)
+		d.setCount("diffusion_committed_tokens", int(p.CommittedTokens))
+		d.setCount("diffusion_denoising_steps", int(p.DenoisingSteps))
+		d.setCount("diffusion_canvas_positions", int(p.CanvasPositions))
+	}
+}
+
+func statistics(d *dict, name string, dist *metrics.Distribution, percentiles []float64) {
+	d.setKnown("mean_"+name+"_ms", dist.Mean())
+	d.setKnown("median_"+name+"_ms", dist.Median())
+	d.setKnown("std_"+name+"_ms", dist.Std())
+	for _, p := range percentiles {
+		d.setKnown("p"+metrics.FormatPercentile(p)+"_"+name+"_ms", dist.Percentile(p))
+	}
+}

@@ -1,0 +1,71 @@
+package report
+
+import (
+	"fmt"
+	"strings"
+)
+
+// A Version is a release of vLLM, whose block changed over time. The zero value
+// is the latest.
+type Version struct{ major, minor, patch int }
+
+// oldest is the first release that printed a block at all.
+var oldest = Version{0, 4, 0}
+
+// ParseVersion reads the value of --vllm-version: latest, or a release such as
+// 0.6.4.
+func ParseVersion(s string) (Version, error) {
+	if s == "latest" {
+		return Version{}, nil
+	}
+	var v Version
+	n, err := fmt.Sscanf(strings.TrimPrefix(s, "v"), "%d.%d.%d", &v.major, &v.minor, &v.patch)
+	if n < 2 || (n == 2 && strings.Count(s, ".") > 1) || (n == 3 && err != nil) || v.String() != full(s) {
+		return Version{}, fmt.Errorf("--vllm-version %q: must be latest or a release from %s on, such as 0.6.4", s, oldest)
+	}
+	if v.before(oldest) {
+		return Version{}, fmt.Errorf("--vllm-version %q: vLLM before %s printed no block", s, oldest)
+	}
+	return v, nil
+}
+
+// full writes 0.9 and v0.9.0 as 0.9.0.
+func full(s string) string {
+	s = strings.TrimPrefix(s, "v")
+	if strings.Count(s, ".") == 1 {
+		s += ".0"
+	}
+	return s
+}
+
+func (v Version) String() string {
+	if v == (Version{}) {
+		return "latest"
+	}
+	return fmt.Sprintf("%d.%d.%d", v.major, v.minor, v.patch)
+}
+
+// before says whether v is older than w; the latest is older than nothing.
+func (v Version) before(w Version) bool {
+	switch {
+	case v == (Version{}):
+		return false
+	case w == (Version{}):
+		return true
+	case v.major != w.major:
+		return v.major < w.major
+	case v.minor != w.minor:
+		return v.minor < w.minor
+	}
+	return v.patch < w.patch
+}
+
+// A span of versions: from since on, and before until. Its zero value is all.
+type span struct{ since, until Version }
+
+func (s span) holds(v Version) bool {
+	return (s.since == Version{} || !v.before(s.since)) && (s.until == Version{} || v.before(s.until))
+}
+
+func since(minor, patch int) span { return span{since: Version{0, minor, patch}} }
+func until(minor, patch int) span { return span{until: Version{0, minor, patch}} }
