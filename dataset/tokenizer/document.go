@@ -1,0 +1,79 @@
+package tokenizer
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+)
+
+// A document is a tokenizer.json as it is written.
+type document struct {
+	Version       string          `json:"version"`
+	Truncation    json.RawMessage `json:"truncation"`
+	Padding       json.RawMessage `json:"padding"`
+	AddedTokens   []addedToken    `json:"added_tokens"`
+	Normalizer    json.RawMessage `json:"normalizer"`
+	PreTokenizer  json.RawMessage `json:"pre_tokenizer"`
+	PostProcessor json.RawMessage `json:"post_processor"`
+	Decoder       json.RawMessage `json:"decoder"`
+	Model         json.RawMessage `json:"model"`
+}
+
+// parse makes the tokenizer that data describes: the tokenizer.json at path.
+func parse(path string, data []byte) (Tokenizer, error) {
+	var doc document
+	if err := decode(data, &doc); err != nil {
+		if syntax, ok := errors.AsType[*json.SyntaxError](err); ok {
+			path = fmt.Sprintf("%s:%d", path, 1+bytes.Count(data[:syntax.Offset], []byte("\n")))
+		}
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	t, err := doc.tokenizer()
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	return t, nil
+}
+
+// tokenizer picks the kind of tokenizer by the type of its model.
+func (d *document) tokenizer() (Tokenizer, error) {
+	switch typeOf(d.Model) {
+	case "WordLevel":
+		return newWordLevel(d)
+	default:
+		return nil, unsupported("model", d.Model)
+	}
+}
+
+// unsupported is the error for a part of the document that is not built yet.
+func unsupported(part string, raw json.RawMessage) error {
+	if kind := typeOf(raw); kind != "" {
+		return fmt.Errorf("%s type %q is not supported yet", part, kind)
+	}
+	if absent(raw) {
+		return fmt.Errorf("a file without a %s is not supported yet", part)
+	}
+	return fmt.Errorf("%s is not supported yet", part)
+}
+
+// typeOf is the "type" of a part of the document, empty when it has none.
+func typeOf(raw json.RawMessage) string {
+	var part struct{ Type string }
+	if json.Unmarshal(raw, &part) != nil {
+		return ""
+	}
+	return part.Type
+}
+
+func absent(raw json.RawMessage) bool { return len(raw) == 0 || string(raw) == "null" }
+
+// decode is json.Unmarshal that refuses fields it does not know.
+func decode(data []byte, into any) error {
+	if !json.Valid(data) {
+		return json.Unmarshal(data, new(any))
+	}
+	dec := json.NewDecoder(bytes.NewReader(data))
+	dec.DisallowUnknownFields()
+	return dec.Decode(into)
+}

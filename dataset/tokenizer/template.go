@@ -1,0 +1,56 @@
+package tokenizer
+
+import (
+	"encoding/json"
+	"fmt"
+)
+
+// A template holds the ids that a post-processor puts around a single sequence.
+// The zero value adds none.
+type template struct{ before, after []int }
+
+// newTemplate reads a post-processor of type TemplateProcessing.
+func newTemplate(raw json.RawMessage) (template, error) {
+	var t template
+	if absent(raw) {
+		return t, nil
+	}
+	if typeOf(raw) != "TemplateProcessing" {
+		return t, unsupported("post_processor", raw)
+	}
+	var processor struct {
+		Single []struct {
+			SpecialToken *struct{ ID string }
+			Sequence     *struct{ ID string }
+		}
+		SpecialTokens map[string]struct{ IDs []int } `json:"special_tokens"`
+	}
+	if err := json.Unmarshal(raw, &processor); err != nil {
+		return t, fmt.Errorf("post_processor: %w", err)
+	}
+	sequences := 0
+	for i, piece := range processor.Single {
+		switch {
+		case piece.Sequence != nil && piece.Sequence.ID == "A":
+			sequences++
+		case piece.SpecialToken != nil:
+			token, ok := processor.SpecialTokens[piece.SpecialToken.ID]
+			if !ok {
+				return t, fmt.Errorf("post_processor: special token %q has no ids", piece.SpecialToken.ID)
+			}
+			if sequences == 0 {
+				t.before = append(t.before, token.IDs...)
+			} else {
+				t.after = append(t.after, token.IDs...)
+			}
+		default:
+			return t, fmt.Errorf("post_processor: piece %d of the single template is neither a special token nor sequence A", i)
+		}
+	}
+	if sequences != 1 {
+		return t, fmt.Errorf("post_processor: the single template holds sequence A %d times, not once", sequences)
+	}
+	return t, nil
+}
+
+func (t template) len() int { return len(t.before) + len(t.after) }

@@ -1,0 +1,202 @@
+package tokenizer
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+// wordLevelJSON is a tokenizer.json whose words are tok0 … tok99, with one BOS
+// and one EOS token.
+func wordLevelJSON() string {
+	var vocab strings.Builder
+	for i := range 100 {
+		vocab.WriteString(`"tok` + strconv.Itoa(i) + `":` + strconv.Itoa(i) + `,`)
+	}
+	return `{"version":"1.0","truncation":null,"padding":null,"added_tokens":[
+{"id":100,"content":"<s>","single_word":false,"lstrip":false,"rstrip":false,"normalized":false,"special":true},
+{"id":101,"content":"</s>","single_word":false,"lstrip":false,"rstrip":false,"normalized":false,"special":true},
+{"id":102,"content":"</s>!","single_word":false,"lstrip":false,"rstrip":false,"normalized":false,"special":false}],
+"normalizer":null,"pre_tokenizer":{"type":"WhitespaceSplit"},
+"post_processor":{"type":"TemplateProcessing",
+"single":[{"SpecialToken":{"id":"<s>","type_id":0}},{"Sequence":{"id":"A","type_id":0}},{"SpecialToken":{"id":"</s>","type_id":0}}],
+"pair":[],"special_tokens":{"<s>":{"id":"<s>","ids":[100],"tokens":["<s>"]},"</s>":{"id":"</s>","ids":[101],"tokens":["</s>"]}}},
+"decoder":null,"model":{"type":"WordLevel","vocab":{` + vocab.String() + `"[UNK]":103},"unk_token":"[UNK]"}}`
+}
+
+func mustParse(t testing.TB, text string) Tokenizer {
+	t.Helper()
+	tok, err := parse("tokenizer.json", []byte(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return tok
+}
+
+func TestWordLevelEncodesWordsAndAddedTokens(t *testing.T) {
+	tok := mustParse(t, wordLevelJSON())
+	for _, row := range []struct {
+		text string
+		want []int
+	}{
+		{"", nil},
+		{" \t\n", nil},
+		{"tok1 tok99", []int{1, 99}},
+		{"tok1  tok2\u00a0tok3\u2028tok4", []int{1, 2, 3, 4}},
+		{"tok1 never tok2", []int{1, 103, 2}},
+		{"tok1<s>tok2", []int{1, 100, 2}},
+		{"</s></s>!</s", []int{101, 102, 103}},
+		{"tok1 \xff", []int{1, 103}},
+	} {
+		if got := tok.Encode(row.text, false); !slices.Equal(got, row.want) {
+			t.Errorf("Encode(%q, false) = %v, want %v", row.text, got, row.want)
+		}
+		want := append(append([]int{100}, row.want...), 101)
+		if got := tok.Encode(row.text, true); !slices.Equal(got, want) {
+			t.Errorf("Encode(%q, true) = %v, want %v", row.text, got, want)
+		}
+		if got := tok.Count(row.text, true); got != len(want) {
+			t.Errorf("Count(%q, true) = %d, want %d", row.text, got, len(want))
+		}
+	}
+}
+
+func TestWordLevelDecodeJoinsWordsWithSpaces(t *testing.T) {
+	tok := mustParse(t, wordLevelJSON())
+	if got, want := tok.Decode([]int{100, 7, 4000, 8, 101}), "<s> tok7 tok8 </s>"; got != want {
+		t.Errorf("Decode = %q, want %q", got, want)
+	}
+	if tok.VocabSize() != 101 || tok.NumSpecial() != 2 || !slices.Equal(tok.SpecialIDs(), []int{100, 101}) {
+		t.Errorf("vocabulary %d, special %d %v; want 101, 2 [100 101]", tok.VocabSize(), tok.NumSpecial(), tok.SpecialIDs())
+	}
+}
+
+func TestStubIsTheWordLevelTokenizerOfItsWords(t *testing.T) {
+	tok, stub := mustParse(t, wordLevelJSON()), Stub{Size: 100}
+	text := "tok0 tok5\ttok42  tok99"
+	ids := stub.Encode(text, false)
+	if want := tok.Encode(text, false); !slices.Equal(ids, want) {
+		t.Errorf("Encode(%q) = %v, want %v", text, ids, want)
+	}
+	if got, want := stub.Decode(ids), tok.Decode(ids); got != want {
+		t.Errorf("Decode(%v) = %q, want %q", ids, got, want)
+	}
+}
+
+func TestStubGivesOtherWordsIDZero(t *testing.T) {
+	stub := Stub{Size: 100, BOS: []int{1}}
+	for _, word := range []string{"tok", "tok007", "tok00", "tok100", "tok-1", "tok99999999999999999999", "hello", "tok5x"} {
+		if got := stub.Encode(word, false); !slices.Equal(got, []int{0}) {
+			t.Errorf("Encode(%q) = %v, want [0]", word, got)
+		}
+	}
+	if got := stub.Encode("tok0 tok99", true); !slices.Equal(got, []int{1, 0, 99}) {
+		t.Errorf("with special tokens: %v, want [1 0 99]", got)
+	}
+	if got := stub.Count("tok0 tok99", true); got != 3 {
+		t.Errorf("Count = %d, want 3", got)
+	}
+	if got := stub.Decode([]int{3, -1, 100, 4}); got != "tok3 tok4" {
+		t.Errorf("Decode = %q, want the ids outside the vocabulary left out", got)
+	}
+}
+
+func TestCountDoesNotAllocate(t *testing.T) {
+	text := strings.Repeat("tok1 tok22 <s> other ", 1000)
+	for name, tok := range map[string]Tokenizer{"stub": Stub{Size: 100}, "word level": mustParse(t, wordLevelJSON())} {
+		if n := testing.AllocsPerRun(5, func() { tok.Count(text, true) }); n > 4 {
+			t.Errorf("%s: %v allocations for a text of 4000 words", name, n)
+		}
+	}
+}
+
+func TestOpenFindsBuiltInFileAndFolder(t *testing.T) {
+	dir := t.TempDir()
+	file := filepath.Join(dir, "tokenizer.json")
+	if err := os.WriteFile(file, []byte(wordLevelJSON()), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	for name, size := range map[string]int{"stub-32000": 32000, file: 101, dir: 101} {
+		tok, err := Open(name)
+		if err != nil {
+			t.Error(err)
+		} else if tok.VocabSize() != size {
+			t.Errorf("%s: vocabulary of %d, want %d", name, tok.VocabSize(), size)
+		}
+	}
+	_, err := Open("stub-x")
+	if want := `tokenizer "stub-x": there is no file stub-x, and the name is not stub-N`; err == nil || err.Error() != want {
+		t.Errorf("error %v, want %s", err, want)
+	}
+}
+
+func TestUnsupportedPartsAreRefusedByName(t *testing.T) {
+	good := wordLevelJSON()
+	for _, row := range []struct{ old, new, want string }{
+		{`"type":"WordLevel"`, `"type":"BPE"`, `tokenizer.json: model type "BPE" is not supported yet`},
+		{`"model":{`, `"model":null,"extra":{`, `tokenizer.json: json: unknown field "extra"`},
+		{`"normalizer":null`, `"normalizer":{"type":"NFC"}`, `tokenizer.json: normalizer type "NFC" is not supported yet`},
+		{`"truncation":null`, `"truncation":{"max_length":8}`, `tokenizer.json: truncation is not supported yet`},
+		{`"padding":null`, `"padding":{"strategy":"Fixed"}`, `tokenizer.json: padding is not supported yet`},
+		{`"decoder":null`, `"decoder":{"type":"ByteLevel"}`, `tokenizer.json: decoder type "ByteLevel" is not supported yet`},
+		{`{"type":"WhitespaceSplit"}`, `{"type":"Metaspace"}`, `tokenizer.json: pre_tokenizer type "Metaspace" is not supported yet`},
+		{`{"type":"WhitespaceSplit"}`, `null`, `tokenizer.json: a file without a pre_tokenizer is not supported yet`},
+		{`"TemplateProcessing"`, `"ByteLevel"`, `tokenizer.json: post_processor type "ByteLevel" is not supported yet`},
+		{`"single_word":false`, `"single_word":true`, `tokenizer.json: single_word of added token "<s>" is not supported yet`},
+		{`"unk_token":"[UNK]"`, `"unk_token":"?"`, `tokenizer.json: model: unk_token "?" is not in the vocabulary`},
+		{`"unk_token"`, `"dropout":1,"unk_token"`, `tokenizer.json: model: json: unknown field "dropout"`},
+		{`"tok1":1,`, `"tok1":-1,`, `tokenizer.json: model: word "tok1" has the id -1, which is negative or that of ""`},
+		{`{"Sequence":{"id":"A"`, `{"Sequence":{"id":"B"`, `tokenizer.json: post_processor: piece 1 of the single template is neither a special token nor sequence A`},
+		{`"pre_tokenizer":`, `"pre_tokenizer"`, `tokenizer.json:5: invalid character '{' after object key`},
+	} {
+		_, err := parse("tokenizer.json", []byte(strings.Replace(good, row.old, row.new, 1)))
+		if err == nil || err.Error() != row.want {
+			t.Errorf("with %s for %s:\n got %v\nwant %s", row.new, row.old, err, row.want)
+		}
+	}
+}
+
+func FuzzParse(f *testing.F) {
+	f.Add([]byte(wordLevelJSON()), "tok1 <s>tok2 other")
+	f.Add([]byte(`{"model":{"type":"WordLevel","vocab":{"?":0},"unk_token":"?"},"pre_tokenizer":{"type":"WhitespaceSplit"}}`), "a b")
+	f.Add([]byte(`{"model":{"type":"BPE"}}`), "")
+	f.Fuzz(func(t *testing.T, data []byte, text string) {
+		tok, err := parse("tokenizer.json", data)
+		if err != nil {
+			return
+		}
+		ids := tok.Encode(text, true)
+		if len(ids) != tok.Count(text, true) {
+			t.Errorf("Encode gives %d ids, Count %d", len(ids), tok.Count(text, true))
+		}
+		tok.Decode(ids)
+	})
+}
+
+func FuzzRoundTrip(f *testing.F) {
+	f.Add("tok1 tok2\ntok99 <s> more")
+	f.Fuzz(func(t *testing.T, text string) {
+		for _, tok := range []Tokenizer{Stub{Size: 100}, mustParse(t, wordLevelJSON())} {
+			ids := tok.Encode(text, false)
+			if again := tok.Encode(tok.Decode(ids), false); !slices.Equal(again, ids) {
+				t.Errorf("%T: %v became %v", tok, ids, again)
+			}
+		}
+	})
+}
+
+func BenchmarkStubCount(b *testing.B) {
+	ids := make([]int, 1024)
+	for i := range ids {
+		ids[i] = 20000 + i
+	}
+	stub := Stub{Size: 32000}
+	text := stub.Decode(ids)
+	b.SetBytes(int64(len(text)))
+	for b.Loop() {
+		stub.Count(text, true)
+	}
+}
