@@ -21,22 +21,22 @@ type Counters struct {
 
 // SpecDecode is vLLM's section on speculative decoding.
 type SpecDecode struct {
-	AcceptanceRate   float64   // percent of draft tokens
-	AcceptanceLength float64   // tokens a draft, the target model's own included
-	Drafts           int64     //
-	DraftTokens      int64     //
-	AcceptedTokens   int64     //
-	PerPosition      []float64 // accepted at each position, a share of the drafts
+	AcceptanceRate   float64   `json:"acceptance_rate"`   // percent of draft tokens
+	AcceptanceLength float64   `json:"acceptance_length"` // tokens a draft, the target model's own included
+	Drafts           int64     `json:"drafts"`
+	DraftTokens      int64     `json:"draft_tokens"`
+	AcceptedTokens   int64     `json:"accepted_tokens"`
+	PerPosition      []float64 `json:"per_position,omitempty"` // accepted at each position, a share of the drafts
 }
 
 // Diffusion is vLLM's section on diffusion decoding.
 type Diffusion struct {
-	CommittedThroughput float64 // tokens a second
-	StepsPerCanvas      float64
-	CommittedPerStep    float64 // tokens
-	CommittedTokens     int64
-	DenoisingSteps      int64
-	CanvasPositions     int64
+	CommittedThroughput float64 `json:"committed_throughput"` // tokens a second
+	StepsPerCanvas      float64 `json:"steps_per_canvas"`
+	CommittedPerStep    float64 `json:"committed_per_step"` // tokens
+	CommittedTokens     int64   `json:"committed_tokens"`
+	DenoisingSteps      int64   `json:"denoising_steps"`
+	CanvasPositions     int64   `json:"canvas_positions"`
 }
 
 // ParseCounters reads them from the text of a server's /metrics.
@@ -135,7 +135,7 @@ func (c Counters) Diffusion(later Counters, seconds float64) *Diffusion {
 		CommittedTokens: later.CommittedTokens - c.CommittedTokens,
 		CanvasPositions: later.CanvasPositions - c.CanvasPositions,
 	}
-	if steps <= 0 || d.CanvasPositions <= 0 || d.CommittedTokens <= 0 {
+	if seconds <= 0 || steps <= 0 || d.CanvasPositions <= 0 || d.CommittedTokens <= 0 {
 		return nil
 	}
 	block := float64(d.CanvasPositions) / float64(steps)

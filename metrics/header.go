@@ -8,38 +8,57 @@ import (
 
 // A Header says what a run was. It opens the run's record stream.
 type Header struct {
-	Run         string        // id, unique to the run
-	Shard       int           // this shard's index, from 0
-	Shards      int           // how many shards make the run; 0 and 1 both mean one
-	Epoch       time.Time     // wall clock at the start: offset 0 of every Record
-	ClockOffset time.Duration // wall clock less the reference clock, when known
-	Version     string        // of the program that made the stream
-	Config      Config
+	Run         string        `json:"-"`                      // id, unique to the run; every line has it
+	Shard       int           `json:"-"`                      // this shard's index, from 0; every line has it
+	Shards      int           `json:"shards,omitempty"`       // how many shards make the run; 0 and 1 both mean one
+	Epoch       time.Time     `json:"epoch"`                  // wall clock at the start: offset 0 of every Record
+	ClockOffset time.Duration `json:"clock_offset,omitempty"` // wall clock less the reference clock, when known
+	Version     string        `json:"version,omitempty"`      // of the program that made the stream
+	Config      Config        `json:"config"`
 }
 
 // A Config is what was asked for, without secrets: what the block and the
 // result file need, under the names of vLLM's flags.
 type Config struct {
-	Backend        string
-	BaseURL        string
-	Endpoint       string
-	Model          string // model id, as vLLM's model_id
-	Tokenizer      string // its name, as vLLM's tokenizer_id; empty when none was loaded
-	SkipTokenizer  bool   // --skip-tokenizer-init: what counts output tokens is not reported
-	Dataset        string
-	Seed           int64
-	NumPrompts     int
-	RequestRate    float64 // requests a second; +Inf for all at once
-	Burstiness     float64
-	MaxConcurrency int // 0 means no limit
-	RampUp         *RampUp
-	SelfTimed      bool // due times came from the dataset's own timestamps
-	Label          string
-	Metadata       []KV
+	Backend        string  `json:"backend"`
+	BaseURL        string  `json:"base_url,omitempty"`
+	Endpoint       string  `json:"endpoint,omitempty"`
+	Model          string  `json:"model"`                         // model id, as vLLM's model_id
+	Tokenizer      string  `json:"tokenizer,omitempty"`           // its name, as vLLM's tokenizer_id; empty when none was loaded
+	SkipTokenizer  bool    `json:"skip_tokenizer_init,omitempty"` // what counts output tokens is not reported
+	Dataset        string  `json:"dataset,omitempty"`
+	Seed           int64   `json:"seed"`
+	NumPrompts     int     `json:"num_prompts"`
+	RequestRate    float64 `json:"-"`                         // requests a second; +Inf for all at once
+	Burstiness     float64 `json:"-"`                         // shape of the gamma distribution; +Inf for even gaps
+	MaxConcurrency int     `json:"max_concurrency,omitempty"` // 0 means no limit
+	RampUp         *RampUp `json:"ramp_up,omitempty"`
+	SelfTimed      bool    `json:"self_timed,omitempty"` // due times came from the dataset's own timestamps
+	Label          string  `json:"label,omitempty"`
+	Metadata       []KV    `json:"metadata,omitempty"`
 
-	Goodput     []SLO
-	Metrics     []string  // --percentile-metrics: ttft, tpot, itl, e2el
-	Percentiles []float64 // --metric-percentiles, 0 to 100, in the order given
+	Goodput     []SLO     `json:"-"`
+	Metrics     []string  `json:"percentile_metrics,omitempty"` // names of Metrics; others are ignored
+	Percentiles []float64 `json:"metric_percentiles,omitempty"` // 0 to 100, in the order given
+}
+
+// A RampUp is a request rate that grows over the request index.
+type RampUp struct {
+	Strategy string `json:"strategy"` // linear or exponential
+	Start    int    `json:"start"`    // requests a second
+	End      int    `json:"end"`      // requests a second
+}
+
+// An SLO is an upper limit on one latency of a request.
+type SLO struct {
+	Metric string  // ttft, tpot or e2el
+	Limit  float64 // milliseconds, inclusive
+}
+
+// A KV is one --metadata pair. The order of pairs is kept.
+type KV struct {
+	Key   string `json:"key"`
+	Value string `json:"value"`
 }
 
 // Selected says whether vLLM reports a metric of a run that was asked for this
@@ -58,19 +77,3 @@ func (c *Config) Selected(metric string) bool {
 	}
 	return true
 }
-
-// A RampUp is a request rate that grows over the request index.
-type RampUp struct {
-	Strategy string // linear or exponential
-	Start    int    // requests a second
-	End      int    // requests a second
-}
-
-// An SLO is an upper limit on one latency of a request.
-type SLO struct {
-	Metric string  // ttft, tpot or e2el
-	Limit  float64 // milliseconds, inclusive
-}
-
-// A KV is one --metadata pair. The order of pairs is kept.
-type KV struct{ Key, Value string }

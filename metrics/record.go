@@ -31,48 +31,50 @@ const (
 // the run; zero in Wrote, FirstByte, FirstContent and Last means "never". A
 // Record is owned by whoever received it; nothing changes it afterwards.
 type Record struct {
-	Run      string // id of the run, the same in every line of its stream
-	Target   string // name of the target, empty when there is only one
-	ID       string // x-request-id as sent, empty when none was
-	Index    int    // position in the dataset
-	Turn     int    // position in the conversation
-	Attempts int    // times the request was sent
-	Phase    Phase
+	Run      string `json:"-"`                  // id of the run, the same in every line of its stream
+	Target   string `json:"target,omitempty"`   // name of the target, empty when there is only one
+	ID       string `json:"id,omitempty"`       // x-request-id as sent, empty when none was
+	Index    int    `json:"i"`                  // position in the dataset
+	Turn     int    `json:"turn,omitempty"`     // position in the conversation
+	Attempts int    `json:"attempts,omitempty"` // times the request was sent
+	Phase    Phase  `json:"phase,omitempty"`
 
-	Due          time.Duration // when the schedule wanted it sent
-	Slot         time.Duration // when it held a concurrency slot
-	Sent         time.Duration // just before it was handed to the HTTP client
-	Wrote        time.Duration // when its last byte was written
-	FirstByte    time.Duration // when the reply's first byte came
-	FirstContent time.Duration // arrival of the first chunk that carries output
-	Last         time.Duration // arrival of the last chunk that counts (see E2EL)
-	End          time.Duration // when the reply was read to its end, or failed
-	Chunks       Stamps        // arrival of every chunk with choices
+	Due          time.Duration `json:"due,omitempty"`           // when the schedule wanted it sent
+	Slot         time.Duration `json:"slot,omitempty"`          // when it held a concurrency slot
+	Sent         time.Duration `json:"sent,omitempty"`          // just before it was handed to the HTTP client
+	Wrote        time.Duration `json:"wrote,omitempty"`         // when its last byte was written
+	FirstByte    time.Duration `json:"first_byte,omitempty"`    // when the reply's first byte came
+	FirstContent time.Duration `json:"first_content,omitempty"` // arrival of the first chunk that carries output
+	Last         time.Duration `json:"last,omitempty"`          // arrival of the last chunk that counts (see E2EL)
+	End          time.Duration `json:"end,omitempty"`           // when the reply was read to its end, or failed
+	Chunks       Stamps        `json:"chunks,omitzero"`         // arrival of every chunk with choices
 
-	Conn        Conn
-	MaxAge      time.Duration // longest time that a chunk's bytes lay unread in the socket
-	SharedReads int           // chunks that came in one read together with an earlier one
+	Conn        Conn          `json:"conn,omitzero"`
+	MaxAge      time.Duration `json:"max_age,omitempty"`      // longest time that a chunk's bytes lay unread in the socket
+	SharedReads int           `json:"shared_reads,omitempty"` // chunks that came in one read together with an earlier one
 
-	In       int // prompt tokens: the server's count when it gave one, else InAsked
-	InAsked  int // prompt tokens by the dataset's count
-	Out      int // output tokens: the server's count, else the tokenizer's, else 1
-	OutAsked int // output tokens asked for
+	In       int `json:"in,omitempty"`        // prompt tokens: the server's count when it gave one, else InAsked
+	InAsked  int `json:"in_asked,omitempty"`  // prompt tokens by the dataset's count
+	Out      int `json:"out,omitempty"`       // output tokens: the server's count, else the tokenizer's, else 1
+	OutAsked int `json:"out_asked,omitempty"` // output tokens asked for
 
 	// TokensPerChunk holds the tokens of each chunk, from continuous usage
 	// statistics. It is nil when the server gave none or each chunk held one.
-	TokensPerChunk []int
+	TokensPerChunk []int `json:"tokens_per_chunk,omitempty"`
 
-	Finish string // finish reason as the server gave it
-	Status int    // HTTP status, 0 when no reply came
-	Class  Class
-	Error  string // the server's own message where there is one
-	Text   string // generated text, where it was asked to be kept
+	Finish string `json:"finish,omitempty"` // finish reason as the server gave it
+	Status int    `json:"status,omitempty"` // HTTP status, 0 when no reply came
+	Class  Class  `json:"class,omitempty"`
+	Error  string `json:"error,omitempty"` // the server's own message where there is one
+	Text   string `json:"text,omitempty"`  // generated text, where it was asked to be kept
 }
 
 // Conn says how the request got its connection.
 type Conn struct {
-	New               bool // opened for this request
-	DNS, Connect, TLS time.Duration
+	New     bool          `json:"new,omitempty"` // opened for this request
+	DNS     time.Duration `json:"dns,omitempty"`
+	Connect time.Duration `json:"connect,omitempty"`
+	TLS     time.Duration `json:"tls,omitempty"`
 }
 
 // TTFT is the time to first token as vLLM's client defines it: arrival of the

@@ -62,3 +62,9 @@ func (s *Stamps) Gaps() iter.Seq[time.Duration] {
 		}
 	}
 }
+
+// shift moves all stamps by d.
+func (s *Stamps) shift(d time.Duration) {
+	s.first += d
+	s.last += d
+}

@@ -46,14 +46,17 @@ type Summary struct {
 // A RateChange is a moment at which a ramp reached its next whole number of
 // requests a second.
 type RateChange struct {
-	RPS int
-	At  time.Time
+	RPS int       `json:"rps"`
+	At  time.Time `json:"at"`
 }
 
 // Probes sums up the single-token requests sent beside the load.
 type Probes struct {
-	Completed, Failed int
-	Median, P99, Max  float64 // E2EL in milliseconds
+	Completed int     `json:"completed"`
+	Failed    int     `json:"failed"`
+	Median    float64 `json:"median_e2el_ms"`
+	P99       float64 `json:"p99_e2el_ms"`
+	Max       float64 `json:"max_e2el_ms"`
 }
 
 // A Metric names one Distribution of a Summary as vLLM's flags and files do.

@@ -1,0 +1,106 @@
+package metrics
+
+import (
+	"fmt"
+
+	"github.com/HdrHistogram/hdrhistogram-go"
+)
+
+// streamVersion is the version of the record stream written and read here.
+const streamVersion = 1
+
+// Kinds of lines of a record stream. Readers skip those they do not know.
+const (
+	kindRun  = "run"
+	kindReq  = "req"
+	kindMore = "more"
+	kindEnd  = "end"
+)
+
+// A lineHead opens each line of a stream.
+type lineHead struct {
+	V     int    `json:"v"`
+	Kind  string `json:"k"`
+	Run   string `json:"run"`
+	Shard int    `json:"s,omitempty"`
+}
+
+type runLine struct {
+	lineHead
+	*Header
+}
+
+type reqLine struct {
+	lineHead
+	*Record
+}
+
+type endLine struct {
+	lineHead
+	*End
+}
+
+// A partLine holds a piece of a line that would have been too long: the first
+// under that line's own kind, the others under "more".
+type partLine struct {
+	lineHead
+	Message int    `json:"m"`    // which long line of its writer
+	Part    int    `json:"p"`    // which piece of it, from 0
+	Parts   int    `json:"of"`   // how many pieces there are
+	Text    string `json:"json"` // the piece
+}
+
+// An End closes a run's stream: what cannot be reckoned from its records.
+type End struct {
+	Seconds     float64      `json:"seconds"` // duration of the measured part
+	Completed   int          `json:"completed"`
+	Failed      int          `json:"failed"`
+	Interrupted bool         `json:"interrupted,omitempty"`
+	SpecDecode  *SpecDecode  `json:"spec_decode,omitempty"`
+	Diffusion   *Diffusion   `json:"diffusion,omitempty"`
+	Probes      *Probes      `json:"probes,omitempty"`
+	RateChanges []RateChange `json:"rate_changes,omitempty"`
+	Warnings    []string     `json:"warnings,omitempty"`
+
+	// Histograms are those of the metrics, and of lag, in nanoseconds: HDR, V2
+	// compressed, base64.
+	Histograms map[string]string `json:"histograms,omitempty"`
+}
+
+// lagHistogram is the name under which Lag is kept beside the Metrics.
+const lagHistogram = "lag"
+
+// end is what a stream keeps of s.
+func (s *Summary) end() (*End, error) {
+	e := &End{
+		Seconds: s.Seconds, Completed: s.Completed, Failed: s.Failed, Interrupted: s.Interrupted,
+		SpecDecode: s.SpecDecode, Diffusion: s.Diffusion, Probes: s.Probes,
+		RateChanges: s.RateChanges, Warnings: s.Warnings, Histograms: map[string]string{},
+	}
+	kept := append([]Metric{{lagHistogram, func(s *Summary) *Distribution { return &s.Lag }}}, Metrics...)
+	for _, m := range kept {
+		h := m.Of(s).Histogram()
+		if h == nil {
+			continue
+		}
+		encoded, err := h.Encode(hdrhistogram.V2CompressedEncodingCookieBase)
+		if err != nil {
+			return nil, fmt.Errorf("encoding the histogram of %s: %w", m.Name, err)
+		}
+		e.Histograms[m.Name] = string(encoded)
+	}
+	return e, nil
+}
+
+// histogram decodes one of e's histograms, nil when there is none.
+func (e *End) histogram(name string) (*hdrhistogram.Histogram, error) {
+	encoded, ok := e.Histograms[name]
+	if !ok {
+		return nil, nil
+	}
+	h, err := hdrhistogram.Decode([]byte(encoded))
+	if err != nil {
+		return nil, fmt.Errorf("decoding the histogram of %s: %w", name, err)
+	}
+	return h, nil
+}

@@ -1,0 +1,126 @@
+package metrics
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"unicode/utf8"
+)
+
+// PipeLine is the MaxLine that is safe on a pipe: Slurm cuts longer lines of
+// different tasks into each other.
+const PipeLine = 1000
+
+// A StreamWriter writes one run, or one shard of it, as a record stream: Begin
+// once, Write for each record, End. Every line is handed over in one call of
+// Write, so whatever kills the program leaves at most the last line torn. It is
+// for one goroutine.
+type StreamWriter struct {
+	MaxLine  int  // bytes in a line at most, its end included; 0 means no limit
+	NoChunks bool // leave out arrival times between a request's first and last chunk
+
+	w        io.Writer
+	head     lineHead
+	messages int // long lines so far
+	buf      bytes.Buffer
+}
+
+// NewStreamWriter makes a writer to w, which needs no buffer and no lock.
+func NewStreamWriter(w io.Writer) *StreamWriter { return &StreamWriter{w: w} }
+
+// Begin writes the run line.
+func (sw *StreamWriter) Begin(h *Header) error {
+	sw.head = lineHead{V: streamVersion, Run: h.Run, Shard: h.Shard}
+	return sw.write(kindRun, runLine{sw.headOf(kindRun), h})
+}
+
+// Write writes a record, and neither keeps nor changes it.
+func (sw *StreamWriter) Write(r *Record) error {
+	if sw.NoChunks {
+		short := *r
+		short.Chunks.deltas, short.TokensPerChunk = nil, nil
+		r = &short
+	}
+	return sw.write(kindReq, reqLine{sw.headOf(kindReq), r})
+}
+
+// End writes what the run came to. A stream without an end counts as cut.
+func (sw *StreamWriter) End(s *Summary) error {
+	e, err := s.end()
+	if err != nil {
+		return err
+	}
+	return sw.write(kindEnd, endLine{sw.headOf(kindEnd), e})
+}
+
+func (sw *StreamWriter) headOf(kind string) lineHead {
+	h := sw.head
+	h.Kind = kind
+	return h
+}
+
+func (sw *StreamWriter) write(kind string, line any) error {
+	text, err := sw.encode(line)
+	if err != nil {
+		return fmt.Errorf("encoding a %s line: %w", kind, err)
+	}
+	if sw.MaxLine <= 0 || len(text) <= sw.MaxLine {
+		_, err := sw.w.Write(text)
+		return err
+	}
+	return sw.writeParts(kind, bytes.TrimSuffix(bytes.Clone(text), []byte("\n")))
+}
+
+// writeParts writes a long line as several.
+func (sw *StreamWriter) writeParts(kind string, text []byte) error {
+	part := partLine{lineHead: sw.headOf(kind), Message: sw.messages, Part: len(text), Parts: len(text)}
+	sw.messages++
+	// The widest numbers that can occur make the longest line.
+	empty, err := sw.encode(part)
+	if err != nil {
+		return fmt.Errorf("encoding a %s line: %w", kind, err)
+	}
+	pieces := split(text, sw.MaxLine-len(empty)-len(kindMore))
+	part.Parts = len(pieces)
+	for i, piece := range pieces {
+		part.Part, part.Text = i, string(piece)
+		line, err := sw.encode(part)
+		if err != nil {
+			return fmt.Errorf("encoding a %s line: %w", kind, err)
+		}
+		if _, err := sw.w.Write(line); err != nil {
+			return err
+		}
+		part.Kind = kindMore
+	}
+	return nil
+}
+
+// encode gives a line and its end, good until the next call.
+func (sw *StreamWriter) encode(line any) ([]byte, error) {
+	sw.buf.Reset()
+	e := json.NewEncoder(&sw.buf)
+	e.SetEscapeHTML(false)
+	err := e.Encode(line)
+	return sw.buf.Bytes(), err
+}
+
+// split cuts JSON text into pieces that take at most size bytes as JSON strings.
+func split(text []byte, size int) [][]byte {
+	var pieces [][]byte
+	start, cost := 0, 0
+	for i := 0; i < len(text); {
+		_, n := utf8.DecodeRune(text[i:])
+		c := n
+		if text[i] == '"' || text[i] == '\\' {
+			c = 2
+		}
+		if cost+c > size && i > start {
+			pieces = append(pieces, text[start:i])
+			start, cost = i, 0
+		}
+		i, cost = i+n, cost+c
+	}
+	return append(pieces, text[start:])
+}
