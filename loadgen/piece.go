@@ -1,0 +1,115 @@
+package loadgen
+
+import (
+	"encoding/json"
+	"errors"
+)
+
+// A piece is what one event of a streamed completion or chat completion says,
+// as far as a load test cares.
+type piece struct {
+	choices bool   // its list of choices is not empty: a chunk
+	index   int    // of its last choice
+	text    []byte // output of all its choices: text, content, reasoning, refusals, names and arguments of calls
+	finish  []byte // finish reason of its last choice that has one
+	usage   usage
+	failed  bool // it is, or holds, an error object
+
+	scratch []byte // keeps the room for text that does not lie in the event in one part
+}
+
+// usage is the server's count of tokens. Zero means that it gave none: servers
+// send zeros on the chunks before they know.
+type usage struct{ in, out int }
+
+// read takes in the JSON of one event. What it finds is valid as long as data,
+// and until the next read.
+func (p *piece) read(data []byte) error {
+	if p.scan(data) {
+		return nil
+	}
+	return p.decode(data)
+}
+
+func (p *piece) reset() { *p = piece{scratch: p.scratch[:0]} }
+
+// add puts more output behind what is there.
+func (p *piece) add(more []byte) {
+	if len(p.text) == 0 {
+		p.text = more
+	} else if len(more) > 0 {
+		p.scratch = append(append(p.scratch[:0], p.text...), more...)
+		p.text = p.scratch
+	}
+}
+
+// decode is read by encoding/json, for events that scan is not sure about. A
+// member of another type than it should have counts as missing.
+func (p *piece) decode(data []byte) error {
+	p.reset()
+	var w wireChunk
+	var odd *json.UnmarshalTypeError
+	if err := json.Unmarshal(data, &w); err != nil && !errors.As(err, &odd) {
+		return err
+	}
+	p.failed = w.Object == "error" || len(w.Error) > 0 && string(w.Error) != "null"
+	p.choices = len(w.Choices) > 0
+	p.usage = usage{w.Usage.PromptTokens, w.Usage.CompletionTokens}
+	for _, c := range w.Choices {
+		p.index = c.Index
+		p.add([]byte(c.Text))
+		for _, text := range c.Delta.output() {
+			p.add([]byte(text))
+		}
+		if c.FinishReason != "" {
+			p.finish = []byte(c.FinishReason)
+		}
+	}
+	return nil
+}
+
+// A wireChunk is the JSON of an event. The types of go-openai know neither
+// reasoning nor both endpoints at once.
+type wireChunk struct {
+	Object  string          `json:"object"`
+	Error   json.RawMessage `json:"error"`
+	Choices []struct {
+		Index        int       `json:"index"`
+		Text         string    `json:"text"`
+		Delta        wireDelta `json:"delta"`
+		FinishReason string    `json:"finish_reason"`
+	} `json:"choices"`
+	Usage struct {
+		PromptTokens     int `json:"prompt_tokens"`
+		CompletionTokens int `json:"completion_tokens"`
+	} `json:"usage"`
+}
+
+type wireDelta struct {
+	Reasoning        string   `json:"reasoning"`
+	ReasoningContent string   `json:"reasoning_content"`
+	Content          string   `json:"content"`
+	Refusal          string   `json:"refusal"`
+	FunctionCall     wireCall `json:"function_call"`
+	ToolCalls        []struct {
+		Function wireCall `json:"function"`
+	} `json:"tool_calls"`
+}
+
+type wireCall struct {
+	Name      string `json:"name"`
+	Arguments string `json:"arguments"`
+}
+
+// output is what the delta adds, in the order in which models produce it. Some
+// servers send reasoning under its old name as well.
+func (d *wireDelta) output() []string {
+	if d.Reasoning == "" {
+		d.Reasoning = d.ReasoningContent
+	}
+	parts := []string{d.Reasoning, d.Content, d.Refusal, d.FunctionCall.Name, d.FunctionCall.Arguments}
+	for _, call := range d.ToolCalls {
+		parts = append(parts, call.Function.Name, call.Function.Arguments)
+	}
+	return parts
+}
