@@ -1,0 +1,110 @@
+// Package nprand draws the random numbers of numpy and of CPython, bit for bit.
+//
+// Three generators matter to workloads made in Python: Generator is
+// numpy.random.default_rng, RandomState is numpy.random.seed and the functions
+// that go with it, and Python is the random module. A draw here takes exactly
+// the draws from the underlying stream that it takes there, so that sequences of
+// different draws agree as well. Where Python calls the C library's logarithm,
+// exponential or power, this package calls its own, correctly rounded ones, as
+// Go's are off in some last bits; a product that is added to something is
+// converted to float64 first, so that no machine fuses the two.
+//
+// The generators are plain values: a copy goes on from the same place. None is
+// safe for concurrent use.
+package nprand
+
+import "math/bits"
+
+// A Generator is numpy.random.default_rng: the PCG64 (XSL-RR 128/64) generator of
+// O'Neill's "PCG: A Family of Simple Fast Space-Efficient Statistically Good
+// Algorithms for Random Number Generation".
+type Generator struct {
+	state, inc uint128
+	half       uint32 // the upper half of a 64-bit draw whose lower half was used
+	buffered   bool
+}
+
+// NewGenerator is default_rng(seed).
+func NewGenerator(seed uint64) Generator {
+	v := seedSequence(seed)
+	g := Generator{inc: uint128{v[2]<<1 | v[3]>>63, v[3]<<1 | 1}}
+	g.step()
+	g.state = g.state.add(uint128{v[0], v[1]})
+	g.step()
+	return g
+}
+
+// Uint64 draws 64 bits.
+func (g *Generator) Uint64() uint64 {
+	g.step()
+	return bits.RotateLeft64(g.state.hi^g.state.lo, -int(g.state.hi>>58))
+}
+
+// Random draws from [0, 1).
+func (g *Generator) Random() float64 { return float64(g.Uint64()>>11) / (1 << 53) }
+
+// Integers draws from [low, high), which must not be empty. A range of one value
+// takes no draw.
+func (g *Generator) Integers(low, high int64) int64 {
+	span := uint64(high) - uint64(low) - 1
+	switch {
+	case span == 0:
+		return low
+	case span < 1<<32-1:
+		return low + int64(g.below32(uint32(span)+1))
+	case span == 1<<32-1:
+		return low + int64(g.uint32())
+	default:
+		return int64(uint64(low) + g.below64(span+1))
+	}
+}
+
+// below32 is Lemire's bounded draw: "Fast Random Integer Generation in an
+// Interval", 2019.
+func (g *Generator) below32(n uint32) uint32 {
+	product := uint64(g.uint32()) * uint64(n)
+	if uint32(product) < n {
+		for threshold := -n % n; uint32(product) < threshold; {
+			product = uint64(g.uint32()) * uint64(n)
+		}
+	}
+	return uint32(product >> 32)
+}
+
+func (g *Generator) below64(n uint64) uint64 {
+	hi, lo := bits.Mul64(g.Uint64(), n)
+	if lo < n {
+		for threshold := -n % n; lo < threshold; {
+			hi, lo = bits.Mul64(g.Uint64(), n)
+		}
+	}
+	return hi
+}
+
+// uint32 draws 32 bits: the lower half of a 64-bit draw, then its upper half.
+func (g *Generator) uint32() uint32 {
+	if g.buffered {
+		g.buffered = false
+		return g.half
+	}
+	v := g.Uint64()
+	g.half, g.buffered = uint32(v>>32), true
+	return uint32(v)
+}
+
+func (g *Generator) step() {
+	g.state = g.state.mul(uint128{0x2360ED051FC65DA4, 0x4385DF649FCCF645}).add(g.inc)
+}
+
+type uint128 struct{ hi, lo uint64 }
+
+func (a uint128) add(b uint128) uint128 {
+	lo, carry := bits.Add64(a.lo, b.lo, 0)
+	hi, _ := bits.Add64(a.hi, b.hi, carry)
+	return uint128{hi, lo}
+}
+
+func (a uint128) mul(b uint128) uint128 {
+	hi, lo := bits.Mul64(a.lo, b.lo)
+	return uint128{hi + a.hi*b.lo + a.lo*b.hi, lo}
+}
