@@ -1,0 +1,157 @@
+package loadgen
+
+import (
+	"fmt"
+	"iter"
+	"math"
+	"time"
+
+	"github.com/servebench/servebench/dataset/nprand"
+	"github.com/servebench/servebench/metrics"
+)
+
+// Arrivals says how requests arrive. It gives the times that vLLM's client gives
+// since v0.10: gaps are drawn from a gamma distribution, and with a constant rate
+// all of them are stretched so that the last of n requests is due at exactly
+// n/Rate. The first is due after its own gap, not at 0.
+type Arrivals struct {
+	Rate       float64         // requests a second, +Inf for all at once; not looked at with RampUp
+	Burstiness float64         // the distribution's shape: 1 is a Poisson process, less comes in bursts, +Inf is even
+	RampUp     *metrics.RampUp // a rate that grows with the request index, nil for a constant one
+	Seed       int64           // of numpy's legacy generator, 0 to 2³²−1
+}
+
+// Schedule yields when each of n requests is due, to the nanosecond.
+func (a Arrivals) Schedule(n int) (Schedule, error) {
+	offsets, err := a.Offsets(n)
+	if err != nil {
+		return nil, err
+	}
+	return func(yield func(time.Duration) bool) {
+		for s := range offsets {
+			if !yield(offset(s)) {
+				return
+			}
+		}
+	}, nil
+}
+
+// Offsets yields when each of n requests is due, in seconds from the start, as
+// the very float64 that vLLM's client computes. It holds no list: each range over
+// it draws anew.
+func (a Arrivals) Offsets(n int) (iter.Seq[float64], error) {
+	if err := a.check(); err != nil {
+		return nil, err
+	}
+	stretch := 1.0
+	if a.RampUp == nil {
+		last := 0.0
+		for gap := range a.gaps(n) {
+			last += gap
+		}
+		if last != 0 {
+			stretch = float64(n) / a.Rate / last
+		}
+	}
+	return func(yield func(float64) bool) {
+		at := 0.0
+		for gap := range a.gaps(n) {
+			if at += gap; !yield(at * stretch) {
+				return
+			}
+		}
+	}, nil
+}
+
+// A RateRise is a moment at which a ramp reaches another whole number of requests
+// a second: when the request with the index Index is due.
+type RateRise struct {
+	RPS    int
+	Index  int
+	Offset time.Duration
+}
+
+// RateRises gives the rises of a ramp over n requests, one for each whole number
+// on the way; the first is the rate at the start, at offset 0. It gives none
+// without RampUp. They are vLLM's rps_change_events.
+func (a Arrivals) RateRises(n int) ([]RateRise, error) {
+	schedule, err := a.Schedule(n)
+	if err != nil || a.RampUp == nil {
+		return nil, err
+	}
+	rises := []RateRise{{RPS: a.RampUp.Start}}
+	reached, i := a.RampUp.Start, 0
+	for due := range schedule {
+		for rate := int(a.rate(i, n)); reached < rate; {
+			reached++
+			rises = append(rises, RateRise{reached, i, due})
+		}
+		i++
+	}
+	return rises, nil
+}
+
+func (a Arrivals) check() error {
+	if a.Seed < 0 || a.Seed > math.MaxUint32 {
+		return fmt.Errorf("seed %d: must be between 0 and %d", a.Seed, uint32(math.MaxUint32))
+	}
+	if !(a.Burstiness > 0) {
+		return fmt.Errorf("burstiness %v: must be above 0, or inf", a.Burstiness)
+	}
+	ramp := a.RampUp
+	switch {
+	case ramp == nil && !(a.Rate > 0):
+		return fmt.Errorf("request rate %v: must be above 0, or inf", a.Rate)
+	case ramp == nil:
+		return nil
+	case ramp.Strategy != "linear" && ramp.Strategy != "exponential":
+		return fmt.Errorf("ramp-up strategy %q: must be linear or exponential", ramp.Strategy)
+	case ramp.Start <= 0 || ramp.End <= 0:
+		return fmt.Errorf("ramp-up from %d to %d requests/s: both rates must be above 0", ramp.Start, ramp.End)
+	}
+	return nil
+}
+
+// gaps yields the time from each of n requests to the next, as drawn.
+func (a Arrivals) gaps(n int) iter.Seq[float64] {
+	return func(yield func(float64) bool) {
+		rng := nprand.NewRandomState(uint32(a.Seed))
+		for i := range n {
+			if !yield(a.gap(rng, a.rate(i, n))) {
+				return
+			}
+		}
+	}
+}
+
+func (a Arrivals) gap(rng *nprand.RandomState, rate float64) float64 {
+	switch {
+	case math.IsInf(rate, 1):
+		return 0
+	case math.IsInf(a.Burstiness, 1):
+		return 1 / rate
+	default:
+		return rng.Gamma(a.Burstiness, 1/(rate*a.Burstiness))
+	}
+}
+
+// rate is the rate at request i of n. A ramp runs over the index, not over time.
+func (a Arrivals) rate(i, n int) float64 {
+	if a.RampUp == nil {
+		return a.Rate
+	}
+	start, end := float64(a.RampUp.Start), float64(a.RampUp.End)
+	progress := float64(i) / float64(max(n-1, 1))
+	if a.RampUp.Strategy == "linear" {
+		return start + float64((end-start)*progress)
+	}
+	return start * nprand.Pow(end/start, progress)
+}
+
+// offset is s seconds, or the longest duration there is.
+func offset(s float64) time.Duration {
+	if ns := math.Round(s * 1e9); ns < math.MaxInt64 {
+		return time.Duration(ns)
+	}
+	return math.MaxInt64
+}
