@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"time"
 
 	"github.com/servebench/servebench/loadgen"
@@ -21,6 +22,40 @@ type options struct {
 	// Flags are all flags with their values, in the order of their
 	// declaration and without secrets: what the run's records show.
 	Flags []metrics.KV
+
+	// Warnings are to be said on stderr: what was accepted and has no effect.
+	Warnings []string
+}
+
+// config is what the run's records, block and result file say of the options.
+// The model and tokenizer are as asked for: empty when the server is to name
+// them.
+func (o *options) config() metrics.Config {
+	c := metrics.Config{
+		Backend:     o.Server.Backend,
+		BaseURL:     redactURL(o.Server.BaseURL),
+		Endpoint:    o.Server.Endpoint,
+		Model:       o.Server.Model,
+		Tokenizer:   cmp.Or(o.Server.Tokenizer, o.Server.Model),
+		Dataset:     o.Workload.Dataset,
+		Seed:        o.Workload.Seed,
+		NumPrompts:  o.Workload.NumPrompts,
+		RequestRate: o.Traffic.RequestRate,
+		Burstiness:  o.Traffic.Burstiness,
+		RampUp:      o.Traffic.RampUp,
+		Label:       o.Results.Label,
+		Metadata:    o.Results.Metadata,
+		Goodput:     o.Results.Goodput,
+		Metrics:     o.Results.Metrics,
+		Percentiles: o.Results.Percentiles,
+	}
+	if o.Server.SkipTokenizer {
+		c.Tokenizer = ""
+	}
+	if o.Traffic.MaxConcurrency != nil {
+		c.MaxConcurrency = *o.Traffic.MaxConcurrency
+	}
+	return c
 }
 
 // serverOptions say where requests go and in which protocol.

@@ -1,0 +1,123 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/servebench/servebench/loadgen"
+	"github.com/servebench/servebench/metrics"
+)
+
+func (f *form) resultFlags() []*flag {
+	r := &f.Results
+	return []*flag{
+		{name: "percentile-metrics", meta: "LIST", fallback: "ttft,tpot,itl", set: into(&f.metrics, parseString),
+			help: "latencies to print, of ttft,tpot,itl,e2el"},
+		{name: "metric-percentiles", meta: "LIST", fallback: "99", set: into(&f.percentiles, parseString),
+			help: "their percentiles, as 50,90,99.9"},
+		{name: "goodput", meta: "KEY:MS", args: some, list: &f.goodput,
+			help: "limits that a good request keeps, in milliseconds: ttft, tpot, e2el"},
+		{name: "label", meta: "TEXT", set: into(&r.Label, parseString),
+			help: "first part of the result file's name (default the backend)"},
+		{name: "metadata", meta: "KEY=VALUE", args: many, list: &f.metadata,
+			help: "pairs to write into the result file"},
+		{name: "save-result", args: none, set: switchTo(&r.Save, true),
+			help: "write vLLM's JSON result file"},
+		{name: "save-detailed", args: none, set: switchTo(&r.SaveDetailed, true),
+			help: "with every request in it"},
+		{name: "append-result", args: none, set: switchTo(&r.Append, true),
+			help: "append to the result file, one JSON object a line"},
+		{name: "result-dir", meta: "DIR", set: into(&r.Dir, parseString),
+			help: "where the result file goes (default the working directory)"},
+		{name: "result-filename", meta: "NAME", set: into(&r.Filename, parseString),
+			help: "its name (default made from label, rate, model and time)"},
+		{name: "record-to", short: "o", meta: "FILE", ours: true, set: into(&r.Stream, parseString),
+			help: "write the record stream, one line a request, for servebench report; - is stdout"},
+		{name: "record", meta: "WHAT", fallback: "full", ours: true, choices: []string{"full", "requests"},
+			set:  into(&r.Record, parseString),
+			help: "what the stream keeps: requests leaves out the arrival of each token"},
+		{name: "vllm-version", meta: "VERSION", fallback: "latest", ours: true, set: into(&r.VLLMVersion, parseVersion),
+			help: "print the block as this version of vLLM does, from 0.6.4 on"},
+		{name: "disable-tqdm", args: none, set: switchTo(&r.NoProgress, true),
+			help: "show no progress"},
+	}
+}
+
+func (f *form) resolveResults() error {
+	r := &f.Results
+	r.Metrics = strings.Split(f.metrics, ",")
+	if f.metrics == "" {
+		r.Metrics = []string{"ttft", "tpot", "itl"}
+	}
+	for _, m := range r.Metrics {
+		if !slices.Contains([]string{"ttft", "tpot", "itl", "e2el", "client_queue_time", "e2el_including_client_queue"}, m) {
+			f.Warnings = append(f.Warnings, fmt.Sprintf("--percentile-metrics: no latency is called %s: it is left out", quoted(m)))
+		}
+	}
+	for part := range strings.SplitSeq(f.percentiles, ",") {
+		p, err := parseFloat(part)
+		if err == nil && !(p >= 0 && p <= 100) {
+			err = fmt.Errorf("%s: a percentile must be from 0 to 100", loadgen.FloatRepr(p))
+		}
+		if err != nil {
+			return fmt.Errorf("argument --metric-percentiles: %w", err)
+		}
+		r.Percentiles = append(r.Percentiles, p)
+	}
+	for _, arg := range f.goodput {
+		if err := r.addGoodput(arg); err != nil {
+			return fmt.Errorf("argument --goodput: %w", err)
+		}
+	}
+	var err error
+	if r.Metadata, err = pairs(f.metadata); err != nil {
+		return fmt.Errorf("argument --metadata: Invalid metadata format. Please use KEY=VALUE format. (%w)", err)
+	}
+	return nil
+}
+
+const goodputFormat = `Invalid format found for service level objectives. Specify service level objectives for goodput as ` +
+	`"KEY:VALUE" pairs, where the key is a metric name, and the value is a number in milliseconds.`
+
+// addGoodput adds one limit, or replaces the one on the same latency.
+func (r *resultOptions) addGoodput(arg string) error {
+	name, text, _ := strings.Cut(arg, ":")
+	limit, err := parseFloat(text)
+	if err != nil {
+		return fmt.Errorf("%s (%s)", goodputFormat, quoted(arg))
+	}
+	shown := loadgen.FloatRepr(limit)
+	switch name {
+	case "ttft", "tpot", "e2el":
+	default:
+		return fmt.Errorf("Invalid metric name found, %s: %s. The service level objective name should be one of "+
+			"['ttft', 'tpot', 'e2el']. ", name, shown)
+	}
+	if !(limit >= 0) {
+		return fmt.Errorf("Invalid value found, %s: %s. The service level objective value should be non-negative.", name, shown)
+	}
+	slo := metrics.SLO{Metric: name, Limit: limit}
+	if i := slices.IndexFunc(r.Goodput, func(s metrics.SLO) bool { return s.Metric == name }); i >= 0 {
+		r.Goodput[i] = slo
+		return nil
+	}
+	r.Goodput = append(r.Goodput, slo)
+	return nil
+}
+
+var releaseNumber = regexp.MustCompile(`^v?(\d+(\.\d+)+)`)
+
+// parseVersion reads the name of a vLLM release: 0.6.4, v0.10.1.post1, latest.
+func parseVersion(text string) (string, error) {
+	if text == "latest" {
+		return text, nil
+	}
+	m := releaseNumber.FindStringSubmatch(text)
+	if m == nil {
+		return "", errors.New("invalid version: " + quoted(text) + ": it must be a release as 0.6.4, or latest")
+	}
+	return m[1], nil
+}

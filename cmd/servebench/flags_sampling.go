@@ -1,0 +1,55 @@
+package main
+
+import "github.com/servebench/servebench/loadgen"
+
+func (f *form) samplingFlags() []*flag {
+	s := &f.Sampling
+	return []*flag{
+		{name: "temperature", meta: "T", set: intoOptional(&s.Temperature, parseFloat),
+			help: "0 is greedy (default the server's choice)"},
+		{name: "top-p", meta: "P", set: intoOptional(&f.topP, parseFloat),
+			help: "nucleus sampling (default the server's)"},
+		{name: "top-k", meta: "K", set: intoOptional(&f.topK, parseInt),
+			help: "choose among the K likeliest tokens (default the server's)"},
+		{name: "min-p", meta: "P", set: intoOptional(&f.minP, parseFloat),
+			help: "least probability relative to the likeliest token (default the server's)"},
+		{name: "frequency-penalty", meta: "X", set: intoOptional(&f.frequency, parseFloat),
+			help: "penalty by how often a token was generated (default the server's)"},
+		{name: "presence-penalty", meta: "X", set: intoOptional(&f.presence, parseFloat),
+			help: "penalty for tokens that were generated (default the server's)"},
+		{name: "repetition-penalty", meta: "X", set: intoOptional(&f.repetition, parseFloat),
+			help: "penalty for repeating prompt or output (default 1.0 for completions, the server's for chat)"},
+		{name: "logprobs", meta: "N", set: intoOptional(&s.Logprobs, parseInt),
+			help: "log probabilities to ask for per token; completions only (default none)"},
+		{name: "ignore-eos", args: none, set: switchTo(&s.IgnoreEOS, true),
+			help: "generate to the full output length; always on for the random dataset"},
+		{name: "extra-body", meta: "JSON", set: into(&f.extraBody, parseObject),
+			help: "members to set in every body, over all other flags; also as --extra-body.a.b VALUE"},
+		{name: "use-beam-search", args: none, set: switchTo(new(bool), true),
+			help: "no effect, as in vllm bench serve"},
+	}
+}
+
+func (f *form) resolveSampling() error {
+	s := &f.Sampling
+	s.IgnoreEOS = s.IgnoreEOS || f.Workload.Dataset == "random"
+	// The order is the one in which vLLM's client puts them into the body.
+	var given loadgen.Object
+	given = member(given, "top_p", f.topP)
+	given = member(given, "top_k", f.topK)
+	given = member(given, "min_p", f.minP)
+	given = member(given, "temperature", s.Temperature)
+	given = member(given, "frequency_penalty", f.frequency)
+	given = member(given, "presence_penalty", f.presence)
+	given = member(given, "repetition_penalty", f.repetition)
+	s.ExtraBody = given.Merge(f.extraBody)
+	return nil
+}
+
+// member appends a member when there is a value for it.
+func member[T any](o loadgen.Object, key string, value *T) loadgen.Object {
+	if value == nil {
+		return o
+	}
+	return append(o, loadgen.Member{Key: key, Value: *value})
+}

@@ -1,0 +1,82 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"time"
+
+	"github.com/servebench/servebench/loadgen"
+	"github.com/servebench/servebench/metrics"
+)
+
+func (f *form) trafficFlags() []*flag {
+	t := &f.Traffic
+	return []*flag{
+		{name: "request-rate", meta: "RATE", fallback: "inf", set: into(&t.RequestRate, parseFloat),
+			help: "requests a second; inf sends all at once"},
+		{name: "burstiness", meta: "SHAPE", fallback: "1.0", set: into(&t.Burstiness, parseFloat),
+			help: "shape of the gaps' gamma distribution: 1 Poisson, less is burstier, inf even"},
+		{name: "max-concurrency", meta: "N", set: intoOptional(&t.MaxConcurrency, parseInt),
+			help: "requests in flight at most (default no limit)"},
+		{name: "ramp-up-strategy", meta: "NAME", choices: []string{"linear", "exponential"},
+			set:  intoOptional(&f.rampUpStrategy, parseString),
+			help: "let the rate grow over the requests; excludes --request-rate"},
+		{name: "ramp-up-start-rps", meta: "RATE", set: intoOptional(&f.rampUpStart, parseInt),
+			help: "the ramp's first rate, in requests a second"},
+		{name: "ramp-up-end-rps", meta: "RATE", set: intoOptional(&f.rampUpEnd, parseInt),
+			help: "the ramp's last rate, in requests a second"},
+		{name: "num-warmups", meta: "N", fallback: "0", set: into(&t.Warmups, parseInt),
+			help: "requests to send before the measured ones"},
+		{name: "ready-check-timeout-sec", meta: "SECONDS", fallback: "0", set: into(&f.readyCheck, parseInt),
+			help: "how long to wait for the server to answer; 0 does not check"},
+	}
+}
+
+func (f *form) resolveTraffic() error {
+	t := &f.Traffic
+	switch {
+	case t.MaxConcurrency != nil && *t.MaxConcurrency <= 0:
+		return errors.New("--max-concurrency must be greater than 0")
+	case !(t.RequestRate > 0):
+		return fmt.Errorf("argument --request-rate: %s: it must be greater than 0, or inf", loadgen.FloatRepr(t.RequestRate))
+	case !(t.Burstiness > 0):
+		return fmt.Errorf("argument --burstiness: %s: it must be greater than 0, or inf", loadgen.FloatRepr(t.Burstiness))
+	case t.Warmups < 0:
+		return fmt.Errorf("argument --num-warmups: %d: it must not be negative", t.Warmups)
+	case f.readyCheck < 0:
+		return fmt.Errorf("argument --ready-check-timeout-sec: %d: it must not be negative", f.readyCheck)
+	}
+	t.ReadyCheck = time.Duration(f.readyCheck) * time.Second
+	if f.rampUpStrategy != nil {
+		return f.resolveRampUp()
+	}
+	if f.rampUpStart != nil || f.rampUpEnd != nil {
+		return errors.New("--ramp-up-start-rps and --ramp-up-end-rps need --ramp-up-strategy linear or exponential")
+	}
+	return nil
+}
+
+func (f *form) resolveRampUp() error {
+	problem := ""
+	start, end := f.rampUpStart, f.rampUpEnd
+	switch {
+	case !math.IsInf(f.Traffic.RequestRate, 1):
+		problem = "When using ramp-up, do not specify --request-rate. The request rate will be controlled by " +
+			"ramp-up parameters. Please remove the --request-rate argument."
+	case start == nil || end == nil:
+		problem = "When using --ramp-up-strategy, both --ramp-up-start-rps and --ramp-up-end-rps must be specified"
+	case *start < 0 || *end < 0:
+		problem = "Ramp-up start and end RPS must be non-negative"
+	case *start > *end:
+		problem = "Ramp-up start RPS must be less than end RPS"
+	case *start == 0 && *f.rampUpStrategy == "exponential":
+		problem = "For exponential ramp-up, the start RPS cannot be 0."
+	case *start == 0:
+		problem = "the start RPS cannot be 0: the first request would never be sent"
+	default:
+		f.Traffic.RampUp = &metrics.RampUp{Strategy: *f.rampUpStrategy, Start: *start, End: *end}
+		return nil
+	}
+	return fmt.Errorf("argument --ramp-up-strategy: %s", problem)
+}

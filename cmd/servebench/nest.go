@@ -1,0 +1,127 @@
+package main
+
+import (
+	"fmt"
+	"math"
+	"regexp"
+	"strconv"
+	"strings"
+
+	"github.com/servebench/servebench/loadgen"
+)
+
+// nest spells flag names with dashes, and gathers vLLM's dotted flags into JSON:
+// --extra-body.a.b 1 --extra-body.c=x becomes --extra-body '{"a": {"b": 1}, "c":
+// "x"}' at the end of the command line, where it replaces an --extra-body given
+// as a whole. A name that ends in + takes a list, to which it adds.
+func nest(args []string) ([]string, error) {
+	var plain []string
+	var nested loadgen.Object // flag as written, and the object gathered for it
+	for i := 0; i < len(args); i++ {
+		if args[i] == "--" {
+			plain = append(plain, args[i:]...)
+			break
+		}
+		name, value, hasValue := strings.Cut(dashed(args[i]), "=")
+		path := strings.Split(name, ".")
+		if !strings.HasPrefix(name, "--") || len(path) == 1 || strings.Contains(name, " ") {
+			plain = append(plain, dashed(args[i]))
+			continue
+		}
+		if !hasValue {
+			if i++; i == len(args) {
+				return nil, fmt.Errorf("argument %s: expected one argument", name)
+			}
+			value = args[i]
+		}
+		nested = overlay(nested, nestedValue(path, value))
+	}
+	for _, m := range nested {
+		plain = append(plain, m.Key, string(loadgen.AppendJSON(nil, m.Value)))
+	}
+	return plain, nil
+}
+
+// dashed is a word with dashes for the underscores in the flag's name: in
+// --extra_body.top_p=a_b the first one only.
+func dashed(arg string) string {
+	if !strings.HasPrefix(arg, "--") {
+		return arg
+	}
+	end := strings.IndexAny(arg, ".= ")
+	if end < 0 {
+		end = len(arg)
+	}
+	return strings.ReplaceAll(arg[:end], "_", "-") + arg[end:]
+}
+
+// nestedValue is the object with only the value in it, at the end of the path.
+func nestedValue(path []string, text string) loadgen.Object {
+	last := len(path) - 1
+	var value any
+	if key, isList := strings.CutSuffix(path[last], "+"); isList {
+		path[last] = key
+		items := []any{}
+		for item := range strings.SplitSeq(text, ",") {
+			items = append(items, item)
+		}
+		value = items
+	} else {
+		value = looseJSON(text)
+	}
+	for i := last; i > 0; i-- {
+		value = loadgen.Object{{Key: path[i], Value: value}}
+	}
+	return loadgen.Object{{Key: path[0], Value: value}}
+}
+
+// overlay sets the members of over in base: object in object, list after list,
+// and otherwise the later value for the earlier.
+func overlay(base, over loadgen.Object) loadgen.Object {
+	for _, m := range over {
+		old, _ := base.Get(m.Key)
+		switch value := m.Value.(type) {
+		case loadgen.Object:
+			if object, ok := old.(loadgen.Object); ok {
+				m.Value = overlay(object, value)
+			}
+		case []any:
+			if list, ok := old.([]any); ok {
+				m.Value = append(list, value...)
+			}
+		}
+		base = base.With(m.Key, m.Value)
+	}
+	return base
+}
+
+var humanInt = regexp.MustCompile(`^(\d+)(\.\d+)?([kKmMgGtT])$`)
+
+// looseJSON is the value of a dotted flag: JSON where it is JSON, a number where
+// it is an integer as Python or people write it (1_000, 80g; small letters count
+// in thousands, capitals in 1024s), and otherwise the text itself.
+func looseJSON(text string) any {
+	if v, err := loadgen.ParseJSON(text); err == nil {
+		return v
+	}
+	if n, err := parseInt(text); err == nil {
+		return n
+	}
+	m := humanInt.FindStringSubmatch(strings.TrimSpace(text))
+	if m == nil {
+		return text
+	}
+	power := float64(1 + strings.Index("kmgt", strings.ToLower(m[3])))
+	unit := math.Pow(1000, power)
+	if strings.Contains("KMGT", m[3]) {
+		if m[2] != "" {
+			return text
+		}
+		unit = math.Pow(1024, power)
+	}
+	number, err := strconv.ParseFloat(m[1]+m[2], 64)
+	if err != nil || number*unit > math.MaxInt64/2 {
+		return text
+	}
+	return int(number * unit)
+}
