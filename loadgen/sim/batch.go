@@ -1,0 +1,68 @@
+package sim
+
+import "slices"
+
+// A batch counts what one step works on.
+type batch struct {
+	decoding int // requests that give a token
+	prompt   int // prompt tokens prefilled
+}
+
+// A scheduler holds the requests that are running and waiting, and puts steps
+// together from them, as vLLM's does: first every running request whose prompt
+// is done decodes, then unfinished prompts and after them waiting requests, in
+// order of arrival, are prefilled in chunks as large as the budget allows.
+type scheduler struct {
+	running []*sequence // in order of admission
+	waiting []*sequence // in order of arrival
+	seqs    int         // running at most
+	budget  int         // tokens in a step
+	decode  int         // tokens that one decoding request takes of the budget
+}
+
+// compose marks in the running sequences what the next step does with each, and
+// returns those of them that it took from the waiting ones.
+func (s *scheduler) compose() (b batch, admitted []*sequence) {
+	left := s.budget
+	for _, seq := range s.running {
+		seq.chunk, seq.decoding = 0, seq.unfilled == 0
+		if seq.decoding {
+			b.decoding++
+			left -= s.decode
+		}
+	}
+	prefill := func(seq *sequence) {
+		seq.chunk = min(left, seq.unfilled)
+		left -= seq.chunk
+		b.prompt += seq.chunk
+	}
+	for _, seq := range s.running {
+		if !seq.decoding {
+			prefill(seq)
+		}
+	}
+	n := 0
+	for n < len(s.waiting) && len(s.running) < s.seqs && left > 0 {
+		prefill(s.waiting[n])
+		s.running = append(s.running, s.waiting[n])
+		n++
+	}
+	s.waiting = slices.Delete(s.waiting, 0, n)
+	return b, s.running[len(s.running)-n:]
+}
+
+// drop removes sequences, wherever they are, and returns how many of them were
+// waiting.
+func (s *scheduler) drop(gone []*sequence) (waited int) {
+	set := make(map[*sequence]bool, len(gone))
+	for _, seq := range gone {
+		set[seq] = true
+	}
+	isGone := func(seq *sequence) bool { return set[seq] }
+	s.running = slices.DeleteFunc(s.running, isGone)
+	before := len(s.waiting)
+	s.waiting = slices.DeleteFunc(s.waiting, isGone)
+	return before - len(s.waiting)
+}
+
+func (s *scheduler) empty() bool { return len(s.running) == 0 && len(s.waiting) == 0 }

@@ -1,0 +1,249 @@
+package sim
+
+import (
+	"math/rand/v2"
+	"slices"
+	"sync"
+	"time"
+)
+
+// An engine is the goroutine that works in steps.
+type engine struct {
+	scheduler
+	watch stopwatch
+	stats *stats
+	trace func(Trace)
+	timer *time.Timer
+	quit  chan struct{} // closed to stop it
+	done  chan struct{} // closed when it has stopped
+
+	wake     chan struct{} // holds one signal: something arrived
+	mu       sync.Mutex
+	closed   bool
+	arriving []*sequence // submitted, not yet in waiting
+	leaving  []departure // cancelled, perhaps still in the batch
+}
+
+type departure struct {
+	seq *sequence
+	at  time.Time
+}
+
+func startEngine(cfg *Config, st *stats) *engine {
+	e := &engine{
+		scheduler: scheduler{seqs: cfg.MaxNumSeqs, budget: cfg.MaxNumBatchedTokens, decode: 1 + cfg.Speculative.Tokens},
+		watch:     stopwatch{cost: cfg.Cost, jitter: cfg.Jitter, rand: rand.New(rand.NewPCG(cfg.Seed, 0))},
+		stats:     st,
+		trace:     cfg.Trace,
+		timer:     time.NewTimer(0),
+		quit:      make(chan struct{}),
+		done:      make(chan struct{}),
+		wake:      make(chan struct{}, 1),
+	}
+	go e.run()
+	return e
+}
+
+// submit hands a sequence over; false means that the engine is closed.
+func (e *engine) submit(seq *sequence) bool {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if e.closed {
+		return false
+	}
+	seq.arrived = time.Now()
+	seq.unfilled = seq.prompt
+	e.stats.arrived()
+	e.arriving = append(e.arriving, seq)
+	select {
+	case e.wake <- struct{}{}:
+	default:
+	}
+	return true
+}
+
+// cancel takes a sequence out at the next step. It does nothing to one that has
+// finished.
+func (e *engine) cancel(seq *sequence) {
+	if seq.finished() {
+		return
+	}
+	e.mu.Lock()
+	e.leaving = append(e.leaving, departure{seq, time.Now()})
+	e.mu.Unlock()
+}
+
+func (e *engine) close() {
+	e.mu.Lock()
+	if !e.closed {
+		e.closed = true
+		close(e.quit)
+	}
+	e.mu.Unlock()
+	<-e.done
+}
+
+// run steps until it is stopped. A step starts when the one before it was to
+// end, so that late timers do not add up; only when the machine cannot keep up
+// by a whole step is the lost time let go.
+func (e *engine) run() {
+	defer close(e.done)
+	defer e.abandon()
+	start := time.Now()
+	for {
+		if e.idle() {
+			select {
+			case <-e.wake:
+			case <-e.quit:
+				return
+			}
+			start = time.Now()
+		}
+		if !e.sleep(start.Add(gather)) {
+			return
+		}
+		b := e.prepare(time.Now())
+		if b == (batch{}) {
+			start = time.Now()
+			continue
+		}
+		took := e.watch.step(b)
+		if !e.sleep(start.Add(took)) {
+			return
+		}
+		now := time.Now()
+		e.deliver(now)
+		if start = start.Add(took); now.Sub(start) > took {
+			start = now
+		}
+	}
+}
+
+func (e *engine) idle() bool {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return e.empty() && len(e.arriving) == 0
+}
+
+// sleep waits until an instant; false means that the engine is to stop.
+func (e *engine) sleep(until time.Time) bool {
+	e.timer.Reset(time.Until(until))
+	select {
+	case <-e.timer.C:
+		return true
+	case <-e.quit:
+		return false
+	}
+}
+
+// prepare takes in what came and went before now and puts the step together.
+// What happens at this very instant is left for the next step: it may not all
+// have happened yet.
+func (e *engine) prepare(now time.Time) batch {
+	e.mu.Lock()
+	select {
+	case <-e.wake:
+	default:
+	}
+	known := len(e.waiting)
+	e.arriving = slices.DeleteFunc(e.arriving, func(seq *sequence) bool {
+		took := seq.arrived.Before(now)
+		if took {
+			e.waiting = append(e.waiting, seq)
+		}
+		return took
+	})
+	var gone []*sequence
+	e.leaving = slices.DeleteFunc(e.leaving, func(d departure) bool {
+		took := d.at.Before(now)
+		if took && !d.seq.finished() {
+			gone = append(gone, d.seq)
+		}
+		return took
+	})
+	e.mu.Unlock()
+	slices.SortFunc(e.waiting[known:], (*sequence).before)
+
+	if len(gone) > 0 {
+		waited := e.drop(gone)
+		e.stats.left(len(gone)-waited, waited)
+		e.abort(gone, now)
+	}
+	b, admitted := e.compose()
+	for _, seq := range admitted {
+		seq.admitted = now
+		e.stats.admitted()
+	}
+	return b
+}
+
+// deliver ends the step: all its tokens appear now.
+func (e *engine) deliver(now time.Time) {
+	e.running = slices.DeleteFunc(e.running, func(seq *sequence) bool {
+		n := e.produce(seq)
+		if n == 0 {
+			return false
+		}
+		e.stats.produced(seq, n, now)
+		if seq.out == n {
+			seq.first = now
+		}
+		seq.last = now
+		if e.trace != nil {
+			for range n {
+				seq.tokens = append(seq.tokens, now)
+			}
+		}
+		if seq.out < seq.want {
+			seq.push(n, "")
+			return false
+		}
+		e.stats.finished(seq)
+		e.report(seq, now, seq.finish)
+		seq.push(n, seq.finish)
+		return true
+	})
+}
+
+// produce moves a sequence on by what the step did with it and returns how many
+// tokens that gave.
+func (e *engine) produce(seq *sequence) int {
+	n := 0
+	switch {
+	case seq.decoding && seq.drafts != nil:
+		n = 1 + e.stats.draft(seq.drafts)
+	case seq.decoding:
+		n = 1
+	case seq.chunk > 0:
+		if seq.unfilled -= seq.chunk; seq.unfilled == 0 {
+			n = 1
+		}
+	}
+	n = min(n, seq.want-seq.out)
+	seq.out += n
+	return n
+}
+
+func (e *engine) report(seq *sequence, now time.Time, reason string) {
+	if e.trace != nil {
+		e.trace(seq.trace(now, reason))
+	}
+}
+
+func (e *engine) abort(seqs []*sequence, now time.Time) {
+	for _, seq := range seqs {
+		e.report(seq, now, finishAbort)
+		seq.push(0, finishAbort)
+	}
+}
+
+// abandon aborts everything when the engine stops.
+func (e *engine) abandon() {
+	e.mu.Lock()
+	left := slices.Concat(e.running, e.waiting, e.arriving)
+	e.arriving, e.leaving = nil, nil
+	e.mu.Unlock()
+	e.stats.left(len(e.running), len(left)-len(e.running))
+	e.running, e.waiting = nil, nil
+	e.abort(left, time.Now())
+}

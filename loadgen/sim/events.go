@@ -1,0 +1,151 @@
+package sim
+
+import (
+	"bytes"
+	"context"
+	"math/rand/v2"
+	"net/http"
+	"slices"
+)
+
+// events writes server-sent events, as vLLM does or as faults have it.
+type events struct {
+	w       http.ResponseWriter
+	control *http.ResponseController
+	stay    func() // returns when the client has gone or the server closes
+
+	eol, field string // field is what a data line begins with
+	before     string // what comes before each event's data
+	multiLine  bool
+	split      int // writes for what is due at once; 0 means 1
+	merge      int // events held back for one write
+	ending     Fault
+	over       bool // a fault has ended the reply
+
+	due    []byte // framed, not written
+	held   int    // events in due
+	chunks int    // events with choices so far
+}
+
+func newEvents(ctx context.Context, w http.ResponseWriter, m misdeeds, quit <-chan struct{}) *events {
+	e := &events{
+		w: w, control: http.NewResponseController(w),
+		eol: "\n", field: "data: ", multiLine: m.has("multi-line"),
+		stay: func() {
+			select {
+			case <-ctx.Done():
+			case <-quit:
+			}
+		},
+	}
+	e.split, _ = m.with("split")
+	e.merge, _ = m.with("merge")
+	switch {
+	case m.has("crlf"):
+		e.eol = "\r\n"
+	case m.has("cr"):
+		e.eol = "\r"
+	}
+	if m.has("no-space") {
+		e.field = "data:"
+	}
+	if m.has("comment") {
+		e.before += ": ping" + e.eol + e.eol
+	}
+	if m.has("event-line") {
+		e.before += "event: message" + e.eol
+	}
+	for _, kind := range []string{"error", "error-flat", "cut", "truncate", "stall"} {
+		if n, chosen := m.with(kind); chosen {
+			e.ending = Fault{kind, n}
+		}
+	}
+	return e
+}
+
+// open sends the response headers.
+func (e *events) open() {
+	e.w.Header().Set("Content-Type", "text/event-stream; charset=utf-8")
+	e.w.WriteHeader(http.StatusOK)
+	e.control.Flush()
+}
+
+// chunk adds an event with choices.
+func (e *events) chunk(data []byte) {
+	e.add(data)
+	e.chunks++
+}
+
+// add frames an event. Nothing is written before send, unless the fault that
+// ends the stream comes instead of the event.
+func (e *events) add(data []byte) {
+	switch {
+	case e.over:
+	case e.ending.Kind != "" && e.chunks >= e.ending.N:
+		e.misend(data)
+	default:
+		e.frame(data)
+	}
+}
+
+func (e *events) frame(data []byte) {
+	e.due = append(append(e.due, e.before...), e.field...)
+	if i := bytes.Index(data, []byte(`,"object":`)); e.multiLine && i >= 0 {
+		e.due = append(append(e.due, data[:i+1]...), e.eol...)
+		e.due = append(e.due, e.field...)
+		data = data[i+1:]
+	}
+	e.due = append(append(e.due, data...), e.eol...)
+	e.due = append(e.due, e.eol...)
+	e.held++
+}
+
+// misend ends the stream in front of an event, as the fault has it.
+func (e *events) misend(data []byte) {
+	e.over = true
+	failure := newProblem(http.StatusInternalServerError, "the simulated engine has failed")
+	switch e.ending.Kind {
+	case "error":
+		e.frame(failure.wrapped())
+		e.frame([]byte("[DONE]"))
+	case "error-flat":
+		e.frame(failure.flat())
+		e.frame([]byte("[DONE]"))
+	case "cut":
+		whole := len(e.due)
+		e.frame(data)
+		e.due = e.due[:(whole+len(e.due))/2]
+		e.write()
+		panic(http.ErrAbortHandler)
+	case "stall":
+		e.write()
+		e.stay()
+		panic(http.ErrAbortHandler)
+	}
+	e.write()
+}
+
+// send writes what is due, once enough events are.
+func (e *events) send() {
+	if e.held >= e.merge {
+		e.write()
+	}
+}
+
+func (e *events) write() {
+	if len(e.due) == 0 {
+		return
+	}
+	cuts := []int{len(e.due)}
+	for range e.split - 1 {
+		cuts = append(cuts, rand.IntN(len(e.due)))
+	}
+	slices.Sort(cuts)
+	from := 0
+	for _, to := range cuts {
+		e.w.Write(e.due[from:to])
+		e.control.Flush()
+		from = to
+	}
+	e.due, e.held = e.due[:0], 0
+}

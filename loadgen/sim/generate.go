@@ -1,0 +1,133 @@
+package sim
+
+import (
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"net/http"
+)
+
+// completions answers POST /v1/completions.
+func (s *Server) completions(w http.ResponseWriter, r *http.Request) { s.generate(w, r, false) }
+
+// chatCompletions answers POST /v1/chat/completions.
+func (s *Server) chatCompletions(w http.ResponseWriter, r *http.Request) { s.generate(w, r, true) }
+
+func (s *Server) generate(w http.ResponseWriter, r *http.Request, chat bool) {
+	q, p := s.understand(r, chat)
+	faults, wrong := s.choose(r)
+	if wrong != nil {
+		wrong.write(w)
+		return
+	}
+	if s.misreply(w, r, faults) {
+		return
+	}
+	if p != nil {
+		p.write(w)
+		return
+	}
+	a := newReply(&s.cfg, r, q, faults)
+	seq := newSequence(a, r)
+	if s.cfg.Speculative.Tokens > 0 {
+		seq.drafts = rand.New(rand.NewPCG(s.cfg.Seed, a.text.rand.Uint64()))
+	}
+	if !s.engine.submit(seq) {
+		newProblem(http.StatusServiceUnavailable, "the server is closed").write(w)
+		return
+	}
+	defer s.engine.cancel(seq)
+	if q.stream {
+		s.stream(w, r, a, seq)
+	} else {
+		s.whole(w, r, a, seq)
+	}
+}
+
+// misreply replies as a fault has it, if one replaces the whole reply.
+func (s *Server) misreply(w http.ResponseWriter, r *http.Request, m misdeeds) bool {
+	if m.has("refuse") {
+		panic(http.ErrAbortHandler)
+	}
+	if m.has("never") {
+		select {
+		case <-r.Context().Done():
+		case <-s.engine.quit:
+		}
+		panic(http.ErrAbortHandler)
+	}
+	if code, chosen := m.with("status"); chosen {
+		if code == http.StatusTooManyRequests || code == http.StatusServiceUnavailable {
+			w.Header().Set("Retry-After", "1")
+		}
+		newProblem(code, http.StatusText(code)+" (simulated)").write(w)
+		return true
+	}
+	if code, chosen := m.with("html"); chosen {
+		w.Header().Set("Content-Type", "text/html")
+		w.WriteHeader(code)
+		title := fmt.Sprintf("%d %s", code, http.StatusText(code))
+		io.WriteString(w, "<html>\r\n<head><title>"+title+"</title></head>\r\n<body>\r\n<center><h1>"+title+"</h1></center>\r\n</body>\r\n</html>\r\n")
+		return true
+	}
+	if code, chosen := m.with("blank"); chosen {
+		w.WriteHeader(code)
+		return true
+	}
+	return false
+}
+
+// stream answers token by token: what a step gives is a chunk. All that is due
+// at one instant goes in one write.
+func (s *Server) stream(w http.ResponseWriter, r *http.Request, a *reply, seq *sequence) {
+	ev := newEvents(r.Context(), w, a.faults, s.engine.quit)
+	ev.open()
+	if a.faults.has("empty") {
+		return
+	}
+	size, _ := a.faults.with("tokens")
+	held := 0 // tokens for the next chunk
+	var steps []int
+	for ended := ""; ended == "" && !ev.over; ev.send() {
+		var err error
+		if steps, ended, err = seq.next(r.Context(), steps); err != nil || ended == finishAbort {
+			panic(http.ErrAbortHandler)
+		}
+		for i, n := range steps {
+			last := ended != "" && i == len(steps)-1
+			if held += n; held < size && !last {
+				continue
+			}
+			if a.query.chat && a.out == 0 {
+				ev.chunk(a.role())
+			}
+			ev.chunk(a.tokens(held))
+			held = 0
+		}
+		if ended != "" {
+			s.end(ev, a)
+		}
+	}
+	ev.write()
+}
+
+// end adds what follows the last token.
+func (s *Server) end(ev *events, a *reply) {
+	if a.query.usage && !a.faults.has("usage-in-finish") {
+		ev.add(a.usage())
+	}
+	if !a.faults.has("no-done") {
+		ev.add([]byte("[DONE]"))
+	}
+}
+
+// whole answers once everything has been generated.
+func (s *Server) whole(w http.ResponseWriter, r *http.Request, a *reply, seq *sequence) {
+	for ended := ""; ended == ""; {
+		var err error
+		if _, ended, err = seq.next(r.Context(), nil); err != nil || ended == finishAbort {
+			panic(http.ErrAbortHandler)
+		}
+	}
+	writeJSON(w, http.StatusOK, a.whole())
+}

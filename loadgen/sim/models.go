@@ -1,0 +1,91 @@
+package sim
+
+import (
+	"encoding/json"
+	"net/http"
+)
+
+// models answers GET /v1/models.
+func (s *Server) models(w http.ResponseWriter, _ *http.Request) {
+	type model struct {
+		ID          string  `json:"id"`
+		Object      string  `json:"object"`
+		Created     int64   `json:"created"`
+		OwnedBy     string  `json:"owned_by"`
+		Root        string  `json:"root"`
+		Parent      *string `json:"parent"`
+		MaxModelLen int     `json:"max_model_len"`
+	}
+	writeJSON(w, http.StatusOK, mustJSON(struct {
+		Object string  `json:"object"`
+		Data   []model `json:"data"`
+	}{"list", []model{{
+		ID: s.cfg.ServedModelName, Object: "model", Created: s.created, OwnedBy: "vllm",
+		Root: s.cfg.Model, MaxModelLen: s.cfg.MaxModelLen,
+	}}}))
+}
+
+// health answers GET /health.
+func (s *Server) health(w http.ResponseWriter, _ *http.Request) {
+	select {
+	case <-s.engine.quit:
+		w.WriteHeader(http.StatusServiceUnavailable)
+	default:
+	}
+}
+
+// version answers GET /version.
+func (s *Server) version(w http.ResponseWriter, _ *http.Request) {
+	writeJSON(w, http.StatusOK, []byte(`{"version":"servebench-sim"}`))
+}
+
+// tokenize answers POST /tokenize.
+func (s *Server) tokenize(w http.ResponseWriter, r *http.Request) {
+	var asked struct {
+		Model            string  `json:"model"`
+		Prompt           *string `json:"prompt"`
+		AddSpecialTokens *bool   `json:"add_special_tokens"`
+	}
+	if p := s.readJSON(r, &asked, &asked.Model); p != nil {
+		p.write(w)
+		return
+	}
+	if asked.Prompt == nil {
+		badRequest("prompt", "`prompt` must be a text").write(w)
+		return
+	}
+	ids := s.cfg.Tokenizer.Encode(*asked.Prompt, asked.AddSpecialTokens == nil || *asked.AddSpecialTokens)
+	writeJSON(w, http.StatusOK, mustJSON(struct {
+		Count       int      `json:"count"`
+		MaxModelLen int      `json:"max_model_len"`
+		Tokens      []int    `json:"tokens"`
+		TokenStrs   []string `json:"token_strs"`
+	}{Count: len(ids), MaxModelLen: s.cfg.MaxModelLen, Tokens: append([]int{}, ids...)}))
+}
+
+// detokenize answers POST /detokenize.
+func (s *Server) detokenize(w http.ResponseWriter, r *http.Request) {
+	var asked struct {
+		Model  string `json:"model"`
+		Tokens []int  `json:"tokens"`
+	}
+	if p := s.readJSON(r, &asked, &asked.Model); p != nil {
+		p.write(w)
+		return
+	}
+	if p := s.checkIDs("tokens", asked.Tokens); p != nil {
+		p.write(w)
+		return
+	}
+	writeJSON(w, http.StatusOK, mustJSON(struct {
+		Prompt string `json:"prompt"`
+	}{s.cfg.Tokenizer.Decode(asked.Tokens)}))
+}
+
+// readJSON reads a body into v, whose model is then checked.
+func (s *Server) readJSON(r *http.Request, v any, model *string) *problem {
+	if err := json.NewDecoder(r.Body).Decode(v); err != nil {
+		return badRequest("", "the body does not fit: %v", err)
+	}
+	return s.checkModel(*model)
+}

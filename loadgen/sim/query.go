@@ -1,0 +1,238 @@
+package sim
+
+import (
+	"bytes"
+	"encoding/json"
+	"io"
+	"net/http"
+	"slices"
+	"strings"
+)
+
+// ChatTemplateTokens is what the chat template adds to the tokens of the
+// messages.
+const ChatTemplateTokens = 6
+
+// DefaultMaxTokens is the output length of a completion that asks for none.
+const DefaultMaxTokens = 16
+
+// A query is a request that has been understood.
+type query struct {
+	chat        bool
+	prompt      []int // token ids; of a chat, those of the messages' text
+	promptLen   int   // tokens, those of the chat template included
+	maxTokens   int
+	minTokens   int
+	ignoreEOS   bool
+	stream      bool
+	usage       bool // a last chunk with usage is wanted
+	usageAlways bool // and usage in every chunk
+}
+
+// body holds the fields that are honoured.
+type body struct {
+	Model               string          `json:"model"`
+	Prompt              json.RawMessage `json:"prompt"`
+	Messages            []message       `json:"messages"`
+	MaxTokens           *int            `json:"max_tokens"`
+	MaxCompletionTokens *int            `json:"max_completion_tokens"`
+	MinTokens           int             `json:"min_tokens"`
+	IgnoreEOS           bool            `json:"ignore_eos"`
+	Stream              bool            `json:"stream"`
+	AddSpecialTokens    *bool           `json:"add_special_tokens"`
+	StreamOptions       struct {
+		IncludeUsage         bool `json:"include_usage"`
+		ContinuousUsageStats bool `json:"continuous_usage_stats"`
+	} `json:"stream_options"`
+}
+
+type message struct {
+	Content json.RawMessage `json:"content"`
+}
+
+// unsimulated are the fields that would change the answer in a way that is not
+// simulated, with the values that would not. Null never does. Fields that are
+// neither here nor in body are taken and have no effect: sampling cannot change
+// a random text, and vLLM ignores what it does not know.
+var unsimulated = []struct {
+	field    string
+	harmless []string
+}{
+	{"n", []string{"1"}},
+	{"best_of", []string{"1"}},
+	{"use_beam_search", []string{"false"}},
+	{"echo", []string{"false"}},
+	{"suffix", []string{`""`}},
+	{"logprobs", []string{"false"}},
+	{"top_logprobs", []string{"0"}},
+	{"prompt_logprobs", nil},
+	{"stop", []string{"[]", `""`}},
+	{"stop_token_ids", []string{"[]"}},
+	{"truncate_prompt_tokens", []string{"-1"}},
+	{"return_token_ids", []string{"false"}},
+	{"return_tokens_as_token_ids", []string{"false"}},
+	{"prompt_embeds", nil},
+	{"tools", []string{"[]"}},
+	{"response_format", []string{`{"type":"text"}`}},
+	{"structured_outputs", nil},
+	{"guided_json", nil},
+	{"guided_regex", nil},
+	{"guided_choice", nil},
+	{"guided_grammar", nil},
+}
+
+// understand reads the body of a generation request.
+func (s *Server) understand(r *http.Request, chat bool) (*query, *problem) {
+	raw, err := io.ReadAll(r.Body)
+	if err != nil {
+		return nil, badRequest("", "reading the body: %v", err)
+	}
+	var fields map[string]json.RawMessage
+	var b body
+	if err := json.Unmarshal(raw, &fields); err != nil {
+		return nil, badRequest("", "the body is not a JSON object: %v", err)
+	}
+	if err := json.Unmarshal(raw, &b); err != nil {
+		return nil, badRequest("", "the body does not fit: %v", err)
+	}
+	for _, u := range unsimulated {
+		var value bytes.Buffer
+		if json.Compact(&value, fields[u.field]) != nil {
+			continue
+		}
+		if v := value.String(); v != "null" && !slices.Contains(u.harmless, v) {
+			return nil, badRequest(u.field, "`%s` is not simulated", u.field)
+		}
+	}
+	if p := s.checkModel(b.Model); p != nil {
+		return nil, p
+	}
+	q := &query{
+		chat: chat, stream: b.Stream, ignoreEOS: b.IgnoreEOS, minTokens: b.MinTokens,
+		usage: b.StreamOptions.IncludeUsage, usageAlways: b.StreamOptions.ContinuousUsageStats,
+	}
+	var p *problem
+	if chat {
+		p = s.readMessages(q, b.Messages)
+	} else {
+		p = s.readPrompt(q, b.Prompt, b.AddSpecialTokens == nil || *b.AddSpecialTokens)
+	}
+	if p != nil {
+		return nil, p
+	}
+	return q, s.limit(q, &b)
+}
+
+// checkModel refuses a model that is not served. Like vLLM, it takes no model
+// for the one that is.
+func (s *Server) checkModel(name string) *problem {
+	if name == "" || name == s.cfg.ServedModelName {
+		return nil
+	}
+	p := newProblem(http.StatusNotFound, "The model `"+name+"` does not exist.")
+	param := "model"
+	p.Param = &param
+	return p
+}
+
+// readPrompt takes a text, a list of token ids, or a list of one of these.
+func (s *Server) readPrompt(q *query, raw json.RawMessage, special bool) *problem {
+	var list []json.RawMessage
+	if json.Unmarshal(raw, &list) == nil && len(list) > 0 && !isNumber(list[0]) {
+		if len(list) > 1 {
+			return badRequest("prompt", "`prompt` holds %d prompts, and more than one is not simulated", len(list))
+		}
+		raw = list[0]
+	}
+	var text string
+	switch {
+	case json.Unmarshal(raw, &text) == nil && len(raw) > 0 && raw[0] == '"':
+		q.prompt = s.cfg.Tokenizer.Encode(text, special)
+	case json.Unmarshal(raw, &q.prompt) == nil:
+		if p := s.checkIDs("prompt", q.prompt); p != nil {
+			return p
+		}
+	default:
+		return badRequest("prompt", "`prompt` must be a text or a list of token ids")
+	}
+	q.promptLen = len(q.prompt)
+	return nil
+}
+
+func (s *Server) checkIDs(field string, ids []int) *problem {
+	special := s.cfg.Tokenizer.SpecialIDs()
+	for _, id := range ids {
+		if (id < 0 || id >= s.cfg.Tokenizer.VocabSize()) && !slices.Contains(special, id) {
+			return badRequest(field, "Token id %d is out of vocabulary", id)
+		}
+	}
+	return nil
+}
+
+func isNumber(raw json.RawMessage) bool {
+	return len(raw) > 0 && (raw[0] == '-' || raw[0] >= '0' && raw[0] <= '9')
+}
+
+// readMessages counts the text of the messages, which are texts or lists of
+// parts.
+func (s *Server) readMessages(q *query, messages []message) *problem {
+	if len(messages) == 0 {
+		return badRequest("messages", "`messages` must not be empty")
+	}
+	var all []string
+	for _, m := range messages {
+		var parts []struct{ Type, Text string }
+		var text string
+		switch {
+		case json.Unmarshal(m.Content, &text) == nil:
+			all = append(all, text)
+		case json.Unmarshal(m.Content, &parts) == nil:
+			for _, part := range parts {
+				if part.Type != "text" {
+					return badRequest("messages", "content of type %q is not simulated", part.Type)
+				}
+				all = append(all, part.Text)
+			}
+		default:
+			return badRequest("messages", "`content` must be a text or a list of parts")
+		}
+	}
+	q.prompt = s.cfg.Tokenizer.Encode(strings.Join(all, "\n"), false)
+	q.promptLen = len(q.prompt) + ChatTemplateTokens
+	return nil
+}
+
+// limit settles how many tokens may be given, within the model's length.
+func (s *Server) limit(q *query, b *body) *problem {
+	room := s.cfg.MaxModelLen - q.promptLen
+	if q.promptLen == 0 {
+		return badRequest("prompt", "the prompt must hold a token")
+	}
+	if room < 1 {
+		return badRequest("prompt", "This model's maximum context length is %d tokens. However, your request has %d input tokens.",
+			s.cfg.MaxModelLen, q.promptLen)
+	}
+	field, asked := "max_tokens", b.MaxTokens
+	if q.chat && b.MaxCompletionTokens != nil {
+		field, asked = "max_completion_tokens", b.MaxCompletionTokens
+	}
+	switch {
+	case asked != nil:
+		q.maxTokens = *asked
+	case q.chat:
+		q.maxTokens = room
+	default:
+		q.maxTokens = min(DefaultMaxTokens, room)
+	}
+	if q.maxTokens < 1 {
+		return badRequest(field, "`%s` must be at least 1, got %d.", field, q.maxTokens)
+	}
+	if q.maxTokens > room {
+		return badRequest(field, "This model's maximum context length is %d tokens. However, you requested %d tokens (%d in the prompt, %d in the completion).",
+			s.cfg.MaxModelLen, q.promptLen+q.maxTokens, q.promptLen, q.maxTokens)
+	}
+	if q.minTokens < 0 || q.minTokens > q.maxTokens {
+		return badRequest("min_tokens", "`min_tokens` must be from 0 to %d, got %d.", q.maxTokens, q.minTokens)
+	}
+	return nil
+}

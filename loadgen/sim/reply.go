@@ -1,0 +1,181 @@
+package sim
+
+import (
+	"encoding/json"
+	"fmt"
+	"math/rand/v2"
+	"net/http"
+	"strconv"
+	"time"
+)
+
+// The tool call of a chat that leads with one.
+const (
+	toolCallID = "call_simulated"
+	toolName   = "simulate"
+)
+
+// A reply renders the answer to one query. What its chunks have in common is
+// made once, and nothing is allocated for each.
+type reply struct {
+	query   *query
+	text    *text
+	lead    Lead
+	faults  misdeeds
+	id      string
+	created int64
+	model   string
+
+	head  []byte // of every chunk, up to its choices
+	words []byte // text of the chunk at hand
+	out   int    // tokens rendered
+	chunk []byte // the chunk at hand
+}
+
+func newReply(cfg *Config, r *http.Request, q *query, m misdeeds) *reply {
+	a := &reply{
+		query: q, text: newText(cfg, q), faults: m,
+		created: time.Now().Unix(), model: cfg.ServedModelName,
+	}
+	kind := "text_completion"
+	a.id = "cmpl-" + requestID(r)
+	if q.chat {
+		kind, a.lead = "chat.completion.chunk", cfg.Lead
+		a.id = "chat" + a.id
+	}
+	a.head = append(a.head, `{"id":`...)
+	a.head = appendString(a.head, a.id)
+	a.head = append(a.head, `,"object":"`+kind+`","created":`...)
+	a.head = strconv.AppendInt(a.head, a.created, 10)
+	a.head = append(a.head, `,"model":`...)
+	a.head = appendString(a.head, a.model)
+	a.head = append(a.head, `,"choices":[`...)
+	return a
+}
+
+// role is the chunk with which a chat begins.
+func (a *reply) role() []byte {
+	b := append(a.chunk[:0], a.head...)
+	b = append(b, `{"index":0,"delta":{"role":"assistant","content":""},"logprobs":null,"finish_reason":null}]`...)
+	a.chunk = append(a.appendUsage(b, false), '}')
+	return a.chunk
+}
+
+// tokens is the chunk that holds the next n tokens.
+func (a *reply) tokens(n int) []byte {
+	field := a.field()
+	first := a.out == 0
+	a.words = a.text.append(a.words[:0], n)
+	a.out += n
+	last := a.text.left == 0
+
+	b := append(a.chunk[:0], a.head...)
+	if a.query.chat {
+		b = append(b, `{"index":0,"delta":`...)
+		b = appendDelta(b, field, a.words, first)
+	} else {
+		b = append(b, `{"index":0,"text":`...)
+		b = appendString(b, a.words)
+	}
+	b = append(b, `,"logprobs":null,"finish_reason":`...)
+	if last {
+		b = append(b, `"`+a.finish()+`"`...)
+	} else {
+		b = append(b, "null"...)
+	}
+	if last || !a.query.chat {
+		b = append(b, `,"stop_reason":null`...)
+	}
+	b = append(b, "}]"...)
+	a.chunk = append(a.appendUsage(b, last), '}')
+	return a.chunk
+}
+
+// field is where the next token goes in a chat.
+func (a *reply) field() string {
+	if a.out < a.lead.Tokens {
+		return a.lead.Field
+	}
+	return "content"
+}
+
+func (a *reply) finish() string {
+	if a.lead.Field == "tool_calls" && a.text.finish == finishStop {
+		return "tool_calls"
+	}
+	return a.text.finish
+}
+
+func appendDelta(b []byte, field string, words []byte, first bool) []byte {
+	if field != "tool_calls" {
+		b = append(b, `{"`+field+`":`...)
+		return append(appendString(b, words), '}')
+	}
+	b = append(b, `{"tool_calls":[{`...)
+	if first {
+		b = append(b, `"id":"`+toolCallID+`","type":"function","index":0,"function":{"name":"`+toolName+`","arguments":`...)
+	} else {
+		b = append(b, `"index":0,"function":{"arguments":`...)
+	}
+	return append(appendString(b, words), "}}]}"...)
+}
+
+// appendUsage adds what a chunk with choices says of usage: vLLM says null on
+// completions and nothing on chats, unless asked for more.
+func (a *reply) appendUsage(b []byte, last bool) []byte {
+	switch {
+	case last && a.faults.has("usage-in-finish"):
+		return a.appendCounts(b)
+	case a.faults.has("usage-zero"):
+		return append(b, `,"usage":{"prompt_tokens":0,"total_tokens":0,"completion_tokens":0}`...)
+	case a.faults.has("usage-null"):
+		return append(b, `,"usage":null`...)
+	case a.query.usageAlways:
+		return a.appendCounts(b)
+	case !a.query.chat:
+		return append(b, `,"usage":null`...)
+	}
+	return b
+}
+
+func (a *reply) appendCounts(b []byte) []byte {
+	b = append(b, `,"usage":{"prompt_tokens":`...)
+	b = strconv.AppendInt(b, int64(a.query.promptLen), 10)
+	b = append(b, `,"total_tokens":`...)
+	b = strconv.AppendInt(b, int64(a.query.promptLen+a.out), 10)
+	b = append(b, `,"completion_tokens":`...)
+	b = strconv.AppendInt(b, int64(a.out), 10)
+	return append(b, '}')
+}
+
+// usage is the chunk without choices that ends a stream.
+func (a *reply) usage() []byte {
+	b := append(a.chunk[:0], a.head...)
+	b = append(b, ']')
+	a.chunk = append(a.appendCounts(b), '}')
+	return a.chunk
+}
+
+// requestID is the request's own id, or one made up.
+func requestID(r *http.Request) string {
+	if id := r.Header.Get("X-Request-Id"); id != "" {
+		return id
+	}
+	return fmt.Sprintf("%016x", rand.Uint64())
+}
+
+// appendString adds text as a JSON string. Most words need no escapes.
+func appendString[T string | []byte](b []byte, text T) []byte {
+	for i := range len(text) {
+		if c := text[i]; c < ' ' || c > '~' || c == '"' || c == '\\' {
+			quoted, err := json.Marshal(string(text))
+			if err != nil {
+				panic(err)
+			}
+			return append(b, quoted...)
+		}
+	}
+	b = append(b, '"')
+	b = append(b, text...)
+	return append(b, '"')
+}

@@ -1,0 +1,122 @@
+package sim
+
+import (
+	"cmp"
+	"context"
+	"math/rand/v2"
+	"net/http"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+)
+
+// Finish reasons, as vLLM names them.
+const (
+	finishLength = "length"
+	finishStop   = "stop"
+	finishAbort  = "abort"
+)
+
+// A sequence is a request inside the engine. Its handler reads it with next;
+// what is not behind the mutex belongs to the engine once it is submitted.
+type sequence struct {
+	id     string
+	prompt int        // tokens
+	want   int        // output tokens it will have, unless aborted
+	finish string     // why it ends then
+	drafts *rand.Rand // decides which draft tokens are accepted; nil without speculation
+
+	arrived, admitted, first, last time.Time
+	unfilled                       int  // prompt tokens not prefilled yet
+	chunk                          int  // of them, prefilled in the current step
+	decoding                       bool // gives a token in the current step
+	out                            int  // output tokens so far
+	tokens                         []time.Time
+
+	wake  chan struct{} // holds one signal: there is something for next
+	mu    sync.Mutex
+	ready []int // tokens of each step that next has not returned
+	ended string
+}
+
+func newSequence(a *reply, r *http.Request) *sequence {
+	return &sequence{
+		id:     r.Header.Get("X-Request-Id"),
+		prompt: a.query.promptLen,
+		want:   a.text.left,
+		finish: a.text.finish,
+		wake:   make(chan struct{}, 1),
+	}
+}
+
+// before orders arrivals: by instant, then by request id, in which a number at
+// the end counts as a number, then by size, so that requests without ids are
+// told apart as far as they differ.
+func (s *sequence) before(o *sequence) int {
+	if c := s.arrived.Compare(o.arrived); c != 0 {
+		return c
+	}
+	name, number := splitID(s.id)
+	otherName, otherNumber := splitID(o.id)
+	return cmp.Or(
+		strings.Compare(name, otherName),
+		cmp.Compare(number, otherNumber),
+		cmp.Compare(s.prompt, o.prompt),
+		cmp.Compare(s.want, o.want),
+	)
+}
+
+// splitID parts an id from the number at its end, which is -1 if there is none.
+func splitID(id string) (string, int64) {
+	name := strings.TrimRight(id, "0123456789")
+	n, err := strconv.ParseInt(id[len(name):], 10, 64)
+	if err != nil {
+		return id, -1
+	}
+	return name, n
+}
+
+// push hands n tokens of a step to the handler. A reason other than empty ends
+// the sequence with them.
+func (s *sequence) push(n int, reason string) {
+	s.mu.Lock()
+	if n > 0 {
+		s.ready = append(s.ready, n)
+	}
+	s.ended = reason
+	s.mu.Unlock()
+	select {
+	case s.wake <- struct{}{}:
+	default:
+	}
+}
+
+// next waits for tokens and returns how many each step gave since the last
+// call, in buf's memory, and why the sequence has ended, empty if it has not.
+func (s *sequence) next(ctx context.Context, buf []int) (steps []int, ended string, err error) {
+	select {
+	case <-s.wake:
+	case <-ctx.Done():
+		return nil, "", ctx.Err()
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	steps, s.ready = s.ready, buf[:0]
+	return steps, s.ended, nil
+}
+
+// finished says whether the engine has let go of the sequence.
+func (s *sequence) finished() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.ended != ""
+}
+
+func (s *sequence) trace(at time.Time, reason string) Trace {
+	return Trace{
+		ID: s.id, PromptTokens: s.prompt,
+		Arrived: s.arrived, Admitted: s.admitted,
+		Tokens: s.tokens, Finished: at, Finish: reason,
+	}
+}

@@ -1,0 +1,165 @@
+// Package sim is an OpenAI-compatible server that behaves like vLLM without a
+// model: an http.Handler for trying a load generator out and for testing one.
+//
+// Behind the handlers runs one engine with a batch. It works in steps: a step
+// takes a while, at its end every token it made appears at the same instant, and
+// the next step is put together from what is running and what is waiting. All
+// latencies follow from that, as they do on a GPU; nothing else sleeps. The text
+// is random words of a tokenizer, the same for the same prompt.
+//
+// Time is taken from package time alone, so in a testing/synctest bubble every
+// instant can be computed beforehand and checked for equality. On request the
+// server misbehaves, in the ways listed by FaultHelp.
+//
+// Like vLLM, the server sends a stream's response headers as soon as it has
+// accepted the request: the first byte says nothing about the first token.
+package sim
+
+import (
+	"fmt"
+	"net/http"
+	"sync/atomic"
+	"time"
+
+	"github.com/servebench/servebench/dataset/tokenizer"
+)
+
+// A Config says what to simulate. Only Tokenizer is needed; the zero value of
+// every other field stands for the default it names.
+type Config struct {
+	Model           string              // the model's root; "stub-32000" when empty
+	ServedModelName string              // its name in the API; Model when empty
+	Tokenizer       tokenizer.Tokenizer // counts prompts and makes the text
+
+	Cost   Cost    // what a step takes; DefaultCost when zero
+	Jitter float64 // standard deviation of the logarithm of a factor drawn for each step; 0 for none
+	Seed   uint64  // of jitter, text, output lengths and faults
+
+	MaxNumSeqs          int // requests in the batch at most; 256
+	MaxNumBatchedTokens int // tokens in a step at most; 2048
+	MaxModelLen         int // prompt and output tokens of a request at most; 32768
+	MeanOutputLen       int // mean output length where nothing else ends it; 128
+
+	Speculative Speculative // decode several tokens a step; off when zero
+	Lead        Lead        // what chat output begins with; plain content when zero
+	Faults      Faults      // how to misbehave; not at all when zero
+
+	// Trace, unless nil, is called from the engine when a request leaves it. It
+	// must not block.
+	Trace func(Trace)
+}
+
+// A Trace is what the engine did for one request. The client of a perfect
+// network sees each chunk at the instant of its last token.
+type Trace struct {
+	ID           string // x-request-id; empty when the request had none
+	PromptTokens int
+	Arrived      time.Time   // handed to the engine
+	Admitted     time.Time   // taken into the batch; zero if it never was
+	Tokens       []time.Time // when each output token appeared
+	Finished     time.Time   // left the engine
+	Finish       string      // length, stop or abort
+}
+
+// Speculative makes a decoding request draft Tokens tokens in each step, of
+// which the longest accepted run is kept, plus one: several tokens in a chunk.
+type Speculative struct {
+	Tokens     int     // drafted a step; 0 turns it off
+	Acceptance float64 // chance of a draft token to be accepted, given that those before it were
+}
+
+// A Lead is what the first tokens of a chat answer are, other than content. A
+// chunk that holds tokens of both kinds is of the kind of its first.
+type Lead struct {
+	Field  string // reasoning_content, reasoning or tool_calls
+	Tokens int
+}
+
+// A Server is the simulated server. It is an http.Handler, safe for concurrent
+// use, and must be mounted in a net/http server: some faults end a connection by
+// panicking with http.ErrAbortHandler.
+type Server struct {
+	cfg     Config
+	created int64 // Unix time shown by /v1/models
+	mux     *http.ServeMux
+	engine  *engine
+	stats   *stats
+	seen    atomic.Int64 // requests numbered so far, for faults
+}
+
+// New starts a server. Close ends it.
+func New(cfg Config) (*Server, error) {
+	cfg, err := cfg.complete()
+	if err != nil {
+		return nil, err
+	}
+	st := newStats(&cfg)
+	s := &Server{
+		cfg:     cfg,
+		created: time.Now().Unix(),
+		mux:     http.NewServeMux(),
+		engine:  startEngine(&cfg, st),
+		stats:   st,
+	}
+	s.mux.HandleFunc("POST /v1/completions", s.completions)
+	s.mux.HandleFunc("POST /v1/chat/completions", s.chatCompletions)
+	s.mux.HandleFunc("GET /v1/models", s.models)
+	s.mux.HandleFunc("POST /tokenize", s.tokenize)
+	s.mux.HandleFunc("POST /detokenize", s.detokenize)
+	s.mux.HandleFunc("GET /health", s.health)
+	s.mux.HandleFunc("GET /version", s.version)
+	s.mux.HandleFunc("GET /metrics", s.metrics)
+	return s, nil
+}
+
+// ServeHTTP answers one request.
+func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) { s.mux.ServeHTTP(w, r) }
+
+// Close stops the engine and waits for it. Requests in flight are cut and later
+// ones get status 503; their handlers belong to the http.Server.
+func (s *Server) Close() { s.engine.close() }
+
+func (c Config) complete() (Config, error) {
+	if c.Tokenizer == nil {
+		return c, fmt.Errorf("a simulated server needs a tokenizer")
+	}
+	if c.Tokenizer.VocabSize() <= len(c.Tokenizer.SpecialIDs()) {
+		return c, fmt.Errorf("the tokenizer has no ordinary tokens")
+	}
+	c.Model = orElse(c.Model, "stub-32000")
+	c.ServedModelName = orElse(c.ServedModelName, c.Model)
+	c.Cost = orElse(c.Cost, DefaultCost)
+	c.MaxNumSeqs = orElse(c.MaxNumSeqs, 256)
+	c.MaxNumBatchedTokens = orElse(c.MaxNumBatchedTokens, 2048)
+	c.MaxModelLen = orElse(c.MaxModelLen, 32768)
+	c.MeanOutputLen = orElse(c.MeanOutputLen, 128)
+	return c, c.check()
+}
+
+func (c *Config) check() error {
+	switch {
+	case c.MaxNumSeqs < 1, c.MaxNumBatchedTokens < 1, c.MaxModelLen < 2, c.MeanOutputLen < 1:
+		return fmt.Errorf("sizes must be positive, and the model length 2 or more")
+	case c.MaxNumBatchedTokens < c.MaxNumSeqs*(1+c.Speculative.Tokens):
+		return fmt.Errorf("max-num-batched-tokens (%d) must hold one decoding step of max-num-seqs (%d) requests, %d tokens each",
+			c.MaxNumBatchedTokens, c.MaxNumSeqs, 1+c.Speculative.Tokens)
+	case c.Jitter < 0 || c.Cost.Base < 0 || c.Cost.PerSequence < 0 || c.Cost.PerPromptToken < 0:
+		return fmt.Errorf("step times and jitter must not be negative")
+	case c.Speculative.Tokens < 0 || c.Speculative.Acceptance < 0 || c.Speculative.Acceptance > 1:
+		return fmt.Errorf("draft tokens must not be negative, and acceptance must be from 0 to 1")
+	}
+	switch c.Lead.Field {
+	case "", "reasoning_content", "reasoning", "tool_calls":
+	default:
+		return fmt.Errorf("chat output cannot begin with %q: it may be reasoning_content, reasoning or tool_calls", c.Lead.Field)
+	}
+	return c.Faults.check()
+}
+
+func orElse[T comparable](v, otherwise T) T {
+	var zero T
+	if v == zero {
+		return otherwise
+	}
+	return v
+}

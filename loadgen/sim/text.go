@@ -1,0 +1,88 @@
+package sim
+
+import (
+	"encoding/binary"
+	"hash/fnv"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"strings"
+
+	"github.com/servebench/servebench/dataset/tokenizer"
+)
+
+// A text makes the words of one answer, token by token: ids drawn evenly from
+// the ordinary vocabulary. A last token that ends the text of itself is the
+// model's end-of-sequence token, which counts but has no text.
+type text struct {
+	tokens  tokenizer.Tokenizer
+	special []int
+	rand    *rand.Rand
+	last    int    // the token before the next one, -1 for none
+	shown   string // its text alone
+	left    int    // tokens to come
+	finish  string // why it ends
+}
+
+// newText starts the answer to a query and settles its length: max_tokens, or
+// without ignore_eos what is drawn from a geometric distribution, as if every
+// token had the same chance of being the last, if that is shorter.
+func newText(cfg *Config, q *query) *text {
+	h := fnv.New64a()
+	for _, id := range q.prompt {
+		h.Write(binary.LittleEndian.AppendUint32(nil, uint32(id)))
+	}
+	t := &text{
+		tokens:  cfg.Tokenizer,
+		special: cfg.Tokenizer.SpecialIDs(),
+		rand:    rand.New(rand.NewPCG(cfg.Seed, h.Sum64())),
+		last:    -1,
+		left:    q.maxTokens,
+		finish:  finishLength,
+	}
+	if !q.ignoreEOS {
+		n := max(geometric(t.rand, cfg.MeanOutputLen), q.minTokens)
+		if n < q.maxTokens {
+			t.left, t.finish = n, finishStop
+		}
+	}
+	if !q.chat {
+		t.follow(q.prompt[len(q.prompt)-1])
+	}
+	return t
+}
+
+// geometric draws a number from 1 up with that mean.
+func geometric(r *rand.Rand, mean int) int {
+	return 1 + int(math.Log(1-r.Float64())/math.Log(1-1/float64(mean)))
+}
+
+// append adds the text of the next n tokens to dst.
+func (t *text) append(dst []byte, n int) []byte {
+	for range n {
+		if t.left--; t.left == 0 && t.finish == finishStop {
+			break
+		}
+		dst = append(dst, t.word()...)
+	}
+	return dst
+}
+
+// word is what the next token adds to the text of the one before it.
+func (t *text) word() string {
+	id := t.rand.IntN(t.tokens.VocabSize())
+	for slices.Contains(t.special, id) {
+		id = t.rand.IntN(t.tokens.VocabSize())
+	}
+	ids := []int{id}
+	if t.last >= 0 {
+		ids = []int{t.last, id}
+	}
+	word := strings.TrimPrefix(t.tokens.Decode(ids), t.shown)
+	t.follow(id)
+	return word
+}
+
+func (t *text) follow(id int) {
+	t.last, t.shown = id, t.tokens.Decode([]int{id})
+}

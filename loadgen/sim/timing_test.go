@@ -1,0 +1,249 @@
+package sim
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"slices"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+)
+
+var testCost = Cost{Base: 10 * time.Millisecond, PerSequence: 3 * time.Microsecond, PerPromptToken: 7 * time.Microsecond}
+
+// span is n successive steps.
+func span(n int, step time.Duration) time.Duration { return time.Duration(n) * step }
+
+// together starts requests at one instant and returns when their tokens came.
+func (h *harness) together(bodies map[string]string) map[string][]time.Duration {
+	start := time.Now()
+	times := make(map[string][]time.Duration)
+	var mu sync.Mutex
+	var wg sync.WaitGroup
+	for id, body := range bodies {
+		wg.Go(func() {
+			got := tokenTimes(start, h.stream("/v1/completions", id, body))
+			mu.Lock()
+			defer mu.Unlock()
+			times[id] = got
+		})
+	}
+	wg.Wait()
+	return times
+}
+
+func TestOneRequestTakesPrefillThenDecodeSteps(t *testing.T) {
+	bubble(t, Config{Cost: testCost}, func(h *harness) {
+		for _, id := range []string{"cold", "warm"} {
+			start := time.Now()
+			got := tokenTimes(start, h.stream("/v1/completions", id, completion(100, 4)))
+			first := testCost.Step(0, 100)
+			var want []time.Duration
+			for i := range 4 {
+				want = append(want, first+span(i, testCost.Step(1, 0)))
+			}
+			if !slices.Equal(got, want) {
+				t.Errorf("%s: tokens at %v, want %v", id, got, want)
+			}
+			tr := h.traces[id]
+			for i, at := range tr.Tokens {
+				if at.Sub(start) != want[i] {
+					t.Errorf("%s: trace says token %d at %v, want %v", id, i, at.Sub(start), want[i])
+				}
+			}
+			if !tr.Arrived.Equal(start) || tr.Finish != finishLength || tr.PromptTokens != 100 || len(tr.Tokens) != 4 {
+				t.Errorf("%s: trace %+v", id, tr)
+			}
+			time.Sleep(time.Second)
+		}
+	})
+}
+
+func TestChatCostsTheTemplate(t *testing.T) {
+	bubble(t, Config{Cost: testCost}, func(h *harness) {
+		start := time.Now()
+		events := h.stream("/v1/chat/completions", "", `{"messages":[{"role":"user","content":[{"type":"text","text":"tok1 tok2"}]}],"max_completion_tokens":1,"ignore_eos":true,"stream":true}`)
+		if got, want := events[0].at.Sub(start), testCost.Step(0, 2+ChatTemplateTokens); got != want {
+			t.Errorf("role chunk after %v, want %v", got, want)
+		}
+	})
+}
+
+func TestBatchSharesSteps(t *testing.T) {
+	bubble(t, Config{Cost: testCost}, func(h *harness) {
+		times := h.together(map[string]string{"a-1": completion(10, 3), "a-2": completion(20, 3), "a-3": completion(30, 2)})
+		first := testCost.Step(0, 60)
+		second := first + testCost.Step(3, 0)
+		third := second + testCost.Step(2, 0)
+		for id, want := range map[string][]time.Duration{
+			"a-1": {first, second, third}, "a-2": {first, second, third}, "a-3": {first, second},
+		} {
+			if !slices.Equal(times[id], want) {
+				t.Errorf("%s: %v, want %v", id, times[id], want)
+			}
+		}
+	})
+}
+
+func TestRequestsQueueBeyondMaxNumSeqs(t *testing.T) {
+	bubble(t, Config{Cost: testCost, MaxNumSeqs: 1}, func(h *harness) {
+		times := h.together(map[string]string{"a-9": completion(10, 3), "a-10": completion(20, 2)})
+		free := testCost.Step(0, 10) + span(2, testCost.Step(1, 0))
+		want := []time.Duration{free + testCost.Step(0, 20), free + testCost.Step(0, 20) + testCost.Step(1, 0)}
+		if !slices.Equal(times["a-10"], want) {
+			t.Errorf("the second request's tokens came at %v, want %v", times["a-10"], want)
+		}
+		queued := h.traces["a-10"].Admitted.Sub(h.traces["a-10"].Arrived)
+		if queued != free+gather {
+			t.Errorf("queued for %v, want %v", queued, free+gather)
+		}
+	})
+}
+
+func TestLongPromptIsPrefilledInChunks(t *testing.T) {
+	bubble(t, Config{Cost: testCost, MaxNumSeqs: 4, MaxNumBatchedTokens: 256}, func(h *harness) {
+		start := time.Now()
+		got := tokenTimes(start, h.stream("/v1/completions", "", completion(600, 1)))
+		want := 2*testCost.Step(0, 256) + testCost.Step(0, 88)
+		if len(got) != 1 || got[0] != want {
+			t.Errorf("first token after %v, want %v", got, want)
+		}
+	})
+}
+
+func TestDecodingComesBeforePrefill(t *testing.T) {
+	bubble(t, Config{Cost: testCost, MaxNumSeqs: 4, MaxNumBatchedTokens: 100}, func(h *harness) {
+		times := h.together(map[string]string{"a-1": completion(50, 4), "a-2": completion(200, 1)})
+		one := testCost.Step(0, 100) // 50 of a-1, 50 of a-2
+		two := one + testCost.Step(1, 99)
+		three := two + testCost.Step(1, 51)
+		four := three + testCost.Step(1, 0)
+		if want := []time.Duration{one, two, three, four}; !slices.Equal(times["a-1"], want) {
+			t.Errorf("decoding request: %v, want %v", times["a-1"], want)
+		}
+		if want := []time.Duration{three}; !slices.Equal(times["a-2"], want) {
+			t.Errorf("prefilling request: %v, want %v", times["a-2"], want)
+		}
+	})
+}
+
+func TestOneInstantIsOrderedByRequestNumber(t *testing.T) {
+	bubble(t, Config{Cost: testCost, MaxNumSeqs: 1}, func(h *harness) {
+		bodies := make(map[string]string)
+		for i := range 20 {
+			bodies[fmt.Sprintf("bench-%d", i)] = completion(5, 1)
+		}
+		times := h.together(bodies)
+		for i := range 20 {
+			want := span(i+1, testCost.Step(0, 5))
+			if got := times[fmt.Sprintf("bench-%d", i)]; len(got) != 1 || got[0] != want {
+				t.Errorf("bench-%d served at %v, want %v", i, got, want)
+			}
+		}
+	})
+}
+
+func TestArrivalDuringStepWaitsForTheNext(t *testing.T) {
+	bubble(t, Config{Cost: testCost}, func(h *harness) {
+		start := time.Now()
+		go h.stream("/v1/completions", "first", completion(10, 5))
+		time.Sleep(testCost.Step(0, 10) + time.Millisecond)
+		got := tokenTimes(start, h.stream("/v1/completions", "second", completion(20, 1)))
+		want := testCost.Step(0, 10) + testCost.Step(1, 0) + testCost.Step(1, 20)
+		if len(got) != 1 || got[0] != want {
+			t.Errorf("token at %v, want %v", got, want)
+		}
+	})
+}
+
+func TestDisconnectedClientLeavesTheBatch(t *testing.T) {
+	bubble(t, Config{Cost: testCost}, func(h *harness) {
+		ctx, cancel := context.WithCancel(h.t.Context())
+		resp, err := h.client.Do(h.request(ctx, "/v1/completions", "gone", completion(10, 1000)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(testCost.Step(0, 10) + testCost.Step(1, 0) + time.Millisecond)
+		cancel()
+		io.Copy(io.Discard, resp.Body)
+		resp.Body.Close()
+		synctest.Wait()
+		time.Sleep(2 * testCost.Step(1, 0))
+		tr := h.traces["gone"]
+		if tr.Finish != finishAbort || len(tr.Tokens) != 3 {
+			t.Errorf("finish %q after %d tokens, want abort after the step in which it left, 3", tr.Finish, len(tr.Tokens))
+		}
+		if got := h.value(`vllm:request_success_total{engine="0",model_name="stub-32000",finished_reason="abort"}`); got != 1 {
+			t.Errorf("%v requests counted as aborted, want 1", got)
+		}
+		if got := h.value(`vllm:num_requests_running{engine="0",model_name="stub-32000"}`); got != 0 {
+			t.Errorf("%v requests still running", got)
+		}
+	})
+}
+
+func TestCloseCutsWhatIsInFlight(t *testing.T) {
+	bubble(t, Config{Cost: testCost, MaxNumSeqs: 1}, func(h *harness) {
+		var wg sync.WaitGroup
+		for _, id := range []string{"running-1", "waiting-2"} {
+			wg.Go(func() {
+				resp, err := h.client.Do(h.request(h.t.Context(), "/v1/completions", id, completion(10, 1000)))
+				if err != nil {
+					t.Error(err)
+					return
+				}
+				defer resp.Body.Close()
+				if _, err := io.Copy(io.Discard, resp.Body); err != io.ErrUnexpectedEOF {
+					t.Errorf("%s ended with %v, want an unexpected end", id, err)
+				}
+			})
+		}
+		time.Sleep(time.Second)
+		h.Close()
+		h.Close()
+		wg.Wait()
+		for _, id := range []string{"running-1", "waiting-2"} {
+			if got := h.traces[id].Finish; got != finishAbort {
+				t.Errorf("%s finished with %q, want abort", id, got)
+			}
+		}
+		if status, _ := h.send("/v1/completions", completion(1, 1)); status != 503 {
+			t.Errorf("status %d after closing, want 503", status)
+		}
+	})
+}
+
+func TestJitterIsSeeded(t *testing.T) {
+	run := func(jitter float64, seed uint64) (got []time.Duration) {
+		bubble(t, Config{Cost: testCost, Jitter: jitter, Seed: seed}, func(h *harness) {
+			got = tokenTimes(time.Now(), h.stream("/v1/completions", "", completion(100, 5)))
+		})
+		return got
+	}
+	if a, b := run(.1, 1), run(.1, 1); !slices.Equal(a, b) {
+		t.Errorf("the same seed gave %v and %v", a, b)
+	}
+	if a, b := run(.1, 1), run(.1, 2); slices.Equal(a, b) {
+		t.Errorf("two seeds gave the same %v", a)
+	}
+	if a, b := run(.1, 1), run(0, 1); slices.Equal(a, b) {
+		t.Errorf("jitter changed nothing: %v", a)
+	}
+}
+
+func TestSpeculationGivesSeveralTokensAStep(t *testing.T) {
+	bubble(t, Config{Cost: testCost, Speculative: Speculative{Tokens: 3, Acceptance: 1}}, func(h *harness) {
+		start := time.Now()
+		got := tokenTimes(start, h.stream("/v1/completions", "x", completion(10, 10)))
+		first := testCost.Step(0, 10)
+		want := []time.Duration{first, first + testCost.Step(1, 0), first + 2*testCost.Step(1, 0), first + 3*testCost.Step(1, 0)}
+		if !slices.Equal(got, want) {
+			t.Errorf("chunks at %v, want %v: 1, 4, 4 and 1 tokens", got, want)
+		}
+		if n := len(h.traces["x"].Tokens); n != 10 {
+			t.Errorf("%d tokens, want 10", n)
+		}
+	})
+}
