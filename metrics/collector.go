@@ -6,6 +6,8 @@ import (
 	"slices"
 	"sort"
 	"time"
+
+	"github.com/HdrHistogram/hdrhistogram-go"
 )
 
 // maxMessages bounds the different error messages that are counted singly.
@@ -62,8 +64,8 @@ func (c *Collector) Add(r *Record) {
 		c.sum.Classes[r.Class]++
 	}
 	gone := 0
-	if len(o.ITL) == 0 {
-		gone = max(r.Chunks.Len()-1, 0)
+	if r.Chunks.gapless() {
+		gone = r.Chunks.Len() - 1
 	}
 	c.addOutcome(o, gone)
 }
@@ -115,6 +117,12 @@ func (c *Collector) addSpan(o *Outcome, gone int) {
 	for _, gap := range o.ITL {
 		itl.Add(gap)
 	}
+}
+
+// adoptITL adds gaps between chunks of which only a histogram is left.
+func (c *Collector) adoptITL(h *hdrhistogram.Histogram) {
+	c.timeline.fold(c.sum.ITL.exact)
+	c.sum.ITL.adopt(h)
 }
 
 func (c *Collector) put(d *Distribution, seconds float64) {

@@ -11,7 +11,7 @@ import (
 )
 
 // maxChunks bounds the chunks that a line can claim without naming each.
-const maxChunks = 1 << 30
+const maxChunks = 1 << 24
 
 // wireFloat is a float64 that JSON can hold when it is infinite.
 type wireFloat float64

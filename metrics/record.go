@@ -113,3 +113,16 @@ func (r *Record) Queue() time.Duration { return r.Slot - r.Due }
 // Lag is how late the load generator itself was: Sent less the later of Due
 // and Slot.
 func (r *Record) Lag() time.Duration { return r.Sent - max(r.Due, r.Slot) }
+
+// shift moves all times of r by d, from one run's clock to another's.
+func (r *Record) shift(d time.Duration) {
+	for _, at := range []*time.Duration{&r.Due, &r.Slot, &r.Sent} {
+		*at += d
+	}
+	for _, at := range []*time.Duration{&r.Wrote, &r.FirstByte, &r.FirstContent, &r.Last, &r.End} {
+		if *at != 0 {
+			*at += d
+		}
+	}
+	r.Chunks.shift(d)
+}

@@ -68,3 +68,6 @@ func (s *Stamps) shift(d time.Duration) {
 	s.first += d
 	s.last += d
 }
+
+// gapless says that there are gaps, but only their sum is known.
+func (s *Stamps) gapless() bool { return s.n > 1 && len(s.deltas) == 0 }

@@ -1,6 +1,7 @@
 package metrics
 
 import (
+	"cmp"
 	"slices"
 	"time"
 )
@@ -57,6 +58,21 @@ type Probes struct {
 	Median    float64 `json:"median_e2el_ms"`
 	P99       float64 `json:"p99_e2el_ms"`
 	Max       float64 `json:"max_e2el_ms"`
+}
+
+// merge adds the probes of another shard. Of two medians or percentiles the
+// larger stands, since theirs together cannot be known.
+func (p *Probes) merge(other *Probes) *Probes {
+	if p == nil || other == nil {
+		return cmp.Or(p, other)
+	}
+	return &Probes{
+		Completed: p.Completed + other.Completed,
+		Failed:    p.Failed + other.Failed,
+		Median:    max(p.Median, other.Median),
+		P99:       max(p.P99, other.P99),
+		Max:       max(p.Max, other.Max),
+	}
 }
 
 // A Metric names one Distribution of a Summary as vLLM's flags and files do.

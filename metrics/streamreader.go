@@ -1,0 +1,168 @@
+package metrics
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"iter"
+	"strings"
+)
+
+// streamMark opens every line of a record stream.
+var streamMark = []byte(`{"v":`)
+
+// maxMessage bounds the size of a message that was split over lines.
+const maxMessage = 1 << 30
+
+// An Entry is one message of a record stream. Exactly one of Header, Record and
+// End is set.
+type Entry struct {
+	Run    string
+	Shard  int
+	Header *Header
+	Record *Record
+	End    *End
+}
+
+// A StreamReader reads record streams of one or many runs, concatenated or
+// interleaved. Lines of unknown kinds are passed over.
+type StreamReader struct {
+	Skipped int // lines so far that belong to no stream
+	Damaged int // lines so far that do, but cannot be read: torn at the end, or cut into each other
+
+	r     *bufio.Reader
+	parts map[message]*partial
+	runs  map[string]int // each run's rank by its first line, which a short one can overtake
+}
+
+// A message names a line that was split over several.
+type message struct {
+	run   string
+	shard int
+	n     int
+}
+
+// A partial is a message of which some pieces are there.
+type partial struct {
+	kind string
+	next int
+	text strings.Builder
+}
+
+// NewStreamReader makes a reader from r.
+func NewStreamReader(r io.Reader) *StreamReader {
+	return &StreamReader{r: bufio.NewReaderSize(r, 64<<10), parts: map[message]*partial{}, runs: map[string]int{}}
+}
+
+// Entries yields what the stream holds, in its order. The last pair may be an
+// error: reading failed, or a line is of a version that this program does not
+// know.
+func (sr *StreamReader) Entries() iter.Seq2[Entry, error] {
+	return func(yield func(Entry, error) bool) {
+		for {
+			line, readErr := sr.r.ReadBytes('\n')
+			entry, err := sr.entry(line)
+			if err != nil {
+				yield(Entry{}, err)
+				return
+			}
+			if entry != (Entry{}) && !yield(entry, nil) {
+				return
+			}
+			if readErr != nil {
+				if !errors.Is(readErr, io.EOF) {
+					yield(Entry{}, fmt.Errorf("reading a record stream: %w", readErr))
+				}
+				sr.Damaged += len(sr.parts)
+				return
+			}
+		}
+	}
+}
+
+// entry reads one line. It gives the zero Entry when there is nothing to report
+// of it.
+func (sr *StreamReader) entry(line []byte) (Entry, error) {
+	line = bytes.TrimSpace(line)
+	if !bytes.HasPrefix(line, streamMark) {
+		if len(line) > 0 {
+			sr.Skipped++
+		}
+		return Entry{}, nil
+	}
+	var part partLine
+	if err := json.Unmarshal(line, &part); err != nil {
+		sr.Damaged++
+		return Entry{}, nil
+	}
+	if part.V != streamVersion {
+		return Entry{}, fmt.Errorf("record stream of version %d: this program reads version %d", part.V, streamVersion)
+	}
+	if _, known := sr.runs[part.Run]; !known {
+		sr.runs[part.Run] = len(sr.runs)
+	}
+	if part.Parts > 0 {
+		whole, kind := sr.join(&part)
+		if whole == nil {
+			return Entry{}, nil
+		}
+		line, part.Kind = whole, kind
+	}
+	entry, err := decode(part.lineHead, line)
+	if err != nil {
+		sr.Damaged++
+		return Entry{}, nil
+	}
+	return entry, nil
+}
+
+// join adds a piece to its message and gives the message once it is whole.
+func (sr *StreamReader) join(part *partLine) (whole []byte, kind string) {
+	key := message{part.Run, part.Shard, part.Message}
+	p := sr.parts[key]
+	if p == nil {
+		p = &partial{kind: part.Kind}
+		sr.parts[key] = p
+	}
+	if part.Part != p.next || p.text.Len()+len(part.Text) > maxMessage {
+		delete(sr.parts, key)
+		sr.Damaged++
+		return nil, ""
+	}
+	p.text.WriteString(part.Text)
+	p.next++
+	if p.next < part.Parts {
+		return nil, ""
+	}
+	delete(sr.parts, key)
+	return []byte(p.text.String()), p.kind
+}
+
+func decode(head lineHead, line []byte) (Entry, error) {
+	e := Entry{Run: head.Run, Shard: head.Shard}
+	switch head.Kind {
+	case kindRun:
+		e.Header = &Header{}
+		if err := json.Unmarshal(line, e.Header); err != nil {
+			return Entry{}, err
+		}
+		e.Header.Run, e.Header.Shard = head.Run, head.Shard
+	case kindReq:
+		e.Record = &Record{}
+		if err := json.Unmarshal(line, e.Record); err != nil {
+			return Entry{}, err
+		}
+		e.Record.Run = head.Run
+	case kindEnd:
+		e.End = &End{}
+		if err := json.Unmarshal(line, e.End); err != nil {
+			return Entry{}, err
+		}
+	default:
+		return Entry{}, nil
+	}
+	return e, nil
+}
