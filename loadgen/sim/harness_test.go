@@ -54,6 +54,12 @@ func bubble(t *testing.T, cfg Config, f func(h *harness)) {
 	})
 }
 
+func (h *harness) trace(id string) Trace {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.traces[id]
+}
+
 // pipes is a listener in memory.
 type pipes struct {
 	conns  chan net.Conn

@@ -18,6 +18,8 @@ package sim
 import (
 	"fmt"
 	"net/http"
+	"slices"
+	"strings"
 	"sync/atomic"
 	"time"
 
@@ -148,10 +150,8 @@ func (c *Config) check() error {
 	case c.Speculative.Tokens < 0 || c.Speculative.Acceptance < 0 || c.Speculative.Acceptance > 1:
 		return fmt.Errorf("draft tokens must not be negative, and acceptance must be from 0 to 1")
 	}
-	switch c.Lead.Field {
-	case "", "reasoning_content", "reasoning", "tool_calls":
-	default:
-		return fmt.Errorf("chat output cannot begin with %q: it may be reasoning_content, reasoning or tool_calls", c.Lead.Field)
+	if fields := []string{"reasoning_content", "reasoning", "tool_calls"}; c.Lead != (Lead{}) && (c.Lead.Tokens < 0 || !slices.Contains(fields, c.Lead.Field)) {
+		return fmt.Errorf("chat output cannot begin with %d tokens of %q: the field may be %s", c.Lead.Tokens, c.Lead.Field, strings.Join(fields, ", "))
 	}
 	return c.Faults.check()
 }

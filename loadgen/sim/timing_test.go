@@ -47,7 +47,7 @@ func TestOneRequestTakesPrefillThenDecodeSteps(t *testing.T) {
 			if !slices.Equal(got, want) {
 				t.Errorf("%s: tokens at %v, want %v", id, got, want)
 			}
-			tr := h.traces[id]
+			tr := h.trace(id)
 			for i, at := range tr.Tokens {
 				if at.Sub(start) != want[i] {
 					t.Errorf("%s: trace says token %d at %v, want %v", id, i, at.Sub(start), want[i])
@@ -95,7 +95,7 @@ func TestRequestsQueueBeyondMaxNumSeqs(t *testing.T) {
 		if !slices.Equal(times["a-10"], want) {
 			t.Errorf("the second request's tokens came at %v, want %v", times["a-10"], want)
 		}
-		queued := h.traces["a-10"].Admitted.Sub(h.traces["a-10"].Arrived)
+		queued := h.trace("a-10").Admitted.Sub(h.trace("a-10").Arrived)
 		if queued != free+gather {
 			t.Errorf("queued for %v, want %v", queued, free+gather)
 		}
@@ -171,7 +171,7 @@ func TestDisconnectedClientLeavesTheBatch(t *testing.T) {
 		resp.Body.Close()
 		synctest.Wait()
 		time.Sleep(2 * testCost.Step(1, 0))
-		tr := h.traces["gone"]
+		tr := h.trace("gone")
 		if tr.Finish != finishAbort || len(tr.Tokens) != 3 {
 			t.Errorf("finish %q after %d tokens, want abort after the step in which it left, 3", tr.Finish, len(tr.Tokens))
 		}
@@ -205,7 +205,7 @@ func TestCloseCutsWhatIsInFlight(t *testing.T) {
 		h.Close()
 		wg.Wait()
 		for _, id := range []string{"running-1", "waiting-2"} {
-			if got := h.traces[id].Finish; got != finishAbort {
+			if got := h.trace(id).Finish; got != finishAbort {
 				t.Errorf("%s finished with %q, want abort", id, got)
 			}
 		}
@@ -242,7 +242,7 @@ func TestSpeculationGivesSeveralTokensAStep(t *testing.T) {
 		if !slices.Equal(got, want) {
 			t.Errorf("chunks at %v, want %v: 1, 4, 4 and 1 tokens", got, want)
 		}
-		if n := len(h.traces["x"].Tokens); n != 10 {
+		if n := len(h.trace("x").Tokens); n != 10 {
 			t.Errorf("%d tokens, want 10", n)
 		}
 	})

@@ -1,0 +1,111 @@
+package sim
+
+import (
+	"errors"
+	"io"
+	"net/http/httptest"
+	"testing"
+
+	openai "github.com/sashabaranov/go-openai"
+
+	"github.com/servebench/servebench/dataset/tokenizer"
+)
+
+// An independent client reads the streams, over TCP and in real time.
+func TestGoOpenAIReadsTheStreams(t *testing.T) {
+	words := tokenizer.Stub{Size: 32000}
+	server, err := New(Config{Tokenizer: words, Cost: Cost{Base: 1}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	web := httptest.NewServer(server)
+	t.Cleanup(func() {
+		server.Close()
+		web.Close()
+	})
+	cfg := openai.DefaultConfig("no key")
+	cfg.BaseURL = web.URL + "/v1"
+	client := openai.NewClientWithConfig(cfg)
+	options := &openai.StreamOptions{IncludeUsage: true}
+
+	t.Run("completion", func(t *testing.T) {
+		stream, err := client.CreateCompletionStream(t.Context(), openai.CompletionRequest{
+			Model: "stub-32000", Prompt: "tok1 tok2 tok3", MaxTokens: 50, StreamOptions: options,
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer stream.Close()
+		var text string
+		var usage *openai.Usage
+		for {
+			chunk, err := stream.Recv()
+			if errors.Is(err, io.EOF) {
+				break
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, c := range chunk.Choices {
+				text += c.Text
+			}
+			if chunk.Usage != nil {
+				usage = chunk.Usage
+			}
+		}
+		checkUsage(t, usage, 3, words.Count(text, false))
+	})
+	t.Run("chat", func(t *testing.T) {
+		stream, err := client.CreateChatCompletionStream(t.Context(), openai.ChatCompletionRequest{
+			Model: "stub-32000", Messages: []openai.ChatCompletionMessage{{Role: "user", Content: "tok1 tok2"}},
+			MaxCompletionTokens: 50, StreamOptions: options,
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer stream.Close()
+		var text string
+		var usage *openai.Usage
+		for {
+			chunk, err := stream.Recv()
+			if errors.Is(err, io.EOF) {
+				break
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, c := range chunk.Choices {
+				text += c.Delta.Content
+			}
+			if chunk.Usage != nil {
+				usage = chunk.Usage
+			}
+		}
+		checkUsage(t, usage, 2+ChatTemplateTokens, words.Count(text, false))
+	})
+	t.Run("models", func(t *testing.T) {
+		list, err := client.ListModels(t.Context())
+		if err != nil || len(list.Models) != 1 || list.Models[0].ID != "stub-32000" {
+			t.Errorf("%+v, %v", list, err)
+		}
+	})
+	t.Run("error", func(t *testing.T) {
+		_, err := client.CreateCompletion(t.Context(), openai.CompletionRequest{Model: "nope", Prompt: "tok1"})
+		var api *openai.APIError
+		if !errors.As(err, &api) || api.HTTPStatusCode != 404 || api.Message != "The model `nope` does not exist." {
+			t.Errorf("%v", err)
+		}
+	})
+}
+
+// checkUsage compares the server's counts with the client's own. The
+// end-of-sequence token has no text.
+func checkUsage(t *testing.T, usage *openai.Usage, prompt, words int) {
+	t.Helper()
+	if usage == nil {
+		t.Fatal("no usage")
+	}
+	if usage.PromptTokens != prompt || words == 0 || usage.CompletionTokens-words > 1 || usage.CompletionTokens < words {
+		t.Errorf("usage %+v for %d prompt tokens and %d words", usage, prompt, words)
+	}
+}
