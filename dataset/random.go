@@ -1,0 +1,68 @@
+package dataset
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/servebench/servebench/dataset/tokenizer"
+)
+
+// Random makes prompts of random tokens: those of vLLM's random dataset since
+// v0.11.1, token for token. Prompts are made as they are pulled, so that a
+// dataset of any size takes the same memory.
+type Random struct {
+	Tokenizer tokenizer.Tokenizer // nil: prompts are sent as token ids, and not fitted
+	VocabSize int                 // ids are below it; not looked at with a Tokenizer
+	Num       int                 // conversations to make
+	InputLen  int                 // tokens of a prompt, special tokens included and the prefix not
+	OutputLen int
+	PrefixLen int // tokens that all prompts begin with
+	Ratio     RangeRatio
+	Seed      int64 // not negative
+	IDPrefix  string
+	Log       func(format string, args ...any) // notices for people; may be nil
+}
+
+// Open checks the fields and gives the source and the number of conversations it
+// yields.
+func (d Random) Open() (Source, int, error) {
+	p, err := d.prompts()
+	if err != nil {
+		return nil, 0, err
+	}
+	notice(d.Log, "Sampling input_len from [%d, %d] and output_len from [%d, %d]",
+		p.inputs.low, p.inputs.high, p.outputs.low, p.outputs.high)
+	return p.source, d.Num, nil
+}
+
+func (d Random) check(special int) error {
+	if low := around(max(0, d.InputLen-special), d.Ratio.Input).low; d.PrefixLen+low < 1 {
+		return fmt.Errorf("--random-input-len is too small: with tokenizer special tokens %d and input range ratio %s, "+
+			"the minimum possible total input tokens (prefix + sampled) is %d. Increase --random-input-len and/or "+
+			"--random-prefix-len, or decrease the input range ratio so that prefix_len + "+
+			"floor(max(0, random_input_len - num_special)) * (1 - input_range_ratio) >= 1.",
+			special, pythonFloat(d.Ratio.Input), d.PrefixLen+low)
+	}
+	switch {
+	case d.Num < 1:
+		return fmt.Errorf("number of prompts %d: must be at least 1", d.Num)
+	case d.PrefixLen < 0:
+		return fmt.Errorf("prefix length %d: must not be negative", d.PrefixLen)
+	case d.Seed < 0:
+		return fmt.Errorf("seed %d: must not be negative", d.Seed)
+	}
+	if err := d.Ratio.check(); err != nil {
+		return fmt.Errorf("range ratio: %w", err)
+	}
+	return nil
+}
+
+// pythonFloat writes f as Python does, for ordinary sizes.
+func pythonFloat(f float64) string {
+	s := strconv.FormatFloat(f, 'f', -1, 64)
+	if !strings.Contains(s, ".") {
+		s += ".0"
+	}
+	return s
+}

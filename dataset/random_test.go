@@ -1,0 +1,227 @@
+package dataset
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/servebench/servebench/dataset/tokenizer"
+)
+
+type randomCase struct {
+	Tokenizer  string
+	Seed       int64
+	InputLen   int             `json:"input_len"`
+	OutputLen  int             `json:"output_len"`
+	PrefixLen  int             `json:"prefix_len"`
+	RangeRatio json.RawMessage `json:"range_ratio"`
+	Num        int
+
+	AfterRuns   [][][2]int    `json:"after_runs"`
+	InputLens   []int         `json:"input_lens"`
+	Mismatch    []int         `json:"mismatch"`
+	PromptLen   []int         `json:"prompt_len"`
+	OutputLens  []int         `json:"expected_output_len"`
+	RequestID   []string      `json:"request_id"`
+	FirstPrompt string        `json:"first_prompt"`
+	PromptWords []int         `json:"prompt_words"`
+}
+
+func (c randomCase) dataset(t *testing.T) Random {
+	t.Helper()
+	ratio, err := parseRangeRatio(string(c.RangeRatio))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return Random{
+		Tokenizer: stubNamed(t, c.Tokenizer), Num: c.Num, Seed: c.Seed, IDPrefix: "b-", Ratio: ratio,
+		InputLen: c.InputLen, OutputLen: c.OutputLen, PrefixLen: c.PrefixLen,
+	}
+}
+
+func TestRandomPromptsAreThoseOfTheRealProgram(t *testing.T) {
+	for i, c := range goldenRandom(t).Cases {
+		d := c.dataset(t)
+		source, n, err := d.Open()
+		if err != nil || n != c.Num {
+			t.Errorf("case %d: %d conversations (%v), want %d", i, n, err, c.Num)
+			continue
+		}
+		var ids []string
+		var lens, outs, words, surplus []int
+		for k, turn := range turns(t, source, &ids) {
+			if k == 0 && turn.Prompt != c.FirstPrompt {
+				t.Errorf("case %d: first prompt %s\nwant %s", i, turn.Prompt, c.FirstPrompt)
+			}
+			final := expand(c.AfterRuns[k])
+			if got := d.Tokenizer.Encode(turn.Prompt, false); !slices.Equal(got, final) {
+				t.Errorf("case %d: prompt %d has the tokens %v\nwant %v", i, k, got, final)
+			}
+			lens = append(lens, turn.PromptLen)
+			outs = append(outs, turn.OutputLen)
+			words = append(words, len(strings.Fields(turn.Prompt)))
+			surplus = append(surplus, turn.PromptLen-c.InputLens[k]-c.PrefixLen)
+		}
+		for what, pair := range map[string][2][]int{
+			"prompt_len": {lens, c.PromptLen}, "output_len": {outs, c.OutputLens},
+			"words": {words, c.PromptWords}, "mismatch": {surplus, c.Mismatch},
+		} {
+			if !slices.Equal(pair[0], pair[1]) {
+				t.Errorf("case %d: %s %v, want %v", i, what, pair[0], pair[1])
+			}
+		}
+		if !slices.Equal(ids, c.RequestID) {
+			t.Errorf("case %d: ids %v, want %v", i, ids, c.RequestID)
+		}
+	}
+}
+
+func TestRandomRefusesPromptsWithoutTokensAsTheRealProgram(t *testing.T) {
+	for _, row := range goldenRandom(t).Errors {
+		var fields []json.RawMessage
+		var c randomCase
+		var want string
+		decode(t, row[0], &fields)
+		decode(t, row[1], &want)
+		for i, into := range []any{&c.Tokenizer, &c.Seed, &c.InputLen, &c.OutputLen, &c.RangeRatio, &c.PrefixLen, &c.Num} {
+			decode(t, fields[i], into)
+		}
+		_, _, err := c.dataset(t).Open()
+		if err == nil || "ValueError: "+err.Error() != want {
+			t.Errorf("error:\n%v\nwant\n%s", err, want)
+		}
+	}
+}
+
+func TestRandomRefusesWhatCannotBeMade(t *testing.T) {
+	good := Random{VocabSize: 10, Num: 1, InputLen: 5}
+	for _, row := range []struct {
+		change func(d *Random)
+		want   string
+	}{
+		{func(d *Random) { d.Num = 0 }, "number of prompts 0: must be at least 1"},
+		{func(d *Random) { d.PrefixLen = -1 }, "prefix length -1: must not be negative"},
+		{func(d *Random) { d.Seed = -1 }, "seed -1: must not be negative"},
+		{func(d *Random) { d.VocabSize = 0 }, "a vocabulary of 0 tokens leaves none to make prompts of"},
+		{func(d *Random) { d.Ratio.Output = 1 }, "range ratio: 1 is not at least 0 and below 1"},
+		{func(d *Random) { d.Tokenizer = tokenizer.Stub{Size: 1, Special: []int{0}} }, "a vocabulary of 1 tokens leaves none to make prompts of"},
+	} {
+		d := good
+		row.change(&d)
+		if _, _, err := d.Open(); err == nil || err.Error() != row.want {
+			t.Errorf("error %v, want %s", err, row.want)
+		}
+	}
+}
+
+func TestRandomWithoutTokenizerMakesTokenIDs(t *testing.T) {
+	d := Random{VocabSize: 32000, Num: 3, InputLen: 4, OutputLen: 2}
+	source, _, err := d.Open()
+	if err != nil {
+		t.Fatal(err)
+	}
+	// The offsets are those of the golden file's first case.
+	want := [][]int{{27219, 27220, 27221, 27222}, {20383, 20384, 20385, 20386}, {16358, 16359, 16360, 16361}}
+	for i, turn := range turns(t, source, nil) {
+		if !slices.Equal(turn.TokenIDs, want[i]) || turn.Prompt != "" || turn.PromptLen != 4 || turn.OutputLen != 2 {
+			t.Errorf("prompt %d: %+v, want the ids %v", i, turn, want[i])
+		}
+	}
+}
+
+func TestRandomIDsWrapAroundTheVocabulary(t *testing.T) {
+	source, _, err := Random{VocabSize: 3, Num: 1, InputLen: 7}.Open()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, turn := range turns(t, source, nil) {
+		for i := range turn.TokenIDs[1:] {
+			if turn.TokenIDs[i+1] != (turn.TokenIDs[i]+1)%3 {
+				t.Errorf("ids %v do not follow each other", turn.TokenIDs)
+			}
+		}
+	}
+}
+
+func TestRandomIsTheSameEachTime(t *testing.T) {
+	d := Random{Tokenizer: lossyStub{tokenizer.Stub{Size: 32000}}, Num: 4, InputLen: 30, PrefixLen: 5, Ratio: RangeRatio{0.5, 0.5}}
+	source, _, err := d.Open()
+	if err != nil {
+		t.Fatal(err)
+	}
+	first, again := turns(t, source, nil), turns(t, source, nil)
+	for i := range first {
+		if first[i].Prompt != again[i].Prompt {
+			t.Errorf("prompt %d differs the second time", i)
+		}
+	}
+}
+
+func TestRandomTellsOfLengths(t *testing.T) {
+	var notices []string
+	d := Random{
+		Tokenizer: lossyStub{tokenizer.Stub{Size: 32000}}, Num: 8, InputLen: 60, OutputLen: 10, PrefixLen: 12,
+		Ratio: RangeRatio{0.5, 0.5}, Log: func(format string, args ...any) { notices = append(notices, fmt.Sprintf(format, args...)) },
+	}
+	source, _, err := d.Open()
+	if err != nil {
+		t.Fatal(err)
+	}
+	turns(t, source, nil)
+	want := []string{
+		"Sampling input_len from [30, 90] and output_len from [5, 15]",
+		"random prefix: 1 tokens more than asked for, as encoding their text does not give back their tokens",
+		"random prompts: 28 tokens more than asked for, as encoding their text does not give back their tokens",
+	}
+	if !slices.Equal(notices, want) {
+		t.Errorf("notices %q, want %q", notices, want)
+	}
+}
+
+type goldenRandomFile struct {
+	Cases  []randomCase
+	Errors [][2]json.RawMessage
+}
+
+func goldenRandom(t *testing.T) goldenRandomFile {
+	t.Helper()
+	data, err := os.ReadFile("../testdata/golden/random_dataset.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var file goldenRandomFile
+	decode(t, data, &file)
+	if len(file.Cases) == 0 || len(file.Errors) == 0 {
+		t.Fatal("the golden file lacks a section")
+	}
+	return file
+}
+
+// expand turns runs of consecutive ids, as [first, count], into the ids.
+func expand(runs [][2]int) []int {
+	var ids []int
+	for _, run := range runs {
+		for k := range run[1] {
+			ids = append(ids, run[0]+k)
+		}
+	}
+	return ids
+}
+
+func BenchmarkRandom1000PromptsOf1024Tokens(b *testing.B) {
+	d := Random{Tokenizer: tokenizer.Stub{Size: 32000}, Num: 1000, InputLen: 1024, OutputLen: 128}
+	source, _, err := d.Open()
+	if err != nil {
+		b.Fatal(err)
+	}
+	for b.Loop() {
+		for _, err := range source {
+			if err != nil {
+				b.Fatal(err)
+			}
+		}
+	}
+}
