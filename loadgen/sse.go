@@ -3,7 +3,6 @@ package loadgen
 import (
 	"bytes"
 	"errors"
-	"io"
 	"time"
 )
 
@@ -19,23 +18,13 @@ const (
 
 var errEventTooLong = errors.New("an event is longer than 64 MiB")
 
-// A wire is a stream of bytes that knows when they came. It is the seam between
-// reading and stamping: today a body stamped after each Read, and wherever the
-// kernel stamps packets, the connection beneath.
-type wire interface {
-	io.Reader
-	// Arrival is when the newest bytes that Read gave reached this machine,
-	// and the number of the network read that brought them.
-	Arrival() (at time.Time, read int)
-}
-
 // An event is one server-sent event.
 type event struct {
-	name   []byte    // of its event: line, empty when it had none
-	data   []byte    // its data lines, joined by line feeds
-	at     time.Time // arrival of the end of its last data line
-	shared bool      // it came in one network read together with an earlier event
-	whole  bool      // a blank line ended it, not the end of the stream
+	name  []byte    // of its event: line, empty when it had none
+	data  []byte    // its data lines, joined by line feeds
+	at    time.Time // arrival of the end of its last data line
+	read  int       // number of the network read that brought that
+	whole bool      // a blank line ended it, not the end of the stream
 }
 
 // An eventReader takes a stream of server-sent events apart, as the WHATWG HTML
@@ -68,12 +57,11 @@ type eventReader struct {
 
 	at   time.Time // arrival of the data line taken last
 	read int
-	last int // network read that the event before came in
 }
 
 // reset makes r read src from its start. Buffers are kept.
 func (r *eventReader) reset(src wire) {
-	*r = eventReader{src: src, limit: maxEvent, buf: r.buf, name: r.name[:0], data: r.data[:0], last: -1}
+	*r = eventReader{src: src, limit: maxEvent, buf: r.buf, name: r.name[:0], data: r.data[:0]}
 	if r.buf == nil {
 		r.buf = make([]byte, 2*readSize)
 	}
@@ -106,11 +94,10 @@ func (r *eventReader) next() (event, error) {
 }
 
 func (r *eventReader) event(whole bool) event {
-	e := event{name: r.name, data: r.buf[r.lo:r.hi], at: r.at, shared: r.read == r.last, whole: whole}
+	e := event{name: r.name, data: r.buf[r.lo:r.hi], at: r.at, read: r.read, whole: whole}
 	if r.joined {
 		e.data = r.data
 	}
-	r.last = r.read
 	return e
 }
 

@@ -109,16 +109,15 @@ func TestEventIsStampedWhenItsLastDataLineCame(t *testing.T) {
 	var events eventReader
 	events.reset(&ticker{r: io.MultiReader(readers...)})
 	for _, want := range []struct {
-		data   string
-		second int
-		shared bool
-	}{{"a", 2, false}, {"b", 4, false}, {"c", 4, true}, {"d\nd", 6, false}, {"e", 8, false}} {
+		data string
+		read int
+	}{{"a", 2}, {"b", 4}, {"c", 4}, {"d\nd", 6}, {"e", 8}} {
 		e, err := events.next()
 		if err != nil {
 			t.Fatal(err)
 		}
-		if at := e.at.Sub(time.Time{}); string(e.data) != want.data || at != time.Duration(want.second)*time.Second || e.shared != want.shared {
-			t.Errorf("event %q at %v, shared %t; want %q at %ds, %t", e.data, at, e.shared, want.data, want.second, want.shared)
+		if at := e.at.Sub(time.Time{}); string(e.data) != want.data || at != time.Duration(want.read)*time.Second || e.read != want.read {
+			t.Errorf("event %q at %v by read %d; want %q by read %d", e.data, at, e.read, want.data, want.read)
 		}
 	}
 }

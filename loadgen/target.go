@@ -32,15 +32,6 @@ type Chunk struct {
 // may be an error, as a *Failure; nothing follows it.
 type Sender func(ctx context.Context, epoch time.Time, req *Request, rec *metrics.Record) iter.Seq2[Chunk, error]
 
-// A Failure says how a request failed.
-type Failure struct {
-	Class metrics.Class
-	Err   error // the server's own message where there is one
-}
-
-func (f *Failure) Error() string { return f.Err.Error() }
-func (f *Failure) Unwrap() error { return f.Err }
-
 // A Target is a server under test and how to speak to it.
 type Target struct {
 	Name   string                                                    // in Records; may be empty when there is one

@@ -1,0 +1,108 @@
+package loadgen
+
+import (
+	"bytes"
+	"context"
+	"io"
+	"iter"
+	"net/http"
+	"net/http/httptrace"
+	"sync"
+	"time"
+
+	"github.com/servebench/servebench/metrics"
+)
+
+const userAgent = "servebench/1 (+https://github.com/servebench/servebench)"
+
+// Headers are the headers of every request: what vLLM's client sends, with
+// Authorization if there is a key, then extra, which replace those and, later
+// ones, earlier ones of the same name.
+func Headers(apiKey string, extra []metrics.KV) http.Header {
+	h := http.Header{}
+	h.Set("Accept", "*/*")
+	h.Set("User-Agent", userAgent)
+	h.Set("Content-Type", "application/json")
+	if apiKey != "" {
+		h.Set("Authorization", "Bearer "+apiKey)
+	}
+	for _, kv := range extra {
+		h.Set(kv.Key, kv.Value)
+	}
+	return h
+}
+
+// An OpenAI streams answers from an endpoint that speaks OpenAI's protocol for
+// completions or chat completions. Its fields must not change once it is in use,
+// and it must not be copied then. Send is safe for concurrent use.
+type OpenAI struct {
+	URL       string            // the endpoint
+	Header    http.Header       // sent with every request; see Headers
+	Chat      bool              // it is a chat endpoint; see metrics.Record.E2EL
+	Transport http.RoundTripper // see Connections; nil means http.DefaultTransport
+	Timeouts  Timeouts
+
+	streams sync.Pool // for their buffers
+}
+
+// Send is a Sender. A request is sent once: net/http's sending it again on
+// another connection is ruled out, and redirects are not followed.
+func (o *OpenAI) Send(ctx context.Context, epoch time.Time, req *Request, rec *metrics.Record) iter.Seq2[Chunk, error] {
+	return func(yield func(Chunk, error) bool) {
+		err := o.exchange(ctx, epoch, req, rec, func(c Chunk) bool { return yield(c, nil) })
+		if err != nil && err != errStopped {
+			yield(Chunk{}, err)
+		}
+	}
+}
+
+// exchange sends req and hands the chunks of its answer to yield. When it
+// returns, rec is complete.
+func (o *OpenAI) exchange(ctx context.Context, epoch time.Time, req *Request, rec *metrics.Record, yield func(Chunk) bool) error {
+	ctx, watch := o.Timeouts.watch(ctx)
+	defer watch.stop()
+	t := &trace{epoch: epoch}
+	defer t.into(rec)
+	reply, err := o.post(httptrace.WithClientTrace(ctx, t.hooks()), req)
+	if err != nil {
+		return t.failure(ctx, err)
+	}
+	defer reply.Body.Close()
+	rec.Status = reply.StatusCode
+
+	s, _ := o.streams.Get().(*stream)
+	if s == nil {
+		s = new(stream)
+	}
+	defer o.streams.Put(s)
+	s.begin(reply.Body, watch)
+	s.epoch, s.rec, s.chat = epoch, rec, o.Chat
+	defer s.end(req.KeepText)
+	if err := refusal(reply, &s.body); err != nil {
+		return err
+	}
+	return s.chunksTo(ctx, yield)
+}
+
+// post sends req. Without GetBody net/http cannot send a body twice.
+func (o *OpenAI) post(ctx context.Context, req *Request) (*http.Response, error) {
+	r, err := http.NewRequestWithContext(ctx, http.MethodPost, o.URL, io.NopCloser(bytes.NewReader(req.Body)))
+	if err != nil {
+		return nil, err
+	}
+	r.ContentLength = int64(len(req.Body))
+	r.Header = o.Header.Clone()
+	if r.Header == nil {
+		r.Header = http.Header{}
+	}
+	if host := r.Header.Get("Host"); host != "" {
+		r.Host = host
+	}
+	if req.ID != "" {
+		r.Header.Set("X-Request-Id", req.ID)
+	}
+	if o.Transport == nil {
+		return http.DefaultTransport.RoundTrip(r)
+	}
+	return o.Transport.RoundTrip(r)
+}

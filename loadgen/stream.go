@@ -1,0 +1,183 @@
+package loadgen
+
+import (
+	"context"
+	"errors"
+	"io"
+	"time"
+
+	"github.com/servebench/servebench/metrics"
+)
+
+const (
+	// neverValid is what vLLM's client says of a reply without a chunk.
+	neverValid = "Never received a valid chunk to calculate TTFT.This response will be marked as failed!"
+	// lingerTimeout is how long a connection is kept reading for the end of
+	// a reply whose content is complete, so that it can be used again.
+	lingerTimeout = time.Second
+	// maxChoices bounds the choices of a request whose tokens are counted
+	// one by one.
+	maxChoices = 1024
+	// maxKept is the largest buffer kept for the next answer, in bytes.
+	maxKept = 1 << 20
+)
+
+var errStopped = errors.New("the consumer has seen enough")
+
+// A stream is one streamed answer being read. Its buffers serve the next one, too.
+type stream struct {
+	epoch time.Time
+	rec   *metrics.Record
+	chat  bool
+
+	body   stampedBody
+	events eventReader
+	piece  piece
+	text   []byte // all output so far
+
+	chunks    int
+	chunkRead int   // network read that brought the newest chunk
+	perChoice []int // output tokens of each choice, where usage came with choices
+	uncounted bool  // a chunk with output came without usage
+	done      bool  // [DONE] came
+}
+
+// begin makes s read body. It must be called before anything else.
+func (s *stream) begin(body io.Reader, w *watch) {
+	*s = stream{
+		body: stampedBody{body: body, watch: w}, events: s.events, piece: s.piece,
+		text: s.text[:0], perChoice: s.perChoice[:0],
+	}
+	s.events.reset(&s.body)
+}
+
+// end puts the text into the record if it is wanted, or needed to count tokens,
+// and lets go of what is not used again.
+func (s *stream) end(keepText bool) {
+	if keepText || s.rec.Out == 0 {
+		s.rec.Text = string(s.text)
+	}
+	if cap(s.events.buf)+cap(s.events.data)+cap(s.text)+cap(s.piece.scratch) > maxKept {
+		*s = stream{}
+	}
+	s.rec, s.body = nil, stampedBody{}
+}
+
+// chunksTo hands the answer's chunks to yield until it ends. The error is a
+// *Failure, or errStopped when yield wants no more.
+func (s *stream) chunksTo(ctx context.Context, yield func(Chunk) bool) error {
+	for {
+		e, err := s.events.next()
+		switch {
+		case err == io.EOF:
+			return s.verdict()
+		case err != nil:
+			return cutOff(ctx, err)
+		case isDone(e.data):
+			s.done = true
+			s.linger()
+			return s.verdict()
+		case string(e.name) == "error":
+			return s.failed(e.data)
+		case len(e.data) == 0:
+			continue
+		}
+		if err := s.piece.read(e.data); err != nil {
+			if e.whole {
+				return failure(metrics.Malformed, "an event is not JSON: %q", shorten(string(e.data)))
+			}
+			_, err = s.events.next()
+			return cutOff(ctx, err)
+		}
+		if s.piece.failed {
+			return s.failed(e.data)
+		}
+		if s.count(e.at); s.piece.choices && !yield(s.chunk(e)) {
+			return errStopped
+		}
+	}
+}
+
+// count takes the event's usage into the record. Usage is read wherever it
+// stands: alone in the last event (vLLM, ollama), with the finish reason
+// (llama-server) or with every chunk; the last count that is not zero holds.
+// vLLM's client overlooks usage that comes with choices. Where it does, it
+// counts one choice, and those of several are added up.
+func (s *stream) count(at time.Time) {
+	u := s.piece.usage
+	if u.in > 0 {
+		s.rec.In = u.in
+	}
+	if !s.piece.choices {
+		if u.out > 0 {
+			s.rec.Out = u.out
+		}
+		if s.chat && s.chunks > 0 && u != (usage{}) {
+			s.rec.Last = at.Sub(s.epoch)
+		}
+		return
+	}
+	if i := s.piece.index; u.out > 0 && i < maxChoices {
+		for len(s.perChoice) <= i {
+			s.perChoice = append(s.perChoice, 0)
+		}
+		s.perChoice[i] = u.out
+		s.rec.Out = 0
+		for _, n := range s.perChoice {
+			s.rec.Out += n
+		}
+	}
+}
+
+// chunk makes the Chunk of an event that has choices.
+func (s *stream) chunk(e event) Chunk {
+	p := &s.piece
+	s.text = append(s.text, p.text...)
+	if s.chunks > 0 && e.read == s.chunkRead {
+		s.rec.SharedReads++
+	}
+	s.chunks++
+	s.chunkRead = e.read
+	s.rec.Last = e.at.Sub(s.epoch)
+	if len(p.finish) > 0 && string(p.finish) != s.rec.Finish {
+		s.rec.Finish = string(p.finish)
+	}
+	c := Chunk{At: e.at, Text: p.text, Content: len(p.text) > 0, Tokens: p.usage.out}
+	if s.uncounted = s.uncounted || p.index > 0 || c.Content && c.Tokens == 0; s.uncounted {
+		c.Tokens = 0
+	}
+	return c
+}
+
+// failed is the verdict on an error that the server sent in the stream.
+func (s *stream) failed(data []byte) *Failure {
+	message := errorMessage(data)
+	if message == "" {
+		message = shorten(string(data))
+	}
+	s.linger()
+	return failure(metrics.InStream, "%s", message)
+}
+
+// verdict is the failure of an answer that came to a clean end. As for vLLM's
+// client it needs a chunk; unlike that, also [DONE] or a finish reason.
+func (s *stream) verdict() error {
+	switch {
+	case s.chunks == 0:
+		return failure(metrics.Empty, neverValid)
+	case !s.done && s.rec.Finish == "":
+		return failure(metrics.Truncated, "the stream ended without a finish reason and without [DONE]")
+	}
+	return nil
+}
+
+// linger reads the rest of a reply, so that its connection can be used again,
+// but not for long. How that ends does not matter.
+func (s *stream) linger() {
+	s.body.watch.after(lingerTimeout, failure(metrics.Stall, "no end after the last event"))
+	for {
+		if _, err := s.events.next(); err != nil {
+			return
+		}
+	}
+}

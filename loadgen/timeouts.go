@@ -1,0 +1,103 @@
+package loadgen
+
+import (
+	"context"
+	"sync/atomic"
+	"time"
+
+	"github.com/servebench/servebench/metrics"
+)
+
+// The limits on a request that a run has unless it is told otherwise. vLLM's
+// client has the total alone.
+const (
+	DefaultStallTimeout = 5 * time.Minute
+	DefaultTotalTimeout = 6 * time.Hour
+)
+
+// Timeouts are limits on one request. 0 means none.
+type Timeouts struct {
+	// FirstByte limits the time from sending to the first byte of the
+	// reply's body. Its header does not count: vLLM sends that at once,
+	// however long the request then waits for its turn.
+	FirstByte time.Duration
+	// Stall limits the time without a byte after the first one. Comments
+	// count as bytes.
+	Stall time.Duration
+	// Total limits the request from sending to the end of the reply.
+	Total time.Duration
+}
+
+// A watch holds one request to its Timeouts. Bytes that come only store a time:
+// the timer looks at it when it fires and sets itself again for what is left, so
+// that a chunk costs no timer call.
+type watch struct {
+	limits Timeouts
+	start  time.Time
+	last   atomic.Int64 // the newest byte's time after start, 0 before the first
+	timer  *time.Timer  // for FirstByte, then for Stall
+	cancel context.CancelCauseFunc
+	others []*time.Timer
+}
+
+// watch starts the clock. The context that it gives ends when a limit is
+// passed, with a *Failure as its cause. Stop must be called.
+func (t Timeouts) watch(ctx context.Context) (context.Context, *watch) {
+	w := &watch{limits: t, start: time.Now()}
+	ctx, w.cancel = context.WithCancelCause(ctx)
+	if t.Total > 0 {
+		w.after(t.Total, failure(metrics.Timeout, "not finished within %v", t.Total))
+	}
+	if t.FirstByte > 0 || t.Stall > 0 {
+		// The timer must be in its field before it can fire.
+		w.timer = time.AfterFunc(time.Hour, w.check)
+		if w.timer.Stop(); t.FirstByte > 0 {
+			w.timer.Reset(t.FirstByte)
+		}
+	}
+	return ctx, w
+}
+
+// after ends the request with f unless it stops within d.
+func (w *watch) after(d time.Duration, f *Failure) {
+	w.others = append(w.others, time.AfterFunc(d, func() { w.cancel(f) }))
+}
+
+// touch says that bytes of the body came.
+func (w *watch) touch(at time.Time) {
+	if w.last.Swap(max(1, int64(at.Sub(w.start)))) > 0 || w.timer == nil {
+		return
+	}
+	if w.limits.Stall > 0 {
+		w.timer.Reset(w.limits.Stall)
+	} else {
+		w.timer.Stop()
+	}
+}
+
+// check runs when the timer fires.
+func (w *watch) check() {
+	last := time.Duration(w.last.Load())
+	if last == 0 {
+		w.cancel(failure(metrics.Timeout, "no first byte within %v", w.limits.FirstByte))
+		return
+	}
+	if w.limits.Stall == 0 {
+		return // the first byte came as the timer fired
+	}
+	if quiet := time.Since(w.start) - last; quiet < w.limits.Stall {
+		w.timer.Reset(w.limits.Stall - quiet)
+		return
+	}
+	w.cancel(failure(metrics.Stall, "the stream stood still for %v", w.limits.Stall))
+}
+
+func (w *watch) stop() {
+	if w.timer != nil {
+		w.timer.Stop()
+	}
+	for _, timer := range w.others {
+		timer.Stop()
+	}
+	w.cancel(nil)
+}

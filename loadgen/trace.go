@@ -1,0 +1,87 @@
+package loadgen
+
+import (
+	"crypto/tls"
+	"net/http/httptrace"
+	"sync"
+	"time"
+
+	"github.com/servebench/servebench/metrics"
+)
+
+// A trace notes what net/http does for one request, in times since epoch. Its
+// hooks run on net/http's goroutines, some even after the request has ended.
+type trace struct {
+	epoch time.Time
+
+	mu               sync.Mutex
+	attempts         int // connections that the request was given
+	replied          bool
+	wrote, firstByte time.Duration
+	conn             metrics.Conn
+
+	dnsStart, connectStart, tlsStart time.Time
+}
+
+func (t *trace) hooks() *httptrace.ClientTrace {
+	return &httptrace.ClientTrace{
+		GotConn: func(conn httptrace.GotConnInfo) {
+			t.note(func() { t.attempts++; t.conn.New = !conn.Reused })
+		},
+		WroteRequest: func(wrote httptrace.WroteRequestInfo) {
+			if wrote.Err == nil {
+				t.note(func() { t.wrote = time.Since(t.epoch) })
+			}
+		},
+		GotFirstResponseByte: func() {
+			t.note(func() { t.replied, t.firstByte = true, time.Since(t.epoch) })
+		},
+		DNSStart: func(httptrace.DNSStartInfo) { t.note(func() { begin(&t.dnsStart) }) },
+		DNSDone: func(httptrace.DNSDoneInfo) {
+			t.note(func() { t.conn.DNS = time.Since(t.dnsStart) })
+		},
+		ConnectStart: func(_, _ string) { t.note(func() { begin(&t.connectStart) }) },
+		ConnectDone: func(_, _ string, err error) {
+			if err == nil {
+				t.note(func() { t.conn.Connect = time.Since(t.connectStart) })
+			}
+		},
+		TLSHandshakeStart: func() { t.note(func() { begin(&t.tlsStart) }) },
+		TLSHandshakeDone: func(tls.ConnectionState, error) {
+			t.note(func() { t.conn.TLS = time.Since(t.tlsStart) })
+		},
+	}
+}
+
+func (t *trace) note(f func()) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	f()
+}
+
+// begin keeps the first of several starts: a name may have several addresses,
+// and they are tried side by side.
+func begin(start *time.Time) {
+	if start.IsZero() {
+		*start = time.Now()
+	}
+}
+
+// into puts what is known by now into rec. Connecting counts only if the request
+// got the new connection: while it dialled, another may have become free.
+func (t *trace) into(rec *metrics.Record) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	rec.Attempts, rec.Wrote, rec.FirstByte, rec.Conn = t.attempts, t.wrote, t.firstByte, t.conn
+	if !t.conn.New {
+		rec.Conn = metrics.Conn{}
+	}
+}
+
+// reached tells how far the request came: whether it got a connection and
+// whether the reply began.
+func (t *trace) reached() (sent, replied bool) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.attempts > 0, t.replied
+}
