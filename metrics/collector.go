@@ -153,6 +153,7 @@ func (c *Collector) Summary(seconds float64) *Summary {
 	s.Seconds = seconds
 	s.Date = c.header.Epoch.Add(time.Duration(seconds * float64(time.Second)))
 	s.RequestThroughput = rate(float64(s.Completed), seconds)
+	s.InputThroughput = rate(float64(s.TotalInput), seconds)
 	s.OutputThroughput = rate(float64(s.TotalOutput), seconds)
 	s.TotalThroughput = rate(float64(s.TotalInput+s.TotalOutput), seconds)
 	s.Goodput = math.NaN()

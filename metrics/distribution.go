@@ -42,11 +42,12 @@ type Distribution struct {
 type quote struct {
 	mean, median, std float64
 	percentiles       map[float64]float64
+	empty             float64 // what any other is that has no values: NaN, or 0 when the file says there are none
 }
 
 func newQuote() *quote {
 	nan := math.NaN()
-	return &quote{mean: nan, median: nan, std: nan, percentiles: map[float64]float64{}}
+	return &quote{mean: nan, median: nan, std: nan, percentiles: map[float64]float64{}, empty: nan}
 }
 
 // Add takes one value, in seconds. The histogram covers 0 to 8 h; a value
@@ -167,7 +168,7 @@ func (d *Distribution) statistic(exact func([]float64) float64, approximate func
 	case d.over:
 		return approximate() / float64(time.Millisecond)
 	case d.quoted != nil:
-		return math.NaN()
+		return d.quoted.empty
 	}
 	return 0
 }

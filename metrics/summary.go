@@ -2,6 +2,7 @@ package metrics
 
 import (
 	"cmp"
+	"math"
 	"slices"
 	"time"
 )
@@ -13,6 +14,7 @@ import (
 type Summary struct {
 	Header *Header
 
+	VLLM              string    // release whose lines a block that was read has, when they are not the latest's
 	Date              time.Time // when the run ended, by the wall clock
 	Seconds           float64   // duration of the measured part, as wall time of the client
 	Completed, Failed int       // requests
@@ -20,6 +22,7 @@ type Summary struct {
 	TotalOutput       int       // output tokens of completed requests
 	RequestThroughput float64   // completed requests a second
 	Goodput           float64   // completed requests a second that met every SLO
+	InputThroughput   float64   // tokens a second
 	OutputThroughput  float64   // tokens a second
 	PeakOutput        float64   // most chunks that arrived in one second
 	PeakConcurrent    int       // most requests that touched one second
@@ -42,6 +45,21 @@ type Summary struct {
 	Outcomes    []Outcome // in dataset order, when they were kept
 	Interrupted bool      // stopped before all requests were sent
 	Warnings    []string  // what a reader of the numbers should know
+}
+
+// unknown is a Summary of which nothing is known yet.
+func unknown() *Summary {
+	nan := math.NaN()
+	s := &Summary{
+		Header:  &Header{Config: Config{RequestRate: math.Inf(1), Burstiness: 1}},
+		Seconds: nan, Completed: -1, Failed: -1, TotalInput: -1, TotalOutput: -1,
+		RequestThroughput: nan, Goodput: nan, InputThroughput: nan, OutputThroughput: nan,
+		PeakOutput: nan, PeakConcurrent: -1, TotalThroughput: nan, RTFx: nan,
+	}
+	for _, m := range Metrics {
+		m.Of(s).quoted = newQuote()
+	}
+	return s
 }
 
 // A RateChange is a moment at which a ramp reached its next whole number of

@@ -34,7 +34,10 @@ func JSON(w io.Writer, s *metrics.Summary) error {
 
 func asked(d *dict, s *metrics.Summary) {
 	c := &s.Header.Config
-	d.set("date", s.Date.Format(fileTime))
+	d.set("date", nil)
+	if !s.Date.IsZero() {
+		d.set("date", s.Date.Format(fileTime))
+	}
 	d.set("endpoint_type", c.Backend)
 	d.set("backend", c.Backend)
 	d.set("label", orNull(c.Label))

@@ -56,7 +56,8 @@ var lines = []line{
 		value: func(s *metrics.Summary) string { return decimal(s.RequestThroughput) }},
 	{label: "Request goodput (req/s):", span: since(6, 4),
 		value: func(s *metrics.Summary) string { return decimal(s.Goodput) }},
-	{label: "Input token throughput (tok/s):", span: until(6, 0), value: inputThroughput},
+	{label: "Input token throughput (tok/s):", span: until(6, 0),
+		value: func(s *metrics.Summary) string { return decimal(s.InputThroughput) }},
 	{label: "Output token throughput (tok/s):", tokens: true,
 		value: func(s *metrics.Summary) string { return decimal(s.OutputThroughput) }},
 	{label: "Peak output token throughput (tok/s):", span: since(11, 0), tokens: true,
@@ -98,13 +99,6 @@ func requestRate(s *metrics.Summary) string {
 		return ""
 	}
 	return decimal(s.Header.Config.RequestRate)
-}
-
-func inputThroughput(s *metrics.Summary) string {
-	if s.TotalInput < 0 || !(s.Seconds > 0) {
-		return ""
-	}
-	return decimal(float64(s.TotalInput) / s.Seconds)
 }
 
 func peakConcurrent(s *metrics.Summary) string {

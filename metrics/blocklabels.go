@@ -1,0 +1,76 @@
+package metrics
+
+import "math"
+
+// firstLabel opens every block.
+const firstLabel = "Successful requests"
+
+// sglangLabel is in the blocks of SGLang, which look much like vLLM's.
+const sglangLabel = "Backend"
+
+// blockLabels are the totals of a block in all versions.
+var blockLabels = map[string]func(s *Summary, v float64){
+	firstLabel:                             func(s *Summary, v float64) { s.Completed = int(v) },
+	"Failed requests":                      func(s *Summary, v float64) { s.Failed = int(v) },
+	"Maximum request concurrency":          func(s *Summary, v float64) { s.Header.Config.MaxConcurrency = int(v) },
+	"Request rate configured (RPS)":        func(s *Summary, v float64) { s.Header.Config.RequestRate = v },
+	"Benchmark duration (s)":               func(s *Summary, v float64) { s.Seconds = v },
+	"Total input tokens":                   func(s *Summary, v float64) { s.TotalInput = int(v) },
+	"Total generated tokens":               func(s *Summary, v float64) { s.TotalOutput = int(v) },
+	"Request throughput (req/s)":           func(s *Summary, v float64) { s.RequestThroughput = v },
+	"Request goodput (req/s)":              func(s *Summary, v float64) { s.Goodput = v },
+	"Input token throughput (tok/s)":       func(s *Summary, v float64) { s.InputThroughput, s.VLLM = v, "0.5.5" },
+	"Output token throughput (tok/s)":      func(s *Summary, v float64) { s.OutputThroughput = v },
+	"Peak output token throughput (tok/s)": func(s *Summary, v float64) { s.PeakOutput = v },
+	"Peak concurrent requests":             func(s *Summary, v float64) { s.PeakConcurrent = int(v) },
+	"RTFx (Inverse Real-Time Factor)":      func(s *Summary, v float64) { s.RTFx = v },
+	"Total Token throughput (tok/s)":       func(s *Summary, v float64) { s.TotalThroughput, s.VLLM = v, "0.12.0" },
+	"Total token throughput (tok/s)":       func(s *Summary, v float64) { s.TotalThroughput = v },
+
+	"Probe requests completed": func(s *Summary, v float64) { s.probes().Completed = int(v) },
+	"Probe requests failed":    func(s *Summary, v float64) { s.probes().Failed = int(v) },
+	"Median probe E2EL (ms)":   func(s *Summary, v float64) { s.probes().Median = v },
+	"P99 probe E2EL (ms)":      func(s *Summary, v float64) { s.probes().P99 = v },
+	"Max probe E2EL (ms)":      func(s *Summary, v float64) { s.probes().Max = v },
+
+	"Acceptance rate (%)": func(s *Summary, v float64) { s.specDecode().AcceptanceRate = v },
+	"Acceptance length":   func(s *Summary, v float64) { s.specDecode().AcceptanceLength = v },
+	"Drafts":              func(s *Summary, v float64) { s.specDecode().Drafts = int64(v) },
+	"Draft tokens":        func(s *Summary, v float64) { s.specDecode().DraftTokens = int64(v) },
+	"Accepted tokens":     func(s *Summary, v float64) { s.specDecode().AcceptedTokens = int64(v) },
+
+	"Committed throughput (tok/s)": func(s *Summary, v float64) { s.diffusion().CommittedThroughput = v },
+	"Denoising steps per canvas":   func(s *Summary, v float64) { s.diffusion().StepsPerCanvas = v },
+	"Committed per denoising step": func(s *Summary, v float64) { s.diffusion().CommittedPerStep = v },
+	"Committed tokens":             func(s *Summary, v float64) { s.diffusion().CommittedTokens = int64(v) },
+	"Denoising steps":              func(s *Summary, v float64) { s.diffusion().DenoisingSteps = int64(v) },
+	"Canvas positions evaluated":   func(s *Summary, v float64) { s.diffusion().CanvasPositions = int64(v) },
+}
+
+// probes is the section, made when its first line is read.
+func (s *Summary) probes() *Probes {
+	if s.Probes == nil {
+		nan := math.NaN()
+		s.Probes = &Probes{Completed: -1, Failed: -1, Median: nan, P99: nan, Max: nan}
+	}
+	return s.Probes
+}
+
+// specDecode is the section, made when its first line is read.
+func (s *Summary) specDecode() *SpecDecode {
+	if s.SpecDecode == nil {
+		nan := math.NaN()
+		s.SpecDecode = &SpecDecode{AcceptanceRate: nan, AcceptanceLength: nan, Drafts: -1, DraftTokens: -1, AcceptedTokens: -1}
+	}
+	return s.SpecDecode
+}
+
+// diffusion is the section, made when its first line is read.
+func (s *Summary) diffusion() *Diffusion {
+	if s.Diffusion == nil {
+		nan := math.NaN()
+		s.Diffusion = &Diffusion{CommittedThroughput: nan, StepsPerCanvas: nan, CommittedPerStep: nan,
+			CommittedTokens: -1, DenoisingSteps: -1, CanvasPositions: -1}
+	}
+	return s.Diffusion
+}

@@ -1,0 +1,169 @@
+package metrics
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// blockHeads are the titles of result blocks; vLLM's Rust client has the second.
+var blockHeads = []string{"Serving Benchmark Result", "Embedding/Pooling Benchmark Result"}
+
+// ErrNoBlock says that there is no result block in what was read.
+var ErrNoBlock = errors.New(`no result block, headed "` + blockHeads[0] + `"`)
+
+// maxTextLine is the longest line of text that is looked at; progress bars that
+// rewrite their line make long ones.
+const maxTextLine = 16 << 20
+
+// ReadBlocks finds the result blocks in a text: of any vLLM from 0.4.0 on, of its
+// Rust client, with or without the spaces that pad their lines, quoted or fenced,
+// whole or in part. Numbers are as printed, so what a block lacks cannot be
+// computed; what ask wants of it is said to be missing.
+func ReadBlocks(r io.Reader, ask Ask) ([]*Summary, error) {
+	var b blockReader
+	lines := bufio.NewScanner(r)
+	lines.Buffer(nil, maxTextLine)
+	for lines.Scan() {
+		// What a terminal would show last of a line that was rewritten.
+		text := strings.TrimRight(lines.Text(), "\r")
+		b.line(text[strings.LastIndexByte(text, '\r')+1:])
+	}
+	if err := lines.Err(); err != nil {
+		return nil, fmt.Errorf("reading text: %w", err)
+	}
+	b.close()
+	if len(b.found) == 0 {
+		return nil, ErrNoBlock
+	}
+	for _, s := range b.found {
+		s.Header = ask.header(s.Header)
+		if len(ask.Goodput) > 0 {
+			s.Warnings = append(s.Warnings, "goodput cannot be computed anew: a block does not hold the single requests")
+		}
+		s.warnUnknown()
+	}
+	return b.found, nil
+}
+
+// A blockReader is somewhere in a text.
+type blockReader struct {
+	found []*Summary
+	open  *Summary // the block it is in, nil between blocks
+	known int      // lines of it that were understood
+	quote string   // what stands before its lines: "> " of a quotation, "0: " of srun
+}
+
+func (b *blockReader) line(text string) {
+	if prefix, ok := blockHead(text); ok {
+		b.begin(prefix)
+		return
+	}
+	text = strings.TrimSpace(strings.TrimPrefix(text, b.quote))
+	label, value, ok := strings.Cut(text, ":")
+	if label = strings.TrimSpace(label); label == firstLabel && ok && (b.open == nil || b.open.Completed >= 0) {
+		// The head is missing.
+		b.begin("")
+	}
+	if b.open == nil {
+		return
+	}
+	if len(text) >= 10 && strings.Trim(text, "=") == "" {
+		b.close()
+		return
+	}
+	if ok && b.open.setLine(label, strings.TrimSpace(value)) {
+		b.known++
+	}
+}
+
+// blockHead recognises the first line of a block, whatever its width and
+// whatever a progress bar left before it.
+func blockHead(text string) (prefix string, ok bool) {
+	for _, title := range blockHeads {
+		at := strings.Index(text, "= "+title+" =")
+		if at >= 0 {
+			return strings.TrimRight(text[:at+1], "="), true
+		}
+	}
+	return "", false
+}
+
+func (b *blockReader) begin(quote string) {
+	b.close()
+	b.open, b.known, b.quote = unknown(), 0, quote
+}
+
+func (b *blockReader) close() {
+	if b.open != nil && b.known > 0 {
+		b.found = append(b.found, b.open)
+	}
+	b.open, b.quote = nil, ""
+}
+
+// setLine sets what a line of the block says; false when it says nothing known.
+func (s *Summary) setLine(label, value string) bool {
+	if label == sglangLabel {
+		s.Warnings = append(s.Warnings, "this looks like a block of SGLang's: only what it shares with vLLM's is read")
+		return true
+	}
+	v, err := strconv.ParseFloat(value, 64)
+	if err != nil || math.IsNaN(v) || math.IsInf(v, 0) {
+		return false
+	}
+	if set, ok := blockLabels[label]; ok {
+		set(s, v)
+		return true
+	}
+	if i, ok := strings.CutPrefix(label, "Position "); ok {
+		spec := s.specDecode()
+		if i != strconv.Itoa(len(spec.PerPosition)) {
+			return false
+		}
+		spec.PerPosition = append(spec.PerPosition, v/100)
+		return true
+	}
+	return s.setStatistic(label, v)
+}
+
+// metricLabels are the names of Metrics in a block.
+var metricLabels = map[string]string{
+	"TTFT": "ttft", "TPOT": "tpot", "ITL": "itl", "E2EL": "e2el",
+	"Client Queue Time":       "client_queue_time",
+	"E2EL incl. Client Queue": "e2el_including_client_queue",
+}
+
+// setStatistic sets one of `Mean TTFT (ms)`, `Median …` and `P99.9 …`.
+func (s *Summary) setStatistic(label string, v float64) bool {
+	which, rest, _ := strings.Cut(label, " ")
+	name, isMS := strings.CutSuffix(rest, " (ms)")
+	metric, ok := metricLabels[name]
+	if !ok || !isMS {
+		return false
+	}
+	q, c := s.Metric(metric).quoted, &s.Header.Config
+	switch which {
+	case "Mean":
+		q.mean = v
+	case "Median":
+		q.median = v
+	default:
+		p, err := strconv.ParseFloat(strings.TrimPrefix(which, "P"), 64)
+		if err != nil || which[0] != 'P' || !(p >= 0 && p <= 100) {
+			return false
+		}
+		q.percentiles[p] = v
+		if !slices.Contains(c.Percentiles, p) {
+			c.Percentiles = append(c.Percentiles, p)
+		}
+	}
+	if !slices.Contains(c.Metrics, metric) {
+		c.Metrics = append(c.Metrics, metric)
+	}
+	return true
+}

@@ -1,0 +1,249 @@
+package metrics
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// resultKeys are the keys by which a result file of vLLM's is known.
+var resultKeys = []string{"duration", "completed", "total_input_tokens"}
+
+// ErrNoResult says that there is no result of vLLM's in what was read.
+var ErrNoResult = errors.New("no JSON object with the keys " + strings.Join(resultKeys, ", "))
+
+// ReadResults reads vLLM's result JSON: one object, or several one after the
+// other as --append-result writes them. What an object gives is quoted as it is;
+// what it lacks and ask wants is computed from its arrays, when it has them, and
+// marked as approximate where they do not hold all that vLLM had. Objects of
+// another kind are passed over.
+func ReadResults(r io.Reader, ask Ask) ([]*Summary, error) {
+	var sums []*Summary
+	d := json.NewDecoder(r)
+	for n := 1; ; n++ {
+		members, err := decodeObject(d)
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		if err != nil {
+			return nil, fmt.Errorf("reading JSON object %d: %w", n, err)
+		}
+		f := resultFile{members: members}
+		if !f.has(resultKeys...) {
+			continue
+		}
+		s, err := f.summary(ask)
+		if err != nil {
+			return nil, fmt.Errorf("reading JSON object %d: %w", n, err)
+		}
+		sums = append(sums, s)
+	}
+	if len(sums) == 0 {
+		return nil, ErrNoResult
+	}
+	return sums, nil
+}
+
+// A member is a key of an object and its value.
+type member struct {
+	key   string
+	value json.RawMessage
+}
+
+// decodeObject reads an object and keeps the order of its keys.
+func decodeObject(d *json.Decoder) ([]member, error) {
+	token, err := d.Token()
+	if err != nil {
+		return nil, err
+	}
+	if token != json.Delim('{') {
+		return nil, fmt.Errorf("%v where an object should begin", token)
+	}
+	var members []member
+	for d.More() {
+		key, err := d.Token()
+		if err != nil {
+			return nil, whole(err)
+		}
+		m := member{key: key.(string)}
+		if err := d.Decode(&m.value); err != nil {
+			return nil, whole(err)
+		}
+		members = append(members, m)
+	}
+	_, err = d.Token()
+	return members, whole(err)
+}
+
+// whole turns an end in the middle of an object into the error that it is.
+func whole(err error) error {
+	if errors.Is(err, io.EOF) {
+		return io.ErrUnexpectedEOF
+	}
+	return err
+}
+
+// A resultFile is one result of vLLM's as it was written.
+type resultFile struct{ members []member }
+
+func (f *resultFile) value(key string) json.RawMessage {
+	// Like Python's, the last of equal keys counts.
+	for _, m := range slices.Backward(f.members) {
+		if m.key == key && !bytes.Equal(m.value, []byte("null")) {
+			return m.value
+		}
+	}
+	return nil
+}
+
+func (f *resultFile) has(keys ...string) bool {
+	return !slices.ContainsFunc(keys, func(k string) bool { return f.value(k) == nil })
+}
+
+// number is the value of a key, NaN when there is none.
+func (f *resultFile) number(key string) float64 {
+	var v wireFloat
+	if raw := f.value(key); raw == nil || v.UnmarshalJSON(raw) != nil {
+		return math.NaN()
+	}
+	return float64(v)
+}
+
+// count is the value of a key, -1 when there is none.
+func (f *resultFile) count(key string) int {
+	v := f.number(key)
+	if !(v >= 0 && v < math.MaxInt) {
+		return -1
+	}
+	return int(v)
+}
+
+func (f *resultFile) text(key string) string {
+	var s string
+	if raw := f.value(key); raw == nil || json.Unmarshal(raw, &s) != nil {
+		return ""
+	}
+	return s
+}
+
+func (f *resultFile) summary(ask Ask) (*Summary, error) {
+	given := &Header{Config: f.config()}
+	asked := ask.header(given)
+	outcomes, err := f.outcomes()
+	if err != nil {
+		return nil, err
+	}
+	c := NewCollector(asked)
+	for _, o := range outcomes {
+		c.AddOutcome(o)
+	}
+	s := c.Summary(f.number("duration"))
+	f.date(s)
+	f.totals(s, ask.Goodput != nil && outcomes != nil)
+	f.sections(s)
+	for _, m := range Metrics {
+		q := f.quote(m.Name)
+		if outcomes != nil {
+			q.empty = 0
+		}
+		m.Of(s).quoted = q
+	}
+	if ask.Outcomes {
+		s.Outcomes = outcomes
+	}
+	f.warn(s, ask)
+	return s, nil
+}
+
+func (f *resultFile) date(s *Summary) {
+	s.Date = time.Time{}
+	if at, err := time.ParseInLocation("20060102-150405", f.text("date"), time.Local); err == nil {
+		s.Date = at
+	}
+}
+
+// config is what the file tells of how the run was asked for.
+func (f *resultFile) config() Config {
+	c := Config{
+		Backend: f.text("backend"), Model: f.text("model_id"), Tokenizer: f.text("tokenizer_id"),
+		SkipTokenizer: f.hasKey("tokenizer_id") && !f.has("tokenizer_id"),
+		NumPrompts:    max(f.count("num_prompts"), 0), MaxConcurrency: max(f.count("max_concurrency"), 0),
+		RequestRate: f.number("request_rate"), Burstiness: f.number("burstiness"), Label: f.text("label"),
+		Metadata: f.metadata(),
+	}
+	if math.IsNaN(c.RequestRate) {
+		c.RequestRate = math.Inf(1)
+	}
+	if math.IsNaN(c.Burstiness) {
+		c.Burstiness = 1
+	}
+	if strategy := f.text("ramp_up_strategy"); strategy != "" {
+		c.RampUp = &RampUp{strategy, max(f.count("ramp_up_start_rps"), 0), max(f.count("ramp_up_end_rps"), 0)}
+	}
+	for _, m := range Metrics {
+		if f.has("mean_" + m.Name + "_ms") {
+			c.Metrics = append(c.Metrics, m.Name)
+		}
+	}
+	c.Percentiles = f.percentiles()
+	return c
+}
+
+// configKeys come between date and request_rate; any others there are --metadata.
+var configKeys = []string{"date", "endpoint_type", "backend", "label", "model_id", "tokenizer_id", "num_prompts"}
+
+func (f *resultFile) metadata() []KV {
+	var kvs []KV
+	for _, m := range f.members {
+		if m.key == "request_rate" {
+			return kvs
+		}
+		if !slices.Contains(configKeys, m.key) {
+			if s := f.text(m.key); s != "" || string(m.value) == `""` {
+				kvs = append(kvs, KV{m.key, s})
+			}
+		}
+	}
+	return nil
+}
+
+// percentiles are those that the file has of any metric, in its order.
+func (f *resultFile) percentiles() []float64 {
+	var ps []float64
+	for _, m := range f.members {
+		p, _, ok := percentileKey(m.key)
+		if ok && !slices.Contains(ps, p) {
+			ps = append(ps, p)
+		}
+	}
+	return ps
+}
+
+// percentileKey takes p99.9_ttft_ms apart.
+func percentileKey(key string) (p float64, metric string, ok bool) {
+	number, metric, ok := strings.Cut(strings.TrimPrefix(key, "p"), "_")
+	metric, isMS := strings.CutSuffix(metric, "_ms")
+	p, err := strconv.ParseFloat(number, 64)
+	known := slices.ContainsFunc(Metrics, func(m Metric) bool { return m.Name == metric })
+	return p, metric, ok && isMS && known && err == nil && key[0] == 'p' && p >= 0 && p <= 100
+}
+
+func (f *resultFile) quote(metric string) *quote {
+	q := newQuote()
+	q.mean = f.number("mean_" + metric + "_ms")
+	q.median = f.number("median_" + metric + "_ms")
+	q.std = f.number("std_" + metric + "_ms")
+	for _, m := range f.members {
+		if p, of, ok := percentileKey(m.key); ok && of == metric {
+			q.percentiles[p] = f.number(m.key)
+		}
+	}
+	return q
+}
