@@ -22,8 +22,12 @@ func (t table) parseConfig(name string) error {
 		return fmt.Errorf("argument --config: %w", err)
 	}
 	defer file.Close()
+	return t.readConfig(name, file)
+}
+
+func (t table) readConfig(name string, r io.Reader) error {
 	var doc yaml.Node
-	switch err := yaml.NewDecoder(file).Decode(&doc); {
+	switch err := yaml.NewDecoder(r).Decode(&doc); {
 	case errors.Is(err, io.EOF):
 		return nil // an empty file sets nothing
 	case err != nil:
@@ -69,7 +73,7 @@ func yamlError(name string, err error) error {
 // configArgs is one entry of the file as a command line.
 func (t table) configArgs(key string, value *yaml.Node) ([]string, error) {
 	option := dashed("--" + key)
-	if option == "--config" {
+	if found := t.find(option); len(found) == 1 && found[0].name == "config" {
 		return nil, errors.New("a configuration file cannot name another one")
 	}
 	for value.Kind == yaml.AliasNode {

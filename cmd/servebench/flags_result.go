@@ -79,25 +79,24 @@ func (f *form) resolveResults() error {
 	return nil
 }
 
-const goodputFormat = `Invalid format found for service level objectives. Specify service level objectives for goodput as ` +
-	`"KEY:VALUE" pairs, where the key is a metric name, and the value is a number in milliseconds.`
-
 // addGoodput adds one limit, or replaces the one on the same latency.
 func (r *resultOptions) addGoodput(arg string) error {
 	name, text, _ := strings.Cut(arg, ":")
 	limit, err := parseFloat(text)
-	if err != nil {
-		return fmt.Errorf("%s (%s)", goodputFormat, quoted(arg))
-	}
 	shown := loadgen.FloatRepr(limit)
-	switch name {
-	case "ttft", "tpot", "e2el":
-	default:
-		return fmt.Errorf("Invalid metric name found, %s: %s. The service level objective name should be one of "+
-			"['ttft', 'tpot', 'e2el']. ", name, shown)
+	problem := ""
+	switch {
+	case err != nil:
+		problem = "Invalid format found for service level objectives. Specify service level objectives for goodput as " +
+			`"KEY:VALUE" pairs, where the key is a metric name, and the value is a number in milliseconds. (` + quoted(arg) + ")"
+	case !slices.Contains([]string{"ttft", "tpot", "e2el"}, name):
+		problem = "Invalid metric name found, " + name + ": " + shown + ". The service level objective name should be one of " +
+			"['ttft', 'tpot', 'e2el']."
+	case !(limit >= 0):
+		problem = "Invalid value found, " + name + ": " + shown + ". The service level objective value should be non-negative."
 	}
-	if !(limit >= 0) {
-		return fmt.Errorf("Invalid value found, %s: %s. The service level objective value should be non-negative.", name, shown)
+	if problem != "" {
+		return errors.New(problem)
 	}
 	slo := metrics.SLO{Metric: name, Limit: limit}
 	if i := slices.IndexFunc(r.Goodput, func(s metrics.SLO) bool { return s.Metric == name }); i >= 0 {

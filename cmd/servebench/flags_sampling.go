@@ -25,7 +25,7 @@ func (f *form) samplingFlags() []*flag {
 			help: "generate to the full output length; always on for the random dataset"},
 		{name: "extra-body", meta: "JSON", set: into(&f.extraBody, parseObject),
 			help: "members to set in every body, over all other flags; also as --extra-body.a.b VALUE"},
-		{name: "use-beam-search", args: none, set: switchTo(new(bool), true),
+		{name: "use-beam-search", args: none, set: nothing,
 			help: "no effect, as in vllm bench serve"},
 	}
 }

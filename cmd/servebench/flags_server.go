@@ -40,7 +40,7 @@ func (f *form) serverFlags() []*flag {
 			help:    "both read tokenizer.json"},
 		{name: "skip-tokenizer-init", args: none, set: switchTo(&s.SkipTokenizer, true),
 			help: "load no tokenizer: lengths are the server's, and the block leaves out token lines"},
-		{name: "trust-remote-code", args: none, set: switchTo(new(bool), true),
+		{name: "trust-remote-code", args: none, set: nothing,
 			help: "no effect: servebench never runs a model's code"},
 	}
 }
@@ -81,7 +81,7 @@ func (f *form) resolveURL() error {
 	}
 	if u.Scheme != "http" && u.Scheme != "https" || u.Host == "" || u.RawQuery != "" || u.Fragment != "" {
 		return fmt.Errorf("argument --base-url: %s: it must be http://host:port or https://host, with a path where the server has one",
-			quoted(u.Redacted()))
+			quoted(redactURL(*f.baseURL)))
 	}
 	f.Server.BaseURL = strings.TrimRight(*f.baseURL, "/")
 	return nil
@@ -118,8 +118,11 @@ func redactPair(arg string) string {
 // redactURL hides a password; a text that is no URL is hidden whole.
 func redactURL(text string) string {
 	u, err := url.Parse(text)
-	if err != nil {
+	switch {
+	case err != nil:
 		return "<redacted>"
+	case u.User == nil:
+		return text
 	}
 	return u.Redacted()
 }

@@ -1,0 +1,159 @@
+package main
+
+import (
+	"encoding/json"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/servebench/servebench/loadgen"
+)
+
+// testdata/argv.json holds what CPython 3.11's argparse gave for each command
+// line, from a parser made of the table of newForm (our own flags only where -o
+// is among the words) behind the rewriting of underscores and dotted flags that
+// vLLM's parser does.
+func TestArgvIsReadAsArgparseReadsIt(t *testing.T) {
+	var cases []struct {
+		Args  []string
+		Set   map[string][]string
+		Error string
+	}
+	data, err := os.ReadFile("testdata/argv.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := json.Unmarshal(data, &cases); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range cases {
+		t.Run(strings.Join(c.Args, " "), func(t *testing.T) {
+			f, table := newForm()
+			err := table.parse(c.Args)
+			if c.Error != "" {
+				checkArgparseError(t, err, c.Error)
+				return
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			if diff := cmp.Diff(c.Set, table.given(f)); diff != "" {
+				t.Errorf("-argparse +ours:\n%s", diff)
+			}
+		})
+	}
+}
+
+// given are the flags that were given, with their arguments; of a switch none.
+func (t table) given(f *form) map[string][]string {
+	set := map[string][]string{}
+	for fl := range t.all() {
+		if !fl.given {
+			continue
+		}
+		set[fl.name] = append([]string{}, fl.values...)
+		if fl.name == "extra-body" {
+			set[fl.name] = []string{string(loadgen.AppendJSON(nil, f.extraBody))}
+		}
+	}
+	return set
+}
+
+// checkArgparseError compares errors, which say more than argparse's for a word
+// that belongs to no flag: they name it, and the flag it may have been meant to be.
+func checkArgparseError(t *testing.T, err error, want string) {
+	t.Helper()
+	if err == nil {
+		t.Fatalf("no error, argparse says %s", want)
+	}
+	got := err.Error()
+	if words, ok := strings.CutPrefix(want, "unrecognized arguments: "); ok {
+		word, _, _ := strings.Cut(words, " ")
+		word, _, _ = strings.Cut(word, "=")
+		if !strings.HasPrefix(got, "unknown flag "+word) && !strings.HasPrefix(got, "unrecognized arguments: "+word) {
+			t.Errorf("got %q for argparse's %q", got, want)
+		}
+		return
+	}
+	if got != want {
+		t.Errorf("got  %s\nwant %s", got, want)
+	}
+}
+
+func TestUnknownFlagNamesTheNearest(t *testing.T) {
+	for given, want := range map[string]string{
+		"--num-promts":           "unknown flag --num-promts: did you mean --num-prompts?",
+		"--num_promts=5":         "unknown flag --num-promts: did you mean --num-prompts?",
+		"--request-rates":        "unknown flag --request-rates: did you mean --request-rate?",
+		"--extrabody.a=1":        "unknown flag --extrabody: did you mean --extra-body?",
+		"--frobnicate-the-thing": "unknown flag --frobnicate-the-thing",
+		"--api-key=secret":       "unknown flag --api-key",
+	} {
+		_, err := parseRun([]string{given})
+		if err == nil || err.Error() != want {
+			t.Errorf("%s: got %v, want %s", given, err, want)
+		}
+	}
+}
+
+func TestGoneFlagsSayWhatReplacedThem(t *testing.T) {
+	for given, want := range map[string]string{
+		"--dataset":                   "--dataset is gone: use --dataset-name and --dataset-path",
+		"--endpoint_type=openai-chat": "--endpoint-type is gone: use --backend",
+		"--best-of":                   "--best-of is gone: vLLM dropped it",
+	} {
+		_, err := parseRun([]string{given, "x"})
+		if err == nil || err.Error() != want {
+			t.Errorf("%s: got %v, want %s", given, err, want)
+		}
+	}
+}
+
+// Whatever argparse takes for a flag of vLLM's must mean that flag here, however
+// many flags of our own there are.
+func TestOurFlagsShadowNoneOfTheirs(t *testing.T) {
+	_, all := newForm()
+	var theirs []*flag
+	for f := range all.all() {
+		if !f.ours {
+			theirs = append(theirs, f)
+		}
+	}
+	without := table{{"", theirs}}
+	for _, f := range theirs {
+		for n := len("--") + 1; n <= len("--"+f.name); n++ {
+			name := ("--" + f.name)[:n]
+			if with := all.find(name); !slices.EqualFunc(with, without.find(name), func(a, b *flag) bool { return a.name == b.name }) {
+				t.Errorf("%s means %s here", name, with[0].name)
+			}
+		}
+	}
+	for f := range all.all() {
+		if f.ours && len(without.find("--"+f.name)) > 0 {
+			t.Errorf("--%s is short for a flag of vLLM's", f.name)
+		}
+	}
+}
+
+func FuzzParseRun(f *testing.F) {
+	f.Add("--num-prompts\x005\x00--goodput\x00ttft:100\x00e2el:400")
+	f.Add("--extra-body.a.b\x001\x00--extra-body.l+=a,b\x00--\x00x")
+	f.Add("-o\x00-\x00--temperature\x00-0.5")
+	f.Fuzz(func(t *testing.T, line string) {
+		args := strings.Split(line, "\x00")
+		if strings.Contains(line, "--c") {
+			return // a configuration file is not for a fuzzer to choose
+		}
+		before := slices.Clone(args)
+		o, err := parseRun(args)
+		if (o == nil) == (err == nil) {
+			t.Fatalf("options %v, error %v", o, err)
+		}
+		if !slices.Equal(args, before) {
+			t.Fatalf("the command line was changed to %q", args)
+		}
+	})
+}

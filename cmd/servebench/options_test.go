@@ -1,0 +1,183 @@
+package main
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math"
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/spf13/pflag"
+
+	"github.com/servebench/servebench/loadgen"
+	"github.com/servebench/servebench/metrics"
+)
+
+// mustParse parses a command line whose words have no spaces.
+func mustParse(t *testing.T, line string, more ...string) *options {
+	t.Helper()
+	o, err := parseRun(append(strings.Fields(line), more...))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return o
+}
+
+func TestDefaultsAreVLLMs(t *testing.T) {
+	o := mustParse(t, "")
+	want := &options{
+		Server:  serverOptions{Backend: "openai", BaseURL: "http://127.0.0.1:8000", Endpoint: "/v1/completions"},
+		Traffic: trafficOptions{RequestRate: math.Inf(1), Burstiness: 1},
+		Workload: workloadOptions{
+			Dataset: "random", NumPrompts: 1000, Shuffle: true, Oversample: true, VocabSize: 32000,
+			Random: randomOptions{InputLen: 1024, OutputLen: 128},
+			Custom: customOptions{OutputLen: 256},
+		},
+		Sampling: samplingOptions{IgnoreEOS: true},
+		Results: resultOptions{
+			Metrics: []string{"ttft", "tpot", "itl"}, Percentiles: []float64{99}, Record: "full", VLLMVersion: "latest",
+		},
+		Limits: limitOptions{Connect: time.Minute, Stall: 5 * time.Minute, Total: 6 * time.Hour, Drain: 30 * time.Second},
+		Flags:  o.Flags,
+	}
+	if diff := cmp.Diff(want, o); diff != "" {
+		t.Errorf("-want +got:\n%s", diff)
+	}
+}
+
+// The command line is that of the golden chat run; its result file says how the
+// program understood it.
+func TestGoldenCommandLineGivesGoldenConfig(t *testing.T) {
+	o := mustParse(t, "--backend openai-chat --endpoint /v1/chat/completions --seed 7 --num-prompts 50 --random-input-len 100 "+
+		"--random-output-len 50 --request-rate 20 --max-concurrency 16 --num-warmups 2 --ready-check-timeout-sec 10 --header x-foo=bar "+
+		"--temperature 0 --goodput ttft:100 e2el:400 --metadata a=b --percentile-metrics ttft,tpot,itl,e2el "+
+		"--metric-percentiles 50,99.9 --save-result --save-detailed --extra-body", `{"top_p": 0.9}`)
+	var golden struct {
+		Backend        string
+		NumPrompts     int     `json:"num_prompts"`
+		RequestRate    float64 `json:"request_rate"`
+		Burstiness     float64
+		MaxConcurrency int `json:"max_concurrency"`
+		A              string
+	}
+	data, err := os.ReadFile("../../testdata/golden/wire/chat.result.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := json.Unmarshal(data, &golden); err != nil {
+		t.Fatal(err)
+	}
+	want := metrics.Config{
+		Backend: golden.Backend, BaseURL: "http://127.0.0.1:8000", Endpoint: "/v1/chat/completions", Dataset: "random", Seed: 7,
+		NumPrompts: golden.NumPrompts, RequestRate: golden.RequestRate, Burstiness: golden.Burstiness, MaxConcurrency: golden.MaxConcurrency,
+		Metadata:    []metrics.KV{{Key: "a", Value: golden.A}},
+		Goodput:     []metrics.SLO{{Metric: "ttft", Limit: 100}, {Metric: "e2el", Limit: 400}},
+		Metrics:     []string{"ttft", "tpot", "itl", "e2el"},
+		Percentiles: []float64{50, 99.9},
+	}
+	if diff := cmp.Diff(want, o.config()); diff != "" {
+		t.Errorf("-want +got:\n%s", diff)
+	}
+	if o.Traffic.Warmups != 2 || o.Traffic.ReadyCheck != 10*time.Second || !o.Results.Save || !o.Results.SaveDetailed {
+		t.Errorf("traffic %+v, results %+v", o.Traffic, o.Results)
+	}
+	if want := []metrics.KV{{Key: "x-foo", Value: "bar"}}; !cmp.Equal(want, o.Server.Headers) {
+		t.Errorf("headers %v", o.Server.Headers)
+	}
+}
+
+// The golden chat bodies end with what --temperature and --extra-body add.
+func TestSamplingFlagsGoUnderExtraBody(t *testing.T) {
+	for _, c := range []struct{ args, want string }{
+		{"", `{}`},
+		{"--temperature 0 --extra-body.top_p 0.9", `{"temperature": 0.0, "top_p": 0.9}`},
+		{"--temperature 0 --top-p 1 --extra-body.temperature 0.5", `{"top_p": 1.0, "temperature": 0.5}`},
+		{"--repetition-penalty 1 --presence-penalty -2 --frequency-penalty 0 --temperature 1e-5 --min-p 0 --top-k 0 --top-p 0",
+			`{"top_p": 0.0, "top_k": 0, "min_p": 0.0, "temperature": 1e-05, "frequency_penalty": 0.0, "presence_penalty": -2.0, "repetition_penalty": 1.0}`},
+		{"--extra-body null", `{}`},
+	} {
+		o := mustParse(t, c.args)
+		if got := string(loadgen.AppendJSON(nil, o.Sampling.ExtraBody)); got != c.want {
+			t.Errorf("%s\n got %s\nwant %s", c.args, got, c.want)
+		}
+	}
+	if o := mustParse(t, "--temperature 0 --logprobs 0 --max-concurrency 1"); *o.Sampling.Temperature != 0 || *o.Sampling.Logprobs != 0 {
+		t.Error("zero was taken for unset")
+	}
+}
+
+func TestLengthsAndRatiosAreResolved(t *testing.T) {
+	o := mustParse(t, "--input-len 10 --random-input-len 20 --output-len 5 --random-range-ratio", `{"input": 0.25, "output": 0}`)
+	five := 5
+	want := workloadOptions{
+		Dataset: "random", NumPrompts: 1000, Shuffle: true, Oversample: true, VocabSize: 32000,
+		Random:   randomOptions{InputLen: 10, OutputLen: 5, InputRatio: 0.25},
+		ShareGPT: sharegptOptions{OutputLen: &five},
+		Custom:   customOptions{OutputLen: 5},
+	}
+	if diff := cmp.Diff(want, o.Workload); diff != "" {
+		t.Errorf("-want +got:\n%s", diff)
+	}
+	if r := mustParse(t, "--random-range-ratio 0.5").Workload.Random; r.InputRatio != 0.5 || r.OutputRatio != 0.5 {
+		t.Errorf("one ratio gave %+v", r)
+	}
+	if o := mustParse(t, "--dataset-name sharegpt --dataset-path x.json"); o.Sampling.IgnoreEOS || o.Workload.ShareGPT.OutputLen != nil {
+		t.Error("sharegpt took the random dataset's defaults")
+	}
+}
+
+func TestURLIsMadeOfHostAndPort(t *testing.T) {
+	for args, want := range map[string]string{
+		"--host ::1 --port 80":              "http://[::1]:80/v1/completions",
+		"--host [::1]":                      "http://[::1]:8000/v1/completions",
+		"--host gpu1":                       "http://gpu1:8000/v1/completions",
+		"--base-url https://x.example/api/": "https://x.example/api/v1/completions",
+		"--base-url http://h:1 --endpoint v2/completions": "http://h:1/v2/completions",
+	} {
+		s := mustParse(t, args).Server
+		if got := s.BaseURL + s.Endpoint; got != want {
+			t.Errorf("%s: got %s, want %s", args, got, want)
+		}
+	}
+}
+
+func TestSecretsAreNotRecorded(t *testing.T) {
+	o := mustParse(t, "--header Authorization=Bearer-s3cret X-Key=s3cret --base-url http://me:s3cret@h:1 --metadata a=b --save-result")
+	if shown := fmt.Sprint(o.Flags, o.config()); strings.Contains(shown, "s3cret") {
+		t.Errorf("a secret is in %s", shown)
+	}
+	if o.Server.BaseURL != "http://me:s3cret@h:1" || o.Server.Headers[1].Value != "s3cret" {
+		t.Errorf("a secret was lost: %+v", o.Server)
+	}
+	want := map[string]string{
+		"header": "Authorization=<redacted> X-Key=<redacted>", "base-url": "http://me:xxxxx@h:1", "metadata": "a=b",
+		"save-result": "true", "num-prompts": "1000",
+	}
+	for _, kv := range o.Flags {
+		if w, ok := want[kv.Key]; ok && w != kv.Value {
+			t.Errorf("%s is recorded as %s", kv.Key, kv.Value)
+		}
+		delete(want, kv.Key)
+	}
+	if len(want) > 0 {
+		t.Errorf("not recorded: %v", want)
+	}
+}
+
+func TestHelpIsAskedFor(t *testing.T) {
+	for _, args := range [][]string{{"-h"}, {"--help"}, {"--seed", "1", "--help", "--frobnicate"}} {
+		if _, err := parseRun(args); !errors.Is(err, pflag.ErrHelp) {
+			t.Errorf("%v gave %v", args, err)
+		}
+	}
+}
+
+func TestUnknownPercentileMetricIsWarnedOf(t *testing.T) {
+	if o := mustParse(t, "--percentile-metrics ttft,itls"); len(o.Warnings) != 1 || !strings.Contains(o.Warnings[0], "'itls'") {
+		t.Errorf("warnings %q", o.Warnings)
+	}
+}

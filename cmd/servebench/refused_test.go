@@ -1,0 +1,124 @@
+package main
+
+import (
+	"strings"
+	"testing"
+)
+
+// Texts that begin with a capital are vLLM's own.
+func TestBadInputIsRefusedByName(t *testing.T) {
+	const sharegpt = "--dataset-name sharegpt --dataset-path x.json "
+	const custom = "--dataset-name custom --skip-chat-template "
+	for args, want := range map[string]string{
+		"--ramp-up-strategy linear --ramp-up-start-rps 1 --ramp-up-end-rps 2 --request-rate 5": "When using ramp-up, do not specify --request-rate. The request rate will be controlled by ramp-up parameters. Please remove the --request-rate argument.",
+		"--ramp-up-strategy linear --ramp-up-start-rps 1":                                      "When using --ramp-up-strategy, both --ramp-up-start-rps and --ramp-up-end-rps must be specified",
+		"--ramp-up-strategy linear --ramp-up-start-rps -1 --ramp-up-end-rps 2":                 "Ramp-up start and end RPS must be non-negative",
+		"--ramp-up-strategy linear --ramp-up-start-rps 3 --ramp-up-end-rps 2":                  "Ramp-up start RPS must be less than end RPS",
+		"--ramp-up-strategy exponential --ramp-up-start-rps 0 --ramp-up-end-rps 2":             "For exponential ramp-up, the start RPS cannot be 0.",
+		"--ramp-up-strategy linear --ramp-up-start-rps 0 --ramp-up-end-rps 2":                  "the start RPS cannot be 0",
+		"--ramp-up-end-rps 2":                                   "need --ramp-up-strategy",
+		"--request-rate -1":                                     "argument --request-rate: -1.0: it must be greater than 0, or inf",
+		"--request-rate 0":                                      "argument --request-rate: 0.0: it must be greater than 0, or inf",
+		"--request-rate nan":                                    "argument --request-rate: nan",
+		"--burstiness 0":                                        "argument --burstiness: 0.0",
+		"--max-concurrency 0":                                   "--max-concurrency must be greater than 0",
+		"--num-warmups -1":                                      "argument --num-warmups",
+		"--ready-check-timeout-sec -1":                          "argument --ready-check-timeout-sec",
+		"--num-prompts 0":                                       "argument --num-prompts: 0: it must be greater than 0",
+		sharegpt + "--num-prompts 0":                            "argument --num-prompts: 0: it must be greater than 0",
+		"--seed -1":                                             "argument --seed: -1: it must be from 0 to 4294967295",
+		"--vocab-size 0":                                        "argument --vocab-size",
+		"--random-input-len -1":                                 "argument --random-input-len: -1",
+		"--random-output-len -1":                                "argument --random-output-len: -1",
+		"--random-prefix-len -1":                                "argument --random-prefix-len: -1",
+		"--random-range-ratio 1":                                "argument --random-range-ratio: 1.0: it must be from 0 to below 1",
+		"--random-range-ratio {\"input\":.1}":                   `argument --random-range-ratio: '{"input":.1}': it must be a number, or an object like`,
+		"--random-range-ratio.input 0.1":                        "argument --random-range-ratio",
+		"--dataset-path x.json":                                 "Cannot use 'random' dataset with --dataset-path. Please specify the appropriate --dataset-name",
+		"--dataset-name sharegpt":                               "argument --dataset-name: sharegpt needs --dataset-path",
+		sharegpt + "--sharegpt-output-len 0":                    "argument --sharegpt-output-len: 0",
+		sharegpt + "--skip-tokenizer-init":                      "argument --skip-tokenizer-init: the sharegpt dataset needs a tokenizer",
+		"--skip-tokenizer-init":                                 "argument --skip-tokenizer-init: without a tokenizer the random dataset needs --prompt-token-ids",
+		custom + "--dataset-path x.json":                        "must end with .jsonl",
+		custom + "--dataset-path x.jsonl --custom-output-len 0": "argument --custom-output-len: 0",
+		"--dataset-name custom --dataset-path x.jsonl":          "servebench has no chat templates yet: add --skip-chat-template",
+		"--backend openai-chat":                                 "argument --endpoint: '/v1/completions': with --backend openai-chat it must end with chat/completions",
+		"--endpoint /v1/embeddings":                             "with --backend openai it must end with completions",
+		"--backend openai-chat --endpoint /v1/chat/completions --prompt-token-ids": "argument --prompt-token-ids: chat takes no token ids",
+		"--base-url localhost:8000":    "argument --base-url: 'localhost:8000': it must be http://host:port",
+		"--base-url http://":           "argument --base-url: 'http://': it must be",
+		"--base-url http://h/?a=b":     "argument --base-url",
+		"--base-url http://h:port":     "argument --base-url: invalid port",
+		"--port 0":                     "argument --port: 0: it must be from 1 to 65535",
+		"--header foo":                 "argument --header: Invalid header format. Please use KEY=VALUE format. ('foo' has no =)",
+		"--metadata foo":               "argument --metadata: Invalid metadata format. Please use KEY=VALUE format.",
+		"--goodput itl:5":              "argument --goodput: Invalid metric name found, itl: 5.0. The service level objective name should be one of ['ttft', 'tpot', 'e2el'].",
+		"--goodput ttft:-5":            "argument --goodput: Invalid value found, ttft: -5.0. The service level objective value should be non-negative.",
+		"--goodput ttft":               "argument --goodput: Invalid format found for service level objectives.",
+		"--goodput ttft:1:2":           "argument --goodput: Invalid format found for service level objectives.",
+		"--metric-percentiles 50,101":  "argument --metric-percentiles: 101.0: a percentile must be from 0 to 100",
+		"--metric-percentiles 50,":     "argument --metric-percentiles: invalid float value: ''",
+		"--extra-body {\"a\":":         `argument --extra-body: invalid JSON value: '{"a":': it ends in the middle`,
+		"--extra-body {a:1}":           `argument --extra-body: invalid JSON value: '{a:1}': at byte`,
+		"--extra-body [1]":             "argument --extra-body: invalid value: '[1]': it must be a JSON object",
+		"--vllm-version new":           "argument --vllm-version: invalid version: 'new'",
+		"--connect-timeout -1":         "argument --connect-timeout: invalid duration: '-1': it must not be negative",
+		"--extra-body.a":               "argument --extra-body.a: expected one argument",
+		"--config /nonexistent.yaml":   "argument --config: open /nonexistent.yaml: no such file or directory",
+		"--backend openai-embeddings":  "argument --backend: servebench has no openai-embeddings yet (it has vllm, openai, openai-chat)",
+		"--dataset-name hf":            "argument --dataset-name: servebench has no hf yet (it has random, sharegpt, custom)",
+		"--tokenizer-mode mistral":     "argument --tokenizer-mode: servebench has no mistral yet (it has auto, hf)",
+		"--lora-modules a b":           "argument --lora-modules: servebench has no LoRA adapters yet",
+		"--probe-request-rate 1":       "argument --probe-request-rate: servebench has no probe requests yet",
+		"--profile":                    "argument --profile: servebench has no profiling yet",
+		"--no-self-timed":              "argument --no-self-timed: servebench has no self-timed datasets yet",
+		"--random-mm-bucket-config {}": "argument --random-mm-bucket-config: servebench has no multimodal prompts yet",
+		"--sonnet_input_len=5":         "argument --sonnet-input-len: servebench has no sonnet dataset yet",
+		"--random-batch-size 2":        "argument --random-batch-size: servebench has no batches of prompts",
+	} {
+		if o, err := parseRun(strings.Fields(args)); err == nil {
+			t.Errorf("%s was accepted as %+v", args, o)
+		} else if !strings.Contains(err.Error(), want) {
+			t.Errorf("%s\n got %s\nwant %s", args, err, want)
+		}
+	}
+}
+
+func TestAskingForNothingIsNotRefused(t *testing.T) {
+	mustParse(t, "--random-batch-size 1 --probe-request-rate 0 --lora-assignment random --timeline-itl-thresholds 25,50 "+
+		"--tokenizer-mode hf --trust-remote-code --use-beam-search")
+}
+
+// The names are those of vLLM's own list of its flags.
+func TestEveryFlagOfVLLMIsKnown(t *testing.T) {
+	const flags = `append-result asr-max-audio-len-sec asr-min-audio-len-sec backend base-url bfcl-categories blazedit-max-distance
+		blazedit-min-distance burstiness chat-template-kwargs custom-ensure-client-side-data custom-output-len dataset-name
+		dataset-path disable-shuffle disable-tqdm enable-multimodal-chat endpoint extra-body frequency-penalty goodput header
+		hf-name hf-output-len hf-split hf-subset host ignore-eos input-len insecure label logprobs lora-assignment lora-modules
+		max-concurrency metadata metric-percentiles min-p model no-oversample no-reranker no-self-timed no-stream num-prompts
+		num-warmups output-len percentile-metrics plot-dataset-stats plot-timeline port prefix-repetition-num-prefixes
+		prefix-repetition-output-len prefix-repetition-prefix-len prefix-repetition-suffix-len presence-penalty
+		probe-request-rate profile ramp-up-end-rps ramp-up-start-rps ramp-up-strategy random-batch-size random-input-len
+		random-mm-base-items-per-request random-mm-bucket-config random-mm-limit-mm-per-prompt
+		random-mm-num-mm-items-range-ratio random-output-len random-prefix-len random-range-ratio ready-check-timeout-sec
+		repetition-penalty request-id-prefix request-rate result-dir result-filename save-detailed save-result seed self-timed
+		served-model-name sharegpt-output-len skip-chat-template skip-tokenizer-init sonnet-input-len sonnet-output-len
+		sonnet-prefix-len spec-bench-category spec-bench-output-len speed-bench-category speed-bench-dataset-subset
+		speed-bench-output-len temperature timed-trace-chunk-hash-size timed-trace-label-hash-ids
+		timed-trace-label-input-length timed-trace-label-output-length timed-trace-label-timestamp
+		timed-trace-sec-multiplier timeline-itl-thresholds tokenizer tokenizer-mode top-k top-p trust-remote-code
+		use-beam-search`
+	_, table := newForm()
+	theirs := map[string]bool{"help": true}
+	for name := range strings.FieldsSeq(flags) {
+		theirs[name] = true
+		if table.lookup("--"+name) == nil {
+			t.Errorf("--%s is not known", name)
+		}
+	}
+	for f := range table.all() {
+		if theirs[f.name] == f.ours {
+			t.Errorf("--%s: ours = %v", f.name, f.ours)
+		}
+	}
+}
