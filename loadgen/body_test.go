@@ -150,6 +150,7 @@ func TestBodyOfEveryKindOfTurn(t *testing.T) {
 	}{
 		{"text", Body{Model: "m"}, dataset.Turn{Prompt: "é \"x\"\n\U0001f642", OutputLen: 5},
 			`{"model": "m", "prompt": "\u00e9 \"x\"\n\ud83d\ude42", "repetition_penalty": 1.0, "max_tokens": 5, "logprobs": null, "stream": true, "stream_options": {"include_usage": true}}`},
+		{"text that is not UTF-8", Body{Model: "m"}, dataset.Turn{Prompt: "a\xffb\u00e9\x7f"}, `{"model": "m", "prompt": "a\ufffdb\u00e9\u007f", `},
 		{"token ids", Body{Model: "m", Logprobs: &two}, dataset.Turn{TokenIDs: []int{1, 2, 300}, OutputLen: 5},
 			`{"model": "m", "prompt": [1, 2, 300], "repetition_penalty": 1.0, "max_tokens": 5, "logprobs": 2, "stream": true`},
 		{"extra over the rest", Body{Model: "m", Extra: Object{{"top_k", 3}, {"max_tokens", 16}, {"repetition_penalty", 1.5}}}, dataset.Turn{Prompt: "x", OutputLen: 5},

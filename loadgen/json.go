@@ -10,6 +10,7 @@ import (
 	"strconv"
 	"strings"
 	"unicode/utf16"
+	"unicode/utf8"
 )
 
 // An Object is a JSON object that keeps the order of its members, so that a
@@ -193,12 +194,17 @@ func appendArray[T any](b []byte, array []T) []byte {
 
 func appendString(b []byte, s string) []byte {
 	b = append(b, '"')
+	start := 0 // of what is not yet appended and stands for itself
 	for i, r := range s {
+		if r >= ' ' && r <= '~' && r != '"' && r != '\\' {
+			continue
+		}
+		_, size := utf8.DecodeRuneInString(s[i:])
+		b = append(b, s[start:i]...)
+		start = i + size
 		switch short := strings.IndexRune("\"\\\n\r\t\f\b", r); {
 		case short >= 0:
 			b = append(b, '\\', `"\nrtfb`[short])
-		case r >= ' ' && r <= '~':
-			b = append(b, s[i])
 		case r > 0xffff:
 			high, low := utf16.EncodeRune(r)
 			b = fmt.Appendf(b, `\u%04x\u%04x`, high, low)
@@ -206,6 +212,7 @@ func appendString(b []byte, s string) []byte {
 			b = fmt.Appendf(b, `\u%04x`, r)
 		}
 	}
+	b = append(b, s[start:]...)
 	return append(b, '"')
 }
 
