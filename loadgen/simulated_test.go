@@ -1,0 +1,211 @@
+package loadgen_test
+
+import (
+	"fmt"
+	"math"
+	"net/http"
+	"slices"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/servebench/servebench/dataset"
+	"github.com/servebench/servebench/dataset/tokenizer"
+	"github.com/servebench/servebench/loadgen"
+	"github.com/servebench/servebench/loadgen/internal/pipe"
+	"github.com/servebench/servebench/loadgen/sim"
+	"github.com/servebench/servebench/metrics"
+)
+
+// A trial is a load on a simulated server, both ends of it the real net/http,
+// in fake time.
+type trial struct {
+	server   sim.Config
+	chat     bool
+	num      int
+	in, out  int
+	ratio    dataset.RangeRatio
+	arrivals loadgen.Arrivals
+	limit    int // concurrency
+}
+
+// run gives the records in dataset order, what the server did by request id, and
+// how long it all took.
+func (tr trial) run(t *testing.T) (records []*metrics.Record, traces map[string]sim.Trace, epoch time.Time, took time.Duration) {
+	t.Helper()
+	var mu sync.Mutex
+	traces = map[string]sim.Trace{}
+	tr.server.Tokenizer = tokenizer.Stub{Size: 32000}
+	tr.server.Trace = func(x sim.Trace) {
+		mu.Lock()
+		defer mu.Unlock()
+		traces[x.ID] = x
+	}
+	server, err := sim.New(tr.server)
+	if err != nil {
+		t.Fatal(err)
+	}
+	listener := pipe.Listen()
+	web := &http.Server{Handler: server}
+	go web.Serve(listener)
+	transport := loadgen.Connections{Limit: tr.limit, Dial: listener.Dial}.Transport()
+	defer func() {
+		transport.CloseIdleConnections()
+		web.Close()
+		server.Close()
+	}()
+
+	load := tr.load(t, transport)
+	run := loadgen.Run{Loads: []loadgen.Load{load}, Wait: loadgen.Sleep, Started: func(at time.Time) { epoch = at }}
+	for rec, err := range run.Records(t.Context()) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		records = append(records, rec)
+	}
+	took = time.Since(epoch)
+	slices.SortFunc(records, func(a, b *metrics.Record) int { return a.Index - b.Index })
+	return records, traces, epoch, took
+}
+
+func (tr trial) load(t *testing.T, transport http.RoundTripper) loadgen.Load {
+	t.Helper()
+	source, n, err := dataset.Random{
+		Tokenizer: tokenizer.Stub{Size: 32000}, Num: tr.num, InputLen: tr.in, OutputLen: tr.out, Ratio: tr.ratio, IDPrefix: "r-",
+	}.Open()
+	if err != nil {
+		t.Fatal(err)
+	}
+	schedule, err := tr.arrivals.Schedule(n)
+	if err != nil {
+		t.Fatal(err)
+	}
+	endpoint := "http://sim/v1/completions"
+	if tr.chat {
+		endpoint = "http://sim/v1/chat/completions"
+	}
+	openai := &loadgen.OpenAI{URL: endpoint, Header: loadgen.Headers("", nil), Chat: tr.chat, Transport: transport,
+		Timeouts: loadgen.Timeouts{Stall: time.Minute, Total: time.Hour}}
+	body := loadgen.Body{Model: "stub-32000", Chat: tr.chat, IgnoreEOS: true}
+	encode := func(c *dataset.Conversation, turn int) (*loadgen.Request, error) {
+		text, err := body.Encode(&c.Turns[turn])
+		return &loadgen.Request{ID: c.ID, Body: text}, err
+	}
+	return loadgen.Load{Source: source, Schedule: schedule, Concurrency: tr.limit, Target: loadgen.Target{Encode: encode, Send: openai.Send}}
+}
+
+func TestLatenciesEqualWhatTheServerDid(t *testing.T) {
+	cost := sim.Cost{Base: 10 * time.Millisecond, PerSequence: 3 * time.Microsecond, PerPromptToken: 7 * time.Microsecond}
+	atOnce := loadgen.Arrivals{Rate: math.Inf(1), Burstiness: 1}
+	varied := dataset.RangeRatio{Input: 0.5, Output: 0.5}
+	for _, test := range []struct {
+		name string
+		trial
+	}{
+		{"all at once", trial{num: 20, in: 50, out: 10, arrivals: atOnce}},
+		{"closed loop of four", trial{num: 21, in: 50, out: 10, ratio: varied, arrivals: atOnce, limit: 4}},
+		{"Poisson", trial{num: 40, in: 100, out: 16, ratio: varied, arrivals: loadgen.Arrivals{Rate: 30, Burstiness: 1, Seed: 7}}},
+		{"Poisson with a limit", trial{num: 40, in: 100, out: 16, arrivals: loadgen.Arrivals{Rate: 80, Burstiness: 0.5}, limit: 3}},
+		{"chat", trial{num: 12, in: 30, out: 5, chat: true, arrivals: loadgen.Arrivals{Rate: 50, Burstiness: math.Inf(1)}}},
+		{"queueing at the server", trial{num: 20, in: 30, out: 5, arrivals: atOnce, server: sim.Config{MaxNumSeqs: 3}}},
+		{"prompts over the step's budget", trial{num: 6, in: 900, out: 5, arrivals: atOnce, server: sim.Config{MaxNumSeqs: 16, MaxNumBatchedTokens: 256}}},
+		{"one output token", trial{num: 6, in: 9, out: 1, arrivals: atOnce}},
+		{"jitter", trial{num: 30, in: 90, out: 20, arrivals: atOnce, server: sim.Config{Jitter: 0.3, Seed: 3}}},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				test.server.Cost = cost
+				records, traces, epoch, took := test.run(t)
+				if len(records) != test.num {
+					t.Fatalf("%d records, want %d", len(records), test.num)
+				}
+				last := time.Duration(0)
+				for _, rec := range records {
+					trace, ok := traces[rec.ID]
+					if !ok {
+						t.Fatalf("the server never saw %s: %s %s", rec.ID, rec.Class, rec.Error)
+					}
+					checkAgainst(t, rec, trace, epoch)
+					last = max(last, trace.Finished.Sub(epoch))
+				}
+				checkQueue(t, records, test.limit)
+				if took != last {
+					t.Errorf("the run took %v; the server finished after %v", took, last)
+				}
+			})
+		})
+	}
+}
+
+// checkAgainst compares one request as the client and as the server saw it.
+func checkAgainst(t *testing.T, rec *metrics.Record, trace sim.Trace, epoch time.Time) {
+	t.Helper()
+	tokens := make([]time.Duration, len(trace.Tokens))
+	for i, at := range trace.Tokens {
+		tokens[i] = at.Sub(epoch)
+	}
+	chunks := slices.Collect(rec.Chunks.All())
+	if len(chunks) == len(tokens)+1 { // chat: the role comes with the first token
+		if chunks[0] != chunks[1] {
+			t.Errorf("%s: role at %v, first token at %v", rec.ID, chunks[0], chunks[1])
+		}
+		chunks = chunks[1:]
+	}
+	if !slices.Equal(chunks, tokens) {
+		t.Errorf("%s: chunks at %v, tokens at %v", rec.ID, chunks, tokens)
+		return
+	}
+	arrived, n := trace.Arrived.Sub(epoch), len(tokens)
+	if rec.Class != metrics.OK || rec.Sent != arrived || rec.Lag() != 0 || rec.Wrote != arrived {
+		t.Errorf("%s: %q, sent %v, wrote %v, lag %v; the server got it at %v", rec.ID, rec.Class, rec.Sent, rec.Wrote, rec.Lag(), arrived)
+	}
+	if got, want := rec.TTFT(), tokens[0]-arrived; got != want || rec.FirstContent != tokens[0] {
+		t.Errorf("%s: TTFT %v, first content %v, want %v", rec.ID, got, rec.FirstContent, want)
+	}
+	if got, want := rec.E2EL(), tokens[n-1]-arrived; got != want || rec.End != tokens[n-1] {
+		t.Errorf("%s: E2EL %v, end %v, want %v", rec.ID, got, rec.End, want)
+	}
+	if want := (tokens[n-1] - tokens[0]) / time.Duration(max(n-1, 1)); rec.TPOT() != want {
+		t.Errorf("%s: TPOT %v, want %v", rec.ID, rec.TPOT(), want)
+	}
+	if rec.Out != n || rec.OutAsked != n || rec.In != trace.PromptTokens || rec.Finish != "length" {
+		t.Errorf("%s: %d tokens of %d, prompt %d, finish %q; server: %d, prompt %d", rec.ID, rec.Out, rec.OutAsked, rec.In, rec.Finish, n, trace.PromptTokens)
+	}
+}
+
+// checkQueue recomputes when each request got its slot from when the ones before
+// it were due and when earlier ones ended.
+func checkQueue(t *testing.T, records []*metrics.Record, limit int) {
+	t.Helper()
+	var ends []time.Duration
+	for i, rec := range records {
+		want := rec.Due
+		if limit > 0 && i >= limit {
+			slices.Sort(ends)
+			want = max(want, ends[i-limit])
+		}
+		if rec.Slot != want || rec.Queue() != want-rec.Due {
+			t.Errorf("%s: slot at %v, queue %v, want %v, %v", rec.ID, rec.Slot, rec.Queue(), want, want-rec.Due)
+		}
+		ends = append(ends, rec.End)
+	}
+}
+
+// A run is as reproducible as its seed: two give the same block.
+func TestRunsOfOneSeedAreEqual(t *testing.T) {
+	var seen []string
+	for range 2 {
+		synctest.Test(t, func(t *testing.T) {
+			records, _, _, took := trial{num: 30, in: 40, out: 8, arrivals: loadgen.Arrivals{Rate: 40, Burstiness: 1}, limit: 5}.run(t)
+			text := fmt.Sprint(took)
+			for _, rec := range records {
+				text += fmt.Sprint(rec.ID, rec.Due, rec.Slot, rec.Sent, slices.Collect(rec.Chunks.All()), rec.End)
+			}
+			seen = append(seen, text)
+		})
+	}
+	if seen[0] != seen[1] {
+		t.Errorf("two runs differ:\n%s\n%s", seen[0], seen[1])
+	}
+}
