@@ -27,6 +27,9 @@ const (
 	Cancelled Class = "cancelled" // cut by us when the run was stopped
 )
 
+// Classes are all ways to fail, in the order in which they can strike a request.
+var Classes = []Class{Connect, Timeout, Stall, Status, InStream, Truncated, Empty, Malformed, Cancelled}
+
 // A Record is what one request did. All times are offsets from the start of
 // the run; zero in Wrote, FirstByte, FirstContent and Last means "never". A
 // Record is owned by whoever received it; nothing changes it afterwards.

@@ -2,7 +2,8 @@ package report
 
 import (
 	"fmt"
-	"strings"
+	"regexp"
+	"strconv"
 )
 
 // A Version is a release of vLLM, whose block changed over time. The zero value
@@ -12,30 +13,28 @@ type Version struct{ major, minor, patch int }
 // oldest is the first release that printed a block at all.
 var oldest = Version{0, 4, 0}
 
+// release is the part of a release's name that counts: v0.10.1.post1 is 0.10.1.
+var release = regexp.MustCompile(`^v?(\d{1,6})\.(\d{1,6})(?:\.(\d{1,6}))?(?:\.?(?:post|rc|dev)\d+)?$`)
+
 // ParseVersion reads the value of --vllm-version: latest, or a release such as
-// 0.6.4.
+// 0.6.4. An empty one is the latest.
 func ParseVersion(s string) (Version, error) {
-	if s == "latest" {
+	if s == "" || s == "latest" {
 		return Version{}, nil
 	}
-	var v Version
-	n, err := fmt.Sscanf(strings.TrimPrefix(s, "v"), "%d.%d.%d", &v.major, &v.minor, &v.patch)
-	if n < 2 || (n == 2 && strings.Count(s, ".") > 1) || (n == 3 && err != nil) || v.String() != full(s) {
+	m := release.FindStringSubmatch(s)
+	if m == nil {
 		return Version{}, fmt.Errorf("--vllm-version %q: must be latest or a release from %s on, such as 0.6.4", s, oldest)
 	}
-	if v.before(oldest) {
+	var v Version
+	for i, part := range []*int{&v.major, &v.minor, &v.patch} {
+		// Six digits at most, and none is nought.
+		*part, _ = strconv.Atoi(m[i+1])
+	}
+	if v == (Version{}) || v.before(oldest) {
 		return Version{}, fmt.Errorf("--vllm-version %q: vLLM before %s printed no block", s, oldest)
 	}
 	return v, nil
-}
-
-// full writes 0.9 and v0.9.0 as 0.9.0.
-func full(s string) string {
-	s = strings.TrimPrefix(s, "v")
-	if strings.Count(s, ".") == 1 {
-		s += ".0"
-	}
-	return s
 }
 
 func (v Version) String() string {

@@ -1,0 +1,150 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/servebench/servebench/metrics"
+	"github.com/servebench/servebench/report"
+)
+
+// A reportCommand is `servebench report` and its flags.
+type reportCommand struct {
+	out, talk io.Writer
+	stdin     io.Reader
+
+	vllmVersion string
+	format      string
+	detailed    bool
+	metrics     string
+	percentiles string
+	goodput     []string
+}
+
+func newReportCommand() *cobra.Command {
+	r := &reportCommand{}
+	cmd := &cobra.Command{
+		Use:   "report [FILE…]",
+		Short: "Print the result block of recorded runs",
+		Long: `Print the result block of recorded runs, one for each run found, in order.
+
+A FILE is a record stream (servebench run -o), a result file of vLLM's
+(--save-result, --append-result), or any text with result blocks in it. Without
+FILE, or for -, it is standard input. What is to be known about the numbers is
+said on standard error.`,
+		Example: `  servebench report run.jsonl
+  cat shard-*.jsonl | servebench report --goodput ttft:200 --goodput tpot:50
+  servebench report --percentile-metrics ttft,e2el --metric-percentiles 50,99.9 vllm-infqps-model.json`,
+		RunE: func(cmd *cobra.Command, files []string) error {
+			r.out, r.talk, r.stdin = cmd.OutOrStdout(), cmd.ErrOrStderr(), cmd.InOrStdin()
+			return r.run(files)
+		},
+	}
+	f := cmd.Flags()
+	f.StringVar(&r.vllmVersion, "vllm-version", "", "print the block as this release of vLLM: 0.6.4 … latest (default: as it was read, else latest)")
+	f.StringVar(&r.format, "format", "block", "block, or json for vLLM's result file")
+	f.BoolVar(&r.detailed, "save-detailed", false, "with --format json: the arrays of single requests too, where they are known")
+	f.StringVar(&r.metrics, "percentile-metrics", "", "metrics to print, separated by commas: ttft, tpot, itl, e2el (default: those of the run)")
+	f.StringVar(&r.percentiles, "metric-percentiles", "", "percentiles to print, separated by commas (default: those of the run)")
+	f.StringArrayVar(&r.goodput, "goodput", nil, "count requests that meet KEY:MILLISECONDS, KEY being ttft, tpot or e2el; once for each")
+	return cmd
+}
+
+func (r *reportCommand) run(files []string) error {
+	ask, err := r.ask()
+	if err != nil {
+		return err
+	}
+	if len(files) == 0 {
+		files = []string{"-"}
+	}
+	// One file that cannot be read does not keep the others from being reported.
+	var failed error
+	for _, name := range files {
+		if err := r.file(name, ask); err != nil {
+			if failed != nil {
+				fmt.Fprintln(r.talk, "servebench:", failed)
+			}
+			failed = exitError{err, exitNo}
+		}
+	}
+	return failed
+}
+
+// ask is what the flags want of every run, checked.
+func (r *reportCommand) ask() (metrics.Ask, error) {
+	ask := metrics.Ask{Outcomes: r.detailed}
+	if r.format != "block" && r.format != "json" {
+		return ask, fmt.Errorf("--format %q: must be block or json", r.format)
+	}
+	if r.vllmVersion != "" {
+		if _, err := report.ParseVersion(r.vllmVersion); err != nil {
+			return ask, err
+		}
+	}
+	if r.metrics != "" {
+		ask.Metrics = strings.Split(r.metrics, ",")
+	}
+	var err error
+	if r.percentiles != "" {
+		if ask.Percentiles, err = metrics.ParsePercentiles(r.percentiles); err != nil {
+			return ask, err
+		}
+	}
+	ask.Goodput, err = metrics.ParseGoodput(r.goodput)
+	return ask, err
+}
+
+// file reports all runs in a file.
+func (r *reportCommand) file(name string, ask metrics.Ask) error {
+	in := r.stdin
+	if name != "-" {
+		f, err := os.Open(name)
+		if err != nil {
+			return err
+		}
+		defer f.Close()
+		in = f
+	} else {
+		name = "standard input"
+	}
+	sums, err := metrics.Read(in, ask)
+	if err != nil {
+		return fmt.Errorf("%s: %w", name, err)
+	}
+	for i, s := range sums {
+		for _, w := range s.Warnings {
+			if len(sums) > 1 {
+				w = fmt.Sprintf("run %d of %d: %s", i+1, len(sums), w)
+			}
+			fmt.Fprintf(r.talk, "WARNING: %s: %s\n", name, w)
+		}
+		if err := r.print(s); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (r *reportCommand) print(s *metrics.Summary) error {
+	if r.format == "json" {
+		if err := report.JSON(r.out, s); err != nil {
+			return err
+		}
+		_, err := fmt.Fprintln(r.out)
+		return err
+	}
+	release := r.vllmVersion
+	if release == "" {
+		release = s.VLLM
+	}
+	version, err := report.ParseVersion(release)
+	if err != nil {
+		return err
+	}
+	return report.Block(r.out, s, version)
+}
