@@ -1,0 +1,149 @@
+//go:build e2e
+
+package main_test
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+)
+
+const (
+	ollamaVersion = "v0.6.5"
+	modelName     = "tiny"
+)
+
+// The prompts are at most 1024 words of a token each, so 1280 tokens hold any of
+// them, the template and the answer. One thread is no slower on a model of this
+// size, and much faster where the machine is busy.
+const modelfile = `FROM ./tiny.gguf
+TEMPLATE """user: {{ .Prompt }} assistant:"""
+PARAMETER num_ctx 1280
+PARAMETER num_thread 1
+`
+
+// startOllama installs ollama if need be, starts it on a free port of the
+// loopback with a home of its own, gives it the tiny model and returns its URL.
+// It is ended with the test; its log is shown if the test failed.
+func startOllama(t *testing.T) string {
+	t.Helper()
+	program := installOllama(t)
+	home := t.TempDir()
+	env := append(os.Environ(),
+		"HOME="+home,
+		"OLLAMA_MODELS="+filepath.Join(home, "models"),
+		"OLLAMA_NO_CLOUD=1",
+		"OLLAMA_NUM_PARALLEL=4",
+		"OLLAMA_KEEP_ALIVE=-1",
+	)
+	log := &serverLog{listening: make(chan string, 1)}
+	serve := exec.CommandContext(t.Context(), program, "serve")
+	serve.Env = append(env, "OLLAMA_HOST=127.0.0.1:0")
+	serve.Stdout, serve.Stderr = log, log
+	serve.Cancel = func() error { return serve.Process.Signal(os.Interrupt) }
+	serve.WaitDelay = 10 * time.Second
+	if err := serve.Start(); err != nil {
+		t.Fatal(err)
+	}
+	ended := make(chan struct{})
+	go func() { serve.Wait(); close(ended) }()
+	t.Cleanup(func() {
+		<-ended
+		if t.Failed() {
+			t.Logf("the end of ollama's log:\n%s", log.tail())
+		}
+	})
+
+	var addr string
+	select {
+	case addr = <-log.listening:
+	case <-ended:
+		t.Fatal("ollama ended before it listened")
+	case <-time.After(time.Minute):
+		t.Fatal("ollama does not listen after a minute")
+	}
+	create := exec.CommandContext(t.Context(), program, "create", modelName, "-f", "Modelfile")
+	create.Dir = t.TempDir()
+	create.Env = append(env, "OLLAMA_HOST="+addr)
+	writeModel(t, create.Dir)
+	if out, err := create.CombinedOutput(); err != nil {
+		t.Fatalf("ollama create: %v\n%s", err, out)
+	}
+	return "http://" + addr
+}
+
+// writeModel writes what ollama creates the tiny model from.
+func writeModel(t *testing.T, dir string) {
+	t.Helper()
+	for name, data := range map[string][]byte{"Modelfile": []byte(modelfile), "tiny.gguf": tinyModel().encode()} {
+		if err := os.WriteFile(filepath.Join(dir, name), data, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// installOllama gives the path of ollama, building it from the module proxy into
+// the user's cache the first time. Where that is impossible the test is skipped,
+// except under CI.
+func installOllama(t *testing.T) string {
+	t.Helper()
+	cache, err := os.UserCacheDir()
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := filepath.Join(cache, "servebench-e2e", ollamaVersion)
+	program := filepath.Join(dir, "ollama")
+	if _, err := os.Stat(program); err == nil {
+		return program
+	}
+	t.Logf("installing ollama %s, once: this takes a few minutes", ollamaVersion)
+	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Minute)
+	defer cancel()
+	install := exec.CommandContext(ctx, "go", "install", "github.com/ollama/ollama@"+ollamaVersion)
+	install.Env = append(os.Environ(), "GOBIN="+dir, "CGO_ENABLED=1")
+	if out, err := install.CombinedOutput(); err != nil {
+		message := fmt.Sprintf("installing ollama %s: %v\n%s", ollamaVersion, err, out)
+		if os.Getenv("CI") == "true" {
+			t.Fatal(message)
+		}
+		t.Skip(message)
+	}
+	return program
+}
+
+// A serverLog keeps what ollama says and tells once where it listens.
+type serverLog struct {
+	listening chan string
+
+	mu   sync.Mutex
+	text strings.Builder
+	told bool
+}
+
+func (l *serverLog) Write(p []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.text.Write(p)
+	if !l.told {
+		_, after, _ := strings.Cut(l.text.String(), "Listening on ")
+		if addr, _, ok := strings.Cut(after, " "); ok {
+			l.told = true
+			l.listening <- addr
+		}
+	}
+	return len(p), nil
+}
+
+// tail is the last part of the log.
+func (l *serverLog) tail() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	text := l.text.String()
+	return text[max(0, len(text)-8000):]
+}
