@@ -173,7 +173,6 @@ func (f *resultFile) date(s *Summary) {
 func (f *resultFile) config() Config {
 	c := Config{
 		Backend: f.text("backend"), Model: f.text("model_id"), Tokenizer: f.text("tokenizer_id"),
-		SkipTokenizer: f.hasKey("tokenizer_id") && !f.has("tokenizer_id"),
 		NumPrompts:    max(f.count("num_prompts"), 0), MaxConcurrency: max(f.count("max_concurrency"), 0),
 		RequestRate: f.number("request_rate"), Burstiness: f.number("burstiness"), Label: f.text("label"),
 		Metadata: f.metadata(),
@@ -193,6 +192,9 @@ func (f *resultFile) config() Config {
 		}
 	}
 	c.Percentiles = f.percentiles()
+	// vLLM without a tokenizer keeps what it counted in tokens from its user, though not from the file.
+	c.SkipTokenizer = c.Tokenizer == "" && f.hasKey("tokenizer_id") &&
+		!f.has("mean_ttft_ms") && !f.has("mean_tpot_ms") && !f.has("mean_itl_ms")
 	return c
 }
 

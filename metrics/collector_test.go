@@ -1,0 +1,263 @@
+package metrics
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+)
+
+// requests are made-up records, sent over ten seconds.
+func requests(n int) []*Record {
+	random := rand.New(rand.NewPCG(1, 2))
+	records := make([]*Record, n)
+	for i := range records {
+		r := &Record{Index: i, In: 100, Due: time.Duration(random.Int64N(1e10))}
+		r.Slot = r.Due + time.Duration(random.Int64N(1e8))
+		r.Sent = r.Slot + time.Duration(random.Int64N(1e6))
+		at := r.Sent + time.Duration(random.Int64N(1e9))
+		r.Out = 1 + random.IntN(60)
+		for range r.Out {
+			r.Chunks.Append(at)
+			at += time.Duration(random.ExpFloat64() * 1e7)
+		}
+		r.Last = r.Chunks.Last()
+		r.End = r.Last
+		records[i] = r
+	}
+	return records
+}
+
+func TestSummaryOfRecordsIsThatOfTheirTimes(t *testing.T) {
+	r := &Record{In: 7, Out: 3, Due: 1 * time.Second, Slot: 2 * time.Second, Sent: 2500 * time.Millisecond, Last: 4 * time.Second}
+	for _, at := range []time.Duration{3, 3, 4} {
+		r.Chunks.Append(at * time.Second)
+	}
+	c := NewCollector(&Header{Config: Config{Goodput: []SLO{{"ttft", 500}, {"tpot", 500}}}})
+	c.Add(r)
+	s := c.Summary(10)
+	got := map[string]float64{
+		"ttft": s.TTFT.Mean(), "tpot": s.TPOT.Mean(), "itl": s.ITL.Mean(), "e2el": s.E2EL.Mean(),
+		"queue": s.Queue.Mean(), "lag": s.Lag.Mean(), "queued e2el": s.QueuedE2EL.Mean(),
+		"request throughput": s.RequestThroughput, "output throughput": s.OutputThroughput,
+		"total throughput": s.TotalThroughput, "goodput": s.Goodput, "peak output": s.PeakOutput,
+		"peak concurrent": float64(s.PeakConcurrent),
+	}
+	want := map[string]float64{
+		"ttft": 500, "tpot": 500, "itl": 500, "e2el": 1500, "queue": 1000, "lag": 500, "queued e2el": 2500,
+		"request throughput": 0.1, "output throughput": 0.3, "total throughput": 1, "goodput": 0.1,
+		"peak output": 2, "peak concurrent": 1,
+	}
+	if !reflect.DeepEqual(got, want) {
+		t.Errorf("got %v\nwant %v", got, want)
+	}
+}
+
+func TestFailedRequestsEnterNoLatency(t *testing.T) {
+	c := NewCollector(&Header{})
+	for i := 20; i > 0; i-- {
+		r := &Record{Index: i, Class: Status, Error: fmt.Sprintf("no %d", i/2), In: 5, Out: 5, Last: time.Second}
+		r.Chunks.Append(time.Millisecond)
+		r.Chunks.Append(time.Second)
+		c.Add(r)
+	}
+	s := c.Summary(1)
+	if s.Completed != 0 || s.Failed != 20 || s.TotalInput+s.TotalOutput != 0 {
+		t.Errorf("%d completed, %d failed, %d and %d tokens", s.Completed, s.Failed, s.TotalInput, s.TotalOutput)
+	}
+	if n := s.TTFT.Len() + s.TPOT.Len() + s.ITL.Len() + s.E2EL.Len() + s.QueuedE2EL.Len(); n != 0 {
+		t.Errorf("%d latencies", n)
+	}
+	if s.Queue.Len() != 20 || s.Lag.Len() != 20 {
+		t.Errorf("%d and %d of queue and lag", s.Queue.Len(), s.Lag.Len())
+	}
+	if s.Classes[Status] != 20 || s.Errors["no 3"] != 2 {
+		t.Errorf("classes %v, errors %v", s.Classes, s.Errors)
+	}
+	want := []string{"no 0", "no 1", "no 1", "no 2", "no 2", "no 3", "no 3", "no 4", "no 4", "no 5"}
+	if !slices.Equal(s.FirstErrors, want) {
+		t.Errorf("first errors %q, want %q", s.FirstErrors, want)
+	}
+}
+
+func TestErrorMessagesAreBounded(t *testing.T) {
+	c := NewCollector(&Header{})
+	for i := range 3 * maxMessages {
+		c.Add(&Record{Index: i, Class: Connect, Error: fmt.Sprint(i)})
+	}
+	if s := c.Summary(1); len(s.Errors) != maxMessages+1 || s.Errors[otherMessages] != 2*maxMessages {
+		t.Errorf("%d messages, %d others", len(s.Errors), s.Errors[otherMessages])
+	}
+}
+
+func TestWarmUpIsLeftOutAndDrainIsNotOurDelay(t *testing.T) {
+	records := requests(3)
+	records[0].Phase, records[1].Phase = WarmUp, Drain
+	c := NewCollector(&Header{})
+	for _, r := range records {
+		c.Add(r)
+	}
+	if s := c.Summary(1); s.Completed != 2 || s.TTFT.Len() != 2 || s.Queue.Len() != 1 || s.Lag.Len() != 1 {
+		t.Errorf("%d completed, %d, %d and %d values", s.Completed, s.TTFT.Len(), s.Queue.Len(), s.Lag.Len())
+	}
+}
+
+func TestPastTheCapNumbersAreApproximate(t *testing.T) {
+	exact, capped := NewCollector(&Header{}), NewCollector(&Header{})
+	capped.Cap = 100
+	for _, r := range requests(500) {
+		exact.Add(r)
+		capped.Add(r)
+	}
+	want, got := exact.Summary(12), capped.Summary(12)
+	if len(want.Warnings) != 0 || len(got.Warnings) != len(Metrics)+1 {
+		t.Errorf("warnings %q and %q", want.Warnings, got.Warnings)
+	}
+	for _, m := range Metrics {
+		w, g := m.Of(want), m.Of(got)
+		if w.Approximate() || !g.Approximate() || len(g.exact) != 0 || g.Len() != w.Len() {
+			t.Errorf("%s: %d exact values of %d, approximate: %v", m.Name, len(g.exact), g.Len(), g.Approximate())
+		}
+		for what, pair := range map[string][2]float64{
+			"mean": {w.Mean(), g.Mean()}, "std": {w.Std(), g.Std()},
+			"median": {w.Median(), g.Median()}, "P99": {w.Percentile(99), g.Percentile(99)},
+		} {
+			if math.Abs(pair[0]-pair[1]) > 0.03*pair[0] {
+				t.Errorf("%s of %s is %v, want about %v", what, m.Name, pair[1], pair[0])
+			}
+		}
+	}
+	if math.Abs(got.PeakOutput-want.PeakOutput) > 0.2*want.PeakOutput || len(capped.timeline.spans) > 0 {
+		t.Errorf("peak %v, want about %v; %d spans", got.PeakOutput, want.PeakOutput, len(capped.timeline.spans))
+	}
+}
+
+func TestSummaryIsNotChangedByLaterRecords(t *testing.T) {
+	c := NewCollector(&Header{})
+	records := requests(20)
+	for _, r := range records[:10] {
+		c.Add(r)
+	}
+	s := c.Summary(5)
+	before := s.ITL.Percentile(90)
+	for _, r := range records[10:] {
+		c.Add(r)
+	}
+	if s.Completed != 10 || s.ITL.Percentile(90) != before || len(s.TTFT.exact) != 10 {
+		t.Errorf("%d completed, P90 %v, was %v", s.Completed, s.ITL.Percentile(90), before)
+	}
+}
+
+func TestValuesOutOfRangeAreClampedAndCounted(t *testing.T) {
+	var d Distribution
+	for _, v := range []float64{-1, 0, 1e-9, 3600, 1e9, math.Inf(1), math.NaN()} {
+		d.Add(v)
+	}
+	if d.Len() != 7 || d.Clamped() != 4 {
+		t.Errorf("%d values, %d clamped", d.Len(), d.Clamped())
+	}
+}
+
+func TestStatisticsOfNoValuesAreNought(t *testing.T) {
+	var d Distribution
+	if d.Mean() != 0 || d.Median() != 0 || d.Std() != 0 || d.Percentile(99) != 0 || d.Len() != 0 {
+		t.Errorf("mean %v", d.Mean())
+	}
+}
+
+func TestWithoutDurationThereAreNoRates(t *testing.T) {
+	s := NewCollector(&Header{}).Summary(0)
+	if !math.IsNaN(s.RequestThroughput) || !math.IsNaN(s.Goodput) {
+		t.Errorf("%v requests/s", s.RequestThroughput)
+	}
+}
+
+func TestNonsensicalTimesTakeNoMemory(t *testing.T) {
+	c := NewCollector(&Header{})
+	for _, start := range []float64{0, 1e300, math.Inf(1), math.NaN(), -1e300} {
+		c.AddOutcome(Outcome{Success: true, Out: 2, Start: start, TTFT: 1, ITL: []float64{1e300, -1e300}, Latency: 2})
+	}
+	if s := c.Summary(1); s.Completed != 5 {
+		t.Errorf("%d completed", s.Completed)
+	}
+}
+
+func TestCountersBecomeSections(t *testing.T) {
+	read := func(text string) Counters {
+		t.Helper()
+		c, err := ParseCounters(strings.NewReader(text))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return c
+	}
+	before := read("")
+	after := read(`# HELP vllm:spec_decode_num_drafts_total Number of drafts.
+vllm:spec_decode_num_drafts_total{engine="0",model_name="a b"} 600.0
+vllm:spec_decode_num_drafts_total{engine="1",model_name="a b"} 4e2
+vllm:spec_decode_num_drafts_created{engine="0"} 1.7e+09
+vllm:spec_decode_num_draft_tokens_total 3000.0
+vllm:spec_decode_num_accepted_tokens_total{engine="0"} 2000.0
+vllm:spec_decode_num_accepted_tokens_per_pos_total{engine="0",position="10"} 100.0
+vllm:spec_decode_num_accepted_tokens_per_pos_total{engine="0",position="2"} 500.0
+vllm:diffusion_num_denoising_steps_total 50.0
+vllm:diffusion_num_canvas_positions_total 1600.0
+vllm:diffusion_num_committed_tokens_total 320.0
+vllm:num_requests_running{engine="0"} nonsense
+`)
+	spec := before.SpecDecode(after)
+	if spec == nil || spec.Drafts != 1000 || spec.DraftTokens != 3000 || spec.AcceptanceLength != 3 ||
+		!slices.Equal(spec.PerPosition, []float64{0.5, 0.1}) {
+		t.Errorf("speculation %+v", spec)
+	}
+	// 32 positions a step, so 10 canvases, each of 4 steps and one to commit.
+	want := &Diffusion{CommittedThroughput: 32, StepsPerCanvas: 4, CommittedPerStep: 8,
+		CommittedTokens: 320, DenoisingSteps: 40, CanvasPositions: 1600}
+	if got := before.Diffusion(after, 10); !reflect.DeepEqual(got, want) {
+		t.Errorf("diffusion %+v, want %+v", got, want)
+	}
+	if after.SpecDecode(after) != nil || after.Diffusion(after, 10) != nil {
+		t.Error("sections without any change")
+	}
+}
+
+func TestFloatsAreWrittenAsPythonDoes(t *testing.T) {
+	for v, want := range map[float64]string{
+		20: "20.0", 0: "0.0", 0.1: "0.1", 1e-9: "1e-09", 1e-4: "0.0001", 1.5e-5: "1.5e-05", 1e15: "1000000000000000.0",
+		1e16: "1e+16", 1.25e300: "1.25e+300", math.Inf(1): "inf", math.Inf(-1): "-inf", 74.78065283346082: "74.78065283346082",
+	} {
+		if got := FormatFloat(v); got != want {
+			t.Errorf("%g: %s, want %s", v, got, want)
+		}
+	}
+	for p, want := range map[float64]string{50: "50", 99.9: "99.9", 0: "0", 100: "100"} {
+		if got := FormatPercentile(p); got != want {
+			t.Errorf("P%s, want P%s", got, want)
+		}
+	}
+}
+
+func TestGoodputAndPercentilesAreParsed(t *testing.T) {
+	slos, err := ParseGoodput([]string{"ttft:100", "e2el:4.5e2", "ttft:200"})
+	if want := []SLO{{"e2el", 450}, {"ttft", 200}}; err != nil || !slices.Equal(slos, want) {
+		t.Errorf("got %v, %v; want %v", slos, err, want)
+	}
+	ps, err := ParsePercentiles("99.9, 50,0")
+	if want := []float64{99.9, 50, 0}; err != nil || !slices.Equal(ps, want) {
+		t.Errorf("got %v, %v; want %v", ps, err, want)
+	}
+	for _, bad := range []string{"ttft", "itl:5", "ttft:x", "ttft:-1", "ttft:nan", ""} {
+		if _, err := ParseGoodput([]string{bad}); err == nil || !strings.Contains(err.Error(), "--goodput") {
+			t.Errorf("%q: %v", bad, err)
+		}
+	}
+	for _, bad := range []string{"", "50,", "101", "-1", "nan", "x"} {
+		if _, err := ParsePercentiles(bad); err == nil || !strings.Contains(err.Error(), "--metric-percentiles") {
+			t.Errorf("%q: %v", bad, err)
+		}
+	}
+}
