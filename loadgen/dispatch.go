@@ -103,13 +103,13 @@ func (d *dispatcher) converse(p prepared, slot time.Duration) {
 			due, slot = rec.End, rec.End
 		}
 		d.live.end(rec)
-		if last && d.slots != nil {
-			<-d.slots
-		}
 		d.records <- rec
 		if last {
-			return
+			break
 		}
+	}
+	if d.slots != nil {
+		<-d.slots
 	}
 }
 

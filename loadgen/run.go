@@ -65,7 +65,7 @@ func (r *Run) Records(ctx context.Context) iter.Seq2[*metrics.Record, error] {
 		if r.Started != nil {
 			r.Started(epoch)
 		}
-		records := make(chan *metrics.Record, 256)
+		records := make(chan *metrics.Record, recordsAhead)
 		for i := range r.Loads {
 			d := r.dispatcher(&r.Loads[i], queues[i])
 			d.epoch, d.inFlight, d.records = epoch, inFlight, records
@@ -93,6 +93,10 @@ func (r *Run) Records(ctx context.Context) iter.Seq2[*metrics.Record, error] {
 		}
 	}
 }
+
+// recordsAhead is how far the consumer of Records may fall behind before that
+// holds back the load: a request keeps its slot until its Record is taken.
+const recordsAhead = 4096
 
 // cutAfter calls cut once limit has passed, unless ctx ends first.
 func cutAfter(ctx context.Context, cut context.CancelFunc, limit time.Duration) {

@@ -275,7 +275,7 @@ func TestMillionPromptsHoldGoroutinesAndMemoryFlat(t *testing.T) {
 	if seen != n {
 		t.Errorf("%d records, want %d", seen, n)
 	}
-	if limit := 64 + 256 + 16; most > limit {
+	if limit := 64 + 16; most > limit {
 		t.Errorf("%d goroutines, want at most %d", most, limit)
 	}
 	if limit := uint64(2 * aheadBytes); heap > limit {

@@ -1,0 +1,60 @@
+package main
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/servebench/servebench/dataset"
+)
+
+// align cuts the prompts of the random dataset to length by the server's
+// tokenizer, where that is another than ours, as vLLM's client does. Prompts are
+// held in memory only if they have to be changed.
+func (b *bench) align(ctx context.Context) error {
+	if b.Workload.Dataset != "random" || b.Workload.TokenIDs || b.tokenizer == nil {
+		return nil
+	}
+	first, err := b.first()
+	if err != nil {
+		return err
+	}
+	ids, err := b.server.Tokenize(ctx, b.served, first.Turns[0].Prompt)
+	if err != nil {
+		fmt.Fprintln(b.out, "WARNING: /tokenize unavailable, skipping alignment.")
+		return ctx.Err()
+	}
+	if len(ids) == first.Turns[0].PromptLen {
+		return nil
+	}
+	fmt.Fprintf(b.out, "WARNING: tokenizer mismatch (server=%d, expected=%d), re-aligning prompts.\n", len(ids), first.Turns[0].PromptLen)
+	var all []*dataset.Conversation
+	var turns []*dataset.Turn
+	for c, err := range b.source {
+		if err != nil {
+			return fmt.Errorf("dataset: %w", err)
+		}
+		all, turns = append(all, c), append(turns, &c.Turns[0])
+	}
+	if err := b.server.Align(ctx, b.served, turns); err != nil {
+		return fmt.Errorf("aligning prompts: %w", err)
+	}
+	b.source = func(yield func(*dataset.Conversation, error) bool) {
+		for _, c := range all {
+			if !yield(c, nil) {
+				return
+			}
+		}
+	}
+	return nil
+}
+
+// first is the first conversation of the dataset.
+func (b *bench) first() (*dataset.Conversation, error) {
+	for c, err := range b.source {
+		if err != nil {
+			return nil, fmt.Errorf("dataset %s: %w", b.Workload.Dataset, err)
+		}
+		return c, nil
+	}
+	return nil, fmt.Errorf("dataset %s: there is nothing to send", b.Workload.Dataset)
+}

@@ -1,0 +1,149 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"crypto/rand"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/servebench/servebench/dataset"
+	"github.com/servebench/servebench/loadgen"
+	"github.com/servebench/servebench/metrics"
+)
+
+// prepare finds the model, the tokenizer and the dataset, and sends nothing that
+// counts.
+func (b *bench) prepare(ctx context.Context) error {
+	b.config = b.options.config()
+	b.connect()
+	if err := b.findModel(ctx); err != nil {
+		return err
+	}
+	w, err := openWorkload(b.options, b.config.Model, b.say)
+	if err != nil {
+		return err
+	}
+	b.workload, b.config.Tokenizer = w, w.tokenizerName
+	b.aim()
+	if err := b.align(ctx); err != nil {
+		return err
+	}
+	if b.Sampling.Temperature == nil {
+		fmt.Fprintln(b.out, temperatureWarning)
+	}
+	return loadgen.CheckSockets(b.atOnce())
+}
+
+// temperatureWarning is vLLM's, since it no longer asks for greedy decoding.
+const temperatureWarning = "WARNING: vllm bench serve no longer sets temperature==0 (greedy) in requests by default. " +
+	"The default will be determined on the server side and can be model/API specific. " +
+	"For the old behavior, include --temperature=0."
+
+// connect makes what requests are sent with. No connection is opened.
+func (b *bench) connect() {
+	transport := loadgen.Connections{
+		Limit: b.config.MaxConcurrency, Timeout: b.Limits.Connect, Insecure: b.Server.Insecure,
+	}.Transport()
+	header := loadgen.Headers(os.Getenv("OPENAI_API_KEY"), b.Server.Headers)
+	b.server = &loadgen.Server{URL: b.Server.BaseURL, Header: header, Transport: transport}
+	b.target.Send = (&loadgen.OpenAI{
+		URL: b.Server.BaseURL + b.Server.Endpoint, Header: header, Transport: transport,
+		Chat: b.Server.Backend == "openai-chat",
+		Timeouts: loadgen.Timeouts{
+			FirstByte: b.Limits.FirstByte, Stall: b.Limits.Stall, Total: b.Limits.Total,
+		},
+	}).Send
+}
+
+// findModel asks the server for its models: it is the first sign of whether the
+// server is there, and the model when no name was given. With a ready check the
+// server may take its time to come up.
+func (b *bench) findModel(ctx context.Context) error {
+	if b.Server.Model == "" {
+		fmt.Fprintln(b.out, "Model not specified, fetching first model from server...")
+	}
+	models, err := b.server.Models(ctx)
+	for until := time.Now().Add(b.Traffic.ReadyCheck); isDown(err) && time.Now().Before(until); {
+		if loadgen.Sleep(ctx, time.Now().Add(time.Second)) != nil {
+			return ctx.Err()
+		}
+		models, err = b.server.Models(ctx)
+	}
+	switch {
+	case isDown(err):
+		return exitError{err, exitNo}
+	case b.Server.Model != "":
+		return b.checkModel(ctx, models)
+	case err != nil:
+		return exitError{fmt.Errorf("no --model was given and the server does not say which it has: %w", err), exitNo}
+	case len(models) == 0:
+		return exitError{fmt.Errorf("no --model was given and %s/v1/models lists none", b.Server.BaseURL), exitNo}
+	}
+	first := models[0]
+	b.config.Model = cmp.Or(first.Root, first.ID)
+	b.served = cmp.Or(b.Server.ServedName, first.ID)
+	fmt.Fprintf(b.out, "First model name: %s, first model id: %s\n", first.ID, b.config.Model)
+	return nil
+}
+
+// isDown says whether err means that there is no server.
+func isDown(err error) bool {
+	f, ok := errors.AsType[*loadgen.Failure](err)
+	return ok && f.Class == metrics.Connect
+}
+
+// checkModel finds out whether the server has the model. Some list names other
+// than those they answer to, so one that is not listed is tried.
+func (b *bench) checkModel(ctx context.Context, models []loadgen.Model) error {
+	b.served = cmp.Or(b.Server.ServedName, b.Server.Model)
+	var names []string
+	for _, m := range models {
+		names = append(names, m.ID)
+	}
+	if len(names) == 0 || slices.Contains(names, b.served) {
+		return nil
+	}
+	b.aim()
+	req, err := b.target.Encode(&dataset.Conversation{Turns: []dataset.Turn{{Prompt: "Hi", PromptLen: 1, OutputLen: 1}}}, 0)
+	if err != nil {
+		return err
+	}
+	if rec := b.target.Once(ctx, req); rec.Status >= 400 && rec.Status < 500 {
+		return exitError{fmt.Errorf("model %s: %s: it has %s", b.served, rec.Error, strings.Join(names, ", ")), exitNo}
+	}
+	return nil
+}
+
+// aim makes the target's bodies and its way to count tokens.
+func (b *bench) aim() {
+	body := loadgen.Body{
+		Model: b.served, Chat: b.Server.Backend == "openai-chat",
+		IgnoreEOS: b.Sampling.IgnoreEOS, Logprobs: b.Sampling.Logprobs, Extra: b.Sampling.ExtraBody,
+	}
+	b.target.Encode = func(c *dataset.Conversation, turn int) (*loadgen.Request, error) {
+		text, err := body.Encode(&c.Turns[turn])
+		return &loadgen.Request{ID: c.ID, Body: text, KeepText: b.Results.SaveDetailed}, err
+	}
+	if b.workload != nil && b.tokenizer != nil {
+		t := b.tokenizer
+		b.target.Count = func(text string) int { return t.Count(text, false) }
+	}
+}
+
+// say is where the dataset's remarks go.
+func (b *bench) say(format string, args ...any) { fmt.Fprintf(b.talk, format+"\n", args...) }
+
+func runID() string { return randomHex(8) }
+
+// randomHex is n random bytes in hexadecimal.
+func randomHex(n int) string {
+	b := make([]byte, n)
+	rand.Read(b)
+	return hex.EncodeToString(b)
+}

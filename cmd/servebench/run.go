@@ -1,0 +1,123 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"syscall"
+
+	"github.com/spf13/cobra"
+
+	"github.com/servebench/servebench/metrics"
+	"github.com/servebench/servebench/report"
+)
+
+func newRunCommand() *cobra.Command {
+	return loadCommand(&cobra.Command{
+		Use:   "run [flags]",
+		Short: "Run one load test and print its result block",
+		Long: `Run sends one dataset to one server and prints the result block, as
+"vllm bench serve" does and with its flags. What that program prints goes to
+stdout, all else to stderr; with -o - the record stream has stdout to itself.
+
+Ctrl-C stops sending, gives the requests in flight --drain-timeout to end and
+reports what was done, with exit code 130; a second one quits at once. When
+every request failed the exit code is 1.`,
+	}, run)
+}
+
+// run is one load test from its options to its results.
+func run(ctx context.Context, o *options) error {
+	ctx, stop := interruptible(ctx)
+	defer stop()
+	b := &bench{options: o, out: os.Stdout, talk: os.Stderr}
+	if o.Results.Stream == "-" {
+		b.out = os.Stderr
+	}
+	for _, w := range o.Warnings {
+		fmt.Fprintln(b.talk, "WARNING:", w)
+	}
+	var err error
+	if b.results, err = openResults(o.Results, os.Stdout); err != nil {
+		return err
+	}
+	if err := b.prepare(ctx); err != nil {
+		return interrupted(ctx, err)
+	}
+	if err := b.rehearse(ctx); err != nil {
+		return interrupted(ctx, err)
+	}
+	summary, err := b.measure(ctx)
+	if err != nil {
+		return err
+	}
+	return b.finish(summary)
+}
+
+// interruptible is ctx until the first SIGINT or SIGTERM; the next one has its
+// usual effect and ends the program at once.
+func interruptible(ctx context.Context) (context.Context, context.CancelFunc) {
+	ctx, stop := signal.NotifyContext(ctx, os.Interrupt, syscall.SIGTERM)
+	context.AfterFunc(ctx, stop)
+	return ctx, stop
+}
+
+// interrupted says that a run was stopped before its load began, if it was.
+func interrupted(ctx context.Context, err error) error {
+	if ctx.Err() != nil {
+		return exitError{errors.New("interrupted before the load began"), exitInterrupted}
+	}
+	return err
+}
+
+// finish prints the block, writes the files and gives the verdict.
+func (b *bench) finish(s *metrics.Summary) error {
+	version, err := report.ParseVersion(b.Results.VLLMVersion)
+	if err != nil {
+		return err
+	}
+	printed := errors.Join(report.Failures(b.out, s), report.Block(b.out, s, version))
+	for _, w := range s.Warnings {
+		fmt.Fprintln(b.talk, "WARNING:", w)
+	}
+	tellFailures(b.talk, s)
+	if err := errors.Join(printed, b.results.close(s)); err != nil {
+		return exitError{err, exitNo}
+	}
+	switch {
+	case s.Interrupted:
+		return exitError{fmt.Errorf("interrupted after %d of %d requests", s.Completed+s.Failed, b.n), exitInterrupted}
+	case s.Completed == 0 && s.Failed > 0:
+		message, n := mostFrequent(s.Errors)
+		return exitError{fmt.Errorf("all %d requests failed; %d times: %s", s.Failed, n, message), exitNo}
+	}
+	return nil
+}
+
+// tellFailures says how the failed requests failed.
+func tellFailures(w io.Writer, s *metrics.Summary) {
+	if s.Failed == 0 || s.Completed == 0 {
+		return
+	}
+	message, n := mostFrequent(s.Errors)
+	fmt.Fprintf(w, "%d of %d requests failed:", s.Failed, s.Failed+s.Completed)
+	for _, class := range metrics.Classes {
+		if s.Classes[class] > 0 {
+			fmt.Fprintf(w, " %d %s", s.Classes[class], class)
+		}
+	}
+	fmt.Fprintf(w, "; most often (%d times): %s\n", n, message)
+}
+
+// mostFrequent is the message that occurs most, the first by name of several.
+func mostFrequent(errors map[string]int) (message string, n int) {
+	for m, k := range errors {
+		if k > n || k == n && m < message {
+			message, n = m, k
+		}
+	}
+	return message, n
+}
