@@ -41,7 +41,7 @@ func (d Random) check(special int) error {
 		return fmt.Errorf("--random-input-len is too small: with tokenizer special tokens %d and input range ratio %s, "+
 			"the minimum possible total input tokens (prefix + sampled) is %d. Increase --random-input-len and/or "+
 			"--random-prefix-len, or decrease the input range ratio so that prefix_len + "+
-			"floor(max(0, random_input_len - num_special)) * (1 - input_range_ratio) >= 1.",
+			"floor(max(0, random_input_len - num_special)) * (1 - input_range_ratio) >= 1",
 			special, pythonFloat(d.Ratio.Input), d.PrefixLen+low)
 	}
 	switch {

@@ -20,14 +20,14 @@ type randomCase struct {
 	RangeRatio json.RawMessage `json:"range_ratio"`
 	Num        int
 
-	AfterRuns   [][][2]int    `json:"after_runs"`
-	InputLens   []int         `json:"input_lens"`
-	Mismatch    []int         `json:"mismatch"`
-	PromptLen   []int         `json:"prompt_len"`
-	OutputLens  []int         `json:"expected_output_len"`
-	RequestID   []string      `json:"request_id"`
-	FirstPrompt string        `json:"first_prompt"`
-	PromptWords []int         `json:"prompt_words"`
+	AfterRuns   [][][2]int `json:"after_runs"`
+	InputLens   []int      `json:"input_lens"`
+	Mismatch    []int      `json:"mismatch"`
+	PromptLen   []int      `json:"prompt_len"`
+	OutputLens  []int      `json:"expected_output_len"`
+	RequestID   []string   `json:"request_id"`
+	FirstPrompt string     `json:"first_prompt"`
+	PromptWords []int      `json:"prompt_words"`
 }
 
 func (c randomCase) dataset(t *testing.T) Random {
@@ -90,7 +90,7 @@ func TestRandomRefusesPromptsWithoutTokensAsTheRealProgram(t *testing.T) {
 			decode(t, fields[i], into)
 		}
 		_, _, err := c.dataset(t).Open()
-		if err == nil || "ValueError: "+err.Error() != want {
+		if err == nil || "ValueError: "+err.Error()+"." != want {
 			t.Errorf("error:\n%v\nwant\n%s", err, want)
 		}
 	}

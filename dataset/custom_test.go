@@ -1,0 +1,147 @@
+package dataset
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/servebench/servebench/dataset/tokenizer"
+)
+
+// letters is a file of five rows.
+const letters = `{"prompt":"a","output_tokens":1}
+{"prompt":"b b","output_tokens":2.0, "other":[1]}
+
+{"prompt":"c c c","output_tokens":"3"}
+{"prompt":"d","output_tokens":4}
+{"prompt":"e","output_tokens":5.9}`
+
+func writeFile(t *testing.T, name, text string) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), name)
+	if err := os.WriteFile(path, []byte(text), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+// The orders are those of CPython 3.11's random.shuffle and random.choice.
+func TestCustomOrdersRowsAsTheRealProgram(t *testing.T) {
+	path := writeFile(t, "rows.jsonl", letters)
+	for _, row := range []struct {
+		num                          int
+		disableShuffle, noOversample bool
+		want                         string
+	}{
+		{0, false, false, "c b a e d"},
+		{-1, true, false, "a b c d e"},
+		{3, false, false, "c b a"},
+		{8, false, false, "c b a e d e e c"},
+		{8, true, false, "a b c d e d d a"},
+		{8, false, true, "c b a e d"},
+	} {
+		d := Custom{
+			Path: path, Num: row.num, OutputLen: 9, SkipChatTemplate: true, IDPrefix: "r",
+			DisableShuffle: row.disableShuffle, NoOversample: row.noOversample,
+		}
+		source, n, err := d.Open()
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got, ids []string
+		for _, turn := range turns(t, source, &ids) {
+			got = append(got, turn.Prompt[:1])
+			if turn.PromptLen != 1 || turn.OutputLen != 9 {
+				t.Errorf("%+v, want the lengths 1, as there is no tokenizer, and 9", turn)
+			}
+		}
+		if order := strings.Join(got, " "); order != row.want || n != len(got) {
+			t.Errorf("%+v: %d rows %s", row, n, order)
+		}
+		if want := fmt.Sprintf("r%d", n-1); ids[n-1] != want {
+			t.Errorf("the last id is %s, want %s", ids[n-1], want)
+		}
+	}
+}
+
+func TestCustomCountsTokens(t *testing.T) {
+	d := Custom{
+		Path: writeFile(t, "rows.jsonl", letters), OutputLen: -1, SkipChatTemplate: true, DisableShuffle: true,
+		Tokenizer: tokenizer.Stub{Size: 10, BOS: []int{0}},
+	}
+	source, _, err := d.Open()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var lens, outs []int
+	for _, turn := range turns(t, source, nil) {
+		lens = append(lens, turn.PromptLen)
+		outs = append(outs, turn.OutputLen)
+	}
+	if want := []int{2, 3, 4, 2, 2}; !slices.Equal(lens, want) {
+		t.Errorf("prompt lengths %v, want %v", lens, want)
+	}
+	if want := []int{1, 2, 3, 4, 5}; !slices.Equal(outs, want) {
+		t.Errorf("output lengths %v, want %v", outs, want)
+	}
+}
+
+func TestBadCustomFileIsNamedWithItsLine(t *testing.T) {
+	for _, row := range []struct{ text, want string }{
+		{"", "f.jsonl: the file is empty"},
+		{"\n \n", "f.jsonl: the file is empty"},
+		{"{\"prompt\":\"a\",\"output_tokens\":1}\n\n{\"prompt\":", "f.jsonl:3: unexpected end of JSON input"},
+		{"{\"prompt\":\"a\"}{}", "f.jsonl:1: invalid character '{' after top-level value"},
+		{"{\"prompt\":\"a\",\"output_tokens\":1}\n{\"text\":\"b\"}", `f.jsonl:2: no "prompt"`},
+		{`{"prompt":5}`, "f.jsonl:1: prompt: unexpected JSON number"},
+		{`[]`, "f.jsonl:1: entry: unexpected JSON array"},
+		{`{"prompt":"a"}`, `f.jsonl:1: no "output_tokens", and no output length given`},
+		{`{"prompt":"a","output_tokens":0}`, `f.jsonl:1: "output_tokens" is 0: must be at least 1`},
+		{`{"prompt":"a","output_tokens":"many"}`, `f.jsonl:1: "output_tokens" is "many", not a number`},
+		{`{"prompt":"a","output_tokens":[]}`, `f.jsonl:1: "output_tokens" is [], not a number`},
+	} {
+		_, err := Custom{Path: "f.jsonl", OutputLen: -1}.rows(strings.NewReader(row.text))
+		if err == nil || err.Error() != row.want {
+			t.Errorf("%s\nerror %v\nwant  %s", row.text, err, row.want)
+		}
+	}
+}
+
+func TestCustomRefusesWhatItCannotDo(t *testing.T) {
+	missing := filepath.Join(t.TempDir(), "none.jsonl")
+	for _, row := range []struct {
+		dataset Custom
+		want    string
+	}{
+		{Custom{Path: missing, OutputLen: 1}, "custom: chat templates are not supported yet: skip them"},
+		{Custom{Path: missing, SkipChatTemplate: true}, "output length 0: must be at least 1, or -1 for that of each row"},
+		{Custom{Path: "x.json", OutputLen: 1, SkipChatTemplate: true}, "x.json: the name of a custom dataset must end in .jsonl"},
+		{Custom{Path: missing, OutputLen: 1, SkipChatTemplate: true}, "open " + missing + ": no such file or directory"},
+	} {
+		if _, _, err := row.dataset.Open(); err == nil || err.Error() != row.want {
+			t.Errorf("error %v, want %s", err, row.want)
+		}
+	}
+}
+
+func FuzzCustom(f *testing.F) {
+	f.Add(letters)
+	f.Add("{\"prompt\":null}\r\n")
+	f.Fuzz(func(t *testing.T, text string) {
+		rows, err := Custom{Path: "f.jsonl", OutputLen: -1}.rows(strings.NewReader(text))
+		if err != nil {
+			if !strings.HasPrefix(err.Error(), "f.jsonl:") {
+				t.Errorf("the error does not name the file: %v", err)
+			}
+			return
+		}
+		for _, row := range rows {
+			if row.outputLen < 1 {
+				t.Errorf("a row asks for %d tokens", row.outputLen)
+			}
+		}
+	})
+}

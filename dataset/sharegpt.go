@@ -1,0 +1,156 @@
+package dataset
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strconv"
+
+	"github.com/servebench/servebench/dataset/nprand"
+	"github.com/servebench/servebench/dataset/tokenizer"
+)
+
+// ShareGPT takes the first question and answer of conversations in a JSON file,
+// as vLLM's sharegpt dataset does: [{"conversations": [{"value": …}, …]}, …].
+// Conversations of fewer than two messages, and those whose lengths are out of
+// bounds, are left out.
+type ShareGPT struct {
+	Path           string
+	Tokenizer      tokenizer.Tokenizer // needed
+	Num            int                 // conversations wanted
+	OutputLen      int                 // tokens to ask for; 0: as many as the answer has
+	Seed           int64               // of the order, and of the choice of those that come again
+	DisableShuffle bool                // keep the order of the file
+	NoOversample   bool                // rather fewer than Num than some again
+	IDPrefix       string
+	Log            func(format string, args ...any) // notices for people; may be nil
+}
+
+// Limits of lengths in tokens, as in vLLM's client.
+const (
+	minShareGPTLen    = 4
+	maxShareGPTPrompt = 1024
+	maxShareGPTTotal  = 2048
+)
+
+// Open reads the file, and gives the source and the number of conversations it
+// yields.
+func (d ShareGPT) Open() (Source, int, error) {
+	if d.Tokenizer == nil {
+		return nil, 0, errors.New("sharegpt: needs a tokenizer, to choose conversations by length")
+	}
+	if d.Num < 1 {
+		return nil, 0, fmt.Errorf("number of prompts %d: must be at least 1", d.Num)
+	}
+	if d.OutputLen < 0 {
+		return nil, 0, fmt.Errorf("output length %d: must not be negative", d.OutputLen)
+	}
+	f, err := os.Open(d.Path)
+	if err != nil {
+		return nil, 0, err
+	}
+	defer f.Close()
+	turns, order, err := d.choose(f, nprand.NewPython(d.Seed))
+	if err != nil {
+		return nil, 0, err
+	}
+	source := func(yield func(*Conversation, error) bool) {
+		for i, k := range order {
+			if !yield(&Conversation{ID: d.IDPrefix + strconv.Itoa(i), Turns: []Turn{turns[k]}}, nil) {
+				return
+			}
+		}
+	}
+	return source, len(order), nil
+}
+
+// choose gives the turns that fit, and the order in which to send them.
+func (d ShareGPT) choose(file io.ReadSeeker, rng *nprand.Python) ([]Turn, []int, error) {
+	array := jsonArray{d.Path, file}
+	exchanges, err := readExchanges(array)
+	if err != nil {
+		return nil, nil, err
+	}
+	if !d.DisableShuffle {
+		rng.Shuffle(len(exchanges), func(i, j int) { exchanges[i], exchanges[j] = exchanges[j], exchanges[i] })
+	}
+	var turns []Turn
+	for _, e := range exchanges {
+		if len(turns) == d.Num {
+			break
+		}
+		turn, err := d.turn(e)
+		if err != nil {
+			return nil, nil, array.fault(e.after, err)
+		}
+		if d.fits(turn) {
+			turns = append(turns, turn)
+		}
+	}
+	if len(turns) == 0 {
+		return nil, nil, fmt.Errorf("%s: none of its %d conversations of two or more messages is within the limits of length", d.Path, len(exchanges))
+	}
+	want := d.Num
+	if d.NoOversample {
+		want = len(turns)
+	}
+	if want > len(turns) {
+		notice(d.Log, "%s: %d conversations fit; some are sent again to make %d", d.Path, len(turns), want)
+	}
+	return turns, oversample(rng, d.Seed, len(turns), want), nil
+}
+
+func (d ShareGPT) turn(e exchange) (Turn, error) {
+	if e.media {
+		return Turn{}, errors.New("images and videos are not supported yet")
+	}
+	if e.question == nil || e.answer == nil {
+		return Turn{}, errors.New(`one of the first two messages has no "value"`)
+	}
+	turn := Turn{Prompt: *e.question, PromptLen: d.Tokenizer.Count(*e.question, true), OutputLen: d.OutputLen}
+	if d.OutputLen == 0 {
+		turn.OutputLen = d.Tokenizer.Count(*e.answer, true)
+	}
+	return turn, nil
+}
+
+func (d ShareGPT) fits(t Turn) bool {
+	return t.PromptLen >= minShareGPTLen && t.PromptLen <= maxShareGPTPrompt &&
+		(d.OutputLen != 0 || t.OutputLen >= minShareGPTLen) &&
+		t.PromptLen+t.OutputLen <= maxShareGPTTotal
+}
+
+// An exchange is the first question and answer of a conversation.
+type exchange struct {
+	question, answer *string
+	media            bool  // it comes with an image or a video
+	after            int64 // where it is in the file, see element
+}
+
+// readExchanges reads the conversations of two or more messages.
+func readExchanges(array jsonArray) ([]exchange, error) {
+	type conversation struct {
+		Conversations []struct {
+			Value *string `json:"value"`
+		} `json:"conversations"`
+		Image json.RawMessage `json:"image"`
+		Video json.RawMessage `json:"video"`
+	}
+	var list []exchange
+	for e, err := range elements[conversation](array) {
+		if err != nil {
+			return nil, err
+		}
+		if messages := e.value.Conversations; len(messages) >= 2 {
+			media := present(e.value.Image) || present(e.value.Video)
+			list = append(list, exchange{messages[0].Value, messages[1].Value, media, e.after})
+		}
+	}
+	return list, nil
+}
+
+func present(raw json.RawMessage) bool {
+	return len(raw) > 0 && string(raw) != "null" && string(raw) != `""`
+}
