@@ -91,18 +91,22 @@ func (o *OpenAI) post(ctx context.Context, req *Request) (*http.Response, error)
 		return nil, err
 	}
 	r.ContentLength = int64(len(req.Body))
-	r.Header = o.Header.Clone()
-	if r.Header == nil {
-		r.Header = http.Header{}
-	}
-	if host := r.Header.Get("Host"); host != "" {
-		r.Host = host
+	if o.Header != nil {
+		r.Header = o.Header.Clone()
 	}
 	if req.ID != "" {
 		r.Header.Set("X-Request-Id", req.ID)
 	}
-	if o.Transport == nil {
-		return http.DefaultTransport.RoundTrip(r)
+	return roundTrip(o.Transport, r)
+}
+
+// roundTrip sends r as it is: no redirect is followed and nothing is added.
+func roundTrip(transport http.RoundTripper, r *http.Request) (*http.Response, error) {
+	if host := r.Header.Get("Host"); host != "" {
+		r.Host = host // net/http overlooks it among the headers
 	}
-	return o.Transport.RoundTrip(r)
+	if transport == nil {
+		transport = http.DefaultTransport
+	}
+	return transport.RoundTrip(r)
 }

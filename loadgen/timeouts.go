@@ -34,7 +34,7 @@ type Timeouts struct {
 type watch struct {
 	limits Timeouts
 	start  time.Time
-	last   atomic.Int64 // the newest byte's time after start, 0 before the first
+	last   atomic.Int64 // the newest byte's time after start, and 1 ns; 0 before the first
 	timer  *time.Timer  // for FirstByte, then for Stall
 	cancel context.CancelCauseFunc
 	others []*time.Timer
@@ -65,7 +65,7 @@ func (w *watch) after(d time.Duration, f *Failure) {
 
 // touch says that bytes of the body came.
 func (w *watch) touch(at time.Time) {
-	if w.last.Swap(max(1, int64(at.Sub(w.start)))) > 0 || w.timer == nil {
+	if w.last.Swap(int64(at.Sub(w.start))+1) > 0 || w.timer == nil {
 		return
 	}
 	if w.limits.Stall > 0 {
@@ -85,7 +85,7 @@ func (w *watch) check() {
 	if w.limits.Stall == 0 {
 		return // the first byte came as the timer fired
 	}
-	if quiet := time.Since(w.start) - last; quiet < w.limits.Stall {
+	if quiet := time.Since(w.start) - (last - 1); quiet < w.limits.Stall {
 		w.timer.Reset(w.limits.Stall - quiet)
 		return
 	}

@@ -1,0 +1,159 @@
+package loadgen
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptrace"
+	"strings"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/servebench/servebench/dataset"
+	"github.com/servebench/servebench/metrics"
+)
+
+const (
+	maxReply      = 64 << 20 // bytes read of the reply to a call
+	alignTogether = 64       // calls in flight while prompts are aligned, as in vLLM's client
+)
+
+// A Server is what a serving endpoint offers beside its streams. Its methods
+// make one call each, for as long as their context allows;
+// an error of theirs that is not about the reply's JSON wraps a *Failure. They
+// are safe for concurrent use.
+type Server struct {
+	URL       string            // base of all paths, without a slash at its end
+	Header    http.Header       // sent with every call; see Headers
+	Transport http.RoundTripper // see Connections; nil means http.DefaultTransport
+}
+
+// A Model is one entry of a server's list.
+type Model struct {
+	ID   string `json:"id"`   // its name in the API
+	Root string `json:"root"` // what it was loaded from; the ID where the server does not say
+}
+
+// Models lists what the server serves, from GET /v1/models.
+func (s *Server) Models(ctx context.Context) ([]Model, error) {
+	var list struct {
+		Data []Model `json:"data"`
+	}
+	if err := s.call(ctx, "/v1/models", nil, &list); err != nil {
+		return nil, err
+	}
+	for i := range list.Data {
+		if m := &list.Data[i]; m.Root == "" {
+			m.Root = m.ID
+		}
+	}
+	return list.Data, nil
+}
+
+// Reach makes sure that something answers HTTP at the URL, whatever it says.
+func (s *Server) Reach(ctx context.Context) error {
+	reply, err := s.do(ctx, "/v1/models", nil)
+	if err != nil {
+		return fmt.Errorf("no server at %s: %w", s.URL, err)
+	}
+	return reply.Body.Close()
+}
+
+// Metrics is the text of GET /metrics, in Prometheus' format.
+func (s *Server) Metrics(ctx context.Context) (string, error) {
+	text, err := s.read(ctx, "/metrics", nil)
+	return string(text), err
+}
+
+// Tokenize gives the model's ids for prompt, without special tokens, from POST
+// /tokenize.
+func (s *Server) Tokenize(ctx context.Context, model, prompt string) ([]int, error) {
+	var reply struct {
+		Tokens []int `json:"tokens"`
+	}
+	err := s.call(ctx, "/tokenize", Object{{"model", model}, {"prompt", prompt}, {"add_special_tokens", false}}, &reply)
+	return reply.Tokens, err
+}
+
+// Detokenize gives the text of ids, from POST /detokenize.
+func (s *Server) Detokenize(ctx context.Context, model string, ids []int) (string, error) {
+	var reply struct {
+		Prompt string `json:"prompt"`
+	}
+	err := s.call(ctx, "/detokenize", Object{{"model", model}, {"tokens", ids}}, &reply)
+	return reply.Prompt, err
+}
+
+// Align cuts each turn's Prompt to PromptLen tokens by the server's count, where
+// it is longer, as vLLM's client does when the server's tokenizer is not its
+// own. Turns before an error may be aligned already.
+func (s *Server) Align(ctx context.Context, model string, turns []*dataset.Turn) error {
+	group, ctx := errgroup.WithContext(ctx)
+	group.SetLimit(alignTogether)
+	for _, turn := range turns {
+		group.Go(func() error {
+			ids, err := s.Tokenize(ctx, model, turn.Prompt)
+			if err != nil || len(ids) <= turn.PromptLen {
+				return err
+			}
+			turn.Prompt, err = s.Detokenize(ctx, model, ids[:turn.PromptLen])
+			return err
+		})
+	}
+	return group.Wait()
+}
+
+// call decodes the reply's JSON into v.
+func (s *Server) call(ctx context.Context, path string, body Object, v any) error {
+	text, err := s.read(ctx, path, body)
+	if err != nil {
+		return err
+	}
+	if err := json.Unmarshal(text, v); err != nil {
+		return fmt.Errorf("reading the reply of %s%s: %w", s.URL, path, err)
+	}
+	return nil
+}
+
+// read gives the body of a reply with status 200.
+func (s *Server) read(ctx context.Context, path string, body Object) ([]byte, error) {
+	reply, err := s.do(ctx, path, body)
+	if err != nil {
+		return nil, fmt.Errorf("%s%s: %w", s.URL, path, err)
+	}
+	defer reply.Body.Close()
+	if reply.StatusCode != http.StatusOK {
+		return nil, fmt.Errorf("%s%s: %w", s.URL, path, failure(metrics.Status, "%s", statusMessage(reply, reply.Body)))
+	}
+	text, err := io.ReadAll(io.LimitReader(reply.Body, maxReply))
+	if err != nil {
+		return nil, fmt.Errorf("%s%s: %w", s.URL, path, cutOff(ctx, err))
+	}
+	return text, nil
+}
+
+// do posts body, or gets when there is none.
+func (s *Server) do(ctx context.Context, path string, body Object) (*http.Response, error) {
+	method, content := http.MethodGet, []byte(nil)
+	if body != nil {
+		method, content = http.MethodPost, AppendJSON(nil, body)
+	}
+	t := &trace{epoch: time.Now()}
+	url := strings.TrimSuffix(s.URL, "/") + path
+	r, err := http.NewRequestWithContext(httptrace.WithClientTrace(ctx, t.hooks()), method, url, bytes.NewReader(content))
+	if err != nil {
+		return nil, failure(metrics.Connect, "%w", err)
+	}
+	if s.Header != nil {
+		r.Header = s.Header.Clone()
+	}
+	reply, err := roundTrip(s.Transport, r)
+	if err != nil {
+		return nil, t.failure(ctx, err)
+	}
+	return reply, nil
+}
