@@ -226,7 +226,9 @@ func TestGoOpenAIReadsTheSame(t *testing.T) {
 	}
 }
 
-func readCompletion(ctx context.Context, client *openai.Client) (text string, usage openai.Usage, err error) {
+func readCompletion(ctx context.Context, client *openai.Client) (string, openai.Usage, error) {
+	var text strings.Builder
+	var usage openai.Usage
 	stream, err := client.CreateCompletionStream(ctx, openai.CompletionRequest{Model: "m", Prompt: "p"})
 	if err != nil {
 		return "", usage, err
@@ -235,13 +237,13 @@ func readCompletion(ctx context.Context, client *openai.Client) (text string, us
 	for {
 		reply, err := stream.Recv()
 		if err == io.EOF {
-			return text, usage, nil
+			return text.String(), usage, nil
 		}
 		if err != nil {
 			return "", usage, err
 		}
 		for _, c := range reply.Choices {
-			text += c.Text
+			text.WriteString(c.Text)
 		}
 		if reply.Usage != nil && reply.Usage.CompletionTokens > 0 {
 			usage = *reply.Usage
@@ -249,7 +251,9 @@ func readCompletion(ctx context.Context, client *openai.Client) (text string, us
 	}
 }
 
-func readChat(ctx context.Context, client *openai.Client) (text string, usage openai.Usage, err error) {
+func readChat(ctx context.Context, client *openai.Client) (string, openai.Usage, error) {
+	var text strings.Builder
+	var usage openai.Usage
 	stream, err := client.CreateChatCompletionStream(ctx, openai.ChatCompletionRequest{Model: "m"})
 	if err != nil {
 		return "", usage, err
@@ -258,13 +262,13 @@ func readChat(ctx context.Context, client *openai.Client) (text string, usage op
 	for {
 		reply, err := stream.Recv()
 		if err == io.EOF {
-			return text, usage, nil
+			return text.String(), usage, nil
 		}
 		if err != nil {
 			return "", usage, err
 		}
 		for _, c := range reply.Choices {
-			text += c.Delta.ReasoningContent + c.Delta.Content
+			text.WriteString(c.Delta.ReasoningContent + c.Delta.Content)
 		}
 		if reply.Usage != nil && reply.Usage.CompletionTokens > 0 {
 			usage = *reply.Usage

@@ -1,0 +1,135 @@
+package loadgen
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync/atomic"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/servebench/servebench/dataset"
+	"github.com/servebench/servebench/metrics"
+)
+
+// wordServer tokenizes words of the form tN into the id N.
+func wordServer(t *testing.T, calls *atomic.Int32) *Server {
+	mux := http.NewServeMux()
+	mux.HandleFunc("POST /tokenize", func(w http.ResponseWriter, r *http.Request) {
+		calls.Add(1)
+		body, _ := io.ReadAll(r.Body)
+		var req struct{ Prompt string }
+		if err := json.Unmarshal(body, &req); err != nil || string(body) != fmt.Sprintf(`{"model": "m", "prompt": %q, "add_special_tokens": false}`, req.Prompt) {
+			t.Errorf("POST /tokenize %s", body)
+		}
+		ids := []int{}
+		for word := range strings.FieldsSeq(req.Prompt) {
+			var id int
+			fmt.Sscanf(word, "t%d", &id)
+			ids = append(ids, id)
+		}
+		_ = json.NewEncoder(w).Encode(map[string]any{"count": len(ids), "max_model_len": 100, "tokens": ids})
+	})
+	mux.HandleFunc("POST /detokenize", func(w http.ResponseWriter, r *http.Request) {
+		calls.Add(1)
+		body, _ := io.ReadAll(r.Body)
+		var req struct{ Tokens []int }
+		if err := json.Unmarshal(body, &req); err != nil || !strings.HasPrefix(string(body), `{"model": "m", "tokens": [`) {
+			t.Errorf("POST /detokenize %s", body)
+		}
+		words := ""
+		for _, id := range req.Tokens {
+			words += fmt.Sprintf(" t%d", id)
+		}
+		_ = json.NewEncoder(w).Encode(map[string]string{"prompt": words[1:]})
+	})
+	mux.HandleFunc("GET /v1/models", func(w http.ResponseWriter, r *http.Request) {
+		if r.Header.Get("Authorization") != "Bearer key" {
+			w.WriteHeader(http.StatusUnauthorized)
+			_, _ = io.WriteString(w, `{"error":{"message":"who are you?"}}`)
+			return
+		}
+		_, _ = io.WriteString(w, `{"object":"list","data":[{"id":"m","root":"org/m","permission":[{"group":null}]},{"id":"lora"}]}`)
+	})
+	mux.HandleFunc("GET /metrics", func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "up 1\n") })
+	web := httptest.NewServer(mux)
+	transport := Connections{}.Transport()
+	t.Cleanup(func() { transport.CloseIdleConnections(); web.Close() })
+	return &Server{URL: web.URL, Header: Headers("key", nil), Transport: transport}
+}
+
+func TestServerIsAsked(t *testing.T) {
+	s := wordServer(t, new(atomic.Int32))
+	models, err := s.Models(t.Context())
+	if want := []Model{{"m", "org/m"}, {"lora", "lora"}}; err != nil || !cmp.Equal(want, models) {
+		t.Errorf("models %v, %v; want %v", models, err, want)
+	}
+	if text, err := s.Metrics(t.Context()); text != "up 1\n" || err != nil {
+		t.Errorf("metrics %q, %v", text, err)
+	}
+	if err := s.Reach(t.Context()); err != nil {
+		t.Error(err)
+	}
+	ids, err := s.Tokenize(t.Context(), "m", "t5 t6")
+	if err != nil || !cmp.Equal([]int{5, 6}, ids) {
+		t.Errorf("ids %v, %v", ids, err)
+	}
+	if text, err := s.Detokenize(t.Context(), "m", ids); text != "t5 t6" || err != nil {
+		t.Errorf("text %q, %v", text, err)
+	}
+}
+
+func TestServerFailsByClass(t *testing.T) {
+	s := wordServer(t, new(atomic.Int32))
+	s.Header = nil
+	_, err := s.Models(t.Context())
+	f, ok := errors.AsType[*Failure](err)
+	if !ok || f.Class != metrics.Status || err.Error() != s.URL+"/v1/models: 401 Unauthorized: who are you?" {
+		t.Errorf("without a key: %v", err)
+	}
+	if err := s.Reach(t.Context()); err != nil {
+		t.Errorf("a server that refuses is there all the same: %v", err)
+	}
+	if err := s.call(t.Context(), "/metrics", nil, &struct{}{}); err == nil || !strings.HasPrefix(err.Error(), "reading the reply of "+s.URL+"/metrics: ") {
+		t.Errorf("no JSON: %v", err)
+	}
+
+	gone := httptest.NewServer(nil)
+	gone.Close()
+	s.URL = gone.URL
+	err = s.Reach(t.Context())
+	f, ok = errors.AsType[*Failure](err)
+	if !ok || f.Class != metrics.Connect || !strings.HasPrefix(err.Error(), "no server at "+gone.URL+": ") {
+		t.Errorf("without a server: %v", err)
+	}
+}
+
+func TestAlignCutsWhatIsTooLong(t *testing.T) {
+	var calls atomic.Int32
+	s := wordServer(t, &calls)
+	var turns []*dataset.Turn
+	for i := range 200 {
+		turns = append(turns, &dataset.Turn{Prompt: fmt.Sprintf("t%d t1 t2", i), PromptLen: 1 + i%4})
+	}
+	if err := s.Align(t.Context(), "m", turns); err != nil {
+		t.Fatal(err)
+	}
+	for i, turn := range turns {
+		want := []string{fmt.Sprintf("t%d", i), "t1", "t2"}[:min(3, 1+i%4)]
+		if turn.Prompt != strings.Join(want, " ") || turn.PromptLen != 1+i%4 {
+			t.Errorf("turn %d: %q of %d tokens, want %q", i, turn.Prompt, turn.PromptLen, want)
+		}
+	}
+	if n := calls.Load(); n != 200+100 {
+		t.Errorf("%d calls, want one each and another for those too long", n)
+	}
+	s.URL += "/nowhere"
+	if err := s.Align(t.Context(), "m", turns); err == nil {
+		t.Error("no error from a server that cannot tokenize")
+	}
+}
