@@ -30,9 +30,7 @@ func ReadBlocks(r io.Reader, ask Ask) ([]*Summary, error) {
 	lines := bufio.NewScanner(r)
 	lines.Buffer(nil, maxTextLine)
 	for lines.Scan() {
-		// What a terminal would show last of a line that was rewritten.
-		text := strings.TrimRight(lines.Text(), "\r")
-		b.line(text[strings.LastIndexByte(text, '\r')+1:])
+		b.line(lines.Text())
 	}
 	if err := lines.Err(); err != nil {
 		return nil, fmt.Errorf("reading text: %w", err)
@@ -110,10 +108,10 @@ func (b *blockReader) close() {
 func (s *Summary) setLine(label, value string) bool {
 	if label == sglangLabel {
 		s.Warnings = append(s.Warnings, "this looks like a block of SGLang's: only what it shares with vLLM's is read")
-		return true
+		return false
 	}
 	v, err := strconv.ParseFloat(value, 64)
-	if err != nil || math.IsNaN(v) || math.IsInf(v, 0) {
+	if err != nil || !(v >= 0 && v < math.MaxInt) {
 		return false
 	}
 	if set, ok := blockLabels[label]; ok {
@@ -157,13 +155,20 @@ func (s *Summary) setStatistic(label string, v float64) bool {
 		if err != nil || which[0] != 'P' || !(p >= 0 && p <= 100) {
 			return false
 		}
-		q.percentiles[p] = v
-		if !slices.Contains(c.Percentiles, p) {
-			c.Percentiles = append(c.Percentiles, p)
-		}
+		c.Percentiles = insertAfter(c.Percentiles, q.last, p)
+		q.percentiles[p], q.last = v, p
 	}
 	if !slices.Contains(c.Metrics, metric) {
 		c.Metrics = append(c.Metrics, metric)
 	}
 	return true
+}
+
+// insertAfter adds p, unless it is there, behind the one that came before it in
+// its section. So the order holds when lines of the sections before are missing.
+func insertAfter(ps []float64, before, p float64) []float64 {
+	if slices.Contains(ps, p) {
+		return ps
+	}
+	return slices.Insert(ps, slices.Index(ps, before)+1, p)
 }

@@ -138,14 +138,20 @@ func TestPastTheCapNumbersAreApproximate(t *testing.T) {
 
 func TestSummaryIsNotChangedByLaterRecords(t *testing.T) {
 	c := NewCollector(&Header{})
+	c.KeepOutcomes = true
 	records := requests(20)
+	slices.Reverse(records)
 	for _, r := range records[:10] {
 		c.Add(r)
 	}
 	s := c.Summary(5)
 	before := s.ITL.Percentile(90)
-	for _, r := range records[10:] {
+	for _, r := range records[10:14] {
 		c.Add(r)
+	}
+	c.Summary(6)
+	if s.Outcomes[0].Index != 10 || s.Outcomes[9].Index != 19 {
+		t.Errorf("outcomes from %d to %d", s.Outcomes[0].Index, s.Outcomes[9].Index)
 	}
 	if s.Completed != 10 || s.ITL.Percentile(90) != before || len(s.TTFT.exact) != 10 {
 		t.Errorf("%d completed, P90 %v, was %v", s.Completed, s.ITL.Percentile(90), before)

@@ -42,12 +42,13 @@ type Distribution struct {
 type quote struct {
 	mean, median, std float64
 	percentiles       map[float64]float64
+	last              float64 // percentile read last, NaN before the first
 	empty             float64 // what any other is that has no values: NaN, or 0 when the file says there are none
 }
 
 func newQuote() *quote {
 	nan := math.NaN()
-	return &quote{mean: nan, median: nan, std: nan, percentiles: map[float64]float64{}, empty: nan}
+	return &quote{mean: nan, median: nan, std: nan, percentiles: map[float64]float64{}, last: nan, empty: nan}
 }
 
 // Add takes one value, in seconds. The histogram covers 0 to 8 h; a value

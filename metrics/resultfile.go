@@ -173,7 +173,7 @@ func (f *resultFile) date(s *Summary) {
 func (f *resultFile) config() Config {
 	c := Config{
 		Backend: f.text("backend"), Model: f.text("model_id"), Tokenizer: f.text("tokenizer_id"),
-		NumPrompts:    max(f.count("num_prompts"), 0), MaxConcurrency: max(f.count("max_concurrency"), 0),
+		NumPrompts: max(f.count("num_prompts"), 0), MaxConcurrency: max(f.count("max_concurrency"), 0),
 		RequestRate: f.number("request_rate"), Burstiness: f.number("burstiness"), Label: f.text("label"),
 		Metadata: f.metadata(),
 	}

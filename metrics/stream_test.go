@@ -206,23 +206,21 @@ func TestShardsMergeOnOneClock(t *testing.T) {
 	for shard := range 2 {
 		h := testHeader("r")
 		h.Shard, h.Shards = shard, 2
-		// The second shard's machine is 30 s ahead, and it began half a second later.
-		behind := time.Duration(shard) * 500 * time.Millisecond
+		// The second shard's machine is 30 s ahead, and it began one second later.
+		behind := time.Duration(shard) * time.Second
 		h.ClockOffset += time.Duration(shard) * 30 * time.Second
 		h.Epoch = h.Epoch.Add(behind + time.Duration(shard)*30*time.Second)
 		r := testRecord("r", shard, 20)
 		writeRun(t, NewStreamWriter(&cat), h, r)
-		onOneClock := testRecord("r", shard, 20)
-		onOneClock.shift(behind)
-		c.Add(onOneClock)
+		c.Add(testRecord("r", 2*shard, 20)) // sent a second later than record 1
 	}
-	want := c.Summary(13)
+	want := c.Summary(13.5)
 	sums, err := ReadStream(&cat, Ask{})
 	if err != nil || len(sums) != 1 {
 		t.Fatalf("%d runs, %v", len(sums), err)
 	}
 	got := sums[0]
-	if got.Seconds != 13 || got.Completed != 2 || got.PeakConcurrent != want.PeakConcurrent ||
+	if got.Seconds != 13.5 || got.Completed != 2 || got.PeakConcurrent != want.PeakConcurrent ||
 		got.PeakOutput != want.PeakOutput || got.TTFT.Mean() != want.TTFT.Mean() || len(got.Warnings) != 0 {
 		t.Errorf("%v s, %d completed, peaks %d and %v; want those of one run", got.Seconds, got.Completed, got.PeakConcurrent, got.PeakOutput)
 	}
