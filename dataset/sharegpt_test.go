@@ -135,6 +135,7 @@ func TestBadShareGPTFileIsNamedWithItsLine(t *testing.T) {
 		{"[\n" + fits + "\n" + fits + "]", "f.json:3: expected comma after array element"},
 		{"[\n" + fits + ",\n{\"conversations\":\n{}}]", "f.json:4: conversations: unexpected JSON object"},
 		{"[\n" + fits + ",\n{\"conversations\":\n[\n{\"value\":5}]}]", "f.json:5: conversations.value: unexpected JSON number"},
+		{"[\n" + fits + ",\n\n\n\n\n{\"conversations\":5\n,\n\"x\":1}]", "f.json:7: conversations: unexpected JSON number"},
 		{"[\n5]", "f.json:2: entry: unexpected JSON number"},
 		{"[\n" + fits + ",\n\n{\"conversations\":[{\"value\":\"a\"},\n{}]}]", `f.json:4: one of the first two messages has no "value"`},
 		{"[\n" + strings.Replace(fits, "{", `{"image":"x.png",`, 1) + "]", "f.json:2: images and videos are not supported yet"},
