@@ -129,6 +129,8 @@ func (b *bench) measure(ctx context.Context) (*metrics.Summary, error) {
 			stopProgress = b.showProgress(live)
 		},
 	}
+	unhook := context.AfterFunc(ctx, func() { b.tellDraining(live) })
+	defer unhook()
 	for rec, err := range run.Records(ctx) {
 		if err != nil {
 			stopProgress()
@@ -197,8 +199,25 @@ func (b *bench) showProgress(live *loadgen.Live) (stop func()) {
 	if b.Results.NoProgress {
 		return func() {}
 	}
-	p := &progress{w: b.talk, tty: b.talk == io.Writer(os.Stderr) && term.IsTerminal(int(os.Stderr.Fd())), total: b.n, live: live}
+	p := &progress{w: b.talk, tty: b.onTerminal(), total: b.n, live: live}
 	return p.show()
+}
+
+func (b *bench) onTerminal() bool {
+	f, ok := b.talk.(*os.File)
+	return ok && term.IsTerminal(int(f.Fd()))
+}
+
+// tellDraining says what the first interrupt has begun.
+func (b *bench) tellDraining(live *loadgen.Live) {
+	if b.Limits.Drain <= 0 {
+		return
+	}
+	if b.onTerminal() {
+		fmt.Fprintln(b.talk) // leaves the line of the progress
+	}
+	fmt.Fprintf(b.talk, "interrupted: %d requests in flight have %s to end; interrupt again to quit at once\n",
+		live.Sent.Load()-live.Ended.Load(), b.Limits.Drain)
 }
 
 func rateChanges(a loadgen.Arrivals, n int, epoch time.Time) ([]metrics.RateChange, error) {

@@ -14,10 +14,12 @@ import (
 	"time"
 )
 
-const (
-	ollamaVersion = "v0.6.5"
-	modelName     = "tiny"
-)
+const ollamaVersion = "v0.6.5"
+
+// modelName is the tiny model's as ollama lists it. Under the shorter name that
+// ollama also answers to, servebench would try the model with a request of its own
+// before the load.
+const modelName = "tiny:latest"
 
 // The prompts are at most 1024 words of a token each, so 1280 tokens hold any of
 // them, the template and the answer. One thread is no slower on a model of this

@@ -38,7 +38,7 @@ func openResults(o resultOptions, stdout *os.File) (*results, error) {
 	default:
 		f, err := os.OpenFile(o.Stream, os.O_CREATE|os.O_TRUNC|os.O_WRONLY, 0o600)
 		if err != nil {
-			return nil, fmt.Errorf("argument -o/--output: %w", err)
+			return nil, fmt.Errorf("argument -o/--record-to: %w", err)
 		}
 		r.file = f
 	}

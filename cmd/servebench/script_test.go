@@ -1,0 +1,110 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"io"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/rogpeppe/go-internal/testscript"
+)
+
+func TestMain(m *testing.M) {
+	testscript.Main(m, map[string]func(){
+		"servebench": func() { os.Exit(servebench(context.Background(), os.Args[1:])) },
+	})
+}
+
+func TestScripts(t *testing.T) {
+	testscript.Run(t, scripts("testdata/script"))
+}
+
+func scripts(dir string) testscript.Params {
+	return testscript.Params{
+		Dir: dir,
+		Setup: func(env *testscript.Env) error {
+			root, err := filepath.Abs("../../testdata")
+			env.Setenv("DATA", root)
+			return err
+		},
+		Cmds: map[string]func(*testscript.TestScript, bool, []string){
+			"server": startServer,
+			"await":  awaitRunning,
+			"insist": insist,
+		},
+	}
+}
+
+// startServer runs servebench sim with the arguments given until the end of the
+// script, and puts its URL into $URL.
+func startServer(ts *testscript.TestScript, _ bool, args []string) {
+	ctx, cancel := context.WithCancel(context.Background())
+	out, in := io.Pipe()
+	cmd := newSimCommand()
+	cmd.SetArgs(append([]string{"--port", "0"}, args...))
+	cmd.SetOut(in)
+	cmd.SilenceErrors, cmd.SilenceUsage = true, true
+	ended := make(chan error, 1)
+	go func() {
+		err := cmd.ExecuteContext(ctx)
+		in.CloseWithError(err)
+		ended <- err
+	}()
+	line, err := bufio.NewReader(out).ReadString('\n')
+	ts.Check(err)
+	ts.Setenv("URL", strings.TrimSpace(strings.TrimPrefix(line, "listening on ")))
+	ts.Defer(func() {
+		cancel()
+		<-ended
+	})
+}
+
+// awaitRunning waits until the server at $URL runs as many requests at least.
+func awaitRunning(ts *testscript.TestScript, _ bool, args []string) {
+	want, err := strconv.ParseFloat(args[0], 64)
+	ts.Check(err)
+	for range 1000 {
+		if requestsRunning(ts) >= want {
+			return
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
+	ts.Fatalf("the server never ran %s requests", args[0])
+}
+
+func requestsRunning(ts *testscript.TestScript) float64 {
+	reply, err := http.Get(ts.Getenv("URL") + "/metrics")
+	ts.Check(err)
+	defer reply.Body.Close()
+	for lines := bufio.NewScanner(reply.Body); lines.Scan(); {
+		if value, ok := strings.CutPrefix(lines.Text(), "vllm:num_requests_running{"); ok {
+			_, value, _ = strings.Cut(value, "} ")
+			n, err := strconv.ParseFloat(value, 64)
+			ts.Check(err)
+			return n
+		}
+	}
+	return 0
+}
+
+// insist interrupts the script's background commands again and again until they
+// have ended.
+func insist(ts *testscript.TestScript, _ bool, _ []string) {
+	for range 1000 {
+		going := false
+		for _, cmd := range ts.BackgroundCmds() {
+			going = cmd.Process.Signal(os.Interrupt) == nil || going
+		}
+		if !going {
+			return
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
+	ts.Fatalf("interrupts have no effect")
+}

@@ -1,0 +1,157 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"os"
+	"os/signal"
+	"strconv"
+	"syscall"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/servebench/servebench/dataset/tokenizer"
+	"github.com/servebench/servebench/loadgen/sim"
+)
+
+// simOptions are the flags of servebench sim.
+type simOptions struct {
+	sim.Config
+	host      string
+	port      int
+	tokenizer string
+	faults    string
+	ready     string
+}
+
+func newSimCommand() *cobra.Command {
+	var o simOptions
+	cmd := &cobra.Command{
+		Use:   "sim",
+		Short: "Serve the OpenAI API like vLLM, with a simulated engine and random words",
+		Long: `Serve the OpenAI API like vLLM, with a simulated engine and random words.
+
+Once the server accepts connections, it prints "listening on URL" on stdout.
+SIGINT and SIGTERM end it.
+
+Faults are given as a list, as in --fault stall=3,crlf, for all requests or, by
+--fault-probability and --fault-every, for some. A request with the header
+` + sim.FaultHeader + ` chooses its own; "none" means none.
+
+` + sim.FaultHelp(),
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			ctx, stop := signal.NotifyContext(cmd.Context(), os.Interrupt, syscall.SIGTERM)
+			defer stop()
+			return o.serve(ctx, cmd.OutOrStdout())
+		},
+	}
+	o.bind(cmd.Flags())
+	return cmd
+}
+
+func (o *simOptions) bind(f *pflag.FlagSet) {
+	f.SortFlags = false
+	f.StringVar(&o.host, "host", "127.0.0.1", "address to listen on")
+	f.IntVar(&o.port, "port", 8000, "port to listen on; 0 for any that is free")
+	f.StringVar(&o.ready, "ready-file", "", "file that gets the server's URL once it accepts connections")
+
+	f.StringVar(&o.Model, "model", "stub-32000", "model to pretend to be, as root in /v1/models")
+	f.StringVar(&o.ServedModelName, "served-model-name", "", "name of the model in the API (the model unless given)")
+	f.StringVar(&o.tokenizer, "tokenizer", "", "tokenizer: stub-N, or a tokenizer.json or its folder (the model unless given)")
+	f.IntVar(&o.MaxModelLen, "max-model-len", 32768, "tokens of a prompt and its output at most")
+	f.IntVar(&o.MaxNumSeqs, "max-num-seqs", 256, "requests in the batch at most; others wait")
+	f.IntVar(&o.MaxNumBatchedTokens, "max-num-batched-tokens", 2048, "tokens in a step at most; longer prompts are prefilled in chunks")
+	f.IntVar(&o.MeanOutputLen, "mean-output-len", 128, "mean output length of requests without ignore_eos, before max_tokens")
+	f.Uint64Var(&o.Seed, "seed", 0, "seed of text, output lengths, jitter and faults")
+
+	f.DurationVar(&o.Cost.Base, "step-base", sim.DefaultCost.Base, "time of a step")
+	f.DurationVar(&o.Cost.PerSequence, "step-per-sequence", sim.DefaultCost.PerSequence, "more time for each request that gives a token in it")
+	f.DurationVar(&o.Cost.PerPromptToken, "step-per-prompt-token", sim.DefaultCost.PerPromptToken, "more time for each prompt token prefilled in it")
+	f.Float64Var(&o.Jitter, "jitter", 0.02, "spread of step times: standard deviation of their logarithm")
+
+	f.IntVar(&o.Speculative.Tokens, "num-speculative-tokens", 0, "tokens drafted in a decoding step; 0 for no speculation")
+	f.Float64Var(&o.Speculative.Acceptance, "speculative-acceptance", 0.7, "chance of a draft token to be accepted after those before it")
+	f.StringVar(&o.Lead.Field, "lead", "", "what chat answers begin with: reasoning_content, reasoning or tool_calls")
+	f.IntVar(&o.Lead.Tokens, "lead-tokens", 0, "how many of their tokens are that")
+
+	f.StringVar(&o.faults, "fault", "", "how to misbehave: a list of the faults above")
+	f.Float64Var(&o.Faults.Probability, "fault-probability", 0, "chance of a request to be met with --fault")
+	f.IntVar(&o.Faults.Every, "fault-every", 0, "meet every Nth request with --fault")
+}
+
+// serve runs the server until ctx ends.
+func (o *simOptions) serve(ctx context.Context, stdout io.Writer) error {
+	server, err := o.server()
+	if err != nil {
+		return err
+	}
+	defer server.Close()
+	listener, err := net.Listen("tcp", net.JoinHostPort(o.host, strconv.Itoa(o.port)))
+	if err != nil {
+		return exitError{err, exitNo}
+	}
+	web := &http.Server{Handler: server}
+	served := make(chan error, 1)
+	go func() { served <- web.Serve(listener) }()
+
+	if err := o.announce("http://"+listener.Addr().String(), stdout); err != nil {
+		web.Close()
+		<-served
+		return exitError{err, exitNo}
+	}
+	select {
+	case err := <-served:
+		return exitError{err, exitNo}
+	case <-ctx.Done():
+	}
+	server.Close()
+	web.Close()
+	<-served
+	return nil
+}
+
+func (o *simOptions) server() (*sim.Server, error) {
+	faults, err := sim.ParseFaults(o.faults)
+	if err != nil {
+		return nil, fmt.Errorf("--fault: %w", err)
+	}
+	if faults == nil && (o.Faults.Probability != 0 || o.Faults.Every != 0) {
+		return nil, fmt.Errorf("--fault-probability and --fault-every need --fault")
+	}
+	name := o.tokenizer
+	if name == "" {
+		name = o.Model
+	}
+	words, err := tokenizer.Open(name)
+	if err != nil {
+		return nil, fmt.Errorf("--tokenizer: %w", err)
+	}
+	cfg := o.Config
+	cfg.Tokenizer, cfg.Faults.List = words, faults
+	if cfg.MaxModelLen == 0 || cfg.MaxNumSeqs == 0 || cfg.MaxNumBatchedTokens == 0 || cfg.MeanOutputLen == 0 {
+		return nil, fmt.Errorf("--max-model-len, --max-num-seqs, --max-num-batched-tokens and --mean-output-len must be 1 or more")
+	}
+	if cfg.Cost == (sim.Cost{}) {
+		cfg.Cost.Base = 1 // asked for no time, not for the default
+	}
+	return sim.New(cfg)
+}
+
+// announce says where the server is. The ready file appears whole.
+func (o *simOptions) announce(url string, stdout io.Writer) error {
+	if o.ready != "" {
+		if err := os.WriteFile(o.ready+".new", []byte(url+"\n"), 0o644); err != nil {
+			return err
+		}
+		if err := os.Rename(o.ready+".new", o.ready); err != nil {
+			return err
+		}
+	}
+	_, err := fmt.Fprintln(stdout, "listening on", url)
+	return err
+}

@@ -1,0 +1,145 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"io"
+	"net"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+)
+
+// startSim runs the verb and returns its URL and a function that waits for its
+// end.
+func startSim(t *testing.T, ctx context.Context, args ...string) (url string, wait func() error) {
+	t.Helper()
+	out, in := io.Pipe()
+	cmd := newSimCommand()
+	cmd.SetArgs(append([]string{"--port", "0"}, args...))
+	cmd.SetOut(in)
+	cmd.SilenceErrors, cmd.SilenceUsage = true, true
+	ended := make(chan error, 1)
+	go func() {
+		err := cmd.ExecuteContext(ctx)
+		in.CloseWithError(err)
+		ended <- err
+	}()
+	line, err := bufio.NewReader(out).ReadString('\n')
+	if err != nil {
+		t.Fatal(err)
+	}
+	url, ok := strings.CutPrefix(strings.TrimSpace(line), "listening on ")
+	if !ok {
+		t.Fatalf("printed %q", line)
+	}
+	return url, func() error { return <-ended }
+}
+
+func fetch(t *testing.T, url string) string {
+	t.Helper()
+	resp, err := http.Get(url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer resp.Body.Close()
+	body, err := io.ReadAll(resp.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(body)
+}
+
+func TestSimServesUntilItsContextEnds(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	ready := filepath.Join(t.TempDir(), "url")
+	url, wait := startSim(t, ctx, "--served-model-name", "small", "--max-model-len", "77", "--ready-file", ready)
+	if models := fetch(t, url+"/v1/models"); !strings.Contains(models, `"id":"small"`) || !strings.Contains(models, `"max_model_len":77`) || !strings.Contains(models, `"root":"stub-32000"`) {
+		t.Errorf("/v1/models: %s", models)
+	}
+	if said, err := os.ReadFile(ready); err != nil || string(said) != url+"\n" {
+		t.Errorf("the ready file holds %q, %v, want %s", said, err, url)
+	}
+	cancel()
+	if err := wait(); err != nil {
+		t.Errorf("ended with %v", err)
+	}
+	if _, err := http.Get(url + "/health"); err == nil {
+		t.Error("still serving")
+	}
+}
+
+func TestSimEndsOnSIGTERM(t *testing.T) {
+	url, wait := startSim(t, t.Context(), "--step-base", "1h")
+	resp, err := http.Post(url+"/v1/completions", "application/json", strings.NewReader(`{"prompt":"tok1","stream":true}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer resp.Body.Close()
+	if err := syscall.Kill(os.Getpid(), syscall.SIGTERM); err != nil {
+		t.Fatal(err)
+	}
+	if err := wait(); err != nil {
+		t.Errorf("ended with %v", err)
+	}
+	if _, err := io.Copy(io.Discard, resp.Body); err == nil {
+		t.Error("a stream in flight ended as if it were complete")
+	}
+}
+
+func TestSimMisbehavesAsToldTo(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	url, wait := startSim(t, ctx, "--fault", "status=418", "--fault-every", "1")
+	resp, err := http.Post(url+"/v1/completions", "application/json", strings.NewReader(`{"prompt":"tok1"}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	resp.Body.Close()
+	if resp.StatusCode != http.StatusTeapot {
+		t.Errorf("status %d, want 418", resp.StatusCode)
+	}
+	cancel()
+	wait()
+}
+
+func TestSimRefusesBadFlags(t *testing.T) {
+	taken, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer taken.Close()
+	_, port, _ := net.SplitHostPort(taken.Addr().String())
+	for _, row := range []struct {
+		args, says string
+		code       int
+	}{
+		{"--fault nonsense", `--fault: there is no fault "nonsense"`, 0},
+		{"--fault-every 3", "need --fault", 0},
+		{"--model no/such/model", "--tokenizer: ", 0},
+		{"--max-num-batched-tokens 8", "max-num-batched-tokens (8)", 0},
+		{"--max-num-seqs 0", "--max-num-seqs", 0},
+		{"--lead role --lead-tokens 3", "reasoning_content", 0},
+		{"--nonsense", "--nonsense", 0},
+		{"argument", "argument", 0},
+		{"--port " + port, "address already in use", exitNo},
+		{"--port 0 --ready-file /no/such/folder/url", "/no/such/folder/url", exitNo},
+	} {
+		cmd := newSimCommand()
+		cmd.SetArgs(strings.Fields(row.args))
+		cmd.SetOut(io.Discard)
+		cmd.SetErr(io.Discard)
+		err := cmd.ExecuteContext(t.Context())
+		if err == nil || !strings.Contains(err.Error(), row.says) {
+			t.Errorf("%s: %v, want it to say %q", row.args, err, row.says)
+			continue
+		}
+		var exit exitError
+		if errors.As(err, &exit); exit.code != row.code {
+			t.Errorf("%s: exit code %d, want %d", row.args, exit.code, row.code)
+		}
+	}
+}
