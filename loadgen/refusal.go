@@ -1,7 +1,6 @@
 package loadgen
 
 import (
-	"bytes"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -9,6 +8,7 @@ import (
 	"net/http"
 	"regexp"
 	"strings"
+	"unicode"
 
 	"github.com/servebench/servebench/metrics"
 )
@@ -28,7 +28,7 @@ func refusal(reply *http.Response, body io.Reader) error {
 		return failure(metrics.Status, "%s", statusMessage(reply, body))
 	case encoding != "" && encoding != "identity":
 		return failure(metrics.Malformed, "the answer is compressed (%s) though nobody asked for it", encoding)
-	case kind == "text/event-stream" || kind == "":
+	case !isDocument(kind):
 		return nil
 	}
 	text := readText(body)
@@ -36,6 +36,12 @@ func refusal(reply *http.Response, body io.Reader) error {
 		return failure(metrics.InStream, "%s", message)
 	}
 	return failure(metrics.Malformed, "the answer is %s, not an event stream: %s", kind, shorten(plainText(text)))
+}
+
+// isDocument tells the media types that are no event stream from all others:
+// servers and proxies that do stream are careless about what they call it.
+func isDocument(kind string) bool {
+	return kind == "text/html" || kind == "application/json" || kind == "application/x-ndjson" || strings.HasSuffix(kind, "+json")
 }
 
 // statusMessage is the status line and what the server says about it.
@@ -83,32 +89,49 @@ func errorMessage(text []byte) string {
 	return shorten(reply.Message)
 }
 
-// saying is what an error object, a list of complaints or a plain text says.
+// saying is what an error says: one complaint or a list of them.
 func saying(raw json.RawMessage) string {
+	var list []json.RawMessage
+	if json.Unmarshal(raw, &list) != nil {
+		return complaint(raw)
+	}
+	parts := make([]string, len(list))
+	for i, part := range list {
+		parts[i] = complaint(part)
+	}
+	return strings.Join(parts, "; ")
+}
+
+// complaint is a plain text, an error object's message, or failing those the
+// JSON itself.
+func complaint(raw json.RawMessage) string {
 	var text string
 	if json.Unmarshal(raw, &text) == nil {
 		return text
 	}
 	var object struct {
 		Message string `json:"message"`
-		Msg     string `json:"msg"` // pydantic's
+		Msg     string `json:"msg"` // pydantic's, with what it is about in loc
 		Loc     []any  `json:"loc"`
 	}
-	if json.Unmarshal(raw, &object) == nil && object.Message+object.Msg != "" {
-		if len(object.Loc) > 0 {
-			return strings.ReplaceAll(strings.Trim(fmt.Sprint(object.Loc), "[]"), " ", ".") + ": " + object.Msg
-		}
-		return object.Message + object.Msg
+	_ = json.Unmarshal(raw, &object) // what is of another type is not a message
+	if object.Message != "" {
+		return object.Message
 	}
-	var list []json.RawMessage
-	if json.Unmarshal(raw, &list) == nil {
-		parts := make([]string, len(list))
-		for i, part := range list {
-			parts[i] = saying(part)
-		}
-		return strings.Join(parts, "; ")
+	if object.Msg == "" {
+		return string(raw)
 	}
-	return string(raw)
+	where := ""
+	for i, part := range object.Loc {
+		if i > 0 {
+			where += "."
+		}
+		where += fmt.Sprint(part)
+	}
+	if where != "" {
+		where += ": "
+	}
+	return where + object.Msg
 }
 
 var (
@@ -127,14 +150,17 @@ func plainText(text string) string {
 	return strings.Join(strings.Fields(text), " ")
 }
 
-// shorten keeps the start of a long message.
+// shorten keeps the start of a long message, on one line and fit for a terminal.
 func shorten(message string) string {
-	if len(message) <= maxMessage {
-		return message
+	cut := message[:min(len(message), maxMessage)]
+	cut = strings.Map(func(r rune) rune {
+		if unicode.IsControl(r) {
+			return ' '
+		}
+		return r
+	}, strings.ToValidUTF8(cut, ""))
+	if len(message) > maxMessage {
+		cut += "…"
 	}
-	return strings.ToValidUTF8(message[:maxMessage], "") + "…"
+	return cut
 }
-
-var doneMark = []byte("[DONE]")
-
-func isDone(data []byte) bool { return bytes.Equal(bytes.TrimSpace(data), doneMark) }

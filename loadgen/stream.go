@@ -1,6 +1,7 @@
 package loadgen
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"io"
@@ -22,7 +23,10 @@ const (
 	maxKept = 1 << 20
 )
 
-var errStopped = errors.New("the consumer has seen enough")
+var (
+	errStopped = errors.New("the consumer has seen enough")
+	doneMark   = []byte("[DONE]")
+)
 
 // A stream is one streamed answer being read. Its buffers serve the next one, too.
 type stream struct {
@@ -73,7 +77,7 @@ func (s *stream) chunksTo(ctx context.Context, yield func(Chunk) bool) error {
 			return s.verdict()
 		case err != nil:
 			return cutOff(ctx, err)
-		case isDone(e.data):
+		case bytes.Equal(bytes.TrimSpace(e.data), doneMark):
 			s.done = true
 			s.linger()
 			return s.verdict()

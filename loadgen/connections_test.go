@@ -1,0 +1,157 @@
+package loadgen
+
+import (
+	"context"
+	"errors"
+	"io"
+	"log"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/servebench/servebench/metrics"
+)
+
+// failing sends one request in fake time over connections that dial makes.
+func failing(ctx context.Context, url string, dial func(context.Context, string, string) (net.Conn, error)) (*Failure, *metrics.Record) {
+	epoch := time.Now()
+	transport := Connections{Timeout: time.Minute, Dial: dial}.Transport()
+	defer transport.CloseIdleConnections()
+	o := OpenAI{URL: url, Transport: transport}
+	rec := &metrics.Record{}
+	var failed *Failure
+	for _, err := range o.Send(ctx, epoch, &Request{Body: []byte("{}")}, rec) {
+		failed, _ = errors.AsType[*Failure](err)
+	}
+	rec.End = time.Since(epoch)
+	time.Sleep(week)
+	return failed, rec
+}
+
+func TestConnectingFails(t *testing.T) {
+	refused := &net.OpError{Op: "dial", Net: "tcp", Err: errors.New("connection refused")}
+	silent := func(context.Context, string, string) (net.Conn, error) {
+		client, server := net.Pipe()
+		go io.Copy(io.Discard, server)
+		return client, nil
+	}
+	for _, test := range []struct {
+		name, url string
+		dial      func(context.Context, string, string) (net.Conn, error)
+		want      string
+		end       time.Duration
+	}{
+		{"refused", "http://server.test", func(context.Context, string, string) (net.Conn, error) { return nil, refused },
+			"dial tcp: connection refused", 0},
+		{"no answer", "http://server.test", func(ctx context.Context, _, _ string) (net.Conn, error) {
+			<-ctx.Done()
+			return nil, ctx.Err()
+		}, "timed out: context deadline exceeded", time.Minute},
+		{"no handshake", "https://server.test", silent, "timed out: net/http: TLS handshake timeout", time.Minute},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				failed, rec := failing(t.Context(), test.url, test.dial)
+				if failed == nil || failed.Class != metrics.Connect || failed.Error() != test.want || rec.End != test.end {
+					t.Fatalf("%v at %v; want %q at %v", failed, rec.End, test.want, test.end)
+				}
+				if rec.Attempts != 0 || rec.Status != 0 || rec.Conn != (metrics.Conn{}) {
+					t.Errorf("record %+v of a request that was never sent", rec)
+				}
+			})
+		})
+	}
+}
+
+func TestStoppingTheRunCancels(t *testing.T) {
+	for _, reply := range []string{"", streamHead, streamHead + framed(aChunk)} {
+		synctest.Test(t, func(t *testing.T) {
+			ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
+			defer cancel()
+			failed, rec := failing(ctx, "http://server.test", dialScript(func(c net.Conn) bool {
+				_, _ = io.WriteString(c, reply)
+				time.Sleep(time.Hour)
+				return true
+			}))
+			if failed == nil || failed.Class != metrics.Cancelled || rec.End != 5*time.Second {
+				t.Errorf("after %q: %v at %v", reply, failed, rec.End)
+			}
+		})
+	}
+}
+
+func TestARequestIsSentOnce(t *testing.T) {
+	// The second request meets a connection that the server drops unread:
+	// net/http would gladly send one again whose body it could have twice.
+	synctest.Test(t, func(t *testing.T) {
+		dials, requests := 0, 0
+		dial := dialScript(func(c net.Conn) bool {
+			if requests++; requests > 1 {
+				return true
+			}
+			_, _ = io.WriteString(c, streamHead+framed(aChunk+doneEvent)+streamEnd)
+			return false
+		})
+		transport := Connections{Dial: func(ctx context.Context, network, addr string) (net.Conn, error) {
+			dials++
+			return dial(ctx, network, addr)
+		}}.Transport()
+		defer transport.CloseIdleConnections()
+		o := &OpenAI{URL: "http://server.test", Transport: transport, Header: http.Header{"Idempotency-Key": {"1"}}}
+		if got, rec := ask(t, o); got.Class != metrics.OK || rec.Attempts != 1 || !rec.Conn.New {
+			t.Fatalf("first request: %+v", got)
+		}
+		got, rec := ask(t, o)
+		if got.Class != metrics.Truncated || rec.Attempts != 1 || rec.Conn.New || dials != 1 || requests != 2 {
+			t.Errorf("%+v after %d dials, %d attempts and %d requests", got, dials, rec.Attempts, requests)
+		}
+	})
+}
+
+func TestIdleConnectionsAreDroppedInTime(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		transport := Connections{Dial: dialScript(func(c net.Conn) bool {
+			_, _ = io.WriteString(c, streamHead+framed(aChunk+doneEvent)+streamEnd)
+			return false
+		})}.Transport()
+		defer transport.CloseIdleConnections()
+		o := &OpenAI{URL: "http://server.test", Transport: transport}
+		for _, step := range []struct {
+			idle time.Duration
+			new  bool
+		}{{0, true}, {3 * time.Second, false}, {3 * time.Second, false}, {4500 * time.Millisecond, true}} {
+			time.Sleep(step.idle)
+			if _, rec := ask(t, o); rec.Conn.New != step.new {
+				t.Errorf("after %v idle: new connection %t, want %t", step.idle, rec.Conn.New, step.new)
+			}
+		}
+	})
+}
+
+func TestConnectingIsTimed(t *testing.T) {
+	server := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "text/event-stream")
+		_, _ = io.WriteString(w, aChunk+doneEvent)
+	}))
+	server.Config.ErrorLog = log.New(io.Discard, "", 0)
+	server.StartTLS()
+	defer server.Close()
+	verifying := &OpenAI{URL: server.URL, Transport: Connections{}.Transport()}
+	if got, _ := ask(t, verifying); got.Class != metrics.Connect || !strings.Contains(got.Error, "certificate") {
+		t.Errorf("with an unknown certificate: %+v", got)
+	}
+	transport := Connections{Insecure: true}.Transport()
+	defer transport.CloseIdleConnections()
+	insecure := &OpenAI{URL: server.URL, Transport: transport}
+	if got, rec := ask(t, insecure); got.Class != metrics.OK || !rec.Conn.New || rec.Conn.Connect <= 0 || rec.Conn.TLS <= 0 || rec.Wrote <= 0 {
+		t.Errorf("%+v by connection %+v", got, rec.Conn)
+	}
+	if _, rec := ask(t, insecure); rec.Conn != (metrics.Conn{}) {
+		t.Errorf("the second request's connection is %+v", rec.Conn)
+	}
+}
+
