@@ -154,4 +154,3 @@ func TestConnectingIsTimed(t *testing.T) {
 		t.Errorf("the second request's connection is %+v", rec.Conn)
 	}
 }
-

@@ -158,4 +158,3 @@ func TestLimitsEndARequest(t *testing.T) {
 		})
 	}
 }
-
