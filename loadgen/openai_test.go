@@ -170,6 +170,7 @@ func TestTokensSoFarNeedUsageWithEveryChunk(t *testing.T) {
 		{"continuous usage", chunk(0, "", 0) + chunk(0, "a", 1) + chunk(0, "bc", 3) + doneEvent, []int{0, 1, 3}, 3},
 		{"in the last chunk alone", aChunk + aChunk + chunk(0, "", 2) + doneEvent, []int{0, 0, 0}, 2},
 		{"several choices", chunk(0, "a", 1) + chunk(1, "b", 1) + chunk(0, "c", 2) + doneEvent, []int{1, 0, 0}, 3},
+		{"a choice beyond reason", chunk(5000, "a", 1) + doneEvent, []int{0}, 0},
 		{"usage alone overrules", chunk(0, "a", 1) + `data: {"choices":[],"usage":{"completion_tokens":9}}` + "\n\n" + doneEvent, []int{1}, 9},
 		{"zeros", chunk(0, "a", 0) + usageChunk + chunk(0, "", 0) + doneEvent, []int{0, 0}, 2},
 	} {

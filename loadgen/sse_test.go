@@ -61,6 +61,7 @@ func TestEventsAreTakenApartAsTheStandardSays(t *testing.T) {
 		{"CR", "data: a\r\rdata: b\r\r", []got{{"", "a", true}, {"", "b", true}}},
 		{"CRLF", "data: a\r\n\r\ndata: b\r\n\r\n", []got{{"", "a", true}, {"", "b", true}}},
 		{"mixed line ends", "data: a\r\n\ndata: b\n\r\ndata: c\r\n\r", []got{{"", "a", true}, {"", "b", true}, {"", "c", true}}},
+		{"several data lines in CRLF", "data: a\r\nevent: e\r\ndata: b\r\n\r\n", []got{{"e", "a\nb", true}}},
 		{"several data lines", "data: a\ndata\ndata: b\n\n", []got{{"", "a\n\nb", true}}},
 		{"comments", ": ping\n\n:\ndata: a\n: in between\n\n: ping\n\n", []got{{"", "a", true}}},
 		{"event names", "event: error\ndata: a\n\ndata: b\n\n", []got{{"error", "a", true}, {"", "b", true}}},

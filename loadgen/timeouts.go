@@ -65,13 +65,9 @@ func (w *watch) after(d time.Duration, f *Failure) {
 
 // touch says that bytes of the body came.
 func (w *watch) touch(at time.Time) {
-	if w.last.Swap(int64(at.Sub(w.start))+1) > 0 || w.timer == nil {
-		return
-	}
-	if w.limits.Stall > 0 {
+	first := w.last.Swap(int64(at.Sub(w.start))+1) == 0
+	if first && w.limits.Stall > 0 {
 		w.timer.Reset(w.limits.Stall)
-	} else {
-		w.timer.Stop()
 	}
 }
 
@@ -83,7 +79,7 @@ func (w *watch) check() {
 		return
 	}
 	if w.limits.Stall == 0 {
-		return // the first byte came as the timer fired
+		return // the first byte came in time
 	}
 	if quiet := time.Since(w.start) - (last - 1); quiet < w.limits.Stall {
 		w.timer.Reset(w.limits.Stall - quiet)
