@@ -1,6 +1,6 @@
 GO ?= go
 
-.PHONY: build test race lint e2e
+.PHONY: build test race lint demo e2e bench fuzz
 build:
 	$(GO) build -trimpath -ldflags="-s -w" -o bin/servebench ./cmd/servebench
 test:
@@ -8,9 +8,20 @@ test:
 race:
 	$(GO) test -race ./...
 lint:
-	@test -z "$$(gofmt -l cmd loadgen metrics report dataset)" || { gofmt -l cmd loadgen metrics report dataset; exit 1; }
+	@files=$$(gofmt -l cmd loadgen metrics report dataset); test -z "$$files" || { echo "gofmt: $$files"; exit 1; }
 	$(GO) vet ./...
+	$(GO) vet -tags e2e ./...
 	$(GO) tool staticcheck ./...
-# A real inference server, built from the module proxy the first time.
+demo: build
+	@rm -f bin/demo.url; bin/servebench sim --port 0 --ready-file bin/demo.url >/dev/null & sim=$$!; trap "kill $$sim" EXIT; \
+	while kill -0 $$sim && [ ! -s bin/demo.url ]; do sleep 0.05; done; \
+	bin/servebench run --base-url $$(cat bin/demo.url) --num-prompts 100 --request-rate 20 --random-input-len 512 --random-output-len 64
 e2e:
-	$(GO) test -tags e2e -count=1 -timeout 20m -run E2E ./cmd/servebench
+	$(GO) test -tags e2e -timeout 20m -run E2E -v ./cmd/servebench
+bench:
+	$(GO) test -run '^$$' -bench . -benchmem ./...
+fuzz:
+	@for package in $$($(GO) list ./...); do \
+		for target in $$($(GO) test -list '^Fuzz' $$package | grep ^Fuzz); do \
+			$(GO) test -run '^$$' -fuzz "^$$target\$$" -fuzztime $${FUZZTIME:-30s} $$package || exit 1; \
+		done; done

@@ -23,7 +23,7 @@ type results struct {
 }
 
 // openResults finds out before any load whether the files can be written.
-func openResults(o resultOptions, stdout *os.File) (*results, error) {
+func openResults(o resultOptions) (*results, error) {
 	r := &results{resultOptions: o}
 	if o.Save || o.Append {
 		if err := r.check(); err != nil {
@@ -34,7 +34,7 @@ func openResults(o resultOptions, stdout *os.File) (*results, error) {
 	case "":
 		return r, nil
 	case "-":
-		r.file = stdout
+		r.file = os.Stdout
 	default:
 		f, err := os.OpenFile(o.Stream, os.O_CREATE|os.O_TRUNC|os.O_WRONLY, 0o600)
 		if err != nil {

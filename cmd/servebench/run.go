@@ -29,19 +29,23 @@ every request failed the exit code is 1.`,
 	}, run)
 }
 
-// run is one load test from its options to its results.
 func run(ctx context.Context, o *options) error {
-	ctx, stop := interruptible(ctx)
-	defer stop()
 	b := &bench{options: o, out: os.Stdout, talk: os.Stderr}
 	if o.Results.Stream == "-" {
 		b.out = os.Stderr
 	}
-	for _, w := range o.Warnings {
+	ctx, stop := interruptible(ctx)
+	defer stop()
+	return b.run(ctx)
+}
+
+// run is one load test from its options to its results.
+func (b *bench) run(ctx context.Context) error {
+	for _, w := range b.Warnings {
 		fmt.Fprintln(b.talk, "WARNING:", w)
 	}
 	var err error
-	if b.results, err = openResults(o.Results, os.Stdout); err != nil {
+	if b.results, err = openResults(b.Results); err != nil {
 		return err
 	}
 	if err := b.prepare(ctx); err != nil {

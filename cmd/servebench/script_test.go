@@ -34,9 +34,10 @@ func scripts(dir string) testscript.Params {
 			return err
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
-			"server": startServer,
-			"await":  awaitRunning,
-			"insist": insist,
+			"server":    startServer,
+			"await":     awaitRunning,
+			"insist":    insist,
+			"awaitfile": awaitFile,
 		},
 	}
 }
@@ -107,4 +108,15 @@ func insist(ts *testscript.TestScript, _ bool, _ []string) {
 		time.Sleep(10 * time.Millisecond)
 	}
 	ts.Fatalf("interrupts have no effect")
+}
+
+// awaitFile waits until a file is there.
+func awaitFile(ts *testscript.TestScript, _ bool, args []string) {
+	for range 1000 {
+		if _, err := os.Stat(ts.MkAbs(args[0])); err == nil {
+			return
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
+	ts.Fatalf("%s never came", args[0])
 }
