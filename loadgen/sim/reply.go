@@ -16,7 +16,7 @@ const (
 )
 
 // A reply renders the answer to one query. What its chunks have in common is
-// made once, and nothing is allocated for each.
+// made once.
 type reply struct {
 	query   *query
 	text    *text

@@ -158,6 +158,44 @@ func TestArrivalDuringStepWaitsForTheNext(t *testing.T) {
 	})
 }
 
+func TestArrivalAtTheInstantOfPlanningWaits(t *testing.T) {
+	now := time.Now()
+	seq := &sequence{prompt: 7, unfilled: 7, arrived: now}
+	e := &engine{
+		scheduler: scheduler{seqs: 1, budget: 10, decode: 1},
+		stats:     newStats(&Config{}),
+		arriving:  []*sequence{seq},
+	}
+	if b := e.prepare(now); b != (batch{}) {
+		t.Errorf("planned %+v with what was only just arriving", b)
+	}
+	if b := e.prepare(now.Add(1)); b != (batch{prompt: 7}) {
+		t.Errorf("planned %+v, want the prompt", b)
+	}
+}
+
+func TestLatenessIsMadeUpForWithinAStep(t *testing.T) {
+	for _, row := range []struct{ late, want time.Duration }{
+		{9 * time.Millisecond, 0},
+		{15 * time.Millisecond, 0},
+		{25 * time.Millisecond, 25*time.Millisecond - testCost.Step(1, 0)},
+	} {
+		var got []time.Duration
+		bubble(t, Config{Cost: testCost}, func(h *harness) {
+			h.engine.trace = func(tr Trace) {
+				if tr.ID == "a-1" {
+					time.Sleep(row.late) // the machine is busy elsewhere
+				}
+			}
+			got = h.together(map[string]string{"a-1": completion(10, 1), "a-2": completion(10, 4)})["a-2"]
+		})
+		last := testCost.Step(0, 20) + 3*testCost.Step(1, 0) + row.want
+		if len(got) != 4 || got[3] != last {
+			t.Errorf("after %v of delay tokens at %v, want the last at %v", row.late, got, last)
+		}
+	}
+}
+
 func TestDisconnectedClientLeavesTheBatch(t *testing.T) {
 	bubble(t, Config{Cost: testCost}, func(h *harness) {
 		ctx, cancel := context.WithCancel(h.t.Context())

@@ -1,0 +1,53 @@
+package sim
+
+import (
+	"net/http/httptest"
+	"strings"
+	"testing"
+
+	"github.com/servebench/servebench/dataset/tokenizer"
+)
+
+func FuzzUnderstand(f *testing.F) {
+	s, err := New(Config{Tokenizer: tokenizer.Stub{Size: 100, BOS: []int{100}, Special: []int{100}}, MaxModelLen: 50})
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Cleanup(s.Close)
+	for _, body := range []string{
+		fiveTokens, fiveChatTokens, completion(3, 4), `{}`, `null`, `{"prompt":[]}`, `{"prompt":[100]}`, `{"prompt":[[1,2]],"min_tokens":1}`,
+		`{"messages":[{"content":[{"type":"text","text":"tok1"}]}],"stream_options":{}}`, `{"prompt":"tok1","stop":[ ],"logprobs":null}`,
+	} {
+		f.Add(body, false)
+		f.Add(body, true)
+	}
+	f.Fuzz(func(t *testing.T, body string, chat bool) {
+		q, p := s.understand(httptest.NewRequest("POST", "/", strings.NewReader(body)), chat)
+		if p != nil {
+			if p.Code < 400 || p.Message == "" {
+				t.Errorf("refused with %+v", p)
+			}
+			return
+		}
+		a := newReply(&s.cfg, httptest.NewRequest("POST", "/", nil), q, nil)
+		want := a.text.left
+		if q.promptLen < 1 || want < 1 || q.promptLen+want > 50 || want > q.maxTokens || want < q.minTokens {
+			t.Errorf("%d prompt and %d output tokens for %+v", q.promptLen, want, q)
+		}
+		if out := string(a.tokens(want)); !strings.Contains(out, `"finish_reason":"`+a.text.finish) {
+			t.Errorf("rendered as %s", out)
+		}
+	})
+}
+
+func FuzzParseFaults(f *testing.F) {
+	for _, text := range []string{"", "none", "stall=3,crlf", "status", "status=429 , html", "tokens=-1", "cut=99999999999"} {
+		f.Add(text)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		list, err := ParseFaults(text)
+		if faults := (Faults{List: list}); err == nil && faults.check() != nil {
+			t.Errorf("%q read as %v, which is not valid", text, list)
+		}
+	})
+}
