@@ -55,6 +55,7 @@ Faults are given as a list, as in --fault stall=3,crlf, for all requests or, by
 }
 
 func (o *simOptions) bind(f *pflag.FlagSet) {
+	usual := sim.DefaultCost()
 	f.SortFlags = false
 	f.StringVar(&o.host, "host", "127.0.0.1", "address to listen on")
 	f.IntVar(&o.port, "port", 8000, "port to listen on; 0 for any that is free")
@@ -69,9 +70,9 @@ func (o *simOptions) bind(f *pflag.FlagSet) {
 	f.IntVar(&o.MeanOutputLen, "mean-output-len", 128, "mean output length of requests without ignore_eos, before max_tokens")
 	f.Uint64Var(&o.Seed, "seed", 0, "seed of text, output lengths, jitter and faults")
 
-	f.DurationVar(&o.Cost.Base, "step-base", sim.DefaultCost.Base, "time of a step")
-	f.DurationVar(&o.Cost.PerSequence, "step-per-sequence", sim.DefaultCost.PerSequence, "more time for each request that gives a token in it")
-	f.DurationVar(&o.Cost.PerPromptToken, "step-per-prompt-token", sim.DefaultCost.PerPromptToken, "more time for each prompt token prefilled in it")
+	f.DurationVar(&o.Cost.Base, "step-base", usual.Base, "time of a step")
+	f.DurationVar(&o.Cost.PerSequence, "step-per-sequence", usual.PerSequence, "more time for each request that gives a token in it")
+	f.DurationVar(&o.Cost.PerPromptToken, "step-per-prompt-token", usual.PerPromptToken, "more time for each prompt token prefilled in it")
 	f.Float64Var(&o.Jitter, "jitter", 0.02, "spread of step times: standard deviation of their logarithm")
 
 	f.IntVar(&o.Speculative.Tokens, "num-speculative-tokens", 0, "tokens drafted in a decoding step; 0 for no speculation")

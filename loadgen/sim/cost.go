@@ -17,7 +17,9 @@ type Cost struct {
 
 // DefaultCost feels like a model of a few billion parameters on one GPU: 5 ms
 // between tokens, 20 ms for a prompt of 750 tokens.
-var DefaultCost = Cost{Base: 5 * time.Millisecond, PerSequence: 50 * time.Microsecond, PerPromptToken: 20 * time.Microsecond}
+func DefaultCost() Cost {
+	return Cost{Base: 5 * time.Millisecond, PerSequence: 50 * time.Microsecond, PerPromptToken: 20 * time.Microsecond}
+}
 
 // Step is the time of a step in which that many requests decode and that many
 // prompt tokens are prefilled, before jitter.

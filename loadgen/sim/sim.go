@@ -33,7 +33,7 @@ type Config struct {
 	ServedModelName string              // its name in the API; Model when empty
 	Tokenizer       tokenizer.Tokenizer // counts prompts and makes the text
 
-	Cost   Cost    // what a step takes; DefaultCost when zero
+	Cost   Cost    // what a step takes; DefaultCost() when zero
 	Jitter float64 // standard deviation of the logarithm of a factor drawn for each step; 0 for none
 	Seed   uint64  // of jitter, text, output lengths and faults
 
@@ -130,7 +130,7 @@ func (c Config) complete() (Config, error) {
 	}
 	c.Model = orElse(c.Model, "stub-32000")
 	c.ServedModelName = orElse(c.ServedModelName, c.Model)
-	c.Cost = orElse(c.Cost, DefaultCost)
+	c.Cost = orElse(c.Cost, DefaultCost())
 	c.MaxNumSeqs = orElse(c.MaxNumSeqs, 256)
 	c.MaxNumBatchedTokens = orElse(c.MaxNumBatchedTokens, 2048)
 	c.MaxModelLen = orElse(c.MaxModelLen, 32768)
