@@ -12,8 +12,6 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
-
-	"github.com/servebench/servebench/dataset/tokenizer"
 )
 
 // A harness is a server and the real net/http client in one bubble of fake
@@ -31,7 +29,7 @@ func bubble(t *testing.T, cfg Config, f func(h *harness)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
 		h := &harness{t: t, traces: make(map[string]Trace)}
-		cfg.Tokenizer = tokenizer.Stub{Size: 32000}
+		cfg.Tokenizer = stub
 		cfg.Trace = func(tr Trace) {
 			h.mu.Lock()
 			defer h.mu.Unlock()

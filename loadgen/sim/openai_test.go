@@ -11,10 +11,12 @@ import (
 	"github.com/servebench/servebench/dataset/tokenizer"
 )
 
-// An independent client reads the streams, over TCP and in real time.
-func TestGoOpenAIReadsTheStreams(t *testing.T) {
-	words := tokenizer.Stub{Size: 32000}
-	server, err := New(Config{Tokenizer: words, Cost: Cost{Base: 1}})
+var stub = tokenizer.Stub{Size: 32000}
+
+// goOpenAI is an independent client of a server, over TCP and in real time.
+func goOpenAI(t *testing.T) *openai.Client {
+	t.Helper()
+	server, err := New(Config{Tokenizer: stub, Cost: Cost{Base: 1}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -25,77 +27,77 @@ func TestGoOpenAIReadsTheStreams(t *testing.T) {
 	})
 	cfg := openai.DefaultConfig("no key")
 	cfg.BaseURL = web.URL + "/v1"
-	client := openai.NewClientWithConfig(cfg)
-	options := &openai.StreamOptions{IncludeUsage: true}
+	return openai.NewClientWithConfig(cfg)
+}
 
-	t.Run("completion", func(t *testing.T) {
-		stream, err := client.CreateCompletionStream(t.Context(), openai.CompletionRequest{
-			Model: "stub-32000", Prompt: "tok1 tok2 tok3", MaxTokens: 50, StreamOptions: options,
-		})
+func TestGoOpenAIReadsCompletions(t *testing.T) {
+	stream, err := goOpenAI(t).CreateCompletionStream(t.Context(), openai.CompletionRequest{
+		Model: "stub-32000", Prompt: "tok1 tok2 tok3", MaxTokens: 50, StreamOptions: &openai.StreamOptions{IncludeUsage: true},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer stream.Close()
+	var text string
+	var usage *openai.Usage
+	for {
+		chunk, err := stream.Recv()
+		if errors.Is(err, io.EOF) {
+			break
+		}
 		if err != nil {
 			t.Fatal(err)
 		}
-		defer stream.Close()
-		var text string
-		var usage *openai.Usage
-		for {
-			chunk, err := stream.Recv()
-			if errors.Is(err, io.EOF) {
-				break
-			}
-			if err != nil {
-				t.Fatal(err)
-			}
-			for _, c := range chunk.Choices {
-				text += c.Text
-			}
-			if chunk.Usage != nil {
-				usage = chunk.Usage
-			}
+		for _, c := range chunk.Choices {
+			text += c.Text
 		}
-		checkUsage(t, usage, 3, words.Count(text, false))
+		if chunk.Usage != nil {
+			usage = chunk.Usage
+		}
+	}
+	checkUsage(t, usage, 3, stub.Count(text, false))
+}
+
+func TestGoOpenAIReadsChats(t *testing.T) {
+	stream, err := goOpenAI(t).CreateChatCompletionStream(t.Context(), openai.ChatCompletionRequest{
+		Model: "stub-32000", Messages: []openai.ChatCompletionMessage{{Role: "user", Content: "tok1 tok2"}},
+		MaxCompletionTokens: 50, StreamOptions: &openai.StreamOptions{IncludeUsage: true},
 	})
-	t.Run("chat", func(t *testing.T) {
-		stream, err := client.CreateChatCompletionStream(t.Context(), openai.ChatCompletionRequest{
-			Model: "stub-32000", Messages: []openai.ChatCompletionMessage{{Role: "user", Content: "tok1 tok2"}},
-			MaxCompletionTokens: 50, StreamOptions: options,
-		})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer stream.Close()
+	var text string
+	var usage *openai.Usage
+	for {
+		chunk, err := stream.Recv()
+		if errors.Is(err, io.EOF) {
+			break
+		}
 		if err != nil {
 			t.Fatal(err)
 		}
-		defer stream.Close()
-		var text string
-		var usage *openai.Usage
-		for {
-			chunk, err := stream.Recv()
-			if errors.Is(err, io.EOF) {
-				break
-			}
-			if err != nil {
-				t.Fatal(err)
-			}
-			for _, c := range chunk.Choices {
-				text += c.Delta.Content
-			}
-			if chunk.Usage != nil {
-				usage = chunk.Usage
-			}
+		for _, c := range chunk.Choices {
+			text += c.Delta.Content
 		}
-		checkUsage(t, usage, 2+ChatTemplateTokens, words.Count(text, false))
-	})
-	t.Run("models", func(t *testing.T) {
-		list, err := client.ListModels(t.Context())
-		if err != nil || len(list.Models) != 1 || list.Models[0].ID != "stub-32000" {
-			t.Errorf("%+v, %v", list, err)
+		if chunk.Usage != nil {
+			usage = chunk.Usage
 		}
-	})
-	t.Run("error", func(t *testing.T) {
-		_, err := client.CreateCompletion(t.Context(), openai.CompletionRequest{Model: "nope", Prompt: "tok1"})
-		var api *openai.APIError
-		if !errors.As(err, &api) || api.HTTPStatusCode != 404 || api.Message != "The model `nope` does not exist." {
-			t.Errorf("%v", err)
-		}
-	})
+	}
+	checkUsage(t, usage, 2+ChatTemplateTokens, stub.Count(text, false))
+}
+
+func TestGoOpenAIReadsModelsAndErrors(t *testing.T) {
+	client := goOpenAI(t)
+	list, err := client.ListModels(t.Context())
+	if err != nil || len(list.Models) != 1 || list.Models[0].ID != "stub-32000" {
+		t.Errorf("models %+v, %v", list, err)
+	}
+	_, err = client.CreateCompletion(t.Context(), openai.CompletionRequest{Model: "nope", Prompt: "tok1"})
+	var api *openai.APIError
+	if !errors.As(err, &api) || api.HTTPStatusCode != 404 || api.Message != "The model `nope` does not exist." {
+		t.Errorf("a missing model: %v", err)
+	}
 }
 
 // checkUsage compares the server's counts with the client's own. The
