@@ -46,7 +46,9 @@ func TestAChunkDoesNotAllocate(t *testing.T) {
 		})
 	}
 	allocs(5000)
-	if few, many := allocs(50), allocs(5000); few != many {
+	// Not quite equal: a pool may lose its buffers, and does so on purpose
+	// under the race detector.
+	if few, many := allocs(50), allocs(5000); many-few > 20 {
 		t.Errorf("%v allocations for 50 chunks, %v for 5000", few, many)
 	}
 }
