@@ -105,8 +105,8 @@ func (s *stream) chunksTo(ctx context.Context, yield func(Chunk) bool) error {
 // count takes the event's usage into the record. Usage is read wherever it
 // stands: alone in the last event (vLLM, ollama), with the finish reason
 // (llama-server) or with every chunk; the last count that is not zero holds.
-// vLLM's client overlooks usage that comes with choices. Where it does, it
-// counts one choice, and those of several are added up.
+// Usage that comes with choices counts one choice, so that of several is added
+// up. vLLM's client overlooks it.
 func (s *stream) count(at time.Time) {
 	u := s.piece.usage
 	if u.in > 0 {
