@@ -17,7 +17,7 @@ demo: build
 	while kill -0 $$sim && [ ! -s bin/demo.url ]; do sleep 0.05; done; \
 	bin/servebench run --base-url $$(cat bin/demo.url) --num-prompts 100 --request-rate 20 --random-input-len 512 --random-output-len 64
 e2e:
-	$(GO) test -tags e2e -timeout 20m -run E2E -v ./cmd/servebench
+	$(GO) test -tags e2e -timeout 20m -count=1 -run E2E -v ./cmd/servebench
 bench:
 	$(GO) test -run '^$$' -bench . -benchmem ./...
 fuzz:

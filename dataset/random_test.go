@@ -14,10 +14,10 @@ import (
 type randomCase struct {
 	Tokenizer  string
 	Seed       int64
-	InputLen   int             `json:"input_len"`
-	OutputLen  int             `json:"output_len"`
-	PrefixLen  int             `json:"prefix_len"`
-	RangeRatio json.RawMessage `json:"range_ratio"`
+	InputLen   int         `json:"input_len"`
+	OutputLen  int         `json:"output_len"`
+	PrefixLen  int         `json:"prefix_len"`
+	RangeRatio goldenRatio `json:"range_ratio"`
 	Num        int
 
 	AfterRuns   [][][2]int `json:"after_runs"`
@@ -30,14 +30,21 @@ type randomCase struct {
 	PromptWords []int      `json:"prompt_words"`
 }
 
+// A goldenRatio is one number for both lengths, or an object with one for each.
+type goldenRatio RangeRatio
+
+func (r *goldenRatio) UnmarshalJSON(text []byte) error {
+	if err := json.Unmarshal(text, &r.Input); err == nil {
+		r.Output = r.Input
+		return nil
+	}
+	return json.Unmarshal(text, (*RangeRatio)(r))
+}
+
 func (c randomCase) dataset(t *testing.T) Random {
 	t.Helper()
-	ratio, err := parseRangeRatio(string(c.RangeRatio))
-	if err != nil {
-		t.Fatal(err)
-	}
 	return Random{
-		Tokenizer: stubNamed(t, c.Tokenizer), Num: c.Num, Seed: c.Seed, IDPrefix: "b-", Ratio: ratio,
+		Tokenizer: stubNamed(t, c.Tokenizer), Num: c.Num, Seed: c.Seed, IDPrefix: "b-", Ratio: RangeRatio(c.RangeRatio),
 		InputLen: c.InputLen, OutputLen: c.OutputLen, PrefixLen: c.PrefixLen,
 	}
 }

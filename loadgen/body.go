@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/servebench/servebench/dataset"
+	"github.com/servebench/servebench/metrics/pyjson"
 )
 
 // A Body makes the bodies of requests byte for byte as vLLM's client does: with
@@ -13,8 +14,8 @@ type Body struct {
 	Model     string // as the API names it
 	Chat      bool   // for chat completions, else completions
 	IgnoreEOS bool
-	Logprobs  *int   // for completions; nil is sent as null
-	Extra     Object // set over everything else; a key that is there already keeps its place
+	Logprobs  *int          // for completions; nil is sent as null
+	Extra     pyjson.Object // set over everything else; a key that is there already keeps its place
 }
 
 // Encode makes the body that sends turn.
@@ -28,16 +29,16 @@ func (b *Body) Encode(turn *dataset.Turn) ([]byte, error) {
 		return nil, err
 	}
 	object = append(object,
-		Member{"stream", true},
-		Member{"stream_options", Object{{"include_usage", true}}})
+		pyjson.Member{Key: "stream", Value: true},
+		pyjson.Member{Key: "stream_options", Value: pyjson.Object{{Key: "include_usage", Value: true}}})
 	if b.IgnoreEOS {
-		object = append(object, Member{"ignore_eos", true})
+		object = append(object, pyjson.Member{Key: "ignore_eos", Value: true})
 	}
 	size := 1024 + len(turn.Prompt) + 8*len(turn.TokenIDs) + len(turn.Messages)
-	return AppendJSON(make([]byte, 0, size), object.Merge(b.Extra)), nil
+	return pyjson.Append(make([]byte, 0, size), object.Merge(b.Extra)), nil
 }
 
-func (b *Body) completion(turn *dataset.Turn) (Object, error) {
+func (b *Body) completion(turn *dataset.Turn) (pyjson.Object, error) {
 	if turn.Messages != nil {
 		return nil, errors.New("a completions endpoint takes no messages")
 	}
@@ -49,28 +50,28 @@ func (b *Body) completion(turn *dataset.Turn) (Object, error) {
 	if b.Logprobs != nil {
 		logprobs = *b.Logprobs
 	}
-	return Object{
-		{"model", b.Model},
-		{"prompt", prompt},
-		{"repetition_penalty", 1.0},
-		{"max_tokens", turn.OutputLen},
-		{"logprobs", logprobs},
+	return pyjson.Object{
+		{Key: "model", Value: b.Model},
+		{Key: "prompt", Value: prompt},
+		{Key: "repetition_penalty", Value: 1.0},
+		{Key: "max_tokens", Value: turn.OutputLen},
+		{Key: "logprobs", Value: logprobs},
 	}, nil
 }
 
-func (b *Body) chat(turn *dataset.Turn) (Object, error) {
+func (b *Body) chat(turn *dataset.Turn) (pyjson.Object, error) {
 	messages, err := chatMessages(turn)
-	return Object{
-		{"model", b.Model},
-		{"messages", messages},
-		{"max_completion_tokens", turn.OutputLen},
+	return pyjson.Object{
+		{Key: "model", Value: b.Model},
+		{Key: "messages", Value: messages},
+		{Key: "max_completion_tokens", Value: turn.OutputLen},
 	}, err
 }
 
 func chatMessages(turn *dataset.Turn) (any, error) {
 	switch {
 	case turn.Messages != nil:
-		messages, err := ParseJSON(string(turn.Messages))
+		messages, err := pyjson.Parse(string(turn.Messages))
 		if err != nil {
 			return nil, fmt.Errorf("reading messages: %w", err)
 		}
@@ -78,6 +79,6 @@ func chatMessages(turn *dataset.Turn) (any, error) {
 	case turn.TokenIDs != nil:
 		return nil, errors.New("a chat endpoint takes no token ids")
 	}
-	content := []any{Object{{"type", "text"}, {"text", turn.Prompt}}}
-	return []any{Object{{"role", "user"}, {"content", content}}}, nil
+	content := []any{pyjson.Object{{Key: "type", Value: "text"}, {Key: "text", Value: turn.Prompt}}}
+	return []any{pyjson.Object{{Key: "role", Value: "user"}, {Key: "content", Value: content}}}, nil
 }

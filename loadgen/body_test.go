@@ -16,6 +16,7 @@ import (
 
 	"github.com/servebench/servebench/dataset"
 	"github.com/servebench/servebench/metrics"
+	"github.com/servebench/servebench/metrics/pyjson"
 )
 
 // A wireRequest is one line of the golden requests: what a server saw of vLLM's
@@ -35,19 +36,19 @@ var goldenRequests = []struct {
 }{
 	{"completions", Body{Model: "stub-32000", IgnoreEOS: true}, nil},
 	{"rampup", Body{Model: "stub-32000", IgnoreEOS: true}, nil},
-	{"chat", Body{Model: "stub-32000", Chat: true, IgnoreEOS: true, Extra: Object{{"temperature", 0.0}, {"top_p", 0.9}}},
+	{"chat", Body{Model: "stub-32000", Chat: true, IgnoreEOS: true, Extra: pyjson.Object{{Key: "temperature", Value: 0.0}, {Key: "top_p", Value: 0.9}}},
 		[]metrics.KV{{Key: "x-foo", Value: "bar"}}},
 }
 
 func TestRequestsAreThoseOfVLLM(t *testing.T) {
 	for _, test := range goldenRequests {
 		for _, want := range readWire(t, test.file) {
-			body, err := ParseJSON(string(want.Body))
+			body, err := pyjson.Parse(string(want.Body))
 			if err != nil {
 				t.Fatal(err)
 			}
-			text := AppendJSON(nil, body)
-			encoded, err := test.body.Encode(turnOf(t, body.(Object)))
+			text := pyjson.Append(nil, body)
+			encoded, err := test.body.Encode(turnOf(t, body.(pyjson.Object)))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -92,7 +93,7 @@ func readWire(t *testing.T, name string) []wireRequest {
 }
 
 // turnOf is the turn that body sends.
-func turnOf(t *testing.T, body Object) *dataset.Turn {
+func turnOf(t *testing.T, body pyjson.Object) *dataset.Turn {
 	t.Helper()
 	var w struct {
 		Prompt   string `json:"prompt"`
@@ -104,7 +105,7 @@ func turnOf(t *testing.T, body Object) *dataset.Turn {
 		MaxTokens           int `json:"max_tokens"`
 		MaxCompletionTokens int `json:"max_completion_tokens"`
 	}
-	if err := json.Unmarshal(AppendJSON(nil, body), &w); err != nil {
+	if err := json.Unmarshal(pyjson.Append(nil, body), &w); err != nil {
 		t.Fatal(err)
 	}
 	for _, m := range w.Messages {
@@ -153,7 +154,7 @@ func TestBodyOfEveryKindOfTurn(t *testing.T) {
 		{"text that is not UTF-8", Body{Model: "m"}, dataset.Turn{Prompt: "a\xffb\u00e9\x7f"}, `{"model": "m", "prompt": "a\ufffdb\u00e9\u007f", `},
 		{"token ids", Body{Model: "m", Logprobs: &two}, dataset.Turn{TokenIDs: []int{1, 2, 300}, OutputLen: 5},
 			`{"model": "m", "prompt": [1, 2, 300], "repetition_penalty": 1.0, "max_tokens": 5, "logprobs": 2, "stream": true`},
-		{"extra over the rest", Body{Model: "m", Extra: Object{{"top_k", 3}, {"max_tokens", 16}, {"repetition_penalty", 1.5}}}, dataset.Turn{Prompt: "x", OutputLen: 5},
+		{"extra over the rest", Body{Model: "m", Extra: pyjson.Object{{Key: "top_k", Value: 3}, {Key: "max_tokens", Value: 16}, {Key: "repetition_penalty", Value: 1.5}}}, dataset.Turn{Prompt: "x", OutputLen: 5},
 			`{"model": "m", "prompt": "x", "repetition_penalty": 1.5, "max_tokens": 16, "logprobs": null, "stream": true, "stream_options": {"include_usage": true}, "top_k": 3}`},
 		{"messages", Body{Model: "m", Chat: true}, dataset.Turn{Messages: json.RawMessage(`[{"role":"system","content":"é"}]`), OutputLen: 5},
 			`{"model": "m", "messages": [{"role": "system", "content": "\u00e9"}], "max_completion_tokens": 5, "stream": true`},
@@ -172,13 +173,13 @@ func TestBodyOfEveryKindOfTurn(t *testing.T) {
 }
 
 func TestEncodingLeavesExtraAlone(t *testing.T) {
-	body := Body{Model: "m", Extra: Object{{"max_tokens", 16}, {"top_k", 3}}}
+	body := Body{Model: "m", Extra: pyjson.Object{{Key: "max_tokens", Value: 16}, {Key: "top_k", Value: 3}}}
 	for range 2 {
 		if _, err := body.Encode(&dataset.Turn{Prompt: "x"}); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if want := (Object{{"max_tokens", 16}, {"top_k", 3}}); !cmp.Equal(want, body.Extra) {
+	if want := (pyjson.Object{{Key: "max_tokens", Value: 16}, {Key: "top_k", Value: 3}}); !cmp.Equal(want, body.Extra) {
 		t.Errorf("Extra is now %v", body.Extra)
 	}
 }

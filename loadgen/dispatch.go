@@ -180,19 +180,23 @@ func (t *Target) Once(ctx context.Context, req *Request) *metrics.Record {
 // keeps nothing as long as each chunk holds one.
 type tokenCount struct {
 	chunks, total int
+	silent        int // chunks before the first total: a chat's role
 	perChunk      []int
 }
 
 func (c *tokenCount) add(total int) {
-	if total == 0 {
+	c.chunks++
+	if total == 0 && c.total == 0 {
+		c.silent++
 		return
 	}
-	n := total - c.total
-	c.total = total
-	c.chunks++
-	if n != 1 && c.perChunk == nil {
+	n := 0
+	if total > 0 {
+		n, c.total = total-c.total, total
+	}
+	if c.perChunk == nil && (n != 1 || c.silent > 0) {
 		c.perChunk = make([]int, c.chunks-1, 2*c.chunks)
-		for i := range c.perChunk {
+		for i := c.silent; i < len(c.perChunk); i++ {
 			c.perChunk[i] = 1
 		}
 	}

@@ -236,6 +236,8 @@ func TestContinuousUsageGivesTokensPerChunk(t *testing.T) {
 		{[]int{1, 2, 5, 6}, []int{1, 1, 3, 1}},
 		{[]int{4, 5}, []int{4, 1}},
 		{[]int{0, 0}, nil},
+		{[]int{0, 1, 2}, []int{0, 1, 1}},
+		{[]int{1, 2, 0, 4}, []int{1, 1, 0, 2}},
 	} {
 		var c tokenCount
 		for _, n := range test.totals {

@@ -15,6 +15,7 @@ import (
 
 	"github.com/servebench/servebench/dataset"
 	"github.com/servebench/servebench/metrics"
+	"github.com/servebench/servebench/metrics/pyjson"
 )
 
 const (
@@ -75,7 +76,7 @@ func (s *Server) Tokenize(ctx context.Context, model, prompt string) ([]int, err
 	var reply struct {
 		Tokens []int `json:"tokens"`
 	}
-	err := s.call(ctx, "/tokenize", Object{{"model", model}, {"prompt", prompt}, {"add_special_tokens", false}}, &reply)
+	err := s.call(ctx, "/tokenize", pyjson.Object{{Key: "model", Value: model}, {Key: "prompt", Value: prompt}, {Key: "add_special_tokens", Value: false}}, &reply)
 	return reply.Tokens, err
 }
 
@@ -84,7 +85,7 @@ func (s *Server) Detokenize(ctx context.Context, model string, ids []int) (strin
 	var reply struct {
 		Prompt string `json:"prompt"`
 	}
-	err := s.call(ctx, "/detokenize", Object{{"model", model}, {"tokens", ids}}, &reply)
+	err := s.call(ctx, "/detokenize", pyjson.Object{{Key: "model", Value: model}, {Key: "tokens", Value: ids}}, &reply)
 	return reply.Prompt, err
 }
 
@@ -108,7 +109,7 @@ func (s *Server) Align(ctx context.Context, model string, turns []*dataset.Turn)
 }
 
 // call decodes the reply's JSON into v.
-func (s *Server) call(ctx context.Context, path string, body Object, v any) error {
+func (s *Server) call(ctx context.Context, path string, body pyjson.Object, v any) error {
 	text, err := s.read(ctx, path, body)
 	if err != nil {
 		return err
@@ -120,7 +121,7 @@ func (s *Server) call(ctx context.Context, path string, body Object, v any) erro
 }
 
 // read gives the body of a reply with status 200.
-func (s *Server) read(ctx context.Context, path string, body Object) ([]byte, error) {
+func (s *Server) read(ctx context.Context, path string, body pyjson.Object) ([]byte, error) {
 	reply, err := s.do(ctx, path, body)
 	if err != nil {
 		return nil, fmt.Errorf("%s%s: %w", s.URL, path, err)
@@ -137,10 +138,10 @@ func (s *Server) read(ctx context.Context, path string, body Object) ([]byte, er
 }
 
 // do posts body, or gets when there is none.
-func (s *Server) do(ctx context.Context, path string, body Object) (*http.Response, error) {
+func (s *Server) do(ctx context.Context, path string, body pyjson.Object) (*http.Response, error) {
 	method, content := http.MethodGet, []byte(nil)
 	if body != nil {
-		method, content = http.MethodPost, AppendJSON(nil, body)
+		method, content = http.MethodPost, pyjson.Append(nil, body)
 	}
 	t := &trace{epoch: time.Now()}
 	url := strings.TrimSuffix(s.URL, "/") + path

@@ -246,24 +246,3 @@ func TestFloatsAreWrittenAsPythonDoes(t *testing.T) {
 		}
 	}
 }
-
-func TestGoodputAndPercentilesAreParsed(t *testing.T) {
-	slos, err := ParseGoodput([]string{"ttft:100", "e2el:4.5e2", "ttft:200"})
-	if want := []SLO{{"e2el", 450}, {"ttft", 200}}; err != nil || !slices.Equal(slos, want) {
-		t.Errorf("got %v, %v; want %v", slos, err, want)
-	}
-	ps, err := ParsePercentiles("99.9, 50,0")
-	if want := []float64{99.9, 50, 0}; err != nil || !slices.Equal(ps, want) {
-		t.Errorf("got %v, %v; want %v", ps, err, want)
-	}
-	for _, bad := range []string{"ttft", "itl:5", "ttft:x", "ttft:-1", "ttft:nan", ""} {
-		if _, err := ParseGoodput([]string{bad}); err == nil || !strings.Contains(err.Error(), "--goodput") {
-			t.Errorf("%q: %v", bad, err)
-		}
-	}
-	for _, bad := range []string{"", "50,", "101", "-1", "nan", "x"} {
-		if _, err := ParsePercentiles(bad); err == nil || !strings.Contains(err.Error(), "--metric-percentiles") {
-			t.Errorf("%q: %v", bad, err)
-		}
-	}
-}

@@ -41,16 +41,11 @@ type wireConfig struct {
 	*plainConfig
 	RequestRate wireFloat `json:"request_rate"`
 	Burstiness  wireFloat `json:"burstiness"`
-	Goodput     []string  `json:"goodput,omitempty"`
 }
 
-// MarshalJSON writes infinite rates as "inf" and SLOs as --goodput takes them.
+// MarshalJSON writes infinite rates as "inf".
 func (c Config) MarshalJSON() ([]byte, error) {
-	w := wireConfig{(*plainConfig)(&c), wireFloat(c.RequestRate), wireFloat(c.Burstiness), nil}
-	for _, slo := range c.Goodput {
-		w.Goodput = append(w.Goodput, slo.Metric+":"+FormatFloat(slo.Limit))
-	}
-	return json.Marshal(w)
+	return json.Marshal(wireConfig{(*plainConfig)(&c), wireFloat(c.RequestRate), wireFloat(c.Burstiness)})
 }
 
 // UnmarshalJSON reads what MarshalJSON writes.
@@ -60,9 +55,7 @@ func (c *Config) UnmarshalJSON(data []byte) error {
 		return err
 	}
 	c.RequestRate, c.Burstiness = float64(w.RequestRate), float64(w.Burstiness)
-	var err error
-	c.Goodput, err = ParseGoodput(w.Goodput)
-	return err
+	return nil
 }
 
 // wireStamps is Stamps as JSON. Without gaps only the two ends are known.

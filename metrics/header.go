@@ -37,7 +37,7 @@ type Config struct {
 	Label          string  `json:"label,omitempty"`
 	Metadata       []KV    `json:"metadata,omitempty"`
 
-	Goodput     []SLO     `json:"-"`
+	Goodput     []SLO     `json:"goodput,omitempty"`
 	Metrics     []string  `json:"percentile_metrics,omitempty"` // names of Metrics; others are ignored
 	Percentiles []float64 `json:"metric_percentiles,omitempty"` // 0 to 100, in the order given
 }
@@ -47,12 +47,6 @@ type RampUp struct {
 	Strategy string `json:"strategy"` // linear or exponential
 	Start    int    `json:"start"`    // requests a second
 	End      int    `json:"end"`      // requests a second
-}
-
-// An SLO is an upper limit on one latency of a request.
-type SLO struct {
-	Metric string  // ttft, tpot or e2el
-	Limit  float64 // milliseconds, inclusive
 }
 
 // A KV is one --metadata pair. The order of pairs is kept.

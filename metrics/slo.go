@@ -2,52 +2,30 @@ package metrics
 
 import (
 	"fmt"
-	"math"
-	"slices"
 	"strconv"
 	"strings"
 )
 
-// sloMetrics are the latencies that --goodput can limit.
-var sloMetrics = []string{"ttft", "tpot", "e2el"}
-
-// ParseGoodput reads the values of --goodput, one KEY:MILLISECONDS each. Of two
-// with one key the later counts.
-func ParseGoodput(values []string) ([]SLO, error) {
-	var slos []SLO
-	for _, v := range values {
-		metric, limit, ok := strings.Cut(v, ":")
-		if !ok {
-			return nil, fmt.Errorf("--goodput %q: must be KEY:MILLISECONDS, such as ttft:100", v)
-		}
-		if !slices.Contains(sloMetrics, metric) {
-			return nil, fmt.Errorf("--goodput %q: %q is not one of %s", v, metric, strings.Join(sloMetrics, ", "))
-		}
-		ms, err := strconv.ParseFloat(limit, 64)
-		if err != nil || math.IsNaN(ms) {
-			return nil, fmt.Errorf("--goodput %q: %q is not a number of milliseconds", v, limit)
-		}
-		if ms < 0 {
-			return nil, fmt.Errorf("--goodput %q: must not be negative", v)
-		}
-		slos = slices.DeleteFunc(slos, func(s SLO) bool { return s.Metric == metric })
-		slos = append(slos, SLO{metric, ms})
-	}
-	return slos, nil
+// An SLO is an upper limit on one latency of a request.
+type SLO struct {
+	Metric string  // ttft, tpot or e2el
+	Limit  float64 // milliseconds, inclusive
 }
 
-// ParsePercentiles reads the value of --metric-percentiles: percentiles from 0
-// to 100, separated by commas. Their order is kept.
-func ParsePercentiles(value string) ([]float64, error) {
-	var ps []float64
-	for field := range strings.SplitSeq(value, ",") {
-		p, err := strconv.ParseFloat(strings.TrimSpace(field), 64)
-		if err != nil || !(p >= 0 && p <= 100) {
-			return nil, fmt.Errorf("--metric-percentiles %q: %q is not a number from 0 to 100", value, field)
-		}
-		ps = append(ps, p)
+// MarshalText writes an SLO as --goodput takes it: ttft:100.0.
+func (s SLO) MarshalText() ([]byte, error) {
+	return []byte(s.Metric + ":" + FormatFloat(s.Limit)), nil
+}
+
+// UnmarshalText reads what MarshalText writes.
+func (s *SLO) UnmarshalText(text []byte) error {
+	metric, limit, _ := strings.Cut(string(text), ":")
+	ms, err := strconv.ParseFloat(limit, 64)
+	if err != nil {
+		return fmt.Errorf("an SLO of %q: %w", text, err)
 	}
-	return ps, nil
+	*s = SLO{metric, ms}
+	return nil
 }
 
 // good says whether a successful request met every SLO. A request of one output

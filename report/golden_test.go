@@ -84,11 +84,17 @@ func (g *goldenCase) header(t *testing.T) *metrics.Header {
 		case "--percentile-metrics":
 			c.Metrics = strings.Split(values[0], ",")
 		case "--metric-percentiles":
-			c.Percentiles, err = metrics.ParsePercentiles(values[0])
+			c.Percentiles = nil
+			for p := range strings.SplitSeq(values[0], ",") {
+				c.Percentiles = append(c.Percentiles, number(t, p))
+			}
 		case "--goodput":
-			c.Goodput, err = metrics.ParseGoodput(values)
+			for _, v := range values {
+				metric, limit, _ := strings.Cut(v, ":")
+				c.Goodput = append(c.Goodput, metrics.SLO{Metric: metric, Limit: number(t, limit)})
+			}
 		case "--request-rate":
-			c.RequestRate, err = strconv.ParseFloat(values[0], 64)
+			c.RequestRate = number(t, values[0])
 		case "--max-concurrency":
 			c.MaxConcurrency, err = strconv.Atoi(values[0])
 		case "--ramp-up-strategy":
@@ -259,4 +265,13 @@ func TestJSONWithoutOutcomesHasNoArrays(t *testing.T) {
 	if !slices.Contains([]any{1.0}, keys["completed"]) || keys["max_concurrent_requests"] != 1.0 {
 		t.Errorf("got %s", got.String())
 	}
+}
+
+func number(t *testing.T, text string) float64 {
+	t.Helper()
+	v, err := strconv.ParseFloat(text, 64)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return v
 }

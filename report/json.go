@@ -5,6 +5,7 @@ import (
 	"math"
 
 	"github.com/servebench/servebench/metrics"
+	"github.com/servebench/servebench/metrics/pyjson"
 )
 
 // JSON writes a result file as vLLM does: its keys in its order, on one line
@@ -28,7 +29,7 @@ func JSON(w io.Writer, s *metrics.Summary) error {
 			statistics(&d, m.Name, m.Of(s), s.Header.Config.Percentiles)
 		}
 	}
-	_, err := w.Write(appendJSON(nil, &d))
+	_, err := w.Write(pyjson.Append(nil, d.Object))
 	return err
 }
 
@@ -113,11 +114,9 @@ func sections(d *dict, s *metrics.Summary) {
 		d.setKnown("probe_max_e2el_ms", p.Max)
 	}
 	if s.RateChanges != nil {
-		changes := make([]*dict, len(s.RateChanges))
+		changes := make([]pyjson.Object, len(s.RateChanges))
 		for i, c := range s.RateChanges {
-			changes[i] = &dict{}
-			changes[i].set("rps", c.RPS)
-			changes[i].set("timestamp", isoFormat(c.At))
+			changes[i] = pyjson.Object{{Key: "rps", Value: c.RPS}, {Key: "timestamp", Value: isoFormat(c.At)}}
 		}
 		d.set("rps_change_events", changes)
 	}

@@ -60,14 +60,10 @@ func TestWhatAFileLacksIsComputedFromItsArrays(t *testing.T) {
 		if g.Tokenizer == nil {
 			continue
 		}
-		goodput, err := metrics.ParseGoodput([]string{"ttft:200", "tpot:30"})
-		if err != nil {
-			t.Fatal(err)
-		}
 		ask := metrics.Ask{
 			Metrics:     []string{"ttft", "tpot", "itl", "e2el"},
 			Percentiles: []float64{12.5, 50, 99},
-			Goodput:     goodput,
+			Goodput:     []metrics.SLO{{Metric: "ttft", Limit: 200}, {Metric: "tpot", Limit: 30}},
 		}
 		sums, err := metrics.ReadResults(bytes.NewReader(g.Result), ask)
 		if err != nil {

@@ -16,7 +16,7 @@ var oldest = Version{0, 4, 0}
 // release is the part of a release's name that counts: v0.10.1.post1 is 0.10.1.
 var release = regexp.MustCompile(`^v?(\d{1,6})\.(\d{1,6})(?:\.(\d{1,6}))?(?:\.?(?:post|rc|dev)\d+)?$`)
 
-// ParseVersion reads the value of --vllm-version: latest, or a release such as
+// ParseVersion reads the name of a version: latest, or a release such as
 // 0.6.4. An empty one is the latest.
 func ParseVersion(s string) (Version, error) {
 	if s == "" || s == "latest" {
@@ -24,7 +24,7 @@ func ParseVersion(s string) (Version, error) {
 	}
 	m := release.FindStringSubmatch(s)
 	if m == nil {
-		return Version{}, fmt.Errorf("--vllm-version %q: must be latest or a release from %s on, such as 0.6.4", s, oldest)
+		return Version{}, fmt.Errorf("%q: must be latest or a release from %s on, such as 0.6.4", s, oldest)
 	}
 	var v Version
 	for i, part := range []*int{&v.major, &v.minor, &v.patch} {
@@ -32,7 +32,7 @@ func ParseVersion(s string) (Version, error) {
 		*part, _ = strconv.Atoi(m[i+1])
 	}
 	if v == (Version{}) || v.before(oldest) {
-		return Version{}, fmt.Errorf("--vllm-version %q: vLLM before %s printed no block", s, oldest)
+		return Version{}, fmt.Errorf("%q: vLLM before %s printed no block", s, oldest)
 	}
 	return v, nil
 }

@@ -9,7 +9,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/servebench/servebench/loadgen"
+	"github.com/servebench/servebench/metrics/pyjson"
 )
 
 // testdata/argv.json holds what CPython 3.11's argparse gave for each command
@@ -56,7 +56,7 @@ func (t table) given(f *form) map[string][]string {
 		}
 		set[fl.name] = append([]string{}, fl.values...)
 		if fl.name == "extra-body" {
-			set[fl.name] = []string{string(loadgen.AppendJSON(nil, f.extraBody))}
+			set[fl.name] = []string{string(pyjson.Append(nil, f.extraBody))}
 		}
 	}
 	return set

@@ -11,7 +11,7 @@ import (
 
 	"go.yaml.in/yaml/v3"
 
-	"github.com/servebench/servebench/loadgen"
+	"github.com/servebench/servebench/metrics/pyjson"
 )
 
 // parseConfig takes the flags of a YAML file: its keys are their names. True
@@ -94,7 +94,7 @@ func (t table) configArgs(key string, value *yaml.Node) ([]string, error) {
 		if err != nil {
 			return nil, err
 		}
-		return []string{option + "=" + string(loadgen.AppendJSON(nil, v))}, nil
+		return []string{option + "=" + string(pyjson.Append(nil, v))}, nil
 	}
 	if f := t.lookup(option); f != nil && f.args == none {
 		return t.configSwitch(key, value)
@@ -126,7 +126,7 @@ func yamlValue(node *yaml.Node) (any, error) {
 	case yaml.AliasNode:
 		return yamlValue(node.Alias)
 	case yaml.MappingNode:
-		object := loadgen.Object{}
+		object := pyjson.Object{}
 		for entry := range slices.Chunk(node.Content, 2) {
 			v, err := yamlValue(entry[1])
 			if err != nil {

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/servebench/servebench/loadgen"
+	"github.com/servebench/servebench/metrics/pyjson"
 )
 
 func writeConfig(t *testing.T, text string) string {
@@ -50,7 +50,7 @@ extra-body:
 			t.Errorf("%v gave %+v", args, o)
 		}
 		const body = `{"n": 16, "stop": ["\u00e9", null, 1.0, true], "deep": {"a": {"b": "c"}, "d": {"b": "c"}}}`
-		if got := string(loadgen.AppendJSON(nil, o.Sampling.ExtraBody)); got != body {
+		if got := string(pyjson.Append(nil, o.Sampling.ExtraBody)); got != body {
 			t.Errorf("extra body %s, want %s", got, body)
 		}
 	}
@@ -58,7 +58,7 @@ extra-body:
 
 func TestDottedKeysOfConfigFileAddUp(t *testing.T) {
 	o := mustParse(t, "--config "+writeConfig(t, "extra-body.top_p: 0.5\nextra-body.a.b: 1\n"))
-	if got := string(loadgen.AppendJSON(nil, o.Sampling.ExtraBody)); got != `{"top_p": 0.5, "a": {"b": 1}}` {
+	if got := string(pyjson.Append(nil, o.Sampling.ExtraBody)); got != `{"top_p": 0.5, "a": {"b": 1}}` {
 		t.Errorf("extra body %s", got)
 	}
 }

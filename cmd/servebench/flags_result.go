@@ -1,14 +1,12 @@
 package main
 
 import (
-	"errors"
 	"fmt"
 	"regexp"
 	"slices"
 	"strings"
 
-	"github.com/servebench/servebench/loadgen"
-	"github.com/servebench/servebench/metrics"
+	"github.com/servebench/servebench/report"
 )
 
 func (f *form) resultFlags() []*flag {
@@ -40,7 +38,7 @@ func (f *form) resultFlags() []*flag {
 			set:  into(&r.Record, parseString),
 			help: "what the stream keeps: requests leaves out the arrival of each token"},
 		{name: "vllm-version", meta: "VERSION", fallback: "latest", ours: true, set: into(&r.VLLMVersion, parseVersion),
-			help: "print the block as this version of vLLM does, from 0.6.4 on"},
+			help: "print the block as this version of vLLM does, from 0.4.0 on"},
 		{name: "disable-tqdm", args: none, set: switchTo(&r.NoProgress, true),
 			help: "show no progress"},
 	}
@@ -57,66 +55,25 @@ func (f *form) resolveResults() error {
 			f.Warnings = append(f.Warnings, fmt.Sprintf("--percentile-metrics: no latency is called %s: it is left out", quoted(m)))
 		}
 	}
-	for part := range strings.SplitSeq(f.percentiles, ",") {
-		p, err := parseFloat(part)
-		if err == nil && !(p >= 0 && p <= 100) {
-			err = fmt.Errorf("%s: a percentile must be from 0 to 100", loadgen.FloatRepr(p))
-		}
-		if err != nil {
-			return fmt.Errorf("argument --metric-percentiles: %w", err)
-		}
-		r.Percentiles = append(r.Percentiles, p)
-	}
-	for _, arg := range f.goodput {
-		if err := r.addGoodput(arg); err != nil {
-			return fmt.Errorf("argument --goodput: %w", err)
-		}
-	}
 	var err error
+	if r.Percentiles, err = parsePercentiles(f.percentiles); err != nil {
+		return fmt.Errorf("argument --metric-percentiles: %w", err)
+	}
+	if r.Goodput, err = parseGoodput(f.goodput); err != nil {
+		return fmt.Errorf("argument --goodput: %w", err)
+	}
 	if r.Metadata, err = pairs(f.metadata); err != nil {
 		return fmt.Errorf("argument --metadata: Invalid metadata format. Please use KEY=VALUE format. (%w)", err)
 	}
 	return nil
 }
 
-// addGoodput adds one limit, or replaces the one on the same latency.
-func (r *resultOptions) addGoodput(arg string) error {
-	name, text, _ := strings.Cut(arg, ":")
-	limit, err := parseFloat(text)
-	shown := loadgen.FloatRepr(limit)
-	problem := ""
-	switch {
-	case err != nil:
-		problem = "Invalid format found for service level objectives. Specify service level objectives for goodput as " +
-			`"KEY:VALUE" pairs, where the key is a metric name, and the value is a number in milliseconds. (` + quoted(arg) + ")"
-	case !slices.Contains([]string{"ttft", "tpot", "e2el"}, name):
-		problem = "Invalid metric name found, " + name + ": " + shown + ". The service level objective name should be one of " +
-			"['ttft', 'tpot', 'e2el']."
-	case !(limit >= 0):
-		problem = "Invalid value found, " + name + ": " + shown + ". The service level objective value should be non-negative."
-	}
-	if problem != "" {
-		return errors.New(problem)
-	}
-	slo := metrics.SLO{Metric: name, Limit: limit}
-	if i := slices.IndexFunc(r.Goodput, func(s metrics.SLO) bool { return s.Metric == name }); i >= 0 {
-		r.Goodput[i] = slo
-		return nil
-	}
-	r.Goodput = append(r.Goodput, slo)
-	return nil
-}
-
 var releaseNumber = regexp.MustCompile(`^v?(\d+(\.\d+)+)`)
 
 // parseVersion reads the name of a vLLM release: 0.6.4, v0.10.1.post1, latest.
-func parseVersion(text string) (string, error) {
-	if text == "latest" {
-		return text, nil
+func parseVersion(text string) (report.Version, error) {
+	if m := releaseNumber.FindStringSubmatch(text); m != nil {
+		text = m[1]
 	}
-	m := releaseNumber.FindStringSubmatch(text)
-	if m == nil {
-		return "", errors.New("invalid version: " + quoted(text) + ": it must be a release as 0.6.4, or latest")
-	}
-	return m[1], nil
+	return report.ParseVersion(text)
 }

@@ -1,6 +1,8 @@
 package main
 
-import "github.com/servebench/servebench/loadgen"
+import (
+	"github.com/servebench/servebench/metrics/pyjson"
+)
 
 func (f *form) samplingFlags() []*flag {
 	s := &f.Sampling
@@ -34,7 +36,7 @@ func (f *form) resolveSampling() error {
 	s := &f.Sampling
 	s.IgnoreEOS = s.IgnoreEOS || f.Workload.Dataset == "random"
 	// The order is the one in which vLLM's client puts them into the body.
-	var given loadgen.Object
+	var given pyjson.Object
 	given = member(given, "top_p", f.topP)
 	given = member(given, "top_k", f.topK)
 	given = member(given, "min_p", f.minP)
@@ -47,9 +49,9 @@ func (f *form) resolveSampling() error {
 }
 
 // member appends a member when there is a value for it.
-func member[T any](o loadgen.Object, key string, value *T) loadgen.Object {
+func member[T any](o pyjson.Object, key string, value *T) pyjson.Object {
 	if value == nil {
 		return o
 	}
-	return append(o, loadgen.Member{Key: key, Value: *value})
+	return append(o, pyjson.Member{Key: key, Value: *value})
 }

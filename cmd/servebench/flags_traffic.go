@@ -6,7 +6,6 @@ import (
 	"math"
 	"time"
 
-	"github.com/servebench/servebench/loadgen"
 	"github.com/servebench/servebench/metrics"
 )
 
@@ -39,9 +38,9 @@ func (f *form) resolveTraffic() error {
 	case t.MaxConcurrency != nil && *t.MaxConcurrency <= 0:
 		return errors.New("--max-concurrency must be greater than 0")
 	case !(t.RequestRate > 0):
-		return fmt.Errorf("argument --request-rate: %s: it must be greater than 0, or inf", loadgen.FloatRepr(t.RequestRate))
+		return fmt.Errorf("argument --request-rate: %s: it must be greater than 0, or inf", metrics.FormatFloat(t.RequestRate))
 	case !(t.Burstiness > 0):
-		return fmt.Errorf("argument --burstiness: %s: it must be greater than 0, or inf", loadgen.FloatRepr(t.Burstiness))
+		return fmt.Errorf("argument --burstiness: %s: it must be greater than 0, or inf", metrics.FormatFloat(t.Burstiness))
 	case t.Warmups < 0:
 		return fmt.Errorf("argument --num-warmups: %d: it must not be negative", t.Warmups)
 	case f.readyCheck < 0:

@@ -5,7 +5,8 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/servebench/servebench/loadgen"
+	"github.com/servebench/servebench/metrics"
+	"github.com/servebench/servebench/metrics/pyjson"
 )
 
 func (f *form) workloadFlags() []*flag {
@@ -121,7 +122,7 @@ func (r *randomOptions) parseRatio(text string) error {
 	}
 	for _, ratio := range []float64{r.InputRatio, r.OutputRatio} {
 		if !(ratio >= 0 && ratio < 1) {
-			return fmt.Errorf("%s: it must be from 0 to below 1", loadgen.FloatRepr(ratio))
+			return fmt.Errorf("%s: it must be from 0 to below 1", metrics.FormatFloat(ratio))
 		}
 	}
 	return nil
@@ -129,7 +130,7 @@ func (r *randomOptions) parseRatio(text string) error {
 
 // number is a JSON value that is one.
 func number(v any) (float64, error) {
-	return parseFloat(string(loadgen.AppendJSON(nil, v)))
+	return parseFloat(string(pyjson.Append(nil, v)))
 }
 
 func (f *form) resolveShareGPT() error {

@@ -5,7 +5,7 @@ import (
 
 	"github.com/spf13/pflag"
 
-	"github.com/servebench/servebench/loadgen"
+	"github.com/servebench/servebench/metrics/pyjson"
 )
 
 // A form is a command line as it is being filled in: the options that a flag
@@ -25,7 +25,7 @@ type form struct {
 	outputLen      *int
 	rangeRatio     string
 	skipTemplate   bool
-	extraBody      loadgen.Object
+	extraBody      pyjson.Object
 	topP           *float64
 	topK           *int
 	minP           *float64

@@ -7,7 +7,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/servebench/servebench/loadgen"
+	"github.com/servebench/servebench/metrics/pyjson"
 )
 
 // nest spells flag names with dashes, and gathers vLLM's dotted flags into JSON:
@@ -16,7 +16,7 @@ import (
 // as a whole. A name that ends in + takes a list, to which it adds.
 func nest(args []string) ([]string, error) {
 	var plain []string
-	var nested loadgen.Object // flag as written, and the object gathered for it
+	var nested pyjson.Object // flag as written, and the object gathered for it
 	for i := 0; i < len(args); i++ {
 		if args[i] == "--" {
 			plain = append(plain, args[i:]...)
@@ -37,7 +37,7 @@ func nest(args []string) ([]string, error) {
 		nested = overlay(nested, nestedValue(path, value))
 	}
 	for _, m := range nested {
-		plain = append(plain, m.Key, string(loadgen.AppendJSON(nil, m.Value)))
+		plain = append(plain, m.Key, string(pyjson.Append(nil, m.Value)))
 	}
 	return plain, nil
 }
@@ -56,7 +56,7 @@ func dashed(arg string) string {
 }
 
 // nestedValue is the object with only the value in it, at the end of the path.
-func nestedValue(path []string, text string) loadgen.Object {
+func nestedValue(path []string, text string) pyjson.Object {
 	last := len(path) - 1
 	var value any
 	if key, isList := strings.CutSuffix(path[last], "+"); isList {
@@ -70,19 +70,19 @@ func nestedValue(path []string, text string) loadgen.Object {
 		value = looseJSON(text)
 	}
 	for i := last; i > 0; i-- {
-		value = loadgen.Object{{Key: path[i], Value: value}}
+		value = pyjson.Object{{Key: path[i], Value: value}}
 	}
-	return loadgen.Object{{Key: path[0], Value: value}}
+	return pyjson.Object{{Key: path[0], Value: value}}
 }
 
 // overlay sets the members of over in base: object in object, list after list,
 // and otherwise the later value for the earlier.
-func overlay(base, over loadgen.Object) loadgen.Object {
+func overlay(base, over pyjson.Object) pyjson.Object {
 	for _, m := range over {
 		old, _ := base.Get(m.Key)
 		switch value := m.Value.(type) {
-		case loadgen.Object:
-			if object, ok := old.(loadgen.Object); ok {
+		case pyjson.Object:
+			if object, ok := old.(pyjson.Object); ok {
 				m.Value = overlay(object, value)
 			}
 		case []any:
@@ -101,7 +101,7 @@ var humanInt = regexp.MustCompile(`^(\d+)(\.\d+)?([kKmMgGtT])$`)
 // it is an integer as Python or people write it (1_000, 80g; small letters count
 // in thousands, capitals in 1024s), and otherwise the text itself.
 func looseJSON(text string) any {
-	if v, err := loadgen.ParseJSON(text); err == nil {
+	if v, err := pyjson.Parse(text); err == nil {
 		return v
 	}
 	if n, err := parseInt(text); err == nil {

@@ -4,8 +4,9 @@ import (
 	"cmp"
 	"time"
 
-	"github.com/servebench/servebench/loadgen"
 	"github.com/servebench/servebench/metrics"
+	"github.com/servebench/servebench/metrics/pyjson"
+	"github.com/servebench/servebench/report"
 )
 
 // options is what `servebench run` was asked to do, checked and complete:
@@ -120,7 +121,7 @@ type samplingOptions struct {
 	Temperature *float64 // also in ExtraBody; nil leaves it to the server
 	IgnoreEOS   bool     // given, or implied by the random dataset
 	Logprobs    *int
-	ExtraBody   loadgen.Object // sampling flags, with --extra-body merged over them
+	ExtraBody   pyjson.Object // sampling flags, with --extra-body merged over them
 }
 
 // resultOptions say what is reported and where it goes.
@@ -137,9 +138,9 @@ type resultOptions struct {
 	Dir          string
 	Filename     string // empty: made from label, rate, model and time
 
-	Stream      string // where the record stream goes: a file, - for stdout, empty for nowhere
-	Record      string // full or requests
-	VLLMVersion string // whose block is printed; latest or a version number
+	Stream      string         // where the record stream goes: a file, - for stdout, empty for nowhere
+	Record      string         // full or requests
+	VLLMVersion report.Version // whose block is printed
 	NoProgress  bool
 }
 

@@ -13,8 +13,9 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/spf13/pflag"
 
-	"github.com/servebench/servebench/loadgen"
 	"github.com/servebench/servebench/metrics"
+	"github.com/servebench/servebench/metrics/pyjson"
+	"github.com/servebench/servebench/report"
 )
 
 // mustParse parses a command line whose words have no spaces.
@@ -39,12 +40,12 @@ func TestDefaultsAreVLLMs(t *testing.T) {
 		},
 		Sampling: samplingOptions{IgnoreEOS: true},
 		Results: resultOptions{
-			Metrics: []string{"ttft", "tpot", "itl"}, Percentiles: []float64{99}, Record: "full", VLLMVersion: "latest",
+			Metrics: []string{"ttft", "tpot", "itl"}, Percentiles: []float64{99}, Record: "full",
 		},
 		Limits: limitOptions{Connect: time.Minute, Stall: 5 * time.Minute, Total: 6 * time.Hour, Drain: 30 * time.Second},
 		Flags:  o.Flags,
 	}
-	if diff := cmp.Diff(want, o); diff != "" {
+	if diff := cmp.Diff(want, o, cmp.Comparer(func(a, b report.Version) bool { return a == b })); diff != "" {
 		t.Errorf("-want +got:\n%s", diff)
 	}
 }
@@ -101,7 +102,7 @@ func TestSamplingFlagsGoUnderExtraBody(t *testing.T) {
 		{"--extra-body null", `{}`},
 	} {
 		o := mustParse(t, c.args)
-		if got := string(loadgen.AppendJSON(nil, o.Sampling.ExtraBody)); got != c.want {
+		if got := string(pyjson.Append(nil, o.Sampling.ExtraBody)); got != c.want {
 			t.Errorf("%s\n got %s\nwant %s", c.args, got, c.want)
 		}
 	}

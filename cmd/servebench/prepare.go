@@ -109,6 +109,7 @@ func (b *bench) checkModel(ctx context.Context, models []loadgen.Model) error {
 	if len(names) == 0 || slices.Contains(names, b.served) {
 		return nil
 	}
+	fmt.Fprintf(b.talk, "model %s is not among those that the server lists (%s): trying it with one request\n", b.served, strings.Join(names, ", "))
 	b.aim()
 	req, err := b.target.Encode(&dataset.Conversation{Turns: []dataset.Turn{{Prompt: "Hi", PromptLen: 1, OutputLen: 1}}}, 0)
 	if err != nil {

@@ -61,7 +61,7 @@ func TestBadInputIsRefusedByName(t *testing.T) {
 		"--extra-body {\"a\":":         `argument --extra-body: invalid JSON value: '{"a":': it ends in the middle`,
 		"--extra-body {a:1}":           `argument --extra-body: invalid JSON value: '{a:1}': at byte`,
 		"--extra-body [1]":             "argument --extra-body: invalid value: '[1]': it must be a JSON object",
-		"--vllm-version new":           "argument --vllm-version: invalid version: 'new'",
+		"--vllm-version new":           "argument --vllm-version: \"new\": must be latest or a release from 0.4.0 on",
 		"--connect-timeout -1":         "argument --connect-timeout: invalid duration: '-1': it must not be negative",
 		"--extra-body.a":               "argument --extra-body.a: expected one argument",
 		"--config /nonexistent.yaml":   "argument --config: open /nonexistent.yaml: no such file or directory",

@@ -82,8 +82,8 @@ func (r *reportCommand) ask() (metrics.Ask, error) {
 		return ask, fmt.Errorf("--format %q: must be block or json", r.format)
 	}
 	if r.vllmVersion != "" {
-		if _, err := report.ParseVersion(r.vllmVersion); err != nil {
-			return ask, err
+		if _, err := parseVersion(r.vllmVersion); err != nil {
+			return ask, fmt.Errorf("--vllm-version: %w", err)
 		}
 	}
 	if r.metrics != "" {
@@ -91,12 +91,14 @@ func (r *reportCommand) ask() (metrics.Ask, error) {
 	}
 	var err error
 	if r.percentiles != "" {
-		if ask.Percentiles, err = metrics.ParsePercentiles(r.percentiles); err != nil {
-			return ask, err
+		if ask.Percentiles, err = parsePercentiles(r.percentiles); err != nil {
+			return ask, fmt.Errorf("--metric-percentiles: %w", err)
 		}
 	}
-	ask.Goodput, err = metrics.ParseGoodput(r.goodput)
-	return ask, err
+	if ask.Goodput, err = parseGoodput(r.goodput); err != nil {
+		return ask, fmt.Errorf("--goodput: %w", err)
+	}
+	return ask, nil
 }
 
 // file reports all runs in a file.
@@ -142,7 +144,7 @@ func (r *reportCommand) print(s *metrics.Summary) error {
 	if release == "" {
 		release = s.VLLM
 	}
-	version, err := report.ParseVersion(release)
+	version, err := parseVersion(release)
 	if err != nil {
 		return err
 	}

@@ -79,11 +79,7 @@ func interrupted(ctx context.Context, err error) error {
 
 // finish prints the block, writes the files and gives the verdict.
 func (b *bench) finish(s *metrics.Summary) error {
-	version, err := report.ParseVersion(b.Results.VLLMVersion)
-	if err != nil {
-		return err
-	}
-	printed := errors.Join(report.Failures(b.out, s), report.Block(b.out, s, version))
+	printed := errors.Join(report.Failures(b.out, s), report.Block(b.out, s, b.Results.VLLMVersion))
 	for _, w := range s.Warnings {
 		fmt.Fprintln(b.talk, "WARNING:", w)
 	}

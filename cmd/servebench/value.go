@@ -9,7 +9,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/servebench/servebench/loadgen"
+	"github.com/servebench/servebench/metrics/pyjson"
 )
 
 // A setter puts the text of a flag's argument where it belongs, or says what is
@@ -84,12 +84,12 @@ func parseFloat(text string) (float64, error) {
 }
 
 // parseObject reads a JSON object; null is an empty one.
-func parseObject(text string) (loadgen.Object, error) {
-	v, err := loadgen.ParseJSON(text)
+func parseObject(text string) (pyjson.Object, error) {
+	v, err := pyjson.Parse(text)
 	if err != nil {
 		return nil, fmt.Errorf("invalid JSON value: %s: %w", quoted(text), err)
 	}
-	object, ok := v.(loadgen.Object)
+	object, ok := v.(pyjson.Object)
 	if !ok && v != nil {
 		return nil, fmt.Errorf("invalid value: %s: it must be a JSON object", quoted(text))
 	}

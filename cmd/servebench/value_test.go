@@ -4,7 +4,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/servebench/servebench/loadgen"
+	"github.com/servebench/servebench/metrics"
+	"github.com/servebench/servebench/metrics/pyjson"
 )
 
 // The values were printed by int() and float() of Python 3.11.
@@ -14,7 +15,7 @@ func TestNumbersAreReadAsPythonReadsThem(t *testing.T) {
 		"1__0": "error", "_1": "error", "1_": "error", "5.0": "error", "1e3": "error", "0x10": "error", "": "error",
 	} {
 		n, err := parseInt64(text)
-		if got := string(loadgen.AppendJSON(nil, int(n))); err == nil && got != want || err != nil && want != "error" {
+		if got := string(pyjson.Append(nil, int(n))); err == nil && got != want || err != nil && want != "error" {
 			t.Errorf("int(%q): got %s, %v, want %s", text, got, err, want)
 		}
 	}
@@ -24,7 +25,7 @@ func TestNumbersAreReadAsPythonReadsThem(t *testing.T) {
 		"0x1p-2": "error", "1e": "error", ".": "error", "": "error", "1__0": "error", "1_.0": "error", "1._0": "error", "infinit": "error",
 	} {
 		f, err := parseFloat(text)
-		if got := loadgen.FloatRepr(f); err == nil && got != want || err != nil && want != "error" {
+		if got := metrics.FormatFloat(f); err == nil && got != want || err != nil && want != "error" {
 			t.Errorf("float(%q): got %s, %v, want %s", text, got, err, want)
 		}
 	}

@@ -1,4 +1,8 @@
-package loadgen
+// Package pyjson reads and writes JSON as Python's json module does, so that
+// request bodies and result files are those of vLLM's client byte for byte:
+// objects keep the order of their keys, and numbers their spelling as far as
+// Python keeps it.
+package pyjson
 
 import (
 	"encoding/json"
@@ -11,14 +15,16 @@ import (
 	"strings"
 	"unicode/utf16"
 	"unicode/utf8"
+
+	"github.com/servebench/servebench/metrics"
 )
 
 // An Object is a JSON object that keeps the order of its members, so that a
 // body has its keys where vLLM's client has them.
 //
 // A value is nil, a bool, a string, an int, a float64, a json.Number holding an
-// integer of any size, an Object, a []any of these or a []int. ParseJSON makes no ints:
-// it gives json.Number for integers and float64 for all other numbers, which is
+// integer of any size, an Object, a []any of these, or a slice of one of the types
+// that Append names. Parse makes no ints: it gives json.Number for integers and float64 for all other numbers, which is
 // the line that Python draws too.
 type Object []Member
 
@@ -60,10 +66,10 @@ func (o Object) Merge(over Object) Object {
 	return merged
 }
 
-// ParseJSON reads one JSON value as Python's json.loads does: objects keep the
+// Parse reads one JSON value as Python's json.loads does: objects keep the
 // order of their keys, and of two members with the same key the place of the
 // first and the value of the last.
-func ParseJSON(text string) (any, error) {
+func Parse(text string) (any, error) {
 	dec := json.NewDecoder(strings.NewReader(text))
 	dec.UseNumber()
 	v, err := parseValue(dec)
@@ -141,11 +147,11 @@ func parseNumber(n json.Number) any {
 	return f
 }
 
-// AppendJSON appends v as Python's json.dumps writes it: a space after each
-// comma and colon, everything beyond ASCII as \u escapes, floats as FloatRepr. It
-// takes the values that Object lists, its slices as []any or []int, and panics on
-// others.
-func AppendJSON(b []byte, v any) []byte {
+// Append appends v as Python's json.dumps writes it: a space after each
+// comma and colon, everything beyond ASCII as \u escapes, floats as
+// metrics.FormatFloat. It takes the values that Object lists, and slices of
+// int, float64, []float64, string or Object; it panics on others.
+func Append(b []byte, v any) []byte {
 	switch v := v.(type) {
 	case nil:
 		return append(b, "null"...)
@@ -155,6 +161,8 @@ func AppendJSON(b []byte, v any) []byte {
 		return appendString(b, v)
 	case int:
 		return strconv.AppendInt(b, int64(v), 10)
+	case int64:
+		return strconv.AppendInt(b, v, 10)
 	case float64:
 		return appendFloat(b, v)
 	case json.Number:
@@ -165,8 +173,16 @@ func AppendJSON(b []byte, v any) []byte {
 		return appendArray(b, v)
 	case []int:
 		return appendArray(b, v)
+	case []float64:
+		return appendArray(b, v)
+	case [][]float64:
+		return appendArray(b, v)
+	case []string:
+		return appendArray(b, v)
+	case []Object:
+		return appendArray(b, v)
 	}
-	panic(fmt.Sprintf("loadgen: no JSON for a %T", v))
+	panic(fmt.Sprintf("pyjson: no JSON for a %T", v))
 }
 
 func appendObject(b []byte, o Object) []byte {
@@ -176,7 +192,7 @@ func appendObject(b []byte, o Object) []byte {
 			b = append(b, ", "...)
 		}
 		b = append(appendString(b, m.Key), ": "...)
-		b = AppendJSON(b, m.Value)
+		b = Append(b, m.Value)
 	}
 	return append(b, '}')
 }
@@ -187,7 +203,7 @@ func appendArray[T any](b []byte, array []T) []byte {
 		if i > 0 {
 			b = append(b, ", "...)
 		}
-		b = AppendJSON(b, v)
+		b = Append(b, v)
 	}
 	return append(b, ']')
 }
@@ -225,25 +241,5 @@ func appendFloat(b []byte, f float64) []byte {
 	case math.IsInf(f, -1):
 		return append(b, "-Infinity"...)
 	}
-	return append(b, FloatRepr(f)...)
-}
-
-// FloatRepr is Python's repr of a float: the shortest decimal that reads back
-// as f, with an exponent from 1e16 up and below 1e-4, and otherwise with a
-// decimal point.
-func FloatRepr(f float64) string {
-	switch {
-	case math.IsNaN(f):
-		return "nan"
-	case math.IsInf(f, 0):
-		return strings.TrimPrefix(strings.ToLower(strconv.FormatFloat(f, 'g', -1, 64)), "+")
-	}
-	if size := math.Abs(f); size != 0 && (size < 1e-4 || size >= 1e16) {
-		return strconv.FormatFloat(f, 'e', -1, 64)
-	}
-	s := strconv.FormatFloat(f, 'f', -1, 64)
-	if !strings.Contains(s, ".") {
-		s += ".0"
-	}
-	return s
+	return append(b, metrics.FormatFloat(f)...)
 }
