@@ -14,6 +14,7 @@ type Header struct {
 	Epoch       time.Time     `json:"epoch"`                  // wall clock at the start: offset 0 of every Record
 	ClockOffset time.Duration `json:"clock_offset,omitempty"` // wall clock less the reference clock, when known
 	Version     string        `json:"version,omitempty"`      // of the program that made the stream
+	Flags       []KV          `json:"flags,omitempty"`        // the command line, every value in effect
 	Config      Config        `json:"config"`
 }
 

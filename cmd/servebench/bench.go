@@ -112,7 +112,7 @@ func (b *bench) measure(ctx context.Context) (*metrics.Summary, error) {
 	fmt.Fprintln(b.out, "Starting main benchmark run...")
 	b.announceTraffic()
 
-	header := &metrics.Header{Run: runID(), Version: version, Config: b.config}
+	header := &metrics.Header{Run: runID(), Version: version, Flags: b.Flags, Config: b.config}
 	collector := metrics.NewCollector(header)
 	collector.KeepOutcomes = b.Results.SaveDetailed
 	live := new(loadgen.Live)
