@@ -3,8 +3,10 @@ package loadgen
 import (
 	"context"
 	"errors"
-	"sync"
+	"fmt"
 	"time"
+
+	"golang.org/x/sync/errgroup"
 
 	"github.com/servebench/servebench/metrics"
 )
@@ -22,6 +24,9 @@ type dispatcher struct {
 	epoch    time.Time
 	inFlight context.Context // ends when requests are to be cut
 	records  chan<- *metrics.Record
+	group    *errgroup.Group // of the conversations
+
+	freed time.Duration // when a slot that had to be waited for was last taken
 }
 
 func (r *Run) dispatcher(load *Load, q *queue) *dispatcher {
@@ -38,7 +43,7 @@ func (r *Run) dispatcher(load *Load, q *queue) *dispatcher {
 	return d
 }
 
-// dispatch returns once every conversation that it started has ended.
+// dispatch starts every conversation, unless ctx ends before.
 func (d *dispatcher) dispatch(ctx context.Context) error {
 	wait := d.wait
 	if wait == nil {
@@ -49,22 +54,28 @@ func (d *dispatcher) dispatch(ctx context.Context) error {
 		defer p.Close()
 		wait = p.Wait
 	}
-	var going sync.WaitGroup
-	defer going.Wait()
 	for p := range d.queue.ready {
-		if p.due > 0 && wait(ctx, d.epoch.Add(p.due)) != nil || !d.take(ctx) {
+		if p.due > 0 {
+			if err := wait(ctx, d.epoch.Add(p.due)); err != nil && ctx.Err() == nil {
+				return fmt.Errorf("waiting for a due time: %w", err)
+			}
+		}
+		if !d.take(ctx) {
 			return nil
 		}
-		slot := time.Since(d.epoch)
+		d.queue.room.Release(p.cost)
+		slot := max(p.due, d.freed)
 		if !p.timed {
 			p.due = slot
 		}
-		going.Go(func() { d.converse(p, slot) })
+		d.group.Go(func() error { return d.converse(ctx, p, slot) })
 	}
 	return nil
 }
 
-// take waits for a slot and reports whether there was one before ctx ended.
+// take waits for a slot and reports whether there was one before ctx ended. Only
+// a slot that had to be waited for delays a request by the server's doing: where
+// one is free and we come late, that is lag.
 func (d *dispatcher) take(ctx context.Context) bool {
 	if ctx.Err() != nil {
 		return false
@@ -75,42 +86,51 @@ func (d *dispatcher) take(ctx context.Context) bool {
 	select {
 	case d.slots <- struct{}{}:
 		return true
+	default:
+	}
+	select {
+	case d.slots <- struct{}{}:
+		d.freed = time.Since(d.epoch)
+		return true
 	case <-ctx.Done():
 		return false
 	}
 }
 
-// converse holds one conversation to its end: each turn is sent once the one
-// before has been answered, and none after a failure.
-func (d *dispatcher) converse(p prepared, slot time.Duration) {
+// converse holds one conversation: each turn is sent once the one before has
+// been answered, and none after a failure or once ctx has ended.
+func (d *dispatcher) converse(ctx context.Context, p prepared, slot time.Duration) error {
+	defer func() {
+		if d.slots != nil {
+			<-d.slots
+		}
+	}()
 	req, due := p.first, p.due
 	for turn := range p.Turns {
+		if turn > 0 {
+			var err error
+			if req, err = d.load.Target.Encode(p.Conversation, turn); err != nil {
+				return fmt.Errorf("encoding turn %d of request %d: %w", turn, p.index, err)
+			}
+		}
 		rec := &metrics.Record{
 			Run: d.run, Target: d.load.Target.Name, ID: req.ID, Index: p.index, Turn: turn,
 			Due: due, Slot: slot, InAsked: p.Turns[turn].PromptLen, OutAsked: p.Turns[turn].OutputLen,
 		}
 		d.live.Sent.Add(1)
 		d.load.Target.exchange(d.inFlight, d.epoch, req, exchange{rec, d.live})
-		if turn == 0 {
-			d.queue.room.Release(p.cost)
-		}
-		last := turn == len(p.Turns)-1 || rec.Class != metrics.OK
-		if !last {
-			var err error
-			if req, err = d.load.Target.Encode(p.Conversation, turn+1); err != nil {
-				last, rec.Class, rec.Error = true, metrics.Malformed, err.Error()
-			}
-			due, slot = rec.End, rec.End
+		if ctx.Err() != nil {
+			rec.Phase = metrics.Drain
 		}
 		d.live.end(rec)
+		failed := rec.Class != metrics.OK
+		due, slot = rec.End, rec.End
 		d.records <- rec
-		if last {
+		if failed || ctx.Err() != nil {
 			break
 		}
 	}
-	if d.slots != nil {
-		<-d.slots
-	}
+	return nil
 }
 
 // exchange is where the parts of an answer go.

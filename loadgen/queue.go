@@ -19,10 +19,12 @@ const aheadBytes = 32 << 20
 // that tokenising and encoding delay no start, and bounded, so that a dataset
 // of any length fits.
 type queue struct {
-	ready  chan prepared
-	room   *semaphore.Weighted
+	ready chan prepared
+	room  *semaphore.Weighted
+
 	primed chan struct{} // closed once the queue is full or the source at its end
-	prime  func()
+	once   sync.Once
+	early  error // what ended the source before the queue was full
 }
 
 // prepared is a conversation whose first request is encoded.
@@ -36,19 +38,30 @@ type prepared struct {
 }
 
 func newQueue() *queue {
-	primed := make(chan struct{})
 	return &queue{
 		ready:  make(chan prepared, 8192),
 		room:   semaphore.NewWeighted(aheadBytes),
-		primed: primed,
-		prime:  sync.OnceFunc(func() { close(primed) }),
+		primed: make(chan struct{}),
 	}
+}
+
+// prime says that there is enough to begin with, or why there never will be.
+func (q *queue) prime(err error) {
+	q.once.Do(func() {
+		q.early = err
+		close(q.primed)
+	})
 }
 
 // fill encodes the load's conversations until its source or its schedule ends.
 func (q *queue) fill(ctx context.Context, load *Load) error {
 	defer close(q.ready)
-	defer q.prime()
+	err := q.pull(ctx, load)
+	q.prime(err)
+	return err
+}
+
+func (q *queue) pull(ctx context.Context, load *Load) error {
 	next := func() (time.Duration, bool) { return 0, true }
 	if load.Schedule != nil {
 		var stop func()
@@ -79,8 +92,11 @@ func (q *queue) fill(ctx context.Context, load *Load) error {
 
 // put waits for room and reports whether there was any before ctx ended.
 func (q *queue) put(ctx context.Context, p prepared) bool {
+	if ctx.Err() != nil {
+		return false
+	}
 	if !q.room.TryAcquire(p.cost) {
-		q.prime()
+		q.prime(nil)
 		if q.room.Acquire(ctx, p.cost) != nil {
 			return false
 		}
@@ -90,7 +106,7 @@ func (q *queue) put(ctx context.Context, p prepared) bool {
 		return true
 	default:
 	}
-	q.prime()
+	q.prime(nil)
 	select {
 	case q.ready <- p:
 		return true

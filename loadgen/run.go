@@ -43,23 +43,14 @@ func (r *Run) Records(ctx context.Context) iter.Seq2[*metrics.Record, error] {
 		ctx, stop := context.WithCancel(ctx)
 		defer stop()
 		group, going := errgroup.WithContext(ctx)
-		inFlight, cut := context.WithCancel(context.WithoutCancel(ctx))
-		defer cut()
-
-		queues := make([]*queue, len(r.Loads))
-		for i := range r.Loads {
-			queues[i] = newQueue()
-			group.Go(func() error { return queues[i].fill(going, &r.Loads[i]) })
-		}
-		for _, q := range queues {
-			<-q.primed
-		}
-		if going.Err() != nil {
-			if err := group.Wait(); err != nil {
-				yield(nil, err)
-			}
+		queues, err := r.prime(going, group)
+		if err != nil {
+			group.Wait()
+			yield(nil, err)
 			return
 		}
+		inFlight, cut := r.cutter(going)
+		defer cut()
 
 		epoch := time.Now()
 		if r.Started != nil {
@@ -68,17 +59,13 @@ func (r *Run) Records(ctx context.Context) iter.Seq2[*metrics.Record, error] {
 		records := make(chan *metrics.Record, recordsAhead)
 		for i := range r.Loads {
 			d := r.dispatcher(&r.Loads[i], queues[i])
-			d.epoch, d.inFlight, d.records = epoch, inFlight, records
+			d.epoch, d.inFlight, d.records, d.group = epoch, inFlight, records, group
 			group.Go(func() error { return d.dispatch(going) })
 		}
-		var err error
 		go func() {
 			err = group.Wait()
 			close(records)
 		}()
-		unhook := context.AfterFunc(going, func() { cutAfter(inFlight, cut, r.Drain) })
-		defer unhook()
-
 		for rec := range records {
 			if !yield(rec, nil) {
 				stop()
@@ -94,17 +81,44 @@ func (r *Run) Records(ctx context.Context) iter.Seq2[*metrics.Record, error] {
 	}
 }
 
+// prime starts filling a queue for each load and waits until each has enough to
+// begin with. An error means that the run cannot begin.
+func (r *Run) prime(ctx context.Context, group *errgroup.Group) ([]*queue, error) {
+	queues := make([]*queue, len(r.Loads))
+	for i := range r.Loads {
+		queues[i] = newQueue()
+		group.Go(func() error { return queues[i].fill(ctx, &r.Loads[i]) })
+	}
+	for _, q := range queues {
+		<-q.primed
+		if q.early != nil {
+			return nil, q.early
+		}
+	}
+	return queues, nil
+}
+
+// cutter makes the context of the requests in flight: it ends Drain after
+// going does, or when cut is called, which leaves nothing behind.
+func (r *Run) cutter(going context.Context) (inFlight context.Context, cut func()) {
+	inFlight, cancel := context.WithCancel(context.WithoutCancel(going))
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		select {
+		case <-going.Done():
+			if Sleep(inFlight, time.Now().Add(r.Drain)) == nil {
+				cancel()
+			}
+		case <-inFlight.Done():
+		}
+	}()
+	return inFlight, func() {
+		cancel()
+		<-done
+	}
+}
+
 // recordsAhead is how far the consumer of Records may fall behind before that
 // holds back the load: a request keeps its slot until its Record is taken.
 const recordsAhead = 4096
-
-// cutAfter calls cut once limit has passed, unless ctx ends first.
-func cutAfter(ctx context.Context, cut context.CancelFunc, limit time.Duration) {
-	t := time.NewTimer(limit)
-	defer t.Stop()
-	select {
-	case <-t.C:
-		cut()
-	case <-ctx.Done():
-	}
-}

@@ -184,12 +184,16 @@ func TestSourceErrorEndsTheRun(t *testing.T) {
 			// The queue holds 8192, so the error is met as the last 808 are pulled.
 			r := oneLoad(Load{Source: source, Schedule: every(time.Second), Target: Target{Send: answer(10*time.Second, 0, 1)}})
 			r.Drain = time.Minute
-			ok := 0
+			started, ok := false, 0
+			r.Started = func(time.Time) { started = true }
 			var last error
 			for rec, err := range r.Records(t.Context()) {
 				if last = err; err == nil && rec.Class == metrics.OK {
 					ok++
 				}
+			}
+			if started != (test.sent > 0) {
+				t.Errorf("%s: the clock was started: %v", test.name, started)
 			}
 			if !errors.Is(last, bad) || ok < test.sent || ok == 0 != (test.sent == 0) {
 				t.Errorf("%s: last error %v after %d records", test.name, last, ok)
@@ -312,4 +316,92 @@ func BenchmarkDispatch(b *testing.B) {
 			b.Fatal(err)
 		}
 	}
+}
+
+func TestLongBodiesInFlightLeaveRoomToOthers(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		body := make([]byte, 1<<20)
+		target := Target{Send: answer(time.Second, 0, 1), Encode: func(c *dataset.Conversation, _ int) (*Request, error) {
+			return &Request{ID: c.ID, Body: body}, nil
+		}}
+		r := oneLoad(Load{Source: prompts(200), Schedule: every(0), Target: target})
+		for _, rec := range collect(t, r) {
+			if rec.Sent != 0 {
+				t.Fatalf("request %d sent at %v, want 0", rec.Index, rec.Sent)
+			}
+		}
+	})
+}
+
+func TestOurLatenessIsLagAndNotQueue(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		late := func(ctx context.Context, until time.Time) error { return Sleep(ctx, until.Add(300*time.Millisecond)) }
+		for _, limit := range []int{0, 8} {
+			r := oneLoad(Load{Source: prompts(5), Schedule: every(time.Second), Concurrency: limit, Target: Target{Send: answer(time.Second, 0, 1)}})
+			r.Wait = late
+			for _, rec := range collect(t, r)[1:] {
+				if rec.Lag() != 300*time.Millisecond || rec.Queue() != 0 {
+					t.Errorf("limit %d, request %d: lag %v, queue %v; want 300ms, 0", limit, rec.Index, rec.Lag(), rec.Queue())
+				}
+			}
+		}
+	})
+}
+
+func TestAWaitThatFailsEndsTheRun(t *testing.T) {
+	broken := errors.New("no timer")
+	for _, n := range []int{3, 9000} {
+		synctest.Test(t, func(t *testing.T) {
+			r := oneLoad(Load{Source: prompts(n), Schedule: every(time.Second), Target: Target{Send: answer(0, 0, 1)}})
+			r.Wait = func(context.Context, time.Time) error { return broken }
+			var last error
+			for _, last = range r.Records(t.Context()) {
+			}
+			if !errors.Is(last, broken) {
+				t.Errorf("%d prompts: ended with %v", n, last)
+			}
+		})
+	}
+}
+
+func TestCancelStopsASlowSource(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		slow := func(yield func(*dataset.Conversation, error) bool) {
+			for c, err := range prompts(5000) {
+				time.Sleep(10 * time.Millisecond)
+				if !yield(c, err) {
+					return
+				}
+			}
+		}
+		ctx, cancel := context.WithTimeout(t.Context(), 95*time.Millisecond)
+		defer cancel()
+		start := time.Now()
+		r := oneLoad(Load{Source: slow, Target: Target{Send: answer(0, 0, 1)}})
+		for range r.Records(ctx) {
+			t.Error("a request was sent")
+		}
+		if took := time.Since(start); took != 100*time.Millisecond {
+			t.Errorf("ended after %v, want 100ms", took)
+		}
+	})
+}
+
+func TestCancelStopsLaterTurns(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		source := func(yield func(*dataset.Conversation, error) bool) {
+			yield(&dataset.Conversation{Turns: make([]dataset.Turn, 10)}, nil)
+		}
+		ctx, cancel := context.WithTimeout(t.Context(), 1500*time.Millisecond)
+		defer cancel()
+		r := oneLoad(Load{Source: source, Target: Target{Send: answer(time.Second, 0, 1)}})
+		r.Drain = time.Hour
+		var phases []metrics.Phase
+		for rec := range r.Records(ctx) {
+			phases = append(phases, rec.Phase)
+		}
+		if !slices.Equal(phases, []metrics.Phase{metrics.Main, metrics.Drain}) {
+			t.Errorf("turns sent, by phase: %q", phases)
+		}
+	})
 }
