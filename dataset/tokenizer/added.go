@@ -1,54 +1,139 @@
 package tokenizer
 
 import (
-	"cmp"
-	"fmt"
 	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
 )
 
 // An addedToken is found in the text before anything else looks at it.
 type addedToken struct {
 	ID         int    `json:"id"`
 	Content    string `json:"content"`
-	SingleWord bool   `json:"single_word"`
-	LStrip     bool   `json:"lstrip"`     // takes the white space before it
-	RStrip     bool   `json:"rstrip"`     // takes the white space after it
-	Normalized bool   `json:"normalized"` // is looked for in normalized text
+	SingleWord bool   `json:"single_word"` // is none within a word
+	LStrip     bool   `json:"lstrip"`      // takes the white space before it
+	RStrip     bool   `json:"rstrip"`      // takes the white space after it
+	Normalized bool   `json:"normalized"`  // is looked for in normalized text
 	Special    bool   `json:"special"`
 }
 
-// addedTokens finds added tokens in a text, by their first byte. Of those that
-// start at one place, the longest comes first.
-type addedTokens [256][]addedToken
-
-func newAddedTokens(tokens []addedToken) (*addedTokens, error) {
-	var a addedTokens
-	for _, t := range tokens {
-		if t.Content == "" || t.ID < 0 {
-			return nil, fmt.Errorf("added token %d has no content or a negative id", t.ID)
-		}
-		if t.SingleWord {
-			return nil, fmt.Errorf("single_word of added token %q is not supported yet", t.Content)
-		}
-		a[t.Content[0]] = append(a[t.Content[0]], t)
-	}
-	for _, same := range a {
-		slices.SortStableFunc(same, func(x, y addedToken) int { return cmp.Compare(len(y.Content), len(x.Content)) })
-	}
-	return &a, nil
+// addedTokens finds added tokens in a text: of those that start first, the
+// longest.
+type addedTokens struct {
+	tokens []addedToken
+	// The contents as a tree. Node 0 is the root.
+	first [256]int32         // the nodes below the root
+	below map[treeEdge]int32 // all others
+	ends  map[int32]int      // node → the token that ends there
 }
 
-// find gives the first added token in text and where it stands. Without one,
-// start and end are the length of text.
-func (a *addedTokens) find(text string) (start, end, id int) {
-	for i := range len(text) {
-		for _, t := range a[text[i]] {
-			if rest := text[i:]; len(rest) >= len(t.Content) && rest[:len(t.Content)] == t.Content {
-				return i, i + len(t.Content), t.ID
+type treeEdge struct {
+	node int32
+	next byte
+}
+
+// newAddedTokens makes the finder of those tokens whose content is in the form
+// that written gives them.
+func newAddedTokens(tokens []addedToken, written normalizer) *addedTokens {
+	a := &addedTokens{tokens: tokens, below: make(map[treeEdge]int32), ends: make(map[int32]int)}
+	nodes := int32(0)
+	for i, t := range tokens {
+		content := written(t.Content)
+		node := int32(0)
+		for j := range len(content) {
+			next := a.child(node, content[j])
+			if next == 0 {
+				nodes++
+				next = nodes
+				if node == 0 {
+					a.first[content[j]] = next
+				} else {
+					a.below[treeEdge{node, content[j]}] = next
+				}
 			}
+			node = next
+		}
+		if _, taken := a.ends[node]; !taken && node != 0 {
+			a.ends[node] = i
 		}
 	}
-	return len(text), len(text), 0
+	return a
+}
+
+func (a *addedTokens) child(node int32, b byte) int32 {
+	if node == 0 {
+		return a.first[b]
+	}
+	return a.below[treeEdge{node, b}]
+}
+
+// find gives the first added token in text at or after from, and where it
+// stands. Without one, start is the length of text.
+func (a *addedTokens) find(text string, from int) (start, end int, t *addedToken) {
+	for start := from; start < len(text); start++ {
+		node := a.first[text[start]]
+		for pos := start + 1; node != 0; pos++ {
+			if i, ok := a.ends[node]; ok {
+				end, t = pos, &a.tokens[i]
+			}
+			if pos == len(text) {
+				break
+			}
+			node = a.child(node, text[pos])
+		}
+		if t != nil {
+			return start, end, t
+		}
+	}
+	return len(text), len(text), nil
+}
+
+// split gives the parts of text in order: what is between added tokens with a
+// nil token, and the tokens. start is where the part stands.
+func (a *addedTokens) split(text string, emit func(part string, start int, t *addedToken)) {
+	done := 0
+	for from := 0; ; {
+		start, end, t := a.find(text, from)
+		if t == nil {
+			break
+		}
+		from = end
+		if t.SingleWord && (endsInWord(text[:start]) || startsInWord(text[end:])) {
+			continue
+		}
+		if t.LStrip {
+			start = max(len(strings.TrimRightFunc(text[:start], unicode.IsSpace)), done)
+		}
+		if t.RStrip {
+			end = len(text) - len(strings.TrimLeftFunc(text[end:], unicode.IsSpace))
+		}
+		if done < start {
+			emit(text[done:start], done, nil)
+		}
+		emit(text[start:end], start, t)
+		done = end
+	}
+	if done < len(text) {
+		emit(text[done:], done, nil)
+	}
+}
+
+func startsInWord(text string) bool {
+	r, width := utf8.DecodeRuneInString(text)
+	return width > 0 && inWord(r)
+}
+
+func endsInWord(text string) bool {
+	r, width := utf8.DecodeLastRuneInString(text)
+	return width > 0 && inWord(r)
+}
+
+// inWord is \w of the Unicode regular expressions.
+func inWord(r rune) bool {
+	const nonJoiner, joiner = '\u200c', '\u200d'
+	return unicode.In(r, unicode.L, unicode.M, unicode.Nd, unicode.Nl, unicode.Pc, unicode.Other_Alphabetic) ||
+		r == nonJoiner || r == joiner
 }
 
 // specialIDs are the ids of the special ones among tokens, ascending.

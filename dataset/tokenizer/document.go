@@ -21,7 +21,7 @@ type document struct {
 }
 
 // parse makes the tokenizer that data describes: the tokenizer.json at path.
-func parse(path string, data []byte) (Tokenizer, error) {
+func parse(path string, data []byte) (*pipeline, error) {
 	var doc document
 	if err := decode(data, &doc); err != nil {
 		if syntax, ok := errors.AsType[*json.SyntaxError](err); ok {
@@ -29,21 +29,11 @@ func parse(path string, data []byte) (Tokenizer, error) {
 		}
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}
-	t, err := doc.tokenizer()
+	t, err := newPipeline(&doc)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}
 	return t, nil
-}
-
-// tokenizer picks the kind of tokenizer by the type of its model.
-func (d *document) tokenizer() (Tokenizer, error) {
-	switch typeOf(d.Model) {
-	case "WordLevel":
-		return newWordLevel(d)
-	default:
-		return nil, unsupported("model", d.Model)
-	}
 }
 
 // unsupported is the error for a part of the document that is not built yet.

@@ -3,21 +3,54 @@ package tokenizer
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 )
 
 // A template holds the ids that a post-processor puts around a single sequence.
 // The zero value adds none.
 type template struct{ before, after []int }
 
-// newTemplate reads a post-processor of type TemplateProcessing.
+// newTemplate reads the post-processor of a document.
 func newTemplate(raw json.RawMessage) (template, error) {
-	var t template
 	if absent(raw) {
-		return t, nil
+		return template{}, nil
 	}
-	if typeOf(raw) != "TemplateProcessing" {
-		return t, unsupported("post_processor", raw)
+	switch typeOf(raw) {
+	case "ByteLevel": // changes offsets only
+		return template{}, nil
+	case "TemplateProcessing":
+		return newSingle(raw)
+	case "Sequence":
+		return newTemplates(raw)
 	}
+	return template{}, unsupported("post_processor", raw)
+}
+
+// newTemplates reads a Sequence: each puts its ids around those of the one
+// before it.
+func newTemplates(raw json.RawMessage) (template, error) {
+	var all template
+	var sequence struct {
+		Type       string            `json:"type"`
+		Processors []json.RawMessage `json:"processors"`
+	}
+	if err := decode(raw, &sequence); err != nil {
+		return all, fmt.Errorf("post_processor: %w", err)
+	}
+	for _, raw := range sequence.Processors {
+		one, err := newTemplate(raw)
+		if err != nil {
+			return all, err
+		}
+		all.before = slices.Concat(one.before, all.before)
+		all.after = slices.Concat(all.after, one.after)
+	}
+	return all, nil
+}
+
+// newSingle reads the template for a single sequence.
+func newSingle(raw json.RawMessage) (template, error) {
+	var t template
 	var processor struct {
 		Single []struct {
 			SpecialToken *struct{ ID string }

@@ -34,8 +34,18 @@ type Tokenizer interface {
 	NumSpecial() int
 }
 
-// Open gives the tokenizer called name: "stub-N" is the Stub with N words, and
-// anything else is a tokenizer.json file or a folder that holds one.
+const tokenizerFile = "tokenizer.json"
+
+// Open gives the tokenizer called name: "stub-N" is the Stub with N words;
+// anything else is a tokenizer.json file, a folder that holds one, or the name
+// of a model in Hugging Face's local cache (HF_HOME), which is never fetched.
+//
+// In a folder, tokenizer_config.json is heeded as transformers 5 does. Special
+// are then the tokens that it names (bos_token, additional_special_tokens …),
+// as in all_special_ids, whereas without it they are the added tokens flagged as
+// special. And clean_up_tokenization_spaces does nothing for a BPE model, unless
+// clean_up_tokenization_spaces_for_bpe_even_though_it_will_corrupt_output is set
+// too; transformers 4 did clean up, so that its decoded text can differ.
 func Open(name string) (Tokenizer, error) {
 	if size, ok := strings.CutPrefix(name, "stub-"); ok {
 		if n, err := strconv.Atoi(size); err == nil && n > 0 {
@@ -43,13 +53,35 @@ func Open(name string) (Tokenizer, error) {
 		}
 	}
 	path := name
-	if stat, err := os.Stat(name); err == nil && stat.IsDir() {
-		path = filepath.Join(name, "tokenizer.json")
-	}
-	data, err := os.ReadFile(path)
+	stat, err := os.Stat(name)
 	if os.IsNotExist(err) {
-		return nil, fmt.Errorf("tokenizer %q: there is no file %s, and the name is not stub-N", name, path)
+		folder, missing := cached(name)
+		if missing != nil {
+			return nil, fmt.Errorf("tokenizer %q: there is no file %s, the name is not stub-N, and the Hugging Face cache has %w", name, name, missing)
+		}
+		path = folder
+	} else if err != nil {
+		return nil, fmt.Errorf("tokenizer %q: %w", name, err)
 	}
+	if stat != nil && !stat.IsDir() {
+		return openFile(name, path)
+	}
+	t, err := openFile(name, filepath.Join(path, tokenizerFile))
+	if err != nil {
+		return nil, err
+	}
+	s, found, err := readSettings(path)
+	if err != nil {
+		return nil, fmt.Errorf("tokenizer %q: %w", name, err)
+	}
+	if found {
+		t.heed(s)
+	}
+	return t, nil
+}
+
+func openFile(name, path string) (*pipeline, error) {
+	data, err := os.ReadFile(path)
 	if err != nil {
 		return nil, fmt.Errorf("tokenizer %q: %w", name, err)
 	}

@@ -1,0 +1,95 @@
+package tokenizer
+
+import (
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"golang.org/x/text/unicode/norm"
+)
+
+// canonical is the normalizer of a composed form. It is form itself but for
+// long runs of combining marks, into which package norm puts a grapheme joiner
+// every 30 marks and Hugging Face does not.
+func canonical(form norm.Form) normalizer {
+	return func(text string) string {
+		switch {
+		case form.QuickSpanString(text) == len(text):
+			return text
+		case !longRun(form, text):
+			return form.String(text)
+		}
+		return compose(form, text)
+	}
+}
+
+// longRun reports whether text may hold a run of marks that package norm breaks
+// up. No rune decomposes to more than three marks.
+func longRun(form norm.Form, text string) bool {
+	run := 0
+	for pos := 0; pos < len(text); {
+		_, width := runeAt(text, pos)
+		if text[pos] < utf8.RuneSelf || form.PropertiesString(text[pos:]).CCC() == 0 {
+			run = -1
+		}
+		if run++; run > 8 {
+			return true
+		}
+		pos += width
+	}
+	return false
+}
+
+// compose is the composed form of text by the algorithm of Unicode's annex 15,
+// rune by rune.
+func compose(form norm.Form, text string) string {
+	apart := norm.NFD
+	if form == norm.NFKC {
+		apart = norm.NFKD
+	}
+	var runes []rune
+	for _, r := range text {
+		runes = append(runes, []rune(apart.String(string(r)))...)
+	}
+	order(runes)
+	out := runes[:0]
+	starter, last := -1, 0 // where in out the last starter is, and the class of what came last
+	for _, r := range runes {
+		ccc := class15(r)
+		if starter >= 0 && (last < ccc || last == 0) {
+			if whole, ok := pair(out[starter], r); ok {
+				out[starter] = whole
+				continue
+			}
+		}
+		if last = ccc; ccc == 0 {
+			starter = len(out)
+		}
+		out = append(out, r)
+	}
+	return string(out)
+}
+
+// order sorts each run of marks by class, and leaves those of one class in
+// their order.
+func order(runes []rune) {
+	for start := 0; start < len(runes); start++ {
+		end := start
+		for end < len(runes) && class15(runes[end]) != 0 {
+			end++
+		}
+		slices.SortStableFunc(runes[start:end], func(a, b rune) int { return class15(a) - class15(b) })
+		start = end
+	}
+}
+
+// pair is the one rune that a starter and what follows it compose to.
+func pair(starter, r rune) (rune, bool) {
+	two := string(starter) + string(r)
+	one := norm.NFC.String(two)
+	whole, width := utf8.DecodeRuneInString(one)
+	return whole, width == len(one) && !strings.HasPrefix(two, one)
+}
+
+// class15 is the canonical combining class of r.
+func class15(r rune) int { return int(norm.NFC.PropertiesString(string(r)).CCC()) }

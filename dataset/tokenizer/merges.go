@@ -1,0 +1,184 @@
+package tokenizer
+
+import "math/bits"
+
+// A merge is what two neighbouring symbols become, and how early: of all merges
+// that can be done in a word, the one of the lowest rank is done first.
+type merge struct{ rank, id int32 }
+
+// never is the merge of two symbols that have none.
+var never = merge{rank: maxRank}
+
+const maxRank = 1<<31 - 1
+
+// merges maps pairs of symbols to their merge: a hash table with open
+// addressing, at most half full.
+type merges struct {
+	slots []mergeSlot
+	shift int
+}
+
+type mergeSlot struct {
+	left, right int32 // left is -1 in an empty slot
+	merge
+}
+
+func newMerges(size int) *merges {
+	width := max(bits.Len(uint(size))+1, 4)
+	m := &merges{slots: make([]mergeSlot, 1<<width), shift: 64 - width}
+	for i := range m.slots {
+		m.slots[i].left = -1
+	}
+	return m
+}
+
+// slot is where the pair is, or would be put.
+func (m *merges) slot(left, right int32) *mergeSlot {
+	const golden = 0x9e3779b97f4a7c15
+	key := uint64(uint32(left))<<32 | uint64(uint32(right))
+	for i := key * golden >> m.shift; ; i++ {
+		s := &m.slots[i&uint64(len(m.slots)-1)]
+		if s.left == left && s.right == right || s.left < 0 {
+			return s
+		}
+	}
+}
+
+func (m *merges) of(left, right int32) merge {
+	if s := m.slot(left, right); s.left >= 0 {
+		return s.merge
+	}
+	return never
+}
+
+func (m *merges) set(left, right int32, to merge) {
+	*m.slot(left, right) = mergeSlot{left, right, to}
+}
+
+// A word is the room in which the symbols of one word are merged.
+type word struct {
+	ids    []int32
+	merges []merge  // of each symbol with the one after it
+	links  []link   // in a long word, of each symbol
+	queue  []uint64 // in a long word, a heap of ranks and positions
+}
+
+// A link gives the symbols before and after one; dead ones have a next of -1.
+type link struct{ before, next int32 }
+
+// longWord is the length at which a queue is faster than looking at every
+// merge each time.
+const longWord = 96
+
+// merge does all merges in ids and gives what is left, in the room of ids.
+func (w *word) merge(table *merges, ids []int32) []int32 {
+	if len(ids) > longWord {
+		return w.mergeLong(table, ids)
+	}
+	todo := w.merges[:0]
+	for i := 1; i < len(ids); i++ {
+		todo = append(todo, table.of(ids[i-1], ids[i]))
+	}
+	w.merges = todo
+	for {
+		best, at := never, -1
+		for i, m := range todo {
+			if m.rank < best.rank {
+				best, at = m, i
+			}
+		}
+		if at < 0 {
+			return ids
+		}
+		ids[at] = best.id
+		ids = append(ids[:at+1], ids[at+2:]...)
+		todo = append(todo[:at], todo[at+1:]...)
+		if at > 0 {
+			todo[at-1] = table.of(ids[at-1], ids[at])
+		}
+		if at < len(todo) {
+			todo[at] = table.of(ids[at], ids[at+1])
+		}
+	}
+}
+
+// mergeLong does the same with a queue of the merges that can be done.
+func (w *word) mergeLong(table *merges, ids []int32) []int32 {
+	end := int32(len(ids))
+	w.links, w.queue = w.links[:0], w.queue[:0]
+	for i := range end {
+		w.links = append(w.links, link{i - 1, i + 1})
+	}
+	for i := range end {
+		w.offer(table, ids, i)
+	}
+	for len(w.queue) > 0 {
+		top := w.pop()
+		left, rank := int32(uint32(top)), int32(top>>32)
+		right := w.links[left].next
+		if right < 0 || right == end {
+			continue
+		}
+		m := table.of(ids[left], ids[right])
+		if m.rank != rank {
+			continue // the symbols have changed since
+		}
+		next := w.links[right].next
+		ids[left], w.links[left].next, w.links[right].next = m.id, next, -1
+		if next < end {
+			w.links[next].before = left
+		}
+		if before := w.links[left].before; before >= 0 {
+			w.offer(table, ids, before)
+		}
+		w.offer(table, ids, left)
+	}
+	kept := ids[:0]
+	for i := int32(0); i < end; i = w.links[i].next {
+		kept = append(kept, ids[i])
+	}
+	return kept
+}
+
+// offer queues the merge of the symbol at left with the one after it.
+func (w *word) offer(table *merges, ids []int32, left int32) {
+	right := w.links[left].next
+	if int(right) >= len(ids) {
+		return
+	}
+	m := table.of(ids[left], ids[right])
+	if m.rank == maxRank {
+		return
+	}
+	w.queue = append(w.queue, uint64(m.rank)<<32|uint64(uint32(left)))
+	for i := len(w.queue) - 1; i > 0; {
+		parent := (i - 1) / 2
+		if w.queue[parent] <= w.queue[i] {
+			return
+		}
+		w.queue[parent], w.queue[i] = w.queue[i], w.queue[parent]
+		i = parent
+	}
+}
+
+// pop takes the least from the queue.
+func (w *word) pop() uint64 {
+	q := w.queue
+	top, last := q[0], len(q)-1
+	q[0] = q[last]
+	w.queue = q[:last]
+	for i := 0; ; {
+		child := 2*i + 1
+		if child >= last {
+			return top
+		}
+		if child+1 < last && q[child+1] < q[child] {
+			child++
+		}
+		if q[i] <= q[child] {
+			return top
+		}
+		q[i], q[child] = q[child], q[i]
+		i = child
+	}
+}

@@ -1,0 +1,196 @@
+package tokenizer
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+)
+
+// A pipeline is the Tokenizer of a tokenizer.json. Text goes through it in five
+// steps: added tokens that are written as they are, are found; the rest is
+// normalized; added tokens are found that are written in normalized form; the
+// rest is cut into words; and the model makes tokens of each word.
+type pipeline struct {
+	raw, normalized *addedTokens
+	normalize       normalizer
+	split           splitter
+	model           model
+	template        template
+	decode          decoder
+	clean           bool     // decoded text loses the spaces before punctuation
+	texts           []string // of each id; empty for those that are none
+	size            int
+	special         []int
+	words           sync.Pool // of *word
+}
+
+// A model makes the tokens of one word. They may lie in w, and are valid until
+// its next use.
+type model interface {
+	tokens(w *word, text string) []int32
+}
+
+// maxID bounds the ids of a vocabulary, so that a broken file does not ask for
+// all memory.
+const maxID = 1<<22 - 1
+
+func newPipeline(d *document) (*pipeline, error) {
+	if !absent(d.Truncation) {
+		return nil, unsupported("truncation", d.Truncation)
+	}
+	if !absent(d.Padding) {
+		return nil, unsupported("padding", d.Padding)
+	}
+	p := &pipeline{special: specialIDs(d.AddedTokens)}
+	p.words.New = func() any { return new(word) }
+	var err error
+	if p.normalize, err = newNormalizer(d.Normalizer); err != nil {
+		return nil, err
+	}
+	pre, err := newPreTokenizer(d.PreTokenizer)
+	if err != nil {
+		return nil, err
+	}
+	p.split = pre.split
+	if err := p.setModel(d.Model, pre.byteLevel); err != nil {
+		return nil, err
+	}
+	if err := p.setAdded(d.AddedTokens); err != nil {
+		return nil, err
+	}
+	if p.template, err = newTemplate(d.PostProcessor); err != nil {
+		return nil, err
+	}
+	p.decode, err = newDecoder(d.Decoder)
+	return p, err
+}
+
+func (p *pipeline) setModel(raw json.RawMessage, byteLevel bool) error {
+	var vocab map[string]int32
+	var err error
+	switch typeOf(raw) {
+	case "BPE":
+		p.model, vocab, err = newBPE(raw, byteLevel)
+	case "WordLevel":
+		var m *wordLevel
+		if m, err = newWordLevel(raw); err == nil {
+			p.model, vocab = m, m.vocab
+		}
+	default:
+		return unsupported("model", raw)
+	}
+	p.size = len(vocab)
+	for text, id := range vocab {
+		if err == nil {
+			err = p.setText(int(id), text)
+		}
+	}
+	if err != nil {
+		return fmt.Errorf("model: %w", err)
+	}
+	return nil
+}
+
+func (p *pipeline) setText(id int, text string) error {
+	if id < 0 || id > maxID {
+		return fmt.Errorf("token %q has the id %d, which is not between 0 and %d", text, id, maxID)
+	}
+	if missing := id + 1 - len(p.texts); missing > 0 {
+		p.texts = append(p.texts, make([]string, missing)...)
+	}
+	if other := p.texts[id]; other != "" && other != text {
+		return fmt.Errorf("tokens %q and %q have the same id, %d", min(text, other), max(text, other), id)
+	}
+	p.texts[id] = text
+	return nil
+}
+
+func (p *pipeline) setAdded(tokens []addedToken) error {
+	var raw, normalized []addedToken
+	for _, t := range tokens {
+		if t.Content == "" {
+			return fmt.Errorf("added token %d has no content", t.ID)
+		}
+		if err := p.setText(t.ID, t.Content); err != nil {
+			return fmt.Errorf("added tokens: %w", err)
+		}
+		if t.Normalized {
+			normalized = append(normalized, t)
+		} else {
+			raw = append(raw, t)
+		}
+	}
+	p.raw = newAddedTokens(raw, unchanged)
+	p.normalized = newAddedTokens(normalized, p.normalize)
+	return nil
+}
+
+func (p *pipeline) Encode(text string, special bool) []int {
+	ids := make([]int, 0, len(text)/4+p.template.len())
+	if special {
+		ids = append(ids, p.template.before...)
+	}
+	p.each(text, func(tokens []int32) {
+		for _, id := range tokens {
+			ids = append(ids, int(id))
+		}
+	})
+	if special {
+		ids = append(ids, p.template.after...)
+	}
+	return ids
+}
+
+func (p *pipeline) Count(text string, special bool) int {
+	n := 0
+	if special {
+		n = p.template.len()
+	}
+	p.each(text, func(tokens []int32) { n += len(tokens) })
+	return n
+}
+
+// each gives the tokens of text in order, some at a time.
+func (p *pipeline) each(text string, visit func(tokens []int32)) {
+	w := p.words.Get().(*word)
+	defer p.words.Put(w)
+	added := func(t *addedToken) {
+		w.ids = append(w.ids[:0], int32(t.ID))
+		visit(w.ids)
+	}
+	emit := func(text string, _ bool) { visit(p.model.tokens(w, text)) }
+	p.raw.split(valid(text), func(part string, start int, t *addedToken) {
+		if t != nil {
+			added(t)
+			return
+		}
+		begins := start == 0
+		p.normalized.split(p.normalize(part), func(part string, start int, t *addedToken) {
+			if t != nil {
+				added(t)
+				return
+			}
+			p.split(part, begins && start == 0, emit)
+		})
+	})
+}
+
+func (p *pipeline) Decode(ids []int) string {
+	tokens := make([]string, 0, len(ids))
+	for _, id := range ids {
+		if id >= 0 && id < len(p.texts) && p.texts[id] != "" {
+			tokens = append(tokens, p.texts[id])
+		}
+	}
+	text := strings.Join(p.decode(tokens), "")
+	if p.clean {
+		text = cleanUp(text)
+	}
+	return text
+}
+
+func (p *pipeline) VocabSize() int    { return p.size }
+func (p *pipeline) SpecialIDs() []int { return slices.Clone(p.special) }
+func (p *pipeline) NumSpecial() int   { return p.template.len() }

@@ -1,0 +1,86 @@
+package tokenizer
+
+import (
+	"strings"
+	"unicode/utf8"
+)
+
+// unprinted gives the byte that a character of a byte-level vocabulary stands
+// for, or -1. A byte is written as the character of that number where Latin-1
+// has a visible one, and else as the next one from U+0100 on.
+var unprinted = unprintedTable()
+
+func unprintedTable() (bytes [256 + 68]int16) {
+	for i := range bytes {
+		bytes[i] = -1
+	}
+	next := 256
+	for b := range int16(256) {
+		if b < '!' || b > '~' && b < '¡' || b == '\u00ad' {
+			bytes[next] = b
+			next++
+		} else {
+			bytes[b] = b
+		}
+	}
+	return bytes
+}
+
+// unprintable is the text that a byte-level token is written for, if all its
+// characters stand for bytes.
+func unprintable(token string) (text string, ok bool) {
+	bytes := make([]byte, 0, len(token))
+	for _, r := range token {
+		if int(r) >= len(unprinted) || unprinted[r] < 0 {
+			return "", false
+		}
+		bytes = append(bytes, byte(unprinted[r]))
+	}
+	return string(bytes), true
+}
+
+// appendUnprintable appends what a byte-level token is written for, or the
+// token itself if a character of it stands for no byte.
+func appendUnprintable(text []byte, token string) []byte {
+	before := len(text)
+	for _, r := range token {
+		if int(r) >= len(unprinted) || unprinted[r] < 0 {
+			return append(text[:before], token...)
+		}
+		text = append(text, byte(unprinted[r]))
+	}
+	return text
+}
+
+// valid is text with a replacement character for each maximal part of a UTF-8
+// sequence that is broken off, and for each byte that begins none: what Rust
+// and Python make of it.
+func valid(text string) string {
+	if utf8.ValidString(text) {
+		return text
+	}
+	var out strings.Builder
+	out.Grow(len(text) + 8)
+	for text != "" {
+		r, width := utf8.DecodeRuneInString(text)
+		if r == utf8.RuneError && width == 1 {
+			width = broken(text)
+			out.WriteRune(utf8.RuneError)
+		} else {
+			out.WriteString(text[:width])
+		}
+		text = text[width:]
+	}
+	return out.String()
+}
+
+// broken is the length of the longest beginning of text that some UTF-8
+// sequence begins with, and at least 1. No sequence does as a whole.
+func broken(text string) int {
+	for width := min(3, len(text)); width > 1; width-- {
+		if !utf8.FullRuneInString(text[:width]) {
+			return width
+		}
+	}
+	return 1
+}
