@@ -44,9 +44,12 @@ func (r *Run) Records(ctx context.Context) iter.Seq2[*metrics.Record, error] {
 		defer stop()
 		group, going := errgroup.WithContext(ctx)
 		queues, err := r.prime(going, group)
-		if err != nil {
+		if err != nil || going.Err() != nil {
+			stop()
 			group.Wait()
-			yield(nil, err)
+			if err != nil {
+				yield(nil, err)
+			}
 			return
 		}
 		inFlight, cut := r.cutter(going)

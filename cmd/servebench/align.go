@@ -18,10 +18,15 @@ func (b *bench) align(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	ids, err := b.server.Tokenize(ctx, b.served, first.Turns[0].Prompt)
+	limited, cancel := context.WithTimeout(ctx, b.patience)
+	defer cancel()
+	ids, err := b.server.Tokenize(limited, b.served, first.Turns[0].Prompt)
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
 	if err != nil {
 		fmt.Fprintln(b.out, "WARNING: /tokenize unavailable, skipping alignment.")
-		return ctx.Err()
+		return nil
 	}
 	if len(ids) == first.Turns[0].PromptLen {
 		return nil

@@ -21,9 +21,10 @@ import (
 // test itself.
 type bench struct {
 	*options
-	out     io.Writer // what vLLM's client prints
-	talk    io.Writer // all else
-	results *results
+	out      io.Writer // what vLLM's client prints
+	talk     io.Writer // all else
+	results  *results
+	patience time.Duration // for a call that is not part of the load
 
 	server *loadgen.Server // for its small calls
 	served string          // the model's name in requests
@@ -72,14 +73,18 @@ func (b *bench) checkReady(ctx context.Context, first *loadgen.Request) error {
 	fmt.Fprintf(b.out, "Waiting for endpoint to become up in %.0f seconds\n", b.Traffic.ReadyCheck.Seconds())
 	ctx, cancel := context.WithTimeout(ctx, b.Traffic.ReadyCheck)
 	defer cancel()
+	last := "it did not answer"
 	for {
 		rec := b.target.Once(ctx, first)
-		if rec.Class == metrics.OK {
+		switch {
+		case rec.Class == metrics.OK:
 			fmt.Fprintln(b.out, "Initial test run completed.")
 			return nil
+		case rec.Class != metrics.Cancelled:
+			last = rec.Error
 		}
 		if loadgen.Sleep(ctx, time.Now().Add(readyInterval)) != nil {
-			return exitError{fmt.Errorf("%s%s did not answer within %s: %s", b.Server.BaseURL, b.Server.Endpoint, b.Traffic.ReadyCheck, rec.Error), exitNo}
+			return exitError{fmt.Errorf("%s%s was not ready within %s: %s", b.Server.BaseURL, b.Server.Endpoint, b.Traffic.ReadyCheck, last), exitNo}
 		}
 	}
 }
@@ -136,8 +141,12 @@ func (b *bench) measure(ctx context.Context) (*metrics.Summary, error) {
 			stopProgress()
 			return nil, err
 		}
+		rec.Error = b.Server.Secrets.mask(rec.Error)
 		collector.Add(rec)
 		b.results.write(rec)
+	}
+	if header.Epoch.IsZero() {
+		return nil, interrupted(ctx, nil)
 	}
 	seconds := time.Since(header.Epoch).Seconds()
 	stopProgress()
@@ -155,7 +164,7 @@ func (b *bench) measure(ctx context.Context) (*metrics.Summary, error) {
 // counters are the server's totals of speculative and diffusion decoding, if it
 // tells them.
 func (b *bench) counters(ctx context.Context) (c metrics.Counters, ok bool) {
-	ctx, cancel := context.WithTimeout(ctx, callTimeout)
+	ctx, cancel := context.WithTimeout(ctx, b.patience)
 	defer cancel()
 	text, err := b.server.Metrics(ctx)
 	if err == nil {
@@ -163,9 +172,6 @@ func (b *bench) counters(ctx context.Context) (c metrics.Counters, ok bool) {
 	}
 	return c, err == nil
 }
-
-// callTimeout limits a call that is not part of the load.
-const callTimeout = 10 * time.Second
 
 func (b *bench) arrivals() loadgen.Arrivals {
 	return loadgen.Arrivals{
@@ -216,8 +222,8 @@ func (b *bench) tellDraining(live *loadgen.Live) {
 	if b.onTerminal() {
 		fmt.Fprintln(b.talk) // leaves the line of the progress
 	}
-	fmt.Fprintf(b.talk, "interrupted: %d requests in flight have %s to end; interrupt again to quit at once\n",
-		live.Sent.Load()-live.Ended.Load(), b.Limits.Drain)
+	fmt.Fprintf(b.talk, "interrupted: %s in flight may take %s to end; interrupt again to quit at once\n",
+		count(int(live.Sent.Load()-live.Ended.Load()), "request"), b.Limits.Drain)
 }
 
 func rateChanges(a loadgen.Arrivals, n int, epoch time.Time) ([]metrics.RateChange, error) {

@@ -55,6 +55,9 @@ func (f *form) resolveResults() error {
 			f.Warnings = append(f.Warnings, fmt.Sprintf("--percentile-metrics: no latency is called %s: it is left out", quoted(m)))
 		}
 	}
+	if !r.Save && !r.Append && (r.SaveDetailed || r.Dir != "" || r.Filename != "") {
+		f.Warnings = append(f.Warnings, "no result file is written without --save-result or --append-result")
+	}
 	var err error
 	if r.Percentiles, err = parsePercentiles(f.percentiles); err != nil {
 		return fmt.Errorf("argument --metric-percentiles: %w", err)

@@ -60,11 +60,15 @@ func (f *form) resolveServer() error {
 	if !strings.HasPrefix(s.Endpoint, "/") {
 		s.Endpoint = "/" + s.Endpoint
 	}
-	var err error
-	if s.Headers, err = pairs(f.headers); err != nil {
-		return fmt.Errorf("argument --header: Invalid header format. Please use KEY=VALUE format. (%w)", err)
+	for _, h := range f.headers {
+		if !strings.Contains(h, "=") {
+			name := h[:max(0, strings.IndexAny(h+" ", ": "))] // not what may be a secret
+			return fmt.Errorf("argument --header: Invalid header format. Please use KEY=VALUE format. (%s has no =)", quoted(name))
+		}
 	}
-	return nil
+	var err error
+	s.Headers, err = pairs(f.headers)
+	return err
 }
 
 func (f *form) resolveURL() error {
@@ -72,16 +76,20 @@ func (f *form) resolveURL() error {
 		if f.port < 1 || f.port > 65535 {
 			return fmt.Errorf("argument --port: %d: it must be from 1 to 65535", f.port)
 		}
+		if strings.Contains(f.host, "/") {
+			return fmt.Errorf("argument --host: %s: it must be a name or an address; --base-url takes a URL", quoted(f.host))
+		}
 		f.Server.BaseURL = "http://" + net.JoinHostPort(strings.Trim(f.host, "[]"), strconv.Itoa(f.port))
 		return nil
 	}
 	u, err := url.Parse(*f.baseURL)
-	if err != nil {
+	if err != nil && strings.Contains(*f.baseURL, "://") {
 		return fmt.Errorf("argument --base-url: %w", errors.Unwrap(err))
 	}
-	if u.Scheme != "http" && u.Scheme != "https" || u.Host == "" || u.RawQuery != "" || u.Fragment != "" {
+	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" || u.RawQuery != "" || u.Fragment != "" {
+		shown, _, _ := strings.Cut(*f.baseURL, "?")
 		return fmt.Errorf("argument --base-url: %s: it must be http://host:port or https://host, with a path where the server has one",
-			quoted(redactURL(*f.baseURL)))
+			quoted(redactURL(shown)))
 	}
 	f.Server.BaseURL = strings.TrimRight(*f.baseURL, "/")
 	return nil

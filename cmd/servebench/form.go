@@ -46,7 +46,7 @@ func parseRun(args []string) (*options, error) {
 		return nil, err
 	}
 	for _, resolve := range []func() error{
-		f.resolveServer, f.resolveTraffic, f.resolveWorkload, f.resolveSampling, f.resolveResults,
+		f.resolveServer, f.resolveSecrets, f.resolveTraffic, f.resolveWorkload, f.resolveSampling, f.resolveResults,
 	} {
 		if err := resolve(); err != nil {
 			return nil, err

@@ -10,8 +10,12 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"os/signal"
+	"strings"
+	"syscall"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 )
 
 // Exit codes. An interrupted run ends with 130, as the shell has it.
@@ -38,18 +42,53 @@ func servebench(ctx context.Context, args []string) int {
 	case err == nil:
 		return 0
 	case errors.As(err, &exit):
-		if exit.error != nil {
-			fmt.Fprintln(os.Stderr, "servebench:", exit.error)
-		}
+		complain(exit.error)
 		return exit.code
 	default:
-		fmt.Fprintln(os.Stderr, "servebench:", err)
+		complain(err)
 		return exitMisuse
 	}
 }
 
-// An exitError ends the program with a code of its own. A nil error inside has
-// been said already.
+// complain prints each line of an error, which may be several joined ones.
+func complain(err error) {
+	for line := range strings.SplitSeq(err.Error(), "\n") {
+		fmt.Fprintln(os.Stderr, "servebench:", line)
+	}
+}
+
+// interruptible is ctx until the first SIGINT, SIGTERM or SIGHUP; a second one
+// ends the program at once. It holds too where a shell has made a background
+// command ignore SIGINT.
+func interruptible(ctx context.Context) (interrupted context.Context, stop func()) {
+	ctx, cancel := context.WithCancel(ctx)
+	signals := make(chan os.Signal, 1)
+	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
+	if !signal.Ignored(syscall.SIGHUP) {
+		signal.Notify(signals, syscall.SIGHUP)
+	}
+	done := make(chan struct{})
+	go func() {
+		for range 2 {
+			select {
+			case <-signals:
+			case <-done:
+				return
+			}
+			if ctx.Err() != nil {
+				os.Exit(exitInterrupted)
+			}
+			cancel()
+		}
+	}()
+	return ctx, func() {
+		signal.Stop(signals)
+		close(done)
+		cancel()
+	}
+}
+
+// An exitError ends the program with a code of its own.
 type exitError struct {
 	error
 	code int
@@ -65,6 +104,12 @@ func newRootCommand() *cobra.Command {
 		SilenceErrors: true,
 		SilenceUsage:  true,
 	}
+	root.SetGlobalNormalizationFunc(func(_ *pflag.FlagSet, name string) pflag.NormalizedName {
+		return pflag.NormalizedName(strings.ReplaceAll(name, "_", "-"))
+	})
+	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
+		return fmt.Errorf("%w: see servebench %s --help", err, cmd.Name())
+	})
 	root.AddCommand(newRunCommand(), newSimCommand(), newReportCommand(), newDatasetCommand())
 	return root
 }

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"errors"
 	"fmt"
 	"strings"
 )
@@ -9,23 +8,23 @@ import (
 // strayError says why a word belongs to nothing.
 func (t table) strayError(tok *token) error {
 	if tok.kind != option {
-		return fmt.Errorf("unrecognized arguments: %s: every argument belongs to a flag", tok.text)
+		return fmt.Errorf("unrecognized arguments: %s: there are no arguments beside flags", tok.text)
 	}
 	name, _, _ := strings.Cut(tok.text, "=")
-	err := fmt.Sprintf("unknown flag %s", name)
-	if near := t.nearest(name); near != "" {
-		err += ": did you mean " + near + "?"
+	near := t.nearest(name)
+	if near == "" {
+		return fmt.Errorf("unknown flag %s", name)
 	}
-	return errors.New(err)
+	return fmt.Errorf("unknown flag %s: did you mean %s?", name, near)
 }
 
 // nearest is the flag whose name takes the fewest edits to become the one given,
-// empty when all are far from it.
+// empty when half of it would have to change.
 func (t table) nearest(name string) string {
 	name = strings.TrimLeft(name, "-")
-	best, fewest := "", 1+len(name)/3
+	best, fewest := "", 1+len(name)/2
 	for f := range t.all() {
-		if n := edits(f.name, name); n <= fewest && (best == "" || n < fewest) {
+		if n := edits(f.name, name); n < fewest {
 			best, fewest = "--"+f.name, n
 		}
 	}

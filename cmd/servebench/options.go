@@ -34,7 +34,7 @@ type options struct {
 func (o *options) config() metrics.Config {
 	c := metrics.Config{
 		Backend:     o.Server.Backend,
-		BaseURL:     redactURL(o.Server.BaseURL),
+		BaseURL:     o.Server.BaseURL,
 		Endpoint:    o.Server.Endpoint,
 		Model:       o.Server.Model,
 		Tokenizer:   cmp.Or(o.Server.Tokenizer, o.Server.Model),
@@ -50,7 +50,7 @@ func (o *options) config() metrics.Config {
 		Metrics:     o.Results.Metrics,
 		Percentiles: o.Results.Percentiles,
 	}
-	if o.Server.SkipTokenizer {
+	if c.SkipTokenizer = o.Server.SkipTokenizer; c.SkipTokenizer {
 		c.Tokenizer = ""
 	}
 	if o.Traffic.MaxConcurrency != nil {
@@ -68,6 +68,9 @@ type serverOptions struct {
 	Insecure   bool         // do not verify TLS certificates
 	Model      string       // empty: the first of GET /v1/models
 	ServedName string       // name in requests; empty: the model's
+
+	APIKey  string  // from OPENAI_API_KEY
+	Secrets secrets // what must not be shown
 
 	Tokenizer     string // a file, a folder or stub-N; empty: the model's name
 	SkipTokenizer bool   // load none

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -146,12 +147,22 @@ func TestURLIsMadeOfHostAndPort(t *testing.T) {
 	}
 }
 
+func TestCredentialsOfTheURLBecomeAHeader(t *testing.T) {
+	s := mustParse(t, "--base-url http://me:s3cret@h:1").Server
+	if want := (metrics.KV{Key: "Authorization", Value: "Basic bWU6czNjcmV0"}); s.BaseURL != "http://h:1" || !slices.Equal(s.Headers, []metrics.KV{want}) {
+		t.Errorf("got %s, %v", s.BaseURL, s.Headers)
+	}
+	if masked := s.Secrets.mask("401: me:s3cret, Basic bWU6czNjcmV0"); strings.Contains(masked, "s3cret") || strings.Contains(masked, "bWU6") {
+		t.Errorf("shown: %s", masked)
+	}
+}
+
 func TestSecretsAreNotRecorded(t *testing.T) {
 	o := mustParse(t, "--header Authorization=Bearer-s3cret X-Key=s3cret --base-url http://me:s3cret@h:1 --metadata a=b --save-result")
 	if shown := fmt.Sprint(o.Flags, o.config()); strings.Contains(shown, "s3cret") {
 		t.Errorf("a secret is in %s", shown)
 	}
-	if o.Server.BaseURL != "http://me:s3cret@h:1" || o.Server.Headers[1].Value != "s3cret" {
+	if o.Server.BaseURL != "http://h:1" || o.Server.Headers[0].Value != "Bearer-s3cret" || o.Server.Headers[1].Value != "s3cret" {
 		t.Errorf("a secret was lost: %+v", o.Server)
 	}
 	want := map[string]string{

@@ -7,7 +7,6 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
-	"os"
 	"slices"
 	"strings"
 	"time"
@@ -50,7 +49,7 @@ func (b *bench) connect() {
 	transport := loadgen.Connections{
 		Limit: b.config.MaxConcurrency, Timeout: b.Limits.Connect, Insecure: b.Server.Insecure,
 	}.Transport()
-	header := loadgen.Headers(os.Getenv("OPENAI_API_KEY"), b.Server.Headers)
+	header := loadgen.Headers(b.Server.APIKey, b.Server.Headers)
 	b.server = &loadgen.Server{URL: b.Server.BaseURL, Header: header, Transport: transport}
 	b.target.Send = (&loadgen.OpenAI{
 		URL: b.Server.BaseURL + b.Server.Endpoint, Header: header, Transport: transport,
@@ -68,12 +67,12 @@ func (b *bench) findModel(ctx context.Context) error {
 	if b.Server.Model == "" {
 		fmt.Fprintln(b.out, "Model not specified, fetching first model from server...")
 	}
-	models, err := b.server.Models(ctx)
+	models, err := b.models(ctx)
 	for until := time.Now().Add(b.Traffic.ReadyCheck); isDown(err) && time.Now().Before(until); {
 		if loadgen.Sleep(ctx, time.Now().Add(time.Second)) != nil {
 			return ctx.Err()
 		}
-		models, err = b.server.Models(ctx)
+		models, err = b.models(ctx)
 	}
 	switch {
 	case isDown(err):
@@ -92,10 +91,22 @@ func (b *bench) findModel(ctx context.Context) error {
 	return nil
 }
 
+func (b *bench) models(ctx context.Context) ([]loadgen.Model, error) {
+	limited, cancel := context.WithTimeout(ctx, b.patience)
+	defer cancel()
+	models, err := b.server.Models(limited)
+	if err != nil && ctx.Err() == nil && limited.Err() != nil {
+		err = fmt.Errorf("%s/v1/models: %w", b.Server.BaseURL, errSilent)
+	}
+	return models, err
+}
+
+var errSilent = errors.New("the server takes connections and does not answer")
+
 // isDown says whether err means that there is no server.
 func isDown(err error) bool {
 	f, ok := errors.AsType[*loadgen.Failure](err)
-	return ok && f.Class == metrics.Connect
+	return ok && f.Class == metrics.Connect || errors.Is(err, errSilent)
 }
 
 // checkModel finds out whether the server has the model. Some list names other
@@ -115,8 +126,10 @@ func (b *bench) checkModel(ctx context.Context, models []loadgen.Model) error {
 	if err != nil {
 		return err
 	}
-	if rec := b.target.Once(ctx, req); rec.Status >= 400 && rec.Status < 500 {
-		return exitError{fmt.Errorf("model %s: %s: it has %s", b.served, rec.Error, strings.Join(names, ", ")), exitNo}
+	limited, cancel := context.WithTimeout(ctx, b.patience)
+	defer cancel()
+	if rec := b.target.Once(limited, req); rec.Status >= 400 && rec.Status < 500 {
+		return exitError{fmt.Errorf("model %s: %s (%s lists %s)", b.served, rec.Error, b.Server.BaseURL, strings.Join(names, ", ")), exitNo}
 	}
 	return nil
 }

@@ -47,20 +47,29 @@ func (p *progress) loop() {
 	}
 	tick := time.NewTicker(interval)
 	defer tick.Stop()
-	from, chunks, rate := p.start, int64(0), 0.0
+	from, chunks, recent := p.start, int64(0), false
+	var rate float64
 	for {
 		select {
 		case <-tick.C:
 		case <-p.quit:
-			p.print(float64(p.live.Chunks.Load())/time.Since(p.start).Seconds(), true)
+			p.print(p.rateSince(p.start, 0), true)
 			return
 		}
-		if d := time.Since(from); d >= min(tokenWindow, 20*interval) {
-			now := p.live.Chunks.Load()
-			from, chunks, rate = time.Now(), now, float64(now-chunks)/d.Seconds()
+		if time.Since(from) >= min(tokenWindow, 20*interval) {
+			rate, recent = p.rateSince(from, chunks), true
+			from, chunks = time.Now(), p.live.Chunks.Load()
+		}
+		if !recent {
+			rate = p.rateSince(p.start, 0)
 		}
 		p.print(rate, false)
 	}
+}
+
+// rateSince is the chunks a second since a moment at which there were so many.
+func (p *progress) rateSince(from time.Time, chunks int64) float64 {
+	return float64(p.live.Chunks.Load()-chunks) / time.Since(from).Seconds()
 }
 
 func (p *progress) print(rate float64, last bool) {
@@ -104,8 +113,14 @@ func (s snapshot) line(columns int) string {
 		}
 	}
 	left := fmt.Sprintf("%3.0f%%|", 100*done)
-	right := fmt.Sprintf("| %d/%d [%s<%s, %s, running=%d, failed=%d, tok/s=%.0f, TTFT=%s]",
-		s.ended, s.total, clock(s.elapsed), remaining, speed, s.running, s.failed, s.rate, millis(s.ttft))
+	right := fmt.Sprintf("| %d/%d [%s<%s, %s", s.ended, s.total, clock(s.elapsed), remaining, speed)
+	room := columns - 1 - len(left) - len("]") - minBar
+	for _, field := range s.fields() {
+		if columns == 0 || len(right)+len(field) <= room {
+			right += field
+		}
+	}
+	right += "]"
 	width := 10
 	if columns > 0 {
 		width = min(40, columns-1-len(left)-len(right))
@@ -115,6 +130,19 @@ func (s snapshot) line(columns int) string {
 		return line[:max(0, min(len(line), columns-1))]
 	}
 	return line
+}
+
+// minBar is the width under which the bar is rather kept than a field.
+const minBar = 4
+
+// fields are what follows tqdm's own, the most wanted first.
+func (s snapshot) fields() []string {
+	fields := []string{fmt.Sprintf(", running=%d", s.running), fmt.Sprintf(", failed=%d", s.failed)}
+	latency := []string{fmt.Sprintf(", tok/s=%.0f", s.rate), ", TTFT=" + millis(s.ttft)}
+	if s.failed > 0 {
+		return append(fields, latency...)
+	}
+	return append(append(fields[:1:1], latency...), fields[1])
 }
 
 // millis is a latency to the millisecond, or ? before there is one.

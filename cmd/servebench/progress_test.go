@@ -17,13 +17,15 @@ func TestProgressLineHasTqdmsShape(t *testing.T) {
 		want    string
 	}{
 		{snapshot{elapsed: 11707 * time.Millisecond, ended: 200, total: 200, rate: 812.4, ttft: 52 * time.Millisecond}, 0,
-			"100%|██████████| 200/200 [00:11<00:00, 17.08it/s, running=0, failed=0, tok/s=812, TTFT=52ms]"},
+			"100%|██████████| 200/200 [00:11<00:00, 17.08it/s, running=0, tok/s=812, TTFT=52ms, failed=0]"},
 		{snapshot{elapsed: 3 * time.Second, total: 200, running: 16, rate: 40}, 0,
-			"  0%|          | 0/200 [00:03<?, ?it/s, running=16, failed=0, tok/s=40, TTFT=?]"},
+			"  0%|          | 0/200 [00:03<?, ?it/s, running=16, tok/s=40, TTFT=?, failed=0]"},
 		{snapshot{elapsed: 4000 * time.Second, ended: 5, failed: 2, total: 40, ttft: time.Second}, 0,
 			" 12%|█▎        | 5/40 [1:06:40<7:46:40, 800.00s/it, running=0, failed=2, tok/s=0, TTFT=1000ms]"},
+		{snapshot{elapsed: 11707 * time.Millisecond, ended: 200, total: 200, rate: 1812.4, ttft: 52 * time.Millisecond}, 80,
+			"100%|██████| 200/200 [00:11<00:00, 17.08it/s, running=0, tok/s=1812, TTFT=52ms]"},
 		{snapshot{elapsed: 3 * time.Second, total: 200, running: 16, rate: 40}, 30,
-			"  0%|| 0/200 [00:03<?, ?it/s,"},
+			"  0%|| 0/200 [00:03<?, ?it/s]"},
 	} {
 		if got := test.s.line(test.columns); got != test.want {
 			t.Errorf("%+v\n got %q\nwant %q", test.s, got, test.want)

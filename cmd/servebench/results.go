@@ -1,13 +1,12 @@
 package main
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
 	"io"
 	"os"
 	"path/filepath"
-	"time"
+	"strings"
 
 	"github.com/servebench/servebench/metrics"
 	"github.com/servebench/servebench/report"
@@ -17,14 +16,19 @@ import (
 // requests end, and vLLM's result file, written at the end.
 type results struct {
 	resultOptions
+	mode   os.FileMode           // of new files: closed to others when they hold texts
 	stream *metrics.StreamWriter // nil without -o
 	file   *os.File              // what stream writes to
 	broken error                 // what stopped the stream
 }
 
-// openResults finds out before any load whether the files can be written.
+// openResults finds out before any load whether the files can be written, and
+// changes none.
 func openResults(o resultOptions) (*results, error) {
-	r := &results{resultOptions: o}
+	r := &results{resultOptions: o, mode: 0o666}
+	if o.SaveDetailed {
+		r.mode = 0o600
+	}
 	if o.Save || o.Append {
 		if err := r.check(); err != nil {
 			return nil, err
@@ -36,7 +40,7 @@ func openResults(o resultOptions) (*results, error) {
 	case "-":
 		r.file = os.Stdout
 	default:
-		f, err := os.OpenFile(o.Stream, os.O_CREATE|os.O_TRUNC|os.O_WRONLY, 0o600)
+		f, err := os.OpenFile(o.Stream, os.O_CREATE|os.O_WRONLY, r.mode)
 		if err != nil {
 			return nil, fmt.Errorf("argument -o/--record-to: %w", err)
 		}
@@ -44,33 +48,89 @@ func openResults(o resultOptions) (*results, error) {
 	}
 	r.stream = metrics.NewStreamWriter(r.file)
 	r.stream.NoChunks = o.Record == "requests"
-	if info, err := r.file.Stat(); err == nil && !info.Mode().IsRegular() {
+	if !r.regular() {
 		r.stream.MaxLine = metrics.PipeLine
 	}
 	return r, nil
 }
 
-// check makes the folder of the result file and finds out whether a file can be
-// made in it, leaving no trace.
+// regular says whether the stream goes to a plain file.
+func (r *results) regular() bool {
+	info, err := r.file.Stat()
+	return err == nil && info.Mode().IsRegular()
+}
+
+// check makes the folder of the result file and finds out whether the file can
+// be written there.
 func (r *results) check() error {
-	name := filepath.Join(r.Dir, r.Filename)
-	if info, err := os.Stat(name); r.Filename != "" && err == nil && info.IsDir() {
+	if strings.ContainsRune(r.Label, filepath.Separator) && r.Filename == "" {
+		return fmt.Errorf("argument --label: %s: it begins the result file's name, so it must not hold a %c", quoted(r.Label), filepath.Separator)
+	}
+	if r.Filename == "" {
+		return checkFolder(r.Dir)
+	}
+	name := r.path(r.Filename)
+	info, err := os.Stat(name)
+	switch {
+	case err == nil && info.IsDir():
 		return fmt.Errorf("argument --result-filename: %s is a folder", name)
+	case sameFile(name, r.Stream):
+		return fmt.Errorf("argument --result-filename: %s is where -o/--record-to writes", name)
+	case err == nil && (r.Append || !info.Mode().IsRegular()):
+		f, err := os.OpenFile(name, os.O_APPEND|os.O_WRONLY, 0)
+		if err != nil {
+			return fmt.Errorf("argument --result-filename: %w", err)
+		}
+		return f.Close()
 	}
-	folder := filepath.Dir(filepath.Join(r.Dir, cmp.Or(r.Filename, "x")))
-	if err := os.MkdirAll(folder, 0o777); err != nil {
-		return fmt.Errorf("argument --result-dir: %w", err)
+	return checkFolder(filepath.Dir(name))
+}
+
+// path is where a result file of that name goes.
+func (r *results) path(name string) string {
+	if filepath.IsAbs(name) {
+		return name
 	}
-	f, err := os.CreateTemp(folder, ".servebench-*")
+	return filepath.Join(r.Dir, name)
+}
+
+func sameFile(a, b string) bool {
+	if filepath.Clean(a) == filepath.Clean(b) {
+		return true
+	}
+	one, err := os.Stat(a)
+	other, err2 := os.Stat(b)
+	return err == nil && err2 == nil && os.SameFile(one, other)
+}
+
+// checkFolder makes a folder and finds out whether a file can be made in it.
+func checkFolder(name string) error {
+	if name == "" {
+		name = "."
+	}
+	err := os.MkdirAll(name, 0o777)
 	if err != nil {
 		return fmt.Errorf("argument --result-dir: %w", err)
+	}
+	f, err := os.CreateTemp(name, temporary)
+	if err != nil {
+		return fmt.Errorf("no result file can be made in %s: %w", name, errors.Unwrap(err))
 	}
 	return errors.Join(f.Close(), os.Remove(f.Name()))
 }
 
-// begin opens the stream.
+// temporary is the pattern of names of files that are not whole yet.
+const temporary = ".servebench-*"
+
+// begin opens the stream, in the place of what its file held.
 func (r *results) begin(h *metrics.Header) {
-	if r.stream != nil {
+	if r.stream == nil {
+		return
+	}
+	if r.regular() && r.Stream != "-" {
+		r.broken = r.file.Truncate(0)
+	}
+	if r.broken == nil {
 		r.broken = r.stream.Begin(h)
 	}
 }
@@ -106,19 +166,14 @@ func (r *results) closeStream(s *metrics.Summary) error {
 
 // save writes vLLM's result file, if one was asked for.
 func (r *results) save(s *metrics.Summary) error {
-	if !r.Save && !r.Append {
-		return nil
-	}
-	name := r.Filename
-	if name == "" {
-		name = report.ResultName(&s.Header.Config, s.Date.In(time.Local))
-	}
-	name = filepath.Join(r.Dir, name)
 	var err error
-	if r.Append {
-		err = appendResult(name, s)
-	} else {
-		err = writeWhole(name, func(w io.Writer) error { return report.JSON(w, s) })
+	switch write := func(w io.Writer) error { return report.JSON(w, s) }; {
+	case r.Append:
+		err = r.append(r.path(r.name(s)), write)
+	case r.Save && r.Filename != "":
+		err = r.replace(r.path(r.Filename), write)
+	case r.Save:
+		err = r.create(r.path(r.name(s)), write)
 	}
 	if err != nil {
 		return fmt.Errorf("writing the result file: %w", err)
@@ -126,39 +181,9 @@ func (r *results) save(s *metrics.Summary) error {
 	return nil
 }
 
-// appendResult adds s to a file of JSON lines. As in vLLM, the line end comes
-// before the object, when there is one already.
-func appendResult(name string, s *metrics.Summary) error {
-	f, err := os.OpenFile(name, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
-	if err != nil {
-		return err
+func (r *results) name(s *metrics.Summary) string {
+	if r.Filename != "" {
+		return r.Filename
 	}
-	defer f.Close()
-	info, err := f.Stat()
-	if err != nil {
-		return err
-	}
-	if info.Size() > 0 {
-		if _, err := f.WriteString("\n"); err != nil {
-			return err
-		}
-	}
-	return errors.Join(report.JSON(f, s), f.Sync())
-}
-
-// writeWhole writes a file under a temporary name and then renames it, so that
-// it is there whole or not at all.
-func writeWhole(name string, write func(io.Writer) error) error {
-	f, err := os.CreateTemp(filepath.Dir(name), ".servebench-*")
-	if err != nil {
-		return err
-	}
-	err = errors.Join(write(f), f.Sync(), f.Close())
-	if err == nil {
-		err = os.Rename(f.Name(), name)
-	}
-	if err != nil {
-		os.Remove(f.Name())
-	}
-	return err
+	return report.ResultName(&s.Header.Config, s.Date.Local())
 }

@@ -6,8 +6,7 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"os/signal"
-	"syscall"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -30,13 +29,17 @@ every request failed the exit code is 1.`,
 }
 
 func run(ctx context.Context, o *options) error {
-	b := &bench{options: o, out: os.Stdout, talk: os.Stderr}
+	b := &bench{options: o, out: os.Stdout, talk: os.Stderr, patience: 10 * time.Second}
 	if o.Results.Stream == "-" {
 		b.out = os.Stderr
 	}
 	ctx, stop := interruptible(ctx)
 	defer stop()
-	return b.run(ctx)
+	err := b.run(ctx)
+	if exit, ok := errors.AsType[exitError](err); ok {
+		return exitError{errors.New(o.Server.Secrets.mask(exit.Error())), exit.code}
+	}
+	return err
 }
 
 // run is one load test from its options to its results.
@@ -59,14 +62,6 @@ func (b *bench) run(ctx context.Context) error {
 		return err
 	}
 	return b.finish(summary)
-}
-
-// interruptible is ctx until the first SIGINT or SIGTERM; the next one has its
-// usual effect and ends the program at once.
-func interruptible(ctx context.Context) (context.Context, context.CancelFunc) {
-	ctx, stop := signal.NotifyContext(ctx, os.Interrupt, syscall.SIGTERM)
-	context.AfterFunc(ctx, stop)
-	return ctx, stop
 }
 
 // interrupted says that a run was stopped before its load began, if it was.
@@ -92,7 +87,7 @@ func (b *bench) finish(s *metrics.Summary) error {
 		return exitError{fmt.Errorf("interrupted after %d of %d requests", s.Completed+s.Failed, b.n), exitInterrupted}
 	case s.Completed == 0 && s.Failed > 0:
 		message, n := mostFrequent(s.Errors)
-		return exitError{fmt.Errorf("all %d requests failed; %d times: %s", s.Failed, n, message), exitNo}
+		return exitError{fmt.Errorf("all of %s failed; %s: %s", count(s.Failed, "request"), count(n, "time"), message), exitNo}
 	}
 	return nil
 }
@@ -109,7 +104,15 @@ func tellFailures(w io.Writer, s *metrics.Summary) {
 			fmt.Fprintf(w, " %d %s", s.Classes[class], class)
 		}
 	}
-	fmt.Fprintf(w, "; most often (%d times): %s\n", n, message)
+	fmt.Fprintf(w, "; most often (%s): %s\n", count(n, "time"), message)
+}
+
+// count is n of a noun.
+func count(n int, noun string) string {
+	if n != 1 {
+		noun += "s"
+	}
+	return fmt.Sprintf("%d %s", n, noun)
 }
 
 // mostFrequent is the message that occurs most, the first by name of several.

@@ -3,6 +3,7 @@ package main
 import (
 	"bufio"
 	"context"
+	"fmt"
 	"io"
 	"net/http"
 	"os"
@@ -38,6 +39,7 @@ func scripts(dir string) testscript.Params {
 			"await":     awaitRunning,
 			"insist":    insist,
 			"awaitfile": awaitFile,
+			"files":     countFiles,
 		},
 	}
 }
@@ -119,4 +121,13 @@ func awaitFile(ts *testscript.TestScript, _ bool, args []string) {
 		time.Sleep(10 * time.Millisecond)
 	}
 	ts.Fatalf("%s never came", args[0])
+}
+
+// countFiles checks how many files a folder has.
+func countFiles(ts *testscript.TestScript, _ bool, args []string) {
+	files, err := os.ReadDir(ts.MkAbs(args[0]))
+	ts.Check(err)
+	if fmt.Sprint(len(files)) != args[1] {
+		ts.Fatalf("%s has %d files, want %s: %v", args[0], len(files), args[1], files)
+	}
 }

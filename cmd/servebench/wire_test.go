@@ -11,6 +11,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -38,7 +39,7 @@ func TestRequestsAndLinesAreVLLMs(t *testing.T) {
 				t.Fatal(err)
 			}
 			var out bytes.Buffer
-			b := &bench{options: o, out: &out, talk: io.Discard}
+			b := &bench{options: o, out: &out, talk: io.Discard, patience: time.Minute}
 			if err := b.run(t.Context()); err != nil {
 				t.Fatal(err)
 			}

@@ -1,0 +1,76 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+)
+
+// append adds to a file of JSON lines. As in vLLM, the line end comes before the
+// object, when there is one already.
+func (r *results) append(name string, write func(io.Writer) error) error {
+	f, err := os.OpenFile(name, os.O_CREATE|os.O_APPEND|os.O_WRONLY, r.mode)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	if err != nil {
+		return err
+	}
+	if info.Size() > 0 {
+		if _, err := f.WriteString("\n"); err != nil {
+			return err
+		}
+	}
+	return errors.Join(write(f), f.Sync())
+}
+
+// create writes a file under a name that no other has yet: two runs may end in
+// the same second.
+func (r *results) create(name string, write func(io.Writer) error) error {
+	free := name
+	for n := 2; ; n++ {
+		f, err := os.OpenFile(free, os.O_CREATE|os.O_EXCL|os.O_WRONLY, r.mode)
+		if err == nil {
+			f.Close()
+			return r.replace(free, write)
+		}
+		if !errors.Is(err, os.ErrExist) {
+			return err
+		}
+		free = fmt.Sprintf("%s-%d.json", strings.TrimSuffix(name, ".json"), n)
+	}
+}
+
+// replace writes a file under a temporary name, and then renames it, so that it
+// is there whole or not at all. Links are followed, and what is no plain file is
+// written to as it is.
+func (r *results) replace(name string, write func(io.Writer) error) error {
+	if target, err := filepath.EvalSymlinks(name); err == nil {
+		name = target
+	}
+	if info, err := os.Stat(name); err == nil && !info.Mode().IsRegular() {
+		f, err := os.OpenFile(name, os.O_WRONLY, 0)
+		if err != nil {
+			return err
+		}
+		return errors.Join(write(f), f.Close())
+	}
+	temp := filepath.Join(filepath.Dir(name), strings.Replace(temporary, "*", randomHex(4), 1))
+	f, err := os.OpenFile(temp, os.O_CREATE|os.O_EXCL|os.O_WRONLY, r.mode)
+	if err != nil {
+		return err
+	}
+	err = errors.Join(write(f), f.Sync(), f.Close())
+	if err == nil {
+		err = os.Rename(temp, name)
+	}
+	if err != nil {
+		os.Remove(temp)
+	}
+	return err
+}
