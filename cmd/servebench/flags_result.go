@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/servebench/servebench/metrics"
 	"github.com/servebench/servebench/report"
 )
 
@@ -50,10 +51,8 @@ func (f *form) resolveResults() error {
 	if f.metrics == "" {
 		r.Metrics = []string{"ttft", "tpot", "itl"}
 	}
-	for _, m := range r.Metrics {
-		if !slices.Contains([]string{"ttft", "tpot", "itl", "e2el", "client_queue_time", "e2el_including_client_queue"}, m) {
-			f.Warnings = append(f.Warnings, fmt.Sprintf("--percentile-metrics: no latency is called %s: it is left out", quoted(m)))
-		}
+	for _, m := range unknownMetrics(r.Metrics) {
+		f.Warnings = append(f.Warnings, fmt.Sprintf("--percentile-metrics: no latency is called %s: it is left out", quoted(m)))
 	}
 	if !r.Save && !r.Append && (r.SaveDetailed || r.Dir != "" || r.Filename != "") {
 		f.Warnings = append(f.Warnings, "no result file is written without --save-result or --append-result")
@@ -69,6 +68,16 @@ func (f *form) resolveResults() error {
 		return fmt.Errorf("argument --metadata: Invalid metadata format. Please use KEY=VALUE format. (%w)", err)
 	}
 	return nil
+}
+
+// unknownMetrics are the names that no latency has.
+func unknownMetrics(names []string) (unknown []string) {
+	for _, name := range names {
+		if !slices.ContainsFunc(metrics.Metrics, func(m metrics.Metric) bool { return m.Name == name }) {
+			unknown = append(unknown, name)
+		}
+	}
+	return unknown
 }
 
 var releaseNumber = regexp.MustCompile(`^v?(\d+(\.\d+)+)`)

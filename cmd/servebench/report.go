@@ -37,11 +37,11 @@ A FILE is a record stream (servebench run -o), a result file of vLLM's
 FILE, or for -, it is standard input. What is to be known about the numbers is
 said on standard error.`,
 		Example: `  servebench report run.jsonl
-  cat shard-*.jsonl | servebench report --goodput ttft:200 --goodput tpot:50
+  cat shard-*.jsonl | servebench report --goodput ttft:200 tpot:50
   servebench report --percentile-metrics ttft,e2el --metric-percentiles 50,99.9 vllm-infqps-model.json`,
 		RunE: func(cmd *cobra.Command, files []string) error {
 			r.out, r.talk, r.stdin = cmd.OutOrStdout(), cmd.ErrOrStderr(), cmd.InOrStdin()
-			return r.run(files)
+			return r.run(r.takeGoodput(files))
 		},
 	}
 	f := cmd.Flags()
@@ -50,8 +50,21 @@ said on standard error.`,
 	f.BoolVar(&r.detailed, "save-detailed", false, "with --format json: the arrays of single requests too, where they are known")
 	f.StringVar(&r.metrics, "percentile-metrics", "", "metrics to print, separated by commas: ttft, tpot, itl, e2el (default: those of the run)")
 	f.StringVar(&r.percentiles, "metric-percentiles", "", "percentiles to print, separated by commas (default: those of the run)")
-	f.StringArrayVar(&r.goodput, "goodput", nil, "count requests that meet KEY:MILLISECONDS, KEY being ttft, tpot or e2el; once for each")
+	f.StringArrayVar(&r.goodput, "goodput", nil, "count requests that meet `KEY:MS`, as ttft:100 e2el:2000, in milliseconds")
 	return cmd
+}
+
+// takeGoodput takes the limits out of the files, if there is a --goodput: as in
+// run, several may follow it.
+func (r *reportCommand) takeGoodput(args []string) (files []string) {
+	for _, arg := range args {
+		if _, err := parseSLO(arg); err == nil && len(r.goodput) > 0 {
+			r.goodput = append(r.goodput, arg)
+			continue
+		}
+		files = append(files, arg)
+	}
+	return files
 }
 
 func (r *reportCommand) run(files []string) error {
@@ -88,6 +101,9 @@ func (r *reportCommand) ask() (metrics.Ask, error) {
 	}
 	if r.metrics != "" {
 		ask.Metrics = strings.Split(r.metrics, ",")
+		for _, m := range unknownMetrics(ask.Metrics) {
+			fmt.Fprintf(r.talk, "WARNING: --percentile-metrics: no latency is called %s: it is left out\n", quoted(m))
+		}
 	}
 	var err error
 	if r.percentiles != "" {
