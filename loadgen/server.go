@@ -55,28 +55,19 @@ func (s *Server) Models(ctx context.Context) ([]Model, error) {
 	return list.Data, nil
 }
 
-// Reach makes sure that something answers HTTP at the URL, whatever it says.
-func (s *Server) Reach(ctx context.Context) error {
-	reply, err := s.do(ctx, "/v1/models", nil)
-	if err != nil {
-		return fmt.Errorf("no server at %s: %w", s.URL, err)
-	}
-	return reply.Body.Close()
-}
-
 // Metrics is the text of GET /metrics, in Prometheus' format.
 func (s *Server) Metrics(ctx context.Context) (string, error) {
 	text, err := s.read(ctx, "/metrics", nil)
 	return string(text), err
 }
 
-// Tokenize gives the model's ids for prompt, without special tokens, from POST
-// /tokenize.
-func (s *Server) Tokenize(ctx context.Context, model, prompt string) ([]int, error) {
+// Tokenize gives the model's ids for prompt from POST /tokenize, with special
+// tokens or without.
+func (s *Server) Tokenize(ctx context.Context, model, prompt string, special bool) ([]int, error) {
 	var reply struct {
 		Tokens []int `json:"tokens"`
 	}
-	err := s.call(ctx, "/tokenize", pyjson.Object{{Key: "model", Value: model}, {Key: "prompt", Value: prompt}, {Key: "add_special_tokens", Value: false}}, &reply)
+	err := s.call(ctx, "/tokenize", pyjson.Object{{Key: "model", Value: model}, {Key: "prompt", Value: prompt}, {Key: "add_special_tokens", Value: special}}, &reply)
 	return reply.Tokens, err
 }
 
@@ -97,7 +88,7 @@ func (s *Server) Align(ctx context.Context, model string, turns []*dataset.Turn)
 	group.SetLimit(alignTogether)
 	for _, turn := range turns {
 		group.Go(func() error {
-			ids, err := s.Tokenize(ctx, model, turn.Prompt)
+			ids, err := s.Tokenize(ctx, model, turn.Prompt, false)
 			if err != nil || len(ids) <= turn.PromptLen {
 				return err
 			}

@@ -23,11 +23,17 @@ func wordServer(t *testing.T, calls *atomic.Int32) *Server {
 	mux.HandleFunc("POST /tokenize", func(w http.ResponseWriter, r *http.Request) {
 		calls.Add(1)
 		body, _ := io.ReadAll(r.Body)
-		var req struct{ Prompt string }
-		if err := json.Unmarshal(body, &req); err != nil || string(body) != fmt.Sprintf(`{"model": "m", "prompt": %q, "add_special_tokens": false}`, req.Prompt) {
+		var req struct {
+			Prompt  string
+			Special bool `json:"add_special_tokens"`
+		}
+		if err := json.Unmarshal(body, &req); err != nil || string(body) != fmt.Sprintf(`{"model": "m", "prompt": %q, "add_special_tokens": %t}`, req.Prompt, req.Special) {
 			t.Errorf("POST /tokenize %s", body)
 		}
 		ids := []int{}
+		if req.Special {
+			ids = append(ids, 1)
+		}
 		for word := range strings.FieldsSeq(req.Prompt) {
 			var id int
 			fmt.Sscanf(word, "t%d", &id)
@@ -72,15 +78,33 @@ func TestServerIsAsked(t *testing.T) {
 	if text, err := s.Metrics(t.Context()); text != "up 1\n" || err != nil {
 		t.Errorf("metrics %q, %v", text, err)
 	}
-	if err := s.Reach(t.Context()); err != nil {
-		t.Error(err)
-	}
-	ids, err := s.Tokenize(t.Context(), "m", "t5 t6")
+	ids, err := s.Tokenize(t.Context(), "m", "t5 t6", false)
 	if err != nil || !cmp.Equal([]int{5, 6}, ids) {
 		t.Errorf("ids %v, %v", ids, err)
 	}
 	if text, err := s.Detokenize(t.Context(), "m", ids); text != "t5 t6" || err != nil {
 		t.Errorf("text %q, %v", text, err)
+	}
+}
+
+func TestServersTokenizerIsOneUntilItFails(t *testing.T) {
+	s := wordServer(t, new(atomic.Int32))
+	words, err := s.Tokenizer(t.Context(), "m", 100)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if ids := words.Encode("t5 t6", false); !cmp.Equal([]int{5, 6}, ids) || words.Count("t5 t6 t7", false) != 3 || words.Decode(ids) != "t5 t6" {
+		t.Errorf("ids %v, text %q", ids, words.Decode(ids))
+	}
+	if words.NumSpecial() != 1 || words.VocabSize() != 100 || words.SpecialIDs() != nil || words.Err() != nil {
+		t.Errorf("vocabulary %d, special %v, %v", words.VocabSize(), words.SpecialIDs(), words.Err())
+	}
+	s.URL = "http://127.0.0.1:1"
+	if ids := words.Encode("t5", false); ids != nil || words.Err() == nil {
+		t.Errorf("without a server: ids %v, %v", ids, words.Err())
+	}
+	if text := words.Decode([]int{5}); text != "" {
+		t.Errorf("after a failure: %q", text)
 	}
 }
 
@@ -92,9 +116,6 @@ func TestServerFailsByClass(t *testing.T) {
 	if !ok || f.Class != metrics.Status || err.Error() != s.URL+"/v1/models: 401 Unauthorized: who are you?" {
 		t.Errorf("without a key: %v", err)
 	}
-	if err := s.Reach(t.Context()); err != nil {
-		t.Errorf("a server that refuses is there all the same: %v", err)
-	}
 	if err := s.call(t.Context(), "/metrics", nil, &struct{}{}); err == nil || !strings.HasPrefix(err.Error(), "reading the reply of "+s.URL+"/metrics: ") {
 		t.Errorf("no JSON: %v", err)
 	}
@@ -102,9 +123,9 @@ func TestServerFailsByClass(t *testing.T) {
 	gone := httptest.NewServer(nil)
 	gone.Close()
 	s.URL = gone.URL
-	err = s.Reach(t.Context())
+	_, err = s.Models(t.Context())
 	f, ok = errors.AsType[*Failure](err)
-	if !ok || f.Class != metrics.Connect || !strings.HasPrefix(err.Error(), "no server at "+gone.URL+": ") {
+	if !ok || f.Class != metrics.Connect || !strings.HasPrefix(err.Error(), gone.URL+"/v1/models: ") {
 		t.Errorf("without a server: %v", err)
 	}
 }

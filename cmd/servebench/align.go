@@ -20,7 +20,7 @@ func (b *bench) align(ctx context.Context) error {
 	}
 	limited, cancel := context.WithTimeout(ctx, b.patience)
 	defer cancel()
-	ids, err := b.server.Tokenize(limited, b.served, first.Turns[0].Prompt)
+	ids, err := b.server.Tokenize(limited, b.served, first.Turns[0].Prompt, false)
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}
