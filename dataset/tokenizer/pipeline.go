@@ -20,7 +20,7 @@ type pipeline struct {
 	template        template
 	decode          decoder
 	clean           bool     // decoded text loses the spaces before punctuation
-	texts           []string // of each id; empty for those that are none
+	texts           []string // of each id, as the decoder gets it; empty for those that are none
 	size            int
 	special         []int
 	words           sync.Pool // of *word
@@ -118,6 +118,7 @@ func (p *pipeline) setAdded(tokens []addedToken) error {
 		}
 		if t.Normalized {
 			normalized = append(normalized, t)
+			p.texts[t.ID] = p.normalize(t.Content)
 		} else {
 			raw = append(raw, t)
 		}
@@ -125,6 +126,16 @@ func (p *pipeline) setAdded(tokens []addedToken) error {
 	p.raw = newAddedTokens(raw, unchanged)
 	p.normalized = newAddedTokens(normalized, p.normalize)
 	return nil
+}
+
+// id is the id of the token with that content, or -1.
+func (p *pipeline) id(content string) int {
+	for _, t := range slices.Concat(p.raw.tokens, p.normalized.tokens) {
+		if t.Content == content {
+			return t.ID
+		}
+	}
+	return slices.Index(p.texts, content)
 }
 
 func (p *pipeline) Encode(text string, special bool) []int {

@@ -148,7 +148,7 @@ func (p *pipeline) heed(s *settings) {
 	p.special = nil
 	for _, content := range s.special() {
 		// A token that the vocabulary has not is of no concern: text never becomes it.
-		if id := slices.Index(p.texts, content); id >= 0 {
+		if id := p.id(content); id >= 0 {
 			p.special = append(p.special, id)
 		}
 	}

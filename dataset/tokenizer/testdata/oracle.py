@@ -144,4 +144,5 @@ def main():
         vectors(folder, prose)
 
 
-main()
+if __name__ == "__main__":
+    main()
