@@ -215,7 +215,7 @@ func appendUnquoted(dst, raw []byte) ([]byte, bool) {
 	}
 }
 
-// hexRune reads uXXXX at the start of s and gives its length, 0 if it is not
+// hexRune reads uHHHH at the start of s and gives its length, 0 if it is not
 // there.
 func hexRune(s []byte) (r rune, n int) {
 	if len(s) < 5 || s[0] != 'u' {
