@@ -15,7 +15,7 @@ import (
 var blockHeads = []string{"Serving Benchmark Result", "Embedding/Pooling Benchmark Result"}
 
 // ErrNoBlock says that there is no result block in what was read.
-var ErrNoBlock = errors.New(`no result block, headed "` + blockHeads[0] + `"`)
+var ErrNoBlock = errors.New(`no result block headed "` + blockHeads[0] + `"`)
 
 // maxTextLine is the longest line of text that is looked at; progress bars that
 // rewrite their line make long ones.
@@ -35,18 +35,7 @@ func ReadBlocks(r io.Reader, ask Ask) ([]*Summary, error) {
 	if err := lines.Err(); err != nil {
 		return nil, fmt.Errorf("reading text: %w", err)
 	}
-	b.close()
-	if len(b.found) == 0 {
-		return nil, ErrNoBlock
-	}
-	for _, s := range b.found {
-		s.Header = ask.header(s.Header)
-		if len(ask.Goodput) > 0 {
-			s.Warnings = append(s.Warnings, "goodput cannot be computed anew: a block does not hold the single requests")
-		}
-		s.warnUnknown()
-	}
-	return b.found, nil
+	return b.summaries(ask)
 }
 
 // A blockReader is somewhere in a text.
@@ -102,6 +91,22 @@ func (b *blockReader) close() {
 		b.found = append(b.found, b.open)
 	}
 	b.open, b.quote = nil, ""
+}
+
+// summaries ends the text and gives what was found in it, under the ask.
+func (b *blockReader) summaries(ask Ask) ([]*Summary, error) {
+	b.close()
+	if len(b.found) == 0 {
+		return nil, ErrNoBlock
+	}
+	for _, s := range b.found {
+		s.Header = ask.header(s.Header)
+		if len(ask.Goodput) > 0 {
+			s.Warnings = append(s.Warnings, "goodput cannot be computed anew: a block does not hold the single requests")
+		}
+		s.warnUnknown()
+	}
+	return b.found, nil
 }
 
 // setLine sets what a line of the block says; false when it says nothing known.

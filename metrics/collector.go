@@ -151,7 +151,9 @@ func (c *Collector) fail(o Outcome) {
 func (c *Collector) Summary(seconds float64) *Summary {
 	s := c.sum
 	s.Seconds = seconds
-	s.Date = c.header.Epoch.Add(time.Duration(seconds * float64(time.Second)))
+	if !c.header.Epoch.IsZero() {
+		s.Date = c.header.Epoch.Add(time.Duration(seconds * float64(time.Second)))
+	}
 	s.RequestThroughput = rate(float64(s.Completed), seconds)
 	s.InputThroughput = rate(float64(s.TotalInput), seconds)
 	s.OutputThroughput = rate(float64(s.TotalOutput), seconds)
@@ -176,10 +178,10 @@ func (c *Collector) warnings() []string {
 	for _, m := range Metrics {
 		d := m.Of(&c.sum)
 		if d.Approximate() {
-			w = append(w, fmt.Sprintf("%s is approximate: its %d values were counted in a histogram of three digits", m.Name, d.Len()))
+			w = append(w, fmt.Sprintf("%s is approximate: it comes from a histogram of three digits, of %s", m.Name, counted(d.Len(), "value")))
 		}
 		if d.Approximate() && d.Clamped() > 0 {
-			w = append(w, fmt.Sprintf("%d values of %s lay outside 0 to 8 h and were counted at the nearest end", d.Clamped(), m.Name))
+			w = append(w, fmt.Sprintf("%s has %s outside 0 to 8 h, counted at the nearest end", m.Name, counted(d.Clamped(), "value")))
 		}
 	}
 	if c.timeline.folded != nil || c.evened > 0 {

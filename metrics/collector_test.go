@@ -60,7 +60,7 @@ func TestSummaryOfRecordsIsThatOfTheirTimes(t *testing.T) {
 func TestFailedRequestsEnterNoLatency(t *testing.T) {
 	c := NewCollector(&Header{})
 	for i := 20; i > 0; i-- {
-		r := &Record{Index: i, Class: Status, Error: fmt.Sprintf("no %d", i/2), In: 5, Out: 5, Last: time.Second}
+		r := &Record{Index: i, Class: []Class{Status, Cancelled}[i%2], Error: fmt.Sprintf("no %d", i/2), In: 5, Out: 5, Last: time.Second}
 		r.Chunks.Append(time.Millisecond)
 		r.Chunks.Append(time.Second)
 		c.Add(r)
@@ -75,7 +75,7 @@ func TestFailedRequestsEnterNoLatency(t *testing.T) {
 	if s.Queue.Len() != 20 || s.Lag.Len() != 20 {
 		t.Errorf("%d and %d of queue and lag", s.Queue.Len(), s.Lag.Len())
 	}
-	if s.Classes[Status] != 20 || s.Errors["no 3"] != 2 {
+	if s.Classes[Status] != 10 || s.Classes[Cancelled] != 10 || s.Errors["no 3"] != 2 {
 		t.Errorf("classes %v, errors %v", s.Classes, s.Errors)
 	}
 	want := []string{"no 0", "no 1", "no 1", "no 2", "no 2", "no 3", "no 3", "no 4", "no 4", "no 5"}

@@ -19,7 +19,8 @@ type Header struct {
 }
 
 // A Config is what was asked for, without secrets: what the block and the
-// result file need, under the names of vLLM's flags.
+// result file need, under the names of vLLM's flags. Where it was read from a
+// file that does not tell, NumPrompts is -1, the rate and the burstiness are NaN.
 type Config struct {
 	Backend        string  `json:"backend"`
 	BaseURL        string  `json:"base_url,omitempty"`
@@ -54,6 +55,11 @@ type RampUp struct {
 type KV struct {
 	Key   string `json:"key"`
 	Value string `json:"value"`
+}
+
+// unknownConfig is a Config of which nothing is known.
+func unknownConfig() Config {
+	return Config{NumPrompts: -1, RequestRate: math.NaN(), Burstiness: math.NaN()}
 }
 
 // Selected says whether vLLM reports a metric of a run that was asked for this

@@ -9,27 +9,25 @@ import (
 )
 
 // ErrNothing says that what was read holds no run in any form known here.
-var ErrNothing = fmt.Errorf("nothing to report: no record stream (lines that begin with %s), %w, and %w",
+var ErrNothing = fmt.Errorf("nothing to report: no record stream (its lines begin with %s); %w; %w",
 	streamMark, ErrNoResult, ErrNoBlock)
 
-// sniffLength is how much of a source is looked at to tell what it is.
+// sniffLength is how much of a source is looked at to tell whether it is JSON.
 const sniffLength = 64 << 10
 
 // Read sums up each run in r, which may be a record stream, vLLM's result JSON
-// or a text with result blocks in it.
+// or a text with result blocks in it. A record stream may stand anywhere in
+// another text, whose blocks are then left alone.
 func Read(r io.Reader, ask Ask) ([]*Summary, error) {
 	b := bufio.NewReaderSize(r, sniffLength)
 	// A short source is no error here, and any other comes again with the next read.
 	head, _ := b.Peek(sniffLength)
-	read := ReadBlocks
-	switch {
-	case isStream(head):
-		read = ReadStream
-	case bytes.HasPrefix(bytes.TrimSpace(head), []byte("{")):
+	read := readText
+	if bytes.HasPrefix(bytes.TrimSpace(head), []byte("{")) && !isStream(head) {
 		read = ReadResults
 	}
 	sums, err := read(b, ask)
-	if errors.Is(err, ErrNoResult) || errors.Is(err, ErrNoBlock) || err == nil && len(sums) == 0 {
+	if errors.Is(err, ErrNoResult) || errors.Is(err, ErrNoBlock) {
 		return nil, ErrNothing
 	}
 	return sums, err
@@ -38,4 +36,21 @@ func Read(r io.Reader, ask Ask) ([]*Summary, error) {
 // isStream says that a line of a record stream begins somewhere in head.
 func isStream(head []byte) bool {
 	return bytes.HasPrefix(head, streamMark) || bytes.Contains(head, append([]byte("\n"), streamMark...))
+}
+
+// readText reads the record stream in r, or else the blocks. Both are looked for
+// in one pass, since r may be a pipe and what stands before a stream of any length.
+func readText(r io.Reader, ask Ask) ([]*Summary, error) {
+	var blocks blockReader
+	stream := NewStreamReader(r)
+	stream.foreign = blocks.line
+	sums, err := readStream(stream, ask)
+	if err != nil || len(sums) > 0 {
+		return sums, err
+	}
+	sums, err = blocks.summaries(ask)
+	if err != nil && stream.Damaged > 0 {
+		return nil, fmt.Errorf("nothing to report: of a record stream there is only %s", counted(stream.Damaged, "torn or damaged line"))
+	}
+	return sums, err
 }

@@ -2,6 +2,7 @@ package metrics
 
 import (
 	"errors"
+	"io"
 	"strings"
 	"testing"
 )
@@ -11,6 +12,8 @@ func TestReadTellsWhatItReads(t *testing.T) {
 	for name, text := range map[string]string{
 		"stream":                   run,
 		"stream after other lines": "srun: hello\n" + run,
+		"stream far down":          strings.Repeat("=== Serving Benchmark Result ===\nSuccessful requests: 9\n", 5000) + run,
+		"block far down":           strings.Repeat("prose\n", 20_000) + "Successful requests: 0\n",
 		"result":                   ` {"duration": 1.0, "completed": 0, "total_input_tokens": 0}`,
 		"block":                    "prose\n=== Serving Benchmark Result ===\nSuccessful requests: 0\n",
 	} {
@@ -25,5 +28,49 @@ func TestReadTellsWhatItReads(t *testing.T) {
 		if _, err := Read(strings.NewReader(text), Ask{}); !errors.Is(err, ErrNothing) {
 			t.Errorf("%s: %v", name, err)
 		}
+	}
+}
+
+func TestATornStreamIsNotTakenForNothing(t *testing.T) {
+	_, err := Read(strings.NewReader(`{"v":1,"k":"run","run":"r","con`), Ask{})
+	const want = "nothing to report: of a record stream there is only 1 torn or damaged line"
+	if err == nil || err.Error() != want {
+		t.Errorf("got %v, want %s", err, want)
+	}
+}
+
+func TestNothingSaysWhatWasLookedFor(t *testing.T) {
+	const want = `nothing to report: no record stream (its lines begin with {"v":); ` +
+		`no JSON object with the keys duration, completed, total_input_tokens; ` +
+		`no result block headed "Serving Benchmark Result"`
+	if ErrNothing.Error() != want {
+		t.Errorf("got  %v\nwant %s", ErrNothing, want)
+	}
+}
+
+// An endless is a line without an end, of a given length.
+type endless struct{ left int }
+
+func (e *endless) Read(p []byte) (int, error) {
+	if e.left == 0 {
+		return 0, io.EOF
+	}
+	n := min(len(p), e.left)
+	e.left -= n
+	for i := range n {
+		p[i] = 'x'
+	}
+	return n, nil
+}
+
+func TestALongForeignLineIsNotKept(t *testing.T) {
+	stream := NewStreamReader(&endless{left: 3 * maxTextLine})
+	var kept int
+	stream.foreign = func(line string) { kept = len(line) }
+	for e, err := range stream.Entries() {
+		t.Errorf("%v, %v", e, err)
+	}
+	if kept != maxTextLine || stream.Skipped != 1 {
+		t.Errorf("kept %d bytes of %d lines", kept, stream.Skipped)
 	}
 }

@@ -145,7 +145,8 @@ func (f *resultFile) summary(ask Ask) (*Summary, error) {
 		c.AddOutcome(o)
 	}
 	s := c.Summary(f.number("duration"))
-	f.date(s)
+	// Without one that can be read the date stays unknown.
+	s.Date, _ = time.ParseInLocation("20060102-150405", f.text("date"), time.Local)
 	f.totals(s, ask.Goodput != nil && outcomes != nil)
 	f.sections(s)
 	for _, m := range Metrics {
@@ -162,26 +163,13 @@ func (f *resultFile) summary(ask Ask) (*Summary, error) {
 	return s, nil
 }
 
-func (f *resultFile) date(s *Summary) {
-	s.Date = time.Time{}
-	if at, err := time.ParseInLocation("20060102-150405", f.text("date"), time.Local); err == nil {
-		s.Date = at
-	}
-}
-
 // config is what the file tells of how the run was asked for.
 func (f *resultFile) config() Config {
 	c := Config{
 		Backend: f.text("backend"), Model: f.text("model_id"), Tokenizer: f.text("tokenizer_id"),
-		NumPrompts: max(f.count("num_prompts"), 0), MaxConcurrency: max(f.count("max_concurrency"), 0),
+		NumPrompts: f.count("num_prompts"), MaxConcurrency: max(f.count("max_concurrency"), 0),
 		RequestRate: f.number("request_rate"), Burstiness: f.number("burstiness"), Label: f.text("label"),
 		Metadata: f.metadata(),
-	}
-	if math.IsNaN(c.RequestRate) {
-		c.RequestRate = math.Inf(1)
-	}
-	if math.IsNaN(c.Burstiness) {
-		c.Burstiness = 1
 	}
 	if strategy := f.text("ramp_up_strategy"); strategy != "" {
 		c.RampUp = &RampUp{strategy, max(f.count("ramp_up_start_rps"), 0), max(f.count("ramp_up_end_rps"), 0)}

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io"
 	"maps"
-	"math"
 	"slices"
 	"time"
 )
@@ -14,8 +13,11 @@ import (
 // lines. Shards of a run are merged on one clock. What is amiss with a run is
 // among its warnings, and what is amiss with the stream among those of the last.
 func ReadStream(r io.Reader, ask Ask) ([]*Summary, error) {
+	return readStream(NewStreamReader(r), ask)
+}
+
+func readStream(stream *StreamReader, ask Ask) ([]*Summary, error) {
 	runs := map[string]*run{}
-	stream := NewStreamReader(r)
 	for e, err := range stream.Entries() {
 		if err != nil {
 			return nil, err
@@ -34,8 +36,8 @@ func ReadStream(r io.Reader, ask Ask) ([]*Summary, error) {
 		}
 		sums = append(sums, s)
 	}
-	if n := len(sums); n > 0 && stream.Damaged > 0 {
-		sums[n-1].Warnings = append(sums[n-1].Warnings, fmt.Sprintf("%d lines of the stream were torn or damaged and are left out", stream.Damaged))
+	if n := len(sums); n > 0 {
+		sums[n-1].Warnings = append(sums[n-1].Warnings, stream.warnings()...)
 	}
 	return sums, nil
 }
@@ -50,19 +52,19 @@ type run struct {
 	shards    map[int]*shard
 }
 
-// vllmDefaults is what a run is taken for that does not say.
-func vllmDefaults() Config {
-	return Config{
-		RequestRate: math.Inf(1),
-		Burstiness:  1,
-		Metrics:     []string{"ttft", "tpot", "itl"},
-		Percentiles: []float64{99},
-	}
+// unasked is what is taken for the configuration of a run without a run line:
+// of what was asked for nothing is known, and vLLM's default metrics are reported.
+func unasked() Config {
+	c := unknownConfig()
+	c.Metrics, c.Percentiles = []string{"ttft", "tpot", "itl"}, []float64{99}
+	return c
 }
 
 // A shard is what is known so far of one shard of a run.
 type shard struct {
 	begun   bool          // its run line was there
+	clashes bool          // there was another run or end line, and a different one
+	records int           // that were measured
 	shift   time.Duration // its clock's zero on the run's clock
 	last    time.Duration // latest end of a record, on its own clock
 	gapless bool          // it has records without single chunk times
@@ -70,7 +72,7 @@ type shard struct {
 }
 
 func newRun(id string, ask Ask) *run {
-	h := ask.header(&Header{Run: id, Config: vllmDefaults()})
+	h := ask.header(&Header{Run: id, Config: unasked()})
 	r := &run{id: id, ask: ask, header: h, collector: NewCollector(h), shards: map[int]*shard{}}
 	r.collector.KeepOutcomes = ask.Outcomes
 	return r
@@ -83,6 +85,8 @@ func (r *run) take(e Entry) {
 		r.shards[e.Shard] = sh
 	}
 	switch {
+	case e.Header != nil && sh.begun, e.End != nil && sh.end != nil:
+		sh.clashes = true
 	case e.Header != nil:
 		if !r.begun {
 			r.begun = true
@@ -93,6 +97,9 @@ func (r *run) take(e Entry) {
 	case e.End != nil:
 		sh.end = e.End
 	default:
+		if e.Record.Phase != WarmUp {
+			sh.records++
+		}
 		sh.last = max(sh.last, e.Record.End)
 		sh.gapless = sh.gapless || e.Record.Chunks.gapless()
 		e.Record.shift(sh.shift)
@@ -110,14 +117,13 @@ func (r *run) summary() (*Summary, error) {
 	missing := false
 	for i, index := range indexes {
 		sh := r.shards[index]
-		took, warning := sh.took()
-		if warning != "" {
+		for _, warning := range sh.warnings() {
 			warnings = append(warnings, fmt.Sprintf("run %s%s %s", r.id, r.shardName(index), warning))
 		}
 		if i == 0 || sh.shift < from {
 			from = sh.shift
 		}
-		to = max(to, sh.shift+took)
+		to = max(to, sh.shift+sh.took())
 		adopted, err := r.adopt(sh)
 		if err != nil {
 			return nil, fmt.Errorf("run %s: %w", r.id, err)
@@ -134,9 +140,12 @@ func (r *run) summary() (*Summary, error) {
 		warnings = append(warnings, fmt.Sprintf("run %s: itl is not known, because the stream holds no single arrival times", r.id))
 	}
 	if n := r.header.Shards; n > 1 && len(indexes) < n {
-		warnings = append(warnings, fmt.Sprintf("run %s: only %d of %d shards are there", r.id, len(indexes), n))
+		warnings = append(warnings, fmt.Sprintf("run %s lacks %d of its %d shards", r.id, n-len(indexes), n))
 	}
 	s := r.collector.Summary(seconds)
+	if r.begun {
+		s.Date = r.header.Epoch.Add(to)
+	}
 	for _, index := range indexes {
 		s.include(r.shards[index].end)
 	}
@@ -151,15 +160,29 @@ func (r *run) shardName(index int) string {
 	return fmt.Sprintf(" shard %d of %d", index, r.header.Shards)
 }
 
-// took is how long the shard ran, and what there is to say of it.
-func (sh *shard) took() (time.Duration, string) {
-	switch {
-	case sh.end == nil:
-		return sh.last, "was cut: it has no end line, so its duration is the end of the last request"
-	case !sh.begun:
-		return seconds(sh.end.Seconds), "has no run line, so what it was asked for is not known"
+// took is how long the shard ran.
+func (sh *shard) took() time.Duration {
+	if sh.end == nil {
+		return sh.last
 	}
-	return seconds(sh.end.Seconds), ""
+	return seconds(sh.end.Seconds)
+}
+
+// warnings are what there is to say of the shard, each after its name.
+func (sh *shard) warnings() []string {
+	var w []string
+	if !sh.begun {
+		w = append(w, "has no run line, so what it was asked for is not known")
+	}
+	if sh.clashes {
+		w = append(w, "has run or end lines that differ: the first of each stands")
+	}
+	if sh.end == nil {
+		w = append(w, "was cut: it has no end line, so its duration is the end of the last request")
+	} else if n := sh.end.Completed + sh.end.Failed; n != sh.records {
+		w = append(w, fmt.Sprintf("counts %s in its end line, but the stream holds %d", counted(n, "request"), sh.records))
+	}
+	return w
 }
 
 // adopt takes the ITL histogram of a shard whose records do not have them. It

@@ -75,7 +75,7 @@ func (s *Summary) end() (*End, error) {
 	e := &End{
 		Seconds: s.Seconds, Completed: s.Completed, Failed: s.Failed, Interrupted: s.Interrupted,
 		SpecDecode: s.SpecDecode, Diffusion: s.Diffusion, Probes: s.Probes,
-		RateChanges: s.RateChanges, Warnings: s.Warnings, Histograms: map[string]string{},
+		RateChanges: s.Reached(), Warnings: s.Warnings, Histograms: map[string]string{},
 	}
 	kept := append([]Metric{{lagHistogram, func(s *Summary) *Distribution { return &s.Lag }}}, Metrics...)
 	for _, m := range kept {

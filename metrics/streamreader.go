@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"hash/maphash"
 	"io"
 	"iter"
 	"strings"
@@ -30,10 +31,20 @@ type Entry struct {
 // A StreamReader reads record streams of one or many runs, concatenated or
 // interleaved. Lines of unknown kinds are passed over.
 type StreamReader struct {
-	Skipped int // lines so far that belong to no stream
-	Damaged int // lines so far that do, but cannot be read: torn at the end, or cut into each other
+	Skipped  int // lines so far that belong to no stream
+	Damaged  int // lines so far that do, but cannot be read: torn at the end, or cut into each other
+	Repeated int // messages so far that had been there before and were not yielded again
 
-	r     *bufio.Reader
+	r       *bufio.Reader
+	buf     []byte            // the line being read
+	foreign func(line string) // is given each line that belongs to no stream, unless nil
+
+	// seen holds a hash of each message. A record has its index and its times,
+	// so no two messages are alike unless one is a copy. That two others out of
+	// ten million share a hash has a chance of 3 in a million, and the count in
+	// the end line would tell.
+	seen  map[uint64]struct{}
+	seed  maphash.Seed
 	parts map[message]*partial
 	runs  map[string]int // each run's rank by its first line, which a short one can overtake
 }
@@ -54,16 +65,20 @@ type partial struct {
 
 // NewStreamReader makes a reader from r.
 func NewStreamReader(r io.Reader) *StreamReader {
-	return &StreamReader{r: bufio.NewReaderSize(r, 64<<10), parts: map[message]*partial{}, runs: map[string]int{}}
+	return &StreamReader{
+		r:    bufio.NewReaderSize(r, 64<<10),
+		seen: map[uint64]struct{}{}, seed: maphash.MakeSeed(),
+		parts: map[message]*partial{}, runs: map[string]int{},
+	}
 }
 
-// Entries yields what the stream holds, in its order. The last pair may be an
-// error: reading failed, or a line is of a version that this program does not
-// know.
+// Entries yields what the stream holds, in its order, and what it holds twice
+// only once. The last pair may be an error: reading failed, or a line is of a
+// version that this program does not know.
 func (sr *StreamReader) Entries() iter.Seq2[Entry, error] {
 	return func(yield func(Entry, error) bool) {
 		for {
-			line, readErr := sr.r.ReadBytes('\n')
+			line, readErr := sr.line()
 			entry, err := sr.entry(line)
 			if err != nil {
 				yield(Entry{}, err)
@@ -83,14 +98,29 @@ func (sr *StreamReader) Entries() iter.Seq2[Entry, error] {
 	}
 }
 
+// line reads a line, good until the next call. Of one that is too long it gives
+// the beginning.
+func (sr *StreamReader) line() ([]byte, error) {
+	sr.buf = sr.buf[:0]
+	for {
+		piece, err := sr.r.ReadSlice('\n')
+		limit := maxTextLine
+		if bytes.HasPrefix(sr.buf, streamMark) {
+			limit = maxMessage
+		}
+		sr.buf = append(sr.buf, piece[:min(len(piece), limit-len(sr.buf))]...)
+		if !errors.Is(err, bufio.ErrBufferFull) {
+			return sr.buf, err
+		}
+	}
+}
+
 // entry reads one line. It gives the zero Entry when there is nothing to report
 // of it.
-func (sr *StreamReader) entry(line []byte) (Entry, error) {
-	line = bytes.TrimSpace(line)
+func (sr *StreamReader) entry(raw []byte) (Entry, error) {
+	line := bytes.TrimSpace(raw)
 	if !bytes.HasPrefix(line, streamMark) {
-		if len(line) > 0 {
-			sr.Skipped++
-		}
+		sr.skip(raw)
 		return Entry{}, nil
 	}
 	var part partLine
@@ -116,13 +146,55 @@ func (sr *StreamReader) entry(line []byte) (Entry, error) {
 		sr.Damaged++
 		return Entry{}, nil
 	}
+	if entry != (Entry{}) && sr.repeats(line) {
+		sr.Repeated++
+		return Entry{}, nil
+	}
 	return entry, nil
+}
+
+// skip passes over a line that belongs to no stream.
+func (sr *StreamReader) skip(line []byte) {
+	if len(bytes.TrimSpace(line)) > 0 {
+		sr.Skipped++
+	}
+	if sr.foreign != nil {
+		sr.foreign(string(line))
+	}
+}
+
+// repeats says whether the message was there before.
+func (sr *StreamReader) repeats(text []byte) bool {
+	hash := maphash.Bytes(sr.seed, text)
+	_, before := sr.seen[hash]
+	sr.seen[hash] = struct{}{}
+	return before
+}
+
+// warnings are what there is to say of the stream so far.
+func (sr *StreamReader) warnings() []string {
+	var w []string
+	if sr.Damaged > 0 {
+		w = append(w, "left out "+counted(sr.Damaged, "torn or damaged line")+" of the stream")
+	}
+	if sr.Repeated > 0 {
+		w = append(w, "took only once "+counted(sr.Repeated, "line")+" that the stream repeats")
+	}
+	if sr.Skipped > 0 {
+		w = append(w, "passed over "+counted(sr.Skipped, "line")+" of other programs in the stream")
+	}
+	return w
 }
 
 // join adds a piece to its message and gives the message once it is whole.
 func (sr *StreamReader) join(part *partLine) (whole []byte, kind string) {
 	key := message{part.Run, part.Shard, part.Message}
 	p := sr.parts[key]
+	if p != nil && part.Part == 0 {
+		// A copy of the stream begins where the one before was cut.
+		sr.Damaged++
+		p = nil
+	}
 	if p == nil {
 		p = &partial{kind: part.Kind}
 		sr.parts[key] = p

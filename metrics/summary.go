@@ -9,13 +9,13 @@ import (
 
 // A Summary is what a run came to. Definitions are those of vLLM's serving
 // benchmark client. In one that was read from a file, a count that the file
-// does not give is -1 and any other number NaN; Goodput is NaN too when no SLO
-// was set. It is owned by its receiver.
+// does not give is -1 and any other number NaN, also in the Header's Config;
+// Goodput is NaN too when no SLO was set. It is owned by its receiver.
 type Summary struct {
 	Header *Header
 
 	VLLM              string    // release whose lines a block that was read has, when they are not the latest's
-	Date              time.Time // when the run ended, by the wall clock
+	Date              time.Time // when the run ended, by the wall clock; zero when that is not known
 	Seconds           float64   // duration of the measured part, as wall time of the client
 	Completed, Failed int       // requests
 	TotalInput        int       // prompt tokens of completed requests
@@ -33,14 +33,14 @@ type Summary struct {
 	Queue, Lag            Distribution // every measured request
 	QueuedE2EL            Distribution // Queue and E2EL together
 
-	Classes     map[Class]int  // failed requests by class
+	Classes     map[Class]int  // failed requests by class, the cancelled among them
 	Errors      map[string]int // failed requests by message
 	FirstErrors []string       // messages of the first failed requests in dataset order, ten at most
 
 	SpecDecode  *SpecDecode
 	Diffusion   *Diffusion
 	Probes      *Probes
-	RateChanges []RateChange // while ramping up
+	RateChanges []RateChange // of the ramp, which an interrupted run does not go to its end: see Reached
 
 	Outcomes    []Outcome // in dataset order, when they were kept
 	Interrupted bool      // stopped before all requests were sent
@@ -51,7 +51,7 @@ type Summary struct {
 func unknown() *Summary {
 	nan := math.NaN()
 	s := &Summary{
-		Header:  &Header{Config: Config{RequestRate: math.Inf(1), Burstiness: 1}},
+		Header:  &Header{Config: unknownConfig()},
 		Seconds: nan, Completed: -1, Failed: -1, TotalInput: -1, TotalOutput: -1,
 		RequestThroughput: nan, Goodput: nan, InputThroughput: nan, OutputThroughput: nan,
 		PeakOutput: nan, PeakConcurrent: -1, TotalThroughput: nan, RTFx: nan,
@@ -60,6 +60,15 @@ func unknown() *Summary {
 		m.Of(s).quoted = newQuote()
 	}
 	return s
+}
+
+// Reached are the RateChanges that came about before the run ended.
+func (s *Summary) Reached() []RateChange {
+	if s.Header.Epoch.IsZero() {
+		// A result file tells only of those, and its date may lack the last second's fraction.
+		return s.RateChanges
+	}
+	return slices.DeleteFunc(slices.Clone(s.RateChanges), func(c RateChange) bool { return c.At.After(s.Date) })
 }
 
 // A RateChange is a moment at which a ramp reached its next whole number of

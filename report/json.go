@@ -12,7 +12,8 @@ import (
 // without an end, formatted as Python's json.dumps formats. The arrays of
 // --save-detailed are in it when the Summary has Outcomes. The keys are those
 // of vLLM's main of August 2026; latencies and queue_times, which came later and
-// are left behind even without --save-detailed, are not written.
+// are left behind even without --save-detailed, are not written. What is not
+// known of how the run was asked for is null, any other number is left out.
 func JSON(w io.Writer, s *metrics.Summary) error {
 	var d dict
 	asked(&d, s)
@@ -39,21 +40,24 @@ func asked(d *dict, s *metrics.Summary) {
 	if !s.Date.IsZero() {
 		d.set("date", s.Date.Format(fileTime))
 	}
-	d.set("endpoint_type", c.Backend)
-	d.set("backend", c.Backend)
+	d.set("endpoint_type", orNull(c.Backend))
+	d.set("backend", orNull(c.Backend))
 	d.set("label", orNull(c.Label))
-	d.set("model_id", c.Model)
+	d.set("model_id", orNull(c.Model))
 	d.set("tokenizer_id", orNull(c.Tokenizer))
-	d.set("num_prompts", c.NumPrompts)
+	d.set("num_prompts", nil)
+	d.setCount("num_prompts", c.NumPrompts)
 	for _, kv := range c.Metadata {
 		d.set(kv.Key, kv.Value)
 	}
+	d.set("request_rate", nil)
 	if math.IsInf(c.RequestRate, 1) {
 		d.set("request_rate", "inf")
 	} else {
-		d.set("request_rate", c.RequestRate)
+		d.setKnown("request_rate", c.RequestRate)
 	}
-	d.set("burstiness", c.Burstiness)
+	d.set("burstiness", nil)
+	d.setKnown("burstiness", c.Burstiness)
 	d.set("max_concurrency", nil)
 	if c.MaxConcurrency > 0 {
 		d.set("max_concurrency", c.MaxConcurrency)
@@ -113,9 +117,9 @@ func sections(d *dict, s *metrics.Summary) {
 		d.setKnown("probe_p99_e2el_ms", p.P99)
 		d.setKnown("probe_max_e2el_ms", p.Max)
 	}
-	if s.RateChanges != nil {
-		changes := make([]pyjson.Object, len(s.RateChanges))
-		for i, c := range s.RateChanges {
+	if reached := s.Reached(); reached != nil {
+		changes := make([]pyjson.Object, len(reached))
+		for i, c := range reached {
 			changes[i] = pyjson.Object{{Key: "rps", Value: c.RPS}, {Key: "timestamp", Value: isoFormat(c.At)}}
 		}
 		d.set("rps_change_events", changes)

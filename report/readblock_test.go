@@ -174,6 +174,27 @@ func TestMissingLinesLeaveTheOrderOfOthers(t *testing.T) {
 	}
 }
 
+func TestJSONOfABlockInventsNoConfiguration(t *testing.T) {
+	const block = "============ Serving Benchmark Result ============\nSuccessful requests: 5\n"
+	const nulls = `{"date": null, "endpoint_type": null, "backend": null, "label": null, "model_id": null, "tokenizer_id": null, "num_prompts": null, `
+	for text, want := range map[string]string{
+		block: `"request_rate": null, "burstiness": null, "max_concurrency": null, "completed": 5, "request_goodput": null}`,
+		block + "Maximum request concurrency: 4\nRequest rate configured (RPS): 2.50\n": `"request_rate": 2.5, "burstiness": null, "max_concurrency": 4, "completed": 5, "request_goodput": null}`,
+	} {
+		sums, err := metrics.ReadBlocks(strings.NewReader(text), metrics.Ask{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got strings.Builder
+		if err := JSON(&got, sums[0]); err != nil {
+			t.Fatal(err)
+		}
+		if got.String() != nulls+want {
+			t.Errorf("got\n%s\nwant\n%s", got.String(), nulls+want)
+		}
+	}
+}
+
 func FuzzReadBlocks(f *testing.F) {
 	files, _ := filepath.Glob("../testdata/seeds/*")
 	for _, file := range files {
