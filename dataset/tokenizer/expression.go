@@ -263,6 +263,7 @@ func (e *expression) item(refused string) (class, rune, error) {
 // escape reads what follows a backslash.
 func (e *expression) escape() (class, rune, error) {
 	r, width := utf8.DecodeRuneInString(e.rest)
+	source := e.rest[:width]
 	e.rest = e.rest[width:]
 	switch {
 	case r == 's':
@@ -282,7 +283,7 @@ func (e *expression) escape() (class, rune, error) {
 	case r == 'r' || r == 'n' || r == 't':
 		r = map[rune]rune{'r': '\r', 'n': '\n', 't': '\t'}[r]
 	case width != 1 || unicode.IsLetter(r) || unicode.IsDigit(r):
-		return nil, 0, fmt.Errorf(`the escape \%s`, string(r))
+		return nil, 0, fmt.Errorf(`the escape \%s`, source)
 	}
 	return class(nil).with(r, r), r, nil
 }

@@ -1,0 +1,149 @@
+package tokenizer
+
+import (
+	"encoding/json"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+// naive does the merge of the lowest rank, the leftmost first, until none is
+// left.
+func naive(table *merges, ids []int32) []int32 {
+	for {
+		best, at := never, -1
+		for i := 1; i < len(ids); i++ {
+			if m := table.of(ids[i-1], ids[i]); m.rank < best.rank {
+				best, at = m, i
+			}
+		}
+		if at < 0 {
+			return ids
+		}
+		ids[at-1] = best.id
+		ids = slices.Delete(ids, at, at+1)
+	}
+}
+
+func TestLongWordsMergeAsShortOnesDo(t *testing.T) {
+	rng := rand.New(rand.NewPCG(1, 2))
+	text := "der▁Server▁antwortet▁schnell,▁▁▁when▁the▁queue▁is▁empty.сервер服务器▁🇩🇪enenenenen"
+	chars := []rune(text)
+	for _, v := range readVariants(t) {
+		model, ok := v.tokenizer(t).model.(*bpe)
+		if !ok || model.byteLevel || model.joints == nil {
+			continue
+		}
+		for range 20 {
+			var long strings.Builder
+			for long.Len() < 1000 {
+				start := rng.IntN(len(chars))
+				long.WriteString(string(chars[start:min(len(chars), start+1+rng.IntN(20))]))
+			}
+			want := naive(model.merges, model.symbols(nil, long.String()))
+			if got := model.tokens(new(word), long.String()); !slices.Equal(got, want) {
+				t.Fatalf("%s: in parts, %q becomes %v, want %v", v.Name, long.String(), got, want)
+			}
+			if got := new(word).mergeLong(model.merges, model.symbols(nil, long.String())); !slices.Equal(got, want) {
+				t.Fatalf("%s: in a queue, %q becomes %v, want %v", v.Name, long.String(), got, want)
+			}
+		}
+	}
+}
+
+func TestMergesNeedTheirParts(t *testing.T) {
+	for _, row := range []struct{ model, want string }{
+		{`"vocab":{"a":0},"merges":["a a"]`, `merge 0, of "a" and "a": a part or the whole is not in the vocabulary`},
+		{`"vocab":{"a":0},"merges":["a a a"]`, `merge 0, "a a a", is not two symbols`},
+		{`"vocab":{"a":0},"merges":[],"unk_token":"u"`, `unk_token "u" is not in the vocabulary`},
+		{`"vocab":{"a":0,"b":0},"merges":[]`, `tokens "a" and "b" have the same id, 0`},
+		{`"vocab":{"a":9999999},"merges":[]`, `token "a" has the id 9999999, which is not between 0 and 4194303`},
+		{`"vocab":{},"merges":[],"dropout":0.1`, `dropout is not supported yet`},
+		{`"vocab":{},"merges":[],"end_of_word_suffix":"</w>"`, `end_of_word_suffix "</w>" is not supported yet`},
+		{`"vocab":{},"merges":[],"continuing_subword_prefix":"##"`, `continuing_subword_prefix "##" is not supported yet`},
+		{`"vocab":{},"merges":7`, `merges: json: cannot unmarshal number into Go value of type []string`},
+	} {
+		_, err := parse("t.json", []byte(`{"model":{"type":"BPE",`+row.model+`}}`))
+		if want := "t.json: model: " + row.want; err == nil || err.Error() != want {
+			t.Errorf("%s\n got %v\nwant %s", row.model, err, want)
+		}
+	}
+}
+
+func FuzzByteLevelRoundTrip(f *testing.F) {
+	f.Add("It's 12345 中文\u0301 \xff\n\n")
+	var toks []*pipeline
+	for _, v := range readVariants(f) {
+		switch v.Name {
+		case "gpt2", "llama3", "tekken", "o200k", "deepseek":
+			toks = append(toks, mustParse(f, string(merged(f, v.document(f), []byte(`{"added_tokens":[]}`)))))
+		}
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		for _, tok := range toks {
+			ids := tok.Encode(text, false)
+			if got := tok.Decode(ids); got != valid(text) {
+				t.Errorf("%q became %q", text, got)
+			}
+			if n := tok.Count(text, false); n != len(ids) {
+				t.Errorf("%q: Count = %d, Encode gives %d", text, n, len(ids))
+			}
+		}
+	})
+}
+
+// large is a byte-level tokenizer with the pattern and the size of Llama 3's,
+// and words that it knows.
+func large(b *testing.B, ignoreMerges bool) (*pipeline, []string) {
+	rng := rand.New(rand.NewPCG(3, 4))
+	vocab := make(map[string]int)
+	for i, r := range unprinted {
+		if r >= 0 {
+			vocab[string(rune(i))] = len(vocab)
+		}
+	}
+	var words, merges []string
+	for len(vocab) < 128_000 {
+		word := "Ġ"
+		for range 2 + rng.IntN(8) {
+			next := string(rune('a' + rng.IntN(5)*rng.IntN(6)))
+			if _, known := vocab[word+next]; !known {
+				merges = append(merges, word+" "+next)
+				vocab[word+next] = len(vocab)
+			}
+			word += next
+		}
+		words = append(words, strings.Replace(word, "Ġ", " ", 1))
+	}
+	model, err := json.Marshal(map[string]any{"type": "BPE", "vocab": vocab, "merges": merges, "ignore_merges": ignoreMerges})
+	if err != nil {
+		b.Fatal(err)
+	}
+	return mustParse(b, fmt.Sprintf(`{"model":%s,"decoder":{"type":"ByteLevel"},"pre_tokenizer":{"type":"Sequence","pretokenizers":[
+{"type":"Split","pattern":{"Regex":%s},"behavior":"Isolated","invert":false},{"type":"ByteLevel","use_regex":false}]}}`,
+		model, strconv.Quote(llama3))), words
+}
+
+func BenchmarkEncode(b *testing.B) {
+	for _, ignoreMerges := range []bool{true, false} {
+		tok, words := large(b, ignoreMerges)
+		var text strings.Builder
+		for i := range 100_000 {
+			text.WriteString(words[i*7919%len(words)])
+			if i%12 == 0 {
+				text.WriteString(", 2025.\n")
+			}
+		}
+		b.Run(fmt.Sprintf("ignore_merges=%t", ignoreMerges), func(b *testing.B) {
+			b.SetBytes(int64(text.Len()))
+			n := 0
+			for b.Loop() {
+				n += len(tok.Encode(text.String(), false))
+			}
+			b.ReportMetric(float64(n)/b.Elapsed().Seconds(), "tokens/s")
+		})
+	}
+}

@@ -1,0 +1,114 @@
+package tokenizer
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// write writes files of a model into folder.
+func write(t *testing.T, folder string, files map[string]string) {
+	t.Helper()
+	if err := os.MkdirAll(folder, 0o777); err != nil {
+		t.Fatal(err)
+	}
+	for name, content := range files {
+		if err := os.WriteFile(filepath.Join(folder, name), []byte(content), 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+func bytesJSON(t *testing.T) string {
+	t.Helper()
+	data, err := os.ReadFile("testdata/bytes.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(data)
+}
+
+// The ids are those of all_special_ids in transformers 5.
+func TestSpecialTokensAreThoseOfTheConfig(t *testing.T) {
+	for _, row := range []struct {
+		name, config, tokens string
+		want                 []int
+	}{
+		{"no config: what is flagged", "", "", []int{0, 1}},
+		{"none", `{}`, "", nil},
+		{"strings, objects, null", `{"bos_token":"<s>","eos_token":{"content":"word"},"pad_token":null}`, "", []int{0, 563}},
+		{"a list and a map", `{"additional_special_tokens":["<both>",{"content":"</s>"}],"extra_special_tokens":{"x":"<s>"}}`, "", []int{0, 1, 562}},
+		{"not in the vocabulary", `{"bos_token":"<s>","pad_token":"[PAD]"}`, "", []int{0}},
+		{"the class's own", `{"tokenizer_class":"LlamaTokenizerFast"}`, "", []int{0, 1}},
+		{"null overrules the class", `{"tokenizer_class":"LlamaTokenizer","eos_token":null}`, "", []int{0}},
+		{"the map adds", `{"bos_token":"<s>"}`, `{"bos_token":"word","eos_token":"</s>","additional_special_tokens":["<both>"]}`, []int{0, 1, 562}},
+		{"the map is not read", `{"bos_token":"<s>","added_tokens_decoder":{}}`, `{"eos_token":"</s>"}`, []int{0}},
+	} {
+		files := map[string]string{"tokenizer.json": bytesJSON(t)}
+		if row.config != "" {
+			files["tokenizer_config.json"] = row.config
+		}
+		if row.tokens != "" {
+			files["special_tokens_map.json"] = row.tokens
+		}
+		folder := t.TempDir()
+		write(t, folder, files)
+		tok, err := Open(folder)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := tok.SpecialIDs(); !slices.Equal(got, row.want) {
+			t.Errorf("%s: %v, want %v", row.name, got, row.want)
+		}
+	}
+}
+
+func TestBytePairTextIsCleanedUpOnlyWhenForced(t *testing.T) {
+	text := "a . b 's n't it ' s , x ?"
+	for config, want := range map[string]string{
+		`{"clean_up_tokenization_spaces":true}`: text,
+		`{"clean_up_tokenization_spaces":true,"clean_up_tokenization_spaces_for_bpe_even_though_it_will_corrupt_output":true}`: "a. b'sn't it's, x?",
+	} {
+		folder := t.TempDir()
+		write(t, folder, map[string]string{"tokenizer.json": bytesJSON(t), "tokenizer_config.json": config})
+		tok, err := Open(folder)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := tok.Decode(tok.Encode(text, false)); got != want {
+			t.Errorf("%s: %q, want %q", config, got, want)
+		}
+	}
+}
+
+func TestOpenFindsModelsInTheHuggingFaceCache(t *testing.T) {
+	home := t.TempDir()
+	for name, value := range map[string]string{"HF_HOME": home, "HF_HUB_CACHE": "", "HUGGINGFACE_HUB_CACHE": ""} {
+		t.Setenv(name, value)
+	}
+	model := filepath.Join(home, "hub", "models--org--name")
+	_, err := Open("org/name")
+	if want := filepath.Join(model, "refs", "main"); err == nil || !strings.Contains(err.Error(), want) {
+		t.Errorf("%v does not say that it looked for %s", err, want)
+	}
+	write(t, filepath.Join(model, "refs"), map[string]string{"main": "c0ffee"})
+	snapshot := filepath.Join(model, "snapshots", "c0ffee")
+	if _, err = Open("org/name"); err == nil || !strings.Contains(err.Error(), snapshot) {
+		t.Errorf("%v does not say that it looked in %s", err, snapshot)
+	}
+	write(t, snapshot, map[string]string{"tokenizer.json": bytesJSON(t), "tokenizer_config.json": `{"eos_token":"</s>"}`})
+	tok, err := Open("org/name")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := tok.SpecialIDs(); !slices.Equal(got, []int{1}) {
+		t.Errorf("special ids %v, want those of tokenizer_config.json", got)
+	}
+	t.Setenv("HF_HUB_CACHE", filepath.Join(home, "hub"))
+	t.Setenv("HF_HOME", "")
+	if _, err := Open("org/name"); err != nil {
+		t.Error(err)
+	}
+}
