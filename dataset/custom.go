@@ -5,7 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -15,40 +15,40 @@ import (
 
 // Custom takes prompts from a file of JSON lines, as vLLM's custom dataset does:
 // {"prompt": "…", "output_tokens": 128}. Other columns are not looked at. Prompts
-// are tokenized as they are pulled.
+// are rendered and counted as they are pulled, on all cores. A prompt is sent as
+// it is written, where vLLM's client fails on a file in which every one is a number.
 type Custom struct {
-	Path             string              // must end in .jsonl
-	Tokenizer        tokenizer.Tokenizer // nil: every prompt counts as one token
-	Num              int                 // conversations wanted; 0 and less: all
-	OutputLen        int                 // tokens to ask for; -1: each row's output_tokens
-	SkipChatTemplate bool                // must be set: templates are not supported yet
-	Seed             int64               // of the order, and of the choice of rows that come again
-	DisableShuffle   bool                // keep the order of the file
-	NoOversample     bool                // rather fewer than Num than some again
-	IDPrefix         string
-	Log              func(format string, args ...any) // notices for people; may be nil
+	Path           string              // must end in .jsonl
+	Tokenizer      tokenizer.Tokenizer // nil: every prompt counts as one token
+	Template       Template            // nil: prompts are sent as they are
+	Num            int                 // conversations wanted; 0 and less: all
+	OutputLen      int                 // tokens to ask for; -1: each row's output_tokens
+	Seed           int64               // of the order, and of the choice of rows that come again
+	DisableShuffle bool                // keep the order of the file
+	NoOversample   bool                // rather fewer than Num than some again
+	IDPrefix       string
+	Log            func(format string, args ...any) // notices for people; may be nil
 }
 
 // Open reads the file, and gives the source and the number of conversations it
 // yields.
 func (d Custom) Open() (Source, int, error) {
 	switch {
-	case !d.SkipChatTemplate:
-		return nil, 0, errors.New("custom: chat templates are not supported yet: skip them")
 	case d.OutputLen < 1 && d.OutputLen != -1:
 		return nil, 0, fmt.Errorf("output length %d: must be at least 1, or -1 for that of each row", d.OutputLen)
 	case !strings.HasSuffix(d.Path, ".jsonl"):
 		return nil, 0, fmt.Errorf("%s: the name of a custom dataset must end in .jsonl", d.Path)
 	}
-	f, err := os.Open(d.Path)
+	rows, err := readFile(d.Path, d.rows)
 	if err != nil {
 		return nil, 0, err
 	}
-	defer f.Close()
-	rows, err := d.rows(f)
-	if err != nil {
-		return nil, 0, err
-	}
+	source, n := d.source(rows)
+	return source, n, nil
+}
+
+// source sends rows, of which there is at least one.
+func (d Custom) source(rows []promptRow) (Source, int) {
 	rng := nprand.NewPython(d.Seed)
 	if !d.DisableShuffle {
 		rng.Shuffle(len(rows), func(i, j int) { rows[i], rows[j] = rows[j], rows[i] })
@@ -61,55 +61,59 @@ func (d Custom) Open() (Source, int, error) {
 		notice(d.Log, "%s: has %d rows; some are sent again to make %d", d.Path, len(rows), want)
 	}
 	order := oversample(rng, d.Seed, len(rows), want)
-	source := func(yield func(*Conversation, error) bool) {
-		for i, k := range order {
-			if !yield(&Conversation{ID: d.IDPrefix + strconv.Itoa(i), Turns: []Turn{d.turn(rows[k])}}, nil) {
+	type made struct {
+		turn Turn
+		err  error
+	}
+	return func(yield func(*Conversation, error) bool) {
+		i := 0
+		for m := range ordered(slices.Values(order), func(k int) (m made) {
+			m.turn, m.err = d.turn(rows[k])
+			return m
+		}) {
+			if m.err != nil {
+				yield(nil, m.err)
 				return
 			}
+			if !yield(&Conversation{ID: d.IDPrefix + strconv.Itoa(i), Turns: []Turn{m.turn}}, nil) {
+				return
+			}
+			i++
+		}
+	}, len(order)
+}
+
+func (d Custom) turn(row promptRow) (Turn, error) {
+	turn := Turn{Prompt: row.prompt, PromptLen: 1, OutputLen: row.outputLen}
+	if d.Template != nil {
+		var err error
+		if turn.Prompt, err = d.Template(row.prompt); err != nil {
+			return turn, fmt.Errorf("%s:%d: chat template: %w", d.Path, row.line, err)
 		}
 	}
-	return source, len(order), nil
-}
-
-func (d Custom) turn(row customRow) Turn {
-	turn := Turn{Prompt: row.prompt, PromptLen: 1, OutputLen: row.outputLen}
 	if d.Tokenizer != nil {
-		turn.PromptLen = d.Tokenizer.Count(row.prompt, true)
+		turn.PromptLen = d.Tokenizer.Count(turn.Prompt, true)
 	}
-	return turn
-}
-
-type customRow struct {
-	prompt    string
-	outputLen int
+	return turn, nil
 }
 
 // rows reads all rows.
-func (d Custom) rows(r io.Reader) ([]customRow, error) {
-	type row struct {
+func (d Custom) rows(r io.Reader) ([]promptRow, error) {
+	type line struct {
 		Prompt       *string         `json:"prompt"`
 		OutputTokens json.RawMessage `json:"output_tokens"`
 	}
-	var rows []customRow
-	for line, err := range jsonLines[row](d.Path, r) {
-		if err != nil {
-			return nil, err
+	return readRows(d.Path, r, func(l jsonLine[line]) (promptRow, bool, error) {
+		if l.value.Prompt == nil {
+			return promptRow{}, false, errors.New(`no "prompt"`)
 		}
-		if line.value.Prompt == nil {
-			return nil, fmt.Errorf(`%s:%d: no "prompt"`, d.Path, line.number)
+		row := promptRow{*l.value.Prompt, d.OutputLen, l.number}
+		var err error
+		if d.OutputLen == -1 {
+			row.outputLen, err = outputTokens(l.value.OutputTokens)
 		}
-		outputLen := d.OutputLen
-		if outputLen == -1 {
-			if outputLen, err = outputTokens(line.value.OutputTokens); err != nil {
-				return nil, fmt.Errorf("%s:%d: %w", d.Path, line.number, err)
-			}
-		}
-		rows = append(rows, customRow{*line.value.Prompt, outputLen})
-	}
-	if len(rows) == 0 {
-		return nil, fmt.Errorf("%s: the file is empty", d.Path)
-	}
-	return rows, nil
+		return row, true, err
+	})
 }
 
 // outputTokens reads a number of tokens. It may be written as a string or with a

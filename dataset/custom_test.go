@@ -1,6 +1,7 @@
 package dataset
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -44,7 +45,7 @@ func TestCustomOrdersRowsAsTheRealProgram(t *testing.T) {
 		{8, false, true, "c b a e d"},
 	} {
 		d := Custom{
-			Path: path, Num: row.num, OutputLen: 9, SkipChatTemplate: true, IDPrefix: "r",
+			Path: path, Num: row.num, OutputLen: 9, IDPrefix: "r",
 			DisableShuffle: row.disableShuffle, NoOversample: row.noOversample,
 		}
 		source, n, err := d.Open()
@@ -69,7 +70,7 @@ func TestCustomOrdersRowsAsTheRealProgram(t *testing.T) {
 
 func TestCustomCountsTokens(t *testing.T) {
 	d := Custom{
-		Path: writeFile(t, "rows.jsonl", letters), OutputLen: -1, SkipChatTemplate: true, DisableShuffle: true,
+		Path: writeFile(t, "rows.jsonl", letters), OutputLen: -1, DisableShuffle: true,
 		Tokenizer: tokenizer.Stub{Size: 10, BOS: []int{0}},
 	}
 	source, _, err := d.Open()
@@ -91,8 +92,6 @@ func TestCustomCountsTokens(t *testing.T) {
 
 func TestBadCustomFileIsNamedWithItsLine(t *testing.T) {
 	for _, row := range []struct{ text, want string }{
-		{"", "f.jsonl: the file is empty"},
-		{"\n \n", "f.jsonl: the file is empty"},
 		{"{\"prompt\":\"a\",\"output_tokens\":1}\n\n{\"prompt\":", "f.jsonl:3: unexpected end of JSON input"},
 		{"{\"prompt\":\"a\"}{}", "f.jsonl:1: invalid character '{' after top-level value"},
 		{"{\"prompt\":\"a\",\"output_tokens\":1}\n{\"text\":\"b\"}", `f.jsonl:2: no "prompt"`},
@@ -112,14 +111,15 @@ func TestBadCustomFileIsNamedWithItsLine(t *testing.T) {
 
 func TestCustomRefusesWhatItCannotDo(t *testing.T) {
 	missing := filepath.Join(t.TempDir(), "none.jsonl")
+	empty := writeFile(t, "empty.jsonl", "\n \n")
 	for _, row := range []struct {
 		dataset Custom
 		want    string
 	}{
-		{Custom{Path: missing, OutputLen: 1}, "custom: chat templates are not supported yet: skip them"},
-		{Custom{Path: missing, SkipChatTemplate: true}, "output length 0: must be at least 1, or -1 for that of each row"},
-		{Custom{Path: "x.json", OutputLen: 1, SkipChatTemplate: true}, "x.json: the name of a custom dataset must end in .jsonl"},
-		{Custom{Path: missing, OutputLen: 1, SkipChatTemplate: true}, "open " + missing + ": no such file or directory"},
+		{Custom{Path: missing}, "output length 0: must be at least 1, or -1 for that of each row"},
+		{Custom{Path: "x.json", OutputLen: 1}, "x.json: the name of a custom dataset must end in .jsonl"},
+		{Custom{Path: empty, OutputLen: 1}, empty + ": the file is empty"},
+		{Custom{Path: missing, OutputLen: 1}, "open " + missing + ": no such file or directory"},
 	} {
 		if _, _, err := row.dataset.Open(); err == nil || err.Error() != row.want {
 			t.Errorf("error %v, want %s", err, row.want)
@@ -144,4 +144,64 @@ func FuzzCustom(f *testing.F) {
 			}
 		}
 	})
+}
+
+func TestCustomIsThatOfTheRealProgram(t *testing.T) {
+	for _, c := range goldenCases(t, "custom") {
+		c.check(t, Custom{
+			Path: c.path("custom.jsonl"), Tokenizer: c.tokenizer, Template: c.template(), Num: c.Num, OutputLen: c.OutputLen,
+			Seed: c.Seed, DisableShuffle: c.DisableShuffle, NoOversample: c.NoOversample, IDPrefix: "b-",
+		})
+	}
+}
+
+// pandas 2.2.3 reads these columns as float64, int64 and object; int() of what
+// comes of it is as here.
+func TestOutputTokensAreReadAsPandasReadsTheirColumn(t *testing.T) {
+	for _, row := range []struct {
+		text string
+		want int
+	}{{"3", 3}, {"3.0", 3}, {"3.9", 3}, {`"3"`, 3}, {`"3.7"`, 3}, {"1e2", 100}} {
+		if got, err := outputTokens([]byte(row.text)); err != nil || got != row.want {
+			t.Errorf("%s is %d (%v), want %d", row.text, got, err, row.want)
+		}
+	}
+}
+
+func TestCustomSendsNumbersInQuotesAsWritten(t *testing.T) {
+	path := writeFile(t, "rows.jsonl", `{"prompt":"007"}`+"\n"+`{"prompt":"1.50"}`)
+	source, _, err := Custom{Path: path, OutputLen: 1, DisableShuffle: true}.Open()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := turns(t, source, nil); got[0].Prompt != "007" || got[1].Prompt != "1.50" {
+		t.Errorf("%+v", got)
+	}
+}
+
+func TestTemplateThatFailsIsToldWithTheLine(t *testing.T) {
+	path := writeFile(t, "rows.jsonl", letters)
+	source, _, err := Custom{
+		Path: path, OutputLen: 1, DisableShuffle: true,
+		Template: func(prompt string) (string, error) {
+			if prompt == "c c c" {
+				return "", errors.New("no c")
+			}
+			return prompt, nil
+		},
+	}.Open()
+	if err != nil {
+		t.Fatal(err)
+	}
+	sent := 0
+	for c, err := range source {
+		if err == nil {
+			sent++
+		} else if want := path + ":4: chat template: no c"; err.Error() != want || c != nil {
+			t.Errorf("error %v, want %s", err, want)
+		}
+	}
+	if sent != 2 {
+		t.Errorf("%d conversations before the error, want 2", sent)
+	}
 }

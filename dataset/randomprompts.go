@@ -2,6 +2,7 @@ package dataset
 
 import (
 	"fmt"
+	"iter"
 	"strconv"
 
 	"github.com/servebench/servebench/dataset/nprand"
@@ -38,30 +39,63 @@ func (d Random) prompts() (*randomPrompts, error) {
 }
 
 // source yields the conversations. The order of draws is that of the real
-// program: three columns, the prefix, and then what fitting takes.
+// program: three columns, the prefix, and then what fitting takes. Only the last
+// is bound to one order; everything before it is done ahead, on all cores.
 func (p *randomPrompts) source(yield func(*Conversation, error) bool) {
 	rng := nprand.NewGenerator(uint64(p.Seed))
-	inputs := newColumn(&rng, p.inputs, p.Num)
-	outputs := newColumn(&rng, p.outputs, p.Num)
-	offsets := newColumn(&rng, span{0, p.vocab - 1}, p.Num)
+	drafts := p.drafts(&rng)
 	prefix := p.prefix(&rng)
-	surplus := 0
-	for i := range p.Num {
-		length := inputs.next()
-		turn := Turn{OutputLen: outputs.next()}
-		ids := p.ids(prefix, offsets.next()+i, length)
-		if p.Tokenizer == nil {
-			turn.TokenIDs = ids
-		} else {
-			turn.Prompt, ids = p.fit(&rng, ids, p.PrefixLen+length)
+	settled := ordered(drafts, func(d draft) draft {
+		d.ids = p.ids(prefix, d.start, d.want-p.PrefixLen)
+		if p.Tokenizer != nil {
+			d.settle(p.Tokenizer)
 		}
-		turn.PromptLen = len(ids)
-		surplus += len(ids) - (p.PrefixLen + length)
+		return d
+	})
+	i, surplus := 0, 0
+	for d := range settled {
+		turn := Turn{OutputLen: d.outputLen}
+		if p.Tokenizer == nil {
+			turn.TokenIDs = d.ids
+		} else {
+			d.finish(p.Tokenizer, p.draw(&rng))
+			turn.Prompt = d.text
+		}
+		turn.PromptLen = len(d.ids)
+		surplus += d.surplus()
 		if !yield(&Conversation{ID: p.IDPrefix + strconv.Itoa(i), Turns: []Turn{turn}}, nil) {
 			return
 		}
+		i++
 	}
 	p.noticeSurplus("prompts", surplus)
+}
+
+// A draft is a prompt that begins, behind the prefix, with the allowed id at start.
+type draft struct {
+	fitting
+	start, outputLen int
+}
+
+// drafts draws the columns of all prompts from rng at once, and yields what they
+// say for each prompt.
+func (p *randomPrompts) drafts(rng *nprand.Generator) iter.Seq[draft] {
+	inputs := newColumn(rng, p.inputs, p.Num)
+	outputs := newColumn(rng, p.outputs, p.Num)
+	offsets := newColumn(rng, span{0, p.vocab - 1}, p.Num)
+	return func(yield func(draft) bool) {
+		for i := range p.Num {
+			d := draft{fitting{want: p.PrefixLen + inputs.next()}, offsets.next() + i, outputs.next()}
+			if !yield(d) {
+				return
+			}
+		}
+	}
+}
+
+// draw gives the function that draws an id for a prompt that lacks one.
+func (p *randomPrompts) draw(rng *nprand.Generator) func() int {
+	return func() int { return int(rng.Integers(0, int64(p.vocab))) }
 }
 
 // prefix makes the tokens that all prompts begin with.
@@ -74,8 +108,11 @@ func (p *randomPrompts) prefix(rng *nprand.Generator) []int {
 		ids[i] = p.allowed[rng.Integers(0, int64(len(p.allowed)))]
 	}
 	if p.Tokenizer != nil {
-		_, ids = p.fit(rng, ids, p.PrefixLen)
-		p.noticeSurplus("prefix", len(ids)-p.PrefixLen)
+		f := fitting{ids: ids, want: p.PrefixLen}
+		f.settle(p.Tokenizer)
+		f.finish(p.Tokenizer, p.draw(rng))
+		p.noticeSurplus("prefix", f.surplus())
+		ids = f.ids
 	}
 	return ids
 }
@@ -92,26 +129,6 @@ func (p *randomPrompts) ids(prefix []int, start, length int) []int {
 		}
 	}
 	return ids
-}
-
-// fitRetries is how often fit tries again.
-const fitRetries = 10
-
-// fit turns ids into text and back until they are want many, as a text need not
-// have the tokens that it was made of: what is missing is drawn, what is too much
-// is cut. The text that it gives is the one that the ids were last read from.
-func (p *randomPrompts) fit(rng *nprand.Generator, ids []int, want int) (string, []int) {
-	for retries := 0; ; retries++ {
-		text := p.Tokenizer.Decode(ids)
-		ids = p.Tokenizer.Encode(text, false)
-		if len(ids) == want || retries == fitRetries {
-			return text, ids
-		}
-		for len(ids) < want {
-			ids = append(ids, int(rng.Integers(0, int64(p.vocab))))
-		}
-		ids = ids[:want]
-	}
 }
 
 func (p *randomPrompts) noticeSurplus(what string, surplus int) {

@@ -19,6 +19,10 @@ type Arrivals struct {
 	Burstiness float64         // the distribution's shape: 1 is a Poisson process, less comes in bursts, +Inf is even
 	RampUp     *metrics.RampUp // a rate that grows with the request index, nil for a constant one
 	Seed       int64           // of numpy's legacy generator, 0 to 2³²−1
+
+	// Start, if not nil, is a generator that gaps are drawn from instead of a
+	// freshly seeded one: where the dataset left it. It is copied, not changed.
+	Start *nprand.RandomState
 }
 
 // Schedule yields when each of n requests is due, to the nanosecond.
@@ -116,6 +120,9 @@ func (a Arrivals) check() error {
 func (a Arrivals) gaps(n int) iter.Seq[float64] {
 	return func(yield func(float64) bool) {
 		rng := nprand.NewRandomState(uint32(a.Seed))
+		if a.Start != nil {
+			*rng = *a.Start
+		}
 		for i := range n {
 			if !yield(a.gap(rng, a.rate(i, n))) {
 				return

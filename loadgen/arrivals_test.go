@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/servebench/servebench/dataset/nprand"
 	"github.com/servebench/servebench/metrics"
 )
 
@@ -159,5 +160,26 @@ func TestRateRisesAtEachWholeNumber(t *testing.T) {
 	}
 	if got, err = (Arrivals{Rate: 5, Burstiness: 1}).RateRises(4); err != nil || got != nil {
 		t.Errorf("a constant rate rises %v (%v)", got, err)
+	}
+}
+
+// The times are numpy 1.24.2's: np.random.seed(0), randint(0, 1000, 10), and then
+// what the real program draws for four requests at 10 a second.
+func TestArrivalsGoOnFromWhereTheDatasetEnded(t *testing.T) {
+	rng := nprand.NewRandomState(0)
+	for range 10 {
+		rng.Intn(1000)
+	}
+	drawn := rng.Drawn()
+	offsets, err := Arrivals{Rate: 10, Burstiness: 1, Start: rng}.Offsets(4)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := []float64{0.0580616660663898, 0.0902490227848409, 0.21460521030708435, 0.4}
+	if got := slices.Collect(offsets); !slices.Equal(got, want) {
+		t.Errorf("due at %v, want %v", got, want)
+	}
+	if rng.Drawn() != drawn {
+		t.Error("the generator that was handed over has moved")
 	}
 }

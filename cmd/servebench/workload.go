@@ -74,7 +74,7 @@ func (w *workload) dataset(o *workloadOptions, say func(format string, args ...a
 	case "custom":
 		return dataset.Custom{
 			Path: o.Path, Tokenizer: w.tokenizer, Num: o.NumPrompts, OutputLen: o.Custom.OutputLen, Seed: o.Seed,
-			DisableShuffle: !o.Shuffle, NoOversample: !o.Oversample, SkipChatTemplate: true, IDPrefix: prefix, Log: say,
+			DisableShuffle: !o.Shuffle, NoOversample: !o.Oversample, IDPrefix: prefix, Log: say,
 		}
 	}
 	d := dataset.Random{

@@ -7,8 +7,9 @@ const (
 
 // mt19937 is the Mersenne Twister of Matsumoto and Nishimura, 1998.
 type mt19937 struct {
-	state [mtWords]uint32
-	next  int
+	state  [mtWords]uint32
+	next   int
+	twists uint64 // how often state was made anew
 }
 
 // newMT19937 seeds with one word, as the authors' init_genrand.
@@ -76,4 +77,5 @@ func (m *mt19937) twist() {
 		s[i] = s[(i+mtShift)%mtWords] ^ v>>1 ^ (v&1)*0x9908b0df
 	}
 	m.next = 0
+	m.twists++
 }

@@ -16,6 +16,17 @@ type RandomState struct {
 // NewRandomState is RandomState(seed).
 func NewRandomState(seed uint32) *RandomState { return &RandomState{mt: newMT19937(seed)} }
 
+// Drawn is how many 32-bit words were drawn since the seeding: where in its
+// stream the generator is.
+func (r *RandomState) Drawn() uint64 { return r.mt.twists*mtWords + uint64(r.mt.next) - mtWords }
+
+// Skip draws n 32-bit words and drops them.
+func (r *RandomState) Skip(n uint64) {
+	for range n {
+		r.mt.uint32()
+	}
+}
+
 // Random draws from [0, 1).
 func (r *RandomState) Random() float64 { return r.mt.float64() }
 

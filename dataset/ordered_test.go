@@ -1,0 +1,62 @@
+package dataset
+
+import (
+	"iter"
+	"runtime"
+	"slices"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+)
+
+func count(n int) iter.Seq[int] {
+	return func(yield func(int) bool) {
+		for i := range n {
+			if !yield(i) {
+				return
+			}
+		}
+	}
+}
+
+func TestOrderedKeepsTheOrder(t *testing.T) {
+	got := slices.Collect(ordered(count(1000), func(i int) int {
+		if i%7 == 0 {
+			runtime.Gosched()
+		}
+		return i * i
+	}))
+	for i, v := range got {
+		if v != i*i {
+			t.Fatalf("item %d is %d", i, v)
+		}
+	}
+	if len(got) != 1000 {
+		t.Errorf("%d items", len(got))
+	}
+}
+
+// A synctest bubble fails when a goroutine is left behind in it.
+func TestOrderedLeavesNothingBehindWhenStopped(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		for range ordered(count(1000), func(i int) int { return i }) {
+			break
+		}
+		for range ordered(count(0), func(i int) int { return i }) {
+			t.Error("an item from none")
+		}
+	})
+}
+
+func TestOrderedRunsAheadByABoundedNumber(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var begun atomic.Int64
+		next, stop := iter.Pull(ordered(count(1_000_000), func(i int) int { begun.Add(1); return i }))
+		defer stop()
+		next()
+		synctest.Wait()
+		if n, bound := begun.Load(), int64(runtime.GOMAXPROCS(0)+2); n > bound {
+			t.Errorf("%d items begun for one taken, want at most %d", n, bound)
+		}
+	})
+}

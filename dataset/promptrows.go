@@ -1,0 +1,48 @@
+package dataset
+
+import (
+	"fmt"
+	"io"
+	"os"
+)
+
+// A promptRow is a prompt in a file.
+type promptRow struct {
+	prompt    string
+	outputLen int
+	line      int
+}
+
+// readFile opens the file at path, reads its rows, and makes sure that there are
+// some.
+func readFile[T any](path string, rows func(io.Reader) ([]T, error)) ([]T, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	list, err := rows(f)
+	if err == nil && len(list) == 0 {
+		err = fmt.Errorf("%s: the file is empty", path)
+	}
+	return list, err
+}
+
+// readRows reads JSON lines, each into what row makes of it; row's errors are given
+// the line. Lines for which row says false are left out.
+func readRows[L, T any](path string, r io.Reader, row func(jsonLine[L]) (T, bool, error)) ([]T, error) {
+	var rows []T
+	for line, err := range jsonLines[L](path, r) {
+		if err != nil {
+			return nil, err
+		}
+		made, wanted, err := row(line)
+		if err != nil {
+			return nil, fmt.Errorf("%s:%d: %w", path, line.number, err)
+		}
+		if wanted {
+			rows = append(rows, made)
+		}
+	}
+	return rows, nil
+}

@@ -1,0 +1,100 @@
+package dataset
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"path/filepath"
+
+	"github.com/servebench/servebench/dataset/tokenizer"
+)
+
+// SpecBench takes the first turn of the questions of Spec-Bench, as vLLM's
+// spec_bench dataset does, from a file of JSON lines:
+// {"category": "…", "turns": ["…", …]}. The order, and what comes again, is that of
+// the seed 0 whatever the seed of the run, as it is there. vLLM's client renders
+// these prompts with the chat template even when it is told to skip templates.
+type SpecBench struct {
+	Path           string
+	Category       string              // only questions of it; empty: all
+	Tokenizer      tokenizer.Tokenizer // nil: every prompt counts as one token
+	Template       Template            // nil: prompts are sent as they are
+	Num            int                 // conversations wanted; 0 and less: all
+	OutputLen      int                 // tokens to ask for
+	DisableShuffle bool                // keep the order of the file
+	NoOversample   bool                // rather fewer than Num than some again
+	IDPrefix       string
+	Log            func(format string, args ...any) // notices for people; may be nil
+}
+
+// Open reads the file, and gives the source and the number of conversations it
+// yields.
+func (d SpecBench) Open() (Source, int, error) { return d.open(d.rows) }
+
+// open sends the rows that read finds in the file.
+func (d SpecBench) open(read func(io.Reader) ([]promptRow, error)) (Source, int, error) {
+	if d.OutputLen < 1 {
+		return nil, 0, fmt.Errorf("output length %d: must be at least 1", d.OutputLen)
+	}
+	rows, err := readFile(d.Path, func(r io.Reader) ([]promptRow, error) {
+		rows, err := read(r)
+		if err == nil && len(rows) == 0 && d.Category != "" {
+			err = fmt.Errorf("%s: no row has the category %q", d.Path, d.Category)
+		}
+		return rows, err
+	})
+	if err != nil {
+		return nil, 0, err
+	}
+	source, n := Custom{
+		Path: d.Path, Tokenizer: d.Tokenizer, Template: d.Template, Num: d.Num, OutputLen: d.OutputLen,
+		DisableShuffle: d.DisableShuffle, NoOversample: d.NoOversample, IDPrefix: d.IDPrefix, Log: d.Log,
+	}.source(rows)
+	return source, n, nil
+}
+
+func (d SpecBench) rows(r io.Reader) ([]promptRow, error) {
+	type question struct {
+		Category string   `json:"category"`
+		Turns    []string `json:"turns"`
+	}
+	return readRows(d.Path, r, func(l jsonLine[question]) (promptRow, bool, error) {
+		if len(l.value.Turns) == 0 {
+			return promptRow{}, false, errors.New(`no "turns"`)
+		}
+		return promptRow{l.value.Turns[0], d.OutputLen, l.number}, d.wants(l.value.Category), nil
+	})
+}
+
+func (d SpecBench) wants(category string) bool { return d.Category == "" || d.Category == category }
+
+// SpeedBench takes the first message of the prompts of SPEED-Bench, as vLLM's
+// speed_bench dataset does, from a folder of JSON lines with a file for each subset:
+// {"category": "…", "messages": [{"content": "…"}, …]}. All else is as in
+// SpecBench, but that Path is the folder.
+type SpeedBench struct {
+	SpecBench
+	Subset string // qualitative, throughput_1k, …: the name of the file without .jsonl
+}
+
+// Open reads the file, and gives the source and the number of conversations it
+// yields.
+func (d SpeedBench) Open() (Source, int, error) {
+	d.Path = filepath.Join(d.Path, d.Subset+".jsonl")
+	return d.open(d.rows)
+}
+
+func (d SpeedBench) rows(r io.Reader) ([]promptRow, error) {
+	type prompt struct {
+		Category string `json:"category"`
+		Messages []struct {
+			Content *string `json:"content"`
+		} `json:"messages"`
+	}
+	return readRows(d.Path, r, func(l jsonLine[prompt]) (promptRow, bool, error) {
+		if len(l.value.Messages) == 0 || l.value.Messages[0].Content == nil {
+			return promptRow{}, false, errors.New(`no "messages" with a "content"`)
+		}
+		return promptRow{*l.value.Messages[0].Content, d.OutputLen, l.number}, d.wants(l.value.Category), nil
+	})
+}
