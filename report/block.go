@@ -43,9 +43,10 @@ func Block(w io.Writer, s *metrics.Summary, v Version) error {
 }
 
 // Failures writes the list of errors that vLLM prints before its block when
-// requests failed: the first ten in dataset order. It writes nothing when none did.
-func Failures(w io.Writer, s *metrics.Summary) error {
-	if len(s.FirstErrors) == 0 {
+// requests failed: the first ten in dataset order. It writes nothing when none
+// did, or for a version that has no such list.
+func Failures(w io.Writer, s *metrics.Summary, v Version) error {
+	if len(s.FirstErrors) == 0 || v.before(listsFailures) {
 		return nil
 	}
 	var b bytes.Buffer

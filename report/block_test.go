@@ -75,6 +75,24 @@ func TestEachVersionHasItsLines(t *testing.T) {
 	}
 }
 
+func TestFailuresAreListedSinceVLLM014(t *testing.T) {
+	s := &metrics.Summary{FirstErrors: []string{"no room"}}
+	const list = "Failed requests during benchmark run detected (capping to 10):\nError 0: no room\n"
+	for version, want := range map[string]string{"0.13.0": "", "0.14.0": list, "latest": list} {
+		v, err := ParseVersion(version)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var b strings.Builder
+		if err := Failures(&b, s, v); err != nil {
+			t.Fatal(err)
+		}
+		if b.String() != want {
+			t.Errorf("%s: %q, want %q", version, b.String(), want)
+		}
+	}
+}
+
 func TestDiffusionTakesThePlaceOfSpeculation(t *testing.T) {
 	s := everything()
 	s.Diffusion = &metrics.Diffusion{CommittedThroughput: 32, StepsPerCanvas: 4, CommittedPerStep: 8.5,

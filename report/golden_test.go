@@ -179,7 +179,7 @@ func TestBlockIsVLLMsByteForByte(t *testing.T) {
 func TestFailuresAreListedAsVLLMDoes(t *testing.T) {
 	for _, g := range goldenCases(t) {
 		var got bytes.Buffer
-		if err := Failures(&got, g.summary(t)); err != nil {
+		if err := Failures(&got, g.summary(t), Version{}); err != nil {
 			t.Fatal(err)
 		}
 		_, want, found := strings.Cut(g.Stdout, "Failed requests during")

@@ -73,6 +73,7 @@ var lines = []line{
 // vLLM's releases with a rule of their own.
 var (
 	choosesMetrics = Version{0, 6, 0}  // --percentile-metrics and --metric-percentiles
+	listsFailures  = Version{0, 14, 0} // above the block
 	skipsTokenizer = Version{0, 17, 0} // --skip-tokenizer-init
 )
 
