@@ -74,7 +74,7 @@ func interrupted(ctx context.Context, err error) error {
 
 // finish prints the block, writes the files and gives the verdict.
 func (b *bench) finish(s *metrics.Summary) error {
-	printed := errors.Join(report.Failures(b.out, s), report.Block(b.out, s, b.Results.VLLMVersion))
+	printed := errors.Join(report.Failures(b.out, s, b.Results.VLLMVersion), report.Block(b.out, s, b.Results.VLLMVersion))
 	for _, w := range s.Warnings {
 		fmt.Fprintln(b.talk, "WARNING:", w)
 	}
