@@ -20,6 +20,11 @@ type Source = iter.Seq2[*Conversation, error]
 type Conversation struct {
 	ID    string // request id; empty when the dataset gives none
 	Turns []Turn
+
+	// Due is when the dataset has the conversation start, in seconds from the start
+	// of the run; nil in a dataset without times of its own. A dataset has times for
+	// all of its conversations or for none.
+	Due *float64
 }
 
 // A Turn is one request. Exactly one of Prompt, TokenIDs and Messages is what
