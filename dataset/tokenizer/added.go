@@ -136,6 +136,29 @@ func inWord(r rune) bool {
 		r == nonJoiner || r == joiner
 }
 
+// place gives tokens the ids that Hugging Face's library does, whatever the file
+// says: that of the vocabulary or, one after another, the next ones. A token
+// without content, or one that came before, is left out.
+func place(tokens []addedToken, vocab map[string]int32) []addedToken {
+	var placed []addedToken
+	seen := make(map[string]bool)
+	next := len(vocab)
+	for _, t := range tokens {
+		if t.Content == "" || seen[t.Content] {
+			continue
+		}
+		seen[t.Content] = true
+		if id, ok := vocab[t.Content]; ok {
+			t.ID = int(id)
+		} else {
+			t.ID = next
+		}
+		next = max(next, t.ID+1)
+		placed = append(placed, t)
+	}
+	return placed
+}
+
 // specialIDs are the ids of the special ones among tokens, ascending.
 func specialIDs(tokens []addedToken) []int {
 	var ids []int

@@ -1,6 +1,7 @@
 package tokenizer
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"strings"
@@ -43,15 +44,8 @@ func newBPE(raw json.RawMessage, byteLevel bool) (*bpe, map[string]int32, error)
 	if err := decode(raw, &m); err != nil {
 		return nil, nil, err
 	}
-	switch {
-	case m.Dropout != nil && *m.Dropout != 0:
-		return nil, nil, fmt.Errorf("dropout is not supported yet")
-	case m.Prefix != nil && *m.Prefix != "":
-		return nil, nil, fmt.Errorf("continuing_subword_prefix %q is not supported yet", *m.Prefix)
-	case m.Suffix != nil && *m.Suffix != "":
-		return nil, nil, fmt.Errorf("end_of_word_suffix %q is not supported yet", *m.Suffix)
-	case byteLevel && m.ByteFallback:
-		return nil, nil, fmt.Errorf("byte_fallback with a ByteLevel pre_tokenizer is not supported yet")
+	if err := m.check(byteLevel); err != nil {
+		return nil, nil, err
 	}
 	b := &bpe{
 		vocab: m.Vocab, whole: m.IgnoreMerges, byteLevel: byteLevel,
@@ -78,6 +72,21 @@ func newBPE(raw json.RawMessage, byteLevel bool) (*bpe, map[string]int32, error)
 	}
 	b.setBytes()
 	return b, m.Vocab, b.setMerges(pairs, m.Vocab)
+}
+
+// check refuses what a bpe does not do.
+func (m *bpeModel) check(byteLevel bool) error {
+	switch {
+	case m.Dropout != nil && *m.Dropout != 0:
+		return fmt.Errorf("dropout is not supported yet")
+	case m.Prefix != nil && *m.Prefix != "":
+		return fmt.Errorf("continuing_subword_prefix %q is not supported yet", *m.Prefix)
+	case m.Suffix != nil && *m.Suffix != "":
+		return fmt.Errorf("end_of_word_suffix %q is not supported yet", *m.Suffix)
+	case byteLevel && m.ByteFallback:
+		return fmt.Errorf("byte_fallback with a ByteLevel pre_tokenizer is not supported yet")
+	}
+	return nil
 }
 
 // setBytes finds the symbols of bytes.
@@ -133,10 +142,13 @@ func isFallback(token string) bool {
 	return len(token) == len("<0x00>") && strings.HasPrefix(token, "<0x") && token[5] == '>'
 }
 
-// readMerges reads merges as "a b" or as ["a","b"].
-func readMerges(raw json.RawMessage) ([][2]string, error) {
-	var pairs [][2]string
-	if json.Unmarshal(raw, &pairs) == nil {
+// readMerges reads merges as "a b" or, where the list begins with a list, as
+// ["a","b"].
+func readMerges(raw json.RawMessage) (pairs [][2]string, _ error) {
+	if inner, ok := bytes.CutPrefix(raw, []byte("[")); ok && bytes.HasPrefix(bytes.TrimSpace(inner), []byte("[")) {
+		if err := json.Unmarshal(raw, &pairs); err != nil {
+			return nil, fmt.Errorf("merges: %w", err)
+		}
 		return pairs, nil
 	}
 	var lines []string

@@ -43,7 +43,7 @@ func newPipeline(d *document) (*pipeline, error) {
 	if !absent(d.Padding) {
 		return nil, unsupported("padding", d.Padding)
 	}
-	p := &pipeline{special: specialIDs(d.AddedTokens)}
+	p := new(pipeline)
 	p.words.New = func() any { return new(word) }
 	var err error
 	if p.normalize, err = newNormalizer(d.Normalizer); err != nil {
@@ -54,12 +54,15 @@ func newPipeline(d *document) (*pipeline, error) {
 		return nil, err
 	}
 	p.split = pre.split
-	if err := p.setModel(d.Model, pre.byteLevel); err != nil {
+	vocab, err := p.setModel(d.Model, pre.byteLevel)
+	if err != nil {
 		return nil, err
 	}
-	if err := p.setAdded(d.AddedTokens); err != nil {
+	added := place(d.AddedTokens, vocab)
+	if err := p.setAdded(added); err != nil {
 		return nil, err
 	}
+	p.special = specialIDs(added)
 	if p.template, err = newTemplate(d.PostProcessor); err != nil {
 		return nil, err
 	}
@@ -67,9 +70,8 @@ func newPipeline(d *document) (*pipeline, error) {
 	return p, err
 }
 
-func (p *pipeline) setModel(raw json.RawMessage, byteLevel bool) error {
-	var vocab map[string]int32
-	var err error
+// setModel reads the model and gives its vocabulary.
+func (p *pipeline) setModel(raw json.RawMessage, byteLevel bool) (vocab map[string]int32, err error) {
 	switch typeOf(raw) {
 	case "BPE":
 		p.model, vocab, err = newBPE(raw, byteLevel)
@@ -79,7 +81,7 @@ func (p *pipeline) setModel(raw json.RawMessage, byteLevel bool) error {
 			p.model, vocab = m, m.vocab
 		}
 	default:
-		return unsupported("model", raw)
+		return nil, unsupported("model", raw)
 	}
 	p.size = len(vocab)
 	for text, id := range vocab {
@@ -88,9 +90,9 @@ func (p *pipeline) setModel(raw json.RawMessage, byteLevel bool) error {
 		}
 	}
 	if err != nil {
-		return fmt.Errorf("model: %w", err)
+		return nil, fmt.Errorf("model: %w", err)
 	}
-	return nil
+	return vocab, nil
 }
 
 func (p *pipeline) setText(id int, text string) error {
@@ -110,9 +112,6 @@ func (p *pipeline) setText(id int, text string) error {
 func (p *pipeline) setAdded(tokens []addedToken) error {
 	var raw, normalized []addedToken
 	for _, t := range tokens {
-		if t.Content == "" {
-			return fmt.Errorf("added token %d has no content", t.ID)
-		}
 		if err := p.setText(t.ID, t.Content); err != nil {
 			return fmt.Errorf("added tokens: %w", err)
 		}

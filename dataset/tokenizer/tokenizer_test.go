@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"testing"
 )
 
@@ -17,14 +18,14 @@ func wordLevelJSON() string {
 		vocab.WriteString(`"tok` + strconv.Itoa(i) + `":` + strconv.Itoa(i) + `,`)
 	}
 	return `{"version":"1.0","truncation":null,"padding":null,"added_tokens":[
-{"id":100,"content":"<s>","single_word":false,"lstrip":false,"rstrip":false,"normalized":false,"special":true},
-{"id":101,"content":"</s>","single_word":false,"lstrip":false,"rstrip":false,"normalized":false,"special":true},
-{"id":102,"content":"</s>!","single_word":false,"lstrip":false,"rstrip":false,"normalized":false,"special":false}],
+{"id":101,"content":"<s>","single_word":false,"lstrip":false,"rstrip":false,"normalized":false,"special":true},
+{"id":102,"content":"</s>","single_word":false,"lstrip":false,"rstrip":false,"normalized":false,"special":true},
+{"id":103,"content":"</s>!","single_word":false,"lstrip":false,"rstrip":false,"normalized":false,"special":false}],
 "normalizer":null,"pre_tokenizer":{"type":"WhitespaceSplit"},
 "post_processor":{"type":"TemplateProcessing",
 "single":[{"SpecialToken":{"id":"<s>","type_id":0}},{"Sequence":{"id":"A","type_id":0}},{"SpecialToken":{"id":"</s>","type_id":0}}],
-"pair":[],"special_tokens":{"<s>":{"id":"<s>","ids":[100],"tokens":["<s>"]},"</s>":{"id":"</s>","ids":[101],"tokens":["</s>"]}}},
-"decoder":null,"model":{"type":"WordLevel","vocab":{` + vocab.String() + `"[UNK]":103},"unk_token":"[UNK]"}}`
+"pair":[],"special_tokens":{"<s>":{"id":"<s>","ids":[101],"tokens":["<s>"]},"</s>":{"id":"</s>","ids":[102],"tokens":["</s>"]}}},
+"decoder":null,"model":{"type":"WordLevel","vocab":{` + vocab.String() + `"[UNK]":100},"unk_token":"[UNK]"}}`
 }
 
 func mustParse(t testing.TB, text string) *pipeline {
@@ -46,15 +47,15 @@ func TestWordLevelEncodesWordsAndAddedTokens(t *testing.T) {
 		{" \t\n", nil},
 		{"tok1 tok99", []int{1, 99}},
 		{"tok1  tok2\u00a0tok3\u2028tok4", []int{1, 2, 3, 4}},
-		{"tok1 never tok2", []int{1, 103, 2}},
-		{"tok1<s>tok2", []int{1, 100, 2}},
-		{"</s></s>!</s", []int{101, 102, 103}},
-		{"tok1 \xff", []int{1, 103}},
+		{"tok1 never tok2", []int{1, 100, 2}},
+		{"tok1<s>tok2", []int{1, 101, 2}},
+		{"</s></s>!</s", []int{102, 103, 100}},
+		{"tok1 \xff", []int{1, 100}},
 	} {
 		if got := tok.Encode(row.text, false); !slices.Equal(got, row.want) {
 			t.Errorf("Encode(%q, false) = %v, want %v", row.text, got, row.want)
 		}
-		want := append(append([]int{100}, row.want...), 101)
+		want := append(append([]int{101}, row.want...), 102)
 		if got := tok.Encode(row.text, true); !slices.Equal(got, want) {
 			t.Errorf("Encode(%q, true) = %v, want %v", row.text, got, want)
 		}
@@ -66,11 +67,40 @@ func TestWordLevelEncodesWordsAndAddedTokens(t *testing.T) {
 
 func TestWordLevelDecodeJoinsWordsWithSpaces(t *testing.T) {
 	tok := mustParse(t, wordLevelJSON())
-	if got, want := tok.Decode([]int{100, 7, 4000, 8, 101}), "<s> tok7 tok8 </s>"; got != want {
+	if got, want := tok.Decode([]int{101, 7, 4000, 8, 102}), "<s> tok7 tok8 </s>"; got != want {
 		t.Errorf("Decode = %q, want %q", got, want)
 	}
-	if tok.VocabSize() != 101 || tok.NumSpecial() != 2 || !slices.Equal(tok.SpecialIDs(), []int{100, 101}) {
-		t.Errorf("vocabulary %d, special %d %v; want 101, 2 [100 101]", tok.VocabSize(), tok.NumSpecial(), tok.SpecialIDs())
+	if tok.VocabSize() != 101 || tok.NumSpecial() != 2 || !slices.Equal(tok.SpecialIDs(), []int{101, 102}) {
+		t.Errorf("vocabulary %d, special %d %v; want 101, 2 [101 102]", tok.VocabSize(), tok.NumSpecial(), tok.SpecialIDs())
+	}
+}
+
+// Hugging Face's library gives these ids, too.
+func TestAddedTokensFollowTheVocabulary(t *testing.T) {
+	tok := mustParse(t, `{"model":{"type":"BPE","vocab":{"a":0,"b":1,"<in>":2},"merges":[]},"added_tokens":[
+{"id":9,"content":"<gap>","special":true},{"id":0,"content":"<taken>"},{"id":7,"content":"<in>"},{"id":8,"content":""},{"id":8,"content":"<gap>"},{"id":3,"content":"<last>"}]}`)
+	if got, want := tok.Encode("<gap>a<taken><in>b<last>", false), []int{3, 0, 4, 2, 1, 5}; !slices.Equal(got, want) {
+		t.Errorf("ids %v, want %v", got, want)
+	}
+	if got := tok.SpecialIDs(); !slices.Equal(got, []int{3}) {
+		t.Errorf("special ids %v, want [3]", got)
+	}
+}
+
+func TestTokenizersMayBeUsedConcurrently(t *testing.T) {
+	for _, v := range readVariants(t) {
+		tok := v.tokenizer(t)
+		var all sync.WaitGroup
+		for range 4 {
+			all.Go(func() {
+				for _, row := range v.Texts {
+					if got := tok.Encode(row.Text, false); !slices.Equal(got, row.IDs) {
+						t.Errorf("%s: %q becomes %v, want %v", v.Name, row.Text, got, row.IDs)
+					}
+				}
+			})
+		}
+		all.Wait()
 	}
 }
 
