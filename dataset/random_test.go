@@ -218,17 +218,29 @@ func expand(runs [][2]int) []int {
 	return ids
 }
 
-func BenchmarkRandom1000PromptsOf1024Tokens(b *testing.B) {
-	d := Random{Tokenizer: tokenizer.Stub{Size: 32000}, Num: 1000, InputLen: 1024, OutputLen: 128}
-	source, _, err := d.Open()
-	if err != nil {
-		b.Fatal(err)
-	}
-	for b.Loop() {
-		for _, err := range source {
+// The lossy tokenizer's prompts need draws to be fitted, one after the other.
+func BenchmarkRandom(b *testing.B) {
+	stub := tokenizer.Stub{Size: 128_000}
+	for _, row := range []struct {
+		name      string
+		tokenizer tokenizer.Tokenizer
+	}{{"exact", stub}, {"lossy", lossyStub{stub}}, {"ids", nil}} {
+		b.Run(row.name, func(b *testing.B) {
+			d := Random{Tokenizer: row.tokenizer, VocabSize: stub.Size, Num: 200, InputLen: 1024, OutputLen: 128}
+			source, _, err := d.Open()
 			if err != nil {
 				b.Fatal(err)
 			}
-		}
+			tokens := 0
+			for b.Loop() {
+				for c, err := range source {
+					if err != nil {
+						b.Fatal(err)
+					}
+					tokens += c.Turns[0].PromptLen
+				}
+			}
+			b.ReportMetric(float64(tokens)/b.Elapsed().Seconds(), "tokens/s")
+		})
 	}
 }

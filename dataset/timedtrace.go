@@ -1,0 +1,171 @@
+package dataset
+
+import (
+	"cmp"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"hash/fnv"
+	"io"
+	"slices"
+	"strconv"
+
+	"github.com/servebench/servebench/dataset/nprand"
+	"github.com/servebench/servebench/dataset/tokenizer"
+)
+
+// TimedTrace replays a trace in JSON lines, as vLLM's timed_trace dataset does, in
+// the order of the file: {"timestamp": 27.0, "input_length": 40, "output_length":
+// 500, "hash_ids": [46, 47, 2353]}. Each hash id stands for ChunkSize tokens, the
+// last for what is left of the length; prompts whose hash ids begin alike begin
+// alike. A prompt is at most as long as its hash ids are.
+//
+// Lengths and times are vLLM's. The tokens are ours, as vLLM takes Python's hash of
+// a string, which differs from process to process: here a chunk is made of
+// draws of numpy's default_rng, over the ids that are not special, from a seed that
+// is the FNV-1a hash of Seed, the hash id as written, and the tokens in the chunk.
+type TimedTrace struct {
+	Path       string
+	Tokenizer  tokenizer.Tokenizer // needed where Text is set
+	VocabSize  int                 // ids are below it; not looked at with a Tokenizer
+	Text       bool                // prompts are sent as text instead of as token ids
+	Num        int                 // conversations wanted, at most
+	ChunkSize  int                 // tokens that a hash id stands for
+	Multiplier float64             // seconds in a unit of the timestamps
+	Labels     TraceLabels
+	Seed       int64
+	IDPrefix   string
+
+	// NumPy, if not nil, is numpy's global generator. Open seeds it with 0, as
+	// vLLM's client does whatever the seed of the run.
+	NumPy *nprand.RandomState
+}
+
+// TraceLabels are the names of the fields of a trace. An empty one is the name that
+// vLLM's client takes by default.
+type TraceLabels struct{ Timestamp, InputLength, OutputLength, HashIDs string }
+
+// Open reads the file, and gives the source and the number of conversations it
+// yields.
+func (d TimedTrace) Open() (Source, int, error) {
+	var special []int
+	if d.Tokenizer != nil {
+		d.VocabSize, special = d.Tokenizer.VocabSize(), d.Tokenizer.SpecialIDs()
+	}
+	switch {
+	case d.Num < 1:
+		return nil, 0, fmt.Errorf("number of prompts %d: must be at least 1", d.Num)
+	case d.ChunkSize < 1:
+		return nil, 0, fmt.Errorf("chunk size %d: must be at least 1", d.ChunkSize)
+	case !(d.Multiplier >= 0):
+		return nil, 0, fmt.Errorf("multiplier %v: must not be negative", d.Multiplier)
+	case d.Text && d.Tokenizer == nil:
+		return nil, 0, errors.New("timed_trace: needs a tokenizer to send text")
+	}
+	allowed := without(d.VocabSize, special)
+	if len(allowed) == 0 {
+		return nil, 0, fmt.Errorf("a vocabulary of %d tokens leaves none to make prompts of", d.VocabSize)
+	}
+	rows, err := readFile(d.Path, d.rows)
+	if err != nil {
+		return nil, 0, err
+	}
+	if d.NumPy != nil {
+		*d.NumPy = *nprand.NewRandomState(0)
+	}
+	source := func(yield func(*Conversation, error) bool) {
+		i := 0
+		for turn := range ordered(slices.Values(rows), func(row traceRow) Turn { return d.turn(row, allowed) }) {
+			due := rows[i].due
+			if !yield(&Conversation{ID: d.IDPrefix + strconv.Itoa(i), Turns: []Turn{turn}, Due: &due}, nil) {
+				return
+			}
+			i++
+		}
+	}
+	return source, len(rows), nil
+}
+
+// turn makes the prompt of a row.
+func (d TimedTrace) turn(row traceRow, allowed []int) Turn {
+	ids := make([]int, 0, row.input)
+	for _, id := range row.hashIDs {
+		n := min(d.ChunkSize, row.input-len(ids))
+		hash := fnv.New64a()
+		fmt.Fprintf(hash, "%d:%s:%d", d.Seed, id, n)
+		rng := nprand.NewGenerator(hash.Sum64())
+		for range n {
+			ids = append(ids, allowed[rng.Integers(0, int64(len(allowed)))])
+		}
+	}
+	turn := Turn{PromptLen: len(ids), OutputLen: row.output}
+	if d.Text {
+		turn.Prompt = d.Tokenizer.Decode(ids)
+	} else {
+		turn.TokenIDs = ids
+	}
+	return turn
+}
+
+// A traceRow is a request of a trace. It has no more hash ids than input tokens
+// ask for.
+type traceRow struct {
+	due           float64 // seconds
+	input, output int     // tokens
+	hashIDs       []json.RawMessage
+}
+
+// rows reads the first rows, at most Num.
+func (d TimedTrace) rows(r io.Reader) ([]traceRow, error) {
+	labels := TraceLabels{
+		cmp.Or(d.Labels.Timestamp, "timestamp"), cmp.Or(d.Labels.InputLength, "input_length"),
+		cmp.Or(d.Labels.OutputLength, "output_length"), cmp.Or(d.Labels.HashIDs, "hash_ids"),
+	}
+	var rows []traceRow
+	for line, err := range jsonLines[map[string]json.RawMessage](d.Path, r) {
+		if err != nil {
+			return nil, err
+		}
+		row, err := d.row(line.value, labels)
+		if err != nil {
+			return nil, fmt.Errorf("%s:%d: %w", d.Path, line.number, err)
+		}
+		if rows = append(rows, row); len(rows) == d.Num {
+			break
+		}
+	}
+	return rows, nil
+}
+
+func (d TimedTrace) row(fields map[string]json.RawMessage, labels TraceLabels) (traceRow, error) {
+	var row traceRow
+	for _, field := range []struct {
+		label string
+		into  any
+	}{
+		{labels.Timestamp, &row.due}, {labels.InputLength, &row.input},
+		{labels.OutputLength, &row.output}, {labels.HashIDs, &row.hashIDs},
+	} {
+		raw := fields[field.label]
+		if !present(raw) {
+			return row, fmt.Errorf("no %q", field.label)
+		}
+		if err := json.Unmarshal(raw, field.into); err != nil {
+			return row, fmt.Errorf("%q: %w", field.label, plain(err))
+		}
+	}
+	row.due *= d.Multiplier
+	switch {
+	case !(row.due >= 0 && row.due < maxDue):
+		return row, fmt.Errorf("%q is %v seconds: must be at least 0 and below %v", labels.Timestamp, row.due, float64(maxDue))
+	case row.input < 1 || row.output < 1:
+		return row, fmt.Errorf("%q and %q are %d and %d: must be at least 1", labels.InputLength, labels.OutputLength, row.input, row.output)
+	case len(row.hashIDs) == 0:
+		return row, fmt.Errorf("no %q", labels.HashIDs)
+	}
+	if chunks := (row.input-1)/d.ChunkSize + 1; chunks < len(row.hashIDs) {
+		row.hashIDs = row.hashIDs[:chunks]
+	}
+	row.input = min(row.input, len(row.hashIDs)*d.ChunkSize)
+	return row, nil
+}
