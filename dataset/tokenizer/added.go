@@ -103,7 +103,7 @@ func (a *addedTokens) split(text string, emit func(part string, start int, t *ad
 			continue
 		}
 		if t.LStrip {
-			start = max(len(strings.TrimRightFunc(text[:start], unicode.IsSpace)), done)
+			start = len(strings.TrimRightFunc(text[:start], unicode.IsSpace))
 		}
 		if t.RStrip {
 			end = len(text) - len(strings.TrimLeftFunc(text[end:], unicode.IsSpace))

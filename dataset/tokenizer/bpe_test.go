@@ -54,6 +54,22 @@ func TestLongWordsMergeAsShortOnesDo(t *testing.T) {
 	}
 }
 
+// The ids are those of Hugging Face's library.
+func TestMergesOfUnknownsAndBytesReachAcrossParts(t *testing.T) {
+	for _, row := range []struct {
+		model, text string
+		want        int
+	}{
+		{`"vocab":{"<unk>":0,"a":1,"<unk>a":2},"merges":["<unk> a"],"unk_token":"<unk>"`, "xa", 2},
+		{`"vocab":{"<0x41>":0,"b":1,"<0x41>b":2},"merges":["<0x41> b"],"byte_fallback":true`, "Ab", 2},
+	} {
+		tok := mustParse(t, `{"model":{"type":"BPE",`+row.model+`}}`)
+		if got := tok.Encode(strings.Repeat(row.text, 100), false); !slices.Equal(got, slices.Repeat([]int{row.want}, 100)) {
+			t.Errorf("100 times %q becomes %v", row.text, got)
+		}
+	}
+}
+
 func TestMergesNeedTheirParts(t *testing.T) {
 	for _, row := range []struct{ model, want string }{
 		{`"vocab":{"a":0},"merges":["a a"]`, `merge 0, of "a" and "a": a part or the whole is not in the vocabulary`},
@@ -69,6 +85,17 @@ func TestMergesNeedTheirParts(t *testing.T) {
 		_, err := parse("t.json", []byte(`{"model":{"type":"BPE",`+row.model+`}}`))
 		if want := "t.json: model: " + row.want; err == nil || err.Error() != want {
 			t.Errorf("%s\n got %v\nwant %s", row.model, err, want)
+		}
+	}
+}
+
+func TestInvalidTextIsReplacedByMaximalParts(t *testing.T) {
+	for text, want := range map[string]string{
+		"a\xffb": "a\ufffdb", "\xf0\x9f\x98x": "\ufffdx", "\xe4\xb8": "\ufffd", "\xe4\xb8\xf0\x9f": "\ufffd\ufffd",
+		"\xed\xa0\x80": "\ufffd\ufffd\ufffd", "\xc0\x80": "\ufffd\ufffd", "\xf4\x90\x80\x80": "\ufffd\ufffd\ufffd\ufffd", "é\ufffd": "é\ufffd",
+	} {
+		if got := valid(text); got != want {
+			t.Errorf("%q became %q, want %q", text, got, want)
 		}
 	}
 }

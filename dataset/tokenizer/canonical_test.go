@@ -13,6 +13,7 @@ func TestLongRunsOfMarksAreNotBrokenUp(t *testing.T) {
 		"e" + acutes + belows:          "\u1eb9" + belows[2:] + acutes,
 		"\u0344" + acutes:              "\u0308\u0301" + acutes,
 		"ᄀ\u1161\u11a8" + belows + "Å": "각" + belows + "Å",
+		"a\u0305" + acutes:             "a\u0305" + acutes,
 		"x" + acutes + "A\u030a\u212b": "x" + acutes + "ÅÅ",
 		"\u0958" + belows + "\u0915":   "क\u093c" + belows + "\u0915",
 		"a\u0327\u0301\u0327" + acutes: "á\u0327\u0327" + acutes,

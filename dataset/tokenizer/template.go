@@ -26,8 +26,8 @@ func newTemplate(raw json.RawMessage) (template, error) {
 	return template{}, unsupported("post_processor", raw)
 }
 
-// newTemplates reads a Sequence: each puts its ids around those of the one
-// before it.
+// newTemplates reads a Sequence, in which Hugging Face's library takes one
+// template at most.
 func newTemplates(raw json.RawMessage) (template, error) {
 	var all template
 	var sequence struct {
@@ -42,8 +42,10 @@ func newTemplates(raw json.RawMessage) (template, error) {
 		if err != nil {
 			return all, err
 		}
-		all.before = slices.Concat(one.before, all.before)
-		all.after = slices.Concat(all.after, one.after)
+		if all.len() > 0 && one.len() > 0 {
+			return all, fmt.Errorf("post_processor: two templates in a Sequence are not supported")
+		}
+		all = template{slices.Concat(all.before, one.before), slices.Concat(all.after, one.after)}
 	}
 	return all, nil
 }

@@ -48,6 +48,14 @@ def norm(*parts):
     return {"normalizer": {"type": "Sequence", "normalizers": list(parts)}}
 
 
+def around(before, after):
+    ids = {"<s>": 0, "</s>": 1}
+    return {"type": "TemplateProcessing",
+            "single": [{"SpecialToken": {"id": before, "type_id": 0}}, {"Sequence": {"id": "A", "type_id": 0}}, {"SpecialToken": {"id": after, "type_id": 0}}],
+            "pair": [{"Sequence": {"id": "A", "type_id": 0}}, {"Sequence": {"id": "B", "type_id": 1}}],
+            "special_tokens": {token: {"id": token, "ids": [ids[token]], "tokens": [token]} for token in (before, after)}}
+
+
 BYTES = {
     "gpt2": {},
     "gpt2 with a space": {"pre_tokenizer": level(add_prefix_space=True, use_regex=True)},
@@ -66,9 +74,7 @@ BYTES = {
     "merged with next, inverted": cut(split(r"\p{L}+", "MergedWithNext", True)),
     "sequence of processors": {"post_processor": {"type": "Sequence", "processors": [
         level(trim_offsets=False),
-        {"type": "TemplateProcessing", "single": [{"SpecialToken": {"id": "<s>", "type_id": 0}}, {"Sequence": {"id": "A", "type_id": 0}}, {"SpecialToken": {"id": "</s>", "type_id": 0}}],
-         "pair": [{"Sequence": {"id": "A", "type_id": 0}}, {"Sequence": {"id": "B", "type_id": 1}}],
-         "special_tokens": {"<s>": {"id": "<s>", "ids": [0], "tokens": ["<s>"]}, "</s>": {"id": "</s>", "ids": [1], "tokens": ["</s>"]}}},
+        around("<s>", "</s>"),
     ]}},
 }
 PIECES = {
@@ -78,6 +84,7 @@ PIECES = {
     "gemma3": {"normalizer": {"type": "Replace", "pattern": {"String": " "}, "content": "▁"}, "pre_tokenizer": at("▁", "MergedWithPrevious")},
     "metaspace always": space("always"),
     "metaspace first": space("first", False),
+    "metaspace first, after digits": {**space("first"), "pre_tokenizer": {"type": "Sequence", "pretokenizers": [{"type": "Digits", "individual_digits": True}, space("first")["pre_tokenizer"]]}},
     "metaspace never": space("never"),
     "metaspace of old": space("never", add_prefix_space=False),
     "fused unknowns": {"model": {"byte_fallback": False, "fuse_unk": True}},
@@ -95,7 +102,7 @@ ADDED = [
 ]
 TEXTS = [
     "", " ", "a", "  a", "Hello, World! It's they'LL we've I'ſ", " 12345 x² Ⅷ ½ ١٢٣", "a\n\n\nb \n c\r\n\td  ", "password word word's <lstrip>", "  <lstrip>  <rstrip>  \n<both>  <both>!x",
-    "<s>hi</s> <s>", "Å b \u212b b A\u030a b", "e\u0301" + "\u0301\u0323" * 25 + "x", "ᄀ\u1161\u11a8 가 \u0958 \u0344", "中文の テスト龥龦 한국어", "👩‍👩‍👧 🇩🇪❤️", "\ufffd\x00\x7f\u00a0\u3000x", "▁▁a▁ b", "<0x41><0x0A>", "fooBarBAZQux HTTPServer_x-y", ".Then,now;/path/to//\n/x", "ﬁ ① ﷺ Ａ", "x" * 200 + " " * 150 + "y",
+    "<s>hi</s> <s>", "Å b \u212b b A\u030a b", "e\u0301" + "\u0301\u0323" * 25 + "x", "ᄀ\u1161\u11a8 가 \u0958 \u0344", "中文の テスト龥龦 한국어", "👩‍👩‍👧 🇩🇪❤️", "\ufffd\x00\x7f\u00a0\u3000x", "▁▁a▁ b", "<0x41><0x0A>", "fooBarBAZQux HTTPServer_x-y", ".Then,now;/path/to//\n/x", "ﬁ ① ﷺ Ａ", "x" * 200 + " " * 150 + "y", "Å bx", "word\u200d word\u0345 1word",
 ]
 
 
