@@ -77,3 +77,20 @@ func FuzzSonnet(f *testing.F) {
 		}
 	})
 }
+
+// Half of a line too much is rounded to an even number of lines: of vLLM 0.11.2,
+// with two tokens a line and room for five.
+func TestSonnetRoundsHalvesToEven(t *testing.T) {
+	path := writeFile(t, "poem.txt", "tok1 tok2\ntok3 tok4\ntok5 tok6\n")
+	source, _, err := Sonnet{
+		Path: path, Tokenizer: tokenizer.Stub{Size: 1000}, Template: goldenTemplate, Num: 2, InputLen: 18, OutputLen: 3, Seed: 5,
+	}.Open()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, turn := range turns(t, source, nil) {
+		if turn.PromptLen != 17 {
+			t.Errorf("prompt %d has %d tokens, want 17: %s", i, turn.PromptLen, turn.Prompt)
+		}
+	}
+}
