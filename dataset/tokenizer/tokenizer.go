@@ -5,6 +5,9 @@
 // tokenizer.json asks for and this package does not know is refused when the
 // file is opened, by name, so that a token count is either that of the real
 // tokenizer or an error, never an estimate.
+//
+// The real tokenizer is Hugging Face's library, for code points that its Unicode
+// and Go's both assign: Unicode 9 where text is normalized, and else Unicode 14.
 package tokenizer
 
 import (
