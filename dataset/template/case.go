@@ -71,6 +71,22 @@ func (r *renderer) title(s string) string {
 	}, s)
 }
 
+// titleWords is the filter title, which cuts words otherwise than the method does.
+func (r *renderer) titleWords(s string) string {
+	r.charge(len(s))
+	refuseSeveral(s)
+	refuseSigma(s)
+	begins := true
+	return strings.Map(func(c rune) rune {
+		mapped := unicode.ToLower(c)
+		if begins {
+			mapped = unicode.ToUpper(c)
+		}
+		begins = isSpace(c) || strings.ContainsRune("-({[<", c)
+		return mapped
+	}, s)
+}
+
 func isUpper(c rune) bool { return unicode.IsUpper(c) || unicode.Is(unicode.Other_Uppercase, c) }
 
 func isLower(c rune) bool { return unicode.IsLower(c) || unicode.Is(unicode.Other_Lowercase, c) }

@@ -43,6 +43,7 @@ var filters = map[string]filterFunc{
 	"lower":      textFilter("lower", (*renderer).lower),
 	"upper":      textFilter("upper", (*renderer).upper),
 	"capitalize": textFilter("capitalize", (*renderer).capitalize),
+	"title":      textFilter("title", (*renderer).titleWords),
 	"default":    defaultFilter,
 	"d":          defaultFilter,
 	"replace":    replaceFilter,
@@ -147,6 +148,7 @@ var (
 
 func intFilter(_ *renderer, v value, a *arguments) value {
 	a.bind("int", 0, "default")
+	refuseUnread(v)
 	text, isString := v.(string)
 	if !isString {
 		f, isFloat, ok := number(v)
@@ -172,6 +174,16 @@ func intFilter(_ *renderer, v value, a *arguments) value {
 	return a.or(0, 0)
 }
 
+// refuseUnread refuses what cannot be read as a number and is no plain value either.
+func refuseUnread(v value) {
+	switch v := v.(type) {
+	case undefined:
+		fail("%s", v)
+	case markup:
+		fail("a number in safe text is not supported")
+	}
+}
+
 // numeral is text ready to be read as a number; spellings that only Python reads are refused.
 func numeral(filter, text string) string {
 	text = strings.TrimFunc(text, isSpace)
@@ -195,6 +207,7 @@ func truncated(f float64, a *arguments) value {
 
 func floatFilter(_ *renderer, v value, a *arguments) value {
 	a.bind("float", 0, "default")
+	refuseUnread(v)
 	if f, _, ok := number(v); ok {
 		return f
 	}

@@ -31,11 +31,20 @@ func (r *renderer) percent(format string, v value) string {
 		used++
 		format = rest[1:]
 	}
-	if _, isDict := v.(*dict); used < len(values) && !isDict {
+	if used < len(values) && !mayGoUnused(v) {
 		fail("not all arguments converted during string formatting")
 	}
 	r.charge(b.Len())
 	return b.String()
+}
+
+// mayGoUnused reports whether Python lets v stand behind a format that does not use it.
+func mayGoUnused(v value) bool {
+	switch v.(type) {
+	case *dict, list, span:
+		return true
+	}
+	return false
 }
 
 func verb(spec string, v value) string {

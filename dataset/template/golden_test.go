@@ -41,6 +41,13 @@ func (g given) render(source string) (string, error) {
 var refusedHere = map[string]bool{
 	"{{ d['a'].__class__ }}":                                 true,
 	"{{ ''.__class__ }}":                                     true,
+	"{{ (html|safe)[0] }}":                                   true,
+	"{{ '%05d' % 3 }}":                                       true,
+	"{{ (range(9))[1:3] }}":                                  true,
+	"{{ 5.0 // 2 }}":                                         true,
+	"{{ 'straße'|upper }}":                                   true,
+	"{{ 'ΣΑΣ'|lower }}":                                      true,
+	"{{ none[1:] }}":                                         true,
 	"{{ l[] }}":                                              true,
 	"{% set n %}{{ n }}x{% endset %}{{ n }}":                 true,
 	"{% block b %}x{% endblock %}":                           true,

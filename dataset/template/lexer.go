@@ -20,6 +20,9 @@ type lexer struct {
 }
 
 func lex(source string) []token {
+	if !utf8.ValidString(source) {
+		fail("the template is not UTF-8")
+	}
 	source = strings.NewReplacer("\r\n", "\n", "\r", "\n").Replace(source)
 	l := &lexer{source: strings.TrimSuffix(source, "\n"), line: 1, lineStarts: true}
 	for l.pos < len(l.source) {

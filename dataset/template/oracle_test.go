@@ -48,7 +48,7 @@ func TestOracle(t *testing.T) {
 			t.Errorf("%s: %v", c.Family, err)
 		case c.Want == nil || got != *c.Want:
 			count.different++
-			t.Errorf("%s: different text for %q with %s", c.Family, c.Messages, c.Kwargs)
+			t.Errorf("%s: different text for %.200q, %.200q with %.200s: %.200q", c.Family, c.Template, c.Messages, c.Kwargs, got)
 		}
 	}
 	var all tally

@@ -103,6 +103,8 @@ func ownAttribute(r *renderer, v value, name string) (value, bool) {
 		return v.attribute(name)
 	case *macro:
 		return v.attribute(name)
+	case int, bool, float64:
+		refuseListed(numberRefused, "number", name)
 	case nil:
 	default:
 		fail("attributes of '%s' are not supported: %s", typeName(v), name)
@@ -117,6 +119,7 @@ func bound(name string, call func(r *renderer, a *arguments) value) function {
 var (
 	stringRefused = " center encode expandtabs format_map isalnum isascii isidentifier isprintable istitle ljust maketrans rjust swapcase translate zfill casefold "
 	dictRefused   = " clear fromkeys pop popitem setdefault update "
+	numberRefused = " as_integer_ratio bit_count bit_length conjugate denominator from_bytes fromhex hex imag is_integer numerator real to_bytes "
 	listRefused   = " append clear copy extend insert pop remove reverse sort "
 )
 
@@ -173,6 +176,8 @@ func itemAt(r *renderer, v value, i int) (value, bool) {
 	case string, list, tuple, span:
 	case undefined:
 		return missing(v, ""), false
+	case markup:
+		fail("the characters of safe text are not supported")
 	default:
 		return nil, false
 	}
@@ -206,7 +211,7 @@ func slice(r *renderer, v, start, stop, step value) value {
 	case undefined:
 		return missing(v, "")
 	default:
-		return missing(v, "of a slice")
+		fail("'%s' cannot be sliced", typeName(v))
 	}
 	items := elements(r, v)
 	picked := list{}

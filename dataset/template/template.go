@@ -51,7 +51,7 @@ type program struct {
 func New(source string, tokens map[string]string) (*Template, error) {
 	t := &Template{tokens: make(map[string]value)}
 	for name, token := range tokens {
-		t.tokens[name] = token
+		t.tokens[name] = strings.ToValidUTF8(token, "\ufffd")
 	}
 	t.parse(map[string]string{defaultName: source})
 	if err := t.programs[defaultName].err; err != nil {

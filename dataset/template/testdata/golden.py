@@ -346,6 +346,25 @@ n|list
 1 % 0
 'x'|tojson(bad=1)
 zz|tojson
+none[1:]
+e[:1]
+zz|int
+zz|float
+'x' % [1]
+'x' % 1
+(html|safe)[0]
+true.name is defined
+1.5.name is defined
+people|map(attribute='tag.x', default=7)|list
+'%s %s' % ('a',)
+'%s' % ('a', 'b')
+'%05d' % 3
+(range(9))[1:3]
+5.0 // 2
+'straße'|upper
+'ΣΑΣ'|lower
+'Straße 日本 Ünder'|lower
+'été Ünder'|title
 range
 d['a'].__class__
 ''.__class__
