@@ -92,3 +92,18 @@ func TestLineRefusesWhatItCannotHold(t *testing.T) {
 		t.Error("an infinite due time was written")
 	}
 }
+
+func TestUntimedForgetsTimes(t *testing.T) {
+	due := 1.5
+	timed := func(yield func(*Conversation, error) bool) { yield(&Conversation{ID: "a", Due: &due}, nil) }
+	for c, err := range Untimed(timed) {
+		if err != nil || c.ID != "a" || c.Due != nil {
+			t.Errorf("got %+v, %v", c, err)
+		}
+	}
+	for c := range timed {
+		if c.Due == nil {
+			t.Error("the source itself was changed")
+		}
+	}
+}

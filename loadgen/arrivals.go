@@ -79,8 +79,11 @@ type RateRise struct {
 // on the way; the first is the rate at the start, at offset 0. It gives none
 // without RampUp. They are vLLM's rps_change_events.
 func (a Arrivals) RateRises(n int) ([]RateRise, error) {
+	if a.RampUp == nil {
+		return nil, nil
+	}
 	schedule, err := a.Schedule(n)
-	if err != nil || a.RampUp == nil {
+	if err != nil {
 		return nil, err
 	}
 	rises := []RateRise{{RPS: a.RampUp.Start}}

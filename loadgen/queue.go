@@ -32,7 +32,7 @@ type prepared struct {
 	*dataset.Conversation
 	index int
 	due   time.Duration
-	timed bool // due came from a schedule
+	timed bool // due came from a schedule or the dataset
 	first *Request
 	cost  int64
 }
@@ -77,11 +77,15 @@ func (q *queue) pull(ctx context.Context, load *Load) error {
 		if !ok {
 			return nil
 		}
+		timed := load.Schedule != nil
+		if conversation.Due != nil {
+			due, timed = offset(*conversation.Due), true
+		}
 		first, err := load.Target.Encode(conversation, 0)
 		if err != nil {
 			return fmt.Errorf("encoding request %d: %w", index, err)
 		}
-		p := prepared{conversation, index, due + load.Delay, load.Schedule != nil, first, int64(min(len(first.Body), aheadBytes))}
+		p := prepared{conversation, index, due + load.Delay, timed, first, int64(min(len(first.Body), aheadBytes))}
 		if !q.put(ctx, p) {
 			return nil
 		}

@@ -405,3 +405,21 @@ func TestCancelStopsLaterTurns(t *testing.T) {
 		}
 	})
 }
+
+func TestConversationsBringTheirOwnTimes(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		source := func(yield func(*dataset.Conversation, error) bool) {
+			for _, due := range []float64{0.5, 0.5, 2.25} {
+				if !yield(&dataset.Conversation{Turns: make([]dataset.Turn, 1), Due: &due}, nil) {
+					return
+				}
+			}
+		}
+		r := oneLoad(Load{Source: source, Target: Target{Send: answer(time.Hour, 0, 1)}})
+		for i, rec := range collect(t, r) {
+			if want := []time.Duration{5e8, 5e8, 225e7}[i]; rec.Due != want || rec.Sent != want {
+				t.Errorf("request %d: due %v, sent %v, want %v", i, rec.Due, rec.Sent, want)
+			}
+		}
+	})
+}

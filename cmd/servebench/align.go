@@ -7,11 +7,12 @@ import (
 	"github.com/servebench/servebench/dataset"
 )
 
-// align cuts the prompts of the random dataset to length by the server's
+// align cuts the prompts of the datasets of random tokens to length by the server's
 // tokenizer, where that is another than ours, as vLLM's client does. Prompts are
 // held in memory only if they have to be changed.
 func (b *bench) align(ctx context.Context) error {
-	if b.Workload.Dataset != "random" || b.Workload.TokenIDs || b.tokenizer == nil {
+	aligned := b.Workload.Dataset == "random" || b.Workload.Dataset == "prefix_repetition"
+	if !aligned || b.ids || b.tokenizer == nil || b.remote != nil {
 		return nil
 	}
 	first, err := b.first()

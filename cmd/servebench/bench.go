@@ -109,8 +109,7 @@ func (b *bench) warmUp(ctx context.Context, first *loadgen.Request) {
 
 // measure is the load test. Interrupted, it sums up what was done.
 func (b *bench) measure(ctx context.Context) (*metrics.Summary, error) {
-	arrivals := b.arrivals()
-	schedule, err := arrivals.Schedule(b.n)
+	schedule, err := b.schedule()
 	if err != nil {
 		return nil, err
 	}
@@ -157,7 +156,7 @@ func (b *bench) measure(ctx context.Context) (*metrics.Summary, error) {
 		s.SpecDecode = before.SpecDecode(after)
 		s.Diffusion = before.Diffusion(after, seconds)
 	}
-	s.RateChanges, err = rateChanges(arrivals, b.n, header.Epoch)
+	s.RateChanges, err = rateChanges(b.arrivals(), b.n, header.Epoch)
 	return s, err
 }
 
@@ -176,13 +175,25 @@ func (b *bench) counters(ctx context.Context) (c metrics.Counters, ok bool) {
 func (b *bench) arrivals() loadgen.Arrivals {
 	return loadgen.Arrivals{
 		Rate: b.config.RequestRate, Burstiness: b.config.Burstiness,
-		RampUp: b.config.RampUp, Seed: b.config.Seed,
+		RampUp: b.config.RampUp, Seed: b.config.Seed, Start: b.numpy,
 	}
+}
+
+// schedule is nil where the conversations bring their own times.
+func (b *bench) schedule() (loadgen.Schedule, error) {
+	if b.config.SelfTimed {
+		return nil, nil
+	}
+	return b.arrivals().Schedule(b.n)
 }
 
 // announceTraffic prints what vLLM's client prints of the load.
 func (b *bench) announceTraffic() {
 	c := &b.config
+	if c.SelfTimed {
+		fmt.Fprintln(b.out, "Self timing is set, using the timestamps from the trace file.")
+		return
+	}
 	if r := c.RampUp; r != nil {
 		fmt.Fprintf(b.out, "Traffic ramp-up strategy: %s.\n", r.Strategy)
 		fmt.Fprintf(b.out, "Will increase RPS from %d to %d RPS over the duration of the benchmark.\n", r.Start, r.End)

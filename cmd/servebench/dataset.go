@@ -2,6 +2,7 @@ package main
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -27,23 +28,44 @@ given, --model names it.`,
 
 func printDataset(ctx context.Context, o *options) error {
 	say := func(format string, args ...any) { fmt.Fprintf(os.Stderr, format+"\n", args...) }
-	w, err := openWorkload(o, o.Server.Model, say)
+	b := bench{options: o, config: o.config(), out: os.Stdout, talk: os.Stderr}
+	from := tokenizerSource{model: o.Server.Model, served: cmp.Or(o.Server.ServedName, o.Server.Model), say: say}
+	if o.Server.Tokenizer == serverTokenizer {
+		b.connect()
+		from.server = b.server
+	}
+	w, err := openWorkload(ctx, o, from)
 	if err != nil {
 		return err
 	}
-	b := bench{options: o, config: o.config()}
-	offsets, err := b.arrivals().Offsets(w.n)
-	if err != nil {
-		return err
+	if o.Workload.Stats {
+		return dataset.WriteStats(os.Stdout, w.source)
 	}
-	due, stop := iter.Pull(offsets)
-	defer stop()
-	out := bufio.NewWriter(os.Stdout)
-	for c, err := range w.source {
+	b.workload = w
+	return b.printRequests(ctx)
+}
+
+// printRequests prints each request of the workload with its due time.
+func (b *bench) printRequests(ctx context.Context) error {
+	due := func() (float64, bool) { return 0, false }
+	if !b.config.SelfTimed {
+		offsets, err := b.arrivals().Offsets(b.n)
 		if err != nil {
-			return errors.Join(fmt.Errorf("dataset %s: %w", o.Workload.Dataset, err), out.Flush())
+			return err
+		}
+		next, stop := iter.Pull(offsets)
+		defer stop()
+		due = next
+	}
+	out := bufio.NewWriter(os.Stdout)
+	for c, err := range b.source {
+		if err != nil {
+			return errors.Join(fmt.Errorf("dataset %s: %w", b.Workload.Dataset, err), out.Flush())
 		}
 		at, _ := due()
+		if c.Due != nil {
+			at = *c.Due
+		}
 		if err := dataset.WriteLine(out, c, at); err != nil {
 			return fmt.Errorf("writing the dataset: %w", err)
 		}

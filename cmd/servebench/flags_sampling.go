@@ -34,7 +34,7 @@ func (f *form) samplingFlags() []*flag {
 
 func (f *form) resolveSampling() error {
 	s := &f.Sampling
-	s.IgnoreEOS = s.IgnoreEOS || f.Workload.Dataset == "random"
+	s.IgnoreEOS = s.IgnoreEOS || f.Workload.Dataset == "random" || f.Workload.Dataset == "timed_trace"
 	// The order is the one in which vLLM's client puts them into the body.
 	var given pyjson.Object
 	given = member(given, "top_p", f.topP)

@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/servebench/servebench/metrics"
@@ -13,10 +14,10 @@ func (f *form) workloadFlags() []*flag {
 	w := &f.Workload
 	return []*flag{
 		{name: "dataset-name", meta: "NAME", fallback: "random", set: into(&w.Dataset, parseString),
-			choices: []string{"random", "sharegpt", "custom"}, unbuilt: unbuiltDatasets,
+			choices: builtDatasets, unbuilt: unbuiltDatasets,
 			help: "where prompts come from"},
 		{name: "dataset-path", meta: "FILE", set: into(&w.Path, parseString),
-			help: "the dataset's file: JSON for sharegpt, .jsonl for custom"},
+			help: "the dataset's file, or folder for speed_bench; file takes what servebench dataset printed"},
 		{name: "num-prompts", meta: "N", fallback: "1000", set: into(&w.NumPrompts, parseInt),
 			help: "requests to send; 0 for all of a custom dataset"},
 		{name: "seed", meta: "N", fallback: "0", set: into(&w.Seed, parseInt64),
@@ -37,8 +38,8 @@ func (f *form) workloadFlags() []*flag {
 			help: "sharegpt: output tokens (default as long as the recorded answer)"},
 		{name: "custom-output-len", meta: "TOKENS", fallback: "256", set: into(&w.Custom.OutputLen, parseInt),
 			help: "custom: output tokens; -1 takes each row's output_tokens"},
-		{name: "skip-chat-template", args: none, set: switchTo(&f.skipTemplate, true),
-			help: "custom: send prompts as they are; without it custom is refused, as there are no chat templates yet"},
+		{name: "skip-chat-template", args: none, set: switchTo(&w.SkipTemplate, true),
+			help: "custom, speed_bench: send prompts without the chat template"},
 		{name: "disable-shuffle", args: none, set: switchTo(&w.Shuffle, false),
 			help: "keep the order of the dataset's file"},
 		{name: "no-oversample", args: none, set: switchTo(&w.Oversample, false),
@@ -46,7 +47,7 @@ func (f *form) workloadFlags() []*flag {
 		{name: "request-id-prefix", meta: "TEXT", set: into(&w.RequestIDPrefix, parseString),
 			help: "what each x-request-id begins with (default bench-<8 random hex digits>-)"},
 		{name: "prompt-token-ids", args: none, ours: true, set: switchTo(&w.TokenIDs, true),
-			help: "send prompts as token ids; the random dataset then needs no tokenizer"},
+			help: "send prompts as token ids; datasets that make them of ids then need no tokenizer"},
 		{name: "vocab-size", meta: "N", fallback: "32000", ours: true, set: into(&w.VocabSize, parseInt),
 			help: "token ids are below this when there is no tokenizer"},
 	}
@@ -54,25 +55,26 @@ func (f *form) workloadFlags() []*flag {
 
 func (f *form) resolveWorkload() error {
 	w := &f.Workload
-	if f.inputLen != nil {
-		w.Random.InputLen = *f.inputLen
+	if n := f.inputLen; n != nil {
+		w.Random.InputLen, w.Sonnet.InputLen = *n, *n
 	}
-	if f.outputLen != nil {
-		w.Random.OutputLen, w.ShareGPT.OutputLen, w.Custom.OutputLen = *f.outputLen, f.outputLen, *f.outputLen
+	if n := f.outputLen; n != nil {
+		w.Random.OutputLen, w.ShareGPT.OutputLen, w.Custom.OutputLen = *n, n, *n
+		w.SpecBench.OutputLen, w.PrefixRepetition.OutputLen, w.Sonnet.OutputLen = *n, *n, *n
 	}
 	switch {
 	case w.Seed < 0 || w.Seed > 1<<32-1:
 		return fmt.Errorf("argument --seed: %d: it must be from 0 to 4294967295", w.Seed)
-	case w.NumPrompts <= 0 && w.Dataset != "custom":
+	case w.NumPrompts <= 0 && !slices.Contains([]string{"custom", "spec_bench", "speed_bench", "file"}, w.Dataset):
 		return fmt.Errorf("argument --num-prompts: %d: it must be greater than 0", w.NumPrompts)
 	case w.VocabSize < 1:
 		return fmt.Errorf("argument --vocab-size: %d: it must be greater than 0", w.VocabSize)
 	case w.TokenIDs && f.Server.Backend == "openai-chat":
 		return errors.New("argument --prompt-token-ids: chat takes no token ids: it needs --backend openai or vllm")
-	case w.Dataset == "random" && w.Path != "":
-		return fmt.Errorf("argument --dataset-path: Cannot use 'random' dataset with --dataset-path. Please specify the "+
-			"appropriate --dataset-name (e.g., 'sharegpt', 'custom') for your dataset file: %s", w.Path)
-	case w.Dataset != "random" && w.Path == "":
+	case fileless(w.Dataset) && w.Path != "":
+		return fmt.Errorf("argument --dataset-path: Cannot use '%s' dataset with --dataset-path. Please specify the "+
+			"appropriate --dataset-name (e.g., 'sharegpt', 'custom') for your dataset file: %s", w.Dataset, w.Path)
+	case !fileless(w.Dataset) && w.Path == "":
 		return fmt.Errorf("argument --dataset-name: %s needs --dataset-path", w.Dataset)
 	}
 	switch w.Dataset {
@@ -80,9 +82,14 @@ func (f *form) resolveWorkload() error {
 		return f.resolveShareGPT()
 	case "custom":
 		return f.resolveCustom()
+	case "random":
+		return f.resolveRandom()
 	}
-	return f.resolveRandom()
+	return nil
 }
+
+// fileless says whether a dataset is made of nothing.
+func fileless(dataset string) bool { return dataset == "random" || dataset == "prefix_repetition" }
 
 func (f *form) resolveRandom() error {
 	r := &f.Workload.Random
@@ -146,9 +153,6 @@ func (f *form) resolveShareGPT() error {
 func (f *form) resolveCustom() error {
 	w := &f.Workload
 	switch {
-	case !f.skipTemplate:
-		return errors.New("argument --dataset-name: custom: servebench has no chat templates yet: " +
-			"add --skip-chat-template to send the prompts as they are")
 	case !strings.HasSuffix(w.Path, ".jsonl"):
 		return fmt.Errorf("argument --dataset-path: %s: a custom dataset's name must end with .jsonl", quoted(w.Path))
 	case w.Custom.OutputLen < 1 && w.Custom.OutputLen != -1:

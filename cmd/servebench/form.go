@@ -24,7 +24,7 @@ type form struct {
 	inputLen       *int
 	outputLen      *int
 	rangeRatio     string
-	skipTemplate   bool
+	selfTimed      *bool
 	extraBody      pyjson.Object
 	topP           *float64
 	topK           *int
@@ -46,7 +46,7 @@ func parseRun(args []string) (*options, error) {
 		return nil, err
 	}
 	for _, resolve := range []func() error{
-		f.resolveServer, f.resolveSecrets, f.resolveTraffic, f.resolveWorkload, f.resolveSampling, f.resolveResults,
+		f.resolveServer, f.resolveSecrets, f.resolveTraffic, f.resolveWorkload, f.resolveTimes, f.resolveDatasets, f.resolveSampling, f.resolveResults,
 	} {
 		if err := resolve(); err != nil {
 			return nil, err
@@ -64,6 +64,7 @@ func newForm() (*form, table) {
 		{"Server and protocol", f.serverFlags()},
 		{"Traffic", f.trafficFlags()},
 		{"Workload", f.workloadFlags()},
+		{"Single datasets", f.datasetFlags()},
 		{"Sampling", f.samplingFlags()},
 		{"Results", f.resultFlags()},
 		{"Time limits, in seconds or as 90s, 5m, 6h; 0 for none", f.limitFlags()},

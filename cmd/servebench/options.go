@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"time"
 
+	"github.com/servebench/servebench/dataset"
+	"github.com/servebench/servebench/dataset/template"
 	"github.com/servebench/servebench/metrics"
 	"github.com/servebench/servebench/metrics/pyjson"
 	"github.com/servebench/servebench/report"
@@ -50,6 +52,9 @@ func (o *options) config() metrics.Config {
 		Metrics:     o.Results.Metrics,
 		Percentiles: o.Results.Percentiles,
 	}
+	if c.SelfTimed = o.Workload.SelfTimed; c.SelfTimed {
+		c.RequestRate = 0
+	}
 	if c.SkipTokenizer = o.Server.SkipTokenizer; c.SkipTokenizer {
 		c.Tokenizer = ""
 	}
@@ -88,7 +93,7 @@ type trafficOptions struct {
 
 // workloadOptions say what is sent: they are shared with `servebench dataset`.
 type workloadOptions struct {
-	Dataset         string // random, sharegpt or custom
+	Dataset         string
 	Path            string
 	Seed            int64
 	NumPrompts      int // for custom, 0 or less means all
@@ -99,6 +104,18 @@ type workloadOptions struct {
 	Random   randomOptions
 	ShareGPT sharegptOptions
 	Custom   customOptions
+
+	// These have what flags of their own set; the rest is filled in on opening.
+	PrefixRepetition dataset.PrefixRepetition
+	Sonnet           dataset.Sonnet
+	SpecBench        dataset.SpecBench
+	SpeedBench       dataset.SpeedBench
+	TimedTrace       dataset.TimedTrace
+
+	SkipTemplate   bool // send prompts without the chat template
+	TemplateKwargs *template.Kwargs
+	SelfTimed      bool // due times are the dataset's
+	Stats          bool // of servebench dataset: lengths only
 
 	TokenIDs  bool // send token ids instead of text; needs no tokenizer
 	VocabSize int  // ids are below it when there is no tokenizer

@@ -14,6 +14,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/spf13/pflag"
 
+	"github.com/servebench/servebench/dataset"
 	"github.com/servebench/servebench/metrics"
 	"github.com/servebench/servebench/metrics/pyjson"
 	"github.com/servebench/servebench/report"
@@ -38,6 +39,14 @@ func TestDefaultsAreVLLMs(t *testing.T) {
 			Dataset: "random", NumPrompts: 1000, Shuffle: true, Oversample: true, VocabSize: 32000,
 			Random: randomOptions{InputLen: 1024, OutputLen: 128},
 			Custom: customOptions{OutputLen: 256},
+
+			PrefixRepetition: dataset.PrefixRepetition{PrefixLen: 256, SuffixLen: 256, NumPrefixes: 10, OutputLen: 128},
+			Sonnet:           dataset.Sonnet{InputLen: 550, OutputLen: 150, PrefixLen: 200},
+			SpecBench:        dataset.SpecBench{OutputLen: 256},
+			SpeedBench:       dataset.SpeedBench{SpecBench: dataset.SpecBench{OutputLen: 4096}, Subset: "qualitative"},
+			TimedTrace: dataset.TimedTrace{ChunkSize: 16, Multiplier: 1, Labels: dataset.TraceLabels{
+				Timestamp: "timestamp", InputLength: "input_length", OutputLength: "output_length", HashIDs: "hash_ids",
+			}},
 		},
 		Sampling: samplingOptions{IgnoreEOS: true},
 		Results: resultOptions{
@@ -115,12 +124,11 @@ func TestSamplingFlagsGoUnderExtraBody(t *testing.T) {
 func TestLengthsAndRatiosAreResolved(t *testing.T) {
 	o := mustParse(t, "--input-len 10 --random-input-len 20 --output-len 5 --random-range-ratio", `{"input": 0.25, "output": 0}`)
 	five := 5
-	want := workloadOptions{
-		Dataset: "random", NumPrompts: 1000, Shuffle: true, Oversample: true, VocabSize: 32000,
-		Random:   randomOptions{InputLen: 10, OutputLen: 5, InputRatio: 0.25},
-		ShareGPT: sharegptOptions{OutputLen: &five},
-		Custom:   customOptions{OutputLen: 5},
-	}
+	want := mustParse(t, "").Workload
+	want.Random = randomOptions{InputLen: 10, OutputLen: 5, InputRatio: 0.25}
+	want.ShareGPT, want.Custom = sharegptOptions{OutputLen: &five}, customOptions{OutputLen: 5}
+	want.Sonnet.InputLen, want.Sonnet.OutputLen = 10, 5
+	want.SpecBench.OutputLen, want.PrefixRepetition.OutputLen = 5, 5
 	if diff := cmp.Diff(want, o.Workload); diff != "" {
 		t.Errorf("-want +got:\n%s", diff)
 	}

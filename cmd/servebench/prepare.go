@@ -24,7 +24,7 @@ func (b *bench) prepare(ctx context.Context) error {
 	if err := b.findModel(ctx); err != nil {
 		return err
 	}
-	w, err := openWorkload(b.options, b.config.Model, b.say)
+	w, err := openWorkload(ctx, b.options, tokenizerSource{b.config.Model, b.served, b.server, b.say})
 	if err != nil {
 		return err
 	}

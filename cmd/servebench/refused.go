@@ -7,11 +7,13 @@ var (
 		"infinity-embeddings", "infinity-embeddings-clip", "vllm-pooling", "vllm-rerank",
 		"tgi", "lmdeploy", "deepspeed-mii", "tensorrt-llm", "scalellm", "sglang", "llama.cpp",
 	}
-	unbuiltDatasets = []string{
-		"prefix_repetition", "sonnet", "burstgpt", "hf", "spec_bench", "speed_bench", "timed_trace", "random-mm",
-		"random-rerank", "custom_image", "custom_audio", "custom_mm", "txt-slices",
-	}
+	unbuiltDatasets = []string{"hf", "random-mm", "random-rerank", "custom_image", "custom_audio", "custom_mm", "txt-slices"}
 )
+
+// builtDatasets are the datasets that servebench has; file is its own.
+var builtDatasets = []string{
+	"random", "sharegpt", "custom", "prefix_repetition", "sonnet", "burstgpt", "spec_bench", "speed_bench", "timed_trace", "file",
+}
 
 // goneFlags are flags of older releases of vLLM, with what took their place.
 var goneFlags = map[string]string{
@@ -35,12 +37,10 @@ func refusedFlags() []*flag {
 	unless := func(name, what string, harmless ...string) {
 		flags = append(flags, &flag{name: name, missing: what, harmless: harmless})
 	}
-	missing("chat templates", one, "chat-template-kwargs")
 	missing("LoRA adapters", some, "lora-modules")
 	unless("lora-assignment", "LoRA adapters", "random")
 	unless("probe-request-rate", "probe requests", "0", "0.0")
 	missing("profiling", none, "profile")
-	missing("self-timed datasets", none, "self-timed", "no-self-timed")
 	missing("timeline plots", none, "plot-timeline")
 	unless("timeline-itl-thresholds", "timeline plots", "25,50")
 	missing("dataset plots", none, "plot-dataset-stats")
@@ -52,13 +52,5 @@ func refusedFlags() []*flag {
 	missing("Hugging Face datasets", none, "no-stream")
 	missing("Hugging Face datasets", one, "hf-subset", "hf-split", "hf-name", "hf-output-len",
 		"blazedit-min-distance", "blazedit-max-distance", "asr-min-audio-len-sec", "asr-max-audio-len-sec", "bfcl-categories")
-	missing("prefix_repetition dataset", one, "prefix-repetition-prefix-len", "prefix-repetition-suffix-len",
-		"prefix-repetition-num-prefixes", "prefix-repetition-output-len")
-	missing("sonnet dataset", one, "sonnet-input-len", "sonnet-output-len", "sonnet-prefix-len")
-	missing("spec_bench dataset", one, "spec-bench-output-len", "spec-bench-category")
-	missing("speed_bench dataset", one, "speed-bench-dataset-subset", "speed-bench-output-len", "speed-bench-category")
-	missing("timed_trace dataset", one, "timed-trace-chunk-hash-size", "timed-trace-sec-multiplier",
-		"timed-trace-label-timestamp", "timed-trace-label-input-length", "timed-trace-label-output-length",
-		"timed-trace-label-hash-ids")
 	return flags
 }

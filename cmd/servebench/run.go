@@ -29,6 +29,9 @@ every request failed the exit code is 1.`,
 }
 
 func run(ctx context.Context, o *options) error {
+	if o.Workload.Stats {
+		return errors.New("argument --stats: it belongs to servebench dataset")
+	}
 	b := &bench{options: o, out: os.Stdout, talk: os.Stderr, patience: 10 * time.Second}
 	if o.Results.Stream == "-" {
 		b.out = os.Stderr

@@ -34,7 +34,7 @@ func intoOptional[T any](to **T, parse func(string) (T, error)) setter {
 }
 
 // switchTo is a setter for a flag without argument.
-func switchTo(to *bool, value bool) setter {
+func switchTo[T any](to *T, value T) setter {
 	return func(string) error {
 		*to = value
 		return nil

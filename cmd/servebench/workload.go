@@ -1,90 +1,114 @@
 package main
 
 import (
-	"cmp"
+	"context"
+	"errors"
 	"fmt"
+	"time"
 
 	"github.com/servebench/servebench/dataset"
+	"github.com/servebench/servebench/dataset/nprand"
+	"github.com/servebench/servebench/dataset/template"
 	"github.com/servebench/servebench/dataset/tokenizer"
+	"github.com/servebench/servebench/loadgen"
 )
 
 // A workload is an opened dataset, and the tokenizer that measured it.
 type workload struct {
 	tokenizer     tokenizer.Tokenizer // nil without one
 	tokenizerName string
+	remote        *loadgen.ServerTokenizer // the tokenizer, if it is the server's
+	ids           bool                     // prompts are sent as token ids
 	source        dataset.Source
-	n             int // conversations in source
+	n             int                 // conversations in source
+	numpy         *nprand.RandomState // where the dataset left it, nil if it did not touch it
 }
 
-// openWorkload opens what o asks for. The model lends the tokenizer its name
-// where none is given; say is where remarks go.
-func openWorkload(o *options, model string, say func(format string, args ...any)) (*workload, error) {
-	w := new(workload)
-	if err := w.openTokenizer(o, model); err != nil {
-		return nil, err
-	}
-	opener := w.dataset(&o.Workload, say)
-	var err error
-	if w.source, w.n, err = opener.Open(); err != nil {
-		return nil, fmt.Errorf("dataset %s: %w", o.Workload.Dataset, err)
-	}
-	if o.Workload.TokenIDs && o.Workload.Dataset != "random" {
-		w.source = dataset.TokenIDs(w.source, w.tokenizer)
-	}
-	return w, nil
-}
-
-// openTokenizer opens the tokenizer, unless the workload can do without.
-func (w *workload) openTokenizer(o *options, model string) error {
-	idsAlone := o.Workload.TokenIDs && o.Workload.Dataset == "random" && o.Server.Tokenizer == ""
-	if o.Server.SkipTokenizer || idsAlone {
-		return nil
-	}
-	w.tokenizerName = cmp.Or(o.Server.Tokenizer, model)
-	if w.tokenizerName == "" {
-		return fmt.Errorf("a tokenizer is needed: give --tokenizer, or --prompt-token-ids for the random dataset")
-	}
-	var err error
-	if w.tokenizer, err = tokenizer.Open(w.tokenizerName); err != nil {
-		return fmt.Errorf("%w; give --tokenizer, or --prompt-token-ids for the random dataset", err)
-	}
-	return nil
-}
-
-// opener is a dataset by its flags.
+// An opener is a dataset by its flags.
 type opener interface {
 	Open() (dataset.Source, int, error)
 }
 
-func (w *workload) dataset(o *workloadOptions, say func(format string, args ...any)) opener {
-	prefix := o.RequestIDPrefix
-	if prefix == "" {
-		prefix = "bench-" + randomHex(4) + "-"
+// openWorkload opens what o asks for.
+func openWorkload(ctx context.Context, o *options, from tokenizerSource) (*workload, error) {
+	w := new(workload)
+	if err := w.openTokenizer(ctx, o, from); err != nil {
+		return nil, err
 	}
-	switch o.Dataset {
+	d, err := w.dataset(o, from)
+	if err != nil {
+		return nil, fmt.Errorf("dataset %s: %w", o.Workload.Dataset, err)
+	}
+	w.source, w.n, err = d.Open()
+	if w.remote != nil {
+		err = errors.Join(err, w.remote.Err())
+	}
+	if err != nil {
+		return nil, fmt.Errorf("dataset %s: %w", o.Workload.Dataset, err)
+	}
+	if w.ids && !makesIDs(o.Workload.Dataset) {
+		w.source = dataset.TokenIDs(w.source, w.tokenizer)
+	}
+	if hasOwnTimes(o.Workload.Dataset) && !o.Workload.SelfTimed {
+		w.source = dataset.Untimed(w.source)
+	}
+	if w.remote != nil {
+		w.source = believe(w.source, w.remote)
+	}
+	return w, nil
+}
+
+// makesIDs says whether a dataset makes token ids rather than text, and so needs
+// no tokenizer.
+func makesIDs(name string) bool {
+	return name == "random" || name == "prefix_repetition" || name == "burstgpt" || name == "timed_trace"
+}
+
+// dataset is the one that o names.
+func (w *workload) dataset(o *options, from tokenizerSource) (opener, error) {
+	d := datasetMaker{workloadOptions: &o.Workload, workload: w, say: from.say, prefix: o.Workload.RequestIDPrefix}
+	if d.prefix == "" {
+		d.prefix = "bench-" + randomHex(4) + "-"
+	}
+	if d.tokens = w.tokenizer; w.ids && makesIDs(d.Dataset) && d.tokens != nil {
+		d.vocab, d.tokens = d.tokens.VocabSize(), nil
+	} else {
+		d.vocab = d.VocabSize
+	}
+	chat := o.Server.Backend == "openai-chat"
+	switch d.Dataset {
+	case "random", "prefix_repetition", "burstgpt", "timed_trace":
+		return d.synthetic(chat), nil
+	case "file":
+		return dataset.File{Path: d.Path, Num: d.NumPrompts}, nil
 	case "sharegpt":
-		d := dataset.ShareGPT{
-			Path: o.Path, Tokenizer: w.tokenizer, Num: o.NumPrompts, Seed: o.Seed,
-			DisableShuffle: !o.Shuffle, NoOversample: !o.Oversample, IDPrefix: prefix, Log: say,
-		}
-		if o.ShareGPT.OutputLen != nil {
-			d.OutputLen = *o.ShareGPT.OutputLen
-		}
-		return d
-	case "custom":
-		return dataset.Custom{
-			Path: o.Path, Tokenizer: w.tokenizer, Num: o.NumPrompts, OutputLen: o.Custom.OutputLen, Seed: o.Seed,
-			DisableShuffle: !o.Shuffle, NoOversample: !o.Oversample, IDPrefix: prefix, Log: say,
+		return d.shareGPT(), nil
+	}
+	var render dataset.Template
+	if d.Dataset != "custom" && d.Dataset != "speed_bench" || !d.SkipTemplate {
+		var err error
+		if render, err = w.template(o); err != nil {
+			return nil, err
 		}
 	}
-	d := dataset.Random{
-		Tokenizer: w.tokenizer, VocabSize: o.VocabSize, Num: o.NumPrompts,
-		InputLen: o.Random.InputLen, OutputLen: o.Random.OutputLen, PrefixLen: o.Random.PrefixLen,
-		Ratio: dataset.RangeRatio{Input: o.Random.InputRatio, Output: o.Random.OutputRatio},
-		Seed:  o.Seed, IDPrefix: prefix, Log: say,
+	return d.templated(render, chat), nil
+}
+
+// template is the tokenizer's chat template; nil without a tokenizer.
+func (w *workload) template(o *options) (dataset.Template, error) {
+	if o.Server.SkipTokenizer {
+		return nil, nil
 	}
-	if o.TokenIDs && w.tokenizer != nil {
-		d.Tokenizer, d.VocabSize = nil, w.tokenizer.VocabSize()
+	folder, err := tokenizer.Folder(w.tokenizerName)
+	if err != nil || w.remote != nil {
+		return nil, fmt.Errorf("its prompts are rendered with the model's chat template: give --tokenizer a model's folder, or --skip-chat-template where that will do")
 	}
-	return d
+	t, err := template.Open(folder)
+	if err != nil {
+		return nil, fmt.Errorf("%w; --skip-chat-template sends custom prompts as they are", err)
+	}
+	t.Now = time.Now
+	return func(prompt string) (string, error) {
+		return t.Render([]template.Message{{Role: "user", Content: prompt}}, o.Workload.TemplateKwargs)
+	}, nil
 }

@@ -159,15 +159,15 @@ func (e comparison) eval(r *renderer, s *scope) value {
 func holds(r *renderer, op string, left, right value) bool {
 	switch op {
 	case "==":
-		return equal(left, right)
+		return r.equal(left, right)
 	case "!=":
-		return !equal(left, right)
+		return !r.equal(left, right)
 	case "in":
 		return contains(r, right, left)
 	case "not in":
 		return !contains(r, right, left)
 	}
-	order, ordered := compare(left, right)
+	order, ordered := r.compare(left, right)
 	switch op {
 	case "<":
 		return ordered && order < 0

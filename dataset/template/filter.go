@@ -238,7 +238,7 @@ func absFilter(_ *renderer, v value, a *arguments) value {
 
 func tojson(r *renderer, v value, a *arguments) value {
 	a.bind("tojson", 0, "ensure_ascii", "indent", "separators", "sort_keys")
-	d := dumper{ascii: truth(a.or(0, false)), sortKeys: truth(a.or(3, false)), itemSeparator: ", ", keyMark: ": "}
+	d := dumper{ascii: truth(a.or(0, false)), sortKeys: truth(a.or(3, false)), itemSeparator: ", ", keyMark: ": ", renderer: r}
 	switch indent := a.or(1, nil).(type) {
 	case nil:
 	case string:
@@ -255,7 +255,6 @@ func tojson(r *renderer, v value, a *arguments) value {
 		}
 		d.itemSeparator, d.keyMark = str(both[0], "tojson"), str(both[1], "tojson")
 	}
-	d.charge = r.charge
 	d.dump(v, 0)
 	return d.String()
 }

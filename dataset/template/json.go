@@ -96,14 +96,14 @@ type dumper struct {
 	indent                 string // of one level
 	breaks                 bool   // whether each item begins a line
 	itemSeparator, keyMark string
-	charge                 func(n int)
+	renderer               *renderer
 }
 
 func (d *dumper) dump(v value, depth int) {
 	if depth > maxDepth {
 		fail("tojson: values nest too deeply")
 	}
-	d.charge(8)
+	d.renderer.charge(8)
 	switch v := v.(type) {
 	case nil:
 		d.WriteString("null")
@@ -121,7 +121,7 @@ func (d *dumper) dump(v value, depth int) {
 		d.dump(list(v), depth)
 	case *dict:
 		if d.sortKeys {
-			v = sortedDict(v)
+			v = sortedDict(d.renderer, v)
 		}
 		d.items("{", "}", len(v.keys), depth, func(i int) {
 			d.quote(jsonKey(v.keys[i]))
@@ -150,13 +150,13 @@ func (d *dumper) items(begin, end string, n, depth int, item func(i int)) {
 
 func (d *dumper) newline(depth int) {
 	if d.breaks {
-		d.charge(len(d.indent) * depth)
+		d.renderer.charge(len(d.indent) * depth)
 		d.WriteString("\n" + strings.Repeat(d.indent, depth))
 	}
 }
 
 func (d *dumper) quote(s string) {
-	d.charge(len(s))
+	d.renderer.charge(len(s))
 	d.WriteByte('"')
 	for _, c := range s {
 		switch {
@@ -215,9 +215,9 @@ func jsonKey(key value) string {
 	return ""
 }
 
-func sortedDict(d *dict) *dict {
+func sortedDict(r *renderer, d *dict) *dict {
 	sorted := newDict()
-	for _, pair := range sortValues(d.pairs(), func(pair value) value { return pair.(tuple)[0] }, false) {
+	for _, pair := range sortValues(r, d.pairs(), func(pair value) value { return pair.(tuple)[0] }, false) {
 		sorted.set(pair.(tuple)[0], pair.(tuple)[1])
 	}
 	return sorted

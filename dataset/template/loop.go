@@ -80,7 +80,7 @@ func (l *loop) attribute(name string) (value, bool) {
 			return a.at(l.index % len(a.positional))
 		}}, true
 	case "changed":
-		return function{"changed", func(_ *renderer, a *arguments) value { return l.isChanged(a.positional) }}, true
+		return function{"changed", func(r *renderer, a *arguments) value { return l.isChanged(r, a.positional) }}, true
 	case "depth", "depth0":
 		fail("loop.%s is not supported", name)
 	}
@@ -94,8 +94,8 @@ func (l *loop) at(i int, missing string) value {
 	return l.items[i]
 }
 
-func (l *loop) isChanged(v list) bool {
-	if l.changed != nil && equal(l.changed, v) {
+func (l *loop) isChanged(r *renderer, v list) bool {
+	if l.changed != nil && r.equal(l.changed, v) {
 		return false
 	}
 	l.changed = append(list{}, v...)

@@ -19,7 +19,8 @@ func number(v value) (f float64, isFloat, ok bool) {
 }
 
 // equal is Python's a == b.
-func equal(a, b value) bool {
+func (r *renderer) equal(a, b value) bool {
+	r.charge(step)
 	if x, xf, ok := number(a); ok {
 		y, yf, ok := number(b)
 		if ok && !xf && !yf {
@@ -37,13 +38,13 @@ func equal(a, b value) bool {
 		return isText(b) && textOf(a) == textOf(b)
 	case list:
 		other, ok := b.(list)
-		return ok && slices.EqualFunc(a, other, equal)
+		return ok && slices.EqualFunc(a, other, r.equal)
 	case tuple:
 		other, ok := b.(tuple)
-		return ok && slices.EqualFunc(a, other, equal)
+		return ok && slices.EqualFunc(a, other, r.equal)
 	case *dict:
 		other, ok := b.(*dict)
-		return ok && equalDicts(a, other)
+		return ok && r.equalDicts(a, other)
 	case *namespace:
 		return a == b
 	}
@@ -59,12 +60,12 @@ func isText(v value) bool {
 	return false
 }
 
-func equalDicts(a, b *dict) bool {
+func (r *renderer) equalDicts(a, b *dict) bool {
 	if len(a.keys) != len(b.keys) {
 		return false
 	}
 	for i, key := range a.keys {
-		if other, ok := b.lookup(key); !ok || !equal(a.values[i], other) {
+		if other, ok := b.lookup(key); !ok || !r.equal(a.values[i], other) {
 			return false
 		}
 	}
@@ -72,7 +73,8 @@ func equalDicts(a, b *dict) bool {
 }
 
 // compare orders numbers, strings, and lists of them; ordered is false for NaN.
-func compare(a, b value) (order int, ordered bool) {
+func (r *renderer) compare(a, b value) (order int, ordered bool) {
+	r.charge(step)
 	x, xf, xok := number(a)
 	y, yf, yok := number(b)
 	switch {
@@ -86,11 +88,11 @@ func compare(a, b value) (order int, ordered bool) {
 	switch a := a.(type) {
 	case list:
 		if b, ok := b.(list); ok {
-			return compareItems(a, b)
+			return r.compareItems(a, b)
 		}
 	case tuple:
 		if b, ok := b.(tuple); ok {
-			return compareItems(list(a), list(b))
+			return r.compareItems(list(a), list(b))
 		}
 	case undefined:
 		fail("%s", a)
@@ -99,10 +101,10 @@ func compare(a, b value) (order int, ordered bool) {
 	return 0, false
 }
 
-func compareItems(a, b list) (order int, ordered bool) {
+func (r *renderer) compareItems(a, b list) (order int, ordered bool) {
 	for i := range min(len(a), len(b)) {
-		if !equal(a[i], b[i]) {
-			return compare(a[i], b[i])
+		if !r.equal(a[i], b[i]) {
+			return r.compare(a[i], b[i])
 		}
 	}
 	return cmp.Compare(len(a), len(b)), true
@@ -123,7 +125,7 @@ func contains(r *renderer, v, item value) bool {
 	items := elements(r, v)
 	for _, other := range items {
 		r.charge(step)
-		if equal(other, item) {
+		if r.equal(other, item) {
 			return true
 		}
 	}

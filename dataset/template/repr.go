@@ -11,6 +11,9 @@ import (
 // maxDepth bounds how deep values, expressions and macro calls may nest.
 const maxDepth = 200
 
+// maxRepr bounds the text of one value: a value may be in itself many times over.
+const maxRepr = 1 << 20
+
 // repr is Python's repr(v). What Python would show with an address is refused.
 func repr(v value) string {
 	var b strings.Builder
@@ -19,8 +22,8 @@ func repr(v value) string {
 }
 
 func writeRepr(b *strings.Builder, v value, depth int) {
-	if depth > maxDepth {
-		fail("values nest too deeply")
+	if depth > maxDepth || b.Len() > maxRepr {
+		fail("a value is too deep or too long to print")
 	}
 	switch v := v.(type) {
 	case nil:

@@ -59,14 +59,14 @@ func ignoringCase(r *renderer, key func(value) value, caseCounts value) func(val
 }
 
 // sortValues sorts by key and keeps the order of equals, also when reversed.
-func sortValues(items list, key func(value) value, reversed bool) list {
+func sortValues(r *renderer, items list, key func(value) value, reversed bool) list {
 	type keyed struct{ key, value value }
 	pairs := make([]keyed, len(items))
 	for i, v := range items {
 		pairs[i] = keyed{key(v), v}
 	}
 	slices.SortStableFunc(pairs, func(a, b keyed) int {
-		order, ordered := compare(a.key, b.key)
+		order, ordered := r.compare(a.key, b.key)
 		if !ordered {
 			fail("sorting of NaN is not supported")
 		}
@@ -125,7 +125,7 @@ func dictsortFilter(r *renderer, v value, a *arguments) value {
 		fail("dictsort is by key or by value")
 	}
 	key := ignoringCase(r, func(pair value) value { return pair.(tuple)[place] }, a.or(0, false))
-	return sortValues(d.pairs(), key, truth(a.or(2, false)))
+	return sortValues(r, d.pairs(), key, truth(a.or(2, false)))
 }
 
 func firstFilter(r *renderer, v value, a *arguments) value {
@@ -171,7 +171,7 @@ func sortFilter(r *renderer, v value, a *arguments) value {
 	key := ignoringCase(r, byAttribute(r, a.or(2, nil)), a.or(1, false))
 	items := elements(r, v)
 	r.charge(32 * len(items))
-	return sortValues(items, key, truth(a.or(0, false)))
+	return sortValues(r, items, key, truth(a.or(0, false)))
 }
 
 func uniqueFilter(r *renderer, v value, a *arguments) value {
@@ -202,7 +202,7 @@ func extremeFilter(sign int) filterFunc {
 		best := items[0]
 		for _, candidate := range items[1:] {
 			r.charge(step)
-			if order, ordered := compare(key(candidate), key(best)); ordered && order*sign > 0 {
+			if order, ordered := r.compare(key(candidate), key(best)); ordered && order*sign > 0 {
 				best = candidate
 			}
 		}

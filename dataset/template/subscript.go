@@ -133,7 +133,7 @@ func indexOf(r *renderer, items list, a *arguments) value {
 	a.expect("index", 1, 1)
 	for i, v := range items {
 		r.charge(step)
-		if equal(v, a.at(0)) {
+		if r.equal(v, a.at(0)) {
 			return i
 		}
 	}
@@ -146,7 +146,7 @@ func countOf(r *renderer, items list, a *arguments) value {
 	n := 0
 	for _, v := range items {
 		r.charge(step)
-		if equal(v, a.at(0)) {
+		if r.equal(v, a.at(0)) {
 			n++
 		}
 	}

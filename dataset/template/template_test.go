@@ -89,6 +89,8 @@ func TestRenderNamesTheLine(t *testing.T) {
 		{"{{ strftime_now('%Y') }}", "there is no clock"},
 		{"{% for a in range(99999) %}{% for b in range(99999) %}{% endfor %}{% endfor %}", "too much work"},
 		{"{% set ns = namespace(s='x') %}{% for a in range(99) %}{% set ns.s = ns.s + ns.s %}{% endfor %}", "too much work"},
+		{"{% set ns = namespace(l=[1], m=[1]) %}{% for i in range(60) %}{% set ns.l = [ns.l, ns.l] %}{% set ns.m = [ns.m, ns.m] %}{% endfor %}{{ ns.l == ns.m }}", "too much work"},
+		{"{% set ns = namespace(l=[1]) %}{% for i in range(60) %}{% set ns.l = [ns.l, ns.l] %}{% endfor %}{{ ns.l }}", "too long to print"},
 		{"{% macro m() %}{{ m() }}{% endmacro %}{{ m() }}", "too deeply"},
 		{"{{ " + strings.Repeat("not ", 10_000) + "1 }}", "too deeply"},
 	}
