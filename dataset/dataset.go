@@ -37,21 +37,6 @@ type Turn struct {
 	OutputLen int             // tokens to ask for
 }
 
-// Limit yields the first n conversations of src.
-func Limit(src Source, n int) Source {
-	return func(yield func(*Conversation, error) bool) {
-		left := n
-		if left <= 0 {
-			return
-		}
-		for c, err := range src {
-			if left--; !yield(c, err) || left == 0 {
-				return
-			}
-		}
-	}
-}
-
 // notice tells people something, where they asked for it.
 func notice(log func(format string, args ...any), format string, args ...any) {
 	if log != nil {

@@ -3,52 +3,9 @@ package dataset
 import (
 	"bytes"
 	"encoding/json"
-	"errors"
 	"math"
-	"strconv"
 	"testing"
 )
-
-// numbers yields n conversations, and then err if there is one.
-func numbers(n int, err error) Source {
-	return func(yield func(*Conversation, error) bool) {
-		for i := range n {
-			if !yield(&Conversation{ID: strconv.Itoa(i)}, nil) {
-				return
-			}
-		}
-		if err != nil {
-			yield(nil, err)
-		}
-	}
-}
-
-func TestLimitPullsNoMoreThanItYields(t *testing.T) {
-	broken := errors.New("broken")
-	for _, row := range []struct {
-		limit, have, want int
-		fails             bool
-	}{
-		{0, 3, 0, false}, {-1, 3, 0, false}, {2, 3, 2, false}, {3, 3, 3, false}, {4, 3, 3, true},
-	} {
-		got, failed := 0, false
-		for c, err := range Limit(numbers(row.have, broken), row.limit) {
-			if err != nil {
-				failed = true
-			} else if c.ID != strconv.Itoa(got) {
-				t.Errorf("%+v: conversation %d is %s", row, got, c.ID)
-			} else {
-				got++
-			}
-		}
-		if got != row.want || failed != row.fails {
-			t.Errorf("%+v: %d conversations, failed: %v", row, got, failed)
-		}
-	}
-	for range Limit(numbers(3, nil), 2) {
-		break // must not panic
-	}
-}
 
 func TestLineHoldsWhatIsSent(t *testing.T) {
 	for _, row := range []struct {

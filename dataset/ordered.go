@@ -2,16 +2,20 @@ package dataset
 
 import (
 	"iter"
-	"runtime"
 	"sync"
 )
 
+// ahead is how many items are worked on at once: enough for the cores of any
+// machine, and as many calls as vLLM's client makes at once where the tokenizer is a
+// server.
+const ahead = 64
+
 // ordered yields work(item) for each item, in the order of the items, and works on
-// as many of them at once as there are cores. The items are pulled on a goroutine
+// the next ones meanwhile. The items are pulled on a goroutine
 // of its own. When ordered returns, none of its goroutines is left.
 func ordered[In, Out any](items iter.Seq[In], work func(In) Out) iter.Seq[Out] {
 	return func(yield func(Out) bool) {
-		results := make(chan chan Out, runtime.GOMAXPROCS(0))
+		results := make(chan chan Out, ahead)
 		stop := make(chan struct{})
 		var all sync.WaitGroup
 		defer all.Wait()

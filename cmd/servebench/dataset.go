@@ -22,11 +22,16 @@ func newDatasetCommand() *cobra.Command {
 lines: id, prompt, prompt_len, output_len, token_ids where they are known, and
 due, the seconds from the start of the run at which the request is sent.
 It needs no server, so it cannot ask one for its model: where no --tokenizer is
-given, --model names it.`,
+given, --model names it. The same flags print the same bytes; run --dataset-name
+file sends them.`,
 	}, printDataset)
 }
 
-func printDataset(ctx context.Context, o *options) error {
+func printDataset(ctx context.Context, asked *options) error {
+	fixed := *asked
+	o := &fixed
+	// A run's ids begin differently each time; what is printed is always the same.
+	o.Workload.RequestIDPrefix = cmp.Or(o.Workload.RequestIDPrefix, fmt.Sprintf("bench-%08x-", o.Workload.Seed))
 	say := func(format string, args ...any) { fmt.Fprintf(os.Stderr, format+"\n", args...) }
 	b := bench{options: o, config: o.config(), out: os.Stdout, talk: os.Stderr}
 	from := tokenizerSource{model: o.Server.Model, served: cmp.Or(o.Server.ServedName, o.Server.Model), say: say}
