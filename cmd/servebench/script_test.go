@@ -4,7 +4,6 @@ import (
 	"bufio"
 	"context"
 	"fmt"
-	"io"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -48,23 +47,15 @@ func scripts(dir string) testscript.Params {
 // script, and puts its URL into $URL.
 func startServer(ts *testscript.TestScript, _ bool, args []string) {
 	ctx, cancel := context.WithCancel(context.Background())
-	out, in := io.Pipe()
-	cmd := newSimCommand()
-	cmd.SetArgs(append([]string{"--port", "0"}, args...))
-	cmd.SetOut(in)
-	cmd.SilenceErrors, cmd.SilenceUsage = true, true
-	ended := make(chan error, 1)
-	go func() {
-		err := cmd.ExecuteContext(ctx)
-		in.CloseWithError(err)
-		ended <- err
-	}()
-	line, err := bufio.NewReader(out).ReadString('\n')
+	url, wait, err := launchSim(ctx, args)
+	ts.Defer(cancel)
 	ts.Check(err)
-	ts.Setenv("URL", strings.TrimSpace(strings.TrimPrefix(line, "listening on ")))
+	ts.Setenv("URL", url)
 	ts.Defer(func() {
 		cancel()
-		<-ended
+		if err := wait(); err != nil {
+			ts.Fatalf("servebench sim: %v", err)
+		}
 	})
 }
 

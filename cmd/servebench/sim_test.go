@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"net"
 	"net/http"
@@ -18,6 +19,14 @@ import (
 // end.
 func startSim(t *testing.T, ctx context.Context, args ...string) (url string, wait func() error) {
 	t.Helper()
+	url, wait, err := launchSim(ctx, args)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return url, wait
+}
+
+func launchSim(ctx context.Context, args []string) (url string, wait func() error, err error) {
 	out, in := io.Pipe()
 	cmd := newSimCommand()
 	cmd.SetArgs(append([]string{"--port", "0"}, args...))
@@ -31,13 +40,13 @@ func startSim(t *testing.T, ctx context.Context, args ...string) (url string, wa
 	}()
 	line, err := bufio.NewReader(out).ReadString('\n')
 	if err != nil {
-		t.Fatal(err)
+		return "", nil, err
 	}
 	url, ok := strings.CutPrefix(strings.TrimSpace(line), "listening on ")
 	if !ok {
-		t.Fatalf("printed %q", line)
+		return "", nil, fmt.Errorf("printed %q", line)
 	}
-	return url, func() error { return <-ended }
+	return url, func() error { return <-ended }, nil
 }
 
 func fetch(t *testing.T, url string) string {
