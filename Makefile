@@ -34,7 +34,7 @@ template-oracle:
 fuzz:
 	@for package in $$($(GO) list ./...); do \
 		for target in $$($(GO) test -list '^Fuzz' $$package | grep ^Fuzz); do \
-			$(GO) test -run '^$$' -fuzz "^$$target\$$" -fuzztime $${FUZZTIME:-30s} $$package || exit 1; \
+			$(GO) test -run '^$$' -fuzz "^$$target\$$" -fuzztime $${FUZZTIME:-30s} -fuzzminimizetime 1x $$package || exit 1; \
 		done; done
 # oracle compares the tokenizers of ten model families with Hugging Face's own library. It needs node and Python.
 ORACLE ?= $(HOME)/.cache/servebench-oracle
