@@ -218,13 +218,13 @@ func expand(runs [][2]int) []int {
 	return ids
 }
 
-// The lossy tokenizer's prompts need draws to be fitted, one after the other.
+// The lossy tokenizer's prompts and the large one's need draws to be fitted, one after the other.
 func BenchmarkRandom(b *testing.B) {
 	stub := tokenizer.Stub{Size: 128_000}
 	for _, row := range []struct {
 		name      string
 		tokenizer tokenizer.Tokenizer
-	}{{"exact", stub}, {"lossy", lossyStub{stub}}, {"ids", nil}} {
+	}{{"exact", stub}, {"lossy", lossyStub{stub}}, {"llama3-sized", llamaSized(b)}, {"ids", nil}} {
 		b.Run(row.name, func(b *testing.B) {
 			d := Random{Tokenizer: row.tokenizer, VocabSize: stub.Size, Num: 200, InputLen: 1024, OutputLen: 128}
 			source, _, err := d.Open()
