@@ -10,47 +10,73 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 )
 
-// Every `$ servebench` line of the README runs, against a simulated server in
-// the place of the one that it names, with files of the names it uses.
-func TestReadmeCommandsRun(t *testing.T) {
+// Every `$ servebench` line of the README and the docs runs, against a simulated
+// server in the place of the one that it names, with files of the names it uses.
+// Lines below it are what it prints.
+func TestDocumentedCommandsRun(t *testing.T) {
 	t.Parallel()
-	text, err := os.ReadFile("../../README.md")
+	pages, err := filepath.Glob("../../docs/*.md")
 	if err != nil {
 		t.Fatal(err)
 	}
-	commands := readmeCommands(string(text))
-	if len(commands) < 8 {
-		t.Fatalf("found %d commands: %q", len(commands), commands)
-	}
-	var script strings.Builder
-	script.WriteString("server\ncp $DATA/golden/sharegpt_input.json sharegpt.json\ncp $DATA/seeds/mps-sm-partition.md notes.md\n")
-	for _, c := range commands {
-		c = strings.ReplaceAll(c, "http://127.0.0.1:8000", "$URL")
-		if strings.HasPrefix(c, "servebench sim") {
-			fmt.Fprintf(&script, "exec %s --port 0 --ready-file up &sim&\nawaitfile up\nkill -INT sim\nwait sim\n", c)
-		} else {
-			fmt.Fprintf(&script, "exec %s\nstdout .\n", c)
-		}
-	}
-	script.WriteString("-- prompts.jsonl --\n{\"prompt\": \"tok1 tok2 tok3\"}\n{\"prompt\": \"tok4 tok5\"}\n")
 	dir := t.TempDir()
-	if err := os.WriteFile(filepath.Join(dir, "readme.txtar"), []byte(script.String()), 0o600); err != nil {
-		t.Fatal(err)
+	for _, page := range append(pages, "../../README.md") {
+		text, err := os.ReadFile(page)
+		if err != nil {
+			t.Fatal(err)
+		}
+		examples := documented(string(text))
+		if len(examples) < 3 {
+			t.Fatalf("%s has %d commands: %q", page, len(examples), examples)
+		}
+		name := strings.TrimSuffix(filepath.Base(page), ".md") + ".txtar"
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(scriptOf(examples)), 0o600); err != nil {
+			t.Fatal(err)
+		}
 	}
 	testscript.Run(t, scripts(dir))
 }
 
-// readmeCommands are the commands in fenced blocks, continued lines joined.
-func readmeCommands(text string) []string {
-	var commands []string
-	fenced := false
+// An example is a command of a page, and what it is said to print, if anything.
+type example struct{ command, output string }
+
+// documented are the examples in fenced blocks, continued lines joined.
+func documented(text string) []example {
+	var examples []example
+	fenced, printing := false, false
 	for line := range strings.Lines(strings.ReplaceAll(text, "\\\n", "")) {
 		if strings.HasPrefix(line, "```") {
-			fenced = !fenced
-		}
-		if c, ok := strings.CutPrefix(strings.TrimSpace(line), "$ "); ok && fenced {
-			commands = append(commands, c)
+			fenced, printing = !fenced, false
+		} else if c, ok := strings.CutPrefix(line, "$ "); ok && fenced {
+			if printing = strings.HasPrefix(c, "servebench "); printing {
+				examples = append(examples, example{command: strings.TrimSpace(c)})
+			}
+		} else if printing {
+			examples[len(examples)-1].output += line
 		}
 	}
-	return commands
+	return examples
+}
+
+// scriptOf is a testscript that runs examples one after the other.
+func scriptOf(examples []example) string {
+	var script, outputs strings.Builder
+	script.WriteString("server\ncp $DATA/golden/sharegpt_input.json sharegpt.json\ncp $DATA/seeds/mps-sm-partition.md notes.md\n")
+	for i, e := range examples {
+		c, file, redirected := strings.Cut(strings.ReplaceAll(e.command, "http://127.0.0.1:8000", "$URL"), " > ")
+		if strings.HasPrefix(c, "servebench sim") {
+			fmt.Fprintf(&script, "exec %s --port 0 --ready-file up &sim&\nawaitfile up\nkill -INT sim\nwait sim\n", c)
+			continue
+		}
+		fmt.Fprintf(&script, "exec %s\nstdout .\n", c)
+		if redirected {
+			fmt.Fprintf(&script, "cp stdout %s\n", file)
+		}
+		if e.output != "" {
+			fmt.Fprintf(&script, "cmp stdout output%d\n", i)
+			fmt.Fprintf(&outputs, "-- output%d --\n%s", i, e.output)
+		}
+	}
+	script.WriteString("-- prompts.jsonl --\n{\"prompt\": \"tok1 tok2 tok3\"}\n{\"prompt\": \"tok4 tok5\"}\n")
+	return script.String() + outputs.String()
 }

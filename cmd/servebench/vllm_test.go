@@ -15,6 +15,9 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
 )
 
 // vllmCommands are command lines for both clients. MODELS is the folder of
@@ -46,7 +49,7 @@ func TestVLLMSendsTheSame(t *testing.T) {
 	fmt.Printf("%-32s %8s %8s %8s %8s %9s %18s\n", "the same as vLLM's", "requests", "ids", "prompts", "lengths", "due times", "arrived within, ms")
 	for _, c := range vllmCommands {
 		argv := strings.Fields(strings.NewReplacer("MODELS", os.Getenv("ORACLE"), "DATA", "../../testdata", "PROMPTS", prompts).Replace(c.argv))
-		argv = append(argv, "--model", "m", "--request-id-prefix", "same-", "--max-concurrency", "1", "--disable-tqdm")
+		argv = append(argv, "--model", "m", "--request-id-prefix", "same-", "--max-concurrency", "1", "--disable-tqdm", "--ready-check-timeout-sec", "0")
 		sent, planned := sendWithVLLM(t, argv)
 		ours := vllmRequests(t, command(t, "servebench", append([]string{"dataset"}, argv...)))
 		if len(sent) != len(ours) || len(planned) != len(ours) || len(ours) == 0 {
@@ -152,8 +155,8 @@ func spread(sent, ours []vllmRequest) time.Duration {
 
 func firstDifference(ours, theirs []vllmRequest) string {
 	for i, r := range ours {
-		if r != theirs[i] {
-			return fmt.Sprintf("request %d\n got %+v\nwant %+v", i, r, theirs[i])
+		if diff := cmp.Diff(theirs[i], r, cmpopts.IgnoreUnexported(r)); diff != "" {
+			return fmt.Sprintf("request %d (-vLLM's +ours):\n%s", i, diff)
 		}
 	}
 	return "what was sent is not what vLLM's client planned"
