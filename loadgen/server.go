@@ -31,6 +31,7 @@ type Server struct {
 	URL       string            // base of all paths, without a slash at its end
 	Header    http.Header       // sent with every call; see Headers
 	Transport http.RoundTripper // see Connections; nil means http.DefaultTransport
+	Limit     time.Duration     // for a call from start to end; 0 means none
 }
 
 // A Model is one entry of a server's list.
@@ -65,19 +66,37 @@ func (s *Server) Metrics(ctx context.Context) (string, error) {
 // tokens or without.
 func (s *Server) Tokenize(ctx context.Context, model, prompt string, special bool) ([]int, error) {
 	var reply struct {
-		Tokens []int `json:"tokens"`
+		Tokens *[]int `json:"tokens"`
 	}
 	err := s.call(ctx, "/tokenize", pyjson.Object{{Key: "model", Value: model}, {Key: "prompt", Value: prompt}, {Key: "add_special_tokens", Value: special}}, &reply)
-	return reply.Tokens, err
+	if err != nil {
+		return nil, err
+	}
+	if reply.Tokens == nil {
+		return nil, s.lacks("/tokenize", "tokens")
+	}
+	return *reply.Tokens, nil
 }
 
 // Detokenize gives the text of ids, from POST /detokenize.
 func (s *Server) Detokenize(ctx context.Context, model string, ids []int) (string, error) {
 	var reply struct {
-		Prompt string `json:"prompt"`
+		Prompt *string `json:"prompt"`
 	}
 	err := s.call(ctx, "/detokenize", pyjson.Object{{Key: "model", Value: model}, {Key: "tokens", Value: ids}}, &reply)
-	return reply.Prompt, err
+	if err != nil {
+		return "", err
+	}
+	if reply.Prompt == nil {
+		return "", s.lacks("/detokenize", "prompt")
+	}
+	return *reply.Prompt, nil
+}
+
+// lacks says that a reply is not of vLLM's shape: other servers have calls of the
+// same names.
+func (s *Server) lacks(path, field string) error {
+	return failure(metrics.Malformed, "the reply of %s%s has no %q", s.URL, path, field)
 }
 
 // Align cuts each turn's Prompt to PromptLen tokens by the server's count, where
@@ -92,7 +111,10 @@ func (s *Server) Align(ctx context.Context, model string, turns []*dataset.Turn)
 			if err != nil || len(ids) <= turn.PromptLen {
 				return err
 			}
-			turn.Prompt, err = s.Detokenize(ctx, model, ids[:turn.PromptLen])
+			text, err := s.Detokenize(ctx, model, ids[:turn.PromptLen])
+			if err == nil {
+				turn.Prompt = text
+			}
 			return err
 		})
 	}
@@ -113,6 +135,11 @@ func (s *Server) call(ctx context.Context, path string, body pyjson.Object, v an
 
 // read gives the body of a reply with status 200.
 func (s *Server) read(ctx context.Context, path string, body pyjson.Object) ([]byte, error) {
+	if s.Limit > 0 {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeoutCause(ctx, s.Limit, failure(metrics.Timeout, "no answer within %v", s.Limit))
+		defer cancel()
+	}
 	reply, err := s.do(ctx, path, body)
 	if err != nil {
 		return nil, fmt.Errorf("%s%s: %w", s.URL, path, err)

@@ -154,3 +154,30 @@ func TestAlignCutsWhatIsTooLong(t *testing.T) {
 		t.Error("no error from a server that cannot tokenize")
 	}
 }
+
+func TestOtherShapesOfReplyAreNoTokenizer(t *testing.T) {
+	for _, replies := range [][2]string{
+		{`{"tokens":[]}`, `{"content":"a"}`},
+		{`{"tokens":[1]}`, `{"text":"a"}`},
+		{`{"ids":[1]}`, `{"prompt":"a"}`},
+		{`{"tokens":[1]}`, `{"prompt":""}`},
+	} {
+		mux := http.NewServeMux()
+		mux.HandleFunc("POST /tokenize", func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, replies[0]) })
+		mux.HandleFunc("POST /detokenize", func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, replies[1]) })
+		web := httptest.NewServer(mux)
+		transport := Connections{}.Transport()
+		s := &Server{URL: web.URL, Transport: transport}
+		if _, err := s.Tokenizer(t.Context(), "m", 10); err == nil {
+			t.Errorf("%s, %s: taken for a tokenizer", replies[0], replies[1])
+		}
+		if replies[0] == `{"tokens":[1]}` && !strings.Contains(replies[1], "prompt") {
+			turn := &dataset.Turn{Prompt: "a b"}
+			if err := s.Align(t.Context(), "m", []*dataset.Turn{turn}); err == nil || turn.Prompt != "a b" {
+				t.Errorf("aligned to %q, %v", turn.Prompt, err)
+			}
+		}
+		transport.CloseIdleConnections()
+		web.Close()
+	}
+}

@@ -27,7 +27,11 @@ type ServerTokenizer struct {
 // is what VocabSize gives.
 func (s *Server) Tokenizer(ctx context.Context, model string, vocab int) (*ServerTokenizer, error) {
 	t := &ServerTokenizer{ctx: ctx, server: s, model: model, vocab: vocab, slots: make(chan struct{}, alignTogether)}
-	t.special = len(t.Encode("a", true)) - len(t.Encode("a", false))
+	ids := t.Encode("a", false)
+	t.special = len(t.Encode("a", true)) - len(ids)
+	if t.Err() == nil && (len(ids) == 0 || t.Decode(ids) == "") && t.Err() == nil {
+		return nil, fmt.Errorf("the server's tokenizer: it has no ids for a text, or no text for ids")
+	}
 	return t, t.Err()
 }
 

@@ -19,9 +19,7 @@ func (b *bench) align(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	limited, cancel := context.WithTimeout(ctx, b.patience)
-	defer cancel()
-	ids, err := b.server.Tokenize(limited, b.served, first.Turns[0].Prompt, false)
+	ids, err := b.server.Tokenize(ctx, b.served, first.Turns[0].Prompt, false)
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}

@@ -163,8 +163,6 @@ func (b *bench) measure(ctx context.Context) (*metrics.Summary, error) {
 // counters are the server's totals of speculative and diffusion decoding, if it
 // tells them.
 func (b *bench) counters(ctx context.Context) (c metrics.Counters, ok bool) {
-	ctx, cancel := context.WithTimeout(ctx, b.patience)
-	defer cancel()
 	text, err := b.server.Metrics(ctx)
 	if err == nil {
 		c, err = metrics.ParseCounters(strings.NewReader(text))

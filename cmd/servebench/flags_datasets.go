@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 	"fmt"
+	"math"
 	"strings"
 
 	"github.com/servebench/servebench/dataset/template"
@@ -52,7 +53,7 @@ func (f *form) datasetFlags() []*flag {
 		{name: "timed-trace-label-hash-ids", meta: "NAME", fallback: "hash_ids", set: into(&trace.Labels.HashIDs, parseString),
 			help: "timed_trace: field of the hash ids"},
 		{name: "self-timed", args: none, set: switchTo(&f.selfTimed, new(true)),
-			help: "send at the times in the dataset: on for timed_trace and file, and for them alone"},
+			help: "send at the times in the dataset: on for timed_trace, and for file unless a rate is given"},
 		{name: "no-self-timed", args: none, set: switchTo(&f.selfTimed, new(false)),
 			help: "send by --request-rate instead"},
 		{name: "chat-template-kwargs", meta: "JSON", set: into(&w.TemplateKwargs, template.ParseKwargs),
@@ -70,6 +71,12 @@ func (f *form) resolveTimes() error {
 	w := &f.Workload
 	w.SelfTimed = hasOwnTimes(w.Dataset)
 	if f.selfTimed == nil {
+		if rated := f.Traffic.RampUp != nil || !math.IsInf(f.Traffic.RequestRate, 1); w.SelfTimed && rated {
+			w.SelfTimed = w.Dataset != "file"
+			if w.SelfTimed {
+				f.Warnings = append(f.Warnings, "--request-rate and ramp-up have no effect on timed_trace without --no-self-timed")
+			}
+		}
 		return nil
 	}
 	if *f.selfTimed && !w.SelfTimed {

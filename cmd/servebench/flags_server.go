@@ -34,7 +34,7 @@ func (f *form) serverFlags() []*flag {
 		{name: "served-model-name", meta: "NAME", set: into(&s.ServedName, parseString),
 			help: "model's name in requests (default --model)"},
 		{name: "tokenizer", meta: "PATH", set: into(&s.Tokenizer, parseString),
-			help: "tokenizer.json, a folder with one, or the built-in stub-N of N words (default --model)"},
+			help: "a tokenizer.json, a model's folder or its name in the Hugging Face cache, server to ask the server, or stub-N of N words (default the model's in the cache, then the server's, then token ids alone)"},
 		{name: "tokenizer-mode", meta: "MODE", fallback: "auto", set: nothing, choices: []string{"auto", "hf"},
 			unbuilt: []string{"slow", "mistral", "custom", "deepseek_v32"},
 			help:    "both read tokenizer.json"},

@@ -19,13 +19,13 @@ func (f *form) workloadFlags() []*flag {
 		{name: "dataset-path", meta: "FILE", set: into(&w.Path, parseString),
 			help: "the dataset's file, or folder for speed_bench; file takes what servebench dataset printed"},
 		{name: "num-prompts", meta: "N", fallback: "1000", set: into(&w.NumPrompts, parseInt),
-			help: "requests to send; 0 for all of a custom dataset"},
+			help: "requests to send; 0 for all of a custom, spec_bench, speed_bench or file dataset, which file has as its default"},
 		{name: "seed", meta: "N", fallback: "0", set: into(&w.Seed, parseInt64),
 			help: "seed of prompts and arrival times, 0 to 4294967295"},
 		{name: "input-len", meta: "TOKENS", set: intoOptional(&f.inputLen, parseInt),
-			help: "sets --random-input-len"},
+			help: "sets the prompt length of random and sonnet"},
 		{name: "output-len", meta: "TOKENS", set: intoOptional(&f.outputLen, parseInt),
-			help: "sets the output length of the dataset, whichever it is"},
+			help: "sets the output length of random, sharegpt, custom, prefix_repetition, sonnet and spec_bench"},
 		{name: "random-input-len", meta: "TOKENS", fallback: "1024", set: into(&w.Random.InputLen, parseInt),
 			help: "random: prompt tokens, the prefix aside"},
 		{name: "random-output-len", meta: "TOKENS", fallback: "128", set: into(&w.Random.OutputLen, parseInt),
@@ -49,7 +49,7 @@ func (f *form) workloadFlags() []*flag {
 		{name: "prompt-token-ids", args: none, ours: true, set: switchTo(&w.TokenIDs, true),
 			help: "send prompts as token ids; datasets that make them of ids then need no tokenizer"},
 		{name: "vocab-size", meta: "N", fallback: "32000", ours: true, set: into(&w.VocabSize, parseInt),
-			help: "token ids are below this when there is no tokenizer"},
+			help: "token ids are below this when there is no tokenizer, or the server's"},
 	}
 }
 

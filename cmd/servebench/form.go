@@ -45,6 +45,10 @@ func parseRun(args []string) (*options, error) {
 	if err := t.parse(args); err != nil {
 		return nil, err
 	}
+	// What was kept is sent again whole.
+	if prompts := t.lookup("--num-prompts"); f.Workload.Dataset == "file" && !prompts.given {
+		f.Workload.NumPrompts, prompts.fallback = 0, "0"
+	}
 	for _, resolve := range []func() error{
 		f.resolveServer, f.resolveSecrets, f.resolveTraffic, f.resolveWorkload, f.resolveTimes, f.resolveDatasets, f.resolveSampling, f.resolveResults,
 	} {

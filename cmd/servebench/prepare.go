@@ -24,19 +24,44 @@ func (b *bench) prepare(ctx context.Context) error {
 	if err := b.findModel(ctx); err != nil {
 		return err
 	}
-	w, err := openWorkload(ctx, b.options, tokenizerSource{b.config.Model, b.served, b.server, b.say})
-	if err != nil {
+	if err := b.unlessStopped(ctx, b.openWorkload); err != nil {
 		return err
 	}
-	b.workload, b.config.Tokenizer = w, w.tokenizerName
 	b.aim()
-	if err := b.align(ctx); err != nil {
+	if err := b.unlessStopped(ctx, b.align); err != nil {
 		return err
 	}
 	if b.Sampling.Temperature == nil {
 		fmt.Fprintln(b.out, temperatureWarning)
 	}
 	return loadgen.CheckSockets(b.atOnce())
+}
+
+func (b *bench) openWorkload(ctx context.Context) (err error) {
+	if b.workload, err = openWorkload(ctx, b.options, tokenizerSource{b.config.Model, b.served, b.server, b.say}); err == nil {
+		b.config.Tokenizer = b.tokenizerName
+	}
+	return err
+}
+
+// unlessStopped does a part of the preparation that may be long and looks at no
+// context, such as counting the tokens of a dataset. Stopped, it is left to end
+// with the program.
+func (b *bench) unlessStopped(ctx context.Context, prepare func(context.Context) error) error {
+	done := make(chan error, 1)
+	go func() { done <- prepare(ctx) }()
+	slow := time.NewTimer(2 * time.Second)
+	defer slow.Stop()
+	for {
+		select {
+		case err := <-done:
+			return err
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-slow.C:
+			b.say("preparing the %s dataset...", b.Workload.Dataset)
+		}
+	}
 }
 
 // temperatureWarning is vLLM's, since it no longer asks for greedy decoding.
@@ -50,7 +75,7 @@ func (b *bench) connect() {
 		Limit: b.config.MaxConcurrency, Timeout: b.Limits.Connect, Insecure: b.Server.Insecure,
 	}.Transport()
 	header := loadgen.Headers(b.Server.APIKey, b.Server.Headers)
-	b.server = &loadgen.Server{URL: b.Server.BaseURL, Header: header, Transport: transport}
+	b.server = &loadgen.Server{URL: b.Server.BaseURL, Header: header, Transport: transport, Limit: b.patience}
 	b.target.Send = (&loadgen.OpenAI{
 		URL: b.Server.BaseURL + b.Server.Endpoint, Header: header, Transport: transport,
 		Chat: b.Server.Backend == "openai-chat",
@@ -67,12 +92,12 @@ func (b *bench) findModel(ctx context.Context) error {
 	if b.Server.Model == "" {
 		fmt.Fprintln(b.out, "Model not specified, fetching first model from server...")
 	}
-	models, err := b.models(ctx)
+	models, err := b.server.Models(ctx)
 	for until := time.Now().Add(b.Traffic.ReadyCheck); isDown(err) && time.Now().Before(until); {
 		if loadgen.Sleep(ctx, time.Now().Add(time.Second)) != nil {
 			return ctx.Err()
 		}
-		models, err = b.models(ctx)
+		models, err = b.server.Models(ctx)
 	}
 	switch {
 	case isDown(err):
@@ -91,22 +116,10 @@ func (b *bench) findModel(ctx context.Context) error {
 	return nil
 }
 
-func (b *bench) models(ctx context.Context) ([]loadgen.Model, error) {
-	limited, cancel := context.WithTimeout(ctx, b.patience)
-	defer cancel()
-	models, err := b.server.Models(limited)
-	if err != nil && ctx.Err() == nil && limited.Err() != nil {
-		err = fmt.Errorf("%s/v1/models: %w", b.Server.BaseURL, errSilent)
-	}
-	return models, err
-}
-
-var errSilent = errors.New("the server takes connections and does not answer")
-
 // isDown says whether err means that there is no server.
 func isDown(err error) bool {
 	f, ok := errors.AsType[*loadgen.Failure](err)
-	return ok && f.Class == metrics.Connect || errors.Is(err, errSilent)
+	return ok && (f.Class == metrics.Connect || f.Class == metrics.Timeout)
 }
 
 // checkModel finds out whether the server has the model. Some list names other

@@ -36,7 +36,7 @@ func (w *workload) openTokenizer(ctx context.Context, o *options, from tokenizer
 		w.tokenizer, err = tokenizer.Open(name)
 		return err
 	}
-	tried := errors.New("a tokenizer is needed: give --tokenizer, or --prompt-token-ids where the dataset makes its prompts of ids and the endpoint takes them")
+	tried := errors.New("a tokenizer is needed: " + doWithout(o))
 	if from.model != "" {
 		if w.tokenizer, err = tokenizer.Open(from.model); err == nil {
 			w.tokenizerName = from.model
@@ -46,16 +46,29 @@ func (w *workload) openTokenizer(ctx context.Context, o *options, from tokenizer
 		tried = errors.Join(tried, err)
 	}
 	if from.server != nil {
-		if err := w.askServer(ctx, o, from); err == nil || ctx.Err() != nil {
+		err := w.askServer(ctx, o, from)
+		if err == nil || ctx.Err() != nil {
 			return err
 		}
+		tried = errors.Join(tried, err)
 		if made && o.Server.Backend != "openai-chat" {
 			w.ids = true
-			from.say("tokenizer: none, prompts are sent as token ids below %d (--vocab-size)", o.Workload.VocabSize)
+			from.say("tokenizer: none (%v), prompts are sent as token ids below %d (--vocab-size)", err, o.Workload.VocabSize)
 			return nil
 		}
 	}
 	return tried
+}
+
+// doWithout is how a workload can be had when no tokenizer is found.
+func doWithout(o *options) string {
+	switch {
+	case makesIDs(o.Workload.Dataset) && o.Server.Backend != "openai-chat":
+		return "give --tokenizer, or --prompt-token-ids"
+	case o.Workload.Dataset == "custom":
+		return "give --tokenizer, or --skip-tokenizer-init"
+	}
+	return "give --tokenizer"
 }
 
 // askServer makes the tokenizer of the server's own.

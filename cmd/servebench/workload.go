@@ -101,14 +101,22 @@ func (w *workload) template(o *options) (dataset.Template, error) {
 	}
 	folder, err := tokenizer.Folder(w.tokenizerName)
 	if err != nil || w.remote != nil {
-		return nil, fmt.Errorf("its prompts are rendered with the model's chat template: give --tokenizer a model's folder, or --skip-chat-template where that will do")
+		return nil, fmt.Errorf("its prompts are rendered with the model's chat template: give --tokenizer a model's folder%s", unlessSkipped(o))
 	}
 	t, err := template.Open(folder)
 	if err != nil {
-		return nil, fmt.Errorf("%w; --skip-chat-template sends custom prompts as they are", err)
+		return nil, fmt.Errorf("%w%s", err, unlessSkipped(o))
 	}
 	t.Now = time.Now
 	return func(prompt string) (string, error) {
 		return t.Render([]template.Message{{Role: "user", Content: prompt}}, o.Workload.TemplateKwargs)
 	}, nil
+}
+
+// unlessSkipped is the advice for datasets that can do without a template.
+func unlessSkipped(o *options) string {
+	if o.Workload.Dataset == "custom" || o.Workload.Dataset == "speed_bench" {
+		return ", or --skip-chat-template to send them as they are"
+	}
+	return ""
 }
