@@ -96,7 +96,7 @@ func TestBadCustomFileIsNamedWithItsLine(t *testing.T) {
 		{"{\"prompt\":\"a\"}{}", "f.jsonl:1: invalid character '{' after top-level value"},
 		{"{\"prompt\":\"a\",\"output_tokens\":1}\n{\"text\":\"b\"}", `f.jsonl:2: no "prompt"`},
 		{`{"prompt":5}`, "f.jsonl:1: prompt: unexpected JSON number"},
-		{`[]`, "f.jsonl:1: entry: unexpected JSON array"},
+		{`[]`, "f.jsonl:1: unexpected JSON array"},
 		{`{"prompt":"a"}`, `f.jsonl:1: no "output_tokens", and no output length given`},
 		{`{"prompt":"a","output_tokens":0}`, `f.jsonl:1: "output_tokens" is 0: must be at least 1`},
 		{`{"prompt":"a","output_tokens":"many"}`, `f.jsonl:1: "output_tokens" is "many", not a number`},

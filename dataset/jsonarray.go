@@ -3,7 +3,6 @@ package dataset
 import (
 	"bufio"
 	"bytes"
-	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -132,7 +131,11 @@ func faultOffset(text []byte, err, again error) int64 {
 // should be. Other errors it gives back.
 func plain(err error) error {
 	if kind, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
-		return fmt.Errorf("%s: unexpected JSON %s", cmp.Or(kind.Field, "entry"), kind.Value)
+		wrong := errors.New("unexpected JSON " + kind.Value)
+		if kind.Field != "" {
+			return fmt.Errorf("%s: %w", kind.Field, wrong)
+		}
+		return wrong
 	}
 	return err
 }

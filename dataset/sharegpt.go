@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"strconv"
 
 	"github.com/servebench/servebench/dataset/nprand"
@@ -76,17 +77,24 @@ func (d ShareGPT) choose(file io.ReadSeeker, rng *nprand.Python) ([]Turn, []int,
 	if !d.DisableShuffle {
 		rng.Shuffle(len(exchanges), func(i, j int) { exchanges[i], exchanges[j] = exchanges[j], exchanges[i] })
 	}
+	type made struct {
+		turn  Turn
+		err   error
+		after int64
+	}
 	var turns []Turn
-	for _, e := range exchanges {
-		if len(turns) == d.Num {
-			break
-		}
+	for m := range ordered(slices.Values(exchanges), func(e exchange) made {
 		turn, err := d.turn(e)
-		if err != nil {
-			return nil, nil, array.fault(e.after, err)
+		return made{turn, err, e.after}
+	}) {
+		if m.err != nil {
+			return nil, nil, array.fault(m.after, m.err)
 		}
-		if d.fits(turn) {
-			turns = append(turns, turn)
+		if !d.fits(m.turn) {
+			continue
+		}
+		if turns = append(turns, m.turn); len(turns) == d.Num {
+			break
 		}
 	}
 	if len(turns) == 0 {

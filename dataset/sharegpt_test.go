@@ -136,7 +136,7 @@ func TestBadShareGPTFileIsNamedWithItsLine(t *testing.T) {
 		{"[\n" + fits + ",\n{\"conversations\":\n{}}]", "f.json:4: conversations: unexpected JSON object"},
 		{"[\n" + fits + ",\n{\"conversations\":\n[\n{\"value\":5}]}]", "f.json:5: conversations.value: unexpected JSON number"},
 		{"[\n" + fits + ",\n\n\n\n\n{\"conversations\":5\n,\n\"x\":1}]", "f.json:7: conversations: unexpected JSON number"},
-		{"[\n5]", "f.json:2: entry: unexpected JSON number"},
+		{"[\n5]", "f.json:2: unexpected JSON number"},
 		{"[\n" + fits + ",\n\n{\"conversations\":[{\"value\":\"a\"},\n{}]}]", `f.json:4: one of the first two messages has no "value"`},
 		{"[\n" + strings.Replace(fits, "{", `{"image":"x.png",`, 1) + "]", "f.json:2: images and videos are not supported yet"},
 		{"[\n" + fits + "]\n]", "f.json:3: something follows the array"},
@@ -147,6 +147,18 @@ func TestBadShareGPTFileIsNamedWithItsLine(t *testing.T) {
 		_, _, err := d.choose(strings.NewReader(row.text), nprand.NewPython(0))
 		if err == nil || err.Error() != row.want {
 			t.Errorf("%s\nerror %v\nwant  %s", row.text, err, row.want)
+		}
+	}
+}
+
+// A conversation without an answer would be refused.
+func TestShareGPTLooksAtNoMoreThanItNeeds(t *testing.T) {
+	text := "[" + fits + "," + fits + `,{"conversations":[{"value":"a b c d"},{}]}]`
+	for num, want := range map[int]string{2: "", 3: `f.json:1: one of the first two messages has no "value"`} {
+		d := ShareGPT{Path: "f.json", Tokenizer: tokenizer.Stub{Size: 10}, Num: num, DisableShuffle: true}
+		chosen, _, err := d.choose(strings.NewReader(text), nprand.NewPython(0))
+		if want == "" && (err != nil || len(chosen) != num) || want != "" && (err == nil || err.Error() != want) {
+			t.Errorf("%d wanted: %d chosen, error %v, want %q", num, len(chosen), err, want)
 		}
 	}
 }

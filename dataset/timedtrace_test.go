@@ -94,9 +94,9 @@ func TestBadTraceIsNamedWithItsLine(t *testing.T) {
 	for _, row := range []struct{ old, new, want string }{
 		{"timestamp", "ts", `no "timestamp"`},
 		{"20", "0", `"input_length" and "output_length" are 0 and 2: must be at least 1`},
-		{`: 2,`, `: "2",`, `"output_length": entry: unexpected JSON string`},
+		{`: 2,`, `: "2",`, `"output_length": unexpected JSON string`},
 		{`[1, 2]`, `[]`, `no "hash_ids"`},
-		{`[1, 2]`, `7`, `"hash_ids": entry: unexpected JSON number`},
+		{`[1, 2]`, `7`, `"hash_ids": unexpected JSON number`},
 		{"1000", "-1", `"timestamp" is -1 seconds: must be at least 0 and below 9.223372037e+09`},
 		{"}", "", "unexpected end of JSON input"},
 	} {
