@@ -167,7 +167,7 @@ func TestRandomIsTheSameEachTime(t *testing.T) {
 	}
 }
 
-func TestRandomTellsOfLengths(t *testing.T) {
+func TestRandomTellsOfLengthsOnce(t *testing.T) {
 	var notices []string
 	d := Random{
 		Tokenizer: lossyStub{tokenizer.Stub{Size: 32000}}, Num: 8, InputLen: 60, OutputLen: 10, PrefixLen: 12,
@@ -177,7 +177,9 @@ func TestRandomTellsOfLengths(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	turns(t, source, nil)
+	for range 2 {
+		turns(t, source, nil)
+	}
 	want := []string{
 		"Sampling input_len from [30, 90] and output_len from [5, 15]",
 		"random prefix: 1 tokens more than asked for, as encoding their text does not give back their tokens",

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"iter"
 	"strconv"
+	"sync"
 
 	"github.com/servebench/servebench/dataset/nprand"
 )
@@ -15,6 +16,8 @@ type randomPrompts struct {
 	allowed []int // ids that a prompt is made of, ascending
 	inputs  span  // tokens after the prefix
 	outputs span
+
+	toldPrefix, toldPrompts sync.Once // of their surplus, however often they are made
 }
 
 func (d Random) prompts() (*randomPrompts, error) {
@@ -68,7 +71,7 @@ func (p *randomPrompts) source(yield func(*Conversation, error) bool) {
 		}
 		i++
 	}
-	p.noticeSurplus("prompts", surplus)
+	p.toldPrompts.Do(func() { p.noticeSurplus("prompts", surplus) })
 }
 
 // A draft is a prompt that begins, behind the prefix, with the allowed id at start.
@@ -111,7 +114,7 @@ func (p *randomPrompts) prefix(rng *nprand.Generator) []int {
 		f := fitting{ids: ids, want: p.PrefixLen}
 		f.settle(p.Tokenizer)
 		f.finish(p.Tokenizer, p.draw(rng))
-		p.noticeSurplus("prefix", f.surplus())
+		p.toldPrefix.Do(func() { p.noticeSurplus("prefix", f.surplus()) })
 		ids = f.ids
 	}
 	return ids
