@@ -95,6 +95,8 @@ func (f *form) resolveDatasets() error {
 		return fmt.Errorf("argument --skip-tokenizer-init: the %s dataset needs a tokenizer", w.Dataset)
 	case w.Dataset == "timed_trace" && w.TokenIDs:
 		return errors.New("argument --prompt-token-ids: timed_trace sends ids where the endpoint takes them, of itself")
+	case w.Dataset == "file" && w.TokenIDs:
+		return errors.New("argument --prompt-token-ids: what a file holds is sent as it is")
 	case w.Dataset == "burstgpt" && !strings.HasSuffix(w.Path, ".csv"):
 		return fmt.Errorf("argument --dataset-path: %s: a burstgpt dataset's name must end with .csv", quoted(w.Path))
 	}

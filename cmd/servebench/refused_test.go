@@ -44,6 +44,7 @@ func TestBadInputIsRefusedByName(t *testing.T) {
 		"--dataset-name burstgpt --dataset-path x.json":         "argument --dataset-path: 'x.json': a burstgpt dataset's name must end with .csv",
 		"--dataset-name sonnet --dataset-path x --skip-tokenizer-init":             "argument --skip-tokenizer-init: the sonnet dataset needs a tokenizer",
 		"--dataset-name prefix_repetition --dataset-path x":                        "Cannot use 'prefix_repetition' dataset with --dataset-path.",
+		"--dataset-name file --dataset-path x --prompt-token-ids":                  "argument --prompt-token-ids: what a file holds is sent as it is",
 		"--chat-template-kwargs 7":                                                 "argument --chat-template-kwargs: chat template arguments must be a JSON object",
 		"--backend openai-chat":                                                    "argument --endpoint: '/v1/completions': with --backend openai-chat it must end with chat/completions",
 		"--endpoint /v1/embeddings":                                                "with --backend openai it must end with completions",
