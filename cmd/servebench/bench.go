@@ -9,7 +9,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/servebench/servebench/dataset"
 	"github.com/servebench/servebench/loadgen"
 	"github.com/servebench/servebench/metrics"
 
@@ -33,81 +32,8 @@ type bench struct {
 	*workload
 }
 
-// rehearse makes the first request once if the ready check is on, and the
-// warm-up requests, all of them copies of the first, as vLLM's client does.
-func (b *bench) rehearse(ctx context.Context) error {
-	first, err := b.firstRequest()
-	if err != nil {
-		return err
-	}
-	fmt.Fprintln(b.out, "Starting initial single prompt test run...")
-	if b.Traffic.ReadyCheck <= 0 {
-		fmt.Fprintln(b.out, "Skipping endpoint ready check.")
-	} else if err := b.checkReady(ctx, first); err != nil {
-		return err
-	}
-	if b.Traffic.Warmups > 0 {
-		fmt.Fprintf(b.out, "Warming up with %d requests...\n", b.Traffic.Warmups)
-		b.warmUp(ctx, first)
-		fmt.Fprintln(b.out, "Warmup run completed.")
-	}
-	return ctx.Err()
-}
-
-// firstRequest is the first of the dataset, without an id.
-func (b *bench) firstRequest() (*loadgen.Request, error) {
-	c, err := b.first()
-	if err != nil {
-		return nil, err
-	}
-	nameless := *c
-	nameless.ID = ""
-	return b.target.Encode(&nameless, 0)
-}
-
-// readyInterval is how long vLLM's client waits between two tries.
-const readyInterval = 5 * time.Second
-
-// checkReady sends the first request until it is answered.
-func (b *bench) checkReady(ctx context.Context, first *loadgen.Request) error {
-	fmt.Fprintf(b.out, "Waiting for endpoint to become up in %.0f seconds\n", b.Traffic.ReadyCheck.Seconds())
-	ctx, cancel := context.WithTimeout(ctx, b.Traffic.ReadyCheck)
-	defer cancel()
-	last := "it did not answer"
-	for {
-		rec := b.target.Once(ctx, first)
-		switch {
-		case rec.Class == metrics.OK:
-			fmt.Fprintln(b.out, "Initial test run completed.")
-			return nil
-		case rec.Class != metrics.Cancelled:
-			last = rec.Error
-		}
-		if loadgen.Sleep(ctx, time.Now().Add(readyInterval)) != nil {
-			return exitError{fmt.Errorf("%s%s was not ready within %s: %s", b.Server.BaseURL, b.Server.Endpoint, b.Traffic.ReadyCheck, last), exitNo}
-		}
-	}
-}
-
-// warmUp sends the warm-up requests, as many at once as the load may have. What
-// comes of them is not looked at.
-func (b *bench) warmUp(ctx context.Context, first *loadgen.Request) {
-	source := func(yield func(*dataset.Conversation, error) bool) {
-		for range b.Traffic.Warmups {
-			if !yield(&dataset.Conversation{Turns: make([]dataset.Turn, 1)}, nil) {
-				return
-			}
-		}
-	}
-	target := b.target
-	target.Encode = func(*dataset.Conversation, int) (*loadgen.Request, error) { return first, nil }
-	load := loadgen.Load{Target: target, Source: source, Concurrency: b.config.MaxConcurrency}
-	run := loadgen.Run{Loads: []loadgen.Load{load}}
-	for range run.Records(ctx) {
-	}
-}
-
-// measure is the load test. Interrupted, it sums up what was done.
+// measure is the load test. Stopped, or cut short by an error, it sums up what was
+// done; the summary is nil when nothing was.
 func (b *bench) measure(ctx context.Context) (*metrics.Summary, error) {
 	schedule, err := b.schedule()
 	if err != nil {
@@ -135,29 +61,32 @@ func (b *bench) measure(ctx context.Context) (*metrics.Summary, error) {
 	}
 	unhook := context.AfterFunc(ctx, func() { b.tellDraining(live) })
 	defer unhook()
+	var cut error
 	for rec, err := range run.Records(ctx) {
 		if err != nil {
-			stopProgress()
-			return nil, err
+			cut = exitError{fmt.Errorf("the run was cut short: %w", err), exitNo}
+			break
 		}
 		rec.Error = b.Server.Secrets.mask(rec.Error)
 		collector.Add(rec)
 		b.results.write(rec)
 	}
 	if header.Epoch.IsZero() {
-		return nil, interrupted(ctx, nil)
+		return nil, interrupted(ctx, cut)
 	}
 	seconds := time.Since(header.Epoch).Seconds()
 	stopProgress()
 
 	s := collector.Summary(seconds)
-	s.Interrupted = ctx.Err() != nil
+	s.Interrupted = ctx.Err() != nil || cut != nil
 	if after, ok := b.counters(context.WithoutCancel(ctx)); ok && counted {
 		s.SpecDecode = before.SpecDecode(after)
 		s.Diffusion = before.Diffusion(after, seconds)
 	}
-	s.RateChanges, err = rateChanges(b.arrivals(), b.n, header.Epoch)
-	return s, err
+	if s.RateChanges, err = rateChanges(b.arrivals(), b.n, header.Epoch); err != nil {
+		return nil, err
+	}
+	return s, cut
 }
 
 // counters are the server's totals of speculative and diffusion decoding, if it

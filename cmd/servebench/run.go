@@ -61,10 +61,17 @@ func (b *bench) run(ctx context.Context) error {
 		return interrupted(ctx, err)
 	}
 	summary, err := b.measure(ctx)
-	if err != nil {
+	if summary == nil {
 		return err
 	}
-	return b.finish(summary)
+	told := b.finish(summary)
+	if err == nil {
+		return told
+	}
+	if told != nil {
+		fmt.Fprintln(b.talk, "servebench:", told)
+	}
+	return err
 }
 
 // interrupted says that a run was stopped before its load began, if it was.
