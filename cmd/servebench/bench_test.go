@@ -4,8 +4,13 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"net"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -44,6 +49,35 @@ func TestAnErrorUnderWayLosesNoResult(t *testing.T) {
 	summary, err := b.measure(ctx)
 	if !errors.Is(err, bad) || summary == nil || !summary.Interrupted || summary.Completed+summary.Failed == 0 {
 		t.Fatalf("%v, %+v", err, summary)
+	}
+}
+
+func TestSecretsThatTheServerQuotesAreNotShown(t *testing.T) {
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		http.Error(w, fmt.Sprintf("no such key: %s, %s", r.Header.Get("Authorization"), r.Header.Get("X-Key")), http.StatusUnauthorized)
+	}))
+	defer server.Close()
+	t.Setenv("OPENAI_API_KEY", "s3cret-key")
+	dir := t.TempDir()
+	argv := []string{"--model", "m", "--base-url", server.URL, "--header", "X-Key=s3cret-value", "--num-prompts", "2", "--prompt-token-ids",
+		"--disable-tqdm", "--save-result", "--save-detailed", "--result-dir", dir, "--result-filename", "r.json", "-o", filepath.Join(dir, "r.jsonl")}
+	o, err := parseRun(argv)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var out bytes.Buffer
+	b := &bench{options: o, out: &out, talk: &out, patience: time.Minute}
+	err = b.run(t.Context())
+	shown := fmt.Sprint(err, out.String())
+	for _, name := range []string{"r.json", "r.jsonl"} {
+		text, err := os.ReadFile(filepath.Join(dir, name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		shown += string(text)
+	}
+	if strings.Contains(shown, "s3cret") || strings.Count(shown, "no such key: Bearer <redacted>, <redacted>") < 4 {
+		t.Errorf("shown: %s", shown)
 	}
 }
 
