@@ -1,10 +1,7 @@
 package metrics
 
 import (
-	"bufio"
 	"errors"
-	"fmt"
-	"io"
 	"math"
 	"slices"
 	"strconv"
@@ -21,24 +18,10 @@ var ErrNoBlock = errors.New(`no result block headed "` + blockHeads[0] + `"`)
 // rewrite their line make long ones.
 const maxTextLine = 16 << 20
 
-// ReadBlocks finds the result blocks in a text: of any vLLM from 0.4.0 on, of its
-// Rust client, with or without the spaces that pad their lines, quoted or fenced,
-// whole or in part. Numbers are as printed, so what a block lacks cannot be
-// computed; what ask wants of it is said to be missing.
-func ReadBlocks(r io.Reader, ask Ask) ([]*Summary, error) {
-	var b blockReader
-	lines := bufio.NewScanner(r)
-	lines.Buffer(nil, maxTextLine)
-	for lines.Scan() {
-		b.line(lines.Text())
-	}
-	if err := lines.Err(); err != nil {
-		return nil, fmt.Errorf("reading text: %w", err)
-	}
-	return b.summaries(ask)
-}
-
-// A blockReader is somewhere in a text.
+// A blockReader finds the result blocks in a text: of any vLLM from 0.4.0 on, of
+// its Rust client, with or without the spaces that pad their lines, quoted or
+// fenced, whole or in part. Numbers are as printed, so what a block lacks cannot be
+// computed; what is asked of it is said to be missing.
 type blockReader struct {
 	found []*Summary
 	open  *Summary // the block it is in, nil between blocks

@@ -3,19 +3,14 @@ package metrics
 import (
 	"cmp"
 	"fmt"
-	"io"
 	"maps"
 	"slices"
 	"time"
 )
 
-// ReadStream sums up each run of a record stream, in the order of their run
+// readStream sums up each run of a record stream, in the order of their run
 // lines. Shards of a run are merged on one clock. What is amiss with a run is
 // among its warnings, and what is amiss with the stream among those of the last.
-func ReadStream(r io.Reader, ask Ask) ([]*Summary, error) {
-	return readStream(NewStreamReader(r), ask)
-}
-
 func readStream(stream *StreamReader, ask Ask) ([]*Summary, error) {
 	runs := map[string]*run{}
 	for e, err := range stream.Entries() {

@@ -38,7 +38,7 @@ func TestInterleavedRunsComeApart(t *testing.T) {
 		"one after the other": append(bytes.Clone(a.Bytes()), b.Bytes()...),
 		"in turn":             interleave(a.Bytes(), b.Bytes()),
 	} {
-		sums, err := ReadStream(bytes.NewReader(data), Ask{})
+		sums, err := Read(bytes.NewReader(data), Ask{})
 		if err != nil || len(sums) != 2 {
 			t.Fatalf("%s: %d runs, %v", name, len(sums), err)
 		}
@@ -69,7 +69,7 @@ func TestShardsMergeOnOneClock(t *testing.T) {
 		c.Add(testRecord("r", 2*shard, 20)) // sent a second later than record 1
 	}
 	want := c.Summary(13.5)
-	sums, err := ReadStream(&cat, Ask{})
+	sums, err := Read(&cat, Ask{})
 	if err != nil || len(sums) != 1 {
 		t.Fatalf("%d runs, %v", len(sums), err)
 	}
@@ -85,7 +85,7 @@ func TestWithoutChunksITLComesFromTheHistogram(t *testing.T) {
 	sw := NewStreamWriter(&buf)
 	sw.NoChunks = true
 	want := writeRun(t, sw, testHeader("r"), testRecord("r", 0, 50), testRecord("r", 1, 60))
-	sums, err := ReadStream(bytes.NewReader(buf.Bytes()), Ask{})
+	sums, err := Read(bytes.NewReader(buf.Bytes()), Ask{})
 	if err != nil || len(sums) != 1 {
 		t.Fatalf("%d runs, %v", len(sums), err)
 	}
@@ -101,7 +101,7 @@ func TestWithoutChunksITLComesFromTheHistogram(t *testing.T) {
 	}
 
 	cut := buf.Bytes()[:bytes.LastIndexByte(buf.Bytes()[:buf.Len()-1], '\n')+1]
-	sums, err = ReadStream(bytes.NewReader(cut), Ask{})
+	sums, err = Read(bytes.NewReader(cut), Ask{})
 	if err != nil || !math.IsNaN(sums[0].ITL.Mean()) {
 		t.Errorf("without an end: ITL mean %v, %v", sums[0].ITL.Mean(), err)
 	}
@@ -117,7 +117,7 @@ func TestCutStreamIsReadAndSaysSo(t *testing.T) {
 	if sr.Skipped != 1 || sr.Damaged != 1 {
 		t.Errorf("%d skipped, %d damaged", sr.Skipped, sr.Damaged)
 	}
-	sums, err := ReadStream(bytes.NewReader(torn), Ask{})
+	sums, err := Read(bytes.NewReader(torn), Ask{})
 	if err != nil || len(sums) != 1 {
 		t.Fatalf("%d runs, %v", len(sums), err)
 	}
@@ -172,7 +172,7 @@ func TestWhatAStreamLostOrRepeatsIsSaid(t *testing.T) {
 		"with a line between": {slices.Insert(slices.Clone(lines), 1, foreign), 4, []string{"passed over 1 line of other programs in the stream"}},
 		"another end":         {append(slices.Clone(lines), recorded(t, 3)[4:]...), 4, []string{"run r has run or end lines that differ: the first of each stands"}},
 	} {
-		sums, err := ReadStream(bytes.NewReader(slices.Concat(c.lines...)), Ask{})
+		sums, err := Read(bytes.NewReader(slices.Concat(c.lines...)), Ask{})
 		if err != nil || len(sums) != 1 {
 			t.Fatalf("%s: %d runs, %v", name, len(sums), err)
 		}
@@ -194,14 +194,14 @@ func TestMissingShardsAreCounted(t *testing.T) {
 	h := testHeader("r")
 	h.Shards = 2
 	writeRun(t, NewStreamWriter(&buf), h, testRecord("r", 0, 5))
-	sums, err := ReadStream(&buf, Ask{})
+	sums, err := Read(&buf, Ask{})
 	if err != nil || len(sums) != 1 || !slices.Equal(sums[0].Warnings, []string{"run r lacks 1 of its 2 shards"}) {
 		t.Errorf("%v, %v", sums, err)
 	}
 }
 
 func TestARunWithoutARunLineClaimsNoConfiguration(t *testing.T) {
-	sums, err := ReadStream(bytes.NewReader(slices.Concat(recorded(t, 2)[1:]...)), Ask{})
+	sums, err := Read(bytes.NewReader(slices.Concat(recorded(t, 2)[1:]...)), Ask{})
 	if err != nil || len(sums) != 1 {
 		t.Fatalf("%d runs, %v", len(sums), err)
 	}
@@ -228,7 +228,7 @@ func TestAStreamKeepsTheRisesBeforeTheEnd(t *testing.T) {
 	if err := sw.End(s); err != nil {
 		t.Fatal(err)
 	}
-	sums, err := ReadStream(&buf, Ask{})
+	sums, err := Read(&buf, Ask{})
 	if err != nil || len(sums) != 1 || len(sums[0].RateChanges) != 3 || len(sums[0].Reached()) != 3 {
 		t.Errorf("%+v, %v", sums, err)
 	}

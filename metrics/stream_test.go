@@ -160,7 +160,7 @@ func TestUnknownKindsAreSkippedAndVersionsRefused(t *testing.T) {
 	if len(entries) != 0 || sr.Skipped != 0 || sr.Damaged != 0 {
 		t.Errorf("unknown kind: %v", entries)
 	}
-	_, err := ReadStream(strings.NewReader(`{"v":2,"k":"req","run":"r"}`), Ask{})
+	_, err := Read(strings.NewReader(`{"v":2,"k":"req","run":"r"}`), Ask{})
 	if err == nil || !strings.Contains(err.Error(), "version 2") {
 		t.Errorf("unknown version: %v", err)
 	}
@@ -183,7 +183,7 @@ func FuzzReadStream(f *testing.F) {
 		f.Add(buf.Bytes())
 	}
 	f.Fuzz(func(t *testing.T, data []byte) {
-		sums, err := ReadStream(bytes.NewReader(data), Ask{})
+		sums, err := Read(bytes.NewReader(data), Ask{})
 		if err != nil {
 			return
 		}
