@@ -1,0 +1,72 @@
+package metrics
+
+import (
+	"cmp"
+	"time"
+)
+
+// Evidence is what a load generator noticed of itself and of the server's
+// neighbourhood while it measured, beside the Records: what a verdict on their
+// numbers rests on. Zero in a field means that nothing was noticed, or that
+// nobody looked.
+type Evidence struct {
+	Cores      int           `json:"cores,omitempty"`       // that the process may use at once
+	Watched    time.Duration `json:"watched,omitempty"`     // how long it was watched
+	CPU        time.Duration `json:"cpu,omitempty"`         // that it used in that time
+	BusiestCPU float64       `json:"busiest_cpu,omitempty"` // share of its cores that it used in its busiest second, 0 to 1
+	StolenCPU  float64       `json:"stolen_cpu,omitempty"`  // share of the machine's CPU time that a hypervisor kept back, 0 to 1
+
+	Stalls       int           `json:"stalls,omitempty"`        // times that the whole process stood still
+	Stalled      time.Duration `json:"stalled,omitempty"`       // together
+	LongestStall time.Duration `json:"longest_stall,omitempty"` // of them
+	GCs          int           `json:"gcs,omitempty"`           // garbage collections
+	GCPaused     time.Duration `json:"gc_paused,omitempty"`     // pauses for them, together
+	LongestGC    time.Duration `json:"longest_gc,omitempty"`    // longest single pause
+	ClockStep    time.Duration `json:"clock_step,omitempty"`    // by how much the wall clock was set
+
+	KernelStamps int64 `json:"kernel_stamps,omitempty"` // chunks whose arrival the kernel stamped
+	UserStamps   int64 `json:"user_stamps,omitempty"`   // chunks that were stamped once they had been read
+	SharedReads  int64 `json:"shared_reads,omitempty"`  // chunks that came in one read with an earlier one
+
+	Opened     int64  `json:"opened,omitempty"`     // connections opened, those opened beforehand not counted
+	Warmed     int64  `json:"warmed,omitempty"`     // connections opened beforehand
+	Closed     int64  `json:"closed,omitempty"`     // replies after which the server closed the connection
+	Exhausted  int64  `json:"exhausted,omitempty"`  // connections that could not be opened for want of descriptors or ports
+	Exhaustion string `json:"exhaustion,omitempty"` // the first such error
+	Protocol   string `json:"protocol,omitempty"`   // of the replies, as HTTP/1.1
+	Proxy      string `json:"proxy,omitempty"`      // host of the proxy between, if requests go through one
+
+	PrefixQueries int64 `json:"prefix_queries,omitempty"` // prompt tokens that the server looked up in its prefix cache
+	PrefixHits    int64 `json:"prefix_hits,omitempty"`    // of them, those it found there
+}
+
+// add takes the evidence of another shard to e. The shards ran side by side.
+func (e *Evidence) add(other *Evidence) {
+	e.Cores += other.Cores
+	e.Watched = max(e.Watched, other.Watched)
+	e.CPU += other.CPU
+	e.BusiestCPU = max(e.BusiestCPU, other.BusiestCPU)
+	e.StolenCPU = max(e.StolenCPU, other.StolenCPU)
+	e.Stalls += other.Stalls
+	e.Stalled = max(e.Stalled, other.Stalled)
+	e.LongestStall = max(e.LongestStall, other.LongestStall)
+	e.GCs += other.GCs
+	e.GCPaused = max(e.GCPaused, other.GCPaused)
+	e.LongestGC = max(e.LongestGC, other.LongestGC)
+	if other.ClockStep.Abs() > e.ClockStep.Abs() {
+		e.ClockStep = other.ClockStep
+	}
+	e.KernelStamps += other.KernelStamps
+	e.UserStamps += other.UserStamps
+	e.SharedReads += other.SharedReads
+	e.Opened += other.Opened
+	e.Warmed += other.Warmed
+	e.Closed += other.Closed
+	e.Exhausted += other.Exhausted
+	e.Exhaustion = cmp.Or(e.Exhaustion, other.Exhaustion)
+	e.Protocol = cmp.Or(e.Protocol, other.Protocol)
+	e.Proxy = cmp.Or(e.Proxy, other.Proxy)
+	// Each shard saw the whole server's counters: one shard's are enough.
+	e.PrefixQueries = max(e.PrefixQueries, other.PrefixQueries)
+	e.PrefixHits = max(e.PrefixHits, other.PrefixHits)
+}
