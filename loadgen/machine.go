@@ -1,0 +1,60 @@
+package loadgen
+
+import (
+	"bufio"
+	"io"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// MachineCPU is the time that all CPUs of the machine together spent, since it
+// started. It is zero where the system does not tell.
+type MachineCPU struct {
+	Total  time.Duration // of all CPUs
+	Idle   time.Duration // of it, time without work, waiting for disks included
+	Stolen time.Duration // of it, time that a hypervisor gave to other machines
+}
+
+// Busy is the time spent on work of any process.
+func (m MachineCPU) Busy() time.Duration { return m.Total - m.Idle - m.Stolen }
+
+// Sub is what was spent between an earlier reading and m.
+func (m MachineCPU) Sub(earlier MachineCPU) MachineCPU {
+	return MachineCPU{m.Total - earlier.Total, m.Idle - earlier.Idle, m.Stolen - earlier.Stolen}
+}
+
+// StolenShare is the part of Total that was stolen, 0 to 1.
+func (m MachineCPU) StolenShare() float64 {
+	if m.Total <= 0 {
+		return 0
+	}
+	return float64(m.Stolen) / float64(m.Total)
+}
+
+// parseMachineCPU reads the first line of Linux's /proc/stat: user, nice,
+// system, idle, iowait, irq, softirq and steal, in hundredths of a second. What
+// guests used is part of user.
+func parseMachineCPU(r io.Reader) MachineCPU {
+	line, _ := bufio.NewReader(r).ReadString('\n')
+	fields := strings.Fields(line)
+	var m MachineCPU
+	if len(fields) < 9 || fields[0] != "cpu" {
+		return m
+	}
+	for i, field := range fields[1:9] {
+		ticks, err := strconv.ParseInt(field, 10, 64)
+		if err != nil {
+			return MachineCPU{}
+		}
+		spent := time.Duration(ticks) * (time.Second / 100)
+		m.Total += spent
+		switch i {
+		case 3, 4:
+			m.Idle += spent
+		case 7:
+			m.Stolen += spent
+		}
+	}
+	return m
+}

@@ -1,0 +1,79 @@
+package loadgen
+
+import (
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/servebench/servebench/metrics"
+)
+
+func TestAStandstillIsABeatThatComesTooLate(t *testing.T) {
+	start := time.Now()
+	s := standstill{last: start}
+	for _, at := range []time.Duration{
+		10, 20, // on time
+		49,  // 19 ms late: a busy scheduler
+		80,  // 21 ms late
+		210, // 120 ms late
+		220,
+	} {
+		s.beat(start.Add(at * time.Millisecond))
+	}
+	if s.times != 2 || s.total != 141*time.Millisecond || s.longest != 120*time.Millisecond {
+		t.Errorf("%d times, %v, longest %v; want 2, 141ms, 120ms", s.times, s.total, s.longest)
+	}
+}
+
+func TestAPulseOfAQuietProcessNoticesNothing(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := StartPulse()
+		time.Sleep(2500 * time.Millisecond)
+		var e metrics.Evidence
+		p.Stop(&e)
+		if e.Watched != 2500*time.Millisecond || e.Cores < 1 {
+			t.Errorf("watched %v on %d cores", e.Watched, e.Cores)
+		}
+		if e.Stalls != 0 || e.Stalled != 0 || e.LongestStall != 0 || e.ClockStep != 0 {
+			t.Errorf("in fake time there are no stalls and no steps: %+v", e)
+		}
+	})
+}
+
+func TestAPulseCountsCPUAndCollections(t *testing.T) {
+	p := StartPulse()
+	var kept [][]byte
+	for before := processCPU(); before != 0 && processCPU() < before+20*time.Millisecond; {
+		kept = append(kept[:len(kept)%64], make([]byte, 1<<20))
+	}
+	var e metrics.Evidence
+	p.Stop(&e)
+	if processCPU() == 0 {
+		t.Skip("this system does not tell a process's CPU time")
+	}
+	if e.CPU < 20*time.Millisecond || e.BusiestCPU <= 0 {
+		t.Errorf("CPU %v, busiest share %v", e.CPU, e.BusiestCPU)
+	}
+	if e.GCs < 1 || e.GCPaused <= 0 || e.LongestGC <= 0 || e.LongestGC > e.GCPaused {
+		t.Errorf("%d collections, %v, longest %v", e.GCs, e.GCPaused, e.LongestGC)
+	}
+}
+
+func TestProcStatIsReadAsTheKernelWritesIt(t *testing.T) {
+	const text = "cpu  4705 150 1120 16250 520 30 45 700 120 10\ncpu0 1 2 3 4 5 6 7 8 9 10\n"
+	m := parseMachineCPU(strings.NewReader(text))
+	want := MachineCPU{Total: 235200 * time.Millisecond, Idle: 167700 * time.Millisecond, Stolen: 7 * time.Second}
+	if m != want || m.Busy() != 60500*time.Millisecond {
+		t.Errorf("got %+v, busy %v; want %+v", m, m.Busy(), want)
+	}
+	later := MachineCPU{Total: want.Total + 10*time.Second, Idle: want.Idle, Stolen: want.Stolen + time.Second}
+	if share := later.Sub(m).StolenShare(); share != 0.1 {
+		t.Errorf("stolen share %v, want 0.1", share)
+	}
+	for _, text := range []string{"", "cpu 1 2\n", "intr 5 1 2 3 4 5 6 7 8 9\n", "cpu a b c d e f g h\n"} {
+		if m := parseMachineCPU(strings.NewReader(text)); m != (MachineCPU{}) {
+			t.Errorf("%q gave %+v", text, m)
+		}
+	}
+}
