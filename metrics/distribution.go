@@ -51,6 +51,16 @@ func newQuote() *quote {
 	return &quote{mean: nan, median: nan, std: nan, percentiles: map[float64]float64{}, last: nan, empty: nan}
 }
 
+// FromHistogram is the Distribution of values of which only a histogram is
+// left, in nanoseconds. It is empty for nil, and h stays the caller's.
+func FromHistogram(h *hdrhistogram.Histogram) Distribution {
+	var d Distribution
+	if h != nil && h.TotalCount() > 0 {
+		d.adopt(h)
+	}
+	return d
+}
+
 // Add takes one value, in seconds. The histogram covers 0 to 8 h; a value
 // outside is counted there at the nearest end.
 func (d *Distribution) Add(seconds float64) {

@@ -38,6 +38,14 @@ type Evidence struct {
 
 	PrefixQueries int64 `json:"prefix_queries,omitempty"` // prompt tokens that the server looked up in its prefix cache
 	PrefixHits    int64 `json:"prefix_hits,omitempty"`    // of them, those it found there
+
+	Vouched *Vouched `json:"vouched,omitempty"` // what a selftest of this machine found, nil without one
+}
+
+// Vouched is the load up to which a selftest found a machine's numbers right.
+type Vouched struct {
+	Streams  int           `json:"streams"`   // at once
+	ErrorP99 time.Duration `json:"error_p99"` // of an arrival's stamp, at that load
 }
 
 // add takes the evidence of another shard to e. The shards ran side by side.
@@ -69,4 +77,14 @@ func (e *Evidence) add(other *Evidence) {
 	// Each shard saw the whole server's counters: one shard's are enough.
 	e.PrefixQueries = max(e.PrefixQueries, other.PrefixQueries)
 	e.PrefixHits = max(e.PrefixHits, other.PrefixHits)
+	e.Vouched = e.Vouched.beside(other.Vouched)
+}
+
+// beside is what two machines that share the load vouch for; nothing when one
+// of them does not.
+func (v *Vouched) beside(other *Vouched) *Vouched {
+	if v == nil || other == nil {
+		return nil
+	}
+	return &Vouched{Streams: v.Streams + other.Streams, ErrorP99: max(v.ErrorP99, other.ErrorP99)}
 }

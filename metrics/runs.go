@@ -203,6 +203,7 @@ func (s *Summary) include(e *End) {
 		return
 	}
 	s.Interrupted = s.Interrupted || e.Interrupted
+	s.addEvidence(e.Evidence)
 	// The server's counters are of all shards' traffic: one shard's are enough.
 	s.SpecDecode = cmp.Or(s.SpecDecode, e.SpecDecode)
 	s.Diffusion = cmp.Or(s.Diffusion, e.Diffusion)
@@ -212,6 +213,18 @@ func (s *Summary) include(e *End) {
 		if !slices.Contains(s.Warnings, w) {
 			s.Warnings = append(s.Warnings, w)
 		}
+	}
+}
+
+// addEvidence takes the evidence of another shard to that of those before.
+func (s *Summary) addEvidence(e *Evidence) {
+	switch {
+	case e == nil:
+	case s.Evidence == nil:
+		whole := *e
+		s.Evidence = &whole
+	default:
+		s.Evidence.add(e)
 	}
 }
 

@@ -61,8 +61,9 @@ type End struct {
 	Probes      *Probes      `json:"probes,omitempty"`
 	RateChanges []RateChange `json:"rate_changes,omitempty"`
 	Warnings    []string     `json:"warnings,omitempty"`
+	Evidence    *Evidence    `json:"evidence,omitempty"` // nil in streams that older programs wrote
 
-	// Histograms are those of the metrics, and of lag, in nanoseconds: HDR, V2
+	// Histograms are those of the metrics, of lag and of age, in nanoseconds: HDR, V2
 	// compressed, base64.
 	Histograms map[string]string `json:"histograms,omitempty"`
 }
@@ -75,7 +76,7 @@ func (s *Summary) end() (*End, error) {
 	e := &End{
 		Seconds: s.Seconds, Completed: s.Completed, Failed: s.Failed, Interrupted: s.Interrupted,
 		SpecDecode: s.SpecDecode, Diffusion: s.Diffusion, Probes: s.Probes,
-		RateChanges: s.Reached(), Warnings: s.Warnings, Histograms: map[string]string{},
+		RateChanges: s.Reached(), Warnings: s.Warnings, Evidence: s.Evidence, Histograms: map[string]string{},
 	}
 	kept := append([]Metric{{lagHistogram, func(s *Summary) *Distribution { return &s.Lag }}}, Metrics...)
 	for _, m := range kept {

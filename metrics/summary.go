@@ -37,6 +37,11 @@ type Summary struct {
 	Errors      map[string]int // failed requests by message
 	FirstErrors []string       // messages of the first failed requests in dataset order, ten at most
 
+	Truth    *Truth       // what the numbers above leave out; nil unless Records were summed up
+	Evidence *Evidence    // what the load generator noticed; nil when nobody looked
+	Age      Distribution // how long each chunk's bytes lay unread in the socket; a histogram alone
+	Trust    *Trust       // the verdict; nil before Judge
+
 	SpecDecode  *SpecDecode
 	Diffusion   *Diffusion
 	Probes      *Probes

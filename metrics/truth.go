@@ -1,0 +1,77 @@
+package metrics
+
+import "time"
+
+// Truth is what the definitions of a Summary's own numbers leave out. Latencies
+// are of completed requests and counts of measured ones; a number that is not
+// known is 0, and its Distribution empty.
+type Truth struct {
+	Tokens ChunkTokens  // how tokens came in chunks
+	ITL    Distribution // per token: the gap before a chunk of n tokens is n values of gap/n; a histogram alone
+
+	ContentTTFT   Distribution // from Sent to the first chunk with content
+	WrittenTTFT   Distribution // from the request written to the first chunk: without connecting
+	ScheduledTTFT Distribution // from Due to the first chunk: queue and lag are inside
+	ScheduledE2EL Distribution // from Due to the last chunk
+	Connecting    Connecting
+
+	PeakTokens      int           // most output tokens in any one second
+	PeakStep        time.Duration // at whose multiples those seconds begin
+	PeakConcurrency int           // most requests in flight at one instant
+	MeanConcurrency float64       // requests in flight, over the run's duration
+
+	Ramp Ramp // how the load began, where all requests are due at once
+	Held Held // places held after the last chunk
+	Pace Pace // achieved against asked, where requests were due one after the other
+}
+
+// ChunkTokens says how the output tokens of completed requests came in chunks.
+type ChunkTokens struct {
+	Known   int   `json:"known"`             // requests whose tokens are known chunk by chunk
+	Bundled int   `json:"bundled,omitempty"` // others, with more tokens than chunks
+	Fewer   int   `json:"fewer,omitempty"`   // others, with fewer: no usage came, or chunks carried nothing
+	Chunks  int64 `json:"chunks"`            // that carried tokens, of the known and the bundled
+	Tokens  int64 `json:"tokens"`            // in them
+	Largest int   `json:"largest,omitempty"` // most tokens in one chunk, of the known
+}
+
+// Connecting says how many completed requests opened a connection within their
+// TTFT, and how long the parts of that took.
+type Connecting struct {
+	Requests, Of      int           // that did, of all completed
+	DNS, Connect, TLS time.Duration // together
+}
+
+// Ramp is the burst that opens a run whose requests are all due at once.
+type Ramp struct {
+	Requests int           // that waited for no slot
+	Took     time.Duration // until the last of them was sent
+}
+
+// Held is how long completed requests held their place after their last chunk:
+// what Little's law leaves between the requests in flight and throughput × E2EL.
+type Held struct {
+	Mean  time.Duration // a request
+	Share float64       // of E2EL
+}
+
+// Pace compares the time over which requests were sent with that over which they
+// were due.
+type Pace struct {
+	Requests   int
+	Due, Sent  time.Duration // from the first to the last
+	Queue, Lag time.Duration // of all of them together: what delayed them
+}
+
+// Asked is the rate that was asked for in requests a second, 0 when there is none.
+func (p Pace) Asked() float64 { return perSecond(p.Requests-1, p.Due) }
+
+// Achieved is the rate that came about in requests a second.
+func (p Pace) Achieved() float64 { return perSecond(p.Requests-1, p.Sent) }
+
+func perSecond(n int, d time.Duration) float64 {
+	if n <= 0 || d <= 0 {
+		return 0
+	}
+	return float64(n) / d.Seconds()
+}
