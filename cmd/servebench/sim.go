@@ -75,6 +75,7 @@ func (o *simOptions) bind(f *pflag.FlagSet) {
 	f.DurationVar(&o.Cost.PerPromptToken, "step-per-prompt-token", usual.PerPromptToken, "more time for each prompt token prefilled in it")
 	f.Float64Var(&o.Jitter, "jitter", 0.02, "spread of step times: standard deviation of their logarithm")
 
+	f.BoolVar(&o.PrefixCaching, "enable-prefix-caching", false, "prefill what prompts have in common once; POST /reset_prefix_cache forgets it")
 	f.IntVar(&o.Speculative.Tokens, "num-speculative-tokens", 0, "tokens drafted in a decoding step; 0 for no speculation")
 	f.Float64Var(&o.Speculative.Acceptance, "speculative-acceptance", 0.7, "chance of a draft token to be accepted after those before it")
 	f.StringVar(&o.Lead.Field, "lead", "", "what chat answers begin with: reasoning_content, reasoning or tool_calls")

@@ -18,6 +18,8 @@ type scheduler struct {
 	seqs    int         // running at most
 	budget  int         // tokens in a step
 	decode  int         // tokens that one decoding request takes of the budget
+
+	prefixes *prefixCache // nil without prefix caching
 }
 
 // compose marks in the running sequences what the next step does with each, and
@@ -43,12 +45,20 @@ func (s *scheduler) compose() (b batch, admitted []*sequence) {
 	}
 	n := 0
 	for n < len(s.waiting) && len(s.running) < s.seqs && left > 0 {
+		s.spare(s.waiting[n])
 		prefill(s.waiting[n])
 		s.running = append(s.running, s.waiting[n])
 		n++
 	}
 	s.waiting = slices.Delete(s.waiting, 0, n)
 	return b, s.running[len(s.running)-n:]
+}
+
+// spare takes off a prompt that is about to be prefilled what the cache holds of it.
+func (s *scheduler) spare(seq *sequence) {
+	if s.prefixes != nil {
+		seq.unfilled -= s.prefixes.lookUp(seq.blocks, seq.prompt)
+	}
 }
 
 // drop removes sequences, wherever they are, and returns how many of them were

@@ -40,6 +40,9 @@ func startEngine(cfg *Config, st *stats) *engine {
 		done:      make(chan struct{}),
 		wake:      make(chan struct{}, 1),
 	}
+	if cfg.PrefixCaching {
+		e.prefixes = newPrefixCache()
+	}
 	go e.run()
 	return e
 }
@@ -217,6 +220,9 @@ func (e *engine) produce(seq *sequence) int {
 	case seq.chunk > 0:
 		if seq.unfilled -= seq.chunk; seq.unfilled == 0 {
 			n = 1
+			if e.prefixes != nil {
+				e.prefixes.keep(seq.blocks)
+			}
 		}
 	}
 	n = min(n, seq.want-seq.out)

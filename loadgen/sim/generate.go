@@ -32,6 +32,9 @@ func (s *Server) generate(w http.ResponseWriter, r *http.Request, chat bool) {
 	if s.cfg.Speculative.Tokens > 0 {
 		seq.drafts = rand.New(rand.NewPCG(s.cfg.Seed, a.text.rand.Uint64()))
 	}
+	if s.cfg.PrefixCaching {
+		seq.blocks = blockHashes(q.prompt)
+	}
 	if !s.engine.submit(seq) {
 		newProblem(http.StatusServiceUnavailable, "the server is closed").write(w)
 		return

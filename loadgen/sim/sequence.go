@@ -26,6 +26,7 @@ type sequence struct {
 	want   int        // output tokens it will have, unless aborted
 	finish string     // why it ends then
 	drafts *rand.Rand // decides which draft tokens are accepted; nil without speculation
+	blocks []uint64   // of the prompt; nil without prefix caching
 
 	arrived, admitted, first, last time.Time
 	unfilled                       int  // prompt tokens not prefilled yet

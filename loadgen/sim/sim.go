@@ -42,6 +42,8 @@ type Config struct {
 	MaxModelLen         int // prompt and output tokens of a request at most; 32768
 	MeanOutputLen       int // mean output length where nothing else ends it; 128
 
+	PrefixCaching bool // prompts that begin alike are prefilled once, in blocks of 16 tokens
+
 	Speculative Speculative // decode several tokens a step; off when zero
 	Lead        Lead        // what chat output begins with; plain content when zero
 	Faults      Faults      // how to misbehave; not at all when zero
@@ -111,6 +113,7 @@ func New(cfg Config) (*Server, error) {
 	s.mux.HandleFunc("GET /health", s.health)
 	s.mux.HandleFunc("GET /version", s.version)
 	s.mux.HandleFunc("GET /metrics", s.metrics)
+	s.mux.HandleFunc("POST /reset_prefix_cache", s.resetPrefixCache)
 	return s, nil
 }
 

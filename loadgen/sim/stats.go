@@ -9,8 +9,8 @@ import (
 	"time"
 )
 
-// stats is what /metrics shows: what the engine really did. It has no KV cache,
-// so it shows none.
+// stats is what /metrics shows: what the engine really did. It has no KV cache
+// beside that of prefixes, so it shows none.
 type stats struct {
 	labels string
 	spec   Speculative
@@ -119,7 +119,8 @@ func (s *stats) finished(seq *sequence) {
 	s.outputSize.observe(float64(seq.out))
 }
 
-func (s *stats) text() string {
+// text is the exposition; prefixes is nil without prefix caching.
+func (s *stats) text(prefixes *prefixCache) string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	x := &exposition{labels: s.labels}
@@ -136,6 +137,11 @@ func (s *stats) text() string {
 	}
 	if s.spec.Tokens > 0 {
 		s.speculation(x)
+	}
+	if prefixes != nil {
+		queries, hits := prefixes.counts()
+		x.metric("vllm:prefix_cache_queries_total", "Number of prompt tokens looked up in the prefix cache.", "counter", float64(queries))
+		x.metric("vllm:prefix_cache_hits_total", "Number of prompt tokens found in the prefix cache.", "counter", float64(hits))
 	}
 	return x.String()
 }
@@ -154,5 +160,5 @@ func (s *stats) speculation(x *exposition) {
 // metrics answers GET /metrics.
 func (s *Server) metrics(w http.ResponseWriter, _ *http.Request) {
 	w.Header().Set("Content-Type", "text/plain; version=0.0.4; charset=utf-8")
-	io.WriteString(w, s.stats.text())
+	io.WriteString(w, s.stats.text(s.engine.prefixes))
 }
