@@ -9,13 +9,15 @@ import (
 )
 
 // A Body makes the bodies of requests byte for byte as vLLM's client does: with
-// its keys in its order, in the spelling of Python's json.dumps.
+// its keys in its order, in the spelling of Python's json.dumps. UsageAlways is
+// no wish of that client's.
 type Body struct {
-	Model     string // as the API names it
-	Chat      bool   // for chat completions, else completions
-	IgnoreEOS bool
-	Logprobs  *int          // for completions; nil is sent as null
-	Extra     pyjson.Object // set over everything else; a key that is there already keeps its place
+	Model       string // as the API names it
+	Chat        bool   // for chat completions, else completions
+	IgnoreEOS   bool
+	Logprobs    *int          // for completions; nil is sent as null
+	UsageAlways bool          // ask for continuous usage statistics, those of every chunk
+	Extra       pyjson.Object // set over everything else; a key that is there already keeps its place
 }
 
 // Encode makes the body that sends turn.
@@ -28,9 +30,13 @@ func (b *Body) Encode(turn *dataset.Turn) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
+	usage := pyjson.Object{{Key: "include_usage", Value: true}}
+	if b.UsageAlways {
+		usage = append(usage, pyjson.Member{Key: "continuous_usage_stats", Value: true})
+	}
 	object = append(object,
 		pyjson.Member{Key: "stream", Value: true},
-		pyjson.Member{Key: "stream_options", Value: pyjson.Object{{Key: "include_usage", Value: true}}})
+		pyjson.Member{Key: "stream_options", Value: usage})
 	if b.IgnoreEOS {
 		object = append(object, pyjson.Member{Key: "ignore_eos", Value: true})
 	}

@@ -205,3 +205,14 @@ func BenchmarkBody(b *testing.B) {
 		}
 	}
 }
+
+func TestContinuousUsageIsAskedForOnRequest(t *testing.T) {
+	for _, chat := range []bool{false, true} {
+		body := Body{Model: "m", Chat: chat, UsageAlways: true}
+		text, err := body.Encode(&dataset.Turn{Prompt: "Hi", OutputLen: 1})
+		const want = `"stream": true, "stream_options": {"include_usage": true, "continuous_usage_stats": true}`
+		if err != nil || !strings.Contains(string(text), want) {
+			t.Errorf("%s, %v", text, err)
+		}
+	}
+}

@@ -25,8 +25,11 @@ type Run struct {
 	// metrics.Cancelled. Zero cuts at once.
 	Drain time.Duration
 
-	// Started, if set, is called when the clock starts: the first bodies are
-	// encoded by then and nothing has been sent.
+	// Ready, if set, is called once the first bodies are encoded, and the
+	// clock starts when it returns. An error means that the run cannot begin.
+	Ready func(ctx context.Context) error
+
+	// Started, if set, is called when the clock starts. Nothing has been sent.
 	Started func(epoch time.Time)
 
 	// Live, if set, is kept up to date while the run goes on.
@@ -44,6 +47,9 @@ func (r *Run) Records(ctx context.Context) iter.Seq2[*metrics.Record, error] {
 		defer stop()
 		group, going := errgroup.WithContext(ctx)
 		queues, err := r.prime(going, group)
+		if err == nil && r.Ready != nil && going.Err() == nil {
+			err = r.Ready(going)
+		}
 		if err != nil || going.Err() != nil {
 			stop()
 			group.Wait()

@@ -423,3 +423,51 @@ func TestConversationsBringTheirOwnTimes(t *testing.T) {
 		}
 	})
 }
+
+func TestReadyComesBetweenTheFirstBodyAndTheClock(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		encoded, began := false, time.Now()
+		r := oneLoad(Load{Source: prompts(3), Target: Target{
+			Send: answer(time.Second, 0, 1),
+			Encode: func(c *dataset.Conversation, turn int) (*Request, error) {
+				encoded = true
+				return encodeID(c, turn)
+			},
+		}})
+		r.Ready = func(context.Context) error {
+			if !encoded {
+				t.Error("nothing was encoded yet")
+			}
+			time.Sleep(time.Minute) // counts for no request
+			return nil
+		}
+		r.Started = func(epoch time.Time) {
+			if took := epoch.Sub(began); took != time.Minute {
+				t.Errorf("the clock started after %v, want 1m", took)
+			}
+		}
+		for _, rec := range collect(t, r) {
+			if rec.Sent != 0 || rec.TTFT() != time.Second {
+				t.Errorf("sent at %v, TTFT %v", rec.Sent, rec.TTFT())
+			}
+		}
+	})
+}
+
+func TestARunThatIsNotReadyDoesNotBegin(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		wanted := errors.New("not ready")
+		r := oneLoad(Load{Source: prompts(1000), Target: Target{Send: answer(0, 0, 1)}})
+		r.Ready = func(context.Context) error { return wanted }
+		r.Started = func(time.Time) { t.Error("the clock started") }
+		n := 0
+		for rec, err := range r.Records(t.Context()) {
+			if n++; rec != nil || err != wanted {
+				t.Errorf("got %v, %v", rec, err)
+			}
+		}
+		if n != 1 {
+			t.Errorf("%d pairs, want the error alone", n)
+		}
+	})
+}
