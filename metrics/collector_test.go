@@ -213,6 +213,8 @@ vllm:spec_decode_num_accepted_tokens_per_pos_total{engine="0",position="2"} 500.
 vllm:diffusion_num_denoising_steps_total 50.0
 vllm:diffusion_num_canvas_positions_total 1600.0
 vllm:diffusion_num_committed_tokens_total 320.0
+vllm:prefix_cache_queries_total{engine="0"} 1.2e+03
+vllm:prefix_cache_hits_total{engine="0"} 96.0
 vllm:num_requests_running{engine="0"} nonsense
 `)
 	spec := before.SpecDecode(after)
@@ -225,6 +227,9 @@ vllm:num_requests_running{engine="0"} nonsense
 		CommittedTokens: 320, DenoisingSteps: 40, CanvasPositions: 1600}
 	if got := before.Diffusion(after, 10); !reflect.DeepEqual(got, want) {
 		t.Errorf("diffusion %+v, want %+v", got, want)
+	}
+	if after.PrefixQueries != 1200 || after.PrefixHits != 96 {
+		t.Errorf("%d of %d prompt tokens from the prefix cache, want 96 of 1200", after.PrefixHits, after.PrefixQueries)
 	}
 	if after.SpecDecode(after) != nil || after.Diffusion(after, 10) != nil {
 		t.Error("sections without any change")

@@ -10,13 +10,16 @@ import (
 	"strings"
 )
 
-// Counters are a server's totals of speculative and diffusion decoding, summed
-// over label sets. They count all of the server's traffic.
+// Counters are a server's totals of speculative and diffusion decoding and of
+// its prefix cache, summed over label sets. They count all of the server's
+// traffic.
 type Counters struct {
 	Drafts, DraftTokens, AcceptedTokens int64
 	AcceptedAt                          map[int]int64 // accepted tokens by position in the draft
 
 	DenoisingSteps, CanvasPositions, CommittedTokens int64
+
+	PrefixQueries, PrefixHits int64 // prompt tokens looked up in the prefix cache, and found
 }
 
 // SpecDecode is vLLM's section on speculative decoding.
@@ -81,6 +84,10 @@ func (c *Counters) addLine(line string) {
 		c.CanvasPositions += n
 	case "vllm:diffusion_num_committed_tokens_total":
 		c.CommittedTokens += n
+	case "vllm:prefix_cache_queries_total", "vllm:gpu_prefix_cache_queries_total":
+		c.PrefixQueries += n
+	case "vllm:prefix_cache_hits_total", "vllm:gpu_prefix_cache_hits_total":
+		c.PrefixHits += n
 	}
 }
 
