@@ -1,8 +1,10 @@
 package loadgen_test
 
 import (
+	"context"
 	"fmt"
 	"math"
+	"net"
 	"net/http"
 	"slices"
 	"sync"
@@ -27,8 +29,12 @@ type trial struct {
 	in, out  int
 	ratio    dataset.RangeRatio
 	arrivals loadgen.Arrivals
-	limit    int // concurrency
+	limit    int                 // concurrency
+	through  func(dialer) dialer // what lies between client and server; nil for nothing
 }
+
+// A dialer opens a connection.
+type dialer func(ctx context.Context, network, addr string) (net.Conn, error)
 
 // run gives the records in dataset order, what the server did by request id, and
 // how long it all took.
@@ -49,7 +55,11 @@ func (tr trial) run(t *testing.T) (records []*metrics.Record, traces map[string]
 	listener := pipe.Listen()
 	web := &http.Server{Handler: server}
 	go web.Serve(listener)
-	transport := loadgen.Connections{Limit: tr.limit, Dial: listener.Dial}.Transport()
+	dial := dialer(listener.Dial)
+	if tr.through != nil {
+		dial = tr.through(dial)
+	}
+	transport := loadgen.Connections{Limit: tr.limit, Dial: dial}.Transport()
 	defer func() {
 		transport.CloseIdleConnections()
 		web.Close()
