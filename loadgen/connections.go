@@ -2,9 +2,7 @@ package loadgen
 
 import (
 	"context"
-	"crypto/tls"
 	"net"
-	"net/http"
 	"time"
 )
 
@@ -24,41 +22,32 @@ type Connections struct {
 	Limit    int           // open at once to one host, as vLLM's client limits them to its concurrency; 0 means no limit
 	Timeout  time.Duration // for dialling, and for the TLS handshake after it; 0 means none
 	Insecure bool          // do not verify TLS certificates
+	HTTP2    bool          // speak HTTP/2: by ALPN over TLS, else with prior knowledge; all streams then share few connections
+	Socket   string        // path of a Unix socket that is dialled in place of the URL's address, and of any proxy
+	Tally    *Tally        // counts the connections opened; nil counts nothing
 
-	// Dial opens a connection. Nil means TCP.
+	// Dial opens a connection. Nil means TCP, or Socket.
 	Dial func(ctx context.Context, network, addr string) (net.Conn, error)
 }
 
-// Transport makes an HTTP/1.1 transport: a connection carries one stream at a
-// time and is kept for the next, however many there are. It asks for no
-// compression. As vLLM's client it honours HTTP_PROXY, HTTPS_PROXY and NO_PROXY,
-// though never for localhost. Warm-up and probes that use the same transport
-// share its connections, and its limit.
-func (c Connections) Transport() *http.Transport {
-	var protocols http.Protocols
-	protocols.SetHTTP1(true)
-	return &http.Transport{
-		Proxy:               http.ProxyFromEnvironment,
-		DialContext:         c.dial,
-		TLSClientConfig:     &tls.Config{InsecureSkipVerify: c.Insecure},
-		TLSHandshakeTimeout: c.Timeout,
-		MaxConnsPerHost:     c.Limit,
-		MaxIdleConnsPerHost: 1 << 20,
-		IdleConnTimeout:     idleTimeout,
-		DisableCompression:  true,
-		Protocols:           &protocols,
-	}
-}
-
-func (c Connections) dial(ctx context.Context, network, addr string) (net.Conn, error) {
+// open dials addr. The connection stamps what arrives.
+func (c *Connections) open(ctx context.Context, addr string) (*stampedConn, error) {
 	if c.Timeout > 0 {
 		var cancel context.CancelFunc
 		ctx, cancel = context.WithTimeout(ctx, c.Timeout)
 		defer cancel()
 	}
-	if c.Dial != nil {
-		return c.Dial(ctx, network, addr)
+	network, dial := "tcp", c.Dial
+	if dial == nil {
+		dial = new(net.Dialer).DialContext
 	}
-	var dialer net.Dialer
-	return dialer.DialContext(ctx, network, addr)
+	if c.Socket != "" {
+		network, addr = "unix", c.Socket
+	}
+	conn, err := dial(ctx, network, addr)
+	if err != nil {
+		c.Tally.refused(err)
+		return nil, err
+	}
+	return stamp(conn), nil
 }

@@ -41,6 +41,7 @@ type OpenAI struct {
 	Chat      bool              // it is a chat endpoint; see metrics.Record.E2EL
 	Transport http.RoundTripper // see Connections; nil means http.DefaultTransport
 	Timeouts  Timeouts
+	Tally     *Tally // counts what streams do; nil counts nothing
 
 	streams sync.Pool // for their buffers
 }
@@ -69,6 +70,7 @@ func (o *OpenAI) exchange(ctx context.Context, epoch time.Time, req *Request, re
 	}
 	defer reply.Body.Close()
 	rec.Status = reply.StatusCode
+	o.Tally.replied(reply)
 
 	s, _ := o.streams.Get().(*stream)
 	if s == nil {
@@ -76,7 +78,7 @@ func (o *OpenAI) exchange(ctx context.Context, epoch time.Time, req *Request, re
 	}
 	defer o.streams.Put(s)
 	s.begin(reply.Body, watch)
-	s.epoch, s.rec, s.chat = epoch, rec, o.Chat
+	s.epoch, s.rec, s.chat, s.tally = epoch, rec, o.Chat, o.Tally
 	defer s.end(req.KeepText)
 	if err := refusal(reply, &s.body); err != nil {
 		return err

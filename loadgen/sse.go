@@ -3,7 +3,6 @@ package loadgen
 import (
 	"bytes"
 	"errors"
-	"time"
 )
 
 const (
@@ -20,11 +19,10 @@ var errEventTooLong = errors.New("an event is longer than 64 MiB")
 
 // An event is one server-sent event.
 type event struct {
-	name  []byte    // of its event: line, empty when it had none
-	data  []byte    // its data lines, joined by line feeds
-	at    time.Time // arrival of the end of its last data line
-	read  int       // number of the network read that brought that
-	whole bool      // a blank line ended it, not the end of the stream
+	name    []byte // of its event: line, empty when it had none
+	data    []byte // its data lines, joined by line feeds
+	whole   bool   // a blank line ended it, not the end of the stream
+	arrival        // of the end of its last data line
 }
 
 // An eventReader takes a stream of server-sent events apart, as the WHATWG HTML
@@ -55,8 +53,7 @@ type eventReader struct {
 	lo, hi int
 	data   []byte
 
-	at   time.Time // arrival of the data line taken last
-	read int
+	arrival arrival // of the data line taken last
 }
 
 // reset makes r read src from its start. Buffers are kept.
@@ -94,7 +91,7 @@ func (r *eventReader) next() (event, error) {
 }
 
 func (r *eventReader) event(whole bool) event {
-	e := event{name: r.name, data: r.buf[r.lo:r.hi], at: r.at, read: r.read, whole: whole}
+	e := event{name: r.name, data: r.buf[r.lo:r.hi], whole: whole, arrival: r.arrival}
 	if r.joined {
 		e.data = r.data
 	}
@@ -115,7 +112,7 @@ func (r *eventReader) field(lo, hi int) {
 	case "event":
 		r.name = append(r.name[:0], value...)
 	case "data":
-		r.at, r.read = r.src.Arrival()
+		r.arrival = r.src.Arrival()
 		switch {
 		case !r.hasOne:
 			r.hasOne, r.lo, r.hi = true, hi-len(value), hi
@@ -189,7 +186,8 @@ func (r *eventReader) fill() {
 		r.pos, r.hasOne = r.end, false
 		return
 	}
-	if len(r.buf)-r.end < readSize {
+	// An empty buffer is filled from its start, whose memory is warm.
+	if r.start == r.end || len(r.buf)-r.end < readSize {
 		r.shift(r.start)
 	}
 	if len(r.buf)-r.end < readSize {

@@ -26,8 +26,8 @@ func (w *ticker) Read(p []byte) (int, error) {
 	return n, err
 }
 
-func (w *ticker) Arrival() (time.Time, int) {
-	return time.Time{}.Add(time.Duration(w.reads) * time.Second), w.reads
+func (w *ticker) Arrival() arrival {
+	return arrival{at: time.Time{}.Add(time.Duration(w.reads) * time.Second), read: w.reads}
 }
 
 // got is an event as a test compares it.

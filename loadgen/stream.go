@@ -33,6 +33,7 @@ type stream struct {
 	epoch time.Time
 	rec   *metrics.Record
 	chat  bool
+	tally *Tally
 
 	body   stampedBody
 	events eventReader
@@ -64,7 +65,7 @@ func (s *stream) end(keepText bool) {
 	if cap(s.events.buf)+cap(s.events.data)+cap(s.text)+cap(s.piece.scratch) > maxKept {
 		*s = stream{}
 	}
-	s.rec, s.body = nil, stampedBody{}
+	s.rec, s.tally, s.body = nil, nil, stampedBody{}
 }
 
 // chunksTo hands the answer's chunks to yield until it ends. The error is a
@@ -137,9 +138,11 @@ func (s *stream) count(at time.Time) {
 func (s *stream) chunk(e event) Chunk {
 	p := &s.piece
 	s.text = append(s.text, p.text...)
-	if s.chunks > 0 && e.read == s.chunkRead {
+	shared := s.chunks > 0 && e.read == s.chunkRead
+	if shared {
 		s.rec.SharedReads++
 	}
+	s.tally.chunk(e.arrival, shared)
 	s.chunks++
 	s.chunkRead = e.read
 	s.rec.Last = e.at.Sub(s.epoch)

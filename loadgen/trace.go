@@ -19,6 +19,7 @@ type trace struct {
 	replied          bool
 	wrote, firstByte time.Duration
 	conn             metrics.Conn
+	under            *stampedConn // that the request was given last, nil if it is not ours
 
 	dnsStart, connectStart, tlsStart time.Time
 }
@@ -26,7 +27,11 @@ type trace struct {
 func (t *trace) hooks() *httptrace.ClientTrace {
 	return &httptrace.ClientTrace{
 		GotConn: func(conn httptrace.GotConnInfo) {
-			t.note(func() { t.attempts++; t.conn.New = !conn.Reused })
+			under := stampedUnder(conn.Conn)
+			t.note(func() {
+				t.attempts++
+				t.under, t.conn.New = under, !conn.Reused && (under == nil || !under.warmed)
+			})
 		},
 		WroteRequest: func(wrote httptrace.WroteRequestInfo) {
 			if wrote.Err == nil {
