@@ -25,10 +25,12 @@ type bench struct {
 	results  *results
 	patience time.Duration // for a call that is not part of the load
 
-	server *loadgen.Server // for its small calls
-	served string          // the model's name in requests
-	config metrics.Config
-	target loadgen.Target
+	transport *loadgen.Transport
+	tally     *loadgen.Tally  // of what goes through transport
+	server    *loadgen.Server // for its small calls
+	served    string          // the model's name in requests
+	config    metrics.Config
+	target    loadgen.Target
 	*workload
 }
 
@@ -47,13 +49,17 @@ func (b *bench) measure(ctx context.Context) (*metrics.Summary, error) {
 	collector.KeepOutcomes = b.Results.SaveDetailed
 	live := new(loadgen.Live)
 	stopProgress := func() {}
-	before, counted := b.counters(ctx)
+	w := witness{tally: b.tally, counters: b.counters}
+	w.evidence.Proxy = b.transport.Proxy(b.Server.BaseURL)
+	w.look(ctx)
 	run := loadgen.Run{
 		Header: header,
 		Loads:  []loadgen.Load{{Target: b.target, Source: b.source, Schedule: schedule, Concurrency: b.config.MaxConcurrency}},
 		Drain:  b.Limits.Drain,
 		Live:   live,
+		Ready:  b.warm,
 		Started: func(epoch time.Time) {
+			w.begin()
 			header.Epoch = epoch
 			b.results.begin(header)
 			stopProgress = b.showProgress(live)
@@ -75,14 +81,12 @@ func (b *bench) measure(ctx context.Context) (*metrics.Summary, error) {
 		return nil, interrupted(ctx, cut)
 	}
 	seconds := time.Since(header.Epoch).Seconds()
+	w.end()
 	stopProgress()
 
 	s := collector.Summary(seconds)
 	s.Interrupted = ctx.Err() != nil || cut != nil
-	if after, ok := b.counters(context.WithoutCancel(ctx)); ok && counted {
-		s.SpecDecode = before.SpecDecode(after)
-		s.Diffusion = before.Diffusion(after, seconds)
-	}
+	w.testify(context.WithoutCancel(ctx), s)
 	if s.RateChanges, err = rateChanges(b.arrivals(), b.n, header.Epoch); err != nil {
 		return nil, err
 	}

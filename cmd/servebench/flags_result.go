@@ -42,6 +42,8 @@ func (f *form) resultFlags() []*flag {
 			help: "print the block as this version of vLLM does, from 0.4.0 on"},
 		{name: "disable-tqdm", args: none, set: switchTo(&r.NoProgress, true),
 			help: "show no progress"},
+		{name: "strict", args: none, ours: true, set: switchTo(&r.Strict, true),
+			help: "end with exit code 3 when the numbers are SUSPECT"},
 	}
 }
 

@@ -27,6 +27,8 @@ func (f *form) samplingFlags() []*flag {
 			help: "generate to the full output length; always on for the random dataset"},
 		{name: "extra-body", meta: "JSON", set: into(&f.extraBody, parseObject),
 			help: "members to set in every body, over all other flags; also as --extra-body.a.b VALUE"},
+		{name: "continuous-usage-stats", args: none, ours: true, set: switchTo(&s.UsageAlways, true),
+			help: "ask for the token count with every chunk: tells tokens from chunks, and makes chunks longer"},
 		{name: "use-beam-search", args: none, set: nothing,
 			help: "no effect, as in vllm bench serve"},
 	}

@@ -29,6 +29,8 @@ func (f *form) trafficFlags() []*flag {
 			help: "requests to send before the measured ones"},
 		{name: "ready-check-timeout-sec", meta: "SECONDS", fallback: "0", set: into(&f.readyCheck, parseInt),
 			help: "how long to wait for the server to answer; 0 does not check"},
+		{name: "warm-connections", args: none, ours: true, set: switchTo(&t.Warm, true),
+			help: "open the connections before the load begins, so that connecting is not inside TTFT"},
 	}
 }
 

@@ -22,8 +22,12 @@ import (
 const (
 	exitNo          = 1 // the answer is no: every request failed, nothing could be read
 	exitMisuse      = 2
+	exitNoVerdict   = 3 // the numbers cannot be believed
 	exitInterrupted = 130
 )
+
+// errSuspect is the end of a run under --strict.
+var errSuspect = errors.New("--strict: the numbers are SUSPECT")
 
 // version is the version of servebench, in User-Agent and in what it writes.
 const version = "0.1.0"

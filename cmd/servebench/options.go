@@ -71,8 +71,10 @@ type serverOptions struct {
 	Endpoint   string       // path, starting with a slash
 	Headers    []metrics.KV // later ones replaced earlier ones of the same name
 	Insecure   bool         // do not verify TLS certificates
-	Model      string       // empty: the first of GET /v1/models
-	ServedName string       // name in requests; empty: the model's
+	HTTP2      bool
+	Socket     string // path of a unix socket to connect to; empty for the URL's host
+	Model      string // empty: the first of GET /v1/models
+	ServedName string // name in requests; empty: the model's
 
 	APIKey  string  // from OPENAI_API_KEY
 	Secrets secrets // what must not be shown
@@ -89,6 +91,7 @@ type trafficOptions struct {
 	RampUp         *metrics.RampUp
 	Warmups        int           // requests before the measured ones
 	ReadyCheck     time.Duration // how long to wait for the server; 0 skips the check
+	Warm           bool          // open the connections before the clock starts
 }
 
 // workloadOptions say what is sent: they are shared with `servebench dataset`.
@@ -142,6 +145,7 @@ type samplingOptions struct {
 	IgnoreEOS   bool     // given, or implied by the random dataset
 	Logprobs    *int
 	ExtraBody   pyjson.Object // sampling flags, with --extra-body merged over them
+	UsageAlways bool          // ask for token counts in every chunk
 }
 
 // resultOptions say what is reported and where it goes.
@@ -162,6 +166,7 @@ type resultOptions struct {
 	Record      string         // full or requests
 	VLLMVersion report.Version // whose block is printed
 	NoProgress  bool
+	Strict      bool // a run that cannot be believed ends with exit code 3
 }
 
 // limitOptions are time limits; 0 means none.

@@ -71,14 +71,16 @@ const temperatureWarning = "WARNING: vllm bench serve no longer sets temperature
 
 // connect makes what requests are sent with. No connection is opened.
 func (b *bench) connect() {
-	transport := loadgen.Connections{
+	b.tally = new(loadgen.Tally)
+	b.transport = loadgen.Connections{
 		Limit: b.config.MaxConcurrency, Timeout: b.Limits.Connect, Insecure: b.Server.Insecure,
+		HTTP2: b.Server.HTTP2, Socket: b.Server.Socket, Tally: b.tally,
 	}.Transport()
 	header := loadgen.Headers(b.Server.APIKey, b.Server.Headers)
-	b.server = &loadgen.Server{URL: b.Server.BaseURL, Header: header, Transport: transport, Limit: b.patience}
+	b.server = &loadgen.Server{URL: b.Server.BaseURL, Header: header, Transport: b.transport, Limit: b.patience}
 	b.target.Send = (&loadgen.OpenAI{
-		URL: b.Server.BaseURL + b.Server.Endpoint, Header: header, Transport: transport,
-		Chat: b.Server.Backend == "openai-chat",
+		URL: b.Server.BaseURL + b.Server.Endpoint, Header: header, Transport: b.transport,
+		Chat: b.Server.Backend == "openai-chat", Tally: b.tally,
 		Timeouts: loadgen.Timeouts{
 			FirstByte: b.Limits.FirstByte, Stall: b.Limits.Stall, Total: b.Limits.Total,
 		},
@@ -152,6 +154,7 @@ func (b *bench) aim() {
 	body := loadgen.Body{
 		Model: b.served, Chat: b.Server.Backend == "openai-chat",
 		IgnoreEOS: b.Sampling.IgnoreEOS, Logprobs: b.Sampling.Logprobs, Extra: b.Sampling.ExtraBody,
+		UsageAlways: b.Sampling.UsageAlways,
 	}
 	b.target.Encode = func(c *dataset.Conversation, turn int) (*loadgen.Request, error) {
 		text, err := body.Encode(&c.Turns[turn])

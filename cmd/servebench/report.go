@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -23,6 +24,9 @@ type reportCommand struct {
 	metrics     string
 	percentiles string
 	goodput     []string
+	strict      bool
+
+	suspect bool // a run so far was
 }
 
 func newReportCommand() *cobra.Command {
@@ -51,6 +55,7 @@ said on standard error.`,
 	f.StringVar(&r.metrics, "percentile-metrics", "", "metrics to print, separated by commas: ttft, tpot, itl, e2el (default: those of the run)")
 	f.StringVar(&r.percentiles, "metric-percentiles", "", "percentiles to print, separated by commas (default: those of the run)")
 	f.StringArrayVar(&r.goodput, "goodput", nil, "count requests that meet `KEY:MS`, as ttft:100 e2el:2000, in milliseconds")
+	f.BoolVar(&r.strict, "strict", false, "end with exit code 3 when a run's numbers are SUSPECT")
 	return cmd
 }
 
@@ -84,6 +89,9 @@ func (r *reportCommand) run(files []string) error {
 			}
 			failed = exitError{err, exitNo}
 		}
+	}
+	if failed == nil && r.strict && r.suspect {
+		return exitError{errSuspect, exitNoVerdict}
 	}
 	return failed
 }
@@ -144,6 +152,10 @@ func (r *reportCommand) file(name string, ask metrics.Ask) error {
 		if err := r.print(s); err != nil {
 			return err
 		}
+		if err := errors.Join(report.Truth(r.talk, s), report.Verdict(r.talk, s)); err != nil {
+			return err
+		}
+		r.suspect = r.suspect || suspect(s)
 	}
 	return nil
 }

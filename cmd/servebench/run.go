@@ -24,7 +24,11 @@ stdout, all else to stderr; with -o - the record stream has stdout to itself.
 
 Ctrl-C stops sending, gives the requests in flight --drain-timeout to end and
 reports what was done, with exit code 130; a second one quits at once. When
-every request failed the exit code is 1.`,
+every request failed the exit code is 1.
+
+After the block, stderr has what it leaves out, and as its last line whether the
+numbers can be believed: VALID, or SUSPECT with the reasons. With --strict, SUSPECT
+ends with exit code 3.`,
 	}, run)
 }
 
@@ -89,7 +93,8 @@ func (b *bench) finish(s *metrics.Summary) error {
 		fmt.Fprintln(b.talk, "WARNING:", w)
 	}
 	tellFailures(b.talk, s)
-	if err := errors.Join(printed, b.results.close(s)); err != nil {
+	said := errors.Join(report.Truth(b.talk, s), report.Verdict(b.talk, s))
+	if err := errors.Join(printed, said, b.results.close(s)); err != nil {
 		return exitError{err, exitNo}
 	}
 	switch {
@@ -98,9 +103,14 @@ func (b *bench) finish(s *metrics.Summary) error {
 	case s.Completed == 0 && s.Failed > 0:
 		message, n := mostFrequent(s.Errors)
 		return exitError{fmt.Errorf("all of %s failed; %s: %s", count(s.Failed, "request"), count(n, "time"), message), exitNo}
+	case b.Results.Strict && suspect(s):
+		return exitError{errSuspect, exitNoVerdict}
 	}
 	return nil
 }
+
+// suspect says whether the numbers of a run cannot be believed.
+func suspect(s *metrics.Summary) bool { return s.Trust != nil && s.Trust.Verdict == metrics.Suspect }
 
 // tellFailures says how the failed requests failed.
 func tellFailures(w io.Writer, s *metrics.Summary) {
