@@ -22,6 +22,7 @@ type event struct {
 	name    []byte // of its event: line, empty when it had none
 	data    []byte // its data lines, joined by line feeds
 	whole   bool   // a blank line ended it, not the end of the stream
+	more    bool   // bytes of what follows have come, too
 	arrival        // of the end of its last data line
 }
 
@@ -91,7 +92,10 @@ func (r *eventReader) next() (event, error) {
 }
 
 func (r *eventReader) event(whole bool) event {
-	e := event{name: r.name, data: r.buf[r.lo:r.hi], whole: whole, arrival: r.arrival}
+	e := event{name: r.name, data: r.buf[r.lo:r.hi], whole: whole, more: r.pos < r.end, arrival: r.arrival}
+	if r.afterCR && e.more && r.buf[r.pos] == '\n' {
+		e.more = r.pos+1 < r.end
+	}
 	if r.joined {
 		e.data = r.data
 	}
