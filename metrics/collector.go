@@ -1,6 +1,7 @@
 package metrics
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -20,9 +21,9 @@ const otherMessages = "(other messages)"
 const maxFirstErrors = 10
 
 // A Collector turns Records into a Summary. It keeps about eight bytes for each
-// chunk and a hundred for each request, up to Cap values of a kind; past that
-// its size stays as it is and the numbers become approximate. It is for one
-// goroutine.
+// chunk and 130 for each request, up to Cap values of a kind; past that its size
+// stays as it is and the numbers become approximate. However long the run, what
+// the Truth needs of time takes 32 MiB at most. It is for one goroutine.
 type Collector struct {
 	KeepOutcomes bool // keep Outcomes, with texts, for a detailed result file
 	Cap          int  // exact values kept of each latency; 0 means DefaultCap
@@ -31,7 +32,9 @@ type Collector struct {
 	sum         Summary // counts and distributions so far
 	good        int
 	timeline    timeline
-	evened      int // completed requests whose single chunk times are not known
+	witness     witness
+	foreign     bool // AddOutcome was called: the Truth is not known
+	evened      int  // completed requests whose single chunk times are not known
 	firstErrors []Outcome
 	scratch     []float64
 }
@@ -68,11 +71,15 @@ func (c *Collector) Add(r *Record) {
 		gone = r.Chunks.Len() - 1
 	}
 	c.addOutcome(o, gone)
+	c.witness.add(r, cmp.Or(c.Cap, DefaultCap))
 }
 
 // AddOutcome takes a request into account that was measured elsewhere. It does
-// not keep o.ITL.
-func (c *Collector) AddOutcome(o Outcome) { c.addOutcome(o, 0) }
+// not keep o.ITL. The Summary is then without Truth, which needs Records.
+func (c *Collector) AddOutcome(o Outcome) {
+	c.foreign = true
+	c.addOutcome(o, 0)
+}
 
 // addOutcome counts o. gone is how many gaps it had that are no longer known.
 func (c *Collector) addOutcome(o Outcome, gone int) {
@@ -164,6 +171,9 @@ func (c *Collector) Summary(seconds float64) *Summary {
 	}
 	chunks, requests := c.timeline.peaks(s.ITL.exact)
 	s.PeakOutput, s.PeakConcurrent = float64(chunks), requests
+	if !c.foreign {
+		s.Truth = c.witness.testimony(&c.header.Config, seconds)
+	}
 	s.Outcomes = slices.Clone(s.Outcomes)
 	slices.SortStableFunc(s.Outcomes, func(a, b Outcome) int { return a.Index - b.Index })
 	for _, o := range c.firstErrors {

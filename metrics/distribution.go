@@ -90,6 +90,20 @@ func (d *Distribution) Add(seconds float64) {
 	d.exact = append(d.exact, seconds)
 }
 
+// addRepeated takes one value n times, into the histogram alone.
+func (d *Distribution) addRepeated(v time.Duration, n int) {
+	if d.hist == nil {
+		d.hist = hdrhistogram.New(histLowest, histHighest, histDigits)
+		d.over = true
+	}
+	within := min(max(int64(v), 0), histHighest)
+	if within != int64(v) {
+		d.clamped += n
+	}
+	// In range by now, so this cannot fail.
+	_ = d.hist.RecordValues(within, int64(n))
+}
+
 func (d *Distribution) cap() int {
 	if d.Cap > 0 {
 		return d.Cap

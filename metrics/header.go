@@ -62,6 +62,12 @@ func unknownConfig() Config {
 	return Config{NumPrompts: -1, RequestRate: math.NaN(), Burstiness: math.NaN()}
 }
 
+// paced says whether requests were due one after the other: by a rate, a ramp or
+// the dataset's times. Of a run without a run line that is not known.
+func (c *Config) paced() bool {
+	return c.SelfTimed || c.RampUp != nil || !math.IsInf(c.RequestRate, 1) && !math.IsNaN(c.RequestRate)
+}
+
 // Selected says whether vLLM reports a metric of a run that was asked for this
 // way. The name is one of Metrics.
 func (c *Config) Selected(metric string) bool {

@@ -55,17 +55,6 @@ func unasked() Config {
 	return c
 }
 
-// A shard is what is known so far of one shard of a run.
-type shard struct {
-	begun   bool          // its run line was there
-	clashes bool          // there was another run or end line, and a different one
-	records int           // that were measured
-	shift   time.Duration // its clock's zero on the run's clock
-	last    time.Duration // latest end of a record, on its own clock
-	gapless bool          // it has records without single chunk times
-	end     *End
-}
-
 func newRun(id string, ask Ask) *run {
 	h := ask.header(&Header{Run: id, Config: unasked()})
 	r := &run{id: id, ask: ask, header: h, collector: NewCollector(h), shards: map[int]*shard{}}
@@ -92,11 +81,7 @@ func (r *run) take(e Entry) {
 	case e.End != nil:
 		sh.end = e.End
 	default:
-		if e.Record.Phase != WarmUp {
-			sh.records++
-		}
-		sh.last = max(sh.last, e.Record.End)
-		sh.gapless = sh.gapless || e.Record.Chunks.gapless()
+		sh.add(e.Record)
 		e.Record.shift(sh.shift)
 		r.collector.Add(e.Record)
 	}
@@ -110,6 +95,7 @@ func (r *run) summary() (*Summary, error) {
 	var from, to time.Duration
 	var warnings []string
 	missing := false
+	tokens := ChunkTokens{}
 	for i, index := range indexes {
 		sh := r.shards[index]
 		for _, warning := range sh.warnings() {
@@ -124,7 +110,9 @@ func (r *run) summary() (*Summary, error) {
 			return nil, fmt.Errorf("run %s: %w", r.id, err)
 		}
 		missing = missing || !adopted
+		tokens = tokens.plus(sh.tokens)
 	}
+	r.collector.witness.truth.Tokens = tokens
 	seconds := (to - from).Seconds()
 	if only := r.shards[indexes[0]].end; len(indexes) == 1 && only != nil {
 		seconds = only.Seconds
@@ -141,8 +129,14 @@ func (r *run) summary() (*Summary, error) {
 	if r.begun {
 		s.Date = r.header.Epoch.Add(to)
 	}
+	s.unwatched = max(r.header.Shards-len(indexes), 0)
 	for _, index := range indexes {
-		s.include(r.shards[index].end)
+		if err := s.include(r.shards[index].end); err != nil {
+			return nil, fmt.Errorf("run %s: %w", r.id, err)
+		}
+	}
+	if sh := r.shards[indexes[0]]; len(indexes) == 1 && sh.gapless && sh.end != nil && sh.end.PeakTokens > 0 {
+		s.Truth.PeakTokens = sh.end.PeakTokens
 	}
 	s.Warnings = slices.Compact(append(s.Warnings, warnings...))
 	return s, nil
@@ -155,33 +149,8 @@ func (r *run) shardName(index int) string {
 	return fmt.Sprintf(" shard %d of %d", index, r.header.Shards)
 }
 
-// took is how long the shard ran.
-func (sh *shard) took() time.Duration {
-	if sh.end == nil {
-		return sh.last
-	}
-	return seconds(sh.end.Seconds)
-}
-
-// warnings are what there is to say of the shard, each after its name.
-func (sh *shard) warnings() []string {
-	var w []string
-	if !sh.begun {
-		w = append(w, "has no run line, so what it was asked for is not known")
-	}
-	if sh.clashes {
-		w = append(w, "has run or end lines that differ: the first of each stands")
-	}
-	if sh.end == nil {
-		w = append(w, "was cut: it has no end line, so its duration is the end of the last request")
-	} else if n := sh.end.Completed + sh.end.Failed; n != sh.records {
-		w = append(w, fmt.Sprintf("counts %s in its end line, but the stream holds %d", counted(n, "request"), sh.records))
-	}
-	return w
-}
-
-// adopt takes the ITL histogram of a shard whose records do not have them. It
-// says whether ITL is then known.
+// adopt takes over what the end line of a shard says of chunks whose times its
+// records do not have. It says whether ITL is then known.
 func (r *run) adopt(sh *shard) (bool, error) {
 	if !sh.gapless {
 		return true, nil
@@ -189,7 +158,17 @@ func (r *run) adopt(sh *shard) (bool, error) {
 	if sh.end == nil {
 		return false, nil
 	}
-	h, err := sh.end.histogram("itl")
+	if sh.end.Tokens != nil {
+		sh.tokens = *sh.end.Tokens
+	}
+	h, err := sh.end.histogram(tokenITLHistogram)
+	if err != nil {
+		return false, err
+	}
+	if h != nil {
+		r.collector.witness.truth.ITL.adopt(h)
+	}
+	h, err = sh.end.histogram("itl")
 	if h == nil || err != nil {
 		return false, err
 	}
@@ -198,12 +177,12 @@ func (r *run) adopt(sh *shard) (bool, error) {
 }
 
 // include adds what a shard's end line says and its records do not.
-func (s *Summary) include(e *End) {
+func (s *Summary) include(e *End) error {
 	if e == nil {
-		return
+		s.unwatched++
+		return nil
 	}
 	s.Interrupted = s.Interrupted || e.Interrupted
-	s.addEvidence(e.Evidence)
 	// The server's counters are of all shards' traffic: one shard's are enough.
 	s.SpecDecode = cmp.Or(s.SpecDecode, e.SpecDecode)
 	s.Diffusion = cmp.Or(s.Diffusion, e.Diffusion)
@@ -214,18 +193,25 @@ func (s *Summary) include(e *End) {
 			s.Warnings = append(s.Warnings, w)
 		}
 	}
+	return s.includeEvidence(e)
 }
 
-// addEvidence takes the evidence of another shard to that of those before.
-func (s *Summary) addEvidence(e *Evidence) {
+// includeEvidence takes a shard's evidence to that of those before.
+func (s *Summary) includeEvidence(e *End) error {
 	switch {
-	case e == nil:
+	case e.Evidence == nil:
+		s.unwatched++
 	case s.Evidence == nil:
-		whole := *e
+		whole := *e.Evidence
 		s.Evidence = &whole
 	default:
-		s.Evidence.add(e)
+		s.Evidence.add(e.Evidence)
 	}
+	ages, err := e.histogram(ageHistogram)
+	if ages != nil {
+		s.Age.adopt(ages)
+	}
+	return err
 }
 
 func seconds(s float64) time.Duration { return time.Duration(s * float64(time.Second)) }

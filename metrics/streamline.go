@@ -61,15 +61,24 @@ type End struct {
 	Probes      *Probes      `json:"probes,omitempty"`
 	RateChanges []RateChange `json:"rate_changes,omitempty"`
 	Warnings    []string     `json:"warnings,omitempty"`
-	Evidence    *Evidence    `json:"evidence,omitempty"` // nil in streams that older programs wrote
+	Evidence    *Evidence    `json:"evidence,omitempty"` // nil where nobody looked, as in older streams
 
-	// Histograms are those of the metrics, of lag and of age, in nanoseconds: HDR, V2
-	// compressed, base64.
+	// Tokens and PeakTokens are those of the Truth, for streams without single
+	// chunk times; they are not in older ones.
+	Tokens     *ChunkTokens `json:"tokens,omitempty"`
+	PeakTokens int          `json:"peak_tokens,omitempty"`
+
+	// Histograms are those of the metrics, of lag, of age and of the ITL per
+	// token, in nanoseconds: HDR, V2 compressed, base64.
 	Histograms map[string]string `json:"histograms,omitempty"`
 }
 
-// lagHistogram is the name under which Lag is kept beside the Metrics.
-const lagHistogram = "lag"
+// Names under which histograms are kept beside those of the Metrics.
+const (
+	lagHistogram      = "lag"
+	ageHistogram      = "age"
+	tokenITLHistogram = "token_itl"
+)
 
 // end is what a stream keeps of s.
 func (s *Summary) end() (*End, error) {
@@ -78,17 +87,24 @@ func (s *Summary) end() (*End, error) {
 		SpecDecode: s.SpecDecode, Diffusion: s.Diffusion, Probes: s.Probes,
 		RateChanges: s.Reached(), Warnings: s.Warnings, Evidence: s.Evidence, Histograms: map[string]string{},
 	}
-	kept := append([]Metric{{lagHistogram, func(s *Summary) *Distribution { return &s.Lag }}}, Metrics...)
-	for _, m := range kept {
-		h := m.Of(s).Histogram()
+	kept := map[string]*Distribution{lagHistogram: &s.Lag, ageHistogram: &s.Age}
+	for _, m := range Metrics {
+		kept[m.Name] = m.Of(s)
+	}
+	if t := s.Truth; t != nil {
+		e.Tokens, e.PeakTokens = &t.Tokens, t.PeakTokens
+		kept[tokenITLHistogram] = &t.ITL
+	}
+	for name, d := range kept {
+		h := d.Histogram()
 		if h == nil {
 			continue
 		}
 		encoded, err := h.Encode(hdrhistogram.V2CompressedEncodingCookieBase)
 		if err != nil {
-			return nil, fmt.Errorf("encoding the histogram of %s: %w", m.Name, err)
+			return nil, fmt.Errorf("encoding the histogram of %s: %w", name, err)
 		}
-		e.Histograms[m.Name] = string(encoded)
+		e.Histograms[name] = string(encoded)
 	}
 	return e, nil
 }

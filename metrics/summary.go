@@ -42,6 +42,8 @@ type Summary struct {
 	Age      Distribution // how long each chunk's bytes lay unread in the socket; a histogram alone
 	Trust    *Trust       // the verdict; nil before Judge
 
+	unwatched int // shards that left no evidence
+
 	SpecDecode  *SpecDecode
 	Diffusion   *Diffusion
 	Probes      *Probes

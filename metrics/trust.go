@@ -1,5 +1,10 @@
 package metrics
 
+import (
+	"slices"
+	"time"
+)
+
 // A Verdict says whether a run's numbers can be believed.
 type Verdict string
 
@@ -11,25 +16,99 @@ const (
 // Trust is a Verdict and what it rests on.
 type Trust struct {
 	Verdict Verdict
-	Checks  []Check  // those that the run gave something to judge by
+	Checks  []Check  // those that the run gave something to judge by, in order of weight
 	Notes   []string // what a reader should know and what accuses nobody
+}
+
+// Failed are the checks that made a run SUSPECT.
+func (t *Trust) Failed() []Check {
+	return slices.DeleteFunc(slices.Clone(t.Checks), func(c Check) bool { return c.OK })
 }
 
 // A Check is one figure against its limit.
 type Check struct {
-	Name   string  // one word or two, the same in every run
-	Figure float64 // NaN where it is a word
-	Unit   string  // of Figure and Limit, as ms or %
-	Limit  float64 // Figure is fine up to here
+	Name   string  // the same in every run
+	Figure float64 // in Unit
+	Unit   string  // as ms or %
+	Limit  float64 // in Unit; Figure is fine up to here, or down to here where AtLeast is set
 	OK     bool
-	Text   string // the figure in words, for a line
+	Text   string // the figure in words, and what to do about it
+
+	AtLeast bool
 }
 
-// Judge fills s.Trust from the Truth, the Evidence and the Summary itself. It is
-// nil for a Summary of a result file or a block: there is nothing to judge.
+// judge says whether the figure keeps to its limit.
+func (c Check) judge() Check {
+	c.OK = c.Figure <= c.Limit
+	if c.AtLeast {
+		c.OK = c.Figure >= c.Limit
+	}
+	return c
+}
+
+// Judge fills s.Trust from s.Truth, s.Evidence, s.Age and the Summary's own
+// numbers, and may be called again when they have changed. Trust is nil for a
+// Summary of a result file or a block: there is nothing to judge.
 func (s *Summary) Judge() {
 	if s.Truth == nil {
+		s.Trust = nil
 		return
 	}
-	s.Trust = &Trust{Verdict: Valid}
+	j := judge{Summary: s, seen: s.Evidence}
+	if j.seen == nil {
+		j.seen = new(Evidence)
+	}
+	t := &Trust{Verdict: Valid, Notes: j.notes()}
+	for _, find := range checks {
+		c, found := find(&j)
+		if !found {
+			continue
+		}
+		c = c.judge()
+		t.Checks = append(t.Checks, c)
+		if !c.OK {
+			t.Verdict = Suspect
+		}
+	}
+	s.Trust = t
 }
+
+// checks are all that there are, those first that make a run worthless. Each
+// says whether the run gave it something to judge by.
+var checks = []func(*judge) (Check, bool){
+	(*judge).completed, (*judge).exhausted, (*judge).rate, (*judge).lag,
+	(*judge).age, (*judge).sharedReads, (*judge).longestStop, (*judge).stopped,
+	(*judge).busiestSecond, (*judge).meanCPU, (*judge).stolen, (*judge).longestGC, (*judge).gcShare, (*judge).clock,
+	(*judge).little, (*judge).connecting, (*judge).lumpy, (*judge).prefixHits,
+	(*judge).vouched, (*judge).samples,
+}
+
+// A judge looks at one Summary. What it has seen is never nil.
+type judge struct {
+	*Summary
+	seen *Evidence
+}
+
+// itl is the mean inter-token latency in milliseconds, per token where that is
+// known and else per chunk; 0 when there were no gaps.
+func (j *judge) itl() float64 {
+	if j.Truth.MeanITL > 0 {
+		return j.Truth.MeanITL
+	}
+	if j.ITL.Len() == 0 {
+		return 0
+	}
+	return j.ITL.Mean()
+}
+
+// watchedShare is a part of the time that the process was watched, in percent.
+func (j *judge) watchedShare(d time.Duration) float64 { return percent(d, j.seen.Watched) }
+
+func percent(part, whole time.Duration) float64 {
+	if whole <= 0 {
+		return 0
+	}
+	return float64(part) / float64(whole) * 100
+}
+
+func ms(d time.Duration) float64 { return float64(d) / float64(time.Millisecond) }

@@ -3,11 +3,12 @@ package metrics
 import "time"
 
 // Truth is what the definitions of a Summary's own numbers leave out. Latencies
-// are of completed requests and counts of measured ones; a number that is not
-// known is 0, and its Distribution empty.
+// are of completed requests. A number that is not known is 0, and its
+// Distribution empty.
 type Truth struct {
-	Tokens ChunkTokens  // how tokens came in chunks
-	ITL    Distribution // per token: the gap before a chunk of n tokens is n values of gap/n; a histogram alone
+	Tokens  ChunkTokens  // how tokens came in chunks
+	ITL     Distribution // per token: the gap before a chunk of n tokens is n values of gap/n. A histogram alone; empty where Tokens has Bundled
+	MeanITL float64      // per token in milliseconds; where ITL is empty, from the counts of tokens alone
 
 	ContentTTFT   Distribution // from Sent to the first chunk with content
 	WrittenTTFT   Distribution // from the request written to the first chunk: without connecting
@@ -15,24 +16,16 @@ type Truth struct {
 	ScheduledE2EL Distribution // from Due to the last chunk
 	Connecting    Connecting
 
-	PeakTokens      int           // most output tokens in any one second
-	PeakStep        time.Duration // at whose multiples those seconds begin
-	PeakConcurrency int           // most requests in flight at one instant
-	MeanConcurrency float64       // requests in flight, over the run's duration
+	PeakTokens      int           // most output tokens of completed requests in any one second
+	PeakStep        time.Duration // at whose multiples those seconds begin: 10 ms in the first 11 h of a run
+	PeakConcurrency int           // most measured requests in flight at one instant, from Sent to End
+	MeanConcurrency float64       // of them in flight, over the run's duration
 
 	Ramp Ramp // how the load began, where all requests are due at once
+	Pace Pace // achieved against asked, where requests are due one after the other
 	Held Held // places held after the last chunk
-	Pace Pace // achieved against asked, where requests were due one after the other
-}
 
-// ChunkTokens says how the output tokens of completed requests came in chunks.
-type ChunkTokens struct {
-	Known   int   `json:"known"`             // requests whose tokens are known chunk by chunk
-	Bundled int   `json:"bundled,omitempty"` // others, with more tokens than chunks
-	Fewer   int   `json:"fewer,omitempty"`   // others, with fewer: no usage came, or chunks carried nothing
-	Chunks  int64 `json:"chunks"`            // that carried tokens, of the known and the bundled
-	Tokens  int64 `json:"tokens"`            // in them
-	Largest int   `json:"largest,omitempty"` // most tokens in one chunk, of the known
+	laterTurns bool // conversations went on after their first turn
 }
 
 // Connecting says how many completed requests opened a connection within their
@@ -42,6 +35,9 @@ type Connecting struct {
 	DNS, Connect, TLS time.Duration // together
 }
 
+// Mean is the time that a request spent connecting, of those that did.
+func (c Connecting) Mean() time.Duration { return share(c.DNS+c.Connect+c.TLS, c.Requests) }
+
 // Ramp is the burst that opens a run whose requests are all due at once.
 type Ramp struct {
 	Requests int           // that waited for no slot
@@ -49,7 +45,8 @@ type Ramp struct {
 }
 
 // Held is how long completed requests held their place after their last chunk:
-// what Little's law leaves between the requests in flight and throughput × E2EL.
+// what Little's law leaves between the requests in flight by our count, the sum
+// of End − Sent, and throughput × mean E2EL.
 type Held struct {
 	Mean  time.Duration // a request
 	Share float64       // of E2EL
@@ -66,7 +63,7 @@ type Pace struct {
 // Asked is the rate that was asked for in requests a second, 0 when there is none.
 func (p Pace) Asked() float64 { return perSecond(p.Requests-1, p.Due) }
 
-// Achieved is the rate that came about in requests a second.
+// Achieved is the rate that came about in requests a second, 0 when there is none.
 func (p Pace) Achieved() float64 { return perSecond(p.Requests-1, p.Sent) }
 
 func perSecond(n int, d time.Duration) float64 {
@@ -74,4 +71,12 @@ func perSecond(n int, d time.Duration) float64 {
 		return 0
 	}
 	return float64(n) / d.Seconds()
+}
+
+// share is a n-th part of d, 0 for none.
+func share(d time.Duration, n int) time.Duration {
+	if n <= 0 {
+		return 0
+	}
+	return d / time.Duration(n)
 }

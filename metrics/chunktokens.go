@@ -1,0 +1,144 @@
+package metrics
+
+import "slices"
+
+// ChunkTokens says how the output tokens of completed requests came in chunks.
+// A request's are known when the server counted them with every chunk, or when
+// it has as many tokens as chunks, a role and a finish chunk aside.
+type ChunkTokens struct {
+	Known   int   `json:"known"`             // requests whose tokens are known chunk by chunk
+	Bundled int   `json:"bundled,omitempty"` // others, with more tokens than chunks
+	Fewer   int   `json:"fewer,omitempty"`   // others, with fewer: no usage came, or chunks carried nothing
+	Chunks  int64 `json:"chunks"`            // that carried tokens, of the known and the bundled
+	Blank   int64 `json:"blank,omitempty"`   // that carried none, of the known
+	Tokens  int64 `json:"tokens"`            // of the known and the bundled
+	Largest int   `json:"largest,omitempty"` // most tokens in one chunk, of the known
+}
+
+// Mean is how many tokens a chunk carried, 0 when that is not known.
+func (c ChunkTokens) Mean() float64 {
+	if c.Chunks == 0 {
+		return 0
+	}
+	return float64(c.Tokens) / float64(c.Chunks)
+}
+
+// Differ says that a chunk is not a token, so that numbers of chunks are not
+// those of tokens.
+func (c ChunkTokens) Differ() bool { return c.Bundled > 0 || c.Largest > 1 }
+
+// plus is c and other together.
+func (c ChunkTokens) plus(other ChunkTokens) ChunkTokens {
+	return ChunkTokens{
+		Known: c.Known + other.Known, Bundled: c.Bundled + other.Bundled, Fewer: c.Fewer + other.Fewer,
+		Chunks: c.Chunks + other.Chunks, Blank: c.Blank + other.Blank,
+		Tokens: c.Tokens + other.Tokens, Largest: max(c.Largest, other.Largest),
+	}
+}
+
+// counts are the ChunkTokens of the request alone.
+func (a *attribution) counts() ChunkTokens {
+	switch a.kind {
+	case fewer:
+		return ChunkTokens{Fewer: 1}
+	case bundled:
+		return ChunkTokens{Bundled: 1, Chunks: int64(a.chunks), Tokens: int64(a.tokens)}
+	}
+	c := ChunkTokens{Known: 1, Chunks: int64(a.full), Tokens: int64(a.tokens), Largest: 1}
+	if a.each != nil {
+		c.Largest = slices.Max(a.each)
+	}
+	c.Blank = int64(a.chunks) - c.Chunks
+	return c
+}
+
+// An attribution says how many tokens each chunk of a request carried. Of a kind
+// other than known it is a guess that adds up.
+type attribution struct {
+	kind           int
+	chunks, tokens int
+	full           int   // chunks with tokens
+	each           []int // tokens of each; nil where they carried one, save for blank ones at both ends
+	lead           int   // blank ones before the first token
+}
+
+const (
+	known   = iota
+	bundled // more tokens than chunks
+	fewer   // fewer tokens than chunks that could have carried them
+)
+
+// attribute finds out what r's chunks carried. r completed and has chunks.
+func (r *Record) attribute() attribution {
+	a := attribution{chunks: r.Chunks.Len(), tokens: min(max(r.Out, 0), maxChunks)}
+	if a.count(r.TokensPerChunk) {
+		return a
+	}
+	blank := a.chunks - a.tokens
+	if blank < 0 {
+		a.kind = bundled
+		return a
+	}
+	// A role chunk goes before the content, often in one packet with its
+	// beginning; a finish chunk may follow.
+	a.lead = min(blank, r.before())
+	a.full = a.tokens
+	if blank-a.lead > 1 || a.tokens == 0 {
+		a.kind = fewer
+	}
+	return a
+}
+
+// count takes the server's own counts, if they are complete.
+func (a *attribution) count(each []int) bool {
+	sum := 0
+	a.full = 0
+	for _, n := range each {
+		if n < 0 || n > a.tokens {
+			return false
+		}
+		sum += n
+		if n > 0 {
+			a.full++
+		}
+	}
+	if len(each) != a.chunks || sum != a.tokens || sum == 0 {
+		return false
+	}
+	a.each = each
+	return true
+}
+
+// before is how many chunks came before the first with content.
+func (r *Record) before() int {
+	n, first := 0, r.Chunks.First()
+	if r.FirstContent > first {
+		for at := range r.Chunks.All() {
+			if at >= r.FirstContent {
+				break
+			}
+			n++
+		}
+		return n
+	}
+	for gap := range r.Chunks.Gaps() {
+		if gap == 0 {
+			n = 1
+		}
+		break
+	}
+	return n
+}
+
+// at is how many tokens chunk i carried.
+func (a *attribution) at(i int) int {
+	switch {
+	case a.each != nil:
+		return a.each[i]
+	case a.kind != known:
+		return (i+1)*a.tokens/a.chunks - i*a.tokens/a.chunks
+	case i < a.lead || i >= a.lead+a.full:
+		return 0
+	}
+	return 1
+}

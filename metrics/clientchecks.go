@@ -1,0 +1,137 @@
+package metrics
+
+import (
+	"fmt"
+	"strings"
+	"time"
+)
+
+// What follows are checks of the load generator itself and of its machine.
+
+func (j *judge) exhausted() (Check, bool) {
+	return Check{
+		Name: "exhaustion", Figure: float64(j.seen.Exhausted), Unit: "connections", Limit: exhaustedLimit,
+		Text: strings.TrimSuffix(fmt.Sprintf("%s could not be opened: %s",
+			counted(int(j.seen.Exhausted), "connection"), j.seen.Exhaustion), ": "),
+	}, j.seen.Exhausted > 0
+}
+
+func (j *judge) lag() (Check, bool) {
+	c := Check{Name: "lag", Figure: j.Lag.Percentile(99), Unit: "ms", Limit: lagLimit}
+	if j.TTFT.Len() > 0 {
+		c.Limit = max(lagLimit, lagLimitOfTTFT*j.TTFT.Mean())
+	}
+	c.Text = fmt.Sprintf("lag p99 %s", showMS(c.Figure))
+	return c, j.Header.Config.paced() && j.Lag.Len() > 0
+}
+
+func (j *judge) age() (Check, bool) {
+	c := Check{Name: "socket age", Unit: "ms", Limit: max(ageLimit, ageLimitOfITL*j.itl())}
+	if j.Age.Len() > 0 {
+		c.Figure = j.Age.Percentile(99)
+	}
+	c.Text = fmt.Sprintf("socket age p99 %s against ITL %s", showMS(c.Figure), showMS(j.itl()))
+	return c, j.Age.Len() > 0
+}
+
+// sharedShare is the share of chunks that shared a read, in percent. A role or a
+// finish that came along with a token does not count: it spoils no ITL.
+func (j *judge) sharedShare() float64 {
+	chunks := j.seen.KernelStamps + j.seen.UserStamps
+	if chunks == 0 {
+		return 0
+	}
+	return float64(max(j.seen.SharedReads-j.Truth.Tokens.Blank, 0)) / float64(chunks) * 100
+}
+
+// late says that the client did not read as fast as events came.
+func (j *judge) late() bool {
+	if j.Age.Len() > 0 && j.Age.Percentile(99) > max(lateLimit, lateLimitOfITL*j.itl()) {
+		return true
+	}
+	c, found := j.stopped()
+	return found && !c.judge().OK
+}
+
+func (j *judge) sharedReads() (Check, bool) {
+	c := Check{Name: "shared reads", Figure: j.sharedShare(), Unit: "%", Limit: sharedLimit}
+	c.Text = fmt.Sprintf("%s of chunks shared a read while we read late: their stamps are one", showPercent(c.Figure))
+	return c, j.seen.SharedReads > 0 && j.late()
+}
+
+func (j *judge) longestStop() (Check, bool) {
+	c := Check{Name: "longest stop", Figure: ms(j.seen.LongestStall), Unit: "ms", Limit: max(stopLimit, j.itl())}
+	c.Text = fmt.Sprintf("this process was stopped for %s at once", showMS(c.Figure))
+	return c, j.seen.Stalls > 0
+}
+
+func (j *judge) stopped() (Check, bool) {
+	c := Check{Name: "stopped", Figure: j.watchedShare(j.seen.Stalled), Unit: "%"}
+	c.Limit = max(stopShareLimit, j.watchedShare(time.Duration(stopForgiven)*time.Millisecond))
+	c.Text = fmt.Sprintf("this process was stopped for %s of the time, in %s", showPercent(c.Figure), counted(j.seen.Stalls, "stop"))
+	return c, j.seen.Stalls > 0
+}
+
+func (j *judge) busiestSecond() (Check, bool) {
+	c := Check{Name: "busiest second", Figure: j.seen.BusiestCPU * 100, Unit: "%", Limit: busiestLimit}
+	c.Text = fmt.Sprintf("own CPU %s of %s in the busiest second", showPercent(c.Figure), counted(j.seen.Cores, "core"))
+	return c, j.seen.Cores > 0 && j.seen.CPU > 0
+}
+
+func (j *judge) meanCPU() (Check, bool) {
+	c := Check{Name: "own CPU", Unit: "%", Limit: meanCPULimit}
+	if j.seen.Cores > 0 {
+		c.Figure = j.watchedShare(j.seen.CPU) / float64(j.seen.Cores)
+	}
+	c.Text = fmt.Sprintf("own CPU %s of %s", showPercent(c.Figure), counted(j.seen.Cores, "core"))
+	return c, j.seen.Cores > 0 && j.seen.CPU > 0
+}
+
+func (j *judge) stolen() (Check, bool) {
+	c := Check{Name: "stolen CPU", Figure: j.seen.StolenCPU * 100, Unit: "%", Limit: stolenLimit}
+	c.Text = fmt.Sprintf("%s of this machine's CPU time was stolen by its host", showPercent(c.Figure))
+	return c, j.seen.StolenCPU > 0
+}
+
+func (j *judge) longestGC() (Check, bool) {
+	c := Check{Name: "longest GC pause", Figure: ms(j.seen.LongestGC), Unit: "ms", Limit: gcLimit}
+	c.Text = fmt.Sprintf("garbage collection stopped us for %s at once", showMS(c.Figure))
+	return c, j.seen.GCs > 0
+}
+
+func (j *judge) gcShare() (Check, bool) {
+	c := Check{Name: "GC pauses", Figure: j.watchedShare(j.seen.GCPaused), Unit: "%", Limit: gcShareLimit}
+	c.Text = fmt.Sprintf("garbage collection stopped us for %s of the time", showPercent(c.Figure))
+	return c, j.seen.GCs > 0
+}
+
+func (j *judge) clock() (Check, bool) {
+	c := Check{Name: "clock step", Figure: ms(j.seen.ClockStep.Abs()), Unit: "ms", Limit: clockLimit}
+	c.Text = fmt.Sprintf("the wall clock was set by %s: arrival stamps rest on it", showMS(ms(j.seen.ClockStep)))
+	return c, j.seen.ClockStep != 0 && j.seen.KernelStamps > 0
+}
+
+func (j *judge) vouched() (Check, bool) {
+	v := j.seen.Vouched
+	if v == nil {
+		return Check{}, false
+	}
+	c := Check{Name: "selftest", Figure: float64(j.Truth.PeakConcurrency), Unit: "requests", Limit: float64(v.Streams)}
+	c.Text = fmt.Sprintf("%d in flight at once, the selftest of this machine vouches for %d", j.Truth.PeakConcurrency, v.Streams)
+	return c, true
+}
+
+// showMS writes milliseconds with as many digits as matter.
+func showMS(v float64) string { return showDigits(v) + " ms" }
+
+func showPercent(v float64) string { return showDigits(v) + " %" }
+
+func showDigits(v float64) string {
+	switch a := max(v, -v); {
+	case a >= 100:
+		return fmt.Sprintf("%.0f", v)
+	case a >= 1 || a == 0:
+		return fmt.Sprintf("%.1f", v)
+	}
+	return fmt.Sprintf("%.2f", v)
+}

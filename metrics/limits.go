@@ -1,0 +1,77 @@
+package metrics
+
+// The limits of the checks. Each is set so that an ordinary run on a busy laptop
+// keeps to it and the fault that it is for does not.
+const (
+	// Lag moves a request away from its due time, and the load away from what
+	// was asked for. Up to 5 ms is what a busy scheduler does, and little of a
+	// TTFT of 50 ms.
+	lagLimit       = 5.0  // ms, p99
+	lagLimitOfTTFT = 0.10 // of the mean, if that is more
+
+	// While bytes lie unread, the next event can join them and take its stamp.
+	// Up to half an ITL that is rare. A millisecond is what a context switch
+	// can take.
+	ageLimitOfITL = 0.5 // of the mean
+	ageLimit      = 1.0 // ms, p99, if that is more
+
+	// Events that share a read share a stamp: their ITL is 0, and the one before
+	// takes it all. Servers also send several events at once, which is no fault
+	// of ours, so this is judged only where the client was late, too.
+	sharedLimit    = 1.0 // % of the chunks, those without a token aside
+	lateLimitOfITL = 0.1 // of the mean
+	lateLimit      = 1.0 // ms, p99 of the age, if that is more
+
+	// A stop for longer than an ITL makes the events of all streams wait for
+	// each other. Below 100 ms the kernel's stamps carry a run over it.
+	stopLimit = 100.0 // ms, longest, or the mean ITL if that is more
+	// Together stops of one tick in fifty spoil the 99th percentile; 100 ms
+	// in all are forgiven, lest two hiccups accuse a short run.
+	stopShareLimit = 2.0   // % of the time
+	stopForgiven   = 100.0 // ms
+
+	// A process that is out of CPU reads late and sends late.
+	busiestLimit = 90.0 // % of its cores, in its busiest second
+	meanCPULimit = 75.0 // % of its cores
+	// What a hypervisor keeps back is lost for the server, too, if that runs here.
+	stolenLimit = 10.0 // % of the machine's CPU time
+
+	// Pauses are tens of microseconds unless the process is in trouble.
+	gcLimit      = 10.0 // ms, longest
+	gcShareLimit = 1.0  // % of the time
+
+	// Ages are differences between the wall clock and the kernel's stamps.
+	clockLimit = 10.0 // ms, either way
+
+	// An open loop that does not come up to its rate has become a closed one.
+	// 20 ms late in all are forgiven, for runs of a fraction of a second.
+	rateLimit    = 95.0 // % of what was asked for
+	rateForgiven = 20.0 // ms
+
+	// A request that holds its place after its last chunk keeps the next from
+	// starting, and that time is in no latency.
+	heldLimit   = 5.0 // % of E2EL
+	heldLimitMS = 2.0 // ms, mean, if that is more
+
+	// Time to connect is the network's and not the server's. On one machine or
+	// in one rack half a millisecond is usual, and steady traffic does without.
+	connectLimit   = 5.0 // % of the TTFTs' sum
+	connectLimitMS = 0.5 // ms a request, if that is more
+
+	// A percentile with fewer than one value beyond it is the maximum.
+	samplesLimit = 1.0 // values beyond
+
+	// Of gaps that tokens' steps make, half are not far below the mean. Where
+	// they are, somebody keeps events back and lets them go together. Fewer than
+	// a hundred gaps, or shorter ones than a timer's tick, say nothing.
+	lumpyLimit  = 10.0 // %: median ITL of the mean
+	lumpyGaps   = 100
+	lumpyMeanMS = 1.0 // ms
+
+	// A workload without shared prefixes finds next to nothing in a cache. The
+	// request of the rehearsal is found again, and a chat template's beginning.
+	prefixLimit = 5.0 // % of the prompt tokens, and one request
+
+	exhaustedLimit = 0 // connections
+	completedLimit = 1 // requests
+)

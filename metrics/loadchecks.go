@@ -1,0 +1,188 @@
+package metrics
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// What follows are checks of the load and of what came back.
+
+func (j *judge) completed() (Check, bool) {
+	c := Check{Name: "completed", Figure: float64(j.Completed), Unit: "requests", Limit: completedLimit, AtLeast: true}
+	c.Text = fmt.Sprintf("%d of %s completed", j.Completed, counted(j.Completed+j.Failed, "request"))
+	if j.Completed == 0 {
+		c.Text = "no request completed"
+	}
+	return c, true
+}
+
+// rate compares achieved with asked, and says which of two delays was longer.
+func (j *judge) rate() (Check, bool) {
+	p := j.Truth.Pace
+	c := Check{Name: "rate", Unit: "%", AtLeast: true}
+	c.Figure = percent(p.Due, p.Sent)
+	c.Limit = min(rateLimit, percent(p.Due, p.Due+time.Duration(rateForgiven)*time.Millisecond))
+	c.Text = fmt.Sprintf("sent %s of the %s req/s asked for", showDigits(p.Achieved()), showDigits(p.Asked()))
+	switch {
+	case c.judge().OK:
+	case p.Queue > p.Lag:
+		c.Text += fmt.Sprintf(": --max-concurrency held requests back, for %s on average", showMS(ms(share(p.Queue, p.Requests))))
+	default:
+		c.Text += fmt.Sprintf(": we were late ourselves, by %s on average", showMS(ms(share(p.Lag, p.Requests))))
+	}
+	return c, p.Due > 0 && p.Sent > 0
+}
+
+func (j *judge) little() (Check, bool) {
+	h := j.Truth.Held
+	if h.Mean <= 0 {
+		return Check{}, false
+	}
+	c := Check{Name: "Little's law", Figure: h.Share * 100, Unit: "%"}
+	c.Limit = max(heldLimit, c.Figure*heldLimitMS/ms(h.Mean))
+	c.Text = fmt.Sprintf("requests held their place for %s after the last chunk (%s of E2EL)", showMS(ms(h.Mean)), showPercent(c.Figure))
+	return c, true
+}
+
+func (j *judge) connecting() (Check, bool) {
+	connecting := j.Truth.Connecting
+	c := Check{Name: "connecting", Unit: "%", Limit: connectLimit}
+	all := ms(connecting.DNS + connecting.Connect + connecting.TLS)
+	if sum := j.TTFT.Mean() * float64(j.TTFT.Len()); sum > 0 {
+		c.Figure = all / sum * 100
+		c.Limit = max(connectLimit, connectLimitMS*float64(connecting.Of)/sum*100)
+	}
+	c.Text = fmt.Sprintf("%d of %s connected inside TTFT (mean %s)",
+		connecting.Requests, counted(connecting.Of, "request"), showMS(ms(connecting.Mean())))
+	if !c.judge().OK {
+		c.Text += ": --warm-connections"
+	}
+	return c, connecting.Requests > 0
+}
+
+// samples names the reported percentiles that are maxima in disguise.
+func (j *judge) samples() (Check, bool) {
+	c := Check{Name: "samples", Figure: math.Inf(1), Unit: "values", Limit: samplesLimit, AtLeast: true}
+	var few []string
+	for _, sample := range j.Samples() {
+		if sample.Percentile == 100 {
+			continue
+		}
+		c.Figure = min(c.Figure, sample.Beyond())
+		name := fmt.Sprintf("P%s of %s", FormatPercentile(sample.Percentile), counted(sample.N, "sample"))
+		if sample.Beyond() < samplesLimit && !slices.Contains(few, name) {
+			few = append(few, name)
+		}
+	}
+	c.Text = showDigits(c.Figure) + " values beyond the highest percentile"
+	if len(few) > 0 {
+		c.Text = strings.Join(few, ", ") + ": too few to tell it from the maximum"
+	}
+	return c, !math.IsInf(c.Figure, 1)
+}
+
+// gaps are the gaps between tokens, or else between chunks. Between tokens there
+// are none to chunks that carry nothing, as a chat's role.
+func (j *judge) gaps() *Distribution {
+	if j.Truth.ITL.Len() > 0 {
+		return &j.Truth.ITL
+	}
+	return &j.ITL
+}
+
+func (j *judge) lumpy() (Check, bool) {
+	gaps := j.gaps()
+	c := Check{Name: "lumpy delivery", Unit: "%", Limit: lumpyLimit, AtLeast: true}
+	if gaps.Len() < lumpyGaps || gaps.Mean() <= lumpyMeanMS {
+		return c, false
+	}
+	c.Figure = gaps.Median() / gaps.Mean() * 100
+	c.Text = fmt.Sprintf("median ITL %s of mean %s", showMS(gaps.Median()), showMS(gaps.Mean()))
+	if !c.judge().OK {
+		edge := min(lumpyMeanMS, gaps.Mean()*lumpyLimit/100)
+		below := gaps.below(edge)
+		rest := gaps.Percentile(100 * (below + 0.95*(1-below)))
+		c.Text = fmt.Sprintf("lumpy delivery: %s of the gaps are under %s, p95 of the others is %s: does a proxy batch?",
+			showPercent(below*100), showMS(edge), showMS(rest))
+	}
+	return c, true
+}
+
+func (j *judge) prefixHits() (Check, bool) {
+	c := Check{Name: "prefix cache", Unit: "%", Limit: prefixLimit}
+	if j.seen.PrefixQueries > 0 {
+		c.Figure = float64(j.seen.PrefixHits) / float64(j.seen.PrefixQueries) * 100
+	}
+	if n := j.Completed + j.Failed; n > 0 {
+		c.Limit += 100 / float64(n)
+	}
+	c.Text = fmt.Sprintf("the server had %s of the prompt tokens in its prefix cache", showPercent(c.Figure))
+	return c, j.seen.PrefixQueries > 0 && !j.sharesPrefixes()
+}
+
+// sharesPrefixes says whether the workload is made of prompts that begin alike.
+func (j *judge) sharesPrefixes() bool {
+	switch j.Header.Config.Dataset {
+	case "prefix_repetition", "sonnet", "timed_trace":
+		return true
+	}
+	return j.Truth.laterTurns || j.flag("random-prefix-len") > 0
+}
+
+// flag is the number that a flag was given, 0 for none.
+func (j *judge) flag(name string) float64 {
+	for _, kv := range j.Header.Flags {
+		if kv.Key == name {
+			v, _ := strconv.ParseFloat(kv.Value, 64)
+			return v
+		}
+	}
+	return 0
+}
+
+// A Sample says how many values a reported percentile rests on.
+type Sample struct {
+	Metric     string // one of Metrics
+	Percentile float64
+	N          int // values in all
+}
+
+// Beyond is how many of the values lie beyond the percentile: n·(1−p/100).
+func (s Sample) Beyond() float64 {
+	// Rounded, since 100 − 99.9 is a little less than 0.1.
+	const precision = 1e9
+	return math.Round(float64(s.N)*(100-s.Percentile)/100*precision) / precision
+}
+
+// Samples are the values behind each percentile that the run reports.
+func (s *Summary) Samples() []Sample {
+	var samples []Sample
+	for _, m := range Metrics {
+		n := m.Of(s).Len()
+		if !s.Header.Config.Selected(m.Name) || n == 0 {
+			continue
+		}
+		for _, p := range s.Header.Config.Percentiles {
+			samples = append(samples, Sample{m.Name, p, n})
+		}
+	}
+	return samples
+}
+
+// below is the share of values less than that many milliseconds.
+func (d *Distribution) below(limit float64) float64 {
+	if d.Len() == 0 {
+		return 0
+	}
+	n := int64(0)
+	for _, bar := range d.hist.Distribution() {
+		if bar.To < int64(limit*float64(time.Millisecond)) {
+			n += bar.Count
+		}
+	}
+	return float64(n) / float64(d.Len())
+}

@@ -1,0 +1,114 @@
+package metrics
+
+import (
+	"slices"
+	"time"
+)
+
+// maxSteps bounds a steps' memory: 16 MiB.
+const maxSteps = 1 << 22
+
+// stepWidths are those of steps, from the finest. Each divides the next, and all
+// a second. The last covers 48 days.
+var stepWidths = []time.Duration{
+	10 * time.Millisecond, 20 * time.Millisecond, 100 * time.Millisecond, 200 * time.Millisecond, time.Second,
+}
+
+// A steps counts by time, in steps of equal width. When a run outgrows them they
+// become wider, so that it never takes more than maxSteps: 10 ms up to 11.6 h,
+// 20 ms up to 23 h, 100 ms up to 4.8 days, 200 ms up to 9.7 days. Times that even
+// the widest cannot hold beside the others are nonsense, and left out.
+type steps struct {
+	coarse int   // which of stepWidths
+	origin int64 // the first count's time in widths
+	counts []int32
+}
+
+func (s *steps) width() time.Duration { return stepWidths[s.coarse] }
+
+func (s *steps) add(at time.Duration, n int) {
+	for !s.holds(at, s.width()) {
+		if !s.holds(at, stepWidths[len(stepWidths)-1]) {
+			return
+		}
+		s.widen()
+	}
+	i := floorDiv(int64(at), int64(s.width()))
+	s.reach(i)
+	s.counts[i-s.origin] += int32(n)
+}
+
+// holds says whether steps of that width can hold a time beside those before.
+func (s *steps) holds(at, width time.Duration) bool {
+	first, last := int64(at), int64(at)
+	if n := len(s.counts); n > 0 {
+		first = min(first, s.origin*int64(s.width()))
+		last = max(last, (s.origin+int64(n)-1)*int64(s.width()))
+	}
+	return floorDiv(last, int64(width))-floorDiv(first, int64(width)) < maxSteps
+}
+
+// reach makes room for step i.
+func (s *steps) reach(i int64) {
+	n := int64(len(s.counts))
+	if n == 0 {
+		s.origin = i
+	}
+	if short := s.origin - i; short > 0 {
+		// More than is needed, lest every step back move all the others.
+		short = min(max(short, n), maxSteps-n)
+		s.counts = slices.Insert(s.counts, 0, make([]int32, short)...)
+		s.origin -= short
+	}
+	if short := i + 1 - s.origin - int64(len(s.counts)); short > 0 {
+		s.counts = append(s.counts, make([]int32, short)...)
+	}
+}
+
+// widen goes on to the next width, which there must be.
+func (s *steps) widen() {
+	factor := int64(stepWidths[s.coarse+1] / stepWidths[s.coarse])
+	origin := floorDiv(s.origin, factor)
+	var wide []int32
+	for i, n := range s.counts {
+		at := floorDiv(s.origin+int64(i), factor) - origin
+		if at == int64(len(wide)) {
+			wide = append(wide, 0)
+		}
+		wide[at] += n
+	}
+	s.coarse++
+	s.origin, s.counts = origin, wide
+}
+
+// busiestSecond is the largest sum over any second that begins with a step.
+func (s *steps) busiestSecond() int {
+	second := int(time.Second / s.width())
+	most, sum := 0, 0
+	for i, n := range s.counts {
+		sum += int(n)
+		if i >= second {
+			sum -= int(s.counts[i-second])
+		}
+		most = max(most, sum)
+	}
+	return most
+}
+
+// highest is the largest sum of all counts up to any step.
+func (s *steps) highest() int {
+	most, sum := 0, 0
+	for _, n := range s.counts {
+		sum += int(n)
+		most = max(most, sum)
+	}
+	return most
+}
+
+func floorDiv(a, b int64) int64 {
+	q := a / b
+	if a%b < 0 {
+		q--
+	}
+	return q
+}

@@ -1,0 +1,158 @@
+package metrics
+
+import (
+	"math"
+	"time"
+)
+
+// A witness gathers the Truth of a run from its Records. It keeps 48 bytes for
+// each request and nothing for a token: 32 MiB of steps and a few histograms at
+// most.
+type witness struct {
+	truth    Truth // counts and distributions so far
+	tokens   steps // when tokens came
+	inFlight inFlight
+
+	afterFirst  time.Duration // from first to last chunk, of requests whose tokens were counted
+	afterTokens float64       // that came in that time
+	held, e2el  time.Duration // after the last chunk, and up to it
+	due, sent   extent        // of the requests that open a conversation
+}
+
+// An extent is the range from the first of some times to the last.
+type extent struct {
+	any         bool
+	first, last time.Duration
+}
+
+func (x *extent) add(at time.Duration) {
+	if !x.any {
+		*x = extent{true, at, at}
+	}
+	x.first, x.last = min(x.first, at), max(x.last, at)
+}
+
+// add takes a measured record into account; most is how many values of a kind
+// are kept.
+func (w *witness) add(r *Record, most int) {
+	w.inFlight.add(r.Sent, r.End, most)
+	w.truth.laterTurns = w.truth.laterTurns || r.Turn > 0
+	if r.Phase == Main && r.Turn == 0 {
+		w.addStart(r)
+	}
+	if r.Class == OK && r.Chunks.Len() > 0 {
+		w.addLatencies(r, most)
+		w.addTokens(r)
+	}
+}
+
+func (w *witness) addStart(r *Record) {
+	p := &w.truth.Pace
+	p.Requests++
+	p.Queue += r.Queue()
+	p.Lag += r.Lag()
+	w.due.add(r.Due)
+	w.sent.add(r.Sent)
+	if r.Queue() == 0 {
+		w.truth.Ramp.Requests++
+		w.truth.Ramp.Took = max(w.truth.Ramp.Took, r.Lag())
+	}
+}
+
+func (w *witness) addLatencies(r *Record, most int) {
+	t := &w.truth
+	first := r.Chunks.First()
+	put := func(d *Distribution, latency time.Duration) {
+		d.Cap = most
+		d.Add(latency.Seconds())
+	}
+	if r.FirstContent > 0 {
+		put(&t.ContentTTFT, r.FirstContent-r.Sent)
+	}
+	if r.Wrote > 0 {
+		put(&t.WrittenTTFT, first-r.Wrote)
+	}
+	if r.Phase == Main {
+		put(&t.ScheduledTTFT, first-r.Due)
+		put(&t.ScheduledE2EL, r.Sent+r.E2EL()-r.Due)
+	}
+	t.Connecting.Of++
+	if r.Conn.New {
+		t.Connecting.Requests++
+		t.Connecting.DNS += r.Conn.DNS
+		t.Connecting.Connect += r.Conn.Connect
+		t.Connecting.TLS += r.Conn.TLS
+	}
+	if r.End >= r.Last && r.Last > 0 {
+		w.held += r.End - r.Last
+		w.e2el += r.E2EL()
+	}
+}
+
+// addTokens counts the tokens of a completed request by their chunks. Where
+// single chunk times are not known they are spread evenly.
+func (w *witness) addTokens(r *Record) {
+	a := r.attribute()
+	w.truth.Tokens = w.truth.Tokens.plus(a.counts())
+	if a.kind != fewer {
+		w.afterFirst += r.Chunks.Last() - r.Chunks.First()
+		w.afterTokens += float64(a.tokens) * (1 - 1/float64(a.chunks))
+	}
+	if r.Chunks.gapless() {
+		w.spread(r, &a)
+		return
+	}
+	i, last, begun := 0, time.Duration(0), false
+	for at := range r.Chunks.All() {
+		n := a.at(i)
+		i++
+		if n == 0 {
+			continue
+		}
+		w.tokens.add(at, n)
+		if a.kind == known && begun {
+			w.truth.ITL.addRepeated((at-last)/time.Duration(n), n)
+		}
+		last, begun = at, true
+	}
+}
+
+func (w *witness) spread(r *Record, a *attribution) {
+	first, whole := r.Chunks.First(), float64(r.Chunks.Last()-r.Chunks.First())
+	for i := range a.chunks {
+		if n := a.at(i); n > 0 {
+			at := first + time.Duration(whole*float64(i)/float64(a.chunks-1))
+			w.tokens.add(at, n)
+		}
+	}
+}
+
+// testimony is the Truth of a run that took so many seconds and was asked for
+// as c says.
+func (w *witness) testimony(c *Config, seconds float64) *Truth {
+	t := w.truth
+	if t.Tokens.Bundled > 0 {
+		t.ITL = Distribution{}
+	}
+	t.MeanITL = t.ITL.Mean()
+	if t.ITL.Len() == 0 && w.afterTokens > 0 {
+		t.MeanITL = float64(w.afterFirst) / w.afterTokens / float64(time.Millisecond)
+	}
+	t.PeakTokens, t.PeakStep = w.tokens.busiestSecond(), w.tokens.width()
+	t.PeakConcurrency = w.inFlight.peak()
+	if seconds > 0 {
+		t.MeanConcurrency = w.inFlight.busy.Seconds() / seconds
+	}
+	t.Pace.Due, t.Pace.Sent = w.due.last-w.due.first, w.sent.last-w.sent.first
+	if !c.paced() {
+		t.Pace = Pace{}
+	}
+	if c.paced() || !math.IsInf(c.RequestRate, 1) {
+		t.Ramp = Ramp{}
+	}
+	t.Held.Mean = share(w.held, t.Connecting.Of)
+	if w.e2el > 0 {
+		t.Held.Share = float64(w.held) / float64(w.e2el)
+	}
+	return &t
+}
