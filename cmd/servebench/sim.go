@@ -23,6 +23,7 @@ type simOptions struct {
 	sim.Config
 	host      string
 	port      int
+	socket    string
 	tokenizer string
 	faults    string
 	ready     string
@@ -59,6 +60,7 @@ func (o *simOptions) bind(f *pflag.FlagSet) {
 	f.SortFlags = false
 	f.StringVar(&o.host, "host", "127.0.0.1", "address to listen on")
 	f.IntVar(&o.port, "port", 8000, "port to listen on; 0 for any that is free")
+	f.StringVar(&o.socket, "uds", "", "path of a Unix socket to listen on instead")
 	f.StringVar(&o.ready, "ready-file", "", "file that gets the server's URL once it accepts connections")
 
 	f.StringVar(&o.Model, "model", "stub-32000", "model to pretend to be, as root in /v1/models")
@@ -93,15 +95,17 @@ func (o *simOptions) serve(ctx context.Context, stdout io.Writer) error {
 		return err
 	}
 	defer server.Close()
-	listener, err := net.Listen("tcp", net.JoinHostPort(o.host, strconv.Itoa(o.port)))
+	listener, url, err := o.listen()
 	if err != nil {
 		return exitError{err, exitNo}
 	}
-	web := &http.Server{Handler: server}
+	web := &http.Server{Handler: server, Protocols: new(http.Protocols)}
+	web.Protocols.SetHTTP1(true)
+	web.Protocols.SetUnencryptedHTTP2(true)
 	served := make(chan error, 1)
 	go func() { served <- web.Serve(listener) }()
 
-	if err := o.announce("http://"+listener.Addr().String(), stdout); err != nil {
+	if err := o.announce(url, stdout); err != nil {
 		web.Close()
 		<-served
 		return exitError{err, exitNo}
@@ -115,6 +119,20 @@ func (o *simOptions) serve(ctx context.Context, stdout io.Writer) error {
 	web.Close()
 	<-served
 	return nil
+}
+
+// listen opens the server's address and gives its URL. Over a Unix socket that
+// names no host.
+func (o *simOptions) listen() (l net.Listener, url string, err error) {
+	if o.socket != "" {
+		l, err = net.Listen("unix", o.socket)
+		return l, "http://localhost", err
+	}
+	l, err = net.Listen("tcp", net.JoinHostPort(o.host, strconv.Itoa(o.port)))
+	if err != nil {
+		return nil, "", err
+	}
+	return l, "http://" + l.Addr().String(), nil
 }
 
 func (o *simOptions) server() (*sim.Server, error) {
