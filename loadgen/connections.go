@@ -28,6 +28,8 @@ type Connections struct {
 
 	// Dial opens a connection. Nil means TCP, or Socket.
 	Dial func(ctx context.Context, network, addr string) (net.Conn, error)
+
+	ask func(fd uintptr) error // asks the kernel for its stamps; nil means askForStamps
 }
 
 // open dials addr. The connection stamps what arrives.
@@ -49,5 +51,9 @@ func (c *Connections) open(ctx context.Context, addr string) (*stampedConn, erro
 		c.Tally.refused(err)
 		return nil, err
 	}
-	return stamp(conn), nil
+	ask := c.ask
+	if ask == nil {
+		ask = askForStamps
+	}
+	return stamp(conn, ask), nil
 }

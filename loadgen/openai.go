@@ -77,7 +77,7 @@ func (o *OpenAI) exchange(ctx context.Context, epoch time.Time, req *Request, re
 		s = new(stream)
 	}
 	defer o.streams.Put(s)
-	s.begin(reply.Body, watch)
+	s.begin(stampedBodyOf(reply, t.carrier(), watch))
 	s.epoch, s.rec, s.chat, s.tally = epoch, rec, o.Chat, o.Tally
 	defer s.end(req.KeepText)
 	if err := refusal(reply, &s.body); err != nil {

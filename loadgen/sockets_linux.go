@@ -11,12 +11,12 @@ import (
 const spareFiles = 64
 
 // CheckSockets reports why this machine cannot hold n connections to one
-// address at once: too few file descriptors or local ports. What cannot be
+// address at once: too few file descriptors, or local ports. It raises the limit
+// on descriptors as far as this process may, hard limit included. What cannot be
 // read is taken to be enough.
 func CheckSockets(n int) error {
-	var files unix.Rlimit
-	if unix.Getrlimit(unix.RLIMIT_NOFILE, &files) == nil && uint64(n+spareFiles) > files.Cur {
-		return fmt.Errorf("%d requests at once need %d file descriptors and the limit is %d: raise ulimit -n or set --max-concurrency", n, n+spareFiles, files.Cur)
+	if limit, ok := raiseFiles(uint64(n + spareFiles)); !ok {
+		return fmt.Errorf("%d requests at once need %d file descriptors and the limit is %d: raise ulimit -n or set --max-concurrency", n, n+spareFiles, limit)
 	}
 	text, err := os.ReadFile("/proc/sys/net/ipv4/ip_local_port_range")
 	if err != nil {
@@ -27,4 +27,18 @@ func CheckSockets(n int) error {
 		return fmt.Errorf("%d requests at once need as many local ports and there are %d (net.ipv4.ip_local_port_range): set --max-concurrency", n, high-low+1)
 	}
 	return nil
+}
+
+// raiseFiles makes sure that this process may have n descriptors open. If it may
+// not, limit is how many it may.
+func raiseFiles(n uint64) (limit uint64, ok bool) {
+	var files unix.Rlimit
+	if unix.Getrlimit(unix.RLIMIT_NOFILE, &files) != nil || n <= files.Cur {
+		return 0, true
+	}
+	more := unix.Rlimit{Cur: n, Max: max(n, files.Max)}
+	if unix.Setrlimit(unix.RLIMIT_NOFILE, &more) == nil {
+		return 0, true
+	}
+	return files.Max, false
 }

@@ -48,11 +48,8 @@ type stream struct {
 }
 
 // begin makes s read body. It must be called before anything else.
-func (s *stream) begin(body io.Reader, w *watch) {
-	*s = stream{
-		body: stampedBody{body: body, watch: w}, events: s.events, piece: s.piece,
-		text: s.text[:0], perChoice: s.perChoice[:0],
-	}
+func (s *stream) begin(body stampedBody) {
+	*s = stream{body: body, events: s.events, piece: s.piece, text: s.text[:0], perChoice: s.perChoice[:0]}
 	s.events.reset(&s.body)
 }
 
@@ -73,11 +70,15 @@ func (s *stream) end(keepText bool) {
 func (s *stream) chunksTo(ctx context.Context, yield func(Chunk) bool) error {
 	for {
 		e, err := s.events.next()
-		switch {
-		case err == io.EOF:
+		if err == io.EOF {
 			return s.verdict()
-		case err != nil:
+		} else if err != nil {
 			return cutOff(ctx, err)
+		}
+		if s.chunks > 0 && e.read == s.chunkRead {
+			s.rec.MaxAge = max(s.rec.MaxAge, e.reach)
+		}
+		switch {
 		case bytes.Equal(bytes.TrimSpace(e.data), doneMark):
 			s.done = true
 			s.linger()
@@ -143,6 +144,11 @@ func (s *stream) chunk(e event) Chunk {
 		s.rec.SharedReads++
 	}
 	s.tally.chunk(e.arrival, shared)
+	if e.more {
+		s.rec.MaxAge = max(s.rec.MaxAge, e.reach)
+	} else {
+		s.rec.MaxAge = max(s.rec.MaxAge, e.age)
+	}
 	s.chunks++
 	s.chunkRead = e.read
 	s.rec.Last = e.at.Sub(s.epoch)

@@ -2,6 +2,7 @@ package loadgen
 
 import (
 	"crypto/tls"
+	"net"
 	"net/http/httptrace"
 	"sync"
 	"time"
@@ -19,7 +20,7 @@ type trace struct {
 	replied          bool
 	wrote, firstByte time.Duration
 	conn             metrics.Conn
-	under            *stampedConn // that the request was given last, nil if it is not ours
+	over             net.Conn // that the request was given last
 
 	dnsStart, connectStart, tlsStart time.Time
 }
@@ -30,7 +31,7 @@ func (t *trace) hooks() *httptrace.ClientTrace {
 			under := stampedUnder(conn.Conn)
 			t.note(func() {
 				t.attempts++
-				t.under, t.conn.New = under, !conn.Reused && (under == nil || !under.warmed)
+				t.over, t.conn.New = conn.Conn, !conn.Reused && (under == nil || !under.warmed)
 			})
 		},
 		WroteRequest: func(wrote httptrace.WroteRequestInfo) {
@@ -81,6 +82,13 @@ func (t *trace) into(rec *metrics.Record) {
 	if !t.conn.New {
 		rec.Conn = metrics.Conn{}
 	}
+}
+
+// carrier is the connection that the request was given, nil if none.
+func (t *trace) carrier() net.Conn {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.over
 }
 
 // reached tells how far the request came: whether it got a connection and

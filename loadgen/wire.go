@@ -1,8 +1,10 @@
 package loadgen
 
 import (
+	"crypto/tls"
 	"io"
 	"net"
+	"net/http"
 	"time"
 )
 
@@ -15,44 +17,66 @@ type wire interface {
 }
 
 // An arrival is how bytes came. The kernel keeps one stamp for all that a read
-// gives, that of the last; what came before it in the same read may have lain
-// for anything up to reach.
+// gives, that of the last byte: what stands before it in the same read may have
+// come at any time since the read before.
 type arrival struct {
-	at     time.Time     // when the last of them reached this machine
-	read   int           // number of the network read that brought that
+	at     time.Time     // when the newest byte reached this machine
+	read   int           // number of the network read that brought it
 	age    time.Duration // how long it then lay unread; 0 unless the kernel stamped it
-	reach  time.Duration // how long the first of them may have lain unread; as age
+	reach  time.Duration // how long the oldest byte may have lain unread; 0 where the connection gives no kernel stamps
 	kernel bool          // the kernel stamped it
 }
 
-// A stampedBody is the body of a reply. What it knows of arrivals comes from the
-// connection, if that carries this reply alone: an HTTP/1.1 body is read by its
-// caller's own goroutine, so that after a Read the connection's newest stamp is
-// that of the bytes just read. Otherwise it stamps after each Read, and takes
-// that for one from the network.
+// taken is when the network read took place.
+func (a arrival) taken() time.Time { return a.at.Add(a.age) }
+
+// A stampedBody is the body of a reply. A reply that has its connection to
+// itself (HTTP/1) is read by its caller's own goroutine, so that after a Read
+// the connection's newest stamp is that of the bytes just read. Otherwise the
+// body stamps after each Read, and takes that for one from the network.
 type stampedBody struct {
 	body    io.Reader
 	watch   *watch
-	conn    *stampedConn // nil when it carries other replies, too, or is not ours
+	conn    *stampedConn // nil: the body stamps
+	mixed   bool         // the next Read may put bytes that came earlier before new ones
+	tls     bool
 	arrival arrival
 }
 
-func (b *stampedBody) Read(p []byte) (int, error) {
-	n, err := b.body.Read(p)
-	if n > 0 {
-		b.arrival = arrival{at: time.Now(), read: b.arrival.read + 1}
-		b.watch.touch(b.arrival.at)
+// stampedBodyOf is the body of reply, which came over conn.
+func stampedBodyOf(reply *http.Response, conn net.Conn, w *watch) stampedBody {
+	b := stampedBody{body: reply.Body, watch: w}
+	if under := stampedUnder(conn); under != nil && reply.ProtoMajor == 1 {
+		_, b.tls = conn.(*tls.Conn)
+		b.conn, b.mixed, b.arrival = under, true, under.newest()
 	}
-	return n, err
+	return b
 }
 
 func (b *stampedBody) Arrival() arrival { return b.arrival }
 
-// A stampedConn is a connection that stamps what arrives.
-type stampedConn struct {
-	net.Conn
-	warmed bool // opened beforehand
+func (b *stampedBody) Read(p []byte) (int, error) {
+	n, err := b.body.Read(p)
+	if n == 0 {
+		return n, err
+	}
+	if b.conn == nil {
+		b.arrival = arrival{at: time.Now(), read: b.arrival.read + 1}
+	} else if newest := b.conn.newest(); newest.read != b.arrival.read {
+		b.follow(newest)
+	}
+	b.mixed = b.tls
+	b.watch.touch(b.arrival.taken())
+	return n, err
 }
 
-// stamp makes conn stamp.
-func stamp(conn net.Conn) *stampedConn { return &stampedConn{Conn: conn} }
+// follow takes the arrival of a Read that went to the network. net/http waits
+// for the rest of an HTTP chunk, so that one Read may have taken several from
+// the network, and may have begun with what net/http or TLS still had of the
+// one before. The oldest bytes are then as old as that one's may be.
+func (b *stampedBody) follow(newest arrival) {
+	if several := newest.read > b.arrival.read+1; (several || b.mixed) && b.conn.kernel != nil {
+		newest.reach = newest.taken().Sub(b.arrival.taken()) + b.arrival.reach
+	}
+	b.arrival = newest
+}

@@ -1,0 +1,99 @@
+package loadgen
+
+import (
+	"errors"
+	"net"
+	"sync/atomic"
+	"syscall"
+	"time"
+)
+
+// A stampedConn is a connection that notes when the bytes it gives reached this
+// machine: by the kernel's stamp where there is one, else by the clock after
+// Read. It lies below TLS and net/http. Reads must follow one another, as
+// net/http's do, though on several goroutines; newest may be called at any time,
+// and means the Read before as long as there is no other under way.
+type stampedConn struct {
+	net.Conn
+	kernel *kernelReader // nil where the kernel gives no stamps
+	opened time.Time
+	warmed bool // opened beforehand
+
+	// Of the newest read that gave bytes. Times count from opened.
+	reads  atomic.Int64
+	at     atomic.Int64 // arrival of the newest byte
+	age    atomic.Int64 // of that; unstamped when the kernel did not stamp it
+	oldest atomic.Int64 // no byte can have come before
+
+	// What only Read knows.
+	last    time.Duration // at of the read before
+	emptied bool          // that left no byte unread
+	floor   time.Duration // no byte that is still to be read can have come before
+}
+
+// unstamped is the age of bytes that the kernel did not stamp.
+const unstamped = -1
+
+// stamp makes conn stamp. Ask asks the kernel for its stamps on a socket; where
+// that is refused, or conn is no TCP connection, they are taken here.
+func stamp(conn net.Conn, ask func(fd uintptr) error) *stampedConn {
+	return &stampedConn{Conn: conn, kernel: newKernelReader(conn, ask), opened: time.Now()}
+}
+
+// Read is the connection's own Read in all that can be seen of it.
+func (c *stampedConn) Read(p []byte) (int, error) {
+	if c.kernel == nil || len(p) == 0 {
+		n, err := c.Conn.Read(p)
+		if n > 0 {
+			c.note(time.Since(c.opened), unstamped)
+		}
+		return n, err
+	}
+	n, err := c.kernel.read(p)
+	if n == 0 {
+		return n, err
+	}
+	now, age := time.Now(), time.Duration(unstamped)
+	if c.kernel.stamped {
+		age = max(0, time.Duration(now.UnixNano()-c.kernel.stamp()))
+	}
+	c.emptied = c.emptied || c.kernel.waited
+	c.note(now.Sub(c.opened), age)
+	c.emptied = n < len(p) && age != unstamped
+	return n, err
+}
+
+// note takes in a read that took place at now and gave bytes. What it left no
+// byte of bounds the arrival of the next, and so do clocks that were set.
+func (c *stampedConn) note(now, age time.Duration) {
+	if c.emptied {
+		c.floor = c.last
+	}
+	at := now - max(0, age)
+	if at < c.floor {
+		at, age = c.floor, now-c.floor
+	}
+	c.last = at
+	c.at.Store(int64(at))
+	c.age.Store(int64(age))
+	c.oldest.Store(int64(c.floor))
+	c.reads.Add(1)
+}
+
+// newest tells of the newest read.
+func (c *stampedConn) newest() arrival {
+	at, age := time.Duration(c.at.Load()), time.Duration(c.age.Load())
+	a := arrival{at: c.opened.Add(at), read: int(c.reads.Load()), age: max(0, age), kernel: age != unstamped}
+	if c.kernel != nil {
+		a.reach = at + a.age - time.Duration(c.oldest.Load())
+	}
+	return a
+}
+
+// SyscallConn gives the socket, if there is one.
+func (c *stampedConn) SyscallConn() (syscall.RawConn, error) {
+	if conn, ok := c.Conn.(syscall.Conn); ok {
+		return conn.SyscallConn()
+	}
+	return nil, errors.ErrUnsupported
+}
