@@ -53,7 +53,7 @@ type Record struct {
 	Chunks       Stamps        `json:"chunks,omitzero"`         // arrival of every chunk with choices
 
 	Conn        Conn          `json:"conn,omitzero"`
-	MaxAge      time.Duration `json:"max_age,omitempty"`      // longest time that a chunk's bytes lay unread; 0 where the connection gives no kernel stamps
+	MaxAge      time.Duration `json:"max_age,omitempty"`      // longest time that a chunk's bytes may have lain unread: no stamp is later than its arrival by more; 0 where the connection gives no kernel stamps
 	SharedReads int           `json:"shared_reads,omitempty"` // chunks that came in one read together with an earlier one
 
 	In       int `json:"in,omitempty"`        // prompt tokens: the server's count when it gave one, else InAsked
