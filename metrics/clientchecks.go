@@ -67,7 +67,7 @@ func (j *judge) longestStop() (Check, bool) {
 
 func (j *judge) stopped() (Check, bool) {
 	c := Check{Name: "stopped", Figure: j.watchedShare(j.seen.Stalled), Unit: "%"}
-	c.Limit = max(stopShareLimit, j.watchedShare(time.Duration(stopForgiven)*time.Millisecond))
+	c.Limit = max(stopShareLimit, j.watchedShare(stopForgiven))
 	c.Text = fmt.Sprintf("this process was stopped for %s of the time, in %s", showPercent(c.Figure), counted(j.seen.Stalls, "stop"))
 	return c, j.seen.Stalls > 0
 }
@@ -75,16 +75,14 @@ func (j *judge) stopped() (Check, bool) {
 func (j *judge) busiestSecond() (Check, bool) {
 	c := Check{Name: "busiest second", Figure: j.seen.BusiestCPU * 100, Unit: "%", Limit: busiestLimit}
 	c.Text = fmt.Sprintf("own CPU %s of %s in the busiest second", showPercent(c.Figure), counted(j.seen.Cores, "core"))
-	return c, j.seen.Cores > 0 && j.seen.CPU > 0
+	return c, j.seen.CPU > 0 && j.seen.Watched >= busiestFrom
 }
 
 func (j *judge) meanCPU() (Check, bool) {
 	c := Check{Name: "own CPU", Unit: "%", Limit: meanCPULimit}
-	if j.seen.Cores > 0 {
-		c.Figure = j.watchedShare(j.seen.CPU) / float64(j.seen.Cores)
-	}
+	c.Figure = j.watchedShare(j.seen.CPU) / float64(max(j.seen.Cores, 1))
 	c.Text = fmt.Sprintf("own CPU %s of %s", showPercent(c.Figure), counted(j.seen.Cores, "core"))
-	return c, j.seen.Cores > 0 && j.seen.CPU > 0
+	return c, j.seen.CPU > 0 && j.seen.Watched >= meanCPUFrom
 }
 
 func (j *judge) stolen() (Check, bool) {
@@ -100,7 +98,8 @@ func (j *judge) longestGC() (Check, bool) {
 }
 
 func (j *judge) gcShare() (Check, bool) {
-	c := Check{Name: "GC pauses", Figure: j.watchedShare(j.seen.GCPaused), Unit: "%", Limit: gcShareLimit}
+	c := Check{Name: "GC pauses", Figure: j.watchedShare(j.seen.GCPaused), Unit: "%"}
+	c.Limit = max(gcShareLimit, j.watchedShare(gcLimit*time.Millisecond))
 	c.Text = fmt.Sprintf("garbage collection stopped us for %s of the time", showPercent(c.Figure))
 	return c, j.seen.GCs > 0
 }

@@ -25,7 +25,7 @@ func (j *judge) rate() (Check, bool) {
 	p := j.Truth.Pace
 	c := Check{Name: "rate", Unit: "%", AtLeast: true}
 	c.Figure = percent(p.Due, p.Sent)
-	c.Limit = min(rateLimit, percent(p.Due, p.Due+time.Duration(rateForgiven)*time.Millisecond))
+	c.Limit = min(rateLimit, percent(p.Due, p.Due+rateForgiven))
 	c.Text = fmt.Sprintf("sent %s of the %s req/s asked for", showDigits(p.Achieved()), showDigits(p.Asked()))
 	switch {
 	case c.judge().OK:

@@ -145,6 +145,7 @@ func (f *resultFile) summary(ask Ask) (*Summary, error) {
 		c.AddOutcome(o)
 	}
 	s := c.Summary(f.number("duration"))
+	s.Truth = nil // which needs Records
 	// Without one that can be read the date stays unknown.
 	s.Date, _ = time.ParseInLocation("20060102-150405", f.text("date"), time.Local)
 	f.totals(s, ask.Goodput != nil && outcomes != nil)

@@ -174,8 +174,11 @@ func FuzzReadStream(f *testing.F) {
 		h := testHeader("r")
 		c := NewCollector(h)
 		r := testRecord("r", 0, 3)
+		r.TokensPerChunk = []int{0, 1, 2}
 		c.Add(r)
-		for _, err := range []error{sw.Begin(h), sw.Write(r), sw.End(c.Summary(2))} {
+		s := c.Summary(2)
+		noticed(s, 0)
+		for _, err := range []error{sw.Begin(h), sw.Write(r), sw.End(s)} {
 			if err != nil {
 				f.Fatal(err)
 			}
@@ -190,6 +193,9 @@ func FuzzReadStream(f *testing.F) {
 		for _, s := range sums {
 			if s.ITL.Len() > 0 && math.IsNaN(s.ITL.Median()) {
 				t.Errorf("NaN from %d values", s.ITL.Len())
+			}
+			if s.Judge(); (s.Trust == nil) != (s.Truth == nil) || s.Trust != nil && (s.Trust.Verdict == Valid) != (len(s.Trust.Failed()) == 0) {
+				t.Errorf("trust %+v", s.Trust)
 			}
 		}
 	})

@@ -13,7 +13,9 @@ import (
 // --save-detailed are in it when the Summary has Outcomes. The keys are those
 // of vLLM's main of August 2026; latencies and queue_times, which came later and
 // are left behind even without --save-detailed, are not written. What is not
-// known of how the run was asked for is null, any other number is left out.
+// known of how the run was asked for is null, any other number is left out. At
+// the very end are two objects of our own, "truth" and "trust", where the
+// Summary has them.
 func JSON(w io.Writer, s *metrics.Summary) error {
 	var d dict
 	asked(&d, s)
@@ -29,6 +31,12 @@ func JSON(w io.Writer, s *metrics.Summary) error {
 		if s.Header.Config.Selected(m.Name) {
 			statistics(&d, m.Name, m.Of(s), s.Header.Config.Percentiles)
 		}
+	}
+	if s.Truth != nil {
+		d.set("truth", truth(s))
+	}
+	if s.Trust != nil {
+		d.set("trust", trust(s.Trust))
 	}
 	_, err := w.Write(pyjson.Append(nil, d.Object))
 	return err

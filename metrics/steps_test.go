@@ -1,0 +1,109 @@
+package metrics
+
+import (
+	"math"
+	"math/rand/v2"
+	"testing"
+	"time"
+)
+
+func TestBusiestSecondIsThatOfEveryWindow(t *testing.T) {
+	random := rand.New(rand.NewPCG(3, 4))
+	for range 20 {
+		var s steps
+		tokens := map[int64]int{} // by step
+		for range 500 {
+			at := time.Duration(random.Int64N(5e9)) - time.Second
+			n := random.IntN(5)
+			s.add(at, n)
+			tokens[int64(math.Floor(float64(at)/1e7))] += n
+		}
+		want := 0
+		for first := int64(-200); first < 500; first++ {
+			sum := 0
+			for step := first; step < first+100; step++ {
+				sum += tokens[step]
+			}
+			want = max(want, sum)
+		}
+		if got := s.busiestSecond(); got != want {
+			t.Fatalf("%d tokens, want %d", got, want)
+		}
+	}
+}
+
+func TestStepsWidenAndStayBounded(t *testing.T) {
+	var s steps
+	for i := range 10 {
+		s.add(time.Duration(i)*50*time.Millisecond, 1)
+	}
+	for _, day := range []struct {
+		at    time.Duration
+		width time.Duration
+	}{
+		{11*time.Hour + 30*time.Minute, 10 * time.Millisecond},
+		{12 * time.Hour, 20 * time.Millisecond},
+		{4 * 24 * time.Hour, 100 * time.Millisecond},
+		{7 * 24 * time.Hour, 200 * time.Millisecond},
+		{40 * 24 * time.Hour, time.Second},
+		{365 * 24 * time.Hour, time.Second}, // nonsense, left out
+		{math.MaxInt64, time.Second},
+		{math.MinInt64, time.Second},
+	} {
+		s.add(day.at, 3)
+		if s.width() != day.width || len(s.counts) > maxSteps || s.busiestSecond() != 10 {
+			t.Errorf("at %v: width %v, %d steps, %d in a second; want %v", day.at, s.width(), len(s.counts), s.busiestSecond(), day.width)
+		}
+	}
+}
+
+func TestNonsenseDoesNotBlurTheRest(t *testing.T) {
+	var s steps
+	s.add(time.Second, 1)
+	s.add(math.MaxInt64, 1)
+	if s.width() != 10*time.Millisecond {
+		t.Errorf("width %v", s.width())
+	}
+}
+
+func TestStepsBackwardsAreFewMoves(t *testing.T) {
+	var s steps
+	for i := range 100_000 {
+		s.add(-time.Duration(i)*10*time.Millisecond, 1)
+	}
+	if s.busiestSecond() != 100 || len(s.counts) > 2*100_000+2 {
+		t.Errorf("%d in a second, %d steps", s.busiestSecond(), len(s.counts))
+	}
+}
+
+func TestPeakConcurrencyIsThatOfEveryInstant(t *testing.T) {
+	random := rand.New(rand.NewPCG(5, 6))
+	for round := range 50 {
+		var exact, folded inFlight
+		type flight struct{ start, end time.Duration }
+		var flights []flight
+		for range 1 + random.IntN(60) {
+			start := time.Duration(random.IntN(100)) * time.Millisecond
+			f := flight{start, start + time.Duration(1+random.IntN(40))*time.Millisecond}
+			flights = append(flights, f)
+			exact.add(f.start, f.end, 1000)
+			folded.add(f.start, f.end, 3)
+		}
+		want := 0
+		for _, at := range flights {
+			n := 0
+			for _, f := range flights {
+				if f.start <= at.start && at.start < f.end {
+					n++
+				}
+			}
+			want = max(want, n)
+		}
+		if got := exact.peak(); got != want {
+			t.Fatalf("round %d: %d in flight, want %d", round, got, want)
+		}
+		if got := folded.peak(); got < want || got > len(flights) || len(folded.starts) > 3 {
+			t.Fatalf("round %d: past the cap %d in flight, want at least %d", round, got, want)
+		}
+	}
+}

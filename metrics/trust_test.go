@@ -1,0 +1,285 @@
+package metrics
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+)
+
+// clean is a run that there is nothing to say against: 200 requests at 100 a
+// second, TTFT 50 ms, twenty tokens 10 ms apart.
+func clean() *Summary {
+	c := NewCollector(&Header{Config: Config{
+		RequestRate: 100, Metrics: []string{"ttft", "tpot", "itl"}, Percentiles: []float64{99}, Dataset: "random",
+	}})
+	for i := range 200 {
+		r := &Record{Index: i, Due: time.Duration(i) * 10 * msec, Out: 20, FirstContent: 1}
+		r.Slot, r.Sent = r.Due, r.Due+time.Duration(i%5)*100*time.Microsecond
+		for j := range 20 {
+			r.Chunks.Append(r.Sent + time.Duration(50+10*j)*msec)
+		}
+		r.FirstContent, r.Last, r.End = r.Chunks.First(), r.Chunks.Last(), r.Chunks.Last()+200*time.Microsecond
+		c.Add(r)
+	}
+	s := c.Summary(2.5)
+	s.Evidence = &Evidence{
+		Cores: 2, Watched: 10 * time.Second, CPU: time.Second, BusiestCPU: 0.2, KernelStamps: 4000, GCs: 3, GCPaused: msec, LongestGC: msec,
+		PrefixQueries: 1000,
+	}
+	s.Age = alike(0.05, 4000)
+	return s
+}
+
+// alike are n values of that many milliseconds.
+func alike(ms float64, n int) Distribution {
+	var d Distribution
+	for range n {
+		d.Add(ms / 1000)
+	}
+	return d
+}
+
+func durationMS(v float64) time.Duration { return time.Duration(v * float64(msec)) }
+
+// failing are the names of the checks that failed.
+func failing(s *Summary) []string {
+	var names []string
+	for _, c := range s.Trust.Failed() {
+		names = append(names, c.Name)
+	}
+	return names
+}
+
+func TestAnOrdinaryRunIsValid(t *testing.T) {
+	s := clean()
+	s.Judge()
+	if s.Trust.Verdict != Valid || len(s.Trust.Notes) != 0 {
+		t.Errorf("%s for %q, notes %q", s.Trust.Verdict, failing(s), s.Trust.Notes)
+	}
+	if len(s.Trust.Checks) < 10 {
+		t.Errorf("only %d checks", len(s.Trust.Checks))
+	}
+	for _, c := range s.Trust.Checks {
+		if c.Text == "" || c.Unit == "" || math.IsNaN(c.Figure) || math.IsInf(c.Figure, 0) {
+			t.Errorf("check %+v", c)
+		}
+	}
+}
+
+// faults are what can be wrong, each just within its limit and just beyond.
+var faults = []struct {
+	name        string // of the check
+	fine, wrong float64
+	set         func(s *Summary, v float64)
+	says        string // part of its text
+}{
+	{"completed", 1, 0, func(s *Summary, v float64) { s.Completed = int(v) }, "no request completed"},
+	{"exhaustion", 0, 1, func(s *Summary, v float64) {
+		s.Evidence.Exhausted, s.Evidence.Exhaustion = int64(v), "too many open files"
+	}, "1 connection could not be opened: too many open files"},
+	{"rate", 95.1, 94.9, func(s *Summary, v float64) {
+		s.Truth.Pace.Sent = time.Duration(float64(s.Truth.Pace.Due) / v * 100)
+	}, "req/s asked for: we were late ourselves"},
+	{"rate", 95.1, 94.9, func(s *Summary, v float64) {
+		s.Truth.Pace.Sent = time.Duration(float64(s.Truth.Pace.Due) / v * 100)
+		s.Truth.Pace.Queue = time.Hour
+	}, "--max-concurrency held requests back, for 18000 ms on average"},
+	{"rate", 19.9, 20.1, func(s *Summary, v float64) { // a short run
+		s.Truth.Pace.Due = 100 * msec
+		s.Truth.Pace.Sent = s.Truth.Pace.Due + durationMS(v)
+	}, "sent"},
+	{"lag", 4.99, 5.01, func(s *Summary, v float64) { s.Lag = alike(v, 100) }, "lag p99 5.0 ms"},
+	{"lag", 9.99, 10.01, func(s *Summary, v float64) { s.Lag, s.TTFT = alike(v, 100), alike(100, 200) }, "lag p99 10.0 ms"},
+	{"socket age", 4.98, 5.02, func(s *Summary, v float64) { s.Age = alike(v, 100) }, "socket age p99 5.0 ms against ITL 10.0 ms"},
+	{"socket age", 0.99, 1.01, func(s *Summary, v float64) { s.Age, s.Truth.MeanITL = alike(v, 100), 0.1 }, "against ITL 0.10 ms"},
+	{"shared reads", 40, 41, func(s *Summary, v float64) { s.Age, s.Evidence.SharedReads = alike(1.2, 100), int64(v) }, "1.0 % of chunks shared a read"},
+	{"shared reads", 0.99, 1.01, func(s *Summary, v float64) { s.Age, s.Evidence.SharedReads = alike(v, 100), 400 }, "10.0 % of chunks"},
+	{"longest stop", 99.9, 100.1, func(s *Summary, v float64) {
+		s.Evidence.Stalls, s.Evidence.LongestStall, s.Evidence.Stalled = 1, durationMS(v), durationMS(v)
+	}, "this process was stopped for 100 ms at once"},
+	{"longest stop", 199, 201, func(s *Summary, v float64) {
+		s.Truth.MeanITL = 200
+		s.Evidence.Stalls, s.Evidence.LongestStall = 1, durationMS(v)
+	}, "stopped for 201 ms"},
+	{"stopped", 199, 201, func(s *Summary, v float64) { s.Evidence.Stalls, s.Evidence.Stalled = 7, durationMS(v) }, "2.0 % of the time, in 7 stops"},
+	{"stopped", 99, 101, func(s *Summary, v float64) {
+		s.Evidence.Stalls, s.Evidence.Stalled, s.Evidence.Watched = 4, durationMS(v), time.Second
+	}, "10.1 % of the time"},
+	{"busiest second", 0.899, 0.901, func(s *Summary, v float64) { s.Evidence.BusiestCPU = v }, "own CPU 90.1 % of 2 cores in the busiest second"},
+	{"own CPU", 14900, 15100, func(s *Summary, v float64) { s.Evidence.CPU = durationMS(v) }, "own CPU 75.5 % of 2 cores"},
+	{"stolen CPU", 0.099, 0.101, func(s *Summary, v float64) { s.Evidence.StolenCPU = v }, "10.1 % of this machine's CPU time"},
+	{"longest GC pause", 9.9, 10.1, func(s *Summary, v float64) { s.Evidence.LongestGC = durationMS(v) }, "stopped us for 10.1 ms at once"},
+	{"GC pauses", 99, 101, func(s *Summary, v float64) { s.Evidence.GCPaused = durationMS(v) }, "1.0 % of the time"},
+	{"GC pauses", 9.9, 10.1, func(s *Summary, v float64) {
+		s.Evidence.GCPaused, s.Evidence.Watched, s.Evidence.CPU = durationMS(v), 100*msec, 0
+	}, "10.1 % of the time"},
+	{"clock step", 9.9, -10.1, func(s *Summary, v float64) { s.Evidence.ClockStep = durationMS(v) }, "the wall clock was set by -10.1 ms"},
+	{"Little's law", 0.0499, 0.0501, func(s *Summary, v float64) { s.Truth.Held = Held{Mean: 3 * msec, Share: v} }, "for 3.0 ms after the last chunk (5.0 % of E2EL)"},
+	{"Little's law", 1.99, 2.01, func(s *Summary, v float64) { s.Truth.Held = Held{Mean: durationMS(v), Share: 0.5} }, "50.0 % of E2EL"},
+	{"connecting", 2.49, 2.51, func(s *Summary, v float64) {
+		s.Truth.Connecting = Connecting{Requests: 200, Of: 200, TLS: 200 * durationMS(v)}
+	}, "200 of 200 requests connected inside TTFT (mean 2.5 ms): --warm-connections"},
+	{"connecting", 0.49, 0.51, func(s *Summary, v float64) {
+		s.TTFT = alike(5, 200)
+		s.Truth.Connecting = Connecting{Requests: 200, Of: 200, Connect: 200 * durationMS(v)}
+	}, "mean 0.51 ms"},
+	{"lumpy delivery", 11, 9, func(s *Summary, v float64) {
+		// Half of the gaps of v hundredths of the rest, nearly.
+		s.Truth.ITL = alike(0.01*v*10, 101)
+		for range 99 {
+			s.Truth.ITL.Add((20 - 0.01*v*10) / 1000)
+		}
+	}, "lumpy delivery: 50.5 % of the gaps are under 0.99 ms, p95 of the others is 19.1 ms: does a proxy batch?"},
+	{"prefix cache", 55, 56, func(s *Summary, v float64) { s.Evidence.PrefixHits = int64(v) }, "5.6 % of the prompt tokens"},
+	{"selftest", 21, 20, func(s *Summary, v float64) {
+		s.Truth.PeakConcurrency, s.Evidence.Vouched = 21, &Vouched{Streams: int(v)}
+	}, "21 in flight at once, the selftest of this machine vouches for 20"},
+	{"samples", 100, 99, func(s *Summary, v float64) { s.TPOT = alike(10, int(v)) }, "P99 of 99 samples: too few"},
+}
+
+func TestEachFaultIsNamed(t *testing.T) {
+	for i, f := range faults {
+		s := clean()
+		f.set(s, f.fine)
+		if s.Judge(); s.Trust.Verdict != Valid {
+			t.Errorf("%d: %s of %v fails %q", i, f.name, f.fine, failing(s))
+		}
+		s = clean()
+		f.set(s, f.wrong)
+		s.Judge()
+		if s.Trust.Verdict != Suspect || !slices.Equal(failing(s), []string{f.name}) {
+			t.Errorf("%d: %s of %v: %s for %v", i, f.name, f.wrong, s.Trust.Verdict, failing(s))
+			continue
+		}
+		if text := s.Trust.Failed()[0].Text; !strings.Contains(text, f.says) {
+			t.Errorf("%d: %q, want %q in it", i, text, f.says)
+		}
+	}
+	named := map[string]bool{}
+	for _, f := range faults {
+		named[f.name] = true
+	}
+	if len(named) != len(checks) {
+		t.Errorf("%d of %d checks have a fault here", len(named), len(checks))
+	}
+}
+
+func TestNoPercentileIsAskedForInVain(t *testing.T) {
+	s := clean()
+	s.Header.Config.Percentiles = []float64{50, 99.9, 100}
+	s.TTFT, s.TPOT, s.ITL = alike(50, 999), alike(10, 1000), alike(10, 5000)
+	if s.Judge(); !slices.Equal(failing(s), []string{"samples"}) || s.Trust.Failed()[0].Text != "P99.9 of 999 samples: too few to tell it from the maximum" {
+		t.Errorf("%q", failing(s))
+	}
+	s.Header.Config.Metrics = []string{"tpot", "itl", "e2el"}
+	s.E2EL = Distribution{}
+	if s.Judge(); s.Trust.Verdict != Valid {
+		t.Errorf("%q, although TTFT is not reported", failing(s))
+	}
+}
+
+func TestFiniteRatesAloneAreJudgedByLag(t *testing.T) {
+	for rate, want := range map[float64]int{10: 1, math.Inf(1): 0, math.NaN(): 0} {
+		s := clean()
+		s.Header.Config.RequestRate, s.Lag = rate, alike(500, 200)
+		if s.Judge(); len(s.Trust.Failed()) != want {
+			t.Errorf("rate %v: %q", rate, failing(s))
+		}
+	}
+}
+
+func TestNotesAccuseNobody(t *testing.T) {
+	for name, c := range map[string]struct {
+		set  func(s *Summary)
+		says string
+	}{
+		"no evidence":   {func(s *Summary) { s.Evidence, s.Age = nil, Distribution{} }, "rests on the records alone"},
+		"a shard short": {func(s *Summary) { s.unwatched = 1 }, "the evidence of 1 shard is missing"},
+		"interrupted":   {func(s *Summary) { s.Interrupted = true }, "stopped before all requests were sent"},
+		"failures":      {func(s *Summary) { s.Failed = 3 }, "3 of 203 requests failed"},
+		"bundled":       {func(s *Summary) { s.Truth.Tokens = ChunkTokens{Bundled: 1, Chunks: 2, Tokens: 5} }, "chunk ≠ token: 2.50 tokens a chunk, so vLLM's ITL and peak throughput are per chunk; --continuous-usage-stats"},
+		"several":       {func(s *Summary) { s.Truth.Tokens = ChunkTokens{Known: 1, Chunks: 2, Tokens: 5, Largest: 3} }, "chunk ≠ token: 2.50 tokens a chunk"},
+		"no usage":      {func(s *Summary) { s.Truth.Tokens.Fewer = 7 }, "7 requests had fewer tokens than chunks"},
+		"merged events": {func(s *Summary) { s.Evidence.SharedReads = 400 }, "10.0 % of chunks came in one read with another and we read in time"},
+		"user space":    {func(s *Summary) { s.Evidence.UserStamps = 5 }, "5 of 4005 chunks were stamped after reading"},
+		"a proxy":       {func(s *Summary) { s.Evidence.Proxy = "proxy:3128" }, "through the proxy proxy:3128"},
+		"closed":        {func(s *Summary) { s.Evidence.Closed = 9 }, "closed the connection after 9 answers"},
+		"old protocol":  {func(s *Summary) { s.Evidence.Protocol = "HTTP/1.0" }, "answers in HTTP/1.0"},
+		"asked for prefixes": {func(s *Summary) {
+			s.Header.Flags, s.Evidence.PrefixHits = []KV{{"random-prefix-len", "100"}}, 900
+		}, "90.0 % of the prompt tokens"},
+		"repeated prefixes": {func(s *Summary) { s.Header.Config.Dataset, s.Evidence.PrefixHits = "prefix_repetition", 500 }, "50.0 %"},
+		"conversations":     {func(s *Summary) { s.Truth.laterTurns, s.Evidence.PrefixHits = true, 500 }, "50.0 %"},
+	} {
+		s := clean()
+		c.set(s)
+		s.Judge()
+		if s.Trust.Verdict != Valid || len(s.Trust.Notes) != 1 || !strings.Contains(s.Trust.Notes[0], c.says) {
+			t.Errorf("%s: %s for %q, notes %q", name, s.Trust.Verdict, failing(s), s.Trust.Notes)
+		}
+	}
+}
+
+func TestARoleThatComesWithATokenIsNoSharedRead(t *testing.T) {
+	s := clean()
+	s.Truth.Tokens.Blank, s.Evidence.SharedReads, s.Age = 200, 210, alike(3, 4000)
+	if s.Judge(); s.Trust.Verdict != Valid || len(s.Trust.Notes) != 0 {
+		t.Errorf("%q, notes %q", failing(s), s.Trust.Notes)
+	}
+}
+
+// delivered is a run of chunks whose gaps follow a pattern, in milliseconds.
+func delivered(tokens int, pattern ...float64) *Summary {
+	c := NewCollector(&Header{})
+	for i := range 20 {
+		r := Record{Index: i, Out: tokens}
+		at, chunks := 50.0, []float64{50}
+		for j := range 40 {
+			at += pattern[j%len(pattern)]
+			chunks = append(chunks, at)
+		}
+		c.Add(arrived(r, chunks...))
+	}
+	return c.Summary(2)
+}
+
+func TestLumpyDeliveryIsAProxyAndNotAServer(t *testing.T) {
+	for name, c := range map[string]struct {
+		s    *Summary
+		want bool
+	}{
+		"steady":                    {delivered(41, 20), false},
+		"a proxy of ten":            {delivered(41, 0.01, 0.02, 0.01, 0.01, 0.01, 0.02, 0.01, 0.01, 0.01, 200), true},
+		"a proxy of three":          {delivered(41, 0, 0, 60), true},
+		"prefills in between":       {delivered(41, 8, 8, 8, 8, 150), false},
+		"speculation in one chunk":  {delivered(150, 20), false},
+		"speculation, a chunk each": {delivered(41, 0.05, 0.05, 20), true},
+		"as fast as it goes":        {delivered(41, 0, 0, 0.9), false},
+		"a role at once":            {roles(), false},
+	} {
+		c.s.Judge()
+		if got := slices.Contains(failing(c.s), "lumpy delivery"); got != c.want {
+			t.Errorf("%s: lumpy is %v: %q", name, got, failing(c.s))
+		}
+	}
+}
+
+// roles are chats of two tokens each, whose role comes just before the first.
+func roles() *Summary {
+	c := NewCollector(&Header{})
+	for i := range 200 {
+		c.Add(arrived(Record{Index: i, Out: 2, FirstContent: durationMS(50.01)}, 50, 50.01, 70))
+	}
+	return c.Summary(2)
+}
+
+func ExampleSummary_Judge() {
+	s := clean()
+	s.Evidence.Stalls, s.Evidence.LongestStall = 1, 320*time.Millisecond
+	s.Judge()
+	fmt.Println(s.Trust.Verdict, s.Trust.Failed()[0].Text)
+	// Output: SUSPECT this process was stopped for 320 ms at once
+}

@@ -1,0 +1,158 @@
+package metrics
+
+import (
+	"math"
+	"reflect"
+	"testing"
+	"time"
+)
+
+const msec = time.Millisecond
+
+// arrived is a completed request whose chunks came at these milliseconds after
+// the start of the run.
+func arrived(r Record, chunks ...float64) *Record {
+	for _, at := range chunks {
+		r.Chunks.Append(time.Duration(at * float64(msec)))
+	}
+	r.Last = max(r.Last, r.Chunks.Last())
+	r.End = max(r.End, r.Last)
+	if r.FirstContent == 0 {
+		r.FirstContent = r.Chunks.First()
+	}
+	return &r
+}
+
+// three are a chat whose chunks hold several tokens, a completion that waited for
+// a slot, and a failure beside them.
+func three() []*Record {
+	return []*Record{
+		arrived(Record{
+			Index: 0, Sent: 10 * msec, Wrote: 15 * msec, FirstContent: 60 * msec, Last: 101 * msec, End: 111 * msec,
+			Conn: Conn{New: true, DNS: msec, Connect: 2 * msec, TLS: 3 * msec},
+			Out:  6, TokensPerChunk: []int{0, 1, 2, 3, 0},
+		}, 50, 60, 70, 100, 100),
+		arrived(Record{Index: 1, Due: 20 * msec, Slot: 30 * msec, Sent: 31 * msec, Wrote: 31500 * time.Microsecond, Out: 3}, 81, 91, 101),
+		{Index: 2, Due: 30 * msec, Slot: 30 * msec, Sent: 32 * msec, End: 40 * msec, Class: Status, Error: "no"},
+	}
+}
+
+func truthOf(c Config, records ...*Record) *Truth {
+	collector := NewCollector(&Header{Config: c})
+	for _, r := range records {
+		collector.Add(r)
+	}
+	return collector.Summary(1).Truth
+}
+
+func near(a, b float64) bool { return math.Abs(a-b) <= 1e-3*math.Abs(b) }
+
+func TestTruthIsWhatOneReckonsByHand(t *testing.T) {
+	truth := truthOf(Config{RequestRate: 50}, three()...)
+	for name, pair := range map[string][2]float64{
+		"content TTFT":        {truth.ContentTTFT.Mean(), 50},
+		"written TTFT":        {truth.WrittenTTFT.Mean(), (35 + 49.5) / 2},
+		"scheduled TTFT":      {truth.ScheduledTTFT.Mean(), (50 + 61) / 2.0},
+		"scheduled E2EL":      {truth.ScheduledE2EL.Mean(), (101 + 81) / 2.0},
+		"values of ITL":       {float64(truth.ITL.Len()), 7}, // 2 of 5 ms, 3 of 10 ms; 2 of 10 ms
+		"mean ITL":            {truth.MeanITL, 60.0 / 7},
+		"smallest ITL":        {truth.ITL.Percentile(0), 5},
+		"mean concurrency":    {truth.MeanConcurrency, 0.101 + 0.070 + 0.008},
+		"held":                {ms(truth.Held.Mean), 5},
+		"held share":          {truth.Held.Share, 10.0 / (91 + 70)},
+		"asked rate":          {truth.Pace.Asked(), 2 / 0.030},
+		"achieved rate":       {truth.Pace.Achieved(), 2 / 0.022},
+		"tokens in the chunk": {truth.Tokens.Mean(), 9.0 / 6},
+	} {
+		if !near(pair[0], pair[1]) {
+			t.Errorf("%s is %v, want %v", name, pair[0], pair[1])
+		}
+	}
+	if want := (ChunkTokens{Known: 2, Chunks: 6, Blank: 2, Tokens: 9, Largest: 3}); truth.Tokens != want {
+		t.Errorf("tokens %+v, want %+v", truth.Tokens, want)
+	}
+	if want := (Connecting{Requests: 1, Of: 2, DNS: msec, Connect: 2 * msec, TLS: 3 * msec}); truth.Connecting != want {
+		t.Errorf("connecting %+v, want %+v", truth.Connecting, want)
+	}
+	if want := (Pace{Requests: 3, Due: 30 * msec, Sent: 22 * msec, Queue: 10 * msec, Lag: 13 * msec}); truth.Pace != want {
+		t.Errorf("pace %+v, want %+v", truth.Pace, want)
+	}
+	if truth.PeakTokens != 9 || truth.PeakStep != 10*msec || truth.PeakConcurrency != 3 || truth.Ramp != (Ramp{}) {
+		t.Errorf("peaks %d in steps of %v and %d, ramp %+v", truth.PeakTokens, truth.PeakStep, truth.PeakConcurrency, truth.Ramp)
+	}
+}
+
+func TestTheRampIsThatOfRequestsWithoutAQueue(t *testing.T) {
+	burst := []*Record{
+		{Sent: 3 * msec, End: 9 * msec}, {Sent: 7 * msec, End: 9 * msec},
+		{Slot: 9 * msec, Sent: 40 * msec, End: 50 * msec},                                            // waited for a slot
+		{Turn: 1, Due: 9 * msec, Slot: 9 * msec, Sent: 60 * msec, End: 70 * msec},                    // a later turn
+		{Phase: WarmUp, Sent: 80 * msec, End: 90 * msec}, {Phase: Drain, Sent: 90 * msec, End: 1e12}, // not measured, stopped
+	}
+	truth := truthOf(Config{RequestRate: math.Inf(1), MaxConcurrency: 2}, burst...)
+	if want := (Ramp{Requests: 2, Took: 7 * msec}); truth.Ramp != want || truth.Pace != (Pace{}) {
+		t.Errorf("ramp %+v, pace %+v; want %+v", truth.Ramp, truth.Pace, want)
+	}
+	// A rate that grows is inf in vLLM's configuration, too.
+	truth = truthOf(Config{RequestRate: math.Inf(1), RampUp: &RampUp{"linear", 1, 5}}, burst...)
+	if truth.Ramp != (Ramp{}) || truth.Pace.Requests != 3 {
+		t.Errorf("ramp %+v, pace %+v", truth.Ramp, truth.Pace)
+	}
+}
+
+func TestChunksAreTokensUnlessTheyCannotBe(t *testing.T) {
+	role := Record{FirstContent: 2 * msec}
+	for name, c := range map[string]struct {
+		record Record
+		out    int
+		each   []int
+		chunks []float64
+		want   ChunkTokens
+		gaps   []float64 // ITL per token in milliseconds
+	}{
+		"one each":                  {out: 3, chunks: []float64{1, 3, 6}, want: ChunkTokens{Known: 1, Chunks: 3, Tokens: 3, Largest: 1}, gaps: []float64{2, 3}},
+		"a role chunk":              {record: role, out: 2, chunks: []float64{1, 2, 6}, want: ChunkTokens{Known: 1, Chunks: 2, Blank: 1, Tokens: 2, Largest: 1}, gaps: []float64{4}},
+		"a role in the same packet": {out: 2, chunks: []float64{1, 1, 6}, want: ChunkTokens{Known: 1, Chunks: 2, Blank: 1, Tokens: 2, Largest: 1}, gaps: []float64{5}},
+		"a finish chunk":            {out: 2, chunks: []float64{1, 4, 6}, want: ChunkTokens{Known: 1, Chunks: 2, Blank: 1, Tokens: 2, Largest: 1}, gaps: []float64{3}},
+		"role and finish":           {record: role, out: 2, chunks: []float64{1, 2, 5, 5}, want: ChunkTokens{Known: 1, Chunks: 2, Blank: 2, Tokens: 2, Largest: 1}, gaps: []float64{3}},
+		"half a character first":    {record: role, out: 3, chunks: []float64{1, 2, 6}, want: ChunkTokens{Known: 1, Chunks: 3, Tokens: 3, Largest: 1}, gaps: []float64{1, 4}},
+		"bundled":                   {out: 8, chunks: []float64{1, 3}, want: ChunkTokens{Bundled: 1, Chunks: 2, Tokens: 8}},
+		"no usage":                  {out: 1, chunks: []float64{1, 2, 3}, want: ChunkTokens{Fewer: 1}},
+		"counted":                   {out: 5, each: []int{2, 0, 3}, chunks: []float64{1, 2, 7}, want: ChunkTokens{Known: 1, Chunks: 2, Blank: 1, Tokens: 5, Largest: 3}, gaps: []float64{2, 2, 2}},
+		"counted in part":           {out: 5, each: []int{2, 0, 0}, chunks: []float64{1, 2, 7}, want: ChunkTokens{Bundled: 1, Chunks: 3, Tokens: 5}},
+		"miscounted":                {out: 1, each: []int{-1, 1, 1}, chunks: []float64{1, 2, 7}, want: ChunkTokens{Fewer: 1}},
+	} {
+		c.record.Out, c.record.TokensPerChunk = c.out, c.each
+		truth := truthOf(Config{}, arrived(c.record, c.chunks...))
+		if truth.Tokens != c.want {
+			t.Errorf("%s: %+v, want %+v", name, truth.Tokens, c.want)
+		}
+		var want Distribution
+		for _, gap := range c.gaps {
+			want.Add(gap / 1000)
+		}
+		if truth.ITL.Len() != len(c.gaps) || len(c.gaps) > 0 && !reflect.DeepEqual(truth.ITL.hist.Export(), want.hist.Export()) {
+			t.Errorf("%s: ITL of %d values, mean %v; want %v", name, truth.ITL.Len(), truth.ITL.Mean(), c.gaps)
+		}
+		if truth.PeakTokens != c.out {
+			t.Errorf("%s: %d tokens in the busiest second, want %d", name, truth.PeakTokens, c.out)
+		}
+	}
+}
+
+func TestTheMeanITLFollowsFromTheCountAlone(t *testing.T) {
+	// Two chunks of about 4 tokens, 20 ms apart: 4 tokens in 20 ms.
+	truth := truthOf(Config{}, arrived(Record{Out: 8}, 10, 30), arrived(Record{Out: 2}, 10, 15))
+	if truth.ITL.Len() != 0 || !near(truth.MeanITL, 25.0/5) {
+		t.Errorf("%d values, mean %v, want none and 5", truth.ITL.Len(), truth.MeanITL)
+	}
+}
+
+func TestForeignOutcomesHaveNoTruth(t *testing.T) {
+	c := NewCollector(&Header{})
+	c.AddOutcome(Outcome{Success: true, Out: 1})
+	s := c.Summary(1)
+	if s.Judge(); s.Truth != nil || s.Trust != nil {
+		t.Errorf("truth %v, trust %v", s.Truth, s.Trust)
+	}
+}

@@ -1,0 +1,134 @@
+package report
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/servebench/servebench/metrics"
+)
+
+// A fact is one line of the truth section. A text of "" leaves it out.
+type fact struct {
+	label string
+	text  func(*metrics.Summary) string
+}
+
+// facts are all that there are, in order.
+var facts = []fact{
+	{"Tokens in a chunk", chunkTokens},
+	{"Connecting, inside TTFT", connecting},
+	{"Peak output throughput", peakTokens},
+	{"Requests in flight", inFlight},
+	{"Starting ramp", ramp},
+	{"Request rate", pace},
+	{"Place held after the last chunk", held},
+	{"Unread in the socket", socketAge},
+	{"Values beyond a percentile", samples},
+}
+
+func chunkTokens(s *metrics.Summary) string {
+	t := s.Truth.Tokens
+	switch {
+	case !t.Differ():
+		return ""
+	case t.Bundled > 0:
+		return fmt.Sprintf("%.2f tokens in the mean; of single chunks it is not known", t.Mean())
+	}
+	return fmt.Sprintf("%.2f tokens in the mean, %d tokens at most", t.Mean(), t.Largest)
+}
+
+func connecting(s *metrics.Summary) string {
+	c := s.Truth.Connecting
+	if c.Requests == 0 {
+		return ""
+	}
+	n := time.Duration(c.Requests)
+	text := fmt.Sprintf("%d of %d requests, mean %.2f ms", c.Requests, c.Of, milliseconds(c.Mean()))
+	for _, part := range []struct {
+		name string
+		took time.Duration
+	}{{"DNS", c.DNS}, {"TCP", c.Connect}, {"TLS", c.TLS}} {
+		if part.took > 0 {
+			text += fmt.Sprintf(", %s %.2f ms", part.name, milliseconds(part.took/n))
+		}
+	}
+	return text
+}
+
+func peakTokens(s *metrics.Summary) string {
+	if s.Truth.PeakTokens == 0 {
+		return ""
+	}
+	return fmt.Sprintf("%d tokens in the busiest second", s.Truth.PeakTokens)
+}
+
+func inFlight(s *metrics.Summary) string {
+	if s.Truth.PeakConcurrency == 0 {
+		return ""
+	}
+	return fmt.Sprintf("%d requests at most, %.2f requests in the mean", s.Truth.PeakConcurrency, s.Truth.MeanConcurrency)
+}
+
+func ramp(s *metrics.Summary) string {
+	r := s.Truth.Ramp
+	if r.Requests == 0 {
+		return ""
+	}
+	return fmt.Sprintf("%d requests sent within %.2f ms", r.Requests, milliseconds(r.Took))
+}
+
+func pace(s *metrics.Summary) string {
+	p := s.Truth.Pace
+	if p.Asked() == 0 || p.Achieved() == 0 {
+		return ""
+	}
+	return fmt.Sprintf("%.2f req/s, asked for %.2f req/s", p.Achieved(), p.Asked())
+}
+
+func held(s *metrics.Summary) string {
+	h := s.Truth.Held
+	if h.Mean < time.Microsecond {
+		return ""
+	}
+	return fmt.Sprintf("%.3f ms a request, %.2f %% of E2EL", milliseconds(h.Mean), h.Share*100)
+}
+
+func socketAge(s *metrics.Summary) string {
+	if s.Age.Len() == 0 {
+		return ""
+	}
+	return fmt.Sprintf("median %.3f ms, P99 %.3f ms, longest %.3f ms", s.Age.Median(), s.Age.Percentile(99), s.Age.Percentile(100))
+}
+
+// samples says how many values lie beyond the highest percentile that is
+// reported, since that is the one that rests on the fewest.
+func samples(s *metrics.Summary) string {
+	highest := 0.0
+	for _, sample := range s.Samples() {
+		if sample.Percentile < 100 {
+			highest = max(highest, sample.Percentile)
+		}
+	}
+	var parts []string
+	for _, sample := range s.Samples() {
+		if sample.Percentile == highest && highest > 0 {
+			parts = append(parts, fmt.Sprintf("%s %.1f of %d", strings.ToUpper(short(sample.Metric)), sample.Beyond(), sample.N))
+		}
+	}
+	if parts == nil {
+		return ""
+	}
+	return "P" + metrics.FormatPercentile(highest) + ": " + strings.Join(parts, ", ")
+}
+
+// short names a metric in few characters.
+func short(metric string) string {
+	switch metric {
+	case "client_queue_time":
+		return "queue"
+	case "e2el_including_client_queue":
+		return "queue+e2el"
+	}
+	return metric
+}

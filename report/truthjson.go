@@ -1,0 +1,101 @@
+package report
+
+import (
+	"math"
+	"time"
+
+	"github.com/servebench/servebench/metrics"
+	"github.com/servebench/servebench/metrics/pyjson"
+)
+
+// truth is the object of that name in a result file: what Truth prints, and all
+// percentiles. A key ends with its unit unless it is a count.
+func truth(s *metrics.Summary) pyjson.Object {
+	t, c := s.Truth, &s.Header.Config
+	var d dict
+	for _, latency := range []struct {
+		name string
+		of   *metrics.Distribution
+	}{
+		{"content_ttft", &t.ContentTTFT}, {"written_ttft", &t.WrittenTTFT},
+		{"scheduled_ttft", &t.ScheduledTTFT}, {"scheduled_e2el", &t.ScheduledE2EL},
+		{"token_itl", &t.ITL}, {"lag", &s.Lag}, {"socket_age", &s.Age},
+	} {
+		if latency.of.Len() > 0 {
+			statistics(&d, latency.name, latency.of, c.Percentiles)
+		}
+	}
+	if t.ITL.Len() == 0 && t.MeanITL > 0 {
+		d.set("mean_token_itl_ms", t.MeanITL)
+	}
+	d.set("mean_tokens_per_chunk", t.Tokens.Mean())
+	d.set("max_tokens_per_chunk", t.Tokens.Largest)
+	d.set("requests_with_known_chunks", t.Tokens.Known)
+	d.set("requests_with_more_tokens_than_chunks", t.Tokens.Bundled)
+	d.set("requests_with_fewer_tokens_than_chunks", t.Tokens.Fewer)
+	connected(&d, t.Connecting)
+	d.set("peak_output_tokens", t.PeakTokens)
+	d.set("peak_output_window_s", 1)
+	d.set("peak_output_step_ms", milliseconds(t.PeakStep))
+	d.set("peak_concurrency", t.PeakConcurrency)
+	d.set("mean_concurrency", t.MeanConcurrency)
+	if t.Ramp.Requests > 0 {
+		d.set("ramp_requests", t.Ramp.Requests)
+		d.set("ramp_ms", milliseconds(t.Ramp.Took))
+	}
+	if t.Pace.Asked() > 0 && t.Pace.Achieved() > 0 {
+		d.set("asked_rate_per_s", t.Pace.Asked())
+		d.set("achieved_rate_per_s", t.Pace.Achieved())
+	}
+	d.set("mean_held_ms", milliseconds(t.Held.Mean))
+	d.set("held_percent", t.Held.Share*100)
+	d.set("samples", sampled(s))
+	return d.Object
+}
+
+func connected(d *dict, c metrics.Connecting) {
+	d.set("connected_requests", c.Requests)
+	n := time.Duration(max(c.Requests, 1))
+	d.set("mean_connecting_ms", milliseconds(c.Mean()))
+	d.set("mean_dns_ms", milliseconds(c.DNS/n))
+	d.set("mean_connect_ms", milliseconds(c.Connect/n))
+	d.set("mean_tls_ms", milliseconds(c.TLS/n))
+}
+
+func sampled(s *metrics.Summary) []pyjson.Object {
+	objects := []pyjson.Object{}
+	for _, sample := range s.Samples() {
+		objects = append(objects, pyjson.Object{
+			{Key: "metric", Value: sample.Metric}, {Key: "percentile", Value: sample.Percentile},
+			{Key: "samples", Value: sample.N}, {Key: "beyond", Value: sample.Beyond()},
+		})
+	}
+	return objects
+}
+
+// trust is the object of that name in a result file.
+func trust(t *metrics.Trust) pyjson.Object {
+	checks := []pyjson.Object{}
+	for _, c := range t.Checks {
+		limit := "at_most"
+		if c.AtLeast {
+			limit = "at_least"
+		}
+		checks = append(checks, pyjson.Object{
+			{Key: "name", Value: c.Name}, {Key: "figure", Value: finite(c.Figure)}, {Key: limit, Value: finite(c.Limit)},
+			{Key: "unit", Value: c.Unit}, {Key: "ok", Value: c.OK}, {Key: "text", Value: c.Text},
+		})
+	}
+	return pyjson.Object{
+		{Key: "verdict", Value: string(t.Verdict)}, {Key: "checks", Value: checks},
+		{Key: "notes", Value: append([]string{}, t.Notes...)},
+	}
+}
+
+// finite is v, or null where JSON has no number for it.
+func finite(v float64) any {
+	if math.IsNaN(v) || math.IsInf(v, 0) {
+		return nil
+	}
+	return v
+}
