@@ -8,7 +8,7 @@ test:
 race:
 	$(GO) test -race ./...
 lint:
-	@files=$$(gofmt -l cmd loadgen metrics report dataset); test -z "$$files" || { echo "gofmt: $$files"; exit 1; }
+	@files=$$(gofmt -l cmd loadgen metrics report dataset tools); test -z "$$files" || { echo "gofmt: $$files"; exit 1; }
 	$(GO) vet ./...
 	$(GO) vet -tags e2e,oracle,vllm ./...
 	$(GO) tool staticcheck ./...
@@ -18,8 +18,9 @@ demo: build
 	bin/servebench run --base-url $$(cat bin/demo.url) --num-prompts 100 --request-rate 20 --random-input-len 512 --random-output-len 64
 e2e:
 	$(GO) test -tags e2e -timeout 20m -count=1 -run E2E -v ./cmd/servebench
+# BENCH_QUICK=1 measures less, within a minute.
 bench:
-	$(GO) test -run '^$$' -bench . -benchmem ./...
+	$(GO) run ./tools/bench
 # By count, as go test may take the end of a time limit for a failure (context deadline exceeded).
 fuzz:
 	@for package in $$($(GO) list ./...); do \

@@ -1,0 +1,67 @@
+package main
+
+import (
+	"net"
+	"net/netip"
+	"time"
+
+	"github.com/servebench/servebench/loadgen/sim"
+)
+
+// A metronomeJob is a sim.Metronome in a process of its own. It replies with its
+// address at once, and with its count when its stdin is closed.
+type metronomeJob struct{ ITL time.Duration }
+
+func (j metronomeJob) run() (any, error) {
+	listener, err := net.Listen("tcp4", "127.0.0.1:0")
+	if err != nil {
+		return nil, err
+	}
+	m := &sim.Metronome{ITL: j.ITL, Aligned: j.ITL > 0}
+	go m.Serve(listener)
+	defer m.Close()
+	if err := reply(listener.Addr().(*net.TCPAddr).AddrPort()); err != nil {
+		return nil, err
+	}
+	untilAbandoned()
+	return m.Count(), nil
+}
+
+// A metronome is one that runs.
+type metronome struct {
+	*child
+	addr netip.AddrPort
+}
+
+// startMetronome writes to all streams every itl, or at once where that is zero.
+func startMetronome(cpu int, itl time.Duration) (*metronome, error) {
+	c, err := spawn(cpu, metronomeJob{itl})
+	if err != nil {
+		return nil, err
+	}
+	m := &metronome{child: c}
+	if err := c.answer(&m.addr); err != nil {
+		c.Process.Kill()
+		return nil, c.finish(nil)
+	}
+	return m, nil
+}
+
+// stop ends the server and gives what it did.
+func (m *metronome) stop() (count sim.MetronomeCount, err error) {
+	return count, m.finish(&count)
+}
+
+// against does j in a child on one CPU while a metronome serves on another.
+func against[R any](p *plan, itl time.Duration, j func(addr netip.AddrPort) job) (result R, count sim.MetronomeCount, err error) {
+	server, err := startMetronome(p.serverCPU, itl)
+	if err != nil {
+		return result, count, err
+	}
+	result, err = measure[R](p.clientCPU, j(server.addr))
+	count, ended := server.stop()
+	if err == nil {
+		err = ended
+	}
+	return result, count, err
+}

@@ -1,0 +1,36 @@
+package main
+
+import (
+	"errors"
+	"time"
+)
+
+// A plan is how much is measured, and where.
+type plan struct {
+	quick                bool
+	clientCPU, serverCPU int // the same where there is one alone
+
+	rounds, bursts int           // of the burst bench, and in each round
+	pacedRounds    int           // of the paced bench
+	paced          time.Duration // of each client in such a round
+	requests       int           // whose starts are counted
+	lagSeconds     int           // at each rate
+	firsts         int           // runs whose first request is timed; the best counts
+}
+
+// newPlan picks the CPUs.
+func newPlan(quick bool) (*plan, error) {
+	cpus, err := allowedCPUs()
+	if err != nil {
+		return nil, err
+	}
+	if len(cpus) == 0 {
+		return nil, errors.New("there is no CPU to run on")
+	}
+	p := &plan{rounds: 9, bursts: 200, pacedRounds: 5, paced: 4 * time.Second, requests: 60_000, lagSeconds: 5, firsts: 5}
+	if quick {
+		p = &plan{rounds: 3, bursts: 100, pacedRounds: 2, paced: time.Second, requests: 20_000, lagSeconds: 1, firsts: 2}
+	}
+	p.quick, p.clientCPU, p.serverCPU = quick, cpus[0], cpus[min(1, len(cpus)-1)]
+	return p, nil
+}
