@@ -11,17 +11,18 @@ import (
 // MachineCPU is the time that all CPUs of the machine together spent, since it
 // started. It is zero where the system does not tell.
 type MachineCPU struct {
-	Total  time.Duration // of all CPUs
-	Idle   time.Duration // of it, time without work, waiting for disks included
-	Stolen time.Duration // of it, time that a hypervisor gave to other machines
+	Total      time.Duration // of all CPUs
+	Idle       time.Duration // of it, time without work, waiting for disks included
+	Interrupts time.Duration // of it, time in interrupts, those put off included: mostly packets that came
+	Stolen     time.Duration // of it, time that a hypervisor gave to other machines
 }
 
-// Busy is the time spent on work of any process.
+// Busy is the time spent on work of any process, and in interrupts.
 func (m MachineCPU) Busy() time.Duration { return m.Total - m.Idle - m.Stolen }
 
 // Sub is what was spent between an earlier reading and m.
 func (m MachineCPU) Sub(earlier MachineCPU) MachineCPU {
-	return MachineCPU{m.Total - earlier.Total, m.Idle - earlier.Idle, m.Stolen - earlier.Stolen}
+	return MachineCPU{m.Total - earlier.Total, m.Idle - earlier.Idle, m.Interrupts - earlier.Interrupts, m.Stolen - earlier.Stolen}
 }
 
 // StolenShare is the part of Total that was stolen, 0 to 1.
@@ -52,6 +53,8 @@ func parseMachineCPU(r io.Reader) MachineCPU {
 		switch i {
 		case 3, 4:
 			m.Idle += spent
+		case 5, 6:
+			m.Interrupts += spent
 		case 7:
 			m.Stolen += spent
 		}

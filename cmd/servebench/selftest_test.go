@@ -1,0 +1,105 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+)
+
+func TestSelftestMeasuresARealServer(t *testing.T) {
+	var out bytes.Buffer
+	s := selftest{streams: []int{8, 3, 8}, duration: 100 * time.Millisecond, chosen: true, json: true, noStore: true, out: &out, talk: io.Discard}
+	if err := s.run(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	var r selftestResult
+	if err := json.Unmarshal(out.Bytes(), &r); err != nil {
+		t.Fatal(err)
+	}
+	if len(r.Rows) != 2 || len(r.Left) != 0 || r.Verdict == "" || r.Cores < 1 {
+		t.Fatalf("got %s", out.Bytes())
+	}
+	for i, n := range []int{3, 8} {
+		row := r.Rows[i]
+		const tokens = 6 // in 125 ms, every 20 ms
+		if row.Streams != n || row.StepMS != 20 || row.Events != int64(n*tokens) || row.TTFT.Samples != n || row.Failed != 0 || row.Beyond != 0 {
+			t.Errorf("got %+v", row)
+		}
+		if row.Stamp.Samples == 0 || row.Stamp.Samples != row.ITL.Samples || row.Stamp.P50 > row.Stamp.Max {
+			t.Errorf("stamp error %+v, ITL error %+v", row.Stamp, row.ITL)
+		}
+	}
+}
+
+func TestSelftestEndsWhenInterrupted(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	s := selftest{streams: []int{4}, duration: time.Hour, chosen: true, noStore: true, out: io.Discard, talk: cancelling{cancel}}
+	exit, ok := errors.AsType[exitError](s.run(ctx))
+	if !ok || exit.code != exitInterrupted {
+		t.Errorf("ended with %v, code %d", exit.error, exit.code)
+	}
+}
+
+// A cancelling writer cancels at the first word.
+type cancelling struct{ cancel context.CancelFunc }
+
+func (c cancelling) Write(p []byte) (int, error) {
+	c.cancel()
+	return len(p), nil
+}
+
+func TestSelftestRefusesBadFlags(t *testing.T) {
+	for _, row := range []struct{ args, says string }{
+		{"--streams 0", "--streams"},
+		{"--streams 64,-1", "--streams"},
+		{"--streams some", "--streams"},
+		{"--duration 0s", "--duration"},
+		{"argument", "argument"},
+	} {
+		cmd := newSelftestCommand()
+		cmd.SetArgs(strings.Fields(row.args))
+		cmd.SetOut(io.Discard)
+		cmd.SetErr(io.Discard)
+		if err := cmd.ExecuteContext(t.Context()); err == nil || !strings.Contains(err.Error(), row.says) {
+			t.Errorf("%s: %v", row.args, err)
+		}
+	}
+}
+
+func TestQuickSelftestHasFewerAndShorterRows(t *testing.T) {
+	s := selftest{streams: []int{64, 256, 1024, 2048, 4096}, duration: 4 * time.Second, quick: true}
+	if err := s.settle(); err != nil {
+		t.Fatal(err)
+	}
+	loads, err := s.loads(newSelftestResult())
+	if err != nil {
+		t.Fatal(err)
+	}
+	together := time.Duration(0)
+	var names []string
+	for _, l := range loads {
+		names = append(names, l.name)
+		together += l.lasts()
+	}
+	want := []string{"64 per 20 ms", "256 per 20 ms", "1024 per 25 ms", "1024 at once", "1024 Poisson"}
+	if !slices.Equal(names, want) || together > 25*time.Second {
+		t.Errorf("%q in %v", names, together)
+	}
+}
+
+func TestAStepGivesTheServerTime(t *testing.T) {
+	for n, want := range map[int]time.Duration{
+		1: 20 * time.Millisecond, 819: 20 * time.Millisecond, 1024: 25 * time.Millisecond,
+		2048: 50 * time.Millisecond, 4096: 100 * time.Millisecond,
+	} {
+		if got := stepsLoad(n, time.Second).server.ITL; got != want {
+			t.Errorf("%d streams: a step of %v, want %v", n, got, want)
+		}
+	}
+}

@@ -1,0 +1,75 @@
+package main
+
+import (
+	"errors"
+	"time"
+
+	"github.com/servebench/servebench/loadgen"
+	"github.com/servebench/servebench/loadgen/sim"
+)
+
+// errUntold says that a server is no Metronome.
+var errUntold = errors.New("the server's events do not tell when they were written")
+
+// A probe holds what one request measured against the truth in its events. It
+// belongs to the request's goroutine until that has ended.
+type probe struct {
+	samples []sample // room for all; those compared come first
+	n       int
+
+	ttft, trueTTFT time.Duration // 0 before the first event
+	bound          time.Duration // on the error of each stamp, as the Record says; 0 for none
+	worst          time.Duration // error of a stamp less the server's own delay
+	err            error
+
+	last      time.Time // the newest event's arrival
+	written   int64     // when that was written
+	lastError time.Duration
+}
+
+// A sample is one event.
+type sample struct {
+	stamp   time.Duration // arrival less write
+	gap     time.Duration // between this arrival and the one before
+	trueGap time.Duration // between the writes
+}
+
+// newProbes makes room for all that a load will give.
+func newProbes(requests, tokens int) []probe {
+	samples := make([]sample, requests*tokens)
+	for i := range samples {
+		samples[i].gap = 1 // touched, so that it does not count as memory that the load took
+	}
+	probes := make([]probe, requests)
+	for i := range probes {
+		probes[i].samples = samples[i*tokens : (i+1)*tokens]
+	}
+	return probes
+}
+
+// look takes one event of a request that was sent at sent. Events before settled
+// count for the TTFT alone.
+func (p *probe) look(c *loadgen.Chunk, sent, settled time.Time) {
+	truth, err := sim.ParseTruth(c.Text)
+	if err != nil {
+		p.err = errUntold
+		return
+	}
+	s := sample{stamp: time.Duration(c.At.UnixNano() - truth.Written)}
+	if p.last.IsZero() {
+		p.ttft, p.trueTTFT = c.At.Sub(sent), time.Duration(truth.Written-truth.Arrived)
+	} else {
+		s.gap, s.trueGap = c.At.Sub(p.last), time.Duration(truth.Written-p.written)
+		// Only now is it known how long the write of the event before took.
+		p.worst = max(p.worst, p.lastError-truth.Delay)
+		if c.At.After(settled) && p.n < len(p.samples) {
+			p.samples[p.n] = s
+			p.n++
+		}
+	}
+	p.last, p.written, p.lastError = c.At, truth.Written, s.stamp
+}
+
+// outOfBound reports whether a stamp was further off than its Record admits. The
+// last one's is not known: nothing tells how long its write took.
+func (p *probe) outOfBound() bool { return p.bound > 0 && p.worst > p.bound }

@@ -1,0 +1,139 @@
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"strings"
+	"time"
+)
+
+// writeSelftestHead says what is measured where, and what will make it void.
+func writeSelftestHead(w io.Writer, r *selftestResult) {
+	fmt.Fprintf(w, "servebench %s on %s, %s, %s, %s\n", r.Version, r.Host, r.System, count(r.Cores, "core"), r.Date.Format(time.RFC3339))
+	fmt.Fprintf(w, "A row is void when others took more than %.0f %% of a core, when more than %.0f %% of the\n"+
+		"machine's CPU time was stolen, or when the wall clock was set by more than %.0f ms.\n", r.Limits.Others, r.Limits.Stolen, r.Limits.Clock)
+}
+
+// writeSelftestTables prints what was found, 100 columns wide.
+func writeSelftestTables(w io.Writer, r *selftestResult) error {
+	var b bytes.Buffer
+	writeErrors(&b, r.Rows)
+	writeCosts(&b, r.Rows)
+	writeStarts(&b, r.Rows)
+	b.WriteByte('\n')
+	for _, left := range r.Left {
+		fmt.Fprintf(&b, "Left out: %s\n", left)
+	}
+	for i := range r.Rows {
+		row := &r.Rows[i]
+		if row.Void != "" {
+			fmt.Fprintf(&b, "Void: %s: %s\n", row.Name, row.Void)
+		}
+		if row.Failed > 0 {
+			fmt.Fprintf(&b, "Failed: %s: %s: %s\n", row.Name, count(row.Failed, "request"), row.Failure)
+		}
+	}
+	bounds(&b, r.Rows)
+	fmt.Fprintln(&b, r.Verdict)
+	_, err := b.WriteTo(w)
+	return err
+}
+
+// nameWidth is that of a row's name.
+const nameWidth = 15
+
+func writeErrors(w io.Writer, rows []selftestRow) {
+	fmt.Fprintf(w, "\n%-*s%s%s%s\n", nameWidth, "Error in µs", over("stamp"), over("TTFT"), over("ITL"))
+	heads := fmt.Sprintf("%6s%7s%7s%7s", "p50", "p99", "p99.9", "max")
+	fmt.Fprintf(w, "%-*s%s\n", nameWidth, "", strings.Repeat(heads, 3))
+	for i := range rows {
+		row := &rows[i]
+		fmt.Fprintf(w, "%-*s", nameWidth, row.Name)
+		for _, s := range []spread{row.Stamp, row.TTFT, row.ITL} {
+			fmt.Fprintf(w, "%6.0f%7.0f%7.0f%7.0f", s.P50, s.P99, s.P999, s.Max)
+		}
+		fmt.Fprintln(w)
+	}
+}
+
+// over is a heading over four columns.
+func over(title string) string {
+	const width = 6 + 3*7 - 2
+	dashes := width - len(title) - 2
+	return "  " + strings.Repeat("-", dashes/2) + " " + title + " " + strings.Repeat("-", dashes-dashes/2)
+}
+
+func writeCosts(w io.Writer, rows []selftestRow) {
+	heads := []string{"events/s", "shared", "CPU/event", "RSS/stream", "others", "stolen", "late"}
+	fmt.Fprintf(w, "\n%-*s", nameWidth, "Cost")
+	for _, head := range heads {
+		fmt.Fprintf(w, " %10s", head)
+	}
+	fmt.Fprintln(w, "  valid")
+	for i := range rows {
+		row := &rows[i]
+		cpu := "unknown"
+		if row.CPU > 0 {
+			cpu = fmt.Sprintf("%.1f µs", row.CPU)
+		}
+		cells := []string{
+			fmt.Sprintf("%.0f", row.PerS), fmt.Sprintf("%.2f %%", row.Shared), cpu, known(row.RSS, "%.0f KiB"),
+			known(row.Others, "%.1f %%"), known(row.Stolen, "%.1f %%"), fmt.Sprintf("%.2f %%", row.Late),
+		}
+		fmt.Fprintf(w, "%-*s", nameWidth, row.Name)
+		for _, cell := range cells {
+			fmt.Fprintf(w, " %10s", cell)
+		}
+		verdict := "yes"
+		if row.Void != "" {
+			verdict = "void"
+		}
+		fmt.Fprintln(w, "  "+verdict)
+	}
+}
+
+func known(v *float64, format string) string {
+	if v == nil {
+		return "unknown"
+	}
+	return fmt.Sprintf(format, *v)
+}
+
+// writeStarts sets the latencies beside the true ones, for loads that are about
+// starting.
+func writeStarts(w io.Writer, rows []selftestRow) {
+	begun := false
+	for i := range rows {
+		row := &rows[i]
+		if row.Load == "steps" {
+			continue
+		}
+		if !begun {
+			begun = true
+			fmt.Fprintf(w, "\n%-*s%20s%20s%20s\n", nameWidth, "Measured (true)", "mean TTFT", "p99 TTFT", "p99 ITL")
+		}
+		fmt.Fprintf(w, "%-*s", nameWidth, row.Name)
+		for _, p := range []pair{row.MeanTTFT, row.P99TTFT, row.P99ITL} {
+			fmt.Fprintf(w, "%20s", fmt.Sprintf("%.2f (%.2f) ms", p.Measured, p.True))
+		}
+		fmt.Fprintln(w)
+	}
+}
+
+// bounds says whether the stamps kept to what the records admit.
+func bounds(w io.Writer, rows []selftestRow) {
+	beyond, stamped := 0, false
+	for i := range rows {
+		beyond += rows[i].Beyond
+		stamped = stamped || rows[i].Kernel > 0
+	}
+	switch {
+	case !stamped:
+		fmt.Fprintln(w, "The kernel stamped no event, so that waiting in this program is inside the errors.")
+	case beyond == 0:
+		fmt.Fprintln(w, "No stamp was further off than the max_age of its record admits.")
+	default:
+		fmt.Fprintf(w, "%s had a stamp further off than max_age admits.\n", count(beyond, "request"))
+	}
+}
