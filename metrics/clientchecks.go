@@ -9,11 +9,12 @@ import (
 // What follows are checks of the load generator itself and of its machine.
 
 func (j *judge) exhausted() (Check, bool) {
-	return Check{
-		Name: "exhaustion", Figure: float64(j.seen.Exhausted), Unit: "connections", Limit: exhaustedLimit,
-		Text: strings.TrimSuffix(fmt.Sprintf("%s could not be opened: %s",
-			counted(int(j.seen.Exhausted), "connection"), j.seen.Exhaustion), ": "),
-	}, j.seen.Exhausted > 0
+	c := Check{Name: "exhaustion", Figure: float64(j.seen.Exhausted), Unit: "connections", Limit: exhaustedLimit}
+	c.Text = counted(int(j.seen.Exhausted), "connection") + " could not be opened"
+	if why := strings.Join(strings.Fields(j.seen.Exhaustion), " "); why != "" {
+		c.Text += ": " + why
+	}
+	return c, j.seen.Exhausted > 0
 }
 
 func (j *judge) lag() (Check, bool) {

@@ -26,7 +26,7 @@ func (j *judge) rate() (Check, bool) {
 	c := Check{Name: "rate", Unit: "%", AtLeast: true}
 	c.Figure = percent(p.Due, p.Sent)
 	c.Limit = min(rateLimit, percent(p.Due, p.Due+rateForgiven))
-	c.Text = fmt.Sprintf("sent %s of the %s req/s asked for", showDigits(p.Achieved()), showDigits(p.Asked()))
+	c.Text = fmt.Sprintf("sent %.2f of the %.2f req/s asked for", p.Achieved(), p.Asked())
 	switch {
 	case c.judge().OK:
 	case p.Queue > p.Lag:
@@ -67,20 +67,24 @@ func (j *judge) connecting() (Check, bool) {
 // samples names the reported percentiles that are maxima in disguise.
 func (j *judge) samples() (Check, bool) {
 	c := Check{Name: "samples", Figure: math.Inf(1), Unit: "values", Limit: samplesLimit, AtLeast: true}
-	var few []string
+	few := map[int][]string{} // percentiles by the number of samples
 	for _, sample := range j.Samples() {
 		if sample.Percentile == 100 {
 			continue
 		}
 		c.Figure = min(c.Figure, sample.Beyond())
-		name := fmt.Sprintf("P%s of %s", FormatPercentile(sample.Percentile), counted(sample.N, "sample"))
-		if sample.Beyond() < samplesLimit && !slices.Contains(few, name) {
-			few = append(few, name)
+		name := "P" + FormatPercentile(sample.Percentile)
+		if sample.Beyond() < samplesLimit && !slices.Contains(few[sample.N], name) {
+			few[sample.N] = append(few[sample.N], name)
 		}
 	}
 	c.Text = showDigits(c.Figure) + " values beyond the highest percentile"
-	if len(few) > 0 {
-		c.Text = strings.Join(few, ", ") + ": too few to tell it from the maximum"
+	var named []string
+	for _, n := range sortedKeys(few) {
+		named = append(named, strings.Join(few[n], "/")+" of "+counted(n, "sample"))
+	}
+	if named != nil {
+		c.Text = strings.Join(named, ", ") + ": too few to tell it from the maximum"
 	}
 	return c, !math.IsInf(c.Figure, 1)
 }

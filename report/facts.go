@@ -43,17 +43,16 @@ func connecting(s *metrics.Summary) string {
 	if c.Requests == 0 {
 		return ""
 	}
-	n := time.Duration(c.Requests)
-	text := fmt.Sprintf("%d of %d requests, mean %.2f ms", c.Requests, c.Of, milliseconds(c.Mean()))
+	var parts []string
 	for _, part := range []struct {
 		name string
 		took time.Duration
 	}{{"DNS", c.DNS}, {"TCP", c.Connect}, {"TLS", c.TLS}} {
 		if part.took > 0 {
-			text += fmt.Sprintf(", %s %.2f ms", part.name, milliseconds(part.took/n))
+			parts = append(parts, fmt.Sprintf("%s %.2f ms", part.name, milliseconds(part.took/time.Duration(c.Requests))))
 		}
 	}
-	return text
+	return fmt.Sprintf("%d of %d requests: %s", c.Requests, c.Of, strings.Join(parts, ", "))
 }
 
 func peakTokens(s *metrics.Summary) string {
@@ -113,13 +112,13 @@ func samples(s *metrics.Summary) string {
 	var parts []string
 	for _, sample := range s.Samples() {
 		if sample.Percentile == highest && highest > 0 {
-			parts = append(parts, fmt.Sprintf("%s %.1f of %d", strings.ToUpper(short(sample.Metric)), sample.Beyond(), sample.N))
+			parts = append(parts, fmt.Sprintf("%s %.1f", strings.ToUpper(short(sample.Metric)), sample.Beyond()))
 		}
 	}
 	if parts == nil {
 		return ""
 	}
-	return "P" + metrics.FormatPercentile(highest) + ": " + strings.Join(parts, ", ")
+	return "P" + metrics.FormatPercentile(highest) + ": " + strings.Join(parts, ", ") + " values"
 }
 
 // short names a metric in few characters.

@@ -5,8 +5,10 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"slices"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"github.com/servebench/servebench/metrics"
 )
@@ -33,79 +35,91 @@ func Truth(w io.Writer, s *metrics.Summary) error {
 	latencies(&b, s)
 	for _, fact := range facts {
 		if text := fact.text(s); text != "" {
-			fmt.Fprintf(&b, "%-*s %s\n", truthLabel, fact.label, text)
+			fmt.Fprintf(&b, "%-*s", truthLabel, fact.label)
+			wrap(&b, truthLabel, text)
 		}
 	}
 	if s.Trust != nil {
 		for _, note := range s.Trust.Notes {
-			wrap(&b, "Note: "+note)
+			b.WriteString("Note:")
+			wrap(&b, len("Note:"), note)
 		}
 	}
 	_, err := w.Write(b.Bytes())
 	return err
 }
 
-// latencies writes a table of those that are not the block's.
+// latencies writes a table of those that the block does not have.
 func latencies(b *bytes.Buffer, s *metrics.Summary) {
-	percentiles := s.Header.Config.Percentiles
-	percentiles = percentiles[:min(len(percentiles), (truthWidth-truthLabel)/truthColumn-2)]
 	t := s.Truth
-	rows := []struct {
-		label  string
-		truth  *metrics.Distribution
-		beside *metrics.Distribution
-	}{
-		{"TTFT to the first content", &t.ContentTTFT, &s.TTFT},
-		{"TTFT from the request written", &t.WrittenTTFT, &s.TTFT},
-		{"TTFT from when it was due", &t.ScheduledTTFT, &s.TTFT},
-		{"E2EL from when it was due", &t.ScheduledE2EL, &s.E2EL},
-	}
-	var lines bytes.Buffer
-	for _, row := range rows {
-		if row.truth.Len() > 0 && math.Abs(row.truth.Mean()-row.beside.Mean()) >= 0.005 {
-			tabulate(&lines, row.label, row.truth, percentiles)
-		}
+	table := table{percentiles: columns(s.Header.Config.Percentiles)}
+	table.differing("TTFT to the first content", &t.ContentTTFT, &s.TTFT)
+	table.differing("TTFT from the request written", &t.WrittenTTFT, &s.TTFT)
+	table.differing("TTFT from when it was due", &t.ScheduledTTFT, &s.TTFT)
+	if table.differing("E2EL from when it was due", &t.ScheduledE2EL, &s.E2EL) && !s.Header.Config.Selected("e2el") {
+		table.add("E2EL from when it was sent", &s.E2EL)
 	}
 	switch {
 	case t.ITL.Len() > 0 && (t.Tokens.Differ() || t.Tokens.Blank > 0):
-		tabulate(&lines, "ITL per token", &t.ITL, percentiles)
+		table.add("ITL per token", &t.ITL)
 	case t.ITL.Len() == 0 && t.MeanITL > 0:
-		fmt.Fprintf(&lines, "%-*s%*.2f\n", truthLabel, "ITL per token", truthColumn, t.MeanITL)
+		fmt.Fprintf(&table.rows, "%-*s%*.2f\n", truthLabel, "ITL per token", truthColumn, t.MeanITL)
 	}
-	if lines.Len() == 0 {
+	table.write(b)
+}
+
+// columns are the percentiles that find a place beside the mean and the median.
+func columns(percentiles []float64) []float64 {
+	beside := slices.DeleteFunc(slices.Clone(percentiles), func(p float64) bool { return p == 50 })
+	return beside[:min(len(beside), (truthWidth-truthLabel)/truthColumn-2)]
+}
+
+// A table has a latency in each row, in milliseconds.
+type table struct {
+	percentiles []float64
+	rows        bytes.Buffer
+}
+
+// differing adds a row if its mean is visibly another than the block's.
+func (t *table) differing(label string, d, block *metrics.Distribution) bool {
+	if d.Len() == 0 || math.Abs(d.Mean()-block.Mean()) < 0.005 {
+		return false
+	}
+	t.add(label, d)
+	return true
+}
+
+func (t *table) add(label string, d *metrics.Distribution) {
+	fmt.Fprintf(&t.rows, "%-*s%*.2f%*.2f", truthLabel, label, truthColumn, d.Mean(), truthColumn, d.Median())
+	for _, p := range t.percentiles {
+		fmt.Fprintf(&t.rows, "%*.2f", truthColumn, d.Percentile(p))
+	}
+	t.rows.WriteByte('\n')
+}
+
+func (t *table) write(b *bytes.Buffer) {
+	if t.rows.Len() == 0 {
 		return
 	}
-	fmt.Fprintf(b, "%-*s%*s%*s", truthLabel, "", truthColumn, "mean (ms)", truthColumn, "median")
-	for _, p := range percentiles {
+	fmt.Fprintf(b, "%-*s%*s%*s", truthLabel, "Milliseconds", truthColumn, "mean", truthColumn, "median")
+	for _, p := range t.percentiles {
 		fmt.Fprintf(b, "%*s", truthColumn, "P"+metrics.FormatPercentile(p))
 	}
-	fmt.Fprintln(b)
-	b.Write(lines.Bytes())
+	b.WriteByte('\n')
+	b.Write(t.rows.Bytes())
 }
 
-func tabulate(b *bytes.Buffer, label string, d *metrics.Distribution, percentiles []float64) {
-	fmt.Fprintf(b, "%-*s%*.2f%*.2f", truthLabel, label, truthColumn, d.Mean(), truthColumn, d.Median())
-	for _, p := range percentiles {
-		fmt.Fprintf(b, "%*.2f", truthColumn, d.Percentile(p))
-	}
-	fmt.Fprintln(b)
-}
-
-// wrap writes a text in lines of the section's width, the further ones indented.
-func wrap(b *bytes.Buffer, text string) {
-	column := 0
+// wrap writes a text behind a label of that width, in lines of the section's
+// width.
+func wrap(b *bytes.Buffer, label int, text string) {
+	column := label
 	for word := range strings.FieldsSeq(text) {
-		n := len([]rune(word))
-		switch {
-		case column == 0:
-		case column+1+n > truthWidth:
-			b.WriteString("\n  ")
-			column = 2
-		default:
-			b.WriteByte(' ')
-			column++
+		n := 1 + utf8.RuneCountInString(word)
+		if column+n > truthWidth {
+			fmt.Fprintf(b, "\n%*s", label, "")
+			column = label
 		}
-		b.WriteString(word)
+		b.WriteString(" " + word)
 		column += n
 	}
 	b.WriteByte('\n')

@@ -17,8 +17,8 @@ func truth(s *metrics.Summary) pyjson.Object {
 		name string
 		of   *metrics.Distribution
 	}{
-		{"content_ttft", &t.ContentTTFT}, {"written_ttft", &t.WrittenTTFT},
-		{"scheduled_ttft", &t.ScheduledTTFT}, {"scheduled_e2el", &t.ScheduledE2EL},
+		{"service_ttft", &s.TTFT}, {"content_ttft", &t.ContentTTFT}, {"written_ttft", &t.WrittenTTFT},
+		{"scheduled_ttft", &t.ScheduledTTFT}, {"service_e2el", &s.E2EL}, {"scheduled_e2el", &t.ScheduledE2EL},
 		{"token_itl", &t.ITL}, {"lag", &s.Lag}, {"socket_age", &s.Age},
 	} {
 		if latency.of.Len() > 0 {

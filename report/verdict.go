@@ -22,7 +22,7 @@ func Verdict(w io.Writer, s *metrics.Summary) error {
 	var reasons []string
 	for _, c := range s.Trust.Checks {
 		if s.Trust.Verdict == metrics.Suspect && !c.OK || s.Trust.Verdict == metrics.Valid && slices.Contains(reassuring, c.Name) {
-			reasons = append(reasons, strings.Join(strings.Fields(c.Text), " "))
+			reasons = append(reasons, c.Text)
 		}
 	}
 	_, err := fmt.Fprintf(w, "%s: %s\n", s.Trust.Verdict, strings.Join(reasons, "; "))

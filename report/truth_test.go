@@ -1,0 +1,166 @@
+package report
+
+import (
+	"bytes"
+	"encoding/json"
+	"flag"
+	"math"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+	"unicode/utf8"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/servebench/servebench/metrics"
+)
+
+var update = flag.Bool("update", false, "rewrite the golden files")
+
+const ms = time.Millisecond
+
+// measured is a run of so many requests, each changed a little by vary.
+func measured(c metrics.Config, n int, vary func(i int, r *metrics.Record)) *metrics.Summary {
+	c.Metrics, c.Dataset = []string{"ttft", "tpot", "itl", "e2el"}, "random"
+	collector := metrics.NewCollector(&metrics.Header{Config: c})
+	for i := range n {
+		r := &metrics.Record{Index: i, Due: time.Duration(i) * 10 * ms, In: 100, Out: 10}
+		if math.IsInf(c.RequestRate, 1) {
+			r.Due = 0
+		}
+		r.Slot = r.Due
+		if c.MaxConcurrency > 0 && i >= c.MaxConcurrency {
+			r.Slot += 500 * ms
+		}
+		r.Sent = r.Slot + time.Duration(i%7)*50*time.Microsecond
+		r.Wrote = r.Sent + 200*time.Microsecond
+		for j := range 10 {
+			r.Chunks.Append(r.Sent + time.Duration(40+i%11+12*j)*ms)
+		}
+		r.FirstContent, r.Last, r.End = r.Chunks.First(), r.Chunks.Last(), r.Chunks.Last()+100*time.Microsecond
+		vary(i, r)
+		collector.Add(r)
+	}
+	return collector.Summary(2)
+}
+
+// fair is a run at a rate that nothing is to be said against.
+func fair() *metrics.Summary {
+	s := measured(metrics.Config{RequestRate: 100, Percentiles: []float64{50, 99}}, 150, func(int, *metrics.Record) {})
+	s.Evidence = &metrics.Evidence{
+		Cores: 2, Watched: 2 * time.Second, CPU: 300 * ms, BusiestCPU: 0.2, KernelStamps: 1500, GCs: 1, GCPaused: 30 * time.Microsecond,
+	}
+	return s
+}
+
+// foul is a chat with several tokens a chunk, everything at once, over TLS and a
+// proxy, by a program that stood still.
+func foul() *metrics.Summary {
+	c := metrics.Config{RequestRate: math.Inf(1), MaxConcurrency: 60, Percentiles: []float64{50, 90, 95, 99, 99.9, 99.99}}
+	s := measured(c, 80, func(i int, r *metrics.Record) {
+		r.Out, r.TokensPerChunk = 18, []int{0, 2, 2, 2, 2, 2, 2, 2, 4, 0}
+		r.FirstContent = r.Chunks.First() + 12*ms
+		r.Conn = metrics.Conn{New: true, DNS: ms, Connect: 2 * ms, TLS: 9 * ms}
+		r.End += 20 * ms
+		if i == 79 {
+			r.Class, r.Error = metrics.Status, "no room"
+		}
+	})
+	s.Evidence = &metrics.Evidence{
+		Cores: 2, Watched: 2 * time.Second, CPU: 3800 * ms, BusiestCPU: 0.97, KernelStamps: 700, UserStamps: 90, SharedReads: 200,
+		Stalls: 1, Stalled: 320 * ms, LongestStall: 320 * ms, Proxy: "proxy:3128", Closed: 12,
+		Exhausted: 2, Exhaustion: "dial tcp:\ntoo many open files",
+	}
+	return s
+}
+
+func runs() map[string]*metrics.Summary {
+	bundled := measured(metrics.Config{RequestRate: 5, Percentiles: []float64{99}}, 3, func(_ int, r *metrics.Record) { r.Out = 30 })
+	all := map[string]*metrics.Summary{"fair": fair(), "foul": foul(), "bundled": bundled}
+	for _, s := range all {
+		s.Judge()
+	}
+	return all
+}
+
+// golden compares with a file of testdata, or rewrites it.
+func golden(t *testing.T, name string, got []byte) {
+	t.Helper()
+	name = filepath.Join("testdata", name)
+	if *update {
+		if err := os.WriteFile(name, got, 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(string(want), string(got)); diff != "" {
+		t.Errorf("%s:\n%s", name, diff)
+	}
+}
+
+func TestTruthAndVerdictAreAsInTheGoldenFiles(t *testing.T) {
+	for name, s := range runs() {
+		var b bytes.Buffer
+		if err := Truth(&b, s); err != nil {
+			t.Fatal(err)
+		}
+		for line := range strings.Lines(b.String()) {
+			if n := utf8.RuneCountInString(strings.TrimSuffix(line, "\n")); n > truthWidth {
+				t.Errorf("%s: %d columns: %s", name, n, line)
+			}
+		}
+		before := b.Len()
+		if err := Verdict(&b, s); err != nil {
+			t.Fatal(err)
+		}
+		if lines := bytes.Count(b.Bytes()[before:], []byte("\n")); lines != 1 {
+			t.Errorf("%s: the verdict has %d lines", name, lines)
+		}
+		golden(t, name+".txt", b.Bytes())
+	}
+}
+
+func TestJSONEndsWithTruthAndTrust(t *testing.T) {
+	for name, s := range runs() {
+		var with, without bytes.Buffer
+		if err := JSON(&with, s); err != nil {
+			t.Fatal(err)
+		}
+		bare := *s
+		bare.Truth, bare.Trust = nil, nil
+		if err := JSON(&without, &bare); err != nil {
+			t.Fatal(err)
+		}
+		theirs := bytes.TrimSuffix(without.Bytes(), []byte("}"))
+		ours, found := bytes.CutPrefix(with.Bytes(), theirs)
+		if !found {
+			t.Fatalf("%s: vLLM's part of the file is another:\n%s\n%s", name, with.Bytes(), theirs)
+		}
+		var indented bytes.Buffer
+		if err := json.Indent(&indented, append([]byte("{"), bytes.TrimPrefix(ours, []byte(", "))...), "", "  "); err != nil {
+			t.Fatal(err)
+		}
+		golden(t, name+".json", append(indented.Bytes(), '\n'))
+		again, err := metrics.Read(&with, metrics.Ask{})
+		if err != nil || len(again) != 1 || again[0].Truth != nil {
+			t.Errorf("%s: read back: %v, %v", name, again, err)
+		}
+	}
+}
+
+func TestWithoutTruthNothingIsWritten(t *testing.T) {
+	var b bytes.Buffer
+	s := &metrics.Summary{Header: &metrics.Header{}}
+	s.Judge()
+	if err := Truth(&b, s); err != nil || b.Len() != 0 {
+		t.Errorf("truth %q, %v", b.String(), err)
+	}
+	if err := Verdict(&b, s); err != nil || b.Len() != 0 {
+		t.Errorf("verdict %q, %v", b.String(), err)
+	}
+}
