@@ -16,6 +16,7 @@ type piece struct {
 	failed  bool // it is, or holds, an error object
 
 	scratch []byte // keeps the room for text that does not lie in the event in one part
+	shape   shape  // of an event before
 }
 
 // usage is the server's count of tokens. Zero means that it gave none: servers
@@ -25,13 +26,28 @@ type usage struct{ in, out int }
 // read takes in the JSON of one event. What it finds is valid as long as data,
 // and until the next read.
 func (p *piece) read(data []byte) error {
-	if p.scan(data) {
+	if p.repeat(data) || p.scan(data) {
 		return nil
 	}
 	return p.decode(data)
 }
 
-func (p *piece) reset() { *p = piece{scratch: p.scratch[:0]} }
+// repeat reads an event that has the shape of the one before. It reports whether
+// that is so.
+func (p *piece) repeat(data []byte) bool {
+	text, counts, ok := p.shape.match(data)
+	if !ok {
+		return false
+	}
+	p.reset()
+	p.choices, p.index, p.text = true, p.shape.index, text
+	return p.scanUsage(counts)
+}
+
+func (p *piece) reset() {
+	p.choices, p.index, p.text, p.finish = false, 0, nil, nil
+	p.usage, p.failed, p.scratch = usage{}, false, p.scratch[:0]
+}
 
 // add puts more output behind what is there.
 func (p *piece) add(more []byte) {

@@ -25,7 +25,11 @@ func (p *piece) scan(data []byte) bool {
 	if !isNull(failure) || string(object) == `"error"` || bytes.IndexByte(object, '\\') >= 0 {
 		return false
 	}
-	return p.scanUsage(counts) && (isNull(choices) || elements(choices, p.scanChoice))
+	if !p.scanUsage(counts) || !isNull(choices) && !elements(choices, p.scanChoice) {
+		return false
+	}
+	p.shape.learn(data, p, counts)
+	return true
 }
 
 func (p *piece) scanUsage(raw []byte) bool {
