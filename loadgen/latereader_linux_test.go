@@ -1,0 +1,188 @@
+package loadgen
+
+import (
+	"bufio"
+	"context"
+	"crypto/tls"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"runtime"
+	"syscall"
+	"testing"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/servebench/servebench/metrics"
+)
+
+// A lateReader is a client that reads from a server over loopback when it is let
+// go, and no sooner. The test is the server.
+type lateReader struct {
+	t      *testing.T
+	tls    bool
+	server net.Conn // under TLS, if there is any
+	client *net.TCPConn
+	out    io.Writer // what the server says
+	goOn   chan struct{}
+	got    chan Chunk
+	rec    metrics.Record
+	tally  Tally
+	done   chan error
+}
+
+// newLateReader sends a request and holds the client back once it has the first
+// chunk.
+func newLateReader(t *testing.T, secure bool, ask func(fd uintptr) error) *lateReader {
+	t.Helper()
+	l := &lateReader{t: t, tls: secure, goOn: make(chan struct{}), got: make(chan Chunk, 1000), done: make(chan error, 1)}
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { listener.Close() })
+	url := "http://" + listener.Addr().String()
+	if secure {
+		url = "https://" + listener.Addr().String()
+	}
+	transport := Connections{Insecure: true, ask: ask, Dial: func(ctx context.Context, network, addr string) (net.Conn, error) {
+		conn, err := new(net.Dialer).DialContext(ctx, network, addr)
+		if err == nil {
+			l.client = conn.(*net.TCPConn)
+		}
+		return conn, err
+	}}.Transport()
+	t.Cleanup(transport.CloseIdleConnections)
+	o := &OpenAI{URL: url, Transport: transport, Tally: &l.tally}
+	go func() {
+		var failed error
+		for c, err := range o.Send(context.Background(), time.Now(), &Request{Body: []byte("{}")}, &l.rec) {
+			if failed = err; err == nil {
+				l.got <- c
+				<-l.goOn
+			}
+		}
+		l.done <- failed
+	}()
+	l.accept(listener)
+	t.Cleanup(func() { l.server.Close() })
+	l.say(streamHead + framed(aChunk))
+	<-l.got
+	return l
+}
+
+// accept reads the request.
+func (l *lateReader) accept(listener net.Listener) {
+	l.t.Helper()
+	conn, err := listener.Accept()
+	if err != nil {
+		l.t.Fatal(err)
+	}
+	l.server, l.out = conn, conn
+	in := io.Reader(conn)
+	if l.tls {
+		secure := tls.Server(conn, serverTLS(l.t))
+		l.out, in = secure, secure
+	}
+	req, err := http.ReadRequest(bufio.NewReader(in))
+	if err == nil {
+		_, err = io.Copy(io.Discard, req.Body)
+	}
+	if err != nil {
+		l.t.Fatal(err)
+	}
+}
+
+// serverTLS is the configuration of some server.
+func serverTLS(t *testing.T) *tls.Config {
+	server := httptest.NewTLSServer(http.NotFoundHandler())
+	t.Cleanup(server.Close)
+	return &tls.Config{Certificates: server.TLS.Certificates}
+}
+
+func (l *lateReader) say(text string) {
+	l.t.Helper()
+	if _, err := io.WriteString(l.out, text); err != nil {
+		l.t.Fatal(err)
+	}
+}
+
+// arrive says text, and waits until it lies in the client's socket. It gives
+// the moments before and after.
+func (l *lateReader) arrive(text string) (before, after time.Time) {
+	l.t.Helper()
+	queued := unread(l.t, l.client)
+	before = time.Now()
+	l.say(text)
+	for wait := before; unread(l.t, l.client) < queued+len(text); runtime.Gosched() {
+		if time.Since(wait) > time.Minute {
+			l.t.Fatal("what was written does not arrive")
+		}
+	}
+	return before, time.Now()
+}
+
+// drained waits until the client has taken all that lay in its socket.
+func (l *lateReader) drained() {
+	for unread(l.t, l.client) > 0 {
+		runtime.Gosched()
+	}
+}
+
+// next lets the client go and gives its next chunk.
+func (l *lateReader) next() Chunk {
+	l.goOn <- struct{}{}
+	return <-l.got
+}
+
+// end lets the client read to the end.
+func (l *lateReader) end() {
+	l.t.Helper()
+	close(l.goOn)
+	l.say(framed(doneEvent) + streamEnd)
+	if err := <-l.done; err != nil {
+		l.t.Fatal(err)
+	}
+}
+
+// numbered is a chunk of some size.
+func numbered(n, size int) string {
+	return fmt.Sprintf(`data: {"choices":[{"index":0,"text":"%0*d"}]}`+"\n\n", size, n)
+}
+
+// echo is a pair of connections over loopback.
+func echo(t *testing.T) (client, server *net.TCPConn) {
+	t.Helper()
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer listener.Close()
+	var near, far net.Conn
+	var group errgroup.Group
+	group.Go(func() (err error) { far, err = listener.Accept(); return err })
+	near, err = net.Dial("tcp", listener.Addr().String())
+	if err == nil {
+		err = group.Wait()
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { near.Close(); far.Close() })
+	return near.(*net.TCPConn), far.(*net.TCPConn)
+}
+
+// control runs f on the descriptor of conn.
+func control(t *testing.T, conn syscall.Conn, f func(fd int)) {
+	t.Helper()
+	raw, err := conn.SyscallConn()
+	if err == nil {
+		err = raw.Control(func(fd uintptr) { f(int(fd)) })
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+}

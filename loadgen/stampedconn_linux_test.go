@@ -1,0 +1,160 @@
+package loadgen
+
+import (
+	"errors"
+	"io"
+	"net"
+	"os"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/servebench/servebench/metrics"
+)
+
+func TestReadingEndsAsItDoesWithoutStamps(t *testing.T) {
+	started := func(conn net.Conn) (<-chan error, func()) {
+		done := make(chan error, 1)
+		return done, func() { _, err := conn.Read(make([]byte, 8)); done <- err }
+	}
+	for _, test := range []struct {
+		name string
+		read func(client net.Conn, server *net.TCPConn) (int, error)
+		want error
+	}{
+		{"bytes, then the end", func(client net.Conn, server *net.TCPConn) (int, error) {
+			_, _ = server.Write([]byte("hello"))
+			server.Close()
+			text, err := io.ReadAll(client)
+			return len(text), err
+		}, nil},
+		{"the end", func(client net.Conn, server *net.TCPConn) (int, error) {
+			server.Close()
+			return client.Read(make([]byte, 8))
+		}, io.EOF},
+		{"reset", func(client net.Conn, server *net.TCPConn) (int, error) {
+			_ = server.SetLinger(0)
+			server.Close()
+			return client.Read(make([]byte, 8))
+		}, syscall.ECONNRESET},
+		{"a deadline that has passed", func(client net.Conn, server *net.TCPConn) (int, error) {
+			_, _ = server.Write([]byte("hello"))
+			_ = client.SetReadDeadline(time.Unix(1, 0))
+			return client.Read(make([]byte, 8))
+		}, os.ErrDeadlineExceeded},
+		{"a deadline while it waits", func(client net.Conn, _ *net.TCPConn) (int, error) {
+			done, read := started(client)
+			go read()
+			_ = client.SetDeadline(time.Unix(1, 0))
+			return 0, <-done
+		}, os.ErrDeadlineExceeded},
+		{"closed while it waits", func(client net.Conn, _ *net.TCPConn) (int, error) {
+			done, read := started(client)
+			go read()
+			client.Close()
+			return 0, <-done
+		}, net.ErrClosed},
+		{"closed before", func(client net.Conn, _ *net.TCPConn) (int, error) {
+			client.Close()
+			return client.Read(make([]byte, 8))
+		}, net.ErrClosed},
+		{"nothing asked for", func(client net.Conn, _ *net.TCPConn) (int, error) {
+			return client.Read(nil)
+		}, nil},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			plain, server := echo(t)
+			wantN, want := test.read(plain, server)
+			client, server := echo(t)
+			stamped := stamp(client, askForStamps)
+			if stamped.kernel == nil {
+				t.Skip("this kernel refuses SO_TIMESTAMPNS")
+			}
+			n, err := test.read(stamped, server)
+			if n != wantN || !errors.Is(err, test.want) || saidOf(err, client) != saidOf(want, plain) {
+				t.Errorf("%d bytes, %q; without stamps %d, %q", n, saidOf(err, client), wantN, saidOf(want, plain))
+			}
+		})
+	}
+}
+
+// saidOf is the text of an error of conn without its addresses.
+func saidOf(err error, conn net.Conn) string {
+	if err == nil {
+		return ""
+	}
+	return strings.NewReplacer(conn.LocalAddr().String(), "near", conn.RemoteAddr().String(), "far").Replace(err.Error())
+}
+
+func TestBytesAreNotOlderThanTheReadThatFoundNone(t *testing.T) {
+	const ms = time.Millisecond
+	for _, test := range []struct {
+		name                        string
+		emptied                     bool // by the read before, which was stamped at 10 ms
+		now, age                    time.Duration
+		wantAt, wantAge, wantOldest time.Duration
+	}{
+		{"young", true, 50 * ms, 5 * ms, 45 * ms, 5 * ms, 10 * ms},
+		{"as old as can be", true, 50 * ms, 40 * ms, 10 * ms, 40 * ms, 10 * ms},
+		{"the clock was set forward", true, 50 * ms, time.Hour, 10 * ms, 40 * ms, 10 * ms},
+		{"some had been left", false, 50 * ms, 45 * ms, 5 * ms, 45 * ms, 2 * ms},
+		{"not stamped", true, 50 * ms, unstamped, 50 * ms, unstamped, 10 * ms},
+	} {
+		c := &stampedConn{kernel: new(kernelReader), last: 10 * ms, floor: 2 * ms, emptied: test.emptied}
+		c.note(test.now, test.age)
+		at, age, oldest := time.Duration(c.at.Load()), time.Duration(c.age.Load()), time.Duration(c.oldest.Load())
+		if at != test.wantAt || age != test.wantAge || oldest != test.wantOldest {
+			t.Errorf("%s: at %v, age %v, oldest %v; want %v, %v, %v", test.name, at, age, oldest, test.wantAt, test.wantAge, test.wantOldest)
+		}
+	}
+}
+
+func TestReadingWithStampsDoesNotAllocate(t *testing.T) {
+	client, server := echo(t)
+	conn := stamp(client, askForStamps)
+	in, out := make([]byte, 100), make([]byte, 64)
+	allocs := testing.AllocsPerRun(1000, func() {
+		if _, err := server.Write(out); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := conn.Read(in); err != nil {
+			t.Fatal(err)
+		}
+	})
+	if allocs != 0 {
+		t.Errorf("%v allocations a read", allocs)
+	}
+}
+
+// A run is a hundred events over loopback, from the server's write to the
+// Sender's chunk. AllocsPerRun runs on one processor, counts what all goroutines
+// allocate, and drops fractions: 0 says that a hundred events allocate less than
+// once, so that what the runtime does now and then does not count, and one
+// allocation in a hundred events does. Under TLS crypto/tls makes an object of its
+// own for every record that it reads.
+func TestAnEventOverTheNetworkDoesNotAllocate(t *testing.T) {
+	both(t, func(t *testing.T, secure bool) {
+		l := newLateReader(t, secure, nil)
+		event := []byte(framed(numbered(1, 20)))
+		round := func() {
+			for range 100 {
+				_, _ = l.out.Write(event)
+				l.next()
+			}
+		}
+		round()
+		want := 0.0
+		if secure {
+			want = 100
+		}
+		if allocs := testing.AllocsPerRun(30, round); allocs > want {
+			t.Errorf("%v allocations in a hundred events", allocs)
+		}
+		l.end()
+		var e metrics.Evidence
+		if l.tally.Report(&e); e.KernelStamps < 3000 {
+			t.Errorf("%d chunks stamped by the kernel", e.KernelStamps)
+		}
+	})
+}

@@ -1,0 +1,208 @@
+package loadgen
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/servebench/servebench/metrics"
+)
+
+// unread is how many bytes lie in the socket.
+func unread(t *testing.T, conn syscall.Conn) (n int) {
+	control(t, conn, func(fd int) {
+		var err error
+		if n, err = unix.IoctlGetInt(fd, unix.TIOCINQ); err != nil {
+			t.Error(err)
+		}
+	})
+	return n
+}
+
+// needKernelStamps keeps a socket open that asks for stamps, and returns once it
+// gets them: the kernel begins with them a moment after the first socket asked.
+func needKernelStamps(t *testing.T) {
+	t.Helper()
+	client, server := echo(t)
+	conn := stamp(client, askForStamps)
+	if conn.kernel == nil {
+		t.Skip("this kernel refuses SO_TIMESTAMPNS")
+	}
+	for range 1_000_000 {
+		if _, err := server.Write([]byte("x")); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := conn.Read(make([]byte, 1)); err != nil {
+			t.Fatal(err)
+		}
+		if conn.newest().kernel {
+			return
+		}
+	}
+	t.Fatal("the kernel took SO_TIMESTAMPNS and gives no stamps")
+}
+
+// both runs test over plain TCP and under TLS.
+func both(t *testing.T, test func(t *testing.T, secure bool)) {
+	needKernelStamps(t)
+	for _, secure := range []bool{false, true} {
+		t.Run(fmt.Sprintf("tls=%t", secure), func(t *testing.T) { test(t, secure) })
+	}
+}
+
+func TestAStampIsFromBeforeALateReaderCame(t *testing.T) {
+	both(t, func(t *testing.T, secure bool) {
+		l := newLateReader(t, secure, nil)
+		for i := range 5 {
+			before, after := l.arrive(framed(numbered(i, 3)))
+			if c := l.next(); c.At.Before(before) || c.At.After(after) {
+				t.Errorf("chunk %d was written after %v, had arrived by %v, and is stamped %v", i, before, after.Sub(before), c.At.Sub(before))
+			}
+		}
+		l.end()
+		var e metrics.Evidence
+		l.tally.Report(&e)
+		if l.rec.SharedReads != 0 || l.rec.MaxAge <= 0 || e.KernelStamps != 6 || e.UserStamps != 0 {
+			t.Errorf("%d shared reads, greatest age %v, %+v", l.rec.SharedReads, l.rec.MaxAge, e)
+		}
+		if ages := l.tally.Ages(); ages.TotalCount() != 6 || time.Duration(ages.Max()) > 2*l.rec.MaxAge {
+			t.Errorf("%d ages up to %v; greatest %v", ages.TotalCount(), time.Duration(ages.Max()), l.rec.MaxAge)
+		}
+	})
+}
+
+func TestTheGreatestAgeBoundsTheErrorOfSharedReads(t *testing.T) {
+	for _, size := range []int{3, 250, 1500} {
+		t.Run(fmt.Sprint(size, " bytes"), func(t *testing.T) {
+			both(t, func(t *testing.T, secure bool) {
+				l := newLateReader(t, secure, nil)
+				const chunks = 25 // less than a socket takes
+				var wrote [chunks]time.Time
+				var after time.Time
+				for i := range wrote {
+					wrote[i], after = l.arrive(framed(numbered(i, size)))
+				}
+				var at [chunks]time.Time
+				for i := range at {
+					at[i] = l.next().At
+				}
+				l.end()
+				for i, at := range at {
+					if late := at.Sub(wrote[i]); late > l.rec.MaxAge || late < 0 || at.After(after) {
+						t.Errorf("chunk %d is stamped %v after it was written, %v after all had come; greatest age %v", i, late, at.Sub(after), l.rec.MaxAge)
+					}
+				}
+				if size < 300 && l.rec.SharedReads < chunks/2 {
+					t.Errorf("%d of %d chunks shared a read", l.rec.SharedReads, chunks)
+				}
+			})
+		})
+	}
+}
+
+func TestChunksOfOneReadShareIt(t *testing.T) {
+	both(t, func(t *testing.T, secure bool) {
+		l := newLateReader(t, secure, nil)
+		for i := range 3 { // under TLS a record each
+			l.arrive(framed(numbered(i, 3)))
+		}
+		first, second, third := l.next(), l.next(), l.next()
+		if l.rec.SharedReads != 2 || !first.At.Equal(second.At) || !second.At.Equal(third.At) {
+			t.Errorf("%d shared reads, at %v and %v after the first", l.rec.SharedReads, second.At.Sub(first.At), third.At.Sub(first.At))
+		}
+		l.arrive(framed(numbered(3, 3)))
+		if next := l.next(); l.rec.SharedReads != 2 || !next.At.After(third.At) {
+			t.Errorf("a chunk alone in its read: %d shared reads", l.rec.SharedReads)
+		}
+		l.end()
+	})
+}
+
+func TestASplitChunkArrivesWithItsEnd(t *testing.T) {
+	both(t, func(t *testing.T, secure bool) {
+		l := newLateReader(t, secure, nil)
+		chunk := numbered(1, 3)
+		l.arrive(framed(chunk[:20]))
+		before, _ := l.arrive(framed(chunk[20:]))
+		if c := l.next(); c.At.Before(before) || l.rec.SharedReads != 0 {
+			t.Errorf("stamped %v before its end was written; %d shared reads", before.Sub(c.At), l.rec.SharedReads)
+		}
+		l.end()
+	})
+}
+
+// net/http waits for all of an HTTP chunk, so the first event in one may be given
+// long after it was read.
+func TestTheGreatestAgeCoversAnHTTPChunkThatComesInParts(t *testing.T) {
+	needKernelStamps(t)
+	l := newLateReader(t, false, nil)
+	const parts = 20
+	var wrote [parts]time.Time
+	body := ""
+	for i := range parts {
+		body += numbered(i, 3)
+	}
+	l.say(fmt.Sprintf("%x\r\n", len(body)))
+	for i := range parts {
+		wrote[i] = time.Now()
+		l.say(numbered(i, 3))
+		if i == 0 {
+			l.goOn <- struct{}{}
+		}
+		l.drained()
+	}
+	l.say("\r\n")
+	at := [parts]time.Time{(<-l.got).At}
+	for i := range parts - 1 {
+		at[i+1] = l.next().At
+	}
+	l.end()
+	for i, at := range at {
+		if late := at.Sub(wrote[i]); late > l.rec.MaxAge {
+			t.Errorf("event %d is stamped %v after it was written; greatest age %v", i, late, l.rec.MaxAge)
+		}
+	}
+}
+
+func TestStampsNeedNoPrivilege(t *testing.T) {
+	cmd := exec.Command("/proc/self/exe", "-test.run=^(TestAStampIsFromBeforeALateReaderCame|TestTheGreatestAgeBoundsTheErrorOfSharedReads)$", "-test.v")
+	cmd.Dir = "/"
+	if os.Getuid() == 0 {
+		cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: 65534, Gid: 65534}}
+	}
+	out, err := cmd.CombinedOutput()
+	switch {
+	case errors.Is(err, os.ErrPermission):
+		t.Skip("nobody may not run this test binary:", err)
+	case err != nil:
+		t.Fatalf("%v\n%s", err, out)
+	case strings.Contains(string(out), "SKIP"):
+		t.Skipf("%s", out)
+	case !strings.Contains(string(out), "PASS: TestAStampIsFromBeforeALateReaderCame/tls=true"):
+		t.Errorf("%s", out)
+	}
+}
+
+func TestRefusedStampsAreTakenHere(t *testing.T) {
+	l := newLateReader(t, false, func(uintptr) error { return unix.ENOPROTOOPT })
+	before, after := l.arrive(framed(numbered(1, 3)))
+	if c := l.next(); c.At.Before(after) {
+		t.Errorf("stamped %v after it was written, before it was read", c.At.Sub(before))
+	}
+	l.arrive(framed(numbered(2, 3) + numbered(3, 3)))
+	l.next()
+	l.next()
+	l.end()
+	var e metrics.Evidence
+	l.tally.Report(&e)
+	if e.KernelStamps != 0 || e.UserStamps != 4 || e.SharedReads != 1 || l.rec.SharedReads != 1 || l.rec.MaxAge != 0 || l.tally.Ages().TotalCount() != 0 {
+		t.Errorf("%+v; record %d shared reads, greatest age %v", e, l.rec.SharedReads, l.rec.MaxAge)
+	}
+}

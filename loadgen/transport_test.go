@@ -1,0 +1,122 @@
+package loadgen
+
+import (
+	"io"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"path/filepath"
+	"testing"
+
+	"github.com/servebench/servebench/metrics"
+)
+
+// streaming answers every request with the same stream.
+func streaming(w http.ResponseWriter, r *http.Request) {
+	w.Header().Set("Content-Type", "text/event-stream")
+	for _, part := range []string{aChunk, lastChunk, usageChunk + doneEvent} {
+		_, _ = io.WriteString(w, part)
+		w.(http.Flusher).Flush()
+	}
+}
+
+func TestHTTP2IsSpokenWhereItIsAskedFor(t *testing.T) {
+	for _, test := range []struct {
+		name                  string
+		secure, server, asked bool
+		want                  string
+	}{
+		{"over TLS", true, true, true, "HTTP/2.0"},
+		{"with prior knowledge", false, true, true, "HTTP/2.0"},
+		{"the server knows only HTTP/1.1", true, false, true, "HTTP/1.1"},
+		{"not asked for over TLS", true, true, false, "HTTP/1.1"},
+		{"not asked for", false, true, false, "HTTP/1.1"},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			server := httptest.NewUnstartedServer(http.HandlerFunc(streaming))
+			server.EnableHTTP2 = test.server
+			if test.secure {
+				server.StartTLS()
+			} else {
+				server.Config.Protocols = new(http.Protocols)
+				server.Config.Protocols.SetHTTP1(true)
+				server.Config.Protocols.SetUnencryptedHTTP2(true)
+				server.Start()
+			}
+			defer server.Close()
+			tally := new(Tally)
+			transport := Connections{Insecure: true, HTTP2: test.asked, Tally: tally}.Transport()
+			defer transport.CloseIdleConnections()
+			if n, err := transport.Warm(t.Context(), server.URL, 3); err != nil || (n == 1) != test.asked {
+				t.Errorf("%d connections opened beforehand: %v", n, err)
+			}
+			o := &OpenAI{URL: server.URL, Transport: transport, Tally: tally}
+			for range 3 {
+				if got, rec := ask(t, o); got.Class != metrics.OK || got.Chunks != 2 || rec.Conn != (metrics.Conn{}) {
+					t.Errorf("%+v over %+v", got, rec.Conn)
+				}
+			}
+			e := reported(tally)
+			if e.Protocol != test.want || e.KernelStamps+e.UserStamps != 6 || e.Opened != 0 {
+				t.Errorf("%+v; want %s", e, test.want)
+			}
+			if e.KernelStamps > 0 && test.want == "HTTP/2.0" {
+				t.Error("a stream of HTTP/2 took a stamp of its connection's for its own")
+			}
+		})
+	}
+}
+
+func TestAUnixSocketIsDialledInPlaceOfTheAddress(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "s")
+	listener, err := net.Listen("unix", path)
+	if err != nil {
+		t.Skip("no Unix sockets:", err)
+	}
+	server := &http.Server{Handler: http.HandlerFunc(streaming)}
+	go server.Serve(listener)
+	defer server.Close()
+	tally := new(Tally)
+	transport := Connections{Socket: path, Tally: tally}.Transport()
+	defer transport.CloseIdleConnections()
+	if n, err := transport.Warm(t.Context(), "http://server.test/v1", 1); n != 1 || err != nil {
+		t.Errorf("%d opened beforehand: %v", n, err)
+	}
+	got, rec := ask(t, &OpenAI{URL: "http://server.test/v1", Transport: transport, Tally: tally})
+	if got.Class != metrics.OK || got.Chunks != 2 || rec.MaxAge != 0 || rec.Conn.New {
+		t.Errorf("%+v, greatest age %v, connection %+v", got, rec.MaxAge, rec.Conn)
+	}
+	if e := reported(tally); e.UserStamps != 2 || e.KernelStamps != 0 || e.Warmed != 1 || e.Opened != 0 {
+		t.Errorf("%+v", e)
+	}
+	if proxy := transport.Proxy("http://server.test"); proxy != "" {
+		t.Errorf("proxy %q", proxy)
+	}
+}
+
+func TestTheProxyIsNamedAndWarmed(t *testing.T) {
+	asked := make(chan string, 9)
+	proxy := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		asked <- r.URL.String()
+		streaming(w, r)
+	}))
+	defer proxy.Close()
+	address, err := url.Parse(proxy.URL)
+	if err != nil {
+		t.Fatal(err)
+	}
+	transport := Connections{}.Transport()
+	defer transport.CloseIdleConnections()
+	transport.http.Proxy = http.ProxyURL(address)
+	const target = "http://server.test/v1"
+	if got := transport.Proxy(target); got != address.Host {
+		t.Errorf("proxy %q, want %q", got, address.Host)
+	}
+	if n, err := transport.Warm(t.Context(), target, 1); n != 1 || err != nil {
+		t.Errorf("%d opened beforehand: %v", n, err)
+	}
+	if got, rec := ask(t, &OpenAI{URL: target, Transport: transport}); got.Class != metrics.OK || rec.Conn.New || <-asked != target {
+		t.Errorf("%+v over %+v", got, rec.Conn)
+	}
+}
