@@ -187,7 +187,7 @@ func (s *stream) verdict() error {
 // linger reads the rest of a reply, so that its connection can be used again,
 // but not for long. How that ends does not matter.
 func (s *stream) linger() {
-	s.body.watch.after(lingerTimeout, failure(metrics.Stall, "no end after the last event"))
+	s.body.watch.after(lingerTimeout, func() *Failure { return failure(metrics.Stall, "no end after the last event") })
 	for {
 		if _, err := s.events.next(); err != nil {
 			return

@@ -46,7 +46,7 @@ func (t Timeouts) watch(ctx context.Context) (context.Context, *watch) {
 	w := &watch{limits: t, start: time.Now()}
 	ctx, w.cancel = context.WithCancelCause(ctx)
 	if t.Total > 0 {
-		w.after(t.Total, failure(metrics.Timeout, "not finished within %v", t.Total))
+		w.after(t.Total, func() *Failure { return failure(metrics.Timeout, "not finished within %v", t.Total) })
 	}
 	if t.FirstByte > 0 || t.Stall > 0 {
 		// The timer must be in its field before it can fire.
@@ -58,9 +58,10 @@ func (t Timeouts) watch(ctx context.Context) (context.Context, *watch) {
 	return ctx, w
 }
 
-// after ends the request with f unless it stops within d.
-func (w *watch) after(d time.Duration, f *Failure) {
-	w.others = append(w.others, time.AfterFunc(d, func() { w.cancel(f) }))
+// after ends the request with a failure unless it stops within d. Few do not, so
+// that the failure is made only then.
+func (w *watch) after(d time.Duration, fail func() *Failure) {
+	w.others = append(w.others, time.AfterFunc(d, func() { w.cancel(fail()) }))
 }
 
 // touch says that bytes of the body came.
