@@ -3,12 +3,10 @@ package main
 import (
 	"context"
 	"errors"
-	"fmt"
 	"net/netip"
 	"os"
 	"runtime"
 	"runtime/pprof"
-	"slices"
 	"sync/atomic"
 )
 
@@ -37,6 +35,7 @@ type burstJob struct {
 type burstCost struct {
 	CPU    []float64 // nanoseconds an event, for each burst
 	Allocs float64   // objects allocated an event
+	Others float64   // CPU time that others took of all CPUs, in CPUs
 }
 
 // A reader of bursts.
@@ -79,11 +78,23 @@ func (j burstJob) run() (any, error) {
 		return nil, err
 	}
 	defer stop()
-	var before, after runtime.MemStats
-	runtime.ReadMemStats(&before)
+	var heapBefore, heapAfter runtime.MemStats
+	before, err := usageOf("cpu")
+	if err != nil {
+		return nil, err
+	}
+	runtime.ReadMemStats(&heapBefore)
 	costs, err := j.bursts(f, r, j.Bursts)
-	runtime.ReadMemStats(&after)
-	return burstCost{costs, float64(after.Mallocs-before.Mallocs) / float64(j.Bursts*j.Streams*j.Events)}, err
+	if err != nil {
+		return nil, err
+	}
+	runtime.ReadMemStats(&heapAfter)
+	after, err := usageOf("cpu")
+	_, others := after.since(before)
+	return burstCost{
+		CPU: costs, Others: others,
+		Allocs: float64(heapAfter.Mallocs-heapBefore.Mallocs) / float64(j.Bursts*j.Streams*j.Events),
+	}, err
 }
 
 // bursts gives what each of n bursts cost, in nanoseconds of CPU time an event.
@@ -168,53 +179,3 @@ func (c *crowd) consume() error {
 	}
 	return nil
 }
-
-// burstStreams is how many streams burst together.
-const burstStreams = 256
-
-// burstClients are compared with each other, the floor first.
-var burstClients = []string{bare, bareStamped, ours, goOpenAI, plain}
-
-// bursting compares the clients where a write holds so many events. Each round
-// has all of them, one after the other, and its ratios are its own: what slows
-// the machine down for a while slows them all.
-func (p *plan) bursting(events int) ([]row, error) {
-	cpu := make(map[string][]float64)
-	allocs := make(map[string]float64)
-	for range p.rounds {
-		for _, client := range burstClients {
-			j := burstJob{Client: client, Streams: burstStreams, Events: events, Bursts: p.bursts}
-			cost, err := measure[burstCost](p.clientCPU, j)
-			if err != nil {
-				return nil, err
-			}
-			slices.Sort(cost.CPU)
-			cpu[client] = append(cpu[client], percentile(cost.CPU, 10))
-			allocs[client] = cost.Allocs
-		}
-	}
-	rows := []row{{measure: bare, figure: fmt.Sprintf("%.0f ns an event", median(cpu[bare]))}}
-	for _, client := range burstClients[1:] {
-		r := row{measure: client, figure: fmt.Sprintf("%s × floor", spread(ratios(cpu[client], cpu[bare])))}
-		if client == ours {
-			r.target, r.verdict = "≤ 1.7", atMost(median(ratios(cpu[ours], cpu[bare])), 1.7)
-			if events > 1 {
-				r.target, r.verdict = "≤ 3", atMost(median(ratios(cpu[ours], cpu[bare])), 3)
-			}
-		}
-		rows = append(rows, r)
-	}
-	gain := ratios(cpu[goOpenAI], cpu[ours])
-	r := row{measure: "go-openai", figure: fmt.Sprintf("%s × servebench", spread(gain))}
-	if events == 1 {
-		r.target, r.verdict = "≥ 1.5", atLeast(median(gain), 1.5)
-	}
-	return append(rows, r, row{
-		"allocations per event", fmt.Sprintf("%.2f (go-openai %.0f, plain %.0f)", allocs[ours], allocs[goOpenAI], allocs[plain]),
-		"0", atMost(allocs[ours], growth),
-	}), nil
-}
-
-// growth is what is let pass as no allocation an event: the text of a stream is
-// kept, in a buffer that doubles.
-const growth = 0.05

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"net"
 	"net/http"
-	"os"
 	"os/exec"
 	"path/filepath"
 	"slices"
@@ -16,17 +15,7 @@ import (
 // firstRequests times the program itself: from its start to its first request,
 // where 1000 random prompts are made before.
 func (p *plan) firstRequests() ([]row, error) {
-	dir, err := os.MkdirTemp("", "bench")
-	if err != nil {
-		return nil, err
-	}
-	defer os.RemoveAll(dir)
-	program := filepath.Join(dir, "servebench")
-	build := exec.Command("go", "build", "-o", program, "./cmd/servebench")
-	if out, err := build.CombinedOutput(); err != nil {
-		return nil, fmt.Errorf("go build: %w: %s", err, out)
-	}
-	large := filepath.Join(dir, "tokenizer.json")
+	large := filepath.Join(p.dir, "tokenizer.json")
 	if err := writeLlamaSized(large); err != nil {
 		return nil, err
 	}
@@ -41,7 +30,7 @@ func (p *plan) firstRequests() ([]row, error) {
 	} {
 		var took []float64
 		for range p.firsts {
-			first, err := firstRequest(program, way.flags)
+			first, err := firstRequest(p.program, way.flags)
 			if err != nil {
 				return nil, err
 			}

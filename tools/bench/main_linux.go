@@ -43,30 +43,47 @@ func exit(err error) {
 	os.Exit(0)
 }
 
+// A part of the bench is measured by itself.
+type part struct {
+	title   string
+	measure func() ([]row, error)
+	timed   bool // its figures are worse where others take CPU time
+}
+
+func (p *plan) parts() []part {
+	return []part{
+		{"burst: CPU of reading 256 streams, one event a read (p10; median of the rounds, least and most)",
+			func() ([]row, error) { return p.bursting(1, 1.7, 1.5) }, false},
+		{"burst: eight events a read", func() ([]row, error) { return p.bursting(8, 3, 1.5) }, false},
+		{"paced, 1000 streams that burst every 25 ms, a core each for client and server", p.pacing, false},
+		{"requests", p.starting, true},
+		{"long streams", p.holding, false},
+		{"pacing lag (p50, p99)", p.lagging, true},
+		{"start to first request, 1000 random prompts", p.firstRequests, true},
+		{"many streams that start", p.startsOfMany, false},
+	}
+}
+
 // bench measures and prints. An error means that something could not be measured.
-func (p *plan) bench(w io.Writer, only string) error {
+func (p *plan) bench(w io.Writer, only string) (err error) {
+	if p.dir, err = os.MkdirTemp("", "bench"); err != nil {
+		return err
+	}
+	defer os.RemoveAll(p.dir)
+	if p.program, err = buildProgram(p.dir); err != nil {
+		return err
+	}
 	start, err := usageOf("cpu")
 	if err != nil {
 		return err
 	}
 	t := &table{w: w, n: make(map[verdict]int)}
 	var failed error
-	for _, part := range []struct {
-		title   string
-		measure func() ([]row, error)
-	}{
-		{"burst, one event a read (CPU of reading, p10)", func() ([]row, error) { return p.bursting(1) }},
-		{"burst, eight events a read", func() ([]row, error) { return p.bursting(8) }},
-		{"paced, 1000 streams that burst every 25 ms, a core each for client and server", p.pacing},
-		{"requests", p.starting},
-		{"long streams", p.holding},
-		{"pacing lag (p50, p99)", p.lagging},
-		{"start to first request, 1000 random prompts", p.firstRequests},
-	} {
+	for _, part := range p.parts() {
 		if !strings.Contains(part.title, only) {
 			continue
 		}
-		rows, err := part.measure()
+		rows, err := part.rows()
 		if err != nil {
 			failed = errors.Join(failed, fmt.Errorf("%s: %w", part.title, err))
 			continue
@@ -77,19 +94,40 @@ func (p *plan) bench(w io.Writer, only string) error {
 	return errors.Join(failed, sayLoad(w, start))
 }
 
+// rows measures the part. A target that was missed while others took the CPUs is
+// void; one that was met in spite of them is met.
+func (p part) rows() ([]row, error) {
+	before, err := usageOf("cpu")
+	if err != nil {
+		return nil, err
+	}
+	rows, err := p.measure()
+	if err != nil || !p.timed {
+		return rows, err
+	}
+	after, err := usageOf("cpu")
+	_, others := after.since(before)
+	for i := range rows {
+		if rows[i].verdict == missed && others > tolerated {
+			rows[i].verdict = void
+			rows[i].figure += fmt.Sprintf("; others took %.1f CPUs", others)
+		}
+	}
+	return rows, err
+}
+
 // sayLoad tells what else the machine did.
 func sayLoad(w io.Writer, start usage) error {
 	end, err := usageOf("cpu")
 	if err != nil {
 		return err
 	}
-	end.own += childrenTime()
 	_, others := end.since(start)
 	average, err := os.ReadFile("/proc/loadavg")
 	if err != nil {
 		return err
 	}
-	_, err = fmt.Fprintf(w, "%d CPUs, load average %.14s; others took %.2f of a CPU in these %.0f s\n",
+	_, err = fmt.Fprintf(w, "%d CPUs, load average %.14s; others took %.2f CPUs in these %.0f s\n",
 		runtime.NumCPU(), average, others, end.at.Sub(start.at).Seconds())
 	return err
 }

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"encoding/json"
 	"slices"
 	"testing"
 	"time"
@@ -51,5 +52,68 @@ func TestAVoidRoundIsNeitherCountedNorHidden(t *testing.T) {
 		if rows[1].verdict != test.want || rows[1].figure != test.figure {
 			t.Errorf("%v: %v, want %s: %s", test.rounds, rows[1], test.want, test.figure)
 		}
+	}
+}
+
+// costing is a round in which every client needs so many times the floor.
+func costing(floor, others float64, floors map[string]float64) burstRound {
+	r := make(burstRound)
+	for _, client := range burstClients {
+		cost := floor * max(floors[client], 1)
+		r[client] = burstCost{CPU: []float64{9 * cost, cost, 3 * cost}, Others: others}
+	}
+	return r
+}
+
+func TestClientsAreComparedWithinARound(t *testing.T) {
+	usual := map[string]float64{ours: 1.6, goOpenAI: 2.4}
+	slow := map[string]float64{ours: 5, goOpenAI: 5}
+	for _, test := range []struct {
+		name         string
+		rounds       []burstRound
+		ours, theirs verdict
+		figure       string
+	}{
+		{"a slow round", []burstRound{costing(3700, 0, usual), costing(9000, tolerated, usual)}, met, met, "1.60 (1.60 to 1.60) × floor"},
+		{"a void round", []burstRound{costing(3700, 0, usual), costing(3700, 0.2, slow)}, met, met, "1.60 (1.60 to 1.60) × floor"},
+		{"all void", []burstRound{costing(3700, 0.2, usual)}, void, void, "1.60 (1.60 to 1.60) × floor"},
+		{"missed", []burstRound{costing(3700, 0, slow)}, missed, missed, "5.00 (5.00 to 5.00) × floor"},
+	} {
+		for _, r := range burstRows(test.rounds, 1.7, 1.5) {
+			want := none
+			switch {
+			case r.measure == ours && r.figure != test.figure:
+				t.Errorf("%s: %q, want %q", test.name, r.figure, test.figure)
+				fallthrough
+			case r.measure == ours:
+				want = test.ours
+			case r.measure == goOpenAI && r.target != "":
+				want = test.theirs
+			case r.measure == "allocations per event":
+				want = met
+			}
+			if r.verdict != want {
+				t.Errorf("%s: %v, want %q", test.name, r, want)
+			}
+		}
+	}
+}
+
+func TestStartsAreTakenFromTheSelftest(t *testing.T) {
+	var s selftest
+	err := json.Unmarshal([]byte(`{"trusted_streams":256,"rows":[
+		{"load":"steps","void":"","ttft_mean_ms":{"measured":9,"true":1}},
+		{"load":"at-once","void":"","failed":0,"ttft_mean_ms":{"measured":51.5,"true":50},"ttft_p99_ms":{"measured":70,"true":59}},
+		{"load":"poisson","void":"others took 20 %","failed":0,"ttft_mean_ms":{"measured":51,"true":50.5},"itl_p99_ms":{"measured":21,"true":20.5}}]}`), &s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := []row{
+		{"1024 at once: TTFT against the truth", "mean 1.50 ms off, p99 11.00 ms off", "≤ 2, ≤ 10 ms", missed},
+		{"Poisson to 1024: against the truth", "mean TTFT 0.50 ms off, p99 ITL 0.50 ms off; others took 20 %", "≤ 1, ≤ 1 ms", void},
+		{"numbers can be trusted up to", "256 streams", "", none},
+	}
+	if got := s.starts(); !slices.Equal(got, want) {
+		t.Errorf("got %v\nwant %v", got, want)
 	}
 }

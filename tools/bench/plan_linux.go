@@ -8,7 +8,9 @@ import (
 // A plan is how much is measured, and where.
 type plan struct {
 	quick                bool
-	clientCPU, serverCPU int // the same where there is one alone
+	dir                  string // for files
+	program              string // servebench
+	clientCPU, serverCPU int    // the same where there is one alone
 
 	rounds, bursts int           // of the burst bench, and in each round
 	pacedRounds    int           // of the paced bench
@@ -29,7 +31,7 @@ func newPlan(quick bool) (*plan, error) {
 	}
 	p := &plan{rounds: 9, bursts: 200, pacedRounds: 5, paced: 4 * time.Second, requests: 60_000, lagSeconds: 5, firsts: 5}
 	if quick {
-		p = &plan{rounds: 3, bursts: 100, pacedRounds: 2, paced: time.Second, requests: 20_000, lagSeconds: 1, firsts: 2}
+		p = &plan{rounds: 2, bursts: 100, pacedRounds: 1, paced: 2 * time.Second, requests: 20_000, lagSeconds: 1, firsts: 1}
 	}
 	p.quick, p.clientCPU, p.serverCPU = quick, cpus[0], cpus[min(1, len(cpus)-1)]
 	return p, nil

@@ -3,7 +3,6 @@ package main
 import (
 	"fmt"
 	"net/netip"
-	"slices"
 )
 
 const (
@@ -54,11 +53,7 @@ const stampTarget = "p99 ≤ 0.1, p99.9 ≤ 1 ms"
 // pacedRows shows the medians of one client's rounds. Those that are void count
 // only where all are, and then for nothing.
 func pacedRows(client string, rounds []pacedRound) []row {
-	valid := slices.DeleteFunc(slices.Clone(rounds), pacedRound.void)
-	voids := len(rounds) - len(valid)
-	if len(valid) == 0 {
-		valid = rounds
-	}
+	valid, voids := counting(rounds, pacedRound.void)
 	of := func(figure func(pacedRound) float64) float64 {
 		var all []float64
 		for _, r := range valid {

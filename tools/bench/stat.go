@@ -62,15 +62,6 @@ func parseBusy(stat, name string) (time.Duration, error) {
 	return 0, fmt.Errorf("/proc/stat has no %s", name)
 }
 
-// ratios are those of each of a to the one of b in its place.
-func ratios(a, b []float64) []float64 {
-	all := make([]float64, len(a))
-	for i := range a {
-		all[i] = a[i] / b[i]
-	}
-	return all
-}
-
 // spread shows the median of values and how far they lie apart.
 func spread(values []float64) string {
 	return fmt.Sprintf("%.2f (%.2f to %.2f)", median(values), slices.Min(values), slices.Max(values))

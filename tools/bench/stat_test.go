@@ -34,13 +34,6 @@ func TestMedian(t *testing.T) {
 	}
 }
 
-func TestRatiosAreThoseOfTheSameRound(t *testing.T) {
-	// A machine that is twice as slow in the second round changes no ratio.
-	if got := spread(ratios([]float64{3, 6, 3.5}, []float64{2, 4, 2})); got != "1.50 (1.50 to 1.75)" {
-		t.Error(got)
-	}
-}
-
 const stat = `cpu  796523 7 108902 1217383 31066 5 6360 2027 100 0
 cpu0 385104 3 51422 634715 6026 2 2781 987 50 0
 cpu1 411419 4 57479 582667 25040 3 3578 1039 50 0

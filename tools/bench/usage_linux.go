@@ -11,7 +11,7 @@ import (
 // A usage is what CPUs had been used for at a moment.
 type usage struct {
 	at   time.Time
-	own  time.Duration // by this process
+	own  time.Duration // by this process and its children that have ended
 	busy time.Duration // by anybody, or kept back by a hypervisor, on the CPU looked at
 }
 
@@ -22,7 +22,7 @@ func usageOf(cpu string) (usage, error) {
 		return usage{}, err
 	}
 	busy, err := parseBusy(string(stat), cpu)
-	return usage{time.Now(), processTime(), busy}, err
+	return usage{time.Now(), processTime() + childrenTime(), busy}, err
 }
 
 // since is the usage after an earlier one. What others took of the CPU is in
