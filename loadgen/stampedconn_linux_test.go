@@ -5,6 +5,7 @@ import (
 	"io"
 	"net"
 	"os"
+	"runtime"
 	"strings"
 	"syscall"
 	"testing"
@@ -105,6 +106,36 @@ func TestBytesAreNotOlderThanTheReadThatFoundNone(t *testing.T) {
 		if at != test.wantAt || age != test.wantAge || oldest != test.wantOldest {
 			t.Errorf("%s: at %v, age %v, oldest %v; want %v, %v, %v", test.name, at, age, oldest, test.wantAt, test.wantAge, test.wantOldest)
 		}
+	}
+}
+
+// The kernel may join what came one after the other under the newest stamp, and
+// a short read then gives bytes that are older, and leaves some that are.
+func TestNoByteIsOlderThanItsReadSays(t *testing.T) {
+	needKernelStamps(t)
+	client, server := echo(t)
+	conn := stamp(client, askForStamps)
+	const part, parts = 100, 8
+	var came [parts]time.Time // no later than that
+	for i := range came {
+		if _, err := server.Write(make([]byte, part)); err != nil {
+			t.Fatal(err)
+		}
+		for unread(t, client) < (i+1)*part {
+			runtime.Gosched()
+		}
+		came[i] = time.Now()
+	}
+	for read := 0; read < part*parts; {
+		n, err := conn.Read(make([]byte, part*3/2))
+		if err != nil {
+			t.Fatal(err)
+		}
+		a := conn.newest()
+		if oldest := a.taken().Add(-a.reach); oldest.After(came[read/part]) {
+			t.Errorf("byte %d is at least %v older than its read says", read, oldest.Sub(came[read/part]))
+		}
+		read += n
 	}
 }
 

@@ -138,6 +138,21 @@ func TestASplitChunkArrivesWithItsEnd(t *testing.T) {
 	})
 }
 
+func TestTheGreatestAgeCoversWhatFollowsAChunkInItsRead(t *testing.T) {
+	both(t, func(t *testing.T, secure bool) {
+		l := newLateReader(t, secure, nil)
+		wrote, _ := l.arrive(framed(numbered(1, 3)))
+		for range 8 {
+			l.arrive(framed(": ping\n\n"))
+		}
+		first := l.next().At
+		l.end()
+		if late := first.Sub(wrote); late > l.rec.MaxAge || l.rec.SharedReads != 0 {
+			t.Errorf("stamped %v after it was written; greatest age %v, %d shared reads", late, l.rec.MaxAge, l.rec.SharedReads)
+		}
+	})
+}
+
 // net/http waits for all of an HTTP chunk, so the first event in one may be given
 // long after it was read.
 func TestTheGreatestAgeCoversAnHTTPChunkThatComesInParts(t *testing.T) {

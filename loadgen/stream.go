@@ -53,9 +53,10 @@ func (s *stream) begin(body stampedBody) {
 	s.events.reset(&s.body)
 }
 
-// end puts the text into the record if it is wanted, or needed to count tokens,
-// and lets go of what is not used again.
+// end completes the record, with the text if it is wanted or needed to count
+// tokens, and lets go of what is not used again.
 func (s *stream) end(keepText bool) {
+	s.rec.MaxAge = max(s.rec.MaxAge, s.body.doubt)
 	if keepText || s.rec.Out == 0 {
 		s.rec.Text = string(s.text)
 	}
@@ -74,9 +75,6 @@ func (s *stream) chunksTo(ctx context.Context, yield func(Chunk) bool) error {
 			return s.verdict()
 		} else if err != nil {
 			return cutOff(ctx, err)
-		}
-		if s.chunks > 0 && e.read == s.chunkRead {
-			s.rec.MaxAge = max(s.rec.MaxAge, e.reach)
 		}
 		switch {
 		case bytes.Equal(bytes.TrimSpace(e.data), doneMark):

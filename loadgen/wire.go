@@ -38,9 +38,10 @@ type stampedBody struct {
 	body    io.Reader
 	watch   *watch
 	conn    *stampedConn // nil: the body stamps
-	mixed   bool         // the next Read may put bytes that came earlier before new ones
+	begun   bool         // a Read has given bytes
 	tls     bool
 	arrival arrival
+	doubt   time.Duration // greatest reach of a network read that went into several Reads
 }
 
 // stampedBodyOf is the body of reply, which came over conn.
@@ -48,7 +49,7 @@ func stampedBodyOf(reply *http.Response, conn net.Conn, w *watch) stampedBody {
 	b := stampedBody{body: reply.Body, watch: w}
 	if under := stampedUnder(conn); under != nil && reply.ProtoMajor == 1 {
 		_, b.tls = conn.(*tls.Conn)
-		b.conn, b.mixed, b.arrival = under, true, under.newest()
+		b.conn, b.arrival = under, under.newest()
 	}
 	return b
 }
@@ -64,8 +65,10 @@ func (b *stampedBody) Read(p []byte) (int, error) {
 		b.arrival = arrival{at: time.Now(), read: b.arrival.read + 1}
 	} else if newest := b.conn.newest(); newest.read != b.arrival.read {
 		b.follow(newest)
+	} else if b.begun {
+		b.doubt = max(b.doubt, b.arrival.reach)
 	}
-	b.mixed = b.tls
+	b.begun = true
 	b.watch.touch(b.arrival.taken())
 	return n, err
 }
@@ -75,7 +78,7 @@ func (b *stampedBody) Read(p []byte) (int, error) {
 // the network, and may have begun with what net/http or TLS still had of the
 // one before. The oldest bytes are then as old as that one's may be.
 func (b *stampedBody) follow(newest arrival) {
-	if several := newest.read > b.arrival.read+1; (several || b.mixed) && b.conn.kernel != nil {
+	if several := newest.read > b.arrival.read+1; (several || b.tls || !b.begun) && b.conn.kernel != nil {
 		newest.reach = newest.taken().Sub(b.arrival.taken()) + b.arrival.reach
 	}
 	b.arrival = newest
