@@ -251,3 +251,12 @@ func TestFloatsAreWrittenAsPythonDoes(t *testing.T) {
 		}
 	}
 }
+
+func TestARequestThatIsLongerThanTheCapIsCounted(t *testing.T) {
+	c := NewCollector(&Header{})
+	c.Cap = 1
+	c.Add(arrived(Record{Sent: time.Second, Out: 4}, 1100, 1200, 1300, 1400))
+	if s := c.Summary(2); s.PeakOutput != 4 || s.PeakConcurrent != 1 {
+		t.Errorf("peaks %v and %d, want 4 and 1", s.PeakOutput, s.PeakConcurrent)
+	}
+}

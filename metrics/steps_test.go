@@ -107,3 +107,11 @@ func TestPeakConcurrencyIsThatOfEveryInstant(t *testing.T) {
 		}
 	}
 }
+
+func TestARequestThatNeverEndedWasNotInFlight(t *testing.T) {
+	var f inFlight
+	f.add(time.Second, 0, 10)
+	if f.peak() != 0 || f.busy != 0 {
+		t.Errorf("%d in flight, busy for %v", f.peak(), f.busy)
+	}
+}

@@ -24,6 +24,10 @@ type timeline struct {
 
 func (t *timeline) add(s span, gaps []float64) {
 	if t.folded != nil {
+		if math.IsInf(t.folded.origin, 1) {
+			// Folded before there was anything: the first request was too long.
+			t.folded.origin = s.start
+		}
 		t.folded.put(s, gaps)
 		return
 	}

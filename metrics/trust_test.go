@@ -97,6 +97,9 @@ var faults = []struct {
 	{"socket age", 0.99, 1.01, func(s *Summary, v float64) { s.Age, s.Truth.MeanITL = alike(v, 100), 0.1 }, "against ITL 0.10 ms"},
 	{"shared reads", 40, 41, func(s *Summary, v float64) { s.Age, s.Evidence.SharedReads = alike(1.2, 100), int64(v) }, "1.0 % of chunks shared a read"},
 	{"shared reads", 0.99, 1.01, func(s *Summary, v float64) { s.Age, s.Evidence.SharedReads = alike(v, 100), 400 }, "10.0 % of chunks"},
+	{"shared reads", 4.98, 5.02, func(s *Summary, v float64) {
+		s.Age, s.Evidence.SharedReads, s.Truth.MeanITL = alike(v, 100), 400, 50
+	}, "10.0 % of chunks"},
 	{"longest stop", 99.9, 100.1, func(s *Summary, v float64) {
 		s.Evidence.Stalls, s.Evidence.LongestStall, s.Evidence.Stalled = 1, durationMS(v), durationMS(v)
 	}, "this process was stopped for 100 ms at once"},
@@ -178,6 +181,26 @@ func TestNoPercentileIsAskedForInVain(t *testing.T) {
 	s.E2EL = Distribution{}
 	if s.Judge(); s.Trust.Verdict != Valid {
 		t.Errorf("%q, although TTFT is not reported", failing(s))
+	}
+}
+
+func TestAShortRunIsNotJudgedByItsStart(t *testing.T) {
+	for watched, want := range map[time.Duration][]string{
+		240 * msec: nil, 900 * msec: {"own CPU"}, 1100 * msec: {"busiest second", "own CPU"},
+	} {
+		s := clean()
+		s.Evidence.BusiestCPU, s.Evidence.Watched, s.Evidence.CPU = 0.95, watched, 2*watched
+		if s.Judge(); !slices.Equal(failing(s), want) {
+			t.Errorf("watched %v: %q, want %q", watched, failing(s), want)
+		}
+	}
+}
+
+func TestTheWallClockMattersToTheKernelsStampsAlone(t *testing.T) {
+	s := clean()
+	s.Evidence.ClockStep, s.Evidence.KernelStamps = time.Hour, 0
+	if s.Judge(); s.Trust.Verdict != Valid {
+		t.Errorf("%q", failing(s))
 	}
 }
 

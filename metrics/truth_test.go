@@ -148,6 +148,15 @@ func TestTheMeanITLFollowsFromTheCountAlone(t *testing.T) {
 	}
 }
 
+func TestWhatWasCutShortWasNotDueLater(t *testing.T) {
+	late := arrived(Record{Phase: Drain, Sent: 5 * msec, Out: 2}, 30, 40)
+	truth := truthOf(Config{}, late)
+	if truth.ScheduledTTFT.Len() != 0 || truth.ScheduledE2EL.Len() != 0 || truth.ContentTTFT.Len() != 1 {
+		t.Errorf("%d and %d from when it was due, %d from when it was sent",
+			truth.ScheduledTTFT.Len(), truth.ScheduledE2EL.Len(), truth.ContentTTFT.Len())
+	}
+}
+
 func TestForeignOutcomesHaveNoTruth(t *testing.T) {
 	c := NewCollector(&Header{})
 	c.AddOutcome(Outcome{Success: true, Out: 1})

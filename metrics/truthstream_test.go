@@ -74,7 +74,8 @@ func TestAStreamComesToTheSameTruthAndVerdict(t *testing.T) {
 	for _, noChunks := range []bool{false, true} {
 		for name, records := range map[string][]*Record{
 			"by the chunk": three(), "one each": {testRecord("r", 0, 50), testRecord("r", 1, 60)},
-			"bundled": {arrived(Record{Out: 9}, 10, 30, 50), arrived(Record{Out: 5}, 10, 15)},
+			"in a rush": {arrived(Record{Out: 5}, 10, 20, 30, 40, 4000)},
+			"bundled":   {arrived(Record{Out: 9}, 10, 30, 50), arrived(Record{Out: 5}, 10, 15)},
 		} {
 			var buf bytes.Buffer
 			sw := NewStreamWriter(&buf)
@@ -93,6 +94,17 @@ func TestAStreamComesToTheSameTruthAndVerdict(t *testing.T) {
 				t.Errorf("%s, without chunks %v: evidence\n%s", name, noChunks, diff)
 			}
 		}
+	}
+}
+
+func TestWithoutChunksOrEndTokensAreSpreadEvenly(t *testing.T) {
+	var buf bytes.Buffer
+	sw := NewStreamWriter(&buf)
+	sw.NoChunks = true
+	judged(t, sw, testHeader("r"), 0, arrived(Record{Run: "r", Out: 3}, 0, 10, 1000))
+	cut := buf.Bytes()[:bytes.LastIndexByte(buf.Bytes()[:buf.Len()-1], '\n')+1]
+	if s := readOne(t, cut); s.Truth.PeakTokens != 2 || s.Truth.ITL.Len() != 0 || !near(s.Truth.MeanITL, 500) {
+		t.Errorf("%d tokens in a second, mean ITL %v; want 2 and 500", s.Truth.PeakTokens, s.Truth.MeanITL)
 	}
 }
 

@@ -18,6 +18,7 @@ type fact struct {
 var facts = []fact{
 	{"Tokens in a chunk", chunkTokens},
 	{"Connecting, inside TTFT", connecting},
+	{"Connections opened", connections},
 	{"Peak output throughput", peakTokens},
 	{"Requests in flight", inFlight},
 	{"Starting ramp", ramp},
@@ -53,6 +54,17 @@ func connecting(s *metrics.Summary) string {
 		}
 	}
 	return fmt.Sprintf("%d of %d requests: %s", c.Requests, c.Of, strings.Join(parts, ", "))
+}
+
+func connections(s *metrics.Summary) string {
+	e := s.Evidence
+	switch {
+	case e == nil || e.Opened == 0 && e.Warmed == 0:
+		return ""
+	case e.Warmed == 0:
+		return fmt.Sprintf("%d connections during the run", e.Opened)
+	}
+	return fmt.Sprintf("%d connections during the run, %d connections beforehand", e.Opened, e.Warmed)
 }
 
 func peakTokens(s *metrics.Summary) string {

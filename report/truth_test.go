@@ -50,7 +50,7 @@ func measured(c metrics.Config, n int, vary func(i int, r *metrics.Record)) *met
 func fair() *metrics.Summary {
 	s := measured(metrics.Config{RequestRate: 100, Percentiles: []float64{50, 99}}, 150, func(int, *metrics.Record) {})
 	s.Evidence = &metrics.Evidence{
-		Cores: 2, Watched: 2 * time.Second, CPU: 300 * ms, BusiestCPU: 0.2, KernelStamps: 1500, GCs: 1, GCPaused: 30 * time.Microsecond,
+		Cores: 2, Watched: 2 * time.Second, CPU: 300 * ms, BusiestCPU: 0.2, KernelStamps: 1500, Opened: 3, Warmed: 16, GCs: 1, GCPaused: 30 * time.Microsecond,
 	}
 	return s
 }
@@ -70,7 +70,7 @@ func foul() *metrics.Summary {
 	})
 	s.Evidence = &metrics.Evidence{
 		Cores: 2, Watched: 2 * time.Second, CPU: 3800 * ms, BusiestCPU: 0.97, KernelStamps: 700, UserStamps: 90, SharedReads: 200,
-		Stalls: 1, Stalled: 320 * ms, LongestStall: 320 * ms, Proxy: "proxy:3128", Closed: 12,
+		Stalls: 1, Stalled: 320 * ms, LongestStall: 320 * ms, Proxy: "proxy:3128", Closed: 12, Opened: 79,
 		Exhausted: 2, Exhaustion: "dial tcp:\ntoo many open files",
 	}
 	return s

@@ -34,6 +34,10 @@ func truth(s *metrics.Summary) pyjson.Object {
 	d.set("requests_with_more_tokens_than_chunks", t.Tokens.Bundled)
 	d.set("requests_with_fewer_tokens_than_chunks", t.Tokens.Fewer)
 	connected(&d, t.Connecting)
+	if e := s.Evidence; e != nil {
+		d.set("opened_connections", e.Opened)
+		d.set("warmed_connections", e.Warmed)
+	}
 	d.set("peak_output_tokens", t.PeakTokens)
 	d.set("peak_output_window_s", 1)
 	d.set("peak_output_step_ms", milliseconds(t.PeakStep))
