@@ -54,7 +54,7 @@ func (p *plan) parts() []part {
 	return []part{
 		{"burst: CPU of reading 256 streams, one event a read (p10; median of the rounds, least and most)",
 			func() ([]row, error) { return p.bursting(1, 1.7, 1.5) }, false},
-		{"burst: eight events a read", func() ([]row, error) { return p.bursting(8, 3, 1.5) }, false},
+		{"burst: eight events a read", func() ([]row, error) { return p.bursting(8, 3, 0) }, false},
 		{"paced, 1000 streams that burst every 25 ms, a core each for client and server", p.pacing, false},
 		{"requests", p.starting, true},
 		{"long streams", p.holding, false},

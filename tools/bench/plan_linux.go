@@ -29,9 +29,9 @@ func newPlan(quick bool) (*plan, error) {
 	if len(cpus) == 0 {
 		return nil, errors.New("there is no CPU to run on")
 	}
-	p := &plan{rounds: 9, bursts: 200, pacedRounds: 5, paced: 4 * time.Second, requests: 60_000, lagSeconds: 5, firsts: 5}
+	p := &plan{rounds: 7, bursts: 200, pacedRounds: 4, paced: 3 * time.Second, requests: 60_000, lagSeconds: 3, firsts: 3}
 	if quick {
-		p = &plan{rounds: 2, bursts: 100, pacedRounds: 1, paced: 2 * time.Second, requests: 20_000, lagSeconds: 1, firsts: 1}
+		p = &plan{rounds: 2, bursts: 60, pacedRounds: 1, paced: 1500 * time.Millisecond, requests: 10_000, lagSeconds: 1, firsts: 1}
 	}
 	p.quick, p.clientCPU, p.serverCPU = quick, cpus[0], cpus[min(1, len(cpus)-1)]
 	return p, nil
