@@ -122,6 +122,7 @@ func (t *Tally) replied(reply *http.Response) {
 		t.closed.Add(1)
 	}
 	if t.protocol.Load() == nil {
-		t.protocol.CompareAndSwap(nil, &reply.Proto)
+		name := reply.Proto // not &reply.Proto, which would keep all of the reply
+		t.protocol.CompareAndSwap(nil, &name)
 	}
 }

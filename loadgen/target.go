@@ -26,10 +26,10 @@ type Chunk struct {
 }
 
 // A Sender sends one request and yields the chunks of its answer as they
-// arrive. It fills rec's connection, status, finish, usage (In, Out), Last and
-// SharedReads fields, and Text when the request asks for it or the server
-// reports no output count. Times go into rec as offsets from epoch. The last pair it yields
-// may be an error, as a *Failure; nothing follows it.
+// arrive. It fills rec's connection, status, finish, usage (In, Out), Last, MaxAge
+// and SharedReads fields, and Text when the request asks for it or the server
+// reports no output count. Times go into rec as offsets from epoch. The last pair
+// it yields may be an error, as a *Failure; nothing follows it.
 type Sender func(ctx context.Context, epoch time.Time, req *Request, rec *metrics.Record) iter.Seq2[Chunk, error]
 
 // A Target is a server under test and how to speak to it.
