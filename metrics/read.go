@@ -17,7 +17,8 @@ const sniffLength = 64 << 10
 
 // Read sums up each run in r, which may be a record stream, vLLM's result JSON
 // or a text with result blocks in it. A record stream may stand anywhere in
-// another text, whose blocks are then left alone.
+// another text, whose blocks are then left alone. Runs of a record stream are
+// judged; of the others there is nothing to judge by.
 func Read(r io.Reader, ask Ask) ([]*Summary, error) {
 	b := bufio.NewReaderSize(r, sniffLength)
 	// A short source is no error here, and any other comes again with the next read.

@@ -139,6 +139,7 @@ func (r *run) summary() (*Summary, error) {
 		s.Truth.PeakTokens = sh.end.PeakTokens
 	}
 	s.Warnings = slices.Compact(append(s.Warnings, warnings...))
+	s.Judge()
 	return s, nil
 }
 
