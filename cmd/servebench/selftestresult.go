@@ -174,8 +174,8 @@ func (row *selftestRow) disturbed() string {
 func (row *selftestRow) disturb(machine loadgen.MachineCPU, own, window time.Duration) {
 	if machine.Total > 0 && window > 0 {
 		others := max(machine.Busy()-machine.Interrupts-own, 0)
-		row.Others = new(100 * float64(others) / float64(window))
-		row.Stolen = new(100 * machine.StolenShare())
+		row.Others = new(rounded(100 * float64(others) / float64(window)))
+		row.Stolen = new(rounded(100 * machine.StolenShare()))
 	}
 	row.Void = row.disturbed()
 }
