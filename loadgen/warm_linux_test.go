@@ -2,6 +2,8 @@ package loadgen
 
 import (
 	"context"
+	"io"
+	"log"
 	"net"
 	"net/http"
 	"net/http/httptest"
@@ -40,6 +42,7 @@ func newCrowd(t *testing.T, size int, secure bool) *crowd {
 			c.conns = append(c.conns, conn)
 		}
 	}
+	c.Config.ErrorLog = log.New(io.Discard, "", 0)
 	if secure {
 		c.StartTLS()
 	} else {
@@ -71,6 +74,7 @@ func TestWarmedConnectionsServeTheFirstRequests(t *testing.T) {
 		if opened, err := transport.Warm(t.Context(), server.URL+"/v1", n); opened != n || err != nil {
 			t.Fatalf("%d opened: %v", opened, err)
 		}
+		transport.stock.stayFresh()
 		tally.Reset()
 		o := &OpenAI{URL: server.URL + "/v1", Transport: transport, Tally: tally}
 		var group sync.WaitGroup
@@ -89,6 +93,15 @@ func TestWarmedConnectionsServeTheFirstRequests(t *testing.T) {
 	}
 }
 
+// stayFresh keeps what is there from growing stale, however slow the test is.
+func (s *stock) stayFresh() {
+	for _, conns := range s.conns {
+		for i := range conns {
+			conns[i].since = time.Now().Add(time.Hour)
+		}
+	}
+}
+
 func TestAWarmedConnectionThatTheServerClosedIsNotUsed(t *testing.T) {
 	for _, secure := range []bool{false, true} {
 		server := newCrowd(t, 1, secure)
@@ -100,6 +113,7 @@ func TestAWarmedConnectionThatTheServerClosedIsNotUsed(t *testing.T) {
 		for _, conn := range server.accepted(2) {
 			conn.Close()
 		}
+		transport.stock.stayFresh() // so that only the closing can tell
 		for _, conns := range transport.stock.conns {
 			for _, conn := range conns {
 				for under := stampedUnder(conn.Conn); under.alive(); {
