@@ -50,8 +50,10 @@ func newStream(client, url string) (stream, error) {
 
 // sender is servebench's own way to send, as servebench run makes it.
 func sender(url string) *loadgen.OpenAI {
+	tally := new(loadgen.Tally)
 	return &loadgen.OpenAI{
-		URL: url + endpoint, Header: loadgen.Headers("", nil), Transport: loadgen.Connections{}.Transport(),
+		URL: url + endpoint, Header: loadgen.Headers("", nil),
+		Transport: loadgen.Connections{Tally: tally}.Transport(), Tally: tally,
 		Timeouts: loadgen.Timeouts{Stall: loadgen.DefaultStallTimeout, Total: loadgen.DefaultTotalTimeout},
 	}
 }

@@ -12,7 +12,9 @@ import (
 	"flag"
 	"fmt"
 	"io"
+	"net/netip"
 	"os"
+	"path/filepath"
 	"runtime"
 	"strings"
 )
@@ -23,7 +25,7 @@ func main() {
 	}
 	quick := flag.Bool("quick", os.Getenv("BENCH_QUICK") != "", "measure less, within 50 s")
 	only := flag.String("only", "", "measure only what has this in its title")
-	profile := flag.String("profile", "", "write a CPU profile of our client in the burst bench to this `file`, and measure nothing")
+	profile := flag.String("profile", "", "write CPU profiles of our client to this `folder`: burst.prof and starts.prof; and measure nothing")
 	flag.Parse()
 	p, err := newPlan(*quick)
 	switch {
@@ -132,9 +134,15 @@ func sayLoad(w io.Writer, start usage) error {
 	return err
 }
 
-// profile profiles what the burst bench measures. The writing is in it, too, in
-// functions of the feeder.
-func (p *plan) profile(name string) error {
-	_, err := measure[burstCost](p.clientCPU, burstJob{Client: ours, Streams: burstStreams, Events: 1, Bursts: 3000, Profile: name})
+// profile profiles our client in the burst bench, where the writing is in the
+// profile, too, in functions of the feeder, and at starting requests.
+func (p *plan) profile(dir string) error {
+	reading := burstJob{Client: ours, Streams: burstStreams, Events: 1, Bursts: 3000, Profile: filepath.Join(dir, "burst.prof")}
+	if _, err := measure[burstCost](p.clientCPU, reading); err != nil {
+		return err
+	}
+	_, _, err := against[starts](p, 0, func(addr netip.AddrPort) job {
+		return startsJob{Addr: addr, Requests: 100_000, Connections: startConnections, Profile: filepath.Join(dir, "starts.prof")}
+	})
 	return err
 }

@@ -8,11 +8,13 @@ import (
 	"github.com/servebench/servebench/loadgen"
 )
 
+// startConnections is how many requests are under way while starts are counted.
+const startConnections = 64
+
 // starting counts request starts.
 func (p *plan) starting() ([]row, error) {
-	const connections = 64
 	result, _, err := against[starts](p, 0, func(addr netip.AddrPort) job {
-		return startsJob{Addr: addr, Requests: p.requests, Connections: connections}
+		return startsJob{Addr: addr, Requests: p.requests, Connections: startConnections}
 	})
 	if err != nil {
 		return nil, err
@@ -20,7 +22,7 @@ func (p *plan) starting() ([]row, error) {
 	perSecond := 1e9 / result.CPU
 	return []row{{
 		"request starts per second of one core",
-		fmt.Sprintf("%.0f (%.1f µs of CPU each; %.0f a second over %d connections)", perSecond, result.CPU/1000, result.Rate, connections),
+		fmt.Sprintf("%.0f (%.1f µs of CPU each; %.0f a second over %d connections)", perSecond, result.CPU/1000, result.Rate, startConnections),
 		"≥ 20000", atLeast(perSecond, 20_000),
 	}}, nil
 }

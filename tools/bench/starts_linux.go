@@ -17,7 +17,7 @@ type startsJob struct {
 	Addr        netip.AddrPort
 	Requests    int
 	Connections int
-	Profile     string
+	Profile     string // file for a CPU profile; empty for none
 }
 
 // A starts is what they took.
