@@ -51,7 +51,7 @@ func TestConnectingFails(t *testing.T) {
 			<-ctx.Done()
 			return nil, ctx.Err()
 		}, "timed out: context deadline exceeded", time.Minute},
-		{"no handshake", "https://server.test", silent, "timed out: TLS handshake: context deadline exceeded", time.Minute},
+		{"no handshake", "https://server.test", silent, "timed out: net/http: TLS handshake timeout", time.Minute},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {

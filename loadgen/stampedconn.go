@@ -1,6 +1,7 @@
 package loadgen
 
 import (
+	"crypto/tls"
 	"errors"
 	"net"
 	"sync/atomic"
@@ -15,9 +16,9 @@ import (
 // and means the Read before as long as there is no other under way.
 type stampedConn struct {
 	net.Conn
-	kernel *kernelReader // nil where the kernel gives no stamps
-	opened time.Time
-	warmed bool // opened beforehand
+	kernel  *kernelReader // nil where the kernel gives no stamps
+	opened  time.Time
+	secured bool // there is TLS above it
 
 	// Of the newest read that gave bytes. Times count from opened.
 	reads  atomic.Int64
@@ -96,4 +97,19 @@ func (c *stampedConn) SyscallConn() (syscall.RawConn, error) {
 		return conn.SyscallConn()
 	}
 	return nil, errors.ErrUnsupported
+}
+
+// stampedUnder is the stampedConn that conn is or, under TLS, goes through; nil
+// when it is neither.
+func stampedUnder(conn net.Conn) *stampedConn {
+	for {
+		switch c := conn.(type) {
+		case *stampedConn:
+			return c
+		case *tls.Conn:
+			conn = c.NetConn()
+		default:
+			return nil
+		}
+	}
 }

@@ -28,10 +28,9 @@ type trace struct {
 func (t *trace) hooks() *httptrace.ClientTrace {
 	return &httptrace.ClientTrace{
 		GotConn: func(conn httptrace.GotConnInfo) {
-			under := stampedUnder(conn.Conn)
 			t.note(func() {
 				t.attempts++
-				t.over, t.conn.New = conn.Conn, !conn.Reused && (under == nil || !under.warmed)
+				t.over, t.conn.New = conn.Conn, !conn.Reused
 			})
 		},
 		WroteRequest: func(wrote httptrace.WroteRequestInfo) {

@@ -1,20 +1,25 @@
 package loadgen
 
 import (
+	"cmp"
 	"context"
 	"crypto/tls"
-	"fmt"
+	"errors"
 	"net"
 	"net/http"
 	"net/http/httptrace"
+	"net/url"
+	"strings"
+	"sync"
 )
 
 // A Transport sends requests over connections that stamp what arrives. It is
 // safe for concurrent use. Make one with Connections.Transport.
 type Transport struct {
 	connections Connections
-	http        *http.Transport
-	stock       stock
+	http        *http.Transport // opens connections; HTTP/2 it speaks by itself
+	pool        pool            // HTTP/1.1 connections without a request
+	room        chan struct{}   // for requests at once; nil without a limit
 }
 
 // Transport makes an HTTP/1.1 transport: a connection carries one stream at a
@@ -22,8 +27,15 @@ type Transport struct {
 // compression. As vLLM's client it honours HTTP_PROXY, HTTPS_PROXY and NO_PROXY,
 // though never for localhost. Warm-up and probes that use the same transport
 // share its connections, and its limit.
+//
+// The pool is our own, since net/http's takes a request through several
+// goroutines to its connection: where a thousand start at once, each then waits
+// for all the others at each of them, and the wait would count as TTFT.
 func (c Connections) Transport() *Transport {
 	t := &Transport{connections: c}
+	if c.Limit > 0 {
+		t.room = make(chan struct{}, c.Limit)
+	}
 	var protocols http.Protocols
 	protocols.SetHTTP1(!c.HTTP2)
 	protocols.SetHTTP2(c.HTTP2)
@@ -31,11 +43,8 @@ func (c Connections) Transport() *Transport {
 	t.http = &http.Transport{
 		Proxy:               http.ProxyFromEnvironment,
 		DialContext:         t.dial,
-		DialTLSContext:      t.dialTLS,
-		TLSClientConfig:     c.tls(),
+		TLSClientConfig:     &tls.Config{InsecureSkipVerify: c.Insecure},
 		TLSHandshakeTimeout: c.Timeout,
-		MaxConnsPerHost:     c.Limit,
-		MaxIdleConnsPerHost: 1 << 20,
 		IdleConnTimeout:     idleTimeout,
 		DisableCompression:  true,
 		Protocols:           &protocols,
@@ -46,23 +55,105 @@ func (c Connections) Transport() *Transport {
 	return t
 }
 
-// tls is the configuration for any server. One that offers no HTTP/2 is spoken
-// to in HTTP/1.1.
-func (c *Connections) tls() *tls.Config {
-	config := &tls.Config{InsecureSkipVerify: c.Insecure}
-	if c.HTTP2 {
-		config.NextProtos = []string{"h2", "http/1.1"}
+// RoundTrip sends one request, as an http.RoundTripper. Closing the reply's body
+// lets the next request have its place.
+func (t *Transport) RoundTrip(r *http.Request) (*http.Response, error) {
+	leave, err := t.enter(r.Context())
+	if err != nil {
+		return nil, err
 	}
-	return config
+	var reply *http.Response
+	if t.connections.HTTP2 {
+		reply, err = t.http.RoundTrip(r)
+	} else {
+		reply, leave, err = t.send(r, leave)
+	}
+	if err != nil {
+		leave()
+		return nil, err
+	}
+	reply.Body = &lentBody{reply.Body, sync.OnceFunc(leave)}
+	return reply, nil
 }
 
-// RoundTrip sends one request, as an http.RoundTripper.
-func (t *Transport) RoundTrip(r *http.Request) (*http.Response, error) { return t.http.RoundTrip(r) }
+// enter waits for room for a request.
+func (t *Transport) enter(ctx context.Context) (leave func(), err error) {
+	if t.room == nil {
+		return func() {}, nil
+	}
+	select {
+	case t.room <- struct{}{}:
+		return func() { <-t.room }, nil
+	case <-ctx.Done():
+		return nil, context.Cause(ctx)
+	}
+}
+
+// send sends r over a line of its own, which then gives back, too.
+func (t *Transport) send(r *http.Request, leave func()) (*http.Response, func(), error) {
+	p := placeOf(r.URL)
+	l := t.pool.take(p)
+	if l == nil {
+		var err error
+		if l, err = t.open(r.Context(), p); err != nil {
+			return nil, leave, err
+		}
+		t.connections.Tally.open()
+	}
+	if trace := httptrace.ContextClientTrace(r.Context()); trace != nil && trace.GotConn != nil {
+		trace.GotConn(httptrace.GotConnInfo{Conn: l.conn, Reused: l.used})
+	}
+	reply, err := l.RoundTrip(r)
+	if err != nil {
+		l.Close()
+		return nil, leave, bare(err)
+	}
+	return reply, func() {
+		t.pool.put(p, l)
+		leave()
+	}, nil
+}
+
+// bare is err without what a ClientConn, though not a Transport, says before it.
+func bare(err error) error {
+	if strings.HasPrefix(err.Error(), "net/http: Transport failed to read from server: ") {
+		return cmp.Or(errors.Unwrap(err), err)
+	}
+	return err
+}
+
+// A dialled is where dial leaves the connection that it opens for a line.
+type dialled struct{}
+
+// open opens a line to p.
+func (t *Transport) open(ctx context.Context, p place) (*line, error) {
+	l := &line{}
+	conn, err := t.http.NewClientConn(context.WithValue(ctx, dialled{}, l), p.scheme, p.addr)
+	if err != nil {
+		return nil, err
+	}
+	l.ClientConn, l.conn.secured = conn, p.scheme == "https"
+	return l, nil
+}
+
+// dial opens a connection for net/http: to a server, or to the proxy before it.
+func (t *Transport) dial(ctx context.Context, _, addr string) (net.Conn, error) {
+	conn, err := t.connections.open(ctx, addr)
+	if err != nil {
+		return nil, err
+	}
+	if l, ok := ctx.Value(dialled{}).(*line); ok {
+		l.conn = conn
+	} else {
+		t.connections.Tally.open()
+	}
+	return conn, nil
+}
 
 // CloseIdleConnections closes the connections that carry no request, those
 // opened beforehand included.
 func (t *Transport) CloseIdleConnections() {
-	t.stock.close()
+	t.pool.close(0)
 	t.http.CloseIdleConnections()
 }
 
@@ -80,57 +171,11 @@ func (t *Transport) Proxy(url string) string {
 	return proxy.Host
 }
 
-// dial gives net/http a connection: one from the stock, or else a new one.
-func (t *Transport) dial(ctx context.Context, _, addr string) (net.Conn, error) {
-	return t.from(place{addr: addr}, func() (net.Conn, error) {
-		conn, err := t.connections.open(ctx, addr)
-		if err != nil {
-			return nil, err
-		}
-		return conn, nil
-	})
-}
-
-// dialTLS is dial for a server, or a proxy, that speaks TLS. Its handshake is
-// done: net/http, which gives it no time limit, finds nothing left to do.
-func (t *Transport) dialTLS(ctx context.Context, _, addr string) (net.Conn, error) {
-	return t.from(place{addr: addr, tls: true}, func() (net.Conn, error) { return t.openTLS(ctx, addr) })
-}
-
-func (t *Transport) from(p place, open func() (net.Conn, error)) (net.Conn, error) {
-	if conn := t.stock.take(p); conn != nil {
-		return conn, nil
+// placeOf is where requests to u go.
+func placeOf(u *url.URL) place {
+	port := u.Port()
+	if port == "" {
+		port = map[string]string{"http": "80", "https": "443"}[u.Scheme]
 	}
-	conn, err := open()
-	if err == nil {
-		t.connections.Tally.open()
-	}
-	return conn, err
-}
-
-// openTLS opens a connection and shakes hands on it.
-func (t *Transport) openTLS(ctx context.Context, addr string) (net.Conn, error) {
-	plain, err := t.connections.open(ctx, addr)
-	if err != nil {
-		return nil, err
-	}
-	if t.connections.Timeout > 0 {
-		var cancel context.CancelFunc
-		ctx, cancel = context.WithTimeout(ctx, t.connections.Timeout)
-		defer cancel()
-	}
-	config := t.connections.tls()
-	if config.ServerName, _, err = net.SplitHostPort(addr); err != nil {
-		plain.Close()
-		return nil, err
-	}
-	conn := tls.Client(plain, config)
-	if trace := httptrace.ContextClientTrace(ctx); trace != nil && trace.TLSHandshakeStart != nil {
-		trace.TLSHandshakeStart()
-	}
-	if err := conn.HandshakeContext(ctx); err != nil {
-		plain.Close()
-		return nil, fmt.Errorf("TLS handshake: %w", err)
-	}
-	return conn, nil
+	return place{u.Scheme, net.JoinHostPort(u.Hostname(), port)}
 }

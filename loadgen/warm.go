@@ -2,9 +2,7 @@ package loadgen
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"net"
 	"net/http"
 	"net/url"
 	"sync/atomic"
@@ -17,86 +15,57 @@ import (
 // tried again a second later.
 const warmTogether = 256
 
-// Warm opens n connections to url's host, or to the proxy on the way to it, TLS
-// handshake included unless it is behind that, and keeps them for the requests
-// to come. For HTTP/2 it opens one. It gives how many were opened; the error is
-// that of the first which could not be. A request that gets one has no
+// Warm opens n connections to the host of target, TLS handshake and proxy
+// included, and keeps them for the requests to come. For HTTP/2 it sends a HEAD
+// request, which leaves one connection. It gives how many were opened; the error
+// is that of the first which could not be. A request that gets one has no
 // metrics.Conn. One that lies idle for longer than 4 s, or that the server has
 // closed, is dropped when its turn comes.
-func (t *Transport) Warm(ctx context.Context, url string, n int) (opened int, err error) {
-	p, err := t.first(url)
+func (t *Transport) Warm(ctx context.Context, target string, n int) (opened int, err error) {
+	u, err := url.Parse(target)
 	if err != nil {
 		return 0, err
 	}
+	p := placeOf(u)
+	open := func() error {
+		l, err := t.open(ctx, p)
+		if err == nil {
+			t.pool.put(p, l)
+		}
+		return err
+	}
 	if t.connections.HTTP2 {
 		n = min(n, 1)
+		open = func() error { return t.head(ctx, target) }
 	}
 	var count atomic.Int64
-	group, ctx := errgroup.WithContext(ctx)
+	var group errgroup.Group
 	group.SetLimit(warmTogether)
 	for range n {
 		group.Go(func() error {
-			conn, err := t.warm(ctx, p)
+			err := open()
 			if err == nil {
 				count.Add(1)
 				t.connections.Tally.warm()
-				t.stock.put(p, conn)
 			}
 			return err
 		})
 	}
-	err = group.Wait()
-	if err != nil {
+	if err = group.Wait(); err != nil {
 		err = fmt.Errorf("opening connections to %s: %w", p.addr, err)
 	}
 	return int(count.Load()), err
 }
 
-// warm opens one connection.
-func (t *Transport) warm(ctx context.Context, p place) (net.Conn, error) {
-	if err := ctx.Err(); err != nil {
-		return nil, err
-	}
-	if p.tls {
-		return t.openTLS(ctx, p.addr)
-	}
-	conn, err := t.connections.open(ctx, p.addr)
+// head sends a HEAD request. What it is answered does not matter.
+func (t *Transport) head(ctx context.Context, target string) error {
+	r, err := http.NewRequestWithContext(ctx, http.MethodHead, target, nil)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	return conn, nil
-}
-
-// ports are what net/http dials where a URL has none.
-var ports = map[string]string{"http": "80", "https": "443", "socks5": "1080", "socks5h": "1080"}
-
-// first is where net/http connects to for requests to target: its host, or the
-// proxy.
-func (t *Transport) first(target string) (place, error) {
-	r, err := http.NewRequest(http.MethodPost, target, nil)
+	reply, err := t.http.RoundTrip(r)
 	if err != nil {
-		return place{}, err
+		return err
 	}
-	u := r.URL
-	if t.http.Proxy != nil {
-		proxy, err := t.http.Proxy(r)
-		if err != nil {
-			return place{}, err
-		}
-		if proxy != nil {
-			u = proxy
-		}
-	}
-	return placeOf(u)
-}
-
-func placeOf(u *url.URL) (place, error) {
-	port := u.Port()
-	if port == "" {
-		port = ports[u.Scheme]
-	}
-	if u.Hostname() == "" || port == "" {
-		return place{}, errors.New("no address in " + u.Redacted())
-	}
-	return place{addr: net.JoinHostPort(u.Hostname(), port), tls: u.Scheme == "https"}, nil
+	return reply.Body.Close()
 }

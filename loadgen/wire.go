@@ -1,7 +1,6 @@
 package loadgen
 
 import (
-	"crypto/tls"
 	"io"
 	"net"
 	"net/http"
@@ -48,8 +47,7 @@ type stampedBody struct {
 func stampedBodyOf(reply *http.Response, conn net.Conn, w *watch) stampedBody {
 	b := stampedBody{body: reply.Body, watch: w}
 	if under := stampedUnder(conn); under != nil && reply.ProtoMajor == 1 {
-		_, b.tls = conn.(*tls.Conn)
-		b.conn, b.arrival = under, under.newest()
+		b.conn, b.tls, b.arrival = under, under.secured, under.newest()
 	}
 	return b
 }

@@ -1,0 +1,92 @@
+package loadgen
+
+import (
+	"io"
+	"net/http"
+	"sync"
+	"time"
+)
+
+// A line is an HTTP/1.1 connection. It carries one request at a time.
+type line struct {
+	*http.ClientConn
+	conn  *stampedConn // beneath it, and beneath TLS
+	used  bool         // it has carried a request, or was opened before there was one
+	since time.Time    // when it was last put away
+}
+
+// A place is where lines lead to.
+type place struct{ scheme, addr string }
+
+// A pool keeps the lines that carry no request. The zero value is empty; it is
+// safe for concurrent use.
+type pool struct {
+	mu    sync.Mutex
+	lines map[place][]*line // put away last at the end
+}
+
+// take gives the line to p that was used last, nil when there is none. The lines
+// that the server has closed or that lay idle for too long are dropped.
+func (s *pool) take(p place) *line {
+	for {
+		l := s.last(p)
+		if l == nil || l.Err() == nil && time.Since(l.since) <= idleTimeout && l.conn.alive() {
+			return l
+		}
+		l.Close()
+	}
+}
+
+func (s *pool) last(p place) *line {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	n := len(s.lines[p])
+	if n == 0 {
+		return nil
+	}
+	l := s.lines[p][n-1]
+	s.lines[p] = s.lines[p][:n-1]
+	return l
+}
+
+// put puts a line away for the next request, if it can carry one.
+func (s *pool) put(p place, l *line) {
+	if l.Available() == 0 {
+		l.Close()
+		return
+	}
+	l.used, l.since = true, time.Now()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.lines == nil {
+		s.lines = map[place][]*line{}
+	}
+	s.lines[p] = append(s.lines[p], l)
+}
+
+// close closes the lines that have lain idle for at least that long.
+func (s *pool) close(idle time.Duration) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for p, lines := range s.lines {
+		n := 0
+		for n < len(lines) && time.Since(lines[n].since) >= idle {
+			lines[n].Close()
+			n++
+		}
+		s.lines[p] = lines[n:]
+	}
+}
+
+// A lentBody is the body of a reply. Closing it gives back the line that it came
+// over.
+type lentBody struct {
+	io.ReadCloser
+	giveBack func()
+}
+
+func (b *lentBody) Close() error {
+	err := b.ReadCloser.Close()
+	b.giveBack()
+	return err
+}
