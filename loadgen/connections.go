@@ -22,7 +22,7 @@ type Connections struct {
 	Limit    int           // open at once to one host, as vLLM's client limits them to its concurrency; 0 means no limit
 	Timeout  time.Duration // for dialling, and for the TLS handshake after it; 0 means none
 	Insecure bool          // do not verify TLS certificates
-	HTTP2    bool          // speak HTTP/2: by ALPN over TLS, else with prior knowledge; all streams then share few connections
+	HTTP2    bool          // speak HTTP/2 and nothing else: by ALPN over TLS, else with prior knowledge; streams then share few connections
 	Socket   string        // path of a Unix socket that is dialled in place of the URL's address, and of any proxy
 	Tally    *Tally        // counts the connections opened; nil counts nothing
 

@@ -2,6 +2,7 @@ package loadgen
 
 import (
 	"io"
+	"log"
 	"net"
 	"net/http"
 	"net/http/httptest"
@@ -23,19 +24,18 @@ func streaming(w http.ResponseWriter, r *http.Request) {
 
 func TestHTTP2IsSpokenWhereItIsAskedFor(t *testing.T) {
 	for _, test := range []struct {
-		name                  string
-		secure, server, asked bool
-		want                  string
+		name          string
+		secure, asked bool
+		want          string
 	}{
-		{"over TLS", true, true, true, "HTTP/2.0"},
-		{"with prior knowledge", false, true, true, "HTTP/2.0"},
-		{"the server knows only HTTP/1.1", true, false, true, "HTTP/1.1"},
-		{"not asked for over TLS", true, true, false, "HTTP/1.1"},
-		{"not asked for", false, true, false, "HTTP/1.1"},
+		{"over TLS", true, true, "HTTP/2.0"},
+		{"with prior knowledge", false, true, "HTTP/2.0"},
+		{"not asked for over TLS", true, false, "HTTP/1.1"},
+		{"not asked for", false, false, "HTTP/1.1"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			server := httptest.NewUnstartedServer(http.HandlerFunc(streaming))
-			server.EnableHTTP2 = test.server
+			server.EnableHTTP2 = true
 			if test.secure {
 				server.StartTLS()
 			} else {
@@ -65,6 +65,21 @@ func TestHTTP2IsSpokenWhereItIsAskedFor(t *testing.T) {
 				t.Error("a stream of HTTP/2 took a stamp of its connection's for its own")
 			}
 		})
+	}
+}
+
+func TestHTTP2IsNotMadeUp(t *testing.T) {
+	server := httptest.NewUnstartedServer(http.HandlerFunc(streaming))
+	server.Config.ErrorLog = log.New(io.Discard, "", 0)
+	server.StartTLS()
+	defer server.Close()
+	transport := Connections{Insecure: true, HTTP2: true}.Transport()
+	defer transport.CloseIdleConnections()
+	if n, err := transport.Warm(t.Context(), server.URL, 3); n != 0 || err == nil {
+		t.Errorf("%d connections to a server that knows only HTTP/1.1", n)
+	}
+	if got, _ := ask(t, &OpenAI{URL: server.URL, Transport: transport}); got.Class != metrics.Connect {
+		t.Errorf("%+v", got)
 	}
 }
 

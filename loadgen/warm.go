@@ -59,6 +59,7 @@ func (t *Transport) Warm(ctx context.Context, target string, n int) (opened int,
 
 // head sends a HEAD request. What it is answered does not matter.
 func (t *Transport) head(ctx context.Context, target string) error {
+	ctx = context.WithValue(ctx, dialled{}, new(line)) // so that dial does not count it as opened
 	r, err := http.NewRequestWithContext(ctx, http.MethodHead, target, nil)
 	if err != nil {
 		return err
