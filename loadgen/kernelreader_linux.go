@@ -119,7 +119,7 @@ func (c *stampedConn) alive() bool {
 	if err != nil {
 		return true
 	}
-	alive := true
+	alive := false // as it stays where we have closed it ourselves
 	_ = socket.Control(func(fd uintptr) {
 		ask := []unix.PollFd{{Fd: int32(fd), Events: unix.EPOLLRDHUP}} // POLLRDHUP is the same number
 		n, err := unix.Poll(ask, 0)

@@ -49,7 +49,8 @@ func (s *pool) last(p place) *line {
 	return l
 }
 
-// put puts a line away for the next request, if it can carry one.
+// put puts a line away for the next request, if it can carry one, and closes
+// those that have lain idle for too long.
 func (s *pool) put(p place, l *line) {
 	if l.Available() == 0 {
 		l.Close()
@@ -61,21 +62,24 @@ func (s *pool) put(p place, l *line) {
 	if s.lines == nil {
 		s.lines = map[place][]*line{}
 	}
-	s.lines[p] = append(s.lines[p], l)
+	lines := append(s.lines[p], l)
+	for time.Since(lines[0].since) > idleTimeout {
+		lines[0].Close()
+		lines = lines[1:]
+	}
+	s.lines[p] = lines
 }
 
-// close closes the lines that have lain idle for at least that long.
-func (s *pool) close(idle time.Duration) {
+// close closes all lines.
+func (s *pool) close() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	for p, lines := range s.lines {
-		n := 0
-		for n < len(lines) && time.Since(lines[n].since) >= idle {
-			lines[n].Close()
-			n++
+	for _, lines := range s.lines {
+		for _, l := range lines {
+			l.Close()
 		}
-		s.lines[p] = lines[n:]
 	}
+	s.lines = nil
 }
 
 // A lentBody is the body of a reply. Closing it gives back the line that it came

@@ -91,10 +91,12 @@ func (t *Transport) enter(ctx context.Context) (leave func(), err error) {
 
 // send sends r over a line of its own, which then gives back, too.
 func (t *Transport) send(r *http.Request, leave func()) (*http.Response, func(), error) {
-	p := placeOf(r.URL)
+	p, err := placeOf(r.URL)
+	if err != nil {
+		return nil, leave, err
+	}
 	l := t.pool.take(p)
 	if l == nil {
-		var err error
 		if l, err = t.open(r.Context(), p); err != nil {
 			return nil, leave, err
 		}
@@ -153,7 +155,7 @@ func (t *Transport) dial(ctx context.Context, _, addr string) (net.Conn, error) 
 // CloseIdleConnections closes the connections that carry no request, those
 // opened beforehand included.
 func (t *Transport) CloseIdleConnections() {
-	t.pool.close(0)
+	t.pool.close()
 	t.http.CloseIdleConnections()
 }
 
@@ -172,10 +174,13 @@ func (t *Transport) Proxy(url string) string {
 }
 
 // placeOf is where requests to u go.
-func placeOf(u *url.URL) place {
+func placeOf(u *url.URL) (place, error) {
 	port := u.Port()
 	if port == "" {
 		port = map[string]string{"http": "80", "https": "443"}[u.Scheme]
 	}
-	return place{u.Scheme, net.JoinHostPort(u.Hostname(), port)}
+	if u.Hostname() == "" || port == "" {
+		return place{}, errors.New("no address in " + u.Redacted())
+	}
+	return place{u.Scheme, net.JoinHostPort(u.Hostname(), port)}, nil
 }

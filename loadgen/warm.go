@@ -26,7 +26,10 @@ func (t *Transport) Warm(ctx context.Context, target string, n int) (opened int,
 	if err != nil {
 		return 0, err
 	}
-	p := placeOf(u)
+	p, err := placeOf(u)
+	if err != nil {
+		return 0, err
+	}
 	open := func() error {
 		l, err := t.open(ctx, p)
 		if err == nil {

@@ -74,7 +74,7 @@ func TestWarmedConnectionsServeTheFirstRequests(t *testing.T) {
 		if opened, err := transport.Warm(t.Context(), server.URL+"/v1", n); opened != n || err != nil {
 			t.Fatalf("%d opened: %v", opened, err)
 		}
-		transport.stock.stayFresh()
+		transport.pool.stayFresh()
 		tally.Reset()
 		o := &OpenAI{URL: server.URL + "/v1", Transport: transport, Tally: tally}
 		var group sync.WaitGroup
@@ -94,10 +94,10 @@ func TestWarmedConnectionsServeTheFirstRequests(t *testing.T) {
 }
 
 // stayFresh keeps what is there from growing stale, however slow the test is.
-func (s *stock) stayFresh() {
-	for _, conns := range s.conns {
-		for i := range conns {
-			conns[i].since = time.Now().Add(time.Hour)
+func (s *pool) stayFresh() {
+	for _, lines := range s.lines {
+		for _, l := range lines {
+			l.since = time.Now().Add(time.Hour)
 		}
 	}
 }
@@ -113,10 +113,10 @@ func TestAWarmedConnectionThatTheServerClosedIsNotUsed(t *testing.T) {
 		for _, conn := range server.accepted(2) {
 			conn.Close()
 		}
-		transport.stock.stayFresh() // so that only the closing can tell
-		for _, conns := range transport.stock.conns {
-			for _, conn := range conns {
-				for under := stampedUnder(conn.Conn); under.alive(); {
+		transport.pool.stayFresh() // so that only the closing can tell
+		for _, lines := range transport.pool.lines {
+			for _, l := range lines {
+				for l.conn.alive() {
 					runtime.Gosched()
 				}
 			}
@@ -141,7 +141,7 @@ func TestAWarmedConnectionDoesNotWaitForLong(t *testing.T) {
 			idle time.Duration
 			new  bool
 		}{{idleTimeout, false}, {idleTimeout + 1, true}} {
-			transport.http.CloseIdleConnections()
+			transport.CloseIdleConnections()
 			if n, err := transport.Warm(t.Context(), "http://server.test/v1", 1); n != 1 || err != nil {
 				t.Fatal(n, err)
 			}
@@ -174,7 +174,7 @@ func TestWarmedConnectionsThatNobodyTookAreClosed(t *testing.T) {
 	if n, err := conn.Read(make([]byte, 1)); n != 0 || err == nil {
 		t.Errorf("read %d bytes: %v", n, err)
 	}
-	if conn := transport.stock.take(place{addr: listener.Addr().String()}); conn != nil {
+	if l := transport.pool.take(place{"http", listener.Addr().String()}); l != nil {
 		t.Error("a closed connection was given out")
 	}
 }
