@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"runtime"
 	"time"
 
 	"golang.org/x/sync/errgroup"
@@ -69,6 +70,9 @@ func (d *dispatcher) dispatch(ctx context.Context) error {
 			p.due = slot
 		}
 		d.group.Go(func() error { return d.converse(ctx, p, slot) })
+		// Of requests due together, one is written before the next starts: it is
+		// our lag that the others wait, and no part of their TTFT.
+		runtime.Gosched()
 	}
 	return nil
 }
