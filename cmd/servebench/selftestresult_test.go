@@ -61,7 +61,7 @@ func TestARowIsVoidJustAboveItsLimits(t *testing.T) {
 		{"others above it", loadgen.MachineCPU{Total: 20000 * ms, Idle: 13490 * ms}, 5000 * ms, 0, "others took 15.1 % of a core"},
 		{"interrupts", loadgen.MachineCPU{Total: 20000 * ms, Idle: 13000 * ms, Interrupts: 2000 * ms}, 5000 * ms, 0, ""},
 		{"stolen at the limit", loadgen.MachineCPU{Total: 20000 * ms, Idle: 14000 * ms, Stolen: 1000 * ms}, 5000 * ms, 0, ""},
-		{"stolen above it", loadgen.MachineCPU{Total: 20000 * ms, Idle: 13990 * ms, Stolen: 1010 * ms}, 5000 * ms, 0, "5.1 % of the CPU time was stolen"},
+		{"stolen above it", loadgen.MachineCPU{Total: 20000 * ms, Idle: 13980 * ms, Stolen: 1020 * ms}, 5000 * ms, 0, "5.1 % of the CPU time was stolen"},
 		{"clock at the limit", loadgen.MachineCPU{}, 0, -1, ""},
 		{"clock above it", loadgen.MachineCPU{}, 0, -1.001, "the wall clock was set by -1.0 ms"},
 	} {
