@@ -39,7 +39,7 @@ func TestEveryClientReadsEveryEvent(t *testing.T) {
 
 func TestTheFloorReadsWhatTheFeederWrites(t *testing.T) {
 	for _, stamps := range []bool{false, true} {
-		feeder, err := newFeeder(3)
+		feeder, err := newFeeder(3, 4)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -57,7 +57,7 @@ func TestTheFloorReadsWhatTheFeederWrites(t *testing.T) {
 		}
 		for range 5 {
 			f.expect(3 * 4)
-			if err := feeder.write(sampleEvents(4)); err != nil {
+			if err := feeder.write(); err != nil {
 				t.Fatal(err)
 			}
 			if err := f.consume(); err != nil {
@@ -71,7 +71,7 @@ func TestTheFloorReadsWhatTheFeederWrites(t *testing.T) {
 }
 
 func TestOurClientCountsBurstsOfTheFeeder(t *testing.T) {
-	feeder, err := newFeeder(2)
+	feeder, err := newFeeder(2, 8)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -89,7 +89,7 @@ func TestOurClientCountsBurstsOfTheFeeder(t *testing.T) {
 	}
 	for range 3 {
 		r.expect(2 * 8)
-		if err := feeder.write(sampleEvents(8)); err != nil {
+		if err := feeder.write(); err != nil {
 			t.Fatal(err)
 		}
 		// Where there are several CPUs it may well be reading early.

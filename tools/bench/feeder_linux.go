@@ -18,10 +18,12 @@ import (
 type feeder struct {
 	listener int
 	addr     netip.AddrPort
+	part     []byte // what it writes
 	streams  []socket
 }
 
-func newFeeder(backlog int) (*feeder, error) {
+// newFeeder writes so many events at once.
+func newFeeder(backlog, events int) (*feeder, error) {
 	fd, err := unix.Socket(unix.AF_INET, unix.SOCK_STREAM|unix.SOCK_CLOEXEC, 0)
 	if err != nil {
 		return nil, fmt.Errorf("socket: %w", err)
@@ -37,7 +39,8 @@ func newFeeder(backlog int) (*feeder, error) {
 		return nil, fmt.Errorf("getsockname: %w", err)
 	}
 	local := name.(*unix.SockaddrInet4)
-	return &feeder{listener: fd, addr: netip.AddrPortFrom(netip.AddrFrom4(local.Addr), uint16(local.Port))}, nil
+	addr := netip.AddrPortFrom(netip.AddrFrom4(local.Addr), uint16(local.Port))
+	return &feeder{listener: fd, addr: addr, part: sampleEvents(events)}, nil
 }
 
 // accept takes one request and begins its answer.
@@ -64,13 +67,13 @@ func (f *feeder) accept() error {
 	return nil
 }
 
-// write puts part into every stream. It lets no other goroutine run meanwhile
+// write puts its part into every stream. It lets no other goroutine run meanwhile
 // where there is one CPU.
-func (f *feeder) write(part []byte) error {
+func (f *feeder) write() error {
 	for _, s := range f.streams {
-		n, _, errno := unix.RawSyscall(unix.SYS_WRITE, uintptr(s), uintptr(unsafe.Pointer(&part[0])), uintptr(len(part)))
-		if errno != 0 || int(n) < len(part) {
-			return fmt.Errorf("writing %d bytes of %d: %w", n, len(part), errno)
+		n, _, errno := unix.RawSyscall(unix.SYS_WRITE, uintptr(s), uintptr(unsafe.Pointer(&f.part[0])), uintptr(len(f.part)))
+		if errno != 0 || int(n) < len(f.part) {
+			return fmt.Errorf("writing %d bytes of %d: %w", n, len(f.part), errno)
 		}
 	}
 	return nil
