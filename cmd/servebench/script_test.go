@@ -37,6 +37,7 @@ func scripts(dir string) testscript.Params {
 			"server":    startServer,
 			"await":     awaitRunning,
 			"insist":    insist,
+			"halt":      halt,
 			"awaitfile": awaitFile,
 			"files":     countFiles,
 		},
@@ -101,6 +102,22 @@ func insist(ts *testscript.TestScript, _ bool, _ []string) {
 		time.Sleep(10 * time.Millisecond)
 	}
 	ts.Fatalf("interrupts have no effect")
+}
+
+// halted is for how long halt stops a command. It is what a test waits in real
+// time, since nothing can be faked about a process that does not run.
+const halted = 300 * time.Millisecond
+
+// halt stops the script's background commands for a while.
+func halt(ts *testscript.TestScript, _ bool, _ []string) {
+	signal := func(s os.Signal) {
+		for _, cmd := range ts.BackgroundCmds() {
+			ts.Check(cmd.Process.Signal(s))
+		}
+	}
+	signal(stopSignal)
+	time.Sleep(halted)
+	signal(continueSignal)
 }
 
 // awaitFile waits until a file is there.
