@@ -7,6 +7,7 @@ import (
 	"iter"
 	"net/http"
 	"net/http/httptrace"
+	"net/url"
 	"sync"
 	"time"
 
@@ -43,6 +44,9 @@ type OpenAI struct {
 	Timeouts  Timeouts
 	Tally     *Tally // counts what streams do; nil counts nothing
 
+	parse   sync.Once
+	target  *url.URL  // URL, parsed
+	wrong   error     // with URL
 	streams sync.Pool // for their buffers
 }
 
@@ -88,11 +92,15 @@ func (o *OpenAI) exchange(ctx context.Context, epoch time.Time, req *Request, re
 
 // post sends req. Without GetBody net/http cannot send a body twice.
 func (o *OpenAI) post(ctx context.Context, req *Request) (*http.Response, error) {
-	r, err := http.NewRequestWithContext(ctx, http.MethodPost, o.URL, io.NopCloser(bytes.NewReader(req.Body)))
+	o.parse.Do(func() { o.target, o.wrong = url.Parse(o.URL) })
+	if o.wrong != nil {
+		return nil, o.wrong
+	}
+	r, err := http.NewRequestWithContext(ctx, http.MethodPost, "", io.NopCloser(bytes.NewReader(req.Body)))
 	if err != nil {
 		return nil, err
 	}
-	r.ContentLength = int64(len(req.Body))
+	r.URL, r.Host, r.ContentLength = o.target, o.target.Host, int64(len(req.Body))
 	if o.Header != nil {
 		r.Header = o.Header.Clone()
 	}

@@ -61,7 +61,7 @@ type eventReader struct {
 func (r *eventReader) reset(src wire) {
 	*r = eventReader{src: src, limit: maxEvent, buf: r.buf, name: r.name[:0], data: r.data[:0]}
 	if r.buf == nil {
-		r.buf = make([]byte, 2*readSize)
+		r.buf = make([]byte, readSize+readSize/4)
 	}
 }
 
