@@ -50,7 +50,7 @@ func (b *bench) measure(ctx context.Context) (*metrics.Summary, error) {
 	live := new(loadgen.Live)
 	stopProgress := func() {}
 	w := witness{tally: b.tally, counters: b.counters}
-	w.evidence.Proxy = b.transport.Proxy(b.Server.BaseURL)
+	w.evidence.Proxy, w.evidence.Vouched = b.transport.Proxy(b.Server.BaseURL), b.vouched()
 	w.look(ctx)
 	run := loadgen.Run{
 		Header: header,

@@ -48,6 +48,15 @@ func (w *witness) testify(ctx context.Context, s *metrics.Summary) {
 	s.Judge()
 }
 
+// vouched is what the last selftest found of this machine.
+func (b *bench) vouched() *metrics.Vouched {
+	v, err := storedSelftest()
+	if err != nil {
+		fmt.Fprintln(b.talk, "WARNING:", err)
+	}
+	return v
+}
+
 // warm opens the connections that the load is going to need.
 func (b *bench) warm(ctx context.Context) error {
 	if !b.Traffic.Warm {
