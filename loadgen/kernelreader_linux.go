@@ -86,7 +86,8 @@ func (r *kernelReader) read(p []byte) (int, error) {
 func (r *kernelReader) try(fd uintptr) bool {
 	for {
 		r.message.SetControllen(int(unsafe.Sizeof(r.control)))
-		n, _, err := unix.Syscall(unix.SYS_RECVMSG, fd, uintptr(unsafe.Pointer(&r.message)), unix.MSG_DONTWAIT)
+		// It does not wait, so the scheduler need not know of it.
+		n, _, err := unix.RawSyscall(unix.SYS_RECVMSG, fd, uintptr(unsafe.Pointer(&r.message)), unix.MSG_DONTWAIT)
 		switch err {
 		case unix.EINTR:
 			continue
