@@ -2,21 +2,23 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"os"
+	"os/exec"
+	"os/signal"
 	"slices"
 	"time"
 
 	"github.com/spf13/cobra"
 
-	"github.com/servebench/servebench/loadgen"
+	"github.com/servebench/servebench/loadgen/selftest"
+	"github.com/servebench/servebench/loadgen/sim"
 )
 
-// A selftest is the verb: how accurate is this machine?
-type selftest struct {
+// A selftestCommand is the verb: how accurate is this machine?
+type selftestCommand struct {
 	streams  []int
 	duration time.Duration
 	quick    bool
@@ -28,7 +30,7 @@ type selftest struct {
 }
 
 func newSelftestCommand() *cobra.Command {
-	t := &selftest{talk: os.Stderr}
+	t := &selftestCommand{talk: os.Stderr}
 	cmd := &cobra.Command{
 		Use:   "selftest [flags]",
 		Short: "Measure how accurate this machine measures",
@@ -93,39 +95,44 @@ the system does not tell; clock_step_ms; and void, the reason why the row says
 nothing. Beside rows stand version, date, host, system, cores, void_above,
 left_out, trusted_streams and verdict.`
 
-func (t *selftest) run(ctx context.Context) error {
+func (t *selftestCommand) run(ctx context.Context) error {
 	if err := t.settle(); err != nil {
+		return err
+	}
+	loads, err := t.loads()
+	if err != nil {
 		return err
 	}
 	ctx, stop := interruptible(ctx)
 	defer stop()
-	result := newSelftestResult()
+	result := selftest.NewResult(version)
 	if !t.json {
-		writeSelftestHead(t.out, result)
-	}
-	loads, err := t.loads(result)
-	if err != nil {
-		return err
+		result.WriteHead(t.out)
 	}
 	for _, l := range loads {
-		fmt.Fprintf(t.talk, "measuring %s, some %.0f s\n", l.name, max(l.lasts().Seconds(), 1))
-		row, err := l.measure(ctx)
+		if err := l.Check(); err != nil {
+			result.Left = append(result.Left, fmt.Sprintf("%v: %v", l, err))
+			continue
+		}
+		fmt.Fprintf(t.talk, "measuring %v, some %.0f s\n", l, max(l.Lasts().Seconds(), 1))
+		row, err := l.Measure(ctx, selftestServer)
 		switch {
 		case ctx.Err() != nil:
 			return exitError{errors.New("interrupted"), exitInterrupted}
 		case err != nil:
-			return exitError{fmt.Errorf("measuring %s: %w", l.name, err), exitNo}
-		case row.Failed == l.requests:
-			return exitError{fmt.Errorf("measuring %s: all requests failed: %s", l.name, row.Failure), exitNo}
+			return exitError{fmt.Errorf("measuring %v: %w", l, err), exitNo}
 		}
 		result.Rows = append(result.Rows, *row)
 	}
-	result.judge()
+	if len(result.Rows) == 0 {
+		return exitError{fmt.Errorf("nothing can be measured: %s", result.Left[0]), exitNo}
+	}
+	result.Judge()
 	return t.tell(result)
 }
 
 // settle checks the flags and completes them.
-func (t *selftest) settle() error {
+func (t *selftestCommand) settle() error {
 	if t.duration <= 0 {
 		return fmt.Errorf("--duration %v: must be above 0", t.duration)
 	}
@@ -142,56 +149,69 @@ func (t *selftest) settle() error {
 	return nil
 }
 
-// loads are the rows to come. Those that this machine has no descriptors or
-// ports for are left out and named in the result.
-func (t *selftest) loads(result *selftestResult) ([]*selftestLoad, error) {
-	var loads []*selftestLoad
+// loads are those of the rows to come.
+func (t *selftestCommand) loads() ([]*selftest.Load, error) {
+	var loads []*selftest.Load
 	for _, n := range t.streams {
-		loads = append(loads, stepsLoad(n, t.duration))
+		loads = append(loads, selftest.Steps(n, t.duration))
 	}
-	if !t.chosen {
-		burst, err := atOnceLoad()
-		if err != nil {
-			return nil, err
-		}
-		poisson, err := poissonLoad(t.duration)
-		if err != nil {
-			return nil, err
-		}
-		loads = append(loads, burst, poisson)
+	if t.chosen {
+		return loads, nil
 	}
-	fit := loads[:0]
-	for _, l := range loads {
-		if err := loadgen.CheckSockets(l.streams); err != nil {
-			result.Left = append(result.Left, fmt.Sprintf("%s: %v", l.name, err))
-			continue
-		}
-		fit = append(fit, l)
-	}
-	if len(fit) == 0 {
-		return nil, exitError{fmt.Errorf("nothing can be measured: %s", result.Left[0]), exitNo}
-	}
-	return fit, nil
+	poisson, err := selftest.Poisson(t.duration)
+	return append(loads, selftest.AtOnce(), poisson), err
 }
 
 // tell prints the result and keeps it.
-func (t *selftest) tell(result *selftestResult) error {
-	var err error
+func (t *selftestCommand) tell(result *selftest.Result) error {
+	write := result.WriteTables
 	if t.json {
-		lines := json.NewEncoder(t.out)
-		lines.SetIndent("", "  ")
-		err = lines.Encode(result)
-	} else {
-		err = writeSelftestTables(t.out, result)
+		write = result.WriteJSON
 	}
-	if err != nil {
+	if err := write(t.out); err != nil {
 		return exitError{err, exitNo}
 	}
-	if best, wrong := result.trusted(); t.noStore || best == nil && wrong == nil {
+	if t.noStore {
 		return nil
 	}
-	if err := storeSelftest(result); err != nil {
+	if err := result.Store(); err != nil {
 		fmt.Fprintln(t.talk, "WARNING: the result is not kept:", err)
 	}
 	return nil
+}
+
+// newSelftestServerCommand makes the verb that selftest runs in a process of its
+// own.
+func newSelftestServerCommand() *cobra.Command {
+	m := new(sim.Metronome)
+	cmd := &cobra.Command{
+		Use:    "selftest-server",
+		Short:  "Serve streams that tell when they were written, until standard input ends",
+		Hidden: true,
+		Args:   cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			// Ctrl-C reaches all processes of a terminal; ours to end is selftest's to say.
+			signal.Ignore(os.Interrupt)
+			if err := selftest.Serve(m, cmd.InOrStdin(), cmd.OutOrStdout()); err != nil {
+				return exitError{err, exitNo}
+			}
+			return nil
+		},
+	}
+	cmd.Flags().DurationVar(&m.TTFT, "ttft", 0, "from a request's arrival to its first event, at least")
+	cmd.Flags().DurationVar(&m.ITL, "itl", 20*time.Millisecond, "between the events of a stream")
+	cmd.Flags().BoolVar(&m.Aligned, "aligned", false, "write to all streams at the same instants")
+	return cmd
+}
+
+// selftestServer is that verb of this program, with the settings of m.
+func selftestServer(m *sim.Metronome) (*exec.Cmd, error) {
+	self, err := os.Executable()
+	if err != nil {
+		return nil, err
+	}
+	cmd := exec.Command(self, "selftest-server", "--ttft", m.TTFT.String(), "--itl", m.ITL.String(), fmt.Sprintf("--aligned=%t", m.Aligned))
+	cmd.Args[0] = "servebench" // whatever the file is called
+	cmd.Stderr = os.Stderr
+	return cmd, nil
 }

@@ -10,15 +10,17 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/servebench/servebench/loadgen/selftest"
 )
 
 func TestSelftestMeasuresARealServer(t *testing.T) {
 	var out bytes.Buffer
-	s := selftest{streams: []int{8, 3, 8}, duration: 100 * time.Millisecond, chosen: true, json: true, noStore: true, out: &out, talk: io.Discard}
+	s := selftestCommand{streams: []int{8, 3, 8}, duration: 100 * time.Millisecond, chosen: true, json: true, noStore: true, out: &out, talk: io.Discard}
 	if err := s.run(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	var r selftestResult
+	var r selftest.Result
 	if err := json.Unmarshal(out.Bytes(), &r); err != nil {
 		t.Fatal(err)
 	}
@@ -37,9 +39,26 @@ func TestSelftestMeasuresARealServer(t *testing.T) {
 	}
 }
 
+func TestSelftestLeavesOutWhatTheMachineCannotHold(t *testing.T) {
+	const many = 1 << 30
+	if selftest.Steps(many, time.Second).Check() == nil {
+		t.Skip("this system does not tell")
+	}
+	var out bytes.Buffer
+	s := selftestCommand{streams: []int{3, many}, duration: 40 * time.Millisecond, chosen: true, noStore: true, out: &out, talk: io.Discard}
+	if err := s.run(t.Context()); err != nil || !strings.Contains(out.String(), "\nLeft out: 1073741824 per ") || !strings.Contains(out.String(), "\n3 per 20 ms") {
+		t.Errorf("%v:\n%s", err, out.String())
+	}
+	s.streams = []int{many}
+	exit, ok := errors.AsType[exitError](s.run(t.Context()))
+	if !ok || exit.code != exitNo || !strings.HasPrefix(exit.Error(), "nothing can be measured: 1073741824 per ") {
+		t.Errorf("ended with %v, code %d", exit.error, exit.code)
+	}
+}
+
 func TestSelftestEndsWhenInterrupted(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
-	s := selftest{streams: []int{4}, duration: time.Hour, chosen: true, noStore: true, out: io.Discard, talk: cancelling{cancel}}
+	s := selftestCommand{streams: []int{4}, duration: time.Hour, chosen: true, noStore: true, out: io.Discard, talk: cancelling{cancel}}
 	exit, ok := errors.AsType[exitError](s.run(ctx))
 	if !ok || exit.code != exitInterrupted {
 		t.Errorf("ended with %v, code %d", exit.error, exit.code)
@@ -73,19 +92,19 @@ func TestSelftestRefusesBadFlags(t *testing.T) {
 }
 
 func TestQuickSelftestHasFewerAndShorterRows(t *testing.T) {
-	s := selftest{streams: []int{64, 256, 1024, 2048, 4096}, duration: 4 * time.Second, quick: true}
+	s := selftestCommand{streams: []int{64, 256, 1024, 2048, 4096}, duration: 4 * time.Second, quick: true}
 	if err := s.settle(); err != nil {
 		t.Fatal(err)
 	}
-	loads, err := s.loads(newSelftestResult())
+	loads, err := s.loads()
 	if err != nil {
 		t.Fatal(err)
 	}
 	together := time.Duration(0)
 	var names []string
 	for _, l := range loads {
-		names = append(names, l.name)
-		together += l.lasts()
+		names = append(names, l.String())
+		together += l.Lasts()
 	}
 	want := []string{"64 per 20 ms", "256 per 20 ms", "1024 per 25 ms", "1024 at once", "1024 Poisson"}
 	if !slices.Equal(names, want) || together > 25*time.Second {
@@ -93,13 +112,31 @@ func TestQuickSelftestHasFewerAndShorterRows(t *testing.T) {
 	}
 }
 
-func TestAStepGivesTheServerTime(t *testing.T) {
-	for n, want := range map[int]time.Duration{
-		1: 20 * time.Millisecond, 819: 20 * time.Millisecond, 1024: 25 * time.Millisecond,
-		2048: 50 * time.Millisecond, 4096: 100 * time.Millisecond,
-	} {
-		if got := stepsLoad(n, time.Second).server.ITL; got != want {
-			t.Errorf("%d streams: a step of %v, want %v", n, got, want)
+func TestEachKeyOfSelftestIsInItsHelp(t *testing.T) {
+	text, err := json.Marshal(selftest.Result{Rows: []selftest.Row{{Failure: "said when there is one"}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var object any
+	if err := json.Unmarshal(text, &object); err != nil {
+		t.Fatal(err)
+	}
+	// Those of void_above repeat those of a row.
+	var look func(v any)
+	look = func(v any) {
+		switch v := v.(type) {
+		case map[string]any:
+			for key, under := range v {
+				if !strings.Contains(selftestHelp, key) {
+					t.Errorf("%s is not in the help", key)
+				}
+				look(under)
+			}
+		case []any:
+			for _, under := range v {
+				look(under)
+			}
 		}
 	}
+	look(object)
 }

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/servebench/servebench/loadgen"
+	"github.com/servebench/servebench/loadgen/selftest"
 	"github.com/servebench/servebench/metrics"
 )
 
@@ -50,7 +51,7 @@ func (w *witness) testify(ctx context.Context, s *metrics.Summary) {
 
 // vouched is what the last selftest found of this machine.
 func (b *bench) vouched() *metrics.Vouched {
-	v, err := storedSelftest()
+	v, err := selftest.Stored(version)
 	if err != nil {
 		fmt.Fprintln(b.talk, "WARNING:", err)
 	}

@@ -1,4 +1,4 @@
-package main
+package selftest
 
 import (
 	"errors"
@@ -26,18 +26,17 @@ func TestAProbeComparesWithTheTruth(t *testing.T) {
 		text := fmt.Appendf(nil, "%d %d %d", truth.Written, truth.Arrived, truth.Delay)
 		p.look(&loadgen.Chunk{At: start.Add(e.at), Text: text}, start.Add(10*ms), start.Add(100*ms))
 	}
-	l := &selftestLoad{}
-	var row selftestRow
-	if err := l.compare(probes, &row); err != nil {
+	var row Row
+	if err := row.compare(probes); err != nil {
 		t.Fatal(err)
 	}
-	if want := (spread{1, 1004, 1004, 1004, 1004}); row.TTFT != want {
+	if want := (Spread{1, 1004, 1004, 1004, 1004}); row.TTFT != want {
 		t.Errorf("TTFT error %+v, want %+v", row.TTFT, want)
 	}
 	if row.Stamp.Samples != 2 || row.Stamp.Max != 9004 || row.ITL.Samples != 2 || row.ITL.P50 != 9000 {
 		t.Errorf("stamp error %+v, ITL error %+v; want 2 samples, at most 9004 and 9000 µs", row.Stamp, row.ITL)
 	}
-	if row.MeanTTFT != (pair{51.004, 50}) || row.P99ITL.True != 20 {
+	if row.MeanTTFT != (Pair{51.004, 50}) || row.P99ITL.True != 20 {
 		t.Errorf("mean TTFT %v, p99 ITL %v", row.MeanTTFT, row.P99ITL)
 	}
 	if row.Beyond != 1 || p.worst != 9*ms+3*us {
@@ -48,7 +47,7 @@ func TestAProbeComparesWithTheTruth(t *testing.T) {
 		t.Error("a stamp at the bound is out of it")
 	}
 	probes[1].look(&loadgen.Chunk{At: start, Text: []byte(" tok7")}, start, start)
-	if err := l.compare(probes, &row); !errors.Is(err, errUntold) {
+	if err := row.compare(probes); !errors.Is(err, errUntold) {
 		t.Errorf("a server that tells no truth: %v", err)
 	}
 }

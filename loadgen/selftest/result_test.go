@@ -1,4 +1,4 @@
-package main
+package selftest
 
 import (
 	"strings"
@@ -33,15 +33,15 @@ func TestAMachineIsTrustedUpToItsFirstWrongRow(t *testing.T) {
 		{"void at the end", []step{{64, 1, 1, "", 0}, {256, 1, 1, "x", 0}}, 64, "up to 64"},
 		{"failures", []step{{64, 1, 1, "", 0}, {256, 1, 1, "", 3}}, 64, "; at 256 3 requests failed: boom."},
 	} {
-		r := newSelftestResult()
+		r := NewResult("1.2.3")
 		for _, s := range row.rows {
-			r.Rows = append(r.Rows, selftestRow{
-				Load: "steps", Streams: s.streams, ITL: spread{P99: s.itl}, TTFT: spread{P99: s.ttft},
+			r.Rows = append(r.Rows, Row{
+				Load: "steps", Streams: s.streams, ITL: Spread{P99: s.itl}, TTFT: Spread{P99: s.ttft},
 				Void: s.void, Failed: s.failed, Failure: "boom",
 			})
 		}
-		r.Rows = append(r.Rows, selftestRow{Load: "at-once", Streams: 1024, ITL: spread{P99: 1e6}})
-		if r.judge(); r.TrustedStreams != row.want || !strings.Contains(r.Verdict, row.says) {
+		r.Rows = append(r.Rows, Row{Load: "at-once", Streams: 1024, ITL: Spread{P99: 1e6}})
+		if r.Judge(); r.TrustedStreams != row.want || !strings.Contains(r.Verdict, row.says) {
 			t.Errorf("%s: trusted up to %d, want %d: %q, want it to say %q", row.name, r.TrustedStreams, row.want, r.Verdict, row.says)
 		}
 	}
@@ -65,7 +65,7 @@ func TestARowIsVoidJustAboveItsLimits(t *testing.T) {
 		{"clock at the limit", loadgen.MachineCPU{}, 0, -1, ""},
 		{"clock above it", loadgen.MachineCPU{}, 0, -1.001, "the wall clock was set by -1.0 ms"},
 	} {
-		got := selftestRow{Clock: row.clock}
+		got := Row{Clock: row.clock}
 		got.disturb(row.machine, row.own, 10*time.Second)
 		if got.Void != row.void {
 			t.Errorf("%s: void: %q, want %q", row.name, got.Void, row.void)

@@ -1,6 +1,7 @@
-package main
+package selftest
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -12,7 +13,8 @@ import (
 	"github.com/servebench/servebench/metrics"
 )
 
-func selftestFile() (string, error) {
+// file is where the user's result is kept.
+func file() (string, error) {
 	folder, err := os.UserConfigDir()
 	if err != nil {
 		return "", err
@@ -20,30 +22,35 @@ func selftestFile() (string, error) {
 	return filepath.Join(folder, "servebench", "selftest.json"), nil
 }
 
-// storeSelftest keeps a result for the runs to come. The file appears whole.
-func storeSelftest(r *selftestResult) error {
-	name, err := selftestFile()
+// Store keeps the result for Stored, in place of an earlier one, in the user's
+// configuration folder. The file appears whole. Without a valid row in steps the
+// result says nothing, and Store keeps the earlier one.
+func (r *Result) Store() error {
+	if best, wrong := r.trusted(); best == nil && wrong == nil {
+		return nil
+	}
+	name, err := file()
 	if err != nil {
 		return err
 	}
-	text, err := json.MarshalIndent(r, "", "  ")
-	if err != nil {
+	var text bytes.Buffer
+	if err := r.WriteJSON(&text); err != nil {
 		return err
 	}
 	if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
 		return err
 	}
-	if err := os.WriteFile(name+".new", append(text, '\n'), 0o644); err != nil {
+	if err := os.WriteFile(name+".new", text.Bytes(), 0o644); err != nil {
 		return err
 	}
 	return os.Rename(name+".new", name)
 }
 
-// storedSelftest is what the last selftest found of this machine. It is nil when
-// there was none, or when it was of another machine, of other cores or of another
-// version.
-func storedSelftest() (*metrics.Vouched, error) {
-	name, err := selftestFile()
+// Stored is what the last selftest found of this machine. It is nil when there
+// was none, or when it was of another machine, of other cores or of another
+// version of servebench than the one given.
+func Stored(version string) (*metrics.Vouched, error) {
+	name, err := file()
 	if err != nil {
 		return nil, nil // a user without a home has kept nothing
 	}
@@ -53,11 +60,11 @@ func storedSelftest() (*metrics.Vouched, error) {
 	} else if err != nil {
 		return nil, fmt.Errorf("the stored selftest: %w", err)
 	}
-	var stored selftestResult
+	var stored Result
 	if err := json.Unmarshal(text, &stored); err != nil {
 		return nil, fmt.Errorf("the stored selftest: reading %s: %w", name, err)
 	}
-	here := newSelftestResult()
+	here := NewResult(version)
 	if stored.Host != here.Host || stored.Cores != here.Cores || stored.Version != here.Version || stored.System != here.System {
 		return nil, nil
 	}

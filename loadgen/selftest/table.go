@@ -1,22 +1,31 @@
-package main
+package selftest
 
 import (
 	"bytes"
+	"encoding/json"
 	"fmt"
 	"io"
 	"strings"
 	"time"
 )
 
-// writeSelftestHead says what is measured where, and what will make it void.
-func writeSelftestHead(w io.Writer, r *selftestResult) {
-	fmt.Fprintf(w, "servebench %s on %s, %s, %s, %s\n", r.Version, r.Host, r.System, count(r.Cores, "core"), r.Date.Format(time.RFC3339))
+// WriteHead says what is measured where, and what will make a row void: before
+// anything is measured.
+func (r *Result) WriteHead(w io.Writer) {
+	fmt.Fprintf(w, "servebench %s on %s, %s, %s, %s\n", r.Version, r.Host, r.System, counted(r.Cores, "core"), r.Date.Format(time.RFC3339))
 	fmt.Fprintf(w, "A row is void when others took more than %.0f %% of a core, when more than %.0f %% of the\n"+
 		"machine's CPU time was stolen, or when the wall clock was set by more than %.0f ms.\n", r.Limits.Others, r.Limits.Stolen, r.Limits.Clock)
 }
 
-// writeSelftestTables prints what was found, 100 columns wide.
-func writeSelftestTables(w io.Writer, r *selftestResult) error {
+// WriteJSON writes one object whose keys name their units, in indented lines.
+func (r *Result) WriteJSON(w io.Writer) error {
+	lines := json.NewEncoder(w)
+	lines.SetIndent("", "  ")
+	return lines.Encode(r)
+}
+
+// WriteTables writes what was found for people, 100 columns wide.
+func (r *Result) WriteTables(w io.Writer) error {
 	var b bytes.Buffer
 	writeErrors(&b, r.Rows)
 	writeCosts(&b, r.Rows)
@@ -31,7 +40,7 @@ func writeSelftestTables(w io.Writer, r *selftestResult) error {
 			fmt.Fprintf(&b, "Void: %s: %s\n", row.Name, row.Void)
 		}
 		if row.Failed > 0 {
-			fmt.Fprintf(&b, "Failed: %s: %s: %s\n", row.Name, count(row.Failed, "request"), row.Failure)
+			fmt.Fprintf(&b, "Failed: %s: %s: %s\n", row.Name, counted(row.Failed, "request"), row.Failure)
 		}
 	}
 	bounds(&b, r.Rows)
@@ -43,14 +52,14 @@ func writeSelftestTables(w io.Writer, r *selftestResult) error {
 // nameWidth is that of a row's name.
 const nameWidth = 15
 
-func writeErrors(w io.Writer, rows []selftestRow) {
+func writeErrors(w io.Writer, rows []Row) {
 	fmt.Fprintf(w, "\n%-*s%s%s%s\n", nameWidth, "Error in µs", over("stamp"), over("TTFT"), over("ITL"))
 	heads := fmt.Sprintf("%6s%7s%7s%7s", "p50", "p99", "p99.9", "max")
 	fmt.Fprintf(w, "%-*s%s\n", nameWidth, "", strings.Repeat(heads, 3))
 	for i := range rows {
 		row := &rows[i]
 		fmt.Fprintf(w, "%-*s", nameWidth, row.Name)
-		for _, s := range []spread{row.Stamp, row.TTFT, row.ITL} {
+		for _, s := range []Spread{row.Stamp, row.TTFT, row.ITL} {
 			fmt.Fprintf(w, "%6.0f%7.0f%7.0f%7.0f", s.P50, s.P99, s.P999, s.Max)
 		}
 		fmt.Fprintln(w)
@@ -64,7 +73,7 @@ func over(title string) string {
 	return "  " + strings.Repeat("-", dashes/2) + " " + title + " " + strings.Repeat("-", dashes-dashes/2)
 }
 
-func writeCosts(w io.Writer, rows []selftestRow) {
+func writeCosts(w io.Writer, rows []Row) {
 	heads := []string{"events/s", "shared", "CPU/event", "RSS/stream", "others", "stolen", "late"}
 	fmt.Fprintf(w, "\n%-*s", nameWidth, "Cost")
 	for _, head := range heads {
@@ -102,7 +111,7 @@ func known(v *float64, format string) string {
 
 // writeStarts sets the latencies beside the true ones, for loads that are about
 // starting.
-func writeStarts(w io.Writer, rows []selftestRow) {
+func writeStarts(w io.Writer, rows []Row) {
 	begun := false
 	for i := range rows {
 		row := &rows[i]
@@ -114,7 +123,7 @@ func writeStarts(w io.Writer, rows []selftestRow) {
 			fmt.Fprintf(w, "\n%-*s%20s%20s%20s\n", nameWidth, "Measured (true)", "mean TTFT", "p99 TTFT", "p99 ITL")
 		}
 		fmt.Fprintf(w, "%-*s", nameWidth, row.Name)
-		for _, p := range []pair{row.MeanTTFT, row.P99TTFT, row.P99ITL} {
+		for _, p := range []Pair{row.MeanTTFT, row.P99TTFT, row.P99ITL} {
 			fmt.Fprintf(w, "%20s", fmt.Sprintf("%.2f (%.2f) ms", p.Measured, p.True))
 		}
 		fmt.Fprintln(w)
@@ -122,7 +131,7 @@ func writeStarts(w io.Writer, rows []selftestRow) {
 }
 
 // bounds says whether the stamps kept to what the records admit.
-func bounds(w io.Writer, rows []selftestRow) {
+func bounds(w io.Writer, rows []Row) {
 	beyond, stamped := 0, false
 	for i := range rows {
 		beyond += rows[i].Beyond
@@ -134,6 +143,6 @@ func bounds(w io.Writer, rows []selftestRow) {
 	case beyond == 0:
 		fmt.Fprintln(w, "No stamp was further off than the max_age of its record admits.")
 	default:
-		fmt.Fprintf(w, "%s had a stamp further off than max_age admits.\n", count(beyond, "request"))
+		fmt.Fprintf(w, "%s had a stamp further off than max_age admits.\n", counted(beyond, "request"))
 	}
 }

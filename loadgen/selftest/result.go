@@ -1,0 +1,99 @@
+package selftest
+
+import (
+	"fmt"
+	"os"
+	"runtime"
+	"time"
+)
+
+// The limits of a selftest. Those on disturbance are told before anything is
+// measured; those on errors are what a reader of milliseconds cares for.
+const (
+	othersLimit    = 15.0    // percent of one core
+	stolenLimit    = 5.0     // percent of the machine's CPU time
+	clockLimit     = 1.0     // ms
+	itlErrorLimit  = 1000.0  // µs, at p99
+	ttftErrorLimit = 10000.0 // µs, at p99
+)
+
+// A Result is what a selftest found of a machine. Whoever measures appends the
+// Rows, those in steps with fewer streams first, and then calls Judge.
+type Result struct {
+	Version string    `json:"version"` // of servebench
+	Date    time.Time `json:"date"`
+	Host    string    `json:"host"`
+	System  string    `json:"system"` // linux/amd64
+	Cores   int       `json:"cores"`  // that this process may use
+	Limits  Limits    `json:"void_above"`
+	Rows    []Row     `json:"rows"`
+	Left    []string  `json:"left_out"` // loads that could not be put on, with the reason
+
+	TrustedStreams int    `json:"trusted_streams"` // 0 for none
+	Verdict        string `json:"verdict"`         // a sentence
+}
+
+// Limits are the disturbances above which a Row is void, in the units of its
+// fields.
+type Limits struct {
+	Others float64 `json:"others_percent_of_core"`
+	Stolen float64 `json:"stolen_percent"`
+	Clock  float64 `json:"clock_step_ms"`
+}
+
+// NewResult is of this machine and this moment, by a version of servebench, and
+// has no Rows.
+func NewResult(version string) *Result {
+	host, _ := os.Hostname() // empty is a name, too
+	return &Result{
+		Version: version, Date: time.Now().UTC().Truncate(time.Second), Host: host,
+		System: runtime.GOOS + "/" + runtime.GOARCH, Cores: runtime.GOMAXPROCS(0),
+		Limits: Limits{othersLimit, stolenLimit, clockLimit},
+		Rows:   []Row{}, Left: []string{},
+	}
+}
+
+// Judge fills in up to which load the machine can be trusted: the largest row in
+// steps that has, as has each smaller one, an error at p99 of 1 ms at most in ITL
+// and of 10 ms at most in TTFT, and no failures. Void rows vouch for nothing.
+func (r *Result) Judge() {
+	best, wrong := r.trusted()
+	r.TrustedStreams = 0
+	if best != nil {
+		r.TrustedStreams = best.Streams
+	}
+	switch {
+	case best == nil && wrong == nil:
+		r.Verdict = "No row in steps is valid, so nothing is known of this machine: try again when it is quieter."
+	case best == nil:
+		r.Verdict = "The numbers of this machine cannot be trusted: " + wrong.describe() + "."
+	case wrong == nil:
+		r.Verdict = fmt.Sprintf("The numbers of this machine can be trusted up to %d streams, the most that a valid row had: %s.", best.Streams, best.describe())
+	default:
+		r.Verdict = fmt.Sprintf("The numbers of this machine can be trusted up to %d streams: %s; %s.", best.Streams, best.describe(), wrong.describe())
+	}
+}
+
+// trusted is the largest row in steps that is right, as are all smaller ones,
+// and the first that is wrong; nil where there is none.
+func (r *Result) trusted() (best, wrong *Row) {
+	for i := range r.Rows {
+		row := &r.Rows[i]
+		switch {
+		case row.Load != "steps" || row.Void != "":
+		case row.right():
+			best = row
+		default:
+			return best, row
+		}
+	}
+	return best, nil
+}
+
+// counted writes a number of things: 1 core, 2 cores.
+func counted(n int, thing string) string {
+	if n != 1 {
+		thing += "s"
+	}
+	return fmt.Sprintf("%d %s", n, thing)
+}

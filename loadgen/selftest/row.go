@@ -1,0 +1,157 @@
+package selftest
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"time"
+
+	"github.com/servebench/servebench/loadgen"
+	"github.com/servebench/servebench/metrics"
+)
+
+// A Row is one Load and what was measured under it. RSS, Others and Stolen are nil
+// where the system does not tell.
+type Row struct {
+	Name    string  `json:"name"`
+	Load    string  `json:"load"`    // steps, at-once or poisson
+	Streams int     `json:"streams"` // at once; for poisson in the mean
+	StepMS  float64 `json:"step_ms"` // between the tokens of a stream
+	Events  int64   `json:"events"`
+	PerS    float64 `json:"events_per_s"` // over the whole row
+
+	Stamp Spread `json:"stamp_error"` // of an event's arrival, less when it was written
+	TTFT  Spread `json:"ttft_error"`
+	ITL   Spread `json:"itl_error"`
+
+	MeanTTFT Pair `json:"ttft_mean_ms"`
+	P99TTFT  Pair `json:"ttft_p99_ms"`
+	P99ITL   Pair `json:"itl_p99_ms"`
+
+	Kernel    float64  `json:"kernel_stamped_percent"` // of the events
+	Shared    float64  `json:"shared_reads_percent"`   // of the events
+	Beyond    int      `json:"beyond_bound"`           // requests with a stamp further off than their Record admits
+	CPU       float64  `json:"cpu_per_event_us"`       // of this process, 0 where the system does not tell
+	ServerCPU float64  `json:"server_cpu_per_event_us"`
+	RSS       *float64 `json:"rss_per_stream_kib"`  // beside what the selftest itself notes
+	Late      float64  `json:"server_late_percent"` // of the events
+	Failed    int      `json:"failed"`              // requests
+	Failure   string   `json:"failure,omitempty"`   // the first
+
+	Others *float64 `json:"others_percent_of_core"` // CPU time of other processes, interrupts not counted
+	Stolen *float64 `json:"stolen_percent"`         // of the machine's CPU time
+	Clock  float64  `json:"clock_step_ms"`          // that the wall clock was set by
+	Void   string   `json:"void"`                   // why the row says nothing; empty when it does
+}
+
+// A Spread is how far off values were, in microseconds, either way.
+type Spread struct {
+	Samples int     `json:"samples"`
+	P50     float64 `json:"p50_us"`
+	P99     float64 `json:"p99_us"`
+	P999    float64 `json:"p99_9_us"`
+	Max     float64 `json:"max_us"`
+}
+
+// A Pair is a statistic as it was measured and as it was, in milliseconds.
+type Pair struct {
+	Measured float64 `json:"measured"`
+	True     float64 `json:"true"`
+}
+
+// compare fills in what was measured against the truth.
+func (row *Row) compare(probes []probe) error {
+	var stamps, gaps, ttfts []float64 // errors, in microseconds
+	var itl, trueITL, ttft, trueTTFT []float64
+	for i := range probes {
+		p := &probes[i]
+		if p.err != nil {
+			return p.err
+		}
+		if p.outOfBound() {
+			row.Beyond++
+		}
+		for _, s := range p.samples[:p.n] {
+			stamps = append(stamps, off(s.stamp, 0))
+			gaps = append(gaps, off(s.gap, s.trueGap))
+			itl, trueITL = append(itl, s.gap.Seconds()), append(trueITL, s.trueGap.Seconds())
+		}
+		if p.last.IsZero() {
+			continue
+		}
+		ttfts = append(ttfts, off(p.ttft, p.trueTTFT))
+		ttft, trueTTFT = append(ttft, p.ttft.Seconds()), append(trueTTFT, p.trueTTFT.Seconds())
+	}
+	row.Stamp, row.ITL, row.TTFT = newSpread(stamps), newSpread(gaps), newSpread(ttfts)
+	if len(ttft) > 0 {
+		row.MeanTTFT = Pair{rounded(1000 * metrics.Mean(ttft)), rounded(1000 * metrics.Mean(trueTTFT))}
+		row.P99TTFT = Pair{p99(ttft), p99(trueTTFT)}
+	}
+	if len(itl) > 0 {
+		row.P99ITL = Pair{p99(itl), p99(trueITL)}
+	}
+	return nil
+}
+
+// disturb fills in what others took of the machine in a window of time, and what
+// that makes of the row. Interrupts are left out: nearly all of them are packets
+// of the row's own.
+func (row *Row) disturb(machine loadgen.MachineCPU, own, window time.Duration) {
+	if machine.Total > 0 && window > 0 {
+		others := max(machine.Busy()-machine.Interrupts-own, 0)
+		row.Others = new(rounded(100 * float64(others) / float64(window)))
+		row.Stolen = new(rounded(100 * machine.StolenShare()))
+	}
+	row.Void = row.disturbed()
+}
+
+// disturbed says why the row is void, if it is. Where the system does not tell of
+// others the row counts.
+func (row *Row) disturbed() string {
+	switch {
+	case row.Others != nil && *row.Others > othersLimit:
+		return fmt.Sprintf("others took %.1f %% of a core", *row.Others)
+	case row.Stolen != nil && *row.Stolen > stolenLimit:
+		return fmt.Sprintf("%.1f %% of the CPU time was stolen", *row.Stolen)
+	case math.Abs(row.Clock) > clockLimit:
+		return fmt.Sprintf("the wall clock was set by %.1f ms", row.Clock)
+	}
+	return ""
+}
+
+// right reports whether the errors are small enough.
+func (row *Row) right() bool {
+	return row.Failed == 0 && row.ITL.P99 <= itlErrorLimit && row.TTFT.P99 <= ttftErrorLimit
+}
+
+// describe says how right the row is.
+func (row *Row) describe() string {
+	if row.Failed > 0 {
+		return fmt.Sprintf("at %d %s failed: %s", row.Streams, counted(row.Failed, "request"), row.Failure)
+	}
+	return fmt.Sprintf("at %d the error at p99 is %.3g ms in ITL and %.3g ms in TTFT", row.Streams, row.ITL.P99/1000, row.TTFT.P99/1000)
+}
+
+// newSpread describes values in microseconds, which it sorts.
+func newSpread(us []float64) Spread {
+	if len(us) == 0 {
+		return Spread{}
+	}
+	slices.Sort(us)
+	at := func(p float64) float64 { return rounded(metrics.Percentile(us, p)) }
+	return Spread{len(us), at(50), at(99), at(99.9), at(100)}
+}
+
+// off is how far a time is from the truth, in microseconds.
+func off(measured, truth time.Duration) float64 {
+	return float64((measured - truth).Abs()) / float64(time.Microsecond)
+}
+
+// p99 is in milliseconds, of seconds, which it sorts.
+func p99(seconds []float64) float64 {
+	slices.Sort(seconds)
+	return rounded(1000 * metrics.Percentile(seconds, 99))
+}
+
+// rounded leaves three digits behind the point.
+func rounded(v float64) float64 { return math.Round(v*1000) / 1000 }

@@ -1,0 +1,67 @@
+package selftest
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/servebench/servebench/metrics"
+)
+
+func TestASelftestIsKeptForItsMachine(t *testing.T) {
+	home := t.TempDir()
+	t.Setenv("HOME", home)
+	t.Setenv("XDG_CONFIG_HOME", filepath.Join(home, ".config"))
+	t.Setenv("AppData", home)
+	if v, err := Stored("1.2.3"); v != nil || err != nil {
+		t.Errorf("before the first: %v, %v", v, err)
+	}
+	here := NewResult("1.2.3")
+	here.Rows = measured(true).Rows
+	here.Judge()
+	if err := here.Store(); err != nil {
+		t.Fatal(err)
+	}
+	silent := *here
+	silent.Rows = here.Rows[1:2]
+	if err := silent.Store(); err != nil {
+		t.Fatal(err)
+	}
+	if v, err := Stored("1.2.3"); err != nil || v == nil || *v != (metrics.Vouched{Streams: 1024, ErrorP99: 24 * time.Microsecond}) {
+		t.Errorf("after a result and one that says nothing: %+v, %v", v, err)
+	}
+	wrong := *here
+	wrong.Rows = here.Rows[3:4]
+	if err := wrong.Store(); err != nil {
+		t.Fatal(err)
+	}
+	if v, err := Stored("1.2.3"); err != nil || v == nil || *v != (metrics.Vouched{}) {
+		t.Errorf("a machine that cannot be trusted: %+v, %v", v, err)
+	}
+	for _, change := range []func(r *Result){
+		func(r *Result) { r.Host += "x" },
+		func(r *Result) { r.Cores++ },
+		func(r *Result) { r.Version += "x" },
+		func(r *Result) { r.System = "plan9/mips" },
+	} {
+		other := *here
+		change(&other)
+		if err := other.Store(); err != nil {
+			t.Fatal(err)
+		}
+		if v, err := Stored("1.2.3"); v != nil || err != nil {
+			t.Errorf("that of %s, %d cores, %s: %v, %v", other.Host, other.Cores, other.Version, v, err)
+		}
+	}
+	name, err := file()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(name, []byte("{"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Stored("1.2.3"); err == nil {
+		t.Error("half a file is read")
+	}
+}
