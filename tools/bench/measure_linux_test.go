@@ -5,6 +5,8 @@ import (
 	"slices"
 	"testing"
 	"time"
+
+	"github.com/servebench/servebench/loadgen/selftest"
 )
 
 func TestAStampThatSharesItsReadSpoilsTheOneBefore(t *testing.T) {
@@ -100,7 +102,7 @@ func TestClientsAreComparedWithinARound(t *testing.T) {
 }
 
 func TestStartsAreTakenFromTheSelftest(t *testing.T) {
-	var s selftest
+	var s selftest.Result
 	err := json.Unmarshal([]byte(`{"trusted_streams":256,"rows":[
 		{"load":"steps","void":"","ttft_mean_ms":{"measured":9,"true":1}},
 		{"load":"at-once","void":"","failed":0,"ttft_mean_ms":{"measured":51.5,"true":50},"ttft_p99_ms":{"measured":70,"true":59}},
@@ -113,7 +115,7 @@ func TestStartsAreTakenFromTheSelftest(t *testing.T) {
 		{"Poisson to 1024: against the truth", "mean TTFT 0.50 ms off, p99 ITL 0.50 ms off; others took 20 %", "≤ 1, ≤ 1 ms", void},
 		{"numbers can be trusted up to", "256 streams", "", none},
 	}
-	if got := s.starts(); !slices.Equal(got, want) {
+	if got := startRows(&s); !slices.Equal(got, want) {
 		t.Errorf("got %v\nwant %v", got, want)
 	}
 }

@@ -7,6 +7,8 @@ import (
 	"math"
 	"os/exec"
 	"path/filepath"
+
+	"github.com/servebench/servebench/loadgen/selftest"
 )
 
 // buildProgram builds servebench itself into dir.
@@ -19,24 +21,6 @@ func buildProgram(dir string) (program string, err error) {
 	return program, nil
 }
 
-// A selftest is what is needed of what servebench selftest prints.
-type selftest struct {
-	Rows []struct {
-		Load     string
-		Void     string
-		Failed   int
-		MeanTTFT pair `json:"ttft_mean_ms"`
-		P99TTFT  pair `json:"ttft_p99_ms"`
-		P99ITL   pair `json:"itl_p99_ms"`
-	}
-	Streams int `json:"trusted_streams"`
-}
-
-// A pair is a figure as it was measured and as it was.
-type pair struct{ Measured, True float64 }
-
-func (p pair) off() float64 { return math.Abs(p.Measured - p.True) }
-
 // startsOfMany takes the rows of many streams that start from servebench selftest.
 func (p *plan) startsOfMany() ([]row, error) {
 	if p.quick {
@@ -46,24 +30,25 @@ func (p *plan) startsOfMany() ([]row, error) {
 	if err != nil {
 		return nil, errors.Join(errors.New("servebench selftest"), err)
 	}
-	var test selftest
+	var test selftest.Result
 	if err := json.Unmarshal(out, &test); err != nil {
 		return nil, fmt.Errorf("servebench selftest: %w", err)
 	}
-	return test.starts(), nil
+	return startRows(&test), nil
 }
 
-func (s selftest) starts() []row {
+// startRows are the rows in which many streams start.
+func startRows(s *selftest.Result) []row {
 	var rows []row
 	for _, r := range s.Rows {
 		var add row
-		mean := r.MeanTTFT.off()
+		mean := off(r.MeanTTFT)
 		switch r.Load {
 		case "at-once":
-			p99 := r.P99TTFT.off()
+			p99 := off(r.P99TTFT)
 			add = row{"1024 at once: TTFT against the truth", fmt.Sprintf("mean %.2f ms off, p99 %.2f ms off", mean, p99), "≤ 2, ≤ 10 ms", verdictOf(mean <= 2 && p99 <= 10)}
 		case "poisson":
-			itl := r.P99ITL.off()
+			itl := off(r.P99ITL)
 			add = row{"Poisson to 1024: against the truth", fmt.Sprintf("mean TTFT %.2f ms off, p99 ITL %.2f ms off", mean, itl), "≤ 1, ≤ 1 ms", verdictOf(mean <= 1 && itl <= 1)}
 		default:
 			continue
@@ -76,5 +61,8 @@ func (s selftest) starts() []row {
 		}
 		rows = append(rows, add)
 	}
-	return append(rows, row{measure: "numbers can be trusted up to", figure: fmt.Sprintf("%d streams", s.Streams)})
+	return append(rows, row{measure: "numbers can be trusted up to", figure: fmt.Sprintf("%d streams", s.TrustedStreams)})
 }
+
+// off is how far a figure is from the truth, either way.
+func off(p selftest.Pair) float64 { return math.Abs(p.Measured - p.True) }
