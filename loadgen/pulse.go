@@ -5,6 +5,8 @@ import (
 	"runtime/debug"
 	"time"
 
+	"github.com/HdrHistogram/hdrhistogram-go"
+
 	"github.com/servebench/servebench/metrics"
 )
 
@@ -42,7 +44,7 @@ func StartPulse() *Pulse {
 	now, cpu := time.Now(), processCPU()
 	p := &Pulse{
 		stop: make(chan struct{}), done: make(chan struct{}),
-		start: now, stood: standstill{last: now}, cpu: cpu, machine: ReadMachineCPU(),
+		start: now, stood: newStandstill(now), cpu: cpu, machine: ReadMachineCPU(),
 		lookedAt: now, lookedCPU: cpu,
 	}
 	debug.ReadGCStats(&p.gc)
@@ -74,14 +76,19 @@ func (p *Pulse) look() {
 		share := float64(cpu-p.lookedCPU) / float64(took) / float64(runtime.GOMAXPROCS(0))
 		p.busiest = max(p.busiest, share)
 	}
-	var gc debug.GCStats
+	p.lookAtGC()
+	p.lookedAt, p.lookedCPU = now, cpu
+}
+
+// lookAtGC takes account of the collections since look was last called.
+func (p *Pulse) lookAtGC() (gc debug.GCStats) {
 	debug.ReadGCStats(&gc)
 	for i, ended := range gc.PauseEnd {
 		if ended.After(p.lookedAt) {
 			p.longestGC = max(p.longestGC, gc.Pause[i])
 		}
 	}
-	p.lookedAt, p.lookedCPU = now, cpu
+	return gc
 }
 
 // Stop ends the watch and fills in what was noticed since StartPulse.
@@ -90,12 +97,11 @@ func (p *Pulse) Stop(e *metrics.Evidence) {
 	<-p.done
 	now := time.Now()
 	p.stood.beat(now)
+	gc := p.lookAtGC()
 	// A rest of a few milliseconds would make a busiest second of any load.
 	if p.busiest == 0 || now.Sub(p.lookedAt) > time.Second/2 {
 		p.look()
 	}
-	var gc debug.GCStats
-	debug.ReadGCStats(&gc)
 
 	e.Cores = runtime.GOMAXPROCS(0)
 	e.Watched = now.Sub(p.start)
@@ -103,6 +109,7 @@ func (p *Pulse) Stop(e *metrics.Evidence) {
 	e.BusiestCPU = p.busiest
 	e.StolenCPU = ReadMachineCPU().Sub(p.machine).StolenShare()
 	e.Stalls, e.Stalled, e.LongestStall = p.stood.times, p.stood.total, p.stood.longest
+	e.WakeP99 = time.Duration(p.stood.late.ValueAtPercentile(99))
 	e.GCs = int(gc.NumGC - p.gc.NumGC)
 	e.GCPaused = gc.PauseTotal - p.gc.PauseTotal
 	e.LongestGC = p.longestGC
@@ -116,11 +123,18 @@ type standstill struct {
 	last           time.Time
 	times          int
 	total, longest time.Duration
+	late           *hdrhistogram.Histogram // how late each beat was, in nanoseconds
+}
+
+func newStandstill(now time.Time) standstill {
+	return standstill{last: now, late: hdrhistogram.New(int64(time.Microsecond), int64(time.Hour), 2)}
 }
 
 func (s *standstill) beat(now time.Time) {
 	late := now.Sub(s.last) - beatEvery
 	s.last = now
+	// In range, so this cannot fail.
+	_ = s.late.RecordValue(int64(min(max(0, late), time.Hour)))
 	if late < overdue {
 		return
 	}

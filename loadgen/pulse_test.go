@@ -11,7 +11,7 @@ import (
 
 func TestAStandstillIsABeatThatComesTooLate(t *testing.T) {
 	start := time.Now()
-	s := standstill{last: start}
+	s := newStandstill(start)
 	for _, at := range []time.Duration{
 		10, 20, // on time
 		49,  // 19 ms late: a busy scheduler
@@ -23,6 +23,9 @@ func TestAStandstillIsABeatThatComesTooLate(t *testing.T) {
 	}
 	if s.times != 2 || s.total != 141*time.Millisecond || s.longest != 120*time.Millisecond {
 		t.Errorf("%d times, %v, longest %v; want 2, 141ms, 120ms", s.times, s.total, s.longest)
+	}
+	if p99, p50 := s.late.ValueAtPercentile(99), s.late.ValueAtPercentile(50); p99 != s.late.Max() || p99 < 118e6 || p99 > 122e6 || p50 > 1000 {
+		t.Errorf("beats were late by %d ns at p99 and %d ns at p50; want some 120 ms and 0", p99, p50)
 	}
 }
 

@@ -19,6 +19,7 @@ type Evidence struct {
 	Stalls       int           `json:"stalls,omitempty"`        // times that the whole process stood still
 	Stalled      time.Duration `json:"stalled,omitempty"`       // together
 	LongestStall time.Duration `json:"longest_stall,omitempty"` // of them
+	WakeP99      time.Duration `json:"wake_p99,omitempty"`      // how late the process was to wake up for a timer, 99th percentile
 	GCs          int           `json:"gcs,omitempty"`           // garbage collections
 	GCPaused     time.Duration `json:"gc_paused,omitempty"`     // pauses for them, together
 	LongestGC    time.Duration `json:"longest_gc,omitempty"`    // longest single pause
@@ -58,6 +59,7 @@ func (e *Evidence) add(other *Evidence) {
 	e.Stalls += other.Stalls
 	e.Stalled = max(e.Stalled, other.Stalled)
 	e.LongestStall = max(e.LongestStall, other.LongestStall)
+	e.WakeP99 = max(e.WakeP99, other.WakeP99)
 	e.GCs += other.GCs
 	e.GCPaused = max(e.GCPaused, other.GCPaused)
 	e.LongestGC = max(e.LongestGC, other.LongestGC)
