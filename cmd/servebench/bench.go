@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"iter"
 	"math"
 	"os"
 	"strings"
@@ -67,16 +68,7 @@ func (b *bench) measure(ctx context.Context) (*metrics.Summary, error) {
 	}
 	unhook := context.AfterFunc(ctx, func() { b.tellDraining(live) })
 	defer unhook()
-	var cut error
-	for rec, err := range run.Records(ctx) {
-		if err != nil {
-			cut = exitError{fmt.Errorf("the run was cut short: %w", err), exitNo}
-			break
-		}
-		rec.Error = b.Server.Secrets.mask(rec.Error)
-		collector.Add(rec)
-		b.results.write(rec)
-	}
+	cut := b.take(run.Records(ctx), collector)
 	if header.Epoch.IsZero() {
 		return nil, interrupted(ctx, cut)
 	}
@@ -93,8 +85,21 @@ func (b *bench) measure(ctx context.Context) (*metrics.Summary, error) {
 	return s, cut
 }
 
-// counters are the server's totals of speculative and diffusion decoding, if it
-// tells them.
+// take collects and records what requests did. The error is what cut the run short.
+func (b *bench) take(records iter.Seq2[*metrics.Record, error], c *metrics.Collector) error {
+	for rec, err := range records {
+		if err != nil {
+			return exitError{fmt.Errorf("the run was cut short: %w", err), exitNo}
+		}
+		rec.Error = b.Server.Secrets.mask(rec.Error)
+		c.Add(rec)
+		b.results.write(rec)
+	}
+	return nil
+}
+
+// counters are the server's totals of speculative and diffusion decoding and of
+// its prefix cache, if it tells them.
 func (b *bench) counters(ctx context.Context) (c metrics.Counters, ok bool) {
 	text, err := b.server.Metrics(ctx)
 	if err == nil {

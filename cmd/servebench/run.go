@@ -26,9 +26,9 @@ Ctrl-C stops sending, gives the requests in flight --drain-timeout to end and
 reports what was done, with exit code 130; a second one quits at once. When
 every request failed the exit code is 1.
 
-After the block, stderr has what it leaves out, and as its last line whether the
-numbers can be believed: VALID, or SUSPECT with the reasons. With --strict, SUSPECT
-ends with exit code 3.`,
+After the block, stderr has what it leaves out, and then whether the numbers can
+be believed: VALID, or SUSPECT with the reasons. With --strict, SUSPECT ends with
+exit code 3.`,
 	}, run)
 }
 
