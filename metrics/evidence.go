@@ -27,7 +27,7 @@ type Evidence struct {
 
 	KernelStamps int64 `json:"kernel_stamps,omitempty"` // chunks whose arrival the kernel stamped
 	UserStamps   int64 `json:"user_stamps,omitempty"`   // chunks that were stamped once they had been read
-	SharedReads  int64 `json:"shared_reads,omitempty"`  // chunks that came in one read with an earlier one
+	SharedReads  int64 `json:"shared_reads,omitempty"`  // chunks with content that came in one read with an earlier one
 
 	Opened     int64  `json:"opened,omitempty"`     // connections opened, those opened beforehand not counted
 	Warmed     int64  `json:"warmed,omitempty"`     // connections opened beforehand
@@ -43,10 +43,14 @@ type Evidence struct {
 	Vouched *Vouched `json:"vouched,omitempty"` // what a selftest of this machine found, nil without one
 }
 
-// Vouched is the load up to which a selftest found a machine's numbers right.
+// Vouched is what a selftest found of a machine: the load up to which its numbers
+// are right, and the one from which on they are wrong. What lies between the two
+// was not tried, or what was tried says nothing.
 type Vouched struct {
-	Streams  int           `json:"streams"`   // at once
-	ErrorP99 time.Duration `json:"error_p99"` // of an arrival's stamp, at that load
+	Streams   int           `json:"streams"`              // at once, 0 for none
+	ErrorP99  time.Duration `json:"error_p99"`            // of an arrival's stamp, at that load
+	WrongFrom int           `json:"wrong_from,omitempty"` // streams at once, 0 where none was wrong
+	Kernel    bool          `json:"kernel,omitempty"`     // the kernel stamped: nothing is said of other stamps
 }
 
 // add takes the evidence of another shard to e. The shards ran side by side.
@@ -88,5 +92,11 @@ func (v *Vouched) beside(other *Vouched) *Vouched {
 	if v == nil || other == nil {
 		return nil
 	}
-	return &Vouched{Streams: v.Streams + other.Streams, ErrorP99: max(v.ErrorP99, other.ErrorP99)}
+	both := &Vouched{
+		Streams: v.Streams + other.Streams, ErrorP99: max(v.ErrorP99, other.ErrorP99), Kernel: v.Kernel || other.Kernel,
+	}
+	if v.WrongFrom > 0 || other.WrongFrom > 0 {
+		both.WrongFrom = cmp.Or(v.WrongFrom, v.Streams) + cmp.Or(other.WrongFrom, other.Streams)
+	}
+	return both
 }

@@ -23,7 +23,7 @@ const (
 	InStream  Class = "in-stream" // an error object inside a 200 stream
 	Truncated Class = "truncated" // the stream ended in the middle
 	Empty     Class = "empty"     // 200, but no chunk at all
-	Malformed Class = "malformed" // a reply that is not what the protocol says
+	Malformed Class = "malformed" // a reply, or a request, that is not what the protocol allows
 	Cancelled Class = "cancelled" // cut by us when the run was stopped
 )
 
@@ -45,7 +45,7 @@ type Record struct {
 	Due          time.Duration `json:"due,omitempty"`           // when the schedule wanted it sent
 	Slot         time.Duration `json:"slot,omitempty"`          // when it held a concurrency slot
 	Sent         time.Duration `json:"sent,omitempty"`          // just before it was handed to the HTTP client
-	Wrote        time.Duration `json:"wrote,omitempty"`         // when its last byte was written
+	Wrote        time.Duration `json:"wrote,omitempty"`         // when the write of its last byte returned; on HTTP/2, and where no reply came, when that was handed to be written
 	FirstByte    time.Duration `json:"first_byte,omitempty"`    // when the reply's first byte came
 	FirstContent time.Duration `json:"first_content,omitempty"` // arrival of the first chunk that carries output
 	Last         time.Duration `json:"last,omitempty"`          // arrival of the last chunk that counts (see E2EL)
@@ -53,8 +53,8 @@ type Record struct {
 	Chunks       Stamps        `json:"chunks,omitzero"`         // arrival of every chunk with choices
 
 	Conn        Conn          `json:"conn,omitzero"`
-	MaxAge      time.Duration `json:"max_age,omitempty"`      // longest time that a chunk's bytes may have lain unread: no stamp is later than its arrival by more; 0 where the connection gives no kernel stamps
-	SharedReads int           `json:"shared_reads,omitempty"` // chunks that came in one read together with an earlier one
+	MaxAge      time.Duration `json:"max_age,omitempty"`      // longest time that a chunk's bytes may have lain unread: no stamp is later than its arrival, with the line ends and the framing behind it, by more; 0 where the connection gives no kernel stamps
+	SharedReads int           `json:"shared_reads,omitempty"` // chunks with content that came in one read with an earlier chunk with content
 
 	In       int `json:"in,omitempty"`        // prompt tokens: the server's count when it gave one, else InAsked
 	InAsked  int `json:"in_asked,omitempty"`  // prompt tokens by the dataset's count
@@ -72,12 +72,14 @@ type Record struct {
 	Text   string `json:"text,omitempty"`  // generated text, where it was asked to be kept
 }
 
-// Conn says how the request got its connection.
+// Conn says how the request got its connection. Its times follow one another;
+// through a proxy they are together what opening the connection took.
 type Conn struct {
 	New     bool          `json:"new,omitempty"` // opened for this request
 	DNS     time.Duration `json:"dns,omitempty"`
 	Connect time.Duration `json:"connect,omitempty"`
-	TLS     time.Duration `json:"tls,omitempty"`
+	Proxy   time.Duration `json:"proxy,omitempty"` // until the proxy had opened the way to the server; 0 without one, and on HTTP/2, where it is not known
+	TLS     time.Duration `json:"tls,omitempty"`   // with the proxy, too, where that is spoken to over TLS
 }
 
 // TTFT is the time to first token as vLLM's client defines it: arrival of the

@@ -7,7 +7,7 @@ import "time"
 // Distribution empty.
 type Truth struct {
 	Tokens  ChunkTokens  // how tokens came in chunks
-	ITL     Distribution // per token: the gap before a chunk of n tokens is n values of gap/n. A histogram alone; empty where Tokens has Bundled
+	ITL     Distribution // per token: the gap before a chunk of n tokens is n values of gap/n. A histogram alone; of the requests that Tokens knows, and empty where it Bundles
 	MeanITL float64      // per token in milliseconds; where ITL is empty, from the counts of tokens alone
 
 	ContentTTFT   Distribution // from Sent to the first chunk with content
@@ -31,12 +31,12 @@ type Truth struct {
 // Connecting says how many completed requests opened a connection within their
 // TTFT, and how long the parts of that took.
 type Connecting struct {
-	Requests, Of      int           // that did, of all completed
-	DNS, Connect, TLS time.Duration // together
+	Requests, Of             int           // that did, of all completed
+	DNS, Connect, Proxy, TLS time.Duration // together
 }
 
 // Mean is the time that a request spent connecting, of those that did.
-func (c Connecting) Mean() time.Duration { return share(c.DNS+c.Connect+c.TLS, c.Requests) }
+func (c Connecting) Mean() time.Duration { return share(c.DNS+c.Connect+c.Proxy+c.TLS, c.Requests) }
 
 // Ramp is the burst that opens a run whose requests are all due at once.
 type Ramp struct {
@@ -48,8 +48,9 @@ type Ramp struct {
 // what Little's law leaves between the requests in flight by our count, the sum
 // of End − Sent, and throughput × mean E2EL.
 type Held struct {
-	Mean  time.Duration // a request
-	Share float64       // of E2EL
+	Mean   time.Duration // a request
+	Share  float64       // of E2EL
+	Unread time.Duration // of Mean, what the last chunk may have lain unread: up to that it may be our own lateness
 }
 
 // Pace compares the time over which requests were sent with that over which they

@@ -29,7 +29,7 @@ func three() []*Record {
 	return []*Record{
 		arrived(Record{
 			Index: 0, Sent: 10 * msec, Wrote: 15 * msec, FirstContent: 60 * msec, Last: 101 * msec, End: 111 * msec,
-			Conn: Conn{New: true, DNS: msec, Connect: 2 * msec, TLS: 3 * msec},
+			Conn: Conn{New: true, DNS: msec, Connect: 2 * msec, Proxy: 4 * msec, TLS: 3 * msec},
 			Out:  6, TokensPerChunk: []int{0, 1, 2, 3, 0},
 		}, 50, 60, 70, 100, 100),
 		arrived(Record{Index: 1, Due: 20 * msec, Slot: 30 * msec, Sent: 31 * msec, Wrote: 31500 * time.Microsecond, Out: 3}, 81, 91, 101),
@@ -71,7 +71,7 @@ func TestTruthIsWhatOneReckonsByHand(t *testing.T) {
 	if want := (ChunkTokens{Known: 2, Chunks: 6, Blank: 2, Tokens: 9, Largest: 3}); truth.Tokens != want {
 		t.Errorf("tokens %+v, want %+v", truth.Tokens, want)
 	}
-	if want := (Connecting{Requests: 1, Of: 2, DNS: msec, Connect: 2 * msec, TLS: 3 * msec}); truth.Connecting != want {
+	if want := (Connecting{Requests: 1, Of: 2, DNS: msec, Connect: 2 * msec, Proxy: 4 * msec, TLS: 3 * msec}); truth.Connecting != want {
 		t.Errorf("connecting %+v, want %+v", truth.Connecting, want)
 	}
 	if want := (Pace{Requests: 3, Due: 30 * msec, Sent: 22 * msec, Queue: 10 * msec, Lag: 13 * msec}); truth.Pace != want {
@@ -137,6 +137,31 @@ func TestChunksAreTokensUnlessTheyCannotBe(t *testing.T) {
 		if truth.PeakTokens != c.out {
 			t.Errorf("%s: %d tokens in the busiest second, want %d", name, truth.PeakTokens, c.out)
 		}
+	}
+}
+
+func TestAFewBundledRequestsAreLeftOut(t *testing.T) {
+	for requests, kept := range map[int]bool{100: true, 99: false} {
+		records := []*Record{arrived(Record{Out: 9}, 10, 30, 90)}
+		for i := range requests - 1 {
+			records = append(records, arrived(Record{Index: 1 + i, Out: 2}, 10, 15))
+		}
+		truth := truthOf(Config{}, records...)
+		if kept && (truth.ITL.Len() != requests-1 || !near(truth.MeanITL, 5)) || !kept && truth.ITL.Len() != 0 || truth.Tokens.Differ() == kept {
+			t.Errorf("1 of %d bundled: %d values, mean %v, differ %v", requests, truth.ITL.Len(), truth.MeanITL, truth.Tokens.Differ())
+		}
+	}
+}
+
+func TestAgeAfterTheLastChunkMayBeOurs(t *testing.T) {
+	late := func(age time.Duration) *Record {
+		r := arrived(Record{Out: 2, MaxAge: age}, 10, 20)
+		r.End = 26 * msec
+		return r
+	}
+	truth := truthOf(Config{}, late(4*msec), late(time.Second))
+	if want := (Held{Mean: 6 * msec, Share: 0.3, Unread: 5 * msec}); truth.Held != want {
+		t.Errorf("held %+v, want %+v", truth.Held, want)
 	}
 }
 

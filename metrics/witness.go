@@ -6,7 +6,7 @@ import (
 )
 
 // A witness gathers the Truth of a run from its Records. It keeps 48 bytes for
-// each request and nothing for a token: 32 MiB of steps and a few histograms at
+// each request and nothing for a token: 48 MiB of steps and a few histograms at
 // most.
 type witness struct {
 	truth    Truth // counts and distributions so far
@@ -16,6 +16,7 @@ type witness struct {
 	afterFirst  time.Duration // from first to last chunk, of requests whose tokens were counted
 	afterTokens float64       // that came in that time
 	held, e2el  time.Duration // after the last chunk, and up to it
+	unread      time.Duration // of held, what the last chunk may have lain unread
 	due, sent   extent        // of the requests that open a conversation
 }
 
@@ -81,10 +82,12 @@ func (w *witness) addLatencies(r *Record, most int) {
 		t.Connecting.Requests++
 		t.Connecting.DNS += r.Conn.DNS
 		t.Connecting.Connect += r.Conn.Connect
+		t.Connecting.Proxy += r.Conn.Proxy
 		t.Connecting.TLS += r.Conn.TLS
 	}
 	if r.End >= r.Last && r.Last > 0 {
 		w.held += r.End - r.Last
+		w.unread += min(r.End-r.Last, r.MaxAge)
 		w.e2el += r.E2EL()
 	}
 }
@@ -94,7 +97,7 @@ func (w *witness) addLatencies(r *Record, most int) {
 func (w *witness) addTokens(r *Record) {
 	a := r.attribute()
 	w.truth.Tokens = w.truth.Tokens.plus(a.counts())
-	if a.kind != fewer {
+	if a.kind != fewer && a.tokens > 1 {
 		w.afterFirst += r.Chunks.Last() - r.Chunks.First()
 		w.afterTokens += float64(a.tokens) * (1 - 1/float64(a.chunks))
 	}
@@ -131,7 +134,7 @@ func (w *witness) spread(r *Record, a *attribution) {
 // as c says.
 func (w *witness) testimony(c *Config, seconds float64) *Truth {
 	t := w.truth
-	if t.Tokens.Bundled > 0 {
+	if t.Tokens.Bundles() {
 		t.ITL = Distribution{}
 	}
 	t.MeanITL = t.ITL.Mean()
@@ -150,7 +153,7 @@ func (w *witness) testimony(c *Config, seconds float64) *Truth {
 	if c.paced() || !math.IsInf(c.RequestRate, 1) {
 		t.Ramp = Ramp{}
 	}
-	t.Held.Mean = share(w.held, t.Connecting.Of)
+	t.Held.Mean, t.Held.Unread = share(w.held, t.Connecting.Of), share(w.unread, t.Connecting.Of)
 	if w.e2el > 0 {
 		t.Held.Share = float64(w.held) / float64(w.e2el)
 	}
