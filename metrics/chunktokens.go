@@ -24,8 +24,12 @@ func (c ChunkTokens) Mean() float64 {
 }
 
 // Differ says that a chunk is not a token, so that numbers of chunks are not
-// those of tokens.
-func (c ChunkTokens) Differ() bool { return c.Bundled > 0 || c.Largest > 1 }
+// those of tokens. It overlooks as many requests as Bundles does.
+func (c ChunkTokens) Differ() bool { return c.Bundles() || c.Largest > 1 }
+
+// Bundles says that more than one request in a hundred had more tokens than
+// chunks: too many to speak of single tokens.
+func (c ChunkTokens) Bundles() bool { return c.Bundled*100 > c.Known+c.Bundled+c.Fewer }
 
 // plus is c and other together.
 func (c ChunkTokens) plus(other ChunkTokens) ChunkTokens {

@@ -32,22 +32,43 @@ func (j *judge) age() (Check, bool) {
 		c.Figure = j.Age.Percentile(99)
 	}
 	c.Text = fmt.Sprintf("socket age p99 %s against ITL %s", showMS(c.Figure), showMS(j.itl()))
-	return c, j.Age.Len() > 0
+	return c, j.Age.Len() > 0 && j.hasGaps()
 }
 
-// sharedShare is the share of chunks that shared a read, in percent. A role or a
-// finish that came along with a token does not count: it spoils no ITL.
-func (j *judge) sharedShare() float64 {
-	chunks := j.seen.KernelStamps + j.seen.UserStamps
-	if chunks == 0 {
-		return 0
+// hasGaps says that some request had a second token. A chunk that comes alone
+// keeps the kernel's stamp however long it lies.
+func (j *judge) hasGaps() bool {
+	return j.Truth.MeanITL > 0 || j.Truth.ITL.Len() > 0 || j.Truth.Tokens.Fewer > 0 && j.ITL.Len() > 0
+}
+
+// userStamped says that most chunks were stamped once they had been read: how
+// late that was is inside their stamps, and no age tells.
+func (j *judge) userStamped() bool { return j.seen.UserStamps > j.seen.KernelStamps }
+
+// wakeUp stands in for the age where the kernel did not stamp.
+func (j *judge) wakeUp() (Check, bool) {
+	c := Check{Name: "wake-up", Figure: ms(j.seen.WakeP99), Unit: "ms", Limit: max(wakeLimit, ageLimitOfITL*j.itl())}
+	against := "ITL " + showMS(j.itl())
+	if !j.hasGaps() {
+		c.Limit = max(wakeLimit, lagLimitOfTTFT*j.TTFT.Mean())
+		against = "TTFT " + showMS(j.TTFT.Mean())
 	}
-	return float64(max(j.seen.SharedReads-j.Truth.Tokens.Blank, 0)) / float64(chunks) * 100
+	c.Text = fmt.Sprintf("this process woke up late, p99 %s against %s, and stamps only what it has read", showMS(c.Figure), against)
+	return c, j.userStamped() && j.seen.WakeP99 > 0
+}
+
+// sharedShare is the share of chunks that shared a read, in percent.
+func (j *judge) sharedShare() float64 {
+	return percent(j.seen.SharedReads, j.seen.KernelStamps+j.seen.UserStamps)
 }
 
 // late says that the client did not read as fast as events came.
 func (j *judge) late() bool {
-	if j.Age.Len() > 0 && j.Age.Percentile(99) > max(lateLimit, lateLimitOfITL*j.itl()) {
+	few := lateLimitOfITL * j.itl()
+	switch {
+	case j.Age.Len() > 0 && j.Age.Percentile(99) > max(lateLimit, few):
+		return true
+	case j.userStamped() && ms(j.seen.WakeP99) > max(wakeLimit, few):
 		return true
 	}
 	c, found := j.stopped()
@@ -112,13 +133,18 @@ func (j *judge) clock() (Check, bool) {
 }
 
 func (j *judge) vouched() (Check, bool) {
-	v := j.seen.Vouched
-	if v == nil {
+	v, n := j.seen.Vouched, j.Truth.PeakConcurrency
+	if v == nil || v.Kernel && j.userStamped() {
 		return Check{}, false
 	}
-	c := Check{Name: "selftest", Figure: float64(j.Truth.PeakConcurrency), Unit: "requests", Limit: float64(v.Streams)}
-	c.Text = fmt.Sprintf("%d in flight at once, the selftest of this machine vouches for %d", j.Truth.PeakConcurrency, v.Streams)
-	return c, true
+	c := Check{Name: "selftest", Figure: float64(n), Unit: "requests", Limit: float64(v.Streams)}
+	c.Text = fmt.Sprintf("%d in flight at once, the selftest of this machine vouches for %d", n, v.Streams)
+	wrong := v.WrongFrom > 0 && n >= v.WrongFrom
+	if wrong {
+		c.Limit = float64(v.WrongFrom - 1)
+		c.Text = fmt.Sprintf("%d in flight at once, the selftest of this machine was wrong at %d", n, v.WrongFrom)
+	}
+	return c, wrong || n <= v.Streams
 }
 
 // showMS writes milliseconds with as many digits as matter.

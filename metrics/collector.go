@@ -23,7 +23,7 @@ const maxFirstErrors = 10
 // A Collector turns Records into a Summary. It keeps about eight bytes for each
 // chunk and 130 for each request, up to Cap values of a kind; past that its size
 // stays as it is and the numbers become approximate. However long the run, what
-// the Truth needs of time takes 32 MiB at most. It is for one goroutine.
+// the Truth needs of time takes 48 MiB at most. It is for one goroutine.
 type Collector struct {
 	KeepOutcomes bool // keep Outcomes, with texts, for a detailed result file
 	Cap          int  // exact values kept of each latency; 0 means DefaultCap

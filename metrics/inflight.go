@@ -11,7 +11,7 @@ import (
 type inFlight struct {
 	busy         time.Duration // of all requests together
 	starts, ends []time.Duration
-	folded       *steps // one up where a request began, one down after it ended
+	folded       *flights
 }
 
 // add takes a request that went from start to end.
@@ -25,26 +25,20 @@ func (f *inFlight) add(start, end time.Duration, most int) {
 		return
 	}
 	if f.folded == nil {
-		f.folded = new(steps)
+		f.folded = new(flights)
 		for i := range f.starts {
-			f.folded.touch(f.starts[i], f.ends[i])
+			f.folded.add(f.starts[i], f.ends[i])
 		}
 		f.starts, f.ends = nil, nil
 	}
-	f.folded.touch(start, end)
-}
-
-// touch counts a request at every step that it touched, for highest.
-func (s *steps) touch(start, end time.Duration) {
-	s.add(start, 1)
-	s.add(end+s.width(), -1)
+	f.folded.add(start, end)
 }
 
 // peak is the most requests in flight at one instant. One that ends as another
 // starts was not beside it.
 func (f *inFlight) peak() int {
 	if f.folded != nil {
-		return f.folded.highest()
+		return f.folded.peak()
 	}
 	starts, ends := slices.Sorted(slices.Values(f.starts)), slices.Sorted(slices.Values(f.ends))
 	most, ended := 0, 0
@@ -53,6 +47,38 @@ func (f *inFlight) peak() int {
 			ended++
 		}
 		most = max(most, i+1-ended)
+	}
+	return most
+}
+
+// A flights counts starts and ends apart, in steps of the same width. In one sum
+// they would cancel each other out within a step once that is wide.
+type flights struct{ starts, ends steps }
+
+// add leaves a request out if one of its times is nonsense.
+func (f *flights) add(start, end time.Duration) {
+	if !f.starts.fits(start) || !f.ends.fits(end) {
+		return
+	}
+	f.starts.add(start, 1)
+	f.ends.add(end, 1)
+	for f.starts.coarse < f.ends.coarse {
+		f.starts.widen()
+	}
+	for f.ends.coarse < f.starts.coarse {
+		f.ends.widen()
+	}
+}
+
+// peak is the most requests that touched one step.
+func (f *flights) peak() int {
+	most, n, ended := 0, 0, 0
+	for i, started := range f.starts.counts {
+		for ; ended < len(f.ends.counts) && f.ends.origin+int64(ended) < f.starts.origin+int64(i); ended++ {
+			n -= int(f.ends.counts[ended])
+		}
+		n += int(started)
+		most = max(most, n)
 	}
 	return most
 }

@@ -16,11 +16,14 @@ const (
 	// can take.
 	ageLimitOfITL = 0.5 // of the mean
 	ageLimit      = 1.0 // ms, p99, if that is more
+	// Where the kernel does not stamp, how late the process is to wake up tells
+	// how late it reads. Go's timers alone are up to a millisecond late.
+	wakeLimit = 2.0 // ms, p99, if that is more than half an ITL
 
 	// Events that share a read share a stamp: their ITL is 0, and the one before
 	// takes it all. Servers also send several events at once, which is no fault
 	// of ours, so this is judged only where the client was late, too.
-	sharedLimit    = 1.0 // % of the chunks, those without a token aside
+	sharedLimit    = 1.0 // % of the chunks
 	lateLimitOfITL = 0.1 // of the mean
 	lateLimit      = 1.0 // ms, p99 of the age, if that is more
 
@@ -54,7 +57,8 @@ const (
 	rateForgiven = 20 * time.Millisecond
 
 	// A request that holds its place after its last chunk keeps the next from
-	// starting, and that time is in no latency.
+	// starting, and that time is in no latency. Where nothing waits for a place,
+	// what may be our own late reading is left out.
 	heldLimit   = 5.0 // % of E2EL
 	heldLimitMS = 2.0 // ms, mean, if that is more
 
@@ -76,6 +80,14 @@ const (
 	// A workload without shared prefixes finds next to nothing in a cache. The
 	// request of the rehearsal is found again, and a chat template's beginning.
 	prefixLimit = 5.0 // % of the prompt tokens, and one request
+	prefixNoted = 1.0 // %
+
+	// Those that fail are seldom those that would have been quick, and what is
+	// left had a server with less to do.
+	failedLimit = 5.0 // % of the requests that were not cut short
+	// Cut short are those that take long. Of a run that was stopped with more in
+	// flight than done, only the quick ones are left.
+	cutLimit = 50.0 // % of the requests that did not fail
 
 	exhaustedLimit = 0 // connections
 	completedLimit = 1 // requests

@@ -20,6 +20,24 @@ func (j *judge) completed() (Check, bool) {
 	return c, true
 }
 
+// failures are the requests that failed and were not cut short by us.
+func (j *judge) failures() int { return j.Failed - j.Classes[Cancelled] }
+
+func (j *judge) failed() (Check, bool) {
+	n, of := j.failures(), j.Completed+j.failures()
+	c := Check{Name: "failed", Figure: percent(n, of), Unit: "%", Limit: failedLimit}
+	c.Text = fmt.Sprintf("%d of %s failed: latencies are those of the others", n, counted(of, "request"))
+	return c, n > 0 && j.Completed > 0
+}
+
+func (j *judge) cutShort() (Check, bool) {
+	n := j.Classes[Cancelled]
+	of := j.Completed + n
+	c := Check{Name: "cut short", Figure: percent(n, of), Unit: "%", Limit: cutLimit}
+	c.Text = fmt.Sprintf("%d of %s were cut short: latencies are those of the quicker ones", n, counted(of, "request"))
+	return c, n > 0 && j.Completed > 0
+}
+
 // rate compares achieved with asked, and says which of two delays was longer.
 func (j *judge) rate() (Check, bool) {
 	p := j.Truth.Pace
@@ -42,16 +60,23 @@ func (j *judge) little() (Check, bool) {
 	if h.Mean <= 0 {
 		return Check{}, false
 	}
-	c := Check{Name: "Little's law", Figure: h.Share * 100, Unit: "%"}
-	c.Limit = max(heldLimit, c.Figure*heldLimitMS/ms(h.Mean))
-	c.Text = fmt.Sprintf("requests held their place for %s after the last chunk (%s of E2EL)", showMS(ms(h.Mean)), showPercent(c.Figure))
+	counts := h.Mean
+	if j.Header.Config.MaxConcurrency <= 0 {
+		counts -= h.Unread
+	}
+	part := h.Share * 100 / ms(h.Mean) // of E2EL, a millisecond
+	c := Check{Name: "Little's law", Figure: ms(counts) * part, Unit: "%", Limit: max(heldLimit, heldLimitMS*part)}
+	c.Text = fmt.Sprintf("requests held their place for %s after the last chunk (%s of E2EL)", showMS(ms(counts)), showPercent(c.Figure))
+	if counts == h.Mean && h.Unread > 0 {
+		c.Text += fmt.Sprintf(", up to %s of that because we read late", showMS(ms(h.Unread)))
+	}
 	return c, true
 }
 
 func (j *judge) connecting() (Check, bool) {
 	connecting := j.Truth.Connecting
 	c := Check{Name: "connecting", Unit: "%", Limit: connectLimit}
-	all := ms(connecting.DNS + connecting.Connect + connecting.TLS)
+	all := ms(connecting.DNS + connecting.Connect + connecting.Proxy + connecting.TLS)
 	if sum := j.TTFT.Mean() * float64(j.TTFT.Len()); sum > 0 {
 		c.Figure = all / sum * 100
 		c.Limit = max(connectLimit, connectLimitMS*float64(connecting.Of)/sum*100)
@@ -117,10 +142,7 @@ func (j *judge) lumpy() (Check, bool) {
 }
 
 func (j *judge) prefixHits() (Check, bool) {
-	c := Check{Name: "prefix cache", Unit: "%", Limit: prefixLimit}
-	if j.seen.PrefixQueries > 0 {
-		c.Figure = float64(j.seen.PrefixHits) / float64(j.seen.PrefixQueries) * 100
-	}
+	c := Check{Name: "prefix cache", Figure: percent(j.seen.PrefixHits, j.seen.PrefixQueries), Unit: "%", Limit: prefixLimit}
 	if n := j.Completed + j.Failed; n > 0 {
 		c.Limit += 100 / float64(n)
 	}

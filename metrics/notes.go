@@ -10,7 +10,7 @@ func (j *judge) notes() []string {
 	var notes []string
 	for _, note := range []func() string{
 		j.noteEvidence, j.noteInterrupted, j.noteFailed, j.noteTokens, j.noteShared, j.noteStamps,
-		j.noteProxy, j.noteClosed, j.noteProtocol, j.notePrefix,
+		j.noteVouched, j.noteProxy, j.noteClosed, j.noteProtocol, j.notePrefix,
 	} {
 		if text := note(); text != "" {
 			notes = append(notes, text)
@@ -34,25 +34,34 @@ func (j *judge) noteInterrupted() string {
 	if !j.Interrupted {
 		return ""
 	}
-	return "the run was stopped before all requests were sent"
+	text := "the run was stopped before all requests were sent"
+	if n := j.Classes[Cancelled]; n > 0 {
+		text += fmt.Sprintf(", and %s cut short", counted(n, "request"))
+	}
+	return text
 }
 
 func (j *judge) noteFailed() string {
-	if j.Failed == 0 || j.Completed == 0 {
-		return ""
+	if c, found := j.failed(); found && c.judge().OK {
+		return c.Text
 	}
-	return fmt.Sprintf("%d of %s failed: latencies are those of the others", j.Failed, counted(j.Completed+j.Failed, "request"))
+	return ""
 }
 
 // noteTokens says where a chunk is not a token.
 func (j *judge) noteTokens() string {
 	t := j.Truth.Tokens
+	text := fmt.Sprintf("chunk ≠ token: %.2f tokens a chunk, so vLLM's ITL and peak throughput are per chunk", t.Mean())
+	left := fmt.Sprintf("%s with more tokens than chunks left out of the ITL per token", counted(t.Bundled, "request"))
 	switch {
-	case t.Bundled > 0:
-		return fmt.Sprintf("chunk ≠ token: %.2f tokens a chunk, so vLLM's ITL and peak throughput are per chunk; "+
-			"--continuous-usage-stats tells single tokens' ITL, if the server has it", t.Mean())
+	case t.Bundles():
+		return text + "; --continuous-usage-stats tells single tokens' ITL, if the server has it"
+	case t.Differ() && t.Bundled > 0:
+		return text + "; " + left
 	case t.Differ():
-		return fmt.Sprintf("chunk ≠ token: %.2f tokens a chunk, so vLLM's ITL and peak throughput are per chunk", t.Mean())
+		return text
+	case t.Bundled > 0:
+		return left
 	case t.Fewer > 0:
 		return fmt.Sprintf("%s had fewer tokens than chunks: was there no usage? Their ITL per token is not known", counted(t.Fewer, "request"))
 	}
@@ -63,8 +72,16 @@ func (j *judge) noteShared() string {
 	if j.sharedShare() <= sharedLimit || j.late() {
 		return ""
 	}
-	return fmt.Sprintf("%s of chunks came in one read with another and we read in time: the server or a proxy sends several events at once",
-		showPercent(j.sharedShare()))
+	const others = "the server or a proxy sends several events at once"
+	text := showPercent(j.sharedShare()) + " of chunks came in one read with another"
+	switch {
+	case !j.userStamped():
+		return text + " and we read in time: " + others
+	case j.seen.WakeP99 > 0:
+		return text + ": " + others + ", or we read late, of which all that is known is that this process woke up late by " +
+			showMS(ms(j.seen.WakeP99)) + " at p99"
+	}
+	return text + ": " + others + ", or we read late, of which nothing is known"
 }
 
 func (j *judge) noteStamps() string {
@@ -73,6 +90,19 @@ func (j *judge) noteStamps() string {
 	}
 	return fmt.Sprintf("%d of %d chunks were stamped after reading, not by the kernel: our scheduling and GC are inside",
 		j.seen.UserStamps, j.seen.UserStamps+j.seen.KernelStamps)
+}
+
+// noteVouched says why the selftest is no witness.
+func (j *judge) noteVouched() string {
+	v, n := j.seen.Vouched, j.Truth.PeakConcurrency
+	_, found := j.vouched()
+	switch {
+	case v == nil || found:
+		return ""
+	case v.Kernel && j.userStamped():
+		return "the selftest of this machine says nothing of stamps taken after reading"
+	}
+	return fmt.Sprintf("the selftest of this machine has nothing on %d requests in flight at once: it vouches for %d", n, v.Streams)
 }
 
 func (j *judge) noteProxy() string {
@@ -98,9 +128,14 @@ func (j *judge) noteProtocol() string {
 }
 
 func (j *judge) notePrefix() string {
-	if j.seen.PrefixHits == 0 || !j.sharesPrefixes() {
-		return ""
+	hits := percent(j.seen.PrefixHits, cmp.Or(j.seen.PrefixQueries, j.seen.PrefixHits))
+	text := fmt.Sprintf("the server had %s of the prompt tokens in its prefix cache, ", showPercent(hits))
+	c, judged := j.prefixHits()
+	switch {
+	case j.seen.PrefixHits > 0 && j.sharesPrefixes():
+		return text + "as this workload has it"
+	case judged && c.judge().OK && hits > prefixNoted:
+		return text + "although this workload shares no prefixes: a rehearsal's request, a chat template's beginning or an earlier run"
 	}
-	hits := float64(j.seen.PrefixHits) / float64(cmp.Or(j.seen.PrefixQueries, j.seen.PrefixHits)) * 100
-	return fmt.Sprintf("the server had %s of the prompt tokens in its prefix cache, as this workload has it", showPercent(hits))
+	return ""
 }

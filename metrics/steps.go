@@ -27,16 +27,19 @@ type steps struct {
 func (s *steps) width() time.Duration { return stepWidths[s.coarse] }
 
 func (s *steps) add(at time.Duration, n int) {
+	if !s.fits(at) {
+		return
+	}
 	for !s.holds(at, s.width()) {
-		if !s.holds(at, stepWidths[len(stepWidths)-1]) {
-			return
-		}
 		s.widen()
 	}
 	i := floorDiv(int64(at), int64(s.width()))
 	s.reach(i)
 	s.counts[i-s.origin] += int32(n)
 }
+
+// fits says whether the widest steps can hold a time beside those before.
+func (s *steps) fits(at time.Duration) bool { return s.holds(at, stepWidths[len(stepWidths)-1]) }
 
 // holds says whether steps of that width can hold a time beside those before.
 func (s *steps) holds(at, width time.Duration) bool {
@@ -90,16 +93,6 @@ func (s *steps) busiestSecond() int {
 		if i >= second {
 			sum -= int(s.counts[i-second])
 		}
-		most = max(most, sum)
-	}
-	return most
-}
-
-// highest is the largest sum of all counts up to any step.
-func (s *steps) highest() int {
-	most, sum := 0, 0
-	for _, n := range s.counts {
-		sum += int(n)
 		most = max(most, sum)
 	}
 	return most

@@ -108,6 +108,24 @@ func TestPeakConcurrencyIsThatOfEveryInstant(t *testing.T) {
 	}
 }
 
+// Wide steps must not let starts and ends of a burst cancel each other out.
+func TestABurstIsNotForgottenOnceStepsWiden(t *testing.T) {
+	var f inFlight
+	for range 1000 {
+		f.add(5*time.Millisecond, 6*time.Millisecond, 10)
+	}
+	for _, later := range []time.Duration{13 * time.Hour, 30 * 24 * time.Hour, math.MaxInt64 - time.Hour} {
+		f.add(later, later+time.Second, 10)
+		if got := f.peak(); got != 1000 || f.folded.starts.width() != f.folded.ends.width() {
+			t.Errorf("after one at %v: %d in flight, steps of %v and %v", later, got, f.folded.starts.width(), f.folded.ends.width())
+		}
+	}
+	f.add(-time.Hour, 20*24*time.Hour, 10) // beside all of them
+	if got := f.peak(); got != 1001 {
+		t.Errorf("%d in flight, want 1001", got)
+	}
+}
+
 func TestARequestThatNeverEndedWasNotInFlight(t *testing.T) {
 	var f inFlight
 	f.add(time.Second, 0, 10)

@@ -76,8 +76,8 @@ func (s *Summary) Judge() {
 // checks are all that there are, those first that make a run worthless. Each
 // says whether the run gave it something to judge by.
 var checks = []func(*judge) (Check, bool){
-	(*judge).completed, (*judge).exhausted, (*judge).rate, (*judge).lag,
-	(*judge).age, (*judge).sharedReads, (*judge).longestStop, (*judge).stopped,
+	(*judge).completed, (*judge).failed, (*judge).cutShort, (*judge).exhausted, (*judge).rate, (*judge).lag,
+	(*judge).age, (*judge).wakeUp, (*judge).sharedReads, (*judge).longestStop, (*judge).stopped,
 	(*judge).busiestSecond, (*judge).meanCPU, (*judge).stolen, (*judge).longestGC, (*judge).gcShare, (*judge).clock,
 	(*judge).little, (*judge).connecting, (*judge).lumpy, (*judge).prefixHits,
 	(*judge).vouched, (*judge).samples,
@@ -104,7 +104,8 @@ func (j *judge) itl() float64 {
 // watchedShare is a part of the time that the process was watched, in percent.
 func (j *judge) watchedShare(d time.Duration) float64 { return percent(d, j.seen.Watched) }
 
-func percent(part, whole time.Duration) float64 {
+// percent is 0 of nothing.
+func percent[T int | int64 | time.Duration](part, whole T) float64 {
 	if whole <= 0 {
 		return 0
 	}

@@ -31,7 +31,7 @@ func noticed(s *Summary, shard int) {
 		Stalls: 2, Stalled: n * 30 * msec, LongestStall: n * 110 * msec, GCs: 4, GCPaused: msec, LongestGC: n * msec / 2,
 		ClockStep: n * -msec, KernelStamps: 100, UserStamps: 3, SharedReads: 2, Opened: 5, Warmed: 1, Closed: 1,
 		Exhausted: 1, Exhaustion: fmt.Sprint("no ports ", shard), Protocol: "HTTP/1.1", PrefixQueries: 100, PrefixHits: 3,
-		Vouched: &Vouched{Streams: 10, ErrorP99: n * msec},
+		Vouched: &Vouched{Streams: 10, ErrorP99: n * msec, WrongFrom: 30 * shard, Kernel: shard == 0},
 	}
 	ages := alike(0.5*float64(n), 100)
 	s.Age = FromHistogram(ages.Histogram())
@@ -160,7 +160,7 @@ func TestShardsComeToTheTruthOfOneRun(t *testing.T) {
 		Stalls: 4, Stalled: 60 * msec, LongestStall: 220 * msec, GCs: 8, GCPaused: msec, LongestGC: msec,
 		ClockStep: -2 * msec, KernelStamps: 200, UserStamps: 6, SharedReads: 4, Opened: 10, Warmed: 2, Closed: 2,
 		Exhausted: 2, Exhaustion: "no ports 0", Protocol: "HTTP/1.1", PrefixQueries: 100, PrefixHits: 3,
-		Vouched: &Vouched{Streams: 20, ErrorP99: 2 * msec},
+		Vouched: &Vouched{Streams: 20, ErrorP99: 2 * msec, WrongFrom: 40, Kernel: true},
 	}
 	if diff := cmp.Diff(wantEvidence, got.Evidence); diff != "" || got.Age.Len() != 200 || !near(got.Age.Percentile(100), 1) {
 		t.Errorf("%d ages up to %v, evidence\n%s", got.Age.Len(), got.Age.Percentile(100), diff)

@@ -33,7 +33,7 @@ func chunkTokens(s *metrics.Summary) string {
 	switch {
 	case !t.Differ():
 		return ""
-	case t.Bundled > 0:
+	case t.Bundles():
 		return fmt.Sprintf("%.2f tokens in the mean; of single chunks it is not known", t.Mean())
 	}
 	return fmt.Sprintf("%.2f tokens in the mean, %d tokens at most", t.Mean(), t.Largest)
@@ -48,7 +48,7 @@ func connecting(s *metrics.Summary) string {
 	for _, part := range []struct {
 		name string
 		took time.Duration
-	}{{"DNS", c.DNS}, {"TCP", c.Connect}, {"TLS", c.TLS}} {
+	}{{"DNS", c.DNS}, {"TCP", c.Connect}, {"proxy", c.Proxy}, {"TLS", c.TLS}} {
 		if part.took > 0 {
 			parts = append(parts, fmt.Sprintf("%s %.2f ms", part.name, milliseconds(part.took/time.Duration(c.Requests))))
 		}
@@ -102,7 +102,11 @@ func held(s *metrics.Summary) string {
 	if h.Mean < time.Microsecond {
 		return ""
 	}
-	return fmt.Sprintf("%.3f ms a request, %.2f %% of E2EL", milliseconds(h.Mean), h.Share*100)
+	text := fmt.Sprintf("%.3f ms a request, %.2f %% of E2EL", milliseconds(h.Mean), h.Share*100)
+	if h.Unread >= time.Microsecond {
+		text += fmt.Sprintf("; %.3f ms of it may be late reading", milliseconds(h.Unread))
+	}
+	return text
 }
 
 func socketAge(s *metrics.Summary) string {

@@ -53,6 +53,7 @@ func truth(s *metrics.Summary) pyjson.Object {
 	}
 	d.set("mean_held_ms", milliseconds(t.Held.Mean))
 	d.set("held_percent", t.Held.Share*100)
+	d.set("mean_held_unread_ms", milliseconds(t.Held.Unread))
 	d.set("samples", sampled(s))
 	return d.Object
 }
@@ -63,6 +64,7 @@ func connected(d *dict, c metrics.Connecting) {
 	d.set("mean_connecting_ms", milliseconds(c.Mean()))
 	d.set("mean_dns_ms", milliseconds(c.DNS/n))
 	d.set("mean_connect_ms", milliseconds(c.Connect/n))
+	d.set("mean_proxy_ms", milliseconds(c.Proxy/n))
 	d.set("mean_tls_ms", milliseconds(c.TLS/n))
 }
 

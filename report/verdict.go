@@ -10,7 +10,7 @@ import (
 )
 
 // reassuring are the checks whose figures stand in the line of a VALID run.
-var reassuring = []string{"completed", "rate", "lag", "socket age", "own CPU"}
+var reassuring = []string{"completed", "rate", "lag", "socket age", "wake-up", "own CPU"}
 
 // Verdict writes whether the run can be believed, as one line: VALID with the
 // figures that make it so, or SUSPECT with the reasons. It writes nothing for a

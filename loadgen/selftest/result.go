@@ -5,6 +5,8 @@ import (
 	"os"
 	"runtime"
 	"time"
+
+	"github.com/servebench/servebench/metrics"
 )
 
 // The limits of a selftest. Those on disturbance are told before anything is
@@ -88,6 +90,20 @@ func (r *Result) trusted() (best, wrong *Row) {
 		}
 	}
 	return best, nil
+}
+
+// vouched is what a run may rest on.
+func (r *Result) vouched() *metrics.Vouched {
+	v := new(metrics.Vouched)
+	best, wrong := r.trusted()
+	if best != nil {
+		v.Streams, v.ErrorP99 = best.Streams, time.Duration(best.Stamp.P99*float64(time.Microsecond))
+	}
+	if wrong != nil {
+		v.WrongFrom = wrong.Streams
+	}
+	v.Kernel = best != nil && best.Kernel > 0 || wrong != nil && wrong.Kernel > 0
+	return v
 }
 
 // counted writes a number of things: 1 core, 2 cores.

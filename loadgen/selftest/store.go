@@ -8,7 +8,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"time"
 
 	"github.com/servebench/servebench/metrics"
 )
@@ -68,9 +67,5 @@ func Stored(version string) (*metrics.Vouched, error) {
 	if stored.Host != here.Host || stored.Cores != here.Cores || stored.Version != here.Version || stored.System != here.System {
 		return nil, nil
 	}
-	vouched := new(metrics.Vouched)
-	if best, _ := stored.trusted(); best != nil {
-		vouched.Streams, vouched.ErrorP99 = best.Streams, time.Duration(best.Stamp.P99*float64(time.Microsecond))
-	}
-	return vouched, nil
+	return stored.vouched(), nil
 }

@@ -28,15 +28,23 @@ func TestASelftestIsKeptForItsMachine(t *testing.T) {
 	if err := silent.Store(); err != nil {
 		t.Fatal(err)
 	}
-	if v, err := Stored("1.2.3"); err != nil || v == nil || *v != (metrics.Vouched{Streams: 1024, ErrorP99: 24 * time.Microsecond}) {
+	if v, err := Stored("1.2.3"); err != nil || v == nil || *v != (metrics.Vouched{Streams: 1024, ErrorP99: 24 * time.Microsecond, WrongFrom: 2048, Kernel: true}) {
 		t.Errorf("after a result and one that says nothing: %+v, %v", v, err)
+	}
+	untried := *here
+	untried.Rows = here.Rows[:1]
+	if err := untried.Store(); err != nil {
+		t.Fatal(err)
+	}
+	if v, err := Stored("1.2.3"); err != nil || v == nil || v.Streams != 64 || v.WrongFrom != 0 {
+		t.Errorf("after one that went to 64 streams: %+v, %v", v, err)
 	}
 	wrong := *here
 	wrong.Rows = here.Rows[3:4]
 	if err := wrong.Store(); err != nil {
 		t.Fatal(err)
 	}
-	if v, err := Stored("1.2.3"); err != nil || v == nil || *v != (metrics.Vouched{}) {
+	if v, err := Stored("1.2.3"); err != nil || v == nil || *v != (metrics.Vouched{WrongFrom: 2048, Kernel: true}) {
 		t.Errorf("a machine that cannot be trusted: %+v, %v", v, err)
 	}
 	for _, change := range []func(r *Result){

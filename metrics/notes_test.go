@@ -1,0 +1,68 @@
+package metrics
+
+import (
+	"strings"
+	"testing"
+)
+
+func TestNotesAccuseNobody(t *testing.T) {
+	for name, c := range map[string]struct {
+		set  func(s *Summary)
+		says string
+	}{
+		"no evidence":   {func(s *Summary) { s.Evidence, s.Age = nil, Distribution{} }, "rests on the records alone"},
+		"a shard short": {func(s *Summary) { s.unwatched = 1 }, "the evidence of 1 shard is missing"},
+		"interrupted":   {func(s *Summary) { s.Interrupted = true }, "stopped before all requests were sent"},
+		"cut short": {func(s *Summary) { s.Interrupted, s.Failed, s.Classes = true, 9, map[Class]int{Cancelled: 9} },
+			"stopped before all requests were sent, and 9 requests cut short"},
+		"failures":      {func(s *Summary) { s.Failed = 3 }, "3 of 203 requests failed"},
+		"bundled":       {func(s *Summary) { s.Truth.Tokens = ChunkTokens{Bundled: 1, Chunks: 2, Tokens: 5} }, "chunk ≠ token: 2.50 tokens a chunk, so vLLM's ITL and peak throughput are per chunk; --continuous-usage-stats"},
+		"several":       {func(s *Summary) { s.Truth.Tokens = ChunkTokens{Known: 1, Chunks: 2, Tokens: 5, Largest: 3} }, "chunk ≠ token: 2.50 tokens a chunk"},
+		"no usage":      {func(s *Summary) { s.Truth.Tokens.Fewer = 7 }, "7 requests had fewer tokens than chunks"},
+		"merged events": {func(s *Summary) { s.Evidence.SharedReads = 400 }, "10.0 % of chunks came in one read with another and we read in time"},
+		"one bundled": {func(s *Summary) {
+			s.Truth.Tokens = ChunkTokens{Known: 99, Bundled: 1, Chunks: 2, Tokens: 5, Largest: 1}
+		}, "1 request with more tokens than chunks left out"},
+		"a few bundled": {func(s *Summary) {
+			s.Truth.Tokens = ChunkTokens{Known: 199, Bundled: 2, Chunks: 2, Tokens: 5, Largest: 2}
+		}, "a chunk, so vLLM's ITL and peak throughput are per chunk; 2 requests with more"},
+		"untried":      {func(s *Summary) { s.Truth.PeakConcurrency, s.Evidence.Vouched = 21, &Vouched{Streams: 20} }, "has nothing on 21 requests in flight at once: it vouches for 20"},
+		"tried above":  {func(s *Summary) { s.Truth.PeakConcurrency, s.Evidence.Vouched = 21, &Vouched{WrongFrom: 22} }, "nothing on 21"},
+		"user space":   {func(s *Summary) { s.Evidence.UserStamps = 5 }, "5 of 4005 chunks were stamped after reading"},
+		"a proxy":      {func(s *Summary) { s.Evidence.Proxy = "proxy:3128" }, "through the proxy proxy:3128"},
+		"closed":       {func(s *Summary) { s.Evidence.Closed = 9 }, "closed the connection after 9 answers"},
+		"old protocol": {func(s *Summary) { s.Evidence.Protocol = "HTTP/1.0" }, "answers in HTTP/1.0"},
+		"asked for prefixes": {func(s *Summary) {
+			s.Header.Flags, s.Evidence.PrefixHits = []KV{{"random-prefix-len", "100"}}, 900
+		}, "90.0 % of the prompt tokens"},
+		"repeated prefixes": {func(s *Summary) { s.Header.Config.Dataset, s.Evidence.PrefixHits = "prefix_repetition", 500 }, "50.0 %"},
+		"few prefixes":      {func(s *Summary) { s.Evidence.PrefixHits = 11 }, "1.1 % of the prompt tokens in its prefix cache, although"},
+		"conversations":     {func(s *Summary) { s.Truth.laterTurns, s.Evidence.PrefixHits = true, 500 }, "50.0 %"},
+	} {
+		s := clean()
+		c.set(s)
+		s.Judge()
+		if s.Trust.Verdict != Valid || len(s.Trust.Notes) != 1 || !strings.Contains(s.Trust.Notes[0], c.says) {
+			t.Errorf("%s: %s for %q, notes %q", name, s.Trust.Verdict, failing(s), s.Trust.Notes)
+		}
+	}
+}
+
+// Without the kernel's stamps nobody knows for certain whether we read in time.
+func TestWhatIsReadInUserSpaceIsDoubted(t *testing.T) {
+	const stamped = "4000 of 4000 chunks were stamped after reading"
+	for late, says := range map[float64]string{0: "or we read late, of which nothing is known", 0.5: "that this process woke up late by 0.50 ms at p99"} {
+		s := inUserSpace(clean(), late)
+		s.Evidence.SharedReads, s.Evidence.Vouched = 2000, &Vouched{Streams: 1000, Kernel: true}
+		s.Judge()
+		notes := strings.Join(s.Trust.Notes, "\n")
+		if s.Trust.Verdict != Valid || strings.Contains(notes, "in time") {
+			t.Errorf("%v: %s for %q, notes %q", late, s.Trust.Verdict, failing(s), notes)
+		}
+		for _, want := range []string{says, "50.0 % of chunks came in one read", stamped, "selftest of this machine says nothing of stamps taken after reading"} {
+			if !strings.Contains(notes, want) {
+				t.Errorf("%v: notes %q without %q", late, notes, want)
+			}
+		}
+	}
+}
