@@ -53,7 +53,10 @@ func (j *judge) wakeUp() (Check, bool) {
 		c.Limit = max(wakeLimit, lagLimitOfTTFT*j.TTFT.Mean())
 		against = "TTFT " + showMS(j.TTFT.Mean())
 	}
-	c.Text = fmt.Sprintf("this process woke up late, p99 %s against %s, and stamps only what it has read", showMS(c.Figure), against)
+	c.Text = fmt.Sprintf("this process woke up %s late at p99, against %s", showMS(c.Figure), against)
+	if !c.judge().OK {
+		c.Text += ": what it stamps once it has read it is as late"
+	}
 	return c, j.userStamped() && j.seen.WakeP99 > 0
 }
 

@@ -126,6 +126,16 @@ func TestABurstIsNotForgottenOnceStepsWiden(t *testing.T) {
 	}
 }
 
+// Ends may lie closer together than starts.
+func TestStartsAndEndsKeepOneWidth(t *testing.T) {
+	var f flights
+	f.add(0, 14*time.Hour)
+	f.add(13*time.Hour, 14*time.Hour)
+	if f.starts.width() != f.ends.width() || f.starts.width() == 10*time.Millisecond || f.peak() != 2 {
+		t.Errorf("steps of %v and %v, %d in flight", f.starts.width(), f.ends.width(), f.peak())
+	}
+}
+
 func TestARequestThatNeverEndedWasNotInFlight(t *testing.T) {
 	var f inFlight
 	f.add(time.Second, 0, 10)
