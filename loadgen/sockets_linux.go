@@ -10,14 +10,17 @@ import (
 // spareFiles are the descriptors that are needed beside the connections.
 const spareFiles = 64
 
-// CheckSockets reports why this machine cannot hold n connections to one
-// address at once: too few file descriptors, or local ports. It raises the limit
-// on descriptors as far as this process may, hard limit included. What cannot be
-// read is taken to be enough.
-func CheckSockets(n int) error {
+// checkFiles reports a lack of file descriptors. It raises their limit as far as
+// it may.
+func checkFiles(n int) error {
 	if limit, ok := raiseFiles(uint64(n + spareFiles)); !ok {
 		return fmt.Errorf("%d requests at once need %d file descriptors and the limit is %d: raise ulimit -n or set --max-concurrency", n, n+spareFiles, limit)
 	}
+	return nil
+}
+
+// checkPorts reports a lack of local ports.
+func checkPorts(n int) error {
 	text, err := os.ReadFile("/proc/sys/net/ipv4/ip_local_port_range")
 	if err != nil {
 		return nil

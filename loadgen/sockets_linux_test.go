@@ -28,6 +28,11 @@ func TestDescriptorsAreRaisedOrMissed(t *testing.T) {
 		if err == nil || !strings.Contains(err.Error(), "1000 requests at once need 1064 file descriptors and the limit is 300") {
 			t.Errorf("beyond it: %v", err)
 		}
+		for _, c := range []Connections{{}, {Socket: "s"}, {HTTP2: true}} {
+			if err := c.Transport().CheckSockets(many); (err == nil) != c.HTTP2 {
+				t.Errorf("%+v: %v", c, err)
+			}
+		}
 		return
 	}
 	users := []uint32{uint32(os.Getuid())}
@@ -43,5 +48,21 @@ func TestDescriptorsAreRaisedOrMissed(t *testing.T) {
 		if out, err := cmd.CombinedOutput(); err != nil {
 			t.Errorf("as user %d: %v\n%s", user, err, out)
 		}
+	}
+}
+
+func TestAUnixSocketNeedsNoPorts(t *testing.T) {
+	const beyond = 70_000 // more than there can be
+	if err := checkPorts(beyond); err == nil || !strings.Contains(err.Error(), "70000 requests at once need as many local ports") {
+		t.Skip("the ports cannot be counted:", err)
+	}
+	if err := checkFiles(beyond); err != nil {
+		t.Skip("too few descriptors to tell:", err)
+	}
+	if err := (Connections{}).Transport().CheckSockets(beyond); err == nil {
+		t.Error("TCP has ports enough")
+	}
+	if err := (Connections{Socket: "s"}).Transport().CheckSockets(beyond); err != nil {
+		t.Error(err)
 	}
 }

@@ -34,7 +34,7 @@ func (b *bench) prepare(ctx context.Context) error {
 	if b.Sampling.Temperature == nil {
 		fmt.Fprintln(b.out, temperatureWarning)
 	}
-	return loadgen.CheckSockets(b.atOnce())
+	return b.transport.CheckSockets(b.atOnce())
 }
 
 func (b *bench) openWorkload(ctx context.Context) (err error) {
