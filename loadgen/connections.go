@@ -3,6 +3,8 @@ package loadgen
 import (
 	"context"
 	"net"
+	"net/http"
+	"net/url"
 	"time"
 )
 
@@ -19,7 +21,7 @@ const idleTimeout = 4 * time.Second
 // Connections says how connections to a server are made and kept. The zero value
 // has no limits and verifies certificates.
 type Connections struct {
-	Limit    int           // open at once to one host, as vLLM's client limits them to its concurrency; 0 means no limit
+	Limit    int           // requests at once, each with a connection of its own on HTTP/1, as vLLM's client limits them to its concurrency; 0 means no limit
 	Timeout  time.Duration // for dialling, and for the TLS handshake after it; 0 means none
 	Insecure bool          // do not verify TLS certificates
 	HTTP2    bool          // speak HTTP/2 and nothing else: by ALPN over TLS, else with prior knowledge; streams then share few connections
@@ -29,7 +31,8 @@ type Connections struct {
 	// Dial opens a connection. Nil means TCP, or Socket.
 	Dial func(ctx context.Context, network, addr string) (net.Conn, error)
 
-	ask func(fd uintptr) error // asks the kernel for its stamps; nil means askForStamps
+	ask   func(fd uintptr) error                  // asks the kernel for its stamps; nil means askForStamps
+	proxy func(r *http.Request) (*url.URL, error) // nil means http.ProxyFromEnvironment
 }
 
 // open dials addr. The connection stamps what arrives.

@@ -42,6 +42,9 @@ func (t *trace) failure(ctx context.Context, err error) *Failure {
 	if f := ended(ctx); f != nil {
 		return f
 	}
+	if f, ok := errors.AsType[*Failure](err); ok {
+		return f
+	}
 	sent, replied := t.reached()
 	switch {
 	case !sent && isTimeout(err):

@@ -8,7 +8,6 @@ import (
 	"io"
 	"net"
 	"net/http"
-	"net/http/httptest"
 	"runtime"
 	"syscall"
 	"testing"
@@ -27,6 +26,7 @@ type lateReader struct {
 	server net.Conn // under TLS, if there is any
 	client *net.TCPConn
 	out    io.Writer // what the server says
+	split  splitConn // under it
 	goOn   chan struct{}
 	got    chan Chunk
 	rec    metrics.Record
@@ -81,10 +81,11 @@ func (l *lateReader) accept(listener net.Listener) {
 	if err != nil {
 		l.t.Fatal(err)
 	}
-	l.server, l.out = conn, conn
+	l.split.Conn = conn
+	l.server, l.out = conn, &l.split
 	in := io.Reader(conn)
 	if l.tls {
-		secure := tls.Server(conn, serverTLS(l.t))
+		secure := tls.Server(&l.split, serverTLS(l.t))
 		l.out, in = secure, secure
 	}
 	req, err := http.ReadRequest(bufio.NewReader(in))
@@ -94,13 +95,6 @@ func (l *lateReader) accept(listener net.Listener) {
 	if err != nil {
 		l.t.Fatal(err)
 	}
-}
-
-// serverTLS is the configuration of some server.
-func serverTLS(t *testing.T) *tls.Config {
-	server := httptest.NewTLSServer(http.NotFoundHandler())
-	t.Cleanup(server.Close)
-	return &tls.Config{Certificates: server.TLS.Certificates}
 }
 
 func (l *lateReader) say(text string) {
@@ -123,6 +117,42 @@ func (l *lateReader) arrive(text string) (before, after time.Time) {
 		}
 	}
 	return before, time.Now()
+}
+
+// A splitConn keeps back the end of one write.
+type splitConn struct {
+	net.Conn
+	first int // bytes of the next write that go out; 0 means all
+	rest  []byte
+}
+
+func (c *splitConn) Write(p []byte) (int, error) {
+	if c.first == 0 {
+		return c.Conn.Write(p)
+	}
+	n := c.first
+	c.rest, c.first = append(c.rest, p[n:]...), 0
+	_, err := c.Conn.Write(p[:n])
+	return len(p), err
+}
+
+// begin says the first n bytes of what text is on the wire, and waits until they
+// lie in the client's socket. It gives the rest.
+func (l *lateReader) begin(text string, n int) (finish func()) {
+	l.t.Helper()
+	queued := unread(l.t, l.client)
+	l.split.first = n
+	l.say(text)
+	for unread(l.t, l.client) < queued+n {
+		runtime.Gosched()
+	}
+	return func() {
+		l.t.Helper()
+		if _, err := l.split.Conn.Write(l.split.rest); err != nil {
+			l.t.Fatal(err)
+		}
+		l.split.rest = nil
+	}
 }
 
 // drained waits until the client has taken all that lay in its socket.

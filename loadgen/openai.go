@@ -67,12 +67,13 @@ func (o *OpenAI) exchange(ctx context.Context, epoch time.Time, req *Request, re
 	ctx, watch := o.Timeouts.watch(ctx)
 	defer watch.stop()
 	t := &trace{epoch: epoch}
-	defer t.into(rec)
 	reply, err := o.post(httptrace.WithClientTrace(ctx, t.hooks()), req)
 	if err != nil {
+		t.into(rec)
 		return t.failure(ctx, err)
 	}
 	defer reply.Body.Close()
+	defer t.into(rec)
 	rec.Status = reply.StatusCode
 	o.Tally.replied(reply)
 

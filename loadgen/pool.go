@@ -10,9 +10,11 @@ import (
 // A line is an HTTP/1.1 connection. It carries one request at a time.
 type line struct {
 	*http.ClientConn
-	conn  *stampedConn // beneath it, and beneath TLS
-	used  bool         // it has carried a request, or was opened before there was one
-	since time.Time    // when it was last put away
+	to      place
+	proxied bool
+	conn    *stampedConn // beneath it, and beneath TLS
+	used    bool         // it has carried a request, or was opened before there was one
+	since   time.Time    // when it was last put away
 }
 
 // A place is where lines lead to.
@@ -26,7 +28,8 @@ type pool struct {
 }
 
 // take gives the line to p that was used last, nil when there is none. The lines
-// that the server has closed or that lay idle for too long are dropped.
+// that the server has closed or that lay idle for too long are dropped. Outside
+// Linux a closing is not seen, and the request that gets such a line fails.
 func (s *pool) take(p place) *line {
 	for {
 		l := s.last(p)
@@ -51,7 +54,7 @@ func (s *pool) last(p place) *line {
 
 // put puts a line away for the next request, if it can carry one, and closes
 // those that have lain idle for too long.
-func (s *pool) put(p place, l *line) {
+func (s *pool) put(l *line) {
 	if l.Available() == 0 {
 		l.Close()
 		return
@@ -62,12 +65,12 @@ func (s *pool) put(p place, l *line) {
 	if s.lines == nil {
 		s.lines = map[place][]*line{}
 	}
-	lines := append(s.lines[p], l)
+	lines := append(s.lines[l.to], l)
 	for time.Since(lines[0].since) > idleTimeout {
 		lines[0].Close()
 		lines = lines[1:]
 	}
-	s.lines[p] = lines
+	s.lines[l.to] = lines
 }
 
 // close closes all lines.

@@ -22,7 +22,7 @@ type event struct {
 	name    []byte // of its event: line, empty when it had none
 	data    []byte // its data lines, joined by line feeds
 	whole   bool   // a blank line ended it, not the end of the stream
-	more    bool   // bytes of what follows have come, too
+	more    bool   // bytes of what follows came with it
 	arrival        // of the end of its last data line
 }
 
@@ -55,6 +55,8 @@ type eventReader struct {
 	data   []byte
 
 	arrival arrival // of the data line taken last
+	behind  int     // end of that
+	more    bool    // it came with more behind it than line ends, before the newest Read
 }
 
 // reset makes r read src from its start. Buffers are kept.
@@ -69,7 +71,7 @@ func (r *eventReader) reset(src wire) {
 // The error at the end of the stream is what its Read gave: io.EOF after a clean
 // end.
 func (r *eventReader) next() (event, error) {
-	r.start, r.hasOne, r.joined, r.name = r.pos, false, false, r.name[:0]
+	r.start, r.hasOne, r.joined, r.more, r.name = r.pos, false, false, false, r.name[:0]
 	for {
 		lo, hi, err := r.line()
 		if err != nil {
@@ -92,10 +94,7 @@ func (r *eventReader) next() (event, error) {
 }
 
 func (r *eventReader) event(whole bool) event {
-	e := event{name: r.name, data: r.buf[r.lo:r.hi], whole: whole, more: r.pos < r.end, arrival: r.arrival}
-	if r.afterCR && e.more && r.buf[r.pos] == '\n' {
-		e.more = r.pos+1 < r.end
-	}
+	e := event{name: r.name, data: r.buf[r.lo:r.hi], whole: whole, more: r.more || !blank(r.buf[r.pos:r.end]), arrival: r.arrival}
 	if r.joined {
 		e.data = r.data
 	}
@@ -116,7 +115,7 @@ func (r *eventReader) field(lo, hi int) {
 	case "event":
 		r.name = append(r.name[:0], value...)
 	case "data":
-		r.arrival = r.src.Arrival()
+		r.arrival, r.behind, r.more = r.src.Arrival(), r.pos, false
 		switch {
 		case !r.hasOne:
 			r.hasOne, r.lo, r.hi = true, hi-len(value), hi
@@ -126,6 +125,16 @@ func (r *eventReader) field(lo, hi int) {
 		}
 		r.data = append(append(r.data, '\n'), value...)
 	}
+}
+
+// blank reports whether b holds line ends and nothing else.
+func blank(b []byte) bool {
+	for _, c := range b {
+		if c != '\n' && c != '\r' {
+			return false
+		}
+	}
+	return true
 }
 
 var byteOrderMark = []byte("\ufeff")
@@ -199,6 +208,7 @@ func (r *eventReader) fill() {
 		copy(grown, r.buf[:r.end])
 		r.buf = grown
 	}
+	r.more = r.more || r.hasOne && !blank(r.buf[r.behind:r.end])
 	var n int
 	n, r.err = r.src.Read(r.buf[r.end:])
 	r.end += n
@@ -208,5 +218,5 @@ func (r *eventReader) fill() {
 func (r *eventReader) shift(n int) {
 	copy(r.buf, r.buf[n:r.end])
 	r.start, r.pos, r.scanned, r.end = r.start-n, r.pos-n, r.scanned-n, r.end-n
-	r.lo, r.hi = r.lo-n, r.hi-n
+	r.lo, r.hi, r.behind = r.lo-n, r.hi-n, r.behind-n
 }

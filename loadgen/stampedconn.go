@@ -18,18 +18,24 @@ type stampedConn struct {
 	net.Conn
 	kernel  *kernelReader // nil where the kernel gives no stamps
 	opened  time.Time
-	secured bool // there is TLS above it
+	took    time.Duration // to open it through a proxy; 0 without one
+	secured int           // times that TLS lies above it: a proxy and the server may each want it
 
 	// Of the newest read that gave bytes. Times count from opened.
 	reads  atomic.Int64
 	at     atomic.Int64 // arrival of the newest byte
 	age    atomic.Int64 // of that; unstamped when the kernel did not stamp it
 	oldest atomic.Int64 // no byte can have come before
+	mixed  atomic.Bool  // see arrival
+
+	asking atomic.Bool  // a request is being written, to which no reply has begun
+	wrote  atomic.Int64 // when a write of such a request returned last
 
 	// What only Read knows.
 	last    time.Duration // at of the read before
 	emptied bool          // that left no byte unread
 	floor   time.Duration // no byte that is still to be read can have come before
+	records tlsRecords
 }
 
 // unstamped is the age of bytes that the kernel did not stamp.
@@ -59,10 +65,38 @@ func (c *stampedConn) Read(p []byte) (int, error) {
 		age = max(0, time.Duration(now.UnixNano()-c.kernel.stamp()))
 	}
 	c.emptied = c.emptied || c.kernel.waited
+	c.mixed.Store(c.mixes(p[:n]))
 	c.note(now.Sub(c.opened), age)
 	c.emptied = n < len(p) && age != unstamped
 	return n, err
 }
+
+// mixes reports whether p, which was read, may have bytes at its end that nobody
+// above sees yet: TLS gives nothing of a record before all of it has come, and
+// net/http nothing of a chunk's head. Chunks, their heads and events end in a
+// line feed.
+func (c *stampedConn) mixes(p []byte) bool {
+	switch c.secured {
+	case 0:
+		return p[len(p)-1] != '\n'
+	case 1:
+		return c.records.take(p) > 1 || c.records.within()
+	}
+	return true // the records inside the records are not to be seen
+}
+
+// Write notes when it returned, if it wrote a request.
+func (c *stampedConn) Write(p []byte) (int, error) {
+	asking := c.asking.Load()
+	n, err := c.Conn.Write(p)
+	if asking && err == nil {
+		c.wrote.Store(int64(time.Since(c.opened)))
+	}
+	return n, err
+}
+
+// written is when the newest request was written, if a reply to it has begun.
+func (c *stampedConn) written() time.Time { return c.opened.Add(time.Duration(c.wrote.Load())) }
 
 // note takes in a read that took place at now and gave bytes. What it left no
 // byte of bounds the arrival of the next, and so do clocks that were set.
@@ -87,6 +121,7 @@ func (c *stampedConn) newest() arrival {
 	a := arrival{at: c.opened.Add(at), read: int(c.reads.Load()), age: max(0, age), kernel: age != unstamped}
 	if c.kernel != nil {
 		a.reach = at + a.age - time.Duration(c.oldest.Load())
+		a.mixed = c.mixed.Load()
 	}
 	return a
 }

@@ -41,7 +41,7 @@ type stream struct {
 	text   []byte // all output so far
 
 	chunks    int
-	chunkRead int   // network read that brought the newest chunk
+	content   int   // network read that brought the newest chunk with content; 0 before
 	perChoice []int // output tokens of each choice, where usage came with choices
 	uncounted bool  // a chunk with output came without usage
 	done      bool  // [DONE] came
@@ -96,7 +96,7 @@ func (s *stream) chunksTo(ctx context.Context, yield func(Chunk) bool) error {
 		if s.piece.failed {
 			return s.failed(e.data)
 		}
-		if s.count(e.at); s.piece.choices && !yield(s.chunk(e)) {
+		if s.count(e); s.piece.choices && !yield(s.chunk(e)) {
 			return errStopped
 		}
 	}
@@ -107,7 +107,7 @@ func (s *stream) chunksTo(ctx context.Context, yield func(Chunk) bool) error {
 // (llama-server) or with every chunk; the last count that is not zero holds.
 // Usage that comes with choices counts one choice, so that of several is added
 // up. vLLM's client overlooks it.
-func (s *stream) count(at time.Time) {
+func (s *stream) count(e event) {
 	u := s.piece.usage
 	if u.in > 0 {
 		s.rec.In = u.in
@@ -117,7 +117,7 @@ func (s *stream) count(at time.Time) {
 			s.rec.Out = u.out
 		}
 		if s.chat && s.chunks > 0 && u != (usage{}) {
-			s.rec.Last = at.Sub(s.epoch)
+			s.stamped(e)
 		}
 		return
 	}
@@ -137,19 +137,16 @@ func (s *stream) count(at time.Time) {
 func (s *stream) chunk(e event) Chunk {
 	p := &s.piece
 	s.text = append(s.text, p.text...)
-	shared := s.chunks > 0 && e.read == s.chunkRead
+	shared := false
+	if len(p.text) > 0 {
+		shared, s.content = e.read == s.content, e.read
+	}
 	if shared {
 		s.rec.SharedReads++
 	}
 	s.tally.chunk(e.arrival, shared)
-	if e.more {
-		s.rec.MaxAge = max(s.rec.MaxAge, e.reach)
-	} else {
-		s.rec.MaxAge = max(s.rec.MaxAge, e.age)
-	}
+	s.stamped(e)
 	s.chunks++
-	s.chunkRead = e.read
-	s.rec.Last = e.at.Sub(s.epoch)
 	if len(p.finish) > 0 && string(p.finish) != s.rec.Finish {
 		s.rec.Finish = string(p.finish)
 	}
@@ -158,6 +155,16 @@ func (s *stream) chunk(e event) Chunk {
 		c.Tokens = 0
 	}
 	return c
+}
+
+// stamped takes the stamp of an event that counts into the record.
+func (s *stream) stamped(e event) {
+	s.rec.Last = e.at.Sub(s.epoch)
+	doubt := e.age
+	if e.more || e.mixed {
+		doubt = e.reach
+	}
+	s.rec.MaxAge = max(s.rec.MaxAge, doubt)
 }
 
 // failed is the verdict on an error that the server sent in the stream.

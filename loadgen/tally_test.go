@@ -21,17 +21,17 @@ func reported(t *Tally) metrics.Evidence {
 }
 
 func TestWhatServersDoToConnectionsIsCounted(t *testing.T) {
-	answer := aChunk + lastChunk + doneEvent
+	answer := aChunk + aChunk + lastChunk + doneEvent // the last has no content to share a read
 	for _, test := range []struct {
 		name, reply string
 		want        metrics.Evidence
 	}{
 		{"kept", streamHead + framed(answer) + streamEnd,
-			metrics.Evidence{Opened: 1, UserStamps: 2, SharedReads: 1, Protocol: "HTTP/1.1"}},
+			metrics.Evidence{Opened: 1, UserStamps: 3, SharedReads: 1, Protocol: "HTTP/1.1"}},
 		{"closed", "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nConnection: close\r\n\r\n" + answer,
-			metrics.Evidence{Opened: 1, UserStamps: 2, SharedReads: 1, Closed: 1, Protocol: "HTTP/1.1"}},
+			metrics.Evidence{Opened: 1, UserStamps: 3, SharedReads: 1, Closed: 1, Protocol: "HTTP/1.1"}},
 		{"HTTP/1.0", "HTTP/1.0 200 OK\r\nContent-Type: text/event-stream\r\n\r\n" + answer,
-			metrics.Evidence{Opened: 1, UserStamps: 2, SharedReads: 1, Closed: 1, Protocol: "HTTP/1.0"}},
+			metrics.Evidence{Opened: 1, UserStamps: 3, SharedReads: 1, Closed: 1, Protocol: "HTTP/1.0"}},
 		{"an error is a reply, too", "HTTP/1.0 500 Oh\r\n\r\n",
 			metrics.Evidence{Opened: 1, Closed: 1, Protocol: "HTTP/1.0"}},
 	} {

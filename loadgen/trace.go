@@ -16,8 +16,8 @@ type trace struct {
 	epoch time.Time
 
 	mu               sync.Mutex
-	attempts         int // connections that the request was given
-	replied          bool
+	attempts         int  // connections that the request was given
+	handed, replied  bool // the request to be written; the reply has begun
 	wrote, firstByte time.Duration
 	conn             metrics.Conn
 	over             net.Conn // that the request was given last
@@ -35,11 +35,16 @@ func (t *trace) hooks() *httptrace.ClientTrace {
 		},
 		WroteRequest: func(wrote httptrace.WroteRequestInfo) {
 			if wrote.Err == nil {
-				t.note(func() { t.wrote = time.Since(t.epoch) })
+				t.note(func() { t.handed, t.wrote = true, time.Since(t.epoch) })
 			}
 		},
 		GotFirstResponseByte: func() {
-			t.note(func() { t.replied, t.firstByte = true, time.Since(t.epoch) })
+			t.note(func() {
+				t.replied, t.firstByte = true, time.Since(t.epoch)
+				if line, ok := t.over.(*stampedConn); ok {
+					line.asking.Store(false)
+				}
+			})
 		},
 		DNSStart: func(httptrace.DNSStartInfo) { t.note(func() { begin(&t.dnsStart) }) },
 		DNSDone: func(httptrace.DNSDoneInfo) {
@@ -51,9 +56,9 @@ func (t *trace) hooks() *httptrace.ClientTrace {
 				t.note(func() { t.conn.Connect = time.Since(t.connectStart) })
 			}
 		},
-		TLSHandshakeStart: func() { t.note(func() { begin(&t.tlsStart) }) },
+		TLSHandshakeStart: func() { t.note(func() { t.tlsStart = time.Now() }) },
 		TLSHandshakeDone: func(tls.ConnectionState, error) {
-			t.note(func() { t.conn.TLS = time.Since(t.tlsStart) })
+			t.note(func() { t.conn.TLS += time.Since(t.tlsStart) })
 		},
 	}
 }
@@ -72,14 +77,23 @@ func begin(start *time.Time) {
 	}
 }
 
-// into puts what is known by now into rec. Connecting counts only if the request
-// got the new connection: while it dialled, another may have become free.
+// into puts what is known by now into rec. It must be called before the
+// connection is given back. When the request was written the connection knows
+// best on HTTP/1: net/http says so before it writes out its buffer. Connecting
+// counts only if the request got the new connection: while it dialled, another
+// may have become free.
 func (t *trace) into(rec *metrics.Record) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	rec.Attempts, rec.Wrote, rec.FirstByte, rec.Conn = t.attempts, t.wrote, t.firstByte, t.conn
+	line, ok := t.over.(*stampedConn)
+	if ok && t.handed && t.replied {
+		rec.Wrote = max(t.wrote, line.written().Sub(t.epoch))
+	}
 	if !t.conn.New {
 		rec.Conn = metrics.Conn{}
+	} else if ok && line.took > 0 {
+		rec.Conn.Proxy = max(0, line.took-t.conn.DNS-t.conn.Connect-t.conn.TLS)
 	}
 }
 

@@ -1,7 +1,6 @@
 package loadgen
 
 import (
-	"cmp"
 	"context"
 	"crypto/tls"
 	"errors"
@@ -11,6 +10,7 @@ import (
 	"net/url"
 	"strings"
 	"sync"
+	"time"
 )
 
 // A Transport sends requests over connections that stamp what arrives. It is
@@ -41,7 +41,7 @@ func (c Connections) Transport() *Transport {
 	protocols.SetHTTP2(c.HTTP2)
 	protocols.SetUnencryptedHTTP2(c.HTTP2)
 	t.http = &http.Transport{
-		Proxy:               http.ProxyFromEnvironment,
+		Proxy:               t.proxyFor,
 		DialContext:         t.dial,
 		TLSClientConfig:     &tls.Config{InsecureSkipVerify: c.Insecure},
 		TLSHandshakeTimeout: c.Timeout,
@@ -58,8 +58,13 @@ func (c Connections) Transport() *Transport {
 // RoundTrip sends one request, as an http.RoundTripper. Closing the reply's body
 // lets the next request have its place.
 func (t *Transport) RoundTrip(r *http.Request) (*http.Response, error) {
+	if err := checkHeader(r.Header); err != nil {
+		closeBody(r)
+		return nil, err
+	}
 	leave, err := t.enter(r.Context())
 	if err != nil {
+		closeBody(r)
 		return nil, err
 	}
 	var reply *http.Response
@@ -91,51 +96,94 @@ func (t *Transport) enter(ctx context.Context) (leave func(), err error) {
 
 // send sends r over a line of its own, which then gives back, too.
 func (t *Transport) send(r *http.Request, leave func()) (*http.Response, func(), error) {
-	p, err := placeOf(r.URL)
+	l, err := t.line(r)
 	if err != nil {
+		closeBody(r)
 		return nil, leave, err
-	}
-	l := t.pool.take(p)
-	if l == nil {
-		if l, err = t.open(r.Context(), p); err != nil {
-			return nil, leave, err
-		}
-		t.connections.Tally.open()
 	}
 	if trace := httptrace.ContextClientTrace(r.Context()); trace != nil && trace.GotConn != nil {
 		trace.GotConn(httptrace.GotConnInfo{Conn: l.conn, Reused: l.used})
 	}
+	l.conn.asking.Store(true)
 	reply, err := l.RoundTrip(r)
 	if err != nil {
 		l.Close()
 		return nil, leave, bare(err)
 	}
 	return reply, func() {
-		t.pool.put(p, l)
+		t.pool.put(l)
 		leave()
 	}, nil
 }
 
+// closeBody closes the body of a request that goes nowhere, as a RoundTripper must.
+func closeBody(r *http.Request) {
+	if r.Body != nil {
+		r.Body.Close()
+	}
+}
+
+// line is the line that r is to go over.
+func (t *Transport) line(r *http.Request) (*line, error) {
+	p, err := placeOf(r.URL)
+	if err != nil {
+		return nil, err
+	}
+	if l := t.pool.take(p); l != nil {
+		return l, nil
+	}
+	l, err := t.open(r.Context(), p)
+	if err == nil {
+		t.connections.Tally.open()
+	}
+	return l, err
+}
+
 // bare is err without what a ClientConn, though not a Transport, says before it.
 func bare(err error) error {
-	if strings.HasPrefix(err.Error(), "net/http: Transport failed to read from server: ") {
-		return cmp.Or(errors.Unwrap(err), err)
+	for strings.HasPrefix(err.Error(), "net/http: Transport failed to read from server: ") {
+		inner := errors.Unwrap(err)
+		if inner == nil {
+			break
+		}
+		err = inner
 	}
 	return err
 }
 
-// A dialled is where dial leaves the connection that it opens for a line.
+// A dialled is the key of the line for which a connection is opened.
 type dialled struct{}
 
 // open opens a line to p.
 func (t *Transport) open(ctx context.Context, p place) (*line, error) {
-	l := &line{}
+	l := &line{to: p}
+	ctx = httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{TLSHandshakeStart: func() { l.conn.secured++ }})
+	began := time.Now()
 	conn, err := t.http.NewClientConn(context.WithValue(ctx, dialled{}, l), p.scheme, p.addr)
 	if err != nil {
 		return nil, err
 	}
-	l.ClientConn, l.conn.secured = conn, p.scheme == "https"
+	if l.ClientConn = conn; l.proxied {
+		l.conn.took = time.Since(began)
+	}
 	return l, nil
+}
+
+// proxyFor is the proxy for r, nil for none. Where net/http opens a line it asks
+// with a request of its own, whose URL has lost the port, and the brackets of an
+// address.
+func (t *Transport) proxyFor(r *http.Request) (*url.URL, error) {
+	ask := t.connections.proxy
+	if ask == nil {
+		ask = http.ProxyFromEnvironment
+	}
+	l, ok := r.Context().Value(dialled{}).(*line)
+	if !ok || l.to == (place{}) {
+		return ask(r)
+	}
+	proxy, err := ask(&http.Request{URL: &url.URL{Scheme: l.to.scheme, Host: l.to.addr}})
+	l.proxied = proxy != nil
+	return proxy, err
 }
 
 // dial opens a connection for net/http: to a server, or to the proxy before it.
@@ -163,10 +211,10 @@ func (t *Transport) CloseIdleConnections() {
 // if that was given; "" when there is none.
 func (t *Transport) Proxy(url string) string {
 	r, err := http.NewRequest(http.MethodPost, url, nil)
-	if err != nil || t.http.Proxy == nil {
+	if err != nil || t.connections.Socket != "" {
 		return ""
 	}
-	proxy, err := t.http.Proxy(r)
+	proxy, err := t.proxyFor(r)
 	if err != nil || proxy == nil {
 		return ""
 	}

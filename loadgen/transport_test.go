@@ -1,6 +1,7 @@
 package loadgen
 
 import (
+	"crypto/tls"
 	"io"
 	"log"
 	"net"
@@ -20,6 +21,13 @@ func streaming(w http.ResponseWriter, r *http.Request) {
 		_, _ = io.WriteString(w, part)
 		w.(http.Flusher).Flush()
 	}
+}
+
+// serverTLS is the configuration of some server.
+func serverTLS(t *testing.T) *tls.Config {
+	server := httptest.NewTLSServer(http.NotFoundHandler())
+	t.Cleanup(server.Close)
+	return &tls.Config{Certificates: server.TLS.Certificates}
 }
 
 func TestHTTP2IsSpokenWhereItIsAskedFor(t *testing.T) {
@@ -121,9 +129,8 @@ func TestTheProxyIsNamedAndWarmed(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	transport := Connections{}.Transport()
+	transport := Connections{proxy: http.ProxyURL(address)}.Transport()
 	defer transport.CloseIdleConnections()
-	transport.http.Proxy = http.ProxyURL(address)
 	const target = "http://server.test/v1"
 	if got := transport.Proxy(target); got != address.Host {
 		t.Errorf("proxy %q, want %q", got, address.Host)

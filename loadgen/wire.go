@@ -24,6 +24,7 @@ type arrival struct {
 	age    time.Duration // how long it then lay unread; 0 unless the kernel stamped it
 	reach  time.Duration // how long the oldest byte may have lain unread; 0 where the connection gives no kernel stamps
 	kernel bool          // the kernel stamped it
+	mixed  bool          // the read may have given bytes of what comes next, too, though they are not to be seen yet
 }
 
 // taken is when the network read took place.
@@ -47,7 +48,7 @@ type stampedBody struct {
 func stampedBodyOf(reply *http.Response, conn net.Conn, w *watch) stampedBody {
 	b := stampedBody{body: reply.Body, watch: w}
 	if under := stampedUnder(conn); under != nil && reply.ProtoMajor == 1 {
-		b.conn, b.tls, b.arrival = under, under.secured, under.newest()
+		b.conn, b.tls, b.arrival = under, under.secured > 0, under.newest()
 	}
 	return b
 }
@@ -65,6 +66,9 @@ func (b *stampedBody) Read(p []byte) (int, error) {
 		b.follow(newest)
 	} else if b.begun {
 		b.doubt = max(b.doubt, b.arrival.reach)
+	}
+	if err == io.EOF {
+		b.arrival.mixed = true // with the end of the body
 	}
 	b.begun = true
 	b.watch.touch(b.arrival.taken())
