@@ -8,8 +8,15 @@ import (
 
 // What follows are checks of the load generator itself and of its machine.
 
+// What to do about them.
+const (
+	quieter = "a quieter machine, or less load"
+	spread  = "more cores, or less load"
+	frozen  = "was it suspended, throttled or debugged?"
+)
+
 func (j *judge) exhausted() (Check, bool) {
-	c := Check{Name: "exhaustion", Figure: float64(j.seen.Exhausted), Unit: "connections", Limit: exhaustedLimit}
+	c := Check{Name: "exhaustion", Figure: float64(j.seen.Exhausted), Unit: "connections", Limit: exhaustedLimit, Remedy: "raise ulimit -n, or set --max-concurrency"}
 	c.Text = counted(int(j.seen.Exhausted), "connection") + " could not be opened"
 	if why := strings.Join(strings.Fields(j.seen.Exhaustion), " "); why != "" {
 		c.Text += ": " + why
@@ -18,7 +25,7 @@ func (j *judge) exhausted() (Check, bool) {
 }
 
 func (j *judge) lag() (Check, bool) {
-	c := Check{Name: "lag", Figure: j.Lag.Percentile(99), Unit: "ms", Limit: lagLimit}
+	c := Check{Name: "lag", Figure: j.Lag.Percentile(99), Unit: "ms", Limit: lagLimit, Remedy: quieter}
 	if j.TTFT.Len() > 0 {
 		c.Limit = max(lagLimit, lagLimitOfTTFT*j.TTFT.Mean())
 	}
@@ -27,7 +34,7 @@ func (j *judge) lag() (Check, bool) {
 }
 
 func (j *judge) age() (Check, bool) {
-	c := Check{Name: "socket age", Unit: "ms", Limit: max(ageLimit, ageLimitOfITL*j.itl())}
+	c := Check{Name: "socket age", Unit: "ms", Limit: max(ageLimit, ageLimitOfITL*j.itl()), Remedy: quieter}
 	if j.Age.Len() > 0 {
 		c.Figure = j.Age.Percentile(99)
 	}
@@ -47,7 +54,7 @@ func (j *judge) userStamped() bool { return j.seen.UserStamps > j.seen.KernelSta
 
 // wakeUp stands in for the age where the kernel did not stamp.
 func (j *judge) wakeUp() (Check, bool) {
-	c := Check{Name: "wake-up", Figure: ms(j.seen.WakeP99), Unit: "ms", Limit: max(wakeLimit, ageLimitOfITL*j.itl())}
+	c := Check{Name: "wake-up", Figure: ms(j.seen.WakeP99), Unit: "ms", Limit: max(wakeLimit, ageLimitOfITL*j.itl()), Remedy: quieter}
 	against := "ITL " + showMS(j.itl())
 	if !j.hasGaps() {
 		c.Limit = max(wakeLimit, lagLimitOfTTFT*j.TTFT.Mean())
@@ -55,7 +62,7 @@ func (j *judge) wakeUp() (Check, bool) {
 	}
 	c.Text = fmt.Sprintf("this process woke up %s late at p99, against %s", showMS(c.Figure), against)
 	if !c.judge().OK {
-		c.Text += ": what it stamps once it has read it is as late"
+		c.Text += ", and what it stamps once it has read it is as late"
 	}
 	return c, j.userStamped() && j.seen.WakeP99 > 0
 }
@@ -74,6 +81,10 @@ func (j *judge) late() bool {
 	case j.userStamped() && ms(j.seen.WakeP99) > max(wakeLimit, few):
 		return true
 	}
+	// What came while the process stood still for longer than an ITL has piled up.
+	if itl := j.itl(); j.hasGaps() && ms(j.seen.LongestStall) > itl {
+		return true
+	}
 	c, found := j.stopped()
 	return found && !c.judge().OK
 }
@@ -85,26 +96,29 @@ func (j *judge) sharedReads() (Check, bool) {
 }
 
 func (j *judge) longestStop() (Check, bool) {
-	c := Check{Name: "longest stop", Figure: ms(j.seen.LongestStall), Unit: "ms", Limit: max(stopLimit, j.itl())}
+	c := Check{Name: "longest stop", Figure: ms(j.seen.LongestStall), Unit: "ms", Limit: max(stopLimit, j.itl()), Remedy: frozen}
+	if j.userStamped() {
+		c.Limit = max(stopLimitUnstamped, j.itl())
+	}
 	c.Text = fmt.Sprintf("this process was stopped for %s at once", showMS(c.Figure))
 	return c, j.seen.Stalls > 0
 }
 
 func (j *judge) stopped() (Check, bool) {
-	c := Check{Name: "stopped", Figure: j.watchedShare(j.seen.Stalled), Unit: "%"}
+	c := Check{Name: "stopped", Figure: j.watchedShare(j.seen.Stalled), Unit: "%", Remedy: frozen}
 	c.Limit = max(stopShareLimit, j.watchedShare(stopForgiven))
 	c.Text = fmt.Sprintf("this process was stopped for %s of the time, in %s", showPercent(c.Figure), counted(j.seen.Stalls, "stop"))
 	return c, j.seen.Stalls > 0
 }
 
 func (j *judge) busiestSecond() (Check, bool) {
-	c := Check{Name: "busiest second", Figure: j.seen.BusiestCPU * 100, Unit: "%", Limit: busiestLimit}
+	c := Check{Name: "busiest second", Figure: j.seen.BusiestCPU * 100, Unit: "%", Limit: busiestLimit, Remedy: spread}
 	c.Text = fmt.Sprintf("own CPU %s of %s in the busiest second", showPercent(c.Figure), counted(j.seen.Cores, "core"))
 	return c, j.seen.CPU > 0 && j.seen.Watched >= busiestFrom
 }
 
 func (j *judge) meanCPU() (Check, bool) {
-	c := Check{Name: "own CPU", Unit: "%", Limit: meanCPULimit}
+	c := Check{Name: "own CPU", Unit: "%", Limit: meanCPULimit, Remedy: spread}
 	c.Figure = j.watchedShare(j.seen.CPU) / float64(max(j.seen.Cores, 1))
 	c.Text = fmt.Sprintf("own CPU %s of %s", showPercent(c.Figure), counted(j.seen.Cores, "core"))
 	return c, j.seen.CPU > 0 && j.seen.Watched >= meanCPUFrom
@@ -159,7 +173,7 @@ func showDigits(v float64) string {
 	switch a := max(v, -v); {
 	case a >= 100:
 		return fmt.Sprintf("%.0f", v)
-	case a >= 1 || a == 0:
+	case a >= 10 || a == 0:
 		return fmt.Sprintf("%.1f", v)
 	}
 	return fmt.Sprintf("%.2f", v)

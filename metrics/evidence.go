@@ -39,6 +39,7 @@ type Evidence struct {
 
 	PrefixQueries int64 `json:"prefix_queries,omitempty"` // prompt tokens that the server looked up in its prefix cache
 	PrefixHits    int64 `json:"prefix_hits,omitempty"`    // of them, those it found there
+	Repeated      int64 `json:"repeated,omitempty"`       // requests that said the same as an earlier one of the run
 
 	Vouched *Vouched `json:"vouched,omitempty"` // what a selftest of this machine found, nil without one
 }
@@ -83,6 +84,7 @@ func (e *Evidence) add(other *Evidence) {
 	// Each shard saw the whole server's counters: one shard's are enough.
 	e.PrefixQueries = max(e.PrefixQueries, other.PrefixQueries)
 	e.PrefixHits = max(e.PrefixHits, other.PrefixHits)
+	e.Repeated += other.Repeated
 	e.Vouched = e.Vouched.beside(other.Vouched)
 }
 

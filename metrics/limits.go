@@ -30,6 +30,8 @@ const (
 	// A stop for longer than an ITL makes the events of all streams wait for
 	// each other. Below 100 ms the kernel's stamps carry a run over it.
 	stopLimit = 100.0 // ms, longest, or the mean ITL if that is more
+	// Without those stamps a stop is inside the ITL of every stream.
+	stopLimitUnstamped = 25.0 // ms, likewise
 	// Together stops of one tick in fifty spoil the 99th percentile; 100 ms
 	// in all are forgiven, lest two hiccups accuse a short run.
 	stopShareLimit = 2.0 // % of the time
@@ -80,7 +82,10 @@ const (
 	// A workload without shared prefixes finds next to nothing in a cache. The
 	// request of the rehearsal is found again, and a chat template's beginning.
 	prefixLimit = 5.0 // % of the prompt tokens, and one request
-	prefixNoted = 1.0 // %
+	// A few prompts of a real dataset are alike; a dataset that is too short for
+	// the run is sent again and again.
+	repeatedLimit = 0.01 // of the requests
+	prefixNoted   = 1.0  // %
 
 	// Those that fail are seldom those that would have been quick, and what is
 	// left had a server with less to do.

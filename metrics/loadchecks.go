@@ -44,7 +44,7 @@ func (j *judge) rate() (Check, bool) {
 	c := Check{Name: "rate", Unit: "%", AtLeast: true}
 	c.Figure = percent(p.Due, p.Sent)
 	c.Limit = min(rateLimit, percent(p.Due, p.Due+rateForgiven))
-	c.Text = fmt.Sprintf("sent %.2f of the %.2f req/s asked for", p.Achieved(), p.Asked())
+	c.Text = fmt.Sprintf("sent %.2f of the %.2f req/s scheduled", p.Achieved(), p.Asked())
 	switch {
 	case c.judge().OK:
 	case p.Queue > p.Lag:
@@ -75,7 +75,7 @@ func (j *judge) little() (Check, bool) {
 
 func (j *judge) connecting() (Check, bool) {
 	connecting := j.Truth.Connecting
-	c := Check{Name: "connecting", Unit: "%", Limit: connectLimit}
+	c := Check{Name: "connecting", Unit: "%", Limit: connectLimit, Remedy: "--warm-connections"}
 	all := ms(connecting.DNS + connecting.Connect + connecting.Proxy + connecting.TLS)
 	if sum := j.TTFT.Mean() * float64(j.TTFT.Len()); sum > 0 {
 		c.Figure = all / sum * 100
@@ -83,9 +83,6 @@ func (j *judge) connecting() (Check, bool) {
 	}
 	c.Text = fmt.Sprintf("%d of %s connected inside TTFT (mean %s)",
 		connecting.Requests, counted(connecting.Of, "request"), showMS(ms(connecting.Mean())))
-	if !c.judge().OK {
-		c.Text += ": --warm-connections"
-	}
 	return c, connecting.Requests > 0
 }
 
@@ -110,6 +107,7 @@ func (j *judge) samples() (Check, bool) {
 	}
 	if named != nil {
 		c.Text = strings.Join(named, ", ") + ": too few to tell it from the maximum"
+		c.Remedy = "more requests, or a lower percentile"
 	}
 	return c, !math.IsInf(c.Figure, 1)
 }
@@ -138,11 +136,12 @@ func (j *judge) lumpy() (Check, bool) {
 		c.Text = fmt.Sprintf("lumpy delivery: %s of the gaps are under %s, p95 of the others is %s: does a proxy batch?",
 			showPercent(below*100), showMS(edge), showMS(rest))
 	}
-	return c, true
+	// What we read late is lumpy by our own doing.
+	return c, !j.late()
 }
 
 func (j *judge) prefixHits() (Check, bool) {
-	c := Check{Name: "prefix cache", Figure: percent(j.seen.PrefixHits, j.seen.PrefixQueries), Unit: "%", Limit: prefixLimit}
+	c := Check{Name: "prefix cache", Figure: percent(j.seen.PrefixHits, j.seen.PrefixQueries), Unit: "%", Limit: prefixLimit, Remedy: "another --seed, or reset the cache"}
 	if n := j.Completed + j.Failed; n > 0 {
 		c.Limit += 100 / float64(n)
 	}
@@ -150,13 +149,15 @@ func (j *judge) prefixHits() (Check, bool) {
 	return c, j.seen.PrefixQueries > 0 && !j.sharesPrefixes()
 }
 
-// sharesPrefixes says whether the workload is made of prompts that begin alike.
+// sharesPrefixes says whether the workload is made of prompts that begin alike,
+// or comes again and again.
 func (j *judge) sharesPrefixes() bool {
 	switch j.Header.Config.Dataset {
 	case "prefix_repetition", "sonnet", "timed_trace":
 		return true
 	}
-	return j.Truth.laterTurns || j.flag("random-prefix-len") > 0
+	repeats := float64(j.seen.Repeated) > repeatedLimit*float64(j.Completed+j.Failed)
+	return repeats || j.Truth.laterTurns || j.flag("random-prefix-len") > 0
 }
 
 // flag is the number that a flag was given, 0 for none.

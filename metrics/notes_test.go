@@ -36,7 +36,7 @@ func TestNotesAccuseNobody(t *testing.T) {
 			s.Header.Flags, s.Evidence.PrefixHits = []KV{{"random-prefix-len", "100"}}, 900
 		}, "90.0 % of the prompt tokens"},
 		"repeated prefixes": {func(s *Summary) { s.Header.Config.Dataset, s.Evidence.PrefixHits = "prefix_repetition", 500 }, "50.0 %"},
-		"few prefixes":      {func(s *Summary) { s.Evidence.PrefixHits = 11 }, "1.1 % of the prompt tokens in its prefix cache, although"},
+		"few prefixes":      {func(s *Summary) { s.Evidence.PrefixHits = 11 }, "1.10 % of the prompt tokens in its prefix cache, although"},
 		"conversations":     {func(s *Summary) { s.Truth.laterTurns, s.Evidence.PrefixHits = true, 500 }, "50.0 %"},
 	} {
 		s := clean()

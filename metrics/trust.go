@@ -1,6 +1,7 @@
 package metrics
 
 import (
+	"fmt"
 	"slices"
 	"time"
 )
@@ -32,7 +33,9 @@ type Check struct {
 	Unit   string  // as ms or %
 	Limit  float64 // in Unit; Figure is fine up to here, or down to here where AtLeast is set
 	OK     bool
-	Text   string // the figure in words, and what to do about it
+	Text   string // the figure in words, and the limit where it is not OK
+
+	Remedy string // what to do where it is not OK, unless Text says it
 
 	AtLeast bool
 }
@@ -42,6 +45,14 @@ func (c Check) judge() Check {
 	c.OK = c.Figure <= c.Limit
 	if c.AtLeast {
 		c.OK = c.Figure >= c.Limit
+	}
+	return c
+}
+
+// explain names the limit of a check that failed, where that is not in its words.
+func (c Check) explain() Check {
+	if !c.OK && !c.AtLeast && (c.Unit == "ms" || c.Unit == "%") {
+		c.Text += fmt.Sprintf(" (limit %s %s)", showDigits(c.Limit), c.Unit)
 	}
 	return c
 }
@@ -64,7 +75,7 @@ func (s *Summary) Judge() {
 		if !found {
 			continue
 		}
-		c = c.judge()
+		c = c.judge().explain()
 		t.Checks = append(t.Checks, c)
 		if !c.OK {
 			t.Verdict = Suspect

@@ -93,7 +93,7 @@ var faults = []struct {
 	}, "1 connection could not be opened: too many open files"},
 	{"rate", 95.1, 94.9, func(s *Summary, v float64) {
 		s.Truth.Pace.Sent = time.Duration(float64(s.Truth.Pace.Due) / v * 100)
-	}, "req/s asked for: we were late ourselves"},
+	}, "req/s scheduled: we were late ourselves"},
 	{"rate", 95.1, 94.9, func(s *Summary, v float64) {
 		s.Truth.Pace.Sent = time.Duration(float64(s.Truth.Pace.Due) / v * 100)
 		s.Truth.Pace.Queue = time.Hour
@@ -102,27 +102,27 @@ var faults = []struct {
 		s.Truth.Pace.Due = 100 * msec
 		s.Truth.Pace.Sent = s.Truth.Pace.Due + durationMS(v)
 	}, "sent"},
-	{"lag", 4.99, 5.01, func(s *Summary, v float64) { s.Lag = alike(v, 100) }, "lag p99 5.0 ms"},
+	{"lag", 4.99, 5.01, func(s *Summary, v float64) { s.Lag = alike(v, 100) }, "lag p99 5.01 ms (limit 5.00 ms)"},
 	{"lag", 9.99, 10.01, func(s *Summary, v float64) { s.Lag, s.TTFT = alike(v, 100), alike(100, 200) }, "lag p99 10.0 ms"},
-	{"socket age", 4.98, 5.02, func(s *Summary, v float64) { s.Age = alike(v, 100) }, "socket age p99 5.0 ms against ITL 10.0 ms"},
+	{"socket age", 4.98, 5.02, func(s *Summary, v float64) { s.Age = alike(v, 100) }, "socket age p99 5.02 ms against ITL 10.00 ms (limit"},
 	{"socket age", 0.99, 1.01, func(s *Summary, v float64) { s.Age, s.Truth.MeanITL = alike(v, 100), 0.1 }, "against ITL 0.10 ms"},
 	{"shared reads", 40, 41, func(s *Summary, v float64) { // roles that came alone change nothing
 		s.Age, s.Evidence.SharedReads, s.Truth.Tokens.Blank = alike(1.2, 100), int64(v), 200
-	}, "1.0 % of chunks shared a read"},
+	}, "1.03 % of chunks shared a read"},
 	{"shared reads", 0.99, 1.01, func(s *Summary, v float64) { s.Age, s.Evidence.SharedReads = alike(v, 100), 400 }, "10.0 % of chunks"},
 	{"shared reads", 4.98, 5.02, func(s *Summary, v float64) {
 		s.Age, s.Evidence.SharedReads, s.Truth.MeanITL = alike(v, 100), 400, 50
 	}, "10.0 % of chunks"},
-	{"wake-up", 4.99, 5.01, func(s *Summary, v float64) { inUserSpace(s, v) }, "woke up 5.0 ms late at p99, against ITL 10.0 ms: what it stamps"},
+	{"wake-up", 4.99, 5.01, func(s *Summary, v float64) { inUserSpace(s, v) }, "woke up 5.01 ms late at p99, against ITL 10.00 ms, and what it stamps"},
 	{"wake-up", 1.99, 2.01, func(s *Summary, v float64) { inUserSpace(s, v).Truth.MeanITL = 0.1 }, "against ITL 0.10 ms"},
 	{"wake-up", 4.99, 5.01, func(s *Summary, v float64) {
 		inUserSpace(s, v)
 		s.Truth.MeanITL, s.Truth.ITL = 0, Distribution{}
-	}, "woke up 5.0 ms late at p99, against TTFT 50.0 ms"},
+	}, "woke up 5.01 ms late at p99, against TTFT 50.0 ms"},
 	{"shared reads", 1.99, 2.01, func(s *Summary, v float64) { inUserSpace(s, v).Evidence.SharedReads = 2000 }, "50.0 % of chunks shared a read"},
 	{"shared reads", 4.99, 5.01, func(s *Summary, v float64) {
 		inUserSpace(s, v).Evidence.SharedReads, s.Truth.MeanITL = 41, 50
-	}, "1.0 % of chunks"},
+	}, "1.03 % of chunks"},
 	{"longest stop", 99.9, 100.1, func(s *Summary, v float64) {
 		s.Evidence.Stalls, s.Evidence.LongestStall, s.Evidence.Stalled = 1, durationMS(v), durationMS(v)
 	}, "this process was stopped for 100 ms at once"},
@@ -130,7 +130,7 @@ var faults = []struct {
 		s.Truth.MeanITL = 200
 		s.Evidence.Stalls, s.Evidence.LongestStall = 1, durationMS(v)
 	}, "stopped for 201 ms"},
-	{"stopped", 199, 201, func(s *Summary, v float64) { s.Evidence.Stalls, s.Evidence.Stalled = 7, durationMS(v) }, "2.0 % of the time, in 7 stops"},
+	{"stopped", 199, 201, func(s *Summary, v float64) { s.Evidence.Stalls, s.Evidence.Stalled = 7, durationMS(v) }, "2.01 % of the time, in 7 stops"},
 	{"stopped", 99, 101, func(s *Summary, v float64) {
 		s.Evidence.Stalls, s.Evidence.Stalled, s.Evidence.Watched = 4, durationMS(v), time.Second
 	}, "10.1 % of the time"},
@@ -138,22 +138,22 @@ var faults = []struct {
 	{"own CPU", 14900, 15100, func(s *Summary, v float64) { s.Evidence.CPU = durationMS(v) }, "own CPU 75.5 % of 2 cores"},
 	{"stolen CPU", 0.099, 0.101, func(s *Summary, v float64) { s.Evidence.StolenCPU = v }, "10.1 % of this machine's CPU time"},
 	{"longest GC pause", 9.9, 10.1, func(s *Summary, v float64) { s.Evidence.LongestGC = durationMS(v) }, "stopped us for 10.1 ms at once"},
-	{"GC pauses", 99, 101, func(s *Summary, v float64) { s.Evidence.GCPaused = durationMS(v) }, "1.0 % of the time"},
+	{"GC pauses", 99, 101, func(s *Summary, v float64) { s.Evidence.GCPaused = durationMS(v) }, "1.01 % of the time"},
 	{"GC pauses", 9.9, 10.1, func(s *Summary, v float64) {
 		s.Evidence.GCPaused, s.Evidence.Watched, s.Evidence.CPU = durationMS(v), 100*msec, 0
 	}, "10.1 % of the time"},
 	{"clock step", 9.9, -10.1, func(s *Summary, v float64) { s.Evidence.ClockStep = durationMS(v) }, "the wall clock was set by -10.1 ms"},
-	{"Little's law", 0.0499, 0.0501, func(s *Summary, v float64) { s.Truth.Held = Held{Mean: 3 * msec, Share: v} }, "for 3.0 ms after the last chunk (5.0 % of E2EL)"},
+	{"Little's law", 0.0499, 0.0501, func(s *Summary, v float64) { s.Truth.Held = Held{Mean: 3 * msec, Share: v} }, "for 3.00 ms after the last chunk (5.01 % of E2EL)"},
 	{"Little's law", 1.99, 2.01, func(s *Summary, v float64) { s.Truth.Held = Held{Mean: durationMS(v), Share: 0.5} }, "50.0 % of E2EL"},
 	{"Little's law", 2.99, 3.01, func(s *Summary, v float64) { // nothing waits for a place
 		s.Truth.Held = Held{Mean: durationMS(v), Share: 0.5, Unread: msec}
-	}, "for 2.0 ms after the last chunk (33.4 % of E2EL)"},
+	}, "for 2.01 ms after the last chunk (33.4 % of E2EL)"},
 	{"Little's law", 1.99, 2.01, func(s *Summary, v float64) {
 		s.Header.Config.MaxConcurrency, s.Truth.Held = 8, Held{Mean: durationMS(v), Share: 0.5, Unread: msec}
-	}, "for 2.0 ms after the last chunk (50.0 % of E2EL), up to 1.0 ms of that because we read late"},
+	}, "for 2.01 ms after the last chunk (50.0 % of E2EL), up to 1.00 ms of that because we read late"},
 	{"connecting", 2.49, 2.51, func(s *Summary, v float64) {
 		s.Truth.Connecting = Connecting{Requests: 200, Of: 200, TLS: 200 * durationMS(v)}
-	}, "200 of 200 requests connected inside TTFT (mean 2.5 ms): --warm-connections"},
+	}, "200 of 200 requests connected inside TTFT (mean 2.51 ms) (limit 5.00 %)"},
 	{"connecting", 0.49, 0.51, func(s *Summary, v float64) {
 		s.TTFT = alike(5, 200)
 		s.Truth.Connecting = Connecting{Requests: 200, Of: 200, Connect: 200 * durationMS(v)}
@@ -165,7 +165,7 @@ var faults = []struct {
 			s.Truth.ITL.Add((20 - 0.01*v*10) / 1000)
 		}
 	}, "lumpy delivery: 50.5 % of the gaps are under 0.99 ms, p95 of the others is 19.1 ms: does a proxy batch?"},
-	{"prefix cache", 55, 56, func(s *Summary, v float64) { s.Evidence.PrefixHits = int64(v) }, "5.6 % of the prompt tokens"},
+	{"prefix cache", 55, 56, func(s *Summary, v float64) { s.Evidence.PrefixHits = int64(v) }, "5.60 % of the prompt tokens"},
 	{"selftest", 63, 64, func(s *Summary, v float64) {
 		s.Truth.PeakConcurrency, s.Evidence.Vouched = int(v), &Vouched{Streams: 63, WrongFrom: 64, Kernel: true}
 	}, "64 in flight at once, the selftest of this machine was wrong at 64"},
@@ -330,5 +330,5 @@ func ExampleSummary_Judge() {
 	s.Evidence.Stalls, s.Evidence.LongestStall = 1, 320*time.Millisecond
 	s.Judge()
 	fmt.Println(s.Trust.Verdict, s.Trust.Failed()[0].Text)
-	// Output: SUSPECT this process was stopped for 320 ms at once
+	// Output: SUSPECT this process was stopped for 320 ms at once (limit 100 ms)
 }

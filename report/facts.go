@@ -24,7 +24,7 @@ var facts = []fact{
 	{"Starting ramp", ramp},
 	{"Request rate", pace},
 	{"Place held after the last chunk", held},
-	{"Unread in the socket", socketAge},
+	{"Newest bytes lay unread for", socketAge},
 	{"Values beyond a percentile", samples},
 }
 
@@ -62,9 +62,9 @@ func connections(s *metrics.Summary) string {
 	case e == nil || e.Opened == 0 && e.Warmed == 0:
 		return ""
 	case e.Warmed == 0:
-		return fmt.Sprintf("%d connections during the run", e.Opened)
+		return fmt.Sprintf("%d during the run", e.Opened)
 	}
-	return fmt.Sprintf("%d connections during the run, %d connections beforehand", e.Opened, e.Warmed)
+	return fmt.Sprintf("%d during the run, %d beforehand", e.Opened, e.Warmed)
 }
 
 func peakTokens(s *metrics.Summary) string {
@@ -78,7 +78,7 @@ func inFlight(s *metrics.Summary) string {
 	if s.Truth.PeakConcurrency == 0 {
 		return ""
 	}
-	return fmt.Sprintf("%d requests at most, %.2f requests in the mean", s.Truth.PeakConcurrency, s.Truth.MeanConcurrency)
+	return fmt.Sprintf("%d at most, %.2f in the mean", s.Truth.PeakConcurrency, s.Truth.MeanConcurrency)
 }
 
 func ramp(s *metrics.Summary) string {
@@ -86,7 +86,7 @@ func ramp(s *metrics.Summary) string {
 	if r.Requests == 0 {
 		return ""
 	}
-	return fmt.Sprintf("%d requests sent within %.2f ms", r.Requests, milliseconds(r.Took))
+	return fmt.Sprintf("%d sent within %.2f ms", r.Requests, milliseconds(r.Took))
 }
 
 func pace(s *metrics.Summary) string {
@@ -94,7 +94,7 @@ func pace(s *metrics.Summary) string {
 	if p.Asked() == 0 || p.Achieved() == 0 {
 		return ""
 	}
-	return fmt.Sprintf("%.2f req/s, asked for %.2f req/s", p.Achieved(), p.Asked())
+	return fmt.Sprintf("%.2f req/s, scheduled %.2f req/s", p.Achieved(), p.Asked())
 }
 
 func held(s *metrics.Summary) string {

@@ -21,7 +21,10 @@ func Verdict(w io.Writer, s *metrics.Summary) error {
 	}
 	var reasons []string
 	for _, c := range s.Trust.Checks {
-		if s.Trust.Verdict == metrics.Suspect && !c.OK || s.Trust.Verdict == metrics.Valid && slices.Contains(reassuring, c.Name) {
+		switch {
+		case s.Trust.Verdict == metrics.Suspect && !c.OK && c.Remedy != "":
+			reasons = append(reasons, c.Text+": "+c.Remedy)
+		case s.Trust.Verdict == metrics.Suspect && !c.OK, s.Trust.Verdict == metrics.Valid && slices.Contains(reassuring, c.Name):
 			reasons = append(reasons, c.Text)
 		}
 	}
