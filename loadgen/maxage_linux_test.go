@@ -1,9 +1,13 @@
 package loadgen
 
 import (
+	"net/http"
+	"net/http/httptest"
 	"runtime"
 	"testing"
 	"time"
+
+	"github.com/servebench/servebench/metrics"
 )
 
 // pass lets time pass since a moment, more than a chunk will lie unread.
@@ -86,4 +90,22 @@ func TestTheGreatestAgeCoversWhatFollowsAnEventsData(t *testing.T) {
 			t.Errorf("stamped %v after it was written; greatest age %v", late, l.rec.MaxAge)
 		}
 	})
+}
+
+func TestNoByteIsOlderThanItsRequest(t *testing.T) {
+	needKernelStamps(t)
+	server := httptest.NewServer(http.HandlerFunc(streaming))
+	defer server.Close()
+	transport := Connections{}.Transport()
+	defer transport.CloseIdleConnections()
+	o := &OpenAI{URL: server.URL, Transport: transport}
+	var l lateReader
+	for range 2 { // the second over the connection of the first
+		before := time.Now()
+		got, rec := ask(t, o)
+		if took := time.Since(before); got.Class != metrics.OK || rec.MaxAge > took {
+			t.Errorf("%+v: an age of %v within %v", got, rec.MaxAge, took)
+		}
+		l.pass(time.Now())
+	}
 }

@@ -55,7 +55,7 @@ func (b *bench) measure(ctx context.Context) (*metrics.Summary, error) {
 	w.look(ctx)
 	run := loadgen.Run{
 		Header: header,
-		Loads:  []loadgen.Load{{Target: b.target, Source: b.source, Schedule: schedule, Concurrency: b.config.MaxConcurrency}},
+		Loads:  []loadgen.Load{{Target: b.target, Source: w.compare(b.source), Schedule: schedule, Concurrency: b.config.MaxConcurrency}},
 		Drain:  b.Limits.Drain,
 		Live:   live,
 		Ready:  b.warm,

@@ -3,9 +3,12 @@ package main
 import (
 	"context"
 	"fmt"
+	"hash/maphash"
 	"math"
+	"sync/atomic"
 	"time"
 
+	"github.com/servebench/servebench/dataset"
 	"github.com/servebench/servebench/loadgen"
 	"github.com/servebench/servebench/loadgen/selftest"
 	"github.com/servebench/servebench/metrics"
@@ -20,6 +23,42 @@ type witness struct {
 	counters func(context.Context) (c metrics.Counters, ok bool) // the server's
 	before   metrics.Counters
 	counted  bool // the server told before
+	repeated atomic.Int64
+}
+
+// maxKnown bounds the prompts that are remembered: 40 MB of hashes.
+const maxKnown = 1 << 20
+
+// compare counts the conversations of source that begin as an earlier one does: a
+// server's prefix cache is meant to know them.
+func (w *witness) compare(source dataset.Source) dataset.Source {
+	return func(yield func(*dataset.Conversation, error) bool) {
+		seed, known := maphash.MakeSeed(), map[uint64]struct{}{}
+		for c, err := range source {
+			if err == nil && len(c.Turns) > 0 {
+				hash := promptHash(seed, &c.Turns[0])
+				if _, again := known[hash]; again {
+					w.repeated.Add(1)
+				} else if len(known) < maxKnown {
+					known[hash] = struct{}{}
+				}
+			}
+			if !yield(c, err) {
+				return
+			}
+		}
+	}
+}
+
+func promptHash(seed maphash.Seed, turn *dataset.Turn) uint64 {
+	var h maphash.Hash
+	h.SetSeed(seed)
+	h.WriteString(turn.Prompt)
+	h.Write(turn.Messages)
+	for _, id := range turn.TokenIDs {
+		maphash.WriteComparable(&h, id)
+	}
+	return h.Sum64()
 }
 
 // look takes down what the server has counted so far.
@@ -45,6 +84,7 @@ func (w *witness) testify(ctx context.Context, s *metrics.Summary) {
 		w.evidence.PrefixQueries = after.PrefixQueries - w.before.PrefixQueries
 		w.evidence.PrefixHits = after.PrefixHits - w.before.PrefixHits
 	}
+	w.evidence.Repeated = w.repeated.Load()
 	s.Evidence, s.Age = &w.evidence, metrics.FromHistogram(w.tally.Ages())
 	s.Judge()
 }
