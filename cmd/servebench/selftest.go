@@ -80,7 +80,8 @@ trusted up to the largest row in steps that has, as has each smaller one, an
 error at p99 of 1 ms at most in ITL and of 10 ms at most in TTFT.
 
 The result is kept in the user's configuration folder, as
-servebench/selftest.json, if a row in steps was valid.
+servebench/selftest.json, if a row in steps was valid and --streams did not
+choose among them.
 
 The keys of --json name their units: _us, _ms, _s, _kib, _percent. rows has an
 object for each row: load (steps, at-once, poisson), streams, step_ms, events,
@@ -118,7 +119,7 @@ func (t *selftestCommand) run(ctx context.Context) error {
 		row, err := l.Measure(ctx, selftestServer)
 		switch {
 		case ctx.Err() != nil:
-			return exitError{errors.New("interrupted"), exitInterrupted}
+			return t.interrupted(result)
 		case err != nil:
 			return exitError{fmt.Errorf("measuring %v: %w", l, err), exitNo}
 		}
@@ -127,8 +128,11 @@ func (t *selftestCommand) run(ctx context.Context) error {
 	if len(result.Rows) == 0 {
 		return exitError{fmt.Errorf("nothing can be measured: %s", result.Left[0]), exitNo}
 	}
-	result.Judge()
-	return t.tell(result)
+	if err := t.tell(result); err != nil {
+		return err
+	}
+	t.keep(result)
+	return nil
 }
 
 // settle checks the flags and completes them.
@@ -162,8 +166,9 @@ func (t *selftestCommand) loads() ([]*selftest.Load, error) {
 	return append(loads, selftest.AtOnce(), poisson), err
 }
 
-// tell prints the result and keeps it.
+// tell judges the result and prints it.
 func (t *selftestCommand) tell(result *selftest.Result) error {
+	result.Judge()
 	write := result.WriteTables
 	if t.json {
 		write = result.WriteJSON
@@ -171,13 +176,30 @@ func (t *selftestCommand) tell(result *selftest.Result) error {
 	if err := write(t.out); err != nil {
 		return exitError{err, exitNo}
 	}
-	if t.noStore {
-		return nil
-	}
-	if err := result.Store(); err != nil {
-		fmt.Fprintln(t.talk, "WARNING: the result is not kept:", err)
-	}
 	return nil
+}
+
+// interrupted prints the rows that were measured before.
+func (t *selftestCommand) interrupted(result *selftest.Result) error {
+	if len(result.Rows) > 0 {
+		if err := t.tell(result); err != nil {
+			return err
+		}
+	}
+	return exitError{errors.New("interrupted"), exitInterrupted}
+}
+
+// keep stores the result of a whole selftest for the runs to come.
+func (t *selftestCommand) keep(result *selftest.Result) {
+	if t.noStore || t.chosen {
+		return
+	}
+	switch name, err := result.Store(); {
+	case err != nil:
+		fmt.Fprintln(t.talk, "WARNING: the result is not kept:", err)
+	case name != "":
+		fmt.Fprintf(t.talk, "kept in %s: servebench run compares itself with it\n", name)
+	}
 }
 
 // newSelftestServerCommand makes the verb that selftest runs in a process of its

@@ -23,26 +23,26 @@ func file() (string, error) {
 
 // Store keeps the result for Stored, in place of an earlier one, in the user's
 // configuration folder. The file appears whole. Without a valid row in steps the
-// result says nothing, and Store keeps the earlier one.
-func (r *Result) Store() error {
+// result says nothing, and Store keeps the earlier one. It gives the file that it
+// wrote, "" for none.
+func (r *Result) Store() (name string, err error) {
 	if best, wrong := r.trusted(); best == nil && wrong == nil {
-		return nil
+		return "", nil
 	}
-	name, err := file()
-	if err != nil {
-		return err
+	if name, err = file(); err != nil {
+		return "", err
 	}
 	var text bytes.Buffer
 	if err := r.WriteJSON(&text); err != nil {
-		return err
+		return "", err
 	}
 	if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
-		return err
+		return "", err
 	}
 	if err := os.WriteFile(name+".new", text.Bytes(), 0o644); err != nil {
-		return err
+		return "", err
 	}
-	return os.Rename(name+".new", name)
+	return name, os.Rename(name+".new", name)
 }
 
 // Stored is what the last selftest found of this machine. It is nil when there

@@ -20,12 +20,12 @@ func TestASelftestIsKeptForItsMachine(t *testing.T) {
 	here := NewResult("1.2.3")
 	here.Rows = measured(true).Rows
 	here.Judge()
-	if err := here.Store(); err != nil {
+	if name, err := here.Store(); err != nil || filepath.Base(name) != "selftest.json" {
 		t.Fatal(err)
 	}
 	silent := *here
 	silent.Rows = here.Rows[1:2]
-	if err := silent.Store(); err != nil {
+	if name, err := silent.Store(); err != nil || name != "" {
 		t.Fatal(err)
 	}
 	if v, err := Stored("1.2.3"); err != nil || v == nil || *v != (metrics.Vouched{Streams: 1024, ErrorP99: 24 * time.Microsecond, WrongFrom: 2048, Kernel: true}) {
@@ -33,7 +33,7 @@ func TestASelftestIsKeptForItsMachine(t *testing.T) {
 	}
 	untried := *here
 	untried.Rows = here.Rows[:1]
-	if err := untried.Store(); err != nil {
+	if _, err := untried.Store(); err != nil {
 		t.Fatal(err)
 	}
 	if v, err := Stored("1.2.3"); err != nil || v == nil || v.Streams != 64 || v.WrongFrom != 0 {
@@ -41,7 +41,7 @@ func TestASelftestIsKeptForItsMachine(t *testing.T) {
 	}
 	wrong := *here
 	wrong.Rows = here.Rows[3:4]
-	if err := wrong.Store(); err != nil {
+	if _, err := wrong.Store(); err != nil {
 		t.Fatal(err)
 	}
 	if v, err := Stored("1.2.3"); err != nil || v == nil || *v != (metrics.Vouched{WrongFrom: 2048, Kernel: true}) {
@@ -55,7 +55,7 @@ func TestASelftestIsKeptForItsMachine(t *testing.T) {
 	} {
 		other := *here
 		change(&other)
-		if err := other.Store(); err != nil {
+		if _, err := other.Store(); err != nil {
 			t.Fatal(err)
 		}
 		if v, err := Stored("1.2.3"); v != nil || err != nil {
