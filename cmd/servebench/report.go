@@ -152,6 +152,9 @@ func (r *reportCommand) file(name string, ask metrics.Ask) error {
 		if err := r.print(s); err != nil {
 			return err
 		}
+		if len(sums) > 1 && s.Truth != nil {
+			fmt.Fprintf(r.talk, "run %d of %d: %s\n", i+1, len(sums), s.Header.Run)
+		}
 		if err := errors.Join(report.Truth(r.talk, s), report.Verdict(r.talk, s)); err != nil {
 			return err
 		}
