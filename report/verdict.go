@@ -20,11 +20,14 @@ func Verdict(w io.Writer, s *metrics.Summary) error {
 		return nil
 	}
 	var reasons []string
+	for _, c := range s.Trust.Failed() {
+		if c.Remedy != "" {
+			c.Text += ": " + c.Remedy
+		}
+		reasons = append(reasons, c.Text)
+	}
 	for _, c := range s.Trust.Checks {
-		switch {
-		case s.Trust.Verdict == metrics.Suspect && !c.OK && c.Remedy != "":
-			reasons = append(reasons, c.Text+": "+c.Remedy)
-		case s.Trust.Verdict == metrics.Suspect && !c.OK, s.Trust.Verdict == metrics.Valid && slices.Contains(reassuring, c.Name):
+		if s.Trust.Verdict == metrics.Valid && slices.Contains(reassuring, c.Name) {
 			reasons = append(reasons, c.Text)
 		}
 	}
