@@ -63,7 +63,7 @@ type eventReader struct {
 func (r *eventReader) reset(src wire) {
 	*r = eventReader{src: src, limit: maxEvent, buf: r.buf, name: r.name[:0], data: r.data[:0]}
 	if r.buf == nil {
-		r.buf = make([]byte, readSize+readSize/4)
+		r.buf = make([]byte, readSize+readSize/8)
 	}
 }
 

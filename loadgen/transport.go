@@ -132,7 +132,11 @@ func (t *Transport) line(r *http.Request) (*line, error) {
 	if l := t.pool.take(p); l != nil {
 		return l, nil
 	}
-	l, err := t.open(r.Context(), p)
+	// Dialling makes a stack grow, which would stay with the stream: 8 KiB.
+	var l *line
+	var opening sync.WaitGroup
+	opening.Go(func() { l, err = t.open(r.Context(), p) })
+	opening.Wait()
 	if err == nil {
 		t.connections.Tally.open()
 	}
