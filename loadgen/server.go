@@ -93,6 +93,14 @@ func (s *Server) Detokenize(ctx context.Context, model string, ids []int) (strin
 	return *reply.Prompt, nil
 }
 
+// ResetPrefixCache has the server forget the prompts that it knows, by POST
+// /reset_prefix_cache. The error is a Failure of class Status and says 404 where
+// the server does not offer it.
+func (s *Server) ResetPrefixCache(ctx context.Context) error {
+	_, err := s.read(ctx, "/reset_prefix_cache", pyjson.Object{})
+	return err
+}
+
 // lacks says that a reply is not of vLLM's shape: other servers have calls of the
 // same names.
 func (s *Server) lacks(path, field string) error {

@@ -25,6 +25,7 @@ type bench struct {
 	talk     io.Writer // all else
 	results  *results
 	patience time.Duration // for a call that is not part of the load
+	screen   io.Writer     // where progress is shown; talk unless given
 
 	transport *loadgen.Transport
 	tally     *loadgen.Tally  // of what goes through transport
@@ -152,12 +153,16 @@ func (b *bench) showProgress(live *loadgen.Live) (stop func()) {
 	if b.Results.NoProgress {
 		return func() {}
 	}
-	p := &progress{w: b.talk, tty: b.onTerminal(), total: b.n, live: live}
+	screen := b.screen
+	if screen == nil {
+		screen = b.talk
+	}
+	p := &progress{w: screen, tty: onTerminal(screen), total: b.n, live: live}
 	return p.show()
 }
 
-func (b *bench) onTerminal() bool {
-	f, ok := b.talk.(*os.File)
+func onTerminal(w io.Writer) bool {
+	f, ok := w.(*os.File)
 	return ok && term.IsTerminal(int(f.Fd()))
 }
 
@@ -166,7 +171,7 @@ func (b *bench) tellDraining(live *loadgen.Live) {
 	if b.Limits.Drain <= 0 {
 		return
 	}
-	if b.onTerminal() {
+	if onTerminal(b.talk) {
 		fmt.Fprintln(b.talk) // leaves the line of the progress
 	}
 	fmt.Fprintf(b.talk, "interrupted: %s in flight may take %s to end; interrupt again to quit at once\n",

@@ -115,6 +115,6 @@ func newRootCommand() *cobra.Command {
 		return fmt.Errorf("%w: see servebench %s --help", err, cmd.Name())
 	})
 	root.AddCommand(newRunCommand(), newSimCommand(), newReportCommand(), newDatasetCommand(),
-		newSelftestCommand(), newSelftestServerCommand())
+		newSelftestCommand(), newSelftestServerCommand(), newSweepCommand(), newHolderCommand())
 	return root
 }

@@ -19,6 +19,7 @@ type results struct {
 	mode   os.FileMode           // of new files: closed to others when they hold texts
 	stream *metrics.StreamWriter // nil without -o
 	file   *os.File              // what stream writes to
+	shared bool                  // the file is of many runs, and its owner's to close
 	broken error                 // what stopped the stream
 }
 
@@ -46,12 +47,17 @@ func openResults(o resultOptions) (*results, error) {
 		}
 		r.file = f
 	}
-	r.stream = metrics.NewStreamWriter(r.file)
-	r.stream.NoChunks = o.Record == "requests"
+	r.streamTo(r.file)
+	return r, nil
+}
+
+// streamTo has the record stream written to a file.
+func (r *results) streamTo(f *os.File) {
+	r.file, r.stream = f, metrics.NewStreamWriter(f)
+	r.stream.NoChunks = r.Record == "requests"
 	if !r.regular() {
 		r.stream.MaxLine = metrics.PipeLine
 	}
-	return r, nil
 }
 
 // regular says whether the stream goes to a plain file.
@@ -122,12 +128,13 @@ func checkFolder(name string) error {
 // temporary is the pattern of names of files that are not whole yet.
 const temporary = ".servebench-*"
 
-// begin opens the stream, in the place of what its file held.
+// begin opens the stream, in the place of what its file held unless that is
+// shared.
 func (r *results) begin(h *metrics.Header) {
 	if r.stream == nil {
 		return
 	}
-	if r.regular() && r.Stream != "-" {
+	if r.regular() && r.Stream != "-" && !r.shared {
 		r.broken = r.file.Truncate(0)
 	}
 	if r.broken == nil {
@@ -155,7 +162,7 @@ func (r *results) closeStream(s *metrics.Summary) error {
 	if r.broken == nil {
 		r.broken = r.stream.End(s)
 	}
-	if r.file != os.Stdout {
+	if r.file != os.Stdout && !r.shared {
 		r.broken = errors.Join(r.broken, r.file.Close())
 	}
 	if r.broken != nil {

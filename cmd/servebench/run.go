@@ -58,13 +58,7 @@ func (b *bench) run(ctx context.Context) error {
 	if b.results, err = openResults(b.Results); err != nil {
 		return err
 	}
-	if err := b.prepare(ctx); err != nil {
-		return interrupted(ctx, err)
-	}
-	if err := b.rehearse(ctx); err != nil {
-		return interrupted(ctx, err)
-	}
-	summary, err := b.measure(ctx)
+	summary, err := b.test(ctx)
 	if summary == nil {
 		return err
 	}
@@ -76,6 +70,18 @@ func (b *bench) run(ctx context.Context) error {
 		fmt.Fprintln(b.talk, "servebench:", told)
 	}
 	return err
+}
+
+// test is the load test without what comes of it. The summary is nil when no load
+// was sent, and there may be both it and an error when the load was cut short.
+func (b *bench) test(ctx context.Context) (*metrics.Summary, error) {
+	if err := b.prepare(ctx); err != nil {
+		return nil, interrupted(ctx, err)
+	}
+	if err := b.rehearse(ctx); err != nil {
+		return nil, interrupted(ctx, err)
+	}
+	return b.measure(ctx)
 }
 
 // interrupted says that a run was stopped before its load began, if it was.
@@ -101,12 +107,17 @@ func (b *bench) finish(s *metrics.Summary) error {
 	case s.Interrupted:
 		return exitError{fmt.Errorf("interrupted after %d of %d requests", s.Completed+s.Failed, b.n), exitInterrupted}
 	case s.Completed == 0 && s.Failed > 0:
-		message, n := mostFrequent(s.Errors)
-		return exitError{fmt.Errorf("all of %s failed; %s: %s", count(s.Failed, "request"), count(n, "time"), message), exitNo}
+		return exitError{allFailed(s), exitNo}
 	case b.Results.Strict && suspect(s):
 		return exitError{errSuspect, exitNoVerdict}
 	}
 	return nil
+}
+
+// allFailed says why no request of a run was answered.
+func allFailed(s *metrics.Summary) error {
+	message, n := mostFrequent(s.Errors)
+	return fmt.Errorf("all of %s failed; %s: %s", count(s.Failed, "request"), count(n, "time"), message)
 }
 
 // suspect says whether the numbers of a run cannot be believed.

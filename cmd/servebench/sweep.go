@@ -1,0 +1,230 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+	"go.yaml.in/yaml/v3"
+
+	"github.com/servebench/servebench/loadgen/sweep"
+)
+
+// A sweepCommand is the verb: an experiment of many runs.
+type sweepCommand struct {
+	dir       string
+	dryRun    bool
+	out, talk io.Writer
+
+	plan    *sweep.Plan
+	runs    map[sweep.Cell]*options // the first run of each cell, checked
+	journal *sweep.Journal
+	log     *os.File // what single runs say
+	pace    pace
+}
+
+func newSweepCommand() *cobra.Command {
+	c := &sweepCommand{talk: os.Stderr}
+	cmd := &cobra.Command{
+		Use:   "sweep FILE",
+		Short: "Run an experiment: a grid of loads over servers, again and again",
+		Long:  sweepHelp,
+		Args:  cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			c.out = cmd.OutOrStdout()
+			return c.run(cmd.Context(), args[0])
+		},
+	}
+	f := cmd.Flags()
+	f.SortFlags = false
+	f.BoolVar(&c.dryRun, "dry-run", false, "print what would be run, in order, and how long it may take; needs no server")
+	f.StringVarP(&c.dir, "output", "o", "", "folder for the journal, the records and the tables (default FILE without .yaml, with .sweep)")
+	return cmd
+}
+
+const sweepHelp = `Run an experiment: a grid of loads over servers, again and again.
+
+FILE is YAML. All its keys may be left out:
+
+  seed: 0             # of the first run; arms share the seed of a repeat, repeats and points differ
+  repeats: 4          # of each point on each arm
+  order: abba         # every other repeat has the arms the other way round; or random, or given
+  load:               # flags of servebench run, for all runs
+    random-output-len: 128
+  grid:               # flags with several values: all combinations, the last key changing fastest
+    request-rate: [inf, 16]
+    zip:              # these go together: 1 and 60, 2 and 120
+      max-concurrency: [1, 2]
+      num-prompts: [60, 120]
+  arms:               # what is compared
+    - name: plain
+      url: http://127.0.0.1:8000    # where the load goes
+      load: {}                      # flags of this arm alone
+    - name: kvcached
+      url: http://127.0.0.1:${port} # a free port
+      command: [vllm, serve, MODEL, --port, "${port}"]   # or one text for the shell
+      env: {ENABLE_KVCACHED: "true"}
+      ready: http://127.0.0.1:${port}/health   # answers 200 once it is up (default URL/v1/models)
+      ready-timeout: 15m
+      stop: [docker, stop, NAME]    # before SIGTERM
+      stop-timeout: 30s             # before SIGKILL
+      log: kvcached.log
+      folder: DIR                   # to start it in
+      servers: []                   # several of these instead, with the keys from command on
+  between:            # before each run
+    reset-prefix-cache: true
+    command: ./settle.sh            # has SERVEBENCH_ARM and SERVEBENCH_URL
+    pause: 5s
+  until:              # find the highest value at which the limits hold, in place of one run a point
+    flag: request-rate              # or max-concurrency
+    from: 1
+    to: 64
+    step: 1
+    slo: {p99-ttft: 200, mean-tpot: 50}   # in milliseconds
+    confirm: 1                      # more runs at the value found that have to hold
+
+A grid may be a list of such mappings, one after the other. The servers of an arm
+are started for each repeat and stopped after it; they stop as well when
+servebench is killed.
+
+The journal in the folder has what is done. The same command goes on where it was
+killed or interrupted, does again what failed, and does nothing twice; a changed
+FILE needs another folder. Beside it are records.jsonl, the record stream of all
+runs, blocks.txt, table.md, table.csv, table.json, sweep.log with what single
+runs said, and logs with what the servers said.
+
+At the end stdout has the result blocks in the order of FILE and a table. A run
+that cannot be done is a FAILED row with its reason, and the exit code is 1.`
+
+// waitForEnd is how long another sweep in the same folder is waited for: its
+// servers may still be stopping.
+const waitForEnd = time.Minute
+
+func (c *sweepCommand) run(ctx context.Context, file string) error {
+	if err := c.read(file); err != nil {
+		return err
+	}
+	if c.dryRun {
+		return c.describe(file)
+	}
+	if err := c.plan.Check(file); err != nil {
+		return err
+	}
+	if c.dir == "" {
+		c.dir = strings.TrimSuffix(strings.TrimSuffix(file, ".yaml"), ".yml") + ".sweep"
+	}
+	ctx, stop := interruptible(ctx)
+	defer stop()
+	if err := c.open(ctx); err != nil {
+		return exitError{err, exitNo}
+	}
+	defer c.journal.Close()
+	defer c.log.Close()
+	s := &sweep.Sweep{Plan: c.plan, Journal: c.journal, Load: c.load, Holder: holderCommand, Say: c.say}
+	err := s.Do(ctx)
+	return c.finish(ctx, s, err)
+}
+
+// read reads the file and checks the command line of every run.
+func (c *sweepCommand) read(file string) error {
+	f, err := os.Open(file)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	if c.plan, err = sweep.Parse(file, f, sweepFlag); err != nil {
+		return err
+	}
+	c.runs = map[sweep.Cell]*options{}
+	for _, cell := range c.plan.Cells() {
+		args := sweep.AnyPorts(c.plan.Args(cell, 0))
+		if s := c.plan.Search; s != nil {
+			args = append(args, s.Args(s.From)...)
+		}
+		o, err := parseRun(args)
+		if err == nil && o.Workload.Stats {
+			err = errors.New("argument --stats: it belongs to servebench dataset")
+		}
+		if err != nil {
+			return fmt.Errorf("%s:%d: %s: %w", file, c.plan.Arms[cell.Arm].Line, c.plan.Describe(cell), err)
+		}
+		c.runs[cell] = o
+	}
+	return nil
+}
+
+// sweepFlag is an entry of the file as a command line, checked by itself.
+func sweepFlag(name string, value *yaml.Node) ([]string, error) {
+	_, t := newForm()
+	if found := t.find(dashed("--" + name)); len(found) == 1 {
+		switch found[0].name {
+		case "record-to":
+			return nil, fmt.Errorf("%s: a sweep has one record stream for all runs, in its folder", name)
+		case "help":
+			return nil, fmt.Errorf("%s: it is no flag of a load", name)
+		}
+	}
+	args, err := t.configArgs(name, value)
+	if err != nil {
+		return nil, err
+	}
+	return args, t.parse(sweep.AnyPorts(args))
+}
+
+// open opens the sweep's folder.
+func (c *sweepCommand) open(ctx context.Context) error {
+	told, until := false, time.Now().Add(waitForEnd)
+	patience := func() bool {
+		if !told {
+			c.say("waiting for another sweep in %s to end", c.dir)
+			told = true
+		}
+		select {
+		case <-ctx.Done():
+		case <-time.After(50 * time.Millisecond):
+		}
+		return ctx.Err() == nil && time.Now().Before(until)
+	}
+	var err error
+	if c.journal, err = sweep.OpenJournal(c.dir, c.plan, patience); err != nil {
+		return err
+	}
+	if c.log, err = os.OpenFile(filepath.Join(c.dir, "sweep.log"), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o666); err != nil {
+		c.journal.Close()
+		return err
+	}
+	c.pace = newPace(c)
+	if n := len(c.journal.Entries()); n > 0 {
+		c.say("going on in %s after %s", c.dir, count(n, "run"))
+	}
+	return nil
+}
+
+// finish writes what the sweep came to; err is what ended it early.
+func (c *sweepCommand) finish(ctx context.Context, s *sweep.Sweep, err error) error {
+	result, readErr := c.result(s)
+	if readErr == nil {
+		readErr = result.write()
+	}
+	switch {
+	case ctx.Err() != nil:
+		return exitError{fmt.Errorf("interrupted after %s: the same command goes on", count(len(c.journal.Entries()), "run")), exitInterrupted}
+	case err != nil || readErr != nil:
+		return exitError{errors.Join(err, readErr), exitNo}
+	case result.failed > 0:
+		return exitError{fmt.Errorf("%s failed: the same command tries again", count(result.failed, "run")), exitNo}
+	case result.suspect:
+		return exitError{errSuspect, exitNoVerdict}
+	}
+	return nil
+}
+
+func (c *sweepCommand) say(format string, args ...any) {
+	fmt.Fprintf(c.talk, format+"\n", args...)
+}

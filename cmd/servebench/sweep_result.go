@@ -1,0 +1,214 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/servebench/servebench/loadgen/sweep"
+	"github.com/servebench/servebench/metrics"
+	"github.com/servebench/servebench/report"
+)
+
+// A sweepResult is what a sweep came to so far.
+type sweepResult struct {
+	*sweepCommand
+	sweep   *sweep.Sweep
+	sums    map[string]*metrics.Summary // by run
+	failed  int                         // runs
+	suspect bool                        // under --strict
+}
+
+// result reads the record stream of the sweep.
+func (c *sweepCommand) result(s *sweep.Sweep) (*sweepResult, error) {
+	r := &sweepResult{sweepCommand: c, sweep: s, sums: map[string]*metrics.Summary{}}
+	f, err := os.Open(filepath.Join(c.dir, sweep.RecordsName))
+	if err != nil {
+		return r, err
+	}
+	defer f.Close()
+	sums, err := metrics.Read(f, metrics.Ask{})
+	if err != nil && !errors.Is(err, metrics.ErrNothing) {
+		return r, fmt.Errorf("%s: %w", f.Name(), err)
+	}
+	for _, sum := range sums {
+		r.sums[sum.Header.Run] = sum
+	}
+	for _, cell := range c.plan.Cells() {
+		for _, e := range c.journal.Of(c.plan.Key(cell)) {
+			if e.Failed != "" {
+				r.failed++
+			} else if r.sums[e.Run] == nil {
+				return r, fmt.Errorf("%s: run %s of the journal is not in it", f.Name(), e.Run)
+			} else {
+				r.suspect = r.suspect || c.runs[cell].Results.Strict && suspect(r.sums[e.Run])
+			}
+		}
+	}
+	return r, nil
+}
+
+// write prints the blocks and the table, and writes them into the folder.
+func (r *sweepResult) write() error {
+	if len(r.journal.Entries()) == 0 {
+		return nil
+	}
+	table := r.table()
+	document := func(w io.Writer) error { return r.document(w) }
+	errs := []error{
+		r.writeTo("blocks.txt", document), r.writeTo("table.md", table.Markdown),
+		r.writeTo("table.csv", table.CSV), r.writeTo("table.json", table.JSON),
+		document(r.out),
+	}
+	_, err := fmt.Fprintln(r.out)
+	return errors.Join(append(errs, err, table.Markdown(r.out))...)
+}
+
+// table has a row for each run in the order of the file.
+func (r *sweepResult) table() report.Table {
+	var table report.Table
+	for _, cell := range r.plan.Cells() {
+		for _, e := range r.journal.Of(r.plan.Key(cell)) {
+			row := report.Row{Labels: r.labels(cell), Summary: r.sums[e.Run], Failed: e.Failed, Notes: e.Notes}
+			if e.Value != nil {
+				row.Labels = append(row.Labels, metrics.KV{Key: r.plan.Search.Flag, Value: fmt.Sprintf("%g", *e.Value)},
+					metrics.KV{Key: "SLO", Value: held(e)})
+			}
+			table = append(table, row)
+		}
+	}
+	return table
+}
+
+// held says in a word what a probe found.
+func held(e sweep.Entry) string {
+	switch {
+	case e.Failed != "":
+		return ""
+	case e.Held:
+		return "held"
+	}
+	return "broken: " + e.Broke
+}
+
+// labels tell a cell's runs from the others.
+func (r *sweepResult) labels(cell sweep.Cell) []metrics.KV {
+	kvs := []metrics.KV{{Key: "arm", Value: r.plan.Arms[cell.Arm].Name}}
+	for _, s := range r.plan.Points[cell.Point].Settings {
+		kvs = append(kvs, metrics.KV{Key: s.Flag, Value: s.Value})
+	}
+	return append(kvs, metrics.KV{Key: "repeat", Value: fmt.Sprint(cell.Repeat + 1)})
+}
+
+// document writes the blocks in the order of the file. Before the points that
+// differ in the last key of the grid alone stand the values of all keys.
+func (r *sweepResult) document(w io.Writer) error {
+	var text strings.Builder
+	heading := ""
+	for _, cell := range r.plan.Cells() {
+		entries := r.journal.Of(r.plan.Key(cell))
+		if len(entries) == 0 {
+			continue
+		}
+		if h := r.heading(cell); h != heading {
+			if heading != "" {
+				text.WriteString("\n")
+			}
+			text.WriteString(h)
+			heading = h
+		}
+		for _, e := range entries {
+			text.WriteString("\n" + r.subheading(cell, e))
+			if err := r.block(&text, cell, e); err != nil {
+				return err
+			}
+		}
+		text.WriteString(r.found(cell))
+	}
+	_, err := io.WriteString(w, text.String())
+	return err
+}
+
+// heading is the arm, and the values of the grid among which the cell is.
+func (r *sweepResult) heading(cell sweep.Cell) string {
+	var text strings.Builder
+	fmt.Fprintln(&text, r.plan.Arms[cell.Arm].Name)
+	point := r.plan.Points[cell.Point]
+	outer := len(point.Settings) - point.Inner
+	inner := make([][]string, point.Inner)
+	for _, other := range r.plan.Points {
+		if other.Group != point.Group || !slices.EqualFunc(other.Settings[:outer], point.Settings[:outer],
+			func(a, b sweep.Setting) bool { return a.Flag == b.Flag && a.Value == b.Value }) {
+			continue
+		}
+		for i, s := range other.Settings[outer:] {
+			inner[i] = append(inner[i], s.Value)
+		}
+	}
+	for i, values := range inner {
+		fmt.Fprintf(&text, "%s: %s\n", headed(point.Settings[outer+i].Flag), strings.Join(values, ", "))
+	}
+	for _, s := range point.Settings[:outer] {
+		fmt.Fprintf(&text, "%s: %s\n", headed(s.Flag), s.Value)
+	}
+	return text.String()
+}
+
+// headed is a flag as it stands in a heading.
+func headed(flag string) string {
+	if flag == "random-input-len" || flag == "input-len" {
+		return "seq_length"
+	}
+	return strings.ReplaceAll(flag, "-", "_")
+}
+
+// subheading tells a block from the others under one heading.
+func (r *sweepResult) subheading(cell sweep.Cell, e sweep.Entry) string {
+	var parts []string
+	point := r.plan.Points[cell.Point]
+	for _, s := range point.Settings[len(point.Settings)-point.Inner:] {
+		parts = append(parts, headed(s.Flag)+": "+s.Value)
+	}
+	if e.Value != nil {
+		parts = append(parts, fmt.Sprintf("%s: %g", headed(r.plan.Search.Flag), *e.Value))
+	}
+	if r.plan.Repeats > 1 {
+		parts = append(parts, fmt.Sprintf("repeat: %d", cell.Repeat+1))
+	}
+	if parts == nil {
+		return ""
+	}
+	return strings.Join(parts, ", ") + "\n"
+}
+
+// block writes one run, or why there is none.
+func (r *sweepResult) block(w io.Writer, cell sweep.Cell, e sweep.Entry) error {
+	sum := r.sums[e.Run]
+	if sum == nil {
+		_, err := fmt.Fprintf(w, "FAILED: %s\n", e.Failed)
+		return err
+	}
+	version := r.runs[cell].Results.VLLMVersion
+	return errors.Join(report.Failures(w, sum, version), report.Block(w, sum, version))
+}
+
+// found is what a search came to, as a line.
+func (r *sweepResult) found(cell sweep.Cell) string {
+	if r.plan.Search == nil {
+		return ""
+	}
+	best, known := r.sweep.Found(cell)
+	flag := r.plan.Search.Flag
+	switch {
+	case !known:
+		return ""
+	case math.IsNaN(best):
+		return fmt.Sprintf("\n%s: the limits hold at no %s from %g on\n", r.plan.Describe(cell), flag, r.plan.Search.From)
+	}
+	return fmt.Sprintf("\n%s: %g is the highest %s at which the limits hold\n", r.plan.Describe(cell), best, flag)
+}

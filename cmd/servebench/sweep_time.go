@@ -1,0 +1,128 @@
+package main
+
+import (
+	"fmt"
+	"math"
+	"time"
+
+	"github.com/servebench/servebench/loadgen/sweep"
+)
+
+// What is taken for granted of a server that was not measured yet.
+const (
+	usualToken      = 20 * time.Millisecond // a token of every request in the batch
+	usualPrefill    = 20_000.0              // prompt tokens a second
+	usualBatch      = 256                   // requests at once
+	usualLength     = 256                   // tokens where the dataset says them
+	usualStart      = time.Minute           // of a server
+	usualAssumption = "20 ms a token, 256 requests at once, 20000 prompt tokens a second, a minute to start a server"
+)
+
+// expected is how long a run may take.
+func expected(o *options) time.Duration {
+	in, out := usualLength, usualLength
+	if o.Workload.Dataset == "random" {
+		in, out = o.Workload.Random.InputLen+o.Workload.Random.PrefixLen, o.Workload.Random.OutputLen
+	}
+	n, batch := float64(max(o.Workload.NumPrompts, 1)+o.Traffic.Warmups), usualBatch
+	if limit := o.Traffic.MaxConcurrency; limit != nil {
+		batch = *limit
+	}
+	answer := float64(out) * usualToken.Seconds()
+	seconds := math.Ceil(n/float64(batch))*answer + n*float64(in)/usualPrefill
+	rate := o.Traffic.RequestRate
+	if r := o.Traffic.RampUp; r != nil {
+		rate = float64(r.Start+r.End) / 2
+	}
+	seconds = max(seconds, n/rate+answer)
+	return time.Duration(min(seconds, 1e9) * float64(time.Second))
+}
+
+// runsOf is how many runs a cell of a plan takes, at most unless a confirmation
+// fails.
+func runsOf(p *sweep.Plan) int {
+	if p.Search == nil {
+		return 1
+	}
+	return p.Search.Most()
+}
+
+// describe prints what would be run, in order.
+func (c *sweepCommand) describe(file string) error {
+	p := c.plan
+	var total time.Duration
+	lines, n := "", 0
+	for _, block := range p.Blocks() {
+		for i := range p.Arms[block[0].Arm].Servers {
+			total += usualStart
+			if i == 0 {
+				lines += fmt.Sprintf("      start %s\n", p.Arms[block[0].Arm].Name)
+			}
+		}
+		for _, cell := range block {
+			n++
+			took := (expected(c.runs[cell]) + p.Between.Pause) * time.Duration(runsOf(p))
+			total += took
+			what := ""
+			if p.Search != nil {
+				what = fmt.Sprintf(", %d searches of %s", runsOf(p), p.Search.Flag)
+			}
+			lines += fmt.Sprintf("%4d  %s, seed %d%s: some %s\n", n, p.Describe(cell), p.SeedOf(cell, 0), what, roughly(took))
+		}
+	}
+	_, err := fmt.Fprintf(c.out, "%s: %s, %s, %s: %s, some %s\n%sassuming %s\n", file, count(len(p.Arms), "arm"), count(len(p.Points), "point"),
+		count(p.Repeats, "repeat"), count(n*runsOf(p), "run"), roughly(total), lines, usualAssumption)
+	return err
+}
+
+// roughly is a time as one says it.
+func roughly(d time.Duration) string {
+	switch {
+	case d < 90*time.Second:
+		return fmt.Sprintf("%.0f s", math.Ceil(d.Seconds()))
+	case d < 2*time.Hour:
+		return fmt.Sprintf("%.0f min", d.Minutes())
+	}
+	return fmt.Sprintf("%.1f h", d.Hours())
+}
+
+// A pace says how far a sweep is, and how long the rest may take by what was
+// expected and what it took.
+type pace struct {
+	*sweepCommand
+	cells map[string]sweep.Cell
+	total int
+}
+
+func newPace(c *sweepCommand) pace {
+	p := pace{sweepCommand: c, cells: map[string]sweep.Cell{}}
+	for _, cell := range c.plan.Cells() {
+		p.cells[c.plan.Key(cell)] = cell
+		p.total += runsOf(c.plan)
+	}
+	return p
+}
+
+// line is said before a run.
+func (p *pace) line(j *sweep.Journal, job *sweep.Job) string {
+	var took, expectedOfDone, expectedOfAll float64
+	for _, cell := range p.cells {
+		expectedOfAll += p.seconds(cell) * float64(runsOf(p.plan))
+	}
+	done := j.Entries()
+	for _, e := range done {
+		took += e.Seconds
+		expectedOfDone += p.seconds(p.cells[e.Cell])
+	}
+	line := fmt.Sprintf("[%d of %d] %s", len(done)+1, max(p.total, len(done)+1), job.Name)
+	if p.plan.Search != nil {
+		line = fmt.Sprintf("[%d of some %d] %s", len(done)+1, max(p.total, len(done)+1), job.Name)
+	}
+	if took == 0 {
+		return line
+	}
+	left := max(0, expectedOfAll-expectedOfDone) * took / expectedOfDone
+	return fmt.Sprintf("%s; about %s left", line, roughly(time.Duration(left*float64(time.Second))))
+}
+
+func (p *pace) seconds(cell sweep.Cell) float64 { return expected(p.runs[cell]).Seconds() }

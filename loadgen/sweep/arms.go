@@ -1,0 +1,120 @@
+package sweep
+
+import (
+	"net/url"
+	"slices"
+	"time"
+
+	"go.yaml.in/yaml/v3"
+)
+
+// Unless the file says otherwise, a server has this long to come up, for a large
+// model may be loaded first, and this long to stop before it is killed.
+const (
+	usualWithin = 15 * time.Minute
+	usualGrace  = 30 * time.Second
+)
+
+func (p *parser) arms(node *yaml.Node) error {
+	if node == nil {
+		p.plan.Arms = []Arm{{Name: "server"}}
+		return nil
+	}
+	if node = resolved(node); node.Kind != yaml.SequenceNode || len(node.Content) == 0 {
+		return at(node, "arms must be a list of server configurations")
+	}
+	for _, item := range node.Content {
+		a, err := p.arm(resolved(item))
+		if err != nil {
+			return err
+		}
+		if slices.ContainsFunc(p.plan.Arms, func(other Arm) bool { return other.Name == a.Name }) {
+			return at(item, "two arms are named %q", a.Name)
+		}
+		p.plan.Arms = append(p.plan.Arms, *a)
+	}
+	return nil
+}
+
+// arm reads one arm. The keys of a server may stand in the arm itself, when it
+// has only one.
+func (p *parser) arm(node *yaml.Node) (*Arm, error) {
+	a := &Arm{Line: node.Line}
+	single := newServer(node)
+	var load, servers *yaml.Node
+	keys := single.keys()
+	keys["name"], keys["url"], keys["load"], keys["servers"] = &a.Name, &a.URL, &load, &servers
+	if err := fields(node, "an arm", keys); err != nil {
+		return nil, err
+	}
+	var err error
+	if a.Flags, err = p.load(load); err != nil {
+		return nil, err
+	}
+	switch {
+	case a.Name == "":
+		return nil, at(node, "an arm must have a name")
+	case servers != nil && single.given():
+		return nil, at(node, "arm %s: its commands stand in servers", a.Name)
+	case servers != nil:
+		if a.Servers, err = readServers(servers); err != nil {
+			return nil, err
+		}
+	case single.given():
+		a.Servers = []Server{*single}
+	}
+	for i := range a.Servers {
+		if err := a.Servers[i].complete(a); err != nil {
+			return nil, err
+		}
+	}
+	return a, nil
+}
+
+func readServers(node *yaml.Node) ([]Server, error) {
+	if node.Kind != yaml.SequenceNode || len(node.Content) == 0 {
+		return nil, at(node, "servers must be a list")
+	}
+	var servers []Server
+	for _, item := range node.Content {
+		s := newServer(resolved(item))
+		if err := fields(resolved(item), "a server", s.keys()); err != nil {
+			return nil, err
+		}
+		servers = append(servers, *s)
+	}
+	return servers, nil
+}
+
+func newServer(node *yaml.Node) *Server {
+	return &Server{Within: usualWithin, Grace: usualGrace, Line: node.Line}
+}
+
+// keys are those of a server in the file.
+func (s *Server) keys() map[string]any {
+	return map[string]any{
+		"command": command(&s.Command), "env": &s.Env, "folder": &s.Folder, "ready": &s.Ready, "ready-timeout": duration(&s.Within),
+		"stop": command(&s.Stop), "stop-timeout": duration(&s.Grace), "log": &s.Log,
+	}
+}
+
+// given says whether any key of s was.
+func (s *Server) given() bool {
+	return s.Command != nil || s.Env != nil || s.Stop != nil || s.Folder+s.Ready+s.Log != "" ||
+		s.Within != usualWithin || s.Grace != usualGrace
+}
+
+// complete checks s and fills in where it is asked whether it is up.
+func (s *Server) complete(a *Arm) error {
+	node := &yaml.Node{Line: s.Line}
+	if s.Command == nil {
+		return at(node, "arm %s: a server must have a command", a.Name)
+	}
+	if s.Ready == "" && a.URL != "" {
+		s.Ready = a.URL + "/v1/models"
+	}
+	if u, err := url.Parse(withPorts(s.Ready, fixedPort)); err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" {
+		return at(node, "arm %s: %q: url, or else ready, must be the http:// URL at which the server answers once it is up", a.Name, s.Ready)
+	}
+	return nil
+}

@@ -1,0 +1,131 @@
+package sweep
+
+import (
+	"math"
+	"strings"
+
+	"go.yaml.in/yaml/v3"
+)
+
+// maxPoints is how many points a plan may have: beyond it the file has a mistake
+// in it.
+const maxPoints = 100_000
+
+// grid reads the points: all combinations of the values of a mapping, the last
+// key changing fastest, or of one mapping after the other of a list.
+func (p *parser) grid(node *yaml.Node) error {
+	if node == nil {
+		p.plan.Points = []Point{{}}
+		return nil
+	}
+	grids := []*yaml.Node{node}
+	if node.Kind == yaml.SequenceNode {
+		if grids = node.Content; len(grids) == 0 {
+			return at(node, "grid has no values")
+		}
+	}
+	for i, grid := range grids {
+		points, inner, err := p.product(grid)
+		if err != nil {
+			return err
+		}
+		for _, settings := range points {
+			p.plan.Points = append(p.plan.Points, Point{Group: i, Inner: inner, Settings: settings})
+		}
+		if len(p.plan.Points) > maxPoints {
+			return at(grid, "the grid has more than %d points", maxPoints)
+		}
+	}
+	return nil
+}
+
+// product combines the values of all keys of a grid. The keys under zip are one
+// key in this: their first values go together, their second ones, and so on.
+func (p *parser) product(node *yaml.Node) (points [][]Setting, inner int, err error) {
+	points = [][]Setting{nil}
+	err = entries(node, "grid", func(key, value *yaml.Node) error {
+		read := p.axis
+		if key.Value == "zip" {
+			read = p.zip
+		}
+		axis, err := read(key, value)
+		if err != nil {
+			return err
+		}
+		if len(points)*len(axis) > maxPoints {
+			return at(key, "the grid has more than %d points", maxPoints)
+		}
+		var next [][]Setting
+		for _, point := range points {
+			for _, settings := range axis {
+				next = append(next, append(point[:len(point):len(point)], settings...))
+			}
+		}
+		points, inner = next, len(axis[0])
+		return nil
+	})
+	return points, inner, err
+}
+
+// axis is one key of a grid with its values: each is one setting.
+func (p *parser) axis(key, value *yaml.Node) ([][]Setting, error) {
+	if key.Value == "seed" && p.plan.Repeats > 1 {
+		return nil, at(key, "seed: with repeats each has a seed of its own")
+	}
+	values := []*yaml.Node{value}
+	if value.Kind == yaml.SequenceNode {
+		values = value.Content
+	}
+	var axis [][]Setting
+	for _, v := range values {
+		v = resolved(v)
+		args, err := p.flags(key.Value, v)
+		if err != nil {
+			return nil, at(v, "%w", err)
+		}
+		axis = append(axis, []Setting{{Flag: key.Value, Value: shown(v), Args: args}})
+	}
+	if axis == nil {
+		return nil, at(value, "%s has no values", key.Value)
+	}
+	return axis, nil
+}
+
+// zip is what several keys have together: as many values each.
+func (p *parser) zip(_, node *yaml.Node) ([][]Setting, error) {
+	var together [][]Setting
+	length, first := math.MaxInt, ""
+	err := entries(node, "zip", func(key, value *yaml.Node) error {
+		axis, err := p.axis(key, value)
+		if err != nil {
+			return err
+		}
+		if together == nil {
+			together, length, first = axis, len(axis), key.Value
+			return nil
+		}
+		if len(axis) != length {
+			return at(value, "%s has %d values and %s %d: under zip all have as many", key.Value, len(axis), first, length)
+		}
+		for i := range together {
+			together[i] = append(together[i], axis[i]...)
+		}
+		return nil
+	})
+	if err == nil && together == nil {
+		err = at(node, "zip has no values")
+	}
+	return together, err
+}
+
+// shown is a value as a reader sees it.
+func shown(value *yaml.Node) string {
+	if value.Kind == yaml.ScalarNode {
+		return value.Value
+	}
+	text, err := yaml.Marshal(value)
+	if err != nil {
+		return "?"
+	}
+	return strings.Join(strings.Fields(string(text)), " ")
+}

@@ -1,0 +1,202 @@
+package sweep
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+)
+
+// Names of the files in a sweep's folder.
+const (
+	journalName = "journal.jsonl"
+	RecordsName = "records.jsonl" // the record stream of all runs
+	lockName    = "lock"
+)
+
+// journalVersion is the version of the journal written and read here.
+const journalVersion = 1
+
+// A Journal is what a sweep has done so far, in a folder of its own. A run counts
+// once its line is in the journal; of one that does not, nothing is kept in the
+// record stream. It is for one goroutine.
+type Journal struct {
+	Dir     string
+	Records *os.File // takes the record stream of the run in progress at its end
+
+	file    *os.File
+	lock    *os.File
+	entries []Entry
+	of      map[string][]Entry // entries by cell
+	size    int64              // of Records up to the last run that counts
+}
+
+// An Entry is one run in the journal.
+type Entry struct {
+	Cell    string   `json:"cell"`
+	Run     string   `json:"run,omitempty"` // its id in the record stream
+	Seconds float64  `json:"seconds"`       // it took, with what came before its load
+	Notes   []string `json:"notes,omitempty"`
+	Failed  string   `json:"failed,omitempty"` // why there are no numbers: it is to be done again
+	Value   *float64 `json:"value,omitempty"`  // of the search
+	Held    bool     `json:"held,omitempty"`   // the limits of the search did
+	Broke   string   `json:"broke,omitempty"`  // the limit that did not
+	Size    int64    `json:"size"`             // of the record stream after it
+}
+
+// A head is the first line of a journal.
+type head struct {
+	Version int    `json:"v"`
+	Plan    string `json:"plan"`
+}
+
+// ErrOther says that a journal is of another experiment.
+var ErrOther = errors.New("it is of another experiment, or of this one before the file was changed: choose another folder, or delete it")
+
+// OpenJournal goes on with the journal of p in a folder, or begins one. A journal
+// that another sweep has open is waited for, as servers may still be stopping
+// there; patience says when to give up.
+func OpenJournal(dir string, p *Plan, patience Patience) (j *Journal, err error) {
+	if err := os.MkdirAll(dir, 0o777); err != nil {
+		return nil, err
+	}
+	j = &Journal{Dir: dir, of: map[string][]Entry{}}
+	defer func() {
+		if err != nil {
+			j.Close()
+		}
+	}()
+	if j.lock, err = open(dir, lockName, 0); err != nil {
+		return nil, err
+	}
+	for locked := false; !locked; {
+		if locked, err = lock(j.lock); err == nil && !locked && !patience() {
+			err = fmt.Errorf("%s: another sweep is running there", dir)
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+	if j.file, err = open(dir, journalName, os.O_APPEND); err != nil {
+		return nil, err
+	}
+	if err := j.read(p.Digest()); err != nil {
+		return nil, fmt.Errorf("%s: %w", j.file.Name(), err)
+	}
+	if j.Records, err = open(dir, RecordsName, os.O_APPEND); err != nil {
+		return nil, err
+	}
+	return j, j.rollback()
+}
+
+// A Patience waits a while and says whether to try again.
+type Patience func() bool
+
+func open(dir, name string, flags int) (*os.File, error) {
+	return os.OpenFile(filepath.Join(dir, name), os.O_CREATE|os.O_RDWR|flags, 0o666)
+}
+
+// read takes what the journal holds and cuts off a last line that is torn.
+func (j *Journal) read(digest string) error {
+	text, err := io.ReadAll(j.file)
+	if err != nil {
+		return err
+	}
+	whole := bytes.LastIndexByte(text, '\n') + 1
+	if err := j.file.Truncate(int64(whole)); err != nil {
+		return err
+	}
+	if whole == 0 {
+		return j.write(head{journalVersion, digest})
+	}
+	for i, line := range bytes.Split(text[:whole-1], []byte("\n")) {
+		if i == 0 {
+			var h head
+			if json.Unmarshal(line, &h) != nil || h != (head{journalVersion, digest}) {
+				return ErrOther
+			}
+			continue
+		}
+		var e Entry
+		if err := json.Unmarshal(line, &e); err != nil {
+			return fmt.Errorf("line %d: %w", i+1, err)
+		}
+		if e.Failed == "" { // else its cell is tried again
+			j.keep(e)
+			j.size = e.Size
+		}
+	}
+	return nil
+}
+
+// Of are the runs of a cell so far, those of earlier sessions without failures.
+func (j *Journal) Of(cell string) []Entry { return j.of[cell] }
+
+// Entries are all runs so far, in the order in which they were made.
+func (j *Journal) Entries() []Entry { return j.entries }
+
+// add takes down a run. When it failed, its records are forgotten.
+func (j *Journal) add(e Entry) error {
+	if e.Failed != "" {
+		if err := j.rollback(); err != nil {
+			return err
+		}
+	} else {
+		// The records must be on disk before the line that vouches for them.
+		if err := j.Records.Sync(); err != nil {
+			return err
+		}
+		info, err := j.Records.Stat()
+		if err != nil {
+			return err
+		}
+		j.size = info.Size()
+	}
+	e.Size = j.size
+	j.keep(e)
+	return j.write(e)
+}
+
+func (j *Journal) keep(e Entry) {
+	j.entries = append(j.entries, e)
+	j.of[e.Cell] = append(j.of[e.Cell], e)
+}
+
+func (j *Journal) write(v any) error {
+	line, err := json.Marshal(v)
+	if err != nil {
+		return err
+	}
+	if _, err := j.file.Write(append(line, '\n')); err != nil {
+		return err
+	}
+	return j.file.Sync()
+}
+
+// rollback forgets the records of a run that does not count.
+func (j *Journal) rollback() error {
+	info, err := j.Records.Stat()
+	switch {
+	case err != nil:
+		return err
+	case info.Size() < j.size:
+		return fmt.Errorf("%s has been shortened: %d bytes of the %d that the journal knows of", j.Records.Name(), info.Size(), j.size)
+	case info.Size() == j.size:
+		return nil
+	}
+	return j.Records.Truncate(j.size)
+}
+
+// Close ends the use of the folder. What was begun may be gone on with.
+func (j *Journal) Close() error {
+	var err error
+	for _, f := range []*os.File{j.file, j.Records, j.lock} {
+		if f != nil {
+			err = errors.Join(err, f.Close())
+		}
+	}
+	return err
+}

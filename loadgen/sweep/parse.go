@@ -1,0 +1,90 @@
+package sweep
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+
+	"go.yaml.in/yaml/v3"
+)
+
+// Flags turns an entry of a file into the words of a command line, or says what
+// is wrong with it.
+type Flags func(name string, value *yaml.Node) ([]string, error)
+
+// Parse reads the file of an experiment. Errors name the file and the line.
+func Parse(name string, r io.Reader, flags Flags) (*Plan, error) {
+	var doc yaml.Node
+	switch err := yaml.NewDecoder(r).Decode(&doc); {
+	case errors.Is(err, io.EOF):
+		return nil, fmt.Errorf("%s: it is empty", name)
+	case err != nil:
+		return nil, located(name, err)
+	}
+	if err := doc.Decode(new(any)); err != nil { // a key given twice, an alias of what it is in
+		return nil, located(name, err)
+	}
+	p := parser{flags: flags, plan: &Plan{Repeats: 1, Order: ABBA}}
+	if err := p.file(doc.Content[0]); err != nil {
+		return nil, located(name, err)
+	}
+	return p.plan, nil
+}
+
+// A parser reads one file into a plan.
+type parser struct {
+	flags Flags
+	plan  *Plan
+}
+
+func (p *parser) file(root *yaml.Node) error {
+	var load, arms, grid *yaml.Node
+	order := string(p.plan.Order)
+	err := fields(root, "an experiment", map[string]any{
+		"seed": &p.plan.Seed, "repeats": &p.plan.Repeats, "order": &order,
+		"load": &load, "arms": &arms, "grid": &grid,
+		"between": p.between, "until": p.until,
+	})
+	if err != nil {
+		return err
+	}
+	switch p.plan.Order = Order(order); {
+	case !slices.Contains([]Order{ABBA, Random, Given}, p.plan.Order):
+		return at(root, "order: %q: it must be abba, random or given", order)
+	case p.plan.Repeats < 1:
+		return at(root, "repeats: %d: it must be 1 or more", p.plan.Repeats)
+	case p.plan.Seed < 0:
+		return at(root, "seed: %d: it must not be negative", p.plan.Seed)
+	}
+	if p.plan.Flags, err = p.load(load); err != nil {
+		return err
+	}
+	if err := p.arms(arms); err != nil {
+		return err
+	}
+	return p.grid(grid)
+}
+
+// load is a mapping of flags as a command line.
+func (p *parser) load(node *yaml.Node) (args []string, err error) {
+	err = entries(node, "load", func(key, value *yaml.Node) error {
+		if key.Value == "seed" {
+			return at(key, "seed: it stands beside load, since each repeat and point needs one of its own")
+		}
+		words, err := p.flags(key.Value, value)
+		if err != nil {
+			return at(key, "%w", err)
+		}
+		args = append(args, words...)
+		return nil
+	})
+	return args, err
+}
+
+func (p *parser) between(node *yaml.Node) error {
+	b := &p.plan.Between
+	return fields(node, "between", map[string]any{
+		"reset-prefix-cache": &b.Reset, "command": command(&b.Command), "pause": duration(&b.Pause),
+	})
+}

@@ -1,0 +1,203 @@
+package sweep
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"net"
+	"net/http"
+	"net/url"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+)
+
+// A process is a server that was started, under its holder.
+type process struct {
+	server *Server
+	ports  ports
+	cmd    *exec.Cmd // the holder
+	pipe   io.Closer // its standard input, whose end is the server's
+	log    string
+	from   int64         // where in log it begins
+	done   chan struct{} // closed once the holder has ended, with err set
+	err    error
+}
+
+// readyInterval is how often a server is asked whether it is up.
+const readyInterval = 100 * time.Millisecond
+
+// startServer starts a server and waits until it answers.
+func (s *Sweep) startServer(ctx context.Context, server *Server, ports ports, log string) (*process, error) {
+	p := &process{server: server, ports: ports, log: log, done: make(chan struct{})}
+	if err := p.unused(); err != nil {
+		return nil, err
+	}
+	if err := p.start(s.Holder, s.Journal.lock); err != nil {
+		return nil, fmt.Errorf("starting the server: %w", err)
+	}
+	if err := p.await(ctx); err != nil {
+		p.stop()
+		return nil, err
+	}
+	return p, nil
+}
+
+// unused finds out whether another server is where this one is to be, which
+// would answer in its place.
+func (p *process) unused() error {
+	u, err := url.Parse(p.ports.put(p.server.Ready))
+	if err != nil {
+		return err
+	}
+	address := u.Host
+	if u.Port() == "" {
+		address = net.JoinHostPort(u.Hostname(), map[string]string{"http": "80", "https": "443"}[u.Scheme])
+	}
+	conn, err := net.DialTimeout("tcp", address, time.Second)
+	if err != nil {
+		return nil
+	}
+	conn.Close()
+	return fmt.Errorf("the port is in use: something listens at %s already", address)
+}
+
+func (p *process) start(holder func(*Holder) (*exec.Cmd, error), lock *os.File) error {
+	cmd, err := holder(&Holder{Command: p.ports.putAll(p.server.Command), Stop: p.ports.putAll(p.server.Stop), Grace: p.server.Grace})
+	if err != nil {
+		return err
+	}
+	log, err := os.OpenFile(p.log, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o666)
+	if err != nil {
+		return err
+	}
+	defer log.Close()
+	if info, err := log.Stat(); err == nil {
+		p.from = info.Size()
+	}
+	cmd.Stdout, cmd.Stderr, cmd.Dir = log, log, p.server.Folder
+	cmd.Env = os.Environ()
+	for _, name := range slices.Sorted(maps.Keys(p.server.Env)) {
+		cmd.Env = append(cmd.Env, name+"="+p.ports.put(p.server.Env[name]))
+	}
+	ownGroup(cmd)
+	share(cmd, lock)
+	if p.pipe, err = cmd.StdinPipe(); err != nil {
+		return err
+	}
+	if err := cmd.Start(); err != nil {
+		return err
+	}
+	p.cmd = cmd
+	go func() {
+		p.err = cmd.Wait()
+		close(p.done)
+	}()
+	return nil
+}
+
+// await waits until the server answers.
+func (p *process) await(ctx context.Context) error {
+	late := time.NewTimer(p.server.Within)
+	defer late.Stop()
+	again := time.NewTicker(readyInterval)
+	defer again.Stop()
+	client := &http.Client{Timeout: 5 * time.Second, Transport: &http.Transport{DisableKeepAlives: true}}
+	ready := p.ports.put(p.server.Ready)
+	last := errors.New("it was not asked")
+	for {
+		select {
+		case <-p.done:
+			return p.died()
+		case <-late.C:
+			return fmt.Errorf("the server was not ready within %v: %w%s", p.server.Within, last, p.tail())
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-again.C:
+		}
+		if last = answers(ctx, client, ready); last == nil {
+			return nil
+		}
+	}
+}
+
+// answers says what is wrong with a server, if anything.
+func answers(ctx context.Context, client *http.Client, ready string) error {
+	r, err := http.NewRequestWithContext(ctx, http.MethodGet, ready, nil)
+	if err != nil {
+		return err
+	}
+	reply, err := client.Do(r)
+	if err != nil {
+		return err
+	}
+	reply.Body.Close()
+	if reply.StatusCode != http.StatusOK {
+		return fmt.Errorf("%s answers %s", ready, reply.Status)
+	}
+	return nil
+}
+
+// died says how the server ended by itself.
+func (p *process) died() error {
+	how := "by itself"
+	if p.err != nil {
+		how = "with an error"
+	}
+	return fmt.Errorf("the server ended %s%s", how, p.tail())
+}
+
+const (
+	tailLines = 12
+	tailBytes = 4 << 10
+)
+
+// tail is the end of what the server printed, as more lines of an error.
+func (p *process) tail() string {
+	f, err := os.Open(p.log)
+	if err != nil {
+		return ""
+	}
+	defer f.Close()
+	from := p.from
+	if info, err := f.Stat(); err == nil {
+		from = max(from, info.Size()-tailBytes)
+	}
+	text, err := io.ReadAll(io.NewSectionReader(f, from, tailBytes))
+	printed := strings.TrimSpace(string(text))
+	if err != nil || printed == "" {
+		return fmt.Sprintf("; it has printed nothing to %s", p.log)
+	}
+	lines := strings.Split(printed, "\n")
+	lines = lines[max(0, len(lines)-tailLines):]
+	return fmt.Sprintf("; %s ends:\n  %s", p.log, strings.Join(lines, "\n  "))
+}
+
+// stop ends the server and waits for its end.
+func (p *process) stop() {
+	p.pipe.Close()
+	<-p.done
+}
+
+// logOf is where the i-th server of an arm prints to.
+func (s *Sweep) logOf(a *Arm, i int) (string, error) {
+	if name := a.Servers[i].Log; name != "" {
+		return name, nil
+	}
+	dir := filepath.Join(s.Journal.Dir, "logs")
+	name := strings.Map(func(r rune) rune {
+		if strings.ContainsRune(`/\:*?"<>| `, r) {
+			return '_'
+		}
+		return r
+	}, a.Name)
+	if len(a.Servers) > 1 {
+		name += fmt.Sprintf("-%d", i+1)
+	}
+	return filepath.Join(dir, name+".log"), os.MkdirAll(dir, 0o777)
+}

@@ -1,0 +1,134 @@
+package sweep
+
+import (
+	"fmt"
+	"maps"
+	"math"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"go.yaml.in/yaml/v3"
+)
+
+var lineNumber = regexp.MustCompile(`(?s)line (\d+): (.*)`)
+
+// located puts the line of an error behind the file's name.
+func located(name string, err error) error {
+	if m := lineNumber.FindStringSubmatch(err.Error()); m != nil {
+		return fmt.Errorf("%s:%s: %s", name, m[1], m[2])
+	}
+	return fmt.Errorf("%s: %w", name, err)
+}
+
+// at is an error about a node.
+func at(node *yaml.Node, format string, args ...any) error {
+	return fmt.Errorf("line %d: %w", node.Line, fmt.Errorf(format, args...))
+}
+
+// entries calls do for each entry of a mapping; a mapping that is not there has
+// none.
+func entries(node *yaml.Node, what string, do func(key, value *yaml.Node) error) error {
+	if node == nil {
+		return nil
+	}
+	if node = resolved(node); node.Kind != yaml.MappingNode {
+		return at(node, "%s must be a mapping", what)
+	}
+	for entry := range slices.Chunk(node.Content, 2) {
+		if err := do(entry[0], resolved(entry[1])); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// resolved is what an alias stands for.
+func resolved(node *yaml.Node) *yaml.Node {
+	for node.Kind == yaml.AliasNode {
+		node = node.Alias
+	}
+	return node
+}
+
+// fields puts the entries of a mapping where they belong: into a pointer, or
+// through a func of the entry's value.
+func fields(node *yaml.Node, what string, to map[string]any) error {
+	return entries(node, what, func(key, value *yaml.Node) error {
+		place, ok := to[key.Value]
+		if !ok {
+			known := strings.Join(slices.Sorted(maps.Keys(to)), ", ")
+			return at(key, "%s: %s has no such key; it has %s", key.Value, what, known)
+		}
+		switch place := place.(type) {
+		case func(*yaml.Node) error:
+			if err := place(value); err != nil {
+				return err
+			}
+		case **yaml.Node:
+			*place = value
+		default:
+			if value.Tag == "!!null" || value.Decode(place) != nil {
+				return at(value, "%s must be %s", key.Value, kindOf(place))
+			}
+		}
+		return nil
+	})
+}
+
+// kindOf is what a pointer can take, in words.
+func kindOf(place any) string {
+	switch place.(type) {
+	case *bool:
+		return "true or false"
+	case *int, *int64:
+		return "a whole number"
+	case *float64:
+		return "a number"
+	case *map[string]string:
+		return "a mapping from names to texts"
+	}
+	return "a text"
+}
+
+// command reads what is to be run: a list of words, or one text for the shell.
+func command(to *[]string) func(*yaml.Node) error {
+	return func(node *yaml.Node) error {
+		*to = nil
+		switch node.Kind {
+		case yaml.ScalarNode:
+			if node.Tag != "!!null" && strings.TrimSpace(node.Value) != "" {
+				*to = []string{"sh", "-c", node.Value}
+			}
+		case yaml.SequenceNode:
+			for _, word := range node.Content {
+				if word = resolved(word); word.Kind != yaml.ScalarNode {
+					return at(word, "a word of a command must be a text")
+				}
+				*to = append(*to, word.Value)
+			}
+		}
+		if len(*to) == 0 || (*to)[0] == "" {
+			return at(node, "a command must be a list of words, or one text for the shell")
+		}
+		return nil
+	}
+}
+
+// duration reads seconds, or a number with a unit.
+func duration(to *time.Duration) func(*yaml.Node) error {
+	return func(node *yaml.Node) error {
+		seconds, err := strconv.ParseFloat(node.Value, 64)
+		if err != nil {
+			*to, err = time.ParseDuration(node.Value)
+		} else {
+			*to = time.Duration(seconds * float64(time.Second))
+		}
+		if err != nil || *to < 0 || math.IsNaN(seconds) || seconds > math.MaxInt64/1e9 {
+			return at(node, "%q: it must be seconds, or a number with a unit as in 90s or 5m", node.Value)
+		}
+		return nil
+	}
+}
