@@ -30,14 +30,14 @@ type sweepCommand struct {
 }
 
 func newSweepCommand() *cobra.Command {
-	c := &sweepCommand{talk: os.Stderr}
+	c := &sweepCommand{}
 	cmd := &cobra.Command{
 		Use:   "sweep FILE",
 		Short: "Run an experiment: a grid of loads over servers, again and again",
 		Long:  sweepHelp,
 		Args:  cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			c.out = cmd.OutOrStdout()
+			c.out, c.talk = cmd.OutOrStdout(), cmd.ErrOrStderr()
 			return c.run(cmd.Context(), args[0])
 		},
 	}

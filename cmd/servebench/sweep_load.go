@@ -63,6 +63,9 @@ func (c *sweepCommand) measure(ctx context.Context, b *bench, job *sweep.Job) (*
 	b.results.shared = true
 	b.results.streamTo(c.journal.Records)
 	s, err := b.test(ctx)
+	if err == nil && s.Interrupted {
+		err = ctx.Err()
+	}
 	if err != nil {
 		return nil, err
 	}

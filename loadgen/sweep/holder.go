@@ -6,6 +6,7 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"runtime"
 	"time"
 )
 
@@ -25,7 +26,9 @@ const settle = 5 * time.Second
 // or ctx. No process of the server's group outlives it. It belongs into the main
 // function of a process that does nothing else.
 func (h *Holder) Run(ctx context.Context, stdin io.Reader) error {
+	runtime.LockOSThread() // which the server's life depends on; see dieWithParent
 	keepShared()
+	adopt()
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	go func() {
@@ -35,6 +38,7 @@ func (h *Holder) Run(ctx context.Context, stdin io.Reader) error {
 	cmd := exec.Command(h.Command[0], h.Command[1:]...)
 	cmd.Stdout, cmd.Stderr = os.Stdout, os.Stderr
 	ownGroup(cmd)
+	dieWithParent(cmd)
 	if err := cmd.Start(); err != nil {
 		return err
 	}
@@ -76,7 +80,9 @@ func (h *Holder) stop(cmd *exec.Cmd, ended <-chan error) {
 // sweepUp kills what is left of the server's group.
 func sweepUp(cmd *exec.Cmd) {
 	kill(cmd)
-	for until := time.Now().Add(settle); !gone(cmd) && time.Now().Before(until); {
-		time.Sleep(10 * time.Millisecond)
+	for until := time.Now().Add(settle); time.Now().Before(until); time.Sleep(10 * time.Millisecond) {
+		if reap(cmd); gone(cmd) {
+			return
+		}
 	}
 }

@@ -59,37 +59,40 @@ var ErrOther = errors.New("it is of another experiment, or of this one before th
 // OpenJournal goes on with the journal of p in a folder, or begins one. A journal
 // that another sweep has open is waited for, as servers may still be stopping
 // there; patience says when to give up.
-func OpenJournal(dir string, p *Plan, patience Patience) (j *Journal, err error) {
-	if err := os.MkdirAll(dir, 0o777); err != nil {
+func OpenJournal(dir string, p *Plan, patience Patience) (*Journal, error) {
+	j := &Journal{Dir: dir, of: map[string][]Entry{}}
+	if err := j.open(p.Digest(), patience); err != nil {
+		j.Close()
 		return nil, err
 	}
-	j = &Journal{Dir: dir, of: map[string][]Entry{}}
-	defer func() {
-		if err != nil {
-			j.Close()
-		}
-	}()
-	if j.lock, err = open(dir, lockName, 0); err != nil {
-		return nil, err
+	return j, nil
+}
+
+func (j *Journal) open(digest string, patience Patience) (err error) {
+	if err := os.MkdirAll(j.Dir, 0o777); err != nil {
+		return err
+	}
+	if j.lock, err = open(j.Dir, lockName, 0); err != nil {
+		return err
 	}
 	for locked := false; !locked; {
 		if locked, err = lock(j.lock); err == nil && !locked && !patience() {
-			err = fmt.Errorf("%s: another sweep is running there", dir)
+			err = fmt.Errorf("%s: another sweep is running there", j.Dir)
 		}
 		if err != nil {
-			return nil, err
+			return err
 		}
 	}
-	if j.file, err = open(dir, journalName, os.O_APPEND); err != nil {
-		return nil, err
+	if j.file, err = open(j.Dir, journalName, os.O_APPEND); err != nil {
+		return err
 	}
-	if err := j.read(p.Digest()); err != nil {
-		return nil, fmt.Errorf("%s: %w", j.file.Name(), err)
+	if err := j.read(digest); err != nil {
+		return fmt.Errorf("%s: %w", j.file.Name(), err)
 	}
-	if j.Records, err = open(dir, RecordsName, os.O_APPEND); err != nil {
-		return nil, err
+	if j.Records, err = open(j.Dir, RecordsName, os.O_APPEND); err != nil {
+		return err
 	}
-	return j, j.rollback()
+	return j.rollback()
 }
 
 // A Patience waits a while and says whether to try again.

@@ -159,10 +159,28 @@ func (b *block) run(ctx context.Context, job *Job) (*metrics.Summary, error) {
 		}()
 	}
 	sum, err := b.Load(ctx, job)
+	if err != nil || sum.Failed > 0 {
+		b.lastBreath(ctx)
+	}
 	if died := context.Cause(ctx); died != nil {
 		return nil, died
 	}
 	return sum, err
+}
+
+// breath is how long after a failed request a server may take to be seen dead.
+const breath = 500 * time.Millisecond
+
+// lastBreath waits whether the servers of a run in which something failed turn
+// out to have died, which is then the reason.
+func (b *block) lastBreath(ctx context.Context) {
+	if len(b.servers) == 0 {
+		return
+	}
+	select {
+	case <-time.After(breath):
+	case <-ctx.Done():
+	}
 }
 
 // start starts the arm's servers, unless they are up. Where that failed once it

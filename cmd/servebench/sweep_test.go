@@ -1,0 +1,103 @@
+package main
+
+import (
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/servebench/servebench/dataset/tokenizer"
+	"github.com/servebench/servebench/loadgen/sim"
+)
+
+// simHandler is a simulated server.
+func simHandler(t *testing.T) http.Handler {
+	t.Helper()
+	words, err := tokenizer.Open("stub-32000")
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := sim.New(sim.Config{
+		Model: "stub-32000", Tokenizer: words, MaxModelLen: 4096, MaxNumSeqs: 8, MaxNumBatchedTokens: 512, MeanOutputLen: 8,
+		Cost: sim.Cost{Base: time.Millisecond}, PrefixCaching: true,
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(s.Close)
+	return s
+}
+
+// sweepOn runs a sweep of a plan in which URL stands for a server.
+func sweepOn(t *testing.T, server *httptest.Server, plan string) (stdout, stderr string, err error) {
+	t.Helper()
+	file := filepath.Join(t.TempDir(), "plan.yaml")
+	if err := os.WriteFile(file, []byte(strings.ReplaceAll(plan, "URL", server.URL)), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	var out, talk strings.Builder
+	cmd := newSweepCommand()
+	cmd.SetArgs([]string{file})
+	cmd.SetOut(&out)
+	cmd.SetErr(&talk)
+	cmd.SilenceErrors, cmd.SilenceUsage = true, true
+	err = cmd.ExecuteContext(t.Context())
+	return out.String(), talk.String(), err
+}
+
+const smallRuns = "load: {random-output-len: 3, random-input-len: 40, num-prompts: 2, disable-tqdm: true}\n" +
+	"grid: {max-concurrency: [1, 2]}\narms: [{name: a, url: 'URL'}]\n"
+
+// The cache is reset before every run, the first one, too, and before anything
+// else is sent.
+func TestPrefixCacheIsResetBeforeEachRun(t *testing.T) {
+	engine := simHandler(t)
+	var mu sync.Mutex
+	var paths []string
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		mu.Lock()
+		if n := len(paths); n == 0 || paths[n-1] != r.URL.Path {
+			paths = append(paths, r.URL.Path)
+		}
+		mu.Unlock()
+		engine.ServeHTTP(w, r)
+	}))
+	defer server.Close()
+	if _, _, err := sweepOn(t, server, smallRuns+"between: {reset-prefix-cache: true}"); err != nil {
+		t.Fatal(err)
+	}
+	mu.Lock()
+	defer mu.Unlock()
+	run := []string{"/reset_prefix_cache", "/v1/models", "/tokenize", "/metrics", "/v1/completions", "/metrics"}
+	if got, want := fmt.Sprint(paths), fmt.Sprint(append(run, run...)); got != want {
+		t.Errorf("%s\nwant\n%s", got, want)
+	}
+}
+
+func TestMissingCacheResetIsReported(t *testing.T) {
+	engine := simHandler(t)
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path == "/reset_prefix_cache" {
+			http.NotFound(w, r)
+			return
+		}
+		engine.ServeHTTP(w, r)
+	}))
+	defer server.Close()
+	out, talk, err := sweepOn(t, server, smallRuns+"between: {reset-prefix-cache: true}")
+	if err != nil {
+		t.Fatal(err)
+	}
+	const note = "the prefix cache was not reset: "
+	if n := strings.Count(talk, "WARNING: "+note); n != 2 || !strings.Contains(talk, "404") {
+		t.Errorf("warned %d times:\n%s", n, talk)
+	}
+	if n := strings.Count(out, note); n != 2 {
+		t.Errorf("the table has it %d times:\n%s", n, out)
+	}
+}

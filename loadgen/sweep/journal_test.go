@@ -1,0 +1,131 @@
+package sweep
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// never is no patience.
+func never() bool { return false }
+
+// journal opens the journal of a plan in dir and closes it with the test.
+func journal(t *testing.T, dir string, p *Plan) *Journal {
+	t.Helper()
+	j, err := OpenJournal(dir, p, never)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { j.Close() })
+	return j
+}
+
+// done writes the records of a run and takes it down.
+func done(t *testing.T, j *Journal, cell, records, failed string) {
+	t.Helper()
+	if _, err := j.Records.WriteString(records); err != nil {
+		t.Fatal(err)
+	}
+	if err := j.add(Entry{Cell: cell, Run: records, Failed: failed}); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func content(t *testing.T, dir, name string) string {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join(dir, name))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
+}
+
+func TestJournalForgetsWhatWasNotDone(t *testing.T) {
+	dir, p := filepath.Join(t.TempDir(), "a", "b"), parse(t, "repeats: 9")
+	j := journal(t, dir, p)
+	done(t, j, "one", "1", "")
+	done(t, j, "two", "2", "no server")
+	done(t, j, "three", "3", "")
+	if got := j.Of("two"); len(got) != 1 || got[0].Failed != "no server" {
+		t.Errorf("of a failed run: %+v", got)
+	}
+	j.Records.WriteString("half a r")
+	j.file.WriteString(`{"cell":"four","run":"4`)
+	if err := j.Close(); err != nil {
+		t.Fatal(err)
+	}
+
+	j = journal(t, dir, p)
+	if got := content(t, dir, RecordsName); got != "13" {
+		t.Errorf("the record stream has %q", got)
+	}
+	if len(j.Entries()) != 2 || len(j.Of("one")) != 1 || len(j.Of("two")) != 0 || len(j.Of("three")) != 1 || len(j.Of("four")) != 0 {
+		t.Errorf("the journal has %+v", j.Entries())
+	}
+	done(t, j, "four", "4", "")
+	if got := content(t, dir, RecordsName); got != "134" {
+		t.Errorf("the record stream went on as %q", got)
+	}
+	if got := content(t, dir, journalName); strings.Count(got, "\n") != 5 || !strings.HasSuffix(got, "\n") {
+		t.Errorf("the journal went on as %q", got)
+	}
+}
+
+// However much of the journal's last line is there, the runs before it count and
+// those after it do not.
+func TestJournalSurvivesACutAnywhere(t *testing.T) {
+	dir, p := t.TempDir(), parse(t, "repeats: 9")
+	j := journal(t, dir, p)
+	for i := range 3 {
+		done(t, j, fmt.Sprint(i), fmt.Sprint(i), "")
+	}
+	j.Close()
+	text := content(t, dir, journalName)
+	for cut := range len(text) + 1 {
+		dir := t.TempDir()
+		for name, text := range map[string]string{journalName: text[:cut], RecordsName: "012"} {
+			if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
+		j := journal(t, dir, p)
+		whole := max(0, strings.Count(text[:cut], "\n")-1)
+		if got := content(t, dir, RecordsName); len(j.Entries()) != whole || got != "012"[:whole] {
+			t.Errorf("cut at %d: %d runs with records %q, want %d", cut, len(j.Entries()), got, whole)
+		}
+		j.Close()
+	}
+}
+
+func TestJournalOfAnotherExperimentIsRefused(t *testing.T) {
+	dir := t.TempDir()
+	journal(t, dir, parse(t, "seed: 1")).Close()
+	if _, err := OpenJournal(dir, parse(t, "seed: 2"), never); !errors.Is(err, ErrOther) {
+		t.Errorf("%v, want %v", err, ErrOther)
+	}
+	if err := os.WriteFile(filepath.Join(dir, journalName), []byte("my notes\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := OpenJournal(dir, parse(t, "seed: 1"), never); !errors.Is(err, ErrOther) {
+		t.Errorf("%v, want %v", err, ErrOther)
+	}
+	if got := content(t, dir, journalName); got != "my notes\n" {
+		t.Errorf("it now holds %q", got)
+	}
+}
+
+func TestShortenedRecordsAreNoticed(t *testing.T) {
+	dir, p := t.TempDir(), parse(t, "seed: 1")
+	j := journal(t, dir, p)
+	done(t, j, "one", "12345", "")
+	j.Close()
+	if err := os.Truncate(filepath.Join(dir, RecordsName), 3); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := OpenJournal(dir, p, never); err == nil || !strings.Contains(err.Error(), "3 bytes of the 5") {
+		t.Error(err)
+	}
+}

@@ -1,0 +1,11 @@
+//go:build !linux
+
+package sweep
+
+import "os/exec"
+
+func adopt() {}
+
+func dieWithParent(*exec.Cmd) {}
+
+func reap(*exec.Cmd) {}
