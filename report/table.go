@@ -105,13 +105,25 @@ func (r *Row) number(c column) string {
 		return ""
 	}
 	switch v := c.of(r.Summary); {
-	case math.IsNaN(v):
+	case math.IsNaN(v), v < 0: // a count that is not known is -1
 		return ""
 	case c.key == "completed" || c.key == "failed":
 		return strconv.Itoa(int(v))
 	default:
 		return strconv.FormatFloat(v, 'f', 2, 64)
 	}
+}
+
+// value is the number for JSON, with the digits that are printed.
+func (r *Row) value(c column) any {
+	text := r.number(c)
+	if n, err := strconv.Atoi(text); err == nil {
+		return n
+	}
+	if v, err := strconv.ParseFloat(text, 64); err == nil {
+		return v
+	}
+	return nil
 }
 
 // Markdown writes the table with columns of even width, and below it a line for
@@ -228,11 +240,7 @@ func (t Table) JSON(w io.Writer) error {
 		}
 		row := pyjson.Object{}.With("labels", labels)
 		for _, c := range runColumns {
-			var value any // as it is printed, without its digits beyond
-			if v, err := strconv.ParseFloat(t[i].number(c), 64); err == nil {
-				value = v
-			}
-			row = row.With(c.key, value)
+			row = row.With(c.key, t[i].value(c))
 		}
 		if s := t[i].Summary; s != nil {
 			row = row.With("run", s.Header.Run)

@@ -26,15 +26,26 @@ func TestDocumentedCommandsRun(t *testing.T) {
 			t.Fatal(err)
 		}
 		examples := documented(string(text))
+		experiment := fencedYAML(string(text))
 		if len(examples) < 3 {
 			t.Fatalf("%s has %d commands: %q", page, len(examples), examples)
 		}
 		name := strings.TrimSuffix(filepath.Base(page), ".md") + ".txtar"
-		if err := os.WriteFile(filepath.Join(dir, name), []byte(scriptOf(examples)), 0o600); err != nil {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(scriptOf(examples)+experiment), 0o600); err != nil {
 			t.Fatal(err)
 		}
 	}
 	testscript.Run(t, scripts(dir))
+}
+
+// fencedYAML is the experiment of a page, as a file of a script.
+func fencedYAML(text string) string {
+	_, text, found := strings.Cut(text, "```yaml\n")
+	if !found {
+		return ""
+	}
+	text, _, _ = strings.Cut(text, "```")
+	return "-- experiment.yaml --\n" + text
 }
 
 // An example is a command of a page, and what it is said to print, if anything.

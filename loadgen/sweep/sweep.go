@@ -1,6 +1,7 @@
 package sweep
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -253,7 +254,7 @@ func (b *block) prepare(ctx context.Context) error {
 		cmd.Env = append(os.Environ(), "SERVEBENCH_ARM="+b.arm.Name, "SERVEBENCH_URL="+b.ports.put(b.arm.URL))
 		cmd.WaitDelay = time.Second
 		if out, err := cmd.CombinedOutput(); err != nil {
-			return fmt.Errorf("the command between runs: %w: %s", err, out)
+			return fmt.Errorf("the command between runs: %w: %s", err, bytes.TrimSpace(out))
 		}
 	}
 	if b.Plan.Between.Pause == 0 {

@@ -1,0 +1,97 @@
+package report
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+
+	"github.com/servebench/servebench/metrics"
+)
+
+// sampleTable has a run, one that failed, and one of which little is known.
+func sampleTable(t *testing.T) Table {
+	t.Helper()
+	known := &metrics.Summary{
+		Header: &metrics.Header{Run: "r1"}, Completed: 3, Failed: 1, Seconds: 2.5, RequestThroughput: 1.2, OutputThroughput: 30, TotalThroughput: 45.678,
+		Trust: &metrics.Trust{Verdict: metrics.Suspect, Checks: []metrics.Check{{Name: "lag", Text: "lag p99 9 ms"}}},
+	}
+	for _, s := range []float64{0.010, 0.020} {
+		known.TTFT.Add(s)
+	}
+	block, err := metrics.Read(strings.NewReader("============ Serving Benchmark Result ============\nSuccessful requests: 5\n"+
+		strings.Repeat("=", 50)+"\n"), metrics.Ask{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return Table{
+		{Labels: []metrics.KV{{Key: "arm", Value: "a|b"}, {Key: "rate", Value: "inf"}}, Summary: known},
+		{Labels: []metrics.KV{{Key: "arm", Value: "c"}, {Key: "repeat", Value: "2"}}, Failed: "no port,\n  none", Notes: []string{"odd"}},
+		{Labels: []metrics.KV{{Key: "arm", Value: "d"}}, Summary: block[0]},
+	}
+}
+
+func TestMarkdownTable(t *testing.T) {
+	var out strings.Builder
+	if err := sampleTable(t).Markdown(&out); err != nil {
+		t.Fatal(err)
+	}
+	lines := strings.Split(out.String(), "\n")
+	for i, want := range []string{
+		"| arm  | rate | repeat | completed | failed |    s | req/s | output tok/s | total tok/s | mean TTFT ms | P99 TTFT ms | ",
+		"| ---- | ---- | ------ | --------: | -----: | ---: | ----: | -----------: | ----------: | -----------: | ----------: | ",
+		`| a\|b | inf  |        |         3 |      1 | 2.50 |  1.20 |        30.00 |       45.68 |        15.00 |       19.90 | `,
+		"| c    |      | 2      |           |        |      |       |              |             |              |             | ",
+		"| d    |      |        |         5 |        |      |       |              |             |              |             | ",
+		"",
+		"- arm a|b, rate inf: SUSPECT: lag p99 9 ms",
+		"- arm c, repeat 2: FAILED: odd; no port, none",
+	} {
+		if i >= len(lines) || !strings.HasPrefix(lines[i], want) {
+			t.Errorf("line %d of\n%s\nis not\n%s", i+1, out.String(), want)
+		}
+	}
+}
+
+func TestCSVTable(t *testing.T) {
+	var out strings.Builder
+	if err := sampleTable(t).CSV(&out); err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{
+		"arm,rate,repeat,completed,failed,duration_s,requests_per_s,output_tokens_per_s,total_tokens_per_s,mean_ttft_ms,p99_ttft_ms,",
+		"\na|b,inf,,3,1,2.50,1.20,30.00,45.68,15.00,19.90,", ",SUSPECT,lag p99 9 ms\n",
+		"\nc,,2,,,,", `,FAILED,"odd; no port, none"` + "\n",
+	} {
+		if !strings.Contains(out.String(), want) {
+			t.Errorf("%s\nlacks %q", out.String(), want)
+		}
+	}
+}
+
+func TestJSONTable(t *testing.T) {
+	var out strings.Builder
+	if err := sampleTable(t).JSON(&out); err != nil {
+		t.Fatal(err)
+	}
+	var rows []struct {
+		Labels    map[string]string
+		Run       string
+		Completed *int
+		Failed    *int
+		TTFT      *float64 `json:"mean_ttft_ms"`
+		Verdict   string
+		Remark    string
+	}
+	if err := json.Unmarshal([]byte(out.String()), &rows); err != nil || len(rows) != 3 {
+		t.Fatalf("%v in\n%s", err, out.String())
+	}
+	if r := rows[0]; r.Labels["arm"] != "a|b" || r.Run != "r1" || *r.Completed != 3 || *r.TTFT != 15 || r.Verdict != "SUSPECT" {
+		t.Errorf("%+v", r)
+	}
+	if r := rows[1]; r.Completed != nil || r.TTFT != nil || r.Remark != "odd; no port, none" || r.Verdict != "FAILED" {
+		t.Errorf("%+v", r)
+	}
+	if r := rows[2]; *r.Completed != 5 || r.Failed != nil || r.TTFT != nil {
+		t.Errorf("%+v", r)
+	}
+}
