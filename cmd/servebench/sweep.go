@@ -195,6 +195,15 @@ func (c *sweepCommand) open(ctx context.Context) error {
 	if c.journal, err = sweep.OpenJournal(c.dir, c.plan, patience); err != nil {
 		return err
 	}
+	for _, o := range c.runs {
+		if o.Results.SaveDetailed { // then the records hold texts
+			err = c.journal.Records.Chmod(0o600)
+		}
+	}
+	if err != nil {
+		c.journal.Close()
+		return err
+	}
 	if c.log, err = os.OpenFile(filepath.Join(c.dir, "sweep.log"), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o666); err != nil {
 		c.journal.Close()
 		return err

@@ -63,7 +63,22 @@ func (p *parser) file(root *yaml.Node) error {
 	if err := p.arms(arms); err != nil {
 		return err
 	}
-	return p.grid(grid)
+	if err := p.grid(grid); err != nil {
+		return err
+	}
+	return p.searchedOnly(grid)
+}
+
+// searchedOnly makes sure that the grid leaves the flag of the search alone.
+func (p *parser) searchedOnly(grid *yaml.Node) error {
+	for _, point := range p.plan.Points {
+		for _, s := range point.Settings {
+			if p.plan.Search != nil && s.Flag == p.plan.Search.Flag {
+				return at(grid, "%s: the grid has it, and until searches it", s.Flag)
+			}
+		}
+	}
+	return nil
 }
 
 // load is a mapping of flags as a command line.

@@ -97,6 +97,7 @@ func TestBadFilesAreRefusedWithTheirLine(t *testing.T) {
 		{"until:\n  flag: request-rate\n  from: 1\n  to: 9", "until must have an slo"},
 		{"until:\n  flag: request-rate\n  from: 9\n  to: 1\n  slo: {p99-ttft: 1}", "to above from"},
 		{"until:\n  flag: max-concurrency\n  from: 1\n  to: 3\n  step: 0.5\n  slo: {p99-ttft: 1}", "must be whole numbers"},
+		{"grid:\n  request-rate: [1]\nuntil: {flag: request-rate, from: 1, to: 9, slo: {p99-ttft: 1}}", "plan.yaml:2: request-rate: the grid has it"},
 		{"until:\n  slo:\n    ttft: 1", "plan.yaml:3: ttft: a limit must be a statistic and a latency"},
 		{"until:\n  slo:\n    p99-ttft: fast", "plan.yaml:3: p99-ttft must be a number of milliseconds"},
 	} {

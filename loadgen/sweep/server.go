@@ -107,7 +107,6 @@ func (p *process) await(ctx context.Context) error {
 	defer late.Stop()
 	again := time.NewTicker(readyInterval)
 	defer again.Stop()
-	client := &http.Client{Timeout: 5 * time.Second, Transport: &http.Transport{DisableKeepAlives: true}}
 	ready := p.ports.put(p.server.Ready)
 	last := errors.New("it was not asked")
 	for {
@@ -120,14 +119,15 @@ func (p *process) await(ctx context.Context) error {
 			return ctx.Err()
 		case <-again.C:
 		}
-		if last = answers(ctx, client, ready); last == nil {
+		if last = answers(ctx, ready); last == nil {
 			return nil
 		}
 	}
 }
 
 // answers says what is wrong with a server, if anything.
-func answers(ctx context.Context, client *http.Client, ready string) error {
+func answers(ctx context.Context, ready string) error {
+	client := &http.Client{Timeout: 5 * time.Second, Transport: &http.Transport{DisableKeepAlives: true, Proxy: http.ProxyFromEnvironment}}
 	r, err := http.NewRequestWithContext(ctx, http.MethodGet, ready, nil)
 	if err != nil {
 		return err
@@ -138,7 +138,7 @@ func answers(ctx context.Context, client *http.Client, ready string) error {
 	}
 	reply.Body.Close()
 	if reply.StatusCode != http.StatusOK {
-		return fmt.Errorf("%s answers %s", ready, reply.Status)
+		return fmt.Errorf("%s answers %s", r.URL.Redacted(), reply.Status)
 	}
 	return nil
 }

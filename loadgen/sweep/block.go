@@ -1,0 +1,157 @@
+package sweep
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"time"
+
+	"github.com/servebench/servebench/metrics"
+)
+
+// A block is the servers of an arm while its cells are run.
+type block struct {
+	*Sweep
+	arm     *Arm
+	ports   ports
+	servers []*process
+	broken  error // why the servers could not be started
+}
+
+// run makes one run on the servers, which are started where they are not up.
+func (b *block) run(ctx context.Context, job *Job) (*metrics.Summary, error) {
+	if err := b.start(ctx); err != nil {
+		return nil, err
+	}
+	if err := b.prepare(ctx); err != nil {
+		return nil, err
+	}
+	for i, arg := range job.Args {
+		job.Args[i] = b.ports.put(arg)
+	}
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	ended := make(chan struct{})
+	defer close(ended)
+	for _, p := range b.servers {
+		go func() {
+			select {
+			case <-p.done:
+				cancel(p.died())
+			case <-ended:
+			}
+		}()
+	}
+	sum, err := b.Load(ctx, job)
+	if err != nil || sum.Failed > 0 {
+		b.lastBreath(ctx)
+	}
+	if died := context.Cause(ctx); died != nil {
+		return nil, died
+	}
+	return sum, err
+}
+
+// breath is how long a server that no longer answers may take to be seen dead.
+const breath = 5 * time.Second
+
+// lastBreath waits whether the servers of a run in which something failed turn
+// out to have died, which is then the reason.
+func (b *block) lastBreath(ctx context.Context) {
+	for _, p := range b.servers {
+		if answers(ctx, p.ports.put(p.server.Ready)) == nil {
+			continue
+		}
+		select {
+		case <-time.After(breath):
+		case <-ctx.Done():
+		}
+		return
+	}
+}
+
+// start starts the arm's servers, unless they are up. Where that failed once it
+// is not tried again in this block.
+func (b *block) start(ctx context.Context) error {
+	if b.broken != nil {
+		return b.broken
+	}
+	if len(b.servers) > 0 && b.up() {
+		return nil
+	}
+	b.stop()
+	b.ports = ports{}
+	for i := range b.arm.Servers {
+		if i == 0 {
+			b.Say("starting %s", b.arm.Name)
+		}
+		p, err := b.startOne(ctx, i)
+		if err != nil {
+			b.stop()
+			b.broken = err
+			return err
+		}
+		b.servers = append(b.servers, p)
+	}
+	return nil
+}
+
+func (b *block) startOne(ctx context.Context, i int) (*process, error) {
+	server := &b.arm.Servers[i]
+	texts := append(append([]string{b.arm.URL, server.Ready}, server.Command...), server.Stop...)
+	for _, value := range server.Env {
+		texts = append(texts, value)
+	}
+	if err := b.ports.find(texts...); err != nil {
+		return nil, err
+	}
+	log, err := b.logOf(b.arm, i)
+	if err != nil {
+		return nil, err
+	}
+	return b.startServer(ctx, server, b.ports, log)
+}
+
+// up says whether all servers still run.
+func (b *block) up() bool {
+	for _, p := range b.servers {
+		select {
+		case <-p.done:
+			return false
+		default:
+		}
+	}
+	return true
+}
+
+// stop stops the servers, the last first.
+func (b *block) stop() {
+	for i := len(b.servers) - 1; i >= 0; i-- {
+		b.servers[i].stop()
+	}
+	b.servers = nil
+}
+
+// prepare does what the plan has between runs. The prefix cache is Load's to
+// reset, which knows how to speak to the server.
+func (b *block) prepare(ctx context.Context) error {
+	if words := b.Plan.Between.Command; len(words) > 0 {
+		cmd := exec.CommandContext(ctx, words[0], words[1:]...)
+		cmd.Env = append(os.Environ(), "SERVEBENCH_ARM="+b.arm.Name, "SERVEBENCH_URL="+b.ports.put(b.arm.URL))
+		cmd.WaitDelay = time.Second
+		if out, err := cmd.CombinedOutput(); err != nil {
+			return fmt.Errorf("the command between runs: %w: %s", err, bytes.TrimSpace(out))
+		}
+	}
+	if b.Plan.Between.Pause == 0 {
+		return nil
+	}
+	select {
+	case <-time.After(b.Plan.Between.Pause):
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
