@@ -1,0 +1,105 @@
+package sweep
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/servebench/servebench/metrics"
+)
+
+// sweepOf is a sweep whose runs are made by load alone.
+func sweepOf(t *testing.T, dir string, p *Plan, load func(context.Context, *Job) (*metrics.Summary, error)) *Sweep {
+	t.Helper()
+	return &Sweep{Plan: p, Journal: journal(t, dir, p), Load: load, Say: func(string, ...any) {}}
+}
+
+// summary is that of a run with one request of a TTFT in seconds.
+func summary(ttft float64) *metrics.Summary {
+	s := &metrics.Summary{Header: &metrics.Header{Run: "r"}, Completed: 1}
+	s.TTFT.Add(ttft)
+	return s
+}
+
+func TestFailedRunsAreTriedAgainNextTime(t *testing.T) {
+	dir, p := t.TempDir(), parse(t, "grid: {num-prompts: [1, 2, 3]}")
+	var made []string
+	broken := true
+	load := func(_ context.Context, job *Job) (*metrics.Summary, error) {
+		made = append(made, job.Name)
+		if broken && job.Cell.Point == 1 {
+			return nil, errors.New("no server")
+		}
+		return summary(0), nil
+	}
+	for _, want := range []string{"num-prompts 1|num-prompts 2|num-prompts 3", "num-prompts 2", ""} {
+		s := sweepOf(t, dir, p, load)
+		if err := s.Do(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		s.Journal.Close()
+		if got := strings.Join(made, "|"); got != want {
+			t.Errorf("made %s, want %s", got, want)
+		}
+		made, broken = nil, false
+	}
+}
+
+// A search that is stopped after each of its runs makes the same runs, with the
+// same seeds, as one that is not.
+func TestSearchGoesOnWhereItWasStopped(t *testing.T) {
+	p := parse(t, "seed: 3\nuntil: {flag: request-rate, from: 1, to: 40, slo: {p99-ttft: 100}}")
+	search := func(dir string, stopAfter int) (runs []string, found float64) {
+		for range 50 {
+			ctx, cancel := context.WithCancel(t.Context())
+			n := 0
+			s := sweepOf(t, dir, p, func(_ context.Context, job *Job) (*metrics.Summary, error) {
+				if n++; n > stopAfter {
+					cancel()
+					return nil, ctx.Err()
+				}
+				runs = append(runs, fmt.Sprint(job.Args))
+				return summary(*job.value * 0.006), nil
+			})
+			err := s.Do(ctx)
+			best, known := s.Found(Cell{})
+			s.Journal.Close()
+			cancel()
+			if err == nil {
+				if !known {
+					t.Error("the search ended without a result")
+				}
+				return runs, best
+			}
+		}
+		t.Fatal("no end")
+		return nil, 0
+	}
+	whole, found := search(t.TempDir(), 1000)
+	parts, again := search(t.TempDir(), 1)
+	if !slices.Equal(whole, parts) || found != 16 || again != 16 {
+		t.Errorf("found %g by %q and %g by %q", found, whole, again, parts)
+	}
+	slices.Sort(parts)
+	if len(slices.Compact(parts)) != len(whole) {
+		t.Errorf("a run was made twice: %q", whole)
+	}
+}
+
+// A journal that cannot be written ends the sweep, as nothing would count.
+func TestSweepEndsWithItsJournal(t *testing.T) {
+	p := parse(t, "grid: {num-prompts: [1, 2, 3]}")
+	runs := 0
+	var s *Sweep
+	s = sweepOf(t, t.TempDir(), p, func(context.Context, *Job) (*metrics.Summary, error) {
+		runs++
+		s.Journal.file.Close()
+		return summary(0), nil
+	})
+	if err := s.Do(t.Context()); err == nil || runs != 1 {
+		t.Errorf("%v after %d runs", err, runs)
+	}
+}
