@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/signal"
 	"strconv"
+	"strings"
 	"syscall"
 
 	"github.com/spf13/cobra"
@@ -27,6 +28,8 @@ type simOptions struct {
 	tokenizer string
 	faults    string
 	ready     string
+	profile   string
+	given     func(flag string) bool
 }
 
 func newSimCommand() *cobra.Command {
@@ -58,6 +61,7 @@ Faults are given as a list, as in --fault stall=3,crlf, for all requests or, by
 func (o *simOptions) bind(f *pflag.FlagSet) {
 	usual := sim.DefaultCost()
 	f.SortFlags = false
+	o.given = f.Changed
 	f.StringVar(&o.host, "host", "127.0.0.1", "address to listen on")
 	f.IntVar(&o.port, "port", 8000, "port to listen on; 0 for any that is free")
 	f.StringVar(&o.socket, "uds", "", "path of a Unix socket to listen on instead")
@@ -72,6 +76,7 @@ func (o *simOptions) bind(f *pflag.FlagSet) {
 	f.IntVar(&o.MeanOutputLen, "mean-output-len", 128, "mean output length of requests without ignore_eos, before max_tokens")
 	f.Uint64Var(&o.Seed, "seed", 0, "seed of text, output lengths, jitter and faults")
 
+	f.StringVar(&o.profile, "profile", "", "behave as a server that was measured, by name or by a YAML file: "+strings.Join(sim.ProfileNames(), ", "))
 	f.DurationVar(&o.Cost.Base, "step-base", usual.Base, "time of a step")
 	f.DurationVar(&o.Cost.PerSequence, "step-per-sequence", usual.PerSequence, "more time for each request that gives a token in it")
 	f.DurationVar(&o.Cost.PerPromptToken, "step-per-prompt-token", usual.PerPromptToken, "more time for each prompt token prefilled in it")
@@ -156,10 +161,35 @@ func (o *simOptions) server() (*sim.Server, error) {
 	if cfg.MaxModelLen == 0 || cfg.MaxNumSeqs == 0 || cfg.MaxNumBatchedTokens == 0 || cfg.MeanOutputLen == 0 {
 		return nil, fmt.Errorf("--max-model-len, --max-num-seqs, --max-num-batched-tokens and --mean-output-len must be 1 or more")
 	}
-	if cfg.Cost == (sim.Cost{}) {
+	if o.profile != "" {
+		if err := o.imitate(&cfg); err != nil {
+			return nil, err
+		}
+	} else if cfg.Cost == (sim.Cost{}) {
 		cfg.Cost.Base = 1 // asked for no time, not for the default
 	}
 	return sim.New(cfg)
+}
+
+// imitate puts the profile in the place of the flags that were not given.
+func (o *simOptions) imitate(cfg *sim.Config) (err error) {
+	for _, flag := range []string{"step-base", "step-per-sequence", "step-per-prompt-token", "jitter"} {
+		if o.given(flag) {
+			return fmt.Errorf("--%s: the profile says it", flag)
+		}
+	}
+	cfg.Cost, cfg.Jitter = sim.Cost{}, 0
+	for flag, size := range map[string]*int{
+		"max-num-seqs": &cfg.MaxNumSeqs, "max-num-batched-tokens": &cfg.MaxNumBatchedTokens, "max-model-len": &cfg.MaxModelLen,
+	} {
+		if !o.given(flag) {
+			*size = 0
+		}
+	}
+	if cfg.Profile, err = sim.OpenProfile(o.profile); err != nil {
+		return fmt.Errorf("--profile: %w", err)
+	}
+	return nil
 }
 
 // announce says where the server is. The ready file appears whole.

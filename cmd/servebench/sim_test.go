@@ -113,6 +113,10 @@ func TestSimRefusesBadFlags(t *testing.T) {
 		{"--max-num-batched-tokens 8", "max-num-batched-tokens (8)", 0},
 		{"--max-num-seqs 0", "--max-num-seqs", 0},
 		{"--lead role --lead-tokens 3", "reasoning_content", 0},
+		{"--profile mps-solo --jitter 0", "--jitter: the profile says it", 0},
+		{"--profile mps-solo --step-base 1ms", "--step-base: the profile says it", 0},
+		{"--profile nobody", "--profile: nobody is neither a file nor a built-in profile", 0},
+		{"--profile prefill-decode --max-num-seqs 9000", "max-num-batched-tokens (8192) must hold", 0},
 		{"--nonsense", "--nonsense", 0},
 		{"argument", "argument", 0},
 		{"--port " + port, "address already in use", exitNo},
@@ -130,6 +134,20 @@ func TestSimRefusesBadFlags(t *testing.T) {
 		var exit exitError
 		if errors.As(err, &exit); exit.code != row.code {
 			t.Errorf("%s: exit code %d, want %d", row.args, exit.code, row.code)
+		}
+	}
+}
+
+func TestSimProfileSetsWhatNoFlagDoes(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	for want, args := range map[string][]string{
+		`"max_model_len":131072`: {"--profile", "sweep-80"},
+		`"max_model_len":4000`:   {"--profile", "sweep-80", "--max-model-len", "4000"},
+	} {
+		url, _ := startSim(t, ctx, args...)
+		if models := fetch(t, url+"/v1/models"); !strings.Contains(models, want) {
+			t.Errorf("%v: %s, want %s", args, models, want)
 		}
 	}
 }

@@ -1,7 +1,6 @@
 package sim
 
 import (
-	"math/rand/v2"
 	"slices"
 	"sync"
 	"time"
@@ -11,6 +10,7 @@ import (
 type engine struct {
 	scheduler
 	watch stopwatch
+	hold  int // one token in so many is held back; 0 for none
 	stats *stats
 	trace func(Trace)
 	timer *time.Timer
@@ -31,14 +31,18 @@ type departure struct {
 
 func startEngine(cfg *Config, st *stats) *engine {
 	e := &engine{
-		scheduler: scheduler{seqs: cfg.MaxNumSeqs, budget: cfg.MaxNumBatchedTokens, decode: 1 + cfg.Speculative.Tokens},
-		watch:     stopwatch{cost: cfg.Cost, jitter: cfg.Jitter, rand: rand.New(rand.NewPCG(cfg.Seed, 0))},
-		stats:     st,
-		trace:     cfg.Trace,
-		timer:     time.NewTimer(0),
-		quit:      make(chan struct{}),
-		done:      make(chan struct{}),
-		wake:      make(chan struct{}, 1),
+		scheduler: scheduler{
+			seqs: cfg.MaxNumSeqs, budget: cfg.MaxNumBatchedTokens, decode: 1 + cfg.Speculative.Tokens,
+			prefillFirst: cfg.Profile.PrefillFirst,
+		},
+		watch: newStopwatch(cfg.Profile, cfg.Seed),
+		hold:  cfg.Profile.Hold,
+		stats: st,
+		trace: cfg.Trace,
+		timer: time.NewTimer(0),
+		quit:  make(chan struct{}),
+		done:  make(chan struct{}),
+		wake:  make(chan struct{}, 1),
 	}
 	if cfg.PrefixCaching {
 		e.prefixes = newPrefixCache()
@@ -110,7 +114,7 @@ func (e *engine) run() {
 			start = time.Now()
 			continue
 		}
-		took := e.watch.step(b)
+		took := e.watch.step(b, start)
 		if !e.sleep(start.Add(took)) {
 			return
 		}
@@ -197,15 +201,26 @@ func (e *engine) deliver(now time.Time) {
 				seq.tokens = append(seq.tokens, now)
 			}
 		}
+		seq.held += n
 		if seq.out < seq.want {
-			seq.push(n, "")
+			if !e.holds(seq) {
+				seq.push(seq.held, "")
+				seq.held = 0
+			}
 			return false
 		}
 		e.stats.finished(seq)
 		e.report(seq, now, seq.finish)
-		seq.push(n, seq.finish)
+		seq.push(seq.held, seq.finish)
 		return true
 	})
+}
+
+// holds says whether a sequence's last token is held back. Neighbours hold back
+// others, so that not all do in one step.
+func (e *engine) holds(seq *sequence) bool {
+	const apart = 29
+	return e.hold > 0 && (int64(seq.out)+apart*seq.number)%int64(e.hold) == 0
 }
 
 // produce moves a sequence on by what the step did with it and returns how many

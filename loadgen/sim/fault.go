@@ -157,10 +157,19 @@ func (m misdeeds) has(kind string) bool {
 	return chosen
 }
 
-// choose settles the faults of a request. Its number is the one at the end of
-// its x-request-id, so that the choice does not depend on the order in which
-// requests happen to come; without one, requests are counted.
-func (s *Server) choose(r *http.Request) (misdeeds, *problem) {
+// number is the number at the end of a request's x-request-id, so that what
+// hangs on it does not depend on the order in which requests happen to come;
+// without one, requests are counted.
+func (s *Server) number(r *http.Request) int64 {
+	_, n := splitID(r.Header.Get("X-Request-Id"))
+	if n < 0 {
+		n = s.seen.Add(1) - 1
+	}
+	return n
+}
+
+// choose settles the faults of a request by its number.
+func (s *Server) choose(r *http.Request, number int64) (misdeeds, *problem) {
 	if asked := r.Header.Get(FaultHeader); asked != "" {
 		list, err := ParseFaults(asked)
 		if err != nil {
@@ -171,10 +180,6 @@ func (s *Server) choose(r *http.Request) (misdeeds, *problem) {
 	f := &s.cfg.Faults
 	if len(f.List) == 0 {
 		return nil, nil
-	}
-	_, number := splitID(r.Header.Get("X-Request-Id"))
-	if number < 0 {
-		number = s.seen.Add(1) - 1
 	}
 	if f.Probability == 0 && f.Every == 0 {
 		return f.List, nil

@@ -5,6 +5,7 @@ import (
 	"io"
 	"math/rand/v2"
 	"net/http"
+	"time"
 )
 
 // completions answers POST /v1/completions.
@@ -14,8 +15,9 @@ func (s *Server) completions(w http.ResponseWriter, r *http.Request) { s.generat
 func (s *Server) chatCompletions(w http.ResponseWriter, r *http.Request) { s.generate(w, r, true) }
 
 func (s *Server) generate(w http.ResponseWriter, r *http.Request, chat bool) {
+	number := s.number(r)
 	q, p := s.understand(r, chat)
-	faults, wrong := s.choose(r)
+	faults, wrong := s.choose(r, number)
 	if wrong != nil {
 		wrong.write(w)
 		return
@@ -26,6 +28,10 @@ func (s *Server) generate(w http.ResponseWriter, r *http.Request, chat bool) {
 	if p != nil {
 		p.write(w)
 		return
+	}
+	q.number = number
+	if !s.greet(r) {
+		panic(http.ErrAbortHandler)
 	}
 	a := newReply(&s.cfg, r, q, faults)
 	seq := newSequence(a, r)
@@ -45,6 +51,23 @@ func (s *Server) generate(w http.ResponseWriter, r *http.Request, chat bool) {
 	} else {
 		s.whole(w, r, a, seq)
 	}
+}
+
+// greet takes the front end's time for a request; false means that the client
+// has gone or the server closes.
+func (s *Server) greet(r *http.Request) bool {
+	if s.cfg.Profile.FrontEnd == 0 {
+		return true
+	}
+	ready := time.NewTimer(s.cfg.Profile.FrontEnd)
+	defer ready.Stop()
+	select {
+	case <-ready.C:
+		return true
+	case <-r.Context().Done():
+	case <-s.engine.quit:
+	}
+	return false
 }
 
 // misreply replies as a fault has it, if one replaces the whole reply.

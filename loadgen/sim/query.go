@@ -18,6 +18,7 @@ const DefaultMaxTokens = 16
 
 // A query is a request that has been understood.
 type query struct {
+	number      int64 // see Server.number
 	chat        bool
 	prompt      []int // token ids; of a chat, those of the messages' text
 	promptLen   int   // tokens, those of the chat template included

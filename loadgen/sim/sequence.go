@@ -22,6 +22,7 @@ const (
 // what is not behind the mutex belongs to the engine once it is submitted.
 type sequence struct {
 	id     string
+	number int64
 	prompt int        // tokens
 	want   int        // output tokens it will have, unless aborted
 	finish string     // why it ends then
@@ -33,6 +34,7 @@ type sequence struct {
 	chunk                          int  // of them, prefilled in the current step
 	decoding                       bool // gives a token in the current step
 	out                            int  // output tokens so far
+	held                           int  // of them, those not pushed yet
 	tokens                         []time.Time
 
 	wake  chan struct{} // holds one signal: there is something for next
@@ -44,6 +46,7 @@ type sequence struct {
 func newSequence(a *reply, r *http.Request) *sequence {
 	return &sequence{
 		id:     r.Header.Get("X-Request-Id"),
+		number: a.query.number,
 		prompt: a.query.promptLen,
 		want:   a.text.left,
 		finish: a.text.finish,

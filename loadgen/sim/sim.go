@@ -16,6 +16,8 @@
 package sim
 
 import (
+	"cmp"
+	"errors"
 	"fmt"
 	"net/http"
 	"slices"
@@ -35,7 +37,12 @@ type Config struct {
 
 	Cost   Cost    // what a step takes; DefaultCost() when zero
 	Jitter float64 // standard deviation of the logarithm of a factor drawn for each step; 0 for none
-	Seed   uint64  // of jitter, text, output lengths and faults
+	Seed   uint64  // of jitter, stalls, spells, text, output lengths and faults
+
+	// Profile, unless nil, says all of this of one server: Cost and Jitter are
+	// left zero then, and sizes that are zero are the profile's, if it has them.
+	// It must not change any more.
+	Profile *Profile
 
 	MaxNumSeqs          int // requests in the batch at most; 256
 	MaxNumBatchedTokens int // tokens in a step at most; 2048
@@ -133,10 +140,15 @@ func (c Config) complete() (Config, error) {
 	}
 	c.Model = orElse(c.Model, "stub-32000")
 	c.ServedModelName = orElse(c.ServedModelName, c.Model)
-	c.Cost = orElse(c.Cost, DefaultCost())
-	c.MaxNumSeqs = orElse(c.MaxNumSeqs, 256)
-	c.MaxNumBatchedTokens = orElse(c.MaxNumBatchedTokens, 2048)
-	c.MaxModelLen = orElse(c.MaxModelLen, 32768)
+	if c.Profile == nil {
+		c.Cost = orElse(c.Cost, DefaultCost())
+		c.Profile = &Profile{Step: StepTime{Cost: c.Cost, Jitter: c.Jitter}}
+	} else if c.Cost != (Cost{}) || c.Jitter != 0 {
+		return c, fmt.Errorf("a profile says what a step takes: cost and jitter must not say it, too")
+	}
+	c.MaxNumSeqs = cmp.Or(c.MaxNumSeqs, c.Profile.MaxNumSeqs, 256)
+	c.MaxNumBatchedTokens = cmp.Or(c.MaxNumBatchedTokens, c.Profile.MaxNumBatchedTokens, 2048)
+	c.MaxModelLen = cmp.Or(c.MaxModelLen, c.Profile.MaxModelLen, 32768)
 	c.MeanOutputLen = orElse(c.MeanOutputLen, 128)
 	return c, c.check()
 }
@@ -148,15 +160,13 @@ func (c *Config) check() error {
 	case c.MaxNumBatchedTokens < c.MaxNumSeqs*(1+c.Speculative.Tokens):
 		return fmt.Errorf("max-num-batched-tokens (%d) must hold one decoding step of max-num-seqs (%d) requests, %d tokens each",
 			c.MaxNumBatchedTokens, c.MaxNumSeqs, 1+c.Speculative.Tokens)
-	case c.Jitter < 0 || c.Cost.Base < 0 || c.Cost.PerSequence < 0 || c.Cost.PerPromptToken < 0:
-		return fmt.Errorf("step times and jitter must not be negative")
 	case c.Speculative.Tokens < 0 || c.Speculative.Acceptance < 0 || c.Speculative.Acceptance > 1:
 		return fmt.Errorf("draft tokens must not be negative, and acceptance must be from 0 to 1")
 	}
 	if fields := []string{"reasoning_content", "reasoning", "tool_calls"}; c.Lead != (Lead{}) && (c.Lead.Tokens < 0 || !slices.Contains(fields, c.Lead.Field)) {
 		return fmt.Errorf("chat output cannot begin with %d tokens of %q: the field may be %s", c.Lead.Tokens, c.Lead.Field, strings.Join(fields, ", "))
 	}
-	return c.Faults.check()
+	return errors.Join(c.Profile.check(), c.Faults.check())
 }
 
 func orElse[T comparable](v, otherwise T) T {

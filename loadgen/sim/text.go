@@ -25,8 +25,9 @@ type text struct {
 }
 
 // newText starts the answer to a query and settles its length: max_tokens, or
-// without ignore_eos what is drawn from a geometric distribution, as if every
-// token had the same chance of being the last, if that is shorter.
+// without ignore_eos what the profile says or else is drawn from a geometric
+// distribution, as if every token had the same chance of being the last, if that
+// is shorter.
 func newText(cfg *Config, q *query) *text {
 	h := fnv.New64a()
 	for _, id := range q.prompt {
@@ -41,7 +42,7 @@ func newText(cfg *Config, q *query) *text {
 		finish:  finishLength,
 	}
 	if !q.ignoreEOS {
-		n := max(geometric(t.rand, cfg.MeanOutputLen), q.minTokens)
+		n := max(t.length(cfg, q), q.minTokens)
 		if n < q.maxTokens {
 			t.left, t.finish = n, finishStop
 		}
@@ -50,6 +51,13 @@ func newText(cfg *Config, q *query) *text {
 		t.follow(q.prompt[len(q.prompt)-1])
 	}
 	return t
+}
+
+func (t *text) length(cfg *Config, q *query) int {
+	if lengths := &cfg.Profile.OutputLen; !lengths.none() {
+		return lengths.At(q.number, OutputStride)
+	}
+	return geometric(t.rand, cfg.MeanOutputLen)
 }
 
 // geometric draws a number from 1 up with that mean.

@@ -169,7 +169,7 @@ func TestArrivalAtTheInstantOfPlanningWaits(t *testing.T) {
 	if b := e.prepare(now); b != (batch{}) {
 		t.Errorf("planned %+v with what was only just arriving", b)
 	}
-	if b := e.prepare(now.Add(1)); b != (batch{prompt: 7}) {
+	if b := e.prepare(now.Add(1)); b.prompt != 7 {
 		t.Errorf("planned %+v, want the prompt", b)
 	}
 }

@@ -1,0 +1,144 @@
+package sim
+
+import (
+	"bytes"
+	"embed"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path"
+	"strings"
+	"time"
+
+	"go.yaml.in/yaml/v3"
+)
+
+// A Profile describes how a server behaves: how long its steps take, what they
+// are made of, and how long its answers are. It is read from YAML, by the names
+// in the tags; durations are written as Go has them, 7.23ms.
+type Profile struct {
+	Like  string `yaml:"like"`  // built-in profile whose values hold where this one has none
+	About string `yaml:"about"` // what it describes, for people
+
+	MaxNumSeqs          int  `yaml:"max-num-seqs"`           // as in Config, where that is 0
+	MaxNumBatchedTokens int  `yaml:"max-num-batched-tokens"` // likewise
+	MaxModelLen         int  `yaml:"max-model-len"`          // likewise
+	PrefillFirst        bool `yaml:"prefill-first"`          // no decoding while there are prompts to prefill
+
+	FrontEnd time.Duration `yaml:"front-end"` // from a request's arrival to its being handed to the engine
+	Step     StepTime      `yaml:"step"`
+	Stalls   Stalls        `yaml:"stalls"`
+	Spells   Spells        `yaml:"spells"`
+	Sharing  Sharing       `yaml:"sharing"`
+
+	// Hold holds back about one token in Hold, as a server does with half a
+	// character: it comes in one chunk with the next. 0 holds back none.
+	Hold int `yaml:"hold"`
+
+	// OutputLen is the length of answers that nothing else ends, before
+	// max_tokens. Config.MeanOutputLen is, when it is zero.
+	OutputLen Lengths `yaml:"output-len"`
+}
+
+// Stalls lengthen single steps by an exponentially distributed time.
+type Stalls struct {
+	Probability float64       `yaml:"probability"` // of a step
+	Mean        time.Duration `yaml:"mean"`
+}
+
+// Spells are times in which all steps take Factor times as long. They begin as a
+// Poisson process.
+type Spells struct {
+	PerSecond float64       `yaml:"per-second"`
+	Last      time.Duration `yaml:"last"`
+	Factor    float64       `yaml:"factor"`
+}
+
+// Sharing is what other work on the same GPU multiplies a step's time by: Base
+// what each step and each decoding request takes, Prompt what prompt tokens take.
+// Zero stands for 1.
+type Sharing struct {
+	Base   float64 `yaml:"base"`
+	Prompt float64 `yaml:"prompt"`
+}
+
+func (s Sharing) orAlone() Sharing { return Sharing{orElse(s.Base, 1), orElse(s.Prompt, 1)} }
+
+//go:embed profiles/*.yaml
+var builtIn embed.FS
+
+// ProfileNames are the names of the built-in profiles, in alphabetical order.
+func ProfileNames() []string {
+	entries, err := builtIn.ReadDir("profiles")
+	if err != nil {
+		panic(err)
+	}
+	var names []string
+	for _, e := range entries {
+		names = append(names, strings.TrimSuffix(e.Name(), ".yaml"))
+	}
+	return names
+}
+
+// OpenProfile reads a built-in profile by its name or, where there is none of
+// that name, a file.
+func OpenProfile(name string) (*Profile, error) {
+	p := new(Profile)
+	if text, err := builtIn.ReadFile(path.Join("profiles", name+".yaml")); err == nil {
+		return p, p.read(name, text)
+	}
+	text, err := os.ReadFile(name)
+	if errors.Is(err, os.ErrNotExist) {
+		return nil, fmt.Errorf("%s is neither a file nor a built-in profile (%s)", name, strings.Join(ProfileNames(), ", "))
+	}
+	if err != nil {
+		return nil, fmt.Errorf("reading the profile: %w", err)
+	}
+	return p, p.read(name, text)
+}
+
+// read fills p with what text says over what its model says.
+func (p *Profile) read(name string, text []byte) error {
+	var first struct {
+		Like string `yaml:"like"`
+	}
+	if err := yaml.Unmarshal(text, &first); err != nil {
+		return fmt.Errorf("profile %s: %w", name, err)
+	}
+	if first.Like != "" {
+		model, err := builtIn.ReadFile(path.Join("profiles", first.Like+".yaml"))
+		if err != nil || first.Like == name {
+			return fmt.Errorf("profile %s: like: there is no other built-in profile %s", name, first.Like)
+		}
+		if err := p.read(first.Like, model); err != nil {
+			return err
+		}
+	}
+	d := yaml.NewDecoder(bytes.NewReader(text))
+	d.KnownFields(true)
+	if err := d.Decode(p); err != nil && !errors.Is(err, io.EOF) {
+		return fmt.Errorf("profile %s: %w", name, err)
+	}
+	p.Like = first.Like
+	if err := p.check(); err != nil {
+		return fmt.Errorf("profile %s: %w", name, err)
+	}
+	return nil
+}
+
+func (p *Profile) check() error {
+	switch {
+	case p.MaxNumSeqs < 0 || p.MaxNumBatchedTokens < 0 || p.MaxModelLen < 0 || p.FrontEnd < 0 || p.Hold < 0:
+		return fmt.Errorf("sizes and times must not be negative")
+	case p.Hold == 1:
+		return fmt.Errorf("hold must be 0 or 2 and more")
+	case !(p.Stalls.Probability >= 0 && p.Stalls.Probability <= 1) || p.Stalls.Mean < 0:
+		return fmt.Errorf("the probability of stalls must be from 0 to 1, and their mean not negative")
+	case !(p.Spells.PerSecond >= 0) || p.Spells.PerSecond > 1e6 || p.Spells.Last < 0 || p.Spells.Factor < 0:
+		return fmt.Errorf("spells must be at most a million a second and, like their time and factor, not negative")
+	case !(p.Sharing.Base >= 0) || !(p.Sharing.Prompt >= 0):
+		return fmt.Errorf("sharing must not be negative")
+	}
+	return errors.Join(p.Step.check(), p.OutputLen.check())
+}
