@@ -2,9 +2,11 @@ package dataset
 
 import (
 	"fmt"
+	"math"
 	"strconv"
 	"strings"
 
+	"github.com/servebench/servebench/dataset/nprand"
 	"github.com/servebench/servebench/dataset/tokenizer"
 )
 
@@ -22,6 +24,11 @@ type Random struct {
 	Seed      int64 // not negative
 	IDPrefix  string
 	Log       func(format string, args ...any) // notices for people; may be nil
+
+	// NumPy, if not nil, is numpy's global generator as vLLM's client had it up to
+	// v0.9.2, whose random dataset drew from it: Open seeds it and leaves it where
+	// arrival times were drawn from. The prompts are not the ones of then.
+	NumPy *nprand.RandomState
 }
 
 // Open checks the fields and gives the source and the number of conversations it
@@ -33,6 +40,9 @@ func (d Random) Open() (Source, int, error) {
 	}
 	notice(d.Log, "Sampling input_len from [%d, %d] and output_len from [%d, %d]",
 		p.inputs.low, p.inputs.high, p.outputs.low, p.outputs.high)
+	if d.NumPy != nil {
+		*d.NumPy = *p.formerDraws()
+	}
 	return p.source, d.Num, nil
 }
 
@@ -51,11 +61,41 @@ func (d Random) check(special int) error {
 		return fmt.Errorf("prefix length %d: must not be negative", d.PrefixLen)
 	case d.Seed < 0:
 		return fmt.Errorf("seed %d: must not be negative", d.Seed)
+	case d.NumPy != nil && d.Seed > math.MaxUint32:
+		return fmt.Errorf("seed %d: must be at most %d", d.Seed, uint32(math.MaxUint32))
 	}
 	if err := d.Ratio.check(); err != nil {
 		return fmt.Errorf("range ratio: %w", err)
 	}
 	return nil
+}
+
+// formerDraws is numpy's generator behind what the dataset drew up to v0.9.2: the
+// prefix, then a column each of input lengths, output lengths and offsets.
+func (p *randomPrompts) formerDraws() *nprand.RandomState {
+	rng := nprand.NewRandomState(uint32(p.Seed))
+	around := func(n int, ratio float64) span {
+		return span{int(float64(n) * (1 - ratio)), int(float64(n) * (1 + ratio))}
+	}
+	special := 0
+	if p.Tokenizer != nil {
+		special = p.Tokenizer.NumSpecial()
+	}
+	ids := span{0, p.vocab - 1}
+	for _, column := range []struct {
+		span
+		n int
+	}{
+		{ids, p.PrefixLen},
+		{around(p.InputLen-special, p.Ratio.Input), p.Num},
+		{around(p.OutputLen, p.Ratio.Output), p.Num},
+		{ids, p.Num},
+	} {
+		for range column.n {
+			rng.Intn(int64(column.high-column.low) + 1)
+		}
+	}
+	return rng
 }
 
 // pythonFloat writes f as Python does, for ordinary sizes.

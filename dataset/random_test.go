@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/servebench/servebench/dataset/nprand"
 	"github.com/servebench/servebench/dataset/tokenizer"
 )
 
@@ -244,5 +245,28 @@ func BenchmarkRandom(b *testing.B) {
 			}
 			b.ReportMetric(float64(tokens)/b.Elapsed().Seconds(), "tokens/s")
 		})
+	}
+}
+
+// Up to v0.9.2 the dataset drew from the generator that arrival times are drawn
+// from: what has one value took nothing, each offset one draw or more.
+func TestFormerDrawsLeaveNumPyBehindTheOffsets(t *testing.T) {
+	after := func(d Random) uint64 {
+		d.NumPy = new(nprand.RandomState)
+		if _, _, err := d.Open(); err != nil {
+			t.Fatal(err)
+		}
+		return d.NumPy.Drawn()
+	}
+	plain := Random{VocabSize: 1 << 15, Num: 200, InputLen: 10, OutputLen: 10}
+	if n := after(plain); n != 200 {
+		t.Errorf("%d words drawn, want 200", n)
+	}
+	prefixed, varied := plain, plain
+	if prefixed.PrefixLen = 16; after(prefixed) != 216 {
+		t.Errorf("%d words drawn with a prefix, want 216", after(prefixed))
+	}
+	if varied.Ratio.Output = .8; after(varied) < 400 { // 2 to 18
+		t.Errorf("%d words drawn with outputs that vary, want 400 or more", after(varied))
 	}
 }

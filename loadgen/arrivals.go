@@ -10,11 +10,25 @@ import (
 	"github.com/servebench/servebench/metrics"
 )
 
-// Arrivals says how requests arrive. It gives the times that vLLM's client gives
-// since v0.10: gaps are drawn from a gamma distribution, and with a constant rate
-// all of them are stretched so that the last of n requests is due at exactly
-// n/Rate. The first is due after its own gap, not at 0.
+// An ArrivalRule says what is made of the gaps between requests, which are drawn
+// from a gamma distribution.
+type ArrivalRule string
+
+const (
+	// SinceV010 is the rule of vLLM's client since v0.10. With a constant rate all
+	// gaps are stretched so that the last of n requests is due at exactly n/Rate.
+	// The first is due after its own gap, not at 0.
+	SinceV010 ArrivalRule = "latest"
+
+	// UpToV092 is the rule before. The first request is due at 0, a gap comes after
+	// each, and none is stretched. The run is not over before the gap after the
+	// last request is.
+	UpToV092 ArrivalRule = "0.9.2"
+)
+
+// Arrivals says how requests arrive. It gives the times that vLLM's client gives.
 type Arrivals struct {
+	Rule       ArrivalRule     // SinceV010 when empty; UpToV092 knows no RampUp
 	Rate       float64         // requests a second, +Inf for all at once; not looked at with RampUp
 	Burstiness float64         // the distribution's shape: 1 is a Poisson process, less comes in bursts, +Inf is even
 	RampUp     *metrics.RampUp // a rate that grows with the request index, nil for a constant one
@@ -48,7 +62,7 @@ func (a Arrivals) Offsets(n int) (iter.Seq[float64], error) {
 		return nil, err
 	}
 	stretch := 1.0
-	if a.RampUp == nil {
+	if a.RampUp == nil && a.Rule != UpToV092 {
 		last := 0.0
 		for gap := range a.gaps(n) {
 			last += gap
@@ -60,11 +74,27 @@ func (a Arrivals) Offsets(n int) (iter.Seq[float64], error) {
 	return func(yield func(float64) bool) {
 		at := 0.0
 		for gap := range a.gaps(n) {
-			if at += gap; !yield(at * stretch) {
+			due := at
+			if at += gap; a.Rule != UpToV092 {
+				due = at * stretch
+			}
+			if !yield(due) {
 				return
 			}
 		}
 	}, nil
+}
+
+// Lasts is how long a run of n requests lasts at least: 0 but for UpToV092.
+func (a Arrivals) Lasts(n int) (time.Duration, error) {
+	if err := a.check(); err != nil || a.Rule != UpToV092 {
+		return 0, err
+	}
+	end := 0.0
+	for gap := range a.gaps(n) {
+		end += gap
+	}
+	return offset(end), nil
 }
 
 // A RateRise is a moment at which a ramp reaches another whole number of requests
@@ -107,6 +137,10 @@ func (a Arrivals) check() error {
 	}
 	ramp := a.RampUp
 	switch {
+	case a.Rule != "" && a.Rule != SinceV010 && a.Rule != UpToV092:
+		return fmt.Errorf("arrival rule %q: must be %s or %s", a.Rule, SinceV010, UpToV092)
+	case a.Rule == UpToV092 && ramp != nil:
+		return fmt.Errorf("the arrival rule %s knows no ramp-up", a.Rule)
 	case ramp == nil && !(a.Rate > 0):
 		return fmt.Errorf("request rate %v: must be above 0, or inf", a.Rate)
 	case ramp == nil:

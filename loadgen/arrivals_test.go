@@ -183,3 +183,41 @@ func TestArrivalsGoOnFromWhereTheDatasetEnded(t *testing.T) {
 		t.Error("the generator that was handed over has moved")
 	}
 }
+
+// Up to v0.9.2 the first request was sent at once and a gap waited for behind
+// each, the last one, too. The gaps are those of numpy's generator at seed 0, so
+// that the draws are the ones that the golden file holds for the rule of today.
+func TestFormerArrivalsAreTheGapsAsDrawn(t *testing.T) {
+	a := Arrivals{Rule: UpToV092, Rate: 10, Burstiness: 1}
+	const n = 1000
+	gaps := slices.Collect(a.gaps(n))
+	offsets, err := a.Offsets(n)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, at := slices.Collect(offsets), 0.0
+	for i, gap := range gaps {
+		if got[i] != at {
+			t.Fatalf("request %d is due at %v, want %v", i, got[i], at)
+		}
+		at += gap
+	}
+	if lasts, err := a.Lasts(n); err != nil || lasts != offset(at) {
+		t.Errorf("the run lasts %v, %v, want %v", lasts, err, offset(at))
+	}
+	if math.Abs(got[n-1]-100.24) > .005 { // what kvcached's documents were made with
+		t.Errorf("the last request is due at %v s, want 100.24", got[n-1])
+	}
+	a.Rule = SinceV010
+	if lasts, err := a.Lasts(n); err != nil || lasts != 0 {
+		t.Errorf("today's rule keeps a run going for %v, %v", lasts, err)
+	}
+	for _, wrong := range []Arrivals{
+		{Rule: "0.8", Rate: 1, Burstiness: 1},
+		{Rule: UpToV092, Burstiness: 1, RampUp: &metrics.RampUp{Strategy: "linear", Start: 1, End: 2}},
+	} {
+		if _, err := wrong.Offsets(1); err == nil {
+			t.Errorf("%+v was taken", wrong)
+		}
+	}
+}

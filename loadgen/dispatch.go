@@ -57,8 +57,8 @@ func (d *dispatcher) dispatch(ctx context.Context) error {
 	}
 	for p := range d.queue.ready {
 		if p.due > 0 {
-			if err := wait(ctx, d.epoch.Add(p.due)); err != nil && ctx.Err() == nil {
-				return fmt.Errorf("waiting for a due time: %w", err)
+			if err := d.until(ctx, wait, p.due); err != nil {
+				return err
 			}
 		}
 		if !d.take(ctx) {
@@ -73,6 +73,17 @@ func (d *dispatcher) dispatch(ctx context.Context) error {
 		// Of requests due together, one is written before the next starts: it is
 		// our lag that the others wait, and no part of their TTFT.
 		runtime.Gosched()
+	}
+	if d.load.Lasts > 0 {
+		return d.until(ctx, wait, d.load.Delay+d.load.Lasts)
+	}
+	return nil
+}
+
+// until waits for an instant of the run, or for ctx to end.
+func (d *dispatcher) until(ctx context.Context, wait Waiter, at time.Duration) error {
+	if err := wait(ctx, d.epoch.Add(at)); err != nil && ctx.Err() == nil {
+		return fmt.Errorf("waiting for a due time: %w", err)
 	}
 	return nil
 }

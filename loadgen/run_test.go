@@ -265,3 +265,40 @@ func TestARunThatIsNotReadyDoesNotBegin(t *testing.T) {
 		}
 	})
 }
+
+func TestRunLastsAsLongAsItsLoad(t *testing.T) {
+	for _, row := range []struct{ lasts, want time.Duration }{
+		{time.Second, 3 * time.Second}, {7 * time.Second, 7 * time.Second},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			start := time.Now()
+			run := oneLoad(Load{Target: Target{Send: answer(3*time.Second, 0, 1)}, Source: prompts(2), Schedule: every(0), Lasts: row.lasts})
+			n := 0
+			for _, err := range run.Records(t.Context()) {
+				if n++; err != nil {
+					t.Error(err)
+				}
+			}
+			if took := time.Since(start); took != row.want || n != 2 {
+				t.Errorf("a load that lasts %v took %v and gave %d records, want %v and 2", row.lasts, took, n, row.want)
+			}
+		})
+	}
+}
+
+func TestStoppedRunDoesNotLast(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		ctx, stop := context.WithTimeout(t.Context(), 2*time.Second)
+		defer stop()
+		start := time.Now()
+		run := oneLoad(Load{Target: Target{Send: answer(time.Second, 0, 1)}, Source: prompts(1), Lasts: time.Minute})
+		for _, err := range run.Records(ctx) {
+			if err != nil {
+				t.Error(err)
+			}
+		}
+		if took := time.Since(start); took != 2*time.Second {
+			t.Errorf("it took %v", took)
+		}
+	})
+}

@@ -47,4 +47,5 @@ type Load struct {
 	Schedule    Schedule
 	Concurrency int           // requests in flight at most; 0 means no limit
 	Delay       time.Duration // added to every due time
+	Lasts       time.Duration // how long it lasts at least, even if all requests end before
 }

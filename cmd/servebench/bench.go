@@ -39,7 +39,7 @@ type bench struct {
 // measure is the load test. Stopped, or cut short by an error, it sums up what was
 // done; the summary is nil when nothing was.
 func (b *bench) measure(ctx context.Context) (*metrics.Summary, error) {
-	schedule, err := b.schedule()
+	load, err := b.load()
 	if err != nil {
 		return nil, err
 	}
@@ -54,9 +54,10 @@ func (b *bench) measure(ctx context.Context) (*metrics.Summary, error) {
 	w := witness{tally: b.tally, counters: b.counters}
 	w.evidence.Proxy, w.evidence.Vouched = b.transport.Proxy(b.Server.BaseURL), b.vouched()
 	w.look(ctx)
+	load.Source = w.compare(b.source)
 	run := loadgen.Run{
 		Header: header,
-		Loads:  []loadgen.Load{{Target: b.target, Source: w.compare(b.source), Schedule: schedule, Concurrency: b.config.MaxConcurrency}},
+		Loads:  []loadgen.Load{load},
 		Drain:  b.Limits.Drain,
 		Live:   live,
 		Ready:  b.warm,
@@ -111,17 +112,22 @@ func (b *bench) counters(ctx context.Context) (c metrics.Counters, ok bool) {
 
 func (b *bench) arrivals() loadgen.Arrivals {
 	return loadgen.Arrivals{
-		Rate: b.config.RequestRate, Burstiness: b.config.Burstiness,
+		Rule: b.Traffic.Rule, Rate: b.config.RequestRate, Burstiness: b.config.Burstiness,
 		RampUp: b.config.RampUp, Seed: b.config.Seed, Start: b.numpy,
 	}
 }
 
-// schedule is nil where the conversations bring their own times.
-func (b *bench) schedule() (loadgen.Schedule, error) {
+// load is the test's, still without its source. It has no schedule where the conversations bring their own times.
+func (b *bench) load() (load loadgen.Load, err error) {
+	load = loadgen.Load{Target: b.target, Concurrency: b.config.MaxConcurrency}
 	if b.config.SelfTimed {
-		return nil, nil
+		return load, nil
 	}
-	return b.arrivals().Schedule(b.n)
+	if load.Schedule, err = b.arrivals().Schedule(b.n); err != nil {
+		return load, err
+	}
+	load.Lasts, err = b.arrivals().Lasts(b.n)
+	return load, err
 }
 
 // announceTraffic prints what vLLM's client prints of the load.

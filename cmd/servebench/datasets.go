@@ -13,6 +13,7 @@ type datasetMaker struct {
 	tokens tokenizer.Tokenizer // nil where prompts are made of ids alone
 	vocab  int
 	prefix string // of request ids
+	past   bool   // arrivals are those of vLLM up to v0.9.2
 	say    func(format string, args ...any)
 }
 
@@ -34,11 +35,14 @@ func (d *datasetMaker) synthetic(chat bool) opener {
 		t.Seed, t.IDPrefix, t.NumPy = d.Seed, d.prefix, d.numpy
 		return t
 	}
+	if d.past {
+		d.numpy = new(nprand.RandomState)
+	}
 	return dataset.Random{
 		Tokenizer: d.tokens, VocabSize: d.vocab, Num: d.NumPrompts,
 		InputLen: d.Random.InputLen, OutputLen: d.Random.OutputLen, PrefixLen: d.Random.PrefixLen,
 		Ratio: dataset.RangeRatio{Input: d.Random.InputRatio, Output: d.Random.OutputRatio},
-		Seed:  d.Seed, IDPrefix: d.prefix, Log: d.say,
+		Seed:  d.Seed, IDPrefix: d.prefix, Log: d.say, NumPy: d.numpy,
 	}
 }
 

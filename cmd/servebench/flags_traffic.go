@@ -6,6 +6,7 @@ import (
 	"math"
 	"time"
 
+	"github.com/servebench/servebench/loadgen"
 	"github.com/servebench/servebench/metrics"
 )
 
@@ -16,6 +17,9 @@ func (f *form) trafficFlags() []*flag {
 			help: "requests a second; inf sends all at once"},
 		{name: "burstiness", meta: "SHAPE", fallback: "1.0", set: into(&t.Burstiness, parseFloat),
 			help: "shape of the gaps' gamma distribution: 1 Poisson, less is burstier, inf even"},
+		{name: "arrival-rule", meta: "RULE", choices: []string{string(loadgen.SinceV010), string(loadgen.UpToV092)},
+			fallback: string(loadgen.SinceV010), ours: true, set: into(&t.Rule, parseRule),
+			help: "when requests are due; 0.9.2: the first at 0 and gaps as drawn, as vLLM had it up to that release"},
 		{name: "max-concurrency", meta: "N", set: intoOptional(&t.MaxConcurrency, parseInt),
 			help: "requests in flight at most (default no limit)"},
 		{name: "ramp-up-strategy", meta: "NAME", choices: []string{"linear", "exponential"},
@@ -34,6 +38,8 @@ func (f *form) trafficFlags() []*flag {
 	}
 }
 
+func parseRule(name string) (loadgen.ArrivalRule, error) { return loadgen.ArrivalRule(name), nil }
+
 func (f *form) resolveTraffic() error {
 	t := &f.Traffic
 	switch {
@@ -49,6 +55,9 @@ func (f *form) resolveTraffic() error {
 		return fmt.Errorf("argument --ready-check-timeout-sec: %d: it must not be negative", f.readyCheck)
 	}
 	t.ReadyCheck = time.Duration(f.readyCheck) * time.Second
+	if f.rampUpStrategy != nil && t.Rule == loadgen.UpToV092 {
+		return errors.New("--arrival-rule 0.9.2 knows no --ramp-up-strategy")
+	}
 	if f.rampUpStrategy != nil {
 		return f.resolveRampUp()
 	}

@@ -6,6 +6,7 @@ import (
 
 	"github.com/servebench/servebench/dataset"
 	"github.com/servebench/servebench/dataset/template"
+	"github.com/servebench/servebench/loadgen"
 	"github.com/servebench/servebench/metrics"
 	"github.com/servebench/servebench/metrics/pyjson"
 	"github.com/servebench/servebench/report"
@@ -88,6 +89,7 @@ type trafficOptions struct {
 	RequestRate    float64 // requests a second, +Inf for all at once; +Inf with a ramp-up
 	Burstiness     float64 // shape of the gamma distribution; +Inf for even gaps
 	MaxConcurrency *int    // nil for no limit
+	Rule           loadgen.ArrivalRule
 	RampUp         *metrics.RampUp
 	Warmups        int           // requests before the measured ones
 	ReadyCheck     time.Duration // how long to wait for the server; 0 skips the check

@@ -66,7 +66,10 @@ func makesIDs(name string) bool {
 
 // dataset is the one that o names.
 func (w *workload) dataset(o *options, from tokenizerSource) (opener, error) {
-	d := datasetMaker{workloadOptions: &o.Workload, workload: w, say: from.say, prefix: o.Workload.RequestIDPrefix}
+	d := datasetMaker{
+		workloadOptions: &o.Workload, workload: w, say: from.say,
+		prefix: o.Workload.RequestIDPrefix, past: o.Traffic.Rule == loadgen.UpToV092,
+	}
 	if d.prefix == "" {
 		d.prefix = "bench-" + randomHex(4) + "-"
 	}
