@@ -1,6 +1,6 @@
 GO ?= go
 
-.PHONY: build test race lint demo e2e bench fuzz
+.PHONY: build test race lint demo e2e bench seeds fuzz
 build:
 	$(GO) build -trimpath -ldflags="-s -w" -o bin/servebench ./cmd/servebench
 test:
@@ -21,6 +21,9 @@ e2e:
 # BENCH_QUICK=1 measures less, within a minute.
 bench:
 	$(GO) run ./tools/bench
+# Writes docs/seeds.md, within a few minutes.
+seeds:
+	$(GO) run ./tools/seeds
 # By count, as go test may take the end of a time limit for a failure (context deadline exceeded).
 fuzz:
 	@for package in $$($(GO) list ./...); do \

@@ -5,12 +5,12 @@ import (
 	"math"
 )
 
-// Lengths is a distribution of lengths in tokens. They are not drawn: request n
-// gets the quantile at the fractional part of 1/2 + n·stride, so that every
+// Lengths is a distribution of lengths in tokens. They are not drawn: the nth of
+// them is the quantile at the fractional part of 1/2 + n·stride, so that every
 // stretch of requests has the distribution's shape, and every run the same
 // lengths.
 type Lengths struct {
-	First []int `yaml:"first"` // lengths of the requests 0, 1, …, before the distribution's
+	First []int `yaml:"first"` // lengths of the first requests, before the distribution's begin
 
 	Median float64 `yaml:"median"` // of a log-normal distribution; 0 for a normal one
 	Sigma  float64 `yaml:"sigma"`  // standard deviation of its logarithm
@@ -33,7 +33,7 @@ func (l *Lengths) At(n int64, stride float64) int {
 	if n < int64(len(l.First)) {
 		return l.First[n]
 	}
-	_, u := math.Modf(0.5 + float64(n)*stride)
+	_, u := math.Modf(0.5 + float64(n-int64(len(l.First)))*stride)
 	z := math.Sqrt2 * math.Erfinv(2*u-1)
 	x := l.Mean + l.SD*z
 	if l.Median > 0 {

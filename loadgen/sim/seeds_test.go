@@ -1,0 +1,178 @@
+package sim_test
+
+import (
+	"net/http"
+	"os"
+	"path/filepath"
+	"strconv"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/servebench/servebench/dataset"
+	"github.com/servebench/servebench/dataset/nprand"
+	"github.com/servebench/servebench/dataset/tokenizer"
+	"github.com/servebench/servebench/loadgen"
+	"github.com/servebench/servebench/loadgen/internal/pipe"
+	"github.com/servebench/servebench/loadgen/sim"
+	"github.com/servebench/servebench/metrics"
+)
+
+// vocabulary is what the offsets of the blocks' random prompts were drawn from:
+// that of Llama 3.
+const vocabulary = 128256
+
+// Each profile gives the blocks it was fitted to, in fake time, through the real
+// client. One run of each is enough to see that; those that take long are left
+// to the table.
+func TestProfilesReproduceTheSeeds(t *testing.T) {
+	for _, p := range plans() {
+		if p.long {
+			continue
+		}
+		t.Run(p.name, func(t *testing.T) {
+			for _, c := range p.against(t, 1) {
+				t.Log(c.row())
+			}
+		})
+	}
+}
+
+// SEEDS_TABLE names the file that gets all blocks beside their simulations, each
+// the mean of so many runs.
+const tableRuns = 9
+
+func TestWriteSeedsTable(t *testing.T) {
+	name := os.Getenv("SEEDS_TABLE")
+	if name == "" {
+		t.Skip("SEEDS_TABLE names no file")
+	}
+	var all []comparison
+	for _, p := range plans() {
+		runs := tableRuns
+		if p.once {
+			runs = 1
+		}
+		all = append(all, p.against(t, runs)...)
+	}
+	if len(all) != 37 {
+		t.Fatalf("%d blocks, want 37", len(all))
+	}
+	if err := os.WriteFile(name, []byte(document(all)), 0o644); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// against replays the plan and compares it with its blocks.
+func (p *plan) against(t *testing.T, runs int) (all []comparison) {
+	t.Helper()
+	profile, err := sim.OpenProfile(p.profile)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var simulated []*metrics.Summary
+	for seed := range runs {
+		simulated = append(simulated, p.replay(t, sim.Config{Profile: profile, Seed: uint64(seed + 1)}))
+	}
+	for _, b := range p.blocks {
+		c := compare(p, b.name, b.read(t), simulated)
+		for _, miss := range c.misses() {
+			t.Error(miss)
+		}
+		all = append(all, c)
+	}
+	return all
+}
+
+func (b *block) read(t *testing.T) *metrics.Summary {
+	t.Helper()
+	file, err := os.Open(filepath.Join("..", "..", "testdata", "seeds", b.file))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer file.Close()
+	sums, err := metrics.Read(file, metrics.Ask{})
+	if err != nil || b.index >= len(sums) {
+		t.Fatalf("%s: block %d of %d: %v", b.file, b.index, len(sums), err)
+	}
+	return sums[b.index]
+}
+
+// replay puts the plan's load on a server.
+func (p *plan) replay(t *testing.T, cfg sim.Config) (summary *metrics.Summary) {
+	t.Helper()
+	cfg.Tokenizer = tokenizer.Stub{Size: 32000}
+	synctest.Test(t, func(t *testing.T) {
+		server, err := sim.New(cfg)
+		if err != nil {
+			t.Fatal(err)
+		}
+		listener := pipe.Listen()
+		web := &http.Server{Handler: server}
+		go web.Serve(listener)
+		transport := loadgen.Connections{Limit: p.limit, Dial: listener.Dial}.Transport()
+		defer func() {
+			transport.CloseIdleConnections()
+			web.Close()
+			server.Close()
+		}()
+
+		header := new(metrics.Header)
+		collector := metrics.NewCollector(header)
+		run := loadgen.Run{
+			Header: header, Loads: []loadgen.Load{p.load(t, transport)}, Wait: loadgen.Sleep,
+			Started: func(at time.Time) { header.Epoch = at },
+		}
+		for rec, err := range run.Records(t.Context()) {
+			if err != nil {
+				t.Fatal(err)
+			}
+			if rec.Class != metrics.OK {
+				t.Fatalf("request %d: %s", rec.Index, rec.Error)
+			}
+			collector.Add(rec)
+		}
+		summary = collector.Summary(time.Since(header.Epoch).Seconds())
+	})
+	return summary
+}
+
+func (p *plan) load(t *testing.T, transport http.RoundTripper) loadgen.Load {
+	t.Helper()
+	a := p.arrivals()
+	if p.offsets {
+		a.Start = new(nprand.RandomState)
+		d := dataset.Random{VocabSize: vocabulary, Num: p.num, InputLen: 1, OutputLen: 1, NumPy: a.Start}
+		if _, _, err := d.Open(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	schedule, err := a.Schedule(p.num)
+	if err != nil {
+		t.Fatal(err)
+	}
+	lasts, err := a.Lasts(p.num)
+	if err != nil {
+		t.Fatal(err)
+	}
+	openai := &loadgen.OpenAI{URL: "http://sim/v1/completions", Header: loadgen.Headers("", nil), Transport: transport}
+	body := loadgen.Body{Model: "stub-32000", IgnoreEOS: !p.open}
+	encode := func(c *dataset.Conversation, turn int) (*loadgen.Request, error) {
+		text, err := body.Encode(&c.Turns[turn])
+		return &loadgen.Request{ID: c.ID, Body: text}, err
+	}
+	return loadgen.Load{
+		Source: p.source, Schedule: schedule, Lasts: lasts, Concurrency: p.limit,
+		Target: loadgen.Target{Encode: encode, Send: openai.Send},
+	}
+}
+
+func (p *plan) source(yield func(*dataset.Conversation, error) bool) {
+	for i := range p.num {
+		ids := make([]int, p.prompt(i))
+		turn := dataset.Turn{TokenIDs: ids, PromptLen: len(ids), OutputLen: p.output}
+		if !yield(&dataset.Conversation{ID: "seed-" + strconv.Itoa(i), Turns: []dataset.Turn{turn}}, nil) {
+			return
+		}
+	}
+}

@@ -1,0 +1,33 @@
+// Seeds writes docs/seeds.md: the blocks of the seed documents beside what the
+// simulator's profiles make of them. It takes a few minutes, and is run in the
+// repository's root:
+//
+//	go run ./tools/seeds
+//
+// The replays are a test, since only tests have fake time.
+package main
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+)
+
+func main() {
+	if err := write(filepath.Join("docs", "seeds.md")); err != nil {
+		fmt.Fprintln(os.Stderr, "seeds:", err)
+		os.Exit(1)
+	}
+}
+
+func write(name string) error {
+	page, err := filepath.Abs(name)
+	if err != nil {
+		return err
+	}
+	test := exec.Command("go", "test", "./loadgen/sim", "-run", "^TestWriteSeedsTable$", "-count", "1", "-timeout", "30m")
+	test.Env = append(os.Environ(), "SEEDS_TABLE="+page)
+	test.Stdout, test.Stderr = os.Stderr, os.Stderr
+	return test.Run()
+}
