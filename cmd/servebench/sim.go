@@ -82,6 +82,7 @@ func (o *simOptions) bind(f *pflag.FlagSet) {
 	f.DurationVar(&o.Cost.PerPromptToken, "step-per-prompt-token", usual.PerPromptToken, "more time for each prompt token prefilled in it")
 	f.Float64Var(&o.Jitter, "jitter", 0.02, "spread of step times: standard deviation of their logarithm")
 
+	f.IntVar(&o.NumGPUBlocks, "num-gpu-blocks-override", 0, "blocks of 16 tokens in the KV cache, for which requests may be preempted; 0 for no limit")
 	f.BoolVar(&o.PrefixCaching, "enable-prefix-caching", false, "prefill what prompts have in common once; POST /reset_prefix_cache forgets it")
 	f.IntVar(&o.Speculative.Tokens, "num-speculative-tokens", 0, "tokens drafted in a decoding step; 0 for no speculation")
 	f.Float64Var(&o.Speculative.Acceptance, "speculative-acceptance", 0.7, "chance of a draft token to be accepted after those before it")

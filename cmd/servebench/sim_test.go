@@ -115,6 +115,7 @@ func TestSimRefusesBadFlags(t *testing.T) {
 		{"--lead role --lead-tokens 3", "reasoning_content", 0},
 		{"--profile mps-solo --jitter 0", "--jitter: the profile says it", 0},
 		{"--profile mps-solo --step-base 1ms", "--step-base: the profile says it", 0},
+		{"--num-gpu-blocks-override 8", "must hold a request of max-model-len (32768)", 0},
 		{"--profile nobody", "--profile: nobody is neither a file nor a built-in profile", 0},
 		{"--profile prefill-decode --max-num-seqs 9000", "max-num-batched-tokens (8192) must hold", 0},
 		{"--nonsense", "--nonsense", 0},

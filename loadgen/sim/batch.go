@@ -21,7 +21,7 @@ func (b *batch) decode(seq *sequence) {
 // prefill adds the chunk of a prompt.
 func (b *batch) prefill(seq *sequence) {
 	b.prompt += seq.chunk
-	chunk, done := float64(seq.chunk), float64(seq.prompt-seq.unfilled)
+	chunk, done := float64(seq.chunk), float64(seq.filled())
 	b.attended += chunk * (done + chunk/2)
 }
 
@@ -30,6 +30,10 @@ func (b *batch) prefill(seq *sequence) {
 // is done decodes, then unfinished prompts and after them waiting requests, in
 // order of arrival, are prefilled in chunks as large as the budget allows. With
 // prefillFirst, as vLLM's did once, prompts come first and have steps of their own.
+//
+// A sequence for which the KV cache has no block takes those of the one admitted
+// last, which begins again with its prompt and the output it had, before all that
+// wait. Nothing is admitted in such a step.
 type scheduler struct {
 	running []*sequence // in order of admission
 	waiting []*sequence // in order of arrival
@@ -39,12 +43,14 @@ type scheduler struct {
 
 	prefillFirst bool // a step with prompt tokens has nothing else
 
-	prefixes *prefixCache // nil without prefix caching
+	kv        *kvCache
+	preempted int // sequences that the last step took their blocks from
 }
 
 // compose marks in the running sequences what the next step does with each, and
 // returns those of them that it took from the waiting ones.
 func (s *scheduler) compose() (b batch, admitted []*sequence) {
+	s.preempted = 0
 	for _, seq := range s.running {
 		seq.chunk, seq.decoding = 0, false
 	}
@@ -54,8 +60,8 @@ func (s *scheduler) compose() (b batch, admitted []*sequence) {
 		}
 	}
 	left := s.budget
-	for _, seq := range s.running {
-		if seq.unfilled == 0 {
+	for i := 0; i < len(s.running); i++ { // as preemption may shorten it
+		if seq := s.running[i]; seq.unfilled == 0 && s.room(seq, seq.filled()+s.decode-1) {
 			seq.decoding = true
 			b.decode(seq)
 			left -= s.decode
@@ -75,14 +81,13 @@ func (s *scheduler) prefill(b *batch, left int) (admitted []*sequence) {
 		left -= seq.chunk
 		b.prefill(seq)
 	}
-	for _, seq := range s.running {
-		if seq.unfilled > 0 {
+	for i := 0; i < len(s.running); i++ {
+		if seq := s.running[i]; seq.unfilled > 0 && s.room(seq, seq.filled()+min(left, seq.unfilled)) {
 			add(seq)
 		}
 	}
 	n := 0
-	for n < len(s.waiting) && len(s.running) < s.seqs && left > 0 {
-		s.spare(s.waiting[n])
+	for n < len(s.waiting) && len(s.running) < s.seqs && left > 0 && s.preempted == 0 && s.kv.admit(s.waiting[n], left) {
 		add(s.waiting[n])
 		s.running = append(s.running, s.waiting[n])
 		n++
@@ -91,11 +96,22 @@ func (s *scheduler) prefill(b *batch, left int) (admitted []*sequence) {
 	return s.running[len(s.running)-n:]
 }
 
-// spare takes off a prompt that is about to be prefilled what the cache holds of it.
-func (s *scheduler) spare(seq *sequence) {
-	if s.prefixes != nil {
-		seq.unfilled -= s.prefixes.lookUp(seq.blocks, seq.prompt)
+// room gets a running sequence the blocks for that many tokens, at the cost of
+// those admitted last, and reports whether it is still running itself.
+func (s *scheduler) room(seq *sequence, tokens int) bool {
+	for !s.kv.grow(seq, tokens) {
+		last := len(s.running) - 1
+		victim := s.running[last]
+		s.running = s.running[:last]
+		s.kv.free(victim)
+		victim.restart()
+		s.waiting = slices.Insert(s.waiting, 0, victim)
+		s.preempted++
+		if victim == seq {
+			return false
+		}
 	}
+	return true
 }
 
 // drop removes sequences, wherever they are, and returns how many of them were
@@ -105,7 +121,12 @@ func (s *scheduler) drop(gone []*sequence) (waited int) {
 	for _, seq := range gone {
 		set[seq] = true
 	}
-	isGone := func(seq *sequence) bool { return set[seq] }
+	isGone := func(seq *sequence) bool {
+		if set[seq] {
+			s.kv.free(seq)
+		}
+		return set[seq]
+	}
 	s.running = slices.DeleteFunc(s.running, isGone)
 	before := len(s.waiting)
 	s.waiting = slices.DeleteFunc(s.waiting, isGone)

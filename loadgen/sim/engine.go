@@ -33,7 +33,7 @@ func startEngine(cfg *Config, st *stats) *engine {
 	e := &engine{
 		scheduler: scheduler{
 			seqs: cfg.MaxNumSeqs, budget: cfg.MaxNumBatchedTokens, decode: 1 + cfg.Speculative.Tokens,
-			prefillFirst: cfg.Profile.PrefillFirst,
+			prefillFirst: cfg.Profile.PrefillFirst, kv: newKVCache(cfg.NumGPUBlocks, cfg.PrefixCaching),
 		},
 		watch: newStopwatch(cfg.Profile, cfg.Seed),
 		hold:  cfg.Profile.Hold,
@@ -43,9 +43,6 @@ func startEngine(cfg *Config, st *stats) *engine {
 		quit:  make(chan struct{}),
 		done:  make(chan struct{}),
 		wake:  make(chan struct{}, 1),
-	}
-	if cfg.PrefixCaching {
-		e.prefixes = newPrefixCache()
 	}
 	go e.run()
 	return e
@@ -178,9 +175,12 @@ func (e *engine) prepare(now time.Time) batch {
 	}
 	b, admitted := e.compose()
 	for _, seq := range admitted {
-		seq.admitted = now
+		if seq.admitted.IsZero() {
+			seq.admitted = now
+		}
 		e.stats.admitted()
 	}
+	e.stats.preempted(e.preempted)
 	return b
 }
 
@@ -209,6 +209,7 @@ func (e *engine) deliver(now time.Time) {
 			}
 			return false
 		}
+		e.kv.free(seq)
 		e.stats.finished(seq)
 		e.report(seq, now, seq.finish)
 		seq.push(seq.held, seq.finish)
@@ -235,9 +236,7 @@ func (e *engine) produce(seq *sequence) int {
 	case seq.chunk > 0:
 		if seq.unfilled -= seq.chunk; seq.unfilled == 0 {
 			n = 1
-			if e.prefixes != nil {
-				e.prefixes.keep(seq.blocks)
-			}
+			e.kv.keep(seq)
 		}
 	}
 	n = min(n, seq.want-seq.out)

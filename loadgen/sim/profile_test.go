@@ -100,7 +100,7 @@ func TestStepTimeIsItsFormula(t *testing.T) {
 }
 
 func TestBatchCountsWhatTokensLookBackOn(t *testing.T) {
-	s := scheduler{seqs: 4, budget: 100, decode: 1, running: []*sequence{
+	s := scheduler{seqs: 4, budget: 100, decode: 1, kv: newKVCache(0, false), running: []*sequence{
 		{prompt: 9000, out: 7},
 		{prompt: 300, unfilled: 200},
 	}}

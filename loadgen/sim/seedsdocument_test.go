@@ -28,15 +28,15 @@ This page is written by "go run ./tools/seeds".
 
 `
 
-const tolerances = `Asked for are 5 %% for duration and throughputs (10 %% on the ladder of 80 tokens), 10 %% for means and medians, 25 %% for P99. Exceptions, and their causes:
+const tolerances = `Asked for are 5 % for duration and throughputs (10 % on the ladder of 80 tokens), 10 % for means and medians, 25 % for P99. Exceptions, and their causes:
 
-- TTFT of 80×4 and 80×16 (20 %%): one step took about 600 ms among others of 400.
-- 80×64 (12 %% for duration, throughput and median TPOT): TPOT jumps from 87 to 230 ms from 32 prompts to 64, a kink that no smooth curve meets.
-- Median ITL of 80×1024 and 10000×4, median TPOT of 10000×8 (20 %%).
-- Output throughput of 10000×8 (6 %%): the lengths of eight answers are not known.
-- P99 ITL of both ladders (45 %%): about one step in a hundred took twice as long, so P99 is either one step or two.
-- percentiles-e2el: P99 of TTFT comes of its first four steps alone, in which 128 prompts are prefilled, so that it is anything from 6.8 to 14.8 s in nine runs; shown is the first. P90 of TTFT (50 %%), P75 and P90 of ITL (40 %%), as the real server admitted in larger groups.
-- kvcached on: P99 (60 %%) in a single run, which may have two slow spells or four.
+- TTFT of 80×4 and 80×16 (20 %): one step took about 600 ms among others of 400.
+- 80×64 (12 % for duration, throughput and median TPOT): TPOT jumps from 87 to 230 ms from 32 prompts to 64, a kink that no smooth curve meets.
+- Median ITL of 80×1024 and 10000×4, median TPOT of 10000×8 (20 %).
+- Output throughput of 10000×8 (6 %): the lengths of eight answers are not known.
+- P99 ITL of both ladders (45 %): about one step in a hundred took twice as long, so P99 is either one step or two.
+- percentiles-e2el: P99 of TTFT comes of its first four steps alone, in which 128 prompts are prefilled, so that it is anything from 6.8 to 14.8 s in nine runs; shown is the first. P90 of TTFT (50 %), P75 and P90 of ITL (40 %), as the real server admitted in larger groups.
+- kvcached on: P99 (60 %) in a single run, which may have two slow spells or four.
 
 `
 
@@ -56,7 +56,7 @@ func document(all []comparison) string {
 		b.WriteString(reach(group, part))
 	}
 	b.WriteString(reach("all", all) + "\n")
-	fmt.Fprintf(&b, tolerances)
+	b.WriteString(tolerances)
 	b.WriteString("## All blocks: measured → simulated (error in %)\n\nTimes in ms, the duration in s.\n\n| block |")
 	named, _ := statistics()
 	for _, s := range named {

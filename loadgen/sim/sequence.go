@@ -28,9 +28,10 @@ type sequence struct {
 	finish string     // why it ends then
 	drafts *rand.Rand // decides which draft tokens are accepted; nil without speculation
 	blocks []uint64   // of the prompt; nil without prefix caching
+	kv     holding    // of the KV cache
 
 	arrived, admitted, first, last time.Time
-	unfilled                       int  // prompt tokens not prefilled yet
+	unfilled                       int  // tokens not prefilled yet: of the prompt and, after a preemption, of the output
 	chunk                          int  // of them, prefilled in the current step
 	decoding                       bool // gives a token in the current step
 	out                            int  // output tokens so far
@@ -52,6 +53,15 @@ func newSequence(a *reply, r *http.Request) *sequence {
 		finish: a.text.finish,
 		wake:   make(chan struct{}, 1),
 	}
+}
+
+// filled is how many tokens need not be prefilled. When that is all of them, the
+// last is what a decoding step begins with.
+func (s *sequence) filled() int { return s.prompt + s.out - s.unfilled }
+
+// restart has a sequence computed anew.
+func (s *sequence) restart() {
+	s.unfilled, s.chunk, s.decoding = s.prompt+s.out, 0, false
 }
 
 // before orders arrivals: by instant, then by request id, in which a number at

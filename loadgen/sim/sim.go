@@ -49,6 +49,7 @@ type Config struct {
 	MaxModelLen         int // prompt and output tokens of a request at most; 32768
 	MeanOutputLen       int // mean output length where nothing else ends it; 128
 
+	NumGPUBlocks  int  // blocks of 16 tokens in the KV cache; 0 for no limit
 	PrefixCaching bool // prompts that begin alike are prefilled once, in blocks of 16 tokens
 
 	Speculative Speculative // decode several tokens a step; off when zero
@@ -160,6 +161,8 @@ func (c *Config) check() error {
 	case c.MaxNumBatchedTokens < c.MaxNumSeqs*(1+c.Speculative.Tokens):
 		return fmt.Errorf("max-num-batched-tokens (%d) must hold one decoding step of max-num-seqs (%d) requests, %d tokens each",
 			c.MaxNumBatchedTokens, c.MaxNumSeqs, 1+c.Speculative.Tokens)
+	case c.NumGPUBlocks < 0 || c.NumGPUBlocks > 0 && c.NumGPUBlocks*blockSize < c.MaxModelLen+c.Speculative.Tokens:
+		return fmt.Errorf("num-gpu-blocks-override (%d, of %d tokens each) must hold a request of max-model-len (%d)", c.NumGPUBlocks, blockSize, c.MaxModelLen)
 	case c.Speculative.Tokens < 0 || c.Speculative.Acceptance < 0 || c.Speculative.Acceptance > 1:
 		return fmt.Errorf("draft tokens must not be negative, and acceptance must be from 0 to 1")
 	}

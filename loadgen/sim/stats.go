@@ -9,8 +9,7 @@ import (
 	"time"
 )
 
-// stats is what /metrics shows: what the engine really did. It has no KV cache
-// beside that of prefixes, so it shows none.
+// stats is what /metrics shows: what the engine really did.
 type stats struct {
 	labels string
 	spec   Speculative
@@ -18,6 +17,7 @@ type stats struct {
 	mu                 sync.Mutex
 	running, waiting   int
 	prompt, generation int
+	preemptions        int
 	finishes           map[string]int
 	drafts, accepted   int
 	acceptedAt         []int // by position in the draft
@@ -62,6 +62,18 @@ func (s *stats) admitted() {
 	defer s.mu.Unlock()
 	s.waiting--
 	s.running++
+}
+
+// preempted counts sequences that went back to waiting.
+func (s *stats) preempted(n int) {
+	if n == 0 {
+		return
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.waiting += n
+	s.running -= n
+	s.preemptions += n
 }
 
 // left counts aborted requests, by where they were.
@@ -119,8 +131,9 @@ func (s *stats) finished(seq *sequence) {
 	s.outputSize.observe(float64(seq.out))
 }
 
-// text is the exposition; prefixes is nil without prefix caching.
-func (s *stats) text(prefixes *prefixCache) string {
+// text is the exposition.
+func (s *stats) text(kv *kvCache) string {
+	queries, hits, usage := kv.counts()
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	x := &exposition{labels: s.labels}
@@ -138,8 +151,11 @@ func (s *stats) text(prefixes *prefixCache) string {
 	if s.spec.Tokens > 0 {
 		s.speculation(x)
 	}
-	if prefixes != nil {
-		queries, hits := prefixes.counts()
+	if kv.size > 0 {
+		x.metric("vllm:kv_cache_usage_perc", "Share of the KV cache's blocks in use; 1 is all.", "gauge", usage)
+		x.metric("vllm:num_preemptions_total", "Number of times that a request lost its blocks to another.", "counter", float64(s.preemptions))
+	}
+	if kv.remembers {
 		x.metric("vllm:prefix_cache_queries_total", "Number of prompt tokens looked up in the prefix cache.", "counter", float64(queries))
 		x.metric("vllm:prefix_cache_hits_total", "Number of prompt tokens found in the prefix cache.", "counter", float64(hits))
 	}
@@ -160,5 +176,5 @@ func (s *stats) speculation(x *exposition) {
 // metrics answers GET /metrics.
 func (s *Server) metrics(w http.ResponseWriter, _ *http.Request) {
 	w.Header().Set("Content-Type", "text/plain; version=0.0.4; charset=utf-8")
-	io.WriteString(w, s.stats.text(s.engine.prefixes))
+	io.WriteString(w, s.stats.text(s.engine.kv))
 }

@@ -162,7 +162,7 @@ func TestArrivalAtTheInstantOfPlanningWaits(t *testing.T) {
 	now := time.Now()
 	seq := &sequence{prompt: 7, unfilled: 7, arrived: now}
 	e := &engine{
-		scheduler: scheduler{seqs: 1, budget: 10, decode: 1},
+		scheduler: scheduler{seqs: 1, budget: 10, decode: 1, kv: newKVCache(0, false)},
 		stats:     newStats(&Config{}),
 		arriving:  []*sequence{seq},
 	}

@@ -1,0 +1,197 @@
+package sim
+
+import (
+	"container/list"
+	"encoding/binary"
+	"hash/fnv"
+	"net/http"
+	"sync"
+)
+
+const (
+	// blockSize is the tokens in a block of the KV cache, as in vLLM.
+	blockSize = 16
+	// unboundedBlocks is how many blocks of prefixes a cache without a size keeps
+	// for later: four million tokens.
+	unboundedBlocks = 1 << 18
+)
+
+// A kvCache shares out blocks among sequences. Blocks with a prompt's tokens are
+// remembered by what is in them once they are computed, so that prompts which
+// begin alike share them; when no sequence uses them any more, they stay until
+// their room is needed, those used least recently going first. It is safe for
+// concurrent use.
+type kvCache struct {
+	size      int  // blocks; 0 for no limit
+	remembers bool // prefixes are shared
+
+	mu            sync.Mutex
+	used          int // blocks that a sequence uses
+	known         map[uint64]*block
+	idle          list.List // of the known blocks those that none uses, used last first
+	queries, hits int       // tokens looked up, and found
+}
+
+// A block is one whose contents are known.
+type block struct {
+	hash  uint64 // of all tokens up to its end
+	users int
+	place *list.Element // in idle; nil when used
+}
+
+// holding is what a sequence has of the cache.
+type holding struct {
+	known []*block
+	own   int // other blocks
+}
+
+func newKVCache(size int, remembers bool) *kvCache {
+	return &kvCache{size: size, remembers: remembers, known: map[uint64]*block{}}
+}
+
+// blockHashes names the whole blocks of a prompt. A block's hash covers what is
+// before it, so that equal hashes mean equal prefixes.
+func blockHashes(prompt []int) []uint64 {
+	h := fnv.New64a()
+	var hashes []uint64
+	for n, id := range prompt {
+		h.Write(binary.LittleEndian.AppendUint32(nil, uint32(id)))
+		if (n+1)%blockSize == 0 {
+			hashes = append(hashes, h.Sum64())
+		}
+	}
+	return hashes
+}
+
+// admit gives a waiting sequence the blocks for a chunk of at most that many
+// tokens, and takes off its prompt what is known. One token never is, since the
+// next output token comes of it. It reports whether there was room.
+func (c *kvCache) admit(seq *sequence, chunk int) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	found := 0
+	for _, hash := range seq.blocks {
+		b := c.known[hash]
+		if b == nil || found+blockSize >= seq.prompt {
+			break
+		}
+		c.use(b)
+		seq.kv.known = append(seq.kv.known, b)
+		found += blockSize
+	}
+	if !c.extend(seq, found+min(chunk, seq.unfilled-found)) {
+		c.release(seq)
+		return false
+	}
+	seq.unfilled -= found
+	if c.remembers && seq.out == 0 {
+		c.queries += seq.prompt
+		c.hits += found
+	}
+	return true
+}
+
+// grow gives a sequence blocks for that many tokens in all, and reports whether
+// there was room.
+func (c *kvCache) grow(seq *sequence, tokens int) bool {
+	if tokens <= blockSize*(len(seq.kv.known)+seq.kv.own) {
+		return true
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.extend(seq, tokens)
+}
+
+func (c *kvCache) extend(seq *sequence, tokens int) bool {
+	more := (tokens+blockSize-1)/blockSize - len(seq.kv.known) - seq.kv.own
+	if more <= 0 {
+		return true
+	}
+	if c.size > 0 && c.used+more > c.size {
+		return false
+	}
+	c.used += more
+	seq.kv.own += more
+	c.makeRoom()
+	return true
+}
+
+// makeRoom forgets idle blocks whose room is taken.
+func (c *kvCache) makeRoom() {
+	room := unboundedBlocks
+	if c.size > 0 {
+		room = c.size - c.used
+	}
+	for c.idle.Len() > room {
+		b := c.idle.Remove(c.idle.Back()).(*block)
+		delete(c.known, b.hash)
+	}
+}
+
+func (c *kvCache) use(b *block) {
+	if b.users++; b.users == 1 {
+		c.idle.Remove(b.place)
+		b.place = nil
+		c.used++
+	}
+}
+
+// keep remembers the blocks of a prompt that has been prefilled. A block that is
+// known by then, from another sequence, stays the sequence's own.
+func (c *kvCache) keep(seq *sequence) {
+	if !c.remembers {
+		return
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for _, hash := range seq.blocks[len(seq.kv.known):] {
+		if c.known[hash] == nil {
+			b := &block{hash: hash, users: 1}
+			c.known[hash] = b
+			seq.kv.known = append(seq.kv.known, b)
+			seq.kv.own--
+		}
+	}
+}
+
+// free takes back all blocks of a sequence.
+func (c *kvCache) free(seq *sequence) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.release(seq)
+}
+
+func (c *kvCache) release(seq *sequence) {
+	c.used -= seq.kv.own
+	for i := len(seq.kv.known) - 1; i >= 0; i-- { // so that ends of prompts go before beginnings
+		b := seq.kv.known[i]
+		if b.users--; b.users > 0 {
+			continue
+		}
+		c.used--
+		if c.known[b.hash] == b {
+			b.place = c.idle.PushFront(b)
+		}
+	}
+	seq.kv = holding{}
+	c.makeRoom()
+}
+
+// counts are the prompt tokens looked up and found, and the share of blocks in
+// use, 0 without a limit.
+func (c *kvCache) counts() (queries, hits int, usage float64) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.queries, c.hits, float64(c.used) / float64(max(c.size, 1))
+}
+
+// forget forgets what the blocks hold. Sequences keep theirs.
+func (c *kvCache) forget() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	clear(c.known)
+	c.idle.Init()
+}
+
+// resetPrefixCache answers POST /reset_prefix_cache.
+func (s *Server) resetPrefixCache(http.ResponseWriter, *http.Request) { s.engine.kv.forget() }
