@@ -1,14 +1,9 @@
 package main
 
 import (
-	"context"
 	"fmt"
-	"io"
-	"net"
-	"net/http"
 	"os"
 	"os/signal"
-	"strconv"
 	"strings"
 	"syscall"
 
@@ -29,6 +24,7 @@ type simOptions struct {
 	faults    string
 	ready     string
 	profile   string
+	servers   int
 	given     func(flag string) bool
 }
 
@@ -40,7 +36,10 @@ func newSimCommand() *cobra.Command {
 		Long: `Serve the OpenAI API like vLLM, with a simulated engine and random words.
 
 Once the server accepts connections, it prints "listening on URL" on stdout.
-SIGINT and SIGTERM end it.
+SIGINT and SIGTERM end it. With --servers there are several on one GPU, each at a
+port of its own, which slow each other as the profile's sharing says or, where it
+says nothing, as time slices do: beside one other that works, a step takes twice
+as long.
 
 Faults are given as a list, as in --fault stall=3,crlf, for all requests or, by
 --fault-probability and --fault-every, for some. A request with the header
@@ -65,7 +64,8 @@ func (o *simOptions) bind(f *pflag.FlagSet) {
 	f.StringVar(&o.host, "host", "127.0.0.1", "address to listen on")
 	f.IntVar(&o.port, "port", 8000, "port to listen on; 0 for any that is free")
 	f.StringVar(&o.socket, "uds", "", "path of a Unix socket to listen on instead")
-	f.StringVar(&o.ready, "ready-file", "", "file that gets the server's URL once it accepts connections")
+	f.IntVar(&o.servers, "servers", 1, "servers that share one GPU, at successive ports; each slows the others while it works")
+	f.StringVar(&o.ready, "ready-file", "", "file that gets the URL of each server, a line each, once they accept connections")
 
 	f.StringVar(&o.Model, "model", "stub-32000", "model to pretend to be, as root in /v1/models")
 	f.StringVar(&o.ServedModelName, "served-model-name", "", "name of the model in the API (the model unless given)")
@@ -94,60 +94,16 @@ func (o *simOptions) bind(f *pflag.FlagSet) {
 	f.IntVar(&o.Faults.Every, "fault-every", 0, "meet every Nth request with --fault")
 }
 
-// serve runs the server until ctx ends.
-func (o *simOptions) serve(ctx context.Context, stdout io.Writer) error {
-	server, err := o.server()
-	if err != nil {
-		return err
-	}
-	defer server.Close()
-	listener, url, err := o.listen()
-	if err != nil {
-		return exitError{err, exitNo}
-	}
-	web := &http.Server{Handler: server, Protocols: new(http.Protocols)}
-	web.Protocols.SetHTTP1(true)
-	web.Protocols.SetUnencryptedHTTP2(true)
-	served := make(chan error, 1)
-	go func() { served <- web.Serve(listener) }()
-
-	if err := o.announce(url, stdout); err != nil {
-		web.Close()
-		<-served
-		return exitError{err, exitNo}
-	}
-	select {
-	case err := <-served:
-		return exitError{err, exitNo}
-	case <-ctx.Done():
-	}
-	server.Close()
-	web.Close()
-	<-served
-	return nil
-}
-
-// listen opens the server's address and gives its URL. Over a Unix socket that
-// names no host.
-func (o *simOptions) listen() (l net.Listener, url string, err error) {
-	if o.socket != "" {
-		l, err = net.Listen("unix", o.socket)
-		return l, "http://localhost", err
-	}
-	l, err = net.Listen("tcp", net.JoinHostPort(o.host, strconv.Itoa(o.port)))
-	if err != nil {
-		return nil, "", err
-	}
-	return l, "http://" + l.Addr().String(), nil
-}
-
-func (o *simOptions) server() (*sim.Server, error) {
+func (o *simOptions) config() (cfg sim.Config, err error) {
 	faults, err := sim.ParseFaults(o.faults)
 	if err != nil {
-		return nil, fmt.Errorf("--fault: %w", err)
+		return cfg, fmt.Errorf("--fault: %w", err)
 	}
 	if faults == nil && (o.Faults.Probability != 0 || o.Faults.Every != 0) {
-		return nil, fmt.Errorf("--fault-probability and --fault-every need --fault")
+		return cfg, fmt.Errorf("--fault-probability and --fault-every need --fault")
+	}
+	if o.servers < 1 || o.servers > 1 && o.socket != "" {
+		return cfg, fmt.Errorf("--servers must be 1 or more, and 1 with --uds")
 	}
 	name := o.tokenizer
 	if name == "" {
@@ -155,21 +111,21 @@ func (o *simOptions) server() (*sim.Server, error) {
 	}
 	words, err := tokenizer.Open(name)
 	if err != nil {
-		return nil, fmt.Errorf("--tokenizer: %w", err)
+		return cfg, fmt.Errorf("--tokenizer: %w", err)
 	}
-	cfg := o.Config
+	cfg = o.Config
 	cfg.Tokenizer, cfg.Faults.List = words, faults
 	if cfg.MaxModelLen == 0 || cfg.MaxNumSeqs == 0 || cfg.MaxNumBatchedTokens == 0 || cfg.MeanOutputLen == 0 {
-		return nil, fmt.Errorf("--max-model-len, --max-num-seqs, --max-num-batched-tokens and --mean-output-len must be 1 or more")
+		return cfg, fmt.Errorf("--max-model-len, --max-num-seqs, --max-num-batched-tokens and --mean-output-len must be 1 or more")
 	}
 	if o.profile != "" {
 		if err := o.imitate(&cfg); err != nil {
-			return nil, err
+			return cfg, err
 		}
 	} else if cfg.Cost == (sim.Cost{}) {
 		cfg.Cost.Base = 1 // asked for no time, not for the default
 	}
-	return sim.New(cfg)
+	return cfg, nil
 }
 
 // imitate puts the profile in the place of the flags that were not given.
@@ -191,18 +147,4 @@ func (o *simOptions) imitate(cfg *sim.Config) (err error) {
 		return fmt.Errorf("--profile: %w", err)
 	}
 	return nil
-}
-
-// announce says where the server is. The ready file appears whole.
-func (o *simOptions) announce(url string, stdout io.Writer) error {
-	if o.ready != "" {
-		if err := os.WriteFile(o.ready+".new", []byte(url+"\n"), 0o644); err != nil {
-			return err
-		}
-		if err := os.Rename(o.ready+".new", o.ready); err != nil {
-			return err
-		}
-	}
-	_, err := fmt.Fprintln(stdout, "listening on", url)
-	return err
 }

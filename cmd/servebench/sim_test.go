@@ -116,6 +116,8 @@ func TestSimRefusesBadFlags(t *testing.T) {
 		{"--profile mps-solo --jitter 0", "--jitter: the profile says it", 0},
 		{"--profile mps-solo --step-base 1ms", "--step-base: the profile says it", 0},
 		{"--num-gpu-blocks-override 8", "must hold a request of max-model-len (32768)", 0},
+		{"--servers 0", "--servers", 0},
+		{"--servers 2 --uds /no/such/socket", "1 with --uds", 0},
 		{"--profile nobody", "--profile: nobody is neither a file nor a built-in profile", 0},
 		{"--profile prefill-decode --max-num-seqs 9000", "max-num-batched-tokens (8192) must hold", 0},
 		{"--nonsense", "--nonsense", 0},
@@ -135,6 +137,31 @@ func TestSimRefusesBadFlags(t *testing.T) {
 		var exit exitError
 		if errors.As(err, &exit); exit.code != row.code {
 			t.Errorf("%s: exit code %d, want %d", row.args, exit.code, row.code)
+		}
+	}
+}
+
+func TestSimServersShareAGPU(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	ready := filepath.Join(t.TempDir(), "urls")
+	_, wait := startSim(t, ctx, "--servers", "2", "--ready-file", ready)
+	said, err := os.ReadFile(ready)
+	urls := strings.Fields(string(said))
+	if err != nil || len(urls) != 2 || urls[0] == urls[1] {
+		t.Fatalf("the ready file holds %q, %v, want two URLs", said, err)
+	}
+	for _, url := range urls {
+		if models := fetch(t, url+"/v1/models"); !strings.Contains(models, "stub-32000") {
+			t.Errorf("%s: %s", url, models)
+		}
+	}
+	cancel()
+	if err := wait(); err != nil {
+		t.Errorf("ended with %v", err)
+	}
+	for _, url := range urls {
+		if _, err := http.Get(url + "/health"); err == nil {
+			t.Errorf("%s is still serving", url)
 		}
 	}
 }

@@ -35,7 +35,7 @@ func startEngine(cfg *Config, st *stats) *engine {
 			seqs: cfg.MaxNumSeqs, budget: cfg.MaxNumBatchedTokens, decode: 1 + cfg.Speculative.Tokens,
 			prefillFirst: cfg.Profile.PrefillFirst, kv: newKVCache(cfg.NumGPUBlocks, cfg.PrefixCaching),
 		},
-		watch: newStopwatch(cfg.Profile, cfg.Seed),
+		watch: newStopwatch(cfg.Profile, cfg.GPU, cfg.Seed),
 		hold:  cfg.Profile.Hold,
 		stats: st,
 		trace: cfg.Trace,
@@ -93,12 +93,12 @@ func (e *engine) close() {
 func (e *engine) run() {
 	defer close(e.done)
 	defer e.abandon()
+	e.watch.gpu.work()
+	defer e.watch.gpu.rest()
 	start := time.Now()
 	for {
 		if e.idle() {
-			select {
-			case <-e.wake:
-			case <-e.quit:
+			if !e.rest() {
 				return
 			}
 			start = time.Now()
@@ -120,6 +120,18 @@ func (e *engine) run() {
 		if start = start.Add(took); now.Sub(start) > took {
 			start = now
 		}
+	}
+}
+
+// rest waits until something arrives; false means that the engine is to stop.
+func (e *engine) rest() bool {
+	e.watch.gpu.rest()
+	defer e.watch.gpu.work()
+	select {
+	case <-e.wake:
+		return true
+	case <-e.quit:
+		return false
 	}
 }
 

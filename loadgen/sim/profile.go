@@ -55,15 +55,14 @@ type Spells struct {
 	Factor    float64       `yaml:"factor"`
 }
 
-// Sharing is what other work on the same GPU multiplies a step's time by: Base
-// what each step and each decoding request takes, Prompt what prompt tokens take.
-// Zero stands for 1.
+// Sharing is what another server at work on the same GPU multiplies a step's time
+// by: Base what each step and each decoding request takes, Prompt what prompt
+// tokens take. Unless Config names a GPU, the other one is at work all the time,
+// and zero stands for 1; see GPU.
 type Sharing struct {
 	Base   float64 `yaml:"base"`
 	Prompt float64 `yaml:"prompt"`
 }
-
-func (s Sharing) orAlone() Sharing { return Sharing{orElse(s.Base, 1), orElse(s.Prompt, 1)} }
 
 //go:embed profiles/*.yaml
 var builtIn embed.FS

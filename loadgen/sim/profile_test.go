@@ -163,7 +163,7 @@ func TestStallsAndSpellsAreAsOftenAndAsLongAsSaid(t *testing.T) {
 		Stalls: Stalls{Probability: .1, Mean: 20 * time.Millisecond},
 		Spells: Spells{PerSecond: .02, Last: 2 * time.Second, Factor: 3},
 	}
-	w, at := newStopwatch(p, 5), time.Unix(0, 0)
+	w, at := newStopwatch(p, nil, 5), time.Unix(0, 0)
 	var work, slow float64
 	const steps = 400_000
 	for range steps {

@@ -44,6 +44,8 @@ type Config struct {
 	// It must not change any more.
 	Profile *Profile
 
+	GPU *GPU // what this server shares with others; nil for a GPU of its own
+
 	MaxNumSeqs          int // requests in the batch at most; 256
 	MaxNumBatchedTokens int // tokens in a step at most; 2048
 	MaxModelLen         int // prompt and output tokens of a request at most; 32768

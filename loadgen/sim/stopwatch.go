@@ -14,17 +14,18 @@ const gather = time.Microsecond
 // A stopwatch draws the times of successive steps.
 type stopwatch struct {
 	profile *Profile
+	gpu     *GPU       // nil for none that is shared
 	rand    *rand.Rand // of jitter and stalls
 	spells  spells
 }
 
-func newStopwatch(p *Profile, seed uint64) stopwatch {
-	return stopwatch{p, rand.New(rand.NewPCG(seed, 0)), spells{Spells: p.Spells, rand: rand.New(rand.NewPCG(seed, 1))}}
+func newStopwatch(p *Profile, gpu *GPU, seed uint64) stopwatch {
+	return stopwatch{p, gpu, rand.New(rand.NewPCG(seed, 0)), spells{Spells: p.Spells, rand: rand.New(rand.NewPCG(seed, 1))}}
 }
 
 // step is the time of a step that starts at an instant.
 func (w *stopwatch) step(b batch, at time.Time) time.Duration {
-	t := w.profile.Step.of(b, w.profile.Sharing.orAlone())
+	t := w.profile.Step.of(b, w.gpu.sharing(w.profile.Sharing))
 	if jitter := w.profile.Step.Jitter; jitter > 0 {
 		t *= math.Exp(jitter * w.rand.NormFloat64())
 	}
