@@ -63,6 +63,26 @@ func TestWriteSeedsTable(t *testing.T) {
 	}
 }
 
+// Two servers that really share a GPU are each as slow as one that is always
+// slowed: the blocks of pairs come of both.
+func TestTwoServersOfOneGPUGiveTheBlocksOfPairs(t *testing.T) {
+	for _, p := range shared()[1:] {
+		profile, err := sim.OpenProfile(p.profile)
+		if err != nil {
+			t.Fatal(err)
+		}
+		gpu := new(sim.GPU)
+		pair := p.together(t, sim.Config{Profile: profile, GPU: gpu, Seed: 1}, sim.Config{Profile: profile, GPU: gpu, Seed: 2})
+		for i, b := range p.blocks {
+			c := compare(&p, b.name, b.read(t), pair[i%2:i%2+1])
+			t.Log(c.row())
+			for _, miss := range c.misses() {
+				t.Error(miss)
+			}
+		}
+	}
+}
+
 // against replays the plan and compares it with its blocks.
 func (p *plan) against(t *testing.T, runs int) (all []comparison) {
 	t.Helper()
@@ -99,30 +119,26 @@ func (b *block) read(t *testing.T) *metrics.Summary {
 }
 
 // replay puts the plan's load on a server.
-func (p *plan) replay(t *testing.T, cfg sim.Config) (summary *metrics.Summary) {
+func (p *plan) replay(t *testing.T, cfg sim.Config) *metrics.Summary {
 	t.Helper()
-	cfg.Tokenizer = tokenizer.Stub{Size: 32000}
-	synctest.Test(t, func(t *testing.T) {
-		server, err := sim.New(cfg)
-		if err != nil {
-			t.Fatal(err)
-		}
-		listener := pipe.Listen()
-		web := &http.Server{Handler: server}
-		go web.Serve(listener)
-		transport := loadgen.Connections{Limit: p.limit, Dial: listener.Dial}.Transport()
-		defer func() {
-			transport.CloseIdleConnections()
-			web.Close()
-			server.Close()
-		}()
+	return p.together(t, cfg)[0]
+}
 
-		header := new(metrics.Header)
-		collector := metrics.NewCollector(header)
-		run := loadgen.Run{
-			Header: header, Loads: []loadgen.Load{p.load(t, transport)}, Wait: loadgen.Sleep,
-			Started: func(at time.Time) { header.Epoch = at },
+// together puts the plan's load on each of several servers at once.
+func (p *plan) together(t *testing.T, servers ...sim.Config) (all []*metrics.Summary) {
+	t.Helper()
+	synctest.Test(t, func(t *testing.T) {
+		var run loadgen.Run
+		var collectors []*metrics.Collector
+		for i, cfg := range servers {
+			load, stop := p.start(t, cfg)
+			defer stop()
+			load.Target.Name = strconv.Itoa(i)
+			run.Loads = append(run.Loads, load)
+			collectors = append(collectors, metrics.NewCollector(new(metrics.Header)))
 		}
+		run.Wait = loadgen.Sleep
+		ends := make([]time.Duration, len(servers))
 		for rec, err := range run.Records(t.Context()) {
 			if err != nil {
 				t.Fatal(err)
@@ -130,11 +146,34 @@ func (p *plan) replay(t *testing.T, cfg sim.Config) (summary *metrics.Summary) {
 			if rec.Class != metrics.OK {
 				t.Fatalf("request %d: %s", rec.Index, rec.Error)
 			}
-			collector.Add(rec)
+			i, _ := strconv.Atoi(rec.Target)
+			collectors[i].Add(rec)
+			ends[i] = max(ends[i], rec.End, run.Loads[i].Lasts)
 		}
-		summary = collector.Summary(time.Since(header.Epoch).Seconds())
+		for i, c := range collectors {
+			all = append(all, c.Summary(ends[i].Seconds()))
+		}
 	})
-	return summary
+	return all
+}
+
+// start starts a server, and gives the plan's load on it.
+func (p *plan) start(t *testing.T, cfg sim.Config) (load loadgen.Load, stop func()) {
+	t.Helper()
+	cfg.Tokenizer = tokenizer.Stub{Size: 32000}
+	server, err := sim.New(cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	listener := pipe.Listen()
+	web := &http.Server{Handler: server}
+	go web.Serve(listener)
+	transport := loadgen.Connections{Limit: p.limit, Dial: listener.Dial}.Transport()
+	return p.load(t, transport), func() {
+		transport.CloseIdleConnections()
+		web.Close()
+		server.Close()
+	}
 }
 
 func (p *plan) load(t *testing.T, transport http.RoundTripper) loadgen.Load {
