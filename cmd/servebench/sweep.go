@@ -126,9 +126,17 @@ func (c *sweepCommand) run(ctx context.Context, file string) error {
 	}
 	defer c.journal.Close()
 	defer c.log.Close()
-	s := &sweep.Sweep{Plan: c.plan, Journal: c.journal, Load: c.load, Holder: holderCommand, Say: c.say}
+	s := &sweep.Sweep{Plan: c.plan, Journal: c.journal, Load: c.load, Holder: holderCommand, Mask: c.mask, Say: c.say}
 	err := s.Do(ctx)
 	return c.finish(ctx, s, err)
+}
+
+// mask hides the secrets of all runs: a server's log may quote them.
+func (c *sweepCommand) mask(text string) string {
+	for _, o := range c.runs {
+		text = o.Server.Secrets.mask(text)
+	}
+	return text
 }
 
 // read reads the file and checks the command line of every run.

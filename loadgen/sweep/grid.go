@@ -76,6 +76,9 @@ func (p *parser) axis(key, value *yaml.Node) ([][]Setting, error) {
 	if value.Kind == yaml.SequenceNode {
 		values = value.Content
 	}
+	if key.Value == "header" {
+		return nil, at(key, "header: its values are never shown, so it belongs into load")
+	}
 	var axis [][]Setting
 	for _, v := range values {
 		v = resolved(v)

@@ -86,11 +86,11 @@ func (j *Journal) open(digest string, patience Patience) (err error) {
 	if j.file, err = open(j.Dir, journalName, os.O_APPEND); err != nil {
 		return err
 	}
-	if err := j.read(digest); err != nil {
-		return fmt.Errorf("%s: %w", j.file.Name(), err)
-	}
 	if j.Records, err = open(j.Dir, RecordsName, os.O_APPEND); err != nil {
 		return err
+	}
+	if err := j.read(digest); err != nil {
+		return fmt.Errorf("%s: %w", j.file.Name(), err)
 	}
 	return j.rollback()
 }
@@ -102,30 +102,38 @@ func open(dir, name string, flags int) (*os.File, error) {
 	return os.OpenFile(filepath.Join(dir, name), os.O_CREATE|os.O_RDWR|flags, 0o666)
 }
 
-// read takes what the journal holds and cuts off a last line that is torn.
+// read takes what the journal holds and cuts off a last line that is torn. What is
+// not of this experiment is left as it is.
 func (j *Journal) read(digest string) error {
 	text, err := io.ReadAll(j.file)
 	if err != nil {
 		return err
 	}
+	own, err := json.Marshal(head{journalVersion, digest})
+	if err != nil {
+		return err
+	}
+	records, err := j.Records.Stat()
+	if err != nil {
+		return err
+	}
 	whole := bytes.LastIndexByte(text, '\n') + 1
+	switch {
+	case whole == 0 && (!bytes.HasPrefix(own, text) || records.Size() > 0):
+		return ErrOther
+	case whole > 0 && !bytes.HasPrefix(text, append(own, '\n')):
+		return ErrOther
+	}
 	if err := j.file.Truncate(int64(whole)); err != nil {
 		return err
 	}
 	if whole == 0 {
 		return j.write(head{journalVersion, digest})
 	}
-	for i, line := range bytes.Split(text[:whole-1], []byte("\n")) {
-		if i == 0 {
-			var h head
-			if json.Unmarshal(line, &h) != nil || h != (head{journalVersion, digest}) {
-				return ErrOther
-			}
-			continue
-		}
+	for i, line := range bytes.Split(text[:whole-1], []byte("\n"))[1:] {
 		var e Entry
 		if err := json.Unmarshal(line, &e); err != nil {
-			return fmt.Errorf("line %d: %w", i+1, err)
+			return fmt.Errorf("line %d: %w", i+2, err)
 		}
 		if e.Failed == "" { // else its cell is tried again
 			j.keep(e)

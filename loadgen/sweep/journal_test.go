@@ -84,7 +84,7 @@ func TestJournalSurvivesACutAnywhere(t *testing.T) {
 	}
 	j.Close()
 	text := content(t, dir, journalName)
-	for cut := range len(text) + 1 {
+	for cut := strings.Index(text, "\n") + 1; cut <= len(text); cut++ {
 		dir := t.TempDir()
 		for name, text := range map[string]string{journalName: text[:cut], RecordsName: "012"} {
 			if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
@@ -127,5 +127,37 @@ func TestShortenedRecordsAreNoticed(t *testing.T) {
 	}
 	if _, err := OpenJournal(dir, p, never); err == nil || !strings.Contains(err.Error(), "3 bytes of the 5") {
 		t.Error(err)
+	}
+}
+
+func TestJournalLeavesTheFilesOfOthersAlone(t *testing.T) {
+	for name, text := range map[string]string{
+		RecordsName: `{"precious":1}`, // of a run, without a journal
+		journalName: "my diary",       // without a line end
+	} {
+		dir := t.TempDir()
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := OpenJournal(dir, parse(t, "repeats: 1"), never); !errors.Is(err, ErrOther) {
+			t.Errorf("%s: %v", name, err)
+		}
+		if got := content(t, dir, name); got != text {
+			t.Errorf("%s held %q and holds %q", name, text, got)
+		}
+	}
+}
+
+func TestAJournalWhoseHeadWasTornIsBegunAgain(t *testing.T) {
+	dir, p := t.TempDir(), parse(t, "repeats: 1")
+	if err := journal(t, dir, p).Close(); err != nil {
+		t.Fatal(err)
+	}
+	head := content(t, dir, journalName)
+	if err := os.WriteFile(filepath.Join(dir, journalName), []byte(head[:9]), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if journal(t, dir, p); content(t, dir, journalName) != head {
+		t.Errorf("got %q, want %q", content(t, dir, journalName), head)
 	}
 }

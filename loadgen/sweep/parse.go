@@ -52,8 +52,8 @@ func (p *parser) file(root *yaml.Node) error {
 	switch p.plan.Order = Order(order); {
 	case !slices.Contains([]Order{ABBA, Random, Given}, p.plan.Order):
 		return at(root, "order: %q: it must be abba, random or given", order)
-	case p.plan.Repeats < 1:
-		return at(root, "repeats: %d: it must be 1 or more", p.plan.Repeats)
+	case p.plan.Repeats < 1 || p.plan.Repeats > maxPoints:
+		return at(root, "repeats: %d: it must be from 1 to %d", p.plan.Repeats, maxPoints)
 	case p.plan.Seed < 0:
 		return at(root, "seed: %d: it must not be negative", p.plan.Seed)
 	}

@@ -68,7 +68,9 @@ func TestBadFilesAreRefusedWithTheirLine(t *testing.T) {
 		{"- 1", "plan.yaml:1: an experiment must be a mapping"},
 		{"seed: 1\nrepeat: 2", "plan.yaml:2: repeat: an experiment has no such key; it has arms, between, grid"},
 		{"\nrepeats: many", "plan.yaml:2: repeats must be a whole number"},
-		{"repeats: 0", "repeats: 0: it must be 1 or more"},
+		{"repeats: 0", "repeats: 0: it must be from 1 to"},
+		{"repeats: 1000000000", "repeats: 1000000000: it must be from 1 to"},
+		{"grid:\n  header: [X-Key=a, X-Key=b]", "plan.yaml:2: header: its values are never shown"},
 		{"order: shuffled", `"shuffled": it must be abba, random or given`},
 		{"seed: -1", "seed: -1: it must not be negative"},
 		{"seed: 1\nseed: 2", "plan.yaml:2: mapping key \"seed\" already defined"},
@@ -100,6 +102,8 @@ func TestBadFilesAreRefusedWithTheirLine(t *testing.T) {
 		{"grid:\n  request-rate: [1]\nuntil: {flag: request-rate, from: 1, to: 9, slo: {p99-ttft: 1}}", "plan.yaml:2: request-rate: the grid has it"},
 		{"until:\n  slo:\n    ttft: 1", "plan.yaml:3: ttft: a limit must be a statistic and a latency"},
 		{"until:\n  slo:\n    p99-ttft: fast", "plan.yaml:3: p99-ttft must be a number of milliseconds"},
+		{"until:\n  slo:\n    p99-ttft: .inf", "plan.yaml:3: p99-ttft must be a number of milliseconds"},
+		{"until:\n  flag: request-rate\n  from: 1\n  to: 9\n  step: .inf\n  slo: {p99-ttft: 1}", "to above from"},
 	} {
 		_, err := Parse("plan.yaml", strings.NewReader(row.text), anyFlag)
 		if err == nil || !strings.Contains(err.Error(), row.says) {

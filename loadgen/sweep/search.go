@@ -126,7 +126,7 @@ func (p *parser) until(node *yaml.Node) error {
 		return err
 	case s.Flag != "request-rate" && s.Flag != "max-concurrency":
 		return at(node, "until: flag: %q: it must be request-rate or max-concurrency", s.Flag)
-	case !(s.From > 0 && s.To > s.From && s.Step > 0) || math.IsInf(s.To, 1) || (s.To-s.From)/s.Step > 1e6:
+	case !(s.From > 0 && s.To > s.From && s.Step > 0) || math.IsInf(s.To, 1) || math.IsInf(s.Step, 1) || (s.To-s.From)/s.Step > 1e6:
 		return at(node, "until: from, to and step must be numbers above 0, to above from, at most a million steps")
 	case s.Flag == "max-concurrency" && (s.From != math.Floor(s.From) || s.Step != math.Floor(s.Step)):
 		return at(node, "until: the steps of max-concurrency must be whole numbers")
@@ -147,7 +147,7 @@ func (s *Search) limits(node *yaml.Node) error {
 		if !slices.Contains([]string{"ttft", "tpot", "itl", "e2el"}, l.Metric) || !isStatistic(l.Of) {
 			return at(key, "%s: a limit must be a statistic and a latency, such as p99-ttft, mean-tpot, median-itl or p99.9-e2el", key.Value)
 		}
-		if value.Decode(&l.Most) != nil || !(l.Most >= 0) {
+		if value.Decode(&l.Most) != nil || !(l.Most >= 0) || math.IsInf(l.Most, 1) {
 			return at(value, "%s must be a number of milliseconds", key.Value)
 		}
 		s.Limits = append(s.Limits, l)

@@ -24,6 +24,9 @@ type Sweep struct {
 	// Holder makes the command that runs h in a process of its own, by h.Run.
 	Holder func(h *Holder) (*exec.Cmd, error)
 
+	// Mask hides secrets in what is written down of failures; nil hides nothing.
+	Mask func(text string) string
+
 	// Say is told what is being done.
 	Say func(format string, args ...any)
 }
@@ -47,6 +50,13 @@ func (s *Sweep) Do(ctx context.Context) error {
 		}
 	}
 	return nil
+}
+
+func (s *Sweep) mask(text string) string {
+	if s.Mask == nil {
+		return text
+	}
+	return s.Mask(text)
 }
 
 // next is the run that a cell lacks, nil when it lacks none or the last failed.
@@ -108,7 +118,7 @@ func (s *Sweep) block(ctx context.Context, cells []Cell) error {
 			}
 			e.Seconds, e.Notes = time.Since(began).Seconds(), job.Notes
 			if err != nil {
-				e.Failed = err.Error()
+				e.Failed = s.mask(err.Error())
 				s.Say("FAILED: %s: %s", job.Name, e.Failed)
 			} else {
 				e.Run = sum.Header.Run
