@@ -6,20 +6,14 @@ import (
 	"time"
 
 	"github.com/HdrHistogram/hdrhistogram-go"
+
+	"github.com/servebench/servebench/metrics"
 )
 
 const (
 	ageShift = 4  // 2^ageShift buckets a power of two
 	ageLow   = 8  // ages under 2^ageLow ns are one bucket
 	ageHigh  = 45 // so are those over 2^ageHigh ns, which is 10 h
-)
-
-// The range of histograms in nanoseconds and their precision in digits: those of
-// metrics.Distribution, so that one can take the other in.
-const (
-	histLowest  = int64(time.Microsecond)
-	histHighest = int64(8 * time.Hour)
-	histDigits  = 3
 )
 
 // ages counts durations in log-linear buckets, each with one atomic addition.
@@ -70,11 +64,11 @@ func (a *ages) reset() {
 }
 
 func (a *ages) histogram() *hdrhistogram.Histogram {
-	h := hdrhistogram.New(histLowest, histHighest, histDigits)
+	h := metrics.NewHistogram()
 	for i := range a {
 		if n := a[i].Load(); n > 0 {
 			// In range, so this cannot fail.
-			_ = h.RecordValues(min(int64(middle(i)), histHighest), n)
+			_ = h.RecordValues(min(int64(middle(i)), h.HighestTrackableValue()), n)
 		}
 	}
 	return h

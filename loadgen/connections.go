@@ -12,11 +12,11 @@ import (
 // it, that a run has unless it is told otherwise.
 const DefaultConnectTimeout = time.Minute
 
-// idleTimeout is how long a connection without a request is kept. uvicorn, which
+// IdleTimeout is how long a connection without a request is kept. uvicorn, which
 // vLLM runs on, and llama-server close theirs after 5 s; a request that meets
 // the closing socket would fail for no fault of the server's, because it is not
 // sent again.
-const idleTimeout = 4 * time.Second
+const IdleTimeout = 4 * time.Second
 
 // Connections says how connections to a server are made and kept. The zero value
 // has no limits and verifies certificates.

@@ -11,4 +11,9 @@
 // reached this machine. OpenAI is the Sender for completions and chat
 // completions. A request that fails is a Record like any other, with a class and
 // the server's own words; only a broken workload is an error.
+//
+// Its times are right under load because they are taken below net/http: a
+// Transport's connections read the kernel's stamps. How late the process was all
+// the same is written down beside the Records, by a Tally of what came over the
+// connections and a Pulse of the process: see metrics.Evidence.
 package loadgen

@@ -16,5 +16,5 @@ func (r *kernelReader) read([]byte) (int, error) { return 0, nil }
 func (r *kernelReader) stamp() int64 { return 0 }
 
 // alive reports whether the other side has not closed the connection. Here it
-// cannot tell, so that only idleTimeout keeps requests off a closed one.
+// cannot tell, so that only IdleTimeout keeps requests off a closed one.
 func (c *stampedConn) alive() bool { return true }

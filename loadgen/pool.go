@@ -33,7 +33,7 @@ type pool struct {
 func (s *pool) take(p place) *line {
 	for {
 		l := s.last(p)
-		if l == nil || l.Err() == nil && time.Since(l.since) <= idleTimeout && l.conn.alive() {
+		if l == nil || l.Err() == nil && time.Since(l.since) <= IdleTimeout && l.conn.alive() {
 			return l
 		}
 		l.Close()
@@ -66,7 +66,7 @@ func (s *pool) put(l *line) {
 		s.lines = map[place][]*line{}
 	}
 	lines := append(s.lines[l.to], l)
-	for time.Since(lines[0].since) > idleTimeout {
+	for time.Since(lines[0].since) > IdleTimeout {
 		lines[0].Close()
 		lines = lines[1:]
 	}

@@ -45,7 +45,7 @@ func (c Connections) Transport() *Transport {
 		DialContext:         t.dial,
 		TLSClientConfig:     &tls.Config{InsecureSkipVerify: c.Insecure},
 		TLSHandshakeTimeout: c.Timeout,
-		IdleConnTimeout:     idleTimeout,
+		IdleConnTimeout:     IdleTimeout,
 		DisableCompression:  true,
 		Protocols:           &protocols,
 	}

@@ -140,7 +140,7 @@ func TestAWarmedConnectionDoesNotWaitForLong(t *testing.T) {
 		for _, step := range []struct {
 			idle time.Duration
 			new  bool
-		}{{idleTimeout, false}, {idleTimeout + 1, true}} {
+		}{{IdleTimeout, false}, {IdleTimeout + 1, true}} {
 			transport.CloseIdleConnections()
 			if n, err := transport.Warm(t.Context(), "http://server.test/v1", 1); n != 1 || err != nil {
 				t.Fatal(n, err)

@@ -49,15 +49,10 @@ func stampedBodyOf(reply *http.Response, conn net.Conn, w *watch) stampedBody {
 	b := stampedBody{body: reply.Body, watch: w}
 	if under := stampedUnder(conn); under != nil && reply.ProtoMajor == 1 {
 		b.conn, b.tls, b.arrival = under, under.secured > 0, under.newest()
-		b.bound()
+		// No byte of the reply can have come before the request was sent.
+		b.arrival.reach = min(b.arrival.reach, b.arrival.taken().Sub(w.start))
 	}
 	return b
-}
-
-// bound keeps the reach within the request's own time: no byte of the reply can
-// have come before it was sent.
-func (b *stampedBody) bound() {
-	b.arrival.reach = min(b.arrival.reach, b.arrival.taken().Sub(b.watch.start))
 }
 
 func (b *stampedBody) Arrival() arrival { return b.arrival }
@@ -91,5 +86,4 @@ func (b *stampedBody) follow(newest arrival) {
 		newest.reach = newest.taken().Sub(b.arrival.taken()) + b.arrival.reach
 	}
 	b.arrival = newest
-	b.bound()
 }

@@ -19,6 +19,12 @@ const (
 	histDigits  = 3
 )
 
+// NewHistogram makes a histogram as a Distribution has it: of nanoseconds from
+// 1 µs to 8 h, to three digits. Recording within that range does not fail.
+func NewHistogram() *hdrhistogram.Histogram {
+	return hdrhistogram.New(histLowest, histHighest, histDigits)
+}
+
 // A Distribution holds the values of one latency: all of them exactly, up to
 // Cap, and an HDR histogram of them. Past the cap the exact values are dropped
 // and its statistics come from the histogram. Values go in as seconds, the way
@@ -65,7 +71,7 @@ func FromHistogram(h *hdrhistogram.Histogram) Distribution {
 // outside is counted there at the nearest end.
 func (d *Distribution) Add(seconds float64) {
 	if d.hist == nil {
-		d.hist = hdrhistogram.New(histLowest, histHighest, histDigits)
+		d.hist = NewHistogram()
 	}
 	ns := int64(0)
 	switch {
@@ -93,7 +99,7 @@ func (d *Distribution) Add(seconds float64) {
 // addRepeated takes one value n times, into the histogram alone.
 func (d *Distribution) addRepeated(v time.Duration, n int) {
 	if d.hist == nil {
-		d.hist = hdrhistogram.New(histLowest, histHighest, histDigits)
+		d.hist = NewHistogram()
 		d.over = true
 	}
 	within := min(max(int64(v), 0), histHighest)
@@ -120,7 +126,7 @@ func (d *Distribution) drop() {
 // since the others are not to be had.
 func (d *Distribution) adopt(h *hdrhistogram.Histogram) {
 	if d.hist == nil {
-		d.hist = hdrhistogram.New(histLowest, histHighest, histDigits)
+		d.hist = NewHistogram()
 	}
 	d.clamped += int(d.hist.Merge(h))
 	d.drop()
