@@ -1,6 +1,7 @@
 package loadgen
 
 import (
+	"runtime"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -78,5 +79,18 @@ func TestProcStatIsReadAsTheKernelWritesIt(t *testing.T) {
 		if m := parseMachineCPU(strings.NewReader(text)); m != (MachineCPU{}) {
 			t.Errorf("%q gave %+v", text, m)
 		}
+	}
+}
+
+func TestThePulseCountsTheLastCollection(t *testing.T) {
+	ended := make(chan struct{})
+	close(ended)
+	now := time.Now()
+	// One that has just looked, and whose watch is over.
+	p := &Pulse{stop: make(chan struct{}), done: ended, start: now, lookedAt: now, busiest: 0.5, stood: newStandstill(now)}
+	runtime.GC()
+	var e metrics.Evidence
+	if p.Stop(&e); e.LongestGC <= 0 || e.BusiestCPU != 0.5 {
+		t.Errorf("longest %v, busiest second %v; want the collection's, and 0.5", e.LongestGC, e.BusiestCPU)
 	}
 }

@@ -130,6 +130,13 @@ var faults = []struct {
 		s.Truth.MeanITL = 200
 		s.Evidence.Stalls, s.Evidence.LongestStall = 1, durationMS(v)
 	}, "stopped for 201 ms"},
+	{"longest stop", 24.9, 25.1, func(s *Summary, v float64) { // no stamp carries over it
+		inUserSpace(s, 0.1)
+		s.Evidence.Stalls, s.Evidence.LongestStall = 1, durationMS(v)
+	}, "this process was stopped for 25.1 ms at once"},
+	{"shared reads", 9.9, 10.1, func(s *Summary, v float64) { // what came meanwhile has piled up
+		s.Evidence.SharedReads, s.Evidence.Stalls, s.Evidence.LongestStall = 41, 1, durationMS(v)
+	}, "1.03 % of chunks shared a read"},
 	{"stopped", 199, 201, func(s *Summary, v float64) { s.Evidence.Stalls, s.Evidence.Stalled = 7, durationMS(v) }, "2.01 % of the time, in 7 stops"},
 	{"stopped", 99, 101, func(s *Summary, v float64) {
 		s.Evidence.Stalls, s.Evidence.Stalled, s.Evidence.Watched = 4, durationMS(v), time.Second
@@ -331,4 +338,29 @@ func ExampleSummary_Judge() {
 	s.Judge()
 	fmt.Println(s.Trust.Verdict, s.Trust.Failed()[0].Text)
 	// Output: SUSPECT this process was stopped for 320 ms at once (limit 100 ms)
+}
+
+func TestOnlyWhatFailsNamesItsLimit(t *testing.T) {
+	s := clean()
+	s.Judge()
+	for _, c := range s.Trust.Checks {
+		if strings.Contains(c.Text, "(limit") {
+			t.Errorf("%s is fine: %q", c.Name, c.Text)
+		}
+	}
+}
+
+func TestWhatWeReadLateIsNotCalledLumpy(t *testing.T) {
+	s := clean()
+	s.Truth.ITL = alike(0.1, 150)
+	for range 50 {
+		s.Truth.ITL.Add(0.04)
+	}
+	if s.Judge(); !slices.Equal(failing(s), []string{"lumpy delivery"}) {
+		t.Errorf("in time: %q", failing(s))
+	}
+	s.Evidence.Stalls, s.Evidence.LongestStall = 1, time.Second
+	if s.Judge(); slices.Contains(failing(s), "lumpy delivery") {
+		t.Errorf("late: %q", failing(s))
+	}
 }

@@ -140,3 +140,14 @@ func TestEachKeyOfSelftestIsInItsHelp(t *testing.T) {
 	}
 	look(object)
 }
+
+func TestAnInterruptedSelftestShowsWhatItHas(t *testing.T) {
+	var out bytes.Buffer
+	s := selftestCommand{out: &out, talk: io.Discard}
+	result := selftest.NewResult(version)
+	result.Rows = []selftest.Row{{Name: "64 per 20 ms", Load: "steps", Streams: 64}}
+	err := s.interrupted(result)
+	if exit, ok := errors.AsType[exitError](err); !ok || exit.code != exitInterrupted || !strings.Contains(out.String(), "64 per 20 ms") {
+		t.Errorf("%v after\n%s", err, out.String())
+	}
+}
