@@ -20,7 +20,6 @@ type dispatcher struct {
 	queue    *queue
 	wait     Waiter // nil: its own pacer
 	live     *Live
-	run      string
 	slots    chan struct{} // nil without a limit
 	epoch    time.Time
 	inFlight context.Context // ends when requests are to be cut
@@ -34,9 +33,6 @@ func (r *Run) dispatcher(load *Load, q *queue) *dispatcher {
 	d := &dispatcher{load: load, queue: q, wait: r.Wait, live: r.Live}
 	if d.live == nil {
 		d.live = new(Live)
-	}
-	if r.Header != nil {
-		d.run = r.Header.Run
 	}
 	if load.Concurrency > 0 {
 		d.slots = make(chan struct{}, load.Concurrency)
@@ -129,7 +125,7 @@ func (d *dispatcher) converse(ctx context.Context, p prepared, slot time.Duratio
 			}
 		}
 		rec := &metrics.Record{
-			Run: d.run, Target: d.load.Target.Name, ID: req.ID, Index: p.index, Turn: turn,
+			Run: d.load.Run, Target: d.load.Target.Name, ID: req.ID, Index: p.index, Turn: turn,
 			Due: due, Slot: slot, InAsked: p.Turns[turn].PromptLen, OutAsked: p.Turns[turn].OutputLen,
 		}
 		d.live.Sent.Add(1)

@@ -13,8 +13,7 @@ import (
 // A Run puts its Loads on their targets, all on one clock. It may be used for
 // one call of Records at a time.
 type Run struct {
-	Header *metrics.Header // its Run id goes into every Record; may be nil
-	Loads  []Load
+	Loads []Load
 
 	// Wait is how the dispatchers wait for a due time. Nil means a timerfd
 	// of each dispatcher's own on Linux and Sleep elsewhere.

@@ -65,7 +65,8 @@ func oneLoad(load Load) *Run {
 	if load.Target.Encode == nil {
 		load.Target.Encode = encodeID
 	}
-	return &Run{Header: &metrics.Header{Run: "r"}, Loads: []Load{load}, Wait: Sleep}
+	load.Run = "r"
+	return &Run{Loads: []Load{load}, Wait: Sleep}
 }
 
 func collect(t *testing.T, r *Run) []*metrics.Record {

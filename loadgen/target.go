@@ -42,10 +42,22 @@ type Target struct {
 
 // A Load is what one target is put under.
 type Load struct {
+	Run         string // id that goes into its Records; may be empty
 	Target      Target
 	Source      dataset.Source
 	Schedule    Schedule
 	Concurrency int           // requests in flight at most; 0 means no limit
 	Delay       time.Duration // added to every due time
 	Lasts       time.Duration // how long it lasts at least, even if all requests end before
+	Stop        time.Duration // no conversation starts from then on; 0 means no limit
+	WarmUp      WarmUp        // what comes before
+}
+
+// A WarmUp is a load that goes before another one and hands over to it without
+// draining: what it has in flight then goes on. Its Records have the phase
+// metrics.WarmUp. Due times, Lasts and Stop of the load count from its end.
+type WarmUp struct {
+	Lasts    time.Duration // 0 means no warm-up
+	Source   dataset.Source
+	Schedule Schedule
 }

@@ -26,9 +26,11 @@ const maxFirstErrors = 10
 // the Truth needs of time takes 48 MiB at most. It is for one goroutine.
 type Collector struct {
 	KeepOutcomes bool // keep Outcomes, with texts, for a detailed result file
+	KeepTrace    bool // keep the Trace
 	Cap          int  // exact values kept of each latency; 0 means DefaultCap
 
 	header      *Header
+	trace       Trace
 	sum         Summary // counts and distributions so far
 	good        int
 	timeline    timeline
@@ -47,9 +49,12 @@ func NewCollector(h *Header) *Collector {
 	}
 }
 
-// Add takes a record into account, unless it is of the warm-up. It does not
-// keep it.
+// Add takes a record into account, unless it is of the warm-up. Only a Trace
+// keeps it.
 func (c *Collector) Add(r *Record) {
+	if c.KeepTrace {
+		c.trace.Records = append(c.trace.Records, r)
+	}
 	if r.Phase == WarmUp {
 		return
 	}
@@ -72,6 +77,13 @@ func (c *Collector) Add(r *Record) {
 	}
 	c.addOutcome(o, gone)
 	c.witness.add(r, cmp.Or(c.Cap, DefaultCap))
+}
+
+// AddSample keeps a sample in the Trace, if that is kept.
+func (c *Collector) AddSample(s *Sample) {
+	if c.KeepTrace {
+		c.trace.Samples = append(c.trace.Samples, s)
+	}
 }
 
 // AddOutcome takes a request into account that was measured elsewhere. It does
@@ -173,6 +185,9 @@ func (c *Collector) Summary(seconds float64) *Summary {
 	s.PeakOutput, s.PeakConcurrent = float64(chunks), requests
 	if !c.foreign {
 		s.Truth = c.witness.testimony(&c.header.Config, seconds)
+	}
+	if c.KeepTrace {
+		s.Trace = &c.trace
 	}
 	s.Outcomes = slices.Clone(s.Outcomes)
 	slices.SortStableFunc(s.Outcomes, func(a, b Outcome) int { return a.Index - b.Index })

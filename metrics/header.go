@@ -13,6 +13,10 @@ type Header struct {
 	Shards      int           `json:"shards,omitempty"`       // how many shards make the run; 0 and 1 both mean one
 	Epoch       time.Time     `json:"epoch"`                  // wall clock at the start: offset 0 of every Record
 	ClockOffset time.Duration `json:"clock_offset,omitempty"` // wall clock less the reference clock, when known
+	Target      string        `json:"target,omitempty"`       // name of the target, empty when there is only one
+	Group       string        `json:"group,omitempty"`        // id that runs on several targets share: those of one experiment
+	Solo        bool          `json:"solo,omitempty"`         // of a group: the target was loaded alone
+	WarmUp      time.Duration `json:"warm_up,omitempty"`      // how long a warm-up went before the measured part
 	Version     string        `json:"version,omitempty"`      // of the program that made the stream
 	Flags       []KV          `json:"flags,omitempty"`        // the command line, every value in effect
 	Config      Config        `json:"config"`
@@ -36,6 +40,8 @@ type Config struct {
 	MaxConcurrency int     `json:"max_concurrency,omitempty"` // 0 means no limit
 	RampUp         *RampUp `json:"ramp_up,omitempty"`
 	SelfTimed      bool    `json:"self_timed,omitempty"` // due times came from the dataset's own timestamps
+	RateCurve      string  `json:"rate_curve,omitempty"` // a rate that changes over time, as --rate-curve has it
+	Duration       float64 `json:"duration,omitempty"`   // seconds after which no request is sent, 0 for no limit
 	Label          string  `json:"label,omitempty"`
 	Metadata       []KV    `json:"metadata,omitempty"`
 
@@ -65,7 +71,7 @@ func unknownConfig() Config {
 // paced says whether requests were due one after the other: by a rate, a ramp or
 // the dataset's times. Of a run without a run line that is not known.
 func (c *Config) paced() bool {
-	return c.SelfTimed || c.RampUp != nil || !math.IsInf(c.RequestRate, 1) && !math.IsNaN(c.RequestRate)
+	return c.SelfTimed || c.RampUp != nil || c.RateCurve != "" || !math.IsInf(c.RequestRate, 1) && !math.IsNaN(c.RequestRate)
 }
 
 // Selected says whether vLLM reports a metric of a run that was asked for this

@@ -90,7 +90,7 @@ func (j *judge) connecting() (Check, bool) {
 func (j *judge) samples() (Check, bool) {
 	c := Check{Name: "samples", Figure: math.Inf(1), Unit: "values", Limit: samplesLimit, AtLeast: true}
 	few := map[int][]string{} // percentiles by the number of samples
-	for _, sample := range j.Samples() {
+	for _, sample := range j.TailSizes() {
 		if sample.Percentile == 100 {
 			continue
 		}
@@ -171,33 +171,33 @@ func (j *judge) flag(name string) float64 {
 	return 0
 }
 
-// A Sample says how many values a reported percentile rests on.
-type Sample struct {
+// A TailSize says how many values a reported percentile rests on.
+type TailSize struct {
 	Metric     string // one of Metrics
 	Percentile float64
 	N          int // values in all
 }
 
 // Beyond is how many of the values lie beyond the percentile: n·(1−p/100).
-func (s Sample) Beyond() float64 {
+func (s TailSize) Beyond() float64 {
 	// Rounded, since 100 − 99.9 is a little less than 0.1.
 	const precision = 1e9
 	return math.Round(float64(s.N)*(100-s.Percentile)/100*precision) / precision
 }
 
-// Samples are the values behind each percentile that the run reports.
-func (s *Summary) Samples() []Sample {
-	var samples []Sample
+// TailSizes are the values behind each percentile that the run reports.
+func (s *Summary) TailSizes() []TailSize {
+	var sizes []TailSize
 	for _, m := range Metrics {
 		n := m.Of(s).Len()
 		if !s.Header.Config.Selected(m.Name) || n == 0 {
 			continue
 		}
 		for _, p := range s.Header.Config.Percentiles {
-			samples = append(samples, Sample{m.Name, p, n})
+			sizes = append(sizes, TailSize{m.Name, p, n})
 		}
 	}
-	return samples
+	return sizes
 }
 
 // below is the share of values less than that many milliseconds.

@@ -58,7 +58,7 @@ func unasked() Config {
 func newRun(id string, ask Ask) *run {
 	h := ask.header(&Header{Run: id, Config: unasked()})
 	r := &run{id: id, ask: ask, header: h, collector: NewCollector(h), shards: map[int]*shard{}}
-	r.collector.KeepOutcomes = ask.Outcomes
+	r.collector.KeepOutcomes, r.collector.KeepTrace = ask.Outcomes, ask.Trace
 	return r
 }
 

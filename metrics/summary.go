@@ -50,6 +50,7 @@ type Summary struct {
 	RateChanges []RateChange // of the ramp, which an interrupted run does not go to its end: see Reached
 
 	Outcomes    []Outcome // in dataset order, when they were kept
+	Trace       *Trace    // nil unless it was kept
 	Interrupted bool      // stopped before all requests were sent
 	Warnings    []string  // what a reader of the numbers should know
 }

@@ -120,13 +120,13 @@ func socketAge(s *metrics.Summary) string {
 // reported, since that is the one that rests on the fewest.
 func samples(s *metrics.Summary) string {
 	highest := 0.0
-	for _, sample := range s.Samples() {
+	for _, sample := range s.TailSizes() {
 		if sample.Percentile < 100 {
 			highest = max(highest, sample.Percentile)
 		}
 	}
 	var parts []string
-	for _, sample := range s.Samples() {
+	for _, sample := range s.TailSizes() {
 		if sample.Percentile == highest && highest > 0 {
 			parts = append(parts, fmt.Sprintf("%s %.1f", strings.ToUpper(short(sample.Metric)), sample.Beyond()))
 		}

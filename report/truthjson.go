@@ -70,7 +70,7 @@ func connected(d *dict, c metrics.Connecting) {
 
 func sampled(s *metrics.Summary) []pyjson.Object {
 	objects := []pyjson.Object{}
-	for _, sample := range s.Samples() {
+	for _, sample := range s.TailSizes() {
 		objects = append(objects, pyjson.Object{
 			{Key: "metric", Value: sample.Metric}, {Key: "percentile", Value: sample.Percentile},
 			{Key: "samples", Value: sample.N}, {Key: "beyond", Value: sample.Beyond()},

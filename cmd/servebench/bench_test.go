@@ -46,9 +46,9 @@ func TestAnErrorUnderWayLosesNoResult(t *testing.T) {
 		}
 		yield(nil, bad)
 	}
-	summary, err := b.measure(ctx)
-	if !errors.Is(err, bad) || summary == nil || !summary.Interrupted || summary.Completed+summary.Failed == 0 {
-		t.Fatalf("%v, %+v", err, summary)
+	sums, err := (&trial{benches: []*bench{b}, talk: io.Discard}).measure(ctx)
+	if !errors.Is(err, bad) || len(sums) != 1 || !sums[0].Interrupted || sums[0].Completed+sums[0].Failed == 0 {
+		t.Fatalf("%v, %+v", err, sums)
 	}
 }
 
@@ -66,8 +66,7 @@ func TestSecretsThatTheServerQuotesAreNotShown(t *testing.T) {
 		t.Fatal(err)
 	}
 	var out bytes.Buffer
-	b := &bench{options: o, out: &out, talk: &out, patience: time.Minute}
-	err = b.run(t.Context())
+	err = newExperiment(o, &out, &out).run(t.Context())
 	shown := fmt.Sprint(err, out.String())
 	for _, name := range []string{"r.json", "r.jsonl"} {
 		text, err := os.ReadFile(filepath.Join(dir, name))
@@ -94,8 +93,9 @@ func TestSilentServerIsNamed(t *testing.T) {
 			t.Fatal(err)
 		}
 		var out bytes.Buffer
-		b := &bench{options: o, out: &out, talk: &out, patience: 20 * time.Millisecond}
-		err = b.run(t.Context())
+		e := newExperiment(o, &out, &out)
+		e.patience = 20 * time.Millisecond
+		err = e.run(t.Context())
 		if err == nil || !strings.Contains(err.Error(), url+"/v1/models: no answer within 20ms") {
 			t.Errorf("%q: %v", argv, err)
 		}

@@ -23,6 +23,7 @@ type flag struct {
 	set      setter              // called once for each argument, or once for a switch
 	list     *[]string           // instead of set, for many arguments
 	conceal  func(string) string // makes an argument fit to be recorded; nil when it is
+	gathers  bool                // a list to which each occurrence adds
 	missing  string              // what servebench lacks: the flag is refused when given
 	harmless []string            // arguments that are not refused, as they ask for nothing
 	ours     bool                // not one of vLLM's
@@ -87,7 +88,11 @@ func (f *flag) accept(values []string) error {
 	if err := f.check(values); err != nil {
 		return fmt.Errorf("argument %s: %w", f.option(), err)
 	}
-	f.given, f.values = true, values
+	f.given = true
+	if !f.gathers {
+		f.values = nil
+	}
+	f.values = append(f.values, values...)
 	return nil
 }
 
@@ -99,6 +104,9 @@ func (f *flag) check(values []string) error {
 		return fmt.Errorf("servebench has no %s yet", f.missing)
 	}
 	switch {
+	case f.list != nil && f.gathers:
+		*f.list = append(*f.list, values...)
+		return nil
 	case f.list != nil:
 		*f.list = values
 		return nil

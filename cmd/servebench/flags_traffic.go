@@ -33,6 +33,8 @@ func (f *form) trafficFlags() []*flag {
 			help: "requests to send before the measured ones"},
 		{name: "ready-check-timeout-sec", meta: "SECONDS", fallback: "0", set: into(&f.readyCheck, parseInt),
 			help: "how long to wait for the server to answer; 0 does not check"},
+		{name: "delay", meta: "TIME", fallback: "0", ours: true, set: into(&t.Delay, parseSeconds),
+			help: "how long to wait before the first request; for a single --target"},
 		{name: "warm-connections", args: none, ours: true, set: switchTo(&t.Warm, true),
 			help: "open the connections before the load begins, so that connecting is not inside TTFT"},
 	}

@@ -36,6 +36,7 @@ type form struct {
 	metadata       []string
 	metrics        string
 	percentiles    string
+	targets        []string
 }
 
 // parseRun turns the command line of `servebench run` into options. The command
@@ -45,6 +46,17 @@ func parseRun(args []string) (*options, error) {
 	if err := t.parse(args); err != nil {
 		return nil, err
 	}
+	if err := f.resolve(t); err != nil {
+		return nil, err
+	}
+	if err := f.resolveExperiment(args); err != nil {
+		return nil, err
+	}
+	return &f.options, nil
+}
+
+// resolve looks at what has to be looked at together.
+func (f *form) resolve(t table) error {
 	// What was kept is sent again whole.
 	if prompts := t.lookup("--num-prompts"); f.Workload.Dataset == "file" && !prompts.given {
 		f.Workload.NumPrompts, prompts.fallback = 0, "0"
@@ -53,11 +65,11 @@ func parseRun(args []string) (*options, error) {
 		f.resolveServer, f.resolveSecrets, f.resolveTraffic, f.resolveWorkload, f.resolveTimes, f.resolveDatasets, f.resolveSampling, f.resolveResults,
 	} {
 		if err := resolve(); err != nil {
-			return nil, err
+			return err
 		}
 	}
 	f.Flags = t.record()
-	return &f.options, nil
+	return nil
 }
 
 // newForm is an empty form with the table that fills it; the defaults are in.
@@ -70,6 +82,7 @@ func newForm() (*form, table) {
 		{"Workload", f.workloadFlags()},
 		{"Single datasets", f.datasetFlags()},
 		{"Sampling", f.samplingFlags()},
+		{"Several runs", f.experimentFlags()},
 		{"Results", f.resultFlags()},
 		{"Time limits, in seconds or as 90s, 5m, 6h; 0 for none", f.limitFlags()},
 		{"Other", otherFlags()},

@@ -23,6 +23,11 @@ type options struct {
 	Results  resultOptions
 	Limits   limitOptions
 
+	Target    string     // name of the target; empty when there is only one
+	Targets   []*options // of --target, one each; nil without
+	SoloFirst bool       // load each target alone before all together
+	Repeat    int        // how often the whole is done; at least 1
+
 	// Flags are all flags with their values, in the order of their
 	// declaration and without secrets: what the run's records show.
 	Flags []metrics.KV
@@ -94,6 +99,8 @@ type trafficOptions struct {
 	Warmups        int           // requests before the measured ones
 	ReadyCheck     time.Duration // how long to wait for the server; 0 skips the check
 	Warm           bool          // open the connections before the clock starts
+	Delay          time.Duration // before the first request
+	Seed           *int64        // of the arrival times; nil for the workload's
 }
 
 // workloadOptions say what is sent: they are shared with `servebench dataset`.

@@ -54,6 +54,7 @@ func TestDefaultsAreVLLMs(t *testing.T) {
 			Metrics: []string{"ttft", "tpot", "itl"}, Percentiles: []float64{99}, Record: "full",
 		},
 		Limits: limitOptions{Connect: time.Minute, Stall: 5 * time.Minute, Total: 6 * time.Hour, Drain: 30 * time.Second},
+		Repeat: 1,
 		Flags:  o.Flags,
 	}
 	if diff := cmp.Diff(want, o, cmp.Comparer(func(a, b report.Version) bool { return a == b })); diff != "" {

@@ -17,53 +17,36 @@ import (
 type results struct {
 	resultOptions
 	mode   os.FileMode           // of new files: closed to others when they hold texts
+	file   *recordFile           // what stream writes to
 	stream *metrics.StreamWriter // nil without -o
-	file   *os.File              // what stream writes to
-	shared bool                  // the file is of many runs, and its owner's to close
 	broken error                 // what stopped the stream
 }
 
 // openResults finds out before any load whether the files can be written, and
-// changes none.
-func openResults(o resultOptions) (*results, error) {
-	r := &results{resultOptions: o, mode: 0o666}
-	if o.SaveDetailed {
-		r.mode = 0o600
-	}
+// changes none. The record file is nil for no stream, and stays the caller's.
+func openResults(o resultOptions, file *recordFile) (*results, error) {
+	r := &results{resultOptions: o, mode: o.mode(), file: file}
 	if o.Save || o.Append {
 		if err := r.check(); err != nil {
 			return nil, err
 		}
 	}
-	switch o.Stream {
-	case "":
-		return r, nil
-	case "-":
-		r.file = os.Stdout
-	default:
-		f, err := os.OpenFile(o.Stream, os.O_CREATE|os.O_WRONLY, r.mode)
-		if err != nil {
-			return nil, fmt.Errorf("argument -o/--record-to: %w", err)
+	if file != nil {
+		r.stream = metrics.NewStreamWriter(file)
+		r.stream.NoChunks = o.Record == "requests"
+		if !file.regular() {
+			r.stream.MaxLine = metrics.PipeLine
 		}
-		r.file = f
 	}
-	r.streamTo(r.file)
 	return r, nil
 }
 
-// streamTo has the record stream written to a file.
-func (r *results) streamTo(f *os.File) {
-	r.file, r.stream = f, metrics.NewStreamWriter(f)
-	r.stream.NoChunks = r.Record == "requests"
-	if !r.regular() {
-		r.stream.MaxLine = metrics.PipeLine
+// mode is that of new files: closed to others when they hold texts.
+func (o *resultOptions) mode() os.FileMode {
+	if o.SaveDetailed {
+		return 0o600
 	}
-}
-
-// regular says whether the stream goes to a plain file.
-func (r *results) regular() bool {
-	info, err := r.file.Stat()
-	return err == nil && info.Mode().IsRegular()
+	return 0o666
 }
 
 // check makes the folder of the result file and finds out whether the file can
@@ -128,16 +111,12 @@ func checkFolder(name string) error {
 // temporary is the pattern of names of files that are not whole yet.
 const temporary = ".servebench-*"
 
-// begin opens the stream, in the place of what its file held unless that is
-// shared.
+// begin opens a run's stream.
 func (r *results) begin(h *metrics.Header) {
 	if r.stream == nil {
 		return
 	}
-	if r.regular() && r.Stream != "-" && !r.shared {
-		r.broken = r.file.Truncate(0)
-	}
-	if r.broken == nil {
+	if r.broken = r.file.begin(); r.broken == nil {
 		r.broken = r.stream.Begin(h)
 	}
 }
@@ -161,9 +140,6 @@ func (r *results) closeStream(s *metrics.Summary) error {
 	}
 	if r.broken == nil {
 		r.broken = r.stream.End(s)
-	}
-	if r.file != os.Stdout && !r.shared {
-		r.broken = errors.Join(r.broken, r.file.Close())
 	}
 	if r.broken != nil {
 		return fmt.Errorf("writing the record stream: %w", r.broken)

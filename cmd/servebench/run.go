@@ -6,12 +6,10 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/servebench/servebench/metrics"
-	"github.com/servebench/servebench/report"
 )
 
 func newRunCommand() *cobra.Command {
@@ -36,52 +34,20 @@ func run(ctx context.Context, o *options) error {
 	if o.Workload.Stats {
 		return errors.New("argument --stats: it belongs to servebench dataset")
 	}
-	b := &bench{options: o, out: os.Stdout, talk: os.Stderr, patience: 10 * time.Second}
-	if o.Results.Stream == "-" {
-		b.out = os.Stderr
-	}
 	ctx, stop := interruptible(ctx)
 	defer stop()
-	err := b.run(ctx)
+	e := newExperiment(o, os.Stdout, os.Stderr)
+	if o.Results.Stream == "-" {
+		e.out = os.Stderr
+	}
+	if !o.Results.NoProgress {
+		e.screen = os.Stderr
+	}
+	err := e.run(ctx)
 	if exit, ok := errors.AsType[exitError](err); ok {
 		return exitError{errors.New(o.Server.Secrets.mask(exit.Error())), exit.code}
 	}
 	return err
-}
-
-// run is one load test from its options to its results.
-func (b *bench) run(ctx context.Context) error {
-	for _, w := range b.Warnings {
-		fmt.Fprintln(b.talk, "WARNING:", w)
-	}
-	var err error
-	if b.results, err = openResults(b.Results); err != nil {
-		return err
-	}
-	summary, err := b.test(ctx)
-	if summary == nil {
-		return err
-	}
-	told := b.finish(summary)
-	if err == nil {
-		return told
-	}
-	if told != nil {
-		fmt.Fprintln(b.talk, "servebench:", told)
-	}
-	return err
-}
-
-// test is the load test without what comes of it. The summary is nil when no load
-// was sent, and there may be both it and an error when the load was cut short.
-func (b *bench) test(ctx context.Context) (*metrics.Summary, error) {
-	if err := b.prepare(ctx); err != nil {
-		return nil, interrupted(ctx, err)
-	}
-	if err := b.rehearse(ctx); err != nil {
-		return nil, interrupted(ctx, err)
-	}
-	return b.measure(ctx)
 }
 
 // interrupted says that a run was stopped before its load began, if it was.
@@ -90,28 +56,6 @@ func interrupted(ctx context.Context, err error) error {
 		return exitError{errors.New("interrupted before the load began"), exitInterrupted}
 	}
 	return err
-}
-
-// finish prints the block, writes the files and gives the verdict.
-func (b *bench) finish(s *metrics.Summary) error {
-	printed := errors.Join(report.Failures(b.out, s, b.Results.VLLMVersion), report.Block(b.out, s, b.Results.VLLMVersion))
-	for _, w := range s.Warnings {
-		fmt.Fprintln(b.talk, "WARNING:", w)
-	}
-	tellFailures(b.talk, s)
-	said := errors.Join(report.Truth(b.talk, s), report.Verdict(b.talk, s))
-	if err := errors.Join(printed, said, b.results.close(s)); err != nil {
-		return exitError{err, exitNo}
-	}
-	switch {
-	case s.Interrupted:
-		return exitError{fmt.Errorf("interrupted after %d of %d requests", s.Completed+s.Failed, b.n), exitInterrupted}
-	case s.Completed == 0 && s.Failed > 0:
-		return exitError{allFailed(s), exitNo}
-	case b.Results.Strict && suspect(s):
-		return exitError{errSuspect, exitNoVerdict}
-	}
-	return nil
 }
 
 // allFailed says why no request of a run was answered.

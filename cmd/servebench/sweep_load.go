@@ -14,25 +14,30 @@ import (
 )
 
 // load makes one run of a sweep, as servebench run does.
-func (c *sweepCommand) load(ctx context.Context, job *sweep.Job) (*metrics.Summary, error) {
+func (c *sweepCommand) load(ctx context.Context, job *sweep.Job) (*sweep.Outcome, error) {
 	o, err := parseRun(job.Args)
 	if err != nil {
 		return nil, err
 	}
-	o.Limits.Drain = 0 // what is cut short is done again
-	o.Results.Metadata = append(o.Results.Metadata, metrics.KV{Key: "arm", Value: c.plan.Arms[job.Cell.Arm].Name},
-		metrics.KV{Key: "repeat", Value: fmt.Sprint(job.Cell.Repeat + 1)})
+	e := newExperiment(o, c.log, c.log)
+	e.records = &recordFile{c.journal.Records, true}
+	if !o.Results.NoProgress {
+		e.screen = c.talk
+	}
+	for _, o := range e.targets {
+		o.Limits.Drain = 0 // what is cut short is done again
+		o.Results.Metadata = append(o.Results.Metadata, metrics.KV{Key: "arm", Value: c.plan.Arms[job.Cell.Arm].Name},
+			metrics.KV{Key: "repeat", Value: fmt.Sprint(job.Cell.Repeat + 1)})
+	}
 	c.say("%s", c.pace.line(c.journal, job))
 	fmt.Fprintf(c.log, "--- %s: %s: servebench run %s\n", time.Now().Format(time.DateTime), job.Name,
 		strings.Join(c.shown(o, job.Args), " "))
-	b := &bench{options: o, out: c.log, talk: c.log, screen: c.talk, patience: 10 * time.Second}
-	s, err := c.measure(ctx, b, job)
+	out, err := c.measure(ctx, e, job)
 	if err != nil {
 		err = errors.New(o.Server.Secrets.mask(err.Error()))
 		fmt.Fprintln(c.log, "servebench:", err)
-		return nil, err
 	}
-	return s, c.tell(s)
+	return out, err
 }
 
 // shown are the words of a command line that may be seen.
@@ -44,38 +49,36 @@ func (c *sweepCommand) shown(o *options, args []string) []string {
 	return words
 }
 
-// measure is one load test whose records go to the sweep's stream.
-func (c *sweepCommand) measure(ctx context.Context, b *bench, job *sweep.Job) (*metrics.Summary, error) {
+// measure is the load test of a job, whose records go to the sweep's stream.
+func (c *sweepCommand) measure(ctx context.Context, e *experiment, job *sweep.Job) (*sweep.Outcome, error) {
 	if c.plan.Between.Reset {
-		if err := b.resetPrefixCache(ctx); err != nil {
-			note := "the prefix cache was not reset: " + b.Server.Secrets.mask(err.Error())
-			job.Notes = append(job.Notes, note)
-			c.say("WARNING: %s", note)
+		for _, o := range e.targets {
+			if err := (&bench{options: o}).resetPrefixCache(ctx); err != nil {
+				note := "the prefix cache was not reset: " + o.Server.Secrets.mask(err.Error())
+				job.Notes = append(job.Notes, note)
+				c.say("WARNING: %s", note)
+			}
 		}
 	}
-	for _, w := range b.Warnings {
-		fmt.Fprintln(b.talk, "WARNING:", w)
-	}
-	var err error
-	if b.results, err = openResults(b.Results); err != nil {
+	e.warn()
+	if err := e.once(ctx, 0); err != nil {
 		return nil, err
 	}
-	b.results.shared = true
-	b.results.streamTo(c.journal.Records)
-	s, err := b.test(ctx)
-	if err == nil && s.Interrupted {
-		err = ctx.Err()
+	if ctx.Err() != nil {
+		return nil, ctx.Err()
 	}
-	if err != nil {
-		return nil, err
+	out := &sweep.Outcome{Run: e.done[0].sum.Header.Run}
+	if e.several() {
+		out.Run = e.done[0].sum.Header.Group
 	}
-	if err := b.results.close(s); err != nil {
-		return nil, err
+	for _, m := range e.done {
+		if s := m.sum; s.Completed == 0 && s.Failed > 0 && c.plan.Search == nil {
+			return nil, m.named(allFailed(s))
+		}
+		out.Sums = append(out.Sums, m.sum)
+		c.tell(m.sum)
 	}
-	if s.Completed == 0 && s.Failed > 0 && c.plan.Search == nil {
-		return nil, allFailed(s)
-	}
-	return s, nil
+	return out, nil
 }
 
 // resetPrefixCache has the server forget the prompts of earlier runs.
@@ -86,16 +89,18 @@ func (b *bench) resetPrefixCache(ctx context.Context) error {
 	return b.server.ResetPrefixCache(ctx)
 }
 
-// tell says in a line what a run came to, and leaves the rest in the log.
-func (c *sweepCommand) tell(s *metrics.Summary) error {
-	fmt.Fprintf(c.talk, "  %d of %d requests, %.2f req/s, mean TTFT %.2f ms, mean TPOT %.2f ms", s.Completed, s.Completed+s.Failed,
+// tell says in a line what a run came to.
+func (c *sweepCommand) tell(s *metrics.Summary) {
+	of := ""
+	if s.Header.Target != "" {
+		of = report.TargetHeading(s) + ": "
+	}
+	fmt.Fprintf(c.talk, "  %s%d of %d requests, %.2f req/s, mean TTFT %.2f ms, mean TPOT %.2f ms", of, s.Completed, s.Completed+s.Failed,
 		s.RequestThroughput, s.TTFT.Mean(), s.TPOT.Mean())
 	if s.Trust != nil {
 		fmt.Fprintf(c.talk, ", %s", s.Trust.Verdict)
 	}
 	fmt.Fprintln(c.talk)
-	tellFailures(c.log, s)
-	return errors.Join(report.Truth(c.log, s), report.Verdict(c.log, s))
 }
 
 // writeTo is a file of a sweep's folder, written whole or not at all.

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -19,14 +20,14 @@ import (
 type sweepResult struct {
 	*sweepCommand
 	sweep   *sweep.Sweep
-	sums    map[string]*metrics.Summary // by run
-	failed  int                         // runs
-	suspect bool                        // under --strict
+	sums    map[string][]*metrics.Summary // by run, or by group where there are several targets
+	failed  int                           // runs
+	suspect bool                          // under --strict
 }
 
 // result reads the record stream of the sweep.
 func (c *sweepCommand) result(s *sweep.Sweep) (*sweepResult, error) {
-	r := &sweepResult{sweepCommand: c, sweep: s, sums: map[string]*metrics.Summary{}}
+	r := &sweepResult{sweepCommand: c, sweep: s, sums: map[string][]*metrics.Summary{}}
 	f, err := os.Open(filepath.Join(c.dir, sweep.RecordsName))
 	if err != nil {
 		return r, err
@@ -37,7 +38,8 @@ func (c *sweepCommand) result(s *sweep.Sweep) (*sweepResult, error) {
 		return r, fmt.Errorf("%s: %w", f.Name(), err)
 	}
 	for _, sum := range sums {
-		r.sums[sum.Header.Run] = sum
+		id := cmp.Or(sum.Header.Group, sum.Header.Run)
+		r.sums[id] = append(r.sums[id], sum)
 	}
 	for _, cell := range c.plan.Cells() {
 		for _, e := range c.journal.Of(c.plan.Key(cell)) {
@@ -46,7 +48,7 @@ func (c *sweepCommand) result(s *sweep.Sweep) (*sweepResult, error) {
 			} else if r.sums[e.Run] == nil {
 				return r, fmt.Errorf("%s: run %s of the journal is not in it", f.Name(), e.Run)
 			} else {
-				r.suspect = r.suspect || c.runs[cell].Results.Strict && suspect(r.sums[e.Run])
+				r.suspect = r.suspect || c.runs[cell].Results.Strict && slices.ContainsFunc(r.sums[e.Run], suspect)
 			}
 		}
 	}
@@ -74,12 +76,21 @@ func (r *sweepResult) table() report.Table {
 	var table report.Table
 	for _, cell := range r.plan.Cells() {
 		for _, e := range r.journal.Of(r.plan.Key(cell)) {
-			row := report.Row{Labels: r.labels(cell), Summary: r.sums[e.Run], Failed: e.Failed, Notes: e.Notes}
+			labels := r.labels(cell)
 			if e.Value != nil {
-				row.Labels = append(row.Labels, metrics.KV{Key: r.plan.Search.Flag, Value: fmt.Sprintf("%g", *e.Value)},
+				labels = append(labels, metrics.KV{Key: r.plan.Search.Flag, Value: fmt.Sprintf("%g", *e.Value)},
 					metrics.KV{Key: "SLO", Value: held(e)})
 			}
-			table = append(table, row)
+			if e.Failed != "" {
+				table = append(table, report.Row{Labels: labels, Failed: e.Failed, Notes: e.Notes})
+			}
+			for _, s := range r.sums[e.Run] {
+				row := report.Row{Labels: slices.Clone(labels), Summary: s, Notes: e.Notes}
+				if s.Header.Target != "" {
+					row.Labels = append(row.Labels, metrics.KV{Key: "target", Value: report.TargetHeading(s)})
+				}
+				table = append(table, row)
+			}
 		}
 	}
 	return table
@@ -188,13 +199,23 @@ func (r *sweepResult) subheading(cell sweep.Cell, e sweep.Entry) string {
 
 // block writes one run, or why there is none.
 func (r *sweepResult) block(w io.Writer, cell sweep.Cell, e sweep.Entry) error {
-	sum := r.sums[e.Run]
-	if sum == nil {
+	sums := r.sums[e.Run]
+	if e.Failed != "" {
 		_, err := fmt.Fprintf(w, "FAILED: %s\n", e.Failed)
 		return err
 	}
 	version := r.runs[cell].Results.VLLMVersion
-	return errors.Join(report.Failures(w, sum, version), report.Block(w, sum, version))
+	var errs []error
+	for _, s := range sums {
+		if s.Header.Target != "" {
+			fmt.Fprintf(w, "%s:\n", report.TargetHeading(s))
+		}
+		errs = append(errs, report.Failures(w, s, version), report.Block(w, s, version))
+	}
+	for _, g := range metrics.Groups(sums) {
+		errs = append(errs, report.Group(w, &g, version))
+	}
+	return errors.Join(errs...)
 }
 
 // found is what a search came to, as a line.

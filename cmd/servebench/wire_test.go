@@ -11,7 +11,6 @@ import (
 	"strings"
 	"sync"
 	"testing"
-	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -39,8 +38,7 @@ func TestRequestsAndLinesAreVLLMs(t *testing.T) {
 				t.Fatal(err)
 			}
 			var out bytes.Buffer
-			b := &bench{options: o, out: &out, talk: io.Discard, patience: time.Minute}
-			if err := b.run(t.Context()); err != nil {
+			if err := newExperiment(o, &out, io.Discard).run(t.Context()); err != nil {
 				t.Fatal(err)
 			}
 			seen.check(t, test.name)

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"slices"
 	"time"
 
 	"github.com/servebench/servebench/metrics"
@@ -21,7 +22,7 @@ type block struct {
 }
 
 // run makes one run on the servers, which are started where they are not up.
-func (b *block) run(ctx context.Context, job *Job) (*metrics.Summary, error) {
+func (b *block) run(ctx context.Context, job *Job) (*Outcome, error) {
 	if err := b.start(ctx); err != nil {
 		return nil, err
 	}
@@ -44,14 +45,14 @@ func (b *block) run(ctx context.Context, job *Job) (*metrics.Summary, error) {
 			}
 		}()
 	}
-	sum, err := b.Load(ctx, job)
-	if err != nil || sum.Failed > 0 {
+	out, err := b.Load(ctx, job)
+	if err != nil || slices.ContainsFunc(out.Sums, func(s *metrics.Summary) bool { return s.Failed > 0 }) {
 		b.lastBreath(ctx)
 	}
 	if died := context.Cause(ctx); died != nil {
 		return nil, died
 	}
-	return sum, err
+	return out, err
 }
 
 // breath is how long a server that no longer answers may take to be seen dead.

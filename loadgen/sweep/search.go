@@ -87,17 +87,31 @@ func (s *Search) Args(value float64) []string {
 	return []string{"--" + s.Flag + "=" + strconv.FormatFloat(value, 'f', -1, 64)}
 }
 
-// Holds says whether a run kept the limits, and which one it broke by how much.
-func (s *Search) Holds(sum *metrics.Summary) (ok bool, why string) {
-	if sum.Failed > 0 {
-		return false, fmt.Sprintf("%d of %d requests failed", sum.Failed, sum.Failed+sum.Completed)
-	}
-	for _, l := range s.Limits {
-		if got := l.value(sum); !(got <= l.Most) {
-			return false, fmt.Sprintf("%s %s is %.2f ms, above %g ms", l.Of, strings.ToUpper(l.Metric), got, l.Most)
+// Holds says whether a run kept the limits on every target, and which one it
+// broke by how much.
+func (s *Search) Holds(sums ...*metrics.Summary) (ok bool, why string) {
+	for _, sum := range sums {
+		if why := s.broken(sum); why != "" {
+			if sum.Header.Target != "" {
+				why = sum.Header.Target + ": " + why
+			}
+			return false, why
 		}
 	}
 	return true, ""
+}
+
+// broken is the limit that a run on one target broke, by how much.
+func (s *Search) broken(sum *metrics.Summary) string {
+	if sum.Failed > 0 {
+		return fmt.Sprintf("%d of %d requests failed", sum.Failed, sum.Failed+sum.Completed)
+	}
+	for _, l := range s.Limits {
+		if got := l.value(sum); !(got <= l.Most) {
+			return fmt.Sprintf("%s %s is %.2f ms, above %g ms", l.Of, strings.ToUpper(l.Metric), got, l.Most)
+		}
+	}
+	return ""
 }
 
 func (l Limit) value(sum *metrics.Summary) float64 {

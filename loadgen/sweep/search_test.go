@@ -67,7 +67,7 @@ func TestSearchConfirms(t *testing.T) {
 
 func TestLimits(t *testing.T) {
 	p := parse(t, "until: {flag: request-rate, from: 1, to: 9, slo: {p99-ttft: 20, mean-tpot: 5, median-itl: 7}}")
-	sum := &metrics.Summary{Completed: 2}
+	sum := &metrics.Summary{Header: new(metrics.Header), Completed: 2}
 	sum.TTFT.Add(0.010)
 	sum.TTFT.Add(0.020)
 	for _, row := range []struct {

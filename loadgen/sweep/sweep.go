@@ -19,7 +19,7 @@ type Sweep struct {
 
 	// Load makes one run and writes its record stream to the journal's Records.
 	// An error means that there are no numbers.
-	Load func(ctx context.Context, job *Job) (*metrics.Summary, error)
+	Load func(ctx context.Context, job *Job) (*Outcome, error)
 
 	// Holder makes the command that runs h in a process of its own, by h.Run.
 	Holder func(h *Holder) (*exec.Cmd, error)
@@ -29,6 +29,12 @@ type Sweep struct {
 
 	// Say is told what is being done.
 	Say func(format string, args ...any)
+}
+
+// An Outcome is what a run came to.
+type Outcome struct {
+	Run  string             // by which it is found in the record stream: the run's id, or the group's where there are several targets
+	Sums []*metrics.Summary // one for each target
 }
 
 // A Job is one run to be made.
@@ -112,7 +118,7 @@ func (s *Sweep) block(ctx context.Context, cells []Cell) error {
 		for job := s.next(c); job != nil; job = s.next(c) {
 			began := time.Now()
 			e := Entry{Cell: s.Plan.Key(c), Value: job.value}
-			sum, err := b.run(ctx, job)
+			out, err := b.run(ctx, job)
 			if ctx.Err() != nil {
 				return errors.Join(context.Cause(ctx), s.Journal.rollback())
 			}
@@ -121,9 +127,9 @@ func (s *Sweep) block(ctx context.Context, cells []Cell) error {
 				e.Failed = s.mask(err.Error())
 				s.Say("FAILED: %s: %s", job.Name, e.Failed)
 			} else {
-				e.Run = sum.Header.Run
+				e.Run = out.Run
 				if search := s.Plan.Search; search != nil {
-					e.Held, e.Broke = search.Holds(sum)
+					e.Held, e.Broke = search.Holds(out.Sums...)
 				}
 			}
 			if err := s.Journal.add(e); err != nil {

@@ -12,23 +12,23 @@ import (
 )
 
 // sweepOf is a sweep whose runs are made by load alone.
-func sweepOf(t *testing.T, dir string, p *Plan, load func(context.Context, *Job) (*metrics.Summary, error)) *Sweep {
+func sweepOf(t *testing.T, dir string, p *Plan, load func(context.Context, *Job) (*Outcome, error)) *Sweep {
 	t.Helper()
 	return &Sweep{Plan: p, Journal: journal(t, dir, p), Load: load, Say: func(string, ...any) {}}
 }
 
 // summary is that of a run with one request of a TTFT in seconds.
-func summary(ttft float64) *metrics.Summary {
+func summary(ttft float64) *Outcome {
 	s := &metrics.Summary{Header: &metrics.Header{Run: "r"}, Completed: 1}
 	s.TTFT.Add(ttft)
-	return s
+	return &Outcome{Run: "r", Sums: []*metrics.Summary{s}}
 }
 
 func TestFailedRunsAreTriedAgainNextTime(t *testing.T) {
 	dir, p := t.TempDir(), parse(t, "grid: {num-prompts: [1, 2, 3]}")
 	var made []string
 	broken := true
-	load := func(_ context.Context, job *Job) (*metrics.Summary, error) {
+	load := func(_ context.Context, job *Job) (*Outcome, error) {
 		made = append(made, job.Name)
 		if broken && job.Cell.Point == 1 {
 			return nil, errors.New("no server")
@@ -56,7 +56,7 @@ func TestSearchGoesOnWhereItWasStopped(t *testing.T) {
 		for range 50 {
 			ctx, cancel := context.WithCancel(t.Context())
 			n := 0
-			s := sweepOf(t, dir, p, func(_ context.Context, job *Job) (*metrics.Summary, error) {
+			s := sweepOf(t, dir, p, func(_ context.Context, job *Job) (*Outcome, error) {
 				if n++; n > stopAfter {
 					cancel()
 					return nil, ctx.Err()
@@ -94,7 +94,7 @@ func TestSweepEndsWithItsJournal(t *testing.T) {
 	p := parse(t, "grid: {num-prompts: [1, 2, 3]}")
 	runs := 0
 	var s *Sweep
-	s = sweepOf(t, t.TempDir(), p, func(context.Context, *Job) (*metrics.Summary, error) {
+	s = sweepOf(t, t.TempDir(), p, func(context.Context, *Job) (*Outcome, error) {
 		runs++
 		s.Journal.file.Close()
 		return summary(0), nil

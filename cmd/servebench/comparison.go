@@ -1,0 +1,95 @@
+package main
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/servebench/servebench/metrics"
+	"github.com/servebench/servebench/report"
+)
+
+// head says which of several targets a block is of.
+func (e *experiment) head(s *metrics.Summary) {
+	if !e.several() {
+		return
+	}
+	fmt.Fprintf(e.out, "\n%s\n", report.TargetHeading(s))
+	if e.talk != e.out {
+		fmt.Fprintf(e.talk, "\n%s\n", report.TargetHeading(s))
+	}
+}
+
+// compare writes what all targets did together, and what they did to each other.
+func (e *experiment) compare(done []measured) error {
+	var sums []*metrics.Summary
+	for _, m := range done {
+		sums = append(sums, m.sum)
+	}
+	var errs []error
+	for _, g := range metrics.Groups(sums) {
+		errs = append(errs, report.Group(e.out, &g, e.Results.VLLMVersion))
+	}
+	if err := errors.Join(errs...); err != nil {
+		return exitError{err, exitNo}
+	}
+	return nil
+}
+
+// table writes all runs side by side.
+func (e *experiment) table() error {
+	var table report.Table
+	repeats := map[string]int{}
+	for _, m := range e.done {
+		s := m.sum
+		row := report.Row{Summary: s}
+		of := s.Header.Target
+		if of != "" {
+			row.Labels = append(row.Labels, metrics.KV{Key: "target", Value: of})
+		}
+		if e.SoloFirst {
+			with := "all"
+			if s.Header.Solo {
+				with = "alone"
+			}
+			row.Labels = append(row.Labels, metrics.KV{Key: "loaded", Value: with})
+			of += "/" + with
+		}
+		repeats[of]++
+		row.Labels = append(row.Labels, metrics.KV{Key: "repeat", Value: fmt.Sprint(repeats[of])})
+		table = append(table, row)
+	}
+	fmt.Fprintln(e.out)
+	if err := table.Markdown(e.out); err != nil {
+		return exitError{err, exitNo}
+	}
+	return nil
+}
+
+// A prefixed writer puts a text before each line.
+type prefixed struct {
+	w      io.Writer
+	prefix string
+	rest   []byte // of a line whose end has not come
+}
+
+func (p *prefixed) Write(text []byte) (int, error) {
+	p.rest = append(p.rest, text...)
+	var whole strings.Builder
+	for {
+		line, rest, ok := bytes.Cut(p.rest, []byte("\n"))
+		if !ok {
+			break
+		}
+		whole.WriteString(p.prefix + string(line) + "\n")
+		p.rest = rest
+	}
+	if whole.Len() > 0 {
+		if _, err := io.WriteString(p.w, whole.String()); err != nil {
+			return 0, err
+		}
+	}
+	return len(text), nil
+}

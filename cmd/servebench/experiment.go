@@ -1,0 +1,159 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"time"
+
+	"github.com/servebench/servebench/metrics"
+	"github.com/servebench/servebench/report"
+)
+
+// An experiment is what one command line of servebench run asks for: one load
+// test, or several on one target or many.
+type experiment struct {
+	*options // of the command line itself
+	targets  []*options
+	records  *recordFile
+	out      io.Writer     // what vLLM's client prints
+	talk     io.Writer     // all else
+	screen   io.Writer     // where progress is shown; nil shows none
+	patience time.Duration // for a call that is not part of the load
+	done     []measured
+}
+
+// measured is a run and what it came to.
+type measured struct {
+	*bench
+	sum *metrics.Summary
+}
+
+func newExperiment(o *options, out, talk io.Writer) *experiment {
+	e := &experiment{options: o, targets: o.Targets, out: out, talk: talk, patience: 10 * time.Second}
+	if e.targets == nil {
+		e.targets = []*options{o}
+	}
+	return e
+}
+
+// run does it all, as often as was asked for.
+func (e *experiment) run(ctx context.Context) (err error) {
+	e.warn()
+	if e.records, err = openRecords(&e.Results); err != nil {
+		return err
+	}
+	for repeat := range e.Repeat {
+		if err = e.once(ctx, repeat); err != nil || ctx.Err() != nil {
+			break
+		}
+	}
+	if e.Repeat > 1 && len(e.done) > 0 {
+		err = errors.Join(err, e.table())
+	}
+	if closed := e.records.Close(); closed != nil {
+		err = errors.Join(err, exitError{fmt.Errorf("writing the record stream: %w", closed), exitNo})
+	}
+	if err == nil {
+		return e.outcome()
+	}
+	if told := e.outcome(); told != nil {
+		fmt.Fprintln(e.talk, "servebench:", told)
+	}
+	return err
+}
+
+// several says whether there is more than one target.
+func (e *experiment) several() bool { return e.Targets != nil }
+
+// warn says what the command line has that has no effect.
+func (e *experiment) warn() {
+	for _, w := range e.Warnings {
+		fmt.Fprintln(e.talk, "WARNING:", w)
+	}
+}
+
+// once makes each load test once: of every target alone, where that was asked
+// for, and then of all together.
+func (e *experiment) once(ctx context.Context, repeat int) error {
+	var group string
+	if e.several() {
+		group = runID()
+	}
+	first := len(e.done)
+	if e.SoloFirst {
+		for i := range e.targets {
+			if err := e.trial(ctx, group, repeat, e.targets[i:i+1], true); err != nil || ctx.Err() != nil {
+				return err
+			}
+		}
+	}
+	err := e.trial(ctx, group, repeat, e.targets, false)
+	if e.several() && len(e.done) > first {
+		err = errors.Join(err, e.compare(e.done[first:]))
+	}
+	return err
+}
+
+// trial makes one load test and tells what came of it. The error is what kept it
+// from being done.
+func (e *experiment) trial(ctx context.Context, group string, repeat int, targets []*options, solo bool) error {
+	t := &trial{group: group, solo: solo, talk: e.talk, screen: e.screen}
+	for _, o := range targets {
+		b := &bench{options: e.seeded(o, repeat, solo), name: o.Target, out: e.out, talk: e.talk, patience: e.patience}
+		if e.several() {
+			b.out = &prefixed{w: e.talk, prefix: o.Target + ": "}
+			b.talk = b.out
+		}
+		var err error
+		if b.results, err = openResults(b.Results, e.records); err != nil {
+			return err
+		}
+		t.benches = append(t.benches, b)
+	}
+	sums, err := t.test(ctx)
+	for i, s := range sums {
+		m := measured{t.benches[i], s}
+		e.done = append(e.done, m)
+		err = errors.Join(err, e.tell(m))
+	}
+	return err
+}
+
+// tell prints the block of a run, writes its files and says what is to be known
+// of it.
+func (e *experiment) tell(m measured) error {
+	s, version := m.sum, m.Results.VLLMVersion
+	e.head(s)
+	printed := errors.Join(report.Failures(e.out, s, version), report.Block(e.out, s, version))
+	for _, w := range s.Warnings {
+		fmt.Fprintln(e.talk, "WARNING:", w)
+	}
+	tellFailures(e.talk, s)
+	said := errors.Join(report.Truth(e.talk, s), report.Verdict(e.talk, s))
+	if err := errors.Join(printed, said, m.results.close(s)); err != nil {
+		return exitError{err, exitNo}
+	}
+	return nil
+}
+
+// outcome is the exit code of what was done, and why.
+func (e *experiment) outcome() error {
+	for _, m := range e.done {
+		if s := m.sum; s.Interrupted {
+			return exitError{m.named(fmt.Errorf("interrupted after %d of %d requests", s.Completed+s.Failed, m.n)), exitInterrupted}
+		}
+	}
+	for _, m := range e.done {
+		if s := m.sum; s.Completed == 0 && s.Failed > 0 {
+			return exitError{m.named(allFailed(s)), exitNo}
+		}
+	}
+	for _, m := range e.done {
+		if m.Results.Strict && suspect(m.sum) {
+			return exitError{m.named(errSuspect), exitNoVerdict}
+		}
+	}
+	return nil
+}

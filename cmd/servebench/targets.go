@@ -1,0 +1,132 @@
+package main
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// experimentFlags say what more than one load test of one target is wanted.
+func (f *form) experimentFlags() []*flag {
+	return []*flag{
+		{name: "target", meta: "NAME=URL,FLAG=VALUE", args: some, gathers: true, ours: true, list: &f.targets,
+			help: "a server to load, and flags for it alone, as a=http://127.0.0.1:8000,request-rate=5; several are loaded at once"},
+		{name: "solo-first", args: none, ours: true, set: switchTo(&f.SoloFirst, true),
+			help: "load each target alone before all together, and compare"},
+		{name: "repeat", meta: "N", fallback: "1", ours: true, set: into(&f.Repeat, parseInt),
+			help: "how often to do it all, each time with other prompts"},
+	}
+}
+
+func (f *form) resolveExperiment(args []string) (err error) {
+	switch {
+	case f.Repeat < 1 || f.Repeat > 1e6:
+		return fmt.Errorf("argument --repeat: %d: it must be from 1 to 1000000", f.Repeat)
+	case f.SoloFirst && len(f.targets) < 2:
+		return fmt.Errorf("argument --solo-first: it needs --target twice or more")
+	case f.Repeat > 1 && f.Results.Filename != "" && !f.Results.Append:
+		return fmt.Errorf("argument --repeat: each would write over the file of --result-filename: leave that away, or take --append-result")
+	}
+	for _, text := range f.targets {
+		t, err := parseTarget(text)
+		if err != nil {
+			return fmt.Errorf("argument --target: %s: %w", f.Server.Secrets.mask(text), err)
+		}
+		if slices.ContainsFunc(f.Targets, func(o *options) bool { return o.Target == t.name }) {
+			return fmt.Errorf("argument --target: two are named %s", t.name)
+		}
+		o, err := t.options(args)
+		if err != nil {
+			return fmt.Errorf("argument --target: %s: %w", t.name, err)
+		}
+		f.Targets = append(f.Targets, o)
+	}
+	return nil
+}
+
+// A target is what one --target says.
+type target struct {
+	name  string
+	words []string // of a command line
+}
+
+// setting begins a flag within a target: a comma may as well be part of a value.
+var targetFlag = regexp.MustCompile(`,([A-Za-z][A-Za-z0-9_-]*)=`)
+
+func parseTarget(text string) (target, error) {
+	name, rest, ok := strings.Cut(text, "=")
+	t := target{name: name}
+	if !ok || !targetName.MatchString(name) {
+		return t, fmt.Errorf("it must be NAME=URL, the name of letters, digits, dots, dashes and underlines")
+	}
+	marks := targetFlag.FindAllStringSubmatchIndex(rest, -1)
+	url := rest
+	for i, m := range marks {
+		if i == 0 {
+			url = rest[:m[0]]
+		}
+		end := len(rest)
+		if i+1 < len(marks) {
+			end = marks[i+1][0]
+		}
+		t.words = append(t.words, "--"+rest[m[2]:m[3]]+"="+rest[m[1]:end])
+	}
+	if !strings.Contains(url, "://") {
+		return t, fmt.Errorf("%s: it must be a URL, as http://127.0.0.1:8000", quoted(url))
+	}
+	t.words = append([]string{"--base-url=" + url}, t.words...)
+	return t, nil
+}
+
+var targetName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]*$`)
+
+// options are those of the command line with what the target has of its own.
+func (t *target) options(args []string) (*options, error) {
+	f, table := newForm()
+	if err := table.parse(args); err != nil {
+		return nil, err
+	}
+	if err := t.check(table); err != nil {
+		return nil, err
+	}
+	if err := table.parse(t.words); err != nil {
+		return nil, err
+	}
+	if err := f.resolve(table); err != nil {
+		return nil, err
+	}
+	f.Target = t.name
+	if f.Results.Filename != "" {
+		f.Results.Filename = withName(f.Results.Filename, t.name)
+	} else if f.Results.Label != "" {
+		f.Results.Label += "-" + t.name
+	} else {
+		f.Results.Label = f.Server.Backend + "-" + t.name
+	}
+	return &f.options, nil
+}
+
+// check refuses what is not of a single target.
+func (t *target) check(table table) error {
+	for _, word := range t.words {
+		option, _, _ := strings.Cut(word, "=")
+		for _, g := range table {
+			if len(table.find(option)) != 1 || !slices.Contains(g.flags, table.find(option)[0]) {
+				continue
+			}
+			if slices.Contains([]string{"Several runs", "Results", "Other"}, g.title) {
+				return fmt.Errorf("%s is of the whole command, not of one target", option)
+			}
+		}
+	}
+	return nil
+}
+
+// withName puts a target's name into that of a file.
+func withName(file, name string) string {
+	if i := strings.LastIndexByte(file, '.'); i > strings.LastIndexByte(file, '/')+1 {
+		return file[:i] + "-" + name + file[i:]
+	}
+	return file + "-" + name
+}

@@ -1,0 +1,178 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"iter"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/servebench/servebench/loadgen"
+	"github.com/servebench/servebench/metrics"
+)
+
+// A trial is one load test: the loads of its benches, all on one clock.
+type trial struct {
+	benches []*bench // at least one
+	group   string   // id of the experiment that the trial is a part of; empty for a single target
+	solo    bool     // of several targets, one alone
+	talk    io.Writer
+	screen  io.Writer // where progress is shown; nil shows none
+}
+
+// test is the load test from the first look at the servers to the summaries, one
+// for each bench. They are nil when no load was sent, and there may be both them
+// and an error when the load was cut short.
+func (t *trial) test(ctx context.Context) ([]*metrics.Summary, error) {
+	for _, step := range []func(*bench, context.Context) error{(*bench).prepare, (*bench).rehearse} {
+		for _, b := range t.benches {
+			if err := step(b, ctx); err != nil {
+				return nil, interrupted(ctx, b.named(err))
+			}
+		}
+	}
+	return t.measure(ctx)
+}
+
+// named puts the name of the target before an error about it.
+func (b *bench) named(err error) error {
+	if err == nil || b.name == "" {
+		return err
+	}
+	return fmt.Errorf("target %s: %w", b.name, err)
+}
+
+// measure is the load itself. Stopped, or cut short by an error, it sums up what
+// was done; there are no summaries when nothing was.
+func (t *trial) measure(ctx context.Context) ([]*metrics.Summary, error) {
+	run := loadgen.Run{Drain: t.benches[0].Limits.Drain, Live: new(loadgen.Live), Ready: t.ready}
+	for _, b := range t.benches {
+		b.begin(ctx, t)
+		load, err := b.load()
+		if err != nil {
+			return nil, b.named(err)
+		}
+		b.lasts = load.Delay + load.Lasts
+		run.Loads = append(run.Loads, load)
+		fmt.Fprintln(b.out, "Starting main benchmark run...")
+		b.announceTraffic()
+	}
+	var pulse *loadgen.Pulse
+	stopProgress := func() {}
+	run.Started = func(epoch time.Time) {
+		pulse = loadgen.StartPulse()
+		for _, b := range t.benches {
+			b.tally.Reset()
+			b.header.Epoch = epoch
+			b.results.begin(b.header)
+		}
+		stopProgress = t.showProgress(run.Live)
+	}
+	unhook := context.AfterFunc(ctx, func() { t.tellDraining(run.Live) })
+	defer unhook()
+	cut := t.take(run.Records(ctx))
+	if pulse == nil {
+		return nil, interrupted(ctx, cut)
+	}
+	took := time.Since(t.benches[0].header.Epoch)
+	var seen metrics.Evidence
+	pulse.Stop(&seen)
+	stopProgress()
+	return t.summaries(ctx, cut, took, seen)
+}
+
+// begin makes ready what the trial's numbers of b go into.
+func (b *bench) begin(ctx context.Context, t *trial) {
+	b.header = &metrics.Header{
+		Run: runID(), Target: b.name, Group: t.group, Solo: t.solo,
+		Version: version, Flags: b.Flags, Config: b.config,
+	}
+	b.target.Name = b.name
+	b.collector = metrics.NewCollector(b.header)
+	b.collector.KeepOutcomes = b.Results.SaveDetailed
+	b.collector.KeepTrace = b.keepsTrace()
+	b.witness = witness{counters: b.counters}
+	b.witness.look(ctx)
+}
+
+// ready opens the connections of all benches.
+func (t *trial) ready(ctx context.Context) error {
+	group, ctx := errgroup.WithContext(ctx)
+	for _, b := range t.benches {
+		group.Go(func() error { return b.named(b.warm(ctx)) })
+	}
+	return group.Wait()
+}
+
+// take collects and records what requests did. The error is what cut the run short.
+func (t *trial) take(records iter.Seq2[*metrics.Record, error]) error {
+	byRun := map[string]*bench{}
+	for _, b := range t.benches {
+		byRun[b.header.Run] = b
+	}
+	for rec, err := range records {
+		if err != nil {
+			return exitError{fmt.Errorf("the run was cut short: %w", err), exitNo}
+		}
+		b := byRun[rec.Run]
+		rec.Error = b.Server.Secrets.mask(rec.Error)
+		b.last = max(b.last, rec.End)
+		b.collector.Add(rec)
+		b.results.write(rec)
+	}
+	return nil
+}
+
+// summaries sums up what each target did in a trial that took so long, with what
+// was seen of this process meanwhile.
+func (t *trial) summaries(ctx context.Context, cut error, took time.Duration, seen metrics.Evidence) (sums []*metrics.Summary, err error) {
+	for _, b := range t.benches {
+		s := b.collector.Summary(b.took(took).Seconds())
+		s.Interrupted = ctx.Err() != nil || cut != nil
+		evidence := seen
+		b.tally.Report(&evidence)
+		evidence.Proxy, evidence.Vouched = b.transport.Proxy(b.Server.BaseURL), b.vouched()
+		s.Evidence, s.Age = &evidence, metrics.FromHistogram(b.tally.Ages())
+		b.witness.testify(context.WithoutCancel(ctx), s)
+		if s.RateChanges, err = rateChanges(b.arrivals(), b.n, b.header.Epoch); err != nil {
+			return nil, b.named(err)
+		}
+		sums = append(sums, s)
+	}
+	return sums, cut
+}
+
+// took is how long the load of b took in a trial that took so long: with several
+// targets, its own part of it.
+func (b *bench) took(all time.Duration) time.Duration {
+	if b.name != "" && b.last > 0 {
+		all = max(b.last, b.lasts)
+	}
+	return all - b.Traffic.Delay
+}
+
+func (t *trial) showProgress(live *loadgen.Live) (stop func()) {
+	if t.screen == nil {
+		return func() {}
+	}
+	p := &progress{w: t.screen, tty: onTerminal(t.screen), total: 0, live: live}
+	for _, b := range t.benches {
+		p.total += b.n
+	}
+	return p.show()
+}
+
+// tellDraining says what the first interrupt has begun.
+func (t *trial) tellDraining(live *loadgen.Live) {
+	drain := t.benches[0].Limits.Drain
+	if drain <= 0 {
+		return
+	}
+	if onTerminal(t.talk) {
+		fmt.Fprintln(t.talk) // leaves the line of the progress
+	}
+	fmt.Fprintf(t.talk, "interrupted: %s in flight may take %s to end; interrupt again to quit at once\n",
+		count(int(live.Sent.Load()-live.Ended.Load()), "request"), drain)
+}

@@ -1,0 +1,33 @@
+package metrics
+
+import "time"
+
+// A Sample is what a server and its GPUs said of themselves at one moment of a
+// run. What they did not say is nil.
+type Sample struct {
+	At     time.Duration `json:"at"`             // when it was asked for, from the start of the run
+	Took   time.Duration `json:"took,omitempty"` // until the answer was there
+	Server *ServerSample `json:"server,omitempty"`
+	GPUs   []GPUSample   `json:"gpus,omitempty"`
+	Error  string        `json:"error,omitempty"` // why something is not there
+}
+
+// A ServerSample is what a server's /metrics said, summed over its engines.
+// Counters count from the server's start.
+type ServerSample struct {
+	Running       *float64 `json:"running,omitempty"`        // requests in the batch
+	Waiting       *float64 `json:"waiting,omitempty"`        // requests waiting to be admitted
+	KVCache       *float64 `json:"kv_cache,omitempty"`       // share of the KV cache in use, 0 to 1; the mean over engines
+	Preemptions   *float64 `json:"preemptions,omitempty"`    // counter
+	PrefixQueries *float64 `json:"prefix_queries,omitempty"` // counter of prompt tokens looked up in the prefix cache
+	PrefixHits    *float64 `json:"prefix_hits,omitempty"`    // counter of those found there
+}
+
+// A GPUSample is what one GPU was doing.
+type GPUSample struct {
+	Index       int      `json:"index"`
+	MemoryUsed  *float64 `json:"memory_used,omitempty"`  // MiB
+	MemoryTotal *float64 `json:"memory_total,omitempty"` // MiB
+	Utilization *float64 `json:"utilization,omitempty"`  // share of the time in which a kernel ran, 0 to 1
+	Power       *float64 `json:"power,omitempty"`        // W
+}
