@@ -52,14 +52,18 @@ func (b *bench) counters(ctx context.Context) (c metrics.Counters, ok bool) {
 }
 
 func (b *bench) arrivals() loadgen.Arrivals {
-	seed := b.config.Seed
-	if b.Traffic.Seed != nil {
-		seed = *b.Traffic.Seed
-	}
 	return loadgen.Arrivals{
 		Rule: b.Traffic.Rule, Rate: b.config.RequestRate, Burstiness: b.config.Burstiness,
-		RampUp: b.config.RampUp, Seed: seed, Start: b.numpy,
+		RampUp: b.config.RampUp, Seed: b.arrivalSeed(), Start: b.numpy,
 	}
+}
+
+// arrivalSeed is the seed of the times at which requests are due.
+func (b *bench) arrivalSeed() int64 {
+	if b.Traffic.Seed != nil {
+		return *b.Traffic.Seed
+	}
+	return b.Workload.Seed
 }
 
 // load is what the target is put under. It has no schedule where the conversations bring their own times.

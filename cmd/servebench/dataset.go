@@ -28,6 +28,9 @@ file sends them.`,
 }
 
 func printDataset(ctx context.Context, asked *options) error {
+	if asked.Targets != nil {
+		return errors.New("argument --target: it belongs to servebench run")
+	}
 	fixed := *asked
 	o := &fixed
 	// A run's ids begin differently each time; what is printed is always the same.

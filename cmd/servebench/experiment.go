@@ -84,24 +84,31 @@ func (e *experiment) once(ctx context.Context, repeat int) error {
 	first := len(e.done)
 	if e.SoloFirst {
 		for i := range e.targets {
-			if err := e.trial(ctx, group, repeat, e.targets[i:i+1], true); err != nil || ctx.Err() != nil {
+			if err := e.trial(ctx, group, repeat, i); err != nil || ctx.Err() != nil {
 				return err
 			}
 		}
 	}
-	err := e.trial(ctx, group, repeat, e.targets, false)
+	err := e.trial(ctx, group, repeat, everyone)
 	if e.several() && len(e.done) > first {
 		err = errors.Join(err, e.compare(e.done[first:]))
 	}
 	return err
 }
 
-// trial makes one load test and tells what came of it. The error is what kept it
-// from being done.
-func (e *experiment) trial(ctx context.Context, group string, repeat int, targets []*options, solo bool) error {
-	t := &trial{group: group, solo: solo, talk: e.talk, screen: e.screen}
-	for _, o := range targets {
-		b := &bench{options: e.seeded(o, repeat, solo), name: o.Target, out: e.out, talk: e.talk, patience: e.patience}
+// everyone stands for no single target.
+const everyone = -1
+
+// trial makes one load test of a target alone or of everyone, and tells what came
+// of it. The error is what kept it from being done.
+func (e *experiment) trial(ctx context.Context, group string, repeat, only int) error {
+	t := &trial{group: group, solo: only != everyone, talk: e.talk, screen: e.screen}
+	for i := range e.targets {
+		if t.solo && i != only {
+			continue
+		}
+		o := e.seeded(i, repeat, t.solo)
+		b := &bench{options: o, name: o.Target, out: e.out, talk: e.talk, patience: e.patience}
 		if e.several() {
 			b.out = &prefixed{w: e.talk, prefix: o.Target + ": "}
 			b.talk = b.out

@@ -3,55 +3,60 @@ package main
 import (
 	"fmt"
 	"slices"
+
+	"github.com/servebench/servebench/metrics"
 )
 
-// seeded is what a target of the experiment is asked for in one trial. Prompts
-// that a server has seen before are in its prefix cache, so repeats differ in
-// their seeds, and so do targets on one server and a target alone from the same
-// one among others. Targets on servers of their own get the same prompts, and
-// the requests of a target alone arrive when they do among the others.
-func (e *experiment) seeded(o *options, repeat int, solo bool) *options {
-	n := int64(repeat) * e.seedsPerRepeat()
-	arrivals := o.Workload.Seed + n
-	offset := n + e.besides(o)
+// seeded is what the nth target of the experiment is asked for in one trial.
+// Prompts that a server has seen before are in its prefix cache, so repeats
+// differ in their seeds, and so do targets on one server, and a target alone from
+// the same one among others. Targets on servers of their own get the same
+// prompts, and the requests of a target alone arrive when they do among the
+// others.
+func (e *experiment) seeded(nth, repeat int, solo bool) *options {
+	seeds := e.seeds()
+	slots, slot := 1, 0
+	if e.SoloFirst {
+		slots = 2
+	}
 	if solo {
-		offset += int64(len(e.targets))
+		slot = 1
 	}
-	if offset == 0 {
-		return o
-	}
-	seeded := *o
-	seeded.Workload.Seed += offset
-	if solo {
-		seeded.Traffic.Seed = &arrivals
-	}
-	seeded.Flags = slices.Clone(o.Flags)
+	span := slices.Max(seeds) - slices.Min(seeds) + 1
+	together := seeds[nth] + int64(repeat*slots)*span
+	seeded := *e.targets[nth]
+	seeded.Workload.Seed = (together + int64(slot)*span) % (1 << 32)
+	seeded.Flags = slices.Clone(seeded.Flags)
 	for i, kv := range seeded.Flags {
 		if kv.Key == "seed" {
 			seeded.Flags[i].Value = fmt.Sprint(seeded.Workload.Seed)
 		}
 	}
+	if solo {
+		arrivals := together % (1 << 32)
+		seeded.Traffic.Seed = &arrivals
+		seeded.Results.name(seeded.Results.Label, "alone")
+		seeded.Results.Metadata = append(slices.Clone(seeded.Results.Metadata), metrics.KV{Key: "alone", Value: "true"})
+	}
 	return &seeded
 }
 
-// seedsPerRepeat is how many seeds one repeat takes.
-func (e *experiment) seedsPerRepeat() int64 {
-	n := int64(len(e.targets))
-	if e.SoloFirst {
-		n *= 2
+// seeds are those of the first trial: as they were given, but where a server
+// would get the same prompts from two targets.
+func (e *experiment) seeds() []int64 {
+	type prompts struct {
+		url, socket string
+		seed        int64
 	}
-	return n
-}
-
-// besides is how many targets before o are on the same server with the same seed.
-func (e *experiment) besides(o *options) (n int64) {
-	for _, other := range e.targets {
-		switch {
-		case other == o:
-			return n
-		case other.Server.BaseURL == o.Server.BaseURL && other.Server.Socket == o.Server.Socket && other.Workload.Seed == o.Workload.Seed:
-			n++
+	taken := map[prompts]bool{}
+	var seeds []int64
+	for _, o := range e.targets {
+		p := prompts{o.Server.BaseURL, o.Server.Socket, o.Workload.Seed}
+		for taken[p] {
+			p.seed++
 		}
+		taken[p] = true
+		seeds = append(seeds, p.seed)
 	}
-	return n
+	return seeds
 }

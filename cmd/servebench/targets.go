@@ -1,16 +1,21 @@
 package main
 
 import (
+	"cmp"
+	"errors"
 	"fmt"
+	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/servebench/servebench/metrics"
 )
 
 // experimentFlags say what more than one load test of one target is wanted.
 func (f *form) experimentFlags() []*flag {
 	return []*flag{
-		{name: "target", meta: "NAME=URL,FLAG=VALUE", args: some, gathers: true, ours: true, list: &f.targets,
+		{name: "target", meta: "NAME=URL,FLAG=VALUE", args: some, gathers: true, ours: true, list: &f.targets, conceal: redactTarget,
 			help: "a server to load, and flags for it alone, as a=http://127.0.0.1:8000,request-rate=5; several are loaded at once"},
 		{name: "solo-first", args: none, ours: true, set: switchTo(&f.SoloFirst, true),
 			help: "load each target alone before all together, and compare"},
@@ -31,7 +36,7 @@ func (f *form) resolveExperiment(args []string) (err error) {
 	for _, text := range f.targets {
 		t, err := parseTarget(text)
 		if err != nil {
-			return fmt.Errorf("argument --target: %s: %w", f.Server.Secrets.mask(text), err)
+			return fmt.Errorf("argument --target: %s: %w", quoted(t.name), err)
 		}
 		if slices.ContainsFunc(f.Targets, func(o *options) bool { return o.Target == t.name }) {
 			return fmt.Errorf("argument --target: two are named %s", t.name)
@@ -41,6 +46,10 @@ func (f *form) resolveExperiment(args []string) (err error) {
 			return fmt.Errorf("argument --target: %s: %w", t.name, err)
 		}
 		f.Targets = append(f.Targets, o)
+		f.Server.Secrets = append(f.Server.Secrets, o.Server.Secrets...)
+	}
+	if f.Targets != nil && (f.baseURL != nil || f.Server.Socket != "") {
+		return errors.New("argument --target: each has its own URL, so leave --base-url and --unix-socket away")
 	}
 	return nil
 }
@@ -73,7 +82,7 @@ func parseTarget(text string) (target, error) {
 		t.words = append(t.words, "--"+rest[m[2]:m[3]]+"="+rest[m[1]:end])
 	}
 	if !strings.Contains(url, "://") {
-		return t, fmt.Errorf("%s: it must be a URL, as http://127.0.0.1:8000", quoted(url))
+		return t, fmt.Errorf("%s: it must be a URL, as http://127.0.0.1:8000", quoted(redactURL(url)))
 	}
 	t.words = append([]string{"--base-url=" + url}, t.words...)
 	return t, nil
@@ -97,13 +106,8 @@ func (t *target) options(args []string) (*options, error) {
 		return nil, err
 	}
 	f.Target = t.name
-	if f.Results.Filename != "" {
-		f.Results.Filename = withName(f.Results.Filename, t.name)
-	} else if f.Results.Label != "" {
-		f.Results.Label += "-" + t.name
-	} else {
-		f.Results.Label = f.Server.Backend + "-" + t.name
-	}
+	f.Results.name(cmp.Or(f.Results.Label, f.Server.Backend), t.name)
+	f.Results.Metadata = append(f.Results.Metadata, metrics.KV{Key: "target", Value: t.name})
 	return &f.options, nil
 }
 
@@ -123,10 +127,34 @@ func (t *target) check(table table) error {
 	return nil
 }
 
-// withName puts a target's name into that of a file.
-func withName(file, name string) string {
-	if i := strings.LastIndexByte(file, '.'); i > strings.LastIndexByte(file, '/')+1 {
-		return file[:i] + "-" + name + file[i:]
+// name puts a part into the name of the result file, or into the label with which
+// that begins.
+func (o *resultOptions) name(label, part string) {
+	if o.Filename == "" {
+		o.Label = label + "-" + part
+		return
 	}
-	return file + "-" + name
+	extension := filepath.Ext(o.Filename)
+	o.Filename = strings.TrimSuffix(o.Filename, extension) + "-" + part + extension
+}
+
+// redactTarget hides a password and the values of headers.
+func redactTarget(text string) string {
+	t, err := parseTarget(text)
+	if err != nil {
+		return "<redacted>"
+	}
+	shown := t.name + "="
+	for i, word := range t.words {
+		name, value, _ := strings.Cut(strings.TrimPrefix(word, "--"), "=")
+		switch {
+		case i == 0:
+			shown += redactURL(value)
+		case strings.HasPrefix("header", name):
+			shown += "," + name + "=" + redactPair(value)
+		default:
+			shown += "," + name + "=" + value
+		}
+	}
+	return shown
 }

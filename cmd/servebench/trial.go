@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"iter"
@@ -33,13 +34,31 @@ func (t *trial) test(ctx context.Context) ([]*metrics.Summary, error) {
 			}
 		}
 	}
+	if err := t.checkSockets(); err != nil {
+		return nil, err
+	}
 	return t.measure(ctx)
+}
+
+// checkSockets finds out whether the connections of all loads can be open at once.
+func (t *trial) checkSockets() error {
+	n := 0
+	for _, b := range t.benches {
+		n += b.atOnce()
+	}
+	if len(t.benches) == 1 {
+		return nil // its own preparation has
+	}
+	return t.benches[0].transport.CheckSockets(n)
 }
 
 // named puts the name of the target before an error about it.
 func (b *bench) named(err error) error {
 	if err == nil || b.name == "" {
 		return err
+	}
+	if exit, ok := errors.AsType[exitError](err); ok {
+		return exitError{b.named(exit.error), exit.code}
 	}
 	return fmt.Errorf("target %s: %w", b.name, err)
 }

@@ -1,0 +1,124 @@
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/servebench/servebench/metrics"
+)
+
+func TestTargetsTakeFlagsOfTheirOwn(t *testing.T) {
+	o := mustParse(t, "--num-prompts 5 --request-rate 2 --seed 9 --save-result --result-filename out/r.json",
+		"--target", "a=http://h:1", "b=http://h:2/v,request-rate=7.5,num_prompts=3,extra-body={\"a\":1,\"b\":2},delay=2,model=m", "--target", "c-1=https://h")
+	if len(o.Targets) != 3 {
+		t.Fatalf("%d targets", len(o.Targets))
+	}
+	a, b, c := o.Targets[0], o.Targets[1], o.Targets[2]
+	if a.Target != "a" || a.Server.BaseURL != "http://h:1" || a.Workload.NumPrompts != 5 || a.Traffic.RequestRate != 2 || a.Results.Filename != "out/r-a.json" {
+		t.Errorf("a: %+v", a)
+	}
+	if b.Target != "b" || b.Server.BaseURL != "http://h:2/v" || b.Workload.NumPrompts != 3 || b.Traffic.RequestRate != 7.5 || b.Server.Model != "m" ||
+		b.Traffic.Delay.Seconds() != 2 || len(b.Sampling.ExtraBody) != 2 || b.Workload.Seed != 9 {
+		t.Errorf("b: %+v", b)
+	}
+	if c.Target != "c-1" || c.Server.BaseURL != "https://h" {
+		t.Errorf("c: %+v", c)
+	}
+	if i := slices.IndexFunc(b.Results.Metadata, func(kv metrics.KV) bool { return kv.Key == "target" }); i < 0 || b.Results.Metadata[i].Value != "b" {
+		t.Errorf("metadata %v", b.Results.Metadata)
+	}
+}
+
+func TestBadTargetsAreNamed(t *testing.T) {
+	for _, row := range []struct {
+		argv string
+		says string
+	}{
+		{"--target a", `argument --target: 'a': it must be NAME=URL`},
+		{"--target http://h:1", `argument --target: 'http://h:1': it must be NAME=URL`},
+		{"--target a=h:1", `argument --target: 'a': 'h:1': it must be a URL`},
+		{"--target =http://h", `it must be NAME=URL`},
+		{"--target ../a=http://h", `it must be NAME=URL`},
+		{"--target a=http://h:1 a=http://h:2", `argument --target: two are named a`},
+		{"--target a=http://h:1,nosuch=2", `argument --target: a: `},
+		{"--target a=http://h:1,num-prompts=x", `argument --target: a: argument --num-prompts: `},
+		{"--target a=http://h:1,save-result=1", `argument --target: a: --save-result is of the whole command`},
+		{"--target a=http://h:1,repeat=2", `argument --target: a: --repeat is of the whole command`},
+		{"--target a=http://h:1,target=b", `argument --target: a: --target is of the whole command`},
+		{"--target a=http://h:1,config=x.yaml", `argument --target: a: --config is of the whole command`},
+		{"--target a=http://h:1 --base-url http://h:2", `leave --base-url and --unix-socket away`},
+		{"--target a=http://h:1 --solo-first", `argument --solo-first: it needs --target twice`},
+		{"--solo-first", `argument --solo-first: it needs --target twice`},
+		{"--repeat 0", `argument --repeat: 0: it must be from 1`},
+		{"--repeat 2 --save-result --result-filename x.json", `argument --repeat: each would write over`},
+	} {
+		_, err := parseRun(strings.Fields(row.argv))
+		if err == nil || !strings.Contains(err.Error(), row.says) {
+			t.Errorf("%s: %v, want %s", row.argv, err, row.says)
+		}
+	}
+}
+
+func TestSecretsOfTargetsAreNotRecorded(t *testing.T) {
+	o := mustParse(t, "--header X-All=s3cret-all", "--target", "a=http://me:s3cret-password@h:1,header=X-One=s3cret-one", "b=http://h:2")
+	for _, o := range append(o.Targets, o) {
+		for _, kv := range o.Flags {
+			if strings.Contains(kv.Value, "s3cret") {
+				t.Errorf("%s is recorded as %s", kv.Key, kv.Value)
+			}
+		}
+	}
+	if shown := o.Server.Secrets.mask("s3cret-all s3cret-password s3cret-one"); strings.Contains(shown, "s3cret") {
+		t.Errorf("%s is shown", shown)
+	}
+}
+
+// Whatever a server has seen in an experiment it does not see again, and what can
+// be the same for the sake of comparing is.
+func TestSeedsDifferWhereAServerWouldRemember(t *testing.T) {
+	o := mustParse(t, "--seed 5 --repeat 3 --solo-first", "--target", "a=http://h:1", "b=http://h:2", "c=http://h:1", "d=http://h:1,seed=6")
+	e := newExperiment(o, nil, nil)
+	seen := map[string]map[int64]bool{}
+	for repeat := range o.Repeat {
+		for i, target := range e.targets {
+			together, alone := e.seeded(i, repeat, false), e.seeded(i, repeat, true)
+			for _, s := range []*options{together, alone} {
+				if seen[s.Server.BaseURL] == nil {
+					seen[s.Server.BaseURL] = map[int64]bool{}
+				}
+				if seen[s.Server.BaseURL][s.Workload.Seed] {
+					t.Errorf("%s sees seed %d again", s.Server.BaseURL, s.Workload.Seed)
+				}
+				seen[s.Server.BaseURL][s.Workload.Seed] = true
+				if i := slices.IndexFunc(s.Flags, func(kv metrics.KV) bool { return kv.Key == "seed" }); s.Flags[i].Value != fmt.Sprint(s.Workload.Seed) {
+					t.Errorf("seed %d is recorded as %s", s.Workload.Seed, s.Flags[i].Value)
+				}
+			}
+			if a, b := (&bench{options: alone}).arrivalSeed(), (&bench{options: together}).arrivalSeed(); a != b {
+				t.Errorf("%s arrives by seed %d alone and %d among others", target.Target, a, b)
+			}
+		}
+	}
+	if a, b := e.seeded(0, 1, false), e.seeded(1, 1, false); a.Workload.Seed != b.Workload.Seed {
+		t.Errorf("targets on servers of their own have the seeds %d and %d", a.Workload.Seed, b.Workload.Seed)
+	}
+	if first := e.seeded(0, 0, false); first.Workload.Seed != 5 {
+		t.Errorf("the first seed is %d", first.Workload.Seed)
+	}
+}
+
+func TestPrefixedWritesWholeLines(t *testing.T) {
+	var b bytes.Buffer
+	p := &prefixed{w: &b, prefix: "a: "}
+	for _, piece := range []string{"one", " line\ntwo", "\n\n", "rest"} {
+		if n, err := p.Write([]byte(piece)); n != len(piece) || err != nil {
+			t.Fatal(n, err)
+		}
+	}
+	if got := b.String(); got != "a: one line\na: two\na: \n" {
+		t.Errorf("%q", got)
+	}
+}
