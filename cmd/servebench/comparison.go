@@ -38,32 +38,36 @@ func (e *experiment) compare(done []measured) error {
 	return nil
 }
 
-// table writes all runs side by side.
-func (e *experiment) table() error {
+// repeats writes all runs side by side, and how much they differ.
+func (e *experiment) repeats() error {
 	var table report.Table
-	repeats := map[string]int{}
+	var names []string
+	byName := map[string][]*metrics.Summary{}
 	for _, m := range e.done {
-		s := m.sum
-		row := report.Row{Summary: s}
-		of := s.Header.Target
-		if of != "" {
-			row.Labels = append(row.Labels, metrics.KV{Key: "target", Value: of})
+		name := "Over all repeats"
+		if e.several() {
+			name = report.TargetHeading(m.sum) + ", over all repeats"
 		}
-		if e.SoloFirst {
-			with := "all"
-			if s.Header.Solo {
-				with = "alone"
-			}
-			row.Labels = append(row.Labels, metrics.KV{Key: "loaded", Value: with})
-			of += "/" + with
+		if byName[name] == nil {
+			names = append(names, name)
 		}
-		repeats[of]++
-		row.Labels = append(row.Labels, metrics.KV{Key: "repeat", Value: fmt.Sprint(repeats[of])})
+		byName[name] = append(byName[name], m.sum)
+		row := report.Row{Summary: m.sum}
+		if e.several() {
+			row.Labels = append(row.Labels, metrics.KV{Key: "target", Value: report.TargetHeading(m.sum)})
+		}
+		row.Labels = append(row.Labels, metrics.KV{Key: "repeat", Value: fmt.Sprint(len(byName[name]))})
 		table = append(table, row)
 	}
-	fmt.Fprintln(e.out)
-	if err := table.Markdown(e.out); err != nil {
-		return exitError{err, exitNo}
+	var b bytes.Buffer
+	b.WriteByte('\n')
+	err := table.Markdown(&b)
+	for _, name := range names {
+		b.WriteByte('\n')
+		err = errors.Join(err, report.Spread(&b, name, byName[name]))
+	}
+	if _, failed := e.out.Write(b.Bytes()); err != nil || failed != nil {
+		return exitError{errors.Join(err, failed), exitNo}
 	}
 	return nil
 }

@@ -50,7 +50,7 @@ func (e *experiment) run(ctx context.Context) (err error) {
 		}
 	}
 	if e.Repeat > 1 && len(e.done) > 0 {
-		err = errors.Join(err, e.table())
+		err = errors.Join(err, e.repeats())
 	}
 	if closed := e.records.Close(); closed != nil {
 		err = errors.Join(err, exitError{fmt.Errorf("writing the record stream: %w", closed), exitNo})

@@ -1,0 +1,93 @@
+package report
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"math"
+	"slices"
+
+	"github.com/servebench/servebench/metrics"
+)
+
+// spreadWidth is that of a number in the table of Spread.
+const spreadWidth = 12
+
+// Spread writes how much the numbers of repeated runs differ: mean, median,
+// least and most over the runs, and the coefficient of variation, which is the
+// sample standard deviation (n−1) over the mean. A number that a run lacks, as a
+// latency where no request completed, leaves that run out. It writes nothing for
+// less than two runs.
+func Spread(w io.Writer, title string, sums []*metrics.Summary) error {
+	if len(sums) < 2 {
+		return nil
+	}
+	var b bytes.Buffer
+	fmt.Fprintf(&b, "%-*s", truthLabel, title)
+	for _, head := range []string{"mean", "median", "least", "most", "CV %"} {
+		fmt.Fprintf(&b, "%*s", spreadWidth, head)
+	}
+	b.WriteByte('\n')
+	for _, c := range spreadColumns {
+		var values []float64
+		for _, s := range sums {
+			if v := c.of(s); !math.IsNaN(v) && s.Completed > 0 {
+				values = append(values, v)
+			}
+		}
+		if len(values) < 2 {
+			continue
+		}
+		slices.Sort(values)
+		mean, cv := variation(values)
+		fmt.Fprintf(&b, "%-*s", truthLabel, c.head)
+		for _, v := range []float64{mean, middle(values), values[0], values[len(values)-1], cv} {
+			fmt.Fprintf(&b, "%*.2f", spreadWidth, v)
+		}
+		b.WriteByte('\n')
+	}
+	_, err := w.Write(b.Bytes())
+	return err
+}
+
+// spreadColumns are the numbers of a run that are compared between repeats.
+var spreadColumns = slices.Concat([]column{
+	{head: "Duration (s)", of: func(s *metrics.Summary) float64 { return s.Seconds }},
+	{head: "Request throughput (req/s)", of: func(s *metrics.Summary) float64 { return s.RequestThroughput }},
+	{head: "Output token throughput (tok/s)", of: func(s *metrics.Summary) float64 { return s.OutputThroughput }},
+}, spreadLatency("ttft", "TTFT"), spreadLatency("tpot", "TPOT"), spreadLatency("itl", "ITL"), spreadLatency("e2el", "E2EL"))
+
+// spreadLatency are the numbers of one latency, in milliseconds.
+func spreadLatency(metric, name string) []column {
+	of := func(number func(*metrics.Distribution) float64) func(*metrics.Summary) float64 {
+		return func(s *metrics.Summary) float64 { return number(s.Metric(metric)) }
+	}
+	return []column{
+		{head: "Mean " + name + " (ms)", of: of((*metrics.Distribution).Mean)},
+		{head: "Median " + name + " (ms)", of: of((*metrics.Distribution).Median)},
+		{head: "P99 " + name + " (ms)", of: of(func(d *metrics.Distribution) float64 { return d.Percentile(99) })},
+	}
+}
+
+// variation is the mean of values and their coefficient of variation in percent,
+// which is 0 where the mean is.
+func variation(values []float64) (mean, cv float64) {
+	n := float64(len(values))
+	for _, v := range values {
+		mean += v / n
+	}
+	squares := 0.0
+	for _, v := range values {
+		squares += (v - mean) * (v - mean)
+	}
+	if mean == 0 {
+		return 0, 0
+	}
+	return mean, math.Sqrt(squares/(n-1)) / mean * 100
+}
+
+// middle is the median of sorted values.
+func middle(sorted []float64) float64 {
+	n := len(sorted)
+	return (sorted[(n-1)/2] + sorted[n/2]) / 2
+}

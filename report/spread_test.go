@@ -1,0 +1,38 @@
+package report_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/servebench/servebench/metrics"
+	"github.com/servebench/servebench/report"
+)
+
+// The variation of 10, 20, 60 is that of numpy: std([10, 20, 60], ddof=1) / 30.
+func TestSpreadOfRepeats(t *testing.T) {
+	var sums []*metrics.Summary
+	for _, ms := range []float64{20, 10, 60} {
+		s := &metrics.Summary{Header: new(metrics.Header), Completed: 1, Seconds: 2, RequestThroughput: ms}
+		s.TTFT.Add(ms / 1000)
+		sums = append(sums, s)
+	}
+	sums = append(sums, &metrics.Summary{Header: new(metrics.Header), Failed: 1, Seconds: 90})
+	var text strings.Builder
+	if err := report.Spread(&text, "Over 3 repeats", sums); err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{
+		"Over 3 repeats                          mean      median       least        most        CV %\n",
+		"Duration (s)                            2.00        2.00        2.00        2.00        0.00\n",
+		"Request throughput (req/s)             30.00       20.00       10.00       60.00       88.19\n",
+		"Mean TTFT (ms)                         30.00       20.00       10.00       60.00       88.19\n",
+	} {
+		if !strings.Contains(text.String(), want) {
+			t.Errorf("no %q in\n%s", want, text.String())
+		}
+	}
+	text.Reset()
+	if err := report.Spread(&text, "", sums[:1]); err != nil || text.Len() > 0 {
+		t.Errorf("%v, %q of one run", err, text.String())
+	}
+}
