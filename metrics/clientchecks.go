@@ -150,16 +150,20 @@ func (j *judge) clock() (Check, bool) {
 }
 
 func (j *judge) vouched() (Check, bool) {
-	v, n := j.seen.Vouched, j.Truth.PeakConcurrency
+	v, n := j.seen.Vouched, j.Truth.PeakConcurrency+j.seen.Beside
 	if v == nil || v.Kernel && j.userStamped() {
 		return Check{}, false
 	}
 	c := Check{Name: "selftest", Figure: float64(n), Unit: "requests", Limit: float64(v.Streams)}
-	c.Text = fmt.Sprintf("%d in flight at once, the selftest of this machine vouches for %d", n, v.Streams)
+	where := ""
+	if j.seen.Beside > 0 {
+		where = " on all targets"
+	}
+	c.Text = fmt.Sprintf("%d in flight at once%s, the selftest of this machine vouches for %d", n, where, v.Streams)
 	wrong := v.WrongFrom > 0 && n >= v.WrongFrom
 	if wrong {
 		c.Limit = float64(v.WrongFrom - 1)
-		c.Text = fmt.Sprintf("%d in flight at once, the selftest of this machine was wrong at %d", n, v.WrongFrom)
+		c.Text = fmt.Sprintf("%d in flight at once%s, the selftest of this machine was wrong at %d", n, where, v.WrongFrom)
 	}
 	return c, wrong || n <= v.Streams
 }

@@ -41,6 +41,8 @@ type Evidence struct {
 	PrefixHits    int64 `json:"prefix_hits,omitempty"`    // of them, those it found there
 	Repeated      int64 `json:"repeated,omitempty"`       // requests that said the same as an earlier one of the run
 
+	Beside int `json:"beside,omitempty"` // requests in flight at once on the other targets of the process, at most
+
 	Vouched *Vouched `json:"vouched,omitempty"` // what a selftest of this machine found, nil without one
 }
 
@@ -85,6 +87,7 @@ func (e *Evidence) add(other *Evidence) {
 	e.PrefixQueries = max(e.PrefixQueries, other.PrefixQueries)
 	e.PrefixHits = max(e.PrefixHits, other.PrefixHits)
 	e.Repeated += other.Repeated
+	e.Beside += other.Beside
 	e.Vouched = e.Vouched.beside(other.Vouched)
 }
 

@@ -94,7 +94,7 @@ func (j *judge) noteStamps() string {
 
 // noteVouched says why the selftest is no witness.
 func (j *judge) noteVouched() string {
-	v, n := j.seen.Vouched, j.Truth.PeakConcurrency
+	v, n := j.seen.Vouched, j.Truth.PeakConcurrency+j.seen.Beside
 	_, found := j.vouched()
 	switch {
 	case v == nil || found:

@@ -258,6 +258,19 @@ func TestTheSelftestOfAMachineWithoutKernelStampsCountsThere(t *testing.T) {
 	}
 }
 
+func TestTheLoadOfOtherTargetsCountsForTheSelftest(t *testing.T) {
+	s := clean()
+	s.Truth.PeakConcurrency, s.Evidence.Vouched = 40, &Vouched{Streams: 20, WrongFrom: 64}
+	if s.Judge(); len(failing(s)) != 0 {
+		t.Errorf("%q without other targets", failing(s))
+	}
+	s.Evidence.Beside = 24
+	s.Judge()
+	if failed := s.Trust.Failed(); len(failed) != 1 || failed[0].Text != "64 in flight at once on all targets, the selftest of this machine was wrong at 64" {
+		t.Errorf("%+v", failed)
+	}
+}
+
 func TestAChunkThatComesAloneIsNotSpoiltByItsAge(t *testing.T) {
 	for name, chunks := range map[string][]float64{"alone": {50}, "after a role": {49, 50}, "before a finish": {50, 50}} {
 		c := NewCollector(&Header{})

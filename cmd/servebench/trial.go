@@ -147,18 +147,23 @@ func (t *trial) take(records iter.Seq2[*metrics.Record, error]) error {
 // summaries sums up what each target did in a trial that took so long, with what
 // was seen of this process meanwhile.
 func (t *trial) summaries(ctx context.Context, cut error, took time.Duration, seen metrics.Evidence) (sums []*metrics.Summary, err error) {
+	atOnce := 0
 	for _, b := range t.benches {
 		s := b.collector.Summary(b.took(took).Seconds())
 		s.Interrupted = ctx.Err() != nil || cut != nil
-		evidence := seen
+		atOnce += s.Truth.PeakConcurrency
+		sums = append(sums, s)
+	}
+	for i, b := range t.benches {
+		s, evidence := sums[i], seen
 		b.tally.Report(&evidence)
 		evidence.Proxy, evidence.Vouched = b.transport.Proxy(b.Server.BaseURL), b.vouched()
+		evidence.Beside = atOnce - s.Truth.PeakConcurrency
 		s.Evidence, s.Age = &evidence, metrics.FromHistogram(b.tally.Ages())
 		b.witness.testify(context.WithoutCancel(ctx), s)
 		if s.RateChanges, err = rateChanges(b.arrivals(), b.n, b.header.Epoch); err != nil {
 			return nil, b.named(err)
 		}
-		sums = append(sums, s)
 	}
 	return sums, cut
 }
