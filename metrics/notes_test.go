@@ -26,8 +26,10 @@ func TestNotesAccuseNobody(t *testing.T) {
 		"a few bundled": {func(s *Summary) {
 			s.Truth.Tokens = ChunkTokens{Known: 199, Bundled: 2, Chunks: 2, Tokens: 5, Largest: 2}
 		}, "a chunk, so vLLM's ITL and peak throughput are per chunk; 2 requests with more"},
-		"untried":      {func(s *Summary) { s.Truth.PeakConcurrency, s.Evidence.Vouched = 21, &Vouched{Streams: 20} }, "has nothing on 21 requests in flight at once: it vouches for 20"},
-		"others beside": {func(s *Summary) { s.Truth.PeakConcurrency, s.Evidence.Beside, s.Evidence.Vouched = 11, 10, &Vouched{Streams: 20} }, "has nothing on 21 requests in flight at once: it vouches for 20"},
+		"untried": {func(s *Summary) { s.Truth.PeakConcurrency, s.Evidence.Vouched = 21, &Vouched{Streams: 20} }, "has nothing on 21 requests in flight at once: it vouches for 20"},
+		"others beside": {func(s *Summary) {
+			s.Truth.PeakConcurrency, s.Evidence.Beside, s.Evidence.Vouched = 11, 10, &Vouched{Streams: 20}
+		}, "has nothing on 21 requests in flight at once: it vouches for 20"},
 		"tried above":  {func(s *Summary) { s.Truth.PeakConcurrency, s.Evidence.Vouched = 21, &Vouched{WrongFrom: 22} }, "nothing on 21"},
 		"user space":   {func(s *Summary) { s.Evidence.UserStamps = 5 }, "5 of 4005 chunks were stamped after reading"},
 		"a proxy":      {func(s *Summary) { s.Evidence.Proxy = "proxy:3128" }, "through the proxy proxy:3128"},
