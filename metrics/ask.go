@@ -7,7 +7,7 @@ type Ask struct {
 	Percentiles []float64 // --metric-percentiles
 	Goodput     []SLO     // --goodput
 	Outcomes    bool      // keep Outcomes, for a detailed result file
-	Trace       bool      // keep the Trace
+	Trace       bool      // keep the Trace, which runs of a Group have in any case
 }
 
 // header is h under the ask; h itself is left alone.

@@ -1,6 +1,10 @@
 package metrics
 
-import "slices"
+import (
+	"iter"
+	"slices"
+	"time"
+)
 
 // ChunkTokens says how the output tokens of completed requests came in chunks.
 // A request's are known when the server counted them with every chunk, or when
@@ -91,6 +95,41 @@ func (r *Record) attribute() attribution {
 		a.kind = fewer
 	}
 	return a
+}
+
+// arrivals yields when the output tokens of a completed request came, chunk by
+// chunk. Where single chunk times are not known they are spread evenly.
+func (r *Record) arrivals() iter.Seq2[time.Duration, int] {
+	return func(yield func(time.Duration, int) bool) {
+		if r.Chunks.Len() == 0 {
+			yield(r.done(), r.Out)
+			return
+		}
+		a := r.attribute()
+		r.attributed(&a)(yield)
+	}
+}
+
+// attributed yields what arrivals does, of a request with chunks that a is of.
+func (r *Record) attributed(a *attribution) iter.Seq2[time.Duration, int] {
+	return func(yield func(time.Duration, int) bool) {
+		if !r.Chunks.gapless() {
+			i := 0
+			for at := range r.Chunks.All() {
+				if !yield(at, a.at(i)) {
+					return
+				}
+				i++
+			}
+			return
+		}
+		first, whole := r.Chunks.First(), float64(r.Chunks.Last()-r.Chunks.First())
+		for i := range a.chunks {
+			if !yield(first+time.Duration(whole*float64(i)/float64(a.chunks-1)), a.at(i)) {
+				return
+			}
+		}
+	}
 }
 
 // count takes the server's own counts, if they are complete.

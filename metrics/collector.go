@@ -169,7 +169,7 @@ func (c *Collector) fail(o Outcome) {
 // Add.
 func (c *Collector) Summary(seconds float64) *Summary {
 	s := c.sum
-	s.Seconds = seconds
+	s.Seconds, s.Began = seconds, c.header.Began()
 	if !c.header.Epoch.IsZero() {
 		s.Date = c.header.Epoch.Add(time.Duration(seconds * float64(time.Second)))
 	}

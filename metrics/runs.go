@@ -75,6 +75,7 @@ func (r *run) take(e Entry) {
 		if !r.begun {
 			r.begun = true
 			*r.header = *r.ask.header(e.Header)
+			r.collector.KeepTrace = r.ask.Trace || e.Header.Group != ""
 		}
 		sh.begun = true
 		sh.shift = start(e.Header).Sub(start(r.header))
@@ -126,6 +127,7 @@ func (r *run) summary() (*Summary, error) {
 		warnings = append(warnings, fmt.Sprintf("run %s lacks %d of its %d shards", r.id, n-len(indexes), n))
 	}
 	s := r.collector.Summary(seconds)
+	s.Began += from
 	if r.begun {
 		s.Date = r.header.Epoch.Add(to)
 	}

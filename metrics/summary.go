@@ -14,20 +14,21 @@ import (
 type Summary struct {
 	Header *Header
 
-	VLLM              string    // release whose lines a block that was read has, when they are not the latest's
-	Date              time.Time // when the run ended, by the wall clock; zero when that is not known
-	Seconds           float64   // duration of the measured part, as wall time of the client
-	Completed, Failed int       // requests
-	TotalInput        int       // prompt tokens of completed requests
-	TotalOutput       int       // output tokens of completed requests
-	RequestThroughput float64   // completed requests a second
-	Goodput           float64   // completed requests a second that met every SLO
-	InputThroughput   float64   // tokens a second
-	OutputThroughput  float64   // tokens a second
-	PeakOutput        float64   // most chunks that arrived in one second
-	PeakConcurrent    int       // most requests that touched one second
-	TotalThroughput   float64   // input and output tokens a second
-	RTFx              float64   // seconds of audio a second; 0 without audio
+	VLLM              string        // release whose lines a block that was read has, when they are not the latest's
+	Date              time.Time     // when the run ended, by the wall clock; zero when that is not known
+	Began             time.Duration // of the measured part, on the clock of the Records
+	Seconds           float64       // duration of the measured part, as wall time of the client
+	Completed, Failed int           // requests
+	TotalInput        int           // prompt tokens of completed requests
+	TotalOutput       int           // output tokens of completed requests
+	RequestThroughput float64       // completed requests a second
+	Goodput           float64       // completed requests a second that met every SLO
+	InputThroughput   float64       // tokens a second
+	OutputThroughput  float64       // tokens a second
+	PeakOutput        float64       // most chunks that arrived in one second
+	PeakConcurrent    int           // most requests that touched one second
+	TotalThroughput   float64       // input and output tokens a second
+	RTFx              float64       // seconds of audio a second; 0 without audio
 
 	TTFT, TPOT, ITL, E2EL Distribution // completed requests
 	Queue, Lag            Distribution // every measured request
@@ -51,6 +52,9 @@ type Summary struct {
 
 	Outcomes    []Outcome // in dataset order, when they were kept
 	Trace       *Trace    // nil unless it was kept
+	Part        *Part     // which part of a run the numbers are of; nil for all of it
+	Window      *Summary  // of a part that was asked for; nil for none
+	Slices      []Slice   // where they were asked for
 	Interrupted bool      // stopped before all requests were sent
 	Warnings    []string  // what a reader of the numbers should know
 }

@@ -101,32 +101,17 @@ func (w *witness) addTokens(r *Record) {
 		w.afterFirst += r.Chunks.Last() - r.Chunks.First()
 		w.afterTokens += float64(a.tokens) * (1 - 1/float64(a.chunks))
 	}
-	if r.Chunks.gapless() {
-		w.spread(r, &a)
-		return
-	}
-	i, last, begun := 0, time.Duration(0), false
-	for at := range r.Chunks.All() {
-		n := a.at(i)
-		i++
+	single := a.kind == known && !r.Chunks.gapless()
+	last, begun := time.Duration(0), false
+	for at, n := range r.attributed(&a) {
 		if n == 0 {
 			continue
 		}
 		w.tokens.add(at, n)
-		if a.kind == known && begun {
+		if single && begun {
 			w.truth.ITL.addRepeated((at-last)/time.Duration(n), n)
 		}
 		last, begun = at, true
-	}
-}
-
-func (w *witness) spread(r *Record, a *attribution) {
-	first, whole := r.Chunks.First(), float64(r.Chunks.Last()-r.Chunks.First())
-	for i := range a.chunks {
-		if n := a.at(i); n > 0 {
-			at := first + time.Duration(whole*float64(i)/float64(a.chunks-1))
-			w.tokens.add(at, n)
-		}
 	}
 }
 

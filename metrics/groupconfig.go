@@ -1,0 +1,54 @@
+package metrics
+
+import (
+	"math"
+	"slices"
+	"strings"
+)
+
+// config is what was asked of all shared runs together: sums where all were asked
+// for so much, and otherwise what they were asked for one by one, or nothing.
+func (g *Group) config() Config {
+	c := g.Shared[0].Header.Config
+	c.RampUp = nil
+	c.Goodput, c.Metrics, c.Percentiles = slices.Clone(c.Goodput), slices.Clone(c.Metrics), slices.Clone(c.Percentiles)
+	c.Backend = g.each(func(c *Config) string { return c.Backend })
+	c.BaseURL = g.each(func(c *Config) string { return c.BaseURL })
+	c.Endpoint = g.each(func(c *Config) string { return c.Endpoint })
+	c.Model = g.each(func(c *Config) string { return c.Model })
+	c.Tokenizer = g.each(func(c *Config) string { return c.Tokenizer })
+	c.Dataset = g.each(func(c *Config) string { return c.Dataset })
+	c.RateCurve = g.each(func(c *Config) string { return c.RateCurve })
+	for _, s := range g.Shared[1:] {
+		other := &s.Header.Config
+		c.SkipTokenizer = c.SkipTokenizer || other.SkipTokenizer
+		c.SelfTimed = c.SelfTimed || other.SelfTimed
+		c.RequestRate += other.RequestRate
+		if c.Burstiness != other.Burstiness {
+			c.Burstiness = math.NaN()
+		}
+		c.NumPrompts = sumKnown(c.NumPrompts, other.NumPrompts, -1)
+		c.MaxConcurrency = sumKnown(c.MaxConcurrency, other.MaxConcurrency, 0)
+		c.Duration = max(c.Duration, other.Duration)
+	}
+	return c
+}
+
+// sumKnown is a and b together, or unknown if one of them is.
+func sumKnown(a, b, unknown int) int {
+	if a == unknown || b == unknown {
+		return unknown
+	}
+	return a + b
+}
+
+// each is what the shared runs have there, each different text once.
+func (g *Group) each(of func(*Config) string) string {
+	var all []string
+	for _, s := range g.Shared {
+		if text := of(&s.Header.Config); text != "" && !slices.Contains(all, text) {
+			all = append(all, text)
+		}
+	}
+	return strings.Join(all, ", ")
+}

@@ -1,0 +1,137 @@
+package metrics
+
+import (
+	"fmt"
+	"slices"
+	"time"
+)
+
+// MaxSlices is how many parts a run can be cut into.
+const MaxSlices = 100_000
+
+// A Slice is one of equal parts of a run. Each value is in the slice in which it
+// was complete, its beginning inside and its end not, save for the last one's.
+type Slice struct {
+	Window
+	Sent, Completed, Failed int     // requests
+	InFlight                float64 // measured requests, in the mean over its time
+	Input                   int     // prompt tokens of the requests completed
+	Output                  int     // output tokens that came, of requests that completed then or later
+
+	TTFT, TPOT, ITL, E2EL Spread // of requests that completed: at the first chunk, at the last, at each, at the last
+	Seen                  Seen   // of the server meanwhile
+}
+
+// A Spread is a latency within a Slice, in milliseconds; NaN without values.
+type Spread struct {
+	N         int
+	Mean, P99 float64
+}
+
+// Slice cuts the measured part of the run into parts of that width by the Trace;
+// the last may be shorter. Of requests without single chunk times there is no
+// ITL. There are none without a Trace or a duration, and too many are an error.
+func (s *Summary) Slice(width time.Duration) ([]Slice, error) {
+	whole := s.Whole()
+	took := whole.To - whole.From
+	if s.Trace == nil || took <= 0 {
+		return nil, nil
+	}
+	n := (took-1)/width + 1
+	if n > MaxSlices {
+		return nil, fmt.Errorf("%s are %d slices of %s: there may be %d, of %s or more", took, n, width, MaxSlices, took/MaxSlices+1)
+	}
+	c := slicer{whole: whole, width: width, slices: make([]Slice, n)}
+	for i := range c.slices {
+		from := whole.From + time.Duration(i)*width
+		c.slices[i].Window = Window{from, min(from+width, whole.To)}
+	}
+	c.fill(s)
+	return c.slices, nil
+}
+
+// A slicer fills Slices.
+type slicer struct {
+	whole  Window
+	width  time.Duration
+	slices []Slice
+	values [4][][]float64 // of TTFT, TPOT, ITL and E2EL in each slice, in seconds
+	busy   []time.Duration
+	full   []int // change in the requests in flight throughout a slice
+}
+
+func (c *slicer) fill(s *Summary) {
+	n := len(c.slices)
+	c.busy, c.full = make([]time.Duration, n), make([]int, n+1)
+	for i := range c.values {
+		c.values[i] = make([][]float64, n)
+	}
+	for r := range s.measured() {
+		c.take(r)
+	}
+	throughout := 0
+	for i := range c.slices {
+		slice := &c.slices[i]
+		throughout += c.full[i]
+		slice.InFlight = float64(throughout) + c.busy[i].Seconds()/slice.Seconds()
+		for k, spread := range []*Spread{&slice.TTFT, &slice.TPOT, &slice.ITL, &slice.E2EL} {
+			*spread = spreadOf(c.values[k][i])
+		}
+	}
+	c.see(s.Trace.Samples)
+}
+
+// at is the slice of a time; what lies outside the run is in the nearest.
+func (c *slicer) at(t time.Duration) int {
+	return min(max(int((t-c.whole.From)/c.width), 0), len(c.slices)-1)
+}
+
+func (c *slicer) put(kind int, at, latency time.Duration) {
+	i := c.at(at)
+	c.values[kind][i] = append(c.values[kind][i], latency.Seconds())
+}
+
+func (c *slicer) take(r *Record) {
+	c.slices[c.at(r.Sent)].Sent++
+	c.stay(r.Sent, r.End)
+	done := c.at(r.done())
+	if r.Class != OK {
+		c.slices[done].Failed++
+		return
+	}
+	c.slices[done].Completed++
+	c.slices[done].Input += r.In
+	for at, tokens := range r.arrivals() {
+		c.slices[c.at(at)].Output += tokens
+	}
+	c.put(0, r.Chunks.First(), r.TTFT())
+	if r.Out > 1 {
+		c.put(1, r.done(), r.TPOT())
+	}
+	c.put(3, r.done(), r.E2EL())
+	at := r.Chunks.First()
+	for gap := range r.Chunks.Gaps() {
+		at += gap
+		c.put(2, at, gap)
+	}
+}
+
+// stay counts a request as in flight from one time to another.
+func (c *slicer) stay(from, to time.Duration) {
+	first, last := c.at(from), c.at(to)
+	for _, i := range slices.Compact([]int{first, last}) {
+		if here := c.slices[i].Meet(Window{from, to}); here.From < here.To {
+			c.busy[i] += here.To - here.From
+		}
+	}
+	if last > first+1 {
+		c.full[first+1]++
+		c.full[last]--
+	}
+}
+
+// spreadOf sorts the values, which are in seconds.
+func spreadOf(values []float64) Spread {
+	slices.Sort(values)
+	return Spread{N: len(values), Mean: Mean(values) * 1000, P99: Percentile(values, 99) * 1000}
+}

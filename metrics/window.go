@@ -1,0 +1,198 @@
+package metrics
+
+import (
+	"cmp"
+	"iter"
+	"math"
+	"slices"
+	"time"
+)
+
+// A Window is a part of a run, from one offset of its clock to another, both of
+// them inside.
+type Window struct{ From, To time.Duration }
+
+// Seconds is how long the window is.
+func (w Window) Seconds() float64 { return (w.To - w.From).Seconds() }
+
+// Meet is the part that two windows share; without any, To is before From.
+func (w Window) Meet(other Window) Window {
+	return Window{max(w.From, other.From), min(w.To, other.To)}
+}
+
+func (w Window) holds(at time.Duration) bool { return w.From <= at && at <= w.To }
+
+func (w Window) shift(d time.Duration) Window { return Window{w.From + d, w.To + d} }
+
+// Whole is the run's measured part on the clock of its Records.
+func (s *Summary) Whole() Window {
+	if math.IsNaN(s.Seconds) {
+		return Window{s.Began, s.Began}
+	}
+	return Window{s.Began, s.Began + seconds(s.Seconds)}
+}
+
+// Loaded is the window in which the load was on, by the Trace: from the first
+// measured request sent to the last, since from then on the load drains and
+// ever fewer are in flight. Where all were sent at once, which takes no time,
+// the server works them off instead, and the window lasts until the last has
+// ended. It is false where there is no such time.
+func (s *Summary) Loaded() (Window, bool) {
+	var sent, ended extent
+	burst := !s.Header.Config.paced() && math.IsInf(s.Header.Config.RequestRate, 1)
+	for r := range s.measured() {
+		sent.add(r.Sent)
+		ended.add(r.End)
+		burst = burst && r.Turn == 0 && r.Queue() == 0
+	}
+	w := Window{sent.first, sent.last}
+	if burst {
+		w.To = ended.last
+	}
+	return w, sent.any && w.From < w.To
+}
+
+// measured are the Records of the Trace but those of the warm-up.
+func (s *Summary) measured() iter.Seq[*Record] {
+	return func(yield func(*Record) bool) {
+		if s.Trace == nil {
+			return
+		}
+		for _, r := range s.Trace.Records {
+			if r.Phase != WarmUp && !yield(r) {
+				return
+			}
+		}
+	}
+}
+
+// done is when r's last chunk came, or when it failed.
+func (r *Record) done() time.Duration {
+	if r.Class != OK {
+		return r.End
+	}
+	return cmp.Or(r.Last, r.End)
+}
+
+// A Part says which part of a run a Summary is of.
+type Part struct {
+	Window
+	Steady bool // it is where Steady found the run in a steady state
+
+	Requests int // measured in the whole run
+	Inside   int // of them, those wholly inside the window
+	Crossing int // of them, those that were under way at an edge of it
+}
+
+// Within sums up a window by the Trace, which it needs. Latencies are of the
+// requests that lie wholly inside, from Sent to the last chunk; that favours
+// short ones when the window is short, so Part counts those that are left out.
+// Throughput is of what came inside, over the length of the window: completed
+// requests by their last chunk, with their input tokens, and the output tokens
+// of completed requests by their chunks. Failures count when they happened, and
+// peaks are in seconds from the window's start. Of Truth, the pace is that of the
+// requests sent inside; there is no Trust.
+func (s *Summary) Within(w Window) *Summary {
+	e := excerpt{Collector: NewCollector(s.Header), part: Part{Window: w}, busy: buckets{origin: w.From.Seconds()}}
+	for r := range s.measured() {
+		e.take(r)
+	}
+	return e.summary()
+}
+
+// An excerpt puts the Summary of a window together. Its Collector gets the
+// requests wholly inside.
+type excerpt struct {
+	*Collector
+	part     Part
+	busy     buckets // from the window's start
+	output   int     // tokens that came inside
+	tokens   steps
+	inFlight inFlight
+}
+
+func (e *excerpt) take(r *Record) {
+	w, done := e.part.Window, r.done()
+	e.part.Requests++
+	if here := w.Meet(Window{r.Sent, r.End}); here.From <= here.To {
+		e.inFlight.add(here.From, here.To, DefaultCap)
+	}
+	switch {
+	case w.holds(r.Sent) && w.holds(done):
+		e.part.Inside++
+		e.Add(r)
+	case r.Sent <= w.To && done >= w.From:
+		e.part.Crossing++
+		e.cross(r, w.holds(done))
+	default:
+		return
+	}
+	if r.Class == OK {
+		e.arrivals(r)
+	}
+}
+
+// cross counts a request that was under way at an edge, and ended inside or not.
+func (e *excerpt) cross(r *Record, ended bool) {
+	if r.Phase == Main && r.Turn == 0 && e.part.holds(r.Sent) {
+		e.witness.addStart(r)
+	}
+	if !ended {
+		return
+	}
+	o := r.outcome(e.scratch[:0])
+	e.scratch = o.ITL
+	if !o.Success {
+		e.sum.Classes[r.Class]++
+		e.fail(o)
+		return
+	}
+	e.sum.Completed++
+	e.sum.TotalInput += o.In
+	if good(&o, e.header.Config.Goodput) {
+		e.good++
+	}
+}
+
+// arrivals counts what came inside of a completed request.
+func (e *excerpt) arrivals(r *Record) {
+	w := e.part.Window
+	for at, tokens := range r.arrivals() {
+		if !w.holds(at) {
+			continue
+		}
+		e.output += tokens
+		e.tokens.add(at, tokens)
+		if r.Chunks.Len() > 0 {
+			count(&e.busy.chunks, (at - w.From).Seconds())
+		}
+	}
+	touched := w.Meet(Window{r.Sent, r.done()}).shift(-w.From)
+	for second := math.Floor(touched.From.Seconds()); second <= touched.To.Seconds() && second < maxBuckets; second++ {
+		count(&e.busy.requests, second)
+	}
+}
+
+func (e *excerpt) summary() *Summary {
+	e.sum.TotalOutput = e.output
+	e.witness.tokens, e.witness.inFlight = e.tokens, e.inFlight
+	s := e.Summary(e.part.Seconds())
+	if e.evened > 0 {
+		s.ITL = Distribution{quoted: newQuote()}
+	}
+	s.Part = &e.part
+	s.Began = e.part.From
+	if !s.Header.Epoch.IsZero() {
+		s.Date = s.Header.Epoch.Add(e.part.To)
+	}
+	s.PeakOutput, s.PeakConcurrent = 0, 0
+	if len(e.busy.chunks) > 0 {
+		s.PeakOutput = float64(slices.Max(e.busy.chunks))
+	}
+	if len(e.busy.requests) > 0 {
+		s.PeakConcurrent = slices.Max(e.busy.requests)
+	}
+	// The ramp opens the run, not a part of it.
+	s.Truth.Ramp = Ramp{}
+	return s
+}
