@@ -96,7 +96,7 @@ func quotient(a, b float64) float64 {
 
 // Fairness says how evenly something is spread over targets.
 type Fairness struct {
-	Of    string  // what it is of
+	Of    string  // progress, the throughput shared/alone; output_throughput; ttft_slowdown or tpot_slowdown, of the means
 	Jain  float64 // Jain's index: 1 is even, 1/n is all for one of n
 	Ratio float64 // of the largest to the smallest
 }
@@ -143,12 +143,12 @@ func (g *Group) Interference() *Interference {
 		in.Effects = append(in.Effects, e)
 	}
 	if !all {
-		in.fairness("output throughput", func(e *Effect) float64 { return outputThroughput.Of(e.Shared) })
+		in.fairness("output_throughput", func(e *Effect) float64 { return outputThroughput.Of(e.Shared) })
 		return in
 	}
-	in.fairness("progress, output throughput shared/alone", (*Effect).progress)
-	in.fairness("slowdown of mean TTFT", func(e *Effect) float64 { return e.Slowdown(meanTTFT) })
-	in.fairness("slowdown of mean TPOT", func(e *Effect) float64 { return e.Slowdown(meanTPOT) })
+	in.fairness("progress", (*Effect).progress)
+	in.fairness("ttft_slowdown", func(e *Effect) float64 { return e.Slowdown(meanTTFT) })
+	in.fairness("tpot_slowdown", func(e *Effect) float64 { return e.Slowdown(meanTPOT) })
 	return in
 }
 

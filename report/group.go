@@ -1,6 +1,8 @@
 package report
 
 import (
+	"bytes"
+	"fmt"
 	"io"
 
 	"github.com/servebench/servebench/metrics"
@@ -14,5 +16,34 @@ func TargetHeading(s *metrics.Summary) string {
 	return s.Header.Target
 }
 
-// Group writes what the targets of a group did together.
-func Group(w io.Writer, g *metrics.Group, v Version) error { return nil }
+// Group writes what the targets of a group did together and to each other: in
+// the whole run, and again while all were loaded. It writes nothing where no more
+// than one was among others.
+func Group(w io.Writer, g *metrics.Group, v Version) error {
+	if len(g.Shared) < 2 {
+		return nil
+	}
+	var b bytes.Buffer
+	total := g.Total()
+	b.WriteString("\nAll targets\n")
+	Block(&b, total, v) // a buffer takes everything
+	interference(&b, g.Interference(), "with the others", "alone")
+	window, ok := g.Loaded()
+	if !ok {
+		b.WriteString("\nAt no time were all targets loaded\n")
+		_, err := w.Write(b.Bytes())
+		return err
+	}
+	part := g.Within(window)
+	fmt.Fprintf(&b, "\nWhile all targets were loaded, %s\n", between(window))
+	for _, s := range part.Shared {
+		fmt.Fprintf(&b, "\n%s: %s\n", TargetHeading(s), inside(s.Part))
+		Block(&b, s, v)
+	}
+	all := total.Within(window)
+	fmt.Fprintf(&b, "\nAll targets: %s\n", inside(all.Part))
+	Block(&b, all, v)
+	interference(&b, part.Interference(), "while all were loaded", "alone while its load was on")
+	_, err := w.Write(b.Bytes())
+	return err
+}

@@ -14,32 +14,38 @@ import (
 // of vLLM's main of August 2026; latencies and queue_times, which came later and
 // are left behind even without --save-detailed, are not written. What is not
 // known of how the run was asked for is null, any other number is left out. At
-// the very end are two objects of our own, "truth" and "trust", where the
-// Summary has them.
+// the very end are objects of our own, "truth", "trust" and "window", and an
+// array "slices", where the Summary has them.
 func JSON(w io.Writer, s *metrics.Summary) error {
+	_, err := w.Write(pyjson.Append(nil, result(s)))
+	return err
+}
+
+// result is the object in a result file.
+func result(s *metrics.Summary) pyjson.Object {
 	var d dict
 	asked(&d, s)
 	totalled(&d, s)
 	if s.Outcomes != nil {
 		detailed(&d, s.Outcomes)
 	}
-	d.setKnown("max_output_tokens_per_s", s.PeakOutput)
-	d.setCount("max_concurrent_requests", s.PeakConcurrent)
+	peaks(&d, s)
 	d.setKnown("rtfx", s.RTFx)
 	sections(&d, s)
-	for _, m := range metrics.Metrics {
-		if s.Header.Config.Selected(m.Name) {
-			statistics(&d, m.Name, m.Of(s), s.Header.Config.Percentiles)
-		}
-	}
+	selected(&d, s)
 	if s.Truth != nil {
 		d.set("truth", truth(s))
 	}
 	if s.Trust != nil {
 		d.set("trust", trust(s.Trust))
 	}
-	_, err := w.Write(pyjson.Append(nil, d.Object))
-	return err
+	if s.Window != nil {
+		d.set("window", window(s.Window))
+	}
+	if s.Slices != nil {
+		d.set("slices", sliced(s.Slices))
+	}
+	return d.Object
 }
 
 func asked(d *dict, s *metrics.Summary) {
@@ -97,6 +103,11 @@ func totalled(d *dict, s *metrics.Summary) {
 	d.setKnown("total_token_throughput", s.TotalThroughput)
 }
 
+func peaks(d *dict, s *metrics.Summary) {
+	d.setKnown("max_output_tokens_per_s", s.PeakOutput)
+	d.setCount("max_concurrent_requests", s.PeakConcurrent)
+}
+
 // detailed lays the outcomes out by column; failed ones keep their place.
 func detailed(d *dict, outcomes []metrics.Outcome) {
 	n := len(outcomes)
@@ -147,6 +158,15 @@ func sections(d *dict, s *metrics.Summary) {
 		d.setCount("diffusion_committed_tokens", int(p.CommittedTokens))
 		d.setCount("diffusion_denoising_steps", int(p.DenoisingSteps))
 		d.setCount("diffusion_canvas_positions", int(p.CanvasPositions))
+	}
+}
+
+// selected are the statistics of the metrics that the run reports.
+func selected(d *dict, s *metrics.Summary) {
+	for _, m := range metrics.Metrics {
+		if s.Header.Config.Selected(m.Name) {
+			statistics(d, m.Name, m.Of(s), s.Header.Config.Percentiles)
+		}
 	}
 }
 

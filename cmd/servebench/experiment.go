@@ -133,7 +133,9 @@ func (e *experiment) trial(ctx context.Context, group string, repeat, only int) 
 func (e *experiment) tell(m measured) error {
 	s, version := m.sum, m.Results.VLLMVersion
 	e.head(s)
-	printed := errors.Join(report.Failures(e.out, s, version), report.Block(e.out, s, version))
+	parts := &m.Results.Parts
+	parts.cut(e.talk, s)
+	printed := errors.Join(report.Failures(e.out, s, version), report.Block(e.out, s, version), parts.show(e.out, s, version))
 	for _, w := range s.Warnings {
 		fmt.Fprintln(e.talk, "WARNING:", w)
 	}

@@ -171,6 +171,7 @@ type resultOptions struct {
 	Dir          string
 	Filename     string // empty: made from label, rate, model and time
 
+	Parts       partOptions
 	Stream      string         // where the record stream goes: a file, - for stdout, empty for nowhere
 	Record      string         // full or requests
 	VLLMVersion report.Version // whose block is printed

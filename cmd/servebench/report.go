@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -24,7 +25,10 @@ type reportCommand struct {
 	metrics     string
 	percentiles string
 	goodput     []string
+	window      string
+	slice       string
 	strict      bool
+	parts       partOptions
 
 	suspect bool // a run so far was
 }
@@ -55,6 +59,8 @@ said on standard error.`,
 	f.StringVar(&r.metrics, "percentile-metrics", "", "metrics to print, separated by commas: ttft, tpot, itl, e2el (default: those of the run)")
 	f.StringVar(&r.percentiles, "metric-percentiles", "", "percentiles to print, separated by commas (default: those of the run)")
 	f.StringArrayVar(&r.goodput, "goodput", nil, "count requests that meet `KEY:MS`, as ttft:100 e2el:2000, in milliseconds")
+	f.StringVar(&r.window, "window", "", "report this part of a run, too: steady, or times from its start as 20s:110s, 20s: or :110s")
+	f.StringVar(&r.slice, "slice", "", "report a run in equal parts of that length, too, as 10s")
 	f.BoolVar(&r.strict, "strict", false, "end with exit code 3 when a run's numbers are SUSPECT")
 	return cmd
 }
@@ -114,6 +120,17 @@ func (r *reportCommand) ask() (metrics.Ask, error) {
 		}
 	}
 	var err error
+	if r.window != "" {
+		if r.parts.Window, err = parseWindow(r.window); err != nil {
+			return ask, fmt.Errorf("--window: %w", err)
+		}
+	}
+	if r.slice != "" {
+		if r.parts.Slice, err = parseSlice(r.slice); err != nil {
+			return ask, fmt.Errorf("--slice: %w", err)
+		}
+	}
+	ask.Trace = r.parts.any()
 	if r.percentiles != "" {
 		if ask.Percentiles, err = parsePercentiles(r.percentiles); err != nil {
 			return ask, fmt.Errorf("--metric-percentiles: %w", err)
@@ -159,11 +176,39 @@ func (r *reportCommand) file(name string, ask metrics.Ask) error {
 			return err
 		}
 		r.suspect = r.suspect || suspect(s)
+		if group := s.Header.Group; group != "" && !slices.ContainsFunc(sums[i+1:], func(s *metrics.Summary) bool { return s.Header.Group == group }) {
+			if err := r.together(sums, group); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// together reports what the targets of a group did together.
+func (r *reportCommand) together(sums []*metrics.Summary, id string) error {
+	for _, g := range metrics.Groups(sums) {
+		if g.ID != id {
+			continue
+		}
+		if r.format == "json" {
+			if err := report.GroupJSON(r.out, &g); err != nil || len(g.Shared) < 2 {
+				return err
+			}
+			_, err := fmt.Fprintln(r.out)
+			return err
+		}
+		version, err := parseVersion(r.vllmVersion)
+		if err != nil {
+			return err
+		}
+		return report.Group(r.out, &g, version)
 	}
 	return nil
 }
 
 func (r *reportCommand) print(s *metrics.Summary) error {
+	r.parts.cut(r.talk, s)
 	if r.format == "json" {
 		if err := report.JSON(r.out, s); err != nil {
 			return err
@@ -179,5 +224,8 @@ func (r *reportCommand) print(s *metrics.Summary) error {
 	if err != nil {
 		return err
 	}
-	return report.Block(r.out, s, version)
+	if s.Header.Group != "" {
+		fmt.Fprintf(r.out, "\n%s\n", report.TargetHeading(s))
+	}
+	return errors.Join(report.Block(r.out, s, version), r.parts.show(r.out, s, version))
 }

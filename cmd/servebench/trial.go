@@ -105,7 +105,7 @@ func (t *trial) measure(ctx context.Context) ([]*metrics.Summary, error) {
 // begin makes ready what the trial's numbers of b go into.
 func (b *bench) begin(ctx context.Context, t *trial) {
 	b.header = &metrics.Header{
-		Run: runID(), Target: b.name, Group: t.group, Solo: t.solo,
+		Run: runID(), Target: b.name, Group: t.group, Solo: t.solo, Delay: b.Traffic.Delay,
 		Version: version, Flags: b.Flags, Config: b.config,
 	}
 	b.target.Name = b.name

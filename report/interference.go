@@ -1,0 +1,95 @@
+package report
+
+import (
+	"bytes"
+	"fmt"
+	"math"
+	"strings"
+
+	"github.com/servebench/servebench/metrics"
+)
+
+// measureHeads are those of metrics.Measures.
+var measureHeads = []string{
+	"TTFT ms|mean", "|median", "|P99", "TPOT ms|mean", "|P99", "output|tok/s", "requests|req/s",
+}
+
+// interference writes what the targets did to each other: a table of each among
+// the others, alone, and how much slower that is, and how even it is. When that
+// was is said in the heading.
+func interference(b *bytes.Buffer, in *metrics.Interference, shared, alone string) {
+	b.WriteString("\nEach target " + shared)
+	if in.Compared {
+		b.WriteString(", against itself " + alone)
+	}
+	b.WriteByte('\n')
+	g := &grid{names: true}
+	g.head(append([]string{"|target", "|"}, measureHeads...)...)
+	few := false
+	for i := range in.Effects {
+		few = effect(g, &in.Effects[i], in.Compared) || few
+	}
+	g.write(b)
+	if few {
+		b.WriteString("* of fewer than 100 values: hardly more than the largest\n")
+	}
+	for _, f := range in.Fairness {
+		evenness(b, f)
+	}
+	if in.Bound != nil {
+		b.WriteString("Note:")
+		wrap(b, len("Note:"), strings.Join(in.Bound, ", ")+" got the request rate asked for, which bounds throughput: that it kept it says little of interference")
+	}
+}
+
+// effect adds the rows of a target. It says whether a percentile is of too few values.
+func effect(g *grid, e *metrics.Effect, compared bool) (few bool) {
+	numbers := func(name, what string, s *metrics.Summary) {
+		cells := []string{name, what}
+		for _, m := range metrics.Measures {
+			text := orDash(decimal(m.Of(s)))
+			if m.Few(s) {
+				text += "*"
+				few = true
+			}
+			cells = append(cells, text)
+		}
+		g.add(cells...)
+	}
+	numbers(e.Target, "shared", e.Shared)
+	if !compared {
+		return few
+	}
+	numbers("", "alone", e.Alone)
+	cells := []string{"", "slowdown"}
+	for _, m := range metrics.Measures {
+		cells = append(cells, times(e.Slowdown(m)))
+	}
+	g.add(cells...)
+	return few
+}
+
+// times writes a ratio.
+func times(v float64) string {
+	if math.IsNaN(v) {
+		return "-"
+	}
+	return decimal(v) + " ×"
+}
+
+// fairnessNames say in words what a metrics.Fairness is of.
+var fairnessNames = map[string]string{
+	"progress":          "progress, output throughput shared/alone",
+	"output_throughput": "output throughput",
+	"ttft_slowdown":     "slowdown of mean TTFT",
+	"tpot_slowdown":     "slowdown of mean TPOT",
+}
+
+func evenness(b *bytes.Buffer, f metrics.Fairness) {
+	of := fairnessNames[f.Of]
+	if math.IsNaN(f.Jain) {
+		fmt.Fprintf(b, "Fairness of the %s: not known\n", of)
+		return
+	}
+	fmt.Fprintf(b, "Fairness of the %s: Jain's index %.3f (1 is even), most / least %.2f\n", of, f.Jain, f.Ratio)
+}

@@ -1,0 +1,39 @@
+package report
+
+import (
+	"fmt"
+	"io"
+
+	"github.com/servebench/servebench/metrics"
+)
+
+// Window writes the block of the window that was asked for, under a heading that
+// says which it is. It writes nothing for a Summary without one.
+func Window(w io.Writer, s *metrics.Summary, v Version) error {
+	if s.Window == nil {
+		return nil
+	}
+	p := s.Window.Part
+	name := "From"
+	if p.Steady {
+		name = "Steady state,"
+	}
+	if _, err := fmt.Fprintf(w, "\n%s %s: %s\n", name, between(p.Window), inside(p)); err != nil {
+		return err
+	}
+	return Block(w, s.Window, v)
+}
+
+// between says from when to when a window is.
+func between(w metrics.Window) string {
+	return fmt.Sprintf("%.2f to %.2f s", w.From.Seconds(), w.To.Seconds())
+}
+
+// inside says how many requests the latencies of a part are of.
+func inside(p *metrics.Part) string {
+	text := fmt.Sprintf("%d of %d requests wholly inside", p.Inside, p.Requests)
+	if p.Crossing > 0 {
+		text += fmt.Sprintf(", %d across an edge and in no latency", p.Crossing)
+	}
+	return text
+}
