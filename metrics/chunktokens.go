@@ -97,21 +97,9 @@ func (r *Record) attribute() attribution {
 	return a
 }
 
-// arrivals yields when the output tokens of a completed request came, chunk by
-// chunk. Where single chunk times are not known they are spread evenly.
-func (r *Record) arrivals() iter.Seq2[time.Duration, int] {
-	return func(yield func(time.Duration, int) bool) {
-		if r.Chunks.Len() == 0 {
-			yield(r.done(), r.Out)
-			return
-		}
-		a := r.attribute()
-		r.attributed(&a)(yield)
-	}
-}
-
-// attributed yields what arrivals does, of a request with chunks that a is of.
-func (r *Record) attributed(a *attribution) iter.Seq2[time.Duration, int] {
+// arrivals yields when each chunk came that a is of, and its tokens. Where single
+// chunk times are not known they are spread evenly.
+func (r *Record) arrivals(a *attribution) iter.Seq2[time.Duration, int] {
 	return func(yield func(time.Duration, int) bool) {
 		if !r.Chunks.gapless() {
 			i := 0

@@ -39,7 +39,7 @@ func (s *Summary) Slice(width time.Duration) ([]Slice, error) {
 	}
 	n := (took-1)/width + 1
 	if n > MaxSlices {
-		return nil, fmt.Errorf("%s are %d slices of %s: there may be %d, of %s or more", took, n, width, MaxSlices, took/MaxSlices+1)
+		return nil, fmt.Errorf("%s are %d slices of %s: there may be %d, of %s or more", took, n, width, MaxSlices, (took-1)/MaxSlices+1)
 	}
 	c := slicer{whole: whole, width: width, slices: make([]Slice, n)}
 	for i := range c.slices {
@@ -101,7 +101,8 @@ func (c *slicer) take(r *Record) {
 	}
 	c.slices[done].Completed++
 	c.slices[done].Input += r.In
-	for at, tokens := range r.arrivals() {
+	a := r.attribute()
+	for at, tokens := range r.arrivals(&a) {
 		c.slices[c.at(at)].Output += tokens
 	}
 	c.put(0, r.Chunks.First(), r.TTFT())

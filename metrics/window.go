@@ -157,15 +157,14 @@ func (e *excerpt) cross(r *Record, ended bool) {
 // arrivals counts what came inside of a completed request.
 func (e *excerpt) arrivals(r *Record) {
 	w := e.part.Window
-	for at, tokens := range r.arrivals() {
+	a := r.attribute()
+	for at, tokens := range r.arrivals(&a) {
 		if !w.holds(at) {
 			continue
 		}
 		e.output += tokens
 		e.tokens.add(at, tokens)
-		if r.Chunks.Len() > 0 {
-			count(&e.busy.chunks, (at - w.From).Seconds())
-		}
+		count(&e.busy.chunks, (at - w.From).Seconds())
 	}
 	touched := w.Meet(Window{r.Sent, r.done()}).shift(-w.From)
 	for second := math.Floor(touched.From.Seconds()); second <= touched.To.Seconds() && second < maxBuckets; second++ {

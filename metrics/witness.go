@@ -103,7 +103,7 @@ func (w *witness) addTokens(r *Record) {
 	}
 	single := a.kind == known && !r.Chunks.gapless()
 	last, begun := time.Duration(0), false
-	for at, n := range r.attributed(&a) {
+	for at, n := range r.arrivals(&a) {
 		if n == 0 {
 			continue
 		}

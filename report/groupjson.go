@@ -36,16 +36,16 @@ func GroupJSON(w io.Writer, g *metrics.Group) error {
 }
 
 // interfered is the object of Interference: of each target what it was measured
-// at under the names of metrics.Measures, latencies in milliseconds.
+// at, under the names of metrics.Measures.
 func interfered(in *metrics.Interference) pyjson.Object {
 	targets, fairness := pyjson.Object{}, pyjson.Object{}
 	for i := range in.Effects {
 		e := &in.Effects[i]
 		var d dict
-		d.set("shared", eachMeasure(func(m metrics.Measure) float64 { return m.Of(e.Shared) }))
+		d.set("shared", measures(e.Shared))
 		if e.Alone != nil {
-			d.set("alone", eachMeasure(func(m metrics.Measure) float64 { return m.Of(e.Alone) }))
-			d.set("slowdown", eachMeasure(e.Slowdown))
+			d.set("alone", measures(e.Alone))
+			d.set("slowdown", slowdowns(e))
 		}
 		targets = targets.With(e.Target, d.Object)
 	}
@@ -57,10 +57,23 @@ func interfered(in *metrics.Interference) pyjson.Object {
 	}
 }
 
-func eachMeasure(of func(metrics.Measure) float64) pyjson.Object {
+// measures have their unit in their keys where it is milliseconds.
+func measures(s *metrics.Summary) pyjson.Object {
 	var d dict
 	for _, m := range metrics.Measures {
-		d.set(m.Name, finite(of(m)))
+		key := m.Name
+		if !m.Rate {
+			key += "_ms"
+		}
+		d.set(key, finite(m.Of(s)))
+	}
+	return d.Object
+}
+
+func slowdowns(e *metrics.Effect) pyjson.Object {
+	var d dict
+	for _, m := range metrics.Measures {
+		d.set(m.Name, finite(e.Slowdown(m)))
 	}
 	return d.Object
 }

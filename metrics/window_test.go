@@ -1,0 +1,169 @@
+package metrics
+
+import (
+	"math"
+	"testing"
+	"time"
+)
+
+// traced sums up a run of so many seconds, and keeps its Trace.
+func traced(c Config, seconds float64, records ...*Record) *Summary {
+	collector := NewCollector(&Header{Config: c})
+	collector.KeepTrace = true
+	for _, r := range records {
+		collector.Add(r)
+	}
+	return collector.Summary(seconds)
+}
+
+// refused is a request from when it is sent to when it fails, in milliseconds.
+func refused(sent, end float64) *Record {
+	at := func(ms float64) time.Duration { return time.Duration(ms * float64(msec)) }
+	return &Record{Due: at(sent), Slot: at(sent), Sent: at(sent), End: at(end), Class: Status, Error: "no"}
+}
+
+// sentAt is a request sent, due and given its slot at so many milliseconds, with
+// one token a chunk.
+func sentAt(sent float64, chunks ...float64) *Record {
+	at := time.Duration(sent * float64(msec))
+	return arrived(Record{Due: at, Slot: at, Sent: at, In: 10, Out: len(chunks)}, chunks...)
+}
+
+// edges are requests about a window from 1 to 2 s.
+func edges() []*Record {
+	warm := sentAt(1100, 1200, 1300)
+	warm.Phase = WarmUp
+	return []*Record{
+		warm,
+		sentAt(100, 500, 999),          // before
+		sentAt(900, 1000, 1100),        // in at its start
+		sentAt(1000, 1200, 1500),       // inside, from its very start
+		sentAt(1400, 1600),             // inside, of one token
+		sentAt(1600, 1700, 2000),       // inside, to its very end
+		sentAt(1900, 1950, 2000, 2001), // out at its end
+		sentAt(500, 1500, 2500),        // throughout
+		sentAt(2001, 2100),             // after
+		refused(950, 1010),             // fails inside
+		refused(1990, 2010),            // fails after
+		refused(1300, 1310),            // wholly inside
+	}
+}
+
+func TestAWindowHasTheLatenciesOfWhatLiesWhollyInside(t *testing.T) {
+	s := traced(Config{RequestRate: math.Inf(1)}, 3, edges()...).Within(Window{time.Second, 2 * time.Second})
+	if want := (Part{Window: Window{time.Second, 2 * time.Second}, Requests: 11, Inside: 4, Crossing: 5}); *s.Part != want {
+		t.Errorf("%+v, want %+v", *s.Part, want)
+	}
+	for name, pair := range map[string][2]float64{
+		"TTFTs": {float64(s.TTFT.Len()), 3}, "TTFT": {s.TTFT.Mean(), (200 + 200 + 100) / 3.0},
+		"TPOTs": {float64(s.TPOT.Len()), 2}, "TPOT": {s.TPOT.Mean(), 300},
+		"ITLs": {float64(s.ITL.Len()), 2}, "E2EL": {s.E2EL.Mean(), (500 + 200 + 400) / 3.0},
+		"queues": {float64(s.Queue.Len()), 4},
+	} {
+		if !near(pair[0], pair[1]) {
+			t.Errorf("%s: %v, want %v", name, pair[0], pair[1])
+		}
+	}
+	if s.Trust != nil || s.Trace != nil || s.Truth.Tokens.Known != 3 {
+		t.Errorf("trust %v, trace %v, tokens %+v", s.Trust, s.Trace, s.Truth.Tokens)
+	}
+}
+
+func TestAWindowHasTheThroughputOfWhatCameInside(t *testing.T) {
+	s := traced(Config{RequestRate: math.Inf(1), Goodput: []SLO{{"ttft", 150}}}, 3, edges()...).Within(Window{time.Second, 2 * time.Second})
+	// Completed: those sent at 900, 1000, 1400 and 1600 ms. Tokens: 2, 2, 1, 2, then
+	// 2 of 3 and 1 of 2.
+	for name, pair := range map[string][2]float64{
+		"seconds": {s.Seconds, 1}, "completed": {float64(s.Completed), 4}, "requests": {s.RequestThroughput, 4},
+		"input": {s.InputThroughput, 40}, "output": {s.OutputThroughput, 10}, "total": {s.TotalThroughput, 50},
+		"goodput": {s.Goodput, 2}, "failed": {float64(s.Failed), 2},
+		"peak output": {s.PeakOutput, 8},                // two more come at 2.00 s, which begins another second
+		"peak tokens": {float64(s.Truth.PeakTokens), 9}, // from 1.01 s, without the one at 1 s
+
+		// From 1.99 s those sent at 500, 1600, 1900 and 1990 ms are in flight.
+		"peak concurrency": {float64(s.Truth.PeakConcurrency), 4},
+		"mean concurrency": {s.Truth.MeanConcurrency, 0.1 + 0.5 + 0.2 + 0.4 + 0.1 + 1 + 0.01 + 0.01 + 0.01},
+	} {
+		if !near(pair[0], pair[1]) {
+			t.Errorf("%s: %v, want %v", name, pair[0], pair[1])
+		}
+	}
+	if s.PeakConcurrent != 6 || s.Errors["no"] != 2 || s.Classes[Status] != 2 || len(s.FirstErrors) != 2 {
+		t.Errorf("peak concurrent %d, errors %v, %v, %v", s.PeakConcurrent, s.Errors, s.Classes, s.FirstErrors)
+	}
+}
+
+func TestTheWindowOfAllIsTheRun(t *testing.T) {
+	records := requests(300)
+	for _, r := range records {
+		r.In = 7
+	}
+	run := traced(Config{RequestRate: 5, Goodput: []SLO{{"ttft", 500}}}, 15, records...)
+	part := run.Within(run.Whole())
+	if part.Part.Inside != 300 || part.Part.Crossing != 0 {
+		t.Errorf("%+v", part.Part)
+	}
+	for _, m := range Metrics {
+		if a, b := m.Of(run), m.Of(part); a.Len() != b.Len() || a.Mean() != b.Mean() || a.Percentile(99) != b.Percentile(99) {
+			t.Errorf("%s: %d of mean %v, in the run %d of %v", m.Name, b.Len(), b.Mean(), a.Len(), a.Mean())
+		}
+	}
+	a, b := []float64{run.RequestThroughput, run.OutputThroughput, run.InputThroughput, run.Goodput}, []float64{part.RequestThroughput, part.OutputThroughput, part.InputThroughput, part.Goodput}
+	for i := range a {
+		if a[i] != b[i] {
+			t.Errorf("throughput %d: %v, in the run %v", i, b[i], a[i])
+		}
+	}
+	if run.Truth.Pace != part.Truth.Pace || run.Truth.PeakTokens != part.Truth.PeakTokens || run.Truth.MeanConcurrency != part.Truth.MeanConcurrency ||
+		run.Truth.PeakConcurrency != part.Truth.PeakConcurrency || run.Truth.Held != part.Truth.Held || run.Truth.Tokens != part.Truth.Tokens {
+		t.Errorf("truth %+v, in the run %+v", part.Truth, run.Truth)
+	}
+}
+
+func TestAnEmptyWindowIsEmpty(t *testing.T) {
+	run := traced(Config{}, 3, edges()...)
+	for _, w := range []Window{{5 * time.Second, 6 * time.Second}, {1010 * msec, 1010 * msec}} {
+		s := run.Within(w)
+		if s.Completed != 0 || s.TotalOutput != 0 || s.PeakOutput != 0 || s.TTFT.Len() != 0 || s.Part.Inside != 0 {
+			t.Errorf("%v: %+v, completed %d, output %d", w, s.Part, s.Completed, s.TotalOutput)
+		}
+	}
+}
+
+func TestAWindowWithoutChunkTimesHasNoITL(t *testing.T) {
+	r := sentAt(0, 100, 200, 300, 400)
+	r.Chunks.deltas = nil
+	run := traced(Config{}, 1, r, sentAt(0, 100, 200))
+	// Of the first, whose chunks are spread evenly, two came by then.
+	if s := run.Within(Window{0, 250 * msec}); s.OutputThroughput != 16 || s.ITL.Len() != 1 {
+		t.Errorf("%v tokens a second, %d gaps", s.OutputThroughput, s.ITL.Len())
+	}
+	if s := run.Within(run.Whole()); !math.IsNaN(s.ITL.Mean()) || s.TotalOutput != 6 || s.PeakOutput != 6 {
+		t.Errorf("ITL %v, %d tokens, peak %v", s.ITL.Mean(), s.TotalOutput, s.PeakOutput)
+	}
+}
+
+func TestLoadIsOnFromTheFirstSentToTheLast(t *testing.T) {
+	inf := math.Inf(1)
+	burst := func() []*Record { return []*Record{sentAt(10, 500, 900), refused(20, 700), sentAt(30, 100)} }
+	waited := append(burst(), sentAt(100, 200, 950))
+	waited[3].Due, waited[3].Slot = 0, 100*msec
+	warm := sentAt(0, 5000)
+	warm.Phase = WarmUp
+	for name, c := range map[string]struct {
+		config  Config
+		records []*Record
+		want    Window
+		ok      bool
+	}{
+		"by rate":       {Config{RequestRate: 5}, burst(), Window{10 * msec, 30 * msec}, true},
+		"all at once":   {Config{RequestRate: inf}, append(burst(), warm), Window{10 * msec, 900 * msec}, true},
+		"by slots":      {Config{RequestRate: inf, MaxConcurrency: 3}, waited, Window{10 * msec, 100 * msec}, true},
+		"of one alone":  {Config{RequestRate: 5}, burst()[:1], Window{10 * msec, 10 * msec}, false},
+		"only warm-ups": {Config{RequestRate: inf}, []*Record{warm}, Window{}, false},
+	} {
+		if got, ok := traced(c.config, 1, c.records...).Loaded(); got != c.want || ok != c.ok {
+			t.Errorf("%s: %v, %v; want %v, %v", name, got, ok, c.want, c.ok)
+		}
+	}
+}
