@@ -38,7 +38,7 @@ func interference(b *bytes.Buffer, in *metrics.Interference, shared, alone strin
 	}
 	if in.Bound != nil {
 		b.WriteString("Note:")
-		wrap(b, len("Note:"), strings.Join(in.Bound, ", ")+" got the request rate asked for, which bounds throughput: that it kept it says little of interference")
+		wrap(b, len("Note:"), "requests to "+strings.Join(in.Bound, ", ")+" were sent at the rate asked for: throughput that is bound by it says little of interference")
 	}
 }
 
@@ -91,5 +91,9 @@ func evenness(b *bytes.Buffer, f metrics.Fairness) {
 		fmt.Fprintf(b, "Fairness of the %s: not known\n", of)
 		return
 	}
-	fmt.Fprintf(b, "Fairness of the %s: Jain's index %.3f (1 is even), most / least %.2f\n", of, f.Jain, f.Ratio)
+	ratio := decimal(f.Ratio)
+	if math.IsInf(f.Ratio, 1) {
+		ratio = "∞"
+	}
+	fmt.Fprintf(b, "Fairness of the %s: Jain's index %.3f (1 is even), most / least %s\n", of, f.Jain, ratio)
 }

@@ -1,0 +1,182 @@
+package report
+
+import (
+	"bytes"
+	"encoding/json"
+	"math"
+	"strings"
+	"testing"
+	"time"
+	"unicode/utf8"
+
+	"github.com/servebench/servebench/metrics"
+)
+
+// loaded is a run of so many requests, one each gap, whose chunks come every
+// step, with a Trace.
+func loaded(h metrics.Header, n int, gap, step time.Duration) *metrics.Summary {
+	h.Config.Metrics, h.Config.Percentiles, h.Config.Dataset = []string{"ttft", "tpot", "itl"}, []float64{99}, "random"
+	c := metrics.NewCollector(&h)
+	c.KeepTrace = true
+	var end time.Duration
+	for i := range n {
+		r := &metrics.Record{Index: i, Due: h.Delay + time.Duration(i)*gap, In: 100, Out: 10}
+		r.Slot, r.Sent = r.Due, r.Due
+		for j := range 10 {
+			r.Chunks.Append(r.Sent + time.Duration(3+j)*step + time.Duration(i%5)*ms)
+		}
+		r.FirstContent, r.Last, r.End = r.Chunks.First(), r.Chunks.Last(), r.Chunks.Last()
+		end = max(end, r.End)
+		c.Add(r)
+	}
+	s := c.Summary((end - h.Delay).Seconds())
+	s.Judge()
+	return s
+}
+
+// two are targets at 20 req/s and in slots, alone and then together, where each
+// takes twice as long; b begins a second after a.
+func two(solo bool) *metrics.Group {
+	paced, slots := metrics.Config{RequestRate: 20, NumPrompts: 120}, metrics.Config{RequestRate: math.Inf(1), MaxConcurrency: 4, NumPrompts: 80}
+	g := &metrics.Group{ID: "g", Shared: []*metrics.Summary{
+		loaded(metrics.Header{Target: "a", Group: "g", Config: paced}, 120, 50*ms, 40*ms),
+		loaded(metrics.Header{Target: "b-with-a-name", Group: "g", Delay: time.Second, Config: slots}, 80, 100*ms, 20*ms),
+	}}
+	if solo {
+		g.Solo = []*metrics.Summary{
+			loaded(metrics.Header{Target: "a", Group: "g", Solo: true, Config: paced}, 120, 50*ms, 20*ms),
+			loaded(metrics.Header{Target: "b-with-a-name", Group: "g", Solo: true, Config: slots}, 80, 50*ms, 10*ms),
+		}
+	}
+	return g
+}
+
+// narrow checks that text fits a terminal of 120 columns.
+func narrow(t *testing.T, text string) {
+	t.Helper()
+	for line := range strings.Lines(text) {
+		if n := utf8.RuneCountInString(strings.TrimSuffix(line, "\n")); n > 120 {
+			t.Errorf("%d columns: %s", n, line)
+		}
+	}
+}
+
+func TestGroupsAreAsInTheGoldenFiles(t *testing.T) {
+	apart := two(true)
+	apart.Shared[1] = loaded(metrics.Header{Target: "b", Group: "g", Delay: time.Hour, Config: metrics.Config{RequestRate: 1}}, 3, ms, ms)
+	failed := two(true)
+	for _, r := range failed.Shared[1].Trace.Records {
+		r.Class, r.Error = metrics.Status, "no"
+	}
+	failed.Shared[1] = summed(failed.Shared[1])
+	for name, g := range map[string]*metrics.Group{"group": two(true), "group-shared": two(false), "group-apart": apart, "group-failed": failed} {
+		var b bytes.Buffer
+		if err := Group(&b, g, Version{}); err != nil {
+			t.Fatal(err)
+		}
+		narrow(t, b.String())
+		golden(t, name+".txt", b.Bytes())
+		b.Reset()
+		if err := GroupJSON(&b, g); err != nil {
+			t.Fatal(err)
+		}
+		golden(t, name+".json", indented(t, b.Bytes()))
+	}
+}
+
+// summed sums the records of s up again.
+func summed(s *metrics.Summary) *metrics.Summary {
+	c := metrics.NewCollector(s.Header)
+	c.KeepTrace = true
+	for _, r := range s.Trace.Records {
+		c.Add(r)
+	}
+	return c.Summary(s.Seconds)
+}
+
+func indented(t *testing.T, text []byte) []byte {
+	t.Helper()
+	var b bytes.Buffer
+	if err := json.Indent(&b, text, "", "  "); err != nil {
+		t.Fatal(err)
+	}
+	return append(b.Bytes(), '\n')
+}
+
+func TestATargetAmongNoOthersIsNoGroup(t *testing.T) {
+	g := two(true)
+	g.Shared = g.Shared[:1]
+	var b bytes.Buffer
+	if err := Group(&b, g, Version{}); err != nil || b.Len() > 0 {
+		t.Errorf("%q, %v", b.String(), err)
+	}
+	if err := GroupJSON(&b, g); err != nil || b.Len() > 0 {
+		t.Errorf("%q, %v", b.String(), err)
+	}
+}
+
+// parted is a run with its steady state and slices of 2 s, of which the server
+// told something in the first.
+func parted(t *testing.T) *metrics.Summary {
+	t.Helper()
+	s := two(false).Shared[0]
+	w, ok := s.Steady()
+	if !ok {
+		t.Fatal("no steady state")
+	}
+	s.Window = s.Within(w)
+	s.Window.Part.Steady = true
+	known := func(v float64) *float64 { return &v }
+	s.Trace.Samples = []*metrics.Sample{
+		{At: 0, Server: &metrics.ServerSample{Running: known(3), KVCache: known(0.125), Preemptions: known(10)}},
+		{At: time.Second, Server: &metrics.ServerSample{Running: known(4), KVCache: known(0.5), Preemptions: known(12)},
+			GPUs: []metrics.GPUSample{{MemoryUsed: known(40000), Utilization: known(0.97), Power: known(312.5)}}},
+	}
+	var err error
+	if s.Slices, err = s.Slice(2 * time.Second); err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+func TestPartsAreAsInTheGoldenFiles(t *testing.T) {
+	s := parted(t)
+	var b bytes.Buffer
+	if err := Window(&b, s, Version{}); err != nil {
+		t.Fatal(err)
+	}
+	if err := Slices(&b, s); err != nil {
+		t.Fatal(err)
+	}
+	narrow(t, b.String())
+	golden(t, "parts.txt", b.Bytes())
+
+	var with, without bytes.Buffer
+	if err := JSON(&with, s); err != nil {
+		t.Fatal(err)
+	}
+	s.Window, s.Slices = nil, nil
+	if err := JSON(&without, s); err != nil {
+		t.Fatal(err)
+	}
+	parts, found := bytes.CutPrefix(with.Bytes(), bytes.TrimSuffix(without.Bytes(), []byte("}")))
+	if !found {
+		t.Fatalf("the rest of the file is another:\n%s\n%s", with.Bytes(), without.Bytes())
+	}
+	golden(t, "parts.json", indented(t, append([]byte("{"), bytes.TrimPrefix(parts, []byte(", "))...)))
+	again, err := metrics.Read(&with, metrics.Ask{})
+	if err != nil || len(again) != 1 {
+		t.Errorf("read back: %v, %v", again, err)
+	}
+}
+
+func TestWithoutPartsNothingIsWritten(t *testing.T) {
+	var b bytes.Buffer
+	s := two(false).Shared[0]
+	if err := Window(&b, s, Version{}); err != nil || b.Len() > 0 {
+		t.Errorf("%q, %v", b.String(), err)
+	}
+	if err := Slices(&b, s); err != nil || b.Len() > 0 {
+		t.Errorf("%q, %v", b.String(), err)
+	}
+}
