@@ -35,6 +35,7 @@ func scripts(dir string) testscript.Params {
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
 			"server":    startServer,
+			"servers":   startServers,
 			"await":     awaitRunning,
 			"insist":    insist,
 			"halt":      halt,
@@ -58,6 +59,18 @@ func startServer(ts *testscript.TestScript, _ bool, args []string) {
 			ts.Fatalf("servebench sim: %v", err)
 		}
 	})
+}
+
+// startServers runs so many servers that share a GPU until the end of the script,
+// and puts their URLs into $URL, $URL2 and so on.
+func startServers(ts *testscript.TestScript, _ bool, args []string) {
+	ready := ts.MkAbs("servers")
+	startServer(ts, false, []string{"--servers", args[0], "--ready-file", ready})
+	for i, url := range strings.Fields(ts.ReadFile(ready)) {
+		if i > 0 {
+			ts.Setenv(fmt.Sprintf("URL%d", i+1), url)
+		}
+	}
 }
 
 // awaitRunning waits until the server at $URL runs as many requests at least.

@@ -1,0 +1,87 @@
+package main
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/servebench/servebench/metrics"
+)
+
+func TestWindowIsSteadyOrTwoTimes(t *testing.T) {
+	const s = time.Second
+	for text, want := range map[string]windowAsk{
+		"steady":   {steady: true},
+		"20s:110s": {Window: metrics.Window{From: 20 * s, To: 110 * s}},
+		"20:1m":    {Window: metrics.Window{From: 20 * s, To: 60 * s}},
+		"1.5:":     {Window: metrics.Window{From: 1500 * time.Millisecond}, open: true},
+		":110s":    {Window: metrics.Window{To: 110 * s}},
+	} {
+		want.text = text
+		if got, err := parseWindow(text); err != nil || *got != want {
+			t.Errorf("%s: %+v, %v; want %+v", text, got, err, want)
+		}
+	}
+	for text, want := range map[string]string{
+		"":       "it must be steady, or two times",
+		":":      "it must be steady, or two times",
+		"20s":    "it must be steady, or two times",
+		"a:b":    "invalid duration: 'a'",
+		"-1:5":   "must not be negative",
+		"1:2:3":  "invalid duration: '2:3'",
+		"20:20s": "it must end after it begins",
+		"5:1":    "it must end after it begins",
+		":0":     "it must end after it begins",
+	} {
+		if got, err := parseWindow(text); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%q: %+v, %v; want %q", text, got, err, want)
+		}
+	}
+}
+
+func TestAWindowIsCutToTheMeasuredPart(t *testing.T) {
+	const s = time.Second
+	c := metrics.NewCollector(&metrics.Header{Delay: 2 * s})
+	c.KeepTrace = true
+	run := c.Summary(10)
+	for text, want := range map[string]metrics.Window{
+		"1:5":    {From: 2 * s, To: 5 * s},
+		":5":     {From: 2 * s, To: 5 * s},
+		"5:":     {From: 5 * s, To: 12 * s},
+		"5:9999": {From: 5 * s, To: 12 * s},
+	} {
+		a, err := parseWindow(text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got, err := a.of(run); err != nil || got != want {
+			t.Errorf("%s: %v, %v; want %v", text, got, err, want)
+		}
+	}
+	for text, want := range map[string]string{
+		"12:": "the measured part lasted from 2.00 to 12.00 s", ":1": "from 2.00 to 12.00 s", "steady": "no steady state",
+	} {
+		a, err := parseWindow(text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got, err := a.of(run); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v, %v; want %q", text, got, err, want)
+		}
+	}
+}
+
+func FuzzParseWindow(f *testing.F) {
+	for _, text := range []string{"steady", "20s:110s", "20s:", ":110s", ":", "1e400:", "nan:inf"} {
+		f.Add(text)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		a, err := parseWindow(text)
+		if err != nil {
+			return
+		}
+		if a.From < 0 || !a.steady && !a.open && a.From >= a.To {
+			t.Errorf("%q: %+v", text, a)
+		}
+	})
+}
