@@ -64,6 +64,9 @@ func TestAWindowHasTheLatenciesOfWhatLiesWhollyInside(t *testing.T) {
 			t.Errorf("%s: %v, want %v", name, pair[0], pair[1])
 		}
 	}
+	if s.Whole() != s.Part.Window {
+		t.Errorf("it is from %v", s.Whole())
+	}
 	if s.Trust != nil || s.Trace != nil || s.Truth.Tokens.Known != 3 {
 		t.Errorf("trust %v, trace %v, tokens %+v", s.Trust, s.Trace, s.Truth.Tokens)
 	}

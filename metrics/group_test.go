@@ -1,0 +1,226 @@
+package metrics
+
+import (
+	"math"
+	"strings"
+	"testing"
+	"time"
+)
+
+var epoch = time.Date(2026, 8, 1, 12, 0, 0, 0, time.UTC)
+
+// shared is a run of a group with a Trace, its clock begun so long after epoch.
+func shared(h Header, after time.Duration, seconds float64, records ...*Record) *Summary {
+	h.Group, h.Epoch = "g", epoch.Add(after)
+	c := NewCollector(&h)
+	c.KeepTrace = true
+	for _, r := range records {
+		c.Add(r)
+	}
+	return c.Summary(seconds)
+}
+
+func TestTheTotalIsOfAllTargetsOnOneClock(t *testing.T) {
+	a := shared(Header{Target: "a", Config: Config{Model: "m", NumPrompts: 2, RequestRate: 2, MaxConcurrency: 3, Burstiness: 1}},
+		0, 2, sentAt(0, 500, 1000), sentAt(1000, 1500, 2000))
+	// Its clock is a second behind, and its load came half a second after that.
+	b := shared(Header{Target: "b", Delay: 500 * msec, Config: Config{Model: "n", NumPrompts: 3, RequestRate: 5, MaxConcurrency: 4, Burstiness: 2}},
+		time.Second, 1.8, sentAt(500, 900, 2300), refused(600, 700))
+	g := Groups([]*Summary{a, b, {Header: &Header{}}})[0]
+	total := g.Total()
+	c := total.Header.Config
+	if c.Model != "m, n" || c.NumPrompts != 5 || c.RequestRate != 7 || c.MaxConcurrency != 7 || !math.IsNaN(c.Burstiness) {
+		t.Errorf("%+v", c)
+	}
+	if total.Seconds != 3.3 || total.Began != 0 || !total.Date.Equal(epoch.Add(3300*msec)) || total.Completed != 3 || total.Failed != 1 || total.TotalOutput != 6 {
+		t.Errorf("%v s from %v to %v: %d completed, %d failed, %d tokens", total.Seconds, total.Began, total.Date, total.Completed, total.Failed, total.TotalOutput)
+	}
+	// 500 and 500 ms, and 400.
+	if total.TTFT.Len() != 3 || !near(total.TTFT.Mean(), 1400/3.0) {
+		t.Errorf("TTFT %v", total.TTFT.Mean())
+	}
+	// Two are in flight from 1.5 to 1.6 s of the first's clock: those sent at 1 and
+	// at 1.5 s; from 1.6 to 1.7 the third, too.
+	if total.Truth.PeakConcurrency != 3 {
+		t.Errorf("%d at once", total.Truth.PeakConcurrency)
+	}
+	if last := total.Trace.Records[3]; last.End != 3300*msec || b.Trace.Records[0].End != 2300*msec {
+		t.Errorf("the last ends at %v, its own record says %v", last.End, b.Trace.Records[0].End)
+	}
+	if only := (&Group{Shared: []*Summary{b}}).Total(); only.Began != 500*msec || only.Seconds != 1.8 || !only.Date.Equal(epoch.Add(3300*msec)) {
+		t.Errorf("of the second alone: from %v, %v s, to %v", only.Began, only.Seconds, only.Date)
+	}
+	b.Header.Config.RequestRate, b.Header.Config.MaxConcurrency, b.Header.Config.NumPrompts = math.Inf(1), 0, -1
+	if c := g.Total().Header.Config; !math.IsInf(c.RequestRate, 1) || c.MaxConcurrency != 0 || c.NumPrompts != -1 {
+		t.Errorf("%+v", c)
+	}
+}
+
+func TestAllAreLoadedFromTheLastToBeginToTheFirstToEnd(t *testing.T) {
+	rate := Config{RequestRate: 5}
+	a := shared(Header{Target: "a", Config: rate}, 0, 5, sentAt(0, 100, 300), sentAt(2000, 2100, 2900), sentAt(4000, 4100))
+	b := shared(Header{Target: "b", Config: rate}, time.Second, 5, sentAt(500, 600, 700), sentAt(2500, 2600))
+	solo := shared(Header{Target: "b", Solo: true, Config: rate}, time.Hour, 5, sentAt(500, 600, 700), sentAt(700, 800), sentAt(2500, 2600))
+	g := Groups([]*Summary{solo, a, b})[0]
+	w, ok := g.Loaded()
+	if want := (Window{1500 * msec, 3500 * msec}); w != want || !ok {
+		t.Fatalf("%v, %v; want %v", w, ok, want)
+	}
+	part := g.Within(w)
+	if got := part.Shared[0]; got.Part.Window != w || got.Part.Inside != 1 || got.Completed != 1 {
+		t.Errorf("a: %+v", got.Part)
+	}
+	own := Window{500 * msec, 2500 * msec} // on their own clocks
+	if got := part.Shared[1]; got.Part.Window != own || got.Part.Inside != 1 || got.Part.Crossing != 1 {
+		t.Errorf("b: %+v", got.Part)
+	}
+	if got := part.Solo[0]; got.Part.Window != own || got.Completed != 2 {
+		t.Errorf("b alone: %+v", got.Part)
+	}
+	if got := g.Total().Within(w); got.Part.Inside != 2 || got.Part.Requests != 5 {
+		t.Errorf("all: %+v", got.Part)
+	}
+
+	after := shared(Header{Target: "c", Config: rate}, 0, 9, sentAt(8000, 8100), sentAt(9000, 9100))
+	g.Shared = append(g.Shared, after)
+	if w, ok := g.Loaded(); ok {
+		t.Errorf("with one that came after: %v", w)
+	}
+	g.Shared[2] = shared(Header{Target: "c", Config: rate}, 0, 9, sentAt(2000, 8100))
+	if w, ok := g.Loaded(); ok {
+		t.Errorf("with one of a single request: %v", w)
+	}
+}
+
+func TestSlowdownIsSharedAgainstAlone(t *testing.T) {
+	target := func(name string, solo bool, seconds, ttft, tpot float64, n int) *Summary {
+		s := &Summary{Header: &Header{Target: name, Group: "g", Solo: solo}, OutputThroughput: 100 / seconds, RequestThroughput: 10 / seconds}
+		for range n {
+			s.TTFT.Add(ttft)
+			s.TPOT.Add(tpot)
+		}
+		return s
+	}
+	sums := []*Summary{
+		target("a", true, 1, 0.1, 0.01, 100), target("b", true, 1, 0.1, 0.02, 99),
+		target("a", false, 2, 0.4, 0.02, 100), target("b", false, 4, 0.2, 0.04, 100),
+	}
+	in := Groups(sums)[0].Interference()
+	if !in.Compared || len(in.Effects) != 2 || in.Effects[1].Target != "b" || in.Bound != nil {
+		t.Fatalf("%+v", in)
+	}
+	for i, want := range [][]float64{{4, 4, 4, 2, 2, 2, 2}, {2, 2, 2, 2, 2, 4, 4}} {
+		for k, m := range Measures {
+			if got := in.Effects[i].Slowdown(m); !near(got, want[k]) {
+				t.Errorf("%s: %s is %v, want %v", in.Effects[i].Target, m.Name, got, want[k])
+			}
+			if few := m.Few(in.Effects[i].Alone); few != (i == 1 && strings.HasPrefix(m.Name, "p99")) || m.Few(in.Effects[i].Shared) {
+				t.Errorf("%s: %s is of few: %v", in.Effects[i].Target, m.Name, few)
+			}
+		}
+	}
+	// Progress 1/2 and 1/4: (3/4)² / (2 · 5/16). Slowdowns 4 and 2, 2 and 2.
+	for i, want := range []Fairness{{"progress", 0.9, 2}, {"ttft_slowdown", 0.9, 2}, {"tpot_slowdown", 1, 1}} {
+		if got := in.Fairness[i]; got.Of != want.Of || !near(got.Jain, want.Jain) || !near(got.Ratio, want.Ratio) {
+			t.Errorf("%+v, want %+v", got, want)
+		}
+	}
+
+	// One of the two alone is no comparison of progress.
+	in = Groups(sums[1:])[0].Interference()
+	if !in.Compared || len(in.Fairness) != 1 || in.Fairness[0].Of != "output_throughput" || !near(in.Fairness[0].Jain, 0.9) || !math.IsNaN(in.Effects[0].Slowdown(Measures[0])) {
+		t.Errorf("%+v", in)
+	}
+	if Groups(sums[2:])[0].Interference().Compared {
+		t.Error("compared with nothing")
+	}
+}
+
+func TestATargetWithoutAnswersHasNoSlowdown(t *testing.T) {
+	good := Header{Target: "a", Config: Config{RequestRate: 5}}
+	bad := Header{Target: "b", Config: Config{RequestRate: 5}}
+	alone := good
+	alone.Solo = true
+	aloneBad := bad
+	aloneBad.Solo = true
+	fine := func() []*Record { return []*Record{sentAt(0, 100, 200), sentAt(200, 300, 400)} }
+	broken := func() []*Record { return []*Record{refused(0, 1), refused(200, 201)} }
+	g := Groups([]*Summary{
+		shared(alone, 0, 1, fine()...), shared(aloneBad, 0, 1, fine()...), shared(good, 0, 1, fine()...), shared(bad, 0, 1, broken()...),
+	})[0]
+	for _, in := range []*Interference{g.Interference(), g.Within(Window{0, 200 * msec}).Interference()} {
+		for _, m := range Measures {
+			if v := in.Effects[1].Slowdown(m); !math.IsNaN(v) {
+				t.Errorf("%s: %v", m.Name, v)
+			}
+		}
+		if f := in.Fairness[0]; f.Jain != 0.5 || !math.IsInf(f.Ratio, 1) {
+			t.Errorf("%+v", f)
+		}
+		if f := in.Fairness[1]; !math.IsNaN(f.Jain) || !math.IsNaN(f.Ratio) {
+			t.Errorf("%+v", f)
+		}
+		// Both kept the rate that was asked for.
+		if strings.Join(in.Bound, " ") != "a b" {
+			t.Errorf("bound: %v", in.Bound)
+		}
+	}
+}
+
+func TestAGroupIsReadWithItsTrace(t *testing.T) {
+	var stream strings.Builder
+	for _, h := range []*Header{{Run: "1", Group: "g", Target: "a", Epoch: epoch}, {Run: "2", Epoch: epoch}} {
+		sw := NewStreamWriter(&stream)
+		c := NewCollector(h)
+		if err := sw.Begin(h); err != nil {
+			t.Fatal(err)
+		}
+		r := sentAt(0, 100, 200)
+		r.Run = h.Run
+		c.Add(r)
+		if err := sw.Write(r); err != nil {
+			t.Fatal(err)
+		}
+		if err := sw.End(c.Summary(1)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, ask := range []Ask{{}, {Trace: true}} {
+		sums, err := Read(strings.NewReader(stream.String()), ask)
+		if err != nil || len(sums) != 2 || sums[0].Trace == nil || (sums[1].Trace != nil) != ask.Trace {
+			t.Errorf("%+v: %+v, %v", ask, sums, err)
+		}
+	}
+}
+
+func TestMergedShardsBeginWithTheFirst(t *testing.T) {
+	var stream strings.Builder
+	for shard, after := range []time.Duration{time.Second, 0} {
+		h := &Header{Run: "r", Shard: shard, Shards: 2, Epoch: epoch.Add(after), Delay: 100 * msec}
+		sw := NewStreamWriter(&stream)
+		c := NewCollector(h)
+		r := sentAt(100, 200, 300)
+		r.Run = "r"
+		c.Add(r)
+		if err := sw.Begin(h); err != nil {
+			t.Fatal(err)
+		}
+		if err := sw.Write(r); err != nil {
+			t.Fatal(err)
+		}
+		if err := sw.End(c.Summary(0.2)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	sums, err := Read(strings.NewReader(stream.String()), Ask{Trace: true})
+	if err != nil || len(sums) != 1 {
+		t.Fatalf("%d runs, %v", len(sums), err)
+	}
+	parts, err := sums[0].Slice(time.Second)
+	if err != nil || sums[0].Began != -900*msec || sums[0].Seconds != 1.2 || len(parts) != 2 || parts[0].Completed != 1 || parts[1].Completed != 1 {
+		t.Errorf("from %v, %v s, %+v, %v", sums[0].Began, sums[0].Seconds, parts, err)
+	}
+	if s := sums[0].Within(Window{0, time.Second}); s.Completed != 1 || s.Part.Inside != 1 {
+		t.Errorf("%+v", s.Part)
+	}
+}
