@@ -187,6 +187,8 @@ func (c *Collector) Summary(seconds float64) *Summary {
 		s.Truth = c.witness.testimony(&c.header.Config, seconds)
 	}
 	if c.KeepTrace {
+		// Those of several sources come one source after the other.
+		slices.SortStableFunc(c.trace.Samples, func(a, b *Sample) int { return cmp.Compare(a.At, b.At) })
 		s.Trace = &c.trace
 	}
 	s.Outcomes = slices.Clone(s.Outcomes)

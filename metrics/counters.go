@@ -1,13 +1,10 @@
 package metrics
 
 import (
-	"bufio"
-	"fmt"
 	"io"
 	"maps"
 	"slices"
 	"strconv"
-	"strings"
 )
 
 // Counters are a server's totals of speculative and diffusion decoding and of
@@ -42,74 +39,46 @@ type Diffusion struct {
 	CanvasPositions     int64   `json:"canvas_positions"`
 }
 
-// ParseCounters reads them from the text of a server's /metrics.
+// Names under which servers count what they look up in their prefix cache and
+// find there. vLLM dropped the gpu_ in v0.9 and had both for some releases.
+var (
+	prefixQueryNames = []string{"vllm:prefix_cache_queries_total", "vllm:gpu_prefix_cache_queries_total"}
+	prefixHitNames   = []string{"vllm:prefix_cache_hits_total", "vllm:gpu_prefix_cache_hits_total"}
+)
+
+// ParseCounters reads them from the text of a server's /metrics. What the server
+// does not count is 0.
 func ParseCounters(r io.Reader) (Counters, error) {
 	c := Counters{AcceptedAt: map[int]int64{}}
-	lines := bufio.NewScanner(r)
-	lines.Buffer(nil, 1<<20)
-	for lines.Scan() {
-		c.addLine(lines.Text())
+	all := totals{}
+	for s, err := range exposition(r) {
+		if err != nil {
+			return Counters{}, err
+		}
+		all.add(s)
+		if s.name == "vllm:spec_decode_num_accepted_tokens_per_pos_total" {
+			if at, err := strconv.Atoi(s.label("position")); err == nil {
+				c.AcceptedAt[at] += int64(s.value)
+			}
+		}
 	}
-	if err := lines.Err(); err != nil {
-		return Counters{}, fmt.Errorf("reading metrics: %w", err)
+	for name, to := range map[string]*int64{
+		"vllm:spec_decode_num_drafts_total":          &c.Drafts,
+		"vllm:spec_decode_num_draft_tokens_total":    &c.DraftTokens,
+		"vllm:spec_decode_num_accepted_tokens_total": &c.AcceptedTokens,
+		"vllm:diffusion_num_denoising_steps_total":   &c.DenoisingSteps,
+		"vllm:diffusion_num_canvas_positions_total":  &c.CanvasPositions,
+		"vllm:diffusion_num_committed_tokens_total":  &c.CommittedTokens,
+	} {
+		*to = int64(all[name].sum)
+	}
+	if n := all.first(prefixQueryNames...); n != nil {
+		c.PrefixQueries = int64(*n)
+	}
+	if n := all.first(prefixHitNames...); n != nil {
+		c.PrefixHits = int64(*n)
 	}
 	return c, nil
-}
-
-// addLine counts a line of the Prometheus text format if it is one of ours.
-func (c *Counters) addLine(line string) {
-	if !strings.HasPrefix(line, "vllm:") {
-		return
-	}
-	name, labels, value := splitSample(line)
-	v, err := strconv.ParseFloat(value, 64)
-	if err != nil {
-		return
-	}
-	n := int64(v)
-	switch name {
-	case "vllm:spec_decode_num_drafts_total":
-		c.Drafts += n
-	case "vllm:spec_decode_num_draft_tokens_total":
-		c.DraftTokens += n
-	case "vllm:spec_decode_num_accepted_tokens_total":
-		c.AcceptedTokens += n
-	case "vllm:spec_decode_num_accepted_tokens_per_pos_total":
-		if at, err := strconv.Atoi(label(labels, "position")); err == nil {
-			c.AcceptedAt[at] += n
-		}
-	case "vllm:diffusion_num_denoising_steps_total":
-		c.DenoisingSteps += n
-	case "vllm:diffusion_num_canvas_positions_total":
-		c.CanvasPositions += n
-	case "vllm:diffusion_num_committed_tokens_total":
-		c.CommittedTokens += n
-	case "vllm:prefix_cache_queries_total", "vllm:gpu_prefix_cache_queries_total":
-		c.PrefixQueries += n
-	case "vllm:prefix_cache_hits_total", "vllm:gpu_prefix_cache_hits_total":
-		c.PrefixHits += n
-	}
-}
-
-// splitSample cuts `name{labels} value` or `name value`.
-func splitSample(line string) (name, labels, value string) {
-	if open := strings.IndexByte(line, '{'); open >= 0 {
-		if end := strings.LastIndexByte(line, '}'); end > open {
-			return line[:open], line[open+1 : end], strings.TrimSpace(line[end+1:])
-		}
-	}
-	name, value, _ = strings.Cut(line, " ")
-	return name, "", strings.TrimSpace(value)
-}
-
-// label finds the value of a label whose value holds no comma or quote.
-func label(labels, name string) string {
-	for pair := range strings.SplitSeq(labels, ",") {
-		if k, v, ok := strings.Cut(pair, "="); ok && strings.TrimSpace(k) == name {
-			return strings.Trim(v, `"`)
-		}
-	}
-	return ""
 }
 
 // SpecDecode is what was speculated between c and later; nil when nothing was.

@@ -81,6 +81,9 @@ func (r *run) take(e Entry) {
 		sh.shift = start(e.Header).Sub(start(r.header))
 	case e.End != nil:
 		sh.end = e.End
+	case e.Sample != nil:
+		e.Sample.At += sh.shift
+		r.collector.AddSample(e.Sample)
 	default:
 		sh.add(e.Record)
 		e.Record.shift(sh.shift)

@@ -1,6 +1,9 @@
 package metrics
 
-import "time"
+import (
+	"io"
+	"time"
+)
 
 // A Sample is what a server and its GPUs said of themselves at one moment of a
 // run. What they did not say is nil.
@@ -30,4 +33,31 @@ type GPUSample struct {
 	MemoryTotal *float64 `json:"memory_total,omitempty"` // MiB
 	Utilization *float64 `json:"utilization,omitempty"`  // share of the time in which a kernel ran, 0 to 1
 	Power       *float64 `json:"power,omitempty"`        // W
+}
+
+// ParseServerSample reads it from the text of the /metrics of vLLM, of SGLang or
+// of text-generation-inference; nil when there is nothing of theirs in it. The
+// names are from docs.vllm.ai/en/latest/usage/metrics.html,
+// docs.sglang.io/docs/references/production_metrics.md and
+// huggingface.co/docs/text-generation-inference/reference/metrics.
+func ParseServerSample(r io.Reader) (*ServerSample, error) {
+	all := totals{}
+	for s, err := range exposition(r) {
+		if err != nil {
+			return nil, err
+		}
+		all.add(s)
+	}
+	s := ServerSample{
+		Running:       all.first("vllm:num_requests_running", "sglang:num_running_reqs", "tgi_batch_current_size"),
+		Waiting:       all.first("vllm:num_requests_waiting", "sglang:num_queue_reqs", "tgi_queue_size"),
+		KVCache:       all.firstMean("vllm:kv_cache_usage_perc", "vllm:gpu_cache_usage_perc", "sglang:token_usage"),
+		Preemptions:   all.first("vllm:num_preemptions_total"),
+		PrefixQueries: all.first(prefixQueryNames...),
+		PrefixHits:    all.first(prefixHitNames...),
+	}
+	if s == (ServerSample{}) {
+		return nil, nil
+	}
+	return &s, nil
 }

@@ -11,10 +11,11 @@ const streamVersion = 1
 
 // Kinds of lines of a record stream. Readers skip those they do not know.
 const (
-	kindRun  = "run"
-	kindReq  = "req"
-	kindMore = "more"
-	kindEnd  = "end"
+	kindRun    = "run"
+	kindReq    = "req"
+	kindSample = "sample"
+	kindMore   = "more"
+	kindEnd    = "end"
 )
 
 // A lineHead opens each line of a stream.
@@ -33,6 +34,11 @@ type runLine struct {
 type reqLine struct {
 	lineHead
 	*Record
+}
+
+type sampleLine struct {
+	lineHead
+	*Sample
 }
 
 type endLine struct {

@@ -18,13 +18,14 @@ var streamMark = []byte(`{"v":`)
 // maxMessage bounds the size of a message that was split over lines.
 const maxMessage = 1 << 30
 
-// An Entry is one message of a record stream. Exactly one of Header, Record and
-// End is set.
+// An Entry is one message of a record stream. Exactly one of Header, Record,
+// Sample and End is set.
 type Entry struct {
 	Run    string
 	Shard  int
 	Header *Header
 	Record *Record
+	Sample *Sample
 	End    *End
 }
 
@@ -39,10 +40,10 @@ type StreamReader struct {
 	buf     []byte            // the line being read
 	foreign func(line string) // is given each line that belongs to no stream, unless nil
 
-	// seen holds a hash of each message. A record has its index and its times,
-	// so no two messages are alike unless one is a copy. That two others out of
-	// ten million share a hash has a chance of 3 in a million, and the count in
-	// the end line would tell.
+	// seen holds a hash of each message. A record has its index and its times, a
+	// sample its time, so no two messages are alike unless one is a copy. That two
+	// others out of ten million share a hash has a chance of 3 in a million, and
+	// the count in the end line would tell.
 	seen  map[uint64]struct{}
 	seed  maphash.Seed
 	parts map[message]*partial
@@ -228,6 +229,11 @@ func decode(head lineHead, line []byte) (Entry, error) {
 			return Entry{}, err
 		}
 		e.Record.Run = head.Run
+	case kindSample:
+		e.Sample = &Sample{}
+		if err := json.Unmarshal(line, e.Sample); err != nil {
+			return Entry{}, err
+		}
 	case kindEnd:
 		e.End = &End{}
 		if err := json.Unmarshal(line, e.End); err != nil {

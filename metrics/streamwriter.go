@@ -13,7 +13,7 @@ import (
 const PipeLine = 1000
 
 // A StreamWriter writes one run, or one shard of it, as a record stream: Begin
-// once, Write for each record, End. Every line is handed over in one call of
+// once, Write for each record and Sample for each sample, End. Every line is handed over in one call of
 // Write, so whatever kills the program leaves at most the last line torn. It is
 // for one goroutine.
 type StreamWriter struct {
@@ -43,6 +43,11 @@ func (sw *StreamWriter) Write(r *Record) error {
 		r = &short
 	}
 	return sw.write(kindReq, reqLine{sw.headOf(kindReq), r})
+}
+
+// Sample writes a sample, and neither keeps nor changes it.
+func (sw *StreamWriter) Sample(s *Sample) error {
+	return sw.write(kindSample, sampleLine{sw.headOf(kindSample), s})
 }
 
 // End writes what the run came to. A stream without an end counts as cut.
