@@ -82,10 +82,11 @@ const (
 	// A workload without shared prefixes finds next to nothing in a cache. The
 	// request of the rehearsal is found again, and a chat template's beginning.
 	prefixLimit = 5.0 // % of the prompt tokens, and one request
+	// What is more than this is warned of.
+	prefixWarned = 1.0 // % of the prompt tokens
 	// A few prompts of a real dataset are alike; a dataset that is too short for
 	// the run is sent again and again.
 	repeatedLimit = 0.01 // of the requests
-	prefixNoted   = 1.0  // %
 
 	// Those that fail are seldom those that would have been quick, and what is
 	// left had a server with less to do.

@@ -128,14 +128,17 @@ func (j *judge) noteProtocol() string {
 }
 
 func (j *judge) notePrefix() string {
-	hits := percent(j.seen.PrefixHits, cmp.Or(j.seen.PrefixQueries, j.seen.PrefixHits))
-	text := fmt.Sprintf("the server had %s of the prompt tokens in its prefix cache, ", showPercent(hits))
-	c, judged := j.prefixHits()
-	switch {
-	case j.seen.PrefixHits > 0 && j.sharesPrefixes():
-		return text + "as this workload has it"
-	case judged && c.judge().OK && hits > prefixNoted:
-		return text + "although this workload shares no prefixes: a rehearsal's request, a chat template's beginning or an earlier run"
+	if j.seen.PrefixHits == 0 || !j.sharesPrefixes() {
+		return ""
 	}
-	return ""
+	hits := percent(j.seen.PrefixHits, cmp.Or(j.seen.PrefixQueries, j.seen.PrefixHits))
+	return fmt.Sprintf("the server had %s of the prompt tokens in its prefix cache, as this workload has it", showPercent(hits))
+}
+
+// warnings are what a reader of the verdict should look into.
+func (j *judge) warnings() []string {
+	if c, judged := j.prefixHits(); judged && c.judge().OK && c.Figure > prefixWarned {
+		return []string{c.Text + ", although this workload shares no prefixes: a rehearsal's request, a chat template's beginning or an earlier run"}
+	}
+	return nil
 }

@@ -39,7 +39,6 @@ func TestNotesAccuseNobody(t *testing.T) {
 			s.Header.Flags, s.Evidence.PrefixHits = []KV{{"random-prefix-len", "100"}}, 900
 		}, "90.0 % of the prompt tokens"},
 		"repeated prefixes": {func(s *Summary) { s.Header.Config.Dataset, s.Evidence.PrefixHits = "prefix_repetition", 500 }, "50.0 %"},
-		"few prefixes":      {func(s *Summary) { s.Evidence.PrefixHits = 11 }, "1.10 % of the prompt tokens in its prefix cache, although"},
 		"sent again":        {func(s *Summary) { s.Evidence.Repeated, s.Evidence.PrefixHits = 3, 500 }, "50.0 % of the prompt tokens in its prefix cache, as this workload has it"},
 		"conversations":     {func(s *Summary) { s.Truth.laterTurns, s.Evidence.PrefixHits = true, 500 }, "50.0 %"},
 	} {

@@ -19,6 +19,10 @@ type Trust struct {
 	Verdict Verdict
 	Checks  []Check  // those that the run gave something to judge by, in order of weight
 	Notes   []string // what a reader should know and what accuses nobody
+
+	// Warnings are what a reader should look into, and what is not enough to make
+	// a run SUSPECT.
+	Warnings []string
 }
 
 // Failed are the checks that made a run SUSPECT.
@@ -69,7 +73,7 @@ func (s *Summary) Judge() {
 	if j.seen == nil {
 		j.seen = new(Evidence)
 	}
-	t := &Trust{Verdict: Valid, Notes: j.notes()}
+	t := &Trust{Verdict: Valid, Notes: j.notes(), Warnings: j.warnings()}
 	for _, find := range checks {
 		c, found := find(&j)
 		if !found {

@@ -206,6 +206,26 @@ func TestEachFaultIsNamed(t *testing.T) {
 	}
 }
 
+// A server that knew prompts which nobody meant it to know is warned of before
+// that makes the run SUSPECT, which says it louder.
+func TestPrefixHitsAreWarnedOfFromOnePercentOn(t *testing.T) {
+	for hits, want := range map[int64]int{0: 0, 10: 0, 11: 1, 55: 1, 56: 0} {
+		s := clean()
+		s.Evidence.PrefixHits = hits
+		s.Judge()
+		if len(s.Trust.Warnings) != want || len(s.Trust.Notes) != 0 {
+			t.Errorf("%d of 1000: warnings %q, notes %q, want %d", hits, s.Trust.Warnings, s.Trust.Notes, want)
+		}
+		if want > 0 && !strings.Contains(s.Trust.Warnings[0], "% of the prompt tokens in its prefix cache, although") {
+			t.Errorf("%d of 1000: %q", hits, s.Trust.Warnings[0])
+		}
+		s.Header.Flags = []KV{{"random-prefix-len", "100"}}
+		if s.Judge(); len(s.Trust.Warnings) != 0 {
+			t.Errorf("%d of 1000, as asked for: %q", hits, s.Trust.Warnings)
+		}
+	}
+}
+
 func TestNoPercentileIsAskedForInVain(t *testing.T) {
 	s := clean()
 	s.Header.Config.Percentiles = []float64{50, 99.9, 100}

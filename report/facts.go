@@ -19,6 +19,7 @@ var facts = []fact{
 	{"Tokens in a chunk", chunkTokens},
 	{"Connecting, inside TTFT", connecting},
 	{"Connections opened", connections},
+	{"Found in the prefix cache", prefixHits},
 	{"Peak output throughput", peakTokens},
 	{"Requests in flight", inFlight},
 	{"Starting ramp", ramp},
@@ -65,6 +66,14 @@ func connections(s *metrics.Summary) string {
 		return fmt.Sprintf("%d during the run", e.Opened)
 	}
 	return fmt.Sprintf("%d during the run, %d beforehand", e.Opened, e.Warmed)
+}
+
+func prefixHits(s *metrics.Summary) string {
+	e := s.Evidence
+	if e == nil || e.PrefixQueries <= 0 {
+		return ""
+	}
+	return fmt.Sprintf("%.2f %% of the prompt tokens, %d of %d", float64(e.PrefixHits)/float64(e.PrefixQueries)*100, e.PrefixHits, e.PrefixQueries)
 }
 
 func peakTokens(s *metrics.Summary) string {

@@ -20,10 +20,10 @@ const (
 	truthColumn = 11
 )
 
-// Truth writes what the block cannot say, then the notes of the verdict, for a
-// terminal of 100 columns: only lines that have something to say, and nothing
-// for a Summary without Truth. Latencies are there where they differ from the
-// block's; percentiles that find no place are in JSON.
+// Truth writes what the block cannot say, then the notes and warnings of the
+// verdict, for a terminal of 100 columns: only lines that have something to say,
+// and nothing for a Summary without Truth. Latencies are there where they differ
+// from the block's; percentiles that find no place are in JSON.
 func Truth(w io.Writer, s *metrics.Summary) error {
 	if s.Truth == nil {
 		return nil
@@ -40,13 +40,18 @@ func Truth(w io.Writer, s *metrics.Summary) error {
 		}
 	}
 	if s.Trust != nil {
-		for _, note := range s.Trust.Notes {
-			b.WriteString("Note:")
-			wrap(&b, len("Note:"), note)
-		}
+		remarks(&b, "Note:", s.Trust.Notes)
+		remarks(&b, "WARNING:", s.Trust.Warnings)
 	}
 	_, err := w.Write(b.Bytes())
 	return err
+}
+
+func remarks(b *bytes.Buffer, label string, texts []string) {
+	for _, text := range texts {
+		b.WriteString(label)
+		wrap(b, len(label), text)
+	}
 }
 
 // latencies writes a table of those that the block does not have.

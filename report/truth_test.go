@@ -51,6 +51,7 @@ func fair() *metrics.Summary {
 	s := measured(metrics.Config{RequestRate: 100, Percentiles: []float64{50, 99}}, 150, func(int, *metrics.Record) {})
 	s.Evidence = &metrics.Evidence{
 		Cores: 2, Watched: 2 * time.Second, CPU: 300 * ms, BusiestCPU: 0.2, KernelStamps: 1500, Opened: 3, Warmed: 16, GCs: 1, GCPaused: 30 * time.Microsecond,
+		PrefixQueries: 15000, PrefixHits: 480,
 	}
 	return s
 }

@@ -37,6 +37,10 @@ func truth(s *metrics.Summary) pyjson.Object {
 	if e := s.Evidence; e != nil {
 		d.set("opened_connections", e.Opened)
 		d.set("warmed_connections", e.Warmed)
+		if e.PrefixQueries > 0 {
+			d.set("prefix_cache_queries", e.PrefixQueries)
+			d.set("prefix_cache_hits", e.PrefixHits)
+		}
 	}
 	d.set("peak_output_tokens", t.PeakTokens)
 	d.set("peak_output_window_s", 1)
@@ -94,7 +98,7 @@ func trust(t *metrics.Trust) pyjson.Object {
 	}
 	return pyjson.Object{
 		{Key: "verdict", Value: string(t.Verdict)}, {Key: "checks", Value: checks},
-		{Key: "notes", Value: append([]string{}, t.Notes...)},
+		{Key: "notes", Value: append([]string{}, t.Notes...)}, {Key: "warnings", Value: append([]string{}, t.Warnings...)},
 	}
 }
 
