@@ -31,6 +31,8 @@ type trial struct {
 	arrivals loadgen.Arrivals
 	limit    int                 // concurrency
 	through  func(dialer) dialer // what lies between client and server; nil for nothing
+
+	watch func(d dialer, epoch time.Time) (stop func()) // while the load lasts; nil for nobody
 }
 
 // A dialer opens a connection.
@@ -67,7 +69,12 @@ func (tr trial) run(t *testing.T) (records []*metrics.Record, traces map[string]
 	}()
 
 	load := tr.load(t, transport)
-	run := loadgen.Run{Loads: []loadgen.Load{load}, Wait: loadgen.Sleep, Started: func(at time.Time) { epoch = at }}
+	stop := func() {}
+	run := loadgen.Run{Loads: []loadgen.Load{load}, Wait: loadgen.Sleep, Started: func(at time.Time) {
+		if epoch = at; tr.watch != nil {
+			stop = tr.watch(dial, at)
+		}
+	}}
 	for rec, err := range run.Records(t.Context()) {
 		if err != nil {
 			t.Fatal(err)
@@ -75,6 +82,7 @@ func (tr trial) run(t *testing.T) (records []*metrics.Record, traces map[string]
 		records = append(records, rec)
 	}
 	took = time.Since(epoch)
+	stop()
 	slices.SortFunc(records, func(a, b *metrics.Record) int { return a.Index - b.Index })
 	return records, traces, epoch, took
 }

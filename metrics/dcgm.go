@@ -17,9 +17,9 @@ type dcgmField struct {
 }
 
 // ParseDCGM reads what GPUs do from the /metrics of NVIDIA's DCGM exporter, in
-// the order of their indexes; nil when there is nothing of it. The names, their
-// units and their labels are those of its etc/default-counters.csv. The memory of
-// a GPU is the sum of its MIG instances'.
+// the order of their indexes. The error is ErrNoSample when there is nothing of
+// it. The names and units are those of its etc/default-counters.csv. The memory
+// of a GPU is the sum of its MIG instances'.
 func ParseDCGM(r io.Reader) ([]GPUSample, error) {
 	// A GPU that several containers share is there once for each.
 	fields := map[dcgmField]float64{}
@@ -44,6 +44,9 @@ func ParseDCGM(r io.Reader) ([]GPUSample, error) {
 		if g := dcgmGPU(index, byIndex[index]); g != (GPUSample{Index: index}) {
 			gpus = append(gpus, g)
 		}
+	}
+	if gpus == nil {
+		return nil, ErrNoSample
 	}
 	return gpus, nil
 }

@@ -1,6 +1,7 @@
 package metrics
 
 import (
+	"errors"
 	"io"
 	"time"
 )
@@ -35,9 +36,12 @@ type GPUSample struct {
 	Power       *float64 `json:"power,omitempty"`        // W
 }
 
+// ErrNoSample says that a text of metrics holds nothing that is known here.
+var ErrNoSample = errors.New("nothing in it is known to servebench")
+
 // ParseServerSample reads it from the text of the /metrics of vLLM, of SGLang or
-// of text-generation-inference; nil when there is nothing of theirs in it. The
-// names are from docs.vllm.ai/en/latest/usage/metrics.html,
+// of text-generation-inference. The error is ErrNoSample when there is nothing of
+// theirs in it. The names are from docs.vllm.ai/en/latest/usage/metrics.html,
 // docs.sglang.io/docs/references/production_metrics.md and
 // huggingface.co/docs/text-generation-inference/reference/metrics.
 func ParseServerSample(r io.Reader) (*ServerSample, error) {
@@ -57,7 +61,7 @@ func ParseServerSample(r io.Reader) (*ServerSample, error) {
 		PrefixHits:    all.first(prefixHitNames...),
 	}
 	if s == (ServerSample{}) {
-		return nil, nil
+		return nil, ErrNoSample
 	}
 	return &s, nil
 }

@@ -2,6 +2,7 @@ package metrics
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"math"
 	"reflect"
@@ -49,7 +50,7 @@ sglang:token_usage{model_name="m"} 0.28
 		"nothing":                   {"", nil},
 	} {
 		got, err := ParseServerSample(strings.NewReader(c.text))
-		if err != nil || !reflect.DeepEqual(got, c.want) {
+		if (err == nil) != (c.want != nil) || !reflect.DeepEqual(got, c.want) {
 			t.Errorf("%s: %v, %v, want %v", name, said(got), err, said(c.want))
 		}
 	}
@@ -105,10 +106,10 @@ DCGM_FI_DEV_POWER_USAGE{UUID="GPU-d"} 100
 
 func TestReadingMetricsFails(t *testing.T) {
 	broken := iotest.ErrReader(fmt.Errorf("torn"))
-	if _, err := ParseServerSample(broken); err == nil {
+	if _, err := ParseServerSample(broken); err == nil || errors.Is(err, ErrNoSample) {
 		t.Error("a server's /metrics that cannot be read has a sample")
 	}
-	if _, err := ParseDCGM(broken); err == nil {
+	if _, err := ParseDCGM(broken); err == nil || errors.Is(err, ErrNoSample) {
 		t.Error("an exporter's /metrics that cannot be read has a sample")
 	}
 	if _, err := ParseCounters(broken); err == nil {

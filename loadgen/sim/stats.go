@@ -151,14 +151,12 @@ func (s *stats) text(kv *kvCache) string {
 	if s.spec.Tokens > 0 {
 		s.speculation(x)
 	}
-	if kv.size > 0 {
+	if kv.size > 0 { // of a cache without a size there is no share
 		x.metric("vllm:kv_cache_usage_perc", "Share of the KV cache's blocks in use; 1 is all.", "gauge", usage)
-		x.metric("vllm:num_preemptions_total", "Number of times that a request lost its blocks to another.", "counter", float64(s.preemptions))
 	}
-	if kv.remembers {
-		x.metric("vllm:prefix_cache_queries_total", "Number of prompt tokens looked up in the prefix cache.", "counter", float64(queries))
-		x.metric("vllm:prefix_cache_hits_total", "Number of prompt tokens found in the prefix cache.", "counter", float64(hits))
-	}
+	x.metric("vllm:num_preemptions_total", "Number of times that a request lost its blocks to another.", "counter", float64(s.preemptions))
+	x.metric("vllm:prefix_cache_queries_total", "Number of prompt tokens looked up in the prefix cache.", "counter", float64(queries))
+	x.metric("vllm:prefix_cache_hits_total", "Number of prompt tokens found in the prefix cache.", "counter", float64(hits))
 	return x.String()
 }
 

@@ -1,0 +1,72 @@
+package loadgen
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"strings"
+	"time"
+
+	"github.com/servebench/servebench/metrics"
+)
+
+// ServerSample is what the server says of itself in GET /metrics. The error wraps
+// metrics.ErrNoSample where that is nothing.
+func (s *Server) ServerSample(ctx context.Context) (*metrics.ServerSample, error) {
+	return scrape(ctx, s, metrics.ParseServerSample)
+}
+
+// GPUs is what a DCGM exporter says of GPUs in GET /metrics. The error wraps
+// metrics.ErrNoSample where that is nothing.
+func (s *Server) GPUs(ctx context.Context) ([]metrics.GPUSample, error) {
+	return scrape(ctx, s, metrics.ParseDCGM)
+}
+
+func scrape[T any](ctx context.Context, s *Server, parse func(io.Reader) (T, error)) (found T, err error) {
+	text, err := s.Metrics(ctx)
+	if err != nil {
+		return found, err
+	}
+	if found, err = parse(strings.NewReader(text)); err != nil {
+		return found, fmt.Errorf("%s/metrics: %w", s.URL, err)
+	}
+	return found, nil
+}
+
+// SampleServer samples a server at the epoch and at whole multiples of an interval
+// after it, but for those at which its last answer is not there yet.
+func SampleServer(s *Server, every time.Duration) Sampler {
+	return periodically(every, func(ctx context.Context, to *metrics.Sample) (err error) {
+		to.Server, err = s.ServerSample(ctx)
+		return err
+	})
+}
+
+// SampleDCGM is like SampleServer, of the GPUs of a DCGM exporter.
+func SampleDCGM(s *Server, every time.Duration) Sampler {
+	return periodically(every, func(ctx context.Context, to *metrics.Sample) (err error) {
+		to.GPUs, err = s.GPUs(ctx)
+		return err
+	})
+}
+
+func periodically(every time.Duration, ask func(context.Context, *metrics.Sample) error) Sampler {
+	return func(ctx context.Context, epoch time.Time, take func(*metrics.Sample)) {
+		for n := time.Duration(0); ; n = max(n+1, (time.Since(epoch)+every-1)/every) {
+			if Sleep(ctx, epoch.Add(n*every)) != nil {
+				return
+			}
+			asked := time.Now()
+			s := &metrics.Sample{At: asked.Sub(epoch)}
+			err := ask(ctx, s)
+			if ctx.Err() != nil {
+				return
+			}
+			s.Took = time.Since(asked)
+			if err != nil {
+				s.Error = err.Error()
+			}
+			take(s)
+		}
+	}
+}
