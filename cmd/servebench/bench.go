@@ -37,8 +37,10 @@ type bench struct {
 	header    *metrics.Header
 	collector *metrics.Collector
 	witness   witness
-	last      time.Duration // when the last request so far ended
-	lasts     time.Duration // until when the load lasts at least
+	sampler   loadgen.Sampler // of the server; nil when it is not sampled
+	watch     *loadgen.Watch  // of the sampler
+	last      time.Duration   // when the last request so far ended
+	lasts     time.Duration   // until when the load lasts at least
 }
 
 // counters are the server's totals of speculative and diffusion decoding and of

@@ -37,6 +37,8 @@ type form struct {
 	metrics        string
 	percentiles    string
 	targets        []string
+
+	metricsInterval *time.Duration
 }
 
 // parseRun turns the command line of `servebench run` into options. The command
@@ -62,7 +64,7 @@ func (f *form) resolve(t table) error {
 		f.Workload.NumPrompts, prompts.fallback = 0, "0"
 	}
 	for _, resolve := range []func() error{
-		f.resolveServer, f.resolveSecrets, f.resolveTraffic, f.resolveWorkload, f.resolveTimes, f.resolveDatasets, f.resolveSampling, f.resolveResults,
+		f.resolveServer, f.resolveSecrets, f.resolveTraffic, f.resolveWorkload, f.resolveTimes, f.resolveDatasets, f.resolveSampling, f.resolveWatch, f.resolveResults,
 	} {
 		if err := resolve(); err != nil {
 			return err
@@ -83,6 +85,7 @@ func newForm() (*form, table) {
 		{"Single datasets", f.datasetFlags()},
 		{"Sampling", f.samplingFlags()},
 		{"Several runs", f.experimentFlags()},
+		{"Server side", f.watchFlags()},
 		{"Results", f.resultFlags()},
 		{"Time limits, in seconds or as 90s, 5m, 6h; 0 for none", f.limitFlags()},
 		{"Other", otherFlags()},

@@ -20,6 +20,7 @@ type options struct {
 	Traffic  trafficOptions
 	Workload workloadOptions
 	Sampling samplingOptions
+	Watch    watchOptions
 	Results  resultOptions
 	Limits   limitOptions
 

@@ -50,6 +50,7 @@ func TestDefaultsAreVLLMs(t *testing.T) {
 			}},
 		},
 		Sampling: samplingOptions{IgnoreEOS: true},
+		Watch:    watchOptions{Every: time.Second},
 		Results: resultOptions{
 			Metrics: []string{"ttft", "tpot", "itl"}, Percentiles: []float64{99}, Record: "full",
 		},

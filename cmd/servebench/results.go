@@ -129,6 +129,13 @@ func (r *results) write(rec *metrics.Record) {
 	}
 }
 
+// sample adds a sample to the stream, as write does a record.
+func (r *results) sample(s *metrics.Sample) {
+	if r.stream != nil && r.broken == nil {
+		r.broken = r.stream.Sample(s)
+	}
+}
+
 // close ends the stream and writes the result file. Both are tried.
 func (r *results) close(s *metrics.Summary) error {
 	return errors.Join(r.closeStream(s), r.save(s))

@@ -21,12 +21,18 @@ type trial struct {
 	solo    bool     // of several targets, one alone
 	talk    io.Writer
 	screen  io.Writer // where progress is shown; nil shows none
+
+	gpuSampler loadgen.Sampler // nil when GPUs are not sampled
+	gpus       *loadgen.Watch  // of the sampler
 }
 
 // test is the load test from the first look at the servers to the summaries, one
 // for each bench. They are nil when no load was sent, and there may be both them
 // and an error when the load was cut short.
 func (t *trial) test(ctx context.Context) ([]*metrics.Summary, error) {
+	if err := t.openGPUs(ctx); err != nil {
+		return nil, interrupted(ctx, err)
+	}
 	for _, step := range []func(*bench, context.Context) error{(*bench).prepare, (*bench).rehearse} {
 		for _, b := range t.benches {
 			if err := step(b, ctx); err != nil {
@@ -87,6 +93,7 @@ func (t *trial) measure(ctx context.Context) ([]*metrics.Summary, error) {
 			b.header.Epoch = epoch
 			b.results.begin(b.header)
 		}
+		t.watch(epoch)
 		stopProgress = t.showProgress(run.Live)
 	}
 	unhook := context.AfterFunc(ctx, func() { t.tellDraining(run.Live) })
@@ -98,6 +105,7 @@ func (t *trial) measure(ctx context.Context) ([]*metrics.Summary, error) {
 	took := time.Since(t.benches[0].header.Epoch)
 	var seen metrics.Evidence
 	pulse.Stop(&seen)
+	t.unwatch()
 	stopProgress()
 	return t.summaries(ctx, cut, took, seen)
 }
@@ -114,6 +122,7 @@ func (b *bench) begin(ctx context.Context, t *trial) {
 	b.collector.KeepTrace = b.keepsTrace()
 	b.witness = witness{counters: b.counters}
 	b.witness.look(ctx)
+	b.openSampler(ctx)
 }
 
 // ready opens the connections of all benches.
@@ -140,6 +149,7 @@ func (t *trial) take(records iter.Seq2[*metrics.Record, error]) error {
 		b.last = max(b.last, rec.End)
 		b.collector.Add(rec)
 		b.results.write(rec)
+		t.drain()
 	}
 	return nil
 }
@@ -151,6 +161,7 @@ func (t *trial) summaries(ctx context.Context, cut error, took time.Duration, se
 	for _, b := range t.benches {
 		s := b.collector.Summary(b.took(took).Seconds())
 		s.Interrupted = ctx.Err() != nil || cut != nil
+		s.Warnings = append(s.Warnings, t.troubles(b)...)
 		atOnce += s.Truth.PeakConcurrency
 		sums = append(sums, s)
 	}

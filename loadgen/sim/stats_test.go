@@ -50,9 +50,9 @@ func TestMetricsAreWhatHappened(t *testing.T) {
 			"vllm:request_time_per_output_token_seconds_sum" + labels:                            2 * testCost.Step(1, 0).Seconds(),
 			"vllm:request_decode_time_seconds_sum" + labels:                                      6 * testCost.Step(1, 0).Seconds(),
 			"vllm:request_prefill_time_seconds_sum" + labels:                                     seconds(testCost.Step(0, 10)-gather, testCost.Step(0, 20)-gather),
-			"vllm:num_preemptions_total" + labels:                                               0,
-			"vllm:prefix_cache_queries_total" + labels:                                          0,
-			"vllm:prefix_cache_hits_total" + labels:                                             0,
+			"vllm:num_preemptions_total" + labels:                                                0,
+			"vllm:prefix_cache_queries_total" + labels:                                           0,
+			"vllm:prefix_cache_hits_total" + labels:                                              0,
 		} {
 			if got := h.value(series); fmt.Sprintf("%.9f", got) != fmt.Sprintf("%.9f", want) {
 				t.Errorf("%s is %v, want %v", series, got, want)

@@ -1,0 +1,55 @@
+package main
+
+import (
+	"fmt"
+	"net/url"
+	"strings"
+	"time"
+)
+
+// watchOptions say what is sampled beside the load.
+type watchOptions struct {
+	Server bool          // the server's /metrics
+	Every  time.Duration // how often
+	GPU    string        // nvidiaSMI or the URL of a DCGM exporter's /metrics; empty for nothing
+}
+
+// nvidiaSMI is the program, and the word for it on the command line.
+const nvidiaSMI = "nvidia-smi"
+
+// leastInterval keeps the sampling from being a load of its own.
+const leastInterval = 100 * time.Millisecond
+
+func (f *form) watchFlags() []*flag {
+	return []*flag{
+		{name: "server-metrics", args: none, ours: true, set: switchTo(&f.Watch.Server, true),
+			help: "sample the server's /metrics meanwhile: requests running and waiting, KV cache, prefix hits, preemptions"},
+		{name: "server-metrics-interval", meta: "TIME", ours: true, set: intoOptional(&f.metricsInterval, parseSeconds),
+			help: "how often, in seconds or as 500ms (default 1)"},
+		{name: "gpu-metrics", meta: "SOURCE", ours: true, set: into(&f.Watch.GPU, parseString), conceal: redactURL,
+			help: "sample memory, utilization and power of GPUs each second: nvidia-smi of this machine, or a DCGM exporter as http://HOST:9400/metrics"},
+	}
+}
+
+func (f *form) resolveWatch() error {
+	w := &f.Watch
+	w.Every = time.Second
+	if f.metricsInterval != nil {
+		if w.Every = *f.metricsInterval; w.Every < leastInterval {
+			return fmt.Errorf("argument --server-metrics-interval: %v: it must be at least %v", w.Every, leastInterval)
+		}
+		if !w.Server {
+			f.Warnings = append(f.Warnings, "--server-metrics-interval has no effect without --server-metrics")
+		}
+	}
+	if w.GPU == "" || w.GPU == nvidiaSMI {
+		return nil
+	}
+	u, err := url.Parse(w.GPU)
+	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" || u.User != nil || u.RawQuery != "" || u.Fragment != "" {
+		return fmt.Errorf("argument --gpu-metrics: %s: it must be %s, or the URL of a DCGM exporter as http://127.0.0.1:9400/metrics",
+			quoted(redactURL(w.GPU)), nvidiaSMI)
+	}
+	w.GPU = strings.TrimRight(strings.TrimSuffix(w.GPU, "/metrics"), "/")
+	return nil
+}
