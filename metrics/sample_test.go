@@ -20,7 +20,7 @@ func TestServersAreReadByTheirOwnNames(t *testing.T) {
 		"vLLM with two engines": {`# HELP vllm:num_requests_running Number of requests in model execution batches.
 # TYPE vllm:num_requests_running gauge
 vllm:num_requests_running{engine="0",model_name="a,b} c"} 3.0
-vllm:num_requests_running{engine="1",model_name="a \"b\" c"} 4.0 1712345678901
+vllm:num_requests_running{engine="1",model_name="a \" } c"} 4.0 1712345678901
 vllm:num_requests_waiting{engine="0"} 1.0
 vllm:num_requests_waiting{engine="1"} 1e1
 vllm:kv_cache_usage_perc{engine="0"} 0.25
