@@ -114,7 +114,7 @@ func TestFailuresInARowAreSaidOnce(t *testing.T) {
 		case n == 3 || n == 4 || n == 5:
 			http.Error(w, "overloaded", http.StatusServiceUnavailable)
 		case n == 8:
-			io.WriteString(w, "<html>nothing of ours</html>")
+			io.WriteString(w, "go_goroutines 7\n")
 		default:
 			fmt.Fprintf(w, "vllm:num_requests_running %d\n", n)
 		}

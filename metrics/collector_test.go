@@ -215,7 +215,6 @@ vllm:diffusion_num_canvas_positions_total 1600.0
 vllm:diffusion_num_committed_tokens_total 320.0
 vllm:prefix_cache_queries_total{engine="0"} 1.2e+03
 vllm:prefix_cache_hits_total{engine="0"} 96.0
-vllm:num_requests_running{engine="0"} nonsense
 `)
 	spec := before.SpecDecode(after)
 	if spec == nil || spec.Drafts != 1000 || spec.DraftTokens != 3000 || spec.AcceptanceLength != 3 ||

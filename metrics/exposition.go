@@ -1,106 +1,69 @@
 package metrics
 
 import (
-	"bufio"
 	"fmt"
 	"io"
 	"iter"
+	"maps"
 	"math"
-	"strconv"
+	"slices"
 	"strings"
+
+	dto "github.com/prometheus/client_model/go"
+	"github.com/prometheus/common/expfmt"
+	"github.com/prometheus/common/model"
 )
 
-// maxExpositionLine bounds a line of a server's /metrics, in bytes.
-const maxExpositionLine = 1 << 20
-
-// A series is one line of Prometheus' text format.
+// A series is a counter, a gauge or an untyped number of a server's /metrics.
 type series struct {
 	name   string
-	labels string // between the braces, as they stand there
+	labels []*dto.LabelPair
 	value  float64
 }
 
-// exposition yields the series of a server's /metrics. What is not one, or has no
-// finite value, is passed over: whatever a server says there fails no run. The
-// last pair may be an error of reading.
+// exposition yields the series of a text in Prometheus' format, those that have a
+// finite value. The last pair may be an error: reading failed, or what follows is
+// not in that format.
 func exposition(r io.Reader) iter.Seq2[series, error] {
 	return func(yield func(series, error) bool) {
-		lines := bufio.NewScanner(r)
-		lines.Buffer(nil, maxExpositionLine)
-		for lines.Scan() {
-			if s, ok := parseSeries(lines.Text()); ok && !yield(s, nil) {
-				return
+		parser := expfmt.NewTextParser(model.UTF8Validation)
+		// The last line may lack its end.
+		families, err := parser.TextToMetricFamilies(io.MultiReader(r, strings.NewReader("\n")))
+		for _, name := range slices.Sorted(maps.Keys(families)) {
+			for _, m := range families[name].Metric {
+				v := number(m)
+				if !math.IsNaN(v) && !math.IsInf(v, 0) && !yield(series{name, m.Label, v}, nil) {
+					return
+				}
 			}
 		}
-		if err := lines.Err(); err != nil {
+		if err != nil {
 			yield(series{}, fmt.Errorf("reading metrics: %w", err))
 		}
 	}
 }
 
-// parseSeries reads `name{labels} value` or `name value`, either with a time
-// behind it.
-func parseSeries(line string) (s series, ok bool) {
-	end := strings.IndexAny(line, "{ \t")
-	if end <= 0 || line[0] == '#' {
-		return s, false
+// number is the value of a metric that has one, and NaN of the others.
+func number(m *dto.Metric) float64 {
+	switch {
+	case m.Counter != nil:
+		return m.Counter.GetValue()
+	case m.Gauge != nil:
+		return m.Gauge.GetValue()
+	case m.Untyped != nil:
+		return m.Untyped.GetValue()
 	}
-	s.name = line[:end]
-	rest := line[end:]
-	if after, labelled := strings.CutPrefix(strings.TrimLeft(rest, " \t"), "{"); labelled {
-		if rest, ok = afterLabels(after); !ok {
-			return s, false
-		}
-		s.labels = after[:len(after)-len(rest)-len("}")]
-	}
-	fields := strings.Fields(rest)
-	if len(fields) == 0 {
-		return s, false
-	}
-	v, err := strconv.ParseFloat(fields[0], 64)
-	s.value = v
-	return s, err == nil && !math.IsNaN(v) && !math.IsInf(v, 0)
-}
-
-// afterLabels is what follows the brace that closes the labels at the beginning
-// of text.
-func afterLabels(text string) (rest string, ok bool) {
-	for {
-		_, _, after, found := cutLabel(text)
-		if !found {
-			return strings.CutPrefix(strings.TrimLeft(text, ", \t"), "}")
-		}
-		text = after
-	}
-}
-
-// cutLabel cuts `name="value"` off the beginning of text, value being as it
-// stands there.
-func cutLabel(text string) (name, value, rest string, ok bool) {
-	name, quoted, ok := strings.Cut(text, `"`)
-	if !ok || strings.Contains(name, "}") {
-		return "", "", "", false
-	}
-	for i := 0; i < len(quoted); i++ {
-		switch quoted[i] {
-		case '\\':
-			i++
-		case '"':
-			return strings.Trim(name, ",= \t"), quoted[:i], quoted[i+1:], true
-		}
-	}
-	return "", "", "", false
+	return math.NaN()
 }
 
 // label is the value of the label of that name, "" where there is none.
 func (s series) label(name string) string {
-	for text := s.labels; ; {
-		k, v, rest, ok := cutLabel(text)
-		if !ok || k == name {
-			return v
+	for _, pair := range s.labels {
+		if pair.GetName() == name {
+			return pair.GetValue()
 		}
-		text = rest
 	}
+	return ""
 }
 
 // totals are a server's series by the name of their metric, added up over their
