@@ -66,7 +66,7 @@ func (g *Group) Total() *Summary {
 	whole := g.whole()
 	h := &Header{
 		Epoch: g.Shared[0].Header.Epoch, ClockOffset: g.Shared[0].Header.ClockOffset, Version: g.Shared[0].Header.Version,
-		Group: g.ID, Delay: whole.From, Config: g.config(),
+		Group: g.ID, Config: g.config(),
 	}
 	var records []*Record
 	for _, s := range g.Shared {
@@ -87,6 +87,7 @@ func (g *Group) Total() *Summary {
 		c.Add(r)
 	}
 	total := c.Summary(whole.Seconds())
+	total.Began = whole.From
 	if c.evened > 0 {
 		total.ITL = Distribution{quoted: newQuote()}
 	}

@@ -78,7 +78,7 @@ func (r *run) take(e Entry) {
 			r.collector.KeepTrace = r.ask.Trace || e.Header.Group != ""
 		}
 		sh.begun = true
-		sh.shift = start(e.Header).Sub(start(r.header))
+		sh.shift, sh.began = start(e.Header).Sub(start(r.header)), e.Header.Began()
 	case e.End != nil:
 		sh.end = e.End
 	case e.Sample != nil:
@@ -105,10 +105,10 @@ func (r *run) summary() (*Summary, error) {
 		for _, warning := range sh.warnings() {
 			warnings = append(warnings, fmt.Sprintf("run %s%s %s", r.id, r.shardName(index), warning))
 		}
-		if i == 0 || sh.shift < from {
-			from = sh.shift
+		if i == 0 || sh.begin() < from {
+			from = sh.begin()
 		}
-		to = max(to, sh.shift+sh.took())
+		to = max(to, sh.begin()+sh.took())
 		adopted, err := r.adopt(sh)
 		if err != nil {
 			return nil, fmt.Errorf("run %s: %w", r.id, err)
@@ -130,7 +130,7 @@ func (r *run) summary() (*Summary, error) {
 		warnings = append(warnings, fmt.Sprintf("run %s lacks %d of its %d shards", r.id, n-len(indexes), n))
 	}
 	s := r.collector.Summary(seconds)
-	s.Began += from
+	s.Began = from
 	if r.begun {
 		s.Date = r.header.Epoch.Add(to)
 	}

@@ -11,7 +11,8 @@ type shard struct {
 	clashes bool          // there was another run or end line, and a different one
 	records int           // that were measured
 	shift   time.Duration // its clock's zero on the run's clock
-	last    time.Duration // latest end of a record, on its own clock
+	began   time.Duration // when its measured part did, on its own clock
+	last    time.Duration // latest end of a measured record, likewise
 	gapless bool          // it has records without single chunk times
 	tokens  ChunkTokens   // of its records
 	end     *End
@@ -19,11 +20,11 @@ type shard struct {
 
 // add notes a record that is on the shard's own clock.
 func (sh *shard) add(r *Record) {
-	sh.last = max(sh.last, r.End)
-	sh.gapless = sh.gapless || r.Chunks.gapless()
 	if r.Phase == WarmUp {
 		return
 	}
+	sh.last = max(sh.last, r.End)
+	sh.gapless = sh.gapless || r.Chunks.gapless()
 	sh.records++
 	if r.Class == OK && r.Chunks.Len() > 0 {
 		a := r.attribute()
@@ -31,10 +32,13 @@ func (sh *shard) add(r *Record) {
 	}
 }
 
-// took is how long the shard ran.
+// begin is when its measured part began, on the run's clock.
+func (sh *shard) begin() time.Duration { return sh.shift + sh.began }
+
+// took is how long the measured part of the shard ran.
 func (sh *shard) took() time.Duration {
 	if sh.end == nil {
-		return sh.last
+		return max(0, sh.last-sh.began)
 	}
 	return seconds(sh.end.Seconds)
 }
