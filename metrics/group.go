@@ -1,6 +1,7 @@
 package metrics
 
 import (
+	"cmp"
 	"slices"
 	"time"
 )
@@ -80,7 +81,7 @@ func (g *Group) Total() *Summary {
 			records = append(records, r)
 		}
 	}
-	slices.SortStableFunc(records, func(a, b *Record) int { return int(a.End - b.End) })
+	slices.SortStableFunc(records, func(a, b *Record) int { return cmp.Compare(a.End, b.End) })
 	c := NewCollector(h)
 	c.KeepTrace = true
 	for _, r := range records {

@@ -193,6 +193,26 @@ func TestAGroupIsReadWithItsTrace(t *testing.T) {
 	}
 }
 
+func TestACutStreamLastedFromWhereItsMeasuredPartBegan(t *testing.T) {
+	var stream strings.Builder
+	sw := NewStreamWriter(&stream)
+	warm := sentAt(0, 5000)
+	warm.Phase = WarmUp
+	if err := sw.Begin(&Header{Run: "r", Epoch: epoch, Delay: 100 * msec, WarmUp: time.Second}); err != nil {
+		t.Fatal(err)
+	}
+	for _, r := range []*Record{sentAt(1000, 1500, 2500), warm} {
+		r.Run = "r"
+		if err := sw.Write(r); err != nil {
+			t.Fatal(err)
+		}
+	}
+	sums, err := Read(strings.NewReader(stream.String()), Ask{})
+	if err != nil || len(sums) != 1 || sums[0].Seconds != 1.5 || sums[0].Began != time.Second || !sums[0].Date.Equal(epoch.Add(2500*msec)) {
+		t.Errorf("%+v, %v", sums, err)
+	}
+}
+
 func TestMergedShardsBeginWithTheFirst(t *testing.T) {
 	var stream strings.Builder
 	for shard, after := range []time.Duration{time.Second, 0} {

@@ -69,10 +69,14 @@ func TestSlicesAddUpToTheRun(t *testing.T) {
 }
 
 func TestSlicesBeginWithTheMeasuredPart(t *testing.T) {
-	c := NewCollector(&Header{Delay: 2 * time.Second, WarmUp: 5 * time.Second})
+	c := NewCollector(&Header{Epoch: epoch, Delay: 2 * time.Second, WarmUp: 5 * time.Second})
 	c.KeepTrace = true
 	c.Add(sentAt(5500, 5600))
-	parts, _ := c.Summary(1.5).Slice(time.Second)
+	s := c.Summary(1.5)
+	if !s.Date.Equal(epoch.Add(6500 * msec)) {
+		t.Errorf("ended at %v", s.Date)
+	}
+	parts, _ := s.Slice(time.Second)
 	if len(parts) != 2 || parts[0].Window != (Window{5 * time.Second, 6 * time.Second}) || parts[1].To != 6500*msec || parts[0].Completed != 1 {
 		t.Errorf("%+v", parts)
 	}
