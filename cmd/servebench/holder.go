@@ -2,6 +2,7 @@ package main
 
 import (
 	"encoding/json"
+	"errors"
 	"os"
 	"os/exec"
 	"os/signal"
@@ -21,14 +22,20 @@ func newHolderCommand() *cobra.Command {
 		Hidden: true,
 		Args:   cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			signal.Ignore(os.Interrupt, syscall.SIGHUP)
+			// Unread, they have no effect here, and what is started here does not inherit that.
+			signal.Notify(make(chan os.Signal, 1), os.Interrupt, syscall.SIGHUP)
 			ctx, stop := signal.NotifyContext(cmd.Context(), syscall.SIGTERM)
 			defer stop()
 			var h sweep.Holder
 			if err := json.Unmarshal([]byte(args[0]), &h); err != nil {
 				return err
 			}
-			if err := h.Run(ctx, cmd.InOrStdin()); err != nil {
+			err := h.Run(ctx, cmd.InOrStdin())
+			var own interface{ ExitCode() int }
+			switch {
+			case errors.As(err, &own):
+				return exitError{nil, own.ExitCode()} // whose reason the command has told
+			case err != nil:
 				return exitError{err, exitNo}
 			}
 			return nil

@@ -46,7 +46,9 @@ func servebench(ctx context.Context, args []string) int {
 	case err == nil:
 		return 0
 	case errors.As(err, &exit):
-		complain(exit.error)
+		if exit.error != nil {
+			complain(exit.error)
+		}
 		return exit.code
 	default:
 		complain(err)
@@ -92,7 +94,7 @@ func interruptible(ctx context.Context) (interrupted context.Context, stop func(
 	}
 }
 
-// An exitError ends the program with a code of its own.
+// An exitError ends the program with a code of its own, without an error in silence.
 type exitError struct {
 	error
 	code int

@@ -13,6 +13,8 @@ import (
 const (
 	usualWithin = 15 * time.Minute
 	usualGrace  = 30 * time.Second
+
+	betweenGrace = 10 * time.Second // of the command between runs
 )
 
 func (p *parser) arms(node *yaml.Node) error {

@@ -5,7 +5,6 @@ import (
 	"context"
 	"fmt"
 	"os"
-	"os/exec"
 	"slices"
 	"time"
 
@@ -130,7 +129,7 @@ func (b *block) up() bool {
 // stop stops the servers, the last first.
 func (b *block) stop() {
 	for i := len(b.servers) - 1; i >= 0; i-- {
-		b.servers[i].stop()
+		b.servers[i].end()
 	}
 	b.servers = nil
 }
@@ -138,12 +137,9 @@ func (b *block) stop() {
 // prepare does what the plan has between runs. The prefix cache is Load's to
 // reset, which knows how to speak to the server.
 func (b *block) prepare(ctx context.Context) error {
-	if words := b.Plan.Between.Command; len(words) > 0 {
-		cmd := exec.CommandContext(ctx, words[0], words[1:]...)
-		cmd.Env = append(os.Environ(), "SERVEBENCH_ARM="+b.arm.Name, "SERVEBENCH_URL="+b.ports.put(b.arm.URL))
-		cmd.WaitDelay = time.Second
-		if out, err := cmd.CombinedOutput(); err != nil {
-			return fmt.Errorf("the command between runs: %w: %s", err, bytes.TrimSpace(out))
+	if len(b.Plan.Between.Command) > 0 {
+		if err := b.between(ctx); err != nil {
+			return err
 		}
 	}
 	if b.Plan.Between.Pause == 0 {
@@ -155,4 +151,28 @@ func (b *block) prepare(ctx context.Context) error {
 	case <-ctx.Done():
 		return ctx.Err()
 	}
+}
+
+// between runs the command between runs to its end.
+func (b *block) between(ctx context.Context) error {
+	cmd, err := b.Holder(&Holder{Command: b.ports.putAll(b.Plan.Between.Command), Grace: betweenGrace})
+	if err != nil {
+		return err
+	}
+	var printed bytes.Buffer
+	cmd.Stdout, cmd.Stderr, cmd.WaitDelay = &printed, &printed, time.Second
+	cmd.Env = append(os.Environ(), "SERVEBENCH_ARM="+b.arm.Name, "SERVEBENCH_URL="+b.ports.put(b.arm.URL))
+	h, err := b.brood.start(cmd, b.Journal.lock)
+	if err != nil {
+		return fmt.Errorf("the command between runs: %w", err)
+	}
+	select {
+	case <-h.done:
+	case <-ctx.Done():
+	}
+	h.end()
+	if h.err != nil {
+		return fmt.Errorf("the command between runs: %w: %s", h.err, bytes.TrimSpace(printed.Bytes()))
+	}
+	return ctx.Err()
 }

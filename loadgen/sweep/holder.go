@@ -7,26 +7,43 @@ import (
 	"os"
 	"os/exec"
 	"runtime"
+	"syscall"
 	"time"
 )
 
-// A Holder runs one server in a process of its own, so that the server ends when
-// the sweep does, even when the sweep is killed: standard input is a pipe from
-// the sweep, and its end is the server's.
+// A Holder runs one command in a process of its own, so that the command ends
+// when the sweep does, even when the sweep is killed: standard input is a pipe
+// from the sweep, and its end is the command's. On Linux all that the command has
+// started ends with it, in whatever group or session it is, also when the holder
+// is killed; only when the sweep is killed together with it, what has left its
+// parent stays. Elsewhere what has left the command's group is not found, and
+// nothing is when the holder is killed.
 type Holder struct {
 	Command []string
 	Stop    []string      // command that stops it, before any signal; none when empty
 	Grace   time.Duration // for Stop and for SIGTERM, each, before SIGKILL
 }
 
-// settle is how long processes that were killed may take to be gone.
-const settle = 5 * time.Second
+const (
+	settle = 5 * time.Second       // how long processes that were killed may take to be gone
+	pause  = 10 * time.Millisecond // between two looks at them
+)
 
-// Run runs the server, with this process's output, until it ends or stdin does
-// or ctx. No process of the server's group outlives it. It belongs into the main
-// function of a process that does nothing else.
+// An ended error is how a command ended by itself: its exit code, or 128 and the
+// number of the signal, as a shell has it.
+type ended int
+
+func (e ended) Error() string { return fmt.Sprintf("exit status %d", int(e)) }
+
+// ExitCode is the exit code.
+func (e ended) ExitCode() int { return int(e) }
+
+// Run runs the command, with this process's output, until it ends or stdin does
+// or ctx. Nothing that it has started outlives it. An error with an ExitCode is
+// the command's own. It belongs into the main function of a process that does
+// nothing else.
 func (h *Holder) Run(ctx context.Context, stdin io.Reader) error {
-	runtime.LockOSThread() // which the server's life depends on; see dieWithParent
+	runtime.LockOSThread() // which the command's life depends on; see dieWithParent
 	keepShared()
 	adopt()
 	ctx, cancel := context.WithCancel(ctx)
@@ -35,54 +52,52 @@ func (h *Holder) Run(ctx context.Context, stdin io.Reader) error {
 		io.Copy(io.Discard, stdin)
 		cancel()
 	}()
-	cmd := exec.Command(h.Command[0], h.Command[1:]...)
-	cmd.Stdout, cmd.Stderr = os.Stdout, os.Stderr
-	ownGroup(cmd)
-	dieWithParent(cmd)
-	if err := cmd.Start(); err != nil {
+	var f family
+	ended, err := f.start(held(h.Command))
+	if err != nil {
 		return err
 	}
-	ended := make(chan error, 1)
-	go func() { ended <- cmd.Wait() }()
 	select {
 	case err := <-ended:
-		sweepUp(cmd)
-		if err == nil {
-			return nil
-		}
-		return fmt.Errorf("%s: %w", h.Command[0], err)
+		f.kill()
+		return err
 	case <-ctx.Done():
 	}
-	h.stop(cmd, ended)
+	h.stop(&f)
 	return nil
 }
 
-// stop ends the server, at first kindly.
-func (h *Holder) stop(cmd *exec.Cmd, ended <-chan error) {
+func held(words []string) *exec.Cmd {
+	cmd := exec.Command(words[0], words[1:]...)
+	cmd.Stdout, cmd.Stderr = os.Stdout, os.Stderr
+	return cmd
+}
+
+// stop ends the command and what it has started, at first kindly.
+func (h *Holder) stop(f *family) {
 	if len(h.Stop) > 0 {
-		ctx, cancel := context.WithTimeout(context.Background(), h.Grace)
-		defer cancel()
-		stop := exec.CommandContext(ctx, h.Stop[0], h.Stop[1:]...)
-		stop.Stdout, stop.Stderr = os.Stdout, os.Stderr
-		stop.WaitDelay = time.Second
-		if err := stop.Run(); err != nil {
+		ended, err := f.start(held(h.Stop))
+		if err == nil {
+			select {
+			case err = <-ended:
+			case <-time.After(h.Grace):
+				err = fmt.Errorf("it has not ended within %v", h.Grace)
+			}
+		}
+		if err != nil {
 			fmt.Fprintf(os.Stderr, "servebench: stopping the server by %s: %v\n", h.Stop[0], err)
 		}
 	}
-	terminate(cmd)
-	select {
-	case <-ended:
-	case <-time.After(h.Grace):
+	f.signal(syscall.SIGTERM)
+	for until := time.Now().Add(h.Grace); !f.gone() && time.Now().Before(until); {
+		time.Sleep(pause)
 	}
-	sweepUp(cmd)
+	f.kill()
 }
 
-// sweepUp kills what is left of the server's group.
-func sweepUp(cmd *exec.Cmd) {
-	kill(cmd)
-	for until := time.Now().Add(settle); time.Now().Before(until); time.Sleep(10 * time.Millisecond) {
-		if reap(cmd); gone(cmd) {
-			return
-		}
+// kill ends all members at once.
+func (f *family) kill() {
+	for until := time.Now().Add(settle); !f.gone() && time.Now().Before(until); time.Sleep(pause) {
+		f.signal(syscall.SIGKILL)
 	}
 }

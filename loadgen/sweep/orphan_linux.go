@@ -1,8 +1,14 @@
 package sweep
 
 import (
+	"bytes"
+	"os"
 	"os/exec"
+	"path/filepath"
+	"slices"
+	"strconv"
 	"syscall"
+	"time"
 
 	"golang.org/x/sys/unix"
 )
@@ -14,12 +20,79 @@ func adopt() { unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) }
 // dieWithParent has cmd's process killed when the thread that starts it ends.
 func dieWithParent(cmd *exec.Cmd) { cmd.SysProcAttr.Pdeathsig = syscall.SIGKILL }
 
-// reap takes note of the ends of processes of cmd's group.
-func reap(cmd *exec.Cmd) {
-	for {
-		pid, err := syscall.Wait4(-cmd.Process.Pid, nil, syscall.WNOHANG, nil)
-		if pid <= 0 || err != nil {
+// members are all descendants of this process, also those that have left the
+// group in which they were started, or the session.
+func (f *family) members() []int {
+	self := os.Getpid()
+	return descendants(func(k kin) bool { return k.parent == self })
+}
+
+// gone says whether no member is left: an orphan would be this process's child.
+func (f *family) gone() bool { return f.childless() }
+
+// A kin is a process as the system lists it.
+type kin struct{ id, parent, session int }
+
+// descendants are the processes for which root holds, and what they started.
+func descendants(root func(kin) bool) []int {
+	all := everyone()
+	var found []int
+	for again := true; again; {
+		again = false
+		all = slices.DeleteFunc(all, func(k kin) bool {
+			ours := root(k) || slices.Contains(found, k.parent)
+			if ours {
+				found, again = append(found, k.id), true
+			}
+			return ours
+		})
+	}
+	return found
+}
+
+// everyone lists all processes, as proc(5) has them.
+func everyone() []kin {
+	var all []kin
+	stats, _ := filepath.Glob("/proc/[0-9]*/stat") // the pattern is a good one
+	for _, name := range stats {
+		text, err := os.ReadFile(name)
+		if err != nil {
+			continue // it has ended
+		}
+		id, err := strconv.Atoi(filepath.Base(filepath.Dir(name)))
+		// The name, in brackets, may hold anything; state, parent, group and session follow.
+		fields := bytes.Fields(text[bytes.LastIndexByte(text, ')')+1:])
+		if err != nil || len(fields) < 4 {
+			continue
+		}
+		parent, err1 := strconv.Atoi(string(fields[1]))
+		session, err2 := strconv.Atoi(string(fields[3]))
+		if err1 == nil && err2 == nil {
+			all = append(all, kin{id, parent, session})
+		}
+	}
+	return all
+}
+
+// endOrphans ends what a holder that was killed has left behind: the children of
+// this process that are of another session and no holders. The caller has b.mu.
+func (b *brood) endOrphans() {
+	self := os.Getpid()
+	session, err := unix.Getsid(self)
+	if err != nil {
+		return
+	}
+	orphan := func(k kin) bool { return k.parent == self && k.session != session && !b.holders[k.id] }
+	for until := time.Now().Add(settle); time.Now().Before(until); time.Sleep(pause) {
+		orphans := descendants(orphan)
+		if len(orphans) == 0 {
 			return
+		}
+		for _, id := range orphans {
+			syscall.Kill(id, syscall.SIGKILL)
+		}
+		for _, id := range orphans {
+			syscall.Wait4(id, nil, syscall.WNOHANG, nil)
 		}
 	}
 }

@@ -10,23 +10,19 @@ import (
 	"net/http"
 	"net/url"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
 	"time"
 )
 
-// A process is a server that was started, under its holder.
+// A process is a server that was started.
 type process struct {
+	*hold
 	server *Server
 	ports  ports
-	cmd    *exec.Cmd // the holder
-	pipe   io.Closer // its standard input, whose end is the server's
 	log    string
-	from   int64         // where in log it begins
-	done   chan struct{} // closed once the holder has ended, with err set
-	err    error
+	from   int64 // where in log it begins
 }
 
 // readyInterval is how often a server is asked whether it is up.
@@ -34,15 +30,15 @@ const readyInterval = 100 * time.Millisecond
 
 // startServer starts a server and waits until it answers.
 func (s *Sweep) startServer(ctx context.Context, server *Server, ports ports, log string) (*process, error) {
-	p := &process{server: server, ports: ports, log: log, done: make(chan struct{})}
+	p := &process{server: server, ports: ports, log: log}
 	if err := p.unused(); err != nil {
 		return nil, err
 	}
-	if err := p.start(s.Holder, s.Journal.lock); err != nil {
+	if err := p.start(s); err != nil {
 		return nil, fmt.Errorf("starting the server: %w", err)
 	}
 	if err := p.await(ctx); err != nil {
-		p.stop()
+		p.end()
 		return nil, err
 	}
 	return p, nil
@@ -67,8 +63,8 @@ func (p *process) unused() error {
 	return fmt.Errorf("the port is in use: something listens at %s already", address)
 }
 
-func (p *process) start(holder func(*Holder) (*exec.Cmd, error), lock *os.File) error {
-	cmd, err := holder(&Holder{Command: p.ports.putAll(p.server.Command), Stop: p.ports.putAll(p.server.Stop), Grace: p.server.Grace})
+func (p *process) start(s *Sweep) error {
+	cmd, err := s.Holder(&Holder{Command: p.ports.putAll(p.server.Command), Stop: p.ports.putAll(p.server.Stop), Grace: p.server.Grace})
 	if err != nil {
 		return err
 	}
@@ -85,20 +81,8 @@ func (p *process) start(holder func(*Holder) (*exec.Cmd, error), lock *os.File) 
 	for _, name := range slices.Sorted(maps.Keys(p.server.Env)) {
 		cmd.Env = append(cmd.Env, name+"="+p.ports.put(p.server.Env[name]))
 	}
-	ownGroup(cmd)
-	share(cmd, lock)
-	if p.pipe, err = cmd.StdinPipe(); err != nil {
-		return err
-	}
-	if err := cmd.Start(); err != nil {
-		return err
-	}
-	p.cmd = cmd
-	go func() {
-		p.err = cmd.Wait()
-		close(p.done)
-	}()
-	return nil
+	p.hold, err = s.brood.start(cmd, s.Journal.lock)
+	return err
 }
 
 // await waits until the server answers.
@@ -147,7 +131,7 @@ func answers(ctx context.Context, ready string) error {
 func (p *process) died() error {
 	how := "by itself"
 	if p.err != nil {
-		how = "with an error"
+		how = "with " + p.err.Error()
 	}
 	return fmt.Errorf("the server ended %s%s", how, p.tail())
 }
@@ -176,12 +160,6 @@ func (p *process) tail() string {
 	lines := strings.Split(printed, "\n")
 	lines = lines[max(0, len(lines)-tailLines):]
 	return fmt.Sprintf("; %s ends:\n  %s", p.log, strings.Join(lines, "\n  "))
-}
-
-// stop ends the server and waits for its end.
-func (p *process) stop() {
-	p.pipe.Close()
-	<-p.done
 }
 
 // logOf is where the i-th server of an arm prints to.

@@ -12,7 +12,8 @@ import (
 )
 
 // A Sweep does what a plan says and its journal has not yet. All fields must be
-// set.
+// set. While it does, it takes processes of other sessions whose parent has ended
+// for those of its servers, where they become children of this process.
 type Sweep struct {
 	Plan    *Plan
 	Journal *Journal
@@ -29,6 +30,8 @@ type Sweep struct {
 
 	// Say is told what is being done.
 	Say func(format string, args ...any)
+
+	brood brood
 }
 
 // An Outcome is what a run came to.
@@ -50,6 +53,7 @@ type Job struct {
 // Do runs all that is left to run. A run that fails is taken down as such, and
 // the others go on; the error is what ends the whole sweep, ctx for one.
 func (s *Sweep) Do(ctx context.Context) error {
+	adopt() // what a holder leaves that is killed
 	for _, block := range s.Plan.Blocks() {
 		if err := s.block(ctx, block); err != nil {
 			return err

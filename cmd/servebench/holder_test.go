@@ -1,0 +1,219 @@
+//go:build linux
+
+package main
+
+import (
+	"errors"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/servebench/servebench/loadgen/sweep"
+)
+
+// program is this program under its own name, in a folder of the test's.
+func program(t *testing.T, dir string) string {
+	t.Helper()
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	name := filepath.Join(dir, "servebench")
+	if err := os.Symlink(self, name); err != nil {
+		t.Fatal(err)
+	}
+	return name
+}
+
+// holding runs a command of the shell under a holder.
+func holding(t *testing.T, dir, command string) (holder *exec.Cmd, stdin io.Closer) {
+	t.Helper()
+	cmd, err := holderCommand(&sweep.Holder{Command: []string{"sh", "-c", command}, Grace: time.Minute})
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd.Dir, cmd.Stderr = dir, os.Stderr
+	if stdin, err = cmd.StdinPipe(); err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	return cmd, stdin
+}
+
+// await waits until a file is there.
+func await(t *testing.T, name string) {
+	t.Helper()
+	for range 3000 {
+		if _, err := os.Stat(name); err == nil {
+			return
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
+	t.Fatalf("%s never came", name)
+}
+
+// A leash is a named pipe that processes have open for as long as they live.
+type leash struct{ *os.File }
+
+func newLeash(t *testing.T, name string) leash {
+	t.Helper()
+	if err := syscall.Mkfifo(name, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	f, err := os.OpenFile(name, os.O_RDONLY|syscall.O_NONBLOCK, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { f.Close() })
+	return leash{f}
+}
+
+// awaitLoose waits until no process has it any more.
+func (l leash) awaitLoose(t *testing.T) {
+	t.Helper()
+	l.SetReadDeadline(time.Now().Add(30 * time.Second))
+	if _, err := io.ReadAll(l); err != nil {
+		t.Errorf("a process is left: %v", err)
+	}
+}
+
+// loose says whether no process has it.
+func (l leash) loose(t *testing.T) bool {
+	t.Helper()
+	raw, err := l.SyscallConn()
+	if err != nil {
+		t.Fatal(err)
+	}
+	free := false
+	raw.Read(func(fd uintptr) bool {
+		n, err := syscall.Read(int(fd), make([]byte, 1))
+		free = n == 0 && err == nil
+		return true
+	})
+	return free
+}
+
+// The shell dies of SIGTERM at once; what it has started has its time.
+func TestServersOfAShellHaveTheirGrace(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	holder, stdin := holding(t, dir,
+		`sh -c 'trap "sleep 0.3; touch clean; exit" TERM; touch up; while :; do sleep 0.01; done' & wait`)
+	await(t, filepath.Join(dir, "up"))
+	stdin.Close()
+	if err := holder.Wait(); err != nil {
+		t.Error(err)
+	}
+	if _, err := os.Stat(filepath.Join(dir, "clean")); err != nil {
+		t.Error("it was killed before it had cleaned up")
+	}
+}
+
+// daemon leaves the group, the session and its parent, and lives on.
+const daemon = `(setsid sh -c 'exec 9>leash; touch up; exec sleep 1000' &); `
+
+func TestDaemonsEndWithTheirServer(t *testing.T) {
+	t.Parallel()
+	for name, end := range map[string]string{
+		"stopped":   "sleep 1000",
+		"by shell":  "sleep 1000 & wait",
+		"by itself": "until [ -e up ]; do sleep 0.01; done; exit 3",
+	} {
+		dir := t.TempDir()
+		tied := newLeash(t, filepath.Join(dir, "leash"))
+		holder, stdin := holding(t, dir, daemon+end)
+		await(t, filepath.Join(dir, "up"))
+		if name != "by itself" {
+			stdin.Close()
+		}
+		err := holder.Wait()
+		if exit, ok := errors.AsType[*exec.ExitError](err); name == "by itself" && (!ok || exit.ExitCode() != 3) || name != "by itself" && err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+		if !tied.loose(t) {
+			t.Errorf("%s: the daemon is left", name)
+		}
+	}
+}
+
+func TestServersTakeSIGINT(t *testing.T) {
+	t.Parallel()
+	holder, stdin := holding(t, t.TempDir(), `trap 'exit 5' INT; kill -INT $$; exit 3`)
+	defer stdin.Close()
+	var exit *exec.ExitError
+	if err := holder.Wait(); !errors.As(err, &exit) || exit.ExitCode() != 5 {
+		t.Errorf("%v: the signal was ignored", err)
+	}
+}
+
+// startSweep starts a sweep of a plan, in a folder of its own.
+func startSweep(t *testing.T, dir, plan string) (cmd *exec.Cmd, talk *strings.Builder) {
+	t.Helper()
+	self := program(t, dir)
+	if err := os.WriteFile(filepath.Join(dir, "plan.yaml"), []byte(strings.ReplaceAll(plan, "SERVEBENCH", self)), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	cmd, talk = exec.Command(self, "sweep", "plan.yaml"), new(strings.Builder)
+	cmd.Dir, cmd.Stdout, cmd.Stderr = dir, talk, talk
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	return cmd, talk
+}
+
+// A holder that is killed fails its run, and leaves nothing either.
+func TestDaemonsEndWhenTheirHolderIsKilled(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	tied := newLeash(t, filepath.Join(dir, "leash"))
+	cmd, talk := startSweep(t, dir, `
+load: {num-prompts: 1}
+arms:
+  - name: a
+    url: http://127.0.0.1:${port}
+    command: "`+daemon+`(exec 9>leash; exec sleep 1000) & echo $PPID > pid; mv pid holder; wait"
+`)
+	await(t, filepath.Join(dir, "up"))
+	await(t, filepath.Join(dir, "holder"))
+	text, err := os.ReadFile(filepath.Join(dir, "holder"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	pid, err := strconv.Atoi(strings.TrimSpace(string(text)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := syscall.Kill(pid, syscall.SIGKILL); err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Wait(); err == nil || !strings.Contains(talk.String(), "the server ended with signal: killed") {
+		t.Errorf("%v\n%s", err, talk)
+	}
+	if !tied.loose(t) {
+		t.Error("the daemon is left")
+	}
+}
+
+// So does the command between runs, when the sweep is killed.
+func TestCommandsBetweenRunsEndWithTheSweep(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	tied := newLeash(t, filepath.Join(dir, "leash"))
+	cmd, _ := startSweep(t, dir, `
+load: {num-prompts: 1}
+arms: [{name: a, url: "http://127.0.0.1:1"}]
+between: {command: "`+daemon+`exec 9>leash; exec sleep 1000"}
+`)
+	await(t, filepath.Join(dir, "up"))
+	cmd.Process.Kill()
+	cmd.Wait()
+	tied.awaitLoose(t)
+}
