@@ -179,7 +179,7 @@ load: {num-prompts: 1}
 arms:
   - name: a
     url: http://127.0.0.1:${port}
-    command: "`+daemon+`(exec 9>leash; exec sleep 1000) & echo $PPID > pid; mv pid holder; wait"
+    command: "`+daemon+`(exec 9>leash; exec sleep 1000) & echo $PPID > pid; mv pid holder; wait # ${port}"
 `)
 	await(t, filepath.Join(dir, "up"))
 	await(t, filepath.Join(dir, "holder"))

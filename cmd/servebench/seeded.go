@@ -14,18 +14,13 @@ import (
 // prompts, and the requests of a target alone arrive when they do among the
 // others.
 func (e *experiment) seeded(nth, repeat int, solo bool) *options {
-	seeds := e.seeds()
-	slots, slot := 1, 0
-	if e.SoloFirst {
-		slots = 2
-	}
+	var slot int64
 	if solo {
 		slot = 1
 	}
-	span := slices.Max(seeds) - slices.Min(seeds) + 1
-	together := seeds[nth] + int64(repeat*slots)*span
+	together := e.seeds()[nth] + int64(repeat)*e.slots()*e.span()
 	seeded := *e.targets[nth]
-	seeded.Workload.Seed = (together + int64(slot)*span) % (1 << 32)
+	seeded.Workload.Seed = (together + slot*e.span()) % (1 << 32)
 	seeded.Flags = slices.Clone(seeded.Flags)
 	for i, kv := range seeded.Flags {
 		if kv.Key == "seed" {
@@ -39,6 +34,20 @@ func (e *experiment) seeded(nth, repeat int, solo bool) *options {
 		seeded.Results.Metadata = append(slices.Clone(seeded.Results.Metadata), metrics.KV{Key: "alone", Value: "true"})
 	}
 	return &seeded
+}
+
+// slots is how many times a repeat takes the seeds of a trial.
+func (e *experiment) slots() int64 {
+	if e.SoloFirst {
+		return 2
+	}
+	return 1
+}
+
+// span is how many seeds a trial takes, from the lowest to the highest.
+func (e *experiment) span() int64 {
+	seeds := e.seeds()
+	return slices.Max(seeds) - slices.Min(seeds) + 1
 }
 
 // seeds are those of the first trial: as they were given, but where a server

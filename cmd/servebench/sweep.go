@@ -11,7 +11,6 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
-	"go.yaml.in/yaml/v3"
 
 	"github.com/servebench/servebench/loadgen/sweep"
 )
@@ -102,10 +101,6 @@ runs said, and logs with what the servers said.
 At the end stdout has the result blocks in the order of FILE and a table. A run
 that cannot be done is a FAILED row with its reason, and the exit code is 1.`
 
-// waitForEnd is how long another sweep in the same folder is waited for: its
-// servers may still be stopping.
-const waitForEnd = time.Minute
-
 func (c *sweepCommand) run(ctx context.Context, file string) error {
 	if err := c.read(file); err != nil {
 		return err
@@ -139,55 +134,13 @@ func (c *sweepCommand) mask(text string) string {
 	return text
 }
 
-// read reads the file and checks the command line of every run.
-func (c *sweepCommand) read(file string) error {
-	f, err := os.Open(file)
-	if err != nil {
-		return err
-	}
-	defer f.Close()
-	if c.plan, err = sweep.Parse(file, f, sweepFlag); err != nil {
-		return err
-	}
-	c.runs = map[sweep.Cell]*options{}
-	for _, cell := range c.plan.Cells() {
-		args := sweep.AnyPorts(c.plan.Args(cell, 0))
-		if s := c.plan.Search; s != nil {
-			args = append(args, s.Args(s.From)...)
-		}
-		o, err := parseRun(args)
-		if err == nil && o.Workload.Stats {
-			err = errors.New("argument --stats: it belongs to servebench dataset")
-		}
-		if err != nil {
-			return fmt.Errorf("%s:%d: %s: %w", file, c.plan.Arms[cell.Arm].Line, c.plan.Describe(cell), err)
-		}
-		c.runs[cell] = o
-	}
-	return nil
-}
-
-// sweepFlag is an entry of the file as a command line, checked by itself.
-func sweepFlag(name string, value *yaml.Node) ([]string, error) {
-	_, t := newForm()
-	if found := t.find(dashed("--" + name)); len(found) == 1 {
-		switch found[0].name {
-		case "record-to":
-			return nil, fmt.Errorf("%s: a sweep has one record stream for all runs, in its folder", name)
-		case "help":
-			return nil, fmt.Errorf("%s: it is no flag of a load", name)
-		}
-	}
-	args, err := t.configArgs(name, value)
-	if err != nil {
-		return nil, err
-	}
-	return args, t.parse(sweep.AnyPorts(args))
-}
+// stopMargin is what a busy machine may add to the time that servers have to stop.
+const stopMargin = 30 * time.Second
 
 // open opens the sweep's folder.
 func (c *sweepCommand) open(ctx context.Context) error {
-	told, until := false, time.Now().Add(waitForEnd)
+	// The servers of another one may still be stopping.
+	told, until := false, time.Now().Add(c.plan.StopTime()+stopMargin)
 	patience := func() bool {
 		if !told {
 			c.say("waiting for another sweep in %s to end", c.dir)

@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"strings"
@@ -29,13 +28,19 @@ func (c *sweepCommand) load(ctx context.Context, job *sweep.Job) (*sweep.Outcome
 		o.Results.Metadata = append(o.Results.Metadata, metrics.KV{Key: "arm", Value: c.plan.Arms[job.Cell.Arm].Name},
 			metrics.KV{Key: "repeat", Value: fmt.Sprint(job.Cell.Repeat + 1)})
 	}
+	written, err := e.withhold()
+	if err != nil {
+		return nil, err
+	}
 	c.say("%s", c.pace.line(c.journal, job))
 	fmt.Fprintf(c.log, "--- %s: %s: servebench run %s\n", time.Now().Format(time.DateTime), job.Name,
 		strings.Join(c.shown(o, job.Args), " "))
 	out, err := c.measure(ctx, e, job)
+	if out != nil {
+		out.Counted = written
+	}
 	if err != nil {
-		err = errors.New(o.Server.Secrets.mask(err.Error()))
-		fmt.Fprintln(c.log, "servebench:", err)
+		fmt.Fprintln(c.log, "servebench:", o.Server.Secrets.mask(err.Error()))
 	}
 	return out, err
 }
@@ -61,7 +66,11 @@ func (c *sweepCommand) measure(ctx context.Context, e *experiment, job *sweep.Jo
 		}
 	}
 	e.warn()
-	if err := e.once(ctx, 0); err != nil {
+	err := e.once(ctx, 0)
+	if lost := e.broken(); lost != nil {
+		return nil, lost
+	}
+	if err != nil {
 		return nil, err
 	}
 	if ctx.Err() != nil {

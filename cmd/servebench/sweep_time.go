@@ -18,8 +18,25 @@ const (
 	usualAssumption = "20 ms a token, 256 requests at once, 20000 prompt tokens a second, a minute to start a server"
 )
 
-// expected is how long a run may take.
+// expected is how long a run may take: of each target alone, where that was asked
+// for, and of all together.
 func expected(o *options) time.Duration {
+	if o.Targets == nil {
+		return lasting(o)
+	}
+	var alone, together time.Duration
+	for _, target := range o.Targets {
+		alone += lasting(target)
+		together = max(together, lasting(target))
+	}
+	if o.SoloFirst {
+		return alone + together
+	}
+	return together
+}
+
+// lasting is how long the load of one target may take.
+func lasting(o *options) time.Duration {
 	in, out := usualLength, usualLength
 	if o.Workload.Dataset == "random" {
 		in, out = o.Workload.Random.InputLen+o.Workload.Random.PrefixLen, o.Workload.Random.OutputLen
@@ -35,7 +52,7 @@ func expected(o *options) time.Duration {
 		rate = float64(r.Start+r.End) / 2
 	}
 	seconds = max(seconds, n/rate+answer)
-	return time.Duration(min(seconds, 1e9) * float64(time.Second))
+	return o.Traffic.Delay + time.Duration(min(seconds, 1e9)*float64(time.Second))
 }
 
 // runsOf is how many runs a cell of a plan takes, at most unless a confirmation

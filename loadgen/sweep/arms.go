@@ -17,25 +17,22 @@ const (
 	betweenGrace = 10 * time.Second // of the command between runs
 )
 
-func (p *parser) arms(node *yaml.Node) error {
-	if node == nil {
-		p.plan.Arms = []Arm{{Name: "server"}}
-		return nil
+func (p *parser) arms(node *yaml.Node) ([]Arm, error) {
+	if node.Kind != yaml.SequenceNode || len(node.Content) == 0 {
+		return nil, at(node, "arms must be a list of server configurations")
 	}
-	if node = resolved(node); node.Kind != yaml.SequenceNode || len(node.Content) == 0 {
-		return at(node, "arms must be a list of server configurations")
-	}
+	var arms []Arm
 	for _, item := range node.Content {
 		a, err := p.arm(resolved(item))
 		if err != nil {
-			return err
+			return nil, err
 		}
-		if slices.ContainsFunc(p.plan.Arms, func(other Arm) bool { return other.Name == a.Name }) {
-			return at(item, "two arms are named %q", a.Name)
+		if slices.ContainsFunc(arms, func(other Arm) bool { return other.Name == a.Name }) {
+			return nil, at(item, "two arms are named %q", a.Name)
 		}
-		p.plan.Arms = append(p.plan.Arms, *a)
+		arms = append(arms, *a)
 	}
-	return nil
+	return arms, nil
 }
 
 // arm reads one arm. The keys of a server may stand in the arm itself, when it

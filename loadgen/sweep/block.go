@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"fmt"
+	"maps"
 	"os"
 	"slices"
 	"time"
@@ -100,11 +101,7 @@ func (b *block) start(ctx context.Context) error {
 
 func (b *block) startOne(ctx context.Context, i int) (*process, error) {
 	server := &b.arm.Servers[i]
-	texts := append(append([]string{b.arm.URL, server.Ready}, server.Command...), server.Stop...)
-	for _, value := range server.Env {
-		texts = append(texts, value)
-	}
-	if err := b.ports.find(texts...); err != nil {
+	if err := b.ports.find(slices.Concat(server.Command, server.Stop, []string{server.Ready}, slices.Collect(maps.Values(server.Env)))); err != nil {
 		return nil, err
 	}
 	log, err := b.logOf(b.arm, i)

@@ -2,6 +2,7 @@ package sweep
 
 import (
 	"math"
+	"slices"
 	"strings"
 
 	"go.yaml.in/yaml/v3"
@@ -52,6 +53,11 @@ func (p *parser) product(node *yaml.Node) (points [][]Setting, inner int, err er
 		if err != nil {
 			return err
 		}
+		for _, s := range axis[0] {
+			if has(points[0], s.Flag) {
+				return at(key, "%s: the grid has it twice", s.Flag)
+			}
+		}
 		if len(points)*len(axis) > maxPoints {
 			return at(key, "the grid has more than %d points", maxPoints)
 		}
@@ -67,26 +73,29 @@ func (p *parser) product(node *yaml.Node) (points [][]Setting, inner int, err er
 	return points, inner, err
 }
 
+func has(settings []Setting, flag string) bool {
+	return slices.ContainsFunc(settings, func(s Setting) bool { return s.Flag == flag })
+}
+
 // axis is one key of a grid with its values: each is one setting.
 func (p *parser) axis(key, value *yaml.Node) ([][]Setting, error) {
-	if key.Value == "seed" && p.plan.Repeats > 1 {
-		return nil, at(key, "seed: with repeats each has a seed of its own")
-	}
 	values := []*yaml.Node{value}
 	if value.Kind == yaml.SequenceNode {
 		values = value.Content
 	}
-	if key.Value == "header" {
-		return nil, at(key, "header: its values are never shown, so it belongs into load")
-	}
 	var axis [][]Setting
 	for _, v := range values {
 		v = resolved(v)
-		args, err := p.flags(key.Value, v)
-		if err != nil {
+		flag, args, err := p.flags(key.Value, v)
+		switch {
+		case err != nil:
 			return nil, at(v, "%w", err)
+		case flag == "seed" && p.plan.Repeats > 1:
+			return nil, at(key, "seed: with repeats each has a seed of its own")
+		case flag == "header":
+			return nil, at(key, "header: its values are never shown, so it belongs into load")
 		}
-		axis = append(axis, []Setting{{Flag: key.Value, Value: shown(v), Args: args}})
+		axis = append(axis, []Setting{{Flag: flag, Value: shown(v), Args: args}})
 	}
 	if axis == nil {
 		return nil, at(value, "%s has no values", key.Value)
@@ -106,6 +115,9 @@ func (p *parser) zip(_, node *yaml.Node) ([][]Setting, error) {
 		if together == nil {
 			together, length, first = axis, len(axis), key.Value
 			return nil
+		}
+		if flag := axis[0][0].Flag; has(together[0], flag) {
+			return at(key, "%s: the grid has it twice", flag)
 		}
 		if len(axis) != length {
 			return at(value, "%s has %d values and %s %d: under zip all have as many", key.Value, len(axis), first, length)

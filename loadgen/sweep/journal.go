@@ -167,8 +167,11 @@ func (j *Journal) add(e Entry) error {
 		j.size = info.Size()
 	}
 	e.Size = j.size
+	if err := j.write(e); err != nil {
+		return err
+	}
 	j.keep(e)
-	return j.write(e)
+	return nil
 }
 
 func (j *Journal) keep(e Entry) {

@@ -4,22 +4,30 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"slices"
 
 	"go.yaml.in/yaml/v3"
 )
 
-// Flags turns an entry of a file into the words of a command line, or says what
-// is wrong with it.
-type Flags func(name string, value *yaml.Node) ([]string, error)
+// Flags turns an entry of a file into the words of a command line and the name
+// under which the flag is known, or says what is wrong with it.
+type Flags func(name string, value *yaml.Node) (flag string, args []string, err error)
 
 // Parse reads the file of an experiment. Errors name the file and the line.
 func Parse(name string, r io.Reader, flags Flags) (*Plan, error) {
-	var doc yaml.Node
-	switch err := yaml.NewDecoder(r).Decode(&doc); {
+	var doc, second yaml.Node
+	decoder := yaml.NewDecoder(r)
+	switch err := decoder.Decode(&doc); {
 	case errors.Is(err, io.EOF):
 		return nil, fmt.Errorf("%s: it is empty", name)
 	case err != nil:
+		return nil, located(name, err)
+	}
+	switch err := decoder.Decode(&second); {
+	case err == nil:
+		return nil, fmt.Errorf("%s:%d: a second document: an experiment is one", name, second.Line)
+	case !errors.Is(err, io.EOF):
 		return nil, located(name, err)
 	}
 	if err := doc.Decode(new(any)); err != nil { // a key given twice, an alias of what it is in
@@ -60,13 +68,18 @@ func (p *parser) file(root *yaml.Node) error {
 	if p.plan.Flags, err = p.load(load); err != nil {
 		return err
 	}
-	if err := p.arms(arms); err != nil {
-		return err
+	if p.plan.Arms = []Arm{{Name: "server", Line: root.Line}}; arms != nil {
+		if p.plan.Arms, err = p.arms(arms); err != nil {
+			return err
+		}
 	}
 	if err := p.grid(grid); err != nil {
 		return err
 	}
-	return p.searchedOnly(grid)
+	if err := p.searchedOnly(grid); err != nil {
+		return err
+	}
+	return p.ports()
 }
 
 // searchedOnly makes sure that the grid leaves the flag of the search alone.
@@ -83,14 +96,18 @@ func (p *parser) searchedOnly(grid *yaml.Node) error {
 
 // load is a mapping of flags as a command line.
 func (p *parser) load(node *yaml.Node) (args []string, err error) {
+	given := map[string]bool{}
 	err = entries(node, "load", func(key, value *yaml.Node) error {
-		if key.Value == "seed" {
-			return at(key, "seed: it stands beside load, since each repeat and point needs one of its own")
-		}
-		words, err := p.flags(key.Value, value)
-		if err != nil {
+		flag, words, err := p.flags(key.Value, value)
+		switch {
+		case err != nil:
 			return at(key, "%w", err)
+		case flag == "seed":
+			return at(key, "seed: it stands beside load, since each repeat and point needs one of its own")
+		case given[flag]:
+			return at(key, "%s: it is there twice", flag)
 		}
+		given[flag] = true
 		args = append(args, words...)
 		return nil
 	})
@@ -99,7 +116,41 @@ func (p *parser) load(node *yaml.Node) (args []string, err error) {
 
 func (p *parser) between(node *yaml.Node) error {
 	b := &p.plan.Between
+	b.Line = node.Line
 	return fields(node, "between", map[string]any{
 		"reset-prefix-cache": &b.Reset, "command": command(&b.Command), "pause": duration(&b.Pause),
 	})
+}
+
+// ports makes sure that every port that is named is one of a server.
+func (p *parser) ports() error {
+	for i := range p.plan.Arms {
+		a := &p.plan.Arms[i]
+		own := map[string]bool{}
+		for _, s := range a.Servers {
+			for _, name := range namesOf(append(slices.Collect(maps.Values(s.Env)), s.Command...)) {
+				own[name] = true
+			}
+		}
+		for _, name := range p.namedBy(a) {
+			if !own[name] {
+				return at(&yaml.Node{Line: a.Line}, "arm %s: %s is in no command or env of a server of its own", a.Name, name)
+			}
+		}
+	}
+	return nil
+}
+
+// namedBy are the ports that an arm's runs and what is about them name.
+func (p *parser) namedBy(a *Arm) []string {
+	texts := slices.Concat([]string{a.URL}, a.Flags, p.plan.Flags, p.plan.Between.Command)
+	for _, s := range a.Servers {
+		texts = append(append(texts, s.Ready), s.Stop...)
+	}
+	for _, point := range p.plan.Points {
+		for _, s := range point.Settings {
+			texts = append(texts, s.Args...)
+		}
+	}
+	return namesOf(texts)
 }

@@ -9,12 +9,15 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// anyFlag takes a few flags, as the tests need them.
-func anyFlag(name string, value *yaml.Node) ([]string, error) {
-	if !slices.Contains([]string{"num-prompts", "request-rate", "random-input-len", "max-concurrency", "seed"}, name) {
-		return nil, fmt.Errorf("there is no flag %s", name)
+// anyFlag takes a few flags, as the tests need them, also with underscores and as
+// a prefix.
+func anyFlag(name string, value *yaml.Node) (string, []string, error) {
+	for _, flag := range []string{"num-prompts", "request-rate", "random-input-len", "max-concurrency", "seed", "header", "base-url"} {
+		if len(name) >= 3 && strings.HasPrefix(flag, strings.ReplaceAll(name, "_", "-")) {
+			return flag, []string{"--" + flag + "=" + value.Value}, nil
+		}
 	}
-	return []string{"--" + name + "=" + value.Value}, nil
+	return "", nil, fmt.Errorf("there is no flag %s", name)
 }
 
 func parse(t *testing.T, text string) *Plan {
@@ -71,6 +74,20 @@ func TestBadFilesAreRefusedWithTheirLine(t *testing.T) {
 		{"repeats: 0", "repeats: 0: it must be from 1 to"},
 		{"repeats: 1000000000", "repeats: 1000000000: it must be from 1 to"},
 		{"grid:\n  header: [X-Key=a, X-Key=b]", "plan.yaml:2: header: its values are never shown"},
+		{"repeats: 2\ngrid:\n  see: [1, 2]", "plan.yaml:3: seed: with repeats each has a seed of its own"},
+		{"load:\n  see: 3", "plan.yaml:2: seed: it stands beside load"},
+		{"load:\n  num-prompts: 3\n  num_prompts: 4", "plan.yaml:3: num-prompts: it is there twice"},
+		{"grid:\n  num_prompts: [3]\n  num-prompts: [4]", "plan.yaml:3: num-prompts: the grid has it twice"},
+		{"grid:\n  num-prompts: [3]\n  zip: {random-input-len: [1], num_prompts: [4]}", "plan.yaml:3: num-prompts: the grid has it twice"},
+		{"grid:\n  zip:\n    request_rate: [1]\n    request-rate: [1]", "plan.yaml:4: request-rate: the grid has it twice"},
+		{"seed: 1\n---\nseed: 2", "plan.yaml:2: a second document"},
+		{"seed: 1\n---\nseed: {", "plan.yaml:3: "},
+		{"seed: 1\nload: {base-url: 'http://h:${port}'}", "plan.yaml:1: arm server: ${port} is in no command"},
+		{"arms:\n  - name: a\n    url: http://h:${port}\n  - name: b", "plan.yaml:2: arm a: ${port} is in no command or env of a server of its own"},
+		{"arms:\n  - {name: a, url: 'http://h:${port}', command: 'x ${port}'}\n  - {name: b, url: 'http://h:${port}', command: 'x ${port2}'}", "plan.yaml:3: arm b: ${port} is in"},
+		{"arms:\n  - {name: a, url: 'http://h', command: x, stop: 'y ${port}'}", "plan.yaml:2: arm a: ${port} is in"},
+		{"between: {command: 'x ${port}'}\narms:\n  - {name: a}", "plan.yaml:3: arm a: ${port} is in"},
+		{"grid: {base-url: ['http://h:${port}']}\narms:\n  - {name: a}", "plan.yaml:3: arm a: ${port} is in"},
 		{"order: shuffled", `"shuffled": it must be abba, random or given`},
 		{"seed: -1", "seed: -1: it must not be negative"},
 		{"seed: 1\nseed: 2", "plan.yaml:2: mapping key \"seed\" already defined"},
@@ -99,6 +116,7 @@ func TestBadFilesAreRefusedWithTheirLine(t *testing.T) {
 		{"until:\n  flag: request-rate\n  from: 1\n  to: 9", "until must have an slo"},
 		{"until:\n  flag: request-rate\n  from: 9\n  to: 1\n  slo: {p99-ttft: 1}", "to above from"},
 		{"until:\n  flag: max-concurrency\n  from: 1\n  to: 3\n  step: 0.5\n  slo: {p99-ttft: 1}", "must be whole numbers"},
+		{"grid:\n  request_rate: [1]\nuntil: {flag: request-rate, from: 1, to: 9, slo: {p99-ttft: 1}}", "plan.yaml:2: request-rate: the grid has it"},
 		{"grid:\n  request-rate: [1]\nuntil: {flag: request-rate, from: 1, to: 9, slo: {p99-ttft: 1}}", "plan.yaml:2: request-rate: the grid has it"},
 		{"until:\n  slo:\n    ttft: 1", "plan.yaml:3: ttft: a limit must be a statistic and a latency"},
 		{"until:\n  slo:\n    p99-ttft: fast", "plan.yaml:3: p99-ttft must be a number of milliseconds"},

@@ -5,8 +5,6 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
-	"os/exec"
-	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -22,6 +20,9 @@ type Plan struct {
 	Points  []Point  // in the order of the grid; one without settings when there is no grid
 	Between Between
 	Search  *Search // nil for one run a cell
+
+	turns int   // see Spread
+	seeds int64 // of a run; see Spread
 }
 
 // An Arm is one configuration of what is measured.
@@ -31,6 +32,8 @@ type Arm struct {
 	Flags   []string // of its runs, after the plan's
 	Servers []Server // to be started in this order; none when they run already
 	Line    int      `json:"-"` // where the file has it
+
+	turn int // among the arms that load the same server; see Spread
 }
 
 // A Server is a command that a sweep starts and stops.
@@ -65,6 +68,7 @@ type Between struct {
 	Reset   bool     // the server's prefix cache
 	Command []string `json:",omitempty"`
 	Pause   time.Duration
+	Line    int `json:"-"`
 }
 
 // An Order says in which order the cells of a plan are run.
@@ -115,20 +119,6 @@ func (p *Plan) Describe(c Cell) string {
 	return strings.Join(words, ", ")
 }
 
-// probesPerCell is how far apart the seeds of two cells are under a search.
-const probesPerCell = 1000
-
-// SeedOf is the seed of a cell's probe, the first of which is 0. Arms share the
-// seeds of a repeat, so that they are compared on one workload; repeats, points
-// and probes differ, so that no prompt is in a prefix cache already.
-func (p *Plan) SeedOf(c Cell, probe int) int64 {
-	n := int64(c.Repeat*len(p.Points) + c.Point)
-	if p.Search != nil {
-		n = n*probesPerCell + int64(probe)
-	}
-	return p.Seed + n
-}
-
 // Args is the command line of a cell's run, up to what the caller adds.
 func (p *Plan) Args(c Cell, probe int) []string {
 	arm := &p.Arms[c.Arm]
@@ -152,19 +142,4 @@ func (p *Plan) Digest() string {
 	}
 	sum := sha256.Sum256(text)
 	return hex.EncodeToString(sum[:8])
-}
-
-// Check finds out whether the commands of the plan are there, as far as that can
-// be known before they run.
-func (p *Plan) Check(file string) error {
-	for _, a := range p.Arms {
-		for _, s := range a.Servers {
-			if name := s.Command[0]; s.Folder == "" || !strings.ContainsRune(name, filepath.Separator) {
-				if _, err := exec.LookPath(name); err != nil {
-					return fmt.Errorf("%s:%d: arm %s: %w", file, s.Line, a.Name, err)
-				}
-			}
-		}
-	}
-	return nil
 }

@@ -2,9 +2,12 @@ package sweep
 
 import (
 	"fmt"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
+	"time"
 )
 
 // ran is the order of a plan's cells, as "A1.2" for the first repeat of arm A's
@@ -94,9 +97,91 @@ func TestLaterFlagsWin(t *testing.T) {
 	}
 }
 
-func TestMissingCommandIsNamedWithItsLine(t *testing.T) {
-	p := parse(t, "arms:\n- name: a\n  url: http://h\n  command: [no-such-server, --port, '1']")
-	if err := p.Check("plan.yaml"); err == nil || !strings.Contains(err.Error(), `plan.yaml:2: arm a: exec: "no-such-server"`) {
-		t.Error(err)
+// Two arms without commands of their own load the same server, and a third one
+// in part; the others start theirs.
+const spreadArms = "seed: 7\nrepeats: 2\ngrid: {num-prompts: [1, 2]}\n" +
+	"arms: [{name: A}, {name: B}, {name: C}, {name: D, url: 'http://h', command: x}, {name: E, url: 'http://h', command: y}, {name: F}]"
+
+func TestArmsOnOneServerDifferInTheirSeeds(t *testing.T) {
+	const search = "\nuntil: {flag: request-rate, from: 1, to: 9, slo: {p99-ttft: 1}}"
+	loads := [][]string{{"x"}, {"x", "y"}, {"y"}, {"x"}, {"x"}, {"z"}}
+	for _, plan := range []string{spreadArms, spreadArms + search} {
+		p := parse(t, plan)
+		const perRun = 3
+		p.Spread(perRun, loads)
+		users := map[string]map[int64]string{} // by server, whose each seed is
+		for _, c := range p.Cells() {
+			probes := 1
+			if p.Search != nil {
+				probes = 4
+			}
+			for probe := range probes {
+				whose := fmt.Sprint(c, probe)
+				for n := range int64(perRun) {
+					for _, server := range loads[c.Arm] {
+						if p.Arms[c.Arm].Servers != nil {
+							server = "own of " + p.Arms[c.Arm].Name
+						}
+						if users[server] == nil {
+							users[server] = map[int64]string{}
+						}
+						if seed := p.SeedOf(c, probe) + n; users[server][seed] != "" {
+							t.Errorf("server %s: seed %d is of %s and %s", server, seed, users[server][seed], whose)
+						} else {
+							users[server][seed] = whose
+						}
+					}
+				}
+			}
+		}
+		for _, arm := range []int{3, 4, 5} {
+			if c := (Cell{1, arm, 1}); p.SeedOf(c, 0) != p.SeedOf(Cell{1, 0, 1}, 0) {
+				t.Errorf("arm %s is not paired with the first", p.Arms[arm].Name)
+			}
+		}
+	}
+}
+
+func TestMissingCommandsAreNamedWithTheirLines(t *testing.T) {
+	dir := t.TempDir()
+	for name, mode := range map[string]os.FileMode{"server": 0o700, "notes": 0o600} {
+		if err := os.WriteFile(filepath.Join(dir, name), nil, mode); err != nil {
+			t.Fatal(err)
+		}
+	}
+	t.Setenv("PATH", dir)
+	for _, row := range []struct{ text, says string }{
+		{"command: [no-such-server, --port, '1']", `plan.yaml:2: arm a: exec: "no-such-server"`},
+		{"command: [server]", ""},
+		{"command: [notes]", `plan.yaml:2: arm a: exec: "notes"`},
+		{"command: [server], env: {PATH: /none}", `plan.yaml:2: arm a: "server" is not in the PATH of its env, /none`},
+		{"command: [server], env: {PATH: '/none:DIR'}", ""},
+		{"command: [DIR/server]", ""},
+		{"command: [DIR/other]", "plan.yaml:2: arm a: exec: "},
+		{"command: [./server], folder: DIR", ""},
+		{"command: [./notes], folder: DIR", "plan.yaml:2: arm a: exec: "},
+		{"command: [./server]", "plan.yaml:2: arm a: exec: "},
+		{"command: [server], folder: DIR/none", "plan.yaml:2: arm a: folder: there is no folder "},
+		{"command: [server], stop: [halt]", `plan.yaml:2: arm a: exec: "halt"`},
+		{"command: [server]}\nbetween: {command: [settle]", `plan.yaml:3: between: exec: "settle"`},
+	} {
+		text := strings.ReplaceAll("arms:\n- {name: a, url: http://h, "+row.text+"}", "DIR", dir)
+		err := parse(t, text).Check("plan.yaml")
+		if row.says == "" && err != nil || row.says != "" && (err == nil || !strings.Contains(err.Error(), row.says)) {
+			t.Errorf("%s: %v, want it to say %q", row.text, err, row.says)
+		}
+	}
+}
+
+func TestWaitingIsAsLongAsAStop(t *testing.T) {
+	for text, least := range map[string]time.Duration{
+		"seed: 1": betweenGrace,
+		"arms: [{name: a, url: 'http://h', command: x, stop-timeout: 5m}]":          5 * time.Minute,
+		"arms: [{name: a, url: 'http://h', command: x, stop: y, stop-timeout: 5m}]": 10 * time.Minute,
+		"arms: [{name: a, url: 'http://h', servers: [{command: x}, {command: y}]}]": 2 * usualGrace,
+	} {
+		if got := parse(t, text).StopTime(); got <= least || got > least+time.Minute {
+			t.Errorf("%s: %v, want some more than %v", text, got, least)
+		}
 	}
 }

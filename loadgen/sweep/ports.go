@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"net"
 	"regexp"
+	"strconv"
+	"strings"
 )
 
 // portName is a port that is to be found: ${port}, ${port2} and so on.
@@ -14,27 +16,36 @@ func withPorts(text string, port func(name string) string) string {
 	return portName.ReplaceAllStringFunc(text, port)
 }
 
-// fixedPort stands for any port, where it is not known yet.
-func fixedPort(string) string { return "1" }
+// fixedPort stands for a port that is not known yet: another one for each name.
+func fixedPort(name string) string {
+	n, _ := strconv.ParseUint(strings.Trim(name, "${port}"), 10, 64) // none is 0
+	return strconv.FormatUint(1+n%65535, 10)
+}
+
+// namesOf are the ports that texts name.
+func namesOf(texts []string) (names []string) {
+	for _, text := range texts {
+		names = append(names, portName.FindAllString(text, -1)...)
+	}
+	return names
+}
 
 // ports are free ports of the loopback interface by their names.
 type ports map[string]string
 
 // find finds a free port for each name in texts.
-func (p ports) find(texts ...string) error {
-	for _, text := range texts {
-		for _, name := range portName.FindAllString(text, -1) {
-			if p[name] != "" {
-				continue
-			}
-			// Kept open until all are found, no port is found twice.
-			l, err := net.Listen("tcp", "127.0.0.1:0")
-			if err != nil {
-				return fmt.Errorf("finding a free port: %w", err)
-			}
-			defer l.Close()
-			_, p[name], _ = net.SplitHostPort(l.Addr().String())
+func (p ports) find(texts []string) error {
+	for _, name := range namesOf(texts) {
+		if p[name] != "" {
+			continue
 		}
+		// Kept open until all are found, no port is found twice.
+		l, err := net.Listen("tcp", "127.0.0.1:0")
+		if err != nil {
+			return fmt.Errorf("finding a free port: %w", err)
+		}
+		defer l.Close()
+		_, p[name], _ = net.SplitHostPort(l.Addr().String())
 	}
 	return nil
 }

@@ -168,14 +168,9 @@ func (s *Sweep) logOf(a *Arm, i int) (string, error) {
 		return name, nil
 	}
 	dir := filepath.Join(s.Journal.Dir, "logs")
-	name := strings.Map(func(r rune) rune {
-		if strings.ContainsRune(`/\:*?"<>| `, r) {
-			return '_'
-		}
-		return r
-	}, a.Name)
+	name := url.QueryEscape(a.Name) // which keeps the names of all arms apart
 	if len(a.Servers) > 1 {
-		name += fmt.Sprintf("-%d", i+1)
+		name += fmt.Sprintf(",%d", i+1)
 	}
 	return filepath.Join(dir, name+".log"), os.MkdirAll(dir, 0o777)
 }

@@ -38,7 +38,20 @@ type Sweep struct {
 type Outcome struct {
 	Run  string             // by which it is found in the record stream: the run's id, or the group's where there are several targets
 	Sums []*metrics.Summary // one for each target
+
+	// Counted is called once the run is in the journal; nil does nothing. Its
+	// error ends the sweep.
+	Counted func() error
 }
+
+// A StorageError of a Load says that a sweep's folder cannot be written to. It
+// ends the sweep, as nothing more would count.
+type StorageError struct{ Err error }
+
+func (e *StorageError) Error() string { return "writing the record stream: " + e.Err.Error() }
+
+// Unwrap is what kept it from being written.
+func (e *StorageError) Unwrap() error { return e.Err }
 
 // A Job is one run to be made.
 type Job struct {
@@ -120,26 +133,37 @@ func (s *Sweep) block(ctx context.Context, cells []Cell) error {
 	defer b.stop()
 	for _, c := range cells {
 		for job := s.next(c); job != nil; job = s.next(c) {
-			began := time.Now()
-			e := Entry{Cell: s.Plan.Key(c), Value: job.value}
-			out, err := b.run(ctx, job)
-			if ctx.Err() != nil {
-				return errors.Join(context.Cause(ctx), s.Journal.rollback())
-			}
-			e.Seconds, e.Notes = time.Since(began).Seconds(), job.Notes
-			if err != nil {
-				e.Failed = s.mask(err.Error())
-				s.Say("FAILED: %s: %s", job.Name, e.Failed)
-			} else {
-				e.Run = out.Run
-				if search := s.Plan.Search; search != nil {
-					e.Held, e.Broke = search.Holds(out.Sums...)
-				}
-			}
-			if err := s.Journal.add(e); err != nil {
+			if err := s.once(ctx, b, job); err != nil {
 				return err
 			}
 		}
 	}
 	return nil
+}
+
+// once makes one run and takes it down.
+func (s *Sweep) once(ctx context.Context, b *block, job *Job) error {
+	began := time.Now()
+	e := Entry{Cell: s.Plan.Key(job.Cell), Value: job.value}
+	out, err := b.run(ctx, job)
+	if ctx.Err() != nil {
+		return errors.Join(context.Cause(ctx), s.Journal.rollback())
+	}
+	if _, lost := errors.AsType[*StorageError](err); lost {
+		return errors.Join(err, s.Journal.rollback())
+	}
+	e.Seconds, e.Notes = time.Since(began).Seconds(), job.Notes
+	if err != nil {
+		e.Failed = s.mask(err.Error())
+		s.Say("FAILED: %s: %s", job.Name, e.Failed)
+		return s.Journal.add(e)
+	}
+	e.Run = out.Run
+	if search := s.Plan.Search; search != nil {
+		e.Held, e.Broke = search.Holds(out.Sums...)
+	}
+	if err := s.Journal.add(e); err != nil || out.Counted == nil {
+		return err
+	}
+	return out.Counted()
 }

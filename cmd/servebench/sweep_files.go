@@ -1,0 +1,60 @@
+package main
+
+import (
+	"errors"
+
+	"github.com/servebench/servebench/loadgen/sweep"
+)
+
+// resultFiles are the result files of a sweep's runs whose names are given.
+type resultFiles map[string]bool
+
+// add refuses a run that would write over the file of another.
+func (f resultFiles) add(o *options, again bool) error {
+	for _, o := range newExperiment(o, nil, nil).targets {
+		r := &results{resultOptions: o.Results}
+		if !r.Save || r.Append || r.Filename == "" {
+			continue
+		}
+		if name := r.path(r.Filename); f[name] || again {
+			return errors.New("argument --result-filename: each run would write over the file of the one before: leave that away, or take --append-result")
+		} else {
+			f[name] = true
+		}
+	}
+	return nil
+}
+
+// withhold keeps a run from writing its result files, whose writing it returns:
+// it is for when the run counts, so that no file tells of one that does not.
+func (e *experiment) withhold() (write func() error, err error) {
+	whole := e.Results
+	if !whole.Save && !whole.Append {
+		return nil, nil
+	}
+	for _, o := range e.targets {
+		r := &results{resultOptions: o.Results, mode: o.Results.mode()}
+		if err := r.check(); err != nil {
+			return nil, err
+		}
+		o.Results.Save, o.Results.Append = false, false
+	}
+	return func() error {
+		var errs []error
+		for _, m := range e.done {
+			m.results.Save, m.results.Append = whole.Save, whole.Append
+			errs = append(errs, m.results.save(m.sum))
+		}
+		return errors.Join(errs...)
+	}, nil
+}
+
+// broken says that the record stream of a run could not be written.
+func (e *experiment) broken() error {
+	for _, m := range e.done {
+		if m.results.broken != nil {
+			return &sweep.StorageError{Err: m.results.broken}
+		}
+	}
+	return nil
+}

@@ -1,0 +1,114 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+
+	"go.yaml.in/yaml/v3"
+
+	"github.com/servebench/servebench/loadgen/sweep"
+)
+
+// read reads the file and checks the command line of every run.
+func (c *sweepCommand) read(file string) error {
+	f, err := os.Open(file)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	if c.plan, err = sweep.Parse(file, f, sweepFlag); err != nil {
+		return err
+	}
+	c.runs = map[sweep.Cell]*options{}
+	files := resultFiles{}
+	for _, cell := range c.plan.Cells() {
+		o, err := c.parse(cell)
+		if err == nil {
+			err = files.add(o, c.plan.Search != nil)
+		}
+		if err != nil {
+			return fmt.Errorf("%s:%d: %s: %w", file, c.plan.Arms[cell.Arm].Line, c.plan.Describe(cell), err)
+		}
+		c.runs[cell] = o
+	}
+	c.spread()
+	return nil
+}
+
+// parse is the first run of a cell.
+func (c *sweepCommand) parse(cell sweep.Cell) (*options, error) {
+	args := sweep.AnyPorts(c.plan.Args(cell, 0))
+	if s := c.plan.Search; s != nil {
+		args = append(args, s.Args(s.From)...)
+	}
+	o, err := parseRun(args)
+	if err == nil && o.Workload.Stats {
+		err = errors.New("argument --stats: it belongs to servebench dataset")
+	}
+	return o, err
+}
+
+// spread has no server see a prompt twice.
+func (c *sweepCommand) spread() {
+	seeds, servers := int64(1), make([][]string, len(c.plan.Arms))
+	for cell, o := range c.runs {
+		e := newExperiment(o, nil, nil)
+		seeds = max(seeds, e.span()*e.slots())
+		for _, o := range e.targets {
+			servers[cell.Arm] = append(servers[cell.Arm], o.Server.Socket+" "+o.Server.BaseURL)
+		}
+	}
+	for i := range servers {
+		slices.Sort(servers[i])
+		servers[i] = slices.Compact(servers[i])
+	}
+	c.plan.Spread(seeds, servers)
+}
+
+// notInSweep are flags that a sweep has other means for, which are said.
+var notInSweep = map[string]string{
+	"record-to": "a sweep has one record stream for all runs, in its folder",
+	"repeat":    "repeats stands beside load",
+	"config":    "the flags of a sweep stand in its own file, under load",
+	"help":      "it is no flag of a load",
+}
+
+// sweepFlag is an entry of the file as a command line, checked by itself.
+func sweepFlag(name string, value *yaml.Node) (flag string, args []string, err error) {
+	_, t := newForm()
+	flag = strings.TrimPrefix(dashed("--"+name), "--")
+	if found := t.find("--" + flag); len(found) == 1 {
+		flag = found[0].name
+	}
+	if why := notInSweep[flag]; why != "" {
+		return "", nil, fmt.Errorf("%s: %s", flag, why)
+	}
+	if args, err = t.configArgs(name, value); err != nil {
+		return "", nil, err
+	}
+	if err := t.parse(sweep.AnyPorts(args)); err != nil {
+		return "", nil, err
+	}
+	return flag, args, t.seedless()
+}
+
+// seedless refuses targets with a seed of their own, which all points and repeats
+// would share.
+func (t table) seedless() error {
+	for _, text := range t.lookup("--target").values {
+		target, err := parseTarget(text)
+		if err != nil {
+			continue // as the whole command line will say
+		}
+		for _, word := range target.words {
+			option, _, _ := strings.Cut(word, "=")
+			if found := t.find(option); len(found) == 1 && found[0].name == "seed" {
+				return fmt.Errorf("argument --target: %s: seed: each repeat and point needs one of its own", target.name)
+			}
+		}
+	}
+	return nil
+}

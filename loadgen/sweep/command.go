@@ -1,0 +1,84 @@
+package sweep
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"time"
+)
+
+// Check finds out whether the commands of the plan and their folders are there,
+// as far as that can be known before they run.
+func (p *Plan) Check(file string) error {
+	for _, a := range p.Arms {
+		for _, s := range a.Servers {
+			if err := s.check(); err != nil {
+				return fmt.Errorf("%s:%d: arm %s: %w", file, s.Line, a.Name, err)
+			}
+		}
+	}
+	if words := p.Between.Command; words != nil {
+		if err := (&Server{Command: words}).check(); err != nil {
+			return fmt.Errorf("%s:%d: between: %w", file, p.Between.Line, err)
+		}
+	}
+	return nil
+}
+
+func (s *Server) check() error {
+	if s.Folder != "" {
+		if info, err := os.Stat(s.Folder); err != nil || !info.IsDir() {
+			return fmt.Errorf("folder: there is no folder %s", s.Folder)
+		}
+	}
+	for _, words := range [][]string{s.Command, s.Stop} {
+		if len(words) == 0 || portName.MatchString(words[0]) {
+			continue
+		}
+		if err := s.find(words[0]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// find looks for a program where the server's holder will.
+func (s *Server) find(name string) error {
+	path, own := s.Env["PATH"]
+	switch {
+	case filepath.Base(name) != name:
+		if filepath.IsAbs(name) {
+			break
+		}
+		var err error
+		if name, err = filepath.Abs(filepath.Join(s.Folder, name)); err != nil {
+			return err
+		}
+	case own:
+		for _, dir := range filepath.SplitList(path) {
+			if _, err := exec.LookPath(filepath.Join(dir, name)); err == nil && filepath.IsAbs(dir) {
+				return nil
+			}
+		}
+		return fmt.Errorf("%q is not in the PATH of its env, %s", name, path)
+	}
+	_, err := exec.LookPath(name)
+	return err
+}
+
+// StopTime is how long it may take after a kill until all that was run has ended.
+func (p *Plan) StopTime() time.Duration {
+	longest := betweenGrace + settle
+	for _, a := range p.Arms {
+		var all time.Duration // one after the other, as an interrupted sweep stops them
+		for _, s := range a.Servers {
+			all += s.Grace + settle
+			if s.Stop != nil {
+				all += s.Grace
+			}
+		}
+		longest = max(longest, all)
+	}
+	return longest
+}
