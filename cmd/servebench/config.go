@@ -83,6 +83,9 @@ func (t table) configArgs(key string, value *yaml.Node) ([]string, error) {
 	case yaml.SequenceNode:
 		var args []string
 		for _, item := range value.Content {
+			for item.Kind == yaml.AliasNode {
+				item = item.Alias
+			}
 			args = append(args, item.Value)
 		}
 		if args == nil {

@@ -17,7 +17,10 @@ import (
 
 func TestMain(m *testing.M) {
 	testscript.Main(m, map[string]func(){
-		"servebench": func() { os.Exit(servebench(context.Background(), os.Args[1:])) },
+		"servebench": func() {
+			limitFiles(os.Getenv("FILE_LIMIT"))
+			os.Exit(servebench(context.Background(), os.Args[1:]))
+		},
 	})
 }
 

@@ -6,6 +6,8 @@ import (
 	"io"
 	"net/http"
 	"os"
+	"os/signal"
+	"strconv"
 	"strings"
 	"syscall"
 	"testing"
@@ -15,6 +17,21 @@ const (
 	stopSignal     = syscall.SIGSTOP
 	continueSignal = syscall.SIGCONT
 )
+
+// limitFiles has the files of this process grow to a number of bytes at most, as
+// on a disk that fills; empty for any size.
+func limitFiles(bytes string) {
+	n, err := strconv.ParseUint(bytes, 10, 63)
+	if err != nil {
+		return
+	}
+	signal.Ignore(syscall.SIGXFSZ) // else it would end the process
+	limit := syscall.Rlimit{}
+	limit.Cur, limit.Max = n, n
+	if err := syscall.Setrlimit(syscall.RLIMIT_FSIZE, &limit); err != nil {
+		panic(err)
+	}
+}
 
 func TestSimEndsOnSIGTERM(t *testing.T) {
 	url, wait := startSim(t, t.Context(), "--step-base", "1h")

@@ -5,6 +5,7 @@ package main
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -12,27 +13,25 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"strconv"
 	"strings"
-	"syscall"
 	"testing"
 
 	"github.com/servebench/servebench/metrics"
 )
 
 const killedPlan = `
-load: {random-output-len: 3, random-input-len: 8, request-rate: inf, disable-tqdm: true}
+load: {random-output-len: 3, random-input-len: 8, request-rate: inf, disable-tqdm: true, append-result: true, result-filename: RESULTS}
 grid: {num-prompts: [1, 2, 5]}
 repeats: 2
 arms:
   - name: one
     url: http://127.0.0.1:${port}
-    command: &server 'echo $$ >> PIDS; exec SERVEBENCH sim --port ${port} --step-base 1ms'
+    command: &server 'echo $$ >> STARTED; exec 9>LEASH; exec SERVEBENCH sim --port ${port} --step-base 1ms'
   - name: two
-    url: http://127.0.0.1:${port2}
     servers:
       - {command: *server, ready: "http://127.0.0.1:${port}/health"}
-      - {command: 'echo $$ >> PIDS; exec SERVEBENCH sim --port ${port2} --step-base 1ms'}
+      - {command: 'echo $$ >> STARTED; exec 9>LEASH; exec SERVEBENCH sim --port ${port2} --step-base 1ms', ready: "http://127.0.0.1:${port2}/health"}
+    load: {target: ["a=http://127.0.0.1:${port}", "b=http://127.0.0.1:${port2}"], solo-first: true}
 `
 
 // A sweep that is killed at any time, and begun again until it ends, has each run
@@ -40,15 +39,10 @@ arms:
 func TestKilledSweepDoesEachRunOnce(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	self, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
-	program, pids, plan := filepath.Join(dir, "servebench"), filepath.Join(dir, "pids"), filepath.Join(dir, "plan.yaml")
-	if err := os.Symlink(self, program); err != nil {
-		t.Fatal(err)
-	}
-	text := strings.NewReplacer("PIDS", pids, "SERVEBENCH", program).Replace(killedPlan)
+	program, plan, started := program(t, dir), filepath.Join(dir, "plan.yaml"), filepath.Join(dir, "started")
+	tied := newLeash(t, filepath.Join(dir, "leash"))
+	text := strings.NewReplacer("STARTED", started, "LEASH", tied.Name(), "SERVEBENCH", program,
+		"RESULTS", filepath.Join(dir, "results.json")).Replace(killedPlan)
 	if err := os.WriteFile(plan, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
@@ -61,6 +55,7 @@ func TestKilledSweepDoesEachRunOnce(t *testing.T) {
 	// Another program may take a port that was free a moment before: what fails by
 	// that is done by the same command again.
 	var out []byte
+	var err error
 	for range 3 {
 		if out, err = exec.CommandContext(t.Context(), program, "sweep", plan).CombinedOutput(); err == nil {
 			break
@@ -69,8 +64,14 @@ func TestKilledSweepDoesEachRunOnce(t *testing.T) {
 	if err != nil {
 		t.Fatalf("the last one: %v\n%s", err, out)
 	}
+	if !tied.loose(t) {
+		t.Error("a server is left")
+	}
+	if text, err := os.ReadFile(started); err != nil || bytes.Count(text, []byte("\n")) < 6 {
+		t.Errorf("only %q were started: %v", text, err)
+	}
 	checkJournal(t, filepath.Join(dir, "plan.sweep"))
-	checkGone(t, pids)
+	checkResults(t, filepath.Join(dir, "results.json"))
 }
 
 // killAfter runs cmd and kills it, if it has not ended, some looks after it has
@@ -132,34 +133,56 @@ func checkJournal(t *testing.T, dir string) {
 	}
 	defer records.Close()
 	sums, err := metrics.Read(records, metrics.Ask{})
-	if err != nil || len(sums) != 12 || len(runs) != 12 {
-		t.Fatalf("%v: %d runs in the record stream, %d in the journal", err, len(sums), len(runs))
+	if err != nil || len(runs) != 12 {
+		t.Fatalf("%v: %d runs in the journal", err, len(runs))
 	}
-	for i, s := range sums {
-		if s.Header.Run != runs[i] || s.Completed != s.Header.Config.NumPrompts || s.Interrupted {
-			t.Errorf("run %d of the stream is %s with %d of %d requests, %s in the journal", i, s.Header.Run, s.Completed, s.Header.Config.NumPrompts, runs[i])
+	for _, run := range runs {
+		parts := 1
+		if len(sums) > 0 && sums[0].Header.Group != "" {
+			parts = 4 // each of two targets alone, and both together
 		}
+		for _, s := range sums[:min(parts, len(sums))] {
+			if id := cmp.Or(s.Header.Group, s.Header.Run); id != run || s.Completed != s.Header.Config.NumPrompts || s.Interrupted {
+				t.Errorf("the stream has %s with %d of %d requests, the journal %s", id, s.Completed, s.Header.Config.NumPrompts, run)
+			}
+		}
+		sums = sums[min(parts, len(sums)):]
+	}
+	if len(sums) > 0 {
+		t.Errorf("%d runs of the stream are not in the journal", len(sums))
 	}
 }
 
-// checkGone finds none of the processes whose ids are in a file.
-func checkGone(t *testing.T, pids string) {
+// checkResults finds no run twice in the result files. One may lack that was
+// killed just after it was taken down.
+func checkResults(t *testing.T, name string) {
 	t.Helper()
-	text, err := os.ReadFile(pids)
-	if err != nil {
-		t.Fatal(err)
+	files, err := filepath.Glob(strings.Replace(name, ".", "*.", 1))
+	if err != nil || len(files) < 5 {
+		t.Errorf("%q: %v", files, err)
 	}
-	started := strings.Fields(string(text))
-	for _, word := range started {
-		pid, err := strconv.Atoi(word)
+	seen := map[string]bool{}
+	for _, name := range files {
+		text, err := os.ReadFile(name)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := syscall.Kill(pid, 0); err != syscall.ESRCH {
-			t.Errorf("server %d of %d is still there: %v", pid, len(started), err)
+		for line := range bytes.Lines(text) {
+			var result struct {
+				Arm, Repeat, Target, Alone string
+				NumPrompts                 int `json:"num_prompts"`
+			}
+			if json.Unmarshal(line, &result) != nil {
+				continue // it was killed while it wrote
+			}
+			if key := fmt.Sprint(result); seen[key] {
+				t.Errorf("%s is there twice", key)
+			} else {
+				seen[key] = true
+			}
 		}
 	}
-	if len(started) < 6 {
-		t.Errorf("only %d servers were started", len(started))
+	if len(seen) == 0 {
+		t.Error("there are no results")
 	}
 }
