@@ -51,7 +51,7 @@ const sweepHelp = `Run an experiment: a grid of loads over servers, again and ag
 
 FILE is YAML. All its keys may be left out:
 
-  seed: 0             # of the first run; arms share the seed of a repeat, repeats and points differ
+  seed: 0             # of the first run; repeats and points differ, arms only where they load one server
   repeats: 4          # of each point on each arm
   order: abba         # every other repeat has the arms the other way round; or random, or given
   load:               # flags of servebench run, for all runs
@@ -63,10 +63,10 @@ FILE is YAML. All its keys may be left out:
       num-prompts: [60, 120]
   arms:               # what is compared
     - name: plain
-      url: http://127.0.0.1:8000    # where the load goes
+      url: http://127.0.0.1:8000    # where the load goes: --base-url
       load: {}                      # flags of this arm alone
     - name: kvcached
-      url: http://127.0.0.1:${port} # a free port
+      url: http://127.0.0.1:${port} # a free port, the same one in the command; also ${port2} and so on
       command: [vllm, serve, MODEL, --port, "${port}"]   # or one text for the shell
       env: {ENABLE_KVCACHED: "true"}
       ready: http://127.0.0.1:${port}/health   # answers 200 once it is up (default URL/v1/models)
@@ -76,6 +76,9 @@ FILE is YAML. All its keys may be left out:
       log: kvcached.log
       folder: DIR                   # to start it in
       servers: []                   # several of these instead, with the keys from command on
+    - name: together
+      servers: []
+      load: {target: ["a=http://127.0.0.1:${port}", "b=http://127.0.0.1:${port2}"], solo-first: true}
   between:            # before each run
     reset-prefix-cache: true
     command: ./settle.sh            # has SERVEBENCH_ARM and SERVEBENCH_URL
@@ -89,14 +92,17 @@ FILE is YAML. All its keys may be left out:
     confirm: 1                      # more runs at the value found that have to hold
 
 A grid may be a list of such mappings, one after the other. The servers of an arm
-are started for each repeat and stopped after it; they stop as well when
-servebench is killed.
+are started for each repeat and stopped after it, with all that they have
+started; they stop as well when servebench is killed. So does the command
+between runs: it leaves nothing running.
 
 The journal in the folder has what is done. The same command goes on where it was
 killed or interrupted, does again what failed, and does nothing twice; a changed
 FILE needs another folder. Beside it are records.jsonl, the record stream of all
 runs, blocks.txt, table.md, table.csv, table.json, sweep.log with what single
-runs said, and logs with what the servers said.
+runs said, and logs with what the servers said. The files of --save-result and
+--append-result are written once a run is in the journal: they have none twice,
+and lack one only if servebench was killed at that moment.
 
 At the end stdout has the result blocks in the order of FILE and a table. A run
 that cannot be done is a FAILED row with its reason, and the exit code is 1.`

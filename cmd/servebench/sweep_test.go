@@ -102,6 +102,28 @@ func TestMissingCacheResetIsReported(t *testing.T) {
 	}
 }
 
+// A target alone takes its time, and all together take that of the slowest.
+func TestTimeOfSeveralTargets(t *testing.T) {
+	of := func(args ...string) time.Duration {
+		o, err := parseRun(append([]string{"--num-prompts=100"}, args...))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return expected(o)
+	}
+	quick, slow := of("--request-rate=10"), of("--request-rate=5", "--delay=7")
+	if slow < quick+17*time.Second {
+		t.Errorf("%v and %v", quick, slow)
+	}
+	targets := []string{"--target", "quick=http://a,request-rate=10", "slow=http://b,request-rate=5,delay=7"}
+	if got := of(targets...); got != slow {
+		t.Errorf("together %v, want %v", got, slow)
+	}
+	if got := of(append(targets, "--solo-first")...); got != quick+2*slow {
+		t.Errorf("alone and together %v, want %v", got, quick+2*slow)
+	}
+}
+
 // Every example can be planned, also where its servers are not installed.
 func TestExamplesCanBePlanned(t *testing.T) {
 	files, err := filepath.Glob("../../examples/*/*.yaml")

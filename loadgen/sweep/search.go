@@ -92,7 +92,10 @@ func (s *Search) Args(value float64) []string {
 func (s *Search) Holds(sums ...*metrics.Summary) (ok bool, why string) {
 	for _, sum := range sums {
 		if why := s.broken(sum); why != "" {
-			if sum.Header.Target != "" {
+			switch {
+			case sum.Header.Solo:
+				why = sum.Header.Target + " alone: " + why
+			case sum.Header.Target != "":
 				why = sum.Header.Target + ": " + why
 			}
 			return false, why

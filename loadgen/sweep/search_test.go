@@ -87,3 +87,26 @@ func TestLimits(t *testing.T) {
 		}
 	}
 }
+
+// The limits are every target's, alone and among the others.
+func TestLimitsHoldOnEachTarget(t *testing.T) {
+	p := parse(t, "until: {flag: request-rate, from: 1, to: 9, slo: {p99-ttft: 20}}")
+	for _, row := range []struct {
+		slow int
+		says string
+	}{{-1, ""}, {0, "a alone: p99 TTFT is"}, {1, "a: p99 TTFT is"}, {2, "b: p99 TTFT is"}} {
+		sums := []*metrics.Summary{
+			{Header: &metrics.Header{Target: "a", Solo: true}, Completed: 1},
+			{Header: &metrics.Header{Target: "a"}, Completed: 1},
+			{Header: &metrics.Header{Target: "b"}, Completed: 1},
+		}
+		for i, sum := range sums {
+			if sum.TTFT.Add(0.020); i == row.slow {
+				sum.TTFT.Add(0.030)
+			}
+		}
+		if ok, why := p.Search.Holds(sums...); ok != (row.slow < 0) || !strings.HasPrefix(why, row.says) {
+			t.Errorf("%v %q, want %q", ok, why, row.says)
+		}
+	}
+}

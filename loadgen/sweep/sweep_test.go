@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -89,6 +90,24 @@ func TestSearchGoesOnWhereItWasStopped(t *testing.T) {
 	}
 }
 
+func TestEachServerHasALogOfItsOwn(t *testing.T) {
+	s := &Sweep{Journal: &Journal{Dir: t.TempDir()}}
+	seen := map[string]string{}
+	for _, name := range []string{"a b", "a_b", "a/b", "a+b", "a", "a,1", "a-1"} {
+		for _, servers := range []int{1, 2} {
+			a := &Arm{Name: name, Servers: make([]Server, servers)}
+			for i := range servers {
+				log, err := s.logOf(a, i)
+				if who := fmt.Sprint(name, i, servers); err != nil || seen[log] != "" || filepath.Dir(log) != filepath.Join(s.Journal.Dir, "logs") {
+					t.Errorf("%s of %s is that of %s: %v", log, who, seen[log], err)
+				} else {
+					seen[log] = who
+				}
+			}
+		}
+	}
+}
+
 // A journal that cannot be written ends the sweep, as nothing would count.
 func TestSweepEndsWithItsJournal(t *testing.T) {
 	p := parse(t, "grid: {num-prompts: [1, 2, 3]}")
@@ -99,7 +118,7 @@ func TestSweepEndsWithItsJournal(t *testing.T) {
 		s.Journal.file.Close()
 		return summary(0), nil
 	})
-	if err := s.Do(t.Context()); err == nil || runs != 1 {
-		t.Errorf("%v after %d runs", err, runs)
+	if err := s.Do(t.Context()); err == nil || runs != 1 || len(s.Journal.Entries()) != 0 {
+		t.Errorf("%v after %d runs, of which %d count", err, runs, len(s.Journal.Entries()))
 	}
 }
