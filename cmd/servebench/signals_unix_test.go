@@ -21,17 +21,21 @@ const (
 // limitFiles has the files of this process grow to a number of bytes at most, as
 // on a disk that fills; empty for any size.
 func limitFiles(bytes string) {
-	n, err := strconv.ParseUint(bytes, 10, 63)
+	n, err := strconv.ParseInt(bytes, 10, 64)
 	if err != nil {
 		return
 	}
 	signal.Ignore(syscall.SIGXFSZ) // else it would end the process
-	limit := syscall.Rlimit{}
-	limit.Cur, limit.Max = n, n
+	var limit syscall.Rlimit
+	put(&limit.Cur, n)
+	put(&limit.Max, n)
 	if err := syscall.Setrlimit(syscall.RLIMIT_FSIZE, &limit); err != nil {
 		panic(err)
 	}
 }
+
+// put is for a field whose type is another one on other systems.
+func put[T int64 | uint64](to *T, n int64) { *to = T(n) }
 
 func TestSimEndsOnSIGTERM(t *testing.T) {
 	url, wait := startSim(t, t.Context(), "--step-base", "1h")
