@@ -122,3 +122,52 @@ func TestSweepEndsWithItsJournal(t *testing.T) {
 		t.Errorf("%v after %d runs, of which %d count", err, runs, len(s.Journal.Entries()))
 	}
 }
+
+// What is to be done once a run counts is done when it does, and ends the sweep
+// when it cannot be; the run still counts.
+func TestCountedRunsAreInTheJournal(t *testing.T) {
+	dir, p := t.TempDir(), parse(t, "grid: {num-prompts: [1, 2, 3]}")
+	full := errors.New("the disk is full")
+	var s *Sweep
+	counted := 0
+	s = sweepOf(t, dir, p, func(context.Context, *Job) (*Outcome, error) {
+		out := summary(0)
+		out.Counted = func() error {
+			counted++
+			if lines := strings.Count(content(t, dir, journalName), "\n"); lines != 1+counted {
+				t.Errorf("%d lines in the journal after %d runs", lines, counted)
+			}
+			if counted == 2 {
+				return full
+			}
+			return nil
+		}
+		return out, nil
+	})
+	if err := s.Do(t.Context()); err != full || counted != 2 {
+		t.Errorf("%v after %d runs", err, counted)
+	}
+	s.Journal.Close()
+	if n := len(journal(t, dir, p).Entries()); n != 2 {
+		t.Errorf("%d runs count", n)
+	}
+}
+
+// A run whose records could not be written is forgotten, and ends the sweep.
+func TestLostRecordsEndTheSweep(t *testing.T) {
+	dir, p := t.TempDir(), parse(t, "grid: {num-prompts: [1, 2, 3]}")
+	runs := 0
+	var s *Sweep
+	s = sweepOf(t, dir, p, func(context.Context, *Job) (*Outcome, error) {
+		runs++
+		s.Journal.Records.WriteString("x")
+		if runs == 2 {
+			return nil, &StorageError{errors.New("the disk is full")}
+		}
+		return summary(0), nil
+	})
+	err := s.Do(t.Context())
+	if _, ok := errors.AsType[*StorageError](err); !ok || runs != 2 || content(t, dir, RecordsName) != "x" || len(s.Journal.Entries()) != 1 {
+		t.Errorf("%v after %d runs, with records %q", err, runs, content(t, dir, RecordsName))
+	}
+}
