@@ -1,6 +1,7 @@
 package loadgen
 
 import (
+	"errors"
 	"fmt"
 	"iter"
 	"math"
@@ -29,17 +30,24 @@ const (
 // Arrivals says how requests arrive. It gives the times that vLLM's client gives.
 type Arrivals struct {
 	Rule       ArrivalRule     // SinceV010 when empty; UpToV092 knows no RampUp
-	Rate       float64         // requests a second, +Inf for all at once; not looked at with RampUp
+	Rate       float64         // requests a second, +Inf for all at once; not looked at with RampUp or Curve
 	Burstiness float64         // the distribution's shape: 1 is a Poisson process, less comes in bursts, +Inf is even
 	RampUp     *metrics.RampUp // a rate that grows with the request index, nil for a constant one
 	Seed       int64           // of numpy's legacy generator, 0 to 2³²−1
 
+	// Curve, if not nil, is a rate that changes over time. It excludes RampUp and
+	// UpToV092, and no gap is stretched.
+	Curve *Curve
+
 	// Start, if not nil, is a generator that gaps are drawn from instead of a
-	// freshly seeded one: where the dataset left it. It is copied, not changed.
+	// freshly seeded one: where the dataset left it. It is copied, not changed. A
+	// Curve does not look at it: the dataset may need to know how many requests
+	// there are, which the gaps decide.
 	Start *nprand.RandomState
 }
 
-// Schedule yields when each of n requests is due, to the nanosecond.
+// Schedule yields when each of n requests is due, to the nanosecond. A Curve that
+// ends at 0 may yield fewer.
 func (a Arrivals) Schedule(n int) (Schedule, error) {
 	offsets, err := a.Offsets(n)
 	if err != nil {
@@ -55,14 +63,17 @@ func (a Arrivals) Schedule(n int) (Schedule, error) {
 }
 
 // Offsets yields when each of n requests is due, in seconds from the start, as
-// the very float64 that vLLM's client computes. It holds no list: each range over
-// it draws anew.
+// the very float64 that vLLM's client computes where there is no Curve. It holds no
+// list: each range over it draws anew.
 func (a Arrivals) Offsets(n int) (iter.Seq[float64], error) {
 	if err := a.check(); err != nil {
 		return nil, err
 	}
+	if a.Curve != nil {
+		return a.along(n), nil
+	}
 	stretch := 1.0
-	if a.RampUp == nil && a.Rule != UpToV092 {
+	if a.RampUp == nil && a.Rule != UpToV092 && !math.IsInf(a.Rate, 1) {
 		last := 0.0
 		for gap := range a.gaps(n) {
 			last += gap
@@ -85,9 +96,23 @@ func (a Arrivals) Offsets(n int) (iter.Seq[float64], error) {
 	}, nil
 }
 
-// Lasts is how long a run of n requests lasts at least: 0 but for UpToV092.
+// along yields when n requests are due by the Curve, or as many as it ever has.
+func (a Arrivals) along(n int) iter.Seq[float64] {
+	return func(yield func(float64) bool) {
+		reached := 0.0
+		for gap := range a.gaps(n) {
+			reached += gap
+			if due := a.Curve.when(reached); math.IsInf(due, 1) || !yield(due) {
+				return
+			}
+		}
+	}
+}
+
+// Lasts is how long a run of n requests lasts at least: 0 but for UpToV092, whose
+// gaps are all 0 where requests are due at once.
 func (a Arrivals) Lasts(n int) (time.Duration, error) {
-	if err := a.check(); err != nil || a.Rule != UpToV092 {
+	if err := a.check(); err != nil || a.Rule != UpToV092 || math.IsInf(a.Rate, 1) {
 		return 0, err
 	}
 	end := 0.0
@@ -141,6 +166,10 @@ func (a Arrivals) check() error {
 		return fmt.Errorf("arrival rule %q: must be %s or %s", a.Rule, SinceV010, UpToV092)
 	case a.Rule == UpToV092 && ramp != nil:
 		return fmt.Errorf("the arrival rule %s knows no ramp-up", a.Rule)
+	case a.Curve != nil && (a.Rule == UpToV092 || ramp != nil):
+		return errors.New("a rate curve goes with no ramp-up and no former arrival rule")
+	case a.Curve != nil:
+		return nil
 	case ramp == nil && !(a.Rate > 0):
 		return fmt.Errorf("request rate %v: must be above 0, or inf", a.Rate)
 	case ramp == nil:
@@ -157,7 +186,7 @@ func (a Arrivals) check() error {
 func (a Arrivals) gaps(n int) iter.Seq[float64] {
 	return func(yield func(float64) bool) {
 		rng := nprand.NewRandomState(uint32(a.Seed))
-		if a.Start != nil {
+		if a.Start != nil && a.Curve == nil {
 			*rng = *a.Start
 		}
 		for i := range n {
@@ -179,8 +208,12 @@ func (a Arrivals) gap(rng *nprand.RandomState, rate float64) float64 {
 	}
 }
 
-// rate is the rate at request i of n. A ramp runs over the index, not over time.
+// rate is the rate at request i of n. A ramp runs over the index, not over time. A
+// Curve's gaps are of mean 1.
 func (a Arrivals) rate(i, n int) float64 {
+	if a.Curve != nil {
+		return 1
+	}
 	if a.RampUp == nil {
 		return a.Rate
 	}
