@@ -2,7 +2,6 @@ package loadgen
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"runtime"
 	"time"
@@ -17,8 +16,8 @@ import (
 // slot, so there is one goroutine for each request in flight and no more.
 type dispatcher struct {
 	load     *Load
-	queue    *queue
-	wait     Waiter // nil: its own pacer
+	queues   []*queue // of its parts
+	wait     Waiter   // nil: its own pacer
 	live     *Live
 	slots    chan struct{} // nil without a limit
 	epoch    time.Time
@@ -29,8 +28,8 @@ type dispatcher struct {
 	freed time.Duration // when a slot that had to be waited for was last taken
 }
 
-func (r *Run) dispatcher(load *Load, q *queue) *dispatcher {
-	d := &dispatcher{load: load, queue: q, wait: r.Wait, live: r.Live}
+func (r *Run) dispatcher(load *Load, queues []*queue) *dispatcher {
+	d := &dispatcher{load: load, queues: queues, wait: r.Wait, live: r.Live}
 	if d.live == nil {
 		d.live = new(Live)
 	}
@@ -51,27 +50,44 @@ func (d *dispatcher) dispatch(ctx context.Context) error {
 		defer p.Close()
 		wait = p.Wait
 	}
-	for p := range d.queue.ready {
+	for _, q := range d.queues {
+		if err := d.drain(ctx, wait, q); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// drain starts the conversations of one part until that is over.
+func (d *dispatcher) drain(ctx context.Context, wait Waiter, q *queue) error {
+	defer q.enough()
+	var over <-chan time.Time
+	if q.stop > 0 {
+		timer := time.NewTimer(time.Until(d.epoch.Add(q.stop)))
+		defer timer.Stop()
+		over = timer.C
+	}
+	for p, ok := q.next(over); ok; p, ok = q.next(over) {
 		if p.due > 0 {
 			if err := d.until(ctx, wait, p.due); err != nil {
 				return err
 			}
 		}
-		if !d.take(ctx) {
+		if !d.take(ctx, &q.part, over) {
 			return nil
 		}
-		d.queue.room.Release(p.cost)
+		q.room.Release(p.cost)
 		slot := max(p.due, d.freed)
 		if !p.timed {
 			p.due = slot
 		}
-		d.group.Go(func() error { return d.converse(ctx, p, slot) })
+		d.group.Go(func() error { return d.converse(ctx, p, start{&q.part, slot}) })
 		// Of requests due together, one is written before the next starts: it is
 		// our lag that the others wait, and no part of their TTFT.
 		runtime.Gosched()
 	}
-	if d.load.Lasts > 0 {
-		return d.until(ctx, wait, d.load.Delay+d.load.Lasts)
+	if q.lasts > 0 {
+		return d.until(ctx, wait, q.from+q.lasts)
 	}
 	return nil
 }
@@ -84,11 +100,13 @@ func (d *dispatcher) until(ctx context.Context, wait Waiter, at time.Duration) e
 	return nil
 }
 
-// take waits for a slot and reports whether there was one before ctx ended. Only
-// a slot that had to be waited for delays a request by the server's doing: where
-// one is free and we come late, that is lag.
-func (d *dispatcher) take(ctx context.Context) bool {
-	if ctx.Err() != nil {
+func (d *dispatcher) now() time.Duration { return time.Since(d.epoch) }
+
+// take waits for a slot and says whether there was one before ctx or the part
+// ended. Only a slot that had to be waited for delays a request by the server's
+// doing: where one is free and we come late, that is lag.
+func (d *dispatcher) take(ctx context.Context, of *part, over <-chan time.Time) bool {
+	if ctx.Err() != nil || of.over(d.now()) {
 		return false
 	}
 	if d.slots == nil {
@@ -101,22 +119,35 @@ func (d *dispatcher) take(ctx context.Context) bool {
 	}
 	select {
 	case d.slots <- struct{}{}:
-		d.freed = time.Since(d.epoch)
+		freed := d.now()
+		if of.over(freed) {
+			<-d.slots // for the part that follows
+			return false
+		}
+		d.freed = freed
 		return true
+	case <-over:
+		return false
 	case <-ctx.Done():
 		return false
 	}
 }
 
+// start is how a conversation got going.
+type start struct {
+	part *part
+	slot time.Duration // when it got its slot
+}
+
 // converse holds one conversation: each turn is sent once the one before has
-// been answered, and none after a failure or once ctx has ended.
-func (d *dispatcher) converse(ctx context.Context, p prepared, slot time.Duration) error {
+// been answered, and none after a failure, once ctx has ended or the part is over.
+func (d *dispatcher) converse(ctx context.Context, p prepared, s start) error {
 	defer func() {
 		if d.slots != nil {
 			<-d.slots
 		}
 	}()
-	req, due := p.first, p.due
+	req, due, slot := p.first, p.due, s.slot
 	for turn := range p.Turns {
 		if turn > 0 {
 			var err error
@@ -125,113 +156,21 @@ func (d *dispatcher) converse(ctx context.Context, p prepared, slot time.Duratio
 			}
 		}
 		rec := &metrics.Record{
-			Run: d.load.Run, Target: d.load.Target.Name, ID: req.ID, Index: p.index, Turn: turn,
+			Run: d.load.Run, Target: d.load.Target.Name, ID: req.ID, Index: p.index, Turn: turn, Phase: s.part.phase,
 			Due: due, Slot: slot, InAsked: p.Turns[turn].PromptLen, OutAsked: p.Turns[turn].OutputLen,
 		}
 		d.live.Sent.Add(1)
 		d.load.Target.exchange(d.inFlight, d.epoch, req, exchange{rec, d.live})
-		if ctx.Err() != nil {
+		if ctx.Err() != nil && rec.Phase == metrics.Main {
 			rec.Phase = metrics.Drain
 		}
 		d.live.end(rec)
 		failed := rec.Class != metrics.OK
 		due, slot = rec.End, rec.End
 		d.records <- rec
-		if failed || ctx.Err() != nil {
+		if failed || ctx.Err() != nil || s.part.over(due) {
 			break
 		}
 	}
 	return nil
-}
-
-// exchange is where the parts of an answer go.
-type exchange struct {
-	rec  *metrics.Record
-	live *Live
-}
-
-// exchange sends req and fills x.rec with what happened.
-func (t *Target) exchange(ctx context.Context, epoch time.Time, req *Request, x exchange) {
-	rec := x.rec
-	var tokens tokenCount
-	rec.Sent = time.Since(epoch)
-	for chunk, err := range t.Send(ctx, epoch, req, rec) {
-		if err != nil {
-			rec.Class, rec.Error = classify(err)
-			break
-		}
-		at := chunk.At.Sub(epoch)
-		if rec.Chunks.Len() == 0 {
-			x.live.first(at - rec.Sent)
-		}
-		rec.Chunks.Append(at)
-		x.live.Chunks.Add(1)
-		if chunk.Content && rec.FirstContent == 0 {
-			rec.FirstContent = at
-		}
-		tokens.add(chunk.Tokens)
-	}
-	rec.End = time.Since(epoch)
-	rec.TokensPerChunk = tokens.perChunk
-	t.count(req, rec)
-}
-
-// count fills in the token counts that the server did not give.
-func (t *Target) count(req *Request, rec *metrics.Record) {
-	if rec.In == 0 {
-		rec.In = rec.InAsked
-	}
-	if rec.Out == 0 && rec.Class == metrics.OK {
-		rec.Out = 1
-		if t.Count != nil {
-			rec.Out = t.Count(rec.Text)
-		}
-	}
-	if !req.KeepText {
-		rec.Text = ""
-	}
-}
-
-func classify(err error) (metrics.Class, string) {
-	if f, ok := errors.AsType[*Failure](err); ok {
-		return f.Class, f.Error()
-	}
-	return metrics.Malformed, err.Error()
-}
-
-// Once sends one request outside any load: a ready check or a warm-up. The
-// Record's times count from the call.
-func (t *Target) Once(ctx context.Context, req *Request) *metrics.Record {
-	rec := &metrics.Record{ID: req.ID, Phase: metrics.WarmUp}
-	t.exchange(ctx, time.Now(), req, exchange{rec, new(Live)})
-	return rec
-}
-
-// A tokenCount turns the server's running totals into tokens per chunk, and
-// keeps nothing as long as each chunk holds one.
-type tokenCount struct {
-	chunks, total int
-	silent        int // chunks before the first total: a chat's role
-	perChunk      []int
-}
-
-func (c *tokenCount) add(total int) {
-	c.chunks++
-	if total == 0 && c.total == 0 {
-		c.silent++
-		return
-	}
-	n := 0
-	if total > 0 {
-		n, c.total = total-c.total, total
-	}
-	if c.perChunk == nil && (n != 1 || c.silent > 0) {
-		c.perChunk = make([]int, c.chunks-1, 2*c.chunks)
-		for i := c.silent; i < len(c.perChunk); i++ {
-			c.perChunk[i] = 1
-		}
-	}
-	if c.perChunk != nil {
-		c.perChunk = append(c.perChunk, n)
-	}
 }

@@ -12,7 +12,8 @@ import (
 type Live struct {
 	Sent   atomic.Int64 // requests started
 	Ended  atomic.Int64 // requests ended, failures included
-	Failed atomic.Int64
+	Warmed atomic.Int64 // of them, those of a warm-up
+	Failed atomic.Int64 // of the others, those that failed
 	Chunks atomic.Int64 // chunks with choices so far
 
 	answered atomic.Int64 // requests with a first chunk
@@ -35,7 +36,10 @@ func (l *Live) first(ttft time.Duration) {
 }
 
 func (l *Live) end(rec *metrics.Record) {
-	if rec.Class != metrics.OK {
+	switch {
+	case rec.Phase == metrics.WarmUp:
+		l.Warmed.Add(1)
+	case rec.Class != metrics.OK:
 		l.Failed.Add(1)
 	}
 	l.Ended.Add(1)

@@ -19,8 +19,11 @@ const aheadBytes = 32 << 20
 // that tokenising and encoding delay no start, and bounded, so that a dataset
 // of any length fits.
 type queue struct {
-	ready chan prepared
-	room  *semaphore.Weighted
+	part
+	encode func(c *dataset.Conversation, turn int) (*Request, error)
+	ready  chan prepared
+	room   *semaphore.Weighted
+	enough context.CancelFunc // ends the filling
 
 	primed chan struct{} // closed once the queue is full or the source at its end
 	once   sync.Once
@@ -37,8 +40,10 @@ type prepared struct {
 	cost  int64
 }
 
-func newQueue() *queue {
+func newQueue(p part, t *Target) *queue {
 	return &queue{
+		part:   p,
+		encode: t.Encode,
 		ready:  make(chan prepared, 8192),
 		room:   semaphore.NewWeighted(aheadBytes),
 		primed: make(chan struct{}),
@@ -53,23 +58,27 @@ func (q *queue) prime(err error) {
 	})
 }
 
-// fill encodes the load's conversations until its source or its schedule ends.
-func (q *queue) fill(ctx context.Context, load *Load) error {
+// fill encodes the part's conversations until its source or its schedule ends, or
+// ctx does.
+func (q *queue) fill(ctx context.Context) error {
 	defer close(q.ready)
-	err := q.pull(ctx, load)
+	err := q.pull(ctx)
 	q.prime(err)
 	return err
 }
 
-func (q *queue) pull(ctx context.Context, load *Load) error {
+func (q *queue) pull(ctx context.Context) error {
 	next := func() (time.Duration, bool) { return 0, true }
-	if load.Schedule != nil {
+	if q.schedule != nil {
 		var stop func()
-		next, stop = iter.Pull(iter.Seq[time.Duration](load.Schedule))
+		next, stop = iter.Pull(iter.Seq[time.Duration](q.schedule))
 		defer stop()
 	}
 	index := 0
-	for conversation, err := range load.Source {
+	for conversation, err := range q.source {
+		if ctx.Err() != nil {
+			return nil
+		}
 		if err != nil {
 			return fmt.Errorf("dataset: %w", err)
 		}
@@ -77,21 +86,33 @@ func (q *queue) pull(ctx context.Context, load *Load) error {
 		if !ok {
 			return nil
 		}
-		timed := load.Schedule != nil
+		timed := q.schedule != nil
 		if conversation.Due != nil {
 			due, timed = offset(*conversation.Due), true
 		}
-		first, err := load.Target.Encode(conversation, 0)
+		if q.over(due + q.from) {
+			return nil
+		}
+		first, err := q.encode(conversation, 0)
 		if err != nil {
 			return fmt.Errorf("encoding request %d: %w", index, err)
 		}
-		p := prepared{conversation, index, due + load.Delay, timed, first, int64(min(len(first.Body), aheadBytes))}
+		p := prepared{conversation, index, due + q.from, timed, first, int64(min(len(first.Body), aheadBytes))}
 		if !q.put(ctx, p) {
 			return nil
 		}
 		index++
 	}
 	return nil
+}
+
+// next is the next conversation, unless there is none any more or over fires before.
+func (q *queue) next(over <-chan time.Time) (p prepared, ok bool) {
+	select {
+	case p, ok = <-q.ready:
+	case <-over:
+	}
+	return p, ok
 }
 
 // put waits for room and reports whether there was any before ctx ended.

@@ -3,6 +3,7 @@ package loadgen
 import (
 	"context"
 	"iter"
+	"slices"
 	"time"
 
 	"golang.org/x/sync/errgroup"
@@ -89,15 +90,21 @@ func (r *Run) Records(ctx context.Context) iter.Seq2[*metrics.Record, error] {
 	}
 }
 
-// prime starts filling a queue for each load and waits until each has enough to
-// begin with. An error means that the run cannot begin.
-func (r *Run) prime(ctx context.Context, group *errgroup.Group) ([]*queue, error) {
-	queues := make([]*queue, len(r.Loads))
+// prime starts filling the queues of each load, one for each of its parts, and waits
+// until all have enough to begin with. An error means that the run cannot begin.
+func (r *Run) prime(ctx context.Context, group *errgroup.Group) ([][]*queue, error) {
+	queues := make([][]*queue, len(r.Loads))
 	for i := range r.Loads {
-		queues[i] = newQueue()
-		group.Go(func() error { return queues[i].fill(ctx, &r.Loads[i]) })
+		load := &r.Loads[i]
+		for _, p := range load.parts() {
+			q := newQueue(p, &load.Target)
+			queues[i] = append(queues[i], q)
+			wanted, enough := context.WithCancel(ctx)
+			q.enough = enough
+			group.Go(func() error { return q.fill(wanted) })
+		}
 	}
-	for _, q := range queues {
+	for _, q := range slices.Concat(queues...) {
 		<-q.primed
 		if q.early != nil {
 			return nil, q.early

@@ -49,15 +49,42 @@ type Load struct {
 	Concurrency int           // requests in flight at most; 0 means no limit
 	Delay       time.Duration // added to every due time
 	Lasts       time.Duration // how long it lasts at least, even if all requests end before
-	Stop        time.Duration // no conversation starts from then on; 0 means no limit
+	Stop        time.Duration // nothing that is due then or later, or gets its slot then, is sent; 0 means no limit
 	WarmUp      WarmUp        // what comes before
 }
 
 // A WarmUp is a load that goes before another one and hands over to it without
-// draining: what it has in flight then goes on. Its Records have the phase
-// metrics.WarmUp. Due times, Lasts and Stop of the load count from its end.
+// draining: what it has in flight then goes on, in its slots. Its Records have the
+// phase metrics.WarmUp. Due times, Lasts and Stop of the load count from its end.
 type WarmUp struct {
-	Lasts    time.Duration // 0 means no warm-up
+	Lasts    time.Duration // from Delay on; 0 means no warm-up
 	Source   dataset.Source
 	Schedule Schedule
 }
+
+// A part is what a load consists of: its warm-up, or what is measured.
+type part struct {
+	source   dataset.Source
+	schedule Schedule
+	phase    metrics.Phase
+	from     time.Duration // of the run: due times count from then
+	stop     time.Duration // of the run: nothing is sent from then on; 0 means no limit
+	lasts    time.Duration // from its beginning, at least
+}
+
+// parts are the load's, one after the other.
+func (l *Load) parts() []part {
+	var parts []part
+	main := part{source: l.Source, schedule: l.Schedule, phase: metrics.Main, from: l.Delay, lasts: l.Lasts}
+	if w := l.WarmUp; w.Lasts > 0 {
+		main.from += w.Lasts
+		parts = append(parts, part{source: w.Source, schedule: w.Schedule, phase: metrics.WarmUp, from: l.Delay, stop: main.from})
+	}
+	if l.Stop > 0 {
+		main.stop, main.lasts = main.from+l.Stop, min(l.Lasts, l.Stop)
+	}
+	return append(parts, main)
+}
+
+// over says whether an instant of the run is past what the part sends.
+func (p *part) over(at time.Duration) bool { return p.stop > 0 && at >= p.stop }

@@ -1,0 +1,101 @@
+package loadgen
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/servebench/servebench/metrics"
+)
+
+// exchange is where the parts of an answer go.
+type exchange struct {
+	rec  *metrics.Record
+	live *Live
+}
+
+// exchange sends req and fills x.rec with what happened.
+func (t *Target) exchange(ctx context.Context, epoch time.Time, req *Request, x exchange) {
+	rec := x.rec
+	var tokens tokenCount
+	rec.Sent = time.Since(epoch)
+	for chunk, err := range t.Send(ctx, epoch, req, rec) {
+		if err != nil {
+			rec.Class, rec.Error = classify(err)
+			break
+		}
+		at := chunk.At.Sub(epoch)
+		if rec.Chunks.Len() == 0 {
+			x.live.first(at - rec.Sent)
+		}
+		rec.Chunks.Append(at)
+		x.live.Chunks.Add(1)
+		if chunk.Content && rec.FirstContent == 0 {
+			rec.FirstContent = at
+		}
+		tokens.add(chunk.Tokens)
+	}
+	rec.End = time.Since(epoch)
+	rec.TokensPerChunk = tokens.perChunk
+	t.count(req, rec)
+}
+
+// count fills in the token counts that the server did not give.
+func (t *Target) count(req *Request, rec *metrics.Record) {
+	if rec.In == 0 {
+		rec.In = rec.InAsked
+	}
+	if rec.Out == 0 && rec.Class == metrics.OK {
+		rec.Out = 1
+		if t.Count != nil {
+			rec.Out = t.Count(rec.Text)
+		}
+	}
+	if !req.KeepText {
+		rec.Text = ""
+	}
+}
+
+func classify(err error) (metrics.Class, string) {
+	if f, ok := errors.AsType[*Failure](err); ok {
+		return f.Class, f.Error()
+	}
+	return metrics.Malformed, err.Error()
+}
+
+// Once sends one request outside any load: a ready check or a warm-up. The
+// Record's times count from the call.
+func (t *Target) Once(ctx context.Context, req *Request) *metrics.Record {
+	rec := &metrics.Record{ID: req.ID, Phase: metrics.WarmUp}
+	t.exchange(ctx, time.Now(), req, exchange{rec, new(Live)})
+	return rec
+}
+
+// A tokenCount turns the server's running totals into tokens per chunk, and
+// keeps nothing as long as each chunk holds one.
+type tokenCount struct {
+	chunks, total int
+	silent        int // chunks before the first total: a chat's role
+	perChunk      []int
+}
+
+func (c *tokenCount) add(total int) {
+	c.chunks++
+	if total == 0 && c.total == 0 {
+		c.silent++
+		return
+	}
+	n := 0
+	if total > 0 {
+		n, c.total = total-c.total, total
+	}
+	if c.perChunk == nil && (n != 1 || c.silent > 0) {
+		c.perChunk = make([]int, c.chunks-1, 2*c.chunks)
+		for i := c.silent; i < len(c.perChunk); i++ {
+			c.perChunk[i] = 1
+		}
+	}
+	if c.perChunk != nil {
+		c.perChunk = append(c.perChunk, n)
+	}
+}
