@@ -101,6 +101,20 @@ func (s *Server) ResetPrefixCache(ctx context.Context) error {
 	return err
 }
 
+// StartProfile has the server's profiler begin, by POST /start_profile. The error
+// is as that of ResetPrefixCache.
+func (s *Server) StartProfile(ctx context.Context) error {
+	_, err := s.read(ctx, "/start_profile", pyjson.Object{})
+	return err
+}
+
+// StopProfile has the server's profiler end and write what it found, by POST
+// /stop_profile, which may take minutes.
+func (s *Server) StopProfile(ctx context.Context) error {
+	_, err := s.read(ctx, "/stop_profile", pyjson.Object{})
+	return err
+}
+
 // lacks says that a reply is not of vLLM's shape: other servers have calls of the
 // same names.
 func (s *Server) lacks(path, field string) error {
