@@ -171,7 +171,7 @@ func (c *Collector) Summary(seconds float64) *Summary {
 	s := c.sum
 	s.Seconds, s.Began = seconds, c.header.Began()
 	if !c.header.Epoch.IsZero() {
-		s.Date = c.header.Epoch.Add(s.Began + time.Duration(seconds*float64(time.Second)))
+		s.Date = c.header.Epoch.Add(c.header.Began() + time.Duration(seconds*float64(time.Second)))
 	}
 	s.RequestThroughput = rate(float64(s.Completed), seconds)
 	s.InputThroughput = rate(float64(s.TotalInput), seconds)

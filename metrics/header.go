@@ -13,18 +13,18 @@ type Header struct {
 	Shards      int           `json:"shards,omitempty"`       // how many shards make the run; 0 and 1 both mean one
 	Epoch       time.Time     `json:"epoch"`                  // wall clock at the start: offset 0 of every Record
 	ClockOffset time.Duration `json:"clock_offset,omitempty"` // wall clock less the reference clock, when known
-	Delay       time.Duration `json:"delay,omitempty"`        // how long nothing was sent at first
 	Target      string        `json:"target,omitempty"`       // name of the target, empty when there is only one
 	Group       string        `json:"group,omitempty"`        // id that runs on several targets share: those of one experiment
 	Solo        bool          `json:"solo,omitempty"`         // of a group: the target was loaded alone
-	WarmUp      time.Duration `json:"warm_up,omitempty"`      // when a warm-up handed over to the measured part, as an offset from Epoch; 0 without one
+	Delay       time.Duration `json:"delay,omitempty"`        // how long nothing was sent at first
+	WarmUp      time.Duration `json:"warm_up,omitempty"`      // how long a warm-up went before the measured part, from Delay on
 	Version     string        `json:"version,omitempty"`      // of the program that made the stream
 	Flags       []KV          `json:"flags,omitempty"`        // the command line, every value in effect
 	Config      Config        `json:"config"`
 }
 
 // Began is when the measured part began, on the clock of the Records.
-func (h *Header) Began() time.Duration { return max(h.Delay, h.WarmUp) }
+func (h *Header) Began() time.Duration { return h.Delay + h.WarmUp }
 
 // A Config is what was asked for, without secrets: what the block and the
 // result file need, under the names of vLLM's flags. Where it was read from a
@@ -38,7 +38,7 @@ type Config struct {
 	SkipTokenizer  bool    `json:"skip_tokenizer_init,omitempty"` // what counts output tokens is not reported
 	Dataset        string  `json:"dataset,omitempty"`
 	Seed           int64   `json:"seed"`
-	NumPrompts     int     `json:"num_prompts"`
+	NumPrompts     int     `json:"num_prompts"`               // 0 for as many as a Duration took, and for all of some datasets
 	RequestRate    float64 `json:"-"`                         // requests a second; +Inf for all at once
 	Burstiness     float64 `json:"-"`                         // shape of the gamma distribution; +Inf for even gaps
 	MaxConcurrency int     `json:"max_concurrency,omitempty"` // 0 means no limit

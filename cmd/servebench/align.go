@@ -30,6 +30,11 @@ func (b *bench) align(ctx context.Context) error {
 	if len(ids) == first.Turns[0].PromptLen {
 		return nil
 	}
+	if b.endless() {
+		b.say("WARNING: the server has %d tokens in a prompt of %d: how many prompts --duration takes is not known, so they are not cut to length: "+
+			"give the model's --tokenizer", len(ids), first.Turns[0].PromptLen)
+		return nil
+	}
 	fmt.Fprintf(b.out, "WARNING: tokenizer mismatch (server=%d, expected=%d), re-aligning prompts.\n", len(ids), first.Turns[0].PromptLen)
 	var all []*dataset.Conversation
 	var turns []*dataset.Turn

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"math"
 	"os"
 	"strings"
 	"time"
@@ -39,7 +38,12 @@ type bench struct {
 	witness   witness
 	sampler   loadgen.Sampler // of the server; nil when it is not sampled
 	watch     *loadgen.Watch  // of the sampler
-	last      time.Duration   // when the last request so far ended
+	warmUp    warmUp
+	prober    *loadgen.Prober // nil without probes
+	probes    *metrics.Probes // what came of them
+	probed    time.Duration   // when they ended
+	profiling bool            // the server's profiler was begun
+	last      time.Duration   // when the last measured request so far ended
 	lasts     time.Duration   // until when the load lasts at least
 }
 
@@ -53,29 +57,24 @@ func (b *bench) counters(ctx context.Context) (c metrics.Counters, ok bool) {
 	return c, err == nil
 }
 
+// arrivals go on with numpy's generator where the dataset left it.
 func (b *bench) arrivals() loadgen.Arrivals {
-	return loadgen.Arrivals{
-		Rule: b.Traffic.Rule, Rate: b.config.RequestRate, Burstiness: b.config.Burstiness,
-		RampUp: b.config.RampUp, Seed: b.arrivalSeed(), Start: b.numpy,
-	}
-}
-
-// arrivalSeed is the seed of the times at which requests are due.
-func (b *bench) arrivalSeed() int64 {
-	if b.Traffic.Seed != nil {
-		return *b.Traffic.Seed
-	}
-	return b.Workload.Seed
+	a := b.options.arrivals()
+	a.Start = b.numpy
+	return a
 }
 
 // load is what the target is put under. It has no schedule where the conversations bring their own times.
 func (b *bench) load() (load loadgen.Load, err error) {
 	load = loadgen.Load{
 		Run: b.header.Run, Target: b.target, Source: b.witness.compare(b.source),
-		Concurrency: b.config.MaxConcurrency, Delay: b.Traffic.Delay,
+		Concurrency: b.config.MaxConcurrency, Delay: b.Traffic.Delay, Stop: b.Traffic.Duration,
 	}
-	if b.config.SelfTimed {
-		return load, nil
+	if b.prober, err = b.newProber(); err != nil || b.config.SelfTimed {
+		return load, err
+	}
+	if load.WarmUp, err = b.warmUpLoad(); err != nil {
+		return load, err
 	}
 	if load.Schedule, err = b.arrivals().Schedule(b.n); err != nil {
 		return load, err
@@ -86,15 +85,25 @@ func (b *bench) load() (load loadgen.Load, err error) {
 
 // announceTraffic prints what vLLM's client prints of the load.
 func (b *bench) announceTraffic() {
+	b.announceRate()
+	if b.Traffic.ProbeRate > 0 {
+		fmt.Fprintf(b.out, "Probe request rate: %s req/s\n", metrics.FormatFloat(b.Traffic.ProbeRate))
+	}
+}
+
+func (b *bench) announceRate() {
 	c := &b.config
 	if c.SelfTimed {
 		fmt.Fprintln(b.out, "Self timing is set, using the timestamps from the trace file.")
 		return
 	}
-	if r := c.RampUp; r != nil {
+	switch r := c.RampUp; {
+	case r != nil:
 		fmt.Fprintf(b.out, "Traffic ramp-up strategy: %s.\n", r.Strategy)
 		fmt.Fprintf(b.out, "Will increase RPS from %d to %d RPS over the duration of the benchmark.\n", r.Start, r.End)
-	} else {
+	case c.RateCurve != "":
+		fmt.Fprintf(b.out, "Traffic rate curve: %s\n", c.RateCurve)
+	default:
 		fmt.Fprintf(b.out, "Traffic request rate: %s\n", metrics.FormatFloat(c.RequestRate))
 	}
 	distribution := "Gamma distribution"
@@ -129,7 +138,7 @@ func (b *bench) atOnce() int {
 	switch {
 	case b.config.MaxConcurrency > 0:
 		return min(b.n, b.config.MaxConcurrency)
-	case math.IsInf(b.config.RequestRate, 1) && b.config.RampUp == nil:
+	case b.atInfiniteRate():
 		return b.n
 	}
 	return 0

@@ -28,10 +28,17 @@ file sends them.`,
 }
 
 func printDataset(ctx context.Context, asked *options) error {
-	if asked.Targets != nil {
+	switch {
+	case asked.Targets != nil:
 		return errors.New("argument --target: it belongs to servebench run")
+	case asked.endless():
+		return errors.New("argument --duration: at an infinite rate the server decides how many requests are sent: give --num-prompts")
 	}
-	fixed := *asked
+	sized, err := asked.sized()
+	if err != nil {
+		return err
+	}
+	fixed := *sized
 	o := &fixed
 	// A run's ids begin differently each time; what is printed is always the same.
 	o.Workload.RequestIDPrefix = cmp.Or(o.Workload.RequestIDPrefix, fmt.Sprintf("bench-%08x-", o.Workload.Seed))
@@ -55,7 +62,7 @@ func printDataset(ctx context.Context, asked *options) error {
 
 // printRequests prints each request of the workload with its due time.
 func (b *bench) printRequests(ctx context.Context) error {
-	due := func() (float64, bool) { return 0, false }
+	due := func() (float64, bool) { return 0, true }
 	if !b.config.SelfTimed {
 		offsets, err := b.arrivals().Offsets(b.n)
 		if err != nil {
@@ -70,9 +77,12 @@ func (b *bench) printRequests(ctx context.Context) error {
 		if err != nil {
 			return errors.Join(fmt.Errorf("dataset %s: %w", b.Workload.Dataset, err), out.Flush())
 		}
-		at, _ := due()
+		at, ok := due()
 		if c.Due != nil {
-			at = *c.Due
+			at, ok = *c.Due, true
+		}
+		if !ok || b.Traffic.Duration > 0 && at >= b.Traffic.Duration.Seconds() {
+			break
 		}
 		if err := dataset.WriteLine(out, c, at); err != nil {
 			return fmt.Errorf("writing the dataset: %w", err)

@@ -125,6 +125,9 @@ func (e *experiment) trial(ctx context.Context, group string, repeat, only int) 
 		e.done = append(e.done, m)
 		err = errors.Join(err, e.tell(m))
 	}
+	for _, b := range t.benches {
+		b.stopProfiler(ctx)
+	}
 	return err
 }
 
@@ -151,7 +154,11 @@ func (e *experiment) tell(m measured) error {
 func (e *experiment) outcome() error {
 	for _, m := range e.done {
 		if s := m.sum; s.Interrupted {
-			return exitError{m.named(fmt.Errorf("interrupted after %d of %d requests", s.Completed+s.Failed, m.n)), exitInterrupted}
+			of := fmt.Sprintf(" of %d", m.n)
+			if m.endless() {
+				of = ""
+			}
+			return exitError{m.named(fmt.Errorf("interrupted after %d%s requests", s.Completed+s.Failed, of)), exitInterrupted}
 		}
 	}
 	for _, m := range e.done {

@@ -71,7 +71,7 @@ func (f *form) resolveTimes() error {
 	w := &f.Workload
 	w.SelfTimed = hasOwnTimes(w.Dataset)
 	if f.selfTimed == nil {
-		if rated := f.Traffic.RampUp != nil || !math.IsInf(f.Traffic.RequestRate, 1); w.SelfTimed && rated {
+		if rated := f.Traffic.RampUp != nil || f.Traffic.Curve != nil || !math.IsInf(f.Traffic.RequestRate, 1); w.SelfTimed && rated {
 			w.SelfTimed = w.Dataset != "file"
 			if w.SelfTimed {
 				f.Warnings = append(f.Warnings, "--request-rate and ramp-up have no effect on timed_trace without --no-self-timed")

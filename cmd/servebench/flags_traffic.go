@@ -29,12 +29,22 @@ func (f *form) trafficFlags() []*flag {
 			help: "the ramp's first rate, in requests a second"},
 		{name: "ramp-up-end-rps", meta: "RATE", set: intoOptional(&f.rampUpEnd, parseInt),
 			help: "the ramp's last rate, in requests a second"},
+		{name: "rate-curve", meta: "SPEC", ours: true, set: into(&t.Curve, loadgen.ParseCurve),
+			help: "a rate that changes over time, instead of --request-rate: " + loadgen.CurveForms},
+		{name: "duration", meta: "TIME", fallback: "0", ours: true, set: into(&t.Duration, parseSeconds),
+			help: "send nothing from then on; without --num-prompts, as many prompts as it takes; 0 for no limit"},
+		{name: "warmup-duration", meta: "TIME", fallback: "0", ours: true, set: into(&t.WarmUp, parseSeconds),
+			help: "put the same kind of load on for that long before, which hands over to the measured one without a break"},
 		{name: "num-warmups", meta: "N", fallback: "0", set: into(&t.Warmups, parseInt),
 			help: "requests to send before the measured ones"},
 		{name: "ready-check-timeout-sec", meta: "SECONDS", fallback: "0", set: into(&f.readyCheck, parseInt),
 			help: "how long to wait for the server to answer; 0 does not check"},
 		{name: "delay", meta: "TIME", fallback: "0", ours: true, set: into(&t.Delay, parseSeconds),
 			help: "how long to wait before the first request; for a single --target"},
+		{name: "probe-request-rate", meta: "RATE", fallback: "0", set: into(&t.ProbeRate, parseFloat),
+			help: "beside the load, send requests of one token one after the other, with a pause of 1/RATE between"},
+		{name: "profile", args: none, set: switchTo(&t.Profile, true),
+			help: "have the server profile the load, by its /start_profile and /stop_profile"},
 		{name: "warm-connections", args: none, ours: true, set: switchTo(&t.Warm, true),
 			help: "open the connections before the load begins, so that connecting is not inside TTFT"},
 	}
@@ -55,8 +65,13 @@ func (f *form) resolveTraffic() error {
 		return fmt.Errorf("argument --num-warmups: %d: it must not be negative", t.Warmups)
 	case f.readyCheck < 0:
 		return fmt.Errorf("argument --ready-check-timeout-sec: %d: it must not be negative", f.readyCheck)
+	case !(t.ProbeRate >= 0) || math.IsInf(t.ProbeRate, 1):
+		return fmt.Errorf("argument --probe-request-rate: %s: it must be a number of requests a second, or 0 for none", metrics.FormatFloat(t.ProbeRate))
 	}
 	t.ReadyCheck = time.Duration(f.readyCheck) * time.Second
+	if err := f.checkCurve(); err != nil {
+		return err
+	}
 	if f.rampUpStrategy != nil && t.Rule == loadgen.UpToV092 {
 		return errors.New("--arrival-rule 0.9.2 knows no --ramp-up-strategy")
 	}

@@ -70,6 +70,9 @@ func (f *form) resolve(t table) error {
 			return err
 		}
 	}
+	if err := f.resolveShape(t.lookup("--num-prompts")); err != nil {
+		return err
+	}
 	f.Flags = t.record()
 	return nil
 }

@@ -53,6 +53,7 @@ func (o *options) config() metrics.Config {
 		RequestRate: o.Traffic.RequestRate,
 		Burstiness:  o.Traffic.Burstiness,
 		RampUp:      o.Traffic.RampUp,
+		Duration:    o.Traffic.Duration.Seconds(),
 		Label:       o.Results.Label,
 		Metadata:    o.Results.Metadata,
 		Goodput:     o.Results.Goodput,
@@ -61,6 +62,12 @@ func (o *options) config() metrics.Config {
 	}
 	if c.SelfTimed = o.Workload.SelfTimed; c.SelfTimed {
 		c.RequestRate = 0
+	}
+	if o.Traffic.Curve != nil {
+		c.RateCurve = o.Traffic.Curve.String()
+	}
+	if o.endless() {
+		c.NumPrompts = 0
 	}
 	if c.SkipTokenizer = o.Server.SkipTokenizer; c.SkipTokenizer {
 		c.Tokenizer = ""
@@ -97,11 +104,17 @@ type trafficOptions struct {
 	MaxConcurrency *int    // nil for no limit
 	Rule           loadgen.ArrivalRule
 	RampUp         *metrics.RampUp
-	Warmups        int           // requests before the measured ones
-	ReadyCheck     time.Duration // how long to wait for the server; 0 skips the check
-	Warm           bool          // open the connections before the clock starts
-	Delay          time.Duration // before the first request
-	Seed           *int64        // of the arrival times; nil for the workload's
+	Curve          *loadgen.Curve // a rate that changes over time, nil for a constant one
+	Duration       time.Duration  // nothing is sent from then on; 0 for no limit
+	Counted        bool           // --num-prompts was given: the load has no more, whatever time there is
+	WarmUp         time.Duration  // how long the same kind of load goes before
+	Warmups        int            // requests before the measured ones
+	ReadyCheck     time.Duration  // how long to wait for the server; 0 skips the check
+	Warm           bool           // open the connections before the clock starts
+	Delay          time.Duration  // before the first request
+	Seed           *int64         // of the arrival times; nil for the workload's
+	ProbeRate      float64        // probes a second, less what their answers take; 0 for none
+	Profile        bool           // have the server profile the load
 }
 
 // workloadOptions say what is sent: they are shared with `servebench dataset`.

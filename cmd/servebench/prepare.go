@@ -19,6 +19,11 @@ import (
 // prepare finds the model, the tokenizer and the dataset, and sends nothing that
 // counts.
 func (b *bench) prepare(ctx context.Context) error {
+	sized, err := b.sized()
+	if err != nil {
+		return err
+	}
+	b.options = sized
 	b.config = b.options.config()
 	b.connect()
 	if err := b.findModel(ctx); err != nil {
@@ -38,10 +43,16 @@ func (b *bench) prepare(ctx context.Context) error {
 }
 
 func (b *bench) openWorkload(ctx context.Context) (err error) {
-	if b.workload, err = openWorkload(ctx, b.options, tokenizerSource{b.config.Model, b.served, b.server, b.say}); err == nil {
-		b.config.Tokenizer = b.tokenizerName
+	from := tokenizerSource{b.config.Model, b.served, b.server, b.say}
+	if b.workload, err = openWorkload(ctx, b.options, from); err != nil {
+		return err
 	}
-	return err
+	b.config.Tokenizer = b.tokenizerName
+	if b.Traffic.WarmUp > 0 {
+		from.say = func(string, ...any) {} // it is the workload's dataset, of which all is said
+		b.warmUp.source = b.again(b.options, from, b.Workload.Seed+warmUpSeeds)
+	}
+	return nil
 }
 
 // unlessStopped does a part of the preparation that may be long and looks at no
@@ -73,7 +84,7 @@ const temperatureWarning = "WARNING: vllm bench serve no longer sets temperature
 func (b *bench) connect() {
 	b.tally = new(loadgen.Tally)
 	b.transport = loadgen.Connections{
-		Limit: b.config.MaxConcurrency, Timeout: b.Limits.Connect, Insecure: b.Server.Insecure,
+		Limit: b.connections(), Timeout: b.Limits.Connect, Insecure: b.Server.Insecure,
 		HTTP2: b.Server.HTTP2, Socket: b.Server.Socket, Tally: b.tally,
 	}.Transport()
 	header := loadgen.Headers(b.Server.APIKey, b.Server.Headers)
@@ -137,7 +148,7 @@ func (b *bench) checkModel(ctx context.Context, models []loadgen.Model) error {
 	}
 	fmt.Fprintf(b.talk, "model %s is not among those that the server lists (%s): trying it with one request\n", b.served, strings.Join(names, ", "))
 	b.aim()
-	req, err := b.target.Encode(&dataset.Conversation{Turns: []dataset.Turn{{Prompt: "Hi", PromptLen: 1, OutputLen: 1}}}, 0)
+	req, err := b.shortest()
 	if err != nil {
 		return err
 	}

@@ -18,6 +18,7 @@ type progress struct {
 	w     io.Writer
 	tty   bool
 	total int
+	until time.Duration // when the last request is sent, instead of a total; 0 with one
 	live  *loadgen.Live
 
 	start time.Time
@@ -74,10 +75,11 @@ func (p *progress) rateSince(from time.Time, chunks int64) float64 {
 
 func (p *progress) print(rate float64, last bool) {
 	s := snapshot{
-		elapsed: time.Since(p.start), total: p.total, rate: rate, ttft: p.live.MeanTTFT(),
+		elapsed: time.Since(p.start), total: p.total, until: p.until, rate: rate, ttft: p.live.MeanTTFT(),
 		ended: int(p.live.Ended.Load()), failed: int(p.live.Failed.Load()),
 	}
 	s.running = int(p.live.Sent.Load()) - s.ended
+	s.ended -= int(p.live.Warmed.Load())
 	switch {
 	case !p.tty:
 		fmt.Fprintln(p.w, s.line(0))
@@ -92,6 +94,7 @@ func (p *progress) print(rate float64, last bool) {
 type snapshot struct {
 	elapsed      time.Duration
 	ended, total int
+	until        time.Duration // in place of the total; 0 with one
 	running      int
 	failed       int
 	rate         float64 // chunks a second, which are tokens on most servers
@@ -112,8 +115,13 @@ func (s snapshot) line(columns int) string {
 			speed = fmt.Sprintf("%.2fs/it", 1/perSecond)
 		}
 	}
+	of := fmt.Sprintf("%d/%d", s.ended, s.total)
+	if s.until > 0 {
+		of, done = fmt.Sprint(s.ended), min(1, s.elapsed.Seconds()/s.until.Seconds())
+		remaining = clock(max(0, s.until-s.elapsed))
+	}
 	left := fmt.Sprintf("%3.0f%%|", 100*done)
-	right := fmt.Sprintf("| %d/%d [%s<%s, %s", s.ended, s.total, clock(s.elapsed), remaining, speed)
+	right := fmt.Sprintf("| %s [%s<%s, %s", of, clock(s.elapsed), remaining, speed)
 	room := columns - 1 - len(left) - len("]") - minBar
 	for _, field := range s.fields() {
 		if columns == 0 || len(right)+len(field) <= room {

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"math"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -26,6 +27,10 @@ func TestProgressLineHasTqdmsShape(t *testing.T) {
 			"100%|██████| 200/200 [00:11<00:00, 17.08it/s, running=0, tok/s=1812, TTFT=52ms]"},
 		{snapshot{elapsed: 3 * time.Second, total: 200, running: 16, rate: 40}, 30,
 			"  0%|| 0/200 [00:03<?, ?it/s]"},
+		{snapshot{elapsed: 3 * time.Second, until: 12 * time.Second, ended: 6, running: 2, rate: 40, ttft: time.Second}, 0,
+			" 25%|██▌       | 6 [00:03<00:09, 2.00it/s, running=2, tok/s=40, TTFT=1000ms, failed=0]"},
+		{snapshot{elapsed: 13 * time.Second, until: 12 * time.Second, total: math.MaxInt, ended: 26, rate: 40, ttft: time.Second}, 0,
+			"100%|██████████| 26 [00:13<00:00, 2.00it/s, running=0, tok/s=40, TTFT=1000ms, failed=0]"},
 	} {
 		if got := test.s.line(test.columns); got != test.want {
 			t.Errorf("%+v\n got %q\nwant %q", test.s, got, test.want)

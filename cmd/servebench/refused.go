@@ -39,8 +39,6 @@ func refusedFlags() []*flag {
 	}
 	missing("LoRA adapters", some, "lora-modules")
 	unless("lora-assignment", "LoRA adapters", "random")
-	unless("probe-request-rate", "probe requests", "0", "0.0")
-	missing("profiling", none, "profile")
 	missing("timeline plots", none, "plot-timeline")
 	unless("timeline-itl-thresholds", "timeline plots", "25,50")
 	missing("dataset plots", none, "plot-dataset-stats")

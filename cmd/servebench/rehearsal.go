@@ -25,7 +25,7 @@ func (b *bench) rehearse(ctx context.Context) error {
 	}
 	if b.Traffic.Warmups > 0 {
 		fmt.Fprintf(b.out, "Warming up with %d requests...\n", b.Traffic.Warmups)
-		b.warmUp(ctx, first)
+		b.warmUps(ctx, first)
 		fmt.Fprintln(b.out, "Warmup run completed.")
 	}
 	return ctx.Err()
@@ -66,9 +66,9 @@ func (b *bench) checkReady(ctx context.Context, first *loadgen.Request) error {
 	}
 }
 
-// warmUp sends the warm-up requests, as many at once as the load may have. What
+// warmUps sends the warm-up requests, as many at once as the load may have. What
 // comes of them is not looked at.
-func (b *bench) warmUp(ctx context.Context, first *loadgen.Request) {
+func (b *bench) warmUps(ctx context.Context, first *loadgen.Request) {
 	source := func(yield func(*dataset.Conversation, error) bool) {
 		for range b.Traffic.Warmups {
 			if !yield(&dataset.Conversation{Turns: make([]dataset.Turn, 1)}, nil) {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"iter"
+	"sync"
 	"time"
 
 	"golang.org/x/sync/errgroup"
@@ -79,13 +80,16 @@ func (t *trial) measure(ctx context.Context) ([]*metrics.Summary, error) {
 		if err != nil {
 			return nil, b.named(err)
 		}
-		b.lasts = load.Delay + load.Lasts
+		b.lasts = b.header.Began() + load.Lasts
 		run.Loads = append(run.Loads, load)
 		fmt.Fprintln(b.out, "Starting main benchmark run...")
+		b.startProfiler(ctx)
 		b.announceTraffic()
 	}
 	var pulse *loadgen.Pulse
 	stopProgress := func() {}
+	var probing sync.WaitGroup
+	done := make(chan struct{})
 	run.Started = func(epoch time.Time) {
 		pulse = loadgen.StartPulse()
 		for _, b := range t.benches {
@@ -95,10 +99,15 @@ func (t *trial) measure(ctx context.Context) ([]*metrics.Summary, error) {
 		}
 		t.watch(epoch)
 		stopProgress = t.showProgress(run.Live)
+		for _, b := range t.benches {
+			probing.Go(func() { b.probe(ctx, done) })
+		}
 	}
 	unhook := context.AfterFunc(ctx, func() { t.tellDraining(run.Live) })
 	defer unhook()
 	cut := t.take(run.Records(ctx))
+	close(done)
+	probing.Wait()
 	if pulse == nil {
 		return nil, interrupted(ctx, cut)
 	}
@@ -113,7 +122,7 @@ func (t *trial) measure(ctx context.Context) ([]*metrics.Summary, error) {
 // begin makes ready what the trial's numbers of b go into.
 func (b *bench) begin(ctx context.Context, t *trial) {
 	b.header = &metrics.Header{
-		Run: runID(), Target: b.name, Group: t.group, Solo: t.solo, Delay: b.Traffic.Delay,
+		Run: runID(), Target: b.name, Group: t.group, Solo: t.solo, Delay: b.Traffic.Delay, WarmUp: b.Traffic.WarmUp,
 		Version: version, Flags: b.Flags, Config: b.config,
 	}
 	b.target.Name = b.name
@@ -146,7 +155,11 @@ func (t *trial) take(records iter.Seq2[*metrics.Record, error]) error {
 		}
 		b := byRun[rec.Run]
 		rec.Error = b.Server.Secrets.mask(rec.Error)
-		b.last = max(b.last, rec.End)
+		if rec.Phase == metrics.WarmUp {
+			b.warmUp.note(rec)
+		} else {
+			b.last = max(b.last, rec.End)
+		}
 		b.collector.Add(rec)
 		b.results.write(rec)
 		t.drain()
@@ -171,30 +184,40 @@ func (t *trial) summaries(ctx context.Context, cut error, took time.Duration, se
 		evidence.Proxy, evidence.Vouched = b.transport.Proxy(b.Server.BaseURL), b.vouched()
 		evidence.Beside = atOnce - s.Truth.PeakConcurrency
 		s.Evidence, s.Age = &evidence, metrics.FromHistogram(b.tally.Ages())
+		s.Probes = b.probes
+		s.Warnings = append(s.Warnings, b.warmUp.warnings()...)
 		b.witness.testify(context.WithoutCancel(ctx), s)
-		if s.RateChanges, err = rateChanges(b.arrivals(), b.n, b.header.Epoch); err != nil {
+		if s.RateChanges, err = rateChanges(b.arrivals(), b.n, b.header.Epoch.Add(b.header.Began())); err != nil {
 			return nil, b.named(err)
 		}
 	}
 	return sums, cut
 }
 
-// took is how long the load of b took in a trial that took so long: with several
-// targets, its own part of it.
+// took is how long the measured load of b took in a trial that took so long: with
+// several targets, its own part of it. What a warm-up still had in flight does not
+// count.
 func (b *bench) took(all time.Duration) time.Duration {
-	if b.name != "" && b.last > 0 {
+	switch {
+	case b.last == 0:
+	case b.name != "":
 		all = max(b.last, b.lasts)
+	case b.Traffic.WarmUp > 0:
+		all = max(b.last, b.lasts, b.probed)
 	}
-	return all - b.Traffic.Delay
+	return max(0, all-b.header.Began())
 }
 
 func (t *trial) showProgress(live *loadgen.Live) (stop func()) {
 	if t.screen == nil {
 		return func() {}
 	}
-	p := &progress{w: t.screen, tty: onTerminal(t.screen), total: 0, live: live}
+	p := &progress{w: t.screen, tty: onTerminal(t.screen), live: live}
 	for _, b := range t.benches {
 		p.total += b.n
+		if b.Traffic.Duration > 0 {
+			p.until = max(p.until, b.header.Began()+b.Traffic.Duration)
+		}
 	}
 	return p.show()
 }

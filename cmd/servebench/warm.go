@@ -28,9 +28,5 @@ func (b *bench) warmable() int {
 	if n := b.atOnce(); n > 0 {
 		return n
 	}
-	rate := b.config.RequestRate
-	if r := b.config.RampUp; r != nil {
-		rate = float64(r.Start)
-	}
-	return min(b.n, max(1, int(math.Ceil(rate*loadgen.IdleTimeout.Seconds()))))
+	return min(b.n, max(1, int(math.Ceil(b.firstRate()*loadgen.IdleTimeout.Seconds()))))
 }

@@ -15,6 +15,7 @@ type witness struct {
 	counters func(context.Context) (c metrics.Counters, ok bool) // the server's
 	before   metrics.Counters
 	counted  bool // the server told before
+	prompts  memory
 	repeated atomic.Int64
 }
 

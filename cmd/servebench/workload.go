@@ -20,7 +20,7 @@ type workload struct {
 	remote        *loadgen.ServerTokenizer // the tokenizer, if it is the server's
 	ids           bool                     // prompts are sent as token ids
 	source        dataset.Source
-	n             int                 // conversations in source
+	n             int                 // conversations in source; math.MaxInt where it does not end
 	numpy         *nprand.RandomState // where the dataset left it, nil if it did not touch it
 }
 
@@ -35,16 +35,25 @@ func openWorkload(ctx context.Context, o *options, from tokenizerSource) (*workl
 	if err := w.openTokenizer(ctx, o, from); err != nil {
 		return nil, err
 	}
+	if err := w.open(o, from); err != nil {
+		return nil, fmt.Errorf("dataset %s: %w", o.Workload.Dataset, err)
+	}
+	w.extend(o, from)
+	return w, nil
+}
+
+// open opens the dataset, once there is a tokenizer.
+func (w *workload) open(o *options, from tokenizerSource) error {
 	d, err := w.dataset(o, from)
 	if err != nil {
-		return nil, fmt.Errorf("dataset %s: %w", o.Workload.Dataset, err)
+		return err
 	}
 	w.source, w.n, err = d.Open()
 	if w.remote != nil {
 		err = errors.Join(err, w.remote.Err())
 	}
 	if err != nil {
-		return nil, fmt.Errorf("dataset %s: %w", o.Workload.Dataset, err)
+		return err
 	}
 	if w.ids && !makesIDs(o.Workload.Dataset) {
 		w.source = dataset.TokenIDs(w.source, w.tokenizer)
@@ -55,7 +64,7 @@ func openWorkload(ctx context.Context, o *options, from tokenizerSource) (*workl
 	if w.remote != nil {
 		w.source = believe(w.source, w.remote)
 	}
-	return w, nil
+	return nil
 }
 
 // makesIDs says whether a dataset makes token ids rather than text, and so needs

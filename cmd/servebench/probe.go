@@ -1,0 +1,45 @@
+package main
+
+import (
+	"context"
+	"math"
+	"time"
+
+	"github.com/servebench/servebench/dataset"
+	"github.com/servebench/servebench/loadgen"
+)
+
+// shortest is the smallest request that there is, which vLLM's client probes with.
+func (b *bench) shortest() (*loadgen.Request, error) {
+	return b.target.Encode(&dataset.Conversation{Turns: []dataset.Turn{{Prompt: "Hi", PromptLen: 1, OutputLen: 1}}}, 0)
+}
+
+// newProber makes what sends the probes; nil for none.
+func (b *bench) newProber() (*loadgen.Prober, error) {
+	if b.Traffic.ProbeRate == 0 {
+		return nil, nil
+	}
+	req, err := b.shortest()
+	pause := min(1/b.Traffic.ProbeRate, math.MaxInt64/2e9)
+	return &loadgen.Prober{Target: b.target, Request: req, Pause: time.Duration(pause * float64(time.Second))}, err
+}
+
+// probe sends probes, if any were asked for, from the beginning of the measured part
+// of the run until done is closed.
+func (b *bench) probe(ctx context.Context, done <-chan struct{}) {
+	if b.prober == nil || loadgen.Sleep(ctx, b.header.Epoch.Add(b.header.Began())) != nil {
+		return
+	}
+	b.probes = b.prober.Probe(ctx, done)
+	b.probed = time.Since(b.header.Epoch)
+}
+
+// connections are as many as are needed at once; 0 for no limit. A probe waits for
+// none.
+func (b *bench) connections() int {
+	n := b.config.MaxConcurrency
+	if n > 0 && b.Traffic.ProbeRate > 0 {
+		n++
+	}
+	return n
+}
