@@ -73,7 +73,7 @@ func (a Arrivals) Offsets(n int) (iter.Seq[float64], error) {
 		return a.along(n), nil
 	}
 	stretch := 1.0
-	if a.RampUp == nil && a.Rule != UpToV092 && !math.IsInf(a.Rate, 1) {
+	if a.RampUp == nil && a.Rule != UpToV092 {
 		last := 0.0
 		for gap := range a.gaps(n) {
 			last += gap
@@ -109,10 +109,9 @@ func (a Arrivals) along(n int) iter.Seq[float64] {
 	}
 }
 
-// Lasts is how long a run of n requests lasts at least: 0 but for UpToV092, whose
-// gaps are all 0 where requests are due at once.
+// Lasts is how long a run of n requests lasts at least: 0 but for UpToV092.
 func (a Arrivals) Lasts(n int) (time.Duration, error) {
-	if err := a.check(); err != nil || a.Rule != UpToV092 || math.IsInf(a.Rate, 1) {
+	if err := a.check(); err != nil || a.Rule != UpToV092 {
 		return 0, err
 	}
 	end := 0.0

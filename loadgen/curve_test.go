@@ -115,12 +115,16 @@ func TestCountIsWhatFillsATime(t *testing.T) {
 	}{
 		{Arrivals{Rate: 10, Burstiness: 1}, 2 * time.Second, 20},
 		{Arrivals{Rate: 10, Burstiness: 1}, 2001 * time.Millisecond, 21},
-		{Arrivals{Rate: inf, Burstiness: 1}, time.Second, math.MaxInt},
 		{Arrivals{Curve: mustCurve(t, "steps:0=5,10=1"), Burstiness: inf}, 12 * time.Second, 52},
 		{Arrivals{Curve: mustCurve(t, "steps:0=5,10=1"), Burstiness: inf}, 3100 * time.Millisecond, 15},
 	} {
 		if got, err := row.a.Count(row.d); got != row.want || err != nil {
 			t.Errorf("%+v: %d, %v; want %d", row.a, got, err, row.want)
+		}
+	}
+	for _, a := range []Arrivals{{Rate: inf, Burstiness: 1}, {Curve: mustCurve(t, "steps:0=1e8,1=1e8"), Burstiness: inf}} {
+		if _, err := a.Count(time.Hour); err == nil || !strings.HasPrefix(err.Error(), "more than 100000000 requests in 1h") {
+			t.Errorf("%+v: %v", a, err)
 		}
 	}
 }
@@ -178,7 +182,7 @@ func TestCurvesAreRefusedByWhatIsWrongWithThem(t *testing.T) {
 		"up-down:5":                              "up-down: it needs two values or more",
 		"up-down:0,x":                            `up-down: "x": a rate must be a number from 0`,
 		"up-down:0,5,step=0":                     "up-down: step=0: the step must be a number greater than 0",
-		"up-down:0,1e8,step=1e-9":                "up-down: it has more than 1048576 pieces",
+		"up-down:0,1e8,step=1e-3":                "up-down: it has more than 1048576 pieces",
 		"up-down:0,0":                            "up-down: all its rates are 0",
 		"points:0=1":                             "points: it needs two points or more",
 		"points:1=1,2=2":                         "points: 1: the first time must be 0",
@@ -187,7 +191,7 @@ func TestCurvesAreRefusedByWhatIsWrongWithThem(t *testing.T) {
 		"points:0=1,2=inf":                       `points: "inf": a rate must be`,
 		"points:0=1,-2s=1":                       `points: "-2s": a time must be`,
 		"points:0=1,nan=1":                       `points: "nan": a time must be`,
-		"points:0=1,1e9=1e9":                     "points: it asks for more than 1073741824 requests",
+		"points:0=1,1e9=1e8":                     "points: it asks for more than 100000000 requests",
 		"steps:0=0,9=0":                          "steps: all its rates are 0",
 		"sine:mean=10":                           "sine: it needs mean, amplitude and period",
 		"sine:mean=1,amplitude=2,period=1":       "sine: an amplitude of 2 takes the rate below 0",
@@ -222,7 +226,7 @@ func TestBeginningIsTheFirstRateThatThereIs(t *testing.T) {
 func FuzzParseCurve(f *testing.F) {
 	for _, spec := range []string{
 		"up-down:0,20,1,step=1", "points:0s=0,20s=20,39s=1", "steps:0s=5,60s=10,120s=5", "sine:mean=10,amplitude=8,period=60s",
-		"0,0\n5,1\n", "seconds,rate\n# x\n0,1\n1,\"2\"\n", "up-down:1,1e9,step=1e-300", "points:0=0,1e-9=1e9", "sine:mean=1e-300,amplitude=0,period=1e-9",
+		"0,0\n5,1\n", "seconds,rate\n# x\n0,1\n1,\"2\"\n", "up-down:1,1e8,step=1e-300", "points:0=0,1e-9=1e8", "sine:mean=1e-300,amplitude=0,period=1e-9",
 	} {
 		f.Add(spec)
 	}

@@ -10,9 +10,9 @@ import (
 )
 
 const (
-	maxLegs     = 1 << 20 // of a curve
-	maxRequests = 1 << 30 // until its end
-	shortest    = 1e-9    // seconds that a leg or a period takes at least
+	maxLegs     = 1 << 20     // of a curve
+	maxRequests = 100_000_000 // until its end
+	shortest    = 1e-9        // seconds that a leg or a period takes at least
 )
 
 // CurveForms are the forms that ParseCurve reads.

@@ -30,6 +30,7 @@ type trial struct {
 	ratio    dataset.RangeRatio
 	arrivals loadgen.Arrivals
 	limit    int                 // concurrency
+	warmUp   time.Duration       // how long the same kind of load goes before
 	through  func(dialer) dialer // what lies between client and server; nil for nothing
 
 	watch func(d dialer, epoch time.Time) (stop func()) // while the load lasts; nil for nobody
@@ -110,7 +111,33 @@ func (tr trial) load(t *testing.T, transport http.RoundTripper) loadgen.Load {
 		text, err := body.Encode(&c.Turns[turn])
 		return &loadgen.Request{ID: c.ID, Body: text}, err
 	}
-	return loadgen.Load{Source: source, Schedule: schedule, Concurrency: tr.limit, Target: loadgen.Target{Encode: encode, Send: openai.Send}}
+	load := loadgen.Load{Source: source, Schedule: schedule, Concurrency: tr.limit, Target: loadgen.Target{Encode: encode, Send: openai.Send}}
+	if tr.warmUp > 0 {
+		load.WarmUp = tr.before(t)
+	}
+	return load
+}
+
+// before is the warm-up of the trial: other prompts at the same rate, enough for ten
+// times as long.
+func (tr trial) before(t *testing.T) loadgen.WarmUp {
+	t.Helper()
+	source, n, err := dataset.Random{
+		Tokenizer: tokenizer.Stub{Size: 32000}, Num: 10 * tr.num, InputLen: tr.in, OutputLen: tr.out, Ratio: tr.ratio, Seed: 99, IDPrefix: "w-",
+	}.Open()
+	if err != nil {
+		t.Fatal(err)
+	}
+	a := tr.arrivals
+	a.Seed += 99
+	if a.Curve != nil {
+		a.Rate, a.Curve = a.Curve.Beginning(), nil
+	}
+	schedule, err := a.Schedule(n)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return loadgen.WarmUp{Lasts: tr.warmUp, Source: source, Schedule: schedule}
 }
 
 func TestLatenciesEqualWhatTheServerDid(t *testing.T) {

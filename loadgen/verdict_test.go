@@ -22,17 +22,31 @@ import (
 func (tr trial) judge(t *testing.T) *metrics.Trust {
 	t.Helper()
 	records, _, _, took := tr.run(t)
-	c := metrics.NewCollector(&metrics.Header{Config: metrics.Config{
-		Dataset: "random", NumPrompts: tr.num, RequestRate: tr.arrivals.Rate, Burstiness: tr.arrivals.Burstiness,
+	var curve string
+	if tr.arrivals.Curve != nil {
+		curve, tr.arrivals.Rate = tr.arrivals.Curve.String(), math.Inf(1)
+	}
+	c := metrics.NewCollector(&metrics.Header{WarmUp: tr.warmUp, Config: metrics.Config{
+		RateCurve: curve,
+		Dataset:   "random", NumPrompts: tr.num, RequestRate: tr.arrivals.Rate, Burstiness: tr.arrivals.Burstiness,
 		MaxConcurrency: tr.limit, Metrics: []string{"ttft", "tpot", "itl"}, Percentiles: []float64{99},
 	}})
+	if tr.warmUp > 0 {
+		took = 0
+	}
 	for _, rec := range records {
 		if rec.Class != metrics.OK {
 			t.Fatalf("%s: %s", rec.ID, rec.Error)
 		}
+		if rec.Phase == metrics.Main {
+			took = max(took, rec.End-tr.warmUp)
+		}
 		c.Add(rec)
 	}
 	s := c.Summary(took.Seconds())
+	if s.Completed != tr.num {
+		t.Errorf("%d requests were measured, want %d", s.Completed, tr.num)
+	}
 	s.Evidence = &metrics.Evidence{}
 	s.Judge()
 	return s.Trust
@@ -77,6 +91,28 @@ func TestTwentyCleanRunsAreValid(t *testing.T) {
 	}
 	for i, tr := range clean {
 		t.Run(fmt.Sprint(i), func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				if trust := tr.judge(t); trust == nil || trust.Verdict != metrics.Valid {
+					t.Errorf("%+v is %s: %q", tr, trust.Verdict, reasons(trust))
+				}
+			})
+		})
+	}
+}
+
+func TestRunBehindAWarmUpIsValid(t *testing.T) {
+	curve, err := loadgen.ParseCurve("up-down:0,15,5")
+	if err != nil {
+		t.Fatal(err)
+	}
+	atOnce := loadgen.Arrivals{Rate: math.Inf(1), Burstiness: 1}
+	for name, tr := range map[string]trial{
+		"closed loop": {num: 100, in: 64, out: 16, arrivals: atOnce, limit: 8, warmUp: 3 * time.Second},
+		"chat":        {num: 100, in: 64, out: 16, arrivals: atOnce, limit: 3, chat: true, warmUp: time.Second},
+		"Poisson":     {num: 100, in: 64, out: 64, arrivals: poisson(20, 1), warmUp: 3 * time.Second},
+		"curve":       {num: 150, in: 64, out: 64, arrivals: loadgen.Arrivals{Curve: curve, Burstiness: 1}, warmUp: 2 * time.Second},
+	} {
+		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				if trust := tr.judge(t); trust == nil || trust.Verdict != metrics.Valid {
 					t.Errorf("%+v is %s: %q", tr, trust.Verdict, reasons(trust))

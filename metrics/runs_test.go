@@ -80,6 +80,45 @@ func TestShardsMergeOnOneClock(t *testing.T) {
 	}
 }
 
+func TestSecondsCountFromTheHandover(t *testing.T) {
+	warm := testRecord("r", 0, 500) // it ends after the measured one
+	warm.Phase = WarmUp
+	var shards, single bytes.Buffer
+	for shard := range 2 {
+		h := testHeader("r")
+		h.Shard, h.Shards, h.WarmUp = shard, 2, 1500*time.Millisecond
+		h.Epoch = h.Epoch.Add(time.Duration(shard) * time.Second)
+		writeRun(t, NewStreamWriter(&shards), h, warm, testRecord("r", 2+shard, 20))
+	}
+	h := testHeader("r")
+	h.WarmUp = 1500 * time.Millisecond
+	s := writeRun(t, NewStreamWriter(&single), h, warm, testRecord("r", 2, 20))
+	cut := single.Bytes()[:bytes.LastIndexByte(single.Bytes()[:single.Len()-1], '\n')+1]
+	ended := (testRecord("r", 2, 20).End - h.WarmUp).Seconds()
+	for name, test := range map[string]struct {
+		stream  []byte
+		seconds float64
+		date    time.Duration // from the start
+		n       int
+	}{
+		"whole":      {single.Bytes(), 12.5, 14 * time.Second, 1},
+		"cut":        {cut, ended, testRecord("r", 2, 20).End, 1},
+		"two shards": {shards.Bytes(), 13.5, 15 * time.Second, 2},
+	} {
+		sums, err := Read(bytes.NewReader(test.stream), Ask{})
+		if err != nil || len(sums) != 1 {
+			t.Fatalf("%s: %d runs, %v", name, len(sums), err)
+		}
+		got := sums[0]
+		if math.Abs(got.Seconds-test.seconds) > 1e-9 || got.Completed != test.n || !got.Date.Equal(h.Epoch.Add(test.date)) {
+			t.Errorf("%s: %v s, %d completed, ended at %v; want %v s, %d, %v", name, got.Seconds, got.Completed, got.Date, test.seconds, test.n, h.Epoch.Add(test.date))
+		}
+	}
+	if want := h.Epoch.Add(14 * time.Second); !s.Date.Equal(want) {
+		t.Errorf("the run itself ended at %v, want %v", s.Date, want)
+	}
+}
+
 func TestWithoutChunksITLComesFromTheHistogram(t *testing.T) {
 	var buf bytes.Buffer
 	sw := NewStreamWriter(&buf)

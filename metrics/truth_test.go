@@ -98,6 +98,11 @@ func TestTheRampIsThatOfRequestsWithoutAQueue(t *testing.T) {
 	if truth.Ramp != (Ramp{}) || truth.Pace.Requests != 3 {
 		t.Errorf("ramp %+v, pace %+v", truth.Ramp, truth.Pace)
 	}
+	// In a closed loop each is due when there is a slot.
+	burst = append(burst, &Record{Due: 9 * msec, Slot: 9 * msec, Sent: 10 * msec, End: 20 * msec})
+	if truth = truthOf(Config{RequestRate: math.Inf(1), MaxConcurrency: 2}, burst...); truth.Ramp != (Ramp{}) {
+		t.Errorf("ramp %+v of a closed loop", truth.Ramp)
+	}
 }
 
 func TestChunksAreTokensUnlessTheyCannotBe(t *testing.T) {

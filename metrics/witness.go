@@ -135,7 +135,7 @@ func (w *witness) testimony(c *Config, seconds float64) *Truth {
 	if !c.paced() {
 		t.Pace = Pace{}
 	}
-	if c.paced() || !math.IsInf(c.RequestRate, 1) {
+	if c.paced() || !math.IsInf(c.RequestRate, 1) || w.due.last > w.due.first {
 		t.Ramp = Ramp{}
 	}
 	t.Held.Mean, t.Held.Unread = share(w.held, t.Connecting.Of), share(w.unread, t.Connecting.Of)

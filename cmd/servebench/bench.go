@@ -64,7 +64,9 @@ func (b *bench) arrivals() loadgen.Arrivals {
 	return a
 }
 
-// load is what the target is put under. It has no schedule where the conversations bring their own times.
+// load is what the target is put under. It has no schedule where the conversations
+// bring their own times, and where only the server's answers bound how many there
+// are.
 func (b *bench) load() (load loadgen.Load, err error) {
 	load = loadgen.Load{
 		Run: b.header.Run, Target: b.target, Source: b.witness.compare(b.source),
@@ -73,7 +75,7 @@ func (b *bench) load() (load loadgen.Load, err error) {
 	if b.prober, err = b.newProber(); err != nil || b.config.SelfTimed {
 		return load, err
 	}
-	if load.WarmUp, err = b.warmUpLoad(); err != nil {
+	if load.WarmUp, err = b.warmUpLoad(); err != nil || b.endless() {
 		return load, err
 	}
 	if load.Schedule, err = b.arrivals().Schedule(b.n); err != nil {

@@ -22,6 +22,10 @@ func (b *bench) warmUpLoad() (w loadgen.WarmUp, err error) {
 		return w, nil
 	}
 	b.say("warming up for %s, then measuring without a break", b.Traffic.WarmUp)
+	w.Lasts, w.Source = b.Traffic.WarmUp, b.witness.compare(b.warmUp.source)
+	if b.atInfiniteRate() {
+		return w, nil
+	}
 	a := b.options.arrivals()
 	a.Rate, a.RampUp, a.Curve = b.firstRate(), nil, nil
 	a.Seed = (a.Seed + warmUpSeeds) % (1 << 32)
@@ -29,7 +33,6 @@ func (b *bench) warmUpLoad() (w loadgen.WarmUp, err error) {
 	if err != nil {
 		return w, fmt.Errorf("argument --warmup-duration: %w", err)
 	}
-	w.Lasts, w.Source = b.Traffic.WarmUp, b.witness.compare(b.warmUp.source)
 	w.Schedule, err = a.Schedule(n)
 	return w, err
 }
