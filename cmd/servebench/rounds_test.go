@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/servebench/servebench/metrics"
 )
@@ -139,5 +140,21 @@ func TestWarmUpThatFailsIsSaid(t *testing.T) {
 	w.note(&metrics.Record{Class: metrics.Stall, Error: "stalled"})
 	if got := w.warnings(); len(got) != 1 || got[0] != "2 requests of the warm-up failed, the first: 500" {
 		t.Errorf("said %q", got)
+	}
+}
+
+func TestLoadIsExpectedToTakeItsTime(t *testing.T) {
+	const small = " --random-input-len 1 --random-output-len 50" // an answer of one second
+	for line, want := range map[string]time.Duration{
+		"--rate-curve up-down:0,20,1":                                               41 * time.Second,
+		"--rate-curve up-down:0,20,1 --duration 60":                                 61 * time.Second,
+		"--duration 30s --max-concurrency 8 --warmup-duration 10":                   41 * time.Second,
+		"--duration 30s --request-rate 1000":                                        31 * time.Second,
+		"--duration 30s --num-prompts 10 --request-rate 1":                          11 * time.Second,
+		"--duration 30s --num-prompts 100 --request-rate 1 --warmup-duration 500ms": 31500 * time.Millisecond,
+	} {
+		if got := expected(mustParse(t, line+small)).Round(time.Second / 2); got != want {
+			t.Errorf("%s: %v, want %v", line, got, want)
+		}
 	}
 }

@@ -51,8 +51,20 @@ func lasting(o *options) time.Duration {
 	if r := o.Traffic.RampUp; r != nil {
 		rate = float64(r.Start+r.End) / 2
 	}
-	seconds = max(seconds, n/rate+answer)
+	seconds = o.Traffic.shaped(max(seconds, n/rate+answer), answer)
 	return o.Traffic.Delay + time.Duration(min(seconds, 1e9)*float64(time.Second))
+}
+
+// shaped is what seconds of load become by its curve, its duration and its warm-up,
+// where an answer takes so many.
+func (t *trafficOptions) shaped(seconds, answer float64) float64 {
+	if t.Curve != nil {
+		seconds = max(seconds, t.Curve.End().Seconds()+answer)
+	}
+	if limit := t.Duration.Seconds() + answer; t.Duration > 0 && (limit < seconds || !t.Counted) {
+		seconds = limit
+	}
+	return seconds + t.WarmUp.Seconds()
 }
 
 // runsOf is how many runs a cell of a plan takes, at most unless a confirmation
