@@ -198,7 +198,7 @@ func TestACutStreamLastedFromWhereItsMeasuredPartBegan(t *testing.T) {
 	sw := NewStreamWriter(&stream)
 	warm := sentAt(0, 5000)
 	warm.Phase = WarmUp
-	if err := sw.Begin(&Header{Run: "r", Epoch: epoch, Delay: 100 * msec, WarmUp: time.Second}); err != nil {
+	if err := sw.Begin(&Header{Run: "r", Epoch: epoch, Delay: 100 * msec, WarmUp: 900 * msec}); err != nil {
 		t.Fatal(err)
 	}
 	for _, r := range []*Record{sentAt(1000, 1500, 2500), warm} {

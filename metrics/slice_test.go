@@ -69,7 +69,7 @@ func TestSlicesAddUpToTheRun(t *testing.T) {
 }
 
 func TestSlicesBeginWithTheMeasuredPart(t *testing.T) {
-	c := NewCollector(&Header{Epoch: epoch, Delay: 2 * time.Second, WarmUp: 5 * time.Second})
+	c := NewCollector(&Header{Epoch: epoch, Delay: 2 * time.Second, WarmUp: 3 * time.Second})
 	c.KeepTrace = true
 	c.Add(sentAt(5500, 5600))
 	s := c.Summary(1.5)
