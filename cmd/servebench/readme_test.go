@@ -10,8 +10,8 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 )
 
-// Every `$ servebench` line of the README and the docs runs, against a simulated
-// server in the place of the one that it names, with files of the names it uses.
+// Every `$ servebench` line of the README and the docs runs, against simulated
+// servers in the place of those that it names, with files of the names it uses.
 // Lines below it are what it prints.
 func TestDocumentedCommandsRun(t *testing.T) {
 	t.Parallel()
@@ -69,12 +69,15 @@ func documented(text string) []example {
 	return examples
 }
 
+// standIns are the servers of a script in the place of those that a page names.
+var standIns = strings.NewReplacer("http://127.0.0.1:8000", "$URL", "http://127.0.0.1:8001", "$URL2")
+
 // scriptOf is a testscript that runs examples one after the other.
 func scriptOf(examples []example) string {
 	var script, outputs strings.Builder
-	script.WriteString("server\ncp $DATA/golden/sharegpt_input.json sharegpt.json\ncp $DATA/seeds/mps-sm-partition.md notes.md\n")
+	script.WriteString("server\nenv URL2=$URL\nserver\ncp $DATA/golden/sharegpt_input.json sharegpt.json\ncp $DATA/seeds/mps-sm-partition.md notes.md\n")
 	for i, e := range examples {
-		c, file, redirected := strings.Cut(strings.ReplaceAll(e.command, "http://127.0.0.1:8000", "$URL"), " > ")
+		c, file, redirected := strings.Cut(standIns.Replace(e.command), " > ")
 		if strings.HasPrefix(c, "servebench sim") {
 			fmt.Fprintf(&script, "exec %s --port 0 --ready-file up &sim&\nawaitfile up\nkill -INT sim\nwait sim\n", c)
 			continue
