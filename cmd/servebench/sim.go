@@ -18,7 +18,7 @@ import (
 type simOptions struct {
 	sim.Config
 	host      string
-	port      int
+	port      string
 	socket    string
 	tokenizer string
 	faults    string
@@ -62,9 +62,9 @@ func (o *simOptions) bind(f *pflag.FlagSet) {
 	f.SortFlags = false
 	o.given = f.Changed
 	f.StringVar(&o.host, "host", "127.0.0.1", "address to listen on")
-	f.IntVar(&o.port, "port", 8000, "port to listen on; 0 for any that is free")
+	f.StringVar(&o.port, "port", "8000", "port to listen on, 0 for any that is free; of several servers the first one's, or a list, as 8100,8101")
 	f.StringVar(&o.socket, "uds", "", "path of a Unix socket to listen on instead")
-	f.IntVar(&o.servers, "servers", 1, "servers that share one GPU, at successive ports; each slows the others while it works")
+	f.IntVar(&o.servers, "servers", 1, "servers that share one GPU, at successive ports unless --port lists them; each slows the others while it works")
 	f.StringVar(&o.ready, "ready-file", "", "file that gets the URL of each server, a line each, once they accept connections")
 
 	f.StringVar(&o.Model, "model", "stub-32000", "model to pretend to be, as root in /v1/models")

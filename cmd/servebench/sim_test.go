@@ -10,6 +10,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -118,6 +119,10 @@ func TestSimRefusesBadFlags(t *testing.T) {
 		{"--num-gpu-blocks-override 8", "must hold a request of max-model-len (32768)", 0},
 		{"--servers 0", "--servers", 0},
 		{"--servers 2 --uds /no/such/socket", "1 with --uds", 0},
+		{"--servers 3 --port 8100,8101", `--port: "8100,8101": it must be one port, or as many as --servers (3)`, 0},
+		{"--port 8100,8101", "as many as --servers (1)", 0},
+		{"--port 8100, --servers 2", `--port: "8100,": it must be a port from 0 to 65535, or one for each`, 0},
+		{"--port 65536", "from 0 to 65535", 0},
 		{"--profile nobody", "--profile: nobody is neither a file nor a built-in profile", 0},
 		{"--profile prefill-decode --max-num-seqs 9000", "max-num-batched-tokens (8192) must hold", 0},
 		{"--nonsense", "--nonsense", 0},
@@ -137,6 +142,24 @@ func TestSimRefusesBadFlags(t *testing.T) {
 		var exit exitError
 		if errors.As(err, &exit); exit.code != row.code {
 			t.Errorf("%s: exit code %d, want %d", row.args, exit.code, row.code)
+		}
+	}
+}
+
+func TestSimServersHaveThePortsListed(t *testing.T) {
+	for _, row := range []struct {
+		port    string
+		servers int
+		want    []int
+	}{
+		{"8100", 1, []int{8100}},
+		{"8100", 3, []int{8100, 8101, 8102}},
+		{"0", 2, []int{0, 0}},
+		{"12346,30000,0", 3, []int{12346, 30000, 0}},
+	} {
+		o := simOptions{port: row.port, servers: row.servers}
+		if got, err := o.ports(); err != nil || !slices.Equal(got, row.want) {
+			t.Errorf("--port %s --servers %d: %v, %v, want %v", row.port, row.servers, got, err, row.want)
 		}
 	}
 }

@@ -2,11 +2,13 @@ package main
 
 import (
 	"context"
+	"fmt"
 	"io"
 	"net"
 	"net/http"
 	"os"
 	"strconv"
+	"strings"
 
 	"github.com/servebench/servebench/loadgen/sim"
 )
@@ -61,26 +63,26 @@ func (o *simOptions) serve(ctx context.Context, stdout io.Writer) error {
 	return nil
 }
 
-// open makes the servers and opens their addresses, at successive ports. What it
-// has opened before an error, it returns, too.
+// open makes the servers and opens their addresses. What it has opened before an
+// error, it returns, too.
 func (o *simOptions) open() (all []simulated, err error) {
 	cfg, err := o.config()
+	if err != nil {
+		return nil, err
+	}
+	ports, err := o.ports()
 	if err != nil {
 		return nil, err
 	}
 	if o.servers > 1 {
 		cfg.GPU = new(sim.GPU)
 	}
-	for i := range o.servers {
+	for _, port := range ports {
 		server, err := sim.New(cfg)
 		if err != nil {
 			return all, err
 		}
 		cfg.Seed++
-		port := o.port
-		if port != 0 {
-			port += i
-		}
 		listener, url, err := o.listen(port)
 		if err != nil {
 			server.Close()
@@ -89,6 +91,31 @@ func (o *simOptions) open() (all []simulated, err error) {
 		all = append(all, simulated{server, listener, url})
 	}
 	return all, nil
+}
+
+// ports are those of the servers: as listed, or successive ones unless the one
+// given is 0.
+func (o *simOptions) ports() (ports []int, err error) {
+	for text := range strings.SplitSeq(o.port, ",") {
+		port, err := strconv.ParseUint(text, 10, 16)
+		if err != nil {
+			return nil, fmt.Errorf("--port: %q: it must be a port from 0 to 65535, or one for each of --servers, as 8100,8101", o.port)
+		}
+		ports = append(ports, int(port))
+	}
+	if len(ports) == 1 {
+		for i := 1; i < o.servers; i++ {
+			next := ports[0]
+			if next != 0 {
+				next += i
+			}
+			ports = append(ports, next)
+		}
+	}
+	if len(ports) != o.servers {
+		return nil, fmt.Errorf("--port: %q: it must be one port, or as many as --servers (%d)", o.port, o.servers)
+	}
+	return ports, nil
 }
 
 // listen opens a server's address and gives its URL. Over a Unix socket that
