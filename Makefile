@@ -1,6 +1,6 @@
 GO ?= go
 
-.PHONY: build test race lint demo e2e bench seeds fuzz
+.PHONY: build test race lint demo examples e2e bench seeds fuzz
 build:
 	$(GO) build -trimpath -ldflags="-s -w" -o bin/servebench ./cmd/servebench
 test:
@@ -16,6 +16,15 @@ demo: build
 	@rm -f bin/demo.url; bin/servebench sim --port 0 --ready-file bin/demo.url >/dev/null & sim=$$!; trap "kill $$sim" EXIT; \
 	while kill -0 $$sim && [ ! -s bin/demo.url ]; do sleep 0.05; done; \
 	bin/servebench run --base-url $$(cat bin/demo.url) --num-prompts 100 --request-rate 20 --random-input-len 512 --random-output-len 64
+# Runs each examples/*/sim.yaml by the command in its header, a few minutes in all,
+# and says how long it took and its exit code. What they print goes to bin/examples.
+examples: build
+	@rm -rf bin/examples; mkdir bin/examples; failed=0; \
+	for file in examples/*/sim.yaml; do \
+		command=$$(sed -n 's/^#   servebench //p' $$file); out=bin/examples/$$(basename $$(dirname $$file)); start=$$(date +%s); code=0; \
+		PATH="$$PWD/bin:$$PATH" timeout 180 servebench $$command -o $$out >$$out.txt 2>$$out.log || { code=$$?; failed=1; }; \
+		echo "$$file: $$(($$(date +%s) - start)) s, exit code $$code"; \
+	done; exit $$failed
 e2e:
 	$(GO) test -tags e2e -timeout 20m -count=1 -run E2E -v ./cmd/servebench
 # BENCH_QUICK=1 measures less, within a minute.

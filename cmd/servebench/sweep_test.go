@@ -123,27 +123,3 @@ func TestTimeOfSeveralTargets(t *testing.T) {
 		t.Errorf("alone and together %v, want %v", got, quick+2*slow)
 	}
 }
-
-// Every example can be planned, also where its servers are not installed.
-func TestExamplesCanBePlanned(t *testing.T) {
-	files, err := filepath.Glob("../../examples/*/*.yaml")
-	if err != nil || len(files) == 0 {
-		t.Fatalf("no examples: %v", err)
-	}
-	for _, file := range files {
-		text, err := os.ReadFile(file)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if command := "#   servebench sweep " + strings.TrimPrefix(file, "../../") + "\n"; !strings.Contains(string(text), command) {
-			t.Errorf("the header of %s does not say %q", file, command)
-		}
-		cmd := newSweepCommand()
-		cmd.SetArgs([]string{file, "--dry-run"})
-		var out strings.Builder
-		cmd.SetOut(&out)
-		if err := cmd.ExecuteContext(t.Context()); err != nil || !strings.Contains(out.String(), " runs, some ") {
-			t.Errorf("%s: %v\n%s", file, err, out.String())
-		}
-	}
-}
