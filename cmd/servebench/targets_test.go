@@ -110,6 +110,31 @@ func TestSeedsDifferWhereAServerWouldRemember(t *testing.T) {
 	}
 }
 
+// Up to v0.9.2, what the dataset draws moves the arrivals, too.
+func TestTargetAloneIsLoadedAsAmongOthers(t *testing.T) {
+	for _, rule := range []string{"latest", "0.9.2"} {
+		o := mustParse(t, "--seed 5 --request-rate 20 --num-prompts 50 --solo-first --tokenizer stub-900 --arrival-rule "+rule,
+			"--target", "a=http://h:1", "b=http://h:2")
+		e := newExperiment(o, nil, nil)
+		due := func(solo bool) []float64 {
+			b := &bench{options: e.seeded(0, 0, solo)}
+			b.config = b.options.config()
+			var err error
+			if b.workload, err = openWorkload(t.Context(), b.options, tokenizerSource{say: t.Logf}); err != nil {
+				t.Fatal(err)
+			}
+			offsets, err := b.arrivals().Offsets(50)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return slices.Collect(offsets)
+		}
+		if alone, together := due(true), due(false); !slices.Equal(alone, together) {
+			t.Errorf("rule %s: requests are due at %v alone and at %v among others", rule, alone, together)
+		}
+	}
+}
+
 func TestPrefixedWritesWholeLines(t *testing.T) {
 	var b bytes.Buffer
 	p := &prefixed{w: &b, prefix: "a: "}

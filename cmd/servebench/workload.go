@@ -48,7 +48,9 @@ func (w *workload) open(o *options, from tokenizerSource) error {
 	if err != nil {
 		return err
 	}
-	w.source, w.n, err = d.Open()
+	if w.source, w.n, err = d.Open(); err == nil {
+		err = w.leaveForArrivals(o, from)
+	}
 	if w.remote != nil {
 		err = errors.Join(err, w.remote.Err())
 	}
@@ -65,6 +67,24 @@ func (w *workload) open(o *options, from tokenizerSource) error {
 		w.source = believe(w.source, w.remote)
 	}
 	return nil
+}
+
+// leaveForArrivals leaves numpy's generator where the dataset by the seed of the
+// arrivals does, should the prompts have another: alone, a target gets prompts of
+// its own at the times at which it gets those among others.
+func (w *workload) leaveForArrivals(o *options, from tokenizerSource) error {
+	if w.numpy == nil || o.Traffic.Seed == nil {
+		return nil
+	}
+	asked, twin := *o, *w
+	asked.Workload.Seed = *o.Traffic.Seed
+	from.say = func(string, ...any) {}
+	d, err := twin.dataset(&asked, from)
+	if err == nil {
+		_, _, err = d.Open()
+	}
+	w.numpy = twin.numpy
+	return err
 }
 
 // makesIDs says whether a dataset makes token ids rather than text, and so needs
