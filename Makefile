@@ -16,9 +16,8 @@ demo: build
 	@rm -f bin/demo.url; bin/servebench sim --port 0 --ready-file bin/demo.url >/dev/null & sim=$$!; trap "kill $$sim" EXIT; \
 	while kill -0 $$sim && [ ! -s bin/demo.url ]; do sleep 0.05; done; \
 	bin/servebench run --base-url $$(cat bin/demo.url) --num-prompts 100 --request-rate 20 --random-input-len 512 --random-output-len 64
-# Runs each examples/*/sim.yaml by the command in its header, some minutes in all and
-# at most two for each, and says how long it took and its exit code. What they print
-# goes to bin/examples.
+# Runs each examples/*/sim.yaml by the command in its header, in two minutes at most,
+# and says how long it took and its exit code. What they print goes to bin/examples.
 examples: build
 	@rm -rf bin/examples; mkdir bin/examples; failed=0; \
 	for file in examples/*/sim.yaml; do \
