@@ -78,6 +78,7 @@ func scriptOf(examples []example) string {
 	script.WriteString("server\nenv URL2=$URL\nserver\ncp $DATA/golden/sharegpt_input.json sharegpt.json\ncp $DATA/seeds/mps-sm-partition.md notes.md\n")
 	for i, e := range examples {
 		c, file, redirected := strings.Cut(standIns.Replace(e.command), " > ")
+		fmt.Fprintf(&script, "# %s\n", e.command)
 		if strings.HasPrefix(c, "servebench sim") {
 			fmt.Fprintf(&script, "exec %s --port 0 --ready-file up &sim&\nawaitfile up\nkill -INT sim\nwait sim\n", c)
 			continue
