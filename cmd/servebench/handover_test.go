@@ -1,0 +1,130 @@
+package main
+
+import (
+	"io"
+	"math"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/servebench/servebench/loadgen"
+	"github.com/servebench/servebench/metrics"
+)
+
+// prepared is a bench that is ready to load a simulated server, and its load.
+func prepared(t *testing.T, line string) (*bench, loadgen.Load) {
+	t.Helper()
+	o := mustParse(t, line+" --random-input-len 4 --random-output-len 2 --model stub-32000 --base-url", new(wireServer).start(t))
+	b := &bench{options: o, out: io.Discard, talk: io.Discard, patience: time.Minute}
+	if err := b.prepare(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	b.begin(t.Context(), &trial{})
+	load, err := b.load()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b, load
+}
+
+// due are the first n times of a schedule.
+func due(s loadgen.Schedule, n int) (times []time.Duration) {
+	for at := range s {
+		if times = append(times, at); len(times) == n {
+			break
+		}
+	}
+	return times
+}
+
+func TestWarmUpIsOfTheLoadsKindAndNotItsRequests(t *testing.T) {
+	b, load := prepared(t, "--request-rate 5 --num-prompts 10 --warmup-duration 2s --delay 1s --max-concurrency 2")
+	w := load.WarmUp
+	if w.Lasts != 2*time.Second || b.header.Began() != 3*time.Second || load.Delay != time.Second || load.Concurrency != 2 {
+		t.Errorf("%v of warm-up, measured from %v", w.Lasts, b.header.Began())
+	}
+	before, after := due(w.Schedule, 100), due(load.Schedule, 100)
+	if len(before) != 10 || len(after) != 10 || slices.Equal(before[:2], after[:2]) {
+		t.Errorf("due %v, then %v", before, after)
+	}
+	prompts := map[string]bool{}
+	n := 0
+	for _, source := range []func(func(string) bool){firstPrompts(t, load, 10), firstPrompts(t, loadgen.Load{Source: w.Source}, 10)} {
+		for prompt := range source {
+			prompts[prompt] = true
+			n++
+		}
+	}
+	if n != 20 || len(prompts) != 20 || b.witness.repeated.Load() != 0 {
+		t.Errorf("%d prompts, %d of them different, %d repeated", n, len(prompts), b.witness.repeated.Load())
+	}
+}
+
+func firstPrompts(t *testing.T, load loadgen.Load, n int) func(func(string) bool) {
+	return func(yield func(string) bool) {
+		left := n
+		for c, err := range load.Source {
+			if err != nil {
+				t.Fatal(err)
+			}
+			if left--; !yield(c.Turns[0].Prompt) || left == 0 {
+				return
+			}
+		}
+	}
+}
+
+func TestWarmUpGoesAtTheRateAtWhichTheLoadBegins(t *testing.T) {
+	for line, want := range map[string]int{
+		"--rate-curve up-down:4,9 --warmup-duration 5s":                                           20,
+		"--ramp-up-strategy linear --ramp-up-start-rps 3 --ramp-up-end-rps 9 --warmup-duration 2": 6,
+	} {
+		_, load := prepared(t, line)
+		if got := len(due(load.WarmUp.Schedule, 1000)); got != want {
+			t.Errorf("%s: %d requests before, want %d", line, got, want)
+		}
+	}
+}
+
+func TestClosedLoopOfADurationHasNoSchedule(t *testing.T) {
+	b, load := prepared(t, "--max-concurrency 3 --duration 9s --warmup-duration 1s --probe-request-rate 2")
+	if load.Schedule != nil || load.WarmUp.Schedule != nil || load.Stop != 9*time.Second || b.n != math.MaxInt {
+		t.Errorf("%+v, %d prompts", load, b.n)
+	}
+	if b.connections() != 4 || b.prober.Pause != 500*time.Millisecond {
+		t.Errorf("%d connections, a pause of %v", b.connections(), b.prober.Pause)
+	}
+}
+
+// A prompt that the warm-up has sent is in the server's prefix cache.
+func TestRepeatsOfTheWarmUpAreCounted(t *testing.T) {
+	b, load := prepared(t, "--dataset-name custom --skip-chat-template --no-oversample --num-prompts 3 --max-concurrency 2 --warmup-duration 1s --dataset-path "+writeCustom(t, 3))
+	for range firstPrompts(t, load, 3) {
+	}
+	for range firstPrompts(t, loadgen.Load{Source: load.WarmUp.Source}, 5) {
+	}
+	if n := b.witness.repeated.Load(); n != 5 {
+		t.Errorf("%d repeated, want 5", n)
+	}
+}
+
+func TestLastRequestsOfTheWarmUpAreNoPartOfTheDuration(t *testing.T) {
+	for _, row := range []struct {
+		*bench
+		warmUp time.Duration
+		want   time.Duration // of a trial of 20 s that began after one
+	}{
+		{&bench{last: 9 * time.Second}, 2 * time.Second, 6 * time.Second},
+		{&bench{last: 9 * time.Second, lasts: 12 * time.Second}, 2 * time.Second, 9 * time.Second},
+		{&bench{last: 9 * time.Second, probed: 15 * time.Second}, 2 * time.Second, 12 * time.Second},
+		{&bench{last: 9 * time.Second}, 0, 19 * time.Second},
+		{&bench{last: 9 * time.Second, name: "a"}, 0, 8 * time.Second},
+		{&bench{}, 30 * time.Second, 0},
+	} {
+		row.options = &options{Traffic: trafficOptions{WarmUp: row.warmUp}}
+		row.header = &metrics.Header{Delay: time.Second, WarmUp: row.warmUp}
+		if got := row.took(20 * time.Second); got != row.want {
+			t.Errorf("last %v, lasts %v, probed %v, warm-up %v: took %v, want %v", row.last, row.lasts, row.probed, row.warmUp, got, row.want)
+		}
+	}
+}
