@@ -2,13 +2,17 @@ package main
 
 import (
 	"fmt"
+	"io"
 	"math"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/servebench/servebench/loadgen"
 	"github.com/servebench/servebench/metrics"
 )
 
@@ -156,5 +160,23 @@ func TestLoadIsExpectedToTakeItsTime(t *testing.T) {
 		if got := expected(mustParse(t, line+small)).Round(time.Second / 2); got != want {
 			t.Errorf("%s: %v, want %v", line, got, want)
 		}
+	}
+}
+
+// Cutting prompts to length by the server's count would never come to an end.
+func TestEndlessPromptsAreNotAligned(t *testing.T) {
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		io.WriteString(w, `{"tokens": [1, 2, 3, 4, 5, 6, 7]}`)
+	}))
+	defer server.Close()
+	o := mustParse(t, "--max-concurrency 3 --duration 9s --random-input-len 5")
+	w, err := openWorkload(t.Context(), o, tokenizerSource{model: "stub-32000", say: func(string, ...any) {}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var talk strings.Builder
+	b := &bench{options: o, out: io.Discard, talk: &talk, server: &loadgen.Server{URL: server.URL}, workload: w}
+	if err := b.align(t.Context()); err != nil || !strings.Contains(talk.String(), "WARNING: the server has 7 tokens in a prompt of 5: ") {
+		t.Errorf("%v, said %q", err, talk.String())
 	}
 }
