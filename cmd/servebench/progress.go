@@ -19,6 +19,7 @@ type progress struct {
 	tty   bool
 	total int
 	until time.Duration // when the last request is sent, instead of a total; 0 with one
+	began time.Duration // when the first measured request may be sent: a delay and a warm-up go before
 	live  *loadgen.Live
 
 	start time.Time
@@ -75,7 +76,7 @@ func (p *progress) rateSince(from time.Time, chunks int64) float64 {
 
 func (p *progress) print(rate float64, last bool) {
 	s := snapshot{
-		elapsed: time.Since(p.start), total: p.total, until: p.until, rate: rate, ttft: p.live.MeanTTFT(),
+		elapsed: time.Since(p.start), total: p.total, until: p.until, began: p.began, rate: rate, ttft: p.live.MeanTTFT(),
 		ended: int(p.live.Ended.Load()), failed: int(p.live.Failed.Load()),
 	}
 	s.running = int(p.live.Sent.Load()) - s.ended
@@ -95,6 +96,7 @@ type snapshot struct {
 	elapsed      time.Duration
 	ended, total int
 	until        time.Duration // in place of the total; 0 with one
+	began        time.Duration // when the first measured request may be sent
 	running      int
 	failed       int
 	rate         float64 // chunks a second, which are tokens on most servers
@@ -108,8 +110,8 @@ func (s snapshot) line(columns int) string {
 		done = float64(s.ended) / float64(s.total)
 	}
 	remaining, speed := "?", "?it/s"
-	if s.ended > 0 && s.elapsed > 0 {
-		perSecond := float64(s.ended) / s.elapsed.Seconds()
+	if s.ended > 0 && s.elapsed > s.began {
+		perSecond := float64(s.ended) / (s.elapsed - s.began).Seconds()
 		remaining = clock(time.Duration(float64(s.total-s.ended) / perSecond * float64(time.Second)))
 		if speed = fmt.Sprintf("%.2fit/s", perSecond); perSecond < 1 {
 			speed = fmt.Sprintf("%.2fs/it", 1/perSecond)

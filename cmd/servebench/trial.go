@@ -212,8 +212,9 @@ func (t *trial) showProgress(live *loadgen.Live) (stop func()) {
 	if t.screen == nil {
 		return func() {}
 	}
-	p := &progress{w: t.screen, tty: onTerminal(t.screen), live: live}
+	p := &progress{w: t.screen, tty: onTerminal(t.screen), live: live, began: t.benches[0].header.Began()}
 	for _, b := range t.benches {
+		p.began = min(p.began, b.header.Began())
 		p.total += b.n
 		if b.Traffic.Duration > 0 {
 			p.until = max(p.until, b.header.Began()+b.Traffic.Duration)
