@@ -8,6 +8,7 @@ import (
 
 	"github.com/servebench/servebench/dataset"
 	"github.com/servebench/servebench/loadgen"
+	"github.com/servebench/servebench/metrics"
 )
 
 const (
@@ -49,6 +50,15 @@ func (o *options) arrivalSeed() int64 {
 		return *o.Traffic.Seed
 	}
 	return o.Workload.Seed
+}
+
+// unsent says that a curve whose last rate is 0 had fewer requests than prompts.
+func (b *bench) unsent(s *metrics.Summary) []string {
+	sent := s.Completed + s.Failed
+	if b.Traffic.Curve == nil || b.Traffic.Duration > 0 || s.Interrupted || sent >= b.n {
+		return nil
+	}
+	return []string{fmt.Sprintf("--rate-curve: its last rate is 0: %d of --num-prompts %d were sent", sent, b.n)}
 }
 
 // sized is o with the number of prompts that its time takes. That of a curve

@@ -185,7 +185,7 @@ func (t *trial) summaries(ctx context.Context, cut error, took time.Duration, se
 		evidence.Beside = atOnce - s.Truth.PeakConcurrency
 		s.Evidence, s.Age = &evidence, metrics.FromHistogram(b.tally.Ages())
 		s.Probes = b.probes
-		s.Warnings = append(s.Warnings, b.warmUp.warnings()...)
+		s.Warnings = append(append(s.Warnings, b.warmUp.warnings()...), b.unsent(s)...)
 		b.witness.testify(context.WithoutCancel(ctx), s)
 		if s.RateChanges, err = rateChanges(b.arrivals(), b.n, b.header.Epoch.Add(b.header.Began())); err != nil {
 			return nil, b.named(err)
