@@ -34,7 +34,12 @@ func newSweepCommand() *cobra.Command {
 		Use:   "sweep FILE",
 		Short: "Run an experiment: a grid of loads over servers, again and again",
 		Long:  sweepHelp,
-		Args:  cobra.ExactArgs(1),
+		Args: func(_ *cobra.Command, args []string) error {
+			if len(args) != 1 {
+				return errors.New("sweep takes one FILE, that of the experiment, as in servebench sweep experiment.yaml")
+			}
+			return nil
+		},
 		RunE: func(cmd *cobra.Command, args []string) error {
 			c.out, c.talk = cmd.OutOrStdout(), cmd.ErrOrStderr()
 			return c.run(cmd.Context(), args[0])
@@ -108,6 +113,9 @@ At the end stdout has the result blocks in the order of FILE and a table. A run
 that cannot be done is a FAILED row with its reason, and the exit code is 1.`
 
 func (c *sweepCommand) run(ctx context.Context, file string) error {
+	if c.dir == "-" {
+		return errors.New("argument --output: '-': it must be a folder; blocks and table go to standard output, too")
+	}
 	if err := c.read(file); err != nil {
 		return err
 	}
