@@ -5,11 +5,13 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
 
+	"github.com/servebench/servebench/loadgen/sweep"
 	"github.com/servebench/servebench/metrics"
 	"github.com/servebench/servebench/report"
 )
@@ -151,6 +153,9 @@ func (r *reportCommand) file(name string, ask metrics.Ask) error {
 			return err
 		}
 		defer f.Close()
+		if info, err := f.Stat(); err == nil && info.IsDir() {
+			return fmt.Errorf("%s: it is a folder: a sweep's has the record stream in %s", name, filepath.Join(name, sweep.RecordsName))
+		}
 		in = f
 	} else {
 		name = "standard input"
@@ -170,7 +175,7 @@ func (r *reportCommand) file(name string, ask metrics.Ask) error {
 			return err
 		}
 		if len(sums) > 1 && s.Truth != nil {
-			fmt.Fprintf(r.talk, "run %d of %d: %s\n", i+1, len(sums), s.Header.Run)
+			fmt.Fprintf(r.talk, "run %d of %d: %s%s\n", i+1, len(sums), s.Header.Run, described(s.Header))
 		}
 		if err := errors.Join(report.Truth(r.talk, s), report.Verdict(r.talk, s)); err != nil {
 			return err
@@ -183,6 +188,15 @@ func (r *reportCommand) file(name string, ask metrics.Ask) error {
 		}
 	}
 	return nil
+}
+
+// described is the metadata of a run: of a sweep's, its arm and its repeat.
+func described(h *metrics.Header) string {
+	var text strings.Builder
+	for _, kv := range h.Config.Metadata {
+		fmt.Fprintf(&text, ", %s %s", kv.Key, kv.Value)
+	}
+	return text.String()
 }
 
 // together reports what the targets of a group did together.
