@@ -33,7 +33,11 @@ func (c *sweepCommand) result(s *sweep.Sweep) (*sweepResult, error) {
 		return r, err
 	}
 	defer f.Close()
-	sums, err := metrics.Read(f, metrics.Ask{})
+	var ask metrics.Ask
+	for _, o := range c.runs {
+		ask.Trace = ask.Trace || o.Results.Parts.any()
+	}
+	sums, err := metrics.Read(f, ask)
 	if err != nil && !errors.Is(err, metrics.ErrNothing) {
 		return r, fmt.Errorf("%s: %w", f.Name(), err)
 	}
@@ -48,6 +52,9 @@ func (c *sweepCommand) result(s *sweep.Sweep) (*sweepResult, error) {
 			} else if r.sums[e.Run] == nil {
 				return r, fmt.Errorf("%s: run %s of the journal is not in it", f.Name(), e.Run)
 			} else {
+				for _, s := range r.sums[e.Run] {
+					c.runs[cell].Results.Parts.cut(io.Discard, s) // the log has what it warns of
+				}
 				r.suspect = r.suspect || c.runs[cell].Results.Strict && slices.ContainsFunc(r.sums[e.Run], suspect)
 			}
 		}
@@ -204,13 +211,14 @@ func (r *sweepResult) block(w io.Writer, cell sweep.Cell, e sweep.Entry) error {
 		_, err := fmt.Fprintf(w, "FAILED: %s\n", e.Failed)
 		return err
 	}
-	version := r.runs[cell].Results.VLLMVersion
+	results := &r.runs[cell].Results
+	version := results.VLLMVersion
 	var errs []error
 	for _, s := range sums {
 		if s.Header.Target != "" {
 			fmt.Fprintf(w, "%s:\n", report.TargetHeading(s))
 		}
-		errs = append(errs, report.Failures(w, s, version), report.Block(w, s, version))
+		errs = append(errs, report.Failures(w, s, version), report.Block(w, s, version), results.Parts.show(w, s, version))
 	}
 	for _, g := range metrics.Groups(sums) {
 		errs = append(errs, report.Group(w, &g, version))
