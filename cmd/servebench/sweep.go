@@ -125,6 +125,11 @@ func (c *sweepCommand) run(ctx context.Context, file string) error {
 	if err := c.plan.Check(file); err != nil {
 		return err
 	}
+	for _, o := range c.runs {
+		if _, err := o.Watch.nvidiaSMI(); err != nil {
+			return err
+		}
+	}
 	if c.dir == "" {
 		c.dir = strings.TrimSuffix(strings.TrimSuffix(file, ".yaml"), ".yml") + ".sweep"
 	}

@@ -123,3 +123,13 @@ func TestTimeOfSeveralTargets(t *testing.T) {
 		t.Errorf("alone and together %v, want %v", got, quick+2*slow)
 	}
 }
+
+func TestSweepWithoutNvidiaSMIStartsNothing(t *testing.T) {
+	t.Setenv("PATH", t.TempDir())
+	server := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { t.Error("the server was asked") }))
+	defer server.Close()
+	_, _, err := sweepOn(t, server, "load: {gpu-metrics: nvidia-smi}\narms: [{name: a, url: 'URL'}]\n")
+	if err == nil || !strings.Contains(err.Error(), "argument --gpu-metrics: ") {
+		t.Errorf("got %v", err)
+	}
+}

@@ -14,6 +14,18 @@ import (
 // gpuEvery is how often GPUs are sampled.
 const gpuEvery = time.Second
 
+// nvidiaSMI is the path of nvidia-smi, empty where it is not asked for.
+func (w *watchOptions) nvidiaSMI() (string, error) {
+	if w.GPU != nvidiaSMI {
+		return "", nil
+	}
+	path, err := exec.LookPath(nvidiaSMI)
+	if err != nil {
+		return "", fmt.Errorf("argument --gpu-metrics: %w: it may also be http://HOST:9400/metrics of a DCGM exporter", err)
+	}
+	return path, nil
+}
+
 // openGPUs finds out whether GPUs can be sampled, if that is asked for.
 func (t *trial) openGPUs(ctx context.Context) (err error) {
 	b := t.benches[0]
@@ -30,8 +42,8 @@ func (t *trial) openGPUs(ctx context.Context) (err error) {
 		t.gpuSampler = closing(transport, loadgen.SampleDCGM(exporter, gpuEvery))
 	} else {
 		var smi loadgen.NvidiaSMI
-		if smi.Path, err = exec.LookPath(nvidiaSMI); err != nil {
-			return fmt.Errorf("argument --gpu-metrics: %w: it may also be http://HOST:9400/metrics of a DCGM exporter", err)
+		if smi.Path, err = b.Watch.nvidiaSMI(); err != nil {
+			return err
 		}
 		var gpus []metrics.GPUSample
 		gpus, err = smi.GPUs(limited)
