@@ -60,8 +60,11 @@ type target struct {
 	words []string // of a command line
 }
 
-// setting begins a flag within a target: a comma may as well be part of a value.
+// targetFlag begins a flag within a target: a comma may as well be part of a value.
 var targetFlag = regexp.MustCompile(`,([A-Za-z][A-Za-z0-9_-]*)=`)
+
+// curveKeys follow a comma within a --rate-curve. No flag is called so.
+var curveKeys = []string{"step", "mean", "amplitude", "period"}
 
 func parseTarget(text string) (target, error) {
 	name, rest, ok := strings.Cut(text, "=")
@@ -69,7 +72,9 @@ func parseTarget(text string) (target, error) {
 	if !ok || !targetName.MatchString(name) {
 		return t, fmt.Errorf("it must be NAME=URL, the name of letters, digits, dots, dashes and underlines")
 	}
-	marks := targetFlag.FindAllStringSubmatchIndex(rest, -1)
+	marks := slices.DeleteFunc(targetFlag.FindAllStringSubmatchIndex(rest, -1), func(m []int) bool {
+		return slices.Contains(curveKeys, rest[m[2]:m[3]])
+	})
 	url := rest
 	for i, m := range marks {
 		if i == 0 {

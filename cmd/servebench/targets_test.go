@@ -32,6 +32,20 @@ func TestTargetsTakeFlagsOfTheirOwn(t *testing.T) {
 	}
 }
 
+func TestTargetsTakeRateCurvesWithCommas(t *testing.T) {
+	for _, curve := range []string{
+		"up-down:0,20,1,step=2", "points:0s=0,20s=20,39s=1", "steps:0s=5,60s=10", "sine:mean=10,amplitude=8,period=60s", "sine:period=60s,mean=10,amplitude=8",
+	} {
+		o := mustParse(t, "--target", "a=http://h:1,rate-curve="+curve+",num-prompts=9,delay=2s", "b=http://h:2")
+		if a := o.Targets[0]; a.Traffic.Curve == nil || a.Traffic.Curve.String() != curve || a.Workload.NumPrompts != 9 || a.Traffic.Delay.Seconds() != 2 {
+			t.Errorf("%s: %+v", curve, a.Traffic)
+		}
+		if o.Targets[1].Traffic.Curve != nil {
+			t.Errorf("%s: b has it, too", curve)
+		}
+	}
+}
+
 func TestBadTargetsAreNamed(t *testing.T) {
 	for _, row := range []struct {
 		argv string
