@@ -114,19 +114,18 @@ func startSweep(t *testing.T, dir, plan string) (cmd *exec.Cmd, talk *strings.Bu
 	return cmd, talk
 }
 
-// A holder that is killed fails its run, and leaves nothing either.
-func TestDaemonsEndWhenTheirHolderIsKilled(t *testing.T) {
-	t.Parallel()
-	dir := t.TempDir()
-	tied := newLeash(t, filepath.Join(dir, "leash"))
-	cmd, talk := startSweep(t, dir, `
+// fugitive is a plan whose server makes a daemon, and says who holds it.
+const fugitive = `
 load: {num-prompts: 1}
 arms:
   - name: a
     url: http://127.0.0.1:${port}
-    command: "`+daemon+`(exec 9>leash; exec sleep 1000) & echo $PPID > pid; mv pid holder; wait # ${port}"
-`)
-	await(t, filepath.Join(dir, "up"))
+    command: "[ -z $FAIL ] || exit 7; ` + daemon + `(exec 9>leash; exec sleep 1000) & echo $PPID > pid; mv pid holder; wait # ${port}"
+`
+
+// holderIn is the process id of the holder of a fugitive.
+func holderIn(t *testing.T, dir string) int {
+	t.Helper()
 	await(t, filepath.Join(dir, "holder"))
 	text, err := os.ReadFile(filepath.Join(dir, "holder"))
 	if err != nil {
@@ -136,10 +135,70 @@ arms:
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := syscall.Kill(pid, syscall.SIGKILL); err != nil {
+	return pid
+}
+
+// A holder that is killed fails its run, and leaves nothing either.
+func TestDaemonsEndWhenTheirHolderIsKilled(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	tied := newLeash(t, filepath.Join(dir, "leash"))
+	cmd, talk := startSweep(t, dir, fugitive)
+	await(t, filepath.Join(dir, "up"))
+	if err := syscall.Kill(holderIn(t, dir), syscall.SIGKILL); err != nil {
 		t.Fatal(err)
 	}
 	if err := cmd.Wait(); err == nil || !strings.Contains(talk.String(), "the server ended with signal: killed") {
+		t.Errorf("%v\n%s", err, talk)
+	}
+	if !tied.loose(t) {
+		t.Error("the daemon is left")
+	}
+}
+
+// A holder that breaks down leaves nothing either.
+func TestDaemonsEndWhenTheirHolderBreaksDown(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	tied := newLeash(t, filepath.Join(dir, "leash"))
+	cmd, talk := startSweep(t, dir, fugitive)
+	await(t, filepath.Join(dir, "up"))
+	if err := syscall.Kill(holderIn(t, dir), syscall.SIGQUIT); err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Wait(); err == nil || !strings.Contains(talk.String(), "the server ended with exit status 2") {
+		t.Errorf("%v\n%s", err, talk)
+	}
+	if !tied.loose(t) {
+		t.Error("the daemon is left")
+	}
+}
+
+// What is left when a sweep is killed together with its holders ends with the next.
+func TestNextSweepEndsWhatIsLeft(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	tied := newLeash(t, filepath.Join(dir, "leash"))
+	cmd, _ := startSweep(t, dir, fugitive)
+	await(t, filepath.Join(dir, "up"))
+	holder := holderIn(t, dir)
+	for _, pid := range []int{cmd.Process.Pid, holder} {
+		if err := syscall.Kill(pid, syscall.SIGSTOP); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, pid := range []int{holder, cmd.Process.Pid} {
+		if err := syscall.Kill(pid, syscall.SIGKILL); err != nil {
+			t.Fatal(err)
+		}
+	}
+	cmd.Wait()
+	if tied.loose(t) {
+		t.Fatal("the daemon has ended with them: there is nothing to be seen here")
+	}
+	again := exec.Command(cmd.Path, "sweep", "plan.yaml")
+	again.Dir, again.Env = dir, append(os.Environ(), "FAIL=1")
+	if talk, err := again.CombinedOutput(); err == nil || !strings.Contains(string(talk), "the server ended with exit status 7") {
 		t.Errorf("%v\n%s", err, talk)
 	}
 	if !tied.loose(t) {

@@ -3,6 +3,7 @@
 package sweep
 
 import (
+	"fmt"
 	"os"
 	"os/exec"
 	"sync"
@@ -90,17 +91,20 @@ func (f *family) signal(s syscall.Signal) {
 }
 
 // apart makes cmd's process the first of a session of its own, which no Ctrl-C
-// and no end of a terminal reaches, and has it hold the lock, too.
+// and no end of a terminal reaches, and has it hold the lock, too, and the mark.
 func apart(cmd *exec.Cmd, lock *os.File) {
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
 	cmd.ExtraFiles = []*os.File{lock}
+	cmd.Env = append(cmd.Environ(), mark(lock))
+}
+
+// mark is the variable by which all that a sweep has started is known. As long as
+// any process has the lock open, no other lock has the same.
+func mark(lock *os.File) string {
+	var s syscall.Stat_t
+	syscall.Fstat(int(lock.Fd()), &s) // which cannot fail: the file is open
+	return fmt.Sprintf("SERVEBENCH_LOCK=%d:%d", s.Dev, s.Ino)
 }
 
 // keepShared keeps the lock from what this process starts.
 func keepShared() { syscall.CloseOnExec(3) }
-
-// killed says whether a process that was waited for ended by a signal.
-func killed(state *os.ProcessState) bool {
-	status, ok := state.Sys().(syscall.WaitStatus)
-	return ok && status.Signaled()
-}

@@ -50,9 +50,7 @@ func (b *brood) ended(cmd *exec.Cmd) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	delete(b.holders, cmd.Process.Pid)
-	if killed(cmd.ProcessState) {
-		b.endOrphans()
-	}
+	b.endOrphans()
 }
 
 // end ends the command and waits for its end.

@@ -16,7 +16,7 @@ import (
 // from the sweep, and its end is the command's. On Linux all that the command has
 // started ends with it, in whatever group or session it is, also when the holder
 // is killed; only when the sweep is killed together with it, what has left its
-// parent stays. Elsewhere what has left the command's group is not found, and
+// parent stays until the next sweep with the same journal. Elsewhere what has left the command's group is not found, and
 // nothing is when the holder is killed.
 type Holder struct {
 	Command []string

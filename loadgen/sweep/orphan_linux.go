@@ -2,11 +2,13 @@ package sweep
 
 import (
 	"bytes"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"slices"
 	"strconv"
+	"strings"
 	"syscall"
 	"time"
 
@@ -74,24 +76,42 @@ func everyone() []kin {
 	return all
 }
 
-// endOrphans ends what a holder that was killed has left behind: the children of
-// this process that are of another session and no holders. The caller has b.mu.
+// endOrphans ends what a holder has left behind that was killed, or broke down: the
+// children of this process that are of another session and no holders. The caller
+// has b.mu.
 func (b *brood) endOrphans() {
 	self := os.Getpid()
 	session, err := unix.Getsid(self)
 	if err != nil {
 		return
 	}
-	orphan := func(k kin) bool { return k.parent == self && k.session != session && !b.holders[k.id] }
+	endAll(func(k kin) bool { return k.parent == self && k.session != session && !b.holders[k.id] })
+}
+
+// endLeft ends what an earlier sweep has left behind that was killed together with
+// its holders. To be called by who has the lock, before anything is started.
+func endLeft(lock *os.File) {
+	mark := mark(lock)
+	if slices.Contains(os.Environ(), mark) {
+		return
+	}
+	endAll(func(k kin) bool {
+		text, err := os.ReadFile(fmt.Sprintf("/proc/%d/environ", k.id))
+		return err == nil && slices.Contains(strings.Split(string(text), "\x00"), mark)
+	})
+}
+
+// endAll ends the processes for which root holds, and what they started.
+func endAll(root func(kin) bool) {
 	for until := time.Now().Add(settle); time.Now().Before(until); time.Sleep(pause) {
-		orphans := descendants(orphan)
-		if len(orphans) == 0 {
+		found := descendants(root)
+		if len(found) == 0 {
 			return
 		}
-		for _, id := range orphans {
+		for _, id := range found {
 			syscall.Kill(id, syscall.SIGKILL)
 		}
-		for _, id := range orphans {
+		for _, id := range found {
 			syscall.Wait4(id, nil, syscall.WNOHANG, nil)
 		}
 	}

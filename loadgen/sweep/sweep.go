@@ -67,6 +67,7 @@ type Job struct {
 // the others go on; the error is what ends the whole sweep, ctx for one.
 func (s *Sweep) Do(ctx context.Context) error {
 	adopt() // what a holder leaves that is killed
+	endLeft(s.Journal.lock)
 	for _, block := range s.Plan.Blocks() {
 		if err := s.block(ctx, block); err != nil {
 			return err
