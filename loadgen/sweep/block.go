@@ -169,7 +169,7 @@ func (b *block) between(ctx context.Context) error {
 	}
 	h.end()
 	if h.err != nil {
-		return fmt.Errorf("the command between runs: %w: %s", h.err, bytes.TrimSpace(printed.Bytes()))
+		return fmt.Errorf("the command between runs: %w: %s", h.err, ending(printed.Bytes()))
 	}
 	return ctx.Err()
 }

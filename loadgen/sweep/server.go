@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"maps"
 	"net"
 	"net/http"
@@ -12,7 +11,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strings"
 	"time"
 )
 
@@ -134,32 +132,6 @@ func (p *process) died() error {
 		how = "with " + p.err.Error()
 	}
 	return fmt.Errorf("the server ended %s%s", how, p.tail())
-}
-
-const (
-	tailLines = 12
-	tailBytes = 4 << 10
-)
-
-// tail is the end of what the server printed, as more lines of an error.
-func (p *process) tail() string {
-	f, err := os.Open(p.log)
-	if err != nil {
-		return ""
-	}
-	defer f.Close()
-	from := p.from
-	if info, err := f.Stat(); err == nil {
-		from = max(from, info.Size()-tailBytes)
-	}
-	text, err := io.ReadAll(io.NewSectionReader(f, from, tailBytes))
-	printed := strings.TrimSpace(string(text))
-	if err != nil || printed == "" {
-		return fmt.Sprintf("; it has printed nothing to %s", p.log)
-	}
-	lines := strings.Split(printed, "\n")
-	lines = lines[max(0, len(lines)-tailLines):]
-	return fmt.Sprintf("; %s ends:\n  %s", p.log, strings.Join(lines, "\n  "))
 }
 
 // logOf is where the i-th server of an arm prints to.

@@ -1,0 +1,37 @@
+package sweep
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"unicode/utf8"
+)
+
+func TestTailIsReadable(t *testing.T) {
+	for printed, want := range map[string]string{
+		"\x1b[1;36m(EngineCore pid=7)\x1b[0;0m out of memory\n": "(EngineCore pid=7) out of memory",
+		"loading:   0%|  |\rloading: 100%|##|\r\ndone":          "loading:   0%|  |\n  loading: 100%|##|\n  done",
+		"\x1b]0;title\x07a\x00\x07b\tc\x1b[2J":                  "ab\tc",
+		"caf\xe9 \x9b31m模型":                                     "caf\uFFFD \uFFFD31m模型",
+	} {
+		p := &process{log: filepath.Join(t.TempDir(), "log")}
+		if err := os.WriteFile(p.log, []byte(printed), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if _, got, _ := strings.Cut(p.tail(), " ends:\n  "); got != want {
+			t.Errorf("%q: %q, want %q", printed, got, want)
+		}
+	}
+}
+
+// However much is printed, the end is short, and of whole letters.
+func TestTailOfMegabytesIsShort(t *testing.T) {
+	p := &process{log: filepath.Join(t.TempDir(), "log")}
+	if err := os.WriteFile(p.log, []byte(strings.Repeat("模型", 1<<19)+"!"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if got := p.tail(); len(got) > tailBytes+len(p.log)+100 || !utf8.ValidString(got) || !strings.HasSuffix(got, "模型!") {
+		t.Errorf("%d bytes, from %.200q", len(got), got)
+	}
+}
