@@ -41,14 +41,44 @@ func (c *sweepCommand) read(file string) error {
 // parse is the first run of a cell.
 func (c *sweepCommand) parse(cell sweep.Cell) (*options, error) {
 	args := sweep.AnyPorts(c.plan.Args(cell, 0))
+	var varied []string
+	for _, s := range c.plan.Points[cell.Point].Settings {
+		varied = append(varied, s.Flag)
+	}
 	if s := c.plan.Search; s != nil {
 		args = append(args, s.Args(s.From)...)
+		varied = append(varied, s.Flag)
 	}
 	o, err := parseRun(args)
 	if err == nil && o.Workload.Stats {
 		err = errors.New("argument --stats: it belongs to servebench dataset")
 	}
+	if err == nil && o.Targets != nil {
+		err = heeded(varied, args)
+	}
 	return o, err
+}
+
+// heeded makes sure that flags of a command line which a sweep varies are not the
+// own ones of each target.
+func heeded(flags, args []string) error {
+	_, t := newForm()
+	if err := t.parse(args); err != nil {
+		return err
+	}
+	targets := t.lookup("--target").values
+	for _, flag := range flags {
+		deaf := 0
+		for _, text := range targets {
+			if target, err := parseTarget(text); err == nil && target.has(t, flag) {
+				deaf++
+			}
+		}
+		if deaf == len(targets) {
+			return fmt.Errorf("argument --%s: each target has its own, so that none takes it", flag)
+		}
+	}
+	return nil
 }
 
 // spread has no server see a prompt twice.
@@ -103,11 +133,8 @@ func (t table) seedless() error {
 		if err != nil {
 			continue // as the whole command line will say
 		}
-		for _, word := range target.words {
-			option, _, _ := strings.Cut(word, "=")
-			if found := t.find(option); len(found) == 1 && found[0].name == "seed" {
-				return fmt.Errorf("argument --target: %s: seed: each repeat and point needs one of its own", target.name)
-			}
+		if target.has(t, "seed") {
+			return fmt.Errorf("argument --target: %s: seed: each repeat and point needs one of its own", target.name)
 		}
 	}
 	return nil

@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"math"
+	"strings"
 	"time"
 
 	"github.com/servebench/servebench/loadgen/sweep"
@@ -80,12 +81,13 @@ func runsOf(p *sweep.Plan) int {
 func (c *sweepCommand) describe(file string) error {
 	p := c.plan
 	var total time.Duration
-	lines, n := "", 0
+	var lines strings.Builder
+	n := 0
 	for _, block := range p.Blocks() {
 		for i := range p.Arms[block[0].Arm].Servers {
 			total += usualStart
 			if i == 0 {
-				lines += fmt.Sprintf("      start %s\n", p.Arms[block[0].Arm].Name)
+				fmt.Fprintf(&lines, "      start %s\n", p.Arms[block[0].Arm].Name)
 			}
 		}
 		for _, cell := range block {
@@ -96,11 +98,11 @@ func (c *sweepCommand) describe(file string) error {
 			if p.Search != nil {
 				what = fmt.Sprintf(", %d searches of %s", runsOf(p), p.Search.Flag)
 			}
-			lines += fmt.Sprintf("%4d  %s, seed %d%s: some %s\n", n, p.Describe(cell), p.SeedOf(cell, 0), what, roughly(took))
+			fmt.Fprintf(&lines, "%4d  %s, seed %d%s: some %s\n", n, p.Describe(cell), p.SeedOf(cell, 0), what, roughly(took))
 		}
 	}
 	_, err := fmt.Fprintf(c.out, "%s: %s, %s, %s: %s, some %s\n%sassuming %s\n", file, count(len(p.Arms), "arm"), count(len(p.Points), "point"),
-		count(p.Repeats, "repeat"), count(n*runsOf(p), "run"), roughly(total), lines, usualAssumption)
+		count(p.Repeats, "repeat"), count(n*runsOf(p), "run"), roughly(total), lines.String(), usualAssumption)
 	return err
 }
 

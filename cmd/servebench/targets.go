@@ -116,6 +116,15 @@ func (t *target) options(args []string) (*options, error) {
 	return &f.options, nil
 }
 
+// has says whether the target has a flag of its own.
+func (t *target) has(table table, name string) bool {
+	return slices.ContainsFunc(t.words, func(word string) bool {
+		option, _, _ := strings.Cut(word, "=")
+		found := table.find(dashed(option))
+		return len(found) == 1 && found[0].name == name
+	})
+}
+
 // check refuses what is not of a single target.
 func (t *target) check(table table) error {
 	for _, word := range t.words {

@@ -3,7 +3,9 @@ package sweep
 import (
 	"net/url"
 	"slices"
+	"strings"
 	"time"
+	"unicode"
 
 	"go.yaml.in/yaml/v3"
 )
@@ -13,6 +15,8 @@ import (
 const (
 	usualWithin = 15 * time.Minute
 	usualGrace  = 30 * time.Second
+
+	maxName = 200 // bytes of an arm's, as its log has it
 
 	betweenGrace = 10 * time.Second // of the command between runs
 )
@@ -51,8 +55,8 @@ func (p *parser) arm(node *yaml.Node) (*Arm, error) {
 		return nil, err
 	}
 	switch {
-	case a.Name == "":
-		return nil, at(node, "an arm must have a name")
+	case a.Name == "" || len(url.QueryEscape(a.Name)) > maxName || strings.ContainsFunc(a.Name, unicode.IsControl):
+		return nil, at(node, "name: %q: an arm must have a name, on one line and not too long to name its log", a.Name)
 	case servers != nil && single.given():
 		return nil, at(node, "arm %s: its commands stand in servers", a.Name)
 	case servers != nil:
@@ -109,8 +113,13 @@ func (s *Server) complete(a *Arm) error {
 	if s.Command == nil {
 		return at(node, "arm %s: a server must have a command", a.Name)
 	}
+	for name, value := range s.Env {
+		if name == "" || strings.ContainsAny(name, "=\x00") || strings.Contains(value, "\x00") {
+			return at(node, "arm %s: env: %q cannot be in an environment", a.Name, name)
+		}
+	}
 	if s.Ready == "" && a.URL != "" {
-		s.Ready = a.URL + "/v1/models"
+		s.Ready = strings.TrimRight(a.URL, "/") + "/v1/models"
 	}
 	if u, err := url.Parse(withPorts(s.Ready, fixedPort)); err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" {
 		return at(node, "arm %s: %q: url, or else ready, must be the http:// URL at which the server answers once it is up", a.Name, s.Ready)

@@ -32,6 +32,11 @@ func (s *Server) check() error {
 			return fmt.Errorf("folder: there is no folder %s", s.Folder)
 		}
 	}
+	if dir := filepath.Dir(s.Log); s.Log != "" {
+		if info, err := os.Stat(dir); err != nil || !info.IsDir() {
+			return fmt.Errorf("log: there is no folder %s", dir)
+		}
+	}
 	for _, words := range [][]string{s.Command, s.Stop} {
 		if len(words) == 0 || portName.MatchString(words[0]) {
 			continue

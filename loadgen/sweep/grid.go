@@ -8,9 +8,9 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// maxPoints is how many points a plan may have: beyond it the file has a mistake
-// in it.
-const maxPoints = 100_000
+// maxCells is how many runs a plan may have, a search being one: beyond it the file
+// has a mistake in it.
+const maxCells = 100_000
 
 // grid reads the points: all combinations of the values of a mapping, the last
 // key changing fastest, or of one mapping after the other of a list.
@@ -33,8 +33,8 @@ func (p *parser) grid(node *yaml.Node) error {
 		for _, settings := range points {
 			p.plan.Points = append(p.plan.Points, Point{Group: i, Inner: inner, Settings: settings})
 		}
-		if len(p.plan.Points) > maxPoints {
-			return at(grid, "the grid has more than %d points", maxPoints)
+		if len(p.plan.Points) > maxCells {
+			return at(grid, "the grid has more than %d points", maxCells)
 		}
 	}
 	return nil
@@ -58,8 +58,8 @@ func (p *parser) product(node *yaml.Node) (points [][]Setting, inner int, err er
 				return at(key, "%s: the grid has it twice", s.Flag)
 			}
 		}
-		if len(points)*len(axis) > maxPoints {
-			return at(key, "the grid has more than %d points", maxPoints)
+		if len(points)*len(axis) > maxCells {
+			return at(key, "the grid has more than %d points", maxCells)
 		}
 		var next [][]Setting
 		for _, point := range points {

@@ -60,8 +60,8 @@ func (p *parser) file(root *yaml.Node) error {
 	switch p.plan.Order = Order(order); {
 	case !slices.Contains([]Order{ABBA, Random, Given}, p.plan.Order):
 		return at(root, "order: %q: it must be abba, random or given", order)
-	case p.plan.Repeats < 1 || p.plan.Repeats > maxPoints:
-		return at(root, "repeats: %d: it must be from 1 to %d", p.plan.Repeats, maxPoints)
+	case p.plan.Repeats < 1 || p.plan.Repeats > maxCells:
+		return at(root, "repeats: %d: it must be from 1 to %d", p.plan.Repeats, maxCells)
 	case p.plan.Seed < 0:
 		return at(root, "seed: %d: it must not be negative", p.plan.Seed)
 	}
@@ -75,6 +75,9 @@ func (p *parser) file(root *yaml.Node) error {
 	}
 	if err := p.grid(grid); err != nil {
 		return err
+	}
+	if cells := len(p.plan.Arms) * len(p.plan.Points) * p.plan.Repeats; cells > maxCells {
+		return at(root, "its arms, points and repeats make %d runs: there may be %d", cells, maxCells)
 	}
 	if err := p.searchedOnly(grid); err != nil {
 		return err
