@@ -65,6 +65,29 @@ func TestGrid(t *testing.T) {
 	}
 }
 
+// An arm may be one before it but for what it has of its own.
+func TestMappingsAreMerged(t *testing.T) {
+	p := parse(t, `
+load: &load {num-prompts: 7, request-rate: 1}
+arms:
+  - &a {name: a, url: "http://h", command: [x], env: {A: b}, stop-timeout: 3}
+  - {<<: *a, name: b, env: {A: c}, load: {<<: *load, request-rate: 2}}
+  - {<<: [{name: c}, *a], log: l}
+grid: {<<: {random-input-len: [8, 9]}, num-prompts: 1}
+`)
+	same := parse(t, `
+load: {num-prompts: 7, request-rate: 1}
+arms:
+  - {name: a, url: "http://h", command: [x], env: {A: b}, stop-timeout: 3}
+  - {name: b, url: "http://h", command: [x], env: {A: c}, stop-timeout: 3, load: {request-rate: 2, num-prompts: 7}}
+  - {name: c, url: "http://h", command: [x], env: {A: b}, stop-timeout: 3, log: l}
+grid: {num-prompts: 1, random-input-len: [8, 9]}
+`)
+	if p.Digest() != same.Digest() {
+		t.Errorf("%+v\nwant\n%+v", p, same)
+	}
+}
+
 func TestBadFilesAreRefusedWithTheirLine(t *testing.T) {
 	for _, row := range []struct{ text, says string }{
 		{"", "plan.yaml: it is empty"},
@@ -94,6 +117,8 @@ func TestBadFilesAreRefusedWithTheirLine(t *testing.T) {
 		{"seed: 1\nseed: 2", "plan.yaml:2: mapping key \"seed\" already defined"},
 		{"load:\n  num-promts: 3", "plan.yaml:2: there is no flag num-promts"},
 		{"load:\n  seed: 3", "plan.yaml:2: seed: it stands beside load"},
+		{"load:\n  <<: 3", "plan.yaml: "},
+		{"load:\n  num-prompts: 1\n  <<: [{num_prompts: 2}]", "plan.yaml:3: num-prompts: it is there twice"},
 		{"load: 3", "plan.yaml:1: load must be a mapping"},
 		{"grid:\n  num-prompts: []", "plan.yaml:2: num-prompts has no values"},
 		{"grid:\n  num-prompts:\n    - 1\n  rate: [2]", "plan.yaml:4: there is no flag rate"},

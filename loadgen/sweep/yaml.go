@@ -37,12 +37,37 @@ func entries(node *yaml.Node, what string, do func(key, value *yaml.Node) error)
 	if node = resolved(node); node.Kind != yaml.MappingNode {
 		return at(node, "%s must be a mapping", what)
 	}
-	for entry := range slices.Chunk(node.Content, 2) {
+	for _, entry := range merged(node) {
 		if err := do(entry[0], resolved(entry[1])); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// merged are the entries of a mapping, and after them those that it has from others
+// by << where it has no such key of its own. That these are mappings is known.
+func merged(node *yaml.Node) (all [][]*yaml.Node) {
+	var others []*yaml.Node
+	for entry := range slices.Chunk(node.Content, 2) {
+		from := resolved(entry[1])
+		switch {
+		case entry[0].Tag != "!!merge":
+			all = append(all, entry)
+		case from.Kind == yaml.SequenceNode:
+			others = append(others, from.Content...)
+		default:
+			others = append(others, from)
+		}
+	}
+	for _, other := range others {
+		for _, entry := range merged(resolved(other)) {
+			if !slices.ContainsFunc(all, func(own []*yaml.Node) bool { return own[0].Value == entry[0].Value }) {
+				all = append(all, entry)
+			}
+		}
+	}
+	return all
 }
 
 // resolved is what an alias stands for.
