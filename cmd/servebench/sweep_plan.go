@@ -24,8 +24,12 @@ func (c *sweepCommand) read(file string) error {
 	}
 	c.runs = map[sweep.Cell]*options{}
 	files := resultFiles{}
+	var lowest float64
+	if c.plan.Search != nil {
+		lowest = c.plan.Search.From
+	}
 	for _, cell := range c.plan.Cells() {
-		o, err := c.parse(cell)
+		o, err := c.parse(cell, lowest)
 		if err == nil {
 			err = files.add(o, c.plan.Search != nil)
 		}
@@ -38,15 +42,15 @@ func (c *sweepCommand) read(file string) error {
 	return nil
 }
 
-// parse is the first run of a cell.
-func (c *sweepCommand) parse(cell sweep.Cell) (*options, error) {
+// parse is a run of a cell, the first one, at a value of the search where there is one.
+func (c *sweepCommand) parse(cell sweep.Cell, value float64) (*options, error) {
 	args := sweep.AnyPorts(c.plan.Args(cell, 0))
 	var varied []string
 	for _, s := range c.plan.Points[cell.Point].Settings {
 		varied = append(varied, s.Flag)
 	}
 	if s := c.plan.Search; s != nil {
-		args = append(args, s.Args(s.From)...)
+		args = append(args, s.Args(value)...)
 		varied = append(varied, s.Flag)
 	}
 	o, err := parseRun(args)

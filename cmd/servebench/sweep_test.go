@@ -13,6 +13,7 @@ import (
 
 	"github.com/servebench/servebench/dataset/tokenizer"
 	"github.com/servebench/servebench/loadgen/sim"
+	"github.com/servebench/servebench/loadgen/sweep"
 )
 
 // simHandler is a simulated server.
@@ -131,5 +132,43 @@ func TestSweepWithoutNvidiaSMIStartsNothing(t *testing.T) {
 	_, _, err := sweepOn(t, server, "load: {gpu-metrics: nvidia-smi}\narms: [{name: a, url: 'URL'}]\n")
 	if err == nil || !strings.Contains(err.Error(), "argument --gpu-metrics: ") {
 		t.Errorf("got %v", err)
+	}
+}
+
+// planned is a sweep of a plan that is not run.
+func planned(t *testing.T, plan string) (*sweepCommand, pace) {
+	t.Helper()
+	file := filepath.Join(t.TempDir(), "plan.yaml")
+	if err := os.WriteFile(file, []byte(plan), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	c := &sweepCommand{}
+	if err := c.read(file); err != nil {
+		t.Fatal(err)
+	}
+	return c, newPace(c)
+}
+
+// Each run of a search is expected to take what it does at its own value.
+func TestTimeOfSearch(t *testing.T) {
+	c, _ := planned(t, "load: {num-prompts: 100, random-output-len: 50}\nbetween: {pause: 5}\n"+
+		"until: {flag: request-rate, from: 1, to: 3, confirm: 0, slo: {p99-ttft: 1}}")
+	// It holds at 2, in 50 s and an answer of one, and not at 3.
+	want := 50*time.Second + 100*time.Second/3 + 2*(time.Second+5*time.Second)
+	if got := c.cellTime(sweep.Cell{}); got.Round(time.Second) != want.Round(time.Second) {
+		t.Errorf("%v, want %v", got, want)
+	}
+}
+
+// Runs that fail at once do not let the rest look short.
+func TestTimeLeftWithFailures(t *testing.T) {
+	_, p := planned(t, "repeats: 4\nload: {num-prompts: 100, request-rate: 10}")
+	done := []sweep.Entry{{Cell: "server/1/1", Failed: "x", Seconds: 0.1}}
+	if left, known := p.left(done); known {
+		t.Errorf("%v are left, by a run that failed", left)
+	}
+	done = append(done, sweep.Entry{Cell: "server/1/2", Seconds: 30})
+	if left, _ := p.left(done); left.Round(time.Second) != time.Minute {
+		t.Errorf("%v are left of two runs of 30 s", left)
 	}
 }

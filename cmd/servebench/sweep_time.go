@@ -68,6 +68,25 @@ func (t *trafficOptions) shaped(seconds, answer float64) float64 {
 	return seconds + t.WarmUp.Seconds()
 }
 
+// cellTime is how long a cell may take, with the pauses before its runs: of a search
+// one whose limits hold up to the middle.
+func (c *sweepCommand) cellTime(cell sweep.Cell) (total time.Duration) {
+	s, pause := c.plan.Search, c.plan.Between.Pause
+	if s == nil {
+		return expected(c.runs[cell]) + pause
+	}
+	var history []sweep.Probe
+	for {
+		value, _, over := s.Next(history)
+		o, err := c.parse(cell, value)
+		if over || err != nil {
+			return total
+		}
+		total += expected(o) + pause
+		history = append(history, sweep.Probe{Value: value, Held: value <= (s.From+s.To)/2})
+	}
+}
+
 // runsOf is how many runs a cell of a plan takes, at most unless a confirmation
 // fails.
 func runsOf(p *sweep.Plan) int {
@@ -92,11 +111,11 @@ func (c *sweepCommand) describe(file string) error {
 		}
 		for _, cell := range block {
 			n++
-			took := (expected(c.runs[cell]) + p.Between.Pause) * time.Duration(runsOf(p))
+			took := c.cellTime(cell)
 			total += took
 			what := ""
 			if p.Search != nil {
-				what = fmt.Sprintf(", %d searches of %s", runsOf(p), p.Search.Flag)
+				what = fmt.Sprintf(", up to %s to find its %s", count(runsOf(p), "run"), p.Search.Flag)
 			}
 			fmt.Fprintf(&lines, "%4d  %s, seed %d%s: some %s\n", n, p.Describe(cell), p.SeedOf(cell, 0), what, roughly(took))
 		}
@@ -136,24 +155,38 @@ func newPace(c *sweepCommand) pace {
 
 // line is said before a run.
 func (p *pace) line(j *sweep.Journal, job *sweep.Job) string {
-	var took, expectedOfDone, expectedOfAll float64
+	done := j.Entries()
+	some := ""
+	if p.plan.Search != nil {
+		some = "some "
+	}
+	line := fmt.Sprintf("[%d of %s%d] %s", len(done)+1, some, max(p.total, len(done)+1), job.Name)
+	if left, known := p.left(done); known {
+		line += fmt.Sprintf("; about %s left", roughly(left))
+	}
+	return line
+}
+
+// left is how long the rest may take. A run that failed says nothing of the others.
+func (p *pace) left(done []sweep.Entry) (left time.Duration, known bool) {
+	var took, expectedOfDone, expectedOfFailed, expectedOfAll float64
 	for _, cell := range p.cells {
 		expectedOfAll += p.seconds(cell) * float64(runsOf(p.plan))
 	}
-	done := j.Entries()
 	for _, e := range done {
+		seconds := p.seconds(p.cells[e.Cell])
+		if e.Failed != "" {
+			expectedOfFailed += seconds
+			continue
+		}
 		took += e.Seconds
-		expectedOfDone += p.seconds(p.cells[e.Cell])
-	}
-	line := fmt.Sprintf("[%d of %d] %s", len(done)+1, max(p.total, len(done)+1), job.Name)
-	if p.plan.Search != nil {
-		line = fmt.Sprintf("[%d of some %d] %s", len(done)+1, max(p.total, len(done)+1), job.Name)
+		expectedOfDone += seconds
 	}
 	if took == 0 {
-		return line
+		return 0, false
 	}
-	left := max(0, expectedOfAll-expectedOfDone) * took / expectedOfDone
-	return fmt.Sprintf("%s; about %s left", line, roughly(time.Duration(left*float64(time.Second))))
+	seconds := max(0, expectedOfAll-expectedOfDone-expectedOfFailed) * took / expectedOfDone
+	return time.Duration(seconds * float64(time.Second)), true
 }
 
 func (p *pace) seconds(cell sweep.Cell) float64 { return expected(p.runs[cell]).Seconds() }
