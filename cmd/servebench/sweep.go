@@ -87,6 +87,7 @@ FILE is YAML. All its keys may be left out:
   between:            # before each run
     reset-prefix-cache: true
     command: ./settle.sh            # has SERVEBENCH_ARM and SERVEBENCH_URL
+    timeout: 10m                    # of the command
     pause: 5s
   until:              # find the highest value at which the limits hold, in place of one run a point
     flag: request-rate              # or max-concurrency

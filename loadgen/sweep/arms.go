@@ -18,7 +18,8 @@ const (
 
 	maxName = 200 // bytes of an arm's, as its log has it
 
-	betweenGrace = 10 * time.Second // of the command between runs
+	betweenWithin = 10 * time.Minute // of the command between runs
+	betweenGrace  = 10 * time.Second
 )
 
 func (p *parser) arms(node *yaml.Node) ([]Arm, error) {

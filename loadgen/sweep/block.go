@@ -2,6 +2,7 @@ package sweep
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"fmt"
 	"maps"
@@ -163,13 +164,16 @@ func (b *block) between(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("the command between runs: %w", err)
 	}
+	var late error
 	select {
 	case <-h.done:
 	case <-ctx.Done():
+	case <-time.After(b.Plan.Between.Within):
+		late = fmt.Errorf("it has not ended within %v", b.Plan.Between.Within)
 	}
 	h.end()
-	if h.err != nil {
-		return fmt.Errorf("the command between runs: %w: %s", h.err, ending(printed.Bytes()))
+	if why := cmp.Or(late, h.err); why != nil {
+		return fmt.Errorf("the command between runs: %w: %s", why, ending(printed.Bytes()))
 	}
 	return ctx.Err()
 }

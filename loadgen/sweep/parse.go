@@ -119,9 +119,9 @@ func (p *parser) load(node *yaml.Node) (args []string, err error) {
 
 func (p *parser) between(node *yaml.Node) error {
 	b := &p.plan.Between
-	b.Line = node.Line
+	b.Line, b.Within = node.Line, betweenWithin
 	return fields(node, "between", map[string]any{
-		"reset-prefix-cache": &b.Reset, "command": command(&b.Command), "pause": duration(&b.Pause),
+		"reset-prefix-cache": &b.Reset, "command": command(&b.Command), "timeout": duration(&b.Within), "pause": duration(&b.Pause),
 	})
 }
 

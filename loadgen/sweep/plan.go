@@ -65,8 +65,9 @@ type Setting struct {
 
 // Between is what is done before each run.
 type Between struct {
-	Reset   bool     // the server's prefix cache
-	Command []string `json:",omitempty"`
+	Reset   bool          // the server's prefix cache
+	Command []string      `json:",omitempty"`
+	Within  time.Duration // how long Command may take
 	Pause   time.Duration
 	Line    int `json:"-"`
 }
