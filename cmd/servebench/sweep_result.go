@@ -232,12 +232,19 @@ func (r *sweepResult) found(cell sweep.Cell) string {
 		return ""
 	}
 	best, known := r.sweep.Found(cell)
-	flag := r.plan.Search.Flag
-	switch {
-	case !known:
+	if !known {
 		return ""
-	case math.IsNaN(best):
-		return fmt.Sprintf("\n%s: the limits hold at no %s from %g on\n", r.plan.Describe(cell), flag, r.plan.Search.From)
 	}
-	return fmt.Sprintf("\n%s: %g is the highest %s at which the limits hold\n", r.plan.Describe(cell), best, flag)
+	return fmt.Sprintf("\n%s: %s\n", r.plan.Describe(cell), foundBy(r.plan.Search, best))
+}
+
+// foundBy says what the best value is.
+func foundBy(s *sweep.Search, best float64) string {
+	switch {
+	case math.IsNaN(best):
+		return fmt.Sprintf("the limits hold at no %s from %g on", s.Flag, s.From)
+	case best == s.Top():
+		return fmt.Sprintf("the limits hold at all %s up to %g, beyond which none was tried", s.Flag, best)
+	}
+	return fmt.Sprintf("%g is the highest %s at which the limits hold", best, s.Flag)
 }

@@ -172,3 +172,16 @@ func TestTimeLeftWithFailures(t *testing.T) {
 		t.Errorf("%v are left of two runs of 30 s", left)
 	}
 }
+
+// A search whose highest value holds has not found the highest that does.
+func TestWhatASearchFound(t *testing.T) {
+	s := &sweep.Search{Flag: "request-rate", From: 1, To: 8, Step: 2}
+	for best, want := range map[float64]string{
+		5: "5 is the highest request-rate at which the limits hold",
+		7: "the limits hold at all request-rate up to 7, beyond which none was tried",
+	} {
+		if got := foundBy(s, best); got != want {
+			t.Errorf("%s, want %s", got, want)
+		}
+	}
+}

@@ -75,6 +75,9 @@ func (s *Search) Next(history []Probe) (value, best float64, over bool) {
 // steps is how many values there are.
 func (s *Search) steps() int { return int(math.Floor((s.To-s.From)/s.Step+1e-9)) + 1 }
 
+// Top is the highest value that is tried.
+func (s *Search) Top() float64 { return s.value(s.steps() - 1) }
+
 func (s *Search) value(i int) float64 { return s.From + float64(i)*s.Step }
 
 func (s *Search) index(value float64) int { return int(math.Round((value - s.From) / s.Step)) }
