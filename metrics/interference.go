@@ -69,7 +69,7 @@ func (m *Measure) Few(s *Summary) bool {
 		return false
 	}
 	size := TailSize{Percentile: 99, N: m.latency(s).Len()}
-	return size.Beyond() < samplesLimit
+	return size.Few()
 }
 
 // Slowdown is how many times as long latencies are with the others as alone, and

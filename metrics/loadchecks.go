@@ -96,7 +96,7 @@ func (j *judge) samples() (Check, bool) {
 		}
 		c.Figure = min(c.Figure, sample.Beyond())
 		name := "P" + FormatPercentile(sample.Percentile)
-		if sample.Beyond() < samplesLimit && !slices.Contains(few[sample.N], name) {
+		if sample.Few() && !slices.Contains(few[sample.N], name) {
 			few[sample.N] = append(few[sample.N], name)
 		}
 	}
@@ -184,6 +184,9 @@ func (s TailSize) Beyond() float64 {
 	const precision = 1e9
 	return math.Round(float64(s.N)*(100-s.Percentile)/100*precision) / precision
 }
+
+// Few says that the percentile is hardly more than the largest of so few values.
+func (s TailSize) Few() bool { return s.Beyond() < samplesLimit }
 
 // TailSizes are the values behind each percentile that the run reports.
 func (s *Summary) TailSizes() []TailSize {

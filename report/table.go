@@ -25,31 +25,6 @@ type Row struct {
 // A Table is runs side by side.
 type Table []Row
 
-// A column is one number of a run.
-type column struct {
-	head string // as shown
-	key  string // in CSV and JSON, with the unit
-	of   func(*metrics.Summary) float64
-}
-
-var runColumns = slices.Concat([]column{
-	{"completed", "completed", func(s *metrics.Summary) float64 { return float64(s.Completed) }},
-	{"failed", "failed", func(s *metrics.Summary) float64 { return float64(s.Failed) }},
-	{"s", "duration_s", func(s *metrics.Summary) float64 { return s.Seconds }},
-	{"req/s", "requests_per_s", func(s *metrics.Summary) float64 { return s.RequestThroughput }},
-	{"output tok/s", "output_tokens_per_s", func(s *metrics.Summary) float64 { return s.OutputThroughput }},
-	{"total tok/s", "total_tokens_per_s", func(s *metrics.Summary) float64 { return s.TotalThroughput }},
-}, latencyColumns("ttft"), latencyColumns("tpot"), latencyColumns("itl"), latencyColumns("e2el"))
-
-// latencyColumns are the mean and P99 of a metric, in milliseconds.
-func latencyColumns(metric string) []column {
-	name := strings.ToUpper(metric)
-	return []column{
-		{"mean " + name + " ms", "mean_" + metric + "_ms", func(s *metrics.Summary) float64 { return s.Metric(metric).Mean() }},
-		{"P99 " + name + " ms", "p99_" + metric + "_ms", func(s *metrics.Summary) float64 { return s.Metric(metric).Percentile(99) }},
-	}
-}
-
 // labels are the names of the rows' labels, in the order in which they appear.
 func (t Table) labels() []string {
 	var names []string
@@ -129,9 +104,9 @@ func (r *Row) value(c column) any {
 // Markdown writes the table with columns of even width, and below it a line for
 // each row of which something is to be known.
 func (t Table) Markdown(w io.Writer) error {
-	labels := t.labels()
+	labels, columns, few := t.labels(), t.columns(), false
 	head := slices.Clone(labels)
-	for _, c := range runColumns {
+	for _, c := range columns {
 		head = append(head, c.head)
 	}
 	cells := [][]string{append(head, "verdict")}
@@ -140,13 +115,21 @@ func (t Table) Markdown(w io.Writer) error {
 		for _, name := range labels {
 			row = append(row, t[i].label(name))
 		}
-		for _, c := range runColumns {
-			row = append(row, t[i].number(c))
+		for _, c := range columns {
+			number := t[i].number(c)
+			if number != "" && c.few != nil && c.few(t[i].Summary) {
+				number += "*"
+				few = true
+			}
+			row = append(row, number)
 		}
 		cells = append(cells, append(row, t[i].verdict()))
 	}
 	var text strings.Builder
 	align(&text, cells, len(labels))
+	if few {
+		text.WriteString("\n`*` of too few values: hardly more than the largest\n")
+	}
 	t.remarks(&text)
 	_, err := io.WriteString(w, text.String())
 	return err
@@ -208,10 +191,10 @@ func (t Table) remarks(text *strings.Builder) {
 
 // CSV writes the table as comma-separated values, with units in the head.
 func (t Table) CSV(w io.Writer) error {
-	labels := t.labels()
+	labels, columns := t.labels(), t.columns()
 	out := csv.NewWriter(w)
 	head := slices.Clone(labels)
-	for _, c := range runColumns {
+	for _, c := range columns {
 		head = append(head, c.key)
 	}
 	out.Write(append(head, "verdict", "remark"))
@@ -220,7 +203,7 @@ func (t Table) CSV(w io.Writer) error {
 		for _, name := range labels {
 			row = append(row, t[i].label(name))
 		}
-		for _, c := range runColumns {
+		for _, c := range columns {
 			row = append(row, t[i].number(c))
 		}
 		out.Write(append(row, t[i].verdict(), t[i].remark()))
@@ -232,14 +215,14 @@ func (t Table) CSV(w io.Writer) error {
 // JSON writes the table as an array with an object for each row. Numbers that
 // are not known are null.
 func (t Table) JSON(w io.Writer) error {
-	rows := []json.RawMessage{}
+	rows, columns := []json.RawMessage{}, t.columns()
 	for i := range t {
 		labels := pyjson.Object{}
 		for _, kv := range t[i].Labels {
 			labels = labels.With(kv.Key, kv.Value)
 		}
 		row := pyjson.Object{}.With("labels", labels)
-		for _, c := range runColumns {
+		for _, c := range columns {
 			row = row.With(c.key, t[i].value(c))
 		}
 		if s := t[i].Summary; s != nil {

@@ -39,9 +39,11 @@ func TestMarkdownTable(t *testing.T) {
 	for i, want := range []string{
 		"| arm  | rate | repeat | completed | failed |    s | req/s | output tok/s | total tok/s | mean TTFT ms | P99 TTFT ms | ",
 		"| ---- | ---- | ------ | --------: | -----: | ---: | ----: | -----------: | ----------: | -----------: | ----------: | ",
-		`| a\|b | inf  |        |         3 |      1 | 2.50 |  1.20 |        30.00 |       45.68 |        15.00 |       19.90 | `,
+		`| a\|b | inf  |        |         3 |      1 | 2.50 |  1.20 |        30.00 |       45.68 |        15.00 |      19.90* | `,
 		"| c    |      | 2      |           |        |      |       |              |             |              |             | ",
 		"| d    |      |        |         5 |        |      |       |              |             |              |             | ",
+		"",
+		"`*` of too few values: hardly more than the largest",
 		"",
 		"- arm a|b, rate inf: SUSPECT: lag p99 9 ms",
 		"- arm c, repeat 2: FAILED: odd; no port, none",
@@ -93,5 +95,24 @@ func TestJSONTable(t *testing.T) {
 	}
 	if r := rows[2]; *r.Completed != 5 || r.Failed != nil || r.TTFT != nil {
 		t.Errorf("%+v", r)
+	}
+}
+
+func TestTableHasThePercentilesAskedFor(t *testing.T) {
+	sum := func(percentiles ...float64) *metrics.Summary {
+		s := &metrics.Summary{Header: &metrics.Header{Config: metrics.Config{Percentiles: percentiles}}, Completed: 1}
+		for i := range 200 {
+			s.TTFT.Add(float64(i+1) / 1000)
+		}
+		return s
+	}
+	var out strings.Builder
+	if err := (Table{{Summary: sum(99.9, 50)}, {Summary: sum(90)}}).Markdown(&out); err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{"| mean TTFT ms | P50 TTFT ms | P90 TTFT ms | P99.9 TTFT ms | mean TPOT ms |", "|       100.50 |      100.50 |      180.10 |       199.80* |"} {
+		if !strings.Contains(out.String(), want) {
+			t.Errorf("no %q in\n%s", want, out.String())
+		}
 	}
 }

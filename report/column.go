@@ -1,0 +1,65 @@
+package report
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/servebench/servebench/metrics"
+)
+
+// A column is one number of a run.
+type column struct {
+	head string // as shown
+	key  string // in CSV and JSON, with the unit
+	of   func(*metrics.Summary) float64
+	few  func(*metrics.Summary) bool // it rests on too few values; nil where it never does
+}
+
+var runColumns = []column{
+	{head: "completed", key: "completed", of: func(s *metrics.Summary) float64 { return float64(s.Completed) }},
+	{head: "failed", key: "failed", of: func(s *metrics.Summary) float64 { return float64(s.Failed) }},
+	{head: "s", key: "duration_s", of: func(s *metrics.Summary) float64 { return s.Seconds }},
+	{head: "req/s", key: "requests_per_s", of: func(s *metrics.Summary) float64 { return s.RequestThroughput }},
+	{head: "output tok/s", key: "output_tokens_per_s", of: func(s *metrics.Summary) float64 { return s.OutputThroughput }},
+	{head: "total tok/s", key: "total_tokens_per_s", of: func(s *metrics.Summary) float64 { return s.TotalThroughput }},
+}
+
+// columns are those of the runs and, of each latency, the mean and the percentiles
+// that a run was asked for.
+func (t Table) columns() []column {
+	var percentiles []float64
+	for _, row := range t {
+		if row.Summary != nil {
+			percentiles = append(percentiles, row.Summary.Header.Config.Percentiles...)
+		}
+	}
+	slices.Sort(percentiles)
+	if percentiles = slices.Compact(percentiles); percentiles == nil {
+		percentiles = []float64{99}
+	}
+	columns := slices.Clone(runColumns)
+	for _, metric := range []string{"ttft", "tpot", "itl", "e2el"} {
+		columns = append(columns, latencyColumns(metric, percentiles)...)
+	}
+	return columns
+}
+
+// latencyColumns are the mean and percentiles of a metric, in milliseconds.
+func latencyColumns(metric string, percentiles []float64) []column {
+	name := strings.ToUpper(metric)
+	columns := []column{
+		{head: "mean " + name + " ms", key: "mean_" + metric + "_ms", of: func(s *metrics.Summary) float64 { return s.Metric(metric).Mean() }},
+	}
+	for _, p := range percentiles {
+		text := metrics.FormatPercentile(p)
+		columns = append(columns, column{
+			head: "P" + text + " " + name + " ms", key: "p" + text + "_" + metric + "_ms",
+			of: func(s *metrics.Summary) float64 { return s.Metric(metric).Percentile(p) },
+			few: func(s *metrics.Summary) bool {
+				size := metrics.TailSize{Percentile: p, N: s.Metric(metric).Len()}
+				return size.N > 0 && size.Few()
+			},
+		})
+	}
+	return columns
+}
