@@ -27,6 +27,7 @@ const maxSMILine = 4096
 // NvidiaSMI is the program of that name.
 type NvidiaSMI struct {
 	Path string // of the program
+	Only string // indexes of the GPUs that are looked at, as 0,1; empty for all
 }
 
 // GPUs runs it once for what the GPUs of this machine do. There is at least one.
@@ -56,7 +57,11 @@ func (n NvidiaSMI) Sample(gpus int, every time.Duration) Sampler {
 }
 
 func (n NvidiaSMI) run(ctx context.Context, lines *smiLines, more ...string) error {
-	cmd := exec.CommandContext(ctx, n.Path, append(slices.Clone(smiArgs), more...)...)
+	args := append(slices.Clone(smiArgs), more...)
+	if n.Only != "" {
+		args = append(args, "--id="+n.Only)
+	}
+	cmd := exec.CommandContext(ctx, n.Path, args...)
 	cmd.Stdout, cmd.Stderr = lines, lines
 	// What it may have started itself does not hold us up.
 	cmd.WaitDelay = time.Second

@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"net/url"
+	"regexp"
 	"strings"
 	"time"
 )
@@ -12,10 +13,14 @@ type watchOptions struct {
 	Server bool          // the server's /metrics
 	Every  time.Duration // how often
 	GPU    string        // nvidiaSMI or the URL of a DCGM exporter's /metrics; empty for nothing
+	GPUs   string        // indexes of those that nvidiaSMI is asked for, as 0,1; empty for all
 }
 
 // nvidiaSMI is the program, and the word for it on the command line.
 const nvidiaSMI = "nvidia-smi"
+
+// gpuIndexes are those of GPUs, as nvidia-smi takes them.
+var gpuIndexes = regexp.MustCompile(`^\d+(,\d+)*$`)
 
 // leastInterval keeps the sampling from being a load of its own.
 const leastInterval = 100 * time.Millisecond
@@ -27,7 +32,7 @@ func (f *form) watchFlags() []*flag {
 		{name: "server-metrics-interval", meta: "TIME", ours: true, set: intoOptional(&f.metricsInterval, parseSeconds),
 			help: "how often, in seconds or as 500ms (default 1)"},
 		{name: "gpu-metrics", meta: "SOURCE", ours: true, set: into(&f.Watch.GPU, parseString), conceal: redactURL,
-			help: "sample memory, utilization and power of GPUs each second: nvidia-smi of this machine, or a DCGM exporter as http://HOST:9400/metrics"},
+			help: "sample memory, utilization and power of GPUs each second: nvidia-smi of this machine, nvidia-smi:0,1 for some of them, or a DCGM exporter as http://HOST:9400/metrics"},
 	}
 }
 
@@ -43,6 +48,13 @@ func (f *form) resolveWatch() error {
 		}
 	}
 	if w.GPU == "" || w.GPU == nvidiaSMI {
+		return nil
+	}
+	if only, ok := strings.CutPrefix(w.GPU, nvidiaSMI+":"); ok {
+		if !gpuIndexes.MatchString(only) {
+			return fmt.Errorf("argument --gpu-metrics: %s: what follows the colon must be indexes of GPUs, as 0,1", quoted(w.GPU))
+		}
+		w.GPU, w.GPUs = nvidiaSMI, only
 		return nil
 	}
 	u, err := url.Parse(w.GPU)

@@ -41,7 +41,7 @@ func (t *trial) openGPUs(ctx context.Context) (err error) {
 		_, err = exporter.GPUs(limited)
 		t.gpuSampler = closing(transport, loadgen.SampleDCGM(exporter, gpuEvery))
 	} else {
-		var smi loadgen.NvidiaSMI
+		smi := loadgen.NvidiaSMI{Only: b.Watch.GPUs}
 		if smi.Path, err = b.Watch.nvidiaSMI(); err != nil {
 			return err
 		}

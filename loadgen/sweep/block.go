@@ -85,10 +85,12 @@ func (b *block) start(ctx context.Context) error {
 	}
 	b.stop()
 	b.ports = ports{}
+	if len(b.arm.Servers) == 0 {
+		return nil
+	}
+	b.Say("starting %s", b.arm.Name)
+	began := time.Now()
 	for i := range b.arm.Servers {
-		if i == 0 {
-			b.Say("starting %s", b.arm.Name)
-		}
 		p, err := b.startOne(ctx, i)
 		if err != nil {
 			b.stop()
@@ -97,6 +99,7 @@ func (b *block) start(ctx context.Context) error {
 		}
 		b.servers = append(b.servers, p)
 	}
+	b.Say("%s was ready after %.1f s", b.arm.Name, time.Since(began).Seconds())
 	return nil
 }
 
@@ -143,6 +146,7 @@ func (b *block) prepare(ctx context.Context) error {
 	if b.Plan.Between.Pause == 0 {
 		return nil
 	}
+	b.Say("pausing for %s", b.Plan.Between.Pause)
 	select {
 	case <-time.After(b.Plan.Between.Pause):
 		return nil
