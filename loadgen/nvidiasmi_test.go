@@ -41,6 +41,14 @@ echo "1, 10, 81559, [N/A], [Not Supported]"
 	}
 }
 
+func TestNvidiaSMIIsAskedForSomeGPUs(t *testing.T) {
+	smi := playSMI(t, `test "${*##* }" = --id=0,2 && echo "0, 1, 2, 3, 4"; echo "2, 1, 2, 3, 4"`)
+	smi.Only = "0,2"
+	if got, err := smi.GPUs(t.Context()); err != nil || len(got) != 2 {
+		t.Errorf("%+v, %v", got, err)
+	}
+}
+
 func TestBrokenNvidiaSMISaysWhy(t *testing.T) {
 	for script, want := range map[string]string{
 		"echo NVIDIA-SMI has failed; echo no driver >&2; exit 9": "nvidia-smi: exit status 9: NVIDIA-SMI has failed no driver",

@@ -18,6 +18,7 @@ type Header struct {
 	Solo        bool          `json:"solo,omitempty"`         // of a group: the target was loaded alone
 	Delay       time.Duration `json:"delay,omitempty"`        // how long nothing was sent at first
 	WarmUp      time.Duration `json:"warm_up,omitempty"`      // how long a warm-up went before the measured part, from Delay on
+	Sampled     bool          `json:"sampled,omitempty"`      // the server or GPUs were sampled meanwhile
 	Version     string        `json:"version,omitempty"`      // of the program that made the stream
 	Flags       []KV          `json:"flags,omitempty"`        // the command line, every value in effect
 	Config      Config        `json:"config"`

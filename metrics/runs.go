@@ -75,7 +75,7 @@ func (r *run) take(e Entry) {
 		if !r.begun {
 			r.begun = true
 			*r.header = *r.ask.header(e.Header)
-			r.collector.KeepTrace = r.ask.Trace || e.Header.Group != ""
+			r.collector.KeepTrace = r.ask.Trace || e.Header.Group != "" || e.Header.Sampled
 		}
 		sh.begun = true
 		sh.shift, sh.began = start(e.Header).Sub(start(r.header)), e.Header.Began()

@@ -84,9 +84,10 @@ type Part struct {
 	Crossing int // of them, those that were under way at an edge of it
 }
 
-// Within sums up a window by the Trace, which it needs. Latencies are of the
-// requests that lie wholly inside, from Sent to the last chunk; that favours
-// short ones when the window is short, so Part counts those that are left out.
+// Within sums up a window by the Trace, which it needs. TTFT is of the requests
+// that were sent and got their first chunk inside; other latencies are of those
+// that lie wholly inside, from Sent to the last chunk, which favours short ones
+// when the window is short, so Part counts those that are left out.
 // Throughput is of what came inside, over the length of the window: completed
 // requests by their last chunk, with their input tokens, and the output tokens
 // of completed requests by their chunks. Failures count when they happened, and
@@ -136,6 +137,9 @@ func (e *excerpt) take(r *Record) {
 func (e *excerpt) cross(r *Record, ended bool) {
 	if r.Phase == Main && r.Turn == 0 && e.part.holds(r.Sent) {
 		e.witness.addStart(r)
+	}
+	if r.Class == OK && r.Chunks.Len() > 0 && e.part.holds(r.Sent) && e.part.holds(r.Chunks.First()) {
+		e.put(&e.sum.TTFT, r.TTFT().Seconds())
 	}
 	if !ended {
 		return

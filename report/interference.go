@@ -24,10 +24,15 @@ func interference(b *bytes.Buffer, in *metrics.Interference, shared, alone strin
 	}
 	b.WriteByte('\n')
 	g := &grid{names: true}
-	g.head(append([]string{"|target", "|"}, measureHeads...)...)
+	measures := metrics.Measures
+	if in.Effects[0].Shared.Part != nil {
+		// What a part completes depends on when it begins more than on the server.
+		measures = measures[:len(measures)-1]
+	}
+	g.head(append([]string{"|target", "|"}, measureHeads[:len(measures)]...)...)
 	few := false
 	for i := range in.Effects {
-		few = effect(g, &in.Effects[i], in.Compared) || few
+		few = effect(g, &in.Effects[i], measures, in.Compared) || few
 	}
 	g.write(b)
 	if few {
@@ -42,11 +47,11 @@ func interference(b *bytes.Buffer, in *metrics.Interference, shared, alone strin
 	}
 }
 
-// effect adds the rows of a target. It says whether a percentile is of too few values.
-func effect(g *grid, e *metrics.Effect, compared bool) (few bool) {
+// effect adds the rows of a target, a column for each measure. It says whether a percentile is of too few values.
+func effect(g *grid, e *metrics.Effect, measures []metrics.Measure, compared bool) (few bool) {
 	numbers := func(name, what string, s *metrics.Summary) {
 		cells := []string{name, what}
-		for _, m := range metrics.Measures {
+		for _, m := range measures {
 			text := orDash(decimal(m.Of(s)))
 			if m.Few(s) {
 				text += "*"
@@ -62,7 +67,7 @@ func effect(g *grid, e *metrics.Effect, compared bool) (few bool) {
 	}
 	numbers("", "alone", e.Alone)
 	cells := []string{"", "slowdown"}
-	for _, m := range metrics.Measures {
+	for _, m := range measures {
 		cells = append(cells, times(e.Slowdown(m)))
 	}
 	g.add(cells...)

@@ -12,15 +12,19 @@ import (
 )
 
 // Slices writes the run in equal parts, one a line, and where the server was
-// watched what it said meanwhile. It writes nothing for a Summary without any.
+// watched what it said meanwhile. A single part is the whole run, which the block
+// has, and only the server's is written. It writes nothing for a Summary without
+// any.
 func Slices(w io.Writer, s *metrics.Summary) error {
 	if len(s.Slices) == 0 {
 		return nil
 	}
 	var b bytes.Buffer
 	width := math.Round(s.Slices[0].Seconds()*1000) / 1000
-	fmt.Fprintf(&b, "\nIn slices of %s s\n", strconv.FormatFloat(width, 'f', -1, 64))
-	laid(sliceColumns, s.Slices).write(&b)
+	if len(s.Slices) > 1 {
+		fmt.Fprintf(&b, "\nIn slices of %s s\n", strconv.FormatFloat(width, 'f', -1, 64))
+		laid(sliceColumns, s.Slices).write(&b)
+	}
 	seen := slices.DeleteFunc(slices.Clone(seenColumns), func(c sliceColumn) bool {
 		return !slices.ContainsFunc(s.Slices, func(s metrics.Slice) bool { return c.text(&s) != "" })
 	})

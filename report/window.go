@@ -33,7 +33,7 @@ func between(w metrics.Window) string {
 func inside(p *metrics.Part) string {
 	text := fmt.Sprintf("%d of %d requests wholly inside", p.Inside, p.Requests)
 	if p.Crossing > 0 {
-		text += fmt.Sprintf(", %d across an edge and in no latency", p.Crossing)
+		text += fmt.Sprintf(", %d across an edge, in TTFT at most", p.Crossing)
 	}
 	return text
 }

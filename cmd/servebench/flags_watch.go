@@ -16,6 +16,9 @@ type watchOptions struct {
 	GPUs   string        // indexes of those that nvidiaSMI is asked for, as 0,1; empty for all
 }
 
+// any says whether anything is sampled.
+func (w *watchOptions) any() bool { return w.Server || w.GPU != "" }
+
 // nvidiaSMI is the program, and the word for it on the command line.
 const nvidiaSMI = "nvidia-smi"
 

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"strings"
 	"time"
 
@@ -29,7 +30,7 @@ type windowAsk struct {
 func (p *partOptions) any() bool { return p.Window != nil || p.Slice > 0 }
 
 // keepsTrace says whether parts of the run are to be looked at afterwards.
-func (b *bench) keepsTrace() bool { return b.name != "" || b.Results.Parts.any() }
+func (b *bench) keepsTrace() bool { return b.name != "" || b.Results.Parts.any() || b.Watch.any() }
 
 // cut puts the parts into s. It warns of those that there are not.
 func (p *partOptions) cut(talk io.Writer, s *metrics.Summary) {
@@ -48,9 +49,13 @@ func (p *partOptions) cut(talk io.Writer, s *metrics.Summary) {
 			s.Window.Part.Steady = p.Window.steady
 		}
 	}
-	if p.Slice > 0 {
+	width := p.Slice
+	if width == 0 && len(s.Trace.Samples) > 0 {
+		width = time.Duration(math.MaxInt64) // one, for what was sampled
+	}
+	if width > 0 {
 		var err error
-		if s.Slices, err = s.Slice(p.Slice); err != nil {
+		if s.Slices, err = s.Slice(width); err != nil {
 			fmt.Fprintf(talk, "WARNING: --slice: %v\n", err)
 		}
 	}

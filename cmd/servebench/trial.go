@@ -123,6 +123,7 @@ func (t *trial) measure(ctx context.Context) ([]*metrics.Summary, error) {
 func (b *bench) begin(ctx context.Context, t *trial) {
 	b.header = &metrics.Header{
 		Run: runID(), Target: b.name, Group: t.group, Solo: t.solo, Delay: b.Traffic.Delay, WarmUp: b.Traffic.WarmUp,
+		Sampled: b.Watch.any(),
 		Version: version, Flags: b.Flags, Config: b.config,
 	}
 	b.target.Name = b.name

@@ -20,6 +20,7 @@ func TestWhatIsSampledIsResolved(t *testing.T) {
 		"--server-metrics": {Server: true, Every: time.Second},
 		"--server-metrics --server-metrics-interval 100ms":    {Server: true, Every: 100 * time.Millisecond},
 		"--gpu-metrics nvidia-smi":                            {Every: time.Second, GPU: nvidiaSMI},
+		"--gpu-metrics nvidia-smi:0,12":                       {Every: time.Second, GPU: nvidiaSMI, GPUs: "0,12"},
 		"--gpu-metrics http://gpu:9400/metrics":               {Every: time.Second, GPU: "http://gpu:9400"},
 		"--gpu-metrics https://gpus.example.org/dcgm/metrics": {Every: time.Second, GPU: "https://gpus.example.org/dcgm"},
 		"--gpu-metrics http://gpu:9400/":                      {Every: time.Second, GPU: "http://gpu:9400"},
@@ -28,7 +29,7 @@ func TestWhatIsSampledIsResolved(t *testing.T) {
 			t.Errorf("%s: %+v, want %+v", line, got, want)
 		}
 	}
-	for _, line := range []string{"--gpu-metrics gpu:9400", "--gpu-metrics http://", "--gpu-metrics http://me:secret@gpu:9400/metrics", "--gpu-metrics ftp://gpu"} {
+	for _, line := range []string{"--gpu-metrics gpu:9400", "--gpu-metrics http://", "--gpu-metrics http://me:secret@gpu:9400/metrics", "--gpu-metrics ftp://gpu", "--gpu-metrics nvidia-smi:a", "--gpu-metrics nvidia-smi:"} {
 		if _, err := parseRun(strings.Fields(line)); err == nil || !strings.Contains(err.Error(), "--gpu-metrics") || strings.Contains(err.Error(), "secret") {
 			t.Errorf("%s: %v", line, err)
 		}
