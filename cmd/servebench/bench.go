@@ -81,7 +81,9 @@ func (b *bench) load() (load loadgen.Load, err error) {
 	if load.Schedule, err = b.arrivals().Schedule(b.n); err != nil {
 		return load, err
 	}
-	load.Lasts, err = b.arrivals().Lasts(b.n)
+	if load.Lasts, err = b.arrivals().Lasts(b.n); load.Stop > 0 {
+		load.Lasts = min(load.Lasts, load.Stop)
+	}
 	return load, err
 }
 

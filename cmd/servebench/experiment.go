@@ -30,6 +30,25 @@ type measured struct {
 	sum *metrics.Summary
 }
 
+// failure says why a run that was not interrupted came to nothing, if it did.
+func (m *measured) failure() error {
+	switch s := m.sum; {
+	case s.Completed > 0:
+		return nil
+	case s.Failed == 0:
+		return m.named(errors.New("no request was sent: none was due before the end"))
+	default:
+		return m.named(allFailed(s))
+	}
+}
+
+// forget lets go of what is needed no more once the files of a run are written:
+// there may be many repeats, of which only the numbers are compared.
+func (m *measured) forget() {
+	m.bench = &bench{options: m.options, name: m.name, workload: &workload{n: m.n}}
+	m.sum.Trace, m.sum.Outcomes, m.sum.Window, m.sum.Slices = nil, nil, nil, nil
+}
+
 func newExperiment(o *options, out, talk io.Writer) *experiment {
 	e := &experiment{options: o, targets: o.Targets, out: out, talk: talk, patience: 10 * time.Second}
 	if e.targets == nil {
@@ -45,7 +64,12 @@ func (e *experiment) run(ctx context.Context) (err error) {
 		return err
 	}
 	for repeat := range e.Repeat {
-		if err = e.once(ctx, repeat); err != nil || ctx.Err() != nil {
+		first := len(e.done)
+		err = e.once(ctx, repeat)
+		for i := range e.done[first:] {
+			e.done[first+i].forget()
+		}
+		if err != nil || ctx.Err() != nil {
 			break
 		}
 	}
@@ -56,9 +80,9 @@ func (e *experiment) run(ctx context.Context) (err error) {
 		err = errors.Join(err, exitError{fmt.Errorf("writing the record stream: %w", closed), exitNo})
 	}
 	if err == nil {
-		return e.outcome()
+		return e.outcome(ctx)
 	}
-	if told := e.outcome(); told != nil {
+	if told := e.outcome(ctx); told != nil {
 		fmt.Fprintln(e.talk, "servebench:", told)
 	}
 	return err
@@ -151,7 +175,7 @@ func (e *experiment) tell(m measured) error {
 }
 
 // outcome is the exit code of what was done, and why.
-func (e *experiment) outcome() error {
+func (e *experiment) outcome(ctx context.Context) error {
 	for _, m := range e.done {
 		if s := m.sum; s.Interrupted {
 			of := fmt.Sprintf(" of %d", m.n)
@@ -161,9 +185,12 @@ func (e *experiment) outcome() error {
 			return exitError{m.named(fmt.Errorf("interrupted after %d%s requests", s.Completed+s.Failed, of)), exitInterrupted}
 		}
 	}
+	if n := e.Repeat * int(e.slots()) * len(e.targets); ctx.Err() != nil && len(e.done) < n {
+		return exitError{fmt.Errorf("interrupted after %d of %d runs", len(e.done), n), exitInterrupted}
+	}
 	for _, m := range e.done {
-		if s := m.sum; s.Completed == 0 && s.Failed > 0 {
-			return exitError{m.named(allFailed(s)), exitNo}
+		if err := m.failure(); err != nil {
+			return exitError{err, exitNo}
 		}
 	}
 	for _, m := range e.done {

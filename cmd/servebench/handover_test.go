@@ -119,12 +119,27 @@ func TestLastRequestsOfTheWarmUpAreNoPartOfTheDuration(t *testing.T) {
 		{&bench{last: 9 * time.Second, probed: 15 * time.Second}, 2 * time.Second, 12 * time.Second},
 		{&bench{last: 9 * time.Second}, 0, 19 * time.Second},
 		{&bench{last: 9 * time.Second, name: "a"}, 0, 8 * time.Second},
+		{&bench{last: 9 * time.Second, lasts: time.Hour, name: "a"}, 0, 19 * time.Second}, // interrupted
 		{&bench{}, 30 * time.Second, 0},
 	} {
 		row.options = &options{Traffic: trafficOptions{WarmUp: row.warmUp}}
 		row.header = &metrics.Header{Delay: time.Second, WarmUp: row.warmUp}
 		if got := row.took(20 * time.Second); got != row.want {
 			t.Errorf("last %v, lasts %v, probed %v, warm-up %v: took %v, want %v", row.last, row.lasts, row.probed, row.warmUp, got, row.want)
+		}
+	}
+}
+
+// The gap after the last request of a run under the rule of v0.9.2 is not waited
+// for once the run's time is over.
+func TestLoadLastsNoLongerThanItsDuration(t *testing.T) {
+	for line, want := range map[string]time.Duration{
+		"":              50 * time.Second,
+		"--duration 5s": 5 * time.Second,
+	} {
+		_, load := prepared(t, line+" --arrival-rule 0.9.2 --request-rate 1 --burstiness inf --num-prompts 50")
+		if load.Lasts != want {
+			t.Errorf("%s: lasts %v, want %v", line, load.Lasts, want)
 		}
 	}
 }

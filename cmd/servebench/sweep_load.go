@@ -81,8 +81,8 @@ func (c *sweepCommand) measure(ctx context.Context, e *experiment, job *sweep.Jo
 		out.Run = e.done[0].sum.Header.Group
 	}
 	for _, m := range e.done {
-		if s := m.sum; s.Completed == 0 && s.Failed > 0 && c.plan.Search == nil {
-			return nil, m.named(allFailed(s))
+		if err := m.failure(); err != nil && c.plan.Search == nil {
+			return nil, err
 		}
 		out.Sums = append(out.Sums, m.sum)
 		c.tell(m.sum)

@@ -202,9 +202,9 @@ func (b *bench) took(all time.Duration) time.Duration {
 	switch {
 	case b.last == 0:
 	case b.name != "":
-		all = max(b.last, b.lasts)
+		all = min(all, max(b.last, b.lasts))
 	case b.Traffic.WarmUp > 0:
-		all = max(b.last, b.lasts, b.probed)
+		all = min(all, max(b.last, b.lasts, b.probed))
 	}
 	return max(0, all-b.header.Began())
 }

@@ -1,0 +1,85 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+
+	"github.com/servebench/servebench/dataset/tokenizer"
+	"github.com/servebench/servebench/loadgen/sim"
+)
+
+// watchedSim is a simulated server, whose requests see gets to see first.
+func watchedSim(t *testing.T, see func(*http.Request)) (url string) {
+	t.Helper()
+	engine, err := sim.New(sim.Config{Tokenizer: tokenizer.Stub{Size: 32000}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(engine.Close)
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		see(r)
+		engine.ServeHTTP(w, r)
+	}))
+	t.Cleanup(server.Close)
+	return server.URL
+}
+
+// An interrupt that comes when the load is over leaves that run whole. What should
+// have followed was not done.
+func TestInterruptBetweenRunsIsNoSuccess(t *testing.T) {
+	for _, row := range []struct {
+		repeats string
+		code    int
+	}{{"1", 0}, {"3", exitInterrupted}} {
+		ctx, cancel := context.WithCancel(t.Context())
+		answered := false
+		url := watchedSim(t, func(r *http.Request) {
+			answered = answered || r.URL.Path == "/v1/completions"
+			if answered && r.URL.Path == "/metrics" { // they are looked at when the load is over
+				cancel()
+			}
+		})
+		o := mustParse(t, "--num-prompts 1 --random-input-len 4 --random-output-len 2 --repeat", row.repeats, "--base-url", url)
+		e := newExperiment(o, io.Discard, io.Discard)
+		err := e.run(ctx)
+		exit, _ := errors.AsType[exitError](err)
+		if exit.code != row.code || len(e.done) != 1 || e.done[0].sum.Interrupted {
+			t.Errorf("%s repeats: %d done, %v", row.repeats, len(e.done), err)
+		}
+	}
+}
+
+// The last request of a rate is due at the very end of its time.
+func TestRunThatSentNothingIsNoSuccess(t *testing.T) {
+	url := watchedSim(t, func(*http.Request) {})
+	o := mustParse(t, "--request-rate 1 --duration 10ms --random-input-len 4 --random-output-len 2 --base-url", url)
+	err := newExperiment(o, io.Discard, io.Discard).run(t.Context())
+	if exit, ok := errors.AsType[exitError](err); !ok || exit.code != exitNo || !strings.Contains(err.Error(), "no request was sent") {
+		t.Errorf("%v", err)
+	}
+}
+
+func TestRepeatsKeepNothingThatTheyNeedNoMore(t *testing.T) {
+	url := watchedSim(t, func(*http.Request) {})
+	o := mustParse(t, "--num-prompts 3 --random-input-len 4 --random-output-len 2 --repeat 2 --save-detailed --slice 1m --result-dir", t.TempDir(),
+		"--target", "a="+url, "b="+url)
+	var out bytes.Buffer
+	e := newExperiment(o, &out, io.Discard)
+	if err := e.run(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	for _, m := range e.done {
+		if s := m.sum; s.Trace != nil || s.Outcomes != nil || s.Slices != nil || m.collector != nil || m.source != nil || m.n != 3 {
+			t.Errorf("%s keeps what its %d requests did", m.name, m.n)
+		}
+	}
+	if strings.Count(out.String(), "All targets\n") != 2 {
+		t.Errorf("printed:\n%s", out.String())
+	}
+}
