@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"strings"
+	"sync"
 
 	"github.com/servebench/servebench/metrics"
 	"github.com/servebench/servebench/report"
@@ -72,14 +73,19 @@ func (e *experiment) repeats() error {
 	return nil
 }
 
-// A prefixed writer puts a text before each line.
+// A prefixed writer puts a text before each line. It is safe for concurrent use
+// where w is.
 type prefixed struct {
 	w      io.Writer
 	prefix string
-	rest   []byte // of a line whose end has not come
+
+	mu   sync.Mutex
+	rest []byte // of a line whose end has not come
 }
 
 func (p *prefixed) Write(text []byte) (int, error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
 	p.rest = append(p.rest, text...)
 	var whole strings.Builder
 	for {

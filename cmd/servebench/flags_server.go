@@ -131,7 +131,7 @@ func redactPair(arg string) string {
 func redactURL(text string) string {
 	u, err := url.Parse(text)
 	switch {
-	case err != nil:
+	case err != nil, u.Host == "" && strings.Contains(text, "@"):
 		return "<redacted>"
 	case u.User == nil:
 		return text

@@ -36,7 +36,7 @@ func (f *form) resolveExperiment(args []string) (err error) {
 	for _, text := range f.targets {
 		t, err := parseTarget(text)
 		if err != nil {
-			return fmt.Errorf("argument --target: %s: %w", quoted(t.name), err)
+			return fmt.Errorf("argument --target: %s: %w", quoted(t.shown()), err)
 		}
 		if slices.ContainsFunc(f.Targets, func(o *options) bool { return o.Target == t.name }) {
 			return fmt.Errorf("argument --target: two are named %s", t.name)
@@ -58,6 +58,14 @@ func (f *form) resolveExperiment(args []string) (err error) {
 type target struct {
 	name  string
 	words []string // of a command line
+}
+
+// shown is the name, unless it is none and may hold a password.
+func (t *target) shown() string {
+	if strings.Contains(t.name, ":") {
+		return redactURL(t.name)
+	}
+	return t.name
 }
 
 // targetFlag begins a flag within a target: a comma may as well be part of a value.

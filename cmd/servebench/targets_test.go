@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/servebench/servebench/metrics"
@@ -146,6 +147,36 @@ func TestTargetAloneIsLoadedAsAmongOthers(t *testing.T) {
 		if alone, together := due(true), due(false); !slices.Equal(alone, together) {
 			t.Errorf("rule %s: requests are due at %v alone and at %v among others", rule, alone, together)
 		}
+	}
+}
+
+func TestBadTargetsTellNoPassword(t *testing.T) {
+	for _, text := range []string{
+		"http://me:s3cret@h:1", "http://me:s3cret=x@h:1", "a=me:s3cret@h:1", "a=//me:s3cret@h:1", "a b=http://me:s3cret@h:1", "a=me:s3cret@h:1,seed=2",
+	} {
+		_, err := parseRun([]string{"--target", text})
+		if err == nil || strings.Contains(err.Error(), "s3cret") {
+			t.Errorf("%s: %v", text, err)
+		}
+	}
+}
+
+// What a dataset says while it is opened may come when the preparation is said to
+// take long.
+func TestPrefixedTakesLinesFromSeveralGoroutines(t *testing.T) {
+	var b bytes.Buffer
+	p := &prefixed{w: &b, prefix: "a: "}
+	var writing sync.WaitGroup
+	for range 8 {
+		writing.Go(func() {
+			for range 100 {
+				fmt.Fprintf(p, "line\n")
+			}
+		})
+	}
+	writing.Wait()
+	if n := strings.Count(b.String(), "a: line\n"); n != 800 || b.Len() != 800*len("a: line\n") {
+		t.Errorf("%d lines, %d bytes", n, b.Len())
 	}
 }
 
