@@ -80,9 +80,12 @@ func (c *Curve) requests(at float64) float64 {
 	return l.before + float64(t*(l.start+float64(l.slope()*t/2)))
 }
 
-// when is the first time at which the integral reaches n > 0, in seconds; +Inf if
-// it never does.
+// when is the first time at which the integral reaches n, in seconds; +Inf if it
+// never does.
 func (c *Curve) when(n float64) float64 {
+	if n == 0 {
+		return 0
+	}
 	if c.sine != nil {
 		return c.sine.when(n)
 	}

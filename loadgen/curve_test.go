@@ -254,3 +254,19 @@ func FuzzParseCurve(f *testing.F) {
 		}
 	})
 }
+
+// Of gaps so uneven most are less than the smallest number there is.
+func TestNoGapAtAllIsADueTime(t *testing.T) {
+	for _, spec := range []string{"points:0s=0,10s=10", "up-down:0,3", "sine:mean=5,amplitude=5,period=10s"} {
+		schedule, err := Arrivals{Curve: mustCurve(t, spec), Burstiness: 1e-4}.Schedule(3)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for due := range schedule {
+			if due > 100*365*24*time.Hour {
+				t.Errorf("%s: due at %v", spec, due)
+			}
+			break
+		}
+	}
+}

@@ -26,9 +26,11 @@ func (w *witness) look(ctx context.Context) { w.before, w.counted = w.counters(c
 func (w *witness) testify(ctx context.Context, s *metrics.Summary) {
 	if after, ok := w.counters(ctx); ok && w.counted {
 		s.SpecDecode = w.before.SpecDecode(after)
-		s.Diffusion = w.before.Diffusion(after, s.Seconds)
-		s.Evidence.PrefixQueries = after.PrefixQueries - w.before.PrefixQueries
-		s.Evidence.PrefixHits = after.PrefixHits - w.before.PrefixHits
+		s.Diffusion = w.before.Diffusion(after, s.Seconds+s.Header.WarmUp.Seconds())
+		// A server that began again counts from 0.
+		if queries, hits := after.PrefixQueries-w.before.PrefixQueries, after.PrefixHits-w.before.PrefixHits; queries >= 0 && hits >= 0 {
+			s.Evidence.PrefixQueries, s.Evidence.PrefixHits = queries, hits
+		}
 	}
 	s.Evidence.Repeated = w.repeated.Load()
 	s.Judge()
