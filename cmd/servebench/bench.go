@@ -69,7 +69,7 @@ func (b *bench) arrivals() loadgen.Arrivals {
 // are.
 func (b *bench) load() (load loadgen.Load, err error) {
 	load = loadgen.Load{
-		Run: b.header.Run, Target: b.target, Source: b.witness.compare(b.source),
+		Run: b.header.Run, Target: b.target, Source: b.witness.prompts.compare(b.source, false),
 		Concurrency: b.config.MaxConcurrency, Delay: b.Traffic.Delay, Stop: b.Traffic.Duration,
 	}
 	if b.prober, err = b.newProber(); err != nil || b.config.SelfTimed {

@@ -22,7 +22,7 @@ func (b *bench) warmUpLoad() (w loadgen.WarmUp, err error) {
 		return w, nil
 	}
 	b.say("warming up for %s, then measuring without a break", b.Traffic.WarmUp)
-	w.Lasts, w.Source = b.Traffic.WarmUp, b.witness.compare(b.warmUp.source)
+	w.Lasts, w.Source = b.Traffic.WarmUp, b.witness.prompts.compare(b.warmUp.source, true)
 	if b.atInfiniteRate() {
 		return w, nil
 	}

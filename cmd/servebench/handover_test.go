@@ -55,8 +55,8 @@ func TestWarmUpIsOfTheLoadsKindAndNotItsRequests(t *testing.T) {
 			n++
 		}
 	}
-	if n != 20 || len(prompts) != 20 || b.witness.repeated.Load() != 0 {
-		t.Errorf("%d prompts, %d of them different, %d repeated", n, len(prompts), b.witness.repeated.Load())
+	if n != 20 || len(prompts) != 20 {
+		t.Errorf("%d prompts, %d of them different", n, len(prompts))
 	}
 }
 
@@ -96,15 +96,26 @@ func TestClosedLoopOfADurationHasNoSchedule(t *testing.T) {
 	}
 }
 
-// A prompt that the warm-up has sent is in the server's prefix cache.
-func TestRepeatsOfTheWarmUpAreCounted(t *testing.T) {
+// A prompt that the warm-up has sent is in the server's prefix cache. One that
+// waited in vain to be sent is not.
+func TestRequestsThatRepeatPromptsAreCounted(t *testing.T) {
 	b, load := prepared(t, "--dataset-name custom --skip-chat-template --no-oversample --num-prompts 3 --max-concurrency 2 --warmup-duration 1s --dataset-path "+writeCustom(t, 3))
 	for range firstPrompts(t, load, 3) {
 	}
-	for range firstPrompts(t, loadgen.Load{Source: load.WarmUp.Source}, 5) {
+	for range firstPrompts(t, loadgen.Load{Source: load.WarmUp.Source}, 50) {
 	}
-	if n := b.witness.repeated.Load(); n != 5 {
-		t.Errorf("%d repeated, want 5", n)
+	for _, row := range []struct {
+		index, turn int
+		phase       metrics.Phase
+		want        int64
+	}{
+		{0, 0, metrics.WarmUp, 0}, {1, 0, metrics.WarmUp, 0}, {2, 0, metrics.WarmUp, 0},
+		{0, 0, metrics.Main, 1}, {0, 1, metrics.Main, 1}, {2, 0, metrics.Drain, 2}, {3, 0, metrics.WarmUp, 3},
+	} {
+		b.witness.prompts.send(&metrics.Record{Index: row.index, Turn: row.turn, Phase: row.phase})
+		if n := b.witness.prompts.repeated; n != row.want {
+			t.Errorf("%+v: %d repeated", row, n)
+		}
 	}
 }
 

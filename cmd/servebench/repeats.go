@@ -5,47 +5,70 @@ import (
 	"sync"
 
 	"github.com/servebench/servebench/dataset"
+	"github.com/servebench/servebench/metrics"
 )
 
-// maxKnown bounds the prompts that are remembered: 40 MB of hashes.
+// maxKnown bounds the prompts of a part of the run that are remembered: 48 MB.
 const maxKnown = 1 << 20
 
-// A memory knows prompts by their hashes. The zero value is empty.
+// A memory knows the prompts of a run by their hashes: those that were taken out of
+// its sources, of which many may wait when the run ends, and those that were sent.
+// The zero value is empty. It is safe for concurrent use.
 type memory struct {
-	mu    sync.Mutex
-	seed  maphash.Seed
-	known map[uint64]struct{}
+	mu       sync.Mutex
+	seed     maphash.Seed
+	pulled   map[bool][]uint64 // of a warm-up or not, in the order of the source
+	sent     map[uint64]struct{}
+	repeated int64 // sent that were so before
 }
 
-// knows says whether there was such a prompt before.
-func (m *memory) knows(turn *dataset.Turn) bool {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	if m.known == nil {
-		m.seed, m.known = maphash.MakeSeed(), map[uint64]struct{}{}
-	}
-	hash := promptHash(m.seed, turn)
-	_, again := m.known[hash]
-	if !again && len(m.known) < maxKnown {
-		m.known[hash] = struct{}{}
-	}
-	return again
-}
-
-// compare counts the conversations of a run's sources that begin as an earlier one
-// does: a server's prefix cache is meant to know them. A source is for one
-// iteration at a time.
-func (w *witness) compare(source dataset.Source) dataset.Source {
+// compare remembers the conversations of a source, of a warm-up or not, by how they
+// begin: a server's prefix cache is meant to know those that it was sent before. The
+// source is for one iteration at a time.
+func (m *memory) compare(source dataset.Source, warmUp bool) dataset.Source {
 	return func(yield func(*dataset.Conversation, error) bool) {
+		m.begin(warmUp)
 		for c, err := range source {
-			if err == nil && len(c.Turns) > 0 && w.prompts.knows(&c.Turns[0]) {
-				w.repeated.Add(1)
+			if err == nil && len(c.Turns) > 0 {
+				m.pull(&c.Turns[0], warmUp)
 			}
 			if !yield(c, err) {
 				return
 			}
 		}
 	}
+}
+
+func (m *memory) begin(warmUp bool) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.pulled == nil {
+		m.seed, m.pulled, m.sent = maphash.MakeSeed(), map[bool][]uint64{}, map[uint64]struct{}{}
+	}
+	m.pulled[warmUp] = nil
+}
+
+func (m *memory) pull(turn *dataset.Turn, warmUp bool) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if known := m.pulled[warmUp]; len(known) < maxKnown {
+		m.pulled[warmUp] = append(known, promptHash(m.seed, turn))
+	}
+}
+
+// send counts the request of a Record as sent.
+func (m *memory) send(rec *metrics.Record) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	pulled := m.pulled[rec.Phase == metrics.WarmUp]
+	if rec.Turn > 0 || rec.Index >= len(pulled) {
+		return
+	}
+	hash := pulled[rec.Index]
+	if _, again := m.sent[hash]; again {
+		m.repeated++
+	}
+	m.sent[hash] = struct{}{}
 }
 
 func promptHash(seed maphash.Seed, turn *dataset.Turn) uint64 {

@@ -161,6 +161,7 @@ func (t *trial) take(records iter.Seq2[*metrics.Record, error]) error {
 		} else {
 			b.last = max(b.last, rec.End)
 		}
+		b.witness.prompts.send(rec)
 		b.collector.Add(rec)
 		b.results.write(rec)
 		t.drain()

@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"fmt"
-	"sync/atomic"
 
 	"github.com/servebench/servebench/loadgen/selftest"
 	"github.com/servebench/servebench/metrics"
@@ -16,7 +15,6 @@ type witness struct {
 	before   metrics.Counters
 	counted  bool // the server told before
 	prompts  memory
-	repeated atomic.Int64
 }
 
 // look takes down what the server has counted so far.
@@ -32,7 +30,7 @@ func (w *witness) testify(ctx context.Context, s *metrics.Summary) {
 			s.Evidence.PrefixQueries, s.Evidence.PrefixHits = queries, hits
 		}
 	}
-	s.Evidence.Repeated = w.repeated.Load()
+	s.Evidence.Repeated = w.prompts.repeated
 	s.Judge()
 }
 
