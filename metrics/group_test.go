@@ -51,7 +51,12 @@ func TestTheTotalIsOfAllTargetsOnOneClock(t *testing.T) {
 		t.Errorf("of the second alone: from %v, %v s, to %v", only.Began, only.Seconds, only.Date)
 	}
 	b.Header.Config.RequestRate, b.Header.Config.MaxConcurrency, b.Header.Config.NumPrompts = math.Inf(1), 0, -1
-	if c := g.Total().Header.Config; !math.IsInf(c.RequestRate, 1) || c.MaxConcurrency != 0 || c.NumPrompts != -1 {
+	a.Header.Config.NumPrompts = 0 // as many as a duration takes
+	if c := g.Total().Header.Config; c.NumPrompts != -1 {
+		t.Errorf("%d prompts together", c.NumPrompts)
+	}
+	b.Header.Config.NumPrompts = 3
+	if c := g.Total().Header.Config; !math.IsInf(c.RequestRate, 1) || c.MaxConcurrency != 0 || c.NumPrompts != 0 {
 		t.Errorf("%+v", c)
 	}
 }

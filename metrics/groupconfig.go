@@ -27,19 +27,20 @@ func (g *Group) config() Config {
 		if c.Burstiness != other.Burstiness {
 			c.Burstiness = math.NaN()
 		}
-		c.NumPrompts = sumKnown(c.NumPrompts, other.NumPrompts, -1)
-		c.MaxConcurrency = sumKnown(c.MaxConcurrency, other.MaxConcurrency, 0)
+		c.NumPrompts = sumKnown(c.NumPrompts, other.NumPrompts)
+		c.MaxConcurrency = sumKnown(c.MaxConcurrency, other.MaxConcurrency)
 		c.Duration = max(c.Duration, other.Duration)
 	}
 	return c
 }
 
-// sumKnown is a and b together, or unknown if one of them is.
-func sumKnown(a, b, unknown int) int {
-	if a == unknown || b == unknown {
-		return unknown
+// sumKnown is a and b together, but not known (-1) or without a limit (0) if one of
+// them is.
+func sumKnown(a, b int) int {
+	if a > 0 && b > 0 {
+		return a + b
 	}
-	return a + b
+	return min(a, b)
 }
 
 // each is what the shared runs have there, each different text once.

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"fmt"
 	"io"
 	"math"
 	"slices"
@@ -151,6 +152,18 @@ func TestLoadLastsNoLongerThanItsDuration(t *testing.T) {
 		_, load := prepared(t, line+" --arrival-rule 0.9.2 --request-rate 1 --burstiness inf --num-prompts 50")
 		if load.Lasts != want {
 			t.Errorf("%s: lasts %v, want %v", line, load.Lasts, want)
+		}
+	}
+}
+
+// As drawn, the gaps of v0.9.2 may end long before the warm-up does, and the server
+// would be idle when the measured part begins.
+func TestWarmUpGoesOnUntilTheHandover(t *testing.T) {
+	for seed := range 5 {
+		_, load := prepared(t, fmt.Sprintf("--arrival-rule 0.9.2 --request-rate 2 --num-prompts 5 --warmup-duration 4s --seed %d", seed))
+		times := due(load.WarmUp.Schedule, 1000)
+		if last := times[len(times)-1]; len(times) != 8 || last != 4*time.Second {
+			t.Errorf("%d requests before, the last due after %v of 4 s", len(times), last)
 		}
 	}
 }
