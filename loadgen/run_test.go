@@ -268,12 +268,12 @@ func TestARunThatIsNotReadyDoesNotBegin(t *testing.T) {
 }
 
 func TestRunLastsAsLongAsItsLoad(t *testing.T) {
-	for _, row := range []struct{ lasts, want time.Duration }{
-		{time.Second, 3 * time.Second}, {7 * time.Second, 7 * time.Second},
+	for _, row := range []struct{ delay, lasts, want time.Duration }{
+		{0, time.Second, 3 * time.Second}, {0, 7 * time.Second, 7 * time.Second}, {5 * time.Second, 7 * time.Second, 12 * time.Second},
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			start := time.Now()
-			run := oneLoad(Load{Target: Target{Send: answer(3*time.Second, 0, 1)}, Source: prompts(2), Schedule: every(0), Lasts: row.lasts})
+			run := oneLoad(Load{Target: Target{Send: answer(3*time.Second, 0, 1)}, Source: prompts(2), Schedule: every(0), Delay: row.delay, Lasts: row.lasts})
 			n := 0
 			for _, err := range run.Records(t.Context()) {
 				if n++; err != nil {

@@ -20,6 +20,28 @@ func shared(h Header, after time.Duration, seconds float64, records ...*Record) 
 	return c.Summary(seconds)
 }
 
+// Clocks that disagree are known to by their offsets.
+func TestTheTotalIsOnTheReferenceClock(t *testing.T) {
+	a := shared(Header{Target: "a"}, 0, 2, sentAt(0, 500, 2000))
+	b := shared(Header{Target: "b", ClockOffset: -time.Second}, 0, 2, sentAt(0, 500, 2000))
+	total := (&Group{Shared: []*Summary{a, b}}).Total()
+	if total.Seconds != 3 || total.Trace.Records[1].Sent != time.Second {
+		t.Errorf("%v s, the second sent at %v", total.Seconds, total.Trace.Records[1].Sent)
+	}
+}
+
+func TestTheTotalKnowsWhatItsTargetsDo(t *testing.T) {
+	whole, cut := shared(Header{Target: "a"}, 0, 2, sentAt(0, 500, 2000)), shared(Header{Target: "b"}, 0, 2, sentAt(0, 500, 1000, 2000))
+	if total := (&Group{Shared: []*Summary{whole, cut}}).Total(); total.Interrupted || total.ITL.Len() != 3 {
+		t.Errorf("interrupted: %v, %d gaps", total.Interrupted, total.ITL.Len())
+	}
+	cut.Interrupted = true
+	cut.Trace.Records[0].Chunks.deltas = nil
+	if total := (&Group{Shared: []*Summary{whole, cut}}).Total(); !total.Interrupted || !math.IsNaN(total.ITL.Mean()) {
+		t.Errorf("interrupted: %v, ITL %v where single times are not known", total.Interrupted, total.ITL.Mean())
+	}
+}
+
 func TestTheTotalIsOfAllTargetsOnOneClock(t *testing.T) {
 	a := shared(Header{Target: "a", Config: Config{Model: "m", NumPrompts: 2, RequestRate: 2, MaxConcurrency: 3, Burstiness: 1}},
 		0, 2, sentAt(0, 500, 1000), sentAt(1000, 1500, 2000))

@@ -170,3 +170,15 @@ func TestLoadIsOnFromTheFirstSentToTheLast(t *testing.T) {
 		}
 	}
 }
+
+// What crosses the window's start was sent before it.
+func TestTheTruthOfAWindowIsOfWhatWasSentInside(t *testing.T) {
+	paced := traced(Config{RequestRate: 1}, 3, edges()...).Within(Window{time.Second, 2 * time.Second})
+	if p := paced.Truth.Pace; p.Requests != 6 || p.Due != 990*msec || p.Sent != 990*msec {
+		t.Errorf("%+v", p)
+	}
+	burst := traced(Config{RequestRate: math.Inf(1)}, 3, sentAt(0, 100, 200), sentAt(0, 100, 400))
+	if whole, part := burst.Truth.Ramp, burst.Within(Window{0, 300 * msec}).Truth.Ramp; whole.Requests != 2 || part.Requests != 0 {
+		t.Errorf("the ramp of all %+v, of a part %+v", whole, part)
+	}
+}
