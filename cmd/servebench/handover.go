@@ -29,7 +29,7 @@ func (b *bench) warmUpLoad() (w loadgen.WarmUp, err error) {
 	a := b.options.arrivals()
 	a.Rate, a.RampUp, a.Curve = b.firstRate(), nil, nil
 	a.Rule = loadgen.SinceV010 // stretched, its gaps reach to the handover
-	a.Seed = (a.Seed + warmUpSeeds) % (1 << 32)
+	a.Seed = (a.Seed + warmUpSeeds) % seedCircle
 	n, err := a.Count(b.Traffic.WarmUp)
 	if err != nil {
 		return w, fmt.Errorf("argument --warmup-duration: %w", err)

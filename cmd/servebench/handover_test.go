@@ -167,3 +167,23 @@ func TestWarmUpGoesOnUntilTheHandover(t *testing.T) {
 		}
 	}
 }
+
+// What the warm-up has in flight at the handover may end behind all that is measured.
+func TestTheLoadEndsWithItsLastMeasuredRequest(t *testing.T) {
+	b, _ := prepared(t, "--num-prompts 3 --warmup-duration 1s --max-concurrency 2")
+	b.results = new(results)
+	run := b.header.Run
+	records := func(yield func(*metrics.Record, error) bool) {
+		for _, rec := range []*metrics.Record{
+			{Run: run, End: 5 * time.Second}, {Run: run, End: 3 * time.Second}, {Run: run, Phase: metrics.WarmUp, Class: metrics.Stall, End: 9 * time.Second},
+		} {
+			if !yield(rec, nil) {
+				return
+			}
+		}
+	}
+	tr := &trial{benches: []*bench{b}}
+	if err := tr.take(records); err != nil || b.last != 5*time.Second || b.warmUp.failed != 1 {
+		t.Errorf("%v, the last ended at %v, %d of the warm-up failed", err, b.last, b.warmUp.failed)
+	}
+}

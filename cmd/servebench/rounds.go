@@ -117,7 +117,7 @@ func (w *workload) again(o *options, from tokenizerSource, seed int64) dataset.S
 	return func(yield func(*dataset.Conversation, error) bool) {
 		for seed := seed; ; seed += roundSeeds {
 			round := *o
-			round.Workload.Seed = seed % (1 << 32)
+			round.Workload.Seed = seed % seedCircle
 			opened := &workload{tokenizer: w.tokenizer, tokenizerName: w.tokenizerName, remote: w.remote, ids: w.ids}
 			err := opened.open(&round, from)
 			if err == nil && opened.n == 0 {

@@ -20,7 +20,7 @@ func (e *experiment) seeded(nth, repeat int, solo bool) *options {
 	}
 	together := e.seeds()[nth] + int64(repeat)*e.slots()*e.span()
 	seeded := *e.targets[nth]
-	seeded.Workload.Seed = (together + slot*e.span()) % (1 << 32)
+	seeded.Workload.Seed = (together + slot*e.span()) % seedCircle
 	seeded.Flags = slices.Clone(seeded.Flags)
 	for i, kv := range seeded.Flags {
 		if kv.Key == "seed" {
@@ -28,7 +28,7 @@ func (e *experiment) seeded(nth, repeat int, solo bool) *options {
 		}
 	}
 	if solo {
-		arrivals := together % (1 << 32)
+		arrivals := together % seedCircle
 		seeded.Traffic.Seed = &arrivals
 		seeded.Results.name(seeded.Results.Label, "alone")
 		seeded.Results.Metadata = append(slices.Clone(seeded.Results.Metadata), metrics.KV{Key: "alone", Value: "true"})
@@ -44,11 +44,22 @@ func (e *experiment) slots() int64 {
 	return 1
 }
 
-// span is how many seeds a trial takes, from the lowest to the highest.
+// span is how many seeds a trial takes, from the first to the last: of the circle
+// that they are on, all but the longest way from one to the next.
 func (e *experiment) span() int64 {
 	seeds := e.seeds()
-	return slices.Max(seeds) - slices.Min(seeds) + 1
+	slices.Sort(seeds)
+	last := seeds[0] + seedCircle
+	longest := int64(0)
+	for _, seed := range slices.Backward(seeds) {
+		longest = max(longest, last-seed)
+		last = seed
+	}
+	return seedCircle - longest + 1
 }
+
+// seedCircle is how many seeds there are: 0 comes after the last.
+const seedCircle = 1 << 32
 
 // seeds are those of the first trial: as they were given, but where a server
 // would get the same prompts from two targets.
@@ -62,7 +73,7 @@ func (e *experiment) seeds() []int64 {
 	for _, o := range e.targets {
 		p := prompts{o.Server.BaseURL, o.Server.Socket, o.Workload.Seed}
 		for taken[p] {
-			p.seed++
+			p.seed = (p.seed + 1) % seedCircle
 		}
 		taken[p] = true
 		seeds = append(seeds, p.seed)

@@ -125,6 +125,23 @@ func TestSeedsDifferWhereAServerWouldRemember(t *testing.T) {
 	}
 }
 
+// Seeds are of 32 bits, so that the next after the last is 0.
+func TestSeedsThatAreFarApartDoNotMeet(t *testing.T) {
+	for _, other := range []string{"1", "2", "2147483648", "4294967295", "1431655765"} {
+		o := mustParse(t, "--seed 0 --repeat 4 --solo-first", "--target", "a=http://h:1", "b=http://h:1,seed="+other)
+		e := newExperiment(o, nil, nil)
+		seen := map[int64]bool{}
+		for repeat := range o.Repeat {
+			for i := range e.targets {
+				seen[e.seeded(i, repeat, false).Workload.Seed], seen[e.seeded(i, repeat, true).Workload.Seed] = true, true
+			}
+		}
+		if len(seen) != 16 {
+			t.Errorf("seeds 0 and %s: %d different ones in 16 loads: %v", other, len(seen), seen)
+		}
+	}
+}
+
 // Up to v0.9.2, what the dataset draws moves the arrivals, too.
 func TestTargetAloneIsLoadedAsAmongOthers(t *testing.T) {
 	for _, rule := range []string{"latest", "0.9.2"} {
