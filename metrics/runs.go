@@ -129,11 +129,7 @@ func (r *run) summary() (*Summary, error) {
 	if n := r.header.Shards; n > 1 && len(indexes) < n {
 		warnings = append(warnings, fmt.Sprintf("run %s lacks %d of its %d shards", r.id, n-len(indexes), n))
 	}
-	s := r.collector.Summary(seconds)
-	s.Began = from
-	if r.begun {
-		s.Date = r.header.Epoch.Add(to)
-	}
+	s := r.collected(from, to, seconds)
 	s.unwatched = max(r.header.Shards-len(indexes), 0)
 	for _, index := range indexes {
 		if err := s.include(r.shards[index].end); err != nil {
@@ -146,6 +142,17 @@ func (r *run) summary() (*Summary, error) {
 	s.Warnings = slices.Compact(append(s.Warnings, warnings...))
 	s.Judge()
 	return s, nil
+}
+
+// collected is the Summary of the records, whose measured part was from one time to
+// another and counts as so many seconds.
+func (r *run) collected(from, to time.Duration, seconds float64) *Summary {
+	s := r.collector.Summary(seconds)
+	s.Began = from
+	if r.begun {
+		s.Date = r.header.Epoch.Add(to)
+	}
+	return s
 }
 
 func (r *run) shardName(index int) string {

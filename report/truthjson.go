@@ -34,13 +34,8 @@ func truth(s *metrics.Summary) pyjson.Object {
 	d.set("requests_with_more_tokens_than_chunks", t.Tokens.Bundled)
 	d.set("requests_with_fewer_tokens_than_chunks", t.Tokens.Fewer)
 	connected(&d, t.Connecting)
-	if e := s.Evidence; e != nil {
-		d.set("opened_connections", e.Opened)
-		d.set("warmed_connections", e.Warmed)
-		if e.PrefixQueries > 0 {
-			d.set("prefix_cache_queries", e.PrefixQueries)
-			d.set("prefix_cache_hits", e.PrefixHits)
-		}
+	if s.Evidence != nil {
+		noticed(&d, s.Evidence)
 	}
 	d.set("peak_output_tokens", t.PeakTokens)
 	d.set("peak_output_window_s", 1)
@@ -60,6 +55,15 @@ func truth(s *metrics.Summary) pyjson.Object {
 	d.set("mean_held_unread_ms", milliseconds(t.Held.Unread))
 	d.set("samples", sampled(s))
 	return d.Object
+}
+
+func noticed(d *dict, e *metrics.Evidence) {
+	d.set("opened_connections", e.Opened)
+	d.set("warmed_connections", e.Warmed)
+	if e.PrefixQueries > 0 {
+		d.set("prefix_cache_queries", e.PrefixQueries)
+		d.set("prefix_cache_hits", e.PrefixHits)
+	}
 }
 
 func connected(d *dict, c metrics.Connecting) {

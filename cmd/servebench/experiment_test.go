@@ -83,3 +83,22 @@ func TestRepeatsKeepNothingThatTheyNeedNoMore(t *testing.T) {
 		t.Errorf("printed:\n%s", out.String())
 	}
 }
+
+func TestTargetsKnowWhatTheOthersHadInFlight(t *testing.T) {
+	url := watchedSim(t, func(*http.Request) {})
+	o := mustParse(t, "--num-prompts 9 --random-input-len 4 --random-output-len 2",
+		"--target", "a="+url+",max-concurrency=1", "b="+url+",max-concurrency=2", "c="+url+",max-concurrency=3")
+	e := newExperiment(o, io.Discard, io.Discard)
+	if err := e.run(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	all := 0
+	for _, m := range e.done {
+		all += m.sum.Truth.PeakConcurrency
+	}
+	for _, m := range e.done {
+		if own, beside := m.sum.Truth.PeakConcurrency, m.sum.Evidence.Beside; own == 0 || own+beside != all {
+			t.Errorf("%s: %d in flight, %d beside, %d together", m.name, own, beside, all)
+		}
+	}
+}
