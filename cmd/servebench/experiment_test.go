@@ -102,3 +102,17 @@ func TestTargetsKnowWhatTheOthersHadInFlight(t *testing.T) {
 		}
 	}
 }
+
+// Under the rule of v0.9.2 a run is not over before the gap after its last request is.
+func TestDelayedTargetLastsAsLongAsItsRuleSays(t *testing.T) {
+	url := watchedSim(t, func(*http.Request) {})
+	o := mustParse(t, "--num-prompts 1 --random-input-len 4 --random-output-len 2 --arrival-rule 0.9.2 --request-rate 10 --burstiness inf",
+		"--target", "a="+url+",delay=0.1")
+	e := newExperiment(o, io.Discard, io.Discard)
+	if err := e.run(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if s := e.done[0].sum; s.Seconds < 0.1 {
+		t.Errorf("it lasted %v s, want 0.1", s.Seconds)
+	}
+}
