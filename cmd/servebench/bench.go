@@ -127,11 +127,14 @@ func onTerminal(w io.Writer) bool {
 	return ok && term.IsTerminal(int(f.Fd()))
 }
 
-func rateChanges(a loadgen.Arrivals, n int, epoch time.Time) ([]metrics.RateChange, error) {
-	rises, err := a.RateRises(n)
+// rateChanges are those of a ramp, as far as something was sent.
+func (b *bench) rateChanges() ([]metrics.RateChange, error) {
+	rises, err := b.arrivals().RateRises(b.n)
 	var changes []metrics.RateChange
 	for _, r := range rises {
-		changes = append(changes, metrics.RateChange{RPS: r.RPS, At: epoch.Add(r.Offset)})
+		if until := b.Traffic.Duration; until == 0 || r.Offset < until {
+			changes = append(changes, metrics.RateChange{RPS: r.RPS, At: b.header.Epoch.Add(b.header.Began() + r.Offset)})
+		}
 	}
 	return changes, err
 }

@@ -187,3 +187,24 @@ func TestTheLoadEndsWithItsLastMeasuredRequest(t *testing.T) {
 		t.Errorf("%v, the last ended at %v, %d of the warm-up failed", err, b.last, b.warmUp.failed)
 	}
 }
+
+func TestRateChangesCountFromTheHandoverAndEndWithTheDuration(t *testing.T) {
+	for line, want := range map[string][]int{"": {1, 2, 3}, "--duration 1600ms": {1, 2}} {
+		b, load := prepared(t, line+" --ramp-up-strategy linear --ramp-up-start-rps 1 --ramp-up-end-rps 3 --num-prompts 3 --burstiness inf --warmup-duration 1s --delay 1s")
+		changes, err := b.rateChanges()
+		if err != nil {
+			t.Fatal(err)
+		}
+		times := append(due(load.Schedule, 3), 0)
+		var rates []int
+		for i, c := range changes {
+			rates = append(rates, c.RPS)
+			if at := c.At.Sub(b.header.Epoch) - 2*time.Second; !slices.Contains(times, at) {
+				t.Errorf("%s: change %d comes %v after the handover, where requests are due at %v", line, i, at, times)
+			}
+		}
+		if !slices.Equal(rates, want) {
+			t.Errorf("%s: rates %v, want %v; due at %v", line, rates, want, times)
+		}
+	}
+}

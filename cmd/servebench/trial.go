@@ -189,7 +189,7 @@ func (t *trial) summaries(ctx context.Context, cut error, took time.Duration, se
 		s.Probes = b.probes
 		s.Warnings = append(append(s.Warnings, b.warmUp.warnings()...), b.unsent(s)...)
 		b.witness.testify(context.WithoutCancel(ctx), s)
-		if s.RateChanges, err = rateChanges(b.arrivals(), b.n, b.header.Epoch.Add(b.header.Began())); err != nil {
+		if s.RateChanges, err = b.rateChanges(); err != nil {
 			return nil, b.named(err)
 		}
 	}
