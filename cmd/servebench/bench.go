@@ -140,9 +140,11 @@ func (b *bench) rateChanges() ([]metrics.RateChange, error) {
 }
 
 // atOnce is how many requests can be in flight together, as far as the flags
-// bound it: all of them at an infinite rate.
+// bound it: all of them at an infinite rate. A warm-up has no end of them.
 func (b *bench) atOnce() int {
 	switch {
+	case b.Traffic.WarmUp > 0:
+		return b.config.MaxConcurrency
 	case b.config.MaxConcurrency > 0:
 		return min(b.n, b.config.MaxConcurrency)
 	case b.atInfiniteRate():

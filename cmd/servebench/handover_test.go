@@ -208,3 +208,11 @@ func TestRateChangesCountFromTheHandoverAndEndWithTheDuration(t *testing.T) {
 		}
 	}
 }
+
+func TestFewPromptsBehindAWarmUpTakeAllSlots(t *testing.T) {
+	for line, want := range map[string]int{"": 3, "--warmup-duration 1s": 8} {
+		if b, _ := prepared(t, line+" --num-prompts 3 --max-concurrency 8"); b.atOnce() != want {
+			t.Errorf("%s: %d at once, want %d", line, b.atOnce(), want)
+		}
+	}
+}
