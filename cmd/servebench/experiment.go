@@ -36,7 +36,7 @@ func (m *measured) failure() error {
 	case s.Completed > 0:
 		return nil
 	case s.Failed == 0:
-		return m.named(errors.New("no request was sent: none was due before the end"))
+		return m.named(errors.New("no request was sent: none was due, or had a slot, before the end"))
 	default:
 		return m.named(allFailed(s))
 	}

@@ -67,6 +67,13 @@ func TestTimedRunHasTheRequestsOfItsTime(t *testing.T) {
 	}
 }
 
+func TestDatasetWithTimesOfItsOwnKeepsItsNumberOfPrompts(t *testing.T) {
+	o := mustParse(t, "--duration 3s --dataset-name timed_trace --dataset-path x")
+	if n := o.config().NumPrompts; n != 1000 || o.timed() || o.endless() {
+		t.Errorf("%d prompts, by its time: %v, without end: %v", n, o.timed(), o.endless())
+	}
+}
+
 func TestCurvesCountFollowsTheSeedOfTheTrial(t *testing.T) {
 	counts := map[int]bool{}
 	for seed := range 5 {
