@@ -125,6 +125,13 @@ func TestSeedsDifferWhereAServerWouldRemember(t *testing.T) {
 	}
 }
 
+func TestServersAtSocketsOfTheirOwnAreNotOne(t *testing.T) {
+	o := mustParse(t, "--seed 5", "--target", "a=http://h,unix-socket=/a", "b=http://h,unix-socket=/b", "c=http://h,unix-socket=/a")
+	if seeds := newExperiment(o, nil, nil).seeds(); !slices.Equal(seeds, []int64{5, 5, 6}) {
+		t.Errorf("seeds %v", seeds)
+	}
+}
+
 // Seeds are of 32 bits, so that the next after the last is 0.
 func TestSeedsThatAreFarApartDoNotMeet(t *testing.T) {
 	for _, other := range []string{"1", "2", "2147483648", "4294967295", "1431655765"} {
