@@ -55,6 +55,7 @@ type Summary struct {
 	Part        *Part     // which part of a run the numbers are of; nil for all of it
 	Window      *Summary  // of a part that was asked for; nil for none
 	Slices      []Slice   // where they were asked for
+	Watched     *Slice    // the whole run, where it was sampled and Slices were not asked for
 	Interrupted bool      // stopped before all requests were sent
 	Warnings    []string  // what a reader of the numbers should know
 }

@@ -12,25 +12,25 @@ import (
 )
 
 // Slices writes the run in equal parts, one a line, and where the server was
-// watched what it said meanwhile. A single part is the whole run, which the block
-// has, and only the server's is written. It writes nothing for a Summary without
-// any.
+// watched what it said meanwhile, in the whole run where there are no parts. It
+// writes nothing for a Summary without either.
 func Slices(w io.Writer, s *metrics.Summary) error {
-	if len(s.Slices) == 0 {
-		return nil
-	}
 	var b bytes.Buffer
-	width := math.Round(s.Slices[0].Seconds()*1000) / 1000
-	if len(s.Slices) > 1 {
+	all := s.Slices
+	switch {
+	case len(all) > 0:
+		width := math.Round(all[0].Seconds()*1000) / 1000
 		fmt.Fprintf(&b, "\nIn slices of %s s\n", strconv.FormatFloat(width, 'f', -1, 64))
-		laid(sliceColumns, s.Slices).write(&b)
+		laid(sliceColumns, all).write(&b)
+	case s.Watched != nil:
+		all = []metrics.Slice{*s.Watched}
 	}
 	seen := slices.DeleteFunc(slices.Clone(seenColumns), func(c sliceColumn) bool {
-		return !slices.ContainsFunc(s.Slices, func(s metrics.Slice) bool { return c.text(&s) != "" })
+		return !slices.ContainsFunc(all, func(s metrics.Slice) bool { return c.text(&s) != "" })
 	})
 	if len(seen) > 0 {
 		b.WriteString("\nThe server meanwhile\n")
-		laid(append(sliceColumns[:1:1], seen...), s.Slices).write(&b)
+		laid(append(sliceColumns[:1:1], seen...), all).write(&b)
 	}
 	_, err := w.Write(b.Bytes())
 	return err

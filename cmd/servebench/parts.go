@@ -49,14 +49,14 @@ func (p *partOptions) cut(talk io.Writer, s *metrics.Summary) {
 			s.Window.Part.Steady = p.Window.steady
 		}
 	}
-	width := p.Slice
-	if width == 0 && len(s.Trace.Samples) > 0 {
-		width = time.Duration(math.MaxInt64) // one, for what was sampled
-	}
-	if width > 0 {
+	if p.Slice > 0 {
 		var err error
-		if s.Slices, err = s.Slice(width); err != nil {
+		if s.Slices, err = s.Slice(p.Slice); err != nil {
 			fmt.Fprintf(talk, "WARNING: --slice: %v\n", err)
+		}
+	} else if len(s.Trace.Samples) > 0 {
+		if all, err := s.Slice(math.MaxInt64); err == nil && len(all) > 0 {
+			s.Watched = &all[0]
 		}
 	}
 }
