@@ -116,3 +116,12 @@ func TestDelayedTargetLastsAsLongAsItsRuleSays(t *testing.T) {
 		t.Errorf("it lasted %v s, want 0.1", s.Seconds)
 	}
 }
+
+func TestStrictIsOfEachTarget(t *testing.T) {
+	url := watchedSim(t, func(*http.Request) {})
+	o := mustParse(t, "--num-prompts 2 --random-input-len 4 --random-output-len 2 --strict --target a="+url) // a P99 of two samples
+	err := newExperiment(o, io.Discard, io.Discard).run(t.Context())
+	if exit, ok := errors.AsType[exitError](err); !ok || exit.code != exitNoVerdict || !strings.HasPrefix(err.Error(), "target a: ") {
+		t.Errorf("%v", err)
+	}
+}
