@@ -203,6 +203,9 @@ func TestCountersBecomeSections(t *testing.T) {
 	}
 	before := read("")
 	after := read(`# HELP vllm:spec_decode_num_drafts_total Number of drafts.
+# TYPE vllm:spec_decode_num_drafts_total counter
+# TYPE vllm:spec_decode_num_drafts_total counter
+what is this{
 vllm:spec_decode_num_drafts_total{engine="0",model_name="a b"} 600.0
 vllm:spec_decode_num_drafts_total{engine="1",model_name="a b"} 4e2
 vllm:spec_decode_num_drafts_created{engine="0"} 1.7e+09

@@ -1,6 +1,9 @@
 package metrics
 
 import (
+	"bufio"
+	"bytes"
+	"cmp"
 	"fmt"
 	"io"
 	"iter"
@@ -21,14 +24,30 @@ type series struct {
 	value  float64
 }
 
-// exposition yields the series of a text in Prometheus' format, those that have a
-// finite value. The last pair may be an error: reading failed, or what follows is
-// not in that format.
+// heard are what the names of series that are looked at begin with.
+var heard = []string{"vllm:", "sglang:", "tgi_", "DCGM_"}
+
+// maxExpositionLine bounds a line of a text in Prometheus' format, in bytes.
+const maxExpositionLine = 1 << 20
+
+// exposition yields the known series of a text in Prometheus' format, those that
+// have a finite value. The last pair may be an error: reading failed, or a known
+// series and what follows is not in that format. What else stands there, such as
+// types that a router gives twice, fails nothing.
 func exposition(r io.Reader) iter.Seq2[series, error] {
 	return func(yield func(series, error) bool) {
+		var text bytes.Buffer
+		lines := bufio.NewScanner(r)
+		lines.Buffer(nil, maxExpositionLine)
+		for lines.Scan() {
+			line := lines.Text()
+			if slices.ContainsFunc(heard, func(name string) bool { return strings.HasPrefix(line, name) }) {
+				text.WriteString(line + "\n")
+			}
+		}
 		parser := expfmt.NewTextParser(model.UTF8Validation)
-		// The last line may lack its end.
-		families, err := parser.TextToMetricFamilies(io.MultiReader(r, strings.NewReader("\n")))
+		families, err := parser.TextToMetricFamilies(&text)
+		err = cmp.Or(lines.Err(), err)
 		for _, name := range slices.Sorted(maps.Keys(families)) {
 			for _, m := range families[name].Metric {
 				v := number(m)
