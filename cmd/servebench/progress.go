@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"io"
+	"math"
 	"os"
 	"strings"
 	"time"
@@ -177,7 +178,7 @@ func bar(done float64, width int) string {
 	if width <= 0 {
 		return ""
 	}
-	eighths := int(done * float64(width) * 8)
+	eighths := int(math.Round(done * float64(width) * 8))
 	full, part := eighths/8, eighths%8
 	s := strings.Repeat("█", full)
 	if part > 0 {
