@@ -5,8 +5,6 @@ import (
 	"math"
 
 	"golang.org/x/perf/benchmath"
-
-	"github.com/servebench/servebench/metrics"
 )
 
 // A Verdict is what a gate makes of a comparison.
@@ -18,118 +16,151 @@ const (
 	NoVerdict Verdict = "NO VERDICT"
 )
 
-// confidence is that of the intervals shown.
-const confidence = 0.95
+// A Finding is what a gate makes of one gated number.
+type Finding string
+
+const (
+	Worse   Finding = "REGRESSED" // told from chance, and worse by more than the margin
+	Better  Finding = "IMPROVED"  // told from chance, and better by more than the margin
+	Blurred Finding = "TOO NOISY" // neither, and it may be worse by more than twice the margin
+)
+
+// Confidence is that of the intervals.
+const Confidence = 0.95
 
 // A Comparison is what came of comparing runs.
 type Comparison struct {
-	Old, New []*metrics.Summary
+	Points  []Point // one, unless both sides were put under the same several loads
+	Alpha   float64 // of the gate
+	Needed  int     // runs a side that the gate needs at least; 0 where it gates no change
+	Verdict Verdict
+	Reasons []string // for the verdict; none for Pass
+	Notes   []string // what a reader should know besides
+}
+
+// A Point compares runs that were put under one load.
+type Point struct {
+	Name     string // what tells it from the others; empty for the only one
+	Old, New []*Run
 	Rows     []Row
-	Needed   int      // runs a side that the gate needs at least
-	Verdict  Verdict  // by the gate
-	Reasons  []string // for the verdict; none for Pass
-	Notes    []string // what a reader should know besides
 }
 
 // A Row compares one number of the runs.
 type Row struct {
 	Metric
-	Old, New  benchmath.Summary // medians with their confidence intervals
-	Change    float64           // of the median, as a share of the old one; NaN where that is 0
-	Shift     float64           // Hodges–Lehmann estimate of the change, as a share
-	Low, High float64           // its confidence interval; infinite where runs are too few
-	P         float64           // that the runs differ by chance, two-sided; NaN where that cannot be said
-	Adjusted  float64           // that new runs of a gated metric are worse by chance, with regard to all the others; NaN where it is not gated
-	Differs   bool              // P is at most the alpha of the gate
-	Worse     bool              // the new median is worse than the old one
-	Gated     bool
-	Regressed bool     // gated, told from chance, and worse by more than the margin, or beyond an absolute bound
-	Remarks   []string // on the row alone
+	Old, New benchmath.Summary // medians with their confidence intervals
+	Change   float64           // of the median, as a share of the old one; NaN where that is 0
+	Effect   Effect            // by how much new runs differ
+	P        float64           // that the runs differ by chance, two-sided; NaN where that cannot be said
+	Adjusted float64           // that they differ in that direction by chance, with regard to all that is gated; NaN where it is not gated
+	Differs  bool              // P, or Adjusted of what is gated, is at most the alpha of the gate
+	Gated    bool              // its change is
+	Margin   float64           // share by which it may get worse; 0 where it is not gated
+	Finding  Finding           // empty for none
+	Remarks  []string          // on the row alone
 }
 
-// Compare compares the runs of two sides. The summaries stay the caller's.
-func Compare(old, new []*metrics.Summary, gate Gate) *Comparison {
-	c := &Comparison{Old: old, New: new, Needed: RunsNeeded(gate.alpha(), len(gate.Limits))}
-	for _, m := range Metrics {
-		if row, ok := c.row(m, &gate); ok {
-			c.Rows = append(c.Rows, row)
+// Compare compares the runs of two sides.
+func Compare(old, new []*Run, gate Gate) *Comparison {
+	c := &Comparison{Points: split(old, new), Alpha: gate.alpha()}
+	tests := len(gate.Limits) * len(c.Points)
+	if tests > 0 {
+		c.Needed = RunsNeeded(c.Alpha, tests)
+	}
+	for i := range c.Points {
+		p := &c.Points[i]
+		for _, m := range gate.metrics() {
+			if row, ok := p.row(m, &gate); ok {
+				p.Rows = append(p.Rows, row)
+			}
 		}
 	}
-	c.adjust(gate.alpha())
-	c.judge(&gate)
+	c.adjust(tests)
+	(&judge{Comparison: c, gate: &gate}).judge()
 	return c
 }
 
 // row compares one metric, if both sides have it.
-func (c *Comparison) row(m Metric, gate *Gate) (Row, bool) {
-	old, new := m.values(c.Old), m.values(c.New)
-	limit := gate.limit(m.Name)
+func (p *Point) row(m Metric, gate *Gate) (Row, bool) {
+	old, new := m.values(p.Old), m.values(p.New)
 	if old == nil || new == nil {
 		return Row{}, false
 	}
-	r := Row{Metric: m, Gated: limit != nil, P: math.NaN(), Shift: math.NaN(), Low: math.Inf(-1), High: math.Inf(1)}
-	thresholds := benchmath.DefaultThresholds
-	r.Old = benchmath.AssumeNothing.Summary(benchmath.NewSample(old, &thresholds), confidence)
-	r.New = benchmath.AssumeNothing.Summary(benchmath.NewSample(new, &thresholds), confidence)
+	r := Row{Metric: m, P: math.NaN(), Adjusted: math.NaN()}
+	r.Old, r.New = median(old), median(new)
 	r.Change = r.New.Center/r.Old.Center - 1
-	r.Worse = r.New.Center > r.Old.Center != m.Higher && r.New.Center != r.Old.Center
+	r.Effect = effect(old, new)
 	if len(old) > 1 && len(new) > 1 {
 		r.P = mannWhitney(old, new)
 	}
-	if positive(old) && positive(new) {
-		r.Shift, r.Low, r.High = shift(old, new, confidence)
+	r.Differs = r.P <= gate.alpha()
+	if limit := gate.limit(m.Name); limit != nil {
+		r.Gated = true
+		r.Margin = limit.margin(r.Old.Center)
+		if noise := gate.Noise[m.Name]; noise > r.Margin {
+			r.Margin = noise
+			r.Remarks = append(r.Remarks, fmt.Sprintf("the margin is %.1f %%, by which runs of the baseline differ", noise*100))
+		}
 	}
-	r.remarkTail(c)
+	r.remarkTail(p)
 	return r, true
 }
 
-func positive(values []float64) bool {
-	for _, v := range values {
-		if !(v > 0) {
-			return false
-		}
+// Worse says whether the new runs are worse, by chance or not.
+func (r *Row) Worse() bool { return r.Effect.Share != 0 && r.Effect.Share > 0 != r.Higher }
+
+// worst is the end of the confidence interval that is the worst for the new runs,
+// as a share above 0.
+func (r *Row) worst() float64 {
+	if r.Higher {
+		return -r.Effect.Low
 	}
-	return true
+	return r.Effect.High
 }
+
+// tail is how many values should lie beyond a percentile.
+const tail = 10
 
 // remarkTail says where a percentile stands on too few values to be more than the
 // largest of them.
-func (r *Row) remarkTail(c *Comparison) {
-	if r.percentile <= 50 {
-		return
-	}
+func (r *Row) remarkTail(p *Point) {
 	least := math.Inf(1)
-	for _, s := range append(c.Old[:len(c.Old):len(c.Old)], c.New...) {
-		size := metrics.TailSize{Metric: r.latency, Percentile: r.percentile, N: s.Metric(r.latency).Len()}
-		least = min(least, size.Beyond())
+	for _, runs := range [][]*Run{p.Old, p.New} {
+		for _, run := range runs {
+			least = min(least, r.beyond(run))
+		}
 	}
-	if least < 10 {
+	if least < tail {
 		r.Remarks = append(r.Remarks, fmt.Sprintf("only %.1f values of a run lie beyond it", least))
 	}
 }
 
-// adjust makes the gated p values bear that they are several.
-func (c *Comparison) adjust(alpha float64) {
-	var p []float64
-	for i := range c.Rows {
-		if r := &c.Rows[i]; r.Gated && !math.IsNaN(r.P) {
-			p = append(p, r.worse())
+// adjust makes the p values of what is gated bear that they are several. That
+// numbers got worse and that they got better are two questions, each with its own
+// answers to all of them.
+func (c *Comparison) adjust(tests int) {
+	var gated []*Row
+	var worse, better []float64
+	for i := range c.Points {
+		for j := range c.Points[i].Rows {
+			if r := &c.Points[i].Rows[j]; r.Gated && !math.IsNaN(r.P) {
+				gated, worse, better = append(gated, r), append(worse, r.oneSided(true)), append(better, r.oneSided(false))
+			}
 		}
 	}
-	adjusted := holm(p)
-	for i := range c.Rows {
-		r := &c.Rows[i]
-		r.Adjusted = math.NaN()
-		if r.Gated && !math.IsNaN(r.P) {
-			r.Adjusted, adjusted = adjusted[0], adjusted[1:]
+	worse, better = holm(worse, tests), holm(better, tests)
+	for i, r := range gated {
+		r.Adjusted = better[i]
+		if r.Worse() {
+			r.Adjusted = worse[i]
 		}
-		r.Differs = r.P <= alpha
+		r.Differs = r.Adjusted <= c.Alpha
 	}
 }
 
-// worse is the p value of the one-sided test that new runs are not worse.
-func (r *Row) worse() float64 {
-	if r.Worse {
+// oneSided is the p value of the test that new runs are not worse, or not better.
+func (r *Row) oneSided(worse bool) float64 {
+	if r.Worse() == worse {
 		return r.P / 2
 	}
 	return 1 - r.P/2

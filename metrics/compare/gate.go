@@ -1,22 +1,33 @@
 package compare
 
-import "math"
+import (
+	"math"
+	"slices"
+)
 
 // A Gate says what makes a set of runs worse than another one. The zero value
-// gates nothing; DefaultGate is what most want.
+// gates nothing but failures; DefaultGate is what most want. It is not changed by
+// comparing.
 type Gate struct {
-	Alpha   float64 // chance of a false alarm over all limits together; 0 means 0.05
-	Limits  []Limit
-	Allowed float64 // share of requests that may fail without the run counting as failed, 0 to 1
+	Alpha   float64            // chance of a false alarm over all limits together; 0 means 0.05
+	Limits  []Limit            // one a metric
+	Bounds  []Bound            // what new runs may be, whatever the old ones are
+	Allowed float64            // share of requests that may fail without the run counting as failed, 0 to 1
+	Noise   map[string]float64 // share by which runs that are alike differ, by the metric's name: no margin is less
+	Despite []string           // properties in which the sides may differ, as in Run.Asked; "suspect" for runs that are
 }
 
-// A Limit gates one metric.
+// A Limit gates the change of one metric.
 type Limit struct {
 	Metric   Metric
-	Relative float64  // a change for the worse by less than this share does not matter
-	Absolute float64  // nor one by less than this, in the metric's unit
-	Ceiling  *float64 // the median of new runs must not be above; nil for no such bound
-	Floor    *float64 // nor below
+	Relative float64 // a change for the worse by less than this share does not matter
+	Absolute float64 // nor one by less than this, in the metric's unit
+}
+
+// A Bound is what the median of new runs must not go beyond.
+type Bound struct {
+	Metric      Metric
+	Least, Most float64 // infinite for none
 }
 
 // UsualMargin is the share by which a number may get worse without mattering.
@@ -42,30 +53,39 @@ func (g *Gate) alpha() float64 {
 
 // limit is the gate's on a metric, nil without one.
 func (g *Gate) limit(name string) *Limit {
-	for i := range g.Limits {
-		if g.Limits[i].Metric.Name == name {
-			return &g.Limits[i]
+	i := slices.IndexFunc(g.Limits, func(l Limit) bool { return l.Metric.Name == name })
+	if i < 0 {
+		return nil
+	}
+	return &g.Limits[i]
+}
+
+// metrics are those that are shown: all of Metrics, and what else the gate has.
+func (g *Gate) metrics() []Metric { return slices.Concat(Metrics, g.Extra()) }
+
+// Extra are the metrics of the gate that Metrics lacks.
+func (g *Gate) Extra() []Metric {
+	var extra []Metric
+	add := func(m Metric) {
+		same := func(other Metric) bool { return other.Name == m.Name }
+		if !slices.ContainsFunc(Metrics, same) && !slices.ContainsFunc(extra, same) {
+			extra = append(extra, m)
 		}
 	}
-	return nil
+	for _, l := range g.Limits {
+		add(l.Metric)
+	}
+	for _, b := range g.Bounds {
+		add(b.Metric)
+	}
+	return extra
 }
 
-// matters says whether a change, as a share of the old value, is for the worse and
-// more than the margins.
-func (l *Limit) matters(old, change float64) bool {
-	if l.Metric.Higher {
-		change = -change
+// margin is the share of the old median by which the metric may get worse, as it
+// was asked for.
+func (l *Limit) margin(old float64) float64 {
+	if l.Absolute == 0 {
+		return l.Relative
 	}
-	return change > l.Relative && change*math.Abs(old) > l.Absolute
-}
-
-// broken says which absolute bound a median breaks, if any.
-func (l *Limit) broken(median float64) (bound float64, ok bool) {
-	switch {
-	case l.Ceiling != nil && median > *l.Ceiling:
-		return *l.Ceiling, true
-	case l.Floor != nil && median < *l.Floor:
-		return *l.Floor, true
-	}
-	return 0, false
+	return max(l.Relative, l.Absolute/math.Abs(old))
 }

@@ -5,140 +5,219 @@ import (
 	"math"
 	"slices"
 	"strings"
-
-	"github.com/servebench/servebench/metrics"
 )
 
-// judge reaches the verdict. What is broken outright is a regression however few
+// A judge reaches the verdict. What is broken outright is a regression however few
 // the runs are; for a change it takes enough of them, comparable and believable.
-func (c *Comparison) judge(gate *Gate) {
-	if len(c.Old) == 0 || len(c.New) == 0 {
-		c.undecided("there are no runs on one side")
-		return
-	}
-	c.failures(gate)
-	c.bounds(gate)
-	c.doubts(gate)
-	if c.Verdict == "" || c.Verdict == Pass {
-		c.changes(gate)
-	}
-	if c.Verdict == "" {
-		c.Verdict = Pass
-	}
+type judge struct {
+	*Comparison
+	gate *Gate
+	bad  []string // reasons to call it regressed
+	open []string // reasons to give no verdict
 }
 
-func (c *Comparison) regressed(format string, args ...any) {
-	if c.Verdict != Regressed {
-		c.Reasons = nil
+func (j *judge) judge() {
+	if len(j.Points) == 0 {
+		j.doubt(nil, "there are no runs")
 	}
-	c.Verdict = Regressed
-	c.Reasons = append(c.Reasons, fmt.Sprintf(format, args...))
-}
-
-// undecided gives a reason against any verdict, unless there is one already.
-func (c *Comparison) undecided(format string, args ...any) {
-	if c.Verdict == Regressed {
-		return
-	}
-	c.Verdict = NoVerdict
-	c.Reasons = append(c.Reasons, fmt.Sprintf(format, args...))
-}
-
-// failures looks at requests that failed, and at answers without a token.
-func (c *Comparison) failures(gate *Gate) {
-	for i, s := range c.Old {
-		if why := broken(s, gate.Allowed); why != "" {
-			defer c.undecided("old run %d: %s: it is nothing to compare with", i+1, why)
-		}
-	}
-	for i, s := range c.New {
-		if why := broken(s, gate.Allowed); why != "" {
-			c.regressed("new run %d: %s", i+1, why)
-		}
-	}
-}
-
-// broken says why a run is one that no gate lets pass.
-func broken(s *metrics.Summary, allowed float64) string {
-	n := s.Completed + s.Failed
-	switch {
-	case s.Completed <= 0:
-		return "no request completed"
-	case s.Failed > 0 && float64(s.Failed) > allowed*float64(n):
-		return fmt.Sprintf("%d of %d requests failed", s.Failed, n)
-	case s.TotalOutput == 0:
-		return "no request got a token"
-	}
-	return ""
-}
-
-// bounds holds the new medians against the absolute bounds.
-func (c *Comparison) bounds(gate *Gate) {
-	for i := range c.Rows {
-		r := &c.Rows[i]
-		limit := gate.limit(r.Name)
-		if limit == nil {
+	for i := range j.Points {
+		p := &j.Points[i]
+		if len(p.Old) == 0 || len(p.New) == 0 {
+			j.doubt(p, "there are no runs on one side")
 			continue
 		}
-		if bound, beyond := limit.broken(r.New.Center); beyond {
-			r.Regressed = true
-			c.regressed("%s is %.2f %s, and %g is its bound", r.Name, r.New.Center, r.Unit, bound)
+		j.failures(p)
+		j.doubts(p)
+		j.bounds(p)
+		j.remark(p)
+	}
+	// Of runs in doubt no change is judged.
+	if len(j.open) == 0 {
+		for i := range j.Points {
+			j.changes(&j.Points[i])
+		}
+	}
+	switch {
+	case len(j.bad) > 0:
+		j.Verdict, j.Reasons = Regressed, j.bad
+		j.Notes = append(j.Notes, j.open...)
+	case len(j.open) > 0:
+		j.Verdict, j.Reasons = NoVerdict, j.open
+	default:
+		j.Verdict = Pass
+	}
+}
+
+func (j *judge) regress(p *Point, format string, args ...any) {
+	j.bad = append(j.bad, p.named(fmt.Sprintf(format, args...)))
+}
+
+func (j *judge) doubt(p *Point, format string, args ...any) {
+	j.open = append(j.open, p.named(fmt.Sprintf(format, args...)))
+}
+
+func (j *judge) note(p *Point, format string, args ...any) {
+	j.Notes = append(j.Notes, p.named(fmt.Sprintf(format, args...)))
+}
+
+// named puts the point's name before a text, where there are several.
+func (p *Point) named(text string) string {
+	if p == nil || p.Name == "" {
+		return text
+	}
+	return p.Name + ": " + text
+}
+
+// failures looks at requests that failed, and at answers without a token. New runs
+// that fail no more than old ones did are not worse, though they never pass.
+func (j *judge) failures(p *Point) {
+	before := 0.0
+	for i, r := range p.Old {
+		if why := r.fault(j.gate.Allowed); why != "" {
+			j.doubt(p, "old run %d: %s: it is nothing to compare with", i+1, why)
+			before = max(before, r.failing())
+		}
+	}
+	for i, r := range p.New {
+		switch why := r.fault(j.gate.Allowed); {
+		case why == "":
+		case before > 0 && r.failing() <= before:
+			j.doubt(p, "new run %d: %s", i+1, why)
+		default:
+			j.regress(p, "new run %d: %s", i+1, why)
 		}
 	}
 }
 
 // doubts are what keeps a change from being judged.
-func (c *Comparison) doubts(gate *Gate) {
-	for _, l := range gate.Limits {
-		if !slices.ContainsFunc(c.Rows, func(r Row) bool { return r.Name == l.Metric.Name }) {
-			c.undecided("%s is not known of every run", l.Metric.Name)
+func (j *judge) doubts(p *Point) {
+	for _, l := range j.gate.Limits {
+		if p.find(l.Metric.Name) == nil {
+			j.doubt(p, "%s is not known of every run", l.Metric.Name)
 		}
 	}
-	for _, d := range Differences(c.Old, c.New) {
-		c.undecided("not comparable: %s", d)
+	for _, d := range Differences(p.Old, p.New, j.gate.Despite) {
+		j.doubt(p, "not comparable: %s", d)
 	}
-	for side, runs := range map[string][]*metrics.Summary{"old": c.Old, "new": c.New} {
-		suspects := 0
-		for _, s := range runs {
-			if s.Interrupted {
-				c.undecided("a run of the %s side was cut short", side)
-			}
-			if s.Trust != nil && s.Trust.Verdict == metrics.Suspect {
-				suspects++
-			}
-		}
-		if suspects > 0 {
-			c.undecided("%d of %d runs of the %s side are SUSPECT", suspects, len(runs), side)
-		}
+	j.doubtRuns(p, "old", p.Old)
+	j.doubtRuns(p, "new", p.New)
+	m, n := len(p.Old), len(p.New)
+	if tests := len(j.gate.Limits) * len(j.Points); tests > 0 && leastP(m, n) > j.Alpha/float64(tests) {
+		j.doubt(p, "need at least %s a side to decide on %s, there are %d and %d", counted(j.Needed, "run"), counted(tests, "number"), m, n)
 	}
-	if n := min(len(c.Old), len(c.New)); n < c.Needed && len(gate.Limits) > 0 {
-		c.undecided("need at least %d runs a side to decide on %s, there are %d and %d", c.Needed, counted(len(gate.Limits), "metric"), len(c.Old), len(c.New))
-	}
-	slices.Sort(c.Reasons)
 }
 
-func counted(n int, noun string) string {
-	if n != 1 {
-		noun += "s"
+// doubtRuns says which runs of a side cannot be believed, or not be compared.
+func (j *judge) doubtRuns(p *Point, side string, runs []*Run) {
+	for i, r := range runs {
+		if !j.despite("suspect") {
+			for _, why := range r.Doubts {
+				j.doubt(p, "%s run %d: %s", side, i+1, why)
+			}
+		}
+		if r.Asked["model"] == "" {
+			j.doubt(p, "%s run %d: it does not say what it was asked for", side, i+1)
+		} else if r.Completed < 0 || r.Failed < 0 {
+			j.doubt(p, "%s run %d: it does not say how many requests failed", side, i+1)
+		}
 	}
-	return fmt.Sprintf("%d %s", n, noun)
 }
 
-// changes looks for what got worse.
-func (c *Comparison) changes(gate *Gate) {
-	for i := range c.Rows {
-		r := &c.Rows[i]
-		limit := gate.limit(r.Name)
-		if limit == nil || !r.Differs || !limit.matters(r.Old.Center, r.Shift) {
+func (j *judge) despite(what string) bool { return slices.Contains(j.gate.Despite, what) }
+
+// bounds holds the new medians against the absolute bounds, unless the runs are
+// in doubt by themselves.
+func (j *judge) bounds(p *Point) {
+	doubtful := !j.despite("suspect") && slices.ContainsFunc(p.New, func(r *Run) bool { return len(r.Doubts) > 0 })
+	for _, b := range j.gate.Bounds {
+		values := b.Metric.values(p.New)
+		if values == nil {
+			j.doubt(p, "%s is not known of every new run", b.Metric.Name)
 			continue
 		}
-		r.Regressed = true
-		c.regressed("%s went from %.2f to %.2f %s, %s (p=%.3f)", r.Name, r.Old.Center, r.New.Center, r.Unit, percent(r.Change), r.Adjusted)
+		center, bound := median(values).Center, 0.0
+		switch {
+		case doubtful:
+			continue
+		case center > b.Most:
+			bound = b.Most
+		case center < b.Least:
+			bound = b.Least
+		default:
+			continue
+		}
+		j.regress(p, "%s is %.2f %s, and %g is its bound", b.Metric.Name, center, b.Metric.Unit, bound)
+		if r := p.find(b.Metric.Name); r != nil {
+			r.Finding = Worse
+		}
 	}
 }
 
-// percent is a share as a signed percentage.
-func percent(share float64) string {
+// find is the row of a metric, nil without one.
+func (p *Point) find(name string) *Row {
+	i := slices.IndexFunc(p.Rows, func(r Row) bool { return r.Name == name })
+	if i < 0 {
+		return nil
+	}
+	return &p.Rows[i]
+}
+
+// changes looks for what got worse, and for what may have without our seeing it.
+func (j *judge) changes(p *Point) {
+	for i := range p.Rows {
+		r := &p.Rows[i]
+		if !r.Gated || r.Finding != "" {
+			continue
+		}
+		asked := j.gate.limit(r.Name).margin(r.Old.Center)
+		switch beyond := math.Abs(r.Effect.Share) > r.Margin; {
+		case r.Differs && beyond && r.Worse():
+			r.Finding = Worse
+			j.regress(p, "%s went from %.2f to %.2f %s, %s (p=%.3f)", r.Name, r.Old.Center, r.New.Center, r.Unit, Percent(r.Effect.Share), r.Adjusted)
+		case r.Differs && beyond:
+			r.Finding = Better
+		case r.blurred(asked):
+			r.Finding = Blurred
+			j.doubt(p, "%s is too noisy: it may be worse by %s, and what is to be seen is %s: %s", r.Name,
+				Percent(r.worst()), Percent(visible(asked)), r.enough(p, asked))
+		}
+	}
+}
+
+// visible is the least change for the worse that a gate with that margin promises
+// to see: twice the margin.
+func visible(margin float64) float64 {
+	if margin == 0 {
+		margin = UsualMargin
+	}
+	return 2 * margin
+}
+
+// blurred says whether the runs scatter so much that a change that is to be seen
+// could have been missed: to find nothing says nothing then.
+func (r *Row) blurred(asked float64) bool {
+	return r.worst() > r.Margin && r.halfWidth() > visible(asked) || r.Margin > visible(asked)
+}
+
+// halfWidth is that of the confidence interval.
+func (r *Row) halfWidth() float64 { return (r.Effect.High - r.Effect.Low) / 2 }
+
+// enough says what would help: the interval's width goes with the root of the
+// number of runs.
+func (r *Row) enough(p *Point, asked float64) string {
+	if r.Margin > visible(asked) {
+		return "the baseline's own runs differ by more, so it takes a quieter machine or a wider margin"
+	}
+	ratio := r.halfWidth() / visible(asked)
+	if math.IsInf(ratio, 1) {
+		return fmt.Sprintf("it takes at least %d runs a side to say how far", RunsNeeded((1-Confidence)/2, 1))
+	}
+	runs := math.Ceil(float64(min(len(p.Old), len(p.New))) * ratio * ratio)
+	return fmt.Sprintf("it takes some %.0f runs a side, or a quieter machine", runs)
+}
+
+// Percent is a share as a signed percentage; a question mark where it is not known.
+func Percent(share float64) string {
 	if math.IsNaN(share) || math.IsInf(share, 0) {
 		return "?"
 	}

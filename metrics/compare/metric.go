@@ -2,7 +2,9 @@ package compare
 
 import (
 	"math"
+	"regexp"
 	"slices"
+	"strconv"
 
 	"github.com/servebench/servebench/metrics"
 )
@@ -28,39 +30,67 @@ var Metrics = slices.Concat([]Metric{
 
 // latencies are what is compared of a latency, in milliseconds.
 func latencies(name string) []Metric {
-	of := func(number func(*metrics.Distribution) float64) func(*metrics.Summary) float64 {
-		return func(s *metrics.Summary) float64 {
-			if s.Completed == 0 {
-				return math.NaN()
-			}
-			return number(s.Metric(name))
-		}
-	}
 	return []Metric{
-		{Name: "mean_" + name, Unit: "ms", Of: of((*metrics.Distribution).Mean), latency: name},
-		{Name: "median_" + name, Unit: "ms", Of: of((*metrics.Distribution).Median), latency: name, percentile: 50},
-		{Name: "p99_" + name, Unit: "ms", Of: of(func(d *metrics.Distribution) float64 { return d.Percentile(99) }), latency: name, percentile: 99},
+		{Name: "mean_" + name, Unit: "ms", Of: known(name, (*metrics.Distribution).Mean), latency: name},
+		{Name: "median_" + name, Unit: "ms", Of: known(name, (*metrics.Distribution).Median), latency: name, percentile: 50},
+		percentile("p90_"+name, name, 90),
+		percentile("p99_"+name, name, 99),
 	}
 }
 
-// Find is the metric of that name.
-func Find(name string) (Metric, bool) {
-	i := slices.IndexFunc(Metrics, func(m Metric) bool { return m.Name == name })
-	if i < 0 {
-		return Metric{}, false
+func percentile(name, latency string, p float64) Metric {
+	of := known(latency, func(d *metrics.Distribution) float64 { return d.Percentile(p) })
+	return Metric{Name: name, Unit: "ms", Of: of, latency: latency, percentile: p}
+}
+
+// known is a number of a latency. A latency without values has none, though its
+// statistics are 0 in vLLM.
+func known(latency string, number func(*metrics.Distribution) float64) func(*metrics.Summary) float64 {
+	return func(s *metrics.Summary) float64 {
+		d := s.Metric(latency)
+		v := number(d)
+		if v == 0 && d.Len() == 0 {
+			return math.NaN()
+		}
+		return v
 	}
-	return Metrics[i], true
+}
+
+var percentileName = regexp.MustCompile(`^p(\d+(?:\.\d+)?)_(ttft|tpot|itl|e2el)$`)
+
+// Find is the metric of that name: one of Metrics, or any percentile of a latency,
+// as p95_ttft.
+func Find(name string) (Metric, bool) {
+	if i := slices.IndexFunc(Metrics, func(m Metric) bool { return m.Name == name }); i >= 0 {
+		return Metrics[i], true
+	}
+	if found := percentileName.FindStringSubmatch(name); found != nil {
+		if p, err := strconv.ParseFloat(found[1], 64); err == nil && p <= 100 {
+			return percentile(name, found[2], p), true
+		}
+	}
+	return Metric{}, false
 }
 
 // values are the metric's of all runs, nil if one has none.
-func (m *Metric) values(runs []*metrics.Summary) []float64 {
+func (m *Metric) values(runs []*Run) []float64 {
 	var values []float64
-	for _, s := range runs {
-		v := m.Of(s)
-		if math.IsNaN(v) || math.IsInf(v, 0) {
+	for _, r := range runs {
+		v, known := r.Numbers[m.Name]
+		if !known {
 			return nil
 		}
 		values = append(values, v)
 	}
 	return values
+}
+
+// beyond is how many values of a run lie beyond the percentile; infinite where
+// that is not known or the metric is no tail.
+func (m *Metric) beyond(r *Run) float64 {
+	n := r.Values[m.latency]
+	if n == 0 || m.percentile <= 50 {
+		return math.Inf(1)
+	}
+	return metrics.TailSize{Metric: m.latency, Percentile: m.percentile, N: n}.Beyond()
 }

@@ -4,33 +4,26 @@ import (
 	"math"
 	"math/rand/v2"
 	"testing"
-
-	"github.com/servebench/servebench/metrics"
 )
 
 // noisy makes runs whose numbers spread by that share around their true values,
-// of which factor multiplies one, by the name of its metric.
-func noisy(chance *rand.Rand, runs int, spread float64, worse string) []*metrics.Summary {
-	around := func(v float64, name string) float64 {
-		if name == worse {
-			if m, _ := Find(name); m.Higher {
-				v /= 1.1
-			} else {
-				v *= 1.1
-			}
-		}
-		return v * math.Exp(spread*chance.NormFloat64())
-	}
-	var sums []*metrics.Summary
+// of which the one called worse is a tenth worse.
+func noisy(chance *rand.Rand, runs int, spread float64, worse string) []*Run {
+	var noisy []*Run
 	for range runs {
-		s := &metrics.Summary{Header: new(metrics.Header), Completed: 100, TotalOutput: 1000}
-		s.OutputThroughput = around(2000, "output_throughput")
-		s.TTFT.Add(around(0.040, "median_ttft"))
-		s.TPOT.Add(around(0.010, "median_tpot"))
-		s.E2EL.Add(around(1.200, "median_e2el"))
-		sums = append(sums, s)
+		numbers := map[string]float64{"output_throughput": 2000, "median_ttft": 40, "median_tpot": 10, "median_e2el": 1200}
+		for _, l := range fourMetrics().Limits {
+			name := l.Metric.Name
+			if name == worse && l.Metric.Higher {
+				numbers[name] /= 1.1
+			} else if name == worse {
+				numbers[name] *= 1.1
+			}
+			numbers[name] *= math.Exp(spread * chance.NormFloat64())
+		}
+		noisy = append(noisy, &Run{Asked: map[string]string{"model": "m"}, Numbers: numbers, Completed: 100, Input: 1000, Output: 1000})
 	}
-	return sums
+	return noisy
 }
 
 func fourMetrics() Gate {

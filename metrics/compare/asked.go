@@ -1,0 +1,153 @@
+package compare
+
+import (
+	"fmt"
+	"maps"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/servebench/servebench/metrics"
+)
+
+// What is kept in Run.Asked that is no flag.
+const (
+	client = "client" // version of the program that measured
+	cores  = "cores"  // that the program could use
+	host   = "host"   // where it ran, if --metadata host=… says so
+	target = "target" // one of several
+	seed   = "seed"
+)
+
+// asked is what a run was asked for, as far as that is known.
+func asked(s *metrics.Summary) map[string]string {
+	c := &s.Header.Config
+	found := map[string]string{
+		"model": c.Model, "backend": c.Backend, "endpoint": c.Endpoint, "dataset-name": c.Dataset, "tokenizer": c.Tokenizer,
+		"rate-curve": c.RateCurve, client: s.Header.Version, target: s.Header.Target,
+	}
+	if c.NumPrompts > 0 {
+		found["num-prompts"] = strconv.Itoa(c.NumPrompts)
+	}
+	if !math.IsNaN(c.RequestRate) {
+		found["request-rate"] = strconv.FormatFloat(c.RequestRate, 'g', -1, 64)
+		found["max-concurrency"] = "unlimited"
+	}
+	if c.MaxConcurrency > 0 {
+		found["max-concurrency"] = strconv.Itoa(c.MaxConcurrency)
+	}
+	if !math.IsNaN(c.Burstiness) {
+		found["burstiness"] = strconv.FormatFloat(c.Burstiness, 'g', -1, 64)
+	}
+	if r := c.RampUp; r != nil {
+		found["ramp-up-strategy"] = fmt.Sprintf("%s from %d to %d", r.Strategy, r.Start, r.End)
+	}
+	if s.Header.Version != "" { // a file that has no version has no seed either, which is then 0
+		found[seed] = strconv.FormatInt(c.Seed, 10)
+	}
+	if s.Evidence != nil && s.Evidence.Cores > 0 {
+		found[cores] = strconv.Itoa(s.Evidence.Cores)
+	}
+	for _, kv := range c.Metadata {
+		if kv.Key == host {
+			found[host] = kv.Value
+		}
+	}
+	for _, kv := range s.Header.Flags {
+		if _, config := found[kv.Key]; !config && !slices.Contains(apart, kv.Key) {
+			found[kv.Key] = kv.Value
+		}
+	}
+	maps.DeleteFunc(found, func(_, v string) bool { return v == "" })
+	return found
+}
+
+// apart are flags that do not make another load: where the server is and what
+// becomes of the numbers. All others do, also those that are still to come.
+var apart = []string{
+	"base-url", "host", "port", "unix-socket", "header", "insecure", "served-model-name", "input-len", "output-len",
+	"request-rate", "max-concurrency", "ramp-up-start-rps", "ramp-up-end-rps", "request-id-prefix",
+	"ready-check-timeout-sec", "delay", "connect-timeout", "first-byte-timeout", "stall-timeout", "total-timeout", "drain-timeout",
+	"target", "solo-first", "repeat", "percentile-metrics", "metric-percentiles", "label", "metadata", "save-result",
+	"save-detailed", "append-result", "result-dir", "result-filename", "record-to", "record", "vllm-version", "disable-tqdm",
+	"strict", "config",
+}
+
+// notGiven is the value of what a run was not asked for, where all that it was
+// asked for is known.
+const notGiven = "not given"
+
+// property is what a run was asked for under a name; empty where that is not known.
+func (r *Run) property(name string) string {
+	v, known := r.Asked[name]
+	if _, whole := r.Asked[client]; !known && whole {
+		return notGiven
+	}
+	return v
+}
+
+// propertyOf are the values that runs have of a property, each once and in order.
+func propertyOf(runs []*Run, name string) []string {
+	var values []string
+	for _, r := range runs {
+		if v := r.property(name); v != "" && !slices.Contains(values, v) {
+			values = append(values, v)
+		}
+	}
+	slices.SortFunc(values, byNumber)
+	return values
+}
+
+// byNumber orders texts as the numbers that they are, if they are.
+func byNumber(a, b string) int {
+	x, err := strconv.ParseFloat(a, 64)
+	y, err2 := strconv.ParseFloat(b, 64)
+	if err != nil || err2 != nil || x == y {
+		return strings.Compare(a, b)
+	}
+	if x < y {
+		return -1
+	}
+	return 1
+}
+
+// properties are the names of all that any of the runs was asked for, in order.
+func properties(sides ...[]*Run) []string {
+	names := map[string]bool{}
+	for _, runs := range sides {
+		for _, r := range runs {
+			for name := range r.Asked {
+				names[name] = true
+			}
+		}
+	}
+	return slices.Sorted(maps.Keys(names))
+}
+
+// Differences say what two sides were not asked for alike: what makes their
+// numbers another thing than a change of the server. What is not known of one
+// side does not differ, nor do the properties that despite names.
+func Differences(old, new []*Run, despite []string) []string {
+	var found []string
+	for _, name := range properties(old, new) {
+		if slices.Contains(despite, name) || name == target {
+			continue
+		}
+		a, b := shown(old, name), shown(new, name)
+		if a != "" && b != "" && a != b {
+			found = append(found, fmt.Sprintf("%s is %s on the old side and %s on the new", name, a, b))
+		}
+	}
+	return found
+}
+
+// shown are the values of a property in words. Of seeds the policy counts: one for
+// all runs, or another for each.
+func shown(runs []*Run, name string) string {
+	values := propertyOf(runs, name)
+	if name == seed && len(values) > 1 {
+		return "another for each run"
+	}
+	return strings.Join(values, ", ")
+}

@@ -1,0 +1,110 @@
+package compare
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+)
+
+// A Baseline is a set of runs of one thing, kept to be compared with later ones.
+type Baseline struct {
+	Runs  []*Run             `json:"runs"`
+	Noise map[string]float64 `json:"noise"` // share by which two runs that are alike may differ, by the metric's name
+}
+
+// repeatability is by how many standard deviations two single results of one thing
+// differ in at most 95 of 100 cases: 1.96·√2, as ISO 5725-6:1994, 4.1, has it.
+const repeatability = 2.8
+
+// NewBaseline measures the noise floor of runs of one thing. It is the
+// repeatability limit of single runs, though more are compared: runs of a later
+// session share what changed since, which no number of them averages out.
+func NewBaseline(runs []*Run) (*Baseline, error) {
+	b := &Baseline{Runs: runs, Noise: map[string]float64{}}
+	if len(runs) < 2 {
+		return nil, errors.New("a baseline takes several runs, since how much they differ is its noise floor")
+	}
+	for i, r := range runs {
+		if why := r.fault(0); why != "" {
+			return nil, fmt.Errorf("run %d: %s: it is nothing to compare with", i+1, why)
+		}
+		for _, why := range r.Doubts {
+			return nil, fmt.Errorf("run %d: %s: it is nothing to compare with", i+1, why)
+		}
+	}
+	for _, p := range split(runs, runs) {
+		for _, m := range Metrics {
+			if values := m.values(p.Old); len(values) > 1 {
+				b.Noise[m.Name] = max(b.Noise[m.Name], repeatability*deviation(values))
+			}
+		}
+	}
+	return b, nil
+}
+
+// deviation is the sample standard deviation of values as a share: of their
+// logarithms, or over their mean where one is not above 0.
+func deviation(values []float64) float64 {
+	scale := 1.0
+	if positive(values) {
+		values = each(values, math.Log)
+	} else if scale = math.Abs(mean(values)); scale == 0 {
+		return 0
+	}
+	center, squares := mean(values), 0.0
+	for _, v := range values {
+		squares += (v - center) * (v - center)
+	}
+	return math.Sqrt(squares/float64(len(values)-1)) / scale
+}
+
+func mean(values []float64) float64 {
+	sum := 0.0
+	for _, v := range values {
+		sum += v
+	}
+	return sum / float64(len(values))
+}
+
+// baselineVersion is the version of the file written and read here.
+const baselineVersion = 1
+
+// ErrNoBaseline says that what was read is no baseline.
+var ErrNoBaseline = errors.New("it is no baseline: servebench compare --save-baseline makes one")
+
+type baselineFile struct {
+	Version int `json:"servebench_baseline"`
+	*Baseline
+}
+
+// Write writes the baseline as JSON.
+func (b *Baseline) Write(w io.Writer) error {
+	text, err := json.MarshalIndent(baselineFile{baselineVersion, b}, "", "  ")
+	if err != nil {
+		return err
+	}
+	_, err = w.Write(append(text, '\n'))
+	return err
+}
+
+// ReadBaseline reads what Write wrote.
+func ReadBaseline(r io.Reader) (*Baseline, error) {
+	f := baselineFile{Baseline: new(Baseline)}
+	if err := json.NewDecoder(r).Decode(&f); err != nil || f.Version == 0 {
+		return nil, ErrNoBaseline
+	}
+	if f.Version != baselineVersion {
+		return nil, fmt.Errorf("it has version %d, and %d is what is known here", f.Version, baselineVersion)
+	}
+	for i, run := range f.Runs {
+		if run == nil || len(run.Numbers) == 0 {
+			return nil, fmt.Errorf("run %d of the baseline has no numbers", i+1)
+		}
+	}
+	if len(f.Runs) == 0 {
+		return nil, errors.New("the baseline has no runs")
+	}
+	return f.Baseline, nil
+}

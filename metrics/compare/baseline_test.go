@@ -1,0 +1,115 @@
+package compare
+
+import (
+	"bytes"
+	"maps"
+	"slices"
+	"strings"
+	"testing"
+)
+
+func ttfts(values ...float64) []*Run {
+	return alike(len(values), func(i int, r *Run) { r.Numbers["median_ttft"] = values[i] })
+}
+
+// numpy 2.4.6: 2.8 · std(log(values), ddof=1).
+func TestNoiseFloorIsTheRepeatabilityLimit(t *testing.T) {
+	b, err := NewBaseline(ttfts(100, 103, 98, 101))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := b.Noise["median_ttft"]; !near(got, 0.058010178490065456) {
+		t.Errorf("%v", got)
+	}
+	if _, known := b.Noise["goodput"]; known {
+		t.Errorf("of goodput nothing is known: %v", b.Noise)
+	}
+	loads := slices.Concat(ttfts(100, 103, 98, 101), alike(4, asks("request-rate", "4")))
+	if b, err = NewBaseline(loads); err != nil || !near(b.Noise["median_ttft"], 0.058010178490065456) {
+		t.Errorf("runs under another load are not alike: %v, %v", b.Noise["median_ttft"], err)
+	}
+}
+
+func TestNoMarginIsLessThanTheNoiseFloor(t *testing.T) {
+	gate := DefaultGate()
+	gate.Noise = map[string]float64{"median_ttft": 0.09}
+	if c := Compare(alike(6), alike(6, times("median_ttft", 1.08)), gate); c.Verdict != Pass || c.Points[0].find("median_ttft").Margin != 0.09 {
+		t.Errorf("8 %% are noise: %s %q", c.Verdict, c.Reasons)
+	}
+	if c := Compare(alike(6), alike(6, times("median_ttft", 1.11)), gate); c.Verdict != Regressed {
+		t.Errorf("11 %% are not: %s", c.Verdict)
+	}
+	gate.Noise["median_ttft"] = 0.4
+	if c := Compare(alike(6), alike(6, times("median_ttft", 1.3)), gate); c.Verdict != NoVerdict || !strings.Contains(c.Reasons[0], "the baseline's own runs differ by more") {
+		t.Errorf("a blind gate lets nothing pass: %s %q", c.Verdict, c.Reasons)
+	}
+}
+
+func TestBaselineIsReadAsWritten(t *testing.T) {
+	b, err := NewBaseline(ttfts(100, 103, 98, 101))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var file bytes.Buffer
+	if err := b.Write(&file); err != nil {
+		t.Fatal(err)
+	}
+	got, err := ReadBaseline(&file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !maps.Equal(got.Noise, b.Noise) || len(got.Runs) != 4 || !maps.Equal(got.Runs[1].Numbers, b.Runs[1].Numbers) || !maps.Equal(got.Runs[1].Asked, b.Runs[1].Asked) {
+		t.Errorf("%+v", got)
+	}
+}
+
+func TestBadRunsAreNoBaseline(t *testing.T) {
+	for _, test := range []struct {
+		name string
+		runs []*Run
+		want string
+	}{
+		{"one", alike(1), "a baseline takes several runs"},
+		{"failed", alike(4, func(i int, r *Run) { r.Failed = i }), "run 2: 1 of 101 requests failed: it is nothing"},
+		{"cut", alike(4, func(_ int, r *Run) { r.Doubts = []string{"it was cut short"} }), "run 1: it was cut short: it is nothing"},
+	} {
+		if _, err := NewBaseline(test.runs); err == nil || !strings.HasPrefix(err.Error(), test.want) {
+			t.Errorf("%s: %v", test.name, err)
+		}
+	}
+	for text, want := range map[string]string{
+		"":                           "it is no baseline",
+		`{"v": 1}`:                   "it is no baseline",
+		`{"servebench_baseline": 2}`: "it has version 2, and 1 is what is known here",
+		`{"servebench_baseline": 1}`: "the baseline has no runs",
+		`{"servebench_baseline": 1, "runs": [{}]}`: "run 1 of the baseline has no numbers",
+	} {
+		if _, err := ReadBaseline(strings.NewReader(text)); err == nil || !strings.HasPrefix(err.Error(), want) {
+			t.Errorf("%s: %v", text, err)
+		}
+	}
+}
+
+func FuzzReadBaseline(f *testing.F) {
+	b, err := NewBaseline(alike(4))
+	if err != nil {
+		f.Fatal(err)
+	}
+	var file bytes.Buffer
+	if err := b.Write(&file); err != nil {
+		f.Fatal(err)
+	}
+	f.Add(file.String())
+	f.Add(`{"servebench_baseline": 1, "runs": [null]}`)
+	f.Fuzz(func(t *testing.T, text string) {
+		b, err := ReadBaseline(strings.NewReader(text))
+		if err != nil {
+			return
+		}
+		gate := DefaultGate()
+		gate.Noise = b.Noise
+		if c := Compare(b.Runs, alike(6), gate); c.Verdict == "" {
+			t.Error("no verdict at all")
+		}
+	})
+}

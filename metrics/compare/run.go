@@ -1,0 +1,99 @@
+package compare
+
+import (
+	"fmt"
+	"math"
+	"time"
+
+	"github.com/servebench/servebench/metrics"
+)
+
+// A Run is what a comparison needs to know of one run. It is read-only once made.
+type Run struct {
+	ID        string             `json:"run,omitempty"`
+	Began     time.Time          `json:"began,omitzero"`   // zero where that is not known
+	Asked     map[string]string  `json:"asked,omitempty"`  // what it was asked for, by the names of flags; what is not known is not there
+	Numbers   map[string]float64 `json:"numbers"`          // by the names of Metrics; what is not known is not there
+	Values    map[string]int     `json:"values,omitempty"` // behind the latencies, by their names; unknown where 0
+	Completed int                `json:"completed"`        // requests; -1 where that is not known, as for the three below
+	Failed    int                `json:"failed"`           // requests
+	Input     int                `json:"input_tokens"`     // of completed requests
+	Output    int                `json:"output_tokens"`    // of completed requests
+	Doubts    []string           `json:"doubts,omitempty"` // why its numbers cannot be believed
+}
+
+// Runs are the runs that were summed up, in the same order. The numbers called extra
+// are taken beside those of Metrics.
+func Runs(sums []*metrics.Summary, extra ...Metric) []*Run {
+	var runs []*Run
+	for _, s := range sums {
+		runs = append(runs, newRun(s, extra))
+	}
+	return runs
+}
+
+func newRun(s *metrics.Summary, extra []Metric) *Run {
+	r := &Run{
+		ID: s.Header.Run, Began: s.Header.Epoch, Asked: asked(s), Numbers: map[string]float64{}, Values: map[string]int{},
+		Completed: s.Completed, Failed: s.Failed, Input: s.TotalInput, Output: s.TotalOutput, Doubts: doubts(s),
+	}
+	for _, m := range append(Metrics[:len(Metrics):len(Metrics)], extra...) {
+		if v := m.Of(s); !math.IsNaN(v) && !math.IsInf(v, 0) {
+			r.Numbers[m.Name] = v
+		}
+	}
+	for _, m := range metrics.Metrics {
+		if n := m.Of(s).Len(); n > 0 {
+			r.Values[m.Name] = n
+		}
+	}
+	return r
+}
+
+// doubts are why the numbers of a run cannot be believed. That it had too few
+// requests for a percentile is no reason to doubt the others, and is said of the
+// percentile; failures are looked at by themselves.
+func doubts(s *metrics.Summary) []string {
+	var found []string
+	if s.Interrupted {
+		found = append(found, "it was cut short")
+	}
+	if s.Trust == nil {
+		return found
+	}
+	for _, c := range s.Trust.Failed() {
+		if c.Name != "samples" && c.Name != "completed" && c.Name != "failed" {
+			found = append(found, "it is SUSPECT: "+c.Text)
+		}
+	}
+	return found
+}
+
+// fault says why a run is one that no gate lets pass; empty for none. Allowed is
+// the share of requests that may fail.
+func (r *Run) fault(allowed float64) string {
+	switch {
+	case r.Completed == 0:
+		return "no request completed"
+	case r.Failed > 0 && r.failing() > allowed:
+		return fmt.Sprintf("%d of %s failed", r.Failed, counted(r.Completed+r.Failed, "request"))
+	case r.Output == 0:
+		return "no request got a token"
+	}
+	return ""
+}
+
+// failing is the share of requests that failed; 0 where that is not known.
+func (r *Run) failing() float64 {
+	if r.Failed <= 0 {
+		return 0
+	}
+	return float64(r.Failed) / float64(r.Failed+max(r.Completed, 0))
+}
+
+func counted(n int, noun string) string {
+	if n != 1 {
+		noun += "s"
+	}
+	return fmt.Sprintf("%d %s", n, noun)
+}
