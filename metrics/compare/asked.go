@@ -16,7 +16,7 @@ const (
 	client = "client" // version of the program that measured
 	cores  = "cores"  // that the program could use
 	host   = "host"   // where it ran, if --metadata host=… says so
-	target = "target" // one of several
+	target = "target" // one of several, and whether it was alone
 	seed   = "seed"
 )
 
@@ -27,18 +27,21 @@ func asked(s *metrics.Summary) map[string]string {
 		"model": c.Model, "backend": c.Backend, "endpoint": c.Endpoint, "dataset-name": c.Dataset, "tokenizer": c.Tokenizer,
 		"rate-curve": c.RateCurve, client: s.Header.Version, target: s.Header.Target,
 	}
+	if s.Header.Solo {
+		found[target] += " alone"
+	}
 	if c.NumPrompts > 0 {
 		found["num-prompts"] = strconv.Itoa(c.NumPrompts)
 	}
 	if !math.IsNaN(c.RequestRate) {
-		found["request-rate"] = strconv.FormatFloat(c.RequestRate, 'g', -1, 64)
+		found["request-rate"] = rate(c.RequestRate)
 		found["max-concurrency"] = "unlimited"
 	}
 	if c.MaxConcurrency > 0 {
 		found["max-concurrency"] = strconv.Itoa(c.MaxConcurrency)
 	}
 	if !math.IsNaN(c.Burstiness) {
-		found["burstiness"] = strconv.FormatFloat(c.Burstiness, 'g', -1, 64)
+		found["burstiness"] = rate(c.Burstiness)
 	}
 	if r := c.RampUp; r != nil {
 		found["ramp-up-strategy"] = fmt.Sprintf("%s from %d to %d", r.Strategy, r.Start, r.End)
@@ -61,6 +64,14 @@ func asked(s *metrics.Summary) map[string]string {
 	}
 	maps.DeleteFunc(found, func(_, v string) bool { return v == "" })
 	return found
+}
+
+// rate is a number as a flag has it.
+func rate(v float64) string {
+	if math.IsInf(v, 1) {
+		return "inf"
+	}
+	return strconv.FormatFloat(v, 'g', -1, 64)
 }
 
 // apart are flags that do not make another load: where the server is and what
@@ -131,8 +142,11 @@ func properties(sides ...[]*Run) []string {
 func Differences(old, new []*Run, despite []string) []string {
 	var found []string
 	for _, name := range properties(old, new) {
-		if slices.Contains(despite, name) || name == target {
+		if slices.Contains(despite, name) {
 			continue
+		}
+		if name == target && len(propertyOf(old, name)) == 1 && len(propertyOf(new, name)) == 1 {
+			continue // what one target is against another is what is asked
 		}
 		a, b := shown(old, name), shown(new, name)
 		if a != "" && b != "" && a != b {

@@ -33,11 +33,15 @@ func NewBaseline(runs []*Run) (*Baseline, error) {
 		for _, why := range r.Doubts {
 			return nil, fmt.Errorf("run %d: %s: it is nothing to compare with", i+1, why)
 		}
+		if lacks := r.lacks(); lacks != "" {
+			return nil, fmt.Errorf("run %d does not say %s: it is nothing to compare with", i+1, lacks)
+		}
 	}
 	for _, p := range split(runs, runs) {
-		for _, m := range Metrics {
+		for name := range p.Old[0].Numbers {
+			m := Metric{Name: name}
 			if values := m.values(p.Old); len(values) > 1 {
-				b.Noise[m.Name] = max(b.Noise[m.Name], repeatability*deviation(values))
+				b.Noise[name] = max(b.Noise[name], repeatability*deviation(values))
 			}
 		}
 	}

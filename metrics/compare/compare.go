@@ -3,8 +3,11 @@ package compare
 import (
 	"fmt"
 	"math"
+	"strings"
 
 	"golang.org/x/perf/benchmath"
+
+	"github.com/servebench/servebench/metrics"
 )
 
 // A Verdict is what a gate makes of a comparison.
@@ -33,6 +36,7 @@ type Comparison struct {
 	Points  []Point // one, unless both sides were put under the same several loads
 	Alpha   float64 // of the gate
 	Needed  int     // runs a side that the gate needs at least; 0 where it gates no change
+	Judged  bool    // changes were; else there was too little to judge by
 	Verdict Verdict
 	Reasons []string // for the verdict; none for Pass
 	Notes   []string // what a reader should know besides
@@ -40,16 +44,24 @@ type Comparison struct {
 
 // A Point compares runs that were put under one load.
 type Point struct {
-	Name     string // what tells it from the others; empty for the only one
+	Load     []metrics.KV // what tells it from the others; none for the only one
 	Old, New []*Run
 	Rows     []Row
+}
+
+// Name is the load in words.
+func (p *Point) Name() string {
+	var words []string
+	for _, kv := range p.Load {
+		words = append(words, kv.Key+" "+kv.Value)
+	}
+	return strings.Join(words, ", ")
 }
 
 // A Row compares one number of the runs.
 type Row struct {
 	Metric
 	Old, New benchmath.Summary // medians with their confidence intervals
-	Change   float64           // of the median, as a share of the old one; NaN where that is 0
 	Effect   Effect            // by how much new runs differ
 	P        float64           // that the runs differ by chance, two-sided; NaN where that cannot be said
 	Adjusted float64           // that they differ in that direction by chance, with regard to all that is gated; NaN where it is not gated
@@ -88,7 +100,6 @@ func (p *Point) row(m Metric, gate *Gate) (Row, bool) {
 	}
 	r := Row{Metric: m, P: math.NaN(), Adjusted: math.NaN()}
 	r.Old, r.New = median(old), median(new)
-	r.Change = r.New.Center/r.Old.Center - 1
 	r.Effect = effect(old, new)
 	if len(old) > 1 && len(new) > 1 {
 		r.P = mannWhitney(old, new)

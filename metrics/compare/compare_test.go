@@ -155,7 +155,7 @@ func TestLoadsOfAGridAreComparedEachByItself(t *testing.T) {
 		return slices.Concat(alike(6, asks("request-rate", "4")), alike(6, asks("request-rate", "16"), times(name, factor)))
 	}
 	c := Compare(grid("median_ttft", 1), grid("median_ttft", 1.2), DefaultGate())
-	if len(c.Points) != 2 || c.Points[0].Name != "request-rate 4" || c.Points[1].Name != "request-rate 16" {
+	if len(c.Points) != 2 || c.Points[0].Name() != "request-rate 4" || c.Points[1].Name() != "request-rate 16" {
 		t.Fatalf("%+v", c.Points)
 	}
 	if c.Verdict != Regressed || len(c.Reasons) != 1 || !strings.HasPrefix(c.Reasons[0], "request-rate 16: median_ttft went") {
@@ -165,6 +165,19 @@ func TestLoadsOfAGridAreComparedEachByItself(t *testing.T) {
 	c = Compare(grid("median_ttft", 1), alike(6, asks("request-rate", "4")), DefaultGate())
 	if c.Verdict != NoVerdict || len(c.Points) != 1 || !strings.Contains(strings.Join(c.Reasons, "\n"), "request-rate is 4, 16 on the old side and 4 on the new") {
 		t.Errorf("%s %q", c.Verdict, c.Reasons)
+	}
+}
+
+func TestTargetsAreComparedEachByItself(t *testing.T) {
+	a, b := alike(6, asks(target, "a"), times("median_ttft", 3)), alike(6, asks(target, "b"))
+	if c := Compare(slices.Concat(a, b), slices.Concat(b, a), DefaultGate()); c.Verdict != Pass || len(c.Points) != 2 {
+		t.Errorf("%s %q of %d points", c.Verdict, c.Reasons, len(c.Points))
+	}
+	if c := Compare(a, b, DefaultGate()); c.Verdict != Pass || len(c.Points) != 1 {
+		t.Errorf("one target against another: %s %q", c.Verdict, c.Reasons)
+	}
+	if c := Compare(slices.Concat(a, b), b, DefaultGate()); c.Verdict != NoVerdict {
+		t.Errorf("two targets against one: %s", c.Verdict)
 	}
 }
 
@@ -212,7 +225,7 @@ func TestRunsHoldWhatIsKnown(t *testing.T) {
 		t.Fatal("no p95_ttft")
 	}
 	r := Runs([]*metrics.Summary{s}, p95)[0]
-	want := map[string]string{"model": "m", "request-rate": "+Inf", "max-concurrency": "unlimited", "burstiness": "1", "client": "1",
+	want := map[string]string{"model": "m", "request-rate": "inf", "max-concurrency": "unlimited", "burstiness": "1", "client": "1",
 		"seed": "7", "cores": "4", "host": "a", "random-input-len": "9"}
 	if !maps.Equal(r.Asked, want) {
 		t.Errorf("%v", r.Asked)

@@ -32,7 +32,8 @@ func (j *judge) judge() {
 		j.remark(p)
 	}
 	// Of runs in doubt no change is judged.
-	if len(j.open) == 0 {
+	j.Judged = len(j.open) == 0
+	if j.Judged {
 		for i := range j.Points {
 			j.changes(&j.Points[i])
 		}
@@ -62,10 +63,10 @@ func (j *judge) note(p *Point, format string, args ...any) {
 
 // named puts the point's name before a text, where there are several.
 func (p *Point) named(text string) string {
-	if p == nil || p.Name == "" {
+	if p == nil || p.Load == nil {
 		return text
 	}
-	return p.Name + ": " + text
+	return p.Name() + ": " + text
 }
 
 // failures looks at requests that failed, and at answers without a token. New runs
@@ -115,10 +116,8 @@ func (j *judge) doubtRuns(p *Point, side string, runs []*Run) {
 				j.doubt(p, "%s run %d: %s", side, i+1, why)
 			}
 		}
-		if r.Asked["model"] == "" {
-			j.doubt(p, "%s run %d: it does not say what it was asked for", side, i+1)
-		} else if r.Completed < 0 || r.Failed < 0 {
-			j.doubt(p, "%s run %d: it does not say how many requests failed", side, i+1)
+		if lacks := r.lacks(); lacks != "" {
+			j.doubt(p, "%s run %d: it does not say %s", side, i+1, lacks)
 		}
 	}
 }

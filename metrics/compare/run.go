@@ -83,6 +83,18 @@ func (r *Run) fault(allowed float64) string {
 	return ""
 }
 
+// lacks is what a run does not say and no verdict can be without; empty for
+// nothing. Blocks in a text say little.
+func (r *Run) lacks() string {
+	switch {
+	case r.Asked["model"] == "":
+		return "what it was asked for"
+	case r.Completed < 0 || r.Failed < 0:
+		return "how many requests failed"
+	}
+	return ""
+}
+
 // failing is the share of requests that failed; 0 where that is not known.
 func (r *Run) failing() float64 {
 	if r.Failed <= 0 {

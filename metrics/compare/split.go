@@ -1,9 +1,9 @@
 package compare
 
 import (
-	"maps"
 	"slices"
-	"strings"
+
+	"github.com/servebench/servebench/metrics"
 )
 
 // split puts runs together that were put under one load. Sides are split by what
@@ -18,37 +18,35 @@ func split(old, new []*Run) []Point {
 			by = append(by, name)
 		}
 	}
-	points := map[string]*Point{}
+	var points []*Point
 	for _, r := range old {
-		p := pointOf(points, r, by)
+		p := pointOf(&points, r, by)
 		p.Old = append(p.Old, r)
 	}
 	for _, r := range new {
-		p := pointOf(points, r, by)
+		p := pointOf(&points, r, by)
 		p.New = append(p.New, r)
 	}
+	slices.SortFunc(points, func(a, b *Point) int {
+		return slices.CompareFunc(a.Load, b.Load, func(a, b metrics.KV) int { return byNumber(a.Value, b.Value) })
+	})
 	var sorted []Point
-	for _, name := range slices.SortedFunc(maps.Keys(points), byWords) {
-		sorted = append(sorted, *points[name])
+	for _, p := range points {
+		sorted = append(sorted, *p)
 	}
 	return sorted
 }
 
-// pointOf is the point among points that a run belongs to.
-func pointOf(points map[string]*Point, r *Run, by []string) *Point {
-	var words []string
+// pointOf is the point among points that a run belongs to; it is added if it is not
+// there.
+func pointOf(points *[]*Point, r *Run, by []string) *Point {
+	var load []metrics.KV
 	for _, name := range by {
-		words = append(words, name+" "+r.property(name))
+		load = append(load, metrics.KV{Key: name, Value: r.property(name)})
 	}
-	name := strings.Join(words, ", ")
-	if points[name] == nil {
-		points[name] = &Point{Name: name}
+	if i := slices.IndexFunc(*points, func(p *Point) bool { return slices.Equal(p.Load, load) }); i >= 0 {
+		return (*points)[i]
 	}
-	return points[name]
-}
-
-// byWords orders names word by word, numbers by their size.
-func byWords(a, b string) int {
-	split := func(r rune) bool { return r == ' ' || r == ',' }
-	return slices.CompareFunc(strings.FieldsFunc(a, split), strings.FieldsFunc(b, split), byNumber)
+	*points = append(*points, &Point{Load: load})
+	return (*points)[len(*points)-1]
 }

@@ -1,0 +1,90 @@
+package report
+
+import (
+	"encoding/xml"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/servebench/servebench/metrics/compare"
+)
+
+// A junitSuite is a testsuite as CI systems read it: a case for each gated number,
+// and one for the verdict.
+type junitSuite struct {
+	XMLName  xml.Name    `xml:"testsuite"`
+	Name     string      `xml:"name,attr"`
+	Tests    int         `xml:"tests,attr"`
+	Failures int         `xml:"failures,attr"`
+	Errors   int         `xml:"errors,attr"`
+	Cases    []junitCase `xml:"testcase"`
+	Out      string      `xml:"system-out,omitempty"`
+}
+
+type junitCase struct {
+	Class   string        `xml:"classname,attr"`
+	Name    string        `xml:"name,attr"`
+	Failure *junitProblem `xml:"failure"`
+	Error   *junitProblem `xml:"error"`
+	Skipped *junitProblem `xml:"skipped"`
+}
+
+type junitProblem struct {
+	Message string `xml:"message,attr"`
+	Text    string `xml:",chardata"`
+}
+
+// ComparisonJUnit writes a comparison as JUnit XML. Without a verdict there is an
+// error, since what is only skipped counts as success.
+func ComparisonJUnit(w io.Writer, c *compare.Comparison) error {
+	suite := junitSuite{Name: "servebench compare"}
+	for i := range c.Points {
+		p := &c.Points[i]
+		class := strings.TrimSpace("servebench " + p.Name())
+		for _, r := range p.Rows {
+			if !r.Gated && r.Finding == "" {
+				continue
+			}
+			test := junitCase{Class: class, Name: r.Name}
+			problem := &junitProblem{Message: string(r.Finding), Text: strings.TrimSpace(fmt.Sprintf("%s → %s %s, %s %s",
+				center(r.Old), center(r.New), r.Unit, compare.Percent(r.Effect.Share), interval(r.Effect)))}
+			switch {
+			case r.Finding == compare.Worse:
+				test.Failure = problem
+			case r.Finding == compare.Blurred:
+				test.Error = problem
+			case !c.Judged:
+				problem.Message = "no verdict on it"
+				test.Skipped = problem
+			}
+			suite.add(test)
+		}
+	}
+	verdict := junitCase{Class: "servebench", Name: "verdict"}
+	problem := &junitProblem{Message: string(c.Verdict), Text: strings.Join(c.Reasons, "\n")}
+	switch c.Verdict {
+	case compare.Regressed:
+		verdict.Failure = problem
+	case compare.NoVerdict:
+		verdict.Error = problem
+	}
+	suite.add(verdict)
+	suite.Out = strings.Join(c.Notes, "\n")
+	text, err := xml.MarshalIndent(suite, "", "  ")
+	if err != nil {
+		return err
+	}
+	_, err = fmt.Fprintf(w, "%s%s\n", xml.Header, text)
+	return err
+}
+
+func (s *junitSuite) add(c junitCase) {
+	s.Cases = append(s.Cases, c)
+	s.Tests++
+	if c.Failure != nil {
+		s.Failures++
+	}
+	if c.Error != nil {
+		s.Errors++
+	}
+}

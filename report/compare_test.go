@@ -1,0 +1,210 @@
+package report
+
+import (
+	"bytes"
+	"encoding/json"
+	"encoding/xml"
+	"fmt"
+	"io"
+	"maps"
+	"math"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"golang.org/x/perf/benchfmt"
+
+	"github.com/servebench/servebench/metrics/compare"
+)
+
+// comparisonRuns are runs a minute apart, whose TTFT and throughput are multiplied.
+func comparisonRuns(n int, ttft, throughput float64, asked map[string]string) []*compare.Run {
+	var runs []*compare.Run
+	for i := range n {
+		around := 1 + 0.01*float64(i%3)
+		r := &compare.Run{
+			ID: fmt.Sprintf("r%d", i), Began: time.Unix(0, 0).UTC().Add(time.Duration(i) * time.Minute),
+			Asked: map[string]string{"model": "m", "client": "1", "request-rate": "inf"},
+			Numbers: map[string]float64{
+				"request_throughput": 10, "output_throughput": 2000 * around * throughput, "median_ttft": 40 * around * ttft,
+				"p99_ttft": 80 * around * ttft, "median_tpot": 10 * around, "median_itl": 10 * around,
+			},
+			Values: map[string]int{"ttft": 100}, Completed: 100, Input: 1000, Output: 1000,
+		}
+		maps.Copy(r.Asked, asked)
+		runs = append(runs, r)
+	}
+	return runs
+}
+
+// comparisons are what golden files are of.
+func comparisons() map[string]*compare.Comparison {
+	gate := compare.DefaultGate()
+	gate.Noise = map[string]float64{"median_ttft": 0.08}
+	p99, _ := compare.Find("p99_ttft")
+	gate.Bounds = []compare.Bound{{Metric: p99, Least: math.Inf(-1), Most: 85}}
+	grid := func(ttft float64) []*compare.Run {
+		return slices.Concat(comparisonRuns(6, ttft, 1, map[string]string{"request-rate": "4", "dataset-path": "a, b=c"}),
+			comparisonRuns(6, 1, 1/ttft, map[string]string{"request-rate": "16", "dataset-path": "d"}))
+	}
+	unknown := comparisonRuns(1, 1.5, 0.8, nil)
+	unknown[0].Asked, unknown[0].Failed, unknown[0].Values = nil, -1, nil
+	return map[string]*compare.Comparison{
+		"pass":      compare.Compare(comparisonRuns(6, 1, 1, nil), comparisonRuns(6, 0.5, 1, nil), gate),
+		"regressed": compare.Compare(comparisonRuns(6, 1, 1, nil), comparisonRuns(6, 1.2, 0.9, nil), gate),
+		"grid":      compare.Compare(grid(1), grid(0.8), compare.DefaultGate()),
+		"single":    compare.Compare(comparisonRuns(1, 1, 1, nil), unknown, compare.DefaultGate()),
+	}
+}
+
+func TestComparisonsAreGolden(t *testing.T) {
+	for name, c := range comparisons() {
+		for _, f := range []struct {
+			suffix string
+			write  func(io.Writer, *compare.Comparison) error
+		}{
+			{"txt", Comparison}, {"md", ComparisonMarkdown}, {"xml", ComparisonJUnit}, {"github", ComparisonGitHub},
+			{"json", ComparisonJSON}, {"old.bench", ComparisonOld}, {"new.bench", ComparisonNew},
+		} {
+			var got bytes.Buffer
+			if err := f.write(&got, c); err != nil {
+				t.Fatal(err)
+			}
+			file := filepath.Join("testdata", "compare", name+"."+f.suffix)
+			if *update {
+				if err := os.WriteFile(file, got.Bytes(), 0o666); err != nil {
+					t.Fatal(err)
+				}
+			}
+			want, err := os.ReadFile(file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if !bytes.Equal(got.Bytes(), want) {
+				t.Errorf("%s is not as in %s:\n%s", name, file, got.Bytes())
+			}
+		}
+	}
+}
+
+// A CI system takes a suite for a success that has no failure and no error.
+func TestOnlyAPassIsASuccessInJUnit(t *testing.T) {
+	for name, c := range comparisons() {
+		var text bytes.Buffer
+		if err := ComparisonJUnit(&text, c); err != nil {
+			t.Fatal(err)
+		}
+		var suite junitSuite
+		if err := xml.Unmarshal(text.Bytes(), &suite); err != nil {
+			t.Fatal(err)
+		}
+		if success := suite.Failures+suite.Errors == 0; success != (c.Verdict == compare.Pass) || suite.Tests != len(suite.Cases) {
+			t.Errorf("%s is %s: %d failures, %d errors in %d of %d tests", name, c.Verdict, suite.Failures, suite.Errors, suite.Tests, len(suite.Cases))
+		}
+	}
+}
+
+func TestAnnotationsAreOneLineEach(t *testing.T) {
+	c := &compare.Comparison{Verdict: compare.Regressed, Reasons: []string{"100 % of\r\nit"}}
+	var text bytes.Buffer
+	if err := ComparisonGitHub(&text, c); err != nil {
+		t.Fatal(err)
+	}
+	if want := "::error title=servebench REGRESSED::100 %25 of%0D%0Ait\n"; text.String() != want {
+		t.Errorf("%q", text.String())
+	}
+}
+
+// Every member of the JSON is in the page that describes it.
+func TestComparisonJSONIsDocumented(t *testing.T) {
+	page, err := os.ReadFile("../docs/compare.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var text bytes.Buffer
+	if err := ComparisonJSON(&text, comparisons()["regressed"]); err != nil {
+		t.Fatal(err)
+	}
+	var whole map[string]any
+	if err := json.Unmarshal(text.Bytes(), &whole); err != nil {
+		t.Fatal(err)
+	}
+	var check func(v any)
+	check = func(v any) {
+		switch v := v.(type) {
+		case map[string]any:
+			for key, v := range v {
+				if !strings.Contains(string(page), "`"+key+"`") {
+					t.Errorf("%s is not described", key)
+				}
+				if key != "numbers" && key != "asked" && key != "values" {
+					check(v)
+				}
+			}
+		case []any:
+			for _, v := range v {
+				check(v)
+			}
+		}
+	}
+	check(whole)
+}
+
+func TestBenchmarkLinesAreReadByBenchfmt(t *testing.T) {
+	var text bytes.Buffer
+	if err := ComparisonNew(&text, comparisons()["grid"]); err != nil {
+		t.Fatal(err)
+	}
+	values := map[string][]float64{}
+	in := benchfmt.NewReader(&text, "new")
+	for in.Scan() {
+		switch rec := in.Result().(type) {
+		case *benchfmt.Result:
+			for _, v := range rec.Values {
+				name := string(rec.Name) + " " + v.Unit
+				values[name] = append(values[name], v.Value)
+			}
+		case *benchfmt.SyntaxError:
+			t.Error(rec)
+		}
+	}
+	if err := in.Err(); err != nil {
+		t.Fatal(err)
+	}
+	got := values["MedianTTFT/dataset-path=a,_b_c/request-rate=4 sec/op"]
+	if len(got) != 6 || math.Abs(got[0]-0.032) > 1e-12 {
+		t.Errorf("median TTFT: %v of %v", got, slices.Sorted(maps.Keys(values)))
+	}
+	if got := values["OutputThroughput/dataset-path=d/request-rate=16 tok/s"]; len(got) != 6 || got[0] != 2500 {
+		t.Errorf("output throughput: %v", got)
+	}
+}
+
+// The tool itself puts the two files side by side and finds what differs.
+func TestBenchstatComparesOldAndNew(t *testing.T) {
+	dir := t.TempDir()
+	files := map[string]func(io.Writer, *compare.Comparison) error{"old.txt": ComparisonOld, "new.txt": ComparisonNew}
+	for name, write := range files {
+		var text bytes.Buffer
+		if err := write(&text, comparisons()["regressed"]); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(filepath.Join(dir, name), text.Bytes(), 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	cmd := exec.Command("go", "run", "golang.org/x/perf/cmd/benchstat", filepath.Join(dir, "old.txt"), filepath.Join(dir, "new.txt"))
+	out, err := cmd.CombinedOutput()
+	if err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	for _, want := range []string{"MedianTTFT", "40.40m", "48.48m", "+20.00% (p=0.002 n=6)", "OutputThroughput", "-10.00% (p=0.002 n=6)", "sec/op", "tok/s"} {
+		if !strings.Contains(string(out), want) {
+			t.Errorf("%q is not in\n%s", want, out)
+		}
+	}
+}
