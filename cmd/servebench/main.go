@@ -116,7 +116,7 @@ func newRootCommand() *cobra.Command {
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
 		return fmt.Errorf("%w: see servebench %s --help", err, cmd.Name())
 	})
-	root.AddCommand(newRunCommand(), newSimCommand(), newReportCommand(), newDatasetCommand(),
+	root.AddCommand(newRunCommand(), newSimCommand(), newReportCommand(), newCompareCommand(), newDatasetCommand(),
 		newSelftestCommand(), newSelftestServerCommand(), newSweepCommand(), newHolderCommand())
 	return root
 }

@@ -30,11 +30,8 @@ func NewBaseline(runs []*Run) (*Baseline, error) {
 		if why := r.fault(0); why != "" {
 			return nil, fmt.Errorf("run %d: %s: it is nothing to compare with", i+1, why)
 		}
-		for _, why := range r.Doubts {
+		for _, why := range append(r.lacks(), r.Doubts...) {
 			return nil, fmt.Errorf("run %d: %s: it is nothing to compare with", i+1, why)
-		}
-		if lacks := r.lacks(); lacks != "" {
-			return nil, fmt.Errorf("run %d does not say %s: it is nothing to compare with", i+1, lacks)
 		}
 	}
 	for _, p := range split(runs, runs) {

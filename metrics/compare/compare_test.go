@@ -68,7 +68,7 @@ func TestVerdicts(t *testing.T) {
 		{"one a side", DefaultGate(), alike(1), alike(1, times("median_ttft", 9)), NoVerdict, "need at least 4 runs a side to decide on 3 numbers, there are 1 and 1"},
 		{"three a side", DefaultGate(), alike(3), alike(3), NoVerdict, "need at least 4 runs"},
 		{"enough together", DefaultGate(), alike(3), alike(9, times("median_ttft", 2)), Regressed, "median_ttft"},
-		{"no interval", single, alike(2), alike(2), NoVerdict, "output_throughput is too noisy: it may be worse by +100.0 %, and what is to be seen is +10.0 %: it takes at least 4 runs a side"},
+		{"no interval", single, alike(2), alike(2), NoVerdict, "output_throughput is too noisy to rule out +10.0 %: it may be worse by +100.0 %; it takes at least 4 runs a side"},
 		{"none", DefaultGate(), nil, nil, NoVerdict, "there are no runs"},
 		{"none new", DefaultGate(), alike(6), nil, NoVerdict, "there are no runs on one side"},
 		{"all failed", DefaultGate(), alike(6), alike(6, func(_ int, r *Run) { r.Completed, r.Failed = 0, 100 }), Regressed, "new run 1: no request completed"},
@@ -79,8 +79,8 @@ func TestVerdicts(t *testing.T) {
 		{"old failed", DefaultGate(), alike(6, fails(2)), alike(6), NoVerdict, "old run 1: 2 of 102 requests failed: it is nothing to compare with"},
 		{"both failed", DefaultGate(), alike(6, fails(2)), alike(6, fails(2)), NoVerdict, "old run 1: 2 of 102"},
 		{"more failed", DefaultGate(), alike(6, fails(2)), alike(6, fails(3)), Regressed, "new run 1: 3 of 103"},
-		{"failures unknown", DefaultGate(), alike(6), alike(6, fails(-1)), NoVerdict, "new run 1: it does not say how many requests failed"},
-		{"text block", DefaultGate(), alike(6, func(_ int, r *Run) { r.Asked = nil }), alike(6), NoVerdict, "old run 1: it does not say what it was asked for"},
+		{"failures unknown", DefaultGate(), alike(6), alike(6, fails(-1)), NoVerdict, "new run 1, 2, 3, 4, 5, 6: it does not say how many requests failed"},
+		{"text block", DefaultGate(), alike(6, func(_ int, r *Run) { r.Asked = nil }), alike(6), NoVerdict, "old run 1, 2, 3, 4, 5, 6: a text block or the like"},
 		{"another model", DefaultGate(), alike(6), alike(6, asks("model", "n")), NoVerdict, "not comparable: model is m on the old side and n on the new"},
 		{"another model, meant", despite, alike(6), alike(6, asks("model", "n"), doubtful), Pass, ""},
 		{"limited", DefaultGate(), alike(6, asks("max-concurrency", "unlimited")), alike(6, asks("max-concurrency", "8")), NoVerdict, "not comparable: max-concurrency is unlimited on the old side and 8 on the new"},
@@ -92,7 +92,7 @@ func TestVerdicts(t *testing.T) {
 		{"over the ceiling, in doubt", ceiling, alike(6, tail(100)), alike(6, tail(201), doubtful), NoVerdict, "new run 2: it was cut short"},
 		{"ceiling of what is unknown", ceiling, alike(6), alike(6), NoVerdict, "p99_ttft is not known of every new run"},
 		{"under the ceiling", ceiling, alike(6, tail(100)), alike(6, tail(199)), Pass, ""},
-		{"all over the place", DefaultGate(), alike(6), alike(6, func(i int, r *Run) { r.Numbers["median_ttft"] *= 0.7 + 0.15*float64(i) }), NoVerdict, "median_ttft is too noisy: it may be worse by +"},
+		{"all over the place", DefaultGate(), alike(6), alike(6, func(i int, r *Run) { r.Numbers["median_ttft"] *= 0.7 + 0.15*float64(i) }), NoVerdict, "median_ttft is too noisy to rule out +10.0 %: it may be worse by +"},
 	} {
 		got := Compare(test.old, test.new, test.gate)
 		reason := ""
@@ -244,7 +244,11 @@ func TestOnlySuspicionsOfTheRunAreDoubts(t *testing.T) {
 	s := &metrics.Summary{Interrupted: true, Trust: &metrics.Trust{Verdict: metrics.Suspect, Checks: []metrics.Check{
 		{Name: "samples", Text: "too few"}, {Name: "lag", Text: "requests went out late"}, {Name: "age", OK: true},
 	}}}
-	if got := doubts(s); !slices.Equal(got, []string{"it was cut short", "it is SUSPECT: requests went out late"}) {
+	if got := doubts(s); !slices.Equal(got, []string{"it was cut short", "SUSPECT: requests went out late"}) {
+		t.Errorf("%q", got)
+	}
+	s.Interrupted, s.Trust.Checks[2].OK = false, false
+	if got := doubts(s); !slices.Equal(got, []string{"SUSPECT: requests went out late; and 1 more"}) {
 		t.Errorf("%q", got)
 	}
 }

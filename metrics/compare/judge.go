@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strconv"
 	"strings"
 )
 
@@ -110,15 +111,22 @@ func (j *judge) doubts(p *Point) {
 
 // doubtRuns says which runs of a side cannot be believed, or not be compared.
 func (j *judge) doubtRuns(p *Point, side string, runs []*Run) {
+	var whys []string
+	numbers := map[string][]string{} // of the runs, by what is wrong with them
 	for i, r := range runs {
+		found := r.lacks()
 		if !j.despite("suspect") {
-			for _, why := range r.Doubts {
-				j.doubt(p, "%s run %d: %s", side, i+1, why)
+			found = append(found, r.Doubts...)
+		}
+		for _, why := range found {
+			if numbers[why] == nil {
+				whys = append(whys, why)
 			}
+			numbers[why] = append(numbers[why], strconv.Itoa(i+1))
 		}
-		if lacks := r.lacks(); lacks != "" {
-			j.doubt(p, "%s run %d: it does not say %s", side, i+1, lacks)
-		}
+	}
+	for _, why := range whys {
+		j.doubt(p, "%s run %s: %s", side, strings.Join(numbers[why], ", "), why)
 	}
 }
 
@@ -177,8 +185,8 @@ func (j *judge) changes(p *Point) {
 			r.Finding = Better
 		case r.blurred(asked):
 			r.Finding = Blurred
-			j.doubt(p, "%s is too noisy: it may be worse by %s, and what is to be seen is %s: %s", r.Name,
-				Percent(r.worst()), Percent(visible(asked)), r.enough(p, asked))
+			j.doubt(p, "%s is too noisy to rule out %s: it may be worse by %s; %s", r.Name,
+				Percent(visible(asked)), Percent(r.worst()), r.enough(p, asked))
 		}
 	}
 }

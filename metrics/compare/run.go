@@ -3,6 +3,7 @@ package compare
 import (
 	"fmt"
 	"math"
+	"slices"
 	"time"
 
 	"github.com/servebench/servebench/metrics"
@@ -50,9 +51,7 @@ func newRun(s *metrics.Summary, extra []Metric) *Run {
 	return r
 }
 
-// doubts are why the numbers of a run cannot be believed. That it had too few
-// requests for a percentile is no reason to doubt the others, and is said of the
-// percentile; failures are looked at by themselves.
+// doubts are why the numbers of a run cannot be believed.
 func doubts(s *metrics.Summary) []string {
 	var found []string
 	if s.Interrupted {
@@ -61,13 +60,21 @@ func doubts(s *metrics.Summary) []string {
 	if s.Trust == nil {
 		return found
 	}
-	for _, c := range s.Trust.Failed() {
-		if c.Name != "samples" && c.Name != "completed" && c.Name != "failed" {
-			found = append(found, "it is SUSPECT: "+c.Text)
-		}
+	failed := slices.DeleteFunc(s.Trust.Failed(), func(c metrics.Check) bool { return slices.Contains(elsewhere, c.Name) })
+	switch n := len(failed); n {
+	case 0:
+	case 1:
+		found = append(found, "SUSPECT: "+failed[0].Text)
+	default:
+		found = append(found, fmt.Sprintf("SUSPECT: %s; and %d more", failed[0].Text, n-1))
 	}
 	return found
 }
+
+// elsewhere are the checks that are no reason to doubt all numbers of a run:
+// failures are looked at by themselves, and of a percentile on too few values it is
+// said beside it.
+var elsewhere = []string{"samples", "completed", "failed"}
 
 // fault says why a run is one that no gate lets pass; empty for none. Allowed is
 // the share of requests that may fail.
@@ -83,16 +90,16 @@ func (r *Run) fault(allowed float64) string {
 	return ""
 }
 
-// lacks is what a run does not say and no verdict can be without; empty for
-// nothing. Blocks in a text say little.
-func (r *Run) lacks() string {
+// lacks is what a run does not say and no verdict can be without. Blocks in a text
+// say little.
+func (r *Run) lacks() []string {
 	switch {
 	case r.Asked["model"] == "":
-		return "what it was asked for"
+		return []string{"a text block or the like, which does not say what was asked for"}
 	case r.Completed < 0 || r.Failed < 0:
-		return "how many requests failed"
+		return []string{"it does not say how many requests failed"}
 	}
-	return ""
+	return nil
 }
 
 // failing is the share of requests that failed; 0 where that is not known.

@@ -1,0 +1,220 @@
+package main
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/servebench/servebench/metrics/compare"
+	"github.com/servebench/servebench/report"
+)
+
+// A compareCommand is `servebench compare` and its flags.
+type compareCommand struct {
+	out, talk io.Writer
+	stdin     io.Reader
+
+	arms         string
+	gateFile     string
+	settings     []gateSetting
+	baseline     string
+	saveBaseline string
+	format       string
+	writes       []string
+
+	gate compare.Gate
+}
+
+func newCompareCommand() *cobra.Command {
+	c := &compareCommand{}
+	cmd := &cobra.Command{
+		Use:   "compare OLD… -- NEW…",
+		Short: "Say whether runs are worse than others, with statistics and an exit code",
+		Long:  compareHelp,
+		Example: `  servebench compare old/ -- new/
+  servebench compare kvcached.sweep --arms without,with --margin p99_ttft=10%
+  servebench compare main.jsonl --save-baseline baseline.json
+  servebench compare --baseline baseline.json --gate gate.yaml --write junit=compare.xml new.jsonl`,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			c.out, c.talk, c.stdin = cmd.OutOrStdout(), cmd.ErrOrStderr(), cmd.InOrStdin()
+			return c.run(args, cmd.ArgsLenAtDash())
+		},
+	}
+	f := cmd.Flags()
+	f.SortFlags = false
+	f.StringVar(&c.arms, "arms", "", "compare runs of one source: `OLD,NEW`, each a sweep's arm, a --label or a target")
+	f.StringVar(&c.gateFile, "gate", "", "YAML `FILE` with the keys margin, ceiling, …: the flags below")
+	for _, k := range gateKeys {
+		f.Func(k.name, k.help, func(value string) error {
+			c.settings = append(c.settings, gateSetting{k, value})
+			return k.set(new(compare.Gate), value)
+		})
+	}
+	f.StringVar(&c.baseline, "baseline", "", "compare with the runs that this `FILE` keeps; no margin is less than their noise")
+	f.StringVar(&c.saveBaseline, "save-baseline", "", "keep the runs in this `FILE`, with how much they differ")
+	f.StringVar(&c.format, "format", "text", "of standard output: "+strings.Join(compareFormatNames(), ", "))
+	f.StringArrayVar(&c.writes, "write", nil, "write a file as well: `FORMAT=FILE`, may be given several times")
+	return cmd
+}
+
+const compareHelp = `Say whether runs are worse than others.
+
+OLD and NEW are record streams (servebench run -o), the folders of sweeps or of such
+files, result files of vLLM's, or texts with result blocks. Every run in them counts;
+FILE#2 is the second run of a file, FILE#2-5 the second to the fifth. The runs of one
+source are compared with --arms.
+
+The unit of evidence is a run, so it takes several a side: how many is said. Gated are
+output throughput, median TTFT and median TPOT, each with a margin of 5 %, and failed
+requests; --margin gates another number and --advisory none. Single runs, text blocks,
+runs that are SUSPECT or were cut short and sides that were not asked for alike get
+the change without a verdict.
+
+Exit code 0: nothing that is gated got worse. 1: something did. 2: misuse.
+3: no verdict.`
+
+// compareFormats are what a comparison can be written as.
+var compareFormats = map[string]func(io.Writer, *compare.Comparison) error{
+	"text": report.Comparison, "markdown": report.ComparisonMarkdown, "junit": report.ComparisonJUnit,
+	"github": report.ComparisonGitHub, "json": report.ComparisonJSON,
+	"bench-old": report.ComparisonOld, "bench-new": report.ComparisonNew,
+}
+
+func compareFormatNames() []string { return slices.Sorted(maps.Keys(compareFormats)) }
+
+func (c *compareCommand) run(args []string, dash int) error {
+	if err := c.check(); err != nil {
+		return err
+	}
+	if c.saveBaseline != "" {
+		return c.save(args, dash)
+	}
+	old, new, err := c.sides(args, dash)
+	if err != nil {
+		return err
+	}
+	result := compare.Compare(old, new, c.gate)
+	if err := c.write(result); err != nil {
+		return err
+	}
+	switch verdict := errors.New(string(result.Verdict)); result.Verdict {
+	case compare.Pass:
+		return nil
+	case compare.Regressed:
+		return exitError{verdict, exitNo}
+	default:
+		return exitError{verdict, exitNoVerdict}
+	}
+}
+
+// check looks at the flags before any file is read.
+func (c *compareCommand) check() error {
+	names := strings.Join(compareFormatNames(), ", ")
+	if compareFormats[c.format] == nil {
+		return fmt.Errorf("--format %q: must be one of %s", c.format, names)
+	}
+	for _, w := range c.writes {
+		if format, file, _ := strings.Cut(w, "="); compareFormats[format] == nil || file == "" {
+			return fmt.Errorf("--write %q: must be FORMAT=FILE with a format of %s", w, names)
+		}
+	}
+	switch {
+	case c.saveBaseline != "" && (c.baseline != "" || c.arms != ""):
+		return errors.New("--save-baseline keeps one set of runs: it goes with neither --baseline nor --arms")
+	case c.baseline != "" && c.arms != "":
+		return errors.New("--baseline is the old side: it does not go with --arms")
+	}
+	var err error
+	c.gate, err = c.readGate()
+	return err
+}
+
+// sides are the runs that are compared.
+func (c *compareCommand) sides(args []string, dash int) (old, new []*compare.Run, err error) {
+	switch {
+	case c.baseline != "":
+		if dash > 0 || len(args) == 0 {
+			return nil, nil, errors.New("--baseline is the old side: give the new runs alone")
+		}
+		return c.withBaseline(args)
+	case c.arms != "":
+		if dash >= 0 || len(args) == 0 {
+			return nil, nil, errors.New("--arms compares runs of one source: give no --")
+		}
+		return c.armsOf(args)
+	case dash <= 0 || dash == len(args):
+		return nil, nil, errors.New("what is compared must be OLD… -- NEW…, or one source with --arms OLD,NEW, or new runs with --baseline FILE")
+	}
+	olds, err := c.read(args[:dash])
+	if err != nil {
+		return nil, nil, err
+	}
+	news, err := c.read(args[dash:])
+	return olds.runs(), news.runs(), err
+}
+
+func (c *compareCommand) withBaseline(args []string) (old, new []*compare.Run, err error) {
+	f, err := os.Open(c.baseline)
+	if err != nil {
+		return nil, nil, fmt.Errorf("--baseline: %w", err)
+	}
+	defer f.Close()
+	b, err := compare.ReadBaseline(f)
+	if err != nil {
+		return nil, nil, fmt.Errorf("--baseline: %s: %w", c.baseline, err)
+	}
+	c.gate.Noise = b.Noise
+	news, err := c.read(args)
+	return b.Runs, news.runs(), err
+}
+
+// save keeps runs as a baseline.
+func (c *compareCommand) save(args []string, dash int) error {
+	if dash >= 0 || len(args) == 0 {
+		return errors.New("--save-baseline keeps one set of runs: give no --")
+	}
+	found, err := c.read(args)
+	if err != nil {
+		return err
+	}
+	b, err := compare.NewBaseline(found.runs())
+	if err != nil {
+		return exitError{fmt.Errorf("no baseline: %w", err), exitNoVerdict}
+	}
+	if err := replaceFile(c.saveBaseline, b.Write); err != nil {
+		return err
+	}
+	fmt.Fprintf(c.out, "%s: %s\n", c.saveBaseline, count(len(b.Runs), "run"))
+	for _, m := range c.gate.Limits {
+		if noise, known := b.Noise[m.Metric.Name]; known {
+			fmt.Fprintf(c.out, "noise of %s: %.1f %%\n", m.Metric.Name, noise*100)
+		}
+	}
+	return nil
+}
+
+// write writes the comparison to standard output and to the files.
+func (c *compareCommand) write(result *compare.Comparison) error {
+	errs := []error{compareFormats[c.format](c.out, result)}
+	for _, w := range c.writes {
+		format, file, _ := strings.Cut(w, "=")
+		errs = append(errs, replaceFile(file, func(w io.Writer) error { return compareFormats[format](w, result) }))
+	}
+	return errors.Join(errs...)
+}
+
+// replaceFile writes a file at once, when all of it is known.
+func replaceFile(name string, write func(io.Writer) error) error {
+	var text bytes.Buffer
+	if err := write(&text); err != nil {
+		return err
+	}
+	return os.WriteFile(name, text.Bytes(), 0o666)
+}

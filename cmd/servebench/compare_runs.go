@@ -1,0 +1,194 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/servebench/servebench/loadgen/sweep"
+	"github.com/servebench/servebench/metrics"
+	"github.com/servebench/servebench/metrics/compare"
+	"github.com/servebench/servebench/report"
+)
+
+// A namedRun is a run and the names by which --arms knows it.
+type namedRun struct {
+	*compare.Run
+	names []string
+}
+
+type namedRuns []namedRun
+
+func (n namedRuns) runs() []*compare.Run {
+	var runs []*compare.Run
+	for _, r := range n {
+		runs = append(runs, r.Run)
+	}
+	return runs
+}
+
+// read reads the runs of files and folders.
+func (c *compareCommand) read(sources []string) (namedRuns, error) {
+	var all namedRuns
+	for _, source := range sources {
+		found, err := c.source(source)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, found...)
+	}
+	return all, nil
+}
+
+// source reads a file, some runs of one, a folder of them, or a sweep's.
+func (c *compareCommand) source(name string) (namedRuns, error) {
+	if name == "-" {
+		return c.summed("standard input", c.stdin)
+	}
+	info, err := os.Stat(name)
+	if err != nil {
+		return c.chosen(name, err)
+	}
+	if !info.IsDir() {
+		return c.file(name)
+	}
+	if records := filepath.Join(name, sweep.RecordsName); exists(records) {
+		return c.file(records)
+	}
+	entries, err := os.ReadDir(name)
+	if err != nil {
+		return nil, err
+	}
+	var all namedRuns
+	for _, e := range entries {
+		if e.IsDir() || strings.HasPrefix(e.Name(), ".") {
+			continue
+		}
+		found, err := c.file(filepath.Join(name, e.Name()))
+		if errors.Is(err, metrics.ErrNothing) {
+			fmt.Fprintf(c.talk, "WARNING: %s: no runs in it\n", filepath.Join(name, e.Name()))
+			continue
+		}
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, found...)
+	}
+	if all == nil {
+		return nil, fmt.Errorf("%s: no runs in that folder", name)
+	}
+	return all, nil
+}
+
+func exists(name string) bool {
+	_, err := os.Stat(name)
+	return err == nil
+}
+
+var choice = regexp.MustCompile(`^(.+)#([1-9]\d{0,8})(?:-([1-9]\d{0,8}))?$`)
+
+// chosen reads FILE#2 or FILE#2-5; failed is what to say when name is no such.
+func (c *compareCommand) chosen(name string, failed error) (namedRuns, error) {
+	parts := choice.FindStringSubmatch(name)
+	if parts == nil {
+		return nil, failed
+	}
+	all, err := c.file(parts[1])
+	if err != nil {
+		return nil, err
+	}
+	// Both are digits, and few.
+	first, _ := strconv.Atoi(parts[2])
+	last := first
+	if parts[3] != "" {
+		last, _ = strconv.Atoi(parts[3])
+	}
+	if last < first || last > len(all) {
+		return nil, fmt.Errorf("%s: %s has %s", name, parts[1], count(len(all), "run"))
+	}
+	return all[first-1 : last], nil
+}
+
+func (c *compareCommand) file(name string) (namedRuns, error) {
+	f, err := os.Open(name)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	return c.summed(name, f)
+}
+
+// summed are all runs of a source.
+func (c *compareCommand) summed(name string, r io.Reader) (namedRuns, error) {
+	sums, err := metrics.Read(r, metrics.Ask{})
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", name, err)
+	}
+	var found namedRuns
+	for i, run := range compare.Runs(sums, c.gate.Extra()...) {
+		for _, w := range sums[i].Warnings {
+			fmt.Fprintf(c.talk, "WARNING: %s: run %d: %s\n", name, i+1, w)
+		}
+		found = append(found, namedRun{run, armNames(sums[i])})
+	}
+	return found, nil
+}
+
+// armNames are the names of a run's arm: a sweep's, its label, its target.
+func armNames(s *metrics.Summary) []string {
+	names := []string{s.Header.Config.Label, report.TargetHeading(s)}
+	for _, kv := range s.Header.Config.Metadata {
+		if kv.Key == "arm" {
+			names = append(names, kv.Value)
+		}
+	}
+	return slices.DeleteFunc(names, func(name string) bool { return name == "" })
+}
+
+// armsOf are the runs of the two arms of one source.
+func (c *compareCommand) armsOf(args []string) (old, new []*compare.Run, err error) {
+	all, err := c.read(args)
+	if err != nil {
+		return nil, nil, err
+	}
+	a, b, ok := strings.Cut(c.arms, ",")
+	if !ok || a == b {
+		return nil, nil, fmt.Errorf("--arms %q: must be two names, OLD,NEW, of %s", c.arms, all.arms())
+	}
+	if old, err = all.arm(a); err != nil {
+		return nil, nil, err
+	}
+	new, err = all.arm(b)
+	return old, new, err
+}
+
+// arm are the runs of that name.
+func (n namedRuns) arm(name string) ([]*compare.Run, error) {
+	of := slices.DeleteFunc(slices.Clone(n), func(r namedRun) bool { return !slices.Contains(r.names, name) })
+	if len(of) == 0 {
+		return nil, fmt.Errorf("--arms: no run is of %q: there are %s", name, n.arms())
+	}
+	return of.runs(), nil
+}
+
+// arms are the names of all runs, as a text.
+func (n namedRuns) arms() string {
+	var names []string
+	for _, r := range n {
+		for _, name := range r.names {
+			if !slices.Contains(names, name) {
+				names = append(names, name)
+			}
+		}
+	}
+	if names == nil {
+		return "no names in these runs"
+	}
+	return strings.Join(names, ", ")
+}
