@@ -97,13 +97,13 @@ func start(h *Header) time.Time { return h.Epoch.Add(-h.ClockOffset) }
 func (r *run) summary() (*Summary, error) {
 	indexes := sortedKeys(r.shards)
 	var from, to time.Duration
-	var warnings []string
+	var incomplete, warnings []string
 	missing := false
 	tokens := ChunkTokens{}
 	for i, index := range indexes {
 		sh := r.shards[index]
 		for _, warning := range sh.warnings() {
-			warnings = append(warnings, fmt.Sprintf("run %s%s %s", r.id, r.shardName(index), warning))
+			incomplete = append(incomplete, fmt.Sprintf("run %s%s %s", r.id, r.shardName(index), warning))
 		}
 		if i == 0 || sh.begin() < from {
 			from = sh.begin()
@@ -127,7 +127,7 @@ func (r *run) summary() (*Summary, error) {
 		warnings = append(warnings, fmt.Sprintf("run %s: itl is not known, because the stream holds no single arrival times", r.id))
 	}
 	if n := r.header.Shards; n > 1 && len(indexes) < n {
-		warnings = append(warnings, fmt.Sprintf("run %s lacks %d of its %d shards", r.id, n-len(indexes), n))
+		incomplete = append(incomplete, fmt.Sprintf("run %s lacks %d of its %d shards", r.id, n-len(indexes), n))
 	}
 	s := r.collected(from, to, seconds)
 	s.unwatched = max(r.header.Shards-len(indexes), 0)
@@ -139,7 +139,8 @@ func (r *run) summary() (*Summary, error) {
 	if sh := r.shards[indexes[0]]; len(indexes) == 1 && sh.gapless && sh.end != nil && sh.end.PeakTokens > 0 {
 		s.Truth.PeakTokens = sh.end.PeakTokens
 	}
-	s.Warnings = slices.Compact(append(s.Warnings, warnings...))
+	s.Incomplete = incomplete
+	s.Warnings = slices.Compact(slices.Concat(s.Warnings, incomplete, warnings))
 	s.Judge()
 	return s, nil
 }

@@ -68,7 +68,7 @@ const compareHelp = `Say whether runs are worse than others.
 
 OLD and NEW are record streams (servebench run -o), the folders of sweeps or of such
 files, result files of vLLM's, or texts with result blocks. Every run in them counts;
-FILE#2 is the second run of a file, FILE#2-5 the second to the fifth. The runs of one
+FILE:2 is the second run of a file, FILE:2-5 the second to the fifth. The runs of one
 source are compared with --arms.
 
 The unit of evidence is a run, so it takes several a side: how many is said. Gated are

@@ -168,11 +168,16 @@ func setBound(g *compare.Gate, text string, floor bool) error {
 	if err != nil {
 		return fmt.Errorf("it must be a number, in %s", m.Unit)
 	}
-	b := compare.Bound{Metric: m, Least: math.Inf(-1), Most: v}
-	if floor {
-		b.Least, b.Most = v, math.Inf(1)
+	i := slices.IndexFunc(g.Bounds, func(b compare.Bound) bool { return b.Metric.Name == m.Name })
+	if i < 0 {
+		i = len(g.Bounds)
+		g.Bounds = append(g.Bounds, compare.Bound{Metric: m, Least: math.Inf(-1), Most: math.Inf(1)})
 	}
-	g.Bounds = append(g.Bounds, b)
+	if floor {
+		g.Bounds[i].Least = v
+	} else {
+		g.Bounds[i].Most = v
+	}
 	return nil
 }
 

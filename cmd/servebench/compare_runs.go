@@ -91,9 +91,9 @@ func exists(name string) bool {
 	return err == nil
 }
 
-var choice = regexp.MustCompile(`^(.+)#([1-9]\d{0,8})(?:-([1-9]\d{0,8}))?$`)
+var choice = regexp.MustCompile(`^(.+):([1-9]\d{0,8})(?:-([1-9]\d{0,8}))?$`)
 
-// chosen reads FILE#2 or FILE#2-5; failed is what to say when name is no such.
+// chosen reads FILE:2 or FILE:2-5; failed is what to say when name is no such.
 func (c *compareCommand) chosen(name string, failed error) (namedRuns, error) {
 	parts := choice.FindStringSubmatch(name)
 	if parts == nil {

@@ -3,9 +3,11 @@ package main
 import (
 	"bufio"
 	"context"
+	"errors"
 	"fmt"
 	"net/http"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -44,6 +46,7 @@ func scripts(dir string) testscript.Params {
 			"halt":      halt,
 			"awaitfile": awaitFile,
 			"files":     countFiles,
+			"exits":     exits,
 		},
 	}
 }
@@ -153,5 +156,17 @@ func countFiles(ts *testscript.TestScript, _ bool, args []string) {
 	ts.Check(err)
 	if fmt.Sprint(len(files)) != args[1] {
 		ts.Fatalf("%s has %d files, want %s: %v", args[0], len(files), args[1], files)
+	}
+}
+
+// exits runs a command that ends with the exit code given.
+func exits(ts *testscript.TestScript, _ bool, args []string) {
+	err, code := ts.Exec(args[1], args[2:]...), 0
+	if exit := (*exec.ExitError)(nil); errors.As(err, &exit) {
+		code, err = exit.ExitCode(), nil
+	}
+	ts.Check(err)
+	if fmt.Sprint(code) != args[0] {
+		ts.Fatalf("exit code %d, want %s", code, args[0])
 	}
 }

@@ -92,7 +92,7 @@ const notGiven = "not given"
 // property is what a run was asked for under a name; empty where that is not known.
 func (r *Run) property(name string) string {
 	v, known := r.Asked[name]
-	if _, whole := r.Asked[client]; !known && whole {
+	if _, whole := r.Asked[client]; !known && whole && name != cores && name != host {
 		return notGiven
 	}
 	return v

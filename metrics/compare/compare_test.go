@@ -84,6 +84,7 @@ func TestVerdicts(t *testing.T) {
 		{"another model", DefaultGate(), alike(6), alike(6, asks("model", "n")), NoVerdict, "not comparable: model is m on the old side and n on the new"},
 		{"another model, meant", despite, alike(6), alike(6, asks("model", "n"), doubtful), Pass, ""},
 		{"limited", DefaultGate(), alike(6, asks("max-concurrency", "unlimited")), alike(6, asks("max-concurrency", "8")), NoVerdict, "not comparable: max-concurrency is unlimited on the old side and 8 on the new"},
+		{"cores known once", DefaultGate(), alike(6), alike(6, asks(cores, "2")), Pass, ""},
 		{"given once", DefaultGate(), alike(6), alike(6, asks("temperature", "0")), NoVerdict, "not comparable: temperature is not given on the old side and 0 on the new"},
 		{"seeds", DefaultGate(), alike(6), alike(6, func(i int, r *Run) { r.Asked[seed] = string(rune('0' + i)) }), NoVerdict, "not comparable: seed is 0 on the old side and another for each run on the new"},
 		{"cut short", DefaultGate(), alike(6), alike(6, doubtful, times("median_ttft", 2)), NoVerdict, "new run 2: it was cut short"},
@@ -241,13 +242,13 @@ func TestRunsHoldWhatIsKnown(t *testing.T) {
 }
 
 func TestOnlySuspicionsOfTheRunAreDoubts(t *testing.T) {
-	s := &metrics.Summary{Interrupted: true, Trust: &metrics.Trust{Verdict: metrics.Suspect, Checks: []metrics.Check{
+	s := &metrics.Summary{Interrupted: true, Incomplete: []string{"run r was cut"}, Trust: &metrics.Trust{Verdict: metrics.Suspect, Checks: []metrics.Check{
 		{Name: "samples", Text: "too few"}, {Name: "lag", Text: "requests went out late"}, {Name: "age", OK: true},
 	}}}
-	if got := doubts(s); !slices.Equal(got, []string{"it was cut short", "SUSPECT: requests went out late"}) {
+	if got := doubts(s); !slices.Equal(got, []string{"it was stopped early", "run r was cut", "SUSPECT: requests went out late"}) {
 		t.Errorf("%q", got)
 	}
-	s.Interrupted, s.Trust.Checks[2].OK = false, false
+	s.Interrupted, s.Incomplete, s.Trust.Checks[2].OK = false, nil, false
 	if got := doubts(s); !slices.Equal(got, []string{"SUSPECT: requests went out late; and 1 more"}) {
 		t.Errorf("%q", got)
 	}

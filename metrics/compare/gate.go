@@ -11,7 +11,7 @@ import (
 type Gate struct {
 	Alpha   float64            // chance of a false alarm over all limits together; 0 means 0.05
 	Limits  []Limit            // one a metric
-	Bounds  []Bound            // what new runs may be, whatever the old ones are
+	Bounds  []Bound            // one a metric: what new runs may be, whatever the old ones are
 	Allowed float64            // share of requests that may fail without the run counting as failed, 0 to 1
 	Noise   map[string]float64 // share by which runs that are alike differ, by the metric's name: no margin is less
 	Despite []string           // properties in which the sides may differ, as in Run.Asked; "suspect" for runs that are

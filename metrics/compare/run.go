@@ -55,8 +55,9 @@ func newRun(s *metrics.Summary, extra []Metric) *Run {
 func doubts(s *metrics.Summary) []string {
 	var found []string
 	if s.Interrupted {
-		found = append(found, "it was cut short")
+		found = append(found, "it was stopped early")
 	}
+	found = append(found, s.Incomplete...)
 	if s.Trust == nil {
 		return found
 	}
