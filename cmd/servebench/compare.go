@@ -59,7 +59,7 @@ func newCompareCommand() *cobra.Command {
 	}
 	f.StringVar(&c.baseline, "baseline", "", "compare with the runs that this `FILE` keeps; no margin is less than their noise")
 	f.StringVar(&c.saveBaseline, "save-baseline", "", "keep the runs in this `FILE`, with how much they differ")
-	f.StringVar(&c.format, "format", "text", "of standard output: "+strings.Join(compareFormatNames(), ", "))
+	f.StringVar(&c.format, "format", "text", "`FORMAT` of standard output: "+strings.Join(compareFormatNames(), ", "))
 	f.StringArrayVar(&c.writes, "write", nil, "write a file as well: `FORMAT=FILE`, may be given several times")
 	return cmd
 }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"maps"
 	"math"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -61,6 +62,9 @@ func asked(s *metrics.Summary) map[string]string {
 		if _, config := found[kv.Key]; !config && !slices.Contains(apart, kv.Key) {
 			found[kv.Key] = kv.Value
 		}
+	}
+	if file, ok := found["dataset-path"]; ok { // the same file may be elsewhere
+		found["dataset-path"] = filepath.Base(file)
 	}
 	maps.DeleteFunc(found, func(_, v string) bool { return v == "" })
 	return found

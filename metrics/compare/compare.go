@@ -120,11 +120,10 @@ func (p *Point) row(m Metric, gate *Gate) (Row, bool) {
 // Worse says whether the new runs are worse, by chance or not.
 func (r *Row) Worse() bool { return r.Effect.Share != 0 && r.Effect.Share > 0 != r.Higher }
 
-// worst is the end of the confidence interval that is the worst for the new runs,
-// as a share above 0.
-func (r *Row) worst() float64 {
+// end is the end of the confidence interval that is the worst for the new runs.
+func (r *Row) end() float64 {
 	if r.Higher {
-		return -r.Effect.Low
+		return r.Effect.Low
 	}
 	return r.Effect.High
 }

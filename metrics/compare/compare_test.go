@@ -68,7 +68,7 @@ func TestVerdicts(t *testing.T) {
 		{"one a side", DefaultGate(), alike(1), alike(1, times("median_ttft", 9)), NoVerdict, "need at least 4 runs a side to decide on 3 numbers, there are 1 and 1"},
 		{"three a side", DefaultGate(), alike(3), alike(3), NoVerdict, "need at least 4 runs"},
 		{"enough together", DefaultGate(), alike(3), alike(9, times("median_ttft", 2)), Regressed, "median_ttft"},
-		{"no interval", single, alike(2), alike(2), NoVerdict, "output_throughput is too noisy to rule out +10.0 %: it may be worse by +100.0 %; it takes at least 4 runs a side"},
+		{"no interval", single, alike(2), alike(2), NoVerdict, "output_throughput: need at least 4 runs a side to rule out a change of 10 %"},
 		{"none", DefaultGate(), nil, nil, NoVerdict, "there are no runs"},
 		{"none new", DefaultGate(), alike(6), nil, NoVerdict, "there are no runs on one side"},
 		{"all failed", DefaultGate(), alike(6), alike(6, func(_ int, r *Run) { r.Completed, r.Failed = 0, 100 }), Regressed, "new run 1: no request completed"},
@@ -93,7 +93,7 @@ func TestVerdicts(t *testing.T) {
 		{"over the ceiling, in doubt", ceiling, alike(6, tail(100)), alike(6, tail(201), doubtful), NoVerdict, "new run 2: it was cut short"},
 		{"ceiling of what is unknown", ceiling, alike(6), alike(6), NoVerdict, "p99_ttft is not known of every new run"},
 		{"under the ceiling", ceiling, alike(6, tail(100)), alike(6, tail(199)), Pass, ""},
-		{"all over the place", DefaultGate(), alike(6), alike(6, func(i int, r *Run) { r.Numbers["median_ttft"] *= 0.7 + 0.15*float64(i) }), NoVerdict, "median_ttft is too noisy to rule out +10.0 %: it may be worse by +"},
+		{"all over the place", DefaultGate(), alike(6), alike(6, func(i int, r *Run) { r.Numbers["median_ttft"] *= 0.7 + 0.15*float64(i) }), NoVerdict, "median_ttft: too noisy to rule out a change of 10 %: it may be +"},
 	} {
 		got := Compare(test.old, test.new, test.gate)
 		reason := ""
@@ -218,7 +218,7 @@ func TestRunsHoldWhatIsKnown(t *testing.T) {
 	s := &metrics.Summary{Header: &metrics.Header{Run: "r", Version: "1"}, Completed: 3, TotalOutput: 3, OutputThroughput: 5, Goodput: math.NaN()}
 	s.Header.Config = metrics.Config{Model: "m", RequestRate: math.Inf(1), Burstiness: 1, Seed: 7,
 		Metadata: []metrics.KV{{Key: "host", Value: "a"}, {Key: "arm", Value: "b"}}}
-	s.Header.Flags = []metrics.KV{{Key: "random-input-len", Value: "9"}, {Key: "port", Value: "1"}, {Key: "request-rate", Value: "inf"}}
+	s.Header.Flags = []metrics.KV{{Key: "random-input-len", Value: "9"}, {Key: "port", Value: "1"}, {Key: "dataset-path", Value: "a/b.json"}, {Key: "request-rate", Value: "inf"}}
 	s.TTFT.Add(0.5)
 	s.Evidence = &metrics.Evidence{Cores: 4}
 	p95, ok := Find("p95_ttft")
@@ -227,7 +227,7 @@ func TestRunsHoldWhatIsKnown(t *testing.T) {
 	}
 	r := Runs([]*metrics.Summary{s}, p95)[0]
 	want := map[string]string{"model": "m", "request-rate": "inf", "max-concurrency": "unlimited", "burstiness": "1", "client": "1",
-		"seed": "7", "cores": "4", "host": "a", "random-input-len": "9"}
+		"seed": "7", "cores": "4", "host": "a", "random-input-len": "9", "dataset-path": "b.json"}
 	if !maps.Equal(r.Asked, want) {
 		t.Errorf("%v", r.Asked)
 	}

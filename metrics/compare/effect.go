@@ -29,6 +29,9 @@ func effect(old, new []float64) Effect {
 		}
 	}
 	share, low, high := shift(each(old, of), each(new, of), Confidence)
+	if math.IsInf(low, 0) {
+		return Effect{back(share), low, high}
+	}
 	return Effect{back(share), back(low), back(high)}
 }
 

@@ -185,14 +185,13 @@ func (j *judge) changes(p *Point) {
 			r.Finding = Better
 		case r.blurred(asked):
 			r.Finding = Blurred
-			j.doubt(p, "%s is too noisy to rule out %s: it may be worse by %s; %s", r.Name,
-				Percent(visible(asked)), Percent(r.worst()), r.enough(p, asked))
+			j.doubt(p, "%s: %s", r.Name, r.blur(p, asked))
 		}
 	}
 }
 
-// visible is the least change for the worse that a gate with that margin promises
-// to see: twice the margin.
+// visible is the least change that a gate with that margin promises to see: twice
+// the margin.
 func visible(margin float64) float64 {
 	if margin == 0 {
 		margin = UsualMargin
@@ -203,24 +202,31 @@ func visible(margin float64) float64 {
 // blurred says whether the runs scatter so much that a change that is to be seen
 // could have been missed: to find nothing says nothing then.
 func (r *Row) blurred(asked float64) bool {
-	return r.worst() > r.Margin && r.halfWidth() > visible(asked) || r.Margin > visible(asked)
+	worst := r.end()
+	if r.Higher {
+		worst = -worst
+	}
+	return worst > r.Margin && r.halfWidth() > visible(asked) || r.Margin > visible(asked)
 }
 
 // halfWidth is that of the confidence interval.
 func (r *Row) halfWidth() float64 { return (r.Effect.High - r.Effect.Low) / 2 }
 
-// enough says what would help: the interval's width goes with the root of the
-// number of runs.
-func (r *Row) enough(p *Point, asked float64) string {
-	if r.Margin > visible(asked) {
-		return "the baseline's own runs differ by more, so it takes a quieter machine or a wider margin"
+// blur says how far the runs scatter and what would help: the interval's width
+// goes with the root of the number of runs.
+func (r *Row) blur(p *Point, asked float64) string {
+	least := fmt.Sprintf("%.0f %%", visible(asked)*100)
+	switch ratio := r.halfWidth() / visible(asked); {
+	case r.Margin > visible(asked):
+		return fmt.Sprintf("the baseline's own runs differ by %s, and a change of %s should be seen: it takes a quieter machine or a wider margin",
+			fmt.Sprintf("%.0f %%", r.Margin*100), least)
+	case math.IsInf(ratio, 1):
+		return fmt.Sprintf("need at least %s a side to rule out a change of %s", counted(RunsNeeded((1-Confidence)/2, 1), "run"), least)
+	default:
+		runs := math.Ceil(float64(min(len(p.Old), len(p.New))) * ratio * ratio)
+		return fmt.Sprintf("too noisy to rule out a change of %s: it may be %s; it takes some %.0f runs a side, or a quieter machine",
+			least, Percent(r.end()), runs)
 	}
-	ratio := r.halfWidth() / visible(asked)
-	if math.IsInf(ratio, 1) {
-		return fmt.Sprintf("it takes at least %d runs a side to say how far", RunsNeeded((1-Confidence)/2, 1))
-	}
-	runs := math.Ceil(float64(min(len(p.Old), len(p.New))) * ratio * ratio)
-	return fmt.Sprintf("it takes some %.0f runs a side, or a quieter machine", runs)
 }
 
 // Percent is a share as a signed percentage; a question mark where it is not known.

@@ -116,7 +116,7 @@ func TestEffectOfZeros(t *testing.T) {
 		{[]float64{0, 0, 0, 0}, []float64{0, 0, 0, 0}, Effect{}},
 		{[]float64{0, 0, 0, 0}, []float64{3, 3, 3, 3}, Effect{math.Inf(1), math.Inf(1), math.Inf(1)}},
 		{[]float64{10}, []float64{0}, Effect{-1, math.Inf(-1), math.Inf(1)}},
-		{[]float64{10}, []float64{11}, Effect{math.Expm1(math.Log(11) - math.Log(10)), -1, math.Inf(1)}},
+		{[]float64{10}, []float64{11}, Effect{math.Expm1(math.Log(11) - math.Log(10)), math.Inf(-1), math.Inf(1)}},
 	} {
 		if got := effect(test.old, test.new); got != test.want {
 			t.Errorf("%v to %v: %+v, want %+v", test.old, test.new, got, test.want)
