@@ -51,6 +51,29 @@ func TestFalseAlarmsAreRare(t *testing.T) {
 	}
 }
 
+// Nothing is assumed of the noise: here one run in five is a third off.
+func TestFalseAlarmsAreRareAmongOutliers(t *testing.T) {
+	chance := rand.New(rand.NewPCG(4, 1))
+	side := func() []*Run {
+		runs := noisy(chance, 6, 0.03, "")
+		for _, r := range runs {
+			if chance.IntN(5) == 0 {
+				r.Numbers["output_throughput"] /= 1.33
+				r.Numbers["median_ttft"] *= 1.33
+			}
+		}
+		return runs
+	}
+	found := map[Verdict]int{}
+	for range 1000 {
+		found[Compare(side(), side(), fourMetrics()).Verdict]++
+	}
+	if found[Regressed] > 50 {
+		t.Errorf("%v of a thousand pairs that are alike", found)
+	}
+	t.Logf("%v", found)
+}
+
 func TestATenthWorseIsFound(t *testing.T) {
 	for _, l := range fourMetrics().Limits {
 		if v := verdicts(2, 6, l.Metric.Name); v[Regressed] < 950 || v[NoVerdict] > 0 {

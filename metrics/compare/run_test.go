@@ -1,0 +1,58 @@
+package compare
+
+import (
+	"maps"
+	"math"
+	"slices"
+	"testing"
+
+	"github.com/servebench/servebench/metrics"
+)
+
+// A run is what its summary says; what it does not say is not a number.
+func TestRunsHoldWhatIsKnown(t *testing.T) {
+	s := &metrics.Summary{Header: &metrics.Header{Run: "r", Version: "1"}, Completed: 3, TotalOutput: 3, OutputThroughput: 5, Goodput: math.NaN()}
+	s.Header.Config = metrics.Config{Model: "m", RequestRate: math.Inf(1), Burstiness: 1, Seed: 7,
+		Metadata: []metrics.KV{{Key: "host", Value: "a"}, {Key: "arm", Value: "b"}}}
+	s.Header.Flags = []metrics.KV{{Key: "random-input-len", Value: "9"}, {Key: "port", Value: "1"}, {Key: "dataset-path", Value: "a/b.json"}, {Key: "request-rate", Value: "inf"}}
+	s.TTFT.Add(0.5)
+	s.Evidence = &metrics.Evidence{Cores: 4}
+	p95, ok := Find("p95_ttft")
+	if !ok {
+		t.Fatal("no p95_ttft")
+	}
+	r := Runs([]*metrics.Summary{s}, p95)[0]
+	want := map[string]string{"model": "m", "request-rate": "inf", "max-concurrency": "unlimited", "burstiness": "1", "client": "1",
+		"seed": "7", "cores": "4", "host": "a", "random-input-len": "9", "dataset-path": "b.json"}
+	if !maps.Equal(r.Asked, want) {
+		t.Errorf("%v", r.Asked)
+	}
+	for _, name := range []string{"goodput", "mean_tpot", "p99_itl", "median_e2el"} {
+		if v, known := r.Numbers[name]; known {
+			t.Errorf("%s is %v", name, v)
+		}
+	}
+	if r.Numbers["p95_ttft"] != 500 || r.Numbers["output_throughput"] != 5 || !maps.Equal(r.Values, map[string]int{"ttft": 1}) {
+		t.Errorf("%+v", r)
+	}
+}
+
+func TestAFileWithoutAVersionHasNoSeed(t *testing.T) {
+	s := &metrics.Summary{Header: &metrics.Header{Target: "a", Solo: true, Config: metrics.Config{RequestRate: math.NaN(), Burstiness: math.NaN()}}}
+	if got := asked(s); !maps.Equal(got, map[string]string{"target": "a alone"}) {
+		t.Errorf("%v", got)
+	}
+}
+
+func TestOnlySuspicionsOfTheRunAreDoubts(t *testing.T) {
+	s := &metrics.Summary{Interrupted: true, Incomplete: []string{"run r was cut"}, Trust: &metrics.Trust{Verdict: metrics.Suspect, Checks: []metrics.Check{
+		{Name: "samples", Text: "too few"}, {Name: "lag", Text: "requests went out late"}, {Name: "age", OK: true},
+	}}}
+	if got := doubts(s); !slices.Equal(got, []string{"it was stopped early", "run r was cut", "SUSPECT: requests went out late"}) {
+		t.Errorf("%q", got)
+	}
+	s.Interrupted, s.Incomplete, s.Trust.Checks[2].OK = false, nil, false
+	if got := doubts(s); !slices.Equal(got, []string{"SUSPECT: requests went out late; and 1 more"}) {
+		t.Errorf("%q", got)
+	}
+}

@@ -1,0 +1,113 @@
+package compare
+
+import (
+	"math"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+// alike are runs that scatter by a few percent, with what differs for all of them.
+func alike(n int, change ...func(i int, r *Run)) []*Run {
+	var runs []*Run
+	for i := range n {
+		around := 1 + 0.01*float64(i%3)
+		r := &Run{
+			Asked:   map[string]string{"model": "m", client: "1", "request-rate": "inf", seed: "0"},
+			Numbers: map[string]float64{"output_throughput": 2000 * around, "median_ttft": 40 * around, "median_tpot": 10 * around},
+			Values:  map[string]int{"ttft": 5000}, Completed: 100, Input: 1000, Output: 1000,
+		}
+		for _, change := range change {
+			change(i, r)
+		}
+		runs = append(runs, r)
+	}
+	return runs
+}
+
+func times(name string, factor float64) func(int, *Run) {
+	return func(_ int, r *Run) { r.Numbers[name] *= factor }
+}
+
+func asks(name, value string) func(int, *Run) {
+	return func(_ int, r *Run) { r.Asked[name] = value }
+}
+
+// seeded gives each run a seed of its own.
+func seeded(from int) func(int, *Run) {
+	return func(i int, r *Run) { r.Asked[seed] = strconv.Itoa(from + i) }
+}
+
+func TestVerdicts(t *testing.T) {
+	ceiling := DefaultGate()
+	p99, _ := Find("p99_ttft")
+	ceiling.Bounds = []Bound{{p99, math.Inf(-1), 200}}
+	floor := DefaultGate()
+	floor.Bounds = []Bound{{Metrics[1], 1000, math.Inf(1)}}
+	tolerant := DefaultGate()
+	tolerant.Allowed = 0.02
+	despite := DefaultGate()
+	despite.Despite = []string{"model", "suspect"}
+	single := Gate{Limits: DefaultGate().Limits[:1], Alpha: 0.2}
+	fails := func(n int) func(int, *Run) { return func(_ int, r *Run) { r.Failed = n } }
+	doubtful := func(i int, r *Run) {
+		if i == 1 {
+			r.Doubts = []string{"it was cut short"}
+		}
+	}
+	tail := func(v float64) func(int, *Run) { return func(_ int, r *Run) { r.Numbers["p99_ttft"] = v } }
+	for _, test := range []struct {
+		name     string
+		gate     Gate
+		old, new []*Run
+		want     Verdict
+		reason   string // in the first one
+	}{
+		{"alike", DefaultGate(), alike(6), alike(6), Pass, ""},
+		{"slower", DefaultGate(), alike(6), alike(6, times("median_ttft", 1.1)), Regressed, "median_ttft went from 40.40 to 44.44 ms, +10.0 % (p=0.0"},
+		{"less throughput", DefaultGate(), alike(6), alike(6, times("output_throughput", 0.9)), Regressed, "output_throughput went"},
+		{"faster", DefaultGate(), alike(6), alike(6, times("median_ttft", 0.5)), Pass, ""},
+		{"within the margin", DefaultGate(), alike(6), alike(6, times("median_ttft", 1.04)), Pass, ""},
+		{"one a side", DefaultGate(), alike(1), alike(1, times("median_ttft", 9)), NoVerdict, "need at least 4 runs a side to decide on 3 numbers, there are 1 and 1"},
+		{"three a side", DefaultGate(), alike(3), alike(3), NoVerdict, "need at least 4 runs"},
+		{"enough together", DefaultGate(), alike(3), alike(9, times("median_ttft", 2)), Regressed, "median_ttft"},
+		{"no interval", single, alike(2), alike(2), NoVerdict, "output_throughput: need at least 4 runs a side to rule out a change of 10 %"},
+		{"none", DefaultGate(), nil, nil, NoVerdict, "there are no runs"},
+		{"none new", DefaultGate(), alike(6), nil, NoVerdict, "there are no runs on one side"},
+		{"all failed", DefaultGate(), alike(6), alike(6, func(_ int, r *Run) { r.Completed, r.Failed = 0, 100 }), Regressed, "new run 1: no request completed"},
+		{"no tokens", DefaultGate(), alike(6), alike(6, func(_ int, r *Run) { r.Output = 0 }), Regressed, "new run 1: no request got a token"},
+		{"some failed", DefaultGate(), alike(6), alike(6, fails(2)), Regressed, "new run 1: 2 of 102 requests failed"},
+		{"some failed in one of one", DefaultGate(), alike(1), alike(1, fails(2)), Regressed, "new run 1: 2 of 102 requests failed"},
+		{"some may fail", tolerant, alike(6, fails(1)), alike(6, fails(2)), Pass, ""},
+		{"old failed", DefaultGate(), alike(6, fails(2)), alike(6), NoVerdict, "old run 1: 2 of 102 requests failed: it is nothing to compare with"},
+		{"both failed", DefaultGate(), alike(6, fails(2)), alike(6, fails(2)), NoVerdict, "old run 1: 2 of 102"},
+		{"more failed", DefaultGate(), alike(6, fails(2)), alike(6, fails(3)), Regressed, "new run 1: 3 of 103"},
+		{"failures unknown", DefaultGate(), alike(6), alike(6, fails(-1)), NoVerdict, "new run 1, 2, 3, 4, 5, 6: it does not say how many requests failed"},
+		{"text block", DefaultGate(), alike(6, func(_ int, r *Run) { r.Asked = nil }), alike(6), NoVerdict, "old run 1, 2, 3, 4, 5, 6: a text block or the like"},
+		{"another model", DefaultGate(), alike(6), alike(6, asks("model", "n")), NoVerdict, "not comparable: model is m on the old side and n on the new"},
+		{"another model, meant", despite, alike(6), alike(6, asks("model", "n"), doubtful), Pass, ""},
+		{"limited", DefaultGate(), alike(6, asks("max-concurrency", "unlimited")), alike(6, asks("max-concurrency", "8")), NoVerdict, "not comparable: max-concurrency is unlimited on the old side and 8 on the new"},
+		{"cores known once", DefaultGate(), alike(6), alike(6, asks(cores, "2")), Pass, ""},
+		{"given once", DefaultGate(), alike(6), alike(6, asks("temperature", "0")), NoVerdict, "not comparable: temperature is not given on the old side and 0 on the new"},
+		{"seeds", DefaultGate(), alike(6), alike(6, seeded(0)), NoVerdict, "not comparable: seed is 0 on the old side and another for each run on the new"},
+		{"cut short", DefaultGate(), alike(6), alike(6, doubtful, times("median_ttft", 2)), NoVerdict, "new run 2: it was cut short"},
+		{"gated and unknown", DefaultGate(), alike(6), alike(6, func(i int, r *Run) { delete(r.Numbers, "median_tpot") }), NoVerdict, "median_tpot is not known of every run"},
+		{"over the ceiling", ceiling, alike(1, tail(100)), alike(1, tail(201)), Regressed, "p99_ttft is 201.00 ms, and 200 is its bound"},
+		{"under the floor", floor, alike(6), alike(1, times("output_throughput", 0.4)), Regressed, "output_throughput is 800.00 tok/s, and 1000 is its bound"},
+		{"over the ceiling, in doubt", ceiling, alike(6, tail(100)), alike(6, tail(201), doubtful), NoVerdict, "new run 2: it was cut short"},
+		{"ceiling of what is unknown", ceiling, alike(6), alike(6), NoVerdict, "p99_ttft is not known of every new run"},
+		{"under the ceiling", ceiling, alike(6, tail(100)), alike(6, tail(199)), Pass, ""},
+		{"all over the place, but not above", DefaultGate(), alike(6), alike(6, func(i int, r *Run) { r.Numbers["median_ttft"] *= min(1, 0.5+0.17*float64(i)) }), Pass, ""},
+		{"seeds in step", DefaultGate(), alike(6, seeded(0)), alike(6, seeded(0)), Pass, ""},
+		{"all over the place", DefaultGate(), alike(6), alike(6, func(i int, r *Run) { r.Numbers["median_ttft"] *= 0.7 + 0.15*float64(i) }), NoVerdict, "median_ttft: too noisy to rule out a change of 10 %: it may be +"},
+	} {
+		got := Compare(test.old, test.new, test.gate)
+		reason := ""
+		if len(got.Reasons) > 0 {
+			reason = got.Reasons[0]
+		}
+		if got.Verdict != test.want || !strings.HasPrefix(reason, test.reason) || (test.want == Pass) != (reason == "") {
+			t.Errorf("%s: %s %q, want %s %q", test.name, got.Verdict, got.Reasons, test.want, test.reason)
+		}
+	}
+}
