@@ -28,7 +28,7 @@ func TestWorkflowsRun(t *testing.T) {
 		}
 		script.WriteString("grep '\"verdict\": \"(PASS|REGRESSED|NO VERDICT)\"' compare.json\ngrep '^## (PASS|REGRESSED|NO VERDICT)' summary.md\n" +
 			"grep '<testsuite ' compare.xml\ngrep '^(PASS|REGRESSED|NO VERDICT)' compare.txt\n")
-		for _, file := range []string{"sim.yaml", "gate.yaml"} {
+		for _, file := range []string{"sim.yaml", "gate.yml"} {
 			text, err := os.ReadFile(filepath.Join(folder, file))
 			if err != nil {
 				t.Fatal(err)

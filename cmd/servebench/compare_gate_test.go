@@ -71,7 +71,7 @@ func TestGateFileErrorsNameTheLine(t *testing.T) {
 }
 
 func FuzzParseGate(f *testing.F) {
-	example, err := os.ReadFile("../../examples/ci/gate.yaml")
+	example, err := os.ReadFile("../../examples/ci/gate.yml")
 	if err != nil {
 		f.Fatal(err)
 	}
