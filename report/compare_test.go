@@ -27,7 +27,7 @@ func comparisonRuns(n int, ttft, throughput float64, asked map[string]string) []
 	for i := range n {
 		around := 1 + 0.01*float64(i%3)
 		r := &compare.Run{
-			ID: fmt.Sprintf("r%d", i), Began: time.Unix(0, 0).UTC().Add(time.Duration(i) * time.Minute),
+			ID: fmt.Sprintf("%g-%g-%s-%d", ttft, throughput, asked["request-rate"], i), Began: time.Unix(0, 0).UTC().Add(time.Duration(i) * time.Minute),
 			Asked: map[string]string{"model": "m", "client": "1", "request-rate": "inf"},
 			Numbers: map[string]float64{
 				"request_throughput": 10, "output_throughput": 2000 * around * throughput, "median_ttft": 40 * around * ttft,

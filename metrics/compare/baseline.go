@@ -34,6 +34,9 @@ func NewBaseline(runs []*Run) (*Baseline, error) {
 			return nil, fmt.Errorf("run %d: %s: it is nothing to compare with", i+1, why)
 		}
 	}
+	if id := twice(runs); id != "" {
+		return nil, fmt.Errorf("run %s stands there twice: that is no further evidence", id)
+	}
 	for _, p := range split(runs, runs) {
 		for name := range p.Old[0].Numbers {
 			m := Metric{Name: name}

@@ -74,6 +74,7 @@ func TestBadRunsAreNoBaseline(t *testing.T) {
 		{"one", alike(1), "a baseline takes several runs"},
 		{"failed", alike(4, func(i int, r *Run) { r.Failed = i }), "run 2: 1 of 101 requests failed: it is nothing"},
 		{"text block", alike(4, func(_ int, r *Run) { r.Asked = nil }), "run 1: a text block or the like"},
+		{"twice", alike(4, func(_ int, r *Run) { r.ID = "r" }), "run r stands there twice"},
 		{"cut", alike(4, func(_ int, r *Run) { r.Doubts = []string{"it was cut short"} }), "run 1: it was cut short: it is nothing"},
 	} {
 		if _, err := NewBaseline(test.runs); err == nil || !strings.HasPrefix(err.Error(), test.want) {

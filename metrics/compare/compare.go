@@ -88,7 +88,7 @@ func Compare(old, new []*Run, gate Gate) *Comparison {
 		}
 	}
 	c.adjust(tests)
-	(&judge{Comparison: c, gate: &gate}).judge()
+	(&judge{Comparison: c, gate: &gate}).judge(old, new)
 	return c
 }
 

@@ -1,6 +1,7 @@
 package compare
 
 import (
+	"math"
 	"slices"
 	"strings"
 	"testing"
@@ -67,6 +68,24 @@ func TestLoadsOfAGridAreComparedEachByItself(t *testing.T) {
 	c = Compare(grid("median_ttft", 1), alike(6, asks("request-rate", "4")), DefaultGate())
 	if c.Verdict != NoVerdict || len(c.Points) != 1 || !strings.Contains(strings.Join(c.Reasons, "\n"), "request-rate is 4, 16 on the old side and 4 on the new") {
 		t.Errorf("%s %q", c.Verdict, c.Reasons)
+	}
+}
+
+// A number below its floor may have got worse by more than its margin, too.
+func TestBoundsAndChangesAreToldApart(t *testing.T) {
+	gate := DefaultGate()
+	gate.Bounds = []Bound{{gate.Limits[0].Metric, 1000, 1e9}}
+	c := Compare(alike(6), alike(6, times("output_throughput", 0.4)), gate)
+	if len(c.Reasons) != 2 || !strings.Contains(c.Reasons[0], "its bound") || !strings.Contains(c.Reasons[1], "output_throughput went from") {
+		t.Errorf("%q", c.Reasons)
+	}
+}
+
+func TestPercentHasNoNegativeZero(t *testing.T) {
+	for share, want := range map[float64]string{-1e-9: "+0.0 %", -0.01: "−1.0 %", 0.5: "+50.0 %", math.Inf(1): "?"} {
+		if got := Percent(share); got != want {
+			t.Errorf("%v is %q, want %q", share, got, want)
+		}
 	}
 }
 

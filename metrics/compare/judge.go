@@ -17,9 +17,12 @@ type judge struct {
 	open []string // reasons to give no verdict
 }
 
-func (j *judge) judge() {
+func (j *judge) judge(old, new []*Run) {
 	if len(j.Points) == 0 {
 		j.doubt(nil, "there are no runs")
+	}
+	if id := twice(old, new); id != "" {
+		j.doubt(nil, "run %s stands there twice: that is no further evidence", id)
 	}
 	for i := range j.Points {
 		p := &j.Points[i]
@@ -173,7 +176,7 @@ func (p *Point) find(name string) *Row {
 func (j *judge) changes(p *Point) {
 	for i := range p.Rows {
 		r := &p.Rows[i]
-		if !r.Gated || r.Finding != "" {
+		if !r.Gated {
 			continue
 		}
 		asked := j.gate.limit(r.Name).margin(r.Old.Center)
@@ -181,6 +184,7 @@ func (j *judge) changes(p *Point) {
 		case r.Differs && beyond && r.Worse():
 			r.Finding = Worse
 			j.regress(p, "%s went from %.2f to %.2f %s, %s (p=%.3f)", r.Name, r.Old.Center, r.New.Center, r.Unit, Percent(r.Effect.Share), r.Adjusted)
+		case r.Finding != "": // by a bound
 		case r.Differs && beyond:
 			r.Finding = Better
 		case r.blurred(asked):
@@ -234,5 +238,9 @@ func Percent(share float64) string {
 	if math.IsNaN(share) || math.IsInf(share, 0) {
 		return "?"
 	}
-	return strings.Replace(fmt.Sprintf("%+.1f %%", share*100), "-", "−", 1)
+	text := fmt.Sprintf("%+.1f %%", share*100)
+	if text == "-0.0 %" {
+		return "+0.0 %"
+	}
+	return strings.Replace(text, "-", "−", 1)
 }

@@ -111,6 +111,18 @@ func (r *Run) failing() float64 {
 	return float64(r.Failed) / float64(r.Failed+max(r.Completed, 0))
 }
 
+// twice is the id of a run that is there more than once; empty for none.
+func twice(sides ...[]*Run) string {
+	seen := map[string]bool{}
+	for _, r := range slices.Concat(sides...) {
+		if r.ID != "" && seen[r.ID] {
+			return r.ID
+		}
+		seen[r.ID] = true
+	}
+	return ""
+}
+
 func counted(n int, noun string) string {
 	if n != 1 {
 		noun += "s"

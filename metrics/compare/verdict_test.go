@@ -38,6 +38,11 @@ func seeded(from int) func(int, *Run) {
 	return func(i int, r *Run) { r.Asked[seed] = strconv.Itoa(from + i) }
 }
 
+// named gives each run an id.
+func named(from int) func(int, *Run) {
+	return func(i int, r *Run) { r.ID = strconv.Itoa(from + i) }
+}
+
 func TestVerdicts(t *testing.T) {
 	ceiling := DefaultGate()
 	p99, _ := Find("p99_ttft")
@@ -72,6 +77,9 @@ func TestVerdicts(t *testing.T) {
 		{"three a side", DefaultGate(), alike(3), alike(3), NoVerdict, "need at least 4 runs"},
 		{"enough together", DefaultGate(), alike(3), alike(9, times("median_ttft", 2)), Regressed, "median_ttft"},
 		{"no interval", single, alike(2), alike(2), NoVerdict, "output_throughput: need at least 4 runs a side to rule out a change of 10 %"},
+		{"one run on both sides", DefaultGate(), alike(6, named(0)), alike(6, named(5)), NoVerdict, "run 5 stands there twice"},
+		{"each run once", DefaultGate(), alike(6, named(0)), alike(6, named(6)), Pass, ""},
+		{"under the floor and worse", floor, alike(6), alike(6, times("output_throughput", 0.4), times("median_ttft", 2)), Regressed, "output_throughput is 808.00 tok/s, and 1000 is its bound"},
 		{"none", DefaultGate(), nil, nil, NoVerdict, "there are no runs"},
 		{"none new", DefaultGate(), alike(6), nil, NoVerdict, "there are no runs on one side"},
 		{"all failed", DefaultGate(), alike(6), alike(6, func(_ int, r *Run) { r.Completed, r.Failed = 0, 100 }), Regressed, "new run 1: no request completed"},
