@@ -101,34 +101,47 @@ func (r *Row) value(c column) any {
 	return nil
 }
 
-// Markdown writes the table with columns of even width, and below it a line for
-// each row of which something is to be known.
-func (t Table) Markdown(w io.Writer) error {
-	labels, columns, few := t.labels(), t.columns(), false
-	head := slices.Clone(labels)
+// Cells are the table's texts, the head first; the first labels of each row are
+// its labels, the last is its verdict, and those between are numbers. One with an
+// asterisk rests on too few values.
+func (t Table) Cells() (cells [][]string, labels int) {
+	names, columns := t.labels(), t.columns()
+	head := slices.Clone(names)
 	for _, c := range columns {
 		head = append(head, c.head)
 	}
-	cells := [][]string{append(head, "verdict")}
+	cells = [][]string{append(head, "verdict")}
 	for i := range t {
 		var row []string
-		for _, name := range labels {
+		for _, name := range names {
 			row = append(row, t[i].label(name))
 		}
 		for _, c := range columns {
 			number := t[i].number(c)
 			if number != "" && c.few != nil && c.few(t[i].Summary) {
-				number += "*"
-				few = true
+				number += few
 			}
 			row = append(row, number)
 		}
 		cells = append(cells, append(row, t[i].verdict()))
 	}
+	return cells, len(names)
+}
+
+// few marks a percentile of too few values.
+const few = "*"
+
+// Markdown writes the table with columns of even width, and below it a line for
+// each row of which something is to be known.
+func (t Table) Markdown(w io.Writer) error {
 	var text strings.Builder
-	align(&text, cells, len(labels))
-	if few {
-		text.WriteString("\n`*` of too few values: hardly more than the largest\n")
+	cells, labels := t.Cells()
+	marked := slices.ContainsFunc(cells, func(row []string) bool {
+		return slices.ContainsFunc(row[labels:], func(cell string) bool { return strings.HasSuffix(cell, few) })
+	})
+	align(&text, cells, labels)
+	if marked {
+		text.WriteString("\n`" + few + "` of too few values: hardly more than the largest\n")
 	}
 	t.remarks(&text)
 	_, err := io.WriteString(w, text.String())

@@ -31,6 +31,7 @@ type reportCommand struct {
 	slice       string
 	strict      bool
 	parts       partOptions
+	pictures
 
 	suspect bool // a run so far was
 }
@@ -45,10 +46,14 @@ func newReportCommand() *cobra.Command {
 A FILE is a record stream (servebench run -o), a result file of vLLM's
 (--save-result, --append-result), or any text with result blocks in it. Without
 FILE, or for -, it is standard input. What is to be known about the numbers is
-said on standard error.`,
+said on standard error.
+
+With --html or --svg the runs are shown instead, together: on a page that opens
+from a disk and fetches nothing, or as a picture for each chart.`,
 		Example: `  servebench report run.jsonl
   cat shard-*.jsonl | servebench report --goodput ttft:200 tpot:50
-  servebench report --percentile-metrics ttft,e2el --metric-percentiles 50,99.9 vllm-infqps-model.json`,
+  servebench report --percentile-metrics ttft,e2el --metric-percentiles 50,99.9 vllm-infqps-model.json
+  servebench report --html report.html old.jsonl new.jsonl`,
 		RunE: func(cmd *cobra.Command, files []string) error {
 			r.out, r.talk, r.stdin = cmd.OutOrStdout(), cmd.ErrOrStderr(), cmd.InOrStdin()
 			return r.run(r.takeGoodput(files))
@@ -63,6 +68,8 @@ said on standard error.`,
 	f.StringArrayVar(&r.goodput, "goodput", nil, "count requests that meet `KEY:MS`, as ttft:100 e2el:2000, in milliseconds")
 	f.StringVar(&r.window, "window", "", "report this part of a run, too: steady, or times from its start as 20s:110s, 20s: or :110s")
 	f.StringVar(&r.slice, "slice", "", "report a run in equal parts of that length, too, as 10s")
+	f.StringVar(&r.page, "html", "", "write a page about all runs into this file")
+	f.StringVar(&r.folder, "svg", "", "write each chart of the page as an SVG into this folder")
 	f.BoolVar(&r.strict, "strict", false, "end with exit code 3 when a run's numbers are SUSPECT")
 	return cmd
 }
@@ -98,6 +105,9 @@ func (r *reportCommand) run(files []string) error {
 			failed = exitError{err, exitNo}
 		}
 	}
+	if err := r.draw(); err != nil && failed == nil {
+		failed = exitError{err, exitNo}
+	}
 	if failed == nil && r.strict && r.suspect {
 		return exitError{errSuspect, exitNoVerdict}
 	}
@@ -132,7 +142,7 @@ func (r *reportCommand) ask() (metrics.Ask, error) {
 			return ask, fmt.Errorf("--slice: %w", err)
 		}
 	}
-	ask.Trace = r.parts.any()
+	ask.Trace = r.parts.any() || r.wanted()
 	if r.percentiles != "" {
 		if ask.Percentiles, err = parsePercentiles(r.percentiles); err != nil {
 			return ask, fmt.Errorf("--metric-percentiles: %w", err)
@@ -171,6 +181,13 @@ func (r *reportCommand) file(name string, ask metrics.Ask) error {
 			}
 			fmt.Fprintf(r.talk, "WARNING: %s: %s\n", name, w)
 		}
+		r.suspect = r.suspect || suspect(s)
+		if r.wanted() {
+			if err := r.take(s, name); err != nil {
+				return err
+			}
+			continue
+		}
 		if err := r.print(s); err != nil {
 			return err
 		}
@@ -180,7 +197,6 @@ func (r *reportCommand) file(name string, ask metrics.Ask) error {
 		if err := errors.Join(report.Truth(r.talk, s), report.Verdict(r.talk, s)); err != nil {
 			return err
 		}
-		r.suspect = r.suspect || suspect(s)
 		if group := s.Header.Group; group != "" && !slices.ContainsFunc(sums[i+1:], func(s *metrics.Summary) bool { return s.Header.Group == group }) {
 			if err := r.together(sums, group); err != nil {
 				return err
@@ -230,11 +246,7 @@ func (r *reportCommand) print(s *metrics.Summary) error {
 		_, err := fmt.Fprintln(r.out)
 		return err
 	}
-	release := r.vllmVersion
-	if release == "" {
-		release = s.VLLM
-	}
-	version, err := parseVersion(release)
+	version, err := r.version(s)
 	if err != nil {
 		return err
 	}

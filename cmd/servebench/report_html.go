@@ -1,0 +1,94 @@
+package main
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+
+	"github.com/servebench/servebench/metrics"
+	"github.com/servebench/servebench/report"
+	"github.com/servebench/servebench/report/html"
+	"github.com/servebench/servebench/report/plot"
+)
+
+// pictures are the forms of a report that show all runs together.
+type pictures struct {
+	page, folder string // where they go, "" for none
+	runs         []html.Run
+}
+
+// wanted says that the runs are to be shown so, and not as text.
+func (p *pictures) wanted() bool { return p.page != "" || p.folder != "" }
+
+// version is the release of vLLM whose block is shown.
+func (r *reportCommand) version(s *metrics.Summary) (report.Version, error) {
+	return parseVersion(cmp.Or(r.vllmVersion, s.VLLM))
+}
+
+// take keeps a run for the pictures.
+func (r *reportCommand) take(s *metrics.Summary, file string) error {
+	r.parts.cut(r.talk, s)
+	version, err := r.version(s)
+	if err != nil {
+		return err
+	}
+	r.runs = append(r.runs, html.Run{Run: plot.Run{Summary: s, File: file}, Version: version})
+	return nil
+}
+
+// draw writes what was asked for, if there is a run to show.
+func (p *pictures) draw() error {
+	if len(p.runs) == 0 {
+		return nil
+	}
+	var errs []error
+	if p.page != "" {
+		errs = append(errs, write(p.page, func(w io.Writer) error { return html.Write(w, p.runs) }))
+	}
+	if p.folder != "" {
+		errs = append(errs, p.drawEach())
+	}
+	return errors.Join(errs...)
+}
+
+// drawEach writes a file for each chart. Those of single runs have the run's
+// number in their names where there are several.
+func (p *pictures) drawEach() error {
+	if err := os.MkdirAll(p.folder, 0o777); err != nil {
+		return fmt.Errorf("--svg: %w", err)
+	}
+	var runs []plot.Run
+	for _, r := range p.runs {
+		runs = append(runs, r.Run)
+	}
+	plot.Label(runs)
+	var errs []error
+	drawChapters := func(prefix string, chapters []plot.Chapter) {
+		for _, chapter := range chapters {
+			for _, c := range chapter.Charts {
+				errs = append(errs, write(filepath.Join(p.folder, prefix+c.Name+".svg"), func(w io.Writer) error { return plot.SVG(w, &c) }))
+			}
+		}
+	}
+	if len(runs) == 1 {
+		drawChapters("", plot.Single(runs[0], 1))
+		return errors.Join(errs...)
+	}
+	drawChapters("", plot.Comparison(runs))
+	for i, r := range runs {
+		drawChapters(fmt.Sprintf("run-%d-", i+1), plot.Single(r, len(runs)))
+	}
+	return errors.Join(errs...)
+}
+
+// write makes a file whole or not at all.
+func write(name string, content func(io.Writer) error) error {
+	r := &results{resultOptions: resultOptions{Dir: filepath.Dir(name)}, mode: 0o666}
+	if err := r.replace(name, content); err != nil {
+		return fmt.Errorf("writing %s: %w", name, err)
+	}
+	return nil
+}

@@ -1,0 +1,234 @@
+"use strict";
+(() => {
+  const root = document.documentElement;
+  // What went wrong and what was fetched, for whoever drives a browser to see.
+  root.dataset.problems = 0;
+  const problem = () => { root.dataset.problems++; };
+  addEventListener("error", problem);
+  document.addEventListener("securitypolicyviolation", problem);
+
+  const charts = JSON.parse(document.getElementById("charts").textContent);
+  const themes = {
+    light: { ink: "#57606a", grid: "#e3e7ec", neutral: "#7d8791", limit: "#c4292b",
+      palette: ["#1f6fc4", "#d06a00", "#16854a", "#c4292b", "#7a4fd0", "#008489", "#b83a8c", "#8a5a0c", "#627a00", "#44688a"] },
+    dark: { ink: "#9aa5b1", grid: "#262e38", neutral: "#8f9aa6", limit: "#ff7b72",
+      palette: ["#6cb0ff", "#ff9f43", "#5bd38a", "#ff7b72", "#b797ff", "#4fd1d6", "#f783c4", "#d9a55a", "#b5cc4a", "#92b3d4"] },
+  };
+  const dark = matchMedia("(prefers-color-scheme: dark)");
+  let printing = false;
+  const theme = () => dark.matches && !printing ? themes.dark : themes.light;
+  const color = (i) => i < 0 ? theme().neutral : theme().palette[i % theme().palette.length];
+
+  const show = (v) => v == null ? "–" : Number(v.toPrecision(5)).toLocaleString("en", { maximumFractionDigits: 8 });
+  const percent = (t) => (100 - 100 * 10 ** -t).toFixed(Math.max(0, Math.floor(t + 1e-9) - 2 + (t % 1 > 1e-9 ? 2 : 0)));
+  // A value of an axis in words.
+  const said = (axis, v) => {
+    if (v == null) return "–";
+    if (axis.scale === "percentile") return "P" + Number(percent(v));
+    if (axis.scale === "category") return axis.names[v] ?? "";
+    return show(v);
+  };
+
+  const own = (s) => s.style === "path" || s.style === "dash"; // drawn by drawOwn
+  const isBars = (chart) => chart.series.some((s) => s.style === "bars");
+
+  // All series over one X, as uPlot wants it: undefined where a series has no
+  // point, null where it has one that is not known.
+  const aligned = (chart) => {
+    if (isBars(chart)) return [[chart.x.min, chart.x.max], ...chart.series.map(() => [null, null])];
+    const xs = [...new Set(chart.series.flatMap((s) => s.xs.filter((x) => x != null)))].sort((a, b) => a - b);
+    const at = new Map(xs.map((x, i) => [x, i]));
+    return [xs, ...chart.series.map((s) => {
+      const ys = new Array(xs.length).fill(undefined);
+      s.xs.forEach((x, i) => { if (x != null) ys[at.get(x)] = s.ys[i]; });
+      return ys;
+    })];
+  };
+
+  const splits = (axis) => {
+    if (axis.scale === "percentile") return (u, side, min, max) => [0, Math.log10(2), 1, 2, 3, 4, 5, 6, 7].filter((t) => t >= min - 1e-9 && t <= max + 1e-9);
+    if (axis.scale === "category") return (u, side, min, max) => axis.names.map((_, i) => i).filter((i) => i >= min && i <= max);
+    return undefined;
+  };
+
+  const axisOf = (axis, upright) => {
+    const o = { label: axis.title, stroke: () => theme().ink, labelSize: 24, labelFont: "12px system-ui, sans-serif", font: "11px system-ui, sans-serif",
+      grid: { stroke: () => theme().grid, width: 1 }, ticks: { stroke: () => theme().grid, width: 1 } };
+    if (upright) o.size = (u, values) => 16 + 7 * Math.max(3, ...(values ?? []).map((v) => String(v ?? "").length));
+    if (splits(axis)) {
+      o.splits = splits(axis);
+      o.values = (u, at) => at.map((v) => axis.scale === "percentile" ? percent(Math.round(v * 1e6) / 1e6 === 0.30103 ? v : Math.round(v)).replace(/\.00$/, "") : axis.names[v]);
+      o.filter = undefined;
+    }
+    return o;
+  };
+
+  const scaleOf = (axis, xs) => ({
+    time: false, distr: axis.scale === "log" ? 3 : 1, dir: axis.down ? -1 : 1,
+    // What is not the whole of the data is a part that was zoomed into.
+    range: (u, min, max) => xs && !(min === xs[0] && max === xs[xs.length - 1]) && min < max ? [min, max] : [axis.min, axis.max],
+  });
+
+  // Lines whose order is not that of X, and bars.
+  const drawOwn = (chart) => (u) => {
+    const g = u.ctx, { left, top, width, height } = u.bbox;
+    const x = (v) => u.valToPos(v, "x", true), y = (v) => u.valToPos(v, "y", true);
+    g.save();
+    g.beginPath();
+    g.rect(left, top, width, height);
+    g.clip();
+    chart.series.forEach((s, i) => {
+      if (!u.series[i + 1].show || !(own(s) || s.style === "bars")) return;
+      g.strokeStyle = color(s.color);
+      g.setLineDash(s.style === "dash" ? [6 * devicePixelRatio, 4 * devicePixelRatio] : []);
+      g.lineWidth = s.style === "bars" ? Math.max(1, 0.8 * height / (chart.y.max - chart.y.min)) : 2 * devicePixelRatio;
+      g.beginPath();
+      s.xs.forEach((at, k) => {
+        if (s.style === "bars") { g.moveTo(x(at), y(s.ys[k])); g.lineTo(x(s.to[k]), y(s.ys[k])); }
+        else if (k === 0) g.moveTo(x(at), y(s.ys[k]));
+        else g.lineTo(x(at), y(s.ys[k]));
+      });
+      g.stroke();
+    });
+    g.setLineDash([2 * devicePixelRatio, 3 * devicePixelRatio]);
+    g.strokeStyle = g.fillStyle = theme().limit;
+    g.lineWidth = 1.5 * devicePixelRatio;
+    g.font = `${11 * devicePixelRatio}px system-ui, sans-serif`;
+    for (const l of chart.limits ?? []) {
+      g.beginPath();
+      if (l.across) { g.moveTo(x(l.at), top); g.lineTo(x(l.at), top + height); }
+      else { g.moveTo(left, y(l.at)); g.lineTo(left + width, y(l.at)); }
+      g.stroke();
+      g.textAlign = "right";
+      if (l.across) g.fillText(l.name, x(l.at) - 5 * devicePixelRatio, top + height - 8 * devicePixelRatio);
+      else g.fillText(l.name, left + width - 4 * devicePixelRatio, y(l.at) - 5 * devicePixelRatio);
+    }
+    g.restore();
+  };
+
+  // The nearest point that the series has, since each has points of its own.
+  const nearest = (u, series, i) => {
+    const ys = u.data[series];
+    if (ys[i] != null) return i;
+    for (let d = 1; d < ys.length; d++) {
+      if (ys[i - d] != null) return i - d;
+      if (ys[i + d] != null) return i + d;
+    }
+    return null;
+  };
+
+  const seriesOf = (chart) => chart.series.map((s) => ({
+    label: s.name, stroke: () => color(s.color), width: own(s) || s.style === "bars" ? 0 : 2,
+    fill: undefined, dash: s.style === "dash" ? [6, 4] : undefined,
+    paths: s.style === "step" ? uPlot.paths.stepped({ align: 1 }) : s.style === "line" ? uPlot.paths.linear() : () => null,
+    points: { show: s.style === "dots" || s.style === "path", size: s.style === "dots" ? 3 : 7, fill: () => color(s.color), width: 0 },
+    value: (u, v) => show(v),
+  }));
+
+  const draw = (figure) => {
+    const chart = charts[figure.dataset.chart], place = figure.querySelector(".plot");
+    figure.plot?.destroy();
+    const data = aligned(chart), bars = isBars(chart);
+    const width = Math.max(240, printing ? 660 : place.clientWidth);
+    const u = new uPlot({
+      width, height: bars ? 420 : 280,
+      scales: { x: scaleOf(chart.x, data[0]), y: scaleOf(chart.y) },
+      axes: [axisOf(chart.x, false), axisOf(chart.y, true)],
+      series: [{ label: chart.x.title, value: (u, v) => said(chart.x, v) }, ...seriesOf(chart)],
+      legend: { live: !bars && !printing, markers: { fill: (u, i) => color(chart.series[i - 1].color), stroke: (u, i) => color(chart.series[i - 1].color) } },
+      cursor: { dataIdx: nearest, drag: { x: true, y: false }, points: { show: !bars } },
+      hooks: { draw: [drawOwn(chart)] },
+    }, data, place);
+    figure.plot = u;
+    place.querySelectorAll(".u-legend .u-series:not(:first-child) th").forEach((th, i) => {
+      th.tabIndex = 0;
+      th.setAttribute("role", "button");
+      th.setAttribute("aria-pressed", "true");
+      th.addEventListener("click", () => th.setAttribute("aria-pressed", String(u.series[i + 1].show)));
+      th.addEventListener("keydown", (e) => {
+        if (e.key !== "Enter" && e.key !== " ") return;
+        e.preventDefault();
+        e.stopPropagation();
+        th.click();
+      });
+    });
+  };
+
+  // What the chart has at one place, in words.
+  const read = (chart, u, i) => {
+    if (isBars(chart)) {
+      const parts = chart.series.flatMap((s) => s.ys.flatMap((row, k) => row === i ? [`${s.name} ${show((s.to[k] - s.xs[k]) * 1000)} ms`] : []));
+      return `request ${i}: ${parts.join(", ")}`;
+    }
+    const parts = chart.series.map((s, k) => u.series[k + 1].show && u.data[k + 1][i] != null ? `${s.name}: ${show(u.data[k + 1][i])}` : "");
+    return `${said(chart.x, u.data[0][i])}, ${chart.x.title} – ${parts.filter(Boolean).join("; ")}`;
+  };
+
+  const listen = (figure) => {
+    const chart = charts[figure.dataset.chart], place = figure.querySelector(".plot"), output = figure.querySelector("output");
+    const bars = isBars(chart);
+    const rows = bars ? [...new Set(chart.series.flatMap((s) => s.ys))].sort((a, b) => a - b) : [];
+    let at = -1;
+    place.addEventListener("keydown", (e) => {
+      const u = figure.plot, n = bars ? rows.length : u.data[0].length;
+      const step = { ArrowRight: 1, ArrowDown: bars ? 1 : undefined, ArrowLeft: -1, ArrowUp: bars ? -1 : undefined, PageDown: 10, PageUp: -10, Home: -n, End: n }[e.key];
+      if (step === undefined || n === 0) return;
+      e.preventDefault();
+      at = Math.min(n - 1, Math.max(0, at + step));
+      output.textContent = read(chart, u, bars ? rows[at] : at);
+      if (!bars) u.setCursor({ left: u.valToPos(u.data[0][at], "x"), top: u.over.clientHeight / 2 });
+    });
+    if (!bars) return;
+    place.addEventListener("mousemove", (e) => {
+      const u = figure.plot, row = u.posToVal(e.clientY - u.over.getBoundingClientRect().top, "y");
+      const i = rows.reduce((best, r, k) => Math.abs(r - row) < Math.abs(rows[best] - row) ? k : best, 0);
+      output.textContent = read(chart, u, rows[i]);
+    });
+  };
+
+  const tabulate = (details) => {
+    if (!details.open || details.querySelector("table")) return;
+    const chart = charts[details.closest("figure").dataset.chart];
+    const box = document.createElement("div"), table = document.createElement("table");
+    box.className = "scroll";
+    box.tabIndex = 0;
+    const row = (cells, tag) => {
+      const tr = table.appendChild(document.createElement("tr"));
+      for (const text of cells) tr.appendChild(document.createElement(tag)).textContent = text;
+    };
+    const to = isBars(chart);
+    row(["series", chart.x.title, ...(to ? ["until (s)"] : []), chart.y.title], "th");
+    for (const s of chart.series) s.xs.forEach((x, i) => row([s.name, said(chart.x, x), ...(to ? [show(s.to[i])] : []), show(s.ys[i])], "td"));
+    box.appendChild(table);
+    details.appendChild(box);
+  };
+
+  const figures = [...document.querySelectorAll("figure[data-chart]")];
+  const seen = (figure) => figure.querySelector(".plot").clientWidth > 0;
+  const drawSeen = () => figures.filter(seen).forEach((f) => { if (!f.plot) draw(f); });
+  const redraw = () => figures.filter((f) => f.plot).forEach(draw);
+
+  figures.forEach(listen);
+  document.querySelectorAll("details.data").forEach((d) => d.addEventListener("toggle", () => tabulate(d)));
+  document.querySelectorAll("details.run").forEach((d) => d.addEventListener("toggle", drawSeen));
+  const openTarget = () => {
+    const target = location.hash && document.getElementById(decodeURIComponent(location.hash.slice(1)));
+    if (target && target.tagName === "DETAILS") target.open = true;
+  };
+  addEventListener("hashchange", openTarget);
+  openTarget();
+  drawSeen();
+  dark.addEventListener("change", redraw);
+  addEventListener("beforeprint", () => { printing = true; redraw(); });
+  addEventListener("afterprint", () => { printing = false; redraw(); });
+  const sizes = new ResizeObserver((entries) => {
+    if (printing) return;
+    for (const { target } of entries) {
+      const figure = target.closest("figure");
+      if (figure.plot && target.clientWidth > 0 && figure.plot.width !== target.clientWidth) figure.plot.setSize({ width: Math.max(240, target.clientWidth), height: figure.plot.height });
+    }
+  });
+  figures.forEach((f) => sizes.observe(f.querySelector(".plot")));
+  root.dataset.drawn = figures.filter((f) => f.plot).length;
+  addEventListener("load", () => { root.dataset.resources = performance.getEntriesByType("resource").length; });
+})();

@@ -1,0 +1,117 @@
+package html
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"maps"
+	"math"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/servebench/servebench/metrics"
+	"github.com/servebench/servebench/report"
+	"github.com/servebench/servebench/report/plot"
+)
+
+// mostErrors is how many different messages a section lists.
+const mostErrors = 10
+
+// A section is one run on a page.
+type section struct {
+	ID, Name   string
+	Facts      []fact
+	Verdict    string // VALID or SUSPECT; "" where there is none
+	Reasons    string
+	Checks     []metrics.Check
+	Block      string
+	Truth      string
+	Warnings   []string
+	Classes    []fact
+	Errors     []fact
+	Chapters   []chapter
+	Flags      []metrics.KV
+	Provenance string
+}
+
+// A fact is a name with a value.
+type fact struct{ Name, Value string }
+
+// section is what the page says of a run that is one of so many.
+func (p *page) section(r plot.Run, v report.Version, of int) (*section, error) {
+	s := &section{Name: r.Name(), Facts: facts(r.Summary), Warnings: r.Warnings, Flags: r.Header.Flags, Provenance: provenance(r)}
+	var block, truth, verdict strings.Builder
+	if err := errors.Join(report.Block(&block, r.Summary, v), report.Truth(&truth, r.Summary), report.Verdict(&verdict, r.Summary)); err != nil {
+		return nil, err
+	}
+	s.Block, s.Truth = block.String(), truth.String()
+	if r.Trust != nil {
+		s.Verdict, s.Checks = string(r.Trust.Verdict), r.Trust.Checks
+		_, s.Reasons, _ = strings.Cut(strings.TrimSpace(verdict.String()), ": ")
+	}
+	for _, class := range metrics.Classes {
+		if n := r.Classes[class]; n > 0 {
+			s.Classes = append(s.Classes, fact{string(class), fmt.Sprint(n)})
+		}
+	}
+	s.Errors = commonest(r.Errors)
+	s.Chapters = p.chapters(plot.Single(r, of))
+	return s, nil
+}
+
+// commonest are the messages of most failed requests.
+func commonest(messages map[string]int) (all []fact) {
+	texts := slices.SortedFunc(maps.Keys(messages), func(a, b string) int {
+		return cmp.Or(cmp.Compare(messages[b], messages[a]), cmp.Compare(a, b))
+	})
+	for _, text := range texts[:min(len(texts), mostErrors)] {
+		all = append(all, fact{text, fmt.Sprint(messages[text])})
+	}
+	return all
+}
+
+// provenance says what program made the run, where and when.
+func provenance(r plot.Run) string {
+	var parts []string
+	add := func(name, value string) {
+		if value != "" {
+			parts = append(parts, name+" "+value)
+		}
+	}
+	h := r.Header
+	add("model", h.Config.Model)
+	add("at", h.Config.BaseURL+h.Config.Endpoint)
+	if !h.Epoch.IsZero() {
+		add("begun", h.Epoch.UTC().Format(time.RFC3339))
+	} else if !r.Date.IsZero() {
+		add("ended", r.Date.UTC().Format(time.RFC3339))
+	}
+	add("servebench", h.Version)
+	add("run", h.Run)
+	add("from", r.File)
+	return strings.Join(parts, " · ")
+}
+
+// facts are the numbers that one looks for first.
+func facts(s *metrics.Summary) (all []fact) {
+	add := func(name, format string, v float64) {
+		if !math.IsNaN(v) && v >= 0 {
+			all = append(all, fact{name, fmt.Sprintf(format, v)})
+		}
+	}
+	add("Requests", "%.0f", float64(s.Completed))
+	add("Failed", "%.0f", float64(s.Failed))
+	add("Request throughput", "%.2f req/s", s.RequestThroughput)
+	add("Output throughput", "%.1f tok/s", s.OutputThroughput)
+	add("Goodput", "%.2f req/s", s.Goodput)
+	if s.Completed == 0 {
+		return all
+	}
+	for _, metric := range []string{"ttft", "tpot", "e2el"} {
+		d, name := s.Metric(metric), strings.ToUpper(metric)
+		add("Median "+name, "%.2f ms", d.Median())
+		add("P99 "+name, "%.2f ms", d.Percentile(99))
+	}
+	return all
+}

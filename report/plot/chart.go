@@ -1,0 +1,192 @@
+// Package plot turns what runs came to into charts.
+//
+// A Chart is data: lines, dots or bars over two axes, thinned out so that it is
+// as small for two million values as for a thousand. Functions make the Charts
+// of runs, SVG draws one as a picture, and package html shows them on a page.
+package plot
+
+import (
+	"math"
+	"strconv"
+)
+
+// A Chart is one picture. It is plain data and its owner's to change.
+type Chart struct {
+	Name   string   `json:"name"` // of lower-case letters, digits and hyphens; no other of a Chapter has it
+	Title  string   `json:"title"`
+	Note   string   `json:"note,omitempty"` // what a reader of the chart should know
+	X      Axis     `json:"x"`
+	Y      Axis     `json:"y"`
+	Series []Series `json:"series"`
+	Limits []Limit  `json:"limits,omitempty"`
+}
+
+// An Axis goes from Min to Max, in the unit that its Title names. A Percentile
+// axis holds −log₁₀(1−p), as HdrHistogram's plots do, and a Category axis the
+// positions of Names.
+type Axis struct {
+	Title string   `json:"title"`
+	Scale Scale    `json:"scale,omitempty"`
+	Min   float64  `json:"min"`
+	Max   float64  `json:"max"`
+	Names []string `json:"names,omitempty"`
+	Down  bool     `json:"down,omitempty"` // it begins at the top
+}
+
+// A Scale says how values lie on an Axis.
+type Scale string
+
+const (
+	Linear     Scale = ""
+	Log        Scale = "log" // base 10
+	Percentile Scale = "percentile"
+	Category   Scale = "category"
+)
+
+// A Style says how a Series is drawn.
+type Style string
+
+const (
+	Line Style = "line"
+	Step Style = "step" // each value lasts until the next X
+	Dots Style = "dots"
+	Path Style = "path" // dots joined in their order, which need not be that of X
+	Dash Style = "dash" // a dashed Path without dots
+	Bars Style = "bars" // from X to To at the height Y
+)
+
+// Neutral is the Color of what belongs to no single run.
+const Neutral = -1
+
+// A Series is values of one kind. X, Y and To are equally long; a value that is
+// not known is NaN. X ascends unless the Style says otherwise.
+type Series struct {
+	Name  string  `json:"name"`
+	Style Style   `json:"style"`
+	Color int     `json:"color"` // position in the palette, or Neutral
+	X     Numbers `json:"xs"`
+	Y     Numbers `json:"ys"`
+	To    Numbers `json:"to,omitempty"` // of Bars alone
+}
+
+// A Limit is a line across the chart, as of an SLO.
+type Limit struct {
+	Name   string  `json:"name"`
+	At     float64 `json:"at"`
+	Across bool    `json:"across,omitempty"` // it is a value of X, and the line upright
+}
+
+// Numbers are written to JSON with six digits, and as null where not finite.
+type Numbers []float64
+
+// MarshalJSON writes an array.
+func (n Numbers) MarshalJSON() ([]byte, error) {
+	b := []byte{'['}
+	for i, v := range n {
+		if i > 0 {
+			b = append(b, ',')
+		}
+		if !finite(v) {
+			b = append(b, "null"...)
+			continue
+		}
+		b = strconv.AppendFloat(b, v, 'g', 6, 64)
+	}
+	return append(b, ']'), nil
+}
+
+func finite(v float64) bool { return !math.IsNaN(v) && !math.IsInf(v, 0) }
+
+// add appends a point.
+func (s *Series) add(x, y float64) {
+	s.X, s.Y = append(s.X, x), append(s.Y, y)
+}
+
+// known says that there is a value.
+func (s *Series) known() bool {
+	for _, y := range s.Y {
+		if finite(y) {
+			return true
+		}
+	}
+	return false
+}
+
+// manyfold is the span of positive values from which on they are shown on a
+// logarithmic scale.
+const manyfold = 100
+
+// fit gives the axes their ends: all values and limits are inside. A linear Y
+// begins at 0, and so does an X that is said to.
+func (c *Chart) fit(xFromZero bool) {
+	var xs, ys extent
+	for _, s := range c.Series {
+		for i := range s.X {
+			if finite(s.Y[i]) {
+				xs.add(s.X[i])
+				ys.add(s.Y[i])
+			}
+		}
+		for _, to := range s.To {
+			xs.add(to)
+		}
+	}
+	for _, l := range c.Limits {
+		if l.Across {
+			xs.add(l.At)
+		} else {
+			ys.add(l.At)
+		}
+	}
+	c.X.fit(xs, xFromZero)
+	c.Y.fit(ys, true)
+}
+
+// fit gives the axis its ends. Those of a Category axis, and ends that were
+// given, stay.
+func (a *Axis) fit(e extent, fromZero bool) {
+	if a.Max > a.Min {
+		return
+	}
+	switch a.Min, a.Max = e.least, e.most; {
+	case !e.any:
+		a.Min, a.Max = 0, 1
+	case a.Scale == Category:
+		a.Min, a.Max = -0.5, float64(len(a.Names))-0.5
+	case a.Scale == Log:
+		a.Min, a.Max = e.least/1.15, e.most*1.15
+	case a.Scale == Linear:
+		if fromZero {
+			a.Min = min(0, e.least)
+			a.Max += (a.Max - a.Min) * 0.05
+		}
+		if a.Max <= a.Min {
+			a.Max = a.Min + 1
+		}
+	}
+}
+
+// An extent is the least and the most of finite values.
+type extent struct {
+	least, most float64
+	any         bool
+}
+
+func (e *extent) add(v float64) {
+	switch {
+	case !finite(v):
+	case !e.any:
+		e.least, e.most, e.any = v, v, true
+	default:
+		e.least, e.most = min(e.least, v), max(e.most, v)
+	}
+}
+
+// scale is Log for positive values that span much, which on a linear one would
+// lie on a heap.
+func (e *extent) scale() Scale {
+	if e.any && e.least > 0 && e.most/e.least > manyfold {
+		return Log
+	}
+	return Linear
+}

@@ -1,0 +1,46 @@
+package plot
+
+import "math"
+
+// thin leaves at most n points of a line, those that keep its shape: the first,
+// the last, and of each part of the others the one that spans the largest
+// triangle with the point kept before and the mean of the part after. See
+// S. Steinarsson, Downsampling Time Series for Visual Representation,
+// University of Iceland, 2013, section 4.2 (largest triangle three buckets).
+// Points are in order of x and all known; n is 3 or more.
+func thin(x, y []float64, n int) (Numbers, Numbers) {
+	if len(x) <= n {
+		return x, y
+	}
+	keptX, keptY := make(Numbers, 0, n), make(Numbers, 0, n)
+	keep := func(i int) { keptX, keptY = append(keptX, x[i]), append(keptY, y[i]) }
+	// The points between first and last, in n−2 parts.
+	edge := func(part int) int { return 1 + part*(len(x)-2)/(n-2) }
+	keep(0)
+	for part, before := 0, 0; part < n-2; part++ {
+		from, to, end := edge(part), edge(part+1), min(edge(part+2), len(x))
+		if part == n-3 {
+			end = len(x)
+		}
+		nextX, nextY := average(x[to:end]), average(y[to:end])
+		best, largest := from, -1.0
+		for i := from; i < to; i++ {
+			area := math.Abs((x[before]-nextX)*(y[i]-y[before]) - (x[before]-x[i])*(nextY-y[before]))
+			if area > largest {
+				best, largest = i, area
+			}
+		}
+		keep(best)
+		before = best
+	}
+	keep(len(x) - 1)
+	return keptX, keptY
+}
+
+func average(values []float64) float64 {
+	sum := 0.0
+	for _, v := range values {
+		sum += v
+	}
+	return sum / float64(len(values))
+}

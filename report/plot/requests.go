@@ -1,0 +1,140 @@
+package plot
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/servebench/servebench/metrics"
+)
+
+// How many requests and points a chart shows.
+const (
+	mostRows   = 300
+	mostPoints = 1500
+)
+
+// The palette's colours of a request's parts.
+const (
+	queueColor  = Neutral
+	waitColor   = 1
+	decodeColor = 0
+	failedColor = 3
+)
+
+// Requests are the charts of single requests: a timeline of what each waited
+// for, and TTFT and ITL at the time at which they came about. There are none
+// without a Trace. Of many requests the timeline has every so many, and of many
+// points those that keep the shape.
+func Requests(r Run) []Chart {
+	if r.Trace == nil {
+		return nil
+	}
+	var records []*metrics.Record
+	for _, rec := range r.Trace.Records {
+		if rec.Phase != metrics.WarmUp {
+			records = append(records, rec)
+		}
+	}
+	if len(records) == 0 {
+		return nil
+	}
+	slices.SortStableFunc(records, func(a, b *metrics.Record) int { return cmp.Compare(a.Due, b.Due) })
+	charts := []Chart{timeline(records)}
+	for _, c := range []Chart{scatter("ttft", "Time at which the request was sent (s)", firstTokens(records)),
+		scatter("itl", "Time at which the token came (s)", gaps(records))} {
+		if len(c.Series[0].X) > 0 {
+			charts = append(charts, c)
+		}
+	}
+	return charts
+}
+
+// timeline has a row for each request, in the order in which they were due.
+func timeline(records []*metrics.Record) Chart {
+	c := Chart{Name: "timeline", Title: "Requests over time",
+		Note: "Prefill is from sending a request to its first token: the server's own queue is inside.",
+		X:    Axis{Title: "Time since the start (s)"}, Y: Axis{Title: "Request, in the order in which they were due", Down: true}}
+	queue := Series{Name: "queue (client)", Style: Bars, Color: queueColor}
+	wait := Series{Name: "prefill", Style: Bars, Color: waitColor}
+	decode := Series{Name: "decode", Style: Bars, Color: decodeColor}
+	failed := Series{Name: "failed", Style: Bars, Color: failedColor}
+	every := (len(records)-1)/mostRows + 1
+	if every > 1 {
+		c.Note += fmt.Sprintf(" Of %d requests one in %d is shown.", len(records), every)
+	}
+	for i := 0; i < len(records); i += every {
+		r, row := records[i], float64(i+1)
+		queue.span(row, r.Due, r.Sent)
+		if r.Class != metrics.OK {
+			failed.span(row, r.Sent, r.End)
+			continue
+		}
+		wait.span(row, r.Sent, r.Chunks.First())
+		decode.span(row, r.Chunks.First(), cmp.Or(r.Last, r.End))
+	}
+	for _, s := range []Series{queue, wait, decode, failed} {
+		if len(s.X) > 0 {
+			c.Series = append(c.Series, s)
+		}
+	}
+	c.Y.Min, c.Y.Max = 0, float64(len(records)+1)
+	c.fit(true)
+	return c
+}
+
+// span adds a bar, if it has any length.
+func (s *Series) span(row float64, from, to time.Duration) {
+	if to > from {
+		s.add(from.Seconds(), row)
+		s.To = append(s.To, to.Seconds())
+	}
+}
+
+// A moment is a latency and when it came about, in seconds.
+type moment struct{ at, took float64 }
+
+func firstTokens(records []*metrics.Record) (all []moment) {
+	for _, r := range records {
+		if r.Class == metrics.OK {
+			all = append(all, moment{r.Sent.Seconds(), r.TTFT().Seconds()})
+		}
+	}
+	return all
+}
+
+func gaps(records []*metrics.Record) (all []moment) {
+	for _, r := range records {
+		if r.Class != metrics.OK {
+			continue
+		}
+		at := r.Chunks.First()
+		for gap := range r.Chunks.Gaps() {
+			at += gap
+			all = append(all, moment{at.Seconds(), gap.Seconds()})
+		}
+	}
+	return all
+}
+
+// scatter has a dot for each moment, or for so many that it keeps its shape.
+func scatter(metric, axis string, all []moment) Chart {
+	c := Chart{Name: metric + "-points", Title: short(metric) + " over time, one by one",
+		X: Axis{Title: axis}, Y: Axis{Title: short(metric) + " (ms)"}}
+	slices.SortFunc(all, func(a, b moment) int { return cmp.Compare(a.at, b.at) })
+	var x, y []float64
+	var span extent
+	for _, m := range all {
+		x, y = append(x, m.at), append(y, m.took*1000)
+		span.add(m.took)
+	}
+	s := Series{Name: short(metric), Style: Dots}
+	if s.X, s.Y = thin(x, y, mostPoints); len(s.X) < len(x) {
+		c.Note = fmt.Sprintf("%d of %d values, those that keep the shape (LTTB, Steinarsson 2013).", len(s.X), len(x))
+	}
+	c.Series = []Series{s}
+	c.Y.Scale = span.scale()
+	c.fit(true)
+	return c
+}

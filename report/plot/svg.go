@@ -1,0 +1,169 @@
+package plot
+
+import (
+	"bytes"
+	"fmt"
+	"html"
+	"io"
+	"strings"
+)
+
+// The measures of a picture in pixels.
+const (
+	svgWidth  = 720
+	svgHeight = 440
+	svgLeft   = 76
+	svgRight  = 20
+	svgBottom = 56
+	svgTop    = 40
+	svgLegend = 20 // of a line of the legend
+	svgLetter = 7  // of a letter in the legend, about
+)
+
+// Colours that are read as well on white as on black.
+const svgInk, svgGrid = "#7a7a7a", "#7a7a7a"
+
+var svgPalette = []string{"#2f7ed8", "#e07b00", "#23a05a", "#e0413e", "#9467e0", "#00a0a8", "#d557a8", "#a5731d", "#7d9a00", "#5b7f9f"}
+
+func svgColor(i int) string {
+	if i == Neutral {
+		return "#8c8c8c"
+	}
+	return svgPalette[i%len(svgPalette)]
+}
+
+// An svg is a picture under way.
+type svg struct {
+	*Chart
+	bytes.Buffer
+	top float64 // of the plot
+}
+
+// SVG draws the chart as a picture without a background, in colours that show on
+// light and dark ones.
+func SVG(w io.Writer, c *Chart) error {
+	p := &svg{Chart: c}
+	fmt.Fprintf(p, `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 %d %d" font-family="system-ui, sans-serif" font-size="13" fill="%s" role="img" aria-label="%s">`+"\n",
+		svgWidth, svgHeight, svgInk, html.EscapeString(c.Title))
+	fmt.Fprintf(p, `<title>%s</title>`+"\n", html.EscapeString(c.Title))
+	p.text(svgLeft, 20, `font-size="16" font-weight="600"`, c.Title)
+	p.legend()
+	p.axes()
+	fmt.Fprintf(p, `<clipPath id="plot"><rect x="%d" y="%.1f" width="%d" height="%.1f"/></clipPath>`+"\n<g clip-path=\"url(#plot)\">\n",
+		svgLeft, p.top, svgWidth-svgLeft-svgRight, p.bottom()-p.top)
+	for i := range c.Series {
+		p.series(&c.Series[i])
+	}
+	p.limits()
+	p.WriteString("</g>\n</svg>\n")
+	_, err := w.Write(p.Bytes())
+	return err
+}
+
+func (p *svg) bottom() float64 { return svgHeight - svgBottom }
+
+func (p *svg) x(v float64) float64 { return svgLeft + p.X.place(v)*(svgWidth-svgLeft-svgRight) }
+func (p *svg) y(v float64) float64 { return p.bottom() - p.Y.place(v)*(p.bottom()-p.top) }
+
+func (p *svg) text(x, y float64, attributes, text string) {
+	fmt.Fprintf(p, `<text x="%.1f" y="%.1f" %s>%s</text>`+"\n", x, y, attributes, html.EscapeString(text))
+}
+
+// legend names the series in as many lines as that takes, and says where the
+// plot begins.
+func (p *svg) legend() {
+	x, y := float64(svgLeft), float64(svgTop)
+	for _, s := range p.Series {
+		width := float64(26 + svgLetter*len([]rune(s.Name)))
+		if x > svgLeft && x+width > svgWidth-svgRight {
+			x, y = svgLeft, y+svgLegend
+		}
+		fmt.Fprintf(p, `<rect x="%.1f" y="%.1f" width="12" height="12" rx="2" fill="%s"/>`+"\n", x, y-10, svgColor(s.Color))
+		p.text(x+17, y, "", s.Name)
+		x += width + 10
+	}
+	p.top = y + 14
+}
+
+func (p *svg) axes() {
+	for _, t := range p.X.ticks(8) {
+		p.rule(p.x(t.at), p.top, p.x(t.at), p.bottom())
+		p.text(p.x(t.at), p.bottom()+18, `text-anchor="middle"`, t.text)
+	}
+	for _, t := range p.Y.ticks(6) {
+		p.rule(svgLeft, p.y(t.at), svgWidth-svgRight, p.y(t.at))
+		p.text(svgLeft-8, p.y(t.at)+4, `text-anchor="end"`, t.text)
+	}
+	p.text((svgLeft+svgWidth-svgRight)/2, svgHeight-14, `text-anchor="middle"`, p.X.Title)
+	middle := (p.top + p.bottom()) / 2
+	p.text(18, middle, fmt.Sprintf(`text-anchor="middle" transform="rotate(-90 18 %.1f)"`, middle), p.Y.Title)
+}
+
+func (p *svg) rule(x1, y1, x2, y2 float64) {
+	fmt.Fprintf(p, `<line x1="%.1f" y1="%.1f" x2="%.1f" y2="%.1f" stroke="%s" stroke-opacity="0.25"/>`+"\n", x1, y1, x2, y2, svgGrid)
+}
+
+func (p *svg) series(s *Series) {
+	color := svgColor(s.Color)
+	switch s.Style {
+	case Bars:
+		thick := max(1, 0.8*(p.bottom()-p.top)/(p.Y.Max-p.Y.Min))
+		fmt.Fprintf(p, `<path stroke="%s" stroke-width="%.1f" d="`, color, thick)
+		for i := range s.X {
+			fmt.Fprintf(p, "M%.1f %.1fH%.1f", p.x(s.X[i]), p.y(s.Y[i]), p.x(s.To[i]))
+		}
+		p.WriteString("\"/>\n")
+		return
+	case Dots:
+		p.dots(s, 1.6)
+		return
+	case Path:
+		p.dots(s, 3.5)
+	}
+	dash := ""
+	if s.Style == Dash {
+		dash = ` stroke-dasharray="6 4"`
+	}
+	fmt.Fprintf(p, `<path fill="none" stroke="%s" stroke-width="2" stroke-linejoin="round"%s d="%s"/>`+"\n", color, dash, p.path(s))
+}
+
+// path joins the known values, and leaves a gap where there is none.
+func (p *svg) path(s *Series) string {
+	var d strings.Builder
+	pen := "M"
+	for i := range s.X {
+		if !finite(s.Y[i]) {
+			pen = "M"
+			continue
+		}
+		if pen == "L" && s.Style == Step {
+			fmt.Fprintf(&d, "H%.1f", p.x(s.X[i]))
+		}
+		fmt.Fprintf(&d, "%s%.1f %.1f", pen, p.x(s.X[i]), p.y(s.Y[i]))
+		pen = "L"
+	}
+	return d.String()
+}
+
+func (p *svg) dots(s *Series, radius float64) {
+	fmt.Fprintf(p, `<g fill="%s">`+"\n", svgColor(s.Color))
+	for i := range s.X {
+		if finite(s.Y[i]) {
+			fmt.Fprintf(p, `<circle cx="%.1f" cy="%.1f" r="%.1f"/>`+"\n", p.x(s.X[i]), p.y(s.Y[i]), radius)
+		}
+	}
+	p.WriteString("</g>\n")
+}
+
+func (p *svg) limits() {
+	for _, l := range p.Limits {
+		x1, y1, x2, y2 := float64(svgLeft), p.y(l.At), float64(svgWidth-svgRight), p.y(l.At)
+		textX, textY, anchor := x2-4, y1-5, "end"
+		if l.Across {
+			x1, y1, x2, y2 = p.x(l.At), p.top, p.x(l.At), p.bottom()
+			textX, textY, anchor = x1-5, y2-8, "end"
+		}
+		fmt.Fprintf(p, `<line x1="%.1f" y1="%.1f" x2="%.1f" y2="%.1f" stroke="#e0413e" stroke-width="1.5" stroke-dasharray="2 3"/>`+"\n", x1, y1, x2, y2)
+		p.text(textX, textY, fmt.Sprintf(`text-anchor="%s" fill="#e0413e"`, anchor), l.Name)
+	}
+}

@@ -1,0 +1,249 @@
+package plot
+
+import (
+	"cmp"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/servebench/servebench/metrics"
+)
+
+// A condition is the runs that are repeats of each other.
+type condition struct {
+	labels []metrics.KV
+	runs   []Run
+}
+
+// conditions puts the repeats together, in the order of the first ones.
+func conditions(runs []Run) []condition {
+	var all []condition
+	at := map[string]int{}
+	for _, r := range runs {
+		labels := without(r.Labels, keyRepeat, keySeed, keyRun)
+		key := name(labels)
+		i, known := at[key]
+		if !known {
+			i = len(all)
+			at[key] = i
+			all = append(all, condition{labels: labels})
+		}
+		all[i].runs = append(all[i].runs, r)
+	}
+	return all
+}
+
+func without(labels []metrics.KV, keys ...string) []metrics.KV {
+	return slices.DeleteFunc(slices.Clone(labels), func(kv metrics.KV) bool { return slices.Contains(keys, kv.Key) })
+}
+
+func (c *condition) label(key string) string {
+	for _, kv := range c.labels {
+		if kv.Key == key {
+			return kv.Value
+		}
+	}
+	return ""
+}
+
+// middle is the median of a number over the repeats that know it, NaN without.
+func (c *condition) middle(of func(*metrics.Summary) float64) float64 {
+	var values []float64
+	for _, r := range c.runs {
+		if v := of(r.Summary); finite(v) && r.Completed != 0 {
+			values = append(values, v)
+		}
+	}
+	return metrics.Median(values)
+}
+
+// A number is one that runs are compared by.
+type number struct {
+	name, title string
+	of          func(*metrics.Summary) float64
+}
+
+func median(metric string) number {
+	return number{metric + "-median", "Median " + short(metric) + " (ms)",
+		func(s *metrics.Summary) float64 { return s.Metric(metric).Median() }}
+}
+
+func tail(metric string) number {
+	return number{metric + "-p99", "P99 " + short(metric) + " (ms)",
+		func(s *metrics.Summary) float64 { return s.Metric(metric).Percentile(99) }}
+}
+
+var outputThroughput = number{"throughput", "Output throughput (tok/s)", func(s *metrics.Summary) float64 { return s.OutputThroughput }}
+
+// loads are the flags that say how hard a server is driven: along these a line
+// of latency against throughput goes.
+var loads = []string{"request-rate", "max-concurrency", "num-prompts"}
+
+// Sweep are the charts of several runs: latency against throughput with the
+// front that no run betters in both, and each number over each flag that takes
+// several numbers. A point is the median of a run's repeats.
+func Sweep(runs []Run) []Chart {
+	all := conditions(runs)
+	if len(all) < 2 {
+		return nil
+	}
+	grid := gridKeys(all)
+	var charts []Chart
+	for _, metric := range []string{"ttft", "tpot", "e2el"} {
+		for _, n := range []number{median(metric), tail(metric)} {
+			if c := against(all, n, loadKey(grid)); c.Series != nil {
+				c.Limits = limits(runs, metric, false)
+				c.fit(true)
+				charts = append(charts, c)
+			}
+		}
+	}
+	for _, key := range grid {
+		for _, n := range []number{outputThroughput, median("ttft"), median("tpot"), median("e2el")} {
+			if c := over(all, n, key); c.Series != nil {
+				c.fit(true)
+				charts = append(charts, c)
+			}
+		}
+	}
+	return charts
+}
+
+// gridKeys are the labels that are numbers.
+func gridKeys(all []condition) (keys []string) {
+	for _, kv := range all[0].labels {
+		numeric := func(c condition) bool { return !math.IsNaN(size(c.label(kv.Key))) }
+		if !slices.Contains([]string{keyFile, keyModel, keyTarget, keyArm, keyNumber}, kv.Key) && !slices.ContainsFunc(all, func(c condition) bool { return !numeric(c) }) {
+			keys = append(keys, kv.Key)
+		}
+	}
+	return keys
+}
+
+// size is the number that a label is, NaN when it is none.
+func size(text string) float64 {
+	v, err := strconv.ParseFloat(text, 64)
+	if err != nil {
+		return math.NaN()
+	}
+	return v
+}
+
+func loadKey(grid []string) string {
+	for _, key := range loads {
+		if slices.Contains(grid, key) {
+			return key
+		}
+	}
+	if len(grid) > 0 {
+		return grid[0]
+	}
+	return ""
+}
+
+// against is a latency against output throughput: a path for the conditions that
+// differ in the load alone, from the lightest to the heaviest.
+func against(all []condition, latency number, load string) Chart {
+	c := Chart{Name: latency.name + "-against-throughput", Title: latency.title + " against output throughput",
+		X: Axis{Title: outputThroughput.title}, Y: Axis{Title: latency.title}}
+	if load != "" {
+		c.Note = "A line goes from the lowest " + load + " to the highest. "
+	}
+	c.Note += "The front joins those that no other betters in both."
+	for _, line := range lines(all, load) {
+		s := Series{Name: cmp.Or(name(without(line[0].labels, load)), "runs"), Style: Path, Color: len(c.Series)}
+		for i := range line {
+			if x, y := line[i].middle(outputThroughput.of), line[i].middle(latency.of); finite(x) && finite(y) {
+				s.add(x, y)
+			}
+		}
+		if len(s.X) > 0 {
+			c.Series = append(c.Series, s)
+		}
+	}
+	if front := pareto(c.Series); len(front.X) > 1 {
+		c.Series = append(c.Series, front)
+	}
+	return c
+}
+
+// lines are the conditions that differ in one label alone, by its size.
+func lines(all []condition, key string) [][]condition {
+	var found [][]condition
+	at := map[string]int{}
+	for _, c := range all {
+		rest := name(without(c.labels, key))
+		i, known := at[rest]
+		if !known {
+			i = len(found)
+			at[rest] = i
+			found = append(found, nil)
+		}
+		found[i] = append(found[i], c)
+	}
+	for _, line := range found {
+		slices.SortStableFunc(line, func(a, b condition) int { return cmp.Compare(size(a.label(key)), size(b.label(key))) })
+	}
+	return found
+}
+
+// pareto joins the points for which no other has more throughput at no more
+// latency, or less latency at no less throughput.
+func pareto(series []Series) Series {
+	type point struct{ x, y float64 }
+	var points []point
+	for _, s := range series {
+		for i := range s.X {
+			points = append(points, point{s.X[i], s.Y[i]})
+		}
+	}
+	slices.SortFunc(points, func(a, b point) int { return cmp.Or(cmp.Compare(b.x, a.x), cmp.Compare(a.y, b.y)) })
+	front := Series{Name: "Pareto front", Style: Dash, Color: Neutral}
+	least := math.Inf(1)
+	for _, p := range points {
+		if p.y < least {
+			least = p.y
+			front.add(p.x, p.y)
+		}
+	}
+	slices.Reverse(front.X)
+	slices.Reverse(front.Y)
+	return front
+}
+
+// over is a number over the values of a flag, with a path for the conditions
+// that differ in that flag alone.
+func over(all []condition, n number, key string) Chart {
+	var values []string
+	for i := range all {
+		if v := all[i].label(key); !slices.Contains(values, v) {
+			values = append(values, v)
+		}
+	}
+	slices.SortStableFunc(values, func(a, b string) int { return cmp.Compare(size(a), size(b)) })
+	c := Chart{Name: n.name + "-over-" + plainName(key), Title: n.title + " over " + key,
+		X: Axis{Title: key, Scale: Category, Names: values}, Y: Axis{Title: n.title}}
+	for _, line := range lines(all, key) {
+		s := Series{Name: cmp.Or(name(without(line[0].labels, key)), "runs"), Style: Path, Color: len(c.Series)}
+		for i := range line {
+			if y := line[i].middle(n.of); finite(y) {
+				s.add(float64(slices.Index(values, line[i].label(key))), y)
+			}
+		}
+		if len(s.X) > 0 {
+			c.Series = append(c.Series, s)
+		}
+	}
+	return c
+}
+
+// plainName is a text of lower-case letters, digits and hyphens alone.
+func plainName(text string) string {
+	return strings.Map(func(c rune) rune {
+		if c >= 'a' && c <= 'z' || c >= '0' && c <= '9' {
+			return c
+		}
+		return '-'
+	}, strings.ToLower(text))
+}
