@@ -12,6 +12,7 @@ import (
 	"fmt"
 	"html/template"
 	"io"
+	"slices"
 	"strings"
 
 	"github.com/servebench/servebench/metrics"
@@ -86,6 +87,7 @@ type page struct {
 	Script, PlotScript template.JS
 	Notice             string
 
+	Doubt      string   // how many runs are SUSPECT
 	Head       []string // of the table of runs
 	Rows       [][]cell
 	Groups     []string // what targets that were loaded together did to each other
@@ -130,6 +132,7 @@ func (p *page) chapters(plots []plot.Chapter) (all []chapter) {
 // compare fills what is about all runs together.
 func (p *page) compare(runs []Run, plain []plot.Run) error {
 	p.tabulate(plain)
+	p.Doubt = doubt(plain)
 	var sums []*metrics.Summary
 	for _, r := range runs {
 		sums = append(sums, r.Summary)
@@ -151,23 +154,40 @@ func (p *page) compare(runs []Run, plain []plot.Run) error {
 	return nil
 }
 
-// tabulate puts the runs into a table, each with a link to its section.
+// doubt says how many runs are SUSPECT, if any is.
+func doubt(runs []plot.Run) string {
+	n := 0
+	for _, r := range runs {
+		if r.Trust != nil && r.Trust.Verdict == metrics.Suspect {
+			n++
+		}
+	}
+	if n == 0 {
+		return ""
+	}
+	return fmt.Sprintf("%d of %d runs SUSPECT: below, each says why.", n, len(runs))
+}
+
+// tabulate puts the runs into a table, each with a link to its section. The
+// verdict stands beside the labels, where it is seen without scrolling.
 func (p *page) tabulate(plain []plot.Run) {
 	var table report.Table
 	for _, r := range plain {
 		table = append(table, report.Row{Labels: r.Labels, Summary: r.Summary})
 	}
-	cells, labels := table.Cells()
-	p.Head = cells[0]
-	for i, texts := range cells[1:] {
-		var row []cell
-		for k, text := range texts {
-			c := cell{Text: text, Number: k >= labels && k < len(texts)-1}
-			if k == 0 {
-				c.Target = fmt.Sprintf("run-%d", i+1)
-			}
-			row = append(row, c)
+	texts, labels := table.Cells()
+	for i, row := range texts {
+		last := len(row) - 1
+		row = slices.Insert(row[:last:last], labels, row[last])
+		if i == 0 {
+			p.Head = row
+			continue
 		}
-		p.Rows = append(p.Rows, row)
+		var cells []cell
+		for k, text := range row {
+			cells = append(cells, cell{Text: text, Number: k > labels})
+		}
+		cells[0].Target = fmt.Sprintf("run-%d", i)
+		p.Rows = append(p.Rows, cells)
 	}
 }

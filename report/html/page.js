@@ -29,7 +29,7 @@
     return show(v);
   };
 
-  const own = (s) => s.style === "path" || s.style === "dash"; // drawn by drawOwn
+  const own = (s) => s.style === "path" || s.style === "wide"; // drawn by drawOwn
   const isBars = (chart) => chart.series.some((s) => s.style === "bars");
 
   // All series over one X, as uPlot wants it: undefined where a series has no
@@ -48,17 +48,30 @@
   const splits = (axis) => {
     if (axis.scale === "percentile") return (u, side, min, max) => [0, Math.log10(2), 1, 2, 3, 4, 5, 6, 7].filter((t) => t >= min - 1e-9 && t <= max + 1e-9);
     if (axis.scale === "category") return (u, side, min, max) => axis.names.map((_, i) => i).filter((i) => i >= min && i <= max);
+    if (axis.scale === "log") return (u, side, min, max) => {
+      const all = [];
+      // Many decades are marked by their first values alone.
+      const digits = max / min > 2000 ? [1] : [1, 2, 5];
+      for (let e = Math.floor(Math.log10(min)); e <= Math.log10(max); e++) all.push(...digits.map((d) => Number(d + "e" + e)));
+      return all.filter((v) => v >= min && v <= max);
+    };
     return undefined;
+  };
+  const mark = (axis, v) => {
+    if (axis.scale === "log") return show(v);
+    if (axis.scale === "category") return axis.names[v];
+    return percent(v > 0 && v < 1 ? v : Math.round(v)).replace(/\.0+$/, "");
   };
 
   const axisOf = (axis, upright) => {
-    const o = { label: axis.title, stroke: () => theme().ink, labelSize: 24, labelFont: "12px system-ui, sans-serif", font: "11px system-ui, sans-serif",
+    const o = { label: axis.title, stroke: () => theme().ink, labelSize: 20, labelGap: 0, labelFont: "12px system-ui, sans-serif", font: "11px system-ui, sans-serif",
       grid: { stroke: () => theme().grid, width: 1 }, ticks: { stroke: () => theme().grid, width: 1 } };
-    if (upright) o.size = (u, values) => 16 + 7 * Math.max(3, ...(values ?? []).map((v) => String(v ?? "").length));
+    if (!upright) o.size = 30;
+    else o.size = (u, values) => 16 + 7 * Math.max(3, ...(values ?? []).map((v) => String(v ?? "").length));
     if (splits(axis)) {
       o.splits = splits(axis);
-      o.values = (u, at) => at.map((v) => axis.scale === "percentile" ? percent(Math.round(v * 1e6) / 1e6 === 0.30103 ? v : Math.round(v)).replace(/\.00$/, "") : axis.names[v]);
-      o.filter = undefined;
+      o.values = (u, at) => at.map((v) => mark(axis, v));
+      if (axis.scale === "log") o.filter = (u, at) => at; // uPlot's own blanks most
     }
     return o;
   };
@@ -69,6 +82,9 @@
     range: (u, min, max) => xs && !(min === xs[0] && max === xs[xs.length - 1]) && min < max ? [min, max] : [axis.min, axis.max],
   });
 
+  // Of rows of that height. Thin ones touch, as gaps of less than a pixel make patterns.
+  const thickness = (row) => row < 4 ? Math.max(1, row * 1.1) : row * 0.8;
+
   // Lines whose order is not that of X, and bars.
   const drawOwn = (chart) => (u) => {
     const g = u.ctx, { left, top, width, height } = u.bbox;
@@ -77,11 +93,14 @@
     g.beginPath();
     g.rect(left, top, width, height);
     g.clip();
-    chart.series.forEach((s, i) => {
+    const order = chart.series.map((s, i) => [s, i]).sort(([a], [b]) => (b.style === "wide") - (a.style === "wide"));
+    order.forEach(([s, i]) => {
       if (!u.series[i + 1].show || !(own(s) || s.style === "bars")) return;
       g.strokeStyle = color(s.color);
-      g.setLineDash(s.style === "dash" ? [6 * devicePixelRatio, 4 * devicePixelRatio] : []);
-      g.lineWidth = s.style === "bars" ? Math.max(1, 0.8 * height / (chart.y.max - chart.y.min)) : 2 * devicePixelRatio;
+      g.lineWidth = s.style === "bars" ? thickness(height / (chart.y.max - chart.y.min)) : (s.style === "wide" ? 9 : 2) * devicePixelRatio;
+      g.globalAlpha = s.style === "wide" ? 0.35 : 1;
+      g.lineJoin = "round";
+      g.lineCap = s.style === "wide" ? "round" : "butt";
       g.beginPath();
       s.xs.forEach((at, k) => {
         if (s.style === "bars") { g.moveTo(x(at), y(s.ys[k])); g.lineTo(x(s.to[k]), y(s.ys[k])); }
@@ -90,6 +109,8 @@
       });
       g.stroke();
     });
+    g.globalAlpha = 1;
+    g.lineCap = "butt";
     g.setLineDash([2 * devicePixelRatio, 3 * devicePixelRatio]);
     g.strokeStyle = g.fillStyle = theme().limit;
     g.lineWidth = 1.5 * devicePixelRatio;
@@ -119,7 +140,6 @@
 
   const seriesOf = (chart) => chart.series.map((s) => ({
     label: s.name, stroke: () => color(s.color), width: own(s) || s.style === "bars" ? 0 : 2,
-    fill: undefined, dash: s.style === "dash" ? [6, 4] : undefined,
     paths: s.style === "step" ? uPlot.paths.stepped({ align: 1 }) : s.style === "line" ? uPlot.paths.linear() : () => null,
     points: { show: s.style === "dots" || s.style === "path", size: s.style === "dots" ? 3 : 7, fill: () => color(s.color), width: 0 },
     value: (u, v) => show(v),
@@ -131,7 +151,7 @@
     const data = aligned(chart), bars = isBars(chart);
     const width = Math.max(240, printing ? 660 : place.clientWidth);
     const u = new uPlot({
-      width, height: bars ? 420 : 280,
+      width, height: bars ? 420 : 290,
       scales: { x: scaleOf(chart.x, data[0]), y: scaleOf(chart.y) },
       axes: [axisOf(chart.x, false), axisOf(chart.y, true)],
       series: [{ label: chart.x.title, value: (u, v) => said(chart.x, v) }, ...seriesOf(chart)],

@@ -8,6 +8,7 @@ package plot
 import (
 	"math"
 	"strconv"
+	"strings"
 )
 
 // A Chart is one picture. It is plain data and its owner's to change.
@@ -51,7 +52,7 @@ const (
 	Step Style = "step" // each value lasts until the next X
 	Dots Style = "dots"
 	Path Style = "path" // dots joined in their order, which need not be that of X
-	Dash Style = "dash" // a dashed Path without dots
+	Wide Style = "wide" // a broad pale Path without dots, below the others
 	Bars Style = "bars" // from X to To at the height Y
 )
 
@@ -112,12 +113,21 @@ func (s *Series) known() bool {
 	return false
 }
 
-// manyfold is the span of positive values from which on they are shown on a
-// logarithmic scale.
-const manyfold = 100
+// Spans of positive values, the largest over the smallest, from which on they are
+// shown on a logarithmic scale: those of single requests, of which few lie at the
+// ends, and those of whole runs.
+const (
+	requestSpan = 100
+	runSpan     = 20
+)
 
-// fit gives the axes their ends: all values and limits are inside. A linear Y
-// begins at 0, and so does an X that is said to.
+// farLimit is how many times as far as the values a limit may lie on a chart. One
+// beyond would leave them no room.
+const farLimit = 2
+
+// fit gives the axes their ends. All values are inside, and limits unless they
+// lie far beyond: those go into the Note. A linear Y begins at 0, and so does an X
+// that is said to.
 func (c *Chart) fit(xFromZero bool) {
 	var xs, ys extent
 	for _, s := range c.Series {
@@ -131,13 +141,21 @@ func (c *Chart) fit(xFromZero bool) {
 			xs.add(to)
 		}
 	}
+	var inside []Limit
+	farX, farY := xs.most*farLimit, ys.most*farLimit
 	for _, l := range c.Limits {
-		if l.Across {
+		switch {
+		case l.Across && l.At <= farX:
 			xs.add(l.At)
-		} else {
-			ys.add(l.At)
+		case !l.Across && l.At <= farY:
+			ys.add(l.At * 1.08) // room for its name
+		default:
+			c.Note = strings.TrimSpace(c.Note + " " + l.Name + " lies beyond the chart.")
+			continue
 		}
+		inside = append(inside, l)
 	}
+	c.Limits = inside
 	c.X.fit(xs, xFromZero)
 	c.Y.fit(ys, true)
 }
@@ -182,10 +200,10 @@ func (e *extent) add(v float64) {
 	}
 }
 
-// scale is Log for positive values that span much, which on a linear one would
-// lie on a heap.
-func (e *extent) scale() Scale {
-	if e.any && e.least > 0 && e.most/e.least > manyfold {
+// scale is Log for positive values of more than that span, which on a linear one
+// would lie on a heap.
+func (e *extent) scale(span float64) Scale {
+	if e.any && e.least > 0 && e.most/e.least > span {
 		return Log
 	}
 	return Linear

@@ -1,6 +1,7 @@
 package plot
 
 import (
+	"fmt"
 	"math"
 	"strings"
 
@@ -24,14 +25,15 @@ func Distributions(runs []Run) []Chart {
 		ecdf := Chart{Name: metric + "-ecdf", Title: "ECDF of " + short(metric),
 			X: Axis{Title: short(metric) + " (ms)"}, Y: Axis{Title: "Share of values at or below (%)", Max: 100}}
 		curve := Chart{Name: metric + "-percentiles", Title: longNames[metric] + " by percentile",
-			Note: "To the right of the last whole decade a curve rests on fewer than 10 values.",
-			X:    Axis{Title: "Percentile", Scale: Percentile}, Y: Axis{Title: short(metric) + " (ms)"}}
+			X: Axis{Title: "Percentile", Scale: Percentile}, Y: Axis{Title: short(metric) + " (ms)"}}
 		var span extent
+		fewest := math.MaxInt
 		for i := range runs {
 			d := runs[i].Metric(metric)
 			if d.Len() == 0 {
 				continue
 			}
+			fewest = min(fewest, d.Len())
 			upright := Series{Name: seriesName(runs, i), Style: Line, Color: i}
 			flat := Series{Name: upright.Name, Style: Line, Color: i}
 			for _, p := range percents(d.Len()) {
@@ -47,13 +49,24 @@ func Distributions(runs []Run) []Chart {
 		if len(ecdf.Series) == 0 {
 			continue
 		}
-		ecdf.X.Scale, curve.Y.Scale = span.scale(), span.scale()
+		ecdf.X.Scale, curve.Y.Scale = span.scale(requestSpan), span.scale(requestSpan)
 		ecdf.Limits, curve.Limits = limits(runs, metric, true), limits(runs, metric, false)
+		curve.Note = rest(fewest)
 		ecdf.fit(true)
 		curve.fit(false)
 		charts = append(charts, ecdf, curve)
 	}
 	return charts
+}
+
+// rest says from where on a curve of n values rests on few.
+func rest(n int) string {
+	const few = 10
+	if n <= few {
+		return fmt.Sprintf("There are only %d values.", n)
+	}
+	digits := max(0, int(math.Ceil(math.Log10(float64(n))))-2)
+	return fmt.Sprintf("Beyond P%.*f there are fewer than %d values.", digits, 100*(1-few/float64(n)), few)
 }
 
 // percents are where a distribution of n values is looked at: at each percent,

@@ -134,7 +134,7 @@ func scatter(metric, axis string, all []moment) Chart {
 		c.Note = fmt.Sprintf("%d of %d values, those that keep the shape (LTTB, Steinarsson 2013).", len(s.X), len(x))
 	}
 	c.Series = []Series{s}
-	c.Y.Scale = span.scale()
+	c.Y.Scale = span.scale(requestSpan)
 	c.fit(true)
 	return c
 }

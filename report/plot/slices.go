@@ -11,7 +11,7 @@ import (
 // How many Slices a chart shows, and how short they are when nobody asked for
 // any.
 const (
-	fewSlices  = 100
+	fewSlices  = 60
 	mostSlices = 400
 	leastSlice = 100 * time.Millisecond
 )
@@ -79,9 +79,13 @@ func orUnknown(v float64) float64 {
 // each number of a single run, or for the first number of each of several.
 // Without a Trace there are none.
 func Histories(runs []Run) []Chart {
+	longest := 0.0
+	for _, r := range runs {
+		longest = max(longest, r.Seconds)
+	}
 	sliced := make([][]metrics.Slice, len(runs))
 	for i := range runs {
-		sliced[i] = parts(runs[i].Summary)
+		sliced[i] = parts(runs[i].Summary, longest)
 	}
 	var charts []Chart
 	for _, h := range histories {
@@ -128,15 +132,16 @@ func (s *Series) follow(slices []metrics.Slice, q quantity) {
 	}
 }
 
-// parts are the run's Slices, or if it has none or too many, others.
-func parts(s *metrics.Summary) []metrics.Slice {
+// parts are the run's Slices or, if it has none or too many, others, of which a
+// run of so many seconds has few.
+func parts(s *metrics.Summary, longest float64) []metrics.Slice {
 	if len(s.Slices) > 0 && len(s.Slices) <= mostSlices {
 		return s.Slices
 	}
 	if s.Trace == nil || !(s.Seconds > 0) {
 		return nil
 	}
-	width := time.Duration(even(s.Seconds/fewSlices) * float64(time.Second))
+	width := time.Duration(even(longest/fewSlices) * float64(time.Second))
 	// There are at most so many that Slice has no reason to refuse.
 	slices, err := s.Slice(max(width, leastSlice))
 	if err != nil {

@@ -51,8 +51,12 @@ func SVG(w io.Writer, c *Chart) error {
 	p.axes()
 	fmt.Fprintf(p, `<clipPath id="plot"><rect x="%d" y="%.1f" width="%d" height="%.1f"/></clipPath>`+"\n<g clip-path=\"url(#plot)\">\n",
 		svgLeft, p.top, svgWidth-svgLeft-svgRight, p.bottom()-p.top)
-	for i := range c.Series {
-		p.series(&c.Series[i])
+	for _, below := range []bool{true, false} {
+		for i := range c.Series {
+			if s := &c.Series[i]; (s.Style == Wide) == below {
+				p.series(s)
+			}
+		}
 	}
 	p.limits()
 	p.WriteString("</g>\n</svg>\n")
@@ -120,11 +124,11 @@ func (p *svg) series(s *Series) {
 	case Path:
 		p.dots(s, 3.5)
 	}
-	dash := ""
-	if s.Style == Dash {
-		dash = ` stroke-dasharray="6 4"`
+	width := `stroke-width="2"`
+	if s.Style == Wide {
+		width = `stroke-width="9" stroke-opacity="0.35" stroke-linecap="round"`
 	}
-	fmt.Fprintf(p, `<path fill="none" stroke="%s" stroke-width="2" stroke-linejoin="round"%s d="%s"/>`+"\n", color, dash, p.path(s))
+	fmt.Fprintf(p, `<path fill="none" stroke="%s" %s stroke-linejoin="round" d="%s"/>`+"\n", color, width, p.path(s))
 }
 
 // path joins the known values, and leaves a gap where there is none.

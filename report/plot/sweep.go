@@ -85,33 +85,53 @@ var loads = []string{"request-rate", "max-concurrency", "num-prompts"}
 // several numbers. A point is the median of a run's repeats.
 func Sweep(runs []Run) []Chart {
 	all := conditions(runs)
-	if len(all) < 2 {
+	grid := gridKeys(all)
+	if len(all) < 2 || grid == nil && targets(runs) {
 		return nil
 	}
-	grid := gridKeys(all)
 	var charts []Chart
 	for _, metric := range []string{"ttft", "tpot", "e2el"} {
 		for _, n := range []number{median(metric), tail(metric)} {
 			if c := against(all, n, loadKey(grid)); c.Series != nil {
 				c.Limits = limits(runs, metric, false)
-				c.fit(true)
-				charts = append(charts, c)
+				charts = append(charts, c.fitRuns())
 			}
 		}
 	}
 	for _, key := range grid {
 		for _, n := range []number{outputThroughput, median("ttft"), median("tpot"), median("e2el")} {
 			if c := over(all, n, key); c.Series != nil {
-				c.fit(true)
-				charts = append(charts, c)
+				charts = append(charts, c.fitRuns())
 			}
 		}
 	}
 	return charts
 }
 
+// targets says that runs are told apart by their targets. These need not be asked
+// for the same, so that none is better than another.
+func targets(runs []Run) bool {
+	return slices.ContainsFunc(runs[0].Labels, func(kv metrics.KV) bool { return kv.Key == keyTarget })
+}
+
+// fitRuns gives the axes their ends, and Y the scale that suits it.
+func (c *Chart) fitRuns() Chart {
+	var span extent
+	for _, s := range c.Series {
+		for _, y := range s.Y {
+			span.add(y)
+		}
+	}
+	c.Y.Scale = span.scale(runSpan)
+	c.fit(true)
+	return *c
+}
+
 // gridKeys are the labels that are numbers.
 func gridKeys(all []condition) (keys []string) {
+	if len(all) == 0 {
+		return nil
+	}
 	for _, kv := range all[0].labels {
 		numeric := func(c condition) bool { return !math.IsNaN(size(c.label(kv.Key))) }
 		if !slices.Contains([]string{keyFile, keyModel, keyTarget, keyArm, keyNumber}, kv.Key) && !slices.ContainsFunc(all, func(c condition) bool { return !numeric(c) }) {
@@ -148,9 +168,8 @@ func against(all []condition, latency number, load string) Chart {
 	c := Chart{Name: latency.name + "-against-throughput", Title: latency.title + " against output throughput",
 		X: Axis{Title: outputThroughput.title}, Y: Axis{Title: latency.title}}
 	if load != "" {
-		c.Note = "A line goes from the lowest " + load + " to the highest. "
+		c.Note = "A line goes from the lowest " + load + " to the highest."
 	}
-	c.Note += "The front joins those that no other betters in both."
 	for _, line := range lines(all, load) {
 		s := Series{Name: cmp.Or(name(without(line[0].labels, load)), "runs"), Style: Path, Color: len(c.Series)}
 		for i := range line {
@@ -162,7 +181,8 @@ func against(all []condition, latency number, load string) Chart {
 			c.Series = append(c.Series, s)
 		}
 	}
-	if front := pareto(c.Series); len(front.X) > 1 {
+	if front := pareto(c.Series); len(front.X) > 1 && !targets(all[0].runs) {
+		c.Note = strings.TrimSpace(c.Note + " The front joins those that no other betters in both.")
 		c.Series = append(c.Series, front)
 	}
 	return c
@@ -199,7 +219,7 @@ func pareto(series []Series) Series {
 		}
 	}
 	slices.SortFunc(points, func(a, b point) int { return cmp.Or(cmp.Compare(b.x, a.x), cmp.Compare(a.y, b.y)) })
-	front := Series{Name: "Pareto front", Style: Dash, Color: Neutral}
+	front := Series{Name: "Pareto front", Style: Wide, Color: Neutral}
 	least := math.Inf(1)
 	for _, p := range points {
 		if p.y < least {

@@ -26,8 +26,12 @@ func (a *Axis) ticks(n int) (ticks []tick) {
 			}
 		}
 	case Log:
+		digits := []float64{1, 2, 5}
+		if a.Max/a.Min > 2000 {
+			digits = digits[:1] // many decades are marked by their first values alone
+		}
 		for decade := math.Floor(math.Log10(a.Min)); decade <= math.Log10(a.Max); decade++ {
-			for _, digit := range []float64{1, 2, 5} {
+			for _, digit := range digits {
 				if at := digit * math.Pow(10, decade); at >= a.Min && at <= a.Max {
 					ticks = append(ticks, tick{at, strconv.FormatFloat(at, 'g', 4, 64)})
 				}
