@@ -1,6 +1,6 @@
 GO ?= go
 
-.PHONY: build test race lint demo examples e2e bench seeds fuzz
+.PHONY: build test race lint demo examples e2e browser bench seeds fuzz
 build:
 	$(GO) build -trimpath -ldflags="-s -w" -o bin/servebench ./cmd/servebench
 test:
@@ -10,7 +10,7 @@ race:
 lint:
 	@files=$$(gofmt -l cmd loadgen metrics report dataset tools); test -z "$$files" || { echo "gofmt: $$files"; exit 1; }
 	$(GO) vet ./...
-	$(GO) vet -tags e2e,oracle,vllm ./...
+	$(GO) vet -tags e2e,oracle,vllm,browser ./...
 	$(GO) tool staticcheck ./...
 demo: build
 	@rm -f bin/demo.url; bin/servebench sim --port 0 --ready-file bin/demo.url >/dev/null & sim=$$!; trap "kill $$sim" EXIT; \
@@ -27,6 +27,10 @@ examples: build
 	done; exit $$failed
 e2e:
 	$(GO) test -tags e2e -timeout 20m -count=1 -run E2E -v ./cmd/servebench
+# Opens the pages of servebench report --html in Chromium, and leaves pictures of them in bin/_artifacts.
+browser:
+	@mkdir -p bin
+	$(GO) test -tags browser -timeout 5m -count=1 -run Browser -v -artifacts -outputdir bin ./report/html
 # BENCH_QUICK=1 measures less, within a minute.
 bench:
 	$(GO) run ./tools/bench

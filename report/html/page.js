@@ -29,7 +29,6 @@
     return show(v);
   };
 
-  const own = (s) => s.style === "path" || s.style === "wide"; // drawn by drawOwn
   const isBars = (chart) => chart.series.some((s) => s.style === "bars");
 
   // All series over one X, as uPlot wants it: undefined where a series has no
@@ -85,8 +84,8 @@
   // Of rows of that height. Thin ones touch, as gaps of less than a pixel make patterns.
   const thickness = (row) => row < 4 ? Math.max(1, row * 1.1) : row * 0.8;
 
-  // Lines whose order is not that of X, and bars.
-  const drawOwn = (chart) => (u) => {
+  // Lines and bars, each from its own points: their X may come twice, and need not ascend.
+  const drawLines = (chart) => (u) => {
     const g = u.ctx, { left, top, width, height } = u.bbox;
     const x = (v) => u.valToPos(v, "x", true), y = (v) => u.valToPos(v, "y", true);
     g.save();
@@ -95,17 +94,21 @@
     g.clip();
     const order = chart.series.map((s, i) => [s, i]).sort(([a], [b]) => (b.style === "wide") - (a.style === "wide"));
     order.forEach(([s, i]) => {
-      if (!u.series[i + 1].show || !(own(s) || s.style === "bars")) return;
+      if (!u.series[i + 1].show || s.style === "dots") return;
       g.strokeStyle = color(s.color);
       g.lineWidth = s.style === "bars" ? thickness(height / (chart.y.max - chart.y.min)) : (s.style === "wide" ? 9 : 2) * devicePixelRatio;
       g.globalAlpha = s.style === "wide" ? 0.35 : 1;
       g.lineJoin = "round";
       g.lineCap = s.style === "wide" ? "round" : "butt";
       g.beginPath();
+      let joined = false;
       s.xs.forEach((at, k) => {
-        if (s.style === "bars") { g.moveTo(x(at), y(s.ys[k])); g.lineTo(x(s.to[k]), y(s.ys[k])); }
-        else if (k === 0) g.moveTo(x(at), y(s.ys[k]));
-        else g.lineTo(x(at), y(s.ys[k]));
+        if (s.ys[k] == null) { joined = false; return; }
+        if (!joined) g.moveTo(x(at), y(s.ys[k]));
+        else if (s.style === "step") g.lineTo(x(at), y(s.ys[k - 1]));
+        if (joined) g.lineTo(x(at), y(s.ys[k]));
+        if (s.style === "bars") g.lineTo(x(s.to[k]), y(s.ys[k]));
+        joined = s.style !== "bars";
       });
       g.stroke();
     });
@@ -139,25 +142,27 @@
   };
 
   const seriesOf = (chart) => chart.series.map((s) => ({
-    label: s.name, stroke: () => color(s.color), width: own(s) || s.style === "bars" ? 0 : 2,
-    paths: s.style === "step" ? uPlot.paths.stepped({ align: 1 }) : s.style === "line" ? uPlot.paths.linear() : () => null,
+    label: s.name, stroke: () => color(s.color), width: 0, paths: () => null,
     points: { show: s.style === "dots" || s.style === "path", size: s.style === "dots" ? 3 : 7, fill: () => color(s.color), width: 0 },
     value: (u, v) => show(v),
   }));
+
+  // Pixels across a page, or half of it.
+  const paper = (whole) => whole ? 680 : 330;
 
   const draw = (figure) => {
     const chart = charts[figure.dataset.chart], place = figure.querySelector(".plot");
     figure.plot?.destroy();
     const data = aligned(chart), bars = isBars(chart);
-    const width = Math.max(240, printing ? 660 : place.clientWidth);
+    const width = Math.max(240, printing ? paper(bars) : place.clientWidth);
     const u = new uPlot({
-      width, height: bars ? 420 : 290,
+      width, height: bars ? 420 : printing ? 230 : 290,
       scales: { x: scaleOf(chart.x, data[0]), y: scaleOf(chart.y) },
       axes: [axisOf(chart.x, false), axisOf(chart.y, true)],
       series: [{ label: chart.x.title, value: (u, v) => said(chart.x, v) }, ...seriesOf(chart)],
       legend: { live: !bars && !printing, markers: { fill: (u, i) => color(chart.series[i - 1].color), stroke: (u, i) => color(chart.series[i - 1].color) } },
       cursor: { dataIdx: nearest, drag: { x: true, y: false }, points: { show: !bars } },
-      hooks: { draw: [drawOwn(chart)] },
+      hooks: { draw: [drawLines(chart)] },
     }, data, place);
     figure.plot = u;
     place.querySelectorAll(".u-legend .u-series:not(:first-child) th").forEach((th, i) => {
@@ -225,7 +230,10 @@
 
   const figures = [...document.querySelectorAll("figure[data-chart]")];
   const seen = (figure) => figure.querySelector(".plot").clientWidth > 0;
-  const drawSeen = () => figures.filter(seen).forEach((f) => { if (!f.plot) draw(f); });
+  const drawSeen = () => {
+    figures.filter(seen).forEach((f) => { if (!f.plot) draw(f); });
+    root.dataset.drawn = figures.filter((f) => f.plot).length;
+  };
   const redraw = () => figures.filter((f) => f.plot).forEach(draw);
 
   figures.forEach(listen);
@@ -249,6 +257,5 @@
     }
   });
   figures.forEach((f) => sizes.observe(f.querySelector(".plot")));
-  root.dataset.drawn = figures.filter((f) => f.plot).length;
   addEventListener("load", () => { root.dataset.resources = performance.getEntriesByType("resource").length; });
 })();

@@ -111,7 +111,11 @@ func (p *svg) series(s *Series) {
 	color := svgColor(s.Color)
 	switch s.Style {
 	case Bars:
-		thick := max(1, 0.8*(p.bottom()-p.top)/(p.Y.Max-p.Y.Min))
+		thick := (p.bottom() - p.top) / (p.Y.Max - p.Y.Min)
+		if thick >= 4 {
+			thick *= 0.8 // thinner ones touch, as gaps of less than a pixel make patterns
+		}
+		thick = max(1, thick)
 		fmt.Fprintf(p, `<path stroke="%s" stroke-width="%.1f" d="`, color, thick)
 		for i := range s.X {
 			fmt.Fprintf(p, "M%.1f %.1fH%.1f", p.x(s.X[i]), p.y(s.Y[i]), p.x(s.To[i]))

@@ -33,7 +33,7 @@ func (a *Axis) ticks(n int) (ticks []tick) {
 		for decade := math.Floor(math.Log10(a.Min)); decade <= math.Log10(a.Max); decade++ {
 			for _, digit := range digits {
 				if at := digit * math.Pow(10, decade); at >= a.Min && at <= a.Max {
-					ticks = append(ticks, tick{at, strconv.FormatFloat(at, 'g', 4, 64)})
+					ticks = append(ticks, tick{at, strconv.FormatFloat(at, 'f', -1, 64)})
 				}
 			}
 		}

@@ -1,0 +1,200 @@
+package html
+
+import (
+	"bytes"
+	"encoding/json"
+	"flag"
+	"fmt"
+	"html/template"
+	"os"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/servebench/servebench/metrics"
+	"github.com/servebench/servebench/report/plot"
+)
+
+var update = flag.Bool("update", false, "write the golden files anew")
+
+// run is one of so many requests with so many tokens each, every tenth of which
+// failed with that message.
+func run(h metrics.Header, requests, tokens int, message string) Run {
+	c := metrics.NewCollector(&h)
+	c.KeepTrace = true
+	var last time.Duration
+	for i := range requests {
+		due := time.Duration(i) * 100 * time.Millisecond
+		r := &metrics.Record{Index: i, Attempts: 1, Due: due, Slot: due, Sent: due + time.Millisecond, In: 10, Out: tokens, Status: 200}
+		at := r.Sent + time.Duration(50+i%9)*time.Millisecond
+		for k := range tokens {
+			r.Chunks.Append(at)
+			at += 10*time.Millisecond + time.Duration(k*i%7)*time.Millisecond
+		}
+		r.Last, r.End = r.Chunks.Last(), r.Chunks.Last()
+		if i%10 == 3 {
+			r.Class, r.Error, r.Chunks, r.Last, r.Out = metrics.Status, message, metrics.Stamps{}, 0, 0
+		}
+		last = max(last, r.End)
+		c.Add(r)
+	}
+	s := c.Summary(last.Seconds())
+	s.Judge()
+	return Run{Run: plot.Run{Summary: s, File: h.Run + ".jsonl"}}
+}
+
+func write(t *testing.T, runs ...Run) string {
+	t.Helper()
+	var b bytes.Buffer
+	if err := Write(&b, runs); err != nil {
+		t.Fatal(err)
+	}
+	return b.String()
+}
+
+// dataOf are the charts in a page.
+func dataOf(t *testing.T, page string) []plot.Chart {
+	t.Helper()
+	_, rest, _ := strings.Cut(page, `<script type="application/json" id="charts">`)
+	text, _, _ := strings.Cut(rest, "</script>")
+	var charts []plot.Chart
+	if err := json.Unmarshal([]byte(text), &charts); err != nil {
+		t.Fatalf("%v in %.300s", err, text)
+	}
+	return charts
+}
+
+func TestPageTakesNoTextForMarkup(t *testing.T) {
+	const evil = `</script><script>alert(1)</script><img src=x onerror=alert(2)>"'` + "`${x}\u2028"
+	h := metrics.Header{Run: evil, Target: evil, Version: evil, Flags: []metrics.KV{{Key: evil, Value: evil}},
+		Config: metrics.Config{Model: evil, BaseURL: evil, Metadata: []metrics.KV{{Key: "arm", Value: evil}}}}
+	other := h
+	other.Target = evil + "b"
+	one, two := run(h, 20, 5, evil), run(other, 20, 5, evil)
+	one.Warnings = append(one.Warnings, evil)
+	one.File = evil
+	plain := write(t, run(metrics.Header{}, 20, 5, "x"), run(metrics.Header{Target: "b"}, 20, 5, "x"))
+	page := write(t, one, two)
+	for _, tag := range []string{"<script", "</script", "<img", "onerror=alert(2)>"} {
+		if got, want := strings.Count(page, tag), strings.Count(plain, tag); got != want {
+			t.Errorf("%d times %s, want %d as in a page without it", got, tag, want)
+		}
+	}
+	found := false
+	for _, c := range dataOf(t, page) {
+		for _, s := range c.Series {
+			found = found || strings.Contains(s.Name, evil)
+		}
+	}
+	if !found {
+		t.Error("the charts do not have the name as it is")
+	}
+}
+
+func TestPageFetchesNothing(t *testing.T) {
+	page := write(t, run(metrics.Header{}, 20, 5, "x"))
+	const policy = `<meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; img-src data:">`
+	if before, _, found := strings.Cut(page, policy); !found || strings.Contains(before, "<style") || strings.Contains(before, "<script") {
+		t.Error("no content security policy before what it is for")
+	}
+	for _, address := range regexp.MustCompile(`(?:src|href|url|action)\s*[=(]\s*["']?([^\s"'>)]*)`).FindAllStringSubmatch(markup(page), -1) {
+		if !strings.HasPrefix(address[1], "#") {
+			t.Errorf("the page leads to %q", address[0])
+		}
+	}
+}
+
+// markup is the page without its styles and programs.
+func markup(page string) string {
+	return regexp.MustCompile(`(?s)(<style>|<script[^>]*>).*?(</style>|</script>)`).ReplaceAllString(page, "$1…$2")
+}
+
+func TestPageHasWhatEmbedsIt(t *testing.T) {
+	page := write(t, run(metrics.Header{}, 20, 5, "x"))
+	for _, name := range []string{"uplot/uPlot.iife.min.js", "uplot/uPlot.min.css", "page.js", "page.css"} {
+		if !strings.Contains(page, asset(name)) {
+			t.Errorf("%s is not in it unchanged", name)
+		}
+	}
+	notice := asset("uplot/LICENSE")
+	if !strings.Contains(page, template.HTMLEscapeString(notice)) {
+		t.Error("uPlot's notice is not in it")
+	}
+	notices, err := os.ReadFile("../../THIRD_PARTY_NOTICES")
+	if err != nil || !strings.Contains(string(notices), notice) {
+		t.Errorf("uPlot's notice is not in THIRD_PARTY_NOTICES: %v", err)
+	}
+}
+
+func TestPageIsAsBefore(t *testing.T) {
+	h := metrics.Header{Run: "abc", Version: "1.2.3", Epoch: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC),
+		Flags: []metrics.KV{{Key: "num-prompts", Value: "20"}},
+		Config: metrics.Config{Model: "m/x", BaseURL: "http://127.0.0.1:8000", Endpoint: "/v1/completions", RequestRate: 10, NumPrompts: 20, Burstiness: 1,
+			Metrics: []string{"ttft", "tpot", "itl"}, Percentiles: []float64{99}}}
+	other := h
+	other.Run, other.Config.RequestRate = "def", 20
+	for name, page := range map[string]string{"one": write(t, run(h, 20, 5, "busy")), "two": write(t, run(h, 20, 5, "busy"), run(other, 30, 5, "busy"))} {
+		got, file := markup(page), "testdata/"+name+".html"
+		if *update {
+			if err := os.WriteFile(file, []byte(got), 0o666); err != nil {
+				t.Fatal(err)
+			}
+		}
+		want, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got != string(want) {
+			t.Errorf("%s differs; -update writes it anew:\n%s", file, got)
+		}
+	}
+}
+
+// Two million gaps are to be opened at once, so the page must not grow with them.
+func TestPageOfMillionsOfTokensIsSmall(t *testing.T) {
+	page := write(t, run(metrics.Header{}, 2000, 1112, "x"))
+	if len(page) > 300<<10 {
+		t.Errorf("%d KiB", len(page)>>10)
+	}
+	shown := ""
+	for _, c := range dataOf(t, page) {
+		if c.Name == "itl-points" {
+			shown = c.Note
+		}
+	}
+	if want := "1500 of 1999800 values, those that keep the shape (LTTB, Steinarsson 2013)."; shown != want {
+		t.Errorf("note %q, want %q", shown, want)
+	}
+}
+
+func TestEachFigureHasItsChart(t *testing.T) {
+	page := write(t, run(metrics.Header{Target: "a"}, 20, 5, "x"), run(metrics.Header{Target: "b"}, 20, 5, "x"))
+	charts := dataOf(t, page)
+	for i, c := range charts {
+		if want := fmt.Sprintf("data-chart=\"%d\" class=\"%s\">\n<figcaption>%s</figcaption>", i, c.Name, c.Title); strings.Count(page, want) != 1 {
+			t.Errorf("no figure %s", want)
+		}
+		if c.X.Title == "" || c.Y.Title == "" {
+			t.Errorf("%s has an axis without a title", c.Name)
+		}
+	}
+	if n := strings.Count(page, "<figure"); n != len(charts) || n < 20 {
+		t.Errorf("%d figures for %d charts", n, len(charts))
+	}
+}
+
+func TestPageOfABlockAloneHasNoCharts(t *testing.T) {
+	text, err := os.ReadFile("../../testdata/seeds/percentiles-e2el.txt")
+	if err != nil {
+		t.Fatal(err)
+	}
+	sums, err := metrics.Read(bytes.NewReader(text), metrics.Ask{Trace: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	page := write(t, Run{Run: plot.Run{Summary: sums[0]}})
+	if strings.Contains(page, "<figure") || !strings.Contains(page, "Serving Benchmark Result") || strings.Contains(markup(page), "NaN") {
+		t.Errorf("page %s", markup(page))
+	}
+}

@@ -1,0 +1,209 @@
+package plot
+
+import (
+	"encoding/json"
+	"math"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/servebench/servebench/metrics"
+)
+
+// A workload is runs whose numbers are known beforehand: requests are due every
+// gap, wait for a slot, then for their first token, and get tokens one by one.
+type workload struct {
+	requests, tokens int
+	gap              time.Duration // between requests
+	queue, ttft, itl time.Duration
+	fail             int // every so many requests; 0 for none
+}
+
+var usual = workload{requests: 20, tokens: 11, gap: 100 * time.Millisecond, queue: 5 * time.Millisecond, ttft: 50 * time.Millisecond, itl: 10 * time.Millisecond}
+
+func (w workload) run(h metrics.Header) Run {
+	c := metrics.NewCollector(&h)
+	c.KeepTrace = true
+	var last time.Duration
+	for i := range w.requests {
+		due := time.Duration(i) * w.gap
+		r := &metrics.Record{Index: i, Attempts: 1, Due: due, Slot: due + w.queue, Sent: due + w.queue, In: 10, Out: w.tokens, Status: 200}
+		at := r.Sent + w.ttft
+		for range w.tokens {
+			r.Chunks.Append(at)
+			at += w.itl
+		}
+		r.Last, r.End = r.Chunks.Last(), r.Chunks.Last()
+		if w.fail > 0 && i%w.fail == 0 {
+			r.Class, r.Error, r.Chunks, r.Last, r.Out = metrics.Status, "<b>busy</b>", metrics.Stamps{}, 0, 0
+		}
+		last = max(last, r.End)
+		c.Add(r)
+	}
+	s := c.Summary(last.Seconds())
+	s.Judge()
+	return Run{Summary: s}
+}
+
+func named(charts []Chart, name string) *Chart {
+	for i := range charts {
+		if charts[i].Name == name {
+			return &charts[i]
+		}
+	}
+	return nil
+}
+
+// at is the Y of the point at x, NaN where there is none.
+func (s *Series) at(x float64) float64 {
+	i := slices.IndexFunc(s.X, func(v float64) bool { return math.Abs(v-x) < 1e-9 })
+	if i < 0 {
+		return math.NaN()
+	}
+	return s.Y[i]
+}
+
+func TestNumbersThatAreNotKnownAreNull(t *testing.T) {
+	got, err := json.Marshal(Numbers{1, math.NaN(), 1234567.8, math.Inf(1), 0.000012345678})
+	if want := "[1,null,1.23457e+06,null,1.23457e-05]"; string(got) != want || err != nil {
+		t.Errorf("got %s %v, want %s", got, err, want)
+	}
+}
+
+func TestCurvesHoldThePercentiles(t *testing.T) {
+	c := metrics.NewCollector(&metrics.Header{Config: metrics.Config{Goodput: []metrics.SLO{{Metric: "ttft", Limit: 500}, {Metric: "ttft", Limit: 9000}}}})
+	for i := range 1000 {
+		c.AddOutcome(metrics.Outcome{Index: i, Success: true, Out: 1, TTFT: float64(i+1) / 1000, Latency: 2})
+	}
+	charts := Distributions([]Run{{Summary: c.Summary(10)}})
+	ecdf, curve := named(charts, "ttft-ecdf"), named(charts, "ttft-percentiles")
+	if ecdf == nil || curve == nil {
+		t.Fatalf("charts %v", charts)
+	}
+	// numpy.percentile(range(1, 1001), [50, 90, 99])
+	for p, want := range map[float64]float64{50: 500.5, 90: 900.1, 99: 990.01} {
+		if got := ecdf.Series[0].at(want); math.Abs(got-p) > 1e-9 {
+			t.Errorf("ECDF at %g: %g, want %g", want, got, p)
+		}
+		if got := curve.Series[0].at(-math.Log10(1 - p/100)); math.Abs(got-want) > 1e-9 {
+			t.Errorf("P%g is %g, want %g", p, got, want)
+		}
+	}
+	if got := curve.X.Max; math.Abs(got-3) > 1e-9 {
+		t.Errorf("the curve of 1000 values goes to %g decades, want 3", got)
+	}
+	if want := "Beyond P99.0 there are fewer than 10 values. SLO 9000 ms lies beyond the chart."; curve.Note != want {
+		t.Errorf("note %q, want %q", curve.Note, want)
+	}
+	if want := []Limit{{"SLO 500 ms", 500, true}}; !slices.Equal(ecdf.Limits, want) {
+		t.Errorf("limits %v, want %v", ecdf.Limits, want)
+	}
+	if named(charts, "tpot-ecdf") != nil {
+		t.Error("there is a chart of a latency without values")
+	}
+}
+
+func TestCurvesOfFewValues(t *testing.T) {
+	for n := 1; n < 30; n++ {
+		ps := percents(n)
+		if !slices.IsSorted(ps) || ps[0] != 0 || ps[len(ps)-1] != 100 {
+			t.Errorf("of %d values: %v", n, ps)
+		}
+	}
+	if got := rest(7); got != "There are only 7 values." {
+		t.Error(got)
+	}
+}
+
+func TestTimelineHasTheParts(t *testing.T) {
+	w := usual
+	w.fail = 4
+	charts := Requests(w.run(metrics.Header{}))
+	c := named(charts, "timeline")
+	var names []string
+	for _, s := range c.Series {
+		names = append(names, s.Name)
+	}
+	if want := []string{"queue (client)", "prefill", "decode", "failed"}; !slices.Equal(names, want) {
+		t.Fatalf("series %q, want %q", names, want)
+	}
+	// The second request, due at 100 ms.
+	for i, want := range [][3]float64{{0.1, 0.105, 2}, {0.105, 0.155, 2}, {0.155, 0.255, 2}} {
+		s := c.Series[i]
+		k := slices.Index(s.Y, 2)
+		if got := [3]float64{s.X[k], s.To[k], s.Y[k]}; got != want {
+			t.Errorf("%s %v, want %v", s.Name, got, want)
+		}
+	}
+	if failed := c.Series[3]; len(failed.X) != 5 || failed.Y[1] != 5 {
+		t.Errorf("failed %+v", failed)
+	}
+}
+
+func TestTimelineOfManyRequestsShowsSome(t *testing.T) {
+	w := usual
+	w.requests = 1001
+	c := named(Requests(w.run(metrics.Header{})), "timeline")
+	if n := len(c.Series[0].X); n > mostRows || n < mostRows/2 {
+		t.Errorf("%d rows", n)
+	}
+	if c.Y.Max != 1002 || c.X.Max < 100 {
+		t.Errorf("axes end at %g and %g s", c.Y.Max, c.X.Max)
+	}
+	if want := "Prefill is from sending a request to its first token: the server's own queue is inside. Of 1001 requests one in 4 is shown."; c.Note != want {
+		t.Errorf("note %q", c.Note)
+	}
+}
+
+func TestHistoryFollowsTheRun(t *testing.T) {
+	run := usual.run(metrics.Header{})
+	running, used := 3.0, 0.25
+	run.Trace.Samples = append(run.Trace.Samples, &metrics.Sample{At: 500 * time.Millisecond, Server: &metrics.ServerSample{Running: &running, KVCache: &used}})
+	charts := Histories([]Run{run})
+	tokens := 0.0
+	throughput := named(charts, "throughput").Series[0]
+	for i := range len(throughput.X) - 1 {
+		tokens += throughput.Y[i] * (throughput.X[i+1] - throughput.X[i])
+	}
+	if math.Abs(tokens-20*11) > 1e-6 {
+		t.Errorf("%g tokens under the line, want 220", tokens)
+	}
+	concurrency := named(charts, "concurrency")
+	if len(concurrency.Series) != 2 || !slices.Contains(concurrency.Series[1].Y, 3) {
+		t.Errorf("concurrency %+v", concurrency.Series)
+	}
+	if kv := named(charts, "kv-cache"); kv == nil || !slices.Contains(kv.Series[0].Y, 25) {
+		t.Errorf("KV cache %+v", kv)
+	}
+	if named(charts, "gpu") != nil || named(charts, "preemptions") != nil {
+		t.Error("there are charts of what nobody said")
+	}
+	for _, y := range named(charts, "ttft").Series[0].Y {
+		if finite(y) && math.Abs(y-50) > 1e-9 {
+			t.Errorf("mean TTFT %g ms, want 50", y)
+		}
+	}
+}
+
+func TestHistoryOfSeveralRunsHasALineForEach(t *testing.T) {
+	slow := usual
+	slow.ttft *= 4
+	runs := []Run{usual.run(metrics.Header{Target: "a"}), slow.run(metrics.Header{Target: "b"})}
+	Label(runs)
+	c := named(Histories(runs), "ttft")
+	if len(c.Series) != 2 || c.Series[0].Name != "a" || c.Series[1].Name != "b" || c.Series[1].Y[2] != 200 {
+		t.Errorf("series %+v", c.Series)
+	}
+	first, second := named(Histories(runs), "throughput").Series[0].X, named(Histories(runs), "throughput").Series[1].X
+	if first[1] != second[1] {
+		t.Errorf("slices of %g and %g s", first[1], second[1])
+	}
+}
+
+func TestNothingWithoutATrace(t *testing.T) {
+	run := usual.run(metrics.Header{})
+	run.Trace = nil
+	if got := append(Requests(run), Histories([]Run{run})...); got != nil {
+		t.Errorf("charts %v", got)
+	}
+}
