@@ -71,6 +71,8 @@ from a disk and fetches nothing, or as a picture for each chart.`,
 	f.StringVar(&r.page, "html", "", "write a page about all runs into this file")
 	f.StringVar(&r.folder, "svg", "", "write each chart of the page as an SVG into this folder")
 	f.BoolVar(&r.strict, "strict", false, "end with exit code 3 when a run's numbers are SUSPECT")
+	cmd.MarkFlagsMutuallyExclusive("html", "format")
+	cmd.MarkFlagsMutuallyExclusive("svg", "format")
 	return cmd
 }
 

@@ -41,14 +41,11 @@ func (r *reportCommand) take(s *metrics.Summary, file string) error {
 
 // draw writes what was asked for, if there is a run to show.
 func (p *pictures) draw() error {
-	if len(p.runs) == 0 {
-		return nil
-	}
 	var errs []error
-	if p.page != "" {
+	if p.page != "" && p.runs != nil {
 		errs = append(errs, write(p.page, func(w io.Writer) error { return html.Write(w, p.runs) }))
 	}
-	if p.folder != "" {
+	if p.folder != "" && p.runs != nil {
 		errs = append(errs, p.drawEach())
 	}
 	return errors.Join(errs...)

@@ -66,7 +66,7 @@
     const o = { label: axis.title, stroke: () => theme().ink, labelSize: 20, labelGap: 0, labelFont: "12px system-ui, sans-serif", font: "11px system-ui, sans-serif",
       grid: { stroke: () => theme().grid, width: 1 }, ticks: { stroke: () => theme().grid, width: 1 } };
     if (!upright) o.size = 30;
-    else o.size = (u, values) => 16 + 7 * Math.max(3, ...(values ?? []).map((v) => String(v ?? "").length));
+    else o.size = (u, values) => 20 + 7 * Math.max(3, ...(values ?? []).map((v) => String(v ?? "").length));
     if (splits(axis)) {
       o.splits = splits(axis);
       o.values = (u, at) => at.map((v) => mark(axis, v));
@@ -96,7 +96,7 @@
     order.forEach(([s, i]) => {
       if (!u.series[i + 1].show || s.style === "dots") return;
       g.strokeStyle = color(s.color);
-      g.lineWidth = s.style === "bars" ? thickness(height / (chart.y.max - chart.y.min)) : (s.style === "wide" ? 9 : 2) * devicePixelRatio;
+      g.lineWidth = s.style === "bars" ? thickness(s.thick * height / (chart.y.max - chart.y.min)) : (s.style === "wide" ? 9 : 2) * devicePixelRatio;
       g.globalAlpha = s.style === "wide" ? 0.35 : 1;
       g.lineJoin = "round";
       g.lineCap = s.style === "wide" ? "round" : "butt";

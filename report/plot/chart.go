@@ -67,7 +67,8 @@ type Series struct {
 	Color int     `json:"color"` // position in the palette, or Neutral
 	X     Numbers `json:"xs"`
 	Y     Numbers `json:"ys"`
-	To    Numbers `json:"to,omitempty"` // of Bars alone
+	To    Numbers `json:"to,omitempty"`    // of Bars alone
+	Thick float64 `json:"thick,omitempty"` // of Bars: from one to the next, in Y
 }
 
 // A Limit is a line across the chart, as of an SLO.

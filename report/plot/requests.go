@@ -56,11 +56,12 @@ func timeline(records []*metrics.Record) Chart {
 	c := Chart{Name: "timeline", Title: "Requests over time",
 		Note: "Prefill is from sending a request to its first token: the server's own queue is inside.",
 		X:    Axis{Title: "Time since the start (s)"}, Y: Axis{Title: "Request, in the order in which they were due", Down: true}}
-	queue := Series{Name: "queue (client)", Style: Bars, Color: queueColor}
-	wait := Series{Name: "prefill", Style: Bars, Color: waitColor}
-	decode := Series{Name: "decode", Style: Bars, Color: decodeColor}
-	failed := Series{Name: "failed", Style: Bars, Color: failedColor}
 	every := (len(records)-1)/mostRows + 1
+	bars := func(name string, color int) Series {
+		return Series{Name: name, Style: Bars, Color: color, Thick: float64(every)}
+	}
+	queue, wait := bars("queue (client)", queueColor), bars("prefill", waitColor)
+	decode, failed := bars("decode", decodeColor), bars("failed", failedColor)
 	if every > 1 {
 		c.Note += fmt.Sprintf(" Of %d requests one in %d is shown.", len(records), every)
 	}

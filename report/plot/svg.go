@@ -111,7 +111,7 @@ func (p *svg) series(s *Series) {
 	color := svgColor(s.Color)
 	switch s.Style {
 	case Bars:
-		thick := (p.bottom() - p.top) / (p.Y.Max - p.Y.Min)
+		thick := s.Thick * (p.bottom() - p.top) / (p.Y.Max - p.Y.Min)
 		if thick >= 4 {
 			thick *= 0.8 // thinner ones touch, as gaps of less than a pixel make patterns
 		}
