@@ -107,7 +107,8 @@
         if (!joined) g.moveTo(x(at), y(s.ys[k]));
         else if (s.style === "step") g.lineTo(x(at), y(s.ys[k - 1]));
         if (joined) g.lineTo(x(at), y(s.ys[k]));
-        if (s.style === "bars") g.lineTo(x(s.to[k]), y(s.ys[k]));
+        // What took no time is to be seen, too.
+        if (s.style === "bars") g.lineTo(Math.max(x(s.to[k]), x(at) + 3 * devicePixelRatio), y(s.ys[k]));
         joined = s.style !== "bars";
       });
       g.stroke();

@@ -100,7 +100,7 @@ func facts(s *metrics.Summary) (all []fact) {
 			all = append(all, fact{name, fmt.Sprintf(format, v)})
 		}
 	}
-	add("Requests", "%.0f", float64(s.Completed))
+	add("Completed", "%.0f", float64(s.Completed))
 	add("Failed", "%.0f", float64(s.Failed))
 	add("Request throughput", "%.2f req/s", s.RequestThroughput)
 	add("Output throughput", "%.1f tok/s", s.OutputThroughput)

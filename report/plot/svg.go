@@ -118,7 +118,8 @@ func (p *svg) series(s *Series) {
 		thick = max(1, thick)
 		fmt.Fprintf(p, `<path stroke="%s" stroke-width="%.1f" d="`, color, thick)
 		for i := range s.X {
-			fmt.Fprintf(p, "M%.1f %.1fH%.1f", p.x(s.X[i]), p.y(s.Y[i]), p.x(s.To[i]))
+			// What took no time is to be seen, too.
+			fmt.Fprintf(p, "M%.1f %.1fH%.1f", p.x(s.X[i]), p.y(s.Y[i]), max(p.x(s.To[i]), p.x(s.X[i])+2))
 		}
 		p.WriteString("\"/>\n")
 		return
