@@ -230,7 +230,7 @@
   };
 
   const figures = [...document.querySelectorAll("figure[data-chart]")];
-  const seen = (figure) => figure.querySelector(".plot").clientWidth > 0;
+  const seen = (figure) => !figure.closest("details.run:not([open])");
   const drawSeen = () => {
     figures.filter(seen).forEach((f) => { if (!f.plot) draw(f); });
     root.dataset.drawn = figures.filter((f) => f.plot).length;
@@ -254,7 +254,7 @@
     if (printing) return;
     for (const { target } of entries) {
       const figure = target.closest("figure");
-      if (figure.plot && target.clientWidth > 0 && figure.plot.width !== target.clientWidth) figure.plot.setSize({ width: Math.max(240, target.clientWidth), height: figure.plot.height });
+      if (figure.plot && seen(figure) && figure.plot.width !== target.clientWidth) figure.plot.setSize({ width: Math.max(240, target.clientWidth), height: figure.plot.height });
     }
   });
   figures.forEach((f) => sizes.observe(f.querySelector(".plot")));
