@@ -87,8 +87,8 @@ type page struct {
 	Script, PlotScript template.JS
 	Notice             string
 
-	Doubt      string   // how many runs are SUSPECT
-	Head       []string // of the table of runs
+	Doubt      string // how many runs are SUSPECT
+	Head       []cell // of the table of runs
 	Rows       [][]cell
 	Groups     []string // what targets that were loaded together did to each other
 	Comparison []chapter
@@ -143,7 +143,7 @@ func (p *page) compare(runs []Run, plain []plot.Run) error {
 			return err
 		}
 		if text.Len() > 0 {
-			p.Groups = append(p.Groups, text.String())
+			p.Groups = append(p.Groups, strings.TrimSpace(text.String()))
 		}
 	}
 	p.Comparison = p.chapters(plot.Comparison(plain))
@@ -178,14 +178,13 @@ func (p *page) tabulate(plain []plot.Run) {
 	texts, labels := table.Cells()
 	for i, row := range texts {
 		last := len(row) - 1
-		row = slices.Insert(row[:last:last], labels, row[last])
-		if i == 0 {
-			p.Head = row
-			continue
-		}
 		var cells []cell
-		for k, text := range row {
+		for k, text := range slices.Insert(row[:last:last], labels, row[last]) {
 			cells = append(cells, cell{Text: text, Number: k > labels})
+		}
+		if i == 0 {
+			p.Head = cells
+			continue
 		}
 		cells[0].Target = fmt.Sprintf("run-%d", i)
 		p.Rows = append(p.Rows, cells)

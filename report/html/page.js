@@ -104,7 +104,10 @@
       let joined = false;
       s.xs.forEach((at, k) => {
         if (s.ys[k] == null) { joined = false; return; }
-        if (!joined) g.moveTo(x(at), y(s.ys[k]));
+        // A value between two that are not known is a dot.
+        const alone = s.style === "line" && !joined && s.ys[k + 1] == null;
+        if (!joined) g.moveTo(x(at) - (alone ? 3 * devicePixelRatio : 0), y(s.ys[k]));
+        if (alone) g.lineTo(x(at), y(s.ys[k]));
         else if (s.style === "step") g.lineTo(x(at), y(s.ys[k - 1]));
         if (joined) g.lineTo(x(at), y(s.ys[k]));
         // What took no time is to be seen, too.

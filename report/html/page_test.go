@@ -198,3 +198,24 @@ func TestPageOfABlockAloneHasNoCharts(t *testing.T) {
 		t.Errorf("page %s", markup(page))
 	}
 }
+
+func TestPageShowsWhatTargetsDidToEachOther(t *testing.T) {
+	target := func(name string, solo bool) Run {
+		return run(metrics.Header{Run: name, Target: name, Group: "g", Solo: solo}, 40, 5, "x")
+	}
+	page := markup(write(t, target("a", true), target("b", true), target("a", false), target("b", false)))
+	for _, want := range []string{`<section id="together">`, "slowdown", ">a alone</a>", "4 of 4 runs SUSPECT"} {
+		if !strings.Contains(page, want) {
+			t.Errorf("no %s", want)
+		}
+	}
+}
+
+func TestPageShowsTheWindowAskedFor(t *testing.T) {
+	r := run(metrics.Header{}, 40, 5, "x")
+	r.Summary.Window = r.Within(metrics.Window{From: time.Second, To: 2 * time.Second})
+	page := markup(write(t, r))
+	if !strings.Contains(page, "A part of the run") || strings.Count(page, "Serving Benchmark Result") != 2 {
+		t.Errorf("no window on the page")
+	}
+}

@@ -27,6 +27,7 @@ type section struct {
 	Checks     []metrics.Check
 	Block      string
 	Truth      string
+	Window     string // a part of the run that was asked for
 	Warnings   []string
 	Classes    []fact
 	Errors     []fact
@@ -41,11 +42,11 @@ type fact struct{ Name, Value string }
 // section is what the page says of a run that is one of so many.
 func (p *page) section(r plot.Run, v report.Version, of int) (*section, error) {
 	s := &section{Name: r.Name(), Facts: facts(r.Summary), Warnings: r.Warnings, Flags: r.Header.Flags, Provenance: provenance(r)}
-	var block, truth, verdict strings.Builder
-	if err := errors.Join(report.Block(&block, r.Summary, v), report.Truth(&truth, r.Summary), report.Verdict(&verdict, r.Summary)); err != nil {
+	var block, truth, window, verdict strings.Builder
+	if err := errors.Join(report.Block(&block, r.Summary, v), report.Truth(&truth, r.Summary), report.Window(&window, r.Summary, v), report.Verdict(&verdict, r.Summary)); err != nil {
 		return nil, err
 	}
-	s.Block, s.Truth = block.String(), truth.String()
+	s.Block, s.Truth, s.Window = block.String(), truth.String(), strings.TrimSpace(window.String())
 	if r.Trust != nil {
 		s.Verdict, s.Checks = string(r.Trust.Verdict), r.Trust.Checks
 		_, s.Reasons, _ = strings.Cut(strings.TrimSpace(verdict.String()), ": ")

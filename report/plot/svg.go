@@ -136,7 +136,8 @@ func (p *svg) series(s *Series) {
 	fmt.Fprintf(p, `<path fill="none" stroke="%s" %s stroke-linejoin="round" d="%s"/>`+"\n", color, width, p.path(s))
 }
 
-// path joins the known values, and leaves a gap where there is none.
+// path joins the known values, and leaves a gap where there is none. A value
+// between two gaps is a dot.
 func (p *svg) path(s *Series) string {
 	var d strings.Builder
 	pen := "M"
@@ -149,6 +150,9 @@ func (p *svg) path(s *Series) string {
 			fmt.Fprintf(&d, "H%.1f", p.x(s.X[i]))
 		}
 		fmt.Fprintf(&d, "%s%.1f %.1f", pen, p.x(s.X[i]), p.y(s.Y[i]))
+		if pen == "M" && s.Style == Line && (i == len(s.Y)-1 || !finite(s.Y[i+1])) {
+			d.WriteString("h2")
+		}
 		pen = "L"
 	}
 	return d.String()

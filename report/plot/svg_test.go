@@ -6,6 +6,7 @@ import (
 	"errors"
 	"flag"
 	"io"
+	"math"
 	"os"
 	"slices"
 	"strings"
@@ -118,5 +119,19 @@ func TestTicksAreRoundAndInside(t *testing.T) {
 		if !slices.Equal(got, test.want) {
 			t.Errorf("%+v: %q, want %q", test.axis, got, test.want)
 		}
+	}
+}
+
+func TestLinesStopWhereNothingIsKnown(t *testing.T) {
+	nan := math.NaN()
+	s := Series{Style: Line, X: Numbers{0, 1, 2, 3, 4}, Y: Numbers{1, 1, nan, 1, nan}}
+	c := Chart{Series: []Series{s}, X: Axis{Max: 4}, Y: Axis{Max: 1}}
+	p := svg{Chart: &c}
+	if got, want := p.path(&s), "M76.0 0.0L232.0 0.0M544.0 0.0h2"; got != want {
+		t.Errorf("path %s, want %s", got, want)
+	}
+	s.Style, s.Y = Step, Numbers{0, 1, nan, 1, 1}
+	if got, want := p.path(&s), "M76.0 384.0H232.0L232.0 0.0M544.0 0.0H700.0L700.0 0.0"; got != want {
+		t.Errorf("steps %s, want %s", got, want)
 	}
 }
