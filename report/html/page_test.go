@@ -219,3 +219,26 @@ func TestPageShowsTheWindowAskedFor(t *testing.T) {
 		t.Errorf("no window on the page")
 	}
 }
+
+func TestMessagesOfMostRequestsComeFirst(t *testing.T) {
+	messages := map[string]int{"rare": 1, "common": 9, "also rare": 1}
+	for i := range mostErrors {
+		messages[fmt.Sprint("some ", i)] = 5
+	}
+	got := commonest(messages)
+	if len(got) != mostErrors || got[0] != (fact{"common", "9"}) || got[1] != (fact{"some 0", "5"}) {
+		t.Errorf("got %v", got)
+	}
+}
+
+func TestPageOfFailuresAloneHasNoLatency(t *testing.T) {
+	r := run(metrics.Header{}, 4, 5, "x")
+	c := metrics.NewCollector(r.Header)
+	c.KeepTrace = true
+	c.Add(r.Trace.Records[3])
+	r.Summary = c.Summary(1)
+	page := markup(write(t, r))
+	if strings.Contains(page, "<dt>Median") || !strings.Contains(page, "<td class=\"message\">x</td>") || !strings.Contains(page, "Requests over time") {
+		t.Errorf("page %s", page)
+	}
+}

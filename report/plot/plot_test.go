@@ -118,8 +118,9 @@ func TestCurvesOfFewValues(t *testing.T) {
 func TestTimelineHasTheParts(t *testing.T) {
 	w := usual
 	w.fail = 4
-	charts := Requests(w.run(metrics.Header{}))
-	c := named(charts, "timeline")
+	run := w.run(metrics.Header{})
+	run.Trace.Records = append(run.Trace.Records, &metrics.Record{Phase: metrics.WarmUp, Sent: 1, End: time.Minute})
+	c := named(Requests(run), "timeline")
 	var names []string
 	for _, s := range c.Series {
 		names = append(names, s.Name)
@@ -146,6 +147,9 @@ func TestTimelineOfManyRequestsShowsSome(t *testing.T) {
 	c := named(Requests(w.run(metrics.Header{})), "timeline")
 	if n := len(c.Series[0].X); n > mostRows || n < mostRows/2 {
 		t.Errorf("%d rows", n)
+	}
+	if thick := c.Series[0].Thick; thick != 4 {
+		t.Errorf("rows are %g requests high, want 4", thick)
 	}
 	if c.Y.Max != 1002 || c.X.Max < 100 {
 		t.Errorf("axes end at %g and %g s", c.Y.Max, c.X.Max)
@@ -178,7 +182,11 @@ func TestHistoryFollowsTheRun(t *testing.T) {
 	if named(charts, "gpu") != nil || named(charts, "preemptions") != nil {
 		t.Error("there are charts of what nobody said")
 	}
-	for _, y := range named(charts, "ttft").Series[0].Y {
+	ttft := named(charts, "ttft").Series[0]
+	if got := ttft.X[0]; got != 0.05 {
+		t.Errorf("the first slice of 100 ms is shown at %g s, want its middle", got)
+	}
+	for _, y := range ttft.Y {
 		if finite(y) && math.Abs(y-50) > 1e-9 {
 			t.Errorf("mean TTFT %g ms, want 50", y)
 		}
@@ -188,10 +196,11 @@ func TestHistoryFollowsTheRun(t *testing.T) {
 func TestHistoryOfSeveralRunsHasALineForEach(t *testing.T) {
 	slow := usual
 	slow.ttft *= 4
+	slow.requests *= 20
 	runs := []Run{usual.run(metrics.Header{Target: "a"}), slow.run(metrics.Header{Target: "b"})}
 	Label(runs)
 	c := named(Histories(runs), "ttft")
-	if len(c.Series) != 2 || c.Series[0].Name != "a" || c.Series[1].Name != "b" || c.Series[1].Y[2] != 200 {
+	if len(c.Series) != 2 || c.Series[0].Name != "a" || c.Series[1].Name != "b" || c.Series[1].Y[2] != 200 || c.Note != "In slices of 1s." {
 		t.Errorf("series %+v", c.Series)
 	}
 	first, second := named(Histories(runs), "throughput").Series[0].X, named(Histories(runs), "throughput").Series[1].X
@@ -205,5 +214,30 @@ func TestNothingWithoutATrace(t *testing.T) {
 	run.Trace = nil
 	if got := append(Requests(run), Histories([]Run{run})...); got != nil {
 		t.Errorf("charts %v", got)
+	}
+}
+
+func TestDotsAreInTheOrderOfTime(t *testing.T) {
+	w := usual
+	w.gap = 7 * time.Millisecond
+	s := named(Requests(w.run(metrics.Header{})), "itl-points").Series[0]
+	if len(s.X) != 20*10 || !slices.IsSorted(s.X) {
+		t.Errorf("%d dots at %v", len(s.X), s.X)
+	}
+}
+
+func TestAxesRunTheWayTheySay(t *testing.T) {
+	for _, test := range []struct {
+		axis Axis
+		v    float64
+		want float64
+	}{
+		{Axis{Min: 0, Max: 4}, 1, 0.25},
+		{Axis{Min: 0, Max: 4, Down: true}, 1, 0.75},
+		{Axis{Min: 1, Max: 100, Scale: Log}, 10, 0.5},
+	} {
+		if got := test.axis.place(test.v); math.Abs(got-test.want) > 1e-9 {
+			t.Errorf("%g is at %g of %+v, want %g", test.v, got, test.axis, test.want)
+		}
 	}
 }

@@ -13,7 +13,7 @@ import (
 func cell(arm, rate string, repeat int, throughput, ttft float64) Run {
 	h := metrics.Header{Run: fmt.Sprintf("%s-%s-%d", arm, rate, repeat),
 		Flags: []metrics.KV{{Key: "base-url", Value: "http://127.0.0.1:" + fmt.Sprint(8000+repeat)}, {Key: "request-rate", Value: rate}, {Key: "ignore-eos", Value: "true"}},
-		Config: metrics.Config{Goodput: []metrics.SLO{{Metric: "ttft", Limit: 150}},
+		Config: metrics.Config{BaseURL: "http://127.0.0.1:" + fmt.Sprint(8000+repeat), Goodput: []metrics.SLO{{Metric: "ttft", Limit: 150}},
 			Metadata: []metrics.KV{{Key: "arm", Value: arm}, {Key: "repeat", Value: fmt.Sprint(repeat)}}}}
 	c := metrics.NewCollector(&h)
 	for i := range 10 {
