@@ -241,3 +241,15 @@ func TestAxesRunTheWayTheySay(t *testing.T) {
 		}
 	}
 }
+
+func TestLengthsAreOfCompletedRequests(t *testing.T) {
+	w := usual
+	w.fail = 2
+	run := w.run(metrics.Header{})
+	run.Trace.Records[1].In = 400
+	c := named(Requests(run), "lengths")
+	prompt, output := c.Series[0], c.Series[1]
+	if prompt.at(10) != 0 || prompt.at(400) != 100 || output.X[0] != 11 || output.X[len(output.X)-1] != 11 || c.X.Scale != Log {
+		t.Errorf("prompt %v %v, output %v", prompt.X, prompt.Y, output.X)
+	}
+}

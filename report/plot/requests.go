@@ -24,8 +24,8 @@ const (
 )
 
 // Requests are the charts of single requests: a timeline of what each waited
-// for, and TTFT and ITL at the time at which they came about. There are none
-// without a Trace. Of many requests the timeline has every so many, and of many
+// for, TTFT and ITL at the time at which they came about, and the lengths of
+// prompts and outputs. There are none without a Trace. Of many requests the timeline has every so many, and of many
 // points those that keep the shape.
 func Requests(r Run) []Chart {
 	if r.Trace == nil {
@@ -47,6 +47,9 @@ func Requests(r Run) []Chart {
 		if len(c.Series[0].X) > 0 {
 			charts = append(charts, c)
 		}
+	}
+	if c := lengths(records); c.Series != nil {
+		charts = append(charts, c)
 	}
 	return charts
 }

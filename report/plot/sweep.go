@@ -2,6 +2,7 @@ package plot
 
 import (
 	"cmp"
+	"fmt"
 	"math"
 	"slices"
 	"strings"
@@ -113,22 +114,45 @@ func against(all []condition, latency number, load string) Chart {
 	if load != "" {
 		c.Note = "A line goes from the lowest " + load + " to the highest."
 	}
-	for _, line := range lines(all, load) {
-		s := Series{Name: cmp.Or(name(without(line[0].labels, load)), "runs"), Style: Path, Color: len(c.Series)}
-		for i := range line {
-			if x, y := line[i].middle(outputThroughput.of), line[i].middle(latency.of); finite(x) && finite(y) {
-				s.add(x, y)
-			}
-		}
-		if len(s.X) > 0 {
-			c.Series = append(c.Series, s)
-		}
-	}
-	if front := pareto(c.Series); len(front.X) > 1 && !targets(all[0].runs) {
+	paths := paths(all, load, func(c *condition) (x, y float64) { return c.middle(outputThroughput.of), c.middle(latency.of) })
+	c.draw(paths)
+	if front := pareto(paths); len(front.X) > 1 && !targets(all[0].runs) {
 		c.Note = strings.TrimSpace(c.Note + " The front joins those that no other betters in both.")
 		c.Series = append(c.Series, front)
 	}
 	return c
+}
+
+// paths are those of the conditions that differ in one label alone, as far as
+// their points are known.
+func paths(all []condition, key string, point func(*condition) (x, y float64)) []Series {
+	var found []Series
+	for _, line := range lines(all, key) {
+		s := Series{Name: cmp.Or(name(without(line[0].labels, key)), "runs"), Style: Path}
+		for i := range line {
+			if x, y := point(&line[i]); finite(x) && finite(y) {
+				s.add(x, y)
+			}
+		}
+		if len(s.X) > 0 {
+			found = append(found, s)
+		}
+	}
+	return found
+}
+
+// draw takes the paths into the chart. Of more than can be told apart it takes
+// some, from first to last.
+func (c *Chart) draw(paths []Series) {
+	shown := min(len(paths), MostOverlaid)
+	for i := range shown {
+		s := paths[i*len(paths)/shown]
+		s.Color = i
+		c.Series = append(c.Series, s)
+	}
+	if shown < len(paths) {
+		c.Note = strings.TrimSpace(fmt.Sprintf("%s %d of %d lines are shown.", c.Note, shown, len(paths)))
+	}
 }
 
 // pareto joins the points for which no other has more throughput at no more
@@ -167,17 +191,9 @@ func over(all []condition, n number, key string) Chart {
 	slices.SortStableFunc(values, func(a, b string) int { return cmp.Compare(size(a), size(b)) })
 	c := Chart{Name: n.name + "-over-" + plainName(key), Title: n.title + " over " + key,
 		X: Axis{Title: key, Scale: Category, Names: values}, Y: Axis{Title: n.title}}
-	for _, line := range lines(all, key) {
-		s := Series{Name: cmp.Or(name(without(line[0].labels, key)), "runs"), Style: Path, Color: len(c.Series)}
-		for i := range line {
-			if y := line[i].middle(n.of); finite(y) {
-				s.add(float64(slices.Index(values, line[i].label(key))), y)
-			}
-		}
-		if len(s.X) > 0 {
-			c.Series = append(c.Series, s)
-		}
-	}
+	c.draw(paths(all, key, func(c *condition) (x, y float64) {
+		return float64(slices.Index(values, c.label(key))), c.middle(n.of)
+	}))
 	return c
 }
 

@@ -124,3 +124,20 @@ func TestManyRunsAreNotOverlaid(t *testing.T) {
 		t.Errorf("chapters %v", got)
 	}
 }
+
+func TestManyLinesAreShownInPart(t *testing.T) {
+	var runs []Run
+	for i := range 25 {
+		for _, rate := range []string{"1", "2"} {
+			runs = append(runs, cell(fmt.Sprint("arm", i), rate, 1, float64(100+i), float64(50-i)))
+		}
+	}
+	Label(runs)
+	c := named(Sweep(runs), "ttft-median-against-throughput")
+	if n := len(c.Series); n != MostOverlaid || c.Series[9].Name != "arm22" || c.Series[9].Color != 9 {
+		t.Errorf("%d lines, the last %s", n, c.Series[n-1].Name)
+	}
+	if want := "A line goes from the lowest request-rate to the highest. 10 of 25 lines are shown. SLO 150 ms lies beyond the chart."; c.Note != want {
+		t.Errorf("note %q, want %q", c.Note, want)
+	}
+}
