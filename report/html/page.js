@@ -49,8 +49,8 @@
     if (axis.scale === "category") return (u, side, min, max) => axis.names.map((_, i) => i).filter((i) => i >= min && i <= max);
     if (axis.scale === "log") return (u, side, min, max) => {
       const all = [];
-      // Many decades are marked by their first values alone.
-      const digits = max / min > 2000 ? [1] : [1, 2, 5];
+      const room = side === 0 ? u.over.clientWidth / 45 : u.over.clientHeight / 16;
+      const digits = 3 * Math.log10(max / min) > room ? [1] : [1, 2, 5];
       for (let e = Math.floor(Math.log10(min)); e <= Math.log10(max); e++) all.push(...digits.map((d) => Number(d + "e" + e)));
       return all.filter((v) => v >= min && v <= max);
     };

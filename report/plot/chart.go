@@ -143,18 +143,23 @@ func (c *Chart) fit(xFromZero bool) {
 		}
 	}
 	var inside []Limit
-	farX, farY := xs.most*farLimit, ys.most*farLimit
 	for _, l := range c.Limits {
-		switch {
-		case l.Across && l.At <= farX:
-			xs.add(l.At)
-		case !l.Across && l.At <= farY:
-			ys.add(l.At * 1.08) // room for its name
-		default:
+		axis, ends := &c.Y, &ys
+		if l.Across {
+			axis, ends = &c.X, &xs
+		}
+		if !(l.At <= ends.most*farLimit) || axis.Scale == Log && l.At <= 0 {
 			c.Note = strings.TrimSpace(c.Note + " " + l.Name + " lies beyond the chart.")
 			continue
 		}
 		inside = append(inside, l)
+	}
+	for _, l := range inside {
+		if l.Across {
+			xs.add(l.At)
+		} else {
+			ys.add(l.At * 1.08) // room for its name
+		}
 	}
 	c.Limits = inside
 	c.X.fit(xs, xFromZero)

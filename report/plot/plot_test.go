@@ -253,3 +253,13 @@ func TestLengthsAreOfCompletedRequests(t *testing.T) {
 		t.Errorf("prompt %v %v, output %v", prompt.X, prompt.Y, output.X)
 	}
 }
+
+func TestLimitsThatFitNoAxisAreNamed(t *testing.T) {
+	for _, at := range []float64{0, -1, 1e9, math.Inf(1), math.NaN()} {
+		c := Chart{Y: Axis{Scale: Log}, Series: []Series{{X: Numbers{1, 2}, Y: Numbers{1, 1000}}}, Limits: []Limit{{"SLO", at, false}}}
+		c.fit(true)
+		if c.Limits != nil || c.Note != "SLO lies beyond the chart." || c.Y.Min < 0.5 || c.Y.Max > 2000 {
+			t.Errorf("%g: limits %v, note %q, axis from %g to %g", at, c.Limits, c.Note, c.Y.Min, c.Y.Max)
+		}
+	}
+}
