@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -72,6 +73,9 @@ func documented(text string) []example {
 // standIns are the servers of a script in the place of those that a page names.
 var standIns = strings.NewReplacer("http://127.0.0.1:8000", "$URL", "http://127.0.0.1:8001", "$URL2")
 
+// picture is where a command writes what it does not print.
+var picture = regexp.MustCompile(` --(?:html|svg) (\S+)`)
+
 // scriptOf is a testscript that runs examples one after the other.
 func scriptOf(examples []example) string {
 	var script, outputs strings.Builder
@@ -88,6 +92,10 @@ func scriptOf(examples []example) string {
 		if strings.HasPrefix(c, "servebench selftest") {
 			// What it prints is the machine's, and takes its time.
 			fmt.Fprintf(&script, "exec %s --streams 4 --duration 200ms --no-store\nstdout .\n", c)
+			continue
+		}
+		if written := picture.FindStringSubmatch(c); written != nil {
+			fmt.Fprintf(&script, "exec %s\nexists %s\n", c, written[1])
 			continue
 		}
 		if strings.HasPrefix(c, "servebench compare") {
