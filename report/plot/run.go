@@ -40,6 +40,9 @@ var mute = []string{"host", "port", keyURL, keySeed, keyTarget, keyModel, keyRep
 // that tells no two runs apart that those before it do not is left out.
 func Label(runs []Run) {
 	told := make([]string, len(runs))
+	for i := range runs {
+		runs[i].Labels = nil
+	}
 	for _, key := range keys(runs) {
 		next := make([]string, len(runs))
 		for i := range runs {

@@ -41,6 +41,10 @@ func TestLabelsTellRunsApart(t *testing.T) {
 			t.Errorf("run %d is %q, want %q", i, got, want)
 		}
 	}
+	Label(runs)
+	if got := runs[0].Name(); got != "new, request-rate inf, repeat 1" {
+		t.Errorf("labelled twice, the first run is %q", got)
+	}
 	same := []Run{usual.run(metrics.Header{}), usual.run(metrics.Header{})}
 	Label(same)
 	if got := same[1].Name(); got != "run 2" {
@@ -61,7 +65,7 @@ func TestLatencyAgainstThroughputGoesAlongTheLoad(t *testing.T) {
 	}
 	line := c.Series[0]
 	// At rate 16 the median of the repeats.
-	if line.Name != "new" || !slices.Equal(line.X, Numbers{100, 270, 400}) || !close(line.Y, Numbers{20, 60, 300}) {
+	if line.Name != "new" || !slices.Equal(line.X, Numbers{100, 270, 400}) || !near(line.Y, Numbers{20, 60, 300}) {
 		t.Errorf("line %+v", line)
 	}
 	if !slices.Equal(c.Series[1].X, Numbers{90, 200, 180}) {
@@ -76,7 +80,7 @@ func TestLatencyAgainstThroughputGoesAlongTheLoad(t *testing.T) {
 	}
 }
 
-func close(a, b Numbers) bool {
+func near(a, b Numbers) bool {
 	return slices.EqualFunc(a, b, func(x, y float64) bool { return math.Abs(x-y) < 1e-6 })
 }
 
