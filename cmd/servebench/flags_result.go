@@ -44,6 +44,8 @@ func (f *form) resultFlags() []*flag {
 			help: "report this part of the run, too: steady, or times from its start as 20s:110s, 20s: or :110s"},
 		{name: "slice", meta: "TIME", ours: true, set: into(&r.Parts.Slice, parseSlice),
 			help: "report the run in equal parts of that length, too, as 10s"},
+		{name: "extended", args: none, ours: true, set: switchTo(&r.Parts.Extended, true),
+			help: "print sections under the block, too: failures by class, queueing, latency per token, the run in slices"},
 		{name: "disable-tqdm", args: none, set: switchTo(&r.NoProgress, true),
 			help: "show no progress"},
 		{name: "strict", args: none, ours: true, set: switchTo(&r.Strict, true),

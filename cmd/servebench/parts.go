@@ -12,10 +12,12 @@ import (
 	"github.com/servebench/servebench/report"
 )
 
-// partOptions say which parts of a run are shown beside the whole.
+// partOptions say what of a run is shown beside the block of the whole.
 type partOptions struct {
 	Window *windowAsk
 	Slice  time.Duration // width of equal parts; 0 shows none
+
+	Extended bool // sections that the block lacks
 }
 
 // A windowAsk is a part of a run as --window names it.
@@ -27,7 +29,7 @@ type windowAsk struct {
 }
 
 // any says whether a part is to be shown.
-func (p *partOptions) any() bool { return p.Window != nil || p.Slice > 0 }
+func (p *partOptions) any() bool { return p.Window != nil || p.Slice > 0 || p.Extended }
 
 // keepsTrace says whether parts of the run are to be looked at afterwards.
 func (b *bench) keepsTrace() bool { return b.name != "" || b.Results.Parts.any() || b.Watch.any() }
@@ -36,7 +38,7 @@ func (b *bench) keepsTrace() bool { return b.name != "" || b.Results.Parts.any()
 func (p *partOptions) cut(talk io.Writer, s *metrics.Summary) {
 	if s.Trace == nil {
 		if p.any() {
-			fmt.Fprintln(talk, "WARNING: --window and --slice need single requests, as a record stream has them (servebench run -o)")
+			fmt.Fprintln(talk, "WARNING: --window, --slice and --extended need single requests, as a record stream has them (servebench run -o)")
 		}
 		return
 	}
@@ -61,9 +63,13 @@ func (p *partOptions) cut(talk io.Writer, s *metrics.Summary) {
 	}
 }
 
-// show writes the parts of s that there are.
+// show writes what is to stand under the block of s, as far as there is any.
 func (p *partOptions) show(out io.Writer, s *metrics.Summary, v report.Version) error {
-	return errors.Join(report.Window(out, s, v), report.Slices(out, s))
+	var extended error
+	if p.Extended {
+		extended = report.Extended(out, s)
+	}
+	return errors.Join(extended, report.Window(out, s, v), report.Slices(out, s))
 }
 
 // of is the window in s, no longer than its measured part.

@@ -70,6 +70,7 @@ from a disk and fetches nothing, or as a picture for each chart.`,
 	f.StringVar(&r.slice, "slice", "", "report a run in equal parts of that length, too, as 10s")
 	f.StringVar(&r.page, "html", "", "write a page about all runs into this file")
 	f.StringVar(&r.folder, "svg", "", "write each chart of the page as an SVG into this folder")
+	f.BoolVar(&r.parts.Extended, "extended", false, "print sections under the block, too: failures by class, queueing, latency per token, the run in slices")
 	f.BoolVar(&r.strict, "strict", false, "end with exit code 3 when a run's numbers are SUSPECT")
 	cmd.MarkFlagsMutuallyExclusive("html", "format")
 	cmd.MarkFlagsMutuallyExclusive("svg", "format")
@@ -121,6 +122,9 @@ func (r *reportCommand) ask() (metrics.Ask, error) {
 	ask := metrics.Ask{Outcomes: r.detailed}
 	if r.format != "block" && r.format != "json" {
 		return ask, fmt.Errorf("--format %q: must be block or json", r.format)
+	}
+	if r.parts.Extended && r.format != "block" {
+		return ask, errors.New("--extended: its sections stand under the block, so it goes with --format block")
 	}
 	if r.vllmVersion != "" {
 		if _, err := parseVersion(r.vllmVersion); err != nil {
