@@ -17,6 +17,7 @@ type experiment struct {
 	*options // of the command line itself
 	targets  []*options
 	records  *recordFile
+	log      *intervalFile // nil without one
 	out      io.Writer     // what vLLM's client prints
 	talk     io.Writer     // all else
 	screen   io.Writer     // where progress is shown; nil shows none
@@ -63,6 +64,9 @@ func (e *experiment) run(ctx context.Context) (err error) {
 	if e.records, err = openRecords(&e.Results); err != nil {
 		return err
 	}
+	if e.log, err = openIntervals(&e.Results); err != nil {
+		return errors.Join(err, e.records.Close())
+	}
 	for repeat := range e.Repeat {
 		first := len(e.done)
 		err = e.once(ctx, repeat)
@@ -79,6 +83,7 @@ func (e *experiment) run(ctx context.Context) (err error) {
 	if closed := e.records.Close(); closed != nil {
 		err = errors.Join(err, exitError{fmt.Errorf("writing the record stream: %w", closed), exitNo})
 	}
+	err = errors.Join(err, e.log.Close())
 	if err == nil {
 		return e.outcome(ctx)
 	}
@@ -138,7 +143,7 @@ func (e *experiment) trial(ctx context.Context, group string, repeat, only int) 
 			b.talk = b.out
 		}
 		var err error
-		if b.results, err = openResults(b.Results, e.records); err != nil {
+		if b.results, err = openResults(b.Results, e.records, e.log); err != nil {
 			return err
 		}
 		t.benches = append(t.benches, b)

@@ -38,6 +38,8 @@ func (f *form) resultFlags() []*flag {
 		{name: "record", meta: "WHAT", fallback: "full", ours: true, choices: []string{"full", "requests"},
 			set:  into(&r.Record, parseString),
 			help: "what the stream keeps: requests leaves out the arrival of each token"},
+		{name: "hlog", meta: "FILE", ours: true, set: into(&r.Intervals, parseString),
+			help: "write the latencies of each second as an interval log of HdrHistogram's"},
 		{name: "vllm-version", meta: "VERSION", fallback: "latest", ours: true, set: into(&r.VLLMVersion, parseVersion),
 			help: "print the block as this version of vLLM does, from 0.4.0 on"},
 		{name: "window", meta: "WHEN", ours: true, set: into(&r.Parts.Window, parseWindow),
@@ -64,6 +66,9 @@ func (f *form) resolveResults() error {
 	}
 	if !r.Save && !r.Append && (r.SaveDetailed || r.Dir != "" || r.Filename != "") {
 		f.Warnings = append(f.Warnings, "no result file is written without --save-result or --append-result")
+	}
+	if r.Intervals != "" && (r.Intervals == "-" || sameFile(r.Intervals, r.Stream)) {
+		return fmt.Errorf("argument --hlog: %s: it must be a file of its own", r.Intervals)
 	}
 	var err error
 	if r.Percentiles, err = parsePercentiles(f.percentiles); err != nil {

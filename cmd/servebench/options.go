@@ -188,6 +188,7 @@ type resultOptions struct {
 	Parts       partOptions
 	Stream      string         // where the record stream goes: a file, - for stdout, empty for nowhere
 	Record      string         // full or requests
+	Intervals   string         // where the interval log goes; empty for nowhere
 	VLLMVersion report.Version // whose block is printed
 	NoProgress  bool
 	Strict      bool // a run that cannot be believed ends with exit code 3

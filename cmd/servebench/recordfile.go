@@ -5,9 +5,9 @@ import (
 	"os"
 )
 
-// A recordFile is where the record streams of a command go. What it held before
-// is gone once the first of them begins, unless it is of an earlier part of the
-// same experiment.
+// A recordFile is where the record streams of a command go, or their interval log.
+// What it held before is gone once the first of them begins, unless it is of an
+// earlier part of the same experiment.
 type recordFile struct {
 	*os.File
 	begun bool
@@ -15,15 +15,20 @@ type recordFile struct {
 
 // openRecords opens what -o names; nil for nothing.
 func openRecords(o *resultOptions) (*recordFile, error) {
-	switch o.Stream {
-	case "":
-		return nil, nil
-	case "-":
+	if o.Stream == "-" {
 		return &recordFile{os.Stdout, true}, nil
 	}
-	f, err := os.OpenFile(o.Stream, os.O_CREATE|os.O_WRONLY, o.mode())
+	return openFile("-o/--record-to", o.Stream, o.mode())
+}
+
+// openFile opens what a flag names; nil for nothing.
+func openFile(flag, name string, mode os.FileMode) (*recordFile, error) {
+	if name == "" {
+		return nil, nil
+	}
+	f, err := os.OpenFile(name, os.O_CREATE|os.O_WRONLY, mode)
 	if err != nil {
-		return nil, fmt.Errorf("argument -o/--record-to: %w", err)
+		return nil, fmt.Errorf("argument %s: %w", flag, err)
 	}
 	return &recordFile{f, false}, nil
 }

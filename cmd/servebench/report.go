@@ -29,6 +29,7 @@ type reportCommand struct {
 	goodput     []string
 	window      string
 	slice       string
+	hgrmDir     string
 	strict      bool
 	parts       partOptions
 	pictures
@@ -71,6 +72,7 @@ from a disk and fetches nothing, or as a picture for each chart.`,
 	f.StringVar(&r.page, "html", "", "write a page about all runs into this file")
 	f.StringVar(&r.folder, "svg", "", "write each chart of the page as an SVG into this folder")
 	f.BoolVar(&r.parts.Extended, "extended", false, "print sections under the block, too: failures by class, queueing, latency per token, the run in slices")
+	f.StringVar(&r.hgrmDir, "hgrm", "", "write the percentiles of each latency into `DIR`, in the form that HdrHistogram's tools plot")
 	f.BoolVar(&r.strict, "strict", false, "end with exit code 3 when a run's numbers are SUSPECT")
 	cmd.MarkFlagsMutuallyExclusive("html", "format")
 	cmd.MarkFlagsMutuallyExclusive("svg", "format")
@@ -195,6 +197,9 @@ func (r *reportCommand) file(name string, ask metrics.Ask) error {
 			continue
 		}
 		if err := r.print(s); err != nil {
+			return err
+		}
+		if err := r.hgrm(s); err != nil {
 			return err
 		}
 		if len(sums) > 1 && s.Truth != nil {

@@ -20,12 +20,14 @@ type results struct {
 	file   *recordFile           // what stream writes to
 	stream *metrics.StreamWriter // nil without -o
 	broken error                 // what stopped the stream
+	log    *intervalFile         // of the whole experiment; nil for none
 }
 
 // openResults finds out before any load whether the files can be written, and
-// changes none. The record file is nil for no stream, and stays the caller's.
-func openResults(o resultOptions, file *recordFile) (*results, error) {
-	r := &results{resultOptions: o, mode: o.mode(), file: file}
+// changes none. The record file is nil for no stream, and stays the caller's; so
+// does the log.
+func openResults(o resultOptions, file *recordFile, log *intervalFile) (*results, error) {
+	r := &results{resultOptions: o, mode: o.mode(), file: file, log: log}
 	if o.Save || o.Append {
 		if err := r.check(); err != nil {
 			return nil, err
@@ -113,6 +115,7 @@ const temporary = ".servebench-*"
 
 // begin opens a run's stream.
 func (r *results) begin(h *metrics.Header) {
+	r.log.begin(h)
 	if r.stream == nil {
 		return
 	}
@@ -124,6 +127,7 @@ func (r *results) begin(h *metrics.Header) {
 // write adds a record to the stream. After an error the rest of the stream is
 // given up and the run goes on: close says why.
 func (r *results) write(rec *metrics.Record) {
+	r.log.write(rec)
 	if r.stream != nil && r.broken == nil {
 		r.broken = r.stream.Write(rec)
 	}

@@ -105,6 +105,7 @@ func (c *sweepCommand) spread() {
 // notInSweep are flags that a sweep has other means for, which are said.
 var notInSweep = map[string]string{
 	"record-to": "a sweep has one record stream for all runs, in its folder",
+	"hlog":      "each run would write over it",
 	"repeat":    "repeats stands beside load",
 	"config":    "the flags of a sweep stand in its own file, under load",
 	"help":      "it is no flag of a load",

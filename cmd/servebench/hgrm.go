@@ -1,0 +1,59 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"regexp"
+	"strings"
+
+	"github.com/servebench/servebench/metrics"
+	"github.com/servebench/servebench/report"
+)
+
+// hgrm writes the percentiles of each latency of a run into a folder: a file
+// [TARGET-][alone-]RUN-LATENCY.hgrm each.
+func (r *reportCommand) hgrm(s *metrics.Summary) error {
+	if r.hgrmDir == "" {
+		return nil
+	}
+	if s.Truth == nil {
+		fmt.Fprintln(r.talk, "WARNING: --hgrm needs single requests, as a record stream has them (servebench run -o)")
+		return nil
+	}
+	if err := os.MkdirAll(r.hgrmDir, 0o777); err != nil {
+		return fmt.Errorf("--hgrm: %w", err)
+	}
+	files := &results{resultOptions: resultOptions{Dir: r.hgrmDir}, mode: 0o666}
+	var errs []error
+	for name, latency := range map[string]*metrics.Distribution{
+		"ttft": &s.TTFT, "tpot": &s.TPOT, "itl": &s.ITL, "e2el": &s.E2EL, "queue": &s.Queue, "lag": &s.Lag,
+	} {
+		if latency.Len() == 0 {
+			continue
+		}
+		write := func(w io.Writer) error { return report.Hgrm(w, latency) }
+		errs = append(errs, files.replace(files.path(hgrmName(s.Header, name)), write))
+	}
+	if err := errors.Join(errs...); err != nil {
+		return fmt.Errorf("--hgrm: %w", err)
+	}
+	return nil
+}
+
+// notInFileName are the characters that a name out of a record stream may not
+// bring into that of a file.
+var notInFileName = regexp.MustCompile(`[^A-Za-z0-9._-]`)
+
+func hgrmName(h *metrics.Header, latency string) string {
+	var parts []string
+	if h.Target != "" {
+		parts = append(parts, h.Target)
+	}
+	if h.Solo {
+		parts = append(parts, "alone")
+	}
+	parts = append(parts, h.Run, latency)
+	return notInFileName.ReplaceAllString(strings.Join(parts, "-"), "_") + ".hgrm"
+}

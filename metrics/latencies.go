@@ -1,0 +1,31 @@
+package metrics
+
+import (
+	"iter"
+	"time"
+)
+
+// LatencyNames are those that Latencies yields.
+var LatencyNames = []string{"ttft", "tpot", "itl", "e2el", "queue", "lag"}
+
+// Latencies yields the values of r that count in the Distributions of a Summary,
+// with their names: those of a request that completed, its inter-token latencies
+// one by one, and how long it waited to be sent. A warm-up's request has none.
+func (r *Record) Latencies() iter.Seq2[string, time.Duration] {
+	return func(yield func(string, time.Duration) bool) {
+		if r.Phase == Main && (!yield("queue", r.Queue()) || !yield("lag", r.Lag())) {
+			return
+		}
+		if r.Phase == WarmUp || r.Class != OK || !yield("ttft", r.TTFT()) || !yield("e2el", r.E2EL()) {
+			return
+		}
+		if r.Out > 1 && !yield("tpot", r.TPOT()) {
+			return
+		}
+		for gap := range r.Chunks.Gaps() {
+			if !yield("itl", gap) {
+				return
+			}
+		}
+	}
+}
