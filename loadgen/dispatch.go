@@ -29,7 +29,7 @@ type dispatcher struct {
 }
 
 func (r *Run) dispatcher(load *Load, queues []*queue) *dispatcher {
-	d := &dispatcher{load: load, queues: queues, wait: r.Wait, live: r.Live}
+	d := &dispatcher{load: load, queues: queues, wait: r.Wait, live: load.Live}
 	if d.live == nil {
 		d.live = new(Live)
 	}

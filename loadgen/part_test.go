@@ -165,7 +165,7 @@ func TestMeasuredRequestsAreDueFromTheHandoverOn(t *testing.T) {
 			Source: prompts(4), Schedule: every(0), Concurrency: 2, Target: Target{Send: answer(time.Second, 0, 1)},
 			WarmUp: WarmUp{Lasts: 2500 * time.Millisecond, Source: endless, Schedule: every(0)},
 		})
-		r.Live = live
+		r.Loads[0].Live = live
 		for _, rec := range collect(t, r) {
 			if rec.Phase != metrics.Main {
 				continue

@@ -31,9 +31,6 @@ type Run struct {
 
 	// Started, if set, is called when the clock starts. Nothing has been sent.
 	Started func(epoch time.Time)
-
-	// Live, if set, is kept up to date while the run goes on.
-	Live *Live
 }
 
 // Records runs the loads and yields what each request did, in the order in which

@@ -51,6 +51,7 @@ type Load struct {
 	Lasts       time.Duration // how long it lasts at least, even if all requests end before
 	Stop        time.Duration // nothing that is due then or later, or gets its slot then, is sent; 0 means no limit
 	WarmUp      WarmUp        // what comes before
+	Live        *Live         // kept up to date while the load goes on; may be nil
 }
 
 // A WarmUp is a load that goes before another one and hands over to it without

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/servebench/servebench/loadgen"
+	"github.com/servebench/servebench/loadgen/exporter"
 	"github.com/servebench/servebench/metrics"
 
 	"golang.org/x/term"
@@ -34,6 +35,8 @@ type bench struct {
 	*workload
 
 	header    *metrics.Header
+	live      *loadgen.Live
+	series    *exporter.Series // is told of live and of each request; nil for nobody
 	collector *metrics.Collector
 	witness   witness
 	sampler   loadgen.Sampler // of the server; nil when it is not sampled
@@ -70,7 +73,7 @@ func (b *bench) arrivals() loadgen.Arrivals {
 func (b *bench) load() (load loadgen.Load, err error) {
 	load = loadgen.Load{
 		Run: b.header.Run, Target: b.target, Source: b.witness.prompts.compare(b.source, false),
-		Concurrency: b.config.MaxConcurrency, Delay: b.Traffic.Delay, Stop: b.Traffic.Duration,
+		Concurrency: b.config.MaxConcurrency, Delay: b.Traffic.Delay, Stop: b.Traffic.Duration, Live: b.live,
 	}
 	if b.prober, err = b.newProber(); err != nil || b.config.SelfTimed {
 		return load, err

@@ -17,11 +17,13 @@ type experiment struct {
 	*options // of the command line itself
 	targets  []*options
 	records  *recordFile
-	log      *intervalFile // nil without one
-	out      io.Writer     // what vLLM's client prints
-	talk     io.Writer     // all else
-	screen   io.Writer     // where progress is shown; nil shows none
-	patience time.Duration // for a call that is not part of the load
+	log      *intervalFile  // nil without one
+	exported *metricsServer // nil without one
+	arm      string         // of a sweep
+	out      io.Writer      // what vLLM's client prints
+	talk     io.Writer      // all else
+	screen   io.Writer      // where progress is shown; nil shows none
+	patience time.Duration  // for a call that is not part of the load
 	done     []measured
 }
 
@@ -61,6 +63,10 @@ func newExperiment(o *options, out, talk io.Writer) *experiment {
 // run does it all, as often as was asked for.
 func (e *experiment) run(ctx context.Context) (err error) {
 	e.warn()
+	if e.exported, err = serveMetrics(e.Watch.Listen, e.talk); err != nil {
+		return err
+	}
+	defer e.exported.Close()
 	if e.records, err = openRecords(&e.Results); err != nil {
 		return err
 	}
@@ -137,7 +143,7 @@ func (e *experiment) trial(ctx context.Context, group string, repeat, only int) 
 			continue
 		}
 		o := e.seeded(i, repeat, t.solo)
-		b := &bench{options: o, name: o.Target, out: e.out, talk: e.talk, patience: e.patience}
+		b := &bench{options: o, name: o.Target, out: e.out, talk: e.talk, patience: e.patience, series: e.exported.series(e.arm, o.Target)}
 		if e.several() {
 			b.out = &prefixed{w: e.talk, prefix: o.Target + ": "}
 			b.talk = b.out

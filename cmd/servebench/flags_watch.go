@@ -8,12 +8,13 @@ import (
 	"time"
 )
 
-// watchOptions say what is sampled beside the load.
+// watchOptions say what is sampled beside the load, and who may watch the load.
 type watchOptions struct {
 	Server bool          // the server's /metrics
 	Every  time.Duration // how often
 	GPU    string        // nvidiaSMI or the URL of a DCGM exporter's /metrics; empty for nothing
 	GPUs   string        // indexes of those that nvidiaSMI is asked for, as 0,1; empty for all
+	Listen string        // where our own /metrics is served; empty for nowhere
 }
 
 // any says whether anything is sampled.
@@ -36,6 +37,8 @@ func (f *form) watchFlags() []*flag {
 			help: "how often, in seconds or as 500ms (default 1)"},
 		{name: "gpu-metrics", meta: "SOURCE", ours: true, set: into(&f.Watch.GPU, parseString), conceal: redactURL,
 			help: "sample memory, utilization and power of GPUs each second: nvidia-smi of this machine, nvidia-smi:0,1 for some of them, or a DCGM exporter as http://HOST:9400/metrics"},
+		{name: "metrics-addr", meta: "HOST:PORT", ours: true, set: into(&f.Watch.Listen, parseListen),
+			help: "serve Prometheus metrics of the load there meanwhile, at /metrics; port 0 takes one that is free"},
 	}
 }
 

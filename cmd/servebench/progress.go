@@ -21,7 +21,7 @@ type progress struct {
 	total int
 	until time.Duration // when the last request is sent, instead of a total; 0 with one
 	began time.Duration // when the first measured request may be sent: a delay and a warm-up go before
-	live  *loadgen.Live
+	live  []*loadgen.Live
 
 	start time.Time
 	quit  chan struct{}
@@ -61,7 +61,7 @@ func (p *progress) loop() {
 		}
 		if time.Since(from) >= min(tokenWindow, 20*interval) {
 			rate, recent = p.rateSince(from, chunks), true
-			from, chunks = time.Now(), p.live.Chunks.Load()
+			from, chunks = time.Now(), p.count().Chunks
 		}
 		if !recent {
 			rate = p.rateSince(p.start, 0)
@@ -70,18 +70,20 @@ func (p *progress) loop() {
 	}
 }
 
+// count is that of all loads together.
+func (p *progress) count() loadgen.Count { return together(p.live) }
+
 // rateSince is the chunks a second since a moment at which there were so many.
 func (p *progress) rateSince(from time.Time, chunks int64) float64 {
-	return float64(p.live.Chunks.Load()-chunks) / time.Since(from).Seconds()
+	return float64(p.count().Chunks-chunks) / time.Since(from).Seconds()
 }
 
 func (p *progress) print(rate float64, last bool) {
+	c := p.count()
 	s := snapshot{
-		elapsed: time.Since(p.start), total: p.total, until: p.until, began: p.began, rate: rate, ttft: p.live.MeanTTFT(),
-		ended: int(p.live.Ended.Load()), failed: int(p.live.Failed.Load()),
+		elapsed: time.Since(p.start), total: p.total, until: p.until, began: p.began, rate: rate, ttft: c.MeanTTFT(),
+		ended: int(c.Ended - c.Warmed), running: int(c.InFlight()), failed: int(c.Failed),
 	}
-	s.running = int(p.live.Sent.Load()) - s.ended
-	s.ended -= int(p.live.Warmed.Load())
 	switch {
 	case !p.tty:
 		fmt.Fprintln(p.w, s.line(0))
@@ -90,6 +92,14 @@ func (p *progress) print(rate float64, last bool) {
 	default:
 		fmt.Fprintf(p.w, "\r\x1b[K%s", s.line(columns()))
 	}
+}
+
+// together is the count of several loads.
+func together(live []*loadgen.Live) (c loadgen.Count) {
+	for _, l := range live {
+		c = c.Plus(l.Now())
+	}
+	return c
 }
 
 // A snapshot is what one line of progress shows.

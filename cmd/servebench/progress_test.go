@@ -53,8 +53,9 @@ func TestProgressLineFitsTheTerminal(t *testing.T) {
 func TestProgressElsewhereThanOnATerminalIsAPlainLineEveryTenSeconds(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var out strings.Builder
-		p := &progress{w: &out, total: 3, live: new(loadgen.Live)}
-		p.live.Sent.Add(2)
+		p := &progress{w: &out, total: 3, live: []*loadgen.Live{new(loadgen.Live), new(loadgen.Live)}}
+		p.live[0].Sent.Add(1)
+		p.live[1].Sent.Add(1)
 		stop := p.show()
 		time.Sleep(25 * time.Second)
 		stop()

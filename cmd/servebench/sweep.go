@@ -19,13 +19,15 @@ import (
 type sweepCommand struct {
 	dir       string
 	dryRun    bool
+	listen    string
 	out, talk io.Writer
 
-	plan    *sweep.Plan
-	runs    map[sweep.Cell]*options // the first run of each cell, checked
-	journal *sweep.Journal
-	log     *os.File // what single runs say
-	pace    pace
+	plan     *sweep.Plan
+	runs     map[sweep.Cell]*options // the first run of each cell, checked
+	journal  *sweep.Journal
+	log      *os.File // what single runs say
+	exported *metricsServer
+	pace     pace
 }
 
 func newSweepCommand() *cobra.Command {
@@ -49,6 +51,7 @@ func newSweepCommand() *cobra.Command {
 	f.SortFlags = false
 	f.BoolVar(&c.dryRun, "dry-run", false, "print what would be run, in order, and how long it may take; needs no server")
 	f.StringVarP(&c.dir, "output", "o", "", "folder for the journal, the records and the tables (default FILE without .yaml, with .sweep)")
+	f.StringVar(&c.listen, "metrics-addr", "", "serve Prometheus metrics of the loads at `HOST:PORT` meanwhile, at /metrics; port 0 takes one that is free")
 	return cmd
 }
 
@@ -120,6 +123,11 @@ func (c *sweepCommand) run(ctx context.Context, file string) error {
 	if err := c.read(file); err != nil {
 		return err
 	}
+	if c.listen != "" {
+		if _, err := parseListen(c.listen); err != nil {
+			return fmt.Errorf("argument --metrics-addr: %w", err)
+		}
+	}
 	if c.dryRun {
 		return c.describe(file)
 	}
@@ -134,6 +142,11 @@ func (c *sweepCommand) run(ctx context.Context, file string) error {
 	if c.dir == "" {
 		c.dir = strings.TrimSuffix(strings.TrimSuffix(file, ".yaml"), ".yml") + ".sweep"
 	}
+	var err error
+	if c.exported, err = serveMetrics(c.listen, c.talk); err != nil {
+		return err
+	}
+	defer c.exported.Close()
 	ctx, stop := interruptible(ctx)
 	defer stop()
 	if err := c.open(ctx); err != nil {
@@ -142,7 +155,7 @@ func (c *sweepCommand) run(ctx context.Context, file string) error {
 	defer c.journal.Close()
 	defer c.log.Close()
 	s := &sweep.Sweep{Plan: c.plan, Journal: c.journal, Load: c.load, Holder: holderCommand, Mask: c.mask, Say: c.say}
-	err := s.Do(ctx)
+	err = s.Do(ctx)
 	return c.finish(ctx, s, err)
 }
 

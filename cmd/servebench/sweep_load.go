@@ -20,6 +20,7 @@ func (c *sweepCommand) load(ctx context.Context, job *sweep.Job) (*sweep.Outcome
 	}
 	e := newExperiment(o, c.log, c.log)
 	e.records = &recordFile{c.journal.Records, true}
+	e.exported, e.arm = c.exported, c.plan.Arms[job.Cell.Arm].Name
 	if !o.Results.NoProgress {
 		e.screen = c.talk
 	}

@@ -109,6 +109,8 @@ var notInSweep = map[string]string{
 	"repeat":    "repeats stands beside load",
 	"config":    "the flags of a sweep stand in its own file, under load",
 	"help":      "it is no flag of a load",
+
+	"metrics-addr": "it is a flag of servebench sweep itself, for all runs",
 }
 
 // sweepFlag is an entry of the file as a command line, checked by itself.

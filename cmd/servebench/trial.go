@@ -73,7 +73,7 @@ func (b *bench) named(err error) error {
 // measure is the load itself. Stopped, or cut short by an error, it sums up what
 // was done; there are no summaries when nothing was.
 func (t *trial) measure(ctx context.Context) ([]*metrics.Summary, error) {
-	run := loadgen.Run{Drain: t.benches[0].Limits.Drain, Live: new(loadgen.Live), Ready: t.ready}
+	run := loadgen.Run{Drain: t.benches[0].Limits.Drain, Ready: t.ready}
 	for _, b := range t.benches {
 		b.begin(ctx, t)
 		load, err := b.load()
@@ -95,15 +95,16 @@ func (t *trial) measure(ctx context.Context) ([]*metrics.Summary, error) {
 		for _, b := range t.benches {
 			b.tally.Reset()
 			b.header.Epoch = epoch
+			b.series.Begin(b.live)
 			b.results.begin(b.header)
 		}
 		t.watch(epoch)
-		stopProgress = t.showProgress(run.Live)
+		stopProgress = t.showProgress()
 		for _, b := range t.benches {
 			probing.Go(func() { b.probe(ctx, done) })
 		}
 	}
-	unhook := context.AfterFunc(ctx, func() { t.tellDraining(run.Live) })
+	unhook := context.AfterFunc(ctx, func() { t.tellDraining() })
 	defer unhook()
 	cut := t.take(run.Records(ctx))
 	close(done)
@@ -126,7 +127,7 @@ func (b *bench) begin(ctx context.Context, t *trial) {
 		Sampled: b.Watch.any(),
 		Version: version, Flags: b.Flags, Config: b.config,
 	}
-	b.target.Name = b.name
+	b.target.Name, b.live = b.name, new(loadgen.Live)
 	b.collector = metrics.NewCollector(b.header)
 	b.collector.KeepOutcomes = b.Results.SaveDetailed
 	b.collector.KeepTrace = b.keepsTrace()
@@ -163,6 +164,7 @@ func (t *trial) take(records iter.Seq2[*metrics.Record, error]) error {
 		}
 		b.witness.prompts.send(rec)
 		b.collector.Add(rec)
+		b.series.Take(rec)
 		b.results.write(rec)
 		t.drain()
 	}
@@ -210,11 +212,11 @@ func (b *bench) took(all time.Duration) time.Duration {
 	return max(0, all-b.header.Began())
 }
 
-func (t *trial) showProgress(live *loadgen.Live) (stop func()) {
+func (t *trial) showProgress() (stop func()) {
 	if t.screen == nil {
 		return func() {}
 	}
-	p := &progress{w: t.screen, tty: onTerminal(t.screen), live: live, began: t.benches[0].header.Began()}
+	p := &progress{w: t.screen, tty: onTerminal(t.screen), live: t.live(), began: t.benches[0].header.Began()}
 	for _, b := range t.benches {
 		p.began = min(p.began, b.header.Began())
 		p.total += b.n
@@ -225,8 +227,16 @@ func (t *trial) showProgress(live *loadgen.Live) (stop func()) {
 	return p.show()
 }
 
+// live counts what each load is doing.
+func (t *trial) live() (all []*loadgen.Live) {
+	for _, b := range t.benches {
+		all = append(all, b.live)
+	}
+	return all
+}
+
 // tellDraining says what the first interrupt has begun.
-func (t *trial) tellDraining(live *loadgen.Live) {
+func (t *trial) tellDraining() {
 	drain := t.benches[0].Limits.Drain
 	if drain <= 0 {
 		return
@@ -235,5 +245,5 @@ func (t *trial) tellDraining(live *loadgen.Live) {
 		fmt.Fprintln(t.talk) // leaves the line of the progress
 	}
 	fmt.Fprintf(t.talk, "interrupted: %s in flight may take %s to end; interrupt again to quit at once\n",
-		count(int(live.Sent.Load()-live.Ended.Load()), "request"), drain)
+		count(int(together(t.live()).InFlight()), "request"), drain)
 }

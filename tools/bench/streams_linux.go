@@ -36,7 +36,9 @@ func (j streamsJob) run() (any, error) {
 	live := new(loadgen.Live)
 	ctx, stop := context.WithCancel(context.Background())
 	go func() { most <- mostMemory(ctx, live, j.Streams*j.Tokens/2) }()
-	run := loadgen.Run{Loads: []loadgen.Load{loadOn(j.Addr, j.Streams, j.Tokens)}, Live: live}
+	load := loadOn(j.Addr, j.Streams, j.Tokens)
+	load.Live = live
+	run := loadgen.Run{Loads: []loadgen.Load{load}}
 	for rec, err := range run.Records(ctx) {
 		if err != nil {
 			stop()

@@ -1,0 +1,72 @@
+package exporter
+
+import (
+	"sync"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/servebench/servebench/loadgen"
+	"github.com/servebench/servebench/metrics"
+)
+
+// A Series is what is told of one target. Its methods are for one goroutine at a
+// time, which scrapes do not disturb. A nil *Series takes everything and shows
+// nothing.
+type Series struct {
+	arm, target string
+
+	completed, warmed, prompt, generated prometheus.Counter
+	failed                               map[metrics.Class]prometheus.Counter
+	latencies                            map[string]prometheus.Observer
+
+	mu   sync.Mutex
+	past loadgen.Count // of runs that have ended
+	live *loadgen.Live // of the one that goes on; nil before the first
+}
+
+// Begin tells of a run, by what counts its load. The run before has ended.
+func (s *Series) Begin(live *loadgen.Live) {
+	if s == nil {
+		return
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.past, s.live = s.count(), live
+}
+
+// Take tells of a request that has ended. rec is not kept.
+func (s *Series) Take(rec *metrics.Record) {
+	switch {
+	case s == nil:
+		return
+	case rec.Phase == metrics.WarmUp:
+		s.warmed.Inc()
+		return
+	case rec.Class == metrics.OK:
+		s.completed.Inc()
+		s.prompt.Add(float64(rec.In))
+		s.generated.Add(float64(rec.Out))
+	default:
+		s.failed[rec.Class].Inc()
+	}
+	for name, v := range rec.Latencies() {
+		if latency := s.latencies[name]; latency != nil {
+			latency.Observe(v.Seconds())
+		}
+	}
+}
+
+// now is what the runs so far have counted.
+func (s *Series) now() loadgen.Count {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.count()
+}
+
+// count is for who holds mu.
+func (s *Series) count() loadgen.Count {
+	if s.live == nil {
+		return s.past
+	}
+	return s.past.Plus(s.live.Now())
+}
