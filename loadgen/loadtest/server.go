@@ -1,0 +1,107 @@
+package loadtest
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"slices"
+	"time"
+
+	"github.com/servebench/servebench/dataset"
+	"github.com/servebench/servebench/loadgen"
+	"github.com/servebench/servebench/loadgen/internal/pipe"
+	"github.com/servebench/servebench/metrics"
+)
+
+// A server is a Load's way to the server.
+type server struct {
+	*Load
+	url       string
+	header    http.Header
+	transport *loadgen.Transport
+	tally     *loadgen.Tally
+	pulse     *loadgen.Pulse // nil where nobody watches
+	wait      loadgen.Waiter // nil for a precise one, which fake time does not know
+	close     func()
+}
+
+func (l *Load) connect() *server {
+	s := &server{Load: l, url: l.URL, header: loadgen.Headers("", nil), tally: new(loadgen.Tally)}
+	for name, values := range l.Header {
+		s.header[name] = slices.Clone(values)
+	}
+	connections := loadgen.Connections{Limit: l.Concurrency, Timeout: loadgen.DefaultConnectTimeout, Tally: s.tally}
+	stop := func() {}
+	if l.Handler != nil {
+		s.url, s.wait = "http://handler", loadgen.Sleep
+		listener := pipe.Listen()
+		connections.Dial = listener.Dial
+		web := &http.Server{Handler: l.Handler}
+		done := make(chan struct{})
+		go func() {
+			defer close(done)
+			web.Serve(listener)
+		}()
+		stop = func() {
+			web.Close()
+			<-done
+		}
+	}
+	s.transport = connections.Transport()
+	s.close = func() {
+		s.transport.CloseIdleConnections()
+		stop()
+	}
+	return s
+}
+
+// model is the first that the server lists.
+func (s *server) model(ctx context.Context) (string, error) {
+	models, err := (&loadgen.Server{URL: s.url, Header: s.header, Transport: s.transport, Limit: s.timeout()}).Models(ctx)
+	if err == nil && len(models) == 0 {
+		err = errors.New("the server lists none")
+	}
+	if err != nil {
+		return "", fmt.Errorf("no model was given: %w", err)
+	}
+	return models[0].ID, nil
+}
+
+func (s *server) target(model string) loadgen.Target {
+	endpoint := s.url + "/v1/completions"
+	if s.Chat {
+		endpoint = s.url + "/v1/chat/completions"
+	}
+	api := &loadgen.OpenAI{
+		URL: endpoint, Header: s.header, Chat: s.Chat, Transport: s.transport, Tally: s.tally, Timeouts: loadgen.Timeouts{Total: s.timeout()},
+	}
+	body := loadgen.Body{Model: model, Chat: s.Chat, IgnoreEOS: s.IgnoreEOS}
+	encode := func(c *dataset.Conversation, turn int) (*loadgen.Request, error) {
+		text, err := body.Encode(&c.Turns[turn])
+		return &loadgen.Request{ID: c.ID, Body: text}, err
+	}
+	return loadgen.Target{Encode: encode, Send: api.Send}
+}
+
+// watch begins to watch this process, unless the server is a part of it.
+func (s *server) watch() {
+	s.tally.Reset()
+	if s.Handler == nil {
+		s.pulse = loadgen.StartPulse()
+	}
+}
+
+// unwatch gives what was noticed; nil where nobody looked.
+func (s *server) unwatch() *metrics.Evidence {
+	if s.pulse == nil {
+		return nil
+	}
+	var seen metrics.Evidence
+	s.pulse.Stop(&seen)
+	s.tally.Report(&seen)
+	return &seen
+}
+
+func (l *Load) timeout() time.Duration { return cmp.Or(l.Timeout, DefaultTimeout) }

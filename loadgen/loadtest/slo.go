@@ -1,0 +1,110 @@
+package loadtest
+
+import (
+	"bytes"
+	"fmt"
+	"math"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/servebench/servebench/metrics"
+	"github.com/servebench/servebench/report"
+)
+
+// An SLO is what has to come of a load. A field that is zero asks for nothing.
+type SLO struct {
+	TTFT, TPOT, ITL, E2EL Latency
+
+	Failed     int     // requests that may fail
+	Requests   float64 // completed requests a second, at least
+	Throughput float64 // output tokens a second, at least
+}
+
+// A Latency is the most that statistics of one may be.
+type Latency struct{ Mean, Median, P90, P99, Max time.Duration }
+
+// Assert fails the test where the SLO does not hold for s, and says why and what
+// the numbers are. Where it holds, numbers that cannot be believed are logged.
+func (o SLO) Assert(t testing.TB, s *metrics.Summary) {
+	t.Helper()
+	broken := o.Broken(s)
+	var said bytes.Buffer
+	report.Verdict(&said, s) // a buffer takes everything
+	switch {
+	case len(broken) == 0 && s.Trust != nil && s.Trust.Verdict == metrics.Suspect:
+		t.Logf("the SLO holds, but %s", strings.TrimSpace(said.String()))
+	case len(broken) > 0:
+		var block bytes.Buffer
+		report.Block(&block, s, report.Version{})
+		t.Errorf("the SLO does not hold:\n- %s\n%s%s", strings.Join(broken, "\n- "), &block, &said)
+	}
+}
+
+// Broken says what of the SLO does not hold for s; nothing where all of it does. A
+// run without answers or without tokens holds no SLO.
+func (o SLO) Broken(s *metrics.Summary) (why []string) {
+	if s.Interrupted {
+		why = append(why, "the run was cut short")
+	}
+	if s.Failed > o.Failed {
+		why = append(why, fmt.Sprintf("%d of %d requests failed, %d may: %s", s.Failed, s.Failed+s.Completed, o.Failed, first(s.FirstErrors)))
+	}
+	switch {
+	case s.Completed == 0:
+		return append(why, "no request completed")
+	case s.TotalOutput == 0:
+		return append(why, "no answer had a token")
+	}
+	for _, l := range []struct {
+		name string
+		most Latency
+		of   *metrics.Distribution
+	}{{"TTFT", o.TTFT, &s.TTFT}, {"TPOT", o.TPOT, &s.TPOT}, {"ITL", o.ITL, &s.ITL}, {"E2EL", o.E2EL, &s.E2EL}} {
+		why = append(why, l.most.broken(l.name, l.of)...)
+	}
+	return append(why, o.slow(s)...)
+}
+
+// first is what the first failed request said.
+func first(errors []string) string {
+	if len(errors) == 0 {
+		return "how is not known"
+	}
+	return errors[0]
+}
+
+// slow says which rates are too low.
+func (o SLO) slow(s *metrics.Summary) (why []string) {
+	for _, rate := range []struct {
+		got, least float64
+		unit       string
+	}{{s.RequestThroughput, o.Requests, "requests"}, {s.OutputThroughput, o.Throughput, "output tokens"}} {
+		if rate.least > 0 && !(rate.got >= rate.least) {
+			why = append(why, fmt.Sprintf("%.2f %s a second, below %.2f", rate.got, rate.unit, rate.least))
+		}
+	}
+	return why
+}
+
+func (l Latency) broken(name string, d *metrics.Distribution) (why []string) {
+	for _, limit := range []struct {
+		statistic string
+		most      time.Duration
+		of        func() float64
+	}{
+		{"mean", l.Mean, d.Mean}, {"median", l.Median, d.Median},
+		{"P90", l.P90, func() float64 { return d.Percentile(90) }}, {"P99", l.P99, func() float64 { return d.Percentile(99) }},
+		{"largest", l.Max, func() float64 { return d.Percentile(100) }},
+	} {
+		got, most := limit.of(), float64(limit.most)/float64(time.Millisecond)
+		switch {
+		case limit.most == 0:
+		case d.Len() == 0 || math.IsNaN(got):
+			why = append(why, fmt.Sprintf("the %s %s is not known: no request has one", limit.statistic, name))
+		case got > most:
+			why = append(why, fmt.Sprintf("the %s %s is %.2f ms, above %.2f ms", limit.statistic, name, got, most))
+		}
+	}
+	return why
+}
