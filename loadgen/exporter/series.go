@@ -41,7 +41,6 @@ func (s *Series) Take(rec *metrics.Record) {
 		return
 	case rec.Phase == metrics.WarmUp:
 		s.warmed.Inc()
-		return
 	case rec.Class == metrics.OK:
 		s.completed.Inc()
 		s.prompt.Add(float64(rec.In))

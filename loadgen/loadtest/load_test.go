@@ -73,6 +73,17 @@ func TestALoadOnAHandlerTakesWhatTheHandlerDoes(t *testing.T) {
 	}
 }
 
+func TestALoadOnAHandlerIsPacedInFakeTime(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		load := four(steady(t, ""))
+		load.Rate, load.Concurrency = 0.01, 0
+		s := load.Test(t, SLO{TTFT: Latency{Max: 10 * time.Millisecond}})
+		if pace := s.Truth.Pace; pace.Requests != 4 || pace.Due < 10*time.Second || pace.Sent != pace.Due || s.Lag.Percentile(100) != 0 {
+			t.Errorf("%+v, lag %v ms", pace, s.Lag.Percentile(100))
+		}
+	})
+}
+
 func TestABrokenSLOFailsTheTestWithReasonsAndBlock(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := &recorder{ctx: t.Context()}
