@@ -90,6 +90,7 @@ type page struct {
 	Doubt      string // how many runs are SUSPECT
 	Head       []cell // of the table of runs
 	Rows       [][]cell
+	Versus     *versus  // nil where there are not two sides
 	Groups     []string // what targets that were loaded together did to each other
 	Comparison []chapter
 	TooMany    string // why nothing is laid over another
@@ -145,6 +146,10 @@ func (p *page) compare(runs []Run, plain []plot.Run) error {
 		if text.Len() > 0 {
 			p.Groups = append(p.Groups, strings.TrimSpace(text.String()))
 		}
+	}
+	var err error
+	if p.Versus, err = sides(plain); err != nil {
+		return err
 	}
 	p.Comparison = p.chapters(plot.Comparison(plain))
 	if len(runs) > plot.MostOverlaid {
