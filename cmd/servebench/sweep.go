@@ -225,6 +225,9 @@ func (c *sweepCommand) finish(ctx context.Context, s *sweep.Sweep, err error) er
 	case result.suspect:
 		return exitError{errSuspect, exitNoVerdict}
 	}
+	if arms := c.plan.Arms; len(arms) == 2 && c.plan.Search == nil {
+		c.say("which is worse: servebench compare %s --arms %s,%s", c.dir, arms[0].Name, arms[1].Name)
+	}
 	return nil
 }
 
