@@ -33,6 +33,12 @@ func (f *form) resultFlags() []*flag {
 			help: "where the result file goes (default the working directory)"},
 		{name: "result-filename", meta: "NAME", set: into(&r.Filename, parseString),
 			help: "its name (default made from label, rate, model and time)"},
+		{name: "plot-timeline", args: none, set: switchTo(&r.Plots.Timeline, true),
+			help: "write a page about the run with a timeline of its requests, named as the result file would be, but .timeline.html"},
+		{name: "timeline-itl-thresholds", meta: "MS,MS", fallback: "25,50", set: into(&r.Plots.ITLMarks, parseThresholds),
+			help: "where the page marks its chart of single ITLs"},
+		{name: "plot-dataset-stats", args: none, set: switchTo(&r.Plots.Lengths, true),
+			help: "write the lengths of prompts and outputs as a picture, .dataset_stats.svg (vLLM's is a PNG)"},
 		{name: "record-to", short: "o", meta: "FILE", ours: true, set: into(&r.Stream, parseString),
 			help: "write the record stream, one line a request, for servebench report; - is stdout"},
 		{name: "record", meta: "WHAT", fallback: "full", ours: true, choices: []string{"full", "requests"},
@@ -64,7 +70,7 @@ func (f *form) resolveResults() error {
 	for _, m := range unknownMetrics(r.Metrics) {
 		f.Warnings = append(f.Warnings, fmt.Sprintf("--percentile-metrics: no latency is called %s: it is left out", quoted(m)))
 	}
-	if !r.Save && !r.Append && (r.SaveDetailed || r.Dir != "" || r.Filename != "") {
+	if !r.Save && !r.Append && (r.SaveDetailed || !r.Plots.any() && (r.Dir != "" || r.Filename != "")) {
 		f.Warnings = append(f.Warnings, "no result file is written without --save-result or --append-result")
 	}
 	if r.Intervals != "" && (r.Intervals == "-" || sameFile(r.Intervals, r.Stream)) {

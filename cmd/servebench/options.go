@@ -184,6 +184,8 @@ type resultOptions struct {
 	Append       bool
 	Dir          string
 	Filename     string // empty: made from label, rate, model and time
+	Plots        plotOptions
+	Withheld     bool // result file and plots are not written at the end of the run
 
 	Parts       partOptions
 	Stream      string         // where the record stream goes: a file, - for stdout, empty for nowhere

@@ -53,6 +53,7 @@ func TestDefaultsAreVLLMs(t *testing.T) {
 		Watch:    watchOptions{Every: time.Second},
 		Results: resultOptions{
 			Metrics: []string{"ttft", "tpot", "itl"}, Percentiles: []float64{99}, Record: "full",
+			Plots: plotOptions{ITLMarks: []float64{25, 50}},
 		},
 		Limits: limitOptions{Connect: time.Minute, Stall: 5 * time.Minute, Total: 6 * time.Hour, Drain: 30 * time.Second},
 		Repeat: 1,

@@ -32,7 +32,9 @@ type windowAsk struct {
 func (p *partOptions) any() bool { return p.Window != nil || p.Slice > 0 || p.Extended }
 
 // keepsTrace says whether parts of the run are to be looked at afterwards.
-func (b *bench) keepsTrace() bool { return b.name != "" || b.Results.Parts.any() || b.Watch.any() }
+func (b *bench) keepsTrace() bool {
+	return b.name != "" || b.Results.Parts.any() || b.Results.Plots.any() || b.Watch.any()
+}
 
 // cut puts the parts into s. It warns of those that there are not.
 func (p *partOptions) cut(talk io.Writer, s *metrics.Summary) {

@@ -39,9 +39,6 @@ func refusedFlags() []*flag {
 	}
 	missing("LoRA adapters", some, "lora-modules")
 	unless("lora-assignment", "LoRA adapters", "random")
-	missing("timeline plots", none, "plot-timeline")
-	unless("timeline-itl-thresholds", "timeline plots", "25,50")
-	missing("dataset plots", none, "plot-dataset-stats")
 	missing("multimodal prompts", none, "enable-multimodal-chat", "custom-ensure-client-side-data")
 	missing("multimodal prompts", one, "random-mm-base-items-per-request", "random-mm-num-mm-items-range-ratio",
 		"random-mm-limit-mm-per-prompt", "random-mm-bucket-config")

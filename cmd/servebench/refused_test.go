@@ -86,10 +86,14 @@ func TestBadInputIsRefusedByName(t *testing.T) {
 		"--duration -1":        "argument --duration: invalid duration: '-1'",
 		"--warmup-duration 5s": "argument --warmup-duration: at an infinite rate there would be no end of requests",
 		"--warmup-duration 5s --dataset-name timed_trace --dataset-path x": "argument --warmup-duration: the timed_trace dataset has times of its own",
-		"--self-timed":                 "argument --self-timed: the random dataset has no times of its own",
-		"--random-mm-bucket-config {}": "argument --random-mm-bucket-config: servebench has no multimodal prompts yet",
-		"--hf_subset=5":                "argument --hf-subset: servebench has no Hugging Face datasets yet",
-		"--random-batch-size 2":        "argument --random-batch-size: servebench has no batches of prompts",
+		"--self-timed":                     "argument --self-timed: the random dataset has no times of its own",
+		"--random-mm-bucket-config {}":     "argument --random-mm-bucket-config: servebench has no multimodal prompts yet",
+		"--hf_subset=5":                    "argument --hf-subset: servebench has no Hugging Face datasets yet",
+		"--timeline-itl-thresholds 50,25":  "argument --timeline-itl-thresholds: invalid thresholds: '50,25': they must be two numbers of milliseconds, the lower first, as 25,50",
+		"--timeline-itl-thresholds 25":     "argument --timeline-itl-thresholds: invalid thresholds: '25'",
+		"--timeline-itl-thresholds nan,50": "argument --timeline-itl-thresholds: invalid thresholds: 'nan,50'",
+		"--timeline-itl-thresholds 25,x":   "argument --timeline-itl-thresholds: invalid float value: 'x'",
+		"--random-batch-size 2":            "argument --random-batch-size: servebench has no batches of prompts",
 	} {
 		if o, err := parseRun(strings.Fields(args)); err == nil {
 			t.Errorf("%s was accepted as %+v", args, o)
@@ -100,7 +104,7 @@ func TestBadInputIsRefusedByName(t *testing.T) {
 }
 
 func TestAskingForNothingIsNotRefused(t *testing.T) {
-	mustParse(t, "--random-batch-size 1 --probe-request-rate 0 --lora-assignment random --timeline-itl-thresholds 25,50 "+
+	mustParse(t, "--random-batch-size 1 --probe-request-rate 0 --lora-assignment random "+
 		"--tokenizer-mode hf --trust-remote-code --use-beam-search")
 }
 

@@ -30,19 +30,20 @@ func (r *results) append(name string, write func(io.Writer) error) error {
 }
 
 // create writes a file under a name that no other has yet: two runs may end in
-// the same second.
-func (r *results) create(name string, write func(io.Writer) error) error {
-	free := name
+// the same second. The name begins with stem, which it returns with the number
+// that made it free, and ends with extension.
+func (r *results) create(stem, extension string, write func(io.Writer) error) (string, error) {
+	free := stem
 	for n := 2; ; n++ {
-		f, err := os.OpenFile(free, os.O_CREATE|os.O_EXCL|os.O_WRONLY, r.mode)
+		f, err := os.OpenFile(free+extension, os.O_CREATE|os.O_EXCL|os.O_WRONLY, r.mode)
 		if err == nil {
 			f.Close()
-			return r.replace(free, write)
+			return free, r.replace(free+extension, write)
 		}
 		if !errors.Is(err, os.ErrExist) {
-			return err
+			return free, err
 		}
-		free = fmt.Sprintf("%s-%d.json", strings.TrimSuffix(name, ".json"), n)
+		free = fmt.Sprintf("%s-%d", stem, n)
 	}
 }
 

@@ -13,7 +13,7 @@ import (
 )
 
 // results are the files that a run leaves: the record stream, written as
-// requests end, and vLLM's result file, written at the end.
+// requests end, and vLLM's result file and plots, written at the end.
 type results struct {
 	resultOptions
 	mode   os.FileMode           // of new files: closed to others when they hold texts
@@ -28,7 +28,7 @@ type results struct {
 // does the log.
 func openResults(o resultOptions, file *recordFile, log *intervalFile) (*results, error) {
 	r := &results{resultOptions: o, mode: o.mode(), file: file, log: log}
-	if o.Save || o.Append {
+	if o.Save || o.Append || o.Plots.any() {
 		if err := r.check(); err != nil {
 			return nil, err
 		}
@@ -51,8 +51,8 @@ func (o *resultOptions) mode() os.FileMode {
 	return 0o666
 }
 
-// check makes the folder of the result file and finds out whether the file can
-// be written there.
+// check makes the folder of the result file and of the plots and finds out whether
+// they can be written there.
 func (r *results) check() error {
 	if strings.ContainsRune(r.Label, filepath.Separator) && r.Filename == "" {
 		return fmt.Errorf("argument --label: %s: it begins the result file's name, so it must not hold a %c", quoted(r.Label), filepath.Separator)
@@ -61,6 +61,9 @@ func (r *results) check() error {
 		return checkFolder(r.Dir)
 	}
 	name := r.path(r.Filename)
+	if !r.Save && !r.Append {
+		return checkFolder(filepath.Dir(name))
+	}
 	info, err := os.Stat(name)
 	switch {
 	case err == nil && info.IsDir():
@@ -140,9 +143,13 @@ func (r *results) sample(s *metrics.Sample) {
 	}
 }
 
-// close ends the stream and writes the result file. Both are tried.
+// close ends the stream and writes the result file and the plots. All are tried.
 func (r *results) close(s *metrics.Summary) error {
-	return errors.Join(r.closeStream(s), r.save(s))
+	err := r.closeStream(s)
+	if r.Withheld {
+		return err
+	}
+	return errors.Join(err, r.save(s))
 }
 
 func (r *results) closeStream(s *metrics.Summary) error {
@@ -158,21 +165,23 @@ func (r *results) closeStream(s *metrics.Summary) error {
 	return nil
 }
 
-// save writes vLLM's result file, if one was asked for.
+// save writes vLLM's result file and the plots, as far as they were asked for.
 func (r *results) save(s *metrics.Summary) error {
+	name := r.path(r.name(s))
+	stem := strings.TrimSuffix(name, ".json")
 	var err error
 	switch write := func(w io.Writer) error { return report.JSON(w, s) }; {
 	case r.Append:
-		err = r.append(r.path(r.name(s)), write)
+		err = r.append(name, write)
 	case r.Save && r.Filename != "":
-		err = r.replace(r.path(r.Filename), write)
+		err = r.replace(name, write)
 	case r.Save:
-		err = r.create(r.path(r.name(s)), write)
+		stem, err = r.create(stem, ".json", write)
 	}
 	if err != nil {
-		return fmt.Errorf("writing the result file: %w", err)
+		err = fmt.Errorf("writing the result file: %w", err)
 	}
-	return nil
+	return errors.Join(err, r.draw(stem, s))
 }
 
 func (r *results) name(s *metrics.Summary) string {

@@ -13,7 +13,7 @@ type resultFiles map[string]bool
 func (f resultFiles) add(o *options, again bool) error {
 	for _, o := range newExperiment(o, nil, nil).targets {
 		r := &results{resultOptions: o.Results}
-		if !r.Save || r.Append || r.Filename == "" {
+		if !r.Save && !r.Plots.any() || r.Append || r.Filename == "" {
 			continue
 		}
 		if name := r.path(r.Filename); f[name] || again {
@@ -28,8 +28,7 @@ func (f resultFiles) add(o *options, again bool) error {
 // withhold keeps a run from writing its result files, whose writing it returns:
 // it is for when the run counts, so that no file tells of one that does not.
 func (e *experiment) withhold() (write func() error, err error) {
-	whole := e.Results
-	if !whole.Save && !whole.Append {
+	if r := &e.Results; !r.Save && !r.Append && !r.Plots.any() {
 		return nil, nil
 	}
 	for _, o := range e.targets {
@@ -37,12 +36,11 @@ func (e *experiment) withhold() (write func() error, err error) {
 		if err := r.check(); err != nil {
 			return nil, err
 		}
-		o.Results.Save, o.Results.Append = false, false
+		o.Results.Withheld = true
 	}
 	return func() error {
 		var errs []error
 		for _, m := range e.done {
-			m.results.Save, m.results.Append = whole.Save, whole.Append
 			errs = append(errs, m.results.save(m.sum))
 		}
 		return errors.Join(errs...)

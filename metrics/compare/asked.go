@@ -85,8 +85,8 @@ var apart = []string{
 	"request-rate", "max-concurrency", "ramp-up-start-rps", "ramp-up-end-rps", "request-id-prefix",
 	"ready-check-timeout-sec", "delay", "connect-timeout", "first-byte-timeout", "stall-timeout", "total-timeout", "drain-timeout",
 	"target", "solo-first", "repeat", "percentile-metrics", "metric-percentiles", "label", "metadata", "save-result",
-	"save-detailed", "append-result", "result-dir", "result-filename", "record-to", "record", "vllm-version", "disable-tqdm",
-	"strict", "config",
+	"save-detailed", "append-result", "result-dir", "result-filename", "plot-timeline", "timeline-itl-thresholds", "plot-dataset-stats",
+	"record-to", "record", "hlog", "vllm-version", "window", "slice", "extended", "metrics-addr", "disable-tqdm", "strict", "config",
 }
 
 // notGiven is the value of what a run was not asked for, where all that it was

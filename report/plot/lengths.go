@@ -6,6 +6,10 @@ import (
 	"github.com/servebench/servebench/metrics"
 )
 
+// Lengths is the chart of the prompts and outputs of a run. It has no Series where
+// the run has no Trace or no request completed.
+func Lengths(r Run) Chart { return lengths(r.measured()) }
+
 // lengths has the ECDFs of the tokens of completed requests.
 func lengths(records []*metrics.Record) Chart {
 	c := Chart{Name: "lengths", Title: "ECDF of lengths", X: Axis{Title: "Length (tokens)"}, Y: Axis{Title: "Share of requests at or below (%)", Max: 100}}

@@ -7,6 +7,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
+
 	"github.com/servebench/servebench/metrics"
 )
 
@@ -251,6 +253,37 @@ func TestLengthsAreOfCompletedRequests(t *testing.T) {
 	prompt, output := c.Series[0], c.Series[1]
 	if prompt.at(10) != 0 || prompt.at(400) != 100 || output.X[0] != 11 || output.X[len(output.X)-1] != 11 || c.X.Scale != Log {
 		t.Errorf("prompt %v %v, output %v", prompt.X, prompt.Y, output.X)
+	}
+}
+
+func TestLengthsAloneAreThoseOfTheRequests(t *testing.T) {
+	run := usual.run(metrics.Header{})
+	run.Trace.Records[0].Phase, run.Trace.Records[0].In = metrics.WarmUp, 400
+	want := named(Requests(run), "lengths")
+	if got := Lengths(run); !cmp.Equal(got, *want) || got.X.Max > 400 {
+		t.Errorf("%+v, want %+v", got, want)
+	}
+	failing := usual
+	failing.fail = 1
+	if c := Lengths(failing.run(metrics.Header{})); c.Series != nil {
+		t.Errorf("of failures alone: %+v", c.Series)
+	}
+	run.Trace = nil
+	if c := Lengths(run); c.Series != nil {
+		t.Errorf("without a trace: %+v", c.Series)
+	}
+}
+
+func TestSingleITLsAreMarked(t *testing.T) {
+	run := usual.run(metrics.Header{})
+	run.ITLMarks = []float64{7.5, 20, 50}
+	charts := Requests(run)
+	c := named(charts, "itl-points")
+	if want := []Limit{{Name: "7.5 ms", At: 7.5}, {Name: "20 ms", At: 20}}; !cmp.Equal(c.Limits, want) || c.Note == "" {
+		t.Errorf("%+v, note %q", c.Limits, c.Note)
+	}
+	if c := named(charts, "ttft-points"); c.Limits != nil {
+		t.Errorf("TTFTs are marked: %+v", c.Limits)
 	}
 }
 

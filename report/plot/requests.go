@@ -28,22 +28,14 @@ const (
 // prompts and outputs. There are none without a Trace. Of many requests the timeline has every so many, and of many
 // points those that keep the shape.
 func Requests(r Run) []Chart {
-	if r.Trace == nil {
-		return nil
-	}
-	var records []*metrics.Record
-	for _, rec := range r.Trace.Records {
-		if rec.Phase != metrics.WarmUp {
-			records = append(records, rec)
-		}
-	}
+	records := r.measured()
 	if len(records) == 0 {
 		return nil
 	}
 	slices.SortStableFunc(records, func(a, b *metrics.Record) int { return cmp.Compare(a.Due, b.Due) })
 	charts := []Chart{timeline(records)}
-	for _, c := range []Chart{scatter("ttft", "Time at which the request was sent (s)", firstTokens(records)),
-		scatter("itl", "Time at which the token came (s)", gaps(records))} {
+	for _, c := range []Chart{scatter("ttft", "Time at which the request was sent (s)", firstTokens(records), nil),
+		scatter("itl", "Time at which the token came (s)", gaps(records), r.ITLMarks)} {
 		if len(c.Series[0].X) > 0 {
 			charts = append(charts, c)
 		}
@@ -52,6 +44,19 @@ func Requests(r Run) []Chart {
 		charts = append(charts, c)
 	}
 	return charts
+}
+
+// measured are the records of the Trace that are of the measured load.
+func (r *Run) measured() (records []*metrics.Record) {
+	if r.Trace == nil {
+		return nil
+	}
+	for _, rec := range r.Trace.Records {
+		if rec.Phase != metrics.WarmUp {
+			records = append(records, rec)
+		}
+	}
+	return records
 }
 
 // timeline has a row for each request, in the order in which they were due.
@@ -122,8 +127,9 @@ func gaps(records []*metrics.Record) (all []moment) {
 	return all
 }
 
-// scatter has a dot for each moment, or for so many that it keeps its shape.
-func scatter(metric, axis string, all []moment) Chart {
+// scatter has a dot for each moment, or for so many that it keeps its shape, and
+// a line at each mark, in milliseconds.
+func scatter(metric, axis string, all []moment, marks []float64) Chart {
 	c := Chart{Name: metric + "-points", Title: short(metric) + " over time, one by one",
 		X: Axis{Title: axis}, Y: Axis{Title: short(metric) + " (ms)"}}
 	slices.SortFunc(all, func(a, b moment) int { return cmp.Compare(a.at, b.at) })
@@ -138,6 +144,9 @@ func scatter(metric, axis string, all []moment) Chart {
 		c.Note = fmt.Sprintf("%d of %d values, those that keep the shape (LTTB, Steinarsson 2013).", len(s.X), len(x))
 	}
 	c.Series = []Series{s}
+	for _, ms := range marks {
+		c.Limits = append(c.Limits, Limit{Name: metrics.FormatPercentile(ms) + " ms", At: ms})
+	}
 	c.Y.Scale = span.scale(requestSpan)
 	c.fit(true)
 	return c

@@ -15,6 +15,8 @@ type Run struct {
 	*metrics.Summary
 	File   string       // where it was read; "" where that says nothing
 	Labels []metrics.KV // filled by Label
+
+	ITLMarks []float64 // lines in the chart of its single ITLs, in milliseconds
 }
 
 // Keys of labels that are no flags.
@@ -33,7 +35,8 @@ const (
 // mute are flags that change nothing about a run, or are told by other labels.
 var mute = []string{"host", "port", keyURL, keySeed, keyTarget, keyModel, keyRepeat, "solo-first", "header", "request-id-prefix",
 	"config", "label", "metadata", "save-result", "save-detailed", "append-result", "result-dir", "result-filename",
-	"record-to", "record", "vllm-version", "disable-tqdm", "strict"}
+	"plot-timeline", "timeline-itl-thresholds", "plot-dataset-stats", "record-to", "record", "hlog", "vllm-version",
+	"percentile-metrics", "metric-percentiles", "window", "slice", "extended", "metrics-addr", "disable-tqdm", "strict"}
 
 // Label finds what tells the runs apart: arm, target, model, the flags in which
 // they differ, and where these do not do, the repeat, file, seed, URL and id. One
