@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math"
 	"net/http"
+	"strconv"
 	"testing"
 	"time"
 
@@ -68,7 +69,7 @@ func (l *Load) Run(ctx context.Context) (*metrics.Summary, error) {
 	if err != nil {
 		return nil, err
 	}
-	header := &metrics.Header{Config: config}
+	header := &metrics.Header{Config: config, Flags: l.lengths()}
 	collector := metrics.NewCollector(header)
 	run := loadgen.Run{Loads: []loadgen.Load{load}, Wait: server.wait, Started: func(epoch time.Time) {
 		header.Epoch = epoch
@@ -106,6 +107,15 @@ func (l *Load) check() error {
 		return fmt.Errorf("input %d, output %d: without a Source both must be at least 1", l.InputLen, l.OutputLen)
 	}
 	return nil
+}
+
+// lengths are those of random prompts and answers, as flags of servebench run: with
+// other ones it is another load.
+func (l *Load) lengths() []metrics.KV {
+	if l.Source != nil {
+		return nil
+	}
+	return []metrics.KV{{Key: "random-input-len", Value: strconv.Itoa(l.InputLen)}, {Key: "random-output-len", Value: strconv.Itoa(l.OutputLen)}}
 }
 
 // load is what the server is put under, and what is said of it.
