@@ -2,6 +2,7 @@ package compare
 
 import (
 	"math"
+	"math/rand/v2"
 	"slices"
 	"testing"
 )
@@ -27,6 +28,44 @@ func TestMannWhitneyIsScipys(t *testing.T) {
 }
 
 // numpy 2.4.6: minimum(1, maximum.accumulate(p · (tests − rank))) over sorted p.
+// The p value is twice the share of the ways to deal the values to the two sides
+// that lie as far as these in the same direction, or farther.
+func TestMannWhitneyIsExactWithTies(t *testing.T) {
+	r := rand.New(rand.NewPCG(1, 2))
+	draw := func(n int) (values []float64) {
+		for range n {
+			values = append(values, float64(r.IntN(4)))
+		}
+		return values
+	}
+	for range 500 {
+		old, new := draw(2+r.IntN(4)), draw(2+r.IntN(4))
+		all, seen := slices.Concat(old, new), lead(old, new)
+		ways, far := 0, 0
+		for hand := range 1 << len(all) {
+			var a, b []float64
+			for i, v := range all {
+				if hand>>i&1 == 1 {
+					a = append(a, v)
+				} else {
+					b = append(b, v)
+				}
+			}
+			if len(a) != len(old) {
+				continue
+			}
+			ways++
+			if s := lead(a, b); seen > 0 && s >= seen || seen <= 0 && s <= seen {
+				far++
+			}
+		}
+		want := min(1, 2*float64(far)/float64(ways))
+		if got := mannWhitney(old, new); !near(got, want) {
+			t.Errorf("%v, %v: %v, want %v", old, new, got, want)
+		}
+	}
+}
+
 func TestHolmCountsTestsWithoutAnAnswer(t *testing.T) {
 	p := []float64{0.01, 0.04, 0.03, 0.005}
 	if got := holm(p, 4); !slices.EqualFunc(got, []float64{0.03, 0.06, 0.06, 0.02}, near) {
