@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"context"
 	"errors"
+	goflag "flag"
 	"fmt"
 	"net/http"
 	"os"
@@ -19,6 +20,10 @@ import (
 )
 
 func TestMain(m *testing.M) {
+	// Scripts wait for the times of their loads more than they work.
+	if err := goflag.Set("test.parallel", "4"); err != nil {
+		panic(err)
+	}
 	testscript.Main(m, map[string]func(){
 		"servebench": func() {
 			limitFiles(os.Getenv("FILE_LIMIT"))
