@@ -203,30 +203,38 @@ func visible(margin float64) float64 {
 	return 2 * margin
 }
 
-// blurred says whether the runs scatter so much that a change that is to be seen
-// could have been missed: to find nothing says nothing then.
+// blurred says whether a change that is to be seen may be there for all that the
+// runs say: to find nothing says nothing then.
 func (r *Row) blurred(asked float64) bool {
-	worst := r.end()
-	if r.Higher {
-		worst = -worst
-	}
-	return worst > r.Margin && r.halfWidth() > visible(asked) || r.Margin > visible(asked)
+	return r.worst() > visible(asked) || r.Margin > visible(asked)
 }
 
-// halfWidth is that of the confidence interval.
-func (r *Row) halfWidth() float64 { return (r.Effect.High - r.Effect.Low) / 2 }
+// forWorse is a change as a share by which it is for the worse.
+func (r *Row) forWorse(share float64) float64 {
+	if r.Higher {
+		return -share
+	}
+	return share
+}
 
-// blur says how far the runs scatter and what would help: the interval's width
-// goes with the root of the number of runs.
+// worst is by how much the new runs may be worse.
+func (r *Row) worst() float64 { return r.forWorse(r.end()) }
+
+// blur says how far the runs scatter and what would help: how far the interval
+// reaches from the estimate goes with the root of the number of runs.
 func (r *Row) blur(p *Point, asked float64) string {
 	least := fmt.Sprintf("%.0f %%", visible(asked)*100)
-	switch ratio := r.halfWidth() / visible(asked); {
+	estimate := r.forWorse(r.Effect.Share)
+	switch reach := r.worst() - estimate; {
 	case r.Margin > visible(asked):
 		return fmt.Sprintf("the baseline's own runs differ by %s, and a change of %s should be seen: it takes a quieter machine or a wider margin",
 			fmt.Sprintf("%.0f %%", r.Margin*100), least)
-	case math.IsInf(ratio, 1):
+	case math.IsInf(reach, 1):
 		return fmt.Sprintf("need at least %s a side to rule out a change of %s", counted(RunsNeeded((1-Confidence)/2, 1), "run"), least)
+	case 2*estimate > visible(asked):
+		return fmt.Sprintf("too noisy to tell a change of %s from chance: it may be %s; it takes more runs, or a quieter machine", Percent(r.Effect.Share), Percent(r.end()))
 	default:
+		ratio := reach / (visible(asked) - estimate)
 		runs := math.Ceil(float64(min(len(p.Old), len(p.New))) * ratio * ratio)
 		return fmt.Sprintf("too noisy to rule out a change of %s: it may be %s; it takes some %.0f runs a side, or a quieter machine",
 			least, Percent(r.end()), runs)

@@ -107,7 +107,9 @@ func TestVerdicts(t *testing.T) {
 		{"under the ceiling", ceiling, alike(6, tail(100)), alike(6, tail(199)), Pass, ""},
 		{"all over the place, but not above", DefaultGate(), alike(6), alike(6, func(i int, r *Run) { r.Numbers["median_ttft"] *= min(1, 0.5+0.17*float64(i)) }), Pass, ""},
 		{"seeds in step", DefaultGate(), alike(6, seeded(0)), alike(6, seeded(0)), Pass, ""},
-		{"all over the place", DefaultGate(), alike(6), alike(6, func(i int, r *Run) { r.Numbers["median_ttft"] *= 0.7 + 0.15*float64(i) }), NoVerdict, "median_ttft: too noisy to rule out a change of 10 %: it may be +"},
+		{"all over the place", DefaultGate(), alike(6), alike(6, func(i int, r *Run) { r.Numbers["median_ttft"] *= 0.7 + 0.15*float64(i) }), NoVerdict, "median_ttft: too noisy to tell a change of +7.2 % from chance: it may be +"},
+		{"wider than the margin allows", DefaultGate(), alike(6), alike(6, func(i int, r *Run) { r.Numbers["median_ttft"] *= 0.82 + 0.08*float64(i) }), NoVerdict, "median_ttft: too noisy to rule out a change of 10 %: it may be +"},
+		{"a tenth worse, and not told from chance", DefaultGate(), alike(6), alike(6, func(i int, r *Run) { r.Numbers["median_ttft"] *= 0.99 + 0.04*float64(i) }), NoVerdict, "median_ttft: too noisy to tell a change of +"},
 	} {
 		got := Compare(test.old, test.new, test.gate)
 		reason := ""
