@@ -146,6 +146,8 @@ func (f *resultFile) summary(ask Ask) (*Summary, error) {
 	}
 	s := c.Summary(f.number("duration"))
 	s.Truth = nil // which needs Records
+	s.Trust, s.Interrupted, s.Incomplete = f.trust(), f.flag("interrupted"), f.texts("incomplete")
+	s.Warnings = append(s.Warnings, s.Incomplete...)
 	// Without one that can be read the date stays unknown.
 	s.Date, _ = time.ParseInLocation("20060102-150405", f.text("date"), time.Local)
 	f.totals(s, ask.Goodput != nil && outcomes != nil)

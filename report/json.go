@@ -15,7 +15,8 @@ import (
 // are left behind even without --save-detailed, are not written. What is not
 // known of how the run was asked for is null, any other number is left out. At
 // the very end are objects of our own, "truth", "trust" and "window", and an
-// array "slices", where the Summary has them.
+// array "slices", where the Summary has them, and "interrupted" and "incomplete"
+// where it is.
 func JSON(w io.Writer, s *metrics.Summary) error {
 	_, err := w.Write(pyjson.Append(nil, result(s)))
 	return err
@@ -35,6 +36,12 @@ func result(s *metrics.Summary) pyjson.Object {
 	selected(&d, s)
 	if s.Truth != nil {
 		d.set("truth", truth(s))
+	}
+	if s.Interrupted {
+		d.set("interrupted", true)
+	}
+	if len(s.Incomplete) > 0 {
+		d.set("incomplete", s.Incomplete)
 	}
 	if s.Trust != nil {
 		d.set("trust", trust(s.Trust))

@@ -3,10 +3,13 @@ package report
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"flag"
+	"fmt"
 	"math"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -150,6 +153,30 @@ func TestJSONEndsWithTruthAndTrust(t *testing.T) {
 		again, err := metrics.Read(&with, metrics.Ask{})
 		if err != nil || len(again) != 1 || again[0].Truth != nil {
 			t.Errorf("%s: read back: %v, %v", name, again, err)
+		}
+	}
+}
+
+func TestResultFilesKeepTheVerdict(t *testing.T) {
+	for name, s := range runs() {
+		s.Interrupted, s.Incomplete = true, []string{"run r was cut"}
+		var text, want, got bytes.Buffer
+		if err := errors.Join(JSON(&text, s), Verdict(&want, s)); err != nil {
+			t.Fatal(err)
+		}
+		sums, err := metrics.ReadResults(&text, metrics.Ask{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		read := sums[0]
+		if err := Verdict(&got, read); err != nil || got.Len() == 0 || got.String() != want.String() {
+			t.Errorf("%s: %v %q, want %q", name, err, &got, &want)
+		}
+		if !read.Interrupted || !slices.Equal(read.Incomplete, s.Incomplete) || !slices.Contains(read.Warnings, "run r was cut") {
+			t.Errorf("%s: stopped: %v, lacks %q, warns %q", name, read.Interrupted, read.Incomplete, read.Warnings)
+		}
+		if a, b := read.Trust.Checks, s.Trust.Checks; fmt.Sprint(a) != fmt.Sprint(b) {
+			t.Errorf("%s: %v, want %v", name, a, b)
 		}
 	}
 }

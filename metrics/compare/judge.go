@@ -138,7 +138,7 @@ func (j *judge) despite(what string) bool { return slices.Contains(j.gate.Despit
 // bounds holds the new medians against the absolute bounds, unless the runs are
 // in doubt by themselves.
 func (j *judge) bounds(p *Point) {
-	doubtful := !j.despite("suspect") && slices.ContainsFunc(p.New, func(r *Run) bool { return len(r.Doubts) > 0 })
+	doubtful := slices.ContainsFunc(p.New, func(r *Run) bool { return len(r.Gaps) > 0 || len(r.Doubts) > 0 && !j.despite("suspect") })
 	for _, b := range j.gate.Bounds {
 		values := b.Metric.values(p.New)
 		if values == nil {

@@ -2,6 +2,7 @@ package compare
 
 import (
 	"fmt"
+	"maps"
 	"math"
 	"slices"
 	"time"
@@ -21,6 +22,7 @@ type Run struct {
 	Input     int                `json:"input_tokens"`     // of completed requests
 	Output    int                `json:"output_tokens"`    // of completed requests
 	Doubts    []string           `json:"doubts,omitempty"` // why its numbers cannot be believed
+	Gaps      []string           `json:"gaps,omitempty"`   // what there is not of it, as the end
 }
 
 // Runs are the runs that were summed up, in the same order. The numbers called extra
@@ -36,7 +38,7 @@ func Runs(sums []*metrics.Summary, extra ...Metric) []*Run {
 func newRun(s *metrics.Summary, extra []Metric) *Run {
 	r := &Run{
 		ID: s.Header.Run, Began: s.Header.Epoch, Asked: asked(s), Numbers: map[string]float64{}, Values: map[string]int{},
-		Completed: s.Completed, Failed: s.Failed, Input: s.TotalInput, Output: s.TotalOutput, Doubts: doubts(s),
+		Completed: s.Completed, Failed: s.Failed, Input: s.TotalInput, Output: s.TotalOutput, Doubts: doubts(s), Gaps: gaps(s),
 	}
 	for _, m := range append(Metrics[:len(Metrics):len(Metrics)], extra...) {
 		if v := m.Of(s); !math.IsNaN(v) && !math.IsInf(v, 0) {
@@ -51,15 +53,20 @@ func newRun(s *metrics.Summary, extra []Metric) *Run {
 	return r
 }
 
-// doubts are why the numbers of a run cannot be believed.
-func doubts(s *metrics.Summary) []string {
+// gaps are what there is not of a run that was stopped or whose stream was cut.
+func gaps(s *metrics.Summary) []string {
 	var found []string
 	if s.Interrupted {
 		found = append(found, "it was stopped early")
 	}
-	found = append(found, s.Incomplete...)
+	return append(found, s.Incomplete...)
+}
+
+// doubts are why the numbers of a run cannot be believed, though they are there.
+func doubts(s *metrics.Summary) []string {
+	var found []string
 	if s.Trust == nil {
-		return found
+		return nil
 	}
 	failed := slices.DeleteFunc(s.Trust.Failed(), func(c metrics.Check) bool { return slices.Contains(elsewhere, c.Name) })
 	switch n := len(failed); n {
@@ -91,16 +98,22 @@ func (r *Run) fault(allowed float64) string {
 	return ""
 }
 
-// lacks is what a run does not say and no verdict can be without. Blocks in a text
-// say little.
+// lacks is what a run does not say, or not as it can be, and no verdict can be
+// without. Blocks in a text say little.
 func (r *Run) lacks() []string {
+	found := slices.Clone(r.Gaps)
 	switch {
 	case r.Asked["model"] == "":
-		return []string{"a text block or the like, which does not say what was asked for"}
+		found = append(found, "a text block or the like, which does not say what was asked for")
 	case r.Completed < 0 || r.Failed < 0:
-		return []string{"it does not say how many requests failed"}
+		found = append(found, "it does not say how many requests failed")
 	}
-	return nil
+	for _, name := range slices.Sorted(maps.Keys(r.Numbers)) {
+		if r.Numbers[name] < 0 {
+			found = append(found, name+" is below 0")
+		}
+	}
+	return found
 }
 
 // failing is the share of requests that failed; 0 where that is not known.

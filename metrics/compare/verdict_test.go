@@ -57,7 +57,12 @@ func TestVerdicts(t *testing.T) {
 	fails := func(n int) func(int, *Run) { return func(_ int, r *Run) { r.Failed = n } }
 	doubtful := func(i int, r *Run) {
 		if i == 1 {
-			r.Doubts = []string{"it was cut short"}
+			r.Doubts = []string{"SUSPECT: it lagged"}
+		}
+	}
+	cut := func(i int, r *Run) {
+		if i == 1 {
+			r.Gaps = []string{"it was cut short"}
 		}
 	}
 	tail := func(v float64) func(int, *Run) { return func(_ int, r *Run) { r.Numbers["p99_ttft"] = v } }
@@ -98,11 +103,15 @@ func TestVerdicts(t *testing.T) {
 		{"cores known once", DefaultGate(), alike(6), alike(6, asks(cores, "2")), Pass, ""},
 		{"given once", DefaultGate(), alike(6), alike(6, asks("temperature", "0")), NoVerdict, "not comparable: temperature is not given on the old side and 0 on the new"},
 		{"seeds", DefaultGate(), alike(6), alike(6, seeded(0)), NoVerdict, "not comparable: seed is 0 on the old side and another for each run on the new"},
-		{"cut short", DefaultGate(), alike(6), alike(6, doubtful, times("median_ttft", 2)), NoVerdict, "new run 2: it was cut short"},
+		{"cut short", DefaultGate(), alike(6), alike(6, cut, times("median_ttft", 2)), NoVerdict, "new run 2: it was cut short"},
+		{"suspect", DefaultGate(), alike(6), alike(6, doubtful, times("median_ttft", 2)), NoVerdict, "new run 2: SUSPECT: it lagged"},
+		{"cut short, though suspect ones may be", despite, alike(6), alike(6, cut), NoVerdict, "new run 2: it was cut short"},
+		{"below 0", DefaultGate(), alike(6), alike(6, times("median_ttft", -1)), NoVerdict, "new run 1, 2, 3, 4, 5, 6: median_ttft is below 0"},
+		{"over the ceiling, though cut short", ceiling, alike(6, tail(100)), alike(6, tail(201), cut), NoVerdict, "new run 2: it was cut short"},
 		{"gated and unknown", DefaultGate(), alike(6), alike(6, func(i int, r *Run) { delete(r.Numbers, "median_tpot") }), NoVerdict, "median_tpot is not known of every run"},
 		{"over the ceiling", ceiling, alike(1, tail(100)), alike(1, tail(201)), Regressed, "p99_ttft is 201.00 ms, and 200 is its bound"},
 		{"under the floor", floor, alike(6), alike(1, times("output_throughput", 0.4)), Regressed, "output_throughput is 800.00 tok/s, and 1000 is its bound"},
-		{"over the ceiling, in doubt", ceiling, alike(6, tail(100)), alike(6, tail(201), doubtful), NoVerdict, "new run 2: it was cut short"},
+		{"over the ceiling, in doubt", ceiling, alike(6, tail(100)), alike(6, tail(201), doubtful), NoVerdict, "new run 2: SUSPECT: it lagged"},
 		{"ceiling of what is unknown", ceiling, alike(6), alike(6), NoVerdict, "p99_ttft is not known of every new run"},
 		{"under the ceiling", ceiling, alike(6, tail(100)), alike(6, tail(199)), Pass, ""},
 		{"all over the place, but not above", DefaultGate(), alike(6), alike(6, func(i int, r *Run) { r.Numbers["median_ttft"] *= min(1, 0.5+0.17*float64(i)) }), Pass, ""},
