@@ -35,7 +35,7 @@ type compareCommand struct {
 func newCompareCommand() *cobra.Command {
 	c := &compareCommand{}
 	cmd := &cobra.Command{
-		Use:   "compare OLD… -- NEW…",
+		Use:   "compare [flags] OLD… -- NEW…",
 		Short: "Say whether runs are worse than others, with statistics and an exit code",
 		Long:  compareHelp,
 		Example: `  servebench compare old/ -- new/

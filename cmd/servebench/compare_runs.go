@@ -52,6 +52,9 @@ func (c *compareCommand) source(name string) (namedRuns, error) {
 		return c.summed("standard input", c.stdin)
 	}
 	info, err := os.Stat(name)
+	if err != nil && strings.HasPrefix(name, "-") {
+		return nil, fmt.Errorf("%s: there is no such file, and flags must be before the --", name)
+	}
 	if err != nil {
 		return c.chosen(name, err)
 	}
