@@ -109,8 +109,12 @@ func (r *Run) lacks() []string {
 		found = append(found, "it does not say how many requests failed")
 	}
 	for _, name := range slices.Sorted(maps.Keys(r.Numbers)) {
-		if r.Numbers[name] < 0 {
+		// Tokens may come together, but no answer takes no time.
+		switch m, _ := Find(name); {
+		case r.Numbers[name] < 0:
 			found = append(found, name+" is below 0")
+		case r.Numbers[name] == 0 && (m.latency == "ttft" || m.latency == "e2el"):
+			found = append(found, name+" is 0")
 		}
 	}
 	return found

@@ -107,6 +107,8 @@ func TestVerdicts(t *testing.T) {
 		{"suspect", DefaultGate(), alike(6), alike(6, doubtful, times("median_ttft", 2)), NoVerdict, "new run 2: SUSPECT: it lagged"},
 		{"cut short, though suspect ones may be", despite, alike(6), alike(6, cut), NoVerdict, "new run 2: it was cut short"},
 		{"below 0", DefaultGate(), alike(6), alike(6, times("median_ttft", -1)), NoVerdict, "new run 1, 2, 3, 4, 5, 6: median_ttft is below 0"},
+		{"no time to the first token", DefaultGate(), alike(6), alike(6, times("median_ttft", 0)), NoVerdict, "new run 1, 2, 3, 4, 5, 6: median_ttft is 0"},
+		{"tokens together", DefaultGate(), alike(6), alike(6, times("median_tpot", 0)), Pass, ""},
 		{"over the ceiling, though cut short", ceiling, alike(6, tail(100)), alike(6, tail(201), cut), NoVerdict, "new run 2: it was cut short"},
 		{"gated and unknown", DefaultGate(), alike(6), alike(6, func(i int, r *Run) { delete(r.Numbers, "median_tpot") }), NoVerdict, "median_tpot is not known of every run"},
 		{"over the ceiling", ceiling, alike(1, tail(100)), alike(1, tail(201)), Regressed, "p99_ttft is 201.00 ms, and 200 is its bound"},
