@@ -54,31 +54,44 @@ func (p *pictures) draw() error {
 // drawEach writes a file for each chart. Those of single runs have the run's
 // number in their names where there are several.
 func (p *pictures) drawEach() error {
+	charts := p.charts()
+	if len(charts) == 0 {
+		return errors.New("--svg: there is nothing to draw: charts need single requests or several runs")
+	}
 	if err := os.MkdirAll(p.folder, 0o777); err != nil {
 		return fmt.Errorf("--svg: %w", err)
 	}
+	var errs []error
+	for _, c := range charts {
+		errs = append(errs, write(filepath.Join(p.folder, c.Name+".svg"), func(w io.Writer) error { return plot.SVG(w, &c) }))
+	}
+	return errors.Join(errs...)
+}
+
+// charts are all that there are of the runs, each with a name of its own.
+func (p *pictures) charts() (all []plot.Chart) {
 	var runs []plot.Run
 	for _, r := range p.runs {
 		runs = append(runs, r.Run)
 	}
 	plot.Label(runs)
-	var errs []error
-	drawChapters := func(prefix string, chapters []plot.Chapter) {
+	add := func(prefix string, chapters []plot.Chapter) {
 		for _, chapter := range chapters {
 			for _, c := range chapter.Charts {
-				errs = append(errs, write(filepath.Join(p.folder, prefix+c.Name+".svg"), func(w io.Writer) error { return plot.SVG(w, &c) }))
+				c.Name = prefix + c.Name
+				all = append(all, c)
 			}
 		}
 	}
 	if len(runs) == 1 {
-		drawChapters("", plot.Single(runs[0], 1))
-		return errors.Join(errs...)
+		add("", plot.Single(runs[0], 1))
+		return all
 	}
-	drawChapters("", plot.Comparison(runs))
+	add("", plot.Comparison(runs))
 	for i, r := range runs {
-		drawChapters(fmt.Sprintf("run-%d-", i+1), plot.Single(r, len(runs)))
+		add(fmt.Sprintf("run-%d-", i+1), plot.Single(r, len(runs)))
 	}
-	return errors.Join(errs...)
+	return all
 }
 
 // write makes a file whole or not at all.
