@@ -134,7 +134,7 @@ func (f *resultFile) text(key string) string {
 }
 
 func (f *resultFile) summary(ask Ask) (*Summary, error) {
-	given := &Header{Config: f.config()}
+	given := &Header{Run: f.text("run_id"), Config: f.config()}
 	asked := ask.header(given)
 	outcomes, err := f.outcomes()
 	if err != nil {

@@ -14,8 +14,8 @@ import (
 // of vLLM's main of August 2026; latencies and queue_times, which came later and
 // are left behind even without --save-detailed, are not written. What is not
 // known of how the run was asked for is null, any other number is left out. At
-// the very end are objects of our own, "truth", "trust" and "window", and an
-// array "slices", where the Summary has them, and "interrupted" and "incomplete"
+// the very end are objects of our own, "truth", "trust" and "window", "run_id" and
+// an array "slices", where the Summary has them, and "interrupted" and "incomplete"
 // where it is.
 func JSON(w io.Writer, s *metrics.Summary) error {
 	_, err := w.Write(pyjson.Append(nil, result(s)))
@@ -36,6 +36,9 @@ func result(s *metrics.Summary) pyjson.Object {
 	selected(&d, s)
 	if s.Truth != nil {
 		d.set("truth", truth(s))
+	}
+	if s.Truth != nil && s.Header.Run != "" {
+		d.set("run_id", s.Header.Run)
 	}
 	if s.Interrupted {
 		d.set("interrupted", true)
