@@ -23,6 +23,18 @@ type piece struct {
 // send zeros on the chunks before they know.
 type usage struct{ in, out int }
 
+// maxCount is the largest count that is taken for one, so that sums of counts stay
+// within an int.
+const maxCount = 1e9 - 1
+
+// sane is n where it can be a count, and 0 where not.
+func sane(n int) int {
+	if n < 0 || n > maxCount {
+		return 0
+	}
+	return n
+}
+
 // read takes in the JSON of one event. What it finds is valid as long as data,
 // and until the next read.
 func (p *piece) read(data []byte) error {
@@ -70,7 +82,7 @@ func (p *piece) decode(data []byte) error {
 	}
 	p.failed = w.Object == "error" || len(w.Error) > 0 && string(w.Error) != "null"
 	p.choices = len(w.Choices) > 0
-	p.usage = usage{w.Usage.PromptTokens, w.Usage.CompletionTokens}
+	p.usage = usage{sane(w.Usage.PromptTokens), sane(w.Usage.CompletionTokens)}
 	for _, c := range w.Choices {
 		p.index = c.Index
 		p.add([]byte(c.Text))

@@ -184,7 +184,7 @@ func count(raw []byte, n *int) bool {
 	if isNull(raw) {
 		return true
 	}
-	if len(raw) > 15 {
+	if len(raw) > 9 { // it may be above maxCount
 		return false
 	}
 	sum := 0

@@ -121,7 +121,7 @@ func (s *stream) count(e event) {
 		}
 		return
 	}
-	if i := s.piece.index; u.out > 0 && i < maxChoices {
+	if i := s.piece.index; u.out > 0 && 0 <= i && i < maxChoices {
 		for len(s.perChoice) <= i {
 			s.perChoice = append(s.perChoice, 0)
 		}
@@ -151,7 +151,7 @@ func (s *stream) chunk(e event) Chunk {
 		s.rec.Finish = string(p.finish)
 	}
 	c := Chunk{At: e.at, Text: p.text, Content: len(p.text) > 0, Tokens: p.usage.out}
-	if s.uncounted = s.uncounted || p.index > 0 || c.Content && c.Tokens == 0; s.uncounted {
+	if s.uncounted = s.uncounted || p.index != 0 || c.Content && c.Tokens == 0; s.uncounted {
 		c.Tokens = 0
 	}
 	return c
