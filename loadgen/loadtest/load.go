@@ -35,8 +35,9 @@ type Load struct {
 	Concurrency int           // requests in flight at most; 0 means no limit
 	Timeout     time.Duration // for a request from start to end; 0 means DefaultTimeout
 
-	// Source is what is sent, up to Requests. Without one that is random words,
-	// InputLen in a prompt, for an answer of at most OutputLen tokens.
+	// Source is what is sent, up to Requests; a run whose Source ends before is
+	// incomplete. Without one that is random words, InputLen in a prompt, for an
+	// answer of at most OutputLen tokens.
 	Source    dataset.Source
 	InputLen  int
 	OutputLen int
@@ -75,10 +76,14 @@ func (l *Load) Run(ctx context.Context) (*metrics.Summary, error) {
 		header.Epoch = epoch
 		server.watch()
 	}}
+	begun := 0
 	for rec, failed := range run.Records(ctx) {
 		if failed != nil {
 			err = failed
 			break
+		}
+		if rec.Turn == 0 {
+			begun++
 		}
 		collector.Add(rec)
 	}
@@ -91,6 +96,9 @@ func (l *Load) Run(ctx context.Context) (*metrics.Summary, error) {
 	}
 	s := collector.Summary(time.Since(header.Epoch).Seconds())
 	s.Interrupted, s.Evidence = ctx.Err() != nil, evidence
+	if begun < l.Requests && !s.Interrupted {
+		s.Incomplete = append(s.Incomplete, fmt.Sprintf("%d requests were asked for, and the Source ended after %d", l.Requests, begun))
+	}
 	s.Judge()
 	return s, nil
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"flag"
 	"fmt"
+	"math"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -148,6 +149,7 @@ func TestWhatIsNotKnownHoldsNoLimit(t *testing.T) {
 		"failed":        {SLO{}, func(s *metrics.Summary) { s.Failed = 1 }, "1 of 2 requests failed, 0 may: how is not known"},
 		"may fail":      {SLO{Failed: 1}, func(s *metrics.Summary) { s.Failed = 1 }, ""},
 		"no throughput": {SLO{Requests: 1}, func(s *metrics.Summary) { s.RequestThroughput = 0.5 }, "0.50 requests a second, below 1.00"},
+		"not a number":  {SLO{Throughput: math.NaN()}, nil, "1.00 output tokens a second, below NaN"},
 		"all is well":   {SLO{TTFT: Latency{Max: time.Second}}, nil, ""},
 	} {
 		s := c.Summary(1)
@@ -158,6 +160,23 @@ func TestWhatIsNotKnownHoldsNoLimit(t *testing.T) {
 			t.Errorf("%s: %q, want %q", name, got, row.want)
 		}
 	}
+}
+
+func TestASourceThatEndsEarlyHoldsNoSLO(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		load := four(steady(t, ""))
+		load.Source = func(yield func(*dataset.Conversation, error) bool) {
+			yield(&dataset.Conversation{Turns: make([]dataset.Turn, 2)}, nil)
+		}
+		r := &recorder{ctx: t.Context()}
+		load.Test(r, SLO{})
+		if want := "- 4 requests were asked for, and the Source ended after 1\n"; !strings.Contains(r.errors, want) {
+			t.Errorf("%q, want %q", r.errors, want)
+		}
+		if runs, err := load.Repeat(t.Context(), 1); err != nil || len(runs[0].Doubts) != 1 {
+			t.Errorf("%+v, %v", runs, err)
+		}
+	})
 }
 
 func TestNumbersThatCannotBeBelievedAreLogged(t *testing.T) {
@@ -179,7 +198,7 @@ func TestNumbersThatCannotBeBelievedAreLogged(t *testing.T) {
 func TestAServerIsReachedByItsURL(t *testing.T) {
 	web := httptest.NewServer(steady(t, ""))
 	defer web.Close()
-	load := &Load{URL: web.URL, Requests: 6, Rate: 1000, InputLen: 20, OutputLen: 3, IgnoreEOS: true, Header: http.Header{"X-Key": {"k"}}}
+	load := &Load{URL: web.URL + "/", Requests: 6, Rate: 1000, InputLen: 20, OutputLen: 3, IgnoreEOS: true, Header: http.Header{"X-Key": {"k"}}}
 	s, err := load.Run(t.Context())
 	if err != nil || s.Completed != 6 || s.TotalOutput != 18 || s.Evidence == nil || s.Trust == nil || s.Header.Config.RequestRate != 1000 {
 		t.Fatalf("%v, %+v", err, s)

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"net/http"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/servebench/servebench/dataset"
@@ -28,7 +29,7 @@ type server struct {
 }
 
 func (l *Load) connect() *server {
-	s := &server{Load: l, url: l.URL, header: loadgen.Headers("", nil), tally: new(loadgen.Tally)}
+	s := &server{Load: l, url: strings.TrimRight(l.URL, "/"), header: loadgen.Headers("", nil), tally: new(loadgen.Tally)}
 	for name, values := range l.Header {
 		s.header[name] = slices.Clone(values)
 	}

@@ -42,11 +42,13 @@ func (o SLO) Assert(t testing.TB, s *metrics.Summary) {
 }
 
 // Broken says what of the SLO does not hold for s; nothing where all of it does. A
-// run without answers or without tokens holds no SLO.
+// run without answers, without tokens or with a part missing holds no SLO, and none
+// is held that is NaN.
 func (o SLO) Broken(s *metrics.Summary) (why []string) {
 	if s.Interrupted {
 		why = append(why, "the run was cut short")
 	}
+	why = append(why, s.Incomplete...)
 	if s.Failed > o.Failed {
 		why = append(why, fmt.Sprintf("%d of %d requests failed, %d may: %s", s.Failed, s.Failed+s.Completed, o.Failed, first(s.FirstErrors)))
 	}
@@ -80,7 +82,7 @@ func (o SLO) slow(s *metrics.Summary) (why []string) {
 		got, least float64
 		unit       string
 	}{{s.RequestThroughput, o.Requests, "requests"}, {s.OutputThroughput, o.Throughput, "output tokens"}} {
-		if rate.least > 0 && !(rate.got >= rate.least) {
+		if rate.least != 0 && !(rate.got >= rate.least) {
 			why = append(why, fmt.Sprintf("%.2f %s a second, below %.2f", rate.got, rate.unit, rate.least))
 		}
 	}
