@@ -103,13 +103,22 @@ func course(b *bytes.Buffer, s *metrics.Summary) error {
 	for _, part := range slices {
 		rate := func(n int) string { return decimal(float64(n) / part.Seconds()) }
 		for _, text := range []string{
-			decimal(part.From.Seconds()), rate(part.Completed), rate(part.Output), decimal(part.TTFT.Mean), decimal(part.TPOT.Mean),
+			begins(part.From, width), rate(part.Completed), rate(part.Output), decimal(part.TTFT.Mean), decimal(part.TPOT.Mean),
 		} {
 			fmt.Fprintf(b, "%*s", blockWidth/5, orDash(text))
 		}
 		b.WriteByte('\n')
 	}
 	return nil
+}
+
+// begins is when a slice of a width does, in seconds with the decimals that tell it
+// from the one before.
+func begins(from, width time.Duration) string {
+	if width < 10*time.Millisecond {
+		return fmt.Sprintf("%.3f", from.Seconds())
+	}
+	return decimal(from.Seconds())
 }
 
 // sliceWidth is 1, 2 or 5 of a decimal unit from a millisecond on, such that at

@@ -38,6 +38,14 @@ func TestARunIsCutIntoTwentyPartsAtMost(t *testing.T) {
 	}
 }
 
+func TestPartsOfARunBeginAtDifferentTimes(t *testing.T) {
+	for width, want := range map[time.Duration]string{ms: "0.003", 5 * ms: "0.015", 10 * ms: "0.03", time.Second: "3.00"} {
+		if got := begins(3*width, width); got != want {
+			t.Errorf("parts of %v: the fourth begins at %s s, want %s", width, got, want)
+		}
+	}
+}
+
 func TestWithoutTruthThereAreNoExtendedSections(t *testing.T) {
 	var b bytes.Buffer
 	if err := Extended(&b, &metrics.Summary{Header: &metrics.Header{}}); err != nil || b.Len() != 0 {
