@@ -57,7 +57,7 @@ type Summary struct {
 	Slices      []Slice   // where they were asked for
 	Watched     *Slice    // the whole run, where it was sampled and Slices were not asked for
 	Interrupted bool      // stopped before all requests were sent
-	Incomplete  []string  // what the record stream that it was read from lacks; also among the warnings
+	Incomplete  []string  // what the load, or the record stream that it was read from, lacks; also among the warnings
 	Warnings    []string  // what a reader of the numbers should know
 }
 

@@ -98,6 +98,7 @@ func (l *Load) Run(ctx context.Context) (*metrics.Summary, error) {
 	s.Interrupted, s.Evidence = ctx.Err() != nil, evidence
 	if begun < l.Requests && !s.Interrupted {
 		s.Incomplete = append(s.Incomplete, fmt.Sprintf("%d requests were asked for, and the Source ended after %d", l.Requests, begun))
+		s.Warnings = append(s.Warnings, s.Incomplete...)
 	}
 	s.Judge()
 	return s, nil
