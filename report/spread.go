@@ -41,7 +41,7 @@ func Spread(w io.Writer, title string, sums []*metrics.Summary) error {
 		slices.Sort(values)
 		mean, cv := variation(values)
 		fmt.Fprintf(&b, "%-*s", truthLabel, c.head)
-		for _, v := range []float64{mean, middle(values), values[0], values[len(values)-1], cv} {
+		for _, v := range []float64{mean, metrics.Median(values), values[0], values[len(values)-1], cv} {
 			fmt.Fprintf(&b, "%*.2f", spreadWidth, v)
 		}
 		b.WriteByte('\n')
@@ -72,22 +72,9 @@ func spreadLatency(metric, name string) []column {
 // variation is the mean of values and their coefficient of variation in percent,
 // which is 0 where the mean is.
 func variation(values []float64) (mean, cv float64) {
-	n := float64(len(values))
-	for _, v := range values {
-		mean += v / n
-	}
-	squares := 0.0
-	for _, v := range values {
-		squares += (v - mean) * (v - mean)
-	}
-	if mean == 0 {
+	if mean = metrics.Mean(values); mean == 0 {
 		return 0, 0
 	}
-	return mean, math.Sqrt(squares/(n-1)) / mean * 100
-}
-
-// middle is the median of sorted values.
-func middle(sorted []float64) float64 {
-	n := len(sorted)
-	return (sorted[(n-1)/2] + sorted[n/2]) / 2
+	n := float64(len(values))
+	return mean, metrics.Std(values) * math.Sqrt(n/(n-1)) / mean * 100
 }

@@ -49,12 +49,12 @@ func (t *trial) test(ctx context.Context) ([]*metrics.Summary, error) {
 
 // checkSockets finds out whether the connections of all loads can be open at once.
 func (t *trial) checkSockets() error {
+	if len(t.benches) == 1 {
+		return nil // its own preparation has
+	}
 	n := 0
 	for _, b := range t.benches {
 		n += b.atOnce()
-	}
-	if len(t.benches) == 1 {
-		return nil // its own preparation has
 	}
 	return t.benches[0].transport.CheckSockets(n)
 }

@@ -54,6 +54,7 @@ func (c *condition) middle(of func(*metrics.Summary) float64) float64 {
 			values = append(values, v)
 		}
 	}
+	slices.Sort(values)
 	return metrics.Median(values)
 }
 
