@@ -31,6 +31,9 @@ func TestProgressLineHasTqdmsShape(t *testing.T) {
 			" 25%|██▌       | 6 [00:03<00:09, 2.00it/s, running=2, tok/s=40, TTFT=1000ms, failed=0]"},
 		{snapshot{elapsed: 13 * time.Second, until: 12 * time.Second, total: math.MaxInt, ended: 26, rate: 40, ttft: time.Second}, 0,
 			"100%|██████████| 26 [00:13<00:00, 2.00it/s, running=0, tok/s=40, TTFT=1000ms, failed=0]"},
+		// The last requests may end a moment before the time is over.
+		{snapshot{elapsed: 11994 * time.Millisecond, until: 12 * time.Second, ended: 24, rate: 40, ttft: time.Second}, 0,
+			"100%|██████████| 24 [00:11<00:00, 2.00it/s, running=0, tok/s=40, TTFT=1000ms, failed=0]"},
 		// A warm-up of 10 s says nothing of how long the rest takes.
 		{snapshot{elapsed: 15 * time.Second, began: 10 * time.Second, ended: 10, total: 40, rate: 40, ttft: time.Second}, 0,
 			" 25%|██▌       | 10/40 [00:15<00:15, 2.00it/s, running=0, tok/s=40, TTFT=1000ms, failed=0]"},
