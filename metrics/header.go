@@ -12,7 +12,11 @@ type Header struct {
 	Shard       int           `json:"-"`                      // this shard's index, from 0; every line has it
 	Shards      int           `json:"shards,omitempty"`       // how many shards make the run; 0 and 1 both mean one
 	Epoch       time.Time     `json:"epoch"`                  // wall clock at the start: offset 0 of every Record
+	StartAt     time.Time     `json:"start_at,omitzero"`      // when all shards were to start together; zero when that was not agreed upon
 	ClockOffset time.Duration `json:"clock_offset,omitempty"` // wall clock less the reference clock, when known
+	ClockError  time.Duration `json:"clock_error,omitempty"`  // by how much ClockOffset may be wrong; 0 when nobody knows
+	Host        string        `json:"host,omitempty"`         // name of a shard's machine
+	Compact     bool          `json:"compact,omitempty"`      // the stream holds no single requests: its end line has all there is
 	Target      string        `json:"target,omitempty"`       // name of the target, empty when there is only one
 	Group       string        `json:"group,omitempty"`        // id that runs on several targets share: those of one experiment
 	Solo        bool          `json:"solo,omitempty"`         // of a group: the target was loaded alone

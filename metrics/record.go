@@ -15,20 +15,32 @@ const (
 type Class string
 
 const (
-	OK        Class = ""
-	Connect   Class = "connect"   // no connection: refused, unreachable, DNS, TLS
-	Timeout   Class = "timeout"   // no first byte, or not finished, within the limits set
-	Stall     Class = "stall"     // the stream stopped between two chunks for too long
-	Status    Class = "status"    // an HTTP status other than 200
-	InStream  Class = "in-stream" // an error object inside a 200 stream
-	Truncated Class = "truncated" // the stream ended in the middle
-	Empty     Class = "empty"     // 200, but no chunk at all
-	Malformed Class = "malformed" // a reply, or a request, that is not what the protocol allows
-	Cancelled Class = "cancelled" // cut by us when the run was stopped
+	OK             Class = ""
+	DNS            Class = "dns"             // the server's name was not to be resolved
+	Refused        Class = "refused"         // nobody listens at its address
+	TLS            Class = "tls"             // the handshake failed, or the certificate is not to be trusted
+	Connect        Class = "connect"         // no connection for another reason: unreachable, a proxy, no descriptor
+	ConnectTimeout Class = "connect-timeout" // no connection within the limit set
+	FirstByte      Class = "first-byte"      // no first byte of the answer within the limit set
+	Stall          Class = "stall"           // the reply stood still for longer than the limit set
+	Timeout        Class = "timeout"         // not finished within the limit set for one request
+	Overdue        Class = "overdue"         // not finished within the limit set for what is in flight after the last send
+	Deadline       Class = "deadline"        // in flight when the time set for the whole run was over
+	Status         Class = "status"          // an HTTP status other than 200
+	InStream       Class = "in-stream"       // an error object inside a 200 stream
+	Unfinished     Class = "unfinished"      // the server itself says that it did not finish: a finish reason of error or abort
+	Reset          Class = "reset"           // the connection was reset
+	Truncated      Class = "truncated"       // the stream ended in the middle
+	Empty          Class = "empty"           // 200, but no chunk at all
+	Malformed      Class = "malformed"       // a reply, or a request, that is not what the protocol allows
+	Cancelled      Class = "cancelled"       // cut by us when the run was stopped
 )
 
 // Classes are all ways to fail, in the order in which they can strike a request.
-var Classes = []Class{Connect, Timeout, Stall, Status, InStream, Truncated, Empty, Malformed, Cancelled}
+var Classes = []Class{
+	DNS, Refused, TLS, Connect, ConnectTimeout, FirstByte, Stall, Timeout, Overdue, Deadline,
+	Status, InStream, Unfinished, Reset, Truncated, Empty, Malformed, Cancelled,
+}
 
 // A Record is what one request did. All times are offsets from the start of
 // the run; zero in Wrote, FirstByte, FirstContent and Last means "never". A
