@@ -2,14 +2,17 @@ package loadgen
 
 import (
 	"context"
+	"errors"
 	"net"
 	"net/http"
 	"net/url"
 	"time"
+
+	"github.com/servebench/servebench/metrics"
 )
 
-// DefaultConnectTimeout is the limit on dialling, and on the TLS handshake after
-// it, that a run has unless it is told otherwise.
+// DefaultConnectTimeout is the limit on opening a connection that a run has unless
+// it is told otherwise.
 const DefaultConnectTimeout = time.Minute
 
 // IdleTimeout is how long a connection without a request is kept. uvicorn, which
@@ -22,7 +25,7 @@ const IdleTimeout = 4 * time.Second
 // has no limits and verifies certificates.
 type Connections struct {
 	Limit    int           // requests at once, each with a connection of its own on HTTP/1, as vLLM's client limits them to its concurrency; 0 means no limit
-	Timeout  time.Duration // for dialling, and for the TLS handshake after it; 0 means none
+	Timeout  time.Duration // for opening one, with a proxy and the TLS handshake, which on HTTP/2 has a limit of its own; 0 means none
 	Insecure bool          // do not verify TLS certificates
 	HTTP2    bool          // speak HTTP/2 and nothing else: by ALPN over TLS, else with prior knowledge; streams then share few connections
 	Socket   string        // path of a Unix socket that is dialled in place of the URL's address, and of any proxy
@@ -37,11 +40,8 @@ type Connections struct {
 
 // open dials addr. The connection stamps what arrives.
 func (c *Connections) open(ctx context.Context, addr string) (*stampedConn, error) {
-	if c.Timeout > 0 {
-		var cancel context.CancelFunc
-		ctx, cancel = context.WithTimeout(ctx, c.Timeout)
-		defer cancel()
-	}
+	limited, cancel := c.limit(ctx)
+	defer cancel()
 	network, dial := "tcp", c.Dial
 	if dial == nil {
 		dial = new(net.Dialer).DialContext
@@ -49,14 +49,32 @@ func (c *Connections) open(ctx context.Context, addr string) (*stampedConn, erro
 	if c.Socket != "" {
 		network, addr = "unix", c.Socket
 	}
-	conn, err := dial(ctx, network, addr)
+	began := time.Now()
+	conn, err := dial(limited, network, addr)
 	if err != nil {
 		c.Tally.refused(err)
-		return nil, err
+		return nil, c.late(ctx, began, "connection", err)
 	}
 	ask := c.ask
 	if ask == nil {
 		ask = askForStamps
 	}
 	return stamp(conn, ask), nil
+}
+
+// limit is ctx for as long as opening a connection may take.
+func (c *Connections) limit(ctx context.Context) (context.Context, context.CancelFunc) {
+	if c.Timeout <= 0 {
+		return ctx, func() {}
+	}
+	return context.WithTimeout(ctx, c.Timeout)
+}
+
+// late is err, which opening a connection since began gave before there was what,
+// as a *Failure if it was the limit that struck.
+func (c *Connections) late(ctx context.Context, began time.Time, what string, err error) error {
+	if _, ok := errors.AsType[*Failure](err); ok || c.Timeout <= 0 || time.Since(began) < c.Timeout || ctx.Err() != nil {
+		return err
+	}
+	return failure(metrics.ConnectTimeout, "no %s within %v: %w", what, c.Timeout, err)
 }

@@ -8,6 +8,7 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptest"
+	"net/url"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -42,22 +43,23 @@ func TestConnectingFails(t *testing.T) {
 	for _, test := range []struct {
 		name, url string
 		dial      func(context.Context, string, string) (net.Conn, error)
+		class     metrics.Class
 		want      string
 		end       time.Duration
 	}{
 		{"refused", "http://server.test", func(context.Context, string, string) (net.Conn, error) { return nil, refused },
-			"dial tcp: connection refused", 0},
+			metrics.Connect, "dial tcp: connection refused", 0},
 		{"no answer", "http://server.test", func(ctx context.Context, _, _ string) (net.Conn, error) {
 			<-ctx.Done()
 			return nil, ctx.Err()
-		}, "timed out: context deadline exceeded", time.Minute},
-		{"no handshake", "https://server.test", silent, "timed out: net/http: TLS handshake timeout", time.Minute},
+		}, metrics.ConnectTimeout, "no connection within 1m0s: context deadline exceeded", time.Minute},
+		{"no handshake", "https://server.test", silent, metrics.ConnectTimeout, "no TLS handshake within 1m0s: context deadline exceeded", time.Minute},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				failed, rec := failing(t.Context(), test.url, test.dial)
-				if failed == nil || failed.Class != metrics.Connect || failed.Error() != test.want || rec.End != test.end {
-					t.Fatalf("%v at %v; want %q at %v", failed, rec.End, test.want, test.end)
+				if failed == nil || failed.Class != test.class || failed.Error() != test.want || rec.End != test.end {
+					t.Fatalf("%+v at %v; want %s, %q at %v", failed, rec.End, test.class, test.want, test.end)
 				}
 				if rec.Attempts != 0 || rec.Status != 0 || rec.Conn != (metrics.Conn{}) {
 					t.Errorf("record %+v of a request that was never sent", rec)
@@ -141,7 +143,7 @@ func TestConnectingIsTimed(t *testing.T) {
 	server.StartTLS()
 	defer server.Close()
 	verifying := &OpenAI{URL: server.URL, Transport: Connections{}.Transport()}
-	if got, _ := ask(t, verifying); got.Class != metrics.Connect || !strings.Contains(got.Error, "certificate") {
+	if got, _ := ask(t, verifying); got.Class != metrics.TLS || !strings.Contains(got.Error, "certificate") {
 		t.Errorf("with an unknown certificate: %+v", got)
 	}
 	transport := Connections{Insecure: true}.Transport()
@@ -153,4 +155,18 @@ func TestConnectingIsTimed(t *testing.T) {
 	if _, rec := ask(t, insecure); rec.Conn != (metrics.Conn{}) {
 		t.Errorf("the second request's connection is %+v", rec.Conn)
 	}
+}
+
+func TestTheLimitHoldsForTheProxyToo(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		transport := Connections{Timeout: 10 * time.Second, proxy: http.ProxyURL(&url.URL{Scheme: "http", Host: "proxy.test"}),
+			Dial: dialScript(func(net.Conn) bool { time.Sleep(time.Hour); return true })}.Transport()
+		start := time.Now()
+		got, _ := ask(t, &OpenAI{URL: "https://server.test", Transport: transport})
+		took := time.Since(start)
+		if want := "no connection through the proxy within 10s: context deadline exceeded"; got.Class != metrics.ConnectTimeout || got.Error != want || took != 10*time.Second {
+			t.Errorf("%+v after %v; want %q", got, took, want)
+		}
+		time.Sleep(week)
+	})
 }

@@ -107,7 +107,7 @@ func TestAnErrorBeforeTheReplyIsTheConnectionsOwn(t *testing.T) {
 		return &resetConn{written: make(chan struct{})}, nil
 	}}.Transport()
 	got, _ := ask(t, &OpenAI{URL: "http://server.test", Transport: transport})
-	if want := "the connection was cut before the reply: read: " + syscall.ECONNRESET.Error(); got.Class != metrics.Truncated || got.Error != want {
+	if want := "the connection was reset before the reply: read: " + syscall.ECONNRESET.Error(); got.Class != metrics.Reset || got.Error != want {
 		t.Errorf("%+v, want %q", got, want)
 	}
 }

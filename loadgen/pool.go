@@ -17,6 +17,17 @@ type line struct {
 	since   time.Time    // when it was last put away
 }
 
+// lacks names what a line that is being opened waits for.
+func (l *line) lacks() string {
+	switch {
+	case l.conn == nil:
+		return "connection"
+	case l.proxied:
+		return "connection through the proxy"
+	}
+	return "TLS handshake"
+}
+
 // A place is where lines lead to.
 type place struct{ scheme, addr string }
 

@@ -125,7 +125,7 @@ func TestServerFailsByClass(t *testing.T) {
 	s.URL = gone.URL
 	_, err = s.Models(t.Context())
 	f, ok = errors.AsType[*Failure](err)
-	if !ok || f.Class != metrics.Connect || !strings.HasPrefix(err.Error(), gone.URL+"/v1/models: ") {
+	if !ok || f.Class != metrics.Refused || !strings.HasPrefix(err.Error(), gone.URL+"/v1/models: ") {
 		t.Errorf("without a server: %v", err)
 	}
 }

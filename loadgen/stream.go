@@ -147,7 +147,7 @@ func (s *stream) chunk(e event) Chunk {
 	s.tally.chunk(e.arrival, shared)
 	s.stamped(e)
 	s.chunks++
-	if len(p.finish) > 0 && string(p.finish) != s.rec.Finish {
+	if len(p.finish) > 0 && string(p.finish) != s.rec.Finish && !gaveUp(s.rec.Finish) {
 		s.rec.Finish = string(p.finish)
 	}
 	c := Chunk{At: e.at, Text: p.text, Content: len(p.text) > 0, Tokens: p.usage.out}
@@ -183,11 +183,17 @@ func (s *stream) verdict() error {
 	switch {
 	case s.chunks == 0:
 		return failure(metrics.Empty, neverValid)
+	case gaveUp(s.rec.Finish):
+		return failure(metrics.Unfinished, "the server did not finish the answer: its finish reason is %s", s.rec.Finish)
 	case !s.done && s.rec.Finish == "":
 		return failure(metrics.Truncated, "the stream ended without a finish reason and without [DONE]")
 	}
 	return nil
 }
+
+// gaveUp reports whether a finish reason is one that vLLM gives an answer which it
+// dropped: of several choices, one is enough.
+func gaveUp(finish string) bool { return finish == "error" || finish == "abort" }
 
 // linger reads the rest of a reply, so that its connection can be used again,
 // but not for long. How that ends does not matter.

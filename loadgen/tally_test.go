@@ -63,9 +63,13 @@ func TestWantOfSocketsIsCounted(t *testing.T) {
 		return nil, err
 	}}.Transport()
 	o := &OpenAI{URL: "http://server.test", Transport: transport, Tally: tally}
-	for range len(errs) {
-		if got, _ := ask(t, o); got.Class != metrics.Connect {
-			t.Errorf("%+v", got)
+	for i := range len(errs) {
+		class := metrics.Connect
+		if i == 0 {
+			class = metrics.Refused
+		}
+		if got, _ := ask(t, o); got.Class != class {
+			t.Errorf("%+v, want %s", got, class)
 		}
 	}
 	if e := reported(tally); e.Exhausted != 4 || e.Exhaustion != want || e.Opened != 0 {

@@ -76,7 +76,7 @@ func (w *watch) touch(at time.Time) {
 func (w *watch) check() {
 	last := time.Duration(w.last.Load())
 	if last == 0 {
-		w.cancel(failure(metrics.Timeout, "no first byte within %v", w.limits.FirstByte))
+		w.cancel(failure(metrics.FirstByte, "no first byte within %v", w.limits.FirstByte))
 		return
 	}
 	if w.limits.Stall == 0 {

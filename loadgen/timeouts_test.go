@@ -95,9 +95,9 @@ func TestLimitsEndARequest(t *testing.T) {
 		end    time.Duration
 	}{
 		{"no head", limits, func(say func(string)) { never() },
-			metrics.Timeout, "no first byte within 10m0s", 10 * time.Minute},
+			metrics.FirstByte, "no first byte within 10m0s", 10 * time.Minute},
 		{"a head alone", limits, func(say func(string)) { say(streamHead); never() },
-			metrics.Timeout, "no first byte within 10m0s", 10 * time.Minute},
+			metrics.FirstByte, "no first byte within 10m0s", 10 * time.Minute},
 		{"stall", limits, func(say func(string)) {
 			time.Sleep(9 * time.Minute)
 			say(streamHead + framed(aChunk))

@@ -23,6 +23,7 @@ type trace struct {
 	over             net.Conn // that the request was given last
 
 	dnsStart, connectStart, tlsStart time.Time
+	securing                         bool // a TLS handshake has begun and not succeeded
 }
 
 func (t *trace) hooks() *httptrace.ClientTrace {
@@ -56,9 +57,12 @@ func (t *trace) hooks() *httptrace.ClientTrace {
 				t.note(func() { t.conn.Connect = time.Since(t.connectStart) })
 			}
 		},
-		TLSHandshakeStart: func() { t.note(func() { t.tlsStart = time.Now() }) },
-		TLSHandshakeDone: func(tls.ConnectionState, error) {
-			t.note(func() { t.conn.TLS += time.Since(t.tlsStart) })
+		TLSHandshakeStart: func() { t.note(func() { t.tlsStart, t.securing = time.Now(), true }) },
+		TLSHandshakeDone: func(_ tls.ConnectionState, err error) {
+			t.note(func() {
+				t.conn.TLS += time.Since(t.tlsStart)
+				t.securing = err != nil
+			})
 		},
 	}
 }
@@ -110,4 +114,11 @@ func (t *trace) reached() (sent, replied bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return t.attempts > 0, t.replied
+}
+
+// handshaking reports whether the connection got as far as its TLS handshake.
+func (t *trace) handshaking() bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.securing
 }

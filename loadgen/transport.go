@@ -41,13 +41,15 @@ func (c Connections) Transport() *Transport {
 	protocols.SetHTTP2(c.HTTP2)
 	protocols.SetUnencryptedHTTP2(c.HTTP2)
 	t.http = &http.Transport{
-		Proxy:               t.proxyFor,
-		DialContext:         t.dial,
-		TLSClientConfig:     &tls.Config{InsecureSkipVerify: c.Insecure},
-		TLSHandshakeTimeout: c.Timeout,
-		IdleConnTimeout:     IdleTimeout,
-		DisableCompression:  true,
-		Protocols:           &protocols,
+		Proxy:              t.proxyFor,
+		DialContext:        t.dial,
+		TLSClientConfig:    &tls.Config{InsecureSkipVerify: c.Insecure},
+		IdleConnTimeout:    IdleTimeout,
+		DisableCompression: true,
+		Protocols:          &protocols,
+	}
+	if c.HTTP2 {
+		t.http.TLSHandshakeTimeout = c.Timeout
 	}
 	if c.Socket != "" {
 		t.http.Proxy = nil
@@ -162,10 +164,12 @@ type dialled struct{}
 func (t *Transport) open(ctx context.Context, p place) (*line, error) {
 	l := &line{to: p}
 	ctx = httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{TLSHandshakeStart: func() { l.conn.secured++ }})
+	limited, cancel := t.connections.limit(ctx)
+	defer cancel()
 	began := time.Now()
-	conn, err := t.http.NewClientConn(context.WithValue(ctx, dialled{}, l), p.scheme, p.addr)
+	conn, err := t.http.NewClientConn(context.WithValue(limited, dialled{}, l), p.scheme, p.addr)
 	if err != nil {
-		return nil, err
+		return nil, t.connections.late(ctx, began, l.lacks(), err)
 	}
 	if l.ClientConn = conn; l.proxied {
 		l.conn.took = time.Since(began)

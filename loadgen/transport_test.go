@@ -86,7 +86,7 @@ func TestHTTP2IsNotMadeUp(t *testing.T) {
 	if n, err := transport.Warm(t.Context(), server.URL, 3); n != 0 || err == nil {
 		t.Errorf("%d connections to a server that knows only HTTP/1.1", n)
 	}
-	if got, _ := ask(t, &OpenAI{URL: server.URL, Transport: transport}); got.Class != metrics.Connect {
+	if got, _ := ask(t, &OpenAI{URL: server.URL, Transport: transport}); got.Class != metrics.TLS {
 		t.Errorf("%+v", got)
 	}
 }

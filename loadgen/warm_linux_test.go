@@ -186,8 +186,8 @@ func TestWarmingFails(t *testing.T) {
 			return nil, ctx.Err()
 		}}.Transport()
 		for url, want := range map[string]string{
-			"http://server.test/v1":  "opening connections to server.test:80: context deadline exceeded",
-			"https://server.test/v1": "opening connections to server.test:443: context deadline exceeded",
+			"http://server.test/v1":  "opening connections to server.test:80: no connection within 1m0s: context deadline exceeded",
+			"https://server.test/v1": "opening connections to server.test:443: no connection within 1m0s: context deadline exceeded",
 			"http:///v1":             "no address in http:///v1",
 			"gopher://server.test":   "no address in gopher://server.test",
 			"http://[::1":            "missing ']' in host",

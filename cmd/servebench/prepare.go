@@ -106,7 +106,7 @@ func (b *bench) findModel(ctx context.Context) error {
 		fmt.Fprintln(b.out, "Model not specified, fetching first model from server...")
 	}
 	models, err := b.server.Models(ctx)
-	for until := time.Now().Add(b.Traffic.ReadyCheck); isDown(err) && time.Now().Before(until); {
+	for until := time.Now().Add(b.Traffic.ReadyCheck); isDown(err) && !failed(err, metrics.TLS) && time.Now().Before(until); {
 		if loadgen.Sleep(ctx, time.Now().Add(time.Second)) != nil {
 			return ctx.Err()
 		}
@@ -129,10 +129,18 @@ func (b *bench) findModel(ctx context.Context) error {
 	return nil
 }
 
-// isDown says whether err means that there is no server.
+// isDown says whether err means that there is no server, or none to be trusted.
+// Behind a container's or a proxy's port one that is not up yet takes connections
+// and drops them.
 func isDown(err error) bool {
+	return failed(err, metrics.DNS, metrics.Refused, metrics.TLS, metrics.Connect, metrics.ConnectTimeout,
+		metrics.Timeout, metrics.Reset, metrics.Truncated)
+}
+
+// failed says whether err is a failure of one of the classes.
+func failed(err error, classes ...metrics.Class) bool {
 	f, ok := errors.AsType[*loadgen.Failure](err)
-	return ok && (f.Class == metrics.Connect || f.Class == metrics.Timeout)
+	return ok && slices.Contains(classes, f.Class)
 }
 
 // checkModel finds out whether the server has the model. Some list names other
