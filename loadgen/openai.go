@@ -66,12 +66,13 @@ func (o *OpenAI) Send(ctx context.Context, epoch time.Time, req *Request, rec *m
 func (o *OpenAI) exchange(ctx context.Context, epoch time.Time, req *Request, rec *metrics.Record, yield func(Chunk) bool) error {
 	ctx, watch := o.Timeouts.watch(ctx)
 	defer watch.stop()
-	t := &trace{epoch: epoch}
+	t := &trace{epoch: epoch, watch: watch}
 	reply, err := o.post(httptrace.WithClientTrace(ctx, t.hooks()), req)
 	if err != nil {
 		t.into(rec)
 		return t.failure(ctx, err)
 	}
+	watch.headed()
 	defer reply.Body.Close()
 	defer t.into(rec)
 	rec.Status = reply.StatusCode

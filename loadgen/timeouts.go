@@ -2,6 +2,7 @@ package loadgen
 
 import (
 	"context"
+	"math"
 	"sync/atomic"
 	"time"
 
@@ -21,21 +22,22 @@ type Timeouts struct {
 	// reply's body. Its header does not count: vLLM sends that at once,
 	// however long the request then waits for its turn.
 	FirstByte time.Duration
-	// Stall limits the time without a byte after the first one. Comments
-	// count as bytes.
+	// Stall limits the time without a byte after the first one, comments
+	// counting as bytes, and the time that a header takes once it has begun.
 	Stall time.Duration
 	// Total limits the request from sending to the end of the reply.
 	Total time.Duration
 }
 
-// A watch holds one request to its Timeouts. Bytes that come only store a time:
-// the timer looks at it when it fires and sets itself again for what is left, so
-// that a chunk costs no timer call.
+// A watch holds one request to its Timeouts. What comes only stores a time: the
+// timer looks at it when it fires and sets itself again for what is left, so that
+// neither a header nor a chunk costs a timer call.
 type watch struct {
 	limits Timeouts
 	start  time.Time
-	last   atomic.Int64 // the newest byte's time after start, and 1 ns; 0 before the first
-	timer  *time.Timer  // for FirstByte, then for Stall
+	head   atomic.Int64 // mark of the header's first byte; 0 before, and once the header is whole
+	last   atomic.Int64 // mark of the body's newest byte; 0 before
+	timer  *time.Timer  // for FirstByte and Stall
 	cancel context.CancelCauseFunc
 	others []*time.Timer
 }
@@ -51,9 +53,8 @@ func (t Timeouts) watch(ctx context.Context) (context.Context, *watch) {
 	if t.FirstByte > 0 || t.Stall > 0 {
 		// The timer must be in its field before it can fire.
 		w.timer = time.AfterFunc(time.Hour, w.check)
-		if w.timer.Stop(); t.FirstByte > 0 {
-			w.timer.Reset(t.FirstByte)
-		}
+		w.timer.Stop()
+		w.check()
 	}
 	return ctx, w
 }
@@ -64,29 +65,62 @@ func (w *watch) after(d time.Duration, fail func() *Failure) {
 	w.others = append(w.others, time.AfterFunc(d, func() { w.cancel(fail()) }))
 }
 
+// begun says that the header's first byte came.
+func (w *watch) begun() { w.head.Store(w.mark(time.Now())) }
+
+// headed says that the header is whole.
+func (w *watch) headed() { w.head.Store(0) }
+
 // touch says that bytes of the body came.
-func (w *watch) touch(at time.Time) {
-	first := w.last.Swap(int64(at.Sub(w.start))+1) == 0
-	if first && w.limits.Stall > 0 {
-		w.timer.Reset(w.limits.Stall)
+func (w *watch) touch(at time.Time) { w.last.Store(w.mark(at)) }
+
+// mark is an instant as time after start, and 1 ns.
+func (w *watch) mark(at time.Time) int64 { return int64(at.Sub(w.start)) + 1 }
+
+// since is how long ago a mark was at now, 0 if there is none.
+func since(mark int64, now time.Duration) time.Duration {
+	if mark == 0 {
+		return 0
+	}
+	return now - time.Duration(mark-1)
+}
+
+// A lapse is time that passes and may not reach its limit; 0 means none.
+type lapse struct {
+	passed, limit time.Duration
+	class         metrics.Class
+	message       string
+}
+
+// lapses are what counts at now. Before there is anything that could stand still,
+// it has not for any time: so the timer looks often enough to see when there is.
+func (w *watch) lapses(now time.Duration) [2]lapse {
+	if last := w.last.Load(); last != 0 {
+		return [2]lapse{{since(last, now), w.limits.Stall, metrics.Stall, "the stream stood still for %v"}}
+	}
+	return [2]lapse{
+		{now, w.limits.FirstByte, metrics.FirstByte, "no first byte within %v"},
+		{since(w.head.Load(), now), w.limits.Stall, metrics.Stall, "the reply's header was not whole %v after it began"},
 	}
 }
 
-// check runs when the timer fires.
+// check ends the request if a limit is reached, and otherwise sets the timer for
+// the next one.
 func (w *watch) check() {
-	last := time.Duration(w.last.Load())
-	if last == 0 {
-		w.cancel(failure(metrics.FirstByte, "no first byte within %v", w.limits.FirstByte))
-		return
+	left := time.Duration(math.MaxInt64)
+	for _, l := range w.lapses(time.Since(w.start)) {
+		switch {
+		case l.limit == 0:
+		case l.passed >= l.limit:
+			w.cancel(failure(l.class, l.message, l.limit))
+			return
+		default:
+			left = min(left, l.limit-l.passed)
+		}
 	}
-	if w.limits.Stall == 0 {
-		return // the first byte came in time
+	if left < math.MaxInt64 {
+		w.timer.Reset(left)
 	}
-	if quiet := time.Since(w.start) - (last - 1); quiet < w.limits.Stall {
-		w.timer.Reset(w.limits.Stall - quiet)
-		return
-	}
-	w.cancel(failure(metrics.Stall, "the stream stood still for %v", w.limits.Stall))
 }
 
 func (w *watch) stop() {

@@ -98,6 +98,27 @@ func TestLimitsEndARequest(t *testing.T) {
 			metrics.FirstByte, "no first byte within 10m0s", 10 * time.Minute},
 		{"a head alone", limits, func(say func(string)) { say(streamHead); never() },
 			metrics.FirstByte, "no first byte within 10m0s", 10 * time.Minute},
+		{"a header that trickles", limits, func(say func(string)) {
+			time.Sleep(9 * time.Minute)
+			for _, c := range streamHead {
+				say(string(c))
+				time.Sleep(time.Minute)
+			}
+		}, metrics.FirstByte, "no first byte within 10m0s", 10 * time.Minute},
+		{"a header that trickles, without a limit on the first byte", Timeouts{Stall: 5 * time.Minute}, func(say func(string)) {
+			time.Sleep(9 * time.Minute)
+			for _, c := range streamHead {
+				say(string(c))
+				time.Sleep(time.Minute)
+			}
+		}, metrics.Stall, "the reply's header was not whole 5m0s after it began", 14 * time.Minute},
+		{"a slow header, but within the limit", Timeouts{Stall: 5 * time.Minute}, func(say func(string)) {
+			say(streamHead[:20])
+			time.Sleep(299 * time.Second)
+			say(streamHead[20:])
+			time.Sleep(time.Hour)
+			say(framed(aChunk+doneEvent) + streamEnd)
+		}, metrics.OK, "", 299*time.Second + time.Hour},
 		{"stall", limits, func(say func(string)) {
 			time.Sleep(9 * time.Minute)
 			say(streamHead + framed(aChunk))

@@ -14,6 +14,7 @@ import (
 // hooks run on net/http's goroutines, some even after the request has ended.
 type trace struct {
 	epoch time.Time
+	watch *watch // told when the reply begins; nil for none
 
 	mu               sync.Mutex
 	attempts         int  // connections that the request was given
@@ -42,6 +43,9 @@ func (t *trace) hooks() *httptrace.ClientTrace {
 		GotFirstResponseByte: func() {
 			t.note(func() {
 				t.replied, t.firstByte = true, time.Since(t.epoch)
+				if t.watch != nil {
+					t.watch.begun()
+				}
 				if line, ok := t.over.(*stampedConn); ok {
 					line.asking.Store(false)
 				}
