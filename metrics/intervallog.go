@@ -1,7 +1,6 @@
 package metrics
 
 import (
-	"errors"
 	"io"
 	"time"
 
@@ -75,9 +74,18 @@ func (h *Header) tag(name string) string {
 func (l *IntervalLog) head(base time.Time) error {
 	l.base = base
 	l.out.SetBaseTime(base.UnixMilli())
-	return errors.Join(
-		l.out.OutputLogFormatVersion(), l.out.OutputComment(" servebench: latencies in nanoseconds, Interval_Max in ms"),
-		l.out.OutputStartTime(base.UnixMilli()), l.out.OutputBaseTime(base.UnixMilli()), l.out.OutputLegend())
+	for _, line := range []func() error{
+		l.out.OutputLogFormatVersion,
+		func() error { return l.out.OutputComment(" servebench: latencies in nanoseconds, Interval_Max in ms") },
+		func() error { return l.out.OutputStartTime(base.UnixMilli()) },
+		func() error { return l.out.OutputBaseTime(base.UnixMilli()) },
+		l.out.OutputLegend,
+	} {
+		if err := line(); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // Write takes a record of a run that has begun, in the order in which requests

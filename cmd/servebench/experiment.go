@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -25,6 +26,8 @@ type experiment struct {
 	screen   io.Writer      // where progress is shown; nil shows none
 	patience time.Duration  // for a call that is not part of the load
 	done     []measured
+
+	unwritten error // what kept results of done from being printed and saved; the next run may do better
 }
 
 // measured is a run and what it came to.
@@ -67,10 +70,10 @@ func (e *experiment) run(ctx context.Context) (err error) {
 		return err
 	}
 	defer e.exported.Close()
-	if e.records, err = openRecords(&e.Results); err != nil {
+	if e.records, err = openRecords(&e.Results, e.talk); err != nil {
 		return err
 	}
-	if e.log, err = openIntervals(&e.Results); err != nil {
+	if e.log, err = openIntervals(&e.Results, e.talk); err != nil {
 		return errors.Join(err, e.records.Close())
 	}
 	for repeat := range e.Repeat {
@@ -86,10 +89,7 @@ func (e *experiment) run(ctx context.Context) (err error) {
 	if e.Repeat > 1 && len(e.done) > 0 {
 		err = errors.Join(err, e.repeats())
 	}
-	if closed := e.records.Close(); closed != nil {
-		err = errors.Join(err, exitError{fmt.Errorf("writing the record stream: %w", closed), exitNo})
-	}
-	err = errors.Join(err, e.log.Close())
+	err = errors.Join(err, e.unwritten, e.records.Close(), e.log.Close())
 	if err == nil {
 		return e.outcome(ctx)
 	}
@@ -126,7 +126,7 @@ func (e *experiment) once(ctx context.Context, repeat int) error {
 	}
 	err := e.trial(ctx, group, repeat, everyone)
 	if e.several() && len(e.done) > first {
-		err = errors.Join(err, e.compare(e.done[first:]))
+		e.unwritten = errors.Join(e.unwritten, e.compare(e.done[first:]))
 	}
 	return err
 }
@@ -158,7 +158,7 @@ func (e *experiment) trial(ctx context.Context, group string, repeat, only int) 
 	for i, s := range sums {
 		m := measured{t.benches[i], s}
 		e.done = append(e.done, m)
-		err = errors.Join(err, e.tell(m))
+		e.unwritten = errors.Join(e.unwritten, e.tell(m))
 	}
 	for _, b := range t.benches {
 		b.stopProfiler(ctx)
@@ -173,7 +173,11 @@ func (e *experiment) tell(m measured) error {
 	e.head(s)
 	parts := &m.Results.Parts
 	parts.cut(e.talk, s)
-	printed := errors.Join(report.Failures(e.out, s, version), report.Block(e.out, s, version), parts.show(e.out, s, version))
+	var block bytes.Buffer
+	printed := errors.Join(report.Failures(&block, s, version), report.Block(&block, s, version), parts.show(&block, s, version))
+	if _, err := e.out.Write(block.Bytes()); err != nil {
+		printed = fmt.Errorf("printing the result block: %w", err)
+	}
 	for _, w := range s.Warnings {
 		fmt.Fprintln(e.talk, "WARNING:", w)
 	}

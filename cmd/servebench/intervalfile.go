@@ -1,22 +1,21 @@
 package main
 
 import (
-	"errors"
-	"fmt"
+	"io"
 
 	"github.com/servebench/servebench/metrics"
 )
 
 // An intervalFile is the interval log of an experiment. A nil one keeps nothing.
 type intervalFile struct {
-	file   *recordFile
-	log    *metrics.IntervalLog
-	broken error // what stopped it
+	file *recordFile
+	log  *metrics.IntervalLog
 }
 
 // openIntervals opens what --hlog names; nil for nothing.
-func openIntervals(o *resultOptions) (*intervalFile, error) {
-	file, err := openFile("--hlog", o.Intervals, 0o666)
+func openIntervals(o *resultOptions, talk io.Writer) (*intervalFile, error) {
+	file := &recordFile{holds: "the interval log", talk: talk}
+	file, err := file.open("--hlog", o.Intervals, 0o666)
 	if file == nil || err != nil {
 		return nil, err
 	}
@@ -25,32 +24,25 @@ func openIntervals(o *resultOptions) (*intervalFile, error) {
 
 // begin takes up a run.
 func (f *intervalFile) begin(h *metrics.Header) {
-	if f == nil || f.broken != nil {
+	if f == nil {
 		return
 	}
-	if f.broken = f.file.begin(); f.broken == nil {
-		f.broken = f.log.Begin(h)
-	}
+	f.file.try(f.file.begin)
+	f.file.try(func() error { return f.log.Begin(h) })
 }
 
-// write adds a record. After an error the rest of the log is given up and the run
-// goes on: Close says why.
+// write adds a record.
 func (f *intervalFile) write(rec *metrics.Record) {
-	if f != nil && f.broken == nil {
-		f.broken = f.log.Write(rec)
+	if f != nil {
+		f.file.try(func() error { return f.log.Write(rec) })
 	}
 }
 
-// Close writes the end of the log.
+// Close writes the end of the log, and says what kept it from being whole.
 func (f *intervalFile) Close() error {
 	if f == nil {
 		return nil
 	}
-	if f.broken == nil {
-		f.broken = f.log.Flush()
-	}
-	if err := errors.Join(f.broken, f.file.Close()); err != nil {
-		return exitError{fmt.Errorf("writing the interval log: %w", err), exitNo}
-	}
-	return nil
+	f.file.try(f.log.Flush)
+	return f.file.Close()
 }

@@ -11,6 +11,7 @@ import (
 	"fmt"
 	"os"
 	"os/signal"
+	"slices"
 	"strings"
 	"syscall"
 
@@ -58,14 +59,15 @@ func servebench(ctx context.Context, args []string) int {
 
 // complain prints each line of an error, which may be several joined ones.
 func complain(err error) {
-	for line := range strings.SplitSeq(err.Error(), "\n") {
+	for _, line := range slices.Compact(strings.Split(err.Error(), "\n")) {
 		fmt.Fprintln(os.Stderr, "servebench:", line)
 	}
 }
 
 // interruptible is ctx until the first SIGINT, SIGTERM or SIGHUP; a second one
 // ends the program at once. It holds too where a shell has made a background
-// command ignore SIGINT.
+// command ignore SIGINT. Nor does the program end when somebody stops reading what
+// it prints: that is an error of the write.
 func interruptible(ctx context.Context) (interrupted context.Context, stop func()) {
 	ctx, cancel := context.WithCancel(ctx)
 	signals := make(chan os.Signal, 1)
@@ -73,6 +75,8 @@ func interruptible(ctx context.Context) (interrupted context.Context, stop func(
 	if !signal.Ignored(syscall.SIGHUP) {
 		signal.Notify(signals, syscall.SIGHUP)
 	}
+	// Unread, it has no effect here, and what is started here does not inherit that.
+	signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE)
 	done := make(chan struct{})
 	go func() {
 		for range 2 {

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"strings"
@@ -29,21 +30,22 @@ const (
 // those of completed requests: without one there is no picture.
 func (r *results) draw(stem string, s *metrics.Summary) error {
 	run := plot.Run{Summary: s, ITLMarks: r.Plots.ITLMarks}
+	var errs []error
 	if r.Plots.Timeline {
 		err := r.put(stem, timelineExtension, func(w io.Writer) error {
 			return html.Write(w, []html.Run{{Run: run, Version: r.VLLMVersion}})
 		})
 		if err != nil {
-			return fmt.Errorf("writing the timeline: %w", err)
+			errs = append(errs, fmt.Errorf("writing the timeline: %w", err))
 		}
 	}
 	if c := plot.Lengths(run); r.Plots.Lengths && c.Series != nil {
 		err := r.put(stem, lengthsExtension, func(w io.Writer) error { return plot.SVG(w, &c) })
 		if err != nil {
-			return fmt.Errorf("writing the lengths of prompts and outputs: %w", err)
+			errs = append(errs, fmt.Errorf("writing the lengths of prompts and outputs: %w", err))
 		}
 	}
-	return nil
+	return errors.Join(errs...)
 }
 
 // put writes a file that is a run's own: over the one before only where its name

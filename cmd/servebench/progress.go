@@ -70,6 +70,14 @@ func (p *progress) loop() {
 	}
 }
 
+// aside says something while there may be a line of progress.
+func aside(w io.Writer, format string, args ...any) {
+	if onTerminal(w) {
+		fmt.Fprintln(w) // leaves that line
+	}
+	fmt.Fprintf(w, format+"\n", args...)
+}
+
 // count is that of all loads together.
 func (p *progress) count() loadgen.Count { return together(p.live) }
 

@@ -1,36 +1,45 @@
 package main
 
 import (
+	"errors"
 	"fmt"
+	"io"
+	"io/fs"
 	"os"
 )
 
 // A recordFile is where the record streams of a command go, or their interval log.
 // What it held before is gone once the first of them begins, unless it is of an
-// earlier part of the same experiment.
+// earlier part of the same experiment. After an error the rest is given up, so that
+// nothing follows a line that may be torn, and the load goes on.
 type recordFile struct {
 	*os.File
-	begun bool
+	holds  string    // what is in it, in what is said of it
+	talk   io.Writer // is told of an error at once
+	begun  bool
+	broken error // what stopped it
 }
 
 // openRecords opens what -o names; nil for nothing.
-func openRecords(o *resultOptions) (*recordFile, error) {
+func openRecords(o *resultOptions, talk io.Writer) (*recordFile, error) {
+	f := &recordFile{holds: "the record stream", talk: talk}
 	if o.Stream == "-" {
-		return &recordFile{os.Stdout, true}, nil
+		f.File, f.begun = os.Stdout, true
+		return f, nil
 	}
-	return openFile("-o/--record-to", o.Stream, o.mode())
+	return f.open("-o/--record-to", o.Stream, o.mode())
 }
 
-// openFile opens what a flag names; nil for nothing.
-func openFile(flag, name string, mode os.FileMode) (*recordFile, error) {
+// open opens what a flag names; nil for nothing.
+func (f *recordFile) open(flag, name string, mode os.FileMode) (*recordFile, error) {
 	if name == "" {
 		return nil, nil
 	}
-	f, err := os.OpenFile(name, os.O_CREATE|os.O_WRONLY, mode)
-	if err != nil {
+	var err error
+	if f.File, err = os.OpenFile(name, os.O_CREATE|os.O_WRONLY, mode); err != nil {
 		return nil, fmt.Errorf("argument %s: %w", flag, err)
 	}
-	return &recordFile{f, false}, nil
+	return f, nil
 }
 
 // regular says whether it is a plain file.
@@ -48,10 +57,45 @@ func (f *recordFile) begin() error {
 	return f.Truncate(0)
 }
 
-// Close leaves standard output open.
+// try writes, unless an error came before. The first is told at once, since the load
+// may go on for hours, and is what Close returns.
+func (f *recordFile) try(write func() error) {
+	if f.broken != nil {
+		return
+	}
+	if f.broken = write(); f.broken != nil {
+		aside(f.talk, "WARNING: writing %s: %v: the rest of it is lost, the load goes on", f.holds, f.broken)
+	}
+}
+
+// Close says what kept the file from being whole. It leaves standard output open.
 func (f *recordFile) Close() error {
-	if f == nil || f.File == os.Stdout {
+	if f == nil {
 		return nil
 	}
-	return f.File.Close()
+	err := f.broken
+	if f.File != os.Stdout {
+		if err == nil {
+			err = f.settle()
+		}
+		err = errors.Join(err, f.File.Close())
+	}
+	if err != nil {
+		return exitError{fmt.Errorf("writing %s: %w", f.holds, err), exitNo}
+	}
+	return nil
+}
+
+// settle has a plain file on its disk, and finds out whether it can be found there:
+// one that was removed can be written to as before.
+func (f *recordFile) settle() error {
+	own, err := f.Stat()
+	if err != nil || !own.Mode().IsRegular() {
+		return err
+	}
+	named, err := os.Stat(f.Name())
+	if !errors.Is(err, fs.ErrPermission) && !os.SameFile(own, named) {
+		return fmt.Errorf("%s is not there any more: it or its folder was removed or moved meanwhile", f.Name())
+	}
+	return f.Sync()
 }

@@ -6,7 +6,9 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
+	"syscall"
 )
 
 // append adds to a file of JSON lines. As in vLLM, the line end comes before the
@@ -26,7 +28,11 @@ func (r *results) append(name string, write func(io.Writer) error) error {
 			return err
 		}
 	}
-	return errors.Join(write(f), f.Sync())
+	if err := write(f); err != nil {
+		// What is torn would make the lines after it unreadable.
+		return errors.Join(err, f.Truncate(info.Size()))
+	}
+	return f.Sync()
 }
 
 // create writes a file under a name that no other has yet: two runs may end in
@@ -38,7 +44,10 @@ func (r *results) create(stem, extension string, write func(io.Writer) error) (s
 		f, err := os.OpenFile(free+extension, os.O_CREATE|os.O_EXCL|os.O_WRONLY, r.mode)
 		if err == nil {
 			f.Close()
-			return free, r.replace(free+extension, write)
+			if err = r.replace(free+extension, write); err != nil {
+				os.Remove(free + extension)
+			}
+			return free, err
 		}
 		if !errors.Is(err, os.ErrExist) {
 			return free, err
@@ -72,6 +81,20 @@ func (r *results) replace(name string, write func(io.Writer) error) error {
 	}
 	if err != nil {
 		os.Remove(temp)
+		return err
 	}
-	return err
+	return syncFolder(filepath.Dir(name))
+}
+
+// syncFolder makes a name in a folder last, where folders can be synced.
+func syncFolder(name string) error {
+	f, err := os.Open(name)
+	if err != nil {
+		return nil // it may be one that can be written but not read
+	}
+	defer f.Close()
+	if err := f.Sync(); !errors.Is(err, syscall.EINVAL) && runtime.GOOS != "windows" {
+		return err
+	}
+	return nil
 }

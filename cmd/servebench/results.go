@@ -19,7 +19,6 @@ type results struct {
 	mode   os.FileMode           // of new files: closed to others when they hold texts
 	file   *recordFile           // what stream writes to
 	stream *metrics.StreamWriter // nil without -o
-	broken error                 // what stopped the stream
 	log    *intervalFile         // of the whole experiment; nil for none
 }
 
@@ -122,47 +121,35 @@ func (r *results) begin(h *metrics.Header) {
 	if r.stream == nil {
 		return
 	}
-	if r.broken = r.file.begin(); r.broken == nil {
-		r.broken = r.stream.Begin(h)
-	}
+	r.file.try(r.file.begin)
+	r.file.try(func() error { return r.stream.Begin(h) })
 }
 
-// write adds a record to the stream. After an error the rest of the stream is
-// given up and the run goes on: close says why.
+// write adds a record to the stream.
 func (r *results) write(rec *metrics.Record) {
-	r.log.write(rec)
-	if r.stream != nil && r.broken == nil {
-		r.broken = r.stream.Write(rec)
+	if r.stream != nil {
+		r.file.try(func() error { return r.stream.Write(rec) })
 	}
+	r.log.write(rec)
 }
 
 // sample adds a sample to the stream, as write does a record.
 func (r *results) sample(s *metrics.Sample) {
-	if r.stream != nil && r.broken == nil {
-		r.broken = r.stream.Sample(s)
+	if r.stream != nil {
+		r.file.try(func() error { return r.stream.Sample(s) })
 	}
 }
 
-// close ends the stream and writes the result file and the plots. All are tried.
+// close ends the stream and writes the result file and the plots. The error is
+// theirs: the stream's is its file's.
 func (r *results) close(s *metrics.Summary) error {
-	err := r.closeStream(s)
-	if r.Withheld {
-		return err
+	if r.stream != nil {
+		r.file.try(func() error { return r.stream.End(s) })
 	}
-	return errors.Join(err, r.save(s))
-}
-
-func (r *results) closeStream(s *metrics.Summary) error {
-	if r.stream == nil {
+	if r.Withheld {
 		return nil
 	}
-	if r.broken == nil {
-		r.broken = r.stream.End(s)
-	}
-	if r.broken != nil {
-		return fmt.Errorf("writing the record stream: %w", r.broken)
-	}
-	return nil
+	return r.save(s)
 }
 
 // save writes vLLM's result file and the plots, as far as they were asked for.

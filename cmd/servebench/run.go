@@ -45,7 +45,7 @@ func run(ctx context.Context, o *options) error {
 	}
 	err := e.run(ctx)
 	if exit, ok := errors.AsType[exitError](err); ok {
-		return exitError{errors.New(o.Server.Secrets.mask(exit.Error())), exit.code}
+		return exitError{errors.New(o.Server.Secrets.mask(err.Error())), exit.code}
 	}
 	return err
 }

@@ -49,10 +49,8 @@ func (e *experiment) withhold() (write func() error, err error) {
 
 // broken says that the record stream of a run could not be written.
 func (e *experiment) broken() error {
-	for _, m := range e.done {
-		if m.results.broken != nil {
-			return &sweep.StorageError{Err: m.results.broken}
-		}
+	if e.records.broken != nil {
+		return &sweep.StorageError{Err: e.records.broken}
 	}
 	return nil
 }

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"strings"
@@ -19,7 +20,7 @@ func (c *sweepCommand) load(ctx context.Context, job *sweep.Job) (*sweep.Outcome
 		return nil, err
 	}
 	e := newExperiment(o, c.log, c.log)
-	e.records = &recordFile{c.journal.Records, true}
+	e.records = &recordFile{File: c.journal.Records, holds: "the record stream", talk: c.log, begun: true}
 	e.exported, e.arm = c.exported, c.plan.Arms[job.Cell.Arm].Name
 	if !o.Results.NoProgress {
 		e.screen = c.talk
@@ -67,7 +68,7 @@ func (c *sweepCommand) measure(ctx context.Context, e *experiment, job *sweep.Jo
 		}
 	}
 	e.warn()
-	err := e.once(ctx, 0)
+	err := errors.Join(e.once(ctx, 0), e.unwritten)
 	if lost := e.broken(); lost != nil {
 		return nil, lost
 	}

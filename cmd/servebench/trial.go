@@ -241,9 +241,6 @@ func (t *trial) tellDraining() {
 	if drain <= 0 {
 		return
 	}
-	if onTerminal(t.talk) {
-		fmt.Fprintln(t.talk) // leaves the line of the progress
-	}
-	fmt.Fprintf(t.talk, "interrupted: %s in flight may take %s to end; interrupt again to quit at once\n",
+	aside(t.talk, "interrupted: %s in flight may take %s to end; interrupt again to quit at once",
 		count(int(together(t.live()).InFlight()), "request"), drain)
 }
