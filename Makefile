@@ -1,6 +1,6 @@
 GO ?= go
 
-.PHONY: build test race lint demo examples e2e browser bench seeds fuzz
+.PHONY: build test race lint demo examples e2e browser bench seeds kills fuzz
 build:
 	$(GO) build -trimpath -ldflags="-s -w" -o bin/servebench ./cmd/servebench
 test:
@@ -37,6 +37,9 @@ bench:
 # Writes docs/seeds.md, within a few minutes.
 seeds:
 	$(GO) run ./tools/seeds
+# Kills runs under load, and finds each request in its file that was answered 100 ms before. Takes about three minutes.
+kills:
+	KILLS=$${KILLS:-200} $(GO) test -timeout 20m -count=1 -run '^TestKilledRunLosesNothing$$' -v ./cmd/servebench
 # By count, as go test may take the end of a time limit for a failure (context deadline exceeded).
 fuzz:
 	@for package in $$($(GO) list ./...); do \

@@ -1,0 +1,223 @@
+//go:build unix
+
+package main
+
+import (
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/servebench/servebench/metrics"
+)
+
+// kills is how often runs are killed where KILLS does not say.
+const kills = 10
+
+// written is for how long at most a request may have ended before its record is in
+// the file.
+const written = 100 * time.Millisecond
+
+// killedRuns are ways to run, with hundreds of requests in flight and hundreds a
+// second. A and B are servers.
+var killedRuns = []string{
+	"--base-url A --request-rate 300 -o run.jsonl",
+	"--base-url A --request-rate 300 -o -",
+	"--base-url A --request-rate 300 -o run.jsonl --save-result --save-detailed --hlog run.hlog",
+	"--base-url A --request-rate 300 -o run.jsonl --record requests --server-metrics --plot-timeline --metrics-addr 127.0.0.1:0",
+	"--target a=A b=B --request-rate 150 -o run.jsonl",
+	"--base-url A --max-concurrency 200 -o run.jsonl",
+}
+
+// Whenever a run is killed, each request that its server had answered 100 ms before
+// is in its file, and the file can be reported.
+func TestKilledRunLosesNothing(t *testing.T) {
+	t.Parallel()
+	n := kills
+	if text := os.Getenv("KILLS"); text != "" {
+		var err error
+		if n, err = strconv.Atoi(text); err != nil {
+			t.Fatal(err)
+		}
+	}
+	k := killer{program: program(t, t.TempDir()), servers: map[string]*ledger{"a": newLedger(t), "b": newLedger(t)}, late: newLateness(t)}
+	const atOnce = 2
+	for worker := range atOnce {
+		t.Run(fmt.Sprint(worker), func(t *testing.T) {
+			t.Parallel()
+			for i := worker; i < n; i += atOnce {
+				k.kill(t, i)
+			}
+		})
+	}
+}
+
+// A killer kills runs on its servers.
+type killer struct {
+	program string
+	servers map[string]*ledger // by name of the target
+	late    *lateness
+}
+
+// kill ends the i-th run some time after its first answer.
+func (k *killer) kill(t *testing.T, i int) {
+	t.Helper()
+	prefix := fmt.Sprintf("k%d-", i)
+	urls := strings.NewReplacer("A", k.servers["a"].URL, "B", k.servers["b"].URL)
+	args := strings.Fields("run --num-prompts 100000 --random-input-len 8 --random-output-len 8 --disable-tqdm --request-id-prefix " + prefix +
+		" " + urls.Replace(killedRuns[i%len(killedRuns)]))
+	cmd, stream := k.command(t, args)
+	first := k.servers["a"].first(prefix)
+	var said strings.Builder
+	cmd.Stderr = &said
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	ended := make(chan error, 1)
+	go func() { ended <- cmd.Wait() }()
+	select {
+	case <-first:
+	case err := <-ended:
+		t.Fatalf("%v: it ended: %v\n%s", args, err, &said)
+	}
+	// What is killed knows no fake time.
+	<-time.After(time.Duration(rand.New(rand.NewPCG(7, uint64(i))).Int64N(int64(time.Second))))
+	at := time.Now()
+	cmd.Process.Kill()
+	<-ended
+	k.check(t, stream, prefix, at)
+}
+
+// command is a run in a folder of its own, and the stream that it leaves.
+func (k *killer) command(t *testing.T, args []string) (cmd *exec.Cmd, stream string) {
+	t.Helper()
+	dir := t.TempDir()
+	stream = filepath.Join(dir, "run.jsonl")
+	cmd = exec.CommandContext(t.Context(), k.program, args...)
+	cmd.Dir = dir
+	if args[len(args)-1] == "-" {
+		file, err := os.Create(stream)
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { file.Close() })
+		cmd.Stdout = io.MultiWriter(file) // which is no file: a pipe lies between, and Wait waits for its end
+	}
+	return cmd, stream
+}
+
+// check finds in the stream what was answered in time before a run was killed.
+func (k *killer) check(t *testing.T, stream, prefix string, killed time.Time) {
+	t.Helper()
+	there, targets := recorded(t, stream)
+	answered, longest := 0, time.Duration(0) // that one which is not in the stream had been answered
+	for target, server := range k.servers {
+		if !targets[target] {
+			target = ""
+		}
+		for id, at := range server.answered(prefix) {
+			answered++
+			if before := killed.Sub(at); !there[target+"/"+id] {
+				longest = max(longest, before)
+			}
+		}
+	}
+	t.Logf("%s%d answered, %d recorded; what lacks was answered up to %v before the kill; this process was late by up to %v",
+		prefix, answered, len(there), longest, k.late.before(killed))
+	if longest >= written {
+		t.Errorf("%s: a request lacks that was answered %v before the kill", prefix, longest)
+	}
+	var out, talk strings.Builder
+	cmd := newReportCommand()
+	cmd.SetArgs([]string{stream})
+	cmd.SetOut(&out)
+	cmd.SetErr(&talk)
+	if err := cmd.Execute(); err != nil || !strings.Contains(out.String(), "Serving Benchmark Result") || !strings.Contains(talk.String(), "was cut: it has no end line") {
+		t.Errorf("report: %v\n%s%s", err, &out, &talk)
+	}
+}
+
+// recorded are the requests in a stream, as TARGET/ID, and the targets.
+func recorded(t *testing.T, stream string) (requests, targets map[string]bool) {
+	t.Helper()
+	file, err := os.Open(stream)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer file.Close()
+	requests, targets = map[string]bool{}, map[string]bool{}
+	for e, err := range metrics.NewStreamReader(file).Entries() {
+		if err != nil {
+			t.Fatal(err)
+		}
+		switch {
+		case e.Header != nil:
+			targets[e.Header.Target] = true
+		case e.Record != nil:
+			requests[e.Record.Target+"/"+e.Record.ID] = true
+		}
+	}
+	return requests, targets
+}
+
+// A lateness is how much later than it wanted this process ran, as a machine with
+// other work has it.
+type lateness struct {
+	mu   sync.Mutex
+	seen []delay // of the last minute or so
+}
+
+// A delay is one that ended at a time.
+type delay struct {
+	at time.Time
+	by time.Duration
+}
+
+// newLateness watches until the test ends.
+func newLateness(t *testing.T) *lateness {
+	l := new(lateness)
+	tick := time.NewTicker(time.Millisecond)
+	done := make(chan struct{})
+	var watching sync.WaitGroup
+	watching.Go(func() {
+		for last := time.Now(); ; {
+			select {
+			case <-done:
+				return
+			case <-tick.C:
+			}
+			now := time.Now()
+			if by := now.Sub(last) - time.Millisecond; by > 10*time.Millisecond {
+				l.mu.Lock()
+				l.seen = append(l.seen, delay{now, by})
+				l.mu.Unlock()
+			}
+			last = now
+		}
+	})
+	t.Cleanup(func() {
+		tick.Stop()
+		close(done)
+		watching.Wait()
+	})
+	return l
+}
+
+// before is the longest in the second before a time.
+func (l *lateness) before(at time.Time) (longest time.Duration) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for _, d := range l.seen {
+		if at.Sub(d.at) < time.Second {
+			longest = max(longest, d.by)
+		}
+	}
+	return longest
+}
