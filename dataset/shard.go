@@ -17,5 +17,9 @@ func (s Shard) Share(n int) int {
 	if !s.Several() {
 		return n
 	}
-	return (n + s.Of - 1 - s.Index) / s.Of
+	share := n / s.Of
+	if s.Index < n%s.Of {
+		share++
+	}
+	return share
 }

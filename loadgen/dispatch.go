@@ -41,15 +41,11 @@ func (r *Run) dispatcher(load *Load, queues []*queue) *dispatcher {
 
 // dispatch starts every conversation, unless ctx ends before.
 func (d *dispatcher) dispatch(ctx context.Context) error {
-	wait := d.wait
-	if wait == nil {
-		p, err := newPacer()
-		if err != nil {
-			return err
-		}
-		defer p.Close()
-		wait = p.Wait
+	wait, done, err := waiter(d.wait)
+	if err != nil {
+		return err
 	}
+	defer done()
 	for _, q := range d.queues {
 		if err := d.drain(ctx, wait, q); err != nil {
 			return err

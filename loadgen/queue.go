@@ -58,8 +58,8 @@ func (q *queue) prime(err error) {
 	})
 }
 
-// fill encodes the part's conversations until its source or its schedule ends, or
-// ctx does.
+// fill encodes the conversations of the part that are its shard's until its source or
+// its schedule ends, or ctx does.
 func (q *queue) fill(ctx context.Context) error {
 	defer close(q.ready)
 	err := q.pull(ctx)
@@ -74,7 +74,7 @@ func (q *queue) pull(ctx context.Context) error {
 		next, stop = iter.Pull(iter.Seq[time.Duration](q.schedule))
 		defer stop()
 	}
-	index := 0
+	index := -1
 	for conversation, err := range q.source {
 		if ctx.Err() != nil {
 			return nil
@@ -82,6 +82,7 @@ func (q *queue) pull(ctx context.Context) error {
 		if err != nil {
 			return fmt.Errorf("dataset: %w", err)
 		}
+		index++
 		due, ok := next()
 		if !ok {
 			return nil
@@ -93,6 +94,9 @@ func (q *queue) pull(ctx context.Context) error {
 		if q.over(due + q.from) {
 			return nil
 		}
+		if !q.shard.Has(index) {
+			continue
+		}
 		first, err := q.encode(conversation, 0)
 		if err != nil {
 			return fmt.Errorf("encoding request %d: %w", index, err)
@@ -101,7 +105,6 @@ func (q *queue) pull(ctx context.Context) error {
 		if !q.put(ctx, p) {
 			return nil
 		}
-		index++
 	}
 	return nil
 }

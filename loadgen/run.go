@@ -2,6 +2,7 @@ package loadgen
 
 import (
 	"context"
+	"fmt"
 	"iter"
 	"slices"
 	"time"
@@ -29,6 +30,10 @@ type Run struct {
 	// clock starts when it returns. An error means that the run cannot begin.
 	Ready func(ctx context.Context) error
 
+	// StartAt is when the clock starts by the wall clock: it is the epoch to the
+	// nanosecond, unless Ready returned too late for that. Zero is at once.
+	StartAt time.Time
+
 	// Started, if set, is called when the clock starts. Nothing has been sent.
 	Started func(epoch time.Time)
 }
@@ -47,6 +52,10 @@ func (r *Run) Records(ctx context.Context) iter.Seq2[*metrics.Record, error] {
 		if err == nil && r.Ready != nil && going.Err() == nil {
 			err = r.Ready(going)
 		}
+		var epoch time.Time
+		if err == nil && going.Err() == nil {
+			epoch, err = r.begin(going)
+		}
 		if err != nil || going.Err() != nil {
 			stop()
 			group.Wait()
@@ -58,7 +67,6 @@ func (r *Run) Records(ctx context.Context) iter.Seq2[*metrics.Record, error] {
 		inFlight, cut := r.cutter(going)
 		defer cut()
 
-		epoch := time.Now()
 		if r.Started != nil {
 			r.Started(epoch)
 		}
@@ -83,6 +91,35 @@ func (r *Run) Records(ctx context.Context) iter.Seq2[*metrics.Record, error] {
 		}
 		if err != nil {
 			yield(nil, err)
+		}
+	}
+}
+
+// begin waits for StartAt, unless ctx ends before, and gives the epoch.
+func (r *Run) begin(ctx context.Context) (epoch time.Time, err error) {
+	if r.StartAt.IsZero() {
+		return time.Now(), nil
+	}
+	wait, done, err := waiter(r.Wait)
+	if err != nil {
+		return epoch, err
+	}
+	defer done()
+	for {
+		now := time.Now()
+		left := r.StartAt.Round(0).Sub(now)
+		if left <= 0 {
+			return now, nil
+		}
+		// The wall clock may be set meanwhile, so it is looked at each second.
+		err := wait(ctx, now.Add(min(left, time.Second)))
+		switch {
+		case ctx.Err() != nil:
+			return epoch, nil
+		case err != nil:
+			return epoch, fmt.Errorf("waiting for the start: %w", err)
+		case left <= time.Second:
+			return now.Add(left), nil
 		}
 	}
 }

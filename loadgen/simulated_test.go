@@ -51,23 +51,10 @@ func (tr trial) run(t *testing.T) (records []*metrics.Record, traces map[string]
 		defer mu.Unlock()
 		traces[x.ID] = x
 	}
-	server, err := sim.New(tr.server)
-	if err != nil {
-		t.Fatal(err)
-	}
-	listener := pipe.Listen()
-	web := &http.Server{Handler: server}
-	go web.Serve(listener)
-	dial := dialer(listener.Dial)
-	if tr.through != nil {
-		dial = tr.through(dial)
-	}
+	dial, end := tr.serve(t)
+	defer end()
 	transport := loadgen.Connections{Limit: tr.limit, Dial: dial}.Transport()
-	defer func() {
-		transport.CloseIdleConnections()
-		web.Close()
-		server.Close()
-	}()
+	defer transport.CloseIdleConnections()
 
 	load := tr.load(t, transport)
 	stop := func() {}
@@ -86,6 +73,26 @@ func (tr trial) run(t *testing.T) (records []*metrics.Record, traces map[string]
 	stop()
 	slices.SortFunc(records, func(a, b *metrics.Record) int { return a.Index - b.Index })
 	return records, traces, epoch, took
+}
+
+// serve starts the trial's server.
+func (tr trial) serve(t *testing.T) (dial dialer, end func()) {
+	t.Helper()
+	server, err := sim.New(tr.server)
+	if err != nil {
+		t.Fatal(err)
+	}
+	listener := pipe.Listen()
+	web := &http.Server{Handler: server}
+	go web.Serve(listener)
+	dial = listener.Dial
+	if tr.through != nil {
+		dial = tr.through(dial)
+	}
+	return dial, func() {
+		web.Close()
+		server.Close()
+	}
 }
 
 func (tr trial) load(t *testing.T, transport http.RoundTripper) loadgen.Load {

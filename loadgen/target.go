@@ -52,6 +52,10 @@ type Load struct {
 	Stop        time.Duration // nothing that is due then or later, or gets its slot then, is sent; 0 means no limit
 	WarmUp      WarmUp        // what comes before
 	Live        *Live         // kept up to date while the load goes on; may be nil
+
+	// Shard is the part of Source, and of the warm-up's, that is sent, each
+	// conversation when the Schedule has it due among all. Concurrency is of that part.
+	Shard dataset.Shard
 }
 
 // A WarmUp is a load that goes before another one and hands over to it without
@@ -67,6 +71,7 @@ type WarmUp struct {
 type part struct {
 	source   dataset.Source
 	schedule Schedule
+	shard    dataset.Shard
 	phase    metrics.Phase
 	from     time.Duration // of the run: due times count from then
 	stop     time.Duration // of the run: nothing is sent from then on; 0 means no limit
@@ -76,10 +81,10 @@ type part struct {
 // parts are the load's, one after the other.
 func (l *Load) parts() []part {
 	var parts []part
-	main := part{source: l.Source, schedule: l.Schedule, phase: metrics.Main, from: l.Delay, lasts: l.Lasts}
+	main := part{source: l.Source, schedule: l.Schedule, shard: l.Shard, phase: metrics.Main, from: l.Delay, lasts: l.Lasts}
 	if w := l.WarmUp; w.Lasts > 0 {
 		main.from += w.Lasts
-		parts = append(parts, part{source: w.Source, schedule: w.Schedule, phase: metrics.WarmUp, from: l.Delay, stop: main.from})
+		parts = append(parts, part{source: w.Source, schedule: w.Schedule, shard: l.Shard, phase: metrics.WarmUp, from: l.Delay, stop: main.from})
 	}
 	if l.Stop > 0 {
 		main.stop, main.lasts = main.from+l.Stop, min(l.Lasts, l.Stop)
