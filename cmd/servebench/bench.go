@@ -30,11 +30,11 @@ type bench struct {
 	tally     *loadgen.Tally  // of what goes through transport
 	server    *loadgen.Server // for its small calls
 	served    string          // the model's name in requests
-	config    metrics.Config
+	config    metrics.Config  // of the whole run, where that has shards
 	target    loadgen.Target
 	*workload
 
-	header    *metrics.Header
+	header    *metrics.Header // of what is sent here: see streamed
 	live      *loadgen.Live
 	series    *exporter.Series // is told of live and of each request; nil for nobody
 	collector *metrics.Collector
@@ -73,7 +73,8 @@ func (b *bench) arrivals() loadgen.Arrivals {
 func (b *bench) load() (load loadgen.Load, err error) {
 	load = loadgen.Load{
 		Run: b.header.Run, Target: b.target, Source: b.witness.prompts.compare(b.source, false),
-		Concurrency: b.config.MaxConcurrency, Delay: b.Traffic.Delay, Stop: b.Traffic.Duration, Live: b.live,
+		Concurrency: b.concurrency(), Delay: b.Traffic.Delay, Stop: b.Traffic.Duration, Live: b.live,
+		Shard: b.Shard.Shard,
 	}
 	if b.prober, err = b.newProber(); err != nil || b.config.SelfTimed {
 		return load, err
@@ -93,13 +94,13 @@ func (b *bench) load() (load loadgen.Load, err error) {
 // announceTraffic prints what vLLM's client prints of the load.
 func (b *bench) announceTraffic() {
 	b.announceRate()
-	if b.Traffic.ProbeRate > 0 {
+	if b.probing() {
 		fmt.Fprintf(b.out, "Probe request rate: %s req/s\n", metrics.FormatFloat(b.Traffic.ProbeRate))
 	}
 }
 
 func (b *bench) announceRate() {
-	c := &b.config
+	c := b.Shard.part(b.config)
 	if c.SelfTimed {
 		fmt.Fprintln(b.out, "Self timing is set, using the timestamps from the trace file.")
 		return
@@ -147,11 +148,11 @@ func (b *bench) rateChanges() ([]metrics.RateChange, error) {
 func (b *bench) atOnce() int {
 	switch {
 	case b.Traffic.WarmUp > 0:
-		return b.config.MaxConcurrency
+		return b.concurrency()
 	case b.config.MaxConcurrency > 0:
-		return min(b.n, b.config.MaxConcurrency)
+		return min(b.share(), b.concurrency())
 	case b.atInfiniteRate():
-		return b.n
+		return b.share()
 	}
 	return 0
 }

@@ -23,7 +23,7 @@ lines: id, prompt, prompt_len, output_len, token_ids where they are known, and
 due, the seconds from the start of the run at which the request is sent.
 It needs no server, so it cannot ask one for its model: where no --tokenizer is
 given, --model names it. The same flags print the same bytes; run --dataset-name
-file sends them.`,
+file sends them. With --shard it prints what that shard sends.`,
 	}, printDataset)
 }
 
@@ -31,6 +31,8 @@ func printDataset(ctx context.Context, asked *options) error {
 	switch {
 	case asked.Targets != nil:
 		return errors.New("argument --target: it belongs to servebench run")
+	case asked.Shard.Several() && asked.Workload.Stats:
+		return errors.New("argument --shard: --stats are of the whole dataset: leave one of the two away")
 	case asked.endless():
 		return errors.New("argument --duration: at an infinite rate the server decides how many requests are sent: give --num-prompts")
 	}
@@ -60,7 +62,8 @@ func printDataset(ctx context.Context, asked *options) error {
 	return b.printRequests(ctx)
 }
 
-// printRequests prints each request of the workload with its due time.
+// printRequests prints each request of the workload, or of its shard, with its due
+// time.
 func (b *bench) printRequests(ctx context.Context) error {
 	due := func() (float64, bool) { return 0, true }
 	if !b.config.SelfTimed {
@@ -73,7 +76,9 @@ func (b *bench) printRequests(ctx context.Context) error {
 		due = next
 	}
 	out := bufio.NewWriter(os.Stdout)
+	number := -1
 	for c, err := range b.source {
+		number++
 		if err != nil {
 			return errors.Join(fmt.Errorf("dataset %s: %w", b.Workload.Dataset, err), out.Flush())
 		}
@@ -83,6 +88,9 @@ func (b *bench) printRequests(ctx context.Context) error {
 		}
 		if !ok || b.Traffic.Duration > 0 && at >= b.Traffic.Duration.Seconds() {
 			break
+		}
+		if !b.Shard.Has(number) {
+			continue
 		}
 		if err := dataset.WriteLine(out, c, at); err != nil {
 			return fmt.Errorf("writing the dataset: %w", err)

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -114,7 +115,7 @@ func (e *experiment) warn() {
 func (e *experiment) once(ctx context.Context, repeat int) error {
 	var group string
 	if e.several() {
-		group = runID()
+		group = cmp.Or(e.Shard.RunID, newRunID())
 	}
 	first := len(e.done)
 	if e.SoloFirst {
@@ -170,6 +171,7 @@ func (e *experiment) trial(ctx context.Context, group string, repeat, only int) 
 // of it.
 func (e *experiment) tell(m measured) error {
 	s, version := m.sum, m.Results.VLLMVersion
+	m.Shard.tellPart(e.talk)
 	e.head(s)
 	parts := &m.Results.Parts
 	parts.cut(e.talk, s)
@@ -193,7 +195,7 @@ func (e *experiment) tell(m measured) error {
 func (e *experiment) outcome(ctx context.Context) error {
 	for _, m := range e.done {
 		if s := m.sum; s.Interrupted {
-			of := fmt.Sprintf(" of %d", m.n)
+			of := fmt.Sprintf(" of %d", m.Shard.Share(m.n))
 			if m.endless() {
 				of = ""
 			}

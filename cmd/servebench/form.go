@@ -88,6 +88,7 @@ func newForm() (*form, table) {
 		{"Single datasets", f.datasetFlags()},
 		{"Sampling", f.samplingFlags()},
 		{"Several runs", f.experimentFlags()},
+		{"Many machines", f.shardFlags()},
 		{"Watching", f.watchFlags()},
 		{"Results", f.resultFlags()},
 		{"Time limits, in seconds or as 90s, 5m, 6h; 0 for none", f.limitFlags()},

@@ -23,6 +23,7 @@ type options struct {
 	Watch    watchOptions
 	Results  resultOptions
 	Limits   limitOptions
+	Shard    shardOptions
 
 	Target    string     // name of the target; empty when there is only one
 	Targets   []*options // of --target, one each; nil without
@@ -189,7 +190,7 @@ type resultOptions struct {
 
 	Parts       partOptions
 	Stream      string         // where the record stream goes: a file, - for stdout, empty for nowhere
-	Record      string         // full or requests
+	Record      string         // full, requests or compact
 	Intervals   string         // where the interval log goes; empty for nowhere
 	VLLMVersion report.Version // whose block is printed
 	NoProgress  bool

@@ -47,6 +47,9 @@ func (b *bench) openWorkload(ctx context.Context) (err error) {
 	if b.workload, err = openWorkload(ctx, b.options, from); err != nil {
 		return err
 	}
+	if b.n < b.Shard.Of {
+		return fmt.Errorf("argument --num-prompts: there are %s for %d shards: each needs one", count(b.n, "prompt"), b.Shard.Of)
+	}
 	b.config.Tokenizer = b.tokenizerName
 	if b.Traffic.WarmUp > 0 {
 		from.say = func(string, ...any) {} // it is the workload's dataset, of which all is said
@@ -188,7 +191,7 @@ func (b *bench) aim() {
 // say is where the dataset's remarks go.
 func (b *bench) say(format string, args ...any) { fmt.Fprintf(b.talk, format+"\n", args...) }
 
-func runID() string { return randomHex(8) }
+func newRunID() string { return randomHex(8) }
 
 // randomHex is n random bytes in hexadecimal.
 func randomHex(n int) string {

@@ -14,9 +14,12 @@ func (b *bench) shortest() (*loadgen.Request, error) {
 	return b.target.Encode(&dataset.Conversation{Turns: []dataset.Turn{{Prompt: "Hi", PromptLen: 1, OutputLen: 1}}}, 0)
 }
 
+// probing says whether probes are sent. Of several shards one does.
+func (b *bench) probing() bool { return b.Traffic.ProbeRate > 0 && b.Shard.Index == 0 }
+
 // newProber makes what sends the probes; nil for none.
 func (b *bench) newProber() (*loadgen.Prober, error) {
-	if b.Traffic.ProbeRate == 0 {
+	if !b.probing() {
 		return nil, nil
 	}
 	req, err := b.shortest()
@@ -37,8 +40,8 @@ func (b *bench) probe(ctx context.Context, done <-chan struct{}) {
 // connections are as many as are needed at once; 0 for no limit. A probe waits for
 // none.
 func (b *bench) connections() int {
-	n := b.config.MaxConcurrency
-	if n > 0 && b.Traffic.ProbeRate > 0 {
+	n := b.concurrency()
+	if n > 0 && b.probing() {
 		n++
 	}
 	return n

@@ -9,10 +9,10 @@ import (
 	"github.com/servebench/servebench/metrics"
 )
 
-// startProfiler has the server profile the load, if that was asked for. A server
-// that does not is said; the run goes on.
+// startProfiler has the server profile the load, if that was asked for: the first
+// of several shards does. A server that does not is said; the run goes on.
 func (b *bench) startProfiler(ctx context.Context) {
-	if !b.Traffic.Profile {
+	if !b.Traffic.Profile || b.Shard.Index > 0 {
 		return
 	}
 	fmt.Fprintln(b.out, "Starting profiler...")

@@ -23,9 +23,9 @@ func (b *bench) rehearse(ctx context.Context) error {
 	} else if err := b.checkReady(ctx, first); err != nil {
 		return err
 	}
-	if b.Traffic.Warmups > 0 {
-		fmt.Fprintf(b.out, "Warming up with %d requests...\n", b.Traffic.Warmups)
-		b.warmUps(ctx, first)
+	if n := b.Shard.Share(b.Traffic.Warmups); n > 0 {
+		fmt.Fprintf(b.out, "Warming up with %d requests...\n", n)
+		b.warmUps(ctx, first, n)
 		fmt.Fprintln(b.out, "Warmup run completed.")
 	}
 	return ctx.Err()
@@ -66,11 +66,11 @@ func (b *bench) checkReady(ctx context.Context, first *loadgen.Request) error {
 	}
 }
 
-// warmUps sends the warm-up requests, as many at once as the load may have. What
+// warmUps sends n warm-up requests, as many at once as the load may have. What
 // comes of them is not looked at.
-func (b *bench) warmUps(ctx context.Context, first *loadgen.Request) {
+func (b *bench) warmUps(ctx context.Context, first *loadgen.Request, n int) {
 	source := func(yield func(*dataset.Conversation, error) bool) {
-		for range b.Traffic.Warmups {
+		for range n {
 			if !yield(&dataset.Conversation{Turns: make([]dataset.Turn, 1)}, nil) {
 				return
 			}
@@ -78,7 +78,7 @@ func (b *bench) warmUps(ctx context.Context, first *loadgen.Request) {
 	}
 	target := b.target
 	target.Encode = func(*dataset.Conversation, int) (*loadgen.Request, error) { return first, nil }
-	load := loadgen.Load{Target: target, Source: source, Concurrency: b.config.MaxConcurrency}
+	load := loadgen.Load{Target: target, Source: source, Concurrency: b.concurrency()}
 	run := loadgen.Run{Loads: []loadgen.Load{load}}
 	for range run.Records(ctx) {
 	}

@@ -125,9 +125,15 @@ func (r *results) begin(h *metrics.Header) {
 	r.file.try(func() error { return r.stream.Begin(h) })
 }
 
+// compact is the Record of a stream that keeps no single requests.
+const compact = "compact"
+
+// keeps says whether the stream takes single requests and samples.
+func (r *results) keeps() bool { return r.stream != nil && r.Record != compact }
+
 // write adds a record to the stream.
 func (r *results) write(rec *metrics.Record) {
-	if r.stream != nil {
+	if r.keeps() {
 		r.file.try(func() error { return r.stream.Write(rec) })
 	}
 	r.log.write(rec)
@@ -135,7 +141,7 @@ func (r *results) write(rec *metrics.Record) {
 
 // sample adds a sample to the stream, as write does a record.
 func (r *results) sample(s *metrics.Sample) {
-	if r.stream != nil {
+	if r.keeps() {
 		r.file.try(func() error { return r.stream.Sample(s) })
 	}
 }

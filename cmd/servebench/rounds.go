@@ -55,10 +55,10 @@ func (o *options) arrivalSeed() int64 {
 // unsent says that a curve whose last rate is 0 had fewer requests than prompts.
 func (b *bench) unsent(s *metrics.Summary) []string {
 	sent := s.Completed + s.Failed
-	if b.Traffic.Curve == nil || b.Traffic.Duration > 0 || s.Interrupted || sent >= b.n {
+	if b.Traffic.Curve == nil || b.Traffic.Duration > 0 || s.Interrupted || sent >= b.share() {
 		return nil
 	}
-	return []string{fmt.Sprintf("--rate-curve: its last rate is 0: %d of --num-prompts %d were sent", sent, b.n)}
+	return []string{fmt.Sprintf("--rate-curve: its last rate is 0: %d of --num-prompts %d were sent", sent, b.share())}
 }
 
 // sized is o with the number of prompts that its time takes. That of a curve

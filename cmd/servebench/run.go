@@ -34,6 +34,13 @@ func run(ctx context.Context, o *options) error {
 	if o.Workload.Stats {
 		return errors.New("argument --stats: it belongs to servebench dataset")
 	}
+	said, err := o.join(os.Getenv)
+	if err != nil {
+		return err
+	}
+	if said != "" {
+		fmt.Fprintln(os.Stderr, said)
+	}
 	ctx, stop := interruptible(ctx)
 	defer stop()
 	e := newExperiment(o, os.Stdout, os.Stderr)
@@ -43,7 +50,7 @@ func run(ctx context.Context, o *options) error {
 	if !o.Results.NoProgress {
 		e.screen = os.Stderr
 	}
-	err := e.run(ctx)
+	err = e.run(ctx)
 	if exit, ok := errors.AsType[exitError](err); ok {
 		return exitError{errors.New(o.Server.Secrets.mask(err.Error())), exit.code}
 	}

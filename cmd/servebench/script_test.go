@@ -53,6 +53,7 @@ func scripts(dir string) testscript.Params {
 			"awaitfile": awaitFile,
 			"files":     countFiles,
 			"exits":     exits,
+			"inshards":  inShards,
 		},
 	}
 }

@@ -110,8 +110,13 @@ var notInSweep = map[string]string{
 	"config":    "the flags of a sweep stand in its own file, under load",
 	"help":      "it is no flag of a load",
 
+	"shard": notMany, "start-at": notMany, "run-id": notMany, "clock-offset": notMany,
+
 	"metrics-addr": "it is a flag of servebench sweep itself, for all runs",
 }
+
+// notMany is why a sweep has no flags for many machines.
+const notMany = "a sweep runs on one machine"
 
 // sweepFlag is an entry of the file as a command line, checked by itself.
 func sweepFlag(name string, value *yaml.Node) (flag string, args []string, err error) {

@@ -141,7 +141,7 @@ func (t *target) check(table table) error {
 			if len(table.find(option)) != 1 || !slices.Contains(g.flags, table.find(option)[0]) {
 				continue
 			}
-			if slices.Contains([]string{"Several runs", "Watching", "Results", "Other"}, g.title) {
+			if slices.Contains([]string{"Several runs", "Many machines", "Watching", "Results", "Other"}, g.title) {
 				return fmt.Errorf("%s is of the whole command, not of one target", option)
 			}
 		}

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -73,7 +74,7 @@ func (b *bench) named(err error) error {
 // measure is the load itself. Stopped, or cut short by an error, it sums up what
 // was done; there are no summaries when nothing was.
 func (t *trial) measure(ctx context.Context) ([]*metrics.Summary, error) {
-	run := loadgen.Run{Drain: t.benches[0].Limits.Drain, Ready: t.ready}
+	run := loadgen.Run{Drain: t.benches[0].Limits.Drain, Ready: t.ready, StartAt: t.benches[0].Shard.start()}
 	for _, b := range t.benches {
 		b.begin(ctx, t)
 		load, err := b.load()
@@ -96,7 +97,7 @@ func (t *trial) measure(ctx context.Context) ([]*metrics.Summary, error) {
 			b.tally.Reset()
 			b.header.Epoch = epoch
 			b.series.Begin(b.live)
-			b.results.begin(b.header)
+			b.results.begin(b.streamed())
 		}
 		t.watch(epoch)
 		stopProgress = t.showProgress()
@@ -123,9 +124,9 @@ func (t *trial) measure(ctx context.Context) ([]*metrics.Summary, error) {
 // begin makes ready what the trial's numbers of b go into.
 func (b *bench) begin(ctx context.Context, t *trial) {
 	b.header = &metrics.Header{
-		Run: runID(), Target: b.name, Group: t.group, Solo: t.solo, Delay: b.Traffic.Delay, WarmUp: b.Traffic.WarmUp,
-		Sampled: b.Watch.any(),
-		Version: version, Flags: b.Flags, Config: b.config,
+		Run: cmp.Or(b.runID(), newRunID()), Target: b.name, Group: t.group, Solo: t.solo, Delay: b.Traffic.Delay, WarmUp: b.Traffic.WarmUp,
+		StartAt: b.Shard.StartAt, Compact: b.Results.Record == compact, Sampled: b.Watch.any(),
+		Version: version, Flags: b.Flags, Config: b.Shard.part(b.config),
 	}
 	b.target.Name, b.live = b.name, new(loadgen.Live)
 	b.collector = metrics.NewCollector(b.header)
@@ -136,8 +137,9 @@ func (b *bench) begin(ctx context.Context, t *trial) {
 	b.openSampler(ctx)
 }
 
-// ready opens the connections of all benches.
+// ready opens the connections of all benches, shortly before the load begins.
 func (t *trial) ready(ctx context.Context) error {
+	t.awaitStart(ctx)
 	group, ctx := errgroup.WithContext(ctx)
 	for _, b := range t.benches {
 		group.Go(func() error { return b.named(b.warm(ctx)) })
@@ -178,7 +180,7 @@ func (t *trial) summaries(ctx context.Context, cut error, took time.Duration, se
 	for _, b := range t.benches {
 		s := b.collector.Summary(b.took(took).Seconds())
 		s.Interrupted = ctx.Err() != nil || cut != nil
-		s.Warnings = append(s.Warnings, t.troubles(b)...)
+		s.Warnings = append(append(s.Warnings, b.Shard.late(b.header.Epoch)...), t.troubles(b)...)
 		atOnce += s.Truth.PeakConcurrency
 		sums = append(sums, s)
 	}
@@ -219,7 +221,7 @@ func (t *trial) showProgress() (stop func()) {
 	p := &progress{w: t.screen, tty: onTerminal(t.screen), live: t.live(), began: t.benches[0].header.Began()}
 	for _, b := range t.benches {
 		p.began = min(p.began, b.header.Began())
-		p.total += b.n
+		p.total += b.share()
 		if b.Traffic.Duration > 0 {
 			p.until = max(p.until, b.header.Began()+b.Traffic.Duration)
 		}

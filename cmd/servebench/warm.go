@@ -28,5 +28,6 @@ func (b *bench) warmable() int {
 	if n := b.atOnce(); n > 0 {
 		return n
 	}
-	return min(b.n, max(1, int(math.Ceil(b.firstRate()*loadgen.IdleTimeout.Seconds()))))
+	rate := b.firstRate() / float64(max(b.Shard.Of, 1))
+	return min(b.share(), max(1, int(math.Ceil(rate*loadgen.IdleTimeout.Seconds()))))
 }

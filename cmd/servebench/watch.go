@@ -56,9 +56,9 @@ func (t *trial) openGPUs(ctx context.Context) (err error) {
 }
 
 // openSampler finds out whether the server tells what it does, if that is asked
-// for. It is asked over a connection of its own, for which the load need not wait.
+// for: the first of several shards asks. It is asked over a connection of its own, for which the load need not wait.
 func (b *bench) openSampler(ctx context.Context) {
-	if !b.Watch.Server {
+	if !b.Watch.Server || b.Shard.Index > 0 {
 		return
 	}
 	transport := loadgen.Connections{

@@ -1,0 +1,102 @@
+package main
+
+import (
+	"fmt"
+	"math"
+	"regexp"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/servebench/servebench/dataset"
+)
+
+// shardOptions say which part of a run is sent here, where several load generators
+// share it, and when all of them begin.
+type shardOptions struct {
+	dataset.Shard                // the zero value is the whole
+	Decided       bool           // by --shard, so that the environment is not asked
+	StartAt       time.Time      // by the reference clock; zero for at once
+	RunID         string         // the whole run's; empty for one of its own
+	ClockOffset   *time.Duration // our wall clock less the reference clock; nil when the system is to say
+}
+
+func (f *form) shardFlags() []*flag {
+	s := &f.Shard
+	shard := func(text string) (err error) {
+		s.Decided = true
+		s.Shard, err = parseShard(text)
+		return err
+	}
+	return []*flag{
+		{name: "shard", meta: "I/N", ours: true, set: shard,
+			help: "send the part I, from 0, of a run that N load generators share; none sends all (default what a Slurm step or servebench shard's Kubernetes Job says)"},
+		{name: "start-at", meta: "TIME", ours: true, set: into(&s.StartAt, parseInstant),
+			help: "when the load begins, on all shards: as 2026-11-22T02:15:00.5Z, or Unix seconds"},
+		{name: "run-id", meta: "TEXT", ours: true, set: into(&s.RunID, parseRunID),
+			help: "the run's id, the same for all shards (default Slurm's job and step, or made from --start-at and the flags)"},
+		{name: "clock-offset", meta: "TIME", ours: true, set: intoOptional(&s.ClockOffset, parseOffset),
+			help: "by how much this machine's clock is ahead of the one that all shards go by, as --clock-offset=-0.3ms (default what the system knows)"},
+	}
+}
+
+// maxShards is far more than anybody has.
+const maxShards = 1_000_000
+
+// parseShard reads 0/8, or none.
+func parseShard(text string) (dataset.Shard, error) {
+	if text == "none" {
+		return dataset.Shard{}, nil
+	}
+	index, of, _ := strings.Cut(text, "/")
+	i, err := parseInt(index)
+	n, err2 := parseInt(of)
+	switch {
+	case err != nil || err2 != nil || n < 1 || n > maxShards:
+		return dataset.Shard{}, fmt.Errorf("invalid shard: %s: it must be I/N as 0/8, or none", quoted(text))
+	case i < 0 || i >= n:
+		return dataset.Shard{}, fmt.Errorf("invalid shard: %s: of %d, it must be from 0 to %d", quoted(text), n, n-1)
+	}
+	return dataset.Shard{Index: i, Of: n}, nil
+}
+
+var unixSeconds = regexp.MustCompile(`^(\d{1,11})(?:\.(\d{1,9})\d*)?$`)
+
+// parseInstant reads a point in time to the nanosecond.
+func parseInstant(text string) (time.Time, error) {
+	if m := unixSeconds.FindStringSubmatch(text); m != nil {
+		seconds, err := strconv.ParseInt(m[1], 10, 64)
+		if err != nil {
+			return time.Time{}, err
+		}
+		nanos, err := strconv.ParseInt(m[2]+strings.Repeat("0", 9-len(m[2])), 10, 64)
+		return time.Unix(seconds, nanos).UTC(), err
+	}
+	at, err := time.Parse(time.RFC3339Nano, text)
+	if err != nil {
+		return at, fmt.Errorf("invalid time: %s: it must be as 2026-11-22T02:15:00.5Z, or in seconds since 1970", quoted(text))
+	}
+	return at.UTC(), nil
+}
+
+// parseOffset reads a time that may be negative.
+func parseOffset(text string) (time.Duration, error) {
+	digits, negative := strings.CutPrefix(strings.TrimSpace(text), "-")
+	d, err := parseSeconds(digits)
+	if err != nil || math.Abs(d.Hours()) > 24*366 {
+		return 0, fmt.Errorf("invalid offset: %s: it must be seconds, or a number with a unit as in -0.3ms", quoted(text))
+	}
+	if negative {
+		d = -d
+	}
+	return d, nil
+}
+
+var runIDPattern = regexp.MustCompile(`^[A-Za-z0-9._-]{1,64}$`)
+
+func parseRunID(text string) (string, error) {
+	if !runIDPattern.MatchString(text) {
+		return "", fmt.Errorf("invalid id: %s: it must be of letters, digits, dots, dashes and underlines, at most 64", quoted(text))
+	}
+	return text, nil
+}
