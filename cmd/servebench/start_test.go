@@ -29,11 +29,13 @@ func TestRunBeginsAtTheInstantGiven(t *testing.T) {
 
 // A canceller cancels once the text was written to it.
 type canceller struct {
+	strings.Builder
 	text   string
 	cancel func()
 }
 
-func (c canceller) Write(b []byte) (int, error) {
+func (c *canceller) Write(b []byte) (int, error) {
+	c.Builder.Write(b)
 	if strings.Contains(string(b), c.text) {
 		c.cancel()
 	}
@@ -44,8 +46,12 @@ func TestInterruptEndsTheWaitForTheStart(t *testing.T) {
 	url := watchedSim(t, func(*http.Request) {})
 	ctx, cancel := context.WithCancel(t.Context())
 	o := mustJoin(t, "", "--num-prompts 2 --random-input-len 4 --random-output-len 2 --start-at 99999999999 --base-url", url)
-	e := newExperiment(o, io.Discard, canceller{"ready: the load begins at", cancel})
+	talk := &canceller{text: "ready: the load begins at", cancel: cancel}
+	e := newExperiment(o, io.Discard, talk)
 	err := e.run(ctx)
+	if strings.Contains(talk.String(), "in flight") {
+		t.Errorf("it said %s", talk)
+	}
 	if exit, ok := errors.AsType[exitError](err); !ok || exit.code != exitInterrupted || len(e.done) > 0 {
 		t.Errorf("%d done, %v", len(e.done), err)
 	}

@@ -88,7 +88,7 @@ func (t *trial) measure(ctx context.Context) ([]*metrics.Summary, error) {
 		b.announceTraffic()
 	}
 	var pulse *loadgen.Pulse
-	stopProgress := func() {}
+	stopProgress, unhook := func() {}, func() bool { return true }
 	var probing sync.WaitGroup
 	done := make(chan struct{})
 	run.Started = func(epoch time.Time) {
@@ -100,14 +100,13 @@ func (t *trial) measure(ctx context.Context) ([]*metrics.Summary, error) {
 			b.results.begin(b.streamed())
 		}
 		t.watch(epoch)
-		stopProgress = t.showProgress()
+		stopProgress, unhook = t.showProgress(), context.AfterFunc(ctx, t.tellDraining)
 		for _, b := range t.benches {
 			probing.Go(func() { b.probe(ctx, done) })
 		}
 	}
-	unhook := context.AfterFunc(ctx, func() { t.tellDraining() })
-	defer unhook()
 	cut := t.take(run.Records(ctx))
+	unhook()
 	close(done)
 	probing.Wait()
 	if pulse == nil {
