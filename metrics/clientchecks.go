@@ -60,7 +60,7 @@ func (j *judge) wakeUp() (Check, bool) {
 		c.Limit = max(wakeLimit, lagLimitOfTTFT*j.TTFT.Mean())
 		against = "TTFT " + showMS(j.TTFT.Mean())
 	}
-	c.Text = fmt.Sprintf("this process woke up %s late at p99, against %s", showMS(c.Figure), against)
+	c.Text = fmt.Sprintf("%s woke up %s late at p99, against %s", j.process(), showMS(c.Figure), against)
 	if !c.judge().OK {
 		c.Text += ", and what it stamps once it has read it is as late"
 	}
@@ -100,20 +100,23 @@ func (j *judge) longestStop() (Check, bool) {
 	if j.userStamped() {
 		c.Limit = max(stopLimitUnstamped, j.itl())
 	}
-	c.Text = fmt.Sprintf("this process was stopped for %s at once", showMS(c.Figure))
+	c.Text = fmt.Sprintf("%s was stopped for %s at once", j.process(), showMS(c.Figure))
 	return c, j.seen.Stalls > 0
 }
 
 func (j *judge) stopped() (Check, bool) {
 	c := Check{Name: "stopped", Figure: j.watchedShare(j.seen.Stalled), Unit: "%", Remedy: frozen}
 	c.Limit = max(stopShareLimit, j.watchedShare(stopForgiven))
-	c.Text = fmt.Sprintf("this process was stopped for %s of the time, in %s", showPercent(c.Figure), counted(j.seen.Stalls, "stop"))
+	c.Text = fmt.Sprintf("%s was stopped for %s of the time, in %s", j.process(), showPercent(c.Figure), counted(j.seen.Stalls, "stop"))
 	return c, j.seen.Stalls > 0
 }
 
 func (j *judge) busiestSecond() (Check, bool) {
 	c := Check{Name: "busiest second", Figure: j.seen.BusiestCPU * 100, Unit: "%", Limit: busiestLimit, Remedy: spread}
 	c.Text = fmt.Sprintf("own CPU %s of %s in the busiest second", showPercent(c.Figure), counted(j.seen.Cores, "core"))
+	if j.Shards != nil {
+		c.Text = fmt.Sprintf("own CPU of a shard %s of its cores in the busiest second", showPercent(c.Figure))
+	}
 	return c, j.seen.CPU > 0 && j.seen.Watched >= busiestFrom
 }
 
@@ -159,13 +162,28 @@ func (j *judge) vouched() (Check, bool) {
 	if j.seen.Beside > 0 {
 		where = " on all targets"
 	}
-	c.Text = fmt.Sprintf("%d in flight at once%s, the selftest of this machine vouches for %d", n, where, v.Streams)
+	c.Text = fmt.Sprintf("%d in flight at once%s, %s vouches for %d", n, where, j.selftest(), v.Streams)
 	wrong := v.WrongFrom > 0 && n >= v.WrongFrom
 	if wrong {
 		c.Limit = float64(v.WrongFrom - 1)
-		c.Text = fmt.Sprintf("%d in flight at once%s, the selftest of this machine was wrong at %d", n, where, v.WrongFrom)
+		c.Text = fmt.Sprintf("%d in flight at once%s, %s was wrong at %d", n, where, j.selftest(), v.WrongFrom)
 	}
 	return c, wrong || n <= v.Streams
+}
+
+// process names what was watched: of shards one, the worst.
+func (j *judge) process() string {
+	if j.Shards != nil {
+		return "the process of a shard"
+	}
+	return "this process"
+}
+
+func (j *judge) selftest() string {
+	if j.Shards != nil {
+		return "the selftest of the shards' machines"
+	}
+	return "the selftest of this machine"
 }
 
 // showMS writes milliseconds with as many digits as matter.

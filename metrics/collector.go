@@ -11,6 +11,12 @@ import (
 	"github.com/HdrHistogram/hdrhistogram-go"
 )
 
+// A FirstError is the message of a request that failed, at its place in the dataset.
+type FirstError struct {
+	Index   int    `json:"i"`
+	Message string `json:"error"`
+}
+
 // maxMessages bounds the different error messages that are counted singly.
 const maxMessages = 1000
 
@@ -37,7 +43,7 @@ type Collector struct {
 	witness     witness
 	foreign     bool // AddOutcome was called: the Truth is not known
 	evened      int  // completed requests whose single chunk times are not known
-	firstErrors []Outcome
+	firstErrors []FirstError
 	scratch     []float64
 }
 
@@ -151,15 +157,22 @@ func (c *Collector) put(d *Distribution, seconds float64) {
 
 func (c *Collector) fail(o Outcome) {
 	c.sum.Failed++
-	message := o.Error
+	c.countError(o.Error, 1)
+	c.addFirst(FirstError{o.Index, o.Error})
+}
+
+func (c *Collector) countError(message string, n int) {
 	if _, known := c.sum.Errors[message]; !known && len(c.sum.Errors) >= maxMessages {
 		message = otherMessages
 	}
-	c.sum.Errors[message]++
+	c.sum.Errors[message] += n
+}
 
-	at := sort.Search(len(c.firstErrors), func(i int) bool { return c.firstErrors[i].Index > o.Index })
+// addFirst keeps an error if it is among the first in dataset order.
+func (c *Collector) addFirst(e FirstError) {
+	at := sort.Search(len(c.firstErrors), func(i int) bool { return c.firstErrors[i].Index > e.Index })
 	if at < maxFirstErrors {
-		c.firstErrors = slices.Insert(c.firstErrors, at, Outcome{Index: o.Index, Error: o.Error})
+		c.firstErrors = slices.Insert(c.firstErrors, at, e)
 		c.firstErrors = c.firstErrors[:min(len(c.firstErrors), maxFirstErrors)]
 	}
 }
@@ -193,8 +206,11 @@ func (c *Collector) Summary(seconds float64) *Summary {
 	}
 	s.Outcomes = slices.Clone(s.Outcomes)
 	slices.SortStableFunc(s.Outcomes, func(a, b Outcome) int { return a.Index - b.Index })
-	for _, o := range c.firstErrors {
-		s.FirstErrors = append(s.FirstErrors, o.Error)
+	for _, e := range c.firstErrors {
+		s.FirstErrors = append(s.FirstErrors, e.Message)
+	}
+	if c.header.Compact {
+		s.totals = c.totals()
 	}
 	s.Warnings = c.warnings()
 	return &s

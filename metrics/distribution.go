@@ -132,6 +132,25 @@ func (d *Distribution) adopt(h *hdrhistogram.Histogram) {
 	d.drop()
 }
 
+// merge adds the values of another after those of d. Past the cap, or where one of
+// the two has no exact ones, the histogram alone is left.
+func (d *Distribution) merge(other *Distribution) {
+	d.clamped += other.clamped
+	d.rough = d.rough || other.rough
+	if other.Len() == 0 {
+		return
+	}
+	if d.hist == nil {
+		d.hist = NewHistogram()
+	}
+	d.hist.Merge(other.hist)
+	if d.over || other.over || len(d.exact)+len(other.exact) > d.cap() {
+		d.drop()
+		return
+	}
+	d.exact = append(d.exact, other.exact...)
+}
+
 // Len is how many values there are; 0 when only statistics are known.
 func (d *Distribution) Len() int {
 	if d.hist == nil {

@@ -56,15 +56,17 @@ type Vouched struct {
 	Kernel    bool          `json:"kernel,omitempty"`     // the kernel stamped: nothing is said of other stamps
 }
 
-// add takes the evidence of another shard to e. The shards ran side by side.
-func (e *Evidence) add(other *Evidence) {
+// add takes the evidence of another shard to e. The shards ran side by side, or
+// even beside each other on one machine, which then vouches for both together.
+func (e *Evidence) add(other *Evidence, sameMachine bool) {
 	e.Cores += other.Cores
 	e.Watched = max(e.Watched, other.Watched)
 	e.CPU += other.CPU
 	e.BusiestCPU = max(e.BusiestCPU, other.BusiestCPU)
 	e.StolenCPU = max(e.StolenCPU, other.StolenCPU)
-	e.Stalls += other.Stalls
-	e.Stalled = max(e.Stalled, other.Stalled)
+	if other.Stalled > e.Stalled {
+		e.Stalls, e.Stalled = other.Stalls, other.Stalled
+	}
 	e.LongestStall = max(e.LongestStall, other.LongestStall)
 	e.WakeP99 = max(e.WakeP99, other.WakeP99)
 	e.GCs += other.GCs
@@ -88,7 +90,9 @@ func (e *Evidence) add(other *Evidence) {
 	e.PrefixHits = max(e.PrefixHits, other.PrefixHits)
 	e.Repeated += other.Repeated
 	e.Beside += other.Beside
-	e.Vouched = e.Vouched.beside(other.Vouched)
+	if !sameMachine {
+		e.Vouched = e.Vouched.beside(other.Vouched)
+	}
 }
 
 // beside is what two machines that share the load vouch for; nothing when one

@@ -25,13 +25,39 @@ func (f *inFlight) add(start, end time.Duration, most int) {
 		return
 	}
 	if f.folded == nil {
-		f.folded = new(flights)
-		for i := range f.starts {
-			f.folded.add(f.starts[i], f.ends[i])
-		}
-		f.starts, f.ends = nil, nil
+		f.fold()
 	}
 	f.folded.add(start, end)
+}
+
+// fold replaces the times by steps.
+func (f *inFlight) fold() {
+	f.folded = f.flights()
+	f.starts, f.ends = nil, nil
+}
+
+func (f *inFlight) flights() *flights {
+	if f.folded != nil {
+		return f.folded
+	}
+	steps := new(flights)
+	for i := range f.starts {
+		steps.add(f.starts[i], f.ends[i])
+	}
+	return steps
+}
+
+// merge adds another's requests, whose clock began so much later.
+func (f *inFlight) merge(other *inFlight, later time.Duration, most int) {
+	f.busy += other.busy
+	if f.folded == nil && other.folded == nil && len(f.starts)+len(other.starts) <= most {
+		for i := range other.starts {
+			f.starts, f.ends = append(f.starts, other.starts[i]+later), append(f.ends, other.ends[i]+later)
+		}
+		return
+	}
+	f.fold()
+	f.folded.merge(other.flights(), later)
 }
 
 // peak is the most requests in flight at one instant. One that ends as another
@@ -62,6 +88,18 @@ func (f *flights) add(start, end time.Duration) {
 	}
 	f.starts.add(start, 1)
 	f.ends.add(end, 1)
+	f.level()
+}
+
+// merge adds another's, whose clock began so much later.
+func (f *flights) merge(other *flights, later time.Duration) {
+	f.starts.merge(&other.starts, later)
+	f.ends.merge(&other.ends, later)
+	f.level()
+}
+
+// level makes all steps as wide as the widest.
+func (f *flights) level() {
 	for f.starts.coarse < f.ends.coarse {
 		f.starts.widen()
 	}

@@ -95,6 +95,12 @@ const (
 	// flight than done, only the quick ones are left.
 	cutLimit = 50.0 // % of the requests that did not fail
 
+	// A shard that begins later than the others leaves them alone at first and is
+	// alone in the end. Clocks of one site agree to a few milliseconds, and 100 ms
+	// is little beside the ramps that servers have themselves.
+	startsLimit      = 100.0 // ms between the first and the last
+	startsLimitOfRun = 1.0   // % of the run, if that is more
+
 	exhaustedLimit = 0 // connections
 	completedLimit = 1 // requests
 )

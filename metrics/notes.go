@@ -9,7 +9,7 @@ import (
 func (j *judge) notes() []string {
 	var notes []string
 	for _, note := range []func() string{
-		j.noteEvidence, j.noteInterrupted, j.noteFailed, j.noteTokens, j.noteShared, j.noteStamps,
+		j.noteEvidence, j.noteInterrupted, j.noteQueues, j.noteFailed, j.noteTokens, j.noteShared, j.noteStamps,
 		j.noteVouched, j.noteProxy, j.noteClosed, j.noteProtocol, j.notePrefix,
 	} {
 		if text := note(); text != "" {
@@ -78,7 +78,7 @@ func (j *judge) noteShared() string {
 	case !j.userStamped():
 		return text + " and we read in time: " + others
 	case j.seen.WakeP99 > 0:
-		return text + ": " + others + ", or we read late, of which all that is known is that this process woke up late by " +
+		return text + ": " + others + ", or we read late, of which all that is known is that " + j.process() + " woke up late by " +
 			showMS(ms(j.seen.WakeP99)) + " at p99"
 	}
 	return text + ": " + others + ", or we read late, of which nothing is known"
@@ -100,9 +100,9 @@ func (j *judge) noteVouched() string {
 	case v == nil || found:
 		return ""
 	case v.Kernel && j.userStamped():
-		return "the selftest of this machine says nothing of stamps taken after reading"
+		return j.selftest() + " says nothing of stamps taken after reading"
 	}
-	return fmt.Sprintf("the selftest of this machine has nothing on %d requests in flight at once: it vouches for %d", n, v.Streams)
+	return fmt.Sprintf("%s has nothing on %d requests in flight at once: it vouches for %d", j.selftest(), n, v.Streams)
 }
 
 func (j *judge) noteProxy() string {

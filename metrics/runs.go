@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"maps"
+	"math"
 	"slices"
 	"time"
 )
@@ -18,7 +19,7 @@ func readStream(stream *StreamReader, ask Ask) ([]*Summary, error) {
 			return nil, err
 		}
 		if runs[e.Run] == nil {
-			runs[e.Run] = newRun(e.Run, ask)
+			runs[e.Run] = &run{id: e.Run, ask: ask, shards: map[int]*shard{}}
 		}
 		runs[e.Run].take(e)
 	}
@@ -27,7 +28,7 @@ func readStream(stream *StreamReader, ask Ask) ([]*Summary, error) {
 	for _, run := range slices.SortedFunc(maps.Values(runs), byFirstLine) {
 		s, err := run.summary()
 		if err != nil {
-			return nil, err
+			return nil, fmt.Errorf("run %s: %w", run.id, err)
 		}
 		sums = append(sums, s)
 	}
@@ -37,181 +38,125 @@ func readStream(stream *StreamReader, ask Ask) ([]*Summary, error) {
 	return sums, nil
 }
 
-// A run is being put together from its shards.
+// A run is being put together from its shards. Each is summed up by itself, so that
+// it does not matter how their lines lie between each other, and the Collectors are
+// merged in the order of the shards in the end.
 type run struct {
-	id        string
-	ask       Ask
-	begun     bool    // a run line was there
-	header    *Header // the first run line's, under the ask
-	collector *Collector
-	shards    map[int]*shard
-}
-
-// unasked is what is taken for the configuration of a run without a run line:
-// of what was asked for nothing is known, and vLLM's default metrics are reported.
-func unasked() Config {
-	c := unknownConfig()
-	c.Metrics, c.Percentiles = []string{"ttft", "tpot", "itl"}, []float64{99}
-	return c
-}
-
-func newRun(id string, ask Ask) *run {
-	h := ask.header(&Header{Run: id, Config: unasked()})
-	r := &run{id: id, ask: ask, header: h, collector: NewCollector(h), shards: map[int]*shard{}}
-	r.collector.KeepOutcomes, r.collector.KeepTrace = ask.Outcomes, ask.Trace
-	return r
+	id     string
+	ask    Ask
+	shards map[int]*shard
 }
 
 func (r *run) take(e Entry) {
 	sh := r.shards[e.Shard]
 	if sh == nil {
-		sh = &shard{}
+		sh = newShard(e.Run, e.Shard, r.ask)
 		r.shards[e.Shard] = sh
 	}
-	switch {
-	case e.Header != nil && sh.begun, e.End != nil && sh.end != nil:
-		sh.clashes = true
-	case e.Header != nil:
-		if !r.begun {
-			r.begun = true
-			*r.header = *r.ask.header(e.Header)
-			r.collector.KeepTrace = r.ask.Trace || e.Header.Group != "" || e.Header.Sampled
-		}
-		sh.begun = true
-		sh.shift, sh.began = start(e.Header).Sub(start(r.header)), e.Header.Began()
-	case e.End != nil:
-		sh.end = e.End
-	case e.Sample != nil:
-		e.Sample.At += sh.shift
-		r.collector.AddSample(e.Sample)
-	default:
-		sh.add(e.Record)
-		e.Record.shift(sh.shift)
-		r.collector.Add(e.Record)
-	}
+	sh.take(e, r.ask)
 }
 
-// start is when a shard began, by the reference clock.
-func start(h *Header) time.Time { return h.Epoch.Add(-h.ClockOffset) }
-
 func (r *run) summary() (*Summary, error) {
-	indexes := sortedKeys(r.shards)
-	var from, to time.Duration
-	var incomplete, warnings []string
-	missing := false
-	tokens := ChunkTokens{}
-	for i, index := range indexes {
-		sh := r.shards[index]
-		for _, warning := range sh.warnings() {
-			incomplete = append(incomplete, fmt.Sprintf("run %s%s %s", r.id, r.shardName(index), warning))
-		}
-		if i == 0 || sh.begin() < from {
-			from = sh.begin()
-		}
-		to = max(to, sh.begin()+sh.took())
-		adopted, err := r.adopt(sh)
+	shards := slices.SortedFunc(maps.Values(r.shards), func(a, b *shard) int { return a.index - b.index })
+	known := true
+	for _, sh := range shards {
+		itl, err := sh.finish()
 		if err != nil {
-			return nil, fmt.Errorf("run %s: %w", r.id, err)
+			return nil, err
 		}
-		missing = missing || !adopted
-		tokens = tokens.plus(sh.tokens)
+		known = known && itl
 	}
-	r.collector.witness.truth.Tokens = tokens
-	seconds := (to - from).Seconds()
-	if only := r.shards[indexes[0]].end; len(indexes) == 1 && only != nil {
-		seconds = only.Seconds
-	}
-	if missing {
+	m := merge(shards)
+	if !known {
 		// With nothing to quote, ITL is not known rather than nought.
-		r.collector.sum.ITL.quoted = newQuote()
-		warnings = append(warnings, fmt.Sprintf("run %s: itl is not known, because the stream holds no single arrival times", r.id))
+		m.collector.sum.ITL.quoted = newQuote()
 	}
-	if n := r.header.Shards; n > 1 && len(indexes) < n {
-		incomplete = append(incomplete, fmt.Sprintf("run %s lacks %d of its %d shards", r.id, n-len(indexes), n))
+	s := m.summary()
+	if err := s.includeEnds(shards); err != nil {
+		return nil, err
 	}
-	s := r.collected(from, to, seconds)
-	s.unwatched = max(r.header.Shards-len(indexes), 0)
-	for _, index := range indexes {
-		if err := s.include(r.shards[index].end); err != nil {
-			return nil, fmt.Errorf("run %s: %w", r.id, err)
-		}
+	if sh := shards[0]; len(shards) == 1 && sh.gapless && sh.end() != nil && sh.end().PeakTokens > 0 {
+		s.Truth.PeakTokens = sh.end().PeakTokens
 	}
-	if sh := r.shards[indexes[0]]; len(indexes) == 1 && sh.gapless && sh.end != nil && sh.end.PeakTokens > 0 {
-		s.Truth.PeakTokens = sh.end.PeakTokens
+	for _, fault := range m.faults() {
+		s.Incomplete = append(s.Incomplete, fmt.Sprintf("run %s %s", r.id, fault))
 	}
-	s.Incomplete = incomplete
-	s.Warnings = slices.Compact(slices.Concat(s.Warnings, incomplete, warnings))
+	s.Warnings = append(s.Warnings, s.Incomplete...)
+	if !known {
+		s.Warnings = append(s.Warnings, fmt.Sprintf("run %s: itl is not known, because the stream holds no single arrival times", r.id))
+	}
+	s.Warnings = slices.Compact(append(s.Warnings, s.forget(shards, r.ask)...))
 	s.Judge()
 	return s, nil
 }
 
-// collected is the Summary of the records, whose measured part was from one time to
-// another and counts as so many seconds.
-func (r *run) collected(from, to time.Duration, seconds float64) *Summary {
-	s := r.collector.Summary(seconds)
-	s.Began = from
-	if r.begun {
-		s.Date = r.header.Epoch.Add(to)
+// forget leaves out what is not known of all shards, because some left no single
+// requests, and says so.
+func (s *Summary) forget(shards []*shard, ask Ask) (warnings []string) {
+	compact, traced := false, true
+	for _, sh := range shards {
+		compact = compact || sh.compact()
+		traced = traced && sh.collector.KeepTrace
 	}
-	return s
-}
-
-func (r *run) shardName(index int) string {
-	if r.header.Shards < 2 {
-		return ""
+	if s.Trace != nil && (compact || !traced) {
+		s.Trace.Records = nil
+		if len(s.Trace.Samples) == 0 {
+			s.Trace = nil
+		}
 	}
-	return fmt.Sprintf(" shard %d of %d", index, r.header.Shards)
-}
-
-// adopt takes over what the end line of a shard says of chunks whose times its
-// records do not have. It says whether ITL is then known.
-func (r *run) adopt(sh *shard) (bool, error) {
-	if !sh.gapless {
-		return true, nil
-	}
-	if sh.end == nil {
-		return false, nil
-	}
-	if sh.end.Tokens != nil {
-		sh.tokens = *sh.end.Tokens
-	}
-	h, err := sh.end.histogram(tokenITLHistogram)
-	if err != nil {
-		return false, err
-	}
-	if h != nil {
-		r.collector.witness.truth.ITL.adopt(h)
-	}
-	h, err = sh.end.histogram("itl")
-	if h == nil || err != nil {
-		return false, err
-	}
-	r.collector.adoptITL(h)
-	return true, nil
-}
-
-// include adds what a shard's end line says and its records do not.
-func (s *Summary) include(e *End) error {
-	if e == nil {
-		s.unwatched++
+	if !compact {
 		return nil
 	}
+	if s.Outcomes = nil; ask.Outcomes {
+		warnings = append(warnings, "single requests are not known: a compact stream has only what they add up to")
+	}
+	if ask.Goodput != nil {
+		s.Goodput = math.NaN()
+		warnings = append(warnings, "goodput is not known: a compact stream counts by the limits of the run alone")
+	}
+	return warnings
+}
+
+// includeEnds adds what the shards' end lines say and their records do not.
+func (s *Summary) includeEnds(shards []*shard) error {
+	hosts := map[string]bool{}
+	for _, sh := range shards {
+		e := sh.end()
+		if e == nil {
+			s.unwatched++
+			continue
+		}
+		s.include(e)
+		if err := s.includeEvidence(e, hosts[sh.header.Host]); err != nil {
+			return err
+		}
+		hosts[sh.header.Host] = sh.header.Host != ""
+	}
+	return nil
+}
+
+func (s *Summary) include(e *End) {
 	s.Interrupted = s.Interrupted || e.Interrupted
 	// The server's counters are of all shards' traffic: one shard's are enough.
 	s.SpecDecode = cmp.Or(s.SpecDecode, e.SpecDecode)
 	s.Diffusion = cmp.Or(s.Diffusion, e.Diffusion)
 	s.Probes = s.Probes.merge(e.Probes)
-	s.RateChanges = append(s.RateChanges, e.RateChanges...)
+	for _, rise := range e.RateChanges {
+		// Each shard has those of the whole run.
+		if !slices.ContainsFunc(s.RateChanges, func(c RateChange) bool { return c.RPS == rise.RPS }) {
+			s.RateChanges = append(s.RateChanges, rise)
+		}
+	}
 	for _, w := range e.Warnings {
 		if !slices.Contains(s.Warnings, w) {
 			s.Warnings = append(s.Warnings, w)
 		}
 	}
-	return s.includeEvidence(e)
 }
 
-// includeEvidence takes a shard's evidence to that of those before.
-func (s *Summary) includeEvidence(e *End) error {
+// includeEvidence takes a shard's evidence to that of those before; beside says that
+// one of them ran on the same machine.
+func (s *Summary) includeEvidence(e *End, beside bool) error {
 	switch {
 	case e.Evidence == nil:
 		s.unwatched++
@@ -219,7 +164,7 @@ func (s *Summary) includeEvidence(e *End) error {
 		whole := *e.Evidence
 		s.Evidence = &whole
 	default:
-		s.Evidence.add(e.Evidence)
+		s.Evidence.add(e.Evidence, beside)
 	}
 	ages, err := e.histogram(ageHistogram)
 	if ages != nil {

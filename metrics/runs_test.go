@@ -234,7 +234,7 @@ func TestMissingShardsAreCounted(t *testing.T) {
 	h.Shards = 2
 	writeRun(t, NewStreamWriter(&buf), h, testRecord("r", 0, 5))
 	sums, err := Read(&buf, Ask{})
-	if err != nil || len(sums) != 1 || !slices.Equal(sums[0].Warnings, []string{"run r lacks 1 of its 2 shards"}) {
+	if err != nil || len(sums) != 1 || !slices.Equal(sums[0].Warnings, []string{"run r lacks shard 1 of 2"}) {
 		t.Errorf("%v, %v", sums, err)
 	}
 }

@@ -1,61 +1,189 @@
 package metrics
 
 import (
+	"cmp"
 	"fmt"
+	"slices"
+	"strings"
 	"time"
 )
 
-// A shard is what is known so far of one shard of a run.
+// A shard is what is known so far of one shard of a run. All its times are on its
+// own clock, and so are those in its Collector.
 type shard struct {
-	begun   bool          // its run line was there
-	clashes bool          // there was another run or end line, and a different one
-	records int           // that were measured
-	shift   time.Duration // its clock's zero on the run's clock
-	began   time.Duration // when its measured part did, on its own clock
-	last    time.Duration // latest end of a measured record, likewise
-	gapless bool          // it has records without single chunk times
-	tokens  ChunkTokens   // of its records
-	end     *End
+	index     int
+	header    *Header   // the first run line's under the ask; before that, of which nothing is known
+	headers   []*Header // of all its run lines
+	ends      []*End    // all of them
+	collector *Collector
+	last      time.Duration // latest end of a measured record
+	lines     int           // of requests
+	gapless   bool          // it has records without single chunk times
 }
 
-// add notes a record that is on the shard's own clock.
+// unasked is what is taken for the configuration of a run without a run line:
+// of what was asked for nothing is known, and vLLM's default metrics are reported.
+func unasked() Config {
+	c := unknownConfig()
+	c.Metrics, c.Percentiles = []string{"ttft", "tpot", "itl"}, []float64{99}
+	return c
+}
+
+func newShard(run string, index int, ask Ask) *shard {
+	h := ask.header(&Header{Run: run, Config: unasked()})
+	sh := &shard{index: index, header: h, collector: NewCollector(h)}
+	sh.collector.KeepOutcomes, sh.collector.KeepTrace = ask.Outcomes, ask.Trace
+	return sh
+}
+
+func (sh *shard) take(e Entry, ask Ask) {
+	switch {
+	case e.Header != nil:
+		sh.headers = append(sh.headers, e.Header)
+		if len(sh.headers) == 1 {
+			*sh.header = *ask.header(e.Header)
+			sh.collector.KeepTrace = ask.Trace || e.Header.Group != "" || e.Header.Sampled
+		}
+	case e.End != nil:
+		sh.ends = append(sh.ends, e.End)
+	case e.Sample != nil:
+		sh.collector.AddSample(e.Sample)
+	default:
+		sh.add(e.Record)
+	}
+}
+
 func (sh *shard) add(r *Record) {
-	if r.Phase == WarmUp {
-		return
-	}
-	sh.last = max(sh.last, r.End)
-	sh.gapless = sh.gapless || r.Chunks.gapless()
-	sh.records++
-	if r.Class == OK && r.Chunks.Len() > 0 {
-		a := r.attribute()
-		sh.tokens = sh.tokens.plus(a.counts())
+	sh.lines++
+	sh.collector.Add(r)
+	if r.Phase != WarmUp {
+		sh.last = max(sh.last, r.End)
+		sh.gapless = sh.gapless || r.Chunks.gapless()
 	}
 }
 
-// begin is when its measured part began, on the run's clock.
-func (sh *shard) begin() time.Duration { return sh.shift + sh.began }
+// begun says that its run line was there.
+func (sh *shard) begun() bool { return len(sh.headers) > 0 }
+
+// end is its first end line, nil if there is none.
+func (sh *shard) end() *End {
+	if len(sh.ends) == 0 {
+		return nil
+	}
+	return sh.ends[0]
+}
+
+// start is when a shard began, by the reference clock.
+func start(h *Header) time.Time { return h.Epoch.Add(-h.ClockOffset) }
 
 // took is how long the measured part of the shard ran.
 func (sh *shard) took() time.Duration {
-	if sh.end == nil {
-		return max(0, sh.last-sh.began)
+	if end := sh.end(); end != nil {
+		return seconds(end.Seconds)
 	}
-	return seconds(sh.end.Seconds)
+	return max(0, sh.last-sh.header.Began())
 }
 
-// warnings are what there is to say of the shard, each after its name.
-func (sh *shard) warnings() []string {
+// compact says that nothing is known of single requests.
+func (sh *shard) compact() bool { return sh.header.Compact && sh.lines == 0 }
+
+// finish takes over what the end line says and the records do not. It says whether
+// ITL is then known.
+func (sh *shard) finish() (known bool, err error) {
+	end := sh.end()
+	switch {
+	case end == nil || !sh.gapless && !sh.compact():
+		return !sh.gapless, nil
+	case sh.compact():
+		return true, sh.collector.adopt(end)
+	}
+	truth := &sh.collector.witness.truth
+	if end.Tokens != nil {
+		truth.Tokens = *end.Tokens
+	}
+	h, err := end.histogram(tokenITLHistogram)
+	if err != nil {
+		return false, err
+	}
+	if h != nil {
+		truth.ITL.adopt(h)
+	}
+	h, err = end.histogram("itl")
+	if h == nil || err != nil {
+		return false, err
+	}
+	sh.collector.adoptITL(h)
+	return true, nil
+}
+
+// records is how many requests were measured.
+func (sh *shard) records() int { return sh.collector.sum.Completed + sh.collector.sum.Failed }
+
+// counted is how many they were by the end lines, one for each run line.
+func (sh *shard) counted() int {
+	n := 0
+	for _, e := range sh.ends[:min(len(sh.ends), max(len(sh.headers), 1))] {
+		n += e.Completed + e.Failed
+	}
+	return n
+}
+
+// faults are what there is to say of the shard, each after its name. Finish must
+// have been called.
+func (sh *shard) faults(sharded bool) []string {
 	var w []string
-	if !sh.begun {
+	if !sh.begun() {
 		w = append(w, "has no run line, so what it was asked for is not known")
 	}
-	if sh.clashes {
+	twice := len(sh.headers) > 1
+	switch {
+	case twice && sharded:
+		times := cmp.Or(map[int]string{2: "twice"}[len(sh.headers)], fmt.Sprintf("%d times", len(sh.headers)))
+		w = append(w, fmt.Sprintf("is there %s: its requests are counted %[1]s", times))
+	case twice || len(sh.ends) > 1:
 		w = append(w, "has run or end lines that differ: the first of each stands")
 	}
-	if sh.end == nil {
+	switch {
+	case len(sh.ends) == 0 && sh.compact():
+		w = append(w, "was cut: it has no end line, and so nothing of its requests")
+	case len(sh.ends) == 0:
 		w = append(w, "was cut: it has no end line, so its duration is the end of the last request")
-	} else if n := sh.end.Completed + sh.end.Failed; n != sh.records {
-		w = append(w, fmt.Sprintf("counts %s in its end line, but the stream holds %d", counted(n, "request"), sh.records))
+	case len(sh.ends) < len(sh.headers):
+		w = append(w, "was cut once: it has fewer end lines than run lines")
+	case sh.counted() != sh.records():
+		w = append(w, fmt.Sprintf("counts %s in its end line, but the stream holds %d", counted(sh.counted(), "request"), sh.records()))
 	}
 	return w
+}
+
+// name is that of the shard and of the machines that it ran on.
+func (sh *shard) name() string {
+	switch hosts := sh.hosts(); len(hosts) {
+	case 0:
+		return fmt.Sprintf("shard %d", sh.index)
+	case 1:
+		return fmt.Sprintf("shard %d (host %s)", sh.index, hosts[0])
+	default:
+		return fmt.Sprintf("shard %d (hosts %s)", sh.index, listed(hosts))
+	}
+}
+
+// hosts are the machines that it ran on, in order, as far as they are known.
+func (sh *shard) hosts() []string {
+	var hosts []string
+	for _, h := range sh.headers {
+		if h.Host != "" {
+			hosts = append(hosts, h.Host)
+		}
+	}
+	slices.Sort(hosts)
+	return slices.Compact(hosts)
+}
+
+// listed names things: a; a and b; a, b and c.
+func listed(names []string) string {
+	if n := len(names); n > 1 {
+		return strings.Join(names[:n-1], ", ") + " and " + names[n-1]
+	}
+	return strings.Join(names, "")
 }

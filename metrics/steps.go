@@ -84,6 +84,20 @@ func (s *steps) widen() {
 	s.origin, s.counts = origin, wide
 }
 
+// merge adds the counts of another, whose clock began so much later: each in the
+// step that its middle lies in then.
+func (s *steps) merge(other *steps, later time.Duration) {
+	for s.coarse < other.coarse {
+		s.widen()
+	}
+	width := other.width()
+	for i, n := range other.counts {
+		if n > 0 {
+			s.add(time.Duration(other.origin+int64(i))*width+width/2+later, int(n))
+		}
+	}
+}
+
 // busiestSecond is the largest sum over any second that begins with a step.
 func (s *steps) busiestSecond() int {
 	second := int(time.Second / s.width())

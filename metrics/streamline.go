@@ -2,6 +2,8 @@ package metrics
 
 import (
 	"fmt"
+	"maps"
+	"strings"
 
 	"github.com/HdrHistogram/hdrhistogram-go"
 )
@@ -74,6 +76,10 @@ type End struct {
 	Tokens     *ChunkTokens `json:"tokens,omitempty"`
 	PeakTokens int          `json:"peak_tokens,omitempty"`
 
+	// Totals are there in a compact stream alone, and its Histograms are of all
+	// latencies of the Truth, too.
+	Totals *Totals `json:"totals,omitempty"`
+
 	// Histograms are those of the metrics, of lag, of age and of the ITL per
 	// token, in nanoseconds: HDR, V2 compressed, base64.
 	Histograms map[string]string `json:"histograms,omitempty"`
@@ -84,7 +90,24 @@ const (
 	lagHistogram      = "lag"
 	ageHistogram      = "age"
 	tokenITLHistogram = "token_itl"
+
+	ofTruth = "_truth" // ends the names of those that only Totals go with
 )
+
+// latencies are the Distributions of s and of its Truth, by the names of their
+// histograms.
+func (s *Summary) latencies(t *Truth) map[string]*Distribution {
+	all := map[string]*Distribution{lagHistogram: &s.Lag}
+	for _, m := range Metrics {
+		all[m.Name] = m.Of(s)
+	}
+	if t != nil {
+		all[tokenITLHistogram] = &t.ITL
+		all["content_ttft"+ofTruth], all["written_ttft"+ofTruth] = &t.ContentTTFT, &t.WrittenTTFT
+		all["scheduled_ttft"+ofTruth], all["scheduled_e2el"+ofTruth] = &t.ScheduledTTFT, &t.ScheduledE2EL
+	}
+	return all
+}
 
 // end is what a stream keeps of s.
 func (s *Summary) end() (*End, error) {
@@ -93,13 +116,14 @@ func (s *Summary) end() (*End, error) {
 		SpecDecode: s.SpecDecode, Diffusion: s.Diffusion, Probes: s.Probes,
 		RateChanges: s.Reached(), Warnings: s.Warnings, Evidence: s.Evidence, Histograms: map[string]string{},
 	}
-	kept := map[string]*Distribution{lagHistogram: &s.Lag, ageHistogram: &s.Age}
-	for _, m := range Metrics {
-		kept[m.Name] = m.Of(s)
-	}
+	kept := s.latencies(s.Truth)
+	kept[ageHistogram] = &s.Age
 	if t := s.Truth; t != nil {
 		e.Tokens, e.PeakTokens = &t.Tokens, t.PeakTokens
-		kept[tokenITLHistogram] = &t.ITL
+	}
+	if e.Totals = s.totals; e.Totals == nil {
+		// Records have the others.
+		maps.DeleteFunc(kept, func(name string, _ *Distribution) bool { return strings.HasSuffix(name, ofTruth) })
 	}
 	for name, d := range kept {
 		h := d.Histogram()

@@ -44,7 +44,7 @@ type StreamReader struct {
 	// sample its time, so no two messages are alike unless one is a copy. That two
 	// others out of ten million share a hash has a chance of 3 in a million, and
 	// the count in the end line would tell.
-	seen  map[uint64]struct{}
+	seen  hashes
 	seed  maphash.Seed
 	parts map[message]*partial
 	runs  map[string]int // each run's rank by its first line, which a short one can overtake
@@ -67,8 +67,8 @@ type partial struct {
 // NewStreamReader makes a reader from r.
 func NewStreamReader(r io.Reader) *StreamReader {
 	return &StreamReader{
-		r:    bufio.NewReaderSize(r, 64<<10),
-		seen: map[uint64]struct{}{}, seed: maphash.MakeSeed(),
+		r:     bufio.NewReaderSize(r, 64<<10),
+		seed:  maphash.MakeSeed(),
 		parts: map[message]*partial{}, runs: map[string]int{},
 	}
 }
@@ -166,10 +166,7 @@ func (sr *StreamReader) skip(line []byte) {
 
 // repeats says whether the message was there before.
 func (sr *StreamReader) repeats(text []byte) bool {
-	hash := maphash.Bytes(sr.seed, text)
-	_, before := sr.seen[hash]
-	sr.seen[hash] = struct{}{}
-	return before
+	return !sr.seen.add(maphash.Bytes(sr.seed, text))
 }
 
 // warnings are what there is to say of the stream so far.

@@ -22,6 +22,7 @@ type StreamWriter struct {
 
 	w        io.Writer
 	head     lineHead
+	compact  bool
 	messages int // long lines so far
 	buf      bytes.Buffer
 }
@@ -31,12 +32,16 @@ func NewStreamWriter(w io.Writer) *StreamWriter { return &StreamWriter{w: w} }
 
 // Begin writes the run line.
 func (sw *StreamWriter) Begin(h *Header) error {
-	sw.head = lineHead{V: streamVersion, Run: h.Run, Shard: h.Shard}
+	sw.head, sw.compact = lineHead{V: streamVersion, Run: h.Run, Shard: h.Shard}, h.Compact
 	return sw.write(kindRun, runLine{sw.headOf(kindRun), h})
 }
 
-// Write writes a record, and neither keeps nor changes it.
+// Write writes a record, unless the stream is compact, and neither keeps nor
+// changes it.
 func (sw *StreamWriter) Write(r *Record) error {
+	if sw.compact {
+		return nil
+	}
 	if sw.NoChunks {
 		short := *r
 		short.Chunks.deltas, short.TokensPerChunk = nil, nil
@@ -45,12 +50,16 @@ func (sw *StreamWriter) Write(r *Record) error {
 	return sw.write(kindReq, reqLine{sw.headOf(kindReq), r})
 }
 
-// Sample writes a sample, and neither keeps nor changes it.
+// Sample writes a sample as Write does a record.
 func (sw *StreamWriter) Sample(s *Sample) error {
+	if sw.compact {
+		return nil
+	}
 	return sw.write(kindSample, sampleLine{sw.headOf(kindSample), s})
 }
 
-// End writes what the run came to. A stream without an end counts as cut.
+// End writes what the run came to. A stream without an end counts as cut. Of a
+// compact one the Summary must be of a Collector whose Header says so, too.
 func (sw *StreamWriter) End(s *Summary) error {
 	e, err := s.end()
 	if err != nil {

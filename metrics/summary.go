@@ -43,7 +43,10 @@ type Summary struct {
 	Age      Distribution // how long each chunk's bytes lay unread in the socket; a histogram alone
 	Trust    *Trust       // the verdict; nil before Judge
 
-	unwatched int // shards that left no evidence
+	Shards *Shards // of a run that was put together from several; nil for any other
+
+	unwatched int     // shards that left no evidence
+	totals    *Totals // nil unless the Header is of a compact stream
 
 	SpecDecode  *SpecDecode
 	Diffusion   *Diffusion

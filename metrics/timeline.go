@@ -1,6 +1,10 @@
 package metrics
 
-import "math"
+import (
+	"math"
+	"slices"
+	"time"
+)
 
 // maxBuckets bounds what a nonsensical time stamp in a file can make us
 // allocate: 97 days of seconds.
@@ -36,19 +40,39 @@ func (t *timeline) add(s span, gaps []float64) {
 
 // fold replaces the spans by buckets; gaps are those of all spans.
 func (t *timeline) fold(gaps []float64) {
-	if t.folded == nil {
-		t.folded = fill(t.spans, gaps)
-		t.spans = nil
+	t.folded, t.spans = t.buckets(gaps), nil
+}
+
+func (t *timeline) buckets(gaps []float64) *buckets {
+	if t.folded != nil {
+		return t.folded
 	}
+	return fill(t.spans, gaps)
+}
+
+// merge adds another timeline, whose clock began so much later. Both are folded,
+// or none is.
+func (t *timeline) merge(other *timeline, later time.Duration) {
+	if t.folded != nil {
+		t.folded.merge(other.folded, later)
+		return
+	}
+	for _, s := range other.spans {
+		s.start = moved(s.start, later)
+		t.spans = append(t.spans, s)
+	}
+}
+
+// moved is a time in seconds on a clock that began so much earlier: the same
+// number as that of a Record which was moved.
+func moved(at float64, later time.Duration) float64 {
+	return (time.Duration(math.Round(at*1e9)) + later).Seconds()
 }
 
 // peaks gives the most chunks that arrived in one second, and the most requests
 // that touched one second.
 func (t *timeline) peaks(gaps []float64) (chunks, requests int) {
-	b := t.folded
-	if b == nil {
-		b = fill(t.spans, gaps)
-	}
+	b := t.buckets(gaps)
 	for _, n := range b.chunks {
 		chunks = max(chunks, n)
 	}
@@ -58,10 +82,43 @@ func (t *timeline) peaks(gaps []float64) (chunks, requests int) {
 	return chunks, requests
 }
 
-// buckets counts by seconds from origin.
+// A buckets counts by seconds from origin, which is +Inf before there is anything.
 type buckets struct {
 	origin           float64
 	chunks, requests []int
+}
+
+// merge adds other buckets, whose clock began so much later. Where their seconds
+// do not begin together, each is added to the nearest.
+func (b *buckets) merge(other *buckets, later time.Duration) {
+	from := other.origin + later.Seconds()
+	if math.IsInf(from, 1) {
+		return
+	}
+	earlier, after := buckets{from, slices.Clone(other.chunks), slices.Clone(other.requests)}, *b
+	if b.origin <= from {
+		earlier, after = *b, earlier
+	}
+	if !math.IsInf(after.origin, 1) {
+		ahead := math.Round(after.origin - earlier.origin)
+		addFrom(&earlier.chunks, ahead, after.chunks)
+		addFrom(&earlier.requests, ahead, after.requests)
+	}
+	*b = earlier
+}
+
+// addFrom adds counts by seconds to others that began so many seconds before.
+func addFrom(seconds *[]int, ahead float64, counts []int) {
+	for i, n := range counts {
+		at := ahead + float64(i)
+		if n == 0 || !(at < maxBuckets) {
+			continue
+		}
+		for len(*seconds) <= int(at) {
+			*seconds = append(*seconds, 0)
+		}
+		(*seconds)[int(at)] += n
+	}
 }
 
 func fill(spans []span, gaps []float64) *buckets {

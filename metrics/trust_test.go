@@ -176,6 +176,18 @@ var faults = []struct {
 	{"selftest", 63, 64, func(s *Summary, v float64) {
 		s.Truth.PeakConcurrency, s.Evidence.Vouched = int(v), &Vouched{Streams: 63, WrongFrom: 64, Kernel: true}
 	}, "64 in flight at once, the selftest of this machine was wrong at 64"},
+	{"shards", 8, 7, func(s *Summary, v float64) {
+		if s.Shards = (&Shards{Of: 8, Sound: int(v)}); v < 8 {
+			s.Shards.Faults = []string{"lacks shard 3 of 8"}
+		}
+	}, "lacks shard 3 of 8"},
+	{"shard starts", 99.9, 100.1, func(s *Summary, v float64) {
+		s.Shards = &Shards{Of: 2, Sound: 2, Late: &Window{-durationMS(50), durationMS(v - 50)}, Last: "shard 1 (host b)"}
+	}, "shards began 100 ms apart, shard 1 (host b) last (limit 100 ms)"},
+	{"shard starts", 599, 601, func(s *Summary, v float64) {
+		s.Seconds = 60
+		s.Shards = &Shards{Of: 2, Sound: 2, Late: &Window{0, durationMS(v)}, Last: "shard 1"}
+	}, "shards began 601 ms apart"},
 	{"samples", 100, 99, func(s *Summary, v float64) { s.TPOT = alike(10, int(v)) }, "P99 of 99 samples: too few"},
 }
 

@@ -28,11 +28,39 @@ type Truth struct {
 	laterTurns bool // conversations went on after their first turn
 }
 
+// merge adds what was counted of other requests.
+func (t *Truth) merge(other *Truth) {
+	t.Tokens = t.Tokens.plus(other.Tokens)
+	t.ITL.merge(&other.ITL)
+	t.ContentTTFT.merge(&other.ContentTTFT)
+	t.WrittenTTFT.merge(&other.WrittenTTFT)
+	t.ScheduledTTFT.merge(&other.ScheduledTTFT)
+	t.ScheduledE2EL.merge(&other.ScheduledE2EL)
+	t.Connecting = t.Connecting.plus(other.Connecting)
+	t.Ramp.Requests += other.Ramp.Requests
+	t.Ramp.Took = max(t.Ramp.Took, other.Ramp.Took)
+	t.Pace.Requests += other.Pace.Requests
+	t.Pace.Queue += other.Pace.Queue
+	t.Pace.Lag += other.Pace.Lag
+	t.laterTurns = t.laterTurns || other.laterTurns
+}
+
 // Connecting says how many completed requests opened a connection within their
 // TTFT, and how long the parts of that took.
 type Connecting struct {
-	Requests, Of             int           // that did, of all completed
-	DNS, Connect, Proxy, TLS time.Duration // together
+	Requests int           `json:"requests"` // that did
+	Of       int           `json:"of"`       // all completed
+	DNS      time.Duration `json:"dns,omitempty"`
+	Connect  time.Duration `json:"connect,omitempty"`
+	Proxy    time.Duration `json:"proxy,omitempty"`
+	TLS      time.Duration `json:"tls,omitempty"`
+}
+
+func (c Connecting) plus(other Connecting) Connecting {
+	return Connecting{
+		Requests: c.Requests + other.Requests, Of: c.Of + other.Of,
+		DNS: c.DNS + other.DNS, Connect: c.Connect + other.Connect, Proxy: c.Proxy + other.Proxy, TLS: c.TLS + other.TLS,
+	}
 }
 
 // Mean is the time that a request spent connecting, of those that did.
@@ -40,8 +68,8 @@ func (c Connecting) Mean() time.Duration { return share(c.DNS+c.Connect+c.Proxy+
 
 // Ramp is the burst that opens a run whose requests are all due at once.
 type Ramp struct {
-	Requests int           // that waited for no slot
-	Took     time.Duration // until the last of them was sent
+	Requests int           `json:"requests"`       // that waited for no slot
+	Took     time.Duration `json:"took,omitempty"` // until the last of them was sent
 }
 
 // Held is how long completed requests held their place after their last chunk:
@@ -56,9 +84,11 @@ type Held struct {
 // Pace compares the time over which requests were sent with that over which they
 // were due.
 type Pace struct {
-	Requests   int
-	Due, Sent  time.Duration // from the first to the last
-	Queue, Lag time.Duration // of all of them together: what delayed them
+	Requests int           `json:"requests"`
+	Due      time.Duration `json:"due,omitempty"`   // from the first to the last
+	Sent     time.Duration `json:"sent,omitempty"`  // likewise
+	Queue    time.Duration `json:"queue,omitempty"` // of all of them together: what delayed them
+	Lag      time.Duration `json:"lag,omitempty"`   // likewise
 }
 
 // Asked is the rate that was asked for in requests a second, 0 when there is none.

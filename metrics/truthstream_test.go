@@ -157,7 +157,7 @@ func TestShardsComeToTheTruthOfOneRun(t *testing.T) {
 	}
 	wantEvidence := &Evidence{
 		Cores: 4, Watched: 20 * time.Second, CPU: 24 * time.Second, BusiestCPU: 0.3, StolenCPU: 0.04,
-		Stalls: 4, Stalled: 60 * msec, LongestStall: 220 * msec, GCs: 8, GCPaused: msec, LongestGC: msec,
+		Stalls: 2, Stalled: 60 * msec, LongestStall: 220 * msec, GCs: 8, GCPaused: msec, LongestGC: msec,
 		ClockStep: -2 * msec, KernelStamps: 200, UserStamps: 6, SharedReads: 4, Opened: 10, Warmed: 2, Closed: 2,
 		Exhausted: 2, Exhaustion: "no ports 0", Protocol: "HTTP/1.1", PrefixQueries: 100, PrefixHits: 3,
 		Vouched: &Vouched{Streams: 20, ErrorP99: 2 * msec, WrongFrom: 40, Kernel: true},

@@ -10,7 +10,10 @@ import (
 
 // A Window is a part of a run, from one offset of its clock to another, both of
 // them inside.
-type Window struct{ From, To time.Duration }
+type Window struct {
+	From time.Duration `json:"from"`
+	To   time.Duration `json:"to"`
+}
 
 // Seconds is how long the window is.
 func (w Window) Seconds() float64 { return (w.To - w.From).Seconds() }

@@ -18,6 +18,7 @@ type witness struct {
 	held, e2el  time.Duration // after the last chunk, and up to it
 	unread      time.Duration // of held, what the last chunk may have lain unread
 	due, sent   extent        // of the requests that open a conversation
+	spaced      bool          // not all of those were due at once
 }
 
 // An extent is the range from the first of some times to the last.
@@ -31,6 +32,14 @@ func (x *extent) add(at time.Duration) {
 		*x = extent{true, at, at}
 	}
 	x.first, x.last = min(x.first, at), max(x.last, at)
+}
+
+// merge adds another extent, of a clock that began so much later.
+func (x *extent) merge(other extent, later time.Duration) {
+	if other.any {
+		x.add(other.first + later)
+		x.add(other.last + later)
+	}
 }
 
 // add takes a measured record into account; most is how many values of a kind
@@ -54,6 +63,7 @@ func (w *witness) addStart(r *Record) {
 	p.Lag += r.Lag()
 	w.due.add(r.Due)
 	w.sent.add(r.Sent)
+	w.spaced = w.spaced || w.due.last > w.due.first
 	if r.Queue() == 0 {
 		w.truth.Ramp.Requests++
 		w.truth.Ramp.Took = max(w.truth.Ramp.Took, r.Lag())
@@ -115,6 +125,22 @@ func (w *witness) addTokens(r *Record) {
 	}
 }
 
+// merge adds what another witness saw, whose clock began so much later; most is how
+// many values of a kind are kept.
+func (w *witness) merge(other *witness, later time.Duration, most int) {
+	w.truth.merge(&other.truth)
+	w.tokens.merge(&other.tokens, later)
+	w.inFlight.merge(&other.inFlight, later, most)
+	w.afterFirst += other.afterFirst
+	w.afterTokens += other.afterTokens
+	w.held += other.held
+	w.e2el += other.e2el
+	w.unread += other.unread
+	w.due.merge(other.due, later)
+	w.sent.merge(other.sent, later)
+	w.spaced = w.spaced || other.spaced
+}
+
 // testimony is the Truth of a run that took so many seconds and was asked for
 // as c says.
 func (w *witness) testimony(c *Config, seconds float64) *Truth {
@@ -135,7 +161,7 @@ func (w *witness) testimony(c *Config, seconds float64) *Truth {
 	if !c.paced() {
 		t.Pace = Pace{}
 	}
-	if c.paced() || !math.IsInf(c.RequestRate, 1) || w.due.last > w.due.first {
+	if c.paced() || !math.IsInf(c.RequestRate, 1) || w.spaced {
 		t.Ramp = Ramp{}
 	}
 	t.Held.Mean, t.Held.Unread = share(w.held, t.Connecting.Of), share(w.unread, t.Connecting.Of)

@@ -16,6 +16,9 @@ type fact struct {
 
 // facts are all that there are, in order.
 var facts = []fact{
+	{"Shards", shards},
+	{"First requests of the shards", firstSends},
+	{"Clocks of the shards", clocks},
 	{"Tokens in a chunk", chunkTokens},
 	{"Connecting, inside TTFT", connecting},
 	{"Connections opened", connections},

@@ -34,6 +34,9 @@ func truth(s *metrics.Summary) pyjson.Object {
 	d.set("requests_with_more_tokens_than_chunks", t.Tokens.Bundled)
 	d.set("requests_with_fewer_tokens_than_chunks", t.Tokens.Fewer)
 	connected(&d, t.Connecting)
+	if s.Shards != nil {
+		sharded(&d, s.Shards)
+	}
 	if s.Evidence != nil {
 		noticed(&d, s.Evidence)
 	}

@@ -1,0 +1,64 @@
+package metrics
+
+import (
+	"cmp"
+	"maps"
+	"slices"
+	"time"
+)
+
+// merge adds what another Collector was given, whose clock began so much later. Its
+// values come after those of c. The other is of no use afterwards.
+func (c *Collector) merge(other *Collector, later time.Duration) {
+	most := cmp.Or(c.Cap, DefaultCap)
+	c.mergeTimeline(other, later, most)
+	for name, d := range c.sum.latencies(nil) {
+		d.Cap = c.Cap
+		d.merge(other.sum.latencies(nil)[name])
+	}
+	c.witness.merge(&other.witness, later, most)
+	c.sum.Completed += other.sum.Completed
+	c.sum.Failed += other.sum.Failed
+	c.sum.TotalInput += other.sum.TotalInput
+	c.sum.TotalOutput += other.sum.TotalOutput
+	c.good += other.good
+	c.evened += other.evened
+	for class, n := range other.sum.Classes {
+		c.sum.Classes[class] += n
+	}
+	// In order, since not all may find a place.
+	for _, message := range slices.Sorted(maps.Keys(other.sum.Errors)) {
+		c.countError(message, other.sum.Errors[message])
+	}
+	for _, e := range other.firstErrors {
+		c.addFirst(e)
+	}
+	for _, o := range other.sum.Outcomes {
+		o.Start = moved(o.Start, later)
+		c.sum.Outcomes = append(c.sum.Outcomes, o)
+	}
+	c.trace.merge(&other.trace, later)
+}
+
+// merge adds another trace, which is of no use afterwards.
+func (t *Trace) merge(other *Trace, later time.Duration) {
+	for _, r := range other.Records {
+		r.shift(later)
+	}
+	for _, s := range other.Samples {
+		s.At += later
+	}
+	t.Records = append(t.Records, other.Records...)
+	t.Samples = append(t.Samples, other.Samples...)
+}
+
+// mergeTimeline keeps the timeline and the gaps that it shares with ITL together.
+func (c *Collector) mergeTimeline(other *Collector, later time.Duration, most int) {
+	gaps, others := c.sum.ITL.exact, other.sum.ITL.exact
+	if c.timeline.folded != nil || other.timeline.folded != nil || len(gaps)+len(others) > most ||
+		len(c.timeline.spans)+len(other.timeline.spans) > most {
+		c.timeline.fold(gaps)
+		other.timeline.fold(others)
+	}
+	c.timeline.merge(&other.timeline, later)
+}

@@ -1,0 +1,101 @@
+package metrics
+
+import (
+	"slices"
+	"time"
+)
+
+// A merged is a run put together from those of its shards that are there.
+type merged struct {
+	shards    []*shard // by their index, at least one
+	collector *Collector
+	sharded   bool
+	begun     bool      // a run line was there
+	zero      time.Time // of the run's clock, by the reference clock
+	window    Window    // the measured part
+	late      extent    // how late the shards' first requests were
+	first     string    // the shard whose was first
+	last      string
+}
+
+// merge puts shards together. The header is that of the lowest shard that has one.
+// Offset 0 of the run is when all were to start, where that was agreed upon, and
+// else when that shard did.
+func merge(shards []*shard) *merged {
+	m := &merged{shards: shards, collector: shards[0].collector}
+	first := shards[0]
+	if i := slices.IndexFunc(shards, (*shard).begun); i >= 0 {
+		first, m.begun = shards[i], true
+	}
+	m.sharded = first.header.Shards > 1 || len(shards) > 1
+	m.zero = start(first.header)
+	if m.sharded {
+		m.join(first.header)
+	}
+	for i, sh := range shards {
+		from := m.later(sh) + sh.header.Began()
+		to := from + sh.took()
+		if i == 0 {
+			m.window = Window{from, to}
+		}
+		m.window = Window{min(m.window.From, from), max(m.window.To, to)}
+	}
+	return m
+}
+
+// join makes one Collector of the shards'.
+func (m *merged) join(first *Header) {
+	header := *first
+	if !header.StartAt.IsZero() {
+		m.zero = header.StartAt
+		header.Epoch = m.zero.Add(header.ClockOffset)
+	}
+	m.collector = NewCollector(&header)
+	for _, sh := range m.shards {
+		m.collector.KeepOutcomes = m.collector.KeepOutcomes || sh.collector.KeepOutcomes
+		m.collector.KeepTrace = m.collector.KeepTrace || sh.collector.KeepTrace
+		m.look(sh)
+		m.collector.merge(sh.collector, m.later(sh))
+	}
+}
+
+// look notes how late a shard's first request was.
+func (m *merged) look(sh *shard) {
+	w := &sh.collector.witness
+	if !w.sent.any {
+		return
+	}
+	late := m.later(sh) + w.sent.first - w.due.first
+	if !m.late.any || late < m.late.first {
+		m.first = sh.name()
+	}
+	if !m.late.any || late >= m.late.last {
+		m.last = sh.name()
+	}
+	m.late.add(late)
+}
+
+// later is when the clock of a shard began, on that of the run.
+func (m *merged) later(sh *shard) time.Duration {
+	if !sh.begun() {
+		return 0
+	}
+	return start(sh.header).Sub(m.zero)
+}
+
+func (m *merged) summary() *Summary {
+	took := m.window.Seconds()
+	if end := m.shards[0].end(); len(m.shards) == 1 && end != nil {
+		took = end.Seconds
+	}
+	s := m.collector.Summary(took)
+	s.Began = m.window.From
+	if m.begun {
+		s.Date = m.collector.header.Epoch.Add(m.window.To)
+	}
+	if m.sharded {
+		s.Shards = m.facts()
+		s.unwatched, _ = m.missing()
+	}
+	return s
+}

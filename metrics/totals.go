@@ -1,0 +1,146 @@
+package metrics
+
+import (
+	"cmp"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+)
+
+// Totals are what the end line of a compact stream has in place of single requests,
+// beside its counts and histograms. Times are on the clock of the shard.
+type Totals struct {
+	Input   int            `json:"input"`             // prompt tokens of completed requests
+	Output  int            `json:"output"`            // output tokens of completed requests
+	Good    int            `json:"good"`              // requests that met the SLOs that the run was asked for
+	Classes map[Class]int  `json:"classes,omitempty"` // failed requests by class
+	Errors  map[string]int `json:"errors,omitempty"`  // failed requests by message, the most frequent ones
+	First   []FirstError   `json:"first_errors,omitempty"`
+
+	Pace       Pace       `json:"pace"` // without Due and Sent, which are:
+	Due        *Window    `json:"due,omitempty"`
+	Sent       *Window    `json:"sent,omitempty"`
+	Ramp       Ramp       `json:"ramp"`
+	Connecting Connecting `json:"connecting"`
+	LaterTurns bool       `json:"later_turns,omitempty"`
+
+	AfterFirst  time.Duration `json:"after_first,omitempty"`  // from first to last chunk, of requests whose tokens were counted
+	AfterTokens float64       `json:"after_tokens,omitempty"` // that came in that time
+	Held        time.Duration `json:"held,omitempty"`         // after the last chunk
+	Unread      time.Duration `json:"unread,omitempty"`       // of Held, what the last chunk may have lain unread
+	E2EL        time.Duration `json:"e2el,omitempty"`         // up to the last chunk
+	Busy        time.Duration `json:"busy,omitempty"`         // from Sent to End, of all requests
+
+	Seconds *buckets `json:"seconds,omitempty"` // chunks and requests, for vLLM's peaks
+	Tokens  steps    `json:"tokens"`            // when they came
+	Started steps    `json:"started"`           // requests, when they were sent
+	Ended   steps    `json:"ended"`
+}
+
+// maxTotalled bounds the messages in Totals, and the bytes of each.
+const (
+	maxTotalled      = 100
+	maxTotalledBytes = 500
+)
+
+// totals are those of what was added. They are good until the next Add.
+func (c *Collector) totals() *Totals {
+	w := &c.witness
+	t := &Totals{
+		Input: c.sum.TotalInput, Output: c.sum.TotalOutput, Good: c.good, Classes: c.sum.Classes, Errors: c.frequentErrors(),
+		Pace: w.truth.Pace, Due: w.due.window(), Sent: w.sent.window(), Ramp: w.truth.Ramp, Connecting: w.truth.Connecting,
+		LaterTurns: w.truth.laterTurns, AfterFirst: w.afterFirst, AfterTokens: w.afterTokens,
+		Held: w.held, Unread: w.unread, E2EL: w.e2el, Busy: w.inFlight.busy, Tokens: w.tokens,
+	}
+	for _, e := range c.firstErrors {
+		t.First = append(t.First, FirstError{e.Index, shortened(e.Message)})
+	}
+	if b := c.timeline.buckets(c.sum.ITL.exact); len(b.requests) > 0 {
+		t.Seconds = b
+	}
+	f := w.inFlight.flights()
+	t.Started, t.Ended = f.starts, f.ends
+	return t
+}
+
+// frequentErrors are the most frequent messages with their counts, and how many
+// requests had another one.
+func (c *Collector) frequentErrors() map[string]int {
+	byCount := slices.SortedFunc(maps.Keys(c.sum.Errors), func(a, b string) int {
+		return cmp.Or(cmp.Compare(c.sum.Errors[b], c.sum.Errors[a]), strings.Compare(a, b))
+	})
+	kept := map[string]int{}
+	for i, message := range byCount {
+		name := otherMessages
+		if i < maxTotalled {
+			name = shortened(message)
+		}
+		kept[name] += c.sum.Errors[message]
+	}
+	return kept
+}
+
+func shortened(message string) string {
+	if len(message) <= maxTotalledBytes {
+		return message
+	}
+	return strings.ToValidUTF8(message[:maxTotalledBytes], "") + "…"
+}
+
+// adopt takes what an end line says of requests that c has not seen. Without Totals
+// that is how many they were. Nothing may have been added before.
+func (c *Collector) adopt(e *End) error {
+	c.sum.Completed, c.sum.Failed = e.Completed, e.Failed
+	for name, d := range c.sum.latencies(&c.witness.truth) {
+		h, err := e.histogram(name)
+		if err != nil {
+			return err
+		}
+		*d = FromHistogram(h)
+	}
+	w := &c.witness
+	if e.Tokens != nil {
+		w.truth.Tokens = *e.Tokens
+	}
+	c.timeline.fold(nil)
+	if e.Totals != nil {
+		c.adoptTotals(e.Totals)
+	}
+	return nil
+}
+
+func (c *Collector) adoptTotals(t *Totals) {
+	w := &c.witness
+	c.sum.TotalInput, c.sum.TotalOutput, c.good = t.Input, t.Output, t.Good
+	maps.Copy(c.sum.Classes, t.Classes)
+	maps.Copy(c.sum.Errors, t.Errors)
+	c.firstErrors = t.First
+	w.truth.Pace, w.truth.Ramp, w.truth.Connecting, w.truth.laterTurns = t.Pace, t.Ramp, t.Connecting, t.LaterTurns
+	w.due, w.sent = t.Due.extent(), t.Sent.extent()
+	w.spaced = w.due.last > w.due.first
+	w.afterFirst, w.afterTokens = t.AfterFirst, t.AfterTokens
+	w.held, w.unread, w.e2el = t.Held, t.Unread, t.E2EL
+	w.tokens = t.Tokens
+	w.inFlight.busy = t.Busy
+	w.inFlight.folded = &flights{t.Started, t.Ended}
+	w.inFlight.folded.level()
+	if t.Seconds != nil {
+		c.timeline.folded = t.Seconds
+	}
+}
+
+func (x extent) window() *Window {
+	if !x.any {
+		return nil
+	}
+	return &Window{x.first, x.last}
+}
+
+// extent is that from one end of w to the other; nothing for nil.
+func (w *Window) extent() extent {
+	if w == nil {
+		return extent{}
+	}
+	return extent{true, w.From, w.To}
+}
