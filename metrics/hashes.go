@@ -1,8 +1,8 @@
 package metrics
 
-// A hashes is a set of hashes, at 11 to 22 bytes each where a map takes three times
-// that: a power of two of places, each found from where its hash says, at most three
-// quarters of them taken. The zero value is empty.
+// A hashes is a set of hashes that takes 11 to 22 bytes for each, half of what a map
+// does: a power of two of places, at most three quarters of them taken, where a hash
+// is at the place that its low bits say or soon after. The zero value is empty.
 type hashes struct {
 	places []uint64 // 0 where free
 	n      int

@@ -34,6 +34,20 @@ func Read(r io.Reader, ask Ask) ([]*Summary, error) {
 	return sums, err
 }
 
+// Sharded says whether r begins with the record stream of a shard, of which there
+// may be others elsewhere.
+func Sharded(r io.Reader) bool {
+	for e, err := range NewStreamReader(io.LimitReader(r, sniffLength)).Entries() {
+		if err != nil {
+			return false
+		}
+		if e.Shard > 0 || e.Header != nil {
+			return e.Shard > 0 || e.Header.Shards > 1
+		}
+	}
+	return false
+}
+
 // isStream says that a line of a record stream begins somewhere in head.
 func isStream(head []byte) bool {
 	return bytes.HasPrefix(head, streamMark) || bytes.Contains(head, append([]byte("\n"), streamMark...))

@@ -88,7 +88,7 @@ func (m *merged) faultsOf(sh *shard) []string {
 	if n := max(sh.header.Shards, 1); n != m.of() {
 		found = append(found, fmt.Sprintf("is one of %d, and not of %d", n, m.of()))
 	}
-	if flags := differences(m.collector.header, sh.header); flags != nil {
+	if flags := differences(m.collector.header, sh.header); len(flags) > 0 {
 		found = append(found, "was asked for something else: "+listed(flags))
 	}
 	return found

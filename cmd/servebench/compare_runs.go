@@ -34,10 +34,10 @@ func (n namedRuns) runs() []*compare.Run {
 }
 
 // read reads the runs of files and folders.
-func (c *compareCommand) read(sources []string) (namedRuns, error) {
+func (c *compareCommand) read(names []string) (namedRuns, error) {
 	var all namedRuns
-	for _, source := range sources {
-		found, err := c.source(source)
+	for _, from := range sourcesOf(names) {
+		found, err := c.source(from)
 		if err != nil {
 			return nil, err
 		}
@@ -46,8 +46,9 @@ func (c *compareCommand) read(sources []string) (namedRuns, error) {
 	return all, nil
 }
 
-// source reads a file, some runs of one, a folder of them, or a sweep's.
-func (c *compareCommand) source(name string) (namedRuns, error) {
+// source reads files, some runs of one, a folder of them, or a sweep's.
+func (c *compareCommand) source(from source) (namedRuns, error) {
+	name := from[0]
 	if name == "-" {
 		return c.summed("standard input", c.stdin)
 	}
@@ -59,23 +60,31 @@ func (c *compareCommand) source(name string) (namedRuns, error) {
 		return c.chosen(name, err)
 	}
 	if !info.IsDir() {
-		return c.file(name)
+		return c.files(from)
 	}
 	if records := filepath.Join(name, sweep.RecordsName); exists(records) {
-		return c.file(records)
+		return c.files(source{records})
 	}
+	return c.folder(name)
+}
+
+// folder reads the files of a folder.
+func (c *compareCommand) folder(name string) (namedRuns, error) {
 	entries, err := os.ReadDir(name)
 	if err != nil {
 		return nil, err
 	}
-	var all namedRuns
+	var files []string
 	for _, e := range entries {
-		if e.IsDir() || strings.HasPrefix(e.Name(), ".") {
-			continue
+		if !e.IsDir() && !strings.HasPrefix(e.Name(), ".") {
+			files = append(files, filepath.Join(name, e.Name()))
 		}
-		found, err := c.file(filepath.Join(name, e.Name()))
+	}
+	var all namedRuns
+	for _, from := range sourcesOf(files) {
+		found, err := c.files(from)
 		if errors.Is(err, metrics.ErrNothing) {
-			fmt.Fprintf(c.talk, "WARNING: %s: no runs in it\n", filepath.Join(name, e.Name()))
+			fmt.Fprintf(c.talk, "WARNING: %s: no runs in it\n", from)
 			continue
 		}
 		if err != nil {
@@ -102,7 +111,7 @@ func (c *compareCommand) chosen(name string, failed error) (namedRuns, error) {
 	if parts == nil {
 		return nil, failed
 	}
-	all, err := c.file(parts[1])
+	all, err := c.files(source{parts[1]})
 	if err != nil {
 		return nil, err
 	}
@@ -118,13 +127,13 @@ func (c *compareCommand) chosen(name string, failed error) (namedRuns, error) {
 	return all[first-1 : last], nil
 }
 
-func (c *compareCommand) file(name string) (namedRuns, error) {
-	f, err := os.Open(name)
+func (c *compareCommand) files(from source) (namedRuns, error) {
+	f, end, err := from.open()
 	if err != nil {
 		return nil, err
 	}
-	defer f.Close()
-	return c.summed(name, f)
+	defer end()
+	return c.summed(from.String(), f)
 }
 
 // summed are all runs of a source.

@@ -42,7 +42,8 @@ func newReportCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "report [FILE…]",
 		Short: "Print the result block of recorded runs",
-		Long: `Print the result block of recorded runs, one for each run found, in order.
+		Long: `Print the result block of recorded runs, one for each run found, in order. The
+shards of a run are one run, in whatever files they are.
 
 A FILE is a record stream (servebench run -o), a result file of vLLM's
 (--save-result, --append-result), or any text with result blocks in it. Without
@@ -52,7 +53,7 @@ said on standard error.
 With --html or --svg the runs are shown instead, together: on a page that opens
 from a disk and fetches nothing, or as a picture for each chart.`,
 		Example: `  servebench report run.jsonl
-  cat shard-*.jsonl | servebench report --goodput ttft:200 tpot:50
+  servebench report --goodput ttft:200 tpot:50 shard-*.jsonl
   servebench report --percentile-metrics ttft,e2el --metric-percentiles 50,99.9 vllm-infqps-model.json
   servebench report --html report.html old.jsonl new.jsonl`,
 		RunE: func(cmd *cobra.Command, files []string) error {
@@ -102,8 +103,8 @@ func (r *reportCommand) run(files []string) error {
 	}
 	// One file that cannot be read does not keep the others from being reported.
 	var failed error
-	for _, name := range files {
-		if err := r.file(name, ask); err != nil {
+	for _, from := range sourcesOf(files) {
+		if err := r.report(from, ask); err != nil {
 			if failed != nil {
 				fmt.Fprintln(r.talk, "servebench:", failed)
 			}
@@ -162,18 +163,18 @@ func (r *reportCommand) ask() (metrics.Ask, error) {
 	return ask, nil
 }
 
-// file reports all runs in a file.
-func (r *reportCommand) file(name string, ask metrics.Ask) error {
-	in := r.stdin
+// report reports all runs in a source.
+func (r *reportCommand) report(from source, ask metrics.Ask) error {
+	in, name := r.stdin, from.String()
 	if name != "-" {
-		f, err := os.Open(name)
+		if info, err := os.Stat(name); err == nil && info.IsDir() {
+			return fmt.Errorf("%s: it is a folder: a sweep's has the record stream in %s", name, filepath.Join(name, sweep.RecordsName))
+		}
+		f, end, err := from.open()
 		if err != nil {
 			return err
 		}
-		defer f.Close()
-		if info, err := f.Stat(); err == nil && info.IsDir() {
-			return fmt.Errorf("%s: it is a folder: a sweep's has the record stream in %s", name, filepath.Join(name, sweep.RecordsName))
-		}
+		defer end()
 		in = f
 	} else {
 		name = "standard input"
@@ -231,6 +232,10 @@ func (r *reportCommand) together(sums []*metrics.Summary, id string) error {
 	for _, g := range metrics.Groups(sums) {
 		if g.ID != id {
 			continue
+		}
+		if slices.ContainsFunc(g.Shared, func(s *metrics.Summary) bool { return s.Trace == nil }) {
+			fmt.Fprintln(r.talk, "WARNING: what the targets did together is not known: that takes single requests, and a compact stream has none")
+			return nil
 		}
 		if r.format == "json" {
 			if err := report.GroupJSON(r.out, &g); err != nil || len(g.Shared) < 2 {

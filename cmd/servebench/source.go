@@ -1,0 +1,77 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"strings"
+
+	"github.com/servebench/servebench/metrics"
+)
+
+// A source is the names of files that are read as one: of a single file, or of all
+// those that hold shards, of which any may be of the same run.
+type source []string
+
+// sourcesOf puts the files that hold shards together, in the place of the first.
+func sourcesOf(names []string) []source {
+	var sources []source
+	shards := -1
+	for _, name := range names {
+		switch {
+		case !holdsShard(name):
+			sources = append(sources, source{name})
+		case shards < 0:
+			shards = len(sources)
+			sources = append(sources, source{name})
+		default:
+			sources[shards] = append(sources[shards], name)
+		}
+	}
+	return sources
+}
+
+// holdsShard looks into a plain file. What a pipe holds would be lost by that.
+func holdsShard(name string) bool {
+	if info, err := os.Stat(name); err != nil || !info.Mode().IsRegular() {
+		return false
+	}
+	f, err := os.Open(name)
+	if err != nil {
+		return false
+	}
+	defer f.Close()
+	return metrics.Sharded(f)
+}
+
+func (s source) String() string {
+	if len(s) == 1 {
+		return s[0]
+	}
+	return fmt.Sprintf("%s and %s", s[0], count(len(s)-1, "more file"))
+}
+
+// open opens the files one after the other, as far as they can be read. A line that
+// was torn at the end of one is not continued by the next.
+func (s source) open() (io.Reader, func(), error) {
+	var readers []io.Reader
+	var files []*os.File
+	closeAll := func() {
+		for _, f := range files {
+			f.Close() // which was only read
+		}
+	}
+	for _, name := range s {
+		f, err := os.Open(name)
+		if err != nil {
+			closeAll()
+			return nil, nil, err
+		}
+		files = append(files, f)
+		readers = append(readers, f, strings.NewReader("\n"))
+	}
+	if len(files) == 1 {
+		return files[0], closeAll, nil
+	}
+	return io.MultiReader(readers...), closeAll, nil
+}

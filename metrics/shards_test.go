@@ -1,0 +1,301 @@
+package metrics
+
+import (
+	"bytes"
+	"fmt"
+	"maps"
+	"math"
+	"math/rand/v2"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+	"unicode/utf8"
+
+	"github.com/HdrHistogram/hdrhistogram-go"
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+)
+
+// A fleet is how the shards of a run are written in a test.
+type fleet struct {
+	n       int
+	startAt bool
+	change  func(h *Header, sw *StreamWriter) // may be nil
+}
+
+// shardHeader is that of a shard whose clock and start are its own.
+func (f fleet) header(shard int) *Header {
+	h := testHeader("r")
+	h.Shard, h.Shards, h.Host = shard, f.n, fmt.Sprintf("n%d", shard/2)
+	h.Config.RequestRate, h.Config.RampUp = 40, nil
+	zero := h.Epoch
+	ahead := time.Duration(shard*shard)*1_000_003*time.Microsecond - 700*msec
+	late := time.Duration(shard*3%4) * 1_700_001
+	h.ClockOffset, h.ClockError = ahead, 2*msec
+	h.Epoch = zero.Add(late + ahead)
+	if f.startAt {
+		h.StartAt = zero.Add(-msec)
+	}
+	return h
+}
+
+// write gives each shard its part of the records, which are on the clock of the run,
+// as they would be with every shard in time.
+func (f fleet) write(t *testing.T, records []*Record) [][]byte {
+	t.Helper()
+	var shards [][]byte
+	for shard := range f.n {
+		var buf bytes.Buffer
+		h, sw := f.header(shard), NewStreamWriter(&buf)
+		sw.MaxLine = PipeLine
+		if f.change != nil {
+			f.change(h, sw)
+		}
+		var own []*Record
+		for i, r := range records {
+			if i%f.n == shard {
+				copied := *r
+				own = append(own, &copied)
+			}
+		}
+		judged(t, sw, h, shard, own...)
+		shards = append(shards, buf.Bytes())
+	}
+	return shards
+}
+
+// mixed puts the lines of streams between each other at random, each stream's in order.
+func mixed(rng *rand.Rand, streams [][]byte) []byte {
+	var lines [][][]byte
+	left := 0
+	for _, s := range streams {
+		lines = append(lines, slices.Collect(bytes.Lines(s)))
+		left += len(lines[len(lines)-1])
+	}
+	var out []byte
+	for ; left > 0; left-- {
+		i := rng.IntN(len(lines))
+		for len(lines[i]) == 0 {
+			i = (i + 1) % len(lines)
+		}
+		out = append(out, lines[i][0]...)
+		lines[i] = lines[i][1:]
+	}
+	return out
+}
+
+// load are requests of all sorts on the run's clock.
+func load(n int) []*Record {
+	records := requests(n)
+	for i, r := range records {
+		r.Run = "r"
+		switch {
+		case i%17 == 3:
+			records[i] = &Record{Run: "r", Index: r.Index, Due: r.Due, Slot: r.Slot, Sent: r.Sent, End: r.Sent + 5*msec, Class: Status, Error: fmt.Sprint("no ", i%3)}
+			continue
+		case i%11 == 5:
+			r.Phase = WarmUp
+		case i%13 == 7:
+			r.Turn = 1
+		}
+		r.Wrote, r.FirstContent, r.End = r.Sent+msec/3, r.Chunks.First(), r.Last+msec/2
+		r.Conn, r.MaxAge = Conn{New: i%5 == 0, Connect: msec}, msec/7
+	}
+	return records
+}
+
+// everything compares all that a Summary holds.
+var everything = cmp.Options{
+	cmp.Exporter(func(reflect.Type) bool { return true }),
+	cmpopts.EquateNaNs(),
+	cmp.Comparer(func(a, b *hdrhistogram.Histogram) bool { return a == b || a != nil && b != nil && a.Equals(b) }),
+}
+
+func TestTheOrderOfLinesDoesNotMatter(t *testing.T) {
+	rng := rand.New(rand.NewPCG(1, 2))
+	compactOne := func(h *Header, _ *StreamWriter) { h.Compact = h.Shard == 1 }
+	noChunks := func(h *Header, sw *StreamWriter) { sw.NoChunks = h.Shard > 1 }
+	for name, f := range map[string]fleet{
+		"clocks of their own": {n: 4}, "one start": {n: 4, startAt: true}, "one of them compact": {n: 4, change: compactOne},
+		"some without chunks": {n: 4, startAt: true, change: noChunks},
+	} {
+		shards := f.write(t, load(80))
+		ask := Ask{Outcomes: true, Trace: true}
+		read := func(data []byte) *Summary {
+			sums, err := Read(bytes.NewReader(data), ask)
+			if err != nil || len(sums) != 1 {
+				t.Fatalf("%s: %d runs, %v", name, len(sums), err)
+			}
+			return sums[0]
+		}
+		want := read(slices.Concat(shards...))
+		if len(want.Incomplete) > 0 || want.Shards.Sound != 4 {
+			t.Fatalf("%s: %+v", name, want.Shards)
+		}
+		for range 4 {
+			rng.Shuffle(len(shards), func(i, j int) { shards[i], shards[j] = shards[j], shards[i] })
+			for how, data := range map[string][]byte{"one after the other": slices.Concat(shards...), "mixed": mixed(rng, shards)} {
+				if diff := cmp.Diff(want, read(data), everything); diff != "" {
+					t.Fatalf("%s, %s:\n%s", name, how, diff)
+				}
+			}
+		}
+	}
+}
+
+// together is what one Collector makes of the records of all shards, moved to the
+// clock of the run.
+func (f fleet) together(records []*Record, zero time.Time) *Collector {
+	c := NewCollector(f.header(0))
+	for shard := range f.n {
+		for i, r := range records {
+			if i%f.n == shard {
+				moved := *r
+				moved.shift(start(f.header(shard)).Sub(zero))
+				c.Add(&moved)
+			}
+		}
+	}
+	return c
+}
+
+func TestShardsMergeToTheNumbersOfOneRun(t *testing.T) {
+	for _, f := range []fleet{{n: 4}, {n: 4, startAt: true}} {
+		zero := start(f.header(0))
+		if f.startAt {
+			zero = f.header(0).StartAt
+		}
+		records := load(200)
+		got := readOne(t, slices.Concat(f.write(t, records)...))
+		want := f.together(records, zero).Summary(got.Seconds)
+		for _, m := range Metrics {
+			if diff := cmp.Diff(m.Of(want).exact, m.Of(got).exact); diff != "" {
+				t.Errorf("%s\n%s", m.Name, diff)
+			}
+		}
+		if got.PeakOutput != want.PeakOutput || got.PeakConcurrent != want.PeakConcurrent || got.Goodput != want.Goodput ||
+			got.TotalOutput != want.TotalOutput || !slices.Equal(got.FirstErrors, want.FirstErrors) || !maps.Equal(got.Errors, want.Errors) {
+			t.Errorf("peaks %v and %d, want %v and %d", got.PeakOutput, got.PeakConcurrent, want.PeakOutput, want.PeakConcurrent)
+		}
+		// Each shard counts tokens in steps of its own clock.
+		if off := got.Truth.PeakTokens - want.Truth.PeakTokens; max(off, -off) > want.Truth.PeakTokens/50 {
+			t.Errorf("%d tokens in the busiest second, want %d", got.Truth.PeakTokens, want.Truth.PeakTokens)
+		}
+		got.Truth.PeakTokens, want.Truth.PeakTokens = 0, 0
+		if diff := cmp.Diff(figures(want.Truth), figures(got.Truth)); diff != "" {
+			t.Errorf("truth\n%s", diff)
+		}
+		if !got.Header.Epoch.Equal(zero.Add(f.header(0).ClockOffset)) || got.Truth.PeakConcurrency < 2 {
+			t.Errorf("the clock begins at %v, want %v", got.Header.Epoch, zero)
+		}
+	}
+}
+
+// compactly writes all shards compact.
+func compactly(h *Header, sw *StreamWriter) { h.Compact = true }
+
+func TestCompactShardsComeToTheSameCounts(t *testing.T) {
+	full, compact := fleet{n: 4, startAt: true}, fleet{n: 4, startAt: true, change: compactly}
+	records := load(400)
+	want := readOne(t, slices.Concat(full.write(t, records)...))
+	streams := compact.write(t, records)
+	for i, stream := range streams {
+		if bytes.Contains(stream, []byte(`"k":"req"`)) {
+			t.Errorf("shard %d has single requests", i)
+		}
+		for line := range bytes.Lines(stream) {
+			if len(line) > PipeLine {
+				t.Errorf("a line of %d bytes", len(line))
+			}
+		}
+	}
+	got := readOne(t, slices.Concat(streams...))
+	if len(got.Incomplete) > 0 || !strings.Contains(strings.Join(got.Warnings, "\n"), "ttft is approximate") {
+		t.Errorf("lacks %q, warns %q", got.Incomplete, got.Warnings)
+	}
+	for name, pair := range map[string][2]any{
+		"completed": {got.Completed, want.Completed}, "failed": {got.Failed, want.Failed}, "input": {got.TotalInput, want.TotalInput},
+		"output": {got.TotalOutput, want.TotalOutput}, "goodput": {got.Goodput, want.Goodput}, "seconds": {got.Seconds, want.Seconds},
+		"date": {got.Date, want.Date}, "classes": {got.Classes, want.Classes}, "errors": {got.Errors, want.Errors},
+		"first errors": {got.FirstErrors, want.FirstErrors}, "connecting": {got.Truth.Connecting, want.Truth.Connecting},
+		"ramp": {got.Truth.Ramp, want.Truth.Ramp}, "pace": {got.Truth.Pace, want.Truth.Pace}, "held": {got.Truth.Held, want.Truth.Held},
+		"tokens": {got.Truth.Tokens, want.Truth.Tokens}, "peak tokens": {got.Truth.PeakTokens, want.Truth.PeakTokens},
+		"mean concurrency": {got.Truth.MeanConcurrency, want.Truth.MeanConcurrency}, "late": {got.Shards.Late, want.Shards.Late},
+		"evidence": {got.Evidence, want.Evidence}, "later turns": {got.Truth.laterTurns, want.Truth.laterTurns},
+		"per token": {got.Truth.ITL.Len(), want.Truth.ITL.Len()},
+	} {
+		if diff := cmp.Diff(pair[1], pair[0]); diff != "" {
+			t.Errorf("%s: %s", name, diff)
+		}
+	}
+	for name, pair := range map[string][2]*Distribution{
+		"ttft": {&got.TTFT, &want.TTFT}, "tpot": {&got.TPOT, &want.TPOT}, "itl": {&got.ITL, &want.ITL}, "e2el": {&got.E2EL, &want.E2EL},
+		"queue": {&got.Queue, &want.Queue}, "lag": {&got.Lag, &want.Lag}, "queue and e2el": {&got.QueuedE2EL, &want.QueuedE2EL},
+		"content": {&got.Truth.ContentTTFT, &want.Truth.ContentTTFT}, "written": {&got.Truth.WrittenTTFT, &want.Truth.WrittenTTFT},
+		"scheduled": {&got.Truth.ScheduledTTFT, &want.Truth.ScheduledTTFT}, "scheduled e2el": {&got.Truth.ScheduledE2EL, &want.Truth.ScheduledE2EL},
+	} {
+		if got, want := pair[0], pair[1]; got.Len() != want.Len() || !want.hist.Equals(got.hist) || !got.Approximate() {
+			t.Errorf("%s: %d values, mean %v, want %d, %v", name, got.Len(), got.Mean(), want.Len(), want.Mean())
+		}
+	}
+	for name, pair := range map[string][2]float64{
+		"chunks": {got.PeakOutput, want.PeakOutput}, "requests": {float64(got.PeakConcurrent), float64(want.PeakConcurrent)},
+		"in flight": {float64(got.Truth.PeakConcurrency), float64(want.Truth.PeakConcurrency)},
+	} {
+		if pair[0] < pair[1]*0.95 || pair[0] > pair[1]*1.15 {
+			t.Errorf("peak of %s %v, want about %v", name, pair[0], pair[1])
+		}
+	}
+}
+
+func TestAloneACompactStreamHasVLLMsPeaks(t *testing.T) {
+	var full, compact bytes.Buffer
+	h := testHeader("r")
+	want := judged(t, NewStreamWriter(&full), h, 0, load(200)...)
+	h.Compact = true
+	judged(t, NewStreamWriter(&compact), h, 0, load(200)...)
+	got := readOne(t, compact.Bytes())
+	if got.PeakOutput != want.PeakOutput || got.PeakConcurrent != want.PeakConcurrent || got.Shards != nil || got.Truth.PeakTokens != want.Truth.PeakTokens {
+		t.Errorf("peaks %v, %d and %d; want %v, %d and %d", got.PeakOutput, got.PeakConcurrent, got.Truth.PeakTokens,
+			want.PeakOutput, want.PeakConcurrent, want.Truth.PeakTokens)
+	}
+	if full.Len() < 10*compact.Len() && bytes.Contains(full.Bytes(), []byte(`"totals"`)) {
+		t.Error("an ordinary stream has totals, too")
+	}
+}
+
+func TestWhatACompactStreamDoesNotKnowIsSaid(t *testing.T) {
+	f := fleet{n: 2, change: func(h *Header, _ *StreamWriter) { h.Compact = h.Shard == 1 }}
+	stream := slices.Concat(f.write(t, load(40))...)
+	sums, err := Read(bytes.NewReader(stream), Ask{Outcomes: true, Trace: true, Goodput: []SLO{{"ttft", 1}}})
+	if err != nil || len(sums) != 1 {
+		t.Fatalf("%d runs, %v", len(sums), err)
+	}
+	s := sums[0]
+	said := strings.Join(s.Warnings, "\n")
+	if s.Outcomes != nil || s.Trace != nil || !math.IsNaN(s.Goodput) ||
+		!strings.Contains(said, "single requests are not known") || !strings.Contains(said, "goodput is not known") {
+		t.Errorf("%d outcomes, goodput %v, warnings %q", len(s.Outcomes), s.Goodput, s.Warnings)
+	}
+}
+
+func TestTheMostFrequentErrorsAreKept(t *testing.T) {
+	c := NewCollector(&Header{Compact: true})
+	for i := range 3 * maxTotalled {
+		for range 1 + i%2 {
+			c.AddOutcome(Outcome{Index: i, Error: fmt.Sprint(i, strings.Repeat("ü", maxTotalledBytes))})
+		}
+	}
+	s := c.Summary(1)
+	most := s.totals.Errors
+	if len(most) != maxTotalled+1 || most[otherMessages] != 3*maxTotalled*3/2-2*maxTotalled {
+		t.Errorf("%d messages, %d others", len(most), most[otherMessages])
+	}
+	for message := range most {
+		if len(message) > maxTotalledBytes+5 || !utf8.ValidString(message) {
+			t.Errorf("a message of %d bytes", len(message))
+		}
+	}
+}
