@@ -20,7 +20,7 @@ func TestWhatIsAmissWithShardsIsNamed(t *testing.T) {
 	for _, r := range again {
 		r.shift(msec)
 	}
-	elsewhere := fleet{n: 4, change: func(h *Header, _ *StreamWriter) { h.Host = "n9" }}.write(t, again[:38])
+	elsewhere := fleet{n: 4, change: func(h *Header, _ *StreamWriter) { h.Host = "n9" }}.write(t, again[:34])
 	noHosts := fleet{n: 4, change: func(h *Header, _ *StreamWriter) { h.Host = "" }}.write(t, load(40))
 	otherwise := fleet{n: 4, change: func(h *Header, _ *StreamWriter) {
 		h.Flags = []KV{{"seed", "1"}, {"shard", string(rune('0' + h.Shard))}, {"record-to", h.Host}}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -184,6 +185,15 @@ func FuzzReadStream(f *testing.F) {
 			}
 		}
 		f.Add(buf.Bytes())
+		buf.Reset()
+		h.Compact, h.Shards, h.Shard, h.StartAt, h.Host, h.ClockError = true, 2, 1, h.Epoch, "n", 1
+		c.header = h
+		for _, err := range []error{sw.Begin(h), sw.End(c.Summary(2))} {
+			if err != nil {
+				f.Fatal(err)
+			}
+		}
+		f.Add(slices.Concat(buf.Bytes(), bytes.ReplaceAll(buf.Bytes(), []byte(`,"s":1`), nil)))
 	}
 	f.Fuzz(func(t *testing.T, data []byte) {
 		sums, err := Read(bytes.NewReader(data), Ask{})

@@ -45,8 +45,8 @@ func clocks(s *metrics.Summary) string {
 	return strings.Join(parts, "; ")
 }
 
-// sharded are the same facts in the object of that name.
-func sharded(d *dict, s *metrics.Shards) {
+// shardFacts are the same in the object of a result file.
+func shardFacts(d *dict, s *metrics.Shards) {
 	d.set("shards", s.Of)
 	d.set("sound_shards", s.Sound)
 	d.set("shard_faults", append([]string{}, s.Faults...))

@@ -80,9 +80,25 @@ func foul() *metrics.Summary {
 	return s
 }
 
+// sharded is a run that was put together from these shards.
+func sharded(shards *metrics.Shards) *metrics.Summary {
+	s := fair()
+	s.Shards, s.Header.Shards, s.Header.Config.MaxConcurrency = shards, shards.Of, 64
+	return s
+}
+
 func runs() map[string]*metrics.Summary {
 	bundled := measured(metrics.Config{RequestRate: 5, Percentiles: []float64{99}}, 3, func(_ int, r *metrics.Record) { r.Out = 30 })
-	all := map[string]*metrics.Summary{"fair": fair(), "foul": foul(), "bundled": bundled}
+	all := map[string]*metrics.Summary{
+		"fair": fair(), "foul": foul(), "bundled": bundled, "sharded": sharded(&metrics.Shards{
+			Of: 8, Sound: 8, Hosts: []string{"n1", "n2", "n3", "n4"}, Late: &metrics.Window{From: -ms / 5, To: ms}, Last: "shard 7 (host n4)",
+			Offsets: &metrics.Window{From: -ms / 3, To: ms}, Error: 2 * ms,
+		}),
+		"sharded-suspect": sharded(&metrics.Shards{
+			Of: 8, Sound: 5, Hosts: []string{"n1", "n2"}, Late: &metrics.Window{From: 0, To: 1500 * ms}, Last: "shard 1 (host n2)",
+			Faults: []string{"lacks shards 3 and 5 of 8", "shard 2 (host n1) was cut: it has no end line, so its duration is the end of the last request"}, Unclocked: []string{"n1", "n2"},
+		}),
+	}
 	for _, s := range all {
 		s.Judge()
 	}

@@ -35,7 +35,7 @@ func truth(s *metrics.Summary) pyjson.Object {
 	d.set("requests_with_fewer_tokens_than_chunks", t.Tokens.Fewer)
 	connected(&d, t.Connecting)
 	if s.Shards != nil {
-		sharded(&d, s.Shards)
+		shardFacts(&d, s.Shards)
 	}
 	if s.Evidence != nil {
 		noticed(&d, s.Evidence)
