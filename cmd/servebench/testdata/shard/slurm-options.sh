@@ -1,0 +1,34 @@
+#!/bin/sh
+# A load test by 64 shards. Submit it in a folder that all nodes share:
+#
+#     sbatch load.sh
+#
+# night-7-JOB.txt gets the report of all shards together, the folder
+# night-7-JOB the records of each and what it said. OPENAI_API_KEY goes
+# along with the environment.
+#SBATCH --job-name=night-7
+#SBATCH --ntasks=64
+#SBATCH --output=night-7-%j.txt
+#SBATCH --nodes=4
+#SBATCH --comment="a b"
+
+dir=night-7-$SLURM_JOB_ID
+mkdir -p "$dir" || exit
+
+# The second at which the load begins: until then the shards get ready.
+T0=$(($(date +%s) + 91))
+
+# A shard that fails ends no other.
+srun --ntasks=64 --kill-on-bad-exit=0 --wait=0 --output="$dir/shard-%t.log" \
+    ${SLURM_CPUS_PER_TASK:+--cpus-per-task=$SLURM_CPUS_PER_TASK} \
+    servebench run --start-at "$T0" -o "$dir/shard-%t.jsonl" \
+    --base-url http://gpu1:8000 \
+    --num-prompts 1000 \
+    --goodput ttft:100 e2el:2000 \
+    --extra-body '{"stop": "it'\''s"}' \
+    --metadata 'price=$(COST)' shown=yes
+ran=$?
+
+servebench report "$dir"/shard-*.jsonl
+reported=$?
+exit $((ran > reported ? ran : reported))
