@@ -10,7 +10,7 @@ race:
 lint:
 	@files=$$(gofmt -l cmd loadgen metrics report dataset tools); test -z "$$files" || { echo "gofmt: $$files"; exit 1; }
 	$(GO) vet ./...
-	$(GO) vet -tags e2e,oracle,vllm,browser ./...
+	$(GO) vet -tags e2e,oracle,vllm,browser,slurm ./...
 	$(GO) tool staticcheck ./...
 demo: build
 	@rm -f bin/demo.url; bin/servebench sim --port 0 --ready-file bin/demo.url >/dev/null & sim=$$!; trap "kill $$sim" EXIT; \
@@ -31,6 +31,14 @@ e2e:
 browser:
 	@mkdir -p bin
 	$(GO) test -tags browser -timeout 5m -count=1 -run Browser -v -artifacts -outputdir bin ./report/html
+.PHONY: manifests slurm
+# Decodes what servebench shard kubernetes prints with Kubernetes' own types.
+manifests:
+	$(GO) -C tools/manifest vet ./...
+	$(GO) -C tools/manifest test -timeout 5m -count=1 ./...
+# Runs shards under Slurm, of Debian's packages slurm-wlm, slurmctld, slurmd and munge, with daemons of its own on loopback.
+slurm:
+	$(GO) test -tags slurm -timeout 10m -count=1 -run Slurm -v ./cmd/servebench
 # BENCH_QUICK=1 measures less, within a minute.
 bench:
 	$(GO) run ./tools/bench
