@@ -11,6 +11,8 @@ type merged struct {
 	collector *Collector
 	sharded   bool
 	begun     bool      // a run line was there
+	noITL     bool      // of some shard it is not known
+	untraced  bool      // of some shard no Trace was kept
 	zero      time.Time // of the run's clock, by the reference clock
 	window    Window    // the measured part
 	late      extent    // how late the shards' first requests were
@@ -21,7 +23,7 @@ type merged struct {
 // merge puts shards together. The header is that of the lowest shard that has one.
 // Offset 0 of the run is when all were to start, where that was agreed upon, and
 // else when that shard did.
-func merge(shards []*shard) *merged {
+func merge(shards []*shard) (*merged, error) {
 	m := &merged{shards: shards, collector: shards[0].collector}
 	first := shards[0]
 	if i := slices.IndexFunc(shards, (*shard).begun); i >= 0 {
@@ -30,7 +32,12 @@ func merge(shards []*shard) *merged {
 	m.sharded = first.header.Shards > 1 || len(shards) > 1
 	m.zero = start(first.header)
 	if m.sharded {
-		m.join(first.header)
+		m.begin(first.header)
+	}
+	for _, sh := range shards {
+		if err := m.join(sh); err != nil {
+			return nil, err
+		}
 	}
 	for i, sh := range shards {
 		from := m.later(sh) + sh.header.Began()
@@ -40,11 +47,11 @@ func merge(shards []*shard) *merged {
 		}
 		m.window = Window{min(m.window.From, from), max(m.window.To, to)}
 	}
-	return m
+	return m, nil
 }
 
-// join makes one Collector of the shards'.
-func (m *merged) join(first *Header) {
+// begin makes the Collector that several shards' go into.
+func (m *merged) begin(first *Header) {
 	header := *first
 	if !header.StartAt.IsZero() {
 		m.zero = header.StartAt
@@ -54,9 +61,24 @@ func (m *merged) join(first *Header) {
 	for _, sh := range m.shards {
 		m.collector.KeepOutcomes = m.collector.KeepOutcomes || sh.collector.KeepOutcomes
 		m.collector.KeepTrace = m.collector.KeepTrace || sh.collector.KeepTrace
+	}
+}
+
+// join takes a shard in. Its own Collector is let go, lest the memory of many add up.
+func (m *merged) join(sh *shard) error {
+	known, err := sh.finish()
+	if err != nil {
+		return err
+	}
+	sh.records = sh.collector.sum.Completed + sh.collector.sum.Failed
+	m.noITL = m.noITL || !known
+	m.untraced = m.untraced || !sh.collector.KeepTrace
+	if m.sharded {
 		m.look(sh)
 		m.collector.merge(sh.collector, m.later(sh))
+		sh.collector = nil
 	}
+	return nil
 }
 
 // look notes how late a shard's first request was.

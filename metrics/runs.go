@@ -58,16 +58,11 @@ func (r *run) take(e Entry) {
 
 func (r *run) summary() (*Summary, error) {
 	shards := slices.SortedFunc(maps.Values(r.shards), func(a, b *shard) int { return a.index - b.index })
-	known := true
-	for _, sh := range shards {
-		itl, err := sh.finish()
-		if err != nil {
-			return nil, err
-		}
-		known = known && itl
+	m, err := merge(shards)
+	if err != nil {
+		return nil, err
 	}
-	m := merge(shards)
-	if !known {
+	if m.noITL {
 		// With nothing to quote, ITL is not known rather than nought.
 		m.collector.sum.ITL.quoted = newQuote()
 	}
@@ -82,23 +77,19 @@ func (r *run) summary() (*Summary, error) {
 		s.Incomplete = append(s.Incomplete, fmt.Sprintf("run %s %s", r.id, fault))
 	}
 	s.Warnings = append(s.Warnings, s.Incomplete...)
-	if !known {
+	if m.noITL {
 		s.Warnings = append(s.Warnings, fmt.Sprintf("run %s: itl is not known, because the stream holds no single arrival times", r.id))
 	}
-	s.Warnings = slices.Compact(append(s.Warnings, s.forget(shards, r.ask)...))
+	s.Warnings = slices.Compact(append(s.Warnings, m.forget(s, r.ask)...))
 	s.Judge()
 	return s, nil
 }
 
-// forget leaves out what is not known of all shards, because some left no single
-// requests, and says so.
-func (s *Summary) forget(shards []*shard, ask Ask) (warnings []string) {
-	compact, traced := false, true
-	for _, sh := range shards {
-		compact = compact || sh.compact()
-		traced = traced && sh.collector.KeepTrace
-	}
-	if s.Trace != nil && (compact || !traced) {
+// forget leaves out of s what is not known of all shards, because some left no
+// single requests, and says so.
+func (m *merged) forget(s *Summary, ask Ask) (warnings []string) {
+	compact := slices.ContainsFunc(m.shards, (*shard).compact)
+	if s.Trace != nil && (compact || m.untraced) {
 		s.Trace.Records = nil
 		if len(s.Trace.Samples) == 0 {
 			s.Trace = nil

@@ -18,6 +18,7 @@ type shard struct {
 	collector *Collector
 	last      time.Duration // latest end of a measured record
 	lines     int           // of requests
+	records   int           // requests that were measured; known once it has joined the others
 	gapless   bool          // it has records without single chunk times
 }
 
@@ -116,9 +117,6 @@ func (sh *shard) finish() (known bool, err error) {
 	return true, nil
 }
 
-// records is how many requests were measured.
-func (sh *shard) records() int { return sh.collector.sum.Completed + sh.collector.sum.Failed }
-
 // counted is how many they were by the end lines, one for each run line.
 func (sh *shard) counted() int {
 	n := 0
@@ -128,8 +126,8 @@ func (sh *shard) counted() int {
 	return n
 }
 
-// faults are what there is to say of the shard, each after its name. Finish must
-// have been called.
+// faults are what there is to say of the shard, each after its name. It must have
+// joined the others.
 func (sh *shard) faults(sharded bool) []string {
 	var w []string
 	if !sh.begun() {
@@ -150,8 +148,8 @@ func (sh *shard) faults(sharded bool) []string {
 		w = append(w, "was cut: it has no end line, so its duration is the end of the last request")
 	case len(sh.ends) < len(sh.headers):
 		w = append(w, "was cut once: it has fewer end lines than run lines")
-	case sh.counted() != sh.records():
-		w = append(w, fmt.Sprintf("counts %s in its end line, but the stream holds %d", counted(sh.counted(), "request"), sh.records()))
+	case sh.counted() != sh.records:
+		w = append(w, fmt.Sprintf("counts %s in its end line, but the stream holds %d", counted(sh.counted(), "request"), sh.records))
 	}
 	return w
 }

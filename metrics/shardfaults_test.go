@@ -190,3 +190,15 @@ func TestStepsSurviveTheStream(t *testing.T) {
 		}
 	}
 }
+
+func TestSamplesOfOneShardMakeNoTraceOfAll(t *testing.T) {
+	f := fleet{n: 2, change: func(h *Header, _ *StreamWriter) { h.Sampled = h.Shard == 0 }}
+	shards := f.write(t, load(20))
+	sample := []byte(`{"v":1,"k":"sample","run":"r","at":5}` + "\n")
+	for name, streams := range map[string][][]byte{"sampled": {shards[0], sample, shards[1]}, "no sample": shards} {
+		s := readOne(t, slices.Concat(streams...))
+		if (s.Trace != nil) != (len(streams) == 3) || s.Trace != nil && (len(s.Trace.Records) > 0 || len(s.Trace.Samples) != 1) {
+			t.Errorf("%s: trace %+v", name, s.Trace)
+		}
+	}
+}
