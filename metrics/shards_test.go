@@ -2,6 +2,7 @@ package metrics
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"maps"
 	"math"
@@ -149,6 +150,7 @@ func TestTheOrderOfLinesDoesNotMatter(t *testing.T) {
 // clock of the run.
 func (f fleet) together(records []*Record, zero time.Time) *Collector {
 	c := NewCollector(f.header(0))
+	c.KeepOutcomes = true
 	for shard := range f.n {
 		for i, r := range records {
 			if i%f.n == shard {
@@ -168,8 +170,14 @@ func TestShardsMergeToTheNumbersOfOneRun(t *testing.T) {
 			zero = f.header(0).StartAt
 		}
 		records := load(200)
-		got := readOne(t, slices.Concat(f.write(t, records)...))
-		want := f.together(records, zero).Summary(got.Seconds)
+		sums, err := Read(bytes.NewReader(slices.Concat(f.write(t, records)...)), Ask{Outcomes: true})
+		if err != nil || len(sums) != 1 {
+			t.Fatalf("%d runs, %v", len(sums), err)
+		}
+		got, want := sums[0], f.together(records, zero).Summary(sums[0].Seconds)
+		if diff := cmp.Diff(want.Outcomes, got.Outcomes, cmpopts.EquateEmpty()); diff != "" {
+			t.Errorf("outcomes\n%s", diff)
+		}
 		for _, m := range Metrics {
 			if diff := cmp.Diff(m.Of(want).exact, m.Of(got).exact); diff != "" {
 				t.Errorf("%s\n%s", m.Name, diff)
@@ -297,5 +305,72 @@ func TestTheMostFrequentErrorsAreKept(t *testing.T) {
 		if len(message) > maxTotalledBytes+5 || !utf8.ValidString(message) {
 			t.Errorf("a message of %d bytes", len(message))
 		}
+	}
+}
+
+func TestABurstOfShardsIsARamp(t *testing.T) {
+	for name, compact := range map[string]bool{"full": false, "compact": true} {
+		f := fleet{n: 4, change: func(h *Header, _ *StreamWriter) { h.Compact, h.Config.RequestRate = compact, math.Inf(1) }}
+		records := load(40)
+		for _, r := range records {
+			r.Due, r.Slot, r.Phase, r.Turn = 0, 0, Main, 0
+		}
+		if got := readOne(t, slices.Concat(f.write(t, records)...)).Truth.Ramp; got.Requests != 40 {
+			t.Errorf("%s: a ramp of %d requests", name, got.Requests)
+		}
+		records[9].Due, records[9].Slot = msec, msec // so it is none
+		if got := readOne(t, slices.Concat(f.write(t, records)...)).Truth.Ramp; got != (Ramp{}) {
+			t.Errorf("%s: a ramp of %d requests", name, got.Requests)
+		}
+	}
+}
+
+func TestWhichMessagesFindAPlaceDoesNotChange(t *testing.T) {
+	var first map[string]int
+	for range 5 {
+		whole := NewCollector(&Header{})
+		for half := range 2 {
+			c := NewCollector(&Header{})
+			for i := range maxMessages * 2 / 3 {
+				c.AddOutcome(Outcome{Index: i, Error: fmt.Sprint(half, i)})
+			}
+			whole.merge(c, 0)
+		}
+		if first == nil {
+			first = whole.sum.Errors
+		}
+		if !maps.Equal(first, whole.sum.Errors) || whole.sum.Errors[otherMessages] == 0 {
+			t.Fatal("the messages differ")
+		}
+	}
+}
+
+func TestMovedCountsGoToTheNearestStep(t *testing.T) {
+	var from steps
+	from.add(0, 3)
+	from.add(50*msec, 2)
+	for later, want := range map[time.Duration]int64{-msec: 0, 4 * msec: 0, 6 * msec: 1, -6 * msec: -1} {
+		var s steps
+		s.merge(&from, later)
+		if s.origin != want || len(s.counts) != 6 || s.counts[0] != 3 || s.counts[5] != 2 {
+			t.Errorf("%v later: %v from %d", later, s.counts, s.origin)
+		}
+	}
+}
+
+func TestARiseOfAllShardsIsOne(t *testing.T) {
+	var streams [][]byte
+	for shard := range 2 {
+		var buf bytes.Buffer
+		h := fleet{n: 2}.header(shard)
+		sw, s := NewStreamWriter(&buf), NewCollector(h).Summary(5)
+		s.RateChanges = []RateChange{{1, h.Epoch}, {2, h.Epoch.Add(time.Second)}}
+		if err := errors.Join(sw.Begin(h), sw.End(s)); err != nil {
+			t.Fatal(err)
+		}
+		streams = append(streams, buf.Bytes())
+	}
+	if s := readOne(t, slices.Concat(streams...)); len(s.RateChanges) != 2 || !s.RateChanges[1].At.Equal(fleet{n: 2}.header(0).Epoch.Add(time.Second)) {
+		t.Errorf("%v", s.RateChanges)
 	}
 }
