@@ -76,12 +76,17 @@ func (s *pool) put(l *line) {
 	if s.lines == nil {
 		s.lines = map[place][]*line{}
 	}
-	lines := append(s.lines[l.to], l)
-	for time.Since(lines[0].since) > IdleTimeout {
+	s.lines[l.to] = fresh(append(s.lines[l.to], l))
+}
+
+// fresh closes the lines that have lain idle for too long and gives the others. It
+// may be all of them, where the process stood still.
+func fresh(lines []*line) []*line {
+	for len(lines) > 0 && time.Since(lines[0].since) > IdleTimeout {
 		lines[0].Close()
 		lines = lines[1:]
 	}
-	s.lines[l.to] = lines
+	return lines
 }
 
 // close closes all lines.

@@ -100,3 +100,23 @@ func TestLinesThatNobodyNeedsAreClosedWhileOthersWork(t *testing.T) {
 		}
 	})
 }
+
+// A process that stands still while it puts a line away finds none that is fresh.
+func TestAllLinesMayHaveLainIdleForTooLong(t *testing.T) {
+	busy(t, func(t *testing.T, s *busyServer) {
+		transport := Connections{Dial: s.listener.Dial}.Transport()
+		l, err := transport.open(t.Context(), place{"http", "server.test:80"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		l.since = time.Now()
+		time.Sleep(IdleTimeout)
+		if lines := fresh([]*line{l}); len(lines) != 1 || l.Err() != nil {
+			t.Errorf("%d lines after %v, %v", len(lines), IdleTimeout, l.Err())
+		}
+		time.Sleep(1)
+		if lines := fresh([]*line{l}); len(lines) != 0 || l.Err() == nil {
+			t.Errorf("%d lines after more, %v", len(lines), l.Err())
+		}
+	})
+}
