@@ -52,7 +52,7 @@ func TestRecordHoldsWhatTheSenderYielded(t *testing.T) {
 		r := oneLoad(Load{Source: prompts(1), Target: Target{Name: "a", Send: answer(50*time.Millisecond, 7*time.Millisecond, 4)}})
 		r.Loads[0].Target.Count = func(string) int { return 4 }
 		rec := collect(t, r)[0]
-		if rec.Run != "r" || rec.Target != "a" || rec.ID != "0" || rec.In != 3 || rec.OutAsked != 2 || rec.Out != 4 {
+		if rec.Run != "r" || rec.Target != "a" || rec.ID != "0" || rec.In != 3 || rec.OutAsked != 2 || rec.Out != 4 || !rec.Uncounted {
 			t.Errorf("got %+v", rec)
 		}
 		if rec.TTFT() != 50*time.Millisecond || rec.E2EL() != 71*time.Millisecond || rec.TPOT() != 7*time.Millisecond || rec.FirstContent != rec.TTFT() {

@@ -46,7 +46,7 @@ func (t *Target) count(req *Request, rec *metrics.Record) {
 		rec.In = rec.InAsked
 	}
 	if rec.Out == 0 && rec.Class == metrics.OK {
-		rec.Out = 1
+		rec.Out, rec.Uncounted = 1, true
 		if t.Count != nil {
 			rec.Out = t.Count(rec.Text)
 		}

@@ -17,12 +17,6 @@ type FirstError struct {
 	Message string `json:"error"`
 }
 
-// maxMessages bounds the different error messages that are counted singly.
-const maxMessages = 1000
-
-// otherMessages is what further ones are counted under.
-const otherMessages = "(other messages)"
-
 // maxFirstErrors is how many messages vLLM's client prints before its block.
 const maxFirstErrors = 10
 
@@ -51,7 +45,7 @@ type Collector struct {
 func NewCollector(h *Header) *Collector {
 	return &Collector{
 		header: h,
-		sum:    Summary{Header: h, Classes: map[Class]int{}, Errors: map[string]int{}},
+		sum:    Summary{Header: h, Classes: map[Class]int{}, Failing: map[Class]*Failing{}, Errors: map[string]int{}},
 	}
 }
 
@@ -75,7 +69,7 @@ func (c *Collector) Add(r *Record) {
 		}
 	}
 	if !o.Success {
-		c.sum.Classes[r.Class]++
+		c.classify(r)
 	}
 	gone := 0
 	if r.Chunks.gapless() {
@@ -157,15 +151,8 @@ func (c *Collector) put(d *Distribution, seconds float64) {
 
 func (c *Collector) fail(o Outcome) {
 	c.sum.Failed++
-	c.countError(o.Error, 1)
+	countMessage(c.sum.Errors, o.Error, 1)
 	c.addFirst(FirstError{o.Index, o.Error})
-}
-
-func (c *Collector) countError(message string, n int) {
-	if _, known := c.sum.Errors[message]; !known && len(c.sum.Errors) >= maxMessages {
-		message = otherMessages
-	}
-	c.sum.Errors[message] += n
 }
 
 // addFirst keeps an error if it is among the first in dataset order.

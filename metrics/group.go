@@ -97,6 +97,7 @@ func (g *Group) Total() *Summary {
 	}
 	for _, s := range g.Shared {
 		total.Interrupted = total.Interrupted || s.Interrupted
+		total.StoppedBy = cmp.Or(total.StoppedBy, s.StoppedBy)
 		total.Probes = total.Probes.merge(s.Probes)
 	}
 	return total

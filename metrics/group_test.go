@@ -35,9 +35,10 @@ func TestTheTotalKnowsWhatItsTargetsDo(t *testing.T) {
 	if total := (&Group{Shared: []*Summary{whole, cut}}).Total(); total.Interrupted || total.ITL.Len() != 3 {
 		t.Errorf("interrupted: %v, %d gaps", total.Interrupted, total.ITL.Len())
 	}
-	cut.Interrupted = true
+	whole.Header.Config.IgnoreEOS, cut.Interrupted, cut.StoppedBy = true, true, "a rule"
 	cut.Trace.Records[0].Chunks.deltas = nil
-	if total := (&Group{Shared: []*Summary{whole, cut}}).Total(); !total.Interrupted || !math.IsNaN(total.ITL.Mean()) {
+	if total := (&Group{Shared: []*Summary{whole, cut}}).Total(); !total.Interrupted || total.StoppedBy != "a rule" ||
+		total.Header.Config.IgnoreEOS || !math.IsNaN(total.ITL.Mean()) {
 		t.Errorf("interrupted: %v, ITL %v where single times are not known", total.Interrupted, total.ITL.Mean())
 	}
 }

@@ -23,6 +23,7 @@ func (g *Group) config() Config {
 		other := &s.Header.Config
 		c.SkipTokenizer = c.SkipTokenizer || other.SkipTokenizer
 		c.SelfTimed = c.SelfTimed || other.SelfTimed
+		c.IgnoreEOS = c.IgnoreEOS && other.IgnoreEOS
 		c.RequestRate += other.RequestRate
 		if c.Burstiness != other.Burstiness {
 			c.Burstiness = math.NaN()

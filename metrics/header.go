@@ -51,6 +51,7 @@ type Config struct {
 	SelfTimed      bool    `json:"self_timed,omitempty"` // due times came from the dataset's own timestamps
 	RateCurve      string  `json:"rate_curve,omitempty"` // a rate that changes over time, as --rate-curve has it
 	Duration       float64 `json:"duration,omitempty"`   // seconds after which no request is sent, 0 for no limit
+	IgnoreEOS      bool    `json:"ignore_eos,omitempty"` // answers were to have all of the tokens asked for
 	Label          string  `json:"label,omitempty"`
 	Metadata       []KV    `json:"metadata,omitempty"`
 

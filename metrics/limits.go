@@ -101,6 +101,11 @@ const (
 	startsLimit      = 100.0 // ms between the first and the last
 	startsLimitOfRun = 1.0   // % of the run, if that is more
 
+	// Under ignore_eos answers have the tokens asked for, all of them. Where some
+	// do not, requests hold their places for another time than was meant, and
+	// tokens a second are of another load.
+	lengthsLimit = 1.0 // % of the answers whose tokens the server counted
+
 	exhaustedLimit = 0 // connections
 	completedLimit = 1 // requests
 )

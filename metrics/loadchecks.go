@@ -20,22 +20,39 @@ func (j *judge) completed() (Check, bool) {
 	return c, true
 }
 
-// failures are the requests that failed and were not cut short by us.
-func (j *judge) failures() int { return j.Failed - j.Classes[Cancelled] }
-
 func (j *judge) failed() (Check, bool) {
-	n, of := j.failures(), j.Completed+j.failures()
+	n, of := j.Failures(), j.Completed+j.Failures()
 	c := Check{Name: "failed", Figure: percent(n, of), Unit: "%", Limit: failedLimit}
 	c.Text = fmt.Sprintf("%d of %s failed: latencies are those of the others", n, counted(of, "request"))
 	return c, n > 0 && j.Completed > 0
 }
 
 func (j *judge) cutShort() (Check, bool) {
-	n := j.Classes[Cancelled]
+	n := j.Failed - j.Failures()
 	of := j.Completed + n
 	c := Check{Name: "cut short", Figure: percent(n, of), Unit: "%", Limit: cutLimit}
 	c.Text = fmt.Sprintf("%d of %s were cut short: latencies are those of the quicker ones", n, counted(of, "request"))
 	return c, n > 0 && j.Completed > 0
+}
+
+// answers compares the lengths of answers with those asked for.
+func (j *judge) answers() (Check, bool) {
+	l := j.Truth.Lengths
+	c := Check{Name: "answer lengths", Figure: percent(l.Short+l.Long, l.Of), Unit: "%", Limit: lengthsLimit}
+	var texts []string
+	if l.Short > 0 {
+		texts = append(texts, fmt.Sprintf("short answers: %d of %d ended before the tokens asked for though ignore_eos was sent, %s missing (%s)",
+			l.Short, l.Of, counted(l.Missing, "token"), l.reasons()))
+		c.Remedy = "does the server know ignore_eos?"
+		if len(l.Reasons) == 1 && l.Reasons["length"] > 0 {
+			c.Remedy = "is --max-model-len of the server too small?"
+		}
+	}
+	if l.Long > 0 {
+		texts = append(texts, fmt.Sprintf("long answers: %d of %d went on past the tokens asked for, %s more", l.Long, l.Of, counted(l.Extra, "token")))
+	}
+	c.Text = strings.Join(texts, "; ")
+	return c, texts != nil
 }
 
 // rate compares achieved with asked, and says which of two delays was longer.

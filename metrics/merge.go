@@ -2,8 +2,6 @@ package metrics
 
 import (
 	"cmp"
-	"maps"
-	"slices"
 	"time"
 )
 
@@ -26,10 +24,10 @@ func (c *Collector) merge(other *Collector, later time.Duration) {
 	for class, n := range other.sum.Classes {
 		c.sum.Classes[class] += n
 	}
-	// In order, since not all may find a place.
-	for _, message := range slices.Sorted(maps.Keys(other.sum.Errors)) {
-		c.countError(message, other.sum.Errors[message])
+	for class, f := range other.sum.Failing {
+		c.failing(class).merge(f)
 	}
+	countMessages(c.sum.Errors, other.sum.Errors)
 	for _, e := range other.firstErrors {
 		c.addFirst(e)
 	}

@@ -9,7 +9,7 @@ import (
 func (j *judge) notes() []string {
 	var notes []string
 	for _, note := range []func() string{
-		j.noteEvidence, j.noteInterrupted, j.noteQueues, j.noteFailed, j.noteTokens, j.noteShared, j.noteStamps,
+		j.noteEvidence, j.noteInterrupted, j.noteQueues, j.noteFailed, j.noteAnswers, j.noteTokens, j.noteShared, j.noteStamps,
 		j.noteVouched, j.noteProxy, j.noteClosed, j.noteProtocol, j.notePrefix,
 	} {
 		if text := note(); text != "" {
@@ -35,14 +35,24 @@ func (j *judge) noteInterrupted() string {
 		return ""
 	}
 	text := "the run was stopped before all requests were sent"
-	if n := j.Classes[Cancelled]; n > 0 {
+	if n := j.Failed - j.Failures(); n > 0 {
 		text += fmt.Sprintf(", and %s cut short", counted(n, "request"))
+	}
+	if j.StoppedBy != "" {
+		text += ", by " + j.StoppedBy
 	}
 	return text
 }
 
 func (j *judge) noteFailed() string {
 	if c, found := j.failed(); found && c.judge().OK {
+		return c.Text
+	}
+	return ""
+}
+
+func (j *judge) noteAnswers() string {
+	if c, found := j.answers(); found && c.judge().OK {
 		return c.Text
 	}
 	return ""

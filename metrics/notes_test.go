@@ -15,6 +15,11 @@ func TestNotesAccuseNobody(t *testing.T) {
 		"interrupted":   {func(s *Summary) { s.Interrupted = true }, "stopped before all requests were sent"},
 		"cut short": {func(s *Summary) { s.Interrupted, s.Failed, s.Classes = true, 9, map[Class]int{Cancelled: 9} },
 			"stopped before all requests were sent, and 9 requests cut short"},
+		"stopped": {func(s *Summary) { s.Interrupted, s.StoppedBy = true, "a rule" }, "before all requests were sent, by a rule"},
+		"at the end": {func(s *Summary) {
+			s.Interrupted, s.Failed, s.Classes = true, 5, map[Class]int{Deadline: 2, Cancelled: 3}
+		}, "and 5 requests cut short"},
+		"short answers": {func(s *Summary) { s.Truth.Lengths = Lengths{Of: 100, Short: 1} }, "1 of 100 ended before"},
 		"failures":      {func(s *Summary) { s.Failed = 3 }, "3 of 203 requests failed"},
 		"bundled":       {func(s *Summary) { s.Truth.Tokens = ChunkTokens{Bundled: 1, Chunks: 2, Tokens: 5} }, "chunk ≠ token: 2.50 tokens a chunk, so vLLM's ITL and peak throughput are per chunk; --continuous-usage-stats"},
 		"several":       {func(s *Summary) { s.Truth.Tokens = ChunkTokens{Known: 1, Chunks: 2, Tokens: 5, Largest: 3} }, "chunk ≠ token: 2.50 tokens a chunk"},

@@ -41,7 +41,11 @@ func Percentile(sorted []float64, p float64) float64 {
 	if below >= len(sorted)-1 {
 		return sorted[len(sorted)-1]
 	}
-	a, b, t := sorted[below], sorted[below+1], rank-float64(below)
+	return between(sorted[below], sorted[below+1], rank-float64(below))
+}
+
+// between is the value at t of the way from a to b.
+func between(a, b, t float64) float64 {
 	// Interpolating from the nearer end is numpy's way to be monotonic.
 	if t >= 0.5 {
 		return b - float64((b-a)*(1-t))

@@ -42,6 +42,10 @@ var Classes = []Class{
 	Status, InStream, Unfinished, Reset, Truncated, Empty, Malformed, Cancelled,
 }
 
+// Cut says that the load generator cut the request because the run was over:
+// whether the server would have answered it is not known.
+func (c Class) Cut() bool { return c == Cancelled || c == Deadline }
+
 // A Record is what one request did. All times are offsets from the start of
 // the run; zero in Wrote, FirstByte, FirstContent and Last means "never". A
 // Record is owned by whoever received it; nothing changes it afterwards.
@@ -72,6 +76,8 @@ type Record struct {
 	InAsked  int `json:"in_asked,omitempty"`  // prompt tokens by the dataset's count
 	Out      int `json:"out,omitempty"`       // output tokens: the server's count, else the tokenizer's, else 1
 	OutAsked int `json:"out_asked,omitempty"` // output tokens asked for
+
+	Uncounted bool `json:"uncounted,omitempty"` // Out is not the server's count: it gave none
 
 	// TokensPerChunk holds the tokens of each chunk, from continuous usage
 	// statistics. It is nil when the server gave none or each chunk held one.

@@ -147,6 +147,7 @@ func (f *resultFile) summary(ask Ask) (*Summary, error) {
 	s := c.Summary(f.number("duration"))
 	s.Truth = nil // which needs Records
 	s.Trust, s.Interrupted, s.Incomplete = f.trust(), f.flag("interrupted"), f.texts("incomplete")
+	s.StoppedBy = f.text("stopped_by")
 	s.Warnings = append(s.Warnings, s.Incomplete...)
 	// Without one that can be read the date stays unknown.
 	s.Date, _ = time.ParseInLocation("20060102-150405", f.text("date"), time.Local)

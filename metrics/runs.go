@@ -128,6 +128,7 @@ func (s *Summary) includeEnds(shards []*shard) error {
 
 func (s *Summary) include(e *End) {
 	s.Interrupted = s.Interrupted || e.Interrupted
+	s.StoppedBy = cmp.Or(s.StoppedBy, e.StoppedBy)
 	// The server's counters are of all shards' traffic: one shard's are enough.
 	s.SpecDecode = cmp.Or(s.SpecDecode, e.SpecDecode)
 	s.Diffusion = cmp.Or(s.Diffusion, e.Diffusion)

@@ -29,6 +29,7 @@ type fleet struct {
 // shardHeader is that of a shard whose clock and start are its own.
 func (f fleet) header(shard int) *Header {
 	h := testHeader("r")
+	h.Config.IgnoreEOS = true
 	h.Shard, h.Shards, h.Host = shard, f.n, fmt.Sprintf("n%d", shard/2)
 	h.Config.RequestRate, h.Config.RampUp = 40, nil
 	zero := h.Epoch
@@ -94,7 +95,7 @@ func load(n int) []*Record {
 		r.Run = "r"
 		switch {
 		case i%17 == 3:
-			records[i] = &Record{Run: "r", Index: r.Index, Due: r.Due, Slot: r.Slot, Sent: r.Sent, End: r.Sent + 5*msec, Class: Status, Error: fmt.Sprint("no ", i%3)}
+			records[i] = &Record{Run: "r", Index: r.Index, Due: r.Due, Slot: r.Slot, Sent: r.Sent, End: r.Sent + 5*msec, Class: Status, Status: 500 + i%2, Error: fmt.Sprint("no ", i%3)}
 			continue
 		case i%11 == 5:
 			r.Phase = WarmUp
@@ -102,6 +103,7 @@ func load(n int) []*Record {
 			r.Turn = 1
 		}
 		r.Wrote, r.FirstContent, r.End = r.Sent+msec/3, r.Chunks.First(), r.Last+msec/2
+		r.OutAsked, r.Finish = r.Out+i%3-1, []string{"length", "stop", ""}[i%3]
 		r.Conn, r.MaxAge = Conn{New: i%5 == 0, Connect: msec}, msec/7
 	}
 	return records
@@ -227,7 +229,9 @@ func TestCompactShardsComeToTheSameCounts(t *testing.T) {
 		"completed": {got.Completed, want.Completed}, "failed": {got.Failed, want.Failed}, "input": {got.TotalInput, want.TotalInput},
 		"output": {got.TotalOutput, want.TotalOutput}, "goodput": {got.Goodput, want.Goodput}, "seconds": {got.Seconds, want.Seconds},
 		"date": {got.Date, want.Date}, "classes": {got.Classes, want.Classes}, "errors": {got.Errors, want.Errors},
-		"first errors": {got.FirstErrors, want.FirstErrors}, "connecting": {got.Truth.Connecting, want.Truth.Connecting},
+		"failing": {got.Failing, want.Failing}, "lengths": {got.Truth.Lengths, want.Truth.Lengths},
+		"finish reasons": {got.Truth.FinishReasons, want.Truth.FinishReasons},
+		"first errors":   {got.FirstErrors, want.FirstErrors}, "connecting": {got.Truth.Connecting, want.Truth.Connecting},
 		"ramp": {got.Truth.Ramp, want.Truth.Ramp}, "pace": {got.Truth.Pace, want.Truth.Pace}, "held": {got.Truth.Held, want.Truth.Held},
 		"tokens": {got.Truth.Tokens, want.Truth.Tokens}, "peak tokens": {got.Truth.PeakTokens, want.Truth.PeakTokens},
 		"mean concurrency": {got.Truth.MeanConcurrency, want.Truth.MeanConcurrency}, "late": {got.Shards.Late, want.Shards.Late},

@@ -64,6 +64,7 @@ type End struct {
 	Completed   int          `json:"completed"`
 	Failed      int          `json:"failed"`
 	Interrupted bool         `json:"interrupted,omitempty"`
+	StoppedBy   string       `json:"stopped_by,omitempty"` // by what, unless it was an interrupt
 	SpecDecode  *SpecDecode  `json:"spec_decode,omitempty"`
 	Diffusion   *Diffusion   `json:"diffusion,omitempty"`
 	Probes      *Probes      `json:"probes,omitempty"`
@@ -112,7 +113,7 @@ func (s *Summary) latencies(t *Truth) map[string]*Distribution {
 // end is what a stream keeps of s.
 func (s *Summary) end() (*End, error) {
 	e := &End{
-		Seconds: s.Seconds, Completed: s.Completed, Failed: s.Failed, Interrupted: s.Interrupted,
+		Seconds: s.Seconds, Completed: s.Completed, Failed: s.Failed, Interrupted: s.Interrupted, StoppedBy: s.StoppedBy,
 		SpecDecode: s.SpecDecode, Diffusion: s.Diffusion, Probes: s.Probes,
 		RateChanges: s.Reached(), Warnings: s.Warnings, Evidence: s.Evidence, Histograms: map[string]string{},
 	}

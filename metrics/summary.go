@@ -34,9 +34,10 @@ type Summary struct {
 	Queue, Lag            Distribution // every measured request
 	QueuedE2EL            Distribution // Queue and E2EL together
 
-	Classes     map[Class]int  // failed requests by class, the cancelled among them
-	Errors      map[string]int // failed requests by message
-	FirstErrors []string       // messages of the first failed requests in dataset order, ten at most
+	Classes     map[Class]int      // failed requests by class, the cancelled among them
+	Failing     map[Class]*Failing // how those of each class failed
+	Errors      map[string]int     // failed requests by message
+	FirstErrors []string           // messages of the first failed requests in dataset order, ten at most
 
 	Truth    *Truth       // what the numbers above leave out; nil unless Records were summed up
 	Evidence *Evidence    // what the load generator noticed; nil when nobody looked
@@ -60,6 +61,7 @@ type Summary struct {
 	Slices      []Slice   // where they were asked for
 	Watched     *Slice    // the whole run, where it was sampled and Slices were not asked for
 	Interrupted bool      // stopped before all requests were sent
+	StoppedBy   string    // by what, unless it was an interrupt
 	Incomplete  []string  // what the load, or the record stream that it was read from, lacks; also among the warnings
 	Warnings    []string  // what a reader of the numbers should know
 }

@@ -1,9 +1,7 @@
 package metrics
 
 import (
-	"cmp"
 	"maps"
-	"slices"
 	"strings"
 	"time"
 )
@@ -17,6 +15,10 @@ type Totals struct {
 	Classes map[Class]int  `json:"classes,omitempty"` // failed requests by class
 	Errors  map[string]int `json:"errors,omitempty"`  // failed requests by message, the most frequent ones
 	First   []FirstError   `json:"first_errors,omitempty"`
+
+	Failing       map[Class]Failing `json:"failing,omitempty"` // the most frequent messages alone
+	Lengths       Lengths           `json:"lengths,omitzero"`
+	FinishReasons map[string]int    `json:"finish_reasons,omitempty"`
 
 	Pace       Pace       `json:"pace"` // without Due and Sent, which are:
 	Due        *Window    `json:"due,omitempty"`
@@ -48,10 +50,14 @@ const (
 func (c *Collector) totals() *Totals {
 	w := &c.witness
 	t := &Totals{
-		Input: c.sum.TotalInput, Output: c.sum.TotalOutput, Good: c.good, Classes: c.sum.Classes, Errors: c.frequentErrors(),
+		Input: c.sum.TotalInput, Output: c.sum.TotalOutput, Good: c.good, Classes: c.sum.Classes, Errors: frequent(c.sum.Errors),
+		Failing: map[Class]Failing{}, Lengths: w.truth.Lengths, FinishReasons: w.truth.FinishReasons,
 		Pace: w.truth.Pace, Due: w.due.window(), Sent: w.sent.window(), Ramp: w.truth.Ramp, Connecting: w.truth.Connecting,
 		LaterTurns: w.truth.laterTurns, AfterFirst: w.afterFirst, AfterTokens: w.afterTokens,
 		Held: w.held, Unread: w.unread, E2EL: w.e2el, Busy: w.inFlight.busy, Tokens: w.tokens,
+	}
+	for class, f := range c.sum.Failing {
+		t.Failing[class] = Failing{f.Requests, f.Statuses, frequent(f.Messages)}
 	}
 	for _, e := range c.firstErrors {
 		t.First = append(t.First, FirstError{e.Index, shortened(e.Message)})
@@ -64,19 +70,16 @@ func (c *Collector) totals() *Totals {
 	return t
 }
 
-// frequentErrors are the most frequent messages with their counts, and how many
-// requests had another one.
-func (c *Collector) frequentErrors() map[string]int {
-	byCount := slices.SortedFunc(maps.Keys(c.sum.Errors), func(a, b string) int {
-		return cmp.Or(cmp.Compare(c.sum.Errors[b], c.sum.Errors[a]), strings.Compare(a, b))
-	})
+// frequent are the most frequent messages with their counts, and how many requests
+// had another one.
+func frequent(messages map[string]int) map[string]int {
 	kept := map[string]int{}
-	for i, message := range byCount {
+	for i, message := range ByCount(messages) {
 		name := otherMessages
 		if i < maxTotalled {
 			name = shortened(message)
 		}
-		kept[name] += c.sum.Errors[message]
+		kept[name] += messages[message]
 	}
 	return kept
 }
@@ -115,7 +118,11 @@ func (c *Collector) adoptTotals(t *Totals) {
 	c.sum.TotalInput, c.sum.TotalOutput, c.good = t.Input, t.Output, t.Good
 	maps.Copy(c.sum.Classes, t.Classes)
 	maps.Copy(c.sum.Errors, t.Errors)
+	for class, f := range t.Failing {
+		c.failing(class).merge(&f)
+	}
 	c.firstErrors = t.First
+	w.truth.Lengths, w.truth.FinishReasons = t.Lengths, t.FinishReasons
 	w.truth.Pace, w.truth.Ramp, w.truth.Connecting, w.truth.laterTurns = t.Pace, t.Ramp, t.Connecting, t.LaterTurns
 	w.due, w.sent = t.Due.extent(), t.Sent.extent()
 	w.spaced = w.due.last > w.due.first

@@ -88,6 +88,9 @@ var faults = []struct {
 	{"cut short", 200, 201, func(s *Summary, v float64) {
 		s.Failed, s.Classes, s.Interrupted = int(v), map[Class]int{Cancelled: int(v)}, true
 	}, "201 of 401 requests were cut short: latencies are those of the quicker ones"},
+	{"answer lengths", 2, 3, func(s *Summary, v float64) {
+		s.Truth.Lengths = Lengths{Of: 200, Short: 1, Missing: 8, Long: int(v) - 1, Extra: 3, Reasons: map[string]int{"stop": 1}}
+	}, "short answers: 1 of 200 ended before the tokens asked for though ignore_eos was sent, 8 tokens missing (finish reasons: stop 1); long answers: 2 of 200"},
 	{"exhaustion", 0, 1, func(s *Summary, v float64) {
 		s.Evidence.Exhausted, s.Evidence.Exhaustion = int64(v), "too many open files"
 	}, "1 connection could not be opened: too many open files"},

@@ -25,6 +25,9 @@ type Truth struct {
 	Pace Pace // achieved against asked, where requests are due one after the other
 	Held Held // places held after the last chunk
 
+	Lengths       Lengths        // of answers, against those asked for
+	FinishReasons map[string]int // requests that got a finish reason, by it; past 20 different ones under "(others)"
+
 	laterTurns bool // conversations went on after their first turn
 }
 
@@ -42,6 +45,8 @@ func (t *Truth) merge(other *Truth) {
 	t.Pace.Requests += other.Pace.Requests
 	t.Pace.Queue += other.Pace.Queue
 	t.Pace.Lag += other.Pace.Lag
+	t.Lengths.merge(&other.Lengths)
+	countReasons(&t.FinishReasons, other.FinishReasons)
 	t.laterTurns = t.laterTurns || other.laterTurns
 }
 

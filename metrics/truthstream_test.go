@@ -19,6 +19,7 @@ func figures(t *Truth) string {
 		fmt.Fprintln(&b, d.Len(), d.Mean(), d.Median(), d.Percentile(99))
 	}
 	fmt.Fprintf(&b, "%+v\n%+v\n%+v\n%+v\n%+v\n", t.Tokens, t.Connecting, t.Ramp, t.Pace, t.Held)
+	fmt.Fprintf(&b, "%+v\n%v\n", t.Lengths, t.FinishReasons)
 	fmt.Fprintln(&b, t.MeanITL, t.PeakTokens, t.PeakStep, t.PeakConcurrency, t.MeanConcurrency, t.laterTurns)
 	return b.String()
 }
@@ -73,14 +74,15 @@ func TestAStreamComesToTheSameTruthAndVerdict(t *testing.T) {
 	for _, noChunks := range []bool{false, true} {
 		for name, records := range map[string][]*Record{
 			"by the chunk": three(), "one each": {testRecord("r", 0, 50), testRecord("r", 1, 60)},
-			"in a rush": {arrived(Record{Out: 5}, 10, 20, 30, 40, 4000)},
-			"bundled":   {arrived(Record{Out: 9}, 10, 30, 50), arrived(Record{Out: 5}, 10, 15)},
+			"short and long": {testRecord("r", 0, 50), answered(3, 9, "stop"), answered(9, 3, "length"), {Index: 3, Out: 1, OutAsked: 9, Uncounted: true}},
+			"in a rush":      {arrived(Record{Out: 5}, 10, 20, 30, 40, 4000)},
+			"bundled":        {arrived(Record{Out: 9}, 10, 30, 50), arrived(Record{Out: 5}, 10, 15)},
 		} {
 			var buf bytes.Buffer
 			sw := NewStreamWriter(&buf)
 			sw.NoChunks, sw.MaxLine = noChunks, PipeLine
 			h := testHeader("r")
-			h.Config.RequestRate, h.Config.RampUp = 10, nil
+			h.Config.RequestRate, h.Config.RampUp, h.Config.IgnoreEOS = 10, nil, true
 			want := judged(t, sw, h, 0, records...)
 			got := readOne(t, buf.Bytes())
 			if diff := cmp.Diff(figures(want.Truth), figures(got.Truth)); diff != "" {

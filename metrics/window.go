@@ -150,7 +150,7 @@ func (e *excerpt) cross(r *Record, ended bool) {
 	o := r.outcome(e.scratch[:0])
 	e.scratch = o.ITL
 	if !o.Success {
-		e.sum.Classes[r.Class]++
+		e.classify(r)
 		e.fail(o)
 		return
 	}

@@ -96,6 +96,13 @@ func TestAWindowHasTheThroughputOfWhatCameInside(t *testing.T) {
 	}
 }
 
+func TestAWindowHasTheFailuresThatHappenedInside(t *testing.T) {
+	part := traced(Config{}, 3, edges()...).Within(Window{time.Second, 2 * time.Second})
+	if f := part.Failing[Status]; f.Requests != 2 || f.Messages["no"] != 2 || part.Failures() != 2 {
+		t.Errorf("%+v, %d failures", f, part.Failures())
+	}
+}
+
 func TestTheWindowOfAllIsTheRun(t *testing.T) {
 	records := requests(300)
 	for _, r := range records {

@@ -47,6 +47,8 @@ func (x *extent) merge(other extent, later time.Duration) {
 func (w *witness) add(r *Record, most int) {
 	w.inFlight.add(r.Sent, r.End, most)
 	w.truth.laterTurns = w.truth.laterTurns || r.Turn > 0
+	w.truth.Lengths.add(r)
+	countReason(&w.truth.FinishReasons, r.Finish, 1)
 	if r.Phase == Main && r.Turn == 0 {
 		w.addStart(r)
 	}
@@ -147,6 +149,9 @@ func (w *witness) testimony(c *Config, seconds float64) *Truth {
 	t := w.truth
 	if t.Tokens.Bundles() {
 		t.ITL = Distribution{}
+	}
+	if !c.IgnoreEOS {
+		t.Lengths = Lengths{}
 	}
 	t.MeanITL = t.ITL.Mean()
 	if t.ITL.Len() == 0 && w.afterTokens > 0 {

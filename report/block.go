@@ -88,8 +88,11 @@ func count(n int) string {
 
 // decimal writes a number with two digits; nothing when it is not known.
 func decimal(v float64) string {
-	if math.IsNaN(v) {
+	switch {
+	case math.IsNaN(v):
 		return ""
+	case math.IsInf(v, 1):
+		return "inf"
 	}
 	return strconv.FormatFloat(v, 'f', 2, 64)
 }

@@ -10,7 +10,7 @@ import (
 )
 
 // Extended writes sections in the form of the block, to stand under it: failures
-// by class, what waiting for a slot and our own lateness took, the inter-token
+// by class, with what was said most often of each, finish reasons, what waiting for a slot and our own lateness took, the inter-token
 // latency per token and not per chunk, and the run in at most 20 equal parts, for
 // which the Summary needs its Trace. It writes nothing for a Summary without Truth.
 func Extended(w io.Writer, s *metrics.Summary) error {
@@ -22,7 +22,10 @@ func Extended(w io.Writer, s *metrics.Summary) error {
 	for _, section := range []struct {
 		title string
 		rows  []row
-	}{{"Failed Requests by Class", failures(s)}, {"Queueing", queueing(s)}, {"Inter-token Latency per Token", tokenGaps(s)}} {
+	}{
+		{"Failed Requests by Class", failures(s)}, {"Finish Reasons", finishReasons(s)},
+		{"Queueing", queueing(s)}, {"Inter-token Latency per Token", tokenGaps(s)},
+	} {
 		if len(section.rows) == 0 {
 			continue
 		}
@@ -37,15 +40,6 @@ func Extended(w io.Writer, s *metrics.Summary) error {
 	rule(&b, "", '=')
 	_, err := w.Write(b.Bytes())
 	return err
-}
-
-func failures(s *metrics.Summary) (rows []row) {
-	for _, class := range metrics.Classes {
-		if n := s.Classes[class]; n > 0 {
-			rows = append(rows, row{string(class) + ":", count(n)})
-		}
-	}
-	return rows
 }
 
 // queueing is how long requests waited before they were sent, and what latencies

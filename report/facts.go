@@ -20,6 +20,7 @@ var facts = []fact{
 	{"First requests of the shards", firstSends},
 	{"Clocks of the shards", clocks},
 	{"Tokens in a chunk", chunkTokens},
+	{"Answers against those asked for", answers},
 	{"Connecting, inside TTFT", connecting},
 	{"Connections opened", connections},
 	{"Found in the prefix cache", prefixHits},
@@ -41,6 +42,18 @@ func chunkTokens(s *metrics.Summary) string {
 		return fmt.Sprintf("%.2f tokens in the mean; of single chunks it is not known", t.Mean())
 	}
 	return fmt.Sprintf("%.2f tokens in the mean, %d tokens at most", t.Mean(), t.Largest)
+}
+
+func answers(s *metrics.Summary) string {
+	l := s.Truth.Lengths
+	var parts []string
+	if l.Short > 0 {
+		parts = append(parts, fmt.Sprintf("%d of %d short, by %s together", l.Short, l.Of, counted(l.Missing, "token")))
+	}
+	if l.Long > 0 {
+		parts = append(parts, fmt.Sprintf("%d of %d long, by %s together", l.Long, l.Of, counted(l.Extra, "token")))
+	}
+	return strings.Join(parts, "; ")
 }
 
 func connecting(s *metrics.Summary) string {

@@ -15,8 +15,8 @@ import (
 // are left behind even without --save-detailed, are not written. What is not
 // known of how the run was asked for is null, any other number is left out. At
 // the very end are objects of our own, "truth", "trust" and "window", "run_id" and
-// an array "slices", where the Summary has them, and "interrupted" and "incomplete"
-// where it is.
+// an array "slices", where the Summary has them, and "interrupted", "stopped_by" and
+// "incomplete" where it is.
 func JSON(w io.Writer, s *metrics.Summary) error {
 	_, err := w.Write(pyjson.Append(nil, result(s)))
 	return err
@@ -42,6 +42,9 @@ func result(s *metrics.Summary) pyjson.Object {
 	}
 	if s.Interrupted {
 		d.set("interrupted", true)
+	}
+	if s.StoppedBy != "" {
+		d.set("stopped_by", s.StoppedBy)
 	}
 	if len(s.Incomplete) > 0 {
 		d.set("incomplete", s.Incomplete)

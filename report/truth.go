@@ -70,6 +70,10 @@ func latencies(b *bytes.Buffer, s *metrics.Summary) {
 	case t.ITL.Len() == 0 && t.MeanITL > 0:
 		fmt.Fprintf(&table.rows, "%-*s%*.2f\n", truthLabel, "ITL per token", truthColumn, t.MeanITL)
 	}
+	if failed := s.Failures(); failed > 0 && s.Completed > 0 {
+		table.add("TTFT, failures as infinite", s.TTFT.Endless(failed))
+		table.add("E2EL, failures as infinite", s.E2EL.Endless(failed))
+	}
 	table.write(b)
 }
 
@@ -94,10 +98,17 @@ func (t *table) differing(label string, d, block *metrics.Distribution) bool {
 	return true
 }
 
-func (t *table) add(label string, d *metrics.Distribution) {
-	fmt.Fprintf(&t.rows, "%-*s%*.2f%*.2f", truthLabel, label, truthColumn, d.Mean(), truthColumn, d.Median())
+// A measure has statistics in milliseconds, which may be infinite.
+type measure interface {
+	Mean() float64
+	Median() float64
+	Percentile(p float64) float64
+}
+
+func (t *table) add(label string, m measure) {
+	fmt.Fprintf(&t.rows, "%-*s%*s%*s", truthLabel, label, truthColumn, decimal(m.Mean()), truthColumn, decimal(m.Median()))
 	for _, p := range t.percentiles {
-		fmt.Fprintf(&t.rows, "%*.2f", truthColumn, d.Percentile(p))
+		fmt.Fprintf(&t.rows, "%*s", truthColumn, decimal(m.Percentile(p)))
 	}
 	t.rows.WriteByte('\n')
 }

@@ -87,10 +87,38 @@ func sharded(shards *metrics.Shards) *metrics.Summary {
 	return s
 }
 
+// faulty is a run of which a part failed in several ways, and of which some answers
+// are not as long as was asked for.
+func faulty() *metrics.Summary {
+	page := "502 Bad Gateway: <html>\r\n<head><title>" + strings.Repeat("x", 70) + "</title></head>\x1b[31m\r\n" + strings.Repeat("too much ", 60)
+	failures := map[int]metrics.Record{
+		2: {Class: metrics.Refused, Error: "connection refused"}, 90: {Class: metrics.Cancelled, Error: "cut"},
+		20: {Class: metrics.Status, Status: 429, Error: "429 Too Many Requests"}, 21: {Class: metrics.Status, Status: 429, Error: "429 Too Many Requests"},
+		22: {Class: metrics.Status, Status: 502, Error: page}, 23: {Class: metrics.InStream, Status: 200},
+		50: {Class: metrics.Truncated, Error: page}, 51: {Class: metrics.Unfinished, Status: 200, Finish: "error", Error: "finish reason error"},
+	}
+	c := metrics.Config{RequestRate: 100, IgnoreEOS: true, Percentiles: []float64{50, 90, 99}}
+	s := measured(c, 100, func(i int, r *metrics.Record) {
+		f := failures[i]
+		r.Class, r.Status, r.Error, r.Finish, r.OutAsked = f.Class, f.Status, f.Error, f.Finish, 10
+		switch {
+		case f.Class != metrics.OK:
+		case i < 2:
+			r.OutAsked, r.Finish = 12, "stop"
+		case i < 4:
+			r.OutAsked, r.Finish = 9, "length"
+		default:
+			r.Finish = "length"
+		}
+	})
+	s.Interrupted, s.StoppedBy = true, "--abort-on-failures 5%: 7 of 99 requests failed"
+	return s
+}
+
 func runs() map[string]*metrics.Summary {
 	bundled := measured(metrics.Config{RequestRate: 5, Percentiles: []float64{99}}, 3, func(_ int, r *metrics.Record) { r.Out = 30 })
 	all := map[string]*metrics.Summary{
-		"fair": fair(), "foul": foul(), "bundled": bundled, "sharded": sharded(&metrics.Shards{
+		"fair": fair(), "foul": foul(), "bundled": bundled, "faulty": faulty(), "sharded": sharded(&metrics.Shards{
 			Of: 8, Sound: 8, Hosts: []string{"n1", "n2", "n3", "n4"}, Late: &metrics.Window{From: -ms / 5, To: ms}, Last: "shard 7 (host n4)",
 			Offsets: &metrics.Window{From: -ms / 3, To: ms}, Error: 2 * ms,
 		}),
@@ -152,7 +180,7 @@ func TestJSONEndsWithTruthAndTrust(t *testing.T) {
 			t.Fatal(err)
 		}
 		bare := *s
-		bare.Truth, bare.Trust = nil, nil
+		bare.Truth, bare.Trust, bare.Interrupted, bare.StoppedBy = nil, nil, false, ""
 		if err := JSON(&without, &bare); err != nil {
 			t.Fatal(err)
 		}
@@ -175,7 +203,7 @@ func TestJSONEndsWithTruthAndTrust(t *testing.T) {
 
 func TestResultFilesKeepTheVerdict(t *testing.T) {
 	for name, s := range runs() {
-		s.Interrupted, s.Incomplete = true, []string{"run r was cut"}
+		s.Interrupted, s.StoppedBy, s.Incomplete = true, "a rule", []string{"run r was cut"}
 		var text, want, got bytes.Buffer
 		if err := errors.Join(JSON(&text, s), Verdict(&want, s)); err != nil {
 			t.Fatal(err)
@@ -188,11 +216,48 @@ func TestResultFilesKeepTheVerdict(t *testing.T) {
 		if err := Verdict(&got, read); err != nil || got.Len() == 0 || got.String() != want.String() {
 			t.Errorf("%s: %v %q, want %q", name, err, &got, &want)
 		}
-		if !read.Interrupted || !slices.Equal(read.Incomplete, s.Incomplete) || !slices.Contains(read.Warnings, "run r was cut") {
+		if !read.Interrupted || read.StoppedBy != "a rule" || !slices.Equal(read.Incomplete, s.Incomplete) || !slices.Contains(read.Warnings, "run r was cut") {
 			t.Errorf("%s: stopped: %v, lacks %q, warns %q", name, read.Interrupted, read.Incomplete, read.Warnings)
 		}
 		if a, b := read.Trust.Checks, s.Trust.Checks; fmt.Sprint(a) != fmt.Sprint(b) {
 			t.Errorf("%s: %v, want %v", name, a, b)
+		}
+	}
+}
+
+func TestCausesFitAHundredColumns(t *testing.T) {
+	var b bytes.Buffer
+	if err := Causes(&b, faulty()); err != nil {
+		t.Fatal(err)
+	}
+	for line := range strings.Lines(b.String()) {
+		if n := utf8.RuneCountInString(strings.TrimSuffix(line, "\n")); n > truthWidth {
+			t.Errorf("%d columns: %s", n, line)
+		}
+	}
+	golden(t, "causes.txt", b.Bytes())
+	b.Reset()
+	if err := Causes(&b, fair()); err != nil || b.Len() > 0 {
+		t.Errorf("where none failed: %q, %v", &b, err)
+	}
+}
+
+func TestWhereAllFailedNoLatencyIsCompared(t *testing.T) {
+	s := measured(metrics.Config{RequestRate: 100}, 3, func(_ int, r *metrics.Record) { r.Class = metrics.Reset })
+	var b bytes.Buffer
+	if err := Truth(&b, s); err != nil || strings.Contains(b.String(), "inf") {
+		t.Errorf("%v\n%s", err, &b)
+	}
+}
+
+func TestWhatAServerSaysHasNoControlCharacters(t *testing.T) {
+	for _, s := range runs() {
+		var b bytes.Buffer
+		if err := errors.Join(Causes(&b, s), Extended(&b, s), Truth(&b, s), Verdict(&b, s)); err != nil {
+			t.Fatal(err)
+		}
+		if strings.ContainsAny(b.String(), "\x1b\r") {
+			t.Errorf("%q", &b)
 		}
 	}
 }

@@ -33,6 +33,14 @@ func truth(s *metrics.Summary) pyjson.Object {
 	d.set("requests_with_known_chunks", t.Tokens.Known)
 	d.set("requests_with_more_tokens_than_chunks", t.Tokens.Bundled)
 	d.set("requests_with_fewer_tokens_than_chunks", t.Tokens.Fewer)
+	if t.Lengths.Of > 0 {
+		d.set("answers_of_known_length", t.Lengths.Of)
+		d.set("short_answers", t.Lengths.Short)
+		d.set("missing_tokens", t.Lengths.Missing)
+		d.set("long_answers", t.Lengths.Long)
+		d.set("extra_tokens", t.Lengths.Extra)
+	}
+	failed(&d, s)
 	connected(&d, t.Connecting)
 	if s.Shards != nil {
 		shardFacts(&d, s.Shards)

@@ -91,8 +91,8 @@ func (e *experiment) run(ctx context.Context) (err error) {
 		err = errors.Join(err, e.repeats())
 	}
 	err = errors.Join(err, e.unwritten, e.records.Close(), e.log.Close())
-	if err == nil {
-		return e.outcome(ctx)
+	if _, stopped := errors.AsType[abortError](err); err == nil || stopped {
+		return cmp.Or(err, e.outcome(ctx))
 	}
 	if told := e.outcome(ctx); told != nil {
 		fmt.Fprintln(e.talk, "servebench:", told)
@@ -183,8 +183,7 @@ func (e *experiment) tell(m measured) error {
 	for _, w := range s.Warnings {
 		fmt.Fprintln(e.talk, "WARNING:", w)
 	}
-	tellFailures(e.talk, s)
-	said := errors.Join(report.Truth(e.talk, s), report.Verdict(e.talk, s))
+	said := errors.Join(report.Causes(e.talk, s), report.Truth(e.talk, s), report.Verdict(e.talk, s))
 	if err := errors.Join(printed, said, m.results.close(s)); err != nil {
 		return exitError{err, exitNo}
 	}

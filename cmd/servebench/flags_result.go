@@ -56,6 +56,8 @@ func (f *form) resultFlags() []*flag {
 			help: "print sections under the block, too: failures by class, queueing, latency per token, the run in slices"},
 		{name: "disable-tqdm", args: none, set: switchTo(&r.NoProgress, true),
 			help: "show no progress"},
+		{name: "abort-on-failures", meta: "N|P%", ours: true, set: into(&f.Abort, parseAbort),
+			help: "stop when more than N requests have failed, as 10, or more than P % of those that ended and at least 20 have, as 5% (default never)"},
 		{name: "strict", args: none, ours: true, set: switchTo(&r.Strict, true),
 			help: "end with exit code 3 when the numbers are SUSPECT"},
 	}

@@ -29,6 +29,7 @@ type options struct {
 	Targets   []*options // of --target, one each; nil without
 	SoloFirst bool       // load each target alone before all together
 	Repeat    int        // how often the whole is done; at least 1
+	Abort     abortRule  // when so many requests have failed that the rest are not sent
 
 	// Flags are all flags with their values, in the order of their
 	// declaration and without secrets: what the run's records show.
@@ -55,6 +56,7 @@ func (o *options) config() metrics.Config {
 		Burstiness:  o.Traffic.Burstiness,
 		RampUp:      o.Traffic.RampUp,
 		Duration:    o.Traffic.Duration.Seconds(),
+		IgnoreEOS:   o.Sampling.exact(),
 		Label:       o.Results.Label,
 		Metadata:    o.Results.Metadata,
 		Goodput:     o.Results.Goodput,
@@ -170,6 +172,17 @@ type samplingOptions struct {
 	Logprobs    *int
 	ExtraBody   pyjson.Object // sampling flags, with --extra-body merged over them
 	UsageAlways bool          // ask for token counts in every chunk
+}
+
+// exact says that an answer is to have all tokens that the dataset asks for: by
+// ignore_eos, with nothing in the body that has it end elsewhere.
+func (s *samplingOptions) exact() bool {
+	for _, key := range []string{"ignore_eos", "max_tokens", "max_completion_tokens", "n", "stop", "stop_token_ids"} {
+		if _, given := s.ExtraBody.Get(key); given {
+			return false
+		}
+	}
+	return s.IgnoreEOS
 }
 
 // resultOptions say what is reported and where it goes.

@@ -89,6 +89,7 @@ func TestGoldenCommandLineGivesGoldenConfig(t *testing.T) {
 	want := metrics.Config{
 		Backend: golden.Backend, BaseURL: "http://127.0.0.1:8000", Endpoint: "/v1/chat/completions", Dataset: "random", Seed: 7,
 		NumPrompts: golden.NumPrompts, RequestRate: golden.RequestRate, Burstiness: golden.Burstiness, MaxConcurrency: golden.MaxConcurrency,
+		IgnoreEOS:   true, // the random dataset's
 		Metadata:    []metrics.KV{{Key: "a", Value: golden.A}},
 		Goodput:     []metrics.SLO{{Metric: "ttft", Limit: 100}, {Metric: "e2el", Limit: 400}},
 		Metrics:     []string{"ttft", "tpot", "itl", "e2el"},

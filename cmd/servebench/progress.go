@@ -31,6 +31,22 @@ type progress struct {
 // tokenWindow is the time over which live tokens a second are taken.
 const tokenWindow = 2 * time.Second
 
+// showProgress shows t's loads, unless nobody looks.
+func (t *trial) showProgress() (stop func()) {
+	if t.screen == nil {
+		return func() {}
+	}
+	p := &progress{w: t.screen, tty: onTerminal(t.screen), live: t.live(), began: t.benches[0].header.Began()}
+	for _, b := range t.benches {
+		p.began = min(p.began, b.header.Began())
+		p.total += b.share()
+		if b.Traffic.Duration > 0 {
+			p.until = max(p.until, b.header.Began()+b.Traffic.Duration)
+		}
+	}
+	return p.show()
+}
+
 // show starts the display; the returned func ends it, with a last line.
 func (p *progress) show() (stop func()) {
 	p.start = time.Now()

@@ -206,7 +206,7 @@ func (r *reportCommand) report(from source, ask metrics.Ask) error {
 		if len(sums) > 1 && s.Truth != nil {
 			fmt.Fprintf(r.talk, "run %d of %d: %s%s\n", i+1, len(sums), s.Header.Run, described(s.Header))
 		}
-		if err := errors.Join(report.Truth(r.talk, s), report.Verdict(r.talk, s)); err != nil {
+		if err := errors.Join(report.Causes(r.talk, s), report.Truth(r.talk, s), report.Verdict(r.talk, s)); err != nil {
 			return err
 		}
 		if group := s.Header.Group; group != "" && !slices.ContainsFunc(sums[i+1:], func(s *metrics.Summary) bool { return s.Header.Group == group }) {

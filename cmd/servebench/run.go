@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 
 	"github.com/spf13/cobra"
@@ -67,27 +66,12 @@ func interrupted(ctx context.Context, err error) error {
 
 // allFailed says why no request of a run was answered.
 func allFailed(s *metrics.Summary) error {
-	message, n := mostFrequent(s.Errors)
+	message, n := s.Commonest()
 	return fmt.Errorf("all of %s failed; %s: %s", count(s.Failed, "request"), count(n, "time"), message)
 }
 
 // suspect says whether the numbers of a run cannot be believed.
 func suspect(s *metrics.Summary) bool { return s.Trust != nil && s.Trust.Verdict == metrics.Suspect }
-
-// tellFailures says how the failed requests failed.
-func tellFailures(w io.Writer, s *metrics.Summary) {
-	if s.Failed == 0 || s.Completed == 0 {
-		return
-	}
-	message, n := mostFrequent(s.Errors)
-	fmt.Fprintf(w, "%d of %d requests failed:", s.Failed, s.Failed+s.Completed)
-	for _, class := range metrics.Classes {
-		if s.Classes[class] > 0 {
-			fmt.Fprintf(w, " %d %s", s.Classes[class], class)
-		}
-	}
-	fmt.Fprintf(w, "; most often (%s): %s\n", count(n, "time"), message)
-}
 
 // count is n of a noun.
 func count(n int, noun string) string {
@@ -95,14 +79,4 @@ func count(n int, noun string) string {
 		noun += "s"
 	}
 	return fmt.Sprintf("%d %s", n, noun)
-}
-
-// mostFrequent is the message that occurs most, the first by name of several.
-func mostFrequent(errors map[string]int) (message string, n int) {
-	for m, k := range errors {
-		if k > n || k == n && m < message {
-			message, n = m, k
-		}
-	}
-	return message, n
 }

@@ -72,7 +72,8 @@ func (c *sweepCommand) measure(ctx context.Context, e *experiment, job *sweep.Jo
 	if lost := e.broken(); lost != nil {
 		return nil, lost
 	}
-	if err != nil {
+	// To a search the failures of a run that was given up are an answer.
+	if _, stopped := errors.AsType[abortError](err); err != nil && !(stopped && c.plan.Search != nil) {
 		return nil, err
 	}
 	if ctx.Err() != nil {

@@ -24,6 +24,7 @@ type trial struct {
 	talk    io.Writer
 	screen  io.Writer // where progress is shown; nil shows none
 
+	abortion   abortion
 	gpuSampler loadgen.Sampler // nil when GPUs are not sampled
 	gpus       *loadgen.Watch  // of the sampler
 }
@@ -75,6 +76,9 @@ func (b *bench) named(err error) error {
 // was done; there are no summaries when nothing was.
 func (t *trial) measure(ctx context.Context) ([]*metrics.Summary, error) {
 	run := loadgen.Run{Drain: t.benches[0].Limits.Drain, Ready: t.ready, StartAt: t.benches[0].Shard.start()}
+	ctx, stop := context.WithCancelCause(ctx)
+	defer stop(nil)
+	t.abortion = abortion{abortRule: t.benches[0].Abort, stop: stop}
 	for _, b := range t.benches {
 		b.begin(ctx, t)
 		load, err := b.load()
@@ -100,13 +104,16 @@ func (t *trial) measure(ctx context.Context) ([]*metrics.Summary, error) {
 			b.results.begin(b.streamed())
 		}
 		t.watch(epoch)
-		stopProgress, unhook = t.showProgress(), context.AfterFunc(ctx, t.tellDraining)
+		stopProgress, unhook = t.showProgress(), context.AfterFunc(ctx, func() { t.tellDraining(ctx) })
 		for _, b := range t.benches {
 			probing.Go(func() { b.probe(ctx, done) })
 		}
 	}
 	cut := t.take(run.Records(ctx))
 	unhook()
+	if why, stopped := aborted(ctx); stopped && cut == nil {
+		cut = exitError{why, exitNo}
+	}
 	close(done)
 	probing.Wait()
 	if pulse == nil {
@@ -165,6 +172,7 @@ func (t *trial) take(records iter.Seq2[*metrics.Record, error]) error {
 		}
 		b.witness.prompts.send(rec)
 		b.collector.Add(rec)
+		t.abortion.take(rec)
 		b.series.Take(rec)
 		b.results.write(rec)
 		t.drain()
@@ -179,6 +187,9 @@ func (t *trial) summaries(ctx context.Context, cut error, took time.Duration, se
 	for _, b := range t.benches {
 		s := b.collector.Summary(b.took(took).Seconds())
 		s.Interrupted = ctx.Err() != nil || cut != nil
+		if why, stopped := aborted(ctx); stopped {
+			s.StoppedBy = string(why)
+		}
 		s.Warnings = append(append(s.Warnings, b.Shard.late(b.header.Epoch)...), t.troubles(b)...)
 		atOnce += s.Truth.PeakConcurrency
 		sums = append(sums, s)
@@ -213,21 +224,6 @@ func (b *bench) took(all time.Duration) time.Duration {
 	return max(0, all-b.header.Began())
 }
 
-func (t *trial) showProgress() (stop func()) {
-	if t.screen == nil {
-		return func() {}
-	}
-	p := &progress{w: t.screen, tty: onTerminal(t.screen), live: t.live(), began: t.benches[0].header.Began()}
-	for _, b := range t.benches {
-		p.began = min(p.began, b.header.Began())
-		p.total += b.share()
-		if b.Traffic.Duration > 0 {
-			p.until = max(p.until, b.header.Began()+b.Traffic.Duration)
-		}
-	}
-	return p.show()
-}
-
 // live counts what each load is doing.
 func (t *trial) live() (all []*loadgen.Live) {
 	for _, b := range t.benches {
@@ -236,12 +232,16 @@ func (t *trial) live() (all []*loadgen.Live) {
 	return all
 }
 
-// tellDraining says what the first interrupt has begun.
-func (t *trial) tellDraining() {
+// tellDraining says what the end of ctx has begun: the first interrupt, or too many
+// failures.
+func (t *trial) tellDraining(ctx context.Context) {
 	drain := t.benches[0].Limits.Drain
 	if drain <= 0 {
 		return
 	}
-	aside(t.talk, "interrupted: %s in flight may take %s to end; interrupt again to quit at once",
-		count(int(together(t.live()).InFlight()), "request"), drain)
+	why, again := "interrupted", "; interrupt again to quit at once"
+	if _, stopped := aborted(ctx); stopped {
+		why, again = "too many requests failed", ""
+	}
+	aside(t.talk, "%s: %s in flight may take %s to end%s", why, count(int(together(t.live()).InFlight()), "request"), drain, again)
 }

@@ -54,6 +54,7 @@ var faultKinds = []faultKind{
 	{"truncate", 0, many, 1, "after N chunks end the reply as if it were complete"},
 	{"stall", 0, many, 1, "after N chunks send nothing more and keep the connection"},
 	{"tokens", 2, many, 4, "put N tokens in a chunk"},
+	{"answer", 1, many, 1, "answer with N tokens and finish reason stop, whatever was asked for"},
 	{"no-done", 0, 0, 0, "leave [DONE] out"},
 	{"crlf", 0, 0, 0, "end lines with CR LF"},
 	{"cr", 0, 0, 0, "end lines with CR"},

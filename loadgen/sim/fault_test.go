@@ -208,6 +208,20 @@ func TestFaultsOfUsage(t *testing.T) {
 	})
 }
 
+func TestAnAnswerCanBeShorterOrLongerThanAskedFor(t *testing.T) {
+	bubble(t, Config{}, func(h *harness) {
+		for n := 3; n <= 7; n += 4 {
+			// The last token ends the text and is none of it.
+			body := h.meet(fmt.Sprint("answer=", n), "/v1/completions", fiveTokens).body()
+			for text, want := range map[string]int{" tok": n - 1, `"finish_reason":"stop"`: 1, fmt.Sprintf(`"completion_tokens":%d}`, n): 1, "[DONE]": 1} {
+				if got := strings.Count(body, text); got != want {
+					t.Errorf("%d tokens: %d times %s, want %d, in\n%s", n, got, text, want, body)
+				}
+			}
+		}
+	})
+}
+
 func TestFaultsMeetTheRequestsChosen(t *testing.T) {
 	list := []Fault{{"status", 500}}
 	met := func(f Faults, seed uint64, id string) (met []int) {

@@ -38,6 +38,9 @@ func newReply(cfg *Config, r *http.Request, q *query, m misdeeds) *reply {
 		created: time.Now().Unix(), model: cfg.ServedModelName,
 	}
 	kind := "text_completion"
+	if n, chosen := m.with("answer"); chosen {
+		a.text.left, a.text.finish = n, finishStop
+	}
 	a.id = "cmpl-" + requestID(r)
 	if q.chat {
 		kind, a.lead = "chat.completion.chunk", cfg.Lead

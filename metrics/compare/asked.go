@@ -86,7 +86,7 @@ var apart = []string{
 	"ready-check-timeout-sec", "delay", "connect-timeout", "first-byte-timeout", "stall-timeout", "total-timeout", "drain-timeout",
 	"target", "solo-first", "repeat", "percentile-metrics", "metric-percentiles", "label", "metadata", "save-result",
 	"save-detailed", "append-result", "result-dir", "result-filename", "plot-timeline", "timeline-itl-thresholds", "plot-dataset-stats",
-	"record-to", "record", "hlog", "vllm-version", "window", "slice", "extended", "metrics-addr", "disable-tqdm", "strict", "config",
+	"record-to", "record", "hlog", "vllm-version", "window", "slice", "extended", "metrics-addr", "disable-tqdm", "strict", "abort-on-failures", "config",
 }
 
 // notGiven is the value of what a run was not asked for, where all that it was

@@ -56,7 +56,10 @@ func newRun(s *metrics.Summary, extra []Metric) *Run {
 // gaps are what there is not of a run that was stopped or whose stream was cut.
 func gaps(s *metrics.Summary) []string {
 	var found []string
-	if s.Interrupted {
+	switch {
+	case s.StoppedBy != "":
+		found = append(found, "it was stopped early by "+s.StoppedBy)
+	case s.Interrupted:
 		found = append(found, "it was stopped early")
 	}
 	return append(found, s.Incomplete...)

@@ -54,6 +54,10 @@ func TestOnlySuspicionsOfTheRunAreDoubts(t *testing.T) {
 	if got := gaps(s); !slices.Equal(got, []string{"it was stopped early", "run r was cut"}) {
 		t.Errorf("%q", got)
 	}
+	s.StoppedBy = "a rule"
+	if got := gaps(s); got[0] != "it was stopped early by a rule" {
+		t.Errorf("%q", got)
+	}
 	s.Trust.Checks[2].OK = false
 	if got := doubts(s); !slices.Equal(got, []string{"SUSPECT: requests went out late; and 1 more"}) {
 		t.Errorf("%q", got)

@@ -36,7 +36,7 @@ const (
 var mute = []string{"host", "port", keyURL, keySeed, keyTarget, keyModel, keyRepeat, "solo-first", "header", "request-id-prefix",
 	"config", "label", "metadata", "save-result", "save-detailed", "append-result", "result-dir", "result-filename",
 	"plot-timeline", "timeline-itl-thresholds", "plot-dataset-stats", "record-to", "record", "hlog", "vllm-version",
-	"percentile-metrics", "metric-percentiles", "window", "slice", "extended", "metrics-addr", "disable-tqdm", "strict"}
+	"percentile-metrics", "metric-percentiles", "window", "slice", "extended", "metrics-addr", "disable-tqdm", "strict", "abort-on-failures"}
 
 // Label finds what tells the runs apart: arm, target, model, the flags in which
 // they differ, and where these do not do, the repeat, file, seed, URL and id. One

@@ -1,0 +1,85 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/servebench/servebench/metrics"
+)
+
+// abortFrom is how many requests must have ended before a share of them is looked
+// at.
+const abortFrom = 20
+
+// An abortRule says when so many requests have failed that a run is hopeless. The
+// zero value is never.
+type abortRule struct {
+	Text  string  // as it was given; empty for never
+	Count int     // more than so many
+	Share float64 // or, where Text ends with %, more than that share of those that ended, in percent
+}
+
+// parseAbort reads 10 or 5%.
+func parseAbort(text string) (rule abortRule, err error) {
+	rule.Text = strings.TrimSpace(text)
+	percent, isShare := strings.CutSuffix(rule.Text, "%")
+	if isShare {
+		rule.Share, err = parseFloat(percent)
+	} else {
+		rule.Count, err = parseInt(rule.Text)
+	}
+	if err != nil || rule.Count < 0 || isShare && !(rule.Share >= 0 && rule.Share < 100) {
+		return rule, fmt.Errorf("invalid value: %s: it must be a number of requests, as 10, or a share of them below 100%%, as 5%%", quoted(text))
+	}
+	return rule, nil
+}
+
+// broken says whether that many failures of the requests that ended are too many.
+func (r abortRule) broken(failed, ended int) bool {
+	switch {
+	case r.Text == "":
+		return false
+	case strings.HasSuffix(r.Text, "%"):
+		return ended >= abortFrom && float64(failed)*100 > r.Share*float64(ended)
+	}
+	return failed > r.Count
+}
+
+// An abortion stops a run whose rule is broken. The requests of all its targets
+// count.
+type abortion struct {
+	abortRule
+	stop   context.CancelCauseFunc // nil once it was called
+	ended  int
+	failed metrics.Failing
+}
+
+// take counts a request. One that we cut says nothing of the server.
+func (a *abortion) take(rec *metrics.Record) {
+	if rec.Phase == metrics.WarmUp || rec.Class.Cut() {
+		return
+	}
+	a.ended++
+	if rec.Class != metrics.OK {
+		a.failed.Add(rec)
+	}
+	if a.stop == nil || !a.broken(a.failed.Requests, a.ended) {
+		return
+	}
+	message, n := a.failed.Commonest()
+	a.stop(abortError(fmt.Sprintf("--abort-on-failures %s: %d of %s failed; %s: %s",
+		a.Text, a.failed.Requests, count(a.ended, "request"), count(n, "time"), message)))
+	a.stop = nil
+}
+
+// An abortError is the rule by which a run was stopped, and how it was broken.
+type abortError string
+
+func (e abortError) Error() string { return "stopped by " + string(e) }
+
+// aborted says why the run of that context was stopped, if it was by its rule.
+func aborted(ctx context.Context) (why abortError, stopped bool) {
+	return errors.AsType[abortError](context.Cause(ctx))
+}

@@ -1,0 +1,99 @@
+package metrics
+
+import (
+	"maps"
+	"slices"
+)
+
+// maxMessages bounds the different error messages that are counted singly.
+const maxMessages = 1000
+
+// otherMessages is what further ones are counted under.
+const otherMessages = "(other messages)"
+
+// Failing is how requests failed. Its zero value is of none; it is not safe for
+// concurrent use.
+type Failing struct {
+	Requests int            `json:"requests"`
+	Statuses map[int]int    `json:"statuses,omitempty"` // those of class Status by their HTTP status
+	Messages map[string]int `json:"messages"`           // past 1000 different ones under "(other messages)"
+}
+
+// Add counts a request, which must have failed.
+func (f *Failing) Add(r *Record) {
+	one := Failing{Requests: 1, Messages: map[string]int{r.Error: 1}}
+	if r.Class == Status && r.Status != 0 {
+		one.Statuses = map[int]int{r.Status: 1}
+	}
+	f.merge(&one)
+}
+
+// merge counts the requests of other, too.
+func (f *Failing) merge(other *Failing) {
+	if f.Messages == nil {
+		f.Statuses, f.Messages = map[int]int{}, map[string]int{}
+	}
+	f.Requests += other.Requests
+	countMessages(f.Messages, other.Messages)
+	for status, n := range other.Statuses {
+		f.Statuses[status] += n
+	}
+}
+
+// Commonest is the message of most requests, the first by name of several, and
+// how many had it.
+func (f *Failing) Commonest() (message string, requests int) { return mostFrequent(f.Messages) }
+
+// Commonest is the message of most failed requests, as that of a Failing.
+func (s *Summary) Commonest() (message string, requests int) { return mostFrequent(s.Errors) }
+
+func mostFrequent(messages map[string]int) (message string, requests int) {
+	for m, n := range messages {
+		if n > requests || n == requests && m < message {
+			message, requests = m, n
+		}
+	}
+	return message, requests
+}
+
+// countMessages adds to the counts of messages, in order, since not all may find a
+// place.
+func countMessages(messages, others map[string]int) {
+	for _, message := range slices.Sorted(maps.Keys(others)) {
+		countMessage(messages, message, others[message])
+	}
+}
+
+func countMessage(messages map[string]int, message string, n int) {
+	if _, known := messages[message]; !known && len(messages) >= maxMessages {
+		message = otherMessages
+	}
+	messages[message] += n
+}
+
+// Failures is how many requests failed and were not cut by us.
+func (s *Summary) Failures() int {
+	n := s.Failed
+	for class, cut := range s.Classes {
+		if class.Cut() {
+			n -= cut
+		}
+	}
+	return n
+}
+
+// classify counts a failed request under its class.
+func (c *Collector) classify(r *Record) {
+	c.sum.Classes[r.Class]++
+	c.failing(r.Class).Add(r)
+}
+
+// failing is what is counted of a class.
+func (c *Collector) failing(class Class) *Failing {
+	f := c.sum.Failing[class]
+	if f == nil {
+		f = new(Failing)
+		c.sum.Failing[class] = f
+	}
+	return f
+}

@@ -1,0 +1,69 @@
+package metrics
+
+import (
+	"bytes"
+	"fmt"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+func TestFailuresAreCountedByClass(t *testing.T) {
+	refused := func(status int, message string) *Record {
+		return &Record{Class: Status, Status: status, Error: message}
+	}
+	c := NewCollector(&Header{})
+	for _, r := range []*Record{
+		refused(429, "slow down"), refused(503, "no room"), refused(429, "slow down"), refused(0, "of an old stream"),
+		{Class: Reset, Error: "b"}, {Class: Reset, Error: "a"}, {Class: Cancelled, Error: "cut"}, {Class: Deadline, Error: "cut"},
+		{Class: Reset, Phase: WarmUp, Error: "before"}, arrived(Record{Out: 1}, 5),
+	} {
+		c.Add(r)
+	}
+	s := c.Summary(1)
+	want := map[Class]*Failing{
+		Status:    {4, map[int]int{429: 2, 503: 1}, map[string]int{"slow down": 2, "no room": 1, "of an old stream": 1}},
+		Reset:     {2, map[int]int{}, map[string]int{"a": 1, "b": 1}},
+		Cancelled: {1, map[int]int{}, map[string]int{"cut": 1}},
+		Deadline:  {1, map[int]int{}, map[string]int{"cut": 1}},
+	}
+	if diff := cmp.Diff(want, s.Failing); diff != "" {
+		t.Errorf("failing\n%s", diff)
+	}
+	if message, n := s.Failing[Reset].Commonest(); message != "a" || n != 1 {
+		t.Errorf("commonest of equal ones: %q, %d", message, n)
+	}
+	if message, n := s.Commonest(); message != "cut" || n != 2 {
+		t.Errorf("commonest of all: %q, %d", message, n)
+	}
+	if s.Failed != 8 || s.Failures() != 6 {
+		t.Errorf("%d failed, of which %d are not cut by us", s.Failed, s.Failures())
+	}
+}
+
+func TestMessagesOfAServerAreBounded(t *testing.T) {
+	var f Failing
+	for i := range 3 * maxMessages {
+		f.Add(&Record{Class: InStream, Error: fmt.Sprint(i)})
+	}
+	if len(f.Messages) != maxMessages+1 || f.Messages[otherMessages] != 2*maxMessages {
+		t.Errorf("%d messages, %d others", len(f.Messages), f.Messages[otherMessages])
+	}
+}
+
+func TestAStreamSaysWhatStoppedTheRun(t *testing.T) {
+	var buf bytes.Buffer
+	h := testHeader("r")
+	sw, c := NewStreamWriter(&buf), NewCollector(h)
+	if err := sw.Begin(h); err != nil {
+		t.Fatal(err)
+	}
+	s := c.Summary(1)
+	s.Interrupted, s.StoppedBy = true, "a rule"
+	if err := sw.End(s); err != nil {
+		t.Fatal(err)
+	}
+	if got := readOne(t, buf.Bytes()); !got.Interrupted || got.StoppedBy != "a rule" {
+		t.Errorf("interrupted: %v, stopped: %q", got.Interrupted, got.StoppedBy)
+	}
+}
