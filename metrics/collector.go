@@ -20,14 +20,21 @@ type FirstError struct {
 // maxFirstErrors is how many messages vLLM's client prints before its block.
 const maxFirstErrors = 10
 
+// requestCap is how many requests a Collector knows exactly unless told otherwise:
+// 130 MB of them. At ten times as many it takes a second and more to move the slices
+// that they are in.
+const requestCap = 1_000_000
+
 // A Collector turns Records into a Summary. It keeps about eight bytes for each
-// chunk and 130 for each request, up to Cap values of a kind; past that its size
-// stays as it is and the numbers become approximate. However long the run, what
-// the Truth needs of time takes 48 MiB at most. It is for one goroutine.
+// chunk, up to DefaultCap of them, and 130 for each request, up to a million: 210 MB.
+// Past either its size stays as it is, and the latencies of which there are more
+// become approximate. However long the run, what the Truth needs of time takes 48 MiB
+// at most. Outcomes and the Trace come on top, within MaxKept. It is for one goroutine.
 type Collector struct {
 	KeepOutcomes bool // keep Outcomes, with texts, for a detailed result file
 	KeepTrace    bool // keep the Trace
-	Cap          int  // exact values kept of each latency; 0 means DefaultCap
+	MaxKept      int  // bytes that both may take, else none of them is kept; 0 means no limit
+	Cap          int  // exact values kept of each latency; 0 means as said above
 
 	header      *Header
 	trace       Trace
@@ -39,6 +46,8 @@ type Collector struct {
 	evened      int  // completed requests whose single chunk times are not known
 	firstErrors []FirstError
 	scratch     []float64
+	kept        int  // bytes that Outcomes and the Trace took
+	shed        bool // and were let go
 }
 
 // NewCollector makes a Collector for a run. The header is kept, not changed.
@@ -52,7 +61,7 @@ func NewCollector(h *Header) *Collector {
 // Add takes a record into account, unless it is of the warm-up. Only a Trace
 // keeps it.
 func (c *Collector) Add(r *Record) {
-	if c.KeepTrace {
+	if c.KeepTrace && c.room(r.size()) {
 		c.trace.Records = append(c.trace.Records, r)
 	}
 	if r.Phase == WarmUp {
@@ -76,12 +85,12 @@ func (c *Collector) Add(r *Record) {
 		gone = r.Chunks.Len() - 1
 	}
 	c.addOutcome(o, gone)
-	c.witness.add(r, cmp.Or(c.Cap, DefaultCap))
+	c.witness.add(r, c.requestCap())
 }
 
 // AddSample keeps a sample in the Trace, if that is kept.
 func (c *Collector) AddSample(s *Sample) {
-	if c.KeepTrace {
+	if c.KeepTrace && c.room(s.size()) {
 		c.trace.Samples = append(c.trace.Samples, s)
 	}
 }
@@ -95,7 +104,7 @@ func (c *Collector) AddOutcome(o Outcome) {
 
 // addOutcome counts o. gone is how many gaps it had that are no longer known.
 func (c *Collector) addOutcome(o Outcome, gone int) {
-	if c.KeepOutcomes {
+	if c.KeepOutcomes && c.room(o.size()) {
 		kept := o
 		kept.ITL = slices.Clone(o.ITL)
 		c.sum.Outcomes = append(c.sum.Outcomes, kept)
@@ -124,7 +133,7 @@ func (c *Collector) addSpan(o *Outcome, gone int) {
 	if c.Cap > 0 {
 		itl.Cap = c.Cap
 	}
-	if len(itl.exact)+len(o.ITL) > itl.cap() || len(c.timeline.spans) >= itl.cap() {
+	if len(itl.exact)+len(o.ITL) > itl.cap() || len(c.timeline.spans) >= c.requestCap() {
 		c.timeline.fold(itl.exact)
 	}
 	s := span{start: o.Start, ttft: o.TTFT, latency: o.Latency, gaps: int32(len(o.ITL))}
@@ -145,9 +154,11 @@ func (c *Collector) adoptITL(h *hdrhistogram.Histogram) {
 }
 
 func (c *Collector) put(d *Distribution, seconds float64) {
-	d.Cap = c.Cap
+	d.Cap = c.requestCap()
 	d.Add(seconds)
 }
+
+func (c *Collector) requestCap() int { return cmp.Or(c.Cap, requestCap) }
 
 func (c *Collector) fail(o Outcome) {
 	c.sum.Failed++
@@ -186,7 +197,7 @@ func (c *Collector) Summary(seconds float64) *Summary {
 	if !c.foreign {
 		s.Truth = c.witness.testimony(&c.header.Config, seconds)
 	}
-	if c.KeepTrace {
+	if c.KeepTrace && !c.shed {
 		// Those of several sources come one source after the other.
 		slices.SortStableFunc(c.trace.Samples, func(a, b *Sample) int { return cmp.Compare(a.At, b.At) })
 		s.Trace = &c.trace
@@ -204,7 +215,7 @@ func (c *Collector) Summary(seconds float64) *Summary {
 }
 
 func (c *Collector) warnings() []string {
-	var w []string
+	w := c.shedding()
 	for _, m := range Metrics {
 		d := m.Of(&c.sum)
 		if d.Approximate() {

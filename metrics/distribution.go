@@ -20,7 +20,8 @@ const (
 )
 
 // NewHistogram makes a histogram as a Distribution has it: of nanoseconds from
-// 1 µs to 8 h, to three digits. Recording within that range does not fail.
+// 1 µs to 8 h, to three digits or half a microsecond, whichever is more. Recording
+// within that range does not fail.
 func NewHistogram() *hdrhistogram.Histogram {
 	return hdrhistogram.New(histLowest, histHighest, histDigits)
 }

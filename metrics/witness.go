@@ -6,8 +6,8 @@ import (
 )
 
 // A witness gathers the Truth of a run from its Records. It keeps 48 bytes for
-// each request and nothing for a token: 48 MiB of steps and a few histograms at
-// most.
+// each request, up to a number given, and nothing for a token: 48 MiB of steps and
+// a few histograms at most.
 type witness struct {
 	truth    Truth // counts and distributions so far
 	tokens   steps // when tokens came

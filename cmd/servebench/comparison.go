@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"sync"
 
@@ -28,6 +29,9 @@ func (e *experiment) compare(done []measured) error {
 	var sums []*metrics.Summary
 	for _, m := range done {
 		sums = append(sums, m.sum)
+	}
+	if slices.ContainsFunc(sums, func(s *metrics.Summary) bool { return s.Trace == nil }) {
+		return nil // there were too many requests to keep, as their warnings say
 	}
 	var errs []error
 	for _, g := range metrics.Groups(sums) {

@@ -36,6 +36,10 @@ func (b *bench) keepsTrace() bool {
 	return b.name != "" || b.Results.Parts.any() || b.Results.Plots.any() || b.Watch.any()
 }
 
+// maxKept is how many bytes a run takes for looking at its parts and for the arrays
+// of its result file, of each target: half a million requests of 128 tokens.
+const maxKept = 512 << 20
+
 // cut puts the parts into s. It warns of those that there are not.
 func (p *partOptions) cut(talk io.Writer, s *metrics.Summary) {
 	if s.Trace == nil {

@@ -136,7 +136,6 @@ func (r *results) write(rec *metrics.Record) {
 	if r.keeps() {
 		r.file.try(func() error { return r.stream.Write(rec) })
 	}
-	r.log.write(rec)
 }
 
 // sample adds a sample to the stream, as write does a record.

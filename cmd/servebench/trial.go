@@ -137,7 +137,7 @@ func (b *bench) begin(ctx context.Context, t *trial) {
 	b.target.Name, b.live = b.name, new(loadgen.Live)
 	b.collector = metrics.NewCollector(b.header)
 	b.collector.KeepOutcomes = b.Results.SaveDetailed
-	b.collector.KeepTrace = b.keepsTrace()
+	b.collector.KeepTrace, b.collector.MaxKept = b.keepsTrace(), maxKept
 	b.witness = witness{counters: b.counters}
 	b.witness.look(ctx)
 	b.openSampler(ctx)
@@ -153,29 +153,24 @@ func (t *trial) ready(ctx context.Context) error {
 	return group.Wait()
 }
 
-// take collects and records what requests did. The error is what cut the run short.
+// take records and collects what requests did. The error is what cut the run short.
 func (t *trial) take(records iter.Seq2[*metrics.Record, error]) error {
 	byRun := map[string]*bench{}
 	for _, b := range t.benches {
 		byRun[b.header.Run] = b
 	}
+	in := newIntake()
+	defer in.close()
 	for rec, err := range records {
 		if err != nil {
 			return exitError{fmt.Errorf("the run was cut short: %w", err), exitNo}
 		}
 		b := byRun[rec.Run]
 		rec.Error = b.Server.Secrets.mask(rec.Error)
-		if rec.Phase == metrics.WarmUp {
-			b.warmUp.note(rec)
-		} else {
-			b.last = max(b.last, rec.End)
-		}
-		b.witness.prompts.send(rec)
-		b.collector.Add(rec)
-		t.abortion.take(rec)
-		b.series.Take(rec)
 		b.results.write(rec)
-		t.drain()
+		t.abortion.take(rec)
+		in.do(func() { b.collect(rec) })
+		t.drain(in.do)
 	}
 	return nil
 }

@@ -94,24 +94,23 @@ func (t *trial) watch(epoch time.Time) {
 	}
 }
 
-// drain collects and records what was sampled so far.
-func (t *trial) drain() {
+// drain records what was sampled so far, and has it collected.
+func (t *trial) drain(do func(func())) {
+	keep := func(b *bench, s *metrics.Sample) {
+		b.results.sample(s)
+		do(func() { b.collector.AddSample(s) })
+	}
 	for _, s := range t.gpus.Drain() {
 		for _, b := range t.benches {
-			b.keep(s)
+			keep(b, s)
 		}
 	}
 	for _, b := range t.benches {
 		for _, s := range b.watch.Drain() {
 			s.Error = b.Server.Secrets.mask(s.Error)
-			b.keep(s)
+			keep(b, s)
 		}
 	}
-}
-
-func (b *bench) keep(s *metrics.Sample) {
-	b.collector.AddSample(s)
-	b.results.sample(s)
 }
 
 // unwatch ends the sampling.
@@ -120,7 +119,7 @@ func (t *trial) unwatch() {
 	for _, b := range t.benches {
 		b.watch.Stop()
 	}
-	t.drain()
+	t.drain(func(collect func()) { collect() })
 }
 
 // troubles say what was wrong with the samples of b.

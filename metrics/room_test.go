@@ -1,0 +1,90 @@
+package metrics
+
+import (
+	"math"
+	"math/rand/v2"
+	"strings"
+	"testing"
+	"time"
+)
+
+func TestSingleRequestsAreLetGoWhenTheyTakeTooMuch(t *testing.T) {
+	whole, bounded := NewCollector(&Header{}), NewCollector(&Header{})
+	for _, c := range []*Collector{whole, bounded} {
+		c.KeepTrace, c.KeepOutcomes = true, true
+	}
+	records := requests(500)
+	for _, r := range records {
+		whole.Add(r)
+	}
+	bounded.MaxKept = whole.kept / 2
+	for i, r := range records {
+		bounded.Add(r)
+		bounded.AddSample(&Sample{At: r.Sent})
+		if s := bounded.Summary(1); i == 100 && (len(s.Trace.Records) != 101 || len(s.Trace.Samples) != 101 || len(s.Outcomes) != 101) {
+			t.Errorf("after 101 requests %d records, %d samples and %d outcomes are there", len(s.Trace.Records), len(s.Trace.Samples), len(s.Outcomes))
+		}
+	}
+	want, got := whole.Summary(12), bounded.Summary(12)
+	if got.Trace != nil || got.Outcomes != nil || bounded.trace.Records != nil || bounded.sum.Outcomes != nil {
+		t.Error("something is kept")
+	}
+	if len(want.Warnings) != 0 || len(got.Warnings) != 1 || !strings.Contains(got.Warnings[0], "single requests were let go") {
+		t.Errorf("warnings %q and %q", want.Warnings, got.Warnings)
+	}
+	if got.Completed != want.Completed || got.E2EL.Percentile(99) != want.E2EL.Percentile(99) || len(want.Trace.Records) != 500 || len(want.Outcomes) != 500 {
+		t.Errorf("%d completed, P99 %v; %d and %v of all", got.Completed, got.E2EL.Percentile(99), want.Completed, want.E2EL.Percentile(99))
+	}
+}
+
+// Past a million requests their latencies are approximate, and those of chunks are
+// not yet.
+func TestRequestsAreKnownExactlyUpToAMillion(t *testing.T) {
+	c := NewCollector(&Header{})
+	r := arrived(Record{Out: 2}, 100, 200)
+	for range requestCap {
+		c.Add(r)
+	}
+	if s := c.Summary(1); len(s.Warnings) != 0 {
+		t.Errorf("at a million: %q", s.Warnings)
+	}
+	c.Add(r)
+	s := c.Summary(1)
+	if !s.TTFT.Approximate() || !s.Truth.ScheduledTTFT.Approximate() || s.ITL.Approximate() || c.timeline.spans != nil || c.witness.inFlight.folded == nil {
+		t.Errorf("past a million: %q", s.Warnings)
+	}
+}
+
+// What comes from a histogram is within a thousandth of what the values give.
+func TestHistogramIsRightToThreeDigits(t *testing.T) {
+	random := rand.New(rand.NewPCG(3, 4))
+	var exact, rough Distribution
+	rough.Cap = 1
+	for range 200_000 {
+		v := 0.02 * math.Exp(random.NormFloat64())
+		exact.Add(v)
+		rough.Add(v)
+	}
+	if exact.Approximate() || !rough.Approximate() {
+		t.Fatal("nothing to compare")
+	}
+	for what, of := range map[string]func(*Distribution) float64{
+		"mean": (*Distribution).Mean, "std": (*Distribution).Std, "median": (*Distribution).Median,
+		"P1":  func(d *Distribution) float64 { return d.Percentile(1) },
+		"P90": func(d *Distribution) float64 { return d.Percentile(90) }, "P99": func(d *Distribution) float64 { return d.Percentile(99) },
+		"P99.9": func(d *Distribution) float64 { return d.Percentile(99.9) },
+	} {
+		if want, got := of(&exact), of(&rough); math.Abs(got-want) > want/1000 {
+			t.Errorf("%s is %v, want %v", what, got, want)
+		}
+	}
+	// Under a millisecond it is half a microsecond that counts.
+	for _, v := range []time.Duration{3 * time.Microsecond, 40 * time.Microsecond, 700 * time.Microsecond} {
+		rough = Distribution{Cap: 1}
+		rough.Add(v.Seconds())
+		rough.Add(v.Seconds())
+		if got := rough.Median() * 1e6; math.Abs(got-float64(v)) > 512 {
+			t.Errorf("%v ns, want %v", got, v)
+		}
+	}
+}
