@@ -1,6 +1,6 @@
 GO ?= go
 
-.PHONY: build test race lint demo examples e2e browser bench seeds kills fuzz
+.PHONY: build test race lint demo examples e2e browser bench seeds kills soak fuzz
 build:
 	$(GO) build -trimpath -ldflags="-s -w" -o bin/servebench ./cmd/servebench
 test:
@@ -10,7 +10,7 @@ race:
 lint:
 	@files=$$(gofmt -l cmd loadgen metrics report dataset tools); test -z "$$files" || { echo "gofmt: $$files"; exit 1; }
 	$(GO) vet ./...
-	$(GO) vet -tags e2e,oracle,vllm,browser,slurm ./...
+	$(GO) vet -tags e2e,oracle,vllm,browser,slurm,soak ./...
 	$(GO) tool staticcheck ./...
 demo: build
 	@rm -f bin/demo.url; bin/servebench sim --port 0 --ready-file bin/demo.url >/dev/null & sim=$$!; trap "kill $$sim" EXIT; \
@@ -48,6 +48,9 @@ seeds:
 # Kills runs under load, and finds each request in its file that was answered 100 ms before. Takes about three minutes.
 kills:
 	KILLS=$${KILLS:-200} $(GO) test -timeout 20m -count=1 -run '^TestKilledRunLosesNothing$$' -v ./cmd/servebench
+# Measures the memory of a run in a week of fake time, and in SOAK_TIME at full speed. Takes a quarter of an hour.
+soak:
+	SOAK_TIME=$${SOAK_TIME:-10m} $(GO) test -tags soak -timeout 60m -count=1 -run '^TestMemory' -v ./cmd/servebench
 # By count, as go test may take the end of a time limit for a failure (context deadline exceeded).
 fuzz:
 	@for package in $$($(GO) list ./...); do \

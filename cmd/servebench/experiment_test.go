@@ -9,9 +9,11 @@ import (
 	"net/http/httptest"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/servebench/servebench/dataset/tokenizer"
 	"github.com/servebench/servebench/loadgen/sim"
+	"github.com/servebench/servebench/metrics"
 )
 
 // watchedSim is a simulated server, whose requests see gets to see first.
@@ -123,5 +125,26 @@ func TestStrictIsOfEachTarget(t *testing.T) {
 	err := newExperiment(o, io.Discard, io.Discard).run(t.Context())
 	if exit, ok := errors.AsType[exitError](err); !ok || exit.code != exitNoVerdict || !strings.HasPrefix(err.Error(), "target a: ") {
 		t.Errorf("%v", err)
+	}
+}
+
+// What targets did together is not known without their requests.
+func TestTargetsWhoseRequestsWereLetGoAreNotCompared(t *testing.T) {
+	for _, kept := range []bool{true, false} {
+		var out bytes.Buffer
+		e := newExperiment(mustParse(t, "--target a=http://h:1 b=http://h:2"), &out, io.Discard)
+		var done []measured
+		for _, name := range []string{"a", "b"} {
+			c := metrics.NewCollector(&metrics.Header{Group: "g", Target: name, Config: metrics.Config{Metrics: []string{"ttft"}}})
+			c.KeepTrace, c.MaxKept = true, 1<<20
+			if !kept {
+				c.MaxKept = 1
+			}
+			c.Add(&metrics.Record{Out: 1, Sent: time.Second, Last: 2 * time.Second, End: 2 * time.Second})
+			done = append(done, measured{sum: c.Summary(3)})
+		}
+		if err := e.compare(done); err != nil || strings.Contains(out.String(), "All targets") != kept {
+			t.Errorf("kept: %v; %v, %s", kept, err, &out)
+		}
 	}
 }
