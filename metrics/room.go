@@ -42,6 +42,6 @@ func (c *Collector) shedding() []string {
 	if !c.shed {
 		return nil
 	}
-	return []string{fmt.Sprintf("single requests were let go when they had taken %d MiB: windows, slices, charts, what targets did together and the arrays of a "+
-		"detailed result file lack; servebench report has them from the record stream (-o), in as much memory as they take", c.MaxKept>>20)}
+	return []string{fmt.Sprintf("single requests took more than %d MiB and were let go: the run itself shows no windows, slices, charts, targets together or arrays "+
+		"of a detailed result file; servebench report makes them from a record stream (-o)", c.MaxKept>>20)}
 }

@@ -44,8 +44,9 @@ func (r *results) create(stem, extension string, write func(io.Writer) error) (s
 		f, err := os.OpenFile(free+extension, os.O_CREATE|os.O_EXCL|os.O_WRONLY, r.mode)
 		if err == nil {
 			f.Close()
-			if err = r.replace(free+extension, write); err != nil {
-				os.Remove(free + extension)
+			err = r.replace(free+extension, write)
+			if info, lost := os.Stat(free + extension); lost == nil && info.Size() == 0 {
+				os.Remove(free + extension) // the name stands for nothing
 			}
 			return free, err
 		}
