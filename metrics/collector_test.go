@@ -262,3 +262,26 @@ func TestARequestThatIsLongerThanTheCapIsCounted(t *testing.T) {
 		t.Errorf("peaks %v and %d, want 4 and 1", s.PeakOutput, s.PeakConcurrent)
 	}
 }
+
+func TestCondensedSummaryTellsTheSame(t *testing.T) {
+	c := NewCollector(&Header{Config: Config{Percentiles: []float64{50, 99.9}}})
+	c.KeepTrace, c.KeepOutcomes = true, true
+	for _, r := range requests(300) {
+		c.Add(r)
+	}
+	want, got := c.Summary(12), c.Summary(12)
+	got.Condense()
+	if got.Trace != nil || got.Outcomes != nil || got.Truth.ScheduledTTFT.exact != nil || got.Truth.ScheduledTTFT.Mean() != want.Truth.ScheduledTTFT.Mean() {
+		t.Error("something is kept, or lost")
+	}
+	for _, m := range append(Metrics, Metric{"lag", func(s *Summary) *Distribution { return &s.Lag }}) {
+		w, g := m.Of(want), m.Of(got)
+		if g.exact != nil || g.sorted != nil || g.Approximate() || g.Len() != w.Len() {
+			t.Errorf("%s: %d values, %d kept", m.Name, g.Len(), len(g.exact))
+		}
+		if g.Mean() != w.Mean() || g.Std() != w.Std() || g.Median() != w.Median() || g.Percentile(50) != w.Percentile(50) ||
+			g.Percentile(99) != w.Percentile(99) || g.Percentile(99.9) != w.Percentile(99.9) || g.Mean() == 0 {
+			t.Errorf("%s: mean %v, P99 %v; want %v, %v", m.Name, g.Mean(), g.Percentile(99), w.Mean(), w.Percentile(99))
+		}
+	}
+}

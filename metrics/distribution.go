@@ -123,6 +123,20 @@ func (d *Distribution) drop() {
 	d.exact, d.sorted, d.over = nil, nil, true
 }
 
+// condense lets go of the values and keeps their statistics, of percentiles those
+// given.
+func (d *Distribution) condense(percentiles []float64) {
+	if len(d.exact) == 0 {
+		return
+	}
+	q := newQuote()
+	q.mean, q.median, q.std = d.Mean(), d.Median(), d.Std()
+	for _, p := range percentiles {
+		q.percentiles[p] = d.Percentile(p)
+	}
+	d.exact, d.sorted, d.quoted = nil, nil, q
+}
+
 // adopt adds the values that another histogram counted. Exact ones are dropped,
 // since the others are not to be had.
 func (d *Distribution) adopt(h *hdrhistogram.Histogram) {

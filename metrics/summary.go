@@ -81,6 +81,24 @@ func unknown() *Summary {
 	return s
 }
 
+// Condense lets go of what s holds of single requests and values, for one that is
+// kept beside many others: 205 KB stay of each latency, its statistics, of percentiles
+// those asked for and P99, and its histogram.
+func (s *Summary) Condense() {
+	s.Trace, s.Outcomes, s.Window, s.Slices = nil, nil, nil, nil
+	all := []*Distribution{&s.Lag}
+	for _, m := range Metrics {
+		all = append(all, m.Of(s))
+	}
+	if t := s.Truth; t != nil {
+		all = append(all, &t.ContentTTFT, &t.WrittenTTFT, &t.ScheduledTTFT, &t.ScheduledE2EL)
+	}
+	percentiles := append(slices.Clone(s.Header.Config.Percentiles), 99)
+	for _, d := range all {
+		d.condense(percentiles)
+	}
+}
+
 // Reached are the RateChanges that came about before the run ended.
 func (s *Summary) Reached() []RateChange {
 	if s.Header.Epoch.IsZero() {

@@ -53,7 +53,7 @@ func (m *measured) failure() error {
 // there may be many repeats, of which only the numbers are compared.
 func (m *measured) forget() {
 	m.bench = &bench{options: m.options, name: m.name, workload: &workload{n: m.n}}
-	m.sum.Trace, m.sum.Outcomes, m.sum.Window, m.sum.Slices = nil, nil, nil, nil
+	m.sum.Condense()
 }
 
 func newExperiment(o *options, out, talk io.Writer) *experiment {
