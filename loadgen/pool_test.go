@@ -114,7 +114,7 @@ func TestAllLinesMayHaveLainIdleForTooLong(t *testing.T) {
 		if lines := fresh([]*line{l}); len(lines) != 1 || l.Err() != nil {
 			t.Errorf("%d lines after %v, %v", len(lines), IdleTimeout, l.Err())
 		}
-		time.Sleep(1)
+		time.Sleep(time.Nanosecond)
 		if lines := fresh([]*line{l}); len(lines) != 0 || l.Err() == nil {
 			t.Errorf("%d lines after more, %v", len(lines), l.Err())
 		}
