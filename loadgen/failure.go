@@ -14,13 +14,14 @@ import (
 	"github.com/servebench/servebench/metrics"
 )
 
-// A Failure says how a request failed.
+// A Failure says how a request failed. Its message is short and fit for a terminal,
+// whatever the server has put into it.
 type Failure struct {
 	Class metrics.Class
 	Err   error // the server's own message where there is one
 }
 
-func (f *Failure) Error() string { return f.Err.Error() }
+func (f *Failure) Error() string { return clip(f.Err.Error(), maxFailure) }
 func (f *Failure) Unwrap() error { return f.Err }
 
 // failure makes a *Failure.

@@ -101,27 +101,31 @@ func (p *piece) decode(data []byte) error {
 type wireChunk struct {
 	Object  string          `json:"object"`
 	Error   json.RawMessage `json:"error"`
-	Choices []struct {
-		Index        int       `json:"index"`
-		Text         string    `json:"text"`
-		Delta        wireDelta `json:"delta"`
-		FinishReason string    `json:"finish_reason"`
-	} `json:"choices"`
-	Usage struct {
+	Choices few[wireChoice] `json:"choices"`
+	Usage   struct {
 		PromptTokens     int `json:"prompt_tokens"`
 		CompletionTokens int `json:"completion_tokens"`
 	} `json:"usage"`
 }
 
+type wireChoice struct {
+	Index        int       `json:"index"`
+	Text         string    `json:"text"`
+	Delta        wireDelta `json:"delta"`
+	FinishReason string    `json:"finish_reason"`
+}
+
 type wireDelta struct {
-	Reasoning        string   `json:"reasoning"`
-	ReasoningContent string   `json:"reasoning_content"`
-	Content          string   `json:"content"`
-	Refusal          string   `json:"refusal"`
-	FunctionCall     wireCall `json:"function_call"`
-	ToolCalls        []struct {
-		Function wireCall `json:"function"`
-	} `json:"tool_calls"`
+	Reasoning        string        `json:"reasoning"`
+	ReasoningContent string        `json:"reasoning_content"`
+	Content          string        `json:"content"`
+	Refusal          string        `json:"refusal"`
+	FunctionCall     wireCall      `json:"function_call"`
+	ToolCalls        few[wireTool] `json:"tool_calls"`
+}
+
+type wireTool struct {
+	Function wireCall `json:"function"`
 }
 
 type wireCall struct {

@@ -1,6 +1,7 @@
 package loadgen
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -16,19 +17,18 @@ import (
 const (
 	maxRefusal = 64 << 10 // bytes read of a reply that is no stream
 	maxMessage = 500      // bytes kept of what it says
+	maxFailure = 1500     // bytes of a failure's message
 )
 
 // refusal says why reply is no stream of chunks, with what its body says; nil if
 // it is one. Only status 200 is success, as for vLLM's client.
 func refusal(reply *http.Response, body io.Reader) error {
 	kind, _, _ := mime.ParseMediaType(reply.Header.Get("Content-Type"))
-	encoding := reply.Header.Get("Content-Encoding")
-	switch {
-	case reply.StatusCode != http.StatusOK:
+	if reply.StatusCode != http.StatusOK {
 		return failure(metrics.Status, "%s", statusMessage(reply, body))
-	case encoding != "" && encoding != "identity":
-		return failure(metrics.Malformed, "the answer is compressed (%s) though nobody asked for it", encoding)
-	case !isDocument(kind):
+	} else if err := compressed(reply); err != nil {
+		return err
+	} else if !isDocument(kind) {
 		return nil
 	}
 	text := readText(body)
@@ -36,6 +36,14 @@ func refusal(reply *http.Response, body io.Reader) error {
 		return failure(metrics.InStream, "%s", message)
 	}
 	return failure(metrics.Malformed, "the answer is %s, not an event stream: %s", kind, shorten(plainText(text)))
+}
+
+// compressed refuses what is not as it was asked for: a short one may hold gigabytes.
+func compressed(reply *http.Response) error {
+	if encoding := reply.Header.Get("Content-Encoding"); encoding != "" && encoding != "identity" {
+		return failure(metrics.Malformed, "the answer is compressed (%s) though nobody asked for it", encoding)
+	}
+	return nil
 }
 
 // isDocument tells the media types that are no event stream from all others:
@@ -54,10 +62,10 @@ func statusMessage(reply *http.Response, body io.Reader) string {
 		message += ": " + said
 	}
 	if to := reply.Header.Get("Location"); to != "" {
-		message += " (Location: " + to + "; redirects are not followed)"
+		message += " (Location: " + shorten(to) + "; redirects are not followed)"
 	}
 	if after := reply.Header.Get("Retry-After"); after != "" {
-		message += " (Retry-After: " + after + ")"
+		message += " (Retry-After: " + shorten(after) + ")"
 	}
 	return message
 }
@@ -91,8 +99,8 @@ func errorMessage(text []byte) string {
 
 // saying is what an error says: one complaint or a list of them.
 func saying(raw json.RawMessage) string {
-	var list []json.RawMessage
-	if json.Unmarshal(raw, &list) != nil {
+	var list few[json.RawMessage]
+	if !bytes.HasPrefix(bytes.TrimSpace(raw), []byte("[")) || json.Unmarshal(raw, &list) != nil {
 		return complaint(raw)
 	}
 	parts := make([]string, len(list))
@@ -110,9 +118,9 @@ func complaint(raw json.RawMessage) string {
 		return text
 	}
 	var object struct {
-		Message string `json:"message"`
-		Msg     string `json:"msg"` // pydantic's, with what it is about in loc
-		Loc     []any  `json:"loc"`
+		Message string   `json:"message"`
+		Msg     string   `json:"msg"` // pydantic's, with what it is about in loc
+		Loc     few[any] `json:"loc"`
 	}
 	_ = json.Unmarshal(raw, &object) // what is of another type is not a message
 	if object.Message != "" {
@@ -150,16 +158,19 @@ func plainText(text string) string {
 	return strings.Join(strings.Fields(text), " ")
 }
 
-// shorten keeps the start of a long message, on one line and fit for a terminal.
-func shorten(message string) string {
-	cut := message[:min(len(message), maxMessage)]
+// shorten is the start of a long message, on one line and fit for a terminal.
+func shorten(message string) string { return clip(message, maxMessage) }
+
+// clip is like shorten, for most bytes of a message.
+func clip(message string, most int) string {
+	cut := message[:min(len(message), most)]
 	cut = strings.Map(func(r rune) rune {
 		if unicode.IsControl(r) {
 			return ' '
 		}
 		return r
 	}, strings.ToValidUTF8(cut, ""))
-	if len(message) > maxMessage {
+	if len(message) > most {
 		cut += "…"
 	}
 	return cut

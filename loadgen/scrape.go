@@ -64,7 +64,7 @@ func periodically(every time.Duration, ask func(context.Context, *metrics.Sample
 			}
 			s.Took = time.Since(asked)
 			if err != nil {
-				s.Error = err.Error()
+				s.Error = shorten(err.Error())
 			}
 			take(s)
 		}

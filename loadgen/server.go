@@ -8,8 +8,10 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptrace"
+	"slices"
 	"strings"
 	"time"
+	"unicode"
 
 	"golang.org/x/sync/errgroup"
 
@@ -19,7 +21,8 @@ import (
 )
 
 const (
-	maxReply      = 64 << 20 // bytes read of the reply to a call
+	maxReply      = 16 << 20 // bytes of the reply to a call: the ids of a million tokens have 7, and many calls are made at once
+	maxName       = 4 << 10  // bytes of a model's name: some are paths
 	alignTogether = 64       // calls in flight while prompts are aligned, as in vLLM's client
 )
 
@@ -40,20 +43,28 @@ type Model struct {
 	Root string `json:"root"` // what it was loaded from; the ID where the server does not say
 }
 
-// Models lists what the server serves, from GET /v1/models.
+// Models lists what the server serves, from GET /v1/models: the first of a list
+// that is longer than any server's. What cannot be a name is left out.
 func (s *Server) Models(ctx context.Context) ([]Model, error) {
 	var list struct {
-		Data []Model `json:"data"`
+		Data few[Model] `json:"data"`
 	}
 	if err := s.call(ctx, "/v1/models", nil, &list); err != nil {
 		return nil, err
 	}
-	for i := range list.Data {
-		if m := &list.Data[i]; m.Root == "" {
+	models := slices.DeleteFunc([]Model(list.Data), func(m Model) bool { return !isName(m.ID) })
+	for i := range models {
+		if m := &models[i]; !isName(m.Root) {
 			m.Root = m.ID
 		}
 	}
-	return list.Data, nil
+	return models, nil
+}
+
+// isName says whether a text can be the name of a model: it is sent back, and
+// shown.
+func isName(text string) bool {
+	return text != "" && len(text) <= maxName && !strings.ContainsFunc(text, unicode.IsControl)
 }
 
 // Metrics is the text of GET /metrics, in Prometheus' format.
@@ -150,7 +161,7 @@ func (s *Server) call(ctx context.Context, path string, body pyjson.Object, v an
 		return err
 	}
 	if err := json.Unmarshal(text, v); err != nil {
-		return fmt.Errorf("reading the reply of %s%s: %w", s.URL, path, err)
+		return fmt.Errorf("reading the reply of %s%s: %s", s.URL, path, shorten(err.Error()))
 	}
 	return nil
 }
@@ -170,9 +181,15 @@ func (s *Server) read(ctx context.Context, path string, body pyjson.Object) ([]b
 	if reply.StatusCode != http.StatusOK {
 		return nil, fmt.Errorf("%s%s: %w", s.URL, path, failure(metrics.Status, "%s", statusMessage(reply, reply.Body)))
 	}
-	text, err := io.ReadAll(io.LimitReader(reply.Body, maxReply))
-	if err != nil {
+	if err := compressed(reply); err != nil {
+		return nil, fmt.Errorf("%s%s: %w", s.URL, path, err)
+	}
+	text, err := io.ReadAll(io.LimitReader(reply.Body, maxReply+1))
+	switch {
+	case err != nil:
 		return nil, fmt.Errorf("%s%s: %w", s.URL, path, cutOff(ctx, err))
+	case len(text) > maxReply:
+		return nil, fmt.Errorf("%s%s: %w", s.URL, path, failure(metrics.Malformed, "the reply is longer than %d MiB", maxReply>>20))
 	}
 	return text, nil
 }

@@ -8,14 +8,15 @@ import (
 const (
 	// maxEvent is the size beyond which an event is refused, in bytes. Real
 	// ones hold a token; with log probabilities or a whole tool call they
-	// reach some hundred kilobytes.
-	maxEvent = 64 << 20
+	// reach some hundred kilobytes, and an echo of the longest prompts some
+	// megabytes. A thousand streams may each keep one that is on its way.
+	maxEvent = 8 << 20
 	// readSize is what one Read asks for at least. It is the size of
 	// net/http's own buffer, so that what lies there comes in one Read.
 	readSize = 4 << 10
 )
 
-var errEventTooLong = errors.New("an event is longer than 64 MiB")
+var errEventTooLong = errors.New("an event is longer than 8 MiB")
 
 // An event is one server-sent event.
 type event struct {

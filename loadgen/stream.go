@@ -19,6 +19,12 @@ const (
 	// maxChoices bounds the choices of a request whose tokens are counted
 	// one by one.
 	maxChoices = 1024
+	// maxChunks and maxText bound an answer, the latter in bytes: no model's
+	// context holds as much, and stamps and text stay in memory until the end.
+	maxChunks = 1 << 20
+	maxText   = 16 << 20
+	// maxFinish is how much is kept of a finish reason, in bytes.
+	maxFinish = 100
 	// maxKept is the largest buffer kept for the next answer, in bytes.
 	maxKept = 1 << 20
 )
@@ -96,10 +102,28 @@ func (s *stream) chunksTo(ctx context.Context, yield func(Chunk) bool) error {
 		if s.piece.failed {
 			return s.failed(e.data)
 		}
-		if s.count(e); s.piece.choices && !yield(s.chunk(e)) {
+		if s.count(e); !s.piece.choices {
+			continue
+		}
+		if err := s.excess(); err != nil {
+			return err
+		}
+		if !yield(s.chunk(e)) {
 			return errStopped
 		}
 	}
+}
+
+// excess is the failure of an answer that the chunk at hand makes longer than any
+// can be, nil for all others.
+func (s *stream) excess() error {
+	switch {
+	case s.chunks == maxChunks:
+		return failure(metrics.Malformed, "the answer goes on after %d chunks", maxChunks)
+	case len(s.text)+len(s.piece.text) > maxText:
+		return failure(metrics.Malformed, "the answer goes on after %d MiB of text", maxText>>20)
+	}
+	return nil
 }
 
 // count takes the event's usage into the record. Usage is read wherever it
@@ -148,7 +172,7 @@ func (s *stream) chunk(e event) Chunk {
 	s.stamped(e)
 	s.chunks++
 	if len(p.finish) > 0 && string(p.finish) != s.rec.Finish && !gaveUp(s.rec.Finish) {
-		s.rec.Finish = string(p.finish)
+		s.rec.Finish = clip(string(p.finish), maxFinish)
 	}
 	c := Chunk{At: e.at, Text: p.text, Content: len(p.text) > 0, Tokens: p.usage.out}
 	if s.uncounted = s.uncounted || p.index != 0 || c.Content && c.Tokens == 0; s.uncounted {

@@ -13,6 +13,9 @@ import (
 	"time"
 )
 
+// maxHeader bounds the header of a reply, in bytes. Real ones have some kilobytes.
+const maxHeader = 256 << 10
+
 // A Transport sends requests over connections that stamp what arrives. It is
 // safe for concurrent use. Make one with Connections.Transport.
 type Transport struct {
@@ -47,6 +50,8 @@ func (c Connections) Transport() *Transport {
 		IdleConnTimeout:    IdleTimeout,
 		DisableCompression: true,
 		Protocols:          &protocols,
+
+		MaxResponseHeaderBytes: maxHeader,
 	}
 	if c.HTTP2 {
 		t.http.TLSHandshakeTimeout = c.Timeout

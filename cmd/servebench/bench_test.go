@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/servebench/servebench/dataset"
+	"github.com/servebench/servebench/loadgen"
 )
 
 func TestAnErrorUnderWayLosesNoResult(t *testing.T) {
@@ -99,5 +100,18 @@ func TestSilentServerIsNamed(t *testing.T) {
 		if err == nil || !strings.Contains(err.Error(), url+"/v1/models: no answer within 20ms") {
 			t.Errorf("%q: %v", argv, err)
 		}
+	}
+}
+
+func TestFewModelsAreNamed(t *testing.T) {
+	var models []loadgen.Model
+	for i := range 3000 {
+		models = append(models, loadgen.Model{ID: fmt.Sprint("m", i)})
+	}
+	if got := someOf(models); got != "m0, m1, m2, m3, m4, m5, m6, m7, and 2992 more" {
+		t.Error(got)
+	}
+	if got := someOf(models[:8]); got != "m0, m1, m2, m3, m4, m5, m6, m7" {
+		t.Error(got)
 	}
 }

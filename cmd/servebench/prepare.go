@@ -150,14 +150,11 @@ func failed(err error, classes ...metrics.Class) bool {
 // than those they answer to, so one that is not listed is tried.
 func (b *bench) checkModel(ctx context.Context, models []loadgen.Model) error {
 	b.served = cmp.Or(b.Server.ServedName, b.Server.Model)
-	var names []string
-	for _, m := range models {
-		names = append(names, m.ID)
-	}
-	if len(names) == 0 || slices.Contains(names, b.served) {
+	if len(models) == 0 || slices.ContainsFunc(models, func(m loadgen.Model) bool { return m.ID == b.served }) {
 		return nil
 	}
-	fmt.Fprintf(b.talk, "model %s is not among those that the server lists (%s): trying it with one request\n", b.served, strings.Join(names, ", "))
+	listed := someOf(models)
+	fmt.Fprintf(b.talk, "model %s is not among those that the server lists (%s): trying it with one request\n", b.served, listed)
 	b.aim()
 	req, err := b.shortest()
 	if err != nil {
@@ -166,9 +163,23 @@ func (b *bench) checkModel(ctx context.Context, models []loadgen.Model) error {
 	limited, cancel := context.WithTimeout(ctx, b.patience)
 	defer cancel()
 	if rec := b.target.Once(limited, req); rec.Status >= 400 && rec.Status < 500 {
-		return exitError{fmt.Errorf("model %s: %s (%s lists %s)", b.served, rec.Error, b.Server.BaseURL, strings.Join(names, ", ")), exitNo}
+		return exitError{fmt.Errorf("model %s: %s (%s lists %s)", b.served, rec.Error, b.Server.BaseURL, listed), exitNo}
 	}
 	return nil
+}
+
+// someOf names models, of many the first few.
+func someOf(models []loadgen.Model) string {
+	const most = 8
+	var names []string
+	for i, m := range models {
+		if i == most {
+			names = append(names, fmt.Sprintf("and %d more", len(models)-most))
+			break
+		}
+		names = append(names, m.ID)
+	}
+	return strings.Join(names, ", ")
 }
 
 // aim makes the target's bodies and its way to count tokens.

@@ -20,6 +20,7 @@ type events struct {
 	split      int // writes for what is due at once; 0 means 1
 	merge      int // events held back for one write
 	ending     Fault
+	huge       int  // MiB of the event that huge-event sends
 	over       bool // a fault has ended the reply
 
 	due    []byte // framed, not written
@@ -55,10 +56,13 @@ func newEvents(ctx context.Context, w http.ResponseWriter, m misdeeds, quit <-ch
 	if m.has("event-line") {
 		e.before += "event: message" + e.eol
 	}
-	for _, kind := range []string{"error", "error-flat", "cut", "truncate", "stall"} {
+	for _, kind := range []string{"error", "error-flat", "cut", "truncate", "stall", "endless", "garbage"} {
 		if n, chosen := m.with(kind); chosen {
 			e.ending = Fault{kind, n}
 		}
+	}
+	if n, chosen := m.with("huge-event"); chosen {
+		e.ending, e.huge = Fault{"huge-event", 1}, n
 	}
 	return e
 }
@@ -121,8 +125,38 @@ func (e *events) misend(data []byte) {
 		e.write()
 		e.stay()
 		panic(http.ErrAbortHandler)
+	case "garbage":
+		e.frame([]byte("{\x00\xff\xfe"))
+		e.frame([]byte("[DONE]"))
+	case "endless":
+		e.write()
+		e.frame(data)
+		e.repeat(bytes.Clone(e.due))
+	case "huge-event":
+		e.write()
+		e.due = append(e.due, e.field...)
+		e.write()
+		mebibyte := bytes.Repeat([]byte("x"), 1<<20)
+		for range e.huge {
+			e.put(mebibyte)
+		}
+		e.due = append(e.due, e.eol+e.eol...)
 	}
 	e.write()
+}
+
+// repeat writes the same until the client has gone.
+func (e *events) repeat(text []byte) {
+	for {
+		e.put(text)
+	}
+}
+
+// put writes text at once, and ends the reply when the client has gone.
+func (e *events) put(text []byte) {
+	if _, err := e.w.Write(text); err != nil {
+		panic(http.ErrAbortHandler)
+	}
 }
 
 // send writes what is due, once enough events are.

@@ -1,6 +1,7 @@
 package sim
 
 import (
+	"bufio"
 	"context"
 	"errors"
 	"fmt"
@@ -118,6 +119,8 @@ func TestFaultsThatEndTheStream(t *testing.T) {
 			{"stall=4", first(4), context.DeadlineExceeded},
 			{"stall=0", "", context.DeadlineExceeded},
 			{"stall=2,crlf", strings.ReplaceAll(first(2), "\n", "\r\n"), context.DeadlineExceeded},
+			{"garbage=2", first(2) + "data: {\x00\xff\xfe\n\ndata: [DONE]\n\n", nil},
+			{"huge-event=2", first(1) + "data: " + strings.Repeat("x", 2<<20) + "\n\n", nil},
 			{"no-done", strings.TrimSuffix(whole, "data: [DONE]\n\n"), nil},
 		} {
 			o := h.meet(row.fault, "/v1/completions", fiveTokens)
@@ -130,6 +133,28 @@ func TestFaultsThatEndTheStream(t *testing.T) {
 			if stalls := row.err == context.DeadlineExceeded; stalls != (o.took == time.Hour) {
 				t.Errorf("%s: took %v", row.fault, o.took)
 			}
+		}
+	})
+}
+
+func TestAnEndlessAnswerGoesOnUntilTheClientGoes(t *testing.T) {
+	bubble(t, Config{}, func(h *harness) {
+		r := h.request(h.t.Context(), "/v1/completions", "r-1", fiveTokens)
+		r.Header.Set(FaultHeader, "endless=2")
+		reply, err := h.client.Do(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		lines, seen := bufio.NewScanner(reply.Body), map[string]int{}
+		for range 3000 {
+			if !lines.Scan() {
+				t.Fatal(lines.Err())
+			}
+			seen[lines.Text()]++
+		}
+		reply.Body.Close()
+		if len(seen) != 4 || seen[""] != 1500 {
+			t.Errorf("%d different lines, %d of them blank", len(seen), seen[""])
 		}
 	})
 }

@@ -1,0 +1,91 @@
+package loadgen
+
+import (
+	"errors"
+	"strings"
+	"testing"
+
+	"github.com/servebench/servebench/metrics"
+)
+
+func TestEndlessRepliesToCallsFail(t *testing.T) {
+	const head = "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nConnection: close\r\n\r\n"
+	for _, test := range []struct {
+		name, head, again string
+		call              func(*Server) error
+	}{
+		{"models", head + `{"data":[`, `{"id":"m"},`, func(s *Server) error { _, err := s.Models(t.Context()); return err }},
+		{"metrics", head, "vllm:num_requests_running{a=\"b\"} 1\n", func(s *Server) error { _, err := s.ServerSample(t.Context()); return err }},
+		{"tokenize", head + `{"tokens":[`, "1,", func(s *Server) error { _, err := s.Tokenize(t.Context(), "m", "a", false); return err }},
+		{"detokenize", head + `{"prompt":"`, "a", func(s *Server) error { _, err := s.Detokenize(t.Context(), "m", nil); return err }},
+		{"reset", head, "a", func(s *Server) error { return s.ResetPrefixCache(t.Context()) }},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			bad := &badServer{head: test.head, again: test.again, well: whole("200 OK", `{"data":[],"tokens":[],"prompt":""}`)}
+			transport := Connections{}.Transport()
+			defer transport.CloseIdleConnections()
+			s := &Server{URL: bad.start(t), Transport: transport}
+			before := mallocs()
+			err := test.call(s)
+			if grown := mallocs() - before; grown > 160<<20 {
+				t.Errorf("%d MiB were allocated", grown>>20)
+			}
+			if f, ok := errors.AsType[*Failure](err); !ok || f.Class != metrics.Malformed || !strings.Contains(err.Error(), "the reply is longer than 16 MiB") {
+				t.Errorf("error %v", err)
+			}
+			if sent := bad.sent.Load(); sent > maxReply+inFlight {
+				t.Errorf("%d bytes of the reply were taken", sent)
+			}
+			if _, err := s.Models(t.Context()); err != nil {
+				t.Errorf("the next call: %v", err)
+			}
+		})
+	}
+}
+
+func TestOddRepliesToCalls(t *testing.T) {
+	name := strings.Repeat("m", maxName)
+	for _, test := range []struct {
+		name, reply string
+		models      int // -1 for an error
+	}{
+		{"a million models", whole("200 OK", `{"data":[`+strings.Repeat(`{"id":"m"},`, 1e6)+`{"id":"m"}]}`), maxListed},
+		{"a million of nothing", whole("200 OK", `{"data":[`+strings.Repeat(`{},`, 1e6)+`{"id":"m"}]}`), 0},
+		{"names that are none", whole("200 OK", `{"data":[{"id":"a\u001b[31m"},{"id":""},{"id":7},7,{"id":"`+name+`a"},{"id":"`+name+`"},{"id":"m","root":"\u0000"}]}`), 2},
+		{"another type", whole("200 OK", `{"data":{"id":"m"}}`), 0},
+		{"depth", whole("200 OK", `{"data":`+strings.Repeat("[", 1<<20)+strings.Repeat("]", 1<<20)+`}`), -1},
+		{"a number beyond reason", whole("200 OK", `{"data":[],"x":`+strings.Repeat("9", 1<<20)+`}`), 0},
+		{"unasked gzip", whole("200 OK\r\nContent-Encoding: gzip", "\x1f\x8b"), -1},
+		{"another kind of JSON", whole("200 OK", `"`+strings.Repeat("9", 1<<20)+`"`), -1},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			bad := &badServer{head: test.reply}
+			transport := Connections{}.Transport()
+			defer transport.CloseIdleConnections()
+			s := &Server{URL: bad.start(t), Transport: transport}
+			before := mallocs()
+			models, err := s.Models(t.Context())
+			if grown := mallocs() - before; grown > 160<<20 {
+				t.Errorf("%d MiB were allocated", grown>>20)
+			}
+			if (err != nil) != (test.models < 0) || err == nil && len(models) != test.models || err != nil && len(err.Error()) > 2*maxFailure {
+				t.Errorf("%d models, error %.1000v", len(models), err)
+			}
+			for _, m := range models {
+				if !isName(m.ID) || !isName(m.Root) {
+					t.Errorf("model %+v", m)
+				}
+			}
+		})
+	}
+}
+
+func TestATokenCountBeyondReasonIsAnError(t *testing.T) {
+	bad := &badServer{head: whole("200 OK", `{"tokens":[1,`+strings.Repeat("9", 1<<20)+`]}`)}
+	transport := Connections{}.Transport()
+	defer transport.CloseIdleConnections()
+	s := &Server{URL: bad.start(t), Transport: transport}
+	if ids, err := s.Tokenize(t.Context(), "m", "a", false); err == nil || len(err.Error()) > 2*maxFailure {
+		t.Errorf("%d ids, error %.1000v", len(ids), err)
+	}
+}
