@@ -76,7 +76,7 @@ FILE is YAML. All its keys may be left out:
     - name: kvcached
       url: http://127.0.0.1:${port} # a free port, the same one in the command; also ${port2} and so on
       command: [vllm, serve, MODEL, --port, "${port}"]   # or one text for the shell
-      env: {ENABLE_KVCACHED: "true"}
+      env: {ENABLE_KVCACHED: "true"}   # beside our own, less OPENAI_API_KEY
       ready: http://127.0.0.1:${port}/health   # answers 200 once it is up (default URL/v1/models)
       ready-timeout: 15m
       stop: [docker, stop, NAME]    # before SIGTERM

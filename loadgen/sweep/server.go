@@ -11,6 +11,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"time"
 )
 
@@ -75,12 +76,20 @@ func (p *process) start(s *Sweep) error {
 		p.from = info.Size()
 	}
 	cmd.Stdout, cmd.Stderr, cmd.Dir = log, log, p.server.Folder
-	cmd.Env = os.Environ()
+	cmd.Env = withoutKey(os.Environ())
 	for _, name := range slices.Sorted(maps.Keys(p.server.Env)) {
 		cmd.Env = append(cmd.Env, name+"="+p.ports.put(p.server.Env[name]))
 	}
 	p.hold, err = s.brood.start(cmd, s.Journal.lock)
 	return err
+}
+
+// keyVariable has the client's API key, which is not the server's: one that needs
+// a key itself is given it in its Env.
+const keyVariable = "OPENAI_API_KEY"
+
+func withoutKey(env []string) []string {
+	return slices.DeleteFunc(env, func(entry string) bool { return strings.HasPrefix(entry, keyVariable+"=") })
 }
 
 // await waits until the server answers.
@@ -115,14 +124,22 @@ func answers(ctx context.Context, ready string) error {
 		return err
 	}
 	reply, err := client.Do(r)
-	if err != nil {
+	if wrong, ok := errors.AsType[*url.Error](err); ok {
+		return fmt.Errorf("%s: %w", shownURL(r.URL), wrong.Err) // its own URL has the query
+	} else if err != nil {
 		return err
 	}
 	reply.Body.Close()
 	if reply.StatusCode != http.StatusOK {
-		return fmt.Errorf("%s answers %s", r.URL.Redacted(), reply.Status)
+		return fmt.Errorf("%s answers %s", shownURL(r.URL), reply.Status)
 	}
 	return nil
+}
+
+// shownURL is u without what may be a secret.
+func shownURL(u *url.URL) string {
+	shown := url.URL{Scheme: u.Scheme, Host: u.Host, Path: u.Path}
+	return shown.String()
 }
 
 // died says how the server ended by itself.
