@@ -36,6 +36,7 @@ type Evidence struct {
 	Exhaustion string `json:"exhaustion,omitempty"` // the first such error
 	Protocol   string `json:"protocol,omitempty"`   // of the replies, as HTTP/1.1
 	Proxy      string `json:"proxy,omitempty"`      // host of the proxy between, if requests go through one
+	Unverified bool   `json:"unverified,omitempty"` // nobody verified the server's TLS certificate
 
 	PrefixQueries int64 `json:"prefix_queries,omitempty"` // prompt tokens that the server looked up in its prefix cache
 	PrefixHits    int64 `json:"prefix_hits,omitempty"`    // of them, those it found there
@@ -85,6 +86,7 @@ func (e *Evidence) add(other *Evidence, sameMachine bool) {
 	e.Exhaustion = cmp.Or(e.Exhaustion, other.Exhaustion)
 	e.Protocol = cmp.Or(e.Protocol, other.Protocol)
 	e.Proxy = cmp.Or(e.Proxy, other.Proxy)
+	e.Unverified = e.Unverified || other.Unverified
 	// Each shard saw the whole server's counters: one shard's are enough.
 	e.PrefixQueries = max(e.PrefixQueries, other.PrefixQueries)
 	e.PrefixHits = max(e.PrefixHits, other.PrefixHits)

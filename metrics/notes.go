@@ -10,7 +10,7 @@ func (j *judge) notes() []string {
 	var notes []string
 	for _, note := range []func() string{
 		j.noteEvidence, j.noteInterrupted, j.noteQueues, j.noteFailed, j.noteAnswers, j.noteTokens, j.noteShared, j.noteStamps,
-		j.noteVouched, j.noteProxy, j.noteClosed, j.noteProtocol, j.notePrefix,
+		j.noteVouched, j.noteProxy, j.noteUnverified, j.noteClosed, j.noteProtocol, j.notePrefix,
 	} {
 		if text := note(); text != "" {
 			notes = append(notes, text)
@@ -120,6 +120,13 @@ func (j *judge) noteProxy() string {
 		return ""
 	}
 	return fmt.Sprintf("requests went through the proxy %s: stamps and connections are to it", j.seen.Proxy)
+}
+
+func (j *judge) noteUnverified() string {
+	if !j.seen.Unverified {
+		return ""
+	}
+	return "nobody verified the server's TLS certificate (--insecure): what answered may be anybody"
 }
 
 func (j *judge) noteClosed() string {

@@ -23,6 +23,9 @@ const (
 	separator           // the first --
 )
 
+// conceals says whether what follows may be the rest of a secret.
+func (tok *token) conceals() bool { return tok.flag != nil && tok.flag.conceal != nil }
+
 // A setting is one occurrence of a flag with its arguments.
 type setting struct {
 	flag   *flag
@@ -64,7 +67,9 @@ func (t table) settings(tokens []token) (settings []setting, err error) {
 		tok := &tokens[i]
 		i++
 		if tok.flag == nil {
-			if err == nil {
+			if err == nil && tok.kind == argument && i > 1 && tokens[i-2].conceals() {
+				err = fmt.Errorf("unrecognized arguments after %s: a value that holds spaces needs quotes", tokens[i-2].flag.option())
+			} else if err == nil {
 				err = t.strayError(tok)
 			}
 			continue
@@ -162,7 +167,8 @@ func ambiguous(arg string, found []*flag) error {
 	for _, f := range found {
 		names = append(names, "--"+f.name)
 	}
-	return fmt.Errorf("ambiguous option: %s could match %s", arg, strings.Join(names, ", "))
+	name, _, _ := strings.Cut(arg, "=") // what follows may be a secret
+	return fmt.Errorf("ambiguous option: %s could match %s", name, strings.Join(names, ", "))
 }
 
 // arguments are the words that belong to a flag: what is after its equals sign,

@@ -37,6 +37,7 @@ func loadCommand(cmd *cobra.Command, do func(context.Context, *options) error) *
 		case err != nil:
 			return err
 		}
+		hideArguments(o.Server.Secrets)
 		return do(cmd.Context(), o)
 	}
 	return cmd

@@ -66,9 +66,15 @@ func (f *form) resolveServer() error {
 	}
 	for _, h := range f.headers {
 		if !strings.Contains(h, "=") {
-			name := h[:max(0, strings.IndexAny(h+" ", ": "))] // not what may be a secret
-			return fmt.Errorf("argument --header: Invalid header format. Please use KEY=VALUE format. (%s has no =)", quoted(name))
+			which := "a word" // that may be a secret, as what follows a space in one
+			if name, _, ok := strings.Cut(h, ":"); ok {
+				which = quoted(name)
+			}
+			return fmt.Errorf("argument --header: Invalid header format. Please use KEY=VALUE format. (%s has no =)", which)
 		}
+	}
+	if s.Insecure {
+		f.Warnings = append(f.Warnings, "--insecure: TLS certificates are not verified, so that anybody on the way can read the API key and change the answers")
 	}
 	var err error
 	s.Headers, err = pairs(f.headers)
@@ -124,17 +130,21 @@ next:
 // redactPair keeps the key of KEY=VALUE.
 func redactPair(arg string) string {
 	key, _, _ := strings.Cut(arg, "=")
-	return key + "=<redacted>"
+	return key + "=" + redacted
 }
 
-// redactURL hides a password; a text that is no URL is hidden whole.
+// redactURL hides a password, and a name without one, which may be a token; a text
+// that is no URL is hidden whole.
 func redactURL(text string) string {
 	u, err := url.Parse(text)
 	switch {
 	case err != nil, u.Host == "" && strings.Contains(text, "@"):
-		return "<redacted>"
+		return redacted
 	case u.User == nil:
 		return text
+	}
+	if _, set := u.User.Password(); !set {
+		u.User = url.User("xxxxx")
 	}
 	return u.Redacted()
 }

@@ -41,7 +41,11 @@ func main() {
 // servebench runs one command line and gives its exit code.
 func servebench(ctx context.Context, args []string) int {
 	root := newRootCommand()
-	root.SetArgs(args)
+	var copies []string // see hideArguments
+	for _, arg := range args {
+		copies = append(copies, strings.Clone(arg))
+	}
+	root.SetArgs(copies)
 	err := root.ExecuteContext(ctx)
 	var exit exitError
 	switch {

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"crypto/rand"
+	"crypto/tls"
 	"encoding/hex"
 	"errors"
 	"fmt"
@@ -117,7 +118,7 @@ func (b *bench) findModel(ctx context.Context) error {
 	}
 	switch {
 	case isDown(err):
-		return exitError{err, exitNo}
+		return exitError{advised(err), exitNo}
 	case b.Server.Model != "":
 		return b.checkModel(ctx, models)
 	case err != nil:
@@ -144,6 +145,15 @@ func isDown(err error) bool {
 func failed(err error, classes ...metrics.Class) bool {
 	f, ok := errors.AsType[*loadgen.Failure](err)
 	return ok && slices.Contains(classes, f.Class)
+}
+
+// advised is err with what can be done about a certificate that is not trusted.
+func advised(err error) error {
+	if _, ok := errors.AsType[*tls.CertificateVerificationError](err); !ok {
+		return err
+	}
+	return fmt.Errorf("%w: put the certificate of its authority into a file and name that in SSL_CERT_FILE, "+
+		"or give the host the name that the certificate is for; --insecure, as a last resort, verifies nothing", err)
 }
 
 // checkModel finds out whether the server has the model. Some list names other

@@ -36,10 +36,23 @@ func (f *recordFile) open(flag, name string, mode os.FileMode) (*recordFile, err
 		return nil, nil
 	}
 	var err error
-	if f.File, err = os.OpenFile(name, os.O_CREATE|os.O_WRONLY, mode); err != nil {
+	if f.File, err = os.OpenFile(name, os.O_CREATE|os.O_WRONLY, mode); err == nil {
+		err = restrict(f.File, mode)
+	}
+	if err != nil {
 		return nil, fmt.Errorf("argument %s: %w", flag, err)
 	}
 	return f, nil
+}
+
+// restrict takes from a file that was there what mode does not allow to others,
+// where mode allows them nothing: texts go in. Pipes and devices stay as they are.
+func restrict(f *os.File, mode os.FileMode) error {
+	info, err := f.Stat()
+	if err != nil || mode&0o077 != 0 || !info.Mode().IsRegular() || info.Mode().Perm()&0o077 == 0 {
+		return err
+	}
+	return f.Chmod(mode)
 }
 
 // regular says whether it is a plain file.

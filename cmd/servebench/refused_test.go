@@ -54,7 +54,7 @@ func TestBadInputIsRefusedByName(t *testing.T) {
 		"--base-url http://h/?a=b":                                                 "argument --base-url",
 		"--base-url http://h:port":                                                 "argument --base-url: invalid port",
 		"--port 0":                                                                 "argument --port: 0: it must be from 1 to 65535",
-		"--header foo":                                                             "argument --header: Invalid header format. Please use KEY=VALUE format. ('foo' has no =)",
+		"--header foo":                                                             "argument --header: Invalid header format. Please use KEY=VALUE format. (a word has no =)",
 		"--metadata foo":                                                           "argument --metadata: Invalid metadata format. Please use KEY=VALUE format.",
 		"--goodput itl:5":                                                          "argument --goodput: Invalid metric name found, itl: 5.0. The service level objective name should be one of ['ttft', 'tpot', 'e2el'].",
 		"--goodput ttft:-5":                                                        "argument --goodput: Invalid value found, ttft: -5.0. The service level objective value should be non-negative.",

@@ -19,6 +19,9 @@ func (r *results) append(name string, write func(io.Writer) error) error {
 		return err
 	}
 	defer f.Close()
+	if err := restrict(f, r.mode); err != nil {
+		return err
+	}
 	info, err := f.Stat()
 	if err != nil {
 		return err

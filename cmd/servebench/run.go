@@ -49,11 +49,19 @@ func run(ctx context.Context, o *options) error {
 	if !o.Results.NoProgress {
 		e.screen = os.Stderr
 	}
-	err = e.run(ctx)
-	if exit, ok := errors.AsType[exitError](err); ok {
-		return exitError{errors.New(o.Server.Secrets.mask(err.Error())), exit.code}
+	return o.Server.Secrets.maskError(e.run(ctx))
+}
+
+// maskError hides the secrets in what an error says, and keeps its exit code.
+func (s secrets) maskError(err error) error {
+	if err == nil {
+		return nil
 	}
-	return err
+	masked := errors.New(s.mask(err.Error()))
+	if exit, ok := errors.AsType[exitError](err); ok {
+		return exitError{masked, exit.code}
+	}
+	return masked
 }
 
 // interrupted says that a run was stopped before its load began, if it was.

@@ -54,6 +54,10 @@ func scripts(dir string) testscript.Params {
 			"files":     countFiles,
 			"exits":     exits,
 			"inshards":  inShards,
+			"telltale":  startTelltale,
+			"hidden":    checkHidden,
+			"concealed": checkArguments,
+			"private":   checkPrivate,
 		},
 	}
 }

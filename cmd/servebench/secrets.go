@@ -1,65 +1,128 @@
 package main
 
 import (
+	"cmp"
 	"encoding/base64"
-	"fmt"
+	"encoding/json"
+	"html"
+	"net/http"
 	"net/url"
-	"os"
 	"slices"
+	"strconv"
 	"strings"
-
-	"github.com/servebench/servebench/metrics"
 )
 
-// secrets are the texts that are sent and never shown: the API key and the values
-// of headers. A server may quote them in its error messages.
+// secrets are the texts that are sent and never shown: the API key, the values of
+// headers and passwords of URLs, each in the spellings in which a server may quote
+// it in its error messages. The longest come first.
 type secrets []string
 
-// minSecret is the length under which a text is too common to be masked.
+// minSecret is the length under which a text is too common to be masked wherever
+// it stands.
 const minSecret = 4
 
-// mask hides the secrets in a text.
+const redacted = "<redacted>"
+
+// mask hides the secrets in a text, also the start of one before an ellipsis.
 func (s secrets) mask(text string) string {
 	for _, secret := range s {
-		text = strings.ReplaceAll(text, secret, "<redacted>")
+		text = strings.ReplaceAll(text, secret, redacted)
+	}
+	const ellipsis = "…"
+	if !strings.Contains(text, ellipsis) {
+		return text
+	}
+	parts := strings.Split(text, ellipsis)
+	for i := range parts[:len(parts)-1] {
+		parts[i] = s.maskEnd(parts[i])
+	}
+	return strings.Join(parts, ellipsis)
+}
+
+// maskEnd hides the start of a secret with which a text ends.
+func (s secrets) maskEnd(text string) string {
+	for _, secret := range s {
+		for n := min(len(secret)-1, len(text)); n >= minSecret; n-- {
+			if strings.HasSuffix(text, secret[:n]) {
+				return text[:len(text)-n] + redacted
+			}
+		}
 	}
 	return text
 }
 
-func (s *secrets) add(text string) {
-	if len(text) >= minSecret {
-		*s = append(*s, text)
+// add takes up a text in all its spellings.
+func (s *secrets) add(text string) { s.join(spellings(text)) }
+
+// join takes up other secrets.
+func (s *secrets) join(more secrets) {
+	for _, spelling := range more {
+		if len(spelling) >= minSecret && !slices.Contains(*s, spelling) {
+			*s = append(*s, spelling)
+		}
+	}
+	slices.SortStableFunc(*s, func(a, b string) int { return cmp.Compare(len(b), len(a)) })
+}
+
+// addHeader takes up the value of a header, and what follows the scheme in one as
+// Bearer TOKEN. What is too short for that is hidden beside the header's name.
+func (s *secrets) addHeader(name, value string) {
+	s.add(value)
+	token := value
+	if _, after, ok := strings.Cut(value, " "); ok {
+		s.add(after)
+		token = after
+	}
+	if len(token) >= minSecret {
+		return
+	}
+	for _, name := range []string{name, strings.ToLower(name), http.CanonicalHeaderKey(name)} {
+		for _, between := range []string{"=", ":", ": ", `":"`, `": "`, `":["`, `": ["`, `': '`, `': ['`} {
+			s.add(name + between + value)
+		}
 	}
 }
 
-// resolveSecrets takes the API key from the environment and credentials out of
-// the URL, which go into a header as HTTP clients have it.
-func (f *form) resolveSecrets() error {
-	s := &f.Server
-	s.APIKey = os.Getenv("OPENAI_API_KEY")
-	if strings.ContainsAny(s.APIKey, "\r\n\x00") {
-		return fmt.Errorf("OPENAI_API_KEY holds a line end, which no header can")
-	}
-	if u, err := url.Parse(s.BaseURL); err == nil && u.User != nil {
-		password, _ := u.User.Password()
-		s.Secrets.add(password)
-		authorization := func(kv metrics.KV) bool { return strings.EqualFold(kv.Key, "Authorization") }
-		if !slices.ContainsFunc(s.Headers, authorization) {
-			basic := base64.StdEncoding.EncodeToString([]byte(u.User.Username() + ":" + password))
-			s.Headers = append(s.Headers, metrics.KV{Key: "Authorization", Value: "Basic " + basic})
+// addCredentials takes up what stands in a URL before the host: name, password and
+// what they become in a header. A name alone may be a token.
+func (s *secrets) addCredentials(link string) {
+	u, err := url.Parse(link)
+	if err != nil {
+		_, after, _ := strings.Cut(link, "://")
+		if at := strings.LastIndexByte(after, '@'); at > 0 {
+			s.add(after[:at])
 		}
-		u.User = nil
-		s.BaseURL = u.String()
+		return
 	}
-	s.Secrets.add(s.APIKey)
-	for _, h := range s.Headers {
-		if h.Key == "" || strings.ContainsAny(h.Key, " \t\r\n:()<>@,;\"/[]?={}\\") || strings.ContainsAny(h.Value, "\r\n\x00") {
-			return fmt.Errorf("argument --header: %s: that name or its value cannot be sent", quoted(h.Key))
-		}
-		s.Secrets.add(h.Value)
-		if _, token, ok := strings.Cut(h.Value, " "); ok {
-			s.Secrets.add(token) // Bearer TOKEN
-		}
+	if u.User == nil {
+		return
 	}
-	return nil
+	s.add(basic(u.User))
+	if password, set := u.User.Password(); set {
+		s.add(password)
+	} else {
+		s.add(u.User.Username())
+	}
+}
+
+// basic is what HTTP clients make of the credentials in a URL.
+func basic(user *url.Userinfo) string {
+	password, _ := user.Password()
+	return base64.StdEncoding.EncodeToString([]byte(user.Username() + ":" + password))
+}
+
+// spellings are a text as it stands and as it stands in JSON, in Go's and Python's
+// quotes, in a URL, in HTML, on one line and in base64.
+func spellings(text string) []string {
+	all := []string{text, strings.Join(strings.Fields(text), " "), url.QueryEscape(text), url.PathEscape(text), html.EscapeString(text)}
+	quotes := []string{strconv.Quote(text), strconv.QuoteToASCII(text), quoted(text)}
+	if escaped, err := json.Marshal(text); err == nil {
+		quotes = append(quotes, string(escaped))
+	}
+	for _, q := range quotes {
+		all = append(all, q[1:len(q)-1], strings.ReplaceAll(q[1:len(q)-1], "/", `\/`))
+	}
+	whole := text[:len(text)-len(text)%3] // what follows it decides about the last letters of the others
+	return append(all, base64.StdEncoding.EncodeToString([]byte(text)), base64.URLEncoding.EncodeToString([]byte(text)),
+		base64.StdEncoding.EncodeToString([]byte(whole)), base64.URLEncoding.EncodeToString([]byte(whole)))
 }

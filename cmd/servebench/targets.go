@@ -46,7 +46,7 @@ func (f *form) resolveExperiment(args []string) (err error) {
 			return fmt.Errorf("argument --target: %s: %w", t.name, err)
 		}
 		f.Targets = append(f.Targets, o)
-		f.Server.Secrets = append(f.Server.Secrets, o.Server.Secrets...)
+		f.Server.Secrets.join(o.Server.Secrets)
 	}
 	if f.Targets != nil && (f.baseURL != nil || f.Server.Socket != "") {
 		return errors.New("argument --target: each has its own URL, so leave --base-url and --unix-socket away")
@@ -164,19 +164,21 @@ func (o *resultOptions) name(label, part string) {
 func redactTarget(text string) string {
 	t, err := parseTarget(text)
 	if err != nil {
-		return "<redacted>"
+		return redacted
 	}
+	_, table := newForm()
 	shown := t.name + "="
 	for i, word := range t.words {
-		name, value, _ := strings.Cut(strings.TrimPrefix(word, "--"), "=")
-		switch {
-		case i == 0:
-			shown += redactURL(value)
-		case strings.HasPrefix("header", name):
-			shown += "," + name + "=" + redactPair(value)
-		default:
-			shown += "," + name + "=" + value
+		option, value, _ := strings.Cut(dashed(word), "=")
+		for _, f := range table.find(option) {
+			if f.conceal != nil {
+				value = f.conceal(value)
+			}
 		}
+		if i > 0 {
+			shown += "," + strings.TrimPrefix(option, "--") + "="
+		}
+		shown += value
 	}
 	return shown
 }

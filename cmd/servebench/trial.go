@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"iter"
+	"strings"
 	"sync"
 	"time"
 
@@ -166,7 +167,9 @@ func (t *trial) take(records iter.Seq2[*metrics.Record, error]) error {
 			return exitError{fmt.Errorf("the run was cut short: %w", err), exitNo}
 		}
 		b := byRun[rec.Run]
-		rec.Error = b.Server.Secrets.mask(rec.Error)
+		for _, said := range []*string{&rec.Error, &rec.Text, &rec.Finish} {
+			*said = b.Server.Secrets.mask(*said)
+		}
 		b.results.write(rec)
 		t.abortion.take(rec)
 		in.do(func() { b.collect(rec) })
@@ -193,6 +196,7 @@ func (t *trial) summaries(ctx context.Context, cut error, took time.Duration, se
 		s, evidence := sums[i], seen
 		b.tally.Report(&evidence)
 		evidence.Proxy, evidence.Vouched = b.transport.Proxy(b.Server.BaseURL), b.vouched()
+		evidence.Unverified = b.Server.Insecure && strings.HasPrefix(b.Server.BaseURL, "https:")
 		evidence.Beside = atOnce - s.Truth.PeakConcurrency
 		s.Evidence, s.Age = &evidence, metrics.FromHistogram(b.tally.Ages())
 		s.Probes = b.probes

@@ -1,0 +1,50 @@
+package main
+
+import (
+	"fmt"
+	"net/url"
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/servebench/servebench/metrics"
+)
+
+// keyVariable is the environment variable that has the API key, as for vLLM's
+// client.
+const keyVariable = "OPENAI_API_KEY"
+
+// resolveSecrets takes the API key from the environment and credentials out of
+// the URL, which go into a header as HTTP clients have it.
+func (f *form) resolveSecrets() error {
+	s := &f.Server
+	s.APIKey = os.Getenv(keyVariable)
+	if strings.ContainsAny(s.APIKey, "\r\n\x00") {
+		return fmt.Errorf("%s holds a line end, which no header can", keyVariable)
+	}
+	if u, err := url.Parse(s.BaseURL); err == nil && u.User != nil {
+		s.Secrets.addCredentials(s.BaseURL)
+		authorization := func(kv metrics.KV) bool { return strings.EqualFold(kv.Key, "Authorization") }
+		if !slices.ContainsFunc(s.Headers, authorization) {
+			s.Headers = append(s.Headers, metrics.KV{Key: "Authorization", Value: "Basic " + basic(u.User)})
+		}
+		u.User = nil
+		s.BaseURL = u.String()
+	}
+	if s.APIKey != "" {
+		s.Secrets.add(s.APIKey)
+		if len(s.APIKey) < minSecret {
+			s.Secrets.add("Bearer " + s.APIKey)
+		}
+	}
+	for _, h := range s.Headers {
+		if h.Key == "" || strings.ContainsAny(h.Key, " \t\r\n:()<>@,;\"/[]?={}\\") || strings.ContainsAny(h.Value, "\r\n\x00") {
+			return fmt.Errorf("argument --header: %s: that name or its value cannot be sent", quoted(h.Key))
+		}
+		s.Secrets.addHeader(h.Key, h.Value)
+	}
+	for _, name := range []string{"HTTP_PROXY", "HTTPS_PROXY", "http_proxy", "https_proxy"} {
+		s.Secrets.addCredentials(os.Getenv(name))
+	}
+	return nil
+}
