@@ -54,7 +54,8 @@ func opened(dec *json.Decoder) error {
 	if err == io.EOF {
 		return errors.New("the file is empty")
 	}
-	if err == nil && first != json.Delim('[') {
+	_, number := errors.AsType[*json.UnmarshalTypeError](err) // beyond the range of any
+	if number || err == nil && first != json.Delim('[') {
 		return errors.New("not a JSON array")
 	}
 	return err
@@ -119,7 +120,7 @@ func faultOffset(text []byte, err, again error) int64 {
 		return syntax.Offset
 	}
 	if kind, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
-		return kind.Offset
+		return min(kind.Offset, int64(len(text)))
 	}
 	if errors.Is(again, io.ErrUnexpectedEOF) {
 		return int64(len(text))
