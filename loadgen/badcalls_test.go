@@ -1,9 +1,13 @@
 package loadgen
 
 import (
+	"bytes"
 	"errors"
+	"io"
+	"net/http"
 	"strings"
 	"testing"
+	"unicode/utf8"
 
 	"github.com/servebench/servebench/metrics"
 )
@@ -88,4 +92,35 @@ func TestATokenCountBeyondReasonIsAnError(t *testing.T) {
 	if ids, err := s.Tokenize(t.Context(), "m", "a", false); err == nil || len(err.Error()) > 2*maxFailure {
 		t.Errorf("%d ids, error %.1000v", len(ids), err)
 	}
+}
+
+func FuzzAnyReplyToACallGivesAnAnswerOrAnError(f *testing.F) {
+	f.Add(200, []byte(`{"data":[{"id":"m","root":"r"},{}],"tokens":[1,2],"prompt":"a"}`))
+	f.Add(200, []byte("vllm:num_requests_running{engine=\"0\"} 3\nDCGM_FI_DEV_GPU_UTIL{gpu=\"0\"} 5\n"))
+	f.Add(404, []byte(`{"detail":[{"loc":["a",1],"msg":"b"}]}`))
+	f.Fuzz(func(t *testing.T, status int, body []byte) {
+		asked := func() *Server {
+			reply := &http.Response{StatusCode: status, Header: http.Header{}, Body: io.NopCloser(bytes.NewReader(body))}
+			return &Server{URL: "http://server.test", Transport: replying{reply}}
+		}
+		models, err := asked().Models(t.Context())
+		for _, m := range models {
+			if !isName(m.ID) || !isName(m.Root) {
+				t.Errorf("model %+v", m)
+			}
+		}
+		_, more := asked().Tokenize(t.Context(), "m", "a", true)
+		_, text := asked().Detokenize(t.Context(), "m", nil)
+		for _, err := range []error{err, more, text} {
+			if err != nil && (!utf8.ValidString(err.Error()) || len(err.Error()) > 2*maxFailure || strings.ContainsRune(err.Error(), 0x1b)) {
+				t.Errorf("error %q", err)
+			}
+		}
+		if sample, err := asked().ServerSample(t.Context()); (sample == nil) == (err == nil) {
+			t.Errorf("sample %+v, %v", sample, err)
+		}
+		if gpus, err := asked().GPUs(t.Context()); (len(gpus) == 0) == (err == nil) {
+			t.Errorf("GPUs %+v, %v", gpus, err)
+		}
+	})
 }

@@ -280,3 +280,27 @@ func TestErrorsOfTheCommandLineShowNoSecret(t *testing.T) {
 		}
 	}
 }
+
+func FuzzMask(f *testing.F) {
+	f.Add("s3cret-key", "no such key: ", ", sorry")
+	f.Add("Bearer abc", "…", "…")
+	f.Add("<redacted>", "<", ">")
+	f.Add("aaaa", "aa", "aa")
+	f.Fuzz(func(t *testing.T, secret, before, after string) {
+		var s secrets
+		s.addHeader("X-Key", secret)
+		if strings.Contains(redacted, secret) || len(secret) < minSecret {
+			return
+		}
+		escaped := strconv.Quote(secret)
+		for _, said := range []string{secret, escaped[1 : len(escaped)-1], url.QueryEscape(secret), base64.StdEncoding.EncodeToString([]byte(secret))} {
+			clean := s.mask(before) == before && s.mask(after) == after
+			if got := s.mask("\x00" + said + "\x00"); clean && strings.Contains(got, said) {
+				t.Errorf("%q is shown as %q", said, got)
+			}
+			if got := s.mask(before + said + after); !strings.Contains(before+after, redacted) && !strings.Contains(got, redacted) {
+				t.Errorf("%q is shown as %q", before+said+after, got)
+			}
+		}
+	})
+}

@@ -216,3 +216,30 @@ func TestPrefixedWritesWholeLines(t *testing.T) {
 		t.Errorf("%q", got)
 	}
 }
+
+func FuzzRedactTarget(f *testing.F) {
+	f.Add("a", "h:1", "request-rate=5")
+	f.Add("a.b-c", "[::1]:80/v1", "head=X=y,rate_curve=sine:mean=1,amplitude=2")
+	f.Add("=", "h", ",,header=,")
+	f.Fuzz(func(t *testing.T, name, host, rest string) {
+		const secret = "s3cret/word"
+		for _, text := range []string{
+			name + "=http://me:" + secret + "@" + host + "," + rest,
+			name + "=http://" + host + "," + rest + ",header=X=" + secret,
+			name + "=http://" + host + ",head_er=X=" + secret + "," + rest,
+		} {
+			// Where the value begins elsewhere, it is no header's.
+			if _, err := parseTarget(text); err != nil && redactTarget(text) != redacted {
+				t.Errorf("%q is no target and shown as %s", text, redactTarget(text))
+			}
+		}
+		header := name + "=http://h:1,header=X=" + secret
+		if shown := redactTarget(header); strings.Contains(shown, secret) {
+			t.Errorf("%q is shown as %s", header, shown)
+		}
+		url := name + "=http://me:s3cret@h:1," + rest
+		if shown := redactTarget(url); strings.Contains(shown, "s3cret@") {
+			t.Errorf("%q is shown as %s", url, shown)
+		}
+	})
+}

@@ -161,3 +161,39 @@ func TestAJournalWhoseHeadWasTornIsBegunAgain(t *testing.T) {
 		t.Errorf("got %q, want %q", content(t, dir, journalName), head)
 	}
 }
+
+func FuzzJournal(f *testing.F) {
+	f.Add("", 0)
+	f.Add(`{"cell":"a/1/1","run":"r","seconds":1,"size":3}`+"\n", 3)
+	f.Add(`{"cell":"a/1/1","failed":"no","size":3}`+"\n"+`{"cell":"a/1/1","size":2,"value":1.5,"held":true}`+"\n{", 9)
+	f.Add(`{"cell":"a","size":-1}`+"\n", 1)
+	f.Fuzz(func(t *testing.T, lines string, size int) {
+		dir, p := t.TempDir(), parse(t, "repeats: 2")
+		own := fmt.Sprintf(`{"v":1,"plan":%q}`+"\n", p.Digest())
+		records := strings.Repeat("r", max(0, min(size, 1000)))
+		for name, text := range map[string]string{journalName: own + lines, RecordsName: records} {
+			if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
+		j, err := OpenJournal(dir, p, never)
+		if err != nil {
+			if !strings.Contains(err.Error(), dir) {
+				t.Errorf("the error names no file: %v", err)
+			}
+			if content(t, dir, RecordsName) != records {
+				t.Error("the records were changed")
+			}
+			return
+		}
+		entries := fmt.Sprint(j.Entries())
+		if err := j.Close(); err != nil {
+			t.Fatal(err)
+		}
+		kept := content(t, dir, RecordsName)
+		j = journal(t, dir, p)
+		if got := fmt.Sprint(j.Entries()); len(got) != len(entries) || content(t, dir, RecordsName) != kept || !strings.HasPrefix(records, kept) {
+			t.Errorf("opened again: %s, before %s", got, entries)
+		}
+	})
+}
