@@ -170,3 +170,20 @@ func TestTheLimitHoldsForTheProxyToo(t *testing.T) {
 		time.Sleep(week)
 	})
 }
+
+func TestWarmingHTTP2HasALimit(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		transport := Connections{HTTP2: true, Timeout: 10 * time.Second, Dial: func(context.Context, string, string) (net.Conn, error) {
+			client, server := net.Pipe()
+			go io.Copy(io.Discard, server)
+			return client, nil
+		}}.Transport()
+		start := time.Now()
+		n, err := transport.Warm(t.Context(), "http://server.test", 1)
+		if want := "no answer over a new connection within 10s"; n != 0 || err == nil || !strings.Contains(err.Error(), want) || time.Since(start) != 10*time.Second {
+			t.Errorf("%d opened, %v after %v; want %q", n, err, time.Since(start), want)
+		}
+		transport.CloseIdleConnections()
+		time.Sleep(week)
+	})
+}

@@ -21,7 +21,8 @@ type dispatcher struct {
 	live     *Live
 	slots    chan struct{} // nil without a limit
 	epoch    time.Time
-	inFlight context.Context // ends when requests are to be cut
+	inFlight context.Context         // ends when requests are to be cut
+	cut      context.CancelCauseFunc // ends it
 	records  chan<- *metrics.Record
 	group    *errgroup.Group // of the conversations
 
@@ -51,7 +52,23 @@ func (d *dispatcher) dispatch(ctx context.Context) error {
 			return err
 		}
 	}
+	d.limitDrain(ctx)
+	if last := d.queues[len(d.queues)-1]; last.lasts > 0 {
+		return d.until(ctx, wait, last.from+last.lasts)
+	}
 	return nil
+}
+
+// limitDrain has what is in flight cut after the load's DrainLimit.
+func (d *dispatcher) limitDrain(ctx context.Context) {
+	limit := d.load.DrainLimit
+	if limit <= 0 || ctx.Err() != nil {
+		return
+	}
+	timer := time.AfterFunc(limit, func() {
+		d.cut(failure(metrics.Overdue, "not finished %v after the last request was sent", limit))
+	})
+	context.AfterFunc(d.inFlight, func() { timer.Stop() })
 }
 
 // drain starts the conversations of one part until that is over.
@@ -81,9 +98,6 @@ func (d *dispatcher) drain(ctx context.Context, wait Waiter, q *queue) error {
 		// Of requests due together, one is written before the next starts: it is
 		// our lag that the others wait, and no part of their TTFT.
 		runtime.Gosched()
-	}
-	if q.lasts > 0 {
-		return d.until(ctx, wait, q.from+q.lasts)
 	}
 	return nil
 }
@@ -136,7 +150,8 @@ type start struct {
 }
 
 // converse holds one conversation: each turn is sent once the one before has
-// been answered, and none after a failure, once ctx has ended or the part is over.
+// been answered, and none after a failure, once ctx has ended, requests are cut or
+// the part is over.
 func (d *dispatcher) converse(ctx context.Context, p prepared, s start) error {
 	defer func() {
 		if d.slots != nil {
@@ -164,7 +179,7 @@ func (d *dispatcher) converse(ctx context.Context, p prepared, s start) error {
 		failed := rec.Class != metrics.OK
 		due, slot = rec.End, rec.End
 		d.records <- rec
-		if failed || ctx.Err() != nil || s.part.over(due) {
+		if failed || ctx.Err() != nil || d.inFlight.Err() != nil || s.part.over(due) {
 			break
 		}
 	}

@@ -2,6 +2,7 @@ package loadgen
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"iter"
 	"slices"
@@ -26,6 +27,11 @@ type Run struct {
 	// metrics.Cancelled. Zero cuts at once.
 	Drain time.Duration
 
+	// Deadline is how long the run may go on after the clock started. Then
+	// nothing is sent any more, and what is in flight is cut, with class
+	// metrics.Deadline. Zero means no limit.
+	Deadline time.Duration
+
 	// Ready, if set, is called once the first bodies are encoded, and the
 	// clock starts when it returns. An error means that the run cannot begin.
 	Ready func(ctx context.Context) error
@@ -41,12 +47,13 @@ type Run struct {
 // Records runs the loads and yields what each request did, in the order in which
 // they ended. Cancelling ctx stops new requests; those in flight are given
 // Drain to end. An error is yielded last: a source, a schedule or a body went
-// wrong. A failed request is a Record, not an error. Breaking out of the loop
-// cuts the requests in flight. No goroutine is left behind.
+// wrong, or, as a *Failure, the Deadline has cut the run short. A failed request is
+// a Record, not an error. Breaking out of the loop cuts the requests in flight. No
+// goroutine is left behind.
 func (r *Run) Records(ctx context.Context) iter.Seq2[*metrics.Record, error] {
 	return func(yield func(*metrics.Record, error) bool) {
-		ctx, stop := context.WithCancel(ctx)
-		defer stop()
+		ctx, stop := context.WithCancelCause(ctx)
+		defer stop(nil)
 		group, going := errgroup.WithContext(ctx)
 		queues, err := r.prime(going, group)
 		if err == nil && r.Ready != nil && going.Err() == nil {
@@ -57,7 +64,7 @@ func (r *Run) Records(ctx context.Context) iter.Seq2[*metrics.Record, error] {
 			epoch, err = r.begin(going)
 		}
 		if err != nil || going.Err() != nil {
-			stop()
+			stop(nil)
 			group.Wait()
 			if err != nil {
 				yield(nil, err)
@@ -65,7 +72,8 @@ func (r *Run) Records(ctx context.Context) iter.Seq2[*metrics.Record, error] {
 			return
 		}
 		inFlight, cut := r.cutter(going)
-		defer cut()
+		defer cut(nil)
+		defer r.limit(epoch, stop, cut)()
 
 		if r.Started != nil {
 			r.Started(epoch)
@@ -73,7 +81,8 @@ func (r *Run) Records(ctx context.Context) iter.Seq2[*metrics.Record, error] {
 		records := make(chan *metrics.Record, recordsAhead)
 		for i := range r.Loads {
 			d := r.dispatcher(&r.Loads[i], queues[i])
-			d.epoch, d.inFlight, d.records, d.group = epoch, inFlight, records, group
+			d.epoch, d.records, d.group = epoch, records, group
+			d.inFlight, d.cut = context.WithCancelCause(inFlight)
 			group.Go(func() error { return d.dispatch(going) })
 		}
 		go func() {
@@ -82,12 +91,15 @@ func (r *Run) Records(ctx context.Context) iter.Seq2[*metrics.Record, error] {
 		}()
 		for rec := range records {
 			if !yield(rec, nil) {
-				stop()
-				cut()
+				stop(nil)
+				cut(nil)
 				for range records {
 				}
 				return
 			}
+		}
+		if over := overtime(ctx); err == nil && over != nil {
+			err = over
 		}
 		if err != nil {
 			yield(nil, err)
@@ -124,6 +136,26 @@ func (r *Run) begin(ctx context.Context) (epoch time.Time, err error) {
 	}
 }
 
+// limit has the run end at its Deadline, unless that is called off.
+func (r *Run) limit(epoch time.Time, stop, cut func(cause error)) (callOff func()) {
+	if r.Deadline <= 0 {
+		return func() {}
+	}
+	over := failure(metrics.Deadline, "cut at the run's deadline of %v", r.Deadline)
+	// Nothing may take the place of what is cut.
+	timer := time.AfterFunc(time.Until(epoch.Add(r.Deadline)), func() { stop(over); cut(over) })
+	return func() { timer.Stop() }
+}
+
+// overtime is why ctx ended, if that was a deadline.
+func overtime(ctx context.Context) *Failure {
+	f, ok := errors.AsType[*Failure](context.Cause(ctx))
+	if !ok || f.Class != metrics.Deadline {
+		return nil
+	}
+	return f
+}
+
 // prime starts filling the queues of each load, one for each of its parts, and waits
 // until all have enough to begin with. An error means that the run cannot begin.
 func (r *Run) prime(ctx context.Context, group *errgroup.Group) ([][]*queue, error) {
@@ -148,22 +180,25 @@ func (r *Run) prime(ctx context.Context, group *errgroup.Group) ([][]*queue, err
 }
 
 // cutter makes the context of the requests in flight: it ends Drain after
-// going does, or when cut is called, which leaves nothing behind.
-func (r *Run) cutter(going context.Context) (inFlight context.Context, cut func()) {
-	inFlight, cancel := context.WithCancel(context.WithoutCancel(going))
+// going does, at once if that is for a deadline, or when cut is called, which
+// leaves nothing behind.
+func (r *Run) cutter(going context.Context) (inFlight context.Context, cut func(cause error)) {
+	inFlight, cancel := context.WithCancelCause(context.WithoutCancel(going))
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
 		select {
 		case <-going.Done():
-			if Sleep(inFlight, time.Now().Add(r.Drain)) == nil {
-				cancel()
+			if over := overtime(going); over != nil {
+				cancel(over)
+			} else if Sleep(inFlight, time.Now().Add(r.Drain)) == nil {
+				cancel(nil)
 			}
 		case <-inFlight.Done():
 		}
 	}()
-	return inFlight, func() {
-		cancel()
+	return inFlight, func(cause error) {
+		cancel(cause)
 		<-done
 	}
 }

@@ -50,6 +50,7 @@ type Load struct {
 	Delay       time.Duration // added to every due time
 	Lasts       time.Duration // how long it lasts at least, even if all requests end before
 	Stop        time.Duration // nothing that is due then or later, or gets its slot then, is sent; 0 means no limit
+	DrainLimit  time.Duration // once its last conversation was begun, for all that is in flight, later turns included; what has not ended then is cut, with class metrics.Overdue; 0 means no limit
 	WarmUp      WarmUp        // what comes before
 	Live        *Live         // kept up to date while the load goes on; may be nil
 

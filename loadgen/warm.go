@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"net/url"
 	"sync/atomic"
+	"time"
 
 	"golang.org/x/sync/errgroup"
 )
@@ -62,14 +63,17 @@ func (t *Transport) Warm(ctx context.Context, target string, n int) (opened int,
 
 // head sends a HEAD request. What it is answered does not matter.
 func (t *Transport) head(ctx context.Context, target string) error {
-	ctx = context.WithValue(ctx, dialled{}, new(line)) // so that dial does not count it as opened
-	r, err := http.NewRequestWithContext(ctx, http.MethodHead, target, nil)
+	limited, cancel := t.connections.limit(ctx)
+	defer cancel()
+	limited = context.WithValue(limited, dialled{}, new(line)) // so that dial does not count it as opened
+	r, err := http.NewRequestWithContext(limited, http.MethodHead, target, nil)
 	if err != nil {
 		return err
 	}
+	began := time.Now()
 	reply, err := t.http.RoundTrip(r)
 	if err != nil {
-		return err
+		return t.connections.late(ctx, began, "answer over a new connection", err)
 	}
 	return reply.Body.Close()
 }

@@ -34,7 +34,7 @@ func (j *judge) noteInterrupted() string {
 	if !j.Interrupted {
 		return ""
 	}
-	text := "the run was stopped before all requests were sent"
+	text := "the run was stopped before its end"
 	if n := j.Failed - j.Failures(); n > 0 {
 		text += fmt.Sprintf(", and %s cut short", counted(n, "request"))
 	}

@@ -12,10 +12,10 @@ func TestNotesAccuseNobody(t *testing.T) {
 	}{
 		"no evidence":   {func(s *Summary) { s.Evidence, s.Age = nil, Distribution{} }, "rests on the records alone"},
 		"a shard short": {func(s *Summary) { s.unwatched = 1 }, "the evidence of 1 shard is missing"},
-		"interrupted":   {func(s *Summary) { s.Interrupted = true }, "stopped before all requests were sent"},
+		"interrupted":   {func(s *Summary) { s.Interrupted = true }, "stopped before its end"},
 		"cut short": {func(s *Summary) { s.Interrupted, s.Failed, s.Classes = true, 9, map[Class]int{Cancelled: 9} },
-			"stopped before all requests were sent, and 9 requests cut short"},
-		"stopped": {func(s *Summary) { s.Interrupted, s.StoppedBy = true, "a rule" }, "before all requests were sent, by a rule"},
+			"stopped before its end, and 9 requests cut short"},
+		"stopped": {func(s *Summary) { s.Interrupted, s.StoppedBy = true, "a rule" }, "before its end, by a rule"},
 		"at the end": {func(s *Summary) {
 			s.Interrupted, s.Failed, s.Classes = true, 5, map[Class]int{Deadline: 2, Cancelled: 3}
 		}, "and 5 requests cut short"},

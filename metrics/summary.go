@@ -60,7 +60,7 @@ type Summary struct {
 	Window      *Summary  // of a part that was asked for; nil for none
 	Slices      []Slice   // where they were asked for
 	Watched     *Slice    // the whole run, where it was sampled and Slices were not asked for
-	Interrupted bool      // stopped before all requests were sent
+	Interrupted bool      // stopped before all requests were sent and answered
 	StoppedBy   string    // by what, unless it was an interrupt
 	Incomplete  []string  // what the load, or the record stream that it was read from, lacks; also among the warnings
 	Warnings    []string  // what a reader of the numbers should know

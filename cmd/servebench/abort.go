@@ -47,9 +47,9 @@ func (r abortRule) broken(failed, ended int) bool {
 	return failed > r.Count
 }
 
-// An abortion stops a run whose rule is broken. The requests of all its targets
+// An aborter stops a run whose rule is broken. The requests of all its targets
 // count.
-type abortion struct {
+type aborter struct {
 	abortRule
 	stop   context.CancelCauseFunc // nil once it was called
 	ended  int
@@ -57,7 +57,7 @@ type abortion struct {
 }
 
 // take counts a request. One that we cut says nothing of the server.
-func (a *abortion) take(rec *metrics.Record) {
+func (a *aborter) take(rec *metrics.Record) {
 	if rec.Phase == metrics.WarmUp || rec.Class.Cut() {
 		return
 	}

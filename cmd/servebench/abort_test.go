@@ -45,7 +45,7 @@ func TestOnlyFailuresOfMeasuredRequestsStopARun(t *testing.T) {
 		metrics.OK: false, metrics.Cancelled: false, metrics.Deadline: false, metrics.Overdue: true, metrics.Status: true,
 	} {
 		ctx, stop := context.WithCancelCause(t.Context())
-		a := abortion{abortRule: abortRule{Text: "2", Count: 2}, stop: stop}
+		a := aborter{abortRule: abortRule{Text: "2", Count: 2}, stop: stop}
 		for range 3 {
 			a.take(&metrics.Record{Class: metrics.Status, Phase: metrics.WarmUp})
 		}
@@ -64,7 +64,7 @@ func TestOnlyFailuresOfMeasuredRequestsStopARun(t *testing.T) {
 func TestAnInterruptBeforeFailuresIsNoAbortion(t *testing.T) {
 	parent, interrupt := context.WithCancel(t.Context())
 	ctx, stop := context.WithCancelCause(parent)
-	a := abortion{abortRule: abortRule{Text: "0"}, stop: stop}
+	a := aborter{abortRule: abortRule{Text: "0"}, stop: stop}
 	interrupt()
 	a.take(&metrics.Record{Class: metrics.Reset})
 	if why, stopped := aborted(ctx); stopped {
@@ -75,7 +75,7 @@ func TestAnInterruptBeforeFailuresIsNoAbortion(t *testing.T) {
 // A share is looked at when a request was answered, too: only then may there be enough.
 func TestEnoughAnswersShowThatTooManyFailed(t *testing.T) {
 	ctx, stop := context.WithCancelCause(t.Context())
-	a := abortion{abortRule: abortRule{Text: "50%", Share: 50}, stop: stop}
+	a := aborter{abortRule: abortRule{Text: "50%", Share: 50}, stop: stop}
 	for range 15 {
 		a.take(&metrics.Record{Class: metrics.Reset})
 	}

@@ -73,7 +73,7 @@ func (b *bench) arrivals() loadgen.Arrivals {
 func (b *bench) load() (load loadgen.Load, err error) {
 	load = loadgen.Load{
 		Run: b.header.Run, Target: b.target, Source: b.witness.prompts.compare(b.source, false),
-		Concurrency: b.concurrency(), Delay: b.Traffic.Delay, Stop: b.Traffic.Duration, Live: b.live,
+		Concurrency: b.concurrency(), Delay: b.Traffic.Delay, Stop: b.Traffic.Duration, DrainLimit: b.Limits.Tail, Live: b.live,
 		Shard: b.Shard.Shard,
 	}
 	if b.prober, err = b.newProber(); err != nil || b.config.SelfTimed {

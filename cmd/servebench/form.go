@@ -127,6 +127,8 @@ func (f *form) limitFlags() []*flag {
 		limit("first-byte-timeout", "0", &f.Limits.FirstByte, "from sending a request to the first byte of its answer"),
 		limit("stall-timeout", "300", &f.Limits.Stall, "between two pieces of a streamed answer"),
 		limit("total-timeout", "21600", &f.Limits.Total, "for one request from start to end"),
+		limit("drain-limit", "0", &f.Limits.Tail, "for requests in flight once the last was sent"),
+		limit("deadline", "0", &f.Limits.Deadline, "for the run from when the clock starts; one that is cut short exits with 1"),
 		limit("drain-timeout", "30", &f.Limits.Drain, "for requests in flight when the run is interrupted"),
 	}
 }

@@ -216,5 +216,7 @@ type limitOptions struct {
 	FirstByte time.Duration
 	Stall     time.Duration // between two chunks
 	Total     time.Duration // one request, from start to end
+	Tail      time.Duration // requests in flight once the last was sent
+	Deadline  time.Duration // all of the run, from when the clock starts
 	Drain     time.Duration // requests in flight when the run is interrupted
 }

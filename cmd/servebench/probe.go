@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"math"
+	"sync"
 	"time"
 
 	"github.com/servebench/servebench/dataset"
@@ -35,6 +36,32 @@ func (b *bench) probe(ctx context.Context, done <-chan struct{}) {
 	}
 	b.probes = b.prober.Probe(ctx, done)
 	b.probed = time.Since(b.header.Epoch)
+}
+
+// startProbes has the benches send their probes until stop is called. A probe in
+// flight then ends as the requests of its load do: within the limit for those, and
+// at once where the load was cut.
+func (t *trial) startProbes(ctx context.Context) (stop func(cut error)) {
+	var probing sync.WaitGroup
+	var quits []context.CancelFunc
+	done := make(chan struct{})
+	for _, b := range t.benches {
+		ctx, quit := context.WithCancel(ctx)
+		quits = append(quits, quit)
+		probing.Go(func() { b.probe(ctx, done) })
+	}
+	return func(cut error) {
+		close(done)
+		for i, quit := range quits {
+			defer quit()
+			if limit := t.benches[i].Limits.Tail; cut != nil {
+				quit()
+			} else if limit > 0 {
+				defer time.AfterFunc(limit, quit).Stop()
+			}
+		}
+		probing.Wait()
+	}
 }
 
 // connections are as many as are needed at once; 0 for no limit. A probe waits for

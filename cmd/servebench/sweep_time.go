@@ -53,7 +53,11 @@ func lasting(o *options) time.Duration {
 		rate = float64(r.Start+r.End) / 2
 	}
 	seconds = o.Traffic.shaped(max(seconds, n/rate+answer), answer)
-	return o.Traffic.Delay + time.Duration(min(seconds, 1e9)*float64(time.Second))
+	took := o.Traffic.Delay + time.Duration(min(seconds, 1e9)*float64(time.Second))
+	if limit := o.Limits.Deadline; limit > 0 {
+		return min(took, limit)
+	}
+	return took
 }
 
 // shaped is what seconds of load become by its curve, its duration and its warm-up,

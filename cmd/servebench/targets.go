@@ -141,13 +141,16 @@ func (t *target) check(table table) error {
 			if len(table.find(option)) != 1 || !slices.Contains(g.flags, table.find(option)[0]) {
 				continue
 			}
-			if slices.Contains([]string{"Several runs", "Many machines", "Watching", "Results", "Other"}, g.title) {
+			if slices.Contains([]string{"Several runs", "Many machines", "Watching", "Results", "Other"}, g.title) || slices.Contains(wholeLimits, table.find(option)[0].name) {
 				return fmt.Errorf("%s is of the whole command, not of one target", option)
 			}
 		}
 	}
 	return nil
 }
+
+// wholeLimits are time limits of a run, not of a target.
+var wholeLimits = []string{"deadline", "drain-timeout"}
 
 // name puts a part into the name of the result file, or into the label with which
 // that begins.

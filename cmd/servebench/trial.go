@@ -8,7 +8,6 @@ import (
 	"io"
 	"iter"
 	"strings"
-	"sync"
 	"time"
 
 	"golang.org/x/sync/errgroup"
@@ -25,7 +24,7 @@ type trial struct {
 	talk    io.Writer
 	screen  io.Writer // where progress is shown; nil shows none
 
-	abortion   abortion
+	aborter    aborter
 	gpuSampler loadgen.Sampler // nil when GPUs are not sampled
 	gpus       *loadgen.Watch  // of the sampler
 }
@@ -76,10 +75,11 @@ func (b *bench) named(err error) error {
 // measure is the load itself. Stopped, or cut short by an error, it sums up what
 // was done; there are no summaries when nothing was.
 func (t *trial) measure(ctx context.Context) ([]*metrics.Summary, error) {
-	run := loadgen.Run{Drain: t.benches[0].Limits.Drain, Ready: t.ready, StartAt: t.benches[0].Shard.start()}
+	limits := t.benches[0].Limits
+	run := loadgen.Run{Drain: limits.Drain, Deadline: limits.Deadline, Ready: t.ready, StartAt: t.benches[0].Shard.start()}
 	ctx, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
-	t.abortion = abortion{abortRule: t.benches[0].Abort, stop: stop}
+	t.aborter = aborter{abortRule: t.benches[0].Abort, stop: stop}
 	for _, b := range t.benches {
 		b.begin(ctx, t)
 		load, err := b.load()
@@ -93,9 +93,7 @@ func (t *trial) measure(ctx context.Context) ([]*metrics.Summary, error) {
 		b.announceTraffic()
 	}
 	var pulse *loadgen.Pulse
-	stopProgress, unhook := func() {}, func() bool { return true }
-	var probing sync.WaitGroup
-	done := make(chan struct{})
+	stopProgress, unhook, stopProbes := func() {}, func() bool { return true }, func(error) {}
 	run.Started = func(epoch time.Time) {
 		pulse = loadgen.StartPulse()
 		for _, b := range t.benches {
@@ -106,17 +104,14 @@ func (t *trial) measure(ctx context.Context) ([]*metrics.Summary, error) {
 		}
 		t.watch(epoch)
 		stopProgress, unhook = t.showProgress(), context.AfterFunc(ctx, func() { t.tellDraining(ctx) })
-		for _, b := range t.benches {
-			probing.Go(func() { b.probe(ctx, done) })
-		}
+		stopProbes = t.startProbes(ctx)
 	}
 	cut := t.take(run.Records(ctx))
 	unhook()
 	if why, stopped := aborted(ctx); stopped && cut == nil {
 		cut = exitError{why, exitNo}
 	}
-	close(done)
-	probing.Wait()
+	stopProbes(cut)
 	if pulse == nil {
 		return nil, interrupted(ctx, cut)
 	}
@@ -154,6 +149,14 @@ func (t *trial) ready(ctx context.Context) error {
 	return group.Wait()
 }
 
+// cutShort says what cut the run short.
+func (t *trial) cutShort(err error) error {
+	if failed(err, metrics.Deadline) {
+		return abortError(fmt.Sprintf("--deadline %s", t.benches[0].Limits.Deadline))
+	}
+	return fmt.Errorf("the run was cut short: %w", err)
+}
+
 // take records and collects what requests did. The error is what cut the run short.
 func (t *trial) take(records iter.Seq2[*metrics.Record, error]) error {
 	byRun := map[string]*bench{}
@@ -164,14 +167,14 @@ func (t *trial) take(records iter.Seq2[*metrics.Record, error]) error {
 	defer in.close()
 	for rec, err := range records {
 		if err != nil {
-			return exitError{fmt.Errorf("the run was cut short: %w", err), exitNo}
+			return exitError{t.cutShort(err), exitNo}
 		}
 		b := byRun[rec.Run]
 		for _, said := range []*string{&rec.Error, &rec.Text, &rec.Finish} {
 			*said = b.Server.Secrets.mask(*said)
 		}
 		b.results.write(rec)
-		t.abortion.take(rec)
+		t.aborter.take(rec)
 		in.do(func() { b.collect(rec) })
 		t.drain(in.do)
 	}
@@ -185,7 +188,7 @@ func (t *trial) summaries(ctx context.Context, cut error, took time.Duration, se
 	for _, b := range t.benches {
 		s := b.collector.Summary(b.took(took).Seconds())
 		s.Interrupted = ctx.Err() != nil || cut != nil
-		if why, stopped := aborted(ctx); stopped {
+		if why, stopped := errors.AsType[abortError](cut); stopped {
 			s.StoppedBy = string(why)
 		}
 		s.Warnings = append(append(s.Warnings, b.Shard.late(b.header.Epoch)...), t.troubles(b)...)

@@ -83,7 +83,7 @@ func rate(v float64) string {
 var apart = []string{
 	"base-url", "host", "port", "unix-socket", "header", "insecure", "served-model-name", "input-len", "output-len",
 	"request-rate", "max-concurrency", "ramp-up-start-rps", "ramp-up-end-rps", "request-id-prefix",
-	"ready-check-timeout-sec", "delay", "connect-timeout", "first-byte-timeout", "stall-timeout", "total-timeout", "drain-timeout",
+	"ready-check-timeout-sec", "delay", "connect-timeout", "first-byte-timeout", "stall-timeout", "total-timeout", "drain-limit", "deadline", "drain-timeout",
 	"target", "solo-first", "repeat", "percentile-metrics", "metric-percentiles", "label", "metadata", "save-result",
 	"save-detailed", "append-result", "result-dir", "result-filename", "plot-timeline", "timeline-itl-thresholds", "plot-dataset-stats",
 	"record-to", "record", "hlog", "vllm-version", "window", "slice", "extended", "metrics-addr", "disable-tqdm", "strict", "abort-on-failures", "config",
