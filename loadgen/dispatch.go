@@ -171,7 +171,7 @@ func (d *dispatcher) converse(ctx context.Context, p prepared, s start) error {
 			Due: due, Slot: slot, InAsked: p.Turns[turn].PromptLen, OutAsked: p.Turns[turn].OutputLen,
 		}
 		d.live.Sent.Add(1)
-		d.load.Target.exchange(d.inFlight, d.epoch, req, exchange{rec, d.live})
+		d.load.Target.exchange(d.inFlight, d.epoch, req, exchange{rec: rec, live: d.live, going: ctx})
 		if ctx.Err() != nil && rec.Phase == metrics.Main {
 			rec.Phase = metrics.Drain
 		}

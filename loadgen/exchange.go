@@ -10,19 +10,34 @@ import (
 
 // exchange is where the parts of an answer go.
 type exchange struct {
-	rec  *metrics.Record
-	live *Live
+	rec    *metrics.Record
+	live   *Live
+	going  context.Context // until it ends the request may be sent again; nil: it is sent once
+	tokens tokenCount
 }
 
-// exchange sends req and fills x.rec with what happened.
+// exchange sends req, and again if the Retry has it so, and fills x.rec with what
+// happened.
 func (t *Target) exchange(ctx context.Context, epoch time.Time, req *Request, x exchange) {
 	rec := x.rec
-	var tokens tokenCount
 	rec.Sent = time.Since(epoch)
+	if x.going == nil || t.Retry.Times <= 0 {
+		_ = t.attempt(ctx, epoch, req, &x) // which is in the record
+	} else {
+		t.insist(ctx, epoch, req, &x)
+	}
+	rec.End = time.Since(epoch)
+	rec.TokensPerChunk = x.tokens.perChunk
+	t.count(req, rec)
+}
+
+// attempt sends req once. The error is that of the record, too.
+func (t *Target) attempt(ctx context.Context, epoch time.Time, req *Request, x *exchange) error {
+	rec := x.rec
 	for chunk, err := range t.Send(ctx, epoch, req, rec) {
 		if err != nil {
 			rec.Class, rec.Error = classify(err)
-			break
+			return err
 		}
 		at := chunk.At.Sub(epoch)
 		if rec.Chunks.Len() == 0 {
@@ -33,11 +48,9 @@ func (t *Target) exchange(ctx context.Context, epoch time.Time, req *Request, x 
 		if chunk.Content && rec.FirstContent == 0 {
 			rec.FirstContent = at
 		}
-		tokens.add(chunk.Tokens)
+		x.tokens.add(chunk.Tokens)
 	}
-	rec.End = time.Since(epoch)
-	rec.TokensPerChunk = tokens.perChunk
-	t.count(req, rec)
+	return nil
 }
 
 // count fills in the token counts that the server did not give.
@@ -67,7 +80,7 @@ func classify(err error) (metrics.Class, string) {
 // Record's times count from the call.
 func (t *Target) Once(ctx context.Context, req *Request) *metrics.Record {
 	rec := &metrics.Record{ID: req.ID, Phase: metrics.WarmUp}
-	t.exchange(ctx, time.Now(), req, exchange{rec, new(Live)})
+	t.exchange(ctx, time.Now(), req, exchange{rec: rec, live: new(Live)})
 	return rec
 }
 

@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 	"syscall"
+	"time"
 
 	"github.com/servebench/servebench/metrics"
 )
@@ -19,6 +20,8 @@ import (
 type Failure struct {
 	Class metrics.Class
 	Err   error // the server's own message where there is one
+
+	RetryAfter time.Duration // that the server wants a request to wait before it is sent again; 0 where it does not say
 }
 
 func (f *Failure) Error() string { return clip(f.Err.Error(), maxFailure) }

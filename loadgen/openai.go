@@ -50,7 +50,7 @@ type OpenAI struct {
 	streams sync.Pool // for their buffers
 }
 
-// Send is a Sender. A request is sent once: net/http's sending it again on
+// Send is a Sender. It sends a request once, whatever a Retry does: net/http's sending it again on
 // another connection is ruled out, and redirects are not followed.
 func (o *OpenAI) Send(ctx context.Context, epoch time.Time, req *Request, rec *metrics.Record) iter.Seq2[Chunk, error] {
 	return func(yield func(Chunk, error) bool) {

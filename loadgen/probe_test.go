@@ -18,7 +18,7 @@ func slower() Sender {
 		n++
 		if n == 3 {
 			return func(yield func(Chunk, error) bool) {
-				yield(Chunk{}, &Failure{metrics.Connect, errors.New("refused")})
+				yield(Chunk{}, &Failure{Class: metrics.Connect, Err: errors.New("refused")})
 			}
 		}
 		return answer(time.Duration(n)*time.Second, 0, 1)(ctx, epoch, req, rec)

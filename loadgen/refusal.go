@@ -25,7 +25,9 @@ const (
 func refusal(reply *http.Response, body io.Reader) error {
 	kind, _, _ := mime.ParseMediaType(reply.Header.Get("Content-Type"))
 	if reply.StatusCode != http.StatusOK {
-		return failure(metrics.Status, "%s", statusMessage(reply, body))
+		f := failure(metrics.Status, "%s", statusMessage(reply, body))
+		f.RetryAfter = retryAfter(reply.Header.Get("Retry-After"))
+		return f
 	} else if err := compressed(reply); err != nil {
 		return err
 	} else if !isDocument(kind) {

@@ -47,7 +47,7 @@ func answer(ttft, itl time.Duration, n int) Sender {
 			pause := ttft
 			for range n {
 				if err := Sleep(ctx, time.Now().Add(pause)); err != nil {
-					yield(Chunk{}, &Failure{metrics.Cancelled, err})
+					yield(Chunk{}, &Failure{Class: metrics.Cancelled, Err: err})
 					return
 				}
 				now := time.Now()

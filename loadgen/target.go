@@ -38,6 +38,7 @@ type Target struct {
 	Encode func(c *dataset.Conversation, turn int) (*Request, error) // makes the body, ahead of time
 	Send   Sender
 	Count  func(text string) int // output tokens of a text when the server gives no count; nil counts 1
+	Retry  Retry                 // of the requests of a load
 }
 
 // A Load is what one target is put under.

@@ -9,8 +9,8 @@ import (
 func (j *judge) notes() []string {
 	var notes []string
 	for _, note := range []func() string{
-		j.noteEvidence, j.noteInterrupted, j.noteQueues, j.noteFailed, j.noteAnswers, j.noteTokens, j.noteShared, j.noteStamps,
-		j.noteVouched, j.noteProxy, j.noteUnverified, j.noteClosed, j.noteProtocol, j.notePrefix,
+		j.noteEvidence, j.noteInterrupted, j.noteQueues, j.noteFailed, j.noteResent, j.noteAnswers, j.noteTokens, j.noteShared,
+		j.noteStamps, j.noteVouched, j.noteProxy, j.noteUnverified, j.noteClosed, j.noteProtocol, j.notePrefix,
 	} {
 		if text := note(); text != "" {
 			notes = append(notes, text)
@@ -56,6 +56,15 @@ func (j *judge) noteAnswers() string {
 		return c.Text
 	}
 	return ""
+}
+
+func (j *judge) noteResent() string {
+	n := j.Resent
+	if n.Requests == 0 {
+		return ""
+	}
+	return fmt.Sprintf("%s sent again after failures, %s in all: their latencies have what failed and the waits inside",
+		counted(n.Requests, "request"), counted(n.Times, "time"))
 }
 
 // noteTokens says where a chunk is not a token.

@@ -20,6 +20,8 @@ func TestNotesAccuseNobody(t *testing.T) {
 			s.Interrupted, s.Failed, s.Classes = true, 5, map[Class]int{Deadline: 2, Cancelled: 3}
 		}, "and 5 requests cut short"},
 		"short answers": {func(s *Summary) { s.Truth.Lengths = Lengths{Of: 100, Short: 1} }, "1 of 100 ended before"},
+		"retried": {func(s *Summary) { s.Resent = Resent{Requests: 12, Times: 17} },
+			"12 requests sent again after failures, 17 times in all: their latencies have what failed and the waits inside"},
 		"failures":      {func(s *Summary) { s.Failed = 3 }, "3 of 203 requests failed"},
 		"bundled":       {func(s *Summary) { s.Truth.Tokens = ChunkTokens{Bundled: 1, Chunks: 2, Tokens: 5} }, "chunk ≠ token: 2.50 tokens a chunk, so vLLM's ITL and peak throughput are per chunk; --continuous-usage-stats"},
 		"several":       {func(s *Summary) { s.Truth.Tokens = ChunkTokens{Known: 1, Chunks: 2, Tokens: 5, Largest: 3} }, "chunk ≠ token: 2.50 tokens a chunk"},

@@ -55,7 +55,7 @@ type Record struct {
 	ID       string `json:"id,omitempty"`       // x-request-id as sent, empty when none was
 	Index    int    `json:"i"`                  // position in the dataset
 	Turn     int    `json:"turn,omitempty"`     // position in the conversation
-	Attempts int    `json:"attempts,omitempty"` // times the request was sent
+	Attempts int    `json:"attempts,omitempty"` // times the request was sent; above 1 tries to connect count, too, and what follows is of the last, but for Sent
 	Phase    Phase  `json:"phase,omitempty"`
 
 	Due          time.Duration `json:"due,omitempty"`           // when the schedule wanted it sent

@@ -39,6 +39,8 @@ type Summary struct {
 	Errors      map[string]int     // failed requests by message
 	FirstErrors []string           // messages of the first failed requests in dataset order, ten at most
 
+	Resent Resent // requests that were sent again
+
 	Truth    *Truth       // what the numbers above leave out; nil unless Records were summed up
 	Evidence *Evidence    // what the load generator noticed; nil when nobody looked
 	Age      Distribution // how long each chunk's bytes lay unread in the socket; a histogram alone
@@ -106,6 +108,12 @@ func (s *Summary) Reached() []RateChange {
 		return s.RateChanges
 	}
 	return slices.DeleteFunc(slices.Clone(s.RateChanges), func(c RateChange) bool { return c.At.After(s.Date) })
+}
+
+// Resent counts measured requests that were sent again after they had failed.
+type Resent struct {
+	Requests int // that were
+	Times    int // all of them together
 }
 
 // A RateChange is a moment at which a ramp reached its next whole number of

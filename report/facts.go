@@ -23,6 +23,7 @@ var facts = []fact{
 	{"Answers against those asked for", answers},
 	{"Connecting, inside TTFT", connecting},
 	{"Connections opened", connections},
+	{"Sent again after failures", resent},
 	{"Found in the prefix cache", prefixHits},
 	{"Peak output throughput", peakTokens},
 	{"Requests in flight", inFlight},
@@ -82,6 +83,14 @@ func connections(s *metrics.Summary) string {
 		return fmt.Sprintf("%d during the run", e.Opened)
 	}
 	return fmt.Sprintf("%d during the run, %d beforehand", e.Opened, e.Warmed)
+}
+
+func resent(s *metrics.Summary) string {
+	n := s.Resent
+	if n.Requests == 0 {
+		return ""
+	}
+	return fmt.Sprintf("%d of %d requests, %d times", n.Requests, s.Completed+s.Failed, n.Times)
 }
 
 func prefixHits(s *metrics.Summary) string {

@@ -69,7 +69,7 @@ func foul() *metrics.Summary {
 		r.Conn = metrics.Conn{New: true, DNS: ms, Connect: 2 * ms, TLS: 9 * ms}
 		r.End += 20 * ms
 		if i == 79 {
-			r.Class, r.Error = metrics.Status, "no room"
+			r.Class, r.Error, r.Attempts = metrics.Status, "no room", 4
 		}
 	})
 	s.Evidence = &metrics.Evidence{

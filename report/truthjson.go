@@ -48,6 +48,10 @@ func truth(s *metrics.Summary) pyjson.Object {
 	if s.Evidence != nil {
 		noticed(&d, s.Evidence)
 	}
+	if s.Resent.Requests > 0 {
+		d.set("requests_sent_again", s.Resent.Requests)
+		d.set("times_sent_again", s.Resent.Times)
+	}
 	d.set("peak_output_tokens", t.PeakTokens)
 	d.set("peak_output_window_s", 1)
 	d.set("peak_output_step_ms", milliseconds(t.PeakStep))

@@ -76,6 +76,7 @@ func (b *bench) load() (load loadgen.Load, err error) {
 		Concurrency: b.concurrency(), Delay: b.Traffic.Delay, Stop: b.Traffic.Duration, DrainLimit: b.Limits.Tail, Live: b.live,
 		Shard: b.Shard.Shard,
 	}
+	load.Target.Retry = loadgen.Retry{Times: b.Traffic.Retries, Total: b.Limits.Total}
 	if b.prober, err = b.newProber(); err != nil || b.config.SelfTimed {
 		return load, err
 	}

@@ -43,12 +43,17 @@ func (f *form) trafficFlags() []*flag {
 			help: "how long to wait before the first request; for a single --target"},
 		{name: "probe-request-rate", meta: "RATE", fallback: "0", set: into(&t.ProbeRate, parseFloat),
 			help: "beside the load, send requests of one token one after the other, with a pause of 1/RATE between"},
+		{name: "retries", meta: "N", fallback: "0", ours: true, set: into(&t.Retries, parseInt),
+			help: "send a request again, N times at most, that failed before a piece of its answer came and may fare better; its latency counts from the first time"},
 		{name: "profile", args: none, set: switchTo(&t.Profile, true),
 			help: "have the server profile the load, by its /start_profile and /stop_profile"},
 		{name: "warm-connections", args: none, ours: true, set: switchTo(&t.Warm, true),
 			help: "open the connections before the load begins, so that connecting is not inside TTFT"},
 	}
 }
+
+// maxRetries is far more than what still says something of a server.
+const maxRetries = 1000
 
 func parseRule(name string) (loadgen.ArrivalRule, error) { return loadgen.ArrivalRule(name), nil }
 
@@ -63,6 +68,8 @@ func (f *form) resolveTraffic() error {
 		return fmt.Errorf("argument --burstiness: %s: it must be greater than 0, or inf", metrics.FormatFloat(t.Burstiness))
 	case t.Warmups < 0:
 		return fmt.Errorf("argument --num-warmups: %d: it must not be negative", t.Warmups)
+	case t.Retries < 0 || t.Retries > maxRetries:
+		return fmt.Errorf("argument --retries: %d: it must be from 0 to %d", t.Retries, maxRetries)
 	case f.readyCheck < 0:
 		return fmt.Errorf("argument --ready-check-timeout-sec: %d: it must not be negative", f.readyCheck)
 	case !(t.ProbeRate >= 0) || math.IsInf(t.ProbeRate, 1):

@@ -117,6 +117,7 @@ type trafficOptions struct {
 	Delay          time.Duration  // before the first request
 	Seed           *int64         // of the arrival times; nil for the workload's
 	ProbeRate      float64        // probes a second, less what their answers take; 0 for none
+	Retries        int            // times that a failed request is sent again at most
 	Profile        bool           // have the server profile the load
 }
 
