@@ -11,6 +11,8 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"github.com/servebench/servebench/metrics"
 )
 
 // maxHeader bounds the header of a reply, in bytes. Real ones have some kilobytes.
@@ -77,6 +79,7 @@ func (t *Transport) RoundTrip(r *http.Request) (*http.Response, error) {
 	var reply *http.Response
 	if t.connections.HTTP2 {
 		reply, err = t.http.RoundTrip(r)
+		err = untaken(err)
 	} else {
 		reply, leave, err = t.send(r, leave)
 	}
@@ -160,6 +163,20 @@ func bare(err error) error {
 		err = inner
 	}
 	return err
+}
+
+// untaken is err, as a *Failure if net/http had sent the request again had it been
+// able to: the server said that it did not look at it.
+func untaken(err error) error {
+	if err == nil {
+		return nil
+	}
+	why, ok := strings.CutPrefix(err.Error(), "http2: Transport: cannot retry err [")
+	if !ok {
+		return err
+	}
+	why, _, _ = strings.Cut(why, "] after Request.Body was written")
+	return failure(metrics.Reset, "the server took no request: %s", why)
 }
 
 // A dialled is the key of the line for which a connection is opened.
