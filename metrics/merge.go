@@ -17,6 +17,8 @@ func (c *Collector) merge(other *Collector, later time.Duration) {
 	c.witness.merge(&other.witness, later, most)
 	c.sum.Completed += other.sum.Completed
 	c.sum.Failed += other.sum.Failed
+	c.sum.Resent.Requests += other.sum.Resent.Requests
+	c.sum.Resent.Times += other.sum.Resent.Times
 	c.sum.TotalInput += other.sum.TotalInput
 	c.sum.TotalOutput += other.sum.TotalOutput
 	c.good += other.good
