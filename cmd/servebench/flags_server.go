@@ -49,6 +49,8 @@ func (f *form) serverFlags() []*flag {
 	}
 }
 
+const insecureWarning = "--insecure: TLS certificates are not verified, so that anybody on the way can read the API key and change the answers"
+
 func (f *form) resolveServer() error {
 	s := &f.Server
 	if err := f.resolveURL(); err != nil {
@@ -74,7 +76,7 @@ func (f *form) resolveServer() error {
 		}
 	}
 	if s.Insecure {
-		f.Warnings = append(f.Warnings, "--insecure: TLS certificates are not verified, so that anybody on the way can read the API key and change the answers")
+		f.Warnings = append(f.Warnings, insecureWarning)
 	}
 	var err error
 	s.Headers, err = pairs(f.headers)

@@ -134,10 +134,15 @@ func (c *sweepCommand) run(ctx context.Context, file string) error {
 	if err := c.plan.Check(file); err != nil {
 		return err
 	}
+	insecure := false
 	for _, o := range c.runs {
 		if _, err := o.Watch.nvidiaSMI(); err != nil {
 			return err
 		}
+		insecure = insecure || o.Server.Insecure
+	}
+	if insecure {
+		c.say("WARNING: %s", insecureWarning)
 	}
 	if c.dir == "" {
 		c.dir = strings.TrimSuffix(strings.TrimSuffix(file, ".yaml"), ".yml") + ".sweep"
