@@ -8,13 +8,14 @@ import (
 // merge adds what another Collector was given, whose clock began so much later. Its
 // values come after those of c. The other is of no use afterwards.
 func (c *Collector) merge(other *Collector, later time.Duration) {
-	most := cmp.Or(c.Cap, DefaultCap)
-	c.mergeTimeline(other, later, most)
+	c.mergeTimeline(other, later)
 	for name, d := range c.sum.latencies(nil) {
-		d.Cap = c.Cap
+		if d.Cap = c.requestCap(); d == &c.sum.ITL {
+			d.Cap = c.Cap
+		}
 		d.merge(other.sum.latencies(nil)[name])
 	}
-	c.witness.merge(&other.witness, later, most)
+	c.witness.merge(&other.witness, later, c.requestCap())
 	c.sum.Completed += other.sum.Completed
 	c.sum.Failed += other.sum.Failed
 	c.sum.Resent.Requests += other.sum.Resent.Requests
@@ -53,10 +54,10 @@ func (t *Trace) merge(other *Trace, later time.Duration) {
 }
 
 // mergeTimeline keeps the timeline and the gaps that it shares with ITL together.
-func (c *Collector) mergeTimeline(other *Collector, later time.Duration, most int) {
+func (c *Collector) mergeTimeline(other *Collector, later time.Duration) {
 	gaps, others := c.sum.ITL.exact, other.sum.ITL.exact
-	if c.timeline.folded != nil || other.timeline.folded != nil || len(gaps)+len(others) > most ||
-		len(c.timeline.spans)+len(other.timeline.spans) > most {
+	if c.timeline.folded != nil || other.timeline.folded != nil || len(gaps)+len(others) > cmp.Or(c.Cap, DefaultCap) ||
+		len(c.timeline.spans)+len(other.timeline.spans) > c.requestCap() {
 		c.timeline.fold(gaps)
 		other.timeline.fold(others)
 	}

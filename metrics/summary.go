@@ -88,15 +88,8 @@ func unknown() *Summary {
 // those asked for and P99, and its histogram.
 func (s *Summary) Condense() {
 	s.Trace, s.Outcomes, s.Window, s.Slices = nil, nil, nil, nil
-	all := []*Distribution{&s.Lag}
-	for _, m := range Metrics {
-		all = append(all, m.Of(s))
-	}
-	if t := s.Truth; t != nil {
-		all = append(all, &t.ContentTTFT, &t.WrittenTTFT, &t.ScheduledTTFT, &t.ScheduledE2EL)
-	}
 	percentiles := append(slices.Clone(s.Header.Config.Percentiles), 99)
-	for _, d := range all {
+	for _, d := range s.latencies(s.Truth) {
 		d.condense(percentiles)
 	}
 }
