@@ -228,7 +228,7 @@ func TestCompactShardsComeToTheSameCounts(t *testing.T) {
 	for name, pair := range map[string][2]any{
 		"completed": {got.Completed, want.Completed}, "failed": {got.Failed, want.Failed}, "input": {got.TotalInput, want.TotalInput},
 		"output": {got.TotalOutput, want.TotalOutput}, "goodput": {got.Goodput, want.Goodput}, "seconds": {got.Seconds, want.Seconds},
-		"date": {got.Date, want.Date}, "classes": {got.Classes, want.Classes}, "errors": {got.Errors, want.Errors},
+		"date": {got.Date, want.Date}, "classes": {got.Classes, want.Classes}, "errors": {got.Errors, want.Errors}, "resent": {got.Resent, want.Resent},
 		"failing": {got.Failing, want.Failing}, "lengths": {got.Truth.Lengths, want.Truth.Lengths},
 		"finish reasons": {got.Truth.FinishReasons, want.Truth.FinishReasons},
 		"first errors":   {got.FirstErrors, want.FirstErrors}, "connecting": {got.Truth.Connecting, want.Truth.Connecting},

@@ -105,8 +105,8 @@ func (s *Summary) Reached() []RateChange {
 
 // Resent counts measured requests that were sent again after they had failed.
 type Resent struct {
-	Requests int // that were
-	Times    int // all of them together
+	Requests int `json:"requests"` // that were
+	Times    int `json:"times"`    // all of them together
 }
 
 // A RateChange is a moment at which a ramp reached its next whole number of

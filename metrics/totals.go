@@ -15,6 +15,7 @@ type Totals struct {
 	Classes map[Class]int  `json:"classes,omitempty"` // failed requests by class
 	Errors  map[string]int `json:"errors,omitempty"`  // failed requests by message, the most frequent ones
 	First   []FirstError   `json:"first_errors,omitempty"`
+	Resent  Resent         `json:"resent,omitzero"`
 
 	Failing       map[Class]Failing `json:"failing,omitempty"` // the most frequent messages alone
 	Lengths       Lengths           `json:"lengths,omitzero"`
@@ -50,7 +51,7 @@ const (
 func (c *Collector) totals() *Totals {
 	w := &c.witness
 	t := &Totals{
-		Input: c.sum.TotalInput, Output: c.sum.TotalOutput, Good: c.good, Classes: c.sum.Classes, Errors: frequent(c.sum.Errors),
+		Input: c.sum.TotalInput, Output: c.sum.TotalOutput, Good: c.good, Classes: c.sum.Classes, Errors: frequent(c.sum.Errors), Resent: c.sum.Resent,
 		Failing: map[Class]Failing{}, Lengths: w.truth.Lengths, FinishReasons: w.truth.FinishReasons,
 		Pace: w.truth.Pace, Due: w.due.window(), Sent: w.sent.window(), Ramp: w.truth.Ramp, Connecting: w.truth.Connecting,
 		LaterTurns: w.truth.laterTurns, AfterFirst: w.afterFirst, AfterTokens: w.afterTokens,
@@ -115,7 +116,7 @@ func (c *Collector) adopt(e *End) error {
 
 func (c *Collector) adoptTotals(t *Totals) {
 	w := &c.witness
-	c.sum.TotalInput, c.sum.TotalOutput, c.good = t.Input, t.Output, t.Good
+	c.sum.TotalInput, c.sum.TotalOutput, c.good, c.sum.Resent = t.Input, t.Output, t.Good, t.Resent
 	maps.Copy(c.sum.Classes, t.Classes)
 	maps.Copy(c.sum.Errors, t.Errors)
 	for class, f := range t.Failing {

@@ -194,14 +194,11 @@ func (e *experiment) tell(m measured) error {
 func (e *experiment) outcome(ctx context.Context) error {
 	for _, m := range e.done {
 		if s := m.sum; s.Interrupted {
-			ended, of := "interrupted", fmt.Sprintf(" of %d", m.Shard.Share(m.n))
-			if s.StoppedBy != "" {
-				ended = "stopped"
-			}
+			of := fmt.Sprintf(" of %d", m.Shard.Share(m.n))
 			if m.endless() {
 				of = ""
 			}
-			return exitError{m.named(fmt.Errorf("%s after %d%s requests", ended, s.Completed+s.Failed, of)), exitInterrupted}
+			return exitError{m.named(fmt.Errorf("interrupted after %d%s requests", s.Completed+s.Failed, of)), exitInterrupted}
 		}
 	}
 	if n := e.Repeat * int(e.slots()) * len(e.targets); ctx.Err() != nil && len(e.done) < n {
