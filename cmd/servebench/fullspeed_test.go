@@ -24,8 +24,9 @@ const (
 	speedTokens = 12
 
 	// bytesExact and bytesGap are what a Collector says that it keeps of a request and of
-	// a chunk, up to a million requests and metrics.DefaultCap gaps.
-	bytesExact, bytesGap, exactRequests = 130, 8, 1_000_000
+	// a chunk, up to a million requests and metrics.DefaultCap gaps; bytesPrompt is what a
+	// memory of as many prompts does.
+	bytesExact, bytesPrompt, bytesGap, exactRequests = 130, 48, 8, 1_000_000
 
 	// spare is what else may be added: a few percent of what is there.
 	spare = 0.05
@@ -75,7 +76,7 @@ func TestMemoryAtFullSpeedIsFlat(t *testing.T) {
 
 // exactBytes are those that are kept of so many requests.
 func exactBytes(requests int64) int64 {
-	return bytesExact*min(requests, exactRequests) + bytesGap*min(requests*(speedTokens-1), metrics.DefaultCap)
+	return (bytesExact+bytesPrompt)*min(requests, exactRequests) + bytesGap*min(requests*(speedTokens-1), metrics.DefaultCap)
 }
 
 // quickServer answers at once, and counts.
