@@ -1,4 +1,4 @@
-//go:build slurm
+//go:build slurm && linux
 
 package main
 
@@ -126,6 +126,7 @@ func (c *cluster) daemon(t *testing.T, args ...string) {
 	cmd := exec.CommandContext(ctx, args[0], args[1:]...)
 	cmd.Cancel = func() error { return cmd.Process.Signal(syscall.SIGTERM) }
 	cmd.WaitDelay = 10 * time.Second
+	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGTERM} // or of the test's process
 	var talk bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &talk, &talk
 	if err := cmd.Start(); err != nil {

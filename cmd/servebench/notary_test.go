@@ -1,4 +1,4 @@
-//go:build slurm
+//go:build slurm && linux
 
 package main
 

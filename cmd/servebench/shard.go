@@ -4,11 +4,14 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
 	"regexp"
 	"slices"
 	"time"
 
 	"github.com/spf13/cobra"
+
+	"github.com/servebench/servebench/dataset"
 )
 
 // A sharded is a run that several machines are to make together: what a
@@ -99,7 +102,14 @@ func (s *sharded) check() (err error) {
 	if err := s.refuse(shardsOwn); err != nil {
 		return err
 	}
-	return s.keepSecrets()
+	if err := s.keepSecrets(); err != nil {
+		return err
+	}
+	s.run.Shard = shardOptions{Shard: dataset.Shard{Index: s.shards - 1, Of: s.shards}, Decided: true, RunID: s.name}
+	if _, err = s.run.join(os.Getenv); err != nil {
+		return fmt.Errorf("run: %w", err)
+	}
+	return nil
 }
 
 // refuse says what to do in the place of flags that are not the run's to set.

@@ -24,7 +24,7 @@ func newSlurmCommand(now func() time.Time) *cobra.Command {
 		Long: `Print a batch script for Slurm. Submitted by sbatch, it runs a shard in each
 task of one step, all of which start at the same second, and then prints the
 report of them all. It ends with the worst exit code of the shards and the report.`,
-		Example: `  servebench shard slurm --sbatch "--nodes=4" --sbatch "--time=1:00:00" -- run --base-url http://gpu1:8000 > load.sh
+		Example: `  servebench shard slurm --sbatch --nodes=4 --sbatch "--time=1:00:00" -- run --base-url http://gpu1:8000 > load.sh
   sbatch load.sh`,
 	}, "30s", s.print)
 	cmd.Flags().StringArrayVar(&s.sbatch, "sbatch", nil, `an "#SBATCH OPTION" line of the script, as "--nodes=4"; may be repeated`)

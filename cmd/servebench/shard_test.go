@@ -102,10 +102,17 @@ func TestShardRefusesWhatItCannotPrint(t *testing.T) {
 		"slurm -- run --num-promts 5":                                   "run: .*--num-promts",
 		"slurm -- run --request-rate -3":                                "run: argument --request-rate",
 		"slurm -- run -o x":                                             "run: argument --record-to: .*own records",
+		"slurm -- run --shard 0/4":                                      "run: argument --shard: .*--shards",
+		"slurm -- run --start-at 5":                                     "run: argument --start-at: .*--start-in",
+		"slurm -- run --run-id x":                                       "run: argument --run-id: .*--name",
+		"slurm -- run --config " + config:                               "run: argument --shard: ",
 		"slurm -- run --header x-key=hush":                              "run: argument --header: .*OPENAI_API_KEY.*--config",
 		"slurm -- run --base-url http://u:hush@h":                       "run: argument --base-url: ",
 		"slurm -- run --target a=http://u:hush@h":                       "run: argument --target: ",
 		"slurm -- run --label my-sk-hushhush":                           "run: argument --label: ",
+		"slurm -- run --max-concurrency 7":                              "run: argument --max-concurrency: 7: .*8 shards",
+		"slurm -- run --repeat 2":                                       "run: argument --shard: --repeat",
+		"slurm -- run --hlog x":                                         "run: argument --hlog: .*put %t in it",
 		"kubernetes -- run":                                             "--image: .*must name",
 		"kubernetes --image :1 -- run":                                  "--image \":1\"",
 		"kubernetes --image i --namespace A -- run":                     "--namespace \"A\"",
@@ -129,6 +136,17 @@ func TestShardRefusesWhatItCannotPrint(t *testing.T) {
 	}
 	if _, err := printShards(t, "slurm", "--sbatch", "--nodes=4\nrm", "--", "run"); err == nil {
 		t.Error("a line end in --sbatch was printed")
+	}
+}
+
+func TestConfigFileKeepsItsSecrets(t *testing.T) {
+	config := filepath.Join(t.TempDir(), "secret.yaml")
+	if err := os.WriteFile(config, []byte("header: [x-key=hushhush]\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	got, err := printShards(t, "slurm", "--", "run", "--config", config)
+	if err != nil || !strings.Contains(got, config) || strings.Contains(got, "hushhush") {
+		t.Errorf("printed %v\n%s", err, got)
 	}
 }
 

@@ -1,0 +1,80 @@
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"os/exec"
+	"testing"
+
+	"go.yaml.in/yaml/v3"
+)
+
+// What a Job's pods run is a whole load test: here they are processes, each with
+// one log for its records and its talk.
+func TestPodsOfAJobMakeOneReport(t *testing.T) {
+	t.Parallel()
+	url, wait := startSim(t, t.Context())
+	t.Cleanup(func() {
+		if err := wait(); err != nil {
+			t.Error(err)
+		}
+	})
+	job, err := exec.Command("servebench", "shard", "kubernetes", "--shards", "3", "--start-in", "1s", "--image", "i", "--",
+		"run", "--base-url", url, "--num-prompts", "10", "--random-input-len", "10", "--random-output-len", "5", "--request-rate", "50").Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var logs bytes.Buffer
+	for _, pod := range startPods(t, job, 3) {
+		if err := pod.Wait(); err != nil {
+			t.Errorf("%v\n%s", err, pod.Stdout)
+		}
+		logs.WriteString(fmt.Sprint(pod.Stdout))
+	}
+	if bytes.Contains(logs.Bytes(), []byte(`"k":"req"`)) {
+		t.Error("a log has single requests")
+	}
+	report := exec.Command("servebench", "report", "--format", "json")
+	report.Stdin = bytes.NewReader(logs.Bytes())
+	got, err := report.Output()
+	if err != nil || !bytes.Contains(got, []byte(`"completed": 10, "failed": 0,`)) {
+		t.Errorf("%v\n%s\n%s", err, got, &logs)
+	}
+}
+
+// startPods starts the container of each pod of a Job as a process, as Kubernetes
+// would: stdout and stderr are one log.
+func startPods(t *testing.T, manifest []byte, n int) (pods []*exec.Cmd) {
+	t.Helper()
+	var job struct {
+		Spec struct {
+			Template struct {
+				Spec struct {
+					Containers []struct {
+						Command, Args []string
+						Env           []struct{ Name, Value string }
+					}
+				}
+			}
+		}
+	}
+	if err := yaml.Unmarshal(manifest, &job); err != nil {
+		t.Fatal(err)
+	}
+	container := job.Spec.Template.Spec.Containers[0]
+	for i := range n {
+		pod := exec.CommandContext(t.Context(), container.Command[0], container.Args...)
+		pod.Env = append(os.Environ(), fmt.Sprint("JOB_COMPLETION_INDEX=", i))
+		for _, env := range container.Env {
+			pod.Env = append(pod.Env, env.Name+"="+env.Value)
+		}
+		var log bytes.Buffer
+		pod.Stdout, pod.Stderr = &log, &log
+		if err := pod.Start(); err != nil {
+			t.Fatal(err)
+		}
+		pods = append(pods, pod)
+	}
+	return pods
+}
