@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"strings"
 	"testing"
 
 	"go.yaml.in/yaml/v3"
@@ -43,26 +44,25 @@ func TestPodsOfAJobMakeOneReport(t *testing.T) {
 	}
 }
 
+func TestRunSaysWhatPodsRecord(t *testing.T) {
+	t.Parallel()
+	for words, want := range map[string]string{"run": compact, "run --record requests": "requests"} {
+		job, err := printShards(t, append([]string{"kubernetes", "--image", "i", "--"}, strings.Fields(words)...)...)
+		if err != nil {
+			t.Fatal(err)
+		}
+		o, err := parseRun(containerOf(t, []byte(job)).Args[1:])
+		if err != nil || o.Results.Record != want || o.Results.Stream != "-" {
+			t.Errorf("%s: %v: a pod records %s to %q", words, err, o.Results.Record, o.Results.Stream)
+		}
+	}
+}
+
 // startPods starts the container of each pod of a Job as a process, as Kubernetes
 // would: stdout and stderr are one log.
 func startPods(t *testing.T, manifest []byte, n int) (pods []*exec.Cmd) {
 	t.Helper()
-	var job struct {
-		Spec struct {
-			Template struct {
-				Spec struct {
-					Containers []struct {
-						Command, Args []string
-						Env           []struct{ Name, Value string }
-					}
-				}
-			}
-		}
-	}
-	if err := yaml.Unmarshal(manifest, &job); err != nil {
-		t.Fatal(err)
-	}
-	container := job.Spec.Template.Spec.Containers[0]
+	container := containerOf(t, manifest)
 	for i := range n {
 		pod := exec.CommandContext(t.Context(), container.Command[0], container.Args...)
 		pod.Env = append(os.Environ(), fmt.Sprint("JOB_COMPLETION_INDEX=", i))
@@ -77,4 +77,25 @@ func startPods(t *testing.T, manifest []byte, n int) (pods []*exec.Cmd) {
 		pods = append(pods, pod)
 	}
 	return pods
+}
+
+// A container is what is run in a pod.
+type container struct {
+	Command, Args []string
+	Env           []struct{ Name, Value string }
+}
+
+func containerOf(t *testing.T, manifest []byte) container {
+	t.Helper()
+	var job struct {
+		Spec struct {
+			Template struct {
+				Spec struct{ Containers []container }
+			}
+		}
+	}
+	if err := yaml.Unmarshal(manifest, &job); err != nil {
+		t.Fatal(err)
+	}
+	return job.Spec.Template.Spec.Containers[0]
 }
