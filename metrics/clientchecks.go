@@ -72,16 +72,23 @@ func (j *judge) sharedShare() float64 {
 	return percent(j.seen.SharedReads, j.seen.KernelStamps+j.seen.UserStamps)
 }
 
-// late says that the client did not read as fast as events came.
+// late says that the client did not read as fast as events came, so often that
+// it may be why as many of them shared a read as did. Where a proxy sends heaps,
+// a reader that is late now and then is not to blame for them.
 func (j *judge) late() bool {
-	few := lateLimitOfITL * j.itl()
+	few, share := lateLimitOfITL*j.itl(), j.sharedShare()
+	often := min(max(sharedLimit, share), 90)
 	switch {
-	case j.Age.Len() > 0 && j.Age.Percentile(99) > max(lateLimit, few):
+	case j.Age.Len() > 0 && j.Age.Percentile(100-often) > max(lateLimit, few):
 		return true
 	case j.userStamped() && ms(j.seen.WakeP99) > max(wakeLimit, few):
 		return true
 	}
 	// What came while the process stood still for longer than an ITL has piled up.
+	stood := max(j.seen.Stalled, j.seen.LongestStall)
+	if share > sharedLimit && share > stopsPile*j.watchedShare(stood) {
+		return false
+	}
 	if itl := j.itl(); j.hasGaps() && ms(j.seen.LongestStall) > itl {
 		return true
 	}

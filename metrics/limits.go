@@ -22,10 +22,15 @@ const (
 
 	// Events that share a read share a stamp: their ITL is 0, and the one before
 	// takes it all. Servers also send several events at once, which is no fault
-	// of ours, so this is judged only where the client was late, too.
+	// of ours, so this is judged only where the client was late, too: as large a
+	// part of its reads as of the chunks that shared one, up to 90 %.
 	sharedLimit    = 1.0 // % of the chunks
 	lateLimitOfITL = 0.1 // of the mean
-	lateLimit      = 1.0 // ms, p99 of the age, if that is more
+	lateLimit      = 1.0 // ms, if that is more
+	// Stops make that many times as many events share a read as come in their
+	// share of the time, and no more: load comes in bursts, and the process is
+	// watched before and after it, too.
+	stopsPile = 20.0
 
 	// A stop for longer than an ITL makes the events of all streams wait for
 	// each other. Below 100 ms the kernel's stamps carry a run over it.

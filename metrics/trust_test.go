@@ -221,6 +221,32 @@ func TestEachFaultIsNamed(t *testing.T) {
 	}
 }
 
+// A proxy that sends heaps is not excused by a reader that is late now and then,
+// nor is that reader accused of the heaps.
+func TestHeapsAreNotForAReaderThatIsSeldomLate(t *testing.T) {
+	for share, want := range map[int64]string{40: "lumpy delivery", 94: "lumpy delivery", 1: "shared reads"} {
+		s := clean()
+		s.Truth.ITL, s.Evidence.SharedReads = alike(0, 3600), 4000*share/100+1
+		for range 400 {
+			s.Truth.ITL.Add(0.1)
+		}
+		s.Age = alike(0.05, 3900)
+		for range 100 {
+			s.Age.Add(0.004)
+		}
+		s.Evidence.Stalls, s.Evidence.Stalled, s.Evidence.LongestStall = 1, 15*msec, 15*msec
+		if s.Judge(); !slices.Equal(failing(s), []string{want}) {
+			t.Errorf("%d %% shared: %q, want %q", share, failing(s), want)
+		}
+	}
+	// One that stood still for half of the time may be why.
+	s := clean()
+	s.Evidence.SharedReads, s.Evidence.Stalls, s.Evidence.Stalled = 2000, 50, 5*time.Second
+	if s.Judge(); !slices.Equal(failing(s), []string{"shared reads", "stopped"}) {
+		t.Errorf("%q", failing(s))
+	}
+}
+
 // A server that knew prompts which nobody meant it to know is warned of before
 // that makes the run SUSPECT, which says it louder.
 func TestPrefixHitsAreWarnedOfFromOnePercentOn(t *testing.T) {
