@@ -1,0 +1,105 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"os/exec"
+	"slices"
+	"strings"
+)
+
+// requests is how many a case sends; each asks for outputLen tokens.
+const (
+	requests  = 20
+	outputLen = 20
+)
+
+// A Case is one fault, how it is brought about, and what is claimed of a run
+// that meets it.
+type Case struct {
+	Group string
+	Fault string   // what is wrong
+	How   string   // how a reader brings it about, in Markdown
+	Args  []string // flags of servebench run beside the usual ones
+
+	Needs []string                             // programs
+	Make  func(*Stage) (url string, err error) // brings it about
+	Alone bool                                 // no other case may run beside it
+
+	Want Want
+	Lost string // what is lost beside requests
+}
+
+// Want is what is claimed. The zero value: all requests are answered, and
+// nothing is said of the server.
+type Want struct {
+	Exit    int
+	Failed  Failures
+	Suspect []string // names of the checks that speak of the server
+	Perhaps []string // those that may fail or not
+	Says    string   // what stderr says besides
+	Unsent  int      // requests that were not sent, or are in no file
+	Check   func(*Outcome) error
+}
+
+// Failures counts failed requests by class.
+type Failures map[string]int
+
+// ofMachine are the checks that judge the machine that all of this runs on, and
+// those that are about so short a run. A case claims nothing of them.
+var ofMachine = []string{
+	"lag", "socket age", "wake-up", "shared reads", "longest stop", "stopped", "busiest second", "own CPU",
+	"stolen CPU", "longest GC pause", "GC pauses", "clock step", "selftest", "samples", "connecting", "Little's law",
+}
+
+// An errMissing says what a case needs that is not there.
+type errMissing string
+
+func (e errMissing) Error() string { return string(e) }
+
+// missing is the programs that are not there, nil if all are.
+func (c *Case) missing() error {
+	for _, name := range c.Needs {
+		if _, err := exec.LookPath(name); err != nil {
+			return errMissing(name + " is not installed")
+		}
+	}
+	return nil
+}
+
+// verify holds what came out against what is claimed.
+func (c *Case) verify(o *Outcome) error {
+	w := &c.Want
+	var wrong []error
+	claim := func(what string, got, want any) {
+		if fmt.Sprint(got) != fmt.Sprint(want) {
+			wrong = append(wrong, fmt.Errorf("%s: %v, not %v", what, got, want))
+		}
+	}
+	claim("exit code", o.Exit, w.Exit)
+	claim("failed requests by class", o.failures(), map[string]int(w.Failed))
+	lost := w.Unsent
+	for _, n := range w.Failed {
+		lost += n
+	}
+	claim("completed requests", o.completed(), requests-lost)
+	claim("checks that failed", o.accusations(w.Perhaps), slices.Sorted(slices.Values(w.Suspect)))
+	if !strings.Contains(o.talk(), w.Says) {
+		wrong = append(wrong, fmt.Errorf("it does not say %q", w.Says))
+	}
+	if w.Check != nil {
+		wrong = append(wrong, w.Check(o))
+	}
+	if err := errors.Join(wrong...); err != nil {
+		return fmt.Errorf("%s, %s: %w\n%s", c.Group, c.Fault, err, o.Stderr)
+	}
+	return nil
+}
+
+// usual are the flags of servebench run that all cases share.
+func usual(url string) []string {
+	return []string{
+		"--base-url", url, "--num-prompts", fmt.Sprint(requests), "--random-input-len", "10",
+		"--random-output-len", fmt.Sprint(outputLen), "--prompt-token-ids", "--metric-percentiles", "90",
+	}
+}

@@ -1,0 +1,73 @@
+package main
+
+import (
+	"errors"
+	"flag"
+	"os"
+	"strings"
+	"testing"
+)
+
+var complete = flag.Bool("complete", false, "fail where a program that a row needs is missing, instead of skipping the row")
+
+const page = "../../docs/faults.md"
+
+// lines are the page's rows by group and fault.
+func lines(t *testing.T) (text string, rows map[[2]string]string) {
+	t.Helper()
+	b, err := os.ReadFile(page)
+	if err != nil {
+		t.Fatal(err)
+	}
+	rows = map[[2]string]string{}
+	group := ""
+	for line := range strings.Lines(string(b)) {
+		line = strings.TrimSuffix(line, "\n")
+		if title, found := strings.CutPrefix(line, "## "); found {
+			group = title
+		} else if cells := strings.Split(line, " | "); len(cells) == 4 {
+			rows[[2]string{group, strings.TrimPrefix(cells[0], "| ")}] = line
+		}
+	}
+	return string(b), rows
+}
+
+// TestThePageIsTrue tries each case again: what is claimed holds, and the page
+// says just that.
+func TestThePageIsTrue(t *testing.T) {
+	text, rows := lines(t)
+	bin, err := build(t.Context(), t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	cases, err := allCases(t.Context(), bin)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var all []Row
+	for _, c := range cases {
+		want := rows[[2]string{c.Group, c.Fault}]
+		all = append(all, Row{c, want})
+		t.Run(c.Group+"/"+c.Fault, func(t *testing.T) {
+			if !c.Alone {
+				t.Parallel()
+			}
+			if err := c.missing(); err != nil && *complete {
+				t.Fatal(err)
+			}
+			row, err := c.try(t.Context(), bin)
+			if missing, ok := errors.AsType[errMissing](err); ok {
+				t.Skip(missing)
+			}
+			if err != nil {
+				t.Error(err)
+			}
+			if row.Line != want {
+				t.Errorf("run make faults: the page has\n%s\nand now it is\n%s", want, row.Line)
+			}
+		})
+	}
+	if render(all) != text {
+		t.Error("run make faults: the page has other text or rows than it would be written with")
+	}
+}

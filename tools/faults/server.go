@@ -1,0 +1,125 @@
+package main
+
+import (
+	"net"
+	"syscall"
+	"time"
+)
+
+// steady sends three requests a second to a server that takes about 1.18 s for an
+// answer. When the eighth is done, three are in flight and have begun to be
+// answered, and for 0.15 s nothing is sent or done: time to strike at the three
+// and leave nine.
+var steady = []string{"--request-rate", "3", "--burstiness", "1000"}
+
+// slowly makes answers take that long.
+var slowly = []string{"--step-base", "57ms"}
+
+// struck is what comes of it.
+func struck(inFlight, after string) Want {
+	failed := Failures{inFlight: 3}
+	failed[after] += 9
+	return Want{Failed: failed, Suspect: []string{"failed"}}
+}
+
+// middle waits until eight answers are done, and a little.
+func (s *Stage) middle() error {
+	if err := s.await(8); err != nil {
+		return err
+	}
+	return s.pause(30 * time.Millisecond)
+}
+
+// reachCases are servers that are not to be reached, or not with what was asked.
+func reachCases() []*Case {
+	const group = "No server, or not this one"
+	begins := Want{Exit: 1, Unsent: requests}
+	return []*Case{
+		{Group: group, Fault: "nobody listens at the port", How: "`--base-url http://127.0.0.1:PORT`", Want: begins,
+			Make: func(s *Stage) (string, error) {
+				addr, file, err := s.listen()
+				if err != nil {
+					return "", err
+				}
+				return "http://" + addr, file.Close()
+			}},
+		{Group: group, Fault: "the name does not resolve", How: "`--base-url http://server.invalid:8000`", Want: begins,
+			Make: func(*Stage) (string, error) { return "http://server.invalid:8000", nil }},
+		{Group: group, Fault: "the port takes connections and says nothing", How: "`nc -lk 8000`", Want: begins, Args: []string{"--first-byte-timeout", "0.5"},
+			Make: func(s *Stage) (string, error) {
+				l, err := net.Listen("tcp", "127.0.0.1:0")
+				if err != nil {
+					return "", err
+				}
+				s.later(func() { l.Close() })
+				return "http://" + l.Addr().String(), nil
+			}},
+		{Group: group, Fault: "the server does not have the model", How: "`sim`", Want: begins, Args: []string{"--model", "other"},
+			Make: onlySim},
+	}
+}
+
+// onlySim makes a server without a fault.
+func onlySim(s *Stage) (string, error) {
+	sim, err := s.sim()
+	if err != nil {
+		return "", err
+	}
+	return sim.URL, nil
+}
+
+// serverCases are servers that go while they work.
+func serverCases() []*Case {
+	const group = "Servers that go"
+	while := func(then func(*Stage, *Sim) error) func(*Stage) (string, error) {
+		return func(s *Stage) (string, error) {
+			sim, err := s.sim(slowly...)
+			if err != nil {
+				return "", err
+			}
+			s.Meanwhile = func() error { return then(s, sim) }
+			return sim.URL, nil
+		}
+	}
+	back := struck("truncated", "refused")
+	back.Failed = Failures{"truncated": 3, "refused": 2}
+	return []*Case{
+		{Group: group, Fault: "killed in the middle of the run", How: "`kill -KILL` after 8 answers, with 3 in flight", Args: steady,
+			Want: struck("truncated", "refused"), Make: while((*Stage).kill)},
+		{Group: group, Fault: "killed, and started again when 2 more requests had failed", How: "`kill -KILL` after 8 answers, `sim` after 13", Args: steady,
+			Want: back, Alone: true, Make: while(func(s *Stage, sim *Sim) error { return s.restart(sim, 13) })},
+		{Group: group, Fault: "stopped in the middle of the run", How: "`kill -STOP` after 8 answers, with 3 in flight",
+			Args: append([]string{"--stall-timeout", "0.5", "--first-byte-timeout", "0.5"}, steady...),
+			Want: struck("stall", "first-byte"), Make: while(func(s *Stage, sim *Sim) error {
+				if err := s.middle(); err != nil {
+					return err
+				}
+				return sim.cmd.Process.Signal(syscall.SIGSTOP)
+			})},
+	}
+}
+
+// kill kills the server in the middle of the run.
+func (s *Stage) kill(sim *Sim) error {
+	if err := s.middle(); err != nil {
+		return err
+	}
+	return sim.cmd.Process.Kill()
+}
+
+// restart kills the server and starts another at its port once so many requests
+// have ended.
+func (s *Stage) restart(sim *Sim, ended int) error {
+	if err := s.kill(sim); err != nil {
+		return err
+	}
+	_, port, err := net.SplitHostPort(sim.Addr())
+	if err != nil {
+		return err
+	}
+	if err := s.await(ended); err != nil {
+		return err
+	}
+	_, err = s.sim(append([]string{"--port", port}, slowly...)...)
+	return err
+}
