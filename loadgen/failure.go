@@ -29,7 +29,21 @@ func (f *Failure) Unwrap() error { return f.Err }
 
 // failure makes a *Failure.
 func failure(class metrics.Class, format string, args ...any) *Failure {
+	for i, arg := range args {
+		if err, ok := arg.(error); ok {
+			args[i] = withoutAddresses(err)
+		}
+	}
 	return &Failure{Class: class, Err: fmt.Errorf(format, args...)}
+}
+
+// withoutAddresses is err without the addresses of a connection that broke: our
+// port is another for each, and failures are counted by what they say.
+func withoutAddresses(err error) error {
+	if broken, ok := errors.AsType[*net.OpError](err); ok && broken.Source != nil {
+		return broken.Err
+	}
+	return err
 }
 
 // ended gives why ctx ended, nil if it has not: a limit passed, or we were

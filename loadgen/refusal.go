@@ -2,12 +2,14 @@ package loadgen
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"io"
 	"mime"
 	"net/http"
 	"regexp"
+	"strconv"
 	"strings"
 	"unicode"
 
@@ -54,13 +56,19 @@ func isDocument(kind string) bool {
 	return kind == "text/html" || kind == "application/json" || kind == "application/x-ndjson" || strings.HasSuffix(kind, "+json")
 }
 
-// statusMessage is the status line and what the server says about it.
+// statusMessage is the status line and what the server says about it, unless that
+// is the status line over again.
 func statusMessage(reply *http.Response, body io.Reader) string {
-	message := strings.TrimSpace(fmt.Sprint(reply.StatusCode, " ", http.StatusText(reply.StatusCode)))
+	code, reason := strconv.Itoa(reply.StatusCode), http.StatusText(reply.StatusCode)
 	text := readText(body)
-	if said := errorMessage([]byte(text)); said != "" {
-		message += ": " + said
-	} else if said := shorten(plainText(text)); said != "" {
+	said := cmp.Or(errorMessage([]byte(text)), shorten(plainText(text)))
+	message := strings.TrimSpace(code + " " + reason)
+	switch {
+	case strings.HasPrefix(said, code+" "):
+		message = said
+	case reason != "" && strings.HasPrefix(said, reason):
+		message = code + " " + said
+	case said != "":
 		message += ": " + said
 	}
 	if to := reply.Header.Get("Location"); to != "" {
