@@ -52,6 +52,9 @@ var ofMachine = []string{
 	"stolen CPU", "longest GC pause", "GC pauses", "clock step", "selftest", "samples", "connecting", "Little's law",
 }
 
+// standstill are those of them that tell of a machine too busy to try anything on.
+var standstill = []string{"lag", "socket age", "shared reads", "longest stop", "stopped", "longest GC pause", "GC pauses"}
+
 // An errMissing says what a case needs that is not there.
 type errMissing string
 

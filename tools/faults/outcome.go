@@ -47,12 +47,15 @@ type Result struct {
 	} `json:"truth"`
 	Trust struct {
 		Verdict string
-		Checks  []struct {
-			Name string
-			OK   bool
-			Text string
-		}
+		Checks  []Check
 	} `json:"trust"`
+}
+
+// A Check is one of the verdict's.
+type Check struct {
+	Name string
+	OK   bool
+	Text string
 }
 
 // read takes in the files that the run left.
@@ -117,6 +120,11 @@ func (o *Outcome) accusations(excused []string) []string {
 	}
 	slices.Sort(names)
 	return names
+}
+
+// disturbed reports whether this machine kept the run from what it was to be.
+func (o *Outcome) disturbed() bool {
+	return slices.ContainsFunc(o.Result.Trust.Checks, func(c Check) bool { return !c.OK && slices.Contains(standstill, c.Name) })
 }
 
 // talk is stderr with single spaces for line ends.

@@ -17,9 +17,7 @@ var slowly = []string{"--step-base", "57ms"}
 
 // struck is what comes of it.
 func struck(inFlight, after string) Want {
-	failed := Failures{inFlight: 3}
-	failed[after] += 9
-	return Want{Failed: failed, Suspect: []string{"failed"}}
+	return Want{Failed: Failures{inFlight: 3, after: 9}, Suspect: []string{"failed"}}
 }
 
 // middle waits until eight answers are done, and a little.
