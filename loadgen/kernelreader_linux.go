@@ -112,6 +112,21 @@ func (r *kernelReader) failure(err error) error {
 	return &net.OpError{Op: "read", Net: local.Network(), Source: local, Addr: r.conn.RemoteAddr(), Err: err}
 }
 
+// overtakers is how many packets have come before an earlier one, so far: what is
+// in them waits for that. It is 0 where the kernel does not tell.
+func (c *stampedConn) overtakers() int64 {
+	if c.kernel == nil {
+		return 0
+	}
+	n := int64(0)
+	_ = c.kernel.socket.Control(func(fd uintptr) { // closed, it has nothing more to tell
+		if told, err := unix.GetsockoptTCPInfo(int(fd), unix.IPPROTO_TCP, unix.TCP_INFO); err == nil {
+			n = int64(told.Rcv_ooopack)
+		}
+	})
+	return n
+}
+
 // alive reports whether the other side has not closed the connection. Where it
 // cannot tell it takes it to be. Bytes that wait to be read are no bad sign: a
 // TLS server sends tickets after the handshake.

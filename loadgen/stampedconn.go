@@ -36,6 +36,8 @@ type stampedConn struct {
 	emptied bool          // that left no byte unread
 	floor   time.Duration // no byte that is still to be read can have come before
 	records tlsRecords
+
+	overtaken int64 // packets that had come before an earlier one when the request before ended
 }
 
 // unstamped is the age of bytes that the kernel did not stamp.
@@ -83,6 +85,14 @@ func (c *stampedConn) mixes(p []byte) bool {
 		return c.records.take(p) > 1 || c.records.within()
 	}
 	return true // the records inside the records are not to be seen
+}
+
+// disorder is how many packets have come before an earlier one since it was asked
+// last. Requests ask it one after the other.
+func (c *stampedConn) disorder() int64 {
+	before := c.overtaken
+	c.overtaken = max(before, c.overtakers())
+	return c.overtaken - before
 }
 
 // Write notes when it returned, if it wrote a request.

@@ -63,6 +63,9 @@ func (s *stream) begin(body stampedBody) {
 // tokens, and lets go of what is not used again.
 func (s *stream) end(keepText bool) {
 	s.rec.MaxAge = max(s.rec.MaxAge, s.body.doubt)
+	if s.body.conn != nil {
+		s.tally.disorder(s.body.conn.disorder())
+	}
 	if keepText || s.rec.Out == 0 {
 		s.rec.Text = string(s.text)
 	}

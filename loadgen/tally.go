@@ -19,6 +19,7 @@ type Tally struct {
 	user   atomic.Int64 // chunks stamped once they had been read
 	shared atomic.Int64 // chunks that came in one read with an earlier one
 
+	disordered        atomic.Int64 // packets that came before an earlier one
 	opened, warmed    atomic.Int64 // connections
 	exhausted, closed atomic.Int64
 	exhaustion        atomic.Pointer[string]
@@ -32,7 +33,7 @@ func (t *Tally) Reset() {
 		return
 	}
 	t.ages.reset()
-	for _, n := range []*atomic.Int64{&t.user, &t.shared, &t.opened, &t.exhausted, &t.closed} {
+	for _, n := range []*atomic.Int64{&t.user, &t.shared, &t.disordered, &t.opened, &t.exhausted, &t.closed} {
 		n.Store(0)
 	}
 	t.exhaustion.Store(nil)
@@ -46,7 +47,7 @@ func (t *Tally) Report(e *metrics.Evidence) {
 	}
 	e.KernelStamps, e.UserStamps, e.SharedReads = t.ages.total(), t.user.Load(), t.shared.Load()
 	e.Opened, e.Warmed, e.Closed = t.opened.Load(), t.warmed.Load(), t.closed.Load()
-	e.Exhausted = t.exhausted.Load()
+	e.Disordered, e.Exhausted = t.disordered.Load(), t.exhausted.Load()
 	if said := t.exhaustion.Load(); said != nil {
 		e.Exhaustion = *said
 	}
@@ -77,6 +78,13 @@ func (t *Tally) chunk(a arrival, shared bool) {
 	}
 	if shared {
 		t.shared.Add(1)
+	}
+}
+
+// disorder counts packets that came before an earlier one.
+func (t *Tally) disorder(packets int64) {
+	if t != nil {
+		t.disordered.Add(packets)
 	}
 }
 

@@ -38,8 +38,17 @@ func (j *judge) age() (Check, bool) {
 	if j.Age.Len() > 0 {
 		c.Figure = j.Age.Percentile(99)
 	}
+	if j.disordered() {
+		c.Remedy = "the network loses packets or swaps them"
+	}
 	c.Text = fmt.Sprintf("socket age p99 %s against ITL %s", showMS(c.Figure), showMS(j.itl()))
 	return c, j.Age.Len() > 0 && j.hasGaps()
+}
+
+// disordered says that packets came before an earlier one, so often that the age
+// at p99 may be the time for which they waited, though we read in time.
+func (j *judge) disordered() bool {
+	return percent(j.seen.Disordered, j.seen.KernelStamps) > disorderLimit
 }
 
 // hasGaps says that some request had a second token. A chunk that comes alone
@@ -79,7 +88,7 @@ func (j *judge) late() bool {
 	few, share := lateLimitOfITL*j.itl(), j.sharedShare()
 	often := min(max(sharedLimit, share), 90)
 	switch {
-	case j.Age.Len() > 0 && j.Age.Percentile(100-often) > max(lateLimit, few):
+	case j.Age.Len() > 0 && !j.disordered() && j.Age.Percentile(100-often) > max(lateLimit, few):
 		return true
 	case j.userStamped() && ms(j.seen.WakeP99) > max(wakeLimit, few):
 		return true

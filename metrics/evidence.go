@@ -29,6 +29,8 @@ type Evidence struct {
 	UserStamps   int64 `json:"user_stamps,omitempty"`   // chunks that were stamped once they had been read
 	SharedReads  int64 `json:"shared_reads,omitempty"`  // chunks with content that came in one read with an earlier one
 
+	Disordered int64 `json:"disordered,omitempty"` // packets that came before an earlier one, which was lost or overtaken
+
 	Opened     int64  `json:"opened,omitempty"`     // connections opened, those opened beforehand not counted
 	Warmed     int64  `json:"warmed,omitempty"`     // connections opened beforehand
 	Closed     int64  `json:"closed,omitempty"`     // replies after which the server closed the connection
@@ -79,6 +81,7 @@ func (e *Evidence) add(other *Evidence, sameMachine bool) {
 	e.KernelStamps += other.KernelStamps
 	e.UserStamps += other.UserStamps
 	e.SharedReads += other.SharedReads
+	e.Disordered += other.Disordered
 	e.Opened += other.Opened
 	e.Warmed += other.Warmed
 	e.Closed += other.Closed

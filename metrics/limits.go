@@ -20,6 +20,9 @@ const (
 	// how late it reads. Go's timers alone are up to a millisecond late.
 	wakeLimit = 2.0 // ms, p99, if that is more than half an ITL
 
+	// What came before an earlier packet is stamped, and cannot be read.
+	disorderLimit = 0.5 // packets, in % of the chunks
+
 	// Events that share a read share a stamp: their ITL is 0, and the one before
 	// takes it all. Servers also send several events at once, which is no fault
 	// of ours, so this is judged only where the client was late, too: as large a

@@ -9,7 +9,7 @@ import (
 func (j *judge) notes() []string {
 	var notes []string
 	for _, note := range []func() string{
-		j.noteEvidence, j.noteInterrupted, j.noteQueues, j.noteFailed, j.noteResent, j.noteAnswers, j.noteTokens, j.noteShared,
+		j.noteEvidence, j.noteInterrupted, j.noteQueues, j.noteFailed, j.noteResent, j.noteAnswers, j.noteTokens, j.noteShared, j.noteDisorder,
 		j.noteStamps, j.noteVouched, j.noteProxy, j.noteUnverified, j.noteClosed, j.noteProtocol, j.notePrefix,
 	} {
 		if text := note(); text != "" {
@@ -101,6 +101,14 @@ func (j *judge) noteShared() string {
 			showMS(ms(j.seen.WakeP99)) + " at p99"
 	}
 	return text + ": " + others + ", or we read late, of which nothing is known"
+}
+
+func (j *judge) noteDisorder() string {
+	if j.seen.Disordered == 0 {
+		return ""
+	}
+	return counted(int(j.seen.Disordered), "packet") +
+		" came before an earlier one, which the network had lost or held up: what was in them had to wait for that"
 }
 
 func (j *judge) noteStamps() string {

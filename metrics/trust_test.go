@@ -247,6 +247,22 @@ func TestHeapsAreNotForAReaderThatIsSeldomLate(t *testing.T) {
 	}
 }
 
+// What waits for a packet that was lost is old when it is read, whoever reads.
+func TestALossyNetworkIsNotABusyMachine(t *testing.T) {
+	for packets, want := range map[int64]string{20: quieter, 21: "the network loses packets or swaps them"} {
+		s := clean()
+		s.Age, s.Evidence.SharedReads, s.Evidence.Disordered = alike(6, 4000), 400, packets
+		s.Judge()
+		found := s.Trust.Failed()
+		if len(found) == 0 || found[0].Name != "socket age" || found[0].Remedy != want || (len(found) > 1) != (want == quieter) {
+			t.Errorf("%d packets: %+v", packets, found)
+		}
+		if says := fmt.Sprintf("%d packets came before an earlier one", packets); len(s.Trust.Notes) == 0 || !strings.Contains(strings.Join(s.Trust.Notes, "\n"), says) {
+			t.Errorf("%d packets: notes %q", packets, s.Trust.Notes)
+		}
+	}
+}
+
 // A server that knew prompts which nobody meant it to know is warned of before
 // that makes the run SUSPECT, which says it louder.
 func TestPrefixHitsAreWarnedOfFromOnePercentOn(t *testing.T) {
