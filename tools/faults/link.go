@@ -26,7 +26,7 @@ func linkCases() []*Case {
 		linked("`tc qdisc add dev eth0 root netem delay 25ms loss 5%` at both ends", 25*time.Millisecond, 20, Case{
 			Fault: "likewise, and one packet in twenty is lost", Args: []string{"--warm-connections"}, Lost: "ITL: it is the network's",
 			// How an answer ends hangs on which packets are lost.
-			Want: Want{Perhaps: []string{"lumpy delivery"}}}),
+			Want: Want{Perhaps: []string{"lumpy delivery"}, Says: "came before an earlier one, which the network had lost or held up: what was in them had to wait for that"}}),
 		{Group: group, Fault: "an address that swallows packets", How: "`iptables -A INPUT -p tcp --dport 8000 -j DROP`", Args: []string{"--connect-timeout", "0.5"},
 			Want: Want{Exit: 1, Unsent: requests}, Make: (*Stage).swallow},
 	}

@@ -101,7 +101,7 @@ func nginxCases() []*Case {
 		proxied("`OPENAI_API_KEY=wrong`; `if ($http_authorization != \"Bearer right\") { return 401; }`",
 			site{server: `if ($http_authorization != "Bearer right") { return 401; }`}, Case{Fault: "the API key is wrong", Want: Want{Exit: 1, Unsent: requests}}),
 		proxied("`keepalive_timeout 0`", site{server: "keepalive_timeout 0;"}, Case{Fault: "it closes after each answer", Args: few, Want: opens(requests, "the server closed the connection after 20 answers: the next request connects anew"), Lost: "nothing: each request connects, and that is in TTFT"}),
-		proxied("`keepalive_requests 2`", site{server: "keepalive_requests 2;"}, Case{Fault: "it closes after two answers", Args: few, Want: opens(requests/2, "the server closed the connection after")}),
+		proxied("`keepalive_requests 2`", site{server: "keepalive_requests 2;"}, Case{Fault: "it closes after two answers", Args: few, Want: opens(requests/2, "the next request connects anew")}),
 		proxied("`keepalive_timeout 100ms`", site{server: "keepalive_timeout 100ms;"}, Case{Fault: "it closes what is idle before we do", Args: strings.Fields("--request-rate 4 --burstiness 1000 --random-output-len 5"), Want: opens(requests-2, "")}),
 	}
 }

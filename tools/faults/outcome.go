@@ -161,21 +161,21 @@ func (o *Outcome) says(w *Want) string {
 	}
 	var suspect []string
 	for _, c := range o.Result.Trust.Checks {
-		if slices.Contains(w.Suspect, c.Name) {
-			text := c.Text
-			if c.Name != "failed" {
-				text = figure.ReplaceAllString(text, "…")
-			}
-			suspect = append(suspect, text)
+		// That requests failed is said once for all rows.
+		if slices.Contains(w.Suspect, c.Name) && c.Name != "failed" && c.Name != "completed" {
+			suspect = append(suspect, figure.ReplaceAllString(c.Text, "…"))
 		}
 	}
 	if suspect != nil {
 		said = append(said, "SUSPECT: "+strings.Join(suspect, "; "))
 	}
 	if w.Says != "" {
-		said = append(said, quote(w.Says))
+		said = append(said, "… "+quote(w.Says))
 	}
-	if o.Exit > 0 {
+	switch {
+	case o.Exit > 0 && len(o.Sent) > 0:
+		said = append(said, fmt.Sprintf("exit code %d", o.Exit))
+	case o.Exit > 0:
 		said = append(said, fmt.Sprintf("exit code %d: %s", o.Exit, quote(o.plain(o.parting()))))
 	}
 	if said == nil {

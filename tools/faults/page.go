@@ -62,7 +62,7 @@ $ servebench sim --step-base 10ms
 $ servebench run --base-url URL --num-prompts 20 --random-input-len 10 --random-output-len 20 --prompt-token-ids --metric-percentiles 90 -o run.jsonl
 ` + "```" + `
 
-*Nothing* under what servebench says means that the verdict has nothing against the server: the numbers are right. What the verdict says of the machine that it runs on (see [Can the numbers be believed?](trust.md)) is left out here. The exit code is 0 where none is named.
+*Nothing* under what servebench says means that the verdict has nothing against the server: the numbers are right. What the verdict says of the machine that it runs on (see [Can the numbers be believed?](trust.md)) is left out here. The exit code is 0 where none is named. Where more than 5 % of the requests failed, the verdict is SUSPECT for that, too, and where all did the exit code is 1.
 `
 
 // render is the page.
