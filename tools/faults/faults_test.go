@@ -4,7 +4,9 @@ import (
 	"errors"
 	"flag"
 	"os"
+	"os/signal"
 	"strings"
+	"syscall"
 	"testing"
 )
 
@@ -36,11 +38,14 @@ func lines(t *testing.T) (text string, rows map[[2]string]string) {
 // says just that.
 func TestThePageIsTrue(t *testing.T) {
 	text, rows := lines(t)
-	bin, err := build(t.Context(), t.TempDir())
+	// Interrupted, the cases end and leave nothing behind.
+	ctx, stop := signal.NotifyContext(t.Context(), os.Interrupt, syscall.SIGTERM)
+	t.Cleanup(stop)
+	bin, err := build(ctx, t.TempDir())
 	if err != nil {
 		t.Fatal(err)
 	}
-	cases, err := allCases(t.Context(), bin)
+	cases, err := allCases(ctx, bin)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -55,7 +60,7 @@ func TestThePageIsTrue(t *testing.T) {
 			if err := c.missing(); err != nil && *complete {
 				t.Fatal(err)
 			}
-			row, err := c.try(t.Context(), bin)
+			row, err := c.try(ctx, bin)
 			if missing, ok := errors.AsType[errMissing](err); ok {
 				t.Skip(missing)
 			}

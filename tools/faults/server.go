@@ -43,7 +43,7 @@ func reachCases() []*Case {
 			}},
 		{Group: group, Fault: "the name does not resolve", How: "`--base-url http://server.invalid:8000`", Want: begins,
 			Make: func(*Stage) (string, error) { return "http://server.invalid:8000", nil }},
-		{Group: group, Fault: "the port takes connections and says nothing", How: "`nc -lk 8000`", Want: begins, Args: []string{"--first-byte-timeout", "0.5"},
+		{Group: group, Fault: "the port takes connections and says nothing", How: "`nc -lk 8000`", Want: begins,
 			Make: func(s *Stage) (string, error) {
 				l, err := net.Listen("tcp", "127.0.0.1:0")
 				if err != nil {
