@@ -94,7 +94,7 @@ func (c *Case) verify(o *Outcome) error {
 		wrong = append(wrong, w.Check(o))
 	}
 	if err := errors.Join(wrong...); err != nil {
-		return fmt.Errorf("%s, %s: %w\n%s", c.Group, c.Fault, err, o.Stderr)
+		return fmt.Errorf("%s, %s: %w\nit says %s\n%s", c.Group, c.Fault, err, o.says(w), o.Stderr)
 	}
 	return nil
 }

@@ -2,6 +2,7 @@ package main
 
 import (
 	"net"
+	"strings"
 	"syscall"
 	"time"
 )
@@ -86,6 +87,15 @@ func serverCases() []*Case {
 			Want: struck("truncated", "refused"), Make: while((*Stage).kill)},
 		{Group: group, Fault: "killed, and started again when 2 more requests had failed", How: "`kill -KILL` after 8 answers, `sim` after 13", Args: steady,
 			Want: back, Alone: true, Make: while(func(s *Stage, sim *Sim) error { return s.restart(sim, 13) })},
+		{Group: group, Fault: "failing, and the run is given up", How: "`sim --fault status=503`", Args: strings.Fields("--request-rate 10 --burstiness 1000 --abort-on-failures 4"),
+			Want: Want{Failed: Failures{"status": 5}, Suspect: []string{"completed"}, Unsent: requests - 5, Exit: 1, Says: "stopped by --abort-on-failures 4: 5 of 5 requests failed"},
+			Make: func(s *Stage) (string, error) {
+				sim, err := s.sim("--fault", "status=503")
+				if err != nil {
+					return "", err
+				}
+				return sim.URL, nil
+			}},
 		{Group: group, Fault: "stopped in the middle of the run", How: "`kill -STOP` after 8 answers, with 3 in flight",
 			Args: append([]string{"--stall-timeout", "0.5", "--first-byte-timeout", "0.5"}, steady...),
 			Want: struck("stall", "first-byte"), Make: while(func(s *Stage, sim *Sim) error {

@@ -26,6 +26,7 @@ var simulatorClaims = map[string]Case{
 	"truncate":   {Want: Want{Failed: Failures{"truncated": 5}}},
 	"stall":      {Want: Want{Failed: Failures{"stall": 5}}, Args: []string{"--stall-timeout", "0.5"}},
 	"tokens":     {Want: Want{Says: "4.00 tokens a chunk, so vLLM's ITL and peak throughput are per chunk"}, Lost: "the ITL of single tokens"},
+	"answer":     {Want: Want{Suspect: []string{"answer lengths"}}, Lost: "the load: it is less than was asked for"},
 	"merge":      {Want: Want{Suspect: []string{"lumpy delivery"}}, Lost: "ITL: it is how the server bundles", Alone: true},
 
 	"no-done": {}, "crlf": {}, "cr": {}, "comment": {}, "event-line": {}, "multi-line": {}, "no-space": {}, "split": {},
@@ -74,7 +75,7 @@ func simulatorCase(c Case, f []string) *Case {
 		}
 		return sim.URL, nil
 	}
-	if c.Want.Check == nil {
+	if len(c.Want.Suspect) == 0 {
 		c.Want.Check = (*Outcome).short
 	}
 	return &c

@@ -80,7 +80,7 @@ func (s *Stage) write(name, text string) (path string, err error) {
 
 // start starts a process that is killed at the end, with those that it started.
 func (s *Stage) start(cmd *exec.Cmd, in *network) error {
-	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGTERM}
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	kill := func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
 	cmd.Cancel = kill
 	if err := in.do(cmd.Start); err != nil {
@@ -163,7 +163,6 @@ func (s *Stage) perform(cmd *exec.Cmd, o *Outcome) error {
 	var out, talk strings.Builder
 	cmd.Stdout, cmd.Stderr = &out, &talk
 	cmd.Env = append(append(os.Environ(), "OPENAI_API_KEY="), s.Env...)
-	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
 	if err := s.Network.do(cmd.Start); err != nil {
 		return err
 	}
