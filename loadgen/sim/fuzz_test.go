@@ -71,6 +71,9 @@ func FuzzProfile(f *testing.F) {
 			return
 		}
 		s, err := New(Config{Tokenizer: tokenizer.Stub{Size: 100}, Profile: p})
+		if err != nil && strings.HasPrefix(err.Error(), "max-num-batched-tokens") {
+			return // too few for the batch, which is not the profile's alone to say
+		}
 		if err != nil {
 			t.Fatalf("a profile that was read is refused: %v", err)
 		}
