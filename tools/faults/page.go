@@ -1,6 +1,7 @@
 package main
 
 import (
+	_ "embed"
 	"fmt"
 	"strings"
 )
@@ -49,21 +50,10 @@ func quote(text string) string {
 	return strings.NewReplacer("|", `\|`, "<", "&lt;", "\n", " ").Replace(text)
 }
 
-const head = `# What if it goes wrong?
-
-Servers refuse, stall, break off and lie; proxies batch, time out and answer in HTML; disks fill. Each row below is a fault that servebench was tried against, what it said, and what was lost. A failed request is data: it is counted under a class of its own, with its message, and spoils no latency but its own. What did not fail keeps its numbers.
-
-The page is written by ` + "`make faults`" + `, which starts the servers and proxies, breaks them, runs servebench against them and holds what comes out against what is claimed; ` + "`make faults-check`" + ` does it again and fails where a row has become another. Ports and figures that vary from run to run are left out.
-
-The run is always this one, with the flags that a row names beside it:
-
-` + "```" + `
-$ servebench sim --step-base 10ms
-$ servebench run --base-url URL --num-prompts 20 --random-input-len 10 --random-output-len 20 --prompt-token-ids --metric-percentiles 90 -o run.jsonl
-` + "```" + `
-
-*Nothing* under what servebench says means that the verdict has nothing against the server: the numbers are right. What the verdict says of the machine that it runs on (see [Can the numbers be believed?](trust.md)) is left out here. The exit code is 0 where none is named. Where more than 5 % of the requests failed, the verdict is SUSPECT for that, too, and where all did the exit code is 1.
-`
+// head is the page before its tables.
+//
+//go:embed head.md
+var head string
 
 // render is the page.
 func render(rows []Row) string {

@@ -69,7 +69,7 @@ func onlySim(s *Stage) (string, error) {
 
 // serverCases are servers that go while they work.
 func serverCases() []*Case {
-	const group = "Servers that go"
+	const group = "Servers that go, stop and fail"
 	while := func(then func(*Stage, *Sim) error) func(*Stage) (string, error) {
 		return func(s *Stage) (string, error) {
 			sim, err := s.sim(slowly...)
@@ -87,6 +87,13 @@ func serverCases() []*Case {
 			Want: struck("truncated", "refused"), Make: while((*Stage).kill)},
 		{Group: group, Fault: "killed, and started again when 2 more requests had failed", How: "`kill -KILL` after 8 answers, `sim` after 13", Args: steady,
 			Want: back, Alone: true, Make: while(func(s *Stage, sim *Sim) error { return s.restart(sim, 13) })},
+		{Group: group, Fault: "killed, and started again, and requests are sent again", How: "`kill -KILL` after 8 answers, `sim` 0.3 s later", Args: append([]string{"--retries", "5"}, steady...),
+			Want: Want{Failed: Failures{"truncated": 3}, Suspect: []string{"failed"}, Says: "sent again after failures"},
+			Lost: "latencies of those that were sent again have the wait inside", Make: while((*Stage).revive)},
+		{Group: group, Fault: "standing still after the last request was sent", How: "`sim --fault stall=2 --fault-every 4`", Args: []string{"--drain-limit", "1"},
+			Want: Want{Failed: Failures{"overdue": 5}, Suspect: []string{"failed"}}, Make: stalling},
+		{Group: group, Fault: "standing still when the time for the run is over", How: "`sim --fault stall=2 --fault-every 4`", Args: []string{"--deadline", "1"},
+			Want: Want{Failed: Failures{"deadline": 5}, Exit: 1, Says: "5 requests cut short, by --deadline 1s"}, Make: stalling},
 		{Group: group, Fault: "failing, and the run is given up", How: "`sim --fault status=503`", Args: strings.Fields("--request-rate 10 --burstiness 1000 --abort-on-failures 4"),
 			Want: Want{Failed: Failures{"status": 5}, Suspect: []string{"completed"}, Unsent: requests - 5, Exit: 1, Says: "stopped by --abort-on-failures 4: 5 of 5 requests failed"},
 			Make: func(s *Stage) (string, error) {
@@ -121,13 +128,38 @@ func (s *Stage) restart(sim *Sim, ended int) error {
 	if err := s.kill(sim); err != nil {
 		return err
 	}
+	if err := s.await(ended); err != nil {
+		return err
+	}
+	return s.again(sim)
+}
+
+// revive kills the server and soon starts another at its port.
+func (s *Stage) revive(sim *Sim) error {
+	if err := s.kill(sim); err != nil {
+		return err
+	}
+	if err := s.pause(300 * time.Millisecond); err != nil {
+		return err
+	}
+	return s.again(sim)
+}
+
+// again starts another server at the port of one that is gone.
+func (s *Stage) again(sim *Sim) error {
 	_, port, err := net.SplitHostPort(sim.Addr())
 	if err != nil {
 		return err
 	}
-	if err := s.await(ended); err != nil {
-		return err
-	}
 	_, err = s.sim(append([]string{"--port", port}, slowly...)...)
 	return err
+}
+
+// stalling is a server that lets every fourth answer stand still.
+func stalling(s *Stage) (string, error) {
+	sim, err := s.sim("--fault", "stall=2", "--fault-every", "4")
+	if err != nil {
+		return "", err
+	}
+	return sim.URL, nil
 }
