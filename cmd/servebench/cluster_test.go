@@ -89,10 +89,10 @@ SlurmctldPidFile=%[3]s/slurmctld.pid
 SlurmdPidFile=%[3]s/slurmd-%%n.pid
 SlurmctldLogFile=%[3]s/slurmctld.log
 SlurmdLogFile=%[3]s/slurmd-%%n.log
-PartitionName=main Nodes=ALL Default=YES State=UP
+PartitionName=main Nodes=ALL Default=YES State=UP OverSubscribe=FORCE:2
 `, host, me.Username, c.dir, ports[4])
 	for node, port := range ports[:4] {
-		conf += fmt.Sprintf("NodeName=n%d NodeHostname=%s NodeAddr=127.0.0.1 Port=%d CPUs=4 RealMemory=1000\n", node+1, host, port)
+		conf += fmt.Sprintf("NodeName=n%d NodeHostname=%s NodeAddr=127.0.0.1 Port=%d CPUs=2 RealMemory=1000\n", node+1, host, port)
 	}
 	key := bytes.Repeat([]byte("on loopback only"), 8)
 	if err := os.Mkdir(c.path("state"), 0o755); err != nil {

@@ -53,7 +53,7 @@ func slurmWorkload(t *testing.T, c *cluster) {
 		" --prompt-token-ids --random-input-len 5 --rate-curve up-down:0,20,1,step=20",
 	} {
 		whole := c.must(t, "sh", "-c", "servebench dataset"+flags)
-		c.must(t, "srun", "-N", "4", "-n", "8", "sh", "-c", "servebench dataset"+flags+" --shard $SLURM_PROCID/$SLURM_NTASKS >part-$SLURM_PROCID")
+		c.must(t, "srun", "-n", "8", "sh", "-c", "servebench dataset"+flags+" --shard $SLURM_PROCID/$SLURM_NTASKS >part-$SLURM_PROCID")
 		var parts [8][]string
 		for i := range parts {
 			parts[i] = slices.Collect(strings.Lines(c.read(t, fmt.Sprint("part-", i))))
@@ -76,7 +76,7 @@ func slurmWorkload(t *testing.T, c *cluster) {
 // workload, and their report is that of the records laid one after the other.
 func slurmPipe(t *testing.T, c *cluster, server *notary) {
 	run := "servebench run --base-url " + server.URL + slurmLoad
-	c.must(t, "sh", "-c", fmt.Sprintf("srun -N 4 -n 8 %s --start-at %d -o - 2>said | tee piped.jsonl | servebench report >block 2>truth",
+	c.must(t, "sh", "-c", fmt.Sprintf("srun -n 8 %s --start-at %d -o - 2>said | tee piped.jsonl | servebench report >block 2>truth",
 		run, time.Now().Add(3*time.Second).Unix()))
 	piped := c.read(t, "piped.jsonl")
 	shards := make([]strings.Builder, 8)
@@ -102,7 +102,7 @@ func slurmPipe(t *testing.T, c *cluster, server *notary) {
 	if got, want := c.read(t, "block"), c.must(t, "servebench", "report", "laid.jsonl"); got != want {
 		t.Errorf("block: -laid +piped:\n%s", cmp.Diff(want, got))
 	}
-	if got, want := c.read(t, "truth"), c.run(t, "servebench", "report", "laid.jsonl").stderr; got != want {
+	if got, want := c.read(t, "truth"), c.run(t, "sh", "-c", "servebench report <laid.jsonl").stderr; got != want {
 		t.Errorf("truth: -laid +piped:\n%s", cmp.Diff(want, got))
 	}
 	for _, flags := range [][]string{{"--format", "json"}, {"--format", "json", "--save-detailed"}, {"--extended"}, {"--slice", "500ms"}} {
@@ -113,7 +113,7 @@ func slurmPipe(t *testing.T, c *cluster, server *notary) {
 	}
 
 	c.must(t, "sh", "-c", run+" -o whole.jsonl")
-	c.must(t, "sh", "-c", "srun -N 4 -n 8 "+run+" --record compact -o - >compact.jsonl")
+	c.must(t, "sh", "-c", "srun -n 8 "+run+" --record compact -o - >compact.jsonl")
 	want := c.counts(t, "whole.jsonl")
 	if want.Completed != 103 {
 		t.Errorf("a run alone has %+v", want)
@@ -129,7 +129,7 @@ func slurmPipe(t *testing.T, c *cluster, server *notary) {
 // shards, and ends as they do.
 func slurmScripts(t *testing.T, c *cluster, server *notary) {
 	submit := func(name, url string) func() outcome {
-		return c.start(t, "sh", "-c", fmt.Sprintf("servebench shard slurm --start-in 3s --sbatch --nodes=4 --name %s -- run%s --base-url %s >%[1]s.sh && "+
+		return c.start(t, "sh", "-c", fmt.Sprintf("servebench shard slurm --start-in 2s --name %s -- run%s --request-rate 100 --base-url %s >%[1]s.sh && "+
 			"sbatch --wait %[1]s.sh", name, slurmLoad, url))
 	}
 	loaded := submit("load", server.URL)
@@ -167,7 +167,7 @@ func slurmScripts(t *testing.T, c *cluster, server *notary) {
 
 // slurmKill: a shard that is killed, or whose records are lost, is named.
 func slurmKill(t *testing.T, c *cluster, server *notary) {
-	wait := c.start(t, "srun", "-N", "4", "-n", "8", "--kill-on-bad-exit=0", "--wait=0", "sh", "-c",
+	wait := c.start(t, "srun", "-n", "8", "--kill-on-bad-exit=0", "--wait=0", "sh", "-c",
 		"echo $$ >pid-$SLURM_PROCID; exec servebench run"+slurmLoad+" --request-rate 20 -o killed-%t.jsonl --base-url "+server.URL)
 	awaitThat(t, "a record of shard 3", func() bool {
 		text, err := os.ReadFile(c.path("killed-3.jsonl"))
