@@ -118,11 +118,11 @@ func (b *bench) findModel(ctx context.Context) error {
 	}
 	switch {
 	case isDown(err):
-		return exitError{advised(err), exitNo}
+		return exitError{b.advised(err), exitNo}
 	case b.Server.Model != "":
 		return b.checkModel(ctx, models)
 	case err != nil:
-		return exitError{fmt.Errorf("no --model was given and the server does not say which it has: %w", err), exitNo}
+		return exitError{fmt.Errorf("no --model was given and the server does not say which it has: %w", b.advised(err)), exitNo}
 	case len(models) == 0:
 		return exitError{fmt.Errorf("no --model was given and %s/v1/models lists none", b.Server.BaseURL), exitNo}
 	}
@@ -147,8 +147,15 @@ func failed(err error, classes ...metrics.Class) bool {
 	return ok && slices.Contains(classes, f.Class)
 }
 
-// advised is err with what can be done about a certificate that is not trusted.
-func advised(err error) error {
+// advised is err with what can be done about a certificate that is not trusted, or
+// a key that is not.
+func (b *bench) advised(err error) error {
+	if f, ok := errors.AsType[*loadgen.Failure](err); ok && f.Class == metrics.Status && strings.HasPrefix(f.Error(), "401 ") {
+		if b.Server.APIKey == "" {
+			return fmt.Errorf("%w: OPENAI_API_KEY is not set", err)
+		}
+		return fmt.Errorf("%w: is OPENAI_API_KEY its key?", err)
+	}
 	if _, ok := errors.AsType[*tls.CertificateVerificationError](err); !ok {
 		return err
 	}

@@ -16,6 +16,7 @@ type site struct {
 	completion string   // directives for /v1/completions
 	instead    bool     // of passing them to the simulator
 	sim        []string // flags of the simulator behind it
+	key        string   // API key that servebench has
 }
 
 const nginxConfig = `daemon off;
@@ -71,6 +72,7 @@ func nginxCases() []*Case {
 	proxied := func(how string, at site, c Case) *Case {
 		c.Group, c.How, c.Needs = group, how, []string{"nginx"}
 		c.Make = func(s *Stage) (string, error) {
+			s.Env = append(s.Env, "OPENAI_API_KEY="+at.key)
 			addr, err := s.nginx(at)
 			return "http://" + addr, err
 		}
@@ -84,6 +86,8 @@ func nginxCases() []*Case {
 		}}
 	}
 	few := []string{"--max-concurrency", "4"}
+	locked := "`if ($http_authorization != \"Bearer right\") { return 401; }`"
+	lock := `if ($http_authorization != "Bearer right") { return 401; }`
 	missing := "`proxy_pass http://unix:/nowhere`"
 	return []*Case{
 		proxied("`proxy_buffering on` (the default)", site{}, Case{Fault: "answers are buffered", Want: Want{Check: (*Outcome).short}}),
@@ -102,8 +106,9 @@ func nginxCases() []*Case {
 		proxied("`proxy_read_timeout 1s`; `sim --fault stall=5 --fault-every 4`", site{server: "proxy_read_timeout 1s;", sim: []string{"--fault", "stall=5", "--fault-every", "4"}},
 			Case{Fault: "it gives up in the middle of an answer", Want: some("truncated")}),
 		proxied("`return 307 http://127.0.0.1:9$request_uri`", site{instead: true, completion: "return 307 http://127.0.0.1:9$request_uri;"}, Case{Fault: "it sends elsewhere", Want: status}),
-		proxied("`OPENAI_API_KEY=wrong`; `if ($http_authorization != \"Bearer right\") { return 401; }`",
-			site{server: `if ($http_authorization != "Bearer right") { return 401; }`}, Case{Fault: "the API key is wrong", Want: Want{Exit: 1, Unsent: requests}}),
+		proxied(locked, site{server: lock}, Case{Fault: "there is no API key", Want: Want{Exit: 1, Unsent: requests}}),
+		proxied("`OPENAI_API_KEY=wrong`; "+locked, site{server: lock, key: "wrong"}, Case{Fault: "the API key is wrong", Want: Want{Exit: 1, Unsent: requests}}),
+		proxied("`OPENAI_API_KEY=right`; "+locked, site{server: lock, key: "right"}, Case{Fault: "the API key is right"}),
 		proxied("`keepalive_timeout 0`", site{server: "keepalive_timeout 0;"}, Case{Fault: "it closes after each answer", Args: few, Want: opens(requests, "the server closed the connection after 20 answers: the next request connects anew"), Lost: "nothing: each request connects, and that is in TTFT"}),
 		proxied("`keepalive_requests 2`", site{server: "keepalive_requests 2;"}, Case{Fault: "it closes after two answers", Args: few, Want: opens(requests/2, "the next request connects anew")}),
 		proxied("`keepalive_timeout 100ms`", site{server: "keepalive_timeout 100ms;"}, Case{Fault: "it closes what is idle before we do", Args: strings.Fields("--request-rate 4 --burstiness 1000 --random-output-len 5"), Want: opens(requests-2, "")}),
