@@ -209,6 +209,9 @@ func TestWhatAStreamLostOrRepeatsIsSaid(t *testing.T) {
 		"backwards":           {backwards(lines), 4, nil},
 		"with a warm-up":      {slices.Insert(slices.Clone(lines), 1, rehearsed.Bytes()), 4, nil},
 		"with a line between": {slices.Insert(slices.Clone(lines), 1, foreign), 4, []string{"passed over 1 line of other programs in the stream"}},
+		"with a pod's name":   {behind("[pod/a-0-x/a] 2026-11-22T02:15:00.5Z ", lines), 4, nil},
+		"twice, by two tasks": {slices.Concat(behind("0: ", lines), behind("1: ", lines)), 4, []string{"took only once 6 lines that the stream repeats"}},
+		"quoted in a text":    {slices.Insert(slices.Clone(lines), 1, []byte(`{"log":"{\"v\":1,\"k\":\"req\"}","x":{"v":1}}`+"\n")), 4, []string{"passed over 1 line of other programs in the stream"}},
 		"another end":         {append(slices.Clone(lines), recorded(t, 3)[4:]...), 4, []string{"run r has run or end lines that differ: the first of each stands"}},
 	} {
 		sums, err := Read(bytes.NewReader(slices.Concat(c.lines...)), Ask{})
@@ -219,6 +222,15 @@ func TestWhatAStreamLostOrRepeatsIsSaid(t *testing.T) {
 			t.Errorf("%s: %d completed in %v s, warnings %q; want %d, %q", name, s.Completed, s.Seconds, s.Warnings, c.completed, c.warnings)
 		}
 	}
+}
+
+// behind puts what another program has to say before each line.
+func behind(prefix string, lines [][]byte) [][]byte {
+	var out [][]byte
+	for _, line := range lines {
+		out = append(out, slices.Concat([]byte(prefix), line))
+	}
+	return out
 }
 
 // backwards puts the records of a stream in the opposite order.

@@ -15,6 +15,11 @@ import (
 // streamMark opens every line of a record stream.
 var streamMark = []byte(`{"v":`)
 
+// insideMark is by what such a line is known that another program put something
+// before: kubectl logs the name of a pod or the time, srun the number of a task. In
+// a text of JSON's it would have backslashes.
+var insideMark = fmt.Appendf(nil, `{"v":%d,"k":"`, streamVersion)
+
 // maxMessage bounds the size of a message that was split over lines.
 const maxMessage = 1 << 30
 
@@ -121,8 +126,12 @@ func (sr *StreamReader) line() ([]byte, error) {
 func (sr *StreamReader) entry(raw []byte) (Entry, error) {
 	line := bytes.TrimSpace(raw)
 	if !bytes.HasPrefix(line, streamMark) {
-		sr.skip(raw)
-		return Entry{}, nil
+		at := bytes.Index(line, insideMark)
+		if at < 0 {
+			sr.skip(raw)
+			return Entry{}, nil
+		}
+		line = line[at:]
 	}
 	var part partLine
 	if err := json.Unmarshal(line, &part); err != nil {

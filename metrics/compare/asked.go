@@ -19,6 +19,7 @@ const (
 	host   = "host"   // where it ran, if --metadata host=… says so
 	target = "target" // one of several, and whether it was alone
 	seed   = "seed"
+	shards = "shards" // load generators that shared the run
 )
 
 // asked is what a run was asked for, as far as that is known.
@@ -53,6 +54,9 @@ func asked(s *metrics.Summary) map[string]string {
 	if s.Evidence != nil && s.Evidence.Cores > 0 {
 		found[cores] = strconv.Itoa(s.Evidence.Cores)
 	}
+	if n := s.Header.Shards; n > 1 {
+		found[shards] = strconv.Itoa(n)
+	}
 	for _, kv := range c.Metadata {
 		if kv.Key == host {
 			found[host] = kv.Value
@@ -78,12 +82,13 @@ func rate(v float64) string {
 	return strconv.FormatFloat(v, 'g', -1, 64)
 }
 
-// apart are flags that do not make another load: where the server is and what
-// becomes of the numbers. All others do, also those that are still to come.
+// apart are flags that do not make another load: where the server is, when and by
+// which of its shards a run begins and what becomes of the numbers. All others do, also those that are still to come.
 var apart = []string{
 	"base-url", "host", "port", "unix-socket", "header", "insecure", "served-model-name", "input-len", "output-len",
 	"request-rate", "max-concurrency", "ramp-up-start-rps", "ramp-up-end-rps", "request-id-prefix",
 	"ready-check-timeout-sec", "delay", "connect-timeout", "first-byte-timeout", "stall-timeout", "total-timeout", "drain-limit", "deadline", "drain-timeout",
+	"shard", "run-id", "start-at", "clock-offset",
 	"target", "solo-first", "repeat", "percentile-metrics", "metric-percentiles", "label", "metadata", "save-result",
 	"save-detailed", "append-result", "result-dir", "result-filename", "plot-timeline", "timeline-itl-thresholds", "plot-dataset-stats",
 	"record-to", "record", "hlog", "vllm-version", "window", "slice", "extended", "metrics-addr", "disable-tqdm", "strict", "abort-on-failures", "config",

@@ -15,6 +15,10 @@ func TestRunsHoldWhatIsKnown(t *testing.T) {
 	s.Header.Config = metrics.Config{Model: "m", RequestRate: math.Inf(1), Burstiness: 1, Seed: 7,
 		Metadata: []metrics.KV{{Key: "host", Value: "a"}, {Key: "arm", Value: "b"}}}
 	s.Header.Flags = []metrics.KV{{Key: "random-input-len", Value: "9"}, {Key: "port", Value: "1"}, {Key: "dataset-path", Value: "a/b.json"}, {Key: "request-rate", Value: "inf"}}
+	s.Header.Shards = 4
+	for _, own := range []string{"shard", "run-id", "start-at", "clock-offset"} {
+		s.Header.Flags = append(s.Header.Flags, metrics.KV{Key: own, Value: "another in each run"})
+	}
 	s.TTFT.Add(0.5)
 	s.Evidence = &metrics.Evidence{Cores: 4}
 	p95, ok := Find("p95_ttft")
@@ -23,7 +27,7 @@ func TestRunsHoldWhatIsKnown(t *testing.T) {
 	}
 	r := Runs([]*metrics.Summary{s}, p95)[0]
 	want := map[string]string{"model": "m", "request-rate": "inf", "max-concurrency": "unlimited", "burstiness": "1", "client": "1",
-		"seed": "7", "cores": "4", "host": "a", "random-input-len": "9", "dataset-path": "b.json"}
+		"seed": "7", "cores": "4", "host": "a", "shards": "4", "random-input-len": "9", "dataset-path": "b.json"}
 	if !maps.Equal(r.Asked, want) {
 		t.Errorf("%v", r.Asked)
 	}
