@@ -92,7 +92,7 @@ func (x *exchange) rest(ctx context.Context, d time.Duration) bool {
 		f = overtime(x.going)
 	}
 	if f != nil {
-		x.rec.Class, x.rec.Error = f.Class, f.Error()+" in a pause after: "+x.rec.Error
+		x.rec.Class, x.rec.Error = f.Class, f.Error()+", in a pause after: "+x.rec.Error
 		return false
 	}
 	return x.going.Err() == nil

@@ -100,7 +100,7 @@ func TestWhatMayPassIsSentAgain(t *testing.T) {
 
 func TestARetryEndsWithItsRequest(t *testing.T) {
 	busy := whole("503 Service Unavailable\r\nRetry-After: 10", "")
-	const waits = " in a pause after: 503 Service Unavailable (Retry-After: 10)"
+	const waits = ", in a pause after: 503 Service Unavailable (Retry-After: 10)"
 	for _, test := range []struct {
 		name    string
 		set     func(r *Run, l *Load)

@@ -23,7 +23,7 @@ func TestWhatIsAmissWithShardsIsNamed(t *testing.T) {
 	elsewhere := fleet{n: 4, change: func(h *Header, _ *StreamWriter) { h.Host = "n9" }}.write(t, again[:34])
 	noHosts := fleet{n: 4, change: func(h *Header, _ *StreamWriter) { h.Host = "" }}.write(t, load(40))
 	otherwise := fleet{n: 4, change: func(h *Header, _ *StreamWriter) {
-		h.Flags = []KV{{"seed", "1"}, {"shard", string(rune('0' + h.Shard))}, {"record-to", h.Host}}
+		h.Flags = []KV{{"seed", "1"}, {"shard", string(rune('0' + h.Shard))}, {"record-to", h.Host}, {"gpu-metrics", h.Host}, {"config", h.Host}}
 		if h.Shard == 2 {
 			h.Flags = append(h.Flags, KV{"request-rate", "7"}, KV{"seed", "2"})[1:]
 		}

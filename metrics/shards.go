@@ -126,10 +126,10 @@ func (m *merged) facts() *Shards {
 }
 
 // private are the flags in which shards of a run may differ: they name the shard, tell
-// its clock or say where it writes.
+// its clock, its GPUs or say where it writes.
 var private = []string{
 	"shard", "run-id", "start-at", "clock-offset", "record-to", "record", "hlog", "result-dir", "result-filename", "save-result",
-	"save-detailed", "append-result", "plot-timeline", "plot-dataset-stats", "metrics-addr", "disable-tqdm", "label", "metadata",
+	"save-detailed", "append-result", "plot-timeline", "plot-dataset-stats", "gpu-metrics", "metrics-addr", "disable-tqdm", "label", "metadata", "config",
 }
 
 // differences are the flags that were different for two shards, each with its

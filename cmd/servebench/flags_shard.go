@@ -2,7 +2,6 @@ package main
 
 import (
 	"fmt"
-	"math"
 	"regexp"
 	"strconv"
 	"strings"
@@ -79,11 +78,15 @@ func parseInstant(text string) (time.Time, error) {
 	return at.UTC(), nil
 }
 
+// maxOffset is how wrong a clock may be.
+const maxOffset = 366 * 24 * time.Hour
+
 // parseOffset reads a time that may be negative.
 func parseOffset(text string) (time.Duration, error) {
 	digits, negative := strings.CutPrefix(strings.TrimSpace(text), "-")
 	d, err := parseSeconds(digits)
-	if err != nil || math.Abs(d.Hours()) > 24*366 {
+	seconds, notNumber := parseFloat(digits) // of which parseSeconds makes 0 where they are too many
+	if err != nil || d > maxOffset || notNumber == nil && seconds > maxOffset.Seconds() {
 		return 0, fmt.Errorf("invalid offset: %s: it must be seconds, or a number with a unit as in -0.3ms", quoted(text))
 	}
 	if negative {

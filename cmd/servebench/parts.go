@@ -44,7 +44,7 @@ const maxKept = 512 << 20
 func (p *partOptions) cut(talk io.Writer, s *metrics.Summary) {
 	if s.Trace == nil {
 		if p.any() {
-			fmt.Fprintln(talk, "WARNING: --window, --slice and --extended need single requests, as a record stream has them (servebench run -o)")
+			fmt.Fprintln(talk, "WARNING: --window, --slice and --extended need single requests, as a record stream has them that is not compact (servebench run -o)")
 		}
 		return
 	}

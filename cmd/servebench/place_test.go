@@ -91,6 +91,8 @@ func TestShardsThatCannotBeAreRefused(t *testing.T) {
 		{"--start-at tomorrow", "argument --start-at: invalid time: 'tomorrow': it must be as 2026-11-22T02:15:00.5Z, or in seconds since 1970"},
 		{"--run-id a/b", "argument --run-id: invalid id: 'a/b': it must be of letters, digits, dots, dashes and underlines, at most 64"},
 		{"--clock-offset soon", "argument --clock-offset: invalid offset: 'soon'"},
+		{"--clock-offset inf", "argument --clock-offset: invalid offset: 'inf'"},
+		{"--clock-offset=-1e30", "argument --clock-offset: invalid offset: '-1e30'"},
 		{"--target a=http://h:1,shard=0/2", "--shard is of the whole command, not of one target"},
 	} {
 		if _, err := parseRun(strings.Fields(row.args)); err == nil || !strings.Contains(err.Error(), row.want) {
