@@ -114,6 +114,9 @@ func (o *options) take(place shardOptions) error {
 	if limit := o.Traffic.MaxConcurrency; limit != nil && *limit < place.Of {
 		return fmt.Errorf("argument --max-concurrency: %d: it is split over %d shards, so it must be at least that", *limit, place.Of)
 	}
+	if n := o.Workload.NumPrompts; n > 0 && n < place.Of {
+		return fmt.Errorf("argument --num-prompts: %d: it is split over %d shards, so it must be at least that", n, place.Of)
+	}
 	if prefix := &o.Workload.RequestIDPrefix; place.Several() && *prefix == "" {
 		sum := sha256.Sum256([]byte(o.runID()))
 		*prefix = "bench-" + hex.EncodeToString(sum[:4]) + "-"

@@ -75,6 +75,7 @@ func TestShardsThatCannotBeAreRefused(t *testing.T) {
 		{"", "--shard 0/2 --run-id a --target a=http://h:1 b=http://h:2 --solo-first", "--repeat and --solo-first"},
 		{"", "--repeat 2 --run-id a", "--run-id are of one run"},
 		{slurmStep, "--max-concurrency 7", "argument --max-concurrency: 7: it is split over 8 shards, so it must be at least that"},
+		{slurmStep, "--num-prompts 7", "argument --num-prompts: 7: it is split over 8 shards, so it must be at least that"},
 		{slurmStep, "-o run.jsonl", "argument -o/--record-to: 'run.jsonl': shards on one machine would write over each other: put %t in it"},
 		{slurmStep, "--hlog run.hlog", "argument --hlog: 'run.hlog': "},
 		{"", "--shard 0/2 --run-id a --target a=http://h:1,max-concurrency=1", "argument --max-concurrency: 1"},

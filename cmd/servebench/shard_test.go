@@ -103,6 +103,7 @@ func TestShardRefusesWhatItCannotPrint(t *testing.T) {
 		"slurm -- run --request-rate -3":                                "run: argument --request-rate",
 		"slurm -- run -o x":                                             "run: argument --record-to: .*own records",
 		"slurm -- run --shard 0/4":                                      "run: argument --shard: .*--shards",
+		"slurm -- run --num-prompts 7":                                  "run: argument --num-prompts: 7: .*8 shards",
 		"slurm -- run --start-at 5":                                     "run: argument --start-at: .*--start-in",
 		"slurm -- run --run-id x":                                       "run: argument --run-id: .*--name",
 		"slurm -- run --config " + config:                               "run: argument --shard: ",

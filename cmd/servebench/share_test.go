@@ -150,7 +150,11 @@ func TestFirstShardAloneWatchesTheServer(t *testing.T) {
 
 func TestShardWithNothingToSendIsRefused(t *testing.T) {
 	url := watchedSim(t, func(*http.Request) {})
-	o := mustJoin(t, "", "--num-prompts 3 --shard 0/4 --run-id a --base-url", url)
+	prompts := filepath.Join(t.TempDir(), "three.jsonl")
+	if err := os.WriteFile(prompts, []byte(strings.Repeat(`{"prompt": "a"}`+"\n", 3)), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	o := mustJoin(t, "", "--dataset-name custom --skip-chat-template --num-prompts 0 --shard 0/4 --run-id a --base-url", url, "--dataset-path", prompts)
 	err := newExperiment(o, io.Discard, io.Discard).run(t.Context())
 	if err == nil || !strings.Contains(err.Error(), "argument --num-prompts: there are 3 prompts for 4 shards") {
 		t.Errorf("%v", err)
