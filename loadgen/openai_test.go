@@ -6,6 +6,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"math"
 	"net"
 	"net/http"
 	"strings"
@@ -177,7 +178,7 @@ func TestTokensSoFarNeedUsageWithEveryChunk(t *testing.T) {
 		{"several choices", chunk(0, "a", 1) + chunk(1, "b", 1) + chunk(0, "c", 2) + doneEvent, []int{1, 0, 0}, 3},
 		{"a choice beyond reason", chunk(5000, "a", 1) + doneEvent, []int{0}, 0},
 		{"a choice before the first", chunk(-1, "a", 1) + doneEvent, []int{0}, 0},
-		{"counts beyond reason", chunk(0, "a", 1) + chunk(0, "b", 9e18) + chunk(1, "c", 9e18) + doneEvent, []int{1, 0, 0}, 1},
+		{"counts beyond reason", chunk(0, "a", 1) + chunk(0, "b", math.MaxInt) + chunk(1, "c", math.MaxInt) + doneEvent, []int{1, 0, 0}, 1},
 		{"all of them beyond reason", chunk(0, "a", 1) + `data: {"choices":[],"usage":{"prompt_tokens":9000000000000000000,"completion_tokens":9000000000000000000}}` + "\n\n" + doneEvent, []int{1}, 1},
 		{"usage alone overrules", chunk(0, "a", 1) + `data: {"choices":[],"usage":{"completion_tokens":9}}` + "\n\n" + doneEvent, []int{1}, 9},
 		{"zeros", chunk(0, "a", 0) + usageChunk + chunk(0, "", 0) + doneEvent, []int{0, 0}, 2},
