@@ -40,6 +40,7 @@ type Connections struct {
 
 // open dials addr. The connection stamps what arrives.
 func (c *Connections) open(ctx context.Context, addr string) (*stampedConn, error) {
+	began := time.Now()
 	limited, cancel := c.limit(ctx)
 	defer cancel()
 	network, dial := "tcp", c.Dial
@@ -49,7 +50,6 @@ func (c *Connections) open(ctx context.Context, addr string) (*stampedConn, erro
 	if c.Socket != "" {
 		network, addr = "unix", c.Socket
 	}
-	began := time.Now()
 	conn, err := dial(limited, network, addr)
 	if err != nil {
 		c.Tally.refused(err)

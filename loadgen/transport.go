@@ -186,9 +186,9 @@ type dialled struct{}
 func (t *Transport) open(ctx context.Context, p place) (*line, error) {
 	l := &line{to: p}
 	ctx = httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{TLSHandshakeStart: func() { l.conn.secured++ }})
+	began := time.Now()
 	limited, cancel := t.connections.limit(ctx)
 	defer cancel()
-	began := time.Now()
 	conn, err := t.http.NewClientConn(context.WithValue(limited, dialled{}, l), p.scheme, p.addr)
 	if err != nil {
 		return nil, t.connections.late(ctx, began, l.lacks(), err)

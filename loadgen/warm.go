@@ -63,6 +63,7 @@ func (t *Transport) Warm(ctx context.Context, target string, n int) (opened int,
 
 // head sends a HEAD request. What it is answered does not matter.
 func (t *Transport) head(ctx context.Context, target string) error {
+	began := time.Now()
 	limited, cancel := t.connections.limit(ctx)
 	defer cancel()
 	limited = context.WithValue(limited, dialled{}, new(line)) // so that dial does not count it as opened
@@ -70,7 +71,6 @@ func (t *Transport) head(ctx context.Context, target string) error {
 	if err != nil {
 		return err
 	}
-	began := time.Now()
 	reply, err := t.http.RoundTrip(r)
 	if err != nil {
 		return t.connections.late(ctx, began, "answer over a new connection", err)
