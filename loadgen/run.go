@@ -123,14 +123,19 @@ func (r *Run) begin(ctx context.Context) (epoch time.Time, err error) {
 		if left <= 0 {
 			return now, nil
 		}
-		// The wall clock may be set meanwhile, so it is looked at each second.
-		err := wait(ctx, now.Add(min(left, time.Second)))
+		// The wall clock may be set meanwhile, so it is looked at each second, but
+		// not so shortly before the start that a late timer misses that.
+		last := left < 2*time.Second
+		if !last {
+			left = time.Second
+		}
+		err := wait(ctx, now.Add(left))
 		switch {
 		case ctx.Err() != nil:
 			return epoch, nil
 		case err != nil:
 			return epoch, fmt.Errorf("waiting for the start: %w", err)
-		case left <= time.Second:
+		case last:
 			return now.Add(left), nil
 		}
 	}

@@ -40,6 +40,22 @@ func TestClockStartsAtTheInstantGiven(t *testing.T) {
 	}
 }
 
+func TestALateTimerDoesNotMoveTheStart(t *testing.T) {
+	for left := 900 * time.Millisecond; left < 3200*time.Millisecond; left += 50 * time.Millisecond {
+		synctest.Test(t, func(t *testing.T) {
+			r := oneLoad(Load{Source: prompts(1), Target: Target{Send: answer(0, 0, 1)}})
+			r.Wait = func(ctx context.Context, until time.Time) error { return Sleep(ctx, until.Add(70*time.Millisecond)) }
+			r.StartAt = time.Now().Add(left).UTC()
+			r.Started = func(epoch time.Time) {
+				if !epoch.Equal(r.StartAt) {
+					t.Errorf("%v before the start: the epoch is %v late", left, epoch.Sub(r.StartAt))
+				}
+			}
+			collect(t, r)
+		})
+	}
+}
+
 func TestCancelEndsTheWaitForTheStart(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		begin := time.Now()
