@@ -39,8 +39,8 @@ func (b *bench) probe(ctx context.Context, done <-chan struct{}) {
 }
 
 // startProbes has the benches send their probes until stop is called. A probe in
-// flight then ends as the requests of its load do: within the limit for those, and
-// at once where the load was cut.
+// flight then ends as the requests of its load do: within the limit for those, at
+// the run's deadline, and at once where the load was cut.
 func (t *trial) startProbes(ctx context.Context) (stop func(cut error)) {
 	var probing sync.WaitGroup
 	var quits []context.CancelFunc
@@ -54,10 +54,15 @@ func (t *trial) startProbes(ctx context.Context) (stop func(cut error)) {
 		close(done)
 		for i, quit := range quits {
 			defer quit()
-			if limit := t.benches[i].Limits.Tail; cut != nil {
+			b := t.benches[i]
+			if cut != nil {
 				quit()
-			} else if limit > 0 {
+			}
+			if limit := b.Limits.Tail; limit > 0 {
 				defer time.AfterFunc(limit, quit).Stop()
+			}
+			if limit := b.Limits.Deadline; limit > 0 {
+				defer time.AfterFunc(time.Until(b.header.Epoch.Add(limit)), quit).Stop()
 			}
 		}
 		probing.Wait()
