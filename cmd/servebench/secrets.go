@@ -84,24 +84,32 @@ func (s *secrets) addHeader(name, value string) {
 }
 
 // addCredentials takes up what stands in a URL before the host: name, password and
-// what they become in a header. A name alone may be a token.
+// what they become in a header. A name alone may be a token. Both are taken up as
+// they are written, too: more may be escaped there than has to be. A proxy's URL may
+// lack its scheme.
 func (s *secrets) addCredentials(link string) {
-	u, err := url.Parse(link)
+	scheme, after, ok := strings.Cut(link, "://")
+	if !ok {
+		scheme, after = "http", link
+	}
+	u, err := url.Parse(scheme + "://" + after)
 	if err != nil {
-		_, after, _ := strings.Cut(link, "://")
-		if at := strings.LastIndexByte(after, '@'); at > 0 {
-			s.add(after[:at])
-		}
+		s.add(after[:max(0, strings.LastIndexByte(after, '@'))])
 		return
 	}
 	if u.User == nil {
 		return
 	}
+	authority := after[:strings.IndexAny(after+"/", "/?#")]
+	written := authority[:strings.LastIndexByte(authority, '@')]
 	s.add(basic(u.User))
 	if password, set := u.User.Password(); set {
+		_, asWritten, _ := strings.Cut(written, ":")
 		s.add(password)
+		s.add(asWritten)
 	} else {
 		s.add(u.User.Username())
+		s.add(written)
 	}
 }
 

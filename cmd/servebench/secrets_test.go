@@ -255,6 +255,24 @@ func TestPasswordsOfProxiesAreSecrets(t *testing.T) {
 	}
 }
 
+// A URL may escape more than it must, and in small letters, and stands so in the
+// process list.
+func TestPasswordsAreSecretsAsTheirURLHasThem(t *testing.T) {
+	for link, want := range map[string]string{
+		"http://me:p%40ss$word@h.test/v1":     "http://me:<redacted>@h.test/v1",
+		"https://me:s3cr%2fet@h.test/a@b":     "https://me:<redacted>@h.test/a@b",
+		"https://t0k%65n%3d@h.test":           "https://<redacted>@h.test",
+		"me:p%40ssword@proxy.test:3128":       "me:<redacted>@proxy.test:3128",
+		"http://h.test:1/who@where":           "http://h.test:1/who@where",
+		"http://me:p4ss:word@[::1]:80/?a@b#c": "http://me:<redacted>@[::1]:80/?a@b#c",
+	} {
+		var s secrets
+		if s.addCredentials(link); s.mask(link) != want {
+			t.Errorf("%s is shown as %s", link, s.mask(link))
+		}
+	}
+}
+
 func TestANameInAURLMayBeAToken(t *testing.T) {
 	o := mustParse(t, "--base-url https://t0ken@h.test")
 	if shown := fmt.Sprint(o.Flags, o.config(), o.Server.Secrets.mask("t0ken")); strings.Contains(shown, "t0ken") {
