@@ -23,7 +23,7 @@ type progress struct {
 	began time.Duration // when the first measured request may be sent: a delay and a warm-up go before
 	live  []*loadgen.Live
 
-	start time.Time
+	start time.Time // of the run
 	quit  chan struct{}
 	done  chan struct{}
 }
@@ -44,12 +44,12 @@ func (t *trial) showProgress() (stop func()) {
 			p.until = max(p.until, b.header.Began()+b.Traffic.Duration)
 		}
 	}
+	p.start = t.benches[0].header.Epoch
 	return p.show()
 }
 
 // show starts the display; the returned func ends it, with a last line.
 func (p *progress) show() (stop func()) {
-	p.start = time.Now()
 	p.quit, p.done = make(chan struct{}), make(chan struct{})
 	go p.loop()
 	return func() {
