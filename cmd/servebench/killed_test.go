@@ -87,12 +87,17 @@ func (k *killer) kill(t *testing.T, i int) {
 	case err := <-ended:
 		t.Fatalf("%v: it ended: %v\n%s", args, err, &said)
 	}
+	before := runDelays(t, cmd.Process.Pid)
 	// What is killed knows no fake time.
 	<-time.After(time.Duration(rand.New(rand.NewPCG(7, uint64(i))).Int64N(int64(time.Second))))
 	at := time.Now()
+	late := k.late.before(at)
+	for thread, waited := range runDelays(t, cmd.Process.Pid) {
+		late = max(late, waited-before[thread])
+	}
 	cmd.Process.Kill()
 	<-ended
-	k.check(t, stream, prefix, at)
+	k.check(t, stream, prefix, at, late)
 }
 
 // command is a run in a folder of its own, and the stream that it leaves.
@@ -115,10 +120,10 @@ func (k *killer) command(t *testing.T, args []string) (cmd *exec.Cmd, stream str
 
 // check finds in the stream what was answered in time before a run was killed. On a
 // machine that gave the run no time to read an answer, its record may be as much later.
-func (k *killer) check(t *testing.T, stream, prefix string, killed time.Time) {
+func (k *killer) check(t *testing.T, stream, prefix string, killed time.Time, late time.Duration) {
 	t.Helper()
 	ended, targets := recorded(t, stream)
-	answered, lacking, late := 0, time.Duration(0), k.late.before(killed)
+	answered, lacking := 0, time.Duration(0)
 	for target, server := range k.servers {
 		if !targets[target] {
 			target = ""
@@ -170,6 +175,29 @@ func recorded(t *testing.T, stream string) (ended map[string]time.Time, targets 
 		}
 	}
 	return ended, targets
+}
+
+// runDelays is how long each thread of a process has waited for a processor, by the
+// second number of its schedstat in proc(5), where there is one.
+func runDelays(t *testing.T, pid int) map[string]time.Duration {
+	t.Helper()
+	threads, err := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/schedstat", pid))
+	if err != nil {
+		t.Fatal(err)
+	}
+	waited := map[string]time.Duration{}
+	for _, name := range threads {
+		text, err := os.ReadFile(name)
+		if err != nil {
+			continue // that thread has ended
+		}
+		var ran, queued time.Duration
+		if _, err := fmt.Sscan(string(text), &ran, &queued); err != nil {
+			t.Fatalf("%s: %q: %v", name, text, err)
+		}
+		waited[name] = queued
+	}
+	return waited
 }
 
 // A lateness is how much later than it wanted this process ran, as a machine with
