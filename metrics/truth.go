@@ -31,7 +31,7 @@ type Truth struct {
 	laterTurns bool // conversations went on after their first turn
 }
 
-// merge adds what was counted of other requests.
+// merge adds what was counted of other requests, but for the Ramp.
 func (t *Truth) merge(other *Truth) {
 	t.Tokens = t.Tokens.plus(other.Tokens)
 	t.ITL.merge(&other.ITL)
@@ -40,8 +40,6 @@ func (t *Truth) merge(other *Truth) {
 	t.ScheduledTTFT.merge(&other.ScheduledTTFT)
 	t.ScheduledE2EL.merge(&other.ScheduledE2EL)
 	t.Connecting = t.Connecting.plus(other.Connecting)
-	t.Ramp.Requests += other.Ramp.Requests
-	t.Ramp.Took = max(t.Ramp.Took, other.Ramp.Took)
 	t.Pace.Requests += other.Pace.Requests
 	t.Pace.Queue += other.Pace.Queue
 	t.Pace.Lag += other.Pace.Lag

@@ -138,9 +138,24 @@ func (w *witness) merge(other *witness, later time.Duration, most int) {
 	w.held += other.held
 	w.e2el += other.e2el
 	w.unread += other.unread
+	w.mergeRamp(other, later)
 	w.due.merge(other.due, later)
 	w.sent.merge(other.sent, later)
 	w.spaced = w.spaced || other.spaced
+}
+
+// mergeRamp makes one burst of both, from the first that was due to the last that was
+// sent. Shards do not begin at one instant.
+func (w *witness) mergeRamp(other *witness, later time.Duration) {
+	mine, others := &w.truth.Ramp, other.truth.Ramp
+	switch due := other.due.first + later; {
+	case !other.due.any:
+	case !w.due.any:
+		*mine = others
+	default:
+		mine.Requests += others.Requests
+		mine.Took = max(w.due.first+mine.Took, due+others.Took) - min(w.due.first, due)
+	}
 }
 
 // testimony is the Truth of a run that took so many seconds and was asked for
