@@ -1,6 +1,7 @@
 package metrics
 
 import (
+	"cmp"
 	"math"
 	"slices"
 	"time"
@@ -147,11 +148,12 @@ func (d *Distribution) adopt(h *hdrhistogram.Histogram) {
 	d.drop()
 }
 
-// merge adds the values of another after those of d. Past the cap, or where one of
-// the two has no exact ones, the histogram alone is left.
+// merge adds the values of another after those of d, which takes its cap if it has
+// none itself. Past the cap, or where one of the two has no exact ones, the histogram
+// alone is left.
 func (d *Distribution) merge(other *Distribution) {
+	d.Cap = cmp.Or(d.Cap, other.Cap)
 	d.clamped += other.clamped
-	d.rough = d.rough || other.rough
 	if other.Len() == 0 {
 		return
 	}

@@ -9,11 +9,9 @@ import (
 // values come after those of c. The other is of no use afterwards.
 func (c *Collector) merge(other *Collector, later time.Duration) {
 	c.mergeTimeline(other, later)
+	others := other.sum.latencies(nil)
 	for name, d := range c.sum.latencies(nil) {
-		if d.Cap = c.requestCap(); d == &c.sum.ITL {
-			d.Cap = c.Cap
-		}
-		d.merge(other.sum.latencies(nil)[name])
+		d.merge(others[name])
 	}
 	c.witness.merge(&other.witness, later, c.requestCap())
 	c.sum.Completed += other.sum.Completed
