@@ -247,6 +247,18 @@ func TestHeapsAreNotForAReaderThatIsSeldomLate(t *testing.T) {
 	}
 }
 
+// A stop of 15 ms in 10 s is a 670th of the time: events of twenty times that, 3 %, may
+// have piled up in it.
+func TestAStopPilesUpOnlySoMuch(t *testing.T) {
+	for shared, want := range map[int64][]string{119: {"shared reads"}, 121: nil} {
+		s := clean()
+		s.Evidence.SharedReads, s.Evidence.Stalls, s.Evidence.LongestStall = shared, 1, 15*msec
+		if s.Judge(); !slices.Equal(failing(s), want) {
+			t.Errorf("%d of 4000 shared: %q, want %q", shared, failing(s), want)
+		}
+	}
+}
+
 // What waits for a packet that was lost is old when it is read, whoever reads.
 func TestALossyNetworkIsNotABusyMachine(t *testing.T) {
 	for packets, want := range map[int64]string{20: quieter, 21: "the network loses packets or swaps them"} {

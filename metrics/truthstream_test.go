@@ -28,10 +28,11 @@ func figures(t *Truth) string {
 func noticed(s *Summary, shard int) {
 	n := time.Duration(shard + 1)
 	s.Evidence = &Evidence{
-		Cores: 2, Watched: n * 10 * time.Second, CPU: n * 8 * time.Second, BusiestCPU: 0.3, StolenCPU: 0.02 * float64(n),
-		Stalls: 2, Stalled: n * 30 * msec, LongestStall: n * 110 * msec, GCs: 4, GCPaused: msec, LongestGC: n * msec / 2,
-		ClockStep: n * -msec, KernelStamps: 100, UserStamps: 3, SharedReads: 2, Opened: 5, Warmed: 1, Closed: 1,
-		Exhausted: 1, Exhaustion: fmt.Sprint("no ports ", shard), Protocol: "HTTP/1.1", PrefixQueries: 100, PrefixHits: 3,
+		Cores: 2, Watched: n * 10 * time.Second, CPU: n * 8 * time.Second, BusiestCPU: 0.3 / float64(n), StolenCPU: 0.02 * float64(n),
+		Stalls: 2, Stalled: n * 30 * msec, LongestStall: n * 110 * msec, GCs: 4, GCPaused: n * msec, LongestGC: n * msec / 2,
+		ClockStep: n * -msec, KernelStamps: 100, UserStamps: 3, SharedReads: 2, Disordered: 3, Opened: 5, Warmed: 1, Closed: 1,
+		Exhausted: 1, Exhaustion: fmt.Sprint("no ports ", shard), Protocol: "HTTP/1.1", Unverified: shard == 1,
+		PrefixQueries: 100, PrefixHits: 3, Repeated: 2, Beside: 4,
 		Vouched: &Vouched{Streams: 10, ErrorP99: n * msec, WrongFrom: 30 * shard, Kernel: shard == 0},
 	}
 	ages := alike(0.5*float64(n), 100)
@@ -159,9 +160,10 @@ func TestShardsComeToTheTruthOfOneRun(t *testing.T) {
 	}
 	wantEvidence := &Evidence{
 		Cores: 4, Watched: 20 * time.Second, CPU: 24 * time.Second, BusiestCPU: 0.3, StolenCPU: 0.04,
-		Stalls: 2, Stalled: 60 * msec, LongestStall: 220 * msec, GCs: 8, GCPaused: msec, LongestGC: msec,
-		ClockStep: -2 * msec, KernelStamps: 200, UserStamps: 6, SharedReads: 4, Opened: 10, Warmed: 2, Closed: 2,
-		Exhausted: 2, Exhaustion: "no ports 0", Protocol: "HTTP/1.1", PrefixQueries: 100, PrefixHits: 3,
+		Stalls: 2, Stalled: 60 * msec, LongestStall: 220 * msec, GCs: 8, GCPaused: 2 * msec, LongestGC: msec,
+		ClockStep: -2 * msec, KernelStamps: 200, UserStamps: 6, SharedReads: 4, Disordered: 6, Opened: 10, Warmed: 2, Closed: 2,
+		Exhausted: 2, Exhaustion: "no ports 0", Protocol: "HTTP/1.1", Unverified: true,
+		PrefixQueries: 100, PrefixHits: 3, Repeated: 4, Beside: 8,
 		Vouched: &Vouched{Streams: 20, ErrorP99: 2 * msec, WrongFrom: 40, Kernel: true},
 	}
 	if diff := cmp.Diff(wantEvidence, got.Evidence); diff != "" || got.Age.Len() != 200 || !near(got.Age.Percentile(100), 1) {
