@@ -62,11 +62,11 @@ func (r *run) summary() (*Summary, error) {
 	if err != nil {
 		return nil, err
 	}
-	if m.noITL {
-		// With nothing to quote, ITL is not known rather than nought.
-		m.collector.sum.ITL.quoted = newQuote()
-	}
 	s := m.summary()
+	if m.noITL {
+		// With nothing to quote, ITL is not known rather than nought, or that of a part.
+		s.ITL = Distribution{quoted: newQuote()}
+	}
 	if err := s.includeEnds(shards); err != nil {
 		return nil, err
 	}

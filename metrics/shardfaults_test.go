@@ -2,6 +2,7 @@ package metrics
 
 import (
 	"bytes"
+	"math"
 	"math/rand/v2"
 	"slices"
 	"strings"
@@ -63,6 +64,19 @@ func TestWhatIsAmissWithShardsIsNamed(t *testing.T) {
 			if !slices.Contains(s.Incomplete, "run r "+fault) || !slices.Contains(s.Warnings, "run r "+fault) {
 				t.Errorf("%s: lacks %q, warns %q", name, s.Incomplete, s.Warnings)
 			}
+		}
+	}
+}
+
+// A shard that was cut has no histogram either, and the others' values are not all.
+func TestGapsThatOneShardDoesNotKnowAreNotKnown(t *testing.T) {
+	for shard := range 3 {
+		streams := fleet{n: 3, change: func(h *Header, sw *StreamWriter) { sw.NoChunks = h.Shard == shard }}.write(t, load(40))
+		streams[shard] = cutOff(streams[shard])
+		s := readOne(t, slices.Concat(streams...))
+		said := strings.Join(s.Warnings, "\n")
+		if !math.IsNaN(s.ITL.Mean()) || !strings.Contains(said, "run r: itl is not known") || !strings.Contains(said, "peak concurrent requests are approximate") {
+			t.Errorf("shard %d: ITL %v, warnings %q", shard, s.ITL.Mean(), s.Warnings)
 		}
 	}
 }
