@@ -88,7 +88,7 @@ func countReason(counts *map[string]int, reason string, n int) {
 		*counts = map[string]int{}
 	}
 	if _, known := (*counts)[reason]; !known {
-		if reason = printable(reason); len(*counts) >= maxReasons && (*counts)[reason] == 0 {
+		if reason = cmp.Or(printable(reason), otherReasons); len(*counts) >= maxReasons && (*counts)[reason] == 0 {
 			reason = otherReasons
 		}
 	}

@@ -71,6 +71,9 @@ func TestFinishReasonsOfAServerAreBounded(t *testing.T) {
 	if len(reasons) != maxReasons+1 || reasons["reason 03"] != 2 || reasons[otherReasons] != 6 {
 		t.Errorf("%v", reasons)
 	}
+	if blank := truthOf(Config{}, answered(1, 1, "\n"), answered(1, 1, "\x00")).FinishReasons; !cmp.Equal(map[string]int{otherReasons: 2}, blank) {
+		t.Errorf("%v", blank)
+	}
 	long := truthOf(Config{}, answered(1, 1, "\x1b[31m\n"+strings.Repeat("ü", 1000)), answered(1, 1, "\x1b[31m\n"+strings.Repeat("ü", 1001)))
 	if want := map[string]int{"[31m" + strings.Repeat("ü", 14): 2}; !cmp.Equal(want, long.FinishReasons) {
 		t.Errorf("%v, want %v", long.FinishReasons, want)

@@ -332,6 +332,41 @@ func TestABurstOfShardsIsARamp(t *testing.T) {
 	}
 }
 
+// Where chunks hold several tokens the gap is only known in the mean, over all shards.
+func TestTheMeanGapOfBundledTokensIsThatOfAllShards(t *testing.T) {
+	records := []*Record{
+		arrived(Record{Run: "r", Out: 9}, 10, 30, 50), arrived(Record{Run: "r", Index: 1, Out: 5}, 10, 15),
+		arrived(Record{Run: "r", Index: 2, Out: 40}, 20, 80), arrived(Record{Run: "r", Index: 3, Out: 7}, 5, 25, 90),
+	}
+	want := truthOf(Config{}, records...).MeanITL
+	for name, compact := range map[string]bool{"full": false, "compact": true} {
+		f := fleet{n: 2, change: func(h *Header, _ *StreamWriter) { h.Compact = compact }}
+		if got := readOne(t, slices.Concat(f.write(t, records)...)).Truth; !near(got.MeanITL, want) || got.ITL.Len() > 0 || want == 0 {
+			t.Errorf("%s: %v ms, want %v", name, got.MeanITL, want)
+		}
+	}
+}
+
+func TestTheServersCountersAreThoseOfOneShard(t *testing.T) {
+	var streams [][]byte
+	spec, diffusion := &SpecDecode{Drafts: 3}, &Diffusion{CanvasPositions: 7}
+	for shard := range 3 {
+		var buf bytes.Buffer
+		h := fleet{n: 3}.header(shard)
+		sw, s := NewStreamWriter(&buf), NewCollector(h).Summary(5)
+		if shard > 0 {
+			s.SpecDecode, s.Diffusion = spec, diffusion
+		}
+		if err := errors.Join(sw.Begin(h), sw.End(s)); err != nil {
+			t.Fatal(err)
+		}
+		streams = append(streams, buf.Bytes())
+	}
+	if s := readOne(t, slices.Concat(streams...)); !reflect.DeepEqual(s.SpecDecode, spec) || !reflect.DeepEqual(s.Diffusion, diffusion) {
+		t.Errorf("%+v and %+v", s.SpecDecode, s.Diffusion)
+	}
+}
+
 func TestWhichMessagesFindAPlaceDoesNotChange(t *testing.T) {
 	var first map[string]int
 	for range 5 {

@@ -92,9 +92,6 @@ type buckets struct {
 // do not begin together, each is added to the nearest.
 func (b *buckets) merge(other *buckets, later time.Duration) {
 	from := other.origin + later.Seconds()
-	if math.IsInf(from, 1) {
-		return
-	}
 	earlier, after := buckets{from, slices.Clone(other.chunks), slices.Clone(other.requests)}, *b
 	if b.origin <= from {
 		earlier, after = *b, earlier
