@@ -2,6 +2,7 @@ package metrics
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -57,6 +58,14 @@ func TestOddAnswersSayHowTheyAreOdd(t *testing.T) {
 		failed := s.Trust.Failed()
 		if len(failed) != 1 || failed[0].Name != "answer lengths" || !strings.Contains(failed[0].Text, c.says) || failed[0].Remedy != c.remedy {
 			t.Errorf("%s: %+v", name, failed)
+		}
+	}
+}
+
+func TestCountsAreInOneOrder(t *testing.T) {
+	for range 9 {
+		if got := ByCount(map[string]int{"d": 1, "b": 1, "e": 2, "a": 1, "c": 1}); !slices.Equal(got, []string{"e", "a", "b", "c", "d"}) {
+			t.Fatal(got)
 		}
 	}
 }

@@ -1,17 +1,19 @@
 package metrics
 
 import (
+	"cmp"
 	"slices"
 	"time"
 )
 
 // An inFlight finds out how many requests were in flight at once. It keeps two
 // times for each, up to a number given; past that it settles for the most that
-// touched one step, which is no fewer.
+// touched one step, or for those of all parts together, which are no fewer.
 type inFlight struct {
 	busy         time.Duration // of all requests together
 	starts, ends []time.Duration
 	folded       *flights
+	parts        int // the peaks of the parts that it was merged of together; 0 for none
 }
 
 // add takes a request that went from start to end.
@@ -56,6 +58,7 @@ func (f *inFlight) merge(other *inFlight, later time.Duration, most int) {
 		}
 		return
 	}
+	f.parts = f.peak() + other.peak()
 	f.fold()
 	f.folded.merge(other.flights(), later)
 }
@@ -64,7 +67,8 @@ func (f *inFlight) merge(other *inFlight, later time.Duration, most int) {
 // starts was not beside it.
 func (f *inFlight) peak() int {
 	if f.folded != nil {
-		return f.folded.peak()
+		n := f.folded.peak()
+		return min(n, cmp.Or(f.parts, n))
 	}
 	starts, ends := slices.Sorted(slices.Values(f.starts)), slices.Sorted(slices.Values(f.ends))
 	most, ended := 0, 0

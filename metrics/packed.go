@@ -12,7 +12,7 @@ import (
 )
 
 // mostOnWire bounds the counts of a steps in a stream, which is made wider until
-// it keeps to that: 10 ms up to 11 minutes, a second from 1.8 hours on.
+// it keeps to that: 10 ms up to 11 minutes, a second from 3.6 hours on.
 const mostOnWire = 1 << 16
 
 // packed are counts as a stream has them: varints, deflated.

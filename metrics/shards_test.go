@@ -278,6 +278,36 @@ func TestAloneACompactStreamHasVLLMsPeaks(t *testing.T) {
 	}
 }
 
+// Of a run of hours the steps are so wide that many requests touch one.
+func TestTheMostInFlightOfALongCompactRunIsNotThatOfASecond(t *testing.T) {
+	var records []*Record
+	for i := range 12 {
+		sent := time.Duration(i) * 50 * msec
+		records = append(records, arrived(Record{Run: "r", Index: i, Due: sent, Slot: sent, Sent: sent, Out: 1}, ms(sent)+40))
+	}
+	records = append(records, arrived(Record{Run: "r", Index: 12, Sent: 5 * time.Hour, Out: 1}, ms(5*time.Hour)+40))
+	for n := 1; n <= 3; n++ {
+		s := readOne(t, slices.Concat(fleet{n: n, change: compactly}.write(t, records)...))
+		if got := s.Truth.PeakConcurrency; got != n {
+			t.Errorf("%d shards: %d in flight, want %d: one of each shard, at most", n, got, n)
+		}
+	}
+}
+
+func TestStepsOfDifferentWidthCountTogether(t *testing.T) {
+	var started, ended steps
+	for i := range 5 {
+		started.add(time.Duration(10*i)*time.Second, 1)
+		ended.add(time.Duration(10*i+1)*time.Second, 1)
+	}
+	started.widen()
+	c := NewCollector(&Header{})
+	c.adoptTotals(&Totals{Started: started, Ended: ended})
+	if s := c.Summary(60); s.Truth.PeakConcurrency != 1 {
+		t.Errorf("%d in flight", s.Truth.PeakConcurrency)
+	}
+}
+
 func TestWhatACompactStreamDoesNotKnowIsSaid(t *testing.T) {
 	f := fleet{n: 2, change: func(h *Header, _ *StreamWriter) { h.Compact = h.Shard == 1 }}
 	stream := slices.Concat(f.write(t, load(40))...)
@@ -397,6 +427,20 @@ func TestMovedCountsGoToTheNearestStep(t *testing.T) {
 		if s.origin != want || len(s.counts) != 6 || s.counts[0] != 3 || s.counts[5] != 2 {
 			t.Errorf("%v later: %v from %d", later, s.counts, s.origin)
 		}
+	}
+}
+
+func TestMovedSecondsGoToTheNearest(t *testing.T) {
+	for later, want := range map[time.Duration][]int{400 * msec: {3, 4, 2}, 600 * msec: {1, 5, 3}, -600 * msec: {2, 2, 3, 2}} {
+		b, other := buckets{0, []int{1, 3, 2}, []int{1, 3, 2}}, buckets{0, []int{2, 1}, []int{2, 1}}
+		b.merge(&other, later)
+		if !slices.Equal(b.chunks, want) || !slices.Equal(b.requests, want) || b.origin != min(0, later.Seconds()) {
+			t.Errorf("%v later: %v and %v from %v, want %v", later, b.chunks, b.requests, b.origin, want)
+		}
+	}
+	var none []int
+	if addFrom(&none, maxBuckets, []int{1}); none != nil {
+		t.Errorf("%d seconds", len(none))
 	}
 }
 

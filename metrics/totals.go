@@ -34,6 +34,7 @@ type Totals struct {
 	Unread      time.Duration `json:"unread,omitempty"`       // of Held, what the last chunk may have lain unread
 	E2EL        time.Duration `json:"e2el,omitempty"`         // up to the last chunk
 	Busy        time.Duration `json:"busy,omitempty"`         // from Sent to End, of all requests
+	InFlight    int           `json:"in_flight,omitempty"`    // requests at once, at most
 
 	Seconds *buckets `json:"seconds,omitempty"` // chunks and requests, for vLLM's peaks
 	Tokens  steps    `json:"tokens"`            // when they came
@@ -55,7 +56,7 @@ func (c *Collector) totals() *Totals {
 		Failing: map[Class]Failing{}, Lengths: w.truth.Lengths, FinishReasons: w.truth.FinishReasons,
 		Pace: w.truth.Pace, Due: w.due.window(), Sent: w.sent.window(), Ramp: w.truth.Ramp, Connecting: w.truth.Connecting,
 		LaterTurns: w.truth.laterTurns, AfterFirst: w.afterFirst, AfterTokens: w.afterTokens,
-		Held: w.held, Unread: w.unread, E2EL: w.e2el, Busy: w.inFlight.busy, Tokens: w.tokens,
+		Held: w.held, Unread: w.unread, E2EL: w.e2el, Busy: w.inFlight.busy, InFlight: w.inFlight.peak(), Tokens: w.tokens,
 	}
 	for class, f := range c.sum.Failing {
 		t.Failing[class] = Failing{f.Requests, f.Statuses, frequent(f.Messages)}
@@ -130,8 +131,7 @@ func (c *Collector) adoptTotals(t *Totals) {
 	w.afterFirst, w.afterTokens = t.AfterFirst, t.AfterTokens
 	w.held, w.unread, w.e2el = t.Held, t.Unread, t.E2EL
 	w.tokens = t.Tokens
-	w.inFlight.busy = t.Busy
-	w.inFlight.folded = &flights{t.Started, t.Ended}
+	w.inFlight = inFlight{busy: t.Busy, folded: &flights{t.Started, t.Ended}, parts: t.InFlight}
 	w.inFlight.folded.level()
 	if t.Seconds != nil {
 		c.timeline.folded = t.Seconds
