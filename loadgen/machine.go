@@ -11,6 +11,7 @@ import (
 // MachineCPU is the time that all CPUs of the machine together spent, since it
 // started. It is zero where the system does not tell.
 type MachineCPU struct {
+	Cores      int           // CPUs that are online
 	Total      time.Duration // of all CPUs
 	Idle       time.Duration // of it, time without work, waiting for disks included
 	Interrupts time.Duration // of it, time in interrupts, those put off included: mostly packets that came
@@ -22,7 +23,7 @@ func (m MachineCPU) Busy() time.Duration { return m.Total - m.Idle - m.Stolen }
 
 // Sub is what was spent between an earlier reading and m.
 func (m MachineCPU) Sub(earlier MachineCPU) MachineCPU {
-	return MachineCPU{m.Total - earlier.Total, m.Idle - earlier.Idle, m.Interrupts - earlier.Interrupts, m.Stolen - earlier.Stolen}
+	return MachineCPU{m.Cores, m.Total - earlier.Total, m.Idle - earlier.Idle, m.Interrupts - earlier.Interrupts, m.Stolen - earlier.Stolen}
 }
 
 // StolenShare is the part of Total that was stolen, 0 to 1.
@@ -33,12 +34,13 @@ func (m MachineCPU) StolenShare() float64 {
 	return float64(m.Stolen) / float64(m.Total)
 }
 
-// parseMachineCPU reads the first line of Linux's /proc/stat: user, nice,
-// system, idle, iowait, irq, softirq and steal, in hundredths of a second. What
-// guests used is part of user.
+// parseMachineCPU reads Linux's /proc/stat. Its first line has user, nice, system,
+// idle, iowait, irq, softirq and steal, in hundredths of a second, and a line for each
+// CPU follows. What guests used is part of user.
 func parseMachineCPU(r io.Reader) MachineCPU {
-	line, _ := bufio.NewReader(r).ReadString('\n')
-	fields := strings.Fields(line)
+	lines := bufio.NewScanner(r)
+	lines.Scan()
+	fields := strings.Fields(lines.Text())
 	var m MachineCPU
 	if len(fields) < 9 || fields[0] != "cpu" {
 		return m
@@ -58,6 +60,9 @@ func parseMachineCPU(r io.Reader) MachineCPU {
 		case 7:
 			m.Stolen += spent
 		}
+	}
+	for lines.Scan() && strings.HasPrefix(lines.Text(), "cpu") {
+		m.Cores++
 	}
 	return m
 }

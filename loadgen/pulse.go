@@ -107,7 +107,8 @@ func (p *Pulse) Stop(e *metrics.Evidence) {
 	e.Watched = now.Sub(p.start)
 	e.CPU = processCPU() - p.cpu
 	e.BusiestCPU = p.busiest
-	e.StolenCPU = ReadMachineCPU().Sub(p.machine).StolenShare()
+	machine := ReadMachineCPU().Sub(p.machine)
+	e.Machine, e.StolenCPU = machine.Cores, machine.StolenShare()
 	e.Stalls, e.Stalled, e.LongestStall = p.stood.times, p.stood.total, p.stood.longest
 	e.WakeP99 = time.Duration(p.stood.late.ValueAtPercentile(99))
 	e.GCs = int(gc.NumGC - p.gc.NumGC)

@@ -67,7 +67,7 @@ func TestAPulseCountsCPUAndCollections(t *testing.T) {
 func TestProcStatIsReadAsTheKernelWritesIt(t *testing.T) {
 	const text = "cpu  4705 150 1120 16250 520 30 45 700 120 10\ncpu0 1 2 3 4 5 6 7 8 9 10\n"
 	m := parseMachineCPU(strings.NewReader(text))
-	want := MachineCPU{Total: 235200 * time.Millisecond, Idle: 167700 * time.Millisecond, Interrupts: 750 * time.Millisecond, Stolen: 7 * time.Second}
+	want := MachineCPU{Cores: 1, Total: 235200 * time.Millisecond, Idle: 167700 * time.Millisecond, Interrupts: 750 * time.Millisecond, Stolen: 7 * time.Second}
 	if m != want || m.Busy() != 60500*time.Millisecond {
 		t.Errorf("got %+v, busy %v; want %+v", m, m.Busy(), want)
 	}

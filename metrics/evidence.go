@@ -11,6 +11,7 @@ import (
 // nobody looked.
 type Evidence struct {
 	Cores      int           `json:"cores,omitempty"`       // that the process may use at once
+	Machine    int           `json:"machine,omitempty"`     // cores that its machine has, 0 when that is not known, or of several processes
 	Watched    time.Duration `json:"watched,omitempty"`     // how long it was watched
 	CPU        time.Duration `json:"cpu,omitempty"`         // that it used in that time
 	BusiestCPU float64       `json:"busiest_cpu,omitempty"` // share of its cores that it used in its busiest second, 0 to 1
@@ -59,10 +60,11 @@ type Vouched struct {
 	Kernel    bool          `json:"kernel,omitempty"`     // the kernel stamped: nothing is said of other stamps
 }
 
-// add takes the evidence of another shard to e. The shards ran side by side, or
-// even beside each other on one machine, which then vouches for both together.
+// add takes the evidence of another shard to e, but for the cores. The shards ran
+// side by side, or even beside each other on one machine, which then vouches for both
+// together.
 func (e *Evidence) add(other *Evidence, sameMachine bool) {
-	e.Cores += other.Cores
+	e.Machine = 0
 	e.Watched = max(e.Watched, other.Watched)
 	e.CPU += other.CPU
 	e.BusiestCPU = max(e.BusiestCPU, other.BusiestCPU)

@@ -110,7 +110,7 @@ func (m *merged) forget(s *Summary, ask Ask) (warnings []string) {
 
 // includeEnds adds what the shards' end lines say and their records do not.
 func (s *Summary) includeEnds(shards []*shard) error {
-	hosts := map[string]bool{}
+	hosts := map[string]int{} // cores that shards had there
 	for _, sh := range shards {
 		e := sh.end()
 		if e == nil {
@@ -118,10 +118,25 @@ func (s *Summary) includeEnds(shards []*shard) error {
 			continue
 		}
 		s.include(e)
-		if err := s.includeEvidence(e, hosts[sh.header.Host]); err != nil {
+		host := sh.header.Host
+		_, beside := hosts[host]
+		if err := s.includeEvidence(e, beside && host != ""); err != nil {
 			return err
 		}
-		hosts[sh.header.Host] = sh.header.Host != ""
+		if e.Evidence == nil {
+			continue
+		}
+		hosts[host] += e.Evidence.Cores
+		if host != "" && e.Evidence.Machine > 0 {
+			// Not bound to cores of their own, shards share those there are.
+			hosts[host] = min(hosts[host], e.Evidence.Machine)
+		}
+	}
+	if s.Evidence != nil {
+		s.Evidence.Cores = 0
+		for _, cores := range hosts {
+			s.Evidence.Cores += cores
+		}
 	}
 	return nil
 }

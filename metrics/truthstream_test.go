@@ -28,7 +28,7 @@ func figures(t *Truth) string {
 func noticed(s *Summary, shard int) {
 	n := time.Duration(shard + 1)
 	s.Evidence = &Evidence{
-		Cores: 2, Watched: n * 10 * time.Second, CPU: n * 8 * time.Second, BusiestCPU: 0.3 / float64(n), StolenCPU: 0.02 * float64(n),
+		Cores: 2, Machine: 3, Watched: n * 10 * time.Second, CPU: n * 8 * time.Second, BusiestCPU: 0.3 / float64(n), StolenCPU: 0.02 * float64(n),
 		Stalls: 2, Stalled: n * 30 * msec, LongestStall: n * 110 * msec, GCs: 4, GCPaused: n * msec, LongestGC: n * msec / 2,
 		ClockStep: n * -msec, KernelStamps: 100, UserStamps: 3, SharedReads: 2, Disordered: 3, Opened: 5, Warmed: 1, Closed: 1,
 		Exhausted: 1, Exhaustion: fmt.Sprint("no ports ", shard), Protocol: "HTTP/1.1", Unverified: shard == 1,
