@@ -1,7 +1,7 @@
 package metrics
 
 import (
-	gocmp "cmp"
+	stdcmp "cmp"
 	"math"
 	"slices"
 	"testing"
@@ -44,8 +44,8 @@ func TestShardsAreKnownAsExactlyAsOneRun(t *testing.T) {
 		spoken[i] = arrived(Record{Index: i, Sent: time.Minute, Wrote: time.Minute, Out: 2}, 9*3.6e6, 18*3.6e6)
 	}
 	for name, records := range map[string][]*Record{"many chunks": spoken, "one chunk": single} {
-		slices.SortStableFunc(records, func(a, b *Record) int { return gocmp.Compare(a.Sent, b.Sent) })
-		for _, most := range []int{1, 30, 79, 100, 105, 112, 119, 120, 1000, 10_000} {
+		slices.SortStableFunc(records, func(a, b *Record) int { return stdcmp.Compare(a.Sent, b.Sent) })
+		for _, most := range []int{1, 79, 105, 119, 120, 2000, 10_000} {
 			whole, merged := bounded(records, 1, most), bounded(records, 3, most)
 			want, got := whole.Summary(12), merged.Summary(12)
 			of := want.latencies(want.Truth)
