@@ -125,9 +125,9 @@ func (m *merged) facts() *Shards {
 	return s
 }
 
-// private are the flags in which shards of a run may differ: they name the shard, tell
-// its clock, its GPUs or say where it writes.
-var private = []string{
+// ShardFlags are the flags in which shards of a run may differ: they name the shard,
+// tell its clock, its GPUs or say where it writes.
+var ShardFlags = []string{
 	"shard", "run-id", "start-at", "clock-offset", "record-to", "record", "hlog", "result-dir", "result-filename", "save-result",
 	"save-detailed", "append-result", "plot-timeline", "plot-dataset-stats", "gpu-metrics", "metrics-addr", "disable-tqdm", "label", "metadata", "config",
 }
@@ -153,5 +153,5 @@ func differences(one, other *Header) []string {
 		found = append(found, "--"+name)
 	}
 	slices.Sort(found)
-	return slices.DeleteFunc(found, func(flag string) bool { return slices.Contains(private, flag[2:]) })
+	return slices.DeleteFunc(found, func(flag string) bool { return slices.Contains(ShardFlags, flag[2:]) })
 }

@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/servebench/servebench/dataset"
+	"github.com/servebench/servebench/metrics"
 )
 
 // An environment gives the value of a variable, empty where there is none.
@@ -80,17 +81,11 @@ func (o *options) sharedID(env environment) (string, error) {
 	h := sha256.New()
 	fmt.Fprintln(h, at.UnixNano())
 	for _, kv := range o.Flags {
-		if !slices.Contains(ownFlags, kv.Key) {
+		if !slices.Contains(metrics.ShardFlags, kv.Key) {
 			fmt.Fprintf(h, "%s %q\n", kv.Key, kv.Value)
 		}
 	}
 	return at.Format("20060102T150405Z") + "-" + hex.EncodeToString(h.Sum(nil)[:4]), nil
-}
-
-// ownFlags are those that may differ between the shards of a run.
-var ownFlags = []string{
-	"shard", "start-at", "clock-offset", "record-to", "hlog", "result-dir", "result-filename", "gpu-metrics", "metrics-addr", "disable-tqdm",
-	"config",
 }
 
 // take gives o its place. Files that each shard writes get names of their own.

@@ -108,7 +108,7 @@ func TestShardsComeToOneIDByThemselves(t *testing.T) {
 	if want := "20251122T021500Z-"; !strings.HasPrefix(one, want) || len(one) != len(want)+8 {
 		t.Errorf("the id is %s, want %s and 8 digits", one, want)
 	}
-	if other := id("--shard 1/2 --seed 1 -o b-%t --hlog h-%t --start-at 2025-11-22T03:15:00.500+01:00"); other != one {
+	if other := id("--shard 1/2 --seed 1 -o b-%t --hlog h-%t --save-result --label b --start-at 2025-11-22T03:15:00.500+01:00"); other != one {
 		t.Errorf("another shard has %s, and this one %s", other, one)
 	}
 	for _, args := range []string{"--start-at 1763777700.5 --shard 0/2 --seed 2", "--start-at 1763777700.500000001 --shard 0/2 --seed 1"} {
