@@ -3,6 +3,7 @@ package loadgen
 import (
 	"encoding/json"
 	"errors"
+	"strings"
 )
 
 // A piece is what one event of a streamed completion or chat completion says,
@@ -80,7 +81,7 @@ func (p *piece) decode(data []byte) error {
 	if err := json.Unmarshal(data, &w); err != nil && !errors.As(err, &odd) {
 		return err
 	}
-	p.failed = w.Object == "error" || len(w.Error) > 0 && string(w.Error) != "null"
+	p.failed = w.Object == "error" || !isNothing(w.Error)
 	p.choices = len(w.Choices) > 0
 	p.usage = usage{sane(w.Usage.PromptTokens), sane(w.Usage.CompletionTokens)}
 	for _, c := range w.Choices {
@@ -94,6 +95,16 @@ func (p *piece) decode(data []byte) error {
 		}
 	}
 	return nil
+}
+
+// isNothing says whether the value of an error member says that there is none. Some
+// servers have the member in every chunk.
+func isNothing(raw []byte) bool {
+	switch string(raw) {
+	case "", "null", `""`, "{}", "[]", "false":
+		return true
+	}
+	return false
 }
 
 // A wireChunk is the JSON of an event. The types of go-openai know neither
@@ -118,7 +129,7 @@ type wireChoice struct {
 type wireDelta struct {
 	Reasoning        string        `json:"reasoning"`
 	ReasoningContent string        `json:"reasoning_content"`
-	Content          string        `json:"content"`
+	Content          wireContent   `json:"content"`
 	Refusal          string        `json:"refusal"`
 	FunctionCall     wireCall      `json:"function_call"`
 	ToolCalls        few[wireTool] `json:"tool_calls"`
@@ -133,13 +144,40 @@ type wireCall struct {
 	Arguments string `json:"arguments"`
 }
 
+// A wireContent is the text of a delta's content. Mistral's API sends a list of
+// parts where the model reasons; what is neither counts as missing.
+type wireContent string
+
+// UnmarshalJSON reads raw, which is JSON.
+func (c *wireContent) UnmarshalJSON(raw []byte) error {
+	*c = ""
+	if raw[0] != '[' {
+		_ = json.Unmarshal(raw, (*string)(c)) // what is of another type is left out
+		return nil
+	}
+	var parts few[struct {
+		Text     string                     `json:"text"`
+		Thinking few[struct{ Text string }] `json:"thinking"`
+	}]
+	_ = json.Unmarshal(raw, &parts) // it is JSON
+	var text strings.Builder
+	for _, part := range parts {
+		for _, thought := range part.Thinking {
+			text.WriteString(thought.Text)
+		}
+		text.WriteString(part.Text)
+	}
+	*c = wireContent(text.String())
+	return nil
+}
+
 // output is what the delta adds, in the order in which models produce it. Some
 // servers send reasoning under its old name as well.
 func (d *wireDelta) output() []string {
 	if d.Reasoning == "" {
 		d.Reasoning = d.ReasoningContent
 	}
-	parts := []string{d.Reasoning, d.Content, d.Refusal, d.FunctionCall.Name, d.FunctionCall.Arguments}
+	parts := []string{d.Reasoning, string(d.Content), d.Refusal, d.FunctionCall.Name, d.FunctionCall.Arguments}
 	for _, call := range d.ToolCalls {
 		parts = append(parts, call.Function.Name, call.Function.Arguments)
 	}
