@@ -83,6 +83,8 @@ type Record struct {
 	// statistics. It is nil when the server gave none or each chunk held one.
 	TokensPerChunk []int `json:"tokens_per_chunk,omitempty"`
 
+	Server *ServerTimes `json:"server,omitempty"` // what the server says of its own times; nil where it says nothing
+
 	Finish string `json:"finish,omitempty"` // finish reason as the server gave it
 	Status int    `json:"status,omitempty"` // HTTP status, 0 when no reply came
 	Class  Class  `json:"class,omitempty"`

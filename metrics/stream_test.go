@@ -76,6 +76,8 @@ func readAll(t *testing.T, data []byte) ([]Entry, *StreamReader) {
 func TestStreamKeepsEverything(t *testing.T) {
 	failed := &Record{Run: "r", Index: 9, Sent: time.Second, End: 2 * time.Second, Status: 503, Class: Status, Error: "no\nroom"}
 	records := []*Record{testRecord("r", 0, 1), testRecord("r", 1, 500), failed}
+	queue, ttft := 0.25, 12.5
+	records[0].Server, records[1].Server = &ServerTimes{TTFTMS: &ttft}, &ServerTimes{QueueMS: &queue, TTFTMS: &ttft}
 	for _, maxLine := range []int{0, PipeLine, 200} {
 		var buf bytes.Buffer
 		sw := NewStreamWriter(&buf)
