@@ -143,7 +143,7 @@ func TestWhatSpoilsARunIsNamed(t *testing.T) {
 			trial{num: 100, in: 64, out: 64, arrivals: poisson(10, 1), server: sim.Config{Faults: fault("split=3")}}},
 		{"a rate that the concurrency limit does not let through", "rate",
 			trial{num: 100, in: 64, out: 16, arrivals: poisson(100, 1), limit: 2}},
-		{"a percentile of too few requests", "samples",
+		{"a percentile of few requests", "",
 			trial{num: 30, in: 64, out: 16, arrivals: poisson(10, 1)}},
 	} {
 		t.Run(test.name, func(t *testing.T) {

@@ -185,6 +185,7 @@ func (c *Collector) addFirst(e FirstError) {
 func (c *Collector) Summary(seconds float64) *Summary {
 	s := c.sum
 	s.Seconds, s.Began = seconds, c.header.Began()
+	s.ITL.gaps, s.ITL.ends = true, c.timeline.ends()
 	if !c.header.Epoch.IsZero() {
 		s.Date = c.header.Epoch.Add(c.header.Began() + time.Duration(seconds*float64(time.Second)))
 	}

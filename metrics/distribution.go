@@ -41,6 +41,8 @@ type Distribution struct {
 	hist    *hdrhistogram.Histogram
 	clamped int
 	over    bool   // exact values were dropped
+	gaps    bool   // they are gaps between chunks, several of each request
+	ends    []int  // of gaps in exact: after each request's; nil where that is not known
 	rough   bool   // the values themselves are estimates
 	quoted  *quote // what a file says, before anything computed
 }
@@ -121,7 +123,7 @@ func (d *Distribution) cap() int {
 
 // drop lets the exact values go and leaves the histogram.
 func (d *Distribution) drop() {
-	d.exact, d.sorted, d.over = nil, nil, true
+	d.exact, d.sorted, d.ends, d.over = nil, nil, nil, true
 }
 
 // condense lets go of the values and keeps their statistics, of percentiles those
@@ -135,7 +137,7 @@ func (d *Distribution) condense(percentiles []float64) {
 	for _, p := range percentiles {
 		q.percentiles[p] = d.Percentile(p)
 	}
-	d.exact, d.sorted, d.quoted = nil, nil, q
+	d.exact, d.sorted, d.ends, d.quoted = nil, nil, nil, q
 }
 
 // adopt adds the values that another histogram counted. Exact ones are dropped,

@@ -130,8 +130,8 @@ func TestSlowdownIsSharedAgainstAlone(t *testing.T) {
 		return s
 	}
 	sums := []*Summary{
-		target("a", true, 1, 0.1, 0.01, 100), target("b", true, 1, 0.1, 0.02, 99),
-		target("a", false, 2, 0.4, 0.02, 100), target("b", false, 4, 0.2, 0.04, 100),
+		target("a", true, 1, 0.1, 0.01, 1000), target("b", true, 1, 0.1, 0.02, 999),
+		target("a", false, 2, 0.4, 0.02, 1000), target("b", false, 4, 0.2, 0.04, 1000),
 	}
 	in := Groups(sums)[0].Interference()
 	if !in.Compared || len(in.Effects) != 2 || in.Effects[1].Target != "b" || in.Bound != nil {

@@ -62,8 +62,7 @@ func (m *Measure) Of(s *Summary) float64 {
 	return m.of(s)
 }
 
-// Few says that the measure is the tail of so few values that it is hardly more
-// than their maximum.
+// Few says that the measure is the tail of too few values to decide anything by it.
 func (m *Measure) Few(s *Summary) bool {
 	if !m.Tail || s == nil || m.latency(s).Len() == 0 {
 		return false

@@ -77,9 +77,6 @@ const (
 	connectLimit   = 5.0 // % of the TTFTs' sum
 	connectLimitMS = 0.5 // ms a request, if that is more
 
-	// A percentile with fewer than one value beyond it is the maximum.
-	samplesLimit = 1.0 // values beyond
-
 	// Of gaps that tokens' steps make, half are not far below the mean. Where
 	// they are, somebody keeps events back and lets them go together. Fewer than
 	// a hundred gaps, or shorter ones than a timer's tick, say nothing.

@@ -2,8 +2,6 @@ package metrics
 
 import (
 	"fmt"
-	"math"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -103,32 +101,6 @@ func (j *judge) connecting() (Check, bool) {
 	return c, connecting.Requests > 0
 }
 
-// samples names the reported percentiles that are maxima in disguise.
-func (j *judge) samples() (Check, bool) {
-	c := Check{Name: "samples", Figure: math.Inf(1), Unit: "values", Limit: samplesLimit, AtLeast: true}
-	few := map[int][]string{} // percentiles by the number of samples
-	for _, sample := range j.TailSizes() {
-		if sample.Percentile == 100 {
-			continue
-		}
-		c.Figure = min(c.Figure, sample.Beyond())
-		name := "P" + FormatPercentile(sample.Percentile)
-		if sample.Few() && !slices.Contains(few[sample.N], name) {
-			few[sample.N] = append(few[sample.N], name)
-		}
-	}
-	c.Text = showDigits(c.Figure) + " values beyond the highest percentile"
-	var named []string
-	for _, n := range sortedKeys(few) {
-		named = append(named, strings.Join(few[n], "/")+" of "+counted(n, "sample"))
-	}
-	if named != nil {
-		c.Text = strings.Join(named, ", ") + ": too few to tell it from the maximum"
-		c.Remedy = "more requests, or a lower percentile"
-	}
-	return c, !math.IsInf(c.Figure, 1)
-}
-
 // gaps are the gaps between tokens, or else between chunks. Between tokens there
 // are none to chunks that carry nothing, as a chat's role.
 func (j *judge) gaps() *Distribution {
@@ -186,38 +158,6 @@ func (j *judge) flag(name string) float64 {
 		}
 	}
 	return 0
-}
-
-// A TailSize says how many values a reported percentile rests on.
-type TailSize struct {
-	Metric     string // one of Metrics
-	Percentile float64
-	N          int // values in all
-}
-
-// Beyond is how many of the values lie beyond the percentile: n·(1−p/100).
-func (s TailSize) Beyond() float64 {
-	// Rounded, since 100 − 99.9 is a little less than 0.1.
-	const precision = 1e9
-	return math.Round(float64(s.N)*(100-s.Percentile)/100*precision) / precision
-}
-
-// Few says that the percentile is hardly more than the largest of so few values.
-func (s TailSize) Few() bool { return s.Beyond() < samplesLimit }
-
-// TailSizes are the values behind each percentile that the run reports.
-func (s *Summary) TailSizes() []TailSize {
-	var sizes []TailSize
-	for _, m := range Metrics {
-		n := m.Of(s).Len()
-		if !s.Header.Config.Selected(m.Name) || n == 0 {
-			continue
-		}
-		for _, p := range s.Header.Config.Percentiles {
-			sizes = append(sizes, TailSize{m.Name, p, n})
-		}
-	}
-	return sizes
 }
 
 // below is the share of values less than that many milliseconds.

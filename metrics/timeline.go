@@ -38,6 +38,20 @@ func (t *timeline) add(s span, gaps []float64) {
 	t.spans = append(t.spans, s)
 }
 
+// ends are the numbers of gaps up to the end of each request that has any, nil where
+// they are no longer known by request.
+func (t *timeline) ends() []int {
+	var ends []int
+	n := 0
+	for _, s := range t.spans {
+		if s.gaps > 0 && !s.even {
+			n += int(s.gaps)
+			ends = append(ends, n)
+		}
+	}
+	return ends
+}
+
 // fold replaces the spans by buckets; gaps are those of all spans.
 func (t *timeline) fold(gaps []float64) {
 	t.folded, t.spans = t.buckets(gaps), nil

@@ -95,7 +95,7 @@ var checks = []func(*judge) (Check, bool){
 	(*judge).age, (*judge).wakeUp, (*judge).sharedReads, (*judge).longestStop, (*judge).stopped,
 	(*judge).busiestSecond, (*judge).meanCPU, (*judge).stolen, (*judge).longestGC, (*judge).gcShare, (*judge).clock,
 	(*judge).little, (*judge).connecting, (*judge).lumpy, (*judge).prefixHits,
-	(*judge).vouched, (*judge).samples,
+	(*judge).vouched,
 }
 
 // A judge looks at one Summary. What it has seen is never nil.

@@ -191,7 +191,6 @@ var faults = []struct {
 		s.Seconds = 60
 		s.Shards = &Shards{Of: 2, Sound: 2, Late: &Window{0, durationMS(v)}, Last: "shard 1"}
 	}, "shards began 601 ms apart"},
-	{"samples", 100, 99, func(s *Summary, v float64) { s.TPOT = alike(10, int(v)) }, "P99 of 99 samples: too few"},
 }
 
 func TestEachFaultIsNamed(t *testing.T) {
@@ -295,17 +294,20 @@ func TestPrefixHitsAreWarnedOfFromOnePercentOn(t *testing.T) {
 	}
 }
 
-func TestNoPercentileIsAskedForInVain(t *testing.T) {
-	s := clean()
-	s.Header.Config.Percentiles = []float64{50, 99.9, 100}
-	s.TTFT, s.TPOT, s.ITL = alike(50, 999), alike(10, 1000), alike(10, 5000)
-	if s.Judge(); !slices.Equal(failing(s), []string{"samples"}) || s.Trust.Failed()[0].Text != "P99.9 of 999 samples: too few to tell it from the maximum" {
-		t.Errorf("%q", failing(s))
-	}
-	s.Header.Config.Metrics = []string{"tpot", "itl", "e2el"}
-	s.E2EL = Distribution{}
-	if s.Judge(); s.Trust.Verdict != Valid {
-		t.Errorf("%q, although TTFT is not reported", failing(s))
+// A percentile of few values is marked, and the run is as VALID with 99 of them as
+// with 100.
+func TestFewValuesDoNotMakeARunSuspect(t *testing.T) {
+	for _, n := range []int{1, 99, 100, 999} {
+		s := clean()
+		s.TTFT, s.TPOT, s.ITL = alike(50, n), alike(10, n), alike(10, 1000)
+		if s.Judge(); s.Trust.Verdict != Valid {
+			t.Errorf("%d values: %s for %q", n, s.Trust.Verdict, failing(s))
+		}
+		for _, size := range s.TailSizes() {
+			if size.Few() != (size.Metric != "itl") {
+				t.Errorf("P%g of %d values of %s: few %t", size.Percentile, size.N, size.Metric, size.Few())
+			}
+		}
 	}
 }
 

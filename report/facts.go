@@ -31,7 +31,7 @@ var facts = []fact{
 	{"Request rate", pace},
 	{"Place held after the last chunk", held},
 	{"Newest bytes lay unread for", socketAge},
-	{"Values beyond a percentile", samples},
+	{"Values beyond the percentile", samples},
 }
 
 func chunkTokens(s *metrics.Summary) string {

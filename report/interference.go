@@ -30,13 +30,13 @@ func interference(b *bytes.Buffer, in *metrics.Interference, shared, alone strin
 		measures = measures[:len(measures)-1]
 	}
 	g.head(append([]string{"|target", "|"}, measureHeads[:len(measures)]...)...)
-	few := false
+	marked := false
 	for i := range in.Effects {
-		few = effect(g, &in.Effects[i], measures, in.Compared) || few
+		marked = effect(g, &in.Effects[i], measures, in.Compared) || marked
 	}
 	g.write(b)
-	if few {
-		b.WriteString("* of fewer than 100 values: hardly more than the largest\n")
+	if marked {
+		b.WriteString(few + " " + fewMeans + "\n")
 	}
 	for _, f := range in.Fairness {
 		evenness(b, f)
@@ -48,14 +48,14 @@ func interference(b *bytes.Buffer, in *metrics.Interference, shared, alone strin
 }
 
 // effect adds the rows of a target, a column for each measure. It says whether a percentile is of too few values.
-func effect(g *grid, e *metrics.Effect, measures []metrics.Measure, compared bool) (few bool) {
+func effect(g *grid, e *metrics.Effect, measures []metrics.Measure, compared bool) (marked bool) {
 	numbers := func(name, what string, s *metrics.Summary) {
 		cells := []string{name, what}
 		for _, m := range measures {
 			text := orDash(decimal(m.Of(s)))
 			if m.Few(s) {
-				text += "*"
-				few = true
+				text += few
+				marked = true
 			}
 			cells = append(cells, text)
 		}
@@ -63,7 +63,7 @@ func effect(g *grid, e *metrics.Effect, measures []metrics.Measure, compared boo
 	}
 	numbers(e.Target, "shared", e.Shared)
 	if !compared {
-		return few
+		return marked
 	}
 	numbers("", "alone", e.Alone)
 	cells := []string{"", "slowdown"}
@@ -71,7 +71,7 @@ func effect(g *grid, e *metrics.Effect, measures []metrics.Measure, compared boo
 		cells = append(cells, times(e.Slowdown(m)))
 	}
 	g.add(cells...)
-	return few
+	return marked
 }
 
 // times writes a ratio.

@@ -131,6 +131,9 @@ func (t Table) Cells() (cells [][]string, labels int) {
 // few marks a percentile of too few values.
 const few = "*"
 
+// fewMeans says what few does.
+var fewMeans = fmt.Sprintf("fewer than %d values lie beyond this percentile: too few to decide anything by it", metrics.MinBeyond)
+
 // Markdown writes the table with columns of even width, and below it a line for
 // each row of which something is to be known.
 func (t Table) Markdown(w io.Writer) error {
@@ -141,7 +144,7 @@ func (t Table) Markdown(w io.Writer) error {
 	})
 	align(&text, cells, labels)
 	if marked {
-		text.WriteString("\n`" + few + "` of too few values: hardly more than the largest\n")
+		text.WriteString("\n`" + few + "` " + fewMeans + "\n")
 	}
 	t.remarks(&text)
 	_, err := io.WriteString(w, text.String())

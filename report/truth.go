@@ -33,6 +33,7 @@ func Truth(w io.Writer, s *metrics.Summary) error {
 	pad := truthWidth - len(title)
 	fmt.Fprintf(&b, "%s%s%s\n", strings.Repeat("-", pad/2), title, strings.Repeat("-", pad-pad/2))
 	latencies(&b, s)
+	intervals(&b, s)
 	for _, fact := range facts {
 		if text := fact.text(s); text != "" {
 			fmt.Fprintf(&b, "%-*s", truthLabel, fact.label)

@@ -91,13 +91,19 @@ func connected(d *dict, c metrics.Connecting) {
 	d.set("mean_tls_ms", milliseconds(c.TLS/n))
 }
 
+// sampled says of each percentile how many values it rests on, and between what it lies
+// with 95 % confidence: null is an end that so few values do not tell.
 func sampled(s *metrics.Summary) []pyjson.Object {
 	objects := []pyjson.Object{}
 	for _, sample := range s.TailSizes() {
-		objects = append(objects, pyjson.Object{
+		object := pyjson.Object{
 			{Key: "metric", Value: sample.Metric}, {Key: "percentile", Value: sample.Percentile},
-			{Key: "samples", Value: sample.N}, {Key: "beyond", Value: sample.Beyond()},
-		})
+			{Key: "samples", Value: sample.N}, {Key: "beyond", Value: sample.Beyond()}, {Key: "few", Value: sample.Few()},
+		}
+		if i, known := s.Metric(sample.Metric).Interval(sample.Percentile); known {
+			object = object.With("low_ms", finite(i.Low)).With("high_ms", finite(i.High)).With("independent", i.Independent)
+		}
+		objects = append(objects, object)
 	}
 	return objects
 }

@@ -121,7 +121,7 @@ func TestDelayedTargetLastsAsLongAsItsRuleSays(t *testing.T) {
 
 func TestStrictIsOfEachTarget(t *testing.T) {
 	url := watchedSim(t, func(*http.Request) {})
-	o := mustParse(t, "--num-prompts 2 --random-input-len 4 --random-output-len 2 --strict --target a="+url) // a P99 of two samples
+	o := mustParse(t, "--num-prompts 20 --random-input-len 4 --random-output-len 2 --strict --request-rate 1000 --max-concurrency 1 --target a="+url)
 	err := newExperiment(o, io.Discard, io.Discard).run(t.Context())
 	if exit, ok := errors.AsType[exitError](err); !ok || exit.code != exitNoVerdict || !strings.HasPrefix(err.Error(), "target a: ") {
 		t.Errorf("%v", err)

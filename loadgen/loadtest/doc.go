@@ -6,7 +6,7 @@
 //	func TestServerKeepsItsSLO(t *testing.T) {
 //		load := loadtest.Load{
 //			URL:      "http://127.0.0.1:8000",
-//			Requests: 200, Rate: 20,
+//			Requests: 1000, Rate: 20,
 //			InputLen: 256, OutputLen: 64,
 //		}
 //		load.Test(t, loadtest.SLO{

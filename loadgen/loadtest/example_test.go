@@ -30,7 +30,7 @@ func Example() {
 		fmt.Println(err)
 		return
 	}
-	slo := loadtest.SLO{TTFT: loadtest.Latency{P99: time.Minute}, E2EL: loadtest.Latency{Median: time.Microsecond}}
+	slo := loadtest.SLO{TTFT: loadtest.Latency{Median: time.Minute}, E2EL: loadtest.Latency{Mean: time.Microsecond}}
 	fmt.Println(s.Completed, "requests,", s.TotalOutput, "tokens,", len(slo.Broken(s)), "limit broken")
 	// Output: 20 requests, 160 tokens, 1 limit broken
 }

@@ -65,7 +65,7 @@ func TestALoadOnAHandlerTakesWhatTheHandlerDoes(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			load := four(steady(t, ""))
 			load.Chat = chat
-			exactly := Latency{Mean: 10 * time.Millisecond, Median: 10 * time.Millisecond, P90: 10 * time.Millisecond, P99: 10 * time.Millisecond, Max: 10 * time.Millisecond}
+			exactly := Latency{Mean: 10 * time.Millisecond, Max: 10 * time.Millisecond}
 			s := load.Test(t, SLO{TTFT: exactly, TPOT: exactly, E2EL: Latency{Max: 30 * time.Millisecond}, Requests: 4 / 0.06, Throughput: 12 / 0.06})
 			if s.Completed != 4 || s.Seconds != 0.06 || s.TTFT.Mean() != 10 || s.E2EL.Median() != 30 || s.Header.Config.Model != "stub-32000" {
 				t.Errorf("chat %t: %d completed in %v s, TTFT %v, E2EL %v, model %s", chat, s.Completed, s.Seconds, s.TTFT.Mean(), s.E2EL.Median(), s.Header.Config.Model)
@@ -90,7 +90,7 @@ func TestABrokenSLOFailsTheTestWithReasonsAndBlock(t *testing.T) {
 		r := &recorder{ctx: t.Context()}
 		four(steady(t, "")).Test(r, SLO{
 			TTFT: Latency{Mean: 9 * time.Millisecond, Median: 10 * time.Millisecond}, TPOT: Latency{P99: 2500 * time.Microsecond},
-			E2EL: Latency{Max: 25 * time.Millisecond}, Requests: 66.7, Throughput: 200.1,
+			E2EL: Latency{P90: 30 * time.Millisecond, Max: 25 * time.Millisecond}, Requests: 66.7, Throughput: 200.1,
 		})
 		golden(t, "testdata/broken.txt", r.errors)
 	})
@@ -158,6 +158,31 @@ func TestWhatIsNotKnownHoldsNoLimit(t *testing.T) {
 		}
 		if got := strings.Join(row.slo.Broken(s), "; "); got != row.want {
 			t.Errorf("%s: %q, want %q", name, got, row.want)
+		}
+	}
+}
+
+// A percentile that few values keep within its limit says nothing of more.
+func TestAPercentileOfTooFewValuesHoldsNoLimit(t *testing.T) {
+	for _, row := range []struct {
+		values int
+		limit  Latency
+		want   string
+	}{
+		{999, Latency{P99: time.Second}, "the P99 TTFT is of 999 values and needs 1000: put on more requests, or ask for Mean or Max"},
+		{999, Latency{P99: time.Microsecond}, "the P99 TTFT is 1.00 ms, above 0.00 ms"},
+		{1000, Latency{P99: time.Second}, ""},
+		{99, Latency{P90: time.Second}, "the P90 TTFT is of 99 values and needs 100: put on more requests, or ask for Mean or Max"},
+		{100, Latency{P90: time.Second, Median: time.Second}, ""},
+		{19, Latency{Median: time.Second}, "the median TTFT is of 19 values and needs 20: put on more requests, or ask for Mean or Max"},
+		{1, Latency{Mean: time.Second, Max: time.Second}, ""},
+	} {
+		s := &metrics.Summary{Completed: row.values, TotalOutput: 1}
+		for range row.values {
+			s.TTFT.Add(0.001)
+		}
+		if got := strings.Join(SLO{TTFT: row.limit}.Broken(s), "; "); got != row.want {
+			t.Errorf("%d values, %+v: %q, want %q", row.values, row.limit, got, row.want)
 		}
 	}
 }

@@ -21,7 +21,8 @@ type SLO struct {
 	Throughput float64 // output tokens a second, at least
 }
 
-// A Latency is the most that statistics of one may be.
+// A Latency is the most that statistics of one may be. A percentile holds where at least
+// metrics.MinBeyond values lie beyond it: of 20 values the median, of 100 P90, of 1000 P99.
 type Latency struct{ Mean, Median, P90, P99, Max time.Duration }
 
 // Assert fails the test where the SLO does not hold for s, and says why and what
@@ -91,21 +92,28 @@ func (o SLO) slow(s *metrics.Summary) (why []string) {
 
 func (l Latency) broken(name string, d *metrics.Distribution) (why []string) {
 	for _, limit := range []struct {
-		statistic string
-		most      time.Duration
-		of        func() float64
+		statistic  string
+		most       time.Duration
+		of         func() float64
+		percentile float64 // 0 for a statistic of all values
 	}{
-		{"mean", l.Mean, d.Mean}, {"median", l.Median, d.Median},
-		{"P90", l.P90, func() float64 { return d.Percentile(90) }}, {"P99", l.P99, func() float64 { return d.Percentile(99) }},
-		{"largest", l.Max, func() float64 { return d.Percentile(100) }},
+		{"mean", l.Mean, d.Mean, 0}, {"median", l.Median, d.Median, 50},
+		{"P90", l.P90, func() float64 { return d.Percentile(90) }, 90}, {"P99", l.P99, func() float64 { return d.Percentile(99) }, 99},
+		{"largest", l.Max, func() float64 { return d.Percentile(100) }, 0},
 	} {
+		if limit.most == 0 {
+			continue
+		}
 		got, most := limit.of(), float64(limit.most)/float64(time.Millisecond)
+		size := metrics.TailSize{Percentile: limit.percentile, N: d.Len()}
 		switch {
-		case limit.most == 0:
 		case d.Len() == 0 || math.IsNaN(got):
 			why = append(why, fmt.Sprintf("the %s %s is not known: no request has one", limit.statistic, name))
 		case got > most:
 			why = append(why, fmt.Sprintf("the %s %s is %.2f ms, above %.2f ms", limit.statistic, name, got, most))
+		case size.Few():
+			why = append(why, fmt.Sprintf("the %s %s is of %d values and needs %d: put on more requests, or ask for Mean or Max",
+				limit.statistic, name, size.N, metrics.ValuesNeeded(limit.percentile)))
 		}
 	}
 	return why

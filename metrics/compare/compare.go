@@ -128,19 +128,9 @@ func (r *Row) end() float64 {
 	return r.Effect.High
 }
 
-// tail is how many values should lie beyond a percentile.
-const tail = 10
-
-// remarkTail says where a percentile stands on too few values to be more than the
-// largest of them.
+// remarkTail says where a percentile stands on too few values.
 func (r *Row) remarkTail(p *Point) {
-	least := math.Inf(1)
-	for _, runs := range [][]*Run{p.Old, p.New} {
-		for _, run := range runs {
-			least = min(least, r.beyond(run))
-		}
-	}
-	if least < tail {
+	if least := r.fewest(p.Old, p.New); least < metrics.MinBeyond {
 		r.Remarks = append(r.Remarks, fmt.Sprintf("only %.1f values of a run lie beyond it", least))
 	}
 }

@@ -147,7 +147,7 @@ func TestNotesTellWhatStandsBeside(t *testing.T) {
 func TestFewValuesBeyondAPercentileAreRemarkedOn(t *testing.T) {
 	few := func(_ int, r *Run) { r.Numbers["p99_ttft"], r.Values["ttft"] = 50, 99 }
 	c := Compare(alike(6, few), alike(6, few), DefaultGate())
-	if r := c.Points[0].find("p99_ttft"); r == nil || !slices.Equal(r.Remarks, []string{"only 1.0 values of a run lie beyond it"}) {
+	if r := c.Points[0].find("p99_ttft"); r == nil || !slices.Equal(r.Remarks, []string{"only 0.9 values of a run lie beyond it"}) {
 		t.Errorf("%+v", r)
 	}
 }

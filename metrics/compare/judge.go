@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/servebench/servebench/metrics"
 )
 
 // A judge reaches the verdict. What is broken outright is a regression however few
@@ -100,6 +102,7 @@ func (j *judge) doubts(p *Point) {
 		if p.find(l.Metric.Name) == nil {
 			j.doubt(p, "%s is not known of every run", l.Metric.Name)
 		}
+		j.few(p, &l.Metric, p.Old, p.New)
 	}
 	for _, d := range Differences(p.Old, p.New, j.gate.Despite) {
 		j.doubt(p, "not comparable: %s", d)
@@ -110,6 +113,17 @@ func (j *judge) doubts(p *Point) {
 	if tests := len(j.gate.Limits) * len(j.Points); tests > 0 && leastP(m, n) > j.Alpha/float64(tests) {
 		j.doubt(p, "need at least %s a side to decide on %s, there are %d and %d", counted(j.Needed, "run"), counted(tests, "number"), m, n)
 	}
+}
+
+// few says that a gated percentile rests on too few values of a run to decide by it.
+func (j *judge) few(p *Point, m *Metric, sides ...[]*Run) bool {
+	least := m.fewest(sides...)
+	if least >= metrics.MinBeyond || j.despite("suspect") {
+		return false
+	}
+	j.doubt(p, "%s: only %.1f values of a run lie beyond it, and a gate needs %d: run %d requests or more, or gate a lower percentile",
+		m.Name, least, metrics.MinBeyond, metrics.ValuesNeeded(m.percentile))
+	return true
 }
 
 // doubtRuns says which runs of a side cannot be believed, or not be compared.
@@ -147,7 +161,7 @@ func (j *judge) bounds(p *Point) {
 		}
 		center, bound := median(values).Center, 0.0
 		switch {
-		case doubtful:
+		case doubtful, j.few(p, &b.Metric, p.New):
 			continue
 		case center > b.Most:
 			bound = b.Most

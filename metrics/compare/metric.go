@@ -85,6 +85,16 @@ func (m *Metric) values(runs []*Run) []float64 {
 	return values
 }
 
+// fewest is how many values lie beyond the percentile in the run that has the fewest,
+// to a tenth and not rounded up.
+func (m *Metric) fewest(sides ...[]*Run) float64 {
+	least := math.Inf(1)
+	for _, r := range slices.Concat(sides...) {
+		least = min(least, m.beyond(r))
+	}
+	return math.Floor(least*10) / 10
+}
+
 // beyond is how many values of a run lie beyond the percentile; infinite where
 // that is not known or the metric is no tail.
 func (m *Metric) beyond(r *Run) float64 {

@@ -83,8 +83,8 @@ func doubts(s *metrics.Summary) []string {
 }
 
 // elsewhere are the checks that are no reason to doubt all numbers of a run:
-// failures are looked at by themselves, and of a percentile on too few values it is
-// said beside it.
+// failures are looked at by themselves, and percentiles of too few values, which made
+// runs of earlier versions SUSPECT, are each marked.
 var elsewhere = []string{"samples", "completed", "failed"}
 
 // fault says why a run is one that no gate lets pass; empty for none. Allowed is

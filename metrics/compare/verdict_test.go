@@ -47,6 +47,10 @@ func TestVerdicts(t *testing.T) {
 	ceiling := DefaultGate()
 	p99, _ := Find("p99_ttft")
 	ceiling.Bounds = []Bound{{p99, math.Inf(-1), 200}}
+	gatedTail := Gate{Limits: []Limit{{Metric: p99, Relative: 0.05}}}
+	trusting := gatedTail
+	trusting.Despite = []string{"suspect"}
+	beyond := func(n int) func(int, *Run) { return func(_ int, r *Run) { r.Values["ttft"] = n } }
 	floor := DefaultGate()
 	floor.Bounds = []Bound{{Metrics[1], 1000, math.Inf(1)}}
 	tolerant := DefaultGate()
@@ -114,6 +118,12 @@ func TestVerdicts(t *testing.T) {
 		{"over the ceiling", ceiling, alike(1, tail(100)), alike(1, tail(201)), Regressed, "p99_ttft is 201.00 ms, and 200 is its bound"},
 		{"under the floor", floor, alike(6), alike(1, times("output_throughput", 0.4)), Regressed, "output_throughput is 800.00 tok/s, and 1000 is its bound"},
 		{"over the ceiling, in doubt", ceiling, alike(6, tail(100)), alike(6, tail(201), doubtful), NoVerdict, "new run 2: SUSPECT: it lagged"},
+		{"over the ceiling, of few values", ceiling, alike(6), alike(6, tail(201), beyond(999)), NoVerdict, "p99_ttft: only 9.9 values of a run lie beyond it, and a gate needs 10: run 1000 requests or more"},
+		{"under the ceiling, of few values", ceiling, alike(6), alike(6, tail(100), beyond(60)), NoVerdict, "p99_ttft: only 0.6 values of a run lie beyond it"},
+		{"under the ceiling, of enough", ceiling, alike(6, tail(100), beyond(60)), alike(6, tail(100), beyond(1000)), Pass, ""},
+		{"margin of a tail of few values", gatedTail, alike(6, tail(100), beyond(60)), alike(6, tail(200), beyond(1000)), NoVerdict, "p99_ttft: only 0.6 values"},
+		{"margin of a tail", gatedTail, alike(6, tail(100), beyond(1000)), alike(6, tail(200), beyond(1000)), Regressed, "p99_ttft went from 100.00 to 200.00 ms"},
+		{"margin of a tail of few values, though suspect ones may be", trusting, alike(6, tail(100), beyond(60)), alike(6, tail(200), beyond(60)), Regressed, "p99_ttft went from 100.00 to 200.00 ms"},
 		{"ceiling of what is unknown", ceiling, alike(6), alike(6), NoVerdict, "p99_ttft is not known of every new run"},
 		{"under the ceiling", ceiling, alike(6, tail(100)), alike(6, tail(199)), Pass, ""},
 		{"all over the place, but not above", DefaultGate(), alike(6), alike(6, func(i int, r *Run) { r.Numbers["median_ttft"] *= min(1, 0.5+0.17*float64(i)) }), Pass, ""},

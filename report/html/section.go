@@ -94,7 +94,7 @@ func provenance(r plot.Run) string {
 	return strings.Join(parts, " · ")
 }
 
-// facts are the numbers that one looks for first.
+// facts are the numbers that one looks for first, percentiles with their intervals.
 func facts(s *metrics.Summary) (all []fact) {
 	add := func(name, format string, v float64) {
 		if !math.IsNaN(v) && v >= 0 {
@@ -112,7 +112,11 @@ func facts(s *metrics.Summary) (all []fact) {
 	for _, metric := range []string{"ttft", "tpot", "e2el"} {
 		d, name := s.Metric(metric), strings.ToUpper(metric)
 		add("Median "+name, "%.2f ms", d.Median())
-		add("P99 "+name, "%.2f ms", d.Percentile(99))
+		format := "%.2f ms"
+		if between := report.Interval(d, 99); between != "" {
+			format += " (" + between + ")"
+		}
+		add("P99 "+name, format, d.Percentile(99))
 	}
 	return all
 }

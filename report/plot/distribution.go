@@ -61,7 +61,7 @@ func Distributions(runs []Run) []Chart {
 
 // rest says from where on a curve of n values rests on few.
 func rest(n int) string {
-	const few = 10
+	const few = metrics.MinBeyond
 	if n <= few {
 		return fmt.Sprintf("There are only %d values.", n)
 	}

@@ -49,7 +49,7 @@ type Failures map[string]int
 // those that are about so short a run. A case claims nothing of them.
 var ofMachine = []string{
 	"lag", "socket age", "wake-up", "shared reads", "longest stop", "stopped", "busiest second", "own CPU",
-	"stolen CPU", "longest GC pause", "GC pauses", "clock step", "selftest", "samples", "connecting", "Little's law",
+	"stolen CPU", "longest GC pause", "GC pauses", "clock step", "selftest", "connecting", "Little's law",
 }
 
 // standstill are those of them that tell of a machine too busy to try anything on.

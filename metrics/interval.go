@@ -1,0 +1,124 @@
+package metrics
+
+import (
+	"math"
+	"time"
+)
+
+// intervalConfidence is that of an Interval.
+const intervalConfidence = 0.95
+
+// An Interval says between what a percentile lies with 95 % confidence.
+type Interval struct {
+	Low, High   float64 // in milliseconds; infinite where the values are too few to bound that side
+	Independent int     // values that it counts
+}
+
+// Interval is that of the p-th percentile, p from 0 to 100. It holds for values that
+// are independent of each other, whatever their distribution: fewer than l of n such
+// values lie below the percentile, or at least u of them, with the chances that the
+// binomial distribution of n and p/100 gives (H. A. David and H. N. Nagaraja, "Order
+// Statistics", 3rd ed., 7.1), so that it lies from the l-th to the u-th value.
+//
+// Gaps between the chunks of one request are not independent. Of n gaps only so many
+// count as estimate the share of gaps up to the percentile as well as the requests
+// do: n over the design effect of E. Korn and B. Graubard, "Confidence intervals for
+// proportions with small expected number of positive counts estimated from survey
+// data", Survey Methodology 24 (1998). That requests in flight together share the
+// server's steps is not in it.
+//
+// It is false where it is not known: without values, at 0 and 100, and for gaps of
+// which it is not known what requests they are of.
+func (d *Distribution) Interval(p float64) (Interval, bool) {
+	n := d.independent(p)
+	if n == 0 || p <= 0 || p >= 100 {
+		return Interval{}, false
+	}
+	low, high := binomialRanks(n, p/100, 1-intervalConfidence)
+	of := func(rank, up int) int { return int((int64(rank)*int64(d.Len()) + int64(up)) / int64(n)) } // among all values
+	i := Interval{math.Inf(-1), math.Inf(1), n}
+	if low >= 1 {
+		i.Low = d.ranked(of(low-1, 0) + 1)
+	}
+	if high <= n {
+		i.High = d.ranked(of(high, n-1))
+	}
+	return i, true
+}
+
+// ranked is the k-th smallest value in milliseconds, k from 1.
+func (d *Distribution) ranked(k int) float64 {
+	if len(d.exact) > 0 {
+		return d.ascending()[k-1] * 1000
+	}
+	return float64(d.hist.ValueAtPercentile(float64(k)/float64(d.Len())*100)) / float64(time.Millisecond)
+}
+
+// independent is how many independent values tell as much of the p-th percentile as
+// those of d; 0 where that is not known.
+func (d *Distribution) independent(p float64) int {
+	if !d.gaps {
+		return d.Len()
+	}
+	requests, n := len(d.ends), len(d.exact)
+	if requests == 0 || n == 0 {
+		return 0
+	}
+	limit := Percentile(d.ascending(), p)
+	below := make([]int, requests) // gaps up to the percentile, by request
+	all, from := 0, 0
+	for i, end := range d.ends {
+		for _, gap := range d.exact[from:end] {
+			if gap <= limit {
+				below[i]++
+			}
+		}
+		all += below[i]
+		from = end
+	}
+	share, total := float64(all)/float64(n), float64(n)
+	variance := 0.0 // of the share, by requests
+	from = 0
+	for i, end := range d.ends {
+		off := (float64(below[i])*total - float64(all)*float64(end-from)) / (total * total)
+		variance += off * off
+		from = end
+	}
+	if variance == 0 { // none lies beyond, or all requests are alike: they do not tell how gaps go together
+		return requests
+	}
+	variance *= float64(requests) / float64(requests-1)
+	return int(min(max(share*(1-share)/variance, 1), total))
+}
+
+// binomialRanks are the ranks, from 1, of the values of n between which the quantile p
+// lies, each end with a chance of error of at most alpha/2: low is 0 and high n+1 where
+// no value is that sure. Both are as scipy.stats.binom.ppf has them: ppf(alpha/2) and
+// ppf(1−alpha/2) + 1.
+func binomialRanks(n int, p, alpha float64) (low, high int) {
+	mode := min(int(float64(n+1)*p), n)
+	// Ten standard deviations from the mode nothing is left that a float64 can tell.
+	reach := int(10*math.Sqrt(float64(n)*p*(1-p))) + 50
+	from, to := max(0, mode-reach), min(n, mode+reach)
+	chances := make([]float64, to-from+1)
+	odds := p / (1 - p)
+	chances[mode-from] = 1
+	total := 1.0
+	for k := mode; k < to; k++ {
+		chances[k+1-from] = chances[k-from] * float64(n-k) / float64(k+1) * odds
+		total += chances[k+1-from]
+	}
+	for k := mode; k > from; k-- {
+		chances[k-1-from] = chances[k-from] * float64(k) / float64(n-k+1) / odds
+		total += chances[k-1-from]
+	}
+	tail := alpha / 2 * total
+	low, high = from, to+1
+	for sum := chances[0]; sum < tail && low < to; sum += chances[low-from] {
+		low++
+	}
+	for sum := chances[to-from]; sum < tail && high-1 > from; sum += chances[high-1-from] {
+		high--
+	}
+	return low, high
+}

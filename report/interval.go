@@ -1,0 +1,100 @@
+package report
+
+import (
+	"bytes"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/servebench/servebench/metrics"
+)
+
+// intervalColumn is the width of an interval in characters.
+const intervalColumn = 16
+
+// Interval is between what the p-th percentile of a latency lies with 95 % confidence,
+// in milliseconds, as "41.23–52.10"; "≥ 41.23" where the values are too few for an upper
+// end, "?" where it is not known. An asterisk says that they are too few to decide
+// anything by it. It is "" for no percentile, as the largest value, or no values.
+func Interval(d *metrics.Distribution, p float64) string {
+	if d.Len() == 0 || p <= 0 || p >= 100 {
+		return ""
+	}
+	text := "?"
+	if i, known := d.Interval(p); known {
+		switch low, high := !math.IsInf(i.Low, 0), !math.IsInf(i.High, 0); {
+		case low && high:
+			text = bound(i.Low) + "–" + bound(i.High)
+		case low:
+			text = "≥ " + bound(i.Low)
+		case high:
+			text = "≤ " + bound(i.High)
+		default:
+			text = "≥ 0"
+		}
+	}
+	if size := (metrics.TailSize{Percentile: p, N: d.Len()}); size.Few() {
+		text += few
+	}
+	return text
+}
+
+// bound is an end of an interval with as many digits as matter.
+func bound(v float64) string {
+	digits := 2
+	if v >= 100 {
+		digits = 1
+	}
+	if v >= 1000 {
+		digits = 0
+	}
+	return fmt.Sprintf("%.*f", digits, v)
+}
+
+// intervals writes a table of the intervals of the percentiles that the block has, the
+// last ones of them where they are many.
+func intervals(b *bytes.Buffer, s *metrics.Summary) {
+	percentiles := slices.DeleteFunc(slices.Clone(s.Header.Config.Percentiles), func(p float64) bool { return p <= 0 || p >= 100 })
+	percentiles = percentiles[max(0, len(percentiles)-(truthWidth-truthLabel)/intervalColumn):]
+	var rows bytes.Buffer
+	for _, m := range metrics.Metrics {
+		d := m.Of(s)
+		if !s.Header.Config.Selected(m.Name) || d.Len() == 0 {
+			continue
+		}
+		name := strings.ToUpper(short(m.Name))
+		if m.Name == "itl" {
+			name += ", by request"
+		}
+		cells := []string{}
+		for _, p := range percentiles {
+			cells = append(cells, Interval(d, p))
+		}
+		intervalRow(&rows, name, cells)
+	}
+	if rows.Len() == 0 || percentiles == nil {
+		return
+	}
+	heads := []string{}
+	for _, p := range percentiles {
+		heads = append(heads, "P"+metrics.FormatPercentile(p))
+	}
+	intervalRow(b, "95 % interval, milliseconds", heads)
+	b.Write(rows.Bytes())
+	if bytes.Contains(rows.Bytes(), []byte(few)) {
+		fmt.Fprintln(b, few, fewMeans)
+	}
+	if bytes.Contains(rows.Bytes(), []byte("?")) {
+		fmt.Fprintln(b, "? not known: a histogram does not say which gaps are of one request")
+	}
+}
+
+func intervalRow(b *bytes.Buffer, name string, cells []string) {
+	fmt.Fprintf(b, "%-*s", truthLabel, name)
+	for _, cell := range cells {
+		fmt.Fprintf(b, "%*s%s", intervalColumn-utf8.RuneCountInString(cell), "", cell)
+	}
+	b.WriteByte('\n')
+}
