@@ -20,6 +20,7 @@ type exchange struct {
 // happened.
 func (t *Target) exchange(ctx context.Context, epoch time.Time, req *Request, x exchange) {
 	rec := x.rec
+	rec.In = rec.InAsked
 	rec.Sent = time.Since(epoch)
 	if x.going == nil || t.Retry.Times <= 0 {
 		_ = t.attempt(ctx, epoch, req, &x) // which is in the record
@@ -40,32 +41,50 @@ func (t *Target) attempt(ctx context.Context, epoch time.Time, req *Request, x *
 			return err
 		}
 		at := chunk.At.Sub(epoch)
+		if chunk.Content && rec.FirstContent == 0 {
+			rec.FirstContent = at
+		}
+		if chunk.Blank {
+			rec.Blank.Append(at)
+			continue
+		}
 		if rec.Chunks.Len() == 0 {
 			x.live.first(at - rec.Sent)
 		}
 		rec.Chunks.Append(at)
 		x.live.Chunks.Add(1)
-		if chunk.Content && rec.FirstContent == 0 {
-			rec.FirstContent = at
-		}
 		x.tokens.add(chunk.Tokens)
 	}
+	rec.TakeBlank()
 	return nil
 }
 
 // count fills in the token counts that the server did not give.
 func (t *Target) count(req *Request, rec *metrics.Record) {
-	if rec.In == 0 {
-		rec.In = rec.InAsked
-	}
-	if rec.Out == 0 && rec.Class == metrics.OK {
-		rec.Out, rec.Uncounted = 1, true
-		if t.Count != nil {
-			rec.Out = t.Count(rec.Text)
+	if rec.Class == metrics.OK {
+		rec.Uncounted = rec.Out == 0 && (rec.Beside == nil || t.Count != nil)
+		t.recount(rec, &rec.In, &rec.Out)
+		if older := rec.Until032; older != nil {
+			t.recount(rec, &older.In, &older.Out)
 		}
 	}
 	if !req.KeepText {
 		rec.Text = ""
+	}
+}
+
+// recount replaces counts of an answer for which vLLM's client finds none, as it
+// does: by the tokenizer. Without one the server's own that stood elsewhere are
+// better than the 1 that it takes then.
+func (t *Target) recount(rec *metrics.Record, in, out *int) {
+	switch {
+	case *out > 0:
+	case t.Count != nil:
+		*out = t.Count(rec.Text)
+	case rec.Beside != nil:
+		*in, *out = rec.Beside.In, rec.Beside.Out
+	default:
+		*out = 1
 	}
 }
 

@@ -83,8 +83,8 @@ func (o *OpenAI) exchange(ctx context.Context, epoch time.Time, req *Request, re
 		s = new(stream)
 	}
 	defer o.streams.Put(s)
-	s.begin(stampedBodyOf(reply, t.carrier(), watch))
-	s.epoch, s.rec, s.chat, s.tally = epoch, rec, o.Chat, o.Tally
+	s.begin(stampedBodyOf(reply, t.carrier(), watch), o.Chat)
+	s.epoch, s.rec, s.tally = epoch, rec, o.Tally
 	defer s.end(req.KeepText)
 	if err := refusal(reply, &s.body); err != nil {
 		return err

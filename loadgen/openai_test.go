@@ -171,19 +171,19 @@ func TestTokensSoFarNeedUsageWithEveryChunk(t *testing.T) {
 	for _, test := range []struct {
 		name, events string
 		tokens       []int
-		out          int
+		in, out      int
 	}{
-		{"continuous usage", chunk(0, "", 0) + chunk(0, "a", 1) + chunk(0, "bc", 3) + doneEvent, []int{0, 1, 3}, 3},
-		{"in the last chunk alone", aChunk + aChunk + chunk(0, "", 2) + doneEvent, []int{0, 0, 0}, 2},
-		{"several choices", chunk(0, "a", 1) + chunk(1, "b", 1) + chunk(0, "c", 2) + doneEvent, []int{1, 0, 0}, 3},
-		{"a choice beyond reason", chunk(5000, "a", 1) + doneEvent, []int{0}, 0},
-		{"a choice before the first", chunk(-1, "a", 1) + doneEvent, []int{0}, 0},
-		{"counts beyond reason", chunk(0, "a", 1) + chunk(0, "b", math.MaxInt) + chunk(1, "c", math.MaxInt) + doneEvent, []int{1, 0, 0}, 1},
-		{"all of them beyond reason", chunk(0, "a", 1) + `data: {"choices":[],"usage":{"prompt_tokens":9000000000000000000,"completion_tokens":9000000000000000000}}` + "\n\n" + doneEvent, []int{1}, 1},
-		{"usage alone overrules", chunk(0, "a", 1) + `data: {"choices":[],"usage":{"completion_tokens":9}}` + "\n\n" + doneEvent, []int{1}, 9},
-		{"zeros", chunk(0, "a", 0) + usageChunk + chunk(0, "", 0) + doneEvent, []int{0, 0}, 2},
+		{"continuous usage", chunk(0, "", 0) + chunk(0, "a", 1) + chunk(0, "bc", 3) + doneEvent, []int{0, 1, 3}, 3, 3},
+		{"in the last chunk alone", aChunk + aChunk + chunk(0, "", 2) + doneEvent, []int{0, 0, 0}, 3, 2},
+		{"several choices", chunk(0, "a", 1) + chunk(1, "b", 1) + chunk(0, "c", 2) + doneEvent, []int{1, 0, 0}, 3, 3},
+		{"a choice beyond reason", chunk(5000, "a", 1) + doneEvent, []int{0}, 7, 0},
+		{"a choice before the first", chunk(-1, "a", 1) + doneEvent, []int{0}, 7, 0},
+		{"counts beyond reason", chunk(0, "a", 1) + chunk(0, "b", math.MaxInt) + chunk(1, "c", math.MaxInt) + doneEvent, []int{1, 0, 0}, 3, 1},
+		{"all of them beyond reason", chunk(0, "a", 1) + `data: {"choices":[],"usage":{"prompt_tokens":9000000000000000000,"completion_tokens":9000000000000000000}}` + "\n\n" + doneEvent, []int{1}, 3, 1},
+		{"usage alone overrules", chunk(0, "a", 1) + `data: {"choices":[],"usage":{"completion_tokens":9}}` + "\n\n" + doneEvent, []int{1}, 7, 9},
+		{"zeros", chunk(0, "a", 0) + usageChunk + chunk(0, "", 0) + doneEvent, []int{0, 0}, 3, 2},
 	} {
-		var rec metrics.Record
+		rec := metrics.Record{In: 7}
 		var tokens []int
 		o := openAIAt(dialRaw([]byte(streamHead+framed(test.events)+streamEnd)), false)
 		for c, err := range o.Send(t.Context(), time.Now(), &Request{Body: []byte("{}")}, &rec) {
@@ -192,8 +192,8 @@ func TestTokensSoFarNeedUsageWithEveryChunk(t *testing.T) {
 			}
 			tokens = append(tokens, c.Tokens)
 		}
-		if !cmp.Equal(test.tokens, tokens) || rec.Out != test.out || rec.In != 3 {
-			t.Errorf("%s: tokens %v, in %d, out %d; want %v, 3, %d", test.name, tokens, rec.In, rec.Out, test.tokens, test.out)
+		if in, out := countsOf(&rec); !cmp.Equal(test.tokens, tokens) || in != test.in || out != test.out {
+			t.Errorf("%s: tokens %v, in %d, out %d; want %v, %d, %d", test.name, tokens, in, out, test.tokens, test.in, test.out)
 		}
 	}
 }

@@ -170,6 +170,18 @@ func stringEnd(b []byte) int {
 
 func isNull(raw []byte) bool { return raw == nil || string(raw) == "null" }
 
+// truthy says that the value raw is there and not an empty one, as Python has it.
+func truthy(raw []byte) bool {
+	switch {
+	case isNull(raw) || string(raw) == `""` || string(raw) == "false" || string(raw) == "0":
+		return false
+	case raw[0] == '{' || raw[0] == '[':
+		inside := skipSpace(raw[1:])
+		return len(inside) > 1
+	}
+	return true
+}
+
 // plain is the inside of a string that stands for itself, nil for any other
 // value.
 func plain(raw []byte) []byte {

@@ -4,12 +4,10 @@ import "bytes"
 
 // The members that a load test looks at. Their values are taken by position.
 var (
-	chunkNames  = []string{"object", "error", "choices", "usage"}
+	chunkNames  = []string{"object", "error", "choices", "usage", "metrics"}
 	usageNames  = []string{"prompt_tokens", "completion_tokens"}
 	choiceNames = []string{"index", "text", "delta", "finish_reason"}
-	deltaNames  = []string{"reasoning", "reasoning_content", "content", "refusal", "function_call", "tool_calls"}
-	toolNames   = []string{"function"}
-	callNames   = []string{"name", "arguments"}
+	deltaNames  = []string{"role", "reasoning", "reasoning_content", "content", "refusal", "function_call", "tool_calls"}
 )
 
 // scan reads data without allocating and reports whether it is sure to have
@@ -17,12 +15,12 @@ var (
 // and quotes match.
 func (p *piece) scan(data []byte) bool {
 	p.reset()
-	var v [4][]byte
+	var v [5][]byte
 	if !members(data, chunkNames, v[:]) {
 		return false
 	}
-	object, failure, choices, counts := v[0], v[1], v[2], v[3]
-	if !isNull(failure) || string(object) == `"error"` || bytes.IndexByte(object, '\\') >= 0 {
+	object, failure, choices, counts, times := v[0], v[1], v[2], v[3], v[4]
+	if !isNull(failure) || !isNull(times) || string(object) == `"error"` || bytes.IndexByte(object, '\\') >= 0 {
 		return false
 	}
 	if !p.scanUsage(counts) || !isNull(choices) && !elements(choices, p.scanChoice) {
@@ -37,7 +35,12 @@ func (p *piece) scanUsage(raw []byte) bool {
 		return true
 	}
 	var v [2][]byte
-	return members(raw, usageNames, v[:]) && count(v[0], &p.usage.in) && count(v[1], &p.usage.out)
+	u := &p.usage
+	if !members(raw, usageNames, v[:]) || !count(v[0], &u.in) || !count(v[1], &u.out) {
+		return false
+	}
+	u.given, u.hasIn, u.hasOut = truthy(raw), !isNull(v[0]), !isNull(v[1])
+	return true
 }
 
 func (p *piece) scanChoice(raw []byte) bool {
@@ -46,10 +49,11 @@ func (p *piece) scanChoice(raw []byte) bool {
 		return false
 	}
 	index, text, delta, finish := v[0], v[1], v[2], v[3]
-	p.choices, p.index = true, 0
-	if !count(index, &p.index) || !p.scanString(text) || !p.scanDelta(delta) {
+	p.index = 0
+	if !count(index, &p.index) || !p.scanText(text, !p.chat) || !p.scanDelta(delta, truthy(text)) {
 		return false
 	}
+	p.choices = true
 	if isNull(finish) || string(finish) == `""` {
 		return true
 	}
@@ -57,47 +61,38 @@ func (p *piece) scanChoice(raw []byte) bool {
 	return p.finish != nil
 }
 
-// scanDelta adds output in the order of wireDelta.output.
-func (p *piece) scanDelta(raw []byte) bool {
-	if isNull(raw) {
-		return true
-	}
-	var v [6][]byte
-	if !members(raw, deltaNames, v[:]) {
+// scanDelta reads the delta of a choice, in which a text stands beside it or not.
+func (p *piece) scanDelta(raw []byte, text bool) bool {
+	var v [7][]byte
+	if !isNull(raw) && !members(raw, deltaNames, v[:]) {
 		return false
 	}
-	reasoning, older, content, refusal, call, calls := v[0], v[1], v[2], v[3], v[4], v[5]
-	if isNull(reasoning) || string(reasoning) == `""` {
-		reasoning = older
-	}
-	return p.scanString(reasoning) && p.scanString(content) && p.scanString(refusal) &&
-		p.scanCall(call) && (isNull(calls) || elements(calls, p.scanTool))
+	d := wireDelta{Role: v[0], Reasoning: v[1], ReasoningContent: v[2], Content: v[3], Refusal: v[4], FunctionCall: v[5], ToolCalls: v[6]}
+	p.choice(&d, text)
+	return p.scanText(d.Content, p.chat) && p.scanText(d.Reasoning, false) && p.scanText(d.ReasoningContent, false) && p.scanText(d.Refusal, false)
 }
 
-func (p *piece) scanTool(raw []byte) bool {
-	var v [1][]byte
-	return members(raw, toolNames, v[:]) && p.scanCall(v[0])
-}
-
-func (p *piece) scanCall(raw []byte) bool {
+// scanText reads a text, which adds to the generated one where it is of that kind
+// and of the first choice.
+func (p *piece) scanText(raw []byte, generated bool) bool {
 	if isNull(raw) {
 		return true
 	}
-	var v [2][]byte
-	return members(raw, callNames, v[:]) && p.scanString(v[0]) && p.scanString(v[1])
-}
-
-// scanString adds a string to the output.
-func (p *piece) scanString(raw []byte) bool {
-	if isNull(raw) {
+	s := plain(raw)
+	if s == nil {
+		start, ok := len(p.scratch), false
+		if p.scratch, ok = appendUnquoted(p.scratch, raw); !ok {
+			return false
+		}
+		s = p.scratch[start:]
+	}
+	if len(s) == 0 {
 		return true
 	}
-	if s := plain(raw); s != nil {
-		p.add(s)
-		return true
+	p.strings++
+	p.varying = s
+	if generated && !p.choices {
+		p.text = s
 	}
-	var ok bool
-	p.scratch, ok = appendUnquoted(append(p.scratch[:0], p.text...), raw)
-	p.text = p.scratch
-	return ok
+	return true
 }

@@ -17,17 +17,18 @@ type shape struct {
 	before, between, after []byte // before the text, from its closing quote to the usage, and from there on
 	counted                bool   // there is a usage
 	index                  int    // of the choice
+	output, generated      bool   // what a piece says of the event, and of its text
 }
 
 // learn takes the shape of data, in which scan found what p has, and the raw
 // usage, nil for none. It does so only where the next event may be alike: all
 // of the text stands in one place.
 func (s *shape) learn(data []byte, p *piece, usage []byte) {
-	if len(data) > maxShape || len(p.text) == 0 || len(p.scratch) > 0 || p.finish != nil {
+	if len(data) > maxShape || p.strings != 1 || len(p.scratch) > 0 || p.finish != nil {
 		return
 	}
-	start := position(data, p.text)
-	end, from, to := start+len(p.text), len(data), len(data)
+	start := position(data, p.varying)
+	end, from, to := start+len(p.varying), len(data), len(data)
 	if usage != nil {
 		from = position(data, usage)
 		to = from + len(usage)
@@ -37,7 +38,7 @@ func (s *shape) learn(data []byte, p *piece, usage []byte) {
 	}
 	s.buf = append(append(append(s.buf[:0], data[:start]...), data[end:from]...), data[to:]...)
 	s.before, s.between, s.after = s.buf[:start], s.buf[start:start+from-end], s.buf[start+from-end:]
-	s.counted, s.index = usage != nil, p.index
+	s.counted, s.index, s.output, s.generated = usage != nil, p.index, p.output, len(p.text) > 0
 }
 
 // match takes an event of shape s apart. The usage is nil where there is none. An

@@ -3,6 +3,8 @@ package loadgen
 import (
 	"bytes"
 	"errors"
+
+	"github.com/servebench/servebench/metrics"
 )
 
 const (
@@ -45,6 +47,10 @@ type eventReader struct {
 	pos     int // first byte not yet taken as a line
 	scanned int // no line end lies between pos and here
 	end     int // end of the bytes read
+
+	edge      int     // where the Read before the newest ended
+	edgeStamp arrival // of what came up to there
+	odd       string  // why vLLM's client fails the stream though it is sound: metrics.Otherwise…; empty for no reason
 
 	begun   bool // the first line has been taken
 	afterCR bool // the last line ended in CR, so that an LF here belongs to it
@@ -106,17 +112,25 @@ func (r *eventReader) event(whole bool) event {
 func (r *eventReader) field(lo, hi int) {
 	line := r.buf[lo:hi]
 	name, value := line, line[len(line):]
+	spaced := false
 	if colon := bytes.IndexByte(line, ':'); colon >= 0 {
 		name, value = line[:colon], line[colon+1:]
-		if len(value) > 0 && value[0] == ' ' {
+		if spaced = len(value) > 0 && value[0] == ' '; spaced {
 			value = value[1:]
 		}
 	}
 	switch string(name) {
 	case "event":
 		r.name = append(r.name[:0], value...)
+		r.odd = metrics.OtherwiseEvent
 	case "data":
+		if !spaced {
+			r.odd = metrics.OtherwiseSpace
+		}
 		r.arrival, r.behind, r.more = r.src.Arrival(), r.pos, false
+		if hi == r.edge {
+			r.arrival = r.edgeStamp // all but the line's end came with the Read before
+		}
 		switch {
 		case !r.hasOne:
 			r.hasOne, r.lo, r.hi = true, hi-len(value), hi
@@ -148,6 +162,7 @@ func (r *eventReader) line() (lo, hi int, err error) {
 			if r.buf[r.pos] == '\n' {
 				r.pos++
 				r.scanned = r.pos
+				r.odd = metrics.OtherwiseLineEnd
 			}
 			r.afterCR = false
 		}
@@ -210,6 +225,7 @@ func (r *eventReader) fill() {
 		r.buf = grown
 	}
 	r.more = r.more || r.hasOne && !blank(r.buf[r.behind:r.end])
+	r.edge, r.edgeStamp = r.end, r.src.Arrival()
 	var n int
 	n, r.err = r.src.Read(r.buf[r.end:])
 	r.end += n
@@ -219,5 +235,5 @@ func (r *eventReader) fill() {
 func (r *eventReader) shift(n int) {
 	copy(r.buf, r.buf[n:r.end])
 	r.start, r.pos, r.scanned, r.end = r.start-n, r.pos-n, r.scanned-n, r.end-n
-	r.lo, r.hi, r.behind = r.lo-n, r.hi-n, r.behind-n
+	r.lo, r.hi, r.behind, r.edge = r.lo-n, r.hi-n, r.behind-n, r.edge-n
 }

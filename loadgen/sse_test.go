@@ -112,7 +112,7 @@ func TestEventIsStampedWhenItsLastDataLineCame(t *testing.T) {
 	for _, want := range []struct {
 		data string
 		read int
-	}{{"a", 2}, {"b", 4}, {"c", 4}, {"d\nd", 6}, {"e", 8}} {
+	}{{"a", 1}, {"b", 4}, {"c", 4}, {"d\nd", 6}, {"e", 8}} {
 		e, err := events.next()
 		if err != nil {
 			t.Fatal(err)

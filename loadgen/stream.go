@@ -47,15 +47,20 @@ type stream struct {
 	text   []byte // all output so far
 
 	chunks    int
-	content   int   // network read that brought the newest chunk with content; 0 before
-	perChoice []int // output tokens of each choice, where usage came with choices
-	uncounted bool  // a chunk with output came without usage
-	done      bool  // [DONE] came
+	outputs   int            // of the chunks, those that vLLM's client takes for output
+	content   int            // network read that brought the newest chunk with content; 0 before
+	usage     usage          // as vLLM's client reads it
+	older     usage          // as releases up to 0.32.0 do
+	beside    metrics.Tokens // by usage that came with output, which it does not read
+	perChoice []int          // of those, the output tokens of each choice
+	uncounted bool           // a chunk with output came without usage
+	done      bool           // [DONE] came
 }
 
-// begin makes s read body. It must be called before anything else.
-func (s *stream) begin(body stampedBody) {
-	*s = stream{body: body, events: s.events, piece: s.piece, text: s.text[:0], perChoice: s.perChoice[:0]}
+// begin makes s read body, of a chat or not. It must be called before anything else.
+func (s *stream) begin(body stampedBody, chat bool) {
+	*s = stream{chat: chat, body: body, events: s.events, piece: s.piece, text: s.text[:0], perChoice: s.perChoice[:0]}
+	s.piece.chat = chat
 	s.events.reset(&s.body)
 }
 
@@ -63,10 +68,11 @@ func (s *stream) begin(body stampedBody) {
 // tokens, and lets go of what is not used again.
 func (s *stream) end(keepText bool) {
 	s.rec.MaxAge = max(s.rec.MaxAge, s.body.doubt)
+	s.counted()
 	if s.body.conn != nil {
 		s.tally.disorder(s.body.conn.disorder())
 	}
-	if keepText || s.rec.Out == 0 {
+	if keepText || s.rec.Out == 0 || s.rec.Until032 != nil {
 		s.rec.Text = string(s.text)
 	}
 	if cap(s.events.buf)+cap(s.events.data)+cap(s.text)+cap(s.piece.scratch) > maxKept {
@@ -76,26 +82,34 @@ func (s *stream) end(keepText bool) {
 }
 
 // chunksTo hands the answer's chunks to yield until it ends. The error is a
-// *Failure, or errStopped when yield wants no more.
+// *Failure, or errStopped when yield wants no more. What comes after [DONE] counts as
+// what came before, as for vLLM's client, but nothing there is a failure any more.
 func (s *stream) chunksTo(ctx context.Context, yield func(Chunk) bool) error {
 	for {
 		e, err := s.events.next()
-		if err == io.EOF {
-			return s.verdict()
-		} else if err != nil {
-			return cutOff(ctx, err)
-		}
 		switch {
+		case err == io.EOF:
+			return s.verdict()
+		case err != nil && s.done:
+			if ended(ctx) == nil {
+				s.rec.Otherwise = metrics.OtherwiseCut
+			}
+			return s.verdict()
+		case err != nil:
+			return cutOff(ctx, err)
 		case bytes.Equal(bytes.TrimSpace(e.data), doneMark):
 			s.done = true
-			s.linger()
-			return s.verdict()
-		case string(e.name) == "error":
+			s.hurry()
+			continue
+		case string(e.name) == "error" && !s.done:
 			return s.failed(e.data)
 		case len(e.data) == 0:
 			continue
 		}
 		if err := s.piece.read(e.data); err != nil {
+			if s.done {
+				continue
+			}
 			if e.whole {
 				return failure(metrics.Malformed, "an event is not JSON: %q", shorten(string(e.data)))
 			}
@@ -103,18 +117,30 @@ func (s *stream) chunksTo(ctx context.Context, yield func(Chunk) bool) error {
 			return cutOff(ctx, err)
 		}
 		if s.piece.failed {
+			if s.done {
+				continue
+			}
 			return s.failed(e.data)
 		}
-		if s.count(e); !s.piece.choices {
-			continue
-		}
-		if err := s.excess(); err != nil {
+		if err := s.chunk(e, yield); err != nil {
 			return err
 		}
-		if !yield(s.chunk(e)) {
-			return errStopped
-		}
 	}
+}
+
+// chunk takes an event into the record and hands it to yield, if it has choices.
+func (s *stream) chunk(e event, yield func(Chunk) bool) error {
+	s.count(e)
+	if !s.piece.choices {
+		return nil
+	}
+	if err := s.excess(); err != nil {
+		return err
+	}
+	if !yield(s.chunkOf(e)) {
+		return errStopped
+	}
+	return nil
 }
 
 // excess is the failure of an answer that the chunk at hand makes longer than any
@@ -129,64 +155,89 @@ func (s *stream) excess() error {
 	return nil
 }
 
-// count takes the event's usage into the record. Usage is read wherever it
-// stands: alone in the last event (vLLM, ollama), with the finish reason
-// (llama-server) or with every chunk; the last count that is not zero holds.
-// Usage that comes with choices counts one choice, so that of several is added
-// up. vLLM's client overlooks it.
+// count takes into the record what the event says beside its choices. vLLM's client
+// reads the usage of events that are no output; up to 0.32.0 of those without
+// choices. The last one counts, also where it says 0. Usage that comes with output
+// counts one choice, so that of several is added up.
 func (s *stream) count(e event) {
-	u := s.piece.usage
-	if u.in > 0 {
-		s.rec.In = u.in
+	p := &s.piece
+	if p.server != nil {
+		s.rec.Server = p.server
 	}
-	if !s.piece.choices {
-		if u.out > 0 {
-			s.rec.Out = u.out
-		}
-		if s.chat && s.chunks > 0 && u != (usage{}) {
-			s.stamped(e)
-		}
+	if s.chat && !p.choices {
+		s.rec.Trailer = e.at.Sub(s.epoch)
+		s.doubt(e)
+	}
+	u := p.usage
+	if !u.given {
 		return
 	}
-	if i := s.piece.index; u.out > 0 && 0 <= i && i < maxChoices {
+	if !p.choices {
+		s.older.take(u)
+	}
+	if !p.output {
+		s.usage.take(u)
+		return
+	}
+	if u.in > 0 {
+		s.beside.In = u.in
+	}
+	if i := p.index; u.out > 0 && 0 <= i && i < maxChoices {
 		for len(s.perChoice) <= i {
 			s.perChoice = append(s.perChoice, 0)
 		}
 		s.perChoice[i] = u.out
-		s.rec.Out = 0
-		for _, n := range s.perChoice {
-			s.rec.Out += n
-		}
 	}
 }
 
-// chunk makes the Chunk of an event that has choices.
-func (s *stream) chunk(e event) Chunk {
+// counted takes the counts of the whole answer into the record, in which In is so far
+// what was asked.
+func (s *stream) counted() {
+	r, older := s.rec, metrics.Tokens{In: s.rec.In}
+	s.usage.into(&r.In, &r.Out)
+	s.older.into(&older.In, &older.Out)
+	if older != (metrics.Tokens{In: r.In, Out: r.Out}) {
+		r.Until032 = &older
+	}
+	for _, n := range s.perChoice {
+		s.beside.Out += n
+	}
+	if r.Out == 0 && s.beside.Out > 0 {
+		beside := s.beside
+		r.Beside = &beside
+	}
+}
+
+// chunkOf makes the Chunk of an event that has choices.
+func (s *stream) chunkOf(e event) Chunk {
 	p := &s.piece
 	s.text = append(s.text, p.text...)
 	shared := false
-	if len(p.text) > 0 {
+	if p.content {
 		shared, s.content = e.read == s.content, e.read
 	}
 	if shared {
 		s.rec.SharedReads++
 	}
 	s.tally.chunk(e.arrival, shared)
-	s.stamped(e)
+	s.doubt(e)
 	s.chunks++
+	if p.output {
+		s.outputs++
+		s.rec.Last = e.at.Sub(s.epoch)
+	}
 	if len(p.finish) > 0 && string(p.finish) != s.rec.Finish && !gaveUp(s.rec.Finish) {
 		s.rec.Finish = clip(string(p.finish), maxFinish)
 	}
-	c := Chunk{At: e.at, Text: p.text, Content: len(p.text) > 0, Tokens: p.usage.out}
+	c := Chunk{At: e.at, Text: p.text, Blank: !p.output, Content: p.content, Tokens: p.usage.out}
 	if s.uncounted = s.uncounted || p.index != 0 || c.Content && c.Tokens == 0; s.uncounted {
 		c.Tokens = 0
 	}
 	return c
 }
 
-// stamped takes the stamp of an event that counts into the record.
-func (s *stream) stamped(e event) {
-	s.rec.Last = e.at.Sub(s.epoch)
+// doubt takes into the record how far the stamp of an event is to be trusted.
+func (s *stream) doubt(e event) {
 	doubt := e.age
 	if e.more || e.mixed {
 		doubt = e.reach
@@ -200,22 +251,38 @@ func (s *stream) failed(data []byte) *Failure {
 	if message == "" {
 		message = shorten(string(data))
 	}
+	s.broken(metrics.OtherwiseError)
 	s.linger()
 	return failure(metrics.InStream, "%s", message)
 }
 
-// verdict is the failure of an answer that came to a clean end. As for vLLM's
-// client it needs a chunk; unlike that, also [DONE] or a finish reason.
+// verdict is the failure of an answer that came to its end. As for vLLM's client it
+// needs output, but any that there is will do, and unlike that it also needs [DONE] or
+// a finish reason.
 func (s *stream) verdict() error {
 	switch {
-	case s.chunks == 0:
+	case s.outputs == 0 && s.content == 0:
 		return failure(metrics.Empty, neverValid)
 	case gaveUp(s.rec.Finish):
+		s.broken(metrics.OtherwiseUnfinished)
 		return failure(metrics.Unfinished, "the server did not finish the answer: its finish reason is %s", s.rec.Finish)
 	case !s.done && s.rec.Finish == "":
+		s.broken(metrics.OtherwiseUnended)
 		return failure(metrics.Truncated, "the stream ended without a finish reason and without [DONE]")
+	case s.outputs == 0:
+		s.rec.Otherwise = metrics.OtherwiseOutput
+	case s.events.odd != "":
+		s.rec.Otherwise = s.events.odd
 	}
 	return nil
+}
+
+// broken notes why vLLM's client takes a failed answer for complete: it does so once
+// there is output that it knows, unless it fails that for another reason.
+func (s *stream) broken(why string) {
+	if s.outputs > 0 && s.events.odd == "" {
+		s.rec.Otherwise = why
+	}
 }
 
 // gaveUp reports whether a finish reason is one that vLLM gives an answer which it
@@ -225,10 +292,15 @@ func gaveUp(finish string) bool { return finish == "error" || finish == "abort" 
 // linger reads the rest of a reply, so that its connection can be used again,
 // but not for long. How that ends does not matter.
 func (s *stream) linger() {
-	s.body.watch.after(lingerTimeout, func() *Failure { return failure(metrics.Stall, "no end after the last event") })
+	s.hurry()
 	for {
 		if _, err := s.events.next(); err != nil {
 			return
 		}
 	}
+}
+
+// hurry bounds how long the rest of a reply is waited for.
+func (s *stream) hurry() {
+	s.body.watch.after(lingerTimeout, func() *Failure { return failure(metrics.Stall, "no end after the last event") })
 }

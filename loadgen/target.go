@@ -16,19 +16,20 @@ type Request struct {
 	KeepText bool   // the generated text is wanted in Record.Text whatever happens
 }
 
-// A Chunk is one event of a streamed answer that has choices: what vLLM's client
-// counts, whatever it carries.
+// A Chunk is one event of a streamed answer that has choices.
 type Chunk struct {
 	At      time.Time // when its bytes reached this machine
-	Text    []byte    // output text, reasoning and tool-call arguments; valid until the next chunk
-	Content bool      // it carries output: not a role or a finish reason alone
+	Text    []byte    // what it adds to the generated text, in which reasoning and calls are not; valid until the next chunk
+	Content bool      // it carries text, reasoning, a call or a refusal
+	Blank   bool      // vLLM's client does not take it for output: a chat's role, as a rule, and its end
 	Tokens  int       // completion tokens so far, from continuous usage statistics; 0 when unknown
 }
 
 // A Sender sends one request and yields the chunks of its answer as they
-// arrive. It fills rec's connection, status, finish, usage (In, Out), Last, MaxAge
-// and SharedReads fields, and Text when the request asks for it or the server
-// reports no output count. Times go into rec as offsets from epoch. The last pair
+// arrive. It fills rec's connection, status, finish, token, Last, Trailer, MaxAge,
+// SharedReads, Server and Mangled fields, and Text when the request asks for it or the
+// server reports no output count. In is InAsked before; Out stays 0 where vLLM's client
+// finds no count. Times go into rec as offsets from epoch. The last pair
 // it yields may be an error, as a *Failure; nothing follows it.
 type Sender func(ctx context.Context, epoch time.Time, req *Request, rec *metrics.Record) iter.Seq2[Chunk, error]
 

@@ -5,6 +5,7 @@ import (
 	"io"
 	"net"
 	"runtime"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -45,9 +46,16 @@ func inTime(t *testing.T, o *OpenAI, script func(say func(string))) (rec *metric
 	return rec, arrivals, failed
 }
 
+// asDelta makes a chunk of a chat of one of a completion.
+var asDelta = strings.NewReplacer(`"text":"a"`, `"delta":{"content":"a"}`, `"text":""`, `"delta":{"content":""}`)
+
 func TestTimesAreThoseOfTheWire(t *testing.T) {
 	for _, chat := range []bool{false, true} {
 		synctest.Test(t, func(t *testing.T) {
+			aChunk, lastChunk := aChunk, lastChunk
+			if chat {
+				aChunk, lastChunk = asDelta.Replace(aChunk), asDelta.Replace(lastChunk)
+			}
 			rec, arrivals, failed := inTime(t, &OpenAI{Chat: chat}, func(say func(string)) {
 				time.Sleep(time.Second)
 				say(streamHead)
@@ -70,11 +78,11 @@ func TestTimesAreThoseOfTheWire(t *testing.T) {
 			if want := []time.Duration{2 * time.Second, 2 * time.Second, 4 * time.Second}; !cmp.Equal(want, arrivals) {
 				t.Errorf("chunks at %v, want %v", arrivals, want)
 			}
-			last := 4 * time.Second
+			var trailer time.Duration
 			if chat {
-				last = 6 * time.Second
+				trailer = 6 * time.Second
 			}
-			want := &metrics.Record{Attempts: 1, FirstByte: time.Second, Last: last, End: 7 * time.Second, Conn: metrics.Conn{New: true},
+			want := &metrics.Record{Attempts: 1, FirstByte: time.Second, Last: 4 * time.Second, Trailer: trailer, End: 7 * time.Second, Conn: metrics.Conn{New: true},
 				SharedReads: 1, In: 3, Out: 2, Finish: "stop", Status: 200}
 			if diff := cmp.Diff(want, rec, cmp.AllowUnexported(metrics.Stamps{})); diff != "" {
 				t.Errorf("chat %t: record (-want +got):\n%s", chat, diff)

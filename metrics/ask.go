@@ -8,6 +8,10 @@ type Ask struct {
 	Goodput     []SLO     // --goodput
 	Outcomes    bool      // keep Outcomes, for a detailed result file
 	Trace       bool      // keep the Trace, which runs of a Group have in any case
+
+	// Definitions are those to count by, where the stream has single requests;
+	// empty for those of the run.
+	Definitions Definitions
 }
 
 // header is h under the ask; h itself is left alone.

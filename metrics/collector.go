@@ -58,9 +58,10 @@ func NewCollector(h *Header) *Collector {
 	}
 }
 
-// Add takes a record into account, unless it is of the warm-up. Only a Trace
-// keeps it.
+// Add takes a record into account by the header's Definitions, unless it is of the
+// warm-up. Only a Trace keeps it.
 func (c *Collector) Add(r *Record) {
+	r = c.header.Counted(r)
 	if c.KeepTrace && c.room(r.size()) {
 		c.trace.Records = append(c.trace.Records, r)
 	}

@@ -24,8 +24,11 @@ type Header struct {
 	WarmUp      time.Duration `json:"warm_up,omitempty"`      // how long a warm-up went before the measured part, from Delay on
 	Sampled     bool          `json:"sampled,omitempty"`      // the server or GPUs were sampled meanwhile
 	Version     string        `json:"version,omitempty"`      // of the program that made the stream
+	Definitions Definitions   `json:"definitions,omitempty"`  // by which a Summary counts; a stream's records serve all
 	Flags       []KV          `json:"flags,omitempty"`        // the command line, every value in effect
 	Config      Config        `json:"config"`
+
+	former bool // read from a stream of before Definitions, whose records serve those of 0.29.0 alone
 }
 
 // Began is when the measured part began, on the clock of the Records.

@@ -12,7 +12,7 @@ type Outcome struct {
 	TTFT    float64   // kept for a failed request that had chunks
 	ITL     []float64 // between successive chunks; kept likewise
 	Latency float64   // E2EL
-	Text    string
+	Text    string    // empty for a failed request
 	Error   string
 }
 
@@ -36,10 +36,10 @@ func (r *Record) outcome(itl []float64) Outcome {
 	o := Outcome{
 		Index: r.Index, Success: r.Class == OK,
 		In: r.In, Start: r.Sent.Seconds(), TTFT: r.TTFT().Seconds(), ITL: itl,
-		Latency: r.E2EL().Seconds(), Text: r.Text, Error: r.Error,
+		Latency: r.E2EL().Seconds(), Error: r.Error,
 	}
 	if o.Success {
-		o.Out = r.Out
+		o.Out, o.Text = r.Out, r.Text
 	}
 	return o
 }

@@ -63,10 +63,12 @@ type Record struct {
 	Sent         time.Duration `json:"sent,omitempty"`          // just before it was handed to the HTTP client
 	Wrote        time.Duration `json:"wrote,omitempty"`         // when the write of its last byte returned; on HTTP/2, and where no reply came, when that was handed to be written
 	FirstByte    time.Duration `json:"first_byte,omitempty"`    // when the reply's first byte came
-	FirstContent time.Duration `json:"first_content,omitempty"` // arrival of the first chunk that carries output
-	Last         time.Duration `json:"last,omitempty"`          // arrival of the last chunk that counts (see E2EL)
+	FirstContent time.Duration `json:"first_content,omitempty"` // arrival of the first chunk that carries text, reasoning, a call or a refusal
+	Last         time.Duration `json:"last,omitempty"`          // arrival of the last of Chunks
+	Trailer      time.Duration `json:"trailer,omitempty"`       // arrival of the last event of a chat without choices, as that with the usage
 	End          time.Duration `json:"end,omitempty"`           // when the reply was read to its end, or failed
-	Chunks       Stamps        `json:"chunks,omitzero"`         // arrival of every chunk with choices
+	Chunks       Stamps        `json:"chunks,omitzero"`         // arrival of each chunk that vLLM's client takes for output
+	Blank        Stamps        `json:"blank,omitzero"`          // arrival of each other chunk with choices: a chat's role, its end
 
 	Conn        Conn          `json:"conn,omitzero"`
 	MaxAge      time.Duration `json:"max_age,omitempty"`      // longest time that a chunk's bytes may have lain unread: no stamp is later than its arrival, with the line ends and the framing behind it, by more; 0 where the connection gives no kernel stamps
@@ -74,10 +76,13 @@ type Record struct {
 
 	In       int `json:"in,omitempty"`        // prompt tokens: the server's count when it gave one, else InAsked
 	InAsked  int `json:"in_asked,omitempty"`  // prompt tokens by the dataset's count
-	Out      int `json:"out,omitempty"`       // output tokens: the server's count, else the tokenizer's, else 1
+	Out      int `json:"out,omitempty"`       // output tokens: the server's count where vLLM's client looks for it, else the tokenizer's, else that of Beside, else 1
 	OutAsked int `json:"out_asked,omitempty"` // output tokens asked for
 
-	Uncounted bool `json:"uncounted,omitempty"` // Out is not the server's count: it gave none
+	Uncounted bool    `json:"uncounted,omitempty"`  // Out is not the server's count
+	Beside    *Tokens `json:"beside,omitempty"`     // the server's counts that came with output, where vLLM's client does not look; nil where it gave others
+	Until032  *Tokens `json:"until_0_32,omitempty"` // what releases up to 0.32.0 count; nil where that is the same
+	Otherwise string  `json:"otherwise,omitempty"`  // why vLLM's client fails this answer, or takes it for complete where it failed here: Otherwise…; empty where it does neither
 
 	// TokensPerChunk holds the tokens of each chunk, from continuous usage
 	// statistics. It is nil when the server gave none or each chunk held one.
@@ -102,9 +107,16 @@ type Conn struct {
 	TLS     time.Duration `json:"tls,omitempty"`   // with the proxy, too, where that is spoken to over TLS
 }
 
-// TTFT is the time to first token as vLLM's client defines it: arrival of the
-// first chunk with choices, whatever it carries, less Sent. Connecting is
-// inside. It is 0 for a request without chunks.
+// Tokens are counts of one request.
+type Tokens struct {
+	In  int `json:"in"`  // prompt tokens
+	Out int `json:"out"` // output tokens
+}
+
+// TTFT is the time to first token as vLLM's client defines it since 0.33.0:
+// arrival of the first of Chunks, less Sent. On completions any chunk with choices
+// is one of them, whatever it carries. Connecting is inside. It is 0 for a request
+// without chunks.
 func (r *Record) TTFT() time.Duration {
 	if r.Chunks.Len() == 0 {
 		return 0
@@ -122,9 +134,9 @@ func (r *Record) TPOT() time.Duration {
 	return (r.E2EL() - r.TTFT()) / time.Duration(r.Out-1)
 }
 
-// E2EL is the end-to-end latency: the last chunk that counts, less Sent. On
-// completions that is the last chunk with choices; on chat the usage chunk
-// after it counts too, as in vLLM's client. It is 0 for a failed request.
+// E2EL is the end-to-end latency as vLLM's client defines it since 0.30.0: Last
+// less Sent. Usage that comes later is not waited for. It is 0 for a failed
+// request.
 func (r *Record) E2EL() time.Duration {
 	if r.Class != OK || r.Last == 0 {
 		return 0
@@ -144,10 +156,14 @@ func (r *Record) shift(d time.Duration) {
 	for _, at := range []*time.Duration{&r.Due, &r.Slot, &r.Sent} {
 		*at += d
 	}
-	for _, at := range []*time.Duration{&r.Wrote, &r.FirstByte, &r.FirstContent, &r.Last, &r.End} {
+	for _, at := range []*time.Duration{&r.Wrote, &r.FirstByte, &r.FirstContent, &r.Last, &r.Trailer, &r.End} {
 		if *at != 0 {
 			*at += d
 		}
 	}
 	r.Chunks.shift(d)
+	r.Blank.shift(d)
 }
+
+// final is when the last event came that was noticed.
+func (r *Record) final() time.Duration { return max(r.Last, r.Blank.last, r.Trailer) }

@@ -134,7 +134,7 @@ func (f *resultFile) text(key string) string {
 }
 
 func (f *resultFile) summary(ask Ask) (*Summary, error) {
-	given := &Header{Run: f.text("run_id"), Config: f.config()}
+	given := &Header{Run: f.text("run_id"), Definitions: f.definitions(), Config: f.config()}
 	asked := ask.header(given)
 	outcomes, err := f.outcomes()
 	if err != nil {
@@ -165,6 +165,19 @@ func (f *resultFile) summary(ask Ask) (*Summary, error) {
 	}
 	f.warn(s, ask)
 	return s, nil
+}
+
+// definitions are those that servebench wrote, or those of before vLLM wrote the
+// latencies of its requests. Of later files by vLLM itself they are not known.
+func (f *resultFile) definitions() Definitions {
+	var ours struct{ Definitions Definitions }
+	if raw := f.value("truth"); raw != nil && json.Unmarshal(raw, &ours) == nil && ours.Definitions != "" {
+		return ours.Definitions
+	}
+	if !f.has("latencies") {
+		return Definitions029
+	}
+	return ""
 }
 
 // config is what the file tells of how the run was asked for.

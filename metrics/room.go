@@ -7,7 +7,7 @@ import (
 
 // size is the bytes that a kept r takes, but for strings that it shares with others.
 func (r *Record) size() int {
-	n := int(unsafe.Sizeof(*r)) + cap(r.Chunks.deltas) + 8*cap(r.TokensPerChunk) + len(r.ID) + len(r.Finish) + len(r.Error) + len(r.Text)
+	n := int(unsafe.Sizeof(*r)) + cap(r.Chunks.deltas) + cap(r.Blank.deltas) + 8*cap(r.TokensPerChunk) + len(r.ID) + len(r.Finish) + len(r.Error) + len(r.Text)
 	if r.Server != nil {
 		n += int(unsafe.Sizeof(*r.Server)) + 2*int(unsafe.Sizeof(*r.Server.TTFTMS))
 	}

@@ -43,6 +43,9 @@ func (sh *shard) take(e Entry, ask Ask) {
 		sh.headers = append(sh.headers, e.Header)
 		if len(sh.headers) == 1 {
 			*sh.header = *ask.header(e.Header)
+			if ask.Definitions != "" && !e.Header.Compact {
+				sh.header.Definitions = ask.Definitions
+			}
 			sh.collector.KeepTrace = ask.Trace || e.Header.Group != "" || e.Header.Sampled
 		}
 	case e.End != nil:
@@ -59,7 +62,7 @@ func (sh *shard) add(r *Record) {
 	sh.collector.Add(r)
 	if r.Phase != WarmUp {
 		sh.last = max(sh.last, r.End)
-		sh.gapless = sh.gapless || r.Chunks.gapless()
+		sh.gapless = sh.gapless || sh.header.Counted(r).Chunks.gapless()
 	}
 }
 
@@ -109,12 +112,20 @@ func (sh *shard) finish() (known bool, err error) {
 	if h != nil {
 		truth.ITL.adopt(h)
 	}
+	if sh.recounted() {
+		return false, nil
+	}
 	h, err = end.histogram("itl")
 	if h == nil || err != nil {
 		return false, err
 	}
 	sh.collector.adoptITL(h)
 	return true, nil
+}
+
+// recounted says that the ask has other Definitions than the run, and that they differ.
+func (sh *shard) recounted() bool {
+	return sh.begun() && sh.header.Config.chat() && sh.header.Definitions.named() != sh.headers[0].Definitions.named()
 }
 
 // counted is how many they were by the end lines, one for each run line.

@@ -65,9 +65,39 @@ func (s *Stamps) Gaps() iter.Seq[time.Duration] {
 
 // shift moves all stamps by d.
 func (s *Stamps) shift(d time.Duration) {
+	if s.n == 0 {
+		return
+	}
 	s.first += d
 	s.last += d
 }
 
 // gapless says that there are gaps, but only their sum is known.
 func (s *Stamps) gapless() bool { return s.n > 1 && len(s.deltas) == 0 }
+
+// together are the stamps of both in their order; of equal ones those of a come
+// first. Where only the ends of either are known, so it is of both.
+func together(a, b Stamps) Stamps {
+	switch {
+	case a.n == 0:
+		return b
+	case b.n == 0:
+		return a
+	case a.gapless() || b.gapless():
+		return Stamps{first: min(a.first, b.first), last: max(a.last, b.last), n: a.n + b.n}
+	}
+	var all Stamps
+	next, stop := iter.Pull(b.All())
+	defer stop()
+	at, more := next()
+	for early := range a.All() {
+		for ; more && at < early; at, more = next() {
+			all.Append(at)
+		}
+		all.Append(early)
+	}
+	for ; more; at, more = next() {
+		all.Append(at)
+	}
+	return all
+}

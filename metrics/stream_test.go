@@ -13,7 +13,7 @@ import (
 
 func testHeader(run string) *Header {
 	return &Header{
-		Run: run, Epoch: time.Date(2026, 11, 20, 12, 0, 0, 5, time.UTC), ClockOffset: time.Millisecond, Version: "test",
+		Run: run, Epoch: time.Date(2026, 11, 20, 12, 0, 0, 5, time.UTC), ClockOffset: time.Millisecond, Version: "test", Definitions: Latest,
 		Config: Config{
 			Backend: "openai-chat", Model: "org/model", Tokenizer: "tok", Dataset: "random", Seed: 7, NumPrompts: 3,
 			RequestRate: math.Inf(1), Burstiness: 1, MaxConcurrency: 4, RampUp: &RampUp{"linear", 1, 5},

@@ -229,6 +229,7 @@ func decode(head lineHead, line []byte) (Entry, error) {
 			return Entry{}, err
 		}
 		e.Header.Run, e.Header.Shard = head.Run, head.Shard
+		e.Header.recognise()
 	case kindReq:
 		e.Record = &Record{}
 		if err := json.Unmarshal(line, e.Record); err != nil {

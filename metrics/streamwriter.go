@@ -30,10 +30,13 @@ type StreamWriter struct {
 // NewStreamWriter makes a writer to w, which needs no buffer and no lock.
 func NewStreamWriter(w io.Writer) *StreamWriter { return &StreamWriter{w: w} }
 
-// Begin writes the run line.
+// Begin writes the run line. Records are written as they are, whatever the
+// Definitions of the run.
 func (sw *StreamWriter) Begin(h *Header) error {
 	sw.head, sw.compact = lineHead{V: streamVersion, Run: h.Run, Shard: h.Shard}, h.Compact
-	return sw.write(kindRun, runLine{sw.headOf(kindRun), h})
+	named := *h
+	named.Definitions = h.Definitions.named()
+	return sw.write(kindRun, runLine{sw.headOf(kindRun), &named})
 }
 
 // Write writes a record, unless the stream is compact, and neither keeps nor
@@ -44,7 +47,7 @@ func (sw *StreamWriter) Write(r *Record) error {
 	}
 	if sw.NoChunks {
 		short := *r
-		short.Chunks.deltas, short.TokensPerChunk = nil, nil
+		short.Chunks.deltas, short.Blank.deltas, short.TokensPerChunk = nil, nil, nil
 		r = &short
 	}
 	return sw.write(kindReq, reqLine{sw.headOf(kindReq), r})

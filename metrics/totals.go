@@ -20,6 +20,7 @@ type Totals struct {
 	Failing       map[Class]Failing `json:"failing,omitempty"` // the most frequent messages alone
 	Lengths       Lengths           `json:"lengths,omitzero"`
 	FinishReasons map[string]int    `json:"finish_reasons,omitempty"`
+	Otherwise     Otherwise         `json:"otherwise,omitempty"`
 
 	Pace       Pace       `json:"pace"` // without Due and Sent, which are:
 	Due        *Window    `json:"due,omitempty"`
@@ -53,7 +54,7 @@ func (c *Collector) totals() *Totals {
 	w := &c.witness
 	t := &Totals{
 		Input: c.sum.TotalInput, Output: c.sum.TotalOutput, Good: c.good, Classes: c.sum.Classes, Errors: frequent(c.sum.Errors), Resent: c.sum.Resent,
-		Failing: map[Class]Failing{}, Lengths: w.truth.Lengths, FinishReasons: w.truth.FinishReasons,
+		Failing: map[Class]Failing{}, Lengths: w.truth.Lengths, FinishReasons: w.truth.FinishReasons, Otherwise: w.truth.Otherwise,
 		Pace: w.truth.Pace, Due: w.due.window(), Sent: w.sent.window(), Ramp: w.truth.Ramp, Connecting: w.truth.Connecting,
 		LaterTurns: w.truth.laterTurns, AfterFirst: w.afterFirst, AfterTokens: w.afterTokens,
 		Held: w.held, Unread: w.unread, E2EL: w.e2el, Busy: w.inFlight.busy, InFlight: w.inFlight.peak(), Tokens: w.tokens,
@@ -124,7 +125,7 @@ func (c *Collector) adoptTotals(t *Totals) {
 		c.failing(class).merge(&f)
 	}
 	c.firstErrors = t.First
-	w.truth.Lengths, w.truth.FinishReasons = t.Lengths, t.FinishReasons
+	w.truth.Lengths, w.truth.FinishReasons, w.truth.Otherwise = t.Lengths, t.FinishReasons, t.Otherwise
 	w.truth.Pace, w.truth.Ramp, w.truth.Connecting, w.truth.laterTurns = t.Pace, t.Ramp, t.Connecting, t.LaterTurns
 	w.due, w.sent = t.Due.extent(), t.Sent.extent()
 	w.spaced = w.due.last > w.due.first

@@ -28,6 +28,8 @@ type Truth struct {
 	Lengths       Lengths        // of answers, against those asked for
 	FinishReasons map[string]int // requests that got a finish reason, by it; past 20 different ones under "(others)"
 
+	Otherwise Otherwise // measured answers of which vLLM's client makes something else
+
 	laterTurns bool // conversations went on after their first turn
 }
 
@@ -45,6 +47,7 @@ func (t *Truth) merge(other *Truth) {
 	t.Pace.Lag += other.Pace.Lag
 	t.Lengths.merge(&other.Lengths)
 	countReasons(&t.FinishReasons, other.FinishReasons)
+	countReasons((*map[string]int)(&t.Otherwise), other.Otherwise)
 	t.laterTurns = t.laterTurns || other.laterTurns
 }
 

@@ -49,6 +49,7 @@ func (w *witness) add(r *Record, most int) {
 	w.truth.laterTurns = w.truth.laterTurns || r.Turn > 0
 	w.truth.Lengths.add(r)
 	countReason(&w.truth.FinishReasons, r.Finish, 1)
+	countReason((*map[string]int)(&w.truth.Otherwise), r.Otherwise, 1)
 	if r.Phase == Main && r.Turn == 0 {
 		w.addStart(r)
 	}
@@ -97,9 +98,9 @@ func (w *witness) addLatencies(r *Record, most int) {
 		t.Connecting.Proxy += r.Conn.Proxy
 		t.Connecting.TLS += r.Conn.TLS
 	}
-	if r.End >= r.Last && r.Last > 0 {
-		w.held += r.End - r.Last
-		w.unread += min(r.End-r.Last, r.MaxAge)
+	if last := r.final(); r.End >= last && last > 0 {
+		w.held += r.End - last
+		w.unread += min(r.End-last, r.MaxAge)
 		w.e2el += r.E2EL()
 	}
 }

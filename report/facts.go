@@ -1,6 +1,7 @@
 package report
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 	"time"
@@ -19,6 +20,8 @@ var facts = []fact{
 	{"Shards", shards},
 	{"First requests of the shards", firstSends},
 	{"Clocks of the shards", clocks},
+	{"Latencies defined as by", definitions},
+	{"vLLM's client counts otherwise", otherwise},
 	{"Tokens in a chunk", chunkTokens},
 	{"Answers against those asked for", answers},
 	{"Connecting, inside TTFT", connecting},
@@ -32,6 +35,44 @@ var facts = []fact{
 	{"Place held after the last chunk", held},
 	{"Newest bytes lay unread for", socketAge},
 	{"Values beyond the percentile", samples},
+}
+
+// definitions are said of a chat alone, as those of completions never changed.
+func definitions(s *metrics.Summary) string {
+	d := s.Header.InForce()
+	if d == "" {
+		return ""
+	}
+	return d.String() + ", " + map[metrics.Definitions]string{
+		metrics.Definitions033: "from the first output to the last",
+		metrics.Definitions030: "from the first chunk, which may hold a role alone, to the last",
+		metrics.Definitions029: "from the first chunk, which may hold a role alone, to the usage",
+	}[d]
+}
+
+// otherwiseTexts are the reasons in words.
+var otherwiseTexts = map[string]string{
+	metrics.OtherwiseOutput: "all output has names that it does not know", metrics.OtherwiseLineEnd: "lines end in CR LF",
+	metrics.OtherwiseEvent: "event: lines", metrics.OtherwiseSpace: "no space after data:", metrics.OtherwiseCut: "cut after [DONE]",
+	metrics.OtherwiseUnended: "no end came", metrics.OtherwiseError: "an error came after output", metrics.OtherwiseUnfinished: "the server gave up",
+}
+
+func otherwise(s *metrics.Summary) string {
+	o := s.Truth.Otherwise
+	var parts, whys []string
+	if n := o.Sound(); n > 0 {
+		parts = append(parts, counted(n, "complete answer")+" may have failed there")
+	}
+	if n := o.Broken(); n > 0 {
+		parts = append(parts, counted(n, "failed answer")+" would be complete there")
+	}
+	for _, why := range metrics.ByCount(o) {
+		whys = append(whys, fmt.Sprintf("%d %s", o[why], cmp.Or(otherwiseTexts[why], why)))
+	}
+	if parts == nil {
+		return ""
+	}
+	return strings.Join(parts, ", ") + ": " + strings.Join(whys, ", ")
 }
 
 func chunkTokens(s *metrics.Summary) string {

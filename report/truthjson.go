@@ -40,6 +40,12 @@ func truth(s *metrics.Summary) pyjson.Object {
 		d.set("long_answers", t.Lengths.Long)
 		d.set("extra_tokens", t.Lengths.Extra)
 	}
+	if in := s.Header.InForce(); in != "" {
+		d.set("definitions", string(in))
+	}
+	if len(t.Otherwise) > 0 {
+		d.set("otherwise_for_vllm", tally(t.Otherwise))
+	}
 	failed(&d, s)
 	connected(&d, t.Connecting)
 	if s.Shards != nil {
@@ -70,6 +76,15 @@ func truth(s *metrics.Summary) pyjson.Object {
 	d.set("mean_held_unread_ms", milliseconds(t.Held.Unread))
 	d.set("samples", sampled(s))
 	return d.Object
+}
+
+// tally is an object of counts, the largest first.
+func tally(counts map[string]int) pyjson.Object {
+	object := pyjson.Object{}
+	for _, name := range metrics.ByCount(counts) {
+		object = append(object, pyjson.Member{Key: name, Value: counts[name]})
+	}
+	return object
 }
 
 func noticed(d *dict, e *metrics.Evidence) {

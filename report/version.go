@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"regexp"
 	"strconv"
+
+	"github.com/servebench/servebench/metrics"
 )
 
 // A Version is a release of vLLM, whose block changed over time. The zero value
@@ -42,6 +44,17 @@ func (v Version) String() string {
 		return "latest"
 	}
 	return fmt.Sprintf("%d.%d.%d", v.major, v.minor, v.patch)
+}
+
+// Definitions are those of v's client.
+func (v Version) Definitions() metrics.Definitions {
+	switch {
+	case v.before(Version{0, 30, 0}):
+		return metrics.Definitions029
+	case v.before(Version{0, 33, 0}):
+		return metrics.Definitions030
+	}
+	return metrics.Definitions033
 }
 
 // before says whether v is older than w; the latest is older than nothing.

@@ -12,6 +12,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/servebench/servebench/metrics"
 	"github.com/servebench/servebench/metrics/compare"
 	"github.com/servebench/servebench/report"
 )
@@ -29,7 +30,8 @@ type compareCommand struct {
 	format       string
 	writes       []string
 
-	gate compare.Gate
+	gate    compare.Gate
+	counted metrics.Definitions // by which recorded streams are counted; empty for those of each run
 }
 
 func newCompareCommand() *cobra.Command {
@@ -100,7 +102,15 @@ func (c *compareCommand) run(args []string, dash int) error {
 	if err != nil {
 		return err
 	}
+	var notes []string
+	if c.counted = compare.Recount(old, new); c.counted != "" {
+		if old, new, err = c.recounted(args, dash); err != nil {
+			return err
+		}
+		notes = append(notes, fmt.Sprintf("runs were recorded by the definitions of several releases: all are counted by those of %s", c.counted))
+	}
 	result := compare.Compare(old, new, c.gate)
+	result.Notes = append(result.Notes, notes...)
 	if err := c.write(result); err != nil {
 		return err
 	}
@@ -112,6 +122,16 @@ func (c *compareCommand) run(args []string, dash int) error {
 	default:
 		return exitError{verdict, exitNoVerdict}
 	}
+}
+
+// recounted reads the sides again, to count their streams by other definitions. What
+// there is to say of the files has been said.
+func (c *compareCommand) recounted(args []string, dash int) (old, new []*compare.Run, err error) {
+	if slices.Contains(args, "-") {
+		return nil, nil, fmt.Errorf("standard input: runs were recorded by the definitions of several releases, and it cannot be read twice to count all by those of %s: put it into a file", c.counted)
+	}
+	c.talk = io.Discard
+	return c.sides(args, dash)
 }
 
 // check looks at the flags before any file is read.

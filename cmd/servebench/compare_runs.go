@@ -138,7 +138,7 @@ func (c *compareCommand) files(from source) (namedRuns, error) {
 
 // summed are all runs of a source.
 func (c *compareCommand) summed(name string, r io.Reader) (namedRuns, error) {
-	sums, err := metrics.Read(r, metrics.Ask{})
+	sums, err := metrics.Read(r, metrics.Ask{Definitions: c.counted})
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", name, err)
 	}

@@ -38,6 +38,7 @@ func (in *intake) close() {
 
 // collect puts into the trial's numbers what a request did.
 func (b *bench) collect(rec *metrics.Record) {
+	rec = b.header.Counted(rec)
 	if rec.Phase == metrics.WarmUp {
 		b.warmUp.note(rec)
 	} else {

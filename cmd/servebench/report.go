@@ -62,7 +62,7 @@ from a disk and fetches nothing, or as a picture for each chart.`,
 		},
 	}
 	f := cmd.Flags()
-	f.StringVar(&r.vllmVersion, "vllm-version", "", "print the block as this release of vLLM: 0.6.4 … latest (default: as it was read, else latest)")
+	f.StringVar(&r.vllmVersion, "vllm-version", "", "print the block as this release of vLLM, 0.6.4 … latest, and count recorded answers by its definitions (default: as the run was recorded)")
 	f.StringVar(&r.format, "format", "block", "block, or json for vLLM's result file")
 	f.BoolVar(&r.detailed, "save-detailed", false, "with --format json: the arrays of single requests too, where they are known")
 	f.StringVar(&r.metrics, "percentile-metrics", "", "metrics to print, separated by commas: ttft, tpot, itl, e2el (default: those of the run)")
@@ -130,9 +130,11 @@ func (r *reportCommand) ask() (metrics.Ask, error) {
 		return ask, errors.New("--extended: its sections stand under the block, so it goes with --format block")
 	}
 	if r.vllmVersion != "" {
-		if _, err := parseVersion(r.vllmVersion); err != nil {
+		v, err := parseVersion(r.vllmVersion)
+		if err != nil {
 			return ask, fmt.Errorf("--vllm-version: %w", err)
 		}
+		ask.Definitions = v.Definitions()
 	}
 	if r.metrics != "" {
 		ask.Metrics = strings.Split(r.metrics, ",")

@@ -128,7 +128,7 @@ func (b *bench) begin(ctx context.Context, t *trial) {
 	b.header = &metrics.Header{
 		Run: cmp.Or(b.runID(), newRunID()), Target: b.name, Group: t.group, Solo: t.solo, Delay: b.Traffic.Delay, WarmUp: b.Traffic.WarmUp,
 		StartAt: b.Shard.StartAt, Compact: b.Results.Record == compact, Sampled: b.Watch.any(),
-		Version: version, Flags: b.Flags, Config: b.Shard.part(b.config),
+		Version: version, Definitions: b.Results.VLLMVersion.Definitions(), Flags: b.Flags, Config: b.Shard.part(b.config),
 	}
 	b.target.Name, b.live = b.name, new(loadgen.Live)
 	b.collector = metrics.NewCollector(b.header)

@@ -70,7 +70,7 @@ func (l *Load) Run(ctx context.Context) (*metrics.Summary, error) {
 	if err != nil {
 		return nil, err
 	}
-	header := &metrics.Header{Config: config, Flags: l.lengths()}
+	header := &metrics.Header{Definitions: metrics.Latest, Config: config, Flags: l.lengths()}
 	collector := metrics.NewCollector(header)
 	run := loadgen.Run{Loads: []loadgen.Load{load}, Wait: server.wait, Started: func(epoch time.Time) {
 		header.Epoch = epoch

@@ -20,6 +20,8 @@ const (
 	target = "target" // one of several, and whether it was alone
 	seed   = "seed"
 	shards = "shards" // load generators that shared the run
+
+	definitions = "definitions" // of vLLM's client, where they make a difference
 )
 
 // asked is what a run was asked for, as far as that is known.
@@ -27,7 +29,7 @@ func asked(s *metrics.Summary) map[string]string {
 	c := &s.Header.Config
 	found := map[string]string{
 		"model": c.Model, "backend": c.Backend, "endpoint": c.Endpoint, "dataset-name": c.Dataset, "tokenizer": c.Tokenizer,
-		"rate-curve": c.RateCurve, client: s.Header.Version, target: s.Header.Target,
+		"rate-curve": c.RateCurve, client: s.Header.Version, target: s.Header.Target, definitions: string(s.Header.InForce()),
 	}
 	if s.Header.Solo {
 		found[target] += " alone"

@@ -23,6 +23,8 @@ type Run struct {
 	Output    int                `json:"output_tokens"`    // of completed requests
 	Doubts    []string           `json:"doubts,omitempty"` // why its numbers cannot be believed
 	Gaps      []string           `json:"gaps,omitempty"`   // what there is not of it, as the end
+
+	recounts bool // its stream can be counted by other definitions
 }
 
 // Runs are the runs that were summed up, in the same order. The numbers called extra
@@ -40,6 +42,7 @@ func newRun(s *metrics.Summary, extra []Metric) *Run {
 		ID: s.Header.Run, Began: s.Header.Epoch, Asked: asked(s), Numbers: map[string]float64{}, Values: map[string]int{},
 		Completed: s.Completed, Failed: s.Failed, Input: s.TotalInput, Output: s.TotalOutput, Doubts: doubts(s), Gaps: gaps(s),
 	}
+	r.recounts = s.Truth != nil && !s.Header.Compact
 	for _, m := range append(Metrics[:len(Metrics):len(Metrics)], extra...) {
 		if v := m.Of(s); !math.IsNaN(v) && !math.IsInf(v, 0) {
 			r.Numbers[m.Name] = v

@@ -1,0 +1,41 @@
+package compare
+
+import (
+	"slices"
+
+	"github.com/servebench/servebench/metrics"
+)
+
+// Recount are the definitions by which recorded streams have to be counted anew so
+// that all runs are counted alike: those of the runs that cannot be, which have no
+// single requests, else the newest. It is empty where all runs are counted alike
+// already, and where that is not to be had.
+func Recount(runs ...[]*Run) metrics.Definitions {
+	var found, fixed []metrics.Definitions
+	for _, r := range slices.Concat(runs...) {
+		d := metrics.Definitions(r.Asked[definitions])
+		if d == "" {
+			continue
+		}
+		found = append(found, d)
+		if !r.recounts {
+			fixed = append(fixed, d)
+		}
+	}
+	older := func(a, b metrics.Definitions) int {
+		if a.Older(b) {
+			return -1
+		}
+		return 1
+	}
+	slices.SortFunc(found, older)
+	slices.SortFunc(fixed, older)
+	found, fixed = slices.Compact(found), slices.Compact(fixed)
+	switch {
+	case len(found) < 2 || len(fixed) > 1:
+		return ""
+	case len(fixed) == 1:
+		return fixed[0]
+	}
+	return found[len(found)-1]
+}

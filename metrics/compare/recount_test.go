@@ -1,0 +1,41 @@
+package compare
+
+import (
+	"testing"
+
+	"github.com/servebench/servebench/metrics"
+)
+
+// countedBy is a run of a chat by those definitions.
+func countedBy(d metrics.Definitions, recounts bool) *Run {
+	r := &Run{Asked: map[string]string{}, recounts: recounts}
+	if d != "" {
+		r.Asked[definitions] = string(d)
+	}
+	return r
+}
+
+func TestRunsAreCountedAlike(t *testing.T) {
+	const d29, d30, d33 = metrics.Definitions029, metrics.Definitions030, metrics.Definitions033
+	for _, test := range []struct {
+		name     string
+		old, new *Run
+		want     metrics.Definitions
+	}{
+		{"alike", countedBy(d29, true), countedBy(d29, true), ""},
+		{"completions", countedBy("", true), countedBy("", true), ""},
+		{"not known of one side", countedBy("", false), countedBy(d33, true), ""},
+		{"the newer side's", countedBy(d29, true), countedBy(d33, true), d33},
+		{"the newer side's, on the old side", countedBy(d33, true), countedBy(d30, true), d33},
+		{"what cannot be counted anew decides", countedBy(d29, false), countedBy(d33, true), d29},
+		{"neither can be counted anew", countedBy(d29, false), countedBy(d33, false), ""},
+	} {
+		if got := Recount([]*Run{test.old}, []*Run{test.new}); got != test.want {
+			t.Errorf("%s: %q, want %q", test.name, got, test.want)
+		}
+	}
+	old, new := countedBy(d29, false), countedBy(d33, false)
+	if found := Differences([]*Run{old}, []*Run{new}, nil); len(found) != 1 {
+		t.Errorf("two files of other definitions compare: %q", found)
+	}
+}
