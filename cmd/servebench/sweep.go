@@ -57,7 +57,8 @@ func newSweepCommand() *cobra.Command {
 
 const sweepHelp = `Run an experiment: a grid of loads over servers, again and again.
 
-FILE is YAML. All its keys may be left out:
+FILE is YAML. Paths in it are relative to its folder, in which commands start. All
+keys may be left out:
 
   seed: 0             # of the first run; repeats and points differ, arms only where they load one server
   repeats: 4          # of each point on each arm
@@ -120,7 +121,20 @@ func (c *sweepCommand) run(ctx context.Context, file string) error {
 	if c.dir == "-" {
 		return errors.New("argument --output: '-': it must be a folder; blocks and table go to standard output, too")
 	}
-	if err := c.read(file); err != nil {
+	f, err := os.Open(file)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	if c.dir == "" {
+		c.dir = strings.TrimSuffix(strings.TrimSuffix(file, ".yaml"), ".yml") + ".sweep"
+	}
+	leave, err := c.enter(f)
+	if err != nil {
+		return err
+	}
+	defer leave()
+	if err := c.read(file, f); err != nil {
 		return err
 	}
 	if c.listen != "" {
@@ -144,10 +158,6 @@ func (c *sweepCommand) run(ctx context.Context, file string) error {
 	if insecure {
 		c.say("WARNING: %s", insecureWarning)
 	}
-	if c.dir == "" {
-		c.dir = strings.TrimSuffix(strings.TrimSuffix(file, ".yaml"), ".yml") + ".sweep"
-	}
-	var err error
 	if c.exported, err = serveMetrics(c.listen, c.talk); err != nil {
 		return err
 	}
@@ -162,6 +172,25 @@ func (c *sweepCommand) run(ctx context.Context, file string) error {
 	s := &sweep.Sweep{Plan: c.plan, Journal: c.journal, Load: c.load, Holder: holderCommand, Mask: c.mask, Say: c.say}
 	err = s.Do(ctx)
 	return c.finish(ctx, s, err)
+}
+
+// enter goes to the folder of the experiment's file, to which the paths in it and the
+// commands are relative. The func goes back. What is no plain file has no folder of
+// its own.
+func (c *sweepCommand) enter(f *os.File) (leave func(), err error) {
+	info, err := f.Stat()
+	folder := filepath.Dir(f.Name())
+	if err != nil || !info.Mode().IsRegular() || folder == "." {
+		return func() {}, err
+	}
+	if c.dir, err = filepath.Abs(c.dir); err != nil {
+		return nil, err
+	}
+	before, err := os.Getwd()
+	if err != nil {
+		return nil, err
+	}
+	return func() { os.Chdir(before) }, os.Chdir(folder)
 }
 
 // mask hides the secrets of all runs: a server's log may quote them.

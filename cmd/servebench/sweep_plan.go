@@ -3,7 +3,7 @@ package main
 import (
 	"errors"
 	"fmt"
-	"os"
+	"io"
 	"slices"
 	"strings"
 
@@ -12,14 +12,9 @@ import (
 	"github.com/servebench/servebench/loadgen/sweep"
 )
 
-// read reads the file and checks the command line of every run.
-func (c *sweepCommand) read(file string) error {
-	f, err := os.Open(file)
-	if err != nil {
-		return err
-	}
-	defer f.Close()
-	if c.plan, err = sweep.Parse(file, f, sweepFlag); err != nil {
+// read reads the file of that name and checks the command line of every run.
+func (c *sweepCommand) read(file string, r io.Reader) (err error) {
+	if c.plan, err = sweep.Parse(file, r, sweepFlag); err != nil {
 		return err
 	}
 	c.runs = map[sweep.Cell]*options{}

@@ -138,12 +138,8 @@ func TestSweepWithoutNvidiaSMIStartsNothing(t *testing.T) {
 // planned is a sweep of a plan that is not run.
 func planned(t *testing.T, plan string) (*sweepCommand, pace) {
 	t.Helper()
-	file := filepath.Join(t.TempDir(), "plan.yaml")
-	if err := os.WriteFile(file, []byte(plan), 0o600); err != nil {
-		t.Fatal(err)
-	}
 	c := &sweepCommand{}
-	if err := c.read(file); err != nil {
+	if err := c.read("plan.yaml", strings.NewReader(plan)); err != nil {
 		t.Fatal(err)
 	}
 	return c, newPace(c)

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/servebench/servebench/loadgen/sweep"
+	"github.com/servebench/servebench/metrics/compare"
 )
 
 // What is taken for granted of a server that was not measured yet.
@@ -124,9 +125,33 @@ func (c *sweepCommand) describe(file string) error {
 			fmt.Fprintf(&lines, "%4d  %s, seed %d%s: some %s\n", n, p.Describe(cell), p.SeedOf(cell, 0), what, roughly(took))
 		}
 	}
-	_, err := fmt.Fprintf(c.out, "%s: %s, %s, %s: %s, some %s\n%sassuming %s\n", file, count(len(p.Arms), "arm"), count(len(p.Points), "point"),
-		count(p.Repeats, "repeat"), count(n*runsOf(p), "run"), roughly(total), lines.String(), usualAssumption)
+	_, err := fmt.Fprintf(c.out, "%s: %s, %s, %s: %s, some %s\n%sassuming %s\n%s", file, count(len(p.Arms), "arm"), count(len(p.Points), "point"),
+		count(p.Repeats, "repeat"), count(n*runsOf(p), "run"), roughly(total), lines.String(), usualAssumption, c.tooFew())
 	return err
+}
+
+// tooFew says that compare can give no verdict on two arms with so few repeats, where
+// that is so.
+func (c *sweepCommand) tooFew() string {
+	p, gate := c.plan, compare.DefaultGate()
+	if len(p.Arms) < 2 || p.Search != nil {
+		return ""
+	}
+	loads := 0 // that compare tells apart, of the arm with the most
+	for arm := range p.Arms {
+		blocks := 0
+		for point := range p.Points {
+			e := newExperiment(c.runs[sweep.Cell{Arm: arm, Point: point}], nil, nil)
+			blocks += len(e.targets) * int(e.slots())
+		}
+		loads = max(loads, blocks)
+	}
+	needed := gate.Needs(loads)
+	if p.Repeats >= needed {
+		return ""
+	}
+	return fmt.Sprintf("NO VERDICT by servebench compare: it needs at least %s to decide on %s, and there are %d\n",
+		count(needed, "repeat"), count(loads*len(gate.Limits), "number"), p.Repeats)
 }
 
 // roughly is a time as one says it.

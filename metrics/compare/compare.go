@@ -75,10 +75,7 @@ type Row struct {
 // Compare compares the runs of two sides.
 func Compare(old, new []*Run, gate Gate) *Comparison {
 	c := &Comparison{Points: split(old, new), Alpha: gate.alpha()}
-	tests := len(gate.Limits) * len(c.Points)
-	if tests > 0 {
-		c.Needed = RunsNeeded(c.Alpha, tests)
-	}
+	c.Needed = gate.Needs(len(c.Points))
 	for i := range c.Points {
 		p := &c.Points[i]
 		for _, m := range gate.metrics() {
@@ -87,7 +84,7 @@ func Compare(old, new []*Run, gate Gate) *Comparison {
 			}
 		}
 	}
-	c.adjust(tests)
+	c.adjust(len(gate.Limits) * len(c.Points))
 	(&judge{Comparison: c, gate: &gate}).judge(old, new)
 	return c
 }

@@ -51,6 +51,16 @@ func (g *Gate) alpha() float64 {
 	return g.Alpha
 }
 
+// Needs is how many runs a side it takes at least to decide on all limits at so many
+// points; 0 where the gate limits no change.
+func (g *Gate) Needs(points int) int {
+	tests := len(g.Limits) * points
+	if tests == 0 {
+		return 0
+	}
+	return RunsNeeded(g.alpha(), tests)
+}
+
 // limit is the gate's on a metric, nil without one.
 func (g *Gate) limit(name string) *Limit {
 	i := slices.IndexFunc(g.Limits, func(l Limit) bool { return l.Metric.Name == name })
