@@ -18,8 +18,9 @@ import (
 // A Failure says how a request failed. Its message is short and fit for a terminal,
 // whatever the server has put into it.
 type Failure struct {
-	Class metrics.Class
-	Err   error // the server's own message where there is one
+	Class  metrics.Class
+	Err    error // the server's own message where there is one
+	Status int   // HTTP status of what a Server's method was answered, where it is not 200; else 0
 
 	RetryAfter time.Duration // that the server wants a request to wait before it is sent again; 0 where it does not say
 }

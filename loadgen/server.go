@@ -108,21 +108,21 @@ func (s *Server) Detokenize(ctx context.Context, model string, ids []int) (strin
 // /reset_prefix_cache. The error is a Failure of class Status and says 404 where
 // the server does not offer it.
 func (s *Server) ResetPrefixCache(ctx context.Context) error {
-	_, err := s.read(ctx, "/reset_prefix_cache", pyjson.Object{})
+	_, err := s.read(ctx, "/reset_prefix_cache", nothing)
 	return err
 }
 
 // StartProfile has the server's profiler begin, by POST /start_profile. The error
 // is as that of ResetPrefixCache.
 func (s *Server) StartProfile(ctx context.Context) error {
-	_, err := s.read(ctx, "/start_profile", pyjson.Object{})
+	_, err := s.read(ctx, "/start_profile", nothing)
 	return err
 }
 
 // StopProfile has the server's profiler end and write what it found, by POST
 // /stop_profile, which may take minutes.
 func (s *Server) StopProfile(ctx context.Context) error {
-	_, err := s.read(ctx, "/stop_profile", pyjson.Object{})
+	_, err := s.read(ctx, "/stop_profile", nothing)
 	return err
 }
 
@@ -179,7 +179,9 @@ func (s *Server) read(ctx context.Context, path string, body pyjson.Object) ([]b
 	}
 	defer reply.Body.Close()
 	if reply.StatusCode != http.StatusOK {
-		return nil, fmt.Errorf("%s%s: %w", s.URL, path, failure(metrics.Status, "%s", statusMessage(reply, reply.Body)))
+		f := failure(metrics.Status, "%s", statusMessage(reply, reply.Body))
+		f.Status = reply.StatusCode
+		return nil, fmt.Errorf("%s%s: %w", s.URL, path, f)
 	}
 	if err := compressed(reply); err != nil {
 		return nil, fmt.Errorf("%s%s: %w", s.URL, path, err)
@@ -194,11 +196,17 @@ func (s *Server) read(ctx context.Context, path string, body pyjson.Object) ([]b
 	return text, nil
 }
 
+// nothing is the body of a call that posts nothing.
+var nothing = pyjson.Object{}
+
 // do posts body, or gets when there is none.
 func (s *Server) do(ctx context.Context, path string, body pyjson.Object) (*http.Response, error) {
 	method, content := http.MethodGet, []byte(nil)
 	if body != nil {
-		method, content = http.MethodPost, pyjson.Append(nil, body)
+		method = http.MethodPost
+	}
+	if len(body) > 0 {
+		content = pyjson.Append(nil, body)
 	}
 	t := &trace{epoch: time.Now()}
 	url := strings.TrimSuffix(s.URL, "/") + path

@@ -20,6 +20,7 @@ var blockLabels = map[string]func(s *Summary, v float64){
 	"Request throughput (req/s)":           func(s *Summary, v float64) { s.RequestThroughput = v },
 	"Request goodput (req/s)":              func(s *Summary, v float64) { s.Goodput = v },
 	"Input token throughput (tok/s)":       func(s *Summary, v float64) { s.InputThroughput, s.VLLM = v, "0.5.5" },
+	"Input throughput (inputs/s)":          func(s *Summary, v float64) { s.InputRate = v },
 	"Output token throughput (tok/s)":      func(s *Summary, v float64) { s.OutputThroughput = v },
 	"Peak output token throughput (tok/s)": func(s *Summary, v float64) { s.PeakOutput = v },
 	"Peak concurrent requests":             func(s *Summary, v float64) { s.PeakConcurrent = int(v) },

@@ -16,6 +16,7 @@ func (f *resultFile) totals(s *Summary, anew bool) {
 	s.TotalInput, s.TotalOutput = f.count("total_input_tokens"), f.count("total_output_tokens")
 	s.RequestThroughput = f.number("request_throughput")
 	s.InputThroughput = f.number("input_throughput")
+	s.InputRate = f.number("input_sequence_throughput")
 	if !anew {
 		s.Goodput = f.number("request_goodput")
 	}

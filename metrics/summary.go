@@ -24,6 +24,7 @@ type Summary struct {
 	RequestThroughput float64       // completed requests a second
 	Goodput           float64       // completed requests a second that met every SLO
 	InputThroughput   float64       // tokens a second
+	InputRate         float64       // prompts a second of a pooling endpoint, which takes several in a request; 0 of any other
 	OutputThroughput  float64       // tokens a second
 	PeakOutput        float64       // most chunks that arrived in one second
 	PeakConcurrent    int           // most requests that touched one second
@@ -75,7 +76,7 @@ func unknown() *Summary {
 		Header:  &Header{Config: unknownConfig()},
 		Seconds: nan, Completed: -1, Failed: -1, TotalInput: -1, TotalOutput: -1,
 		RequestThroughput: nan, Goodput: nan, InputThroughput: nan, OutputThroughput: nan,
-		PeakOutput: nan, PeakConcurrent: -1, TotalThroughput: nan, RTFx: nan,
+		PeakOutput: nan, PeakConcurrent: -1, TotalThroughput: nan, RTFx: nan, InputRate: nan,
 	}
 	for _, m := range Metrics {
 		m.Of(s).quoted = newQuote()

@@ -23,7 +23,7 @@ func everything() *metrics.Summary {
 	r.Chunks.Append(time.Second)
 	c.Add(r)
 	s := c.Summary(1)
-	s.RTFx = 1.5
+	s.RTFx, s.InputRate = 1.5, 2.5
 	s.Probes = &metrics.Probes{Completed: 1}
 	s.SpecDecode = &metrics.SpecDecode{DraftTokens: 5, PerPosition: []float64{0.5}}
 	return s
@@ -32,10 +32,10 @@ func everything() *metrics.Summary {
 // marks are what one version's block has and another's has not.
 var marks = []string{
 	"Failed requests:", "Maximum request concurrency:", "Request rate configured (RPS):", "Request goodput (req/s):",
-	"Input token throughput (tok/s):", "Peak output token throughput (tok/s):", "Peak concurrent requests:",
+	"Input token throughput (tok/s):", "Input throughput (inputs/s):", "Peak output token throughput (tok/s):", "Peak concurrent requests:",
 	"RTFx (Inverse Real-Time Factor):", "Total Token throughput (tok/s):", "Total token throughput (tok/s):",
 	"Probe Requests", "Inter-token Latency", "End-to-end Latency", "Client-side Queueing", "Queue-inclusive End-to-end Latency",
-	"Speculative Decoding", "P50 TTFT (ms):", "P99 TTFT (ms):",
+	"Speculative Decoding", "Diffusion Decoding", "P50 TTFT (ms):", "P99 TTFT (ms):",
 }
 
 func TestEachVersionHasItsLines(t *testing.T) {
@@ -49,13 +49,15 @@ func TestEachVersionHasItsLines(t *testing.T) {
 		e8  = e7 + "|Failed requests:"
 		e10 = "|Speculative Decoding"
 		e11 = e10 + "|RTFx (Inverse Real-Time Factor):"
-		e13 = e11 + "|Probe Requests|Client-side Queueing|Queue-inclusive End-to-end Latency"
+		e13 = e11 + "|Probe Requests"
+		e14 = e13 + "|Input throughput (inputs/s):"
+		e15 = e14 + "|Client-side Queueing|Queue-inclusive End-to-end Latency"
 	)
 	e9 := strings.Replace(e8, "Total Token", "Total token", 1)
 	for version, want := range map[string]string{
 		"0.4.0": e2, "0.4.3": e2, "0.5.0": e3, "0.5.5": e3, "0.6.0": e4, "v0.6.3": e4, "0.6.4": e5, "0.10.0": e5,
 		"0.10.1.post1": e6, "0.10.2": e6, "0.11.0": e7, "0.11.1": e8, "0.12.0": e8, "0.13": e9, "0.14.0": e9 + e10, "0.16.0": e9 + e10,
-		"0.17.0": e9 + e11, "0.22.1": e9 + e11, "0.28.0": e9 + e13, "1.0.0": e9 + e13, "latest": e9 + e13,
+		"0.17.0": e9 + e11, "0.26.0": e9 + e11, "0.27.0": e9 + e13, "0.28.0": e9 + e13, "0.29.0": e9 + e14, "0.30.0": e9 + e15, "1.0.0": e9 + e15, "latest": e9 + e15,
 	} {
 		v, err := ParseVersion(version)
 		if err != nil {

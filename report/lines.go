@@ -18,15 +18,15 @@ type part struct {
 // parts are all that any version prints, in order.
 var parts = []part{
 	{rows: totals},
-	{title: "Probe Requests", span: since(26, 0), rows: probes},
+	{title: "Probe Requests", span: since(27, 0), rows: probes},
 	{title: "Time to First Token", rows: latency("ttft", "TTFT")},
 	{title: "Time per Output Token (excl. 1st token)", rows: latency("tpot", "TPOT")},
 	{title: "Inter-token Latency", span: since(5, 0), rows: latency("itl", "ITL")},
 	{title: "End-to-end Latency", span: since(6, 0), rows: latency("e2el", "E2EL")},
-	{title: "Client-side Queueing", span: since(28, 0), rows: latency("client_queue_time", "Client Queue Time")},
-	{title: "Queue-inclusive End-to-end Latency", span: since(28, 0),
+	{title: "Client-side Queueing", span: since(30, 0), rows: latency("client_queue_time", "Client Queue Time")},
+	{title: "Queue-inclusive End-to-end Latency", span: since(30, 0),
 		rows: latency("e2el_including_client_queue", "E2EL incl. Client Queue")},
-	{title: "Diffusion Decoding", span: since(23, 0), rows: diffusion},
+	{title: "Diffusion Decoding", span: since(24, 0), rows: diffusion},
 	{title: "Speculative Decoding", span: since(14, 0), rows: speculation},
 }
 
@@ -58,12 +58,15 @@ var lines = []line{
 		value: func(s *metrics.Summary) string { return decimal(s.Goodput) }},
 	{label: "Input token throughput (tok/s):", span: until(6, 0),
 		value: func(s *metrics.Summary) string { return decimal(s.InputThroughput) }},
+	{label: "Input throughput (inputs/s):", span: since(29, 0),
+		value: func(s *metrics.Summary) string { return positive(s.InputRate) }},
 	{label: "Output token throughput (tok/s):", tokens: true,
 		value: func(s *metrics.Summary) string { return decimal(s.OutputThroughput) }},
 	{label: "Peak output token throughput (tok/s):", span: since(11, 0), tokens: true,
 		value: func(s *metrics.Summary) string { return decimal(s.PeakOutput) }},
 	{label: "Peak concurrent requests:", span: since(11, 0), value: peakConcurrent},
-	{label: "RTFx (Inverse Real-Time Factor):", span: since(17, 0), value: rtfx},
+	{label: "RTFx (Inverse Real-Time Factor):", span: since(17, 0),
+		value: func(s *metrics.Summary) string { return positive(s.RTFx) }},
 	{label: "Total Token throughput (tok/s):", span: span{Version{0, 6, 0}, Version{0, 13, 0}}, tokens: true,
 		value: func(s *metrics.Summary) string { return decimal(s.TotalThroughput) }},
 	{label: "Total token throughput (tok/s):", span: since(13, 0), tokens: true,
@@ -109,11 +112,12 @@ func peakConcurrent(s *metrics.Summary) string {
 	return decimal(float64(s.PeakConcurrent))
 }
 
-func rtfx(s *metrics.Summary) string {
-	if !(s.RTFx > 0) {
+// positive writes a number that only some endpoints have; nothing of the others.
+func positive(v float64) string {
+	if !(v > 0) {
 		return ""
 	}
-	return decimal(s.RTFx)
+	return decimal(v)
 }
 
 func probes(s *metrics.Summary, _ Version) []row {

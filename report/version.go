@@ -57,6 +57,9 @@ func (v Version) Definitions() metrics.Definitions {
 	return metrics.Definitions033
 }
 
+// Since says whether v is release 0.minor.patch or a later one.
+func (v Version) Since(minor, patch int) bool { return !v.before(Version{0, minor, patch}) }
+
 // before says whether v is older than w; the latest is older than nothing.
 func (v Version) before(w Version) bool {
 	switch {

@@ -2,14 +2,19 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"net/http"
 
 	"github.com/servebench/servebench/dataset"
+	"github.com/servebench/servebench/loadgen"
+	"github.com/servebench/servebench/metrics"
 )
 
 // align cuts the prompts of the datasets of random tokens to length by the server's
 // tokenizer, where that is another than ours, as vLLM's client does. Prompts are
-// held in memory only if they have to be changed.
+// held in memory only if they have to be changed. The server is asked for the model
+// by the name of --model, as that client asks it, whatever its name in requests is.
 func (b *bench) align(ctx context.Context) error {
 	aligned := b.Workload.Dataset == "random" || b.Workload.Dataset == "prefix_repetition"
 	if !aligned || b.ids || b.tokenizer == nil || b.remote != nil {
@@ -19,12 +24,12 @@ func (b *bench) align(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	ids, err := b.server.Tokenize(ctx, b.served, first.Turns[0].Prompt, false)
+	ids, err := b.server.Tokenize(ctx, b.config.Model, first.Turns[0].Prompt, false)
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}
 	if err != nil {
-		fmt.Fprintln(b.out, "WARNING: /tokenize unavailable, skipping alignment.")
+		b.print(24, 0, "WARNING: %s, skipping alignment.", b.unaligned(err))
 		return nil
 	}
 	if len(ids) == first.Turns[0].PromptLen {
@@ -35,7 +40,7 @@ func (b *bench) align(ctx context.Context) error {
 			"give the model's --tokenizer", len(ids), first.Turns[0].PromptLen)
 		return nil
 	}
-	fmt.Fprintf(b.out, "WARNING: tokenizer mismatch (server=%d, expected=%d), re-aligning prompts.\n", len(ids), first.Turns[0].PromptLen)
+	b.print(24, 0, "WARNING: tokenizer mismatch (server=%d, expected=%d), re-aligning prompts.", len(ids), first.Turns[0].PromptLen)
 	var all []*dataset.Conversation
 	var turns []*dataset.Turn
 	for c, err := range b.source {
@@ -44,7 +49,7 @@ func (b *bench) align(ctx context.Context) error {
 		}
 		all, turns = append(all, c), append(turns, &c.Turns[0])
 	}
-	if err := b.server.Align(ctx, b.served, turns); err != nil {
+	if err := b.server.Align(ctx, b.config.Model, turns); err != nil {
 		return fmt.Errorf("aligning prompts: %w", err)
 	}
 	b.source = func(yield func(*dataset.Conversation, error) bool) {
@@ -55,6 +60,24 @@ func (b *bench) align(ctx context.Context) error {
 		}
 	}
 	return nil
+}
+
+// unaligned says as vLLM's client does why /tokenize is of no use. Where that shows
+// Python's exception it shows the error.
+func (b *bench) unaligned(err error) string {
+	f, _ := errors.AsType[*loadgen.Failure](err)
+	switch {
+	case !b.Results.VLLMVersion.Since(33, 0):
+		return "/tokenize unavailable"
+	case isDown(err):
+		return fmt.Sprintf("%s unreachable (%v)", b.Server.BaseURL, err)
+	case f == nil || f.Class != metrics.Status:
+		return fmt.Sprintf("/tokenize probe failed (%v)", err)
+	case f.Status == http.StatusNotFound:
+		return fmt.Sprintf("/tokenize unavailable (404 Not Found: either this server has no /tokenize route, or it does not serve a model named `%s` "+
+			"(its served names are listed by GET /v1/models))", b.config.Model)
+	}
+	return fmt.Sprintf("/tokenize unavailable (HTTP %d)", f.Status)
 }
 
 // first is the first conversation of the dataset.

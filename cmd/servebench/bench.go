@@ -42,9 +42,9 @@ type bench struct {
 	sampler   loadgen.Sampler // of the server; nil when it is not sampled
 	watch     *loadgen.Watch  // of the sampler
 	warmUp    warmUp
+	sendProbe loadgen.Sender  // over a connection of its own; nil without probes
 	prober    *loadgen.Prober // nil without probes
 	probes    *metrics.Probes // what came of them
-	probed    time.Duration   // when they ended
 	profiling bool            // the server's profiler was begun
 	last      time.Duration   // when the last measured request so far ended
 	lasts     time.Duration   // until when the load lasts at least
@@ -92,18 +92,26 @@ func (b *bench) load() (load loadgen.Load, err error) {
 	return load, err
 }
 
+// print prints a line that vLLM's client has since release 0.minor.patch, if the
+// release that was asked for has it.
+func (b *bench) print(minor, patch int, format string, args ...any) {
+	if b.Results.VLLMVersion.Since(minor, patch) {
+		fmt.Fprintf(b.out, format+"\n", args...)
+	}
+}
+
 // announceTraffic prints what vLLM's client prints of the load.
 func (b *bench) announceTraffic() {
 	b.announceRate()
 	if b.probing() {
-		fmt.Fprintf(b.out, "Probe request rate: %s req/s\n", metrics.FormatFloat(b.Traffic.ProbeRate))
+		b.print(27, 0, "Probe request rate: %s req/s", metrics.FormatFloat(b.Traffic.ProbeRate))
 	}
 }
 
 func (b *bench) announceRate() {
 	c := b.Shard.part(b.config)
 	if c.SelfTimed {
-		fmt.Fprintln(b.out, "Self timing is set, using the timestamps from the trace file.")
+		b.print(23, 0, "Self timing is set, using the timestamps from the trace file.")
 		return
 	}
 	switch r := c.RampUp; {

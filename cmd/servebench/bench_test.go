@@ -88,7 +88,7 @@ func TestSilentServerIsNamed(t *testing.T) {
 	}
 	defer silent.Close()
 	url := "http://" + silent.Addr().String()
-	for _, argv := range []string{"", "--model m --tokenizer stub-100"} {
+	for argv, path := range map[string]string{"": "/v1/models", "--model m --tokenizer stub-100": "/metrics"} {
 		o, err := parseRun(append(strings.Fields(argv), "--base-url", url))
 		if err != nil {
 			t.Fatal(err)
@@ -97,7 +97,7 @@ func TestSilentServerIsNamed(t *testing.T) {
 		e := newExperiment(o, &out, &out)
 		e.patience = 20 * time.Millisecond
 		err = e.run(t.Context())
-		if err == nil || !strings.Contains(err.Error(), url+"/v1/models: no answer within 20ms") {
+		if err == nil || !strings.Contains(err.Error(), url+path+": no answer within 20ms") {
 			t.Errorf("%q: %v", argv, err)
 		}
 	}

@@ -34,7 +34,8 @@ type experiment struct {
 // measured is a run and what it came to.
 type measured struct {
 	*bench
-	sum *metrics.Summary
+	sum    *metrics.Summary
+	advice string // what may be wrong where no request was answered; empty when nothing is known
 }
 
 // failure says why a run that was not interrupted came to nothing, if it did.
@@ -45,7 +46,7 @@ func (m *measured) failure() error {
 	case s.Failed == 0:
 		return m.named(errors.New("no request was sent: none was due, or had a slot, before the end"))
 	default:
-		return m.named(allFailed(s))
+		return m.named(fmt.Errorf("%w%s", allFailed(s), m.advice))
 	}
 }
 
@@ -157,7 +158,10 @@ func (e *experiment) trial(ctx context.Context, group string, repeat, only int) 
 	}
 	sums, err := t.test(ctx)
 	for i, s := range sums {
-		m := measured{t.benches[i], s}
+		m := measured{bench: t.benches[i], sum: s}
+		if s.Completed == 0 && s.Classes[metrics.Status] > 0 {
+			m.advice = m.unlisted(ctx)
+		}
 		e.done = append(e.done, m)
 		e.unwritten = errors.Join(e.unwritten, e.tell(m))
 	}

@@ -24,7 +24,7 @@ func (f *form) datasetFlags() []*flag {
 		{name: "prefix-repetition-output-len", meta: "TOKENS", fallback: "128", set: into(&p.OutputLen, parseInt),
 			help: "prefix_repetition: output tokens"},
 		{name: "sonnet-input-len", meta: "TOKENS", fallback: "550", set: into(&s.InputLen, parseInt),
-			help: "sonnet: prompt tokens, about"},
+			help: "sonnet: prompt tokens, about; vLLM dropped the dataset in 0.32.0"},
 		{name: "sonnet-output-len", meta: "TOKENS", fallback: "150", set: into(&s.OutputLen, parseInt),
 			help: "sonnet: output tokens"},
 		{name: "sonnet-prefix-len", meta: "TOKENS", fallback: "200", set: into(&s.PrefixLen, parseInt),

@@ -8,6 +8,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"net/http"
 	"slices"
 	"strings"
 	"time"
@@ -38,7 +39,7 @@ func (b *bench) prepare(ctx context.Context) error {
 		return err
 	}
 	if b.Sampling.Temperature == nil {
-		fmt.Fprintln(b.out, temperatureWarning)
+		b.print(15, 0, temperatureWarning)
 	}
 	return b.transport.CheckSockets(b.atOnce())
 }
@@ -87,40 +88,54 @@ const temperatureWarning = "WARNING: vllm bench serve no longer sets temperature
 // connect makes what requests are sent with. No connection is opened.
 func (b *bench) connect() {
 	b.tally = new(loadgen.Tally)
-	b.transport = loadgen.Connections{
-		Limit: b.connections(), Timeout: b.Limits.Connect, Insecure: b.Server.Insecure,
-		HTTP2: b.Server.HTTP2, Socket: b.Server.Socket, Tally: b.tally,
-	}.Transport()
 	header := loadgen.Headers(b.Server.APIKey, b.Server.Headers)
+	b.transport = b.opens(b.concurrency(), b.tally)
 	b.server = &loadgen.Server{URL: b.Server.BaseURL, Header: header, Transport: b.transport, Limit: b.patience}
-	b.target.Send = (&loadgen.OpenAI{
-		URL: b.Server.BaseURL + b.Server.Endpoint, Header: header, Transport: b.transport,
-		Chat: b.Server.Backend == "openai-chat", Tally: b.tally,
+	b.target.Send = b.sends(header, b.transport, b.tally)
+	if b.probing() {
+		alone := new(loadgen.Tally) // so that what the load did stays apart
+		b.sendProbe = b.sends(header, b.opens(1, alone), alone)
+	}
+}
+
+// opens makes what opens up to limit connections; 0 is no limit.
+func (b *bench) opens(limit int, tally *loadgen.Tally) *loadgen.Transport {
+	return loadgen.Connections{
+		Limit: limit, Timeout: b.Limits.Connect, Insecure: b.Server.Insecure,
+		HTTP2: b.Server.HTTP2, Socket: b.Server.Socket, Tally: tally,
+	}.Transport()
+}
+
+// sends makes what sends to the endpoint.
+func (b *bench) sends(header http.Header, over *loadgen.Transport, tally *loadgen.Tally) loadgen.Sender {
+	return (&loadgen.OpenAI{
+		URL: b.Server.BaseURL + b.Server.Endpoint, Header: header, Transport: over,
+		Chat: b.Server.Backend == "openai-chat", Tally: tally,
 		Timeouts: loadgen.Timeouts{
 			FirstByte: b.Limits.FirstByte, Stall: b.Limits.Stall, Total: b.Limits.Total,
 		},
 	}).Send
 }
 
-// findModel asks the server for its models: it is the first sign of whether the
-// server is there, and the model when no name was given. With a ready check the
-// server may take its time to come up.
+// findModel finds out whether the server is there, and which model to ask it for.
+// One that --model names is taken at its word, as vLLM's client does: the call is
+// then one that the client makes, too. With a ready check the server may take its
+// time to come up.
 func (b *bench) findModel(ctx context.Context) error {
-	if b.Server.Model == "" {
-		fmt.Fprintln(b.out, "Model not specified, fetching first model from server...")
-	}
-	models, err := b.server.Models(ctx)
-	for until := time.Now().Add(b.Traffic.ReadyCheck); isDown(err) && !failed(err, metrics.TLS) && time.Now().Before(until); {
-		if loadgen.Sleep(ctx, time.Now().Add(time.Second)) != nil {
-			return ctx.Err()
+	if b.Server.Model != "" {
+		b.served = cmp.Or(b.Server.ServedName, b.Server.Model)
+		err := b.reach(ctx, func() error { _, err := b.server.Metrics(ctx); return err })
+		if isDown(err) {
+			return exitError{b.advised(err), exitNo}
 		}
-		models, err = b.server.Models(ctx)
+		return ctx.Err()
 	}
+	fmt.Fprintln(b.out, "Model not specified, fetching first model from server...")
+	var models []loadgen.Model
+	err := b.reach(ctx, func() (err error) { models, err = b.server.Models(ctx); return err })
 	switch {
 	case isDown(err):
 		return exitError{b.advised(err), exitNo}
-	case b.Server.Model != "":
-		return b.checkModel(ctx, models)
 	case err != nil:
 		return exitError{fmt.Errorf("no --model was given and the server does not say which it has: %w", b.advised(err)), exitNo}
 	case len(models) == 0:
@@ -131,6 +146,18 @@ func (b *bench) findModel(ctx context.Context) error {
 	b.served = cmp.Or(b.Server.ServedName, first.ID)
 	fmt.Fprintf(b.out, "First model name: %s, first model id: %s\n", first.ID, b.config.Model)
 	return nil
+}
+
+// reach makes a call, with a ready check again and again until the server is up.
+func (b *bench) reach(ctx context.Context, call func() error) error {
+	err := call()
+	for until := time.Now().Add(b.Traffic.ReadyCheck); isDown(err) && !failed(err, metrics.TLS) && time.Now().Before(until); {
+		if loadgen.Sleep(ctx, time.Now().Add(time.Second)) != nil {
+			return ctx.Err()
+		}
+		err = call()
+	}
+	return err
 }
 
 // isDown says whether err means that there is no server, or none to be trusted.
@@ -163,26 +190,15 @@ func (b *bench) advised(err error) error {
 		"or give the host the name that the certificate is for; --insecure, as a last resort, verifies nothing", err)
 }
 
-// checkModel finds out whether the server has the model. Some list names other
-// than those they answer to, so one that is not listed is tried.
-func (b *bench) checkModel(ctx context.Context, models []loadgen.Model) error {
-	b.served = cmp.Or(b.Server.ServedName, b.Server.Model)
-	if len(models) == 0 || slices.ContainsFunc(models, func(m loadgen.Model) bool { return m.ID == b.served }) {
-		return nil
+// unlisted says that the server does not list the model, if it does not: that may be
+// why it refuses requests. It is asked only after it did, since some servers list
+// other names than those they answer to.
+func (b *bench) unlisted(ctx context.Context) string {
+	models, err := b.server.Models(ctx)
+	if err != nil || len(models) == 0 || slices.ContainsFunc(models, func(m loadgen.Model) bool { return m.ID == b.served }) {
+		return ""
 	}
-	listed := someOf(models)
-	fmt.Fprintf(b.talk, "model %s is not among those that the server lists (%s): trying it with one request\n", b.served, listed)
-	b.aim()
-	req, err := b.shortest()
-	if err != nil {
-		return err
-	}
-	limited, cancel := context.WithTimeout(ctx, b.patience)
-	defer cancel()
-	if rec := b.target.Once(limited, req); rec.Status >= 400 && rec.Status < 500 {
-		return exitError{fmt.Errorf("model %s: %s (%s lists %s)", b.served, rec.Error, b.Server.BaseURL, listed), exitNo}
-	}
-	return nil
+	return fmt.Sprintf("; %s does not list model %s, but %s", b.Server.BaseURL, b.served, someOf(models))
 }
 
 // someOf names models, of many the first few.

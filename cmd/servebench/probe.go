@@ -24,8 +24,10 @@ func (b *bench) newProber() (*loadgen.Prober, error) {
 		return nil, nil
 	}
 	req, err := b.shortest()
+	target := b.target
+	target.Send = b.sendProbe
 	pause := min(1/b.Traffic.ProbeRate, math.MaxInt64/2e9)
-	return &loadgen.Prober{Target: b.target, Request: req, Pause: time.Duration(pause * float64(time.Second))}, err
+	return &loadgen.Prober{Target: target, Request: req, Pause: time.Duration(pause * float64(time.Second))}, err
 }
 
 // probe sends probes, if any were asked for, from the beginning of the measured part
@@ -35,12 +37,13 @@ func (b *bench) probe(ctx context.Context, done <-chan struct{}) {
 		return
 	}
 	b.probes = b.prober.Probe(ctx, done)
-	b.probed = time.Since(b.header.Epoch)
 }
 
-// startProbes has the benches send their probes until stop is called. A probe in
-// flight then ends as the requests of its load do: within the limit for those, at
-// the run's deadline, and at once where the load was cut.
+// startProbes has the benches send their probes until stop is called, which waits
+// for the probe in flight and the pause after it, as vLLM's client does since 0.33.0
+// when it knows the duration of the load. The probe in flight ends as the
+// requests of its load do: within the limit for those, at the run's deadline, and at
+// once where the load was cut.
 func (t *trial) startProbes(ctx context.Context) (stop func(cut error)) {
 	var probing sync.WaitGroup
 	var quits []context.CancelFunc
@@ -67,14 +70,4 @@ func (t *trial) startProbes(ctx context.Context) (stop func(cut error)) {
 		}
 		probing.Wait()
 	}
-}
-
-// connections are as many as are needed at once; 0 for no limit. A probe waits for
-// none.
-func (b *bench) connections() int {
-	n := b.concurrency()
-	if n > 0 && b.probing() {
-		n++
-	}
-	return n
 }

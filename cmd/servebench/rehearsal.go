@@ -19,14 +19,14 @@ func (b *bench) rehearse(ctx context.Context) error {
 	}
 	fmt.Fprintln(b.out, "Starting initial single prompt test run...")
 	if b.Traffic.ReadyCheck <= 0 {
-		fmt.Fprintln(b.out, "Skipping endpoint ready check.")
+		b.print(11, 0, "Skipping endpoint ready check.")
 	} else if err := b.checkReady(ctx, first); err != nil {
 		return err
 	}
 	if n := b.Shard.Share(b.Traffic.Warmups); n > 0 {
-		fmt.Fprintf(b.out, "Warming up with %d requests...\n", n)
+		b.print(11, 1, "Warming up with %d requests...", n)
 		b.warmUps(ctx, first, n)
-		fmt.Fprintln(b.out, "Warmup run completed.")
+		b.print(11, 1, "Warmup run completed.")
 	}
 	return ctx.Err()
 }
@@ -47,20 +47,27 @@ const readyInterval = 5 * time.Second
 
 // checkReady sends the first request until it is answered.
 func (b *bench) checkReady(ctx context.Context, first *loadgen.Request) error {
-	fmt.Fprintf(b.out, "Waiting for endpoint to become up in %.0f seconds\n", b.Traffic.ReadyCheck.Seconds())
-	ctx, cancel := context.WithTimeout(ctx, b.Traffic.ReadyCheck)
+	b.print(10, 1, "Waiting for endpoint to become up in %.0f seconds", b.Traffic.ReadyCheck.Seconds())
+	limited, cancel := context.WithTimeout(ctx, b.Traffic.ReadyCheck)
 	defer cancel()
-	last := "it did not answer"
+	last, refused := "it did not answer", false
 	for {
-		rec := b.target.Once(ctx, first)
+		rec := b.target.Once(limited, first)
 		switch {
 		case rec.Class == metrics.OK:
-			fmt.Fprintln(b.out, "Initial test run completed.")
+			end := "\n"
+			if !b.Results.VLLMVersion.Since(11, 0) {
+				end = " " // the next line was the same one
+			}
+			fmt.Fprint(b.out, "Initial test run completed.", end)
 			return nil
 		case rec.Class != metrics.Cancelled:
-			last = rec.Error
+			last, refused = rec.Error, rec.Class == metrics.Status
 		}
-		if loadgen.Sleep(ctx, time.Now().Add(readyInterval)) != nil {
+		if loadgen.Sleep(limited, time.Now().Add(readyInterval)) != nil {
+			if refused {
+				last += b.unlisted(ctx)
+			}
 			return exitError{fmt.Errorf("%s%s was not ready within %s: %s", b.Server.BaseURL, b.Server.Endpoint, b.Traffic.ReadyCheck, last), exitNo}
 		}
 	}

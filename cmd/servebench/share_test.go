@@ -50,14 +50,14 @@ func TestRateWithoutEndStaysSo(t *testing.T) {
 
 func TestLoadIsTheShardsShare(t *testing.T) {
 	for _, row := range []struct {
-		args                                   string
-		concurrency, atOnce, connections, warm int
+		args                      string
+		concurrency, atOnce, warm int
 	}{
-		{"--max-concurrency 10", 3, 3, 3, 3},
-		{"--max-concurrency 10 --warmup-duration 1s --request-rate 5", 3, 3, 3, 3},
-		{"--request-rate 20", 0, 0, 0, 20},
-		{"--request-rate 20000", 0, 0, 0, 101},
-		{"", 0, 101, 0, 101},
+		{"--max-concurrency 10", 3, 3, 3},
+		{"--max-concurrency 10 --warmup-duration 1s --request-rate 5", 3, 3, 3},
+		{"--request-rate 20", 0, 0, 20},
+		{"--request-rate 20000", 0, 0, 101},
+		{"", 0, 101, 101},
 	} {
 		o := mustJoin(t, "", "--num-prompts 402 --shard 1/4 --run-id a "+row.args)
 		b := &bench{options: o, config: o.config(), workload: &workload{n: 402}, header: new(metrics.Header), talk: io.Discard}
@@ -65,8 +65,8 @@ func TestLoadIsTheShardsShare(t *testing.T) {
 		if err != nil || load.Concurrency != row.concurrency || load.Shard != o.Shard.Shard {
 			t.Errorf("%s: %d at once of shard %v, %v", row.args, load.Concurrency, load.Shard, err)
 		}
-		if b.atOnce() != row.atOnce || b.connections() != row.connections || b.warmable() != row.warm {
-			t.Errorf("%s: %d at once, %d connections, %d worth opening", row.args, b.atOnce(), b.connections(), b.warmable())
+		if b.atOnce() != row.atOnce || b.warmable() != row.warm {
+			t.Errorf("%s: %d at once, %d worth opening", row.args, b.atOnce(), b.warmable())
 		}
 		last := 0
 		for range load.Schedule {
@@ -164,7 +164,7 @@ func TestShardWithNothingToSendIsRefused(t *testing.T) {
 func TestShardInterruptedCountsItsPart(t *testing.T) {
 	o := mustJoin(t, "", "--num-prompts 9 --shard 1/4 --run-id a")
 	e := newExperiment(o, io.Discard, io.Discard)
-	e.done = []measured{{&bench{options: o, workload: &workload{n: 9}}, &metrics.Summary{Interrupted: true, Completed: 1}}}
+	e.done = []measured{{bench: &bench{options: o, workload: &workload{n: 9}}, sum: &metrics.Summary{Interrupted: true, Completed: 1}}}
 	if err := e.outcome(t.Context()); err == nil || err.Error() != "interrupted after 1 of 2 requests" {
 		t.Errorf("%v", err)
 	}

@@ -111,7 +111,6 @@ func (t *trial) measure(ctx context.Context) ([]*metrics.Summary, error) {
 	if why, stopped := aborted(ctx); stopped && cut == nil {
 		cut = exitError{why, exitNo}
 	}
-	stopProbes(cut)
 	if pulse == nil {
 		return nil, interrupted(ctx, cut)
 	}
@@ -120,6 +119,7 @@ func (t *trial) measure(ctx context.Context) ([]*metrics.Summary, error) {
 	pulse.Stop(&seen)
 	t.unwatch()
 	stopProgress()
+	stopProbes(cut)
 	return t.summaries(ctx, cut, took, seen)
 }
 
@@ -218,10 +218,8 @@ func (t *trial) summaries(ctx context.Context, cut error, took time.Duration, se
 func (b *bench) took(all time.Duration) time.Duration {
 	switch {
 	case b.last == 0:
-	case b.name != "":
+	case b.name != "", b.Traffic.WarmUp > 0:
 		all = min(all, max(b.last, b.lasts))
-	case b.Traffic.WarmUp > 0:
-		all = min(all, max(b.last, b.lasts, b.probed))
 	}
 	return max(0, all-b.header.Began())
 }

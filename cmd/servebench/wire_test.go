@@ -32,7 +32,7 @@ func TestRequestsAndLinesAreVLLMs(t *testing.T) {
 			t.Parallel()
 			seen := new(wireServer)
 			server := seen.start(t)
-			o, err := parseRun(append(strings.Fields(test.argv), "--base-url", server, "--disable-tqdm"))
+			o, err := parseRun(append(strings.Fields(test.argv), "--base-url", server, "--disable-tqdm", "--vllm-version", "0.28.0"))
 			if err != nil {
 				t.Fatal(err)
 			}
