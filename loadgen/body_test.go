@@ -158,6 +158,18 @@ func TestBodyOfEveryKindOfTurn(t *testing.T) {
 			`{"model": "m", "prompt": "x", "repetition_penalty": 1.5, "max_tokens": 16, "logprobs": null, "stream": true, "stream_options": {"include_usage": true}, "top_k": 3}`},
 		{"messages", Body{Model: "m", Chat: true}, dataset.Turn{Messages: json.RawMessage(`[{"role":"system","content":"é"}]`), OutputLen: 5},
 			`{"model": "m", "messages": [{"role": "system", "content": "\u00e9"}], "max_completion_tokens": 5, "stream": true`},
+		{"text as parts", Body{Model: "m", Chat: true}, dataset.Turn{Prompt: "x", OutputLen: 5},
+			`{"model": "m", "messages": [{"role": "user", "content": [{"type": "text", "text": "x"}]}], "max_completion_tokens": 5, "stream": true`},
+		{"text as a string", Body{Model: "m", Chat: true, PlainText: true}, dataset.Turn{Prompt: "x", OutputLen: 5},
+			`{"model": "m", "messages": [{"role": "user", "content": "x"}], "max_completion_tokens": 5, "stream": true`},
+		{"parts as strings", Body{Model: "m", Chat: true, PlainText: true}, dataset.Turn{Messages: json.RawMessage(
+			`[{"role":"system","content":"s"},{"content":[{"type":"text","text":"a"},{"text":"b","type":"text"}],"role":"user"},{"role":"assistant","tool_calls":[]}]`)},
+			`{"model": "m", "messages": [{"role": "system", "content": "s"}, {"content": "a\nb", "role": "user"}, {"role": "assistant", "tool_calls": []}], "max_`},
+		{"a picture as a string", Body{Model: "m", Chat: true, PlainText: true}, dataset.Turn{Messages: json.RawMessage(
+			`[{"role":"system","content":"s"},{"role":"user","content":[{"type":"text","text":"a"},{"type":"image_url","image_url":{"url":"data:"}}]}]`)},
+			"message 2: its content has a part of type image_url, and a string holds text alone"},
+		{"members dropped", Body{Model: "m", IgnoreEOS: true, Drop: []string{"ignore_eos", "repetition_penalty", "logprobs", "stream_options", "top_k"}, Extra: pyjson.Object{{Key: "top_k", Value: 3}, {Key: "seed", Value: nil}}},
+			dataset.Turn{Prompt: "x", OutputLen: 5}, `{"model": "m", "prompt": "x", "max_tokens": 5, "stream": true, "seed": null}`},
 		{"messages without chat", Body{Model: "m"}, dataset.Turn{Messages: json.RawMessage(`[]`)}, "a completions endpoint takes no messages"},
 		{"token ids in chat", Body{Model: "m", Chat: true}, dataset.Turn{TokenIDs: []int{1}}, "a chat endpoint takes no token ids"},
 		{"broken messages", Body{Model: "m", Chat: true}, dataset.Turn{Messages: json.RawMessage(`[`)}, "reading messages: "},

@@ -2,13 +2,17 @@ package loadgen
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
 	"net/http/httptrace"
+	"reflect"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 	"unicode"
@@ -32,6 +36,7 @@ const (
 // are safe for concurrent use.
 type Server struct {
 	URL       string            // base of all paths, without a slash at its end
+	Query     string            // of the URL of every call, without a question mark; empty for none
 	Header    http.Header       // sent with every call; see Headers
 	Transport http.RoundTripper // see Connections; nil means http.DefaultTransport
 	Limit     time.Duration     // for a call from start to end; 0 means none
@@ -43,12 +48,25 @@ type Model struct {
 	Root string `json:"root"` // what it was loaded from; the ID where the server does not say
 }
 
+// A modelList is the reply of GET /v1/models: an object with the list in it, or, from
+// some servers, the list alone.
+type modelList struct {
+	Data few[Model] `json:"data"`
+}
+
+// UnmarshalJSON reads raw, which is JSON.
+func (l *modelList) UnmarshalJSON(raw []byte) error {
+	if raw[0] == '[' {
+		return json.Unmarshal(raw, &l.Data)
+	}
+	type object modelList // has no method
+	return json.Unmarshal(raw, (*object)(l))
+}
+
 // Models lists what the server serves, from GET /v1/models: the first of a list
 // that is longer than any server's. What cannot be a name is left out.
 func (s *Server) Models(ctx context.Context) ([]Model, error) {
-	var list struct {
-		Data few[Model] `json:"data"`
-	}
+	var list modelList
 	if err := s.call(ctx, "/v1/models", nil, &list); err != nil {
 		return nil, err
 	}
@@ -161,9 +179,25 @@ func (s *Server) call(ctx context.Context, path string, body pyjson.Object, v an
 		return err
 	}
 	if err := json.Unmarshal(text, v); err != nil {
-		return fmt.Errorf("reading the reply of %s%s: %s", s.URL, path, shorten(err.Error()))
+		return fmt.Errorf("reading the reply of %s%s: %s", s.URL, path, unexpected(err))
 	}
 	return nil
+}
+
+// unexpected says what is wrong with JSON that encoding/json could not take, in the
+// words of JSON and not of Go.
+func unexpected(err error) string {
+	odd, ok := errors.AsType[*json.UnmarshalTypeError](err)
+	if !ok {
+		return shorten(err.Error())
+	}
+	what, found := "it", odd.Value
+	if odd.Field != "" {
+		what = strconv.Quote(odd.Field)
+	}
+	found, _, _ = strings.Cut(found, " ") // of a number it has the digits, too
+	want := map[reflect.Kind]string{reflect.Struct: "object", reflect.Slice: "array", reflect.String: "string"}[odd.Type.Kind()]
+	return fmt.Sprintf("%s is of type %s, not %s", what, found, cmp.Or(want, "number"))
 }
 
 // read gives the body of a reply with status 200.
@@ -210,6 +244,9 @@ func (s *Server) do(ctx context.Context, path string, body pyjson.Object) (*http
 	}
 	t := &trace{epoch: time.Now()}
 	url := strings.TrimSuffix(s.URL, "/") + path
+	if s.Query != "" {
+		url += "?" + s.Query
+	}
 	r, err := http.NewRequestWithContext(httptrace.WithClientTrace(ctx, t.hooks()), method, url, bytes.NewReader(content))
 	if err != nil {
 		return nil, failure(metrics.Connect, "%w", err)

@@ -87,6 +87,61 @@ func TestServerIsAsked(t *testing.T) {
 	}
 }
 
+func TestModelListsOfEveryShape(t *testing.T) {
+	for reply, want := range map[string]string{
+		`{"object":"list","data":[{"id":"m"}]}`:          "[{m m}]",
+		`[{"id":"m","object":"model"},{"id":"n"},{}, 7]`: "[{m m} {n n}]",
+		` [ ]`:                      "[]",
+		`{"models":[{"name":"m"}]}`: "[]",
+		`null`:                      "[]",
+		`"m"`:                       "reading the reply of http://server.test/v1/models: it is of type string, not object",
+		`7`:                         "reading the reply of http://server.test/v1/models: it is of type number, not object",
+		`[{"id":"m"`:                "reading the reply of http://server.test/v1/models: unexpected end of JSON input",
+	} {
+		raw := fmt.Sprintf("HTTP/1.1 200 OK\r\nContent-Length: %d\r\n\r\n%s", len(reply), reply)
+		s := &Server{URL: "http://server.test", Transport: Connections{Dial: dialRaw([]byte(raw))}.Transport()}
+		models, err := s.Models(t.Context())
+		got := fmt.Sprint(models)
+		if err != nil {
+			got = err.Error()
+		}
+		if got != want {
+			t.Errorf("%s: %s\nwant %s", reply, got, want)
+		}
+	}
+}
+
+func TestARepliesTypesAreNamedAsJSONHasThem(t *testing.T) {
+	raw := "HTTP/1.1 200 OK\r\nContent-Length: 19\r\n\r\n{\"tokens\": [1, {}]}"
+	s := &Server{URL: "http://server.test", Transport: Connections{Dial: dialRaw([]byte(raw))}.Transport()}
+	const want = `reading the reply of http://server.test/tokenize: "tokens" is of type object, not number`
+	if _, err := s.Tokenize(t.Context(), "m", "x", false); err == nil || err.Error() != want {
+		t.Errorf("%v\nwant %s", err, want)
+	}
+}
+
+// TestTheQueryGoesWithEveryCall asks as Azure wants to be asked.
+func TestTheQueryGoesWithEveryCall(t *testing.T) {
+	var asked []string
+	web := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		asked = append(asked, r.Method+" "+r.URL.String())
+		_, _ = io.WriteString(w, `{"tokens":[1],"prompt":"x"}`)
+	}))
+	defer web.Close()
+	s := &Server{URL: web.URL + "/deployed", Query: "api-version=2026-01-01&x=a%20b"}
+	_, models := s.Models(t.Context())
+	_, metrics := s.Metrics(t.Context())
+	_, tokens := s.Tokenize(t.Context(), "m", "x", false)
+	if err := errors.Join(models, metrics, tokens, s.ResetPrefixCache(t.Context())); err != nil {
+		t.Error(err)
+	}
+	const query = "?api-version=2026-01-01&x=a%20b"
+	want := []string{"GET /deployed/v1/models" + query, "GET /deployed/metrics" + query, "POST /deployed/tokenize" + query, "POST /deployed/reset_prefix_cache" + query}
+	if diff := cmp.Diff(want, asked); diff != "" {
+		t.Errorf("calls (-want +got):\n%s", diff)
+	}
+}
+
 func TestServersTokenizerIsOneUntilItFails(t *testing.T) {
 	s := wordServer(t, new(atomic.Int32))
 	words, err := s.Tokenizer(t.Context(), "m", 100)
