@@ -77,6 +77,7 @@ func (o *OpenAI) exchange(ctx context.Context, epoch time.Time, req *Request, re
 	defer t.into(rec)
 	rec.Status = reply.StatusCode
 	o.Tally.replied(reply)
+	unpack(reply)
 
 	s, _ := o.streams.Get().(*stream)
 	if s == nil {

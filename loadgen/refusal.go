@@ -30,7 +30,7 @@ func refusal(reply *http.Response, body io.Reader) error {
 		f := failure(metrics.Status, "%s", statusMessage(reply, body))
 		f.RetryAfter = retryAfter(reply.Header.Get("Retry-After"))
 		return f
-	} else if err := compressed(reply); err != nil {
+	} else if err := unreadable(reply); err != nil {
 		return err
 	} else if !isDocument(kind) {
 		return nil
@@ -40,14 +40,6 @@ func refusal(reply *http.Response, body io.Reader) error {
 		return failure(metrics.InStream, "%s", message)
 	}
 	return failure(metrics.Malformed, "the answer is %s, not an event stream: %s", kind, shorten(plainText(text)))
-}
-
-// compressed refuses what is not as it was asked for: a short one may hold gigabytes.
-func compressed(reply *http.Response) error {
-	if encoding := reply.Header.Get("Content-Encoding"); encoding != "" && encoding != "identity" {
-		return failure(metrics.Malformed, "the answer is compressed (%s) though nobody asked for it", encoding)
-	}
-	return nil
 }
 
 // isDocument tells the media types that are no event stream from all others:

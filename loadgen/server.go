@@ -217,7 +217,7 @@ func (s *Server) read(ctx context.Context, path string, body pyjson.Object) ([]b
 		f.Status = reply.StatusCode
 		return nil, fmt.Errorf("%s%s: %w", s.URL, path, f)
 	}
-	if err := compressed(reply); err != nil {
+	if err := unreadable(reply); err != nil {
 		return nil, fmt.Errorf("%s%s: %w", s.URL, path, err)
 	}
 	text, err := io.ReadAll(io.LimitReader(reply.Body, maxReply+1))
@@ -258,5 +258,6 @@ func (s *Server) do(ctx context.Context, path string, body pyjson.Object) (*http
 	if err != nil {
 		return nil, t.failure(ctx, err)
 	}
+	unpack(reply)
 	return reply, nil
 }

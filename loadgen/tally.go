@@ -24,6 +24,7 @@ type Tally struct {
 	exhausted, closed atomic.Int64
 	exhaustion        atomic.Pointer[string]
 	protocol          atomic.Pointer[string]
+	packed            atomic.Int64 // replies that came compressed
 }
 
 // Reset forgets what was counted so far, except for the connections that were
@@ -33,7 +34,7 @@ func (t *Tally) Reset() {
 		return
 	}
 	t.ages.reset()
-	for _, n := range []*atomic.Int64{&t.user, &t.shared, &t.disordered, &t.opened, &t.exhausted, &t.closed} {
+	for _, n := range []*atomic.Int64{&t.user, &t.shared, &t.disordered, &t.opened, &t.exhausted, &t.closed, &t.packed} {
 		n.Store(0)
 	}
 	t.exhaustion.Store(nil)
@@ -47,7 +48,7 @@ func (t *Tally) Report(e *metrics.Evidence) {
 	}
 	e.KernelStamps, e.UserStamps, e.SharedReads = t.ages.total(), t.user.Load(), t.shared.Load()
 	e.Opened, e.Warmed, e.Closed = t.opened.Load(), t.warmed.Load(), t.closed.Load()
-	e.Disordered, e.Exhausted = t.disordered.Load(), t.exhausted.Load()
+	e.Disordered, e.Exhausted, e.Packed = t.disordered.Load(), t.exhausted.Load(), t.packed.Load()
 	if said := t.exhaustion.Load(); said != nil {
 		e.Exhaustion = *said
 	}
@@ -128,6 +129,9 @@ func (t *Tally) replied(reply *http.Response) {
 	}
 	if reply.Close {
 		t.closed.Add(1)
+	}
+	if packed(reply) != "" {
+		t.packed.Add(1)
 	}
 	if t.protocol.Load() == nil {
 		name := reply.Proto // not &reply.Proto, which would keep all of the reply

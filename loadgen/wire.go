@@ -39,6 +39,7 @@ type stampedBody struct {
 	watch   *watch
 	conn    *stampedConn // nil: the body stamps
 	begun   bool         // a Read has given bytes
+	packed  bool         // what is read was compressed: nobody sees what else lies in the bytes that came
 	tls     bool
 	arrival arrival
 	doubt   time.Duration // greatest reach of a network read that went into several Reads
@@ -46,7 +47,7 @@ type stampedBody struct {
 
 // stampedBodyOf is the body of reply, which came over conn.
 func stampedBodyOf(reply *http.Response, conn net.Conn, w *watch) stampedBody {
-	b := stampedBody{body: reply.Body, watch: w}
+	b := stampedBody{body: reply.Body, watch: w, packed: packed(reply) != ""}
 	if under := stampedUnder(conn); under != nil && reply.ProtoMajor == 1 {
 		b.conn, b.tls, b.arrival = under, under.secured > 0, under.newest()
 		// No byte of the reply can have come before the request was sent.
@@ -69,8 +70,8 @@ func (b *stampedBody) Read(p []byte) (int, error) {
 	} else if b.begun {
 		b.doubt = max(b.doubt, b.arrival.reach)
 	}
-	if err == io.EOF {
-		b.arrival.mixed = true // with the end of the body
+	if err == io.EOF || b.packed {
+		b.arrival.mixed = true // with the end of the body, or what follows
 	}
 	b.begun = true
 	b.watch.touch(b.arrival.taken())

@@ -35,6 +35,7 @@ type Evidence struct {
 	Opened     int64  `json:"opened,omitempty"`     // connections opened, those opened beforehand not counted
 	Warmed     int64  `json:"warmed,omitempty"`     // connections opened beforehand
 	Closed     int64  `json:"closed,omitempty"`     // replies after which the server closed the connection
+	Packed     int64  `json:"packed,omitempty"`     // replies that came compressed
 	Exhausted  int64  `json:"exhausted,omitempty"`  // connections that could not be opened for want of descriptors or ports
 	Exhaustion string `json:"exhaustion,omitempty"` // the first such error
 	Protocol   string `json:"protocol,omitempty"`   // of the replies, as HTTP/1.1
@@ -87,6 +88,7 @@ func (e *Evidence) add(other *Evidence, sameMachine bool) {
 	e.Opened += other.Opened
 	e.Warmed += other.Warmed
 	e.Closed += other.Closed
+	e.Packed += other.Packed
 	e.Exhausted += other.Exhausted
 	e.Exhaustion = cmp.Or(e.Exhaustion, other.Exhaustion)
 	e.Protocol = cmp.Or(e.Protocol, other.Protocol)

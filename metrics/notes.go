@@ -10,7 +10,7 @@ func (j *judge) notes() []string {
 	var notes []string
 	for _, note := range []func() string{
 		j.noteEvidence, j.noteInterrupted, j.noteQueues, j.noteFailed, j.noteResent, j.noteAnswers, j.noteTokens, j.noteShared, j.noteDisorder,
-		j.noteStamps, j.noteVouched, j.noteProxy, j.noteUnverified, j.noteClosed, j.noteProtocol, j.notePrefix,
+		j.noteStamps, j.noteVouched, j.noteProxy, j.noteUnverified, j.noteClosed, j.notePacked, j.noteProtocol, j.notePrefix,
 	} {
 		if text := note(); text != "" {
 			notes = append(notes, text)
@@ -152,6 +152,14 @@ func (j *judge) noteClosed() string {
 	}
 	return fmt.Sprintf("the server closed the connection after %s: the next request connects anew",
 		counted(int(j.seen.Closed), "answer"))
+}
+
+func (j *judge) notePacked() string {
+	if j.seen.Packed == 0 {
+		return ""
+	}
+	return fmt.Sprintf("%s came compressed: the compressor kept each event back until it wrote out its block, and that wait is in the latencies",
+		counted(int(j.seen.Packed), "answer"))
 }
 
 func (j *judge) noteProtocol() string {

@@ -41,6 +41,7 @@ func TestNotesAccuseNobody(t *testing.T) {
 		"user space":   {func(s *Summary) { s.Evidence.UserStamps = 5 }, "5 of 4005 chunks were stamped after reading"},
 		"a proxy":      {func(s *Summary) { s.Evidence.Proxy = "proxy:3128" }, "through the proxy proxy:3128"},
 		"anybody":      {func(s *Summary) { s.Evidence.Unverified = true }, "nobody verified the server's TLS certificate"},
+		"packed":       {func(s *Summary) { s.Evidence.Packed = 9 }, "9 answers came compressed: the compressor kept each event back"},
 		"closed":       {func(s *Summary) { s.Evidence.Closed = 9 }, "closed the connection after 9 answers"},
 		"old protocol": {func(s *Summary) { s.Evidence.Protocol = "HTTP/1.0" }, "answers in HTTP/1.0"},
 		"asked for prefixes": {func(s *Summary) {
