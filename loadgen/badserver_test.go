@@ -218,7 +218,7 @@ func TestOddAnswersFailByClass(t *testing.T) {
 		{"NUL in the status line", "HTTP/1.1 200 O\x00K\r\nContent-Type: text/html\r\nContent-Length: 1\r\n\r\na", metrics.Malformed, "the answer is text/html, not an event stream: a"},
 		{"NUL in a header", "HTTP/1.1 302 Found\r\nLocation: /\x00\x1b[31m\xff\r\nContent-Length: 0\r\n\r\n", metrics.Malformed, "malformed"},
 		{"NUL in an event", whole("200 OK", "data: {\"choices\":\x00}\n\n"), metrics.Malformed, `an event is not JSON`},
-		{"unasked gzip", whole("200 OK\r\nContent-Encoding: gzip", "\x1f\x8b"), metrics.Malformed, "the answer is compressed (gzip) though nobody asked for it"},
+		{"half a head of gzip", whole("200 OK\r\nContent-Encoding: gzip", "\x1f\x8b"), metrics.Truncated, "unexpected EOF"},
 		{"unasked br", whole("200 OK\r\nContent-Encoding: br", "\x1f"), metrics.Malformed, "the answer is compressed (br)"},
 		{"invalid UTF-8 in a message", whole("500 Oh", "{\"error\":\"a\xff\xfeb\"}"), metrics.Status, "500 Internal Server Error: a"},
 		{"invalid UTF-8 in a header", whole("302 Found\r\nLocation: /\xff\xfe", ""), metrics.Status, "(Location: /; redirects are not followed)"},

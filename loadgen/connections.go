@@ -27,15 +27,16 @@ type Connections struct {
 	Limit    int           // requests at once, each with a connection of its own on HTTP/1, as vLLM's client limits them to its concurrency; 0 means no limit
 	Timeout  time.Duration // for opening one, with a proxy and the TLS handshake, which on HTTP/2 has a limit of its own; 0 means none
 	Insecure bool          // do not verify TLS certificates
-	HTTP2    bool          // speak HTTP/2 and nothing else: by ALPN over TLS, else with prior knowledge; streams then share few connections
-	Socket   string        // path of a Unix socket that is dialled in place of the URL's address, and of any proxy
-	Tally    *Tally        // counts the connections opened; nil counts nothing
+	TLS      Credentials
+	HTTP2    bool   // speak HTTP/2 and nothing else: by ALPN over TLS, else with prior knowledge; streams then share few connections
+	Socket   string // path of a Unix socket that is dialled in place of the URL's address, and of any proxy
+	Tally    *Tally // counts the connections opened; nil counts nothing
 
 	// Dial opens a connection. Nil means TCP, or Socket.
 	Dial func(ctx context.Context, network, addr string) (net.Conn, error)
 
 	ask   func(fd uintptr) error                  // asks the kernel for its stamps; nil means askForStamps
-	proxy func(r *http.Request) (*url.URL, error) // nil means http.ProxyFromEnvironment
+	proxy func(r *http.Request) (*url.URL, error) // nil means the environment's
 }
 
 // open dials addr. The connection stamps what arrives.

@@ -68,7 +68,10 @@ func (t *trace) failure(ctx context.Context, err error) *Failure {
 		return f
 	}
 	sent, replied := t.reached()
+	said := otherProtocol(err)
 	switch {
+	case said != "":
+		return failure(metrics.Malformed, "%s", said)
 	case !sent:
 		return t.unconnected(err)
 	case isReset(err):
@@ -79,6 +82,22 @@ func (t *trace) failure(ctx context.Context, err error) *Failure {
 		return failure(metrics.Malformed, "%w", err)
 	}
 	return failure(metrics.Truncated, "the connection was cut before the reply: %w", err)
+}
+
+// otherProtocol says what a server speaks whose first bytes are of another protocol
+// than the one asked for; "" where err is about something else. HTTP/2 begins with a
+// frame whose length has a zero byte in front, TLS refuses with an alert.
+func otherProtocol(err error) string {
+	for sign, said := range map[string]string{
+		"the frame header looked like an HTTP/1.1 header": "the server speaks HTTP/1.1, not HTTP/2",
+		`malformed HTTP response "\x00`:                   "the server speaks HTTP/2 alone, not HTTP/1.1",
+		`malformed HTTP response "\x15\x03`:               "the server speaks TLS: is its URL https:// instead of http://?",
+	} {
+		if strings.Contains(err.Error(), sign) {
+			return said
+		}
+	}
+	return ""
 }
 
 // unconnected says why there is no connection. A proxy's troubles are not the
@@ -111,6 +130,8 @@ func unsecured(err error) *Failure {
 		return failure(metrics.TLS, "the server speaks no TLS, but plain HTTP: is its URL http:// instead of https://?")
 	case odd.Msg != "":
 		return failure(metrics.TLS, "the server speaks no TLS: %w", err)
+	case strings.HasSuffix(err.Error(), "tls: no application protocol"):
+		return failure(metrics.TLS, "the server speaks HTTP/1.1 over TLS, not HTTP/2")
 	case isCut(err) && !isAlert(err):
 		return failure(metrics.TLS, "the server closed the connection in the TLS handshake: %w", err)
 	}

@@ -196,6 +196,49 @@ func TestABrokenPipeIsAReset(t *testing.T) {
 	}
 }
 
+// The bytes are nginx's, a Go server's and OpenSSL's.
+func TestAnotherProtocolIsNamed(t *testing.T) {
+	secure := httptest.NewUnstartedServer(http.HandlerFunc(streaming))
+	secure.Config.ErrorLog = log.New(io.Discard, "", 0)
+	secure.StartTLS()
+	defer secure.Close()
+	// A request of HTTP/2 has come with the first HEADERS frame, which has the type 1.
+	playing := func(awaited, bytes string) string {
+		return "http://" + serving(t, func(conn *net.TCPConn) {
+			seen, part := "", make([]byte, 4096)
+			for !strings.Contains(seen, awaited) {
+				n, err := conn.Read(part)
+				if err != nil {
+					return
+				}
+				seen += string(part[:n])
+			}
+			_, _ = io.WriteString(conn, bytes)
+			_ = conn.CloseWrite()
+			_, _ = io.Copy(io.Discard, conn)
+		})
+	}
+	for _, test := range []struct {
+		name, url string
+		http2     bool
+		class     metrics.Class
+		message   string
+	}{
+		{"HTTP/1.1", playing("\x01\x04\x00\x00\x00\x01", "HTTP/1.1 400 Bad Request\r\nServer: nginx/1.22.1\r\n\r\n"), true,
+			metrics.Malformed, "the server speaks HTTP/1.1, not HTTP/2"},
+		{"HTTP/1.1 over TLS", secure.URL, true, metrics.TLS, "the server speaks HTTP/1.1 over TLS, not HTTP/2"},
+		{"HTTP/2", playing("\r\n\r\n", "\x00\x00\x12\x04\x00\x00\x00\x00\x00\x00\x03\x00\x00\x00\x80\x00\x04\x00\x01\x00\x00\x00\x05\x00\xff\xff\xff\x00\x00\x04\x08"), false,
+			metrics.Malformed, "the server speaks HTTP/2 alone, not HTTP/1.1"},
+		{"TLS", playing("\r\n\r\n", "\x15\x03\x01\x00\x02\x02\x46"), false, metrics.Malformed, "the server speaks TLS: is its URL https:// instead of http://?"},
+	} {
+		transport := Connections{HTTP2: test.http2, Insecure: true}.Transport()
+		if got, _ := ask(t, &OpenAI{URL: test.url, Transport: transport}); got.Class != test.class || got.Error != test.message {
+			t.Errorf("%s: %s, %q", test.name, got.Class, got.Error)
+		}
+		transport.CloseIdleConnections()
+	}
+}
+
 func TestAStreamOfHTTP2IsReset(t *testing.T) {
 	for chunks := range 2 {
 		server := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {

@@ -30,13 +30,17 @@ type Transport struct {
 // Transport makes an HTTP/1.1 transport: a connection carries one stream at a
 // time and is kept for the next, however many there are. It asks for no
 // compression. As vLLM's client it honours HTTP_PROXY, HTTPS_PROXY and NO_PROXY,
-// though never for localhost. Warm-up and probes that use the same transport
-// share its connections, and its limit.
+// though never for localhost; also ALL_PROXY, and proxies that speak SOCKS5.
+// Warm-up and probes that use the same transport share its connections, and its
+// limit.
 //
 // The pool is our own, since net/http's takes a request through several
 // goroutines to its connection: where a thousand start at once, each then waits
 // for all the others at each of them, and the wait would count as TTFT.
 func (c Connections) Transport() *Transport {
+	if c.proxy == nil {
+		c.proxy = environmentsProxy()
+	}
 	t := &Transport{connections: c}
 	if c.Limit > 0 {
 		t.room = make(chan struct{}, c.Limit)
@@ -48,7 +52,7 @@ func (c Connections) Transport() *Transport {
 	t.http = &http.Transport{
 		Proxy:              t.proxyFor,
 		DialContext:        t.dial,
-		TLSClientConfig:    &tls.Config{InsecureSkipVerify: c.Insecure},
+		TLSClientConfig:    &tls.Config{InsecureSkipVerify: c.Insecure, Certificates: c.TLS.Certificates, RootCAs: c.TLS.Authorities},
 		IdleConnTimeout:    IdleTimeout,
 		DisableCompression: true,
 		Protocols:          &protocols,
@@ -204,9 +208,6 @@ func (t *Transport) open(ctx context.Context, p place) (*line, error) {
 // address.
 func (t *Transport) proxyFor(r *http.Request) (*url.URL, error) {
 	ask := t.connections.proxy
-	if ask == nil {
-		ask = http.ProxyFromEnvironment
-	}
 	l, ok := r.Context().Value(dialled{}).(*line)
 	if !ok || l.to == (place{}) {
 		return ask(r)

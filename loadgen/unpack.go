@@ -14,10 +14,10 @@ import (
 )
 
 // maxUnpacked bounds what is unpacked of one reply, in bytes: a short one may hold
-// gigabytes. The longest answer with a chunk for each of its tokens has half of it.
-const maxUnpacked = 1 << 30
+// gigabytes. An answer of a million tokens, each in an event of its own, has about as much.
+const maxUnpacked = 256 << 20
 
-var errUnpackedTooLong = errors.New("the answer is longer than 1 GiB once it is decompressed")
+var errUnpackedTooLong = errors.New("the answer is longer than 256 MiB once it is decompressed")
 
 // packed is the compression of a reply's body; "" for none.
 func packed(reply *http.Response) string {
