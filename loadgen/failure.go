@@ -20,7 +20,7 @@ import (
 type Failure struct {
 	Class  metrics.Class
 	Err    error // the server's own message where there is one
-	Status int   // HTTP status of what a Server's method was answered, where it is not 200; else 0
+	Status int   // of HTTP, where that is the failure; else 0
 
 	RetryAfter time.Duration // that the server wants a request to wait before it is sent again; 0 where it does not say
 }

@@ -3,11 +3,14 @@ package loadgen
 import (
 	"bytes"
 	"context"
+	"errors"
+	"fmt"
 	"io"
 	"iter"
 	"net/http"
 	"net/http/httptrace"
 	"net/url"
+	"strings"
 	"sync"
 	"time"
 
@@ -88,9 +91,19 @@ func (o *OpenAI) exchange(ctx context.Context, epoch time.Time, req *Request, re
 	s.epoch, s.rec, s.tally = epoch, rec, o.Tally
 	defer s.end(req.KeepText)
 	if err := refusal(reply, &s.body); err != nil {
-		return err
+		return o.located(err)
 	}
 	return s.chunksTo(ctx, yield)
+}
+
+// located is the failure of a request with the URL, if the server says that there is no
+// such. What it says of a model is about that.
+func (o *OpenAI) located(err error) error {
+	f, ok := errors.AsType[*Failure](err)
+	if ok && (f.Status == http.StatusNotFound || f.Status == http.StatusMethodNotAllowed) && !strings.Contains(strings.ToLower(f.Error()), "model") {
+		f.Err = fmt.Errorf("%w (POST %s://%s%s)", f.Err, o.target.Scheme, o.target.Host, o.target.EscapedPath())
+	}
+	return err
 }
 
 // post sends req. Without GetBody net/http cannot send a body twice.

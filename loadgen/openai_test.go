@@ -92,7 +92,7 @@ func TestFailuresAreClassed(t *testing.T) {
 		{"a text", whole("200 OK\r\nContent-Type: text/plain", "hello\n"), metrics.Empty, neverValid},
 		{"redirect", whole("307 Temporary Redirect\r\nLocation: http://other.test/v1", ""), metrics.Status, "307 Temporary Redirect (Location: http://other.test/v1; redirects are not followed)"},
 		{"too many", whole("429 Too Many Requests\r\nRetry-After: 20", `{"error":{"message":"slow down"}}`), metrics.Status, "429 Too Many Requests: slow down (Retry-After: 20)"},
-		{"FastAPI", whole("404 Not Found", `{"detail":"Not Found"}`), metrics.Status, "404 Not Found"},
+		{"FastAPI", whole("404 Not Found", `{"detail":"Not Found"}`), metrics.Status, "404 Not Found (POST http://server.test/v1/completions)"},
 		{"the status, and more", whole("429 Too Many Requests", `{"error":{"message":"Too Many Requests: 3 waiting"}}`), metrics.Status, "429 Too Many Requests: 3 waiting"},
 		{"haproxy", whole("504 Gateway Time-out", "<html><body><h1>504 Gateway Time-out</h1>\nThe server didn't respond in time.\n</body></html>\n"), metrics.Status, "504 Gateway Time-out The server didn't respond in time."},
 		{"pydantic", whole("422 Unprocessable Entity", `{"detail":[{"loc":["body","model"],"msg":"field required"},{"loc":["body",0],"msg":"bad"}]}`), metrics.Status, "422 Unprocessable Entity: body.model: field required; body.0: bad"},

@@ -27,9 +27,7 @@ const (
 func refusal(reply *http.Response, body io.Reader) error {
 	kind, _, _ := mime.ParseMediaType(reply.Header.Get("Content-Type"))
 	if reply.StatusCode != http.StatusOK {
-		f := failure(metrics.Status, "%s", statusMessage(reply, body))
-		f.RetryAfter = retryAfter(reply.Header.Get("Retry-After"))
-		return f
+		return refused(reply, body)
 	} else if err := unreadable(reply); err != nil {
 		return err
 	} else if !isDocument(kind) {
@@ -40,6 +38,13 @@ func refusal(reply *http.Response, body io.Reader) error {
 		return failure(metrics.InStream, "%s", message)
 	}
 	return failure(metrics.Malformed, "the answer is %s, not an event stream: %s", kind, shorten(plainText(text)))
+}
+
+// refused is the failure of a reply whose status is not 200.
+func refused(reply *http.Response, body io.Reader) *Failure {
+	f := failure(metrics.Status, "%s", statusMessage(reply, body))
+	f.Status, f.RetryAfter = reply.StatusCode, retryAfter(reply.Header.Get("Retry-After"))
+	return f
 }
 
 // isDocument tells the media types that are no event stream from all others:

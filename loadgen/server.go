@@ -213,9 +213,7 @@ func (s *Server) read(ctx context.Context, path string, body pyjson.Object) ([]b
 	}
 	defer reply.Body.Close()
 	if reply.StatusCode != http.StatusOK {
-		f := failure(metrics.Status, "%s", statusMessage(reply, reply.Body))
-		f.Status = reply.StatusCode
-		return nil, fmt.Errorf("%s%s: %w", s.URL, path, f)
+		return nil, fmt.Errorf("%s%s: %w", s.URL, path, refused(reply, reply.Body))
 	}
 	if err := unreadable(reply); err != nil {
 		return nil, fmt.Errorf("%s%s: %w", s.URL, path, err)

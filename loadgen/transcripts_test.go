@@ -148,8 +148,8 @@ var streams = map[string]readAnswer{
 // replies are the transcripts of everything else, with how they fail.
 var replies = map[string]readAnswer{
 	"aimock-chat-err":             {Status: 503, Class: metrics.Status, Error: "503 Service Unavailable: overloaded"},
-	"aimock-chat-nomatch":         {Status: 404, Class: metrics.Status, Error: "404 Not Found: No fixture matched"},
-	"aimock-completions-plain":    {Status: 404, Class: metrics.Status, Error: "404 Not Found: Not found"},
+	"aimock-chat-nomatch":         {Status: 404, Class: metrics.Status, Error: "404 Not Found: No fixture matched (POST http://server.test/v1/completions)"},
+	"aimock-completions-plain":    {Status: 404, Class: metrics.Status, Error: "404 Not Found: Not found (POST http://server.test/v1/completions)"},
 	"haproxy-504":                 {Status: 504, Class: metrics.Status, Error: "504 Gateway Time-out The server didn't respond in time."},
 	"llamacpp-badjson":            {Status: 500, Class: metrics.Status, Error: "500 Internal Server Error: [json.exception.parse_error.101] parse error at line 1, column 10: syntax error while parsing value - unexpected end of input; expected '[', '{', or a literal"},
 	"llamacpp-embeddings":         {Status: 501, Class: metrics.Status, Error: "501 Not Implemented: This server does not support embeddings. Start it with `--embeddings`"},

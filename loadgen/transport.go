@@ -68,6 +68,14 @@ func (c Connections) Transport() *Transport {
 	return t
 }
 
+// Apart is a Transport of its own that reaches servers as t does, without a limit and
+// without being counted.
+func (t *Transport) Apart() *Transport {
+	c := t.connections
+	c.Limit, c.Tally = 0, nil
+	return c.Transport()
+}
+
 // RoundTrip sends one request, as an http.RoundTripper. Closing the reply's body
 // lets the next request have its place.
 func (t *Transport) RoundTrip(r *http.Request) (*http.Response, error) {

@@ -115,9 +115,9 @@ func TestCompressedRepliesThatAreNoStream(t *testing.T) {
 		class       metrics.Class
 		message     string
 	}{
-		{"a refusal", whole("404 Not Found\r\n"+head, compressed(`{"error":{"message":"no such model"}}`)), metrics.Status, "404 Not Found: no such model"},
-		{"an empty refusal", whole("404 Not Found\r\n"+head, ""), metrics.Status, "404 Not Found"},
-		{"a refusal that cannot be read", whole("404 Not Found\r\nContent-Encoding: br", "\x0b\x02\x80oops"), metrics.Status, "404 Not Found"},
+		{"a refusal", whole("404 Not Found\r\n"+head, compressed(`{"error":{"message":"no such path"}}`)), metrics.Status, "404 Not Found: no such path (POST http://server.test/v1/completions)"},
+		{"an empty refusal", whole("404 Not Found\r\n"+head, ""), metrics.Status, "404 Not Found (POST http://server.test/v1/completions)"},
+		{"a refusal that cannot be read", whole("404 Not Found\r\nContent-Encoding: br", "\x0b\x02\x80oops"), metrics.Status, "404 Not Found (POST http://server.test/v1/completions)"},
 		{"a document", whole("200 OK\r\n"+head, compressed(`{"error":"boom"}`)), metrics.InStream, "boom"},
 		{"brotli", whole("200 OK\r\nContent-Encoding: br", "\x0b\x02\x80oops"), metrics.Malformed,
 			"the answer is compressed (br), although nobody asked for it, and servebench reads gzip and deflate alone: switch compression off at the server, or at the proxy before it"},

@@ -7,7 +7,14 @@ import (
 	"testing"
 
 	"github.com/servebench/servebench/loadgen"
+	"github.com/servebench/servebench/metrics"
 )
+
+// benchOf is the target of a command line.
+func benchOf(t *testing.T, line string) *bench {
+	t.Helper()
+	return &bench{options: mustParse(t, line)}
+}
 
 // What a server without the right key is told names the variable that has it; any
 // other refusal does not.
@@ -18,7 +25,7 @@ func TestALockedServerIsAboutTheKey(t *testing.T) {
 	}{
 		{http.StatusUnauthorized, "", "401 Unauthorized: OPENAI_API_KEY is not set"},
 		{http.StatusUnauthorized, "wrong", "401 Unauthorized: is OPENAI_API_KEY its key?"},
-		{http.StatusNotFound, "", "404 Not Found"},
+		{http.StatusForbidden, "", "403 Forbidden"},
 	} {
 		server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(test.status) }))
 		_, err := (&loadgen.Server{URL: server.URL}).Models(t.Context())
@@ -27,5 +34,86 @@ func TestALockedServerIsAboutTheKey(t *testing.T) {
 		if got := b.advised(err).Error(); !strings.HasSuffix(got, ": "+test.says) {
 			t.Errorf("status %d with key %q: %s", test.status, test.key, got)
 		}
+	}
+}
+
+// The messages are those of servers, as a record has them.
+func TestWhatCanBeDoneAboutAFailure(t *testing.T) {
+	const (
+		chat       = "--backend openai-chat --endpoint /v1/chat/completions"
+		custom     = " --dataset-name file --dataset-path x --ignore-eos"
+		wantsText  = "the server wants the content of messages as a string: give --chat-content string"
+		toChat     = "has the server chat alone? Then give --backend openai-chat --endpoint /v1/chat/completions"
+		noMessages = " takes requests for chat: give --backend openai-chat --endpoint /v1/chat/completions"
+	)
+	for _, test := range []struct{ line, message, advice string }{
+		// The key, the URL, the path.
+		{"", "401 Unauthorized: Incorrect API key provided", "OPENAI_API_KEY is not set"},
+		{"--base-url http://h/v1", "404 Not Found (POST http://h/v1/v1/completions)", "the base URL ends in /v1 and the path begins with it: give --base-url http://h"},
+		{"", "404 Not Found: Not found (POST http://h/v1/completions)", toChat},
+		{"", "405 Method Not Allowed (POST http://h/v1/completions)", toChat},
+		{chat, "404 Not Found: page not found (POST http://h/v1/chat/completions)", "has the server completions alone? Then give --backend openai --endpoint /v1/completions"},
+		{"", "404 Not Found: The model `nope` does not exist.", ""},
+		{"", "404 Not Found: The API deployment for this resource does not exist.", ""},
+		{"--endpoint /completions", "Never received a valid chunk to calculate TTFT.This response will be marked as failed!",
+			"/completions streams no chunks of OpenAI's API: give --backend openai --endpoint /v1/completions, or --backend openai-chat --endpoint /v1/chat/completions"},
+		{"", "Never received a valid chunk to calculate TTFT.This response will be marked as failed!", ""},
+
+		// A body of the other kind.
+		{"--endpoint /v1/chat/completions", "400 Bad Request: 'messages' is required", "/v1/chat/completions" + noMessages},
+		{"--endpoint /v1/chat/completions", "400 Bad Request: Missing required parameter: 'messages'.", "/v1/chat/completions" + noMessages},
+		{"--endpoint /v1/chat/completions", "422 Unprocessable Entity: body.messages: Field required", "/v1/chat/completions" + noMessages},
+		{"--endpoint /v1/chat/completions", "500 Internal Server Error: 'messages' is required", "/v1/chat/completions" + noMessages},
+		{chat, "422 Unprocessable Entity: body.prompt: Field required", "/v1/chat/completions takes requests for completions: give --backend openai --endpoint /v1/completions"},
+		{"", "400 Bad Request: This model's maximum context length is 1024 tokens. However, you requested 5002 tokens (2 in the messages, 5000 in the completion).", ""},
+
+		// Content that is no string, as pydantic, Go, serde, a template and Groq say it.
+		{chat, "422 Unprocessable Entity: body.messages.0.content: Input should be a valid string", wantsText},
+		{chat, "400 Bad Request: json: cannot unmarshal array into Go struct field Message.messages.content of type string", wantsText},
+		{chat, "422 Unprocessable Entity: Failed to deserialize the JSON body into the target type: messages[0]: invalid type: sequence, expected a string at line 1 column 52", wantsText},
+		{chat, `400 Bad Request: can only concatenate str (not "list") to str`, wantsText},
+		{chat, "400 Bad Request: 'messages.0' : for 'role:user' the following must be satisfied[('messages.0.content' : value must be a string)]", wantsText},
+		{chat + " --chat-content string", "422 Unprocessable Entity: body.messages.0.content: Input should be a valid string", ""},
+		{chat, "422 Unprocessable Entity: body.user: Input should be a valid string", ""},
+		{chat, "429 Too Many Requests: body.messages.0.content: Input should be a valid string", ""},
+
+		// Members that a server does not know.
+		{"", "422 Unprocessable Entity: body.repetition_penalty: Extra inputs are not permitted; body.logprobs: Extra inputs are not permitted; body.ignore_eos: Extra inputs are not permitted",
+			"--drop-body repetition_penalty,logprobs,ignore_eos leaves out what the server does not take"},
+		{"", "400 Bad Request: Unrecognized request argument supplied: ignore_eos", "--drop-body ignore_eos leaves out what the server does not take"},
+		{"--drop-body ignore_eos", "400 Bad Request: Unknown parameter: 'repetition_penalty'.", "--drop-body repetition_penalty,ignore_eos leaves out what the server does not take"},
+		{"--repetition-penalty 1.1", "400 Bad Request: Unknown parameter: 'repetition_penalty'.", ""},
+		{chat, "400 Bad Request: Unknown parameter: 'repetition_penalty'.", ""}, // chat does not send it
+		{chat + custom, "422 Unprocessable Entity: body.messages.0.content: Input should be a valid string; body.ignore_eos: Extra inputs are not permitted",
+			wantsText + "; --drop-body ignore_eos leaves out what the server does not take"},
+		{"", "400 Bad Request: the value ignore_eosx is wrong", ""},
+
+		// The wire.
+		{"--http2", "the server speaks HTTP/1.1, not HTTP/2", "does the server speak HTTP/2? If not, leave --http2 away"},
+		{"--http2", "the server speaks HTTP/1.1 over TLS, not HTTP/2", "does the server speak HTTP/2? If not, leave --http2 away"},
+		{"--http2", "the connection was cut before the reply: http2: client conn could not be established", "does the server speak HTTP/2? If not, leave --http2 away"},
+		{"", "the server speaks HTTP/2 alone, not HTTP/1.1", "give --http2"},
+		{"", "remote error: tls: certificate required", "the server wants to see a certificate of the client's: give --client-cert and --client-key"},
+		{"--client-cert c", "remote error: tls: unknown certificate authority", "the server does not trust the certificate of --client-cert"},
+		{"", "the TLS handshake failed: tls: failed to verify certificate: x509: certificate signed by unknown authority",
+			"name a file with the certificate of its authority in --ca-cert or SSL_CERT_FILE, or give the host the name that the certificate is for; --insecure, as a last resort, verifies nothing"},
+		{"", "503 Service Unavailable: overloaded", ""},
+	} {
+		t.Setenv(keyVariable, "")
+		if got := benchOf(t, test.line).adviceFor(test.message); got != test.advice {
+			t.Errorf("%s: %s\n got: %s\nwant: %s", test.line, test.message, got, test.advice)
+		}
+	}
+}
+
+func TestAdviceOnARunIsGivenOnce(t *testing.T) {
+	s := &metrics.Summary{Failing: map[metrics.Class]*metrics.Failing{
+		metrics.Status:  {Requests: 3, Messages: map[string]int{"404 Not Found": 2, "503 Service Unavailable": 1}},
+		metrics.TLS:     {Requests: 1, Messages: map[string]int{"the server speaks HTTP/1.1 over TLS, not HTTP/2": 1}},
+		metrics.Timeout: {Requests: 1, Messages: map[string]int{"no answer": 1}},
+	}}
+	got := benchOf(t, "--http2").adviceOn(s)
+	if len(got) != 2 || !strings.HasPrefix(got[0], "does the server speak HTTP/2?") && !strings.HasPrefix(got[1], "does the server speak HTTP/2?") {
+		t.Errorf("%q", got)
 	}
 }

@@ -43,7 +43,15 @@ func (f *form) resolveSecrets() error {
 		}
 		s.Secrets.addHeader(h.Key, h.Value)
 	}
-	for _, name := range []string{"HTTP_PROXY", "HTTPS_PROXY", "http_proxy", "https_proxy"} {
+	for pair := range strings.SplitSeq(s.Query+"&"+s.Asked, "&") {
+		if name, value, _ := strings.Cut(pair, "="); isCredential(name) {
+			s.Secrets.add(value)
+			if plain, err := url.QueryUnescape(value); err == nil {
+				s.Secrets.add(plain)
+			}
+		}
+	}
+	for _, name := range []string{"HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "http_proxy", "https_proxy", "all_proxy"} {
 		s.Secrets.addCredentials(os.Getenv(name))
 	}
 	return nil

@@ -48,7 +48,9 @@ func printDataset(ctx context.Context, asked *options) error {
 	b := bench{options: o, config: o.config(), out: os.Stdout, talk: os.Stderr}
 	from := tokenizerSource{model: o.Server.Model, served: cmp.Or(o.Server.ServedName, o.Server.Model), say: say}
 	if o.Server.Tokenizer == serverTokenizer {
-		b.connect()
+		if err := b.connect(); err != nil {
+			return err
+		}
 		from.server = b.server
 	}
 	w, err := openWorkload(ctx, o, from)

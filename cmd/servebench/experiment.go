@@ -46,7 +46,7 @@ func (m *measured) failure() error {
 	case s.Failed == 0:
 		return m.named(errors.New("no request was sent: none was due, or had a slot, before the end"))
 	default:
-		return m.named(fmt.Errorf("%w%s", allFailed(s), m.advice))
+		return m.named(fmt.Errorf("%w%s", m.allFailed(s), m.advice))
 	}
 }
 
@@ -187,7 +187,13 @@ func (e *experiment) tell(m measured) error {
 	for _, w := range s.Warnings {
 		fmt.Fprintln(e.talk, "WARNING:", w)
 	}
-	said := errors.Join(report.Causes(e.talk, s), report.Truth(e.talk, s), report.Verdict(e.talk, s))
+	said := report.Causes(e.talk, s)
+	if s.Completed > 0 { // if not, it comes last
+		for _, advice := range m.adviceOn(s) {
+			fmt.Fprintln(e.talk, "  "+advice)
+		}
+	}
+	said = errors.Join(said, report.Truth(e.talk, s), report.Verdict(e.talk, s))
 	if err := errors.Join(printed, said, m.results.close(s)); err != nil {
 		return exitError{err, exitNo}
 	}

@@ -1,6 +1,11 @@
 package main
 
 import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
 	"github.com/servebench/servebench/metrics/pyjson"
 )
 
@@ -27,6 +32,10 @@ func (f *form) samplingFlags() []*flag {
 			help: "generate to the full output length; always on for the random dataset"},
 		{name: "extra-body", meta: "JSON", set: into(&f.extraBody, parseObject),
 			help: "members to set in every body, over all other flags; also as --extra-body.a.b VALUE"},
+		{name: "drop-body", meta: "NAMES", ours: true, set: into(&s.Drop, parseNames),
+			help: "leave these members out of every body, as ignore_eos,repetition_penalty,logprobs for servers that refuse what they do not know"},
+		{name: "chat-content", meta: "KIND", ours: true, choices: []string{"parts", "string"}, set: into(&s.PlainText, isPlainText),
+			help: "send the text of a chat's messages as a list of parts, as vLLM's client does (the default), or as a string"},
 		{name: "continuous-usage-stats", args: none, ours: true, set: switchTo(&s.UsageAlways, true),
 			help: "ask for the token count with every chunk: tells tokens from chunks, and makes chunks longer"},
 		{name: "use-beam-search", args: none, set: nothing,
@@ -47,8 +56,53 @@ func (f *form) resolveSampling() error {
 	given = member(given, "presence_penalty", f.presence)
 	given = member(given, "repetition_penalty", f.repetition)
 	s.ExtraBody = given.Merge(f.extraBody)
+	return f.checkDropped()
+}
+
+// checkDropped refuses to leave out of the bodies what the load cannot do without, and
+// what they never have.
+func (f *form) checkDropped() error {
+	s := &f.Sampling
+	for _, name := range s.Drop {
+		_, extra := s.ExtraBody.Get(name)
+		switch why := needed[name]; {
+		case why != "":
+			return fmt.Errorf("argument --drop-body: %s: %s", name, why)
+		case name == "stream_options" && s.UsageAlways:
+			return errors.New("argument --drop-body: stream_options: --continuous-usage-stats asks in it: give one of the two")
+		case !extra && !slices.Contains(droppable, name):
+			return fmt.Errorf("argument --drop-body: %s: no body has it: bodies have %s, and what --extra-body sets", quoted(name), strings.Join(droppable, ", "))
+		case name == "stream_options":
+			f.Warnings = append(f.Warnings, "--drop-body stream_options: most servers then tell no token counts: a tokenizer counts, or each answer is one token")
+		}
+	}
 	return nil
 }
+
+// needed are members that a body must have, with the reason.
+var needed = map[string]string{
+	"model":    "the server would choose the model",
+	"prompt":   "there would be nothing to answer",
+	"messages": "there would be nothing to answer",
+	"stream":   "an answer that comes as one has no TTFT and no ITL",
+}
+
+// droppable are the other members that bodies of servebench's have.
+var droppable = []string{"ignore_eos", "logprobs", "max_completion_tokens", "max_tokens", "repetition_penalty", "stream_options"}
+
+// parseNames reads names with commas between.
+func parseNames(text string) ([]string, error) {
+	var names []string
+	for name := range strings.SplitSeq(text, ",") {
+		if name = strings.TrimSpace(name); name == "" {
+			return nil, fmt.Errorf("%s: there must be a name on each side of a comma", quoted(text))
+		}
+		names = append(names, name)
+	}
+	return names, nil
+}
+
+func isPlainText(kind string) (bool, error) { return kind == "string", nil }
 
 // member appends a member when there is a value for it.
 func member[T any](o pyjson.Object, key string, value *T) pyjson.Object {

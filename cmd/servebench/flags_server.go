@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"net/netip"
 	"net/url"
 	"strconv"
 	"strings"
@@ -18,17 +19,23 @@ func (f *form) serverFlags() []*flag {
 			choices: []string{"vllm", "openai", "openai-chat"}, unbuilt: unbuiltBackends,
 			help: "protocol: vllm and openai are completions, openai-chat is chat"},
 		{name: "base-url", meta: "URL", set: intoOptional(&f.baseURL, parseString), conceal: redactURL,
-			help: "server's URL without the endpoint; replaces --host and --port"},
+			help: "server's URL without the endpoint; replaces --host and --port. Its query, as ?api-version=2024-10-21, goes with every call"},
 		{name: "host", meta: "HOST", fallback: "127.0.0.1", set: into(&f.host, parseString),
 			help: "server's host"},
 		{name: "port", meta: "PORT", fallback: "8000", set: into(&f.port, parseInt),
 			help: "server's port"},
 		{name: "endpoint", meta: "PATH", fallback: "/v1/completions", set: into(&s.Endpoint, parseString),
-			help: "path of the API; openai-chat needs /v1/chat/completions"},
+			conceal: redactEndpoint, help: "path of the API, and its query if it has one; openai-chat needs /v1/chat/completions"},
 		{name: "header", meta: "KEY=VALUE", args: many, list: &f.headers, conceal: redactPair,
 			help: "headers to send with each request; values are never recorded"},
 		{name: "insecure", args: none, set: switchTo(&s.Insecure, true),
 			help: "do not verify TLS certificates"},
+		{name: "ca-cert", meta: "FILE", ours: true, set: into(&s.TLS.Authorities, parseString),
+			help: "trust the certificates in this PEM file instead of the system's"},
+		{name: "client-cert", meta: "FILE", ours: true, set: into(&s.TLS.Certificate, parseString),
+			help: "show the server the certificate in this PEM file"},
+		{name: "client-key", meta: "FILE", ours: true, set: into(&s.TLS.Key, parseString),
+			help: "its private key (default in the same file)"},
 		{name: "http2", args: none, ours: true, set: switchTo(&s.HTTP2, true),
 			help: "speak HTTP/2: many streams share a connection, and arrivals are stamped once they have been read"},
 		{name: "unix-socket", meta: "PATH", ours: true, set: into(&s.Socket, parseString),
@@ -56,15 +63,14 @@ func (f *form) resolveServer() error {
 	if err := f.resolveURL(); err != nil {
 		return err
 	}
-	suffix := "completions"
-	if s.Backend == "openai-chat" {
-		suffix = "chat/completions"
+	if err := f.resolveEndpoint(); err != nil {
+		return err
 	}
-	if !strings.HasSuffix(s.Endpoint, suffix) {
-		return fmt.Errorf("argument --endpoint: %s: with --backend %s it must end with %s", quoted(s.Endpoint), s.Backend, suffix)
-	}
-	if !strings.HasPrefix(s.Endpoint, "/") {
-		s.Endpoint = "/" + s.Endpoint
+	switch {
+	case s.TLS.Key != "" && s.TLS.Certificate == "":
+		return errors.New("argument --client-key: it is the key of a certificate: give --client-cert, too")
+	case s.TLS.Authorities != "" && s.Insecure:
+		return errors.New("argument --ca-cert: --insecure trusts any certificate: give one of the two")
 	}
 	for _, h := range f.headers {
 		if !strings.Contains(h, "=") {
@@ -83,27 +89,82 @@ func (f *form) resolveServer() error {
 	return err
 }
 
+// resolveEndpoint takes the query off the endpoint's path.
+func (f *form) resolveEndpoint() error {
+	s := &f.Server
+	path, query, _ := strings.Cut(s.Endpoint, "?")
+	suffix := "completions"
+	if s.Backend == "openai-chat" {
+		suffix = "chat/completions"
+	}
+	if !strings.HasSuffix(path, suffix) {
+		return fmt.Errorf("argument --endpoint: %s: with --backend %s it must end with %s", quoted(path), s.Backend, suffix)
+	}
+	if !strings.HasPrefix(path, "/") {
+		path = "/" + path
+	}
+	s.Endpoint, s.Asked = path, query
+	if wrong := checkQuery(query); wrong != nil {
+		return fmt.Errorf("argument --endpoint: %w", wrong)
+	}
+	return nil
+}
+
+// checkQuery refuses what cannot be the query of a URL.
+func checkQuery(query string) error {
+	if strings.ContainsFunc(query, func(r rune) bool { return r <= ' ' || r == '#' || r == 0x7f }) {
+		return errors.New("a query holds no space, line end or #: write them as %20, %0A and %23")
+	}
+	return nil
+}
+
+// url is where requests go.
+func (s *serverOptions) url() string {
+	url := s.BaseURL + s.Endpoint
+	if query := strings.Trim(s.Query+"&"+s.Asked, "&"); query != "" {
+		url += "?" + query
+	}
+	return url
+}
+
 func (f *form) resolveURL() error {
 	if f.baseURL == nil {
-		if f.port < 1 || f.port > 65535 {
-			return fmt.Errorf("argument --port: %d: it must be from 1 to 65535", f.port)
-		}
-		if strings.Contains(f.host, "/") {
-			return fmt.Errorf("argument --host: %s: it must be a name or an address; --base-url takes a URL", quoted(f.host))
-		}
-		f.Server.BaseURL = "http://" + net.JoinHostPort(strings.Trim(f.host, "[]"), strconv.Itoa(f.port))
-		return nil
+		return f.resolveHost()
 	}
-	u, err := url.Parse(*f.baseURL)
-	if err != nil && strings.Contains(*f.baseURL, "://") {
+	address, query, _ := strings.Cut(*f.baseURL, "?")
+	if !strings.Contains(address, "://") {
+		return fmt.Errorf("argument --base-url: %s: it needs http:// or https:// in front", quoted(redactURL(address)))
+	}
+	u, err := url.Parse(address)
+	if err != nil {
 		return fmt.Errorf("argument --base-url: %w", errors.Unwrap(err))
 	}
-	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" || u.RawQuery != "" || u.Fragment != "" {
-		shown, _, _ := strings.Cut(*f.baseURL, "?")
-		return fmt.Errorf("argument --base-url: %s: it must be http://host:port or https://host, with a path where the server has one",
-			quoted(redactURL(shown)))
+	if u.Scheme != "http" && u.Scheme != "https" || u.Host == "" || u.Fragment != "" {
+		return fmt.Errorf("argument --base-url: %s: it must be http://host:port or https://host, with a path and a query where the server has them",
+			quoted(redactURL(address)))
 	}
-	f.Server.BaseURL = strings.TrimRight(*f.baseURL, "/")
+	if wrong := checkQuery(query); wrong != nil {
+		return fmt.Errorf("argument --base-url: %w", wrong)
+	}
+	f.Server.BaseURL, f.Server.Query = strings.TrimRight(address, "/"), query
+	return nil
+}
+
+// resolveHost makes the URL of --host and --port.
+func (f *form) resolveHost() error {
+	host := strings.Trim(f.host, "[]")
+	_, wrong := netip.ParseAddr(host)
+	switch name, port, _ := strings.Cut(host, ":"); {
+	case f.port < 1 || f.port > 65535:
+		return fmt.Errorf("argument --port: %d: it must be from 1 to 65535", f.port)
+	case strings.Contains(host, "/"):
+		return fmt.Errorf("argument --host: %s: it must be a name or an address; --base-url takes a URL", quoted(f.host))
+	case strings.Count(host, ":") == 1:
+		return fmt.Errorf("argument --host: %s: the port has a flag of its own: give --host %s --port %s", quoted(f.host), name, port)
+	case strings.ContainsAny(host, ": @?#") && wrong != nil:
+		return fmt.Errorf("argument --host: %s: it must be a name or an address", quoted(f.host))
+	}
+	f.Server.BaseURL = "http://" + net.JoinHostPort(host, strconv.Itoa(f.port))
 	return nil
 }
 
@@ -127,26 +188,4 @@ next:
 		kvs = append(kvs, kv)
 	}
 	return kvs, nil
-}
-
-// redactPair keeps the key of KEY=VALUE.
-func redactPair(arg string) string {
-	key, _, _ := strings.Cut(arg, "=")
-	return key + "=" + redacted
-}
-
-// redactURL hides a password, and a name without one, which may be a token; a text
-// that is no URL is hidden whole.
-func redactURL(text string) string {
-	u, err := url.Parse(text)
-	switch {
-	case err != nil, u.Host == "" && strings.Contains(text, "@"):
-		return redacted
-	case u.User == nil:
-		return text
-	}
-	if _, set := u.User.Password(); !set {
-		u.User = url.User("xxxxx")
-	}
-	return u.Redacted()
 }

@@ -2,6 +2,7 @@ package main
 
 import (
 	"cmp"
+	"slices"
 	"time"
 
 	"github.com/servebench/servebench/dataset"
@@ -85,9 +86,12 @@ func (o *options) config() metrics.Config {
 type serverOptions struct {
 	Backend    string       // vllm, openai or openai-chat
 	BaseURL    string       // http://host:port when --base-url was not given; no slash at its end
+	Query      string       // of the URL of every call, from --base-url; without a question mark, empty for none
 	Endpoint   string       // path, starting with a slash
+	Asked      string       // query of the endpoint alone, likewise
 	Headers    []metrics.KV // later ones replaced earlier ones of the same name
 	Insecure   bool         // do not verify TLS certificates
+	TLS        loadgen.CredentialFiles
 	HTTP2      bool
 	Socket     string // path of a unix socket to connect to; empty for the URL's host
 	Model      string // empty: the first of GET /v1/models
@@ -173,11 +177,16 @@ type samplingOptions struct {
 	Logprobs    *int
 	ExtraBody   pyjson.Object // sampling flags, with --extra-body merged over them
 	UsageAlways bool          // ask for token counts in every chunk
+	PlainText   bool          // send the content of a chat's messages as a string
+	Drop        []string      // members that no body has
 }
 
 // exact says that an answer is to have all tokens that the dataset asks for: by
 // ignore_eos, with nothing in the body that has it end elsewhere.
 func (s *samplingOptions) exact() bool {
+	if slices.ContainsFunc(s.Drop, func(key string) bool { return slices.Contains(lengths, key) }) {
+		return false
+	}
 	for _, key := range []string{"ignore_eos", "max_tokens", "max_completion_tokens", "n", "stop", "stop_token_ids"} {
 		if _, given := s.ExtraBody.Get(key); given {
 			return false
@@ -185,6 +194,9 @@ func (s *samplingOptions) exact() bool {
 	}
 	return s.IgnoreEOS
 }
+
+// lengths are the members without which an answer ends where the server wants.
+var lengths = []string{"ignore_eos", "max_tokens", "max_completion_tokens"}
 
 // resultOptions say what is reported and where it goes.
 type resultOptions struct {

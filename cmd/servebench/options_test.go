@@ -151,10 +151,15 @@ func TestURLIsMadeOfHostAndPort(t *testing.T) {
 		"--host [::1]":                      "http://[::1]:8000/v1/completions",
 		"--host gpu1":                       "http://gpu1:8000/v1/completions",
 		"--base-url https://x.example/api/": "https://x.example/api/v1/completions",
-		"--base-url http://h:1 --endpoint v2/completions": "http://h:1/v2/completions",
+		"--base-url http://h:1 --endpoint v2/completions":                 "http://h:1/v2/completions",
+		"--host fe80::1%eth0":                                             "http://[fe80::1%eth0]:8000/v1/completions",
+		"--base-url http://h:1?api-version=1 --endpoint v2/completions":   "http://h:1/v2/completions?api-version=1",
+		"--base-url http://h:1/a/?x=1&y --endpoint v2/completions?z=%20":  "http://h:1/a/v2/completions?x=1&y&z=%20",
+		"--base-url https://h/deployed --endpoint /chat/completions?a=/b": "https://h/deployed/chat/completions?a=/b",
+		"--base-url http://h? --endpoint /completions?":                   "http://h/completions",
 	} {
 		s := mustParse(t, args).Server
-		if got := s.BaseURL + s.Endpoint; got != want {
+		if got := s.url(); got != want {
 			t.Errorf("%s: got %s, want %s", args, got, want)
 		}
 	}
@@ -167,6 +172,51 @@ func TestCredentialsOfTheURLBecomeAHeader(t *testing.T) {
 	}
 	if masked := s.Secrets.mask("401: me:s3cret, Basic bWU6czNjcmV0"); strings.Contains(masked, "s3cret") || strings.Contains(masked, "bWU6") {
 		t.Errorf("shown: %s", masked)
+	}
+}
+
+// What may be a key in a query is hidden, also where a server quotes it; what is not, as
+// the version of an API, is shown.
+func TestKeysInAQueryAreHidden(t *testing.T) {
+	o := mustParse(t, "--base-url http://h:1/a?api-version=2026-01-01&api-key=s3cret%2F1 --endpoint /v1/completions?stage=two&sig=s3cret2")
+	shown := map[string]string{}
+	for _, kv := range o.Flags {
+		shown[kv.Key] = kv.Value
+	}
+	if shown["base-url"] != "http://h:1/a?api-version=2026-01-01&api-key=<redacted>" || shown["endpoint"] != "/v1/completions?stage=two&sig=<redacted>" {
+		t.Errorf("shown as %s and %s", shown["base-url"], shown["endpoint"])
+	}
+	if c := o.config(); c.BaseURL != "http://h:1/a" || c.Endpoint != "/v1/completions" {
+		t.Errorf("recorded as %s and %s", c.BaseURL, c.Endpoint)
+	}
+	if said := o.Server.Secrets.mask("no such key: s3cret/1, s3cret%2F1, s3cret2, two"); said != "no such key: <redacted>, <redacted>, <redacted>, two" {
+		t.Error(said)
+	}
+	if got := redactTarget("a=http://h/a?token=s3cret,endpoint=/v1/completions?key=s3cret,drop-body=ignore_eos,logprobs"); got !=
+		"a=http://h/a?token=<redacted>,endpoint=/v1/completions?key=<redacted>,drop-body=ignore_eos,logprobs" {
+		t.Error(got)
+	}
+}
+
+// A target has its own members, certificates and query.
+func TestATargetReachesItsServerInItsOwnWay(t *testing.T) {
+	o := mustParse(t, "--client-cert all.pem --target a=https://h1?v=1,client-cert=a.pem,client-key=a.key,drop-body=ignore_eos,logprobs b=https://h2,ca-cert=ca.pem,chat-content=string")
+	a, b := o.Targets[0], o.Targets[1]
+	if a.Server.url() != "https://h1/v1/completions?v=1" || a.Server.TLS != (loadgen.CredentialFiles{Certificate: "a.pem", Key: "a.key"}) ||
+		!slices.Equal(a.Sampling.Drop, []string{"ignore_eos", "logprobs"}) || a.Sampling.PlainText {
+		t.Errorf("a: %+v, %+v", a.Server, a.Sampling)
+	}
+	if b.Server.Query != "" || b.Server.TLS != (loadgen.CredentialFiles{Certificate: "all.pem", Authorities: "ca.pem"}) || b.Sampling.Drop != nil || !b.Sampling.PlainText {
+		t.Errorf("b: %+v, %+v", b.Server, b.Sampling)
+	}
+}
+
+// Without ignore_eos or a limit answers are as long as the server likes.
+func TestADroppedLengthIsNotAskedFor(t *testing.T) {
+	for line, want := range map[string]bool{"": true, "--drop-body logprobs": true, "--drop-body ignore_eos": false, "--drop-body logprobs,max_tokens": false} {
+		if got := mustParse(t, line).config().IgnoreEOS; got != want {
+			t.Errorf("%q: exact %t", line, got)
+		}
 	}
 }
 

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"crypto/rand"
-	"crypto/tls"
 	"encoding/hex"
 	"errors"
 	"fmt"
@@ -27,7 +26,9 @@ func (b *bench) prepare(ctx context.Context) error {
 	}
 	b.options = sized
 	b.config = b.options.config()
-	b.connect()
+	if err := b.connect(); err != nil {
+		return err
+	}
 	if err := b.findModel(ctx); err != nil {
 		return err
 	}
@@ -86,22 +87,27 @@ const temperatureWarning = "WARNING: vllm bench serve no longer sets temperature
 	"For the old behavior, include --temperature=0."
 
 // connect makes what requests are sent with. No connection is opened.
-func (b *bench) connect() {
+func (b *bench) connect() error {
+	credentials, err := b.Server.TLS.Load()
+	if err != nil {
+		return err
+	}
 	b.tally = new(loadgen.Tally)
 	header := loadgen.Headers(b.Server.APIKey, b.Server.Headers)
-	b.transport = b.opens(b.concurrency(), b.tally)
-	b.server = &loadgen.Server{URL: b.Server.BaseURL, Header: header, Transport: b.transport, Limit: b.patience}
+	b.transport = b.opens(b.concurrency(), b.tally, credentials)
+	b.server = &loadgen.Server{URL: b.Server.BaseURL, Query: b.Server.Query, Header: header, Transport: b.transport, Limit: b.patience}
 	b.target.Send = b.sends(header, b.transport, b.tally)
 	if b.probing() {
 		alone := new(loadgen.Tally) // so that what the load did stays apart
-		b.sendProbe = b.sends(header, b.opens(1, alone), alone)
+		b.sendProbe = b.sends(header, b.opens(1, alone, credentials), alone)
 	}
+	return nil
 }
 
 // opens makes what opens up to limit connections; 0 is no limit.
-func (b *bench) opens(limit int, tally *loadgen.Tally) *loadgen.Transport {
+func (b *bench) opens(limit int, tally *loadgen.Tally, credentials loadgen.Credentials) *loadgen.Transport {
 	return loadgen.Connections{
-		Limit: limit, Timeout: b.Limits.Connect, Insecure: b.Server.Insecure,
+		Limit: limit, Timeout: b.Limits.Connect, Insecure: b.Server.Insecure, TLS: credentials,
 		HTTP2: b.Server.HTTP2, Socket: b.Server.Socket, Tally: tally,
 	}.Transport()
 }
@@ -109,7 +115,7 @@ func (b *bench) opens(limit int, tally *loadgen.Tally) *loadgen.Transport {
 // sends makes what sends to the endpoint.
 func (b *bench) sends(header http.Header, over *loadgen.Transport, tally *loadgen.Tally) loadgen.Sender {
 	return (&loadgen.OpenAI{
-		URL: b.Server.BaseURL + b.Server.Endpoint, Header: header, Transport: over,
+		URL: b.Server.url(), Header: header, Transport: over,
 		Chat: b.Server.Backend == "openai-chat", Tally: tally,
 		Timeouts: loadgen.Timeouts{
 			FirstByte: b.Limits.FirstByte, Stall: b.Limits.Stall, Total: b.Limits.Total,
@@ -151,7 +157,7 @@ func (b *bench) findModel(ctx context.Context) error {
 // reach makes a call, with a ready check again and again until the server is up.
 func (b *bench) reach(ctx context.Context, call func() error) error {
 	err := call()
-	for until := time.Now().Add(b.Traffic.ReadyCheck); isDown(err) && !failed(err, metrics.TLS) && time.Now().Before(until); {
+	for until := time.Now().Add(b.Traffic.ReadyCheck); isComing(err) && time.Now().Before(until); {
 		if loadgen.Sleep(ctx, time.Now().Add(time.Second)) != nil {
 			return ctx.Err()
 		}
@@ -168,26 +174,23 @@ func isDown(err error) bool {
 		metrics.Timeout, metrics.Reset, metrics.Truncated)
 }
 
+// isComing says whether err is that of a server which may be there in a while. A proxy
+// before it, or the server itself while it loads its model, says so with a status.
+func isComing(err error) bool {
+	f, ok := errors.AsType[*loadgen.Failure](err)
+	switch {
+	case !ok:
+		return false
+	case f.Class == metrics.Status:
+		return f.Status == http.StatusBadGateway || f.Status == http.StatusServiceUnavailable || f.Status == http.StatusGatewayTimeout
+	}
+	return isDown(err) && f.Class != metrics.TLS
+}
+
 // failed says whether err is a failure of one of the classes.
 func failed(err error, classes ...metrics.Class) bool {
 	f, ok := errors.AsType[*loadgen.Failure](err)
 	return ok && slices.Contains(classes, f.Class)
-}
-
-// advised is err with what can be done about a certificate that is not trusted, or
-// a key that is not.
-func (b *bench) advised(err error) error {
-	if f, ok := errors.AsType[*loadgen.Failure](err); ok && f.Class == metrics.Status && strings.HasPrefix(f.Error(), "401 ") {
-		if b.Server.APIKey == "" {
-			return fmt.Errorf("%w: OPENAI_API_KEY is not set", err)
-		}
-		return fmt.Errorf("%w: is OPENAI_API_KEY its key?", err)
-	}
-	if _, ok := errors.AsType[*tls.CertificateVerificationError](err); !ok {
-		return err
-	}
-	return fmt.Errorf("%w: put the certificate of its authority into a file and name that in SSL_CERT_FILE, "+
-		"or give the host the name that the certificate is for; --insecure, as a last resort, verifies nothing", err)
 }
 
 // unlisted says that the server does not list the model, if it does not: that may be
@@ -215,13 +218,18 @@ func someOf(models []loadgen.Model) string {
 	return strings.Join(names, ", ")
 }
 
+// body makes the bodies of requests to a model.
+func (o *options) body(model string) loadgen.Body {
+	return loadgen.Body{
+		Model: model, Chat: o.Server.Backend == "openai-chat",
+		IgnoreEOS: o.Sampling.IgnoreEOS, Logprobs: o.Sampling.Logprobs, Extra: o.Sampling.ExtraBody,
+		UsageAlways: o.Sampling.UsageAlways, PlainText: o.Sampling.PlainText, Drop: o.Sampling.Drop,
+	}
+}
+
 // aim makes the target's bodies and its way to count tokens.
 func (b *bench) aim() {
-	body := loadgen.Body{
-		Model: b.served, Chat: b.Server.Backend == "openai-chat",
-		IgnoreEOS: b.Sampling.IgnoreEOS, Logprobs: b.Sampling.Logprobs, Extra: b.Sampling.ExtraBody,
-		UsageAlways: b.Sampling.UsageAlways,
-	}
+	body := b.body(b.served)
 	b.target.Encode = func(c *dataset.Conversation, turn int) (*loadgen.Request, error) {
 		text, err := body.Encode(&c.Turns[turn])
 		return &loadgen.Request{ID: c.ID, Body: text, KeepText: b.Results.SaveDetailed}, err

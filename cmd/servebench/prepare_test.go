@@ -4,6 +4,7 @@ import (
 	"errors"
 	"io"
 	"net/http"
+	"net/http/httptest"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -37,6 +38,62 @@ func TestAServerThatIsNotUpYetIsWaitedFor(t *testing.T) {
 			err := b.findModel(t.Context())
 			if exit, ok := errors.AsType[exitError](err); !ok || exit.code != exitNo || server.calls != want {
 				t.Errorf("%s: %v after %d calls, want %d", class, err, server.calls, want)
+			}
+		})
+	}
+}
+
+// A loadingServer gives a status until its model is there, at an instant.
+type loadingServer struct {
+	status int
+	ready  time.Time
+}
+
+func (s *loadingServer) RoundTrip(r *http.Request) (*http.Response, error) {
+	reply := httptest.NewRecorder()
+	if time.Now().Before(s.ready) {
+		http.Error(reply, `{"error":{"message":"Loading model","type":"unavailable_error","code":503}}`, s.status)
+	} else {
+		_, _ = io.WriteString(reply, `{"data":[{"id":"m"}]}`)
+	}
+	return reply.Result(), nil
+}
+
+// What llama-server says while it loads its model, and a proxy of a server that is not
+// there yet, is waited for; what gets no better is not. The model is the server's.
+func TestAServerThatLoadsItsModelIsWaitedFor(t *testing.T) {
+	for _, test := range []struct {
+		status       int
+		loads, limit time.Duration
+		took         time.Duration
+		message      string
+	}{
+		{503, 5 * time.Second, 10 * time.Second, 5 * time.Second, ""},
+		{502, 5 * time.Second, 10 * time.Second, 5 * time.Second, ""},
+		{504, 5 * time.Second, 10 * time.Second, 5 * time.Second, ""},
+		{503, 5 * time.Second, 0, 0, "503 Service Unavailable: Loading model"},
+		{503, time.Hour, 10 * time.Second, 10 * time.Second, "503 Service Unavailable: Loading model"},
+		{500, 5 * time.Second, 10 * time.Second, 0, "500 Internal Server Error: Loading model"},
+		{404, 5 * time.Second, 10 * time.Second, 0, "404 Not Found: Loading model"},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			began := time.Now()
+			server := &loadingServer{test.status, began.Add(test.loads)}
+			b := &bench{options: &options{}, out: io.Discard, talk: io.Discard, server: &loadgen.Server{URL: "http://server.test", Transport: server}}
+			b.Traffic.ReadyCheck = test.limit
+			err := b.findModel(t.Context())
+			if took := time.Since(began); took != test.took {
+				t.Errorf("%d: waited for %v, want %v", test.status, took, test.took)
+			}
+			if test.message == "" {
+				if err != nil || b.served != "m" {
+					t.Errorf("%d: model %q, %v", test.status, b.served, err)
+				}
+				return
+			}
+			const without = "no --model was given and the server does not say which it has: http://server.test/v1/models: "
+			if exit, ok := errors.AsType[exitError](err); !ok || exit.code != exitNo || err.Error() != without+test.message {
+				t.Errorf("%d: %v", test.status, err)
 			}
 		})
 	}

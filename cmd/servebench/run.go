@@ -72,9 +72,12 @@ func interrupted(ctx context.Context, err error) error {
 	return err
 }
 
-// allFailed says why no request of a run was answered.
-func allFailed(s *metrics.Summary) error {
+// allFailed says why no request of a run was answered, and what can be done.
+func (b *bench) allFailed(s *metrics.Summary) error {
 	message, n := s.Commonest()
+	if advice := b.adviceFor(message); advice != "" {
+		message += ": " + advice
+	}
 	return fmt.Errorf("all of %s failed; %s: %s", count(s.Failed, "request"), count(n, "time"), message)
 }
 

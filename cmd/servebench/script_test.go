@@ -55,6 +55,7 @@ func scripts(dir string) testscript.Params {
 			"exits":     exits,
 			"inshards":  inShards,
 			"telltale":  startTelltale,
+			"strict":    startStrict,
 			"hidden":    checkHidden,
 			"concealed": checkArguments,
 			"private":   checkPrivate,

@@ -61,9 +61,7 @@ func (b *bench) openSampler(ctx context.Context) {
 	if !b.Watch.Server || b.Shard.Index > 0 {
 		return
 	}
-	transport := loadgen.Connections{
-		Timeout: b.Limits.Connect, Insecure: b.Server.Insecure, HTTP2: b.Server.HTTP2, Socket: b.Server.Socket,
-	}.Transport()
+	transport := b.transport.Apart()
 	server := *b.server
 	server.Transport = transport
 	_, err := server.ServerSample(ctx)

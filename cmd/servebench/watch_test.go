@@ -47,7 +47,7 @@ func TestServerWithoutMetricsIsNotAskedAgain(t *testing.T) {
 		defer web.Close()
 		var talk bytes.Buffer
 		o := &options{Watch: watchOptions{Server: true, Every: time.Second}, Server: serverOptions{Secrets: secrets{"key!"}}}
-		b := &bench{options: o, server: &loadgen.Server{URL: web.URL}, talk: &talk}
+		b := &bench{options: o, server: &loadgen.Server{URL: web.URL}, transport: loadgen.Connections{}.Transport(), talk: &talk}
 		b.openSampler(t.Context())
 		said := strings.Contains(talk.String(), "WARNING: --server-metrics: "+web.URL+"/metrics: 404 Not Found")
 		if n != 1 || (b.sampler != nil) != asks || said == asks {

@@ -87,7 +87,7 @@ func rate(v float64) string {
 // apart are flags that do not make another load: where the server is, when and by
 // which of its shards a run begins and what becomes of the numbers. All others do, also those that are still to come.
 var apart = []string{
-	"base-url", "host", "port", "unix-socket", "header", "insecure", "served-model-name", "input-len", "output-len",
+	"base-url", "host", "port", "unix-socket", "header", "insecure", "ca-cert", "client-cert", "client-key", "served-model-name", "input-len", "output-len",
 	"request-rate", "max-concurrency", "ramp-up-start-rps", "ramp-up-end-rps", "request-id-prefix",
 	"ready-check-timeout-sec", "delay", "connect-timeout", "first-byte-timeout", "stall-timeout", "total-timeout", "drain-limit", "deadline", "drain-timeout",
 	"shard", "run-id", "start-at", "clock-offset",

@@ -1,0 +1,183 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/servebench/servebench/dataset"
+	"github.com/servebench/servebench/loadgen"
+	"github.com/servebench/servebench/metrics"
+	"github.com/servebench/servebench/metrics/pyjson"
+)
+
+// advised is err with what can be done about it, where that is known.
+func (b *bench) advised(err error) error {
+	if f, ok := errors.AsType[*loadgen.Failure](err); ok {
+		if advice := b.adviceFor(f.Error() + b.doubled(err)); advice != "" {
+			return fmt.Errorf("%w: %s", err, advice)
+		}
+	}
+	return err
+}
+
+// doubled is the mark of a path that begins twice, if err has it.
+func (b *bench) doubled(err error) string {
+	if strings.Contains(err.Error(), twice) {
+		return " " + twice
+	}
+	return ""
+}
+
+// twice is in a URL whose base ends as its endpoint begins.
+const twice = "/v1/v1/"
+
+// adviceFor is what can be done about a failure by its message, "" where that is not known.
+// What the server said comes first, since one status has many causes.
+func (b *bench) adviceFor(message string) string {
+	for _, cause := range []func(string) string{
+		b.adviseURL, b.adviseTLS, b.adviseKey, b.adviseProtocol, b.adviseBackend, b.adviseBody,
+	} {
+		if advice := cause(message); advice != "" {
+			return advice
+		}
+	}
+	return ""
+}
+
+// adviceOn is the advice on the failures of a run, each once.
+func (b *bench) adviceOn(s *metrics.Summary) []string {
+	var all []string
+	for _, class := range metrics.Classes {
+		if f := s.Failing[class]; f != nil {
+			message, _ := f.Commonest()
+			if advice := b.adviceFor(message); advice != "" && !slices.Contains(all, advice) {
+				all = append(all, advice)
+			}
+		}
+	}
+	return all
+}
+
+func (b *bench) adviseURL(message string) string {
+	base, ends := strings.CutSuffix(b.Server.BaseURL, "/v1")
+	if !ends || !strings.Contains(message, twice) {
+		return ""
+	}
+	return "the base URL ends in /v1 and the path begins with it: give --base-url " + base
+}
+
+func (b *bench) adviseTLS(message string) string {
+	switch {
+	case strings.Contains(message, "tls: failed to verify certificate"):
+		return "name a file with the certificate of its authority in --ca-cert or SSL_CERT_FILE, " +
+			"or give the host the name that the certificate is for; --insecure, as a last resort, verifies nothing"
+	case strings.Contains(message, "remote error: tls: certificate required"):
+		return "the server wants to see a certificate of the client's: give --client-cert and --client-key"
+	case strings.Contains(message, "remote error: tls: ") && strings.Contains(message, "certificate") && b.Server.TLS.Certificate != "":
+		return "the server does not trust the certificate of --client-cert"
+	}
+	return ""
+}
+
+func (b *bench) adviseKey(message string) string {
+	switch {
+	case !strings.HasPrefix(message, "401 "):
+		return ""
+	case b.Server.APIKey == "":
+		return keyVariable + " is not set"
+	}
+	return "is " + keyVariable + " its key?"
+}
+
+func (b *bench) adviseProtocol(message string) string {
+	switch {
+	case !b.Server.HTTP2 && strings.Contains(message, "the server speaks HTTP/2 alone"):
+		return "give --http2"
+	case b.Server.HTTP2 && (strings.HasSuffix(message, "not HTTP/2") || strings.Contains(message, "http2: client conn could not be established")):
+		return "does the server speak HTTP/2? If not, leave --http2 away"
+	}
+	return ""
+}
+
+// The flags for the two kinds of API.
+const (
+	chatFlags        = "--backend openai-chat --endpoint /v1/chat/completions"
+	completionsFlags = "--backend openai --endpoint /v1/completions"
+)
+
+// adviseBackend is about a server that has another kind of API than the one asked for.
+func (b *bench) adviseBackend(message string) string {
+	chat := b.Server.Backend == "openai-chat"
+	other, kind, lacking := chatFlags, "chat", "messages"
+	if chat {
+		other, kind, lacking = completionsFlags, "completions", "prompt"
+	}
+	switch text := strings.ToLower(message); {
+	case refusal.MatchString(text) && required.MatchString(text) && word(lacking).MatchString(text):
+		return fmt.Sprintf("%s takes requests for %s: give %s", b.Server.Endpoint, kind, other)
+	case (strings.HasPrefix(text, "404 ") || strings.HasPrefix(text, "405 ")) && !strings.Contains(text, "model") && !strings.Contains(text, "deployment"):
+		return fmt.Sprintf("has the server %s alone? Then give %s", kind, other)
+	case strings.HasPrefix(text, "never received a valid chunk") && !strings.Contains(b.Server.Endpoint, "/v1/"):
+		return fmt.Sprintf("%s streams no chunks of OpenAI's API: give %s, or %s", b.Server.Endpoint, completionsFlags, chatFlags)
+	}
+	return ""
+}
+
+// refusal begins the message of a status that is about the request's body. Old servers
+// of llama.cpp have 500 for it.
+var refusal = regexp.MustCompile(`^(400|422|500) `)
+
+// required is in a complaint about a member that is missing.
+var required = regexp.MustCompile(`(is|field) required|required parameter|missing|must provide`)
+
+// word finds a word in a text.
+func word(text string) *regexp.Regexp {
+	return regexp.MustCompile(`\b` + regexp.QuoteMeta(text) + `\b`)
+}
+
+// wantsString is in a complaint about content that is a list of parts. Pydantic, Go,
+// serde and Jinja say it so.
+var wantsString = regexp.MustCompile(`valid string|of type string|expected a string|must be a string|expected string|not "list"|not list`)
+
+// adviseBody is about members that a server does not take as they are.
+func (b *bench) adviseBody(message string) string {
+	if !refusal.MatchString(message) {
+		return ""
+	}
+	var advice, drop []string
+	for complaint := range strings.SplitSeq(message, ";") {
+		text := strings.ToLower(complaint)
+		content := strings.Contains(text, "content") || strings.Contains(text, "messages") || strings.Contains(text, `not "list"`)
+		if b.Server.Backend == "openai-chat" && !b.Sampling.PlainText && content && wantsString.MatchString(text) && advice == nil {
+			advice = append(advice, "the server wants the content of messages as a string: give --chat-content string")
+		}
+		for _, name := range []string{"ignore_eos", "repetition_penalty", "logprobs", "stream_options"} {
+			if b.adds(name) && word(name).MatchString(text) && !slices.Contains(drop, name) {
+				drop = append(drop, name)
+			}
+		}
+	}
+	if drop != nil {
+		advice = append(advice, "--drop-body "+strings.Join(append(drop, b.Sampling.Drop...), ",")+" leaves out what the server does not take")
+	}
+	return strings.Join(advice, "; ")
+}
+
+// adds says whether bodies have a member that nobody asked for.
+func (b *bench) adds(name string) bool {
+	if _, asked := b.Sampling.ExtraBody.Get(name); asked {
+		return false
+	}
+	encoder := b.body("")
+	text, err := encoder.Encode(&dataset.Turn{})
+	if err != nil {
+		return false
+	}
+	body, err := pyjson.Parse(string(text))
+	object, _ := body.(pyjson.Object)
+	_, has := object.Get(name)
+	return err == nil && has
+}
