@@ -65,6 +65,7 @@ func (c *Collector) Add(r *Record) {
 	if c.KeepTrace && c.room(r.size()) {
 		c.trace.Records = append(c.trace.Records, r)
 	}
+	c.witness.backlog.add(r)
 	if r.Phase == WarmUp {
 		return
 	}

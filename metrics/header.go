@@ -87,6 +87,12 @@ func (c *Config) paced() bool {
 	return c.SelfTimed || c.RampUp != nil || c.RateCurve != "" || !math.IsInf(c.RequestRate, 1) && !math.IsNaN(c.RequestRate)
 }
 
+// even says whether requests were due at one rate throughout, which the server can
+// keep up with or not. A ramp, a curve and a trace have the backlog follow their rate.
+func (c *Config) even() bool {
+	return !c.SelfTimed && c.RampUp == nil && c.RateCurve == "" && c.RequestRate > 0 && !math.IsInf(c.RequestRate, 1)
+}
+
 // Selected says whether vLLM reports a metric of a run that was asked for this
 // way. The name is one of Metrics.
 func (c *Config) Selected(metric string) bool {

@@ -2,6 +2,7 @@ package metrics
 
 import (
 	"fmt"
+	"math"
 	"strconv"
 	"strings"
 	"time"
@@ -67,7 +68,29 @@ func (j *judge) rate() (Check, bool) {
 	default:
 		c.Text += fmt.Sprintf(": we were late ourselves, by %s on average", showMS(ms(share(p.Lag, p.Requests))))
 	}
-	return c, p.Due > 0 && p.Sent > 0
+	// Where the slots held requests back since the server did not keep up, the backlog
+	// says so.
+	explained := p.Queue > p.Lag && j.Truth.Backlog.Grows()
+	return c, p.Due > 0 && p.Sent > 0 && !explained
+}
+
+// backlogCheck is the check that makes a run OVERLOADED.
+const backlogCheck = "backlog"
+
+// backlog is by how much more requests were due and had not ended while others were
+// still due.
+func (j *judge) backlog() (Check, bool) {
+	b := j.Truth.Backlog
+	if !b.Judged {
+		return Check{}, false
+	}
+	c := Check{Name: backlogCheck, Figure: b.Growth / b.Offered * 100, Unit: "% of the rate", Limit: max(growthLimit, b.Chance/b.Offered) * 100}
+	c.Text = "the backlog did not grow beyond chance"
+	if !c.judge().OK {
+		decimals := max(0, 1-int(math.Floor(math.Log10(b.Growth)))) // two digits that say something
+		c.Text = fmt.Sprintf("the backlog grew by %.*f requests a second; these latencies depend on how long the run was", decimals, b.Growth)
+	}
+	return c, true
 }
 
 func (j *judge) little() (Check, bool) {

@@ -3,6 +3,7 @@ package metrics
 import (
 	"encoding/json"
 	"math"
+	"slices"
 )
 
 // trust is the verdict that servebench wrote into the file, nil without one.
@@ -18,7 +19,7 @@ func (f *resultFile) trust() *Trust {
 		}
 		Notes, Warnings []string
 	}
-	if json.Unmarshal(f.value("trust"), &t) != nil || t.Verdict != Valid && t.Verdict != Suspect {
+	if json.Unmarshal(f.value("trust"), &t) != nil || !slices.Contains([]Verdict{Valid, Suspect, Overloaded}, t.Verdict) {
 		return nil
 	}
 	trust := &Trust{Verdict: t.Verdict, Notes: t.Notes, Warnings: t.Warnings}

@@ -41,6 +41,7 @@ type Totals struct {
 	Tokens  steps    `json:"tokens"`            // when they came
 	Started steps    `json:"started"`           // requests, when they were sent
 	Ended   steps    `json:"ended"`
+	Backlog *backlog `json:"backlog,omitempty"` // nil in older streams
 }
 
 // maxTotalled bounds the messages in Totals, and the bytes of each.
@@ -58,6 +59,7 @@ func (c *Collector) totals() *Totals {
 		Pace: w.truth.Pace, Due: w.due.window(), Sent: w.sent.window(), Ramp: w.truth.Ramp, Connecting: w.truth.Connecting,
 		LaterTurns: w.truth.laterTurns, AfterFirst: w.afterFirst, AfterTokens: w.afterTokens,
 		Held: w.held, Unread: w.unread, E2EL: w.e2el, Busy: w.inFlight.busy, InFlight: w.inFlight.peak(), Tokens: w.tokens,
+		Backlog: &w.backlog,
 	}
 	for class, f := range c.sum.Failing {
 		t.Failing[class] = Failing{f.Requests, f.Statuses, frequent(f.Messages)}
@@ -134,6 +136,9 @@ func (c *Collector) adoptTotals(t *Totals) {
 	w.tokens = t.Tokens
 	w.inFlight = inFlight{busy: t.Busy, folded: &flights{t.Started, t.Ended}, parts: t.InFlight}
 	w.inFlight.folded.level()
+	if t.Backlog.sound() {
+		w.backlog = *t.Backlog
+	}
 	if t.Seconds != nil {
 		c.timeline.folded = t.Seconds
 	}

@@ -12,6 +12,10 @@ type Verdict string
 const (
 	Valid   Verdict = "VALID"
 	Suspect Verdict = "SUSPECT"
+
+	// Overloaded is a run whose numbers are right, and whose latencies are those of a
+	// server that did not keep up: longer, the longer the run.
+	Overloaded Verdict = "OVERLOADED"
 )
 
 // Trust is a Verdict and what it rests on.
@@ -25,7 +29,21 @@ type Trust struct {
 	Warnings []string
 }
 
-// Failed are the checks that made a run SUSPECT.
+// Overloaded says why the server did not keep up with the rate that it was asked for,
+// of a SUSPECT run, too; empty where it did, and where that is not known.
+func (s *Summary) Overloaded() (why string) {
+	if s.Trust == nil {
+		return ""
+	}
+	for _, c := range s.Trust.Failed() {
+		if c.Name == backlogCheck {
+			return c.Text
+		}
+	}
+	return ""
+}
+
+// Failed are the checks that made a run SUSPECT or OVERLOADED.
 func (t *Trust) Failed() []Check {
 	return slices.DeleteFunc(slices.Clone(t.Checks), func(c Check) bool { return c.OK })
 }
@@ -81,7 +99,11 @@ func (s *Summary) Judge() {
 		}
 		c = c.judge().explain()
 		t.Checks = append(t.Checks, c)
-		if !c.OK {
+		switch {
+		case c.OK || t.Verdict == Suspect:
+		case c.Name == backlogCheck:
+			t.Verdict = Overloaded
+		default:
 			t.Verdict = Suspect
 		}
 	}
@@ -91,7 +113,7 @@ func (s *Summary) Judge() {
 // checks are all that there are, those first that make a run worthless. Each
 // says whether the run gave it something to judge by.
 var checks = []func(*judge) (Check, bool){
-	(*judge).completed, (*judge).shards, (*judge).shardStarts, (*judge).failed, (*judge).cutShort, (*judge).answers, (*judge).exhausted, (*judge).rate, (*judge).lag,
+	(*judge).completed, (*judge).shards, (*judge).shardStarts, (*judge).failed, (*judge).cutShort, (*judge).answers, (*judge).exhausted, (*judge).backlog, (*judge).rate, (*judge).lag,
 	(*judge).age, (*judge).wakeUp, (*judge).sharedReads, (*judge).longestStop, (*judge).stopped,
 	(*judge).busiestSecond, (*judge).meanCPU, (*judge).stolen, (*judge).longestGC, (*judge).gcShare, (*judge).clock,
 	(*judge).little, (*judge).connecting, (*judge).lumpy, (*judge).prefixHits,

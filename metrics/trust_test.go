@@ -94,6 +94,19 @@ var faults = []struct {
 	{"exhaustion", 0, 1, func(s *Summary, v float64) {
 		s.Evidence.Exhausted, s.Evidence.Exhaustion = int64(v), "too many open files"
 	}, "1 connection could not be opened: too many open files"},
+	{"backlog", 5, 5.1, func(s *Summary, v float64) {
+		s.Truth.Backlog = Backlog{Judged: true, Offered: 100, Growth: v, Chance: 4}
+	}, "the backlog grew by 5.1 requests a second; these latencies depend on how long the run was"},
+	{"backlog", 7.9, 8.1, func(s *Summary, v float64) {
+		s.Truth.Backlog = Backlog{Judged: true, Offered: 100, Growth: v, Chance: 8}
+	}, "the backlog grew by 8.1 requests a second"},
+	{"backlog", 1, 16.4, func(s *Summary, v float64) { // the slots held requests back for that
+		s.Truth.Backlog = Backlog{Judged: true, Offered: 40, Growth: v}
+		s.Truth.Pace.Queue = time.Hour
+		if v > 1 {
+			s.Truth.Pace.Sent *= 2
+		}
+	}, "the backlog grew by 16 requests a second"},
 	{"rate", 95.1, 94.9, func(s *Summary, v float64) {
 		s.Truth.Pace.Sent = time.Duration(float64(s.Truth.Pace.Due) / v * 100)
 	}, "req/s scheduled: we were late ourselves"},
@@ -203,7 +216,11 @@ func TestEachFaultIsNamed(t *testing.T) {
 		s = clean()
 		f.set(s, f.wrong)
 		s.Judge()
-		if s.Trust.Verdict != Suspect || !slices.Equal(failing(s), []string{f.name}) {
+		want := Suspect
+		if f.name == "backlog" {
+			want = Overloaded
+		}
+		if s.Trust.Verdict != want || !slices.Equal(failing(s), []string{f.name}) {
 			t.Errorf("%d: %s of %v: %s for %v", i, f.name, f.wrong, s.Trust.Verdict, failing(s))
 			continue
 		}
@@ -466,5 +483,26 @@ func TestWhatWeReadLateIsNotCalledLumpy(t *testing.T) {
 	s.Evidence.Stalls, s.Evidence.LongestStall = 1, time.Second
 	if s.Judge(); slices.Contains(failing(s), "lumpy delivery") {
 		t.Errorf("late: %q", failing(s))
+	}
+}
+
+// What cannot be believed is no less so for a server that did not keep up, and both are
+// said, in either order.
+func TestSuspectComesBeforeOverloaded(t *testing.T) {
+	s := clean()
+	if s.Judge(); s.Overloaded() != "" {
+		t.Errorf("%q", s.Overloaded())
+	}
+	s.Truth.Backlog = Backlog{Judged: true, Offered: 40, Growth: 16}
+	s.Evidence.CPU = time.Hour
+	s.Judge()
+	if want := []string{"backlog", "own CPU"}; s.Trust.Verdict != Suspect || !slices.Equal(failing(s), want) {
+		t.Errorf("%s: %q, want %q", s.Trust.Verdict, failing(s), want)
+	}
+	if !strings.HasPrefix(s.Overloaded(), "the backlog grew by 16 requests a second;") {
+		t.Errorf("%q", s.Overloaded())
+	}
+	if new(Summary).Overloaded() != "" {
+		t.Error("without a verdict")
 	}
 }

@@ -25,6 +25,8 @@ type Truth struct {
 	Pace Pace // achieved against asked, where requests are due one after the other
 	Held Held // places held after the last chunk
 
+	Backlog Backlog // whether the server kept up, where requests are due at an even rate
+
 	Lengths       Lengths        // of answers, against those asked for
 	FinishReasons map[string]int // requests that got a finish reason, by it; past 20 different ones under "(others)"
 

@@ -6,12 +6,13 @@ import (
 )
 
 // A witness gathers the Truth of a run from its Records. It keeps 48 bytes for
-// each request, up to a number given, and nothing for a token: 48 MiB of steps and
-// a few histograms at most.
+// each request, up to a number given, and nothing for a token: 48 MiB of steps,
+// 48 KiB of the backlog and a few histograms at most.
 type witness struct {
 	truth    Truth // counts and distributions so far
 	tokens   steps // when tokens came
 	inFlight inFlight
+	backlog  backlog // of the warm-up's requests, too
 
 	afterFirst  time.Duration // from first to last chunk, of requests whose tokens were counted
 	afterTokens float64       // that came in that time
@@ -134,6 +135,7 @@ func (w *witness) merge(other *witness, later time.Duration, most int) {
 	w.truth.merge(&other.truth)
 	w.tokens.merge(&other.tokens, later)
 	w.inFlight.merge(&other.inFlight, later, most)
+	w.backlog.merge(&other.backlog, later)
 	w.afterFirst += other.afterFirst
 	w.afterTokens += other.afterTokens
 	w.held += other.held
@@ -181,6 +183,9 @@ func (w *witness) testimony(c *Config, seconds float64) *Truth {
 	t.Pace.Due, t.Pace.Sent = w.due.last-w.due.first, w.sent.last-w.sent.first
 	if !c.paced() {
 		t.Pace = Pace{}
+	}
+	if c.even() && w.due.any {
+		t.Backlog = w.backlog.growth(w.due.first)
 	}
 	if c.paced() || !math.IsInf(c.RequestRate, 1) || w.spaced {
 		t.Ramp = Ramp{}

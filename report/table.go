@@ -59,13 +59,13 @@ func (r *Row) verdict() string {
 }
 
 // remark is what is to be known of the row, in a line: why it failed, or what
-// makes it suspect.
+// makes it suspect or overloaded.
 func (r *Row) remark() string {
 	remarks := slices.Clone(r.Notes)
 	if r.Failed != "" {
 		remarks = append(remarks, r.Failed)
 	}
-	if r.Summary != nil && r.Summary.Trust != nil && r.Summary.Trust.Verdict == metrics.Suspect {
+	if r.Summary != nil && r.Summary.Trust != nil && r.Summary.Trust.Verdict != metrics.Valid {
 		for _, c := range r.Summary.Trust.Failed() {
 			remarks = append(remarks, c.Text)
 		}

@@ -13,7 +13,7 @@ import (
 var reassuring = []string{"completed", "rate", "lag", "socket age", "wake-up", "own CPU"}
 
 // Verdict writes whether the run can be believed, as one line: VALID with the
-// figures that make it so, or SUSPECT with the reasons. It writes nothing for a
+// figures that make it so, or SUSPECT or OVERLOADED with the reasons. It writes nothing for a
 // Summary without Trust. The notes are Truth's to write.
 func Verdict(w io.Writer, s *metrics.Summary) error {
 	if s.Trust == nil {

@@ -220,8 +220,8 @@ func (e *experiment) outcome(ctx context.Context) error {
 		}
 	}
 	for _, m := range e.done {
-		if m.Results.Strict && suspect(m.sum) {
-			return exitError{m.named(errSuspect), exitNoVerdict}
+		if err := strict(m.sum); m.Results.Strict && err != nil {
+			return exitError{m.named(err), exitNoVerdict}
 		}
 	}
 	return nil

@@ -59,7 +59,7 @@ func (f *form) resultFlags() []*flag {
 		{name: "abort-on-failures", meta: "N|P%", ours: true, set: into(&f.Abort, parseAbort),
 			help: "stop when more than N requests have failed, as 10, or more than P % of those that ended and at least 20 have, as 5% (default never)"},
 		{name: "strict", args: none, ours: true, set: switchTo(&r.Strict, true),
-			help: "end with exit code 3 when the numbers are SUSPECT"},
+			help: "end with exit code 3 when the run is SUSPECT or OVERLOADED"},
 	}
 }
 

@@ -28,8 +28,11 @@ const (
 	exitInterrupted = 130
 )
 
-// errSuspect is the end of a run under --strict.
-var errSuspect = errors.New("--strict: the numbers are SUSPECT")
+// The ends of a run under --strict.
+var (
+	errSuspect    = errors.New("--strict: the numbers are SUSPECT")
+	errOverloaded = errors.New("--strict: the server is OVERLOADED")
+)
 
 // version is the version of servebench, in User-Agent and in what it writes.
 const version = "0.1.0"

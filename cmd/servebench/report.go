@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -34,7 +35,7 @@ type reportCommand struct {
 	parts       partOptions
 	pictures
 
-	suspect bool // a run so far was
+	doubt error // why --strict does not let the runs so far pass
 }
 
 func newReportCommand() *cobra.Command {
@@ -74,7 +75,7 @@ from a disk and fetches nothing, or as a picture for each chart.`,
 	f.StringVar(&r.folder, "svg", "", "write each chart of the page as an SVG into this folder")
 	f.BoolVar(&r.parts.Extended, "extended", false, "print sections under the block, too: failures by class, queueing, latency per token, the run in slices")
 	f.StringVar(&r.hgrmDir, "hgrm", "", "write the percentiles of each latency into `DIR`, in the form that HdrHistogram's tools plot")
-	f.BoolVar(&r.strict, "strict", false, "end with exit code 3 when a run's numbers are SUSPECT")
+	f.BoolVar(&r.strict, "strict", false, "end with exit code 3 when a run is SUSPECT or OVERLOADED")
 	cmd.MarkFlagsMutuallyExclusive("html", "format")
 	cmd.MarkFlagsMutuallyExclusive("svg", "format")
 	return cmd
@@ -114,8 +115,8 @@ func (r *reportCommand) run(files []string) error {
 	if err := r.draw(); err != nil && failed == nil {
 		failed = exitError{err, exitNo}
 	}
-	if failed == nil && r.strict && r.suspect {
-		return exitError{errSuspect, exitNoVerdict}
+	if failed == nil && r.strict && r.doubt != nil {
+		return exitError{r.doubt, exitNoVerdict}
 	}
 	return failed
 }
@@ -192,7 +193,7 @@ func (r *reportCommand) report(from source, ask metrics.Ask) error {
 			}
 			fmt.Fprintf(r.talk, "WARNING: %s: %s\n", name, w)
 		}
-		r.suspect = r.suspect || suspect(s)
+		r.doubt = cmp.Or(r.doubt, strict(s))
 		if r.wanted() {
 			if err := r.take(s, name); err != nil {
 				return err

@@ -24,8 +24,8 @@ reports what was done, with exit code 130; a second one quits at once. When
 every request failed the exit code is 1.
 
 After the block, stderr has what it leaves out, and then whether the numbers can
-be believed: VALID, or SUSPECT with the reasons. With --strict, SUSPECT ends with
-exit code 3.`,
+be believed: VALID, SUSPECT with the reasons, or OVERLOADED where the server did not
+keep up with the request rate. With --strict, the last two end with exit code 3.`,
 	}, run)
 }
 
@@ -81,8 +81,13 @@ func (b *bench) allFailed(s *metrics.Summary) error {
 	return fmt.Errorf("all of %s failed; %s: %s", count(s.Failed, "request"), count(n, "time"), message)
 }
 
-// suspect says whether the numbers of a run cannot be believed.
-func suspect(s *metrics.Summary) bool { return s.Trust != nil && s.Trust.Verdict == metrics.Suspect }
+// strict is why --strict lets no run like s pass, nil where it does.
+func strict(s *metrics.Summary) error {
+	if s.Trust == nil {
+		return nil
+	}
+	return map[metrics.Verdict]error{metrics.Suspect: errSuspect, metrics.Overloaded: errOverloaded}[s.Trust.Verdict]
+}
 
 // count is n of a noun.
 func count(n int, noun string) string {

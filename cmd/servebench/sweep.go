@@ -256,8 +256,8 @@ func (c *sweepCommand) finish(ctx context.Context, s *sweep.Sweep, err error) er
 		return exitError{errors.Join(err, readErr), exitNo}
 	case result.failed > 0:
 		return exitError{fmt.Errorf("%s failed: the same command tries again", count(result.failed, "run")), exitNo}
-	case result.suspect:
-		return exitError{errSuspect, exitNoVerdict}
+	case result.strict != nil:
+		return exitError{result.strict, exitNoVerdict}
 	}
 	if arms := c.plan.Arms; len(arms) == 2 && c.plan.Search == nil {
 		c.say("which is worse: servebench compare %s --arms %s,%s", c.dir, arms[0].Name, arms[1].Name)

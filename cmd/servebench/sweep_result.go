@@ -19,10 +19,10 @@ import (
 // A sweepResult is what a sweep came to so far.
 type sweepResult struct {
 	*sweepCommand
-	sweep   *sweep.Sweep
-	sums    map[string][]*metrics.Summary // by run, or by group where there are several targets
-	failed  int                           // runs
-	suspect bool                          // under --strict
+	sweep  *sweep.Sweep
+	sums   map[string][]*metrics.Summary // by run, or by group where there are several targets
+	failed int                           // runs
+	strict error                         // why --strict does not let the sweep pass
 }
 
 // result reads the record stream of the sweep.
@@ -54,8 +54,10 @@ func (c *sweepCommand) result(s *sweep.Sweep) (*sweepResult, error) {
 			} else {
 				for _, s := range r.sums[e.Run] {
 					c.runs[cell].Results.Parts.cut(io.Discard, s) // the log has what it warns of
+					if c.runs[cell].Results.Strict {
+						r.strict = cmp.Or(r.strict, strict(s))
+					}
 				}
-				r.suspect = r.suspect || c.runs[cell].Results.Strict && slices.ContainsFunc(r.sums[e.Run], suspect)
 			}
 		}
 	}

@@ -26,14 +26,15 @@ type SLO struct {
 type Latency struct{ Mean, Median, P90, P99, Max time.Duration }
 
 // Assert fails the test where the SLO does not hold for s, and says why and what
-// the numbers are. Where it holds, numbers that cannot be believed are logged.
+// the numbers are. Where it holds, numbers that cannot be believed, or are those of a
+// server that did not keep up, are logged.
 func (o SLO) Assert(t testing.TB, s *metrics.Summary) {
 	t.Helper()
 	broken := o.Broken(s)
 	var said bytes.Buffer
 	report.Verdict(&said, s) // a buffer takes everything
 	switch {
-	case len(broken) == 0 && s.Trust != nil && s.Trust.Verdict == metrics.Suspect:
+	case len(broken) == 0 && s.Trust != nil && s.Trust.Verdict != metrics.Valid:
 		t.Logf("the SLO holds, but %s", strings.TrimSpace(said.String()))
 	case len(broken) > 0:
 		var block bytes.Buffer

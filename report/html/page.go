@@ -87,7 +87,7 @@ type page struct {
 	Script, PlotScript template.JS
 	Notice             string
 
-	Doubt      string // how many runs are SUSPECT
+	Doubt      string // how many runs are SUSPECT or OVERLOADED
 	Head       []cell // of the table of runs
 	Rows       [][]cell
 	Versus     *versus  // nil where there are not two sides
@@ -159,18 +159,24 @@ func (p *page) compare(runs []Run, plain []plot.Run) error {
 	return nil
 }
 
-// doubt says how many runs are SUSPECT, if any is.
+// doubt says how many runs are SUSPECT or OVERLOADED, if any is.
 func doubt(runs []plot.Run) string {
-	n := 0
+	n := map[metrics.Verdict]int{}
 	for _, r := range runs {
-		if r.Trust != nil && r.Trust.Verdict == metrics.Suspect {
-			n++
+		if r.Trust != nil {
+			n[r.Trust.Verdict]++
 		}
 	}
-	if n == 0 {
+	var counts []string
+	for _, v := range []metrics.Verdict{metrics.Suspect, metrics.Overloaded} {
+		if n[v] > 0 {
+			counts = append(counts, fmt.Sprintf("%d of %d runs %s", n[v], len(runs), v))
+		}
+	}
+	if counts == nil {
 		return ""
 	}
-	return fmt.Sprintf("%d of %d runs SUSPECT: below, each says why.", n, len(runs))
+	return strings.Join(counts, ", ") + ": below, each says why."
 }
 
 // tabulate puts the runs into a table, each with a link to its section. The

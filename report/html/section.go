@@ -22,7 +22,7 @@ const mostErrors = 10
 type section struct {
 	ID, Name   string
 	Facts      []fact
-	Verdict    string // VALID or SUSPECT; "" where there is none
+	Verdict    string // VALID, SUSPECT or OVERLOADED; "" where there is none
 	Reasons    string
 	Checks     []metrics.Check
 	Block      string
