@@ -1,0 +1,80 @@
+package loadgen_test
+
+import (
+	"math"
+	"strings"
+	"testing"
+	"testing/synctest"
+
+	"github.com/servebench/servebench/dataset"
+	"github.com/servebench/servebench/loadgen"
+	"github.com/servebench/servebench/loadgen/sim"
+	"github.com/servebench/servebench/metrics"
+)
+
+// busy is a server that does 25 requests of 64 and 16 tokens a second, four at once,
+// put under a share of that for so many seconds.
+func busy(share, seconds, burstiness float64, seed int64) trial {
+	const does = 25
+	cost := sim.Cost{Base: 9600 * 1000, PerSequence: 100 * 1000}
+	return trial{
+		server: sim.Config{Cost: cost, MaxNumSeqs: 4}, num: int(does * share * seconds), in: 64, out: 16,
+		arrivals: loadgen.Arrivals{Rate: does * share, Burstiness: burstiness, Seed: seed},
+	}
+}
+
+// verdict is that of a run, and why.
+func (tr trial) verdict(t *testing.T) (v metrics.Verdict, why string) {
+	t.Helper()
+	synctest.Test(t, func(t *testing.T) {
+		trust := tr.judge(t)
+		v, why = trust.Verdict, strings.Join(reasons(trust), "; ")
+	})
+	return v, why
+}
+
+func TestBusyServerIsNotOverloaded(t *testing.T) {
+	for i := range 20 {
+		share := 0.5 + 0.4*float64(i%5)/4
+		burstiness := []float64{1, 0.3, math.Inf(1), 1}[i%4]
+		tr := busy(share, []float64{30, 8}[i%2], burstiness, int64(i))
+		tr.ratio = dataset.RangeRatio{Input: 0.3, Output: 0.3}
+		if v, why := tr.verdict(t); v != metrics.Valid {
+			t.Errorf("run %d at %.0f %%, burstiness %g: %s: %s", i, share*100, burstiness, v, why)
+		}
+	}
+}
+
+// With a limit of our own the requests wait for our slots, and the server is not to
+// blame for the rate that does not come about.
+func TestServerThatDoesNotKeepUpIsOverloaded(t *testing.T) {
+	for i, load := range []struct {
+		times, seconds, burstiness float64
+		limit                      int
+	}{
+		{1.1, 30, 1, 0}, {1.1, 30, math.Inf(1), 0}, {2, 5, 1, 0}, {2, 5, 0.3, 0}, {2, 5, 1, 4}, {3, 5, 1, 16}, {10, 5, 1, 0},
+	} {
+		tr := busy(load.times, load.seconds, load.burstiness, int64(i))
+		tr.limit = load.limit
+		if v, why := tr.verdict(t); v != metrics.Overloaded || !strings.Contains(why, "backlog (the backlog grew by ") {
+			t.Errorf("%+v: %s: %s", load, v, why)
+		}
+	}
+}
+
+// The MPS document asks for 20 requests a second and completes 17.1 to 17.6, as do 200
+// prompts with the tail of the last. Its servers keep up.
+func TestTailIsNoBacklog(t *testing.T) {
+	for _, name := range []string{"mps-solo", "mps-two", "mps-64sm", "mps-100sm"} {
+		profile, err := sim.OpenProfile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for seed := range int64(3) {
+			tr := trial{server: sim.Config{Profile: profile}, num: 200, in: 1000, out: 100, arrivals: poisson(20, seed)}
+			if v, why := tr.verdict(t); v != metrics.Valid {
+				t.Errorf("%s, seed %d: %s: %s", name, seed, v, why)
+			}
+		}
+	}
+}
