@@ -168,6 +168,9 @@ func FuzzScanAgreesWithEncodingJSON(f *testing.F) {
 		if diff := cmp.Diff(decoded.said(), scanned.said()); diff != "" {
 			t.Errorf("%s\nscan (-decode +scan):\n%s", event, diff)
 		}
+		if decoded.usage != scanned.usage {
+			t.Errorf("%s\nusage %+v by decode, %+v by scan", event, decoded.usage, scanned.usage)
+		}
 	})
 }
 

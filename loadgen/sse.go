@@ -136,6 +136,7 @@ func (r *eventReader) field(lo, hi int) {
 			r.hasOne, r.lo, r.hi = true, hi-len(value), hi
 			return
 		case !r.joined:
+			r.odd = metrics.OtherwiseLines
 			r.joined, r.data = true, append(r.data[:0], r.buf[r.lo:r.hi]...)
 		}
 		r.data = append(append(r.data, '\n'), value...)
@@ -162,14 +163,15 @@ func (r *eventReader) line() (lo, hi int, err error) {
 			if r.buf[r.pos] == '\n' {
 				r.pos++
 				r.scanned = r.pos
-				r.odd = metrics.OtherwiseLineEnd
 			}
 			r.afterCR = false
 		}
 		if end, next := lineEnd(r.buf[r.scanned:r.end]); next > 0 {
 			lo, hi = r.pos, r.scanned+end
 			r.pos = r.scanned + next
-			r.afterCR = r.buf[r.pos-1] == '\r'
+			if r.afterCR = r.buf[r.pos-1] == '\r'; r.afterCR {
+				r.odd = metrics.OtherwiseLineEnd
+			}
 			break
 		}
 		r.scanned = r.end

@@ -8,7 +8,8 @@ import "slices"
 // takes for complete, in which it passes over what went wrong after the output.
 const (
 	OtherwiseOutput  = "output"   // all its output has names that vLLM's client does not know: reasoning_content, refusal
-	OtherwiseLineEnd = "line-end" // lines end in CR LF
+	OtherwiseLineEnd = "line-end" // lines end in CR LF, or CR
+	OtherwiseLines   = "lines"    // an event has several data: lines
 	OtherwiseEvent   = "event"    // there are event: lines
 	OtherwiseSpace   = "space"    // no space follows data:
 	OtherwiseCut     = "cut"      // the connection broke after [DONE]

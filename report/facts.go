@@ -52,7 +52,8 @@ func definitions(s *metrics.Summary) string {
 
 // otherwiseTexts are the reasons in words.
 var otherwiseTexts = map[string]string{
-	metrics.OtherwiseOutput: "all output has names that it does not know", metrics.OtherwiseLineEnd: "lines end in CR LF",
+	metrics.OtherwiseOutput: "all output has names that it does not know", metrics.OtherwiseLineEnd: "lines end in CR",
+	metrics.OtherwiseLines: "events of several data: lines",
 	metrics.OtherwiseEvent: "event: lines", metrics.OtherwiseSpace: "no space after data:", metrics.OtherwiseCut: "cut after [DONE]",
 	metrics.OtherwiseUnended: "no end came", metrics.OtherwiseError: "an error came after output", metrics.OtherwiseUnfinished: "the server gave up",
 }
