@@ -126,7 +126,7 @@ func TestPastTheCapNumbersAreApproximate(t *testing.T) {
 			"mean": {w.Mean(), g.Mean()}, "std": {w.Std(), g.Std()},
 			"median": {w.Median(), g.Median()}, "P99": {w.Percentile(99), g.Percentile(99)},
 		} {
-			if math.Abs(pair[0]-pair[1]) > 0.03*pair[0] {
+			if math.Abs(pair[0]-pair[1]) > 0.002*pair[0] {
 				t.Errorf("%s of %s is %v, want about %v", what, m.Name, pair[1], pair[0])
 			}
 		}

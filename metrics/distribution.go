@@ -13,20 +13,6 @@ import (
 // otherwise: 80 MB of them.
 const DefaultCap = 10_000_000
 
-// The histograms' range in nanoseconds, and their precision in digits.
-const (
-	histLowest  = int64(time.Microsecond)
-	histHighest = int64(8 * time.Hour)
-	histDigits  = 3
-)
-
-// NewHistogram makes a histogram as a Distribution has it: of nanoseconds from
-// 1 µs to 8 h, to three digits or half a microsecond, whichever is more. Recording
-// within that range does not fail.
-func NewHistogram() *hdrhistogram.Histogram {
-	return hdrhistogram.New(histLowest, histHighest, histDigits)
-}
-
 // A Distribution holds the values of one latency: all of them exactly, up to
 // Cap, and an HDR histogram of them. Past the cap the exact values are dropped
 // and its statistics come from the histogram. Values go in as seconds, the way
@@ -213,7 +199,7 @@ func (d *Distribution) Median() float64 {
 	}
 	return d.statistic(
 		func([]float64) float64 { return Median(d.ascending()) },
-		func() float64 { return float64(d.hist.ValueAtPercentile(50)) })
+		func() float64 { return d.counted(50) })
 }
 
 // Percentile is the p-th percentile in milliseconds, p from 0 to 100.
@@ -225,7 +211,12 @@ func (d *Distribution) Percentile(p float64) float64 {
 	}
 	return d.statistic(
 		func([]float64) float64 { return Percentile(d.ascending(), p) },
-		func() float64 { return float64(d.hist.ValueAtPercentile(p)) })
+		func() float64 { return d.counted(p) })
+}
+
+// counted is the p-th percentile of what the histogram counted, in nanoseconds.
+func (d *Distribution) counted(p float64) float64 {
+	return countedAtRank(d.hist, p/100*float64(d.Len()-1))
 }
 
 // statistic computes from the exact values, in seconds, or else from the

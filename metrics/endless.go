@@ -42,41 +42,25 @@ func (e Endless) Median() float64 {
 	return Mean(sorted[(n-1)/2:n/2+1]) * 1000
 }
 
-// Percentile is the p-th percentile in milliseconds, p from 0 to 100. Of exact
-// values it interpolates linearly at rank p/100·(n−1) as numpy.percentile does,
-// but where numpy's arithmetic with infinity gives nan: a rank that falls on a
-// value is that value, and between a finite and an infinite one it is infinite.
-// Of a histogram it is the value that it would give had the infinite ones been
-// counted at its end.
+// Percentile is the p-th percentile in milliseconds, p from 0 to 100. It
+// interpolates linearly at rank p/100·(n−1) as numpy.percentile does, but where
+// numpy's arithmetic with infinity gives nan: a rank that falls on a value is that
+// value, and between a finite and an infinite one it is infinite.
 func (e Endless) Percentile(p float64) float64 {
 	if e.failed == 0 {
 		return e.ended.Percentile(p)
 	}
-	if sorted := e.ended.ascending(); len(sorted) > 0 {
-		return e.exact(sorted, p) * 1000
-	}
-	n := float64(e.ended.Len())
-	counted := math.Floor(p/100*float64(e.Len()) + 0.5)
-	if n == 0 || counted > n {
-		return math.Inf(1)
-	}
-	return float64(e.ended.hist.ValueAtPercentile(counted/n*100)) / float64(time.Millisecond)
-}
-
-func (e Endless) exact(sorted []float64, p float64) float64 {
 	// The nearest rank to p, if it is off that only by the last digits of p/100.
 	const rounding = 1e-7
 	rank := p / 100 * float64(e.Len()-1)
 	if nearest := math.Round(rank); math.Abs(rank-nearest) < rounding {
 		rank = nearest
 	}
-	below := int(rank)
-	switch t := rank - float64(below); {
-	case below >= len(sorted), below == len(sorted)-1 && t > 0:
+	if rank > float64(e.ended.Len()-1) {
 		return math.Inf(1)
-	case t == 0:
-		return sorted[below]
-	default:
-		return between(sorted[below], sorted[below+1], t)
 	}
+	if sorted := e.ended.ascending(); len(sorted) > 0 {
+		return atRank(sorted, rank) * 1000
+	}
+	return countedAtRank(e.ended.hist, rank) / float64(time.Millisecond)
 }

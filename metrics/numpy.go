@@ -36,7 +36,11 @@ func Percentile(sorted []float64, p float64) float64 {
 	if len(sorted) == 0 {
 		return math.NaN()
 	}
-	rank := p / 100 * float64(len(sorted)-1)
+	return atRank(sorted, p/100*float64(len(sorted)-1))
+}
+
+// atRank is the value at a rank from 0 on, which may lie between two of the values.
+func atRank(sorted []float64, rank float64) float64 {
 	below := int(rank)
 	if below >= len(sorted)-1 {
 		return sorted[len(sorted)-1]
