@@ -44,6 +44,7 @@ type Collector struct {
 	witness     witness
 	foreign     bool // AddOutcome was called: the Truth is not known
 	evened      int  // completed requests whose single chunk times are not known
+	refused     int  // requests whose times cannot be
 	firstErrors []FirstError
 	scratch     []float64
 	kept        int  // bytes that Outcomes and the Trace took
@@ -59,9 +60,13 @@ func NewCollector(h *Header) *Collector {
 }
 
 // Add takes a record into account by the header's Definitions, unless it is of the
-// warm-up. Only a Trace keeps it.
+// warm-up. Only a Trace keeps it. A request whose answer came before it was sent counts
+// as failed.
 func (c *Collector) Add(r *Record) {
-	r = c.header.Counted(r)
+	r, possible := c.header.Counted(r).possible()
+	if !possible && r.Phase != WarmUp {
+		c.refused++
+	}
 	if c.KeepTrace && c.room(r.size()) {
 		c.trace.Records = append(c.trace.Records, r)
 	}
@@ -222,7 +227,7 @@ func (c *Collector) Summary(seconds float64) *Summary {
 }
 
 func (c *Collector) warnings() []string {
-	w := c.shedding()
+	w := append(c.shedding(), c.refusals()...)
 	for _, m := range Metrics {
 		d := m.Of(&c.sum)
 		if d.Approximate() {

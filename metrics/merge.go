@@ -22,6 +22,7 @@ func (c *Collector) merge(other *Collector, later time.Duration) {
 	c.sum.TotalOutput += other.sum.TotalOutput
 	c.good += other.good
 	c.evened += other.evened
+	c.refused += other.refused
 	for class, n := range other.sum.Classes {
 		c.sum.Classes[class] += n
 	}
