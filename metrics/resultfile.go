@@ -151,7 +151,7 @@ func (f *resultFile) summary(ask Ask) (*Summary, error) {
 	s.Warnings = append(s.Warnings, s.Incomplete...)
 	// Without one that can be read the date stays unknown.
 	s.Date, _ = time.ParseInLocation("20060102-150405", f.text("date"), time.Local)
-	f.totals(s, ask.Goodput != nil && outcomes != nil)
+	f.totals(s, outcomes != nil, ask.Goodput != nil && outcomes != nil)
 	f.sections(s)
 	for _, m := range Metrics {
 		q := f.quote(m.Name)

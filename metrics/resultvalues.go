@@ -9,22 +9,50 @@ import (
 	"time"
 )
 
-// totals replaces what was computed by what the file says. Goodput stays as
-// computed when it was asked for anew.
-func (f *resultFile) totals(s *Summary, anew bool) {
-	s.Completed, s.Failed = f.count("completed"), f.count("failed")
-	s.TotalInput, s.TotalOutput = f.count("total_input_tokens"), f.count("total_output_tokens")
-	s.RequestThroughput = f.number("request_throughput")
-	s.InputThroughput = f.number("input_throughput")
+// totals replaces what was computed by what the file says, and computes what it
+// lacks: rates from its counts, and from its arrays, if it has them, what takes single
+// requests. Goodput stays as computed when it was asked for anew.
+func (f *resultFile) totals(s *Summary, arrays, anew bool) {
+	s.Completed = f.count("completed")
+	s.TotalInput = f.count("total_input_tokens")
+	if given := f.count("total_output_tokens"); given >= 0 || !arrays {
+		s.TotalOutput = given
+	}
+	if given := f.count("failed"); given >= 0 || !arrays || !f.has("errors") {
+		s.Failed = given
+	}
+	s.RequestThroughput = f.given("request_throughput", rateOf(s.Completed, s.Seconds))
+	s.InputThroughput = f.given("input_throughput", rateOf(s.TotalInput, s.Seconds))
 	s.InputRate = f.number("input_sequence_throughput")
+	s.OutputThroughput = f.given("output_throughput", rateOf(s.TotalOutput, s.Seconds))
+	s.TotalThroughput = f.given("total_token_throughput", rateOf(s.TotalInput, s.Seconds)+rateOf(s.TotalOutput, s.Seconds))
 	if !anew {
 		s.Goodput = f.number("request_goodput")
 	}
-	s.OutputThroughput = f.number("output_throughput")
-	s.TotalThroughput = f.number("total_token_throughput")
-	s.PeakOutput = f.number("max_output_tokens_per_s")
-	s.PeakConcurrent = f.count("max_concurrent_requests")
+	timed := arrays && f.has("start_times")
+	if given := f.number("max_output_tokens_per_s"); !math.IsNaN(given) || !timed {
+		s.PeakOutput = given
+	}
+	if given := f.count("max_concurrent_requests"); given >= 0 || !timed {
+		s.PeakConcurrent = given
+	}
 	s.RTFx = f.number("rtfx")
+}
+
+// given is the number of a key, and another where the file lacks it.
+func (f *resultFile) given(key string, computed float64) float64 {
+	if v := f.number(key); !math.IsNaN(v) {
+		return v
+	}
+	return computed
+}
+
+// rateOf is so many a second; NaN of a count that is not known.
+func rateOf(n int, seconds float64) float64 {
+	if n < 0 {
+		return math.NaN()
+	}
+	return rate(float64(n), seconds)
 }
 
 func (f *resultFile) hasKey(key string) bool {

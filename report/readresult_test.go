@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"os"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -83,6 +84,60 @@ func TestWhatAFileLacksIsComputedFromItsArrays(t *testing.T) {
 			t.Errorf("%s: got\n%s\nwant\n%s", g.Name, got[0], expected[0])
 		}
 	}
+}
+
+// Rates follow from counts and duration; peaks, and counts themselves, from arrays.
+func TestTotalsThatAFileLacksAreComputed(t *testing.T) {
+	fromCounts := []string{"request_throughput", "output_throughput", "total_token_throughput"}
+	fromArrays := append([]string{"total_output_tokens", "failed", "max_output_tokens_per_s", "max_concurrent_requests"}, fromCounts...)
+	arrays := []string{"input_lens", "output_lens", "ttfts", "itls", "start_times", "errors", "generated_texts", "latencies"}
+	computed := 0
+	for _, g := range goldenCases(t) {
+		if g.Tokenizer == nil {
+			continue
+		}
+		for _, c := range []struct{ lacks, needs []string }{{slices.Concat(fromCounts, arrays), nil}, {fromArrays, []string{"output_lens", "start_times"}}} {
+			file, whole := without(t, g.Result, c.lacks...)
+			if slices.ContainsFunc(c.needs, func(key string) bool { return whole[key] == nil }) {
+				continue
+			}
+			sums, err := metrics.ReadResults(bytes.NewReader(file), metrics.Ask{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got := print(t, sums); got[0] != g.Block {
+				t.Errorf("%s without %v: got\n%s\nwant\n%s", g.Name, c.lacks, got[0], g.Block)
+			}
+			computed++
+		}
+	}
+	if computed < 10 {
+		t.Errorf("only %d files tried", computed)
+	}
+}
+
+// without is a JSON object less some keys, and the whole of it.
+func without(t *testing.T, file []byte, keys ...string) (rest []byte, whole map[string]json.RawMessage) {
+	t.Helper()
+	if err := json.Unmarshal(file, &whole); err != nil {
+		t.Fatal(err)
+	}
+	var kept []string
+	d := json.NewDecoder(bytes.NewReader(file))
+	if _, err := d.Token(); err != nil {
+		t.Fatal(err)
+	}
+	for d.More() {
+		key, _ := d.Token()
+		var value json.RawMessage
+		if err := d.Decode(&value); err != nil {
+			t.Fatal(err)
+		}
+		if name := key.(string); !slices.Contains(keys, name) {
+			kept = append(kept, strconv.Quote(name)+": "+string(value))
+		}
+	}
+	return []byte("{" + strings.Join(kept, ", ") + "}"), whole
 }
 
 func TestEstimatesFromChatFilesAreMarked(t *testing.T) {
