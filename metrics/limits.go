@@ -66,9 +66,8 @@ const (
 	rateLimit    = 95.0 // % of what was asked for
 	rateForgiven = 20 * time.Millisecond
 
-	// A request that holds its place after its last chunk keeps the next from
-	// starting, and that time is in no latency. Where nothing waits for a place,
-	// what may be our own late reading is left out.
+	// A request that holds its slot after its last chunk keeps the next from
+	// starting, and that time is in no latency.
 	heldLimit   = 5.0 // % of E2EL
 	heldLimitMS = 2.0 // ms, mean, if that is more
 
@@ -107,7 +106,7 @@ const (
 	startsLimitOfRun = 1.0   // % of the run, if that is more
 
 	// Under ignore_eos answers have the tokens asked for, all of them. Where some
-	// do not, requests hold their places for another time than was meant, and
+	// do not, requests hold their slots for another time than was meant, and
 	// tokens a second are of another load.
 	lengthsLimit = 1.0 // % of the answers whose tokens the server counted
 

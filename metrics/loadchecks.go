@@ -95,20 +95,24 @@ func (j *judge) backlog() (Check, bool) {
 
 func (j *judge) little() (Check, bool) {
 	h := j.Truth.Held
-	if h.Mean <= 0 {
+	if h.Mean <= 0 || !j.waitsForSlots() {
 		return Check{}, false
 	}
-	counts := h.Mean
-	if j.Header.Config.MaxConcurrency <= 0 {
-		counts -= h.Unread
-	}
 	part := h.Share * 100 / ms(h.Mean) // of E2EL, a millisecond
-	c := Check{Name: "Little's law", Figure: ms(counts) * part, Unit: "%", Limit: max(heldLimit, heldLimitMS*part)}
-	c.Text = fmt.Sprintf("requests held their place for %s after the last chunk (%s of E2EL)", showMS(ms(counts)), showPercent(c.Figure))
-	if counts == h.Mean && h.Unread > 0 {
+	c := Check{Name: "Little's law", Figure: h.Share * 100, Unit: "%", Limit: max(heldLimit, heldLimitMS*part)}
+	c.Text = fmt.Sprintf("requests held their slot for %s after the last chunk (%s of E2EL)", showMS(ms(h.Mean)), showPercent(c.Figure))
+	if h.Unread > 0 {
 		c.Text += fmt.Sprintf(", up to %s of that because we read late", showMS(ms(h.Unread)))
 	}
 	return c, true
+}
+
+// waitsForSlots says that requests wait until another one gives its slot back. In a
+// closed loop they do as soon as there are more of them than slots.
+func (j *judge) waitsForSlots() bool {
+	c := &j.Header.Config
+	closed := !c.paced() && math.IsInf(c.RequestRate, 1) && j.Completed+j.Failed > c.MaxConcurrency
+	return c.MaxConcurrency > 0 && (closed || j.Queue.Len() > 0 && j.Queue.Percentile(99) > 0)
 }
 
 func (j *judge) connecting() (Check, bool) {

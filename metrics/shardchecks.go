@@ -40,5 +40,5 @@ func (j *judge) noteQueues() string {
 		return ""
 	}
 	return fmt.Sprintf("--max-concurrency %d was split over %d shards: each has its own queue, "+
-		"so the order in which waiting requests get their places is approximately first in, first out", limit, n)
+		"so the order in which waiting requests get their slots is approximately first in, first out", limit, n)
 }

@@ -134,7 +134,7 @@ func TestOneMachineVouchesOnceForItsShards(t *testing.T) {
 }
 
 func TestShardsHaveQueuesOfTheirOwn(t *testing.T) {
-	const note = "--max-concurrency 4 was split over 4 shards: each has its own queue, so the order in which waiting requests get their places is approximately first in, first out"
+	const note = "--max-concurrency 4 was split over 4 shards: each has its own queue, so the order in which waiting requests get their slots is approximately first in, first out"
 	s := readOne(t, slices.Concat(fleet{n: 4}.write(t, load(40))...))
 	if !slices.Contains(s.Trust.Notes, note) {
 		t.Errorf("notes %q", s.Trust.Notes)

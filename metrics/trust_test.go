@@ -49,6 +49,29 @@ func inUserSpace(s *Summary, late float64) *Summary {
 	return s
 }
 
+// inSlots is s as a run of a closed loop.
+func inSlots(s *Summary) *Summary {
+	s.Header.Config.RequestRate, s.Header.Config.MaxConcurrency = math.Inf(1), 8
+	return s
+}
+
+// A server that pauses before [DONE] delays nobody who waits for no slot.
+func TestSlotsCountOnlyWhereSomebodyWaitsForThem(t *testing.T) {
+	for name, set := range map[string]func(*Summary){
+		"a rate without slots":      func(s *Summary) {},
+		"all at once without slots": func(s *Summary) { s.Header.Config.RequestRate = math.Inf(1) },
+		"slots enough":              func(s *Summary) { s.Header.Config.MaxConcurrency, s.Queue = 64, alike(0, 200) },
+		"a closed loop of fewer":    func(s *Summary) { inSlots(s).Header.Config.MaxConcurrency = 200 },
+	} {
+		s := clean()
+		s.Truth.Held = Held{Mean: 20 * msec, Share: 0.5}
+		set(s)
+		if s.Judge(); s.Trust.Verdict != Valid {
+			t.Errorf("%s: SUSPECT for %q", name, failing(s))
+		}
+	}
+}
+
 func durationMS(v float64) time.Duration { return time.Duration(v * float64(msec)) }
 
 // failing are the names of the checks that failed.
@@ -166,14 +189,15 @@ var faults = []struct {
 		s.Evidence.GCPaused, s.Evidence.Watched, s.Evidence.CPU = durationMS(v), 100*msec, 0
 	}, "10.1 % of the time"},
 	{"clock step", 9.9, -10.1, func(s *Summary, v float64) { s.Evidence.ClockStep = durationMS(v) }, "the wall clock was set by -10.1 ms"},
-	{"Little's law", 0.0499, 0.0501, func(s *Summary, v float64) { s.Truth.Held = Held{Mean: 3 * msec, Share: v} }, "for 3.00 ms after the last chunk (5.01 % of E2EL)"},
-	{"Little's law", 1.99, 2.01, func(s *Summary, v float64) { s.Truth.Held = Held{Mean: durationMS(v), Share: 0.5} }, "50.0 % of E2EL"},
-	{"Little's law", 2.99, 3.01, func(s *Summary, v float64) { // nothing waits for a place
-		s.Truth.Held = Held{Mean: durationMS(v), Share: 0.5, Unread: msec}
-	}, "for 2.01 ms after the last chunk (33.4 % of E2EL)"},
+	{"Little's law", 0.0499, 0.0501, func(s *Summary, v float64) { inSlots(s).Truth.Held = Held{Mean: 3 * msec, Share: v} }, "held their slot for 3.00 ms after the last chunk (5.01 % of E2EL)"},
+	{"Little's law", 1.99, 2.01, func(s *Summary, v float64) { inSlots(s).Truth.Held = Held{Mean: durationMS(v), Share: 0.5} }, "50.0 % of E2EL"},
 	{"Little's law", 1.99, 2.01, func(s *Summary, v float64) {
-		s.Header.Config.MaxConcurrency, s.Truth.Held = 8, Held{Mean: durationMS(v), Share: 0.5, Unread: msec}
+		inSlots(s).Truth.Held = Held{Mean: durationMS(v), Share: 0.5, Unread: msec}
 	}, "for 2.01 ms after the last chunk (50.0 % of E2EL), up to 1.00 ms of that because we read late"},
+	{"Little's law", 1.99, 2.01, func(s *Summary, v float64) { // at a rate for which there are too few slots
+		s.Header.Config.MaxConcurrency, s.Queue = 8, alike(1, 200)
+		s.Truth.Held = Held{Mean: durationMS(v), Share: 0.5}
+	}, "for 2.01 ms after the last chunk (50.0 % of E2EL)"},
 	{"connecting", 2.49, 2.51, func(s *Summary, v float64) {
 		s.Truth.Connecting = Connecting{Requests: 200, Of: 200, TLS: 200 * durationMS(v)}
 	}, "200 of 200 requests connected inside TTFT (mean 2.51 ms) (limit 5.00 %)"},

@@ -23,7 +23,7 @@ type Truth struct {
 
 	Ramp Ramp // how the load began, where all requests are due at once
 	Pace Pace // achieved against asked, where requests are due one after the other
-	Held Held // places held after the last chunk
+	Held Held // slots held after the last chunk
 
 	Backlog Backlog // whether the server kept up, where requests are due at an even rate
 
@@ -80,7 +80,7 @@ type Ramp struct {
 	Took     time.Duration `json:"took,omitempty"` // until the last of them was sent
 }
 
-// Held is how long completed requests held their place after their last chunk:
+// Held is how long completed requests held their slot after their last chunk:
 // what Little's law leaves between the requests in flight by our count, the sum
 // of End − Sent, and throughput × mean E2EL.
 type Held struct {

@@ -32,7 +32,7 @@ var facts = []fact{
 	{"Requests in flight", inFlight},
 	{"Starting ramp", ramp},
 	{"Request rate", pace},
-	{"Place held after the last chunk", held},
+	{"Slot held after the last chunk", held},
 	{"Newest bytes lay unread for", socketAge},
 	{"Values beyond the percentile", samples},
 }
