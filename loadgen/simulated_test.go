@@ -29,9 +29,11 @@ type trial struct {
 	in, out  int
 	ratio    dataset.RangeRatio
 	arrivals loadgen.Arrivals
-	limit    int                 // concurrency
-	warmUp   time.Duration       // how long the same kind of load goes before
-	through  func(dialer) dialer // what lies between client and server; nil for nothing
+	limit    int                             // concurrency
+	warmUp   time.Duration                   // how long the same kind of load goes before
+	through  func(dialer) dialer             // what lies between client and server; nil for nothing
+	gateway  func(http.Handler) http.Handler // a gateway before the server; nil for none
+	count    func(text string) int           // the client's own tokenizer; nil for none
 
 	watch func(d dialer, epoch time.Time) (stop func()) // while the load lasts; nil for nobody
 }
@@ -83,7 +85,11 @@ func (tr trial) serve(t *testing.T) (dial dialer, end func()) {
 		t.Fatal(err)
 	}
 	listener := pipe.Listen()
-	web := &http.Server{Handler: server}
+	var handler http.Handler = server
+	if tr.gateway != nil {
+		handler = tr.gateway(server)
+	}
+	web := &http.Server{Handler: handler}
 	go web.Serve(listener)
 	dial = listener.Dial
 	if tr.through != nil {
@@ -118,7 +124,7 @@ func (tr trial) load(t *testing.T, transport http.RoundTripper) loadgen.Load {
 		text, err := body.Encode(&c.Turns[turn])
 		return &loadgen.Request{ID: c.ID, Body: text}, err
 	}
-	load := loadgen.Load{Source: source, Schedule: schedule, Concurrency: tr.limit, Target: loadgen.Target{Encode: encode, Send: openai.Send}}
+	load := loadgen.Load{Source: source, Schedule: schedule, Concurrency: tr.limit, Target: loadgen.Target{Encode: encode, Send: openai.Send, Count: tr.count}}
 	if tr.warmUp > 0 {
 		load.WarmUp = tr.before(t)
 	}

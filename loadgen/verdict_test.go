@@ -27,8 +27,8 @@ func (tr trial) judge(t *testing.T) *metrics.Trust {
 		curve, tr.arrivals.Rate = tr.arrivals.Curve.String(), math.Inf(1)
 	}
 	c := metrics.NewCollector(&metrics.Header{WarmUp: tr.warmUp, Config: metrics.Config{
-		RateCurve: curve,
-		Dataset:   "random", NumPrompts: tr.num, RequestRate: tr.arrivals.Rate, Burstiness: tr.arrivals.Burstiness,
+		RateCurve: curve, Tokenizer: map[bool]string{true: "ours"}[tr.count != nil],
+		Dataset: "random", NumPrompts: tr.num, RequestRate: tr.arrivals.Rate, Burstiness: tr.arrivals.Burstiness,
 		MaxConcurrency: tr.limit, Metrics: []string{"ttft", "tpot", "itl"}, Percentiles: []float64{99},
 	}})
 	if tr.warmUp > 0 {

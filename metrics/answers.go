@@ -9,9 +9,9 @@ import (
 	"unicode"
 )
 
-// Lengths compares the output tokens of completed requests with those asked for,
-// where ignore_eos was to make them equal. vLLM's client takes an answer of any
-// length for a success. Requests whose tokens the server did not count are left
+// Lengths compares the output tokens of completed requests with those asked for:
+// there may be no more of them, and under ignore_eos no fewer. vLLM's client takes an
+// answer of any length for a success. Requests whose tokens the server did not count are left
 // out. Its zero value is of none.
 type Lengths struct {
 	Of      int            `json:"of"`                // requests that were compared
@@ -46,6 +46,18 @@ func (l *Lengths) add(r *Record) {
 		l.Long++
 		l.Extra -= missing
 	}
+}
+
+// against is l as far as a run that was asked for as c says has answers of other
+// lengths than that.
+func (l Lengths) against(c *Config) Lengths {
+	if c.OwnLength {
+		return Lengths{}
+	}
+	if !c.IgnoreEOS {
+		l.Short, l.Missing, l.Reasons = 0, 0, nil
+	}
+	return l
 }
 
 // reasons names the finish reasons of the short answers.

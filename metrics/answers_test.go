@@ -34,8 +34,9 @@ func TestAnswersAreComparedWithWhatWasAskedFor(t *testing.T) {
 	if diff := cmp.Diff(map[string]int{"length": 3, "stop": 5, "error": 1}, truth.FinishReasons); diff != "" {
 		t.Errorf("finish reasons\n%s", diff)
 	}
-	if truth := truthOf(Config{}, records...); truth.Lengths.Of != 0 || truth.FinishReasons["stop"] != 5 {
-		t.Errorf("without ignore_eos: %+v", truth)
+	truth = truthOf(Config{}, records...)
+	if diff := cmp.Diff(Lengths{Of: 7, Long: 2, Extra: 2 + 3}, truth.Lengths); diff != "" || truth.FinishReasons["stop"] != 5 {
+		t.Errorf("without ignore_eos %v\n%s", truth.FinishReasons, diff)
 	}
 }
 
@@ -49,7 +50,7 @@ func TestOddAnswersSayHowTheyAreOdd(t *testing.T) {
 			"does the server know ignore_eos?"},
 		"limited": {Lengths{Of: 100, Short: 2, Missing: 1, Reasons: map[string]int{"length": 2}}, "1 token missing (finish reasons: length 2)",
 			"is --max-model-len of the server too small?"},
-		"long": {Lengths{Of: 100, Long: 2, Extra: 9}, "long answers: 2 of 100 went on past the tokens asked for, 9 tokens more (limit", ""},
+		"long": {Lengths{Of: 100, Long: 2, Extra: 9}, "long answers: 2 of 100 went on past the tokens asked for, 9 tokens more (limit", "does the server know max_tokens?"},
 		"both": {Lengths{Of: 300, Short: 1, Missing: 5, Long: 3, Extra: 9, Reasons: map[string]int{"stop": 1}}, "stop 1); long answers: 3 of 300", "does the server know ignore_eos?"},
 	} {
 		s := clean()

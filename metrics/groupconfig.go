@@ -24,6 +24,7 @@ func (g *Group) config() Config {
 		c.SkipTokenizer = c.SkipTokenizer || other.SkipTokenizer
 		c.SelfTimed = c.SelfTimed || other.SelfTimed
 		c.IgnoreEOS = c.IgnoreEOS && other.IgnoreEOS
+		c.OwnLength = c.OwnLength || other.OwnLength
 		c.RequestRate += other.RequestRate
 		if c.Burstiness != other.Burstiness {
 			c.Burstiness = math.NaN()

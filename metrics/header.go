@@ -55,6 +55,7 @@ type Config struct {
 	RateCurve      string  `json:"rate_curve,omitempty"` // a rate that changes over time, as --rate-curve has it
 	Duration       float64 `json:"duration,omitempty"`   // seconds after which no request is sent, 0 for no limit
 	IgnoreEOS      bool    `json:"ignore_eos,omitempty"` // answers were to have all of the tokens asked for
+	OwnLength      bool    `json:"own_length,omitempty"` // the body has a bound on answers of its own, or asks for several
 	Label          string  `json:"label,omitempty"`
 	Metadata       []KV    `json:"metadata,omitempty"`
 

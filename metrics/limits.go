@@ -105,6 +105,18 @@ const (
 	startsLimit      = 100.0 // ms between the first and the last
 	startsLimitOfRun = 1.0   // % of the run, if that is more
 
+	// A few answers come whole, as out of a gateway's cache.
+	streamingLimit = 5.0 // % of the answers of five tokens or more
+
+	// An early chunk that carries nothing is no token. One that came as a step later
+	// than another may stand for a token without a text.
+	earlyLimit      = 10.0 // % of the TTFT to the first content
+	earlyLimitOfITL = 2.0  // of the median, if that is more
+	earlyLimitMS    = 1.0  // ms, likewise
+
+	// Each of these answers counts as a single token.
+	countsLimit = 1.0 // % of the answers
+
 	// Under ignore_eos answers have the tokens asked for, all of them. Where some
 	// do not, requests hold their slots for another time than was meant, and
 	// tokens a second are of another load.

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"math"
 	"strconv"
-	"strings"
 	"time"
 )
 
@@ -32,26 +31,6 @@ func (j *judge) cutShort() (Check, bool) {
 	c := Check{Name: "cut short", Figure: percent(n, of), Unit: "%", Limit: cutLimit}
 	c.Text = fmt.Sprintf("%d of %s were cut short: latencies are those of the quicker ones", n, counted(of, "request"))
 	return c, n > 0 && j.Completed > 0
-}
-
-// answers compares the lengths of answers with those asked for.
-func (j *judge) answers() (Check, bool) {
-	l := j.Truth.Lengths
-	c := Check{Name: "answer lengths", Figure: percent(l.Short+l.Long, l.Of), Unit: "%", Limit: lengthsLimit}
-	var texts []string
-	if l.Short > 0 {
-		texts = append(texts, fmt.Sprintf("short answers: %d of %d ended before the tokens asked for though ignore_eos was sent, %s missing (%s)",
-			l.Short, l.Of, counted(l.Missing, "token"), l.reasons()))
-		c.Remedy = "does the server know ignore_eos?"
-		if len(l.Reasons) == 1 && l.Reasons["length"] > 0 {
-			c.Remedy = "is --max-model-len of the server too small?"
-		}
-	}
-	if l.Long > 0 {
-		texts = append(texts, fmt.Sprintf("long answers: %d of %d went on past the tokens asked for, %s more", l.Long, l.Of, counted(l.Extra, "token")))
-	}
-	c.Text = strings.Join(texts, "; ")
-	return c, texts != nil
 }
 
 // rate compares achieved with asked, and says which of two delays was longer.

@@ -9,7 +9,7 @@ import (
 func (j *judge) notes() []string {
 	var notes []string
 	for _, note := range []func() string{
-		j.noteEvidence, j.noteInterrupted, j.noteQueues, j.noteFailed, j.noteResent, j.noteAnswers, j.noteTokens, j.noteShared, j.noteDisorder,
+		j.noteEvidence, j.noteInterrupted, j.noteQueues, j.noteFailed, j.noteResent, j.noteAnswers, j.noteCounts, j.noteTokens, j.noteShared, j.noteDisorder,
 		j.noteStamps, j.noteVouched, j.noteProxy, j.noteUnverified, j.noteClosed, j.notePacked, j.noteProtocol, j.notePrefix,
 	} {
 		if text := note(); text != "" {
@@ -81,7 +81,7 @@ func (j *judge) noteTokens() string {
 		return text
 	case t.Bundled > 0:
 		return left
-	case t.Fewer > 0:
+	case t.Fewer > 0 && (j.Truth.Counts.Nobody == 0 || j.Header.Config.SkipTokenizer):
 		return fmt.Sprintf("%s had fewer tokens than chunks: was there no usage? Their ITL per token is not known", counted(t.Fewer, "request"))
 	}
 	return ""

@@ -230,6 +230,7 @@ func TestCompactShardsComeToTheSameCounts(t *testing.T) {
 		"output": {got.TotalOutput, want.TotalOutput}, "goodput": {got.Goodput, want.Goodput}, "seconds": {got.Seconds, want.Seconds},
 		"date": {got.Date, want.Date}, "classes": {got.Classes, want.Classes}, "errors": {got.Errors, want.Errors}, "resent": {got.Resent, want.Resent},
 		"failing": {got.Failing, want.Failing}, "lengths": {got.Truth.Lengths, want.Truth.Lengths},
+		"counts": {got.Truth.Counts, want.Truth.Counts}, "delivery": {got.Truth.Delivery, want.Truth.Delivery},
 		"finish reasons": {got.Truth.FinishReasons, want.Truth.FinishReasons},
 		"first errors":   {got.FirstErrors, want.FirstErrors}, "connecting": {got.Truth.Connecting, want.Truth.Connecting},
 		"ramp": {got.Truth.Ramp, want.Truth.Ramp}, "pace": {got.Truth.Pace, want.Truth.Pace}, "held": {got.Truth.Held, want.Truth.Held},

@@ -19,6 +19,8 @@ type Totals struct {
 
 	Failing       map[Class]Failing `json:"failing,omitempty"` // the most frequent messages alone
 	Lengths       Lengths           `json:"lengths,omitzero"`
+	Counts        Counts            `json:"counts,omitzero"`
+	Delivery      Delivery          `json:"delivery,omitzero"`
 	FinishReasons map[string]int    `json:"finish_reasons,omitempty"`
 	Otherwise     Otherwise         `json:"otherwise,omitempty"`
 
@@ -56,6 +58,7 @@ func (c *Collector) totals() *Totals {
 	t := &Totals{
 		Input: c.sum.TotalInput, Output: c.sum.TotalOutput, Good: c.good, Classes: c.sum.Classes, Errors: frequent(c.sum.Errors), Resent: c.sum.Resent,
 		Failing: map[Class]Failing{}, Lengths: w.truth.Lengths, FinishReasons: w.truth.FinishReasons, Otherwise: w.truth.Otherwise,
+		Counts: w.truth.Counts, Delivery: w.truth.Delivery,
 		Pace: w.truth.Pace, Due: w.due.window(), Sent: w.sent.window(), Ramp: w.truth.Ramp, Connecting: w.truth.Connecting,
 		LaterTurns: w.truth.laterTurns, AfterFirst: w.afterFirst, AfterTokens: w.afterTokens,
 		Held: w.held, Unread: w.unread, E2EL: w.e2el, Busy: w.inFlight.busy, InFlight: w.inFlight.peak(), Tokens: w.tokens,
@@ -128,6 +131,7 @@ func (c *Collector) adoptTotals(t *Totals) {
 	}
 	c.firstErrors = t.First
 	w.truth.Lengths, w.truth.FinishReasons, w.truth.Otherwise = t.Lengths, t.FinishReasons, t.Otherwise
+	w.truth.Counts, w.truth.Delivery = t.Counts, t.Delivery
 	w.truth.Pace, w.truth.Ramp, w.truth.Connecting, w.truth.laterTurns = t.Pace, t.Ramp, t.Connecting, t.LaterTurns
 	w.due, w.sent = t.Due.extent(), t.Sent.extent()
 	w.spaced = w.due.last > w.due.first

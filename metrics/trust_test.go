@@ -49,6 +49,14 @@ func inUserSpace(s *Summary, late float64) *Summary {
 	return s
 }
 
+// early is s with a chunk that carries nothing so many milliseconds before the first
+// content.
+func early(s *Summary, ahead float64) {
+	n := s.Truth.ContentTTFT.Len()
+	s.TTFT = alike(s.Truth.ContentTTFT.Mean()-ahead, n)
+	s.Truth.Delivery = Delivery{Content: n, Early: n, Ahead: time.Duration(n) * durationMS(ahead)}
+}
+
 // inSlots is s as a run of a closed loop.
 func inSlots(s *Summary) *Summary {
 	s.Header.Config.RequestRate, s.Header.Config.MaxConcurrency = math.Inf(1), 8
@@ -114,6 +122,20 @@ var faults = []struct {
 	{"answer lengths", 2, 3, func(s *Summary, v float64) {
 		s.Truth.Lengths = Lengths{Of: 200, Short: 1, Missing: 8, Long: int(v) - 1, Extra: 3, Reasons: map[string]int{"stop": 1}}
 	}, "short answers: 1 of 200 ended before the tokens asked for though ignore_eos was sent, 8 tokens missing (finish reasons: stop 1); long answers: 2 of 200"},
+	{"token counts", 2, 3, func(s *Summary, v float64) { s.Truth.Counts = Counts{Of: 200, Nobody: int(v)} },
+		"nobody counted the tokens of 3 of 200 answers: each counts as one token, so token totals, tokens a second and TPOT are wrong (limit 1.00 %)"},
+	{"streaming", 10, 11, func(s *Summary, v float64) { s.Truth.Delivery = Delivery{Of: 200, AtOnce: int(v)} },
+		"11 of 200 answers came all at once at the end: their TTFT is their E2EL, and ITL and TPOT say nothing (limit 5.00 %)"},
+	{"first token", 19.9, 20.1, func(s *Summary, v float64) { early(s, v) },
+		"TTFT takes an empty chunk for a token: 29.9 ms, and 50.0 ms to the first content; TPOT and ITL are wrong by it, too (limit 40.0 %)"},
+	{"first token", 4.9, 5.1, func(s *Summary, v float64) { // one token has no gaps
+		s.Truth.ITL, s.ITL = Distribution{}, alike(v, 200)
+		early(s, v)
+	}, "44.9 ms, and 50.0 ms to the first content"},
+	{"first token", 0.9, 1.1, func(s *Summary, v float64) {
+		s.Truth.ITL, s.ITL, s.Truth.ContentTTFT = Distribution{}, Distribution{}, alike(4, 200)
+		early(s, v)
+	}, "to the first content"},
 	{"exhaustion", 0, 1, func(s *Summary, v float64) {
 		s.Evidence.Exhausted, s.Evidence.Exhaustion = int64(v), "too many open files"
 	}, "1 connection could not be opened: too many open files"},

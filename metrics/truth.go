@@ -7,6 +7,7 @@ import "time"
 // Distribution empty.
 type Truth struct {
 	Tokens  ChunkTokens  // how tokens came in chunks
+	Counts  Counts       // who counted them
 	ITL     Distribution // per token: the gap before a chunk of n tokens is n values of gap/n. A histogram alone; of the requests that Tokens knows, and empty where it Bundles
 	MeanITL float64      // per token in milliseconds; where ITL is empty, from the counts of tokens alone
 
@@ -15,6 +16,7 @@ type Truth struct {
 	ScheduledTTFT Distribution // from Due to the first chunk: queue and lag are inside
 	ScheduledE2EL Distribution // from Due to the last chunk
 	Connecting    Connecting
+	Delivery      Delivery // how the answers came
 
 	PeakTokens      int           // most output tokens of completed requests in any one second
 	PeakStep        time.Duration // at whose multiples those seconds begin: 10 ms in the first 11 h of a run
@@ -38,6 +40,8 @@ type Truth struct {
 // merge adds what was counted of other requests, but for the Ramp.
 func (t *Truth) merge(other *Truth) {
 	t.Tokens = t.Tokens.plus(other.Tokens)
+	t.Counts = t.Counts.plus(other.Counts)
+	t.Delivery = t.Delivery.plus(other.Delivery)
 	t.ITL.merge(&other.ITL)
 	t.ContentTTFT.merge(&other.ContentTTFT)
 	t.WrittenTTFT.merge(&other.WrittenTTFT)

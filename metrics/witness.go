@@ -55,6 +55,8 @@ func (w *witness) add(r *Record, most int) {
 		w.addStart(r)
 	}
 	if r.Class == OK && r.Chunks.Len() > 0 {
+		w.truth.Counts.add(r)
+		w.truth.Delivery.add(r)
 		w.addLatencies(r, most)
 		w.addTokens(r)
 	}
@@ -168,9 +170,8 @@ func (w *witness) testimony(c *Config, seconds float64) *Truth {
 	if t.Tokens.Bundles() {
 		t.ITL = Distribution{}
 	}
-	if !c.IgnoreEOS {
-		t.Lengths = Lengths{}
-	}
+	t.Lengths = t.Lengths.against(c)
+	t.Counts = t.Counts.by(c.Tokenizer)
 	t.MeanITL = t.ITL.Mean()
 	if t.ITL.Len() == 0 && w.afterTokens > 0 {
 		t.MeanITL = float64(w.afterFirst) / w.afterTokens / float64(time.Millisecond)

@@ -33,6 +33,13 @@ func truth(s *metrics.Summary) pyjson.Object {
 	d.set("requests_with_known_chunks", t.Tokens.Known)
 	d.set("requests_with_more_tokens_than_chunks", t.Tokens.Bundled)
 	d.set("requests_with_fewer_tokens_than_chunks", t.Tokens.Fewer)
+	if n := t.Counts; n.Tokenizer+n.Nobody > 0 {
+		d.set("answers_counted_by_tokenizer", n.Tokenizer)
+		d.set("answers_counted_by_nobody", n.Nobody)
+	}
+	if t.Delivery.AtOnce > 0 {
+		d.set("answers_all_at_once", t.Delivery.AtOnce)
+	}
 	if t.Lengths.Of > 0 {
 		d.set("answers_of_known_length", t.Lengths.Of)
 		d.set("short_answers", t.Lengths.Short)

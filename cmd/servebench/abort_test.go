@@ -114,19 +114,21 @@ func TestFailuresOfAllTargetsCountTogether(t *testing.T) {
 
 func TestAnswersAreAsLongAsAskedUnlessTheBodySaysElse(t *testing.T) {
 	for _, c := range []struct {
-		args string
-		body string
-		want bool
+		args        string
+		body        string
+		exact, free bool
 	}{
-		{"", "", true}, {"--dataset-name custom --dataset-path x.jsonl", "", false}, {"--dataset-name custom --dataset-path x.jsonl --ignore-eos", "", true},
-		{"", `{"top_p": 0.5}`, true}, {"", `{"ignore_eos": false}`, false}, {"", `{"max_tokens": 7}`, false}, {"", `{"n": 2}`, false}, {"", `{"stop": "x"}`, false},
+		{"", "", true, false}, {"--dataset-name custom --dataset-path x.jsonl", "", false, false},
+		{"--dataset-name custom --dataset-path x.jsonl --ignore-eos", "", true, false},
+		{"", `{"top_p": 0.5}`, true, false}, {"", `{"ignore_eos": false}`, false, false}, {"", `{"stop": "x"}`, false, false},
+		{"", `{"max_tokens": 7}`, false, true}, {"", `{"max_completion_tokens": 7}`, false, true}, {"", `{"n": 2}`, false, true},
 	} {
 		args := strings.Fields(c.args)
 		if c.body != "" {
 			args = append(args, "--extra-body", c.body)
 		}
 		o, err := parseRun(args)
-		if err != nil || o.config().IgnoreEOS != c.want {
+		if err != nil || o.config().IgnoreEOS != c.exact || o.config().OwnLength != c.free {
 			t.Errorf("%s %s: %v", c.args, c.body, err)
 		}
 	}

@@ -58,6 +58,7 @@ func (o *options) config() metrics.Config {
 		RampUp:      o.Traffic.RampUp,
 		Duration:    o.Traffic.Duration.Seconds(),
 		IgnoreEOS:   o.Sampling.exact(),
+		OwnLength:   o.Sampling.ownLength(),
 		Label:       o.Results.Label,
 		Metadata:    o.Results.Metadata,
 		Goodput:     o.Results.Goodput,
@@ -184,19 +185,28 @@ type samplingOptions struct {
 // exact says that an answer is to have all tokens that the dataset asks for: by
 // ignore_eos, with nothing in the body that has it end elsewhere.
 func (s *samplingOptions) exact() bool {
-	if slices.ContainsFunc(s.Drop, func(key string) bool { return slices.Contains(lengths, key) }) {
-		return false
-	}
-	for _, key := range []string{"ignore_eos", "max_tokens", "max_completion_tokens", "n", "stop", "stop_token_ids"} {
-		if _, given := s.ExtraBody.Get(key); given {
-			return false
-		}
-	}
-	return s.IgnoreEOS
+	return s.IgnoreEOS && !s.ownLength() && !s.drops("ignore_eos") && !s.sends("ignore_eos", "stop", "stop_token_ids")
 }
 
-// lengths are the members without which an answer ends where the server wants.
-var lengths = []string{"ignore_eos", "max_tokens", "max_completion_tokens"}
+// ownLength says that the body has a bound on the answer that is not the dataset's, or
+// none, or asks for several answers, whose tokens count together.
+func (s *samplingOptions) ownLength() bool {
+	bounds := []string{"max_tokens", "max_completion_tokens"}
+	return s.drops(bounds...) || s.sends(append(bounds, "n", "best_of")...)
+}
+
+// sends says whether one of the members was given for the body.
+func (s *samplingOptions) sends(keys ...string) bool {
+	return slices.ContainsFunc(keys, func(key string) bool {
+		_, given := s.ExtraBody.Get(key)
+		return given
+	})
+}
+
+// drops says whether one of the members is kept out of the body.
+func (s *samplingOptions) drops(keys ...string) bool {
+	return slices.ContainsFunc(keys, func(key string) bool { return slices.Contains(s.Drop, key) })
+}
 
 // resultOptions say what is reported and where it goes.
 type resultOptions struct {

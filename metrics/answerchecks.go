@@ -1,0 +1,100 @@
+package metrics
+
+import (
+	"cmp"
+	"fmt"
+	"strings"
+)
+
+// What follows are checks of the answers: whether they came as a stream of tokens
+// that somebody counted, as long as was asked for.
+
+// answers compares the lengths of answers with those asked for.
+func (j *judge) answers() (Check, bool) {
+	l := j.Truth.Lengths
+	c := Check{Name: "answer lengths", Figure: percent(l.Short+l.Long, l.Of), Unit: "%", Limit: lengthsLimit}
+	var texts []string
+	if l.Short > 0 {
+		texts = append(texts, fmt.Sprintf("short answers: %d of %d ended before the tokens asked for though ignore_eos was sent, %s missing (%s)",
+			l.Short, l.Of, counted(l.Missing, "token"), l.reasons()))
+		c.Remedy = "does the server know ignore_eos?"
+		if len(l.Reasons) == 1 && l.Reasons["length"] > 0 {
+			c.Remedy = "is --max-model-len of the server too small?"
+		}
+	}
+	if l.Long > 0 {
+		texts = append(texts, fmt.Sprintf("long answers: %d of %d went on past the tokens asked for, %s more", l.Long, l.Of, counted(l.Extra, "token")))
+		c.Remedy = cmp.Or(c.Remedy, "does the server know "+j.lengthMember()+"?")
+	}
+	c.Text = strings.Join(texts, "; ")
+	return c, texts != nil
+}
+
+// lengthMember is the member of a request's body that bounds its answer.
+func (j *judge) lengthMember() string {
+	if strings.Contains(j.Header.Config.Backend, "chat") {
+		return "max_completion_tokens"
+	}
+	return "max_tokens"
+}
+
+// tokenCounts finds answers whose tokens nobody counted. Without a tokenizer by the
+// user's own choice the block has none of the numbers that take one.
+func (j *judge) tokenCounts() (Check, bool) {
+	n := j.Truth.Counts
+	c := Check{Name: "token counts", Figure: percent(n.Nobody, n.Of), Unit: "%", Limit: countsLimit, Remedy: "--tokenizer, or a server that sends usage"}
+	c.Text = fmt.Sprintf("nobody counted the tokens of %d of %s: each counts as one token, so token totals, tokens a second and TPOT are wrong",
+		n.Nobody, counted(n.Of, "answer"))
+	return c, n.Nobody > 0 && !j.Header.Config.SkipTokenizer
+}
+
+// noteCounts says whose counts the tokens are, where they are not the server's.
+func (j *judge) noteCounts() string {
+	n := j.Truth.Counts
+	if n.Tokenizer == 0 {
+		return ""
+	}
+	by := "the tokenizer of this client"
+	if name := j.Header.Config.Tokenizer; name != "" {
+		by = "the tokenizer " + name
+	}
+	return fmt.Sprintf("the server gave no whole number of output tokens for %d of %s: %s counted them", n.Tokenizer, counted(n.Of, "answer"), by)
+}
+
+// streaming finds answers that were made piece by piece, and came at once.
+func (j *judge) streaming() (Check, bool) {
+	d := j.Truth.Delivery
+	c := Check{Name: "streaming", Figure: percent(d.AtOnce, d.Of), Unit: "%", Limit: streamingLimit,
+		Remedy: "does a proxy buffer, or does the server not stream?"}
+	c.Text = fmt.Sprintf("%d of %s came all at once at the end: their TTFT is their E2EL, and ITL and TPOT say nothing", d.AtOnce, counted(d.Of, "answer"))
+	// What we read late came at once by our own doing.
+	return c, d.AtOnce > 0 && !j.late()
+}
+
+// firstToken finds out whether TTFT takes for a token what comes before any.
+func (j *judge) firstToken() (Check, bool) {
+	d := j.Truth.Delivery
+	content := j.Truth.ContentTTFT.Mean()
+	if d.Early == 0 || content <= 0 {
+		return Check{}, false
+	}
+	ahead := ms(share(d.Ahead, d.Content))
+	c := Check{Name: "first token", Figure: ahead / content * 100, Unit: "%", Remedy: "read the TTFT to the first content"}
+	c.Limit = max(earlyLimit, max(earlyLimitMS, earlyLimitOfITL*j.usualGap())/content*100)
+	c.Text = fmt.Sprintf("TTFT takes an empty chunk for a token: %s, and %s to the first content; TPOT and ITL are wrong by it, too",
+		showMS(j.TTFT.Mean()), showMS(content))
+	return c, true
+}
+
+// usualGap is the gap between two tokens that is in the middle of all, or between two
+// chunks where there are enough of those; 0 where it is not known.
+func (j *judge) usualGap() float64 {
+	const most = 3 // chunks beside the tokens: a role, one that finishes
+	switch {
+	case j.Truth.ITL.Len() > 0:
+		return j.Truth.ITL.Median()
+	case j.ITL.Len() > most*j.TTFT.Len():
+		return j.ITL.Median()
+	}
+	return 0
+}
