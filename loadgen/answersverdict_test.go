@@ -78,10 +78,16 @@ func greeting(event string) func(http.Handler) http.Handler {
 			w.Header().Set("Content-Type", "text/event-stream")
 			fmt.Fprintf(w, "data: %s\n\n", event)
 			w.(http.Flusher).Flush()
-			next.ServeHTTP(w, r)
+			next.ServeHTTP(&begun{w}, r)
 		})
 	}
 }
+
+// begun is an answer whose header is out.
+type begun struct{ http.ResponseWriter }
+
+func (w *begun) WriteHeader(int) {}
+func (w *begun) Flush()          { w.ResponseWriter.(http.Flusher).Flush() }
 
 // words is a tokenizer of sorts.
 func words(text string) int { return max(1, len(strings.Fields(text))) }

@@ -64,7 +64,8 @@ func (j *judge) noteCounts() string {
 // streaming finds answers that were made piece by piece, and came at once.
 func (j *judge) streaming() (Check, bool) {
 	d := j.Truth.Delivery
-	c := Check{Name: "streaming", Figure: percent(d.AtOnce, d.Of), Unit: "%", Limit: streamingLimit,
+	// One answer may have come late for any reason.
+	c := Check{Name: "streaming", Figure: percent(d.AtOnce, d.Of), Unit: "%", Limit: max(streamingLimit, percent(1, d.Of)),
 		Remedy: "does a proxy buffer, or does the server not stream?"}
 	c.Text = fmt.Sprintf("%d of %s came all at once at the end: their TTFT is their E2EL, and ITL and TPOT say nothing", d.AtOnce, counted(d.Of, "answer"))
 	// What we read late came at once by our own doing.

@@ -126,6 +126,7 @@ var faults = []struct {
 		"nobody counted the tokens of 3 of 200 answers: each counts as one token, so token totals, tokens a second and TPOT are wrong (limit 1.00 %)"},
 	{"streaming", 10, 11, func(s *Summary, v float64) { s.Truth.Delivery = Delivery{Of: 200, AtOnce: int(v)} },
 		"11 of 200 answers came all at once at the end: their TTFT is their E2EL, and ITL and TPOT say nothing (limit 5.00 %)"},
+	{"streaming", 1, 2, func(s *Summary, v float64) { s.Truth.Delivery = Delivery{Of: 9, AtOnce: int(v)} }, "2 of 9 answers"},
 	{"first token", 19.9, 20.1, func(s *Summary, v float64) { early(s, v) },
 		"TTFT takes an empty chunk for a token: 29.9 ms, and 50.0 ms to the first content; TPOT and ITL are wrong by it, too (limit 40.0 %)"},
 	{"first token", 4.9, 5.1, func(s *Summary, v float64) { // one token has no gaps
