@@ -19,6 +19,7 @@ type Header struct {
 	Compact     bool          `json:"compact,omitempty"`      // the stream holds no single requests: its end line has all there is
 	Target      string        `json:"target,omitempty"`       // name of the target, empty when there is only one
 	Group       string        `json:"group,omitempty"`        // id that runs on several targets share: those of one experiment
+	Series      string        `json:"series,omitempty"`       // id of the repeats that the run is one of; empty for none
 	Solo        bool          `json:"solo,omitempty"`         // of a group: the target was loaded alone
 	Delay       time.Duration `json:"delay,omitempty"`        // how long nothing was sent at first
 	WarmUp      time.Duration `json:"warm_up,omitempty"`      // how long a warm-up went before the measured part, from Delay on

@@ -43,7 +43,8 @@ func (e *experiment) compare(done []measured) error {
 	return nil
 }
 
-// repeats writes all runs side by side, and how much they differ.
+// repeats writes all runs side by side, how much they differ, and what the pairs among
+// them say.
 func (e *experiment) repeats() error {
 	var table report.Table
 	var names []string
@@ -71,6 +72,11 @@ func (e *experiment) repeats() error {
 		b.WriteByte('\n')
 		err = errors.Join(err, report.Spread(&b, name, byName[name]))
 	}
+	var sums []*metrics.Summary
+	for _, m := range e.done {
+		sums = append(sums, m.sum)
+	}
+	err = errors.Join(err, report.PairedBySeries(&b, sums))
 	if _, failed := e.out.Write(b.Bytes()); err != nil || failed != nil {
 		return exitError{errors.Join(err, failed), exitNo}
 	}

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"time"
 
 	"github.com/servebench/servebench/metrics"
@@ -22,6 +23,8 @@ type experiment struct {
 	log      *intervalFile  // nil without one
 	exported *metricsServer // nil without one
 	arm      string         // of a sweep
+	series   string         // id of all repeats together; empty where there is one
+	backward bool           // all targets together come first, and the last alone
 	out      io.Writer      // what vLLM's client prints
 	talk     io.Writer      // all else
 	screen   io.Writer      // where progress is shown; nil shows none
@@ -78,8 +81,12 @@ func (e *experiment) run(ctx context.Context) (err error) {
 	if e.log, err = openIntervals(&e.Results, e.talk); err != nil {
 		return errors.Join(err, e.records.Close())
 	}
+	if e.Repeat > 1 {
+		e.series = newRunID()
+	}
 	for repeat := range e.Repeat {
 		first := len(e.done)
+		e.backward = repeat%2 == 1
 		err = e.once(ctx, repeat)
 		for i := range e.done[first:] {
 			e.done[first+i].forget()
@@ -111,26 +118,40 @@ func (e *experiment) warn() {
 	}
 }
 
-// once makes each load test once: of every target alone, where that was asked
-// for, and then of all together.
-func (e *experiment) once(ctx context.Context, repeat int) error {
+// once makes each load test once, of every target alone, where that was asked for,
+// and of all together.
+func (e *experiment) once(ctx context.Context, repeat int) (err error) {
 	var group string
 	if e.several() {
 		group = cmp.Or(e.Shard.RunID, newRunID())
 	}
 	first := len(e.done)
-	if e.SoloFirst {
-		for i := range e.targets {
-			if err := e.trial(ctx, group, repeat, i); err != nil || ctx.Err() != nil {
-				return err
-			}
+	for _, only := range e.order() {
+		if err = e.trial(ctx, group, repeat, only); err != nil || ctx.Err() != nil {
+			break
 		}
 	}
-	err := e.trial(ctx, group, repeat, everyone)
 	if e.several() && len(e.done) > first {
 		e.unwritten = errors.Join(e.unwritten, e.compare(e.done[first:]))
 	}
 	return err
+}
+
+// order is that of the load tests, each of the target that is alone. Backward, it is
+// the other way round: what drifts in the course of both slows down in one as much
+// what it speeds up in the other.
+func (e *experiment) order() []int {
+	var order []int
+	if e.SoloFirst {
+		for i := range e.targets {
+			order = append(order, i)
+		}
+	}
+	order = append(order, everyone)
+	if e.backward {
+		slices.Reverse(order)
+	}
+	return order
 }
 
 // everyone stands for no single target.
@@ -139,7 +160,7 @@ const everyone = -1
 // trial makes one load test of a target alone or of everyone, and tells what came
 // of it. The error is what kept it from being done.
 func (e *experiment) trial(ctx context.Context, group string, repeat, only int) error {
-	t := &trial{group: group, solo: only != everyone, talk: e.talk, screen: e.screen}
+	t := &trial{group: group, series: e.series, solo: only != everyone, talk: e.talk, screen: e.screen}
 	for i := range e.targets {
 		if t.solo && i != only {
 			continue

@@ -37,6 +37,7 @@ type form struct {
 	metrics        string
 	percentiles    string
 	targets        []string
+	repeat         *int
 
 	metricsInterval *time.Duration
 }

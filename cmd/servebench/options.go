@@ -28,8 +28,8 @@ type options struct {
 
 	Target    string     // name of the target; empty when there is only one
 	Targets   []*options // of --target, one each; nil without
-	SoloFirst bool       // load each target alone before all together
-	Repeat    int        // how often the whole is done; at least 1
+	SoloFirst bool       // load each target alone before all together, in every second repeat after that
+	Repeat    int        // how often the whole is done; at least 1, and 2 by default with SoloFirst
 	Abort     abortRule  // when so many requests have failed that the rest are not sent
 
 	// Flags are all flags with their values, in the order of their

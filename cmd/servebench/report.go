@@ -218,7 +218,10 @@ func (r *reportCommand) report(from source, ask metrics.Ask) error {
 			}
 		}
 	}
-	return nil
+	if r.wanted() || r.format != "block" {
+		return nil
+	}
+	return report.PairedBySeries(r.out, sums)
 }
 
 // described is the metadata of a run: of a sweep's, its arm and its repeat.

@@ -142,6 +142,9 @@ func (c *sweepCommand) run(ctx context.Context, file string) error {
 			return fmt.Errorf("argument --metrics-addr: %w", err)
 		}
 	}
+	if c.oneOrder() {
+		c.say("WARNING: %s", oneOrder)
+	}
 	if c.dryRun {
 		return c.describe(file)
 	}

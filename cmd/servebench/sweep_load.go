@@ -21,6 +21,7 @@ func (c *sweepCommand) load(ctx context.Context, job *sweep.Job) (*sweep.Outcome
 	}
 	e := newExperiment(o, c.log, c.log)
 	e.records = &recordFile{File: c.journal.Records, holds: "the record stream", talk: c.log, begun: true}
+	e.backward = job.Cell.Repeat%2 == 1
 	e.exported, e.arm = c.exported, c.plan.Arms[job.Cell.Arm].Name
 	if !o.Results.NoProgress {
 		e.screen = c.talk

@@ -80,6 +80,15 @@ func heeded(flags, args []string) error {
 	return nil
 }
 
+// oneOrder says whether targets are alone before they are together, and never after.
+func (c *sweepCommand) oneOrder() bool {
+	alone := false
+	for _, o := range c.runs {
+		alone = alone || o.SoloFirst
+	}
+	return alone && c.plan.Repeats == 1
+}
+
 // spread has no server see a prompt twice.
 func (c *sweepCommand) spread() {
 	seeds, servers := int64(1), make([][]string, len(c.plan.Arms))

@@ -149,6 +149,9 @@ func (r *sweepResult) document(w io.Writer) error {
 			}
 		}
 		text.WriteString(r.found(cell))
+		if err := r.paired(&text, cell); err != nil {
+			return err
+		}
 	}
 	_, err := io.WriteString(w, text.String())
 	return err
@@ -226,6 +229,23 @@ func (r *sweepResult) block(w io.Writer, cell sweep.Cell, e sweep.Entry) error {
 		errs = append(errs, report.Group(w, &g, version))
 	}
 	return errors.Join(errs...)
+}
+
+// paired writes after the last repeat of a point what the targets of its repeats did
+// to each other, from all of them.
+func (r *sweepResult) paired(w io.Writer, cell sweep.Cell) error {
+	if cell.Repeat < r.plan.Repeats-1 || r.plan.Search != nil {
+		return nil
+	}
+	var sums []*metrics.Summary
+	for _, other := range r.plan.Cells() {
+		if other.Arm == cell.Arm && other.Point == cell.Point {
+			for _, e := range r.journal.Of(r.plan.Key(other)) {
+				sums = append(sums, r.sums[e.Run]...)
+			}
+		}
+	}
+	return report.Paired(w, metrics.Pair(metrics.Groups(sums)))
 }
 
 // found is what a search came to, as a line.

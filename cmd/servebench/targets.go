@@ -18,19 +18,27 @@ func (f *form) experimentFlags() []*flag {
 		{name: "target", meta: "NAME=URL,FLAG=VALUE", args: some, gathers: true, ours: true, list: &f.targets, conceal: redactTarget,
 			help: "a server to load, and flags for it alone, as a=http://127.0.0.1:8000,request-rate=5; several are loaded at once"},
 		{name: "solo-first", args: none, ours: true, set: switchTo(&f.SoloFirst, true),
-			help: "load each target alone before all together, and compare"},
-		{name: "repeat", meta: "N", fallback: "1", ours: true, set: into(&f.Repeat, parseInt),
-			help: "how often to do it all, each time with other prompts"},
+			help: "load each target alone and all together, and compare; every second repeat begins with all together"},
+		{name: "repeat", meta: "N", ours: true, set: intoOptional(&f.repeat, parseInt),
+			help: "how often to do it all, each time with other prompts (default 1, with --solo-first 2)"},
 	}
 }
 
 func (f *form) resolveExperiment(args []string) (err error) {
 	switch {
+	case f.repeat != nil:
+		f.Repeat = *f.repeat
+	case f.SoloFirst:
+		f.Repeat = 2 // one in each order
+	default:
+		f.Repeat = 1
+	}
+	switch {
 	case f.Repeat < 1 || f.Repeat > 1e6:
 		return fmt.Errorf("argument --repeat: %d: it must be from 1 to 1000000", f.Repeat)
 	case f.SoloFirst && len(f.targets) < 2:
 		return fmt.Errorf("argument --solo-first: it needs --target twice or more")
-	case f.Repeat > 1 && f.Results.Filename != "" && !f.Results.Append:
+	case f.repeat != nil && f.Repeat > 1 && f.Results.Filename != "" && !f.Results.Append:
 		return fmt.Errorf("argument --repeat: each would write over the file of --result-filename: leave that away, or take --append-result")
 	}
 	for _, text := range f.targets {
@@ -51,8 +59,14 @@ func (f *form) resolveExperiment(args []string) (err error) {
 	if f.Targets != nil && (f.baseURL != nil || f.Server.Socket != "") {
 		return errors.New("argument --target: each has its own URL, so leave --base-url and --unix-socket away")
 	}
+	if f.SoloFirst && f.Repeat == 1 {
+		f.Warnings = append(f.Warnings, oneOrder)
+	}
 	return nil
 }
+
+// oneOrder is what there is to say of targets that are alone first and once.
+const oneOrder = "--solo-first: each target is loaded alone before all are together, and once: what drifts meanwhile reads as interference; two repeats take turns"
 
 // A target is what one --target says.
 type target struct {

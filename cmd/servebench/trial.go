@@ -20,6 +20,7 @@ import (
 type trial struct {
 	benches []*bench // at least one
 	group   string   // id of the experiment that the trial is a part of; empty for a single target
+	series  string   // id of the repeats that the trial is one of; empty for none
 	solo    bool     // of several targets, one alone
 	talk    io.Writer
 	screen  io.Writer // where progress is shown; nil shows none
@@ -126,7 +127,7 @@ func (t *trial) measure(ctx context.Context) ([]*metrics.Summary, error) {
 // begin makes ready what the trial's numbers of b go into.
 func (b *bench) begin(ctx context.Context, t *trial) {
 	b.header = &metrics.Header{
-		Run: cmp.Or(b.runID(), newRunID()), Target: b.name, Group: t.group, Solo: t.solo, Delay: b.Traffic.Delay, WarmUp: b.Traffic.WarmUp,
+		Run: cmp.Or(b.runID(), newRunID()), Target: b.name, Group: t.group, Series: t.series, Solo: t.solo, Delay: b.Traffic.Delay, WarmUp: b.Traffic.WarmUp,
 		StartAt: b.Shard.StartAt, Compact: b.Results.Record == compact, Sampled: b.Watch.any(),
 		Version: version, Definitions: b.Results.VLLMVersion.Definitions(), Flags: b.Flags, Config: b.Shard.part(b.config),
 	}

@@ -1,0 +1,59 @@
+package report
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+
+	"github.com/servebench/servebench/metrics"
+)
+
+// Paired writes by how much targets slow down over several repeats, from the slowdown
+// of each. It writes nothing for no targets.
+func Paired(w io.Writer, pairs []metrics.Paired) error {
+	if len(pairs) == 0 {
+		return nil
+	}
+	var b bytes.Buffer
+	fmt.Fprintf(&b, "\nSlowdown of each target with the others, from %d pairs of it alone and with them\n", len(pairs[0].Effects))
+	g := &grid{names: true}
+	g.head(append([]string{"|target", "|"}, measureHeads...)...)
+	for i := range pairs {
+		p := &pairs[i]
+		rows := [][]string{{p.Target, "mean"}, {"", "least"}, {"", "most"}}
+		for _, m := range metrics.Measures {
+			mean, least, most := p.Slowdown(m)
+			for j, v := range []float64{mean, least, most} {
+				rows[j] = append(rows[j], times(v))
+			}
+		}
+		for _, row := range rows {
+			g.add(row...)
+		}
+	}
+	g.write(&b)
+	_, err := w.Write(b.Bytes())
+	return err
+}
+
+// PairedBySeries writes Paired for each series of repeats among the runs.
+func PairedBySeries(w io.Writer, sums []*metrics.Summary) error {
+	var series []string
+	bySeries := map[string][]*metrics.Summary{}
+	for _, s := range sums {
+		id := s.Header.Series
+		if id == "" {
+			continue
+		}
+		if bySeries[id] == nil {
+			series = append(series, id)
+		}
+		bySeries[id] = append(bySeries[id], s)
+	}
+	for _, id := range series {
+		if err := Paired(w, metrics.Pair(metrics.Groups(bySeries[id]))); err != nil {
+			return err
+		}
+	}
+	return nil
+}
