@@ -104,7 +104,8 @@ func (s *Summary) latencies(t *Truth) map[string]*Distribution {
 	}
 	if t != nil {
 		all[tokenITLHistogram] = &t.ITL
-		all["content_ttft"+ofTruth], all["written_ttft"+ofTruth] = &t.ContentTTFT, &t.WrittenTTFT
+		all["content_ttft"+ofTruth], all["content_tpot"+ofTruth] = &t.ContentTTFT, &t.ContentTPOT
+		all["written_ttft"+ofTruth] = &t.WrittenTTFT
 		all["scheduled_ttft"+ofTruth], all["scheduled_e2el"+ofTruth] = &t.ScheduledTTFT, &t.ScheduledE2EL
 	}
 	return all

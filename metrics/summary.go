@@ -157,6 +157,32 @@ var Metrics = []Metric{
 	{"e2el_including_client_queue", func(s *Summary) *Distribution { return &s.QueuedE2EL }},
 }
 
+// FromContent is TTFT up to the first content, or TPOT from there on, by their names
+// in Metrics: what a user sees, where vLLM's take an empty chunk for a token. It is nil
+// for other metrics, and where that is not known of 99 in 100 completed requests.
+func (s *Summary) FromContent(metric string) *Distribution {
+	if s.Truth == nil {
+		return nil
+	}
+	d := map[string]*Distribution{"ttft": &s.Truth.ContentTTFT, "tpot": &s.Truth.ContentTPOT}[metric]
+	if d == nil || d.Len() == 0 || d.Len()*100 < s.Metric(metric).Len()*99 {
+		return nil
+	}
+	return d
+}
+
+// Decisive is the latency by which a decision is made, and in words from or to where
+// where that is not the metric as vLLM has it: FromContent where it is known.
+func (s *Summary) Decisive(metric string) (d *Distribution, words string) {
+	d = s.Metric(metric)
+	content := s.FromContent(metric)
+	const rounding = 1e-6 // of single values to nanoseconds
+	if content == nil || math.Abs(content.Mean()-d.Mean()) <= rounding*d.Mean() {
+		return d, ""
+	}
+	return content, map[string]string{"ttft": "to the first content", "tpot": "from the first content"}[metric]
+}
+
 // Metric is the distribution of the metric of that name, nil for an unknown one.
 func (s *Summary) Metric(name string) *Distribution {
 	i := slices.IndexFunc(Metrics, func(m Metric) bool { return m.Name == name })

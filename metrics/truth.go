@@ -12,6 +12,7 @@ type Truth struct {
 	MeanITL float64      // per token in milliseconds; where ITL is empty, from the counts of tokens alone
 
 	ContentTTFT   Distribution // from Sent to the first chunk with content
+	ContentTPOT   Distribution // after that chunk: (E2EL − ContentTTFT) / (Out − 1)
 	WrittenTTFT   Distribution // from the request written to the first chunk: without connecting
 	ScheduledTTFT Distribution // from Due to the first chunk: queue and lag are inside
 	ScheduledE2EL Distribution // from Due to the last chunk
@@ -44,6 +45,7 @@ func (t *Truth) merge(other *Truth) {
 	t.Delivery = t.Delivery.plus(other.Delivery)
 	t.ITL.merge(&other.ITL)
 	t.ContentTTFT.merge(&other.ContentTTFT)
+	t.ContentTPOT.merge(&other.ContentTPOT)
 	t.WrittenTTFT.merge(&other.WrittenTTFT)
 	t.ScheduledTTFT.merge(&other.ScheduledTTFT)
 	t.ScheduledE2EL.merge(&other.ScheduledE2EL)

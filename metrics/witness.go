@@ -85,6 +85,9 @@ func (w *witness) addLatencies(r *Record, most int) {
 	}
 	if r.FirstContent > 0 {
 		put(&t.ContentTTFT, r.FirstContent-r.Sent)
+		if r.Out > 1 {
+			put(&t.ContentTPOT, (r.E2EL()-(r.FirstContent-r.Sent))/time.Duration(r.Out-1))
+		}
 	}
 	if r.Wrote > 0 {
 		put(&t.WrittenTTFT, first-r.Wrote)

@@ -62,10 +62,11 @@ func chance(r *compare.Row) string {
 
 // legend says how to read a comparison's rows.
 func legend(c *compare.Comparison) string {
-	gated, tested := 0, false
+	gated, tested, content := 0, false, false
 	for i := range c.Points {
 		for _, r := range c.Points[i].Rows {
 			tested = tested || !math.IsNaN(r.P)
+			content = content || r.FromContent
 			if r.Gated {
 				gated++
 			}
@@ -79,6 +80,9 @@ func legend(c *compare.Comparison) string {
 	}
 	if tested {
 		parts = append(parts, "~: not to be told from noise")
+	}
+	if content {
+		parts = append(parts, "ttft, tpot: to and from the first content")
 	}
 	return strings.Join(parts, "; ")
 }

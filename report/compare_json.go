@@ -47,6 +47,8 @@ type jsonRow struct {
 	Margin   any             `json:"margin"`
 	Finding  compare.Finding `json:"finding"`
 	Remarks  []string        `json:"remarks"`
+
+	FromContent bool `json:"from_content"`
 }
 
 type jsonMedian struct {
@@ -81,6 +83,7 @@ func jsonRowOf(r *compare.Row) jsonRow {
 		Name: r.Name, Unit: r.Unit, Higher: r.Higher, Old: jsonMedianOf(r.Old), New: jsonMedianOf(r.New),
 		Change: finite(r.Effect.Share), Low: finite(r.Effect.Low), High: finite(r.Effect.High), P: finite(r.P),
 		Adjusted: finite(r.Adjusted), Differs: r.Differs, Gated: r.Gated, Finding: r.Finding, Remarks: some(r.Remarks),
+		FromContent: r.FromContent,
 	}
 	if r.Gated {
 		row.Margin = finite(r.Margin)

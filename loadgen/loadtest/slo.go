@@ -12,7 +12,9 @@ import (
 	"github.com/servebench/servebench/report"
 )
 
-// An SLO is what has to come of a load. A field that is zero asks for nothing.
+// An SLO is what has to come of a load. A field that is zero asks for nothing. TTFT is
+// that to the first content, and TPOT from there, where that is known: vLLM's may take
+// an empty chunk for a token.
 type SLO struct {
 	TTFT, TPOT, ITL, E2EL Latency
 
@@ -63,9 +65,9 @@ func (o SLO) Broken(s *metrics.Summary) (why []string) {
 	for _, l := range []struct {
 		name string
 		most Latency
-		of   *metrics.Distribution
-	}{{"TTFT", o.TTFT, &s.TTFT}, {"TPOT", o.TPOT, &s.TPOT}, {"ITL", o.ITL, &s.ITL}, {"E2EL", o.E2EL, &s.E2EL}} {
-		why = append(why, l.most.broken(l.name, l.of)...)
+	}{{"ttft", o.TTFT}, {"tpot", o.TPOT}, {"itl", o.ITL}, {"e2el", o.E2EL}} {
+		d, words := s.Decisive(l.name)
+		why = append(why, l.most.broken(strings.TrimSpace(strings.ToUpper(l.name)+" "+words), d)...)
 	}
 	return append(why, o.slow(s)...)
 }

@@ -40,7 +40,7 @@ func NewBaseline(runs []*Run) (*Baseline, error) {
 	for _, p := range split(runs, runs) {
 		for name := range p.Old[0].Numbers {
 			m := Metric{Name: name}
-			if values := m.values(p.Old); len(values) > 1 {
+			if values := p.values(&m, p.Old); len(values) > 1 {
 				b.Noise[name] = max(b.Noise[name], repeatability*deviation(values))
 			}
 		}

@@ -70,6 +70,8 @@ type Row struct {
 	Margin   float64           // share by which it may get worse; 0 where it is not gated
 	Finding  Finding           // empty for none
 	Remarks  []string          // on the row alone
+
+	FromContent bool // a TTFT to the first content, or a TPOT from there: not vLLM's, which may take an empty chunk for a token
 }
 
 // Compare compares the runs of two sides.
@@ -91,11 +93,11 @@ func Compare(old, new []*Run, gate Gate) *Comparison {
 
 // row compares one metric, if both sides have it.
 func (p *Point) row(m Metric, gate *Gate) (Row, bool) {
-	old, new := m.values(p.Old), m.values(p.New)
+	old, new := p.values(&m, p.Old), p.values(&m, p.New)
 	if old == nil || new == nil {
 		return Row{}, false
 	}
-	r := Row{Metric: m, P: math.NaN(), Adjusted: math.NaN()}
+	r := Row{Metric: m, P: math.NaN(), Adjusted: math.NaN(), FromContent: p.fromContent(&m)}
 	r.Old, r.New = median(old), median(new)
 	r.Effect = effect(old, new)
 	if len(old) > 1 && len(new) > 1 {

@@ -133,7 +133,7 @@ func (j *judge) doubtRuns(p *Point, side string, runs []*Run) {
 	for i, r := range runs {
 		found := r.lacks()
 		if !j.despite("suspect") {
-			found = append(found, r.Doubts...)
+			found = append(append(found, r.Doubts...), p.early(r)...)
 		}
 		for _, why := range found {
 			if numbers[why] == nil {
@@ -152,9 +152,11 @@ func (j *judge) despite(what string) bool { return slices.Contains(j.gate.Despit
 // bounds holds the new medians against the absolute bounds, unless the runs are
 // in doubt by themselves.
 func (j *judge) bounds(p *Point) {
-	doubtful := slices.ContainsFunc(p.New, func(r *Run) bool { return len(r.Gaps) > 0 || len(r.Doubts) > 0 && !j.despite("suspect") })
+	doubtful := slices.ContainsFunc(p.New, func(r *Run) bool {
+		return len(r.Gaps) > 0 || len(r.Doubts)+len(p.early(r)) > 0 && !j.despite("suspect")
+	})
 	for _, b := range j.gate.Bounds {
-		values := b.Metric.values(p.New)
+		values := p.values(&b.Metric, p.New)
 		if values == nil {
 			j.doubt(p, "%s is not known of every new run", b.Metric.Name)
 			continue

@@ -16,8 +16,9 @@ type Metric struct {
 	Higher bool                           // more is better
 	Of     func(*metrics.Summary) float64 // NaN where the run has none
 
-	latency    string  // of metrics.Metrics, empty for others
-	percentile float64 // it is, 0 for others
+	latency    string                              // of metrics.Metrics, empty for others
+	statistic  func(*metrics.Distribution) float64 // of it
+	percentile float64                             // it is, 0 for others
 }
 
 // Metrics are all that runs are compared by, in the order in which they are shown.
@@ -30,17 +31,21 @@ var Metrics = slices.Concat([]Metric{
 
 // latencies are what is compared of a latency, in milliseconds.
 func latencies(name string) []Metric {
+	median := latency("median_"+name, name, (*metrics.Distribution).Median)
+	median.percentile = 50
 	return []Metric{
-		{Name: "mean_" + name, Unit: "ms", Of: known(name, (*metrics.Distribution).Mean), latency: name},
-		{Name: "median_" + name, Unit: "ms", Of: known(name, (*metrics.Distribution).Median), latency: name, percentile: 50},
-		percentile("p90_"+name, name, 90),
-		percentile("p99_"+name, name, 99),
+		latency("mean_"+name, name, (*metrics.Distribution).Mean), median, percentile("p90_"+name, name, 90), percentile("p99_"+name, name, 99),
 	}
 }
 
-func percentile(name, latency string, p float64) Metric {
-	of := known(latency, func(d *metrics.Distribution) float64 { return d.Percentile(p) })
-	return Metric{Name: name, Unit: "ms", Of: of, latency: latency, percentile: p}
+func latency(name, latency string, statistic func(*metrics.Distribution) float64) Metric {
+	return Metric{Name: name, Unit: "ms", Of: known(latency, statistic), latency: latency, statistic: statistic}
+}
+
+func percentile(name, of string, p float64) Metric {
+	m := latency(name, of, func(d *metrics.Distribution) float64 { return d.Percentile(p) })
+	m.percentile = p
+	return m
 }
 
 // known is a number of a latency. A latency without values has none, though its

@@ -13,16 +13,18 @@ import (
 // A Run is what a comparison needs to know of one run. It is read-only once made.
 type Run struct {
 	ID        string             `json:"run,omitempty"`
-	Began     time.Time          `json:"began,omitzero"`   // zero where that is not known
-	Asked     map[string]string  `json:"asked,omitempty"`  // what it was asked for, by the names of flags; what is not known is not there
-	Numbers   map[string]float64 `json:"numbers"`          // by the names of Metrics; what is not known is not there
-	Values    map[string]int     `json:"values,omitempty"` // behind the latencies, by their names; unknown where 0
-	Completed int                `json:"completed"`        // requests; -1 where that is not known, as for the three below
-	Failed    int                `json:"failed"`           // requests
-	Input     int                `json:"input_tokens"`     // of completed requests
-	Output    int                `json:"output_tokens"`    // of completed requests
-	Doubts    []string           `json:"doubts,omitempty"` // why its numbers cannot be believed
-	Gaps      []string           `json:"gaps,omitempty"`   // what there is not of it, as the end
+	Began     time.Time          `json:"began,omitzero"`    // zero where that is not known
+	Asked     map[string]string  `json:"asked,omitempty"`   // what it was asked for, by the names of flags; what is not known is not there
+	Numbers   map[string]float64 `json:"numbers"`           // by the names of Metrics; what is not known is not there
+	Content   map[string]float64 `json:"content,omitempty"` // numbers of TTFT and TPOT that begin with the first content, by the same names
+	Values    map[string]int     `json:"values,omitempty"`  // behind the latencies, by their names; unknown where 0
+	Completed int                `json:"completed"`         // requests; -1 where that is not known, as for the three below
+	Failed    int                `json:"failed"`            // requests
+	Input     int                `json:"input_tokens"`      // of completed requests
+	Output    int                `json:"output_tokens"`     // of completed requests
+	Doubts    []string           `json:"doubts,omitempty"`  // why its numbers cannot be believed
+	Early     string             `json:"early,omitempty"`   // how TTFT takes an empty chunk for a token, where it does
+	Gaps      []string           `json:"gaps,omitempty"`    // what there is not of it, as the end
 
 	recounts bool // its stream can be counted by other definitions
 }
@@ -43,7 +45,9 @@ func newRun(s *metrics.Summary, extra []Metric) *Run {
 		Completed: s.Completed, Failed: s.Failed, Input: s.TotalInput, Output: s.TotalOutput, Doubts: doubts(s), Gaps: gaps(s),
 	}
 	r.recounts = s.Truth != nil && !s.Header.Compact
-	for _, m := range append(Metrics[:len(Metrics):len(Metrics)], extra...) {
+	all := append(Metrics[:len(Metrics):len(Metrics)], extra...)
+	r.Content, r.Early = content(s, all), earlyTTFT(s)
+	for _, m := range all {
 		if v := m.Of(s); !math.IsNaN(v) && !math.IsInf(v, 0) {
 			r.Numbers[m.Name] = v
 		}
@@ -74,7 +78,7 @@ func doubts(s *metrics.Summary) []string {
 	if s.Trust == nil {
 		return nil
 	}
-	failed := slices.DeleteFunc(s.Trust.Failed(), func(c metrics.Check) bool { return slices.Contains(elsewhere, c.Name) })
+	failed := slices.DeleteFunc(s.Trust.Failed(), func(c metrics.Check) bool { return c.Name == firstToken || slices.Contains(elsewhere, c.Name) })
 	switch n := len(failed); n {
 	case 0:
 	case 1:
@@ -83,6 +87,19 @@ func doubts(s *metrics.Summary) []string {
 		found = append(found, fmt.Sprintf("SUSPECT: %s; and %d more", failed[0].Text, n-1))
 	}
 	return found
+}
+
+// earlyTTFT says how TTFT takes an empty chunk for a token; empty where it does not.
+func earlyTTFT(s *metrics.Summary) string {
+	if s.Trust == nil {
+		return ""
+	}
+	for _, c := range s.Trust.Failed() {
+		if c.Name == firstToken {
+			return c.Text
+		}
+	}
+	return ""
 }
 
 // elsewhere are the checks that are no reason to doubt all numbers of a run:

@@ -1,0 +1,57 @@
+package compare
+
+import (
+	"slices"
+
+	"github.com/servebench/servebench/metrics"
+)
+
+// firstToken is the check that finds a TTFT which takes an empty chunk for a token.
+const firstToken = "first token"
+
+// content are the numbers of TTFT and TPOT that begin with the first content, as far
+// as they are known of s; nil for none.
+func content(s *metrics.Summary, all []Metric) map[string]float64 {
+	var found map[string]float64
+	for _, m := range all {
+		if d := s.FromContent(m.latency); d != nil {
+			if found == nil {
+				found = map[string]float64{}
+			}
+			found[m.Name] = m.statistic(d)
+		}
+	}
+	return found
+}
+
+// fromContent says that a number of TTFT or TPOT is compared from the first content:
+// where that is known of all runs of both sides.
+func (p *Point) fromContent(m *Metric) bool {
+	unknown := func(r *Run) bool {
+		_, known := r.Content[m.Name]
+		return !known
+	}
+	return !slices.ContainsFunc(p.Old, unknown) && !slices.ContainsFunc(p.New, unknown)
+}
+
+// values are a metric's of some of the point's runs, nil if one has none.
+func (p *Point) values(m *Metric, runs []*Run) []float64 {
+	if !p.fromContent(m) {
+		return m.values(runs)
+	}
+	var values []float64
+	for _, r := range runs {
+		values = append(values, r.Content[m.Name])
+	}
+	return values
+}
+
+// early are the doubts of a run whose TTFT takes an empty chunk for a token; none
+// where that is not what is compared.
+func (p *Point) early(r *Run) []string {
+	median, _ := Find("median_ttft")
+	if r.Early == "" || p.fromContent(&median) {
+		return nil
+	}
+	return []string{"SUSPECT: " + r.Early}
+}

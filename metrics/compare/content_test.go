@@ -1,0 +1,89 @@
+package compare
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/servebench/servebench/metrics"
+)
+
+// greeted is a run of requests that get an empty chunk after 3 ms and their first
+// content after so long, at so many milliseconds a token.
+func greeted(t *testing.T, id string, first time.Duration, empty bool) *metrics.Summary {
+	t.Helper()
+	h := &metrics.Header{Run: id, Version: "v", Config: metrics.Config{Backend: "openai", Endpoint: "/v1/completions", Model: "m", NumPrompts: 20}}
+	c := metrics.NewCollector(h)
+	for i := range 20 {
+		at := time.Duration(i) * time.Second
+		r := &metrics.Record{Index: i, Due: at, Slot: at, Sent: at, In: 9, Out: 10}
+		if empty {
+			r.Chunks.Append(r.Sent + 3*time.Millisecond)
+		}
+		r.FirstContent = r.Sent + first
+		for j := range 10 {
+			r.Chunks.Append(r.FirstContent + time.Duration(j)*10*time.Millisecond)
+		}
+		r.Last, r.End = r.Chunks.Last(), r.Chunks.Last()
+		c.Add(r)
+	}
+	s := c.Summary(20)
+	s.Evidence = new(metrics.Evidence)
+	s.Judge()
+	return s
+}
+
+// series are four runs a side, which differ a little.
+func series(t *testing.T, name string, first time.Duration, empty bool) []*metrics.Summary {
+	var sums []*metrics.Summary
+	for i := range 4 {
+		sums = append(sums, greeted(t, name+string(rune('0'+i)), first+time.Duration(i)*time.Millisecond, empty))
+	}
+	return sums
+}
+
+// By vLLM's definition both sides have a TTFT of 3 ms.
+func TestAGateSeesTheFirstContentBehindAnEmptyChunk(t *testing.T) {
+	old, new := series(t, "a", 100*time.Millisecond, true), series(t, "b", 150*time.Millisecond, true)
+	c := Compare(Runs(old), Runs(new), DefaultGate())
+	row := c.Points[0].find("median_ttft")
+	if c.Verdict != Regressed || row.Finding != Worse || !row.FromContent || row.Old.Center < 100 || row.New.Center < 150 {
+		t.Errorf("%s for %q: %+v", c.Verdict, c.Reasons, row)
+	}
+	if tpot := c.Points[0].find("median_tpot"); !tpot.FromContent || tpot.Old.Center < 9.999 || tpot.New.Center > 10.001 {
+		t.Errorf("TPOT %+v", tpot)
+	}
+	if same := Compare(Runs(old), Runs(series(t, "c", 100*time.Millisecond, true)), DefaultGate()); same.Verdict != Pass {
+		t.Errorf("alike: %s for %q", same.Verdict, same.Reasons)
+	}
+}
+
+// A result file has vLLM's numbers alone, so that both sides are compared by those, and
+// a run of which they are wrong is in doubt.
+func TestBothSidesAreComparedByOneDefinition(t *testing.T) {
+	for name, c := range map[string]struct {
+		empty   bool
+		verdict Verdict
+	}{"sound": {false, Pass}, "with an empty chunk": {true, NoVerdict}} {
+		old, new := Runs(series(t, "a", 100*time.Millisecond, c.empty)), Runs(series(t, "b", 100*time.Millisecond, c.empty))
+		for _, r := range old {
+			r.Content = nil
+		}
+		got := Compare(old, new, DefaultGate())
+		if row := got.Points[0].find("median_ttft"); row.FromContent || got.Verdict != c.verdict {
+			t.Errorf("%s: %s for %q, from the first content: %v", name, got.Verdict, got.Reasons, row.FromContent)
+		}
+		if c.empty && !strings.Contains(strings.Join(got.Reasons, "\n"), "SUSPECT: TTFT takes an empty chunk for a token") {
+			t.Errorf("reasons %q", got.Reasons)
+		}
+	}
+}
+
+func TestABoundOnTTFTIsOfTheFirstContent(t *testing.T) {
+	runs := series(t, "a", 100*time.Millisecond, true)
+	ttft, _ := Find("median_ttft")
+	c := Compare(Runs(runs), Runs(series(t, "b", 100*time.Millisecond, true)), Gate{Bounds: []Bound{{Metric: ttft, Most: 50}}})
+	if c.Verdict != Regressed {
+		t.Errorf("%s for %q", c.Verdict, c.Reasons)
+	}
+}
