@@ -123,6 +123,8 @@ func TestAnswersThatSpoilNumbersAreNamed(t *testing.T) {
 		"a usage of zeros and no tokenizer": {trial{gateway: rewriting(`_tokens":\d+`, `_tokens":0`)}, "token counts", "100 of 100 answers"},
 		"answers longer than asked for": {trial{server: faulty(t, "answer=100")},
 			"answer lengths", "long answers: 100 of 100 went on past the tokens asked for, 5200 tokens more"},
+		"prompts that the server knew": {trial{gateway: rewriting(`"usage":\{`, `"usage":{"prompt_tokens_details":{"cached_tokens":600},`)},
+			"prefix cache", "the server had 93.8 % of the prompt tokens in its prefix cache"},
 		"an empty delta at once": {trial{gateway: greeting(emptyDelta), chat: true}, "first token", "TTFT takes an empty chunk for a token"},
 		"an empty text at once":  {trial{gateway: greeting(emptyText)}, "first token", "TTFT takes an empty chunk for a token"},
 	} {

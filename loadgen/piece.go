@@ -32,6 +32,7 @@ type usage struct {
 	given         bool // it is an object that holds something
 	in, out       int  // 0 where not given: some servers send zeros on the chunks before they know
 	hasIn, hasOut bool // whether they are there, be it as 0
+	cached        int  // prompt tokens that were in the server's prefix cache; 0 where not given
 }
 
 // take is what vLLM's client does with more usage: the last one counts, save that
@@ -141,11 +142,18 @@ func usageOf(raw json.RawMessage) usage {
 	var members struct {
 		In  json.RawMessage `json:"prompt_tokens"`
 		Out json.RawMessage `json:"completion_tokens"`
+
+		Details json.RawMessage `json:"prompt_tokens_details"`
 	}
 	_ = json.Unmarshal(raw, &members) // what is no object has no counts
 	found := usage{given: truthy(raw) && raw[0] == '{'}
 	found.in, found.hasIn = asCount(members.In)
 	found.out, found.hasOut = asCount(members.Out)
+	var details struct {
+		Cached json.RawMessage `json:"cached_tokens"`
+	}
+	_ = json.Unmarshal(members.Details, &details) // likewise
+	found.cached, _ = asCount(details.Cached)
 	return found
 }
 

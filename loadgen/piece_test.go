@@ -14,11 +14,11 @@ type said struct {
 	Output, Content bool
 	Index           int
 	Text, Finish    string
-	In, Out         int
+	In, Out, Cached int
 }
 
 func (p *piece) said() said {
-	return said{p.choices, p.failed, p.output, p.content, p.index, string(p.text), string(p.finish), p.usage.in, p.usage.out}
+	return said{p.choices, p.failed, p.output, p.content, p.index, string(p.text), string(p.finish), p.usage.in, p.usage.out, p.usage.cached}
 }
 
 // isChat says that an event of a test is of a chat.
@@ -71,6 +71,12 @@ var pieceTests = []struct {
 	{"log probabilities", `{"choices":[{"index":0,"text":"a","logprobs":{"tokens":["\"}]"],"top_logprobs":[{"Text ":-1.5e3}]}}]}`,
 		sure, said{Choices: true, Output: true, Content: true, Text: "a"}},
 	{"usage alone", `{"id":"1","choices":[],"usage":{"prompt_tokens":14,"completion_tokens":12,"total_tokens":26,"prompt_tokens_details":{"cached_tokens":3}}}`,
+		sure, said{In: 14, Out: 12, Cached: 3}},
+	{"no details", `{"choices":[],"usage":{"prompt_tokens":14,"completion_tokens":12,"prompt_tokens_details":null}}`,
+		sure, said{In: 14, Out: 12}},
+	{"details of another kind", `{"choices":[],"usage":{"prompt_tokens":14,"completion_tokens":12,"prompt_tokens_details":[7]}}`,
+		unsure, said{In: 14, Out: 12}},
+	{"other details", `{"choices":[],"usage":{"prompt_tokens":14,"completion_tokens":12,"prompt_tokens_details":{"audio_tokens":2,"cached_tokens":null}}}`,
 		sure, said{In: 14, Out: 12}},
 	{"usage without choices", `{"usage":{"prompt_tokens":14,"completion_tokens":12}}`,
 		sure, said{In: 14, Out: 12}},

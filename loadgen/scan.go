@@ -5,7 +5,8 @@ import "bytes"
 // The members that a load test looks at. Their values are taken by position.
 var (
 	chunkNames  = []string{"object", "error", "choices", "usage", "metrics"}
-	usageNames  = []string{"prompt_tokens", "completion_tokens"}
+	usageNames  = []string{"prompt_tokens", "completion_tokens", "prompt_tokens_details"}
+	cachedNames = []string{"cached_tokens"}
 	choiceNames = []string{"index", "text", "delta", "finish_reason"}
 	deltaNames  = []string{"role", "reasoning", "reasoning_content", "content", "refusal", "function_call", "tool_calls"}
 )
@@ -34,9 +35,13 @@ func (p *piece) scanUsage(raw []byte) bool {
 	if isNull(raw) {
 		return true
 	}
-	var v [2][]byte
+	var v [3][]byte
 	u := &p.usage
 	if !members(raw, usageNames, v[:]) || !count(v[0], &u.in) || !count(v[1], &u.out) {
+		return false
+	}
+	var cached [1][]byte
+	if !isNull(v[2]) && (!members(v[2], cachedNames, cached[:]) || !count(cached[0], &u.cached)) {
 		return false
 	}
 	u.given, u.hasIn, u.hasOut = truthy(raw), !isNull(v[0]), !isNull(v[1])

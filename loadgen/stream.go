@@ -172,6 +172,9 @@ func (s *stream) count(e event) {
 	if !u.given {
 		return
 	}
+	if u.cached > 0 {
+		s.rec.Cached = u.cached
+	}
 	if !p.choices {
 		s.older.take(u)
 	}

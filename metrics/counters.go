@@ -40,10 +40,11 @@ type Diffusion struct {
 }
 
 // Names under which servers count what they look up in their prefix cache and
-// find there. vLLM dropped the gpu_ in v0.9 and had both for some releases.
+// find there. vLLM dropped the gpu_ in v0.9 and had both for some releases. SGLang
+// counts all prompt tokens, and has told only lately which of them were cached.
 var (
-	prefixQueryNames = []string{"vllm:prefix_cache_queries_total", "vllm:gpu_prefix_cache_queries_total"}
-	prefixHitNames   = []string{"vllm:prefix_cache_hits_total", "vllm:gpu_prefix_cache_hits_total"}
+	prefixQueryNames = []string{"vllm:prefix_cache_queries_total", "vllm:gpu_prefix_cache_queries_total", "sglang:prompt_tokens_total"}
+	prefixHitNames   = []string{"vllm:prefix_cache_hits_total", "vllm:gpu_prefix_cache_hits_total", "sglang:cached_tokens_total"}
 )
 
 // ParseCounters reads them from the text of a server's /metrics. What the server
@@ -72,11 +73,8 @@ func ParseCounters(r io.Reader) (Counters, error) {
 	} {
 		*to = int64(all[name].sum)
 	}
-	if n := all.first(prefixQueryNames...); n != nil {
-		c.PrefixQueries = int64(*n)
-	}
-	if n := all.first(prefixHitNames...); n != nil {
-		c.PrefixHits = int64(*n)
+	if queries, hits := all.first(prefixQueryNames...), all.first(prefixHitNames...); queries != nil && hits != nil {
+		c.PrefixQueries, c.PrefixHits = int64(*queries), int64(*hits)
 	}
 	return c, nil
 }

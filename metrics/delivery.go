@@ -55,17 +55,21 @@ type Counts struct {
 	Of        int `json:"of,omitempty"`        // requests
 	Tokenizer int `json:"tokenizer,omitempty"` // that the client's own tokenizer counted, since the server gave no count
 	Nobody    int `json:"nobody,omitempty"`    // that nobody counted: each stands for one token
+
+	Cached int `json:"cached,omitempty"` // prompt tokens of all of them that the server had in its prefix cache, as its usage says; 0 where it does not
 }
 
 func (c Counts) plus(other Counts) Counts {
-	return Counts{c.Of + other.Of, c.Tokenizer + other.Tokenizer, c.Nobody + other.Nobody}
+	return Counts{c.Of + other.Of, c.Tokenizer + other.Tokenizer, c.Nobody + other.Nobody, c.Cached + other.Cached}
 }
 
 // add takes a completed request into account. A request for one token has one.
 func (c *Counts) add(r *Record) {
 	c.Of++
+	c.Cached += min(r.Cached, r.In)
 	switch {
 	case !r.Uncounted || r.OutAsked == 1:
+	case r.Beside != nil && r.Out == r.Beside.Out: // the server's, where vLLM's client does not look
 	case r.Out == 1:
 		c.Nobody++
 	default:

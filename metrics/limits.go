@@ -86,6 +86,8 @@ const (
 	// A workload without shared prefixes finds next to nothing in a cache. The
 	// request of the rehearsal is found again, and a chat template's beginning.
 	prefixLimit = 5.0 // % of the prompt tokens, and one request
+	// All prompts begin with the same token or so, which SGLang and llama.cpp find again.
+	prefixForgiven = 4 // tokens a request, if that is more
 	// What is more than this is warned of.
 	prefixWarned = 1.0 // % of the prompt tokens
 	// A few prompts of a real dataset are alike; a dataset that is too short for

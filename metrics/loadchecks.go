@@ -135,13 +135,27 @@ func (j *judge) lumpy() (Check, bool) {
 	return c, !j.late()
 }
 
+// PrefixCache is how many prompt tokens the server had in its prefix cache, of how
+// many: of the completed requests where their usage says so, else of all that it did
+// meanwhile by its own counters. Both are 0 where it says nothing.
+func (s *Summary) PrefixCache() (hits, of int64) {
+	switch {
+	case s.Truth != nil && s.Truth.Counts.Cached > 0:
+		return int64(s.Truth.Counts.Cached), int64(s.TotalInput)
+	case s.Evidence != nil:
+		return s.Evidence.PrefixHits, s.Evidence.PrefixQueries
+	}
+	return 0, 0
+}
+
 func (j *judge) prefixHits() (Check, bool) {
-	c := Check{Name: "prefix cache", Figure: percent(j.seen.PrefixHits, j.seen.PrefixQueries), Unit: "%", Limit: prefixLimit, Remedy: "another --seed, or reset the cache"}
+	hits, queries := j.PrefixCache()
+	c := Check{Name: "prefix cache", Figure: percent(hits, queries), Unit: "%", Limit: prefixLimit, Remedy: "another --seed, or reset the cache"}
 	if n := j.Completed + j.Failed; n > 0 {
-		c.Limit += 100 / float64(n)
+		c.Limit = max(c.Limit+100/float64(n), percent(prefixForgiven*int64(n), queries))
 	}
 	c.Text = fmt.Sprintf("the server had %s of the prompt tokens in its prefix cache", showPercent(c.Figure))
-	return c, j.seen.PrefixQueries > 0 && !j.sharesPrefixes()
+	return c, queries > 0 && !j.sharesPrefixes()
 }
 
 // sharesPrefixes says whether the workload is made of prompts that begin alike,

@@ -170,11 +170,12 @@ func (j *judge) noteProtocol() string {
 }
 
 func (j *judge) notePrefix() string {
-	if j.seen.PrefixHits == 0 || !j.sharesPrefixes() {
+	hits, of := j.PrefixCache()
+	if hits == 0 || !j.sharesPrefixes() {
 		return ""
 	}
-	hits := percent(j.seen.PrefixHits, cmp.Or(j.seen.PrefixQueries, j.seen.PrefixHits))
-	return fmt.Sprintf("the server had %s of the prompt tokens in its prefix cache, as this workload has it", showPercent(hits))
+	share := percent(hits, cmp.Or(of, hits))
+	return fmt.Sprintf("the server had %s of the prompt tokens in its prefix cache, as this workload has it", showPercent(share))
 }
 
 // warnings are what a reader of the verdict should look into.

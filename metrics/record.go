@@ -76,6 +76,7 @@ type Record struct {
 
 	In       int `json:"in,omitempty"`        // prompt tokens: the server's count when it gave one, else InAsked
 	InAsked  int `json:"in_asked,omitempty"`  // prompt tokens by the dataset's count
+	Cached   int `json:"cached,omitempty"`    // prompt tokens that the server had in its prefix cache, as its usage says; 0 where it does not
 	Out      int `json:"out,omitempty"`       // output tokens: the server's count where vLLM's client looks for it, else the tokenizer's, else that of Beside, else 1
 	OutAsked int `json:"out_asked,omitempty"` // output tokens asked for
 

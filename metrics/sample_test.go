@@ -42,7 +42,10 @@ vllm:prefix_cache_hits_total 4
 		"SGLang": {`sglang:num_running_reqs{model_name="m"} 3.0
 sglang:num_queue_reqs{model_name="m"} 2.0
 sglang:token_usage{model_name="m"} 0.28
-`, &ServerSample{Running: new(3.0), Waiting: new(2.0), KVCache: new(0.28)}},
+sglang:prompt_tokens_total{model_name="m"} 4096.0
+sglang:cached_tokens_total{cache_source="device",model_name="m"} 3000.0
+sglang:cached_tokens_total{cache_source="host",model_name="m"} 72.0
+`, &ServerSample{Running: new(3.0), Waiting: new(2.0), KVCache: new(0.28), PrefixQueries: new(4096.0), PrefixHits: new(3072.0)}},
 		"text-generation-inference": {"tgi_batch_current_size 5\ntgi_queue_size 0\n", &ServerSample{Running: new(5.0), Waiting: new(0.0)}},
 		"another":                   {"go_goroutines 5\n", nil},
 		"no numbers":                {"vllm:num_requests_running NaN\nvllm:num_requests_waiting +Inf\nvllm:kv_cache_usage_perc x\n", nil},
@@ -64,6 +67,22 @@ func said(s *ServerSample) string {
 		return err.Error()
 	}
 	return b.String()
+}
+
+func TestCountersOfOtherServersPrefixCaches(t *testing.T) {
+	for name, c := range map[string]struct {
+		text          string
+		hits, queries int64
+	}{
+		"SGLang":        {"sglang:prompt_tokens_total 4096\nsglang:cached_tokens_total{cache_source=\"device\"} 3000\nsglang:cached_tokens_total{cache_source=\"host\"} 72\n", 3072, 4096},
+		"an older one":  {"sglang:prompt_tokens_total 4096\nsglang:cache_hit_rate 0.5\n", 0, 0},
+		"hits of none":  {"vllm:prefix_cache_hits_total 4\n", 0, 0},
+		"no such thing": {"tgi_queue_size 3\n", 0, 0},
+	} {
+		if got, err := ParseCounters(strings.NewReader(c.text)); err != nil || got.PrefixHits != c.hits || got.PrefixQueries != c.queries {
+			t.Errorf("%s: %d of %d, %v", name, got.PrefixHits, got.PrefixQueries, err)
+		}
+	}
 }
 
 // A server that is in transition between two names of a counter does not count twice.

@@ -235,7 +235,15 @@ var faults = []struct {
 			s.Truth.ITL.Add((20 - 0.01*v*10) / 1000)
 		}
 	}, "lumpy delivery: 50.5 % of the gaps are under 0.99 ms, p95 of the others is 19.1 ms: does a proxy batch?"},
-	{"prefix cache", 55, 56, func(s *Summary, v float64) { s.Evidence.PrefixHits = int64(v) }, "5.60 % of the prompt tokens"},
+	{"prefix cache", 1100, 1120, func(s *Summary, v float64) {
+		s.Evidence.PrefixQueries, s.Evidence.PrefixHits = 20_000, int64(v)
+	}, "5.60 % of the prompt tokens"},
+	{"prefix cache", 800, 801, func(s *Summary, v float64) { // prompts of 50 tokens
+		s.Evidence.PrefixQueries, s.Evidence.PrefixHits = 10_000, int64(v)
+	}, "8.01 % of the prompt tokens"},
+	{"prefix cache", 1100, 1120, func(s *Summary, v float64) { // by usage, whatever else the server did meanwhile
+		s.TotalInput, s.Truth.Counts.Cached, s.Evidence.PrefixQueries = 20_000, int(v), 1e6
+	}, "5.60 % of the prompt tokens"},
 	{"selftest", 63, 64, func(s *Summary, v float64) {
 		s.Truth.PeakConcurrency, s.Evidence.Vouched = int(v), &Vouched{Streams: 63, WrongFrom: 64, Kernel: true}
 	}, "64 in flight at once, the selftest of this machine was wrong at 64"},
@@ -341,19 +349,19 @@ func TestALossyNetworkIsNotABusyMachine(t *testing.T) {
 // A server that knew prompts which nobody meant it to know is warned of before
 // that makes the run SUSPECT, which says it louder.
 func TestPrefixHitsAreWarnedOfFromOnePercentOn(t *testing.T) {
-	for hits, want := range map[int64]int{0: 0, 10: 0, 11: 1, 55: 1, 56: 0} {
+	for hits, want := range map[int64]int{0: 0, 200: 0, 220: 1, 1100: 1, 1120: 0} {
 		s := clean()
-		s.Evidence.PrefixHits = hits
+		s.Evidence.PrefixQueries, s.Evidence.PrefixHits = 20_000, hits
 		s.Judge()
 		if len(s.Trust.Warnings) != want || len(s.Trust.Notes) != 0 {
-			t.Errorf("%d of 1000: warnings %q, notes %q, want %d", hits, s.Trust.Warnings, s.Trust.Notes, want)
+			t.Errorf("%d of 20000: warnings %q, notes %q, want %d", hits, s.Trust.Warnings, s.Trust.Notes, want)
 		}
 		if want > 0 && !strings.Contains(s.Trust.Warnings[0], "% of the prompt tokens in its prefix cache, although") {
-			t.Errorf("%d of 1000: %q", hits, s.Trust.Warnings[0])
+			t.Errorf("%d of 20000: %q", hits, s.Trust.Warnings[0])
 		}
 		s.Header.Flags = []KV{{"random-prefix-len", "100"}}
 		if s.Judge(); len(s.Trust.Warnings) != 0 {
-			t.Errorf("%d of 1000, as asked for: %q", hits, s.Trust.Warnings)
+			t.Errorf("%d of 20000, as asked for: %q", hits, s.Trust.Warnings)
 		}
 	}
 }

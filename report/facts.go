@@ -136,11 +136,11 @@ func resent(s *metrics.Summary) string {
 }
 
 func prefixHits(s *metrics.Summary) string {
-	e := s.Evidence
-	if e == nil || e.PrefixQueries <= 0 {
+	hits, of := s.PrefixCache()
+	if of <= 0 {
 		return ""
 	}
-	return fmt.Sprintf("%.2f %% of the prompt tokens, %d of %d", float64(e.PrefixHits)/float64(e.PrefixQueries)*100, e.PrefixHits, e.PrefixQueries)
+	return fmt.Sprintf("%.2f %% of the prompt tokens, %d of %d", float64(hits)/float64(of)*100, hits, of)
 }
 
 func peakTokens(s *metrics.Summary) string {

@@ -61,6 +61,10 @@ func truth(s *metrics.Summary) pyjson.Object {
 	if s.Evidence != nil {
 		noticed(&d, s.Evidence)
 	}
+	if hits, of := s.PrefixCache(); of > 0 {
+		d.set("prefix_cache_queries", of)
+		d.set("prefix_cache_hits", hits)
+	}
 	if s.Resent.Requests > 0 {
 		d.set("requests_sent_again", s.Resent.Requests)
 		d.set("times_sent_again", s.Resent.Times)
@@ -97,10 +101,6 @@ func tally(counts map[string]int) pyjson.Object {
 func noticed(d *dict, e *metrics.Evidence) {
 	d.set("opened_connections", e.Opened)
 	d.set("warmed_connections", e.Warmed)
-	if e.PrefixQueries > 0 {
-		d.set("prefix_cache_queries", e.PrefixQueries)
-		d.set("prefix_cache_hits", e.PrefixHits)
-	}
 }
 
 func connected(d *dict, c metrics.Connecting) {
