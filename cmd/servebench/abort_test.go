@@ -121,6 +121,7 @@ func TestAnswersAreAsLongAsAskedUnlessTheBodySaysElse(t *testing.T) {
 		{"", "", true, false}, {"--dataset-name custom --dataset-path x.jsonl", "", false, false},
 		{"--dataset-name custom --dataset-path x.jsonl --ignore-eos", "", true, false},
 		{"", `{"top_p": 0.5}`, true, false}, {"", `{"ignore_eos": false}`, false, false}, {"", `{"stop": "x"}`, false, false},
+		{"--drop-body max_tokens", "", false, true}, {"--drop-body ignore_eos", "", false, false},
 		{"", `{"max_tokens": 7}`, false, true}, {"", `{"max_completion_tokens": 7}`, false, true}, {"", `{"n": 2}`, false, true},
 	} {
 		args := strings.Fields(c.args)
