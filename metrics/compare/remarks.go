@@ -4,7 +4,6 @@ import (
 	"math"
 	"slices"
 	"strings"
-	"time"
 )
 
 // remark says what a reader should know of a point's runs that keeps no gate from
@@ -16,6 +15,7 @@ func (j *judge) remark(p *Point) {
 	if was, is := seeds(p.Old), seeds(p.New); was != is && shown(p.Old, seed) == shown(p.New, seed) {
 		j.note(p, "the seeds are %s on the old side and %s on the new: the prompts were others", was, is)
 	}
+	j.remarkCached(p)
 	for _, tokens := range []struct {
 		name string
 		of   func(*Run) int
@@ -27,6 +27,43 @@ func (j *judge) remark(p *Point) {
 			j.note(p, "the %s had %.1f tokens on the old side and %.1f on the new (%s)", tokens.name, was, is, Percent(change))
 		}
 	}
+}
+
+// remarkCached says that the runs which came later may have found their prompts in the
+// prefix cache of a server that knew them from the others: those of one seed are the
+// same.
+func (j *judge) remarkCached(p *Point) {
+	r := p.find("median_ttft")
+	same := seeds(p.Old)
+	if r == nil || same == "" || same == notGiven || same != seeds(p.New) {
+		return
+	}
+	later, change := p.New, r.Effect.Share
+	switch {
+	case before(p.Old, p.New):
+	case before(p.New, p.Old):
+		later, change = p.Old, 1/(1+change)-1
+	default:
+		return
+	}
+	if change > cachedDrop || !slices.ContainsFunc(later, func(r *Run) bool { return !r.CacheTold }) {
+		return
+	}
+	j.note(p, "median_ttft is %s in the runs that came later, which have the same seed (%s): their prompts may have been in the server's prefix cache, "+
+		"and no count of the server's says that they were not. Another --seed for them rules it out, or a cache reset in between", Percent(change), same)
+}
+
+// cachedDrop is by which share TTFT is lower at least when the prompts are known: all of
+// it is prefill but for the queue and one step.
+const cachedDrop = -0.3
+
+// before says whether all runs of one side began before all of the other.
+func before(one, other []*Run) bool {
+	byTime := func(a, b *Run) int { return a.Began.Compare(b.Began) }
+	if len(one) == 0 || len(other) == 0 || slices.MinFunc(one, byTime).Began.IsZero() {
+		return false
+	}
+	return slices.MaxFunc(one, byTime).Began.Before(slices.MinFunc(other, byTime).Began)
 }
 
 // lengthMargin is by which share prompts or answers may differ in length without
@@ -51,17 +88,5 @@ func seeds(runs []*Run) string { return strings.Join(propertyOf(runs, seed), ", 
 
 // sequential says whether all runs of one side began before those of the other.
 func sequential(old, new []*Run) bool {
-	if len(old) < 2 || len(new) < 2 {
-		return false
-	}
-	began := func(runs []*Run) (first, last time.Time) {
-		byTime := func(a, b *Run) int { return a.Began.Compare(b.Began) }
-		return slices.MinFunc(runs, byTime).Began, slices.MaxFunc(runs, byTime).Began
-	}
-	oldFirst, oldLast := began(old)
-	newFirst, newLast := began(new)
-	if oldFirst.IsZero() || newFirst.IsZero() {
-		return false
-	}
-	return oldLast.Before(newFirst) || newLast.Before(oldFirst)
+	return len(old) > 1 && len(new) > 1 && (before(old, new) || before(new, old))
 }

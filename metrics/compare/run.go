@@ -13,18 +13,19 @@ import (
 // A Run is what a comparison needs to know of one run. It is read-only once made.
 type Run struct {
 	ID        string             `json:"run,omitempty"`
-	Began     time.Time          `json:"began,omitzero"`    // zero where that is not known
-	Asked     map[string]string  `json:"asked,omitempty"`   // what it was asked for, by the names of flags; what is not known is not there
-	Numbers   map[string]float64 `json:"numbers"`           // by the names of Metrics; what is not known is not there
-	Content   map[string]float64 `json:"content,omitempty"` // numbers of TTFT and TPOT that begin with the first content, by the same names
-	Values    map[string]int     `json:"values,omitempty"`  // behind the latencies, by their names; unknown where 0
-	Completed int                `json:"completed"`         // requests; -1 where that is not known, as for the three below
-	Failed    int                `json:"failed"`            // requests
-	Input     int                `json:"input_tokens"`      // of completed requests
-	Output    int                `json:"output_tokens"`     // of completed requests
-	Doubts    []string           `json:"doubts,omitempty"`  // why its numbers cannot be believed
-	Early     string             `json:"early,omitempty"`   // how TTFT takes an empty chunk for a token, where it does
-	Gaps      []string           `json:"gaps,omitempty"`    // what there is not of it, as the end
+	Began     time.Time          `json:"began,omitzero"`       // zero where that is not known
+	Asked     map[string]string  `json:"asked,omitempty"`      // what it was asked for, by the names of flags; what is not known is not there
+	Numbers   map[string]float64 `json:"numbers"`              // by the names of Metrics; what is not known is not there
+	Content   map[string]float64 `json:"content,omitempty"`    // numbers of TTFT and TPOT that begin with the first content, by the same names
+	Values    map[string]int     `json:"values,omitempty"`     // behind the latencies, by their names; unknown where 0
+	Completed int                `json:"completed"`            // requests; -1 where that is not known, as for the three below
+	Failed    int                `json:"failed"`               // requests
+	Input     int                `json:"input_tokens"`         // of completed requests
+	Output    int                `json:"output_tokens"`        // of completed requests
+	CacheTold bool               `json:"cache_told,omitempty"` // the server said how many prompt tokens it had in its prefix cache
+	Doubts    []string           `json:"doubts,omitempty"`     // why its numbers cannot be believed
+	Early     string             `json:"early,omitempty"`      // how TTFT takes an empty chunk for a token, where it does
+	Gaps      []string           `json:"gaps,omitempty"`       // what there is not of it, as the end
 
 	recounts bool // its stream can be counted by other definitions
 }
@@ -46,6 +47,8 @@ func newRun(s *metrics.Summary, extra []Metric) *Run {
 	}
 	r.recounts = s.Truth != nil && !s.Header.Compact
 	all := append(Metrics[:len(Metrics):len(Metrics)], extra...)
+	_, prompts := s.PrefixCache()
+	r.CacheTold = prompts > 0
 	r.Content, r.Early = content(s, all), earlyTTFT(s)
 	for _, m := range all {
 		if v := m.Of(s); !math.IsNaN(v) && !math.IsInf(v, 0) {
