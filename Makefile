@@ -10,7 +10,7 @@ race:
 lint:
 	@files=$$(gofmt -l cmd loadgen metrics report dataset tools); test -z "$$files" || { echo "gofmt: $$files"; exit 1; }
 	$(GO) vet ./...
-	$(GO) vet -tags e2e,oracle,vllm,browser,slurm,soak ./...
+	$(GO) vet -tags e2e,servers,oracle,vllm,browser,slurm,soak ./...
 	$(GO) tool staticcheck ./...
 demo: build
 	@rm -f bin/demo.url; bin/servebench sim --port 0 --ready-file bin/demo.url >/dev/null & sim=$$!; trap "kill $$sim" EXIT; \
@@ -58,4 +58,4 @@ fuzz:
 			$(GO) test -run '^$$' -fuzz "^$$target\$$" -fuzztime $${FUZZTIME:-500000x} -fuzzminimizetime 1x $$package || exit 1; \
 		done; done
 
-include tools/oracle.mk tools/faults.mk
+include tools/oracle.mk tools/faults.mk tools/servers.mk

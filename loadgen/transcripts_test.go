@@ -114,6 +114,8 @@ var streams = map[string]readAnswer{
 	"aimock-chat-disc":                 {3, 2, "this will be cut", "", 0, 0, 200, metrics.Truncated, "the connection was cut in the middle of the answer: unexpected EOF"},
 	"aimock-chat-trunc":                {2, 1, "this wil", "", 0, 0, 200, metrics.Truncated, "the connection was cut in the middle of the answer: unexpected EOF"},
 	"haproxy-h1-sim":                   {13, 12, "I am fine, how are you today? Alas, poor ", "length", 1, 12, 200, "", ""},
+	"litellm-chat-usage":               {8, 5, "tok6848 tok4069 tok11343 tok22782 tok21188", "length", 8, 5, 200, "", ""},
+	"litellm-completions-usage":        {7, 5, " tok6848 tok4069 tok11343 tok22782 tok21188", "length", 2, 5, 200, "", ""},
 	"llamacpp-chat-nousage":            {6, 4, "UEog requirement", "length", 0, 0, 200, "", ""},
 	"llamacpp-chat-usage":              {8, 6, "UEog requirement are notice", "length", 11, 6, 200, "", ""},
 	"llamacpp-completions-long":        {28, 28, "sha256 853baee952ebf588", "", 0, 0, 200, metrics.InStream, "The model produced output that does not match the expected Content-only format"},
@@ -133,6 +135,8 @@ var streams = map[string]readAnswer{
 	"ollama-completions-nousage":       {11, 10, " chV problems they syst 10 acc unm obligations verbatim", "length", 0, 0, 200, "", ""},
 	"ollama-completions-usage":         {12, 11, " when occur appro but timY dat patent serv lib including", "length", 14, 12, 200, "", ""},
 	"ollama-n2":                        {3, 2, " works programs", "length", 0, 0, 200, "", ""},
+	"ollama017-chat-usage":             {6, 5, "0cB/P", "length", 20, 5, 200, "", ""},
+	"ollama017-completions-usage":      {6, 5, "mnfE)", "length", 20, 5, 200, "", ""},
 	"ollama065-chat":                   {6, 5, " interfge3 holder 4", "length", 10, 5, 200, "", ""},
 	"ollama065-completions":            {21, 20, "sha256 a0afc9a8a16ce462", "length", 14, 20, 200, "", ""},
 	"px-err-9181":                      {13, 12, "Today it is partially cloudy and raining. Today is a nice ", "length", 1, 12, 200, "", ""},
@@ -142,6 +146,8 @@ var streams = map[string]readAnswer{
 	"sim-completions-usage":            {13, 12, "Testing, testing 1,2,3. Testing, testing ", "length", 5, 12, 200, "", ""},
 	"sim-completions-usage-continuous": {7, 6, "I am fine, how are ", "length", 5, 6, 200, "", ""},
 	"sim-logprobs":                     {4, 3, "Give a man ", "length", 0, 0, 200, "", ""},
+	"transformers-chat-usage":          {7, 5, "tok25448 tok12603 tok9816 tok21012 tok31635", "length", 7, 5, 200, "", ""},
+	"transformers-completions-usage":   {6, 5, "tok12610 tok4591 tok14832 tok19603 tok2559", "length", 2, 5, 200, "", ""},
 	"sim-tokenids":                     {6, 5, "Alas, poor Yorick! ", "length", 0, 0, 200, "", ""},
 }
 
@@ -154,6 +160,9 @@ var replies = map[string]readAnswer{
 	"llamacpp-badjson":            {Status: 500, Class: metrics.Status, Error: "500 Internal Server Error: [json.exception.parse_error.101] parse error at line 1, column 10: syntax error while parsing value - unexpected end of input; expected '[', '{', or a literal"},
 	"llamacpp-embeddings":         {Status: 501, Class: metrics.Status, Error: "501 Not Implemented: This server does not support embeddings. Start it with `--embeddings`"},
 	"llamacpp-toolong":            {Status: 400, Class: metrics.Status, Error: "400 Bad Request: request (60002 tokens) exceeds the available context size (4096 tokens), try increasing it"},
+	"litellm-404model":            {Status: 400, Class: metrics.Status, Error: "400 Bad Request: 400: {'error': '/completions: Invalid model name passed in model=nope. Call `/v1/models` to view available models for your key.'}"},
+	"litellm-nokey":               {Status: 500, Class: metrics.Status, Error: "500 Internal Server Error"},
+	"litellm-tokenids":            {Status: 500, Class: metrics.Status, Error: "500 Internal Server Error: litellm.APIConnectionError: APIConnectionError: OpenAIException - Unmapped prompt format. Your prompt is neither a list of strings nor a string. prompt=[1, 2]. File an issue - https://github.com/BerriAI/litellm/issues  LiteLLM: model group 'tiny' failed with the error above. No fallback was attempted."},
 	"llmock-chat":                 {Status: 400, Class: metrics.Status, Error: "400 Bad Request: Invalid or Missing Request For This LLM Model Template: OPENAI Model:gpt-4o. Please ensure your request adheres to the expected format - see localhost:8005/logs for details of missing parameters or formatting issues."},
 	"ollama-404model":             {Status: 404, Class: metrics.Status, Error: "404 Not Found: model 'nope' not found"},
 	"ollama-badjson":              {Status: 400, Class: metrics.Status, Error: "400 Bad Request: unexpected EOF"},
@@ -171,6 +180,8 @@ var replies = map[string]readAnswer{
 	"sim-badjson":                 {Status: 400, Class: metrics.Status, Error: "400 Bad Request: Failed to read and parse request body, unexpected end of JSON input"},
 	"sim-completions-nostream":    {Status: 200, Class: metrics.Malformed, Error: `the answer is application/json, not an event stream: {"id":"cmpl-2e4fee02-8250-516d-b6f2-10599ab80194-0","model":"tiny-sim","object":"text_completion","created":1795176278,"usage":{"prompt_tokens":1,"completion_tokens":2,"total_tokens":3,"prompt_tokens_details":{"cached_tokens":0}},"choices":[{"index":0,"finish_reason":"stop","text":"The temperature "}]}`},
 	"sim-embeddings":              {Status: 200, Class: metrics.Malformed, Error: `the answer is application/json, not an event stream: {"object":"list","data":[{"object":"embedding","index":0,"embedding":[0.40234375,-0.31835938,0.609375,-0.2734375]}],"model":"tiny-sim","usage":{"prompt_tokens":2,"total_tokens":2}}`},
+	"transformers-tokenids":       {Status: 400, Class: metrics.Status, Error: "400 Bad Request: prompt must be a string."},
+	"transformers-unexpected":     {Status: 422, Class: metrics.Status, Error: "422 Unprocessable Entity: Unexpected fields in the request: {'repetition_penalty', 'ignore_eos'}"},
 	"sim-toolong":                 {Status: 400, Class: metrics.Status, Error: "400 Bad Request: This model's maximum context length is 1024 tokens. However, you requested 5002 tokens (2 in the messages, 5000 in the completion). Please reduce the length of the messages or completion"},
 }
 

@@ -38,7 +38,7 @@ const twice = "/v1/v1/"
 // What the server said comes first, since one status has many causes.
 func (b *bench) adviceFor(message string) string {
 	for _, cause := range []func(string) string{
-		b.adviseURL, b.adviseTLS, b.adviseKey, b.adviseProtocol, b.adviseBackend, b.adviseBody,
+		b.adviseURL, b.adviseTLS, b.adviseKey, b.adviseProtocol, b.adviseBackend, b.adviseIDs, b.adviseBody,
 	} {
 		if advice := cause(message); advice != "" {
 			return advice
@@ -138,9 +138,21 @@ func word(text string) *regexp.Regexp {
 	return regexp.MustCompile(`\b` + regexp.QuoteMeta(text) + `\b`)
 }
 
-// wantsString is in a complaint about content that is a list of parts. Pydantic, Go,
-// serde and Jinja say it so.
-var wantsString = regexp.MustCompile(`valid string|of type string|expected a string|must be a string|expected string|not "list"|not list`)
+// wantsString is in a complaint about content that is a list of parts, or about a prompt
+// that is one of token ids. Pydantic, Go, serde, Jinja and LiteLLM say it so.
+var wantsString = regexp.MustCompile(`valid string|of type string|expected a string|must be a string|nor a string|expected string|not "list"|not list`)
+
+// adviseIDs is about a server that takes no prompts as token ids.
+func (b *bench) adviseIDs(message string) string {
+	text := strings.ToLower(message)
+	switch {
+	case b.workload == nil || !b.ids || !refusal.MatchString(text) || !word("prompt").MatchString(text) || !wantsString.MatchString(text):
+		return ""
+	case b.Workload.TokenIDs:
+		return "the server takes no token ids: leave --prompt-token-ids away"
+	}
+	return "the server takes no token ids: give --tokenizer with the model's folder, or with stub-32000 for made-up words"
+}
 
 // adviseBody is about members that a server does not take as they are.
 func (b *bench) adviseBody(message string) string {

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"io"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -34,6 +35,55 @@ func TestALockedServerIsAboutTheKey(t *testing.T) {
 		if got := b.advised(err).Error(); !strings.HasSuffix(got, ": "+test.says) {
 			t.Errorf("status %d with key %q: %s", test.status, test.key, got)
 		}
+	}
+}
+
+// The messages are those of ollama, LiteLLM, transformers serve and FastAPI.
+func TestWhatCanBeDoneWhereTokenIDsAreRefused(t *testing.T) {
+	const advice = "the server takes no token ids: give --tokenizer with the model's folder, or with stub-32000 for made-up words"
+	for _, message := range []string{
+		"400 Bad Request: json: cannot unmarshal array into Go struct field CompletionRequest.prompt of type string",
+		"500 Internal Server Error: litellm.APIConnectionError: APIConnectionError: OpenAIException - Unmapped prompt format. Your prompt is neither a list of strings nor a string. prompt=[1, 2].",
+		"400 Bad Request: prompt must be a string.",
+		"422 Unprocessable Entity: body.prompt: Input should be a valid string",
+	} {
+		b := benchOf(t, "")
+		b.workload = &workload{ids: true}
+		if got := b.adviceFor(message); got != advice {
+			t.Errorf("%s: %q", message, got)
+		}
+		b.workload.ids = false
+		if got := b.adviceFor(message); got == advice {
+			t.Errorf("%s: told so of a text", message)
+		}
+		b.workload.ids, b.Workload.TokenIDs = true, true
+		if got := b.adviceFor(message); !strings.HasSuffix(got, "leave --prompt-token-ids away") {
+			t.Errorf("%s: %q", message, got)
+		}
+	}
+}
+
+// A server that takes no token ids refuses all requests of a run without a tokenizer.
+func TestARunOfTokenIDsThatAreRefusedSaysWhatToDo(t *testing.T) {
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		switch r.URL.Path {
+		case "/v1/models":
+			io.WriteString(w, `{"data": [{"id": "tiny"}]}`)
+		case "/v1/completions":
+			w.WriteHeader(http.StatusBadRequest)
+			io.WriteString(w, `{"detail":"prompt must be a string."}`)
+		default:
+			http.NotFound(w, r)
+		}
+	}))
+	defer server.Close()
+	cmd := newRunCommand()
+	cmd.SetArgs([]string{"--base-url", server.URL, "--num-prompts", "2", "--disable-tqdm"})
+	cmd.SetOut(io.Discard)
+	cmd.SetErr(io.Discard)
+	cmd.SilenceErrors, cmd.SilenceUsage = true, true
+	if err := cmd.ExecuteContext(t.Context()); err == nil || !strings.Contains(err.Error(), "prompt must be a string.: the server takes no token ids: give --tokenizer ") {
+		t.Errorf("%v", err)
 	}
 }
 
@@ -86,6 +136,8 @@ func TestWhatCanBeDoneAboutAFailure(t *testing.T) {
 		{chat, "400 Bad Request: Unknown parameter: 'repetition_penalty'.", ""}, // chat does not send it
 		{chat + custom, "422 Unprocessable Entity: body.messages.0.content: Input should be a valid string; body.ignore_eos: Extra inputs are not permitted",
 			wantsText + "; --drop-body ignore_eos leaves out what the server does not take"},
+		{"", "422 Unprocessable Entity: Unexpected fields in the request: {'repetition_penalty', 'ignore_eos'}",
+			"--drop-body ignore_eos,repetition_penalty leaves out what the server does not take"},
 		{"", "400 Bad Request: the value ignore_eosx is wrong", ""},
 
 		// The wire.

@@ -1,4 +1,4 @@
-//go:build e2e
+//go:build e2e || servers
 
 package main_test
 
@@ -34,14 +34,27 @@ type counts struct{ completed, failed, input, output int }
 // holds everything that servebench leaves behind against what an independent
 // client reads from the very same streams.
 func TestE2E(t *testing.T) {
-	program := buildServebench(t)
-	server := startOllama(t)
-	for _, api := range []struct{ backend, path string }{{"openai-chat", chatPath}, {"openai", textPath}} {
+	buildServebench(t).load(t, peer{url: startOllama(t, installOllama(t)), model: modelName})
+}
+
+// A peer is a server that is loaded.
+type peer struct {
+	url, model string
+	undone     bool     // it ends a stream without [DONE]
+	text       []string // flags that its completions need
+}
+
+// load puts loads of both kinds on a server, and checks what comes of them.
+func (s servebench) load(t *testing.T, p peer) {
+	for _, api := range []struct {
+		backend, path string
+		flags         []string
+	}{{"openai-chat", chatPath, nil}, {"openai", textPath, p.text}} {
 		for _, load := range [][]string{{"--request-rate", "20"}, {"--max-concurrency", "8"}} {
 			t.Run(api.backend+strings.Join(load, "="), func(t *testing.T) {
-				proxy := newRecorder(t, server)
-				r := program.run(t, append(load,
-					"--backend", api.backend, "--endpoint", api.path, "--base-url", proxy.URL)...)
+				proxy := newRecorder(t, p)
+				r := s.run(t, slices.Concat(load, api.flags, []string{
+					"--model", p.model, "--backend", api.backend, "--endpoint", api.path, "--base-url", proxy.URL})...)
 				check(t, r, proxy.tally(t, api.path))
 			})
 		}
@@ -105,7 +118,7 @@ func (s servebench) run(t *testing.T, flags ...string) *results {
 	dir := t.TempDir()
 	stream, file := filepath.Join(dir, "run.jsonl"), filepath.Join(dir, "run.json")
 	r := &results{stdout: s.exec(t, append([]string{"run",
-		"--model", modelName, "--tokenizer", "stub-32000",
+		"--tokenizer", "stub-32000",
 		"--dataset-name", "sharegpt", "--dataset-path", dataset, "--num-prompts", strconv.Itoa(numPrompts),
 		"--sharegpt-output-len", strconv.Itoa(outputLen), "--extra-body", `{"max_tokens":16}`,
 		"-o", stream, "--save-result", "--save-detailed", "--result-dir", dir, "--result-filename", "run.json",
@@ -133,6 +146,9 @@ func (s servebench) exec(t *testing.T, args ...string) string {
 	cmd.Stdout, cmd.Stderr = &stdout, &stderr
 	if err := cmd.Run(); err != nil {
 		t.Fatalf("servebench %s: %v\n%s\n%s", strings.Join(args, " "), err, &stdout, &stderr)
+	}
+	if _, beside, found := strings.Cut(stderr.String(), " Beside the block "); found {
+		t.Log("Beside the block", beside)
 	}
 	return stdout.String()
 }

@@ -4,6 +4,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -134,7 +135,10 @@ func TestExamplesStartTheServersTheySay(t *testing.T) {
 	files := exampleFiles(t)
 	known := knownToVLLM(t)
 	for _, file := range files {
-		for _, s := range exampleServers(t, file) {
+		plan := examplePlan(t, file)
+		checkPrograms(t, file, plan.Between.Command)
+		for _, s := range exampleServers(t, file, plan) {
+			checkPrograms(t, file, s.Command)
 			if forSim(file) {
 				checkSimulated(t, file, s.Command)
 				continue
@@ -190,7 +194,7 @@ func checkVLLM(t *testing.T, file string, command []string, known map[string]boo
 	}
 }
 
-func exampleServers(t *testing.T, file string) (servers []sweep.Server) {
+func examplePlan(t *testing.T, file string) *sweep.Plan {
 	t.Helper()
 	f, err := os.Open(file)
 	if err != nil {
@@ -201,6 +205,11 @@ func exampleServers(t *testing.T, file string) (servers []sweep.Server) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	return plan
+}
+
+func exampleServers(t *testing.T, file string, plan *sweep.Plan) (servers []sweep.Server) {
+	t.Helper()
 	for _, arm := range plan.Arms {
 		if len(arm.Servers) == 0 {
 			t.Errorf("%s: %s starts no server", file, arm.Name)
@@ -208,6 +217,22 @@ func exampleServers(t *testing.T, file string) (servers []sweep.Server) {
 		servers = append(servers, arm.Servers...)
 	}
 	return servers
+}
+
+// checkPrograms makes sure that the scripts of a command are there and can be run.
+func checkPrograms(t *testing.T, file string, command []string) {
+	t.Helper()
+	for word := range strings.FieldsSeq(strings.Join(command, " ")) {
+		if !strings.HasSuffix(word, ".sh") {
+			continue
+		}
+		info, err := os.Stat(filepath.Join(filepath.Dir(file), word))
+		if err != nil {
+			t.Errorf("%s: %v", file, err)
+		} else if info.Mode()&0o111 == 0 && runtime.GOOS != "windows" {
+			t.Errorf("%s: %s cannot be run", file, word)
+		}
+	}
 }
 
 // checkSimulated checks the command line of servebench sim without serving, in the

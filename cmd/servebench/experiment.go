@@ -56,7 +56,7 @@ func (m *measured) failure() error {
 // forget lets go of what is needed no more once the files of a run are written:
 // there may be many repeats, of which only the numbers are compared.
 func (m *measured) forget() {
-	m.bench = &bench{options: m.options, name: m.name, workload: &workload{n: m.n}}
+	m.bench = &bench{options: m.options, name: m.name, workload: &workload{n: m.n, ids: m.ids}}
 	m.sum.Condense()
 }
 

@@ -1,4 +1,4 @@
-//go:build e2e
+//go:build e2e || servers
 
 package main_test
 
@@ -30,12 +30,11 @@ PARAMETER num_ctx 1280
 PARAMETER num_thread 1
 `
 
-// startOllama installs ollama if need be, starts it on a free port of the
-// loopback with a home of its own, gives it the tiny model and returns its URL.
-// It is ended with the test; its log is shown if the test failed.
-func startOllama(t *testing.T) string {
+// startOllama starts ollama on a free port of the loopback with a home of its own,
+// gives it the tiny model and returns its URL. It is ended with the test; its log is
+// shown if the test failed.
+func startOllama(t *testing.T, program string) string {
 	t.Helper()
-	program := installOllama(t)
 	home := t.TempDir()
 	env := append(os.Environ(),
 		"HOME="+home,

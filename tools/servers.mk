@@ -1,0 +1,30 @@
+# Loads servers that people run, and counts beside servebench with go-openai. They are
+# fetched into a folder of the cache; building ollama takes ten minutes. Needs Python,
+# a C++ compiler and Debian's apt-get. transformers serve is that of a Python with PyTorch,
+# such as make vllm-e2e leaves; without one it is left out.
+
+.PHONY: servers
+
+SERVERS ?= $(HOME)/.cache/servebench-servers
+OLLAMA = $(SERVERS)/ollama-v0.17.4
+LITELLM = $(SERVERS)/litellm-1.106.2
+ACCELERATE = $(SERVERS)/accelerate-1.15.0
+TRANSFORMERS ?= $(wildcard $(HOME)/.cache/servebench-engine/venv/bin/transformers)
+
+servers: $(OLLAMA)/ollama $(LITELLM)/bin/litellm $(ACCELERATE)
+	OLLAMA=$(OLLAMA)/ollama LITELLM=$(LITELLM)/bin/litellm TRANSFORMERS=$(TRANSFORMERS) ACCELERATE=$(ACCELERATE) $(GO) test -tags servers -timeout 20m -count=1 -run Servers -v ./cmd/servebench
+
+$(LITELLM)/bin/litellm:
+	python3 -m venv $(LITELLM) && $(LITELLM)/bin/pip install --quiet 'litellm[proxy]==1.106.2'
+
+# What transformers serve needs beside PyTorch.
+$(ACCELERATE): $(LITELLM)/bin/litellm
+	$(LITELLM)/bin/pip install --quiet --no-deps --target $(ACCELERATE) accelerate==1.15.0
+
+# Its module lacks the headers of others that it is built with.
+$(OLLAMA)/ollama:
+	mkdir -p $(OLLAMA) && python3 -m venv $(OLLAMA)/venv
+	cd $(OLLAMA) && apt-get download nlohmann-json3-dev libstb-dev && for deb in *.deb; do dpkg -x $$deb . || exit 1; done
+	cd $(OLLAMA) && venv/bin/pip download --quiet --no-deps --no-binary miniaudio miniaudio==1.71 && tar xzf miniaudio-1.71.tar.gz
+	GOBIN=$(OLLAMA) CGO_ENABLED=1 CGO_CFLAGS="-O2 -I$(OLLAMA)/usr/include -I$(OLLAMA)/miniaudio-1.71" \
+		CGO_CXXFLAGS="-O2 -I$(OLLAMA)/usr/include -I$(OLLAMA)/miniaudio-1.71" $(GO) install github.com/ollama/ollama@v0.17.4
