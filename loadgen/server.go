@@ -252,6 +252,9 @@ func (s *Server) do(ctx context.Context, path string, body pyjson.Object) (*http
 	if s.Header != nil {
 		r.Header = s.Header.Clone()
 	}
+	if len(content) == 0 {
+		r.Header.Del("Content-Type") // it is the body's
+	}
 	reply, err := roundTrip(s.Transport, r)
 	if err != nil {
 		return nil, t.failure(ctx, err)

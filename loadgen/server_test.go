@@ -87,6 +87,27 @@ func TestServerIsAsked(t *testing.T) {
 	}
 }
 
+// vLLM's client names a body's type only where it sends a body.
+func TestOnlyBodiesHaveAType(t *testing.T) {
+	types := map[string]string{}
+	web := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		types[r.URL.Path] = r.Header.Get("Content-Type")
+		_, _ = io.WriteString(w, `{"data":[],"tokens":[1]}`)
+	}))
+	defer web.Close()
+	s := &Server{URL: web.URL, Header: Headers("key", nil)}
+	_, models := s.Models(t.Context())
+	_, metrics := s.Metrics(t.Context())
+	_, tokenize := s.Tokenize(t.Context(), "m", "t5", false)
+	if err := errors.Join(models, metrics, s.StartProfile(t.Context()), tokenize); err != nil {
+		t.Fatal(err)
+	}
+	want := map[string]string{"/v1/models": "", "/metrics": "", "/start_profile": "", "/tokenize": "application/json"}
+	if diff := cmp.Diff(want, types); diff != "" {
+		t.Errorf("Content-Type by path (-want +got):\n%s", diff)
+	}
+}
+
 func TestModelListsOfEveryShape(t *testing.T) {
 	for reply, want := range map[string]string{
 		`{"object":"list","data":[{"id":"m"}]}`:          "[{m m}]",
