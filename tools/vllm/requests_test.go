@@ -1,6 +1,6 @@
 //go:build vllm
 
-package main
+package vllm_test
 
 import (
 	"bytes"
@@ -10,7 +10,6 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -46,12 +45,13 @@ type vllmRequest struct {
 // against what servebench dataset prints.
 func TestVLLMSendsTheSame(t *testing.T) {
 	prompts := writePrompts(t)
+	client := newTheirs(t, filepath.Join(os.Getenv("VLLM"), "venv"))
 	fmt.Printf("%-32s %8s %8s %8s %8s %9s %18s\n", "the same as vLLM's", "requests", "ids", "prompts", "lengths", "due times", "arrived within, ms")
 	for _, c := range vllmCommands {
 		argv := strings.Fields(strings.NewReplacer("MODELS", os.Getenv("ORACLE"), "DATA", "../../testdata", "PROMPTS", prompts).Replace(c.argv))
-		argv = append(argv, "--model", "m", "--request-id-prefix", "same-", "--max-concurrency", "1", "--disable-tqdm", "--ready-check-timeout-sec", "0")
-		sent, planned := sendWithVLLM(t, argv)
-		ours := vllmRequests(t, command(t, "servebench", append([]string{"dataset"}, argv...)))
+		argv = append(argv, "--model", "m", "--request-id-prefix", idPrefix, "--max-concurrency", "1", "--ready-check-timeout-sec", "0")
+		sent, planned := sendWith(t, client, argv)
+		ours := decodeLines[vllmRequest](t, command(t, newOurs(t, "latest").program, append([]string{"dataset"}, argv...)))
 		if len(sent) != len(ours) || len(planned) != len(ours) || len(ours) == 0 {
 			t.Errorf("%s: vLLM planned %d and sent %d requests, servebench %d", c.name, len(planned), len(sent), len(ours))
 			continue
@@ -89,9 +89,9 @@ func writePrompts(t *testing.T) string {
 	return name
 }
 
-// sendWithVLLM gives the requests that vLLM's client sent, in the order of their
+// sendWith gives the requests that vLLM's client sent, in the order of their
 // arrival, and those it planned.
-func sendWithVLLM(t *testing.T, argv []string) (sent, planned []vllmRequest) {
+func sendWith(t *testing.T, client *theirs, argv []string) (sent, planned []vllmRequest) {
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		at := time.Now()
 		if r.URL.Path != "/v1/completions" {
@@ -110,37 +110,8 @@ func sendWithVLLM(t *testing.T, argv []string) (sent, planned []vllmRequest) {
 		io.WriteString(w, `data: {"choices":[{"text":"a"}]}`+"\n\n"+`data: {"choices":[],"usage":{"prompt_tokens":1,"completion_tokens":1}}`+"\n\ndata: [DONE]\n\n")
 	}))
 	defer server.Close()
-	plan := filepath.Join(t.TempDir(), "plan.jsonl")
-	python := filepath.Join(os.Getenv("VLLM"), "venv", "bin", "python")
-	command(t, python, append([]string{"testdata/vllmclient.py", plan, "--base-url", server.URL}, argv...))
-	lines, err := os.ReadFile(plan)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return sent, vllmRequests(t, lines)
-}
-
-// command runs a program and gives its stdout.
-func command(t *testing.T, program string, args []string) []byte {
-	var talk bytes.Buffer
-	cmd := exec.CommandContext(t.Context(), program, args...)
-	cmd.Stderr = &talk
-	out, err := cmd.Output()
-	if err != nil {
-		t.Fatalf("%s %q: %v\n%s", program, args, err, talk.Bytes())
-	}
-	return out
-}
-
-func vllmRequests(t *testing.T, lines []byte) (requests []vllmRequest) {
-	for dec := json.NewDecoder(bytes.NewReader(lines)); dec.More(); {
-		var r vllmRequest
-		if err := dec.Decode(&r); err != nil {
-			t.Fatal(err)
-		}
-		requests = append(requests, r)
-	}
-	return requests
+	_, dir := client.plan(t, append(argv, "--base-url", server.URL))
+	return sent, readLines[vllmRequest](t, filepath.Join(dir, "plan.jsonl"))
 }
 
 // spread is by how much the lateness of arrivals varies.

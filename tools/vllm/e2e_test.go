@@ -1,0 +1,188 @@
+//go:build vllm && linux
+
+package vllm_test
+
+import (
+	"fmt"
+	"net/http"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// A commandLine is one for all clients.
+type commandLine struct{ name, argv string }
+
+// Command lines for an engine without any flags. DATA is testdata, PROMPTS a file
+// of prompts. The short form runs the first two.
+var plainLines = []commandLine{
+	{"random", "--random-input-len 30 --random-output-len 24 --random-range-ratio 0.3 --num-prompts 64 --max-concurrency 8 --num-warmups 3 --ready-check-timeout-sec 30 --seed 7"},
+	{"sharegpt, chat", "--backend openai-chat --endpoint /v1/chat/completions --dataset-name sharegpt --dataset-path DATA/golden/sharegpt_input.json --sharegpt-output-len 20 --num-prompts 48 --max-concurrency 8 --ready-check-timeout-sec 30"},
+	{"prefix_repetition", "--dataset-name prefix_repetition --prefix-repetition-prefix-len 300 --prefix-repetition-suffix-len 20 --prefix-repetition-num-prefixes 4 --prefix-repetition-output-len 16 --num-prompts 40 --request-rate 20 --burstiness 0.5 --seed 3 --extra-body {\"stream_options\":{\"include_usage\":true,\"continuous_usage_stats\":true}}"},
+	{"custom with a template", "--dataset-name custom --dataset-path PROMPTS --custom-output-len 16 --num-prompts 30 --request-rate 20 --temperature 0 --seed 5"},
+	{"custom, chat", "--backend openai-chat --endpoint /v1/chat/completions --dataset-name custom --skip-chat-template --dataset-path PROMPTS --custom-output-len -1 --num-prompts 30 --max-concurrency 4 --request-rate 40 --percentile-metrics ttft,tpot,itl,e2el,client_queue_time --goodput ttft:200 e2el:2000"},
+	{"probes and a ramp", "--random-input-len 20 --random-output-len 16 --num-prompts 40 --probe-request-rate 4 --ramp-up-strategy linear --ramp-up-start-rps 5 --ramp-up-end-rps 20 --top-p 0.9"},
+	{"the server's model", "--random-input-len 20 --random-output-len 8 --num-prompts 10 --max-concurrency 2"},
+	{"--profile", "--random-input-len 10 --random-output-len 4 --num-prompts 4 --max-concurrency 2 --profile"},
+}
+
+// Command lines for engines with flags of their own.
+var (
+	specLines = []commandLine{
+		{"ngram speculation", "--random-input-len 30 --random-output-len 24 --num-prompts 32 --max-concurrency 8 --seed 2"},
+		{"ngram speculation, chat", "--backend openai-chat --endpoint /v1/chat/completions --dataset-name sharegpt --dataset-path DATA/golden/sharegpt_input.json --sharegpt-output-len 20 --num-prompts 32 --max-concurrency 8 --temperature 0"},
+	}
+	intervalLines = []commandLine{
+		{"--stream-interval 3", "--random-input-len 30 --random-output-len 24 --num-prompts 32 --max-concurrency 8 --seed 4"},
+		{"--stream-interval 3, chat", "--backend openai-chat --endpoint /v1/chat/completions --dataset-name sharegpt --dataset-path DATA/golden/sharegpt_input.json --sharegpt-output-len 20 --num-prompts 32 --max-concurrency 8"},
+	}
+)
+
+// full says whether all is to be run, and not the short form.
+var full = os.Getenv("FULL") == "1"
+
+// TestEngine loads a real engine with vLLM's own clients and with servebench, by
+// the same command lines in turn: the engine's build beside servebench as that
+// release, and the latest client beside servebench as the latest.
+func TestEngine(t *testing.T) {
+	profiles := fmt.Sprintf(`{"profiler":"torch","torch_profiler_dir":%q,"torch_profiler_with_stack":false}`, t.TempDir())
+	t.Run("plain", func(t *testing.T) {
+		e := startEngine(t, "--profiler-config", profiles)
+		lines := plainLines
+		if !full {
+			lines = lines[:2]
+		}
+		pairs := e.pairs(t)
+		compareLines(t, e, pairs, lines)
+		if full {
+			t.Run("prefix cache reset", func(t *testing.T) { resetPrefixCache(t, e) })
+		}
+		compareHistograms(t, e, pairs)
+	})
+	if !full {
+		return
+	}
+	t.Run("ngram", func(t *testing.T) {
+		e := startEngine(t, "--speculative-config", `{"method":"ngram","num_speculative_tokens":3,"prompt_lookup_max":3,"prompt_lookup_min":1}`)
+		compareLines(t, e, e.pairs(t), specLines)
+	})
+	t.Run("stream interval", func(t *testing.T) {
+		e := startEngine(t, "--stream-interval", "3")
+		compareLines(t, e, e.pairs(t), intervalLines)
+	})
+}
+
+// A pair is a release's own client and servebench as that release.
+type pair struct {
+	release string
+	theirs  client
+	ours    client
+}
+
+// pairs are those of the engine's own release and of the latest.
+func (e *engine) pairs(t *testing.T) []pair {
+	return []pair{
+		{"0.32.0", newTheirs(t, e.venv, "--whole"), newOurs(t, "0.32.0")},
+		{"0.33.0", newTheirs(t, filepath.Join(os.Getenv("VLLM"), "venv")), newOurs(t, "latest")},
+	}
+}
+
+// compareLines runs each command line with each client through a proxy, and prints
+// a row for each pair.
+func compareLines(t *testing.T, e *engine, pairs []pair, lines []commandLine) {
+	t.Helper()
+	fmt.Printf("%-26s %-7s %9s %9s %9s %9s\n", "the same as by vLLM", "release", "requests", "completed", "in", "out")
+	through := newProxy(t, e)
+	prompts := writePrompts(t)
+	for _, line := range lines {
+		argv := strings.Fields(strings.NewReplacer("DATA", "../../testdata", "PROMPTS", prompts).Replace(line.argv))
+		argv = append(argv, "--base-url", through.URL, "--tokenizer", e.tokenizer)
+		if line.name != "the server's model" {
+			argv = append(argv, "--model", served)
+		}
+		if !strings.Contains(line.argv, "--percentile-metrics") {
+			argv = append(argv, "--percentile-metrics", "ttft,tpot,itl,e2el")
+		}
+		for _, p := range pairs {
+			t.Run(line.name+", "+p.release, func(t *testing.T) {
+				e.forget(t)
+				their := p.theirs.run(t, argv)
+				theySent, theirCalls := through.take()
+				e.forget(t)
+				our := p.ours.run(t, argv)
+				weSent, ourCalls := through.take()
+				theyRead, weRead := dropReads(&theySent), dropReads(&weSent)
+				if diff := cmp.Diff(theySent, weSent); diff != "" || weRead > theyRead {
+					t.Errorf("not the same requests, and vLLM reads /metrics %d times, servebench %d (-vLLM's +ours):\n%s", theyRead, weRead, diff)
+				}
+				if diff := cmp.Diff(theirCalls, ourCalls); diff != "" {
+					t.Errorf("not the same order of calls (-vLLM's +ours):\n%s", diff)
+				}
+				compareRuns(t, their, our)
+				fmt.Printf("%-26s %-7s %9d %9d %9d %9d\n", line.name, p.release, len(theySent), their.file.Completed, their.file.Input, their.file.Output)
+			})
+		}
+	}
+}
+
+// dropReads takes the reads of /metrics from requests, and says how many there
+// were: vLLM reads anew what servebench takes of one reading.
+func dropReads(requests *[]seen) int {
+	n := len(*requests)
+	*requests = slices.DeleteFunc(*requests, func(r seen) bool { return r.Method == http.MethodGet && r.Path == "/metrics" })
+	return n - len(*requests)
+}
+
+// compareRuns holds what two runs of one command line printed and left in their
+// result files against each other.
+func compareRuns(t *testing.T, their, our *results) {
+	t.Helper()
+	if diff := cmp.Diff(labels(printed(their.stdout)), labels(printed(our.stdout))); diff != "" {
+		t.Errorf("not the same lines (-vLLM's +ours):\n%s", diff)
+	}
+	// What servebench adds stands at the end.
+	ours := our.keys[:min(len(their.keys), len(our.keys))]
+	if diff := cmp.Diff(their.keys, ours); diff != "" {
+		t.Errorf("not the same keys (-vLLM's +ours):\n%s", diff)
+	}
+	a, b := their.file, our.file
+	if [...]int{a.Completed, a.Failed, a.Input, a.Output} != [...]int{b.Completed, b.Failed, b.Input, b.Output} {
+		t.Errorf("vLLM has %d completed, %d failed, %d and %d tokens, servebench %d, %d, %d and %d",
+			a.Completed, a.Failed, a.Input, a.Output, b.Completed, b.Failed, b.Input, b.Output)
+	}
+	if !slices.Equal(a.InputLens, b.InputLens) || !slices.Equal(a.Outputs, b.Outputs) {
+		t.Error("not the same tokens of each request")
+	}
+}
+
+// resetPrefixCache shows by the engine's own count that a sweep that resets the
+// prefix cache before its runs finds nothing of what a run before it has left.
+func resetPrefixCache(t *testing.T, e *engine) {
+	hits := func(run func()) float64 {
+		before := e.totals(t)["vllm:prefix_cache_hits_total"]
+		run()
+		return e.totals(t)["vllm:prefix_cache_hits_total"] - before
+	}
+	ours := newOurs(t, "latest")
+	again := func() {
+		ours.run(t, []string{"--base-url", e.url, "--model", served, "--tokenizer", e.tokenizer,
+			"--random-input-len", "300", "--random-output-len", "4", "--num-prompts", "8", "--max-concurrency", "2", "--seed", "41"})
+	}
+	e.forget(t)
+	if n := hits(again); n != 0 {
+		t.Errorf("the first run found %v tokens in the prefix cache", n)
+	}
+	if n := hits(again); n == 0 {
+		t.Error("the same run found nothing in the prefix cache that the first one had filled")
+	}
+	plan := filepath.Join(t.TempDir(), "plan.yaml")
+	writeFile(t, plan, fmt.Appendf(nil, "seed: 41\nload: {model: %s, tokenizer: %q, random-input-len: 300, random-output-len: 4, num-prompts: 8, max-concurrency: 2, disable-tqdm: true}\n"+
+		"arms: [{name: engine, url: %q}]\nbetween: {reset-prefix-cache: true}\n", served, e.tokenizer, e.url))
+	if n := hits(func() { command(t, ours.program, []string{"sweep", "-o", filepath.Join(t.TempDir(), "sweep"), plan}) }); n != 0 {
+		t.Errorf("a sweep that resets the prefix cache found %v tokens in it", n)
+	}
+}

@@ -1,0 +1,131 @@
+"""Runs vLLM's own `vllm bench serve` as installed, once for each command line that it reads.
+
+usage: client.py [--whole]
+
+A line of stdin is a JSON object: argv, and out, a folder. There come stdout.txt;
+plan.jsonl, a line for each request in the order in which vLLM schedules them,
+with its due time, read from the generator that computed it; and outcomes.jsonl,
+a line for each request with whether it succeeded, and why not. Then stdout gets a line
+with a JSON string: what went wrong, or nothing.
+
+The code that runs is vLLM's, transformers' and numpy's. The client needs neither
+torch nor the engine, so those are hollow here: they import, and hold nothing.
+With --whole all is as installed.
+"""
+
+import contextlib
+import importlib.machinery
+import json
+import os
+import sys
+import traceback
+import types
+from unittest import mock
+
+HOLLOW = ["torch", "vllm.distributed", "vllm.env_override", "vllm.inputs", "vllm.lora", "vllm.multimodal"]
+
+
+class Hollow(types.ModuleType):
+    """A module in which every capitalized name is a class and every other one a mock."""
+
+    __path__ = []
+    __version__ = "2.14.0"  # vLLM asks for torch's
+
+    def __getattr__(self, name):
+        if name.startswith("__"):
+            raise AttributeError(name)
+        value = type(name, (), {"__init__": lambda self, *args: None}) if name[0].isupper() else mock.MagicMock()
+        setattr(self, name, value)
+        return value
+
+
+class Finder:
+    """Finds the hollow modules, and what is inside them."""
+
+    def find_spec(self, name, path=None, target=None):
+        if any(name == hollow or name.startswith(hollow + ".") for hollow in HOLLOW):
+            return importlib.machinery.ModuleSpec(name, self, is_package=True)
+
+    def create_module(self, spec):
+        return Hollow(spec.name)
+
+    def exec_module(self, module):
+        pass
+
+
+class Notes:
+    """What is noted of a run, to be written once it is over: it must not slow it down."""
+
+    def begin(self):
+        self.plan, self.outcomes = [], []
+
+    def write(self, folder):
+        with open(os.path.join(folder, "plan.jsonl"), "w") as out:
+            for request, due in self.plan:
+                line = {"id": request.request_id or "", "prompt": request.prompt, "prompt_len": request.prompt_len}
+                out.write(json.dumps(line | {"output_len": request.expected_output_len, "due": float(due)}) + "\n")
+        with open(os.path.join(folder, "outcomes.jsonl"), "w") as out:
+            for name, outcome in self.outcomes:
+                out.write(json.dumps({"id": name, "success": outcome.success, "error": outcome.error}) + "\n")
+
+
+def planned(get_request, notes):
+    """get_request, which notes what it yields, and when that is due."""
+
+    async def yielding(*args, **kwargs):
+        requests = get_request(*args, **kwargs)
+        i = 0
+        async for request, rate in requests:
+            notes.plan.append((request, requests.ag_frame.f_locals["delay_ts"][i]))
+            i += 1
+            yield request, rate
+
+    return yielding
+
+
+def judged(send, notes):
+    """A request function that notes what it makes of answers."""
+
+    async def sending(request_func_input, *args, **kwargs):
+        outcome = await send(request_func_input, *args, **kwargs)
+        if request_func_input.request_id:
+            notes.outcomes.append((request_func_input.request_id, outcome))
+        return outcome
+
+    return sending
+
+
+def run(serve, parser, notes, argv, out):
+    """Runs one command line. The result is what went wrong."""
+    notes.begin()
+    try:
+        with open(os.path.join(out, "stdout.txt"), "w") as stdout, contextlib.redirect_stdout(stdout):
+            serve.main(parser.parse_args(argv))
+        return ""
+    except (Exception, SystemExit):
+        return traceback.format_exc()
+    finally:
+        notes.write(out)
+
+
+def main():
+    if "--whole" not in sys.argv:
+        import transformers
+
+        transformers.utils.is_torch_available()  # it would take the hollow one for torch
+        sys.meta_path.insert(0, Finder())
+    from vllm.benchmarks import serve
+    from vllm.utils.argparse_utils import FlexibleArgumentParser
+
+    notes = Notes()
+    serve.get_request = planned(serve.get_request, notes)
+    for name, send in serve.ASYNC_REQUEST_FUNCS.items():
+        serve.ASYNC_REQUEST_FUNCS[name] = judged(send, notes)
+    parser = FlexibleArgumentParser()
+    serve.add_cli_args(parser)
+    for line in sys.stdin:
+        print(json.dumps(run(serve, parser, notes, **json.loads(line))), flush=True)
+
+
+if __name__ == "__main__":
+    main()
