@@ -33,10 +33,18 @@ type Pulse struct {
 	machine MachineCPU    // likewise
 	gc      debug.GCStats
 
-	lookedAt  time.Time // for the busiest second
-	lookedCPU time.Duration
-	busiest   float64
-	longestGC time.Duration
+	lookedAt   time.Time // for the busiest second
+	lookedCPU  time.Duration
+	lookedWait time.Duration // for cores, until then
+	busiest    float64
+	pauses     pauses
+}
+
+// pauses are those of garbage collections, as far as they lie within the watch.
+type pauses struct {
+	longest time.Duration
+	waited  time.Duration // for cores by the process's threads, in the second of the longest
+	before  time.Duration // of the collection that was under way when the watch began, what came before
 }
 
 // StartPulse begins to watch. Stop must be called.
@@ -45,7 +53,7 @@ func StartPulse() *Pulse {
 	p := &Pulse{
 		stop: make(chan struct{}), done: make(chan struct{}),
 		start: now, stood: newStandstill(now), cpu: cpu, machine: ReadMachineCPU(),
-		lookedAt: now, lookedCPU: cpu,
+		lookedAt: now, lookedCPU: cpu, lookedWait: coreWait(),
 	}
 	debug.ReadGCStats(&p.gc)
 	go p.watch()
@@ -76,19 +84,34 @@ func (p *Pulse) look() {
 		share := float64(cpu-p.lookedCPU) / float64(took) / float64(runtime.GOMAXPROCS(0))
 		p.busiest = max(p.busiest, share)
 	}
-	p.lookAtGC()
-	p.lookedAt, p.lookedCPU = now, cpu
+	var gc debug.GCStats
+	waited := p.lookAtGC(&gc)
+	p.lookedAt, p.lookedCPU, p.lookedWait = now, cpu, waited
 }
 
-// lookAtGC takes account of the collections since look was last called.
-func (p *Pulse) lookAtGC() (gc debug.GCStats) {
-	debug.ReadGCStats(&gc)
+// lookAtGC takes account of the collections since look was last called. It gives for
+// how long threads have waited for cores.
+func (p *Pulse) lookAtGC(gc *debug.GCStats) (waited time.Duration) {
+	debug.ReadGCStats(gc)
+	waited = coreWait()
 	for i, ended := range gc.PauseEnd {
 		if ended.After(p.lookedAt) {
-			p.longestGC = max(p.longestGC, gc.Pause[i])
+			p.pauses.take(gc.Pause[i], ended.Sub(p.start), waited-p.lookedWait)
 		}
 	}
-	return gc
+	return waited
+}
+
+// take takes account of a pause, the sum of a collection's, that ended at an instant of
+// the watch, with how long threads waited for cores about then.
+func (s *pauses) take(pause, ended, waited time.Duration) {
+	if before := pause - ended; before > 0 {
+		s.before = before
+		pause = ended
+	}
+	if pause > s.longest {
+		s.longest, s.waited = pause, waited
+	}
 }
 
 // Stop ends the watch and fills in what was noticed since StartPulse.
@@ -97,7 +120,8 @@ func (p *Pulse) Stop(e *metrics.Evidence) {
 	<-p.done
 	now := time.Now()
 	p.stood.beat(now)
-	gc := p.lookAtGC()
+	var gc debug.GCStats
+	p.lookAtGC(&gc)
 	// A rest of a few milliseconds would make a busiest second of any load.
 	if p.busiest == 0 || now.Sub(p.lookedAt) > time.Second/2 {
 		p.look()
@@ -112,8 +136,8 @@ func (p *Pulse) Stop(e *metrics.Evidence) {
 	e.Stalls, e.Stalled, e.LongestStall = p.stood.times, p.stood.total, p.stood.longest
 	e.WakeP99 = time.Duration(p.stood.late.ValueAtPercentile(99))
 	e.GCs = int(gc.NumGC - p.gc.NumGC)
-	e.GCPaused = gc.PauseTotal - p.gc.PauseTotal
-	e.LongestGC = p.longestGC
+	e.GCPaused = gc.PauseTotal - p.gc.PauseTotal - p.pauses.before
+	e.LongestGC, e.GCWait = p.pauses.longest, p.pauses.waited
 	// Setting the wall clock moves it against the monotonic one; steering its
 	// rate moves both alike.
 	e.ClockStep = (now.Round(0).Sub(p.start.Round(0)) - e.Watched).Round(time.Microsecond)

@@ -64,6 +64,29 @@ func TestAPulseCountsCPUAndCollections(t *testing.T) {
 	}
 }
 
+// A collection that was under way when the watch began counts from then on.
+func TestAPauseCountsAsFarAsItIsWatched(t *testing.T) {
+	const ms = time.Millisecond
+	var p pauses
+	p.take(144*ms, 40*ms, 90*ms)
+	if want := (pauses{longest: 40 * ms, waited: 90 * ms, before: 104 * ms}); p != want {
+		t.Errorf("%+v, want %+v", p, want)
+	}
+	p.take(30*ms, 2000*ms, 500*ms)
+	p.take(3999*ms, 9000*ms, 3500*ms)
+	if want := (pauses{longest: 3999 * ms, waited: 3500 * ms, before: 104 * ms}); p != want {
+		t.Errorf("%+v, want %+v", p, want)
+	}
+}
+
+func TestWaitingForACoreIsReadAsTheKernelWritesIt(t *testing.T) {
+	for text, want := range map[string]time.Duration{"860888 1205 1\n": 1205, "860888 0 1\n": 0, "": 0, "5\n": 0, "1 x 2\n": 0} {
+		if got := parseCoreWait(text); got != want {
+			t.Errorf("%q: %v, want %v", text, got, want)
+		}
+	}
+}
+
 func TestProcStatIsReadAsTheKernelWritesIt(t *testing.T) {
 	const text = "cpu  4705 150 1120 16250 520 30 45 700 120 10\ncpu0 1 2 3 4 5 6 7 8 9 10\n"
 	m := parseMachineCPU(strings.NewReader(text))

@@ -13,6 +13,7 @@ const (
 	quieter = "a quieter machine, or less load"
 	spread  = "more cores, or less load"
 	frozen  = "was it suspended, throttled or debugged?"
+	crowded = "other programs or a CPU limit had the cores: leave the machine to servebench"
 )
 
 func (j *judge) exhausted() (Check, bool) {
@@ -152,13 +153,26 @@ func (j *judge) stolen() (Check, bool) {
 func (j *judge) longestGC() (Check, bool) {
 	c := Check{Name: "longest GC pause", Figure: ms(j.seen.LongestGC), Unit: "ms", Limit: gcLimit}
 	c.Text = fmt.Sprintf("garbage collection stopped us for %s at once", showMS(c.Figure))
+	if j.starved() {
+		c.Remedy = crowded
+		c.Text = fmt.Sprintf("%s had no core for %s while it collected garbage, which takes microseconds", j.process(), showMS(c.Figure))
+	}
 	return c, j.seen.GCs > 0
 }
+
+// starved says whether collections took their time because the process had no core: its
+// threads then waited for one, of which at least half as long as the longest pause is
+// known.
+func (j *judge) starved() bool { return j.seen.GCWait > 0 && j.seen.GCWait >= j.seen.LongestGC/2 }
 
 func (j *judge) gcShare() (Check, bool) {
 	c := Check{Name: "GC pauses", Figure: j.watchedShare(j.seen.GCPaused), Unit: "%"}
 	c.Limit = max(gcShareLimit, j.watchedShare(gcLimit*time.Millisecond))
 	c.Text = fmt.Sprintf("garbage collection stopped us for %s of the time", showPercent(c.Figure))
+	if j.starved() {
+		c.Remedy = crowded
+		c.Text = fmt.Sprintf("%s had no core for %s of the time while it collected garbage, which takes microseconds", j.process(), showPercent(c.Figure))
+	}
 	return c, j.seen.GCs > 0
 }
 

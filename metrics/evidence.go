@@ -24,6 +24,7 @@ type Evidence struct {
 	GCs          int           `json:"gcs,omitempty"`           // garbage collections
 	GCPaused     time.Duration `json:"gc_paused,omitempty"`     // pauses for them, together
 	LongestGC    time.Duration `json:"longest_gc,omitempty"`    // longest single pause
+	GCWait       time.Duration `json:"gc_wait,omitempty"`       // in the second of that, how long threads of the process had no core, together
 	ClockStep    time.Duration `json:"clock_step,omitempty"`    // by how much the wall clock was set
 
 	KernelStamps int64 `json:"kernel_stamps,omitempty"` // chunks whose arrival the kernel stamped
@@ -77,7 +78,9 @@ func (e *Evidence) add(other *Evidence, sameMachine bool) {
 	e.WakeP99 = max(e.WakeP99, other.WakeP99)
 	e.GCs += other.GCs
 	e.GCPaused = max(e.GCPaused, other.GCPaused)
-	e.LongestGC = max(e.LongestGC, other.LongestGC)
+	if other.LongestGC > e.LongestGC {
+		e.LongestGC, e.GCWait = other.LongestGC, other.GCWait
+	}
 	if other.ClockStep.Abs() > e.ClockStep.Abs() {
 		e.ClockStep = other.ClockStep
 	}

@@ -207,6 +207,15 @@ var faults = []struct {
 	{"own CPU", 14900, 15100, func(s *Summary, v float64) { s.Evidence.CPU = durationMS(v) }, "own CPU 75.5 % of 2 cores"},
 	{"stolen CPU", 0.099, 0.101, func(s *Summary, v float64) { s.Evidence.StolenCPU = v }, "10.1 % of this machine's CPU time"},
 	{"longest GC pause", 9.9, 10.1, func(s *Summary, v float64) { s.Evidence.LongestGC = durationMS(v) }, "stopped us for 10.1 ms at once"},
+	{"longest GC pause", 9.9, 10.1, func(s *Summary, v float64) {
+		s.Evidence.LongestGC, s.Evidence.GCWait = durationMS(v), durationMS(v/2)
+	}, "this process had no core for 10.1 ms while it collected garbage, which takes microseconds (limit 10.0 ms): other programs or a CPU limit had the cores: leave the machine to servebench"},
+	{"longest GC pause", 9.9, 10.1, func(s *Summary, v float64) {
+		s.Evidence.LongestGC, s.Evidence.GCWait = durationMS(v), durationMS(v/2)-1
+	}, "garbage collection stopped us for 10.1 ms at once"},
+	{"GC pauses", 99, 101, func(s *Summary, v float64) {
+		s.Evidence.GCPaused, s.Evidence.GCWait = durationMS(v), time.Second
+	}, "this process had no core for 1.01 % of the time while it collected garbage"},
 	{"GC pauses", 99, 101, func(s *Summary, v float64) { s.Evidence.GCPaused = durationMS(v) }, "1.01 % of the time"},
 	{"GC pauses", 9.9, 10.1, func(s *Summary, v float64) {
 		s.Evidence.GCPaused, s.Evidence.Watched, s.Evidence.CPU = durationMS(v), 100*msec, 0
