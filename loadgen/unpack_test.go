@@ -145,6 +145,18 @@ func TestCompressedRepliesToCallsAreRead(t *testing.T) {
 	}
 }
 
+// Nobody sees what else is in the bytes that were decompressed: an event's stamp may be
+// that of another, which its doubt admits.
+func TestAnUnpackedEventIsInDoubt(t *testing.T) {
+	for encoding, mixed := range map[string]bool{"": false, "identity": false, "gzip": true, "deflate": true} {
+		reply := &http.Response{Header: http.Header{"Content-Encoding": {encoding}}, Body: io.NopCloser(strings.NewReader("ab"))}
+		body := stampedBodyOf(reply, nil, new(watch))
+		if _, err := body.Read(make([]byte, 1)); err != nil || body.Arrival().mixed != mixed {
+			t.Errorf("%q: mixed %t, %v", encoding, body.Arrival().mixed, err)
+		}
+	}
+}
+
 func TestWhatIsUnpackedIsBounded(t *testing.T) {
 	packed := compressed(strings.Repeat("a", 1000))
 	body := &unpackedBody{src: bufio.NewReader(strings.NewReader(packed)), open: unpackers["gzip"], left: 999}

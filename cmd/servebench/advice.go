@@ -66,7 +66,11 @@ func (b *bench) adviseURL(message string) string {
 	if !ends || !strings.Contains(message, twice) {
 		return ""
 	}
-	return "the base URL ends in /v1 and the path begins with it: give --base-url " + base
+	advice := "the base URL ends in /v1 and the path begins with it: give --base-url " + base
+	if !strings.HasPrefix(b.Server.Endpoint, "/v1/") {
+		advice += " --endpoint /v1" + b.Server.Endpoint
+	}
+	return advice
 }
 
 func (b *bench) adviseTLS(message string) string {

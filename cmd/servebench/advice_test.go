@@ -100,6 +100,7 @@ func TestWhatCanBeDoneAboutAFailure(t *testing.T) {
 		// The key, the URL, the path.
 		{"", "401 Unauthorized: Incorrect API key provided", "OPENAI_API_KEY is not set"},
 		{"--base-url http://h/v1", "404 Not Found (POST http://h/v1/v1/completions)", "the base URL ends in /v1 and the path begins with it: give --base-url http://h"},
+		{"--base-url http://h/v1 --endpoint /completions", "404 Not Found /v1/v1/", "the base URL ends in /v1 and the path begins with it: give --base-url http://h --endpoint /v1/completions"},
 		{"", "404 Not Found: Not found (POST http://h/v1/completions)", toChat},
 		{"", "405 Method Not Allowed (POST http://h/v1/completions)", toChat},
 		{chat, "404 Not Found: page not found (POST http://h/v1/chat/completions)", "has the server completions alone? Then give --backend openai --endpoint /v1/completions"},

@@ -304,6 +304,26 @@ func TestErrorsOfTheCommandLineShowNoSecret(t *testing.T) {
 	}
 }
 
+// What is shown of a URL has no password and no key, however it is written.
+func FuzzRedactURL(f *testing.F) {
+	f.Add("http://", "h:1/a", "api-version=1")
+	f.Add("", "h", "x")
+	f.Add("https://", "[::1]:8000", "a&b=c")
+	f.Fuzz(func(t *testing.T, scheme, host, query string) {
+		const secret = "s3cret-PassW0rd"
+		for _, link := range []string{
+			scheme + "me:" + secret + "@" + host, scheme + secret + "@" + host + "?" + query, scheme + host + "?" + query + "&api_key=" + secret,
+		} {
+			if strings.Contains(scheme+host+query, "#") || strings.ContainsAny(scheme+host, "?&/@") && scheme != "http://" && scheme != "https://" && scheme != "" {
+				continue
+			}
+			if shown := redactURL(link); strings.Contains(shown, secret) {
+				t.Errorf("%q is shown as %q", link, shown)
+			}
+		}
+	})
+}
+
 func FuzzMask(f *testing.F) {
 	f.Add("s3cret-key", "no such key: ", ", sorry")
 	f.Add("Bearer abc", "…", "…")
