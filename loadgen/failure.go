@@ -77,7 +77,8 @@ func (t *trace) failure(ctx context.Context, err error) *Failure {
 	case isReset(err):
 		return failure(metrics.Reset, "the connection was reset before the reply: %w", err)
 	case isAlert(err):
-		return failure(metrics.TLS, "%w", err)
+		said, _ := errors.AsType[*net.OpError](err) // net/http may say before it where it read that
+		return failure(metrics.TLS, "%w", said)
 	case replied && !isCut(err):
 		return failure(metrics.Malformed, "%w", err)
 	}

@@ -209,7 +209,7 @@ var faults = []struct {
 	{"longest GC pause", 9.9, 10.1, func(s *Summary, v float64) { s.Evidence.LongestGC = durationMS(v) }, "stopped us for 10.1 ms at once"},
 	{"longest GC pause", 9.9, 10.1, func(s *Summary, v float64) {
 		s.Evidence.LongestGC, s.Evidence.GCWait = durationMS(v), durationMS(v/2)
-	}, "this process had no core for 10.1 ms while it collected garbage, which takes microseconds (limit 10.0 ms): other programs or a CPU limit had the cores: leave the machine to servebench"},
+	}, "this process had no core for 10.1 ms while it collected garbage, which takes microseconds (limit 10.0 ms)"},
 	{"longest GC pause", 9.9, 10.1, func(s *Summary, v float64) {
 		s.Evidence.LongestGC, s.Evidence.GCWait = durationMS(v), durationMS(v/2)-1
 	}, "garbage collection stopped us for 10.1 ms at once"},
@@ -268,6 +268,15 @@ var faults = []struct {
 		s.Seconds = 60
 		s.Shards = &Shards{Of: 2, Sound: 2, Late: &Window{0, durationMS(v)}, Last: "shard 1"}
 	}, "shards began 601 ms apart"},
+}
+
+func TestWhoHasNoCoreIsTold(t *testing.T) {
+	s := clean()
+	s.Evidence.LongestGC, s.Evidence.GCWait = 3999*msec, 3500*msec
+	s.Judge()
+	if failed := s.Trust.Failed(); len(failed) != 1 || failed[0].Remedy != crowded {
+		t.Errorf("%+v", failed)
+	}
 }
 
 func TestEachFaultIsNamed(t *testing.T) {
