@@ -11,7 +11,9 @@
 package tokenizer
 
 import (
+	"bufio"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -66,12 +68,16 @@ func Open(name string) (Tokenizer, error) {
 	} else if err != nil {
 		return nil, fmt.Errorf("tokenizer %q: %w", name, err)
 	}
-	if stat != nil && !stat.IsDir() {
-		return openFile(name, path)
+	file, folder := path, stat == nil || stat.IsDir()
+	if folder {
+		file = filepath.Join(path, tokenizerFile)
 	}
-	t, err := openFile(name, filepath.Join(path, tokenizerFile))
+	t, err := openFile(name, file)
 	if err != nil {
-		return nil, err
+		return nil, err // and not the nil of t, which as a Tokenizer would be one
+	}
+	if !folder {
+		return t, nil
 	}
 	s, found, err := readSettings(path)
 	if err != nil {
@@ -84,9 +90,26 @@ func Open(name string) (Tokenizer, error) {
 }
 
 func openFile(name, path string) (*pipeline, error) {
-	data, err := os.ReadFile(path)
+	data, err := readObject(path)
 	if err != nil {
 		return nil, fmt.Errorf("tokenizer %q: %w", name, err)
 	}
 	return parse(path, data)
+}
+
+// readObject reads a file that holds a JSON object. It looks at the beginning
+// first: servers name a model by the path of its weights, which may be larger
+// than the memory.
+func readObject(path string) ([]byte, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	r := bufio.NewReader(f)
+	start, _ := r.Peek(len("GGUF")) // what fails here fails below
+	if len(start) > 0 && !strings.ContainsRune(" \t\r\n{", rune(start[0])) {
+		return nil, fmt.Errorf("%s is not a tokenizer.json: it begins with %q", path, start)
+	}
+	return io.ReadAll(r)
 }

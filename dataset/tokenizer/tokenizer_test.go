@@ -159,6 +159,27 @@ func TestOpenFindsBuiltInFileAndFolder(t *testing.T) {
 	}
 }
 
+// Servers name a model by the path of its weights, which --model then is.
+func TestOpenRefusesWhatIsNoTokenizer(t *testing.T) {
+	dir := t.TempDir()
+	for content, want := range map[string]string{
+		"GGUF\x03\x00\x00": `it begins with "GGUF"`,
+		"x\n":               `it begins with "x\n"`,
+		"":                  "unexpected end of JSON input",
+		"{":                 "unexpected end of JSON input",
+		"{}":                "a file without a ",
+	} {
+		file := filepath.Join(dir, "model.gguf")
+		if err := os.WriteFile(file, []byte(content), 0o666); err != nil {
+			t.Fatal(err)
+		}
+		tok, err := Open(file)
+		if tok != nil || err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%q: %#v, %v; want no tokenizer and %s", content, tok, err, want)
+		}
+	}
+}
+
 func TestUnsupportedPartsAreRefusedByName(t *testing.T) {
 	good := wordLevelJSON()
 	for _, row := range []struct{ old, new, want string }{
