@@ -17,8 +17,7 @@ const DefaultConnectTimeout = time.Minute
 
 // IdleTimeout is how long a connection without a request is kept. uvicorn, which
 // vLLM runs on, and llama-server close theirs after 5 s; a request that meets
-// the closing socket would fail for no fault of the server's, because it is not
-// sent again.
+// the closing socket has to be sent anew, which its TTFT would have inside.
 const IdleTimeout = 4 * time.Second
 
 // Connections says how connections to a server are made and kept. The zero value

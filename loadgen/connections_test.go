@@ -86,34 +86,6 @@ func TestStoppingTheRunCancels(t *testing.T) {
 	}
 }
 
-func TestARequestIsSentOnce(t *testing.T) {
-	// The second request meets a connection that the server drops unread:
-	// net/http would gladly send one again whose body it could have twice.
-	synctest.Test(t, func(t *testing.T) {
-		dials, requests := 0, 0
-		dial := dialScript(func(c net.Conn) bool {
-			if requests++; requests > 1 {
-				return true
-			}
-			_, _ = io.WriteString(c, streamHead+framed(aChunk+doneEvent)+streamEnd)
-			return false
-		})
-		transport := Connections{Dial: func(ctx context.Context, network, addr string) (net.Conn, error) {
-			dials++
-			return dial(ctx, network, addr)
-		}}.Transport()
-		defer transport.CloseIdleConnections()
-		o := &OpenAI{URL: "http://server.test", Transport: transport, Header: http.Header{"Idempotency-Key": {"1"}}}
-		if got, rec := ask(t, o); got.Class != metrics.OK || rec.Attempts != 1 || !rec.Conn.New {
-			t.Fatalf("first request: %+v", got)
-		}
-		got, rec := ask(t, o)
-		if got.Class != metrics.Truncated || rec.Attempts != 1 || rec.Conn.New || dials != 1 || requests != 2 {
-			t.Errorf("%+v after %d dials, %d attempts and %d requests", got, dials, rec.Attempts, requests)
-		}
-	})
-}
-
 func TestIdleConnectionsAreDroppedInTime(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		transport := Connections{Dial: dialScript(func(c net.Conn) bool {

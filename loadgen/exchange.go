@@ -62,7 +62,7 @@ func (t *Target) attempt(ctx context.Context, epoch time.Time, req *Request, x *
 // count fills in the token counts that the server did not give.
 func (t *Target) count(req *Request, rec *metrics.Record) {
 	if rec.Class == metrics.OK {
-		rec.Uncounted = rec.Out == 0 && (rec.Beside == nil || t.Count != nil)
+		rec.Uncounted = rec.Out == 0 && (rec.Beside == nil || t.counts(rec))
 		t.recount(rec, &rec.In, &rec.Out)
 		if older := rec.Until032; older != nil {
 			t.recount(rec, &older.In, &older.Out)
@@ -75,17 +75,24 @@ func (t *Target) count(req *Request, rec *metrics.Record) {
 
 // recount replaces counts of an answer for which vLLM's client finds none, as it
 // does: by the tokenizer. Without one the server's own that stood elsewhere are
-// better than the 1 that it takes then.
+// better than the 1 that it takes then, and than asking the server in the middle of a
+// load.
 func (t *Target) recount(rec *metrics.Record, in, out *int) {
 	switch {
 	case *out > 0:
-	case t.Count != nil:
+	case t.counts(rec):
 		*out = t.Count(rec.Text)
 	case rec.Beside != nil:
 		*in, *out = rec.Beside.In, rec.Beside.Out
 	default:
 		*out = 1
 	}
+}
+
+// counts says whether the tokenizer is to count an answer for which vLLM's client
+// finds no count.
+func (t *Target) counts(rec *metrics.Record) bool {
+	return t.Count != nil && !(t.CountAsks && rec.Beside != nil)
 }
 
 func classify(err error) (metrics.Class, string) {

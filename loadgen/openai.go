@@ -53,8 +53,9 @@ type OpenAI struct {
 	streams sync.Pool // for their buffers
 }
 
-// Send is a Sender. It sends a request once, whatever a Retry does: net/http's sending it again on
-// another connection is ruled out, and redirects are not followed.
+// Send is a Sender. It sends a request once, whatever a Retry does, but for one over a
+// used connection that dies before a byte of the answer: a Transport sends that anew,
+// once, over a new one. Redirects are not followed.
 func (o *OpenAI) Send(ctx context.Context, epoch time.Time, req *Request, rec *metrics.Record) iter.Seq2[Chunk, error] {
 	return func(yield func(Chunk, error) bool) {
 		err := o.exchange(ctx, epoch, req, rec, func(c Chunk) bool { return yield(c, nil) })
@@ -106,7 +107,7 @@ func (o *OpenAI) located(err error) error {
 	return err
 }
 
-// post sends req. Without GetBody net/http cannot send a body twice.
+// post sends req.
 func (o *OpenAI) post(ctx context.Context, req *Request) (*http.Response, error) {
 	o.parse.Do(func() { o.target, o.wrong = url.Parse(o.URL) })
 	if o.wrong != nil {
@@ -115,6 +116,9 @@ func (o *OpenAI) post(ctx context.Context, req *Request) (*http.Response, error)
 	r, err := http.NewRequestWithContext(ctx, http.MethodPost, "", io.NopCloser(bytes.NewReader(req.Body)))
 	if err != nil {
 		return nil, err
+	}
+	if _, ours := o.Transport.(*Transport); ours { // another would send it again as it pleases
+		r.GetBody = func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(req.Body)), nil }
 	}
 	r.URL, r.Host, r.ContentLength = o.target, o.target.Host, int64(len(req.Body))
 	if o.Header != nil {

@@ -2,53 +2,63 @@ package loadgen
 
 import (
 	"io"
-	"net/http"
 	"sync"
 	"time"
 )
-
-// A line is an HTTP/1.1 connection. It carries one request at a time.
-type line struct {
-	*http.ClientConn
-	to      place
-	proxied bool
-	conn    *stampedConn // beneath it, and beneath TLS
-	used    bool         // it has carried a request, or was opened before there was one
-	since   time.Time    // when it was last put away
-}
-
-// lacks names what a line that is being opened waits for.
-func (l *line) lacks() string {
-	switch {
-	case l.conn == nil:
-		return "connection"
-	case l.proxied:
-		return "connection through the proxy"
-	}
-	return "TLS handshake"
-}
-
-// A place is where lines lead to.
-type place struct{ scheme, addr string }
 
 // A pool keeps the lines that carry no request. The zero value is empty; it is
 // safe for concurrent use.
 type pool struct {
 	mu    sync.Mutex
 	lines map[place][]*line // put away last at the end
+	hasty map[place]bool    // the server there closes lines after their answers
 }
 
 // take gives the line to p that was used last, nil when there is none. The lines
 // that the server has closed or that lay idle for too long are dropped. Outside
-// Linux a closing is not seen, and the request that gets such a line fails.
+// Linux a closing is not seen, and the request that gets such a line finds out.
 func (s *pool) take(p place) *line {
 	for {
 		l := s.last(p)
-		if l == nil || l.Err() == nil && time.Since(l.since) <= IdleTimeout && l.conn.alive() {
+		if l == nil {
+			return nil
+		}
+		old := time.Since(l.since) > IdleTimeout
+		if !old && l.Err() == nil && l.conn.alive() && !s.unfit(l) {
 			return l
+		}
+		if !old {
+			s.died(l)
 		}
 		l.Close()
 	}
+}
+
+// hastyWithin is how soon after an answer a server closes a line because of the
+// answer. What closes idle lines waits for a second at least.
+const hastyWithin = 500 * time.Millisecond
+
+// died notes that the server closed l while no answer was under way. A server that
+// does so right after the only answer of a line does so after every answer; one
+// that stops, or has lines carry so many requests and no more, is not taken for it.
+func (s *pool) died(l *line) {
+	if l.answers != 1 || time.Since(l.since) > hastyWithin {
+		return
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.hasty == nil {
+		s.hasty = map[place]bool{}
+	}
+	s.hasty[l.to] = true
+}
+
+// unfit says whether l has carried an answer and its server closes such lines: the
+// closing may be on its way.
+func (s *pool) unfit(l *line) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return l.answers > 0 && s.hasty[l.to]
 }
 
 func (s *pool) last(p place) *line {

@@ -57,18 +57,18 @@ func pause(tries int, err error) time.Duration {
 }
 
 // insist makes attempts at req until one is not to be followed by another. The
-// record is of the last, but for Sent and Attempts.
+// record is of the last, but for Sent, Attempts and Anew.
 func (t *Target) insist(ctx context.Context, epoch time.Time, req *Request, x *exchange) {
 	if limit := t.Retry.Total; limit > 0 {
 		var cancel context.CancelFunc
 		ctx, cancel = context.WithTimeoutCause(ctx, limit, failure(metrics.Timeout, "not finished within %v", limit))
 		defer cancel()
 	}
-	blank := *x.rec
+	blank, anew := *x.rec, 0
 	for tries := 1; ; tries++ {
 		err := t.attempt(ctx, epoch, req, x)
-		if tries > 1 {
-			x.rec.Attempts = tries
+		if anew += x.rec.Anew; tries > 1 {
+			x.rec.Attempts, x.rec.Anew = tries+anew, anew
 		}
 		if tries > t.Retry.Times || !mayPass(x.rec) || !x.rest(ctx, pause(tries, err)) {
 			return

@@ -14,6 +14,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync/atomic"
 	"time"
 	"unicode"
 
@@ -28,18 +29,26 @@ const (
 	maxReply      = 16 << 20 // bytes of the reply to a call: the ids of a million tokens have 7, and many calls are made at once
 	maxName       = 4 << 10  // bytes of a model's name: some are paths
 	alignTogether = 64       // calls in flight while prompts are aligned, as in vLLM's client
+	fewTogether   = 4        // to a server of which each thread stays with a connection for as long as that is kept
 )
 
 // A Server is what a serving endpoint offers beside its streams. Its methods
 // make one call each, for as long as their context allows;
 // an error of theirs that is not about the reply's JSON wraps a *Failure. They
-// are safe for concurrent use.
+// are safe for concurrent use. It must not be copied once in use.
 type Server struct {
 	URL       string            // base of all paths, without a slash at its end
 	Query     string            // of the URL of every call, without a question mark; empty for none
 	Header    http.Header       // sent with every call; see Headers
 	Transport http.RoundTripper // see Connections; nil means http.DefaultTransport
 	Limit     time.Duration     // for a call from start to end; 0 means none
+
+	wantsContent atomic.Bool // by /tokenize, which gave no id for a prompt: see Tokenize
+}
+
+// With is the same server, asked over another transport and within another limit.
+func (s *Server) With(transport http.RoundTripper, limit time.Duration) *Server {
+	return &Server{URL: s.URL, Query: s.Query, Header: s.Header, Transport: transport, Limit: limit}
 }
 
 // A Model is one entry of a server's list.
@@ -92,13 +101,41 @@ func (s *Server) Metrics(ctx context.Context) (string, error) {
 }
 
 // Tokenize gives the model's ids for prompt from POST /tokenize, with special
-// tokens or without.
+// tokens or without. It asks as vLLM wants it, and where that gives no id for a
+// text as llama.cpp does, which calls the text content and knows no prompt.
 func (s *Server) Tokenize(ctx context.Context, model, prompt string, special bool) ([]int, error) {
+	content := func() ([]int, error) {
+		return s.tokenize(ctx, pyjson.Object{{Key: "model", Value: model}, {Key: "content", Value: prompt}, {Key: "add_special", Value: special}})
+	}
+	if s.wantsContent.Load() {
+		return content()
+	}
+	ids, err := s.tokenize(ctx, pyjson.Object{{Key: "model", Value: model}, {Key: "prompt", Value: prompt}, {Key: "add_special_tokens", Value: special}})
+	if err != nil || len(ids) > 0 || prompt == "" {
+		return ids, err
+	}
+	if named, err := content(); err == nil && len(named) > 0 {
+		s.wantsContent.Store(true)
+		return named, nil
+	}
+	return ids, nil
+}
+
+// together is how many calls may be in flight at once. llama.cpp's server has four
+// threads more than slots, and a call over a fifth connection would wait until
+// another has lain idle for five seconds.
+func (s *Server) together() int {
+	if s.wantsContent.Load() {
+		return fewTogether
+	}
+	return alignTogether
+}
+
+func (s *Server) tokenize(ctx context.Context, body pyjson.Object) ([]int, error) {
 	var reply struct {
 		Tokens *[]int `json:"tokens"`
 	}
-	err := s.call(ctx, "/tokenize", pyjson.Object{{Key: "model", Value: model}, {Key: "prompt", Value: prompt}, {Key: "add_special_tokens", Value: special}}, &reply)
-	if err != nil {
+	if err := s.call(ctx, "/tokenize", body, &reply); err != nil {
 		return nil, err
 	}
 	if reply.Tokens == nil {
@@ -107,19 +144,22 @@ func (s *Server) Tokenize(ctx context.Context, model, prompt string, special boo
 	return *reply.Tokens, nil
 }
 
-// Detokenize gives the text of ids, from POST /detokenize.
+// Detokenize gives the text of ids, from POST /detokenize: the prompt of vLLM's
+// reply, or the content of llama.cpp's.
 func (s *Server) Detokenize(ctx context.Context, model string, ids []int) (string, error) {
 	var reply struct {
-		Prompt *string `json:"prompt"`
+		Prompt  *string `json:"prompt"`
+		Content *string `json:"content"`
 	}
 	err := s.call(ctx, "/detokenize", pyjson.Object{{Key: "model", Value: model}, {Key: "tokens", Value: ids}}, &reply)
 	if err != nil {
 		return "", err
 	}
-	if reply.Prompt == nil {
+	text := cmp.Or(reply.Prompt, reply.Content)
+	if text == nil {
 		return "", s.lacks("/detokenize", "prompt")
 	}
-	return *reply.Prompt, nil
+	return *text, nil
 }
 
 // ResetPrefixCache has the server forget the prompts that it knows, by POST
@@ -155,7 +195,7 @@ func (s *Server) lacks(path, field string) error {
 // own. Turns before an error may be aligned already.
 func (s *Server) Align(ctx context.Context, model string, turns []*dataset.Turn) error {
 	group, ctx := errgroup.WithContext(ctx)
-	group.SetLimit(alignTogether)
+	group.SetLimit(s.together())
 	for _, turn := range turns {
 		group.Go(func() error {
 			ids, err := s.Tokenize(ctx, model, turn.Prompt, false)

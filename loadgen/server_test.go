@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 
@@ -163,6 +164,83 @@ func TestTheQueryGoesWithEveryCall(t *testing.T) {
 	}
 }
 
+// llamaServer tokenizes as llama.cpp's server does: of a text that is called
+// anything but content it makes no token. It counts the calls, and refuses one that
+// comes beside four others.
+func llamaServer(t *testing.T, calls *atomic.Int32) *Server {
+	mux := http.NewServeMux()
+	var atOnce atomic.Int32
+	mux.HandleFunc("POST /tokenize", func(w http.ResponseWriter, r *http.Request) {
+		calls.Add(1)
+		defer atOnce.Add(-1)
+		if atOnce.Add(1) > 4 {
+			http.Error(w, "too many", http.StatusServiceUnavailable)
+		}
+		var asked struct {
+			Content string
+			Special bool `json:"add_special"`
+		}
+		_ = json.NewDecoder(r.Body).Decode(&asked)
+		ids := []int{}
+		if asked.Special {
+			ids = append(ids, 1)
+		}
+		for word := range strings.FieldsSeq(asked.Content) {
+			var id int
+			_, _ = fmt.Sscanf(word, "t%d", &id)
+			ids = append(ids, id)
+		}
+		_ = json.NewEncoder(w).Encode(map[string]any{"tokens": ids})
+	})
+	mux.HandleFunc("POST /detokenize", func(w http.ResponseWriter, r *http.Request) {
+		calls.Add(1)
+		var asked struct{ Tokens []int }
+		_ = json.NewDecoder(r.Body).Decode(&asked)
+		var words []string
+		for _, id := range asked.Tokens {
+			words = append(words, fmt.Sprintf("t%d", id))
+		}
+		_ = json.NewEncoder(w).Encode(map[string]any{"content": strings.Join(words, " ")})
+	})
+	web := httptest.NewServer(mux)
+	transport := Connections{}.Transport()
+	t.Cleanup(func() { transport.CloseIdleConnections(); web.Close() })
+	return &Server{URL: web.URL, Transport: transport}
+}
+
+func TestLlamaCppsTokenizerIsOne(t *testing.T) {
+	var calls atomic.Int32
+	words, err := llamaServer(t, &calls).Tokenizer(t.Context(), "m", 100)
+	if err != nil {
+		t.Fatal(err)
+	}
+	before := calls.Load()
+	if ids := words.Encode("t5 t6", false); !cmp.Equal([]int{5, 6}, ids) || words.Decode(ids) != "t5 t6" || words.NumSpecial() != 1 || words.Err() != nil {
+		t.Errorf("ids %v, text %q, %d special, %v", ids, words.Decode(ids), words.NumSpecial(), words.Err())
+	}
+	if n := calls.Load() - before; n != 2 {
+		t.Errorf("%d calls for a text and its ids", n)
+	}
+	var group sync.WaitGroup
+	for range 100 {
+		group.Go(func() { words.Encode("t5 t6", false) })
+	}
+	if group.Wait(); words.Err() != nil {
+		t.Error(words.Err())
+	}
+	s := llamaServer(t, &calls)
+	if ids, err := s.Tokenize(t.Context(), "m", "t1 t2 t3", false); len(ids) != 3 || err != nil {
+		t.Errorf("ids %v, %v", ids, err)
+	}
+	var turns []*dataset.Turn
+	for range 100 {
+		turns = append(turns, &dataset.Turn{Prompt: "t1 t2 t3", PromptLen: 2})
+	}
+	if err := s.Align(t.Context(), "m", turns); err != nil || turns[99].Prompt != "t1 t2" {
+		t.Errorf("aligned to %q, %v", turns[99].Prompt, err)
+	}
+}
+
 func TestServersTokenizerIsOneUntilItFails(t *testing.T) {
 	s := wordServer(t, new(atomic.Int32))
 	words, err := s.Tokenizer(t.Context(), "m", 100)
@@ -234,6 +312,7 @@ func TestAlignCutsWhatIsTooLong(t *testing.T) {
 func TestOtherShapesOfReplyAreNoTokenizer(t *testing.T) {
 	for _, replies := range [][2]string{
 		{`{"tokens":[]}`, `{"content":"a"}`},
+		{`{"tokens":[1]}`, `{"content":""}`},
 		{`{"tokens":[1]}`, `{"text":"a"}`},
 		{`{"ids":[1]}`, `{"prompt":"a"}`},
 		{`{"tokens":[1]}`, `{"prompt":""}`},
@@ -247,7 +326,7 @@ func TestOtherShapesOfReplyAreNoTokenizer(t *testing.T) {
 		if _, err := s.Tokenizer(t.Context(), "m", 10); err == nil {
 			t.Errorf("%s, %s: taken for a tokenizer", replies[0], replies[1])
 		}
-		if replies[0] == `{"tokens":[1]}` && !strings.Contains(replies[1], "prompt") {
+		if replies[1] == `{"text":"a"}` {
 			turn := &dataset.Turn{Prompt: "a b"}
 			if err := s.Align(t.Context(), "m", []*dataset.Turn{turn}); err == nil || turn.Prompt != "a b" {
 				t.Errorf("aligned to %q, %v", turn.Prompt, err)

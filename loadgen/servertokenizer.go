@@ -26,12 +26,13 @@ type ServerTokenizer struct {
 // long as ctx lasts. The server does not say how large its vocabulary is: vocab
 // is what VocabSize gives.
 func (s *Server) Tokenizer(ctx context.Context, model string, vocab int) (*ServerTokenizer, error) {
-	t := &ServerTokenizer{ctx: ctx, server: s, model: model, vocab: vocab, slots: make(chan struct{}, alignTogether)}
+	t := &ServerTokenizer{ctx: ctx, server: s, model: model, vocab: vocab, slots: make(chan struct{}, 1)}
 	ids := t.Encode("a", false)
 	t.special = len(t.Encode("a", true)) - len(ids)
 	if t.Err() == nil && (len(ids) == 0 || t.Decode(ids) == "") && t.Err() == nil {
 		return nil, fmt.Errorf("the server's tokenizer: it has no ids for a text, or no text for ids")
 	}
+	t.slots = make(chan struct{}, s.together())
 	return t, t.Err()
 }
 

@@ -28,6 +28,7 @@ type stampedConn struct {
 	oldest atomic.Int64 // no byte can have come before
 	mixed  atomic.Bool  // see arrival
 
+	asked  int64        // reads before the newest request
 	asking atomic.Bool  // a request is being written, to which no reply has begun
 	wrote  atomic.Int64 // when a write of such a request returned last
 
@@ -93,6 +94,21 @@ func (c *stampedConn) disorder() int64 {
 	before := c.overtaken
 	c.overtaken = max(before, c.overtakers())
 	return c.overtaken - before
+}
+
+// ask notes that a request is about to be written.
+func (c *stampedConn) ask() {
+	c.asked = c.reads.Load()
+	c.asking.Store(true)
+}
+
+// unanswered says whether nothing has come since ask. Under TLS, where alerts and
+// tickets come, too, it is what a trace was told of a reply's first byte.
+func (c *stampedConn) unanswered() bool {
+	if c.secured > 0 {
+		return c.asking.Load()
+	}
+	return c.reads.Load() == c.asked
 }
 
 // Write notes when it returned, if it wrote a request.

@@ -22,6 +22,7 @@ type Tally struct {
 	disordered        atomic.Int64 // packets that came before an earlier one
 	opened, warmed    atomic.Int64 // connections
 	exhausted, closed atomic.Int64
+	dropped           atomic.Int64 // connections closed after an answer, as the server would
 	exhaustion        atomic.Pointer[string]
 	protocol          atomic.Pointer[string]
 	packed            atomic.Int64 // replies that came compressed
@@ -34,7 +35,7 @@ func (t *Tally) Reset() {
 		return
 	}
 	t.ages.reset()
-	for _, n := range []*atomic.Int64{&t.user, &t.shared, &t.disordered, &t.opened, &t.exhausted, &t.closed, &t.packed} {
+	for _, n := range []*atomic.Int64{&t.user, &t.shared, &t.disordered, &t.opened, &t.exhausted, &t.closed, &t.dropped, &t.packed} {
 		n.Store(0)
 	}
 	t.exhaustion.Store(nil)
@@ -47,7 +48,7 @@ func (t *Tally) Report(e *metrics.Evidence) {
 		return
 	}
 	e.KernelStamps, e.UserStamps, e.SharedReads = t.ages.total(), t.user.Load(), t.shared.Load()
-	e.Opened, e.Warmed, e.Closed = t.opened.Load(), t.warmed.Load(), t.closed.Load()
+	e.Opened, e.Warmed, e.Closed, e.Dropped = t.opened.Load(), t.warmed.Load(), t.closed.Load(), t.dropped.Load()
 	e.Disordered, e.Exhausted, e.Packed = t.disordered.Load(), t.exhausted.Load(), t.packed.Load()
 	if said := t.exhaustion.Load(); said != nil {
 		e.Exhaustion = *said
@@ -100,6 +101,13 @@ func (t *Tally) open() {
 func (t *Tally) warm() {
 	if t != nil {
 		t.warmed.Add(1)
+	}
+}
+
+// drop counts a connection that is not used again, since its server closes such.
+func (t *Tally) drop() {
+	if t != nil {
+		t.dropped.Add(1)
 	}
 }
 

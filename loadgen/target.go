@@ -35,11 +35,12 @@ type Sender func(ctx context.Context, epoch time.Time, req *Request, rec *metric
 
 // A Target is a server under test and how to speak to it.
 type Target struct {
-	Name   string                                                    // in Records; may be empty when there is one
-	Encode func(c *dataset.Conversation, turn int) (*Request, error) // makes the body, ahead of time
-	Send   Sender
-	Count  func(text string) int // output tokens of a text when the server gives no count; nil counts 1
-	Retry  Retry                 // of the requests of a load
+	Name      string                                                    // in Records; may be empty when there is one
+	Encode    func(c *dataset.Conversation, turn int) (*Request, error) // makes the body, ahead of time
+	Send      Sender
+	Count     func(text string) int // output tokens of a text when the server gives no count; nil counts 1
+	CountAsks bool                  // Count asks the server: counts of its own that came beside an answer are taken first
+	Retry     Retry                 // of the requests of a load
 }
 
 // A Load is what one target is put under.

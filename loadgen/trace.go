@@ -32,6 +32,7 @@ func (t *trace) hooks() *httptrace.ClientTrace {
 		GotConn: func(conn httptrace.GotConnInfo) {
 			t.note(func() {
 				t.attempts++
+				t.handed, t.wrote = false, 0 // the request was, over a connection that died
 				t.over, t.conn.New = conn.Conn, !conn.Reused
 			})
 		},
@@ -94,6 +95,7 @@ func (t *trace) into(rec *metrics.Record) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	rec.Attempts, rec.Wrote, rec.FirstByte, rec.Conn = t.attempts, t.wrote, t.firstByte, t.conn
+	rec.Anew = max(0, t.attempts-1)
 	line, ok := t.over.(*stampedConn)
 	if ok && t.handed && t.replied {
 		rec.Wrote = max(t.wrote, line.written().Sub(t.epoch))

@@ -3,7 +3,6 @@ package loadgen
 import (
 	"context"
 	"crypto/tls"
-	"errors"
 	"net"
 	"net/http"
 	"net/http/httptrace"
@@ -90,7 +89,9 @@ func (t *Transport) RoundTrip(r *http.Request) (*http.Response, error) {
 	}
 	var reply *http.Response
 	if t.connections.HTTP2 {
-		reply, err = t.http.RoundTrip(r)
+		once := r.WithContext(r.Context())
+		once.GetBody = nil // with which net/http would send it again
+		reply, err = t.http.RoundTrip(once)
 		err = untaken(err)
 	} else {
 		reply, leave, err = t.send(r, leave)
@@ -114,67 +115,6 @@ func (t *Transport) enter(ctx context.Context) (leave func(), err error) {
 	case <-ctx.Done():
 		return nil, context.Cause(ctx)
 	}
-}
-
-// send sends r over a line of its own, which then gives back, too.
-func (t *Transport) send(r *http.Request, leave func()) (*http.Response, func(), error) {
-	l, err := t.line(r)
-	if err != nil {
-		closeBody(r)
-		return nil, leave, err
-	}
-	if trace := httptrace.ContextClientTrace(r.Context()); trace != nil && trace.GotConn != nil {
-		trace.GotConn(httptrace.GotConnInfo{Conn: l.conn, Reused: l.used})
-	}
-	l.conn.asking.Store(true)
-	reply, err := l.RoundTrip(r)
-	if err != nil {
-		l.Close()
-		return nil, leave, bare(err)
-	}
-	return reply, func() {
-		t.pool.put(l)
-		leave()
-	}, nil
-}
-
-// closeBody closes the body of a request that goes nowhere, as a RoundTripper must.
-func closeBody(r *http.Request) {
-	if r.Body != nil {
-		r.Body.Close()
-	}
-}
-
-// line is the line that r is to go over.
-func (t *Transport) line(r *http.Request) (*line, error) {
-	p, err := placeOf(r.URL)
-	if err != nil {
-		return nil, err
-	}
-	if l := t.pool.take(p); l != nil {
-		return l, nil
-	}
-	// Dialling makes a stack grow, which would stay with the stream: 8 KiB.
-	var l *line
-	var opening sync.WaitGroup
-	opening.Go(func() { l, err = t.open(r.Context(), p) })
-	opening.Wait()
-	if err == nil {
-		t.connections.Tally.open()
-	}
-	return l, err
-}
-
-// bare is err without what a ClientConn, though not a Transport, says before it.
-func bare(err error) error {
-	for strings.HasPrefix(err.Error(), "net/http: Transport failed to read from server: ") {
-		inner := errors.Unwrap(err)
-		if inner == nil {
-			break
-		}
-		err = inner
-	}
-	return err
 }
 
 // untaken is err, as a *Failure if net/http had sent the request again had it been
@@ -258,16 +198,4 @@ func (t *Transport) Proxy(url string) string {
 		return ""
 	}
 	return proxy.Host
-}
-
-// placeOf is where requests to u go.
-func placeOf(u *url.URL) (place, error) {
-	port := u.Port()
-	if port == "" {
-		port = map[string]string{"http": "80", "https": "443"}[u.Scheme]
-	}
-	if u.Hostname() == "" || port == "" {
-		return place{}, errors.New("no address in " + u.Redacted())
-	}
-	return place{u.Scheme, net.JoinHostPort(u.Hostname(), port)}, nil
 }

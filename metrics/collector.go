@@ -76,10 +76,7 @@ func (c *Collector) Add(r *Record) {
 	}
 	o := r.outcome(c.scratch[:0])
 	c.scratch = o.ITL
-	if r.Attempts > 1 {
-		c.sum.Resent.Requests++
-		c.sum.Resent.Times += r.Attempts - 1
-	}
+	c.sum.Resent.add(r)
 	if r.Phase == Main {
 		queue := r.Queue().Seconds()
 		c.put(&c.sum.Queue, queue)

@@ -37,6 +37,7 @@ type Evidence struct {
 	Warmed     int64  `json:"warmed,omitempty"`     // connections opened beforehand
 	Closed     int64  `json:"closed,omitempty"`     // replies after which the server closed the connection
 	Packed     int64  `json:"packed,omitempty"`     // replies that came compressed
+	Dropped    int64  `json:"dropped,omitempty"`    // connections that were not used again after an answer, since the server had closed such unannounced
 	Exhausted  int64  `json:"exhausted,omitempty"`  // connections that could not be opened for want of descriptors or ports
 	Exhaustion string `json:"exhaustion,omitempty"` // the first such error
 	Protocol   string `json:"protocol,omitempty"`   // of the replies, as HTTP/1.1
@@ -92,6 +93,7 @@ func (e *Evidence) add(other *Evidence, sameMachine bool) {
 	e.Warmed += other.Warmed
 	e.Closed += other.Closed
 	e.Packed += other.Packed
+	e.Dropped += other.Dropped
 	e.Exhausted += other.Exhausted
 	e.Exhaustion = cmp.Or(e.Exhaustion, other.Exhaustion)
 	e.Protocol = cmp.Or(e.Protocol, other.Protocol)

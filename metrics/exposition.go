@@ -25,7 +25,7 @@ type series struct {
 }
 
 // heard are what the names of series that are looked at begin with.
-var heard = []string{"vllm:", "sglang:", "tgi_", "DCGM_"}
+var heard = []string{"vllm:", "sglang:", "tgi_", "llamacpp:", "DCGM_"}
 
 // maxExpositionLine bounds a line of a text in Prometheus' format, in bytes.
 const maxExpositionLine = 1 << 20

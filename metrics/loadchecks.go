@@ -97,6 +97,9 @@ func (j *judge) waitsForSlots() bool {
 func (j *judge) connecting() (Check, bool) {
 	connecting := j.Truth.Connecting
 	c := Check{Name: "connecting", Unit: "%", Limit: connectLimit, Remedy: "--warm-connections"}
+	if j.seen.Closed+j.seen.Dropped > 0 {
+		c.Remedy = "keep-alive on the server, which closes connections after its answers"
+	}
 	all := ms(connecting.DNS + connecting.Connect + connecting.Proxy + connecting.TLS)
 	if sum := j.TTFT.Mean() * float64(j.TTFT.Len()); sum > 0 {
 		c.Figure = all / sum * 100

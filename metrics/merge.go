@@ -16,8 +16,7 @@ func (c *Collector) merge(other *Collector, later time.Duration) {
 	c.witness.merge(&other.witness, later, c.requestCap())
 	c.sum.Completed += other.sum.Completed
 	c.sum.Failed += other.sum.Failed
-	c.sum.Resent.Requests += other.sum.Resent.Requests
-	c.sum.Resent.Times += other.sum.Resent.Times
+	c.sum.Resent.merge(other.sum.Resent)
 	c.sum.TotalInput += other.sum.TotalInput
 	c.sum.TotalOutput += other.sum.TotalOutput
 	c.good += other.good

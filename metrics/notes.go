@@ -9,8 +9,8 @@ import (
 func (j *judge) notes() []string {
 	var notes []string
 	for _, note := range []func() string{
-		j.noteEvidence, j.noteInterrupted, j.noteQueues, j.noteFailed, j.noteResent, j.noteAnswers, j.noteCounts, j.noteTokens, j.noteShared, j.noteDisorder,
-		j.noteStamps, j.noteVouched, j.noteProxy, j.noteUnverified, j.noteClosed, j.notePacked, j.noteProtocol, j.notePrefix,
+		j.noteEvidence, j.noteInterrupted, j.noteQueues, j.noteFailed, j.noteResent, j.noteAnew, j.noteAnswers, j.noteCounts, j.noteTokens, j.noteShared, j.noteDisorder,
+		j.noteStamps, j.noteVouched, j.noteProxy, j.noteUnverified, j.noteClosed, j.noteDropped, j.notePacked, j.noteProtocol, j.notePrefix,
 	} {
 		if text := note(); text != "" {
 			notes = append(notes, text)
@@ -65,6 +65,14 @@ func (j *judge) noteResent() string {
 	}
 	return fmt.Sprintf("%s sent again after failures, %s in all: their latencies have what failed and the waits inside",
 		counted(n.Requests, "request"), counted(n.Times, "time"))
+}
+
+func (j *judge) noteAnew() string {
+	if j.Resent.Anew == 0 {
+		return ""
+	}
+	return fmt.Sprintf("%s sent anew over a new connection: the used one died before any byte of the answer; latencies count from the first sending",
+		counted(j.Resent.Anew, "request"))
 }
 
 // noteTokens says where a chunk is not a token.
@@ -160,6 +168,14 @@ func (j *judge) notePacked() string {
 	}
 	return fmt.Sprintf("%s came compressed: the compressor kept each event back until it wrote out its block, and that wait is in the latencies",
 		counted(int(j.seen.Packed), "answer"))
+}
+
+func (j *judge) noteDropped() string {
+	if j.seen.Dropped == 0 {
+		return ""
+	}
+	return fmt.Sprintf("the server closes connections right after its answers without announcing it: %s not used again, so the next requests connected anew",
+		counted(int(j.seen.Dropped), "connection"))
 }
 
 func (j *judge) noteProtocol() string {

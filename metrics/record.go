@@ -56,6 +56,7 @@ type Record struct {
 	Index    int    `json:"i"`                  // position in the dataset
 	Turn     int    `json:"turn,omitempty"`     // position in the conversation
 	Attempts int    `json:"attempts,omitempty"` // times the request was sent; above 1 tries to connect count, too, and what follows is of the last, but for Sent
+	Anew     int    `json:"anew,omitempty"`     // of those, sendings over a new connection because the used one had died before a byte of the answer; not retries
 	Phase    Phase  `json:"phase,omitempty"`
 
 	Due          time.Duration `json:"due,omitempty"`           // when the schedule wanted it sent

@@ -39,11 +39,13 @@ type GPUSample struct {
 // ErrNoSample says that a text of metrics holds nothing that is known here.
 var ErrNoSample = errors.New("nothing in it is known to servebench")
 
-// ParseServerSample reads it from the text of the /metrics of vLLM, of SGLang or
-// of text-generation-inference. The error is ErrNoSample when there is nothing of
-// theirs in it. The names are from docs.vllm.ai/en/latest/usage/metrics.html,
-// docs.sglang.io/docs/references/production_metrics.md and
-// huggingface.co/docs/text-generation-inference/reference/metrics.
+// ParseServerSample reads it from the text of the /metrics of vLLM, SGLang,
+// text-generation-inference or llama.cpp. The error is ErrNoSample when there is
+// nothing of theirs in it. The names are from docs.vllm.ai/en/latest/usage/metrics.html,
+// docs.sglang.io/docs/references/production_metrics.md,
+// huggingface.co/docs/text-generation-inference/reference/metrics and
+// github.com/ggml-org/llama.cpp/blob/master/tools/server/README.md, and from what
+// those servers answer.
 func ParseServerSample(r io.Reader) (*ServerSample, error) {
 	all := totals{}
 	for s, err := range exposition(r) {
@@ -53,12 +55,14 @@ func ParseServerSample(r io.Reader) (*ServerSample, error) {
 		all.add(s)
 	}
 	s := ServerSample{
-		Running:       all.first("vllm:num_requests_running", "sglang:num_running_reqs", "tgi_batch_current_size"),
-		Waiting:       all.first("vllm:num_requests_waiting", "sglang:num_queue_reqs", "tgi_queue_size"),
-		KVCache:       all.firstMean("vllm:kv_cache_usage_perc", "vllm:gpu_cache_usage_perc", "sglang:token_usage"),
-		Preemptions:   all.first("vllm:num_preemptions_total"),
-		PrefixQueries: all.first(prefixQueryNames...),
-		PrefixHits:    all.first(prefixHitNames...),
+		Running:     all.first("vllm:num_requests_running", "sglang:num_running_reqs", "tgi_batch_current_size", "llamacpp:requests_processing"),
+		Waiting:     all.first("vllm:num_requests_waiting", "sglang:num_queue_reqs", "tgi_queue_size", "llamacpp:requests_deferred"),
+		KVCache:     all.firstMean("vllm:kv_cache_usage_perc", "vllm:gpu_cache_usage_perc", "sglang:token_usage", "llamacpp:kv_cache_usage_ratio"),
+		Preemptions: all.first("vllm:num_preemptions_total"),
+	}
+	s.PrefixQueries, s.PrefixHits = all.first(prefixQueryNames...), all.first(prefixHitNames...)
+	if found, rest := all.first("llamacpp:prompt_tokens_cached_total"), all.first("llamacpp:prompt_tokens_total"); found != nil && rest != nil {
+		s.PrefixQueries, s.PrefixHits = new(*found+*rest), found
 	}
 	if s == (ServerSample{}) {
 		return nil, ErrNoSample

@@ -104,10 +104,28 @@ func (s *Summary) Reached() []RateChange {
 	return slices.DeleteFunc(slices.Clone(s.RateChanges), func(c RateChange) bool { return c.At.After(s.Date) })
 }
 
-// Resent counts measured requests that were sent again after they had failed.
+// Resent counts measured requests that were sent again after they had failed, and
+// those that were sent anew because a connection had died.
 type Resent struct {
-	Requests int `json:"requests"` // that were
-	Times    int `json:"times"`    // all of them together
+	Requests int `json:"requests"`       // that were sent again
+	Times    int `json:"times"`          // all of them together
+	Anew     int `json:"anew,omitempty"` // requests that were sent anew: see Record.Anew
+}
+
+func (n *Resent) add(r *Record) {
+	if again := r.Attempts - r.Anew - 1; again > 0 {
+		n.Requests++
+		n.Times += again
+	}
+	if r.Anew > 0 {
+		n.Anew++
+	}
+}
+
+func (n *Resent) merge(other Resent) {
+	n.Requests += other.Requests
+	n.Times += other.Times
+	n.Anew += other.Anew
 }
 
 // A RateChange is a moment at which a ramp reached its next whole number of

@@ -27,6 +27,7 @@ var facts = []fact{
 	{"Connecting, inside TTFT", connecting},
 	{"Connections opened", connections},
 	{"Sent again after failures", resent},
+	{"Sent anew over a new connection", sentAnew},
 	{"Found in the prefix cache", prefixHits},
 	{"Peak output throughput", peakTokens},
 	{"Requests in flight", inFlight},
@@ -133,6 +134,14 @@ func resent(s *metrics.Summary) string {
 		return ""
 	}
 	return fmt.Sprintf("%d of %d requests, %d times", n.Requests, s.Completed+s.Failed, n.Times)
+}
+
+func sentAnew(s *metrics.Summary) string {
+	n := s.Resent.Anew
+	if n == 0 {
+		return ""
+	}
+	return fmt.Sprintf("%d of %d requests", n, s.Completed+s.Failed)
 }
 
 func prefixHits(s *metrics.Summary) string {

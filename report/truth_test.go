@@ -69,12 +69,12 @@ func foul() *metrics.Summary {
 		r.Conn = metrics.Conn{New: true, DNS: ms, Connect: 2 * ms, TLS: 9 * ms}
 		r.End += 20 * ms
 		if i == 79 {
-			r.Class, r.Error, r.Attempts = metrics.Status, "no room", 4
+			r.Class, r.Error, r.Attempts, r.Anew = metrics.Status, "no room", 5, 1
 		}
 	})
 	s.Evidence = &metrics.Evidence{
 		Cores: 2, Watched: 2 * time.Second, CPU: 3800 * ms, BusiestCPU: 0.97, KernelStamps: 700, UserStamps: 90, SharedReads: 200,
-		Stalls: 1, Stalled: 320 * ms, LongestStall: 320 * ms, Proxy: "proxy:3128", Closed: 12, Opened: 79,
+		Stalls: 1, Stalled: 320 * ms, LongestStall: 320 * ms, Proxy: "proxy:3128", Closed: 12, Dropped: 50, Opened: 79,
 		Exhausted: 2, Exhaustion: "dial tcp:\ntoo many open files",
 	}
 	return s

@@ -69,6 +69,9 @@ func truth(s *metrics.Summary) pyjson.Object {
 		d.set("requests_sent_again", s.Resent.Requests)
 		d.set("times_sent_again", s.Resent.Times)
 	}
+	if s.Resent.Anew > 0 {
+		d.set("requests_sent_anew", s.Resent.Anew)
+	}
 	d.set("peak_output_tokens", t.PeakTokens)
 	d.set("peak_output_window_s", 1)
 	d.set("peak_output_step_ms", milliseconds(t.PeakStep))
@@ -101,6 +104,9 @@ func tally(counts map[string]int) pyjson.Object {
 func noticed(d *dict, e *metrics.Evidence) {
 	d.set("opened_connections", e.Opened)
 	d.set("warmed_connections", e.Warmed)
+	if e.Dropped > 0 {
+		d.set("dropped_connections", e.Dropped)
+	}
 }
 
 func connected(d *dict, c metrics.Connecting) {

@@ -4,12 +4,9 @@ package main_test
 
 import (
 	"context"
-	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
-	"strings"
-	"sync"
 	"testing"
 	"time"
 )
@@ -43,32 +40,9 @@ func startOllama(t *testing.T, program string) string {
 		"OLLAMA_NUM_PARALLEL=4",
 		"OLLAMA_KEEP_ALIVE=-1",
 	)
-	log := &serverLog{listening: make(chan string, 1)}
 	serve := exec.CommandContext(t.Context(), program, "serve")
 	serve.Env = append(env, "OLLAMA_HOST=127.0.0.1:0")
-	serve.Stdout, serve.Stderr = log, log
-	serve.Cancel = func() error { return serve.Process.Signal(os.Interrupt) }
-	serve.WaitDelay = 10 * time.Second
-	if err := serve.Start(); err != nil {
-		t.Fatal(err)
-	}
-	ended := make(chan struct{})
-	go func() { serve.Wait(); close(ended) }()
-	t.Cleanup(func() {
-		<-ended
-		if t.Failed() {
-			t.Logf("the end of ollama's log:\n%s", log.tail())
-		}
-	})
-
-	var addr string
-	select {
-	case addr = <-log.listening:
-	case <-ended:
-		t.Fatal("ollama ended before it listened")
-	case <-time.After(time.Minute):
-		t.Fatal("ollama does not listen after a minute")
-	}
+	addr := listening(t, serve)
 	create := exec.CommandContext(t.Context(), program, "create", modelName, "-f", "Modelfile")
 	create.Dir = t.TempDir()
 	create.Env = append(env, "OLLAMA_HOST="+addr)
@@ -109,42 +83,7 @@ func installOllama(t *testing.T) string {
 	install := exec.CommandContext(ctx, "go", "install", "github.com/ollama/ollama@"+ollamaVersion)
 	install.Env = append(os.Environ(), "GOBIN="+dir, "CGO_ENABLED=1")
 	if out, err := install.CombinedOutput(); err != nil {
-		message := fmt.Sprintf("installing ollama %s: %v\n%s", ollamaVersion, err, out)
-		if os.Getenv("CI") == "true" {
-			t.Fatal(message)
-		}
-		t.Skip(message)
+		notHad(t, "installing ollama %s: %v\n%s", ollamaVersion, err, out)
 	}
 	return program
-}
-
-// A serverLog keeps what ollama says and tells once where it listens.
-type serverLog struct {
-	listening chan string
-
-	mu   sync.Mutex
-	text strings.Builder
-	told bool
-}
-
-func (l *serverLog) Write(p []byte) (int, error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.text.Write(p)
-	if !l.told {
-		_, after, _ := strings.Cut(l.text.String(), "Listening on ")
-		if addr, _, ok := strings.Cut(after, " "); ok {
-			l.told = true
-			l.listening <- addr
-		}
-	}
-	return len(p), nil
-}
-
-// tail is the last part of the log.
-func (l *serverLog) tail() string {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	text := l.text.String()
-	return text[max(0, len(text)-8000):]
 }

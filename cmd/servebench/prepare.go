@@ -237,6 +237,7 @@ func (b *bench) aim() {
 	if b.workload != nil && b.tokenizer != nil {
 		t := b.tokenizer
 		b.target.Count = func(text string) int { return t.Count(text, false) }
+		b.target.CountAsks = b.remote != nil
 	}
 }
 

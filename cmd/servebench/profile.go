@@ -32,8 +32,7 @@ func (b *bench) stopProfiler(ctx context.Context) {
 	}
 	b.profiling = false
 	fmt.Fprintln(b.out, "Stopping profiler...")
-	patient := *b.server
-	patient.Limit = b.Limits.Total
+	patient := b.server.With(b.server.Transport, b.Limits.Total)
 	if err := patient.StopProfile(context.WithoutCancel(ctx)); err != nil {
 		b.say("WARNING: %s: the server may have no profile", b.Server.Secrets.mask(err.Error()))
 		return

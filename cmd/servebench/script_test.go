@@ -56,6 +56,7 @@ func scripts(dir string) testscript.Params {
 			"inshards":  inShards,
 			"telltale":  startTelltale,
 			"strict":    startStrict,
+			"llamacpp":  startLlamaCpp,
 			"hidden":    checkHidden,
 			"concealed": checkArguments,
 			"private":   checkPrivate,

@@ -62,14 +62,13 @@ func (b *bench) openSampler(ctx context.Context) {
 		return
 	}
 	transport := b.transport.Apart()
-	server := *b.server
-	server.Transport = transport
+	server := b.server.With(transport, b.server.Limit)
 	_, err := server.ServerSample(ctx)
 	if f, ok := errors.AsType[*loadgen.Failure](err); ok && f.Class == metrics.Status {
 		b.say("WARNING: --server-metrics: %s: it is not asked again", b.Server.Secrets.mask(err.Error()))
 		return
 	}
-	b.sampler = closing(transport, loadgen.SampleServer(&server, b.Watch.Every))
+	b.sampler = closing(transport, loadgen.SampleServer(server, b.Watch.Every))
 }
 
 // closing is a sampler that leaves no connection behind.

@@ -164,10 +164,10 @@ func TestOpenRefusesWhatIsNoTokenizer(t *testing.T) {
 	dir := t.TempDir()
 	for content, want := range map[string]string{
 		"GGUF\x03\x00\x00": `it begins with "GGUF"`,
-		"x\n":               `it begins with "x\n"`,
-		"":                  "unexpected end of JSON input",
-		"{":                 "unexpected end of JSON input",
-		"{}":                "a file without a ",
+		"x\n":              `it begins with "x\n"`,
+		"":                 "unexpected end of JSON input",
+		"{":                "unexpected end of JSON input",
+		"{}":               "a file without a ",
 	} {
 		file := filepath.Join(dir, "model.gguf")
 		if err := os.WriteFile(file, []byte(content), 0o666); err != nil {

@@ -1,0 +1,20 @@
+"""Serves the model of a GGUF file by llama.cpp's server, of the wheel xllamacpp,
+on a free port of the loopback, until it is interrupted."""
+
+import signal
+import sys
+
+import xllamacpp
+
+params = xllamacpp.CommonParams()
+params.model.path = sys.argv[1]
+params.hostnames = ["127.0.0.1"]
+params.port = 0
+params.n_parallel = 4
+params.n_ctx = params.n_parallel * 1280
+params.cpuparams.n_threads = 1
+params.endpoint_metrics = True
+params.warmup = False
+server = xllamacpp.Server(params)
+print("Listening on", server.listening_address, flush=True)
+signal.sigwait([signal.SIGINT])
