@@ -7,6 +7,7 @@ type Ask struct {
 	Percentiles []float64 // --metric-percentiles
 	Goodput     []SLO     // --goodput
 	Outcomes    bool      // keep Outcomes, for a detailed result file
+	Lastings    bool      // keep Lastings, for any result file
 	Trace       bool      // keep the Trace, which runs of a Group have in any case
 
 	// Definitions are those to count by, where the stream has single requests;

@@ -32,6 +32,7 @@ const requestCap = 1_000_000
 // at most. Outcomes and the Trace come on top, within MaxKept. It is for one goroutine.
 type Collector struct {
 	KeepOutcomes bool // keep Outcomes, with texts, for a detailed result file
+	KeepLastings bool // keep Lastings, for any result file
 	KeepTrace    bool // keep the Trace
 	MaxKept      int  // bytes that both may take, else none of them is kept; 0 means no limit
 	Cap          int  // exact values kept of each latency; 0 means as said above
@@ -78,12 +79,7 @@ func (c *Collector) Add(r *Record) {
 	c.scratch = o.ITL
 	c.sum.Resent.add(r)
 	if r.Phase == Main {
-		queue := r.Queue().Seconds()
-		c.put(&c.sum.Queue, queue)
 		c.put(&c.sum.Lag, r.Lag().Seconds())
-		if o.Success {
-			c.put(&c.sum.QueuedE2EL, queue+o.Latency)
-		}
 	}
 	if !o.Success {
 		c.classify(r)
@@ -110,12 +106,37 @@ func (c *Collector) AddOutcome(o Outcome) {
 	c.addOutcome(o, 0)
 }
 
+// addLastings takes what is known of requests of which no more is: latencies of those
+// that completed, if the others can be told from them by having none.
+func (c *Collector) addLastings(lastings []Lasting, completed int) {
+	lastings = slices.DeleteFunc(slices.Clone(lastings), func(l Lasting) bool { return l.Latency <= 0 })
+	if len(lastings) != completed {
+		return
+	}
+	for _, l := range lastings {
+		c.putE2EL(l.Latency, l.Queue)
+	}
+}
+
+// putE2EL takes a latency of a completed request, and its wait for a slot where that
+// is known.
+func (c *Collector) putE2EL(latency, queue float64) {
+	c.put(&c.sum.E2EL, latency)
+	if !math.IsNaN(queue) {
+		c.put(&c.sum.Queue, queue)
+		c.put(&c.sum.QueuedE2EL, queue+latency)
+	}
+}
+
 // addOutcome counts o. gone is how many gaps it had that are no longer known.
 func (c *Collector) addOutcome(o Outcome, gone int) {
 	if c.KeepOutcomes && c.room(o.size()) {
 		kept := o
 		kept.ITL = slices.Clone(o.ITL)
 		c.sum.Outcomes = append(c.sum.Outcomes, kept)
+	}
+	if l := (Lasting{o.Index, o.Latency, o.Queue}); c.KeepLastings && c.room(l.size()) {
+		c.sum.Lastings = append(c.sum.Lastings, l)
 	}
 	if !o.Success {
 		c.fail(o)
@@ -125,7 +146,7 @@ func (c *Collector) addOutcome(o Outcome, gone int) {
 	c.sum.TotalInput += o.In
 	c.sum.TotalOutput += o.Out
 	c.put(&c.sum.TTFT, o.TTFT)
-	c.put(&c.sum.E2EL, o.Latency)
+	c.putE2EL(o.Latency, o.Queue)
 	if o.Out > 1 {
 		c.put(&c.sum.TPOT, o.TPOT())
 	}
@@ -197,7 +218,7 @@ func (c *Collector) Summary(seconds float64) *Summary {
 	s.InputThroughput = rate(float64(s.TotalInput), seconds)
 	s.OutputThroughput = rate(float64(s.TotalOutput), seconds)
 	s.TotalThroughput = rate(float64(s.TotalInput+s.TotalOutput), seconds)
-	s.Goodput = math.NaN()
+	s.Goodput, s.InputRate = math.NaN(), math.NaN()
 	if len(c.header.Config.Goodput) > 0 {
 		s.Goodput = rate(float64(c.good), seconds)
 	}
@@ -213,6 +234,8 @@ func (c *Collector) Summary(seconds float64) *Summary {
 	}
 	s.Outcomes = slices.Clone(s.Outcomes)
 	slices.SortStableFunc(s.Outcomes, func(a, b Outcome) int { return a.Index - b.Index })
+	s.Lastings = slices.Clone(s.Lastings)
+	slices.SortStableFunc(s.Lastings, func(a, b Lasting) int { return a.Index - b.Index })
 	for _, e := range c.firstErrors {
 		s.FirstErrors = append(s.FirstErrors, e.Message)
 	}

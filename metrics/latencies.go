@@ -10,14 +10,14 @@ var LatencyNames = []string{"ttft", "tpot", "itl", "e2el", "queue", "lag"}
 
 // Latencies yields the values of r that count in the Distributions of a Summary,
 // with their names: those of a request that completed, its inter-token latencies
-// one by one, and how long it waited to be sent. A warm-up's request has none, and
-// one whose answer came before it was sent has those of the wait alone.
+// one by one, and how late it was sent, completed or not. A warm-up's request has none,
+// and one whose answer came before it was sent has its lag alone.
 func (r *Record) Latencies() iter.Seq2[string, time.Duration] {
 	return func(yield func(string, time.Duration) bool) {
-		if r.Phase == Main && (!yield("queue", r.Queue()) || !yield("lag", r.Lag())) {
+		if r.Phase == Main && !yield("lag", r.Lag()) {
 			return
 		}
-		if r.Phase == WarmUp || r.Class != OK || r.impossible() || !yield("ttft", r.TTFT()) || !yield("e2el", r.E2EL()) {
+		if r.Phase == WarmUp || r.Class != OK || r.impossible() || !yield("queue", r.Queue()) || !yield("ttft", r.TTFT()) || !yield("e2el", r.E2EL()) {
 			return
 		}
 		if r.Out > 1 && !yield("tpot", r.TPOT()) {

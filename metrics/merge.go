@@ -36,6 +36,7 @@ func (c *Collector) merge(other *Collector, later time.Duration) {
 		o.Start = moved(o.Start, later)
 		c.sum.Outcomes = append(c.sum.Outcomes, o)
 	}
+	c.sum.Lastings = append(c.sum.Lastings, other.sum.Lastings...)
 	c.trace.merge(&other.trace, later)
 }
 

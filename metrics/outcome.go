@@ -12,8 +12,18 @@ type Outcome struct {
 	TTFT    float64   // kept for a failed request that had chunks
 	ITL     []float64 // between successive chunks; kept likewise
 	Latency float64   // E2EL
+	Queue   float64   // waiting for a slot before Start; NaN where that is not known
 	Text    string    // empty for a failed request
 	Error   string
+
+	ServerQueue, ServerTTFT *float64 // ServerTimes in seconds; nil where the server does not say
+}
+
+// A Lasting is what vLLM's result file has of each request even without
+// --save-detailed, in seconds.
+type Lasting struct {
+	Index          int     // position in the dataset
+	Latency, Queue float64 // as those of an Outcome
 }
 
 // TPOT is the time per output token after the first, in seconds; 0 for a
@@ -36,10 +46,21 @@ func (r *Record) outcome(itl []float64) Outcome {
 	o := Outcome{
 		Index: r.Index, Success: r.Class == OK,
 		In: r.In, Start: r.Sent.Seconds(), TTFT: r.TTFT().Seconds(), ITL: itl,
-		Latency: r.E2EL().Seconds(), Error: r.Error,
+		Latency: r.E2EL().Seconds(), Queue: r.Queue().Seconds(), Error: r.Error,
+	}
+	if t := r.Server; t != nil {
+		o.ServerQueue, o.ServerTTFT = inSeconds(t.QueueMS), inSeconds(t.TTFTMS)
 	}
 	if o.Success {
 		o.Out, o.Text = r.Out, r.Text
 	}
 	return o
+}
+
+// inSeconds is a time in milliseconds, if there is one.
+func inSeconds(ms *float64) *float64 {
+	if ms == nil {
+		return nil
+	}
+	return new(*ms / 1000)
 }

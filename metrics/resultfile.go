@@ -144,6 +144,13 @@ func (f *resultFile) summary(ask Ask) (*Summary, error) {
 	for _, o := range outcomes {
 		c.AddOutcome(o)
 	}
+	lastings, err := f.lastings()
+	if err != nil {
+		return nil, err
+	}
+	if outcomes == nil {
+		c.addLastings(lastings, f.count("completed"))
+	}
 	s := c.Summary(f.number("duration"))
 	s.Truth = nil // which needs Records
 	s.Trust, s.Interrupted, s.Incomplete = f.trust(), f.flag("interrupted"), f.texts("incomplete")
@@ -162,6 +169,9 @@ func (f *resultFile) summary(ask Ask) (*Summary, error) {
 	}
 	if ask.Outcomes {
 		s.Outcomes = outcomes
+	}
+	if ask.Lastings {
+		s.Lastings = lastings
 	}
 	f.warn(s, ask)
 	return s, nil

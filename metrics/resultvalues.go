@@ -105,21 +105,17 @@ func (f *resultFile) outcomes() ([]Outcome, error) {
 		return nil, nil
 	}
 	var in, out []int
-	var ttfts, starts, latencies []float64
+	var ttfts, starts, latencies, queues []float64
 	var itls [][]float64
+	var serverQueues, serverTTFTs []*float64
 	var texts, errs []string
-	for _, column := range []struct {
-		key string
-		to  any
-	}{
-		{"input_lens", &in}, {"output_lens", &out}, {"ttfts", &ttfts}, {"itls", &itls}, {"start_times", &starts},
-		{"latencies", &latencies}, {"generated_texts", &texts}, {"errors", &errs},
-	} {
-		if raw := f.value(column.key); raw != nil {
-			if err := json.Unmarshal(raw, column.to); err != nil {
-				return nil, fmt.Errorf("%s: %w", column.key, err)
-			}
-		}
+	err := f.columns(map[string]any{
+		"input_lens": &in, "output_lens": &out, "ttfts": &ttfts, "itls": &itls, "start_times": &starts,
+		"latencies": &latencies, "queue_times": &queues, "server_queue_times": &serverQueues, "server_ttfts": &serverTTFTs,
+		"generated_texts": &texts, "errors": &errs,
+	})
+	if err != nil {
+		return nil, err
 	}
 	n := len(in)
 	if len(out) != n || len(ttfts) != n || len(itls) != n {
@@ -128,14 +124,50 @@ func (f *resultFile) outcomes() ([]Outcome, error) {
 	outcomes := make([]Outcome, n)
 	for i := range outcomes {
 		o := Outcome{Index: i, In: in[i], Out: out[i], TTFT: ttfts[i], ITL: itls[i],
-			Start: at(starts, i), Text: at(texts, i), Error: at(errs, i)}
+			Start: at(starts, i), Queue: math.NaN(), Text: at(texts, i), Error: at(errs, i),
+			ServerQueue: at(serverQueues, i), ServerTTFT: at(serverTTFTs, i)}
 		o.Success = o.Error == "" && (errs != nil || o.Out > 0)
 		if o.Latency = at(latencies, i); o.Latency == 0 && o.Success {
 			o.Latency = o.TTFT + pairwise(o.ITL)
 		}
+		if i < len(queues) {
+			o.Queue = queues[i]
+		}
 		outcomes[i] = o
 	}
 	return outcomes, nil
+}
+
+// lastings reads the arrays that vLLM writes since 0.30.0 without --save-detailed, too;
+// nil when the file has none.
+func (f *resultFile) lastings() ([]Lasting, error) {
+	if !f.has("latencies", "queue_times") {
+		return nil, nil
+	}
+	var latencies, queues []float64
+	if err := f.columns(map[string]any{"latencies": &latencies, "queue_times": &queues}); err != nil {
+		return nil, err
+	}
+	if len(latencies) != len(queues) {
+		return nil, fmt.Errorf("arrays of %d and %d requests", len(latencies), len(queues))
+	}
+	lastings := make([]Lasting, len(queues))
+	for i := range lastings {
+		lastings[i] = Lasting{i, latencies[i], queues[i]}
+	}
+	return lastings, nil
+}
+
+// columns reads those arrays that the file has.
+func (f *resultFile) columns(into map[string]any) error {
+	for key, to := range into {
+		if raw := f.value(key); raw != nil {
+			if err := json.Unmarshal(raw, to); err != nil {
+				return fmt.Errorf("%s: %w", key, err)
+			}
+		}
+	}
+	return nil
 }
 
 // at is list[i], zero when the list is too short.

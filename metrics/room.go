@@ -19,6 +19,9 @@ func (o *Outcome) size() int {
 	return int(unsafe.Sizeof(*o)) + 8*len(o.ITL) + len(o.Error) + len(o.Text)
 }
 
+// size is the bytes that a kept l takes.
+func (l *Lasting) size() int { return int(unsafe.Sizeof(*l)) }
+
 // size is the bytes that a kept s takes, with the numbers that it points to.
 func (s *Sample) size() int {
 	n := int(unsafe.Sizeof(*s)) + len(s.GPUs)*2*int(unsafe.Sizeof(GPUSample{})) + len(s.Error)
@@ -36,7 +39,7 @@ func (c *Collector) room(bytes int) bool {
 		return false
 	}
 	if c.kept += bytes; c.MaxKept > 0 && c.kept > c.MaxKept {
-		c.shed, c.trace, c.sum.Outcomes = true, Trace{}, nil
+		c.shed, c.trace, c.sum.Outcomes, c.sum.Lastings = true, Trace{}, nil, nil
 	}
 	return !c.shed
 }

@@ -101,7 +101,7 @@ func (m *merged) forget(s *Summary, ask Ask) (warnings []string) {
 	if recorded := s.Header.Definitions; ask.Definitions != "" && ask.Definitions != recorded.named() && s.Header.Config.chat() {
 		warnings = append(warnings, fmt.Sprintf("latencies are by the definitions of %s: a compact stream serves no others", recorded))
 	}
-	if s.Outcomes = nil; ask.Outcomes {
+	if s.Outcomes, s.Lastings = nil, nil; ask.Outcomes {
 		warnings = append(warnings, "single requests are not known: a compact stream has only what they add up to")
 	}
 	if ask.Goodput != nil {

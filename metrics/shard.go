@@ -33,7 +33,7 @@ func unasked() Config {
 func newShard(run string, index int, ask Ask) *shard {
 	h := ask.header(&Header{Run: run, Config: unasked()})
 	sh := &shard{index: index, header: h, collector: NewCollector(h)}
-	sh.collector.KeepOutcomes, sh.collector.KeepTrace = ask.Outcomes, ask.Trace
+	sh.collector.KeepOutcomes, sh.collector.KeepLastings, sh.collector.KeepTrace = ask.Outcomes, ask.Lastings, ask.Trace
 	return sh
 }
 

@@ -24,7 +24,7 @@ type Summary struct {
 	RequestThroughput float64       // completed requests a second
 	Goodput           float64       // completed requests a second that met every SLO
 	InputThroughput   float64       // tokens a second
-	InputRate         float64       // prompts a second of a pooling endpoint, which takes several in a request; 0 of any other
+	InputRate         float64       // prompts a second of a pooling endpoint, which takes several in a request; NaN of any other
 	OutputThroughput  float64       // tokens a second
 	PeakOutput        float64       // most chunks that arrived in one second
 	PeakConcurrent    int           // most requests that touched one second
@@ -32,8 +32,9 @@ type Summary struct {
 	RTFx              float64       // seconds of audio a second; 0 without audio
 
 	TTFT, TPOT, ITL, E2EL Distribution // completed requests
-	Queue, Lag            Distribution // every measured request
+	Queue                 Distribution // completed requests
 	QueuedE2EL            Distribution // Queue and E2EL together
+	Lag                   Distribution // every measured request
 
 	Classes     map[Class]int      // failed requests by class, the cancelled among them
 	Failing     map[Class]*Failing // how those of each class failed
@@ -58,6 +59,7 @@ type Summary struct {
 	RateChanges []RateChange // of the ramp, which an interrupted run does not go to its end: see Reached
 
 	Outcomes    []Outcome // in dataset order, when they were kept
+	Lastings    []Lasting // likewise
 	Trace       *Trace    // nil unless it was kept
 	Part        *Part     // which part of a run the numbers are of; nil for all of it
 	Window      *Summary  // of a part that was asked for; nil for none
@@ -88,7 +90,7 @@ func unknown() *Summary {
 // kept beside many others: 205 KB stay of each latency, its statistics, of percentiles
 // those asked for and P99, and its histogram.
 func (s *Summary) Condense() {
-	s.Trace, s.Outcomes, s.Window, s.Slices = nil, nil, nil, nil
+	s.Trace, s.Outcomes, s.Lastings, s.Window, s.Slices = nil, nil, nil, nil, nil
 	percentiles := append(slices.Clone(s.Header.Config.Percentiles), 99)
 	for _, d := range s.latencies(s.Truth) {
 		d.condense(percentiles)

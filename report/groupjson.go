@@ -9,14 +9,14 @@ import (
 
 // GroupJSON writes what Group does as one object on one line without an end,
 // formatted as JSON formats a run. What is not known is null.
-func GroupJSON(w io.Writer, g *metrics.Group) error {
+func GroupJSON(w io.Writer, g *metrics.Group, v Version) error {
 	if len(g.Shared) < 2 {
 		return nil
 	}
 	var d dict
 	total := g.Total()
 	d.set("group", g.ID)
-	d.set("total", result(total))
+	d.set("total", result(total, v))
 	d.set("interference", interfered(g.Interference()))
 	d.set("loaded", nil)
 	if at, ok := g.Loaded(); ok {

@@ -3,6 +3,8 @@ package report
 import (
 	"io"
 	"math"
+	"slices"
+	"strings"
 
 	"github.com/servebench/servebench/metrics"
 	"github.com/servebench/servebench/metrics/pyjson"
@@ -10,30 +12,34 @@ import (
 
 // JSON writes a result file as vLLM does: its keys in its order, on one line
 // without an end, formatted as Python's json.dumps formats. The arrays of
-// --save-detailed are in it when the Summary has Outcomes. The keys are those
-// of vLLM's main of August 2026; latencies and queue_times, which came later and
-// are left behind even without --save-detailed, are not written. What is not
+// --save-detailed are in it when the Summary has Outcomes, latencies and queue_times
+// when it has Lastings. The keys are those of version v. What is not
 // known of how the run was asked for is null, any other number is left out. At
 // the very end are objects of our own, "truth", "trust" and "window", "run_id" and
 // an array "slices", where the Summary has them, and "interrupted", "stopped_by" and
 // "incomplete" where it is.
-func JSON(w io.Writer, s *metrics.Summary) error {
-	_, err := w.Write(pyjson.Append(nil, result(s)))
+func JSON(w io.Writer, s *metrics.Summary, v Version) error {
+	_, err := w.Write(pyjson.Append(nil, result(s, v)))
 	return err
 }
 
 // result is the object in a result file.
-func result(s *metrics.Summary) pyjson.Object {
+func result(s *metrics.Summary, v Version) pyjson.Object {
 	var d dict
 	asked(&d, s)
-	totalled(&d, s)
-	if s.Outcomes != nil {
-		detailed(&d, s.Outcomes)
+	totalled(&d, s, v)
+	detailed(&d, s, v)
+	if v.Since(11, 0) {
+		peaks(&d, s)
 	}
-	peaks(&d, s)
-	d.setKnown("rtfx", s.RTFx)
-	sections(&d, s)
-	selected(&d, s)
+	if v.Since(17, 0) {
+		d.setKnown("rtfx", s.RTFx)
+	}
+	if v.Since(33, 0) {
+		serverTimes(&d, s.Outcomes)
+	}
+	sections(&d, s, v)
+	selected(&d, s, v)
 	if s.Truth != nil {
 		d.set("truth", truth(s))
 	}
@@ -103,10 +109,12 @@ func orNull(s string) any {
 	return s
 }
 
-func totalled(d *dict, s *metrics.Summary) {
+func totalled(d *dict, s *metrics.Summary, v Version) {
 	d.setKnown("duration", s.Seconds)
 	d.setCount("completed", s.Completed)
-	d.setCount("failed", s.Failed)
+	if v.Since(11, 1) {
+		d.setCount("failed", s.Failed)
+	}
 	d.setCount("total_input_tokens", s.TotalInput)
 	d.setCount("total_output_tokens", s.TotalOutput)
 	d.setKnown("request_throughput", s.RequestThroughput)
@@ -121,28 +129,59 @@ func peaks(d *dict, s *metrics.Summary) {
 	d.setCount("max_concurrent_requests", s.PeakConcurrent)
 }
 
-// detailed lays the outcomes out by column; failed ones keep their place.
-func detailed(d *dict, outcomes []metrics.Outcome) {
-	n := len(outcomes)
-	in, out := make([]int, n), make([]int, n)
-	ttfts, itls, starts := make([]float64, n), make([][]float64, n), make([]float64, n)
-	texts, errs := make([]string, n), make([]string, n)
-	for i, o := range outcomes {
-		in[i], out[i] = o.In, o.Out
-		ttfts[i], itls[i], starts[i] = o.TTFT, o.ITL, o.Start
-		texts[i], errs[i] = o.Text, o.Error
+// detailed lays the outcomes out by column; failed ones keep their place. Latencies
+// and queue times are there without the others, too: vLLM does not leave them out.
+func detailed(d *dict, s *metrics.Summary, v Version) {
+	if o := s.Outcomes; o != nil {
+		d.set("input_lens", columnOf(o, func(o metrics.Outcome) int { return o.In }))
+		d.set("output_lens", columnOf(o, func(o metrics.Outcome) int { return o.Out }))
+		d.set("ttfts", columnOf(o, func(o metrics.Outcome) float64 { return o.TTFT }))
+		d.set("itls", columnOf(o, func(o metrics.Outcome) []float64 { return o.ITL }))
 	}
-	d.set("input_lens", in)
-	d.set("output_lens", out)
-	d.set("ttfts", ttfts)
-	d.set("itls", itls)
-	d.set("start_times", starts)
-	d.set("generated_texts", texts)
-	d.set("errors", errs)
+	lasting := s.Lastings != nil && v.Since(30, 0)
+	if lasting {
+		d.set("latencies", columnOf(s.Lastings, func(l metrics.Lasting) float64 { return l.Latency }))
+	}
+	if s.Outcomes != nil && v.Since(15, 0) {
+		d.set("start_times", columnOf(s.Outcomes, func(o metrics.Outcome) float64 { return o.Start }))
+	}
+	if lasting {
+		d.set("queue_times", columnOf(s.Lastings, func(l metrics.Lasting) float64 { return l.Queue }))
+	}
+	if o := s.Outcomes; o != nil {
+		d.set("generated_texts", columnOf(o, func(o metrics.Outcome) string { return o.Text }))
+		d.set("errors", columnOf(o, func(o metrics.Outcome) string { return o.Error }))
+	}
 }
 
-func sections(d *dict, s *metrics.Summary) {
-	if p := s.Probes; p != nil {
+// serverTimes are those of all requests, if the server told of any.
+func serverTimes(d *dict, outcomes []metrics.Outcome) {
+	told := func(o metrics.Outcome) bool { return o.ServerQueue != nil || o.ServerTTFT != nil }
+	if slices.ContainsFunc(outcomes, told) {
+		d.set("server_queue_times", columnOf(outcomes, func(o metrics.Outcome) any { return orNone(o.ServerQueue) }))
+		d.set("server_ttfts", columnOf(outcomes, func(o metrics.Outcome) any { return orNone(o.ServerTTFT) }))
+	}
+}
+
+// orNone is a number, or null.
+func orNone(v *float64) any {
+	if v == nil {
+		return nil
+	}
+	return *v
+}
+
+// columnOf is one value of each request.
+func columnOf[R, T any](requests []R, of func(R) T) []T {
+	values := make([]T, len(requests))
+	for i, r := range requests {
+		values[i] = of(r)
+	}
+	return values
+}
+
+func sections(d *dict, s *metrics.Summary, v Version) {
+	if p := s.Probes; p != nil && v.Since(27, 0) {
 		d.setCount("probe_completed", p.Completed)
 		d.setCount("probe_failed", p.Failed)
 		d.setKnown("probe_median_e2el_ms", p.Median)
@@ -156,7 +195,7 @@ func sections(d *dict, s *metrics.Summary) {
 		}
 		d.set("rps_change_events", changes)
 	}
-	if p := s.SpecDecode; p != nil {
+	if p := s.SpecDecode; p != nil && v.Since(14, 0) {
 		d.setKnown("spec_decode_acceptance_rate", p.AcceptanceRate)
 		d.setKnown("spec_decode_acceptance_length", p.AcceptanceLength)
 		d.setCount("spec_decode_num_drafts", int(p.Drafts))
@@ -164,7 +203,7 @@ func sections(d *dict, s *metrics.Summary) {
 		d.setCount("spec_decode_accepted_tokens", int(p.AcceptedTokens))
 		d.set("spec_decode_per_position_acceptance_rates", p.PerPosition)
 	}
-	if p := s.Diffusion; p != nil {
+	if p := s.Diffusion; p != nil && v.Since(24, 0) {
 		d.setKnown("diffusion_committed_throughput", p.CommittedThroughput)
 		d.setKnown("diffusion_steps_per_canvas", p.StepsPerCanvas)
 		d.setKnown("diffusion_committed_per_step", p.CommittedPerStep)
@@ -175,8 +214,11 @@ func sections(d *dict, s *metrics.Summary) {
 }
 
 // selected are the statistics of the metrics that the run reports.
-func selected(d *dict, s *metrics.Summary) {
+func selected(d *dict, s *metrics.Summary, v Version) {
 	for _, m := range metrics.Metrics {
+		if queued := strings.Contains(m.Name, "client_queue"); queued && !v.Since(30, 0) {
+			continue
+		}
 		if s.Header.Config.Selected(m.Name) {
 			statistics(d, m.Name, m.Of(s), s.Header.Config.Percentiles)
 		}

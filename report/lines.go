@@ -59,14 +59,13 @@ var lines = []line{
 	{label: "Input token throughput (tok/s):", span: until(6, 0),
 		value: func(s *metrics.Summary) string { return decimal(s.InputThroughput) }},
 	{label: "Input throughput (inputs/s):", span: since(29, 0),
-		value: func(s *metrics.Summary) string { return positive(s.InputRate) }},
+		value: func(s *metrics.Summary) string { return decimal(s.InputRate) }},
 	{label: "Output token throughput (tok/s):", tokens: true,
 		value: func(s *metrics.Summary) string { return decimal(s.OutputThroughput) }},
 	{label: "Peak output token throughput (tok/s):", span: since(11, 0), tokens: true,
 		value: func(s *metrics.Summary) string { return decimal(s.PeakOutput) }},
 	{label: "Peak concurrent requests:", span: since(11, 0), value: peakConcurrent},
-	{label: "RTFx (Inverse Real-Time Factor):", span: since(17, 0),
-		value: func(s *metrics.Summary) string { return positive(s.RTFx) }},
+	{label: "RTFx (Inverse Real-Time Factor):", span: since(17, 0), value: rtfx},
 	{label: "Total Token throughput (tok/s):", span: span{Version{0, 6, 0}, Version{0, 13, 0}}, tokens: true,
 		value: func(s *metrics.Summary) string { return decimal(s.TotalThroughput) }},
 	{label: "Total token throughput (tok/s):", span: since(13, 0), tokens: true,
@@ -112,12 +111,11 @@ func peakConcurrent(s *metrics.Summary) string {
 	return decimal(float64(s.PeakConcurrent))
 }
 
-// positive writes a number that only some endpoints have; nothing of the others.
-func positive(v float64) string {
-	if !(v > 0) {
+func rtfx(s *metrics.Summary) string {
+	if !(s.RTFx > 0) {
 		return ""
 	}
-	return decimal(v)
+	return decimal(s.RTFx)
 }
 
 func probes(s *metrics.Summary, _ Version) []row {

@@ -77,7 +77,7 @@ func TestGroupsAreAsInTheGoldenFiles(t *testing.T) {
 		narrow(t, b.String())
 		golden(t, name+".txt", b.Bytes())
 		b.Reset()
-		if err := GroupJSON(&b, g); err != nil {
+		if err := GroupJSON(&b, g, Version{}); err != nil {
 			t.Fatal(err)
 		}
 		golden(t, name+".json", indented(t, b.Bytes()))
@@ -110,7 +110,7 @@ func TestATargetAmongNoOthersIsNoGroup(t *testing.T) {
 	if err := Group(&b, g, Version{}); err != nil || b.Len() > 0 {
 		t.Errorf("%q, %v", b.String(), err)
 	}
-	if err := GroupJSON(&b, g); err != nil || b.Len() > 0 {
+	if err := GroupJSON(&b, g, Version{}); err != nil || b.Len() > 0 {
 		t.Errorf("%q, %v", b.String(), err)
 	}
 }
@@ -152,11 +152,11 @@ func TestPartsAreAsInTheGoldenFiles(t *testing.T) {
 	golden(t, "parts.txt", b.Bytes())
 
 	var with, without bytes.Buffer
-	if err := JSON(&with, s); err != nil {
+	if err := JSON(&with, s, Version{}); err != nil {
 		t.Fatal(err)
 	}
 	s.Window, s.Slices = nil, nil
-	if err := JSON(&without, s); err != nil {
+	if err := JSON(&without, s, Version{}); err != nil {
 		t.Fatal(err)
 	}
 	parts, found := bytes.CutPrefix(with.Bytes(), bytes.TrimSuffix(without.Bytes(), []byte("}")))

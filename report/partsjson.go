@@ -15,9 +15,9 @@ func window(s *metrics.Summary) pyjson.Object {
 	d.set("requests", s.Part.Requests)
 	d.set("requests_inside", s.Part.Inside)
 	d.set("requests_crossing", s.Part.Crossing)
-	totalled(&d, s)
+	totalled(&d, s, Version{})
 	peaks(&d, s)
-	selected(&d, s)
+	selected(&d, s, Version{})
 	d.set("truth", truth(s))
 	return d.Object
 }

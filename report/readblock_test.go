@@ -186,7 +186,7 @@ func TestJSONOfABlockInventsNoConfiguration(t *testing.T) {
 			t.Fatal(err)
 		}
 		var got strings.Builder
-		if err := JSON(&got, sums[0]); err != nil {
+		if err := JSON(&got, sums[0], Version{}); err != nil {
 			t.Fatal(err)
 		}
 		if got.String() != nulls+want {
@@ -226,5 +226,26 @@ func TestSGLangsBlocksAreToldApart(t *testing.T) {
 	sums, err := metrics.Read(strings.NewReader("============ Serving Benchmark Result ============\nBackend:   sglang\nSuccessful requests:  5\n"), metrics.Ask{})
 	if err != nil || len(sums) != 1 || len(sums[0].Warnings) != 1 || !strings.Contains(sums[0].Warnings[0], "SGLang") {
 		t.Errorf("got %v, %v", sums, err)
+	}
+}
+
+// Blocks of pooling backends are read, although none can be measured yet: what they
+// say is printed again.
+func TestBlocksOfPoolingArePrintedAgain(t *testing.T) {
+	n := 0
+	for _, g := range goldenFile(t, "metrics-0.33.json", 24) {
+		sums, err := metrics.Read(strings.NewReader(g.Block), metrics.Ask{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := print(t, sums); len(got) != 1 || got[0] != g.Block {
+			t.Errorf("%s: got\n%s\nwant\n%s", g.Name, got, g.Block)
+		}
+		if strings.Contains(g.Block, "Input throughput (inputs/s):") {
+			n++
+		}
+	}
+	if n == 0 {
+		t.Error("none has inputs/s")
 	}
 }

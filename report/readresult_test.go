@@ -22,17 +22,17 @@ func TestResultFilesGiveTheirBlock(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		checkResult(t, name, file, blocksOf(string(stdout))[0])
+		checkResult(t, name, file, blocksOf(string(stdout))[0], Version{0, 29, 0})
 	}
-	for _, g := range goldenCases(t) {
-		checkResult(t, g.Name, g.Result, g.Block)
+	for _, g := range append(goldenCases(t), of033(t)...) {
+		checkResult(t, g.Name, g.Result, g.Block, g.version)
 	}
 }
 
 // checkResult reads a result file and expects its block, and the file again.
-func checkResult(t *testing.T, name string, file []byte, block string) {
+func checkResult(t *testing.T, name string, file []byte, block string, v Version) {
 	t.Helper()
-	sums, err := metrics.ReadResults(bytes.NewReader(file), metrics.Ask{Outcomes: true})
+	sums, err := metrics.ReadResults(bytes.NewReader(file), metrics.Ask{Outcomes: true, Lastings: true})
 	if err != nil {
 		t.Errorf("%s: %v", name, err)
 		return
@@ -44,7 +44,7 @@ func checkResult(t *testing.T, name string, file []byte, block string) {
 		t.Errorf("%s: warns %q", name, w)
 	}
 	var again bytes.Buffer
-	if err := JSON(&again, sums[0]); err != nil {
+	if err := JSON(&again, sums[0], v); err != nil {
 		t.Fatal(err)
 	}
 	if !slices.Equal(tokens(t, again.Bytes()), tokens(t, file)) {
@@ -212,7 +212,7 @@ func FuzzReadResults(f *testing.F) {
 		}
 		print(t, sums)
 		for _, s := range sums {
-			if err := JSON(&bytes.Buffer{}, s); err != nil {
+			if err := JSON(&bytes.Buffer{}, s, Version{}); err != nil {
 				t.Error(err)
 			}
 		}

@@ -176,12 +176,12 @@ func TestTruthAndVerdictAreAsInTheGoldenFiles(t *testing.T) {
 func TestJSONEndsWithTruthAndTrust(t *testing.T) {
 	for name, s := range runs() {
 		var with, without bytes.Buffer
-		if err := JSON(&with, s); err != nil {
+		if err := JSON(&with, s, Version{}); err != nil {
 			t.Fatal(err)
 		}
 		bare := *s
 		bare.Truth, bare.Trust, bare.Interrupted, bare.StoppedBy = nil, nil, false, ""
-		if err := JSON(&without, &bare); err != nil {
+		if err := JSON(&without, &bare, Version{}); err != nil {
 			t.Fatal(err)
 		}
 		theirs := bytes.TrimSuffix(without.Bytes(), []byte("}"))
@@ -205,7 +205,7 @@ func TestResultFilesKeepTheVerdict(t *testing.T) {
 	for name, s := range runs() {
 		s.Interrupted, s.StoppedBy, s.Incomplete = true, "a rule", []string{"run r was cut"}
 		var text, want, got bytes.Buffer
-		if err := errors.Join(JSON(&text, s), Verdict(&want, s)); err != nil {
+		if err := errors.Join(JSON(&text, s, Version{}), Verdict(&want, s)); err != nil {
 			t.Fatal(err)
 		}
 		sums, err := metrics.ReadResults(&text, metrics.Ask{})

@@ -123,7 +123,7 @@ func (r *reportCommand) run(files []string) error {
 
 // ask is what the flags want of every run, checked.
 func (r *reportCommand) ask() (metrics.Ask, error) {
-	ask := metrics.Ask{Outcomes: r.detailed}
+	ask := metrics.Ask{Outcomes: r.detailed, Lastings: r.format == "json"}
 	if r.format != "block" && r.format != "json" {
 		return ask, fmt.Errorf("--format %q: must be block or json", r.format)
 	}
@@ -243,15 +243,15 @@ func (r *reportCommand) together(sums []*metrics.Summary, id string) error {
 			fmt.Fprintln(r.talk, "WARNING: what the targets did together is not known: that takes single requests, and a compact stream has none")
 			return nil
 		}
+		version, err := parseVersion(r.vllmVersion)
+		if err != nil {
+			return err
+		}
 		if r.format == "json" {
-			if err := report.GroupJSON(r.out, &g); err != nil || len(g.Shared) < 2 {
+			if err := report.GroupJSON(r.out, &g, version); err != nil || len(g.Shared) < 2 {
 				return err
 			}
 			_, err := fmt.Fprintln(r.out)
-			return err
-		}
-		version, err := parseVersion(r.vllmVersion)
-		if err != nil {
 			return err
 		}
 		return report.Group(r.out, &g, version)
@@ -261,15 +261,15 @@ func (r *reportCommand) together(sums []*metrics.Summary, id string) error {
 
 func (r *reportCommand) print(s *metrics.Summary) error {
 	r.parts.cut(r.talk, s)
+	version, err := r.version(s)
+	if err != nil {
+		return err
+	}
 	if r.format == "json" {
-		if err := report.JSON(r.out, s); err != nil {
+		if err := report.JSON(r.out, s, version); err != nil {
 			return err
 		}
 		_, err := fmt.Fprintln(r.out)
-		return err
-	}
-	version, err := r.version(s)
-	if err != nil {
 		return err
 	}
 	if s.Header.Group != "" {

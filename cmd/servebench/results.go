@@ -162,7 +162,7 @@ func (r *results) save(s *metrics.Summary) error {
 	name := r.path(r.name(s))
 	stem := strings.TrimSuffix(name, ".json")
 	var err error
-	switch write := func(w io.Writer) error { return report.JSON(w, s) }; {
+	switch write := func(w io.Writer) error { return report.JSON(w, s, r.VLLMVersion) }; {
 	case r.Append:
 		err = r.append(name, write)
 	case r.Save && r.Filename != "":

@@ -133,7 +133,7 @@ func (b *bench) begin(ctx context.Context, t *trial) {
 	}
 	b.target.Name, b.live = b.name, new(loadgen.Live)
 	b.collector = metrics.NewCollector(b.header)
-	b.collector.KeepOutcomes = b.Results.SaveDetailed
+	b.collector.KeepOutcomes, b.collector.KeepLastings = b.Results.SaveDetailed, b.Results.Save || b.Results.Append
 	b.collector.KeepTrace, b.collector.MaxKept = b.keepsTrace(), maxKept
 	b.witness = witness{counters: b.counters}
 	b.witness.look(ctx)
