@@ -43,8 +43,7 @@ func (p *Prober) Probe(ctx context.Context, done <-chan struct{}) *metrics.Probe
 	}
 }
 
-// probes sums up E2EL. P99 is one of the values, that with 99 % of them before it,
-// as it is where vLLM's client prints few.
+// probes sums up E2EL, with the percentiles of numpy, as vLLM's client has them.
 func probes(took []time.Duration, failed int) *metrics.Probes {
 	n := len(took)
 	if n+failed == 0 {
@@ -54,9 +53,11 @@ func probes(took []time.Duration, failed int) *metrics.Probes {
 	if n == 0 {
 		return p
 	}
-	slices.Sort(took)
-	ms := func(d time.Duration) float64 { return d.Seconds() * 1e3 }
-	p.Median = (ms(took[(n-1)/2]) + ms(took[n/2])) / 2
-	p.P99, p.Max = ms(took[n*99/100]), ms(took[n-1])
+	seconds := make([]float64, n)
+	for i, d := range took {
+		seconds[i] = d.Seconds()
+	}
+	slices.Sort(seconds)
+	p.Median, p.P99, p.Max = metrics.Median(seconds)*1e3, metrics.Percentile(seconds, 99)*1e3, seconds[n-1]*1e3
 	return p
 }

@@ -23,9 +23,8 @@ func JSON(w io.Writer, s *metrics.Summary, v Version) error {
 	return err
 }
 
-// result is the object in a result file.
-func result(s *metrics.Summary, v Version) pyjson.Object {
-	var d dict
+// vllmResult is what vLLM has in a result file.
+func vllmResult(s *metrics.Summary, v Version) (d dict) {
 	asked(&d, s)
 	totalled(&d, s, v)
 	detailed(&d, s, v)
@@ -40,6 +39,12 @@ func result(s *metrics.Summary, v Version) pyjson.Object {
 	}
 	sections(&d, s, v)
 	selected(&d, s, v)
+	return d
+}
+
+// result is the object in a result file.
+func result(s *metrics.Summary, v Version) pyjson.Object {
+	d := vllmResult(s, v)
 	if s.Truth != nil {
 		d.set("truth", truth(s))
 	}

@@ -120,6 +120,18 @@ func (f *flag) check(values []string) error {
 	return f.set(values[0])
 }
 
+// shown are the flag's values, fit to be shown.
+func (f *flag) shown() []string {
+	if f.conceal == nil {
+		return f.values
+	}
+	var shown []string
+	for _, v := range f.values {
+		shown = append(shown, f.conceal(v))
+	}
+	return shown
+}
+
 // record lists every flag that has a value, in the order of the table and fit
 // to be shown.
 func (t table) record() []metrics.KV {
@@ -130,14 +142,7 @@ func (t table) record() []metrics.KV {
 		case f.args == none && f.given:
 			value = "true"
 		case f.given:
-			shown := f.values
-			if f.conceal != nil {
-				shown = nil
-				for _, v := range f.values {
-					shown = append(shown, f.conceal(v))
-				}
-			}
-			value = strings.Join(shown, " ")
+			value = strings.Join(f.shown(), " ")
 		case f.fallback != "":
 			value = f.fallback
 		default:

@@ -75,7 +75,7 @@ func (f *form) resolve(t table) error {
 		return err
 	}
 	f.Flags = t.record()
-	return nil
+	return f.resolvePyTorch(t)
 }
 
 // newForm is an empty form with the table that fills it; the defaults are in.

@@ -220,7 +220,8 @@ type resultOptions struct {
 	SaveDetailed bool // keep its arrays
 	Append       bool
 	Dir          string
-	Filename     string // empty: made from label, rate, model and time
+	Filename     string        // empty: made from label, rate, model and time
+	PyTorch      pyjson.Object // arguments for a second file in the format of PyTorch's benchmarks; nil for none
 	Plots        plotOptions
 	Withheld     bool // result file and plots are not written at the end of the run
 

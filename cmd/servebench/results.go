@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"io"
@@ -170,10 +171,27 @@ func (r *results) save(s *metrics.Summary) error {
 	case r.Save:
 		stem, err = r.create(stem, ".json", write)
 	}
+	if err == nil {
+		err = r.savePyTorch(strings.TrimSuffix(stem, filepath.Ext(name)), s)
+	}
 	if err != nil {
 		err = fmt.Errorf("writing the result file: %w", err)
 	}
 	return errors.Join(err, r.draw(stem, s))
+}
+
+// savePyTorch writes the file in the format of PyTorch's benchmarks beside the result
+// file, in the place of an earlier one, if it was asked for and there is something to
+// write.
+func (r *results) savePyTorch(stem string, s *metrics.Summary) error {
+	if r.PyTorch == nil {
+		return nil
+	}
+	var text bytes.Buffer
+	if err := report.PyTorch(&text, s, r.VLLMVersion, r.PyTorch, r.Filename); err != nil || text.Len() == 0 {
+		return err
+	}
+	return r.replace(stem+".pytorch.json", func(w io.Writer) error { _, err := text.WriteTo(w); return err })
 }
 
 func (r *results) name(s *metrics.Summary) string {

@@ -73,6 +73,8 @@ var otherwise = map[string]string{
 
 // A wireRecorder answers each request with two tokens, and notes it.
 type wireRecorder struct {
+	metrics string // of each request, a member of the last chunk; empty for none
+
 	mu    sync.Mutex
 	calls []wireCall
 }
@@ -95,7 +97,7 @@ func (w *wireRecorder) ServeHTTP(rw http.ResponseWriter, r *http.Request) {
 		for _, token := range []string{"a", " b"} {
 			io.WriteString(rw, `data: {"choices":[{"index":0,"text":"`+token+`","delta":{"content":"`+token+`"}}]}`+"\n\n")
 		}
-		io.WriteString(rw, `data: {"choices":[],"usage":{"prompt_tokens":9,"completion_tokens":2}}`+"\n\ndata: [DONE]\n\n")
+		io.WriteString(rw, `data: {"choices":[],"usage":{"prompt_tokens":9,"completion_tokens":2}`+w.metrics+"}\n\ndata: [DONE]\n\n")
 	default:
 		http.NotFound(rw, r)
 	}
