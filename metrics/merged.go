@@ -60,6 +60,7 @@ func (m *merged) begin(first *Header) {
 	m.collector = NewCollector(&header)
 	for _, sh := range m.shards {
 		m.collector.KeepOutcomes = m.collector.KeepOutcomes || sh.collector.KeepOutcomes
+		m.collector.KeepLastings = m.collector.KeepLastings || sh.collector.KeepLastings
 		m.collector.KeepTrace = m.collector.KeepTrace || sh.collector.KeepTrace
 	}
 }

@@ -162,7 +162,7 @@ func (f *resultFile) summary(ask Ask) (*Summary, error) {
 	f.sections(s)
 	for _, m := range Metrics {
 		q := f.quote(m.Name)
-		if outcomes != nil {
+		if outcomes != nil || s.Completed == 0 {
 			q.empty = 0
 		}
 		m.Of(s).quoted = q

@@ -167,3 +167,36 @@ func TestMetadataMayNameAKeyThatIsThere(t *testing.T) {
 		t.Errorf("got %s", b.String())
 	}
 }
+
+// keyMarks are what one version's result file has and another's has not.
+var keyMarks = []string{
+	"max_concurrent_requests", "failed", "spec_decode_num_drafts", "start_times", "rtfx", "probe_completed", "latencies", "queue_times",
+	"mean_client_queue_time_ms", "mean_e2el_including_client_queue_ms", "server_queue_times", "server_ttfts",
+}
+
+func TestEachVersionHasItsKeys(t *testing.T) {
+	s := everything()
+	told := 0.25
+	s.Outcomes = []metrics.Outcome{{Success: true, ServerTTFT: &told}, {Error: "no"}}
+	s.Lastings = []metrics.Lasting{{}, {Index: 1}}
+	for version, want := range map[string]int{ // how many of the marks
+		"0.10.2": 0, "0.11.0": 1, "0.11.1": 2, "0.14.0": 3, "0.15.0": 4, "0.17.0": 5, "0.26.0": 5, "0.27.0": 6, "0.29.0": 6, "0.30.0": 10, "0.32.0": 10, "0.33.0": 12, "latest": 12,
+	} {
+		v, err := ParseVersion(version)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var b bytes.Buffer
+		if err := JSON(&b, s, v); err != nil {
+			t.Fatal(err)
+		}
+		for i, key := range keyMarks {
+			if has := strings.Contains(b.String(), strconv.Quote(key)+":"); has != (i < want) {
+				t.Errorf("%s: %s is there: %v", version, key, has)
+			}
+		}
+		if v.Since(33, 0) && !strings.Contains(b.String(), `"server_queue_times": [null, null], "server_ttfts": [0.25, null]`) {
+			t.Errorf("%s: %s", version, b.String())
+		}
+	}
+}

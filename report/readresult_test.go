@@ -3,6 +3,7 @@ package report
 import (
 	"bytes"
 	"encoding/json"
+	"fmt"
 	"os"
 	"slices"
 	"strconv"
@@ -138,6 +139,34 @@ func without(t *testing.T, file []byte, keys ...string) (rest []byte, whole map[
 		}
 	}
 	return []byte("{" + strings.Join(kept, ", ") + "}"), whole
+}
+
+// A file of today has the latencies and queue times of all requests without
+// --save-detailed, too.
+func TestE2ELAndQueueAreComputedWithoutDetails(t *testing.T) {
+	n := 0
+	for _, g := range of033(t) {
+		if slices.Contains(g.Argv, "--save-detailed") {
+			continue
+		}
+		n++
+		ask := metrics.Ask{Metrics: []string{"e2el", "client_queue_time", "e2el_including_client_queue"}, Percentiles: []float64{12.5, 90}}
+		sums, err := metrics.ReadResults(bytes.NewReader(g.Result), ask)
+		if err != nil {
+			t.Fatal(err)
+		}
+		want := g.summary(t)
+		for _, name := range ask.Metrics {
+			for _, p := range ask.Percentiles {
+				if got, want := sums[0].Metric(name).Percentile(p), want.Metric(name).Percentile(p); !close(json.Number(fmt.Sprintf("%.17e", got)), json.Number(fmt.Sprintf("%.17e", want))) {
+					t.Errorf("%s: P%v of %s is %v, want %v", g.Name, p, name, got, want)
+				}
+			}
+		}
+	}
+	if n == 0 {
+		t.Error("every case has details")
+	}
 }
 
 func TestEstimatesFromChatFilesAreMarked(t *testing.T) {

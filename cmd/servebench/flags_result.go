@@ -47,7 +47,7 @@ func (f *form) resultFlags() []*flag {
 		{name: "hlog", meta: "FILE", ours: true, set: into(&r.Intervals, parseString),
 			help: "write the latencies of each second as an interval log of HdrHistogram's"},
 		{name: "vllm-version", meta: "VERSION", fallback: "latest", ours: true, set: into(&r.VLLMVersion, parseVersion),
-			help: "print the block as this release of vLLM does, from 0.4.0 on, and count by its definitions"},
+			help: "print lines and write result files as this release of vLLM does, from 0.4.0 on, and count by its definitions"},
 		{name: "window", meta: "WHEN", ours: true, set: into(&r.Parts.Window, parseWindow),
 			help: "report this part of the run, too: steady, or times from its start as 20s:110s, 20s: or :110s"},
 		{name: "slice", meta: "TIME", ours: true, set: into(&r.Parts.Slice, parseSlice),

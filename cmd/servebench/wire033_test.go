@@ -211,7 +211,10 @@ func sorted(calls []wireCall) wireSeen {
 		case call.Path == "/metrics":
 			seen.metrics++
 		case !isGeneration(call):
-			call.Headers = nil // those of the load: see docs/vllm-parity.md
+			call.Headers = slices.DeleteFunc(headers, func(h [2]string) bool {
+				// Those of the load go with it: see docs/vllm-parity.md.
+				return h[0] == "X-A" || h[0] == "Authorization" || h[0] == "Content-Type" && call.Body == ""
+			})
 			seen.small = append(seen.small, call)
 		case id != "":
 			seen.generations[id] = call
