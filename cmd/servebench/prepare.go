@@ -130,8 +130,13 @@ func (b *bench) sends(header http.Header, over *loadgen.Transport, tally *loadge
 func (b *bench) findModel(ctx context.Context) error {
 	if b.Server.Model != "" {
 		b.served = cmp.Or(b.Server.ServedName, b.Server.Model)
-		err := b.reach(ctx, func() error { _, err := b.server.Metrics(ctx); return err })
-		if isDown(err) {
+		err := b.reach(ctx, func() error {
+			if _, err := b.server.Metrics(ctx); isDown(err) {
+				return err
+			}
+			return nil // what it says of /metrics means nothing for requests
+		})
+		if err != nil {
 			return exitError{b.advised(err), exitNo}
 		}
 		return ctx.Err()

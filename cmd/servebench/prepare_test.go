@@ -59,6 +59,20 @@ func (s *loadingServer) RoundTrip(r *http.Request) (*http.Response, error) {
 	return reply.Result(), nil
 }
 
+// With --model nothing but the ready check's own request tells whether the model is there:
+// a gateway may never answer for /metrics.
+func TestNoStatusOfMetricsIsWaitedFor(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		began := time.Now()
+		server := &loadingServer{503, began.Add(time.Hour)}
+		b := &bench{options: &options{}, out: io.Discard, talk: io.Discard, server: &loadgen.Server{URL: "http://server.test", Transport: server}}
+		b.Server.Model, b.Traffic.ReadyCheck = "m", time.Minute
+		if err := b.findModel(t.Context()); err != nil || b.served != "m" || time.Since(began) != 0 {
+			t.Errorf("model %q after %v, %v", b.served, time.Since(began), err)
+		}
+	})
+}
+
 // What llama-server says while it loads its model, and a proxy of a server that is not
 // there yet, is waited for; what gets no better is not. The model is the server's.
 func TestAServerThatLoadsItsModelIsWaitedFor(t *testing.T) {
