@@ -98,7 +98,7 @@ func TestContinuousUsageGivesTokensPerChunk(t *testing.T) {
 	} {
 		var c tokenCount
 		for _, n := range test.totals {
-			c.add(n)
+			c.add(n, true)
 		}
 		if !slices.Equal(c.perChunk, test.want) {
 			t.Errorf("totals %v: %v per chunk, want %v", test.totals, c.perChunk, test.want)

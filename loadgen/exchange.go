@@ -28,7 +28,7 @@ func (t *Target) exchange(ctx context.Context, epoch time.Time, req *Request, x 
 		t.insist(ctx, epoch, req, &x)
 	}
 	rec.End = time.Since(epoch)
-	rec.TokensPerChunk = x.tokens.perChunk
+	rec.TokensPerChunk = x.tokens.each(rec)
 	t.count(req, rec)
 }
 
@@ -53,7 +53,7 @@ func (t *Target) attempt(ctx context.Context, epoch time.Time, req *Request, x *
 		}
 		rec.Chunks.Append(at)
 		x.live.Chunks.Add(1)
-		x.tokens.add(chunk.Tokens)
+		x.tokens.add(chunk.Tokens, chunk.Content)
 	}
 	rec.TakeBlank()
 	return nil
@@ -116,10 +116,21 @@ type tokenCount struct {
 	chunks, total int
 	silent        int // chunks before the first total: a chat's role
 	perChunk      []int
+
+	lead, content, tail int // chunks before the first content, with content, and after the last
 }
 
-func (c *tokenCount) add(total int) {
+func (c *tokenCount) add(total int, content bool) {
 	c.chunks++
+	switch {
+	case content:
+		c.content++
+		c.tail = 0
+	case c.content == 0:
+		c.lead++
+	default:
+		c.tail++
+	}
 	if total == 0 && c.total == 0 {
 		c.silent++
 		return
@@ -137,4 +148,22 @@ func (c *tokenCount) add(total int) {
 	if c.perChunk != nil {
 		c.perChunk = append(c.perChunk, n)
 	}
+}
+
+// each is the tokens of each chunk of rec, where they must be kept. With one finish
+// chunk after the content they go without saying; gateways send their usage with a
+// choice, too, in one more.
+func (c *tokenCount) each(rec *metrics.Record) []int {
+	out := rec.Out
+	if rec.Beside != nil {
+		out = rec.Beside.Out
+	}
+	if c.perChunk != nil || c.tail < 2 || c.content != out || c.lead+c.content+c.tail != c.chunks {
+		return c.perChunk
+	}
+	each := make([]int, c.chunks)
+	for i := range c.content {
+		each[c.lead+i] = 1
+	}
+	return each
 }

@@ -12,6 +12,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -207,6 +208,24 @@ func TestEveryTranscriptIsRead(t *testing.T) {
 				t.Errorf("answer (-want +got):\n%s", diff)
 			}
 		})
+	}
+}
+
+// LiteLLM's usage has a choice, too, so that completions have two chunks after their
+// text. That they carry no tokens is known, and with it the ITL per token.
+func TestTokensOfChunksAroundTheUsage(t *testing.T) {
+	for name, want := range map[string][]int{
+		"litellm-completions-usage":      {1, 1, 1, 1, 1, 0, 0},
+		"litellm-chat-usage":             nil,
+		"transformers-completions-usage": nil,
+		"ollama017-completions-usage":    nil,
+		"llamacpp-completions-usage":     nil,
+	} {
+		target := Target{Send: openAIAt(dialRaw(transcript(t, name)), chats(name)).Send}
+		rec := target.Once(t.Context(), &Request{Body: []byte("{}")})
+		if rec.Class != metrics.OK || !slices.Equal(rec.TokensPerChunk, want) {
+			t.Errorf("%s: %v of %d chunks %s, want %v", name, rec.TokensPerChunk, rec.Chunks.Len(), rec.Error, want)
+		}
 	}
 }
 
