@@ -20,6 +20,7 @@ type Row struct {
 	Summary *metrics.Summary // nil when there are no numbers
 	Failed  string           // why there are none
 	Notes   []string         // what is to be known beside the numbers
+	More    pyjson.Object    // members of its object in JSON, after all others
 }
 
 // A Table is runs side by side.
@@ -245,7 +246,7 @@ func (t Table) JSON(w io.Writer) error {
 			row = row.With("run", s.Header.Run)
 		}
 		row = row.With("verdict", t[i].verdict()).With("remark", t[i].remark())
-		rows = append(rows, pyjson.Append(nil, row))
+		rows = append(rows, pyjson.Append(nil, append(row, t[i].More...)))
 	}
 	text, err := json.MarshalIndent(rows, "", "  ")
 	if err != nil {

@@ -39,15 +39,25 @@ func TestDocumentedCommandsRun(t *testing.T) {
 	testscript.Run(t, scripts(dir))
 }
 
-// fencedYAML is the experiment of a page, as a file of a script.
+// fencedYAML are the experiments of a page, as files of a script: experiment.yaml, and
+// those that begin with their name as a comment.
 func fencedYAML(text string) string {
-	_, text, found := strings.Cut(text, "```yaml\n")
-	if !found {
-		return ""
+	var files strings.Builder
+	for i, part := range strings.Split(text, "```yaml\n") {
+		block, _, _ := strings.Cut(part, "```")
+		switch name := named.FindStringSubmatch(block); {
+		case i == 0:
+		case name != nil:
+			fmt.Fprintf(&files, "-- %s --\n%s", name[1], block)
+		case !strings.Contains(files.String(), "-- experiment.yaml --"):
+			fmt.Fprintf(&files, "-- experiment.yaml --\n%s", block)
+		}
 	}
-	text, _, _ = strings.Cut(text, "```")
-	return "-- experiment.yaml --\n" + text
+	return files.String()
 }
+
+// named is the name of a file in its first line.
+var named = regexp.MustCompile(`^# (\S+\.yaml)\n`)
 
 // An example is a command of a page, and what it is said to print, if anything.
 type example struct{ command, output string }

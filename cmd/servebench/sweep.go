@@ -99,7 +99,7 @@ keys may be left out:
     to: 64
     step: 1
     slo: {p99-ttft: 200, mean-tpot: 50}   # in milliseconds
-    confirm: 1                      # more runs at the value found that have to hold
+    confirm: 2                      # more probes of each of the two values at the edge; most of a value's decide
 
 A grid may be a list of such mappings, one after the other. The servers of an arm
 are started for each repeat and stopped after it, with all that they have

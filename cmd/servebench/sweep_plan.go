@@ -28,6 +28,9 @@ func (c *sweepCommand) read(file string, r io.Reader) (err error) {
 		if err == nil {
 			err = files.add(o, c.plan.Search != nil)
 		}
+		if err == nil && c.plan.Search != nil {
+			err = enough(c.plan.Search, o)
+		}
 		if err != nil {
 			return fmt.Errorf("%s:%d: %s: %w", file, c.plan.Arms[cell.Arm].Line, c.plan.Describe(cell), err)
 		}

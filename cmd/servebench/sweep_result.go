@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"math"
 	"os"
 	"path/filepath"
 	"slices"
@@ -71,30 +70,51 @@ func (r *sweepResult) write() error {
 	}
 	table := r.table()
 	document := func(w io.Writer) error { return r.document(w) }
+	markdown := func(w io.Writer) error { return r.markdown(w, table) }
 	errs := []error{
-		r.writeTo("blocks.txt", document), r.writeTo("table.md", table.Markdown),
+		r.writeTo("blocks.txt", document), r.writeTo("table.md", markdown),
 		r.writeTo("table.csv", table.CSV), r.writeTo("table.json", table.JSON),
 		document(r.out),
 	}
 	_, err := fmt.Fprintln(r.out)
-	return errors.Join(append(errs, err, table.Markdown(r.out))...)
+	return errors.Join(append(errs, err, markdown(r.out))...)
+}
+
+// markdown writes the table, and below it what its searches came to.
+func (r *sweepResult) markdown(w io.Writer, table report.Table) error {
+	err := table.Markdown(w)
+	for i, line := range r.answers() {
+		if i == 0 {
+			line = "\n- " + line
+		} else {
+			line = "- " + line
+		}
+		_, failed := fmt.Fprintln(w, line)
+		err = errors.Join(err, failed)
+	}
+	return err
 }
 
 // table has a row for each run in the order of the file.
 func (r *sweepResult) table() report.Table {
 	var table report.Table
 	for _, cell := range r.plan.Cells() {
+		more := r.answer(cell)
 		for _, e := range r.journal.Of(r.plan.Key(cell)) {
 			labels := r.labels(cell)
 			if e.Value != nil {
 				labels = append(labels, metrics.KV{Key: r.plan.Search.Flag, Value: fmt.Sprintf("%g", *e.Value)},
 					metrics.KV{Key: "SLO", Value: held(e)})
 			}
+			notes := slices.Clone(e.Notes)
+			if e.Broke != "" {
+				notes = append(notes, "the limits do not hold: "+e.Broke)
+			}
 			if e.Failed != "" {
-				table = append(table, report.Row{Labels: labels, Failed: e.Failed, Notes: e.Notes})
+				table = append(table, report.Row{Labels: labels, Failed: e.Failed, Notes: notes, More: more})
 			}
 			for _, s := range r.sums[e.Run] {
-				row := report.Row{Labels: slices.Clone(labels), Summary: s, Notes: e.Notes}
+				row := report.Row{Labels: slices.Clone(labels), Summary: s, Notes: notes, More: more}
 				if s.Header.Target != "" {
 					row.Labels = append(row.Labels, metrics.KV{Key: "target", Value: report.TargetHeading(s)})
 				}
@@ -113,7 +133,7 @@ func held(e sweep.Entry) string {
 	case e.Held:
 		return "held"
 	}
-	return "broken: " + e.Broke
+	return "broken"
 }
 
 // labels tell a cell's runs from the others.
@@ -148,7 +168,9 @@ func (r *sweepResult) document(w io.Writer) error {
 				return err
 			}
 		}
-		text.WriteString(r.found(cell))
+		if found := r.found(cell); found != "" {
+			text.WriteString("\n" + found + "\n")
+		}
 		if err := r.paired(&text, cell); err != nil {
 			return err
 		}
@@ -246,27 +268,4 @@ func (r *sweepResult) paired(w io.Writer, cell sweep.Cell) error {
 		}
 	}
 	return report.Paired(w, metrics.Pair(metrics.Groups(sums)))
-}
-
-// found is what a search came to, as a line.
-func (r *sweepResult) found(cell sweep.Cell) string {
-	if r.plan.Search == nil {
-		return ""
-	}
-	best, known := r.sweep.Found(cell)
-	if !known {
-		return ""
-	}
-	return fmt.Sprintf("\n%s: %s\n", r.plan.Describe(cell), foundBy(r.plan.Search, best))
-}
-
-// foundBy says what the best value is.
-func foundBy(s *sweep.Search, best float64) string {
-	switch {
-	case math.IsNaN(best):
-		return fmt.Sprintf("the limits hold at no %s from %g on", s.Flag, s.From)
-	case best == s.Top():
-		return fmt.Sprintf("the limits hold at all %s up to %g, beyond which none was tried", s.Flag, best)
-	}
-	return fmt.Sprintf("%g is the highest %s at which the limits hold", best, s.Flag)
 }

@@ -145,17 +145,6 @@ func planned(t *testing.T, plan string) (*sweepCommand, pace) {
 	return c, newPace(c)
 }
 
-// Each run of a search is expected to take what it does at its own value.
-func TestTimeOfSearch(t *testing.T) {
-	c, _ := planned(t, "load: {num-prompts: 100, random-output-len: 50}\nbetween: {pause: 5}\n"+
-		"until: {flag: request-rate, from: 1, to: 3, confirm: 0, slo: {p99-ttft: 1}}")
-	// It holds at 2, in 50 s and an answer of one, and not at 3.
-	want := 50*time.Second + 100*time.Second/3 + 2*(time.Second+5*time.Second)
-	if got := c.cellTime(sweep.Cell{}); got.Round(time.Second) != want.Round(time.Second) {
-		t.Errorf("%v, want %v", got, want)
-	}
-}
-
 // Runs that fail at once do not let the rest look short.
 func TestTimeLeftWithFailures(t *testing.T) {
 	_, p := planned(t, "repeats: 4\nload: {num-prompts: 100, request-rate: 10}")
@@ -166,18 +155,5 @@ func TestTimeLeftWithFailures(t *testing.T) {
 	done = append(done, sweep.Entry{Cell: "server/1/2", Seconds: 30})
 	if left, _ := p.left(done); left.Round(time.Second) != time.Minute {
 		t.Errorf("%v are left of two runs of 30 s", left)
-	}
-}
-
-// A search whose highest value holds has not found the highest that does.
-func TestWhatASearchFound(t *testing.T) {
-	s := &sweep.Search{Flag: "request-rate", From: 1, To: 8, Step: 2}
-	for best, want := range map[float64]string{
-		5: "5 is the highest request-rate at which the limits hold",
-		7: "the limits hold at all request-rate up to 7, beyond which none was tried",
-	} {
-		if got := foundBy(s, best); got != want {
-			t.Errorf("%s, want %s", got, want)
-		}
 	}
 }

@@ -73,27 +73,37 @@ func (t *trafficOptions) shaped(seconds, answer float64) float64 {
 	return seconds + t.WarmUp.Seconds()
 }
 
-// cellTime is how long a cell may take, with the pauses before its runs: of a search
-// one whose limits hold up to the middle.
-func (c *sweepCommand) cellTime(cell sweep.Cell) (total time.Duration) {
-	s, pause := c.plan.Search, c.plan.Between.Pause
+// cellTime is how long a cell may take at most, with the pauses before its runs: of a
+// search that of its probes, wherever its edge may be.
+func (c *sweepCommand) cellTime(cell sweep.Cell) time.Duration {
+	s := c.plan.Search
 	if s == nil {
-		return expected(c.runs[cell]) + pause
+		return expected(c.runs[cell]) + c.plan.Between.Pause
 	}
+	// Probes take longest where little is in flight, so at an edge near the lowest value.
+	longest := time.Duration(0)
+	for _, holds := range []float64{0, s.From, (s.From + s.To) / 2, s.To} {
+		longest = max(longest, c.searchTime(cell, holds))
+	}
+	return longest
+}
+
+// searchTime is how long the probes of a search take whose limits hold up to a value.
+func (c *sweepCommand) searchTime(cell sweep.Cell, holds float64) (total time.Duration) {
 	var history []sweep.Probe
 	for {
-		value, _, over := s.Next(history)
+		value, over := c.plan.Search.Next(history)
 		o, err := c.parse(cell, value)
 		if over || err != nil {
 			return total
 		}
-		total += expected(o) + pause
-		history = append(history, sweep.Probe{Value: value, Held: value <= (s.From+s.To)/2})
+		total += expected(o) + c.plan.Between.Pause
+		history = append(history, sweep.Probe{Value: value, Held: value <= holds})
 	}
 }
 
-// runsOf is how many runs a cell of a plan takes, at most unless a confirmation
-// fails.
+// runsOf is how many runs a cell of a plan takes at most, unless probes of one value
+// disagree.
 func runsOf(p *sweep.Plan) int {
 	if p.Search == nil {
 		return 1
@@ -120,13 +130,18 @@ func (c *sweepCommand) describe(file string) error {
 			total += took
 			what := ""
 			if p.Search != nil {
-				what = fmt.Sprintf(", up to %s to find its %s", count(runsOf(p), "run"), p.Search.Flag)
+				what = fmt.Sprintf(", up to %s to find its %s", count(runsOf(p), "probe"), p.Search.Flag)
 			}
 			fmt.Fprintf(&lines, "%4d  %s, seed %d%s: some %s\n", n, p.Describe(cell), p.SeedOf(cell, 0), what, roughly(took))
 		}
 	}
+	runs, assumption := count(n*runsOf(p), "run"), usualAssumption
+	if p.Search != nil {
+		runs = "up to " + runs
+		assumption += "; more probes where those of one " + p.Search.Flag + " disagree"
+	}
 	_, err := fmt.Fprintf(c.out, "%s: %s, %s, %s: %s, some %s\n%sassuming %s\n%s", file, count(len(p.Arms), "arm"), count(len(p.Points), "point"),
-		count(p.Repeats, "repeat"), count(n*runsOf(p), "run"), roughly(total), lines.String(), usualAssumption, c.tooFew())
+		count(p.Repeats, "repeat"), runs, roughly(total), lines.String(), assumption, c.tooFew())
 	return err
 }
 

@@ -2,39 +2,59 @@ package sweep
 
 import (
 	"math"
+	"math/rand/v2"
 	"strings"
 	"testing"
 
 	"github.com/servebench/servebench/metrics"
 )
 
-// searched runs a search to its end on a server that holds up to a value, and
-// fails the nth probe there besides.
-func searched(t *testing.T, s *Search, holds func(value float64, nth int) bool) (best float64, history []Probe) {
+// searched runs a search to its end, whose probes hold as said of the value and of how
+// many probes of it there were before.
+func searched(t *testing.T, s *Search, holds func(value float64, before int) bool) (found Found, history []Probe) {
 	t.Helper()
 	tried := map[float64]int{}
-	for range 100 {
-		value, best, over := s.Next(history)
+	for range 500 {
+		value, over := s.Next(history)
 		if over {
-			return best, history
+			return s.Found(history), history
 		}
 		if value < s.From || value > s.To {
 			t.Fatalf("%g is outside %g to %g", value, s.From, s.To)
 		}
+		history = append(history, Probe{value, holds(value, tried[value]), "it is slow"})
 		tried[value]++
-		history = append(history, Probe{value, holds(value, tried[value])})
 	}
 	t.Fatalf("no end: %v", history)
-	return 0, nil
+	return found, nil
 }
 
-func TestSearchFindsTheHighestValueThatHolds(t *testing.T) {
-	for _, s := range []Search{{From: 1, To: 64, Step: 1}, {From: 0.5, To: 20, Step: 0.1, Confirm: 2}, {From: 3, To: 4, Step: 5, Confirm: 1}} {
+// near says whether two values are the same one of a search; NaN is like NaN.
+func near(a, b float64) bool { return math.Abs(a-b) < 1e-9 || math.IsNaN(a) && math.IsNaN(b) }
+
+func TestSearchFindsTheEdge(t *testing.T) {
+	for _, s := range []Search{
+		{From: 1, To: 64, Step: 1, Confirm: 2}, {From: 0.5, To: 20, Step: 0.1, Confirm: 2}, {From: 3, To: 4, Step: 5, Confirm: 1}, {From: 1, To: 9, Step: 1},
+	} {
 		for i := -1; i < s.steps(); i++ {
-			limit := s.value(i)
-			best, history := searched(t, &s, func(value float64, _ int) bool { return value <= limit+1e-9 })
-			if i < 0 && !math.IsNaN(best) || i >= 0 && math.Abs(best-limit) > 1e-9 {
-				t.Errorf("%+v: found %g, want %g", s, best, limit)
+			holds, fails := math.NaN(), math.NaN()
+			if i >= 0 {
+				holds = s.value(i)
+			}
+			if i+1 < s.steps() {
+				fails = s.value(i + 1)
+			}
+			found, history := searched(t, &s, func(value float64, _ int) bool { return i >= 0 && value <= holds+1e-9 })
+			each := s.Confirm + 1
+			want := Found{Holds: holds, Fails: fails, HoldsBy: Votes{each, each}, FailsBy: Votes{0, each}, Why: "it is slow"}
+			if i < 0 {
+				want.HoldsBy = Votes{}
+			}
+			if i == s.steps()-1 {
+				want.FailsBy, want.Why = Votes{}, ""
+			}
+			if !near(found.Holds, want.Holds) || !near(found.Fails, want.Fails) || found.HoldsBy != want.HoldsBy || found.FailsBy != want.FailsBy || found.Why != want.Why {
+				t.Errorf("%+v: found %+v, want %+v", s, found, want)
 			}
 			if len(history) > s.Most() {
 				t.Errorf("%+v: %d probes, promised %d", s, len(history), s.Most())
@@ -43,58 +63,112 @@ func TestSearchFindsTheHighestValueThatHolds(t *testing.T) {
 	}
 }
 
-// A value that held by luck is not what is found.
-func TestSearchConfirms(t *testing.T) {
-	s := Search{From: 1, To: 32, Step: 1, Confirm: 1}
-	best, history := searched(t, &s, func(value float64, nth int) bool { return value <= 12 || value <= 17 && nth == 1 })
-	if best < 10 || best > 12 {
-		t.Errorf("found %g by %v", best, history)
-	}
-	held := 0
-	for _, probe := range history {
-		if probe.Value == best && probe.Held {
-			held++
+// One probe that is wrong, whichever it is, does not change what is found.
+func TestOneWrongProbeDoesNotChangeTheAnswer(t *testing.T) {
+	s := Search{From: 1, To: 64, Step: 1, Confirm: 2}
+	for limit := 0.0; limit <= 64; limit++ {
+		for wrong := range s.Most() + 10 {
+			n := 0
+			found, history := searched(t, &s, func(value float64, _ int) bool {
+				n++
+				return value <= limit != (n == wrong+1)
+			})
+			if math.IsNaN(found.Holds) != (limit == 0) || limit > 0 && found.Holds != limit || limit < 64 && found.Fails != limit+1 {
+				t.Errorf("probe %d of a server that holds up to %g: found %+v by %v", wrong+1, limit, found, history)
+			}
 		}
 	}
-	if held != 2 {
-		t.Errorf("%g held %d times: %v", best, held, history)
+}
+
+// The probes of a search on a noisy machine: 40 held, 40 failed, 20 held, 20 failed, and
+// a search that goes by the last of them finds nothing at all.
+func TestAFailedConfirmationDoesNotHalveTheAnswer(t *testing.T) {
+	s := Search{From: 20, To: 80, Step: 20, Confirm: 2}
+	found, history := searched(t, &s, func(value float64, before int) bool { return value <= 40 && before != 1 })
+	if found.Holds != 40 || found.HoldsBy != (Votes{2, 3}) || found.Fails != 60 || found.FailsBy != (Votes{0, 3}) {
+		t.Errorf("found %+v by %v", found, history)
 	}
-	best, history = searched(t, &s, func(_ float64, nth int) bool { return nth == 1 })
-	if !math.IsNaN(best) {
-		t.Errorf("found %g by %v, where nothing is confirmed", best, history)
+}
+
+// Of probes that are wrong now and then, on either side of what a server holds, most
+// searches find just that, and hardly any another half.
+func TestNoisyProbesFindTheEdge(t *testing.T) {
+	const limit, searches = 57.0, 2000
+	s := Search{From: 1, To: 128, Step: 1, Confirm: 2}
+	for _, row := range []struct{ noise, exact, far, probes float64 }{
+		{0.02, 0.98, 0.01, 14}, {0.05, 0.94, 0.04, 16}, {0.1, 0.8, 0.12, 20},
+	} {
+		random := rand.New(rand.NewPCG(11, uint64(row.noise*100)))
+		exact, far, probes := 0, 0, 0
+		for range searches {
+			found, history := searched(t, &s, func(value float64, _ int) bool { return value <= limit != (random.Float64() < row.noise) })
+			if found.Holds == limit {
+				exact++
+			}
+			if !(found.Holds >= limit*0.75 && found.Holds <= limit*1.25) {
+				far++
+			}
+			probes += len(history)
+		}
+		if e, f, n := float64(exact)/searches, float64(far)/searches, float64(probes)/searches; e < row.exact || f > row.far || n > row.probes {
+			t.Errorf("%g of the probes wrong: %.3f of the searches find the edge, %.3f miss it by a quarter, with %.1f probes", row.noise, e, f, n)
+		}
+	}
+}
+
+// many are n values of so many milliseconds.
+func many(d *metrics.Distribution, ms float64, n int) {
+	for range n {
+		d.Add(ms / 1000)
 	}
 }
 
 func TestLimits(t *testing.T) {
 	p := parse(t, "until: {flag: request-rate, from: 1, to: 9, slo: {p99-ttft: 20, mean-tpot: 5, median-itl: 7}}")
-	sum := &metrics.Summary{Header: new(metrics.Header), Completed: 2}
-	sum.TTFT.Add(0.010)
-	sum.TTFT.Add(0.020)
 	for _, row := range []struct {
-		change func()
-		ok     bool
+		change func(*metrics.Summary)
 		says   string
 	}{
-		{func() {}, true, ""},
-		{func() { sum.ITL.Add(0.0071) }, false, "median ITL is 7.10 ms, above 7 ms"},
-		{func() { sum.TPOT.Add(0.006) }, false, "mean TPOT is 6.00 ms, above 5 ms"},
-		{func() { sum.TTFT.Add(0.021) }, false, "p99 TTFT is 20.98 ms, above 20 ms"},
-		{func() { sum.Failed = 1 }, false, "1 of 3 requests failed"},
+		{func(*metrics.Summary) {}, ""},
+		{func(s *metrics.Summary) { s.Trust = &metrics.Trust{Verdict: metrics.Valid} }, ""},
+		{func(s *metrics.Summary) { many(&s.ITL, 7.1, 2000) }, "median ITL is 7.10 ms, above 7 ms"},
+		{func(s *metrics.Summary) { many(&s.TPOT, 6, 1) }, "mean TPOT is 5.50 ms, above 5 ms"},
+		{func(s *metrics.Summary) { many(&s.TTFT, 21, 12) }, "p99 TTFT is 21.00 ms, above 20 ms"},
+		{func(s *metrics.Summary) { s.Failed = 1 }, "1 of 1001 requests failed"},
+		{func(s *metrics.Summary) { s.TTFT = metrics.Distribution{}; many(&s.TTFT, 1, 999) }, "p99 TTFT is of 999 values and needs 1000"},
+		{func(s *metrics.Summary) { s.ITL = metrics.Distribution{}; many(&s.ITL, 1, 19) }, "median ITL is of 19 values and needs 20"},
+		{func(s *metrics.Summary) { s.TPOT = metrics.Distribution{} }, "mean TPOT is not known: no request has one"},
+		{func(s *metrics.Summary) {
+			s.TPOT, s.ITL = metrics.Distribution{}, metrics.Distribution{}
+			many(&s.TPOT, 0, 9)
+			many(&s.ITL, 0, 90)
+		},
+			"mean TPOT is not known: answers came in one piece; median ITL is not known: answers came in one piece"},
+		{func(s *metrics.Summary) {
+			s.Trust = &metrics.Trust{Verdict: metrics.Suspect, Checks: []metrics.Check{{OK: true}, {Text: "it lagged"}, {Text: "it stood still"}}}
+		}, "SUSPECT: it lagged; and 1 more"},
+		{func(s *metrics.Summary) {
+			s.Failed, s.Trust = 2, &metrics.Trust{Verdict: metrics.Suspect, Checks: []metrics.Check{{Text: "it lagged"}}}
+		}, "2 of 1002 requests failed; SUSPECT: it lagged"},
 	} {
-		row.change()
-		if ok, why := p.Search.Holds(sum); ok != row.ok || !strings.Contains(why, row.says) {
-			t.Errorf("%v %q, want %v %q", ok, why, row.ok, row.says)
+		sum := &metrics.Summary{Header: new(metrics.Header), Completed: 1000}
+		many(&sum.TTFT, 10, 1000)
+		many(&sum.TPOT, 5, 1)
+		many(&sum.ITL, 5, 1000)
+		row.change(sum)
+		if ok, why := p.Search.Holds(sum); ok != (row.says == "") || why != row.says {
+			t.Errorf("%v %q, want %q", ok, why, row.says)
 		}
 	}
 }
 
 // The limits are every target's, alone and among the others.
 func TestLimitsHoldOnEachTarget(t *testing.T) {
-	p := parse(t, "until: {flag: request-rate, from: 1, to: 9, slo: {p99-ttft: 20}}")
+	p := parse(t, "until: {flag: request-rate, from: 1, to: 9, slo: {mean-ttft: 20}}")
 	for _, row := range []struct {
 		slow int
 		says string
-	}{{-1, ""}, {0, "a alone: p99 TTFT is"}, {1, "a: p99 TTFT is"}, {2, "b: p99 TTFT is"}} {
+	}{{-1, ""}, {0, "a alone: mean TTFT is"}, {1, "a: mean TTFT is"}, {2, "b: mean TTFT is"}} {
 		sums := []*metrics.Summary{
 			{Header: &metrics.Header{Target: "a", Solo: true}, Completed: 1},
 			{Header: &metrics.Header{Target: "a"}, Completed: 1},

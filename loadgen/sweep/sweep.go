@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math"
 	"os/exec"
 	"time"
 
@@ -97,7 +96,7 @@ func (s *Sweep) next(c Cell) *Job {
 		}
 		return job
 	}
-	value, _, over := search.Next(probes(past))
+	value, over := search.Next(probes(past))
 	if over {
 		return nil
 	}
@@ -112,20 +111,19 @@ func probes(entries []Entry) []Probe {
 	var probes []Probe
 	for _, e := range entries {
 		if e.Value != nil && e.Failed == "" {
-			probes = append(probes, Probe{*e.Value, e.Held})
+			probes = append(probes, Probe{*e.Value, e.Held, e.Broke})
 		}
 	}
 	return probes
 }
 
-// Found is the highest value at which the limits hold in a cell; NaN when they
-// hold at none. It is not known before the search is over.
-func (s *Sweep) Found(c Cell) (best float64, known bool) {
-	_, best, over := s.Plan.Search.Next(probes(s.Journal.Of(s.Plan.Key(c))))
-	if !over {
-		return math.NaN(), false
+// Found is what the search of a cell came to. It is not known before the search is over.
+func (s *Sweep) Found(c Cell) (found Found, known bool) {
+	history := probes(s.Journal.Of(s.Plan.Key(c)))
+	if _, over := s.Plan.Search.Next(history); !over {
+		return Found{}, false
 	}
-	return best, true
+	return s.Plan.Search.Found(history), true
 }
 
 // block runs the cells of one arm and repeat, with the arm's servers up.
@@ -161,7 +159,11 @@ func (s *Sweep) once(ctx context.Context, b *block, job *Job) error {
 	}
 	e.Run = out.Run
 	if search := s.Plan.Search; search != nil {
-		e.Held, e.Broke = search.Holds(out.Sums...)
+		if e.Held, e.Broke = search.Holds(out.Sums...); e.Held {
+			s.Say("  the limits hold")
+		} else {
+			s.Say("  the limits do not hold: %s", e.Broke)
+		}
 	}
 	if err := s.Journal.add(e); err != nil || out.Counted == nil {
 		return err

@@ -52,7 +52,7 @@ func TestFailedRunsAreTriedAgainNextTime(t *testing.T) {
 // A search that is stopped after each of its runs makes the same runs, with the
 // same seeds, as one that is not.
 func TestSearchGoesOnWhereItWasStopped(t *testing.T) {
-	p := parse(t, "seed: 3\nuntil: {flag: request-rate, from: 1, to: 40, slo: {p99-ttft: 100}}")
+	p := parse(t, "seed: 3\nuntil: {flag: request-rate, from: 1, to: 40, slo: {mean-ttft: 100}}")
 	search := func(dir string, stopAfter int) (runs []string, found float64) {
 		for range 50 {
 			ctx, cancel := context.WithCancel(t.Context())
@@ -66,14 +66,14 @@ func TestSearchGoesOnWhereItWasStopped(t *testing.T) {
 				return summary(*job.value * 0.006), nil
 			})
 			err := s.Do(ctx)
-			best, known := s.Found(Cell{})
+			end, known := s.Found(Cell{})
 			s.Journal.Close()
 			cancel()
 			if err == nil {
 				if !known {
 					t.Error("the search ended without a result")
 				}
-				return runs, best
+				return runs, end.Holds
 			}
 		}
 		t.Fatal("no end")

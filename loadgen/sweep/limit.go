@@ -1,0 +1,165 @@
+package sweep
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+
+	"go.yaml.in/yaml/v3"
+
+	"github.com/servebench/servebench/metrics"
+)
+
+// A Limit is the most that a latency may be.
+type Limit struct {
+	Metric string  // ttft, tpot, itl, e2el
+	Of     string  // mean, median, or a percentile as p99
+	Most   float64 // in milliseconds
+}
+
+// Name is the limit as a file has it, as p99-ttft.
+func (l Limit) Name() string { return l.Of + "-" + l.Metric }
+
+// Percentile is that of the limit, false for one of the mean.
+func (l Limit) Percentile() (p float64, ok bool) {
+	if l.Of == "median" {
+		return 50, true
+	}
+	digits, found := strings.CutPrefix(l.Of, "p")
+	p, err := strconv.ParseFloat(digits, 64)
+	return p, found && err == nil
+}
+
+// Holds says whether a run is a probe that holds the limits on every target, and else
+// why not. That takes more than numbers within their limits: no request may have failed,
+// the run must be VALID, so that the server kept up and the client did, and each latency
+// must have values, for a percentile enough of them.
+func (s *Search) Holds(sums ...*metrics.Summary) (ok bool, why string) {
+	for _, sum := range sums {
+		whys := s.broken(sum)
+		if len(whys) == 0 {
+			continue
+		}
+		why := strings.Join(whys, "; ")
+		switch {
+		case sum.Header.Solo:
+			why = sum.Header.Target + " alone: " + why
+		case sum.Header.Target != "":
+			why = sum.Header.Target + ": " + why
+		}
+		return false, why
+	}
+	return true, ""
+}
+
+// broken is why a run on one target does not hold the limits.
+func (s *Search) broken(sum *metrics.Summary) (whys []string) {
+	if sum.Failed > 0 {
+		whys = append(whys, fmt.Sprintf("%d of %d requests failed", sum.Failed, sum.Failed+sum.Completed))
+	}
+	for _, l := range s.Limits {
+		if why := l.broken(sum); why != "" {
+			whys = append(whys, why)
+		}
+	}
+	if t := sum.Trust; t != nil && t.Verdict != metrics.Valid {
+		whys = append(whys, doubt(t))
+	}
+	return whys
+}
+
+// doubt is the first reason why a run is not VALID.
+func doubt(t *metrics.Trust) string {
+	failed := t.Failed()
+	switch n := len(failed); n {
+	case 0:
+		return string(t.Verdict)
+	case 1:
+		return fmt.Sprintf("%s: %s", t.Verdict, failed[0].Text)
+	default:
+		return fmt.Sprintf("%s: %s; and %d more", t.Verdict, failed[0].Text, n-1)
+	}
+}
+
+// broken is why a run does not hold l, "" where it does.
+func (l Limit) broken(sum *metrics.Summary) string {
+	d, name := sum.Metric(l.Metric), l.Of+" "+strings.ToUpper(l.Metric)
+	got := l.value(d)
+	p, isPercentile := l.Percentile()
+	switch size := (metrics.TailSize{Percentile: p, N: d.Len()}); {
+	case size.N == 0:
+		return name + " is not known: no request has one"
+	case d.Mean() == 0: // and what comes in one piece takes no time a token
+		return name + " is not known: answers came in one piece"
+	case !(got <= l.Most):
+		return fmt.Sprintf("%s is %.2f ms, above %g ms", name, got, l.Most)
+	case isPercentile && size.Few():
+		return fmt.Sprintf("%s is of %d values and needs %d", name, size.N, metrics.ValuesNeeded(p))
+	}
+	return ""
+}
+
+func (l Limit) value(d *metrics.Distribution) float64 {
+	if l.Of == "mean" {
+		return d.Mean()
+	}
+	p, ok := l.Percentile()
+	switch {
+	case !ok:
+		return math.NaN()
+	case l.Of == "median":
+		return d.Median()
+	}
+	return d.Percentile(p)
+}
+
+// until reads a search.
+func (p *parser) until(node *yaml.Node) error {
+	s := &Search{Step: 1, Confirm: 2}
+	err := fields(node, "until", map[string]any{
+		"flag": &s.Flag, "from": &s.From, "to": &s.To, "step": &s.Step, "confirm": &s.Confirm, "slo": s.limits,
+	})
+	switch {
+	case err != nil:
+		return err
+	case s.Flag != "request-rate" && s.Flag != "max-concurrency":
+		return at(node, "until: flag: %q: it must be request-rate or max-concurrency", s.Flag)
+	case !(s.From > 0 && s.To > s.From && s.Step > 0) || math.IsInf(s.To, 1) || math.IsInf(s.Step, 1) || (s.To-s.From)/s.Step > 1e6:
+		return at(node, "until: from, to and step must be numbers above 0, to above from, at most a million steps")
+	case s.Flag == "max-concurrency" && (s.From != math.Floor(s.From) || s.Step != math.Floor(s.Step)):
+		return at(node, "until: the steps of max-concurrency must be whole numbers")
+	case s.Confirm < 0 || s.Confirm > 20:
+		return at(node, "until: confirm: it must be from 0 to 20")
+	case s.Limits == nil:
+		return at(node, "until must have an slo, such as {p99-ttft: 200}")
+	}
+	p.plan.Search = s
+	return nil
+}
+
+// limits reads `p99-ttft: 200`, in milliseconds.
+func (s *Search) limits(node *yaml.Node) error {
+	return entries(node, "slo", func(key, value *yaml.Node) error {
+		l := Limit{}
+		l.Of, l.Metric, _ = strings.Cut(key.Value, "-")
+		if !slices.Contains([]string{"ttft", "tpot", "itl", "e2el"}, l.Metric) || !l.isStatistic() {
+			return at(key, "%s: a limit must be a statistic and a latency, such as p99-ttft, mean-tpot, median-itl or p99.9-e2el", key.Value)
+		}
+		if value.Decode(&l.Most) != nil || !(l.Most >= 0) || math.IsInf(l.Most, 1) {
+			return at(value, "%s must be a number of milliseconds", key.Value)
+		}
+		if p, ok := l.Percentile(); ok && (p <= 0 || p >= 100) {
+			return at(key, "%s: no value lies beyond it, however many there are: take a percentile above 0 and below 100", key.Value)
+		}
+		s.Limits = append(s.Limits, l)
+		return nil
+	})
+}
+
+// isStatistic says whether l is of a mean, a median or a percentile.
+func (l Limit) isStatistic() bool {
+	p, ok := l.Percentile()
+	return l.Of == "mean" || ok && p >= 0 && p <= 100
+}
