@@ -72,6 +72,10 @@ func (j *judge) streaming() (Check, bool) {
 	return c, d.AtOnce > 0 && !j.late()
 }
 
+// FirstToken is the name of the check that finds a TTFT which takes an empty chunk for
+// a token.
+const FirstToken = "first token"
+
 // firstToken finds out whether TTFT takes for a token what comes before any.
 func (j *judge) firstToken() (Check, bool) {
 	d := j.Truth.Delivery
@@ -80,7 +84,7 @@ func (j *judge) firstToken() (Check, bool) {
 		return Check{}, false
 	}
 	ahead := ms(share(d.Ahead, d.Content))
-	c := Check{Name: "first token", Figure: ahead / content * 100, Unit: "%", Remedy: "read the TTFT to the first content"}
+	c := Check{Name: FirstToken, Figure: ahead / content * 100, Unit: "%", Remedy: "read the TTFT to the first content"}
 	c.Limit = max(earlyLimit, max(earlyLimitMS, earlyLimitOfITL*j.usualGap())/content*100)
 	c.Text = fmt.Sprintf("TTFT takes an empty chunk for a token: %s, and %s to the first content; TPOT and ITL are wrong by it, too",
 		showMS(j.TTFT.Mean()), showMS(content))

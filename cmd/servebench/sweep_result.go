@@ -21,7 +21,7 @@ type sweepResult struct {
 	sweep  *sweep.Sweep
 	sums   map[string][]*metrics.Summary // by run, or by group where there are several targets
 	failed int                           // runs
-	strict error                         // why --strict does not let the sweep pass
+	strict error                         // why --strict does not let the sweep pass; nil for a search, in which such a run is a probe that failed
 }
 
 // result reads the record stream of the sweep.
@@ -53,7 +53,7 @@ func (c *sweepCommand) result(s *sweep.Sweep) (*sweepResult, error) {
 			} else {
 				for _, s := range r.sums[e.Run] {
 					c.runs[cell].Results.Parts.cut(io.Discard, s) // the log has what it warns of
-					if c.runs[cell].Results.Strict {
+					if c.runs[cell].Results.Strict && c.plan.Search == nil {
 						r.strict = cmp.Or(r.strict, strict(s))
 					}
 				}
@@ -104,11 +104,11 @@ func (r *sweepResult) table() report.Table {
 			labels := r.labels(cell)
 			if e.Value != nil {
 				labels = append(labels, metrics.KV{Key: r.plan.Search.Flag, Value: fmt.Sprintf("%g", *e.Value)},
-					metrics.KV{Key: "SLO", Value: held(e)})
+					metrics.KV{Key: "probe", Value: outcome(e)})
 			}
 			notes := slices.Clone(e.Notes)
 			if e.Broke != "" {
-				notes = append(notes, "the limits do not hold: "+e.Broke)
+				notes = append(notes, e.Broke)
 			}
 			if e.Failed != "" {
 				table = append(table, report.Row{Labels: labels, Failed: e.Failed, Notes: notes, More: more})
@@ -125,15 +125,15 @@ func (r *sweepResult) table() report.Table {
 	return table
 }
 
-// held says in a word what a probe found.
-func held(e sweep.Entry) string {
+// outcome says in a word what came of a probe.
+func outcome(e sweep.Entry) string {
 	switch {
 	case e.Failed != "":
 		return ""
-	case e.Held:
-		return "held"
+	case e.Passed:
+		return "passed"
 	}
-	return "broken"
+	return "failed"
 }
 
 // labels tell a cell's runs from the others.

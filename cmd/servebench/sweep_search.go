@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"math"
 	"strconv"
-	"strings"
 
 	"github.com/servebench/servebench/loadgen/sweep"
 	"github.com/servebench/servebench/metrics"
@@ -86,14 +85,14 @@ func thousands(n int) string {
 
 // foundBy says what a search came to.
 func foundBy(s *sweep.Search, f sweep.Found) string {
-	probes := func(v sweep.Votes) string { return fmt.Sprintf("%d of %s", v.Held, count(v.Of, "probe")) }
+	probes := func(v sweep.Votes) string { return fmt.Sprintf("%d of %s", v.Passed, count(v.Of, "probe")) }
 	switch {
-	case math.IsNaN(f.Holds):
-		return fmt.Sprintf("the limits hold at no %s from %g on (%s there): %s", s.Flag, s.From, probes(f.FailsBy), f.Why)
+	case math.IsNaN(f.Passes):
+		return fmt.Sprintf("no %s from %g on passes (%s there): %s", s.Flag, s.From, probes(f.FailsBy), f.Why)
 	case math.IsNaN(f.Fails):
-		return fmt.Sprintf("the limits hold at all %s up to %g (%s there), beyond which none was tried", s.Flag, f.Holds, probes(f.HoldsBy))
+		return fmt.Sprintf("every %s up to %g passes (%s there), and none above was tried", s.Flag, f.Passes, probes(f.PassesBy))
 	}
-	return fmt.Sprintf("the limits hold at %s %g (%s) and not at %g (%s): %s", s.Flag, f.Holds, probes(f.HoldsBy), f.Fails, probes(f.FailsBy), f.Why)
+	return fmt.Sprintf("%s %g passes (%s) and %g fails (%s): %s", s.Flag, f.Passes, probes(f.PassesBy), f.Fails, probes(f.FailsBy), f.Why)
 }
 
 // found is what the search of a cell came to as a line, "" before it is over.
@@ -132,10 +131,10 @@ func (r *sweepResult) answer(cell sweep.Cell) pyjson.Object {
 		if math.IsNaN(value) {
 			return nil
 		}
-		return pyjson.Object{{Key: "value", Value: value}, {Key: "held", Value: v.Held}, {Key: "probes", Value: v.Of}}
+		return pyjson.Object{{Key: "value", Value: value}, {Key: "passed", Value: v.Passed}, {Key: "probes", Value: v.Of}}
 	}
 	return pyjson.Object{{Key: "search", Value: pyjson.Object{
-		{Key: "flag", Value: r.plan.Search.Flag}, {Key: "holds", Value: at(f.Holds, f.HoldsBy)}, {Key: "fails", Value: at(f.Fails, f.FailsBy)},
-		{Key: "why", Value: f.Why}, {Key: "text", Value: strings.TrimSpace(foundBy(r.plan.Search, f))},
+		{Key: "flag", Value: r.plan.Search.Flag}, {Key: "passes", Value: at(f.Passes, f.PassesBy)}, {Key: "fails", Value: at(f.Fails, f.FailsBy)},
+		{Key: "why", Value: f.Why}, {Key: "text", Value: foundBy(r.plan.Search, f)},
 	}}}
 }

@@ -14,7 +14,7 @@ import (
 func TestTimeOfSearch(t *testing.T) {
 	c, _ := planned(t, "load: {num-prompts: 100, random-output-len: 50}\nbetween: {pause: 5}\n"+
 		"until: {flag: request-rate, from: 1, to: 3, slo: {mean-ttft: 1}}")
-	// It holds at 1, in 100 s and an answer of one, and not at 2: three probes each.
+	// 1 passes, in 100 s and an answer of one, and 2 fails: three probes each.
 	want := 3*(100*time.Second+50*time.Second) + 6*(time.Second+5*time.Second)
 	if got := c.cellTime(sweep.Cell{}); got.Round(time.Second) != want {
 		t.Errorf("%v, want %v", got, want)
@@ -31,12 +31,12 @@ func TestWhatASearchFound(t *testing.T) {
 		found sweep.Found
 		want  string
 	}{
-		{sweep.Found{Holds: 5, Fails: 7, HoldsBy: sweep.Votes{Held: 2, Of: 3}, FailsBy: sweep.Votes{Held: 0, Of: 3}, Why: "it is slow"},
-			"the limits hold at request-rate 5 (2 of 3 probes) and not at 7 (0 of 3 probes): it is slow"},
-		{sweep.Found{Holds: 7, Fails: none, HoldsBy: sweep.Votes{Held: 1, Of: 1}},
-			"the limits hold at all request-rate up to 7 (1 of 1 probe there), beyond which none was tried"},
-		{sweep.Found{Holds: none, Fails: 1, FailsBy: sweep.Votes{Held: 1, Of: 3}, Why: "it is slow"},
-			"the limits hold at no request-rate from 1 on (1 of 3 probes there): it is slow"},
+		{sweep.Found{Passes: 5, Fails: 7, PassesBy: sweep.Votes{Passed: 2, Of: 3}, FailsBy: sweep.Votes{Passed: 0, Of: 3}, Why: "it is slow"},
+			"request-rate 5 passes (2 of 3 probes) and 7 fails (0 of 3 probes): it is slow"},
+		{sweep.Found{Passes: 7, Fails: none, PassesBy: sweep.Votes{Passed: 1, Of: 1}},
+			"every request-rate up to 7 passes (1 of 1 probe there), and none above was tried"},
+		{sweep.Found{Passes: none, Fails: 1, FailsBy: sweep.Votes{Passed: 1, Of: 3}, Why: "it is slow"},
+			"no request-rate from 1 on passes (1 of 3 probes there): it is slow"},
 	} {
 		if got := foundBy(s, row.found); got != row.want {
 			t.Errorf("%s, want %s", got, row.want)

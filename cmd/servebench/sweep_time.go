@@ -82,14 +82,14 @@ func (c *sweepCommand) cellTime(cell sweep.Cell) time.Duration {
 	}
 	// Probes take longest where little is in flight, so at an edge near the lowest value.
 	longest := time.Duration(0)
-	for _, holds := range []float64{0, s.From, (s.From + s.To) / 2, s.To} {
-		longest = max(longest, c.searchTime(cell, holds))
+	for _, highest := range []float64{0, s.From, (s.From + s.To) / 2, s.To} {
+		longest = max(longest, c.searchTime(cell, highest))
 	}
 	return longest
 }
 
-// searchTime is how long the probes of a search take whose limits hold up to a value.
-func (c *sweepCommand) searchTime(cell sweep.Cell, holds float64) (total time.Duration) {
+// searchTime is how long the probes of a search take that pass up to a value.
+func (c *sweepCommand) searchTime(cell sweep.Cell, highest float64) (total time.Duration) {
 	var history []sweep.Probe
 	for {
 		value, over := c.plan.Search.Next(history)
@@ -98,7 +98,7 @@ func (c *sweepCommand) searchTime(cell sweep.Cell, holds float64) (total time.Du
 			return total
 		}
 		total += expected(o) + c.plan.Between.Pause
-		history = append(history, sweep.Probe{Value: value, Held: value <= holds})
+		history = append(history, sweep.Probe{Value: value, Passed: value <= highest})
 	}
 }
 

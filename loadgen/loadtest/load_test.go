@@ -187,6 +187,36 @@ func TestAPercentileOfTooFewValuesHoldsNoLimit(t *testing.T) {
 	}
 }
 
+// Latencies of a server that does not keep up are longer, the longer the load goes on;
+// its throughput is what it can do.
+func TestAServerThatDoesNotKeepUpHoldsNoLatency(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		load := four(oneByOne(steady(t, "")))
+		load.Requests, load.Rate, load.Concurrency = 200, 66, 0 // it does 33
+		s, err := load.Run(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		slow := SLO{TTFT: Latency{Mean: time.Hour}, Requests: 1}.Broken(s)
+		if len(slow) != 1 || !strings.HasPrefix(slow[0], "the backlog grew by ") {
+			t.Errorf("%q", slow)
+		}
+		if fine := (SLO{Requests: 30}).Broken(s); fine != nil {
+			t.Errorf("%q", fine)
+		}
+	})
+}
+
+// oneByOne has a server answer one request after the other.
+func oneByOne(h http.Handler) http.HandlerFunc {
+	slot := make(chan struct{}, 1)
+	return func(w http.ResponseWriter, r *http.Request) {
+		slot <- struct{}{}
+		defer func() { <-slot }()
+		h.ServeHTTP(w, r)
+	}
+}
+
 func TestASourceThatEndsEarlyHoldsNoSLO(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		load := four(steady(t, ""))

@@ -47,7 +47,7 @@ func (o SLO) Assert(t testing.TB, s *metrics.Summary) {
 
 // Broken says what of the SLO does not hold for s; nothing where all of it does. A
 // run without answers, without tokens or with a part missing holds no SLO, and none
-// is held that is NaN.
+// is held that is NaN. No latency holds of a server that did not keep up with the rate.
 func (o SLO) Broken(s *metrics.Summary) (why []string) {
 	if s.Interrupted {
 		why = append(why, "the run was cut short")
@@ -69,7 +69,15 @@ func (o SLO) Broken(s *metrics.Summary) (why []string) {
 		d, words := s.Decisive(l.name)
 		why = append(why, l.most.broken(strings.TrimSpace(strings.ToUpper(l.name)+" "+words), d)...)
 	}
+	if backlog := s.Overloaded(); backlog != "" && o.limitsLatencies() {
+		why = append(why, backlog)
+	}
 	return append(why, o.slow(s)...)
+}
+
+// limitsLatencies says whether the SLO asks for any latency.
+func (o SLO) limitsLatencies() bool {
+	return o != SLO{Failed: o.Failed, Requests: o.Requests, Throughput: o.Throughput}
 }
 
 // first is what the first failed request said.

@@ -42,8 +42,8 @@ type Entry struct {
 	Notes   []string `json:"notes,omitempty"`
 	Failed  string   `json:"failed,omitempty"` // why there are no numbers: it is to be done again
 	Value   *float64 `json:"value,omitempty"`  // of the search
-	Held    bool     `json:"held,omitempty"`   // the limits of the search did
-	Broke   string   `json:"broke,omitempty"`  // the limit that did not
+	Passed  bool     `json:"passed,omitempty"` // as a probe of the search
+	Broke   string   `json:"broke,omitempty"`  // why it did not
 	Size    int64    `json:"size"`             // of the record stream after it
 }
 

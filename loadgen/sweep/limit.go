@@ -32,29 +32,29 @@ func (l Limit) Percentile() (p float64, ok bool) {
 	return p, found && err == nil
 }
 
-// Holds says whether a run is a probe that holds the limits on every target, and else
-// why not. That takes more than numbers within their limits: no request may have failed,
-// the run must be VALID, so that the server kept up and the client did, and each latency
-// must have values, for a percentile enough of them.
-func (s *Search) Holds(sums ...*metrics.Summary) (ok bool, why string) {
+// Passes says whether a run is a probe that passes on every target, and else why not.
+// That takes more than numbers within their limits: no request may have failed, the run
+// must be VALID and long enough to tell whether the server keeps up with the rate, and
+// each latency must have values, for a percentile enough of them. TTFT and TPOT are
+// those of metrics.Summary.Decisive, so vLLM's may be wrong in a run that passes.
+func (s *Search) Passes(sums ...*metrics.Summary) (ok bool, why string) {
+	var whys []string
 	for _, sum := range sums {
-		whys := s.broken(sum)
-		if len(whys) == 0 {
-			continue
-		}
-		why := strings.Join(whys, "; ")
+		broken := strings.Join(s.broken(sum), "; ")
 		switch {
+		case broken == "":
+			continue
 		case sum.Header.Solo:
-			why = sum.Header.Target + " alone: " + why
+			broken = sum.Header.Target + " alone: " + broken
 		case sum.Header.Target != "":
-			why = sum.Header.Target + ": " + why
+			broken = sum.Header.Target + ": " + broken
 		}
-		return false, why
+		whys = append(whys, broken)
 	}
-	return true, ""
+	return whys == nil, strings.Join(whys, "; ")
 }
 
-// broken is why a run on one target does not hold the limits.
+// broken is why a run on one target does not pass.
 func (s *Search) broken(sum *metrics.Summary) (whys []string) {
 	if sum.Failed > 0 {
 		whys = append(whys, fmt.Sprintf("%d of %d requests failed", sum.Failed, sum.Failed+sum.Completed))
@@ -64,18 +64,29 @@ func (s *Search) broken(sum *metrics.Summary) (whys []string) {
 			whys = append(whys, why)
 		}
 	}
-	if t := sum.Trust; t != nil && t.Verdict != metrics.Valid {
-		whys = append(whys, doubt(t))
+	if why := s.doubt(sum); why != "" {
+		whys = append(whys, why)
+	}
+	if whys == nil && unproven(sum) {
+		return []string{"it was too short to tell whether the server keeps up: take more requests"}
 	}
 	return whys
 }
 
-// doubt is the first reason why a run is not VALID.
-func doubt(t *metrics.Trust) string {
-	failed := t.Failed()
+// doubt is the first reason why a run is not VALID, "" for none. An empty chunk that
+// vLLM's TTFT takes for a token spoils ITL, and neither TTFT nor TPOT from the content.
+func (s *Search) doubt(sum *metrics.Summary) string {
+	t := sum.Trust
+	if t == nil || t.Verdict == metrics.Valid {
+		return ""
+	}
+	gaps := slices.ContainsFunc(s.Limits, func(l Limit) bool { return l.Metric == "itl" })
+	failed := slices.DeleteFunc(t.Failed(), func(c metrics.Check) bool {
+		return c.Name == metrics.FirstToken && !gaps && sum.FromContent("ttft") != nil
+	})
 	switch n := len(failed); n {
 	case 0:
-		return string(t.Verdict)
+		return ""
 	case 1:
 		return fmt.Sprintf("%s: %s", t.Verdict, failed[0].Text)
 	default:
@@ -83,9 +94,17 @@ func doubt(t *metrics.Trust) string {
 	}
 }
 
+// unproven says that requests came at a finite rate, and that nothing is known of
+// whether the server kept up with it.
+func unproven(sum *metrics.Summary) bool {
+	rate := sum.Header.Config.RequestRate
+	return sum.Truth != nil && rate > 0 && !math.IsInf(rate, 1) && !sum.Truth.Backlog.Judged
+}
+
 // broken is why a run does not hold l, "" where it does.
 func (l Limit) broken(sum *metrics.Summary) string {
-	d, name := sum.Metric(l.Metric), l.Of+" "+strings.ToUpper(l.Metric)
+	d, words := sum.Decisive(l.Metric)
+	name := strings.TrimSpace(l.Of + " " + strings.ToUpper(l.Metric) + " " + words)
 	got := l.value(d)
 	p, isPercentile := l.Percentile()
 	switch size := (metrics.TailSize{Percentile: p, N: d.Len()}); {

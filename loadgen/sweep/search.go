@@ -5,12 +5,11 @@ import (
 	"strconv"
 )
 
-// A Search looks for the highest value of a flag at which the limits hold, by runs
-// that are called probes. It takes for granted that limits which do not hold at one
-// value hold at no higher one. One probe is enough to choose between halves; at the
-// edge, the highest value that holds and the next one, most of 1 + Confirm probes each
-// decide, and a tie takes one more. A probe that fails by chance so costs more probes
-// and not the answer.
+// A Search looks for the highest value of a flag that passes, by runs that are called
+// probes. It takes for granted that above a value that fails all others do. One probe is
+// enough to choose between halves; at the edge, the highest value that passes and the
+// next one, most of 1 + Confirm probes each decide, and a tie takes one more. So a probe
+// that fails by chance costs more probes and not the answer.
 type Search struct {
 	Flag     string // request-rate or max-concurrency
 	From, To float64
@@ -21,30 +20,30 @@ type Search struct {
 
 // A Probe is one run of a search.
 type Probe struct {
-	Value float64
-	Held  bool
-	Why   string // it did not
+	Value  float64
+	Passed bool
+	Why    string // it did not
 }
 
-// Found is what a search came to: the limits hold at one value and not at the next.
+// Found is what a search came to: one value passes, and the next one fails.
 type Found struct {
-	Holds, Fails     float64 // NaN for no value: none holds, or the highest that was tried does
-	HoldsBy, FailsBy Votes
-	Why              string // the last probe at Fails did not hold
+	Passes, Fails     float64 // NaN for no value: none passes, or the highest that was tried does
+	PassesBy, FailsBy Votes
+	Why               string // the last probe of Fails that failed did
 }
 
 // Votes are the probes of one value.
-type Votes struct{ Held, Of int }
+type Votes struct{ Passed, Of int }
 
-// hold says whether most of the probes did; of none, and in a tie, they do not.
-func (v Votes) hold() bool { return 2*v.Held > v.Of }
+// pass says whether most of the probes did; of none, and in a tie, they do not.
+func (v Votes) pass() bool { return 2*v.Passed > v.Of }
 
-func (v Votes) tied() bool { return v.Of > 0 && 2*v.Held == v.Of }
+func (v Votes) tied() bool { return v.Of > 0 && 2*v.Passed == v.Of }
 
 // A tally is the probes of a search so far, by the index of their value.
 type tally struct {
 	votes     map[int]Votes
-	low, high int // the highest value that holds and the lowest that does not, by most of their probes; -1 and the number of values for none
+	low, high int // the highest value that passes and the lowest that fails, by most of their probes; -1 and the number of values for none
 	tied      int // a value that is, -1 for none
 }
 
@@ -53,8 +52,8 @@ func (s *Search) tally(history []Probe) tally {
 	for _, probe := range history {
 		v := t.votes[s.index(probe.Value)]
 		v.Of++
-		if probe.Held {
-			v.Held++
+		if probe.Passed {
+			v.Passed++
 		}
 		t.votes[s.index(probe.Value)] = v
 	}
@@ -62,7 +61,7 @@ func (s *Search) tally(history []Probe) tally {
 		switch {
 		case v.tied():
 			t.tied = i
-		case v.hold():
+		case v.pass():
 			t.low = max(t.low, i)
 		default:
 			t.high = min(t.high, i)
@@ -97,15 +96,15 @@ func (s *Search) Next(history []Probe) (value float64, over bool) {
 // Found is what the probes of a search came to that is over.
 func (s *Search) Found(history []Probe) Found {
 	t := s.tally(history)
-	f := Found{Holds: math.NaN(), Fails: math.NaN(), HoldsBy: t.votes[t.low], FailsBy: t.votes[t.high]}
+	f := Found{Passes: math.NaN(), Fails: math.NaN(), PassesBy: t.votes[t.low], FailsBy: t.votes[t.high]}
 	if t.low >= 0 {
-		f.Holds = s.value(t.low)
+		f.Passes = s.value(t.low)
 	}
 	if t.high < s.steps() {
 		f.Fails = s.value(t.high)
 	}
 	for _, probe := range history {
-		if !probe.Held && s.index(probe.Value) == t.high {
+		if !probe.Passed && s.index(probe.Value) == t.high {
 			f.Why = probe.Why
 		}
 	}

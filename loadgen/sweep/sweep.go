@@ -111,7 +111,7 @@ func probes(entries []Entry) []Probe {
 	var probes []Probe
 	for _, e := range entries {
 		if e.Value != nil && e.Failed == "" {
-			probes = append(probes, Probe{*e.Value, e.Held, e.Broke})
+			probes = append(probes, Probe{*e.Value, e.Passed, e.Broke})
 		}
 	}
 	return probes
@@ -159,10 +159,10 @@ func (s *Sweep) once(ctx context.Context, b *block, job *Job) error {
 	}
 	e.Run = out.Run
 	if search := s.Plan.Search; search != nil {
-		if e.Held, e.Broke = search.Holds(out.Sums...); e.Held {
-			s.Say("  the limits hold")
+		if e.Passed, e.Broke = search.Passes(out.Sums...); e.Passed {
+			s.Say("  passed")
 		} else {
-			s.Say("  the limits do not hold: %s", e.Broke)
+			s.Say("  failed: %s", e.Broke)
 		}
 	}
 	if err := s.Journal.add(e); err != nil || out.Counted == nil {

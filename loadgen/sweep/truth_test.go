@@ -64,8 +64,8 @@ func found(t *testing.T, until string, requests int, lumped bool) Found {
 			if err != nil {
 				t.Fatal(err)
 			}
-			held, why := s.Holds(sum)
-			history = append(history, Probe{value, held, why})
+			passed, why := s.Passes(sum)
+			history = append(history, Probe{value, passed, why})
 		})
 	}
 }
@@ -80,10 +80,12 @@ func TestSearchFindsNoRateAboveCapacity(t *testing.T) {
 	}{
 		{"{flag: request-rate, from: 10, to: 320, step: 10, slo: {p99-ttft: 500}}", 60, false, 0, 0, "p99 TTFT is of 60 values and needs 1000"},
 		{"{flag: request-rate, from: 10, to: 320, step: 10, slo: {p99-ttft: 500}}", 1000, false, 50, 60, "p99 TTFT is "},
+		{"{flag: request-rate, from: 10, to: 200, step: 10, slo: {mean-tpot: 13}}", 600, false, 50, 60, "OVERLOADED: the backlog grew by "},
+		{"{flag: request-rate, from: 10, to: 200, step: 10, slo: {mean-tpot: 13}}", 60, false, 30, 60, "it was too short to tell whether the server keeps up"},
 		{"{flag: request-rate, from: 10, to: 320, step: 10, slo: {p99-itl: 50, mean-tpot: 50}}", 600, true, 0, 0, "came in one piece"},
 	} {
 		f := found(t, row.until, row.requests, row.lumped)
-		if row.most == 0 && !math.IsNaN(f.Holds) || row.most > 0 && !(f.Holds >= row.least && f.Holds <= row.most) || !strings.Contains(f.Why, row.why) {
+		if row.most == 0 && !math.IsNaN(f.Passes) || row.most > 0 && !(f.Passes >= row.least && f.Passes <= row.most) || !strings.Contains(f.Why, row.why) {
 			t.Errorf("%s with %d requests, lumped %t: %+v", row.until, row.requests, row.lumped, f)
 		}
 	}

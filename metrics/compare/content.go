@@ -6,9 +6,6 @@ import (
 	"github.com/servebench/servebench/metrics"
 )
 
-// firstToken is the check that finds a TTFT which takes an empty chunk for a token.
-const firstToken = "first token"
-
 // content are the numbers of TTFT and TPOT that begin with the first content, as far
 // as they are known of s; nil for none.
 func content(s *metrics.Summary, all []Metric) map[string]float64 {

@@ -81,7 +81,7 @@ func doubts(s *metrics.Summary) []string {
 	if s.Trust == nil {
 		return nil
 	}
-	failed := slices.DeleteFunc(s.Trust.Failed(), func(c metrics.Check) bool { return c.Name == firstToken || slices.Contains(elsewhere, c.Name) })
+	failed := slices.DeleteFunc(s.Trust.Failed(), func(c metrics.Check) bool { return c.Name == metrics.FirstToken || slices.Contains(elsewhere, c.Name) })
 	switch n := len(failed); n {
 	case 0:
 	case 1:
@@ -98,7 +98,7 @@ func earlyTTFT(s *metrics.Summary) string {
 		return ""
 	}
 	for _, c := range s.Trust.Failed() {
-		if c.Name == firstToken {
+		if c.Name == metrics.FirstToken {
 			return c.Text
 		}
 	}
