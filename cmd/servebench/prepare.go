@@ -206,7 +206,7 @@ func (b *bench) unlisted(ctx context.Context) string {
 	if err != nil || len(models) == 0 || slices.ContainsFunc(models, func(m loadgen.Model) bool { return m.ID == b.served }) {
 		return ""
 	}
-	return fmt.Sprintf("; %s does not list model %s, but %s", b.Server.BaseURL, b.served, someOf(models))
+	return fmt.Sprintf(" (%s lists %s, not %s)", b.Server.BaseURL, someOf(models), b.served)
 }
 
 // someOf names models, of many the first few.

@@ -62,10 +62,6 @@ func firstRequest(program string, flags []string) (time.Duration, error) {
 			}
 			cancel()
 		}
-		if r.URL.Path == "/v1/models" {
-			fmt.Fprintf(w, `{"object":"list","data":[{"id":%q,"object":"model"}]}`, model)
-			return
-		}
 		http.NotFound(w, r)
 	})}
 	go server.Serve(listener)

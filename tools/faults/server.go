@@ -53,7 +53,7 @@ func reachCases() []*Case {
 				s.later(func() { l.Close() })
 				return "http://" + l.Addr().String(), nil
 			}},
-		{Group: group, Fault: "the server does not have the model", How: "`sim`", Want: begins, Args: []string{"--model", "other"},
+		{Group: group, Fault: "the server does not have the model", How: "`sim`", Want: Want{Exit: 1, Failed: Failures{"status": requests}, Suspect: []string{"completed"}, Says: "lists stub-32000, not other"}, Args: []string{"--model", "other"},
 			Make: onlySim},
 	}
 }
