@@ -34,9 +34,11 @@ func scrape[T any](ctx context.Context, s *Server, parse func(io.Reader) (T, err
 }
 
 // SampleServer samples a server at the epoch and at whole multiples of an interval
-// after it, but for those at which its last answer is not there yet.
-func SampleServer(s *Server, every time.Duration) Sampler {
+// after it, but for those at which its last answer is not there yet. Of one replica of
+// several, from is the URL by which it was named.
+func SampleServer(s *Server, from string, every time.Duration) Sampler {
 	return periodically(every, func(ctx context.Context, to *metrics.Sample) (err error) {
+		to.From = from
 		to.Server, err = s.ServerSample(ctx)
 		return err
 	})

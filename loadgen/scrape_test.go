@@ -26,7 +26,7 @@ func TestSamplesEqualWhatTheEngineDid(t *testing.T) {
 			server: sim.Config{Cost: sim.Cost{Base: 10 * time.Millisecond, PerPromptToken: 7 * time.Microsecond}, MaxNumSeqs: 4, MaxModelLen: 1024, NumGPUBlocks: 256},
 			watch: func(d dialer, epoch time.Time) func() {
 				transport := loadgen.Connections{Dial: d}.Transport()
-				w := loadgen.StartWatch(epoch, loadgen.SampleServer(&loadgen.Server{URL: "http://sim", Transport: transport}, every))
+				w := loadgen.StartWatch(epoch, loadgen.SampleServer(&loadgen.Server{URL: "http://sim", Transport: transport}, "", every))
 				return func() {
 					w.Stop()
 					transport.CloseIdleConnections()
@@ -75,7 +75,7 @@ func watched(t *testing.T, handler http.HandlerFunc, lasts time.Duration) (sampl
 		go web.Serve(listener)
 		transport := loadgen.Connections{Dial: listener.Dial}.Transport()
 		server := &loadgen.Server{URL: "http://sim", Transport: transport, Limit: 10 * time.Second}
-		w := loadgen.StartWatch(time.Now(), loadgen.SampleServer(server, time.Second))
+		w := loadgen.StartWatch(time.Now(), loadgen.SampleServer(server, "", time.Second))
 		time.Sleep(lasts)
 		w.Stop()
 		samples, trouble = w.Drain(), w.Trouble()

@@ -43,9 +43,10 @@ type Collector struct {
 	good        int
 	timeline    timeline
 	witness     witness
-	foreign     bool // AddOutcome was called: the Truth is not known
-	evened      int  // completed requests whose single chunk times are not known
-	refused     int  // requests whose times cannot be
+	processes   processes // that were sampled
+	foreign     bool      // AddOutcome was called: the Truth is not known
+	evened      int       // completed requests whose single chunk times are not known
+	refused     int       // requests whose times cannot be
 	firstErrors []FirstError
 	scratch     []float64
 	kept        int  // bytes that Outcomes and the Trace took
@@ -92,8 +93,10 @@ func (c *Collector) Add(r *Record) {
 	c.witness.add(r, c.requestCap())
 }
 
-// AddSample keeps a sample in the Trace, if that is kept.
+// AddSample keeps a sample in the Trace, if that is kept. Those of one URL come in
+// order.
 func (c *Collector) AddSample(s *Sample) {
+	c.sum.Mixed = cmp.Or(c.sum.Mixed, c.processes.add(s))
 	if c.KeepTrace && c.room(s.size()) {
 		c.trace.Samples = append(c.trace.Samples, s)
 	}

@@ -17,6 +17,8 @@ type Counters struct {
 	DenoisingSteps, CanvasPositions, CommittedTokens int64
 
 	PrefixQueries, PrefixHits int64 // prompt tokens looked up in the prefix cache, and found
+
+	Sample ServerSample // what else was said: it tells processes apart
 }
 
 // SpecDecode is vLLM's section on speculative decoding.
@@ -73,6 +75,8 @@ func ParseCounters(r io.Reader) (Counters, error) {
 	} {
 		*to = int64(all[name].sum)
 	}
+	c.Sample = all.sample()
+	c.Sample.Start = all.started()
 	if queries, hits := all.first(prefixQueryNames...), all.first(prefixHitNames...); queries != nil && hits != nil {
 		c.PrefixQueries, c.PrefixHits = int64(*queries), int64(*hits)
 	}

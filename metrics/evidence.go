@@ -44,9 +44,10 @@ type Evidence struct {
 	Proxy      string `json:"proxy,omitempty"`      // host of the proxy between, if requests go through one
 	Unverified bool   `json:"unverified,omitempty"` // nobody verified the server's TLS certificate
 
-	PrefixQueries int64 `json:"prefix_queries,omitempty"` // prompt tokens that the server looked up in its prefix cache
-	PrefixHits    int64 `json:"prefix_hits,omitempty"`    // of them, those it found there
-	Repeated      int64 `json:"repeated,omitempty"`       // requests that said the same as an earlier one of the run
+	PrefixQueries int64  `json:"prefix_queries,omitempty"` // prompt tokens that the server looked up in its prefix cache
+	PrefixHits    int64  `json:"prefix_hits,omitempty"`    // of them, those it found there
+	Mixed         string `json:"mixed,omitempty"`          // why nothing is known of what the server counted for this run: its /metrics are of several processes, or of other load, too
+	Repeated      int64  `json:"repeated,omitempty"`       // requests that said the same as an earlier one of the run
 
 	Beside int `json:"beside,omitempty"` // requests in flight at once on the other targets of the process, at most
 
@@ -102,6 +103,9 @@ func (e *Evidence) add(other *Evidence, sameMachine bool) {
 	// Each shard saw the whole server's counters: one shard's are enough.
 	e.PrefixQueries = max(e.PrefixQueries, other.PrefixQueries)
 	e.PrefixHits = max(e.PrefixHits, other.PrefixHits)
+	if e.Mixed = cmp.Or(e.Mixed, other.Mixed); e.Mixed != "" {
+		e.PrefixQueries, e.PrefixHits = 0, 0
+	}
 	e.Repeated += other.Repeated
 	e.Beside += other.Beside
 	if !sameMachine {

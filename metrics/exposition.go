@@ -25,7 +25,7 @@ type series struct {
 }
 
 // heard are what the names of series that are looked at begin with.
-var heard = []string{"vllm:", "sglang:", "tgi_", "llamacpp:", "DCGM_"}
+var heard = []string{"vllm:", "sglang:", "tgi_", "llamacpp:", "DCGM_", "process_start_time_seconds"}
 
 // maxExpositionLine bounds a line of a text in Prometheus' format, in bytes.
 const maxExpositionLine = 1 << 20
@@ -92,11 +92,15 @@ type totals map[string]total
 type total struct {
 	sum    float64
 	series int
+	least  float64
 }
 
 func (t totals) add(s series) {
-	old := t[s.name]
-	t[s.name] = total{old.sum + s.value, old.series + 1}
+	old, known := t[s.name]
+	if !known {
+		old.least = s.value
+	}
+	t[s.name] = total{old.sum + s.value, old.series + 1, min(old.least, s.value)}
 }
 
 // first is the sum of the first of several names under which a server may have a

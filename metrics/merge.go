@@ -17,6 +17,7 @@ func (c *Collector) merge(other *Collector, later time.Duration) {
 	c.sum.Completed += other.sum.Completed
 	c.sum.Failed += other.sum.Failed
 	c.sum.Resent.merge(other.sum.Resent)
+	c.sum.Mixed = cmp.Or(c.sum.Mixed, other.sum.Mixed)
 	c.sum.TotalInput += other.sum.TotalInput
 	c.sum.TotalOutput += other.sum.TotalOutput
 	c.good += other.good

@@ -10,7 +10,7 @@ func (j *judge) notes() []string {
 	var notes []string
 	for _, note := range []func() string{
 		j.noteEvidence, j.noteInterrupted, j.noteQueues, j.noteFailed, j.noteResent, j.noteAnew, j.noteAnswers, j.noteCounts, j.noteTokens, j.noteShared, j.noteDisorder,
-		j.noteStamps, j.noteVouched, j.noteProxy, j.noteUnverified, j.noteClosed, j.noteDropped, j.notePacked, j.noteProtocol, j.notePrefix,
+		j.noteStamps, j.noteVouched, j.noteProxy, j.noteUnverified, j.noteClosed, j.noteDropped, j.notePacked, j.noteProtocol, j.noteMixed, j.notePrefix,
 	} {
 		if text := note(); text != "" {
 			notes = append(notes, text)

@@ -41,12 +41,16 @@ func TestNotesAccuseNobody(t *testing.T) {
 		"others beside": {func(s *Summary) {
 			s.Truth.PeakConcurrency, s.Evidence.Beside, s.Evidence.Vouched = 11, 10, &Vouched{Streams: 20}
 		}, "has nothing on 21 requests in flight at once: it vouches for 20"},
-		"tried above":  {func(s *Summary) { s.Truth.PeakConcurrency, s.Evidence.Vouched = 21, &Vouched{WrongFrom: 22} }, "nothing on 21"},
-		"user space":   {func(s *Summary) { s.Evidence.UserStamps = 5 }, "5 of 4005 chunks were stamped after reading"},
-		"a proxy":      {func(s *Summary) { s.Evidence.Proxy = "proxy:3128" }, "through the proxy proxy:3128"},
-		"anybody":      {func(s *Summary) { s.Evidence.Unverified = true }, "nobody verified the server's TLS certificate"},
-		"packed":       {func(s *Summary) { s.Evidence.Packed = 9 }, "9 answers came compressed: the compressor kept each event back"},
-		"closed":       {func(s *Summary) { s.Evidence.Closed = 9 }, "closed the connection after 9 answers"},
+		"tried above": {func(s *Summary) { s.Truth.PeakConcurrency, s.Evidence.Vouched = 21, &Vouched{WrongFrom: 22} }, "nothing on 21"},
+		"user space":  {func(s *Summary) { s.Evidence.UserStamps = 5 }, "5 of 4005 chunks were stamped after reading"},
+		"a proxy":     {func(s *Summary) { s.Evidence.Proxy = "proxy:3128" }, "through the proxy proxy:3128"},
+		"anybody":     {func(s *Summary) { s.Evidence.Unverified = true }, "nobody verified the server's TLS certificate"},
+		"packed":      {func(s *Summary) { s.Evidence.Packed = 9 }, "9 answers came compressed: the compressor kept each event back"},
+		"closed":      {func(s *Summary) { s.Evidence.Closed = 9 }, "closed the connection after 9 answers"},
+		"mixed": {func(s *Summary) {
+			s.Evidence.Mixed, s.Evidence.PrefixQueries, s.Evidence.PrefixHits = "it restarted", 0, 0
+		},
+			"the server's /metrics is not that of one process under this load alone: it restarted. Nothing that it says is used. Behind a load balancer or router, name each replica: --server-metrics http://REPLICA1:8000,http://REPLICA2:8000"},
 		"old protocol": {func(s *Summary) { s.Evidence.Protocol = "HTTP/1.0" }, "answers in HTTP/1.0"},
 		"asked for prefixes": {func(s *Summary) {
 			s.Header.Flags, s.Evidence.PrefixHits = []KV{{"random-prefix-len", "100"}}, 900

@@ -9,6 +9,7 @@ import (
 // A Sample is what a server and its GPUs said of themselves at one moment of a
 // run. What they did not say is nil.
 type Sample struct {
+	From   string        `json:"from,omitempty"` // the URL of the replica that was asked, where replicas were named
 	At     time.Duration `json:"at"`             // when it was asked for, from the start of the run
 	Took   time.Duration `json:"took,omitempty"` // until the answer was there
 	Server *ServerSample `json:"server,omitempty"`
@@ -25,6 +26,8 @@ type ServerSample struct {
 	Preemptions   *float64 `json:"preemptions,omitempty"`    // counter
 	PrefixQueries *float64 `json:"prefix_queries,omitempty"` // counter of prompt tokens looked up in the prefix cache
 	PrefixHits    *float64 `json:"prefix_hits,omitempty"`    // counter of those found there
+	Generated     *float64 `json:"generated,omitempty"`      // counter of output tokens
+	Start         *float64 `json:"start,omitempty"`          // when the process started, or its first counter was made, in seconds of Unix time
 }
 
 // A GPUSample is what one GPU was doing.
@@ -54,18 +57,26 @@ func ParseServerSample(r io.Reader) (*ServerSample, error) {
 		}
 		all.add(s)
 	}
-	s := ServerSample{
-		Running:     all.first("vllm:num_requests_running", "sglang:num_running_reqs", "tgi_batch_current_size", "llamacpp:requests_processing"),
-		Waiting:     all.first("vllm:num_requests_waiting", "sglang:num_queue_reqs", "tgi_queue_size", "llamacpp:requests_deferred"),
-		KVCache:     all.firstMean("vllm:kv_cache_usage_perc", "vllm:gpu_cache_usage_perc", "sglang:token_usage", "llamacpp:kv_cache_usage_ratio"),
-		Preemptions: all.first("vllm:num_preemptions_total"),
-	}
-	s.PrefixQueries, s.PrefixHits = all.first(prefixQueryNames...), all.first(prefixHitNames...)
-	if found, rest := all.first("llamacpp:prompt_tokens_cached_total"), all.first("llamacpp:prompt_tokens_total"); found != nil && rest != nil {
-		s.PrefixQueries, s.PrefixHits = new(*found+*rest), found
-	}
+	s := all.sample()
 	if s == (ServerSample{}) {
 		return nil, ErrNoSample
 	}
+	s.Start = all.started()
 	return &s, nil
+}
+
+// sample is what they say of the server, but for its start.
+func (t totals) sample() ServerSample {
+	s := ServerSample{
+		Running:     t.first("vllm:num_requests_running", "sglang:num_running_reqs", "tgi_batch_current_size", "llamacpp:requests_processing"),
+		Waiting:     t.first("vllm:num_requests_waiting", "sglang:num_queue_reqs", "tgi_queue_size", "llamacpp:requests_deferred"),
+		KVCache:     t.firstMean("vllm:kv_cache_usage_perc", "vllm:gpu_cache_usage_perc", "sglang:token_usage", "llamacpp:kv_cache_usage_ratio"),
+		Preemptions: t.first("vllm:num_preemptions_total"),
+		Generated:   t.first(generated...),
+	}
+	s.PrefixQueries, s.PrefixHits = t.first(prefixQueryNames...), t.first(prefixHitNames...)
+	if found, rest := t.first("llamacpp:prompt_tokens_cached_total"), t.first("llamacpp:prompt_tokens_total"); found != nil && rest != nil {
+		s.PrefixQueries, s.PrefixHits = new(*found+*rest), found
+	}
+	return s
 }

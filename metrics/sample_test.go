@@ -31,7 +31,15 @@ vllm:num_preemptions_total{engine="0"} 2.0
 vllm:num_preemptions_created{engine="0"} 1.7e+09
 vllm:prefix_cache_queries_total{engine="0"} 100.0
 vllm:prefix_cache_hits_total{engine="0"} 30.0
-`, &ServerSample{new(7.0), new(11.0), new(0.5), new(2.0), new(100.0), new(30.0)}},
+vllm:prefix_cache_hits_created{engine="0"} 1.700000001e+09
+vllm:generation_tokens_total{engine="0"} 40
+vllm:generation_tokens_total{engine="1"} 2
+`, &ServerSample{new(7.0), new(11.0), new(0.5), new(2.0), new(100.0), new(30.0), new(42.0), new(1.7e9)}},
+		"vLLM that says when it started": {`process_start_time_seconds 1.69e9
+vllm:num_preemptions_created{engine="0"} 1.7e+09
+vllm:num_requests_running 1
+`, &ServerSample{Running: new(1.0), Start: new(1.69e9)}},
+		"a process of another kind": {"process_start_time_seconds 1.69e9\n", nil},
 		"vLLM in transition": {`vllm:gpu_cache_usage_perc 0.5
 vllm:kv_cache_usage_perc 0.5
 vllm:gpu_prefix_cache_queries_total 10
@@ -49,7 +57,7 @@ sglang:cached_tokens_total{cache_source="device",model_name="m"} 3000.0
 sglang:cached_tokens_total{cache_source="host",model_name="m"} 72.0
 `, &ServerSample{Running: new(3.0), Waiting: new(2.0), KVCache: new(0.28), PrefixQueries: new(4096.0), PrefixHits: new(3072.0)}},
 		"text-generation-inference": {"tgi_batch_current_size 5\ntgi_queue_size 0\n", &ServerSample{Running: new(5.0), Waiting: new(0.0)}},
-		"llama.cpp":                 {played(t, "llamacpp-metrics.txt"), &ServerSample{Running: new(0.0), Waiting: new(0.0)}},
+		"llama.cpp":                 {played(t, "llamacpp-metrics.txt"), &ServerSample{Running: new(0.0), Waiting: new(0.0), Generated: new(80.0)}},
 		"llama.cpp that counts its cache": {`llamacpp:prompt_tokens_total 13386
 llamacpp:prompt_tokens_cached_total 5539
 llamacpp:requests_processing 3

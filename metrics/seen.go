@@ -14,10 +14,11 @@ type Seen struct {
 }
 
 // see puts the samples into the slices in which they were asked for. Those taken
-// outside the run tell where counters stood.
-func (c *slicer) see(samples []*Sample) {
+// outside the run tell where counters stood. Unless the server's are of one process,
+// nothing of them is put there: one of its replicas says nothing of the others.
+func (c *slicer) see(samples []*Sample, one bool) {
 	sums := make([]seeing, len(c.slices))
-	var last ServerSample
+	var all processes
 	for _, s := range samples {
 		inside := c.whole.holds(s.At)
 		sum := new(seeing)
@@ -25,30 +26,50 @@ func (c *slicer) see(samples []*Sample) {
 			sum = &sums[c.at(s.At)]
 			sum.gpus(s.GPUs)
 		}
+		before := all.last[s.From]
+		one = all.add(s) == "" && one
 		if s.Server != nil {
-			sum.server(s.Server, &last)
+			sum.server(s.From, s.Server, before)
 		}
 	}
 	for i := range sums {
-		c.slices[i].Seen = sums[i].seen()
+		if !one {
+			sums[i].servers = nil
+		}
+		c.slices[i].Seen = sums[i].seen(len(all.last))
 	}
 }
 
 // A seeing adds up the samples of one slice.
 type seeing struct {
-	running, waiting, kvCache, memory, utilization, power mean
-	preemptions, queries, hits                            rise
+	memory, utilization, power mean
+	servers                    map[string]*serverSeeing // by Sample.From
 }
 
-// server adds what a server said; last is what it said before, and is brought up
-// to date.
-func (s *seeing) server(now, last *ServerSample) {
-	s.running.add(now.Running)
-	s.waiting.add(now.Waiting)
-	s.kvCache.add(now.KVCache)
-	s.preemptions.add(&last.Preemptions, now.Preemptions)
-	s.queries.add(&last.PrefixQueries, now.PrefixQueries)
-	s.hits.add(&last.PrefixHits, now.PrefixHits)
+// A serverSeeing adds up what one server said, or one of its replicas.
+type serverSeeing struct {
+	running, waiting, kvCache  mean
+	preemptions, queries, hits rise
+}
+
+// server adds what a server said now, and said before; before is nil at first.
+func (s *seeing) server(from string, now, before *ServerSample) {
+	if s.servers == nil {
+		s.servers = map[string]*serverSeeing{}
+	}
+	if s.servers[from] == nil {
+		s.servers[from] = new(serverSeeing)
+	}
+	if before == nil {
+		before = new(ServerSample)
+	}
+	sum := s.servers[from]
+	sum.running.add(now.Running)
+	sum.waiting.add(now.Waiting)
+	sum.kvCache.add(now.KVCache)
+	sum.preemptions.add(before.Preemptions, now.Preemptions)
+	sum.queries.add(before.PrefixQueries, now.PrefixQueries)
+	sum.hits.add(before.PrefixHits, now.PrefixHits)
 }
 
 func (s *seeing) gpus(gpus []GPUSample) {
@@ -63,17 +84,28 @@ func (s *seeing) gpus(gpus []GPUSample) {
 	s.power.add(power.total())
 }
 
-func (s *seeing) seen() Seen {
-	seen := Seen{
-		Running: s.running.value(), Waiting: s.waiting.value(), KVCache: s.kvCache.value(),
-		GPUMemory: s.memory.value(), GPUUtilization: s.utilization.value(), GPUPower: s.power.value(),
+// seen is what so many replicas said together: sums, and the mean share of their
+// caches. What one of them did not say in that time is not known of all.
+func (s *seeing) seen(replicas int) Seen {
+	seen := Seen{GPUMemory: s.memory.value(), GPUUtilization: s.utilization.value(), GPUPower: s.power.value()}
+	if len(s.servers) < replicas {
+		return seen
 	}
-	if s.preemptions.known {
-		seen.Preemptions = &s.preemptions.by
+	var running, waiting, kvCache, preemptions, queries, hits mean
+	for _, one := range s.servers {
+		running.add(one.running.value())
+		waiting.add(one.waiting.value())
+		kvCache.add(one.kvCache.value())
+		preemptions.add(one.preemptions.value())
+		queries.add(one.queries.value())
+		hits.add(one.hits.value())
 	}
-	if s.hits.known && s.queries.by > 0 {
-		share := s.hits.by / s.queries.by
-		seen.PrefixHits = &share
+	seen.Running, seen.Waiting, seen.Preemptions = running.totalOf(replicas), waiting.totalOf(replicas), preemptions.totalOf(replicas)
+	if kvCache.n == replicas {
+		seen.KVCache = kvCache.value()
+	}
+	if found, of := hits.totalOf(replicas), queries.totalOf(replicas); found != nil && of != nil && *of > 0 {
+		seen.PrefixHits = new(*found / *of)
 	}
 	return seen
 }
@@ -91,8 +123,11 @@ func (m *mean) add(v *float64) {
 	}
 }
 
-func (m *mean) total() *float64 {
-	if m.n == 0 {
+func (m *mean) total() *float64 { return m.totalOf(m.n) }
+
+// totalOf is the sum of n values, nil where there are not as many, or none.
+func (m *mean) totalOf(n int) *float64 {
+	if m.n != n || n == 0 {
 		return nil
 	}
 	return &m.sum
@@ -112,19 +147,17 @@ type rise struct {
 	known bool
 }
 
-// add takes a counter's value, if there is one, after the last, which it becomes.
-// A counter that went down began again from 0.
-func (r *rise) add(last **float64, now *float64) {
-	if now == nil {
-		return
-	}
-	if before := *last; before != nil {
-		by := *now - *before
-		if by < 0 {
-			by = *now
-		}
-		r.by += by
+// add takes a counter's value after the one before it, if both are known.
+func (r *rise) add(before, now *float64) {
+	if before != nil && now != nil {
+		r.by += *now - *before
 		r.known = true
 	}
-	*last = now
+}
+
+func (r *rise) value() *float64 {
+	if !r.known {
+		return nil
+	}
+	return &r.by
 }

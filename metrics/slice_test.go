@@ -111,7 +111,7 @@ func TestSamplesJoinTheSliceInWhichTheyWereTaken(t *testing.T) {
 		{At: 400 * msec, Error: "no answer"},
 		server(0.8, ServerSample{Running: v(4), Preemptions: v(7), PrefixQueries: v(300), PrefixHits: v(50)}),
 		{At: 900 * msec, GPUs: []GPUSample{{MemoryUsed: v(200), Power: v(90)}}},
-		server(1.5, ServerSample{Running: v(8), Preemptions: v(1), PrefixQueries: v(300), PrefixHits: v(50)}), // began again
+		server(1.5, ServerSample{Running: v(8), Preemptions: v(8), PrefixQueries: v(300), PrefixHits: v(50)}),
 		server(3.5, ServerSample{Running: v(99)}),
 	}
 	parts, err := run.Slice(time.Second)
@@ -125,6 +125,75 @@ func TestSamplesJoinTheSliceInWhichTheyWereTaken(t *testing.T) {
 	} {
 		if !reflect.DeepEqual(parts[i].Seen, want) {
 			t.Errorf("slice %d: %+v, want %+v", i, parts[i].Seen, want)
+		}
+	}
+}
+
+// sampledAt is what a replica said.
+func sampledAt(seconds float64, from string, s ServerSample) *Sample {
+	return &Sample{At: time.Duration(seconds * float64(time.Second)), From: from, Server: &s}
+}
+
+func TestReplicasAddUp(t *testing.T) {
+	run := traced(Config{}, 3, sentAt(0, 1))
+	a, b := "http://a:8000", "http://b:8000"
+	run.Trace.Samples = []*Sample{
+		sampledAt(0.1, a, ServerSample{Running: v(2), Waiting: v(1), KVCache: v(0.5), Preemptions: v(0), PrefixQueries: v(9000), PrefixHits: v(8000), Start: v(1)}),
+		sampledAt(0.2, b, ServerSample{Running: v(10), Waiting: v(0), KVCache: v(0.25), Preemptions: v(7), PrefixQueries: v(100), PrefixHits: v(0), Start: v(2)}),
+		sampledAt(0.5, a, ServerSample{Running: v(4), Waiting: v(1), KVCache: v(0.5), Preemptions: v(1), PrefixQueries: v(9100), PrefixHits: v(8050), Start: v(1)}),
+		sampledAt(0.6, b, ServerSample{Running: v(12), Waiting: v(0), KVCache: v(0.25), Preemptions: v(9), PrefixQueries: v(400), PrefixHits: v(50), Start: v(2)}),
+		sampledAt(1.1, a, ServerSample{Running: v(5), Start: v(1)}),
+		{At: 1200 * msec, From: b, Error: "no answer"},
+		sampledAt(2.1, a, ServerSample{Preemptions: v(2), Start: v(1)}),
+		sampledAt(2.2, b, ServerSample{Preemptions: v(9), Start: v(2)}),
+	}
+	parts, err := run.Slice(time.Second)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, want := range []Seen{
+		{Running: v(14), Waiting: v(1), KVCache: v(0.375), PrefixHits: v(0.25), Preemptions: v(3)},
+		{},
+		{Preemptions: v(1)},
+	} {
+		if !reflect.DeepEqual(parts[i].Seen, want) {
+			t.Errorf("slice %d: %+v, want %+v", i, parts[i].Seen, want)
+		}
+	}
+}
+
+// Behind a load balancer the samples of one URL are of several servers, which is not
+// to be taken for what one of them did.
+func TestSamplesOfSeveralProcessesAreOfNone(t *testing.T) {
+	for name, c := range map[string]struct {
+		second ServerSample
+		from   string
+		mixed  string
+	}{
+		"one":         {ServerSample{Running: v(2), Preemptions: v(3), Start: v(1.7e9)}, "", ""},
+		"two starts":  {ServerSample{Running: v(2), Start: v(1.7e9 + 2.5)}, "", "it comes from processes that started at 2023-11-14T22:13:20.000Z and at 2023-11-14T22:13:22.500Z"},
+		"preemptions": {ServerSample{Preemptions: v(2)}, "", "its count of preemptions went back from 3 to 2"},
+		"queries":     {ServerSample{PrefixQueries: v(99)}, "", "its count of prompt tokens looked up in the prefix cache went back from 100 to 99"},
+		"hits":        {ServerSample{PrefixHits: v(9)}, "", "its count of prompt tokens found in the prefix cache went back from 10 to 9"},
+		"tokens":      {ServerSample{Generated: v(0)}, "", "its count of tokens generated went back from 5 to 0"},
+		"a replica":   {ServerSample{Generated: v(0)}, "http://a:8000", "at http://a:8000 its count of tokens generated went back from 5 to 0"},
+	} {
+		h := &Header{Epoch: epoch}
+		collector := NewCollector(h)
+		collector.KeepTrace = true
+		collector.Add(sentAt(0, 1))
+		collector.AddSample(sampledAt(0.1, c.from, ServerSample{Running: v(4), Preemptions: v(3), PrefixQueries: v(100), PrefixHits: v(10), Generated: v(5), Start: v(1.7e9)}))
+		collector.AddSample(&Sample{At: 200 * msec, GPUs: []GPUSample{{Power: v(70)}}})
+		collector.AddSample(sampledAt(0.3, c.from, ServerSample{Running: v(4)}))
+		collector.AddSample(sampledAt(0.4, c.from, c.second))
+		s := collector.Summary(1)
+		parts, err := s.Slice(time.Second)
+		if err != nil || s.Mixed != c.mixed || (parts[0].Seen.Running == nil) != (c.mixed != "") || *parts[0].Seen.GPUPower != 70 {
+			t.Errorf("%s: %q, %+v, %v", name, s.Mixed, parts[0].Seen, err)
+		}
+		s.Judge()
+		if said := strings.Contains(strings.Join(s.Trust.Notes, "\n"), "under this load alone: "+c.mixed+". Nothing"); said != (c.mixed != "") {
+			t.Errorf("%s: notes %q", name, s.Trust.Notes)
 		}
 	}
 }

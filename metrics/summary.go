@@ -42,6 +42,7 @@ type Summary struct {
 	FirstErrors []string           // messages of the first failed requests in dataset order, ten at most
 
 	Resent Resent // requests that were sent again
+	Mixed  string // why the samples of the server's /metrics are not of one process; "" where they may be
 
 	Truth    *Truth       // what the numbers above leave out; nil unless Records were summed up
 	Evidence *Evidence    // what the load generator noticed; nil when nobody looked

@@ -1,11 +1,9 @@
 package main
 
 import (
-	"context"
 	"fmt"
 	"io"
 	"os"
-	"strings"
 	"time"
 
 	"github.com/servebench/servebench/loadgen"
@@ -39,8 +37,8 @@ type bench struct {
 	series    *exporter.Series // is told of live and of each request; nil for nobody
 	collector *metrics.Collector
 	witness   witness
-	sampler   loadgen.Sampler // of the server; nil when it is not sampled
-	watch     *loadgen.Watch  // of the sampler
+	samplers  []loadgen.Sampler // of the server, or of each of its replicas; nil when it is not sampled
+	watches   []*loadgen.Watch  // of the samplers
 	warmUp    warmUp
 	sendProbe loadgen.Sender  // over a connection of its own; nil without probes
 	prober    *loadgen.Prober // nil without probes
@@ -48,16 +46,6 @@ type bench struct {
 	profiling bool            // the server's profiler was begun
 	last      time.Duration   // when the last measured request so far ended
 	lasts     time.Duration   // until when the load lasts at least
-}
-
-// counters are the server's totals of speculative and diffusion decoding and of
-// its prefix cache, if it tells them.
-func (b *bench) counters(ctx context.Context) (c metrics.Counters, ok bool) {
-	text, err := b.server.Metrics(ctx)
-	if err == nil {
-		c, err = metrics.ParseCounters(strings.NewReader(text))
-	}
-	return c, err == nil
 }
 
 // arrivals go on with numpy's generator where the dataset left it.

@@ -99,7 +99,7 @@ func (t table) configArgs(key string, value *yaml.Node) ([]string, error) {
 		}
 		return []string{option + "=" + string(pyjson.Append(nil, v))}, nil
 	}
-	if f := t.lookup(option); f != nil && f.args == none {
+	if f := t.lookup(option); f != nil && (f.args == none || f.bare && value.Tag == "!!bool") {
 		return t.configSwitch(key, value)
 	}
 	if value.Tag == "!!null" {

@@ -24,6 +24,7 @@ type flag struct {
 	list     *[]string           // instead of set, for many arguments
 	conceal  func(string) string // makes an argument fit to be recorded; nil when it is
 	gathers  bool                // a list to which each occurrence adds
+	bare     bool                // a list that may be left out: then it is a switch
 	missing  string              // what servebench lacks: the flag is refused when given
 	harmless []string            // arguments that are not refused, as they ask for nothing
 	ours     bool                // not one of vLLM's
@@ -108,7 +109,7 @@ func (f *flag) check(values []string) error {
 		*f.list = append(*f.list, values...)
 		return nil
 	case f.list != nil:
-		*f.list = values
+		*f.list = append([]string{}, values...) // not nil: the flag was given
 		return nil
 	case f.args == none:
 		return f.set("")
@@ -139,7 +140,7 @@ func (t table) record() []metrics.KV {
 	for f := range t.all() {
 		var value string
 		switch {
-		case f.args == none && f.given:
+		case f.given && (f.args == none || f.bare && len(f.values) == 0):
 			value = "true"
 		case f.given:
 			value = strings.Join(f.shown(), " ")

@@ -1,9 +1,11 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"net/url"
 	"regexp"
+	"slices"
 	"strings"
 	"time"
 )
@@ -11,6 +13,7 @@ import (
 // watchOptions say what is sampled beside the load, and who may watch the load.
 type watchOptions struct {
 	Server bool          // the server's /metrics
+	URLs   []string      // of its replicas, without /metrics at their ends, where those were named
 	Every  time.Duration // how often
 	GPU    string        // nvidiaSMI or the URL of a DCGM exporter's /metrics; empty for nothing
 	GPUs   string        // indexes of those that nvidiaSMI is asked for, as 0,1; empty for all
@@ -31,8 +34,8 @@ const leastInterval = 100 * time.Millisecond
 
 func (f *form) watchFlags() []*flag {
 	return []*flag{
-		{name: "server-metrics", args: none, ours: true, set: switchTo(&f.Watch.Server, true),
-			help: "sample the server's /metrics meanwhile: requests running and waiting, KV cache, prefix hits, preemptions"},
+		{name: "server-metrics", meta: "URL", args: many, bare: true, ours: true, list: &f.replicas, conceal: redactURL,
+			help: "sample the server's /metrics meanwhile: requests running and waiting, KV cache, prefix hits, preemptions; of a server behind a load balancer or router, those of each replica, as http://10.0.0.1:8000,http://10.0.0.2:8000"},
 		{name: "server-metrics-interval", meta: "TIME", ours: true, set: intoOptional(&f.metricsInterval, parseSeconds),
 			help: "how often, in seconds or as 500ms (default 1)"},
 		{name: "gpu-metrics", meta: "SOURCE", ours: true, set: into(&f.Watch.GPU, parseString), conceal: redactURL,
@@ -44,6 +47,9 @@ func (f *form) watchFlags() []*flag {
 
 func (f *form) resolveWatch() error {
 	w := &f.Watch
+	if err := f.resolveReplicas(); err != nil {
+		return err
+	}
 	w.Every = time.Second
 	if f.metricsInterval != nil {
 		if w.Every = *f.metricsInterval; w.Every < leastInterval {
@@ -63,11 +69,41 @@ func (f *form) resolveWatch() error {
 		w.GPU, w.GPUs = nvidiaSMI, only
 		return nil
 	}
-	u, err := url.Parse(w.GPU)
-	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" || u.User != nil || u.RawQuery != "" || u.Fragment != "" {
+	exporter, ok := withoutMetrics(w.GPU)
+	if !ok {
 		return fmt.Errorf("argument --gpu-metrics: %s: it must be %s, or the URL of a DCGM exporter as http://127.0.0.1:9400/metrics",
 			quoted(redactURL(w.GPU)), nvidiaSMI)
 	}
-	w.GPU = strings.TrimRight(strings.TrimSuffix(w.GPU, "/metrics"), "/")
+	w.GPU = exporter
+	return nil
+}
+
+// withoutMetrics is the URL of a /metrics without that end, if it is one.
+func withoutMetrics(text string) (string, bool) {
+	u, err := url.Parse(text)
+	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" || u.User != nil || u.RawQuery != "" || u.Fragment != "" {
+		return "", false
+	}
+	return strings.TrimRight(strings.TrimSuffix(text, "/metrics"), "/"), true
+}
+
+// resolveReplicas reads what --server-metrics was given: nothing, or URLs.
+func (f *form) resolveReplicas() error {
+	w := &f.Watch
+	w.Server = f.replicas != nil
+	for _, text := range strings.FieldsFunc(strings.Join(f.replicas, ","), func(c rune) bool { return c == ',' || c == ' ' }) {
+		replica, ok := withoutMetrics(text)
+		if !ok {
+			return fmt.Errorf("argument --server-metrics: %s: it must be nothing, or the URLs of the server's replicas as http://10.0.0.1:8000,http://10.0.0.2:8000",
+				quoted(redactURL(text)))
+		}
+		if slices.Contains(w.URLs, replica) {
+			return fmt.Errorf("argument --server-metrics: %s is there twice: it would count twice", replica)
+		}
+		w.URLs = append(w.URLs, replica)
+	}
+	if w.URLs != nil && f.Server.Socket != "" {
+		return errors.New("argument --server-metrics: there are no URLs behind --unix-socket: leave them away")
+	}
 	return nil
 }

@@ -40,6 +40,7 @@ type form struct {
 	repeat         *int
 
 	metricsInterval *time.Duration
+	replicas        []string // of --server-metrics; not nil where that was given
 }
 
 // parseRun turns the command line of `servebench run` into options. The command

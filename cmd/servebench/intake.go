@@ -44,7 +44,7 @@ func (b *bench) collect(rec *metrics.Record) {
 	} else {
 		b.last = max(b.last, rec.End)
 	}
-	b.witness.prompts.send(rec)
+	b.witness.send(rec)
 	b.collector.Add(rec)
 	b.series.Take(rec)
 	b.results.log.write(rec)

@@ -71,3 +71,11 @@ func (t *trial) startProbes(ctx context.Context) (stop func(cut error)) {
 		probing.Wait()
 	}
 }
+
+// probesSent is how many there were.
+func (b *bench) probesSent() int {
+	if b.probes == nil {
+		return 0
+	}
+	return b.probes.Completed + b.probes.Failed
+}

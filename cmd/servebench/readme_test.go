@@ -82,7 +82,7 @@ func documented(text string) []example {
 
 // standIns are the servers of a script in the place of those that a page names. Within
 // the quotes of a shell a script puts nothing in the place of a variable.
-var standIns = strings.NewReplacer("'http://127.0.0.1:8000?api-version=2024-10-21'", "$URL?api-version=2024-10-21", "http://127.0.0.1:8000", "$URL", "http://127.0.0.1:8001", "$URL2")
+var standIns = strings.NewReplacer("'http://127.0.0.1:8000?api-version=2024-10-21'", "$URL?api-version=2024-10-21", "http://127.0.0.1:8000", "$URL", "http://127.0.0.1:8001", "$URL2", "http://127.0.0.1:8002", "$URL")
 
 // picture is where a command writes what it does not print.
 var picture = regexp.MustCompile(` --(?:html|svg) (\S+)`)

@@ -56,6 +56,9 @@ func (f *form) resolveExperiment(args []string) (err error) {
 		f.Targets = append(f.Targets, o)
 		f.Server.Secrets.join(o.Server.Secrets)
 	}
+	if f.Targets != nil && f.Watch.URLs != nil {
+		return errors.New("argument --server-metrics: each target has replicas of its own: name them in --target, as a=URL,server-metrics=http://10.0.0.1:8000,http://10.0.0.2:8000")
+	}
 	if f.Targets != nil && (f.baseURL != nil || f.Server.Socket != "") {
 		return errors.New("argument --target: each has its own URL, so leave --base-url and --unix-socket away")
 	}
@@ -153,6 +156,9 @@ func (t *target) check(table table) error {
 		option, _, _ := strings.Cut(word, "=")
 		for _, g := range table {
 			if len(table.find(option)) != 1 || !slices.Contains(g.flags, table.find(option)[0]) {
+				continue
+			}
+			if table.find(option)[0].name == "server-metrics" { // each may have replicas
 				continue
 			}
 			if slices.Contains([]string{"Several runs", "Many machines", "Watching", "Results", "Other"}, g.title) || slices.Contains(wholeLimits, table.find(option)[0].name) {

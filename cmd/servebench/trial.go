@@ -82,7 +82,9 @@ func (t *trial) measure(ctx context.Context) ([]*metrics.Summary, error) {
 	defer stop(nil)
 	t.aborter = aborter{abortRule: t.benches[0].Abort, stop: stop}
 	for _, b := range t.benches {
-		b.begin(ctx, t)
+		if err := b.begin(ctx, t); err != nil {
+			return nil, interrupted(ctx, b.named(err))
+		}
 		load, err := b.load()
 		if err != nil {
 			return nil, b.named(err)
@@ -125,7 +127,7 @@ func (t *trial) measure(ctx context.Context) ([]*metrics.Summary, error) {
 }
 
 // begin makes ready what the trial's numbers of b go into.
-func (b *bench) begin(ctx context.Context, t *trial) {
+func (b *bench) begin(ctx context.Context, t *trial) error {
 	b.header = &metrics.Header{
 		Run: cmp.Or(b.runID(), newRunID()), Target: b.name, Group: t.group, Series: t.series, Solo: t.solo, Delay: b.Traffic.Delay, WarmUp: b.Traffic.WarmUp,
 		StartAt: b.Shard.StartAt, Compact: b.Results.Record == compact, Sampled: b.Watch.any(),
@@ -137,7 +139,7 @@ func (b *bench) begin(ctx context.Context, t *trial) {
 	b.collector.KeepTrace, b.collector.MaxKept = b.keepsTrace(), maxKept
 	b.witness = witness{counters: b.counters}
 	b.witness.look(ctx)
-	b.openSampler(ctx)
+	return b.openSamplers(ctx)
 }
 
 // ready opens the connections of all benches, shortly before the load begins.
@@ -205,7 +207,7 @@ func (t *trial) summaries(ctx context.Context, cut error, took time.Duration, se
 		s.Evidence, s.Age = &evidence, metrics.FromHistogram(b.tally.Ages())
 		s.Probes = b.probes
 		s.Warnings = append(append(s.Warnings, b.warmUp.warnings()...), b.unsent(s)...)
-		b.witness.testify(context.WithoutCancel(ctx), s)
+		b.witness.testify(context.WithoutCancel(ctx), s, b.witness.most(b.probesSent(), b.Shard.Of))
 		if s.RateChanges, err = b.rateChanges(); err != nil {
 			return nil, b.named(err)
 		}

@@ -55,27 +55,55 @@ func (t *trial) openGPUs(ctx context.Context) (err error) {
 	return nil
 }
 
-// openSampler finds out whether the server tells what it does, if that is asked
-// for: the first of several shards asks. It is asked over a connection of its own, for which the load need not wait.
-func (b *bench) openSampler(ctx context.Context) {
+// openSamplers finds out whether the server tells what it does, if that is asked
+// for: the first of several shards asks. Of replicas that were named each has to.
+func (b *bench) openSamplers(ctx context.Context) error {
 	if !b.Watch.Server || b.Shard.Index > 0 {
-		return
+		return nil
 	}
-	transport := b.transport.Apart()
-	server := b.server.With(transport, b.server.Limit)
-	_, err := server.ServerSample(ctx)
-	if f, ok := errors.AsType[*loadgen.Failure](err); ok && f.Class == metrics.Status {
-		b.say("WARNING: --server-metrics: %s: it is not asked again", b.Server.Secrets.mask(err.Error()))
-		return
+	for _, r := range b.replicas() {
+		_, err := r.ServerSample(ctx)
+		if err != nil && r.name != "" {
+			return exitError{fmt.Errorf("--server-metrics: %w", err), exitNo}
+		}
+		if f, ok := errors.AsType[*loadgen.Failure](err); ok && f.Class == metrics.Status {
+			b.say("WARNING: --server-metrics: %s: it is not asked again", b.Server.Secrets.mask(err.Error()))
+			return nil
+		}
+		b.samplers = append(b.samplers, closing(r.transport, loadgen.SampleServer(r.Server, r.name, b.Watch.Every)))
 	}
-	b.sampler = closing(transport, loadgen.SampleServer(server, b.Watch.Every))
+	return nil
 }
 
-// closing is a sampler that leaves no connection behind.
+// A replica is a server that is asked for its metrics over connections of its own, for
+// which the load need not wait.
+type replica struct {
+	*loadgen.Server
+	name      string // its URL, empty where none was named and it is the one under load
+	transport *loadgen.Transport
+}
+
+// replicas are those that were named, or else the server under load.
+func (b *bench) replicas() (all []replica) {
+	for _, url := range b.Watch.URLs {
+		transport := b.transport.Apart()
+		all = append(all, replica{&loadgen.Server{URL: url, Header: b.server.Header, Transport: transport, Limit: b.server.Limit}, url, transport})
+	}
+	if all == nil {
+		transport := b.transport.Apart()
+		all = append(all, replica{b.server.With(transport, b.server.Limit), "", transport})
+	}
+	return all
+}
+
+// closing is a sampler that keeps no connection from one sample to the next: over the
+// same one, a load balancer may give the same replica each time.
 func closing(t *loadgen.Transport, sample loadgen.Sampler) loadgen.Sampler {
 	return func(ctx context.Context, epoch time.Time, take func(*metrics.Sample)) {
-		defer t.CloseIdleConnections()
-		sample(ctx, epoch, take)
+		sample(ctx, epoch, func(s *metrics.Sample) {
+			t.CloseIdleConnections()
+			take(s)
+		})
 	}
 }
 
@@ -85,8 +113,8 @@ func (t *trial) watch(epoch time.Time) {
 		t.gpus = loadgen.StartWatch(epoch, t.gpuSampler)
 	}
 	for _, b := range t.benches {
-		if b.sampler != nil {
-			b.watch = loadgen.StartWatch(epoch, b.sampler)
+		for _, sampler := range b.samplers {
+			b.watches = append(b.watches, loadgen.StartWatch(epoch, sampler))
 		}
 	}
 }
@@ -103,9 +131,11 @@ func (t *trial) drain(do func(func())) {
 		}
 	}
 	for _, b := range t.benches {
-		for _, s := range b.watch.Drain() {
-			s.Error = b.Server.Secrets.mask(s.Error)
-			keep(b, s)
+		for _, w := range b.watches {
+			for _, s := range w.Drain() {
+				s.Error = b.Server.Secrets.mask(s.Error)
+				keep(b, s)
+			}
 		}
 	}
 }
@@ -114,15 +144,19 @@ func (t *trial) drain(do func(func())) {
 func (t *trial) unwatch() {
 	t.gpus.Stop()
 	for _, b := range t.benches {
-		b.watch.Stop()
+		for _, w := range b.watches {
+			w.Stop()
+		}
 	}
 	t.drain(func(collect func()) { collect() })
 }
 
 // troubles say what was wrong with the samples of b.
 func (t *trial) troubles(b *bench) (said []string) {
-	if text := b.watch.Trouble(); text != "" {
-		said = append(said, "--server-metrics: "+b.Server.Secrets.mask(text))
+	for _, w := range b.watches {
+		if text := w.Trouble(); text != "" {
+			said = append(said, "--server-metrics: "+b.Server.Secrets.mask(text))
+		}
 	}
 	if text := t.gpus.Trouble(); text != "" {
 		said = append(said, "--gpu-metrics: "+text)

@@ -7,6 +7,8 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"reflect"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -18,21 +20,55 @@ import (
 func TestWhatIsSampledIsResolved(t *testing.T) {
 	for line, want := range map[string]watchOptions{
 		"--server-metrics": {Server: true, Every: time.Second},
-		"--server-metrics --server-metrics-interval 100ms":    {Server: true, Every: 100 * time.Millisecond},
-		"--gpu-metrics nvidia-smi":                            {Every: time.Second, GPU: nvidiaSMI},
-		"--gpu-metrics nvidia-smi:0,12":                       {Every: time.Second, GPU: nvidiaSMI, GPUs: "0,12"},
-		"--gpu-metrics http://gpu:9400/metrics":               {Every: time.Second, GPU: "http://gpu:9400"},
-		"--gpu-metrics https://gpus.example.org/dcgm/metrics": {Every: time.Second, GPU: "https://gpus.example.org/dcgm"},
-		"--gpu-metrics http://gpu:9400/":                      {Every: time.Second, GPU: "http://gpu:9400"},
+		"--server-metrics http://a:8000 https://b/vllm/metrics": {Server: true, URLs: []string{"http://a:8000", "https://b/vllm"}, Every: time.Second},
+		"--server-metrics=http://a:8000/,http://b:8000/metrics": {Server: true, URLs: []string{"http://a:8000", "http://b:8000"}, Every: time.Second},
+		"--server-metrics --server-metrics-interval 100ms":      {Server: true, Every: 100 * time.Millisecond},
+		"--gpu-metrics nvidia-smi":                              {Every: time.Second, GPU: nvidiaSMI},
+		"--gpu-metrics nvidia-smi:0,12":                         {Every: time.Second, GPU: nvidiaSMI, GPUs: "0,12"},
+		"--gpu-metrics http://gpu:9400/metrics":                 {Every: time.Second, GPU: "http://gpu:9400"},
+		"--gpu-metrics https://gpus.example.org/dcgm/metrics":   {Every: time.Second, GPU: "https://gpus.example.org/dcgm"},
+		"--gpu-metrics http://gpu:9400/":                        {Every: time.Second, GPU: "http://gpu:9400"},
 	} {
-		if got := mustParse(t, line).Watch; got != want {
+		if got := mustParse(t, line).Watch; !reflect.DeepEqual(got, want) {
 			t.Errorf("%s: %+v, want %+v", line, got, want)
 		}
+	}
+	for line, want := range map[string]string{
+		"--server-metrics a:8000":                                 "argument --server-metrics: 'a:8000': it must be nothing, or the URLs of the server's replicas as http://10.0.0.1:8000,http://10.0.0.2:8000",
+		"--server-metrics http://me:secret@a:8000":                "argument --server-metrics: 'http://me:xxxxx@a:8000': it must be nothing",
+		"--server-metrics http://a:8000 http://a:8000/metrics":    "argument --server-metrics: http://a:8000 is there twice: it would count twice",
+		"--server-metrics http://a:8000 --unix-socket s":          "argument --server-metrics: there are no URLs behind --unix-socket",
+		"--server-metrics http://a:8000 --target b=http://b:8000": "argument --server-metrics: each target has replicas of its own: name them in --target, as a=URL,server-metrics=http://10.0.0.1:8000",
+	} {
+		if _, err := parseRun(strings.Fields(line)); err == nil || !strings.HasPrefix(err.Error(), want) {
+			t.Errorf("%s: %v, want %s", line, err, want)
+		}
+	}
+	o := mustParse(t, "--server-metrics --target a=http://lb:80,server-metrics=http://a:8000,http://b:8000,request-rate=3 b=http://c:8000")
+	if a, b := o.Targets[0].Watch, o.Targets[1].Watch; !slices.Equal(a.URLs, []string{"http://a:8000", "http://b:8000"}) || b.URLs != nil || !b.Server {
+		t.Errorf("of targets: %+v and %+v", a, b)
 	}
 	for _, line := range []string{"--gpu-metrics gpu:9400", "--gpu-metrics http://", "--gpu-metrics http://me:secret@gpu:9400/metrics", "--gpu-metrics ftp://gpu", "--gpu-metrics nvidia-smi:a", "--gpu-metrics nvidia-smi:"} {
 		if _, err := parseRun(strings.Fields(line)); err == nil || !strings.Contains(err.Error(), "--gpu-metrics") || strings.Contains(err.Error(), "secret") {
 			t.Errorf("%s: %v", line, err)
 		}
+	}
+}
+
+func TestReplicasMayStandInAConfigFile(t *testing.T) {
+	for text, want := range map[string]watchOptions{
+		"server-metrics: true\n":                           {Server: true},
+		"server-metrics: false\n":                          {},
+		"server-metrics: http://a:8000\n":                  {Server: true, URLs: []string{"http://a:8000"}},
+		"server-metrics: [http://a:8000, http://b:8000]\n": {Server: true, URLs: []string{"http://a:8000", "http://b:8000"}},
+	} {
+		o := mustParse(t, "--config "+writeConfig(t, text))
+		if want.Every = time.Second; !reflect.DeepEqual(o.Watch, want) {
+			t.Errorf("%s: %+v, want %+v", text, o.Watch, want)
+		}
+	}
+	if o := mustParse(t, "--server-metrics"); !slices.Contains(o.Flags, metrics.KV{Key: "server-metrics", Value: "true"}) {
+		t.Errorf("recorded as %v", o.Flags)
 	}
 }
 
@@ -48,10 +84,10 @@ func TestServerWithoutMetricsIsNotAskedAgain(t *testing.T) {
 		var talk bytes.Buffer
 		o := &options{Watch: watchOptions{Server: true, Every: time.Second}, Server: serverOptions{Secrets: secrets{"key!"}}}
 		b := &bench{options: o, server: &loadgen.Server{URL: web.URL}, transport: loadgen.Connections{}.Transport(), talk: &talk}
-		b.openSampler(t.Context())
+		err := b.openSamplers(t.Context())
 		said := strings.Contains(talk.String(), "WARNING: --server-metrics: "+web.URL+"/metrics: 404 Not Found")
-		if n != 1 || (b.sampler != nil) != asks || said == asks {
-			t.Errorf("status %d: asked %d times, sampled %t, said %q", status, n, b.sampler != nil, &talk)
+		if n != 1 || (b.samplers != nil) != asks || said == asks || err != nil {
+			t.Errorf("status %d: asked %d times, sampled %t, said %q, %v", status, n, b.samplers != nil, &talk, err)
 		}
 	}
 }
@@ -104,10 +140,10 @@ func TestTroubleWithSamplesHidesSecrets(t *testing.T) {
 	o := &options{Server: serverOptions{Secrets: secrets{"token-1"}}}
 	b := &bench{options: o, results: &results{}, collector: metrics.NewCollector(&metrics.Header{})}
 	b.collector.KeepTrace = true
-	b.sampler = func(_ context.Context, _ time.Time, take func(*metrics.Sample)) {
+	b.samplers = []loadgen.Sampler{func(_ context.Context, _ time.Time, take func(*metrics.Sample)) {
 		take(&metrics.Sample{Server: &metrics.ServerSample{}})
 		take(&metrics.Sample{Error: "no access for token-1"})
-	}
+	}}
 	tr := &trial{benches: []*bench{b}}
 	tr.watch(time.Now())
 	tr.unwatch()

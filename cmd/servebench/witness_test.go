@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"strings"
 	"testing"
 	"time"
 
@@ -9,13 +10,18 @@ import (
 )
 
 // testified is what becomes of a run of 10 s after a warm-up on a server that
-// counted so before and after.
-func testified(warmUp time.Duration, before, after metrics.Counters) *metrics.Summary {
-	w := witness{before: before, counted: true}
-	w.counters = func(context.Context) (metrics.Counters, bool) { return after, true }
+// counted so before, after, and when it was asked once more. The run sent a request of
+// so many tokens.
+func testified(warmUp time.Duration, sent int, before metrics.Counters, later ...metrics.Counters) *metrics.Summary {
+	w := witness{before: []metrics.Counters{before}, requests: 1, tokens: sent}
+	w.counters = func(context.Context) []metrics.Counters {
+		now := later[0]
+		later = append(later[1:], now)
+		return []metrics.Counters{now}
+	}
 	s := metrics.NewCollector(&metrics.Header{WarmUp: warmUp}).Summary(10)
 	s.Evidence = new(metrics.Evidence)
-	w.testify(context.Background(), s)
+	w.testify(context.Background(), s, w.most(0, 1))
 	return s
 }
 
@@ -23,19 +29,54 @@ func testified(warmUp time.Duration, before, after metrics.Counters) *metrics.Su
 func TestThroughputThatTheServerCountsIsOverTheWarmUpToo(t *testing.T) {
 	after := metrics.Counters{DenoisingSteps: 40, CanvasPositions: 400, CommittedTokens: 200}
 	for warmUp, want := range map[time.Duration]float64{0: 20, 10 * time.Second: 10} {
-		if d := testified(warmUp, metrics.Counters{}, after).Diffusion; d == nil || d.CommittedThroughput != want {
+		if d := testified(warmUp, 0, metrics.Counters{}, after).Diffusion; d == nil || d.CommittedThroughput != want {
 			t.Errorf("after %v of warm-up %+v, want %v tokens/s", warmUp, d, want)
 		}
 	}
 }
 
-func TestServerThatBeganAgainTellsNothingOfItsPrefixCache(t *testing.T) {
-	before, after := metrics.Counters{PrefixQueries: 1000, PrefixHits: 500}, metrics.Counters{PrefixQueries: 100, PrefixHits: 3}
-	if e := testified(0, before, after).Evidence; e.PrefixQueries != 0 || e.PrefixHits != 0 {
-		t.Errorf("%d of %d", e.PrefixHits, e.PrefixQueries)
+// cached are counters of a process that looked up and found so many tokens.
+func cached(start, queries, hits float64) metrics.Counters {
+	return metrics.Counters{
+		PrefixQueries: int64(queries), PrefixHits: int64(hits), Drafts: int64(queries), DraftTokens: int64(queries),
+		Sample: metrics.ServerSample{Start: &start, PrefixQueries: &queries, PrefixHits: &hits},
 	}
-	after = metrics.Counters{PrefixQueries: 1100, PrefixHits: 503}
-	if e := testified(0, before, after).Evidence; e.PrefixQueries != 100 || e.PrefixHits != 3 {
-		t.Errorf("%d of %d", e.PrefixHits, e.PrefixQueries)
+}
+
+func TestCountersOfAnotherProcessOrLoadAreNotHeldAgainstARun(t *testing.T) {
+	before := cached(1, 1000, 500)
+	for name, c := range map[string]struct {
+		later []metrics.Counters
+		mixed string
+	}{
+		"its own":            {[]metrics.Counters{cached(1, 1100, 503)}, ""},
+		"with a template":    {[]metrics.Counters{cached(1, 1250, 503)}, ""},
+		"another start":      {[]metrics.Counters{cached(2, 1100, 503)}, "it comes from processes that started at 1970-01-01T00:00:01.000Z and at 1970-01-01T00:00:02.000Z"},
+		"another start next": {[]metrics.Counters{cached(1, 1100, 503), cached(2, 1100, 503)}, "it comes from processes that started at "},
+		"back":               {[]metrics.Counters{cached(1, 100, 3)}, "its count of prompt tokens looked up in the prefix cache went back from 1000 to 100"},
+		"back next":          {[]metrics.Counters{cached(1, 1100, 503), cached(1, 1099, 503)}, "its count of prompt tokens looked up in the prefix cache went back from 1100 to 1099"},
+		"beyond":             {[]metrics.Counters{cached(1, 1251, 900)}, "251 prompt tokens were looked up in the prefix cache, and this run sent 100"},
+	} {
+		s := testified(0, 100, before, c.later...)
+		e, known := s.Evidence, c.mixed == ""
+		if !strings.HasPrefix(e.Mixed, c.mixed) || (e.Mixed == "") != known || (e.PrefixQueries > 0) != known || (e.PrefixHits > 0) != known || (s.SpecDecode != nil) != known {
+			t.Errorf("%s: %d of %d, %+v, %q", name, e.PrefixHits, e.PrefixQueries, s.SpecDecode, e.Mixed)
+		}
+	}
+}
+
+func TestWhatCanBeLookedUpFollowsWhatWasSent(t *testing.T) {
+	w := witness{prompts: memory{}}
+	for _, rec := range []*metrics.Record{{In: 100}, {In: 300, Attempts: 3}, {In: 600, Attempts: 1}} {
+		w.send(rec)
+	}
+	// 1,600 tokens in 5 requests, with a half more and 100 each.
+	for beside, want := range map[int]int64{0: 2900, 5: 5800} {
+		if got := w.most(beside, 1); got != want {
+			t.Errorf("%d, want %d", got, want)
+		}
+	}
+	if got := w.most(0, 4); got != 4*2900 {
+		t.Errorf("%d of all four shards", got)
 	}
 }
