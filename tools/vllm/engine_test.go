@@ -5,12 +5,12 @@ package vllm_test
 import (
 	"context"
 	"errors"
+	"io"
 	"net"
 	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
-	"runtime"
 	"strconv"
 	"strings"
 	"syscall"
@@ -66,37 +66,50 @@ func startEngine(t *testing.T, flags ...string) *engine {
 }
 
 // start starts the engine in a process group of its own, and gives a channel that
-// is closed when its first process has ended. SIGTERM ends them all, SIGKILL of the
-// first would leave two behind; so the kernel sends SIGTERM even if this process is
-// killed, which it does when the thread that started the first one ends.
+// is closed when its first process has ended. The whole group ends with the test,
+// as SIGKILL of the first process would leave two behind. Where this process is
+// killed, so that it cannot end them, a shell does, whose pipe then ends.
 func (e *engine) start(t *testing.T, cmd *exec.Cmd) (ended <-chan struct{}) {
-	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGTERM}
-	started, done := make(chan error), make(chan struct{})
-	go func() {
-		defer close(done)
-		runtime.LockOSThread()
-		err := cmd.Start()
-		started <- err
-		if err == nil {
-			cmd.Wait()
-		}
-	}()
-	if err := <-started; err != nil {
+	t.Helper()
+	own := &syscall.SysProcAttr{Setpgid: true}
+	cmd.SysProcAttr = own
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	group := -cmd.Process.Pid
+	guard := exec.Command("sh", "-c", `read -r over || kill -KILL -- "$0"`, strconv.Itoa(group))
+	guard.SysProcAttr = own
+	alive, err := guard.StdinPipe()
+	if err == nil {
+		err = guard.Start()
+	}
+	done := make(chan struct{})
+	go func() { cmd.Wait(); close(done) }()
+	if err != nil {
+		terminate(group)
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {
-		group := -cmd.Process.Pid
-		syscall.Kill(group, syscall.SIGTERM)
-		for range 600 {
-			if errors.Is(syscall.Kill(group, 0), syscall.ESRCH) {
-				return
-			}
-			time.Sleep(100 * time.Millisecond)
+		if !terminate(group) {
+			t.Error("the engine's processes had not ended a minute after SIGTERM, and were killed")
 		}
-		syscall.Kill(group, syscall.SIGKILL)
-		t.Error("the engine's processes had not ended a minute after SIGTERM, and were killed")
+		io.WriteString(alive, "over\n")
+		guard.Wait()
 	})
 	return done
+}
+
+// terminate ends a process group, and says whether SIGTERM did.
+func terminate(group int) bool {
+	syscall.Kill(group, syscall.SIGTERM)
+	for range 600 {
+		if errors.Is(syscall.Kill(group, 0), syscall.ESRCH) {
+			return true
+		}
+		time.Sleep(100 * time.Millisecond)
+	}
+	syscall.Kill(group, syscall.SIGKILL)
+	return false
 }
 
 // freePort is a port of the loopback that nobody listens on.
