@@ -93,12 +93,12 @@ keys may be left out:
     command: ./settle.sh            # has SERVEBENCH_ARM and SERVEBENCH_URL
     timeout: 10m                    # of the command
     pause: 5s
-  until:              # find the highest value at which the limits hold, in place of one run a point
+  until:              # find the highest value at which probes pass, in place of one run a point
     flag: request-rate              # or max-concurrency
     from: 1
     to: 64
     step: 1
-    slo: {p99-ttft: 200, mean-tpot: 50}   # in milliseconds
+    slo: {p99-ttft: 200, mean-tpot: 50}   # in milliseconds; p99 needs 1,000 requests a probe, p90 100
     confirm: 2                      # more probes of each of the two values at the edge; most of a value's decide
 
 A grid may be a list of such mappings, one after the other. The servers of an arm
