@@ -40,7 +40,7 @@ var (
 // mayPass says whether what came of a request is worth another try.
 func mayPass(rec *metrics.Record) bool {
 	switch {
-	case rec.Chunks.Len() > 0:
+	case rec.Chunks.Len()+rec.Blank.Len() > 0:
 		return false
 	case rec.Class == metrics.Status:
 		return slices.Contains(passingStatus, rec.Status)

@@ -98,6 +98,16 @@ func TestWhatMayPassIsSentAgain(t *testing.T) {
 	}
 }
 
+func TestAnAnswerThatBeganIsNotAskedForAgain(t *testing.T) {
+	rec := &metrics.Record{Class: metrics.Empty}
+	if !mayPass(rec) {
+		t.Error("an empty answer is not sent again")
+	}
+	if rec.Blank.Append(time.Second); mayPass(rec) {
+		t.Error("an answer of a role alone is sent again")
+	}
+}
+
 func TestARetryEndsWithItsRequest(t *testing.T) {
 	busy := whole("503 Service Unavailable\r\nRetry-After: 10", "")
 	const waits = ", in a pause after: 503 Service Unavailable (Retry-After: 10)"
