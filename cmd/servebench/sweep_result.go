@@ -104,7 +104,7 @@ func (r *sweepResult) table() report.Table {
 			labels := r.labels(cell)
 			if e.Value != nil {
 				labels = append(labels, metrics.KV{Key: r.plan.Search.Flag, Value: fmt.Sprintf("%g", *e.Value)},
-					metrics.KV{Key: "probe", Value: outcome(e)})
+					metrics.KV{Key: "probe", Value: verdictOf(e)})
 			}
 			notes := slices.Clone(e.Notes)
 			if e.Broke != "" {
@@ -125,8 +125,8 @@ func (r *sweepResult) table() report.Table {
 	return table
 }
 
-// outcome says in a word what came of a probe.
-func outcome(e sweep.Entry) string {
+// verdictOf says in a word what came of a probe.
+func verdictOf(e sweep.Entry) string {
 	switch {
 	case e.Failed != "":
 		return ""
