@@ -68,8 +68,8 @@ func (j *judge) streaming() (Check, bool) {
 	c := Check{Name: "streaming", Figure: percent(d.AtOnce, d.Of), Unit: "%", Limit: max(streamingLimit, percent(1, d.Of)),
 		Remedy: "does a proxy buffer, or does the server not stream?"}
 	c.Text = fmt.Sprintf("%d of %s came all at once at the end: their TTFT is their E2EL, and ITL and TPOT say nothing", d.AtOnce, counted(d.Of, "answer"))
-	// What we read late came at once by our own doing.
-	return c, d.AtOnce > 0 && !j.late()
+	// What we read late came at once by our own doing, and a canvas is made at once.
+	return c, d.AtOnce > 0 && !j.late() && j.Diffusion == nil
 }
 
 // FirstToken is the name of the check that finds a TTFT which takes an empty chunk for

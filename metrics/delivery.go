@@ -44,8 +44,9 @@ func (d *Delivery) add(r *Record) {
 	}
 	d.Of++
 	took := r.Chunks.Last() - max(r.Chunks.First(), r.FirstContent)
-	gaps := time.Duration(tokens - 1)
-	if took < gaps*fastestToken && r.E2EL() >= gaps*deliveredToken {
+	// Of tokens that nobody is shown, as a hidden reasoning's, there are no chunks.
+	steps := time.Duration(max(r.Chunks.Len()-1, 1))
+	if took < steps*fastestToken && r.E2EL() >= time.Duration(tokens-1)*deliveredToken {
 		d.AtOnce++
 	}
 }

@@ -25,6 +25,9 @@ func TestAnswersAllAtOnce(t *testing.T) {
 	for range 40 {
 		role.Chunks.Append(role.Last)
 	}
+	hidden := replied(20, 420*msec) // after a thousand tokens of which nothing came
+	hidden.Out = 1020
+	hidden.Last, hidden.End = hidden.Last+time.Second, hidden.End+time.Second
 	uncounted := replied(40, 499*msec)
 	uncounted.Out, uncounted.Uncounted = 1, true
 	for name, c := range map[string]struct {
@@ -36,6 +39,7 @@ func TestAnswersAllAtOnce(t *testing.T) {
 		"within 3 ms at the end":       {replied(40, 497*msec), 1, 1},
 		"within 5 ms at the end":       {replied(40, 495*msec), 1, 0},
 		"one chunk":                    {bundled, 1, 1},
+		"a hidden reasoning":           {hidden, 1, 0},
 		"a role at once":               {role, 1, 1},
 		"chunks that nobody counted":   {uncounted, 1, 1},
 		"four tokens":                  {replied(4, 500*msec), 0, 0},
@@ -91,6 +95,14 @@ func TestTokensThatAreNotReportedNeedNoCount(t *testing.T) {
 	s := clean()
 	s.Header.Config.SkipTokenizer, s.Truth.Counts = true, Counts{Of: 200, Nobody: 200}
 	if s.Judge(); s.Trust.Verdict != Valid {
+		t.Errorf("SUSPECT for %q", failing(s))
+	}
+}
+
+func TestACanvasIsMadeAtOnce(t *testing.T) {
+	s := clean()
+	s.Truth.Delivery, s.Diffusion = Delivery{Of: 200, AtOnce: 200}, new(Diffusion)
+	if s.Judge(); len(s.Trust.Failed()) != 0 {
 		t.Errorf("SUSPECT for %q", failing(s))
 	}
 }
