@@ -102,7 +102,8 @@ func (b *bench) resetPrefixCache(ctx context.Context) error {
 	return b.server.ResetPrefixCache(ctx)
 }
 
-// tell says in a line what a run came to.
+// tell says in a line what a run came to, with the TTFT that decides a search where that
+// is another than vLLM's.
 func (c *sweepCommand) tell(s *metrics.Summary) {
 	of := ""
 	if s.Header.Target != "" {
@@ -110,6 +111,9 @@ func (c *sweepCommand) tell(s *metrics.Summary) {
 	}
 	fmt.Fprintf(c.talk, "  %s%d of %d requests, %.2f req/s, mean TTFT %.2f ms, mean TPOT %.2f ms", of, s.Completed, s.Completed+s.Failed,
 		s.RequestThroughput, s.TTFT.Mean(), s.TPOT.Mean())
+	if d, words := s.Decisive("ttft"); words != "" {
+		fmt.Fprintf(c.talk, ", mean TTFT %s %.2f ms", words, d.Mean())
+	}
 	if s.Trust != nil {
 		fmt.Fprintf(c.talk, ", %s", s.Trust.Verdict)
 	}

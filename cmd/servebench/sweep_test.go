@@ -14,6 +14,7 @@ import (
 	"github.com/servebench/servebench/dataset/tokenizer"
 	"github.com/servebench/servebench/loadgen/sim"
 	"github.com/servebench/servebench/loadgen/sweep"
+	"github.com/servebench/servebench/metrics"
 )
 
 // simHandler is a simulated server.
@@ -155,5 +156,30 @@ func TestTimeLeftWithFailures(t *testing.T) {
 	done = append(done, sweep.Entry{Cell: "server/1/2", Seconds: 30})
 	if left, _ := p.left(done); left.Round(time.Second) != time.Minute {
 		t.Errorf("%v are left of two runs of 30 s", left)
+	}
+}
+
+// What decides a search is said beside what vLLM calls TTFT, where that is something else.
+func TestALineOfASweepSaysWhichTTFTDecides(t *testing.T) {
+	for empty, want := range map[bool]string{
+		false: "  2 of 2 requests, 1.00 req/s, mean TTFT 100.00 ms, mean TPOT 10.00 ms\n",
+		true:  "  2 of 2 requests, 1.00 req/s, mean TTFT 3.00 ms, mean TPOT 107.00 ms, mean TTFT to the first content 100.00 ms\n",
+	} {
+		c := metrics.NewCollector(&metrics.Header{})
+		for i := range 2 {
+			r := &metrics.Record{Index: i, In: 9, Out: 2, FirstContent: 100 * time.Millisecond}
+			if empty {
+				r.Chunks.Append(3 * time.Millisecond)
+			}
+			r.Chunks.Append(r.FirstContent)
+			r.Chunks.Append(110 * time.Millisecond)
+			r.Last, r.End = r.Chunks.Last(), r.Chunks.Last()
+			c.Add(r)
+		}
+		var said strings.Builder
+		(&sweepCommand{talk: &said}).tell(c.Summary(2))
+		if said.String() != want {
+			t.Errorf("%q, want %q", said.String(), want)
+		}
 	}
 }
