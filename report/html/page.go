@@ -147,6 +147,13 @@ func (p *page) compare(runs []Run, plain []plot.Run) error {
 			p.Groups = append(p.Groups, strings.TrimSpace(text.String()))
 		}
 	}
+	var pairs strings.Builder
+	if err := report.PairedBySeries(&pairs, sums); err != nil {
+		return err
+	}
+	if pairs.Len() > 0 {
+		p.Groups = append(p.Groups, strings.TrimSpace(pairs.String()))
+	}
 	var err error
 	if p.Versus, err = sides(plain); err != nil {
 		return err

@@ -211,6 +211,17 @@ func TestPageShowsWhatTargetsDidToEachOther(t *testing.T) {
 	}
 }
 
+func TestPageShowsSlowdownsFromThePairsOfRepeats(t *testing.T) {
+	target := func(group, name string, solo bool) Run {
+		return run(metrics.Header{Run: group + name + fmt.Sprint(solo), Target: name, Group: group, Series: "s", Solo: solo}, 40, 5, "x")
+	}
+	page := markup(write(t, target("g", "a", true), target("g", "a", false), target("g", "b", false),
+		target("h", "a", false), target("h", "b", false), target("h", "a", true)))
+	if want := "Slowdown of each target with the others, from 2 pairs of it alone and with them"; strings.Count(page, want) != 1 {
+		t.Errorf("not once on the page: %s", want)
+	}
+}
+
 func TestPageShowsTheWindowAskedFor(t *testing.T) {
 	r := run(metrics.Header{}, 40, 5, "x")
 	r.Summary.Window = r.Within(metrics.Window{From: time.Second, To: 2 * time.Second})
