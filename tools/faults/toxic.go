@@ -41,7 +41,7 @@ func toxicCases() []*Case {
 		toxic("bandwidth", "rate=5", Case{Fault: "5 kB/s", Lost: "ITL: it is the line's", Want: Want{Suspect: lumpy}}),
 		toxic("slicer", "average_size=37 size_variation=10 delay=2000", Case{Fault: "events cut into pieces of 37 bytes, 2 ms apart"}),
 		toxic("limit_data", "bytes=2000", Case{Fault: "connections end after 2000 bytes", Want: broken}),
-		midway("reset_peer", "timeout=100", Failures{"truncated": 4, "reset": 8}, Case{Fault: "connections are reset, after 8 answers, with 3 in flight; those that were open end"}),
+		midway("reset_peer", "timeout=100", Failures{"truncated": 3, "reset": 9}, Case{Fault: "connections are reset, after 8 answers, with 3 in flight; those that were open end"}),
 		midway("timeout", "timeout=300", Failures{"truncated": 12}, Case{Fault: "connections carry nothing more and end 300 ms later, after 8 answers, with 3 in flight"}),
 		toxic("slow_close", "delay=500", Case{Fault: "connections end 500 ms late"}),
 		{Group: group, Fault: "the proxy is taken away in the middle of the run", How: "`toxiproxy-cli toggle` after 8 answers, with 3 in flight", Args: steady,
