@@ -120,6 +120,7 @@ func TestAStoppedRequestIsNotSentAnew(t *testing.T) {
 			}
 		}
 		time.Sleep(week)
+		synctest.Wait()
 		if rec.Attempts != 1 || dials != 1 || requests != 2 {
 			t.Errorf("%d attempts, %d connections and %d requests", rec.Attempts, dials, requests)
 		}
