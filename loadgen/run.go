@@ -42,6 +42,10 @@ type Run struct {
 
 	// Started, if set, is called when the clock starts. Nothing has been sent.
 	Started func(epoch time.Time)
+
+	// Ended, if set, is called when the last request has ended and no other follows: it
+	// may be before the last Record is yielded, but not after Records has returned.
+	Ended func(at time.Time)
 }
 
 // Records runs the loads and yields what each request did, in the order in which
@@ -87,6 +91,9 @@ func (r *Run) Records(ctx context.Context) iter.Seq2[*metrics.Record, error] {
 		}
 		go func() {
 			err = group.Wait()
+			if r.Ended != nil {
+				r.Ended(time.Now())
+			}
 			close(records)
 		}()
 		for rec := range records {

@@ -303,3 +303,30 @@ func TestStoppedRunDoesNotLast(t *testing.T) {
 		}
 	})
 }
+
+// The clock of a run ends with its last request, however slow the consumer of its records
+// is, with a limit on the requests in flight and without.
+func TestConsumerDoesNotStretchTheRun(t *testing.T) {
+	for _, load := range []Load{
+		{Source: prompts(5), Schedule: every(time.Second), Target: Target{Send: answer(time.Second, time.Second, 2)}},
+		{Source: prompts(5), Schedule: every(time.Second), Concurrency: 1, Target: Target{Send: answer(time.Second, time.Second, 2)}},
+		{Source: prompts(5), Concurrency: 2, Target: Target{Send: answer(time.Second, time.Second, 2)}},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			var epoch, ended time.Time
+			run := oneLoad(load)
+			run.Started, run.Ended = func(at time.Time) { epoch = at }, func(at time.Time) { ended = at }
+			var last time.Duration
+			for rec, err := range run.Records(t.Context()) {
+				if err != nil {
+					t.Fatal(err)
+				}
+				last = max(last, rec.End)
+				time.Sleep(time.Minute)
+			}
+			if took := ended.Sub(epoch); took != last || took == 0 {
+				t.Errorf("the run took %v, and its last request ended at %v", took, last)
+			}
+		})
+	}
+}

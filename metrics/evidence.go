@@ -33,6 +33,8 @@ type Evidence struct {
 
 	Disordered int64 `json:"disordered,omitempty"` // packets that came before an earlier one, which was lost or overtaken
 
+	WriteBlocked time.Duration `json:"write_blocked,omitempty"` // for which records waited, as what reads the record stream or its disk did not take them
+
 	Opened     int64  `json:"opened,omitempty"`     // connections opened, those opened beforehand not counted
 	Warmed     int64  `json:"warmed,omitempty"`     // connections opened beforehand
 	Closed     int64  `json:"closed,omitempty"`     // replies after which the server closed the connection
@@ -90,6 +92,7 @@ func (e *Evidence) add(other *Evidence, sameMachine bool) {
 	e.UserStamps += other.UserStamps
 	e.SharedReads += other.SharedReads
 	e.Disordered += other.Disordered
+	e.WriteBlocked = max(e.WriteBlocked, other.WriteBlocked)
 	e.Opened += other.Opened
 	e.Warmed += other.Warmed
 	e.Closed += other.Closed

@@ -11,6 +11,7 @@ func (j *judge) notes() []string {
 	for _, note := range []func() string{
 		j.noteEvidence, j.noteInterrupted, j.noteQueues, j.noteFailed, j.noteResent, j.noteAnew, j.noteAnswers, j.noteCounts, j.noteTokens, j.noteShared, j.noteDisorder,
 		j.noteStamps, j.noteVouched, j.noteProxy, j.noteUnverified, j.noteClosed, j.noteDropped, j.notePacked, j.noteProtocol, j.noteMixed, j.notePrefix,
+		j.noteBlocked,
 	} {
 		if text := note(); text != "" {
 			notes = append(notes, text)
@@ -117,6 +118,14 @@ func (j *judge) noteDisorder() string {
 	}
 	return counted(int(j.seen.Disordered), "packet") +
 		" came before an earlier one, which the network had lost or held up: what was in them had to wait for that"
+}
+
+func (j *judge) noteBlocked() string {
+	if j.seen.WriteBlocked == 0 {
+		return ""
+	}
+	return fmt.Sprintf("records waited for %s, as they were not taken: what reads them or their disk was slow. No request waited for that",
+		showDigits(j.seen.WriteBlocked.Seconds())+" s")
 }
 
 func (j *judge) noteStamps() string {

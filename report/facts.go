@@ -35,6 +35,7 @@ var facts = []fact{
 	{"Request rate", pace},
 	{"Slot held after the last chunk", held},
 	{"Newest bytes lay unread for", socketAge},
+	{"Writing records was blocked for", writeBlocked},
 	{"Values beyond the percentile", samples},
 }
 
@@ -231,4 +232,12 @@ func short(metric string) string {
 		return "queue+e2el"
 	}
 	return metric
+}
+
+// writeBlocked is for how long records waited to be written.
+func writeBlocked(s *metrics.Summary) string {
+	if s.Evidence == nil || s.Evidence.WriteBlocked == 0 {
+		return ""
+	}
+	return fmt.Sprintf("%.2f s, in which requests went on", s.Evidence.WriteBlocked.Seconds())
 }

@@ -107,6 +107,9 @@ func noticed(d *dict, e *metrics.Evidence) {
 	if e.Dropped > 0 {
 		d.set("dropped_connections", e.Dropped)
 	}
+	if e.WriteBlocked > 0 {
+		d.set("write_blocked_ms", milliseconds(e.WriteBlocked))
+	}
 }
 
 func connected(d *dict, c metrics.Connecting) {

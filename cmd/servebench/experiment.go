@@ -79,7 +79,7 @@ func (e *experiment) run(ctx context.Context) (err error) {
 		return err
 	}
 	if e.log, err = openIntervals(&e.Results, e.talk); err != nil {
-		return errors.Join(err, e.records.Close())
+		return errors.Join(err, e.records.Close(waiting{ctx: ctx}))
 	}
 	if e.Repeat > 1 {
 		e.series = newRunID()
@@ -98,7 +98,8 @@ func (e *experiment) run(ctx context.Context) (err error) {
 	if e.Repeat > 1 && len(e.done) > 0 {
 		err = errors.Join(err, e.repeats())
 	}
-	err = errors.Join(err, e.unwritten, e.records.Close(), e.log.Close())
+	wait := waiting{ctx, e.Limits.Drain}
+	err = errors.Join(err, e.unwritten, e.records.Close(wait), e.log.Close(wait))
 	if _, stopped := errors.AsType[abortError](err); err == nil || stopped {
 		return cmp.Or(err, e.outcome(ctx))
 	}

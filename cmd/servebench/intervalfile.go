@@ -2,6 +2,7 @@ package main
 
 import (
 	"io"
+	"time"
 
 	"github.com/servebench/servebench/metrics"
 )
@@ -38,11 +39,19 @@ func (f *intervalFile) write(rec *metrics.Record) {
 	}
 }
 
-// Close writes the end of the log, and says what kept it from being whole.
-func (f *intervalFile) Close() error {
+// behind is for how long writing has been blocked until now.
+func (f *intervalFile) behind() time.Duration {
+	if f == nil {
+		return 0
+	}
+	return f.file.behind()
+}
+
+// Close writes the end of the log, waits until that is written, and says what kept it from being whole.
+func (f *intervalFile) Close(wait waiting) error {
 	if f == nil {
 		return nil
 	}
 	f.file.try(f.log.Flush)
-	return f.file.Close()
+	return f.file.Close(wait)
 }

@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"time"
 
 	"github.com/servebench/servebench/metrics"
 	"github.com/servebench/servebench/report"
@@ -21,6 +22,7 @@ type results struct {
 	file   *recordFile           // what stream writes to
 	stream *metrics.StreamWriter // nil without -o
 	log    *intervalFile         // of the whole experiment; nil for none
+	before time.Duration         // for which writing was blocked before the run
 }
 
 // openResults finds out before any load whether the files can be written, and
@@ -118,6 +120,7 @@ const temporary = ".servebench-*"
 
 // begin opens a run's stream.
 func (r *results) begin(h *metrics.Header) {
+	r.before = r.behind()
 	r.log.begin(h)
 	if r.stream == nil {
 		return
@@ -125,6 +128,12 @@ func (r *results) begin(h *metrics.Header) {
 	r.file.try(r.file.begin)
 	r.file.try(func() error { return r.stream.Begin(h) })
 }
+
+// behind is for how long writing of the stream, or of the log, has been blocked.
+func (r *results) behind() time.Duration { return max(r.file.behind(), r.log.behind()) }
+
+// blocked is for how long it was in the run.
+func (r *results) blocked() time.Duration { return r.behind() - r.before }
 
 // compact is the Record of a stream that keeps no single requests.
 const compact = "compact"

@@ -20,7 +20,8 @@ func (c *sweepCommand) load(ctx context.Context, job *sweep.Job) (*sweep.Outcome
 		return nil, err
 	}
 	e := newExperiment(o, c.log, c.log)
-	e.records = &recordFile{File: c.journal.Records, holds: "the record stream", talk: c.log, begun: true}
+	e.records = recordsTo(c.journal.Records, c.log)
+	e.records.begun = true
 	e.backward = job.Cell.Repeat%2 == 1
 	e.exported, e.arm = c.exported, c.plan.Arms[job.Cell.Arm].Name
 	if !o.Results.NoProgress {
@@ -70,6 +71,7 @@ func (c *sweepCommand) measure(ctx context.Context, e *experiment, job *sweep.Jo
 	}
 	e.warn()
 	err := errors.Join(e.once(ctx, 0), e.unwritten)
+	e.records.end(waiting{ctx: ctx})
 	if lost := e.broken(); lost != nil {
 		return nil, lost
 	}

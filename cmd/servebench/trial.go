@@ -109,6 +109,8 @@ func (t *trial) measure(ctx context.Context) ([]*metrics.Summary, error) {
 		stopProgress, unhook = t.showProgress(), context.AfterFunc(ctx, func() { t.tellDraining(ctx) })
 		stopProbes = t.startProbes(ctx)
 	}
+	var ended time.Time
+	run.Ended = func(at time.Time) { ended = at }
 	cut := t.take(run.Records(ctx))
 	unhook()
 	if why, stopped := aborted(ctx); stopped && cut == nil {
@@ -117,7 +119,7 @@ func (t *trial) measure(ctx context.Context) ([]*metrics.Summary, error) {
 	if pulse == nil {
 		return nil, interrupted(ctx, cut)
 	}
-	took := time.Since(t.benches[0].header.Epoch)
+	took := ended.Sub(t.benches[0].header.Epoch)
 	var seen metrics.Evidence
 	pulse.Stop(&seen)
 	t.unwatch()
@@ -204,6 +206,7 @@ func (t *trial) summaries(ctx context.Context, cut error, took time.Duration, se
 		evidence.Proxy, evidence.Vouched = b.transport.Proxy(b.Server.BaseURL), b.vouched()
 		evidence.Unverified = b.Server.Insecure && strings.HasPrefix(b.Server.BaseURL, "https:")
 		evidence.Beside = atOnce - s.Truth.PeakConcurrency
+		evidence.WriteBlocked = b.results.blocked()
 		s.Evidence, s.Age = &evidence, metrics.FromHistogram(b.tally.Ages())
 		s.Probes = b.probes
 		s.Warnings = append(append(s.Warnings, b.warmUp.warnings()...), b.unsent(s)...)

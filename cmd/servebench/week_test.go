@@ -118,7 +118,7 @@ func weekBench(t *testing.T, line lines, n int) *bench {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {
-		if err := stream.Close(); err != nil {
+		if err := stream.Close(waiting{ctx: context.Background()}); err != nil {
 			t.Error(err)
 		}
 	})
