@@ -131,6 +131,9 @@ func remarked(p *compare.Point) []string {
 func outcome(c *compare.Comparison) string {
 	var better []string
 	for i := range c.Points {
+		for _, what := range c.Points[i].Better {
+			better = append(better, strings.TrimSpace(c.Points[i].Name()+" "+what))
+		}
 		for _, r := range c.Points[i].Rows {
 			if r.Finding == compare.Better {
 				better = append(better, strings.TrimSpace(c.Points[i].Name()+" "+r.Name))

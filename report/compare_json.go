@@ -44,6 +44,7 @@ type jsonRow struct {
 	Adjusted any             `json:"p_adjusted"`
 	Differs  bool            `json:"differs"`
 	Gated    bool            `json:"gated"`
+	Unjudged bool            `json:"unjudged,omitempty"`
 	Margin   any             `json:"margin"`
 	Finding  compare.Finding `json:"finding"`
 	Remarks  []string        `json:"remarks"`
@@ -82,7 +83,7 @@ func jsonRowOf(r *compare.Row) jsonRow {
 	row := jsonRow{
 		Name: r.Name, Unit: r.Unit, Higher: r.Higher, Old: jsonMedianOf(r.Old), New: jsonMedianOf(r.New),
 		Change: finite(r.Effect.Share), Low: finite(r.Effect.Low), High: finite(r.Effect.High), P: finite(r.P),
-		Adjusted: finite(r.Adjusted), Differs: r.Differs, Gated: r.Gated, Finding: r.Finding, Remarks: some(r.Remarks),
+		Adjusted: finite(r.Adjusted), Differs: r.Differs, Gated: r.Gated, Unjudged: r.Unjudged, Finding: r.Finding, Remarks: some(r.Remarks),
 		FromContent: r.FromContent,
 	}
 	if r.Gated {

@@ -53,7 +53,7 @@ func ComparisonJUnit(w io.Writer, c *compare.Comparison) error {
 				test.Failure = problem
 			case r.Finding == compare.Blurred:
 				test.Error = problem
-			case !c.Judged:
+			case !c.Judged || r.Unjudged:
 				problem.Message = "no verdict on it"
 				test.Skipped = problem
 			}

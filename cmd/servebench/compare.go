@@ -75,7 +75,8 @@ source are compared with --arms.
 
 The unit of evidence is a run, so it takes several a side: how many is said. Gated are
 output throughput, median TTFT and median TPOT, each with a margin of 5 %, and failed
-requests; --margin gates another number and --advisory none. Single runs, text blocks,
+requests; --margin gates another number and --advisory none. New runs that are
+OVERLOADED where the old ones were not are worse, too. Single runs, text blocks,
 runs that are SUSPECT or were cut short and sides that were not asked for alike get
 the change without a verdict.
 

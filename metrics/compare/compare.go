@@ -47,6 +47,7 @@ type Point struct {
 	Load     []metrics.KV // what tells it from the others; none for the only one
 	Old, New []*Run
 	Rows     []Row
+	Better   []string // what got better beside the rows
 }
 
 // Name is the load in words.
@@ -67,6 +68,7 @@ type Row struct {
 	Adjusted float64           // that they differ in that direction by chance, with regard to all that is gated; NaN where it is not gated
 	Differs  bool              // P, or Adjusted of what is gated, is at most the alpha of the gate
 	Gated    bool              // its change is
+	Unjudged bool              // for a latency, of a server that did not keep up
 	Margin   float64           // share by which it may get worse; 0 where it is not gated
 	Finding  Finding           // empty for none
 	Remarks  []string          // on the row alone
@@ -112,6 +114,9 @@ func (p *Point) row(m Metric, gate *Gate) (Row, bool) {
 			r.Remarks = append(r.Remarks, fmt.Sprintf("the margin is %.1f %%, by which runs of the baseline differ", noise*100))
 		}
 	}
+	if r.Unjudged = m.latency != "" && p.anyOverloaded(); r.Unjudged {
+		r.Remarks = append(r.Remarks, "not judged: it depends on how long the runs were, since a server did not keep up")
+	}
 	r.remarkTail(p)
 	return r, true
 }
@@ -142,7 +147,7 @@ func (c *Comparison) adjust(tests int) {
 	var worse, better []float64
 	for i := range c.Points {
 		for j := range c.Points[i].Rows {
-			if r := &c.Points[i].Rows[j]; r.Gated && !math.IsNaN(r.P) {
+			if r := &c.Points[i].Rows[j]; r.Gated && !r.Unjudged && !math.IsNaN(r.P) {
 				gated, worse, better = append(gated, r), append(worse, r.oneSided(true)), append(better, r.oneSided(false))
 			}
 		}

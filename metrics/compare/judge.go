@@ -44,6 +44,10 @@ func (j *judge) judge(old, new []*Run) {
 			j.changes(&j.Points[i])
 		}
 	}
+	// Throughput is judged all the same.
+	for i := range j.Points {
+		j.overloads(&j.Points[i])
+	}
 	switch {
 	case len(j.bad) > 0:
 		j.Verdict, j.Reasons = Regressed, j.bad
@@ -192,7 +196,7 @@ func (p *Point) find(name string) *Row {
 func (j *judge) changes(p *Point) {
 	for i := range p.Rows {
 		r := &p.Rows[i]
-		if !r.Gated {
+		if !r.Gated || r.Unjudged {
 			continue
 		}
 		asked := j.gate.limit(r.Name).margin(r.Old.Center)

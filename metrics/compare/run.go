@@ -12,20 +12,21 @@ import (
 
 // A Run is what a comparison needs to know of one run. It is read-only once made.
 type Run struct {
-	ID        string             `json:"run,omitempty"`
-	Began     time.Time          `json:"began,omitzero"`       // zero where that is not known
-	Asked     map[string]string  `json:"asked,omitempty"`      // what it was asked for, by the names of flags; what is not known is not there
-	Numbers   map[string]float64 `json:"numbers"`              // by the names of Metrics; what is not known is not there
-	Content   map[string]float64 `json:"content,omitempty"`    // numbers of TTFT and TPOT that begin with the first content, by the same names
-	Values    map[string]int     `json:"values,omitempty"`     // behind the latencies, by their names; unknown where 0
-	Completed int                `json:"completed"`            // requests; -1 where that is not known, as for the three below
-	Failed    int                `json:"failed"`               // requests
-	Input     int                `json:"input_tokens"`         // of completed requests
-	Output    int                `json:"output_tokens"`        // of completed requests
-	CacheTold bool               `json:"cache_told,omitempty"` // the server said how many prompt tokens it had in its prefix cache
-	Doubts    []string           `json:"doubts,omitempty"`     // why its numbers cannot be believed
-	Early     string             `json:"early,omitempty"`      // how TTFT takes an empty chunk for a token, where it does
-	Gaps      []string           `json:"gaps,omitempty"`       // what there is not of it, as the end
+	ID         string             `json:"run,omitempty"`
+	Began      time.Time          `json:"began,omitzero"`       // zero where that is not known
+	Asked      map[string]string  `json:"asked,omitempty"`      // what it was asked for, by the names of flags; what is not known is not there
+	Numbers    map[string]float64 `json:"numbers"`              // by the names of Metrics; what is not known is not there
+	Content    map[string]float64 `json:"content,omitempty"`    // numbers of TTFT and TPOT that begin with the first content, by the same names
+	Values     map[string]int     `json:"values,omitempty"`     // behind the latencies, by their names; unknown where 0
+	Completed  int                `json:"completed"`            // requests; -1 where that is not known, as for the three below
+	Failed     int                `json:"failed"`               // requests
+	Input      int                `json:"input_tokens"`         // of completed requests
+	Output     int                `json:"output_tokens"`        // of completed requests
+	CacheTold  bool               `json:"cache_told,omitempty"` // the server said how many prompt tokens it had in its prefix cache
+	Overloaded string             `json:"overloaded,omitempty"` // why the server did not keep up; empty where it did
+	Doubts     []string           `json:"doubts,omitempty"`     // why its numbers cannot be believed
+	Early      string             `json:"early,omitempty"`      // how TTFT takes an empty chunk for a token, where it does
+	Gaps       []string           `json:"gaps,omitempty"`       // what there is not of it, as the end
 
 	recounts bool // its stream can be counted by other definitions
 }
@@ -43,7 +44,8 @@ func Runs(sums []*metrics.Summary, extra ...Metric) []*Run {
 func newRun(s *metrics.Summary, extra []Metric) *Run {
 	r := &Run{
 		ID: s.Header.Run, Began: s.Header.Epoch, Asked: asked(s), Numbers: map[string]float64{}, Values: map[string]int{},
-		Completed: s.Completed, Failed: s.Failed, Input: s.TotalInput, Output: s.TotalOutput, Doubts: doubts(s), Gaps: gaps(s),
+		Completed: s.Completed, Failed: s.Failed, Input: s.TotalInput, Output: s.TotalOutput, Overloaded: s.Overloaded(),
+		Doubts: doubts(s), Gaps: gaps(s),
 	}
 	r.recounts = s.Truth != nil && !s.Header.Compact
 	all := append(Metrics[:len(Metrics):len(Metrics)], extra...)
@@ -106,9 +108,9 @@ func earlyTTFT(s *metrics.Summary) string {
 }
 
 // elsewhere are the checks that are no reason to doubt all numbers of a run:
-// failures are looked at by themselves, and percentiles of too few values, which made
+// failures and a backlog that grew are looked at by themselves, and percentiles of too few values, which made
 // runs of earlier versions SUSPECT, are each marked.
-var elsewhere = []string{"samples", "completed", "failed"}
+var elsewhere = []string{"samples", "completed", "failed", "backlog"}
 
 // fault says why a run is one that no gate lets pass; empty for none. Allowed is
 // the share of requests that may fail.
