@@ -62,8 +62,10 @@ func TestServerThatDoesNotKeepUpIsOverloaded(t *testing.T) {
 	}
 }
 
-// The MPS document asks for 20 requests a second and completes 17.1 to 17.6, as do 200
-// prompts with the tail of the last. Its servers keep up.
+// The MPS document asks for 20 requests a second and completes 16 to 17.6, since the last
+// of 200 prompts have a tail. Its servers keep up, but for two with 64 SMs each and no
+// more than 50 requests at once: these are held back, by too little to be told from
+// chance, so that the rate which does not come about makes the run SUSPECT.
 func TestTailIsNoBacklog(t *testing.T) {
 	for _, name := range []string{"mps-solo", "mps-two", "mps-64sm", "mps-100sm"} {
 		profile, err := sim.OpenProfile(name)
@@ -71,9 +73,12 @@ func TestTailIsNoBacklog(t *testing.T) {
 			t.Fatal(err)
 		}
 		for seed := range int64(3) {
-			tr := trial{server: sim.Config{Profile: profile}, num: 200, in: 1000, out: 100, arrivals: poisson(20, seed)}
-			if v, why := tr.verdict(t); v != metrics.Valid {
-				t.Errorf("%s, seed %d: %s: %s", name, seed, v, why)
+			for _, limit := range []int{0, 50} {
+				tr := trial{server: sim.Config{Profile: profile}, num: 200, in: 1000, out: 100, arrivals: poisson(20, seed), limit: limit}
+				v, why := tr.verdict(t)
+				if held := name == "mps-64sm" && limit > 0; v != metrics.Valid && !(held && strings.HasPrefix(why, "rate (")) {
+					t.Errorf("%s, seed %d, limit %d: %s: %s", name, seed, limit, v, why)
+				}
 			}
 		}
 	}

@@ -2,6 +2,7 @@ package report
 
 import (
 	"encoding/json"
+	"io"
 	"strings"
 	"testing"
 
@@ -50,6 +51,18 @@ func TestMarkdownTable(t *testing.T) {
 	} {
 		if i >= len(lines) || !strings.HasPrefix(lines[i], want) {
 			t.Errorf("line %d of\n%s\nis not\n%s", i+1, out.String(), want)
+		}
+	}
+}
+
+// A row says why it is not VALID.
+func TestTableNamesAnOverloadedRun(t *testing.T) {
+	table := sampleTable(t)
+	table[0].Summary.Trust = &metrics.Trust{Verdict: metrics.Overloaded, Checks: []metrics.Check{{Name: "backlog", Text: "the backlog grew"}}}
+	for name, write := range map[string]func(io.Writer) error{"Markdown": table.Markdown, "CSV": table.CSV, "JSON": table.JSON} {
+		var out strings.Builder
+		if err := write(&out); err != nil || strings.Count(out.String(), "OVERLOADED") == 0 || !strings.Contains(out.String(), "the backlog grew") {
+			t.Errorf("%s: %v\n%s", name, err, &out)
 		}
 	}
 }
