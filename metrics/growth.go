@@ -20,8 +20,8 @@ type Backlog struct {
 // does, and by a part of the rate that matters.
 func (b Backlog) Grows() bool { return b.Judged && b.Growth > max(b.Chance, growthLimit*b.Offered) }
 
-// How the growth of a backlog is judged. Of 10,000 simulated runs at 90 % of what a
-// server can do, at most 10 are called overloaded, see TestServerThatKeepsUpIsNotOverloaded.
+// How the growth of a backlog is judged. Of simulated runs at 50 to 90 % of what a server
+// can do, fewer than one in a thousand is called overloaded.
 const (
 	// A server at 105 % of what it can do is hardly told from one at 95 %.
 	growthLimit = 0.05 // of the rate
