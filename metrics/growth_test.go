@@ -175,3 +175,68 @@ func TestFillingUpIsNoOverload(t *testing.T) {
 		t.Errorf("%d of %d runs are called overloaded", wrong, runs)
 	}
 }
+
+// A batching is a server that works in steps, as vLLM does: the more requests share a
+// step, the longer it takes.
+type batching struct {
+	base, each float64 // seconds of a step, and for each request in it
+	tokens     int     // of an answer, in the mean: a step gives each request one
+	slots      int
+}
+
+// capacity is in requests a second.
+func (b batching) capacity() float64 {
+	return float64(b.slots) / float64(b.tokens) / (b.base + b.each*float64(b.slots))
+}
+
+// serve has requests end as the server does, due as q has it.
+func (b batching) serve(q queueing, rate, seconds float64, seed uint64) []*Record {
+	records := q.serve(rate, seconds, seed)
+	r := rand.New(rand.NewPCG(seed, 14))
+	left := make([]int, len(records))
+	var running []int
+	now := 0.0
+	for next := 0; next < len(records) || len(running) > 0; {
+		if len(running) == 0 {
+			now = max(now, records[next].Due.Seconds())
+		}
+		for next < len(records) && len(running) < b.slots && records[next].Due.Seconds() <= now {
+			left[next] = max(1, int(float64(b.tokens)*q.size(r)))
+			running = append(running, next)
+			next++
+		}
+		now += b.base + b.each*float64(len(running))
+		running = slices.DeleteFunc(running, func(i int) bool {
+			left[i]--
+			records[i].End = duration(now)
+			return left[i] == 0
+		})
+	}
+	return records
+}
+
+// A server that is slower the more it has to do takes a good part of a run to fill up,
+// and its requests take ever longer meanwhile. At up to 95 % of what it can do one run in
+// two hundred is taken for overloaded.
+func TestServerThatFillsUpSlowlyIsNotOverloaded(t *testing.T) {
+	runs, wrong := 0, 0
+	for _, b := range []batching{{0.01, 0.001, 100, 128}, {0.006, 0.0002, 300, 256}, {0.01, 0.0005, 50, 64}, {0.008, 0.0001, 100, 256}, {0.01, 0.002, 50, 256}} {
+		for _, share := range []float64{0.8, 0.9, 0.95} {
+			for _, seconds := range []float64{10, 20, 60} {
+				for seed := range uint64(8) {
+					for _, size := range []variate{constant, varied} {
+						q := queueing{size: size, gap: []variate{constant, exponential}[seed%2]}
+						runs++
+						if g := grown(b.serve(q, share*b.capacity(), seconds, seed)); g.Grows() {
+							wrong++
+							t.Logf("%+v at %g %% for %g s: %+v", b, share*100, seconds, g)
+						}
+					}
+				}
+			}
+		}
+	}
+	if wrong*200 > runs {
+		t.Errorf("%d of %d runs are called overloaded", wrong, runs)
+	}
+}
