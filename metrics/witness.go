@@ -92,10 +92,8 @@ func (w *witness) addLatencies(r *Record, most int) {
 	if r.Wrote > 0 {
 		put(&t.WrittenTTFT, first-r.Wrote)
 	}
-	if r.Phase == Main {
-		put(&t.ScheduledTTFT, first-r.Due)
-		put(&t.ScheduledE2EL, r.Sent+r.E2EL()-r.Due)
-	}
+	put(&t.ScheduledTTFT, first-r.Due)
+	put(&t.ScheduledE2EL, r.Sent+r.E2EL()-r.Due)
 	t.Connecting.Of++
 	if r.Conn.New {
 		t.Connecting.Requests++
