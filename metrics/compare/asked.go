@@ -85,7 +85,7 @@ func rate(v float64) string {
 }
 
 // apart are flags that do not make another load: where the server is, when and by
-// which of its shards a run begins and what becomes of the numbers. All others do, also those that are still to come.
+// which of its shards a run begins, what is sampled beside it and what becomes of the numbers. All others do, also those that are still to come.
 var apart = []string{
 	"base-url", "host", "port", "unix-socket", "header", "insecure", "ca-cert", "client-cert", "client-key", "served-model-name", "input-len", "output-len",
 	"request-rate", "max-concurrency", "ramp-up-start-rps", "ramp-up-end-rps", "request-id-prefix",
@@ -93,7 +93,7 @@ var apart = []string{
 	"shard", "run-id", "start-at", "clock-offset",
 	"target", "solo-first", "repeat", "percentile-metrics", "metric-percentiles", "label", "metadata", "save-result",
 	"save-detailed", "append-result", "result-dir", "result-filename", "plot-timeline", "timeline-itl-thresholds", "plot-dataset-stats",
-	"record-to", "record", "hlog", "vllm-version", "window", "slice", "extended", "metrics-addr", "disable-tqdm", "strict", "abort-on-failures", "config",
+	"record-to", "record", "hlog", "server-metrics", "gpu-metrics", "vllm-version", "window", "slice", "extended", "metrics-addr", "disable-tqdm", "strict", "abort-on-failures", "config",
 }
 
 // notGiven is the value of what a run was not asked for, where all that it was
