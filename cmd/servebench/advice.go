@@ -13,10 +13,15 @@ import (
 	"github.com/servebench/servebench/metrics/pyjson"
 )
 
-// advised is err with what can be done about it, where that is known.
+// advised is the err of a run that cannot begin, with what can be done about it, where
+// that is known.
 func (b *bench) advised(err error) error {
 	if f, ok := errors.AsType[*loadgen.Failure](err); ok {
-		if advice := b.adviceFor(f.Error() + b.doubled(err)); advice != "" {
+		advice := b.adviceFor(f.Error() + b.doubled(err))
+		if f.Class == metrics.Refused && b.Traffic.ReadyCheck == 0 {
+			advice = "nothing listens there: is this the server's address? --ready-check-timeout-sec waits for a server that is still starting"
+		}
+		if advice != "" {
 			return fmt.Errorf("%w: %s", err, advice)
 		}
 	}
@@ -135,7 +140,7 @@ func (b *bench) adviseBackend(message string) string {
 var refusal = regexp.MustCompile(`^(400|422|500) `)
 
 // required is in a complaint about a member that is missing.
-var required = regexp.MustCompile(`(is|field) required|required parameter|missing|must provide`)
+var required = regexp.MustCompile(`(is|field) required|required parameter|missing|must provide|must not be empty`)
 
 // word finds a word in a text.
 func word(text string) *regexp.Regexp {
