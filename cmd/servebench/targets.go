@@ -69,7 +69,7 @@ func (f *form) resolveExperiment(args []string) (err error) {
 }
 
 // oneOrder is what there is to say of targets that are alone first and once.
-const oneOrder = "--solo-first: each target is loaded alone before all are together, and once: what drifts meanwhile reads as interference; two repeats take turns"
+const oneOrder = "--solo-first: with one repeat each target is alone first and all are together last, so a slow drift looks like interference; two repeats take turns"
 
 // A target is what one --target says.
 type target struct {
