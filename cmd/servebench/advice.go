@@ -17,7 +17,7 @@ import (
 // that is known.
 func (b *bench) advised(err error) error {
 	if f, ok := errors.AsType[*loadgen.Failure](err); ok {
-		advice := b.adviceFor(f.Error() + b.doubled(err))
+		advice := first(f.Error()+b.doubled(err), b.adviseURL, b.adviseTLS, b.adviseKey, b.adviseProtocol)
 		if f.Class == metrics.Refused && b.Traffic.ReadyCheck == 0 {
 			advice = "nothing listens there: is this the server's address? --ready-check-timeout-sec waits for a server that is still starting"
 		}
@@ -42,9 +42,12 @@ const twice = "/v1/v1/"
 // adviceFor is what can be done about a failure by its message, "" where that is not known.
 // What the server said comes first, since one status has many causes.
 func (b *bench) adviceFor(message string) string {
-	for _, cause := range []func(string) string{
-		b.adviseURL, b.adviseTLS, b.adviseKey, b.adviseProtocol, b.adviseBackend, b.adviseIDs, b.adviseBody,
-	} {
+	return first(message, b.adviseURL, b.adviseTLS, b.adviseKey, b.adviseProtocol, b.adviseBackend, b.adviseIDs, b.adviseBody)
+}
+
+// first is the first advice of causes on a message, "" if none has any.
+func first(message string, causes ...func(string) string) string {
+	for _, cause := range causes {
 		if advice := cause(message); advice != "" {
 			return advice
 		}
@@ -67,6 +70,13 @@ func (b *bench) adviceOn(s *metrics.Summary) []string {
 }
 
 func (b *bench) adviseURL(message string) string {
+	for _, flags := range []string{chatFlags, completionsFlags} {
+		_, endpoint, _ := strings.Cut(flags, "--endpoint ")
+		base, ends := strings.CutSuffix(b.Server.BaseURL, endpoint)
+		if ends && (strings.HasPrefix(message, "404 ") || strings.HasPrefix(message, "405 ")) {
+			return fmt.Sprintf("the base URL must end before %s: give --base-url %s %s", endpoint, base, flags)
+		}
+	}
 	base, ends := strings.CutSuffix(b.Server.BaseURL, "/v1")
 	if !ends || !strings.Contains(message, twice) {
 		return ""

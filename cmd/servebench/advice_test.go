@@ -27,6 +27,7 @@ func TestALockedServerIsAboutTheKey(t *testing.T) {
 		{http.StatusUnauthorized, "", "401 Unauthorized: OPENAI_API_KEY is not set"},
 		{http.StatusUnauthorized, "wrong", "401 Unauthorized: is OPENAI_API_KEY its key?"},
 		{http.StatusForbidden, "", "403 Forbidden"},
+		{http.StatusNotFound, "", "404 Not Found"}, // a server without a list of models may have both kinds of API
 	} {
 		server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(test.status) }))
 		_, err := (&loadgen.Server{URL: server.URL}).Models(t.Context())
@@ -101,6 +102,8 @@ func TestWhatCanBeDoneAboutAFailure(t *testing.T) {
 		{"", "401 Unauthorized: Incorrect API key provided", "OPENAI_API_KEY is not set"},
 		{"--base-url http://h/v1", "404 Not Found (POST http://h/v1/v1/completions)", "the base URL ends in /v1 and the path begins with it: give --base-url http://h"},
 		{"--base-url http://h/v1 --endpoint /completions", "404 Not Found /v1/v1/", "the base URL ends in /v1 and the path begins with it: give --base-url http://h --endpoint /v1/completions"},
+		{"--base-url http://h/v1/chat/completions", "404 Not Found", "the base URL must end before /v1/chat/completions: give --base-url http://h --backend openai-chat --endpoint /v1/chat/completions"},
+		{"--base-url http://h/v1/completions", "404 Not Found", "the base URL must end before /v1/completions: give --base-url http://h --backend openai --endpoint /v1/completions"},
 		{"", "404 Not Found: Not found (POST http://h/v1/completions)", toChat},
 		{"", "405 Method Not Allowed (POST http://h/v1/completions)", toChat},
 		{chat, "404 Not Found: page not found (POST http://h/v1/chat/completions)", "has the server completions alone? Then give --backend openai --endpoint /v1/completions"},

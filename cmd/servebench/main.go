@@ -68,7 +68,9 @@ func servebench(ctx context.Context, args []string) int {
 // complain prints each line of an error, which may be several joined ones.
 func complain(err error) {
 	for _, line := range slices.Compact(strings.Split(err.Error(), "\n")) {
-		fmt.Fprintln(os.Stderr, "servebench:", line)
+		if line != "" {
+			fmt.Fprintln(os.Stderr, "servebench:", line)
+		}
 	}
 }
 
