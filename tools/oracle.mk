@@ -19,7 +19,7 @@ models:
 		family=$$(basename $$(dirname $$models)); ln -sfn $$models $(ORACLE)/$${family#tokenizer-}; done
 
 # vllm-oracle holds vLLM's own client against servebench: what it sends, and what
-# it makes of answers. It downloads 0.4 GB, takes 1.5 GB of disk, and five minutes.
+# it makes of answers. It downloads 0.4 GB, takes 1.5 GB of disk, and four minutes.
 VLLM ?= $(HOME)/.cache/servebench-vllm
 vllm-oracle: models vllm-client
 	ORACLE=$(ORACLE) VLLM=$(VLLM) $(GO) test -tags vllm -timeout 20m -parallel 4 -count=1 -run '^(TestVLLMSendsTheSame|TestAnswersAreReadTheSame)$$' -v ./tools/vllm
@@ -31,8 +31,9 @@ vllm-client:
 
 # vllm-e2e loads vLLM's engine, PyPI's build for CPUs, with its own client, the
 # latest one and servebench in turn, on x86-64 Linux with gcc. Beside the client
-# it downloads 0.9 GB and takes 3 GB of disk. The short form takes ten minutes, and
-# FULL=1 about an hour. Where the packages cannot be had it says so and succeeds.
+# it downloads 0.9 GB and takes 3 GB of disk, once, in one to five minutes. Then the
+# short form takes two minutes, and FULL=1 ten. Where the packages cannot be had it
+# says so and succeeds.
 ENGINE ?= $(HOME)/.cache/servebench-engine
 vllm-e2e:
 	@if timeout 900 $(MAKE) --no-print-directory vllm-client vllm-engine; then \
