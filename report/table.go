@@ -68,7 +68,9 @@ func (r *Row) remark() string {
 	}
 	if r.Summary != nil && r.Summary.Trust != nil && r.Summary.Trust.Verdict != metrics.Valid {
 		for _, c := range r.Summary.Trust.Failed() {
-			remarks = append(remarks, c.Text)
+			if said := strings.Join(remarks, "; "); !strings.Contains(said, c.Text) { // a probe's note has it already
+				remarks = append(remarks, c.Text)
+			}
 		}
 	}
 	return strings.Join(strings.Fields(strings.Join(remarks, "; ")), " ")

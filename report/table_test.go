@@ -67,6 +67,16 @@ func TestTableNamesAnOverloadedRun(t *testing.T) {
 	}
 }
 
+// The note of a probe that failed may have a reason of the verdict already.
+func TestTableSaysAReasonOnce(t *testing.T) {
+	table := sampleTable(t)
+	table[0].Notes = []string{"mean TTFT is 9 ms, above 5 ms; SUSPECT: lag p99 9 ms"}
+	var out strings.Builder
+	if err := table.Markdown(&out); err != nil || strings.Count(out.String(), "lag p99 9 ms") != 1 {
+		t.Errorf("%v\n%s", err, &out)
+	}
+}
+
 func TestCSVTable(t *testing.T) {
 	var out strings.Builder
 	if err := sampleTable(t).CSV(&out); err != nil {
