@@ -73,9 +73,9 @@ files, result files of vLLM's, or texts with result blocks. Every run in them co
 FILE:2 is the second run of a file, FILE:2-5 the second to the fifth. The runs of one
 source are compared with --arms.
 
-The unit of evidence is a run, so it takes several a side: how many is said. Gated are
-output throughput, median TTFT and median TPOT, each with a margin of 5 %, and failed
-requests; --margin gates another number and --advisory none. New runs that are
+The unit of evidence is a run, so it takes several a side, and servebench says how many.
+The gate is output throughput, median TTFT and median TPOT, each with a margin of 5 %,
+and failed requests; --margin gates another number and --advisory none. New runs that are
 OVERLOADED where the old ones were not are worse, too. Single runs, text blocks,
 runs that are SUSPECT or were cut short and sides that were not asked for alike get
 the change without a verdict.
