@@ -62,6 +62,22 @@ func TestServerThatDoesNotKeepUpIsOverloaded(t *testing.T) {
 	}
 }
 
+// At twice what the server can do, answers that end eight at a time leave much to chance:
+// a run of 100 is no proof that the server does not keep up, and none that it does.
+func TestFewAnswersAtOnceAreNoProof(t *testing.T) {
+	tr := trial{
+		server: sim.Config{Cost: sim.Cost{Base: 5000 * 1000, PerSequence: 50 * 1000}, MaxNumSeqs: 8},
+		num:    100, in: 64, out: 300, arrivals: poisson(10, 1),
+	}
+	synctest.Test(t, func(t *testing.T) {
+		for _, c := range tr.judge(t).Checks {
+			if c.Name == "backlog" {
+				t.Errorf("%+v", c)
+			}
+		}
+	})
+}
+
 // The MPS document asks for 20 requests a second and completes 16 to 17.6, since the last
 // of 200 prompts have a tail. Its servers keep up, but for two with 64 SMs each and no
 // more than 50 requests at once: these are held back, by too little to be told from

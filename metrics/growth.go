@@ -40,6 +40,10 @@ const (
 	settledTimes = 2  // of their mean time
 	settledShare = 10 // one in so many parts of the run is left out, however short that is
 
+	// A backlog that grew by more than this, and no more than by chance, proves neither
+	// that the server keeps up nor that it does not.
+	unprovenLimit = 0.1 // of the rate
+
 	// Later a server may still fill up slowly. It then completes ever more.
 	fillingLimit = 0.5 // of the growth, by which the second half completes more than the first
 
@@ -115,8 +119,9 @@ func (g *grower) settled(first, all int) int {
 	return i + int(min(settledTimes*seen.mean()/g.Width, backlogBins))
 }
 
-// judge is what came of the stretches: nothing where too few requests ended to tell, or
-// where the backlog grows as that of a server does which fills up.
+// judge is what came of the stretches: nothing where too few requests ended to tell,
+// where the backlog grew by much and chance may have done it, or where it grows as
+// that of a server does which fills up.
 func (g *grower) judge() Backlog {
 	early, late := g.half(0), g.half(growthStretches/2)
 	if early.Ended+late.Ended < growthStretches || early.Began == 0 || late.Began == 0 {
@@ -130,6 +135,9 @@ func (g *grower) judge() Backlog {
 	b := Backlog{
 		Judged: true, Offered: g.offered * second, Growth: growth * second, Chance: (beyond + growth - (g.offered - ends)) * second,
 		Over: Window{g.at(g.begin), g.at(g.begin + g.per*growthStretches)},
+	}
+	if !b.Grows() && b.Growth > unprovenLimit*b.Offered {
+		return Backlog{}
 	}
 	filling := float64(late.Ended-early.Ended) / (n / 2)
 	slower := float64(late.mean()-early.mean()) / float64(g.Width) / (n / 2)
