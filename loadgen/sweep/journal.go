@@ -17,8 +17,9 @@ const (
 	lockName    = "lock"
 )
 
-// journalVersion is the version of the journal written and read here.
-const journalVersion = 1
+// journalVersion is the version of the journal written and read here. Version 1 said of
+// a search's run that its limits held, which is less than that it passed.
+const journalVersion = 2
 
 // A Journal is what a sweep has done so far, in a folder of its own. A run counts
 // once its line is in the journal; of one that does not, nothing is kept in the
@@ -54,7 +55,7 @@ type head struct {
 }
 
 // ErrOther says that a journal is of another experiment.
-var ErrOther = errors.New("it is of another experiment, or of this one before the file was changed: choose another folder, or delete it")
+var ErrOther = errors.New("it is of another experiment, of this one before the file was changed, or of an older servebench: choose another folder, or delete it")
 
 // OpenJournal goes on with the journal of p in a folder, or begins one. A journal
 // that another sweep has open is waited for, as servers may still be stopping

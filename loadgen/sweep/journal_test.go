@@ -169,7 +169,7 @@ func FuzzJournal(f *testing.F) {
 	f.Add(`{"cell":"a","size":-1}`+"\n", 1)
 	f.Fuzz(func(t *testing.T, lines string, size int) {
 		dir, p := t.TempDir(), parse(t, "repeats: 2")
-		own := fmt.Sprintf(`{"v":1,"plan":%q}`+"\n", p.Digest())
+		own := fmt.Sprintf(`{"v":%d,"plan":%q}`+"\n", journalVersion, p.Digest())
 		records := strings.Repeat("r", max(0, min(size, 1000)))
 		for name, text := range map[string]string{journalName: own + lines, RecordsName: records} {
 			if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
@@ -196,4 +196,17 @@ func FuzzJournal(f *testing.F) {
 			t.Errorf("opened again: %s, before %s", got, entries)
 		}
 	})
+}
+
+// A search's journal of before probes had to pass would read as if all had failed.
+func TestOlderJournalIsRefused(t *testing.T) {
+	p := parse(t, "until: {flag: request-rate, from: 10, to: 40, step: 10, confirm: 1, slo: {mean-ttft: 500}}")
+	dir := t.TempDir()
+	text := fmt.Sprintf(`{"v":1,"plan":%q}`+"\n"+`{"cell":"a/1/1","run":"r","seconds":5,"value":20,"held":true,"size":0}`+"\n", p.Digest())
+	if err := os.WriteFile(filepath.Join(dir, journalName), []byte(text), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := OpenJournal(dir, p, never); !errors.Is(err, ErrOther) {
+		t.Errorf("%v, want %v", err, ErrOther)
+	}
 }
