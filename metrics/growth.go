@@ -9,11 +9,15 @@ import (
 // requests were due at an even rate. They are those in flight and those that wait for
 // a slot of --max-concurrency.
 type Backlog struct {
-	Judged  bool    // there was enough to judge by; else all else is 0
+	Judged  bool    // there was enough to judge by; else what follows is 0, but for Early and Late
 	Over    Window  // where it was looked at, on the clock of the Records
 	Offered float64 // requests due a second
 	Growth  float64 // of the backlog, in requests a second
 	Chance  float64 // what the growth must be beyond to be told from chance, in requests a second
+
+	// Early and Late are how long the requests of either half took from when they were
+	// due, where nothing was judged and the later ones took longer; 0 elsewhere.
+	Early, Late time.Duration
 }
 
 // Grows says that the server did not keep up: the backlog grew by more than chance
@@ -51,6 +55,10 @@ const (
 	// each second of growth g at completions d makes them wait g/d s more. Without that
 	// there are only more of them in flight, each as quick as before.
 	slowerLimit = 0.5 // of g/d
+
+	// Of a run that is too short to judge it is said when requests of its second half
+	// took so many times as long as those of the first.
+	slowerTimes = 1.5
 )
 
 // growth looks at the backlog from a time on until the last request was due. Nothing is
@@ -66,7 +74,7 @@ const (
 func (b *backlog) growth(from time.Duration) Backlog {
 	g := grower{backlog: b}
 	if !g.find(from) {
-		return Backlog{}
+		return b.slower()
 	}
 	for i := range g.stretches {
 		part := &g.stretches[i]
@@ -74,7 +82,31 @@ func (b *backlog) growth(from time.Duration) Backlog {
 			part.add(bin)
 		}
 	}
-	return g.judge()
+	if judged := g.judge(); judged.Judged {
+		return judged
+	}
+	return b.slower()
+}
+
+// slower says whether requests took longer the later they were due, of a run in which
+// there is too little to judge by.
+func (b *backlog) slower() (found Backlog) {
+	all := 0
+	for _, bin := range b.Bins {
+		all += bin.Began
+	}
+	var early, late backlogBin
+	for _, bin := range b.Bins {
+		if early.Began < all/2 {
+			early.add(bin)
+		} else {
+			late.add(bin)
+		}
+	}
+	if min(early.Began, late.Began) >= settledLeast && float64(late.mean()) > slowerTimes*float64(early.mean()) {
+		found.Early, found.Late = early.mean(), late.mean()
+	}
+	return found
 }
 
 // A grower finds the growth of a backlog.

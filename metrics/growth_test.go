@@ -240,3 +240,17 @@ func TestServerThatFillsUpSlowlyIsNotOverloaded(t *testing.T) {
 		t.Errorf("%d of %d runs are called overloaded", wrong, runs)
 	}
 }
+
+// A run whose answers take a good part of it cannot be judged. That later requests
+// took longer is said all the same.
+func TestLaterRequestsThatTookLongerAreTold(t *testing.T) {
+	short := queueing{slots: 8, mean: 2, size: varied, gap: exponential}
+	b := grown(short.serve(20, 6, 1))
+	if b.Judged || b.Late < b.Early*3/2 || b.Early == 0 {
+		t.Errorf("five times what the server can do, for three answers' time: %+v", b)
+	}
+	calm := queueing{size: varied, gap: exponential, mean: 2}
+	if b := grown(calm.serve(20, 6, 1)); b.Judged || b.Late != 0 {
+		t.Errorf("a server that takes all at once: %+v", b)
+	}
+}

@@ -10,7 +10,7 @@ func (j *judge) notes() []string {
 	var notes []string
 	for _, note := range []func() string{
 		j.noteEvidence, j.noteInterrupted, j.noteQueues, j.noteFailed, j.noteResent, j.noteAnew, j.noteAnswers, j.noteCounts, j.noteTokens, j.noteShared, j.noteDisorder,
-		j.noteStamps, j.noteVouched, j.noteProxy, j.noteUnverified, j.noteClosed, j.noteDropped, j.notePacked, j.noteProtocol, j.noteMixed, j.notePrefix,
+		j.noteStamps, j.noteVouched, j.noteProxy, j.noteUnverified, j.noteClosed, j.noteDropped, j.notePacked, j.noteProtocol, j.noteSlower, j.noteMixed, j.notePrefix,
 		j.noteBlocked,
 	} {
 		if text := note(); text != "" {
@@ -185,6 +185,16 @@ func (j *judge) noteDropped() string {
 	}
 	return fmt.Sprintf("the server closes connections right after its answers without announcing it: %s not used again, so the next requests connected anew",
 		counted(int(j.seen.Dropped), "connection"))
+}
+
+// noteSlower is of a run that is too short to tell whether the server keeps up.
+func (j *judge) noteSlower() string {
+	b := j.Truth.Backlog
+	if b.Late == 0 {
+		return ""
+	}
+	return fmt.Sprintf("requests of the second half took %s from when they were due, those of the first %s: "+
+		"the run is too short beside its answers to tell whether the server keeps up", showMS(ms(b.Late)), showMS(ms(b.Early)))
 }
 
 func (j *judge) noteProtocol() string {

@@ -34,8 +34,21 @@ func TestRunsAreCountedAlike(t *testing.T) {
 			t.Errorf("%s: %q, want %q", test.name, got, test.want)
 		}
 	}
-	old, new := countedBy(d29, false), countedBy(d33, false)
-	if found := Differences([]*Run{old}, []*Run{new}, nil); len(found) != 1 {
+	unknown := countedBy("", false)
+	unknown.Asked["backend"] = "openai-chat"
+	told := countedBy(d33, true)
+	told.Asked["backend"] = "openai-chat"
+	for _, test := range []struct {
+		old, new *Run
+		notes    int
+	}{{unknown, told, 1}, {told, told, 0}, {unknown, unknown, 0}} {
+		j := judge{Comparison: new(Comparison)}
+		if j.remarkDefinitions(&Point{Old: []*Run{test.old}, New: []*Run{test.new}}); len(j.Notes) != test.notes {
+			t.Errorf("notes %q, want %d", j.Notes, test.notes)
+		}
+	}
+	before, after := countedBy(d29, false), countedBy(d33, false)
+	if found := Differences([]*Run{before}, []*Run{after}, nil); len(found) != 1 {
 		t.Errorf("two files of other definitions compare: %q", found)
 	}
 }

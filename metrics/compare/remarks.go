@@ -16,6 +16,7 @@ func (j *judge) remark(p *Point) {
 		j.note(p, "the seeds are %s on the old side and %s on the new: the prompts were others", was, is)
 	}
 	j.remarkCached(p)
+	j.remarkDefinitions(p)
 	for _, tokens := range []struct {
 		name string
 		of   func(*Run) int
@@ -51,6 +52,26 @@ func (j *judge) remarkCached(p *Point) {
 	}
 	j.note(p, "median_ttft is %s in the runs that came later, which have the same seed (%s): their prompts may have been in the server's prefix cache, "+
 		"and no count of the server's says that they were not. Another --seed for them rules it out, or a cache reset in between", Percent(change), same)
+}
+
+// remarkDefinitions says that runs of a chat may have been counted otherwise than the
+// others: a file that vLLM wrote does not tell its release.
+func (j *judge) remarkDefinitions(p *Point) {
+	known, unknown := "", false
+	for _, r := range slices.Concat(p.Old, p.New) {
+		if !strings.Contains(r.Asked["backend"], "chat") {
+			continue
+		}
+		if d := r.Asked[definitions]; d != "" {
+			known = d
+		} else {
+			unknown = true
+		}
+	}
+	if known != "" && unknown {
+		j.note(p, "some runs do not tell by which release of vLLM a chat's TTFT and ITL are defined; the others are counted as by %s. "+
+			"The definitions changed in 0.30.0 and in 0.33.0", known)
+	}
 }
 
 // cachedDrop is by which share TTFT is lower at least when the prompts are known: all of

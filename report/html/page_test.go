@@ -237,7 +237,7 @@ func TestMessagesOfMostRequestsComeFirst(t *testing.T) {
 		messages[fmt.Sprint("some ", i)] = 5
 	}
 	got := commonest(messages)
-	if len(got) != mostErrors || got[0] != (fact{"common", "9"}) || got[1] != (fact{"some 0", "5"}) {
+	if len(got) != mostErrors || got[0] != (fact{Name: "common", Value: "9"}) || got[1] != (fact{Name: "some 0", Value: "5"}) {
 		t.Errorf("got %v", got)
 	}
 }

@@ -37,7 +37,10 @@ type section struct {
 }
 
 // A fact is a name with a value.
-type fact struct{ Name, Value string }
+type fact struct {
+	Name, Value string
+	Interval    string // of a percentile; empty where there is none
+}
 
 // section is what the page says of a run that is one of so many.
 func (p *page) section(r plot.Run, v report.Version, of int) (*section, error) {
@@ -53,7 +56,7 @@ func (p *page) section(r plot.Run, v report.Version, of int) (*section, error) {
 	}
 	for _, class := range metrics.Classes {
 		if n := r.Classes[class]; n > 0 {
-			s.Classes = append(s.Classes, fact{string(class), fmt.Sprint(n)})
+			s.Classes = append(s.Classes, fact{Name: string(class), Value: fmt.Sprint(n)})
 		}
 	}
 	s.Errors = commonest(r.Errors)
@@ -67,7 +70,7 @@ func commonest(messages map[string]int) (all []fact) {
 		return cmp.Or(cmp.Compare(messages[b], messages[a]), cmp.Compare(a, b))
 	})
 	for _, text := range texts[:min(len(texts), mostErrors)] {
-		all = append(all, fact{text, fmt.Sprint(messages[text])})
+		all = append(all, fact{Name: text, Value: fmt.Sprint(messages[text])})
 	}
 	return all
 }
@@ -96,27 +99,23 @@ func provenance(r plot.Run) string {
 
 // facts are the numbers that one looks for first, percentiles with their intervals.
 func facts(s *metrics.Summary) (all []fact) {
-	add := func(name, format string, v float64) {
+	add := func(name, format string, v float64, interval string) {
 		if !math.IsNaN(v) && v >= 0 {
-			all = append(all, fact{name, fmt.Sprintf(format, v)})
+			all = append(all, fact{name, fmt.Sprintf(format, v), interval})
 		}
 	}
-	add("Completed", "%.0f", float64(s.Completed))
-	add("Failed", "%.0f", float64(s.Failed))
-	add("Request throughput", "%.2f req/s", s.RequestThroughput)
-	add("Output throughput", "%.1f tok/s", s.OutputThroughput)
-	add("Goodput", "%.2f req/s", s.Goodput)
+	add("Completed", "%.0f", float64(s.Completed), "")
+	add("Failed", "%.0f", float64(s.Failed), "")
+	add("Request throughput", "%.2f req/s", s.RequestThroughput, "")
+	add("Output throughput", "%.1f tok/s", s.OutputThroughput, "")
+	add("Goodput", "%.2f req/s", s.Goodput, "")
 	if s.Completed == 0 {
 		return all
 	}
 	for _, metric := range []string{"ttft", "tpot", "e2el"} {
 		d, name := s.Metric(metric), strings.ToUpper(metric)
-		add("Median "+name, "%.2f ms", d.Median())
-		format := "%.2f ms"
-		if between := report.Interval(d, 99); between != "" {
-			format += " (" + between + ")"
-		}
-		add("P99 "+name, format, d.Percentile(99))
+		add("Median "+name, "%.2f ms", d.Median(), "")
+		add("P99 "+name, "%.2f ms", d.Percentile(99), report.Interval(d, 99))
 	}
 	return all
 }
