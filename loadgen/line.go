@@ -14,7 +14,7 @@ import (
 // A line is an HTTP/1.1 connection. It carries one request at a time.
 type line struct {
 	*http.ClientConn
-	to      place
+	to      origin
 	proxied bool
 	conn    *stampedConn // beneath it, and beneath TLS
 	used    bool         // it has carried a request, or was opened before there was one
@@ -33,19 +33,19 @@ func (l *line) lacks() string {
 	return "TLS handshake"
 }
 
-// A place is where lines lead to.
-type place struct{ scheme, addr string }
+// An origin is where lines lead to: a scheme, a host and a port, as RFC 6454 has it.
+type origin struct{ scheme, addr string }
 
-// placeOf is where requests to u go.
-func placeOf(u *url.URL) (place, error) {
+// originOf is where requests to u go.
+func originOf(u *url.URL) (origin, error) {
 	port := u.Port()
 	if port == "" {
 		port = map[string]string{"http": "80", "https": "443"}[u.Scheme]
 	}
 	if u.Hostname() == "" || port == "" {
-		return place{}, errors.New("no address in " + u.Redacted())
+		return origin{}, errors.New("no address in " + u.Redacted())
 	}
-	return place{u.Scheme, net.JoinHostPort(u.Hostname(), port)}, nil
+	return origin{u.Scheme, net.JoinHostPort(u.Hostname(), port)}, nil
 }
 
 // ask sends r over l, which is closed where that fails.

@@ -10,14 +10,14 @@ import (
 // safe for concurrent use.
 type pool struct {
 	mu    sync.Mutex
-	lines map[place][]*line // put away last at the end
-	hasty map[place]bool    // the server there closes lines after their answers
+	lines map[origin][]*line // put away last at the end
+	hasty map[origin]bool    // the server there closes lines after their answers
 }
 
 // take gives the line to p that was used last, nil when there is none. The lines
 // that the server has closed or that lay idle for too long are dropped. Outside
 // Linux a closing is not seen, and the request that gets such a line finds out.
-func (s *pool) take(p place) *line {
+func (s *pool) take(p origin) *line {
 	for {
 		l := s.last(p)
 		if l == nil {
@@ -48,7 +48,7 @@ func (s *pool) died(l *line) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.hasty == nil {
-		s.hasty = map[place]bool{}
+		s.hasty = map[origin]bool{}
 	}
 	s.hasty[l.to] = true
 }
@@ -61,7 +61,7 @@ func (s *pool) unfit(l *line) bool {
 	return l.answers > 0 && s.hasty[l.to]
 }
 
-func (s *pool) last(p place) *line {
+func (s *pool) last(p origin) *line {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	n := len(s.lines[p])
@@ -84,7 +84,7 @@ func (s *pool) put(l *line) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.lines == nil {
-		s.lines = map[place][]*line{}
+		s.lines = map[origin][]*line{}
 	}
 	s.lines[l.to] = fresh(append(s.lines[l.to], l))
 }

@@ -105,7 +105,7 @@ func TestLinesThatNobodyNeedsAreClosedWhileOthersWork(t *testing.T) {
 func TestAllLinesMayHaveLainIdleForTooLong(t *testing.T) {
 	busy(t, func(t *testing.T, s *busyServer) {
 		transport := Connections{Dial: s.listener.Dial}.Transport()
-		l, err := transport.open(t.Context(), place{"http", "server.test:80"})
+		l, err := transport.open(t.Context(), origin{"http", "server.test:80"})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -11,7 +11,7 @@ import (
 // that was used before dies without a byte of the answer, it sends r anew over a new
 // one, once.
 func (t *Transport) send(r *http.Request, leave func()) (*http.Response, func(), error) {
-	p, err := placeOf(r.URL)
+	p, err := originOf(r.URL)
 	if err != nil {
 		closeBody(r)
 		return nil, leave, err
@@ -38,7 +38,7 @@ func (t *Transport) send(r *http.Request, leave func()) (*http.Response, func(),
 }
 
 // sendAnew sends r over a new line, if it can, after another one died of a cause.
-func (t *Transport) sendAnew(r *http.Request, p place, cause error) (*line, *http.Response, error) {
+func (t *Transport) sendAnew(r *http.Request, p origin, cause error) (*line, *http.Response, error) {
 	again, ok := anew(r)
 	if !ok {
 		return nil, nil, cause
@@ -64,7 +64,7 @@ func (t *Transport) putAway(l *line) {
 }
 
 // dialLine opens a line to p for a request.
-func (t *Transport) dialLine(ctx context.Context, p place) (l *line, err error) {
+func (t *Transport) dialLine(ctx context.Context, p origin) (l *line, err error) {
 	// Dialling makes a stack grow, which would stay with the stream: 8 KiB.
 	var opening sync.WaitGroup
 	opening.Go(func() { l, err = t.open(ctx, p) })

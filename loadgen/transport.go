@@ -135,7 +135,7 @@ func untaken(err error) error {
 type dialled struct{}
 
 // open opens a line to p.
-func (t *Transport) open(ctx context.Context, p place) (*line, error) {
+func (t *Transport) open(ctx context.Context, p origin) (*line, error) {
 	l := &line{to: p}
 	ctx = httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{TLSHandshakeStart: func() { l.conn.secured++ }})
 	began := time.Now()
@@ -157,7 +157,7 @@ func (t *Transport) open(ctx context.Context, p place) (*line, error) {
 func (t *Transport) proxyFor(r *http.Request) (*url.URL, error) {
 	ask := t.connections.proxy
 	l, ok := r.Context().Value(dialled{}).(*line)
-	if !ok || l.to == (place{}) {
+	if !ok || l.to == (origin{}) {
 		return ask(r)
 	}
 	proxy, err := ask(&http.Request{URL: &url.URL{Scheme: l.to.scheme, Host: l.to.addr}})

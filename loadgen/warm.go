@@ -27,7 +27,7 @@ func (t *Transport) Warm(ctx context.Context, target string, n int) (opened int,
 	if err != nil {
 		return 0, err
 	}
-	p, err := placeOf(u)
+	p, err := originOf(u)
 	if err != nil {
 		return 0, err
 	}

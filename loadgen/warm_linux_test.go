@@ -174,7 +174,7 @@ func TestWarmedConnectionsThatNobodyTookAreClosed(t *testing.T) {
 	if n, err := conn.Read(make([]byte, 1)); n != 0 || err == nil {
 		t.Errorf("read %d bytes: %v", n, err)
 	}
-	if l := transport.pool.take(place{"http", listener.Addr().String()}); l != nil {
+	if l := transport.pool.take(origin{"http", listener.Addr().String()}); l != nil {
 		t.Error("a closed connection was given out")
 	}
 }

@@ -28,6 +28,33 @@ func truth(s *metrics.Summary) pyjson.Object {
 	if t.ITL.Len() == 0 && t.MeanITL > 0 {
 		d.set("mean_token_itl_ms", t.MeanITL)
 	}
+	answeredWith(&d, t)
+	if in := s.Header.InForce(); in != "" {
+		d.set("definitions", string(in))
+	}
+	if len(t.Otherwise) > 0 {
+		d.set("otherwise_for_vllm", tally(t.Otherwise))
+	}
+	failed(&d, s)
+	connected(&d, t.Connecting)
+	if s.Shards != nil {
+		shardFacts(&d, s.Shards)
+	}
+	if s.Evidence != nil {
+		noticed(&d, s.Evidence)
+	}
+	if hits, of := s.PrefixCache(); of > 0 {
+		d.set("prefix_cache_queries", of)
+		d.set("prefix_cache_hits", hits)
+	}
+	sentAgain(&d, s.Resent)
+	loadOf(&d, t)
+	d.set("samples", sampled(s))
+	return d.Object
+}
+
+// answeredWith is who counted the tokens of the answers, and how they came.
+func answeredWith(d *dict, t *metrics.Truth) {
 	d.set("mean_tokens_per_chunk", t.Tokens.Mean())
 	d.set("max_tokens_per_chunk", t.Tokens.Largest)
 	d.set("requests_with_known_chunks", t.Tokens.Known)
@@ -47,31 +74,21 @@ func truth(s *metrics.Summary) pyjson.Object {
 		d.set("long_answers", t.Lengths.Long)
 		d.set("extra_tokens", t.Lengths.Extra)
 	}
-	if in := s.Header.InForce(); in != "" {
-		d.set("definitions", string(in))
+}
+
+// sentAgain is what became of requests that failed, or whose connection did.
+func sentAgain(d *dict, n metrics.Resent) {
+	if n.Requests > 0 {
+		d.set("requests_sent_again", n.Requests)
+		d.set("times_sent_again", n.Times)
 	}
-	if len(t.Otherwise) > 0 {
-		d.set("otherwise_for_vllm", tally(t.Otherwise))
+	if n.Anew > 0 {
+		d.set("requests_sent_anew", n.Anew)
 	}
-	failed(&d, s)
-	connected(&d, t.Connecting)
-	if s.Shards != nil {
-		shardFacts(&d, s.Shards)
-	}
-	if s.Evidence != nil {
-		noticed(&d, s.Evidence)
-	}
-	if hits, of := s.PrefixCache(); of > 0 {
-		d.set("prefix_cache_queries", of)
-		d.set("prefix_cache_hits", hits)
-	}
-	if s.Resent.Requests > 0 {
-		d.set("requests_sent_again", s.Resent.Requests)
-		d.set("times_sent_again", s.Resent.Times)
-	}
-	if s.Resent.Anew > 0 {
-		d.set("requests_sent_anew", s.Resent.Anew)
-	}
+}
+
+// loadOf is what the load came to be.
+func loadOf(d *dict, t *metrics.Truth) {
 	d.set("peak_output_tokens", t.PeakTokens)
 	d.set("peak_output_window_s", 1)
 	d.set("peak_output_step_ms", milliseconds(t.PeakStep))
@@ -88,8 +105,6 @@ func truth(s *metrics.Summary) pyjson.Object {
 	d.set("mean_held_ms", milliseconds(t.Held.Mean))
 	d.set("held_percent", t.Held.Share*100)
 	d.set("mean_held_unread_ms", milliseconds(t.Held.Unread))
-	d.set("samples", sampled(s))
-	return d.Object
 }
 
 // tally is an object of counts, the largest first.
