@@ -200,6 +200,10 @@ func TestAnswersAreThoseOfVLLM(t *testing.T) {
 					}
 				}
 				rule := otherwise[c.Name]
+				// Lines that run into each other are told as a cut, which vLLM's client fails elsewhere.
+				if byLatest := len(differ) > 0 && differ[0] == "0.33.0"; byLatest && rec.Otherwise == "" && c.Name != "chat-no-blank-line-at-end" {
+					t.Errorf("rule %q: the record does not say that vLLM's client makes something else of it", rule)
+				}
 				if whole := rule == string(rec.Class) || rule == rec.Otherwise; rule != "" && (len(differ) == 0 || whole != (differ[0] == "0.33.0")) {
 					t.Errorf("rule %q, class %q, otherwise %q: it differs by %q", rule, rec.Class, rec.Otherwise, differ)
 				}
