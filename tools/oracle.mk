@@ -54,5 +54,5 @@ template-oracle:
 	@python3 -m venv $(TEMPLATES)/venv && $(TEMPLATES)/venv/bin/pip install --quiet jinja2==3.1.6
 	@cd $(TEMPLATES) && { test -f sdist/*.tar.gz || venv/bin/pip download --quiet --no-deps --no-binary llama-cpp-python -d sdist llama-cpp-python==0.3.36; } && \
 		tar xzf sdist/*.tar.gz -C jinja --strip-components=5 --wildcards '*/models/templates/*.jinja'
-	$(TEMPLATES)/venv/bin/python dataset/template/testdata/oracle.py $(TEMPLATES)/npm $(TEMPLATES)/jinja > $(TEMPLATES)/cases
-	TEMPLATE_CASES=$(TEMPLATES)/cases $(GO) test -tags oracle -count=1 -run Oracle -v ./dataset/template
+	$(TEMPLATES)/venv/bin/python dataset/jinja/testdata/oracle.py $(TEMPLATES)/npm $(TEMPLATES)/jinja > $(TEMPLATES)/cases
+	TEMPLATE_CASES=$(TEMPLATES)/cases $(GO) test -tags oracle -count=1 -run Oracle -v ./dataset/jinja

@@ -6,7 +6,7 @@ import (
 	"math"
 	"strings"
 
-	"github.com/servebench/servebench/dataset/template"
+	"github.com/servebench/servebench/dataset/jinja"
 )
 
 // datasetFlags are the flags of single datasets, beside random, sharegpt and
@@ -56,7 +56,7 @@ func (f *form) datasetFlags() []*flag {
 			help: "send at the times in the dataset: on for timed_trace, and for file unless a rate is given"},
 		{name: "no-self-timed", args: none, set: switchTo(&f.selfTimed, new(false)),
 			help: "send by --request-rate instead"},
-		{name: "chat-template-kwargs", meta: "JSON", set: into(&w.TemplateKwargs, template.ParseKwargs),
+		{name: "chat-template-kwargs", meta: "JSON", set: into(&w.TemplateKwargs, jinja.ParseKwargs),
 			help: "further variables for the chat template"},
 		{name: "stats", args: none, ours: true, set: switchTo(&w.Stats, true),
 			help: "of servebench dataset: print a histogram of lengths instead"},

@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"github.com/servebench/servebench/dataset"
-	"github.com/servebench/servebench/dataset/template"
+	"github.com/servebench/servebench/dataset/jinja"
 	"github.com/servebench/servebench/loadgen"
 	"github.com/servebench/servebench/metrics"
 	"github.com/servebench/servebench/metrics/pyjson"
@@ -148,7 +148,7 @@ type workloadOptions struct {
 	TimedTrace       dataset.TimedTrace
 
 	SkipTemplate   bool // send prompts without the chat template
-	TemplateKwargs *template.Kwargs
+	TemplateKwargs *jinja.Kwargs
 	SelfTimed      bool // due times are the dataset's
 	Stats          bool // of servebench dataset: lengths only
 

@@ -7,8 +7,8 @@ import (
 	"time"
 
 	"github.com/servebench/servebench/dataset"
+	"github.com/servebench/servebench/dataset/jinja"
 	"github.com/servebench/servebench/dataset/nprand"
-	"github.com/servebench/servebench/dataset/template"
 	"github.com/servebench/servebench/dataset/tokenizer"
 	"github.com/servebench/servebench/loadgen"
 )
@@ -135,13 +135,13 @@ func (w *workload) template(o *options) (dataset.Template, error) {
 	if err != nil || w.remote != nil {
 		return nil, fmt.Errorf("its prompts are rendered with the model's chat template: give --tokenizer a model's folder%s", unlessSkipped(o))
 	}
-	t, err := template.Open(folder)
+	t, err := jinja.Open(folder)
 	if err != nil {
 		return nil, fmt.Errorf("%w%s", err, unlessSkipped(o))
 	}
 	t.Now = time.Now
 	return func(prompt string) (string, error) {
-		return t.Render([]template.Message{{Role: "user", Content: prompt}}, o.Workload.TemplateKwargs)
+		return t.Render([]jinja.Message{{Role: "user", Content: prompt}}, o.Workload.TemplateKwargs)
 	}, nil
 }
 

@@ -1,0 +1,245 @@
+package jinja
+
+import (
+	"regexp"
+	"strings"
+	"unicode/utf8"
+)
+
+// A lexer cuts a template into tokens. White space goes as it does in jinja2 with
+// trim_blocks and lstrip_blocks: a newline after a tag or a comment is dropped, and
+// so is what stands before one that begins its line; + in the tag keeps it and -
+// takes all white space.
+type lexer struct {
+	source     string
+	pos        int
+	line       int
+	lineStarts bool // nothing but the end of a line lies directly behind
+	open       []byte
+	tokens     []token
+}
+
+func lex(source string) []token {
+	if !utf8.ValidString(source) {
+		fail("the template is not UTF-8")
+	}
+	source = strings.NewReplacer("\r\n", "\n", "\r", "\n").Replace(source)
+	l := &lexer{source: strings.TrimSuffix(source, "\n"), line: 1, lineStarts: true}
+	for l.pos < len(l.source) {
+		l.text()
+	}
+	l.emit(token{kind: tokenEnd})
+	return l.tokens
+}
+
+func (l *lexer) emit(t token) {
+	t.line = l.line
+	l.tokens = append(l.tokens, t)
+}
+
+// advance moves on by n bytes and keeps count of lines.
+func (l *lexer) advance(n int) string {
+	passed := l.source[l.pos : l.pos+n]
+	l.line += strings.Count(passed, "\n")
+	l.pos += n
+	return passed
+}
+
+func (l *lexer) rest() string { return l.source[l.pos:] }
+
+func (l *lexer) fail(format string, args ...any) {
+	fail("line %d: "+format, append([]any{l.line}, args...)...)
+}
+
+var rawBegin = regexp.MustCompile(`^\{%[-+]?[\s\v\x1c-\x1f\x{85}\p{Z}]*raw[\s\v\x1c-\x1f\x{85}\p{Z}]*-?%\}`)
+var rawEnd = regexp.MustCompile(`\{%([-+]?)[\s\v\x1c-\x1f\x{85}\p{Z}]*endraw[\s\v\x1c-\x1f\x{85}\p{Z}]*[-+]?%\}`)
+
+// text reads up to the next tag, and the tag.
+func (l *lexer) text() {
+	rest := l.rest()
+	i := 0
+	for {
+		brace := strings.IndexByte(rest[i:], '{')
+		if i += brace; brace < 0 || i+1 == len(rest) {
+			l.emit(token{kind: tokenData, text: rest})
+			l.advance(len(rest))
+			return
+		}
+		if strings.IndexByte("%{#", rest[i+1]) >= 0 {
+			break
+		}
+		i++
+	}
+	kind := rest[i+1]
+	sign := byte(0)
+	if i+2 < len(rest) && (rest[i+2] == '-' || rest[i+2] == '+') {
+		sign = rest[i+2]
+	}
+	if data := l.trimmed(rest[:i], sign, kind == '{'); data != "" {
+		l.emit(token{kind: tokenData, text: data})
+	}
+	l.advance(i)
+	l.lineStarts = false
+	if raw := rawBegin.FindString(l.rest()); raw != "" {
+		l.raw(raw)
+		return
+	}
+	if l.advance(2); sign != 0 {
+		l.advance(1)
+	}
+	switch kind {
+	case '#':
+		l.comment()
+	case '%':
+		l.emit(token{kind: tokenBlockBegin})
+		l.code("%}", tokenBlockEnd)
+	default:
+		l.emit(token{kind: tokenVariableBegin})
+		l.code("}}", tokenVariableEnd)
+	}
+}
+
+// trimmed is the text before a tag less the white space the tag takes.
+func (l *lexer) trimmed(data string, sign byte, variable bool) string {
+	switch {
+	case sign == '-':
+		return strings.TrimRightFunc(data, isSpace)
+	case sign == '+' || variable:
+		return data
+	}
+	start := strings.LastIndexByte(data, '\n') + 1
+	if (start > 0 || l.lineStarts) && strings.TrimFunc(data[start:], isSpace) == "" {
+		return data[:start]
+	}
+	return data
+}
+
+// close passes over the end of a tag, and the white space it takes.
+func (l *lexer) close(end string, trims bool) {
+	sign := l.rest()[0]
+	if sign == '-' || sign == '+' {
+		l.advance(1)
+	}
+	passed := l.advance(len(end))
+	switch {
+	case sign == '-':
+		rest := l.rest()
+		passed = l.advance(len(rest) - len(strings.TrimLeftFunc(rest, isSpace)))
+	case sign != '+' && trims && strings.HasPrefix(l.rest(), "\n"):
+		passed = l.advance(1)
+	}
+	l.lineStarts = strings.HasSuffix(passed, "\n")
+}
+
+func (l *lexer) comment() {
+	end := strings.Index(l.rest(), "#}")
+	if end < 0 {
+		l.fail("a comment has no end")
+	}
+	if end > 0 && (l.rest()[end-1] == '-' || l.rest()[end-1] == '+') {
+		end--
+	}
+	l.advance(end)
+	l.close("#}", true)
+}
+
+func (l *lexer) raw(begin string) {
+	l.advance(len(begin))
+	if strings.HasSuffix(begin, "-%}") {
+		rest := l.rest()
+		l.advance(len(rest) - len(strings.TrimLeftFunc(rest, isSpace)))
+	}
+	l.lineStarts = strings.HasSuffix(l.source[:l.pos], "\n")
+	rest := l.rest()
+	end := rawEnd.FindStringSubmatchIndex(rest)
+	if end == nil {
+		l.fail("a raw block has no end")
+	}
+	sign := byte(0)
+	if end[2] < end[3] {
+		sign = rest[end[2]]
+	}
+	if data := l.trimmed(rest[:end[0]], sign, false); data != "" {
+		l.emit(token{kind: tokenData, text: data})
+	}
+	closing := end[1] - len("%}")
+	if rest[closing-1] == '-' || rest[closing-1] == '+' {
+		closing--
+	}
+	l.advance(closing)
+	l.close("%}", true)
+}
+
+// code reads the tokens of a tag up to its end, which counts only outside of brackets.
+func (l *lexer) code(end string, kind tokenKind) {
+	l.open = l.open[:0]
+	for l.pos < len(l.source) {
+		rest := l.rest()
+		signed := rest[0] == '-' || rest[0] == '+' && kind == tokenBlockEnd
+		if len(l.open) == 0 && (strings.HasPrefix(rest, end) || signed && strings.HasPrefix(rest[1:], end)) {
+			l.emit(token{kind: kind})
+			l.close(end, kind == tokenBlockEnd)
+			return
+		}
+		l.word(rest)
+	}
+	l.fail("a tag has no end")
+}
+
+// word reads one token inside a tag.
+func (l *lexer) word(rest string) {
+	r, size := utf8.DecodeRuneInString(rest)
+	if isSpace(r) {
+		l.advance(size)
+		return
+	}
+	afterDot := l.pos > 0 && l.source[l.pos-1] == '.'
+	if err := caught(func() { l.lexeme(rest, afterDot) }); err != nil {
+		l.fail("%w", err)
+	}
+}
+
+func (l *lexer) lexeme(rest string, afterDot bool) {
+	if number, isFloat := numberAt(rest, afterDot); number != "" {
+		l.emit(token{kind: tokenNumber, text: number, value: numberValue(number, isFloat)})
+		l.advance(len(number))
+		return
+	}
+	if name := nameAt(rest); name != "" {
+		if !isIdentifier(name) {
+			fail("%q is not a name", name)
+		}
+		l.emit(token{kind: tokenName, text: name})
+		l.advance(len(name))
+		return
+	}
+	if rest[0] == '\'' || rest[0] == '"' {
+		quoted := quotedAt(rest)
+		if quoted == "" {
+			fail("a string has no end")
+		}
+		l.emit(token{kind: tokenString, text: unescaped(quoted[1 : len(quoted)-1])})
+		l.advance(len(quoted))
+		return
+	}
+	op := operatorAt(rest)
+	if op == "" {
+		r, _ := utf8.DecodeRuneInString(rest)
+		fail("unexpected character %q", r)
+	}
+	l.balance(op)
+	l.emit(token{kind: tokenOperator, text: op})
+	l.advance(len(op))
+}
+
+func (l *lexer) balance(op string) {
+	switch op {
+	case "{", "(", "[":
+		l.open = append(l.open, map[string]byte{"{": '}', "(": ')', "[": ']'}[op])
+	case "}", ")", "]":
+		if len(l.open) == 0 || l.open[len(l.open)-1] != op[0] {
+			fail("unexpected %q", op)
+		}
+		l.open = l.open[:len(l.open)-1]
+	}
+}

@@ -1,0 +1,121 @@
+package jinja
+
+import (
+	"fmt"
+	"slices"
+)
+
+// A parser turns the tokens of a template into a tree.
+type parser struct {
+	tokens []token
+	pos    int
+	depth  int
+	loops  int             // loops around the current tag, within its macro
+	used   map[string]bool // names that the current macro mentions
+	names  *names          // of the current scope
+}
+
+// parse reads a whole template.
+func parse(source string) (program section, err error) {
+	err = caught(func() {
+		top := newNames()
+		p := &parser{tokens: lex(source), used: make(map[string]bool), names: top}
+		program = section{p.block(), nil}
+		program.unset = top.unset
+		if p.current().kind != tokenEnd {
+			p.fail(p.current(), "unknown tag %s", p.current())
+		}
+	})
+	return program, err
+}
+
+func (p *parser) fail(at token, format string, args ...any) {
+	fail("line %d: %s", at.line, fmt.Sprintf(format, args...))
+}
+
+// nest counts how deep the grammar is in itself; what it gives undoes that.
+func (p *parser) nest() func() {
+	if p.depth++; p.depth > maxDepth {
+		p.fail(p.current(), "expressions or tags nest too deeply")
+	}
+	return func() { p.depth-- }
+}
+
+func (p *parser) current() token { return p.tokens[p.pos] }
+
+func (p *parser) ahead() token { return p.tokens[min(p.pos+1, len(p.tokens)-1)] }
+
+func (p *parser) next() token {
+	t := p.current()
+	p.pos = min(p.pos+1, len(p.tokens)-1)
+	return t
+}
+
+func (p *parser) skip(operator string) bool { return p.skipIf(tokenOperator, operator) }
+
+func (p *parser) skipName(name string) bool { return p.skipIf(tokenName, name) }
+
+func (p *parser) skipIf(kind tokenKind, text string) bool {
+	if !p.current().is(kind, text) {
+		return false
+	}
+	p.next()
+	return true
+}
+
+func (p *parser) expect(operator string) {
+	if t := p.current(); !p.skip(operator) {
+		p.fail(t, "%q is missing before %s", operator, t)
+	}
+}
+
+func (p *parser) name() string {
+	t := p.next()
+	if t.kind != tokenName {
+		p.fail(t, "a name is missing before %s", t)
+	}
+	return t.text
+}
+
+func (p *parser) endTag() {
+	if t := p.next(); t.kind != tokenBlockEnd {
+		p.fail(t, "the end of the tag is missing before %s", t)
+	}
+}
+
+// block parses text and tags until a tag of one of the given names, whose name
+// becomes the current token, or to the end of the template where there are none.
+func (p *parser) block(ends ...string) block {
+	defer p.nest()()
+	var b block
+	for {
+		t := p.next()
+		switch t.kind {
+		case tokenData:
+			b = append(b, data(t.text))
+		case tokenVariableBegin:
+			b = append(b, output{p.current().line, p.tuple(false, p.expression, "")})
+			if end := p.next(); end.kind != tokenVariableEnd {
+				p.fail(end, "the end of the expression is missing before %s", end)
+			}
+		case tokenBlockBegin:
+			if p.current().kind == tokenName && slices.Contains(ends, p.current().text) {
+				return b
+			}
+			b = append(b, p.statement())
+			p.endTag()
+		default:
+			if len(ends) > 0 {
+				p.fail(t, "the tag %q is missing", ends[len(ends)-1])
+			}
+			return b
+		}
+	}
+}
+
+// body parses the rest of a tag and what it holds, up to and with the name of the tag that ends it.
+func (p *parser) body(ends ...string) block {
+	p.skip(":")
+	p.endTag()
+	return p.block(ends...)
+}

@@ -1,0 +1,91 @@
+package jinja
+
+import (
+	"fmt"
+	"maps"
+	"strings"
+	"time"
+)
+
+// A renderer runs one template once. Its budget bounds the work and the memory
+// that a template can ask for.
+type renderer struct {
+	out    *strings.Builder
+	line   int // of what runs, for messages
+	depth  int // of macro calls
+	budget int
+	now    func() time.Time
+}
+
+// render runs body with the given variables.
+func (r *renderer) render(program section, vars map[string]value) (text string, err error) {
+	outermost := &scope{vars: globals()}
+	maps.Copy(outermost.vars, vars)
+	if err = caught(func() { text, _ = r.capture(program.block, program.scope(outermost)) }); err != nil {
+		return "", fmt.Errorf("line %d: %w", r.line, err)
+	}
+	return text, nil
+}
+
+// What is charged, besides a byte for each byte of text: about the nanoseconds it takes.
+const (
+	step      = 16
+	scopeCost = 256
+)
+
+// charge takes n from the budget.
+func (r *renderer) charge(n int) {
+	if r.budget -= n; r.budget < 0 {
+		fail("the template does too much work or makes too much text")
+	}
+}
+
+func (r *renderer) chargeProduct(size, times int) {
+	if size > 0 && times > r.budget/size {
+		r.budget = 0
+		times = 1
+	}
+	r.charge(size * times)
+}
+
+func (r *renderer) eval(e expression, s *scope) value {
+	r.charge(step)
+	return e.eval(r, s)
+}
+
+func (r *renderer) write(text string) {
+	r.charge(len(text))
+	r.out.WriteString(text)
+}
+
+// capture runs body and gives what it wrote.
+func (r *renderer) capture(body block, s *scope) (text string, ended signal) {
+	outer := r.out
+	r.out = new(strings.Builder)
+	ended = body.run(r, s)
+	text = r.out.String()
+	r.out = outer
+	return text, ended
+}
+
+func (r *renderer) filterCaptured(filter expression, text string, s *scope) value {
+	if filter == nil {
+		return text
+	}
+	inner := s.inner()
+	inner.vars[capturedName] = text
+	return r.eval(filter, inner)
+}
+
+func (r *renderer) call(called value, a *arguments) value {
+	switch f := called.(type) {
+	case function:
+		return f.call(r, a)
+	case *macro:
+		return f.call(r, a)
+	case undefined:
+		fail("%s", f)
+	}
+	fail("'%s' object is not callable", typeName(called))
+	return nil
+}

@@ -1,0 +1,77 @@
+package jinja
+
+// A scope holds what names mean in one part of a template.
+type scope struct {
+	vars  map[string]value
+	outer *scope // nil for the outermost, which holds what the template is given
+}
+
+// unset is what a name means from the start of the scope that sets it, until it does.
+type unset struct{}
+
+func (s *scope) inner() *scope { return &scope{vars: make(map[string]value), outer: s} }
+
+// lookup finds the innermost meaning of name.
+func (s *scope) lookup(name string) (value, bool) {
+	hidden := false
+	for ; s != nil; s = s.outer {
+		v, ok := s.vars[name]
+		if _, isUnset := v.(unset); isUnset {
+			hidden = true
+			continue
+		}
+		if ok && hidden && s.outer == nil {
+			fail("'%s', which is given, is read in a scope within the one that sets it later: not supported", name)
+		}
+		if ok {
+			return v, true
+		}
+	}
+	return nil, false
+}
+
+// A section is a block with a scope of its own, and the names that are unset at
+// its start.
+type section struct {
+	block block
+	unset []string
+}
+
+func (b section) scope(outer *scope) *scope {
+	inner := outer.inner()
+	for _, name := range b.unset {
+		inner.vars[name] = unset{}
+	}
+	return inner
+}
+
+func (b section) run(r *renderer, s *scope) signal { return b.block.run(r, b.scope(s)) }
+
+// names are those that one scope of a template mentions, in the order of jinja2's
+// analysis. There a name that its scope sets, not only in a branch, before it
+// reads it, does not mean what it means outside: the scopes within see it unset.
+type names struct {
+	seen     map[string]bool
+	unset    []string // set before they are read
+	branches int      // around the current tag, within the scope
+}
+
+// newNames are those of a scope in which some have a meaning from its start.
+func newNames(known ...string) *names {
+	n := &names{seen: make(map[string]bool)}
+	for _, name := range known {
+		n.read(name)
+	}
+	return n
+}
+
+func (n *names) read(name string) { n.seen[name] = true }
+
+func (n *names) stored(several ...string) {
+	for _, name := range several {
+		if !n.seen[name] && n.branches == 0 {
+			n.unset = append(n.unset, name)
+		}
+		n.seen[name] = true
+	}
+}
