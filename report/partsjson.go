@@ -15,9 +15,7 @@ func window(s *metrics.Summary) pyjson.Object {
 	d.set("requests", s.Part.Requests)
 	d.set("requests_inside", s.Part.Inside)
 	d.set("requests_crossing", s.Part.Crossing)
-	totalled(&d, s, Version{})
-	peaks(&d, s)
-	selected(&d, s, Version{})
+	partNumbers(&d, s)
 	d.set("truth", truth(s))
 	return d.Object
 }
