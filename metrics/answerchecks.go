@@ -16,14 +16,14 @@ func (j *judge) answers() (Check, bool) {
 	var texts []string
 	if l.Short > 0 {
 		texts = append(texts, fmt.Sprintf("short answers: %d of %d ended before the tokens asked for though ignore_eos was sent, %s missing (%s)",
-			l.Short, l.Of, counted(l.Missing, "token"), l.reasons()))
+			l.Short, l.Of, Counted(l.Missing, "token"), l.reasons()))
 		c.Remedy = "does the server know ignore_eos?"
 		if len(l.Reasons) == 1 && l.Reasons["length"] > 0 {
 			c.Remedy = "is --max-model-len of the server too small?"
 		}
 	}
 	if l.Long > 0 {
-		texts = append(texts, fmt.Sprintf("long answers: %d of %d went on past the tokens asked for, %s more", l.Long, l.Of, counted(l.Extra, "token")))
+		texts = append(texts, fmt.Sprintf("long answers: %d of %d went on past the tokens asked for, %s more", l.Long, l.Of, Counted(l.Extra, "token")))
 		c.Remedy = cmp.Or(c.Remedy, "does the server know "+j.lengthMember()+"?")
 	}
 	c.Text = strings.Join(texts, "; ")
@@ -44,7 +44,7 @@ func (j *judge) tokenCounts() (Check, bool) {
 	n := j.Truth.Counts
 	c := Check{Name: "token counts", Figure: percent(n.Nobody, n.Of), Unit: "%", Limit: countsLimit, Remedy: "--tokenizer, or a server that sends usage"}
 	c.Text = fmt.Sprintf("nobody counted the tokens of %d of %s: each counts as one token, so token totals, tokens a second and TPOT are wrong",
-		n.Nobody, counted(n.Of, "answer"))
+		n.Nobody, Counted(n.Of, "answer"))
 	return c, n.Nobody > 0 && !j.Header.Config.SkipTokenizer
 }
 
@@ -58,7 +58,7 @@ func (j *judge) noteCounts() string {
 	if name := j.Header.Config.Tokenizer; name != "" {
 		by = "the tokenizer " + name
 	}
-	return fmt.Sprintf("the server gave no whole number of output tokens for %d of %s: %s counted them", n.Tokenizer, counted(n.Of, "answer"), by)
+	return fmt.Sprintf("the server gave no whole number of output tokens for %d of %s: %s counted them", n.Tokenizer, Counted(n.Of, "answer"), by)
 }
 
 // streaming finds answers that were made piece by piece, and came at once.
@@ -67,7 +67,7 @@ func (j *judge) streaming() (Check, bool) {
 	// One answer may have come late for any reason.
 	c := Check{Name: "streaming", Figure: percent(d.AtOnce, d.Of), Unit: "%", Limit: max(streamingLimit, percent(1, d.Of)),
 		Remedy: "does a proxy buffer, or does the server not stream?"}
-	c.Text = fmt.Sprintf("%d of %s came all at once at the end: their TTFT is their E2EL, and ITL and TPOT say nothing", d.AtOnce, counted(d.Of, "answer"))
+	c.Text = fmt.Sprintf("%d of %s came all at once at the end: their TTFT is their E2EL, and ITL and TPOT say nothing", d.AtOnce, Counted(d.Of, "answer"))
 	// What we read late came at once by our own doing, and a canvas is made at once.
 	return c, d.AtOnce > 0 && !j.late() && j.Diffusion == nil
 }
@@ -83,7 +83,7 @@ func (j *judge) firstToken() (Check, bool) {
 	if d.Early == 0 || content <= 0 {
 		return Check{}, false
 	}
-	ahead := ms(share(d.Ahead, d.Content))
+	ahead := Milliseconds(share(d.Ahead, d.Content))
 	c := Check{Name: FirstToken, Figure: ahead / content * 100, Unit: "%", Remedy: "read the TTFT to the first content"}
 	c.Limit = max(earlyLimit, max(earlyLimitMS, earlyLimitOfITL*j.usualGap())/content*100)
 	c.Text = fmt.Sprintf("TTFT takes an empty chunk for a token: %s, and %s to the first content; TPOT and ITL are wrong by it, too",

@@ -18,7 +18,7 @@ const (
 
 func (j *judge) exhausted() (Check, bool) {
 	c := Check{Name: "exhaustion", Figure: float64(j.seen.Exhausted), Unit: "connections", Limit: exhaustedLimit, Remedy: "raise ulimit -n, or set --max-concurrency"}
-	c.Text = counted(int(j.seen.Exhausted), "connection") + " could not be opened"
+	c.Text = Counted(int(j.seen.Exhausted), "connection") + " could not be opened"
 	if why := strings.Join(strings.Fields(j.seen.Exhaustion), " "); why != "" {
 		c.Text += ": " + why
 	}
@@ -64,7 +64,7 @@ func (j *judge) userStamped() bool { return j.seen.UserStamps > j.seen.KernelSta
 
 // wakeUp stands in for the age where the kernel did not stamp.
 func (j *judge) wakeUp() (Check, bool) {
-	c := Check{Name: "wake-up", Figure: ms(j.seen.WakeP99), Unit: "ms", Limit: max(wakeLimit, ageLimitOfITL*j.itl()), Remedy: quieter}
+	c := Check{Name: "wake-up", Figure: Milliseconds(j.seen.WakeP99), Unit: "ms", Limit: max(wakeLimit, ageLimitOfITL*j.itl()), Remedy: quieter}
 	against := "ITL " + showMS(j.itl())
 	if !j.hasGaps() {
 		c.Limit = max(wakeLimit, lagLimitOfTTFT*j.TTFT.Mean())
@@ -91,7 +91,7 @@ func (j *judge) late() bool {
 	switch {
 	case j.Age.Len() > 0 && !j.disordered() && j.Age.Percentile(100-often) > max(lateLimit, few):
 		return true
-	case j.userStamped() && ms(j.seen.WakeP99) > max(wakeLimit, few):
+	case j.userStamped() && Milliseconds(j.seen.WakeP99) > max(wakeLimit, few):
 		return true
 	}
 	// What came while the process stood still for longer than an ITL has piled up.
@@ -99,7 +99,7 @@ func (j *judge) late() bool {
 	if share > sharedLimit && share > stopsPile*j.watchedShare(stood) {
 		return false
 	}
-	if itl := j.itl(); j.hasGaps() && ms(j.seen.LongestStall) > itl {
+	if itl := j.itl(); j.hasGaps() && Milliseconds(j.seen.LongestStall) > itl {
 		return true
 	}
 	c, found := j.stopped()
@@ -113,7 +113,7 @@ func (j *judge) sharedReads() (Check, bool) {
 }
 
 func (j *judge) longestStop() (Check, bool) {
-	c := Check{Name: "longest stop", Figure: ms(j.seen.LongestStall), Unit: "ms", Limit: max(stopLimit, j.itl()), Remedy: frozen}
+	c := Check{Name: "longest stop", Figure: Milliseconds(j.seen.LongestStall), Unit: "ms", Limit: max(stopLimit, j.itl()), Remedy: frozen}
 	if j.userStamped() {
 		c.Limit = max(stopLimitUnstamped, j.itl())
 	}
@@ -124,13 +124,13 @@ func (j *judge) longestStop() (Check, bool) {
 func (j *judge) stopped() (Check, bool) {
 	c := Check{Name: "stopped", Figure: j.watchedShare(j.seen.Stalled), Unit: "%", Remedy: frozen}
 	c.Limit = max(stopShareLimit, j.watchedShare(stopForgiven))
-	c.Text = fmt.Sprintf("%s was stopped for %s of the time, in %s", j.process(), showPercent(c.Figure), counted(j.seen.Stalls, "stop"))
+	c.Text = fmt.Sprintf("%s was stopped for %s of the time, in %s", j.process(), showPercent(c.Figure), Counted(j.seen.Stalls, "stop"))
 	return c, j.seen.Stalls > 0
 }
 
 func (j *judge) busiestSecond() (Check, bool) {
 	c := Check{Name: "busiest second", Figure: j.seen.BusiestCPU * 100, Unit: "%", Limit: busiestLimit, Remedy: spread}
-	c.Text = fmt.Sprintf("own CPU %s of %s in the busiest second", showPercent(c.Figure), counted(j.seen.Cores, "core"))
+	c.Text = fmt.Sprintf("own CPU %s of %s in the busiest second", showPercent(c.Figure), Counted(j.seen.Cores, "core"))
 	if j.Shards != nil {
 		c.Text = fmt.Sprintf("own CPU of a shard %s of its cores in the busiest second", showPercent(c.Figure))
 	}
@@ -140,7 +140,7 @@ func (j *judge) busiestSecond() (Check, bool) {
 func (j *judge) meanCPU() (Check, bool) {
 	c := Check{Name: "own CPU", Unit: "%", Limit: meanCPULimit, Remedy: spread}
 	c.Figure = j.watchedShare(j.seen.CPU) / float64(max(j.seen.Cores, 1))
-	c.Text = fmt.Sprintf("own CPU %s of %s", showPercent(c.Figure), counted(j.seen.Cores, "core"))
+	c.Text = fmt.Sprintf("own CPU %s of %s", showPercent(c.Figure), Counted(j.seen.Cores, "core"))
 	return c, j.seen.CPU > 0 && j.seen.Watched >= meanCPUFrom
 }
 
@@ -151,7 +151,7 @@ func (j *judge) stolen() (Check, bool) {
 }
 
 func (j *judge) longestGC() (Check, bool) {
-	c := Check{Name: "longest GC pause", Figure: ms(j.seen.LongestGC), Unit: "ms", Limit: gcLimit}
+	c := Check{Name: "longest GC pause", Figure: Milliseconds(j.seen.LongestGC), Unit: "ms", Limit: gcLimit}
 	c.Text = fmt.Sprintf("garbage collection stopped us for %s at once", showMS(c.Figure))
 	if j.starved() {
 		c.Remedy = crowded
@@ -177,8 +177,8 @@ func (j *judge) gcShare() (Check, bool) {
 }
 
 func (j *judge) clock() (Check, bool) {
-	c := Check{Name: "clock step", Figure: ms(j.seen.ClockStep.Abs()), Unit: "ms", Limit: clockLimit}
-	c.Text = fmt.Sprintf("the wall clock was set by %s: arrival stamps rest on it", showMS(ms(j.seen.ClockStep)))
+	c := Check{Name: "clock step", Figure: Milliseconds(j.seen.ClockStep.Abs()), Unit: "ms", Limit: clockLimit}
+	c.Text = fmt.Sprintf("the wall clock was set by %s: arrival stamps rest on it", showMS(Milliseconds(j.seen.ClockStep)))
 	return c, j.seen.ClockStep != 0 && j.seen.KernelStamps > 0
 }
 

@@ -254,10 +254,10 @@ func (c *Collector) warnings() []string {
 	for _, m := range Metrics {
 		d := m.Of(&c.sum)
 		if d.Approximate() {
-			w = append(w, fmt.Sprintf("%s is approximate: it comes from a histogram of three digits, of %s", m.Name, counted(d.Len(), "value")))
+			w = append(w, fmt.Sprintf("%s is approximate: it comes from a histogram of three digits, of %s", m.Name, Counted(d.Len(), "value")))
 		}
 		if d.Approximate() && d.Clamped() > 0 {
-			w = append(w, fmt.Sprintf("%s has %s outside 0 to 8 h, counted at the nearest end", m.Name, counted(d.Clamped(), "value")))
+			w = append(w, fmt.Sprintf("%s has %s outside 0 to 8 h, counted at the nearest end", m.Name, Counted(d.Clamped(), "value")))
 		}
 	}
 	if c.timeline.folded != nil || c.evened > 0 {

@@ -29,5 +29,5 @@ func (c *Collector) refusals() []string {
 		return nil
 	}
 	return []string{fmt.Sprintf("%s refused and counted as failed: the answer is stamped before the request was sent, so that TTFT would be negative",
-		counted(c.refused, "request"))}
+		Counted(c.refused, "request"))}
 }

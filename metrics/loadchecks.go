@@ -11,7 +11,7 @@ import (
 
 func (j *judge) completed() (Check, bool) {
 	c := Check{Name: "completed", Figure: float64(j.Completed), Unit: "requests", Limit: completedLimit, AtLeast: true}
-	c.Text = fmt.Sprintf("%d of %s completed", j.Completed, counted(j.Completed+j.Failed, "request"))
+	c.Text = fmt.Sprintf("%d of %s completed", j.Completed, Counted(j.Completed+j.Failed, "request"))
 	if j.Completed == 0 {
 		c.Text = "no request completed"
 	}
@@ -21,7 +21,7 @@ func (j *judge) completed() (Check, bool) {
 func (j *judge) failed() (Check, bool) {
 	n, of := j.Failures(), j.Completed+j.Failures()
 	c := Check{Name: "failed", Figure: percent(n, of), Unit: "%", Limit: failedLimit}
-	c.Text = fmt.Sprintf("%d of %s failed: latencies are those of the others", n, counted(of, "request"))
+	c.Text = fmt.Sprintf("%d of %s failed: latencies are those of the others", n, Counted(of, "request"))
 	return c, n > 0 && j.Completed > 0
 }
 
@@ -29,7 +29,7 @@ func (j *judge) cutShort() (Check, bool) {
 	n := j.Failed - j.Failures()
 	of := j.Completed + n
 	c := Check{Name: "cut short", Figure: percent(n, of), Unit: "%", Limit: cutLimit}
-	c.Text = fmt.Sprintf("%d of %s were cut short: latencies are those of the quicker ones", n, counted(of, "request"))
+	c.Text = fmt.Sprintf("%d of %s were cut short: latencies are those of the quicker ones", n, Counted(of, "request"))
 	return c, n > 0 && j.Completed > 0
 }
 
@@ -43,9 +43,9 @@ func (j *judge) rate() (Check, bool) {
 	switch {
 	case c.judge().OK:
 	case p.Queue > p.Lag:
-		c.Text += fmt.Sprintf(": --max-concurrency held requests back, for %s on average", showMS(ms(share(p.Queue, p.Requests))))
+		c.Text += fmt.Sprintf(": --max-concurrency held requests back, for %s on average", showMS(Milliseconds(share(p.Queue, p.Requests))))
 	default:
-		c.Text += fmt.Sprintf(": we were late ourselves, by %s on average", showMS(ms(share(p.Lag, p.Requests))))
+		c.Text += fmt.Sprintf(": we were late ourselves, by %s on average", showMS(Milliseconds(share(p.Lag, p.Requests))))
 	}
 	// Where the slots held requests back since the server did not keep up, the backlog
 	// says so.
@@ -77,11 +77,11 @@ func (j *judge) little() (Check, bool) {
 	if h.Mean <= 0 || !j.waitsForSlots() {
 		return Check{}, false
 	}
-	part := h.Share * 100 / ms(h.Mean) // of E2EL, a millisecond
+	part := h.Share * 100 / Milliseconds(h.Mean) // of E2EL, a millisecond
 	c := Check{Name: "Little's law", Figure: h.Share * 100, Unit: "%", Limit: max(heldLimit, heldLimitMS*part)}
-	c.Text = fmt.Sprintf("requests held their slot for %s after the last chunk (%s of E2EL)", showMS(ms(h.Mean)), showPercent(c.Figure))
+	c.Text = fmt.Sprintf("requests held their slot for %s after the last chunk (%s of E2EL)", showMS(Milliseconds(h.Mean)), showPercent(c.Figure))
 	if h.Unread > 0 {
-		c.Text += fmt.Sprintf(", up to %s of that because we read late", showMS(ms(h.Unread)))
+		c.Text += fmt.Sprintf(", up to %s of that because we read late", showMS(Milliseconds(h.Unread)))
 	}
 	return c, true
 }
@@ -100,13 +100,13 @@ func (j *judge) connecting() (Check, bool) {
 	if j.seen.Closed+j.seen.Dropped > 0 {
 		c.Remedy = "keep-alive on the server, which closes connections after its answers"
 	}
-	all := ms(connecting.DNS + connecting.Connect + connecting.Proxy + connecting.TLS)
+	all := Milliseconds(connecting.DNS + connecting.Connect + connecting.Proxy + connecting.TLS)
 	if sum := j.TTFT.Mean() * float64(j.TTFT.Len()); sum > 0 {
 		c.Figure = all / sum * 100
 		c.Limit = max(connectLimit, connectLimitMS*float64(connecting.Of)/sum*100)
 	}
 	c.Text = fmt.Sprintf("%d of %s connected inside TTFT (mean %s)",
-		connecting.Requests, counted(connecting.Of, "request"), showMS(ms(connecting.Mean())))
+		connecting.Requests, Counted(connecting.Of, "request"), showMS(Milliseconds(connecting.Mean())))
 	return c, connecting.Requests > 0
 }
 

@@ -36,7 +36,7 @@ func TestShardsAreKnownAsExactlyAsOneRun(t *testing.T) {
 	single := load(120)
 	for _, r := range single {
 		if r.Class == OK {
-			*r = *arrived(Record{Index: r.Index, Due: r.Due, Slot: r.Slot, Sent: r.Sent, Wrote: r.Sent, Out: 1}, ms(r.Sent)+20)
+			*r = *arrived(Record{Index: r.Index, Due: r.Due, Slot: r.Slot, Sent: r.Sent, Wrote: r.Sent, Out: 1}, Milliseconds(r.Sent)+20)
 		}
 	}
 	// Longer than a histogram reaches, one a part.

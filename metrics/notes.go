@@ -26,7 +26,7 @@ func (j *judge) noteEvidence() string {
 		return "there is no evidence of the load generator itself: the verdict rests on the records alone"
 	case j.unwatched > 0:
 		return fmt.Sprintf("the evidence of %s is missing: the verdict rests on the records and on the other shards'",
-			counted(j.unwatched, "shard"))
+			Counted(j.unwatched, "shard"))
 	}
 	return ""
 }
@@ -37,7 +37,7 @@ func (j *judge) noteInterrupted() string {
 	}
 	text := "the run was stopped before its end"
 	if n := j.Failed - j.Failures(); n > 0 {
-		text += fmt.Sprintf(", and %s cut short", counted(n, "request"))
+		text += fmt.Sprintf(", and %s cut short", Counted(n, "request"))
 	}
 	if j.StoppedBy != "" {
 		text += ", by " + j.StoppedBy
@@ -65,7 +65,7 @@ func (j *judge) noteResent() string {
 		return ""
 	}
 	return fmt.Sprintf("%s sent again after failures, %s in all: their latencies have what failed and the waits inside",
-		counted(n.Requests, "request"), counted(n.Times, "time"))
+		Counted(n.Requests, "request"), Counted(n.Times, "time"))
 }
 
 func (j *judge) noteAnew() string {
@@ -73,14 +73,14 @@ func (j *judge) noteAnew() string {
 		return ""
 	}
 	return fmt.Sprintf("%s sent anew over a new connection: the used one died before any byte of the answer; latencies count from the first sending",
-		counted(j.Resent.Anew, "request"))
+		Counted(j.Resent.Anew, "request"))
 }
 
 // noteTokens says where a chunk is not a token.
 func (j *judge) noteTokens() string {
 	t := j.Truth.Tokens
 	text := fmt.Sprintf("chunk ≠ token: %.2f tokens a chunk, so vLLM's ITL and peak throughput are per chunk", t.Mean())
-	left := fmt.Sprintf("%s with more tokens than chunks left out of the ITL per token", counted(t.Bundled, "request"))
+	left := fmt.Sprintf("%s with more tokens than chunks left out of the ITL per token", Counted(t.Bundled, "request"))
 	switch {
 	case t.Bundles():
 		return text + "; --continuous-usage-stats tells single tokens' ITL, if the server has it"
@@ -91,7 +91,7 @@ func (j *judge) noteTokens() string {
 	case t.Bundled > 0:
 		return left
 	case t.Fewer > 0 && (j.Truth.Counts.Nobody == 0 || j.Header.Config.SkipTokenizer):
-		return fmt.Sprintf("%s had fewer tokens than chunks: was there no usage? Their ITL per token is not known", counted(t.Fewer, "request"))
+		return fmt.Sprintf("%s had fewer tokens than chunks: was there no usage? Their ITL per token is not known", Counted(t.Fewer, "request"))
 	}
 	return ""
 }
@@ -107,7 +107,7 @@ func (j *judge) noteShared() string {
 		return text + " and we read in time: " + others
 	case j.seen.WakeP99 > 0:
 		return text + ": " + others + ", or we read late, of which all that is known is that " + j.process() + " woke up late by " +
-			showMS(ms(j.seen.WakeP99)) + " at p99"
+			showMS(Milliseconds(j.seen.WakeP99)) + " at p99"
 	}
 	return text + ": " + others + ", or we read late, of which nothing is known"
 }
@@ -116,7 +116,7 @@ func (j *judge) noteDisorder() string {
 	if j.seen.Disordered == 0 {
 		return ""
 	}
-	return counted(int(j.seen.Disordered), "packet") +
+	return Counted(int(j.seen.Disordered), "packet") +
 		" came before an earlier one, which the network had lost or held up: what was in them had to wait for that"
 }
 
@@ -168,7 +168,7 @@ func (j *judge) noteClosed() string {
 		return ""
 	}
 	return fmt.Sprintf("the server closed the connection after %s: the next request connects anew",
-		counted(int(j.seen.Closed), "answer"))
+		Counted(int(j.seen.Closed), "answer"))
 }
 
 func (j *judge) notePacked() string {
@@ -176,7 +176,7 @@ func (j *judge) notePacked() string {
 		return ""
 	}
 	return fmt.Sprintf("%s came compressed: the compressor kept each event back until it wrote out its block, and that wait is in the latencies",
-		counted(int(j.seen.Packed), "answer"))
+		Counted(int(j.seen.Packed), "answer"))
 }
 
 func (j *judge) noteDropped() string {
@@ -184,7 +184,7 @@ func (j *judge) noteDropped() string {
 		return ""
 	}
 	return fmt.Sprintf("the server closes connections right after its answers without announcing it: %s not used again, so the next requests connected anew",
-		counted(int(j.seen.Dropped), "connection"))
+		Counted(int(j.seen.Dropped), "connection"))
 }
 
 // noteSlower is of a run that is too short to tell whether the server keeps up.
@@ -194,7 +194,7 @@ func (j *judge) noteSlower() string {
 		return ""
 	}
 	return fmt.Sprintf("requests of the second half took %s from when they were due, those of the first %s: "+
-		"the run is too short beside its answers to tell whether the server keeps up", showMS(ms(b.Late)), showMS(ms(b.Early)))
+		"the run is too short beside its answers to tell whether the server keeps up", showMS(Milliseconds(b.Late)), showMS(Milliseconds(b.Early)))
 }
 
 func (j *judge) noteProtocol() string {

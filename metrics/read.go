@@ -65,7 +65,7 @@ func readText(r io.Reader, ask Ask) ([]*Summary, error) {
 	}
 	sums, err = blocks.summaries(ask)
 	if err != nil && stream.Damaged > 0 {
-		return nil, fmt.Errorf("nothing to report: of a record stream there is only %s", counted(stream.Damaged, "torn or damaged line"))
+		return nil, fmt.Errorf("nothing to report: of a record stream there is only %s", Counted(stream.Damaged, "torn or damaged line"))
 	}
 	return sums, err
 }

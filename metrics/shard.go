@@ -160,7 +160,7 @@ func (sh *shard) faults(sharded bool) []string {
 	case len(sh.ends) < len(sh.headers):
 		w = append(w, "was cut once: it has fewer end lines than run lines")
 	case sh.counted() != sh.records:
-		w = append(w, fmt.Sprintf("counts %s in its end line, but the stream holds %d", counted(sh.counted(), "request"), sh.records))
+		w = append(w, fmt.Sprintf("counts %s in its end line, but the stream holds %d", Counted(sh.counted(), "request"), sh.records))
 	}
 	return w
 }

@@ -28,7 +28,7 @@ func (j *judge) shardStarts() (Check, bool) {
 		return Check{}, false
 	}
 	took := j.Seconds * float64(time.Second/time.Millisecond)
-	c := Check{Name: "shard starts", Figure: ms(s.Apart()), Unit: "ms", Limit: max(startsLimit, startsLimitOfRun/100*took), Remedy: "--start-at, and clocks that agree"}
+	c := Check{Name: "shard starts", Figure: Milliseconds(s.Apart()), Unit: "ms", Limit: max(startsLimit, startsLimitOfRun/100*took), Remedy: "--start-at, and clocks that agree"}
 	c.Text = fmt.Sprintf("shards began %s apart, %s last", showMS(c.Figure), s.Last)
 	return c, true
 }

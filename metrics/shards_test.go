@@ -284,9 +284,9 @@ func TestTheMostInFlightOfALongCompactRunIsNotThatOfASecond(t *testing.T) {
 	var records []*Record
 	for i := range 12 {
 		sent := time.Duration(i) * 50 * msec
-		records = append(records, arrived(Record{Run: "r", Index: i, Due: sent, Slot: sent, Sent: sent, Out: 1}, ms(sent)+40))
+		records = append(records, arrived(Record{Run: "r", Index: i, Due: sent, Slot: sent, Sent: sent, Out: 1}, Milliseconds(sent)+40))
 	}
-	records = append(records, arrived(Record{Run: "r", Index: 12, Sent: 5 * time.Hour, Out: 1}, ms(5*time.Hour)+40))
+	records = append(records, arrived(Record{Run: "r", Index: 12, Sent: 5 * time.Hour, Out: 1}, Milliseconds(5*time.Hour)+40))
 	for n := 1; n <= 3; n++ {
 		s := readOne(t, slices.Concat(fleet{n: n, change: compactly}.write(t, records)...))
 		if got := s.Truth.PeakConcurrency; got != n {

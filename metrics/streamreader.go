@@ -182,13 +182,13 @@ func (sr *StreamReader) repeats(text []byte) bool {
 func (sr *StreamReader) warnings() []string {
 	var w []string
 	if sr.Damaged > 0 {
-		w = append(w, "left out "+counted(sr.Damaged, "torn or damaged line")+" of the stream")
+		w = append(w, "left out "+Counted(sr.Damaged, "torn or damaged line")+" of the stream")
 	}
 	if sr.Repeated > 0 {
-		w = append(w, "took only once "+counted(sr.Repeated, "line")+" that the stream repeats")
+		w = append(w, "took only once "+Counted(sr.Repeated, "line")+" that the stream repeats")
 	}
 	if sr.Skipped > 0 {
-		w = append(w, "passed over "+counted(sr.Skipped, "line")+" of other programs in the stream")
+		w = append(w, "passed over "+Counted(sr.Skipped, "line")+" of other programs in the stream")
 	}
 	return w
 }

@@ -148,5 +148,3 @@ func percent[T int | int64 | time.Duration](part, whole T) float64 {
 	}
 	return float64(part) / float64(whole) * 100
 }
-
-func ms(d time.Duration) float64 { return float64(d) / float64(time.Millisecond) }

@@ -58,7 +58,7 @@ func TestTruthIsWhatOneReckonsByHand(t *testing.T) {
 		"mean ITL":            {truth.MeanITL, 60.0 / 7},
 		"smallest ITL":        {truth.ITL.Percentile(0), 5},
 		"mean concurrency":    {truth.MeanConcurrency, 0.101 + 0.070 + 0.008},
-		"held":                {ms(truth.Held.Mean), 5},
+		"held":                {Milliseconds(truth.Held.Mean), 5},
 		"held share":          {truth.Held.Share, 10.0 / (91 + 70)},
 		"asked rate":          {truth.Pace.Asked(), 2 / 0.030},
 		"achieved rate":       {truth.Pace.Achieved(), 2 / 0.022},

@@ -1,9 +1,11 @@
 package metrics
 
 import (
+	"fmt"
 	"math"
 	"strconv"
 	"strings"
+	"time"
 )
 
 // FormatFloat writes v as Python's repr does: the shortest digits that read
@@ -31,3 +33,14 @@ func FormatFloat(v float64) string {
 func FormatPercentile(p float64) string {
 	return strings.TrimSuffix(FormatFloat(p), ".0")
 }
+
+// Counted writes a number of things: 1 line, 2 lines.
+func Counted(n int, thing string) string {
+	if n != 1 {
+		thing += "s"
+	}
+	return fmt.Sprintf("%d %s", n, thing)
+}
+
+// Milliseconds is d in milliseconds.
+func Milliseconds(d time.Duration) float64 { return float64(d) / float64(time.Millisecond) }
