@@ -167,6 +167,9 @@ func TestCountsOfALocalTokenizerAreNamed(t *testing.T) {
 
 // What a load that is sound does is no fault of the answers.
 func TestSoundAnswersOfAnyLoadAreValid(t *testing.T) {
+	if testing.Short() {
+		t.Skip("64 whole runs: in go test without -short")
+	}
 	fast := sim.Config{Cost: sim.Cost{Base: 300 * time.Microsecond}}
 	slow := sim.Config{Cost: sim.Cost{Base: 30 * time.Millisecond, PerPromptToken: 2 * time.Millisecond}}
 	speculative := sim.Config{Speculative: sim.Speculative{Tokens: 4, Acceptance: 0.9}}

@@ -34,6 +34,9 @@ func (tr trial) verdict(t *testing.T) (v metrics.Verdict, why string) {
 }
 
 func TestBusyServerIsNotOverloaded(t *testing.T) {
+	if testing.Short() {
+		t.Skip("20 whole runs: in go test without -short")
+	}
 	for i := range 20 {
 		share := 0.5 + 0.4*float64(i%5)/4
 		burstiness := []float64{1, 0.3, math.Inf(1), 1}[i%4]
@@ -83,6 +86,9 @@ func TestFewAnswersAtOnceAreNoProof(t *testing.T) {
 // more than 50 requests at once: these are held back, by too little to be told from
 // chance, so that the rate which does not come about makes the run SUSPECT.
 func TestTailIsNoBacklog(t *testing.T) {
+	if testing.Short() {
+		t.Skip("24 whole runs: in go test without -short")
+	}
 	for _, name := range []string{"mps-solo", "mps-two", "mps-64sm", "mps-100sm"} {
 		profile, err := sim.OpenProfile(name)
 		if err != nil {

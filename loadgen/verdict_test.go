@@ -67,6 +67,9 @@ func poisson(rate float64, seed int64) loadgen.Arrivals {
 }
 
 func TestTwentyCleanRunsAreValid(t *testing.T) {
+	if testing.Short() {
+		t.Skip("twenty whole runs: in go test without -short")
+	}
 	atOnce := loadgen.Arrivals{Rate: math.Inf(1), Burstiness: 1}
 	varied := dataset.RangeRatio{Input: 0.5, Output: 0.5}
 	speculative := sim.Config{Speculative: sim.Speculative{Tokens: 3, Acceptance: 0.7}}

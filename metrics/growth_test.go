@@ -220,6 +220,9 @@ func (b batching) serve(q queueing, rate, seconds float64, seed uint64) []*Recor
 // and its requests take ever longer meanwhile. At up to 95 % of what it can do one run in
 // two hundred is taken for overloaded.
 func TestServerThatFillsUpSlowlyIsNotOverloaded(t *testing.T) {
+	if testing.Short() {
+		t.Skip("720 queues: in go test without -short")
+	}
 	runs, wrong := 0, 0
 	for _, b := range []batching{{0.01, 0.001, 100, 128}, {0.006, 0.0002, 300, 256}, {0.01, 0.0005, 50, 64}, {0.008, 0.0001, 100, 256}, {0.01, 0.002, 50, 256}} {
 		for _, share := range []float64{0.8, 0.9, 0.95} {

@@ -40,6 +40,9 @@ func TestSingleRequestsAreLetGoWhenTheyTakeTooMuch(t *testing.T) {
 // Past a million requests their latencies are approximate, and those of chunks are
 // not yet.
 func TestRequestsAreKnownExactlyUpToAMillion(t *testing.T) {
+	if testing.Short() {
+		t.Skip("a million requests: in go test without -short")
+	}
 	c := NewCollector(&Header{})
 	r := arrived(Record{Out: 2}, 100, 200)
 	for range requestCap {

@@ -117,6 +117,9 @@ var everything = cmp.Options{
 }
 
 func TestTheOrderOfLinesDoesNotMatter(t *testing.T) {
+	if testing.Short() {
+		t.Skip("many orders of the lines of a stream: in go test without -short")
+	}
 	rng := rand.New(rand.NewPCG(1, 2))
 	compactOne := func(h *Header, _ *StreamWriter) { h.Compact = h.Shard == 1 }
 	noChunks := func(h *Header, sw *StreamWriter) { sw.NoChunks = h.Shard > 1 }

@@ -15,6 +15,9 @@ import (
 // servers and with fewer requests. What a gate says is the machine's: here it has
 // to say something, in every form.
 func TestWorkflowsRun(t *testing.T) {
+	if testing.Short() {
+		t.Skip("the workflows of the examples: in go test without -short")
+	}
 	t.Parallel()
 	const folder = "../../examples/ci"
 	dir := t.TempDir()

@@ -13,6 +13,9 @@ import (
 // The guards of the examples, on what stands in for a GPU: a load is put only on
 // servers that are what their arm says.
 func TestExamplesProveWhatTheyMeasure(t *testing.T) {
+	if testing.Short() {
+		t.Skip("the scripts of the examples: in go test without -short")
+	}
 	t.Parallel()
 	const folder = "testdata/guards"
 	scriptFiles, err := filepath.Glob(folder + "/*.txtar")

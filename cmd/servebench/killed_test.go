@@ -39,6 +39,9 @@ var killedRuns = []string{
 // Whenever a run is killed, each request that its server had answered 100 ms before
 // is in its file, and the file can be reported.
 func TestKilledRunLosesNothing(t *testing.T) {
+	if testing.Short() {
+		t.Skip("killed runs: in go test without -short")
+	}
 	t.Parallel()
 	n := kills
 	if text := os.Getenv("KILLS"); text != "" {

@@ -15,6 +15,9 @@ import (
 // servers in the place of those that it names, with files of the names it uses.
 // Lines below it are what it prints.
 func TestDocumentedCommandsRun(t *testing.T) {
+	if testing.Short() {
+		t.Skip("every command of the documentation: in go test without -short")
+	}
 	t.Parallel()
 	pages, err := filepath.Glob("../../docs/*.md")
 	if err != nil {

@@ -15,7 +15,7 @@ import (
 func reportOf(stdin string, args ...string) (out, talk string, err error) {
 	var outBuf, talkBuf bytes.Buffer
 	cmd := newReportCommand()
-	cmd.SetArgs(args)
+	cmd.SetArgs(append([]string{}, args...)) // nil means those of the test itself
 	cmd.SetIn(strings.NewReader(stdin))
 	cmd.SetOut(&outBuf)
 	cmd.SetErr(&talkBuf)

@@ -108,6 +108,9 @@ func reported(t *testing.T, stream io.Reader) (out, talk string) {
 // Nobody reads the stream before the run has ended and printed its block. All records
 // are there nevertheless, and the run says how long they waited.
 func TestSlowReaderDelaysNoRequest(t *testing.T) {
+	if testing.Short() {
+		t.Skip("runs that wait for their reader: in go test without -short")
+	}
 	t.Parallel()
 	one := fast(t)
 	two := strings.Replace(one, "--base-url ", "--target a=", 1) + strings.Replace(one, "--base-url ", " b=", 1)

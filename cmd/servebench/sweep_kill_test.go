@@ -37,6 +37,9 @@ arms:
 // A sweep that is killed at any time, and begun again until it ends, has each run
 // once, and leaves no server behind.
 func TestKilledSweepDoesEachRunOnce(t *testing.T) {
+	if testing.Short() {
+		t.Skip("a sweep killed twelve times: in go test without -short")
+	}
 	t.Parallel()
 	dir := t.TempDir()
 	program, plan, started := program(t, dir), filepath.Join(dir, "plan.yaml"), filepath.Join(dir, "started")

@@ -27,6 +27,9 @@ var wireRuns = []struct{ name, argv string }{
 }
 
 func TestRequestsAndLinesAreVLLMs(t *testing.T) {
+	if testing.Short() {
+		t.Skip("whole runs at the rates of the golden ones: in go test without -short")
+	}
 	for _, test := range wireRuns {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()

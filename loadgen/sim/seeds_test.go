@@ -26,6 +26,9 @@ const vocabulary = 128256
 // client. One run of each is enough to see that; those that take long are left
 // to the table.
 func TestProfilesReproduceTheSeeds(t *testing.T) {
+	if testing.Short() {
+		t.Skip("each profile against its blocks: in go test without -short")
+	}
 	for _, p := range plans() {
 		if p.long {
 			continue
@@ -66,6 +69,9 @@ func TestWriteSeedsTable(t *testing.T) {
 // Two servers that really share a GPU are each as slow as one that is always
 // slowed: the blocks of pairs come of both.
 func TestTwoServersOfOneGPUGiveTheBlocksOfPairs(t *testing.T) {
+	if testing.Short() {
+		t.Skip("two servers against the blocks of pairs: in go test without -short")
+	}
 	for _, p := range shared()[1:] {
 		profile, err := sim.OpenProfile(p.profile)
 		if err != nil {

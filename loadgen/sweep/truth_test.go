@@ -71,6 +71,9 @@ func found(t *testing.T, until string, requests int, lumped bool) Found {
 }
 
 func TestSearchFindsNoRateAboveCapacity(t *testing.T) {
+	if testing.Short() {
+		t.Skip("searches of a whole range of rates: in go test without -short")
+	}
 	for _, row := range []struct {
 		until       string
 		requests    int

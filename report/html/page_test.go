@@ -153,6 +153,9 @@ func TestPageIsAsBefore(t *testing.T) {
 
 // Two million gaps are to be opened at once, so the page must not grow with them.
 func TestPageOfMillionsOfTokensIsSmall(t *testing.T) {
+	if testing.Short() {
+		t.Skip("two million tokens: in go test without -short")
+	}
 	page := write(t, run(metrics.Header{}, 2000, 1112, "x"))
 	if len(page) > 300<<10 {
 		t.Errorf("%d KiB", len(page)>>10)
