@@ -14,7 +14,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/servebench/servebench/loadgen/selftest"
-	"github.com/servebench/servebench/loadgen/sim"
+	"github.com/servebench/servebench/loadgen/selftest/metronome"
 )
 
 // A selftestCommand is the verb: how accurate is this machine?
@@ -205,7 +205,7 @@ func (t *selftestCommand) keep(result *selftest.Result) {
 // newSelftestServerCommand makes the verb that selftest runs in a process of its
 // own.
 func newSelftestServerCommand() *cobra.Command {
-	m := new(sim.Metronome)
+	m := new(metronome.Metronome)
 	cmd := &cobra.Command{
 		Use:    "selftest-server",
 		Short:  "Serve streams that tell when they were written, until standard input ends",
@@ -227,7 +227,7 @@ func newSelftestServerCommand() *cobra.Command {
 }
 
 // selftestServer is that verb of this program, with the settings of m.
-func selftestServer(m *sim.Metronome) (*exec.Cmd, error) {
+func selftestServer(m *metronome.Metronome) (*exec.Cmd, error) {
 	self, err := os.Executable()
 	if err != nil {
 		return nil, err

@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"github.com/servebench/servebench/loadgen"
-	"github.com/servebench/servebench/loadgen/sim"
+	"github.com/servebench/servebench/loadgen/selftest/metronome"
 	"github.com/servebench/servebench/metrics"
 )
 
@@ -21,8 +21,8 @@ type Load struct {
 	requests int
 	tokens   int // of each request
 	schedule loadgen.Schedule
-	server   sim.Metronome // its settings
-	settled  time.Duration // what comes before is not compared: the load is still growing
+	server   metronome.Metronome // its settings
+	settled  time.Duration       // what comes before is not compared: the load is still growing
 }
 
 const (
@@ -46,7 +46,7 @@ func Steps(n int, d time.Duration) *Load {
 		name: fmt.Sprintf("%d per %d ms", n, step.Milliseconds()), kind: "steps",
 		streams: n, requests: n, tokens: max(int((start+d)/step), 2),
 		schedule: evenly(n, start),
-		server:   sim.Metronome{ITL: step, Aligned: true},
+		server:   metronome.Metronome{ITL: step, Aligned: true},
 		settled:  start,
 	}
 }
@@ -57,7 +57,7 @@ func AtOnce() *Load {
 		name: fmt.Sprintf("%d at once", startedOnce), kind: "at-once",
 		streams: startedOnce, requests: startedOnce, tokens: 64,
 		schedule: evenly(startedOnce, 0),
-		server:   sim.Metronome{TTFT: startTTFT, ITL: shortStep},
+		server:   metronome.Metronome{TTFT: startTTFT, ITL: shortStep},
 	}
 }
 
@@ -71,7 +71,7 @@ func Poisson(d time.Duration) (*Load, error) {
 		name: fmt.Sprintf("%d Poisson", startedOnce), kind: "poisson",
 		streams: startedOnce, requests: requests, tokens: poissonTokens,
 		schedule: schedule,
-		server:   sim.Metronome{TTFT: startTTFT, ITL: shortStep},
+		server:   metronome.Metronome{TTFT: startTTFT, ITL: shortStep},
 	}, err
 }
 
@@ -102,7 +102,7 @@ func (l *Load) Check() error { return loadgen.CheckSockets(l.streams) }
 // A Command makes the command that runs a server with the settings of m, which
 // is not started by it. The process must hand its standard input and output to
 // Serve, together with a Metronome of these settings; both are Load's.
-type Command func(m *sim.Metronome) (*exec.Cmd, error)
+type Command func(m *metronome.Metronome) (*exec.Cmd, error)
 
 // Measure puts the load on a server of its own, waits for the end of both, and
 // says how right the numbers were. That requests failed is in the Row, and an

@@ -13,7 +13,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/servebench/servebench/loadgen/sim"
+	"github.com/servebench/servebench/loadgen/selftest/metronome"
 )
 
 // The test program is the server, too, when this variable says which.
@@ -28,11 +28,11 @@ func TestMain(m *testing.M) {
 	case "strange":
 		fmt.Println("hello")
 	default:
-		metronome := new(sim.Metronome)
-		if err := json.Unmarshal([]byte(setting), metronome); err != nil {
+		server := new(metronome.Metronome)
+		if err := json.Unmarshal([]byte(setting), server); err != nil {
 			panic(err)
 		}
-		if err := Serve(metronome, os.Stdin, os.Stdout); err != nil {
+		if err := Serve(server, os.Stdin, os.Stdout); err != nil {
 			panic(err)
 		}
 	}
@@ -51,14 +51,14 @@ func refuse() {
 
 // another is this program as a server of that kind.
 func another(kind string) Command {
-	return func(*sim.Metronome) (*exec.Cmd, error) {
+	return func(*metronome.Metronome) (*exec.Cmd, error) {
 		cmd := exec.Command(os.Args[0])
 		cmd.Env = append(os.Environ(), serverVariable+"="+kind)
 		return cmd, nil
 	}
 }
 
-func metronome(m *sim.Metronome) (*exec.Cmd, error) {
+func truthful(m *metronome.Metronome) (*exec.Cmd, error) {
 	settings, err := json.Marshal(m)
 	if err != nil {
 		return nil, err
@@ -68,7 +68,7 @@ func metronome(m *sim.Metronome) (*exec.Cmd, error) {
 
 func TestALoadMeasuresARealServer(t *testing.T) {
 	steps := Steps(8, 100*time.Millisecond)
-	row, err := steps.Measure(t.Context(), metronome)
+	row, err := steps.Measure(t.Context(), truthful)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -95,8 +95,8 @@ func TestABadServerIsAnError(t *testing.T) {
 	}{
 		{"that refuses all", another("refusing"), "all requests failed: "},
 		{"that is another program", another("strange"), `starting the server: it said "hello\n": that is not where it listens`},
-		{"that is not there", func(*sim.Metronome) (*exec.Cmd, error) { return exec.Command(t.TempDir() + "/none"), nil }, "starting the server: "},
-		{"that nobody can name", func(*sim.Metronome) (*exec.Cmd, error) { return nil, io.ErrUnexpectedEOF }, "starting the server: unexpected EOF"},
+		{"that is not there", func(*metronome.Metronome) (*exec.Cmd, error) { return exec.Command(t.TempDir() + "/none"), nil }, "starting the server: "},
+		{"that nobody can name", func(*metronome.Metronome) (*exec.Cmd, error) { return nil, io.ErrUnexpectedEOF }, "starting the server: unexpected EOF"},
 	} {
 		got, err := Steps(2, 50*time.Millisecond).Measure(t.Context(), row.server)
 		if got != nil || err == nil || !strings.HasPrefix(err.Error(), row.says) {
@@ -108,7 +108,7 @@ func TestABadServerIsAnError(t *testing.T) {
 func TestMeasuringEndsWhenInterrupted(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if row, err := Steps(2, time.Hour).Measure(ctx, metronome); err == nil {
+	if row, err := Steps(2, time.Hour).Measure(ctx, truthful); err == nil {
 		t.Errorf("measured %+v", row)
 	}
 }

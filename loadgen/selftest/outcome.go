@@ -9,7 +9,7 @@ import (
 
 	"github.com/servebench/servebench/dataset"
 	"github.com/servebench/servebench/loadgen"
-	"github.com/servebench/servebench/loadgen/sim"
+	"github.com/servebench/servebench/loadgen/selftest/metronome"
 	"github.com/servebench/servebench/metrics"
 )
 
@@ -21,7 +21,7 @@ type outcome struct {
 	failed    int
 	failure   string // the first
 	resident  int64  // bytes, when the first request had ended; 0 for unknown
-	served    sim.MetronomeCount
+	served    metronome.MetronomeCount
 	serverCPU time.Duration // of the server's whole life
 }
 

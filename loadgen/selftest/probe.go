@@ -5,7 +5,7 @@ import (
 	"time"
 
 	"github.com/servebench/servebench/loadgen"
-	"github.com/servebench/servebench/loadgen/sim"
+	"github.com/servebench/servebench/loadgen/selftest/metronome"
 )
 
 // errUntold says that a server is no Metronome.
@@ -50,7 +50,7 @@ func newProbes(requests, tokens int) []probe {
 // look takes one event of a request that was sent at sent. Events before settled
 // count for the TTFT alone.
 func (p *probe) look(c *loadgen.Chunk, sent, settled time.Time) {
-	truth, err := sim.ParseTruth(c.Text)
+	truth, err := metronome.ParseTruth(c.Text)
 	if err != nil {
 		p.err = errUntold
 		return

@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"github.com/servebench/servebench/loadgen"
-	"github.com/servebench/servebench/loadgen/sim"
+	"github.com/servebench/servebench/loadgen/selftest/metronome"
 )
 
 func TestAProbeComparesWithTheTruth(t *testing.T) {
@@ -22,7 +22,7 @@ func TestAProbeComparesWithTheTruth(t *testing.T) {
 		{110*ms + 4*us, 101 * ms, 5 * us},
 		{121*ms + 4*us, 121 * ms, 1 * us}, // only the event before can have been further off than its bound
 	} {
-		truth := sim.Truth{Written: start.Add(e.written).UnixNano(), Arrived: start.Add(11 * ms).UnixNano(), Delay: e.delay}
+		truth := metronome.Truth{Written: start.Add(e.written).UnixNano(), Arrived: start.Add(11 * ms).UnixNano(), Delay: e.delay}
 		text := fmt.Appendf(nil, "%d %d %d", truth.Written, truth.Arrived, truth.Delay)
 		p.look(&loadgen.Chunk{At: start.Add(e.at), Text: text}, start.Add(10*ms), start.Add(100*ms))
 	}

@@ -11,7 +11,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/servebench/servebench/loadgen/sim"
+	"github.com/servebench/servebench/loadgen/selftest/metronome"
 )
 
 // greeting goes before the URL in the first line that a server prints.
@@ -21,7 +21,7 @@ const greeting = "listening on "
 // loopback interface, says on stdout where, and ends when stdin does, so that it
 // never outlives who started it. Then it prints what m did. After an error it
 // may go on reading stdin.
-func Serve(m *sim.Metronome, stdin io.Reader, stdout io.Writer) error {
+func Serve(m *metronome.Metronome, stdin io.Reader, stdout io.Writer) error {
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		return err
@@ -57,7 +57,7 @@ type process struct {
 const endWithin = 10 * time.Second
 
 // start starts a server with the settings of m, and waits until it listens.
-func start(server Command, m *sim.Metronome) (*process, error) {
+func start(server Command, m *metronome.Metronome) (*process, error) {
 	cmd, err := server(m)
 	if err != nil {
 		return nil, err
@@ -88,7 +88,7 @@ func start(server Command, m *sim.Metronome) (*process, error) {
 }
 
 // stop ends the server and gives what it did and the CPU time that it used.
-func (p *process) stop() (count sim.MetronomeCount, cpu time.Duration, err error) {
+func (p *process) stop() (count metronome.MetronomeCount, cpu time.Duration, err error) {
 	impatient := time.AfterFunc(endWithin, func() { p.cmd.Process.Kill() })
 	defer impatient.Stop()
 	p.stdin.Close()

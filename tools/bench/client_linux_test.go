@@ -6,7 +6,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/servebench/servebench/loadgen/sim"
+	"github.com/servebench/servebench/loadgen/selftest/metronome"
 )
 
 func TestEveryClientReadsEveryEvent(t *testing.T) {
@@ -14,7 +14,7 @@ func TestEveryClientReadsEveryEvent(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	m := &sim.Metronome{ITL: time.Millisecond}
+	m := &metronome.Metronome{ITL: time.Millisecond}
 	go m.Serve(listener)
 	defer m.Close()
 	for _, client := range []string{ours, goOpenAI, plain} {
@@ -107,7 +107,7 @@ func TestLoadsAnswerForThemselves(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	m := &sim.Metronome{ITL: time.Millisecond}
+	m := &metronome.Metronome{ITL: time.Millisecond}
 	go m.Serve(listener)
 	defer m.Close()
 	addr := listener.Addr().(*net.TCPAddr).AddrPort()

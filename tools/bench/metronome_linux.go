@@ -5,10 +5,10 @@ import (
 	"net/netip"
 	"time"
 
-	"github.com/servebench/servebench/loadgen/sim"
+	"github.com/servebench/servebench/loadgen/selftest/metronome"
 )
 
-// A metronomeJob is a sim.Metronome in a process of its own. It replies with its
+// A metronomeJob is a metronome.Metronome in a process of its own. It replies with its
 // address at once, and with its count when its stdin is closed.
 type metronomeJob struct{ ITL time.Duration }
 
@@ -17,7 +17,7 @@ func (j metronomeJob) run() (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	m := &sim.Metronome{ITL: j.ITL, Aligned: j.ITL > 0}
+	m := &metronome.Metronome{ITL: j.ITL, Aligned: j.ITL > 0}
 	go m.Serve(listener)
 	defer m.Close()
 	if err := reply(listener.Addr().(*net.TCPAddr).AddrPort()); err != nil {
@@ -27,19 +27,19 @@ func (j metronomeJob) run() (any, error) {
 	return m.Count(), nil
 }
 
-// A metronome is one that runs.
-type metronome struct {
+// A beater is a metronome that runs.
+type beater struct {
 	*child
 	addr netip.AddrPort
 }
 
 // startMetronome writes to all streams every itl, or at once where that is zero.
-func startMetronome(cpu int, itl time.Duration) (*metronome, error) {
+func startMetronome(cpu int, itl time.Duration) (*beater, error) {
 	c, err := spawn(cpu, metronomeJob{itl})
 	if err != nil {
 		return nil, err
 	}
-	m := &metronome{child: c}
+	m := &beater{child: c}
 	if err := c.answer(&m.addr); err != nil {
 		c.Process.Kill()
 		return nil, c.finish(nil)
@@ -48,12 +48,12 @@ func startMetronome(cpu int, itl time.Duration) (*metronome, error) {
 }
 
 // stop ends the server and gives what it did.
-func (m *metronome) stop() (count sim.MetronomeCount, err error) {
+func (m *beater) stop() (count metronome.MetronomeCount, err error) {
 	return count, m.finish(&count)
 }
 
 // against does j in a child on one CPU while a metronome serves on another.
-func against[R any](p *plan, itl time.Duration, j func(addr netip.AddrPort) job) (result R, count sim.MetronomeCount, err error) {
+func against[R any](p *plan, itl time.Duration, j func(addr netip.AddrPort) job) (result R, count metronome.MetronomeCount, err error) {
 	server, err := startMetronome(p.serverCPU, itl)
 	if err != nil {
 		return result, count, err

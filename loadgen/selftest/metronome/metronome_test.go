@@ -1,4 +1,4 @@
-package loadgen_test
+package metronome_test
 
 import (
 	"context"
@@ -14,12 +14,12 @@ import (
 
 	"github.com/servebench/servebench/loadgen"
 	"github.com/servebench/servebench/loadgen/internal/pipe"
-	"github.com/servebench/servebench/loadgen/sim"
+	"github.com/servebench/servebench/loadgen/selftest/metronome"
 	"github.com/servebench/servebench/metrics"
 )
 
 // startMetronome serves on a port of this machine until the test ends.
-func startMetronome(t *testing.T, m *sim.Metronome) (url string) {
+func startMetronome(t *testing.T, m *metronome.Metronome) (url string) {
 	t.Helper()
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -29,7 +29,7 @@ func startMetronome(t *testing.T, m *sim.Metronome) (url string) {
 	return "http://" + listener.Addr().String()
 }
 
-func serveMetronome(t *testing.T, m *sim.Metronome, listener net.Listener) {
+func serveMetronome(t *testing.T, m *metronome.Metronome, listener net.Listener) {
 	served := make(chan error, 1)
 	go func() { served <- m.Serve(listener) }()
 	t.Cleanup(func() {
@@ -42,7 +42,7 @@ func serveMetronome(t *testing.T, m *sim.Metronome, listener net.Listener) {
 
 // A telling is one event as a client got it.
 type telling struct {
-	sim.Truth
+	metronome.Truth
 	at time.Time
 }
 
@@ -56,7 +56,7 @@ func askMetronome(t *testing.T, o *loadgen.OpenAI, n int) (events []telling, rec
 			t.Errorf("event %d: %v", len(events), err)
 			break
 		}
-		truth, err := sim.ParseTruth(chunk.Text)
+		truth, err := metronome.ParseTruth(chunk.Text)
 		if err != nil {
 			t.Error(err)
 		}
@@ -66,7 +66,7 @@ func askMetronome(t *testing.T, o *loadgen.OpenAI, n int) (events []telling, rec
 }
 
 func TestAMetronomeTellsWhenItWrote(t *testing.T) {
-	for _, m := range []*sim.Metronome{
+	for _, m := range []*metronome.Metronome{
 		{ITL: time.Millisecond},
 		{ITL: time.Millisecond, Aligned: true, TTFT: 3 * time.Millisecond},
 		{ITL: time.Millisecond, PerWrite: 8},
@@ -107,19 +107,19 @@ func TestAMetronomeKeepsTime(t *testing.T) {
 	ms := func(n time.Duration) time.Duration { return n * time.Millisecond }
 	for _, row := range []struct {
 		name     string
-		m        *sim.Metronome
+		m        *metronome.Metronome
 		idle     time.Duration // of the client before it reads at first
 		sent     time.Duration
 		gives    []time.Duration
 		late     int64
 		complete bool
 	}{
-		{"own pace", &sim.Metronome{TTFT: ms(50), ITL: ms(20)}, 0, ms(7), []time.Duration{ms(57), ms(77), ms(97)}, 0, true},
-		{"aligned", &sim.Metronome{TTFT: ms(50), ITL: ms(20), Aligned: true}, 0, ms(7), []time.Duration{ms(60), ms(80), ms(100)}, 0, true},
-		{"aligned and on the beat", &sim.Metronome{ITL: ms(20), Aligned: true}, 0, ms(40), []time.Duration{ms(40), ms(60), ms(80)}, 0, true},
-		{"three a write", &sim.Metronome{ITL: ms(20), PerWrite: 3}, 0, ms(7), []time.Duration{ms(7), ms(7), ms(7)}, 0, true},
-		{"held up for more than a beat", &sim.Metronome{ITL: ms(3)}, ms(8), 0, []time.Duration{0, ms(9), ms(12)}, 1, true},
-		{"held up for too long", &sim.Metronome{ITL: ms(3)}, ms(11), 0, nil, 0, false},
+		{"own pace", &metronome.Metronome{TTFT: ms(50), ITL: ms(20)}, 0, ms(7), []time.Duration{ms(57), ms(77), ms(97)}, 0, true},
+		{"aligned", &metronome.Metronome{TTFT: ms(50), ITL: ms(20), Aligned: true}, 0, ms(7), []time.Duration{ms(60), ms(80), ms(100)}, 0, true},
+		{"aligned and on the beat", &metronome.Metronome{ITL: ms(20), Aligned: true}, 0, ms(40), []time.Duration{ms(40), ms(60), ms(80)}, 0, true},
+		{"three a write", &metronome.Metronome{ITL: ms(20), PerWrite: 3}, 0, ms(7), []time.Duration{ms(7), ms(7), ms(7)}, 0, true},
+		{"held up for more than a beat", &metronome.Metronome{ITL: ms(3)}, ms(8), 0, []time.Duration{0, ms(9), ms(12)}, 1, true},
+		{"held up for too long", &metronome.Metronome{ITL: ms(3)}, ms(11), 0, nil, 0, false},
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -146,7 +146,7 @@ func TestAMetronomeKeepsTime(t *testing.T) {
 				var got []time.Duration
 				for _, line := range strings.Split(string(text), "\n") {
 					if _, after, ok := strings.Cut(line, `"text":"`); ok {
-						truth, err := sim.ParseTruth([]byte(after[:strings.IndexByte(after, '"')]))
+						truth, err := metronome.ParseTruth([]byte(after[:strings.IndexByte(after, '"')]))
 						if err != nil {
 							t.Error(err)
 						}
@@ -184,7 +184,7 @@ func must[T any](v T, err error) T {
 }
 
 func TestAStalledReaderIsDroppedAndHoldsNobodyUp(t *testing.T) {
-	m := &sim.Metronome{ITL: 100 * time.Microsecond, PerWrite: 16}
+	m := &metronome.Metronome{ITL: 100 * time.Microsecond, PerWrite: 16}
 	url := startMetronome(t, m)
 	stalled, err := net.Dial("tcp", strings.TrimPrefix(url, "http://"))
 	if err != nil {
@@ -209,7 +209,7 @@ func TestAStalledReaderIsDroppedAndHoldsNobodyUp(t *testing.T) {
 }
 
 func TestAMetronomeRefusesWhatItCannotAnswer(t *testing.T) {
-	url := startMetronome(t, new(sim.Metronome))
+	url := startMetronome(t, new(metronome.Metronome))
 	for _, body := range []string{"", "oops", "{}", `{"max_tokens":0}`} {
 		reply, err := http.Post(url, "application/json", strings.NewReader(body))
 		if err != nil {
@@ -224,7 +224,7 @@ func TestAMetronomeRefusesWhatItCannotAnswer(t *testing.T) {
 }
 
 func TestClosingAMetronomeCutsItsStreams(t *testing.T) {
-	m := &sim.Metronome{ITL: time.Hour}
+	m := &metronome.Metronome{ITL: time.Hour}
 	url := startMetronome(t, m)
 	reply, err := http.Post(url, "application/json", strings.NewReader(`{"max_tokens":5}`))
 	if err != nil {
@@ -243,12 +243,12 @@ func TestClosingAMetronomeCutsItsStreams(t *testing.T) {
 }
 
 func TestNoTruthIsMadeUp(t *testing.T) {
-	want := sim.Truth{Written: 1795176277123456789, Arrived: 1795176277000000000, Delay: 4500}
-	if got, err := sim.ParseTruth([]byte("1795176277123456789 1795176277000000000 4500")); got != want || err != nil {
+	want := metronome.Truth{Written: 1795176277123456789, Arrived: 1795176277000000000, Delay: 4500}
+	if got, err := metronome.ParseTruth([]byte("1795176277123456789 1795176277000000000 4500")); got != want || err != nil {
 		t.Errorf("%+v, %v; want %+v", got, err, want)
 	}
 	for _, text := range []string{"", " tok7", "1 2", "1 2 3 4", "1 2 x", "9999999999999999999 1 1"} {
-		if truth, err := sim.ParseTruth([]byte(text)); err == nil {
+		if truth, err := metronome.ParseTruth([]byte(text)); err == nil {
 			t.Errorf("%q gives %+v", text, truth)
 		}
 	}

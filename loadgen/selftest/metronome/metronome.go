@@ -1,7 +1,13 @@
-package sim
+// Package metronome is a server that measures its clients.
+//
+// Each event that it writes tells when it was written and when its request came.
+// It imports nothing of the client, so that one mistake cannot be on both sides
+// and cancel itself.
+package metronome
 
 import (
 	"bufio"
+	"cmp"
 	"container/heap"
 	"encoding/json"
 	"errors"
@@ -237,7 +243,7 @@ func (m *Metronome) strike(due *agenda) {
 	}
 }
 
-func (m *Metronome) itl() time.Duration { return orElse(m.ITL, 20*time.Millisecond) }
+func (m *Metronome) itl() time.Duration { return cmp.Or(m.ITL, 20*time.Millisecond) }
 
 // firstDue is when a stream is written to first.
 func (m *Metronome) firstDue(arrived time.Time) time.Duration {
