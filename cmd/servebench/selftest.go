@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"os/exec"
 	"os/signal"
 	"slices"
 	"time"
@@ -104,35 +103,20 @@ func (t *selftestCommand) run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	self, err := os.Executable()
+	if err != nil {
+		return err
+	}
 	ctx, stop := interruptible(ctx)
 	defer stop()
 	result := selftest.NewResult(version)
 	if !t.json {
 		result.WriteHead(t.out)
 	}
-	for _, l := range loads {
-		if err := l.Check(); err != nil {
-			result.Left = append(result.Left, fmt.Sprintf("%v: %v", l, err))
-			continue
-		}
-		fmt.Fprintf(t.talk, "measuring %v, some %.0f s\n", l, max(l.Lasts().Seconds(), 1))
-		row, err := l.Measure(ctx, selftestServer)
-		switch {
-		case ctx.Err() != nil:
-			return t.interrupted(result)
-		case err != nil:
-			return exitError{fmt.Errorf("measuring %v: %w", l, err), exitNo}
-		}
-		result.Rows = append(result.Rows, *row)
-	}
-	if len(result.Rows) == 0 {
-		return exitError{fmt.Errorf("nothing can be measured: %s", result.Left[0]), exitNo}
-	}
-	if err := t.tell(result); err != nil {
-		return err
-	}
-	t.keep(result)
-	return nil
+	failed := result.Measure(ctx, loads, selftest.Program(self), func(l *selftest.Load) {
+		fmt.Fprintf(t.talk, "measuring %s, some %.0f s\n", l.Name, max(l.Lasts().Seconds(), 1))
+	})
+	return t.end(result, failed, ctx.Err() != nil)
 }
 
 // settle checks the flags and completes them.
@@ -146,53 +130,40 @@ func (t *selftestCommand) settle() error {
 			t.streams = []int{64, 256, 1024}
 		}
 	}
-	if slices.Sort(t.streams); len(t.streams) == 0 || t.streams[0] < 1 {
+	if len(t.streams) == 0 || slices.Min(t.streams) < 1 {
 		return errors.New("--streams: must be numbers of 1 or more, with commas between them")
 	}
-	t.streams = slices.Compact(t.streams)
 	return nil
 }
 
 // loads are those of the rows to come.
 func (t *selftestCommand) loads() ([]*selftest.Load, error) {
-	var loads []*selftest.Load
-	for _, n := range t.streams {
-		loads = append(loads, selftest.Steps(n, t.duration))
-	}
 	if t.chosen {
-		return loads, nil
+		return selftest.InSteps(t.streams, t.duration), nil
 	}
-	poisson, err := selftest.Poisson(t.duration)
-	return append(loads, selftest.AtOnce(), poisson), err
+	return selftest.Loads(t.streams, t.duration)
 }
 
-// tell judges the result and prints it.
-func (t *selftestCommand) tell(result *selftest.Result) error {
-	result.Judge()
+// end prints the result, which lacks rows if measuring failed or was interrupted, and
+// keeps a whole one for the runs to come.
+func (t *selftestCommand) end(result *selftest.Result, failed error, interrupted bool) error {
+	if failed != nil && !interrupted {
+		return exitError{failed, exitNo}
+	}
 	write := result.WriteTables
 	if t.json {
 		write = result.WriteJSON
 	}
-	if err := write(t.out); err != nil {
-		return exitError{err, exitNo}
-	}
-	return nil
-}
-
-// interrupted prints the rows that were measured before.
-func (t *selftestCommand) interrupted(result *selftest.Result) error {
 	if len(result.Rows) > 0 {
-		if err := t.tell(result); err != nil {
-			return err
+		if err := write(t.out); err != nil {
+			return exitError{err, exitNo}
 		}
 	}
-	return exitError{errors.New("interrupted"), exitInterrupted}
-}
-
-// keep stores the result of a whole selftest for the runs to come.
-func (t *selftestCommand) keep(result *selftest.Result) {
-	if t.noStore || t.chosen {
-		return
+	switch {
+	case interrupted:
+		return exitError{errors.New("interrupted"), exitInterrupted}
+	case t.noStore || t.chosen:
+		return nil
 	}
 	switch name, err := result.Store(); {
 	case err != nil:
@@ -200,40 +171,29 @@ func (t *selftestCommand) keep(result *selftest.Result) {
 	case name != "":
 		fmt.Fprintf(t.talk, "kept in %s: servebench run compares itself with it\n", name)
 	}
+	return nil
 }
 
 // newSelftestServerCommand makes the verb that selftest runs in a process of its
 // own.
 func newSelftestServerCommand() *cobra.Command {
-	m := new(metronome.Metronome)
+	s := new(metronome.Server)
 	cmd := &cobra.Command{
 		Use:    "selftest-server",
 		Short:  "Serve streams that tell when they were written, until standard input ends",
 		Hidden: true,
 		Args:   cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			// Ctrl-C reaches all processes of a terminal; ours to end is selftest's to say.
+			// Ctrl-C reaches all processes of a terminal. Selftest ends this one itself.
 			signal.Ignore(os.Interrupt)
-			if err := selftest.Serve(m, cmd.InOrStdin(), cmd.OutOrStdout()); err != nil {
+			if err := selftest.Serve(s, cmd.InOrStdin(), cmd.OutOrStdout()); err != nil {
 				return exitError{err, exitNo}
 			}
 			return nil
 		},
 	}
-	cmd.Flags().DurationVar(&m.TTFT, "ttft", 0, "from a request's arrival to its first event, at least")
-	cmd.Flags().DurationVar(&m.ITL, "itl", 20*time.Millisecond, "between the events of a stream")
-	cmd.Flags().BoolVar(&m.Aligned, "aligned", false, "write to all streams at the same instants")
+	cmd.Flags().DurationVar(&s.TTFT, "ttft", 0, "from a request's arrival to its first event, at least")
+	cmd.Flags().DurationVar(&s.ITL, "itl", 20*time.Millisecond, "between the events of a stream")
+	cmd.Flags().BoolVar(&s.Aligned, "aligned", false, "write to all streams at the same instants")
 	return cmd
-}
-
-// selftestServer is that verb of this program, with the settings of m.
-func selftestServer(m *metronome.Metronome) (*exec.Cmd, error) {
-	self, err := os.Executable()
-	if err != nil {
-		return nil, err
-	}
-	cmd := exec.Command(self, "selftest-server", "--ttft", m.TTFT.String(), "--itl", m.ITL.String(), fmt.Sprintf("--aligned=%t", m.Aligned))
-	cmd.Args[0] = "servebench" // whatever the file is called
-	cmd.Stderr = os.Stderr
-	return cmd, nil
 }

@@ -103,7 +103,7 @@ func TestQuickSelftestHasFewerAndShorterRows(t *testing.T) {
 	together := time.Duration(0)
 	var names []string
 	for _, l := range loads {
-		names = append(names, l.String())
+		names = append(names, l.Name)
 		together += l.Lasts()
 	}
 	want := []string{"64 per 20 ms", "256 per 20 ms", "1024 per 25 ms", "1024 at once", "1024 Poisson"}
@@ -146,7 +146,7 @@ func TestAnInterruptedSelftestShowsWhatItHas(t *testing.T) {
 	s := selftestCommand{out: &out, talk: io.Discard}
 	result := selftest.NewResult(version)
 	result.Rows = []selftest.Row{{Name: "64 per 20 ms", Load: "steps", Streams: 64}}
-	err := s.interrupted(result)
+	err := s.end(result, context.Canceled, true)
 	if exit, ok := errors.AsType[exitError](err); !ok || exit.code != exitInterrupted || !strings.Contains(out.String(), "64 per 20 ms") {
 		t.Errorf("%v after\n%s", err, out.String())
 	}

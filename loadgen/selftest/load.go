@@ -3,26 +3,33 @@ package selftest
 import (
 	"context"
 	"fmt"
-	"os/exec"
 	"runtime/debug"
+	"slices"
 	"time"
 
 	"github.com/servebench/servebench/loadgen"
 	"github.com/servebench/servebench/loadgen/selftest/metronome"
-	"github.com/servebench/servebench/metrics"
 )
 
 // A Load is what the machine is measured under, and makes one Row. It can be put
 // on any number of times, one after the other.
 type Load struct {
-	name     string
-	kind     string // steps, at-once or poisson
-	streams  int    // at once
-	requests int
-	tokens   int // of each request
-	schedule loadgen.Schedule
-	server   metronome.Metronome // its settings
-	settled  time.Duration       // what comes before is not compared: the load is still growing
+	Name string // of its Row
+	Kind string // steps, at-once or poisson, or what the caller measures
+
+	// Streams is how many connections are open when the load begins.
+	Streams  int
+	Requests int
+	Tokens   int // of each request
+	// Schedule says when requests are due. Without one a request starts as soon as
+	// one of Streams slots is free.
+	Schedule loadgen.Schedule
+	// Settled is how long the load grows. Events before that count for the TTFT alone.
+	Settled time.Duration
+
+	Server metronome.Server // its settings
+	// Client makes what sends to the server at url; nil for servebench's own client.
+	Client func(url string) loadgen.Sender
 }
 
 const (
@@ -43,21 +50,21 @@ func Steps(n int, d time.Duration) *Load {
 	step := max(shortStep, time.Duration(n)*time.Second/stepRate).Round(time.Millisecond)
 	start := d / 4
 	return &Load{
-		name: fmt.Sprintf("%d per %d ms", n, step.Milliseconds()), kind: "steps",
-		streams: n, requests: n, tokens: max(int((start+d)/step), 2),
-		schedule: evenly(n, start),
-		server:   metronome.Metronome{ITL: step, Aligned: true},
-		settled:  start,
+		Name: fmt.Sprintf("%d per %d ms", n, step.Milliseconds()), Kind: "steps",
+		Streams: n, Requests: n, Tokens: max(int((start+d)/step), 2),
+		Schedule: evenly(n, start),
+		Settled:  start,
+		Server:   metronome.Server{ITL: step, Aligned: true},
 	}
 }
 
 // AtOnce is 1024 streams that start at one instant.
 func AtOnce() *Load {
 	return &Load{
-		name: fmt.Sprintf("%d at once", startedOnce), kind: "at-once",
-		streams: startedOnce, requests: startedOnce, tokens: 64,
-		schedule: evenly(startedOnce, 0),
-		server:   metronome.Metronome{TTFT: startTTFT, ITL: shortStep},
+		Name: fmt.Sprintf("%d at once", startedOnce), Kind: "at-once",
+		Streams: startedOnce, Requests: startedOnce, Tokens: 64,
+		Schedule: evenly(startedOnce, 0),
+		Server:   metronome.Server{TTFT: startTTFT, ITL: shortStep},
 	}
 }
 
@@ -68,10 +75,10 @@ func Poisson(d time.Duration) (*Load, error) {
 	requests := int(poissonRate * (whole + d).Seconds())
 	schedule, err := loadgen.Arrivals{Rate: poissonRate, Burstiness: 1}.Schedule(requests)
 	return &Load{
-		name: fmt.Sprintf("%d Poisson", startedOnce), kind: "poisson",
-		streams: startedOnce, requests: requests, tokens: poissonTokens,
-		schedule: schedule,
-		server:   metronome.Metronome{TTFT: startTTFT, ITL: shortStep},
+		Name: fmt.Sprintf("%d Poisson", startedOnce), Kind: "poisson",
+		Streams: startedOnce, Requests: requests, Tokens: poissonTokens,
+		Schedule: schedule,
+		Server:   metronome.Server{TTFT: startTTFT, ITL: shortStep},
 	}, err
 }
 
@@ -83,56 +90,60 @@ func evenly(n int, d time.Duration) loadgen.Schedule {
 	}
 }
 
-// String is the name of the load's Row, such as "64 per 20 ms".
-func (l *Load) String() string { return l.name }
+// Loads are those of a whole selftest: a load in steps for each number of streams,
+// AtOnce and Poisson.
+func Loads(streams []int, d time.Duration) ([]*Load, error) {
+	poisson, err := Poisson(d)
+	return append(InSteps(streams, d), AtOnce(), poisson), err
+}
+
+// InSteps is a load in steps for each number of streams, the smallest first.
+func InSteps(streams []int, d time.Duration) []*Load {
+	var loads []*Load
+	for _, n := range slices.Compact(slices.Sorted(slices.Values(streams))) {
+		loads = append(loads, Steps(n, d))
+	}
+	return loads
+}
 
 // Lasts is about how long the load goes on.
 func (l *Load) Lasts() time.Duration {
 	last := time.Duration(0)
-	for due := range l.schedule {
+	for due := range l.Schedule {
 		last = due
 	}
-	return last + l.server.TTFT + time.Duration(l.tokens)*l.server.ITL
+	return last + l.Server.TTFT + time.Duration(l.Tokens)*l.Server.ITL
 }
 
 // Check reports why this machine cannot put the load on: see
 // loadgen.CheckSockets, which raises the limit on descriptors.
-func (l *Load) Check() error { return loadgen.CheckSockets(l.streams) }
-
-// A Command makes the command that runs a server with the settings of m, which
-// is not started by it. The process must hand its standard input and output to
-// Serve, together with a Metronome of these settings; both are Load's.
-type Command func(m *metronome.Metronome) (*exec.Cmd, error)
+func (l *Load) Check() error { return loadgen.CheckSockets(l.Streams) }
 
 // Measure puts the load on a server of its own, waits for the end of both, and
 // says how right the numbers were. That requests failed is in the Row, and an
 // error only when all have, as it is when the server did not start or end well,
 // when its events do not tell the truth, and when ctx was done.
 func (l *Load) Measure(ctx context.Context, server Command) (*Row, error) {
-	out := &outcome{probes: newProbes(l.requests, l.tokens)}
+	out := &outcome{probes: newProbes(l.Requests, l.Tokens)}
 	debug.FreeOSMemory() // what the row before needed is not this row's
 	resident := residentBytes()
 
-	began, machine, pulse := time.Now(), loadgen.ReadMachineCPU(), loadgen.StartPulse()
+	watch := StartWatch()
 	err := l.put(ctx, server, out)
-	machine = loadgen.ReadMachineCPU().Sub(machine)
-	var whole metrics.Evidence
-	pulse.Stop(&whole)
-	window := time.Since(began)
+	disturbance := watch.Stop(out.serverCPU)
 	if err != nil {
 		return nil, err
 	}
 
 	row := l.row(out)
-	row.Clock = rounded(whole.ClockStep.Seconds() * 1000)
+	row.Disturbance = disturbance
 	if resident > 0 && out.resident > resident {
-		row.RSS = new(rounded(float64(out.resident-resident) / 1024 / float64(l.streams)))
+		row.RSS = new(rounded(float64(out.resident-resident) / 1024 / float64(l.Streams)))
 	}
-	row.disturb(machine, whole.CPU+out.serverCPU, window)
 	if err := row.compare(out.probes); err != nil {
 		return nil, err
 	}
-	if row.Failed == l.requests {
+	if row.Failed == l.Requests {
 		return nil, fmt.Errorf("all requests failed: %s", row.Failure)
 	}
 	return row, nil
@@ -140,7 +151,7 @@ func (l *Load) Measure(ctx context.Context, server Command) (*Row, error) {
 
 // put starts a server and loads it.
 func (l *Load) put(ctx context.Context, server Command, out *outcome) error {
-	p, err := start(server, &l.server)
+	p, err := start(server(&l.Server))
 	if err != nil {
 		return fmt.Errorf("starting the server: %w", err)
 	}

@@ -28,7 +28,7 @@ func TestMain(m *testing.M) {
 	case "strange":
 		fmt.Println("hello")
 	default:
-		server := new(metronome.Metronome)
+		server := new(metronome.Server)
 		if err := json.Unmarshal([]byte(setting), server); err != nil {
 			panic(err)
 		}
@@ -51,19 +51,19 @@ func refuse() {
 
 // another is this program as a server of that kind.
 func another(kind string) Command {
-	return func(*metronome.Metronome) (*exec.Cmd, error) {
+	return func(*metronome.Server) *exec.Cmd {
 		cmd := exec.Command(os.Args[0])
 		cmd.Env = append(os.Environ(), serverVariable+"="+kind)
-		return cmd, nil
+		return cmd
 	}
 }
 
-func truthful(m *metronome.Metronome) (*exec.Cmd, error) {
-	settings, err := json.Marshal(m)
+func truthful(s *metronome.Server) *exec.Cmd {
+	settings, err := json.Marshal(s)
 	if err != nil {
-		return nil, err
+		panic(err)
 	}
-	return another(string(settings))(m)
+	return another(string(settings))(s)
 }
 
 func TestALoadMeasuresARealServer(t *testing.T) {
@@ -95,8 +95,7 @@ func TestABadServerIsAnError(t *testing.T) {
 	}{
 		{"that refuses all", another("refusing"), "all requests failed: "},
 		{"that is another program", another("strange"), `starting the server: it said "hello\n": that is not where it listens`},
-		{"that is not there", func(*metronome.Metronome) (*exec.Cmd, error) { return exec.Command(t.TempDir() + "/none"), nil }, "starting the server: "},
-		{"that nobody can name", func(*metronome.Metronome) (*exec.Cmd, error) { return nil, io.ErrUnexpectedEOF }, "starting the server: unexpected EOF"},
+		{"that is not there", Program(t.TempDir() + "/none"), "starting the server: "},
 	} {
 		got, err := Steps(2, 50*time.Millisecond).Measure(t.Context(), row.server)
 		if got != nil || err == nil || !strings.HasPrefix(err.Error(), row.says) {
@@ -130,14 +129,14 @@ func TestLoadsHaveTheirShape(t *testing.T) {
 		{poisson, "1024 Poisson", 2610, 2610 * time.Second / 395, 2610*time.Second/395 + 50*time.Millisecond + 128*20*time.Millisecond},
 	} {
 		n, last := 0, time.Duration(0)
-		for due := range row.load.schedule {
+		for due := range row.load.Schedule {
 			n, last = n+1, due
 		}
-		if row.load.String() != row.name || n != row.requests || n != row.load.requests || last.Round(time.Microsecond) != row.last.Round(time.Microsecond) {
-			t.Errorf("%v: %d of %d requests, the last at %v; want %s, %d and %v", row.load, n, row.load.requests, last, row.name, row.requests, row.last)
+		if row.load.Name != row.name || n != row.requests || n != row.load.Requests || last.Round(time.Microsecond) != row.last.Round(time.Microsecond) {
+			t.Errorf("%s: %d of %d requests, the last at %v; want %s, %d and %v", row.load.Name, n, row.load.Requests, last, row.name, row.requests, row.last)
 		}
 		if got := row.load.Lasts().Round(time.Microsecond); got != row.lasts.Round(time.Microsecond) {
-			t.Errorf("%v lasts %v, want %v", row.load, got, row.lasts)
+			t.Errorf("%s lasts %v, want %v", row.load.Name, got, row.lasts)
 		}
 	}
 }
@@ -147,7 +146,7 @@ func TestAStepGivesTheServerTime(t *testing.T) {
 		1: 20 * time.Millisecond, 819: 20 * time.Millisecond, 1024: 25 * time.Millisecond,
 		2048: 50 * time.Millisecond, 4096: 100 * time.Millisecond,
 	} {
-		if got := Steps(n, time.Second).server.ITL; got != want {
+		if got := Steps(n, time.Second).Server.ITL; got != want {
 			t.Errorf("%d streams: a step of %v, want %v", n, got, want)
 		}
 	}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"iter"
 	"math"
+	"os"
 	"time"
 
 	"github.com/servebench/servebench/dataset"
@@ -18,50 +19,62 @@ type outcome struct {
 	probes    []probe
 	evidence  metrics.Evidence // of the load alone
 	took      time.Duration
+	events    int64
 	failed    int
 	failure   string // the first
 	resident  int64  // bytes, when the first request had ended; 0 for unknown
-	served    metronome.MetronomeCount
+	served    metronome.Count
 	serverCPU time.Duration // of the server's whole life
 }
 
 // send sends the requests, over connections that are open by then.
 func (l *Load) send(ctx context.Context, url string, out *outcome) error {
-	tally := new(loadgen.Tally)
-	connections := loadgen.Connections{Timeout: loadgen.DefaultConnectTimeout, Tally: tally}.Transport()
-	defer connections.CloseIdleConnections()
-	client := &loadgen.OpenAI{URL: url + "/v1/completions", Transport: connections, Tally: tally}
-	if _, err := connections.Warm(ctx, client.URL, l.streams); err != nil {
+	tally, live := new(loadgen.Tally), new(loadgen.Live)
+	client, end, err := l.client(ctx, url, tally)
+	defer end()
+	if err != nil {
 		return err
 	}
-	body := fmt.Appendf(nil, `{"model":"metronome","prompt":"x","stream":true,"max_tokens":%d}`, l.tokens)
-	request := &loadgen.Request{Body: body}
-	run := loadgen.Run{
-		Loads: []loadgen.Load{{
-			Target: loadgen.Target{
-				Encode: func(*dataset.Conversation, int) (*loadgen.Request, error) { return request, nil },
-				Send:   l.probing(client, out.probes),
-			},
-			Source:   prompts(l.requests),
-			Schedule: l.schedule,
-		}},
-		Started: func(time.Time) { tally.Reset() },
+	request := &loadgen.Request{Body: fmt.Appendf(nil, `{"model":"metronome","prompt":"x","stream":true,"max_tokens":%d}`, l.Tokens)}
+	load := loadgen.Load{
+		Target: loadgen.Target{
+			Encode: func(*dataset.Conversation, int) (*loadgen.Request, error) { return request, nil },
+			Send:   l.probing(client, out.probes),
+		},
+		Source:   prompts(l.Requests),
+		Schedule: l.Schedule,
+		Live:     live,
 	}
+	if l.Schedule == nil {
+		load.Concurrency = l.Streams
+	}
+	run := loadgen.Run{Loads: []loadgen.Load{load}, Started: func(time.Time) { tally.Reset() }}
 	began, pulse := time.Now(), loadgen.StartPulse()
-	err := out.collect(run.Records(ctx))
-	out.took = time.Since(began)
+	err = out.collect(run.Records(ctx))
+	out.took, out.events = time.Since(began), live.Chunks.Load()
 	pulse.Stop(&out.evidence)
 	tally.Report(&out.evidence)
 	return err
 }
 
+// client makes what sends. Servebench's own client has opened its connections by then.
+func (l *Load) client(ctx context.Context, url string, tally *loadgen.Tally) (send loadgen.Sender, end func(), err error) {
+	if l.Client != nil {
+		return l.Client(url), func() {}, nil
+	}
+	connections := loadgen.Connections{Timeout: loadgen.DefaultConnectTimeout, Tally: tally}.Transport()
+	client := &loadgen.OpenAI{URL: url + "/v1/completions", Transport: connections, Tally: tally}
+	_, err = connections.Warm(ctx, client.URL, l.Streams)
+	return client.Send, connections.CloseIdleConnections, err
+}
+
 // probing is client with a look into each event.
-func (l *Load) probing(client *loadgen.OpenAI, probes []probe) loadgen.Sender {
+func (l *Load) probing(client loadgen.Sender, probes []probe) loadgen.Sender {
 	return func(ctx context.Context, epoch time.Time, req *loadgen.Request, rec *metrics.Record) iter.Seq2[loadgen.Chunk, error] {
 		return func(yield func(loadgen.Chunk, error) bool) {
 			p := &probes[rec.Index]
-			settled := epoch.Add(l.settled)
-			for chunk, err := range client.Send(ctx, epoch, req, rec) {
+			settled := epoch.Add(l.Settled)
+			for chunk, err := range client(ctx, epoch, req, rec) {
 				if err == nil {
 					p.look(&chunk, epoch.Add(rec.Sent), settled)
 				}
@@ -94,15 +107,14 @@ func (out *outcome) collect(records iter.Seq2[*metrics.Record, error]) error {
 // row holds what needs no look into the events.
 func (l *Load) row(out *outcome) *Row {
 	e := &out.evidence
-	events := e.KernelStamps + e.UserStamps
 	row := &Row{
-		Name: l.name, Load: l.kind, Streams: l.streams, StepMS: l.server.ITL.Seconds() * 1000,
-		Events: events, Failed: out.failed, Failure: out.failure,
+		Name: l.Name, Load: l.Kind, Streams: l.Streams, StepMS: l.Server.ITL.Seconds() * 1000,
+		Events: out.events, Failed: out.failed, Failure: out.failure,
 	}
-	if events == 0 {
+	if out.events == 0 {
 		return row
 	}
-	n := float64(events)
+	n := float64(out.events)
 	row.PerS = math.Round(n / out.took.Seconds())
 	row.Kernel = rounded(100 * float64(e.KernelStamps) / n)
 	row.Shared = rounded(100 * float64(e.SharedReads) / n)
@@ -118,4 +130,18 @@ func prompts(n int) dataset.Source {
 		for i := 0; i < n && yield(&dataset.Conversation{Turns: []dataset.Turn{{Prompt: "x", PromptLen: 1}}}, nil); i++ {
 		}
 	}
+}
+
+// residentBytes is the memory that this process occupies; 0 where the system does
+// not tell.
+func residentBytes() int64 {
+	text, err := os.ReadFile("/proc/self/statm")
+	if err != nil {
+		return 0
+	}
+	var size, resident int64
+	if _, err := fmt.Sscan(string(text), &size, &resident); err != nil {
+		return 0
+	}
+	return resident * int64(os.Getpagesize())
 }

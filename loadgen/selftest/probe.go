@@ -8,7 +8,7 @@ import (
 	"github.com/servebench/servebench/loadgen/selftest/metronome"
 )
 
-// errUntold says that a server is no Metronome.
+// errUntold says that a server is not a metronome.
 var errUntold = errors.New("the server's events do not tell when they were written")
 
 // A probe holds what one request measured against the truth in its events. It

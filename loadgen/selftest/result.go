@@ -1,6 +1,18 @@
+// Package selftest measures how accurate this machine measures.
+//
+// Think of it as a load test with the answer known. A Load starts a server in a
+// process of its own, which writes into each event when it wrote it and when the
+// request came, as the kernel saw it. The load is put on with package loadgen as
+// any other is, and what was measured is compared with the truth: that makes a
+// Row. A Result holds the Rows of a machine and judges up to how many streams its
+// numbers can be trusted. It is kept for later runs, which ask for it by Stored.
+//
+// Client and server share the machine's cores. What else goes on there is watched
+// meanwhile: a Row that was disturbed is void and vouches for nothing.
 package selftest
 
 import (
+	"context"
 	"fmt"
 	"os"
 	"runtime"
@@ -19,8 +31,7 @@ const (
 	ttftErrorLimit = 10000.0 // µs, at p99
 )
 
-// A Result is what a selftest found of a machine. Whoever measures appends the
-// Rows, those in steps with fewer streams first, and then calls Judge.
+// A Result is what a selftest found of a machine. Measure fills it in.
 type Result struct {
 	Version string    `json:"version"` // of servebench
 	Date    time.Time `json:"date"`
@@ -53,6 +64,30 @@ func NewResult(version string) *Result {
 		Limits: Limits{othersLimit, stolenLimit, clockLimit},
 		Rows:   []Row{}, Left: []string{},
 	}
+}
+
+// Measure puts the loads on, one after the other, those in steps with fewer streams
+// first, and appends their Rows; starting is called before each. A load that this
+// machine cannot put on is left out. Then it calls Judge. Also after an error, as when
+// ctx ends, the Rows measured until then are there and judged.
+func (r *Result) Measure(ctx context.Context, loads []*Load, server Command, starting func(*Load)) error {
+	defer r.Judge()
+	for _, l := range loads {
+		if err := l.Check(); err != nil {
+			r.Left = append(r.Left, fmt.Sprintf("%s: %v", l.Name, err))
+			continue
+		}
+		starting(l)
+		row, err := l.Measure(ctx, server)
+		if err != nil {
+			return fmt.Errorf("measuring %s: %w", l.Name, err)
+		}
+		r.Rows = append(r.Rows, *row)
+	}
+	if len(r.Rows) == 0 {
+		return fmt.Errorf("nothing can be measured: %s", r.Left[0])
+	}
+	return nil
 }
 
 // Judge fills in up to which load the machine can be trusted: the largest row in

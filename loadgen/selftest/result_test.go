@@ -37,7 +37,7 @@ func TestAMachineIsTrustedUpToItsFirstWrongRow(t *testing.T) {
 		for _, s := range row.rows {
 			r.Rows = append(r.Rows, Row{
 				Load: "steps", Streams: s.streams, ITL: Spread{P99: s.itl}, TTFT: Spread{P99: s.ttft},
-				Void: s.void, Failed: s.failed, Failure: "boom",
+				Failed: s.failed, Failure: "boom", Disturbance: Disturbance{Void: s.void},
 			})
 		}
 		r.Rows = append(r.Rows, Row{Load: "at-once", Streams: 1024, ITL: Spread{P99: 1e6}})
@@ -65,8 +65,8 @@ func TestARowIsVoidJustAboveItsLimits(t *testing.T) {
 		{"clock at the limit", loadgen.MachineCPU{}, 0, -1, ""},
 		{"clock above it", loadgen.MachineCPU{}, 0, -1.001, "the wall clock was set by -1.0 ms"},
 	} {
-		got := Row{Clock: row.clock}
-		got.disturb(row.machine, row.own, 10*time.Second)
+		got := Disturbance{Clock: row.clock}
+		got.judge(row.machine, row.own, 10*time.Second)
 		if got.Void != row.void {
 			t.Errorf("%s: void: %q, want %q", row.name, got.Void, row.void)
 		}

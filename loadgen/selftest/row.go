@@ -6,12 +6,11 @@ import (
 	"slices"
 	"time"
 
-	"github.com/servebench/servebench/loadgen"
 	"github.com/servebench/servebench/metrics"
 )
 
-// A Row is one Load and what was measured under it. RSS, Others and Stolen are nil
-// where the system does not tell.
+// A Row is one Load and what was measured under it. RSS is nil where the system does
+// not tell.
 type Row struct {
 	Name    string  `json:"name"`
 	Load    string  `json:"load"`    // steps, at-once or poisson
@@ -28,20 +27,19 @@ type Row struct {
 	P99TTFT  Pair `json:"ttft_p99_ms"`
 	P99ITL   Pair `json:"itl_p99_ms"`
 
-	Kernel    float64  `json:"kernel_stamped_percent"` // of the events
-	Shared    float64  `json:"shared_reads_percent"`   // of the events
-	Beyond    int      `json:"beyond_bound"`           // requests with a stamp further off than their Record admits
-	CPU       float64  `json:"cpu_per_event_us"`       // of this process, 0 where the system does not tell
+	Kernel float64 `json:"kernel_stamped_percent"` // of the events
+	Shared float64 `json:"shared_reads_percent"`   // of the events
+	// Beyond counts the requests with a stamp further off than their Record admits.
+	Beyond int `json:"beyond_bound"`
+	// CPU is that of this process; 0 where the system does not tell.
+	CPU       float64  `json:"cpu_per_event_us"`
 	ServerCPU float64  `json:"server_cpu_per_event_us"`
 	RSS       *float64 `json:"rss_per_stream_kib"`  // beside what the selftest itself notes
 	Late      float64  `json:"server_late_percent"` // of the events
 	Failed    int      `json:"failed"`              // requests
 	Failure   string   `json:"failure,omitempty"`   // the first
 
-	Others *float64 `json:"others_percent_of_core"` // CPU time of other processes, interrupts not counted
-	Stolen *float64 `json:"stolen_percent"`         // of the machine's CPU time
-	Clock  float64  `json:"clock_step_ms"`          // that the wall clock was set by
-	Void   string   `json:"void"`                   // why the row says nothing; empty when it does
+	Disturbance
 }
 
 // A Spread is how far off values were, in microseconds, either way.
@@ -91,32 +89,6 @@ func (row *Row) compare(probes []probe) error {
 		row.P99ITL = Pair{p99(itl), p99(trueITL)}
 	}
 	return nil
-}
-
-// disturb fills in what others took of the machine in a window of time, and what
-// that makes of the row. Interrupts are left out: nearly all of them are packets
-// of the row's own.
-func (row *Row) disturb(machine loadgen.MachineCPU, own, window time.Duration) {
-	if machine.Total > 0 && window > 0 {
-		others := max(machine.Busy()-machine.Interrupts-own, 0)
-		row.Others = new(rounded(100 * float64(others) / float64(window)))
-		row.Stolen = new(rounded(100 * machine.StolenShare()))
-	}
-	row.Void = row.disturbed()
-}
-
-// disturbed says why the row is void, if it is. Where the system does not tell of
-// others the row counts.
-func (row *Row) disturbed() string {
-	switch {
-	case row.Others != nil && *row.Others > othersLimit:
-		return fmt.Sprintf("others took %.1f %% of a core", *row.Others)
-	case row.Stolen != nil && *row.Stolen > stolenLimit:
-		return fmt.Sprintf("%.1f %% of the CPU time was stolen", *row.Stolen)
-	case math.Abs(row.Clock) > clockLimit:
-		return fmt.Sprintf("the wall clock was set by %.1f ms", row.Clock)
-	}
-	return ""
 }
 
 // right reports whether the errors are small enough.

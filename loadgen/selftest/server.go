@@ -2,11 +2,13 @@ package selftest
 
 import (
 	"bufio"
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"net"
+	"os"
 	"os/exec"
 	"strings"
 	"time"
@@ -14,38 +16,47 @@ import (
 	"github.com/servebench/servebench/loadgen/selftest/metronome"
 )
 
+// A Command makes the command that runs a server with the settings of s, which is
+// not started by it. The process must hand its standard input and output to
+// Serve, together with a Server of these settings; both are Load's.
+type Command func(s *metronome.Server) *exec.Cmd
+
+// Program is the Command of a servebench program in that file.
+func Program(file string) Command {
+	return func(s *metronome.Server) *exec.Cmd {
+		cmd := exec.Command(file, "selftest-server", "--ttft", s.TTFT.String(), "--itl", s.ITL.String(), fmt.Sprintf("--aligned=%t", s.Aligned))
+		cmd.Args[0] = "servebench" // whatever the file is called
+		cmd.Stderr = os.Stderr
+		return cmd
+	}
+}
+
 // greeting goes before the URL in the first line that a server prints.
 const greeting = "listening on "
 
-// Serve is what the server's process does: it runs m on a free port of the
-// loopback interface, says on stdout where, and ends when stdin does, so that it
-// never outlives who started it. Then it prints what m did. After an error it
-// may go on reading stdin.
-func Serve(m *metronome.Metronome, stdin io.Reader, stdout io.Writer) error {
+// Serve is what the server's process does: it runs s on a free port of the loopback
+// interface, says on stdout where, and ends when stdin does, so that it never
+// outlives its parent. Then it prints what s has done. After an error it may go on
+// reading stdin.
+func Serve(s *metronome.Server, stdin io.Reader, stdout io.Writer) error {
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		return err
 	}
-	served := make(chan error, 1)
-	go func() { served <- m.Serve(listener) }()
-	ended := make(chan struct{})
+	ctx, end := context.WithCancel(context.Background())
+	defer end()
 	go func() {
+		defer end()
 		io.Copy(io.Discard, stdin)
-		close(ended)
 	}()
 	fmt.Fprintf(stdout, "%shttp://%s\n", greeting, listener.Addr())
-	select {
-	case err := <-served:
-		m.Close()
+	if err := s.Serve(ctx, listener); err != nil {
 		return err
-	case <-ended:
 	}
-	m.Close()
-	<-served
-	return json.NewEncoder(stdout).Encode(m.Count())
+	return json.NewEncoder(stdout).Encode(s.Count())
 }
 
-// A process is a Metronome in a process of its own.
+// A process is a metronome in a process of its own.
 type process struct {
 	url   string
 	cmd   *exec.Cmd
@@ -56,12 +67,8 @@ type process struct {
 // endWithin is how long the server may take to end.
 const endWithin = 10 * time.Second
 
-// start starts a server with the settings of m, and waits until it listens.
-func start(server Command, m *metronome.Metronome) (*process, error) {
-	cmd, err := server(m)
-	if err != nil {
-		return nil, err
-	}
+// start starts a server and waits until it listens.
+func start(cmd *exec.Cmd) (*process, error) {
 	stdin, err := cmd.StdinPipe()
 	if err != nil {
 		return nil, err
@@ -87,8 +94,8 @@ func start(server Command, m *metronome.Metronome) (*process, error) {
 	return p, nil
 }
 
-// stop ends the server and gives what it did and the CPU time that it used.
-func (p *process) stop() (count metronome.MetronomeCount, cpu time.Duration, err error) {
+// stop ends the server and returns what it did and the CPU time that it used.
+func (p *process) stop() (count metronome.Count, cpu time.Duration, err error) {
 	impatient := time.AfterFunc(endWithin, func() { p.cmd.Process.Kill() })
 	defer impatient.Stop()
 	p.stdin.Close()

@@ -40,11 +40,11 @@ func measured(telling bool) *Result {
 	}
 	steps := func(n int, step, error float64) Row {
 		row := Row{
-			Name: Steps(n, time.Second).name, Load: "steps", Streams: n, StepMS: step, Events: int64(n) * 200, PerS: float64(n) * 1000 / step,
+			Name: Steps(n, time.Second).Name, Load: "steps", Streams: n, StepMS: step, Events: int64(n) * 200, PerS: float64(n) * 1000 / step,
 			Stamp: Spread{n * 160, 3, 24 * error, 46 * error, 319 * error},
 			TTFT:  Spread{n, 180, 2400 * error, 3000 * error, 9999 * error},
 			ITL:   Spread{n * 159, 1, 26 * error, 51 * error, 320 * error},
-			CPU:   9.25, ServerCPU: 7.5, RSS: known(38.4), Others: known(3.25), Stolen: known(0.5),
+			CPU:   9.25, ServerCPU: 7.5, RSS: known(38.4), Disturbance: Disturbance{Others: known(3.25), Stolen: known(0.5)},
 		}
 		if telling {
 			row.Kernel = 100

@@ -14,9 +14,8 @@ func TestEveryClientReadsEveryEvent(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	m := &metronome.Metronome{ITL: time.Millisecond}
-	go m.Serve(listener)
-	defer m.Close()
+	m := &metronome.Server{ITL: time.Millisecond}
+	go m.Serve(t.Context(), listener)
 	for _, client := range []string{ours, goOpenAI, plain} {
 		s, err := newStream(client, "http://"+listener.Addr().String())
 		if err != nil {
@@ -107,9 +106,8 @@ func TestLoadsAnswerForThemselves(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	m := &metronome.Metronome{ITL: time.Millisecond}
-	go m.Serve(listener)
-	defer m.Close()
+	m := &metronome.Server{ITL: time.Millisecond}
+	go m.Serve(t.Context(), listener)
 	addr := listener.Addr().(*net.TCPAddr).AddrPort()
 	for _, j := range []job{
 		startsJob{Addr: addr, Requests: 20, Connections: 4},

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"net"
 	"net/netip"
 	"time"
@@ -8,7 +9,7 @@ import (
 	"github.com/servebench/servebench/loadgen/selftest/metronome"
 )
 
-// A metronomeJob is a metronome.Metronome in a process of its own. It replies with its
+// A metronomeJob is a metronome in a process of its own. It replies with its
 // address at once, and with its count when its stdin is closed.
 type metronomeJob struct{ ITL time.Duration }
 
@@ -17,9 +18,10 @@ func (j metronomeJob) run() (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	m := &metronome.Metronome{ITL: j.ITL, Aligned: j.ITL > 0}
-	go m.Serve(listener)
-	defer m.Close()
+	m := &metronome.Server{ITL: j.ITL, Aligned: j.ITL > 0}
+	ctx, cancel := context.WithCancel(context.Background())
+	defer cancel()
+	go m.Serve(ctx, listener)
 	if err := reply(listener.Addr().(*net.TCPAddr).AddrPort()); err != nil {
 		return nil, err
 	}
@@ -48,12 +50,12 @@ func startMetronome(cpu int, itl time.Duration) (*beater, error) {
 }
 
 // stop ends the server and gives what it did.
-func (m *beater) stop() (count metronome.MetronomeCount, err error) {
+func (m *beater) stop() (count metronome.Count, err error) {
 	return count, m.finish(&count)
 }
 
 // against does j in a child on one CPU while a metronome serves on another.
-func against[R any](p *plan, itl time.Duration, j func(addr netip.AddrPort) job) (result R, count metronome.MetronomeCount, err error) {
+func against[R any](p *plan, itl time.Duration, j func(addr netip.AddrPort) job) (result R, count metronome.Count, err error) {
 	server, err := startMetronome(p.serverCPU, itl)
 	if err != nil {
 		return result, count, err

@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -18,26 +19,29 @@ import (
 	"github.com/servebench/servebench/metrics"
 )
 
-// startMetronome serves on a port of this machine until the test ends.
-func startMetronome(t *testing.T, m *metronome.Metronome) (url string) {
+// startServer serves on a port of this machine until the test ends or stop is called.
+func startServer(t *testing.T, s *metronome.Server) (url string, stop func()) {
 	t.Helper()
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}
-	serveMetronome(t, m, listener)
-	return "http://" + listener.Addr().String()
+	return "http://" + listener.Addr().String(), serve(t, s, listener)
 }
 
-func serveMetronome(t *testing.T, m *metronome.Metronome, listener net.Listener) {
+// serve serves until the test ends or stop is called, which waits for the end.
+func serve(t *testing.T, s *metronome.Server, listener net.Listener) (stop func()) {
+	ctx, cancel := context.WithCancel(context.Background())
 	served := make(chan error, 1)
-	go func() { served <- m.Serve(listener) }()
-	t.Cleanup(func() {
-		m.Close()
+	go func() { served <- s.Serve(ctx, listener) }()
+	stop = sync.OnceFunc(func() {
+		cancel()
 		if err := <-served; err != nil {
 			t.Errorf("Serve: %v", err)
 		}
 	})
+	t.Cleanup(stop)
+	return stop
 }
 
 // A telling is one event as a client got it.
@@ -46,8 +50,8 @@ type telling struct {
 	at time.Time
 }
 
-// askMetronome sends one request for n events.
-func askMetronome(t *testing.T, o *loadgen.OpenAI, n int) (events []telling, rec *metrics.Record) {
+// ask sends one request for n events.
+func ask(t *testing.T, o *loadgen.OpenAI, n int) (events []telling, rec *metrics.Record) {
 	t.Helper()
 	rec = new(metrics.Record)
 	req := &loadgen.Request{Body: fmt.Appendf(nil, `{"prompt":"x","stream":true,"max_tokens":%d}`, n)}
@@ -66,18 +70,17 @@ func askMetronome(t *testing.T, o *loadgen.OpenAI, n int) (events []telling, rec
 }
 
 func TestAMetronomeTellsWhenItWrote(t *testing.T) {
-	for _, m := range []*metronome.Metronome{
+	for _, m := range []*metronome.Server{
 		{ITL: time.Millisecond},
 		{ITL: time.Millisecond, Aligned: true, TTFT: 3 * time.Millisecond},
-		{ITL: time.Millisecond, PerWrite: 8},
 	} {
-		url := startMetronome(t, m)
+		url, stop := startServer(t, m)
 		connections := loadgen.Connections{}.Transport()
 		defer connections.CloseIdleConnections()
 		o := &loadgen.OpenAI{URL: url + "/v1/completions", Transport: connections}
 		const n = 50
 		for round := range 3 {
-			events, rec := askMetronome(t, o, n)
+			events, rec := ask(t, o, n)
 			if len(events) != n || rec.In != 1 || rec.Out != n || rec.Finish != "length" || rec.Status != 200 {
 				t.Fatalf("%d events, %d tokens in, %d out, finish %q, status %d", len(events), rec.In, rec.Out, rec.Finish, rec.Status)
 			}
@@ -88,15 +91,12 @@ func TestAMetronomeTellsWhenItWrote(t *testing.T) {
 				if at := e.at.UnixNano(); at < e.Written || e.Written < e.Arrived {
 					t.Errorf("event %d came at %d, was written at %d, its request came at %d", i, at, e.Written, e.Arrived)
 				}
-				if e.Arrived != events[0].Arrived || i > 0 && e.Written < events[i-1].Written || (e.Delay == 0) != (i < max(m.PerWrite, 1)) {
+				if e.Arrived != events[0].Arrived || i > 0 && e.Written < events[i-1].Written || (e.Delay == 0) != (i == 0) {
 					t.Errorf("event %d, %+v, does not follow %+v", i, e.Truth, events[max(i, 1)-1].Truth)
-				}
-				if together := i > 0 && e.Written == events[i-1].Written; together != (m.PerWrite == 8 && i%8 != 0) {
-					t.Errorf("event %d is written with the one before: %v", i, together)
 				}
 			}
 		}
-		m.Close()
+		stop()
 		if got := m.Count(); got.Requests != 3 || got.Events != 3*n || got.Dropped != 0 {
 			t.Errorf("counts %+v", got)
 		}
@@ -107,25 +107,24 @@ func TestAMetronomeKeepsTime(t *testing.T) {
 	ms := func(n time.Duration) time.Duration { return n * time.Millisecond }
 	for _, row := range []struct {
 		name     string
-		m        *metronome.Metronome
+		m        *metronome.Server
 		idle     time.Duration // of the client before it reads at first
 		sent     time.Duration
 		gives    []time.Duration
 		late     int64
 		complete bool
 	}{
-		{"own pace", &metronome.Metronome{TTFT: ms(50), ITL: ms(20)}, 0, ms(7), []time.Duration{ms(57), ms(77), ms(97)}, 0, true},
-		{"aligned", &metronome.Metronome{TTFT: ms(50), ITL: ms(20), Aligned: true}, 0, ms(7), []time.Duration{ms(60), ms(80), ms(100)}, 0, true},
-		{"aligned and on the beat", &metronome.Metronome{ITL: ms(20), Aligned: true}, 0, ms(40), []time.Duration{ms(40), ms(60), ms(80)}, 0, true},
-		{"three a write", &metronome.Metronome{ITL: ms(20), PerWrite: 3}, 0, ms(7), []time.Duration{ms(7), ms(7), ms(7)}, 0, true},
-		{"held up for more than a beat", &metronome.Metronome{ITL: ms(3)}, ms(8), 0, []time.Duration{0, ms(9), ms(12)}, 1, true},
-		{"held up for too long", &metronome.Metronome{ITL: ms(3)}, ms(11), 0, nil, 0, false},
+		{"own pace", &metronome.Server{TTFT: ms(50), ITL: ms(20)}, 0, ms(7), []time.Duration{ms(57), ms(77), ms(97)}, 0, true},
+		{"aligned", &metronome.Server{TTFT: ms(50), ITL: ms(20), Aligned: true}, 0, ms(7), []time.Duration{ms(60), ms(80), ms(100)}, 0, true},
+		{"aligned and on the beat", &metronome.Server{ITL: ms(20), Aligned: true}, 0, ms(40), []time.Duration{ms(40), ms(60), ms(80)}, 0, true},
+		{"held up for more than a beat", &metronome.Server{ITL: ms(3)}, ms(8), 0, []time.Duration{0, ms(9), ms(12)}, 1, true},
+		{"held up for too long", &metronome.Server{ITL: ms(3)}, ms(11), 0, nil, 0, false},
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				start := time.Now()
 				listener := pipe.Listen()
-				serveMetronome(t, row.m, listener)
+				serve(t, row.m, listener)
 				slow := func(ctx context.Context, network, addr string) (net.Conn, error) {
 					conn, err := listener.Dial(ctx, network, addr)
 					return &dozing{Conn: conn, idle: row.idle}, err
@@ -184,8 +183,8 @@ func must[T any](v T, err error) T {
 }
 
 func TestAStalledReaderIsDroppedAndHoldsNobodyUp(t *testing.T) {
-	m := &metronome.Metronome{ITL: 100 * time.Microsecond, PerWrite: 16}
-	url := startMetronome(t, m)
+	m := &metronome.Server{ITL: 10 * time.Microsecond}
+	url, _ := startServer(t, m)
 	stalled, err := net.Dial("tcp", strings.TrimPrefix(url, "http://"))
 	if err != nil {
 		t.Fatal(err)
@@ -196,20 +195,20 @@ func TestAStalledReaderIsDroppedAndHoldsNobodyUp(t *testing.T) {
 
 	o := &loadgen.OpenAI{URL: url, Transport: loadgen.Connections{}.Transport()}
 	for m.Count().Dropped == 0 && !t.Failed() {
-		if events, rec := askMetronome(t, o, 100); len(events) != 100 || rec.Out != 100 {
+		if events, rec := ask(t, o, 100); len(events) != 100 || rec.Out != 100 {
 			t.Errorf("%d events, %d tokens", len(events), rec.Out)
 		}
 	}
 	if _, err := io.Copy(io.Discard, stalled); err != nil && !strings.Contains(err.Error(), "reset") {
 		t.Errorf("the dropped stream ended with %v", err)
 	}
-	if events, _ := askMetronome(t, o, 10); len(events) != 10 {
+	if events, _ := ask(t, o, 10); len(events) != 10 {
 		t.Errorf("%d events after the drop", len(events))
 	}
 }
 
 func TestAMetronomeRefusesWhatItCannotAnswer(t *testing.T) {
-	url := startMetronome(t, new(metronome.Metronome))
+	url, _ := startServer(t, new(metronome.Server))
 	for _, body := range []string{"", "oops", "{}", `{"max_tokens":0}`} {
 		reply, err := http.Post(url, "application/json", strings.NewReader(body))
 		if err != nil {
@@ -223,17 +222,14 @@ func TestAMetronomeRefusesWhatItCannotAnswer(t *testing.T) {
 	}
 }
 
-func TestClosingAMetronomeCutsItsStreams(t *testing.T) {
-	m := &metronome.Metronome{ITL: time.Hour}
-	url := startMetronome(t, m)
+func TestTheEndOfAMetronomeCutsItsStreams(t *testing.T) {
+	url, stop := startServer(t, &metronome.Server{ITL: time.Hour})
 	reply, err := http.Post(url, "application/json", strings.NewReader(`{"max_tokens":5}`))
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer reply.Body.Close()
-	if err := m.Close(); err != nil {
-		t.Error(err)
-	}
+	stop()
 	if _, err := io.ReadAll(reply.Body); err == nil {
 		t.Error("a stream in flight ended as if it were complete")
 	}

@@ -1,0 +1,7 @@
+//go:build !linux
+
+package metronome
+
+import "net"
+
+func newConn(c net.Conn) conn { return &plainConn{Conn: c} }
