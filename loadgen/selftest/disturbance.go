@@ -37,7 +37,7 @@ func (w *Watch) Stop(children time.Duration) Disturbance {
 	machine := loadgen.ReadMachineCPU().Sub(w.machine)
 	var seen metrics.Evidence
 	w.pulse.Stop(&seen)
-	d := Disturbance{Clock: rounded(seen.ClockStep.Seconds() * 1000)}
+	d := Disturbance{Clock: rounded(metrics.Milliseconds(seen.ClockStep))}
 	d.judge(machine, seen.CPU+children, time.Since(w.began))
 	return d
 }

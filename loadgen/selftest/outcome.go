@@ -108,7 +108,7 @@ func (out *outcome) collect(records iter.Seq2[*metrics.Record, error]) error {
 func (l *Load) row(out *outcome) *Row {
 	e := &out.evidence
 	row := &Row{
-		Name: l.Name, Load: l.Kind, Streams: l.Streams, StepMS: l.Server.ITL.Seconds() * 1000,
+		Name: l.Name, Load: l.Kind, Streams: l.Streams, StepMS: metrics.Milliseconds(l.Server.ITL),
 		Events: out.events, Failed: out.failed, Failure: out.failure,
 	}
 	if out.events == 0 {

@@ -140,11 +140,3 @@ func (r *Result) vouched() *metrics.Vouched {
 	v.Kernel = best != nil && best.Kernel > 0 || wrong != nil && wrong.Kernel > 0
 	return v
 }
-
-// counted writes a number of things: 1 core, 2 cores.
-func counted(n int, thing string) string {
-	if n != 1 {
-		thing += "s"
-	}
-	return fmt.Sprintf("%d %s", n, thing)
-}

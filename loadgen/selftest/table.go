@@ -7,12 +7,14 @@ import (
 	"io"
 	"strings"
 	"time"
+
+	"github.com/servebench/servebench/metrics"
 )
 
 // WriteHead says what is measured where, and what will make a row void: before
 // anything is measured.
 func (r *Result) WriteHead(w io.Writer) {
-	fmt.Fprintf(w, "servebench %s on %s, %s, %s, %s\n", r.Version, r.Host, r.System, counted(r.Cores, "core"), r.Date.Format(time.RFC3339))
+	fmt.Fprintf(w, "servebench %s on %s, %s, %s, %s\n", r.Version, r.Host, r.System, metrics.Counted(r.Cores, "core"), r.Date.Format(time.RFC3339))
 	fmt.Fprintf(w, "A row is void when others took more than %.0f %% of a core, when more than %.0f %% of the\n"+
 		"machine's CPU time was stolen, or when the wall clock was set by more than %.0f ms.\n", r.Limits.Others, r.Limits.Stolen, r.Limits.Clock)
 }
@@ -40,7 +42,7 @@ func (r *Result) WriteTables(w io.Writer) error {
 			fmt.Fprintf(&b, "Void: %s: %s\n", row.Name, row.Void)
 		}
 		if row.Failed > 0 {
-			fmt.Fprintf(&b, "Failed: %s: %s: %s\n", row.Name, counted(row.Failed, "request"), row.Failure)
+			fmt.Fprintf(&b, "Failed: %s: %s: %s\n", row.Name, metrics.Counted(row.Failed, "request"), row.Failure)
 		}
 	}
 	bounds(&b, r.Rows)
@@ -143,6 +145,6 @@ func bounds(w io.Writer, rows []Row) {
 	case beyond == 0:
 		fmt.Fprintln(w, "No stamp was further off than the max_age of its record admits.")
 	default:
-		fmt.Fprintf(w, "%s had a stamp further off than max_age admits.\n", counted(beyond, "request"))
+		fmt.Fprintf(w, "%s had a stamp further off than max_age admits.\n", metrics.Counted(beyond, "request"))
 	}
 }
