@@ -5,57 +5,48 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"math"
 	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/servebench/servebench/dataset/nprand"
-	"github.com/servebench/servebench/dataset/tokenizer"
 )
 
 // BurstGPT takes the lengths of requests from a trace in a CSV file, as vLLM's
-// burstgpt dataset does: of the rows whose "Model" is GPT-4 and that have "Response
-// tokens", the third and the fourth column. The times in the file are not looked
-// at. Prompt i is made of the successive tokens from i on, which are not fitted.
-type BurstGPT struct {
-	Path      string
-	Tokenizer tokenizer.Tokenizer // nil: prompts are sent as token ids
-	VocabSize int                 // ids are below it; not looked at with a Tokenizer
-	Num       int                 // conversations to make; rows come again when there are fewer
-	Seed      int64               // of the choice of rows, 0 to 2³²−1
-	IDPrefix  string
-}
+// burstgpt dataset does: the third and the fourth column of the rows whose "Model"
+// is GPT-4 and that have "Response tokens". It ignores the times in the file. Prompt
+// i is made of the successive tokens from i on, which are not fitted. The seed, 0 to
+// 2³²−1, chooses the rows; some come again where Num is more than there are.
+type BurstGPT struct{ Options }
 
 // Open reads the file, and gives the source and the number of conversations it
 // yields.
 func (d BurstGPT) Open() (Source, int, error) {
-	if d.Tokenizer != nil {
-		d.VocabSize = d.Tokenizer.VocabSize()
+	if err := d.checkNum(); err != nil {
+		return nil, 0, err
 	}
-	switch {
-	case d.Num < 1:
-		return nil, 0, fmt.Errorf("number of prompts %d: must be at least 1", d.Num)
-	case d.VocabSize < 1:
-		return nil, 0, fmt.Errorf("a vocabulary of %d tokens leaves none to make prompts of", d.VocabSize)
-	case d.Seed < 0 || d.Seed > math.MaxUint32:
-		return nil, 0, fmt.Errorf("seed %d: must be between 0 and %d", d.Seed, uint32(math.MaxUint32))
+	vocab, _ := d.vocabulary()
+	if vocab < 1 {
+		return nil, 0, errNoTokens(vocab)
+	}
+	if err := d.checkSeed(); err != nil {
+		return nil, 0, err
 	}
 	rows, err := readFile(d.Path, d.rows)
 	if err != nil {
 		return nil, 0, err
 	}
 	chosen := d.choose(len(rows))
-	source := func(yield func(*Conversation, error) bool) {
-		for c := range ordered(slices.Values(indices(d.Num)), func(i int) *Conversation {
-			return &Conversation{ID: d.IDPrefix + strconv.Itoa(i), Turns: []Turn{d.turn(i, rows[chosen[i]])}}
-		}) {
-			if !yield(c, nil) {
-				return
-			}
+	return numbered(d.Num, func(i int) (*Conversation, error) {
+		row := rows[chosen[i]]
+		ids := make([]int, row.prompt)
+		for j := range ids {
+			ids[j] = (i + j) % vocab
 		}
-	}
-	return source, d.Num, nil
+		turn := Turn{OutputLen: row.output}
+		d.fill(&turn, ids)
+		return d.conversation(i, turn), nil
+	}), d.Num, nil
 }
 
 // choose gives the positions of Num rows, as the sample method of pandas does.
@@ -69,20 +60,6 @@ func (d BurstGPT) choose(have int) []int {
 		chosen[i] = int(rng.Intn(int64(have)))
 	}
 	return chosen
-}
-
-func (d BurstGPT) turn(i int, row burstRow) Turn {
-	ids := make([]int, row.prompt)
-	for j := range ids {
-		ids[j] = (i + j) % d.VocabSize
-	}
-	turn := Turn{PromptLen: row.prompt, OutputLen: row.output}
-	if d.Tokenizer == nil {
-		turn.TokenIDs = ids
-	} else {
-		turn.Prompt = d.Tokenizer.Decode(ids)
-	}
-	return turn
 }
 
 // A burstRow holds the lengths of a request and its answer, in tokens.
@@ -162,13 +139,4 @@ func tokens(field string) (int, error) {
 		return 0, fmt.Errorf("%q is not a number of tokens", field)
 	}
 	return int(f), nil
-}
-
-// indices is 0 to n−1.
-func indices(n int) []int {
-	list := make([]int, n)
-	for i := range list {
-		list[i] = i
-	}
-	return list
 }

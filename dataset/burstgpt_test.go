@@ -10,7 +10,7 @@ import (
 
 func TestBurstGPTIsThatOfTheRealProgram(t *testing.T) {
 	for _, c := range goldenCases(t, "burstgpt") {
-		c.check(t, BurstGPT{Path: c.path("burst.csv"), Tokenizer: c.tokenizer, Num: c.Num, Seed: c.Seed, IDPrefix: "b-"})
+		c.check(t, BurstGPT{Options: Options{Path: c.path("burst.csv"), Tokenizer: c.tokenizer, Num: c.Num, Seed: c.Seed, IDPrefix: "b-"}})
 	}
 }
 
@@ -18,7 +18,7 @@ const burstHead = "Timestamp,Model,Request tokens,Response tokens\n"
 
 func TestBurstGPTWithoutTokenizerMakesTokenIDs(t *testing.T) {
 	path := writeFile(t, "b.csv", burstHead+"5,GPT-4,4.0,7.0\n5,ChatGPT,9,9\n5,GPT-4,3,0\n5,GPT-4,3,\n")
-	source, _, err := BurstGPT{Path: path, VocabSize: 3, Num: 2}.Open()
+	source, _, err := BurstGPT{Options: Options{Path: path, VocabSize: 3, Num: 2}}.Open()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -37,7 +37,7 @@ func TestBadBurstGPTFileIsNamedWithItsLine(t *testing.T) {
 		{burstHead + "5,GPT-4,1\n", "f.csv:2: wrong number of fields"},
 		{burstHead + "5,GPT-4,\"1\n", "f.csv:2: extraneous or missing \" in quoted-field"},
 	} {
-		if _, err := (BurstGPT{Path: "f.csv"}).rows(strings.NewReader(row.text)); err == nil || err.Error() != row.want {
+		if _, err := (BurstGPT{Options: Options{Path: "f.csv"}}).rows(strings.NewReader(row.text)); err == nil || err.Error() != row.want {
 			t.Errorf("%s\nerror %v\nwant  %s", row.text, err, row.want)
 		}
 	}
@@ -49,10 +49,10 @@ func TestBurstGPTRefusesWhatCannotBeMade(t *testing.T) {
 		dataset BurstGPT
 		want    string
 	}{
-		{BurstGPT{VocabSize: 5}, "number of prompts 0: must be at least 1"},
-		{BurstGPT{Num: 1}, "a vocabulary of 0 tokens leaves none to make prompts of"},
-		{BurstGPT{Num: 1, VocabSize: 5, Seed: -1}, "seed -1: must be between 0 and 4294967295"},
-		{BurstGPT{Path: path, Num: 1, Tokenizer: tokenizer.Stub{Size: 5}}, path + ": the file is empty"},
+		{BurstGPT{Options: Options{VocabSize: 5}}, "number of prompts 0: must be at least 1"},
+		{BurstGPT{Options: Options{Num: 1}}, "a vocabulary of 0 tokens leaves none to make prompts of"},
+		{BurstGPT{Options: Options{Num: 1, VocabSize: 5, Seed: -1}}, "seed -1: must be between 0 and 4294967295"},
+		{BurstGPT{Options: Options{Path: path, Num: 1, Tokenizer: tokenizer.Stub{Size: 5}}}, path + ": the file is empty"},
 	} {
 		if _, _, err := row.dataset.Open(); err == nil || err.Error() != row.want {
 			t.Errorf("error %v, want %s", err, row.want)
@@ -64,7 +64,7 @@ func FuzzBurstGPT(f *testing.F) {
 	f.Add(burstHead + "5,GPT-4,4.0,7.0\n5,ChatGPT,9,9\n")
 	f.Add(burstHead + "5,GPT-4,1e9,\"7\n\"\n")
 	f.Fuzz(func(t *testing.T, text string) {
-		rows, err := BurstGPT{Path: "f.csv"}.rows(strings.NewReader(text))
+		rows, err := BurstGPT{Options: Options{Path: "f.csv"}}.rows(strings.NewReader(text))
 		if err != nil && !strings.HasPrefix(err.Error(), "f.csv:") {
 			t.Errorf("the error does not name the file: %v", err)
 		}

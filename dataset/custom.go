@@ -5,29 +5,19 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/servebench/servebench/dataset/nprand"
-	"github.com/servebench/servebench/dataset/tokenizer"
 )
 
 // Custom takes prompts from a file of JSON lines, as vLLM's custom dataset does:
-// {"prompt": "…", "output_tokens": 128}. Other columns are not looked at. Prompts
-// are rendered and counted as they are pulled, on all cores. A prompt is sent as
-// it is written, where vLLM's client fails on a file in which every one is a number.
+// {"prompt": "…", "output_tokens": 128}. It ignores other columns. Prompts are
+// rendered and counted as they are pulled, on all cores. A prompt is sent as it is
+// written; vLLM's client fails on a file in which every prompt is a number. The seed
+// decides the order, and which rows come again.
 type Custom struct {
-	Path           string              // must end in .jsonl
-	Tokenizer      tokenizer.Tokenizer // nil: every prompt counts as one token
-	Template       Template            // nil: prompts are sent as they are
-	Num            int                 // conversations wanted; 0 and less: all
-	OutputLen      int                 // tokens to ask for; -1: each row's output_tokens
-	Seed           int64               // of the order, and of the choice of rows that come again
-	DisableShuffle bool                // keep the order of the file
-	NoOversample   bool                // rather fewer than Num than some again
-	IDPrefix       string
-	Log            func(format string, args ...any) // notices for people; may be nil
+	Options       // Path must end in .jsonl
+	OutputLen int // tokens to ask for; -1: each row's output_tokens
 }
 
 // Open reads the file, and gives the source and the number of conversations it
@@ -58,29 +48,16 @@ func (d Custom) source(rows []promptRow) (Source, int) {
 		want = len(rows)
 	}
 	if want > len(rows) {
-		notice(d.Log, "%s: has %d rows; some are sent again to make %d", d.Path, len(rows), want)
+		d.notice("%s: has %d rows; some are sent again to make %d", d.Path, len(rows), want)
 	}
-	order := oversample(rng, d.Seed, len(rows), want)
-	type made struct {
-		turn Turn
-		err  error
-	}
-	return func(yield func(*Conversation, error) bool) {
-		i := 0
-		for m := range ordered(slices.Values(order), func(k int) (m made) {
-			m.turn, m.err = d.turn(rows[k])
-			return m
-		}) {
-			if m.err != nil {
-				yield(nil, m.err)
-				return
-			}
-			if !yield(&Conversation{ID: d.IDPrefix + strconv.Itoa(i), Turns: []Turn{m.turn}}, nil) {
-				return
-			}
-			i++
+	order := d.oversample(rng, len(rows), want)
+	return numbered(want, func(i int) (*Conversation, error) {
+		turn, err := d.turn(rows[order[i]])
+		if err != nil {
+			return nil, err
 		}
-	}, len(order)
+		return d.conversation(i, turn), nil
+	}), want
 }
 
 func (d Custom) turn(row promptRow) (Turn, error) {

@@ -45,8 +45,8 @@ func TestCustomOrdersRowsAsTheRealProgram(t *testing.T) {
 		{8, false, true, "c b a e d"},
 	} {
 		d := Custom{
-			Path: path, Num: row.num, OutputLen: 9, IDPrefix: "r",
-			DisableShuffle: row.disableShuffle, NoOversample: row.noOversample,
+			Options:   Options{Path: path, Num: row.num, IDPrefix: "r", DisableShuffle: row.disableShuffle, NoOversample: row.noOversample},
+			OutputLen: 9,
 		}
 		source, n, err := d.Open()
 		if err != nil {
@@ -70,8 +70,8 @@ func TestCustomOrdersRowsAsTheRealProgram(t *testing.T) {
 
 func TestCustomCountsTokens(t *testing.T) {
 	d := Custom{
-		Path: writeFile(t, "rows.jsonl", letters), OutputLen: -1, DisableShuffle: true,
-		Tokenizer: tokenizer.Stub{Size: 10, BOS: []int{0}},
+		Options:   Options{Path: writeFile(t, "rows.jsonl", letters), DisableShuffle: true, Tokenizer: tokenizer.Stub{Size: 10, BOS: []int{0}}},
+		OutputLen: -1,
 	}
 	source, _, err := d.Open()
 	if err != nil {
@@ -102,7 +102,7 @@ func TestBadCustomFileIsNamedWithItsLine(t *testing.T) {
 		{`{"prompt":"a","output_tokens":"many"}`, `f.jsonl:1: "output_tokens" is "many", not a number`},
 		{`{"prompt":"a","output_tokens":[]}`, `f.jsonl:1: "output_tokens" is [], not a number`},
 	} {
-		_, err := Custom{Path: "f.jsonl", OutputLen: -1}.rows(strings.NewReader(row.text))
+		_, err := Custom{Options: Options{Path: "f.jsonl"}, OutputLen: -1}.rows(strings.NewReader(row.text))
 		if err == nil || err.Error() != row.want {
 			t.Errorf("%s\nerror %v\nwant  %s", row.text, err, row.want)
 		}
@@ -116,10 +116,10 @@ func TestCustomRefusesWhatItCannotDo(t *testing.T) {
 		dataset Custom
 		want    string
 	}{
-		{Custom{Path: missing}, "output length 0: must be at least 1, or -1 for that of each row"},
-		{Custom{Path: "x.json", OutputLen: 1}, "x.json: the name of a custom dataset must end in .jsonl"},
-		{Custom{Path: empty, OutputLen: 1}, empty + ": the file is empty"},
-		{Custom{Path: missing, OutputLen: 1}, "open " + missing + ": no such file or directory"},
+		{Custom{Options: Options{Path: missing}}, "output length 0: must be at least 1, or -1 for that of each row"},
+		{Custom{Options: Options{Path: "x.json"}, OutputLen: 1}, "x.json: the name of a custom dataset must end in .jsonl"},
+		{Custom{Options: Options{Path: empty}, OutputLen: 1}, empty + ": the file is empty"},
+		{Custom{Options: Options{Path: missing}, OutputLen: 1}, "open " + missing + ": no such file or directory"},
 	} {
 		if _, _, err := row.dataset.Open(); err == nil || err.Error() != row.want {
 			t.Errorf("error %v, want %s", err, row.want)
@@ -131,7 +131,7 @@ func FuzzCustom(f *testing.F) {
 	f.Add(letters)
 	f.Add("{\"prompt\":null}\r\n")
 	f.Fuzz(func(t *testing.T, text string) {
-		rows, err := Custom{Path: "f.jsonl", OutputLen: -1}.rows(strings.NewReader(text))
+		rows, err := Custom{Options: Options{Path: "f.jsonl"}, OutputLen: -1}.rows(strings.NewReader(text))
 		if err != nil {
 			if !strings.HasPrefix(err.Error(), "f.jsonl:") {
 				t.Errorf("the error does not name the file: %v", err)
@@ -149,8 +149,8 @@ func FuzzCustom(f *testing.F) {
 func TestCustomIsThatOfTheRealProgram(t *testing.T) {
 	for _, c := range goldenCases(t, "custom") {
 		c.check(t, Custom{
-			Path: c.path("custom.jsonl"), Tokenizer: c.tokenizer, Template: c.template(), Num: c.Num, OutputLen: c.OutputLen,
-			Seed: c.Seed, DisableShuffle: c.DisableShuffle, NoOversample: c.NoOversample, IDPrefix: "b-",
+			Options:   Options{Path: c.path("custom.jsonl"), Tokenizer: c.tokenizer, Template: c.template(), Num: c.Num, Seed: c.Seed, DisableShuffle: c.DisableShuffle, NoOversample: c.NoOversample, IDPrefix: "b-"},
+			OutputLen: c.OutputLen,
 		})
 	}
 }
@@ -170,7 +170,7 @@ func TestOutputTokensAreReadAsPandasReadsTheirColumn(t *testing.T) {
 
 func TestCustomSendsNumbersInQuotesAsWritten(t *testing.T) {
 	path := writeFile(t, "rows.jsonl", `{"prompt":"007"}`+"\n"+`{"prompt":"1.50"}`)
-	source, _, err := Custom{Path: path, OutputLen: 1, DisableShuffle: true}.Open()
+	source, _, err := Custom{Options: Options{Path: path, DisableShuffle: true}, OutputLen: 1}.Open()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -182,13 +182,13 @@ func TestCustomSendsNumbersInQuotesAsWritten(t *testing.T) {
 func TestTemplateThatFailsIsToldWithTheLine(t *testing.T) {
 	path := writeFile(t, "rows.jsonl", letters)
 	source, _, err := Custom{
-		Path: path, OutputLen: 1, DisableShuffle: true,
-		Template: func(prompt string) (string, error) {
+		Options: Options{Path: path, DisableShuffle: true, Template: func(prompt string) (string, error) {
 			if prompt == "c c c" {
 				return "", errors.New("no c")
 			}
 			return prompt, nil
-		},
+		}},
+		OutputLen: 1,
 	}.Open()
 	if err != nil {
 		t.Fatal(err)

@@ -36,10 +36,3 @@ type Turn struct {
 	PromptLen int             // tokens in the prompt by this dataset's count
 	OutputLen int             // tokens to ask for
 }
-
-// notice tells people something, where they asked for it.
-func notice(log func(format string, args ...any), format string, args ...any) {
-	if log != nil {
-		log(format, args...)
-	}
-}

@@ -3,35 +3,26 @@ package dataset
 import (
 	"errors"
 	"fmt"
-	"math"
 	"slices"
+	"sort"
 
 	"github.com/servebench/servebench/dataset/nprand"
-	"github.com/servebench/servebench/dataset/tokenizer"
 )
 
 // PrefixRepetition makes prompts of random tokens of which many begin alike: those
-// of vLLM's prefix_repetition dataset. Each of the prefixes begins Num/NumPrefixes
-// prompts, and what is left of Num is dropped. The prompts have no request ids.
+// of vLLM's prefix_repetition dataset. Each prefix begins Num/NumPrefixes prompts,
+// and the rest of Num is dropped. The prompts have no request ids. The seed is 0 to
+// 2³²−1. DisableShuffle keeps prompts that begin alike together.
 //
 // vLLM's client draws arrival times from the generator that made the prompts, so
 // Open makes all of them once, to know where it ends. It does not keep them: they
 // are made again, on all cores, as they are pulled.
 type PrefixRepetition struct {
-	Tokenizer      tokenizer.Tokenizer // nil: prompts are sent as token ids, and not fitted
-	VocabSize      int                 // ids are below it; not looked at with a Tokenizer
-	Num            int                 // conversations wanted, at least NumPrefixes
-	PrefixLen      int                 // tokens
-	SuffixLen      int                 // tokens after the prefix
-	NumPrefixes    int
-	OutputLen      int   // tokens to ask for
-	Seed           int64 // 0 to 2³²−1
-	DisableShuffle bool  // keep prompts that begin alike together
-	Log            func(format string, args ...any)
-
-	// NumPy, if not nil, is numpy's global generator. Open seeds it and leaves it
-	// where arrival times are drawn from.
-	NumPy *nprand.RandomState
+	Options
+	PrefixLen   int // tokens
+	SuffixLen   int // tokens after the prefix
+	NumPrefixes int // at most Num
+	OutputLen   int // tokens to ask for
 }
 
 // Open makes the prompts once, and gives the source and the number of
@@ -40,36 +31,25 @@ func (d PrefixRepetition) Open() (Source, int, error) {
 	if err := d.check(); err != nil {
 		return nil, 0, err
 	}
-	p := &repeatedPrompts{PrefixRepetition: d, vocab: d.VocabSize}
-	if d.Tokenizer != nil {
-		p.vocab = d.Tokenizer.VocabSize()
-	}
-	if p.vocab < 1 {
-		return nil, 0, fmt.Errorf("a vocabulary of %d tokens leaves none to make prompts of", p.vocab)
+	p := &repeatedPrompts{PrefixRepetition: d}
+	if p.vocab, _ = d.vocabulary(); p.vocab < 1 {
+		return nil, 0, errNoTokens(p.vocab)
 	}
 	rng := nprand.NewRandomState(uint32(d.Seed))
 	p.make(rng)
 	if d.NumPy != nil {
 		*d.NumPy = *rng
 	}
-	order := make([]int, len(p.starts))
-	for i := range order {
-		order[i] = i
-	}
+	order := indices(len(p.starts))
 	if !d.DisableShuffle {
 		nprand.NewPython(d.Seed).Shuffle(len(order), func(i, j int) { order[i], order[j] = order[j], order[i] })
 	}
 	if dropped := d.Num - len(order); dropped > 0 {
-		notice(d.Log, "prefix_repetition: %d of %d prompts are dropped, as they do not divide among %d prefixes", dropped, d.Num, d.NumPrefixes)
+		d.notice("prefix_repetition: %d of %d prompts are dropped, as they do not divide among %d prefixes", dropped, d.Num, d.NumPrefixes)
 	}
-	source := func(yield func(*Conversation, error) bool) {
-		for turn := range ordered(slices.Values(order), p.turn) {
-			if !yield(&Conversation{Turns: []Turn{turn}}, nil) {
-				return
-			}
-		}
-	}
-	return source, len(order), nil
+	return made(slices.Values(order), func(i int) (*Conversation, error) {
+		return &Conversation{Turns: []Turn{p.turn(i)}}, nil
+	}), len(order), nil
 }
 
 func (d PrefixRepetition) check() error {
@@ -84,10 +64,8 @@ func (d PrefixRepetition) check() error {
 		return errors.New("prefix and suffix length are 0: prompts would be empty")
 	case d.OutputLen < 1:
 		return fmt.Errorf("output length %d: must be at least 1", d.OutputLen)
-	case d.Seed < 0 || d.Seed > math.MaxUint32:
-		return fmt.Errorf("seed %d: must be between 0 and %d", d.Seed, uint32(math.MaxUint32))
 	}
-	return nil
+	return d.checkSeed()
 }
 
 // repeatedPrompts is a checked PrefixRepetition, and how to make each prompt again.
@@ -117,12 +95,8 @@ func (p *repeatedPrompts) make(rng *nprand.RandomState) {
 func (p *repeatedPrompts) turn(i int) Turn {
 	prefix := p.prefixes[i/(p.Num/p.NumPrefixes)]
 	ids := slices.Concat(prefix, p.tokens(p.trail.at(p.starts[i]), p.SuffixLen))
-	turn := Turn{PromptLen: len(ids), OutputLen: p.OutputLen}
-	if p.Tokenizer == nil {
-		turn.TokenIDs = ids
-	} else {
-		turn.Prompt = p.Tokenizer.Decode(ids)
-	}
+	turn := Turn{OutputLen: p.OutputLen}
+	p.fill(&turn, ids)
 	return turn
 }
 
@@ -138,4 +112,27 @@ func (p *repeatedPrompts) tokens(rng *nprand.RandomState, want int) []int {
 		f.finish(p.Tokenizer, draw)
 	}
 	return f.ids
+}
+
+// trailStep is how many words lie between two marks of a trail: a mark takes as
+// much memory as 624 words, and going on from it takes microseconds.
+const trailStep = 1 << 16
+
+// A trail leads back to where a generator has been. The zero value is empty.
+type trail struct{ marks []nprand.RandomState }
+
+// pass tells the trail where rng is. It must be told of the first position.
+func (t *trail) pass(rng *nprand.RandomState) {
+	if n := len(t.marks); n == 0 || rng.Drawn() >= t.marks[n-1].Drawn()+trailStep {
+		t.marks = append(t.marks, *rng)
+	}
+}
+
+// at gives a generator that has drawn so many words; the trail must have passed
+// there.
+func (t *trail) at(drawn uint64) *nprand.RandomState {
+	behind := sort.Search(len(t.marks), func(i int) bool { return t.marks[i].Drawn() > drawn })
+	rng := t.marks[behind-1]
+	rng.Skip(drawn - rng.Drawn())
+	return &rng
 }

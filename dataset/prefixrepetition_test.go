@@ -12,8 +12,8 @@ func TestPrefixRepetitionIsThatOfTheRealProgram(t *testing.T) {
 	for _, c := range goldenCases(t, "prefix_repetition") {
 		numpy := new(nprand.RandomState)
 		c.check(t, PrefixRepetition{
-			Tokenizer: c.tokenizer, Num: c.Num, PrefixLen: c.PrefixLen, SuffixLen: c.SuffixLen, NumPrefixes: c.NumPrefixes,
-			OutputLen: 5, Seed: c.Seed, DisableShuffle: c.DisableShuffle, NumPy: numpy,
+			Options:   Options{Tokenizer: c.tokenizer, Num: c.Num, Seed: c.Seed, DisableShuffle: c.DisableShuffle, NumPy: numpy},
+			PrefixLen: c.PrefixLen, SuffixLen: c.SuffixLen, NumPrefixes: c.NumPrefixes, OutputLen: 5,
 		})
 		c.checkNumPy(t, numpy)
 	}
@@ -23,7 +23,7 @@ func TestPrefixRepetitionIsThatOfTheRealProgram(t *testing.T) {
 // nothing.
 func TestPrefixRepetitionWithoutTokenizerMakesTokenIDs(t *testing.T) {
 	stub := tokenizer.Stub{Size: 500}
-	d := PrefixRepetition{Tokenizer: stub, VocabSize: 500, Num: 6, PrefixLen: 3, SuffixLen: 4, NumPrefixes: 2, OutputLen: 1}
+	d := PrefixRepetition{Options: Options{Tokenizer: stub, VocabSize: 500, Num: 6}, PrefixLen: 3, SuffixLen: 4, NumPrefixes: 2, OutputLen: 1}
 	text, _, err := d.Open()
 	if err != nil {
 		t.Fatal(err)
@@ -42,7 +42,7 @@ func TestPrefixRepetitionWithoutTokenizerMakesTokenIDs(t *testing.T) {
 }
 
 func TestPrefixRepetitionRefusesWhatCannotBeMade(t *testing.T) {
-	good := PrefixRepetition{VocabSize: 10, Num: 7, PrefixLen: 1, SuffixLen: 1, NumPrefixes: 2, OutputLen: 1}
+	good := PrefixRepetition{Options: Options{VocabSize: 10, Num: 7}, PrefixLen: 1, SuffixLen: 1, NumPrefixes: 2, OutputLen: 1}
 	for _, row := range []struct {
 		change func(d *PrefixRepetition)
 		want   string

@@ -7,28 +7,20 @@ import (
 	"strings"
 
 	"github.com/servebench/servebench/dataset/nprand"
-	"github.com/servebench/servebench/dataset/tokenizer"
 )
 
 // Random makes prompts of random tokens: those of vLLM's random dataset since
 // v0.11.1, token for token. Prompts are made as they are pulled, so that a
-// dataset of any size takes the same memory.
+// dataset of any size takes the same memory. The seed is not negative.
+//
+// Up to v0.9.2 vLLM's client drew the prompts from numpy's global generator. Open
+// leaves NumPy as that client did; the prompts are not the ones of then.
 type Random struct {
-	Tokenizer tokenizer.Tokenizer // nil: prompts are sent as token ids, and not fitted
-	VocabSize int                 // ids are below it; not looked at with a Tokenizer
-	Num       int                 // conversations to make
-	InputLen  int                 // tokens of a prompt, special tokens included and the prefix not
-	OutputLen int
+	Options
+	InputLen  int // tokens of a prompt, with special tokens and without the prefix
+	OutputLen int // tokens to ask for
 	PrefixLen int // tokens that all prompts begin with
 	Ratio     RangeRatio
-	Seed      int64 // not negative
-	IDPrefix  string
-	Log       func(format string, args ...any) // notices for people; may be nil
-
-	// NumPy, if not nil, is numpy's global generator as vLLM's client had it up to
-	// v0.9.2, whose random dataset drew from it: Open seeds it and leaves it where
-	// arrival times were drawn from. The prompts are not the ones of then.
-	NumPy *nprand.RandomState
 }
 
 // Open checks the fields and gives the source and the number of conversations it
@@ -38,7 +30,7 @@ func (d Random) Open() (Source, int, error) {
 	if err != nil {
 		return nil, 0, err
 	}
-	notice(d.Log, "Sampling input_len from [%d, %d] and output_len from [%d, %d]",
+	d.notice("Sampling input_len from [%d, %d] and output_len from [%d, %d]",
 		p.inputs.low, p.inputs.high, p.outputs.low, p.outputs.high)
 	if d.NumPy != nil {
 		*d.NumPy = *p.formerDraws()
@@ -54,9 +46,10 @@ func (d Random) check(special int) error {
 			"floor(max(0, random_input_len - num_special)) * (1 - input_range_ratio) >= 1",
 			special, pythonFloat(d.Ratio.Input), d.PrefixLen+low)
 	}
+	if err := d.checkNum(); err != nil {
+		return err
+	}
 	switch {
-	case d.Num < 1:
-		return fmt.Errorf("number of prompts %d: must be at least 1", d.Num)
 	case d.PrefixLen < 0:
 		return fmt.Errorf("prefix length %d: must not be negative", d.PrefixLen)
 	case d.Seed < 0:
@@ -105,4 +98,26 @@ func pythonFloat(f float64) string {
 		s += ".0"
 	}
 	return s
+}
+
+// A RangeRatio says how far lengths may be from the ones asked for: a length n is
+// drawn from ⌊n(1−r)⌋ to ⌈n(1+r)⌉. Each ratio is at least 0 and below 1; at 0 all
+// lengths are equal.
+type RangeRatio struct{ Input, Output float64 }
+
+func (r RangeRatio) check() error {
+	for _, v := range []float64{r.Input, r.Output} {
+		if !(v >= 0 && v < 1) {
+			return fmt.Errorf("%v is not at least 0 and below 1", v)
+		}
+	}
+	return nil
+}
+
+// A span is a range of lengths or ids, both ends included.
+type span struct{ low, high int }
+
+// around is the span of lengths around n.
+func around(n int, ratio float64) span {
+	return span{int(math.Floor(float64(n) * (1 - ratio))), int(math.Ceil(float64(n) * (1 + ratio)))}
 }

@@ -45,8 +45,8 @@ func (r *goldenRatio) UnmarshalJSON(text []byte) error {
 func (c randomCase) dataset(t *testing.T) Random {
 	t.Helper()
 	return Random{
-		Tokenizer: stubNamed(t, c.Tokenizer), Num: c.Num, Seed: c.Seed, IDPrefix: "b-", Ratio: RangeRatio(c.RangeRatio),
-		InputLen: c.InputLen, OutputLen: c.OutputLen, PrefixLen: c.PrefixLen,
+		Options: Options{Tokenizer: stubNamed(t, c.Tokenizer), Num: c.Num, Seed: c.Seed, IDPrefix: "b-"},
+		Ratio:   RangeRatio(c.RangeRatio), InputLen: c.InputLen, OutputLen: c.OutputLen, PrefixLen: c.PrefixLen,
 	}
 }
 
@@ -105,7 +105,7 @@ func TestRandomRefusesPromptsWithoutTokensAsTheRealProgram(t *testing.T) {
 }
 
 func TestRandomRefusesWhatCannotBeMade(t *testing.T) {
-	good := Random{VocabSize: 10, Num: 1, InputLen: 5}
+	good := Random{Options: Options{VocabSize: 10, Num: 1}, InputLen: 5}
 	for _, row := range []struct {
 		change func(d *Random)
 		want   string
@@ -126,7 +126,7 @@ func TestRandomRefusesWhatCannotBeMade(t *testing.T) {
 }
 
 func TestRandomWithoutTokenizerMakesTokenIDs(t *testing.T) {
-	d := Random{VocabSize: 32000, Num: 3, InputLen: 4, OutputLen: 2}
+	d := Random{Options: Options{VocabSize: 32000, Num: 3}, InputLen: 4, OutputLen: 2}
 	source, _, err := d.Open()
 	if err != nil {
 		t.Fatal(err)
@@ -141,7 +141,7 @@ func TestRandomWithoutTokenizerMakesTokenIDs(t *testing.T) {
 }
 
 func TestRandomIDsWrapAroundTheVocabulary(t *testing.T) {
-	source, _, err := Random{VocabSize: 3, Num: 1, InputLen: 7}.Open()
+	source, _, err := Random{Options: Options{VocabSize: 3, Num: 1}, InputLen: 7}.Open()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -155,7 +155,7 @@ func TestRandomIDsWrapAroundTheVocabulary(t *testing.T) {
 }
 
 func TestRandomIsTheSameEachTime(t *testing.T) {
-	d := Random{Tokenizer: lossyStub{tokenizer.Stub{Size: 32000}}, Num: 4, InputLen: 30, PrefixLen: 5, Ratio: RangeRatio{0.5, 0.5}}
+	d := Random{Options: Options{Tokenizer: lossyStub{tokenizer.Stub{Size: 32000}}, Num: 4}, InputLen: 30, PrefixLen: 5, Ratio: RangeRatio{0.5, 0.5}}
 	source, _, err := d.Open()
 	if err != nil {
 		t.Fatal(err)
@@ -171,8 +171,8 @@ func TestRandomIsTheSameEachTime(t *testing.T) {
 func TestRandomTellsOfLengthsOnce(t *testing.T) {
 	var notices []string
 	d := Random{
-		Tokenizer: lossyStub{tokenizer.Stub{Size: 32000}}, Num: 8, InputLen: 60, OutputLen: 10, PrefixLen: 12,
-		Ratio: RangeRatio{0.5, 0.5}, Log: func(format string, args ...any) { notices = append(notices, fmt.Sprintf(format, args...)) },
+		Options:  Options{Tokenizer: lossyStub{tokenizer.Stub{Size: 32000}}, Num: 8, Log: func(format string, args ...any) { notices = append(notices, fmt.Sprintf(format, args...)) }},
+		InputLen: 60, OutputLen: 10, PrefixLen: 12, Ratio: RangeRatio{0.5, 0.5},
 	}
 	source, _, err := d.Open()
 	if err != nil {
@@ -229,7 +229,7 @@ func BenchmarkRandom(b *testing.B) {
 		tokenizer tokenizer.Tokenizer
 	}{{"exact", stub}, {"lossy", lossyStub{stub}}, {"llama3-sized", llamaSized(b)}, {"ids", nil}} {
 		b.Run(row.name, func(b *testing.B) {
-			d := Random{Tokenizer: row.tokenizer, VocabSize: stub.Size, Num: 200, InputLen: 1024, OutputLen: 128}
+			d := Random{Options: Options{Tokenizer: row.tokenizer, VocabSize: stub.Size, Num: 200}, InputLen: 1024, OutputLen: 128}
 			source, _, err := d.Open()
 			if err != nil {
 				b.Fatal(err)
@@ -258,7 +258,7 @@ func TestFormerDrawsLeaveNumPyBehindTheOffsets(t *testing.T) {
 		}
 		return d.NumPy.Drawn()
 	}
-	plain := Random{VocabSize: 1 << 15, Num: 200, InputLen: 10, OutputLen: 10}
+	plain := Random{Options: Options{VocabSize: 1 << 15, Num: 200}, InputLen: 10, OutputLen: 10}
 	if n := after(plain); n != 200 {
 		t.Errorf("%d words drawn, want 200", n)
 	}

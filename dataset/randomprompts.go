@@ -1,9 +1,7 @@
 package dataset
 
 import (
-	"fmt"
 	"iter"
-	"strconv"
 	"sync"
 
 	"github.com/servebench/servebench/dataset/nprand"
@@ -21,19 +19,18 @@ type randomPrompts struct {
 }
 
 func (d Random) prompts() (*randomPrompts, error) {
-	p := &randomPrompts{Random: d, vocab: d.VocabSize}
+	p := &randomPrompts{Random: d}
 	special := 0
-	var forbidden []int
 	if d.Tokenizer != nil {
-		p.vocab = d.Tokenizer.VocabSize()
 		special = d.Tokenizer.NumSpecial()
-		forbidden = d.Tokenizer.SpecialIDs()
 	}
 	if err := d.check(special); err != nil {
 		return nil, err
 	}
+	var forbidden []int
+	p.vocab, forbidden = d.vocabulary()
 	if p.allowed = without(p.vocab, forbidden); len(p.allowed) == 0 {
-		return nil, fmt.Errorf("a vocabulary of %d tokens leaves none to make prompts of", p.vocab)
+		return nil, errNoTokens(p.vocab)
 	}
 	p.inputs = around(max(0, d.InputLen-special), d.Ratio.Input)
 	p.outputs = around(d.OutputLen, d.Ratio.Output)
@@ -66,7 +63,7 @@ func (p *randomPrompts) source(yield func(*Conversation, error) bool) {
 		}
 		turn.PromptLen = len(d.ids)
 		surplus += d.surplus()
-		if !yield(&Conversation{ID: p.IDPrefix + strconv.Itoa(i), Turns: []Turn{turn}}, nil) {
+		if !yield(p.conversation(i, turn), nil) {
 			return
 		}
 		i++
@@ -135,11 +132,12 @@ func (p *randomPrompts) ids(prefix []int, start, length int) []int {
 }
 
 func (p *randomPrompts) noticeSurplus(what string, surplus int) {
-	switch {
-	case surplus > 0:
-		notice(p.Log, "random %s: %d tokens more than asked for, as encoding their text does not give back their tokens", what, surplus)
-	case surplus < 0:
-		notice(p.Log, "random %s: %d tokens fewer than asked for, as encoding their text does not give back their tokens", what, -surplus)
+	direction := "more"
+	if surplus < 0 {
+		surplus, direction = -surplus, "fewer"
+	}
+	if surplus != 0 {
+		p.notice("random %s: %d tokens %s than asked for, as encoding their text does not give back their tokens", what, surplus, direction)
 	}
 }
 

@@ -7,26 +7,17 @@ import (
 	"io"
 	"os"
 	"slices"
-	"strconv"
 
 	"github.com/servebench/servebench/dataset/nprand"
-	"github.com/servebench/servebench/dataset/tokenizer"
 )
 
 // ShareGPT takes the first question and answer of conversations in a JSON file,
 // as vLLM's sharegpt dataset does: [{"conversations": [{"value": …}, …]}, …].
-// Conversations of fewer than two messages, and those whose lengths are out of
-// bounds, are left out.
+// It leaves out conversations of fewer than two messages, and those that are too
+// short or too long. The seed decides the order, and which conversations come again.
 type ShareGPT struct {
-	Path           string
-	Tokenizer      tokenizer.Tokenizer // needed
-	Num            int                 // conversations wanted
-	OutputLen      int                 // tokens to ask for; 0: as many as the answer has
-	Seed           int64               // of the order, and of the choice of those that come again
-	DisableShuffle bool                // keep the order of the file
-	NoOversample   bool                // rather fewer than Num than some again
-	IDPrefix       string
-	Log            func(format string, args ...any) // notices for people; may be nil
+	Options       // with a Tokenizer
+	OutputLen int // tokens to ask for; 0: as many as the answer has
 }
 
 // Limits of lengths in tokens, as in vLLM's client.
@@ -42,8 +33,8 @@ func (d ShareGPT) Open() (Source, int, error) {
 	if d.Tokenizer == nil {
 		return nil, 0, errors.New("sharegpt: needs a tokenizer, to choose conversations by length")
 	}
-	if d.Num < 1 {
-		return nil, 0, fmt.Errorf("number of prompts %d: must be at least 1", d.Num)
+	if err := d.checkNum(); err != nil {
+		return nil, 0, err
 	}
 	if d.OutputLen < 0 {
 		return nil, 0, fmt.Errorf("output length %d: must not be negative", d.OutputLen)
@@ -59,7 +50,7 @@ func (d ShareGPT) Open() (Source, int, error) {
 	}
 	source := func(yield func(*Conversation, error) bool) {
 		for i, k := range order {
-			if !yield(&Conversation{ID: d.IDPrefix + strconv.Itoa(i), Turns: []Turn{turns[k]}}, nil) {
+			if !yield(d.conversation(i, turns[k]), nil) {
 				return
 			}
 		}
@@ -105,9 +96,9 @@ func (d ShareGPT) choose(file io.ReadSeeker, rng *nprand.Python) ([]Turn, []int,
 		want = len(turns)
 	}
 	if want > len(turns) {
-		notice(d.Log, "%s: %d conversations fit; some are sent again to make %d", d.Path, len(turns), want)
+		d.notice("%s: %d conversations fit; some are sent again to make %d", d.Path, len(turns), want)
 	}
-	return turns, oversample(rng, d.Seed, len(turns), want), nil
+	return turns, d.oversample(rng, len(turns), want), nil
 }
 
 func (d ShareGPT) turn(e exchange) (Turn, error) {

@@ -32,8 +32,8 @@ type shareGPTCase struct {
 func (c shareGPTCase) dataset(t *testing.T) ShareGPT {
 	t.Helper()
 	return ShareGPT{
-		Path: shareGPTFile, Tokenizer: stubNamed(t, c.Tokenizer), Num: c.Num, OutputLen: c.OutputLen, Seed: c.Seed,
-		DisableShuffle: c.DisableShuffle, NoOversample: c.NoOversample, IDPrefix: "b-",
+		Options:   Options{Path: shareGPTFile, Tokenizer: stubNamed(t, c.Tokenizer), Num: c.Num, Seed: c.Seed, DisableShuffle: c.DisableShuffle, NoOversample: c.NoOversample, IDPrefix: "b-"},
+		OutputLen: c.OutputLen,
 	}
 }
 
@@ -143,7 +143,7 @@ func TestBadShareGPTFileIsNamedWithItsLine(t *testing.T) {
 		{"[\n" + fits + "]{}", "f.json:2: something follows the array"},
 		{"[{\"conversations\":[]}]", "f.json: none of its 0 conversations of two or more messages is within the limits of length"},
 	} {
-		d := ShareGPT{Path: "f.json", Tokenizer: tokenizer.Stub{Size: 10}, Num: 5, DisableShuffle: true}
+		d := ShareGPT{Options: Options{Path: "f.json", Tokenizer: tokenizer.Stub{Size: 10}, Num: 5, DisableShuffle: true}}
 		_, _, err := d.choose(strings.NewReader(row.text), nprand.NewPython(0))
 		if err == nil || err.Error() != row.want {
 			t.Errorf("%s\nerror %v\nwant  %s", row.text, err, row.want)
@@ -155,7 +155,7 @@ func TestBadShareGPTFileIsNamedWithItsLine(t *testing.T) {
 func TestShareGPTLooksAtNoMoreThanItNeeds(t *testing.T) {
 	text := "[" + fits + "," + fits + `,{"conversations":[{"value":"a b c d"},{}]}]`
 	for num, want := range map[int]string{2: "", 3: `f.json:1: one of the first two messages has no "value"`} {
-		d := ShareGPT{Path: "f.json", Tokenizer: tokenizer.Stub{Size: 10}, Num: num, DisableShuffle: true}
+		d := ShareGPT{Options: Options{Path: "f.json", Tokenizer: tokenizer.Stub{Size: 10}, Num: num, DisableShuffle: true}}
 		chosen, _, err := d.choose(strings.NewReader(text), nprand.NewPython(0))
 		if want == "" && (err != nil || len(chosen) != num) || want != "" && (err == nil || err.Error() != want) {
 			t.Errorf("%d wanted: %d chosen, error %v, want %q", num, len(chosen), err, want)
@@ -173,7 +173,7 @@ func TestShareGPTKeepsToTheLimitsOfLength(t *testing.T) {
 		{1024, 1024, 0, true}, {1024, 1025, 0, false}, {1025, 4, 0, false}, {1024, 5, 1025, false},
 	} {
 		text := `[{"conversations":[{"value":"` + words(row.prompt) + `"},{"value":"` + words(row.answer) + `"}]}]`
-		d := ShareGPT{Path: "f.json", Tokenizer: tokenizer.Stub{Size: 10}, Num: 1, OutputLen: row.outputLen}
+		d := ShareGPT{Options: Options{Path: "f.json", Tokenizer: tokenizer.Stub{Size: 10}, Num: 1}, OutputLen: row.outputLen}
 		if _, _, err := d.choose(strings.NewReader(text), nprand.NewPython(0)); (err == nil) != row.want {
 			t.Errorf("%+v: %v", row, err)
 		}
@@ -187,10 +187,10 @@ func TestShareGPTRefusesWhatItCannotDo(t *testing.T) {
 		dataset ShareGPT
 		want    string
 	}{
-		{ShareGPT{Path: missing, Num: 1}, "sharegpt: needs a tokenizer, to choose conversations by length"},
-		{ShareGPT{Path: missing, Tokenizer: stub}, "number of prompts 0: must be at least 1"},
-		{ShareGPT{Path: missing, Tokenizer: stub, Num: 1, OutputLen: -1}, "output length -1: must not be negative"},
-		{ShareGPT{Path: missing, Tokenizer: stub, Num: 1}, "open " + missing + ": no such file or directory"},
+		{ShareGPT{Options: Options{Path: missing, Num: 1}}, "sharegpt: needs a tokenizer, to choose conversations by length"},
+		{ShareGPT{Options: Options{Path: missing, Tokenizer: stub}}, "number of prompts 0: must be at least 1"},
+		{ShareGPT{Options: Options{Path: missing, Tokenizer: stub, Num: 1}, OutputLen: -1}, "output length -1: must not be negative"},
+		{ShareGPT{Options: Options{Path: missing, Tokenizer: stub, Num: 1}}, "open " + missing + ": no such file or directory"},
 	} {
 		if _, _, err := row.dataset.Open(); err == nil || err.Error() != row.want {
 			t.Errorf("error %v, want %s", err, row.want)
@@ -203,7 +203,7 @@ func FuzzShareGPT(f *testing.F) {
 	f.Add([]byte(`[{"conversations":[{"value":"a b c d"},{}]},{"id":1},{"conversations":null}]`))
 	f.Add([]byte("[\n1\n2"))
 	f.Fuzz(func(t *testing.T, data []byte) {
-		d := ShareGPT{Path: "f.json", Tokenizer: tokenizer.Stub{Size: 10}, Num: 3, OutputLen: 1}
+		d := ShareGPT{Options: Options{Path: "f.json", Tokenizer: tokenizer.Stub{Size: 10}, Num: 3}, OutputLen: 1}
 		chosen, order, err := d.choose(bytes.NewReader(data), nprand.NewPython(0))
 		if err != nil {
 			if !strings.HasPrefix(err.Error(), "f.json:") {

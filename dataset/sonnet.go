@@ -7,26 +7,19 @@ import (
 	"io"
 	"iter"
 	"math"
-	"strconv"
 	"strings"
 
 	"github.com/servebench/servebench/dataset/nprand"
-	"github.com/servebench/servebench/dataset/tokenizer"
 )
 
 // Sonnet makes prompts of the lines of a poem, as vLLM's sonnet dataset did: all
 // begin with the same lines, and go on with lines drawn at random.
 type Sonnet struct {
-	Path      string
-	Tokenizer tokenizer.Tokenizer // needed
-	Template  Template            // needed: prompts are counted as it renders them
-	Bare      bool                // prompts are sent without the template, for endpoints that apply one
-	Num       int                 // conversations to make
-	InputLen  int                 // most tokens of a rendered prompt
-	PrefixLen int                 // tokens that all prompts begin with, about
-	OutputLen int                 // tokens to ask for
-	Seed      int64               // of the draws of lines
-	IDPrefix  string
+	Options        // with a Tokenizer and a Template: prompts are counted as it renders them
+	Bare      bool // prompts are sent without the template, for endpoints that apply one
+	InputLen  int  // most tokens of a rendered prompt
+	PrefixLen int  // tokens that all prompts begin with, about
+	OutputLen int  // tokens to ask for
 }
 
 // sonnetTask is what each prompt begins with.
@@ -39,12 +32,13 @@ const sonnetTries = 1000
 // Open reads the file, and gives the source and the number of conversations it
 // yields.
 func (d Sonnet) Open() (Source, int, error) {
-	switch {
-	case d.Tokenizer == nil || d.Template == nil:
+	if d.Tokenizer == nil || d.Template == nil {
 		return nil, 0, errors.New("sonnet: needs a tokenizer with a chat template, to measure prompts")
-	case d.Num < 1:
-		return nil, 0, fmt.Errorf("number of prompts %d: must be at least 1", d.Num)
-	case d.OutputLen < 1:
+	}
+	if err := d.checkNum(); err != nil {
+		return nil, 0, err
+	}
+	if d.OutputLen < 1 {
 		return nil, 0, fmt.Errorf("output length %d: must be at least 1", d.OutputLen)
 	}
 	lines, err := readFile(d.Path, d.lines)
@@ -126,7 +120,7 @@ func (p poem) source(yield func(*Conversation, error) bool) {
 			yield(nil, v.err)
 			return
 		case v.turn.PromptLen <= p.InputLen:
-			c := &Conversation{ID: p.IDPrefix + strconv.Itoa(i), Turns: []Turn{v.turn}}
+			c := p.conversation(i, v.turn)
 			if i, misses = i+1, 0; !yield(c, nil) || i == p.Num {
 				return
 			}

@@ -12,8 +12,8 @@ import (
 func TestSonnetIsThatOfTheRealProgram(t *testing.T) {
 	for _, c := range goldenCases(t, "sonnet") {
 		c.check(t, Sonnet{
-			Path: c.path("poem.txt"), Tokenizer: c.tokenizer, Template: goldenTemplate, Bare: c.Chat, Num: c.Num,
-			InputLen: c.InputLen, PrefixLen: c.PrefixLen, OutputLen: 3, Seed: c.Seed, IDPrefix: "b-",
+			Options: Options{Path: c.path("poem.txt"), Tokenizer: c.tokenizer, Template: goldenTemplate, Num: c.Num, Seed: c.Seed, IDPrefix: "b-"},
+			Bare:    c.Chat, InputLen: c.InputLen, PrefixLen: c.PrefixLen, OutputLen: 3,
 		})
 	}
 }
@@ -21,7 +21,8 @@ func TestSonnetIsThatOfTheRealProgram(t *testing.T) {
 func TestSonnetRefusesWhatCannotBeMade(t *testing.T) {
 	path, empty := writeFile(t, "poem.txt", "one two\r\nthree\n"), writeFile(t, "empty.txt", "")
 	good := Sonnet{
-		Path: path, Tokenizer: tokenizer.Stub{Size: 9}, Template: goldenTemplate, Num: 1, InputLen: 30, OutputLen: 1,
+		Options:  Options{Path: path, Tokenizer: tokenizer.Stub{Size: 9}, Template: goldenTemplate, Num: 1},
+		InputLen: 30, OutputLen: 1,
 	}
 	for _, row := range []struct {
 		change func(d *Sonnet)
@@ -46,7 +47,8 @@ func TestSonnetRefusesWhatCannotBeMade(t *testing.T) {
 func TestSonnetGivesUpOnPromptsThatAreAllTooLong(t *testing.T) {
 	path := writeFile(t, "poem.txt", "one two three four five six\n")
 	source, _, err := Sonnet{
-		Path: path, Tokenizer: tokenizer.Stub{Size: 9}, Template: goldenTemplate, Num: 1, InputLen: 15, OutputLen: 1,
+		Options:  Options{Path: path, Tokenizer: tokenizer.Stub{Size: 9}, Template: goldenTemplate, Num: 1},
+		InputLen: 15, OutputLen: 1,
 	}.Open()
 	if err != nil {
 		t.Fatal(err)
@@ -60,7 +62,7 @@ func TestSonnetGivesUpOnPromptsThatAreAllTooLong(t *testing.T) {
 
 func TestSonnetNamesTheLineThatCannotBeRead(t *testing.T) {
 	r := iotest.TimeoutReader(iotest.OneByteReader(strings.NewReader("one")))
-	if _, err := (Sonnet{Path: "f.txt"}).lines(r); err == nil || err.Error() != "f.txt:1: timeout" {
+	if _, err := (Sonnet{Options: Options{Path: "f.txt"}}).lines(r); err == nil || err.Error() != "f.txt:1: timeout" {
 		t.Errorf("error %v", err)
 	}
 }
@@ -68,7 +70,7 @@ func TestSonnetNamesTheLineThatCannotBeRead(t *testing.T) {
 func FuzzSonnet(f *testing.F) {
 	f.Add("one\r\ntwo")
 	f.Fuzz(func(t *testing.T, text string) {
-		lines, err := Sonnet{Path: "f.txt"}.lines(strings.NewReader(text))
+		lines, err := Sonnet{Options: Options{Path: "f.txt"}}.lines(strings.NewReader(text))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -83,7 +85,8 @@ func FuzzSonnet(f *testing.F) {
 func TestSonnetRoundsHalvesToEven(t *testing.T) {
 	path := writeFile(t, "poem.txt", "tok1 tok2\ntok3 tok4\ntok5 tok6\n")
 	source, _, err := Sonnet{
-		Path: path, Tokenizer: tokenizer.Stub{Size: 1000}, Template: goldenTemplate, Num: 2, InputLen: 18, OutputLen: 3, Seed: 5,
+		Options:  Options{Path: path, Tokenizer: tokenizer.Stub{Size: 1000}, Template: goldenTemplate, Num: 2, Seed: 5},
+		InputLen: 18, OutputLen: 3,
 	}.Open()
 	if err != nil {
 		t.Fatal(err)

@@ -5,26 +5,17 @@ import (
 	"fmt"
 	"io"
 	"path/filepath"
-
-	"github.com/servebench/servebench/dataset/tokenizer"
 )
 
 // SpecBench takes the first turn of the questions of Spec-Bench, as vLLM's
 // spec_bench dataset does, from a file of JSON lines:
-// {"category": "…", "turns": ["…", …]}. The order, and what comes again, is that of
-// the seed 0 whatever the seed of the run, as it is there. vLLM's client renders
-// these prompts with the chat template even when it is told to skip templates.
+// {"category": "…", "turns": ["…", …]}. Whatever the seed, seed 0 decides the order
+// and what comes again, as in vLLM's client. That client renders these prompts with
+// the chat template even when it is told to skip templates.
 type SpecBench struct {
-	Path           string
-	Category       string              // only questions of it; empty: all
-	Tokenizer      tokenizer.Tokenizer // nil: every prompt counts as one token
-	Template       Template            // nil: prompts are sent as they are
-	Num            int                 // conversations wanted; 0 and less: all
-	OutputLen      int                 // tokens to ask for
-	DisableShuffle bool                // keep the order of the file
-	NoOversample   bool                // rather fewer than Num than some again
-	IDPrefix       string
-	Log            func(format string, args ...any) // notices for people; may be nil
+	Options
+	Category  string // only questions of it; empty: all
+	OutputLen int    // tokens to ask for
 }
 
 // Open reads the file, and gives the source and the number of conversations it
@@ -46,10 +37,8 @@ func (d SpecBench) open(read func(io.Reader) ([]promptRow, error)) (Source, int,
 	if err != nil {
 		return nil, 0, err
 	}
-	source, n := Custom{
-		Path: d.Path, Tokenizer: d.Tokenizer, Template: d.Template, Num: d.Num, OutputLen: d.OutputLen,
-		DisableShuffle: d.DisableShuffle, NoOversample: d.NoOversample, IDPrefix: d.IDPrefix, Log: d.Log,
-	}.source(rows)
+	d.Seed = 0
+	source, n := Custom{d.Options, d.OutputLen}.source(rows)
 	return source, n, nil
 }
 

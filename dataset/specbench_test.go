@@ -9,8 +9,8 @@ import (
 
 func (c *datasetCase) specBench(path string) SpecBench {
 	return SpecBench{
-		Path: path, Category: c.Category, Tokenizer: c.tokenizer, Template: c.template(), Num: c.Num, OutputLen: c.OutputLen,
-		DisableShuffle: c.DisableShuffle, NoOversample: c.NoOversample, IDPrefix: "b-",
+		Options:  Options{Path: path, Tokenizer: c.tokenizer, Template: c.template(), Num: c.Num, DisableShuffle: c.DisableShuffle, NoOversample: c.NoOversample, IDPrefix: "b-"},
+		Category: c.Category, OutputLen: c.OutputLen,
 	}
 }
 
@@ -28,7 +28,7 @@ func TestSpeedBenchIsThatOfTheRealProgram(t *testing.T) {
 }
 
 func TestBadBenchFileIsNamedWithItsLine(t *testing.T) {
-	spec := SpecBench{Path: "f.jsonl", OutputLen: 1}
+	spec := SpecBench{Options: Options{Path: "f.jsonl"}, OutputLen: 1}
 	for _, row := range []struct {
 		rows func(io.Reader) ([]promptRow, error)
 		text string
@@ -56,10 +56,10 @@ func TestBenchRefusesWhatItCannotDo(t *testing.T) {
 		open func() (Source, int, error)
 		want string
 	}{
-		{SpecBench{Path: path}.Open, "output length 0: must be at least 1"},
-		{SpecBench{Path: path, OutputLen: 1, Category: "b"}.Open, path + `: no row has the category "b"`},
-		{SpecBench{Path: empty, OutputLen: 1}.Open, empty + ": the file is empty"},
-		{SpeedBench{SpecBench{Path: folder, OutputLen: 1}, "throughput_1k"}.Open, "open " + filepath.Join(folder, "throughput_1k.jsonl") + ": no such file or directory"},
+		{SpecBench{Options: Options{Path: path}}.Open, "output length 0: must be at least 1"},
+		{SpecBench{Options: Options{Path: path}, OutputLen: 1, Category: "b"}.Open, path + `: no row has the category "b"`},
+		{SpecBench{Options: Options{Path: empty}, OutputLen: 1}.Open, empty + ": the file is empty"},
+		{SpeedBench{SpecBench{Options: Options{Path: folder}, OutputLen: 1}, "throughput_1k"}.Open, "open " + filepath.Join(folder, "throughput_1k.jsonl") + ": no such file or directory"},
 	} {
 		if _, _, err := row.open(); err == nil || err.Error() != row.want {
 			t.Errorf("error %v, want %s", err, row.want)
@@ -70,7 +70,7 @@ func TestBenchRefusesWhatItCannotDo(t *testing.T) {
 func FuzzBenchFiles(f *testing.F) {
 	f.Add(`{"category":"a","turns":["x","y"]}`)
 	f.Add(`{"category":"a","messages":[{"content":"x"}]}` + "\n\n{}")
-	spec := SpecBench{Path: "f.jsonl", OutputLen: 1}
+	spec := SpecBench{Options: Options{Path: "f.jsonl"}, OutputLen: 1}
 	f.Fuzz(func(t *testing.T, text string) {
 		for _, rows := range []func(io.Reader) ([]promptRow, error){spec.rows, SpeedBench{SpecBench: spec}.rows} {
 			if _, err := rows(strings.NewReader(text)); err != nil && !strings.HasPrefix(err.Error(), "f.jsonl:") {

@@ -7,11 +7,8 @@ import (
 	"fmt"
 	"hash/fnv"
 	"io"
-	"slices"
-	"strconv"
 
 	"github.com/servebench/servebench/dataset/nprand"
-	"github.com/servebench/servebench/dataset/tokenizer"
 )
 
 // TimedTrace replays a trace in JSON lines, as vLLM's timed_trace dataset does, in
@@ -24,21 +21,13 @@ import (
 // a string, which differs from process to process: here a chunk is made of
 // draws of numpy's default_rng, over the ids that are not special, from a seed that
 // is the FNV-1a hash of Seed, the hash id as written, and the tokens in the chunk.
+// Open seeds NumPy with 0, as vLLM's client does whatever the seed of the run.
 type TimedTrace struct {
-	Path       string
-	Tokenizer  tokenizer.Tokenizer // needed where Text is set
-	VocabSize  int                 // ids are below it; not looked at with a Tokenizer
-	Text       bool                // prompts are sent as text instead of as token ids
-	Num        int                 // conversations wanted, at most
-	ChunkSize  int                 // tokens that a hash id stands for
-	Multiplier float64             // seconds in a unit of the timestamps
+	Options            // Num is a maximum
+	Text       bool    // prompts are sent as text instead of as token ids; needs a Tokenizer
+	ChunkSize  int     // tokens that a hash id stands for
+	Multiplier float64 // seconds in a unit of the timestamps
 	Labels     TraceLabels
-	Seed       int64
-	IDPrefix   string
-
-	// NumPy, if not nil, is numpy's global generator. Open seeds it with 0, as
-	// vLLM's client does whatever the seed of the run.
-	NumPy *nprand.RandomState
 }
 
 // TraceLabels are the names of the fields of a trace. An empty one is the name that
@@ -48,13 +37,10 @@ type TraceLabels struct{ Timestamp, InputLength, OutputLength, HashIDs string }
 // Open reads the file, and gives the source and the number of conversations it
 // yields.
 func (d TimedTrace) Open() (Source, int, error) {
-	var special []int
-	if d.Tokenizer != nil {
-		d.VocabSize, special = d.Tokenizer.VocabSize(), d.Tokenizer.SpecialIDs()
+	if err := d.checkNum(); err != nil {
+		return nil, 0, err
 	}
 	switch {
-	case d.Num < 1:
-		return nil, 0, fmt.Errorf("number of prompts %d: must be at least 1", d.Num)
 	case d.ChunkSize < 1:
 		return nil, 0, fmt.Errorf("chunk size %d: must be at least 1", d.ChunkSize)
 	case !(d.Multiplier >= 0):
@@ -62,9 +48,13 @@ func (d TimedTrace) Open() (Source, int, error) {
 	case d.Text && d.Tokenizer == nil:
 		return nil, 0, errors.New("timed_trace: needs a tokenizer to send text")
 	}
-	allowed := without(d.VocabSize, special)
+	vocab, special := d.vocabulary()
+	allowed := without(vocab, special)
 	if len(allowed) == 0 {
-		return nil, 0, fmt.Errorf("a vocabulary of %d tokens leaves none to make prompts of", d.VocabSize)
+		return nil, 0, errNoTokens(vocab)
+	}
+	if !d.Text {
+		d.Tokenizer = nil
 	}
 	rows, err := readFile(d.Path, d.rows)
 	if err != nil {
@@ -73,17 +63,11 @@ func (d TimedTrace) Open() (Source, int, error) {
 	if d.NumPy != nil {
 		*d.NumPy = *nprand.NewRandomState(0)
 	}
-	source := func(yield func(*Conversation, error) bool) {
-		i := 0
-		for turn := range ordered(slices.Values(rows), func(row traceRow) Turn { return d.turn(row, allowed) }) {
-			due := rows[i].due
-			if !yield(&Conversation{ID: d.IDPrefix + strconv.Itoa(i), Turns: []Turn{turn}, Due: &due}, nil) {
-				return
-			}
-			i++
-		}
-	}
-	return source, len(rows), nil
+	return numbered(len(rows), func(i int) (*Conversation, error) {
+		c := d.conversation(i, d.turn(rows[i], allowed))
+		c.Due = new(rows[i].due)
+		return c, nil
+	}), len(rows), nil
 }
 
 // turn makes the prompt of a row.
@@ -98,12 +82,8 @@ func (d TimedTrace) turn(row traceRow, allowed []int) Turn {
 			ids = append(ids, allowed[rng.Integers(0, int64(len(allowed)))])
 		}
 	}
-	turn := Turn{PromptLen: len(ids), OutputLen: row.output}
-	if d.Text {
-		turn.Prompt = d.Tokenizer.Decode(ids)
-	} else {
-		turn.TokenIDs = ids
-	}
+	turn := Turn{OutputLen: row.output}
+	d.fill(&turn, ids)
 	return turn
 }
 

@@ -23,8 +23,8 @@ const trace = `{"timestamp": 1000.0, "input_length": 20, "output_length": 2, "ha
 func TestTimedTraceHasTheLengthsAndTimesOfTheRealProgram(t *testing.T) {
 	numpy := nprand.NewRandomState(9)
 	source, n, err := TimedTrace{
-		Path: writeFile(t, "t.jsonl", trace), VocabSize: 1000, Num: 9, ChunkSize: 16, Multiplier: 0.001,
-		Seed: 4, IDPrefix: "b-", NumPy: numpy,
+		Options:   Options{Path: writeFile(t, "t.jsonl", trace), VocabSize: 1000, Num: 9, Seed: 4, IDPrefix: "b-", NumPy: numpy},
+		ChunkSize: 16, Multiplier: 0.001,
 	}.Open()
 	if err != nil || n != 6 {
 		t.Fatal(n, err)
@@ -56,7 +56,7 @@ func TestTimedTraceHasTheLengthsAndTimesOfTheRealProgram(t *testing.T) {
 
 func TestTimedTraceKeepsOffSpecialTokensAndSendsText(t *testing.T) {
 	stub := tokenizer.Stub{Size: 6, Special: []int{0, 1, 2}}
-	d := TimedTrace{Path: writeFile(t, "t.jsonl", trace), Tokenizer: stub, Num: 2, ChunkSize: 16, Multiplier: 1}
+	d := TimedTrace{Options: Options{Path: writeFile(t, "t.jsonl", trace), Tokenizer: stub, Num: 2}, ChunkSize: 16, Multiplier: 1}
 	ids, n, err := d.Open()
 	if err != nil || n != 2 {
 		t.Fatal(n, err)
@@ -78,7 +78,7 @@ func TestTimedTracePromptsDependOnTheSeed(t *testing.T) {
 	path := writeFile(t, "t.jsonl", trace)
 	var seen [][]int
 	for _, seed := range []int64{1, 2, 1} {
-		source, _, err := TimedTrace{Path: path, VocabSize: 1000, Num: 1, ChunkSize: 16, Multiplier: 1, Seed: seed}.Open()
+		source, _, err := TimedTrace{Options: Options{Path: path, VocabSize: 1000, Num: 1, Seed: seed}, ChunkSize: 16, Multiplier: 1}.Open()
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -101,7 +101,7 @@ func TestBadTraceIsNamedWithItsLine(t *testing.T) {
 		{"}", "", "unexpected end of JSON input"},
 	} {
 		text := good + "\n" + strings.Replace(good, row.old, row.new, 1)
-		_, err := TimedTrace{Path: "f.jsonl", ChunkSize: 16, Multiplier: 1}.rows(strings.NewReader(text))
+		_, err := TimedTrace{Options: Options{Path: "f.jsonl"}, ChunkSize: 16, Multiplier: 1}.rows(strings.NewReader(text))
 		if want := "f.jsonl:3: " + row.want; err == nil || err.Error() != want {
 			t.Errorf("error %v, want %s", err, want)
 		}
@@ -109,7 +109,7 @@ func TestBadTraceIsNamedWithItsLine(t *testing.T) {
 }
 
 func TestTimedTraceRefusesWhatCannotBeMade(t *testing.T) {
-	good := TimedTrace{Path: writeFile(t, "t.jsonl", "\n"), VocabSize: 5, Num: 1, ChunkSize: 16, Multiplier: 1}
+	good := TimedTrace{Options: Options{Path: writeFile(t, "t.jsonl", "\n"), VocabSize: 5, Num: 1}, ChunkSize: 16, Multiplier: 1}
 	for _, row := range []struct {
 		change func(d *TimedTrace)
 		want   string
@@ -132,7 +132,7 @@ func TestTimedTraceRefusesWhatCannotBeMade(t *testing.T) {
 func FuzzTimedTrace(f *testing.F) {
 	f.Add(trace)
 	f.Add(`{"timestamp":1e300,"input_length":9e9,"output_length":1,"hash_ids":["a",null,{}]}`)
-	d := TimedTrace{Path: "f.jsonl", ChunkSize: 16, Multiplier: 1, VocabSize: 9}
+	d := TimedTrace{Options: Options{Path: "f.jsonl", VocabSize: 9}, ChunkSize: 16, Multiplier: 1}
 	f.Fuzz(func(t *testing.T, text string) {
 		rows, err := d.rows(strings.NewReader(text))
 		if err != nil && !strings.HasPrefix(err.Error(), "f.jsonl:") {

@@ -104,7 +104,8 @@ func (tr trial) serve(t *testing.T) (dial dialer, end func()) {
 func (tr trial) load(t *testing.T, transport http.RoundTripper) loadgen.Load {
 	t.Helper()
 	source, n, err := dataset.Random{
-		Tokenizer: tokenizer.Stub{Size: 32000}, Num: tr.num, InputLen: tr.in, OutputLen: tr.out, Ratio: tr.ratio, IDPrefix: "r-",
+		Options:  dataset.Options{Tokenizer: tokenizer.Stub{Size: 32000}, Num: tr.num, IDPrefix: "r-"},
+		InputLen: tr.in, OutputLen: tr.out, Ratio: tr.ratio,
 	}.Open()
 	if err != nil {
 		t.Fatal(err)
@@ -136,7 +137,8 @@ func (tr trial) load(t *testing.T, transport http.RoundTripper) loadgen.Load {
 func (tr trial) before(t *testing.T) loadgen.WarmUp {
 	t.Helper()
 	source, n, err := dataset.Random{
-		Tokenizer: tokenizer.Stub{Size: 32000}, Num: 10 * tr.num, InputLen: tr.in, OutputLen: tr.out, Ratio: tr.ratio, Seed: 99, IDPrefix: "w-",
+		Options:  dataset.Options{Tokenizer: tokenizer.Stub{Size: 32000}, Num: 10 * tr.num, Seed: 99, IDPrefix: "w-"},
+		InputLen: tr.in, OutputLen: tr.out, Ratio: tr.ratio,
 	}.Open()
 	if err != nil {
 		t.Fatal(err)

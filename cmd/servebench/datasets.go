@@ -1,83 +1,118 @@
 package main
 
 import (
+	"cmp"
+	"fmt"
+	"time"
+
 	"github.com/servebench/servebench/dataset"
 	"github.com/servebench/servebench/dataset/nprand"
 	"github.com/servebench/servebench/dataset/tokenizer"
+	"github.com/servebench/servebench/loadgen"
 )
 
-// A datasetMaker turns options into one of package dataset's.
-type datasetMaker struct {
-	*workloadOptions
-	*workload
-	tokens tokenizer.Tokenizer // nil where prompts are made of ids alone
-	vocab  int
-	prefix string // of request ids
-	past   bool   // arrivals are those of vLLM up to v0.9.2
-	say    func(format string, args ...any)
+// An opener is a dataset by its flags.
+type opener interface {
+	Open() (dataset.Source, int, error)
+}
+
+// dataset is the one that o names.
+func (w *workload) dataset(o *options, from tokenizerSource) (opener, error) {
+	d := &o.Workload
+	common := dataset.Options{
+		Path: d.Path, Num: d.NumPrompts, Seed: d.Seed, Tokenizer: w.tokenizer, VocabSize: d.VocabSize,
+		DisableShuffle: !d.Shuffle, NoOversample: !d.Oversample,
+		IDPrefix: cmp.Or(d.RequestIDPrefix, "bench-"+randomHex(4)+"-"), Log: from.say,
+	}
+	switch d.Dataset {
+	case "random", "prefix_repetition", "burstgpt", "timed_trace":
+		return w.synthetic(o, common), nil
+	case "file":
+		return dataset.File{Path: d.Path, Num: d.NumPrompts}, nil
+	case "sharegpt":
+		s := dataset.ShareGPT{Options: common}
+		if d.ShareGPTLen != nil {
+			s.OutputLen = *d.ShareGPTLen
+		}
+		return s, nil
+	}
+	if d.Dataset != "custom" && d.Dataset != "speed_bench" || !d.SkipTemplate {
+		var err error
+		if common.Template, err = w.template(o); err != nil {
+			return nil, err
+		}
+	}
+	return rendered(o, common), nil
 }
 
 // synthetic are the datasets whose prompts are made of token ids.
-func (d *datasetMaker) synthetic(chat bool) opener {
+func (w *workload) synthetic(o *options, common dataset.Options) opener {
+	d := &o.Workload
+	if d.Dataset == "prefix_repetition" || d.Dataset == "timed_trace" || d.Dataset == "random" && o.Traffic.Rule == loadgen.UpToV092 {
+		w.numpy = new(nprand.RandomState)
+		common.NumPy = w.numpy
+	}
+	if d.Dataset == "timed_trace" {
+		t := d.TimedTrace
+		t.Options, t.Text = common, isChat(o)
+		return t
+	}
+	if w.ids && w.tokenizer != nil {
+		common.Tokenizer, common.VocabSize = nil, w.tokenizer.VocabSize()
+	}
 	switch d.Dataset {
 	case "prefix_repetition":
 		p := d.PrefixRepetition
-		d.numpy = new(nprand.RandomState)
-		p.Tokenizer, p.VocabSize, p.Num, p.Seed = d.tokens, d.vocab, d.NumPrompts, d.Seed
-		p.DisableShuffle, p.Log, p.NumPy = !d.Shuffle, d.say, d.numpy
+		p.Options = common
 		return p
 	case "burstgpt":
-		return dataset.BurstGPT{Path: d.Path, Tokenizer: d.tokens, VocabSize: d.vocab, Num: d.NumPrompts, Seed: d.Seed, IDPrefix: d.prefix}
-	case "timed_trace":
-		t := d.TimedTrace
-		d.numpy = new(nprand.RandomState)
-		t.Path, t.Tokenizer, t.VocabSize, t.Text, t.Num = d.Path, d.workload.tokenizer, d.vocab, chat, d.NumPrompts
-		t.Seed, t.IDPrefix, t.NumPy = d.Seed, d.prefix, d.numpy
-		return t
+		return dataset.BurstGPT{Options: common}
 	}
-	if d.past {
-		d.numpy = new(nprand.RandomState)
-	}
-	return dataset.Random{
-		Tokenizer: d.tokens, VocabSize: d.vocab, Num: d.NumPrompts,
-		InputLen: d.Random.InputLen, OutputLen: d.Random.OutputLen, PrefixLen: d.Random.PrefixLen,
-		Ratio: dataset.RangeRatio{Input: d.Random.InputRatio, Output: d.Random.OutputRatio},
-		Seed:  d.Seed, IDPrefix: d.prefix, Log: d.say, NumPy: d.numpy,
-	}
+	r := d.Random
+	r.Options = common
+	return r
 }
 
-func (d *datasetMaker) shareGPT() opener {
-	s := dataset.ShareGPT{
-		Path: d.Path, Tokenizer: d.tokens, Num: d.NumPrompts, Seed: d.Seed,
-		DisableShuffle: !d.Shuffle, NoOversample: !d.Oversample, IDPrefix: d.prefix, Log: d.say,
-	}
-	if d.ShareGPT.OutputLen != nil {
-		s.OutputLen = *d.ShareGPT.OutputLen
-	}
-	return s
-}
-
-// templated are the datasets whose prompts are texts that a chat template renders.
-func (d *datasetMaker) templated(render dataset.Template, chat bool) opener {
-	switch d.Dataset {
+// rendered are the datasets whose prompts are texts that a chat template renders.
+func rendered(o *options, common dataset.Options) opener {
+	switch d := o.Workload; d.Dataset {
 	case "sonnet":
-		s := d.Sonnet
-		s.Path, s.Tokenizer, s.Template, s.Bare = d.Path, d.tokens, render, chat
-		s.Num, s.Seed, s.IDPrefix = d.NumPrompts, d.Seed, d.prefix
-		return s
+		d.Sonnet.Options, d.Sonnet.Bare = common, isChat(o)
+		return d.Sonnet
 	case "spec_bench":
-		return d.bench(d.SpecBench, render)
+		d.SpecBench.Options = common
+		return d.SpecBench
 	case "speed_bench":
-		return dataset.SpeedBench{SpecBench: d.bench(d.SpeedBench.SpecBench, render), Subset: d.SpeedBench.Subset}
-	}
-	return dataset.Custom{
-		Path: d.Path, Tokenizer: d.tokens, Template: render, Num: d.NumPrompts, OutputLen: d.Custom.OutputLen, Seed: d.Seed,
-		DisableShuffle: !d.Shuffle, NoOversample: !d.Oversample, IDPrefix: d.prefix, Log: d.say,
+		d.SpeedBench.Options = common
+		return d.SpeedBench
+	default:
+		d.Custom.Options = common
+		return d.Custom
 	}
 }
 
-func (d *datasetMaker) bench(s dataset.SpecBench, render dataset.Template) dataset.SpecBench {
-	s.Path, s.Tokenizer, s.Template, s.Num = d.Path, d.tokens, render, d.NumPrompts
-	s.DisableShuffle, s.NoOversample, s.IDPrefix, s.Log = !d.Shuffle, !d.Oversample, d.prefix, d.say
-	return s
+func isChat(o *options) bool { return o.Server.Backend == "openai-chat" }
+
+// template is the tokenizer's chat template; nil without a tokenizer.
+func (w *workload) template(o *options) (dataset.Template, error) {
+	if o.Server.SkipTokenizer {
+		return nil, nil
+	}
+	folder, err := tokenizer.Folder(w.tokenizerName)
+	if err != nil || w.remote != nil {
+		return nil, fmt.Errorf("its prompts are rendered with the model's chat template: give --tokenizer a model's folder%s", unlessSkipped(o))
+	}
+	t, err := dataset.OpenTemplate(folder, o.Workload.TemplateKwargs, time.Now)
+	if err != nil {
+		return nil, fmt.Errorf("%w%s", err, unlessSkipped(o))
+	}
+	return t, nil
+}
+
+// unlessSkipped is the advice for datasets that can do without a template.
+func unlessSkipped(o *options) string {
+	if o.Workload.Dataset == "custom" || o.Workload.Dataset == "speed_bench" {
+		return ", or --skip-chat-template to send them as they are"
+	}
+	return ""
 }

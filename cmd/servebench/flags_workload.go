@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/servebench/servebench/dataset"
 	"github.com/servebench/servebench/metrics"
 	"github.com/servebench/servebench/metrics/pyjson"
 )
@@ -34,7 +35,7 @@ func (f *form) workloadFlags() []*flag {
 			help: `random: lengths vary by this part either way, 0 to below 1, or {"input":R,"output":R}`},
 		{name: "random-prefix-len", meta: "TOKENS", fallback: "0", set: into(&w.Random.PrefixLen, parseInt),
 			help: "random: tokens before the prompt that all requests share"},
-		{name: "sharegpt-output-len", meta: "TOKENS", set: intoOptional(&w.ShareGPT.OutputLen, parseInt),
+		{name: "sharegpt-output-len", meta: "TOKENS", set: intoOptional(&w.ShareGPTLen, parseInt),
 			help: "sharegpt: output tokens (default as long as the recorded answer)"},
 		{name: "custom-output-len", meta: "TOKENS", fallback: "256", set: into(&w.Custom.OutputLen, parseInt),
 			help: "custom: output tokens; -1 takes each row's output_tokens"},
@@ -59,7 +60,7 @@ func (f *form) resolveWorkload() error {
 		w.Random.InputLen, w.Sonnet.InputLen = *n, *n
 	}
 	if n := f.outputLen; n != nil {
-		w.Random.OutputLen, w.ShareGPT.OutputLen, w.Custom.OutputLen = *n, n, *n
+		w.Random.OutputLen, w.ShareGPTLen, w.Custom.OutputLen = *n, n, *n
 		w.SpecBench.OutputLen, w.PrefixRepetition.OutputLen, w.Sonnet.OutputLen = *n, *n, *n
 	}
 	switch {
@@ -103,36 +104,37 @@ func (f *form) resolveRandom() error {
 	case f.Server.SkipTokenizer && !f.Workload.TokenIDs:
 		return errors.New("argument --skip-tokenizer-init: without a tokenizer the random dataset needs --prompt-token-ids")
 	}
-	if err := r.parseRatio(f.rangeRatio); err != nil {
+	var err error
+	if r.Ratio, err = parseRatio(f.rangeRatio); err != nil {
 		return fmt.Errorf("argument --random-range-ratio: %w", err)
 	}
 	return nil
 }
 
 // parseRatio reads one ratio for both lengths, or an object with one for each.
-func (r *randomOptions) parseRatio(text string) error {
+func parseRatio(text string) (r dataset.RangeRatio, err error) {
 	if ratio, err := parseFloat(text); err == nil {
-		r.InputRatio, r.OutputRatio = ratio, ratio
+		r.Input, r.Output = ratio, ratio
 	} else {
 		object, err := parseObject(text)
 		input, hasInput := object.Get("input")
 		output, hasOutput := object.Get("output")
 		if err != nil || len(object) != 2 || !hasInput || !hasOutput {
-			return fmt.Errorf(`%s: it must be a number, or an object like {"input": 0.1, "output": 0.2}`, quoted(text))
+			return r, fmt.Errorf(`%s: it must be a number, or an object like {"input": 0.1, "output": 0.2}`, quoted(text))
 		}
-		if r.InputRatio, err = number(input); err != nil {
-			return fmt.Errorf("input: %w", err)
+		if r.Input, err = number(input); err != nil {
+			return r, fmt.Errorf("input: %w", err)
 		}
-		if r.OutputRatio, err = number(output); err != nil {
-			return fmt.Errorf("output: %w", err)
+		if r.Output, err = number(output); err != nil {
+			return r, fmt.Errorf("output: %w", err)
 		}
 	}
-	for _, ratio := range []float64{r.InputRatio, r.OutputRatio} {
+	for _, ratio := range []float64{r.Input, r.Output} {
 		if !(ratio >= 0 && ratio < 1) {
-			return fmt.Errorf("%s: it must be from 0 to below 1", metrics.FormatFloat(ratio))
+			return r, fmt.Errorf("%s: it must be from 0 to below 1", metrics.FormatFloat(ratio))
 		}
 	}
-	return nil
+	return r, nil
 }
 
 // number is a JSON value that is one.
@@ -144,7 +146,7 @@ func (f *form) resolveShareGPT() error {
 	if f.Server.SkipTokenizer {
 		return errors.New("argument --skip-tokenizer-init: the sharegpt dataset needs a tokenizer to measure its prompts")
 	}
-	if n := f.Workload.ShareGPT.OutputLen; n != nil && *n < 1 {
+	if n := f.Workload.ShareGPTLen; n != nil && *n < 1 {
 		return fmt.Errorf("argument --sharegpt-output-len: %d: it must be greater than 0", *n)
 	}
 	return nil

@@ -136,11 +136,11 @@ type workloadOptions struct {
 	Oversample      bool   // repeat a dataset that is too short
 	RequestIDPrefix string // empty: bench-<8 random hex digits>-
 
-	Random   randomOptions
-	ShareGPT sharegptOptions
-	Custom   customOptions
+	ShareGPTLen *int // tokens to ask for; nil for the length of the recorded answer
 
-	// These have what flags of their own set; the rest is filled in on opening.
+	// These have what flags of their own set; their Options are filled in on opening.
+	Random           dataset.Random
+	Custom           dataset.Custom
 	PrefixRepetition dataset.PrefixRepetition
 	Sonnet           dataset.Sonnet
 	SpecBench        dataset.SpecBench
@@ -154,21 +154,6 @@ type workloadOptions struct {
 
 	TokenIDs  bool // send token ids instead of text; needs no tokenizer
 	VocabSize int  // ids are below it when there is no tokenizer
-}
-
-// randomOptions are lengths in tokens; --input-len and --output-len are
-// resolved into them.
-type randomOptions struct {
-	InputLen, OutputLen, PrefixLen int
-	InputRatio, OutputRatio        float64 // in [0,1): lengths vary by that much either way
-}
-
-type sharegptOptions struct {
-	OutputLen *int // nil: the length of the recorded answer
-}
-
-type customOptions struct {
-	OutputLen int // -1: each row's output_tokens
 }
 
 // samplingOptions say what is asked of the model beside the prompt.

@@ -38,8 +38,8 @@ func TestDefaultsAreVLLMs(t *testing.T) {
 		Traffic: trafficOptions{Rule: loadgen.SinceV010, RequestRate: math.Inf(1), Burstiness: 1},
 		Workload: workloadOptions{
 			Dataset: "random", NumPrompts: 1000, Shuffle: true, Oversample: true, VocabSize: 32000,
-			Random: randomOptions{InputLen: 1024, OutputLen: 128},
-			Custom: customOptions{OutputLen: 256},
+			Random: dataset.Random{InputLen: 1024, OutputLen: 128},
+			Custom: dataset.Custom{OutputLen: 256},
 
 			PrefixRepetition: dataset.PrefixRepetition{PrefixLen: 256, SuffixLen: 256, NumPrefixes: 10, OutputLen: 128},
 			Sonnet:           dataset.Sonnet{InputLen: 550, OutputLen: 150, PrefixLen: 200},
@@ -130,17 +130,17 @@ func TestLengthsAndRatiosAreResolved(t *testing.T) {
 	o := mustParse(t, "--input-len 10 --random-input-len 20 --output-len 5 --random-range-ratio", `{"input": 0.25, "output": 0}`)
 	five := 5
 	want := mustParse(t, "").Workload
-	want.Random = randomOptions{InputLen: 10, OutputLen: 5, InputRatio: 0.25}
-	want.ShareGPT, want.Custom = sharegptOptions{OutputLen: &five}, customOptions{OutputLen: 5}
+	want.Random = dataset.Random{InputLen: 10, OutputLen: 5, Ratio: dataset.RangeRatio{Input: 0.25}}
+	want.ShareGPTLen, want.Custom = &five, dataset.Custom{OutputLen: 5}
 	want.Sonnet.InputLen, want.Sonnet.OutputLen = 10, 5
 	want.SpecBench.OutputLen, want.PrefixRepetition.OutputLen = 5, 5
 	if diff := cmp.Diff(want, o.Workload); diff != "" {
 		t.Errorf("-want +got:\n%s", diff)
 	}
-	if r := mustParse(t, "--random-range-ratio 0.5").Workload.Random; r.InputRatio != 0.5 || r.OutputRatio != 0.5 {
+	if r := mustParse(t, "--random-range-ratio 0.5").Workload.Random.Ratio; r.Input != 0.5 || r.Output != 0.5 {
 		t.Errorf("one ratio gave %+v", r)
 	}
-	if o := mustParse(t, "--dataset-name sharegpt --dataset-path x.json"); o.Sampling.IgnoreEOS || o.Workload.ShareGPT.OutputLen != nil {
+	if o := mustParse(t, "--dataset-name sharegpt --dataset-path x.json"); o.Sampling.IgnoreEOS || o.Workload.ShareGPTLen != nil {
 		t.Error("sharegpt took the random dataset's defaults")
 	}
 }

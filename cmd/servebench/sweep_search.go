@@ -71,7 +71,7 @@ func (o *options) longestAnswer() int {
 		return 0
 	}
 	r := &o.Workload.Random
-	return int(math.Ceil(float64(r.OutputLen) * (1 + r.OutputRatio)))
+	return int(math.Ceil(float64(r.OutputLen) * (1 + r.Ratio.Output)))
 }
 
 // thousands writes a number with a comma before each three digits.

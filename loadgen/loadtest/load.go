@@ -149,7 +149,8 @@ func (l *Load) load(ctx context.Context, server *server) (load loadgen.Load, con
 	if l.Source == nil {
 		config.Dataset = "random"
 		random := dataset.Random{
-			Tokenizer: tokenizer.Stub{Size: vocabulary}, Num: l.Requests, InputLen: l.InputLen, OutputLen: l.OutputLen, Seed: l.Seed, IDPrefix: "loadtest-",
+			Options:  dataset.Options{Tokenizer: tokenizer.Stub{Size: vocabulary}, Num: l.Requests, Seed: l.Seed, IDPrefix: "loadtest-"},
+			InputLen: l.InputLen, OutputLen: l.OutputLen,
 		}
 		if load.Source, _, err = random.Open(); err != nil {
 			return load, config, err

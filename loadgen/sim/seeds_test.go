@@ -187,7 +187,7 @@ func (p *plan) load(t *testing.T, transport http.RoundTripper) loadgen.Load {
 	a := p.arrivals()
 	if p.offsets {
 		a.Start = new(nprand.RandomState)
-		d := dataset.Random{VocabSize: vocabulary, Num: p.num, InputLen: 1, OutputLen: 1, NumPy: a.Start}
+		d := dataset.Random{Options: dataset.Options{VocabSize: vocabulary, Num: p.num, NumPy: a.Start}, InputLen: 1, OutputLen: 1}
 		if _, _, err := d.Open(); err != nil {
 			t.Fatal(err)
 		}

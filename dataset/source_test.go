@@ -48,7 +48,7 @@ func TestSlowTokenizersAreCalledManyTimesAtOnce(t *testing.T) {
 		},
 		"sharegpt": func(slow tokenizer.Tokenizer) error {
 			file := "[" + strings.Repeat(fits+",", 199) + fits + "]"
-			_, _, err := ShareGPT{Path: "f.json", Tokenizer: slow, Num: 200}.choose(strings.NewReader(file), nprand.NewPython(0))
+			_, _, err := ShareGPT{Options: Options{Path: "f.json", Tokenizer: slow, Num: 200}}.choose(strings.NewReader(file), nprand.NewPython(0))
 			return err
 		},
 	} {

@@ -1,0 +1,118 @@
+package dataset
+
+import (
+	"fmt"
+	"math"
+	"strconv"
+
+	"github.com/servebench/servebench/dataset/nprand"
+	"github.com/servebench/servebench/dataset/tokenizer"
+)
+
+// Options are what datasets have in common. Each dataset says which of them it
+// needs; it ignores those that mean nothing to it.
+type Options struct {
+	// Path is the file to read. Random and PrefixRepetition read none.
+	Path string
+	// Num is how many conversations to make. Custom, SpecBench, SpeedBench and File
+	// take 0 and less for all that the file has.
+	Num int
+	// Seed is where the draws start: of lengths, of the order, of what is sent again.
+	Seed int64
+
+	// Tokenizer counts the tokens of prompts, and makes text of token ids. Without one,
+	// datasets of token ids send the ids, and Custom, SpecBench and SpeedBench count
+	// every prompt as one token.
+	Tokenizer tokenizer.Tokenizer
+	// VocabSize bounds the ids of datasets that make them, where there is no Tokenizer.
+	VocabSize int
+	// Template renders each prompt before it is sent. Nil sends prompts as they are.
+	Template Template
+
+	// DisableShuffle keeps the order of the file.
+	DisableShuffle bool
+	// NoOversample sends fewer than Num conversations where the file has fewer, and
+	// none of them twice.
+	NoOversample bool
+	// IDPrefix is what request ids start with; the number from 0 follows it.
+	IDPrefix string
+
+	// NumPy, if not nil, becomes numpy's global generator as vLLM's client has it when
+	// it draws arrival times. PrefixRepetition, TimedTrace and Random set it.
+	NumPy *nprand.RandomState
+	// Log receives notices for people. Nil drops them.
+	Log func(format string, args ...any)
+}
+
+func (o *Options) notice(format string, args ...any) {
+	if o.Log != nil {
+		o.Log(format, args...)
+	}
+}
+
+// checkNum refuses a dataset without conversations.
+func (o *Options) checkNum() error {
+	if o.Num < 1 {
+		return fmt.Errorf("number of prompts %d: must be at least 1", o.Num)
+	}
+	return nil
+}
+
+// checkSeed refuses a seed that numpy's RandomState does not take.
+func (o *Options) checkSeed() error {
+	if o.Seed < 0 || o.Seed > math.MaxUint32 {
+		return fmt.Errorf("seed %d: must be between 0 and %d", o.Seed, uint32(math.MaxUint32))
+	}
+	return nil
+}
+
+// vocabulary is the number of token ids, and those of them that are special.
+func (o *Options) vocabulary() (size int, special []int) {
+	if o.Tokenizer != nil {
+		return o.Tokenizer.VocabSize(), o.Tokenizer.SpecialIDs()
+	}
+	return o.VocabSize, nil
+}
+
+// errNoTokens refuses a vocabulary of which no id is left.
+func errNoTokens(size int) error {
+	return fmt.Errorf("a vocabulary of %d tokens leaves none to make prompts of", size)
+}
+
+// fill sets the prompt of turn to ids, or to their text where there is a tokenizer.
+func (o *Options) fill(turn *Turn, ids []int) {
+	turn.PromptLen = len(ids)
+	if o.Tokenizer == nil {
+		turn.TokenIDs = ids
+	} else {
+		turn.Prompt = o.Tokenizer.Decode(ids)
+	}
+}
+
+// conversation is number i, of one turn.
+func (o *Options) conversation(i int, turn Turn) *Conversation {
+	return &Conversation{ID: o.IDPrefix + strconv.Itoa(i), Turns: []Turn{turn}}
+}
+
+// oversample gives the positions, among have > 0 conversations, of the want that
+// are sent: first all of them in order, then some again. As in vLLM's client, rng
+// is seeded again before it draws those.
+func (o *Options) oversample(rng *nprand.Python, have, want int) []int {
+	order := indices(want)
+	if want > have {
+		*rng = *nprand.NewPython(o.Seed)
+		for i := have; i < want; i++ {
+			order[i] = rng.Intn(have)
+		}
+	}
+	return order
+}
+
+// indices is 0 to n−1.
+func indices(n int) []int {
+	list := make([]int, n)
+	for i := range list {
+		list[i] = i
+	}
+	return list
+}

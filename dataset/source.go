@@ -1,0 +1,85 @@
+package dataset
+
+import (
+	"iter"
+	"slices"
+
+	"github.com/servebench/servebench/dataset/tokenizer"
+)
+
+// A pull is one step of a Source.
+type pull struct {
+	conversation *Conversation
+	err          error
+}
+
+func pulls(src Source) iter.Seq[pull] {
+	return func(yield func(pull) bool) {
+		for c, err := range src {
+			if !yield(pull{c, err}) {
+				return
+			}
+		}
+	}
+}
+
+// made is a Source of what work makes of each item, in the order of the items. It
+// works on all cores, ahead of what is pulled, and ends at the first error.
+func made[T any](items iter.Seq[T], work func(T) (*Conversation, error)) Source {
+	return func(yield func(*Conversation, error) bool) {
+		for p := range ordered(items, func(item T) pull {
+			c, err := work(item)
+			return pull{c, err}
+		}) {
+			if !yield(p.conversation, p.err) || p.err != nil {
+				return
+			}
+		}
+	}
+}
+
+// numbered is a Source of n conversations that work makes, as made does.
+func numbered(n int, work func(i int) (*Conversation, error)) Source {
+	return made(func(yield func(int) bool) {
+		for i := range n {
+			if !yield(i) {
+				return
+			}
+		}
+	}, work)
+}
+
+// TokenIDs sends the prompts of src as token ids, special tokens included,
+// instead of as text. It encodes on all cores, ahead of what is pulled, and does not
+// change the conversations of src.
+func TokenIDs(src Source, t tokenizer.Tokenizer) Source {
+	return made(pulls(src), func(p pull) (*Conversation, error) {
+		if p.err != nil {
+			return nil, p.err
+		}
+		c := *p.conversation
+		c.Turns = slices.Clone(c.Turns)
+		for i := range c.Turns {
+			turn := &c.Turns[i]
+			turn.TokenIDs = t.Encode(turn.Prompt, true)
+			turn.PromptLen = len(turn.TokenIDs)
+		}
+		return &c, nil
+	})
+}
+
+// Untimed is src without due times of its own.
+func Untimed(src Source) Source {
+	return func(yield func(*Conversation, error) bool) {
+		for c, err := range src {
+			if err == nil {
+				untimed := *c
+				untimed.Due = nil
+				c = &untimed
+			}
+			if !yield(c, err) {
+				return
+			}
+		}
+	}
+}
