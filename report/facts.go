@@ -3,241 +3,220 @@ package report
 import (
 	"cmp"
 	"fmt"
-	"strings"
+	"math"
 	"time"
 
 	"github.com/servebench/servebench/metrics"
+	"github.com/servebench/servebench/metrics/pyjson"
 )
 
-// A fact is one line of the truth section. A text of "" leaves it out.
-type fact struct {
-	label string
-	text  func(*metrics.Summary) string
-}
-
-// facts are all that there are, in order.
-var facts = []fact{
-	{"Shards", shards},
-	{"First requests of the shards", firstSends},
-	{"Clocks of the shards", clocks},
-	{"Latencies defined as by", definitions},
-	{"vLLM's client counts otherwise", otherwise},
-	{"Tokens in a chunk", chunkTokens},
-	{"Answers against those asked for", answers},
-	{"Connecting, inside TTFT", connecting},
-	{"Connections opened", connections},
-	{"Sent again after failures", resent},
-	{"Sent anew over a new connection", sentAnew},
-	{"Found in the prefix cache", prefixHits},
-	{"Peak output throughput", peakTokens},
-	{"Requests in flight", inFlight},
-	{"Starting ramp", ramp},
-	{"Request rate", pace},
-	{"Slot held after the last chunk", held},
-	{"Newest bytes lay unread for", socketAge},
-	{"Writing records was blocked for", writeBlocked},
-	{"Values beyond the percentile", samples},
-}
-
-// definitions are said of a chat alone, as those of completions never changed.
-func definitions(s *metrics.Summary) string {
-	d := s.Header.InForce()
-	if d == "" {
-		return ""
-	}
-	return d.String() + ", " + map[metrics.Definitions]string{
-		metrics.Definitions033: "from the first output to the last",
-		metrics.Definitions030: "from the first chunk, which may hold a role alone, to the last",
-		metrics.Definitions029: "from the first chunk, which may hold a role alone, to the usage",
-	}[d]
-}
-
-// otherwiseTexts are the reasons in words.
-var otherwiseTexts = map[string]string{
-	metrics.OtherwiseOutput: "all output has names that it does not know", metrics.OtherwiseLineEnd: "lines end in CR",
-	metrics.OtherwiseLines: "events of several data: lines",
-	metrics.OtherwiseEvent: "event: lines", metrics.OtherwiseSpace: "no space after data:", metrics.OtherwiseCut: "cut after [DONE]",
-	metrics.OtherwiseUnended: "no end came", metrics.OtherwiseError: "an error came after output", metrics.OtherwiseUnfinished: "the server gave up",
-}
-
-func otherwise(s *metrics.Summary) string {
-	o := s.Truth.Otherwise
-	var parts, whys []string
-	if n := o.Sound(); n > 0 {
-		parts = append(parts, counted(n, "complete answer")+" may have failed there")
-	}
-	if n := o.Broken(); n > 0 {
-		parts = append(parts, counted(n, "failed answer")+" would be complete there")
-	}
-	for _, why := range metrics.ByCount(o) {
-		whys = append(whys, fmt.Sprintf("%d %s", o[why], cmp.Or(otherwiseTexts[why], why)))
-	}
-	if parts == nil {
-		return ""
-	}
-	return strings.Join(parts, ", ") + ": " + strings.Join(whys, ", ")
-}
-
-func chunkTokens(s *metrics.Summary) string {
-	t := s.Truth.Tokens
-	switch {
-	case !t.Differ():
-		return ""
-	case t.Bundles():
-		return fmt.Sprintf("%.2f tokens in the mean; of single chunks it is not known", t.Mean())
-	}
-	return fmt.Sprintf("%.2f tokens in the mean, %d tokens at most", t.Mean(), t.Largest)
-}
-
-func answers(s *metrics.Summary) string {
-	l := s.Truth.Lengths
-	var parts []string
-	if l.Short > 0 {
-		parts = append(parts, fmt.Sprintf("%d of %d short, by %s together", l.Short, l.Of, counted(l.Missing, "token")))
-	}
-	if l.Long > 0 {
-		parts = append(parts, fmt.Sprintf("%d of %d long, by %s together", l.Long, l.Of, counted(l.Extra, "token")))
-	}
-	return strings.Join(parts, "; ")
-}
-
-func connecting(s *metrics.Summary) string {
-	c := s.Truth.Connecting
-	if c.Requests == 0 {
-		return ""
-	}
-	var parts []string
-	for _, part := range []struct {
+// truth is the object of that name in a result file: the facts of a run that vLLM's
+// files do not have. Truth prints them from here, so that both say the same. A key
+// ends with its unit unless it is a count.
+func truth(s *metrics.Summary) pyjson.Object {
+	t := s.Truth
+	var d dict
+	for _, latency := range []struct {
 		name string
-		took time.Duration
-	}{{"DNS", c.DNS}, {"TCP", c.Connect}, {"proxy", c.Proxy}, {"TLS", c.TLS}} {
-		if part.took > 0 {
-			parts = append(parts, fmt.Sprintf("%s %.2f ms", part.name, milliseconds(part.took/time.Duration(c.Requests))))
+		of   *metrics.Distribution
+	}{
+		{"service_ttft", &s.TTFT}, {"content_ttft", &t.ContentTTFT}, {"written_ttft", &t.WrittenTTFT},
+		{"scheduled_ttft", &t.ScheduledTTFT}, {"service_e2el", &s.E2EL}, {"scheduled_e2el", &t.ScheduledE2EL},
+		{"token_itl", &t.ITL}, {"lag", &s.Lag}, {"socket_age", &s.Age},
+	} {
+		if latency.of.Len() > 0 {
+			statistics(&d, latency.name, latency.of, s.Header.Config.Percentiles)
 		}
 	}
-	return fmt.Sprintf("%d of %d requests: %s", c.Requests, c.Of, strings.Join(parts, ", "))
+	if t.ITL.Len() == 0 && t.MeanITL > 0 {
+		d.set("mean_token_itl_ms", t.MeanITL)
+	}
+	answerFacts(&d, t)
+	if in := s.Header.InForce(); in != "" {
+		d.set("definitions", string(in))
+	}
+	if len(t.Otherwise) > 0 {
+		d.set("otherwise_for_vllm", tally(t.Otherwise))
+	}
+	failureFacts(&d, s)
+	connectionFacts(&d, t.Connecting)
+	shardFacts(&d, s.Shards)
+	if e := s.Evidence; e != nil {
+		d.set("opened_connections", e.Opened)
+		d.set("warmed_connections", e.Warmed)
+		setSome(&d, "dropped_connections", e.Dropped)
+		if e.WriteBlocked > 0 {
+			d.set("write_blocked_ms", milliseconds(e.WriteBlocked))
+		}
+	}
+	if hits, of := s.PrefixCache(); of > 0 {
+		d.set("prefix_cache_queries", of)
+		d.set("prefix_cache_hits", hits)
+	}
+	if n := s.Resent; n.Requests > 0 {
+		d.set("requests_sent_again", n.Requests)
+		d.set("times_sent_again", n.Times)
+	}
+	setSome(&d, "requests_sent_anew", s.Resent.Anew)
+	loadFacts(&d, t)
+	d.set("samples", samples(s))
+	return d.Object
 }
 
-func connections(s *metrics.Summary) string {
-	e := s.Evidence
-	switch {
-	case e == nil || e.Opened == 0 && e.Warmed == 0:
-		return ""
-	case e.Warmed == 0:
-		return fmt.Sprintf("%d during the run", e.Opened)
+// setSome sets a count that is above 0.
+func setSome[N int | int64](d *dict, key string, n N) {
+	if n > 0 {
+		d.set(key, n)
 	}
-	return fmt.Sprintf("%d during the run, %d beforehand", e.Opened, e.Warmed)
 }
 
-func resent(s *metrics.Summary) string {
-	n := s.Resent
-	if n.Requests == 0 {
-		return ""
+// tally is an object of counts, the largest first.
+func tally[K cmp.Ordered](counts map[K]int) pyjson.Object {
+	object := pyjson.Object{}
+	for _, name := range metrics.ByCount(counts) {
+		object = append(object, pyjson.Member{Key: fmt.Sprint(name), Value: counts[name]})
 	}
-	return fmt.Sprintf("%d of %d requests, %d times", n.Requests, s.Completed+s.Failed, n.Times)
+	return object
 }
 
-func sentAnew(s *metrics.Summary) string {
-	n := s.Resent.Anew
-	if n == 0 {
-		return ""
+// answerFacts are who counted the tokens of the answers, and how they came.
+func answerFacts(d *dict, t *metrics.Truth) {
+	d.set("mean_tokens_per_chunk", t.Tokens.Mean())
+	d.set("max_tokens_per_chunk", t.Tokens.Largest)
+	d.set("requests_with_known_chunks", t.Tokens.Known)
+	d.set("requests_with_more_tokens_than_chunks", t.Tokens.Bundled)
+	d.set("requests_with_fewer_tokens_than_chunks", t.Tokens.Fewer)
+	if n := t.Counts; n.Tokenizer+n.Nobody > 0 {
+		d.set("answers_counted_by_tokenizer", n.Tokenizer)
+		d.set("answers_counted_by_nobody", n.Nobody)
 	}
-	return fmt.Sprintf("%d of %d requests", n, s.Completed+s.Failed)
+	setSome(d, "answers_all_at_once", t.Delivery.AtOnce)
+	if l := t.Lengths; l.Of > 0 {
+		d.set("answers_of_known_length", l.Of)
+		d.set("short_answers", l.Short)
+		d.set("missing_tokens", l.Missing)
+		d.set("long_answers", l.Long)
+		d.set("extra_tokens", l.Extra)
+	}
 }
 
-func prefixHits(s *metrics.Summary) string {
-	hits, of := s.PrefixCache()
-	if of <= 0 {
-		return ""
+// failureFacts are how requests failed, and why answers ended. A latency with
+// failures as infinite is "inf" from where they begin, as its mean always is.
+func failureFacts(d *dict, s *metrics.Summary) {
+	if n := s.Failures(); n > 0 {
+		for _, latency := range []struct {
+			name string
+			metrics.Endless
+		}{{"ttft", s.TTFT.Endless(n)}, {"e2el", s.E2EL.Endless(n)}} {
+			key := "_" + latency.name + "_with_failures_ms"
+			d.set("median"+key, orInf(latency.Median()))
+			for _, p := range s.Header.Config.Percentiles {
+				d.set("p"+metrics.FormatPercentile(p)+key, orInf(latency.Percentile(p)))
+			}
+		}
 	}
-	return fmt.Sprintf("%.2f %% of the prompt tokens, %d of %d", float64(hits)/float64(of)*100, hits, of)
+	classes := pyjson.Object{}
+	for _, class := range failing(s) {
+		object := pyjson.Object{{Key: "requests", Value: s.Classes[class]}}
+		if f := s.Failing[class]; f != nil {
+			if len(f.Statuses) > 0 {
+				object = object.With("statuses", tally(f.Statuses))
+			}
+			message, n := f.Commonest()
+			object = object.With("message", message).With("requests_with_message", n)
+		}
+		classes = classes.With(string(class), object)
+	}
+	if len(classes) > 0 {
+		d.set("failures", classes)
+	}
+	if reasons := s.Truth.FinishReasons; len(reasons) > 0 {
+		d.set("finish_reasons", tally(reasons))
+	}
 }
 
-func peakTokens(s *metrics.Summary) string {
-	if s.Truth.PeakTokens == 0 {
-		return ""
+// orInf is v, or "inf" as the request rate has it.
+func orInf(v float64) any {
+	if math.IsInf(v, 1) {
+		return "inf"
 	}
-	return fmt.Sprintf("%d tokens in the busiest second", s.Truth.PeakTokens)
+	return v
 }
 
-func inFlight(s *metrics.Summary) string {
-	if s.Truth.PeakConcurrency == 0 {
-		return ""
-	}
-	return fmt.Sprintf("%d at most, %.2f in the mean", s.Truth.PeakConcurrency, s.Truth.MeanConcurrency)
+// connectionFacts are what connecting took, inside TTFT.
+func connectionFacts(d *dict, c metrics.Connecting) {
+	d.set("connected_requests", c.Requests)
+	n := time.Duration(max(c.Requests, 1))
+	d.set("mean_connecting_ms", milliseconds(c.Mean()))
+	d.set("mean_dns_ms", milliseconds(c.DNS/n))
+	d.set("mean_connect_ms", milliseconds(c.Connect/n))
+	d.set("mean_proxy_ms", milliseconds(c.Proxy/n))
+	d.set("mean_tls_ms", milliseconds(c.TLS/n))
 }
 
-func ramp(s *metrics.Summary) string {
-	r := s.Truth.Ramp
-	if r.Requests == 0 {
-		return ""
+// shardFacts are those of a run's shards; none where s is nil.
+func shardFacts(d *dict, s *metrics.Shards) {
+	if s == nil {
+		return
 	}
-	return fmt.Sprintf("%d sent within %.2f ms", r.Requests, milliseconds(r.Took))
+	d.set("shards", s.Of)
+	d.set("sound_shards", s.Sound)
+	d.set("shard_faults", append([]string{}, s.Faults...))
+	d.set("hosts", append([]string{}, s.Hosts...))
+	if s.Late != nil {
+		d.set("first_sends_apart_ms", milliseconds(s.Apart()))
+		d.set("first_send_late_ms", milliseconds(s.Late.From))
+		d.set("last_first_send_late_ms", milliseconds(s.Late.To))
+	}
+	if s.Offsets != nil {
+		d.set("least_clock_offset_ms", milliseconds(s.Offsets.From))
+		d.set("greatest_clock_offset_ms", milliseconds(s.Offsets.To))
+		d.set("clock_error_ms", milliseconds(s.Error))
+	}
+	d.set("unknown_clocks", append([]string{}, s.Unclocked...))
 }
 
-func pace(s *metrics.Summary) string {
-	p := s.Truth.Pace
-	if p.Asked() == 0 || p.Achieved() == 0 {
-		return ""
+// loadFacts are what the load came to be.
+func loadFacts(d *dict, t *metrics.Truth) {
+	d.set("peak_output_tokens", t.PeakTokens)
+	d.set("peak_output_window_s", 1)
+	d.set("peak_output_step_ms", milliseconds(t.PeakStep))
+	d.set("peak_concurrency", t.PeakConcurrency)
+	d.set("mean_concurrency", t.MeanConcurrency)
+	if t.Ramp.Requests > 0 {
+		d.set("ramp_requests", t.Ramp.Requests)
+		d.set("ramp_ms", milliseconds(t.Ramp.Took))
 	}
-	return fmt.Sprintf("%.2f req/s, scheduled %.2f req/s", p.Achieved(), p.Asked())
+	if t.Pace.Asked() > 0 && t.Pace.Achieved() > 0 {
+		d.set("asked_rate_per_s", t.Pace.Asked())
+		d.set("achieved_rate_per_s", t.Pace.Achieved())
+	}
+	d.set("mean_held_ms", milliseconds(t.Held.Mean))
+	d.set("held_percent", t.Held.Share*100)
+	d.set("mean_held_unread_ms", milliseconds(t.Held.Unread))
 }
 
-func held(s *metrics.Summary) string {
-	h := s.Truth.Held
-	if h.Mean < time.Microsecond {
-		return ""
-	}
-	text := fmt.Sprintf("%.3f ms a request, %.2f %% of E2EL", milliseconds(h.Mean), h.Share*100)
-	if h.Unread >= time.Microsecond {
-		text += fmt.Sprintf("; %.3f ms of it may be late reading", milliseconds(h.Unread))
-	}
-	return text
-}
-
-func socketAge(s *metrics.Summary) string {
-	if s.Age.Len() == 0 {
-		return ""
-	}
-	return fmt.Sprintf("median %.3f ms, P99 %.3f ms, longest %.3f ms", s.Age.Median(), s.Age.Percentile(99), s.Age.Percentile(100))
-}
-
-// samples says how many values lie beyond the highest percentile that is
-// reported, since that is the one that rests on the fewest.
-func samples(s *metrics.Summary) string {
-	highest := 0.0
+// samples are how many values each percentile rests on, and its 95 % confidence
+// interval: null is an end that so few values do not tell.
+func samples(s *metrics.Summary) []pyjson.Object {
+	objects := []pyjson.Object{}
 	for _, sample := range s.TailSizes() {
-		if sample.Percentile < 100 {
-			highest = max(highest, sample.Percentile)
+		object := pyjson.Object{
+			{Key: "metric", Value: sample.Metric}, {Key: "percentile", Value: sample.Percentile},
+			{Key: "samples", Value: sample.N}, {Key: "beyond", Value: sample.Beyond()}, {Key: "few", Value: sample.Few()},
 		}
-	}
-	var parts []string
-	for _, sample := range s.TailSizes() {
-		if sample.Percentile == highest && highest > 0 {
-			parts = append(parts, fmt.Sprintf("%s %.1f", strings.ToUpper(short(sample.Metric)), sample.Beyond()))
+		if i, known := s.Metric(sample.Metric).Interval(sample.Percentile); known {
+			object = object.With("low_ms", finite(i.Low)).With("high_ms", finite(i.High)).With("independent", i.Independent)
 		}
+		objects = append(objects, object)
 	}
-	if parts == nil {
-		return ""
-	}
-	return "P" + metrics.FormatPercentile(highest) + ": " + strings.Join(parts, ", ") + " values"
+	return objects
 }
 
-// short names a metric in few characters.
-func short(metric string) string {
-	switch metric {
-	case "client_queue_time":
-		return "queue"
-	case "e2el_including_client_queue":
-		return "queue+e2el"
+// finite is v, or null where JSON has no number for it.
+func finite(v float64) any {
+	if math.IsNaN(v) || math.IsInf(v, 0) {
+		return nil
 	}
-	return metric
-}
-
-// writeBlocked is for how long records waited to be written.
-func writeBlocked(s *metrics.Summary) string {
-	if s.Evidence == nil || s.Evidence.WriteBlocked == 0 {
-		return ""
-	}
-	return fmt.Sprintf("%.2f s, in which requests went on", s.Evidence.WriteBlocked.Seconds())
+	return v
 }

@@ -2,11 +2,14 @@ package report
 
 import (
 	"bytes"
+	"cmp"
+	_ "embed"
 	"fmt"
 	"io"
 	"math"
 	"slices"
 	"strings"
+	"text/template"
 	"time"
 	"unicode/utf8"
 
@@ -20,10 +23,51 @@ const (
 	truthColumn = 11
 )
 
+// truthText has the facts of the truth section: each a label on a line of its own,
+// its text in the lines below, and an empty line. The text is a template over the
+// object "truth" of a result file, by its keys, with the Summary as .run.
+//
+//go:embed truth.tmpl
+var truthText string
+
+// A factLine is one fact of the truth section.
+type factLine struct {
+	label string
+	text  *template.Template
+}
+
+var factLines = parseFactLines(truthText)
+
+func parseFactLines(text string) (lines []factLine) {
+	functions := template.FuncMap{
+		"beyond": beyond, "share": func(n, of int64) string { return decimal(float64(n) / float64(of) * 100) }, "counted": counted, "join": strings.Join, "otherwise": otherwise,
+		"known": func(v any) bool { return v != nil },
+	}
+	for fact := range strings.SplitSeq(text, "\n\n") {
+		label, text, _ := strings.Cut(fact, "\n")
+		lines = append(lines, factLine{label, template.Must(template.New(label).Funcs(functions).Parse(text))})
+	}
+	return lines
+}
+
+// write writes the fact behind its label, unless its text is empty. Separators after
+// the last part of the text are dropped.
+func (l *factLine) write(b *bytes.Buffer, facts map[string]any) error {
+	var text strings.Builder
+	if err := l.text.Execute(&text, facts); err != nil {
+		return err
+	}
+	if words := strings.TrimRight(text.String(), ",; \t\n"); words != "" {
+		fmt.Fprintf(b, "%-*s", truthLabel, l.label)
+		wrap(b, truthLabel, words)
+	}
+	return nil
+}
+
 // Truth writes what the block cannot say, then the notes and warnings of the
 // verdict, for a terminal of 100 columns: only lines that have something to say,
 // and nothing for a Summary without Truth. Latencies are there where they differ
-// from the block's; percentiles that find no place are in JSON.
+// from the block's; percentiles that do not fit are in JSON.
 func Truth(w io.Writer, s *metrics.Summary) error {
 	if s.Truth == nil {
 		return nil
@@ -34,10 +78,13 @@ func Truth(w io.Writer, s *metrics.Summary) error {
 	fmt.Fprintf(&b, "%s%s%s\n", strings.Repeat("-", pad/2), title, strings.Repeat("-", pad-pad/2))
 	latencies(&b, s)
 	intervals(&b, s)
-	for _, fact := range facts {
-		if text := fact.text(s); text != "" {
-			fmt.Fprintf(&b, "%-*s", truthLabel, fact.label)
-			wrap(&b, truthLabel, text)
+	facts := map[string]any{"run": s, "requests": s.Completed + s.Failed}
+	for _, member := range truth(s) {
+		facts[member.Key] = member.Value
+	}
+	for _, line := range factLines {
+		if err := line.write(&b, facts); err != nil {
+			return err
 		}
 	}
 	if s.Trust != nil {
@@ -143,3 +190,62 @@ func wrap(b *bytes.Buffer, label int, text string) {
 }
 
 func milliseconds(d time.Duration) float64 { return float64(d) / float64(time.Millisecond) }
+
+// otherwiseTexts are the reasons in words.
+var otherwiseTexts = map[string]string{
+	metrics.OtherwiseOutput: "all output has names that it does not know", metrics.OtherwiseLineEnd: "lines end in CR",
+	metrics.OtherwiseLines: "events of several data: lines",
+	metrics.OtherwiseEvent: "event: lines", metrics.OtherwiseSpace: "no space after data:", metrics.OtherwiseCut: "cut after [DONE]",
+	metrics.OtherwiseUnended: "no end came", metrics.OtherwiseError: "an error came after output", metrics.OtherwiseUnfinished: "the server gave up",
+}
+
+// otherwise says how many answers vLLM's client takes for something else, and why.
+func otherwise(s *metrics.Summary) string {
+	o := s.Truth.Otherwise
+	var parts, whys []string
+	if n := o.Sound(); n > 0 {
+		parts = append(parts, counted(n, "complete answer")+" may have failed there")
+	}
+	if n := o.Broken(); n > 0 {
+		parts = append(parts, counted(n, "failed answer")+" would be complete there")
+	}
+	for _, why := range metrics.ByCount(o) {
+		whys = append(whys, fmt.Sprintf("%d %s", o[why], cmp.Or(otherwiseTexts[why], why)))
+	}
+	if parts == nil {
+		return ""
+	}
+	return strings.Join(parts, ", ") + ": " + strings.Join(whys, ", ")
+}
+
+// beyond says how many values lie beyond the highest percentile that is
+// reported, since that is the one that rests on the fewest.
+func beyond(s *metrics.Summary) string {
+	highest := 0.0
+	for _, sample := range s.TailSizes() {
+		if sample.Percentile < 100 {
+			highest = max(highest, sample.Percentile)
+		}
+	}
+	var parts []string
+	for _, sample := range s.TailSizes() {
+		if sample.Percentile == highest && highest > 0 {
+			parts = append(parts, fmt.Sprintf("%s %.1f", strings.ToUpper(short(sample.Metric)), sample.Beyond()))
+		}
+	}
+	if parts == nil {
+		return ""
+	}
+	return "P" + metrics.FormatPercentile(highest) + ": " + strings.Join(parts, ", ") + " values"
+}
+
+// short names a metric in few characters.
+func short(metric string) string {
+	switch metric {
+	case "client_queue_time":
+		return "queue"
+	case "e2el_including_client_queue":
+		return "queue+e2el"
+	}
+	return metric
+}

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/servebench/servebench/metrics"
+	"github.com/servebench/servebench/metrics/pyjson"
 )
 
 // reassuring are the checks whose figures stand in the line of a VALID run.
@@ -33,4 +34,23 @@ func Verdict(w io.Writer, s *metrics.Summary) error {
 	}
 	_, err := fmt.Fprintf(w, "%s: %s\n", s.Trust.Verdict, strings.Join(reasons, "; "))
 	return err
+}
+
+// trust is the object of that name in a result file.
+func trust(t *metrics.Trust) pyjson.Object {
+	checks := []pyjson.Object{}
+	for _, c := range t.Checks {
+		limit := "at_most"
+		if c.AtLeast {
+			limit = "at_least"
+		}
+		checks = append(checks, pyjson.Object{
+			{Key: "name", Value: c.Name}, {Key: "figure", Value: finite(c.Figure)}, {Key: limit, Value: finite(c.Limit)},
+			{Key: "unit", Value: c.Unit}, {Key: "ok", Value: c.OK}, {Key: "text", Value: c.Text}, {Key: "remedy", Value: c.Remedy},
+		})
+	}
+	return pyjson.Object{
+		{Key: "verdict", Value: string(t.Verdict)}, {Key: "checks", Value: checks},
+		{Key: "notes", Value: append([]string{}, t.Notes...)}, {Key: "warnings", Value: append([]string{}, t.Warnings...)},
+	}
 }
