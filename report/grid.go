@@ -2,59 +2,117 @@ package report
 
 import (
 	"bytes"
+	"cmp"
+	"fmt"
+	"slices"
 	"strings"
 	"unicode/utf8"
 )
 
-// A grid is a plain table under a head of two lines. The first column is aligned
-// to the left, where it holds names.
+// A grid is cells in columns, the head first. All rows are equally long. Columns of
+// names are aligned to the left, those of numbers to the right.
 type grid struct {
-	names bool // the first column does
+	heads int  // rows of the head
+	names int  // columns from the left that hold names
+	found bool // the last column holds a finding in words
 	rows  [][]string
 }
 
-// head begins the grid with its columns: each the two lines of its head, as
-// "TTFT|mean ms".
-func (g *grid) head(columns ...string) {
-	upper, lower := make([]string, len(columns)), make([]string, len(columns))
+// twoLined is a grid under a head of two lines, which are in each text before and
+// behind a bar, as "TTFT|mean ms".
+func twoLined(names int, columns ...string) *grid {
+	g := &grid{heads: 2, names: names, rows: [][]string{make([]string, len(columns)), make([]string, len(columns))}}
 	for i, head := range columns {
-		upper[i], lower[i], _ = strings.Cut(head, "|")
+		g.rows[0][i], g.rows[1][i], _ = strings.Cut(head, "|")
 	}
-	g.rows = [][]string{upper, lower}
+	return g
 }
 
 func (g *grid) add(cells ...string) { g.rows = append(g.rows, cells) }
 
-// write puts two blanks between columns that are as wide as they must be.
-func (g *grid) write(b *bytes.Buffer) {
+// left says that a column holds names.
+func (g *grid) left(column int) bool {
+	return column < g.names || g.found && column == len(g.rows[0])-1
+}
+
+// widths are those of the columns.
+func (g *grid) widths(least int) []int {
 	widths := make([]int, len(g.rows[0]))
-	for _, row := range g.rows {
-		for i, cell := range row {
-			widths[i] = max(widths[i], utf8.RuneCountInString(cell))
+	for i := range widths {
+		widths[i] = least
+		for _, row := range g.rows {
+			widths[i] = max(widths[i], utf8.RuneCountInString(row[i]))
 		}
 	}
+	return widths
+}
+
+// padded is a cell in the width of its column.
+func (g *grid) padded(cell string, column, width int) string {
+	if g.left(column) {
+		width = -width
+	}
+	return fmt.Sprintf("%*s", width, cell)
+}
+
+// text writes the columns two blanks apart. One that is empty below its head is left
+// out.
+func (g *grid) text(b *bytes.Buffer) {
+	widths := g.widths(0)
 	for _, row := range g.rows {
 		var line strings.Builder
 		for i, cell := range row {
-			pad := strings.Repeat(" ", widths[i]-utf8.RuneCountInString(cell))
-			if i > 0 {
-				line.WriteString("  ")
-			}
-			if i == 0 && g.names {
-				line.WriteString(cell + pad)
-			} else {
-				line.WriteString(pad + cell)
+			if slices.ContainsFunc(g.rows[g.heads:], func(row []string) bool { return row[i] != "" }) {
+				line.WriteString(g.padded(cell, i, widths[i]) + "  ")
 			}
 		}
-		b.WriteString(strings.TrimRight(line.String(), " "))
-		b.WriteByte('\n')
+		fmt.Fprintln(b, strings.TrimRight(line.String(), " "))
 	}
 }
 
-// orDash is a text, or a dash for a number that is not known.
-func orDash(text string) string {
-	if text == "" {
-		return "-"
+// markdown writes a table. The head must be one row.
+func (g *grid) markdown(b *bytes.Buffer) {
+	for _, row := range g.rows {
+		for i, cell := range row {
+			row[i] = strings.ReplaceAll(cell, "|", `\|`)
+		}
 	}
-	return text
+	widths := g.widths(3)
+	for n, row := range g.rows {
+		for i, cell := range row {
+			fmt.Fprintf(b, "| %s ", g.padded(cell, i, widths[i]))
+		}
+		b.WriteString("|\n")
+		if n > 0 {
+			continue
+		}
+		for i, width := range widths {
+			rule := strings.Repeat("-", width)
+			if !g.left(i) {
+				rule = rule[1:] + ":"
+			}
+			fmt.Fprintf(b, "| %s ", rule)
+		}
+		b.WriteString("|\n")
+	}
+}
+
+// fixed writes a line of the truth section's width: a label, and cells in columns of
+// one width.
+func fixed(b *bytes.Buffer, label string, width int, cells ...string) {
+	fmt.Fprintf(b, "%-*s", truthLabel, label)
+	for _, cell := range cells {
+		fmt.Fprintf(b, "%*s", width, cell)
+	}
+	b.WriteByte('\n')
+}
+
+// orDash is a text, or a dash for a number that is not known.
+func orDash(text string) string { return cmp.Or(text, "-") }
+
+func counted(n int, noun string) string {
+	if n != 1 {
+		noun += "s"
+	}
+	return fmt.Sprintf("%d %s", n, noun)
 }

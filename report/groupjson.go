@@ -23,11 +23,11 @@ func GroupJSON(w io.Writer, g *metrics.Group, v Version) error {
 		part := g.Within(at)
 		targets := pyjson.Object{}
 		for _, s := range part.Shared {
-			targets = targets.With(s.Header.Target, window(s))
+			targets = targets.With(s.Header.Target, windowObject(s))
 		}
 		d.set("loaded", pyjson.Object{
 			{Key: "from_s", Value: at.From.Seconds()}, {Key: "to_s", Value: at.To.Seconds()},
-			{Key: "targets", Value: targets}, {Key: "total", Value: window(total.Within(at))},
+			{Key: "targets", Value: targets}, {Key: "total", Value: windowObject(total.Within(at))},
 			{Key: "interference", Value: interfered(part.Interference())},
 		})
 	}

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 
 	"github.com/servebench/servebench/metrics"
@@ -23,18 +24,17 @@ func interference(b *bytes.Buffer, in *metrics.Interference, shared, alone strin
 		b.WriteString(", against itself " + alone)
 	}
 	b.WriteByte('\n')
-	g := &grid{names: true}
 	measures := metrics.Measures
 	if in.Effects[0].Shared.Part != nil {
 		// What a part completes depends on when it begins more than on the server.
 		measures = measures[:len(measures)-1]
 	}
-	g.head(append([]string{"|target", "|"}, measureHeads[:len(measures)]...)...)
+	g := twoLined(1, slices.Concat([]string{"|target", "|"}, measureHeads[:len(measures)])...)
 	marked := false
 	for i := range in.Effects {
 		marked = effect(g, &in.Effects[i], measures, in.Compared) || marked
 	}
-	g.write(b)
+	g.text(b)
 	if marked {
 		b.WriteString(few + " " + fewMeans + "\n")
 	}

@@ -6,7 +6,6 @@ import (
 	"math"
 	"slices"
 	"strings"
-	"unicode/utf8"
 
 	"github.com/servebench/servebench/metrics"
 )
@@ -68,20 +67,16 @@ func intervals(b *bytes.Buffer, s *metrics.Summary) {
 		if m.Name == "itl" {
 			name += ", by request"
 		}
-		cells := []string{}
+		var cells []string
 		for _, p := range percentiles {
 			cells = append(cells, Interval(d, p))
 		}
-		intervalRow(&rows, name, cells)
+		fixed(&rows, name, intervalColumn, cells...)
 	}
 	if rows.Len() == 0 || percentiles == nil {
 		return
 	}
-	heads := []string{}
-	for _, p := range percentiles {
-		heads = append(heads, "P"+metrics.FormatPercentile(p))
-	}
-	intervalRow(b, "95 % interval, milliseconds", heads)
+	fixed(b, "95 % interval, milliseconds", intervalColumn, percentileHeads(percentiles)...)
 	b.Write(rows.Bytes())
 	if bytes.Contains(rows.Bytes(), []byte(few)) {
 		fmt.Fprintln(b, few, fewMeans)
@@ -89,12 +84,4 @@ func intervals(b *bytes.Buffer, s *metrics.Summary) {
 	if bytes.Contains(rows.Bytes(), []byte("?")) {
 		fmt.Fprintln(b, "? not known: a histogram does not say which gaps are of one request")
 	}
-}
-
-func intervalRow(b *bytes.Buffer, name string, cells []string) {
-	fmt.Fprintf(b, "%-*s", truthLabel, name)
-	for _, cell := range cells {
-		fmt.Fprintf(b, "%*s%s", intervalColumn-utf8.RuneCountInString(cell), "", cell)
-	}
-	b.WriteByte('\n')
 }

@@ -22,30 +22,30 @@ func JSON(w io.Writer, s *metrics.Summary, v Version) error {
 
 // result is the object in a result file.
 func result(s *metrics.Summary, v Version) pyjson.Object {
-	d := vllmResult(s, v)
+	o := vllmResult(s, v)
 	if s.Truth != nil {
-		d.set("truth", truth(s))
+		o.Set("truth", truth(s))
 	}
 	if s.Truth != nil && s.Header.Run != "" {
-		d.set("run_id", s.Header.Run)
+		o.Set("run_id", s.Header.Run)
 	}
 	if s.Interrupted {
-		d.set("interrupted", true)
+		o.Set("interrupted", true)
 	}
 	if s.StoppedBy != "" {
-		d.set("stopped_by", s.StoppedBy)
+		o.Set("stopped_by", s.StoppedBy)
 	}
 	if len(s.Incomplete) > 0 {
-		d.set("incomplete", s.Incomplete)
+		o.Set("incomplete", s.Incomplete)
 	}
 	if s.Trust != nil {
-		d.set("trust", trust(s.Trust))
+		o.Set("trust", trust(s.Trust))
 	}
 	if s.Window != nil {
-		d.set("window", window(s.Window))
+		o.Set("window", windowObject(s.Window))
 	}
 	if s.Slices != nil {
-		d.set("slices", sliced(s.Slices))
+		o.Set("slices", sliceObjects(s.Slices))
 	}
-	return d.Object
+	return o
 }

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"io"
+	"slices"
 
 	"github.com/servebench/servebench/metrics"
 )
@@ -16,8 +17,7 @@ func Paired(w io.Writer, pairs []metrics.Paired) error {
 	}
 	var b bytes.Buffer
 	fmt.Fprintf(&b, "\nSlowdown of each target with the others, from %d pairs of it alone and with them\n", len(pairs[0].Effects))
-	g := &grid{names: true}
-	g.head(append([]string{"|target", "|"}, measureHeads...)...)
+	g := twoLined(1, slices.Concat([]string{"|target", "|"}, measureHeads)...)
 	for i := range pairs {
 		p := &pairs[i]
 		rows := [][]string{{p.Target, "mean"}, {"", "least"}, {"", "most"}}
@@ -31,7 +31,7 @@ func Paired(w io.Writer, pairs []metrics.Paired) error {
 			g.add(row...)
 		}
 	}
-	g.write(&b)
+	g.text(&b)
 	_, err := w.Write(b.Bytes())
 	return err
 }

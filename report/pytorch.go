@@ -26,7 +26,7 @@ var pyTorchOmits = append([]string{"ttfts", "itls", "generated_texts", "errors",
 // arguments of the command line; name is that of the result file, empty if none was
 // asked for.
 func PyTorch(w io.Writer, s *metrics.Summary, v Version, args pyjson.Object, name string) error {
-	result := vllmResult(s, v).Object
+	result := vllmResult(s, v)
 	of := func(key string) any {
 		if value, ok := result.Get(key); ok {
 			return value

@@ -10,7 +10,8 @@ import (
 )
 
 // vllmResult is what vLLM has in a result file.
-func vllmResult(s *metrics.Summary, v Version) (d dict) {
+func vllmResult(s *metrics.Summary, v Version) pyjson.Object {
+	var d dict
 	asked(&d, s)
 	totalled(&d, s, v)
 	detailed(&d, s, v)
@@ -25,15 +26,17 @@ func vllmResult(s *metrics.Summary, v Version) (d dict) {
 	}
 	sections(&d, s, v)
 	selected(&d, s, v)
-	return d
+	return d.Object
 }
 
 // partNumbers are the numbers of a part of a run under the keys that they have for the
 // whole.
-func partNumbers(d *dict, s *metrics.Summary) {
-	totalled(d, s, Version{})
-	peaks(d, s)
-	selected(d, s, Version{})
+func partNumbers(s *metrics.Summary) pyjson.Object {
+	var d dict
+	totalled(&d, s, Version{})
+	peaks(&d, s)
+	selected(&d, s, Version{})
+	return d.Object
 }
 
 func asked(d *dict, s *metrics.Summary) {
@@ -192,6 +195,13 @@ func selected(d *dict, s *metrics.Summary, v Version) {
 			statistics(d, m.Name, m.Of(s), s.Header.Config.Percentiles)
 		}
 	}
+}
+
+// latencyNumbers are the statistics of a latency under their keys.
+func latencyNumbers(name string, dist *metrics.Distribution, percentiles []float64) pyjson.Object {
+	var d dict
+	statistics(&d, name, dist, percentiles)
+	return d.Object
 }
 
 func statistics(d *dict, name string, dist *metrics.Distribution, percentiles []float64) {

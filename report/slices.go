@@ -7,8 +7,10 @@ import (
 	"math"
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/servebench/servebench/metrics"
+	"github.com/servebench/servebench/metrics/pyjson"
 )
 
 // Slices writes the run in equal parts, one a line, and where the server was
@@ -21,7 +23,8 @@ func Slices(w io.Writer, s *metrics.Summary) error {
 	case len(all) > 0:
 		width := math.Round(all[0].Seconds()*1000) / 1000
 		fmt.Fprintf(&b, "\nIn slices of %s s\n", strconv.FormatFloat(width, 'f', -1, 64))
-		laid(sliceColumns, all).write(&b)
+		shown := slices.DeleteFunc(slices.Clone(sliceColumns), func(c sliceColumn) bool { return c.head == "" })
+		sliceTable(shown, all).text(&b)
 	case s.Watched != nil:
 		all = []metrics.Slice{*s.Watched}
 	}
@@ -30,65 +33,87 @@ func Slices(w io.Writer, s *metrics.Summary) error {
 	})
 	if len(seen) > 0 {
 		b.WriteString("\nThe server meanwhile\n")
-		laid(append(sliceColumns[:1:1], seen...), all).write(&b)
+		sliceTable(append(sliceColumns[:1:1], seen...), all).text(&b)
 	}
 	_, err := w.Write(b.Bytes())
 	return err
 }
 
-// A sliceColumn is one number of each Slice, "" where it is not known.
+// A sliceColumn is one number of each Slice.
 type sliceColumn struct {
-	head string
-	text func(*metrics.Slice) string
+	key   string                   // in a result file, with the unit
+	head  string                   // in a table, "" for a number that is in the result file alone
+	of    func(*metrics.Slice) any // an int, a float64, or a *float64 for what the server may tell
+	times float64                  // what the server told times this is in the table
 }
 
-// sliceColumns are as many as find a place in 120 columns; all are in JSON.
-var sliceColumns = []sliceColumn{
-	{"from|s", func(s *metrics.Slice) string { return strconv.FormatFloat(s.From.Seconds(), 'f', 3, 64) }},
-	{"|sent", func(s *metrics.Slice) string { return count(s.Sent) }},
-	{"|completed", func(s *metrics.Slice) string { return count(s.Completed) }},
-	{"|failed", func(s *metrics.Slice) string { return count(s.Failed) }},
-	{"in flight|mean", func(s *metrics.Slice) string { return decimal(s.InFlight) }},
-	{"output|tok/s", func(s *metrics.Slice) string { return decimal(float64(s.Output) / s.Seconds()) }},
-	{"TTFT ms|mean", func(s *metrics.Slice) string { return decimal(s.TTFT.Mean) }},
-	{"|P99", func(s *metrics.Slice) string { return decimal(s.TTFT.P99) }},
-	{"TPOT ms|mean", func(s *metrics.Slice) string { return decimal(s.TPOT.Mean) }},
-	{"|P99", func(s *metrics.Slice) string { return decimal(s.TPOT.P99) }},
-	{"ITL ms|mean", func(s *metrics.Slice) string { return decimal(s.ITL.Mean) }},
-	{"|P99", func(s *metrics.Slice) string { return decimal(s.ITL.P99) }},
-	{"E2EL ms|mean", func(s *metrics.Slice) string { return decimal(s.E2EL.Mean) }},
+// sliceColumns are all numbers of a Slice. Those with a head fit into 120 columns.
+var sliceColumns = slices.Concat([]sliceColumn{
+	{key: "from_s", head: "from|s", of: func(s *metrics.Slice) any { return s.From.Seconds() }},
+	{key: "to_s", of: func(s *metrics.Slice) any { return s.To.Seconds() }},
+	{key: "sent", head: "|sent", of: func(s *metrics.Slice) any { return s.Sent }},
+	{key: "completed", head: "|completed", of: func(s *metrics.Slice) any { return s.Completed }},
+	{key: "failed", head: "|failed", of: func(s *metrics.Slice) any { return s.Failed }},
+	{key: "mean_concurrency", head: "in flight|mean", of: func(s *metrics.Slice) any { return s.InFlight }},
+	{key: "input_tokens", of: func(s *metrics.Slice) any { return s.Input }},
+	{key: "output_tokens", of: func(s *metrics.Slice) any { return s.Output }},
+	{key: "output_throughput", head: "output|tok/s", of: func(s *metrics.Slice) any { return float64(s.Output) / s.Seconds() }},
+},
+	latencyOfSlice("ttft", "|P99", func(s *metrics.Slice) metrics.Spread { return s.TTFT }),
+	latencyOfSlice("tpot", "|P99", func(s *metrics.Slice) metrics.Spread { return s.TPOT }),
+	latencyOfSlice("itl", "|P99", func(s *metrics.Slice) metrics.Spread { return s.ITL }),
+	latencyOfSlice("e2el", "", func(s *metrics.Slice) metrics.Spread { return s.E2EL }))
+
+func latencyOfSlice(name, tailHead string, of func(*metrics.Slice) metrics.Spread) []sliceColumn {
+	return []sliceColumn{
+		{key: name + "_values", of: func(s *metrics.Slice) any { return of(s).N }},
+		{key: "mean_" + name + "_ms", head: strings.ToUpper(name) + " ms|mean", of: func(s *metrics.Slice) any { return of(s).Mean }},
+		{key: "p99_" + name + "_ms", head: tailHead, of: func(s *metrics.Slice) any { return of(s).P99 }},
+	}
 }
 
-// seenColumns are there as far as the server and its GPUs told.
+// seenColumns are what the server and its GPUs told.
 var seenColumns = []sliceColumn{
-	{"running|mean", func(s *metrics.Slice) string { return said(s.Seen.Running, 1) }},
-	{"waiting|mean", func(s *metrics.Slice) string { return said(s.Seen.Waiting, 1) }},
-	{"KV cache|%", func(s *metrics.Slice) string { return said(s.Seen.KVCache, 100) }},
-	{"prefix hits|%", func(s *metrics.Slice) string { return said(s.Seen.PrefixHits, 100) }},
-	{"|preemptions", func(s *metrics.Slice) string { return said(s.Seen.Preemptions, 1) }},
-	{"GPU memory|MiB", func(s *metrics.Slice) string { return said(s.Seen.GPUMemory, 1) }},
-	{"GPU busy|%", func(s *metrics.Slice) string { return said(s.Seen.GPUUtilization, 100) }},
-	{"GPU power|W", func(s *metrics.Slice) string { return said(s.Seen.GPUPower, 1) }},
+	{"server_running", "running|mean", func(s *metrics.Slice) any { return s.Seen.Running }, 1},
+	{"server_waiting", "waiting|mean", func(s *metrics.Slice) any { return s.Seen.Waiting }, 1},
+	{"server_kv_cache", "KV cache|%", func(s *metrics.Slice) any { return s.Seen.KVCache }, 100},
+	{"server_prefix_hits", "prefix hits|%", func(s *metrics.Slice) any { return s.Seen.PrefixHits }, 100},
+	{"server_preemptions", "|preemptions", func(s *metrics.Slice) any { return s.Seen.Preemptions }, 1},
+	{"server_gpu_memory_mib", "GPU memory|MiB", func(s *metrics.Slice) any { return s.Seen.GPUMemory }, 1},
+	{"server_gpu_utilization", "GPU busy|%", func(s *metrics.Slice) any { return s.Seen.GPUUtilization }, 100},
+	{"server_gpu_power_w", "GPU power|W", func(s *metrics.Slice) any { return s.Seen.GPUPower }, 1},
 }
 
-// said writes so many times a number, as a whole one where it is one.
-func said(v *float64, times float64) string {
-	if v == nil {
-		return ""
+// text is the number in a table, "" where it is not known. What the server told is a
+// whole number where it is one.
+func (c *sliceColumn) text(s *metrics.Slice) string {
+	switch v := c.of(s).(type) {
+	case int:
+		return count(v)
+	case float64:
+		if c.key == "from_s" {
+			return strconv.FormatFloat(v, 'f', 3, 64)
+		}
+		return decimal(v)
+	case *float64:
+		if v == nil {
+			return ""
+		}
+		if told := *v * c.times; told != math.Trunc(told) {
+			return decimal(told)
+		}
+		return strconv.FormatFloat(*v*c.times, 'f', 0, 64)
 	}
-	if whole := *v * times; whole == math.Trunc(whole) {
-		return strconv.FormatFloat(whole, 'f', 0, 64)
-	}
-	return decimal(*v * times)
+	return ""
 }
 
-func laid(columns []sliceColumn, all []metrics.Slice) *grid {
-	g := &grid{}
+// sliceTable has a line for each Slice.
+func sliceTable(columns []sliceColumn, all []metrics.Slice) *grid {
 	var heads []string
 	for _, c := range columns {
 		heads = append(heads, c.head)
 	}
-	g.head(heads...)
+	g := twoLined(0, heads...)
 	for i := range all {
 		var cells []string
 		for _, c := range columns {
@@ -97,4 +122,27 @@ func laid(columns []sliceColumn, all []metrics.Slice) *grid {
 		g.add(cells...)
 	}
 	return g
+}
+
+// sliceObjects are the objects of "slices" in a result file. What is not known is
+// null, and what the server did not tell is left out.
+func sliceObjects(all []metrics.Slice) []pyjson.Object {
+	objects := []pyjson.Object{}
+	for i := range all {
+		var o pyjson.Object
+		for _, c := range slices.Concat(sliceColumns, seenColumns) {
+			switch v := c.of(&all[i]).(type) {
+			case float64:
+				o.Set(c.key, finite(v))
+			case *float64:
+				if v != nil {
+					o.Set(c.key, *v)
+				}
+			default:
+				o.Set(c.key, v)
+			}
+		}
+		objects = append(objects, o)
+	}
+	return objects
 }

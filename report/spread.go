@@ -23,11 +23,7 @@ func Spread(w io.Writer, title string, sums []*metrics.Summary) error {
 		return nil
 	}
 	var b bytes.Buffer
-	fmt.Fprintf(&b, "%-*s", truthLabel, title)
-	for _, head := range []string{"mean", "median", "least", "most", "CV %"} {
-		fmt.Fprintf(&b, "%*s", spreadWidth, head)
-	}
-	b.WriteByte('\n')
+	fixed(&b, title, spreadWidth, "mean", "median", "least", "most", "CV %")
 	for _, c := range spreadColumns {
 		var values []float64
 		for _, s := range sums {
@@ -40,11 +36,11 @@ func Spread(w io.Writer, title string, sums []*metrics.Summary) error {
 		}
 		slices.Sort(values)
 		mean, cv := variation(values)
-		fmt.Fprintf(&b, "%-*s", truthLabel, c.head)
+		var cells []string
 		for _, v := range []float64{mean, metrics.Median(values), values[0], values[len(values)-1], cv} {
-			fmt.Fprintf(&b, "%*.2f", spreadWidth, v)
+			cells = append(cells, fmt.Sprintf("%.2f", v))
 		}
-		b.WriteByte('\n')
+		fixed(&b, c.head, spreadWidth, cells...)
 	}
 	_, err := w.Write(b.Bytes())
 	return err

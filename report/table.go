@@ -1,6 +1,7 @@
 package report
 
 import (
+	"bytes"
 	"encoding/csv"
 	"encoding/json"
 	"fmt"
@@ -108,23 +109,30 @@ func (r *Row) value(c column) any {
 // its labels, the last is its verdict, and those between are numbers. One with an
 // asterisk rests on too few values.
 func (t Table) Cells() (cells [][]string, labels int) {
+	return t.cells(func(c column) string { return c.head }, func(r *Row, c column) string {
+		number := r.number(c)
+		if number != "" && c.few != nil && c.few(r.Summary) {
+			number += few
+		}
+		return number
+	})
+}
+
+// cells are the rows under a head: labels, numbers and the verdict.
+func (t Table) cells(head func(column) string, number func(*Row, column) string) (cells [][]string, labels int) {
 	names, columns := t.labels(), t.columns()
-	head := slices.Clone(names)
+	heads := slices.Clone(names)
 	for _, c := range columns {
-		head = append(head, c.head)
+		heads = append(heads, head(c))
 	}
-	cells = [][]string{append(head, "verdict")}
+	cells = [][]string{append(heads, "verdict")}
 	for i := range t {
 		var row []string
 		for _, name := range names {
 			row = append(row, t[i].label(name))
 		}
 		for _, c := range columns {
-			number := t[i].number(c)
-			if number != "" && c.few != nil && c.few(t[i].Summary) {
-				number += few
-			}
-			row = append(row, number)
+			row = append(row, number(&t[i], c))
 		}
 		cells = append(cells, append(row, t[i].verdict()))
 	}
@@ -140,57 +148,24 @@ var fewMeans = fmt.Sprintf("fewer than %d values lie beyond this percentile: too
 // Markdown writes the table with columns of even width, and below it a line for
 // each row of which something is to be known.
 func (t Table) Markdown(w io.Writer) error {
-	var text strings.Builder
+	var text bytes.Buffer
 	cells, labels := t.Cells()
 	marked := slices.ContainsFunc(cells, func(row []string) bool {
 		return slices.ContainsFunc(row[labels:], func(cell string) bool { return strings.HasSuffix(cell, few) })
 	})
-	align(&text, cells, labels)
+	g := &grid{heads: 1, names: labels, found: true, rows: cells}
+	g.markdown(&text)
 	if marked {
 		text.WriteString("\n`" + few + "` " + fewMeans + "\n")
 	}
 	t.remarks(&text)
-	_, err := io.WriteString(w, text.String())
+	_, err := w.Write(text.Bytes())
 	return err
 }
 
-// align writes cells, the first row being the head; columns from left on are
-// numbers.
-func align(text *strings.Builder, cells [][]string, left int) {
-	widths := make([]int, len(cells[0]))
-	for _, row := range cells {
-		for i, cell := range row {
-			row[i] = strings.ReplaceAll(cell, "|", `\|`)
-			widths[i] = max(widths[i], len([]rune(row[i])), 3)
-		}
-	}
-	for n, row := range cells {
-		for i, cell := range row {
-			pad := strings.Repeat(" ", widths[i]-len([]rune(cell)))
-			if i < left || i == len(row)-1 {
-				fmt.Fprintf(text, "| %s%s ", cell, pad)
-			} else {
-				fmt.Fprintf(text, "| %s%s ", pad, cell)
-			}
-		}
-		text.WriteString("|\n")
-		if n > 0 {
-			continue
-		}
-		for i, width := range widths {
-			rule := strings.Repeat("-", width)
-			if i >= left && i < len(widths)-1 {
-				rule = rule[1:] + ":"
-			}
-			fmt.Fprintf(text, "| %s ", rule)
-		}
-		text.WriteString("|\n")
-	}
-}
-
 // remarks writes a line for each row that has one.
-func (t Table) remarks(text *strings.Builder) {
-	first := true
+func (t Table) remarks(text *bytes.Buffer) {
+	gap := "\n"
 	for i := range t {
 		remark := t[i].remark()
 		if remark == "" {
@@ -200,35 +175,19 @@ func (t Table) remarks(text *strings.Builder) {
 		for _, kv := range t[i].Labels {
 			names = append(names, kv.Key+" "+kv.Value)
 		}
-		if first {
-			text.WriteString("\n")
-			first = false
-		}
-		fmt.Fprintf(text, "- %s: %s: %s\n", strings.Join(names, ", "), t[i].verdict(), remark)
+		fmt.Fprintf(text, "%s- %s: %s: %s\n", gap, strings.Join(names, ", "), t[i].verdict(), remark)
+		gap = ""
 	}
 }
 
 // CSV writes the table as comma-separated values, with units in the head.
 func (t Table) CSV(w io.Writer) error {
-	labels, columns := t.labels(), t.columns()
-	out := csv.NewWriter(w)
-	head := slices.Clone(labels)
-	for _, c := range columns {
-		head = append(head, c.key)
-	}
-	out.Write(append(head, "verdict", "remark"))
+	cells, _ := t.cells(func(c column) string { return c.key }, (*Row).number)
+	cells[0] = append(cells[0], "remark")
 	for i := range t {
-		var row []string
-		for _, name := range labels {
-			row = append(row, t[i].label(name))
-		}
-		for _, c := range columns {
-			row = append(row, t[i].number(c))
-		}
-		out.Write(append(row, t[i].verdict(), t[i].remark()))
+		cells[i+1] = append(cells[i+1], t[i].remark())
 	}
-	out.Flush()
-	return out.Error()
+	return csv.NewWriter(w).WriteAll(cells)
 }
 
 // JSON writes the table as an array with an object for each row. Numbers that

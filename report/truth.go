@@ -104,46 +104,44 @@ func remarks(b *bytes.Buffer, label string, texts []string) {
 
 // latencies writes a table of those that the block does not have.
 func latencies(b *bytes.Buffer, s *metrics.Summary) {
+	var rows bytes.Buffer
+	percentiles := fitting(s.Header.Config.Percentiles)
+	add := func(label string, of measure) {
+		cells := []string{decimal(of.Mean()), decimal(of.Median())}
+		for _, p := range percentiles {
+			cells = append(cells, decimal(of.Percentile(p)))
+		}
+		fixed(&rows, label, truthColumn, cells...)
+	}
+	// differs adds a row if its mean is visibly another than the block's.
+	differs := func(label string, d, block *metrics.Distribution) bool {
+		visible := d.Len() > 0 && !(math.Abs(d.Mean()-block.Mean()) < 0.005)
+		if visible {
+			add(label, d)
+		}
+		return visible
+	}
 	t := s.Truth
-	table := table{percentiles: columns(s.Header.Config.Percentiles)}
-	table.differing("TTFT to the first content", &t.ContentTTFT, &s.TTFT)
-	table.differing("TTFT from the request written", &t.WrittenTTFT, &s.TTFT)
-	table.differing("TTFT from when it was due", &t.ScheduledTTFT, &s.TTFT)
-	if table.differing("E2EL from when it was due", &t.ScheduledE2EL, &s.E2EL) && !s.Header.Config.Selected("e2el") {
-		table.add("E2EL from when it was sent", &s.E2EL)
+	differs("TTFT to the first content", &t.ContentTTFT, &s.TTFT)
+	differs("TTFT from the request written", &t.WrittenTTFT, &s.TTFT)
+	differs("TTFT from when it was due", &t.ScheduledTTFT, &s.TTFT)
+	if differs("E2EL from when it was due", &t.ScheduledE2EL, &s.E2EL) && !s.Header.Config.Selected("e2el") {
+		add("E2EL from when it was sent", &s.E2EL)
 	}
 	switch {
 	case t.ITL.Len() > 0 && (t.Tokens.Differ() || t.Tokens.Blank > 0):
-		table.add("ITL per token", &t.ITL)
+		add("ITL per token", &t.ITL)
 	case t.ITL.Len() == 0 && t.MeanITL > 0:
-		fmt.Fprintf(&table.rows, "%-*s%*.2f\n", truthLabel, "ITL per token", truthColumn, t.MeanITL)
+		fixed(&rows, "ITL per token", truthColumn, fmt.Sprintf("%.2f", t.MeanITL))
 	}
 	if failed := s.Failures(); failed > 0 && s.Completed > 0 {
-		table.add("TTFT, failures as infinite", s.TTFT.Endless(failed))
-		table.add("E2EL, failures as infinite", s.E2EL.Endless(failed))
+		add("TTFT, failures as infinite", s.TTFT.Endless(failed))
+		add("E2EL, failures as infinite", s.E2EL.Endless(failed))
 	}
-	table.write(b)
-}
-
-// columns are the percentiles that find a place beside the mean and the median.
-func columns(percentiles []float64) []float64 {
-	beside := slices.DeleteFunc(slices.Clone(percentiles), func(p float64) bool { return p == 50 })
-	return beside[:min(len(beside), (truthWidth-truthLabel)/truthColumn-2)]
-}
-
-// A table has a latency in each row, in milliseconds.
-type table struct {
-	percentiles []float64
-	rows        bytes.Buffer
-}
-
-// differing adds a row if its mean is visibly another than the block's.
-func (t *table) differing(label string, d, block *metrics.Distribution) bool {
-	if d.Len() == 0 || math.Abs(d.Mean()-block.Mean()) < 0.005 {
-		return false
+	if rows.Len() > 0 {
+		fixed(b, "Milliseconds", truthColumn, slices.Concat([]string{"mean", "median"}, percentileHeads(percentiles))...)
+		b.Write(rows.Bytes())
 	}
-	t.add(label, d)
-	return true
 }
 
 // A measure has statistics in milliseconds, which may be infinite.
@@ -153,24 +151,18 @@ type measure interface {
 	Percentile(p float64) float64
 }
 
-func (t *table) add(label string, m measure) {
-	fmt.Fprintf(&t.rows, "%-*s%*s%*s", truthLabel, label, truthColumn, decimal(m.Mean()), truthColumn, decimal(m.Median()))
-	for _, p := range t.percentiles {
-		fmt.Fprintf(&t.rows, "%*s", truthColumn, decimal(m.Percentile(p)))
-	}
-	t.rows.WriteByte('\n')
+// fitting are the percentiles that fit beside the mean and the median.
+func fitting(percentiles []float64) []float64 {
+	beside := slices.DeleteFunc(slices.Clone(percentiles), func(p float64) bool { return p == 50 })
+	return beside[:min(len(beside), (truthWidth-truthLabel)/truthColumn-2)]
 }
 
-func (t *table) write(b *bytes.Buffer) {
-	if t.rows.Len() == 0 {
-		return
+// percentileHeads are the heads of columns, as P99.
+func percentileHeads(percentiles []float64) (heads []string) {
+	for _, p := range percentiles {
+		heads = append(heads, "P"+metrics.FormatPercentile(p))
 	}
-	fmt.Fprintf(b, "%-*s%*s%*s", truthLabel, "Milliseconds", truthColumn, "mean", truthColumn, "median")
-	for _, p := range t.percentiles {
-		fmt.Fprintf(b, "%*s", truthColumn, "P"+metrics.FormatPercentile(p))
-	}
-	b.WriteByte('\n')
-	b.Write(t.rows.Bytes())
+	return heads
 }
 
 // wrap writes a text behind a label of that width, in lines of the section's

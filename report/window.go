@@ -5,6 +5,7 @@ import (
 	"io"
 
 	"github.com/servebench/servebench/metrics"
+	"github.com/servebench/servebench/metrics/pyjson"
 )
 
 // Window writes the block of the window that was asked for, under a heading that
@@ -22,6 +23,17 @@ func Window(w io.Writer, s *metrics.Summary, v Version) error {
 		return err
 	}
 	return Block(w, s.Window, v)
+}
+
+// windowObject is the object "window" in a result file: the numbers of a part of the
+// run under the keys that they have for the whole.
+func windowObject(s *metrics.Summary) pyjson.Object {
+	p := s.Part
+	o := pyjson.Object{
+		{Key: "from_s", Value: p.From.Seconds()}, {Key: "to_s", Value: p.To.Seconds()}, {Key: "steady", Value: p.Steady},
+		{Key: "requests", Value: p.Requests}, {Key: "requests_inside", Value: p.Inside}, {Key: "requests_crossing", Value: p.Crossing},
+	}
+	return append(o, partNumbers(s)...).With("truth", truth(s))
 }
 
 // between says from when to when a window is.

@@ -83,14 +83,7 @@ the change without a verdict.
 Exit code 0: nothing that is gated got worse. 1: something did. 2: misuse.
 3: no verdict.`
 
-// compareFormats are what a comparison can be written as.
-var compareFormats = map[string]func(io.Writer, *compare.Comparison) error{
-	"text": report.Comparison, "markdown": report.ComparisonMarkdown, "junit": report.ComparisonJUnit,
-	"github": report.ComparisonGitHub, "json": report.ComparisonJSON,
-	"bench-old": report.ComparisonOld, "bench-new": report.ComparisonNew,
-}
-
-func compareFormatNames() []string { return slices.Sorted(maps.Keys(compareFormats)) }
+func compareFormatNames() []string { return slices.Sorted(maps.Keys(report.ComparisonFormats)) }
 
 func (c *compareCommand) run(args []string, dash int) error {
 	if err := c.check(); err != nil {
@@ -138,11 +131,11 @@ func (c *compareCommand) recounted(args []string, dash int) (old, new []*compare
 // check looks at the flags before any file is read.
 func (c *compareCommand) check() error {
 	names := strings.Join(compareFormatNames(), ", ")
-	if compareFormats[c.format] == nil {
+	if report.ComparisonFormats[c.format] == nil {
 		return fmt.Errorf("--format %q: must be one of %s", c.format, names)
 	}
 	for _, w := range c.writes {
-		if format, file, _ := strings.Cut(w, "="); compareFormats[format] == nil || file == "" {
+		if format, file, _ := strings.Cut(w, "="); report.ComparisonFormats[format] == nil || file == "" {
 			return fmt.Errorf("--write %q: must be FORMAT=FILE with a format of %s", w, names)
 		}
 	}
@@ -223,10 +216,10 @@ func (c *compareCommand) save(args []string, dash int) error {
 
 // write writes the comparison to standard output and to the files.
 func (c *compareCommand) write(result *compare.Comparison) error {
-	errs := []error{compareFormats[c.format](c.out, result)}
+	errs := []error{report.ComparisonFormats[c.format](c.out, result)}
 	for _, w := range c.writes {
 		format, file, _ := strings.Cut(w, "=")
-		errs = append(errs, replaceFile(file, func(w io.Writer) error { return compareFormats[format](w, result) }))
+		errs = append(errs, replaceFile(file, func(w io.Writer) error { return report.ComparisonFormats[format](w, result) }))
 	}
 	return errors.Join(errs...)
 }

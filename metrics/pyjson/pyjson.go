@@ -56,6 +56,9 @@ func (o Object) With(key string, value any) Object {
 	return append(o, Member{key, value})
 }
 
+// Set sets one member of o, as With does.
+func (o *Object) Set(key string, value any) { *o = o.With(key, value) }
+
 // Merge is o with all members of over set in it, as Python's {**o, **over}. It
 // leaves both as they were.
 func (o Object) Merge(over Object) Object {

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"encoding/xml"
 	"fmt"
-	"io"
 	"maps"
 	"math"
 	"os"
@@ -69,18 +68,15 @@ func comparisons() map[string]*compare.Comparison {
 
 func TestComparisonsAreGolden(t *testing.T) {
 	for name, c := range comparisons() {
-		for _, f := range []struct {
-			suffix string
-			write  func(io.Writer, *compare.Comparison) error
-		}{
-			{"txt", Comparison}, {"md", ComparisonMarkdown}, {"xml", ComparisonJUnit}, {"github", ComparisonGitHub},
-			{"json", ComparisonJSON}, {"old.bench", ComparisonOld}, {"new.bench", ComparisonNew},
-		} {
+		suffixes := map[string]string{
+			"text": "txt", "markdown": "md", "junit": "xml", "github": "github", "json": "json", "bench-old": "old.bench", "bench-new": "new.bench",
+		}
+		for format, write := range ComparisonFormats {
 			var got bytes.Buffer
-			if err := f.write(&got, c); err != nil {
+			if err := write(&got, c); err != nil {
 				t.Fatal(err)
 			}
-			file := filepath.Join("testdata", "compare", name+"."+f.suffix)
+			file := filepath.Join("testdata", "compare", name+"."+suffixes[format])
 			if *update {
 				if err := os.WriteFile(file, got.Bytes(), 0o666); err != nil {
 					t.Fatal(err)
@@ -101,7 +97,7 @@ func TestComparisonsAreGolden(t *testing.T) {
 func TestOnlyAPassIsASuccessInJUnit(t *testing.T) {
 	for name, c := range comparisons() {
 		var text bytes.Buffer
-		if err := ComparisonJUnit(&text, c); err != nil {
+		if err := ComparisonFormats["junit"](&text, c); err != nil {
 			t.Fatal(err)
 		}
 		var suite junitSuite
@@ -117,7 +113,7 @@ func TestOnlyAPassIsASuccessInJUnit(t *testing.T) {
 func TestAnnotationsAreOneLineEach(t *testing.T) {
 	c := &compare.Comparison{Verdict: compare.Regressed, Reasons: []string{"100 % of\r\nit"}}
 	var text bytes.Buffer
-	if err := ComparisonGitHub(&text, c); err != nil {
+	if err := ComparisonFormats["github"](&text, c); err != nil {
 		t.Fatal(err)
 	}
 	if want := "::error title=servebench REGRESSED::100 %25 of%0D%0Ait\n"; text.String() != want {
@@ -132,7 +128,7 @@ func TestComparisonJSONIsDocumented(t *testing.T) {
 		t.Fatal(err)
 	}
 	var text bytes.Buffer
-	if err := ComparisonJSON(&text, comparisons()["regressed"]); err != nil {
+	if err := ComparisonFormats["json"](&text, comparisons()["regressed"]); err != nil {
 		t.Fatal(err)
 	}
 	var whole map[string]any
@@ -162,7 +158,7 @@ func TestComparisonJSONIsDocumented(t *testing.T) {
 
 func TestBenchmarkLinesAreReadByBenchfmt(t *testing.T) {
 	var text bytes.Buffer
-	if err := ComparisonNew(&text, comparisons()["grid"]); err != nil {
+	if err := ComparisonFormats["bench-new"](&text, comparisons()["grid"]); err != nil {
 		t.Fatal(err)
 	}
 	values := map[string][]float64{}
@@ -193,10 +189,9 @@ func TestBenchmarkLinesAreReadByBenchfmt(t *testing.T) {
 // The tool itself puts the two files side by side and finds what differs.
 func TestBenchstatComparesOldAndNew(t *testing.T) {
 	dir := t.TempDir()
-	files := map[string]func(io.Writer, *compare.Comparison) error{"old.txt": ComparisonOld, "new.txt": ComparisonNew}
-	for name, write := range files {
+	for name, format := range map[string]string{"old.txt": "bench-old", "new.txt": "bench-new"} {
 		var text bytes.Buffer
-		if err := write(&text, comparisons()["regressed"]); err != nil {
+		if err := ComparisonFormats[format](&text, comparisons()["regressed"]); err != nil {
 			t.Fatal(err)
 		}
 		if err := os.WriteFile(filepath.Join(dir, name), text.Bytes(), 0o666); err != nil {

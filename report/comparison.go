@@ -1,35 +1,68 @@
 package report
 
 import (
+	"bytes"
+	_ "embed"
 	"fmt"
 	"io"
 	"math"
-	"slices"
 	"strings"
+	"text/template"
 
 	"golang.org/x/perf/benchmath"
 
 	"github.com/servebench/servebench/metrics/compare"
 )
 
-// comparedHeads are the columns of a comparison. The first compareLeft are names.
-var comparedHeads = []string{"metric", "unit", "old", "new", "change", "95 % interval", "p", "found"}
+// ComparisonFormats are what a comparison can be written as: text; markdown with the
+// verdict first; annotations of a GitHub workflow, which are an error for each reason
+// of a regression, a warning for each reason against a verdict and a notice for the
+// rest; JUnit XML; JSON; and the runs of one side in the Go benchmark format.
+var ComparisonFormats = map[string]func(io.Writer, *compare.Comparison) error{
+	"text": Comparison, "markdown": templated("markdown"), "github": templated("github"),
+	"junit": comparisonJUnit, "json": comparisonJSON, "bench-old": benchOld, "bench-new": benchNew,
+}
 
-const compareLeft = 2
+// Comparison writes a comparison as text.
+func Comparison(w io.Writer, c *compare.Comparison) error { return templated("text")(w, c) }
 
-// compared are the rows of a point under comparedHeads.
-func compared(p *compare.Point) [][]string {
-	cells := [][]string{slices.Clone(comparedHeads)}
+//go:embed comparison.tmpl
+var comparisonText string
+
+var comparisonTemplates = template.Must(template.New("").Funcs(template.FuncMap{
+	"side": side, "remarked": remarked, "legend": legend, "outcome": outcome,
+	"columns": func(p *compare.Point) string { return rendered(p, (*grid).text) },
+	"table":   func(p *compare.Point) string { return rendered(p, (*grid).markdown) },
+	"escape":  strings.NewReplacer("*", `\*`).Replace,
+	// As GitHub's workflow commands want a message.
+	"data": strings.NewReplacer("%", "%25", "\r", "%0D", "\n", "%0A").Replace,
+}).Parse(comparisonText))
+
+func templated(name string) func(io.Writer, *compare.Comparison) error {
+	return func(w io.Writer, c *compare.Comparison) error {
+		var text bytes.Buffer
+		if err := comparisonTemplates.ExecuteTemplate(&text, name, c); err != nil {
+			return err
+		}
+		_, err := w.Write(text.Bytes())
+		return err
+	}
+}
+
+// rendered are the rows of a point in a table.
+func rendered(p *compare.Point, write func(*grid, *bytes.Buffer)) string {
+	g := &grid{heads: 1, names: 2, found: true, rows: [][]string{{"metric", "unit", "old", "new", "change", "95 % interval", "p", "found"}}}
 	for i := range p.Rows {
 		r := &p.Rows[i]
 		name := r.Name
 		if r.Gated {
 			name += " *"
 		}
-		cells = append(cells, []string{name, r.Unit, center(r.Old), center(r.New), compare.Percent(r.Effect.Share),
-			interval(r.Effect), chance(r), string(r.Finding)})
+		g.add(name, r.Unit, center(r.Old), center(r.New), compare.Percent(r.Effect.Share), interval(r.Effect), chance(r), string(r.Finding))
 	}
-	return cells
+	var b bytes.Buffer
+	write(g, &b)
+	return b.String()
 }
 
 // center is a median with as many digits as the block gives.
@@ -102,13 +135,6 @@ func side(name string, runs []*compare.Run) string {
 	return line
 }
 
-func counted(n int, noun string) string {
-	if n != 1 {
-		noun += "s"
-	}
-	return fmt.Sprintf("%d %s", n, noun)
-}
-
 // remarked are the remarks on rows, those that say the same together.
 func remarked(p *compare.Point) []string {
 	var texts []string
@@ -148,64 +174,4 @@ func outcome(c *compare.Comparison) string {
 		line += "; better: " + strings.Join(better, ", ")
 	}
 	return line
-}
-
-// Comparison writes a comparison as text.
-func Comparison(w io.Writer, c *compare.Comparison) error {
-	var text strings.Builder
-	for i := range c.Points {
-		p := &c.Points[i]
-		if i > 0 {
-			text.WriteString("\n")
-		}
-		if p.Load != nil {
-			fmt.Fprintf(&text, "%s\n", p.Name())
-		}
-		fmt.Fprintf(&text, "%s\n%s\n\n", side("old", p.Old), side("new", p.New))
-		if len(p.Rows) > 0 {
-			inColumns(&text, compared(p))
-			text.WriteString("\n")
-		}
-		for _, remark := range remarked(p) {
-			fmt.Fprintf(&text, "- %s\n", remark)
-		}
-	}
-	fmt.Fprintf(&text, "%s\n", legend(c))
-	for _, note := range c.Notes {
-		fmt.Fprintf(&text, "note: %s\n", note)
-	}
-	fmt.Fprintf(&text, "\n%s\n", outcome(c))
-	for _, reason := range c.Reasons {
-		fmt.Fprintf(&text, "- %s\n", reason)
-	}
-	_, err := io.WriteString(w, text.String())
-	return err
-}
-
-// inColumns writes cells in columns two spaces apart, names to the left. Columns
-// that are empty below their heads are left out.
-func inColumns(text *strings.Builder, cells [][]string) {
-	widths := make([]int, len(cells[0]))
-	for i := range widths {
-		for n, row := range cells {
-			if n > 0 && row[i] != "" {
-				widths[i] = max(widths[i], len([]rune(row[i])), len([]rune(cells[0][i])))
-			}
-		}
-	}
-	for _, row := range cells {
-		var line strings.Builder
-		for i, cell := range row {
-			if widths[i] == 0 {
-				continue
-			}
-			pad := strings.Repeat(" ", widths[i]-len([]rune(cell)))
-			if i < compareLeft || i == len(row)-1 {
-				line.WriteString(cell + pad + "  ")
-			} else {
-				line.WriteString(pad + cell + "  ")
-			}
-		}
-		fmt.Fprintln(text, strings.TrimRight(line.String(), " "))
-	}
 }

@@ -12,14 +12,14 @@ import (
 	"github.com/servebench/servebench/metrics/compare"
 )
 
-// ComparisonOld writes the runs of the old side in the Go benchmark format, as
+// benchOld writes the runs of the old side in the Go benchmark format, as
 // benchstat reads it: a line for each number of each run.
-func ComparisonOld(w io.Writer, c *compare.Comparison) error {
+func benchOld(w io.Writer, c *compare.Comparison) error {
 	return benchmarks(w, c, func(p *compare.Point) []*compare.Run { return p.Old })
 }
 
-// ComparisonNew writes those of the new side.
-func ComparisonNew(w io.Writer, c *compare.Comparison) error {
+// benchNew writes the runs of the new side.
+func benchNew(w io.Writer, c *compare.Comparison) error {
 	return benchmarks(w, c, func(p *compare.Point) []*compare.Run { return p.New })
 }
 

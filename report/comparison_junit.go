@@ -34,9 +34,9 @@ type junitProblem struct {
 	Text    string `xml:",chardata"`
 }
 
-// ComparisonJUnit writes a comparison as JUnit XML. Without a verdict there is an
+// comparisonJUnit writes a comparison as JUnit XML. Without a verdict there is an
 // error, since what is only skipped counts as success.
-func ComparisonJUnit(w io.Writer, c *compare.Comparison) error {
+func comparisonJUnit(w io.Writer, c *compare.Comparison) error {
 	suite := junitSuite{Name: "servebench compare"}
 	for i := range c.Points {
 		p := &c.Points[i]

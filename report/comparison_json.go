@@ -58,8 +58,8 @@ type jsonMedian struct {
 	High   any     `json:"high"`
 }
 
-// ComparisonJSON writes a comparison as JSON. Numbers that are not known are null.
-func ComparisonJSON(w io.Writer, c *compare.Comparison) error {
+// comparisonJSON writes a comparison as JSON. Numbers that are not known are null.
+func comparisonJSON(w io.Writer, c *compare.Comparison) error {
 	out := jsonComparison{
 		Version: comparisonVersion, Verdict: c.Verdict, Reasons: some(c.Reasons), Notes: some(c.Notes),
 		Alpha: c.Alpha, Needed: c.Needed, Points: []jsonPoint{},
