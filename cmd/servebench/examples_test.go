@@ -252,7 +252,7 @@ func checkSimulated(t *testing.T, file string, words []string) {
 	var o simOptions
 	flags := pflag.NewFlagSet("sim", pflag.ContinueOnError)
 	o.bind(flags)
-	if err = flags.Parse(sweep.AnyPorts(words[2:])); err == nil {
+	if err = flags.Parse(sweep.AnyPorts(words[2:]...)); err == nil {
 		_, err = o.config()
 	}
 	if err == nil {

@@ -3,8 +3,6 @@
 package main
 
 import (
-	"errors"
-	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -13,26 +11,7 @@ import (
 	"syscall"
 	"testing"
 	"time"
-
-	"github.com/servebench/servebench/loadgen/sweep"
 )
-
-// holding runs a command of the shell under a holder.
-func holding(t *testing.T, dir, command string) (holder *exec.Cmd, stdin io.Closer) {
-	t.Helper()
-	cmd, err := holderCommand(&sweep.Holder{Command: []string{"sh", "-c", command}, Grace: time.Minute})
-	if err != nil {
-		t.Fatal(err)
-	}
-	cmd.Dir, cmd.Stderr = dir, os.Stderr
-	if stdin, err = cmd.StdinPipe(); err != nil {
-		t.Fatal(err)
-	}
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
-	return cmd, stdin
-}
 
 // await waits until a file is there.
 func await(t *testing.T, name string) {
@@ -46,58 +25,8 @@ func await(t *testing.T, name string) {
 	t.Fatalf("%s never came", name)
 }
 
-// The shell dies of SIGTERM at once; what it has started has its time.
-func TestServersOfAShellHaveTheirGrace(t *testing.T) {
-	t.Parallel()
-	dir := t.TempDir()
-	holder, stdin := holding(t, dir,
-		`sh -c 'trap "sleep 0.3; touch clean; exit" TERM; touch up; while :; do sleep 0.01; done' & wait`)
-	await(t, filepath.Join(dir, "up"))
-	stdin.Close()
-	if err := holder.Wait(); err != nil {
-		t.Error(err)
-	}
-	if _, err := os.Stat(filepath.Join(dir, "clean")); err != nil {
-		t.Error("it was killed before it had cleaned up")
-	}
-}
-
 // daemon leaves the group, the session and its parent, and lives on.
 const daemon = `(setsid sh -c 'exec 9>leash; touch up; exec sleep 1000' &); `
-
-func TestDaemonsEndWithTheirServer(t *testing.T) {
-	t.Parallel()
-	for name, end := range map[string]string{
-		"stopped":   "sleep 1000",
-		"by shell":  "sleep 1000 & wait",
-		"by itself": "until [ -e up ]; do sleep 0.01; done; exit 3",
-	} {
-		dir := t.TempDir()
-		tied := newLeash(t, filepath.Join(dir, "leash"))
-		holder, stdin := holding(t, dir, daemon+end)
-		await(t, filepath.Join(dir, "up"))
-		if name != "by itself" {
-			stdin.Close()
-		}
-		err := holder.Wait()
-		if exit, ok := errors.AsType[*exec.ExitError](err); name == "by itself" && (!ok || exit.ExitCode() != 3) || name != "by itself" && err != nil {
-			t.Errorf("%s: %v", name, err)
-		}
-		if !tied.loose(t) {
-			t.Errorf("%s: the daemon is left", name)
-		}
-	}
-}
-
-func TestServersTakeSIGINT(t *testing.T) {
-	t.Parallel()
-	holder, stdin := holding(t, t.TempDir(), `trap 'exit 5' INT; kill -INT $$; exit 3`)
-	defer stdin.Close()
-	var exit *exec.ExitError
-	if err := holder.Wait(); !errors.As(err, &exit) || exit.ExitCode() != 5 {
-		t.Errorf("%v: the signal was ignored", err)
-	}
-}
 
 // startSweep starts a sweep of a plan, in a folder of its own.
 func startSweep(t *testing.T, dir, plan string) (cmd *exec.Cmd, talk *strings.Builder) {

@@ -172,7 +172,7 @@ func (c *sweepCommand) run(ctx context.Context, file string) error {
 	}
 	defer c.journal.Close()
 	defer c.log.Close()
-	s := &sweep.Sweep{Plan: c.plan, Journal: c.journal, Load: c.load, Holder: holderCommand, Mask: c.mask, Say: c.say}
+	s := &sweep.Sweep{Plan: c.plan, Journal: c.journal, Load: c.load, Mask: c.mask, Say: c.say}
 	err = s.Do(ctx)
 	return c.finish(ctx, s, err)
 }

@@ -42,7 +42,7 @@ func (c *sweepCommand) read(file string, r io.Reader) (err error) {
 
 // parse is a run of a cell, the first one, at a value of the search where there is one.
 func (c *sweepCommand) parse(cell sweep.Cell, value float64) (*options, error) {
-	args := sweep.AnyPorts(c.plan.Args(cell, 0))
+	args := sweep.AnyPorts(c.plan.Args(cell, 0)...)
 	var varied []string
 	for _, s := range c.plan.Points[cell.Point].Settings {
 		varied = append(varied, s.Flag)
@@ -138,7 +138,7 @@ func sweepFlag(name string, value *yaml.Node) (flag string, args []string, err e
 	if args, err = t.configArgs(name, value); err != nil {
 		return "", nil, err
 	}
-	if err := t.parse(sweep.AnyPorts(args)); err != nil {
+	if err := t.parse(sweep.AnyPorts(args...)); err != nil {
 		return "", nil, err
 	}
 	return flag, args, t.seedless()

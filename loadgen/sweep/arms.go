@@ -122,7 +122,7 @@ func (s *Server) complete(a *Arm) error {
 	if s.Ready == "" && a.URL != "" {
 		s.Ready = strings.TrimRight(a.URL, "/") + "/v1/models"
 	}
-	if u, err := url.Parse(withPorts(s.Ready, fixedPort)); err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" {
+	if u, err := url.Parse(AnyPorts(s.Ready)[0]); err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" {
 		return at(node, "arm %s: %q: url, or else ready, must be the http:// URL at which the server answers once it is up", a.Name, s.Ready)
 	}
 	return nil

@@ -5,11 +5,11 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"maps"
 	"os"
 	"slices"
 	"time"
 
+	"github.com/servebench/servebench/loadgen/sweep/hold"
 	"github.com/servebench/servebench/metrics"
 )
 
@@ -40,7 +40,7 @@ func (b *block) run(ctx context.Context, job *Job) (*Outcome, error) {
 	for _, p := range b.servers {
 		go func() {
 			select {
-			case <-p.done:
+			case <-p.Done:
 				cancel(p.died())
 			case <-ended:
 			}
@@ -63,7 +63,7 @@ const breath = 5 * time.Second
 // out to have died, which is then the reason.
 func (b *block) lastBreath(ctx context.Context) {
 	for _, p := range b.servers {
-		if answers(ctx, p.ports.put(p.server.Ready)) == nil {
+		if answers(ctx, p.server.Ready) == nil {
 			continue
 		}
 		select {
@@ -104,22 +104,22 @@ func (b *block) start(ctx context.Context) error {
 }
 
 func (b *block) startOne(ctx context.Context, i int) (*process, error) {
-	server := &b.arm.Servers[i]
-	if err := b.ports.find(slices.Concat(server.Command, server.Stop, []string{server.Ready}, slices.Collect(maps.Values(server.Env)))); err != nil {
+	server, err := b.ports.server(b.arm.Servers[i])
+	if err != nil {
 		return nil, err
 	}
 	log, err := b.logOf(b.arm, i)
 	if err != nil {
 		return nil, err
 	}
-	return b.startServer(ctx, server, b.ports, log)
+	return b.startServer(ctx, server, log)
 }
 
 // up says whether all servers still run.
 func (b *block) up() bool {
 	for _, p := range b.servers {
 		select {
-		case <-p.done:
+		case <-p.Done:
 			return false
 		default:
 		}
@@ -130,7 +130,7 @@ func (b *block) up() bool {
 // stop stops the servers, the last first.
 func (b *block) stop() {
 	for i := len(b.servers) - 1; i >= 0; i-- {
-		b.servers[i].end()
+		b.servers[i].End()
 	}
 	b.servers = nil
 }
@@ -157,26 +157,23 @@ func (b *block) prepare(ctx context.Context) error {
 
 // between runs the command between runs to its end.
 func (b *block) between(ctx context.Context) error {
-	cmd, err := b.Holder(&Holder{Command: b.ports.putAll(b.Plan.Between.Command), Grace: betweenGrace})
-	if err != nil {
-		return err
-	}
 	var printed bytes.Buffer
-	cmd.Stdout, cmd.Stderr, cmd.WaitDelay = &printed, &printed, time.Second
-	cmd.Env = append(os.Environ(), "SERVEBENCH_ARM="+b.arm.Name, "SERVEBENCH_URL="+b.ports.put(b.arm.URL))
-	h, err := b.brood.start(cmd, b.Journal.lock)
+	h, err := b.Journal.keeper.Start(&hold.Command{
+		Args: b.ports.putAll(b.Plan.Between.Command), Grace: betweenGrace, Output: &printed,
+		Env: append(os.Environ(), "SERVEBENCH_ARM="+b.arm.Name, "SERVEBENCH_URL="+b.ports.put(b.arm.URL)),
+	})
 	if err != nil {
 		return fmt.Errorf("the command between runs: %w", err)
 	}
 	var late error
 	select {
-	case <-h.done:
+	case <-h.Done:
 	case <-ctx.Done():
 	case <-time.After(b.Plan.Between.Within):
 		late = fmt.Errorf("it has not ended within %v", b.Plan.Between.Within)
 	}
-	h.end()
-	if why := cmp.Or(late, h.err); why != nil {
+	h.End()
+	if why := cmp.Or(late, h.Err()); why != nil {
 		return fmt.Errorf("the command between runs: %w: %s", why, ending(printed.Bytes()))
 	}
 	return ctx.Err()

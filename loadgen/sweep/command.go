@@ -6,6 +6,8 @@ import (
 	"os/exec"
 	"path/filepath"
 	"time"
+
+	"github.com/servebench/servebench/loadgen/sweep/hold"
 )
 
 // Check finds out whether the commands of the plan and their folders are there,
@@ -74,11 +76,11 @@ func (s *Server) find(name string) error {
 
 // StopTime is how long it may take after a kill until all that was run has ended.
 func (p *Plan) StopTime() time.Duration {
-	longest := betweenGrace + settle
+	longest := betweenGrace + hold.Settle
 	for _, a := range p.Arms {
 		var all time.Duration // one after the other, as an interrupted sweep stops them
 		for _, s := range a.Servers {
-			all += s.Grace + settle
+			all += s.Grace + hold.Settle
 			if s.Stop != nil {
 				all += s.Grace
 			}

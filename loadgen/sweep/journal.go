@@ -8,13 +8,14 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+
+	"github.com/servebench/servebench/loadgen/sweep/hold"
 )
 
 // Names of the files in a sweep's folder.
 const (
 	journalName = "journal.jsonl"
 	RecordsName = "records.jsonl" // the record stream of all runs
-	lockName    = "lock"
 )
 
 // journalVersion is the version of the journal written and read here. Version 1 said of
@@ -28,8 +29,8 @@ type Journal struct {
 	Dir     string
 	Records *os.File // takes the record stream of the run in progress at its end
 
+	keeper  *hold.Keeper
 	file    *os.File
-	lock    *os.File
 	entries []Entry
 	of      map[string][]Entry // entries by cell
 	size    int64              // of Records up to the last run that counts
@@ -59,8 +60,8 @@ var ErrOther = errors.New("it is of another experiment, of this one before the f
 
 // OpenJournal goes on with the journal of p in a folder, or begins one. A journal
 // that another sweep has open is waited for, as servers may still be stopping
-// there; patience says when to give up.
-func OpenJournal(dir string, p *Plan, patience Patience) (*Journal, error) {
+// there; patience waits a while and says whether to try again.
+func OpenJournal(dir string, p *Plan, patience func() bool) (*Journal, error) {
 	j := &Journal{Dir: dir, of: map[string][]Entry{}}
 	if err := j.open(p.Digest(), patience); err != nil {
 		j.Close()
@@ -69,25 +70,17 @@ func OpenJournal(dir string, p *Plan, patience Patience) (*Journal, error) {
 	return j, nil
 }
 
-func (j *Journal) open(digest string, patience Patience) (err error) {
+func (j *Journal) open(digest string, patience func() bool) (err error) {
 	if err := os.MkdirAll(j.Dir, 0o777); err != nil {
 		return err
 	}
-	if j.lock, err = open(j.Dir, lockName, 0); err != nil {
+	if j.keeper, err = hold.Open(j.Dir, patience); err != nil {
 		return err
 	}
-	for locked := false; !locked; {
-		if locked, err = lock(j.lock); err == nil && !locked && !patience() {
-			err = fmt.Errorf("%s: another sweep is running there", j.Dir)
-		}
-		if err != nil {
-			return err
-		}
-	}
-	if j.file, err = open(j.Dir, journalName, os.O_APPEND); err != nil {
+	if j.file, err = open(j.Dir, journalName); err != nil {
 		return err
 	}
-	if j.Records, err = open(j.Dir, RecordsName, os.O_APPEND); err != nil {
+	if j.Records, err = open(j.Dir, RecordsName); err != nil {
 		return err
 	}
 	if err := j.read(digest); err != nil {
@@ -96,11 +89,8 @@ func (j *Journal) open(digest string, patience Patience) (err error) {
 	return j.rollback()
 }
 
-// A Patience waits a while and says whether to try again.
-type Patience func() bool
-
-func open(dir, name string, flags int) (*os.File, error) {
-	return os.OpenFile(filepath.Join(dir, name), os.O_CREATE|os.O_RDWR|flags, 0o666)
+func open(dir, name string) (*os.File, error) {
+	return os.OpenFile(filepath.Join(dir, name), os.O_CREATE|os.O_RDWR|os.O_APPEND, 0o666)
 }
 
 // read takes what the journal holds and cuts off a last line that is torn. What is
@@ -207,11 +197,14 @@ func (j *Journal) rollback() error {
 
 // Close ends the use of the folder. What was begun may be gone on with.
 func (j *Journal) Close() error {
-	var err error
-	for _, f := range []*os.File{j.file, j.Records, j.lock} {
+	var errs []error
+	for _, f := range []*os.File{j.file, j.Records} {
 		if f != nil {
-			err = errors.Join(err, f.Close())
+			errs = append(errs, f.Close())
 		}
 	}
-	return err
+	if j.keeper != nil {
+		errs = append(errs, j.keeper.Close())
+	}
+	return errors.Join(errs...)
 }

@@ -185,3 +185,22 @@ func TestWaitingIsAsLongAsAStop(t *testing.T) {
 		}
 	}
 }
+
+// A journal goes on only if a later servebench takes the same file for the same plan.
+func TestDigestOutlastsReleases(t *testing.T) {
+	p := parse(t, `
+seed: 3
+repeats: 2
+order: random
+load: {num-prompts: 7}
+arms:
+  - {name: a, url: "http://h", command: [x, y], env: {A: b}, stop: [z], stop-timeout: 3, folder: f, log: l}
+  - {name: b, url: "http://h", load: {request-rate: 2}}
+grid: [{random-input-len: [8, 9], num-prompts: 1}, {zip: {num-prompts: [1, 2], random-input-len: [3, 4]}}]
+between: {reset-prefix-cache: true, command: x, pause: 2}
+until: {flag: max-concurrency, from: 1, to: 9, slo: {p99-ttft: 1, mean-tpot: 2}}
+`)
+	if got := p.Digest(); got != "fc3dcb47a8cd9573" {
+		t.Errorf("it is %s now", got)
+	}
+}

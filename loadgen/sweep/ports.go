@@ -2,25 +2,16 @@ package sweep
 
 import (
 	"fmt"
+	"maps"
 	"net"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 )
 
 // portName is a port that is to be found: ${port}, ${port2} and so on.
 var portName = regexp.MustCompile(`\$\{port[0-9]*\}`)
-
-// withPorts puts ports where text names them.
-func withPorts(text string, port func(name string) string) string {
-	return portName.ReplaceAllStringFunc(text, port)
-}
-
-// fixedPort stands for a port that is not known yet: another one for each name.
-func fixedPort(name string) string {
-	n, _ := strconv.ParseUint(strings.Trim(name, "${port}"), 10, 64) // none is 0
-	return strconv.FormatUint(1+n%65535, 10)
-}
 
 // namesOf are the ports that texts name.
 func namesOf(texts []string) (names []string) {
@@ -30,29 +21,12 @@ func namesOf(texts []string) (names []string) {
 	return names
 }
 
-// ports are free ports of the loopback interface by their names.
+// ports are ports by their names.
 type ports map[string]string
-
-// find finds a free port for each name in texts.
-func (p ports) find(texts []string) error {
-	for _, name := range namesOf(texts) {
-		if p[name] != "" {
-			continue
-		}
-		// Kept open until all are found, no port is found twice.
-		l, err := net.Listen("tcp", "127.0.0.1:0")
-		if err != nil {
-			return fmt.Errorf("finding a free port: %w", err)
-		}
-		defer l.Close()
-		_, p[name], _ = net.SplitHostPort(l.Addr().String())
-	}
-	return nil
-}
 
 // put is text with the ports in their places.
 func (p ports) put(text string) string {
-	return withPorts(text, func(name string) string { return p[name] })
+	return portName.ReplaceAllStringFunc(text, func(name string) string { return p[name] })
 }
 
 func (p ports) putAll(texts []string) []string {
@@ -63,12 +37,35 @@ func (p ports) putAll(texts []string) []string {
 	return put
 }
 
-// AnyPorts puts some port where texts name one, so that what holds them can be
-// checked before any server is started.
-func AnyPorts(texts []string) []string {
-	var put []string
-	for _, text := range texts {
-		put = append(put, withPorts(text, fixedPort))
+// server is s with free ports of the loopback interface in their places, which are
+// found where p does not have them yet.
+func (p ports) server(s Server) (*Server, error) {
+	for _, name := range namesOf(slices.Concat(s.Command, s.Stop, []string{s.Ready}, slices.Collect(maps.Values(s.Env)))) {
+		if p[name] != "" {
+			continue
+		}
+		// Kept open until all are found, no port is found twice.
+		l, err := net.Listen("tcp", "127.0.0.1:0")
+		if err != nil {
+			return nil, fmt.Errorf("finding a free port: %w", err)
+		}
+		defer l.Close()
+		_, p[name], _ = net.SplitHostPort(l.Addr().String())
 	}
-	return put
+	s.Command, s.Stop, s.Ready, s.Env = p.putAll(s.Command), p.putAll(s.Stop), p.put(s.Ready), maps.Clone(s.Env)
+	for name, value := range s.Env {
+		s.Env[name] = p.put(value)
+	}
+	return &s, nil
+}
+
+// AnyPorts puts some port where texts name one, another one for each name, so that
+// what holds them can be checked before any server is started.
+func AnyPorts(texts ...string) []string {
+	some := ports{}
+	for _, name := range namesOf(texts) {
+		n, _ := strconv.ParseUint(strings.Trim(name, "${port}"), 10, 64) // none is 0
+		some[name] = strconv.FormatUint(1+n%65535, 10)
+	}
+	return some.putAll(texts)
 }

@@ -13,13 +13,14 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/servebench/servebench/loadgen/sweep/hold"
 )
 
 // A process is a server that was started.
 type process struct {
-	*hold
+	*hold.Hold
 	server *Server
-	ports  ports
 	log    string
 	from   int64 // where in log it begins
 }
@@ -27,17 +28,17 @@ type process struct {
 // readyInterval is how often a server is asked whether it is up.
 const readyInterval = 100 * time.Millisecond
 
-// startServer starts a server and waits until it answers.
-func (s *Sweep) startServer(ctx context.Context, server *Server, ports ports, log string) (*process, error) {
-	p := &process{server: server, ports: ports, log: log}
+// startServer starts a server whose ports are in place, and waits until it answers.
+func (s *Sweep) startServer(ctx context.Context, server *Server, log string) (*process, error) {
+	p := &process{server: server, log: log}
 	if err := p.unused(); err != nil {
 		return nil, err
 	}
-	if err := p.start(s); err != nil {
+	if err := p.start(s.Journal.keeper); err != nil {
 		return nil, fmt.Errorf("starting the server: %w", err)
 	}
 	if err := p.await(ctx); err != nil {
-		p.end()
+		p.End()
 		return nil, err
 	}
 	return p, nil
@@ -46,7 +47,7 @@ func (s *Sweep) startServer(ctx context.Context, server *Server, ports ports, lo
 // unused finds out whether another server is where this one is to be, which
 // would answer in its place.
 func (p *process) unused() error {
-	u, err := url.Parse(p.ports.put(p.server.Ready))
+	u, err := url.Parse(p.server.Ready)
 	if err != nil {
 		return err
 	}
@@ -62,11 +63,7 @@ func (p *process) unused() error {
 	return fmt.Errorf("the port is in use: something listens at %s already", address)
 }
 
-func (p *process) start(s *Sweep) error {
-	cmd, err := s.Holder(&Holder{Command: p.ports.putAll(p.server.Command), Stop: p.ports.putAll(p.server.Stop), Grace: p.server.Grace})
-	if err != nil {
-		return err
-	}
+func (p *process) start(keeper *hold.Keeper) error {
 	log, err := os.OpenFile(p.log, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o666)
 	if err != nil {
 		return err
@@ -75,12 +72,13 @@ func (p *process) start(s *Sweep) error {
 	if info, err := log.Stat(); err == nil {
 		p.from = info.Size()
 	}
-	cmd.Stdout, cmd.Stderr, cmd.Dir = log, log, p.server.Folder
-	cmd.Env = withoutKey(os.Environ())
+	env := withoutKey(os.Environ())
 	for _, name := range slices.Sorted(maps.Keys(p.server.Env)) {
-		cmd.Env = append(cmd.Env, name+"="+p.ports.put(p.server.Env[name]))
+		env = append(env, name+"="+p.server.Env[name])
 	}
-	p.hold, err = s.brood.start(cmd, s.Journal.lock)
+	p.Hold, err = keeper.Start(&hold.Command{
+		Args: p.server.Command, Stop: p.server.Stop, Grace: p.server.Grace, Dir: p.server.Folder, Env: env, Output: log,
+	})
 	return err
 }
 
@@ -98,11 +96,10 @@ func (p *process) await(ctx context.Context) error {
 	defer late.Stop()
 	again := time.NewTicker(readyInterval)
 	defer again.Stop()
-	ready := p.ports.put(p.server.Ready)
 	last := errors.New("it was not asked")
 	for {
 		select {
-		case <-p.done:
+		case <-p.Done:
 			return p.died()
 		case <-late.C:
 			return fmt.Errorf("the server was not ready within %v: %w%s", p.server.Within, last, p.tail())
@@ -110,7 +107,7 @@ func (p *process) await(ctx context.Context) error {
 			return ctx.Err()
 		case <-again.C:
 		}
-		if last = answers(ctx, ready); last == nil {
+		if last = answers(ctx, p.server.Ready); last == nil {
 			return nil
 		}
 	}
@@ -145,8 +142,8 @@ func shownURL(u *url.URL) string {
 // died says how the server ended by itself.
 func (p *process) died() error {
 	how := "by itself"
-	if p.err != nil {
-		how = "with " + p.err.Error()
+	if err := p.Err(); err != nil {
+		how = "with " + err.Error()
 	}
 	return fmt.Errorf("the server ended %s%s", how, p.tail())
 }

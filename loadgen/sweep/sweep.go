@@ -4,15 +4,14 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os/exec"
 	"time"
 
 	"github.com/servebench/servebench/metrics"
 )
 
 // A Sweep does what a plan says and its journal has not yet. All fields must be
-// set. While it does, it takes processes of other sessions whose parent has ended
-// for those of its servers, where they become children of this process.
+// set. While it runs, it takes children of this process that are of other sessions
+// for what its servers have left; see hold.Keeper.
 type Sweep struct {
 	Plan    *Plan
 	Journal *Journal
@@ -21,16 +20,11 @@ type Sweep struct {
 	// An error means that there are no numbers.
 	Load func(ctx context.Context, job *Job) (*Outcome, error)
 
-	// Holder makes the command that runs h in a process of its own, by h.Run.
-	Holder func(h *Holder) (*exec.Cmd, error)
-
 	// Mask hides secrets in what is written down of failures; nil hides nothing.
 	Mask func(text string) string
 
 	// Say is told what is being done.
 	Say func(format string, args ...any)
-
-	brood brood
 }
 
 // An Outcome is what a run came to.
@@ -65,8 +59,7 @@ type Job struct {
 // Do runs all that is left to run. A run that fails is taken down as such, and
 // the others go on; the error is what ends the whole sweep, ctx for one.
 func (s *Sweep) Do(ctx context.Context) error {
-	adopt() // what a holder leaves that is killed
-	endLeft(s.Journal.lock)
+	s.Journal.keeper.TakeOver()
 	for _, block := range s.Plan.Blocks() {
 		if err := s.block(ctx, block); err != nil {
 			return err

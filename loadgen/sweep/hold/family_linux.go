@@ -1,0 +1,112 @@
+package hold
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// adopt makes this process the parent of orphans among its descendants, so that
+// it can wait for them, too. Without it they are init's.
+func adopt() { unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) }
+
+// setGroup makes cmd's process the first of a group, and has it killed when the
+// thread that starts it ends.
+func setGroup(cmd *exec.Cmd) {
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL}
+}
+
+// members are all descendants of this process, also those that have left the
+// group in which they were started, or the session.
+func (f *family) members() []int {
+	self := os.Getpid()
+	return descendants(func(p process) bool { return p.parent == self })
+}
+
+// A process is one as the system lists it.
+type process struct{ id, parent, session int }
+
+// descendants are the processes for which root holds, and what they started.
+func descendants(root func(process) bool) []int {
+	all := processes()
+	var found []int
+	for before := -1; before < len(found); {
+		before = len(found)
+		for _, p := range all {
+			if !slices.Contains(found, p.id) && (root(p) || slices.Contains(found, p.parent)) {
+				found = append(found, p.id)
+			}
+		}
+	}
+	return found
+}
+
+// processes lists all processes, as proc(5) has them.
+func processes() []process {
+	var all []process
+	stats, _ := filepath.Glob("/proc/[0-9]*/stat") // the pattern is a good one
+	for _, name := range stats {
+		text, err := os.ReadFile(name)
+		if err != nil {
+			continue // it has ended
+		}
+		// The name, in brackets, may hold anything; state, parent, group and session follow.
+		fields := strings.Fields(string(text[bytes.LastIndexByte(text, ')')+1:]))
+		if len(fields) < 4 {
+			continue
+		}
+		id, err1 := strconv.Atoi(filepath.Base(filepath.Dir(name)))
+		parent, err2 := strconv.Atoi(fields[1])
+		session, err3 := strconv.Atoi(fields[3])
+		if err1 == nil && err2 == nil && err3 == nil {
+			all = append(all, process{id, parent, session})
+		}
+	}
+	return all
+}
+
+// endOrphans ends what a holder has left behind that was killed, or broke down: the
+// children of this process that are of another session and no holders.
+func endOrphans(holders map[int]bool) {
+	self := os.Getpid()
+	session, err := unix.Getsid(self)
+	if err != nil {
+		return
+	}
+	endAll(func(p process) bool { return p.parent == self && p.session != session && !holders[p.id] })
+}
+
+// endLeft ends what has the mark of a lock, which this process holds.
+func endLeft(lock *os.File) {
+	mark := mark(lock)
+	if slices.Contains(os.Environ(), mark) {
+		return
+	}
+	endAll(func(p process) bool {
+		text, err := os.ReadFile(fmt.Sprintf("/proc/%d/environ", p.id))
+		return err == nil && slices.Contains(strings.Split(string(text), "\x00"), mark)
+	})
+}
+
+// endAll ends the processes for which root holds, and what they started.
+func endAll(root func(process) bool) {
+	for until := time.Now().Add(Settle); time.Now().Before(until); time.Sleep(pause) {
+		found := descendants(root)
+		if len(found) == 0 {
+			return
+		}
+		for _, id := range found {
+			syscall.Kill(id, syscall.SIGKILL)
+			syscall.Wait4(id, nil, syscall.WNOHANG, nil)
+		}
+	}
+}

@@ -1,0 +1,57 @@
+//go:build linux || darwin || freebsd || netbsd || openbsd || dragonfly
+
+package hold
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"syscall"
+)
+
+// gone says whether no member is left, and lets go of those that have ended.
+func (f *family) gone() bool {
+	for {
+		pid, err := syscall.Wait4(-1, nil, syscall.WNOHANG, nil)
+		if pid <= 0 && err != syscall.EINTR {
+			return err == syscall.ECHILD && len(f.members()) == 0
+		}
+	}
+}
+
+// signal sends a signal to all members.
+func (f *family) signal(s syscall.Signal) {
+	for _, pid := range f.members() {
+		syscall.Kill(pid, s)
+	}
+}
+
+// setApart makes cmd's process the first of a session of its own, which no Ctrl-C
+// and no end of a terminal reaches, and has it hold the lock, too, and the mark.
+func setApart(cmd *exec.Cmd, lock *os.File) {
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
+	cmd.ExtraFiles = []*os.File{lock}
+	cmd.Env = append(cmd.Environ(), mark(lock))
+}
+
+// mark is the variable by which all that a Keeper has started is known. As long as
+// any process has the lock open, no other lock has the same.
+func mark(lock *os.File) string {
+	var s syscall.Stat_t
+	syscall.Fstat(int(lock.Fd()), &s) // which cannot fail: the file is open
+	return fmt.Sprintf("SERVEBENCH_LOCK=%d:%d", s.Dev, s.Ino)
+}
+
+// keepLock keeps the lock from what this process starts.
+func keepLock() { syscall.CloseOnExec(3) }
+
+// tryLock takes a lock on f for as long as any process has it open that got it from
+// this one, and says whether it did.
+func tryLock(f *os.File) (bool, error) {
+	err := syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
+	if errors.Is(err, syscall.EWOULDBLOCK) {
+		return false, nil
+	}
+	return err == nil, err
+}
