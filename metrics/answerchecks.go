@@ -72,10 +72,6 @@ func (j *judge) streaming() (Check, bool) {
 	return c, d.AtOnce > 0 && !j.late() && j.Diffusion == nil
 }
 
-// FirstToken is the name of the check that finds a TTFT which takes an empty chunk for
-// a token.
-const FirstToken = "first token"
-
 // firstToken finds out whether TTFT takes for a token what comes before any.
 func (j *judge) firstToken() (Check, bool) {
 	d := j.Truth.Delivery
@@ -102,4 +98,13 @@ func (j *judge) usualGap() float64 {
 		return j.ITL.Median()
 	}
 	return 0
+}
+
+// reasons names the finish reasons of the short answers.
+func (l *Lengths) reasons() string {
+	var parts []string
+	for _, reason := range ByCount(l.Reasons) {
+		parts = append(parts, fmt.Sprintf("%s %d", reason, l.Reasons[reason]))
+	}
+	return "finish reasons: " + strings.Join(parts, ", ")
 }

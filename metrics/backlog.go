@@ -100,3 +100,200 @@ func (b *backlog) merge(other *backlog, later time.Duration) {
 		}
 	}
 }
+
+// Backlog is how the requests that were due and had not ended became more while
+// requests were due at an even rate. They are those in flight and those that wait for
+// a slot of --max-concurrency.
+type Backlog struct {
+	Judged  bool    // there was enough to judge by; else what follows is 0, but for Early and Late
+	Over    Window  // where it was looked at, on the clock of the Records
+	Offered float64 // requests due a second
+	Growth  float64 // of the backlog, in requests a second
+	Chance  float64 // what the growth must be beyond to be told from chance, in requests a second
+
+	// Early and Late are how long the requests of either half took from when they were
+	// due, where nothing was judged and the later ones took longer; 0 elsewhere.
+	Early, Late time.Duration
+}
+
+// Grows says that the server did not keep up: the backlog grew by more than chance
+// does, and by a part of the rate that matters.
+func (b Backlog) Grows() bool { return b.Judged && b.Growth > max(b.Chance, growthLimit*b.Offered) }
+
+// How the growth of a backlog is judged. Of simulated runs at 50 to 90 % of what a server
+// can do, fewer than one in a thousand is called overloaded.
+const (
+	// A server at 105 % of what it can do is hardly told from one at 95 %.
+	growthLimit = 0.05 // of the rate
+
+	// The completions of a stretch of time depend on those of the one before. Means of
+	// a dozen stretches hardly do, so that they give an honest error of their mean: the
+	// method of batch means, Law, Simulation Modeling and Analysis, 5th ed., 9.5.3.
+	growthStretches = 12
+	growthQuantile  = 3.106 // of Student's t, 99.5 % with 11 degrees of freedom
+
+	// At first the server fills up: its backlog grows by all that is due until the
+	// first requests have ended. By twice their mean time nine of ten have.
+	settledFirst = 20 // one in so many requests is among the first,
+	settledLeast = 10 // or so many,
+	settledMost  = 30 // and no more than that
+	settledTimes = 2  // of their mean time
+	settledShare = 10 // one in so many parts of the run is left out, however short that is
+
+	// A backlog that grew by more than this, and no more than by chance, proves neither
+	// that the server keeps up nor that it does not.
+	unprovenLimit = 0.1 // of the rate
+
+	// Later a server may still fill up slowly. It then completes ever more.
+	fillingLimit = 0.5 // of the growth, by which the second half completes more than the first
+
+	// A backlog that grows makes requests that are due later take longer: in order,
+	// each second of growth g at completions d makes them wait g/d s more. Without that
+	// there are only more of them in flight, each as quick as before.
+	slowerLimit = 0.5 // of g/d
+
+	// Of a run that is too short to judge it is said when requests of its second half
+	// took so many times as long as those of the first.
+	slowerTimes = 1.5
+)
+
+// growth looks at the backlog from a time on until the last request was due. Nothing is
+// said where the server has not settled by then, or fills up still.
+//
+// With A(t) requests due by t, D(t) ended and N = A − D the backlog, the growth is
+// (N(T) − N(s))/(T − s), s being when the server had settled and T when the last
+// request was due: what comes after, as the tail of slow answers, counts for nothing.
+// It is beyond chance where the rate at which requests ended, d, is below the one at
+// which they were due, λ, by more than t·s_d/√12: 12 stretches of equal length give
+// the standard deviation s_d of theirs, and Student's t the limit. That λ is known
+// and not estimated makes the test sharper than one on N.
+func (b *backlog) growth(from time.Duration) Backlog {
+	g := grower{backlog: b}
+	if !g.find(from) {
+		return b.slower()
+	}
+	for i := range g.stretches {
+		part := &g.stretches[i]
+		for _, bin := range b.Bins[g.begin+i*g.per : g.begin+(i+1)*g.per] {
+			part.add(bin)
+		}
+	}
+	if judged := g.judge(); judged.Judged {
+		return judged
+	}
+	return b.slower()
+}
+
+// slower says whether requests took longer the later they were due, of a run in which
+// there is too little to judge by.
+func (b *backlog) slower() (found Backlog) {
+	all := 0
+	for _, bin := range b.Bins {
+		all += bin.Began
+	}
+	var early, late backlogBin
+	for _, bin := range b.Bins {
+		if early.Began < all/2 {
+			early.add(bin)
+		} else {
+			late.add(bin)
+		}
+	}
+	if min(early.Began, late.Began) >= settledLeast && float64(late.mean()) > slowerTimes*float64(early.mean()) {
+		found.Early, found.Late = early.mean(), late.mean()
+	}
+	return found
+}
+
+// A grower finds the growth of a backlog.
+type grower struct {
+	*backlog
+	offered    float64 // a bin
+	begin, per int     // the first bin that is looked at, and how many a stretch has
+	stretches  [growthStretches]backlogBin
+}
+
+// find says whether there are enough bins to look at.
+func (g *grower) find(from time.Duration) bool {
+	first, last, all := -1, 0, 0
+	for i, bin := range g.Bins {
+		if bin.Began > 0 && first < 0 {
+			first = i
+		}
+		if bin.Began > 0 {
+			last, all = i, all+bin.Began
+		}
+	}
+	if first < 0 {
+		return false
+	}
+	long := last + 1 - first
+	g.offered = float64(all) / float64(long)
+	measured := max(first, int(floorDiv(int64(from), int64(g.Width))-g.Origin))
+	g.begin = max(first+long/settledShare, g.settled(first, all), measured)
+	g.per = (last + 1 - g.begin) / growthStretches
+	g.begin = last + 1 - g.per*growthStretches
+	return g.per > 0 && 3*g.per*growthStretches >= last+1-measured
+}
+
+// settled is the bin by which the first of all requests had ended, most of them.
+func (g *grower) settled(first, all int) int {
+	wanted := min(max(all/settledFirst, settledLeast), settledMost)
+	var seen backlogBin
+	i := first
+	for ; i < len(g.Bins) && seen.Began < wanted; i++ {
+		seen.add(g.Bins[i])
+	}
+	return i + int(min(settledTimes*seen.mean()/g.Width, backlogBins))
+}
+
+// judge is what came of the stretches: nothing where too few requests ended to tell,
+// where the backlog grew by much and chance may have done it, or where it grows as
+// that of a server does which fills up.
+func (g *grower) judge() Backlog {
+	early, late := g.half(0), g.half(growthStretches/2)
+	if early.Ended+late.Ended < growthStretches || early.Began == 0 || late.Began == 0 {
+		return Backlog{}
+	}
+	n := float64(growthStretches * g.per)
+	ends := float64(early.Ended+late.Ended) / n
+	growth := float64(early.Began+late.Began)/n - ends
+	beyond := growthQuantile * g.deviation(ends) / math.Sqrt(growthStretches)
+	second := 1 / g.Width.Seconds() // in bins
+	b := Backlog{
+		Judged: true, Offered: g.offered * second, Growth: growth * second, Chance: (beyond + growth - (g.offered - ends)) * second,
+		Over: Window{g.at(g.begin), g.at(g.begin + g.per*growthStretches)},
+	}
+	if !b.Grows() && b.Growth > unprovenLimit*b.Offered {
+		return Backlog{}
+	}
+	filling := float64(late.Ended-early.Ended) / (n / 2)
+	slower := float64(late.mean()-early.mean()) / float64(g.Width) / (n / 2)
+	if b.Grows() && (filling > fillingLimit*growth || slower < slowerLimit*growth/ends) {
+		return Backlog{}
+	}
+	return b
+}
+
+// half is half of the stretches together, from that one on.
+func (g *grower) half(from int) (all backlogBin) {
+	for _, part := range g.stretches[from : from+growthStretches/2] {
+		all.add(part)
+	}
+	return all
+}
+
+// deviation is the standard deviation of the stretches' rates of completion, whose
+// mean is given, both for a bin. They are whole numbers, each within half of one.
+func (g *grower) deviation(mean float64) float64 {
+	const rounding = 1.0 / 12 // variance of what is equally likely within one
+	sum := 0.0
+	for _, part := range g.stretches {
+		off := float64(part.Ended) - mean*float64(g.per)
+		sum += off * off
+	}
+	return math.Sqrt(max(sum/(growthStretches-1), rounding)) / float64(g.per)
+}
+
+// at is when a bin begins.
+func (g *grower) at(bin int) time.Duration { return time.Duration(g.Origin+int64(bin)) * g.Width }

@@ -5,20 +5,10 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"sort"
 	"time"
 
 	"github.com/HdrHistogram/hdrhistogram-go"
 )
-
-// A FirstError is the message of a request that failed, at its place in the dataset.
-type FirstError struct {
-	Index   int    `json:"i"`
-	Message string `json:"error"`
-}
-
-// maxFirstErrors is how many messages vLLM's client prints before its block.
-const maxFirstErrors = 10
 
 // requestCap is how many requests a Collector knows exactly unless told otherwise:
 // 130 MB of them. At ten times as many it takes a second and more to move the slices
@@ -192,21 +182,6 @@ func (c *Collector) put(d *Distribution, seconds float64) {
 
 func (c *Collector) requestCap() int { return cmp.Or(c.Cap, requestCap) }
 
-func (c *Collector) fail(o Outcome) {
-	c.sum.Failed++
-	countMessage(c.sum.Errors, o.Error, 1)
-	c.addFirst(FirstError{o.Index, o.Error})
-}
-
-// addFirst keeps an error if it is among the first in dataset order.
-func (c *Collector) addFirst(e FirstError) {
-	at := sort.Search(len(c.firstErrors), func(i int) bool { return c.firstErrors[i].Index > e.Index })
-	if at < maxFirstErrors {
-		c.firstErrors = slices.Insert(c.firstErrors, at, e)
-		c.firstErrors = c.firstErrors[:min(len(c.firstErrors), maxFirstErrors)]
-	}
-}
-
 // Summary sums up what was added, for a run that has taken so many seconds. It
 // shares histograms and maps with the Collector, so it is good until the next
 // Add.
@@ -271,4 +246,13 @@ func rate(n, seconds float64) float64 {
 		return math.NaN()
 	}
 	return n / seconds
+}
+
+// refusals is what there is to say of requests whose times cannot be.
+func (c *Collector) refusals() []string {
+	if c.refused == 0 {
+		return nil
+	}
+	return []string{fmt.Sprintf("%s refused and counted as failed: the answer is stamped before the request was sent, so that TTFT would be negative",
+		Counted(c.refused, "request"))}
 }

@@ -21,26 +21,6 @@ type Counters struct {
 	Sample ServerSample // what else was said: it tells processes apart
 }
 
-// SpecDecode is vLLM's section on speculative decoding.
-type SpecDecode struct {
-	AcceptanceRate   float64   `json:"acceptance_rate"`   // percent of draft tokens
-	AcceptanceLength float64   `json:"acceptance_length"` // tokens a draft, the target model's own included
-	Drafts           int64     `json:"drafts"`
-	DraftTokens      int64     `json:"draft_tokens"`
-	AcceptedTokens   int64     `json:"accepted_tokens"`
-	PerPosition      []float64 `json:"per_position,omitempty"` // accepted at each position, a share of the drafts
-}
-
-// Diffusion is vLLM's section on diffusion decoding.
-type Diffusion struct {
-	CommittedThroughput float64 `json:"committed_throughput"` // tokens a second
-	StepsPerCanvas      float64 `json:"steps_per_canvas"`
-	CommittedPerStep    float64 `json:"committed_per_step"` // tokens
-	CommittedTokens     int64   `json:"committed_tokens"`
-	DenoisingSteps      int64   `json:"denoising_steps"`
-	CanvasPositions     int64   `json:"canvas_positions"`
-}
-
 // Names under which servers count what they look up in their prefix cache and
 // find there. vLLM dropped the gpu_ in v0.9 and had both for some releases. SGLang
 // counts all prompt tokens, and has told only lately which of them were cached.
@@ -126,4 +106,21 @@ func (c Counters) Diffusion(later Counters, seconds float64) *Diffusion {
 		d.CommittedPerStep = float64(d.CommittedTokens) / denoising
 	}
 	return d
+}
+
+// Plus is what c and other count together.
+func (c Counters) Plus(other Counters) Counters {
+	sum := Counters{
+		Drafts: c.Drafts + other.Drafts, DraftTokens: c.DraftTokens + other.DraftTokens, AcceptedTokens: c.AcceptedTokens + other.AcceptedTokens,
+		AcceptedAt:     map[int]int64{},
+		DenoisingSteps: c.DenoisingSteps + other.DenoisingSteps, CanvasPositions: c.CanvasPositions + other.CanvasPositions,
+		CommittedTokens: c.CommittedTokens + other.CommittedTokens,
+		PrefixQueries:   c.PrefixQueries + other.PrefixQueries, PrefixHits: c.PrefixHits + other.PrefixHits,
+	}
+	for _, counts := range []map[int]int64{c.AcceptedAt, other.AcceptedAt} {
+		for at, n := range counts {
+			sum.AcceptedAt[at] += n
+		}
+	}
+	return sum
 }

@@ -1,8 +1,12 @@
 package metrics
 
 import (
+	"cmp"
 	"maps"
 	"slices"
+	"sort"
+	"strings"
+	"unicode"
 )
 
 // maxMessages bounds the different error messages that are counted singly.
@@ -96,4 +100,80 @@ func (c *Collector) failing(class Class) *Failing {
 		c.sum.Failing[class] = f
 	}
 	return f
+}
+
+// ByCount are the keys of counts, the largest count first.
+func ByCount[K cmp.Ordered](counts map[K]int) []K {
+	return slices.SortedFunc(maps.Keys(counts), func(a, b K) int {
+		return cmp.Or(cmp.Compare(counts[b], counts[a]), cmp.Compare(a, b))
+	})
+}
+
+// Servers have a handful of finish reasons, each of a word.
+const (
+	maxReasons   = 20
+	maxReason    = 32 // characters
+	otherReasons = "(others)"
+)
+
+// countReasons adds to the counts of finish reasons, in order, since not all may
+// find a place.
+func countReasons(counts *map[string]int, others map[string]int) {
+	for _, reason := range slices.Sorted(maps.Keys(others)) {
+		countReason(counts, reason, others[reason])
+	}
+}
+
+// countReason counts a finish reason, if there is one.
+func countReason(counts *map[string]int, reason string, n int) {
+	if reason == "" {
+		return
+	}
+	if *counts == nil {
+		*counts = map[string]int{}
+	}
+	if _, known := (*counts)[reason]; !known {
+		if reason = cmp.Or(printable(reason), otherReasons); len(*counts) >= maxReasons && (*counts)[reason] == 0 {
+			reason = otherReasons
+		}
+	}
+	(*counts)[reason] += n
+}
+
+// printable is a word of a server's without what does not print and what is too much.
+func printable(word string) string {
+	var b strings.Builder
+	for _, r := range word {
+		if b.Len() >= maxReason {
+			break
+		}
+		if unicode.IsPrint(r) {
+			b.WriteRune(r)
+		}
+	}
+	return b.String()
+}
+
+// A FirstError is the message of a request that failed, at its place in the dataset.
+type FirstError struct {
+	Index   int    `json:"i"`
+	Message string `json:"error"`
+}
+
+// maxFirstErrors is how many messages vLLM's client prints before its block.
+const maxFirstErrors = 10
+
+func (c *Collector) fail(o Outcome) {
+	c.sum.Failed++
+	countMessage(c.sum.Errors, o.Error, 1)
+	c.addFirst(FirstError{o.Index, o.Error})
+}
+
+// addFirst keeps an error if it is among the first in dataset order.
+func (c *Collector) addFirst(e FirstError) {
+	at := sort.Search(len(c.firstErrors), func(i int) bool { return c.firstErrors[i].Index > e.Index })
+	if at < maxFirstErrors {
+		c.firstErrors = slices.Insert(c.firstErrors, at, e)
+		c.firstErrors = c.firstErrors[:min(len(c.firstErrors), maxFirstErrors)]
+	}
 }

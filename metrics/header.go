@@ -1,8 +1,10 @@
 package metrics
 
 import (
+	"encoding/json"
 	"math"
 	"slices"
+	"strconv"
 	"time"
 )
 
@@ -110,4 +112,79 @@ func (c *Config) Selected(metric string) bool {
 		return c.MaxConcurrency > 0 && !math.IsInf(c.RequestRate, 1)
 	}
 	return true
+}
+
+// An Ask is what a report is to hold whatever the run itself was asked for. Its
+// zero value leaves everything as the run had it.
+type Ask struct {
+	Metrics     []string  // --percentile-metrics
+	Percentiles []float64 // --metric-percentiles
+	Goodput     []SLO     // --goodput
+	Outcomes    bool      // keep Outcomes, for a detailed result file
+	Lastings    bool      // keep Lastings, for any result file
+	Trace       bool      // keep the Trace, which runs of a Group have in any case
+
+	// Definitions are those to count by, where the stream has single requests;
+	// empty for those of the run.
+	Definitions Definitions
+}
+
+// header is h under the ask; h itself is left alone.
+func (a Ask) header(h *Header) *Header {
+	asked := *h
+	if a.Metrics != nil {
+		asked.Config.Metrics = a.Metrics
+	}
+	if a.Percentiles != nil {
+		asked.Config.Percentiles = a.Percentiles
+	}
+	if a.Goodput != nil {
+		asked.Config.Goodput = a.Goodput
+	}
+	return &asked
+}
+
+// wireFloat is a float64 that JSON can hold when it is infinite.
+type wireFloat float64
+
+func (f wireFloat) MarshalJSON() ([]byte, error) {
+	if v := float64(f); math.IsInf(v, 0) || math.IsNaN(v) {
+		return json.Marshal(FormatFloat(v))
+	}
+	return json.Marshal(float64(f))
+}
+
+func (f *wireFloat) UnmarshalJSON(data []byte) error {
+	text := string(data)
+	if unquoted, err := strconv.Unquote(text); err == nil {
+		text = unquoted
+	}
+	v, err := strconv.ParseFloat(text, 64)
+	*f = wireFloat(v)
+	return err
+}
+
+// plainConfig is Config without its methods.
+type plainConfig Config
+
+// wireConfig is a Config as JSON: what JSON cannot hold is spelled differently.
+type wireConfig struct {
+	*plainConfig
+	RequestRate wireFloat `json:"request_rate"`
+	Burstiness  wireFloat `json:"burstiness"`
+}
+
+// MarshalJSON writes infinite rates as "inf".
+func (c Config) MarshalJSON() ([]byte, error) {
+	return json.Marshal(wireConfig{(*plainConfig)(&c), wireFloat(c.RequestRate), wireFloat(c.Burstiness)})
+}
+
+// UnmarshalJSON reads what MarshalJSON writes.
+func (c *Config) UnmarshalJSON(data []byte) error {
+	w := wireConfig{plainConfig: (*plainConfig)(c)}
+	if err := json.Unmarshal(data, &w); err != nil {
+		return err
+	}
+	c.RequestRate, c.Burstiness = float64(w.RequestRate), float64(w.Burstiness)
+	return nil
 }

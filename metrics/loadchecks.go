@@ -53,9 +53,6 @@ func (j *judge) rate() (Check, bool) {
 	return c, p.Due > 0 && p.Sent > 0 && !explained
 }
 
-// backlogCheck is the check that makes a run OVERLOADED.
-const backlogCheck = "backlog"
-
 // backlog is by how much more requests were due and had not ended while others were
 // still due.
 func (j *judge) backlog() (Check, bool) {
@@ -136,19 +133,6 @@ func (j *judge) lumpy() (Check, bool) {
 	}
 	// What we read late is lumpy by our own doing.
 	return c, !j.late()
-}
-
-// PrefixCache is how many prompt tokens the server had in its prefix cache, of how
-// many: of the completed requests where their usage says so, else of all that it did
-// meanwhile by its own counters. Both are 0 where it says nothing.
-func (s *Summary) PrefixCache() (hits, of int64) {
-	switch {
-	case s.Truth != nil && s.Truth.Counts.Cached > 0:
-		return int64(s.Truth.Counts.Cached), int64(s.TotalInput)
-	case s.Evidence != nil:
-		return s.Evidence.PrefixHits, s.Evidence.PrefixQueries
-	}
-	return 0, 0
 }
 
 func (j *judge) prefixHits() (Check, bool) {

@@ -220,3 +220,13 @@ func (j *judge) warnings() []string {
 	}
 	return nil
 }
+
+// noteMixed says why nothing rests on what the server's /metrics count.
+func (j *judge) noteMixed() string {
+	why := j.mixed()
+	if why == "" {
+		return ""
+	}
+	return "the server's /metrics is not that of one process under this load alone: " + why + ". Nothing that it says is used. " +
+		"Behind a load balancer or router, name each replica: --server-metrics http://REPLICA1:8000,http://REPLICA2:8000"
+}

@@ -1,5 +1,13 @@
 package metrics
 
+import (
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+	"unsafe"
+)
+
 // An Outcome is what vLLM's client keeps of one request, in its units: seconds
 // as float64. All statistics of a run are computed from Outcomes. Start is on
 // any clock that the run's outcomes share.
@@ -63,4 +71,111 @@ func inSeconds(ms *float64) *float64 {
 		return nil
 	}
 	return new(*ms / 1000)
+}
+
+// merge adds another trace, which is of no use afterwards.
+func (t *Trace) merge(other *Trace, later time.Duration) {
+	for _, r := range other.Records {
+		r.shift(later)
+	}
+	for _, s := range other.Samples {
+		s.At += later
+	}
+	t.Records = append(t.Records, other.Records...)
+	t.Samples = append(t.Samples, other.Samples...)
+}
+
+// An SLO is an upper limit on one latency of a request.
+type SLO struct {
+	Metric string  // ttft, tpot or e2el
+	Limit  float64 // milliseconds, inclusive
+}
+
+// MarshalText writes an SLO as --goodput takes it: ttft:100.0.
+func (s SLO) MarshalText() ([]byte, error) {
+	return []byte(s.Metric + ":" + FormatFloat(s.Limit)), nil
+}
+
+// UnmarshalText reads what MarshalText writes.
+func (s *SLO) UnmarshalText(text []byte) error {
+	metric, limit, _ := strings.Cut(string(text), ":")
+	ms, err := strconv.ParseFloat(limit, 64)
+	if err != nil {
+		return fmt.Errorf("an SLO of %q: %w", text, err)
+	}
+	*s = SLO{metric, ms}
+	return nil
+}
+
+// good says whether a successful request met every SLO. A request of one output
+// token has a TPOT of 0 here, as in vLLM's client.
+func good(o *Outcome, slos []SLO) bool {
+	for _, slo := range slos {
+		seconds := o.TTFT
+		switch slo.Metric {
+		case "tpot":
+			seconds = o.TPOT()
+		case "e2el":
+			seconds = o.Latency
+		}
+		if slo.Limit/1000 < seconds {
+			return false
+		}
+	}
+	return true
+}
+
+// A Trace is what a run left, in memory: some 450 bytes a request, texts not
+// counted, and five a chunk. Parts of a run are summed up from it.
+type Trace struct {
+	Records []*Record // in the order in which they ended, those of one shard after those of another; the warm-up is among them
+	Samples []*Sample // in the order in which they were taken
+}
+
+// size is the bytes that a kept r takes, but for strings that it shares with others.
+func (r *Record) size() int {
+	n := int(unsafe.Sizeof(*r)) + cap(r.Chunks.deltas) + cap(r.Blank.deltas) + 8*cap(r.TokensPerChunk) + len(r.ID) + len(r.Finish) + len(r.Error) + len(r.Text)
+	if r.Server != nil {
+		n += int(unsafe.Sizeof(*r.Server)) + 2*int(unsafe.Sizeof(*r.Server.TTFTMS))
+	}
+	return n
+}
+
+// size is the bytes that a kept o takes.
+func (o *Outcome) size() int {
+	return int(unsafe.Sizeof(*o)) + 8*len(o.ITL) + len(o.Error) + len(o.Text)
+}
+
+// size is the bytes that a kept l takes.
+func (l *Lasting) size() int { return int(unsafe.Sizeof(*l)) }
+
+// size is the bytes that a kept s takes, with the numbers that it points to.
+func (s *Sample) size() int {
+	n := int(unsafe.Sizeof(*s)) + len(s.GPUs)*2*int(unsafe.Sizeof(GPUSample{})) + len(s.Error)
+	if s.Server != nil {
+		n += 2 * int(unsafe.Sizeof(*s.Server))
+	}
+	return n
+}
+
+// room says whether so many bytes more can be kept of single requests and samples.
+// Once they cannot, all that was kept is let go: of a part nothing could be said
+// that is true of the run.
+func (c *Collector) room(bytes int) bool {
+	if c.shed {
+		return false
+	}
+	if c.kept += bytes; c.MaxKept > 0 && c.kept > c.MaxKept {
+		c.shed, c.trace, c.sum.Outcomes, c.sum.Lastings = true, Trace{}, nil, nil
+	}
+	return !c.shed
+}
+
+// shedding is what there is to say of what was let go.
+func (c *Collector) shedding() []string {
+	if !c.shed {
+		return nil
+	}
+	return []string{fmt.Sprintf("single requests took more than %d MiB and were let go: the run itself shows no windows, slices, charts, targets together or arrays "+
+		"of a detailed result file; servebench report makes them from a record stream (-o)", c.MaxKept>>20)}
 }

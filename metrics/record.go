@@ -1,6 +1,9 @@
 package metrics
 
-import "time"
+import (
+	"iter"
+	"time"
+)
 
 // A Phase says which part of a run a request belongs to.
 type Phase string
@@ -169,3 +172,58 @@ func (r *Record) shift(d time.Duration) {
 
 // final is when the last event came that was noticed.
 func (r *Record) final() time.Duration { return max(r.Last, r.Blank.last, r.Trailer) }
+
+// ServerTimes are what a server says of one request in the "metrics" object of its
+// answer: vLLM does with --enable-per-request-metrics. They are milliseconds, exactly
+// as the server wrote them. A nil field is a time that it did not give.
+type ServerTimes struct {
+	QueueMS *float64 `json:"queue_ms,omitempty"` // in the engine's queue, until it was scheduled
+	TTFTMS  *float64 `json:"ttft_ms,omitempty"`  // from then until the first token, so without queueing and front end
+}
+
+// LatencyNames are those that Latencies yields.
+var LatencyNames = []string{"ttft", "tpot", "itl", "e2el", "queue", "lag"}
+
+// Latencies yields the values of r that count in the Distributions of a Summary,
+// with their names: those of a request that completed, its inter-token latencies
+// one by one, and how late it was sent, completed or not. A warm-up's request has none,
+// and one whose answer came before it was sent has its lag alone.
+func (r *Record) Latencies() iter.Seq2[string, time.Duration] {
+	return func(yield func(string, time.Duration) bool) {
+		if r.Phase == Main && !yield("lag", r.Lag()) {
+			return
+		}
+		if r.Phase == WarmUp || r.Class != OK || r.impossible() || !yield("queue", r.Queue()) || !yield("ttft", r.TTFT()) || !yield("e2el", r.E2EL()) {
+			return
+		}
+		if r.Out > 1 && !yield("tpot", r.TPOT()) {
+			return
+		}
+		for gap := range r.Chunks.Gaps() {
+			if !yield("itl", gap) {
+				return
+			}
+		}
+	}
+}
+
+// errImpossible is the Error of a request whose times cannot be.
+const errImpossible = "its answer is stamped before it was sent"
+
+// impossible says that a chunk of r came before r was sent. No latency of such a
+// request means anything: a clock was set, or its line is damaged.
+func (r *Record) impossible() bool {
+	first := r.Chunks.Len() > 0 && r.Chunks.First() < r.Sent
+	return first || r.Last != 0 && r.Last < r.Sent
+}
+
+// possible is r, or r as a failed request where its times cannot be, and whether
+// that is so. It does not change r.
+func (r *Record) possible() (*Record, bool) {
+	if r.Class != OK || !r.impossible() {
+		return r, true
+	}
+	refused := *r
+	refused.Class, refused.Error = Malformed, errImpossible
+	return &refused, false
+}

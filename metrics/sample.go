@@ -1,8 +1,8 @@
 package metrics
 
 import (
-	"errors"
-	"io"
+	"cmp"
+	"fmt"
 	"time"
 )
 
@@ -39,44 +39,238 @@ type GPUSample struct {
 	Power       *float64 `json:"power,omitempty"`        // W
 }
 
-// ErrNoSample says that a text of metrics holds nothing that is known here.
-var ErrNoSample = errors.New("nothing in it is known to servebench")
-
-// ParseServerSample reads it from the text of the /metrics of vLLM, SGLang,
-// text-generation-inference or llama.cpp. The error is ErrNoSample when there is
-// nothing of theirs in it. The names are from docs.vllm.ai/en/latest/usage/metrics.html,
-// docs.sglang.io/docs/references/production_metrics.md,
-// huggingface.co/docs/text-generation-inference/reference/metrics and
-// github.com/ggml-org/llama.cpp/blob/master/tools/server/README.md, and from what
-// those servers answer.
-func ParseServerSample(r io.Reader) (*ServerSample, error) {
-	all := totals{}
-	for s, err := range exposition(r) {
-		if err != nil {
-			return nil, err
+// Contradicts says why it cannot be one process that said s and, after that, later:
+// it restarted, or there are several replicas behind one URL. It is "" where it may
+// be one.
+func (s *ServerSample) Contradicts(later *ServerSample) string {
+	if s.Start != nil && later.Start != nil && *s.Start != *later.Start {
+		return fmt.Sprintf("it comes from processes that started at %s and at %s", instant(*s.Start), instant(*later.Start))
+	}
+	for _, c := range []struct {
+		name          string
+		before, after *float64
+	}{
+		{"prompt tokens looked up in the prefix cache", s.PrefixQueries, later.PrefixQueries},
+		{"prompt tokens found in the prefix cache", s.PrefixHits, later.PrefixHits},
+		{"tokens generated", s.Generated, later.Generated},
+		{"preemptions", s.Preemptions, later.Preemptions},
+	} {
+		if c.before != nil && c.after != nil && *c.after < *c.before {
+			return fmt.Sprintf("its count of %s went back from %.0f to %.0f", c.name, *c.before, *c.after)
 		}
-		all.add(s)
 	}
-	s := all.sample()
-	if s == (ServerSample{}) {
-		return nil, ErrNoSample
-	}
-	s.Start = all.started()
-	return &s, nil
+	return ""
 }
 
-// sample is what they say of the server, but for its start.
-func (t totals) sample() ServerSample {
-	s := ServerSample{
-		Running:     t.first("vllm:num_requests_running", "sglang:num_running_reqs", "tgi_batch_current_size", "llamacpp:requests_processing"),
-		Waiting:     t.first("vllm:num_requests_waiting", "sglang:num_queue_reqs", "tgi_queue_size", "llamacpp:requests_deferred"),
-		KVCache:     t.firstMean("vllm:kv_cache_usage_perc", "vllm:gpu_cache_usage_perc", "sglang:token_usage", "llamacpp:kv_cache_usage_ratio"),
-		Preemptions: t.first("vllm:num_preemptions_total"),
-		Generated:   t.first(generated...),
+// instant is a time in seconds of Unix time, as a text.
+func instant(seconds float64) string {
+	return time.UnixMilli(int64(seconds * 1000)).UTC().Format("2006-01-02T15:04:05.000Z")
+}
+
+// processes follow what was said at each URL. The zero value is ready.
+type processes struct {
+	last map[string]*ServerSample // by Sample.From; of counters the last that were told, nil where nothing was
+}
+
+// add takes a sample, those of one URL in order, and says why it cannot be of the
+// process that the one before was of; "" where it may be.
+func (p *processes) add(s *Sample) string {
+	if s.Server == nil && s.From == "" {
+		return "" // it is of GPUs, or there is nothing
 	}
-	s.PrefixQueries, s.PrefixHits = t.first(prefixQueryNames...), t.first(prefixHitNames...)
-	if found, rest := t.first("llamacpp:prompt_tokens_cached_total"), t.first("llamacpp:prompt_tokens_total"); found != nil && rest != nil {
-		s.PrefixQueries, s.PrefixHits = new(*found+*rest), found
+	if p.last == nil {
+		p.last = map[string]*ServerSample{}
 	}
-	return s
+	before := p.last[s.From]
+	switch {
+	case s.Server == nil:
+		p.last[s.From] = before
+		return ""
+	case before == nil:
+		p.last[s.From] = s.Server
+		return ""
+	}
+	p.last[s.From] = &ServerSample{
+		Preemptions:   cmp.Or(s.Server.Preemptions, before.Preemptions),
+		PrefixQueries: cmp.Or(s.Server.PrefixQueries, before.PrefixQueries),
+		PrefixHits:    cmp.Or(s.Server.PrefixHits, before.PrefixHits),
+		Generated:     cmp.Or(s.Server.Generated, before.Generated),
+		Start:         cmp.Or(s.Server.Start, before.Start),
+	}
+	why := before.Contradicts(s.Server)
+	if why != "" && s.From != "" {
+		why = "at " + s.From + " " + why
+	}
+	return why
+}
+
+// mixed says why the server's /metrics are not of one process under this load alone;
+// "" where they may be.
+func (s *Summary) mixed() string {
+	if s.Evidence != nil && s.Evidence.Mixed != "" {
+		return s.Evidence.Mixed
+	}
+	return s.Mixed
+}
+
+// Seen is what a server and its GPUs said of themselves within a Slice: means of
+// the Samples taken then, and what counters rose by between the last before and
+// the last of them. What was not said is nil.
+type Seen struct {
+	Running, Waiting *float64 // requests
+	KVCache          *float64 // share in use, 0 to 1
+	PrefixHits       *float64 // share of the prompt tokens that were in the prefix cache, 0 to 1
+	Preemptions      *float64
+	GPUMemory        *float64 // MiB in use, of all GPUs
+	GPUUtilization   *float64 // share of the time, 0 to 1, in the mean over GPUs
+	GPUPower         *float64 // W, of all GPUs
+}
+
+// see puts the samples into the slices in which they were asked for. Those taken
+// outside the run tell where counters stood. Unless the server's are of one process,
+// nothing of them is put there: one of its replicas says nothing of the others.
+func (c *slicer) see(samples []*Sample, one bool) {
+	sums := make([]seeing, len(c.slices))
+	var all processes
+	for _, s := range samples {
+		inside := c.whole.holds(s.At)
+		sum := new(seeing)
+		if inside {
+			sum = &sums[c.at(s.At)]
+			sum.gpus(s.GPUs)
+		}
+		before := all.last[s.From]
+		one = all.add(s) == "" && one
+		if s.Server != nil {
+			sum.server(s.From, s.Server, before)
+		}
+	}
+	for i := range sums {
+		if !one {
+			sums[i].servers = nil
+		}
+		c.slices[i].Seen = sums[i].seen(len(all.last))
+	}
+}
+
+// A seeing adds up the samples of one slice.
+type seeing struct {
+	memory, utilization, power mean
+	servers                    map[string]*serverSeeing // by Sample.From
+}
+
+// A serverSeeing adds up what one server said, or one of its replicas.
+type serverSeeing struct {
+	running, waiting, kvCache  mean
+	preemptions, queries, hits rise
+}
+
+// server adds what a server said now, and said before; before is nil at first.
+func (s *seeing) server(from string, now, before *ServerSample) {
+	if s.servers == nil {
+		s.servers = map[string]*serverSeeing{}
+	}
+	if s.servers[from] == nil {
+		s.servers[from] = new(serverSeeing)
+	}
+	if before == nil {
+		before = new(ServerSample)
+	}
+	sum := s.servers[from]
+	sum.running.add(now.Running)
+	sum.waiting.add(now.Waiting)
+	sum.kvCache.add(now.KVCache)
+	sum.preemptions.add(before.Preemptions, now.Preemptions)
+	sum.queries.add(before.PrefixQueries, now.PrefixQueries)
+	sum.hits.add(before.PrefixHits, now.PrefixHits)
+}
+
+func (s *seeing) gpus(gpus []GPUSample) {
+	var memory, utilization, power mean
+	for _, g := range gpus {
+		memory.add(g.MemoryUsed)
+		utilization.add(g.Utilization)
+		power.add(g.Power)
+	}
+	s.memory.add(memory.total())
+	s.utilization.add(utilization.value())
+	s.power.add(power.total())
+}
+
+// seen is what so many replicas said together: sums, and the mean share of their
+// caches. What one of them did not say in that time is not known of all.
+func (s *seeing) seen(replicas int) Seen {
+	seen := Seen{GPUMemory: s.memory.value(), GPUUtilization: s.utilization.value(), GPUPower: s.power.value()}
+	if len(s.servers) < replicas {
+		return seen
+	}
+	var running, waiting, kvCache, preemptions, queries, hits mean
+	for _, one := range s.servers {
+		running.add(one.running.value())
+		waiting.add(one.waiting.value())
+		kvCache.add(one.kvCache.value())
+		preemptions.add(one.preemptions.value())
+		queries.add(one.queries.value())
+		hits.add(one.hits.value())
+	}
+	seen.Running, seen.Waiting, seen.Preemptions = running.totalOf(replicas), waiting.totalOf(replicas), preemptions.totalOf(replicas)
+	if kvCache.n == replicas {
+		seen.KVCache = kvCache.value()
+	}
+	if found, of := hits.totalOf(replicas), queries.totalOf(replicas); found != nil && of != nil && *of > 0 {
+		seen.PrefixHits = new(*found / *of)
+	}
+	return seen
+}
+
+// A mean is that of values that may be missing.
+type mean struct {
+	sum float64
+	n   int
+}
+
+func (m *mean) add(v *float64) {
+	if v != nil {
+		m.sum += *v
+		m.n++
+	}
+}
+
+func (m *mean) total() *float64 { return m.totalOf(m.n) }
+
+// totalOf is the sum of n values, nil where there are not as many, or none.
+func (m *mean) totalOf(n int) *float64 {
+	if m.n != n || n == 0 {
+		return nil
+	}
+	return &m.sum
+}
+
+func (m *mean) value() *float64 {
+	if m.n == 0 {
+		return nil
+	}
+	v := m.sum / float64(m.n)
+	return &v
+}
+
+// A rise is by how much a counter went up.
+type rise struct {
+	by    float64
+	known bool
+}
+
+// add takes a counter's value after the one before it, if both are known.
+func (r *rise) add(before, now *float64) {
+	if before != nil && now != nil {
+		r.by += *now - *before
+		r.known = true
+	}
+}
+
+func (r *rise) value() *float64 {
+	if !r.known {
+		return nil
+	}
+	return &r.by
 }

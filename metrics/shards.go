@@ -4,37 +4,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"time"
 )
-
-// Shards says from what a run was put together that several load generators made.
-type Shards struct {
-	Of     int      // shards that make the run
-	Sound  int      // of them, those that are there, once and whole, and were asked for what the others were
-	Faults []string // what is amiss with the others
-	Hosts  []string // machines that they ran on, in order, each once; none where that is not known
-
-	// Late is how late the first and the last shard were to send their first
-	// measured request, by the clock of the run and what their schedules wanted.
-	// It is nil for fewer than two.
-	Late *Window
-	Last string // the shard that was last
-
-	// Offsets are the least and the greatest offset of a shard's clock that is
-	// known, nil for none, and they may be wrong by Error. Unclocked are the
-	// machines, or else the shards, of which none is.
-	Offsets   *Window
-	Error     time.Duration
-	Unclocked []string
-}
-
-// Apart is for how long the shards' first requests were apart.
-func (s *Shards) Apart() time.Duration {
-	if s.Late == nil {
-		return 0
-	}
-	return s.Late.To - s.Late.From
-}
 
 // mostNamed bounds the missing shards that are named.
 const mostNamed = 10

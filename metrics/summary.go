@@ -1,7 +1,6 @@
 package metrics
 
 import (
-	"cmp"
 	"math"
 	"slices"
 	"time"
@@ -105,61 +104,6 @@ func (s *Summary) Reached() []RateChange {
 		return s.RateChanges
 	}
 	return slices.DeleteFunc(slices.Clone(s.RateChanges), func(c RateChange) bool { return c.At.After(s.Date) })
-}
-
-// Resent counts measured requests that were sent again after they had failed, and
-// those that were sent anew because a connection had died.
-type Resent struct {
-	Requests int `json:"requests"`       // that were sent again
-	Times    int `json:"times"`          // all of them together
-	Anew     int `json:"anew,omitempty"` // requests that were sent anew: see Record.Anew
-}
-
-func (n *Resent) add(r *Record) {
-	if again := r.Attempts - r.Anew - 1; again > 0 {
-		n.Requests++
-		n.Times += again
-	}
-	if r.Anew > 0 {
-		n.Anew++
-	}
-}
-
-func (n *Resent) merge(other Resent) {
-	n.Requests += other.Requests
-	n.Times += other.Times
-	n.Anew += other.Anew
-}
-
-// A RateChange is a moment at which a ramp reached its next whole number of
-// requests a second.
-type RateChange struct {
-	RPS int       `json:"rps"`
-	At  time.Time `json:"at"`
-}
-
-// Probes sums up the single-token requests sent beside the load.
-type Probes struct {
-	Completed int     `json:"completed"`
-	Failed    int     `json:"failed"`
-	Median    float64 `json:"median_e2el_ms"`
-	P99       float64 `json:"p99_e2el_ms"`
-	Max       float64 `json:"max_e2el_ms"`
-}
-
-// merge adds the probes of another shard. Of two medians or percentiles the
-// larger stands, since theirs together cannot be known.
-func (p *Probes) merge(other *Probes) *Probes {
-	if p == nil || other == nil {
-		return cmp.Or(p, other)
-	}
-	return &Probes{
-		Completed: p.Completed + other.Completed,
-		Failed:    p.Failed + other.Failed,
-		Median:    max(p.Median, other.Median),
-		P99:       max(p.P99, other.P99),
-		Max:       max(p.Max, other.Max),
-	}
 }
 
 // A Metric names one Distribution of a Summary as vLLM's flags and files do.

@@ -2,65 +2,8 @@ package metrics
 
 import (
 	"fmt"
-	"slices"
 	"time"
 )
-
-// A Verdict says whether a run's numbers can be believed.
-type Verdict string
-
-const (
-	Valid   Verdict = "VALID"
-	Suspect Verdict = "SUSPECT"
-
-	// Overloaded is a run whose numbers are right, and whose latencies are those of a
-	// server that did not keep up: longer, the longer the run.
-	Overloaded Verdict = "OVERLOADED"
-)
-
-// Trust is a Verdict and what it rests on.
-type Trust struct {
-	Verdict Verdict
-	Checks  []Check  // those that the run gave something to judge by, in order of weight
-	Notes   []string // what a reader should know and what accuses nobody
-
-	// Warnings are what a reader should look into, and what is not enough to make
-	// a run SUSPECT.
-	Warnings []string
-}
-
-// Overloaded says why the server did not keep up with the rate that it was asked for,
-// of a SUSPECT run, too; empty where it did, and where that is not known.
-func (s *Summary) Overloaded() (why string) {
-	if s.Trust == nil {
-		return ""
-	}
-	for _, c := range s.Trust.Failed() {
-		if c.Name == backlogCheck {
-			return c.Text
-		}
-	}
-	return ""
-}
-
-// Failed are the checks that made a run SUSPECT or OVERLOADED.
-func (t *Trust) Failed() []Check {
-	return slices.DeleteFunc(slices.Clone(t.Checks), func(c Check) bool { return c.OK })
-}
-
-// A Check is one figure against its limit.
-type Check struct {
-	Name   string  // the same in every run
-	Figure float64 // in Unit
-	Unit   string  // as ms or %
-	Limit  float64 // in Unit; Figure is fine up to here, or down to here where AtLeast is set
-	OK     bool
-	Text   string // the figure in words, and the limit where it is not OK
-
-	Remedy string // what to do where it is not OK, unless Text says it
-
-	AtLeast bool
-}
 
 // judge says whether the figure keeps to its limit.
 func (c Check) judge() Check {

@@ -1,6 +1,9 @@
 package metrics
 
-import "time"
+import (
+	"cmp"
+	"time"
+)
 
 // Truth is what the definitions of a Summary's own numbers leave out. Latencies
 // are of completed requests. A number that is not known is 0, and its
@@ -124,4 +127,152 @@ func share(d time.Duration, n int) time.Duration {
 		return 0
 	}
 	return d / time.Duration(n)
+}
+
+// Lengths compares the output tokens of completed requests with those asked for:
+// there may be no more of them, and under ignore_eos no fewer. vLLM's client takes an
+// answer of any length for a success. Requests whose tokens the server did not count are left
+// out. Its zero value is of none.
+type Lengths struct {
+	Of      int            `json:"of"`                // requests that were compared
+	Short   int            `json:"short,omitempty"`   // with fewer tokens than asked for
+	Missing int            `json:"missing,omitempty"` // tokens, of the short ones together
+	Long    int            `json:"long,omitempty"`    // with more
+	Extra   int            `json:"extra,omitempty"`   // tokens, of the long ones together
+	Reasons map[string]int `json:"reasons,omitempty"` // the short ones by their finish reason
+}
+
+// merge counts the requests of other, too.
+func (l *Lengths) merge(other *Lengths) {
+	l.Of += other.Of
+	l.Short += other.Short
+	l.Missing += other.Missing
+	l.Long += other.Long
+	l.Extra += other.Extra
+	countReasons(&l.Reasons, other.Reasons)
+}
+
+func (l *Lengths) add(r *Record) {
+	if r.Class != OK || r.OutAsked <= 0 || r.Uncounted {
+		return
+	}
+	l.Of++
+	switch missing := r.OutAsked - r.Out; {
+	case missing > 0:
+		l.Short++
+		l.Missing += missing
+		countReason(&l.Reasons, cmp.Or(r.Finish, "none"), 1)
+	case missing < 0:
+		l.Long++
+		l.Extra -= missing
+	}
+}
+
+// against is l as far as a run that was asked for as c says has answers of other
+// lengths than that.
+func (l Lengths) against(c *Config) Lengths {
+	if c.OwnLength {
+		return Lengths{}
+	}
+	if !c.IgnoreEOS {
+		l.Short, l.Missing, l.Reasons = 0, 0, nil
+	}
+	return l
+}
+
+// A Delivery says how the answers of completed requests came: whether as a stream,
+// and with what ahead of the first output.
+type Delivery struct {
+	Of     int `json:"of,omitempty"`      // requests with tokens enough to tell a stream by
+	AtOnce int `json:"at_once,omitempty"` // of them, those whose output came all at once, long after they were sent
+
+	Content int           `json:"content,omitempty"` // requests that got output
+	Early   int           `json:"early,omitempty"`   // of them, those to which TTFT is shorter than to the first output
+	Ahead   time.Duration `json:"ahead,omitempty"`   // by that much, together
+}
+
+func (d Delivery) plus(other Delivery) Delivery {
+	return Delivery{
+		Of: d.Of + other.Of, AtOnce: d.AtOnce + other.AtOnce,
+		Content: d.Content + other.Content, Early: d.Early + other.Early, Ahead: d.Ahead + other.Ahead,
+	}
+}
+
+// No server makes a token in a tenth of a millisecond, and few take less than a
+// millisecond. Fewer tokens than five may share a packet.
+const (
+	streamTokens   = 5
+	fastestToken   = 100 * time.Microsecond
+	deliveredToken = time.Millisecond
+)
+
+// add takes a completed request into account that has chunks.
+func (d *Delivery) add(r *Record) {
+	if r.FirstContent > 0 {
+		d.Content++
+		if ahead := r.FirstContent - r.Sent - r.TTFT(); ahead > 0 {
+			d.Early++
+			d.Ahead += ahead
+		}
+	}
+	// Where nobody counted the tokens, chunks stand for them.
+	tokens := max(r.Out, r.Chunks.Len())
+	if tokens < streamTokens {
+		return
+	}
+	d.Of++
+	took := r.Chunks.Last() - max(r.Chunks.First(), r.FirstContent)
+	// Of tokens that nobody is shown, as a hidden reasoning's, there are no chunks.
+	steps := time.Duration(max(r.Chunks.Len()-1, 1))
+	if took < steps*fastestToken && r.E2EL() >= time.Duration(tokens-1)*deliveredToken {
+		d.AtOnce++
+	}
+}
+
+// Counts say whose counts the output tokens of completed requests are.
+type Counts struct {
+	Of        int `json:"of,omitempty"`        // requests
+	Tokenizer int `json:"tokenizer,omitempty"` // that the client's own tokenizer counted, since the server gave no count
+	Nobody    int `json:"nobody,omitempty"`    // that nobody counted: each stands for one token
+
+	Cached int `json:"cached,omitempty"` // prompt tokens of all of them that the server had in its prefix cache, as its usage says; 0 where it does not
+}
+
+func (c Counts) plus(other Counts) Counts {
+	return Counts{c.Of + other.Of, c.Tokenizer + other.Tokenizer, c.Nobody + other.Nobody, c.Cached + other.Cached}
+}
+
+// add takes a completed request into account. A request for one token has one.
+func (c *Counts) add(r *Record) {
+	c.Of++
+	c.Cached += min(r.Cached, r.In)
+	switch {
+	case !r.Uncounted || r.OutAsked == 1:
+	case r.Beside != nil && r.Out == r.Beside.Out: // the server's, where vLLM's client does not look
+	case r.Out == 1:
+		c.Nobody++
+	default:
+		c.Tokenizer++
+	}
+}
+
+// by is c for a run with that tokenizer: an answer of one token is then counted, too.
+func (c Counts) by(tokenizer string) Counts {
+	if tokenizer != "" {
+		c.Tokenizer, c.Nobody = c.Tokenizer+c.Nobody, 0
+	}
+	return c
+}
+
+// PrefixCache is how many prompt tokens the server had in its prefix cache, of how
+// many: of the completed requests where their usage says so, else of all that it did
+// meanwhile by its own counters. Both are 0 where it says nothing.
+func (s *Summary) PrefixCache() (hits, of int64) {
+	switch {
+	case s.Truth != nil && s.Truth.Counts.Cached > 0:
+		return int64(s.Truth.Counts.Cached), int64(s.TotalInput)
+	case s.Evidence != nil:
+		return s.Evidence.PrefixHits, s.Evidence.PrefixQueries
+	}
+	return 0, 0
 }

@@ -1,10 +1,15 @@
 package metrics
 
 import (
+	"fmt"
 	"math"
 	"reflect"
+	"slices"
+	"strings"
 	"testing"
 	"time"
+
+	"github.com/google/go-cmp/cmp"
 )
 
 const msec = time.Millisecond
@@ -196,5 +201,196 @@ func TestForeignOutcomesHaveNoTruth(t *testing.T) {
 	s := c.Summary(1)
 	if s.Judge(); s.Truth != nil || s.Trust != nil {
 		t.Errorf("truth %v, trust %v", s.Truth, s.Trust)
+	}
+}
+
+// answered is a completed request of so many tokens, of which so many were asked for.
+func answered(out, asked int, finish string) *Record {
+	return &Record{Out: out, OutAsked: asked, Finish: finish}
+}
+
+func TestAnswersAreComparedWithWhatWasAskedFor(t *testing.T) {
+	records := []*Record{
+		answered(128, 128, "length"), answered(100, 128, "stop"), answered(1, 9, "stop"), answered(5, 9, "length"), answered(5, 9, ""),
+		answered(130, 128, "length"), answered(12, 9, "stop"),
+		answered(7, 0, "stop"), // of a dataset that asks for no length
+		{Out: 3, OutAsked: 9, Finish: "stop", Uncounted: true},
+		{OutAsked: 9, Finish: "error", Class: Unfinished},
+		{Out: 3, OutAsked: 9, Finish: "stop", Phase: WarmUp},
+	}
+	want := Lengths{
+		Of: 7, Short: 4, Missing: 28 + 8 + 4 + 4, Long: 2, Extra: 2 + 3,
+		Reasons: map[string]int{"stop": 2, "length": 1, "none": 1},
+	}
+	truth := truthOf(Config{IgnoreEOS: true}, records...)
+	if diff := cmp.Diff(want, truth.Lengths); diff != "" {
+		t.Errorf("lengths\n%s", diff)
+	}
+	if diff := cmp.Diff(map[string]int{"length": 3, "stop": 5, "error": 1}, truth.FinishReasons); diff != "" {
+		t.Errorf("finish reasons\n%s", diff)
+	}
+	truth = truthOf(Config{}, records...)
+	if diff := cmp.Diff(Lengths{Of: 7, Long: 2, Extra: 2 + 3}, truth.Lengths); diff != "" || truth.FinishReasons["stop"] != 5 {
+		t.Errorf("without ignore_eos %v\n%s", truth.FinishReasons, diff)
+	}
+}
+
+func TestOddAnswersSayHowTheyAreOdd(t *testing.T) {
+	for name, c := range map[string]struct {
+		lengths      Lengths
+		says, remedy string
+	}{
+		"stopped": {Lengths{Of: 100, Short: 12, Missing: 340, Reasons: map[string]int{"stop": 9, "length": 3}},
+			"short answers: 12 of 100 ended before the tokens asked for though ignore_eos was sent, 340 tokens missing (finish reasons: stop 9, length 3) (limit 1.00 %)",
+			"does the server know ignore_eos?"},
+		"limited": {Lengths{Of: 100, Short: 2, Missing: 1, Reasons: map[string]int{"length": 2}}, "1 token missing (finish reasons: length 2)",
+			"is --max-model-len of the server too small?"},
+		"long": {Lengths{Of: 100, Long: 2, Extra: 9}, "long answers: 2 of 100 went on past the tokens asked for, 9 tokens more (limit", "does the server know max_tokens?"},
+		"both": {Lengths{Of: 300, Short: 1, Missing: 5, Long: 3, Extra: 9, Reasons: map[string]int{"stop": 1}}, "stop 1); long answers: 3 of 300", "does the server know ignore_eos?"},
+	} {
+		s := clean()
+		s.Truth.Lengths = c.lengths
+		s.Judge()
+		failed := s.Trust.Failed()
+		if len(failed) != 1 || failed[0].Name != "answer lengths" || !strings.Contains(failed[0].Text, c.says) || failed[0].Remedy != c.remedy {
+			t.Errorf("%s: %+v", name, failed)
+		}
+	}
+}
+
+func TestCountsAreInOneOrder(t *testing.T) {
+	for range 9 {
+		if got := ByCount(map[string]int{"d": 1, "b": 1, "e": 2, "a": 1, "c": 1}); !slices.Equal(got, []string{"e", "a", "b", "c", "d"}) {
+			t.Fatal(got)
+		}
+	}
+}
+
+func TestFinishReasonsOfAServerAreBounded(t *testing.T) {
+	var records []*Record
+	for i := range 25 {
+		records = append(records, answered(1, 1, fmt.Sprintf("reason %02d", i)))
+	}
+	records = append(records, answered(1, 1, "reason 03"), answered(1, 1, "reason 24"))
+	reasons := truthOf(Config{}, records...).FinishReasons
+	if len(reasons) != maxReasons+1 || reasons["reason 03"] != 2 || reasons[otherReasons] != 6 {
+		t.Errorf("%v", reasons)
+	}
+	if blank := truthOf(Config{}, answered(1, 1, "\n"), answered(1, 1, "\x00")).FinishReasons; !cmp.Equal(map[string]int{otherReasons: 2}, blank) {
+		t.Errorf("%v", blank)
+	}
+	long := truthOf(Config{}, answered(1, 1, "\x1b[31m\n"+strings.Repeat("ü", 1000)), answered(1, 1, "\x1b[31m\n"+strings.Repeat("ü", 1001)))
+	if want := map[string]int{"[31m" + strings.Repeat("ü", 14): 2}; !cmp.Equal(want, long.FinishReasons) {
+		t.Errorf("%v, want %v", long.FinishReasons, want)
+	}
+}
+
+// replied is a request of 500 ms with so many tokens, of which the first came after
+// so long and the others evenly up to the end.
+func replied(tokens int, first time.Duration) *Record {
+	r := &Record{Sent: time.Second, Out: tokens}
+	for i := range tokens {
+		r.Chunks.Append(r.Sent + first + (500*msec-first)*time.Duration(i)/time.Duration(max(tokens-1, 1)))
+	}
+	r.FirstContent, r.Last, r.End = r.Chunks.First(), r.Sent+500*msec, r.Sent+500*msec
+	return r
+}
+
+func TestAnswersAllAtOnce(t *testing.T) {
+	bundled := replied(1, 500*msec)
+	bundled.Out = 40
+	role := replied(40, 500*msec)
+	role.Chunks = Stamps{}
+	role.Chunks.Append(role.Sent + msec)
+	for range 40 {
+		role.Chunks.Append(role.Last)
+	}
+	hidden := replied(20, 420*msec) // after a thousand tokens of which nothing came
+	hidden.Out = 1020
+	hidden.Last, hidden.End = hidden.Last+time.Second, hidden.End+time.Second
+	uncounted := replied(40, 499*msec)
+	uncounted.Out, uncounted.Uncounted = 1, true
+	for name, c := range map[string]struct {
+		r          *Record
+		of, atOnce int
+	}{
+		"a stream":                     {replied(40, 50*msec), 1, 0},
+		"a long prompt, a quick model": {replied(40, 450*msec), 1, 0},
+		"within 3 ms at the end":       {replied(40, 497*msec), 1, 1},
+		"within 5 ms at the end":       {replied(40, 495*msec), 1, 0},
+		"one chunk":                    {bundled, 1, 1},
+		"a hidden reasoning":           {hidden, 1, 0},
+		"a role at once":               {role, 1, 1},
+		"chunks that nobody counted":   {uncounted, 1, 1},
+		"four tokens":                  {replied(4, 500*msec), 0, 0},
+		"more than 500 in 500 ms":      {replied(502, 500*msec), 1, 0},
+	} {
+		var d Delivery
+		if d.add(c.r); d.Of != c.of || d.AtOnce != c.atOnce {
+			t.Errorf("%s: %+v, want %d at once of %d", name, d, c.atOnce, c.of)
+		}
+	}
+}
+
+func TestWhoCountedTokens(t *testing.T) {
+	for name, c := range map[string]struct {
+		r         Record
+		tokenizer string
+		want      Counts
+	}{
+		"the server":                    {Record{Out: 1, OutAsked: 9}, "", Counts{Of: 1}},
+		"the tokenizer":                 {Record{Out: 7, OutAsked: 9, Uncounted: true}, "gpt2", Counts{Of: 1, Tokenizer: 1}},
+		"the tokenizer, one":            {Record{Out: 1, OutAsked: 9, Uncounted: true}, "gpt2", Counts{Of: 1, Tokenizer: 1}},
+		"a tokenizer that has no name":  {Record{Out: 7, OutAsked: 9, Uncounted: true}, "", Counts{Of: 1, Tokenizer: 1}},
+		"nobody":                        {Record{Out: 1, OutAsked: 9, Uncounted: true}, "", Counts{Of: 1, Nobody: 1}},
+		"nobody, of unknown length":     {Record{Out: 1, Uncounted: true}, "", Counts{Of: 1, Nobody: 1}},
+		"nobody, and there is only one": {Record{Out: 1, OutAsked: 1, Uncounted: true}, "", Counts{Of: 1}},
+	} {
+		var n Counts
+		if n.add(&c.r); n.by(c.tokenizer) != c.want {
+			t.Errorf("%s: %+v, want %+v", name, n.by(c.tokenizer), c.want)
+		}
+	}
+}
+
+// More than was asked for is wrong with any flags, fewer where ignore_eos was sent.
+func TestLengthsAgainstWhatWasAskedFor(t *testing.T) {
+	both := Lengths{Of: 9, Short: 2, Missing: 5, Long: 3, Extra: 7, Reasons: map[string]int{"stop": 2}}
+	for _, c := range []struct {
+		config      Config
+		short, long int
+	}{
+		{Config{IgnoreEOS: true}, 2, 3},
+		{Config{}, 0, 3},
+		{Config{OwnLength: true}, 0, 0},
+	} {
+		if got := both.against(&c.config); got.Short != c.short || got.Long != c.long || (got.Reasons == nil) != (c.short == 0) {
+			t.Errorf("%+v: %+v", c.config, got)
+		}
+	}
+}
+
+// Without a tokenizer by the user's choice no number in the block is wrong.
+func TestTokensThatAreNotReportedNeedNoCount(t *testing.T) {
+	s := clean()
+	s.Header.Config.SkipTokenizer, s.Truth.Counts = true, Counts{Of: 200, Nobody: 200}
+	if s.Judge(); s.Trust.Verdict != Valid {
+		t.Errorf("SUSPECT for %q", failing(s))
+	}
+}
+
+func TestACanvasIsMadeAtOnce(t *testing.T) {
+	s := clean()
+	s.Truth.Delivery, s.Diffusion = Delivery{Of: 200, AtOnce: 200}, new(Diffusion)
+	if s.Judge(); len(s.Trust.Failed()) != 0 {
+		t.Errorf("SUSPECT for %q", failing(s))
+	}
+}
+
+func TestAReaderThatIsLateMakesNoGateway(t *testing.T) {
+	s := inUserSpace(clean(), 4)
+	s.Truth.Delivery = Delivery{Of: 200, AtOnce: 200}
+	if s.Judge(); len(s.Trust.Failed()) != 0 {
+		t.Errorf("SUSPECT for %q", failing(s))
 	}
 }

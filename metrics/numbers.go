@@ -1,0 +1,177 @@
+package metrics
+
+import (
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/HdrHistogram/hdrhistogram-go"
+)
+
+// Mean is the arithmetic mean as numpy.mean computes it, bit for bit: a
+// pairwise sum over n. It is NaN for no values.
+func Mean(values []float64) float64 {
+	return pairwise(values) / float64(len(values))
+}
+
+// Std is the population standard deviation (ddof 0) as numpy.std computes it.
+// It is NaN for no values.
+func Std(values []float64) float64 {
+	mean := Mean(values)
+	squares := make([]float64, len(values))
+	for i, v := range values {
+		squares[i] = (v - mean) * (v - mean)
+	}
+	return math.Sqrt(Mean(squares))
+}
+
+// Median is the median as numpy.median computes it. The values must be in
+// ascending order. It is NaN for no values.
+func Median(sorted []float64) float64 {
+	n := len(sorted)
+	if n == 0 {
+		return math.NaN()
+	}
+	return Mean(sorted[(n-1)/2 : n/2+1])
+}
+
+// Percentile interpolates linearly at rank p/100·(n−1), as numpy.percentile
+// does by default, bit for bit. The values must be in ascending order and p
+// from 0 to 100. It is NaN for no values.
+func Percentile(sorted []float64, p float64) float64 {
+	if len(sorted) == 0 {
+		return math.NaN()
+	}
+	return atRank(sorted, p/100*float64(len(sorted)-1))
+}
+
+// atRank is the value at a rank from 0 on, which may lie between two of the values.
+func atRank(sorted []float64, rank float64) float64 {
+	below := int(rank)
+	if below >= len(sorted)-1 {
+		return sorted[len(sorted)-1]
+	}
+	return between(sorted[below], sorted[below+1], rank-float64(below))
+}
+
+// between is the value at t of the way from a to b.
+func between(a, b, t float64) float64 {
+	// Interpolating from the nearer end is numpy's way to be monotonic.
+	if t >= 0.5 {
+		return b - float64((b-a)*(1-t))
+	}
+	return a + float64((b-a)*t)
+}
+
+// pairwiseBlock is the length up to which numpy sums with eight accumulators
+// instead of halving once more.
+const pairwiseBlock = 128
+
+// pairwise adds up in the order in which numpy does on contiguous doubles.
+func pairwise(v []float64) float64 {
+	n := len(v)
+	if n > pairwiseBlock {
+		half := n / 2
+		half -= half % 8
+		return pairwise(v[:half]) + pairwise(v[half:])
+	}
+	sum, rest := 0.0, v
+	if n >= 8 {
+		r := [8]float64(v)
+		for rest = v[8:]; len(rest) >= 8; rest = rest[8:] {
+			for i := range r {
+				r[i] += rest[i]
+			}
+		}
+		sum = ((r[0] + r[1]) + (r[2] + r[3])) + ((r[4] + r[5]) + (r[6] + r[7]))
+	}
+	for _, x := range rest {
+		sum += x
+	}
+	return sum
+}
+
+// The histograms' range in nanoseconds, and their precision in digits.
+const (
+	histLowest  = int64(time.Microsecond)
+	histHighest = int64(8 * time.Hour)
+	histDigits  = 3
+)
+
+// NewHistogram makes a histogram as a Distribution has it: of nanoseconds from
+// 1 µs to 8 h, to three digits or half a microsecond, whichever is more. Recording
+// within that range does not fail.
+func NewHistogram() *hdrhistogram.Histogram {
+	return hdrhistogram.New(histLowest, histHighest, histDigits)
+}
+
+// countedAtRank is the value at a rank from 0 to n−1 of the n values that h
+// counted, in nanoseconds. Between two ranks it interpolates linearly, as
+// numpy.percentile does. It is off by the width of a bar of h at most, a thousandth
+// of the value or half a microsecond. HdrHistogram's own percentiles take the nearest
+// value that was counted: of few values that is another one.
+func countedAtRank(h *hdrhistogram.Histogram, rank float64) float64 {
+	below := int64(rank)
+	var low, high float64
+	seen := int64(0)
+	for _, bar := range h.Distribution() {
+		if bar.Count == 0 {
+			continue
+		}
+		if below >= seen && below < seen+bar.Count {
+			low = within(bar, below-seen)
+			high = low // the last value has none behind it
+		}
+		if next := below + 1; next >= seen && next < seen+bar.Count {
+			high = within(bar, next-seen)
+			break
+		}
+		seen += bar.Count
+	}
+	return between(low, high, rank-float64(below))
+}
+
+// within is value i of those in a bar, had they been spread over it evenly.
+func within(bar hdrhistogram.Bar, i int64) float64 {
+	width := float64(bar.To-bar.From) + 1
+	return float64(bar.From) + float64((float64(i)+0.5)/float64(bar.Count)*width)
+}
+
+// FormatFloat writes v as Python's repr does: the shortest digits that read
+// back as v, always with a point or an exponent: 20.0, 1e-09, 1e+16, inf, nan.
+func FormatFloat(v float64) string {
+	switch {
+	case math.IsInf(v, 1):
+		return "inf"
+	case math.IsInf(v, -1):
+		return "-inf"
+	case math.IsNaN(v):
+		return "nan"
+	}
+	if a := math.Abs(v); a != 0 && (a < 1e-4 || a >= 1e16) {
+		return strconv.FormatFloat(v, 'e', -1, 64)
+	}
+	s := strconv.FormatFloat(v, 'f', -1, 64)
+	if !strings.Contains(s, ".") {
+		s += ".0"
+	}
+	return s
+}
+
+// FormatPercentile writes p as vLLM labels it: without a point when it is whole.
+func FormatPercentile(p float64) string {
+	return strings.TrimSuffix(FormatFloat(p), ".0")
+}
+
+// Counted writes a number of things: 1 line, 2 lines.
+func Counted(n int, thing string) string {
+	if n != 1 {
+		thing += "s"
+	}
+	return fmt.Sprintf("%d %s", n, thing)
+}
+
+// Milliseconds is d in milliseconds.
+func Milliseconds(d time.Duration) float64 { return float64(d) / float64(time.Millisecond) }
