@@ -46,7 +46,7 @@ func (l *lateReader) verdict(tokens int, wake time.Duration) (s *metrics.Summary
 	s = c.Summary(1)
 	s.Evidence, s.Age = &metrics.Evidence{WakeP99: wake}, metrics.FromHistogram(l.tally.Ages())
 	l.tally.Report(s.Evidence)
-	s.Judge()
+	metrics.Judge(s)
 	for _, check := range s.Trust.Failed() {
 		failed = append(failed, check.Name)
 	}

@@ -48,7 +48,7 @@ func (tr trial) judge(t *testing.T) *metrics.Trust {
 		t.Errorf("%d requests were measured, want %d", s.Completed, tr.num)
 	}
 	s.Evidence = &metrics.Evidence{}
-	s.Judge()
+	metrics.Judge(s)
 	return s.Trust
 }
 

@@ -16,7 +16,7 @@ func (j *judge) answers() (Check, bool) {
 	var texts []string
 	if l.Short > 0 {
 		texts = append(texts, fmt.Sprintf("short answers: %d of %d ended before the tokens asked for though ignore_eos was sent, %s missing (%s)",
-			l.Short, l.Of, Counted(l.Missing, "token"), l.reasons()))
+			l.Short, l.Of, Counted(l.Missing, "token"), reasons(&l)))
 		c.Remedy = "does the server know ignore_eos?"
 		if len(l.Reasons) == 1 && l.Reasons["length"] > 0 {
 			c.Remedy = "is --max-model-len of the server too small?"
@@ -79,7 +79,7 @@ func (j *judge) firstToken() (Check, bool) {
 	if d.Early == 0 || content <= 0 {
 		return Check{}, false
 	}
-	ahead := Milliseconds(share(d.Ahead, d.Content))
+	ahead := Milliseconds(d.MeanAhead())
 	c := Check{Name: FirstToken, Figure: ahead / content * 100, Unit: "%", Remedy: "read the TTFT to the first content"}
 	c.Limit = max(earlyLimit, max(earlyLimitMS, earlyLimitOfITL*j.usualGap())/content*100)
 	c.Text = fmt.Sprintf("TTFT takes an empty chunk for a token: %s, and %s to the first content; TPOT and ITL are wrong by it, too",
@@ -101,7 +101,7 @@ func (j *judge) usualGap() float64 {
 }
 
 // reasons names the finish reasons of the short answers.
-func (l *Lengths) reasons() string {
+func reasons(l *Lengths) string {
 	var parts []string
 	for _, reason := range ByCount(l.Reasons) {
 		parts = append(parts, fmt.Sprintf("%s %d", reason, l.Reasons[reason]))

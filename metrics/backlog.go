@@ -118,13 +118,13 @@ type Backlog struct {
 
 // Grows says that the server did not keep up: the backlog grew by more than chance
 // does, and by a part of the rate that matters.
-func (b Backlog) Grows() bool { return b.Judged && b.Growth > max(b.Chance, growthLimit*b.Offered) }
+func (b Backlog) Grows() bool { return b.Judged && b.Growth > max(b.Chance, GrowthLimit*b.Offered) }
 
 // How the growth of a backlog is judged. Of simulated runs at 50 to 90 % of what a server
 // can do, fewer than one in a thousand is called overloaded.
 const (
 	// A server at 105 % of what it can do is hardly told from one at 95 %.
-	growthLimit = 0.05 // of the rate
+	GrowthLimit = 0.05 // of the rate
 
 	// The completions of a stretch of time depend on those of the one before. Means of
 	// a dozen stretches hardly do, so that they give an honest error of their mean: the

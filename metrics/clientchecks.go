@@ -31,7 +31,7 @@ func (j *judge) lag() (Check, bool) {
 		c.Limit = max(lagLimit, lagLimitOfTTFT*j.TTFT.Mean())
 	}
 	c.Text = fmt.Sprintf("lag p99 %s", showMS(c.Figure))
-	return c, j.Header.Config.paced() && j.Lag.Len() > 0
+	return c, j.Header.Config.Paced() && j.Lag.Len() > 0
 }
 
 func (j *judge) age() (Check, bool) {
@@ -71,7 +71,7 @@ func (j *judge) wakeUp() (Check, bool) {
 		against = "TTFT " + showMS(j.TTFT.Mean())
 	}
 	c.Text = fmt.Sprintf("%s woke up %s late at p99, against %s", j.process(), showMS(c.Figure), against)
-	if !c.judge().OK {
+	if !fine(c) {
 		c.Text += ", and what it stamps once it has read it is as late"
 	}
 	return c, j.userStamped() && j.seen.WakeP99 > 0
@@ -103,7 +103,7 @@ func (j *judge) late() bool {
 		return true
 	}
 	c, found := j.stopped()
-	return found && !c.judge().OK
+	return found && !fine(c)
 }
 
 func (j *judge) sharedReads() (Check, bool) {

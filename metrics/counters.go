@@ -100,7 +100,7 @@ func (c Counters) Diffusion(later Counters, seconds float64) *Diffusion {
 	canvases := float64(d.CommittedTokens) / block
 	denoising := float64(steps) - canvases
 	d.DenoisingSteps = int64(denoising)
-	d.CommittedThroughput = rate(float64(d.CommittedTokens), seconds)
+	d.CommittedThroughput = float64(d.CommittedTokens) / seconds
 	d.StepsPerCanvas = denoising / canvases
 	if denoising > 0 {
 		d.CommittedPerStep = float64(d.CommittedTokens) / denoising

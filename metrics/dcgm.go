@@ -2,6 +2,8 @@ package metrics
 
 import (
 	"io"
+	"maps"
+	"slices"
 	"strconv"
 )
 
@@ -40,7 +42,7 @@ func ParseDCGM(r io.Reader) ([]GPUSample, error) {
 		byIndex[f.gpu].add(series{name: f.name, value: v})
 	}
 	var gpus []GPUSample
-	for _, index := range sortedKeys(byIndex) {
+	for _, index := range slices.Sorted(maps.Keys(byIndex)) {
 		if g := dcgmGPU(index, byIndex[index]); g != (GPUSample{Index: index}) {
 			gpus = append(gpus, g)
 		}

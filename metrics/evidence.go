@@ -181,15 +181,15 @@ func (s *Summary) Overloaded() (why string) {
 		return ""
 	}
 	for _, c := range s.Trust.Failed() {
-		if c.Name == backlogCheck {
+		if c.Name == BacklogCheck {
 			return c.Text
 		}
 	}
 	return ""
 }
 
-// backlogCheck is the check that makes a run OVERLOADED.
-const backlogCheck = "backlog"
+// BacklogCheck is the check that makes a run OVERLOADED.
+const BacklogCheck = "backlog"
 
 // FirstToken is the name of the check that finds a TTFT which takes an empty chunk for
 // a token.

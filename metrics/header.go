@@ -85,9 +85,9 @@ func unknownConfig() Config {
 	return Config{NumPrompts: -1, RequestRate: math.NaN(), Burstiness: math.NaN()}
 }
 
-// paced says whether requests were due one after the other: by a rate, a ramp or
+// Paced says whether requests were due one after the other: by a rate, a ramp or
 // the dataset's times. Of a run without a run line that is not known.
-func (c *Config) paced() bool {
+func (c *Config) Paced() bool {
 	return c.SelfTimed || c.RampUp != nil || c.RateCurve != "" || !math.IsInf(c.RequestRate, 1) && !math.IsNaN(c.RequestRate)
 }
 

@@ -164,6 +164,6 @@ func (s *Summary) keptPace() bool {
 	if s.Truth == nil {
 		return false
 	}
-	c, found := (&judge{Summary: s, seen: new(Evidence)}).rate()
-	return found && c.judge().OK
+	achieved, least := s.Truth.Pace.Kept()
+	return s.Truth.Pace.Due > 0 && s.Truth.Pace.Sent > 0 && !s.Truth.HeldBack() && achieved >= least
 }

@@ -61,11 +61,6 @@ const (
 	// Ages are differences between the wall clock and the kernel's stamps.
 	clockLimit = 10.0 // ms, either way
 
-	// An open loop that does not come up to its rate has become a closed one.
-	// 20 ms late in all are forgiven, for runs of a fraction of a second.
-	rateLimit    = 95.0 // % of what was asked for
-	rateForgiven = 20 * time.Millisecond
-
 	// A request that holds its slot after its last chunk keeps the next from
 	// starting, and that time is in no latency.
 	heldLimit   = 5.0 // % of E2EL

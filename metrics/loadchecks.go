@@ -37,20 +37,17 @@ func (j *judge) cutShort() (Check, bool) {
 func (j *judge) rate() (Check, bool) {
 	p := j.Truth.Pace
 	c := Check{Name: "rate", Unit: "%", AtLeast: true}
-	c.Figure = percent(p.Due, p.Sent)
-	c.Limit = min(rateLimit, percent(p.Due, p.Due+rateForgiven))
+	c.Figure, c.Limit = p.Kept()
 	c.Text = fmt.Sprintf("sent %.2f of the %.2f req/s scheduled", p.Achieved(), p.Asked())
 	switch {
-	case c.judge().OK:
+	case fine(c):
 	case p.Queue > p.Lag:
-		c.Text += fmt.Sprintf(": --max-concurrency held requests back, for %s on average", showMS(Milliseconds(share(p.Queue, p.Requests))))
+		c.Text += fmt.Sprintf(": --max-concurrency held requests back, for %s on average", showMS(Milliseconds(p.MeanQueue())))
 	default:
-		c.Text += fmt.Sprintf(": we were late ourselves, by %s on average", showMS(Milliseconds(share(p.Lag, p.Requests))))
+		c.Text += fmt.Sprintf(": we were late ourselves, by %s on average", showMS(Milliseconds(p.MeanLag())))
 	}
-	// Where the slots held requests back since the server did not keep up, the backlog
-	// says so.
-	explained := p.Queue > p.Lag && j.Truth.Backlog.Grows()
-	return c, p.Due > 0 && p.Sent > 0 && !explained
+	// Where the server did not keep up, the backlog says so.
+	return c, p.Due > 0 && p.Sent > 0 && !j.Truth.HeldBack()
 }
 
 // backlog is by how much more requests were due and had not ended while others were
@@ -60,9 +57,9 @@ func (j *judge) backlog() (Check, bool) {
 	if !b.Judged {
 		return Check{}, false
 	}
-	c := Check{Name: backlogCheck, Figure: b.Growth / b.Offered * 100, Unit: "% of the rate", Limit: max(growthLimit, b.Chance/b.Offered) * 100}
+	c := Check{Name: BacklogCheck, Figure: b.Growth / b.Offered * 100, Unit: "% of the rate", Limit: max(GrowthLimit, b.Chance/b.Offered) * 100}
 	c.Text = "the backlog did not grow beyond chance"
-	if !c.judge().OK {
+	if !fine(c) {
 		decimals := max(0, 1-int(math.Floor(math.Log10(b.Growth)))) // two digits that say something
 		c.Text = fmt.Sprintf("the backlog grew by %.*f requests a second; these latencies depend on how long the run was", decimals, b.Growth)
 	}
@@ -87,7 +84,7 @@ func (j *judge) little() (Check, bool) {
 // closed loop they do as soon as there are more of them than slots.
 func (j *judge) waitsForSlots() bool {
 	c := &j.Header.Config
-	closed := !c.paced() && math.IsInf(c.RequestRate, 1) && j.Completed+j.Failed > c.MaxConcurrency
+	closed := !c.Paced() && math.IsInf(c.RequestRate, 1) && j.Completed+j.Failed > c.MaxConcurrency
 	return c.MaxConcurrency > 0 && (closed || j.Queue.Len() > 0 && j.Queue.Percentile(99) > 0)
 }
 
@@ -124,12 +121,12 @@ func (j *judge) lumpy() (Check, bool) {
 	}
 	c.Figure = gaps.Median() / gaps.Mean() * 100
 	c.Text = fmt.Sprintf("median ITL %s of mean %s", showMS(gaps.Median()), showMS(gaps.Mean()))
-	if !c.judge().OK {
+	if !fine(c) {
 		edge := min(lumpyMeanMS, gaps.Mean()*lumpyLimit/100)
-		below := gaps.below(edge)
-		rest := gaps.Percentile(100 * (below + 0.95*(1-below)))
+		small := below(gaps, edge)
+		rest := gaps.Percentile(100 * (small + 0.95*(1-small)))
 		c.Text = fmt.Sprintf("lumpy delivery: %s of the gaps are under %s, p95 of the others is %s: does a proxy batch?",
-			showPercent(below*100), showMS(edge), showMS(rest))
+			showPercent(small*100), showMS(edge), showMS(rest))
 	}
 	// What we read late is lumpy by our own doing.
 	return c, !j.late()
@@ -153,7 +150,7 @@ func (j *judge) sharesPrefixes() bool {
 		return true
 	}
 	repeats := float64(j.seen.Repeated) > repeatedLimit*float64(j.Completed+j.Failed)
-	return repeats || j.Truth.laterTurns || j.flag("random-prefix-len") > 0
+	return repeats || j.Truth.LaterTurns || j.flag("random-prefix-len") > 0
 }
 
 // flag is the number that a flag was given, 0 for none.
@@ -167,13 +164,10 @@ func (j *judge) flag(name string) float64 {
 	return 0
 }
 
-// below is the share of values less than that many milliseconds.
-func (d *Distribution) below(limit float64) float64 {
-	if d.Len() == 0 {
-		return 0
-	}
+// below is the share of d's values less than that many milliseconds. d has values.
+func below(d *Distribution, limit float64) float64 {
 	n := int64(0)
-	for _, bar := range d.hist.Distribution() {
+	for _, bar := range d.Histogram().Distribution() {
 		if bar.To < int64(limit*float64(time.Millisecond)) {
 			n += bar.Count
 		}

@@ -118,7 +118,7 @@ func (m *merged) summary() *Summary {
 	}
 	if m.sharded {
 		s.Shards = m.facts()
-		s.unwatched, _ = m.missing()
+		s.Unwatched, _ = m.missing()
 	}
 	return s
 }

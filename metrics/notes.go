@@ -24,9 +24,9 @@ func (j *judge) noteEvidence() string {
 	switch {
 	case j.Evidence == nil:
 		return "there is no evidence of the load generator itself: the verdict rests on the records alone"
-	case j.unwatched > 0:
+	case j.Unwatched > 0:
 		return fmt.Sprintf("the evidence of %s is missing: the verdict rests on the records and on the other shards'",
-			Counted(j.unwatched, "shard"))
+			Counted(j.Unwatched, "shard"))
 	}
 	return ""
 }
@@ -46,14 +46,14 @@ func (j *judge) noteInterrupted() string {
 }
 
 func (j *judge) noteFailed() string {
-	if c, found := j.failed(); found && c.judge().OK {
+	if c, found := j.failed(); found && fine(c) {
 		return c.Text
 	}
 	return ""
 }
 
 func (j *judge) noteAnswers() string {
-	if c, found := j.answers(); found && c.judge().OK {
+	if c, found := j.answers(); found && fine(c) {
 		return c.Text
 	}
 	return ""
@@ -215,7 +215,7 @@ func (j *judge) notePrefix() string {
 
 // warnings are what a reader of the verdict should look into.
 func (j *judge) warnings() []string {
-	if c, judged := j.prefixHits(); judged && c.judge().OK && c.Figure > prefixWarned {
+	if c, found := j.prefixHits(); found && fine(c) && c.Figure > prefixWarned {
 		return []string{c.Text + ", although this workload shares no prefixes: a rehearsal's request, a chat template's beginning or an earlier run"}
 	}
 	return nil
@@ -223,7 +223,7 @@ func (j *judge) warnings() []string {
 
 // noteMixed says why nothing rests on what the server's /metrics count.
 func (j *judge) noteMixed() string {
-	why := j.mixed()
+	why := j.WhyMixed()
 	if why == "" {
 		return ""
 	}

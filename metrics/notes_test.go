@@ -11,7 +11,7 @@ func TestNotesAccuseNobody(t *testing.T) {
 		says string
 	}{
 		"no evidence":   {func(s *Summary) { s.Evidence, s.Age = nil, Distribution{} }, "rests on the records alone"},
-		"a shard short": {func(s *Summary) { s.unwatched = 1 }, "the evidence of 1 shard is missing"},
+		"a shard short": {func(s *Summary) { s.Unwatched = 1 }, "the evidence of 1 shard is missing"},
 		"interrupted":   {func(s *Summary) { s.Interrupted = true }, "stopped before its end"},
 		"cut short": {func(s *Summary) { s.Interrupted, s.Failed, s.Classes = true, 9, map[Class]int{Cancelled: 9} },
 			"stopped before its end, and 9 requests cut short"},
@@ -57,11 +57,11 @@ func TestNotesAccuseNobody(t *testing.T) {
 		}, "90.0 % of the prompt tokens"},
 		"repeated prefixes": {func(s *Summary) { s.Header.Config.Dataset, s.Evidence.PrefixHits = "prefix_repetition", 500 }, "50.0 %"},
 		"sent again":        {func(s *Summary) { s.Evidence.Repeated, s.Evidence.PrefixHits = 3, 500 }, "50.0 % of the prompt tokens in its prefix cache, as this workload has it"},
-		"conversations":     {func(s *Summary) { s.Truth.laterTurns, s.Evidence.PrefixHits = true, 500 }, "50.0 %"},
+		"conversations":     {func(s *Summary) { s.Truth.LaterTurns, s.Evidence.PrefixHits = true, 500 }, "50.0 %"},
 	} {
 		s := clean()
 		c.set(s)
-		s.Judge()
+		Judge(s)
 		if s.Trust.Verdict != Valid || len(s.Trust.Notes) != 1 || !strings.Contains(s.Trust.Notes[0], c.says) {
 			t.Errorf("%s: %s for %q, notes %q", name, s.Trust.Verdict, failing(s), s.Trust.Notes)
 		}
@@ -74,7 +74,7 @@ func TestWhatIsReadInUserSpaceIsDoubted(t *testing.T) {
 	for late, says := range map[float64]string{0: "or we read late, of which nothing is known", 0.5: "that this process woke up late by 0.50 ms at p99"} {
 		s := inUserSpace(clean(), late)
 		s.Evidence.SharedReads, s.Evidence.Vouched = 2000, &Vouched{Streams: 1000, Kernel: true}
-		s.Judge()
+		Judge(s)
 		notes := strings.Join(s.Trust.Notes, "\n")
 		if s.Trust.Verdict != Valid || strings.Contains(notes, "in time") {
 			t.Errorf("%v: %s for %q, notes %q", late, s.Trust.Verdict, failing(s), notes)

@@ -81,7 +81,7 @@ func (r *run) summary() (*Summary, error) {
 		s.Warnings = append(s.Warnings, fmt.Sprintf("run %s: itl is not known, because the stream holds no single arrival times", r.id))
 	}
 	s.Warnings = slices.Compact(append(s.Warnings, m.forget(s, r.ask)...))
-	s.Judge()
+	Judge(s)
 	return s, nil
 }
 
@@ -117,7 +117,7 @@ func (s *Summary) includeEnds(shards []*shard) error {
 	for _, sh := range shards {
 		e := sh.end()
 		if e == nil {
-			s.unwatched++
+			s.Unwatched++
 			continue
 		}
 		s.include(e)
@@ -169,7 +169,7 @@ func (s *Summary) include(e *End) {
 func (s *Summary) includeEvidence(e *End, beside bool) error {
 	switch {
 	case e.Evidence == nil:
-		s.unwatched++
+		s.Unwatched++
 	case s.Evidence == nil:
 		whole := *e.Evidence
 		s.Evidence = &whole
@@ -184,5 +184,3 @@ func (s *Summary) includeEvidence(e *End, beside bool) error {
 }
 
 func seconds(s float64) time.Duration { return time.Duration(s * float64(time.Second)) }
-
-func sortedKeys[V any](m map[int]V) []int { return slices.Sorted(maps.Keys(m)) }

@@ -104,9 +104,9 @@ func (p *processes) add(s *Sample) string {
 	return why
 }
 
-// mixed says why the server's /metrics are not of one process under this load alone;
+// WhyMixed says why the server's /metrics are not of one process under this load alone;
 // "" where they may be.
-func (s *Summary) mixed() string {
+func (s *Summary) WhyMixed() string {
 	if s.Evidence != nil && s.Evidence.Mixed != "" {
 		return s.Evidence.Mixed
 	}

@@ -239,7 +239,7 @@ func TestCompactShardsComeToTheSameCounts(t *testing.T) {
 		"ramp": {got.Truth.Ramp, want.Truth.Ramp}, "pace": {got.Truth.Pace, want.Truth.Pace}, "held": {got.Truth.Held, want.Truth.Held},
 		"tokens": {got.Truth.Tokens, want.Truth.Tokens}, "peak tokens": {got.Truth.PeakTokens, want.Truth.PeakTokens},
 		"mean concurrency": {got.Truth.MeanConcurrency, want.Truth.MeanConcurrency}, "late": {got.Shards.Late, want.Shards.Late},
-		"evidence": {got.Evidence, want.Evidence}, "later turns": {got.Truth.laterTurns, want.Truth.laterTurns},
+		"evidence": {got.Evidence, want.Evidence}, "later turns": {got.Truth.LaterTurns, want.Truth.LaterTurns},
 		"per token": {got.Truth.ITL.Len(), want.Truth.ITL.Len()},
 	} {
 		if diff := cmp.Diff(pair[1], pair[0]); diff != "" {

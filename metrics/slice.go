@@ -78,7 +78,7 @@ func (c *slicer) fill(s *Summary) {
 			*spread = spreadOf(c.values[k][i])
 		}
 	}
-	c.see(s.Trace.Samples, s.mixed() == "")
+	c.see(s.Trace.Samples, s.WhyMixed() == "")
 }
 
 // at is the slice of a time; what lies outside the run is in the nearest.

@@ -50,7 +50,7 @@ type Summary struct {
 
 	Shards *Shards // of a run that was put together from several; nil for any other
 
-	unwatched int     // shards that left no evidence
+	Unwatched int     // shards that left no evidence
 	totals    *Totals // nil unless the Header is of a compact stream
 
 	SpecDecode  *SpecDecode

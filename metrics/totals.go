@@ -61,7 +61,7 @@ func (c *Collector) totals() *Totals {
 		Failing: map[Class]Failing{}, Lengths: w.truth.Lengths, FinishReasons: w.truth.FinishReasons, Otherwise: w.truth.Otherwise,
 		Counts: w.truth.Counts, Delivery: w.truth.Delivery,
 		Pace: w.truth.Pace, Due: w.due.window(), Sent: w.sent.window(), Ramp: w.truth.Ramp, Connecting: w.truth.Connecting,
-		LaterTurns: w.truth.laterTurns, AfterFirst: w.afterFirst, AfterTokens: w.afterTokens,
+		LaterTurns: w.truth.LaterTurns, AfterFirst: w.afterFirst, AfterTokens: w.afterTokens,
 		Held: w.held, Unread: w.unread, E2EL: w.e2el, Busy: w.inFlight.busy, InFlight: w.inFlight.peak(), Tokens: w.tokens,
 		Backlog: &w.backlog,
 	}
@@ -133,7 +133,7 @@ func (c *Collector) adoptTotals(t *Totals) {
 	c.firstErrors = t.First
 	w.truth.Lengths, w.truth.FinishReasons, w.truth.Otherwise = t.Lengths, t.FinishReasons, t.Otherwise
 	w.truth.Counts, w.truth.Delivery = t.Counts, t.Delivery
-	w.truth.Pace, w.truth.Ramp, w.truth.Connecting, w.truth.laterTurns = t.Pace, t.Ramp, t.Connecting, t.LaterTurns
+	w.truth.Pace, w.truth.Ramp, w.truth.Connecting, w.truth.LaterTurns = t.Pace, t.Ramp, t.Connecting, t.LaterTurns
 	w.due, w.sent = t.Due.extent(), t.Sent.extent()
 	w.spaced = w.due.last > w.due.first
 	w.afterFirst, w.afterTokens = t.AfterFirst, t.AfterTokens

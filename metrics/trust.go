@@ -5,17 +5,16 @@ import (
 	"time"
 )
 
-// judge says whether the figure keeps to its limit.
-func (c Check) judge() Check {
-	c.OK = c.Figure <= c.Limit
+// fine says whether a check's figure keeps to its limit.
+func fine(c Check) bool {
 	if c.AtLeast {
-		c.OK = c.Figure >= c.Limit
+		return c.Figure >= c.Limit
 	}
-	return c
+	return c.Figure <= c.Limit
 }
 
-// explain names the limit of a check that failed, where that is not in its words.
-func (c Check) explain() Check {
+// explained is c with its limit in its text, where it failed and the text does not say it.
+func explained(c Check) Check {
 	if !c.OK && !c.AtLeast && (c.Unit == "ms" || c.Unit == "%") {
 		c.Text += fmt.Sprintf(" (limit %s %s)", showDigits(c.Limit), c.Unit)
 	}
@@ -25,7 +24,7 @@ func (c Check) explain() Check {
 // Judge fills s.Trust from s.Truth, s.Evidence, s.Age and the Summary's own
 // numbers, and may be called again when they have changed. Trust is nil for a
 // Summary of a result file or a block: there is nothing to judge.
-func (s *Summary) Judge() {
+func Judge(s *Summary) {
 	if s.Truth == nil {
 		s.Trust = nil
 		return
@@ -40,11 +39,11 @@ func (s *Summary) Judge() {
 		if !found {
 			continue
 		}
-		c = c.judge().explain()
-		t.Checks = append(t.Checks, c)
+		c.OK = fine(c)
+		t.Checks = append(t.Checks, explained(c))
 		switch {
 		case c.OK || t.Verdict == Suspect:
-		case c.Name == backlogCheck:
+		case c.Name == BacklogCheck:
 			t.Verdict = Overloaded
 		default:
 			t.Verdict = Suspect

@@ -74,7 +74,7 @@ func TestSlotsCountOnlyWhereSomebodyWaitsForThem(t *testing.T) {
 		s := clean()
 		s.Truth.Held = Held{Mean: 20 * msec, Share: 0.5}
 		set(s)
-		if s.Judge(); s.Trust.Verdict != Valid {
+		if Judge(s); s.Trust.Verdict != Valid {
 			t.Errorf("%s: SUSPECT for %q", name, failing(s))
 		}
 	}
@@ -93,7 +93,7 @@ func failing(s *Summary) []string {
 
 func TestAnOrdinaryRunIsValid(t *testing.T) {
 	s := clean()
-	s.Judge()
+	Judge(s)
 	if s.Trust.Verdict != Valid || len(s.Trust.Notes) != 0 {
 		t.Errorf("%s for %q, notes %q", s.Trust.Verdict, failing(s), s.Trust.Notes)
 	}
@@ -273,7 +273,7 @@ var faults = []struct {
 func TestWhoHasNoCoreIsTold(t *testing.T) {
 	s := clean()
 	s.Evidence.LongestGC, s.Evidence.GCWait = 3999*msec, 3500*msec
-	s.Judge()
+	Judge(s)
 	if failed := s.Trust.Failed(); len(failed) != 1 || failed[0].Remedy != crowded {
 		t.Errorf("%+v", failed)
 	}
@@ -283,12 +283,12 @@ func TestEachFaultIsNamed(t *testing.T) {
 	for i, f := range faults {
 		s := clean()
 		f.set(s, f.fine)
-		if s.Judge(); s.Trust.Verdict != Valid {
+		if Judge(s); s.Trust.Verdict != Valid {
 			t.Errorf("%d: %s of %v fails %q", i, f.name, f.fine, failing(s))
 		}
 		s = clean()
 		f.set(s, f.wrong)
-		s.Judge()
+		Judge(s)
 		want := Suspect
 		if f.name == "backlog" {
 			want = Overloaded
@@ -324,14 +324,14 @@ func TestHeapsAreNotForAReaderThatIsSeldomLate(t *testing.T) {
 			s.Age.Add(0.004)
 		}
 		s.Evidence.Stalls, s.Evidence.Stalled, s.Evidence.LongestStall = 1, 15*msec, 15*msec
-		if s.Judge(); !slices.Equal(failing(s), []string{want}) {
+		if Judge(s); !slices.Equal(failing(s), []string{want}) {
 			t.Errorf("%d %% shared: %q, want %q", share, failing(s), want)
 		}
 	}
 	// One that stood still for half of the time may be why.
 	s := clean()
 	s.Evidence.SharedReads, s.Evidence.Stalls, s.Evidence.Stalled = 2000, 50, 5*time.Second
-	if s.Judge(); !slices.Equal(failing(s), []string{"shared reads", "stopped"}) {
+	if Judge(s); !slices.Equal(failing(s), []string{"shared reads", "stopped"}) {
 		t.Errorf("%q", failing(s))
 	}
 }
@@ -342,7 +342,7 @@ func TestAStopPilesUpOnlySoMuch(t *testing.T) {
 	for shared, want := range map[int64][]string{119: {"shared reads"}, 121: nil} {
 		s := clean()
 		s.Evidence.SharedReads, s.Evidence.Stalls, s.Evidence.LongestStall = shared, 1, 15*msec
-		if s.Judge(); !slices.Equal(failing(s), want) {
+		if Judge(s); !slices.Equal(failing(s), want) {
 			t.Errorf("%d of 4000 shared: %q, want %q", shared, failing(s), want)
 		}
 	}
@@ -353,7 +353,7 @@ func TestALossyNetworkIsNotABusyMachine(t *testing.T) {
 	for packets, want := range map[int64]string{20: quieter, 21: "the network loses packets or swaps them"} {
 		s := clean()
 		s.Age, s.Evidence.SharedReads, s.Evidence.Disordered = alike(6, 4000), 400, packets
-		s.Judge()
+		Judge(s)
 		found := s.Trust.Failed()
 		if len(found) == 0 || found[0].Name != "socket age" || found[0].Remedy != want || (len(found) > 1) != (want == quieter) {
 			t.Errorf("%d packets: %+v", packets, found)
@@ -370,7 +370,7 @@ func TestPrefixHitsAreWarnedOfFromOnePercentOn(t *testing.T) {
 	for hits, want := range map[int64]int{0: 0, 200: 0, 220: 1, 1100: 1, 1120: 0} {
 		s := clean()
 		s.Evidence.PrefixQueries, s.Evidence.PrefixHits = 20_000, hits
-		s.Judge()
+		Judge(s)
 		if len(s.Trust.Warnings) != want || len(s.Trust.Notes) != 0 {
 			t.Errorf("%d of 20000: warnings %q, notes %q, want %d", hits, s.Trust.Warnings, s.Trust.Notes, want)
 		}
@@ -378,7 +378,7 @@ func TestPrefixHitsAreWarnedOfFromOnePercentOn(t *testing.T) {
 			t.Errorf("%d of 20000: %q", hits, s.Trust.Warnings[0])
 		}
 		s.Header.Flags = []KV{{"random-prefix-len", "100"}}
-		if s.Judge(); len(s.Trust.Warnings) != 0 {
+		if Judge(s); len(s.Trust.Warnings) != 0 {
 			t.Errorf("%d of 20000, as asked for: %q", hits, s.Trust.Warnings)
 		}
 	}
@@ -390,7 +390,7 @@ func TestFewValuesDoNotMakeARunSuspect(t *testing.T) {
 	for _, n := range []int{1, 99, 100, 999} {
 		s := clean()
 		s.TTFT, s.TPOT, s.ITL = alike(50, n), alike(10, n), alike(10, 1000)
-		if s.Judge(); s.Trust.Verdict != Valid {
+		if Judge(s); s.Trust.Verdict != Valid {
 			t.Errorf("%d values: %s for %q", n, s.Trust.Verdict, failing(s))
 		}
 		for _, size := range s.TailSizes() {
@@ -407,7 +407,7 @@ func TestAShortRunIsNotJudgedByItsStart(t *testing.T) {
 	} {
 		s := clean()
 		s.Evidence.BusiestCPU, s.Evidence.Watched, s.Evidence.CPU = 0.95, watched, 2*watched
-		if s.Judge(); !slices.Equal(failing(s), want) {
+		if Judge(s); !slices.Equal(failing(s), want) {
 			t.Errorf("watched %v: %q, want %q", watched, failing(s), want)
 		}
 	}
@@ -416,7 +416,7 @@ func TestAShortRunIsNotJudgedByItsStart(t *testing.T) {
 func TestTheWallClockMattersToTheKernelsStampsAlone(t *testing.T) {
 	s := clean()
 	s.Evidence.ClockStep, s.Evidence.KernelStamps = time.Hour, 0
-	if s.Judge(); s.Trust.Verdict != Valid {
+	if Judge(s); s.Trust.Verdict != Valid {
 		t.Errorf("%q", failing(s))
 	}
 }
@@ -425,7 +425,7 @@ func TestFiniteRatesAloneAreJudgedByLag(t *testing.T) {
 	for rate, want := range map[float64]int{10: 1, math.Inf(1): 0, math.NaN(): 0} {
 		s := clean()
 		s.Header.Config.RequestRate, s.Lag = rate, alike(500, 200)
-		if s.Judge(); len(s.Trust.Failed()) != want {
+		if Judge(s); len(s.Trust.Failed()) != want {
 			t.Errorf("rate %v: %q", rate, failing(s))
 		}
 	}
@@ -434,7 +434,7 @@ func TestFiniteRatesAloneAreJudgedByLag(t *testing.T) {
 func TestTheSelftestOfAMachineWithoutKernelStampsCountsThere(t *testing.T) {
 	s := inUserSpace(clean(), 0)
 	s.Truth.PeakConcurrency, s.Evidence.Vouched = 64, &Vouched{WrongFrom: 64}
-	if s.Judge(); !slices.Equal(failing(s), []string{"selftest"}) {
+	if Judge(s); !slices.Equal(failing(s), []string{"selftest"}) {
 		t.Errorf("%q", failing(s))
 	}
 }
@@ -442,11 +442,11 @@ func TestTheSelftestOfAMachineWithoutKernelStampsCountsThere(t *testing.T) {
 func TestTheLoadOfOtherTargetsCountsForTheSelftest(t *testing.T) {
 	s := clean()
 	s.Truth.PeakConcurrency, s.Evidence.Vouched = 40, &Vouched{Streams: 20, WrongFrom: 64}
-	if s.Judge(); len(failing(s)) != 0 {
+	if Judge(s); len(failing(s)) != 0 {
 		t.Errorf("%q without other targets", failing(s))
 	}
 	s.Evidence.Beside = 24
-	s.Judge()
+	Judge(s)
 	if failed := s.Trust.Failed(); len(failed) != 1 || failed[0].Text != "64 in flight at once on all targets, the selftest of this machine was wrong at 64" {
 		t.Errorf("%+v", failed)
 	}
@@ -462,7 +462,7 @@ func TestAChunkThatComesAloneIsNotSpoiltByItsAge(t *testing.T) {
 		}
 		s := c.Summary(2)
 		s.Evidence, s.Age = &Evidence{KernelStamps: 200}, alike(9, 200)
-		if s.Judge(); s.Trust.Verdict != Valid || s.Truth.MeanITL != 0 || s.Truth.Held.Unread != 9*msec {
+		if Judge(s); s.Trust.Verdict != Valid || s.Truth.MeanITL != 0 || s.Truth.Held.Unread != 9*msec {
 			t.Errorf("%s: %q; mean ITL %v, held %+v", name, failing(s), s.Truth.MeanITL, s.Truth.Held)
 		}
 	}
@@ -472,11 +472,11 @@ func TestAChunkThatComesAloneIsNotSpoiltByItsAge(t *testing.T) {
 func TestFailuresAndWhatWasCutShortAreApart(t *testing.T) {
 	s := clean()
 	s.Failed, s.Classes = 100+10, map[Class]int{Cancelled: 100, Timeout: 10}
-	if s.Judge(); s.Trust.Verdict != Valid {
+	if Judge(s); s.Trust.Verdict != Valid {
 		t.Errorf("%q", failing(s))
 	}
 	s.Classes = map[Class]int{Cancelled: 99, Timeout: 11}
-	if s.Judge(); !slices.Equal(failing(s), []string{"failed"}) || len(s.Trust.Notes) != 0 {
+	if Judge(s); !slices.Equal(failing(s), []string{"failed"}) || len(s.Trust.Notes) != 0 {
 		t.Errorf("%q, notes %q", failing(s), s.Trust.Notes)
 	}
 }
@@ -510,7 +510,7 @@ func TestLumpyDeliveryIsAProxyAndNotAServer(t *testing.T) {
 		"as fast as it goes":        {delivered(41, 0, 0, 0.9), false},
 		"a role at once":            {roles(), false},
 	} {
-		c.s.Judge()
+		Judge(c.s)
 		if got := slices.Contains(failing(c.s), "lumpy delivery"); got != c.want {
 			t.Errorf("%s: lumpy is %v: %q", name, got, failing(c.s))
 		}
@@ -526,17 +526,17 @@ func roles() *Summary {
 	return c.Summary(2)
 }
 
-func ExampleSummary_Judge() {
+func ExampleJudge() {
 	s := clean()
 	s.Evidence.Stalls, s.Evidence.LongestStall = 1, 320*time.Millisecond
-	s.Judge()
+	Judge(s)
 	fmt.Println(s.Trust.Verdict, s.Trust.Failed()[0].Text)
 	// Output: SUSPECT this process was stopped for 320 ms at once (limit 100 ms)
 }
 
 func TestOnlyWhatFailsNamesItsLimit(t *testing.T) {
 	s := clean()
-	s.Judge()
+	Judge(s)
 	for _, c := range s.Trust.Checks {
 		if strings.Contains(c.Text, "(limit") {
 			t.Errorf("%s is fine: %q", c.Name, c.Text)
@@ -550,11 +550,11 @@ func TestWhatWeReadLateIsNotCalledLumpy(t *testing.T) {
 	for range 50 {
 		s.Truth.ITL.Add(0.04)
 	}
-	if s.Judge(); !slices.Equal(failing(s), []string{"lumpy delivery"}) {
+	if Judge(s); !slices.Equal(failing(s), []string{"lumpy delivery"}) {
 		t.Errorf("in time: %q", failing(s))
 	}
 	s.Evidence.Stalls, s.Evidence.LongestStall = 1, time.Second
-	if s.Judge(); slices.Contains(failing(s), "lumpy delivery") {
+	if Judge(s); slices.Contains(failing(s), "lumpy delivery") {
 		t.Errorf("late: %q", failing(s))
 	}
 }
@@ -563,12 +563,12 @@ func TestWhatWeReadLateIsNotCalledLumpy(t *testing.T) {
 // said, in either order.
 func TestSuspectComesBeforeOverloaded(t *testing.T) {
 	s := clean()
-	if s.Judge(); s.Overloaded() != "" {
+	if Judge(s); s.Overloaded() != "" {
 		t.Errorf("%q", s.Overloaded())
 	}
 	s.Truth.Backlog = Backlog{Judged: true, Offered: 40, Growth: 16}
 	s.Evidence.CPU = time.Hour
-	s.Judge()
+	Judge(s)
 	if want := []string{"backlog", "own CPU"}; s.Trust.Verdict != Suspect || !slices.Equal(failing(s), want) {
 		t.Errorf("%s: %q, want %q", s.Trust.Verdict, failing(s), want)
 	}

@@ -38,7 +38,7 @@ type Truth struct {
 
 	Otherwise Otherwise // measured answers of which vLLM's client makes something else
 
-	laterTurns bool // conversations went on after their first turn
+	LaterTurns bool // conversations went on after their first turn
 }
 
 // merge adds what was counted of other requests, but for the Ramp.
@@ -59,7 +59,7 @@ func (t *Truth) merge(other *Truth) {
 	t.Lengths.merge(&other.Lengths)
 	countReasons(&t.FinishReasons, other.FinishReasons)
 	countReasons((*map[string]int)(&t.Otherwise), other.Otherwise)
-	t.laterTurns = t.laterTurns || other.laterTurns
+	t.LaterTurns = t.LaterTurns || other.LaterTurns
 }
 
 // Connecting says how many completed requests opened a connection within their
@@ -107,6 +107,31 @@ type Pace struct {
 	Queue    time.Duration `json:"queue,omitempty"` // of all of them together: what delayed them
 	Lag      time.Duration `json:"lag,omitempty"`   // likewise
 }
+
+// The slack within which a rate counts as kept. An open loop that does not come up to its
+// rate has become a closed one; for runs of a fraction of a second 20 ms late in all are
+// forgiven.
+const (
+	rateLimit    = 95.0 // % of what was asked for
+	rateForgiven = 20 * time.Millisecond
+)
+
+// Kept is how much of the asked rate was achieved, and the least that counts as keeping
+// it, both in percent. Both mean nothing where Due or Sent is 0.
+func (p Pace) Kept() (achieved, least float64) {
+	part := func(of time.Duration) float64 { return float64(p.Due) / float64(of) * 100 }
+	return part(p.Sent), min(rateLimit, part(p.Due+rateForgiven))
+}
+
+// MeanQueue is how long a request waited for a slot.
+func (p Pace) MeanQueue() time.Duration { return share(p.Queue, p.Requests) }
+
+// MeanLag is how late the load generator was to send a request.
+func (p Pace) MeanLag() time.Duration { return share(p.Lag, p.Requests) }
+
+// HeldBack says that slots held requests back because the server did not keep up: that
+// explains a rate that was not achieved.
+func (t *Truth) HeldBack() bool { return t.Pace.Queue > t.Pace.Lag && t.Backlog.Grows() }
 
 // Asked is the rate that was asked for in requests a second, 0 when there is none.
 func (p Pace) Asked() float64 { return perSecond(p.Requests-1, p.Due) }
@@ -190,6 +215,10 @@ type Delivery struct {
 	Early   int           `json:"early,omitempty"`   // of them, those to which TTFT is shorter than to the first output
 	Ahead   time.Duration `json:"ahead,omitempty"`   // by that much, together
 }
+
+// MeanAhead is how much earlier than its first output a request's TTFT ended, of those
+// that got output.
+func (d Delivery) MeanAhead() time.Duration { return share(d.Ahead, d.Content) }
 
 func (d Delivery) plus(other Delivery) Delivery {
 	return Delivery{

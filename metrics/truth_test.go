@@ -199,7 +199,7 @@ func TestForeignOutcomesHaveNoTruth(t *testing.T) {
 	c := NewCollector(&Header{})
 	c.AddOutcome(Outcome{Success: true, Out: 1})
 	s := c.Summary(1)
-	if s.Judge(); s.Truth != nil || s.Trust != nil {
+	if Judge(s); s.Truth != nil || s.Trust != nil {
 		t.Errorf("truth %v, trust %v", s.Truth, s.Trust)
 	}
 }
@@ -250,7 +250,7 @@ func TestOddAnswersSayHowTheyAreOdd(t *testing.T) {
 	} {
 		s := clean()
 		s.Truth.Lengths = c.lengths
-		s.Judge()
+		Judge(s)
 		failed := s.Trust.Failed()
 		if len(failed) != 1 || failed[0].Name != "answer lengths" || !strings.Contains(failed[0].Text, c.says) || failed[0].Remedy != c.remedy {
 			t.Errorf("%s: %+v", name, failed)
@@ -374,7 +374,7 @@ func TestLengthsAgainstWhatWasAskedFor(t *testing.T) {
 func TestTokensThatAreNotReportedNeedNoCount(t *testing.T) {
 	s := clean()
 	s.Header.Config.SkipTokenizer, s.Truth.Counts = true, Counts{Of: 200, Nobody: 200}
-	if s.Judge(); s.Trust.Verdict != Valid {
+	if Judge(s); s.Trust.Verdict != Valid {
 		t.Errorf("SUSPECT for %q", failing(s))
 	}
 }
@@ -382,7 +382,7 @@ func TestTokensThatAreNotReportedNeedNoCount(t *testing.T) {
 func TestACanvasIsMadeAtOnce(t *testing.T) {
 	s := clean()
 	s.Truth.Delivery, s.Diffusion = Delivery{Of: 200, AtOnce: 200}, new(Diffusion)
-	if s.Judge(); len(s.Trust.Failed()) != 0 {
+	if Judge(s); len(s.Trust.Failed()) != 0 {
 		t.Errorf("SUSPECT for %q", failing(s))
 	}
 }
@@ -390,7 +390,7 @@ func TestACanvasIsMadeAtOnce(t *testing.T) {
 func TestAReaderThatIsLateMakesNoGateway(t *testing.T) {
 	s := inUserSpace(clean(), 4)
 	s.Truth.Delivery = Delivery{Of: 200, AtOnce: 200}
-	if s.Judge(); len(s.Trust.Failed()) != 0 {
+	if Judge(s); len(s.Trust.Failed()) != 0 {
 		t.Errorf("SUSPECT for %q", failing(s))
 	}
 }

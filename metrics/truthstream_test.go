@@ -20,7 +20,7 @@ func figures(t *Truth) string {
 	}
 	fmt.Fprintf(&b, "%+v\n%+v\n%+v\n%+v\n%+v\n", t.Tokens, t.Connecting, t.Ramp, t.Pace, t.Held)
 	fmt.Fprintf(&b, "%+v\n%v\n", t.Lengths, t.FinishReasons)
-	fmt.Fprintln(&b, t.MeanITL, t.PeakTokens, t.PeakStep, t.PeakConcurrency, t.MeanConcurrency, t.laterTurns)
+	fmt.Fprintln(&b, t.MeanITL, t.PeakTokens, t.PeakStep, t.PeakConcurrency, t.MeanConcurrency, t.LaterTurns)
 	return b.String()
 }
 
@@ -58,7 +58,7 @@ func judged(t *testing.T, sw *StreamWriter, h *Header, shard int, records ...*Re
 	if err != nil {
 		t.Fatal(err)
 	}
-	s.Judge()
+	Judge(s)
 	return s
 }
 

@@ -42,7 +42,7 @@ func (s *Summary) Whole() Window {
 // ended. It is false where there is no such time.
 func (s *Summary) Loaded() (Window, bool) {
 	var sent, ended extent
-	burst := !s.Header.Config.paced() && math.IsInf(s.Header.Config.RequestRate, 1)
+	burst := !s.Header.Config.Paced() && math.IsInf(s.Header.Config.RequestRate, 1)
 	for r := range s.measured() {
 		sent.add(r.Sent)
 		ended.add(r.End)

@@ -47,7 +47,7 @@ func (x *extent) merge(other extent, later time.Duration) {
 // are kept.
 func (w *witness) add(r *Record, most int) {
 	w.inFlight.add(r.Sent, r.End, most)
-	w.truth.laterTurns = w.truth.laterTurns || r.Turn > 0
+	w.truth.LaterTurns = w.truth.LaterTurns || r.Turn > 0
 	w.truth.Lengths.add(r)
 	countReason(&w.truth.FinishReasons, r.Finish, 1)
 	countReason((*map[string]int)(&w.truth.Otherwise), r.Otherwise, 1)
@@ -183,13 +183,13 @@ func (w *witness) testimony(c *Config, seconds float64) *Truth {
 		t.MeanConcurrency = w.inFlight.busy.Seconds() / seconds
 	}
 	t.Pace.Due, t.Pace.Sent = w.due.last-w.due.first, w.sent.last-w.sent.first
-	if !c.paced() {
+	if !c.Paced() {
 		t.Pace = Pace{}
 	}
 	if c.even() && w.due.any {
 		t.Backlog = w.backlog.growth(w.due.first)
 	}
-	if c.paced() || !math.IsInf(c.RequestRate, 1) || w.spaced {
+	if c.Paced() || !math.IsInf(c.RequestRate, 1) || w.spaced {
 		t.Ramp = Ramp{}
 	}
 	t.Held.Mean, t.Held.Unread = share(w.held, t.Connecting.Of), share(w.unread, t.Connecting.Of)

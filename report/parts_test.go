@@ -30,7 +30,7 @@ func loaded(h metrics.Header, n int, gap, step time.Duration) *metrics.Summary {
 		c.Add(r)
 	}
 	s := c.Summary((end - h.Delay).Seconds())
-	s.Judge()
+	metrics.Judge(s)
 	return s
 }
 

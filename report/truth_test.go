@@ -128,7 +128,7 @@ func runs() map[string]*metrics.Summary {
 		}),
 	}
 	for _, s := range all {
-		s.Judge()
+		metrics.Judge(s)
 	}
 	return all
 }
@@ -265,7 +265,7 @@ func TestWhatAServerSaysHasNoControlCharacters(t *testing.T) {
 func TestWithoutTruthNothingIsWritten(t *testing.T) {
 	var b bytes.Buffer
 	s := &metrics.Summary{Header: &metrics.Header{}}
-	s.Judge()
+	metrics.Judge(s)
 	if err := Truth(&b, s); err != nil || b.Len() != 0 {
 		t.Errorf("truth %q, %v", b.String(), err)
 	}

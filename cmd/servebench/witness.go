@@ -55,7 +55,7 @@ func (w *witness) testify(ctx context.Context, s *metrics.Summary, most int64) {
 		w.compare(ctx, s, most)
 	}
 	s.Evidence.Repeated = w.prompts.repeated
-	s.Judge()
+	metrics.Judge(s)
 }
 
 // compare puts into s what the server counted since look, or why that says nothing of

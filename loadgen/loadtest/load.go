@@ -100,7 +100,7 @@ func (l *Load) Run(ctx context.Context) (*metrics.Summary, error) {
 		s.Incomplete = append(s.Incomplete, fmt.Sprintf("%d requests were asked for, and the Source ended after %d", l.Requests, begun))
 		s.Warnings = append(s.Warnings, s.Incomplete...)
 	}
-	s.Judge()
+	metrics.Judge(s)
 	return s, nil
 }
 

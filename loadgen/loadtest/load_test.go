@@ -242,7 +242,7 @@ func TestNumbersThatCannotBeBelievedAreLogged(t *testing.T) {
 		c.Add(late)
 	}
 	s := c.Summary(1)
-	s.Judge()
+	metrics.Judge(s)
 	r := &recorder{}
 	SLO{}.Assert(r, s)
 	if !strings.HasPrefix(r.logs, "the SLO holds, but SUSPECT: ") || r.errors != "" {

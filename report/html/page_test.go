@@ -40,7 +40,7 @@ func run(h metrics.Header, requests, tokens int, message string) Run {
 		c.Add(r)
 	}
 	s := c.Summary(last.Seconds())
-	s.Judge()
+	metrics.Judge(s)
 	return Run{Run: plot.Run{Summary: s, File: h.Run + ".jsonl"}}
 }
 

@@ -43,7 +43,7 @@ func (w workload) run(h metrics.Header) Run {
 		c.Add(r)
 	}
 	s := c.Summary(last.Seconds())
-	s.Judge()
+	metrics.Judge(s)
 	return Run{Summary: s}
 }
 
