@@ -28,28 +28,28 @@ var blockLabels = map[string]func(s *Summary, v float64){
 	"Total Token throughput (tok/s)":       func(s *Summary, v float64) { s.TotalThroughput, s.VLLM = v, "0.12.0" },
 	"Total token throughput (tok/s)":       func(s *Summary, v float64) { s.TotalThroughput = v },
 
-	"Probe requests completed": func(s *Summary, v float64) { s.probes().Completed = int(v) },
-	"Probe requests failed":    func(s *Summary, v float64) { s.probes().Failed = int(v) },
-	"Median probe E2EL (ms)":   func(s *Summary, v float64) { s.probes().Median = v },
-	"P99 probe E2EL (ms)":      func(s *Summary, v float64) { s.probes().P99 = v },
-	"Max probe E2EL (ms)":      func(s *Summary, v float64) { s.probes().Max = v },
+	"Probe requests completed": func(s *Summary, v float64) { probesOf(s).Completed = int(v) },
+	"Probe requests failed":    func(s *Summary, v float64) { probesOf(s).Failed = int(v) },
+	"Median probe E2EL (ms)":   func(s *Summary, v float64) { probesOf(s).Median = v },
+	"P99 probe E2EL (ms)":      func(s *Summary, v float64) { probesOf(s).P99 = v },
+	"Max probe E2EL (ms)":      func(s *Summary, v float64) { probesOf(s).Max = v },
 
-	"Acceptance rate (%)": func(s *Summary, v float64) { s.specDecode().AcceptanceRate = v },
-	"Acceptance length":   func(s *Summary, v float64) { s.specDecode().AcceptanceLength = v },
-	"Drafts":              func(s *Summary, v float64) { s.specDecode().Drafts = int64(v) },
-	"Draft tokens":        func(s *Summary, v float64) { s.specDecode().DraftTokens = int64(v) },
-	"Accepted tokens":     func(s *Summary, v float64) { s.specDecode().AcceptedTokens = int64(v) },
+	"Acceptance rate (%)": func(s *Summary, v float64) { specDecodeOf(s).AcceptanceRate = v },
+	"Acceptance length":   func(s *Summary, v float64) { specDecodeOf(s).AcceptanceLength = v },
+	"Drafts":              func(s *Summary, v float64) { specDecodeOf(s).Drafts = int64(v) },
+	"Draft tokens":        func(s *Summary, v float64) { specDecodeOf(s).DraftTokens = int64(v) },
+	"Accepted tokens":     func(s *Summary, v float64) { specDecodeOf(s).AcceptedTokens = int64(v) },
 
-	"Committed throughput (tok/s)": func(s *Summary, v float64) { s.diffusion().CommittedThroughput = v },
-	"Denoising steps per canvas":   func(s *Summary, v float64) { s.diffusion().StepsPerCanvas = v },
-	"Committed per denoising step": func(s *Summary, v float64) { s.diffusion().CommittedPerStep = v },
-	"Committed tokens":             func(s *Summary, v float64) { s.diffusion().CommittedTokens = int64(v) },
-	"Denoising steps":              func(s *Summary, v float64) { s.diffusion().DenoisingSteps = int64(v) },
-	"Canvas positions evaluated":   func(s *Summary, v float64) { s.diffusion().CanvasPositions = int64(v) },
+	"Committed throughput (tok/s)": func(s *Summary, v float64) { diffusionOf(s).CommittedThroughput = v },
+	"Denoising steps per canvas":   func(s *Summary, v float64) { diffusionOf(s).StepsPerCanvas = v },
+	"Committed per denoising step": func(s *Summary, v float64) { diffusionOf(s).CommittedPerStep = v },
+	"Committed tokens":             func(s *Summary, v float64) { diffusionOf(s).CommittedTokens = int64(v) },
+	"Denoising steps":              func(s *Summary, v float64) { diffusionOf(s).DenoisingSteps = int64(v) },
+	"Canvas positions evaluated":   func(s *Summary, v float64) { diffusionOf(s).CanvasPositions = int64(v) },
 }
 
-// probes is the section, made when its first line is read.
-func (s *Summary) probes() *Probes {
+// probesOf is the section of s, made when its first line is read.
+func probesOf(s *Summary) *Probes {
 	if s.Probes == nil {
 		nan := math.NaN()
 		s.Probes = &Probes{Completed: -1, Failed: -1, Median: nan, P99: nan, Max: nan}
@@ -57,8 +57,8 @@ func (s *Summary) probes() *Probes {
 	return s.Probes
 }
 
-// specDecode is the section, made when its first line is read.
-func (s *Summary) specDecode() *SpecDecode {
+// specDecodeOf is the section of s, made when its first line is read.
+func specDecodeOf(s *Summary) *SpecDecode {
 	if s.SpecDecode == nil {
 		nan := math.NaN()
 		s.SpecDecode = &SpecDecode{AcceptanceRate: nan, AcceptanceLength: nan, Drafts: -1, DraftTokens: -1, AcceptedTokens: -1}
@@ -66,8 +66,8 @@ func (s *Summary) specDecode() *SpecDecode {
 	return s.SpecDecode
 }
 
-// diffusion is the section, made when its first line is read.
-func (s *Summary) diffusion() *Diffusion {
+// diffusionOf is the section of s, made when its first line is read.
+func diffusionOf(s *Summary) *Diffusion {
 	if s.Diffusion == nil {
 		nan := math.NaN()
 		s.Diffusion = &Diffusion{CommittedThroughput: nan, StepsPerCanvas: nan, CommittedPerStep: nan,

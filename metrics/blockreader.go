@@ -24,9 +24,10 @@ const maxTextLine = 16 << 20
 // computed; what is asked of it is said to be missing.
 type blockReader struct {
 	found []*Summary
-	open  *Summary // the block it is in, nil between blocks
-	known int      // lines of it that were understood
-	quote string   // what stands before its lines: "> " of a quotation, "0: " of srun
+	open  *Summary           // the block it is in, nil between blocks
+	known int                // lines of it that were understood
+	quote string             // what stands before its lines: "> " of a quotation, "0: " of srun
+	last  map[string]float64 // of each metric, the percentile read last
 }
 
 func (b *blockReader) line(text string) {
@@ -47,7 +48,7 @@ func (b *blockReader) line(text string) {
 		b.close()
 		return
 	}
-	if ok && b.open.setLine(label, strings.TrimSpace(value)) {
+	if ok && b.set(label, strings.TrimSpace(value)) {
 		b.known++
 	}
 }
@@ -66,7 +67,7 @@ func blockHead(text string) (prefix string, ok bool) {
 
 func (b *blockReader) begin(quote string) {
 	b.close()
-	b.open, b.known, b.quote = unknown(), 0, quote
+	b.open, b.known, b.quote, b.last = Unknown(), 0, quote, map[string]float64{}
 }
 
 func (b *blockReader) close() {
@@ -83,17 +84,18 @@ func (b *blockReader) summaries(ask Ask) ([]*Summary, error) {
 		return nil, ErrNoBlock
 	}
 	for _, s := range b.found {
-		s.Header = ask.header(s.Header)
+		s.Header = ask.Apply(s.Header)
 		if len(ask.Goodput) > 0 {
 			s.Warnings = append(s.Warnings, "goodput cannot be computed anew: a block does not hold the single requests")
 		}
-		s.warnUnknown()
+		warnUnknown(s)
 	}
 	return b.found, nil
 }
 
-// setLine sets what a line of the block says; false when it says nothing known.
-func (s *Summary) setLine(label, value string) bool {
+// set takes over what a line of the block says; false when it says nothing known.
+func (b *blockReader) set(label, value string) bool {
+	s := b.open
 	if label == sglangLabel {
 		s.Warnings = append(s.Warnings, "this looks like a block of SGLang's: only what it shares with vLLM's is read")
 		return false
@@ -107,14 +109,14 @@ func (s *Summary) setLine(label, value string) bool {
 		return true
 	}
 	if i, ok := strings.CutPrefix(label, "Position "); ok {
-		spec := s.specDecode()
+		spec := specDecodeOf(s)
 		if i != strconv.Itoa(len(spec.PerPosition)) {
 			return false
 		}
 		spec.PerPosition = append(spec.PerPosition, v/100)
 		return true
 	}
-	return s.setStatistic(label, v)
+	return b.setStatistic(label, v)
 }
 
 // metricLabels are the names of Metrics in a block.
@@ -125,38 +127,36 @@ var metricLabels = map[string]string{
 }
 
 // setStatistic sets one of `Mean TTFT (ms)`, `Median …` and `P99.9 …`.
-func (s *Summary) setStatistic(label string, v float64) bool {
+func (b *blockReader) setStatistic(label string, v float64) bool {
 	which, rest, _ := strings.Cut(label, " ")
 	name, isMS := strings.CutSuffix(rest, " (ms)")
 	metric, ok := metricLabels[name]
 	if !ok || !isMS {
 		return false
 	}
-	q, c := s.Metric(metric).quoted, &s.Header.Config
+	q, c := b.open.Metric(metric).Quoted, &b.open.Header.Config
 	switch which {
 	case "Mean":
-		q.mean = v
+		q.Mean = v
 	case "Median":
-		q.median = v
+		q.Median = v
 	default:
 		p, err := strconv.ParseFloat(strings.TrimPrefix(which, "P"), 64)
 		if err != nil || which[0] != 'P' || !(p >= 0 && p <= 100) {
 			return false
 		}
-		c.Percentiles = insertAfter(c.Percentiles, q.last, p)
-		q.percentiles[p], q.last = v, p
+		if !slices.Contains(c.Percentiles, p) {
+			// Behind the one before it in its section: lines of earlier sections may be missing.
+			at := 0
+			if before, read := b.last[metric]; read {
+				at = slices.Index(c.Percentiles, before) + 1
+			}
+			c.Percentiles = slices.Insert(c.Percentiles, at, p)
+		}
+		q.Percentiles[p], b.last[metric] = v, p
 	}
 	if !slices.Contains(c.Metrics, metric) {
 		c.Metrics = append(c.Metrics, metric)
 	}
 	return true
-}
-
-// insertAfter adds p, unless it is there, behind the one that came before it in
-// its section. So the order holds when lines of the sections before are missing.
-func insertAfter(ps []float64, before, p float64) []float64 {
-	if slices.Contains(ps, p) {
-		return ps
-	}
-	return slices.Insert(ps, slices.Index(ps, before)+1, p)
 }

@@ -99,9 +99,9 @@ func (c *Collector) AddOutcome(o Outcome) {
 	c.addOutcome(o, 0)
 }
 
-// addLastings takes what is known of requests of which no more is: latencies of those
+// AddLastings takes what is known of requests of which no more is: latencies of those
 // that completed, if the others can be told from them by having none.
-func (c *Collector) addLastings(lastings []Lasting, completed int) {
+func (c *Collector) AddLastings(lastings []Lasting, completed int) {
 	lastings = slices.DeleteFunc(slices.Clone(lastings), func(l Lasting) bool { return l.Latency <= 0 })
 	if len(lastings) != completed {
 		return

@@ -20,7 +20,9 @@ const DefaultCap = 10_000_000
 // prints them. A Distribution read from a file may hold statistics without
 // values. The zero value is empty; it is not safe for concurrent use.
 type Distribution struct {
-	Cap int // exact values kept at most; 0 means DefaultCap
+	Cap    int    // exact values kept at most; 0 means DefaultCap
+	Rough  bool   // the values themselves are estimates
+	Quoted *Quote // statistics that a file gives: they go before anything computed; nil for none
 
 	exact   []float64 // in the order added
 	sorted  []float64 // made when first needed
@@ -29,22 +31,23 @@ type Distribution struct {
 	over    bool   // exact values were dropped
 	gaps    bool   // they are gaps between chunks, several of each request
 	ends    []int  // of gaps in exact: after each request's; nil where that is not known
-	rough   bool   // the values themselves are estimates
-	quoted  *quote // what a file says, before anything computed
 }
 
-// A quote is statistics as a file gives them, in milliseconds; NaN where it
-// does not.
-type quote struct {
-	mean, median, std float64
-	percentiles       map[float64]float64
-	last              float64 // percentile read last, NaN before the first
-	empty             float64 // what any other is that has no values: NaN, or 0 when the file says there are none
+// A Quote is the statistics of a latency as a file gives them, in milliseconds. Of a
+// statistic that the file does not give it has NaN, or no entry in Percentiles.
+type Quote struct {
+	Mean, Median, Std float64
+	Percentiles       map[float64]float64
+
+	// Empty is what any other statistic is where the Distribution has no values: NaN,
+	// or 0 when the file says that there are none.
+	Empty float64
 }
 
-func newQuote() *quote {
+// NewQuote is a Quote that gives nothing.
+func NewQuote() *Quote {
 	nan := math.NaN()
-	return &quote{mean: nan, median: nan, std: nan, percentiles: map[float64]float64{}, last: nan, empty: nan}
+	return &Quote{Mean: nan, Median: nan, Std: nan, Percentiles: map[float64]float64{}, Empty: nan}
 }
 
 // FromHistogram is the Distribution of values of which only a histogram is
@@ -118,12 +121,12 @@ func (d *Distribution) condense(percentiles []float64) {
 	if len(d.exact) == 0 {
 		return
 	}
-	q := newQuote()
-	q.mean, q.median, q.std = d.Mean(), d.Median(), d.Std()
+	q := NewQuote()
+	q.Mean, q.Median, q.Std = d.Mean(), d.Median(), d.Std()
 	for _, p := range percentiles {
-		q.percentiles[p] = d.Percentile(p)
+		q.Percentiles[p] = d.Percentile(p)
 	}
-	d.exact, d.sorted, d.ends, d.quoted = nil, nil, nil, q
+	d.exact, d.sorted, d.ends, d.Quoted = nil, nil, nil, q
 }
 
 // adopt adds the values that another histogram counted. Exact ones are dropped,
@@ -166,7 +169,7 @@ func (d *Distribution) Len() int {
 
 // Approximate says whether statistics that the file did not give are
 // estimates: they came from the histogram, or from values that are estimates.
-func (d *Distribution) Approximate() bool { return d.over || d.rough }
+func (d *Distribution) Approximate() bool { return d.over || d.Rough }
 
 // Clamped is how many values lay outside the histogram's range.
 func (d *Distribution) Clamped() int { return d.clamped }
@@ -178,24 +181,24 @@ func (d *Distribution) Histogram() *hdrhistogram.Histogram { return d.hist }
 // Mean is the mean in milliseconds. Like all statistics here it is 0 when there
 // are no values, as in vLLM, and NaN when a file was read that does not tell.
 func (d *Distribution) Mean() float64 {
-	if d.quoted != nil && !math.IsNaN(d.quoted.mean) {
-		return d.quoted.mean
+	if d.Quoted != nil && !math.IsNaN(d.Quoted.Mean) {
+		return d.Quoted.Mean
 	}
 	return d.statistic(Mean, func() float64 { return d.hist.Mean() })
 }
 
 // Std is the population standard deviation in milliseconds.
 func (d *Distribution) Std() float64 {
-	if d.quoted != nil && !math.IsNaN(d.quoted.std) {
-		return d.quoted.std
+	if d.Quoted != nil && !math.IsNaN(d.Quoted.Std) {
+		return d.Quoted.Std
 	}
 	return d.statistic(Std, func() float64 { return d.hist.StdDev() })
 }
 
 // Median is the median in milliseconds.
 func (d *Distribution) Median() float64 {
-	if d.quoted != nil && !math.IsNaN(d.quoted.median) {
-		return d.quoted.median
+	if d.Quoted != nil && !math.IsNaN(d.Quoted.Median) {
+		return d.Quoted.Median
 	}
 	return d.statistic(
 		func([]float64) float64 { return Median(d.ascending()) },
@@ -204,8 +207,8 @@ func (d *Distribution) Median() float64 {
 
 // Percentile is the p-th percentile in milliseconds, p from 0 to 100.
 func (d *Distribution) Percentile(p float64) float64 {
-	if d.quoted != nil {
-		if v, ok := d.quoted.percentiles[p]; ok {
+	if d.Quoted != nil {
+		if v, ok := d.Quoted.Percentiles[p]; ok {
 			return v
 		}
 	}
@@ -227,8 +230,8 @@ func (d *Distribution) statistic(exact func([]float64) float64, approximate func
 		return exact(d.exact) * 1000
 	case d.over:
 		return approximate() / float64(time.Millisecond)
-	case d.quoted != nil:
-		return d.quoted.empty
+	case d.Quoted != nil:
+		return d.Quoted.Empty
 	}
 	return 0
 }

@@ -90,7 +90,7 @@ func (g *Group) Total() *Summary {
 	total := c.Summary(whole.Seconds())
 	total.Began = whole.From
 	if c.evened > 0 {
-		total.ITL = Distribution{quoted: newQuote()}
+		total.ITL = Distribution{Quoted: NewQuote()}
 	}
 	if !h.Epoch.IsZero() {
 		total.Date = h.Epoch.Add(whole.To)

@@ -80,8 +80,8 @@ type KV struct {
 	Value string `json:"value"`
 }
 
-// unknownConfig is a Config of which nothing is known.
-func unknownConfig() Config {
+// UnknownConfig is a Config of which nothing is known.
+func UnknownConfig() Config {
 	return Config{NumPrompts: -1, RequestRate: math.NaN(), Burstiness: math.NaN()}
 }
 
@@ -129,8 +129,8 @@ type Ask struct {
 	Definitions Definitions
 }
 
-// header is h under the ask; h itself is left alone.
-func (a Ask) header(h *Header) *Header {
+// Apply is a copy of h that asks for what a asks.
+func (a Ask) Apply(h *Header) *Header {
 	asked := *h
 	if a.Metrics != nil {
 		asked.Config.Metrics = a.Metrics

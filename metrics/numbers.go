@@ -13,7 +13,7 @@ import (
 // Mean is the arithmetic mean as numpy.mean computes it, bit for bit: a
 // pairwise sum over n. It is NaN for no values.
 func Mean(values []float64) float64 {
-	return pairwise(values) / float64(len(values))
+	return Sum(values) / float64(len(values))
 }
 
 // Std is the population standard deviation (ddof 0) as numpy.std computes it.
@@ -69,13 +69,13 @@ func between(a, b, t float64) float64 {
 // instead of halving once more.
 const pairwiseBlock = 128
 
-// pairwise adds up in the order in which numpy does on contiguous doubles.
-func pairwise(v []float64) float64 {
+// Sum adds up in the order in which numpy does on contiguous doubles.
+func Sum(v []float64) float64 {
 	n := len(v)
 	if n > pairwiseBlock {
 		half := n / 2
 		half -= half % 8
-		return pairwise(v[:half]) + pairwise(v[half:])
+		return Sum(v[:half]) + Sum(v[half:])
 	}
 	sum, rest := 0.0, v
 	if n >= 8 {

@@ -105,7 +105,7 @@ func TestIntervalOfFewValues(t *testing.T) {
 			}
 		}
 	}
-	if i, known := (&Distribution{quoted: newQuote()}).Interval(50); known {
+	if i, known := (&Distribution{Quoted: NewQuote()}).Interval(50); known {
 		t.Errorf("of no value: %+v", i)
 	}
 }

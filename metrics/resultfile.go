@@ -2,6 +2,7 @@ package metrics
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -109,11 +110,11 @@ func (f *resultFile) has(keys ...string) bool {
 
 // number is the value of a key, NaN when there is none.
 func (f *resultFile) number(key string) float64 {
-	var v wireFloat
-	if raw := f.value(key); raw == nil || v.UnmarshalJSON(raw) != nil {
+	v, err := strconv.ParseFloat(cmp.Or(f.text(key), string(f.value(key))), 64)
+	if err != nil {
 		return math.NaN()
 	}
-	return float64(v)
+	return v
 }
 
 // count is the value of a key, -1 when there is none.
@@ -135,7 +136,7 @@ func (f *resultFile) text(key string) string {
 
 func (f *resultFile) summary(ask Ask) (*Summary, error) {
 	given := &Header{Run: f.text("run_id"), Definitions: f.definitions(), Config: f.config()}
-	asked := ask.header(given)
+	asked := ask.Apply(given)
 	outcomes, err := f.outcomes()
 	if err != nil {
 		return nil, err
@@ -149,7 +150,7 @@ func (f *resultFile) summary(ask Ask) (*Summary, error) {
 		return nil, err
 	}
 	if outcomes == nil {
-		c.addLastings(lastings, f.count("completed"))
+		c.AddLastings(lastings, f.count("completed"))
 	}
 	s := c.Summary(f.number("duration"))
 	s.Truth = nil // which needs Records
@@ -163,9 +164,9 @@ func (f *resultFile) summary(ask Ask) (*Summary, error) {
 	for _, m := range Metrics {
 		q := f.quote(m.Name)
 		if outcomes != nil || s.Completed == 0 {
-			q.empty = 0
+			q.Empty = 0
 		}
-		m.Of(s).quoted = q
+		m.Of(s).Quoted = q
 	}
 	if ask.Outcomes {
 		s.Outcomes = outcomes
@@ -252,14 +253,14 @@ func percentileKey(key string) (p float64, metric string, ok bool) {
 	return p, metric, ok && isMS && known && err == nil && key[0] == 'p' && p >= 0 && p <= 100
 }
 
-func (f *resultFile) quote(metric string) *quote {
-	q := newQuote()
-	q.mean = f.number("mean_" + metric + "_ms")
-	q.median = f.number("median_" + metric + "_ms")
-	q.std = f.number("std_" + metric + "_ms")
+func (f *resultFile) quote(metric string) *Quote {
+	q := NewQuote()
+	q.Mean = f.number("mean_" + metric + "_ms")
+	q.Median = f.number("median_" + metric + "_ms")
+	q.Std = f.number("std_" + metric + "_ms")
 	for _, m := range f.members {
 		if p, of, ok := percentileKey(m.key); ok && of == metric {
-			q.percentiles[p] = f.number(m.key)
+			q.Percentiles[p] = f.number(m.key)
 		}
 	}
 	return q

@@ -47,12 +47,12 @@ func (f *resultFile) given(key string, computed float64) float64 {
 	return computed
 }
 
-// rateOf is so many a second; NaN of a count that is not known.
+// rateOf is so many a second; NaN of a count or a duration that is not known.
 func rateOf(n int, seconds float64) float64 {
-	if n < 0 {
+	if n < 0 || !(seconds > 0) {
 		return math.NaN()
 	}
-	return rate(float64(n), seconds)
+	return float64(n) / seconds
 }
 
 func (f *resultFile) hasKey(key string) bool {
@@ -128,7 +128,7 @@ func (f *resultFile) outcomes() ([]Outcome, error) {
 			ServerQueue: at(serverQueues, i), ServerTTFT: at(serverTTFTs, i)}
 		o.Success = o.Error == "" && (errs != nil || o.Out > 0)
 		if o.Latency = at(latencies, i); o.Latency == 0 && o.Success {
-			o.Latency = o.TTFT + pairwise(o.ITL)
+			o.Latency = o.TTFT + Sum(o.ITL)
 		}
 		if i < len(queues) {
 			o.Queue = queues[i]
@@ -183,9 +183,9 @@ func at[T any](list []T, i int) T {
 func (f *resultFile) warn(s *Summary, ask Ask) {
 	// A chat's latency ends at the usage chunk, which the arrays do not hold.
 	estimated := !f.has("latencies") && strings.Contains(f.text("backend"), "chat")
-	s.TPOT.rough, s.E2EL.rough = estimated, estimated
+	s.TPOT.Rough, s.E2EL.Rough = estimated, estimated
 	const missing = "computed without the wait for the usage chunk, which the file does not hold"
-	if estimated && (s.TPOT.computes(&s.Header.Config, "tpot") || s.E2EL.computes(&s.Header.Config, "e2el")) {
+	if estimated && (computes(&s.TPOT, &s.Header.Config, "tpot") || computes(&s.E2EL, &s.Header.Config, "e2el")) {
 		s.Warnings = append(s.Warnings, "tpot and e2el are approximate where the file does not give them: "+missing)
 	}
 	if len(ask.Goodput) > 0 && !f.has("input_lens") {
@@ -193,25 +193,25 @@ func (f *resultFile) warn(s *Summary, ask Ask) {
 	} else if len(ask.Goodput) > 0 && estimated {
 		s.Warnings = append(s.Warnings, "goodput is approximate: "+missing)
 	}
-	s.warnUnknown()
+	warnUnknown(s)
 }
 
 // computes says that some statistic of a selected metric comes from values.
-func (d *Distribution) computes(c *Config, metric string) bool {
+func computes(d *Distribution, c *Config, metric string) bool {
 	if !c.Selected(metric) || d.Len() == 0 {
 		return false
 	}
-	if d.quoted == nil || math.IsNaN(d.quoted.mean) {
+	if d.Quoted == nil || math.IsNaN(d.Quoted.Mean) {
 		return true
 	}
 	return slices.ContainsFunc(c.Percentiles, func(p float64) bool {
-		_, quoted := d.quoted.percentiles[p]
+		_, quoted := d.Quoted.Percentiles[p]
 		return !quoted
 	})
 }
 
 // warnUnknown says which of the selected metrics are not known.
-func (s *Summary) warnUnknown() {
+func warnUnknown(s *Summary) {
 	c := &s.Header.Config
 	for _, m := range Metrics {
 		if !c.Selected(m.Name) {

@@ -65,7 +65,7 @@ func (r *run) summary() (*Summary, error) {
 	s := m.summary()
 	if m.noITL {
 		// With nothing to quote, ITL is not known rather than nought, or that of a part.
-		s.ITL = Distribution{quoted: newQuote()}
+		s.ITL = Distribution{Quoted: NewQuote()}
 	}
 	if err := s.includeEnds(shards); err != nil {
 		return nil, err

@@ -25,13 +25,13 @@ type shard struct {
 // unasked is what is taken for the configuration of a run without a run line:
 // of what was asked for nothing is known, and vLLM's default metrics are reported.
 func unasked() Config {
-	c := unknownConfig()
+	c := UnknownConfig()
 	c.Metrics, c.Percentiles = []string{"ttft", "tpot", "itl"}, []float64{99}
 	return c
 }
 
 func newShard(run string, index int, ask Ask) *shard {
-	h := ask.header(&Header{Run: run, Config: unasked()})
+	h := ask.Apply(&Header{Run: run, Config: unasked()})
 	sh := &shard{index: index, header: h, collector: NewCollector(h)}
 	sh.collector.KeepOutcomes, sh.collector.KeepLastings, sh.collector.KeepTrace = ask.Outcomes, ask.Lastings, ask.Trace
 	return sh
@@ -42,7 +42,7 @@ func (sh *shard) take(e Entry, ask Ask) {
 	case e.Header != nil:
 		sh.headers = append(sh.headers, e.Header)
 		if len(sh.headers) == 1 {
-			*sh.header = *ask.header(e.Header)
+			*sh.header = *ask.Apply(e.Header)
 			if ask.Definitions != "" && !e.Header.Compact {
 				sh.header.Definitions = ask.Definitions
 			}

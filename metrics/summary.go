@@ -71,17 +71,17 @@ type Summary struct {
 	Warnings    []string  // what a reader of the numbers should know
 }
 
-// unknown is a Summary of which nothing is known yet.
-func unknown() *Summary {
+// Unknown is a Summary of which nothing is known yet.
+func Unknown() *Summary {
 	nan := math.NaN()
 	s := &Summary{
-		Header:  &Header{Config: unknownConfig()},
+		Header:  &Header{Config: UnknownConfig()},
 		Seconds: nan, Completed: -1, Failed: -1, TotalInput: -1, TotalOutput: -1,
 		RequestThroughput: nan, Goodput: nan, InputThroughput: nan, OutputThroughput: nan,
 		PeakOutput: nan, PeakConcurrent: -1, TotalThroughput: nan, RTFx: nan, InputRate: nan,
 	}
 	for _, m := range Metrics {
-		m.Of(s).quoted = newQuote()
+		m.Of(s).Quoted = NewQuote()
 	}
 	return s
 }

@@ -184,7 +184,7 @@ func (e *excerpt) summary() *Summary {
 	e.witness.tokens, e.witness.inFlight = e.tokens, e.inFlight
 	s := e.Summary(e.part.Seconds())
 	if e.evened > 0 {
-		s.ITL = Distribution{quoted: newQuote()}
+		s.ITL = Distribution{Quoted: NewQuote()}
 	}
 	s.Part = &e.part
 	s.Began = e.part.From
