@@ -14,10 +14,6 @@ var blockHeads = []string{"Serving Benchmark Result", "Embedding/Pooling Benchma
 // ErrNoBlock says that there is no result block in what was read.
 var ErrNoBlock = errors.New(`no result block headed "` + blockHeads[0] + `"`)
 
-// maxTextLine is the longest line of text that is looked at; progress bars that
-// rewrite their line make long ones.
-const maxTextLine = 16 << 20
-
 // A blockReader finds the result blocks in a text: of any vLLM from 0.4.0 on, of
 // its Rust client, with or without the spaces that pad their lines, quoted or
 // fenced, whole or in part. Numbers are as printed, so what a block lacks cannot be

@@ -101,7 +101,7 @@ func (r *Record) attribute() attribution {
 // chunk times are not known they are spread evenly.
 func (r *Record) arrivals(a *attribution) iter.Seq2[time.Duration, int] {
 	return func(yield func(time.Duration, int) bool) {
-		if !r.Chunks.gapless() {
+		if !r.Chunks.Gapless() {
 			i := 0
 			for at := range r.Chunks.All() {
 				if !yield(at, a.at(i)) {

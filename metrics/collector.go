@@ -6,8 +6,6 @@ import (
 	"math"
 	"slices"
 	"time"
-
-	"github.com/HdrHistogram/hdrhistogram-go"
 )
 
 // requestCap is how many requests a Collector knows exactly unless told otherwise:
@@ -76,7 +74,7 @@ func (c *Collector) Add(r *Record) {
 		c.classify(r)
 	}
 	gone := 0
-	if r.Chunks.gapless() {
+	if r.Chunks.Gapless() {
 		gone = r.Chunks.Len() - 1
 	}
 	c.addOutcome(o, gone)
@@ -90,6 +88,16 @@ func (c *Collector) AddSample(s *Sample) {
 	if c.KeepTrace && c.room(s.size()) {
 		c.trace.Samples = append(c.trace.Samples, s)
 	}
+}
+
+// Requests is how many measured requests were added.
+func (c *Collector) Requests() int { return c.sum.Completed + c.sum.Failed }
+
+// FirstLate is how late the first of the requests that open a conversation was sent; it
+// is false without such.
+func (c *Collector) FirstLate() (time.Duration, bool) {
+	w := &c.witness
+	return w.sent.first - w.due.first, w.sent.any
 }
 
 // AddOutcome takes a request into account that was measured elsewhere. It does
@@ -167,12 +175,6 @@ func (c *Collector) addSpan(o *Outcome, gone int) {
 	for _, gap := range o.ITL {
 		itl.Add(gap)
 	}
-}
-
-// adoptITL adds gaps between chunks of which only a histogram is left.
-func (c *Collector) adoptITL(h *hdrhistogram.Histogram) {
-	c.timeline.fold(c.sum.ITL.exact)
-	c.sum.ITL.adopt(h)
 }
 
 func (c *Collector) put(d *Distribution, seconds float64) {

@@ -28,7 +28,7 @@ const Latest = Definitions033
 // InForce are those by which the run's latencies are defined; empty where all are
 // the same, as for completions, or where that is not known.
 func (h *Header) InForce() Definitions {
-	if !h.Config.chat() || h.Definitions == "" {
+	if !h.Config.Chat() || h.Definitions == "" {
 		return ""
 	}
 	return h.Definitions
@@ -43,11 +43,11 @@ func (d Definitions) Known() bool {
 func (d Definitions) Older(e Definitions) bool { return d.age() > e.age() }
 
 func (d Definitions) age() int {
-	return slices.Index([]Definitions{Definitions033, Definitions030, Definitions029}, d.named())
+	return slices.Index([]Definitions{Definitions033, Definitions030, Definitions029}, d.Named())
 }
 
-// named is d by its name.
-func (d Definitions) named() Definitions {
+// Named is d by its name.
+func (d Definitions) Named() Definitions {
 	if d == "" {
 		return Latest
 	}
@@ -56,7 +56,7 @@ func (d Definitions) named() Definitions {
 
 // String is what a reader of a report is told.
 func (d Definitions) String() string {
-	switch d.named() {
+	switch d.Named() {
 	case Definitions029:
 		return "vLLM 0.29.0 and older"
 	case Definitions030:
@@ -68,7 +68,7 @@ func (d Definitions) String() string {
 // Of is r as the client of d has it: r itself, or a copy in which Chunks are those
 // that count, and Blank and Trailer hold nothing more. To apply it twice does no harm.
 func (d Definitions) Of(r *Record, chat bool) *Record {
-	if d.named() == Latest {
+	if d.Named() == Latest {
 		return r
 	}
 	older := *r
@@ -112,11 +112,11 @@ func (d *Definitions) UnmarshalText(text []byte) error {
 	return nil
 }
 
-// chat says that the requests went to a chat endpoint.
-func (c *Config) chat() bool { return strings.Contains(c.Backend, "chat") }
+// Chat says that the requests went to a chat endpoint.
+func (c *Config) Chat() bool { return strings.Contains(c.Backend, "chat") }
 
-// recognise tells a stream of before Definitions, which counted as 0.29.0 does.
-func (h *Header) recognise() {
+// Recognise tells a stream of before Definitions, which counted as 0.29.0 does.
+func (h *Header) Recognise() {
 	if h.Definitions == "" {
 		h.Definitions, h.former = Definitions029, true
 	}
@@ -125,9 +125,9 @@ func (h *Header) recognise() {
 // Counted is a record of the run by the header's Definitions.
 func (h *Header) Counted(r *Record) *Record {
 	if h.former && h.Definitions != Definitions029 {
-		r = r.renewed(h.Config.chat())
+		r = r.renewed(h.Config.Chat())
 	}
-	return h.Definitions.Of(r, h.Config.chat())
+	return h.Definitions.Of(r, h.Config.Chat())
 }
 
 // renewed is a record of before Definitions as it would be now, as far as it tells:
@@ -141,7 +141,7 @@ func (r *Record) renewed(chat bool) *Record {
 	if r.Last > r.Chunks.last {
 		now.Last, now.Trailer = r.Chunks.last, r.Last
 	}
-	if r.Chunks.gapless() {
+	if r.Chunks.Gapless() {
 		now.Chunks.n, now.Chunks.first = r.Chunks.n-1, max(r.FirstContent, r.Chunks.first)
 		now.Blank = Stamps{first: r.Chunks.first, last: r.Chunks.first, n: 1}
 		return &now

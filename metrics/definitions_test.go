@@ -114,8 +114,8 @@ func TestAStreamIsCountedByAnyDefinitions(t *testing.T) {
 					t.Errorf("without chunks %t, recorded by %s, counted by %q: %v, %d tokens; want %v, %d",
 						noChunks, recorded.Definitions, test.Definitions, got, s.TotalOutput, want, as.out)
 				}
-				if s.Header.InForce() != as.named() {
-					t.Errorf("it says %s for %s", s.Header.InForce(), as.named())
+				if s.Header.InForce() != as.Named() {
+					t.Errorf("it says %s for %s", s.Header.InForce(), as.Named())
 				}
 			}
 		}

@@ -28,9 +28,9 @@ type Distribution struct {
 	sorted  []float64 // made when first needed
 	hist    *hdrhistogram.Histogram
 	clamped int
-	over    bool   // exact values were dropped
-	gaps    bool   // they are gaps between chunks, several of each request
-	ends    []int  // of gaps in exact: after each request's; nil where that is not known
+	over    bool  // exact values were dropped
+	gaps    bool  // they are gaps between chunks, several of each request
+	ends    []int // of gaps in exact: after each request's; nil where that is not known
 }
 
 // A Quote is the statistics of a latency as a file gives them, in milliseconds. Of a

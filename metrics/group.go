@@ -45,7 +45,7 @@ func (g *Group) lead(s *Summary) time.Duration {
 	if first.Epoch.IsZero() || s.Header.Epoch.IsZero() {
 		return 0
 	}
-	return start(s.Header).Sub(start(first))
+	return s.Header.Start().Sub(first.Start())
 }
 
 // whole is from the earliest beginning of a shared run to the latest end.

@@ -188,3 +188,6 @@ func (c *Config) UnmarshalJSON(data []byte) error {
 	c.RequestRate, c.Burstiness = float64(w.RequestRate), float64(w.Burstiness)
 	return nil
 }
+
+// Start is when the run or its shard began, by the reference clock.
+func (h *Header) Start() time.Time { return h.Epoch.Add(-h.ClockOffset) }

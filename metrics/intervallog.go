@@ -60,7 +60,7 @@ func (l *IntervalLog) Begin(h *Header) error {
 }
 
 // tag marks a latency of the run in an IntervalLog.
-func (h *Header) tag(name string) string {
+func tag(h *Header, name string) string {
 	switch {
 	case h.Target == "":
 		return name
@@ -101,8 +101,9 @@ func (l *IntervalLog) Write(rec *Record) error {
 	}
 	l.last = max(l.last, rec.End)
 	for name, v := range rec.Latencies() {
-		// In range by now, so this cannot fail.
-		_ = r.histograms[name].RecordValue(min(max(int64(v), 0), histHighest))
+		h := r.histograms[name]
+		// In range, so this cannot fail.
+		_ = h.RecordValue(min(max(int64(v), 0), h.HighestTrackableValue()))
 	}
 	return nil
 }
@@ -119,7 +120,7 @@ func (l *IntervalLog) close(end time.Duration) error {
 			if h.TotalCount() == 0 {
 				continue
 			}
-			h.SetTag(r.tag(name)) // which Reset clears
+			h.SetTag(tag(r.Header, name)) // which Reset clears
 			h.SetStartTimeMs(l.epoch.Add(l.from).UnixMilli())
 			h.SetEndTimeMs(l.epoch.Add(end).UnixMilli())
 			if err := l.out.OutputIntervalHistogram(h); err != nil {

@@ -8,6 +8,7 @@ import (
 // A merged is a run put together from those of its shards that are there.
 type merged struct {
 	shards    []*shard // by their index, at least one
+	header    *Header
 	collector *Collector
 	sharded   bool
 	begun     bool      // a run line was there
@@ -15,7 +16,7 @@ type merged struct {
 	untraced  bool      // of some shard no Trace was kept
 	zero      time.Time // of the run's clock, by the reference clock
 	window    Window    // the measured part
-	late      extent    // how late the shards' first requests were
+	late      *Window   // how late the shards' first requests were; nil for none
 	first     string    // the shard whose was first
 	last      string
 }
@@ -24,13 +25,13 @@ type merged struct {
 // Offset 0 of the run is when all were to start, where that was agreed upon, and
 // else when that shard did.
 func merge(shards []*shard) (*merged, error) {
-	m := &merged{shards: shards, collector: shards[0].collector}
+	m := &merged{shards: shards, header: shards[0].header, collector: shards[0].collector}
 	first := shards[0]
 	if i := slices.IndexFunc(shards, (*shard).begun); i >= 0 {
 		first, m.begun = shards[i], true
 	}
 	m.sharded = first.header.Shards > 1 || len(shards) > 1
-	m.zero = start(first.header)
+	m.zero = first.header.Start()
 	if m.sharded {
 		m.begin(first.header)
 	}
@@ -57,7 +58,7 @@ func (m *merged) begin(first *Header) {
 		m.zero = header.StartAt
 		header.Epoch = m.zero.Add(header.ClockOffset)
 	}
-	m.collector = NewCollector(&header)
+	m.header, m.collector = &header, NewCollector(&header)
 	for _, sh := range m.shards {
 		m.collector.KeepOutcomes = m.collector.KeepOutcomes || sh.collector.KeepOutcomes
 		m.collector.KeepLastings = m.collector.KeepLastings || sh.collector.KeepLastings
@@ -71,12 +72,12 @@ func (m *merged) join(sh *shard) error {
 	if err != nil {
 		return err
 	}
-	sh.records = sh.collector.sum.Completed + sh.collector.sum.Failed
+	sh.records = sh.collector.Requests()
 	m.noITL = m.noITL || !known
 	m.untraced = m.untraced || !sh.collector.KeepTrace
 	if m.sharded {
 		m.look(sh)
-		m.collector.merge(sh.collector, m.later(sh))
+		m.collector.Merge(sh.collector, m.later(sh))
 		sh.collector = nil
 	}
 	return nil
@@ -84,18 +85,26 @@ func (m *merged) join(sh *shard) error {
 
 // look notes how late a shard's first request was.
 func (m *merged) look(sh *shard) {
-	w := &sh.collector.witness
-	if !w.sent.any {
+	late, known := sh.collector.FirstLate()
+	if !known {
 		return
 	}
-	late := m.later(sh) + w.sent.first - w.due.first
-	if !m.late.any || late < m.late.first {
+	late += m.later(sh)
+	if m.late == nil || late < m.late.From {
 		m.first = sh.name()
 	}
-	if !m.late.any || late >= m.late.last {
+	if m.late == nil || late >= m.late.To {
 		m.last = sh.name()
 	}
-	m.late.add(late)
+	m.late = widened(m.late, late)
+}
+
+// widened is w with a time in it; of nil it is that time alone.
+func widened(w *Window, at time.Duration) *Window {
+	if w == nil {
+		return &Window{at, at}
+	}
+	return &Window{min(w.From, at), max(w.To, at)}
 }
 
 // later is when the clock of a shard began, on that of the run.
@@ -103,7 +112,7 @@ func (m *merged) later(sh *shard) time.Duration {
 	if !sh.begun() {
 		return 0
 	}
-	return start(sh.header).Sub(m.zero)
+	return sh.header.Start().Sub(m.zero)
 }
 
 func (m *merged) summary() *Summary {
@@ -114,7 +123,7 @@ func (m *merged) summary() *Summary {
 	s := m.collector.Summary(took)
 	s.Began = m.window.From
 	if m.begun {
-		s.Date = m.collector.header.Epoch.Add(m.window.To)
+		s.Date = m.header.Epoch.Add(m.window.To)
 	}
 	if m.sharded {
 		s.Shards = m.facts()

@@ -143,7 +143,7 @@ func TestGapsAreKnownByRequest(t *testing.T) {
 		return c
 	}
 	both := collector(0)
-	both.merge(collector(0), 0)
+	both.Merge(collector(0), 0)
 	for name, row := range map[string]struct {
 		c           *Collector
 		independent int

@@ -1,12 +1,10 @@
 package metrics
 
 import (
-	"cmp"
 	"fmt"
 	"maps"
 	"math"
 	"slices"
-	"time"
 )
 
 // readStream sums up each run of a record stream, in the order of their run
@@ -67,7 +65,7 @@ func (r *run) summary() (*Summary, error) {
 		// With nothing to quote, ITL is not known rather than nought, or that of a part.
 		s.ITL = Distribution{Quoted: NewQuote()}
 	}
-	if err := s.includeEnds(shards); err != nil {
+	if err := includeEnds(s, shards); err != nil {
 		return nil, err
 	}
 	if sh := shards[0]; len(shards) == 1 && sh.gapless && sh.end() != nil && sh.end().PeakTokens > 0 {
@@ -98,7 +96,7 @@ func (m *merged) forget(s *Summary, ask Ask) (warnings []string) {
 	if !compact {
 		return nil
 	}
-	if recorded := s.Header.Definitions; ask.Definitions != "" && ask.Definitions != recorded.named() && s.Header.Config.chat() {
+	if recorded := s.Header.Definitions; ask.Definitions != "" && ask.Definitions != recorded.Named() && s.Header.Config.Chat() {
 		warnings = append(warnings, fmt.Sprintf("latencies are by the definitions of %s: a compact stream serves no others", recorded))
 	}
 	if s.Outcomes, s.Lastings = nil, nil; ask.Outcomes {
@@ -112,7 +110,7 @@ func (m *merged) forget(s *Summary, ask Ask) (warnings []string) {
 }
 
 // includeEnds adds what the shards' end lines say and their records do not.
-func (s *Summary) includeEnds(shards []*shard) error {
+func includeEnds(s *Summary, shards []*shard) error {
 	hosts := map[string]int{} // cores that shards had there
 	for _, sh := range shards {
 		e := sh.end()
@@ -120,10 +118,9 @@ func (s *Summary) includeEnds(shards []*shard) error {
 			s.Unwatched++
 			continue
 		}
-		s.include(e)
 		host := sh.header.Host
 		_, beside := hosts[host]
-		if err := s.includeEvidence(e, beside && host != ""); err != nil {
+		if err := s.Include(e, beside && host != ""); err != nil {
 			return err
 		}
 		if e.Evidence == nil {
@@ -143,44 +140,3 @@ func (s *Summary) includeEnds(shards []*shard) error {
 	}
 	return nil
 }
-
-func (s *Summary) include(e *End) {
-	s.Interrupted = s.Interrupted || e.Interrupted
-	s.StoppedBy = cmp.Or(s.StoppedBy, e.StoppedBy)
-	// The server's counters are of all shards' traffic: one shard's are enough.
-	s.SpecDecode = cmp.Or(s.SpecDecode, e.SpecDecode)
-	s.Diffusion = cmp.Or(s.Diffusion, e.Diffusion)
-	s.Probes = s.Probes.merge(e.Probes)
-	for _, rise := range e.RateChanges {
-		// Each shard has those of the whole run.
-		if !slices.ContainsFunc(s.RateChanges, func(c RateChange) bool { return c.RPS == rise.RPS }) {
-			s.RateChanges = append(s.RateChanges, rise)
-		}
-	}
-	for _, w := range e.Warnings {
-		if !slices.Contains(s.Warnings, w) {
-			s.Warnings = append(s.Warnings, w)
-		}
-	}
-}
-
-// includeEvidence takes a shard's evidence to that of those before; beside says that
-// one of them ran on the same machine.
-func (s *Summary) includeEvidence(e *End, beside bool) error {
-	switch {
-	case e.Evidence == nil:
-		s.Unwatched++
-	case s.Evidence == nil:
-		whole := *e.Evidence
-		s.Evidence = &whole
-	default:
-		s.Evidence.add(e.Evidence, beside)
-	}
-	ages, err := e.histogram(ageHistogram)
-	if ages != nil {
-		s.Age.adopt(ages)
-	}
-	return err
-}
-
-func seconds(s float64) time.Duration { return time.Duration(s * float64(time.Second)) }

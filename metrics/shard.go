@@ -62,7 +62,7 @@ func (sh *shard) add(r *Record) {
 	sh.collector.Add(r)
 	if r.Phase != WarmUp {
 		sh.last = max(sh.last, r.End)
-		sh.gapless = sh.gapless || sh.header.Counted(r).Chunks.gapless()
+		sh.gapless = sh.gapless || sh.header.Counted(r).Chunks.Gapless()
 	}
 }
 
@@ -77,13 +77,10 @@ func (sh *shard) end() *End {
 	return sh.ends[0]
 }
 
-// start is when a shard began, by the reference clock.
-func start(h *Header) time.Time { return h.Epoch.Add(-h.ClockOffset) }
-
 // took is how long the measured part of the shard ran.
 func (sh *shard) took() time.Duration {
 	if end := sh.end(); end != nil {
-		return seconds(end.Seconds)
+		return time.Duration(end.Seconds * float64(time.Second))
 	}
 	return max(0, sh.last-sh.header.Began())
 }
@@ -99,33 +96,14 @@ func (sh *shard) finish() (known bool, err error) {
 	case end == nil || !sh.gapless && !sh.compact():
 		return !sh.gapless, nil
 	case sh.compact():
-		return true, sh.collector.adopt(end)
+		return true, sh.collector.Adopt(end)
 	}
-	truth := &sh.collector.witness.truth
-	if end.Tokens != nil {
-		truth.Tokens = *end.Tokens
-	}
-	h, err := end.histogram(tokenITLHistogram)
-	if err != nil {
-		return false, err
-	}
-	if h != nil {
-		truth.ITL.adopt(h)
-	}
-	if sh.recounted() {
-		return false, nil
-	}
-	h, err = end.histogram("itl")
-	if h == nil || err != nil {
-		return false, err
-	}
-	sh.collector.adoptITL(h)
-	return true, nil
+	return sh.collector.AdoptGaps(end, !sh.recounted())
 }
 
 // recounted says that the ask has other Definitions than the run, and that they differ.
 func (sh *shard) recounted() bool {
-	return sh.begun() && sh.header.Config.chat() && sh.header.Definitions.named() != sh.headers[0].Definitions.named()
+	return sh.begun() && sh.header.Config.Chat() && sh.header.Definitions.Named() != sh.headers[0].Definitions.Named()
 }
 
 // counted is how many they were by the end lines, one for each run line.

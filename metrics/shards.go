@@ -26,7 +26,7 @@ func (m *merged) missing() (n int, named []string) {
 }
 
 // of is how many shards make the run, as far as one knows.
-func (m *merged) of() int { return max(m.collector.header.Shards, 1) }
+func (m *merged) of() int { return max(m.header.Shards, 1) }
 
 // faults are what is amiss with the run and with its shards.
 func (m *merged) faults() []string {
@@ -58,7 +58,7 @@ func (m *merged) faultsOf(sh *shard) []string {
 	if n := max(sh.header.Shards, 1); n != m.of() {
 		found = append(found, fmt.Sprintf("is one of %d, and not of %d", n, m.of()))
 	}
-	if flags := differences(m.collector.header, sh.header); len(flags) > 0 {
+	if flags := differences(m.header, sh.header); len(flags) > 0 {
 		found = append(found, "was asked for something else: "+listed(flags))
 	}
 	return found
@@ -66,18 +66,17 @@ func (m *merged) faultsOf(sh *shard) []string {
 
 // facts are what a report says of the shards.
 func (m *merged) facts() *Shards {
-	s := &Shards{Of: m.of(), Faults: m.faults(), Last: m.last, Late: m.late.window()}
+	s := &Shards{Of: m.of(), Faults: m.faults(), Last: m.last, Late: m.late}
 	if m.first == m.last {
 		s.Late = nil
 	}
-	var offsets extent
 	for _, sh := range m.shards {
 		if len(m.faultsOf(sh)) == 0 {
 			s.Sound++
 		}
 		s.Hosts = append(s.Hosts, sh.hosts()...)
 		if sh.header.ClockError > 0 {
-			offsets.add(sh.header.ClockOffset)
+			s.Offsets = widened(s.Offsets, sh.header.ClockOffset)
 			s.Error = max(s.Error, sh.header.ClockError)
 			continue
 		}
@@ -87,7 +86,6 @@ func (m *merged) facts() *Shards {
 		}
 		s.Unclocked = append(s.Unclocked, unclocked...)
 	}
-	s.Offsets = offsets.window()
 	for _, names := range []*[]string{&s.Hosts, &s.Unclocked} {
 		slices.Sort(*names)
 		*names = slices.Compact(*names)

@@ -160,7 +160,7 @@ func (f fleet) together(records []*Record, zero time.Time) *Collector {
 		for i, r := range records {
 			if i%f.n == shard {
 				moved := *r
-				moved.shift(start(f.header(shard)).Sub(zero))
+				moved.shift(f.header(shard).Start().Sub(zero))
 				c.Add(&moved)
 			}
 		}
@@ -170,7 +170,7 @@ func (f fleet) together(records []*Record, zero time.Time) *Collector {
 
 func TestShardsMergeToTheNumbersOfOneRun(t *testing.T) {
 	for _, f := range []fleet{{n: 4}, {n: 4, startAt: true}} {
-		zero := start(f.header(0))
+		zero := f.header(0).Start()
 		if f.startAt {
 			zero = f.header(0).StartAt
 		}
@@ -410,7 +410,7 @@ func TestWhichMessagesFindAPlaceDoesNotChange(t *testing.T) {
 			for i := range maxMessages * 2 / 3 {
 				c.AddOutcome(Outcome{Index: i, Error: fmt.Sprint(half, i)})
 			}
-			whole.merge(c, 0)
+			whole.Merge(c, 0)
 		}
 		if first == nil {
 			first = whole.sum.Errors

@@ -75,8 +75,14 @@ func (s *Stamps) shift(d time.Duration) {
 	s.last += d
 }
 
-// gapless says that there are gaps, but only their sum is known.
-func (s *Stamps) gapless() bool { return s.n > 1 && len(s.deltas) == 0 }
+// Ends is s without the times between its ends.
+func (s Stamps) Ends() Stamps {
+	s.deltas = nil
+	return s
+}
+
+// Gapless says that there are gaps, but only their sum is known.
+func (s *Stamps) Gapless() bool { return s.n > 1 && len(s.deltas) == 0 }
 
 // together are the stamps of both in their order; of equal ones those of a come
 // first. Where only the ends of either are known, so it is of both.
@@ -86,7 +92,7 @@ func together(a, b Stamps) Stamps {
 		return b
 	case b.n == 0:
 		return a
-	case a.gapless() || b.gapless():
+	case a.Gapless() || b.Gapless():
 		return Stamps{first: min(a.first, b.first), last: max(a.last, b.last), n: a.n + b.n}
 	}
 	var all Stamps

@@ -153,7 +153,7 @@ func TestChunksTakeFewBytes(t *testing.T) {
 	if short.Len() > 500 {
 		t.Errorf("%d bytes without chunks", short.Len())
 	}
-	if r.Chunks.gapless() {
+	if r.Chunks.Gapless() {
 		t.Error("writing changed the record")
 	}
 }

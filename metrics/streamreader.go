@@ -229,7 +229,7 @@ func decode(head lineHead, line []byte) (Entry, error) {
 			return Entry{}, err
 		}
 		e.Header.Run, e.Header.Shard = head.Run, head.Shard
-		e.Header.recognise()
+		e.Header.Recognise()
 	case kindReq:
 		e.Record = &Record{}
 		if err := json.Unmarshal(line, e.Record); err != nil {
@@ -251,3 +251,7 @@ func decode(head lineHead, line []byte) (Entry, error) {
 	}
 	return e, nil
 }
+
+// maxTextLine is the longest line of text that is looked at; progress bars that
+// rewrite their line make long ones.
+const maxTextLine = 16 << 20

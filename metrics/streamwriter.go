@@ -35,7 +35,7 @@ func NewStreamWriter(w io.Writer) *StreamWriter { return &StreamWriter{w: w} }
 func (sw *StreamWriter) Begin(h *Header) error {
 	sw.head, sw.compact = lineHead{V: streamVersion, Run: h.Run, Shard: h.Shard}, h.Compact
 	named := *h
-	named.Definitions = h.Definitions.named()
+	named.Definitions = h.Definitions.Named()
 	return sw.write(kindRun, runLine{sw.headOf(kindRun), &named})
 }
 
@@ -47,7 +47,7 @@ func (sw *StreamWriter) Write(r *Record) error {
 	}
 	if sw.NoChunks {
 		short := *r
-		short.Chunks.deltas, short.Blank.deltas, short.TokensPerChunk = nil, nil, nil
+		short.Chunks, short.Blank, short.TokensPerChunk = r.Chunks.Ends(), r.Blank.Ends(), nil
 		r = &short
 	}
 	return sw.write(kindReq, reqLine{sw.headOf(kindReq), r})
@@ -64,7 +64,7 @@ func (sw *StreamWriter) Sample(s *Sample) error {
 // End writes what the run came to. A stream without an end counts as cut. Of a
 // compact one the Summary must be of a Collector whose Header says so, too.
 func (sw *StreamWriter) End(s *Summary) error {
-	e, err := s.end()
+	e, err := s.End()
 	if err != nil {
 		return err
 	}

@@ -24,7 +24,7 @@ func bounded(records []*Record, parts, most int) *Collector {
 		if parts == 1 {
 			return c
 		}
-		whole.merge(c, 0)
+		whole.Merge(c, 0)
 	}
 	return whole
 }

@@ -272,3 +272,5 @@ func truncation(values []float64) (n int, ok bool) {
 	}
 	return n, n < half
 }
+
+func seconds(s float64) time.Duration { return time.Duration(s * float64(time.Second)) }

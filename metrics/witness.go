@@ -118,7 +118,7 @@ func (w *witness) addTokens(r *Record) {
 		w.afterFirst += r.Chunks.Last() - r.Chunks.First()
 		w.afterTokens += float64(a.tokens) * (1 - 1/float64(a.chunks))
 	}
-	single := a.kind == known && !r.Chunks.gapless()
+	single := a.kind == known && !r.Chunks.Gapless()
 	last, begun := time.Duration(0), false
 	for at, n := range r.arrivals(&a) {
 		if n == 0 {
