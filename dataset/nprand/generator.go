@@ -4,10 +4,10 @@
 // numpy.random.default_rng, RandomState is numpy.random.seed and the functions
 // that go with it, and Python is the random module. A draw here takes exactly
 // the draws from the underlying stream that it takes there, so that sequences of
-// different draws agree as well. Where Python calls the C library's logarithm,
-// exponential or power, this package calls its own, correctly rounded ones, as
-// Go's are off in some last bits; a product that is added to something is
-// converted to float64 first, so that no machine fuses the two.
+// different draws agree as well. Where Python calls the C library's logarithm or
+// power, this package calls its own, which are correctly rounded: Go's differ in
+// some last bits. It converts a product to float64 before it adds it to something,
+// so that no machine fuses the two.
 //
 // The generators are plain values: a copy goes on from the same place. None is
 // safe for concurrent use.
@@ -34,14 +34,11 @@ func NewGenerator(seed uint64) Generator {
 	return g
 }
 
-// Uint64 draws 64 bits.
-func (g *Generator) Uint64() uint64 {
+// uint64 draws 64 bits.
+func (g *Generator) uint64() uint64 {
 	g.step()
 	return bits.RotateLeft64(g.state.hi^g.state.lo, -int(g.state.hi>>58))
 }
-
-// Random draws from [0, 1).
-func (g *Generator) Random() float64 { return float64(g.Uint64()>>11) / (1 << 53) }
 
 // Integers draws from [low, high), which must not be empty. A range of one value
 // takes no draw.
@@ -72,10 +69,10 @@ func (g *Generator) below32(n uint32) uint32 {
 }
 
 func (g *Generator) below64(n uint64) uint64 {
-	hi, lo := bits.Mul64(g.Uint64(), n)
+	hi, lo := bits.Mul64(g.uint64(), n)
 	if lo < n {
 		for threshold := -n % n; lo < threshold; {
-			hi, lo = bits.Mul64(g.Uint64(), n)
+			hi, lo = bits.Mul64(g.uint64(), n)
 		}
 	}
 	return hi
@@ -87,7 +84,7 @@ func (g *Generator) uint32() uint32 {
 		g.buffered = false
 		return g.half
 	}
-	v := g.Uint64()
+	v := g.uint64()
 	g.half, g.buffered = uint32(v>>32), true
 	return uint32(v)
 }
@@ -107,4 +104,45 @@ func (a uint128) add(b uint128) uint128 {
 func (a uint128) mul(b uint128) uint128 {
 	hi, lo := bits.Mul64(a.lo, b.lo)
 	return uint128{hi + a.hi*b.lo + a.lo*b.hi, lo}
+}
+
+// seedSequence is numpy's SeedSequence(seed).generate_state(4, uint64): it
+// spreads the bits of a seed over a pool of four words, and the pool over the
+// state of a generator.
+func seedSequence(seed uint64) (state [4]uint64) {
+	entropy := [4]uint32{uint32(seed), uint32(seed >> 32)}
+	hash := hasher{constant: 0x43b0d7e5, factor: 0x931e8875}
+	var pool [4]uint32
+	for i, word := range entropy {
+		pool[i] = hash.word(word)
+	}
+	for src := range pool {
+		for dst := range pool {
+			if src != dst {
+				pool[dst] = mix(pool[dst], hash.word(pool[src]))
+			}
+		}
+	}
+	hash = hasher{constant: 0x8b51f9dd, factor: 0x58f38ded}
+	for i := range state {
+		low := hash.word(pool[2*i%4])
+		high := hash.word(pool[(2*i+1)%4])
+		state[i] = uint64(high)<<32 | uint64(low)
+	}
+	return state
+}
+
+// A hasher scrambles words, each in a different way.
+type hasher struct{ constant, factor uint32 }
+
+func (h *hasher) word(v uint32) uint32 {
+	v ^= h.constant
+	h.constant *= h.factor
+	v *= h.constant
+	return v ^ v>>16
+}
+
+func mix(x, y uint32) uint32 {
+	v := 0xca01f9dd*x - 0x4973f715*y
+	return v ^ v>>16
 }

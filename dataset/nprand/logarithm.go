@@ -12,15 +12,6 @@ func Log(x float64) float64 {
 	return logarithm(x).hi
 }
 
-// Exp is the exponential function, correctly rounded as Log is, where the result
-// is not subnormal.
-func Exp(x float64) float64 {
-	if !(math.Abs(x) < expLimit) {
-		return math.Exp(x)
-	}
-	return exponential(double{hi: x})
-}
-
 // Pow is x to the power of y, correctly rounded as Log is, where the result is
 // not subnormal and does not lie midway between two float64. Special cases are
 // those of math.Pow.

@@ -20,14 +20,14 @@ func TestFunctionsAreCorrectlyRounded(t *testing.T) {
 		{"Log(0x1.0000000000001p+0)", Log(0x1.0000000000001p+0), 0x1.fffffffffffffp-53},
 		{"Log(0x1.b6e83b85f253bp+333)", Log(0x1.b6e83b85f253bp+333), 0x1.ceb6d8a40aef8p+7},
 		{"Log(0x0.0000000000001p-1022)", Log(0x0.0000000000001p-1022), -0x1.74385446d71c3p+9},
-		{"Exp(0x1.41d80ef9df670p+2)", Exp(0x1.41d80ef9df670p+2), 0x1.3180bf87932b2p+7},
-		{"Exp(-0x1.160fc06f8d526p+4)", Exp(-0x1.160fc06f8d526p+4), 0x1.e6f2d5623eaadp-26},
-		{"Exp(-0x1.37928e674b664p+4)", Exp(-0x1.37928e674b664p+4), 0x1.dfb3be9b81588p-29},
-		{"Exp(0x1.aff5de6b13c1cp+3)", Exp(0x1.aff5de6b13c1cp+3), 0x1.63b85b15f0e8fp+19},
-		{"Exp(0x1.62c0000000000p+9)", Exp(0x1.62c0000000000p+9), 0x1.81e9b4b52d0c9p+1023},
-		{"Exp(-0x1.5e20000000000p+9)", Exp(-0x1.5e20000000000p+9), 0x1.af5fe9a485c8ep-1011},
-		{"Exp(0x1.0000000000000p-30)", Exp(0x1.0000000000000p-30), 0x1.0000000400000p+0},
-		{"Exp(-0x1.0000000000000p-53)", Exp(-0x1.0000000000000p-53), 0x1.fffffffffffffp-1},
+		{"exponential(0x1.41d80ef9df670p+2)", exponential(double{hi: 0x1.41d80ef9df670p+2}), 0x1.3180bf87932b2p+7},
+		{"exponential(-0x1.160fc06f8d526p+4)", exponential(double{hi: -0x1.160fc06f8d526p+4}), 0x1.e6f2d5623eaadp-26},
+		{"exponential(-0x1.37928e674b664p+4)", exponential(double{hi: -0x1.37928e674b664p+4}), 0x1.dfb3be9b81588p-29},
+		{"exponential(0x1.aff5de6b13c1cp+3)", exponential(double{hi: 0x1.aff5de6b13c1cp+3}), 0x1.63b85b15f0e8fp+19},
+		{"exponential(0x1.62c0000000000p+9)", exponential(double{hi: 0x1.62c0000000000p+9}), 0x1.81e9b4b52d0c9p+1023},
+		{"exponential(-0x1.5e20000000000p+9)", exponential(double{hi: -0x1.5e20000000000p+9}), 0x1.af5fe9a485c8ep-1011},
+		{"exponential(0x1.0000000000000p-30)", exponential(double{hi: 0x1.0000000000000p-30}), 0x1.0000000400000p+0},
+		{"exponential(-0x1.0000000000000p-53)", exponential(double{hi: -0x1.0000000000000p-53}), 0x1.fffffffffffffp-1},
 		{"Pow(0x1.09941946801c6p-2, 0x1.111e344ab0896p+2)", Pow(0x1.09941946801c6p-2, 0x1.111e344ab0896p+2), 0x1.9d5948a87b77fp-9},
 		{"Pow(0x1.fdc528ede5c0ep-1, 0x1.1030151e9815cp+1)", Pow(0x1.fdc528ede5c0ep-1, 0x1.1030151e9815cp+1), 0x1.fb451aaad790fp-1},
 		{"Pow(0x1.ac44ace32d283p-1, 0x1.0cb54ac4dd986p+1)", Pow(0x1.ac44ace32d283p-1, 0x1.0cb54ac4dd986p+1), 0x1.5fef469d5fdacp-1},
@@ -49,9 +49,6 @@ func TestFunctionsKeepSpecialCases(t *testing.T) {
 	inf, nan := math.Inf(1), math.NaN()
 	for _, x := range []float64{0, math.Copysign(0, -1), 1, -1, inf, -inf, nan, 800, -800, 0.5, math.MaxFloat64} {
 		same(t, "Log", Log(x), math.Log(x))
-		if x != 0.5 && x != 1 && x != -1 {
-			same(t, "Exp", Exp(x), math.Exp(x))
-		}
 		for _, y := range []float64{0, 1, -1, inf, -inf, nan, 2} {
 			same(t, "Pow", Pow(x, y), math.Pow(x, y))
 		}

@@ -30,19 +30,6 @@ func (r *RandomState) Skip(n uint64) {
 // Random draws from [0, 1).
 func (r *RandomState) Random() float64 { return r.mt.float64() }
 
-// Uniform draws from [low, high).
-func (r *RandomState) Uniform(low, high float64) float64 {
-	return low + float64((high-low)*r.mt.float64())
-}
-
-// Exponential draws from the exponential distribution with the mean scale.
-func (r *RandomState) Exponential(scale float64) float64 { return scale * r.exponential() }
-
-// Normal draws from the normal distribution.
-func (r *RandomState) Normal(mean, deviation float64) float64 {
-	return mean + float64(deviation*r.normal())
-}
-
 // Gamma draws from the gamma distribution; shape must be positive.
 func (r *RandomState) Gamma(shape, scale float64) float64 {
 	switch {

@@ -1,21 +1,49 @@
 package tokenizer
 
 import (
+	"cmp"
+	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 )
 
-// Folder is where the files of the tokenizer that Open calls name lie, and those of
-// its model beside them.
-func Folder(name string) (string, error) {
-	stat, err := os.Stat(name)
-	switch {
-	case os.IsNotExist(err):
-		return cached(name)
-	case err != nil:
+// cached gives the folder of the model called name, "org/name" or "name", in
+// Hugging Face's local cache. Nothing is fetched: without one, the error says
+// where it was looked for.
+func cached(name string) (string, error) {
+	hub, err := hubCache()
+	if err != nil {
 		return "", err
-	case stat.IsDir():
-		return name, nil
 	}
-	return filepath.Dir(name), nil
+	model := filepath.Join(hub, "models--"+strings.ReplaceAll(name, "/", "--"))
+	ref := filepath.Join(model, "refs", "main")
+	commit, err := os.ReadFile(ref)
+	if err != nil {
+		return "", fmt.Errorf("no %s", ref)
+	}
+	folder := filepath.Join(model, "snapshots", strings.TrimSpace(string(commit)))
+	if _, err := os.Stat(filepath.Join(folder, tokenizerFile)); err != nil {
+		return "", fmt.Errorf("no %s in %s", tokenizerFile, folder)
+	}
+	return folder, nil
+}
+
+// hubCache is where Hugging Face's libraries keep models.
+func hubCache() (string, error) {
+	if hub := cmp.Or(os.Getenv("HF_HUB_CACHE"), os.Getenv("HUGGINGFACE_HUB_CACHE")); hub != "" {
+		return hub, nil
+	}
+	if home := os.Getenv("HF_HOME"); home != "" {
+		return filepath.Join(home, "hub"), nil
+	}
+	cache := os.Getenv("XDG_CACHE_HOME")
+	if cache == "" {
+		home, err := os.UserHomeDir()
+		if err != nil {
+			return "", err
+		}
+		cache = filepath.Join(home, ".cache")
+	}
+	return filepath.Join(cache, "huggingface", "hub"), nil
 }
