@@ -8,9 +8,24 @@ import (
 	"strings"
 )
 
+// Folder is the folder that holds the files of the tokenizer that Open calls name,
+// and those of its model.
+func Folder(name string) (string, error) {
+	stat, err := os.Stat(name)
+	switch {
+	case os.IsNotExist(err):
+		return cached(name)
+	case err != nil:
+		return "", err
+	case stat.IsDir():
+		return name, nil
+	}
+	return filepath.Dir(name), nil
+}
+
 // cached gives the folder of the model called name, "org/name" or "name", in
-// Hugging Face's local cache. Nothing is fetched: without one, the error says
-// where it was looked for.
+// Hugging Face's local cache. It fetches nothing: without a folder, the error says
+// where it looked.
 func cached(name string) (string, error) {
 	hub, err := hubCache()
 	if err != nil {

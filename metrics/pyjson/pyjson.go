@@ -24,8 +24,8 @@ import (
 //
 // A value is nil, a bool, a string, an int, a float64, a json.Number holding an
 // integer of any size, an Object, a []any of these, or a slice of one of the types
-// that Append names. Parse makes no ints: it gives json.Number for integers and float64 for all other numbers, which is
-// the line that Python draws too.
+// that Append names. Parse makes no ints: as in Python, a number without a fraction
+// or an exponent is an integer, a json.Number here, and any other is a float64.
 type Object []Member
 
 // A Member is one key of an Object with its value.
