@@ -1,32 +1,29 @@
 package main
 
 import (
+	"embed"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"regexp"
 	"slices"
+	"strings"
+	"text/template"
 	"time"
+	"unicode/utf8"
 
 	"github.com/spf13/cobra"
 
 	"github.com/servebench/servebench/dataset"
 )
 
-// A sharded is a run that several machines are to make together: what a
-// scheduler's file is printed from.
-type sharded struct {
-	shards  int
-	startIn string
-	name    string
+//go:embed shard/slurm.sh shard/kubernetes.yaml
+var schedulerFiles embed.FS
 
-	words []string      // of the run, as given
-	run   *options      // what they ask for, checked
-	ready time.Duration // how long the shards have until they start
-	now   func() time.Time
-	out   io.Writer
-}
+// schedulerTemplates make what is printed of a sharded.
+var schedulerTemplates = template.Must(template.New("").Funcs(template.FuncMap{
+	"lines": shellLines, "text": yamlText, "literal": literal,
+}).ParseFS(schedulerFiles, "shard/*"))
 
 // newShardCommand prints for schedulers; now is the clock.
 func newShardCommand(now func() time.Time) *cobra.Command {
@@ -50,53 +47,102 @@ one report of them all.`,
 	return cmd
 }
 
-// command makes a verb for one scheduler, which prints once the run is checked.
-func (s *sharded) command(cmd *cobra.Command, startIn string, do func() error) *cobra.Command {
+// A sharded is a run that several machines make together, and what the file of
+// their scheduler is printed from.
+type sharded struct {
+	Shards  int
+	Name    string // of the job
+	startIn string
+	Ready   time.Duration // how long the shards have until they start
+	Start   time.Time     // when they start, a whole second
+	Words   []string      // of the run, as given
+	Run     *options      // what they ask for, checked
+
+	Sbatch                   []string // Slurm's alone
+	Image, Namespace, Secret string   // Kubernetes' alone
+}
+
+// command makes the verb for one scheduler. It fills the template called file once
+// the run and what check checks are right.
+func (s *sharded) command(cmd *cobra.Command, file string, now func() time.Time, check func() error) *cobra.Command {
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		s.out = cmd.OutOrStdout()
 		if cmd.ArgsLenAtDash() != 0 || len(args) == 0 || args[0] != "run" {
 			return fmt.Errorf("%s takes the run after a --, as in %[1]s -- run --base-url http://HOST:8000", cmd.CommandPath())
 		}
-		s.words = args[1:]
+		s.Words = args[1:]
 		if err := s.check(); err != nil {
 			return err
 		}
-		return do()
+		if err := check(); err != nil {
+			return err
+		}
+		s.Start = now().Add(s.Ready + time.Second - 1).Truncate(time.Second).UTC()
+		return schedulerTemplates.ExecuteTemplate(cmd.OutOrStdout(), file, s)
 	}
 	f := cmd.Flags()
 	f.SortFlags = false
-	f.IntVar(&s.shards, "shards", 8, "how many there are")
-	f.StringVar(&s.startIn, "start-in", startIn, "`TIME` until they all start together, as 30s or 5m: so long they have to get ready")
-	f.StringVar(&s.name, "name", "servebench", "name of the job")
+	f.IntVar(&s.Shards, "shards", 8, "how many there are")
+	f.StringVar(&s.startIn, "start-in", s.startIn, "`TIME` until they all start together, as 30s or 5m: so long they have to get ready")
+	f.StringVar(&s.Name, "name", "servebench", "name of the job")
 	return cmd
 }
 
-// jobName is what both schedulers take for a name, and a run's id for a part of it.
-var jobName = regexp.MustCompile(`^[a-z]([a-z0-9-]{0,38}[a-z0-9])?$`)
-
-// shardsOwn are flags of run that are not the run's to set when it is one of
-// several shards, each with what sets it.
-var shardsOwn = map[string]string{
-	"record-to": "each shard writes its own records, where servebench report finds them",
-	"shard":     "each finds out which it is; servebench shard --shards says how many there are",
-	"start-at":  "servebench shard --start-in says when they start",
-	"run-id":    "the job has it; servebench shard --name names that",
+func newSlurmCommand(now func() time.Time) *cobra.Command {
+	s := &sharded{startIn: "30s"}
+	cmd := s.command(&cobra.Command{
+		Use:   "slurm [flags] -- run …",
+		Short: "Print a batch script for Slurm",
+		Long: `Print a batch script for Slurm. Submitted by sbatch, it runs a shard in each
+task of one step, all of which start at the same second, and then prints the
+report of them all. It ends with the worst exit code of the shards and the report.`,
+		Example: `  servebench shard slurm --sbatch --nodes=4 --sbatch "--time=1:00:00" -- run --base-url http://gpu1:8000 > load.sh
+  sbatch load.sh`,
+	}, "slurm.sh", now, s.checkSlurm)
+	cmd.Flags().StringArrayVar(&s.Sbatch, "sbatch", nil, `an "#SBATCH OPTION" line of the script, as "--nodes=4"; may be repeated`)
+	return cmd
 }
+
+func newKubernetesCommand(now func() time.Time) *cobra.Command {
+	s := &sharded{startIn: "2m"}
+	cmd := s.command(&cobra.Command{
+		Use:   "kubernetes [flags] --image IMAGE -- run …",
+		Short: "Print a Job for Kubernetes",
+		Long: `Print a Job for Kubernetes, of 1.29 or later. Each of its pods is a shard that
+prints its records in compact form, so servebench report makes one report of the
+logs of them all. They start together --start-in after the Job was printed.`,
+		Example: `  servebench shard kubernetes --image registry/servebench:1 -- run --base-url http://vllm:8000 | kubectl apply -f -
+  kubectl logs -l job-name=servebench --tail=-1 --max-log-requests=8 | servebench report`,
+	}, "kubernetes.yaml", now, s.checkKubernetes)
+	f := cmd.Flags()
+	f.StringVar(&s.Image, "image", "", "image that has servebench in its PATH, and the files that the run's flags name")
+	f.StringVar(&s.Namespace, "namespace", "", "namespace of the Job (default kubectl's)")
+	f.StringVar(&s.Secret, "secret", "", "`NAME` of a Secret whose key OPENAI_API_KEY goes into the environment")
+	return cmd
+}
+
+var (
+	// jobName is what both schedulers take for a name, and a run's id for a part of it.
+	jobName      = regexp.MustCompile(`^[a-z]([a-z0-9-]{0,38}[a-z0-9])?$`)
+	sbatchOption = regexp.MustCompile(`^-[^\r\n]+$`)
+	dnsLabel     = regexp.MustCompile(`^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$`)
+	dnsSubdomain = regexp.MustCompile(`^[a-z0-9]([a-z0-9.-]{0,251}[a-z0-9])?$`)
+	imageName    = regexp.MustCompile(`^[a-zA-Z0-9][a-zA-Z0-9._/:@-]*$`)
+)
 
 func (s *sharded) check() (err error) {
 	switch {
-	case s.shards < 2 || s.shards > 1e4:
-		return fmt.Errorf("--shards %d: it must be from 2 to 10000", s.shards)
-	case !jobName.MatchString(s.name):
-		return fmt.Errorf("--name %q: it must be of small letters, digits and dashes, begin with a letter and have at most 40", s.name)
+	case s.Shards < 2 || s.Shards > 1e4:
+		return fmt.Errorf("--shards %d: it must be from 2 to 10000", s.Shards)
+	case !jobName.MatchString(s.Name):
+		return fmt.Errorf("--name %q: it must be of small letters, digits and dashes, begin with a letter and have at most 40", s.Name)
 	}
-	if s.ready, err = parseSeconds(s.startIn); err != nil {
+	if s.Ready, err = parseSeconds(s.startIn); err != nil {
 		return fmt.Errorf("--start-in: %w", err)
 	}
-	if s.ready < time.Second {
+	if s.Ready < time.Second {
 		return fmt.Errorf("--start-in %s: it must be a second or more", s.startIn)
 	}
-	if s.run, err = parseRun(s.words); err != nil {
+	if s.Run, err = parseRun(s.Words); err != nil {
 		return fmt.Errorf("run: %w", err)
 	}
 	if err := s.refuse(shardsOwn); err != nil {
@@ -105,16 +151,59 @@ func (s *sharded) check() (err error) {
 	if err := s.keepSecrets(); err != nil {
 		return err
 	}
-	s.run.Shard = shardOptions{Shard: dataset.Shard{Index: s.shards - 1, Of: s.shards}, Decided: true, RunID: s.name}
-	if _, err = s.run.join(os.Getenv); err != nil {
+	s.Run.Shard = shardOptions{Shard: dataset.Shard{Index: s.Shards - 1, Of: s.Shards}, Decided: true, RunID: s.Name}
+	if _, err = s.Run.join(os.Getenv); err != nil {
 		return fmt.Errorf("run: %w", err)
 	}
 	return nil
 }
 
-// refuse says what to do in the place of flags that are not the run's to set.
+func (s *sharded) checkSlurm() error {
+	for _, option := range s.Sbatch {
+		if !sbatchOption.MatchString(option) {
+			return fmt.Errorf("--sbatch %q: it must be an option of sbatch, as --nodes=4", option)
+		}
+	}
+	return nil
+}
+
+func (s *sharded) checkKubernetes() error {
+	switch {
+	case s.Image == "":
+		return errors.New("--image: it must name an image that has servebench in its PATH")
+	case !imageName.MatchString(s.Image):
+		return fmt.Errorf("--image %q: it must be the name of an image, as registry/servebench:1", s.Image)
+	case s.Namespace != "" && !dnsLabel.MatchString(s.Namespace):
+		return fmt.Errorf("--namespace %q: it must be of small letters, digits and dashes, at most 63", s.Namespace)
+	case s.Secret != "" && !dnsSubdomain.MatchString(s.Secret):
+		return fmt.Errorf("--secret %q: it must be of small letters, digits, dashes and dots, at most 253", s.Secret)
+	case !utf8.ValidString(strings.Join(s.Words, "")):
+		return errors.New("run: YAML holds UTF-8 only, and a word of the run is not")
+	}
+	return s.refuse(podsOwn)
+}
+
+// shardsOwn are flags of run that one of several shards does not take, each with
+// what sets it.
+var shardsOwn = map[string]string{
+	"record-to": "each shard writes its own records, where servebench report finds them",
+	"shard":     "each finds out which it is; servebench shard --shards says how many there are",
+	"start-at":  "servebench shard --start-in says when they start",
+	"run-id":    "the job has it; servebench shard --name names that",
+}
+
+// podsOwn are flags of run whose files would end with a pod, each with what to do.
+var podsOwn = map[string]string{
+	"save-result":        "a pod's files end with it; servebench report --format json makes the file of all shards together",
+	"append-result":      "a pod's files end with it; servebench report --format json makes the object of all shards together",
+	"plot-timeline":      "a pod's files end with it, and its log has no single requests; a run under Slurm has them",
+	"plot-dataset-stats": "a pod's files end with it; servebench dataset --stats shows the lengths",
+	"hlog":               "a pod's files end with it; a run under Slurm leaves one for each shard",
+}
+
+// refuse says what to do instead of giving one of flags.
 func (s *sharded) refuse(flags map[string]string) error {
-	for _, kv := range s.run.Flags {
+	for _, kv := range s.Run.Flags {
 		if why := flags[kv.Key]; why != "" {
 			return fmt.Errorf("run: argument --%s: leave it away: %s", kv.Key, why)
 		}
@@ -122,11 +211,10 @@ func (s *sharded) refuse(flags map[string]string) error {
 	return nil
 }
 
-// keepSecrets refuses words that hold what must not be shown, as what is printed
-// is kept in files.
+// keepSecrets refuses words that hold a secret, since files keep what is printed.
 func (s *sharded) keepSecrets() error {
 	_, t := newForm()
-	words, err := nest(s.words)
+	words, err := nest(s.Words)
 	if err != nil {
 		return err
 	}
@@ -140,7 +228,7 @@ func (s *sharded) keepSecrets() error {
 	}
 	for _, set := range settings {
 		secret := func(v string) bool {
-			return set.flag.conceal != nil && set.flag.conceal(v) != v || s.run.Server.Secrets.mask(v) != v
+			return set.flag.conceal != nil && set.flag.conceal(v) != v || s.Run.Server.Secrets.mask(v) != v
 		}
 		if slices.ContainsFunc(set.values, secret) {
 			return fmt.Errorf("run: argument --%s: what is printed would show a secret: "+
@@ -150,12 +238,5 @@ func (s *sharded) keepSecrets() error {
 	return nil
 }
 
-// seconds are how long the shards have until they start, in whole seconds.
-func (s *sharded) seconds() int {
-	return int((s.ready + time.Second - 1) / time.Second)
-}
-
-// start is when the shards start, a whole second.
-func (s *sharded) start() time.Time {
-	return s.now().Add(s.ready + time.Second - 1).Truncate(time.Second).UTC()
-}
+// Seconds is Ready in whole seconds, rounded up.
+func (s *sharded) Seconds() int { return int((s.Ready + time.Second - 1) / time.Second) }
