@@ -26,7 +26,7 @@ func TestEndlessRepliesToCallsFail(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			bad := &badServer{head: test.head, again: test.again, well: whole("200 OK", `{"data":[],"tokens":[],"prompt":""}`)}
-			transport := Connections{}.Transport()
+			transport := Connections{Dial: narrowly}.Transport()
 			defer transport.CloseIdleConnections()
 			s := &Server{URL: bad.start(t), Transport: transport}
 			before := mallocs()

@@ -2,6 +2,7 @@ package loadgen
 
 import (
 	"bufio"
+	"context"
 	"fmt"
 	"io"
 	"net"
@@ -43,6 +44,7 @@ func (s *badServer) start(t *testing.T) string {
 			if err != nil {
 				return
 			}
+			_ = conn.(*net.TCPConn).SetWriteBuffer(narrow)
 			go s.serve(conn)
 		}
 	}()
@@ -82,8 +84,21 @@ func (s *badServer) misbehave(conn net.Conn) {
 	}
 }
 
-// inFlight is what the sockets of both ends may hold, in bytes.
-const inFlight = 16 << 20
+// narrow is the size of a socket's buffer, in bytes. The kernel lets that of a slow
+// reader grow to 32 MiB otherwise.
+const narrow = 64 << 10
+
+// inFlight is what two sockets with narrow buffers and the reader may hold, in bytes.
+const inFlight = 1 << 20
+
+// narrowly dials with a narrow buffer.
+func narrowly(ctx context.Context, network, addr string) (net.Conn, error) {
+	conn, err := new(net.Dialer).DialContext(ctx, network, addr)
+	if err == nil {
+		err = conn.(*net.TCPConn).SetReadBuffer(narrow)
+	}
+	return conn, err
+}
 
 // mallocs is how much has been allocated so far, in bytes.
 func mallocs() uint64 {
@@ -119,7 +134,7 @@ func TestEndlessAnswersFail(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			server := &badServer{head: test.head, again: test.again}
-			transport := Connections{}.Transport()
+			transport := Connections{Dial: narrowly}.Transport()
 			defer transport.CloseIdleConnections()
 			o := &OpenAI{URL: server.start(t), Transport: transport}
 			class, message := sendWithin(t, 160<<20, o, new(metrics.Record))

@@ -65,31 +65,34 @@ func (c *crowd) accepted(n int) []net.Conn {
 	}
 }
 
+// The clock of a bubble stands still while the connections of its goroutines are
+// waited for, so that none grows stale, however slow the machine is.
 func TestWarmedConnectionsServeTheFirstRequests(t *testing.T) {
 	for _, secure := range []bool{false, true} {
-		const n = 300 // more than are opened side by side
-		server := newCrowd(t, n, secure)
-		tally := new(Tally)
-		transport := Connections{Insecure: true, Tally: tally}.Transport()
-		if opened, err := transport.Warm(t.Context(), server.URL+"/v1", n); opened != n || err != nil {
-			t.Fatalf("%d opened: %v", opened, err)
-		}
-		transport.pool.stayFresh()
-		tally.Reset()
-		o := &OpenAI{URL: server.URL + "/v1", Transport: transport, Tally: tally}
-		var group sync.WaitGroup
-		for range n {
-			group.Go(func() {
-				if got, rec := ask(t, o); got.Class != metrics.OK || rec.Conn != (metrics.Conn{}) || rec.Attempts != 1 {
-					t.Errorf("%+v over %+v", got, rec.Conn)
-				}
-			})
-		}
-		group.Wait()
-		if e := reported(tally); e.Warmed != n || e.Opened != 0 || len(server.accepted(n)) != n {
-			t.Errorf("TLS %t: %+v, %d accepted", secure, e, len(server.accepted(n)))
-		}
-		transport.CloseIdleConnections()
+		synctest.Test(t, func(t *testing.T) {
+			const n = 300 // more than are opened side by side
+			server := newCrowd(t, n, secure)
+			tally := new(Tally)
+			transport := Connections{Insecure: true, Tally: tally}.Transport()
+			if opened, err := transport.Warm(t.Context(), server.URL+"/v1", n); opened != n || err != nil {
+				t.Fatalf("%d opened: %v", opened, err)
+			}
+			tally.Reset()
+			o := &OpenAI{URL: server.URL + "/v1", Transport: transport, Tally: tally}
+			var group sync.WaitGroup
+			for range n {
+				group.Go(func() {
+					if got, rec := ask(t, o); got.Class != metrics.OK || rec.Conn != (metrics.Conn{}) || rec.Attempts != 1 {
+						t.Errorf("%+v over %+v", got, rec.Conn)
+					}
+				})
+			}
+			group.Wait()
+			if e := reported(tally); e.Warmed != n || e.Opened != 0 || len(server.accepted(n)) != n {
+				t.Errorf("TLS %t: %+v, %d accepted", secure, e, len(server.accepted(n)))
+			}
+			transport.CloseIdleConnections()
+		})
 	}
 }
 

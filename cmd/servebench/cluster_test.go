@@ -155,13 +155,9 @@ func (c *cluster) cancelJobs(t *testing.T) {
 // awaitThat waits until something is so.
 func awaitThat(t *testing.T, what string, so func() bool) {
 	t.Helper()
-	for range 3000 {
-		if so() {
-			return
-		}
-		time.Sleep(10 * time.Millisecond)
+	if !eventually(so) {
+		t.Fatalf("waited in vain for %s", what)
 	}
-	t.Fatalf("waited in vain for %s", what)
 }
 
 // An outcome is what a command printed and how it ended.

@@ -10,19 +10,14 @@ import (
 	"strings"
 	"syscall"
 	"testing"
-	"time"
 )
 
 // await waits until a file is there.
 func await(t *testing.T, name string) {
 	t.Helper()
-	for range 3000 {
-		if _, err := os.Stat(name); err == nil {
-			return
-		}
-		time.Sleep(10 * time.Millisecond)
+	if !eventually(func() bool { _, err := os.Stat(name); return err == nil }) {
+		t.Fatalf("%s never came", name)
 	}
-	t.Fatalf("%s never came", name)
 }
 
 // daemon leaves the group, the session and its parent, and lives on.

@@ -96,13 +96,23 @@ func startServers(ts *testscript.TestScript, _ bool, args []string) {
 func awaitRunning(ts *testscript.TestScript, _ bool, args []string) {
 	want, err := strconv.ParseFloat(args[0], 64)
 	ts.Check(err)
-	for range 1000 {
-		if requestsRunning(ts) >= want {
-			return
-		}
-		time.Sleep(10 * time.Millisecond)
+	if !eventually(func() bool { return requestsRunning(ts) >= want }) {
+		ts.Fatalf("the server never ran %s requests", args[0])
 	}
-	ts.Fatalf("the server never ran %s requests", args[0])
+}
+
+// patience is how long a test waits for an event that has to come. It only keeps a
+// broken test from hanging.
+const patience = 2 * time.Minute
+
+// eventually looks again and again until f is true, and says whether it ever was.
+func eventually(f func() bool) bool {
+	for end := time.Now().Add(patience); !f(); time.Sleep(10 * time.Millisecond) {
+		if time.Now().After(end) {
+			return false
+		}
+	}
+	return true
 }
 
 func requestsRunning(ts *testscript.TestScript) float64 {
@@ -123,17 +133,16 @@ func requestsRunning(ts *testscript.TestScript) float64 {
 // insist interrupts the script's background commands again and again until they
 // have ended.
 func insist(ts *testscript.TestScript, _ bool, _ []string) {
-	for range 1000 {
+	ended := func() bool {
 		going := false
 		for _, cmd := range ts.BackgroundCmds() {
 			going = cmd.Process.Signal(os.Interrupt) == nil || going
 		}
-		if !going {
-			return
-		}
-		time.Sleep(10 * time.Millisecond)
+		return !going
 	}
-	ts.Fatalf("interrupts have no effect")
+	if !eventually(ended) {
+		ts.Fatalf("interrupts have no effect")
+	}
 }
 
 // halted is for how long halt stops a command. It is what a test waits in real
@@ -152,15 +161,16 @@ func halt(ts *testscript.TestScript, _ bool, _ []string) {
 	signal(continueSignal)
 }
 
-// awaitFile waits until a file is there.
+// awaitFile waits until a file is there, and has a text if one is given.
 func awaitFile(ts *testscript.TestScript, _ bool, args []string) {
-	for range 1000 {
-		if _, err := os.Stat(ts.MkAbs(args[0])); err == nil {
-			return
-		}
-		time.Sleep(10 * time.Millisecond)
+	want := strings.Join(args[1:], " ")
+	there := func() bool {
+		text, err := os.ReadFile(ts.MkAbs(args[0]))
+		return err == nil && strings.Contains(string(text), want)
 	}
-	ts.Fatalf("%s never came", args[0])
+	if !eventually(there) {
+		ts.Fatalf("%s with %q never came", args[0], want)
+	}
 }
 
 // countFiles checks how many files a folder has.

@@ -18,7 +18,6 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
-	"time"
 
 	"github.com/rogpeppe/go-internal/testscript"
 )
@@ -166,21 +165,23 @@ func checkHidden(ts *testscript.TestScript, _ bool, texts []string) {
 // checkArguments waits until the arguments of the script's background commands, as
 // all users see them, have none of the texts.
 func checkArguments(ts *testscript.TestScript, _ bool, texts []string) {
-	for _, cmd := range ts.BackgroundCmds() {
+	commands := ts.BackgroundCmds()
+	if len(commands) == 0 {
+		ts.Fatalf("there is no background command")
+	}
+	for _, cmd := range commands {
 		var seen string
-		for range 1000 {
+		masked := func() bool {
 			text, err := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", cmd.Process.Pid))
 			ts.Check(err)
 			seen = string(text)
 			shown := func(secret string) bool { return strings.Contains(seen, secret) }
-			if strings.Contains(seen, "--num-prompts") && !slices.ContainsFunc(texts, shown) {
-				return
-			}
-			time.Sleep(10 * time.Millisecond)
+			return strings.Contains(seen, "--num-prompts") && !slices.ContainsFunc(texts, shown)
 		}
-		ts.Fatalf("the arguments are %q", seen)
+		if !eventually(masked) {
+			ts.Fatalf("the arguments are %q", seen)
+		}
 	}
-	ts.Fatalf("there is no background command")
 }
 
 // checkPrivate makes sure that files are their owner's alone.
