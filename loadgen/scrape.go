@@ -13,16 +13,16 @@ import (
 // ServerSample is what the server says of itself in GET /metrics. The error wraps
 // metrics.ErrNoSample where that is nothing.
 func (s *Server) ServerSample(ctx context.Context) (*metrics.ServerSample, error) {
-	return scrape(ctx, s, metrics.ParseServerSample)
+	return parsed(ctx, s, metrics.ParseServerSample)
 }
 
 // GPUs is what a DCGM exporter says of GPUs in GET /metrics. The error wraps
 // metrics.ErrNoSample where that is nothing.
 func (s *Server) GPUs(ctx context.Context) ([]metrics.GPUSample, error) {
-	return scrape(ctx, s, metrics.ParseDCGM)
+	return parsed(ctx, s, metrics.ParseDCGM)
 }
 
-func scrape[T any](ctx context.Context, s *Server, parse func(io.Reader) (T, error)) (found T, err error) {
+func parsed[T any](ctx context.Context, s *Server, parse func(io.Reader) (T, error)) (found T, err error) {
 	text, err := s.Metrics(ctx)
 	if err != nil {
 		return found, err
