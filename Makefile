@@ -58,4 +58,4 @@ fuzz:
 			$(GO) test -run '^$$' -fuzz "^$$target\$$" -fuzztime $${FUZZTIME:-500000x} -fuzzminimizetime 1x $$package || exit 1; \
 		done; done
 
-include tools/oracle.mk tools/faults.mk tools/servers.mk
+include tools/oracle.mk dataset/jinja/oracle.mk tools/faults.mk tools/servers.mk

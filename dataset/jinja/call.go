@@ -62,8 +62,8 @@ func (m *macro) call(r *renderer, a *arguments) value {
 	return text
 }
 
-// bindExtra gives the macro the arguments it has no parameter for, where it
-// mentions the names for them, and refuses them where it does not.
+// bindExtra sets varargs, kwargs and caller, from arguments that have no parameter,
+// where the macro mentions these names. Where it does not, it refuses the arguments.
 func (m *macro) bindExtra(inner *scope, a *arguments) {
 	var more tuple
 	if n := len(m.parameters); len(a.positional) > n {
@@ -109,13 +109,13 @@ func (c callBlock) run(r *renderer, s *scope) signal {
 type arguments struct {
 	positional list
 	names      []string // of the keyword arguments
-	keywords   list     // their values
+	keywords   list     // the value of each name
 }
 
-// absent stands where an argument was left out.
+// absent is the value of an argument that the call leaves out.
 type absent struct{}
 
-// expect refuses keywords, and fewer or more arguments than what takes.
+// expect refuses keyword arguments, and a number of arguments that what does not take.
 func (a *arguments) expect(what string, least, most int) {
 	if len(a.names) > 0 {
 		fail("%s takes no keyword argument '%s'", what, a.names[0])
@@ -125,7 +125,8 @@ func (a *arguments) expect(what string, least, most int) {
 	}
 }
 
-// bind puts keyword arguments at the places of their names. The first least are required.
+// bind moves keyword arguments to the position of their names. The first least
+// arguments are required.
 func (a *arguments) bind(what string, least int, names ...string) {
 	if len(a.positional) > len(names) {
 		fail("%s takes at most %d arguments, not %d", what, len(names), len(a.positional))
@@ -152,7 +153,7 @@ func (a *arguments) bind(what string, least int, names ...string) {
 
 func (a *arguments) at(i int) value { return a.positional[i] }
 
-// or is argument i, or what to take where it was left out.
+// or is argument i, or otherwise where the call leaves it out.
 func (a *arguments) or(i int, otherwise value) value {
 	if i >= len(a.positional) || isAbsent(a.positional[i]) {
 		return otherwise
@@ -165,7 +166,7 @@ func isAbsent(v value) bool {
 	return ok
 }
 
-// only is the one argument there must be.
+// only is the argument of a call that must have one argument.
 func (a *arguments) only(what string) value {
 	a.expect(what, 1, 1)
 	return a.positional[0]

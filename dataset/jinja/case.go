@@ -5,10 +5,10 @@ import (
 	"unicode"
 )
 
-// Case mappings of Python's str. Where one character becomes several, or depends on
-// its neighbours, they are refused rather than done by half.
+// Case mappings of Python's str. They refuse a character that becomes several, or
+// that depends on its neighbours.
 
-// several are the ranges that hold the characters with longer upper or title forms.
+// several are ranges that hold all characters whose upper or title case is longer.
 var several = [][2]rune{
 	{0xdf, 0xdf}, {0x149, 0x149}, {0x1f0, 0x1f0}, {0x390, 0x390}, {0x3b0, 0x3b0}, {0x587, 0x587},
 	{0x1e96, 0x1e9a}, {0x1f50, 0x1f56}, {0x1f80, 0x1fff}, {0xfb00, 0xfb17},
@@ -71,7 +71,7 @@ func (r *renderer) title(s string) string {
 	}, s)
 }
 
-// titleWords is the filter title, which cuts words otherwise than the method does.
+// titleWords is the filter title. It splits words differently from the method title.
 func (r *renderer) titleWords(s string) string {
 	r.charge(len(s))
 	refuseSeveral(s)

@@ -2,7 +2,7 @@ package jinja
 
 import "math"
 
-// A dict keeps its keys in the order in which they came.
+// A dict keeps its keys in the order in which they were first set.
 type dict struct {
 	keys   list
 	values list
@@ -11,7 +11,7 @@ type dict struct {
 
 func newDict() *dict { return &dict{index: make(map[any]int)} }
 
-// hashKey is equal for the keys that Python takes for the same: 1, 1.0 and True are one.
+// hashKey is equal for keys that are equal in Python, such as 1, 1.0 and True.
 func hashKey(key value) any {
 	switch k := key.(type) {
 	case nil, string, int:

@@ -48,7 +48,7 @@ type (
 	filtered struct {
 		line      int
 		name      string
-		of        expression // nil: the body of a block
+		of        expression
 		arguments argumentList
 	}
 	tested struct {

@@ -65,7 +65,7 @@ var filters = map[string]filterFunc{
 	"sum":        sumFilter,
 }
 
-// softText is v as a string, which stays safe where it was.
+// softText is v as a string; safe text stays safe.
 func softText(v value) value {
 	if m, ok := v.(markup); ok {
 		return m
@@ -73,7 +73,7 @@ func softText(v value) value {
 	return textOf(v)
 }
 
-// alike gives text the type of v, so that what was safe stays so.
+// alike is text, marked as safe if v is.
 func alike(v value, text string) value {
 	if _, ok := v.(markup); ok {
 		return markup(text)
@@ -174,7 +174,7 @@ func intFilter(_ *renderer, v value, a *arguments) value {
 	return a.or(0, 0)
 }
 
-// refuseUnread refuses what cannot be read as a number and is no plain value either.
+// refuseUnread refuses undefined and safe text, which are not read as numbers.
 func refuseUnread(v value) {
 	switch v := v.(type) {
 	case undefined:
@@ -184,7 +184,8 @@ func refuseUnread(v value) {
 	}
 }
 
-// numeral is text ready to be read as a number; spellings that only Python reads are refused.
+// numeral is text without the white space around it. It refuses spellings of
+// numbers that only Python reads.
 func numeral(filter, text string) string {
 	text = strings.TrimFunc(text, isSpace)
 	for _, c := range text {

@@ -10,10 +10,10 @@ import (
 	"strings"
 )
 
-// Open reads the chat template of a model folder: chat_template.jinja with those in
-// additional_chat_templates, else chat_template in tokenizer_config.json, else that
-// in chat_template.json. The special tokens are those of tokenizer_config.json and,
-// where it leaves one out, of special_tokens_map.json.
+// Open reads the chat template in a model's folder. It takes the first of:
+// chat_template.jinja with the files in additional_chat_templates, chat_template in
+// tokenizer_config.json, and chat_template in chat_template.json. The special tokens
+// come from tokenizer_config.json; special_tokens_map.json has the ones missing there.
 func Open(folder string) (*Template, error) {
 	config, err := readFields(folder, "tokenizer_config.json")
 	if err != nil {
@@ -35,7 +35,7 @@ func Open(folder string) (*Template, error) {
 	return t, nil
 }
 
-// readFields reads a JSON object. A file that is not there has no fields.
+// readFields reads a JSON object. A missing file has no fields.
 func readFields(folder, name string) (map[string]json.RawMessage, error) {
 	text, err := os.ReadFile(filepath.Join(folder, name))
 	if errors.Is(err, fs.ErrNotExist) {
@@ -98,7 +98,7 @@ var globQuotes = strings.NewReplacer(`\`, `\\`, `*`, `\*`, `?`, `\?`, `[`, `\[`)
 
 func globQuoted(path string) string { return globQuotes.Replace(path) }
 
-// namedTemplates reads one template, a list of named ones, or an object of them.
+// namedTemplates reads one template, or a list of named templates.
 func namedTemplates(file string, raw json.RawMessage) (map[string]string, error) {
 	var one string
 	if json.Unmarshal(raw, &one) == nil {
@@ -117,7 +117,7 @@ func namedTemplates(file string, raw json.RawMessage) (map[string]string, error)
 
 var tokenNames = []string{"bos_token", "eos_token", "unk_token", "sep_token", "pad_token", "cls_token", "mask_token"}
 
-// specialTokens reads the tokens a template is given. A token that is null is none.
+// specialTokens reads the tokens that a template gets. It leaves out null tokens.
 func specialTokens(folder string, config map[string]json.RawMessage) (map[string]value, error) {
 	older, err := readFields(folder, "special_tokens_map.json")
 	if err != nil {
@@ -139,7 +139,7 @@ func specialTokens(folder string, config map[string]json.RawMessage) (map[string
 	return tokens, additionalTokens(config, tokens)
 }
 
-// tokenText reads a token, which is a text or an object with its content.
+// tokenText reads a token: its text, or an object with its content.
 func tokenText(raw json.RawMessage) (string, error) {
 	var text string
 	if json.Unmarshal(raw, &text) == nil {

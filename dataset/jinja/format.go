@@ -38,7 +38,8 @@ func (r *renderer) percent(format string, v value) string {
 	return b.String()
 }
 
-// mayGoUnused reports whether Python lets v stand behind a format that does not use it.
+// mayGoUnused reports whether Python accepts v as the argument of a format that does
+// not use it.
 func mayGoUnused(v value) bool {
 	switch v.(type) {
 	case *dict, list, span:
@@ -87,7 +88,7 @@ func (r *renderer) braces(s string, a *arguments) string {
 	return b.String()
 }
 
-// field is the argument that a field of a format string names.
+// field is the argument for {field} in a format string.
 func (a *arguments) field(field string, next *int) value {
 	n, err := strconv.Atoi(field)
 	if field == "" {

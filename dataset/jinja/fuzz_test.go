@@ -30,7 +30,7 @@ func FuzzRender(f *testing.F) {
 		f.Add(v.Template)
 	}
 	f.Fuzz(func(t *testing.T, source string) {
-		template, err := New(source, nil)
+		template, err := Parse(source, nil)
 		if err != nil {
 			return
 		}

@@ -49,7 +49,7 @@ func makeRange(_ *renderer, a *arguments) value {
 	return s
 }
 
-// collected makes a dict of the arguments of dict and namespace.
+// collected is a dict of the arguments of a call of dict or namespace.
 func collected(r *renderer, what string, a *arguments) *dict {
 	d := newDict()
 	if len(a.positional) > 1 {
@@ -98,7 +98,8 @@ func strftimeNow(r *renderer, a *arguments) value {
 	return strftime(r.now(), format)
 }
 
-// directives are those of C's strftime in the C locale, as layouts of package time.
+// directives are the directives of C's strftime, in the C locale, as layouts of
+// package time.
 var directives = map[byte]string{
 	'Y': "2006", 'y': "06", 'm': "01", 'd': "02", 'e': "_2", 'H': "15", 'I': "03", 'M': "04", 'S': "05", 'p': "PM",
 	'B': "January", 'b': "Jan", 'h': "Jan", 'A': "Monday", 'a': "Mon", 'j': "002",

@@ -24,7 +24,7 @@ type vector struct {
 }
 
 func (g given) render(source string) (string, error) {
-	template, err := New(source, g.Tokens)
+	template, err := Parse(source, g.Tokens)
 	if err != nil {
 		return "", err
 	}

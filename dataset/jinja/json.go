@@ -94,7 +94,7 @@ type dumper struct {
 	ascii                  bool
 	sortKeys               bool
 	indent                 string // of one level
-	breaks                 bool   // whether each item begins a line
+	breaks                 bool   // each item begins a line
 	itemSeparator, keyMark string
 	renderer               *renderer
 }

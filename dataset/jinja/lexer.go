@@ -6,15 +6,15 @@ import (
 	"unicode/utf8"
 )
 
-// A lexer cuts a template into tokens. White space goes as it does in jinja2 with
-// trim_blocks and lstrip_blocks: a newline after a tag or a comment is dropped, and
-// so is what stands before one that begins its line; + in the tag keeps it and -
-// takes all white space.
+// A lexer splits a template into tokens. It removes white space as jinja2 does with
+// trim_blocks and lstrip_blocks: the newline after a tag or a comment, and the white
+// space before one that begins its line. A + in the tag keeps this white space, and
+// a - removes all white space on its side.
 type lexer struct {
 	source     string
 	pos        int
 	line       int
-	lineStarts bool // nothing but the end of a line lies directly behind
+	lineStarts bool // pos is at the start of a line
 	open       []byte
 	tokens     []token
 }
@@ -37,7 +37,7 @@ func (l *lexer) emit(t token) {
 	l.tokens = append(l.tokens, t)
 }
 
-// advance moves on by n bytes and keeps count of lines.
+// advance moves on by n bytes and counts their lines.
 func (l *lexer) advance(n int) string {
 	passed := l.source[l.pos : l.pos+n]
 	l.line += strings.Count(passed, "\n")
@@ -54,7 +54,7 @@ func (l *lexer) fail(format string, args ...any) {
 var rawBegin = regexp.MustCompile(`^\{%[-+]?[\s\v\x1c-\x1f\x{85}\p{Z}]*raw[\s\v\x1c-\x1f\x{85}\p{Z}]*-?%\}`)
 var rawEnd = regexp.MustCompile(`\{%([-+]?)[\s\v\x1c-\x1f\x{85}\p{Z}]*endraw[\s\v\x1c-\x1f\x{85}\p{Z}]*[-+]?%\}`)
 
-// text reads up to the next tag, and the tag.
+// text reads the text before the next tag, and the tag.
 func (l *lexer) text() {
 	rest := l.rest()
 	i := 0
@@ -99,7 +99,7 @@ func (l *lexer) text() {
 	}
 }
 
-// trimmed is the text before a tag less the white space the tag takes.
+// trimmed is the text before a tag without the white space that the tag removes.
 func (l *lexer) trimmed(data string, sign byte, variable bool) string {
 	switch {
 	case sign == '-':
@@ -114,7 +114,7 @@ func (l *lexer) trimmed(data string, sign byte, variable bool) string {
 	return data
 }
 
-// close passes over the end of a tag, and the white space it takes.
+// close moves past the end of a tag, and past the white space that it removes.
 func (l *lexer) close(end string, trims bool) {
 	sign := l.rest()[0]
 	if sign == '-' || sign == '+' {
@@ -170,7 +170,7 @@ func (l *lexer) raw(begin string) {
 	l.close("%}", true)
 }
 
-// code reads the tokens of a tag up to its end, which counts only outside of brackets.
+// code reads the tokens of a tag up to its end. It ignores an end inside brackets.
 func (l *lexer) code(end string, kind tokenKind) {
 	l.open = l.open[:0]
 	for l.pos < len(l.source) {

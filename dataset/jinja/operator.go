@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// number gives v as a float64 where v is an int, a bool or a float.
+// number is v as a float64, if v is an int, a bool or a float.
 func number(v value) (f float64, isFloat, ok bool) {
 	switch v := v.(type) {
 	case float64:
@@ -132,7 +132,7 @@ func contains(r *renderer, v, item value) bool {
 	return false
 }
 
-// binary works out a op b.
+// binary is a op b.
 func (r *renderer) binary(op string, a, b value) value {
 	for _, v := range []value{a, b} {
 		if u, ok := v.(undefined); ok && op != "%" {
@@ -207,7 +207,7 @@ func integerOperation(op string, x, y int) value {
 	return nil
 }
 
-// floorOperation divides with the quotient rounded down.
+// floorOperation is x // y or x % y: the quotient is rounded down.
 func floorOperation(op string, x, y int) value {
 	if y == 0 {
 		fail("integer division or modulo by zero")
@@ -239,7 +239,7 @@ func power(x, y int) value {
 	return product
 }
 
-// joined is a + b of strings or sequences.
+// joined is a + b, for strings and sequences.
 func (r *renderer) joined(a, b value) value {
 	switch x := a.(type) {
 	case string:
@@ -278,7 +278,7 @@ func (r *renderer) escaped(s string) markup {
 	return markup(htmlEscapes.Replace(s))
 }
 
-// repeated is a * b of a sequence and a number.
+// repeated is a * b, for a sequence and a number in either order.
 func (r *renderer) repeated(a, b value) value {
 	if isNumber(a) {
 		a, b = b, a

@@ -65,7 +65,7 @@ func (p *parser) comparison() expression {
 	}
 }
 
-// leftToRight parses operands of one precedence with the given operators between.
+// leftToRight parses operands with operators of one precedence between them.
 func (p *parser) leftToRight(operand func() expression, ops ...string) expression {
 	e := operand()
 	for p.current().kind == tokenOperator && slices.Contains(ops, p.current().text) {
@@ -141,8 +141,8 @@ func (p *parser) primary() expression {
 	return nil
 }
 
-// tuple parses one expression, or several with commas between, which make a
-// tuple. It ends before the name end, if that is not empty.
+// tuple parses one expression, or several with commas between them, which make a
+// tuple. If end is not empty, the tuple ends before the name end.
 func (p *parser) tuple(mayBeEmpty bool, part func() expression, end string) expression {
 	var items []expression
 	isTuple := false
@@ -167,7 +167,7 @@ func (p *parser) tupleEnds(end string) bool {
 	return t.kind == tokenVariableEnd || t.kind == tokenBlockEnd || t.is(tokenOperator, ")") || end != "" && t.is(tokenName, end)
 }
 
-// until parses parts with commas between, up to the closing operator.
+// until parses parts with commas between them, up to the closing operator.
 func (p *parser) until(closing string, part func() expression) []expression {
 	var items []expression
 	for !p.skip(closing) {
@@ -193,7 +193,7 @@ func (p *parser) dict() expression {
 	return d
 }
 
-// postfix parses what directly follows an operand: .name, [key] and calls.
+// postfix parses .name, [key] and calls directly after an operand.
 func (p *parser) postfix(e expression) expression {
 	for {
 		switch t := p.current(); {
@@ -247,7 +247,7 @@ func (p *parser) element(of expression) expression {
 	return element{of, bounds[0]}
 }
 
-// filters parses what may follow an operand after its postfixes: filters, tests and calls.
+// filters parses the filters, tests and calls after an operand and its postfixes.
 func (p *parser) filters(e expression) expression {
 	for {
 		switch t := p.current(); {

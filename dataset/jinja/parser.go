@@ -33,7 +33,8 @@ func (p *parser) fail(at token, format string, args ...any) {
 	fail("line %d: %s", at.line, fmt.Sprintf(format, args...))
 }
 
-// nest counts how deep the grammar is in itself; what it gives undoes that.
+// nest enters one level of the grammar, and refuses a template that nests too
+// deeply. The function that it returns leaves the level.
 func (p *parser) nest() func() {
 	if p.depth++; p.depth > maxDepth {
 		p.fail(p.current(), "expressions or tags nest too deeply")
@@ -83,8 +84,8 @@ func (p *parser) endTag() {
 	}
 }
 
-// block parses text and tags until a tag of one of the given names, whose name
-// becomes the current token, or to the end of the template where there are none.
+// block parses text and tags up to a tag with one of the given names; this name is
+// then the current token. Without names it parses to the end of the template.
 func (p *parser) block(ends ...string) block {
 	defer p.nest()()
 	var b block
@@ -113,7 +114,8 @@ func (p *parser) block(ends ...string) block {
 	}
 }
 
-// body parses the rest of a tag and what it holds, up to and with the name of the tag that ends it.
+// body parses the rest of a tag and its body, up to a tag with one of the given
+// names, as block does.
 func (p *parser) body(ends ...string) block {
 	p.skip(":")
 	p.endTag()

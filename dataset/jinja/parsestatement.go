@@ -95,7 +95,8 @@ func (p *parser) repetition() statement {
 	return f
 }
 
-// section parses the rest of a tag and what it holds, as a scope of its own with the given names.
+// section parses the rest of a tag and its body, which is a scope with the names
+// inner.
 func (p *parser) section(inner *names, ends ...string) section {
 	outer := p.names
 	p.names = inner
@@ -104,7 +105,8 @@ func (p *parser) section(inner *names, ends ...string) section {
 	return section{b, inner.unset}
 }
 
-// target parses what is assigned to: a name, an attribute of a namespace, or a tuple of them.
+// target parses the left side of an assignment: a name, an attribute of a
+// namespace, or a tuple of these.
 func (p *parser) target(attributes bool, end string) target {
 	var names []target
 	e := p.tuple(false, func() expression {
@@ -136,7 +138,7 @@ func (p *parser) assignment() statement {
 	to := p.target(true, "")
 	stored := p.names.unset
 	p.names = scope
-	defer func() { scope.stored(stored...) }() // after what the value mentions
+	defer func() { scope.stored(stored...) }() // after the names in the value
 	if p.skip("=") {
 		return assignment{line, to, p.tuple(false, p.expression, "")}
 	}
@@ -149,7 +151,8 @@ func (p *parser) assignment() statement {
 	return a
 }
 
-// filterChain parses the filters of a block, which stands where filtered.of is captured.
+// filterChain parses the filters of a block. They are applied to the variable
+// capturedName.
 func (p *parser) filterChain() expression {
 	e := expression(p.filter(variable{capturedName}))
 	for p.skip("|") {
@@ -178,7 +181,8 @@ func (p *parser) signature(inner *names) (parameters []parameter) {
 	return parameters
 }
 
-// closed parses the body of a macro or of what jinja2 makes one, with its own loops and names.
+// closed parses the body of a macro, or of a tag that jinja2 makes a macro of. It
+// counts loops and names anew.
 func (p *parser) closed(inner *names, end string) (body section, used map[string]bool) {
 	outerLoops, outerUsed := p.loops, p.used
 	p.loops, p.used = 0, make(map[string]bool)

@@ -7,11 +7,11 @@ import (
 	"time"
 )
 
-// A renderer runs one template once. Its budget bounds the work and the memory
-// that a template can ask for.
+// A renderer runs a template once. Its budget limits the work and the memory of the
+// template.
 type renderer struct {
 	out    *strings.Builder
-	line   int // of what runs, for messages
+	line   int // of the statement that runs, for messages
 	depth  int // of macro calls
 	budget int
 	now    func() time.Time
@@ -27,7 +27,7 @@ func (r *renderer) render(program section, vars map[string]value) (text string, 
 	return text, nil
 }
 
-// What is charged, besides a byte for each byte of text: about the nanoseconds it takes.
+// Charges, in about the nanoseconds that the work takes. A byte of text costs 1.
 const (
 	step      = 16
 	scopeCost = 256
@@ -58,7 +58,7 @@ func (r *renderer) write(text string) {
 	r.out.WriteString(text)
 }
 
-// capture runs body and gives what it wrote.
+// capture runs body and returns the text that it wrote.
 func (r *renderer) capture(body block, s *scope) (text string, ended signal) {
 	outer := r.out
 	r.out = new(strings.Builder)
@@ -90,16 +90,16 @@ func (r *renderer) call(called value, a *arguments) value {
 	return nil
 }
 
-// A failure stops parsing or rendering. It is thrown as a panic deep inside and
-// becomes an error before it leaves the package.
+// A failure stops parsing or rendering. It is a panic inside this package, and
+// an error outside of it.
 type failure struct{ err error }
 
 func fail(format string, args ...any) {
 	panic(failure{fmt.Errorf(format, args...)})
 }
 
-// caught runs f and returns the failure thrown in it. Any other panic is a
-// mistake in this package and goes on.
+// caught runs f and returns its failure as an error. Any other panic is a mistake in
+// this package and continues.
 func caught(f func()) (err error) {
 	defer func() {
 		switch thrown := recover().(type) {

@@ -11,10 +11,10 @@ import (
 // maxDepth bounds how deep values, expressions and macro calls may nest.
 const maxDepth = 200
 
-// maxRepr bounds the text of one value: a value may be in itself many times over.
+// maxRepr bounds the text of one value: a small value may repeat a part many times.
 const maxRepr = 1 << 20
 
-// repr is Python's repr(v). What Python would show with an address is refused.
+// repr is Python's repr(v). It refuses values that Python shows with an address.
 func repr(v value) string {
 	var b strings.Builder
 	writeRepr(&b, v, 0)

@@ -1,17 +1,17 @@
 package jinja
 
-// A scope holds what names mean in one part of a template.
+// A scope holds the variables of one part of a template.
 type scope struct {
 	vars  map[string]value
-	outer *scope // nil for the outermost, which holds what the template is given
+	outer *scope // nil for the outermost, which has the variables given to the template
 }
 
-// unset is what a name means from the start of the scope that sets it, until it does.
+// unset is the value of a name in the scope that sets it, before it does.
 type unset struct{}
 
 func (s *scope) inner() *scope { return &scope{vars: make(map[string]value), outer: s} }
 
-// lookup finds the innermost meaning of name.
+// lookup finds the innermost variable called name.
 func (s *scope) lookup(name string) (value, bool) {
 	hidden := false
 	for ; s != nil; s = s.outer {
@@ -30,8 +30,8 @@ func (s *scope) lookup(name string) (value, bool) {
 	return nil, false
 }
 
-// A section is a block with a scope of its own, and the names that are unset at
-// its start.
+// A section is a block with its own scope, and the names that are unset at its
+// start.
 type section struct {
 	block block
 	unset []string
@@ -47,16 +47,16 @@ func (b section) scope(outer *scope) *scope {
 
 func (b section) run(r *renderer, s *scope) signal { return b.block.run(r, b.scope(s)) }
 
-// names are those that one scope of a template mentions, in the order of jinja2's
-// analysis. There a name that its scope sets, not only in a branch, before it
-// reads it, does not mean what it means outside: the scopes within see it unset.
+// names are the names that one scope mentions, in the order of jinja2's analysis.
+// Where a scope sets a name, outside of branches, before it reads it, the name is no
+// longer the one outside: the scopes inside see it unset.
 type names struct {
 	seen     map[string]bool
 	unset    []string // set before they are read
 	branches int      // around the current tag, within the scope
 }
 
-// newNames are those of a scope in which some have a meaning from its start.
+// newNames are the names of a scope that has variables called known from its start.
 func newNames(known ...string) *names {
 	n := &names{seen: make(map[string]bool)}
 	for _, name := range known {

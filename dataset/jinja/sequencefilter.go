@@ -6,15 +6,16 @@ import (
 	"strings"
 )
 
-// Filters that go through a sequence.
+// Filters of sequences.
 
-// byAttribute gives how to find what "a.b.0" names in an element. Without a name
-// it is the element itself.
+// byAttribute returns a function that finds the attribute called name, such as
+// "a.b.0", of an element. If name is nil, the function returns the element.
 func byAttribute(r *renderer, name value) func(value) value {
 	return byAttributeOr(r, name, nil)
 }
 
-// byAttributeOr puts otherwise, if it is not None, where an attribute is missing.
+// byAttributeOr is byAttribute with a value for missing attributes, if otherwise is
+// not None.
 func byAttributeOr(r *renderer, name, otherwise value) func(value) value {
 	find := func(v, key value) value {
 		if v = item(r, v, key); otherwise != nil && !isDefined(v) {
@@ -44,7 +45,7 @@ func byAttributeOr(r *renderer, name, otherwise value) func(value) value {
 	}
 }
 
-// ignoringCase gives the key by which to order, where case is not to count.
+// ignoringCase is key in lower case, unless caseCounts is true.
 func ignoringCase(r *renderer, key func(value) value, caseCounts value) func(value) value {
 	if truth(caseCounts) {
 		return key
@@ -58,7 +59,7 @@ func ignoringCase(r *renderer, key func(value) value, caseCounts value) func(val
 	}
 }
 
-// sortValues sorts by key and keeps the order of equals, also when reversed.
+// sortValues sorts by key. It keeps the order of equal values, also in reverse.
 func sortValues(r *renderer, items list, key func(value) value, reversed bool) list {
 	type keyed struct{ key, value value }
 	pairs := make([]keyed, len(items))
@@ -190,7 +191,8 @@ func uniqueFilter(r *renderer, v value, a *arguments) value {
 	return &generator{items}
 }
 
-// extremeFilter gives the first of the least elements for sign -1, of the greatest for 1.
+// extremeFilter is min for sign -1 and max for 1. Of equal elements it takes the
+// first.
 func extremeFilter(sign int) filterFunc {
 	return func(r *renderer, v value, a *arguments) value {
 		a.bind("min and max", 0, "case_sensitive", "attribute")
@@ -245,7 +247,7 @@ func mapFilter(r *renderer, v value, a *arguments) value {
 	return &generator{mapped}
 }
 
-// chooseFilter keeps the elements that pass a test, or those that do not.
+// chooseFilter keeps the elements for which the result of a test equals keep.
 func chooseFilter(r *renderer, v value, a *arguments, ofAttribute, keep bool) value {
 	if !truth(v) {
 		return &generator{}

@@ -2,8 +2,7 @@ package jinja
 
 import "slices"
 
-// A signal is how the run of a statement ended: at its end, or by a jump that a
-// loop around it is to take.
+// A signal is how a statement ended: at its end, or by a jump of the loop around it.
 type signal int
 
 const (
@@ -52,7 +51,8 @@ type (
 	jump signal
 )
 
-// capturedName stands for the text of a block in the filters on it. No template can spell it.
+// capturedName is the variable that holds the text of a block for its filters. No
+// template can name it.
 const capturedName = "captured text"
 
 func (b block) run(r *renderer, s *scope) signal {
@@ -119,7 +119,7 @@ func (w with) run(r *renderer, s *scope) signal {
 
 func (j jump) run(*renderer, *scope) signal { return signal(j) }
 
-// A target is what can be assigned to.
+// A target is the left side of an assignment.
 type target interface {
 	assign(r *renderer, s *scope, v value)
 }
@@ -195,7 +195,7 @@ func (f repetition) chosen(r *renderer, s *scope, items list) list {
 	return chosen
 }
 
-// A loop is what the variable loop shows of a loop.
+// A loop is the value of the variable loop.
 type loop struct {
 	items   list
 	index   int

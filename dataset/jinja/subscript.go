@@ -58,7 +58,7 @@ func index(key value) (int, bool) {
 	return 0, false
 }
 
-// missing is what an attribute or item that v has not is.
+// missing is the value of an attribute or an item that v does not have.
 func missing(v value, name string) value {
 	if u, ok := v.(undefined); ok {
 		fail("%s", u)
@@ -68,8 +68,8 @@ func missing(v value, name string) value {
 
 func (u undefined) String() string { return u.name }
 
-// ownAttribute finds what a value of v's type has by itself. What Python has and
-// this package has not is refused rather than taken for undefined.
+// ownAttribute finds an attribute of v's type. It refuses attributes that Python has
+// and this package does not.
 func ownAttribute(r *renderer, v value, name string) (value, bool) {
 	if strings.HasPrefix(name, "__") {
 		fail("access to attribute '%s' is unsafe", name)
@@ -191,7 +191,7 @@ func itemAt(r *renderer, v value, i int) (value, bool) {
 	return items[i], true
 }
 
-// asciiTo reports whether the bytes up to and with i are characters.
+// asciiTo reports whether the bytes up to and including i are ASCII.
 func asciiTo(s string, i int) bool {
 	for _, c := range []byte(s[:i+1]) {
 		if c >= 0x80 {
@@ -201,7 +201,7 @@ func asciiTo(s string, i int) bool {
 	return true
 }
 
-// slice is v[start:stop:step]; nil stands for what is left out.
+// slice is v[start:stop:step]; a bound that is left out is nil.
 func slice(r *renderer, v, start, stop, step value) value {
 	if _, ok := v.(span); ok {
 		fail("a slice of a range is not supported")

@@ -1,12 +1,11 @@
-// Package jinja renders the chat templates of models, as Hugging Face
-// transformers does with apply_chat_template, in pure Go.
+// Package jinja is a Jinja interpreter for the chat templates of language models: it
+// renders them as Hugging Face transformers does with apply_chat_template.
 //
-// A template is a program in Jinja that comes with a model and makes one text of
-// the messages of a conversation. This package reads the part of Jinja that such
-// templates are written in and gives, byte for byte, the text that Python's jinja2
-// gives. What it cannot do exactly it refuses with an error that names the line; it
-// never gives another text. Work and memory are bounded, since a template is
-// somebody else's program.
+// A chat template is a program that comes with a model and makes one text of the
+// messages of a conversation. This package runs the part of Jinja that such templates
+// use, and its text is the text of Python's jinja2, byte for byte. It refuses what it
+// cannot do exactly, with an error that names the line. It limits work and memory,
+// because a template is a stranger's program. README.md says what it can do.
 package jinja
 
 import (
@@ -24,11 +23,11 @@ type Message struct {
 	Content string
 }
 
-// A Template is the chat template of a model, and the special tokens it is given.
-// It may be used by several goroutines at once.
+// A Template is the chat template of a model, with the special tokens that it gets.
+// It is safe for concurrent use.
 type Template struct {
-	// Now is the clock that the template may ask for the date; it may be nil, and a
-	// template that asks is then refused.
+	// Now is the clock for templates that ask for the date. If it is nil, rendering
+	// such a template fails. Set it before the first Render.
 	Now func() time.Time
 
 	tokens   map[string]value
@@ -40,22 +39,22 @@ const (
 	toolsName   = "tool_use" // rendered instead of the default where there are tools
 )
 
-// A program is a parsed template, or why it could not be parsed: a template that is
-// not used may be one that is not understood.
+// A program is a parsed template, or the error of parsing it, which matters only if
+// the template is used.
 type program struct {
 	body section
 	err  error
 }
 
-// New takes the template itself and the special tokens, such as "bos_token".
-func New(source string, tokens map[string]string) (*Template, error) {
+// Parse makes a Template of its source and the special tokens, such as "bos_token".
+func Parse(source string, tokens map[string]string) (*Template, error) {
 	t := &Template{tokens: make(map[string]value)}
 	for name, token := range tokens {
 		t.tokens[name] = strings.ToValidUTF8(token, "\ufffd")
 	}
 	t.parse(map[string]string{defaultName: source})
 	if err := t.programs[defaultName].err; err != nil {
-		return nil, fmt.Errorf("chat template: %w", err)
+		return nil, err
 	}
 	return t, nil
 }
@@ -68,10 +67,11 @@ func (t *Template) parse(sources map[string]string) {
 	}
 }
 
-// Kwargs are further variables for a template, in the order given. Nil is none.
+// Kwargs are further variables for a template, such as enable_thinking. Nil is none.
 type Kwargs struct{ vars *dict }
 
-// ParseKwargs reads a JSON object, as --chat-template-kwargs takes it.
+// ParseKwargs reads a JSON object. Its members keep their order and their numbers
+// the type that Python gives them.
 func ParseKwargs(text string) (*Kwargs, error) {
 	v, err := parseJSON([]byte(text))
 	if err != nil {
@@ -89,26 +89,24 @@ func ParseKwargs(text string) (*Kwargs, error) {
 	return &Kwargs{vars}, nil
 }
 
-// reserved are parameters of transformers' function, so not variables of the template.
+// reserved are parameters of transformers' apply_chat_template: they cannot be
+// variables of the template.
 var reserved = []string{
 	"conversation", "messages", "chat_template", "add_generation_prompt", "continue_final_message", "tokenize",
 	"padding", "truncation", "max_length", "return_tensors", "return_dict", "return_assistant_tokens_mask",
 	"tokenizer_kwargs", "sanitize_control_tokens", "self",
 }
 
-// budget is what one rendering may cost: steps and bytes.
+// budget is the most that one rendering may cost, see charge.
 const budget = 1 << 28
 
-// Render gives the text of a conversation, ready for the answer of the assistant.
+// Render is the text of a conversation, up to where the assistant's answer begins.
+// An error names the line of the template.
 func (t *Template) Render(messages []Message, kwargs *Kwargs) (string, error) {
 	if len(messages) == 0 {
-		return "", errors.New("chat template: there are no messages")
+		return "", errors.New("there are no messages")
 	}
-	text, err := t.render(messages, kwargs, budget)
-	if err != nil {
-		return "", fmt.Errorf("chat template: %w", err)
-	}
-	return text, nil
+	return t.render(messages, kwargs, budget)
 }
 
 func (t *Template) render(messages []Message, kwargs *Kwargs, budget int) (string, error) {
@@ -134,7 +132,7 @@ func (t *Template) render(messages []Message, kwargs *Kwargs, budget int) (strin
 	return r.render(body, vars)
 }
 
-// chosen is the program for conversations with tools or without.
+// chosen is the program for conversations with tools, or without.
 func (t *Template) chosen(tools bool) (section, error) {
 	chosen, ok := t.programs[toolsName]
 	if !tools || !ok {

@@ -95,7 +95,7 @@ func TestRenderNamesTheLine(t *testing.T) {
 		{"{{ " + strings.Repeat("not ", 10_000) + "1 }}", "too deeply"},
 	}
 	for _, test := range tests {
-		template, err := New(test.source, nil)
+		template, err := Parse(test.source, nil)
 		if err == nil {
 			_, err = template.Render(hi, nil)
 		}
@@ -124,7 +124,7 @@ func TestStrftimeAsPython(t *testing.T) {
 
 func BenchmarkRender(b *testing.B) {
 	source := "{% for m in messages %}{{ '<|im_start|>' + m.role + '\n' + m.content | trim + '<|im_end|>' + '\n' }}{% endfor %}{{ '<|im_start|>assistant\n' }}"
-	template, err := New(source, nil)
+	template, err := Parse(source, nil)
 	if err != nil {
 		b.Fatal(err)
 	}

@@ -76,7 +76,8 @@ func isCallable(v value) bool {
 	return false
 }
 
-// same is Python's v is other, where that does not depend on how values are kept.
+// same is Python's v is other, for None, True and False. It refuses other values:
+// there it depends on where Python stores them.
 func same(v, other value) bool {
 	switch v.(type) {
 	case nil, bool:

@@ -6,7 +6,8 @@ import (
 	"unicode/utf8"
 )
 
-// stringMethods are those of Python's str. Positions count characters, not bytes.
+// stringMethods are the methods of Python's str. Positions count characters, not
+// bytes.
 var stringMethods = map[string]func(r *renderer, s string, a *arguments) value{
 	"strip":      func(_ *renderer, s string, a *arguments) value { return strip(s, a, true, true) },
 	"lstrip":     func(_ *renderer, s string, a *arguments) value { return strip(s, a, true, false) },
@@ -158,7 +159,7 @@ func stringList(r *renderer, parts []string) list {
 	return items
 }
 
-// splitArguments are the separator, empty for white space, and the largest number of cuts.
+// splitArguments are the separator, empty for white space, and how often to split.
 func splitArguments(a *arguments) (sep string, cuts int) {
 	a.bind("split", 0, "sep", "maxsplit")
 	if v := a.or(0, nil); v != nil {
@@ -187,7 +188,7 @@ func split(r *renderer, s string, a *arguments) value {
 	return stringList(r, parts)
 }
 
-// bounded turns Python's number of cuts into Go's number of parts.
+// bounded turns Python's number of splits into Go's number of parts.
 func bounded(cuts int) int {
 	if cuts < 0 || cuts+1 < 0 {
 		return -1
@@ -213,7 +214,7 @@ func rsplit(r *renderer, s string, a *arguments) value {
 	return stringList(r, parts)
 }
 
-// lines cuts s where Python's splitlines does.
+// lines splits s as Python's splitlines does.
 func lines(r *renderer, s string) list {
 	r.charge(len(s))
 	parts := list{}

@@ -22,7 +22,7 @@ const (
 	tokenOperator
 )
 
-// A token is a word of the language, or a stretch of the text around it.
+// A token is a word of the language, or text between tags.
 type token struct {
 	kind  tokenKind
 	text  string
@@ -44,12 +44,12 @@ func (t token) String() string {
 	return strconv.Quote(t.text)
 }
 
-// isSpace is what Python takes for white space in a str.
+// isSpace reports whether r is white space in a str of Python.
 func isSpace(r rune) bool {
 	return unicode.IsSpace(r) || r >= 0x1c && r <= 0x1f
 }
 
-// operators are tried from left to right.
+// operators are tried in this order.
 var operators = []string{
 	"//", "**", "==", "!=", ">=", "<=",
 	"+", "-", "/", "*", "%", "~", "[", "]", "(", ")", "{", "}", ">", "<", "=", ".", ":", "|", ",", ";",
@@ -78,7 +78,8 @@ func isIdentifier(name string) bool {
 	return first == '_' || unicode.IsLetter(first)
 }
 
-// digitsAt is the longest run of digits at the start of s, single underscores between.
+// digitsAt is the longest run of digits at the start of s, with single underscores
+// between them.
 func digitsAt(s string, isDigit func(byte) bool) string {
 	i := 0
 	for i < len(s) && (isDigit(s[i]) || s[i] == '_' && i > 0 && s[i-1] != '_' && i+1 < len(s) && isDigit(s[i+1])) {
@@ -127,7 +128,8 @@ func exponentAt(s string) int {
 	return 1 + sign + len(digits)
 }
 
-// integerAt cuts whole where Python's integer ends: no zero may lead but in zero itself.
+// integerAt is the part of whole that is an integer in Python: only zero itself
+// starts with a zero.
 func integerAt(s, whole string) string {
 	if s[0] != '0' {
 		return whole
@@ -154,7 +156,7 @@ func numberValue(text string, isFloat bool) value {
 	return n
 }
 
-// quotedAt is the string literal at the start of s, quotes and all.
+// quotedAt is the string literal at the start of s, with its quotes.
 func quotedAt(s string) string {
 	for i := 1; i < len(s); i++ {
 		switch s[i] {

@@ -5,35 +5,34 @@ import (
 	"unicode/utf8"
 )
 
-// A value is what an expression of a template gives: nil for None, bool, int,
-// float64, string, or one of the types below. None of them changes once made,
-// but for a namespace and a generator.
+// A value is the result of an expression: nil for None, a bool, int, float64 or
+// string, or one of the types below. Only a namespace and a generator ever change.
 type value = any
 
 type (
 	list  []value
 	tuple []value
 
-	// markup is a string marked as safe: what joins it is escaped.
+	// markup is a string marked as safe; plain strings that join it are escaped.
 	markup string
 
-	// undefined is the value of a name or an attribute that there is not. It may
-	// be printed and tested; name says what was looked for.
+	// undefined is the value of a missing name or attribute. It may be printed and
+	// tested; name says what is missing.
 	undefined struct{ name string }
 
-	// A view is what the keys, values and items of a dict come as.
+	// A view is the result of a dict's keys, values or items.
 	view struct {
 		kind  string
 		items list
 	}
 
-	// A generator can be gone through once.
+	// A generator can be iterated once.
 	generator struct{ rest list }
 
-	// A span is what range makes.
+	// A span is the result of range.
 	span struct{ start, stop, step int }
 
-	// A namespace holds what a template sets across scopes.
+	// A namespace holds variables that a template sets across scopes.
 	namespace struct{ vars map[string]value }
 
 	// A function may be called; name is for messages.
@@ -137,7 +136,7 @@ func length(v value) int {
 	return 0
 }
 
-// elements are what going through v gives. A generator is empty afterwards.
+// elements are the elements of v. They use up a generator.
 func elements(r *renderer, v value) list {
 	switch v := v.(type) {
 	case undefined:
@@ -186,7 +185,7 @@ func textOf(v value) string {
 	return repr(v)
 }
 
-// str asserts that v is a plain string, as what needs one.
+// str is v, which must be a plain string; what names its user in the message.
 func str(v value, what string) string {
 	s, ok := v.(string)
 	if !ok {
@@ -195,7 +194,7 @@ func str(v value, what string) string {
 	return s
 }
 
-// integer asserts that v is an int or a bool.
+// integer is v, which must be an int or a bool; what names its user in the message.
 func integer(v value, what string) int {
 	switch v := v.(type) {
 	case int:
