@@ -9,6 +9,8 @@ package dataset
 import (
 	"encoding/json"
 	"iter"
+	"math"
+	"time"
 )
 
 // A Source yields conversations in the order in which they are to be sent. An
@@ -25,6 +27,14 @@ type Conversation struct {
 	// of the run; nil in a dataset without times of its own. A dataset has times for
 	// all of its conversations or for none.
 	Due *float64
+}
+
+// Seconds is s seconds to the nanosecond, or the longest Duration there is.
+func Seconds(s float64) time.Duration {
+	if ns := math.Round(s * 1e9); ns < math.MaxInt64 {
+		return time.Duration(ns)
+	}
+	return math.MaxInt64
 }
 
 // A Turn is one request. Exactly one of Prompt, TokenIDs and Messages is what

@@ -140,8 +140,7 @@ func TestRetriesCountWithoutWhatIsSentAnew(t *testing.T) {
 			dials, requests := 0, 0
 			transport := Connections{Dial: scripted(&dials, &requests, []string{oneChunk}, nil, []string{oneChunk})}.Transport()
 			o := &OpenAI{URL: "http://server.test", Transport: transport}
-			run := oneLoad(Load{Source: prompts(2), Concurrency: 1, Target: Target{Send: o.Send, Retry: Retry{Times: retries}}})
-			rec := collect(t, run)[1]
+			rec := recorded(t, asked(2, Target{Send: o.Send, Retry: Retry{Times: retries}}))[1]
 			if rec.Class != want.Class || rec.Attempts != want.Attempts || rec.Anew != want.Anew || rec.Sent != want.Sent || rec.End != want.End {
 				t.Errorf("with %d retries: %+v", retries, rec)
 			}

@@ -13,6 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 
+	"github.com/servebench/servebench/dataset"
 	"github.com/servebench/servebench/metrics"
 )
 
@@ -114,13 +115,15 @@ func (c *answerCase) ours(t *testing.T) *metrics.Record {
 	transport := Connections{Dial: dialScript(c.play)}.Transport()
 	defer transport.CloseIdleConnections()
 	o := &OpenAI{URL: "http://server.test", Chat: c.Backend == "openai-chat", Transport: transport}
-	target := Target{Send: o.Send}
-	rec := &metrics.Record{In: 7}
+	load := asked(1, Target{Send: o.Send, Count: func(string) int { return 0 }}) // so that nothing is made up
+	prompt := 7
 	if c.PromptLen != nil {
-		rec.In = *c.PromptLen
+		prompt = *c.PromptLen
 	}
-	_ = target.attempt(t.Context(), time.Now(), &Request{Body: []byte("{}"), KeepText: true}, &exchange{rec: rec, live: new(Live)})
-	return rec
+	load.Source = func(yield func(*dataset.Conversation, error) bool) {
+		yield(&dataset.Conversation{Turns: []dataset.Turn{{PromptLen: prompt}}}, nil)
+	}
+	return recorded(t, load)[0]
 }
 
 // asAnswer is a record as a client of vLLM's would have it.

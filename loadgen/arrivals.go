@@ -7,6 +7,7 @@ import (
 	"math"
 	"time"
 
+	"github.com/servebench/servebench/dataset"
 	"github.com/servebench/servebench/dataset/nprand"
 	"github.com/servebench/servebench/metrics"
 )
@@ -48,14 +49,14 @@ type Arrivals struct {
 
 // Schedule yields when each of n requests is due, to the nanosecond. A Curve that
 // ends at 0 may yield fewer.
-func (a Arrivals) Schedule(n int) (Schedule, error) {
+func (a Arrivals) Schedule(n int) (iter.Seq[time.Duration], error) {
 	offsets, err := a.Offsets(n)
 	if err != nil {
 		return nil, err
 	}
 	return func(yield func(time.Duration) bool) {
 		for s := range offsets {
-			if !yield(offset(s)) {
+			if !yield(dataset.Seconds(s)) {
 				return
 			}
 		}
@@ -118,7 +119,7 @@ func (a Arrivals) Lasts(n int) (time.Duration, error) {
 	for gap := range a.gaps(n) {
 		end += gap
 	}
-	return offset(end), nil
+	return dataset.Seconds(end), nil
 }
 
 // A RateRise is a moment at which a ramp reaches another whole number of requests
@@ -222,12 +223,4 @@ func (a Arrivals) rate(i, n int) float64 {
 		return start + float64((end-start)*progress)
 	}
 	return start * nprand.Pow(end/start, progress)
-}
-
-// offset is s seconds, or the longest duration there is.
-func offset(s float64) time.Duration {
-	if ns := math.Round(s * 1e9); ns < math.MaxInt64 {
-		return time.Duration(ns)
-	}
-	return math.MaxInt64
 }

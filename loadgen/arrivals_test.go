@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/servebench/servebench/dataset"
 	"github.com/servebench/servebench/dataset/nprand"
 	"github.com/servebench/servebench/metrics"
 )
@@ -202,8 +203,8 @@ func TestFormerArrivalsAreTheGapsAsDrawn(t *testing.T) {
 		}
 		at += gap
 	}
-	if lasts, err := a.Lasts(n); err != nil || lasts != offset(at) {
-		t.Errorf("the run lasts %v, %v, want %v", lasts, err, offset(at))
+	if lasts, err := a.Lasts(n); err != nil || lasts != dataset.Seconds(at) {
+		t.Errorf("the run lasts %v, %v, want %v", lasts, err, dataset.Seconds(at))
 	}
 	if math.Abs(got[n-1]-100.24) > .005 { // what kvcached's documents were made with
 		t.Errorf("the last request is due at %v s, want 100.24", got[n-1])

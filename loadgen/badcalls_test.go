@@ -72,7 +72,7 @@ func TestOddRepliesToCalls(t *testing.T) {
 			if grown := mallocs() - before; grown > 160<<20 {
 				t.Errorf("%d MiB were allocated", grown>>20)
 			}
-			if (err != nil) != (test.models < 0) || err == nil && len(models) != test.models || err != nil && len(err.Error()) > 2*maxFailure {
+			if (err != nil) != (test.models < 0) || err == nil && len(models) != test.models || err != nil && len(err.Error()) > 2*longestFailure {
 				t.Errorf("%d models, error %.1000v", len(models), err)
 			}
 			for _, m := range models {
@@ -89,7 +89,7 @@ func TestATokenCountBeyondReasonIsAnError(t *testing.T) {
 	transport := Connections{}.Transport()
 	defer transport.CloseIdleConnections()
 	s := &Server{URL: bad.start(t), Transport: transport}
-	if ids, err := s.Tokenize(t.Context(), "m", "a", false); err == nil || len(err.Error()) > 2*maxFailure {
+	if ids, err := s.Tokenize(t.Context(), "m", "a", false); err == nil || len(err.Error()) > 2*longestFailure {
 		t.Errorf("%d ids, error %.1000v", len(ids), err)
 	}
 }
@@ -112,7 +112,7 @@ func FuzzAnyReplyToACallGivesAnAnswerOrAnError(f *testing.F) {
 		_, more := asked().Tokenize(t.Context(), "m", "a", true)
 		_, text := asked().Detokenize(t.Context(), "m", nil)
 		for _, err := range []error{err, more, text} {
-			if err != nil && (!utf8.ValidString(err.Error()) || len(err.Error()) > 2*maxFailure || strings.ContainsRune(err.Error(), 0x1b)) {
+			if err != nil && (!utf8.ValidString(err.Error()) || len(err.Error()) > 2*longestFailure || strings.ContainsRune(err.Error(), 0x1b)) {
 				t.Errorf("error %q", err)
 			}
 		}

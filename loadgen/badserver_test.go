@@ -18,6 +18,9 @@ import (
 	"github.com/servebench/servebench/metrics"
 )
 
+// longestFailure bounds what is kept of a server's words, in bytes.
+const longestFailure = 1500
+
 // A badServer answers its first request with head and then the same again and
 // again, without end, and all others well.
 type badServer struct {
@@ -138,7 +141,7 @@ func TestEndlessAnswersFail(t *testing.T) {
 			defer transport.CloseIdleConnections()
 			o := &OpenAI{URL: server.start(t), Transport: transport}
 			class, message := sendWithin(t, 160<<20, o, new(metrics.Record))
-			if class != test.class || !strings.Contains(message, test.message) || len(message) > maxFailure+3 {
+			if class != test.class || !strings.Contains(message, test.message) || len(message) > longestFailure+3 {
 				t.Errorf("class %q, %q", class, message)
 			}
 			if sent := server.sent.Load(); sent > test.most+inFlight {
@@ -211,7 +214,7 @@ func TestHeadersOfHTTP2AreBounded(t *testing.T) {
 	defer server.Close()
 	transport := Connections{Insecure: true, HTTP2: true}.Transport()
 	defer transport.CloseIdleConnections()
-	if class, message := sendOne(t, &OpenAI{URL: server.URL + "/bad", Transport: transport}, &metrics.Record{}); class == metrics.OK || len(message) > maxFailure {
+	if class, message := sendOne(t, &OpenAI{URL: server.URL + "/bad", Transport: transport}, &metrics.Record{}); class == metrics.OK || len(message) > longestFailure {
 		t.Errorf("class %q, %q", class, message)
 	}
 	if class, message := sendOne(t, &OpenAI{URL: server.URL, Transport: transport}, &metrics.Record{}); class != metrics.OK {
@@ -253,7 +256,7 @@ func TestOddAnswersFailByClass(t *testing.T) {
 			o := &OpenAI{URL: server.start(t), Transport: transport}
 			rec := new(metrics.Record)
 			class, message := sendWithin(t, 64<<20, o, rec)
-			if class != test.class || !strings.Contains(message, test.message) || !utf8.ValidString(message) || len(message) > maxFailure+3 || len(rec.Finish) > maxFinish+3 {
+			if class != test.class || !strings.Contains(message, test.message) || !utf8.ValidString(message) || len(message) > longestFailure+3 || len(rec.Finish) > maxFinish+3 {
 				t.Errorf("class %q, %.300q, finish reason %.300q", class, message, rec.Finish)
 			}
 			transport.CloseIdleConnections()

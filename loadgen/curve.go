@@ -4,6 +4,8 @@ import (
 	"math"
 	"sort"
 	"time"
+
+	"github.com/servebench/servebench/dataset"
 )
 
 // A Curve is a request rate over time: in straight legs, or a sine. It is made
@@ -47,7 +49,7 @@ func (c *Curve) End() time.Duration {
 	if c.sine != nil {
 		return 0
 	}
-	return offset(c.legs[len(c.legs)-1].to)
+	return dataset.Seconds(c.legs[len(c.legs)-1].to)
 }
 
 // Beginning is the rate in requests a second with which the curve begins: the one

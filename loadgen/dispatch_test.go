@@ -197,3 +197,13 @@ func TestConversationsBringTheirOwnTimes(t *testing.T) {
 		}
 	})
 }
+
+func TestAnAnswerThatBeganIsNotAskedForAgain(t *testing.T) {
+	rec := &metrics.Record{Class: metrics.Empty}
+	if !mayPass(rec) {
+		t.Error("an empty answer is not sent again")
+	}
+	if rec.Blank.Append(time.Second); mayPass(rec) {
+		t.Error("an answer of a role alone is sent again")
+	}
+}

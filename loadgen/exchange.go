@@ -2,7 +2,6 @@ package loadgen
 
 import (
 	"context"
-	"errors"
 	"time"
 
 	"github.com/servebench/servebench/metrics"
@@ -93,13 +92,6 @@ func (t *Target) recount(rec *metrics.Record, in, out *int) {
 // finds no count.
 func (t *Target) counts(rec *metrics.Record) bool {
 	return t.Count != nil && !(t.CountAsks && rec.Beside != nil)
-}
-
-func classify(err error) (metrics.Class, string) {
-	if f, ok := errors.AsType[*Failure](err); ok {
-		return f.Class, f.Error()
-	}
-	return metrics.Malformed, err.Error()
 }
 
 // Once sends one request outside any load: a ready check or a warm-up. The

@@ -2,33 +2,38 @@ package loadgen
 
 import (
 	"context"
-	"crypto/tls"
 	"errors"
 	"fmt"
-	"io"
 	"net"
-	"slices"
 	"strings"
-	"syscall"
 	"time"
+	"unicode"
 
 	"github.com/servebench/servebench/metrics"
 )
 
-// A Failure says how a request failed. Its message is short and fit for a terminal,
-// whatever the server has put into it.
+const (
+	maxMessage = 500  // bytes that shorten keeps
+	maxFailure = 1500 // bytes of a failure's message
+)
+
+// A Failure is an error that says how a request failed. Its message is short and safe
+// to print on a terminal, whatever the server has put into it.
 type Failure struct {
 	Class  metrics.Class
 	Err    error // the server's own message where there is one
 	Status int   // of HTTP, where that is the failure; else 0
 
-	RetryAfter time.Duration // that the server wants a request to wait before it is sent again; 0 where it does not say
+	// RetryAfter is how long the server asks us to wait before the request is sent
+	// again. Zero means that it does not say.
+	RetryAfter time.Duration
 }
 
 func (f *Failure) Error() string { return clip(f.Err.Error(), maxFailure) }
 func (f *Failure) Unwrap() error { return f.Err }
 
-// failure makes a *Failure.
+// failure makes a Failure of a class, with a message as fmt.Errorf makes it. Errors
+// among args lose the addresses of the connection.
 func failure(class metrics.Class, format string, args ...any) *Failure {
 	for i, arg := range args {
 		if err, ok := arg.(error); ok {
@@ -38,8 +43,8 @@ func failure(class metrics.Class, format string, args ...any) *Failure {
 	return &Failure{Class: class, Err: fmt.Errorf(format, args...)}
 }
 
-// withoutAddresses is err without the addresses of a connection that broke: our
-// port is another for each, and failures are counted by what they say.
+// withoutAddresses is err without the addresses of a connection that broke. Our port
+// differs for each connection, and failures are counted by their message.
 func withoutAddresses(err error) error {
 	if broken, ok := errors.AsType[*net.OpError](err); ok && broken.Source != nil {
 		return broken.Err
@@ -47,8 +52,8 @@ func withoutAddresses(err error) error {
 	return err
 }
 
-// ended gives why ctx ended, nil if it has not: a limit passed, or we were
-// stopped.
+// ended gives the reason why ctx ended: a limit was passed, or the run was stopped. It
+// is nil as long as ctx has not ended.
 func ended(ctx context.Context) *Failure {
 	if ctx.Err() == nil {
 		return nil
@@ -59,141 +64,30 @@ func ended(ctx context.Context) *Failure {
 	return failure(metrics.Cancelled, "cut because the run was stopped")
 }
 
-// failure says why net/http gave err instead of a reply.
-func (t *trace) failure(ctx context.Context, err error) *Failure {
-	if f := ended(ctx); f != nil {
-		return f
-	}
+// classify gives the class under which err is counted, and its message. What is no
+// Failure is Malformed.
+func classify(err error) (metrics.Class, string) {
 	if f, ok := errors.AsType[*Failure](err); ok {
-		return f
+		return f.Class, f.Error()
 	}
-	sent, replied := t.reached()
-	said := otherProtocol(err)
-	switch {
-	case said != "":
-		return failure(metrics.Malformed, "%s", said)
-	case !sent:
-		return t.unconnected(err)
-	case isReset(err):
-		return failure(metrics.Reset, "the connection was reset before the reply: %w", err)
-	case isAlert(err):
-		said, _ := errors.AsType[*net.OpError](err) // net/http may say before it where it read that
-		return failure(metrics.TLS, "%w", said)
-	case replied && !isCut(err):
-		return failure(metrics.Malformed, "%w", err)
-	}
-	return failure(metrics.Truncated, "the connection was cut before the reply: %w", err)
+	return metrics.Malformed, err.Error()
 }
 
-// otherProtocol says what a server speaks whose first bytes are of another protocol
-// than the one asked for; "" where err is about something else. HTTP/2 begins with a
-// frame whose length has a zero byte in front, TLS refuses with an alert.
-func otherProtocol(err error) string {
-	for sign, said := range map[string]string{
-		"the frame header looked like an HTTP/1.1 header": "the server speaks HTTP/1.1, not HTTP/2",
-		`malformed HTTP response "\x00`:                   "the server speaks HTTP/2 alone, not HTTP/1.1",
-		`malformed HTTP response "\x15\x03`:               "the server speaks TLS: is its URL https:// instead of http://?",
-	} {
-		if strings.Contains(err.Error(), sign) {
-			return said
+// shorten gives at most 500 bytes of a message, on one line and safe to print on a
+// terminal.
+func shorten(message string) string { return clip(message, maxMessage) }
+
+// clip is like shorten, but gives at most the given number of bytes.
+func clip(message string, most int) string {
+	cut := message[:min(len(message), most)]
+	cut = strings.Map(func(r rune) rune {
+		if unicode.IsControl(r) {
+			return ' '
 		}
+		return r
+	}, strings.ToValidUTF8(cut, ""))
+	if len(message) > most {
+		cut += "…"
 	}
-	return ""
-}
-
-// unconnected says why there is no connection. A proxy's troubles are not the
-// server's.
-func (t *trace) unconnected(err error) *Failure {
-	dial, _ := errors.AsType[*net.OpError](err)
-	_, nameless := errors.AsType[*net.DNSError](err)
-	switch {
-	case dial != nil && dial.Op == "proxyconnect":
-		return failure(metrics.Connect, "%w", err)
-	case nameless:
-		return failure(metrics.DNS, "%w", err)
-	case isTimeout(err):
-		return failure(metrics.ConnectTimeout, "timed out: %w", err)
-	case isAny(err, refusals):
-		return failure(metrics.Refused, "%w", err)
-	case t.handshaking():
-		return unsecured(err)
-	}
-	return failure(metrics.Connect, "%w", err)
-}
-
-// unsecured says why a TLS handshake failed.
-func unsecured(err error) *Failure {
-	odd, _ := errors.AsType[tls.RecordHeaderError](err)
-	switch {
-	case isReset(err):
-		return failure(metrics.Reset, "the connection was reset in the TLS handshake: %w", err)
-	case string(odd.RecordHeader[:]) == "HTTP/":
-		return failure(metrics.TLS, "the server speaks no TLS, but plain HTTP: is its URL http:// instead of https://?")
-	case odd.Msg != "":
-		return failure(metrics.TLS, "the server speaks no TLS: %w", err)
-	case strings.HasSuffix(err.Error(), "tls: no application protocol"):
-		return failure(metrics.TLS, "the server speaks HTTP/1.1 over TLS, not HTTP/2")
-	case isCut(err) && !isAlert(err):
-		return failure(metrics.TLS, "the server closed the connection in the TLS handshake: %w", err)
-	}
-	return failure(metrics.TLS, "the TLS handshake failed: %w", err)
-}
-
-// cutOff says why reading an answer gave err before its end.
-func cutOff(ctx context.Context, err error) *Failure {
-	if f := ended(ctx); f != nil {
-		return f
-	}
-	switch {
-	case isReset(err):
-		return failure(metrics.Reset, "the connection was reset in the middle of the answer: %w", err)
-	case isCut(err):
-		return failure(metrics.Truncated, "the connection was cut in the middle of the answer: %w", err)
-	}
-	return failure(metrics.Malformed, "the answer makes no sense: %w", err)
-}
-
-// What the kernel says of a server where nobody listens, and of a connection that
-// the other side reset. The numbers are Windows' own.
-var (
-	refusals = []error{syscall.ECONNREFUSED, syscall.Errno(10061)}
-	resets   = []error{syscall.ECONNRESET, syscall.EPIPE, syscall.ECONNABORTED, syscall.Errno(10053), syscall.Errno(10054)}
-)
-
-func isAny(err error, of []error) bool {
-	return slices.ContainsFunc(of, func(one error) bool { return errors.Is(err, one) })
-}
-
-// A streamError is HTTP/2's way to reset: net/http's own error of that kind can be
-// read as any struct with its fields.
-type streamError struct {
-	StreamID uint32
-	Code     uint32
-	Cause    error
-}
-
-func (e streamError) Error() string { return fmt.Sprintf("stream %d: code %d", e.StreamID, e.Code) }
-
-// isReset reports whether the server reset a connection, or a stream of HTTP/2.
-func isReset(err error) bool {
-	stream, _ := errors.AsType[streamError](err)
-	return stream.StreamID != 0 || isAny(err, resets)
-}
-
-// isAlert reports whether TLS said so, on this side or on the other.
-func isAlert(err error) bool {
-	said, _ := errors.AsType[*net.OpError](err)
-	return said != nil && (said.Op == "remote error" || said.Op == "local error")
-}
-
-// isCut tells a connection that broke from bytes that make no sense.
-func isCut(err error) bool {
-	var network net.Error
-	return errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, io.ErrClosedPipe) ||
-		errors.Is(err, net.ErrClosed) || errors.As(err, &network) || strings.HasPrefix(err.Error(), "http2: server sent GOAWAY")
-}
-
-func isTimeout(err error) bool {
-	var network net.Error
-	return errors.As(err, &network) && network.Timeout()
+	return cut
 }

@@ -100,7 +100,7 @@ func TestFailuresAreClassed(t *testing.T) {
 		{"no body", whole("503 Service Unavailable", ""), metrics.Status, "503 Service Unavailable"},
 		{"unheard-of status", whole("599 Odd", "why not"), metrics.Status, "599: why not"},
 		{"message of several lines", whole("400 Bad Request", `{"error":{"message":"one\n\u001b[31mtwo"}}`), metrics.Status, "400 Bad Request: one  [31mtwo"},
-		{"long message", whole("400 Bad Request", strings.Repeat("é", 1000)), metrics.Status, "400 Bad Request: " + strings.Repeat("é", maxMessage/2) + "…"},
+		{"long message", whole("400 Bad Request", strings.Repeat("é", 1000)), metrics.Status, "400 Bad Request: " + strings.Repeat("é", 500/2) + "…"},
 		{"aborted", streamHead + framed(aChunk+strings.Replace(lastChunk, "stop", "abort", 1)+doneEvent) + streamEnd, metrics.Unfinished, "the server did not finish the answer: its finish reason is abort"},
 		{"dropped", streamHead + framed(aChunk+strings.Replace(lastChunk, "stop", "error", 1)) + streamEnd, metrics.Unfinished, "the server did not finish the answer: its finish reason is error"},
 		{"one choice aborted", streamHead + framed(strings.Replace(lastChunk, "stop", "abort", 1)+lastChunk+doneEvent) + streamEnd, metrics.Unfinished, "the server did not finish the answer: its finish reason is abort"},

@@ -71,7 +71,7 @@ func (q *queue) pull(ctx context.Context) error {
 	next := func() (time.Duration, bool) { return 0, true }
 	if q.schedule != nil {
 		var stop func()
-		next, stop = iter.Pull(iter.Seq[time.Duration](q.schedule))
+		next, stop = iter.Pull(q.schedule)
 		defer stop()
 	}
 	index := -1
@@ -89,7 +89,7 @@ func (q *queue) pull(ctx context.Context) error {
 		}
 		timed := q.schedule != nil
 		if conversation.Due != nil {
-			due, timed = offset(*conversation.Due), true
+			due, timed = dataset.Seconds(*conversation.Due), true
 		}
 		if q.over(due + q.from) {
 			return nil

@@ -11,16 +11,13 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
-	"unicode"
+	"time"
 
 	"github.com/servebench/servebench/metrics"
 )
 
-const (
-	maxRefusal = 64 << 10 // bytes read of a reply that is no stream
-	maxMessage = 500      // bytes kept of what it says
-	maxFailure = 1500     // bytes of a failure's message
-)
+// maxRefusal is how much is read of a reply that is no stream, in bytes.
+const maxRefusal = 64 << 10
 
 // refusal says why reply is no stream of chunks, with what its body says; nil if
 // it is one. Only status 200 is success, as for vLLM's client.
@@ -165,20 +162,17 @@ func plainText(text string) string {
 	return strings.Join(strings.Fields(text), " ")
 }
 
-// shorten is the start of a long message, on one line and fit for a terminal.
-func shorten(message string) string { return clip(message, maxMessage) }
+// maxRetryAfter bounds what retryAfter gives: a day.
+const maxRetryAfter = 24 * time.Hour
 
-// clip is like shorten, for most bytes of a message.
-func clip(message string, most int) string {
-	cut := message[:min(len(message), most)]
-	cut = strings.Map(func(r rune) rune {
-		if unicode.IsControl(r) {
-			return ' '
-		}
-		return r
-	}, strings.ToValidUTF8(cut, ""))
-	if len(message) > most {
-		cut += "…"
+// retryAfter is how long a server wants a request to wait by its header, in seconds
+// or until a date (RFC 9110, section 10.2.3); 0 where it does not say.
+func retryAfter(header string) time.Duration {
+	if s, err := strconv.Atoi(header); err == nil {
+		return time.Duration(min(max(s, 0), int(maxRetryAfter/time.Second))) * time.Second
 	}
-	return cut
+	if date, err := http.ParseTime(header); err == nil {
+		return max(0, time.Until(date))
+	}
+	return 0
 }

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"net/http"
 	"slices"
-	"strconv"
 	"time"
 
 	"github.com/servebench/servebench/metrics"
@@ -96,16 +95,4 @@ func (x *exchange) rest(ctx context.Context, d time.Duration) bool {
 		return false
 	}
 	return x.going.Err() == nil
-}
-
-// retryAfter is how long a server wants a request to wait by its header, in seconds
-// or until a date (RFC 9110, section 10.2.3); 0 where it does not say.
-func retryAfter(header string) time.Duration {
-	if s, err := strconv.Atoi(header); err == nil {
-		return time.Duration(min(max(s, 0), int(longestAsked/time.Second))) * time.Second
-	}
-	if date, err := http.ParseTime(header); err == nil {
-		return max(0, time.Until(date))
-	}
-	return 0
 }

@@ -32,7 +32,7 @@ func replayed(retry Retry, replies []string, dials ...error) Load {
 		return server(ctx, network, addr)
 	}}.Transport()
 	o := &OpenAI{URL: "http://server.test", Transport: transport}
-	return Load{Source: prompts(1), Target: Target{Encode: encodeID, Send: o.Send, Retry: retry}, Live: new(Live)}
+	return asked(1, Target{Send: o.Send, Retry: retry})
 }
 
 func TestWhatMayPassIsSentAgain(t *testing.T) {
@@ -83,7 +83,7 @@ func TestWhatMayPassIsSentAgain(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				load := replayed(Retry{Times: test.times}, test.replies, test.dials...)
-				rec := collect(t, &Run{Wait: Sleep, Loads: []Load{load}})[0]
+				rec := recorded(t, load)[0]
 				if rec.Class != test.class || rec.Attempts != test.attempts || rec.End != test.end || rec.Sent != 0 {
 					t.Errorf("%s, %d attempts from %v to %v; want %s, %d to %v", rec.Class, rec.Attempts, rec.Sent, rec.End, test.class, test.attempts, test.end)
 				}
@@ -95,16 +95,6 @@ func TestWhatMayPassIsSentAgain(t *testing.T) {
 				}
 			})
 		})
-	}
-}
-
-func TestAnAnswerThatBeganIsNotAskedForAgain(t *testing.T) {
-	rec := &metrics.Record{Class: metrics.Empty}
-	if !mayPass(rec) {
-		t.Error("an empty answer is not sent again")
-	}
-	if rec.Blank.Append(time.Second); mayPass(rec) {
-		t.Error("an answer of a role alone is sent again")
 	}
 }
 

@@ -43,6 +43,11 @@ type Target struct {
 	Retry     Retry                 // of the requests of a load
 }
 
+// A Schedule yields when each conversation is due, as an offset from the start
+// of the run. It cannot see the server, so a slow server cannot slow it down. A
+// nil Schedule starts a conversation whenever a slot is free (closed loop).
+type Schedule = iter.Seq[time.Duration]
+
 // A Load is what one target is put under.
 type Load struct {
 	Run         string // id that goes into its Records; may be empty

@@ -100,7 +100,7 @@ func chats(name string) bool { return strings.Contains(name, "chat") || name == 
 // HTTP/2 is told as HTTP/1.1.
 func transcript(t testing.TB, name string) []byte {
 	t.Helper()
-	raw, err := os.ReadFile(filepath.Join("..", "testdata", "transcripts", name+".raw"))
+	raw, err := os.ReadFile("../testdata/transcripts/" + name + ".raw")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -96,15 +96,6 @@ func TestWarmedConnectionsServeTheFirstRequests(t *testing.T) {
 	}
 }
 
-// stayFresh keeps what is there from growing stale, however slow the test is.
-func (s *pool) stayFresh() {
-	for _, lines := range s.lines {
-		for _, l := range lines {
-			l.since = time.Now().Add(time.Hour)
-		}
-	}
-}
-
 func TestAWarmedConnectionThatTheServerClosedIsNotUsed(t *testing.T) {
 	for _, secure := range []bool{false, true} {
 		server := newCrowd(t, 1, secure)
