@@ -6,7 +6,9 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/servebench/servebench/cmd/servebench/internal/argv"
 	"github.com/servebench/servebench/metrics"
+	"github.com/servebench/servebench/metrics/pyjson"
 )
 
 // abortFrom is how many requests must have ended before a share of them is looked
@@ -26,12 +28,12 @@ func parseAbort(text string) (rule abortRule, err error) {
 	rule.Text = strings.TrimSpace(text)
 	percent, isShare := strings.CutSuffix(rule.Text, "%")
 	if isShare {
-		rule.Share, err = parseFloat(percent)
+		rule.Share, err = argv.ParseFloat(percent)
 	} else {
-		rule.Count, err = parseInt(rule.Text)
+		rule.Count, err = argv.ParseInt(rule.Text)
 	}
 	if err != nil || rule.Count < 0 || isShare && !(rule.Share >= 0 && rule.Share < 100) {
-		return rule, fmt.Errorf("invalid value: %s: it must be a number of requests, as 10, or a share of them below 100%%, as 5%%", quoted(text))
+		return rule, fmt.Errorf("invalid value: %s: it must be a number of requests, as 10, or a share of them below 100%%, as 5%%", pyjson.Quote(text))
 	}
 	return rule, nil
 }

@@ -9,7 +9,10 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/servebench/servebench/cmd/servebench/internal/argv"
 	"github.com/servebench/servebench/metrics/pyjson"
+
+	"github.com/spf13/pflag"
 )
 
 // testdata/argv.json holds what CPython 3.11's argparse gave for each command
@@ -31,8 +34,8 @@ func TestArgvIsReadAsArgparseReadsIt(t *testing.T) {
 	}
 	for _, c := range cases {
 		t.Run(strings.Join(c.Args, " "), func(t *testing.T) {
-			f, table := newForm()
-			err := table.parse(c.Args)
+			flags := emptyForm().flags
+			err := flags.Parse(c.Args)
 			if c.Error != "" {
 				checkArgparseError(t, err, c.Error)
 				return
@@ -40,7 +43,7 @@ func TestArgvIsReadAsArgparseReadsIt(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if diff := cmp.Diff(c.Set, table.given(f)); diff != "" {
+			if diff := cmp.Diff(c.Set, given(t, flags)); diff != "" {
 				t.Errorf("-argparse +ours:\n%s", diff)
 			}
 		})
@@ -48,17 +51,23 @@ func TestArgvIsReadAsArgparseReadsIt(t *testing.T) {
 }
 
 // given are the flags that were given, with their arguments; of a switch none.
-func (t table) given(f *form) map[string][]string {
+func given(t *testing.T, flags *argv.Flags) map[string][]string {
+	t.Helper()
 	set := map[string][]string{}
-	for fl := range t.all() {
-		if !fl.given {
-			continue
+	flags.VisitAll(func(flag *pflag.Flag) {
+		if !flag.Changed {
+			return
 		}
-		set[fl.name] = append([]string{}, fl.values...)
-		if fl.name == "extra-body" {
-			set[fl.name] = []string{string(pyjson.Append(nil, f.extraBody))}
+		values := append([]string{}, flags.Given(flag.Name)...)
+		if flag.Name == "extra-body" {
+			object, err := argv.ParseObject(values[0])
+			if err != nil {
+				t.Fatal(err)
+			}
+			values = []string{string(pyjson.Append(nil, object))}
 		}
-	}
+		set[flag.Name] = values
+	})
 	return set
 }
 
@@ -115,27 +124,27 @@ func TestGoneFlagsSayWhatReplacedThem(t *testing.T) {
 // Whatever argparse takes for a flag of vLLM's must mean that flag here, however
 // many flags of our own there are.
 func TestOurFlagsShadowNoneOfTheirs(t *testing.T) {
-	_, all := newForm()
-	var theirs []*flag
-	for f := range all.all() {
-		if !f.ours {
-			theirs = append(theirs, f)
-		}
-	}
-	without := table{{"", theirs}}
-	for _, f := range theirs {
-		for n := len("--") + 1; n <= len("--"+f.name); n++ {
-			name := ("--" + f.name)[:n]
-			if with := all.find(name); !slices.EqualFunc(with, without.find(name), func(a, b *flag) bool { return a.name == b.name }) {
-				t.Errorf("%s means %s here", name, with[0].name)
+	flags := emptyForm().flags
+	theirs := vllmFlags()
+	for _, name := range theirs {
+		for n := 1; n <= len(name); n++ {
+			for _, flag := range flags.Find("--" + name[:n]) {
+				if !slices.Contains(theirs, flag.Name) {
+					t.Errorf("--%s means --%s here", name[:n], flag.Name)
+				}
 			}
 		}
 	}
-	for f := range all.all() {
-		if f.ours && len(without.find("--"+f.name)) > 0 {
-			t.Errorf("--%s is short for a flag of vLLM's", f.name)
+	flags.VisitAll(func(flag *pflag.Flag) {
+		if slices.Contains(theirs, flag.Name) {
+			return
 		}
-	}
+		for _, name := range theirs {
+			if strings.HasPrefix(name, flag.Name) {
+				t.Errorf("--%s is short for vLLM's --%s", flag.Name, name)
+			}
+		}
+	})
 }
 
 func FuzzParseRun(f *testing.F) {

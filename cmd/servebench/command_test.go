@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 )
 
 // execute runs one command line on a program with a single verb.
@@ -42,15 +43,21 @@ func TestHelpListsEveryFlag(t *testing.T) {
 		if err != nil || o != nil {
 			t.Errorf("%v ran the verb, or failed: %v", args, err)
 		}
-		_, table := newForm()
-		for f := range table.all() {
-			if !strings.Contains(out, " --"+f.name+"\n") && !strings.Contains(out, " --"+f.name+" ") {
-				t.Errorf("%v: --%s is not in the help", args, f.name)
+		emptyForm().flags.VisitAll(func(flag *pflag.Flag) {
+			if !strings.Contains(out, " --"+flag.Name+"\n") && !strings.Contains(out, " --"+flag.Name+" ") {
+				t.Errorf("%v: --%s is not in the help", args, flag.Name)
 			}
-			if f.missing == "" && (f.help == "" || !strings.Contains(out, f.help)) {
-				t.Errorf("%v: --%s has no help", args, f.name)
+			usage := flag.Usage
+			if argument, text, ok := strings.Cut(strings.TrimPrefix(usage, "`"), "` "); ok {
+				usage = text
+				if !strings.Contains(out, " --"+flag.Name+" "+argument) {
+					t.Errorf("%v: --%s does not show its %s", args, flag.Name, argument)
+				}
 			}
-		}
+			if !flag.Hidden && (usage == "" || !strings.Contains(out, usage)) {
+				t.Errorf("%v: --%s has no help", args, flag.Name)
+			}
+		})
 	}
 }
 

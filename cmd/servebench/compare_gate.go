@@ -12,6 +12,7 @@ import (
 
 	"go.yaml.in/yaml/v3"
 
+	"github.com/servebench/servebench/cmd/servebench/internal/argv"
 	"github.com/servebench/servebench/metrics/compare"
 )
 
@@ -62,17 +63,13 @@ func (c *compareCommand) readGate() (compare.Gate, error) {
 
 // parseGate sets what a file says. Errors name the file and the line.
 func parseGate(gate *compare.Gate, name string, r io.Reader) error {
-	var doc yaml.Node
-	switch err := yaml.NewDecoder(r).Decode(&doc); {
-	case errors.Is(err, io.EOF):
-		return fmt.Errorf("%s: it is empty", name)
+	root, err := argv.ReadYAML(name, r)
+	switch {
 	case err != nil:
-		return yamlError(name, err)
+		return err
+	case root == nil:
+		return fmt.Errorf("%s: it is empty", name)
 	}
-	if err := doc.Decode(new(any)); err != nil { // a key given twice, an alias of what it is in
-		return yamlError(name, err)
-	}
-	root := doc.Content[0]
 	if root.Kind != yaml.MappingNode {
 		return fmt.Errorf("%s:%d: it must be a mapping with the keys %s", name, root.Line, gateKeyNames())
 	}

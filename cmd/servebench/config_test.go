@@ -88,15 +88,3 @@ func TestConfigFileErrorsNameTheLine(t *testing.T) {
 		t.Errorf("an empty file: %v", err)
 	}
 }
-
-func FuzzReadConfig(f *testing.F) {
-	f.Add("num-prompts: 10\ngoodput: [ttft:100]\nextra-body: {a: &a {b: 1e3}, c: *a}\n")
-	f.Add("extra-body.a: 1\nsave-result: on\n")
-	f.Add("seed: !!int '5'\n? {a: b}\n: c\n")
-	f.Fuzz(func(t *testing.T, text string) {
-		_, table := newForm()
-		if err := table.readConfig("bench.yaml", strings.NewReader(text)); err != nil && !strings.HasPrefix(err.Error(), "bench.yaml:") {
-			t.Fatalf("the error does not name the file: %v", err)
-		}
-	})
-}

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/servebench/servebench/metrics"
+	"github.com/servebench/servebench/metrics/pyjson"
 )
 
 // keyVariable is the environment variable that has the API key, as for vLLM's
@@ -16,8 +17,8 @@ const keyVariable = "OPENAI_API_KEY"
 
 // resolveSecrets takes the API key from the environment and credentials out of
 // the URL, which go into a header as HTTP clients have it.
-func (f *form) resolveSecrets() error {
-	s := &f.Server
+func (g *serverFlags) resolveSecrets() error {
+	s := &g.Server
 	s.APIKey = os.Getenv(keyVariable)
 	if strings.ContainsAny(s.APIKey, "\r\n\x00") {
 		return fmt.Errorf("%s holds a line end, which no header can", keyVariable)
@@ -39,7 +40,7 @@ func (f *form) resolveSecrets() error {
 	}
 	for _, h := range s.Headers {
 		if h.Key == "" || strings.ContainsAny(h.Key, " \t\r\n:()<>@,;\"/[]?={}\\") || strings.ContainsAny(h.Value, "\r\n\x00") {
-			return fmt.Errorf("argument --header: %s: that name or its value cannot be sent", quoted(h.Key))
+			return fmt.Errorf("argument --header: %s: that name or its value cannot be sent", pyjson.Quote(h.Key))
 		}
 		s.Secrets.addHeader(h.Key, h.Value)
 	}

@@ -6,86 +6,72 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/servebench/servebench/cmd/servebench/internal/argv"
 	"github.com/servebench/servebench/metrics"
+	"github.com/servebench/servebench/metrics/pyjson"
 	"github.com/servebench/servebench/report"
 )
 
-func (f *form) resultFlags() []*flag {
-	r := &f.Results
-	return []*flag{
-		{name: "percentile-metrics", meta: "LIST", fallback: "ttft,tpot,itl", set: into(&f.metrics, parseString),
-			help: "latencies to print, of ttft,tpot,itl,e2el"},
-		{name: "metric-percentiles", meta: "LIST", fallback: "99", set: into(&f.percentiles, parseString),
-			help: "their percentiles, as 50,90,99.9"},
-		{name: "goodput", meta: "KEY:MS", args: some, list: &f.goodput,
-			help: "limits that a good request keeps, in milliseconds: ttft, tpot, e2el"},
-		{name: "label", meta: "TEXT", set: into(&r.Label, parseString),
-			help: "first part of the result file's name (default the backend)"},
-		{name: "metadata", meta: "KEY=VALUE", args: many, list: &f.metadata,
-			help: "pairs to write into the result file"},
-		{name: "save-result", args: none, set: switchTo(&r.Save, true),
-			help: "write vLLM's JSON result file"},
-		{name: "save-detailed", args: none, set: switchTo(&r.SaveDetailed, true),
-			help: "with every request in it"},
-		{name: "append-result", args: none, set: switchTo(&r.Append, true),
-			help: "append to the result file, one JSON object a line"},
-		{name: "result-dir", meta: "DIR", set: into(&r.Dir, parseString),
-			help: "where the result file goes (default the working directory)"},
-		{name: "result-filename", meta: "NAME", set: into(&r.Filename, parseString),
-			help: "its name (default made from label, rate, model and time)"},
-		{name: "plot-timeline", args: none, set: switchTo(&r.Plots.Timeline, true),
-			help: "write a page about the run with a timeline of its requests, named as the result file would be, but .timeline.html"},
-		{name: "timeline-itl-thresholds", meta: "MS,MS", fallback: "25,50", set: into(&r.Plots.ITLMarks, parseThresholds),
-			help: "where the page marks its chart of single ITLs"},
-		{name: "plot-dataset-stats", args: none, set: switchTo(&r.Plots.Lengths, true),
-			help: "write the lengths of prompts and outputs as a picture, .dataset_stats.svg (vLLM's is a PNG)"},
-		{name: "record-to", short: "o", meta: "FILE", ours: true, set: into(&r.Stream, parseString),
-			help: "write the record stream, one line a request, for servebench report; - is stdout, %t in the name the shard's index"},
-		{name: "record", meta: "WHAT", fallback: "full", ours: true, choices: []string{"full", "requests", compact},
-			set:  into(&r.Record, parseString),
-			help: "what the stream keeps: requests leaves out the arrival of each token, compact all single requests"},
-		{name: "hlog", meta: "FILE", ours: true, set: into(&r.Intervals, parseString),
-			help: "write the latencies of each second as an interval log of HdrHistogram's"},
-		{name: "vllm-version", meta: "VERSION", fallback: "latest", ours: true, set: into(&r.VLLMVersion, parseVersion),
-			help: "print lines and write result files as this release of vLLM does, from 0.4.0 on, and count by its definitions"},
-		{name: "window", meta: "WHEN", ours: true, set: into(&r.Parts.Window, parseWindow),
-			help: "report this part of the run, too: steady, or times from its start as 20s:110s, 20s: or :110s"},
-		{name: "slice", meta: "TIME", ours: true, set: into(&r.Parts.Slice, parseSlice),
-			help: "report the run in equal parts of that length, too, as 10s"},
-		{name: "extended", args: none, ours: true, set: switchTo(&r.Parts.Extended, true),
-			help: "print sections under the block, too: failures by class, queueing, latency per token, the run in slices"},
-		{name: "disable-tqdm", args: none, set: switchTo(&r.NoProgress, true),
-			help: "show no progress"},
-		{name: "abort-on-failures", meta: "N|P%", ours: true, set: into(&f.Abort, parseAbort),
-			help: "stop when more than N requests have failed, as 10, or more than P % of those that ended and at least 20 have, as 5% (default never)"},
-		{name: "strict", args: none, ours: true, set: switchTo(&r.Strict, true),
-			help: "end with exit code 3 when the run is SUSPECT or OVERLOADED"},
-	}
+// resultFlags are those of what is reported, and where it goes.
+type resultFlags struct {
+	*options
+	metrics     string
+	percentiles string
+	goodput     []string
+	metadata    []string
 }
 
-func (f *form) resolveResults() error {
-	r := &f.Results
-	r.Metrics = strings.Split(f.metrics, ",")
-	if f.metrics == "" {
+func (g *resultFlags) define(f *argv.Flags) {
+	r := &g.Results
+	f.StringVar(&g.metrics, "percentile-metrics", "ttft,tpot,itl", "`LIST` latencies to print, of ttft,tpot,itl,e2el")
+	f.StringVar(&g.percentiles, "metric-percentiles", "99", "`LIST` their percentiles, as 50,90,99.9")
+	f.ListVar(&g.goodput, "goodput", argv.Some, "`KEY:MS` limits that a good request keeps, in milliseconds: ttft, tpot, e2el")
+	f.StringVar(&r.Label, "label", "", "`TEXT` first part of the result file's name (default the backend)")
+	f.ListVar(&g.metadata, "metadata", argv.Many, "`KEY=VALUE` pairs to write into the result file")
+	f.BoolVar(&r.Save, "save-result", false, "write vLLM's JSON result file")
+	f.BoolVar(&r.SaveDetailed, "save-detailed", false, "with every request in it")
+	f.BoolVar(&r.Append, "append-result", false, "append to the result file, one JSON object a line")
+	f.StringVar(&r.Dir, "result-dir", "", "`DIR` where the result file goes (default the working directory)")
+	f.StringVar(&r.Filename, "result-filename", "", "`NAME` its name (default made from label, rate, model and time)")
+	f.BoolVar(&r.Plots.Timeline, "plot-timeline", false, "write a page about the run with a timeline of its requests, named as the result file would be, but .timeline.html")
+	f.Var(argv.Parsed(&r.Plots.ITLMarks, "25,50", parseThresholds), "timeline-itl-thresholds", "`MS,MS` where the page marks its chart of single ITLs")
+	f.BoolVar(&r.Plots.Lengths, "plot-dataset-stats", false, "write the lengths of prompts and outputs as a picture, .dataset_stats.svg (vLLM's is a PNG)")
+	f.StringVarP(&r.Stream, "record-to", "o", "", "`FILE` write the record stream, one line a request, for servebench report; - is stdout, %t in the name the shard's index")
+	f.StringVar(&r.Record, "record", "full", "`WHAT` what the stream keeps: requests leaves out the arrival of each token, compact all single requests")
+	f.StringVar(&r.Intervals, "hlog", "", "`FILE` write the latencies of each second as an interval log of HdrHistogram's")
+	f.Var(argv.Parsed(&r.VLLMVersion, "latest", parseVersion), "vllm-version", "`VERSION` print lines and write result files as this release of vLLM does, from 0.4.0 on, and count by its definitions")
+	f.Var(argv.Parsed(&r.Parts.Window, "", parseWindow), "window", "`WHEN` report this part of the run, too: steady, or times from its start as 20s:110s, 20s: or :110s")
+	f.Var(argv.Parsed(&r.Parts.Slice, "", parseSlice), "slice", "`TIME` report the run in equal parts of that length, too, as 10s")
+	f.BoolVar(&r.Parts.Extended, "extended", false, "print sections under the block, too: failures by class, queueing, latency per token, the run in slices")
+	f.BoolVar(&r.NoProgress, "disable-tqdm", false, "show no progress")
+	f.Var(argv.Parsed(&g.Abort, "", parseAbort), "abort-on-failures", "`N|P%` stop when more than N requests have failed, as 10, or more than P % of those that ended and at least 20 have, as 5% (default never)")
+	f.BoolVar(&r.Strict, "strict", false, "end with exit code 3 when the run is SUSPECT or OVERLOADED")
+	f.Choices("record", "full", "requests", compact)
+}
+
+func (g *resultFlags) resolve(*argv.Flags) error {
+	r := &g.Results
+	r.Metrics = strings.Split(g.metrics, ",")
+	if g.metrics == "" {
 		r.Metrics = []string{"ttft", "tpot", "itl"}
 	}
 	for _, m := range unknownMetrics(r.Metrics) {
-		f.Warnings = append(f.Warnings, fmt.Sprintf("--percentile-metrics: no latency is called %s: it is left out", quoted(m)))
+		g.Warnings = append(g.Warnings, fmt.Sprintf("--percentile-metrics: no latency is called %s: it is left out", pyjson.Quote(m)))
 	}
 	if !r.Save && !r.Append && (r.SaveDetailed || !r.Plots.any() && (r.Dir != "" || r.Filename != "")) {
-		f.Warnings = append(f.Warnings, "no result file is written without --save-result or --append-result")
+		g.Warnings = append(g.Warnings, "no result file is written without --save-result or --append-result")
 	}
 	if r.Intervals != "" && (r.Intervals == "-" || sameFile(r.Intervals, r.Stream)) {
 		return fmt.Errorf("argument --hlog: %s: it must be a file of its own", r.Intervals)
 	}
 	var err error
-	if r.Percentiles, err = parsePercentiles(f.percentiles); err != nil {
+	if r.Percentiles, err = parsePercentiles(g.percentiles); err != nil {
 		return fmt.Errorf("argument --metric-percentiles: %w", err)
 	}
-	if r.Goodput, err = parseGoodput(f.goodput); err != nil {
+	if r.Goodput, err = parseGoodput(g.goodput); err != nil {
 		return fmt.Errorf("argument --goodput: %w", err)
 	}
-	if r.Metadata, err = pairs(f.metadata); err != nil {
+	if r.Metadata, err = pairs(g.metadata); err != nil {
 		return fmt.Errorf("argument --metadata: Invalid metadata format. Please use KEY=VALUE format. (%w)", err)
 	}
 	return nil

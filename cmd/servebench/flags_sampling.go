@@ -6,63 +6,61 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/servebench/servebench/cmd/servebench/internal/argv"
 	"github.com/servebench/servebench/metrics/pyjson"
 )
 
-func (f *form) samplingFlags() []*flag {
-	s := &f.Sampling
-	return []*flag{
-		{name: "temperature", meta: "T", set: intoOptional(&s.Temperature, parseFloat),
-			help: "0 is greedy (default the server's choice)"},
-		{name: "top-p", meta: "P", set: intoOptional(&f.topP, parseFloat),
-			help: "nucleus sampling (default the server's)"},
-		{name: "top-k", meta: "K", set: intoOptional(&f.topK, parseInt),
-			help: "choose among the K likeliest tokens (default the server's)"},
-		{name: "min-p", meta: "P", set: intoOptional(&f.minP, parseFloat),
-			help: "least probability relative to the likeliest token (default the server's)"},
-		{name: "frequency-penalty", meta: "X", set: intoOptional(&f.frequency, parseFloat),
-			help: "penalty by how often a token was generated (default the server's)"},
-		{name: "presence-penalty", meta: "X", set: intoOptional(&f.presence, parseFloat),
-			help: "penalty for tokens that were generated (default the server's)"},
-		{name: "repetition-penalty", meta: "X", set: intoOptional(&f.repetition, parseFloat),
-			help: "penalty for repeating prompt or output (default 1.0 for completions, the server's for chat)"},
-		{name: "logprobs", meta: "N", set: intoOptional(&s.Logprobs, parseInt),
-			help: "log probabilities to ask for per token; completions only (default none)"},
-		{name: "ignore-eos", args: none, set: switchTo(&s.IgnoreEOS, true),
-			help: "generate to the full output length; always on for the random dataset"},
-		{name: "extra-body", meta: "JSON", set: into(&f.extraBody, parseObject),
-			help: "members to set in every body, over all other flags; also as --extra-body.a.b VALUE"},
-		{name: "drop-body", meta: "NAMES", ours: true, set: into(&s.Drop, parseNames),
-			help: "leave these members out of every body, as ignore_eos,repetition_penalty,logprobs for servers that refuse what they do not know"},
-		{name: "chat-content", meta: "KIND", ours: true, choices: []string{"parts", "string"}, set: into(&s.PlainText, isPlainText),
-			help: "send the text of a chat's messages as a list of parts, as vLLM's client does (the default), or as a string"},
-		{name: "continuous-usage-stats", args: none, ours: true, set: switchTo(&s.UsageAlways, true),
-			help: "ask for the token count with every chunk: tells tokens from chunks, and makes chunks longer"},
-		{name: "use-beam-search", args: none, set: nothing,
-			help: "no effect, as in vllm bench serve"},
-	}
+// samplingFlags are those of what is asked of the model beside the prompt.
+type samplingFlags struct {
+	*options
+	extraBody  pyjson.Object
+	topP       *float64
+	topK       *int
+	minP       *float64
+	frequency  *float64
+	presence   *float64
+	repetition *float64
 }
 
-func (f *form) resolveSampling() error {
-	s := &f.Sampling
-	s.IgnoreEOS = s.IgnoreEOS || f.Workload.Dataset == "random" || f.Workload.Dataset == "timed_trace"
+func (g *samplingFlags) define(f *argv.Flags) {
+	s := &g.Sampling
+	f.Var(argv.Optional(&s.Temperature, argv.ParseFloat), "temperature", "`T` 0 is greedy (default the server's choice)")
+	f.Var(argv.Optional(&g.topP, argv.ParseFloat), "top-p", "`P` nucleus sampling (default the server's)")
+	f.Var(argv.Optional(&g.topK, argv.ParseInt), "top-k", "`K` choose among the K likeliest tokens (default the server's)")
+	f.Var(argv.Optional(&g.minP, argv.ParseFloat), "min-p", "`P` least probability relative to the likeliest token (default the server's)")
+	f.Var(argv.Optional(&g.frequency, argv.ParseFloat), "frequency-penalty", "`X` penalty by how often a token was generated (default the server's)")
+	f.Var(argv.Optional(&g.presence, argv.ParseFloat), "presence-penalty", "`X` penalty for tokens that were generated (default the server's)")
+	f.Var(argv.Optional(&g.repetition, argv.ParseFloat), "repetition-penalty", "`X` penalty for repeating prompt or output (default 1.0 for completions, the server's for chat)")
+	f.Var(argv.Optional(&s.Logprobs, argv.ParseInt), "logprobs", "`N` log probabilities to ask for per token; completions only (default none)")
+	f.BoolVar(&s.IgnoreEOS, "ignore-eos", false, "generate to the full output length; always on for the random dataset")
+	f.Var(argv.Parsed(&g.extraBody, "", argv.ParseObject), "extra-body", "`JSON` members to set in every body, over all other flags; also as --extra-body.a.b VALUE")
+	f.Var(argv.Parsed(&s.Drop, "", parseNames), "drop-body", "`NAMES` leave these members out of every body, as ignore_eos,repetition_penalty,logprobs for servers that refuse what they do not know")
+	f.Var(argv.Parsed(&s.PlainText, "", isPlainText), "chat-content", "`KIND` send the text of a chat's messages as a list of parts, as vLLM's client does (the default), or as a string")
+	f.BoolVar(&s.UsageAlways, "continuous-usage-stats", false, "ask for the token count with every chunk: tells tokens from chunks, and makes chunks longer")
+	f.Bool("use-beam-search", false, "no effect, as in vllm bench serve")
+	f.Choices("chat-content", "parts", "string")
+}
+
+func (g *samplingFlags) resolve(*argv.Flags) error {
+	s := &g.Sampling
+	s.IgnoreEOS = s.IgnoreEOS || g.Workload.Dataset == "random" || g.Workload.Dataset == "timed_trace"
 	// The order is the one in which vLLM's client puts them into the body.
 	var given pyjson.Object
-	given = member(given, "top_p", f.topP)
-	given = member(given, "top_k", f.topK)
-	given = member(given, "min_p", f.minP)
+	given = member(given, "top_p", g.topP)
+	given = member(given, "top_k", g.topK)
+	given = member(given, "min_p", g.minP)
 	given = member(given, "temperature", s.Temperature)
-	given = member(given, "frequency_penalty", f.frequency)
-	given = member(given, "presence_penalty", f.presence)
-	given = member(given, "repetition_penalty", f.repetition)
-	s.ExtraBody = given.Merge(f.extraBody)
-	return f.checkDropped()
+	given = member(given, "frequency_penalty", g.frequency)
+	given = member(given, "presence_penalty", g.presence)
+	given = member(given, "repetition_penalty", g.repetition)
+	s.ExtraBody = given.Merge(g.extraBody)
+	return g.checkDropped()
 }
 
 // checkDropped refuses to leave out of the bodies what the load cannot do without, and
 // what they never have.
-func (f *form) checkDropped() error {
-	s := &f.Sampling
+func (g *samplingFlags) checkDropped() error {
+	s := &g.Sampling
 	for _, name := range s.Drop {
 		_, extra := s.ExtraBody.Get(name)
 		switch why := needed[name]; {
@@ -71,9 +69,9 @@ func (f *form) checkDropped() error {
 		case name == "stream_options" && s.UsageAlways:
 			return errors.New("argument --drop-body: stream_options: --continuous-usage-stats asks in it: give one of the two")
 		case !extra && !slices.Contains(droppable, name):
-			return fmt.Errorf("argument --drop-body: %s: no body has it: bodies have %s, and what --extra-body sets", quoted(name), strings.Join(droppable, ", "))
+			return fmt.Errorf("argument --drop-body: %s: no body has it: bodies have %s, and what --extra-body sets", pyjson.Quote(name), strings.Join(droppable, ", "))
 		case name == "stream_options":
-			f.Warnings = append(f.Warnings, "--drop-body stream_options: most servers then tell no token counts: a tokenizer counts, or each answer is one token")
+			g.Warnings = append(g.Warnings, "--drop-body stream_options: most servers then tell no token counts: a tokenizer counts, or each answer is one token")
 		}
 	}
 	return nil
@@ -95,7 +93,7 @@ func parseNames(text string) ([]string, error) {
 	var names []string
 	for name := range strings.SplitSeq(text, ",") {
 		if name = strings.TrimSpace(name); name == "" {
-			return nil, fmt.Errorf("%s: there must be a name on each side of a comma", quoted(text))
+			return nil, fmt.Errorf("%s: there must be a name on each side of a comma", pyjson.Quote(text))
 		}
 		names = append(names, name)
 	}

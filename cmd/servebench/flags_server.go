@@ -9,61 +9,60 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/servebench/servebench/cmd/servebench/internal/argv"
 	"github.com/servebench/servebench/metrics"
+	"github.com/servebench/servebench/metrics/pyjson"
 )
 
-func (f *form) serverFlags() []*flag {
-	s := &f.Server
-	return []*flag{
-		{name: "backend", meta: "NAME", fallback: "openai", set: into(&s.Backend, parseString),
-			choices: []string{"vllm", "openai", "openai-chat"}, unbuilt: unbuiltBackends,
-			help: "protocol: vllm and openai are completions, openai-chat is chat"},
-		{name: "base-url", meta: "URL", set: intoOptional(&f.baseURL, parseString), conceal: redactURL,
-			help: "server's URL without the endpoint; replaces --host and --port. Its query, as ?api-version=2024-10-21, goes with every call"},
-		{name: "host", meta: "HOST", fallback: "127.0.0.1", set: into(&f.host, parseString),
-			help: "server's host"},
-		{name: "port", meta: "PORT", fallback: "8000", set: into(&f.port, parseInt),
-			help: "server's port"},
-		{name: "endpoint", meta: "PATH", fallback: "/v1/completions", set: into(&s.Endpoint, parseString),
-			conceal: redactEndpoint, help: "path of the API, and its query if it has one; openai-chat needs /v1/chat/completions"},
-		{name: "header", meta: "KEY=VALUE", args: many, list: &f.headers, conceal: redactPair,
-			help: "headers to send with each request; values are never recorded"},
-		{name: "insecure", args: none, set: switchTo(&s.Insecure, true),
-			help: "do not verify TLS certificates"},
-		{name: "ca-cert", meta: "FILE", ours: true, set: into(&s.TLS.Authorities, parseString),
-			help: "trust the certificates in this PEM file instead of the system's"},
-		{name: "client-cert", meta: "FILE", ours: true, set: into(&s.TLS.Certificate, parseString),
-			help: "show the server the certificate in this PEM file"},
-		{name: "client-key", meta: "FILE", ours: true, set: into(&s.TLS.Key, parseString),
-			help: "its private key (default in the same file)"},
-		{name: "http2", args: none, ours: true, set: switchTo(&s.HTTP2, true),
-			help: "speak HTTP/2: many streams share a connection, and arrivals are stamped once they have been read"},
-		{name: "unix-socket", meta: "PATH", ours: true, set: into(&s.Socket, parseString),
-			help: "connect to this socket instead of the URL's host"},
-		{name: "model", meta: "NAME", set: into(&s.Model, parseString),
-			help: "model's name (default the first of GET /v1/models)"},
-		{name: "served-model-name", meta: "NAME", set: into(&s.ServedName, parseString),
-			help: "model's name in requests (default --model)"},
-		{name: "tokenizer", meta: "PATH", set: into(&s.Tokenizer, parseString),
-			help: "a tokenizer.json, a model's folder or its name in the Hugging Face cache, server to ask the server, or stub-N of N words (default the model's in the cache, then the server's, then token ids alone)"},
-		{name: "tokenizer-mode", meta: "MODE", fallback: "auto", set: nothing, choices: []string{"auto", "hf"},
-			unbuilt: []string{"slow", "mistral", "custom", "deepseek_v32"},
-			help:    "both read tokenizer.json"},
-		{name: "skip-tokenizer-init", args: none, set: switchTo(&s.SkipTokenizer, true),
-			help: "load no tokenizer: lengths are the server's, and the block leaves out token lines"},
-		{name: "trust-remote-code", args: none, set: nothing,
-			help: "no effect: servebench never runs a model's code"},
-	}
+// serverFlags are those of where requests go, and in which protocol.
+type serverFlags struct {
+	*options
+	host    string
+	port    int
+	headers []string
+}
+
+func (g *serverFlags) define(f *argv.Flags) {
+	s := &g.Server
+	f.StringVar(&s.Backend, "backend", "openai", "`NAME` protocol: vllm and openai are completions, openai-chat is chat")
+	f.StringVar(&s.BaseURL, "base-url", "", "`URL` server's URL without the endpoint; replaces --host and --port. Its query, as ?api-version=2024-10-21, goes with every call")
+	f.StringVar(&g.host, "host", "127.0.0.1", "`HOST` server's host")
+	f.IntVar(&g.port, "port", 8000, "`PORT` server's port")
+	f.StringVar(&s.Endpoint, "endpoint", "/v1/completions", "`PATH` path of the API, and its query if it has one; openai-chat needs /v1/chat/completions")
+	f.ListVar(&g.headers, "header", argv.Many, "`KEY=VALUE` headers to send with each request; values are never recorded")
+	f.BoolVar(&s.Insecure, "insecure", false, "do not verify TLS certificates")
+	f.StringVar(&s.TLS.Authorities, "ca-cert", "", "`FILE` trust the certificates in this PEM file instead of the system's")
+	f.StringVar(&s.TLS.Certificate, "client-cert", "", "`FILE` show the server the certificate in this PEM file")
+	f.StringVar(&s.TLS.Key, "client-key", "", "`FILE` its private key (default in the same file)")
+	f.BoolVar(&s.HTTP2, "http2", false, "speak HTTP/2: many streams share a connection, and arrivals are stamped once they have been read")
+	f.StringVar(&s.Socket, "unix-socket", "", "`PATH` connect to this socket instead of the URL's host")
+	f.StringVar(&s.Model, "model", "", "`NAME` model's name (default the first of GET /v1/models)")
+	f.StringVar(&s.ServedName, "served-model-name", "", "`NAME` model's name in requests (default --model)")
+	f.StringVar(&s.Tokenizer, "tokenizer", "", "`PATH` a tokenizer.json, a model's folder or its name in the Hugging Face cache, server to ask the server, or stub-N of N words (default the model's in the cache, then the server's, then token ids alone)")
+	f.String("tokenizer-mode", "auto", "`MODE` both read tokenizer.json")
+	f.BoolVar(&s.SkipTokenizer, "skip-tokenizer-init", false, "load no tokenizer: lengths are the server's, and the block leaves out token lines")
+	f.Bool("trust-remote-code", false, "no effect: servebench never runs a model's code")
+	f.Choices("backend", "vllm", "openai", "openai-chat")
+	f.Unbuilt("backend", unbuiltBackends...)
+	f.Conceal("base-url", redactURL)
+	f.Conceal("endpoint", redactEndpoint)
+	f.Conceal("header", redactPair)
+	f.Choices("tokenizer-mode", "auto", "hf")
+	f.Unbuilt("tokenizer-mode", "slow", "mistral", "custom", "deepseek_v32")
 }
 
 const insecureWarning = "--insecure: TLS certificates are not verified, so that anybody on the way can read the API key and change the answers"
 
-func (f *form) resolveServer() error {
-	s := &f.Server
-	if err := f.resolveURL(); err != nil {
+func (g *serverFlags) resolve(f *argv.Flags) error {
+	s := &g.Server
+	address := g.resolveHost
+	if f.Changed("base-url") {
+		address = g.resolveURL
+	}
+	if err := address(); err != nil {
 		return err
 	}
-	if err := f.resolveEndpoint(); err != nil {
+	if err := g.resolveEndpoint(); err != nil {
 		return err
 	}
 	switch {
@@ -72,33 +71,35 @@ func (f *form) resolveServer() error {
 	case s.TLS.Authorities != "" && s.Insecure:
 		return errors.New("argument --ca-cert: --insecure trusts any certificate: give one of the two")
 	}
-	for _, h := range f.headers {
+	for _, h := range g.headers {
 		if !strings.Contains(h, "=") {
 			which := "a word" // that may be a secret, as what follows a space in one
 			if name, _, ok := strings.Cut(h, ":"); ok {
-				which = quoted(name)
+				which = pyjson.Quote(name)
 			}
 			return fmt.Errorf("argument --header: Invalid header format. Please use KEY=VALUE format. (%s has no =)", which)
 		}
 	}
 	if s.Insecure {
-		f.Warnings = append(f.Warnings, insecureWarning)
+		g.Warnings = append(g.Warnings, insecureWarning)
 	}
 	var err error
-	s.Headers, err = pairs(f.headers)
-	return err
+	if s.Headers, err = pairs(g.headers); err != nil {
+		return err
+	}
+	return g.resolveSecrets()
 }
 
 // resolveEndpoint takes the query off the endpoint's path.
-func (f *form) resolveEndpoint() error {
-	s := &f.Server
+func (g *serverFlags) resolveEndpoint() error {
+	s := &g.Server
 	path, query, _ := strings.Cut(s.Endpoint, "?")
 	suffix := "completions"
 	if s.Backend == "openai-chat" {
 		suffix = "chat/completions"
 	}
 	if !strings.HasSuffix(path, suffix) {
-		return fmt.Errorf("argument --endpoint: %s: with --backend %s it must end with %s", quoted(path), s.Backend, suffix)
+		return fmt.Errorf("argument --endpoint: %s: with --backend %s it must end with %s", pyjson.Quote(path), s.Backend, suffix)
 	}
 	if !strings.HasPrefix(path, "/") {
 		path = "/" + path
@@ -127,13 +128,11 @@ func (s *serverOptions) url() string {
 	return url
 }
 
-func (f *form) resolveURL() error {
-	if f.baseURL == nil {
-		return f.resolveHost()
-	}
-	address, query, _ := strings.Cut(*f.baseURL, "?")
+// resolveURL takes the query off --base-url.
+func (g *serverFlags) resolveURL() error {
+	address, query, _ := strings.Cut(g.Server.BaseURL, "?")
 	if !strings.Contains(address, "://") {
-		return fmt.Errorf("argument --base-url: %s: it needs http:// or https:// in front", quoted(redactURL(address)))
+		return fmt.Errorf("argument --base-url: %s: it needs http:// or https:// in front", pyjson.Quote(redactURL(address)))
 	}
 	u, err := url.Parse(address)
 	if err != nil {
@@ -141,30 +140,30 @@ func (f *form) resolveURL() error {
 	}
 	if u.Scheme != "http" && u.Scheme != "https" || u.Host == "" || u.Fragment != "" {
 		return fmt.Errorf("argument --base-url: %s: it must be http://host:port or https://host, with a path and a query where the server has them",
-			quoted(redactURL(address)))
+			pyjson.Quote(redactURL(address)))
 	}
 	if wrong := checkQuery(query); wrong != nil {
 		return fmt.Errorf("argument --base-url: %w", wrong)
 	}
-	f.Server.BaseURL, f.Server.Query = strings.TrimRight(address, "/"), query
+	g.Server.BaseURL, g.Server.Query = strings.TrimRight(address, "/"), query
 	return nil
 }
 
 // resolveHost makes the URL of --host and --port.
-func (f *form) resolveHost() error {
-	host := strings.Trim(f.host, "[]")
+func (g *serverFlags) resolveHost() error {
+	host := strings.Trim(g.host, "[]")
 	_, wrong := netip.ParseAddr(host)
 	switch name, port, _ := strings.Cut(host, ":"); {
-	case f.port < 1 || f.port > 65535:
-		return fmt.Errorf("argument --port: %d: it must be from 1 to 65535", f.port)
+	case g.port < 1 || g.port > 65535:
+		return fmt.Errorf("argument --port: %d: it must be from 1 to 65535", g.port)
 	case strings.Contains(host, "/"):
-		return fmt.Errorf("argument --host: %s: it must be a name or an address; --base-url takes a URL", quoted(f.host))
+		return fmt.Errorf("argument --host: %s: it must be a name or an address; --base-url takes a URL", pyjson.Quote(g.host))
 	case strings.Count(host, ":") == 1:
-		return fmt.Errorf("argument --host: %s: the port has a flag of its own: give --host %s --port %s", quoted(f.host), name, port)
+		return fmt.Errorf("argument --host: %s: the port has a flag of its own: give --host %s --port %s", pyjson.Quote(g.host), name, port)
 	case strings.ContainsAny(host, ": @?#") && wrong != nil:
-		return fmt.Errorf("argument --host: %s: it must be a name or an address", quoted(f.host))
+		return fmt.Errorf("argument --host: %s: it must be a name or an address", pyjson.Quote(g.host))
 	}
-	f.Server.BaseURL = "http://" + net.JoinHostPort(host, strconv.Itoa(f.port))
+	g.Server.BaseURL = "http://" + net.JoinHostPort(host, strconv.Itoa(g.port))
 	return nil
 }
 
@@ -176,7 +175,7 @@ next:
 	for _, arg := range args {
 		key, value, ok := strings.Cut(arg, "=")
 		if !ok {
-			return nil, fmt.Errorf("%s has no =", quoted(arg))
+			return nil, fmt.Errorf("%s has no =", pyjson.Quote(arg))
 		}
 		kv := metrics.KV{Key: strings.TrimSpace(key), Value: strings.TrimSpace(value)}
 		for i := range kvs {

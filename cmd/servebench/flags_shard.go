@@ -7,7 +7,9 @@ import (
 	"strings"
 	"time"
 
+	"github.com/servebench/servebench/cmd/servebench/internal/argv"
 	"github.com/servebench/servebench/dataset"
+	"github.com/servebench/servebench/metrics/pyjson"
 )
 
 // shardOptions say which part of a run is sent here, where several load generators
@@ -20,23 +22,19 @@ type shardOptions struct {
 	ClockOffset   *time.Duration // our wall clock less the reference clock; nil when the system is to say
 }
 
-func (f *form) shardFlags() []*flag {
-	s := &f.Shard
-	shard := func(text string) (err error) {
+// shardFlags are those of a run that several machines share.
+type shardFlags struct{ *options }
+
+func (g *shardFlags) define(f *argv.Flags) {
+	s := &g.Shard
+	f.Func("shard", "`I/N` send the part I, from 0, of a run that N load generators share; none sends all (default what a Slurm step or servebench shard's Kubernetes Job says)", func(text string) (err error) {
 		s.Decided = true
 		s.Shard, err = parseShard(text)
 		return err
-	}
-	return []*flag{
-		{name: "shard", meta: "I/N", ours: true, set: shard,
-			help: "send the part I, from 0, of a run that N load generators share; none sends all (default what a Slurm step or servebench shard's Kubernetes Job says)"},
-		{name: "start-at", meta: "TIME", ours: true, set: into(&s.StartAt, parseInstant),
-			help: "when the load begins, on all shards: as 2026-11-22T02:15:00.5Z, or Unix seconds"},
-		{name: "run-id", meta: "TEXT", ours: true, set: into(&s.RunID, parseRunID),
-			help: "the run's id, the same for all shards (default Slurm's job and step, or made from --start-at and the flags)"},
-		{name: "clock-offset", meta: "TIME", ours: true, set: intoOptional(&s.ClockOffset, parseOffset),
-			help: "by how much this machine's clock is ahead of the one that all shards go by, as --clock-offset=-0.3ms (default what the system knows)"},
-	}
+	})
+	f.Var(argv.Parsed(&s.StartAt, "", parseInstant), "start-at", "`TIME` when the load begins, on all shards: as 2026-11-22T02:15:00.5Z, or Unix seconds")
+	f.Var(argv.Parsed(&s.RunID, "", parseRunID), "run-id", "`TEXT` the run's id, the same for all shards (default Slurm's job and step, or made from --start-at and the flags)")
+	f.Var(argv.Optional(&s.ClockOffset, parseOffset), "clock-offset", "`TIME` by how much this machine's clock is ahead of the one that all shards go by, as --clock-offset=-0.3ms (default what the system knows)")
 }
 
 // maxShards is far more than anybody has.
@@ -48,13 +46,13 @@ func parseShard(text string) (dataset.Shard, error) {
 		return dataset.Shard{}, nil
 	}
 	index, of, _ := strings.Cut(text, "/")
-	i, err := parseInt(index)
-	n, err2 := parseInt(of)
+	i, err := argv.ParseInt(index)
+	n, err2 := argv.ParseInt(of)
 	switch {
 	case err != nil || err2 != nil || n < 1 || n > maxShards:
-		return dataset.Shard{}, fmt.Errorf("invalid shard: %s: it must be I/N as 0/8, or none", quoted(text))
+		return dataset.Shard{}, fmt.Errorf("invalid shard: %s: it must be I/N as 0/8, or none", pyjson.Quote(text))
 	case i < 0 || i >= n:
-		return dataset.Shard{}, fmt.Errorf("invalid shard: %s: of %d, it must be from 0 to %d", quoted(text), n, n-1)
+		return dataset.Shard{}, fmt.Errorf("invalid shard: %s: of %d, it must be from 0 to %d", pyjson.Quote(text), n, n-1)
 	}
 	return dataset.Shard{Index: i, Of: n}, nil
 }
@@ -73,7 +71,7 @@ func parseInstant(text string) (time.Time, error) {
 	}
 	at, err := time.Parse(time.RFC3339Nano, text)
 	if err != nil {
-		return at, fmt.Errorf("invalid time: %s: it must be as 2026-11-22T02:15:00.5Z, or in seconds since 1970", quoted(text))
+		return at, fmt.Errorf("invalid time: %s: it must be as 2026-11-22T02:15:00.5Z, or in seconds since 1970", pyjson.Quote(text))
 	}
 	return at.UTC(), nil
 }
@@ -84,10 +82,10 @@ const maxOffset = 366 * 24 * time.Hour
 // parseOffset reads a time that may be negative.
 func parseOffset(text string) (time.Duration, error) {
 	digits, negative := strings.CutPrefix(strings.TrimSpace(text), "-")
-	d, err := parseSeconds(digits)
-	seconds, notNumber := parseFloat(digits) // of which parseSeconds makes 0 where they are too many
+	d, err := argv.ParseSeconds(digits)
+	seconds, notNumber := argv.ParseFloat(digits) // of which parseSeconds makes 0 where they are too many
 	if err != nil || d > maxOffset || notNumber == nil && seconds > maxOffset.Seconds() {
-		return 0, fmt.Errorf("invalid offset: %s: it must be seconds, or a number with a unit as in -0.3ms", quoted(text))
+		return 0, fmt.Errorf("invalid offset: %s: it must be seconds, or a number with a unit as in -0.3ms", pyjson.Quote(text))
 	}
 	if negative {
 		d = -d
@@ -99,7 +97,7 @@ var runIDPattern = regexp.MustCompile(`^[A-Za-z0-9._-]{1,64}$`)
 
 func parseRunID(text string) (string, error) {
 	if !runIDPattern.MatchString(text) {
-		return "", fmt.Errorf("invalid id: %s: it must be of letters, digits, dots, dashes and underlines, at most 64", quoted(text))
+		return "", fmt.Errorf("invalid id: %s: it must be of letters, digits, dots, dashes and underlines, at most 64", pyjson.Quote(text))
 	}
 	return text, nil
 }

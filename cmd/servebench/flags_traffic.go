@@ -6,50 +6,41 @@ import (
 	"math"
 	"time"
 
+	"github.com/servebench/servebench/cmd/servebench/internal/argv"
 	"github.com/servebench/servebench/loadgen"
 	"github.com/servebench/servebench/metrics"
 )
 
-func (f *form) trafficFlags() []*flag {
-	t := &f.Traffic
-	return []*flag{
-		{name: "request-rate", meta: "RATE", fallback: "inf", set: into(&t.RequestRate, parseFloat),
-			help: "requests a second; inf sends all at once"},
-		{name: "burstiness", meta: "SHAPE", fallback: "1.0", set: into(&t.Burstiness, parseFloat),
-			help: "shape of the gaps' gamma distribution: 1 Poisson, less is burstier, inf even"},
-		{name: "arrival-rule", meta: "RULE", choices: []string{string(loadgen.SinceV010), string(loadgen.UpToV092)},
-			fallback: string(loadgen.SinceV010), ours: true, set: into(&t.Rule, parseRule),
-			help: "when requests are due; 0.9.2: the first at 0 and gaps as drawn, as vLLM had it up to that release"},
-		{name: "max-concurrency", meta: "N", set: intoOptional(&t.MaxConcurrency, parseInt),
-			help: "requests in flight at most (default no limit)"},
-		{name: "ramp-up-strategy", meta: "NAME", choices: []string{"linear", "exponential"},
-			set:  intoOptional(&f.rampUpStrategy, parseString),
-			help: "let the rate grow over the requests; excludes --request-rate"},
-		{name: "ramp-up-start-rps", meta: "RATE", set: intoOptional(&f.rampUpStart, parseInt),
-			help: "the ramp's first rate, in requests a second"},
-		{name: "ramp-up-end-rps", meta: "RATE", set: intoOptional(&f.rampUpEnd, parseInt),
-			help: "the ramp's last rate, in requests a second"},
-		{name: "rate-curve", meta: "SPEC", ours: true, set: into(&t.Curve, loadgen.ParseCurve),
-			help: "a rate that changes over time, instead of --request-rate: " + loadgen.CurveForms},
-		{name: "duration", meta: "TIME", fallback: "0", ours: true, set: into(&t.Duration, parseSeconds),
-			help: "send nothing from then on; without --num-prompts, as many prompts as it takes; 0 for no limit"},
-		{name: "warmup-duration", meta: "TIME", fallback: "0", ours: true, set: into(&t.WarmUp, parseSeconds),
-			help: "put the same kind of load on for that long before, which hands over to the measured one without a break"},
-		{name: "num-warmups", meta: "N", fallback: "0", set: into(&t.Warmups, parseInt),
-			help: "requests to send before the measured ones"},
-		{name: "ready-check-timeout-sec", meta: "SECONDS", fallback: "0", set: into(&f.readyCheck, parseInt),
-			help: "how long to wait for the server to answer; 0 does not check"},
-		{name: "delay", meta: "TIME", fallback: "0", ours: true, set: into(&t.Delay, parseSeconds),
-			help: "how long to wait before the first request; for a single --target"},
-		{name: "probe-request-rate", meta: "RATE", fallback: "0", set: into(&t.ProbeRate, parseFloat),
-			help: "beside the load, send requests of one token one after the other, with a pause of 1/RATE between"},
-		{name: "retries", meta: "N", fallback: "0", ours: true, set: into(&t.Retries, parseInt),
-			help: "send a request again, N times at most, that failed before a piece of its answer came and may fare better; its latency counts from the first time"},
-		{name: "profile", args: none, set: switchTo(&t.Profile, true),
-			help: "have the server profile the load, by its /start_profile and /stop_profile"},
-		{name: "warm-connections", args: none, ours: true, set: switchTo(&t.Warm, true),
-			help: "open the connections before the load begins, so that connecting is not inside TTFT"},
-	}
+// trafficFlags are those of when requests are sent.
+type trafficFlags struct {
+	*options
+	rampUpStrategy string // empty for none
+	rampUpStart    *int
+	rampUpEnd      *int
+	readyCheck     int // seconds
+}
+
+func (g *trafficFlags) define(f *argv.Flags) {
+	t := &g.Traffic
+	f.Var(argv.Parsed(&t.RequestRate, "inf", argv.ParseFloat), "request-rate", "`RATE` requests a second; inf sends all at once")
+	f.Var(argv.Parsed(&t.Burstiness, "1.0", argv.ParseFloat), "burstiness", "`SHAPE` shape of the gaps' gamma distribution: 1 Poisson, less is burstier, inf even")
+	f.Var(argv.Parsed(&t.Rule, string(loadgen.SinceV010), parseRule), "arrival-rule", "`RULE` when requests are due; 0.9.2: the first at 0 and gaps as drawn, as vLLM had it up to that release")
+	f.Var(argv.Optional(&t.MaxConcurrency, argv.ParseInt), "max-concurrency", "`N` requests in flight at most (default no limit)")
+	f.StringVar(&g.rampUpStrategy, "ramp-up-strategy", "", "`NAME` let the rate grow over the requests; excludes --request-rate")
+	f.Var(argv.Optional(&g.rampUpStart, argv.ParseInt), "ramp-up-start-rps", "`RATE` the ramp's first rate, in requests a second")
+	f.Var(argv.Optional(&g.rampUpEnd, argv.ParseInt), "ramp-up-end-rps", "`RATE` the ramp's last rate, in requests a second")
+	f.Var(argv.Parsed(&t.Curve, "", loadgen.ParseCurve), "rate-curve", "`SPEC` a rate that changes over time, instead of --request-rate: "+loadgen.CurveForms)
+	f.Var(argv.Parsed(&t.Duration, "0", argv.ParseSeconds), "duration", "`TIME` send nothing from then on; without --num-prompts, as many prompts as it takes; 0 for no limit")
+	f.Var(argv.Parsed(&t.WarmUp, "0", argv.ParseSeconds), "warmup-duration", "`TIME` put the same kind of load on for that long before, which hands over to the measured one without a break")
+	f.IntVar(&t.Warmups, "num-warmups", 0, "`N` requests to send before the measured ones")
+	f.IntVar(&g.readyCheck, "ready-check-timeout-sec", 0, "`SECONDS` how long to wait for the server to answer; 0 does not check")
+	f.Var(argv.Parsed(&t.Delay, "0", argv.ParseSeconds), "delay", "`TIME` how long to wait before the first request; for a single --target")
+	f.Float64Var(&t.ProbeRate, "probe-request-rate", 0, "`RATE` beside the load, send requests of one token one after the other, with a pause of 1/RATE between")
+	f.IntVar(&t.Retries, "retries", 0, "`N` send a request again, N times at most, that failed before a piece of its answer came and may fare better; its latency counts from the first time")
+	f.BoolVar(&t.Profile, "profile", false, "have the server profile the load, by its /start_profile and /stop_profile")
+	f.BoolVar(&t.Warm, "warm-connections", false, "open the connections before the load begins, so that connecting is not inside TTFT")
+	f.Choices("arrival-rule", string(loadgen.SinceV010), string(loadgen.UpToV092))
+	f.Choices("ramp-up-strategy", "linear", "exponential")
 }
 
 // maxRetries is far more than what still says something of a server.
@@ -57,8 +48,8 @@ const maxRetries = 1000
 
 func parseRule(name string) (loadgen.ArrivalRule, error) { return loadgen.ArrivalRule(name), nil }
 
-func (f *form) resolveTraffic() error {
-	t := &f.Traffic
+func (g *trafficFlags) resolve(*argv.Flags) error {
+	t := &g.Traffic
 	switch {
 	case t.MaxConcurrency != nil && *t.MaxConcurrency <= 0:
 		return errors.New("--max-concurrency must be greater than 0")
@@ -70,32 +61,32 @@ func (f *form) resolveTraffic() error {
 		return fmt.Errorf("argument --num-warmups: %d: it must not be negative", t.Warmups)
 	case t.Retries < 0 || t.Retries > maxRetries:
 		return fmt.Errorf("argument --retries: %d: it must be from 0 to %d", t.Retries, maxRetries)
-	case f.readyCheck < 0:
-		return fmt.Errorf("argument --ready-check-timeout-sec: %d: it must not be negative", f.readyCheck)
+	case g.readyCheck < 0:
+		return fmt.Errorf("argument --ready-check-timeout-sec: %d: it must not be negative", g.readyCheck)
 	case !(t.ProbeRate >= 0) || math.IsInf(t.ProbeRate, 1):
 		return fmt.Errorf("argument --probe-request-rate: %s: it must be a number of requests a second, or 0 for none", metrics.FormatFloat(t.ProbeRate))
 	}
-	t.ReadyCheck = time.Duration(f.readyCheck) * time.Second
-	if err := f.checkCurve(); err != nil {
+	t.ReadyCheck = time.Duration(g.readyCheck) * time.Second
+	if err := g.checkCurve(); err != nil {
 		return err
 	}
-	if f.rampUpStrategy != nil && t.Rule == loadgen.UpToV092 {
+	if g.rampUpStrategy != "" && t.Rule == loadgen.UpToV092 {
 		return errors.New("--arrival-rule 0.9.2 knows no --ramp-up-strategy")
 	}
-	if f.rampUpStrategy != nil {
-		return f.resolveRampUp()
+	if g.rampUpStrategy != "" {
+		return g.resolveRampUp()
 	}
-	if f.rampUpStart != nil || f.rampUpEnd != nil {
+	if g.rampUpStart != nil || g.rampUpEnd != nil {
 		return errors.New("--ramp-up-start-rps and --ramp-up-end-rps need --ramp-up-strategy linear or exponential")
 	}
 	return nil
 }
 
-func (f *form) resolveRampUp() error {
+func (g *trafficFlags) resolveRampUp() error {
 	problem := ""
-	start, end := f.rampUpStart, f.rampUpEnd
+	start, end := g.rampUpStart, g.rampUpEnd
 	switch {
-	case !math.IsInf(f.Traffic.RequestRate, 1):
+	case !math.IsInf(g.Traffic.RequestRate, 1):
 		problem = "When using ramp-up, do not specify --request-rate. The request rate will be controlled by " +
 			"ramp-up parameters. Please remove the --request-rate argument."
 	case start == nil || end == nil:
@@ -104,13 +95,29 @@ func (f *form) resolveRampUp() error {
 		problem = "Ramp-up start and end RPS must be non-negative"
 	case *start > *end:
 		problem = "Ramp-up start RPS must be less than end RPS"
-	case *start == 0 && *f.rampUpStrategy == "exponential":
+	case *start == 0 && g.rampUpStrategy == "exponential":
 		problem = "For exponential ramp-up, the start RPS cannot be 0."
 	case *start == 0:
 		problem = "the start RPS cannot be 0: the first request would never be sent"
 	default:
-		f.Traffic.RampUp = &metrics.RampUp{Strategy: *f.rampUpStrategy, Start: *start, End: *end}
+		g.Traffic.RampUp = &metrics.RampUp{Strategy: g.rampUpStrategy, Start: *start, End: *end}
 		return nil
 	}
 	return fmt.Errorf("argument --ramp-up-strategy: %s", problem)
+}
+
+// checkCurve refuses other rates beside a curve.
+func (g *trafficFlags) checkCurve() error {
+	t := &g.Traffic
+	switch {
+	case t.Curve == nil:
+		return nil
+	case !math.IsInf(t.RequestRate, 1):
+		return errors.New("argument --rate-curve: it takes the place of --request-rate: give one of the two")
+	case g.rampUpStrategy != "":
+		return errors.New("argument --rate-curve: it takes the place of --ramp-up-strategy: give one of the two")
+	case t.Rule == loadgen.UpToV092:
+		return fmt.Errorf("argument --rate-curve: --arrival-rule %s knows none", t.Rule)
+	}
+	return nil
 }

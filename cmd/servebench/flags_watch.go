@@ -8,6 +8,9 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/servebench/servebench/cmd/servebench/internal/argv"
+	"github.com/servebench/servebench/metrics/pyjson"
 )
 
 // watchOptions say what is sampled beside the load, and who may watch the load.
@@ -32,31 +35,35 @@ var gpuIndexes = regexp.MustCompile(`^\d+(,\d+)*$`)
 // leastInterval keeps the sampling from being a load of its own.
 const leastInterval = 100 * time.Millisecond
 
-func (f *form) watchFlags() []*flag {
-	return []*flag{
-		{name: "server-metrics", meta: "URL", args: many, bare: true, ours: true, list: &f.replicas, conceal: redactURL,
-			help: "sample the server's /metrics meanwhile: requests running and waiting, KV cache, prefix hits, preemptions; of a server behind a load balancer or router, those of each replica, as http://10.0.0.1:8000,http://10.0.0.2:8000"},
-		{name: "server-metrics-interval", meta: "TIME", ours: true, set: intoOptional(&f.metricsInterval, parseSeconds),
-			help: "how often, in seconds or as 500ms (default 1)"},
-		{name: "gpu-metrics", meta: "SOURCE", ours: true, set: into(&f.Watch.GPU, parseString), conceal: redactURL,
-			help: "sample memory, utilization and power of GPUs each second: nvidia-smi of this machine, nvidia-smi:0,1 for some of them, or a DCGM exporter as http://HOST:9400/metrics"},
-		{name: "metrics-addr", meta: "HOST:PORT", ours: true, set: into(&f.Watch.Listen, parseListen),
-			help: "serve Prometheus metrics of the load there meanwhile, at /metrics; port 0 takes one that is free"},
-	}
+// watchFlags are those of what is sampled beside the load.
+type watchFlags struct {
+	*options
+	interval *time.Duration
+	replicas []string
 }
 
-func (f *form) resolveWatch() error {
-	w := &f.Watch
-	if err := f.resolveReplicas(); err != nil {
+func (g *watchFlags) define(f *argv.Flags) {
+	f.ListVar(&g.replicas, "server-metrics", argv.Bare, "`URL` sample the server's /metrics meanwhile: requests running and waiting, KV cache, prefix hits, preemptions; of a server behind a load balancer or router, those of each replica, as http://10.0.0.1:8000,http://10.0.0.2:8000")
+	f.Var(argv.Optional(&g.interval, argv.ParseSeconds), "server-metrics-interval", "`TIME` how often, in seconds or as 500ms (default 1)")
+	f.StringVar(&g.Watch.GPU, "gpu-metrics", "", "`SOURCE` sample memory, utilization and power of GPUs each second: nvidia-smi of this machine, nvidia-smi:0,1 for some of them, or a DCGM exporter as http://HOST:9400/metrics")
+	f.Var(argv.Parsed(&g.Watch.Listen, "", parseListen), "metrics-addr", "`HOST:PORT` serve Prometheus metrics of the load there meanwhile, at /metrics; port 0 takes one that is free")
+	f.Conceal("server-metrics", redactURL)
+	f.Conceal("gpu-metrics", redactURL)
+}
+
+func (g *watchFlags) resolve(f *argv.Flags) error {
+	w := &g.Watch
+	w.Server = f.Changed("server-metrics")
+	if err := g.resolveReplicas(); err != nil {
 		return err
 	}
 	w.Every = time.Second
-	if f.metricsInterval != nil {
-		if w.Every = *f.metricsInterval; w.Every < leastInterval {
+	if g.interval != nil {
+		if w.Every = *g.interval; w.Every < leastInterval {
 			return fmt.Errorf("argument --server-metrics-interval: %v: it must be at least %v", w.Every, leastInterval)
 		}
 		if !w.Server {
-			f.Warnings = append(f.Warnings, "--server-metrics-interval has no effect without --server-metrics")
+			g.Warnings = append(g.Warnings, "--server-metrics-interval has no effect without --server-metrics")
 		}
 	}
 	if w.GPU == "" || w.GPU == nvidiaSMI {
@@ -64,7 +71,7 @@ func (f *form) resolveWatch() error {
 	}
 	if only, ok := strings.CutPrefix(w.GPU, nvidiaSMI+":"); ok {
 		if !gpuIndexes.MatchString(only) {
-			return fmt.Errorf("argument --gpu-metrics: %s: what follows the colon must be indexes of GPUs, as 0,1", quoted(w.GPU))
+			return fmt.Errorf("argument --gpu-metrics: %s: what follows the colon must be indexes of GPUs, as 0,1", pyjson.Quote(w.GPU))
 		}
 		w.GPU, w.GPUs = nvidiaSMI, only
 		return nil
@@ -72,7 +79,7 @@ func (f *form) resolveWatch() error {
 	exporter, ok := withoutMetrics(w.GPU)
 	if !ok {
 		return fmt.Errorf("argument --gpu-metrics: %s: it must be %s, or the URL of a DCGM exporter as http://127.0.0.1:9400/metrics",
-			quoted(redactURL(w.GPU)), nvidiaSMI)
+			pyjson.Quote(redactURL(w.GPU)), nvidiaSMI)
 	}
 	w.GPU = exporter
 	return nil
@@ -88,21 +95,20 @@ func withoutMetrics(text string) (string, bool) {
 }
 
 // resolveReplicas reads what --server-metrics was given: nothing, or URLs.
-func (f *form) resolveReplicas() error {
-	w := &f.Watch
-	w.Server = f.replicas != nil
-	for _, text := range strings.FieldsFunc(strings.Join(f.replicas, ","), func(c rune) bool { return c == ',' || c == ' ' }) {
+func (g *watchFlags) resolveReplicas() error {
+	w := &g.Watch
+	for _, text := range strings.FieldsFunc(strings.Join(g.replicas, ","), func(c rune) bool { return c == ',' || c == ' ' }) {
 		replica, ok := withoutMetrics(text)
 		if !ok {
 			return fmt.Errorf("argument --server-metrics: %s: it must be nothing, or the URLs of the server's replicas as http://10.0.0.1:8000,http://10.0.0.2:8000",
-				quoted(redactURL(text)))
+				pyjson.Quote(redactURL(text)))
 		}
 		if slices.Contains(w.URLs, replica) {
 			return fmt.Errorf("argument --server-metrics: %s is there twice: it would count twice", replica)
 		}
 		w.URLs = append(w.URLs, replica)
 	}
-	if w.URLs != nil && f.Server.Socket != "" {
+	if w.URLs != nil && g.Server.Socket != "" {
 		return errors.New("argument --server-metrics: there are no URLs behind --unix-socket: leave them away")
 	}
 	return nil

@@ -6,60 +6,53 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/servebench/servebench/cmd/servebench/internal/argv"
 	"github.com/servebench/servebench/dataset"
 	"github.com/servebench/servebench/metrics"
 	"github.com/servebench/servebench/metrics/pyjson"
 )
 
-func (f *form) workloadFlags() []*flag {
-	w := &f.Workload
-	return []*flag{
-		{name: "dataset-name", meta: "NAME", fallback: "random", set: into(&w.Dataset, parseString),
-			choices: builtDatasets, unbuilt: unbuiltDatasets,
-			help: "where prompts come from"},
-		{name: "dataset-path", meta: "FILE", set: into(&w.Path, parseString),
-			help: "the dataset's file, or folder for speed_bench; file takes what servebench dataset printed"},
-		{name: "num-prompts", meta: "N", fallback: "1000", set: into(&w.NumPrompts, parseInt),
-			help: "requests to send; 0 for all of a custom, spec_bench, speed_bench or file dataset, which file has as its default"},
-		{name: "seed", meta: "N", fallback: "0", set: into(&w.Seed, parseInt64),
-			help: "seed of prompts and arrival times, 0 to 4294967295"},
-		{name: "input-len", meta: "TOKENS", set: intoOptional(&f.inputLen, parseInt),
-			help: "sets the prompt length of random and sonnet"},
-		{name: "output-len", meta: "TOKENS", set: intoOptional(&f.outputLen, parseInt),
-			help: "sets the output length of random, sharegpt, custom, prefix_repetition, sonnet and spec_bench"},
-		{name: "random-input-len", meta: "TOKENS", fallback: "1024", set: into(&w.Random.InputLen, parseInt),
-			help: "random: prompt tokens, the prefix aside"},
-		{name: "random-output-len", meta: "TOKENS", fallback: "128", set: into(&w.Random.OutputLen, parseInt),
-			help: "random: output tokens"},
-		{name: "random-range-ratio", meta: "RATIO", fallback: "0.0", set: into(&f.rangeRatio, parseString),
-			help: `random: lengths vary by this part either way, 0 to below 1, or {"input":R,"output":R}`},
-		{name: "random-prefix-len", meta: "TOKENS", fallback: "0", set: into(&w.Random.PrefixLen, parseInt),
-			help: "random: tokens before the prompt that all requests share"},
-		{name: "sharegpt-output-len", meta: "TOKENS", set: intoOptional(&w.ShareGPTLen, parseInt),
-			help: "sharegpt: output tokens (default as long as the recorded answer)"},
-		{name: "custom-output-len", meta: "TOKENS", fallback: "256", set: into(&w.Custom.OutputLen, parseInt),
-			help: "custom: output tokens; -1 takes each row's output_tokens"},
-		{name: "skip-chat-template", args: none, set: switchTo(&w.SkipTemplate, true),
-			help: "custom, speed_bench: send prompts without the chat template"},
-		{name: "disable-shuffle", args: none, set: switchTo(&w.Shuffle, false),
-			help: "keep the order of the dataset's file"},
-		{name: "no-oversample", args: none, set: switchTo(&w.Oversample, false),
-			help: "do not repeat a dataset that has fewer than --num-prompts"},
-		{name: "request-id-prefix", meta: "TEXT", set: into(&w.RequestIDPrefix, parseString),
-			help: "what each x-request-id begins with (default bench-<8 random hex digits>-)"},
-		{name: "prompt-token-ids", args: none, ours: true, set: switchTo(&w.TokenIDs, true),
-			help: "send prompts as token ids; datasets that make them of ids then need no tokenizer"},
-		{name: "vocab-size", meta: "N", fallback: "32000", ours: true, set: into(&w.VocabSize, parseInt),
-			help: "token ids are below this when there is no tokenizer, or the server's"},
-	}
+// workloadFlags are those of what is sent.
+type workloadFlags struct {
+	*options
+	inputLen   *int
+	outputLen  *int
+	rangeRatio string
 }
 
-func (f *form) resolveWorkload() error {
-	w := &f.Workload
-	if n := f.inputLen; n != nil {
+func (g *workloadFlags) define(f *argv.Flags) {
+	w := &g.Workload
+	f.StringVar(&w.Dataset, "dataset-name", "random", "`NAME` where prompts come from")
+	f.StringVar(&w.Path, "dataset-path", "", "`FILE` the dataset's file, or folder for speed_bench; file takes what servebench dataset printed")
+	f.IntVar(&w.NumPrompts, "num-prompts", 1000, "`N` requests to send; 0 for all of a custom, spec_bench, speed_bench or file dataset, which file has as its default")
+	f.Int64Var(&w.Seed, "seed", 0, "`N` seed of prompts and arrival times, 0 to 4294967295")
+	f.Var(argv.Optional(&g.inputLen, argv.ParseInt), "input-len", "`TOKENS` sets the prompt length of random and sonnet")
+	f.Var(argv.Optional(&g.outputLen, argv.ParseInt), "output-len", "`TOKENS` sets the output length of random, sharegpt, custom, prefix_repetition, sonnet and spec_bench")
+	f.IntVar(&w.Random.InputLen, "random-input-len", 1024, "`TOKENS` random: prompt tokens, the prefix aside")
+	f.IntVar(&w.Random.OutputLen, "random-output-len", 128, "`TOKENS` random: output tokens")
+	f.StringVar(&g.rangeRatio, "random-range-ratio", "0.0", "`RATIO` random: lengths vary by this part either way, 0 to below 1, or {\"input\":R,\"output\":R}")
+	f.IntVar(&w.Random.PrefixLen, "random-prefix-len", 0, "`TOKENS` random: tokens before the prompt that all requests share")
+	f.Var(argv.Optional(&w.ShareGPTLen, argv.ParseInt), "sharegpt-output-len", "`TOKENS` sharegpt: output tokens (default as long as the recorded answer)")
+	f.IntVar(&w.Custom.OutputLen, "custom-output-len", 256, "`TOKENS` custom: output tokens; -1 takes each row's output_tokens")
+	f.BoolVar(&w.SkipTemplate, "skip-chat-template", false, "custom, speed_bench: send prompts without the chat template")
+	f.BoolFunc("disable-shuffle", "keep the order of the dataset's file", func(string) error { w.Shuffle = false; return nil })
+	f.BoolFunc("no-oversample", "do not repeat a dataset that has fewer than --num-prompts", func(string) error { w.Oversample = false; return nil })
+	f.StringVar(&w.RequestIDPrefix, "request-id-prefix", "", "`TEXT` what each x-request-id begins with (default bench-<8 random hex digits>-)")
+	f.BoolVar(&w.TokenIDs, "prompt-token-ids", false, "send prompts as token ids; datasets that make them of ids then need no tokenizer")
+	f.IntVar(&w.VocabSize, "vocab-size", 32000, "`N` token ids are below this when there is no tokenizer, or the server's")
+	f.Choices("dataset-name", builtDatasets...)
+	f.Unbuilt("dataset-name", unbuiltDatasets...)
+}
+
+func (g *workloadFlags) resolve(f *argv.Flags) error {
+	w := &g.Workload
+	if w.Dataset == "file" && !f.Changed("num-prompts") { // what was kept is sent again whole
+		w.NumPrompts, f.Lookup("num-prompts").DefValue = 0, "0"
+	}
+	if n := g.inputLen; n != nil {
 		w.Random.InputLen, w.Sonnet.InputLen = *n, *n
 	}
-	if n := f.outputLen; n != nil {
+	if n := g.outputLen; n != nil {
 		w.Random.OutputLen, w.ShareGPTLen, w.Custom.OutputLen = *n, n, *n
 		w.SpecBench.OutputLen, w.PrefixRepetition.OutputLen, w.Sonnet.OutputLen = *n, *n, *n
 	}
@@ -70,7 +63,7 @@ func (f *form) resolveWorkload() error {
 		return fmt.Errorf("argument --num-prompts: %d: it must be greater than 0", w.NumPrompts)
 	case w.VocabSize < 1:
 		return fmt.Errorf("argument --vocab-size: %d: it must be greater than 0", w.VocabSize)
-	case w.TokenIDs && f.Server.Backend == "openai-chat":
+	case w.TokenIDs && g.Server.Backend == "openai-chat":
 		return errors.New("argument --prompt-token-ids: chat takes no token ids: it needs --backend openai or vllm")
 	case fileless(w.Dataset) && w.Path != "":
 		return fmt.Errorf("argument --dataset-path: Cannot use '%s' dataset with --dataset-path. Please specify the "+
@@ -80,11 +73,11 @@ func (f *form) resolveWorkload() error {
 	}
 	switch w.Dataset {
 	case "sharegpt":
-		return f.resolveShareGPT()
+		return g.resolveShareGPT()
 	case "custom":
-		return f.resolveCustom()
+		return g.resolveCustom()
 	case "random":
-		return f.resolveRandom()
+		return g.resolveRandom()
 	}
 	return nil
 }
@@ -92,8 +85,8 @@ func (f *form) resolveWorkload() error {
 // fileless says whether a dataset is made of nothing.
 func fileless(dataset string) bool { return dataset == "random" || dataset == "prefix_repetition" }
 
-func (f *form) resolveRandom() error {
-	r := &f.Workload.Random
+func (g *workloadFlags) resolveRandom() error {
+	r := &g.Workload.Random
 	switch {
 	case r.InputLen < 0:
 		return fmt.Errorf("argument --random-input-len: %d: it must not be negative", r.InputLen)
@@ -101,11 +94,11 @@ func (f *form) resolveRandom() error {
 		return fmt.Errorf("argument --random-output-len: %d: it must not be negative", r.OutputLen)
 	case r.PrefixLen < 0:
 		return fmt.Errorf("argument --random-prefix-len: %d: it must not be negative", r.PrefixLen)
-	case f.Server.SkipTokenizer && !f.Workload.TokenIDs:
+	case g.Server.SkipTokenizer && !g.Workload.TokenIDs:
 		return errors.New("argument --skip-tokenizer-init: without a tokenizer the random dataset needs --prompt-token-ids")
 	}
 	var err error
-	if r.Ratio, err = parseRatio(f.rangeRatio); err != nil {
+	if r.Ratio, err = parseRatio(g.rangeRatio); err != nil {
 		return fmt.Errorf("argument --random-range-ratio: %w", err)
 	}
 	return nil
@@ -113,14 +106,14 @@ func (f *form) resolveRandom() error {
 
 // parseRatio reads one ratio for both lengths, or an object with one for each.
 func parseRatio(text string) (r dataset.RangeRatio, err error) {
-	if ratio, err := parseFloat(text); err == nil {
+	if ratio, err := argv.ParseFloat(text); err == nil {
 		r.Input, r.Output = ratio, ratio
 	} else {
-		object, err := parseObject(text)
+		object, err := argv.ParseObject(text)
 		input, hasInput := object.Get("input")
 		output, hasOutput := object.Get("output")
 		if err != nil || len(object) != 2 || !hasInput || !hasOutput {
-			return r, fmt.Errorf(`%s: it must be a number, or an object like {"input": 0.1, "output": 0.2}`, quoted(text))
+			return r, fmt.Errorf(`%s: it must be a number, or an object like {"input": 0.1, "output": 0.2}`, pyjson.Quote(text))
 		}
 		if r.Input, err = number(input); err != nil {
 			return r, fmt.Errorf("input: %w", err)
@@ -139,27 +132,27 @@ func parseRatio(text string) (r dataset.RangeRatio, err error) {
 
 // number is a JSON value that is one.
 func number(v any) (float64, error) {
-	return parseFloat(string(pyjson.Append(nil, v)))
+	return argv.ParseFloat(string(pyjson.Append(nil, v)))
 }
 
-func (f *form) resolveShareGPT() error {
-	if f.Server.SkipTokenizer {
+func (g *workloadFlags) resolveShareGPT() error {
+	if g.Server.SkipTokenizer {
 		return errors.New("argument --skip-tokenizer-init: the sharegpt dataset needs a tokenizer to measure its prompts")
 	}
-	if n := f.Workload.ShareGPTLen; n != nil && *n < 1 {
+	if n := g.Workload.ShareGPTLen; n != nil && *n < 1 {
 		return fmt.Errorf("argument --sharegpt-output-len: %d: it must be greater than 0", *n)
 	}
 	return nil
 }
 
-func (f *form) resolveCustom() error {
-	w := &f.Workload
+func (g *workloadFlags) resolveCustom() error {
+	w := &g.Workload
 	switch {
 	case !strings.HasSuffix(w.Path, ".jsonl"):
-		return fmt.Errorf("argument --dataset-path: %s: a custom dataset's name must end with .jsonl", quoted(w.Path))
+		return fmt.Errorf("argument --dataset-path: %s: a custom dataset's name must end with .jsonl", pyjson.Quote(w.Path))
 	case w.Custom.OutputLen < 1 && w.Custom.OutputLen != -1:
 		return fmt.Errorf("argument --custom-output-len: %d: it must be greater than 0, or -1", w.Custom.OutputLen)
-	case w.TokenIDs && f.Server.SkipTokenizer:
+	case w.TokenIDs && g.Server.SkipTokenizer:
 		return errors.New("argument --prompt-token-ids: the custom dataset needs a tokenizer for it")
 	}
 	return nil

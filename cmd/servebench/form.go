@@ -1,136 +1,161 @@
 package main
 
 import (
-	"time"
+	"errors"
+	"fmt"
+	"strings"
 
 	"github.com/spf13/pflag"
 
-	"github.com/servebench/servebench/metrics/pyjson"
+	"github.com/servebench/servebench/cmd/servebench/internal/argv"
 )
 
-// A form is a command line as it is being filled in: the options that a flag
-// sets as it stands, and beside them what has to be looked at together.
+// A form is a command line of run or dataset as it is being filled in.
 type form struct {
-	options
+	*options
+	flags    *argv.Flags
+	sections []section
+	several  *experimentFlags
+}
 
-	host           string
-	port           int
-	baseURL        *string
-	headers        []string
-	rampUpStrategy *string
-	rampUpStart    *int
-	rampUpEnd      *int
-	readyCheck     int // seconds
-	inputLen       *int
-	outputLen      *int
-	rangeRatio     string
-	selfTimed      *bool
-	extraBody      pyjson.Object
-	topP           *float64
-	topK           *int
-	minP           *float64
-	frequency      *float64
-	presence       *float64
-	repetition     *float64
-	goodput        []string
-	metadata       []string
-	metrics        string
-	percentiles    string
-	targets        []string
-	repeat         *int
-
-	metricsInterval *time.Duration
-	replicas        []string // of --server-metrics; not nil where that was given
+// A section is the flags under one heading of the help.
+type section struct {
+	title   string
+	define  func(*argv.Flags)
+	resolve func(*argv.Flags) error // looks at what has to be looked at together; nil for nothing
 }
 
 // parseRun turns the command line of `servebench run` into options. The command
 // line of `servebench dataset` is the same. pflag.ErrHelp asks for the help.
 func parseRun(args []string) (*options, error) {
-	f, t := newForm()
-	if err := t.parse(args); err != nil {
+	f := emptyForm()
+	if err := f.flags.Parse(args); err != nil {
 		return nil, err
 	}
-	if err := f.resolve(t); err != nil {
-		return nil, err
-	}
-	if err := f.resolveExperiment(args); err != nil {
-		return nil, err
-	}
-	return &f.options, nil
+	return f.fill()
 }
 
-// resolve looks at what has to be looked at together.
-func (f *form) resolve(t table) error {
-	// What was kept is sent again whole.
-	if prompts := t.lookup("--num-prompts"); f.Workload.Dataset == "file" && !prompts.given {
-		f.Workload.NumPrompts, prompts.fallback = 0, "0"
+// emptyForm is a form without a command.
+func emptyForm() *form { return newForm(argv.New(pflag.NewFlagSet("run", pflag.ContinueOnError))) }
+
+// newForm is a form with its defaults, which the flags fill in.
+func newForm(flags *argv.Flags) *form {
+	o := &options{}
+	o.Workload.Shuffle, o.Workload.Oversample = true, true
+	var (
+		server     = &serverFlags{options: o}
+		traffic    = &trafficFlags{options: o}
+		workload   = &workloadFlags{options: o}
+		datasets   = &datasetFlags{options: o}
+		sampling   = &samplingFlags{options: o}
+		experiment = &experimentFlags{options: o}
+		shard      = &shardFlags{o}
+		watch      = &watchFlags{options: o}
+		results    = &resultFlags{options: o}
+		limits     = &limitFlags{o}
+	)
+	f := &form{options: o, flags: flags, several: experiment, sections: []section{
+		{"Server and protocol", server.define, server.resolve},
+		{"Traffic", traffic.define, traffic.resolve},
+		{"Workload", workload.define, workload.resolve},
+		{"Single datasets", datasets.define, datasets.resolve},
+		{"Sampling", sampling.define, sampling.resolve},
+		{"Several runs", experiment.define, nil},
+		{"Many machines", shard.define, nil},
+		{"Watching", watch.define, watch.resolve},
+		{"Results", results.define, results.resolve},
+		{"Time limits, in seconds or as 90s, 5m, 6h; 0 for none", limits.define, nil},
+		{"Other", defineOther, nil},
+		{"Flags of vllm bench serve that are refused", defineRefused, nil},
+	}}
+	for _, s := range f.sections {
+		flags.Group(s.title, s.define)
 	}
-	for _, resolve := range []func() error{
-		f.resolveServer, f.resolveSecrets, f.resolveTraffic, f.resolveWorkload, f.resolveTimes, f.resolveDatasets, f.resolveSampling, f.resolveWatch, f.resolveResults,
-	} {
-		if err := resolve(); err != nil {
+	flags.Gone = goneFlags
+	flags.First(vllmFlags()...)
+	return f
+}
+
+// vllmFlags are the names of vLLM's flags, also of those that it has no more.
+func vllmFlags() []string {
+	names := []string{"help", "no-self-timed", "sonnet-input-len", "sonnet-output-len", "sonnet-prefix-len"}
+	for _, a := range vllmArguments {
+		names = append(names, strings.ReplaceAll(a.name, "_", "-"))
+	}
+	return names
+}
+
+// fill makes options of what the flags were given.
+func (f *form) fill() (*options, error) {
+	if err := f.resolve(); err != nil {
+		return nil, err
+	}
+	if err := f.several.resolve(f.flags); err != nil {
+		return nil, err
+	}
+	return f.options, nil
+}
+
+// resolve makes options of all but the flags for several runs.
+func (f *form) resolve() error {
+	for _, s := range f.sections {
+		if s.resolve == nil {
+			continue
+		}
+		if err := s.resolve(f.flags); err != nil {
 			return err
 		}
 	}
-	if err := f.resolveShape(t.lookup("--num-prompts")); err != nil {
+	if err := f.resolveShape(); err != nil {
 		return err
 	}
-	f.Flags = t.record()
-	return f.resolvePyTorch(t)
+	f.Flags = f.flags.Record()
+	return f.resolvePyTorch()
 }
 
-// newForm is an empty form with the table that fills it; the defaults are in.
-func newForm() (*form, table) {
-	f := &form{}
-	f.Workload.Shuffle, f.Workload.Oversample = true, true
-	t := table{
-		{"Server and protocol", f.serverFlags()},
-		{"Traffic", f.trafficFlags()},
-		{"Workload", f.workloadFlags()},
-		{"Single datasets", f.datasetFlags()},
-		{"Sampling", f.samplingFlags()},
-		{"Several runs", f.experimentFlags()},
-		{"Many machines", f.shardFlags()},
-		{"Watching", f.watchFlags()},
-		{"Results", f.resultFlags()},
-		{"Time limits, in seconds or as 90s, 5m, 6h; 0 for none", f.limitFlags()},
-		{"Other", otherFlags()},
-		{"Flags of vllm bench serve that are refused", refusedFlags()},
+// resolveShape looks at how the load's rate, its duration and its prompts go together.
+func (f *form) resolveShape() error {
+	t, prompts := &f.Traffic, f.flags.Lookup("num-prompts")
+	t.Counted = prompts.Changed
+	atOnce := f.atInfiniteRate()
+	unbounded := atOnce && t.MaxConcurrency == nil
+	switch {
+	case t.Curve != nil && f.Workload.SelfTimed:
+		return fmt.Errorf("argument --rate-curve: the %s dataset has times of its own: give --no-self-timed, too", f.Workload.Dataset)
+	case t.Curve != nil && t.Curve.End() == 0 && t.Duration == 0 && !t.Counted:
+		return errors.New("argument --rate-curve: a sine has no end: give --duration or --num-prompts, too")
+	case t.Duration > 0 && unbounded && !t.Counted:
+		return errors.New("argument --duration: at an infinite rate it bounds nothing: give --request-rate, --max-concurrency or --num-prompts, too")
+	case t.WarmUp > 0 && f.Workload.SelfTimed:
+		return fmt.Errorf("argument --warmup-duration: the %s dataset has times of its own, and none before they begin: give --no-self-timed, too", f.Workload.Dataset)
+	case t.WarmUp > 0 && unbounded:
+		return errors.New("argument --warmup-duration: at an infinite rate there would be no end of requests: give --request-rate or --max-concurrency, too")
+	case !f.timed():
+		return nil
 	}
-	for fl := range t.all() {
-		if fl.fallback == "" || fl.missing != "" {
-			continue
-		}
-		if err := fl.check([]string{fl.fallback}); err != nil {
-			panic("the default of --" + fl.name + ": " + err.Error())
-		}
+	prompts.DefValue = "" // what it says is not what is sent
+	sized, err := f.sized()
+	if err == nil {
+		*f.options = *sized
 	}
-	return f, t
+	return err
 }
 
-func otherFlags() []*flag {
-	return []*flag{
-		{name: "config", meta: "FILE", ours: true, set: nothing,
-			help: "YAML file whose keys are flag names; the command line wins over it"},
-		{name: "help", short: "h", args: none, help: "show this help",
-			set: func(string) error { return pflag.ErrHelp }},
-	}
+// limitFlags are those of time limits.
+type limitFlags struct{ *options }
+
+func (g *limitFlags) define(f *argv.Flags) {
+	l := &g.Limits
+	f.Var(argv.Parsed(&l.Connect, "60", argv.ParseSeconds), "connect-timeout", "`TIME` for opening a connection, TLS included")
+	f.Var(argv.Parsed(&l.FirstByte, "0", argv.ParseSeconds), "first-byte-timeout", "`TIME` from sending a request to the first byte of its answer")
+	f.Var(argv.Parsed(&l.Stall, "300", argv.ParseSeconds), "stall-timeout", "`TIME` between two pieces of a streamed answer")
+	f.Var(argv.Parsed(&l.Total, "21600", argv.ParseSeconds), "total-timeout", "`TIME` for one request from start to end")
+	f.Var(argv.Parsed(&l.Tail, "0", argv.ParseSeconds), "drain-limit", "`TIME` for requests in flight once the last was sent")
+	f.Var(argv.Parsed(&l.Deadline, "0", argv.ParseSeconds), "deadline", "`TIME` for the run from when the clock starts; one that is cut short exits with 1")
+	f.Var(argv.Parsed(&l.Drain, "30", argv.ParseSeconds), "drain-timeout", "`TIME` for requests in flight when the run is interrupted")
 }
 
-// nothing is the setter of a flag that is read elsewhere, or has no effect.
-func nothing(string) error { return nil }
-
-func (f *form) limitFlags() []*flag {
-	limit := func(name, fallback string, to *time.Duration, help string) *flag {
-		return &flag{name: name, meta: "TIME", fallback: fallback, ours: true, set: into(to, parseSeconds), help: help}
-	}
-	return []*flag{
-		limit("connect-timeout", "60", &f.Limits.Connect, "for opening a connection, TLS included"),
-		limit("first-byte-timeout", "0", &f.Limits.FirstByte, "from sending a request to the first byte of its answer"),
-		limit("stall-timeout", "300", &f.Limits.Stall, "between two pieces of a streamed answer"),
-		limit("total-timeout", "21600", &f.Limits.Total, "for one request from start to end"),
-		limit("drain-limit", "0", &f.Limits.Tail, "for requests in flight once the last was sent"),
-		limit("deadline", "0", &f.Limits.Deadline, "for the run from when the clock starts; one that is cut short exits with 1"),
-		limit("drain-timeout", "30", &f.Limits.Drain, "for requests in flight when the run is interrupted"),
-	}
+func defineOther(f *argv.Flags) {
+	f.ConfigFile("config", "`FILE` YAML file whose keys are flag names; the command line wins over it")
+	f.BoolP("help", "h", false, "show this help")
 }

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/servebench/servebench/loadgen/exporter"
+	"github.com/servebench/servebench/metrics/pyjson"
 )
 
 // A metricsServer shows Prometheus what runs are doing. A nil one shows nothing.
@@ -58,7 +59,7 @@ func (m *metricsServer) Close() {
 // parseListen reads where to listen.
 func parseListen(text string) (string, error) {
 	if _, _, err := net.SplitHostPort(text); err != nil {
-		return "", fmt.Errorf("invalid address: %s: it must be HOST:PORT, as 127.0.0.1:9464, with port 0 for any that is free", quoted(text))
+		return "", fmt.Errorf("invalid address: %s: it must be HOST:PORT, as 127.0.0.1:9464, with port 0 for any that is free", pyjson.Quote(text))
 	}
 	return text, nil
 }

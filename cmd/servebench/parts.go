@@ -8,7 +8,9 @@ import (
 	"strings"
 	"time"
 
+	"github.com/servebench/servebench/cmd/servebench/internal/argv"
 	"github.com/servebench/servebench/metrics"
+	"github.com/servebench/servebench/metrics/pyjson"
 	"github.com/servebench/servebench/report"
 )
 
@@ -105,7 +107,7 @@ func parseWindow(text string) (*windowAsk, error) {
 	if text == "steady" {
 		return &windowAsk{text: text, steady: true}, nil
 	}
-	invalid := fmt.Errorf("invalid window: %s: it must be steady, or two times as 20s:110s, of which one may be left out", quoted(text))
+	invalid := fmt.Errorf("invalid window: %s: it must be steady, or two times as 20s:110s, of which one may be left out", pyjson.Quote(text))
 	from, to, ok := strings.Cut(text, ":")
 	if !ok || from == "" && to == "" {
 		return nil, invalid
@@ -119,21 +121,21 @@ func parseWindow(text string) (*windowAsk, error) {
 			continue
 		}
 		var err error
-		if *end.at, err = parseSeconds(end.text); err != nil {
+		if *end.at, err = argv.ParseSeconds(end.text); err != nil {
 			return nil, fmt.Errorf("%w: %w", invalid, err)
 		}
 	}
 	if !a.open && a.To <= a.From {
-		return nil, fmt.Errorf("invalid window: %s: it must end after it begins", quoted(text))
+		return nil, fmt.Errorf("invalid window: %s: it must end after it begins", pyjson.Quote(text))
 	}
 	return a, nil
 }
 
 // parseSlice reads the width of slices.
 func parseSlice(text string) (time.Duration, error) {
-	width, err := parseSeconds(text)
+	width, err := argv.ParseSeconds(text)
 	if err == nil && width < time.Millisecond {
-		err = fmt.Errorf("invalid width: %s: it must be a millisecond or more, as 10s", quoted(text))
+		err = fmt.Errorf("invalid width: %s: it must be a millisecond or more, as 10s", pyjson.Quote(text))
 	}
 	return width, err
 }

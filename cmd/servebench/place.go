@@ -12,6 +12,7 @@ import (
 
 	"github.com/servebench/servebench/dataset"
 	"github.com/servebench/servebench/metrics"
+	"github.com/servebench/servebench/metrics/pyjson"
 )
 
 // An environment gives the value of a variable, empty where there is none.
@@ -98,7 +99,7 @@ func (o *options) take(place shardOptions) error {
 		name *string
 	}{{"-o/--record-to", &r.Stream}, {"--hlog", &r.Intervals}} {
 		if name := *file.name; place.Several() && name != "" && name != "-" && !strings.Contains(name, "%t") {
-			return fmt.Errorf("argument %s: %s: shards on one machine would write over each other: put %%t in it, for the shard's index", file.flag, quoted(name))
+			return fmt.Errorf("argument %s: %s: shards on one machine would write over each other: put %%t in it, for the shard's index", file.flag, pyjson.Quote(name))
 		}
 		*file.name = strings.ReplaceAll(*file.name, "%t", index)
 	}

@@ -6,7 +6,9 @@ import (
 	"io"
 	"strings"
 
+	"github.com/servebench/servebench/cmd/servebench/internal/argv"
 	"github.com/servebench/servebench/metrics"
+	"github.com/servebench/servebench/metrics/pyjson"
 	"github.com/servebench/servebench/report/html"
 	"github.com/servebench/servebench/report/plot"
 )
@@ -62,14 +64,14 @@ func (r *results) put(stem, extension string, write func(io.Writer) error) error
 func parseThresholds(text string) ([]float64, error) {
 	var marks []float64
 	for part := range strings.SplitSeq(text, ",") {
-		ms, err := parseFloat(part)
+		ms, err := argv.ParseFloat(part)
 		if err != nil {
 			return nil, err
 		}
 		marks = append(marks, ms)
 	}
 	if len(marks) != 2 || !(0 < marks[0] && marks[0] < marks[1]) {
-		return nil, fmt.Errorf("invalid thresholds: %s: they must be two numbers of milliseconds, the lower first, as 25,50", quoted(text))
+		return nil, fmt.Errorf("invalid thresholds: %s: they must be two numbers of milliseconds, the lower first, as 25,50", pyjson.Quote(text))
 	}
 	return marks, nil
 }

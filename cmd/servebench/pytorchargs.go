@@ -1,10 +1,10 @@
 package main
 
 import (
-	"errors"
 	"os"
 	"strings"
 
+	"github.com/servebench/servebench/cmd/servebench/internal/argv"
 	"github.com/servebench/servebench/metrics/pyjson"
 )
 
@@ -24,8 +24,8 @@ type vllmArgument struct {
 // readers of given values.
 var (
 	asText  = func(v []string) (any, error) { return v[0], nil }
-	asInt   = func(v []string) (any, error) { return parseInt(v[0]) }
-	asFloat = func(v []string) (any, error) { return parseFloat(v[0]) }
+	asInt   = func(v []string) (any, error) { return argv.ParseInt(v[0]) }
+	asFloat = func(v []string) (any, error) { return argv.ParseFloat(v[0]) }
 	asJSON  = func(v []string) (any, error) { return pyjson.Parse(v[0]) }
 	asList  = func(v []string) (any, error) { return v, nil }
 	hidden  = func([]string) (any, error) { return "***", nil }
@@ -144,18 +144,17 @@ var lengthArguments = []string{
 }
 
 // resolvePyTorch takes down the arguments for the PyTorch file, if one is to be written.
-func (f *form) resolvePyTorch(t table) error {
+func (f *form) resolvePyTorch() error {
 	if os.Getenv(pyTorchVariable) == "" || !f.Results.Save && !f.Results.Append {
 		return nil
 	}
 	args := pyjson.Object{}
 	for _, a := range vllmArguments {
 		value := a.absent
-		if given := t.lookup("--" + strings.ReplaceAll(a.name, "_", "-")); given == nil {
-			return errors.New("no flag for the argument " + a.name)
-		} else if given.given && a.read == nil {
+		name := strings.ReplaceAll(a.name, "_", "-")
+		if a.read == nil && f.flags.Changed(name) {
 			value = true
-		} else if shown := given.shown(); len(shown) > 0 {
+		} else if shown := f.flags.Shown(name); len(shown) > 0 {
 			var err error
 			if value, err = a.read(shown); err != nil {
 				return err
@@ -163,12 +162,12 @@ func (f *form) resolvePyTorch(t table) error {
 		}
 		args = append(args, pyjson.Member{Key: a.name, Value: value})
 	}
-	if f.inputLen != nil {
-		args = args.With("random_input_len", *f.inputLen)
+	if f.flags.Changed("input-len") {
+		args = args.With("random_input_len", f.Workload.Random.InputLen)
 	}
 	for _, name := range lengthArguments {
-		if f.outputLen != nil {
-			args = args.With(name, *f.outputLen)
+		if f.flags.Changed("output-len") {
+			args = args.With(name, f.Workload.Random.OutputLen)
 		}
 	}
 	f.Results.PyTorch = args.With("ignore_eos", f.Sampling.IgnoreEOS).With("self_timed", f.Workload.SelfTimed)

@@ -1,5 +1,7 @@
 package main
 
+import "github.com/servebench/servebench/cmd/servebench/internal/argv"
+
 // Words that vLLM has and servebench does not yet. They are refused by name.
 var (
 	unbuiltBackends = []string{
@@ -24,28 +26,23 @@ var goneFlags = map[string]string{
 	"--endpoint-type":             "use --backend",
 }
 
-// refusedFlags are the flags of vllm bench serve that need something that
+// defineRefused defines the flags of vllm bench serve that need something that
 // servebench does not have yet. Each is refused when given, except with an
 // argument that asks for nothing.
-func refusedFlags() []*flag {
-	var flags []*flag
-	missing := func(what string, args arity, names ...string) {
+func defineRefused(f *argv.Flags) {
+	refuse := func(lacking string, arity argv.Arity, names ...string) {
 		for _, name := range names {
-			flags = append(flags, &flag{name: name, args: args, missing: what})
+			f.Refuse(name, arity, lacking)
 		}
 	}
-	unless := func(name, what string, harmless ...string) {
-		flags = append(flags, &flag{name: name, missing: what, harmless: harmless})
-	}
-	missing("LoRA adapters", some, "lora-modules")
-	unless("lora-assignment", "LoRA adapters", "random")
-	missing("multimodal prompts", none, "enable-multimodal-chat", "custom-ensure-client-side-data")
-	missing("multimodal prompts", one, "random-mm-base-items-per-request", "random-mm-num-mm-items-range-ratio",
+	refuse("LoRA adapters", argv.Some, "lora-modules")
+	f.Refuse("lora-assignment", argv.One, "LoRA adapters", "random")
+	refuse("multimodal prompts", argv.None, "enable-multimodal-chat", "custom-ensure-client-side-data")
+	refuse("multimodal prompts", argv.One, "random-mm-base-items-per-request", "random-mm-num-mm-items-range-ratio",
 		"random-mm-limit-mm-per-prompt", "random-mm-bucket-config")
-	unless("random-batch-size", "batches of prompts, which embeddings take,", "1")
-	missing("reranking", none, "no-reranker")
-	missing("Hugging Face datasets", none, "no-stream")
-	missing("Hugging Face datasets", one, "hf-subset", "hf-split", "hf-name", "hf-output-len",
+	f.Refuse("random-batch-size", argv.One, "batches of prompts, which embeddings take,", "1")
+	refuse("reranking", argv.None, "no-reranker")
+	refuse("Hugging Face datasets", argv.None, "no-stream")
+	refuse("Hugging Face datasets", argv.One, "hf-subset", "hf-split", "hf-name", "hf-output-len",
 		"blazedit-min-distance", "blazedit-max-distance", "asr-min-audio-len-sec", "asr-max-audio-len-sec", "bfcl-categories")
-	return flags
 }

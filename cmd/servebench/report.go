@@ -14,6 +14,7 @@ import (
 
 	"github.com/servebench/servebench/loadgen/sweep"
 	"github.com/servebench/servebench/metrics"
+	"github.com/servebench/servebench/metrics/pyjson"
 	"github.com/servebench/servebench/report"
 )
 
@@ -140,7 +141,7 @@ func (r *reportCommand) ask() (metrics.Ask, error) {
 	if r.metrics != "" {
 		ask.Metrics = strings.Split(r.metrics, ",")
 		for _, m := range unknownMetrics(ask.Metrics) {
-			fmt.Fprintf(r.talk, "WARNING: --percentile-metrics: no latency is called %s: it is left out\n", quoted(m))
+			fmt.Fprintf(r.talk, "WARNING: --percentile-metrics: no latency is called %s: it is left out\n", pyjson.Quote(m))
 		}
 	}
 	var err error

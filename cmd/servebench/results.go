@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/servebench/servebench/metrics"
+	"github.com/servebench/servebench/metrics/pyjson"
 	"github.com/servebench/servebench/report"
 )
 
@@ -57,7 +58,7 @@ func (o *resultOptions) mode() os.FileMode {
 // they can be written there.
 func (r *results) check() error {
 	if strings.ContainsRune(r.Label, filepath.Separator) && r.Filename == "" {
-		return fmt.Errorf("argument --label: %s: it begins the result file's name, so it must not hold a %c", quoted(r.Label), filepath.Separator)
+		return fmt.Errorf("argument --label: %s: it begins the result file's name, so it must not hold a %c", pyjson.Quote(r.Label), filepath.Separator)
 	}
 	if r.Filename == "" {
 		return checkFolder(r.Dir)

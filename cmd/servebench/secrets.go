@@ -10,6 +10,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/servebench/servebench/metrics/pyjson"
 )
 
 // secrets are the texts that are sent and never shown: the API key, the values of
@@ -123,7 +125,7 @@ func basic(user *url.Userinfo) string {
 // quotes, in a URL, in HTML, on one line and in base64.
 func spellings(text string) []string {
 	all := []string{text, strings.Join(strings.Fields(text), " "), url.QueryEscape(text), url.PathEscape(text), html.EscapeString(text)}
-	quotes := []string{strconv.Quote(text), strconv.QuoteToASCII(text), quoted(text)}
+	quotes := []string{strconv.Quote(text), strconv.QuoteToASCII(text), pyjson.Quote(text)}
 	if escaped, err := json.Marshal(text); err == nil {
 		quotes = append(quotes, string(escaped))
 	}

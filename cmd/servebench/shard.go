@@ -14,6 +14,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/servebench/servebench/cmd/servebench/internal/argv"
 	"github.com/servebench/servebench/dataset"
 )
 
@@ -136,7 +137,7 @@ func (s *sharded) check() (err error) {
 	case !jobName.MatchString(s.Name):
 		return fmt.Errorf("--name %q: it must be of small letters, digits and dashes, begin with a letter and have at most 40", s.Name)
 	}
-	if s.Ready, err = parseSeconds(s.startIn); err != nil {
+	if s.Ready, err = argv.ParseSeconds(s.startIn); err != nil {
 		return fmt.Errorf("--start-in: %w", err)
 	}
 	if s.Ready < time.Second {
@@ -213,26 +214,18 @@ func (s *sharded) refuse(flags map[string]string) error {
 
 // keepSecrets refuses words that hold a secret, since files keep what is printed.
 func (s *sharded) keepSecrets() error {
-	_, t := newForm()
-	words, err := nest(s.Words)
-	if err != nil {
-		return err
-	}
-	tokens, err := t.tokens(words)
-	if err != nil {
-		return err
-	}
-	settings, err := t.settings(tokens)
+	flags := emptyForm().flags
+	settings, err := flags.Settings(s.Words)
 	if err != nil {
 		return err
 	}
 	for _, set := range settings {
 		secret := func(v string) bool {
-			return set.flag.conceal != nil && set.flag.conceal(v) != v || s.Run.Server.Secrets.mask(v) != v
+			return flags.Show(set.Flag.Name, v) != v || s.Run.Server.Secrets.mask(v) != v
 		}
-		if slices.ContainsFunc(set.values, secret) {
+		if slices.ContainsFunc(set.Values, secret) {
 			return fmt.Errorf("run: argument --%s: what is printed would show a secret: "+
-				"put a bearer token into OPENAI_API_KEY and other headers into a --config file that the shards can read", set.flag.name)
+				"put a bearer token into OPENAI_API_KEY and other headers into a --config file that the shards can read", set.Flag.Name)
 		}
 	}
 	return nil

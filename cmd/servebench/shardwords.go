@@ -5,6 +5,8 @@ import (
 	"strings"
 
 	"go.yaml.in/yaml/v3"
+
+	"github.com/servebench/servebench/cmd/servebench/internal/argv"
 )
 
 // shellLines are words as a POSIX shell reads them, each flag on a line of its own.
@@ -12,7 +14,7 @@ func shellLines(words []string) string {
 	var text strings.Builder
 	for _, word := range words {
 		text.WriteString(" ")
-		if strings.HasPrefix(word, "-") && !negativeNumber.MatchString(word) {
+		if argv.IsOption(word) {
 			text.WriteString("\\\n    ")
 		}
 		if !plainShellWord.MatchString(word) {

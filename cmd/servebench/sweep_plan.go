@@ -9,6 +9,7 @@ import (
 
 	"go.yaml.in/yaml/v3"
 
+	"github.com/servebench/servebench/cmd/servebench/internal/argv"
 	"github.com/servebench/servebench/loadgen/sweep"
 )
 
@@ -64,15 +65,15 @@ func (c *sweepCommand) parse(cell sweep.Cell, value float64) (*options, error) {
 // heeded makes sure that flags of a command line which a sweep varies are not the
 // own ones of each target.
 func heeded(flags, args []string) error {
-	_, t := newForm()
-	if err := t.parse(args); err != nil {
+	f := emptyForm().flags
+	if err := f.Parse(args); err != nil {
 		return err
 	}
-	targets := t.lookup("--target").values
+	targets := f.Given("target")
 	for _, flag := range flags {
 		deaf := 0
 		for _, text := range targets {
-			if target, err := parseTarget(text); err == nil && target.has(t, flag) {
+			if target, err := parseTarget(text); err == nil && target.has(f, flag) {
 				deaf++
 			}
 		}
@@ -127,32 +128,32 @@ const notMany = "a sweep runs on one machine"
 
 // sweepFlag is an entry of the file as a command line, checked by itself.
 func sweepFlag(name string, value *yaml.Node) (flag string, args []string, err error) {
-	_, t := newForm()
-	flag = strings.TrimPrefix(dashed("--"+name), "--")
-	if found := t.find("--" + flag); len(found) == 1 {
-		flag = found[0].name
+	f := emptyForm().flags
+	flag = strings.TrimPrefix(argv.Dashed("--"+name), "--")
+	if found := f.Find("--" + flag); len(found) == 1 {
+		flag = found[0].Name
 	}
 	if why := notInSweep[flag]; why != "" {
 		return "", nil, fmt.Errorf("%s: %s", flag, why)
 	}
-	if args, err = t.configArgs(name, value); err != nil {
+	if args, err = f.Entry(name, value); err != nil {
 		return "", nil, err
 	}
-	if err := t.parse(sweep.AnyPorts(args...)); err != nil {
+	if err := f.Parse(sweep.AnyPorts(args...)); err != nil {
 		return "", nil, err
 	}
-	return flag, args, t.seedless()
+	return flag, args, seedless(f)
 }
 
 // seedless refuses targets with a seed of their own, which all points and repeats
 // would share.
-func (t table) seedless() error {
-	for _, text := range t.lookup("--target").values {
+func seedless(f *argv.Flags) error {
+	for _, text := range f.Given("target") {
 		target, err := parseTarget(text)
 		if err != nil {
 			continue // as the whole command line will say
 		}
-		if target.has(t, "seed") {
+		if target.has(f, "seed") {
 			return fmt.Errorf("argument --target: %s: seed: each repeat and point needs one of its own", target.name)
 		}
 	}

@@ -9,61 +9,68 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/spf13/pflag"
+
+	"github.com/servebench/servebench/cmd/servebench/internal/argv"
 	"github.com/servebench/servebench/metrics"
+	"github.com/servebench/servebench/metrics/pyjson"
 )
 
-// experimentFlags say what more than one load test of one target is wanted.
-func (f *form) experimentFlags() []*flag {
-	return []*flag{
-		{name: "target", meta: "NAME=URL,FLAG=VALUE", args: some, gathers: true, ours: true, list: &f.targets, conceal: redactTarget,
-			help: "a server to load, and flags for it alone, as a=http://127.0.0.1:8000,request-rate=5; several are loaded at once"},
-		{name: "solo-first", args: none, ours: true, set: switchTo(&f.SoloFirst, true),
-			help: "load each target alone and all together, and compare; every second repeat begins with all together"},
-		{name: "repeat", meta: "N", ours: true, set: intoOptional(&f.repeat, parseInt),
-			help: "how often to do it all, each time with other prompts (default 1, with --solo-first 2)"},
-	}
+// experimentFlags are those of more than one load test of one target.
+type experimentFlags struct {
+	*options
+	targets []string
+	repeat  *int
 }
 
-func (f *form) resolveExperiment(args []string) (err error) {
+func (g *experimentFlags) define(f *argv.Flags) {
+	f.ListVar(&g.targets, "target", argv.Gathered, "`NAME=URL,FLAG=VALUE` a server to load, and flags for it alone, as a=http://127.0.0.1:8000,request-rate=5; several are loaded at once")
+	f.BoolVar(&g.SoloFirst, "solo-first", false, "load each target alone and all together, and compare; every second repeat begins with all together")
+	f.Var(argv.Optional(&g.repeat, argv.ParseInt), "repeat", "`N` how often to do it all, each time with other prompts (default 1, with --solo-first 2)")
+	f.Conceal("target", redactTarget)
+}
+
+// resolve reads the targets, each of which has the flags of the command line and its own.
+func (g *experimentFlags) resolve(f *argv.Flags) error {
 	switch {
-	case f.repeat != nil:
-		f.Repeat = *f.repeat
-	case f.SoloFirst:
-		f.Repeat = 2 // one in each order
+	case g.repeat != nil:
+		g.Repeat = *g.repeat
+	case g.SoloFirst:
+		g.Repeat = 2 // one in each order
 	default:
-		f.Repeat = 1
+		g.Repeat = 1
 	}
 	switch {
-	case f.Repeat < 1 || f.Repeat > 1e6:
-		return fmt.Errorf("argument --repeat: %d: it must be from 1 to 1000000", f.Repeat)
-	case f.SoloFirst && len(f.targets) < 2:
+	case g.Repeat < 1 || g.Repeat > 1e6:
+		return fmt.Errorf("argument --repeat: %d: it must be from 1 to 1000000", g.Repeat)
+	case g.SoloFirst && len(g.targets) < 2:
 		return fmt.Errorf("argument --solo-first: it needs --target twice or more")
-	case f.repeat != nil && f.Repeat > 1 && f.Results.Filename != "" && !f.Results.Append:
+	case g.repeat != nil && g.Repeat > 1 && g.Results.Filename != "" && !g.Results.Append:
 		return fmt.Errorf("argument --repeat: each would write over the file of --result-filename: leave that away, or take --append-result")
 	}
-	for _, text := range f.targets {
+	for _, text := range g.targets {
 		t, err := parseTarget(text)
 		if err != nil {
-			return fmt.Errorf("argument --target: %s: %w", quoted(t.shown()), err)
+			return fmt.Errorf("argument --target: %s: %w", pyjson.Quote(t.shown()), err)
 		}
-		if slices.ContainsFunc(f.Targets, func(o *options) bool { return o.Target == t.name }) {
+		if slices.ContainsFunc(g.Targets, func(o *options) bool { return o.Target == t.name }) {
 			return fmt.Errorf("argument --target: two are named %s", t.name)
 		}
-		o, err := t.options(args)
+		o, err := t.options(f.Words())
 		if err != nil {
 			return fmt.Errorf("argument --target: %s: %w", t.name, err)
 		}
-		f.Targets = append(f.Targets, o)
-		f.Server.Secrets.join(o.Server.Secrets)
+		g.Targets = append(g.Targets, o)
+		g.Server.Secrets.join(o.Server.Secrets)
 	}
-	if f.Targets != nil && f.Watch.URLs != nil {
+	if g.Targets != nil && g.Watch.URLs != nil {
 		return errors.New("argument --server-metrics: each target has replicas of its own: name them in --target, as a=URL,server-metrics=http://10.0.0.1:8000,http://10.0.0.2:8000")
 	}
-	if f.Targets != nil && (f.baseURL != nil || f.Server.Socket != "") {
+	if g.Targets != nil && (f.Changed("base-url") || g.Server.Socket != "") {
 		return errors.New("argument --target: each has its own URL, so leave --base-url and --unix-socket away")
 	}
-	if f.SoloFirst && f.Repeat == 1 {
-		f.Warnings = append(f.Warnings, oneOrder)
+	if g.SoloFirst && g.Repeat == 1 {
+		g.Warnings = append(g.Warnings, oneOrder)
 	}
 	return nil
 }
@@ -112,7 +119,7 @@ func parseTarget(text string) (target, error) {
 		t.words = append(t.words, "--"+rest[m[2]:m[3]]+"="+rest[m[1]:end])
 	}
 	if !strings.Contains(url, "://") {
-		return t, fmt.Errorf("%s: it must be a URL, as http://127.0.0.1:8000", quoted(redactURL(url)))
+		return t, fmt.Errorf("%s: it must be a URL, as http://127.0.0.1:8000", pyjson.Quote(redactURL(url)))
 	}
 	t.words = append([]string{"--base-url=" + url}, t.words...)
 	return t, nil
@@ -122,51 +129,50 @@ var targetName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]*$`)
 
 // options are those of the command line with what the target has of its own.
 func (t *target) options(args []string) (*options, error) {
-	f, table := newForm()
-	if err := table.parse(args); err != nil {
+	f := emptyForm()
+	if err := f.flags.Parse(args); err != nil {
 		return nil, err
 	}
-	if err := t.check(table); err != nil {
+	if err := t.check(f.flags); err != nil {
 		return nil, err
 	}
-	if err := table.parse(t.words); err != nil {
+	if err := f.flags.Parse(t.words); err != nil {
 		return nil, err
 	}
-	if err := f.resolve(table); err != nil {
+	if err := f.resolve(); err != nil {
 		return nil, err
 	}
 	f.Target = t.name
 	f.Results.name(cmp.Or(f.Results.Label, f.Server.Backend), t.name)
 	f.Results.Metadata = append(f.Results.Metadata, metrics.KV{Key: "target", Value: t.name})
-	return &f.options, nil
+	return f.options, nil
 }
 
 // has says whether the target has a flag of its own.
-func (t *target) has(table table, name string) bool {
+func (t *target) has(flags *argv.Flags, name string) bool {
 	return slices.ContainsFunc(t.words, func(word string) bool {
 		option, _, _ := strings.Cut(word, "=")
-		found := table.find(dashed(option))
-		return len(found) == 1 && found[0].name == name
+		found := flags.Find(option)
+		return len(found) == 1 && found[0].Name == name
 	})
 }
 
 // check refuses what is not of a single target.
-func (t *target) check(table table) error {
+func (t *target) check(flags *argv.Flags) error {
 	for _, word := range t.words {
 		option, _, _ := strings.Cut(word, "=")
-		for _, g := range table {
-			if len(table.find(option)) != 1 || !slices.Contains(g.flags, table.find(option)[0]) {
-				continue
-			}
-			if table.find(option)[0].name == "server-metrics" { // each may have replicas
-				continue
-			}
-			if slices.Contains([]string{"Several runs", "Many machines", "Watching", "Results", "Other"}, g.title) || slices.Contains(wholeLimits, table.find(option)[0].name) {
-				return fmt.Errorf("%s is of the whole command, not of one target", option)
-			}
+		if found := flags.Find(option); len(found) == 1 && ofWhole(found[0]) {
+			return fmt.Errorf("%s is of the whole command, not of one target", option)
 		}
 	}
 	return nil
+}
+
+// ofWhole says whether a flag is of a whole run, not of a target. Of those for watching,
+// each target may have replicas.
+func ofWhole(flag *pflag.Flag) bool {
+	whole := []string{"Several runs", "Many machines", "Watching", "Results", "Other"}
+	return flag.Name != "server-metrics" && slices.Contains(whole, argv.GroupOf(flag)) || slices.Contains(wholeLimits, flag.Name)
 }
 
 // wholeLimits are time limits of a run, not of a target.
@@ -189,14 +195,12 @@ func redactTarget(text string) string {
 	if err != nil {
 		return redacted
 	}
-	_, table := newForm()
+	flags := emptyForm().flags
 	shown := t.name + "="
 	for i, word := range t.words {
-		option, value, _ := strings.Cut(dashed(word), "=")
-		for _, f := range table.find(option) {
-			if f.conceal != nil {
-				value = f.conceal(value)
-			}
+		option, value, _ := strings.Cut(argv.Dashed(word), "=")
+		for _, flag := range flags.Find(option) {
+			value = flags.Show(flag.Name, value)
 		}
 		if i > 0 {
 			shown += "," + strings.TrimPrefix(option, "--") + "="

@@ -246,3 +246,17 @@ func appendFloat(b []byte, f float64) []byte {
 	}
 	return append(b, metrics.FormatFloat(f)...)
 }
+
+// Quote is a text as Python's repr shows it: in single quotes, or in double quotes
+// where it holds single ones alone.
+func Quote(text string) string {
+	q := strconv.Quote(text)
+	q = strings.ReplaceAll(q[1:len(q)-1], `\"`, `"`)
+	if strings.Contains(q, "'") {
+		if !strings.Contains(q, `"`) {
+			return `"` + q + `"`
+		}
+		q = strings.ReplaceAll(q, "'", `\'`)
+	}
+	return "'" + q + "'"
+}

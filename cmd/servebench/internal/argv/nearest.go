@@ -1,4 +1,4 @@
-package main
+package argv
 
 import (
 	"fmt"
@@ -6,12 +6,12 @@ import (
 )
 
 // strayError says why a word belongs to nothing.
-func (t table) strayError(tok *token) error {
+func (f *Flags) strayError(tok *token) error {
 	if tok.kind != option {
 		return fmt.Errorf("unrecognized arguments: %s: there are no arguments beside flags", tok.text)
 	}
 	name, _, _ := strings.Cut(tok.text, "=")
-	near := t.nearest(name)
+	near := f.nearest(name)
 	if near == "" {
 		return fmt.Errorf("unknown flag %s", name)
 	}
@@ -20,12 +20,12 @@ func (t table) strayError(tok *token) error {
 
 // nearest is the flag whose name takes the fewest edits to become the one given,
 // empty when half of it would have to change.
-func (t table) nearest(name string) string {
+func (f *Flags) nearest(name string) string {
 	name = strings.TrimLeft(name, "-")
 	best, fewest := "", 1+len(name)/2
-	for f := range t.all() {
-		if n := edits(f.name, name); n < fewest {
-			best, fewest = "--"+f.name, n
+	for _, flag := range f.all() {
+		if n := edits(flag.Name, name); n < fewest {
+			best, fewest = "--"+flag.Name, n
 		}
 	}
 	return best

@@ -1,4 +1,4 @@
-package main
+package argv
 
 import (
 	"errors"
@@ -16,64 +16,70 @@ import (
 
 // parseConfig takes the flags of a YAML file: its keys are their names. True
 // gives a switch, a list several arguments, a mapping JSON.
-func (t table) parseConfig(name string) error {
+func (f *Flags) parseConfig(name string) error {
 	file, err := os.Open(name)
 	if err != nil {
-		return fmt.Errorf("argument --config: %w", err)
+		return fmt.Errorf("argument --%s: %w", f.config, err)
 	}
 	defer file.Close()
-	return t.readConfig(name, file)
+	return f.readConfig(name, file)
 }
 
-func (t table) readConfig(name string, r io.Reader) error {
-	var doc yaml.Node
-	switch err := yaml.NewDecoder(r).Decode(&doc); {
-	case errors.Is(err, io.EOF):
-		return nil // an empty file sets nothing
-	case err != nil:
-		return yamlError(name, err)
+func (f *Flags) readConfig(name string, r io.Reader) error {
+	root, err := ReadYAML(name, r)
+	if root == nil {
+		return err
 	}
-	if err := doc.Decode(new(any)); err != nil { // a key given twice, an alias of what it is in
-		return yamlError(name, err)
-	}
-	root := doc.Content[0]
 	if root.Kind != yaml.MappingNode {
 		return fmt.Errorf("%s:%d: it must be a mapping from flag names to values", name, root.Line)
 	}
 	var dotted []string // taken at once, for they add up
 	for entry := range slices.Chunk(root.Content, 2) {
 		key, value := entry[0], entry[1]
-		args, err := t.configArgs(key.Value, value)
+		words, err := f.Entry(key.Value, value)
 		if err == nil && strings.Contains(key.Value, ".") {
-			dotted = append(dotted, args...)
+			dotted = append(dotted, words...)
 			continue
 		}
 		if err == nil {
-			err = t.parse(args)
+			_, err = f.parse(words)
 		}
 		if err != nil {
 			return fmt.Errorf("%s:%d: %w", name, key.Line, err)
 		}
 	}
-	if err := t.parse(dotted); err != nil {
+	if _, err := f.parse(dotted); err != nil {
 		return fmt.Errorf("%s: %w", name, err)
 	}
 	return nil
 }
 
-var yamlLine = regexp.MustCompile(`line (\d+): (.*)`)
-
-func yamlError(name string, err error) error {
-	if m := yamlLine.FindStringSubmatch(err.Error()); m != nil {
-		return fmt.Errorf("%s:%s: %s", name, m[1], m[2])
+// ReadYAML reads the document of a YAML file, nil for an empty one. Errors name the
+// file and, where it is known, the line.
+func ReadYAML(name string, r io.Reader) (*yaml.Node, error) {
+	var doc yaml.Node
+	err := yaml.NewDecoder(r).Decode(&doc)
+	if errors.Is(err, io.EOF) {
+		return nil, nil
 	}
-	return fmt.Errorf("%s: %w", name, err)
+	if err == nil {
+		err = doc.Decode(new(any)) // a key given twice, an alias of what it is in
+	}
+	if err == nil {
+		return doc.Content[0], nil
+	}
+	if m := yamlLine.FindStringSubmatch(err.Error()); m != nil {
+		return nil, fmt.Errorf("%s:%s: %s", name, m[1], m[2])
+	}
+	return nil, fmt.Errorf("%s: %w", name, err)
 }
 
-// configArgs is one entry of the file as a command line.
-func (t table) configArgs(key string, value *yaml.Node) ([]string, error) {
-	option := dashed("--" + key)
-	if found := t.find(option); len(found) == 1 && found[0].name == "config" {
+var yamlLine = regexp.MustCompile(`line (\d+): (.*)`)
+
+// Entry is one entry of a configuration file as words of a command line.
+func (f *Flags) Entry(key string, value *yaml.Node) ([]string, error) {
+	option := Dashed("--" + key)
+	if found := f.Find(option); len(found) == 1 && found[0].Name == f.config {
 		return nil, errors.New("a configuration file cannot name another one")
 	}
 	for value.Kind == yaml.AliasNode {
@@ -99,8 +105,8 @@ func (t table) configArgs(key string, value *yaml.Node) ([]string, error) {
 		}
 		return []string{option + "=" + string(pyjson.Append(nil, v))}, nil
 	}
-	if f := t.lookup(option); f != nil && (f.args == none || f.bare && value.Tag == "!!bool") {
-		return t.configSwitch(key, value)
+	if flag := f.lookup(option); flag != nil && (arityOf(flag) == None || arityOf(flag) == Bare && value.Tag == "!!bool") {
+		return f.entrySwitch(key, value)
 	}
 	if value.Tag == "!!null" {
 		return nil, fmt.Errorf("%s has no value", key)
@@ -108,19 +114,19 @@ func (t table) configArgs(key string, value *yaml.Node) ([]string, error) {
 	return []string{option + "=" + value.Value}, nil
 }
 
-// configSwitch reads a boolean as YAML 1.1 spells it, which is what vLLM's
+// entrySwitch reads a boolean as YAML 1.1 spells it, which is what vLLM's
 // reader takes.
-func (t table) configSwitch(key string, value *yaml.Node) ([]string, error) {
+func (f *Flags) entrySwitch(key string, value *yaml.Node) ([]string, error) {
 	switch strings.ToLower(value.Value) {
 	case "true", "yes", "on":
-		return []string{dashed("--" + key)}, nil
+		return []string{Dashed("--" + key)}, nil
 	case "false", "no", "off":
-		if off := dashed("--no-" + key); t.lookup(off) != nil {
+		if off := Dashed("--no-" + key); f.lookup(off) != nil {
 			return []string{off}, nil
 		}
 		return nil, nil
 	}
-	return nil, fmt.Errorf("%s must be true or false, not %s", key, quoted(value.Value))
+	return nil, fmt.Errorf("%s must be true or false, not %s", key, pyjson.Quote(value.Value))
 }
 
 // yamlValue is a YAML value as JSON has it.
@@ -149,25 +155,15 @@ func yamlValue(node *yaml.Node) (any, error) {
 		}
 		return array, nil
 	}
-	return yamlScalar(node)
-}
-
-func yamlScalar(node *yaml.Node) (any, error) {
 	switch node.Tag {
-	case "!!null":
-		return nil, nil
-	case "!!bool":
-		var b bool
-		err := node.Decode(&b)
-		return b, err
 	case "!!int":
 		var n int
 		err := node.Decode(&n)
 		return n, err
-	case "!!float":
-		var f float64
-		err := node.Decode(&f)
-		return f, err
+	case "!!null", "!!bool", "!!float":
+		var v any
+		err := node.Decode(&v)
+		return v, err
 	}
 	return node.Value, nil
 }

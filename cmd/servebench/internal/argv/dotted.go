@@ -1,4 +1,4 @@
-package main
+package argv
 
 import (
 	"fmt"
@@ -22,10 +22,10 @@ func nest(args []string) ([]string, error) {
 			plain = append(plain, args[i:]...)
 			break
 		}
-		name, value, hasValue := strings.Cut(dashed(args[i]), "=")
+		name, value, hasValue := strings.Cut(Dashed(args[i]), "=")
 		path := strings.Split(name, ".")
 		if !strings.HasPrefix(name, "--") || len(path) == 1 || strings.Contains(name, " ") {
-			plain = append(plain, dashed(args[i]))
+			plain = append(plain, Dashed(args[i]))
 			continue
 		}
 		if !hasValue {
@@ -42,9 +42,9 @@ func nest(args []string) ([]string, error) {
 	return plain, nil
 }
 
-// dashed is a word with dashes for the underscores in the flag's name: in
+// Dashed is a word with dashes for the underscores in the flag's name: in
 // --extra_body.top_p=a_b the first one only.
-func dashed(arg string) string {
+func Dashed(arg string) string {
 	if !strings.HasPrefix(arg, "--") {
 		return arg
 	}
@@ -104,7 +104,7 @@ func looseJSON(text string) any {
 	if v, err := pyjson.Parse(text); err == nil {
 		return v
 	}
-	if n, err := parseInt(text); err == nil {
+	if n, err := ParseInt(text); err == nil {
 		return n
 	}
 	m := humanInt.FindStringSubmatch(strings.TrimSpace(text))

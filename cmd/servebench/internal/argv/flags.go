@@ -1,0 +1,244 @@
+// Package argv reads a command line as Python's argparse reads vLLM's, into flags of
+// pflag.
+//
+// A command defines its flags in pflag, one line each, and says beside them what pflag
+// has no word for: the heading of the help under which they stand, how many words they
+// take, which words those may be. Parse then takes a command line apart by the rules of
+// argparse (a unique prefix stands for its flag, underscores for dashes, dotted flags
+// for JSON, a configuration file for what is not given) and sets the flags. Of does
+// that for a command of cobra, with help and completion. Errors read as argparse's.
+package argv
+
+import (
+	"cmp"
+	"strings"
+
+	"github.com/spf13/pflag"
+
+	"github.com/servebench/servebench/metrics"
+)
+
+// Flags are the flags of one command, and what its command line gave them. They are
+// defined by the methods of pflag. A usage that begins with a word in backquotes names
+// the flag's argument by it. Flags are not safe for concurrent use.
+type Flags struct {
+	*pflag.FlagSet
+
+	// Arguments says that the command takes words beside its flags: Args has them.
+	// Otherwise they are errors.
+	Arguments bool
+
+	// Gone are flags that no longer exist, as written, with what to do instead.
+	Gone map[string]string
+
+	words    []string            // of the command line
+	given    map[string][]string // the arguments of each flag, as written
+	conceals map[string]func(string) string
+	config   string // name of the flag for a configuration file
+}
+
+// New makes the Flags of a set.
+func New(set *pflag.FlagSet) *Flags {
+	set.SortFlags = false
+	return &Flags{FlagSet: set, given: map[string][]string{}, conceals: map[string]func(string) string{}}
+}
+
+// An Arity says how many words a flag takes.
+type Arity string
+
+const (
+	None     Arity = "0"  // it is a switch
+	One      Arity = "1"  // as flags usually do
+	Many     Arity = "*"  // none or more
+	Some     Arity = "+"  // one or more
+	Gathered Arity = "++" // one or more, which add to those of earlier occurrences
+	Bare     Arity = "?*" // none or more; with none it is a switch
+)
+
+// The keys of annotations.
+const (
+	groupKey    = "group"
+	arityKey    = "arity"
+	choicesKey  = "choices"
+	unbuiltKey  = "unbuilt"
+	firstKey    = "first"
+	verbatimKey = "verbatim"
+)
+
+func (f *Flags) annotate(name, key string, values ...string) {
+	if err := f.SetAnnotation(name, key, values); err != nil {
+		panic(err) // no flag has the name
+	}
+}
+
+// has says whether a flag is annotated with the key.
+func has(flag *pflag.Flag, key string) bool {
+	_, ok := flag.Annotations[key]
+	return ok
+}
+
+// Group puts the flags that define defines under a heading of the help.
+func (f *Flags) Group(title string, define func(*Flags)) {
+	define(f)
+	for _, flag := range f.all() {
+		if !has(flag, groupKey) {
+			f.annotate(flag.Name, groupKey, title)
+		}
+	}
+}
+
+// GroupOf is the heading of a flag in the help; empty for none.
+func GroupOf(flag *pflag.Flag) string { return strings.Join(flag.Annotations[groupKey], "") }
+
+// ListVar defines a flag that takes several words. Those of one occurrence replace
+// those of an earlier one, unless they are Gathered.
+func (f *Flags) ListVar(to *[]string, name string, arity Arity, usage string) {
+	f.StringArrayVar(to, name, nil, usage)
+	f.annotate(name, arityKey, string(arity))
+}
+
+// arityOf is the Arity of a flag.
+func arityOf(flag *pflag.Flag) Arity {
+	if flag.NoOptDefVal != "" {
+		return None
+	}
+	return cmp.Or(Arity(strings.Join(flag.Annotations[arityKey], "")), One)
+}
+
+// ConfigFile defines the flag that names a configuration file, see Parse.
+func (f *Flags) ConfigFile(name, usage string) {
+	f.String(name, "", usage)
+	f.config = name
+}
+
+// Choices are all that a flag may be.
+func (f *Flags) Choices(name string, words ...string) { f.annotate(name, choicesKey, words...) }
+
+// Unbuilt are what a flag with Choices may be in vLLM, and not here. The error for one
+// of them says so.
+func (f *Flags) Unbuilt(name string, words ...string) { f.annotate(name, unbuiltKey, words...) }
+
+// Refuse defines a flag of vLLM's for something that is lacking here. To give it is an
+// error, except with a harmless argument, which asks for nothing. The help names refused
+// flags at its end.
+func (f *Flags) Refuse(name string, arity Arity, lacking string, harmless ...string) {
+	flag := f.VarPF(&refused{lacking: lacking, harmless: harmless}, name, "", "")
+	flag.Hidden = true
+	if f.annotate(name, arityKey, string(arity)); arity == None {
+		flag.NoOptDefVal = "true"
+	}
+}
+
+// First has prefixes mean the flags with these names, where one of them fits, and
+// otherwise the rest.
+func (f *Flags) First(names ...string) {
+	for _, name := range names {
+		f.annotate(name, firstKey)
+	}
+}
+
+// Verbatim has a flag take the word after it even if that looks like a flag.
+func (f *Flags) Verbatim(name string) { f.annotate(name, verbatimKey) }
+
+// Conceal has a func make the arguments of a flag fit to be shown.
+func (f *Flags) Conceal(name string, conceal func(string) string) { f.conceals[name] = conceal }
+
+// Words are all words that Parse was given.
+func (f *Flags) Words() []string { return f.words }
+
+// Given are the arguments of a flag as they were written, nil for none.
+func (f *Flags) Given(name string) []string { return f.given[name] }
+
+// Shown are the arguments of a flag, fit to be shown.
+func (f *Flags) Shown(name string) []string {
+	var shown []string
+	for _, value := range f.given[name] {
+		shown = append(shown, f.Show(name, value))
+	}
+	return shown
+}
+
+// Show is an argument of a flag, fit to be shown.
+func (f *Flags) Show(name, argument string) string {
+	if conceal := f.conceals[name]; conceal != nil {
+		return conceal(argument)
+	}
+	return argument
+}
+
+// Record lists every flag that has a value, given or by default, in the order of their
+// definition and fit to be shown. A switch that was given is true.
+func (f *Flags) Record() []metrics.KV {
+	var kvs []metrics.KV
+	for _, flag := range f.all() {
+		value, arity := fallback(flag), arityOf(flag)
+		switch {
+		case flag.Changed && (arity == None || arity == Bare && len(f.given[flag.Name]) == 0):
+			value = "true"
+		case flag.Changed:
+			value = strings.Join(f.Shown(flag.Name), " ")
+		case value == "":
+			continue
+		}
+		kvs = append(kvs, metrics.KV{Key: flag.Name, Value: value})
+	}
+	return kvs
+}
+
+// fallback is the default of a flag as it would be given; empty for none.
+func fallback(flag *pflag.Flag) string {
+	if arityOf(flag) == None || flag.DefValue == "[]" {
+		return ""
+	}
+	return flag.DefValue
+}
+
+// all are the flags in the order of their definition.
+func (f *Flags) all() (flags []*pflag.Flag) {
+	f.VisitAll(func(flag *pflag.Flag) { flags = append(flags, flag) })
+	return flags
+}
+
+// Find is the flag with this name, as --name or -n, or else those whose names begin with it.
+func (f *Flags) Find(option string) []*pflag.Flag {
+	option = Dashed(option)
+	if flag := f.lookup(option); flag != nil {
+		return []*pflag.Flag{flag}
+	}
+	if f.Gone[option] != "" || !strings.HasPrefix(option, "--") {
+		return nil
+	}
+	var first, others []*pflag.Flag
+	for _, flag := range f.all() {
+		switch {
+		case !strings.HasPrefix("--"+flag.Name, option):
+		case has(flag, firstKey):
+			first = append(first, flag)
+		default:
+			others = append(others, flag)
+		}
+	}
+	if len(first) == 0 {
+		return others
+	}
+	return first
+}
+
+// lookup is the flag with this name as written, with its dashes; nil for none.
+func (f *Flags) lookup(option string) *pflag.Flag {
+	if name, ok := strings.CutPrefix(option, "--"); ok {
+		return f.FlagSet.Lookup(name)
+	}
+	if name, ok := strings.CutPrefix(option, "-"); ok && len(name) == 1 {
+		return f.ShorthandLookup(name)
+	}
+	return nil
+}
+
+// optionOf is a flag as argparse names it in errors: with all its names.
+func optionOf(flag *pflag.Flag) string {
+	if flag.Shorthand != "" {
+		return "-" + flag.Shorthand + "/--" + flag.Name
+	}
+	return "--" + flag.Name
+}
