@@ -34,9 +34,6 @@ var (
 	errOverloaded = errors.New("--strict: the server is OVERLOADED")
 )
 
-// version is the version of servebench, in User-Agent and in what it writes.
-const version = "0.1.0"
-
 func main() {
 	os.Exit(servebench(context.Background(), os.Args[1:]))
 }
@@ -120,7 +117,7 @@ func newRootCommand() *cobra.Command {
 	root := &cobra.Command{
 		Use:           "servebench",
 		Short:         "A load generator for LLM serving endpoints",
-		Version:       version,
+		Version:       buildVersion(),
 		SilenceErrors: true,
 		SilenceUsage:  true,
 	}

@@ -28,7 +28,7 @@ func serveMetrics(address string, talk io.Writer) (*metricsServer, error) {
 	if err != nil {
 		return nil, fmt.Errorf("argument --metrics-addr: %w", err)
 	}
-	m := &metricsServer{exporter: exporter.New(version), done: make(chan struct{})}
+	m := &metricsServer{exporter: exporter.New(buildVersion()), done: make(chan struct{})}
 	mux := http.NewServeMux()
 	mux.Handle("GET /metrics", m.exporter)
 	m.web = &http.Server{Handler: mux, ReadHeaderTimeout: 10 * time.Second}

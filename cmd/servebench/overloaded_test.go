@@ -38,7 +38,7 @@ func (q queued) write(t *testing.T, w io.Writer, run string) {
 	for shard := range shards {
 		h := &metrics.Header{
 			Run: run, Shard: shard, Shards: q.shards, Epoch: time.Date(2026, 11, 22, 12, 0, 0, 0, time.UTC), Compact: q.compact,
-			Version: version, Config: q.config,
+			Version: buildVersion(), Config: q.config,
 		}
 		sw, c := metrics.NewStreamWriter(w), metrics.NewCollector(h)
 		err := sw.Begin(h)

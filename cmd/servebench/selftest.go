@@ -109,7 +109,7 @@ func (t *selftestCommand) run(ctx context.Context) error {
 	}
 	ctx, stop := interruptible(ctx)
 	defer stop()
-	result := selftest.NewResult(version)
+	result := selftest.NewResult(buildVersion())
 	if !t.json {
 		result.WriteHead(t.out)
 	}

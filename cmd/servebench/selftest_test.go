@@ -144,7 +144,7 @@ func TestEachKeyOfSelftestIsInItsHelp(t *testing.T) {
 func TestAnInterruptedSelftestShowsWhatItHas(t *testing.T) {
 	var out bytes.Buffer
 	s := selftestCommand{out: &out, talk: io.Discard}
-	result := selftest.NewResult(version)
+	result := selftest.NewResult(buildVersion())
 	result.Rows = []selftest.Row{{Name: "64 per 20 ms", Load: "steps", Streams: 64}}
 	err := s.end(result, context.Canceled, true)
 	if exit, ok := errors.AsType[exitError](err); !ok || exit.code != exitInterrupted || !strings.Contains(out.String(), "64 per 20 ms") {

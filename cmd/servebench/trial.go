@@ -133,7 +133,7 @@ func (b *bench) begin(ctx context.Context, t *trial) error {
 	b.header = &metrics.Header{
 		Run: cmp.Or(b.runID(), newRunID()), Target: b.name, Group: t.group, Series: t.series, Solo: t.solo, Delay: b.Traffic.Delay, WarmUp: b.Traffic.WarmUp,
 		StartAt: b.Shard.StartAt, Compact: b.Results.Record == compact, Sampled: b.Watch.any(),
-		Version: version, Definitions: b.Results.VLLMVersion.Definitions(), Flags: b.Flags, Config: b.Shard.part(b.config),
+		Version: buildVersion(), Definitions: b.Results.VLLMVersion.Definitions(), Flags: b.Flags, Config: b.Shard.part(b.config),
 	}
 	b.target.Name, b.live = b.name, new(loadgen.Live)
 	b.collector = metrics.NewCollector(b.header)

@@ -106,7 +106,7 @@ func weekBench(t *testing.T, line lines, n int) *bench {
 	b := &bench{
 		options: mustParse(t, "--model m --base-url http://memory -o", os.DevNull),
 		out:     io.Discard, talk: io.Discard, tally: new(loadgen.Tally), workload: &workload{n: n},
-		series: exporter.New(version).Series("", ""),
+		series: exporter.New(buildVersion()).Series("", ""),
 	}
 	b.transport = loadgen.Connections{Dial: line.dial, Tally: b.tally}.Transport()
 	b.server = &loadgen.Server{URL: b.Server.BaseURL, Transport: b.transport}

@@ -127,7 +127,7 @@ func (b *bench) counters(ctx context.Context) (all []metrics.Counters) {
 
 // vouched is what the last selftest found of this machine.
 func (b *bench) vouched() *metrics.Vouched {
-	v, err := selftest.Stored(version)
+	v, err := selftest.Stored(buildVersion())
 	if err != nil {
 		fmt.Fprintln(b.talk, "WARNING:", err)
 	}
