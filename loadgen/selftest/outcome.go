@@ -21,8 +21,9 @@ type outcome struct {
 	took      time.Duration
 	events    int64
 	failed    int
-	failure   string // the first
-	resident  int64  // bytes, when the first request had ended; 0 for unknown
+	failure   string    // the first
+	lags      []float64 // of the requests, in microseconds
+	resident  int64     // bytes, when the first request had ended; 0 for unknown
 	served    metronome.Count
 	serverCPU time.Duration // of the server's whole life
 }
@@ -63,9 +64,18 @@ func (l *Load) client(ctx context.Context, url string, tally *loadgen.Tally) (se
 		return l.Client(url), func() {}, nil
 	}
 	connections := loadgen.Connections{Timeout: loadgen.DefaultConnectTimeout, Tally: tally}.Transport()
-	client := &loadgen.OpenAI{URL: url + "/v1/completions", Transport: connections, Tally: tally}
+	client := Client(url, connections, tally)
 	_, err = connections.Warm(ctx, client.URL, l.Streams)
 	return client.Send, connections.CloseIdleConnections, err
+}
+
+// Client is servebench's own client of the server at url, as servebench run makes it.
+// The tally is that of the connections.
+func Client(url string, connections *loadgen.Transport, tally *loadgen.Tally) *loadgen.OpenAI {
+	return &loadgen.OpenAI{
+		URL: url + "/v1/completions", Header: loadgen.Headers("", nil), Transport: connections, Tally: tally,
+		Timeouts: loadgen.Timeouts{Stall: loadgen.DefaultStallTimeout, Total: loadgen.DefaultTotalTimeout},
+	}
 }
 
 // probing is client with a look into each event.
@@ -76,7 +86,7 @@ func (l *Load) probing(client loadgen.Sender, probes []probe) loadgen.Sender {
 			settled := epoch.Add(l.Settled)
 			for chunk, err := range client(ctx, epoch, req, rec) {
 				if err == nil {
-					p.look(&chunk, epoch.Add(rec.Sent), settled)
+					p.look(&chunk, rec.SharedReads, epoch.Add(rec.Sent), settled)
 				}
 				if !yield(chunk, err) {
 					return
@@ -95,6 +105,7 @@ func (out *outcome) collect(records iter.Seq2[*metrics.Record, error]) error {
 			out.resident = residentBytes()
 		}
 		out.probes[rec.Index].bound = rec.MaxAge
+		out.lags = append(out.lags, off(rec.Lag(), 0))
 		if rec.Class != metrics.OK {
 			if out.failed++; out.failure == "" {
 				out.failure = rec.Error
@@ -109,7 +120,7 @@ func (l *Load) row(out *outcome) *Row {
 	e := &out.evidence
 	row := &Row{
 		Name: l.Name, Load: l.Kind, Streams: l.Streams, StepMS: metrics.Milliseconds(l.Server.ITL),
-		Events: out.events, Failed: out.failed, Failure: out.failure,
+		Events: out.events, Failed: out.failed, Failure: out.failure, Lag: newSpread(out.lags),
 	}
 	if out.events == 0 {
 		return row

@@ -22,6 +22,7 @@ type probe struct {
 	worst          time.Duration // error of a stamp less the server's own delay
 	err            error
 
+	reads     int       // that events shared so far
 	last      time.Time // the newest event's arrival
 	written   int64     // when that was written
 	lastError time.Duration
@@ -30,6 +31,7 @@ type probe struct {
 // A sample is one event.
 type sample struct {
 	stamp   time.Duration // arrival less write
+	shared  bool          // with another event in one read
 	gap     time.Duration // between this arrival and the one before
 	trueGap time.Duration // between the writes
 }
@@ -47,15 +49,19 @@ func newProbes(requests, tokens int) []probe {
 	return probes
 }
 
-// look takes one event of a request that was sent at sent. Events before settled
-// count for the TTFT alone.
-func (p *probe) look(c *loadgen.Chunk, sent, settled time.Time) {
+// look takes one event of a request that was sent at sent, after which so many events
+// have shared their read with an earlier one. Events before settled count for the TTFT
+// alone.
+func (p *probe) look(c *loadgen.Chunk, sharedReads int, sent, settled time.Time) {
 	truth, err := metronome.ParseTruth(c.Text)
 	if err != nil {
 		p.err = errUntold
 		return
 	}
-	s := sample{stamp: time.Duration(c.At.UnixNano() - truth.Written)}
+	s := sample{stamp: time.Duration(c.At.UnixNano() - truth.Written), shared: sharedReads > p.reads}
+	if p.reads = sharedReads; s.shared && p.n > 0 {
+		p.samples[p.n-1].shared = true // the kernel kept one stamp for both
+	}
 	if p.last.IsZero() {
 		p.ttft, p.trueTTFT = c.At.Sub(sent), time.Duration(truth.Written-truth.Arrived)
 	} else {

@@ -23,6 +23,11 @@ type Row struct {
 	TTFT  Spread `json:"ttft_error"`
 	ITL   Spread `json:"itl_error"`
 
+	// Alone is Stamp without the events that came in one read with another.
+	Alone Spread `json:"-"`
+	// Lag is how late the requests were sent.
+	Lag Spread `json:"-"`
+
 	MeanTTFT Pair `json:"ttft_mean_ms"`
 	P99TTFT  Pair `json:"ttft_p99_ms"`
 	P99ITL   Pair `json:"itl_p99_ms"`
@@ -59,7 +64,7 @@ type Pair struct {
 
 // compare fills in what was measured against the truth.
 func (row *Row) compare(probes []probe) error {
-	var stamps, gaps, ttfts []float64 // errors, in microseconds
+	var stamps, alone, gaps, ttfts []float64 // errors, in microseconds
 	var itl, trueITL, ttft, trueTTFT []float64
 	for i := range probes {
 		p := &probes[i]
@@ -71,6 +76,9 @@ func (row *Row) compare(probes []probe) error {
 		}
 		for _, s := range p.samples[:p.n] {
 			stamps = append(stamps, off(s.stamp, 0))
+			if !s.shared {
+				alone = append(alone, off(s.stamp, 0))
+			}
 			gaps = append(gaps, off(s.gap, s.trueGap))
 			itl, trueITL = append(itl, s.gap.Seconds()), append(trueITL, s.trueGap.Seconds())
 		}
@@ -80,7 +88,8 @@ func (row *Row) compare(probes []probe) error {
 		ttfts = append(ttfts, off(p.ttft, p.trueTTFT))
 		ttft, trueTTFT = append(ttft, p.ttft.Seconds()), append(trueTTFT, p.trueTTFT.Seconds())
 	}
-	row.Stamp, row.ITL, row.TTFT = newSpread(stamps), newSpread(gaps), newSpread(ttfts)
+	row.Stamp, row.Alone = newSpread(stamps), newSpread(alone)
+	row.ITL, row.TTFT = newSpread(gaps), newSpread(ttfts)
 	if len(ttft) > 0 {
 		row.MeanTTFT = Pair{rounded(1000 * metrics.Mean(ttft)), rounded(1000 * metrics.Mean(trueTTFT))}
 		row.P99TTFT = Pair{p99(ttft), p99(trueTTFT)}
