@@ -1,0 +1,54 @@
+// Package tokenizertest makes tokenizers for tests and benchmarks.
+//
+// The tokenizers of real models are too large to keep and not ours to give away. These
+// have their shape and their size, and words that mean nothing.
+package tokenizertest
+
+import (
+	"encoding/json"
+	"math/rand/v2"
+)
+
+// llamaWords is the size of Llama 3's vocabulary without its special tokens.
+const llamaWords = 128_000
+
+// Llama is the text of a tokenizer.json that is byte-level as Llama 3's, with its
+// pattern and size. Half of its words begin with a space and half join what is before
+// them, so that random ids do not come back as they were from their text. It is the
+// same at each call.
+func Llama() []byte {
+	draw := rand.New(rand.NewPCG(1, 2))
+	words := make(map[string]int)
+	for r := rune(0); r < 0x144; r++ {
+		// Printable Latin, and what stands for the other bytes.
+		if r > ' ' && r < 0x7f || r > 0xa0 && r != 0xad {
+			words[string(r)] = len(words)
+		}
+	}
+	var merges []string
+	for len(words) < llamaWords {
+		word := []string{"Ġ", "e"}[len(words)%2]
+		for range 2 + draw.IntN(8) {
+			letter := string(rune('a' + draw.IntN(5)*draw.IntN(6)))
+			if _, known := words[word+letter]; !known {
+				merges = append(merges, word+" "+letter)
+				words[word+letter] = len(words)
+			}
+			word += letter
+		}
+	}
+	type object map[string]any
+	const pattern = `(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+`
+	text, err := json.Marshal(object{
+		"model":   object{"type": "BPE", "vocab": words, "merges": merges, "ignore_merges": true},
+		"decoder": object{"type": "ByteLevel"},
+		"pre_tokenizer": object{"type": "Sequence", "pretokenizers": []object{
+			{"type": "Split", "pattern": object{"Regex": pattern}, "behavior": "Isolated", "invert": false},
+			{"type": "ByteLevel", "use_regex": false},
+		}},
+	})
+	if err != nil {
+		panic(err) // strings and numbers can always be written
+	}
+	return text
+}
