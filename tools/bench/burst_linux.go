@@ -3,11 +3,17 @@ package main
 import (
 	"context"
 	"errors"
-	"net/netip"
-	"os"
+	"fmt"
+	"net"
 	"runtime"
-	"runtime/pprof"
+	"slices"
 	"sync/atomic"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/servebench/servebench/loadgen"
+	"github.com/servebench/servebench/metrics"
 )
 
 // Beside the clients: the bare reading that they are compared with, without and
@@ -17,139 +23,100 @@ const (
 	bareStamped = "floor+stamp"
 )
 
-// warmBursts are not measured: buffers grow, caches fill.
-const warmBursts = 20
+const (
+	// burstStreams is how many streams burst together.
+	burstStreams = 256
+	// warmBursts are not measured: buffers grow, caches fill.
+	warmBursts = 20
+)
 
 // A burstJob lets one client read bursts in the process that writes them: every
 // stream is filled, and then the CPU time of reading them all is taken. Nothing
 // else is in it, neither the writing nor what other programs do meanwhile.
 type burstJob struct {
-	Client  string
-	Streams int
-	Events  int // in each write
-	Bursts  int
-	Profile string // file for a CPU profile; empty for none
+	Client string
+	Events int // in each write
+	Bursts int
 }
 
 // A burstCost is what reading cost.
 type burstCost struct {
-	CPU    []float64 // nanoseconds an event, for each burst
+	CPU    []float64 // nanoseconds an event, for each burst, in ascending order
 	Allocs float64   // objects allocated an event
-	Others float64   // CPU time that others took of all CPUs, in CPUs
 }
 
 // A reader of bursts.
 type reader interface {
-	connect(tokens int) error // opens one more stream
-	expect(n int)             // says before they are written how many events come next
-	consume() error           // returns once they have been read
+	connect(addr net.Addr) error // opens one more stream
+	expect(n int)                // says before they are written how many events come next
+	consume() error              // returns once they have been read
 }
 
-func newReader(client string, addr netip.AddrPort) (reader, error) {
+func newReader(client string, addr net.Addr) (reader, error) {
 	if client == bare || client == bareStamped {
-		return newFloor(addr, client == bareStamped)
+		return newFloor(client == bareStamped)
 	}
-	s, err := newStream(client, "http://"+addr.String())
-	return &crowd{stream: s, done: make(chan error, 1)}, err
+	return &crowd{send: senders[client]("http://" + addr.String()), done: make(chan error, 1)}, nil
 }
 
-func (j burstJob) run() (any, error) {
-	f, err := newFeeder(j.Streams, j.Events)
+// run returns a burstCost.
+func (j *burstJob) run() (any, error) {
+	f, err := newFeeder(j.Events)
 	if err != nil {
 		return nil, err
 	}
-	r, err := newReader(j.Client, f.addr)
+	r, err := newReader(j.Client, f.listener.Addr())
 	if err != nil {
 		return nil, err
 	}
-	for range j.Streams {
-		if err := r.connect(1 << 30); err != nil {
-			return nil, err
-		}
-		if err := f.accept(); err != nil {
+	for range burstStreams {
+		if err := errors.Join(r.connect(f.listener.Addr()), f.accept()); err != nil {
 			return nil, err
 		}
 	}
 	if _, err := j.bursts(f, r, warmBursts); err != nil {
 		return nil, err
 	}
-	stop, err := profile(j.Profile)
-	if err != nil {
-		return nil, err
-	}
-	defer stop()
-	before, err := usageOf("cpu")
-	if err != nil {
-		return nil, err
-	}
-	costs, err := j.bursts(f, r, j.Bursts)
-	if err != nil {
-		return nil, err
-	}
-	after, err := usageOf("cpu")
-	if err != nil {
-		return nil, err
-	}
-	_, others := after.since(before)
-	allocs, err := j.allocs(f, r)
-	return burstCost{CPU: costs, Others: others, Allocs: allocs}, err
+	return j.bursts(f, r, j.Bursts)
 }
 
-// allocs is how many objects are allocated an event, as the median of some bursts:
-// now and then the text of all streams outgrows its buffers.
-func (j burstJob) allocs(f *feeder, r reader) (float64, error) {
-	const bursts = 15
-	counts := make([]float64, bursts)
+// bursts measures n bursts. Allocs is the median of them: now and then the text of all
+// streams outgrows its buffers.
+func (j *burstJob) bursts(f *feeder, r reader, n int) (cost burstCost, err error) {
+	events := burstStreams * j.Events
+	var allocs []float64
 	var before, after runtime.MemStats
-	for i := range counts {
-		runtime.ReadMemStats(&before)
-		if _, err := j.bursts(f, r, 1); err != nil {
-			return 0, err
-		}
-		runtime.ReadMemStats(&after)
-		counts[i] = float64(after.Mallocs-before.Mallocs) / float64(j.Streams*j.Events)
-	}
-	return median(counts), nil
-}
-
-// bursts gives what each of n bursts cost, in nanoseconds of CPU time an event.
-func (j burstJob) bursts(f *feeder, r reader, n int) ([]float64, error) {
-	events := j.Streams * j.Events
-	costs := make([]float64, 0, n)
-	for tries := 0; len(costs) < n; tries++ {
+	for tries := 0; len(allocs) < n; tries++ {
 		r.expect(events)
+		runtime.ReadMemStats(&before)
 		if err := f.write(); err != nil {
-			return nil, err
+			return cost, err
 		}
 		start := processTime()
 		err := r.consume()
 		took := processTime() - start
+		runtime.ReadMemStats(&after)
 		switch {
 		case err == nil:
-			costs = append(costs, float64(took)/float64(events))
+			cost.CPU = append(cost.CPU, float64(took)/float64(events))
+			allocs = append(allocs, float64(after.Mallocs-before.Mallocs)/float64(events))
 		case !errors.Is(err, errEarly) || tries > 2*n:
-			return nil, err
+			return cost, err
 		}
 	}
-	return costs, nil
+	slices.Sort(cost.CPU)
+	slices.Sort(allocs)
+	cost.Allocs = metrics.Median(allocs)
+	return cost, nil
 }
 
-// profile writes a CPU profile until stop is called. An empty name writes none.
-func profile(name string) (stop func(), err error) {
-	if name == "" {
-		return func() {}, nil
+// processTime is the CPU time that this process has used.
+func processTime() time.Duration {
+	var t unix.Timespec
+	if err := unix.ClockGettime(unix.CLOCK_PROCESS_CPUTIME_ID, &t); err != nil {
+		panic(fmt.Sprintf("clock_gettime: %v", err)) // every Linux that Go runs on has the clock
 	}
-	file, err := os.Create(name)
-	if err != nil {
-		return nil, err
-	}
-	if err := pprof.StartCPUProfile(file); err != nil {
-		return nil, err
-	}
-	return func() {
-		pprof.StopCPUProfile()
-		file.Close()
-	}, nil
+	return time.Duration(t.Nano())
 }
 
 // errEarly says that a burst was being read while it was still being written.
@@ -157,26 +124,22 @@ var errEarly = errors.New("events were read before they were all written")
 
 // A crowd reads with a goroutine for each stream.
 type crowd struct {
-	stream stream
+	send   loadgen.Sender
 	seen   atomic.Int64
 	before int64        // of them, those seen when more were expected
 	until  atomic.Int64 // consume ends when so many have been seen
 	done   chan error
 }
 
-func (c *crowd) connect(tokens int) error {
+func (c *crowd) connect(net.Addr) error {
 	go func() {
-		if err := c.stream(context.Background(), tokens, c.see); err != nil {
-			c.done <- err
+		for _, err := range c.send(context.Background(), time.Now(), &loadgen.Request{Body: requestBody(1 << 30)}, new(metrics.Record)) {
+			if err != nil || c.seen.Add(1) == c.until.Load() {
+				c.done <- err
+			}
 		}
 	}()
 	return nil
-}
-
-func (c *crowd) see(arrival) {
-	if c.seen.Add(1) == c.until.Load() {
-		c.done <- nil
-	}
 }
 
 func (c *crowd) expect(n int) {
@@ -186,11 +149,8 @@ func (c *crowd) expect(n int) {
 
 func (c *crowd) consume() error {
 	early := c.seen.Load() != c.before
-	if err := <-c.done; err != nil {
+	if err := <-c.done; err != nil || !early {
 		return err
 	}
-	if early {
-		return errEarly
-	}
-	return nil
+	return errEarly
 }

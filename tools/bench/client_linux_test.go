@@ -1,127 +1,165 @@
 package main
 
 import (
+	"context"
 	"net"
-	"net/netip"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
 	"testing"
 	"time"
 
+	"github.com/servebench/servebench/loadgen"
+	"github.com/servebench/servebench/loadgen/selftest"
 	"github.com/servebench/servebench/loadgen/selftest/metronome"
+	"github.com/servebench/servebench/metrics"
 )
+
+// The test program is the server, too, when it is called as servebench is.
+func TestMain(m *testing.M) {
+	if len(os.Args) < 2 || os.Args[1] != "selftest-server" {
+		os.Exit(m.Run())
+	}
+	if err := selftest.Serve(&metronome.Server{ITL: time.Millisecond}, os.Stdin, os.Stdout); err != nil {
+		panic(err)
+	}
+}
 
 func TestEveryClientReadsEveryEvent(t *testing.T) {
 	listener, err := net.Listen("tcp4", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}
-	m := &metronome.Server{ITL: time.Millisecond}
-	go m.Serve(t.Context(), listener)
+	server := &metronome.Server{ITL: time.Millisecond}
+	go server.Serve(t.Context(), listener)
+	for client, events := range map[string]int{ours: 7, goOpenAI: 7, plain: 7, atOnce: 1} {
+		began, seen := time.Now().UnixNano(), 0
+		send := senders[client]("http://" + listener.Addr().String())
+		for chunk, err := range send(t.Context(), time.Now(), &loadgen.Request{Body: requestBody(7)}, new(metrics.Record)) {
+			if err != nil {
+				t.Fatalf("%s: %v", client, err)
+			}
+			seen++
+			truth, err := metronome.ParseTruth(chunk.Text)
+			if at := chunk.At.UnixNano(); err != nil || truth.Written < began || at < truth.Written {
+				t.Errorf("%s: event %d written at %d and seen at %d, asked for at %d: %v", client, seen, truth.Written, at, began, err)
+			}
+		}
+		if seen != events {
+			t.Errorf("%s: %d events, want %d", client, seen, events)
+		}
+	}
 	for _, client := range []string{ours, goOpenAI, plain} {
-		s, err := newStream(client, "http://"+listener.Addr().String())
-		if err != nil {
-			t.Fatal(err)
-		}
-		began, events := time.Now().UnixNano(), 0
-		err = s(t.Context(), 7, func(a arrival) {
-			if events++; a.truth < began || a.at.UnixNano() < began {
-				t.Errorf("%s: event %d written at %d and seen at %d, asked for at %d", client, events, a.truth, a.at.UnixNano(), began)
-			}
-		})
-		if err != nil || events != 7 {
-			t.Errorf("%s: %d events, %v; want 7", client, events, err)
-		}
-	}
-	if _, err := newStream("nobody", ""); err == nil {
-		t.Error("no error for an unknown client")
-	}
-}
-
-func TestTheFloorReadsWhatTheFeederWrites(t *testing.T) {
-	for _, stamps := range []bool{false, true} {
-		feeder, err := newFeeder(3, 4)
-		if err != nil {
-			t.Fatal(err)
-		}
-		f, err := newFloor(feeder.addr, stamps)
-		if err != nil {
-			t.Fatal(err)
-		}
-		for range 3 {
-			if err := f.connect(10); err != nil {
-				t.Fatal(err)
-			}
-			if err := feeder.accept(); err != nil {
-				t.Fatal(err)
-			}
-		}
-		for range 5 {
-			f.expect(3 * 4)
-			if err := feeder.write(); err != nil {
-				t.Fatal(err)
-			}
-			if err := f.consume(); err != nil {
-				t.Fatal(err)
-			}
-			if f.expected != 0 {
-				t.Errorf("stamps %t: %d events too few or too many", stamps, f.expected)
+		for _, err := range senders[client]("http://127.0.0.1:1")(t.Context(), time.Now(), &loadgen.Request{Body: requestBody(7)}, new(metrics.Record)) {
+			if err == nil {
+				t.Errorf("%s: an event without a server", client)
 			}
 		}
 	}
 }
 
-func TestOurClientCountsBurstsOfTheFeeder(t *testing.T) {
-	feeder, err := newFeeder(2, 8)
+// readBursts has r read bursts of three streams that the feeder fills with four events.
+func readBursts(t *testing.T, client string, read func(r reader) error) {
+	t.Helper()
+	feeder, err := newFeeder(4)
 	if err != nil {
 		t.Fatal(err)
 	}
-	r, err := newReader(ours, feeder.addr)
+	defer feeder.listener.Close()
+	r, err := newReader(client, feeder.listener.Addr())
 	if err != nil {
 		t.Fatal(err)
 	}
-	for range 2 {
-		if err := r.connect(10); err != nil {
+	for range 3 {
+		if err := r.connect(feeder.listener.Addr()); err != nil {
 			t.Fatal(err)
 		}
 		if err := feeder.accept(); err != nil {
 			t.Fatal(err)
 		}
 	}
-	for range 3 {
-		r.expect(2 * 8)
+	for range 5 {
+		r.expect(3 * 4)
 		if err := feeder.write(); err != nil {
 			t.Fatal(err)
 		}
-		// Where there are several CPUs it may well be reading early.
-		if err := r.consume(); err != nil && err != errEarly {
-			t.Fatal(err)
-		}
-		if seen := r.(*crowd).seen.Load() % 16; seen != 0 {
-			t.Errorf("%d events of a burst seen", seen)
+		if err := read(r); err != nil {
+			t.Fatalf("%s: %v", client, err)
 		}
 	}
 }
 
-func TestLoadsAnswerForThemselves(t *testing.T) {
-	listener, err := net.Listen("tcp4", "127.0.0.1:0")
+func TestTheFloorReadsWhatTheFeederWrites(t *testing.T) {
+	for _, client := range []string{bare, bareStamped} {
+		readBursts(t, client, func(r reader) error {
+			err := r.consume()
+			if left := r.(*floor).expected; left != 0 {
+				t.Errorf("%s: %d events too few or too many", client, left)
+			}
+			return err
+		})
+	}
+}
+
+func TestTheClientsCountBurstsOfTheFeeder(t *testing.T) {
+	for _, client := range []string{ours, goOpenAI, plain} {
+		readBursts(t, client, func(r reader) error {
+			// Where there are several CPUs it may well be reading early.
+			if err := r.consume(); err != nil && err != errEarly {
+				return err
+			}
+			if seen := r.(*crowd).seen.Load() % 12; seen != 0 {
+				t.Errorf("%s: %d events of a burst seen", client, seen)
+			}
+			return nil
+		})
+	}
+}
+
+func TestLoadsAreMeasured(t *testing.T) {
+	self, err := filepath.Abs(os.Args[0])
 	if err != nil {
 		t.Fatal(err)
 	}
-	m := &metronome.Server{ITL: time.Millisecond}
-	go m.Serve(t.Context(), listener)
-	addr := listener.Addr().(*net.TCPAddr).AddrPort()
-	for _, j := range []job{
-		startsJob{Addr: addr, Requests: 20, Connections: 4},
-		streamsJob{Addr: addr, Streams: 4, Tokens: 5},
-		lagJob{Addr: addr, Rate: 1000, Seconds: 1},
-		pacedJob{Client: ours, Addr: addr, Streams: 3, Steps: 4},
-		pacedJob{Client: bareStamped, Addr: addr, Streams: 3, Steps: 4},
+	for name, row := range map[string]struct {
+		job    loadJob
+		events int64
+		lags   int
+	}{
+		"starts":         {loadJob{Client: ours, Streams: 4, Requests: 20}, 20, 20},
+		"streams":        {loadJob{Client: ours, Streams: 3, Time: 80 * time.Millisecond}, 3 * 5, 3},
+		"go-openai":      {loadJob{Client: goOpenAI, Streams: 3, Time: 80 * time.Millisecond}, 3 * 5, 3},
+		"plain":          {loadJob{Client: plain, Streams: 3, Time: 80 * time.Millisecond}, 3 * 5, 3},
+		"lag":            {loadJob{Client: ours, Streams: 1, Requests: 50, Rate: 1000}, 50, 50},
+		"no real server": {loadJob{Client: atOnce, Streams: 1, Requests: 50, Rate: 1000}, 50, 50},
 	} {
-		if _, err := j.run(); err != nil {
-			t.Errorf("%T: %v", j, err)
+		row.job.Program, row.job.ServerCPU = self, anyCPU
+		result, err := row.job.run()
+		if err != nil {
+			t.Errorf("%s: %v", name, err)
+			continue
+		}
+		if got := result.(*selftest.Row); got.Events != row.events || got.Lag.Samples != row.lags || got.Failed != 0 {
+			t.Errorf("%s: %d events, %d lags, %d failed; want %d, %d, none", name, got.Events, got.Lag.Samples, got.Failed, row.events, row.lags)
 		}
 	}
-	nobody := netip.MustParseAddrPort("127.0.0.1:1")
-	if _, err := (startsJob{Addr: nobody, Requests: 1, Connections: 1}).run(); err == nil {
+	if _, err := (&loadJob{Client: ours, Streams: 1, Requests: 1, ServerCPU: anyCPU, Program: t.TempDir() + "/none"}).run(); err == nil {
 		t.Error("no error without a server")
+	}
+}
+
+func TestACommandRunsOnTheCPUThatItIsGiven(t *testing.T) {
+	if _, err := exec.LookPath("taskset"); err != nil {
+		t.Skip("there is no taskset")
+	}
+	cpus, err := allowedCPUs()
+	if err != nil {
+		t.Fatal(err)
+	}
+	cpu := cpus[len(cpus)-1]
+	out, err := pinned(context.Background(), cpu, "grep", "Cpus_allowed_list", "/proc/self/status").Output()
+	if want := "Cpus_allowed_list:\t" + strconv.Itoa(cpu) + "\n"; err != nil || string(out) != want {
+		t.Errorf("%q, %v; want %q", out, err, want)
 	}
 }

@@ -4,7 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
-	"net/netip"
+	"net"
 	"unsafe"
 
 	"golang.org/x/sys/unix"
@@ -15,7 +15,6 @@ import (
 // knows events by their first word alone.
 type floor struct {
 	stamps bool // read the kernel's time of arrival, too
-	addr   unix.SockaddrInet4
 	epoll  int
 	ready  []unix.EpollEvent
 	buf    []byte
@@ -26,11 +25,8 @@ type floor struct {
 	expected int
 }
 
-func newFloor(addr netip.AddrPort, stamps bool) (*floor, error) {
-	f := &floor{
-		stamps: stamps, addr: unix.SockaddrInet4{Port: int(addr.Port()), Addr: addr.Addr().As4()},
-		ready: make([]unix.EpollEvent, 512), buf: make([]byte, 64<<10),
-	}
+func newFloor(stamps bool) (*floor, error) {
+	f := &floor{stamps: stamps, ready: make([]unix.EpollEvent, 512), buf: make([]byte, 64<<10)}
 	f.iov.Base = &f.buf[0]
 	f.msg.Iov, f.msg.Control = &f.iov, &f.time[0]
 	f.msg.SetIovlen(1)
@@ -41,26 +37,23 @@ func newFloor(addr netip.AddrPort, stamps bool) (*floor, error) {
 	return f, nil
 }
 
-// connect opens one more stream.
-func (f *floor) connect(tokens int) error {
-	fd, err := unix.Socket(unix.AF_INET, unix.SOCK_STREAM|unix.SOCK_CLOEXEC, 0)
+func (f *floor) connect(addr net.Addr) error {
+	conn, err := net.Dial("tcp", addr.String())
 	if err != nil {
-		return fmt.Errorf("socket: %w", err)
+		return err
 	}
-	if err := unix.Connect(fd, &f.addr); err != nil {
-		return fmt.Errorf("connect: %w", err)
+	body := requestBody(1 << 30)
+	if _, err := fmt.Fprintf(conn, "POST %s HTTP/1.1\r\nHost: bench\r\nContent-Length: %d\r\n\r\n%s", endpoint, len(body), body); err != nil {
+		return err
+	}
+	fd, err := unpolled(conn)
+	if err != nil {
+		return err
 	}
 	if f.stamps {
 		if err := unix.SetsockoptInt(fd, unix.SOL_SOCKET, unix.SO_TIMESTAMPNS, 1); err != nil {
 			return fmt.Errorf("SO_TIMESTAMPNS: %w", err)
 		}
-	}
-	body := requestBody(tokens)
-	if _, err := fmt.Fprintf(socket(fd), "POST %s HTTP/1.1\r\nHost: bench\r\nContent-Length: %d\r\n\r\n%s", endpoint, len(body), body); err != nil {
-		return err
-	}
-	if err := unix.SetNonblock(fd, true); err != nil {
-		return fmt.Errorf("fcntl: %w", err)
 	}
 	return unix.EpollCtl(f.epoll, unix.EPOLL_CTL_ADD, fd, &unix.EpollEvent{Events: unix.EPOLLIN, Fd: int32(fd)})
 }
@@ -68,16 +61,7 @@ func (f *floor) connect(tokens int) error {
 func (f *floor) expect(n int) { f.expected = n }
 
 func (f *floor) consume() error {
-	return f.each(func(events int) bool {
-		f.expected -= events
-		return f.expected > 0
-	})
-}
-
-// each reads whatever comes and says after each read how many events it brought,
-// for as long as more are wanted.
-func (f *floor) each(more func(events int) bool) error {
-	for {
+	for f.expected > 0 {
 		n, err := unix.EpollWait(f.epoll, f.ready, -1)
 		if err != nil && err != unix.EINTR {
 			return fmt.Errorf("epoll_wait: %w", err)
@@ -87,11 +71,10 @@ func (f *floor) each(more func(events int) bool) error {
 			if size <= 0 {
 				return errors.New("a stream ended")
 			}
-			if !more(bytes.Count(f.buf[:size], []byte("data: {"))) {
-				return nil
-			}
+			f.expected -= bytes.Count(f.buf[:size], []byte("data: {"))
 		}
 	}
+	return nil
 }
 
 // read goes round the scheduler, as nothing else waits to run.
@@ -106,9 +89,14 @@ func (f *floor) read(fd uintptr) int {
 	return int(n)
 }
 
-// A socket is a blocking one that the runtime's poller does not know.
-type socket int
-
-func (s socket) Read(p []byte) (int, error) { return unix.Read(int(s), p) }
-
-func (s socket) Write(p []byte) (int, error) { return unix.Write(int(s), p) }
+// unpolled is the socket of a connection, which it closes: the runtime's poller knows
+// the socket no more, so that it costs those nothing that use the poller.
+func unpolled(conn net.Conn) (fd int, err error) {
+	defer conn.Close()
+	raw, err := conn.(*net.TCPConn).SyscallConn()
+	if err != nil {
+		return 0, err
+	}
+	failed := raw.Control(func(polled uintptr) { fd, err = unix.FcntlInt(polled, unix.F_DUPFD_CLOEXEC, 0) })
+	return fd, errors.Join(failed, err)
+}

@@ -2,9 +2,13 @@
 // bare reading of sockets, go-openai and a plain client of the standard library,
 // and holds that against the targets.
 //
-// Each measurement runs in a child process, on one CPU where it matters. What is
-// compared runs in turns, and in ratios of one round, because the machine may be
+// It measures with the instruments of package selftest: a metronome serves, a
+// selftest.Load is put on, a selftest.Watch tells whether something disturbed it.
+// Each measurement runs in a child process, on one CPU where it matters. Clients
+// take turns and are compared within a round, in ratios, because the machine may be
 // shared: absolute times swing with its neighbours.
+//
+// It needs Linux and taskset, which keeps a process on a CPU.
 package main
 
 import (
@@ -12,80 +16,100 @@ import (
 	"flag"
 	"fmt"
 	"io"
-	"net/netip"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"runtime"
 	"strings"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/servebench/servebench/loadgen/selftest"
 )
 
 func main() {
-	if len(os.Args) == 4 && os.Args[1] == "child" {
-		exit(work(os.Args[2], os.Args[3]))
-	}
-	quick := flag.Bool("quick", os.Getenv("BENCH_QUICK") != "", "measure less, within 50 s")
-	only := flag.String("only", "", "measure only what has this in its title")
-	profile := flag.String("profile", "", "write CPU profiles of our client to this `folder`: burst.prof and starts.prof; and measure nothing")
-	flag.Parse()
-	p, err := newPlan(*quick)
-	switch {
-	case err != nil:
-		exit(err)
-	case *profile != "":
-		exit(p.profile(*profile))
-	}
-	exit(p.bench(os.Stdout, *only))
-}
-
-func exit(err error) {
-	if err != nil {
+	if err := run(os.Args[1:]); err != nil {
 		fmt.Fprintln(os.Stderr, "bench:", err)
 		os.Exit(1)
 	}
-	os.Exit(0)
 }
 
-// A part of the bench is measured by itself.
-type part struct {
-	title   string
-	measure func() ([]row, error)
-	timed   bool // its figures are worse where others take CPU time
-}
-
-func (p *plan) parts() []part {
-	return []part{
-		{"burst: CPU of reading 256 streams, one event a read (p10; median of the rounds, least and most)",
-			func() ([]row, error) { return p.bursting(1, 1.7, 1.5) }, false},
-		{"burst: eight events a read", func() ([]row, error) { return p.bursting(8, 3, 0) }, false},
-		{"paced, 1000 streams that burst every 25 ms, a core each for client and server", p.pacing, false},
-		{"requests", p.starting, true},
-		{"long streams", p.holding, false},
-		{"pacing lag (p50, p99)", p.lagging, true},
-		{"start to first request, 1000 random prompts", p.firstRequests, true},
-		{"many streams that start", p.startsOfMany, false},
+func run(args []string) error {
+	if len(args) == 3 && args[0] == "child" {
+		return work(args[1], args[2])
 	}
-}
-
-// bench measures and prints. An error means that something could not be measured.
-func (p *plan) bench(w io.Writer, only string) (err error) {
-	if p.dir, err = os.MkdirTemp("", "bench"); err != nil {
-		return err
-	}
-	defer os.RemoveAll(p.dir)
-	if p.program, err = buildProgram(p.dir); err != nil {
-		return err
-	}
-	start, err := usageOf("cpu")
+	quick := flag.Bool("quick", os.Getenv("BENCH_QUICK") != "", "measure less, within 50 s")
+	only := flag.String("only", "", "measure only what has this in its title")
+	flag.Parse()
+	dir, err := os.MkdirTemp("", "bench")
 	if err != nil {
 		return err
 	}
+	defer os.RemoveAll(dir)
+	p, err := newPlan(*quick, dir)
+	if err != nil {
+		return err
+	}
+	return p.bench(os.Stdout, *only)
+}
+
+// A plan is how much is measured, and where.
+type plan struct {
+	quick                bool
+	dir                  string // for files
+	program              string // servebench
+	clientCPU, serverCPU int    // the same where there is only one
+
+	rounds, bursts int           // of the burst bench, and in each round
+	pacedRounds    int           // of the paced bench
+	paced          time.Duration // of each client in such a round
+	requests       int           // whose starts are counted
+	lagSeconds     int           // at each rate
+	firsts         int           // runs whose first request is timed; the best counts
+}
+
+// newPlan picks the CPUs and builds servebench.
+func newPlan(quick bool, dir string) (*plan, error) {
+	p := &plan{rounds: 7, bursts: 200, pacedRounds: 4, paced: 3 * time.Second, requests: 60_000, lagSeconds: 3, firsts: 3}
+	if quick {
+		p = &plan{rounds: 2, bursts: 60, pacedRounds: 1, paced: 1500 * time.Millisecond, requests: 10_000, lagSeconds: 1, firsts: 1}
+	}
+	p.quick, p.dir, p.program = quick, dir, filepath.Join(dir, "servebench")
+	cpus, err := allowedCPUs()
+	if err != nil {
+		return nil, err
+	}
+	p.clientCPU, p.serverCPU = cpus[0], cpus[min(1, len(cpus)-1)]
+	if out, err := exec.Command("go", "build", "-o", p.program, "./cmd/servebench").CombinedOutput(); err != nil {
+		return nil, fmt.Errorf("go build: %w: %s", err, out)
+	}
+	return p, nil
+}
+
+// bench measures and prints. An error means that something could not be measured.
+func (p *plan) bench(w io.Writer, only string) error {
+	began, stop := time.Now(), watch()
 	t := &table{w: w, n: make(map[verdict]int)}
 	var failed error
-	for _, part := range p.parts() {
+	for _, part := range []struct {
+		title   string
+		measure func() ([]row, error)
+	}{
+		{"burst: CPU of reading 256 streams, one event a read (p10; median of the rounds, least and most)",
+			func() ([]row, error) { return p.bursting(1, 1.7, 1.5) }},
+		{"burst: eight events a read", func() ([]row, error) { return p.bursting(8, 3, 0) }},
+		{"paced, 1024 streams that burst every 25 ms, a core each for client and server", p.pacing},
+		{"requests", p.starting},
+		{"long streams", p.holding},
+		{"pacing lag (p50, p99)", p.lagging},
+		{"start to first request, 1000 random prompts", p.firstRequests},
+		{"many streams that start", p.startsOfMany},
+	} {
 		if !strings.Contains(part.title, only) {
 			continue
 		}
-		rows, err := part.rows()
+		rows, err := part.measure()
 		if err != nil {
 			failed = errors.Join(failed, fmt.Errorf("%s: %w", part.title, err))
 			continue
@@ -93,56 +117,23 @@ func (p *plan) bench(w io.Writer, only string) (err error) {
 		t.add(part.title, rows)
 	}
 	t.sum()
-	return errors.Join(failed, sayLoad(w, start))
-}
-
-// rows measures the part. A target that was missed while others took the CPUs is
-// void; one that was met in spite of them is met.
-func (p part) rows() ([]row, error) {
-	before, err := usageOf("cpu")
-	if err != nil {
-		return nil, err
-	}
-	rows, err := p.measure()
-	if err != nil || !p.timed {
-		return rows, err
-	}
-	after, err := usageOf("cpu")
-	_, others := after.since(before)
-	for i := range rows {
-		if rows[i].verdict == missed && others > tolerated {
-			rows[i].verdict = void
-			rows[i].figure += fmt.Sprintf("; others took %.1f CPUs", others)
-		}
-	}
-	return rows, err
-}
-
-// sayLoad tells what else the machine did.
-func sayLoad(w io.Writer, start usage) error {
-	end, err := usageOf("cpu")
-	if err != nil {
-		return err
-	}
-	_, others := end.since(start)
 	average, err := os.ReadFile("/proc/loadavg")
-	if err != nil {
-		return err
-	}
-	_, err = fmt.Fprintf(w, "%d CPUs, load average %.14s; others took %.2f CPUs in these %.0f s\n",
-		runtime.NumCPU(), average, others, end.at.Sub(start.at).Seconds())
-	return err
+	fmt.Fprintf(w, "%d CPUs, load average %.14s; others took %.0f %% of a core in these %.0f s\n",
+		runtime.NumCPU(), average, known(stop().Others), time.Since(began).Seconds())
+	return errors.Join(failed, err)
 }
 
-// profile profiles our client in the burst bench, where the writing is in the
-// profile, too, in functions of the feeder, and at starting requests.
-func (p *plan) profile(dir string) error {
-	reading := burstJob{Client: ours, Streams: burstStreams, Events: 1, Bursts: 3000, Profile: filepath.Join(dir, "burst.prof")}
-	if _, err := measure[burstCost](p.clientCPU, reading); err != nil {
-		return err
+// watch looks for what disturbs this process and its children until stop is called.
+func watch() (stop func() selftest.Disturbance) {
+	w, before := selftest.StartWatch(), childrenTime()
+	return func() selftest.Disturbance { return w.Stop(childrenTime() - before) }
+}
+
+// childrenTime is the CPU time of the children that have ended.
+func childrenTime() time.Duration {
+	var used unix.Rusage
+	if err := unix.Getrusage(unix.RUSAGE_CHILDREN, &used); err != nil {
+		return 0
 	}
-	_, _, err := against[starts](p, 0, func(addr netip.AddrPort) job {
-		return startsJob{Addr: addr, Requests: 100_000, Connections: startConnections, Profile: filepath.Join(dir, "starts.prof")}
-	})
-	return err
+	return time.Duration(used.Utime.Nano() + used.Stime.Nano())
 }

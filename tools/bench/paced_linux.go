@@ -1,173 +1,104 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"fmt"
-	"net/netip"
 	"slices"
-	"sync"
-	"sync/atomic"
 	"time"
+
+	"github.com/servebench/servebench/loadgen/selftest"
 )
 
 const (
-	// step is how often all streams of the paced bench get an event.
-	step = 25 * time.Millisecond
-	// warmSteps are not measured: streams begin, buffers grow.
-	warmSteps = 20
-	// tailSteps are not either, so that no stream ends before the measuring does.
-	tailSteps = 4
+	// pacedStreams burst together, by selftest.Steps every 25 ms.
+	pacedStreams = 1024
+	stampTarget  = "p99 ≤ 0.1, p99.9 ≤ 1 ms"
 )
 
-// A pacedJob lets one client read streams that all get an event at each step.
-type pacedJob struct {
-	Client  string
-	Addr    netip.AddrPort
-	CPU     int // that it runs on
-	Streams int
-	Steps   int // measured
-}
-
-// A paced is what a client needed and how right it was.
-type paced struct {
-	CPU    float64 // nanoseconds an event
-	Others float64 // share of the client's CPU that others took
-	Alone  lateness
-	Shared lateness // of events that shared a read with others
-}
-
-// A lateness is by how much stamps were later than the truth, in milliseconds.
-type lateness struct {
-	Events              int
-	P50, P99, P999, Max float64
-}
-
-func latenessOf(ms []float64) lateness {
-	slices.Sort(ms)
-	return lateness{len(ms), percentile(ms, 50), percentile(ms, 99), percentile(ms, 99.9), percentile(ms, 100)}
-}
-
-func (j pacedJob) run() (any, error) {
-	m := &meter{
-		cpu:  fmt.Sprintf("cpu%d", j.CPU),
-		from: int64(j.Streams * warmSteps), to: int64(j.Streams * (warmSteps + j.Steps)),
+// pacing compares the clients at streams that burst together in steps, client and
+// server on a CPU each.
+func (p *plan) pacing() ([]row, error) {
+	if p.clientCPU == p.serverCPU {
+		return []row{{"stamp error", "not measured: client and server have one CPU together", stampTarget, void}}, nil
 	}
-	var alone, shared []float64
-	var err error
-	if j.Client == bareStamped {
-		err = j.floor(m)
-	} else {
-		alone, shared, err = j.crowd(m)
+	clients := []string{ours, goOpenAI, plain}
+	rounds := make(map[string][]selftest.Row)
+	for range p.pacedRounds {
+		for _, client := range clients {
+			r, err := p.load(loadJob{Client: client, Streams: pacedStreams, Time: p.paced})
+			if err != nil {
+				return nil, err
+			}
+			rounds[client] = append(rounds[client], r)
+		}
 	}
+	var rows []row
+	for _, client := range clients {
+		rows = append(rows, pacedRows(client, rounds[client])...)
+	}
+	return rows, nil
+}
+
+// pacedRows shows the round of one client that is in the middle by its stamp error.
+// Rounds that are void count only where all are, and then for nothing.
+func pacedRows(client string, all []selftest.Row) []row {
+	rounds, voids, judge := counting(all, func(r selftest.Row) bool { return r.Void != "" })
+	slices.SortFunc(rounds, func(a, b selftest.Row) int { return cmp.Compare(a.Alone.P99, b.Alone.P99) })
+	r := rounds[len(rounds)/2]
+	errors := func(s selftest.Spread) string {
+		return fmt.Sprintf("p50 %.3f, p99 %.3f, p99.9 %.3f, max %.3f ms", s.P50/1000, s.P99/1000, s.P999/1000, s.Max/1000)
+	}
+	rows := []row{
+		{measure: client, figure: fmt.Sprintf("%.0f ns of CPU an event; others took %.0f %% of a core; %s; server late at %.1f %%",
+			1000*r.CPU, known(r.Others), voids, r.Late)},
+		{measure: "  stamp error", figure: errors(r.Alone)},
+	}
+	if client != ours {
+		return rows
+	}
+	rows[1].target, rows[1].verdict = stampTarget, judge(r.Alone.P99 <= 100 && r.Alone.P999 <= 1000)
+	return append(rows, row{measure: "  reads shared",
+		figure: fmt.Sprintf("%.2f %% of the events, which are not in the line above; stamp error with them: %s", r.Shared, errors(r.Stamp))})
+}
+
+// startsOfMany takes the rows of many streams that start from a whole selftest.
+func (p *plan) startsOfMany() ([]row, error) {
+	if p.quick {
+		return []row{{"1024 streams at once, and Poisson", "not in quick mode: see servebench selftest", "", void}}, nil
+	}
+	result := selftest.NewResult("bench")
+	loads, err := selftest.Loads([]int{64, 256, 1024, 2048, 4096}, 4*time.Second)
 	if err != nil {
 		return nil, err
 	}
-	if m.err != nil || m.end.at.IsZero() {
-		return nil, fmt.Errorf("not measured to the end: %d events came: %w", m.seen.Load(), m.err)
-	}
-	own, others := m.end.since(m.start)
-	return paced{
-		CPU: float64(own) / float64(m.to-m.from), Others: others, Alone: latenessOf(alone), Shared: latenessOf(shared),
-	}, nil
+	err = result.Measure(context.Background(), loads, selftest.Program(p.program), func(*selftest.Load) {})
+	return startRows(result), err
 }
 
-func (j pacedJob) tokens() int { return warmSteps + j.Steps + tailSteps }
-
-func (j pacedJob) floor(m *meter) error {
-	f, err := newFloor(j.Addr, true)
-	if err != nil {
-		return err
-	}
-	for range j.Streams {
-		if err := f.connect(j.tokens()); err != nil {
-			return err
+// startRows are the rows of a selftest in which many streams start, with how far its
+// figures are from the truth, either way.
+func startRows(s *selftest.Result) []row {
+	off := func(p selftest.Pair) float64 { return max(p.Measured-p.True, p.True-p.Measured) }
+	var rows []row
+	for _, r := range s.Rows {
+		mean, p99, itl := off(r.MeanTTFT), off(r.P99TTFT), off(r.P99ITL)
+		var add row
+		switch r.Load {
+		case "at-once":
+			add = row{"1024 at once: TTFT against the truth", fmt.Sprintf("mean %.2f ms off, p99 %.2f ms off", mean, p99), "≤ 2, ≤ 10 ms", verdictOf(mean <= 2 && p99 <= 10)}
+		case "poisson":
+			add = row{"Poisson to 1024: against the truth", fmt.Sprintf("mean TTFT %.2f ms off, p99 ITL %.2f ms off", mean, itl), "≤ 1, ≤ 1 ms", verdictOf(mean <= 1 && itl <= 1)}
+		default:
+			continue
 		}
-	}
-	return f.each(func(events int) bool { return m.count(events) })
-}
-
-// crowd gives by how much the stamps were late, in milliseconds.
-func (j pacedJob) crowd(m *meter) (alone, shared []float64, err error) {
-	s, err := newStream(j.Client, "http://"+j.Addr.String())
-	if err != nil {
-		return nil, nil, err
-	}
-	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Duration(j.tokens())*step+10*time.Second)
-	defer cancel()
-	logs := make([]stampLog, j.Streams)
-	failed := make(chan error, 1)
-	var streams sync.WaitGroup
-	for i := range logs {
-		logs[i].stamps = make([]stamp, 0, j.tokens())
-		streams.Go(func() {
-			err := s(ctx, j.tokens(), func(a arrival) {
-				logs[i].add(a)
-				m.count(1)
-			})
-			if err != nil {
-				select {
-				case failed <- err:
-				default:
-				}
-			}
-		})
-	}
-	streams.Wait()
-	for _, l := range logs {
-		for _, s := range l.stamps[min(warmSteps, len(l.stamps)):] {
-			if s.shared {
-				shared = append(shared, s.late)
-			} else {
-				alone = append(alone, s.late)
-			}
+		if r.Failed > 0 {
+			add.figure, add.verdict = fmt.Sprintf("%s; %d requests failed", add.figure, r.Failed), missed
 		}
+		if r.Void != "" {
+			add.figure, add.verdict = add.figure+"; "+r.Void, void
+		}
+		rows = append(rows, add)
 	}
-	select {
-	case err = <-failed:
-	default:
-	}
-	return alone, shared, err
-}
-
-// A stampLog holds the errors of one stream's stamps.
-type stampLog struct{ stamps []stamp }
-
-type stamp struct {
-	late   float64 // milliseconds after the truth
-	shared bool    // it came in one read with another
-}
-
-// add takes an event down. One that shares its read makes the one before a
-// sharer, too.
-func (l *stampLog) add(a arrival) {
-	if a.truth == 0 {
-		return
-	}
-	if n := len(l.stamps); a.shared && n > 0 {
-		l.stamps[n-1].shared = true
-	}
-	l.stamps = append(l.stamps, stamp{float64(a.at.UnixNano()-a.truth) / 1e6, a.shared})
-}
-
-// A meter takes the CPU time between two events, as they are counted.
-type meter struct {
-	cpu      string
-	from, to int64 // measured from and to so many events
-	seen     atomic.Int64
-
-	start, end usage
-	err        error
-}
-
-// count counts events and reports whether there are more to be measured.
-func (m *meter) count(events int) bool {
-	now := m.seen.Add(int64(events))
-	before := now - int64(events)
-	if before < m.from && now >= m.from {
-		m.start, m.err = usageOf(m.cpu)
-	}
-	if before < m.to && now >= m.to {
-		m.end, m.err = usageOf(m.cpu)
-	}
-	return now < m.to
+	return append(rows, row{measure: "numbers can be trusted up to", figure: fmt.Sprintf("%d streams", s.TrustedStreams)})
 }

@@ -1,0 +1,136 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"iter"
+	"net/http"
+	"time"
+
+	openai "github.com/sashabaranov/go-openai"
+
+	"github.com/servebench/servebench/loadgen"
+	"github.com/servebench/servebench/loadgen/selftest"
+	"github.com/servebench/servebench/metrics"
+)
+
+// The clients that are compared, by name, and atOnce, whose answers are there as soon
+// as they are asked for.
+const (
+	ours     = "servebench"
+	goOpenAI = "go-openai"
+	plain    = "plain"
+	atOnce   = "at once"
+)
+
+// senders make each client of the server at url, which is http://host:port.
+var senders = map[string]func(url string) loadgen.Sender{
+	ours: ourSender, goOpenAI: goOpenAISender, plain: plainSender, atOnce: noSender,
+}
+
+const endpoint = "/v1/completions"
+
+// requestBody asks for a stream of so many tokens.
+func requestBody(tokens int) []byte {
+	return fmt.Appendf(nil, `{"model":"metronome","prompt":"p","max_tokens":%d,"stream":true}`, tokens)
+}
+
+func ourSender(url string) loadgen.Sender {
+	tally := new(loadgen.Tally)
+	return selftest.Client(url, loadgen.Connections{Tally: tally}.Transport(), tally).Send
+}
+
+func goOpenAISender(url string) loadgen.Sender {
+	config := openai.DefaultConfig("")
+	config.BaseURL = url + "/v1"
+	config.HTTPClient = &http.Client{Transport: manyConnections()}
+	client := openai.NewClientWithConfig(config)
+	return texts(func(ctx context.Context, body []byte, text func(string) bool) error {
+		var request openai.CompletionRequest
+		if err := json.Unmarshal(body, &request); err != nil {
+			return err
+		}
+		reply, err := client.CreateCompletionStream(ctx, request)
+		if err != nil {
+			return err
+		}
+		defer reply.Close()
+		for {
+			chunk, err := reply.Recv()
+			switch {
+			case err == io.EOF:
+				return nil
+			case err != nil:
+				return err
+			case len(chunk.Choices) > 0 && !text(chunk.Choices[0].Text):
+				return nil
+			}
+		}
+	})
+}
+
+// plainSender is what one writes with the standard library and without a second
+// thought.
+func plainSender(url string) loadgen.Sender {
+	client := &http.Client{Transport: manyConnections()}
+	return texts(func(ctx context.Context, body []byte, text func(string) bool) error {
+		request, err := http.NewRequestWithContext(ctx, http.MethodPost, url+endpoint, bytes.NewReader(body))
+		if err != nil {
+			return err
+		}
+		reply, err := client.Do(request)
+		if err != nil {
+			return err
+		}
+		defer reply.Body.Close()
+		lines := bufio.NewScanner(reply.Body)
+		for lines.Scan() {
+			data, ok := bytes.CutPrefix(lines.Bytes(), []byte("data: "))
+			if !ok || string(data) == "[DONE]" {
+				continue
+			}
+			var chunk openai.CompletionResponse
+			if err := json.Unmarshal(data, &chunk); err != nil {
+				return err
+			}
+			if len(chunk.Choices) > 0 && !text(chunk.Choices[0].Text) {
+				return nil
+			}
+		}
+		return lines.Err()
+	})
+}
+
+// noSender needs no server.
+func noSender(string) loadgen.Sender {
+	return texts(func(_ context.Context, _ []byte, text func(string) bool) error {
+		now := time.Now().UnixNano()
+		text(fmt.Sprint(now, now, 0))
+		return nil
+	})
+}
+
+// texts is a Sender that stamps each text when it gets it.
+func texts(send func(ctx context.Context, body []byte, text func(string) bool) error) loadgen.Sender {
+	return func(ctx context.Context, _ time.Time, req *loadgen.Request, _ *metrics.Record) iter.Seq2[loadgen.Chunk, error] {
+		return func(yield func(loadgen.Chunk, error) bool) {
+			wanted := true
+			var buf []byte
+			err := send(ctx, req.Body, func(text string) bool {
+				buf = append(buf[:0], text...)
+				wanted = yield(loadgen.Chunk{At: time.Now(), Text: buf}, nil)
+				return wanted
+			})
+			if err != nil && wanted {
+				yield(loadgen.Chunk{}, err)
+			}
+		}
+	}
+}
+
+// manyConnections is a transport that keeps them all.
+func manyConnections() http.RoundTripper { return &http.Transport{MaxIdleConnsPerHost: 1 << 20} }

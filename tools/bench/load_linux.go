@@ -1,0 +1,114 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"os/exec"
+	"time"
+
+	"github.com/servebench/servebench/loadgen"
+	"github.com/servebench/servebench/loadgen/selftest"
+	"github.com/servebench/servebench/loadgen/selftest/metronome"
+)
+
+// A loadJob puts a load of the selftest on one client: for a time streams that burst
+// together, or requests of one token.
+type loadJob struct {
+	Client    string
+	Program   string // servebench, which serves
+	ServerCPU int
+	Streams   int
+	Time      time.Duration // 0 for requests of one token
+	Requests  int
+	Rate      float64 // of requests, as a Poisson process; 0 for each as soon as a slot is free
+}
+
+// run returns a *selftest.Row.
+func (j *loadJob) run() (any, error) {
+	load := selftest.Steps(j.Streams, j.Time)
+	if j.Time == 0 {
+		load = &selftest.Load{Streams: j.Streams, Requests: j.Requests, Tokens: 1}
+	}
+	if j.Rate > 0 {
+		var err error
+		if load.Schedule, err = (loadgen.Arrivals{Rate: j.Rate, Burstiness: 1}).Schedule(j.Requests); err != nil {
+			return nil, err
+		}
+	}
+	if j.Client != ours {
+		load.Client = senders[j.Client]
+	}
+	if err := load.Check(); err != nil {
+		return nil, err
+	}
+	return load.Measure(context.Background(), func(s *metronome.Server) *exec.Cmd {
+		serve := selftest.Program(j.Program)(s)
+		return pinned(context.Background(), j.ServerCPU, append([]string{serve.Path}, serve.Args[1:]...)...)
+	})
+}
+
+// load puts one on, with client and server on a CPU each.
+func (p *plan) load(j loadJob) (selftest.Row, error) {
+	j.Program, j.ServerCPU = p.program, p.serverCPU
+	return measure[selftest.Row](p.clientCPU, &j)
+}
+
+// starting counts request starts.
+func (p *plan) starting() ([]row, error) {
+	const connections = 64
+	r, err := p.load(loadJob{Client: ours, Streams: connections, Requests: p.requests})
+	perSecond := 1e6 / r.CPU
+	figure := fmt.Sprintf("%.0f (%.1f µs of CPU each; %.0f a second over %d connections)", perSecond, r.CPU, r.PerS, connections)
+	return []row{row{"request starts per second of one core", figure, "≥ 20000", verdictOf(perSecond >= 20_000)}.despite(r.Void)}, err
+}
+
+// holding measures what a long stream takes, and whether very many can be held.
+func (p *plan) holding() ([]row, error) {
+	const manyStreams = 10_000
+	few, err := p.load(loadJob{Client: ours, Streams: pacedStreams, Time: 2 * time.Second})
+	if err != nil {
+		return nil, err
+	}
+	memory := known(few.RSS)
+	rows := []row{{"memory per long stream", fmt.Sprintf("%.1f KiB each of %d", memory, pacedStreams), "≤ 64 KiB", verdictOf(memory <= 64)}}
+	many := row{fmt.Sprintf("%d streams in one process", manyStreams), "not in quick mode", "no error", void}
+	if p.quick {
+		return append(rows, many), nil
+	}
+	if err := loadgen.CheckSockets(manyStreams); err != nil {
+		many.figure = err.Error()
+		return append(rows, many), nil
+	}
+	r, err := p.load(loadJob{Client: ours, Streams: manyStreams, Time: 10 * time.Second})
+	many.verdict, many.figure = verdictOf(r.Failed == 0), fmt.Sprintf("%d failed, %.1f KiB each", r.Failed, known(r.RSS))
+	if r.Failed > 0 {
+		many.figure += ": " + r.Failure
+	}
+	return append(rows, many), err
+}
+
+// lagging measures how late requests are sent that are due at a time.
+func (p *plan) lagging() ([]row, error) {
+	var rows []row
+	for _, way := range []struct {
+		name, client string
+		rate         int
+	}{
+		{"1000 a second", atOnce, 1000},
+		{"5000 a second", atOnce, 5000},
+		{"10000 a second", atOnce, 10_000},
+		{"1000 a second to a server", ours, 1000},
+	} {
+		r, err := measure[selftest.Row](anyCPU, &loadJob{
+			Client: way.client, Program: p.program, ServerCPU: anyCPU,
+			Streams: 1, Requests: way.rate * p.lagSeconds, Rate: float64(way.rate),
+		})
+		if err != nil {
+			return nil, err
+		}
+		p50, p99 := r.Lag.P50/1000, r.Lag.P99/1000
+		lag := row{way.name, fmt.Sprintf("p50 %.3f, p99 %.3f ms", p50, p99), "≤ 0.1, ≤ 2 ms", verdictOf(p50 <= 0.1 && p99 <= 2)}
+		rows = append(rows, lag.despite(r.Void))
+	}
+	return rows, nil
+}
