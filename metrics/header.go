@@ -191,3 +191,12 @@ func (c *Config) UnmarshalJSON(data []byte) error {
 
 // Start is when the run or its shard began, by the reference clock.
 func (h *Header) Start() time.Time { return h.Epoch.Add(-h.ClockOffset) }
+
+// TargetName is the target that the run is of, and whether it was loaded alone; empty
+// where there is one target alone.
+func (h *Header) TargetName() string {
+	if h.Solo {
+		return h.Target + " alone"
+	}
+	return h.Target
+}

@@ -11,6 +11,7 @@ import (
 
 	"golang.org/x/perf/benchmath"
 
+	"github.com/servebench/servebench/metrics"
 	"github.com/servebench/servebench/metrics/compare"
 )
 
@@ -128,7 +129,7 @@ func side(name string, runs []*compare.Run) string {
 		failed += max(r.Failed, 0)
 		known = known && r.Failed >= 0
 	}
-	line := fmt.Sprintf("%s: %s, %s completed", name, counted(len(runs), "run"), counted(completed, "request"))
+	line := fmt.Sprintf("%s: %s, %s completed", name, metrics.Counted(len(runs), "run"), metrics.Counted(completed, "request"))
 	if known {
 		line += fmt.Sprintf(", %d failed", failed)
 	}

@@ -46,7 +46,7 @@ func truth(s *metrics.Summary) pyjson.Object {
 		o.Set("warmed_connections", e.Warmed)
 		setSome(&o, "dropped_connections", e.Dropped)
 		if e.WriteBlocked > 0 {
-			o.Set("write_blocked_ms", milliseconds(e.WriteBlocked))
+			o.Set("write_blocked_ms", metrics.Milliseconds(e.WriteBlocked))
 		}
 	}
 	if hits, of := s.PrefixCache(); of > 0 {
@@ -147,11 +147,11 @@ func orInf(v float64) any {
 func connectionFacts(o *pyjson.Object, c metrics.Connecting) {
 	o.Set("connected_requests", c.Requests)
 	n := time.Duration(max(c.Requests, 1))
-	o.Set("mean_connecting_ms", milliseconds(c.Mean()))
-	o.Set("mean_dns_ms", milliseconds(c.DNS/n))
-	o.Set("mean_connect_ms", milliseconds(c.Connect/n))
-	o.Set("mean_proxy_ms", milliseconds(c.Proxy/n))
-	o.Set("mean_tls_ms", milliseconds(c.TLS/n))
+	o.Set("mean_connecting_ms", metrics.Milliseconds(c.Mean()))
+	o.Set("mean_dns_ms", metrics.Milliseconds(c.DNS/n))
+	o.Set("mean_connect_ms", metrics.Milliseconds(c.Connect/n))
+	o.Set("mean_proxy_ms", metrics.Milliseconds(c.Proxy/n))
+	o.Set("mean_tls_ms", metrics.Milliseconds(c.TLS/n))
 }
 
 // shardFacts are those of a run's shards; none where s is nil.
@@ -164,14 +164,14 @@ func shardFacts(o *pyjson.Object, s *metrics.Shards) {
 	o.Set("shard_faults", append([]string{}, s.Faults...))
 	o.Set("hosts", append([]string{}, s.Hosts...))
 	if s.Late != nil {
-		o.Set("first_sends_apart_ms", milliseconds(s.Apart()))
-		o.Set("first_send_late_ms", milliseconds(s.Late.From))
-		o.Set("last_first_send_late_ms", milliseconds(s.Late.To))
+		o.Set("first_sends_apart_ms", metrics.Milliseconds(s.Apart()))
+		o.Set("first_send_late_ms", metrics.Milliseconds(s.Late.From))
+		o.Set("last_first_send_late_ms", metrics.Milliseconds(s.Late.To))
 	}
 	if s.Offsets != nil {
-		o.Set("least_clock_offset_ms", milliseconds(s.Offsets.From))
-		o.Set("greatest_clock_offset_ms", milliseconds(s.Offsets.To))
-		o.Set("clock_error_ms", milliseconds(s.Error))
+		o.Set("least_clock_offset_ms", metrics.Milliseconds(s.Offsets.From))
+		o.Set("greatest_clock_offset_ms", metrics.Milliseconds(s.Offsets.To))
+		o.Set("clock_error_ms", metrics.Milliseconds(s.Error))
 	}
 	o.Set("unknown_clocks", append([]string{}, s.Unclocked...))
 }
@@ -180,20 +180,20 @@ func shardFacts(o *pyjson.Object, s *metrics.Shards) {
 func loadFacts(o *pyjson.Object, t *metrics.Truth) {
 	o.Set("peak_output_tokens", t.PeakTokens)
 	o.Set("peak_output_window_s", 1)
-	o.Set("peak_output_step_ms", milliseconds(t.PeakStep))
+	o.Set("peak_output_step_ms", metrics.Milliseconds(t.PeakStep))
 	o.Set("peak_concurrency", t.PeakConcurrency)
 	o.Set("mean_concurrency", t.MeanConcurrency)
 	if t.Ramp.Requests > 0 {
 		o.Set("ramp_requests", t.Ramp.Requests)
-		o.Set("ramp_ms", milliseconds(t.Ramp.Took))
+		o.Set("ramp_ms", metrics.Milliseconds(t.Ramp.Took))
 	}
 	if t.Pace.Asked() > 0 && t.Pace.Achieved() > 0 {
 		o.Set("asked_rate_per_s", t.Pace.Asked())
 		o.Set("achieved_rate_per_s", t.Pace.Achieved())
 	}
-	o.Set("mean_held_ms", milliseconds(t.Held.Mean))
+	o.Set("mean_held_ms", metrics.Milliseconds(t.Held.Mean))
 	o.Set("held_percent", t.Held.Share*100)
-	o.Set("mean_held_unread_ms", milliseconds(t.Held.Unread))
+	o.Set("mean_held_unread_ms", metrics.Milliseconds(t.Held.Unread))
 }
 
 // samples are how many values each percentile rests on, and its 95 % confidence

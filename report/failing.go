@@ -21,7 +21,7 @@ func Causes(w io.Writer, s *metrics.Summary) error {
 		return nil
 	}
 	var b bytes.Buffer
-	fmt.Fprintf(&b, "%d of %s failed:", s.Failed, counted(s.Failed+s.Completed, "request"))
+	fmt.Fprintf(&b, "%d of %s failed:", s.Failed, metrics.Counted(s.Failed+s.Completed, "request"))
 	var counts []string
 	for _, class := range classes {
 		counts = append(counts, fmt.Sprintf("%d %s", s.Classes[class], class))

@@ -109,10 +109,3 @@ func fixed(b *bytes.Buffer, label string, width int, cells ...string) {
 
 // orDash is a text, or a dash for a number that is not known.
 func orDash(text string) string { return cmp.Or(text, "-") }
-
-func counted(n int, noun string) string {
-	if n != 1 {
-		noun += "s"
-	}
-	return fmt.Sprintf("%d %s", n, noun)
-}

@@ -10,7 +10,6 @@ import (
 	"slices"
 	"strings"
 	"text/template"
-	"time"
 	"unicode/utf8"
 
 	"github.com/servebench/servebench/metrics"
@@ -40,7 +39,7 @@ var factLines = parseFactLines(truthText)
 
 func parseFactLines(text string) (lines []factLine) {
 	functions := template.FuncMap{
-		"beyond": beyond, "share": func(n, of int64) string { return decimal(float64(n) / float64(of) * 100) }, "counted": counted, "join": strings.Join, "otherwise": otherwise,
+		"beyond": beyond, "share": func(n, of int64) string { return decimal(float64(n) / float64(of) * 100) }, "counted": metrics.Counted, "join": strings.Join, "otherwise": otherwise,
 		"known": func(v any) bool { return v != nil },
 	}
 	for fact := range strings.SplitSeq(text, "\n\n") {
@@ -181,8 +180,6 @@ func wrap(b *bytes.Buffer, label int, text string) {
 	b.WriteByte('\n')
 }
 
-func milliseconds(d time.Duration) float64 { return float64(d) / float64(time.Millisecond) }
-
 // otherwiseTexts are the reasons in words.
 var otherwiseTexts = map[string]string{
 	metrics.OtherwiseOutput: "all output has names that it does not know", metrics.OtherwiseLineEnd: "lines end in CR",
@@ -196,10 +193,10 @@ func otherwise(s *metrics.Summary) string {
 	o := s.Truth.Otherwise
 	var parts, whys []string
 	if n := o.Sound(); n > 0 {
-		parts = append(parts, counted(n, "complete answer")+" may have failed there")
+		parts = append(parts, metrics.Counted(n, "complete answer")+" may have failed there")
 	}
 	if n := o.Broken(); n > 0 {
-		parts = append(parts, counted(n, "failed answer")+" would be complete there")
+		parts = append(parts, metrics.Counted(n, "failed answer")+" would be complete there")
 	}
 	for _, why := range metrics.ByCount(o) {
 		whys = append(whys, fmt.Sprintf("%d %s", o[why], cmp.Or(otherwiseTexts[why], why)))

@@ -12,6 +12,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/servebench/servebench/cmd/servebench/internal/argv"
 	"github.com/servebench/servebench/metrics"
 	"github.com/servebench/servebench/metrics/compare"
 	"github.com/servebench/servebench/report"
@@ -24,7 +25,7 @@ type compareCommand struct {
 
 	arms         string
 	gateFile     string
-	settings     []gateSetting
+	settings     []func(*compare.Gate) error
 	baseline     string
 	saveBaseline string
 	format       string
@@ -53,10 +54,10 @@ func newCompareCommand() *cobra.Command {
 	f.SortFlags = false
 	f.StringVar(&c.arms, "arms", "", "compare runs of one source: `OLD,NEW`, each a sweep's arm, a --label or a target")
 	f.StringVar(&c.gateFile, "gate", "", "YAML `FILE` with the keys margin, ceiling, …: the flags below")
-	for _, k := range gateKeys {
-		f.Func(k.name, k.help, func(value string) error {
-			c.settings = append(c.settings, gateSetting{k, value})
-			return k.set(new(compare.Gate), value)
+	for _, s := range compare.Settings {
+		f.Func(s.Name, s.Help, func(value string) error {
+			c.settings = append(c.settings, func(g *compare.Gate) error { return s.Set(g, value) })
+			return s.Set(new(compare.Gate), value)
 		})
 	}
 	f.StringVar(&c.baseline, "baseline", "", "compare with the runs that this `FILE` keeps; no margin is less than their noise")
@@ -150,6 +151,34 @@ func (c *compareCommand) check() error {
 	return err
 }
 
+// readGate is the default gate with what the file and then the flags say.
+func (c *compareCommand) readGate() (compare.Gate, error) {
+	gate := compare.DefaultGate()
+	if c.gateFile != "" {
+		f, err := os.Open(c.gateFile)
+		if err != nil {
+			return gate, fmt.Errorf("--gate: %w", err)
+		}
+		defer f.Close()
+		root, err := argv.ReadYAML(c.gateFile, f)
+		switch {
+		case err != nil:
+			return gate, err
+		case root == nil:
+			return gate, fmt.Errorf("%s: it is empty", c.gateFile)
+		}
+		if err := gate.UnmarshalYAML(root); err != nil {
+			return gate, fmt.Errorf("%s:%s", c.gateFile, strings.TrimPrefix(err.Error(), "line "))
+		}
+	}
+	for _, set := range c.settings {
+		if err := set(&gate); err != nil {
+			return gate, err // though each was tried when its flag was read
+		}
+	}
+	return gate, nil
+}
+
 // sides are the runs that are compared.
 func (c *compareCommand) sides(args []string, dash int) (old, new []*compare.Run, err error) {
 	switch {
@@ -166,12 +195,12 @@ func (c *compareCommand) sides(args []string, dash int) (old, new []*compare.Run
 	case dash <= 0 || dash == len(args):
 		return nil, nil, errors.New("what is compared must be OLD… -- NEW…, or one source with --arms OLD,NEW, or new runs with --baseline FILE")
 	}
-	olds, err := c.read(args[:dash])
+	old, err = c.read(args[:dash])
 	if err != nil {
 		return nil, nil, err
 	}
-	news, err := c.read(args[dash:])
-	return olds.runs(), news.runs(), err
+	new, err = c.read(args[dash:])
+	return old, new, err
 }
 
 func (c *compareCommand) withBaseline(args []string) (old, new []*compare.Run, err error) {
@@ -185,8 +214,8 @@ func (c *compareCommand) withBaseline(args []string) (old, new []*compare.Run, e
 		return nil, nil, fmt.Errorf("--baseline: %s: %w", c.baseline, err)
 	}
 	c.gate.Noise = b.Noise
-	news, err := c.read(args)
-	return b.Runs, news.runs(), err
+	new, err = c.read(args)
+	return b.Runs, new, err
 }
 
 // save keeps runs as a baseline.
@@ -194,18 +223,18 @@ func (c *compareCommand) save(args []string, dash int) error {
 	if dash >= 0 || len(args) == 0 {
 		return errors.New("--save-baseline keeps one set of runs: give no --")
 	}
-	found, err := c.read(args)
+	runs, err := c.read(args)
 	if err != nil {
 		return err
 	}
-	b, err := compare.NewBaseline(found.runs())
+	b, err := compare.NewBaseline(runs)
 	if err != nil {
 		return exitError{fmt.Errorf("no baseline: %w", err), exitNoVerdict}
 	}
 	if err := replaceFile(c.saveBaseline, b.Write); err != nil {
 		return err
 	}
-	fmt.Fprintf(c.out, "%s: %s\n", c.saveBaseline, count(len(b.Runs), "run"))
+	fmt.Fprintf(c.out, "%s: %s\n", c.saveBaseline, metrics.Counted(len(b.Runs), "run"))
 	for _, m := range c.gate.Limits {
 		if noise, known := b.Noise[m.Metric.Name]; known {
 			fmt.Fprintf(c.out, "noise of %s: %.1f %%\n", m.Metric.Name, noise*100)

@@ -7,35 +7,17 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
-	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/servebench/servebench/loadgen/sweep"
 	"github.com/servebench/servebench/metrics"
 	"github.com/servebench/servebench/metrics/compare"
-	"github.com/servebench/servebench/report"
 )
 
-// A namedRun is a run and the names by which --arms knows it.
-type namedRun struct {
-	*compare.Run
-	names []string
-}
-
-type namedRuns []namedRun
-
-func (n namedRuns) runs() []*compare.Run {
-	var runs []*compare.Run
-	for _, r := range n {
-		runs = append(runs, r.Run)
-	}
-	return runs
-}
-
 // read reads the runs of files and folders.
-func (c *compareCommand) read(names []string) (namedRuns, error) {
-	var all namedRuns
+func (c *compareCommand) read(names []string) ([]*compare.Run, error) {
+	var all []*compare.Run
 	for _, from := range sourcesOf(names) {
 		found, err := c.source(from)
 		if err != nil {
@@ -47,7 +29,7 @@ func (c *compareCommand) read(names []string) (namedRuns, error) {
 }
 
 // source reads files, some runs of one, a folder of them, or a sweep's.
-func (c *compareCommand) source(from source) (namedRuns, error) {
+func (c *compareCommand) source(from source) ([]*compare.Run, error) {
 	name := from[0]
 	if name == "-" {
 		return c.summed("standard input", c.stdin)
@@ -69,7 +51,7 @@ func (c *compareCommand) source(from source) (namedRuns, error) {
 }
 
 // folder reads the files of a folder.
-func (c *compareCommand) folder(name string) (namedRuns, error) {
+func (c *compareCommand) folder(name string) ([]*compare.Run, error) {
 	entries, err := os.ReadDir(name)
 	if err != nil {
 		return nil, err
@@ -80,7 +62,7 @@ func (c *compareCommand) folder(name string) (namedRuns, error) {
 			files = append(files, filepath.Join(name, e.Name()))
 		}
 	}
-	var all namedRuns
+	var all []*compare.Run
 	for _, from := range sourcesOf(files) {
 		found, err := c.files(from)
 		if errors.Is(err, metrics.ErrNothing) {
@@ -106,7 +88,7 @@ func exists(name string) bool {
 var choice = regexp.MustCompile(`^(.+):([1-9]\d{0,8})(?:-([1-9]\d{0,8}))?$`)
 
 // chosen reads FILE:2 or FILE:2-5; failed is what to say when name is no such.
-func (c *compareCommand) chosen(name string, failed error) (namedRuns, error) {
+func (c *compareCommand) chosen(name string, failed error) ([]*compare.Run, error) {
 	parts := choice.FindStringSubmatch(name)
 	if parts == nil {
 		return nil, failed
@@ -127,7 +109,7 @@ func (c *compareCommand) chosen(name string, failed error) (namedRuns, error) {
 	return all[first-1 : last], nil
 }
 
-func (c *compareCommand) files(from source) (namedRuns, error) {
+func (c *compareCommand) files(from source) ([]*compare.Run, error) {
 	f, end, err := from.open()
 	if err != nil {
 		return nil, err
@@ -137,30 +119,17 @@ func (c *compareCommand) files(from source) (namedRuns, error) {
 }
 
 // summed are all runs of a source.
-func (c *compareCommand) summed(name string, r io.Reader) (namedRuns, error) {
+func (c *compareCommand) summed(name string, r io.Reader) ([]*compare.Run, error) {
 	sums, err := metrics.Read(r, metrics.Ask{Definitions: c.counted})
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", name, err)
 	}
-	var found namedRuns
-	for i, run := range compare.Runs(sums, c.gate.Extra()...) {
-		for _, w := range sums[i].Warnings {
+	for i, s := range sums {
+		for _, w := range s.Warnings {
 			fmt.Fprintf(c.talk, "WARNING: %s: run %d: %s\n", name, i+1, w)
 		}
-		found = append(found, namedRun{run, armNames(sums[i])})
 	}
-	return found, nil
-}
-
-// armNames are the names of a run's arm: a sweep's, its label, its target.
-func armNames(s *metrics.Summary) []string {
-	names := []string{s.Header.Config.Label, report.TargetHeading(s)}
-	for _, kv := range s.Header.Config.Metadata {
-		if kv.Key == "arm" {
-			names = append(names, kv.Value)
-		}
-	}
-	return slices.DeleteFunc(names, func(name string) bool { return name == "" })
+	return compare.Runs(sums, c.gate.Extra()...), nil
 }
 
 // armsOf are the runs of the two arms of one source.
@@ -171,36 +140,13 @@ func (c *compareCommand) armsOf(args []string) (old, new []*compare.Run, err err
 	}
 	a, b, ok := strings.Cut(c.arms, ",")
 	if !ok || a == b {
-		return nil, nil, fmt.Errorf("--arms %q: must be two names, OLD,NEW, of %s", c.arms, all.arms())
+		return nil, nil, fmt.Errorf("--arms %q: must be two names, OLD,NEW, of %s", c.arms, compare.ArmNames(all))
 	}
-	if old, err = all.arm(a); err != nil {
-		return nil, nil, err
+	if old, err = compare.Arm(all, a); err == nil {
+		new, err = compare.Arm(all, b)
 	}
-	new, err = all.arm(b)
-	return old, new, err
-}
-
-// arm are the runs of that name.
-func (n namedRuns) arm(name string) ([]*compare.Run, error) {
-	of := slices.DeleteFunc(slices.Clone(n), func(r namedRun) bool { return !slices.Contains(r.names, name) })
-	if len(of) == 0 {
-		return nil, fmt.Errorf("--arms: no run is of %q: there are %s", name, n.arms())
+	if err != nil {
+		return nil, nil, fmt.Errorf("--arms: %w", err)
 	}
-	return of.runs(), nil
-}
-
-// arms are the names of all runs, as a text.
-func (n namedRuns) arms() string {
-	var names []string
-	for _, r := range n {
-		for _, name := range r.names {
-			if !slices.Contains(names, name) {
-				names = append(names, name)
-			}
-		}
-	}
-	if names == nil {
-		return "no names in these runs"
-	}
-	return strings.Join(names, ", ")
+	return old, new, nil
 }

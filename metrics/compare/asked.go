@@ -29,10 +29,7 @@ func asked(s *metrics.Summary) map[string]string {
 	c := &s.Header.Config
 	found := map[string]string{
 		"model": c.Model, "backend": c.Backend, "endpoint": c.Endpoint, "dataset-name": c.Dataset, "tokenizer": c.Tokenizer,
-		"rate-curve": c.RateCurve, client: s.Header.Version, target: s.Header.Target, definitions: string(s.Header.InForce()),
-	}
-	if s.Header.Solo {
-		found[target] += " alone"
+		"rate-curve": c.RateCurve, client: s.Header.Version, target: s.Header.TargetName(), definitions: string(s.Header.InForce()),
 	}
 	if c.NumPrompts > 0 {
 		found["num-prompts"] = strconv.Itoa(c.NumPrompts)

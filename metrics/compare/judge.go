@@ -115,7 +115,7 @@ func (j *judge) doubts(p *Point) {
 	j.doubtRuns(p, "new", p.New)
 	m, n := len(p.Old), len(p.New)
 	if tests := len(j.gate.Limits) * len(j.Points); tests > 0 && leastP(m, n) > j.Alpha/float64(tests) {
-		j.doubt(p, "need at least %s a side to decide on %s, there are %d and %d", counted(j.Needed, "run"), counted(tests, "number"), m, n)
+		j.doubt(p, "need at least %s a side to decide on %s, there are %d and %d", metrics.Counted(j.Needed, "run"), metrics.Counted(tests, "number"), m, n)
 	}
 }
 
@@ -250,7 +250,7 @@ func (r *Row) blur(p *Point, asked float64) string {
 		return fmt.Sprintf("the baseline's own runs differ by %s, and a change of %s should be seen: it takes a quieter machine or a wider margin",
 			fmt.Sprintf("%.0f %%", r.Margin*100), least)
 	case math.IsInf(reach, 1):
-		return fmt.Sprintf("need at least %s a side to rule out a change of %s", counted(RunsNeeded((1-Confidence)/2, 1), "run"), least)
+		return fmt.Sprintf("need at least %s a side to rule out a change of %s", metrics.Counted(RunsNeeded((1-Confidence)/2, 1), "run"), least)
 	case 2*estimate > visible(asked):
 		return fmt.Sprintf("too noisy to tell a change of %s from chance: it may be %s; it takes more runs, or a quieter machine", Percent(r.Effect.Share), Percent(r.end()))
 	default:

@@ -28,7 +28,8 @@ type Run struct {
 	Early      string             `json:"early,omitempty"`      // how TTFT takes an empty chunk for a token, where it does
 	Gaps       []string           `json:"gaps,omitempty"`       // what there is not of it, as the end
 
-	recounts bool // its stream can be counted by other definitions
+	recounts bool     // its stream can be counted by other definitions
+	arms     []string // names of its arm: a sweep's, its label, its target
 }
 
 // Runs are the runs that were summed up, in the same order. The numbers called extra
@@ -47,6 +48,7 @@ func newRun(s *metrics.Summary, extra []Metric) *Run {
 		Completed: s.Completed, Failed: s.Failed, Input: s.TotalInput, Output: s.TotalOutput, Overloaded: s.Overloaded(),
 		Doubts: doubts(s), Gaps: gaps(s),
 	}
+	r.arms = armNames(s)
 	r.recounts = s.Truth != nil && !s.Header.Compact
 	all := append(Metrics[:len(Metrics):len(Metrics)], extra...)
 	_, prompts := s.PrefixCache()
@@ -119,7 +121,7 @@ func (r *Run) fault(allowed float64) string {
 	case r.Completed == 0:
 		return "no request completed"
 	case r.Failed > 0 && r.failing() > allowed:
-		return fmt.Sprintf("%d of %s failed", r.Failed, counted(r.Completed+r.Failed, "request"))
+		return fmt.Sprintf("%d of %s failed", r.Failed, metrics.Counted(r.Completed+r.Failed, "request"))
 	case r.Output == 0:
 		return "no request got a token"
 	}
@@ -166,11 +168,4 @@ func twice(sides ...[]*Run) string {
 		seen[r.ID] = true
 	}
 	return ""
-}
-
-func counted(n int, noun string) string {
-	if n != 1 {
-		noun += "s"
-	}
-	return fmt.Sprintf("%d %s", n, noun)
 }

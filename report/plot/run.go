@@ -107,7 +107,7 @@ func (r *Run) value(key string) string {
 	c := &r.Header.Config
 	switch key {
 	case keyTarget:
-		return r.target()
+		return r.Header.TargetName()
 	case keyModel:
 		return c.Model
 	case keyFile:
@@ -126,13 +126,6 @@ func (r *Run) value(key string) string {
 		}
 	}
 	return unflagged(c, key)
-}
-
-func (r *Run) target() string {
-	if r.Header.Solo {
-		return r.Header.Target + " alone"
-	}
-	return r.Header.Target
 }
 
 // unflagged is what a result file says of a flag.

@@ -1,0 +1,45 @@
+package compare
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/servebench/servebench/metrics"
+)
+
+// armNames are the names of a run's arm: a sweep's, its label, its target.
+func armNames(s *metrics.Summary) []string {
+	names := []string{s.Header.Config.Label, s.Header.TargetName()}
+	for _, kv := range s.Header.Config.Metadata {
+		if kv.Key == "arm" {
+			names = append(names, kv.Value)
+		}
+	}
+	return slices.DeleteFunc(names, func(name string) bool { return name == "" })
+}
+
+// Arm are the runs of the arm of that name: of a sweep's arm, a label or a target.
+func Arm(runs []*Run, name string) ([]*Run, error) {
+	of := slices.DeleteFunc(slices.Clone(runs), func(r *Run) bool { return !slices.Contains(r.arms, name) })
+	if len(of) == 0 {
+		return nil, fmt.Errorf("no run is of %q: there are %s", name, ArmNames(runs))
+	}
+	return of, nil
+}
+
+// ArmNames are the names by which Arm knows the runs, as a text.
+func ArmNames(runs []*Run) string {
+	var names []string
+	for _, r := range runs {
+		for _, name := range r.arms {
+			if !slices.Contains(names, name) {
+				names = append(names, name)
+			}
+		}
+	}
+	if names == nil {
+		return "no names in these runs"
+	}
+	return strings.Join(names, ", ")
+}

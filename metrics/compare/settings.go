@@ -1,0 +1,213 @@
+package compare
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+
+	"go.yaml.in/yaml/v3"
+)
+
+// A Setting is one thing that a Gate can be told: a key of a gate file, and a flag of
+// the same name.
+type Setting struct {
+	Name string
+	Help string // of the flag, with the name of its value in backquotes
+
+	// Set changes the gate as a value of the flag says.
+	Set func(g *Gate, value string) error
+
+	shape yaml.Kind // in the file: a mapping of METRIC: VALUE, a list or one value
+}
+
+// Settings are all settings of a Gate.
+var Settings = []Setting{
+	{"margin", "gate a number: `METRIC=MARGIN`, as median_ttft=5%, p99_itl=10%,2ms; what is within does not matter", setMargin, yaml.MappingNode},
+	{"advisory", "do not gate this `METRIC`", setAdvisory, yaml.SequenceNode},
+	{"ceiling", "the most that a median of new runs may be: `METRIC=VALUE`, as p99_ttft=200", setCeiling, yaml.MappingNode},
+	{"floor", "the least: `METRIC=VALUE`", setFloor, yaml.MappingNode},
+	{"alpha", "chance of a false alarm over all that is gated, `P` (default 0.05)", setAlpha, yaml.ScalarNode},
+	{"allowed-failures", "`SHARE` of a run's requests that may fail, as 1% (default 0%)", setAllowed, yaml.ScalarNode},
+	{"despite", "compare though the sides differ in this `NAME`, as model, client or a flag; or though runs are suspect", setDespite, yaml.SequenceNode},
+}
+
+// UnmarshalYAML changes the gate as a gate file says, whose keys are the names of
+// Settings. Errors begin with the line.
+func (g *Gate) UnmarshalYAML(node *yaml.Node) error {
+	if err := node.Decode(new(any)); err != nil { // a key given twice, an alias of what it is in
+		return err
+	}
+	if node.Kind != yaml.MappingNode {
+		return fmt.Errorf("line %d: it must be a mapping with the keys %s", node.Line, settingNames())
+	}
+	for entry := range slices.Chunk(node.Content, 2) {
+		key := entry[0]
+		i := slices.IndexFunc(Settings, func(s Setting) bool { return s.Name == key.Value })
+		if i < 0 {
+			return fmt.Errorf("line %d: %s: there is no such key; there are %s", key.Line, key.Value, settingNames())
+		}
+		if line, err := Settings[i].take(g, entry[1]); err != nil {
+			return fmt.Errorf("line %d: %s: %w", line, key.Value, err)
+		}
+	}
+	return nil
+}
+
+func settingNames() string {
+	var names []string
+	for _, s := range Settings {
+		names = append(names, s.Name)
+	}
+	return strings.Join(names, ", ")
+}
+
+// take sets the value of a key; the line is that of what is wrong.
+func (s *Setting) take(g *Gate, node *yaml.Node) (line int, err error) {
+	for node.Kind == yaml.AliasNode {
+		node = node.Alias
+	}
+	if node.Kind != s.shape {
+		shapes := map[yaml.Kind]string{yaml.MappingNode: "a mapping from numbers to values", yaml.SequenceNode: "a list", yaml.ScalarNode: "one value"}
+		return node.Line, fmt.Errorf("it must be %s", shapes[s.shape])
+	}
+	items := node.Content
+	if node.Kind == yaml.ScalarNode {
+		items = []*yaml.Node{node}
+	}
+	for i := 0; i < len(items); i++ {
+		item, value := items[i], items[i].Value
+		if node.Kind == yaml.MappingNode {
+			i++
+			value += "=" + items[i].Value
+		}
+		if err := s.Set(g, value); err != nil {
+			return item.Line, fmt.Errorf("%s: %w", value, err)
+		}
+	}
+	return 0, nil
+}
+
+func setMargin(g *Gate, text string) error {
+	m, value, err := ofMetric(text)
+	if err != nil {
+		return err
+	}
+	limit := Limit{Metric: m}
+	for part := range strings.SplitSeq(value, ",") {
+		if part = strings.TrimSpace(part); strings.HasSuffix(part, "%") {
+			limit.Relative, err = share(part)
+		} else if limit.Absolute, err = inUnit(part, m.Unit); err == nil && (limit.Absolute < 0 || !strings.HasSuffix(part, m.Unit)) {
+			err = errors.New("no unit, or below 0")
+		}
+		if err != nil {
+			return fmt.Errorf("a margin must be a share, as 5%%, or an amount, as 2%s, or both with a comma", m.Unit)
+		}
+	}
+	g.Limits = append(ungated(g, m), limit)
+	return nil
+}
+
+func setAdvisory(g *Gate, name string) error {
+	m, err := findMetric(name)
+	if err == nil {
+		g.Limits = ungated(g, m)
+	}
+	return err
+}
+
+// ungated are the limits without the metric's.
+func ungated(g *Gate, m Metric) []Limit {
+	return slices.DeleteFunc(slices.Clone(g.Limits), func(l Limit) bool { return l.Metric.Name == m.Name })
+}
+
+func setCeiling(g *Gate, text string) error { return setBound(g, text, false) }
+
+func setFloor(g *Gate, text string) error { return setBound(g, text, true) }
+
+func setBound(g *Gate, text string, floor bool) error {
+	m, value, err := ofMetric(text)
+	if err != nil {
+		return err
+	}
+	v, err := inUnit(value, m.Unit)
+	if err != nil {
+		return fmt.Errorf("it must be a number, in %s", m.Unit)
+	}
+	i := slices.IndexFunc(g.Bounds, func(b Bound) bool { return b.Metric.Name == m.Name })
+	if i < 0 {
+		i = len(g.Bounds)
+		g.Bounds = append(g.Bounds, Bound{Metric: m, Least: math.Inf(-1), Most: math.Inf(1)})
+	}
+	if floor {
+		g.Bounds[i].Least = v
+	} else {
+		g.Bounds[i].Most = v
+	}
+	return nil
+}
+
+func setAlpha(g *Gate, text string) error {
+	v, err := strconv.ParseFloat(text, 64)
+	if err != nil || !(v > 0 && v < 0.5) {
+		return errors.New("it must be above 0 and below 0.5")
+	}
+	g.Alpha = v
+	return nil
+}
+
+func setAllowed(g *Gate, text string) (err error) {
+	g.Allowed, err = share(text)
+	if err != nil || g.Allowed >= 1 {
+		return errors.New("it must be a share of the requests, as 1%, below 100%")
+	}
+	return nil
+}
+
+func setDespite(g *Gate, name string) error {
+	g.Despite = append(g.Despite, name)
+	return nil
+}
+
+// ofMetric takes METRIC=VALUE apart.
+func ofMetric(text string) (m Metric, value string, err error) {
+	name, value, ok := strings.Cut(text, "=")
+	if !ok {
+		return m, "", errors.New("it must be METRIC=VALUE")
+	}
+	m, err = findMetric(name)
+	return m, strings.TrimSpace(value), err
+}
+
+func findMetric(name string) (Metric, error) {
+	m, ok := Find(name)
+	if !ok {
+		var names []string
+		for _, m := range Metrics {
+			names = append(names, m.Name)
+		}
+		return m, fmt.Errorf("no number is called %q: there are %s, and any percentile, as p95_ttft", name, strings.Join(names, ", "))
+	}
+	return m, nil
+}
+
+// share reads a percentage of 0 or more.
+func share(text string) (float64, error) {
+	number, percent := strings.CutSuffix(text, "%")
+	v, err := strconv.ParseFloat(strings.TrimSpace(number), 64)
+	if err != nil || !percent || !(v >= 0) || math.IsInf(v, 1) {
+		return 0, errors.New("it must be a share, as 5%")
+	}
+	return v / 100, nil
+}
+
+// inUnit reads a number that its unit may follow.
+func inUnit(text, unit string) (float64, error) {
+	v, err := strconv.ParseFloat(strings.TrimSpace(strings.TrimSuffix(text, unit)), 64)
+	if err == nil && (math.IsNaN(v) || math.IsInf(v, 0)) {
+		err = errors.New("it must be finite")
+	}
+	return v, err
+}
