@@ -27,6 +27,13 @@ func Std(values []float64) float64 {
 	return math.Sqrt(Mean(squares))
 }
 
+// SampleStd is the sample standard deviation (ddof 1): Std times √(n/(n−1)). It is
+// NaN for fewer than two values.
+func SampleStd(values []float64) float64 {
+	n := float64(len(values))
+	return Std(values) * math.Sqrt(n/(n-1))
+}
+
 // Median is the median as numpy.median computes it. The values must be in
 // ascending order. It is NaN for no values.
 func Median(sorted []float64) float64 {

@@ -2,6 +2,7 @@ package report
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"io"
 	"slices"
@@ -38,22 +39,12 @@ func Paired(w io.Writer, pairs []metrics.Paired) error {
 
 // PairedBySeries writes Paired for each series of repeats among the runs.
 func PairedBySeries(w io.Writer, sums []*metrics.Summary) error {
-	var series []string
-	bySeries := map[string][]*metrics.Summary{}
-	for _, s := range sums {
-		id := s.Header.Series
-		if id == "" {
-			continue
-		}
-		if bySeries[id] == nil {
-			series = append(series, id)
-		}
-		bySeries[id] = append(bySeries[id], s)
-	}
+	series, runs := metrics.By(sums, func(s *metrics.Summary) string { return s.Header.Series })
+	var errs []error
 	for _, id := range series {
-		if err := Paired(w, metrics.Pair(metrics.Groups(bySeries[id]))); err != nil {
-			return err
+		if id != "" {
+			errs = append(errs, Paired(w, metrics.Pair(metrics.Groups(runs[id]))))
 		}
 	}
-	return nil
+	return errors.Join(errs...)
 }

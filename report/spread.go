@@ -71,6 +71,5 @@ func variation(values []float64) (mean, cv float64) {
 	if mean = metrics.Mean(values); mean == 0 {
 		return 0, 0
 	}
-	n := float64(len(values))
-	return mean, metrics.Std(values) * math.Sqrt(n/(n-1)) / mean * 100
+	return mean, metrics.SampleStd(values) / mean * 100
 }

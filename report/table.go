@@ -32,21 +32,10 @@ func (t Table) labels() []string {
 	var names []string
 	for _, row := range t {
 		for _, kv := range row.Labels {
-			if !slices.Contains(names, kv.Key) {
-				names = append(names, kv.Key)
-			}
+			names = append(names, kv.Key)
 		}
 	}
-	return names
-}
-
-func (r *Row) label(name string) string {
-	for _, kv := range r.Labels {
-		if kv.Key == name {
-			return kv.Value
-		}
-	}
-	return ""
+	return metrics.Distinct(names)
 }
 
 // verdict is whether the row's numbers can be believed, in a word.
@@ -129,7 +118,7 @@ func (t Table) cells(head func(column) string, number func(*Row, column) string)
 	for i := range t {
 		var row []string
 		for _, name := range names {
-			row = append(row, t[i].label(name))
+			row = append(row, metrics.Value(t[i].Labels, name))
 		}
 		for _, c := range columns {
 			row = append(row, number(&t[i], c))

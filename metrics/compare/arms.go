@@ -1,6 +1,7 @@
 package compare
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -10,12 +11,7 @@ import (
 
 // armNames are the names of a run's arm: a sweep's, its label, its target.
 func armNames(s *metrics.Summary) []string {
-	names := []string{s.Header.Config.Label, s.Header.TargetName()}
-	for _, kv := range s.Header.Config.Metadata {
-		if kv.Key == "arm" {
-			names = append(names, kv.Value)
-		}
-	}
+	names := []string{s.Header.Config.Label, s.Header.TargetName(), metrics.Value(s.Header.Config.Metadata, "arm")}
 	return slices.DeleteFunc(names, func(name string) bool { return name == "" })
 }
 
@@ -32,14 +28,7 @@ func Arm(runs []*Run, name string) ([]*Run, error) {
 func ArmNames(runs []*Run) string {
 	var names []string
 	for _, r := range runs {
-		for _, name := range r.arms {
-			if !slices.Contains(names, name) {
-				names = append(names, name)
-			}
-		}
+		names = append(names, r.arms...)
 	}
-	if names == nil {
-		return "no names in these runs"
-	}
-	return strings.Join(names, ", ")
+	return cmp.Or(strings.Join(metrics.Distinct(names), ", "), "no names in these runs")
 }

@@ -56,11 +56,7 @@ func asked(s *metrics.Summary) map[string]string {
 	if n := s.Header.Shards; n > 1 {
 		found[shards] = strconv.Itoa(n)
 	}
-	for _, kv := range c.Metadata {
-		if kv.Key == host {
-			found[host] = kv.Value
-		}
-	}
+	found[host] = metrics.Value(c.Metadata, host)
 	for _, kv := range s.Header.Flags {
 		if _, config := found[kv.Key]; !config && !slices.Contains(apart, kv.Key) {
 			found[kv.Key] = kv.Value
@@ -110,10 +106,11 @@ func (r *Run) property(name string) string {
 func propertyOf(runs []*Run, name string) []string {
 	var values []string
 	for _, r := range runs {
-		if v := r.property(name); v != "" && !slices.Contains(values, v) {
+		if v := r.property(name); v != "" {
 			values = append(values, v)
 		}
 	}
+	values = metrics.Distinct(values)
 	slices.SortFunc(values, byNumber)
 	return values
 }

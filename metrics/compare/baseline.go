@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"io"
 	"math"
+
+	"github.com/servebench/servebench/metrics"
 )
 
 // A Baseline is a set of runs of one thing, kept to be compared with later ones.
@@ -54,22 +56,10 @@ func deviation(values []float64) float64 {
 	scale := 1.0
 	if positive(values) {
 		values = each(values, math.Log)
-	} else if scale = math.Abs(mean(values)); scale == 0 {
+	} else if scale = math.Abs(metrics.Mean(values)); scale == 0 {
 		return 0
 	}
-	center, squares := mean(values), 0.0
-	for _, v := range values {
-		squares += (v - center) * (v - center)
-	}
-	return math.Sqrt(squares/float64(len(values)-1)) / scale
-}
-
-func mean(values []float64) float64 {
-	sum := 0.0
-	for _, v := range values {
-		sum += v
-	}
-	return sum / float64(len(values))
+	return metrics.SampleStd(values) / scale
 }
 
 // baselineVersion is the version of the file written and read here.

@@ -3,6 +3,8 @@ package compare
 import (
 	"math"
 	"slices"
+
+	"github.com/servebench/servebench/metrics"
 )
 
 // An Effect is by how much the numbers of new runs are larger than those of old
@@ -58,7 +60,7 @@ func shift(old, new []float64, confidence float64) (estimate, low, high float64)
 	}
 	slices.Sort(pairs)
 	n := len(pairs)
-	estimate = (pairs[(n-1)/2] + pairs[n/2]) / 2
+	estimate = metrics.Median(pairs)
 	drop := uQuantile(len(old), len(new), (1-confidence)/2)
 	if drop < 0 {
 		return estimate, math.Inf(-1), math.Inf(1)

@@ -1,6 +1,7 @@
 package compare
 
 import (
+	"fmt"
 	"slices"
 
 	"github.com/servebench/servebench/metrics"
@@ -18,35 +19,22 @@ func split(old, new []*Run) []Point {
 			by = append(by, name)
 		}
 	}
-	var points []*Point
-	for _, r := range old {
-		p := pointOf(&points, r, by)
-		p.Old = append(p.Old, r)
+	load := func(r *Run) (load []metrics.KV) {
+		for _, name := range by {
+			load = append(load, metrics.KV{Key: name, Value: r.property(name)})
+		}
+		return load
 	}
-	for _, r := range new {
-		p := pointOf(&points, r, by)
-		p.New = append(p.New, r)
+	key := func(r *Run) string { return fmt.Sprintf("%q", load(r)) }
+	keys, all := metrics.By(slices.Concat(old, new), key)
+	_, olds := metrics.By(old, key)
+	_, news := metrics.By(new, key)
+	var points []Point
+	for _, k := range keys {
+		points = append(points, Point{Load: load(all[k][0]), Old: olds[k], New: news[k]})
 	}
-	slices.SortFunc(points, func(a, b *Point) int {
+	slices.SortFunc(points, func(a, b Point) int {
 		return slices.CompareFunc(a.Load, b.Load, func(a, b metrics.KV) int { return byNumber(a.Value, b.Value) })
 	})
-	var sorted []Point
-	for _, p := range points {
-		sorted = append(sorted, *p)
-	}
-	return sorted
-}
-
-// pointOf is the point among points that a run belongs to; it is added if it is not
-// there.
-func pointOf(points *[]*Point, r *Run, by []string) *Point {
-	var load []metrics.KV
-	for _, name := range by {
-		load = append(load, metrics.KV{Key: name, Value: r.property(name)})
-	}
-	if i := slices.IndexFunc(*points, func(p *Point) bool { return slices.Equal(p.Load, load) }); i >= 0 {
-		return (*points)[i]
-	}
-	*points = append(*points, &Point{Load: load})
-	return (*points)[len(*points)-1]
+	return points
 }

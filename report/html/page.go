@@ -134,10 +134,7 @@ func (p *page) chapters(plots []plot.Chapter) (all []chapter) {
 func (p *page) compare(runs []Run, plain []plot.Run) error {
 	p.tabulate(plain)
 	p.Doubt = doubt(plain)
-	var sums []*metrics.Summary
-	for _, r := range runs {
-		sums = append(sums, r.Summary)
-	}
+	sums := summaries(plain)
 	for _, g := range metrics.Groups(sums) {
 		var text strings.Builder
 		if err := report.Group(&text, &g, runs[0].Version); err != nil {
@@ -164,6 +161,13 @@ func (p *page) compare(runs []Run, plain []plot.Run) error {
 			len(runs), plot.MostOverlaid)
 	}
 	return nil
+}
+
+func summaries(runs []plot.Run) (sums []*metrics.Summary) {
+	for _, r := range runs {
+		sums = append(sums, r.Summary)
+	}
+	return sums
 }
 
 // doubt says how many runs are SUSPECT or OVERLOADED, if any is.

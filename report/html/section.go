@@ -1,12 +1,9 @@
 package html
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
-	"maps"
 	"math"
-	"slices"
 	"strings"
 	"time"
 
@@ -20,19 +17,16 @@ const mostErrors = 10
 
 // A section is one run on a page.
 type section struct {
-	ID, Name   string
+	plot.Run
+	ID         string
 	Facts      []fact
-	Verdict    string // VALID, SUSPECT or OVERLOADED; "" where there is none
-	Reasons    string
-	Checks     []metrics.Check
+	Reasons    string // of the verdict
 	Block      string
 	Truth      string
 	Window     string // a part of the run that was asked for
-	Warnings   []string
 	Classes    []fact
 	Errors     []fact
 	Chapters   []chapter
-	Flags      []metrics.KV
 	Provenance string
 }
 
@@ -44,31 +38,24 @@ type fact struct {
 
 // section is what the page says of a run that is one of so many.
 func (p *page) section(r plot.Run, v report.Version, of int) (*section, error) {
-	s := &section{Name: r.Name(), Facts: facts(r.Summary), Warnings: r.Warnings, Flags: r.Header.Flags, Provenance: provenance(r)}
+	s := &section{Run: r, Facts: facts(r.Summary), Errors: commonest(r.Errors), Chapters: p.chapters(plot.Single(r, of)), Provenance: provenance(r)}
 	var block, truth, window, verdict strings.Builder
 	if err := errors.Join(report.Block(&block, r.Summary, v), report.Truth(&truth, r.Summary), report.Window(&window, r.Summary, v), report.Verdict(&verdict, r.Summary)); err != nil {
 		return nil, err
 	}
 	s.Block, s.Truth, s.Window = block.String(), truth.String(), strings.TrimSpace(window.String())
-	if r.Trust != nil {
-		s.Verdict, s.Checks = string(r.Trust.Verdict), r.Trust.Checks
-		_, s.Reasons, _ = strings.Cut(strings.TrimSpace(verdict.String()), ": ")
-	}
+	_, s.Reasons, _ = strings.Cut(strings.TrimSpace(verdict.String()), ": ")
 	for _, class := range metrics.Classes {
 		if n := r.Classes[class]; n > 0 {
 			s.Classes = append(s.Classes, fact{Name: string(class), Value: fmt.Sprint(n)})
 		}
 	}
-	s.Errors = commonest(r.Errors)
-	s.Chapters = p.chapters(plot.Single(r, of))
 	return s, nil
 }
 
 // commonest are the messages of most failed requests.
 func commonest(messages map[string]int) (all []fact) {
-	texts := slices.SortedFunc(maps.Keys(messages), func(a, b string) int {
-		return cmp.Or(cmp.Compare(messages[b], messages[a]), cmp.Compare(a, b))
-	})
+	texts := metrics.ByCount(messages)
 	for _, text := range texts[:min(len(texts), mostErrors)] {
 		all = append(all, fact{Name: text, Value: fmt.Sprint(messages[text])})
 	}

@@ -1,7 +1,6 @@
 package html
 
 import (
-	"slices"
 	"strings"
 
 	"github.com/servebench/servebench/metrics"
@@ -20,25 +19,13 @@ type versus struct{ Old, New, Text string }
 // seen being the old ones; nil where there are not just two.
 func sides(runs []plot.Run) (*versus, error) {
 	for _, key := range sided {
-		var names []string
-		sums := map[string][]*metrics.Summary{}
-		for _, r := range runs {
-			i := slices.IndexFunc(r.Labels, func(kv metrics.KV) bool { return kv.Key == key })
-			if i < 0 {
-				continue
-			}
-			name := r.Labels[i].Value
-			if sums[name] == nil {
-				names = append(names, name)
-			}
-			sums[name] = append(sums[name], r.Summary)
-		}
+		names, sides := metrics.By(runs, func(r plot.Run) string { return metrics.Value(r.Labels, key) })
 		if len(names) != 2 {
 			continue
 		}
 		v := &versus{Old: names[0], New: names[1]}
 		var text strings.Builder
-		c := compare.Compare(compare.Runs(sums[v.Old]), compare.Runs(sums[v.New]), compare.DefaultGate())
+		c := compare.Compare(compare.Runs(summaries(sides[v.Old])), compare.Runs(summaries(sides[v.New])), compare.DefaultGate())
 		err := report.Comparison(&text, c)
 		v.Text = strings.TrimSpace(text.String())
 		return v, err

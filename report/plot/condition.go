@@ -16,19 +16,11 @@ type condition struct {
 }
 
 // conditions puts the repeats together, in the order of the first ones.
-func conditions(runs []Run) []condition {
-	var all []condition
-	at := map[string]int{}
-	for _, r := range runs {
-		labels := without(r.Labels, keyRepeat, keySeed, keyRun)
-		key := name(labels)
-		i, known := at[key]
-		if !known {
-			i = len(all)
-			at[key] = i
-			all = append(all, condition{labels: labels})
-		}
-		all[i].runs = append(all[i].runs, r)
+func conditions(runs []Run) (all []condition) {
+	labels := func(r Run) []metrics.KV { return without(r.Labels, keyRepeat, keySeed, keyRun) }
+	names, repeats := metrics.By(runs, func(r Run) string { return name(labels(r)) })
+	for _, name := range names {
+		all = append(all, condition{labels(repeats[name][0]), repeats[name]})
 	}
 	return all
 }
@@ -37,14 +29,7 @@ func without(labels []metrics.KV, keys ...string) []metrics.KV {
 	return slices.DeleteFunc(slices.Clone(labels), func(kv metrics.KV) bool { return slices.Contains(keys, kv.Key) })
 }
 
-func (c *condition) label(key string) string {
-	for _, kv := range c.labels {
-		if kv.Key == key {
-			return kv.Value
-		}
-	}
-	return ""
-}
+func (c *condition) label(key string) string { return metrics.Value(c.labels, key) }
 
 // middle is the median of a number over the repeats that know it, NaN without.
 func (c *condition) middle(of func(*metrics.Summary) float64) float64 {
@@ -59,21 +44,12 @@ func (c *condition) middle(of func(*metrics.Summary) float64) float64 {
 }
 
 // lines are the conditions that differ in one label alone, by its size.
-func lines(all []condition, key string) [][]condition {
-	var found [][]condition
-	at := map[string]int{}
-	for _, c := range all {
-		rest := name(without(c.labels, key))
-		i, known := at[rest]
-		if !known {
-			i = len(found)
-			at[rest] = i
-			found = append(found, nil)
-		}
-		found[i] = append(found[i], c)
-	}
-	for _, line := range found {
+func lines(all []condition, key string) (found [][]condition) {
+	names, lines := metrics.By(all, func(c condition) string { return name(without(c.labels, key)) })
+	for _, name := range names {
+		line := lines[name]
 		slices.SortStableFunc(line, func(a, b condition) int { return cmp.Compare(size(a.label(key)), size(b.label(key))) })
+		found = append(found, line)
 	}
 	return found
 }

@@ -1,6 +1,10 @@
 package plot
 
-import "math"
+import (
+	"math"
+
+	"github.com/servebench/servebench/metrics"
+)
 
 // thin leaves at most n points of a line, those that keep its shape: the first,
 // the last, and of each part of the others the one that spans the largest
@@ -22,7 +26,7 @@ func thin(x, y []float64, n int) (Numbers, Numbers) {
 		if part == n-3 {
 			end = len(x)
 		}
-		nextX, nextY := average(x[to:end]), average(y[to:end])
+		nextX, nextY := metrics.Mean(x[to:end]), metrics.Mean(y[to:end])
 		best, largest := from, -1.0
 		for i := from; i < to; i++ {
 			area := math.Abs((x[before]-nextX)*(y[i]-y[before]) - (x[before]-x[i])*(nextY-y[before]))
@@ -35,12 +39,4 @@ func thin(x, y []float64, n int) (Numbers, Numbers) {
 	}
 	keep(len(x) - 1)
 	return keptX, keptY
-}
-
-func average(values []float64) float64 {
-	sum := 0.0
-	for _, v := range values {
-		sum += v
-	}
-	return sum / float64(len(values))
 }

@@ -74,32 +74,23 @@ func distinct(texts []string) int {
 
 // keys are those that labels may have, the most telling first.
 func keys(runs []Run) []string {
-	var all []string
-	add := func(keys ...string) {
-		for _, key := range keys {
-			if !slices.Contains(all, key) {
-				all = append(all, key)
-			}
-		}
-	}
-	add(keyArm, keyTarget, keyModel)
+	all := []string{keyArm, keyTarget, keyModel}
 	for _, r := range runs {
 		for _, kv := range r.Header.Config.Metadata {
 			if kv.Key != keyRepeat {
-				add(kv.Key)
+				all = append(all, kv.Key)
 			}
 		}
 	}
-	add("request-rate", "max-concurrency", "num-prompts")
+	all = append(all, "request-rate", "max-concurrency", "num-prompts")
 	for _, r := range runs {
 		for _, kv := range r.Header.Flags {
 			if !slices.Contains(mute, kv.Key) {
-				add(kv.Key)
+				all = append(all, kv.Key)
 			}
 		}
 	}
-	add(keyRepeat, keyFile, keySeed, keyURL, keyRun, keyNumber)
-	return all
+	return metrics.Distinct(append(all, keyRepeat, keyFile, keySeed, keyURL, keyRun, keyNumber))
 }
 
 // value is the run's value of a label, "" where it has none.
@@ -119,13 +110,7 @@ func (r *Run) value(key string) string {
 	case keySeed:
 		return fmt.Sprint(c.Seed)
 	}
-	pair := func(kv metrics.KV) bool { return kv.Key == key }
-	for _, kvs := range [][]metrics.KV{c.Metadata, r.Header.Flags} {
-		if i := slices.IndexFunc(kvs, pair); i >= 0 {
-			return kvs[i].Value
-		}
-	}
-	return unflagged(c, key)
+	return cmp.Or(metrics.Value(c.Metadata, key), metrics.Value(r.Header.Flags, key), unflagged(c, key))
 }
 
 // unflagged is what a result file says of a flag.

@@ -184,10 +184,9 @@ func pareto(series []Series) Series {
 func over(all []condition, n number, key string) Chart {
 	var values []string
 	for i := range all {
-		if v := all[i].label(key); !slices.Contains(values, v) {
-			values = append(values, v)
-		}
+		values = append(values, all[i].label(key))
 	}
+	values = metrics.Distinct(values)
 	slices.SortStableFunc(values, func(a, b string) int { return cmp.Compare(size(a), size(b)) })
 	c := Chart{Name: n.name + "-over-" + plainName(key), Title: n.title + " over " + key,
 		X: Axis{Title: key, Scale: Category, Names: values}, Y: Axis{Title: n.title}}
