@@ -1,0 +1,133 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// frontPages are the pages for people, by their path from the repository's root.
+func frontPages(t *testing.T) map[string]string {
+	t.Helper()
+	pages := make(map[string]string)
+	for _, pattern := range []string{"*.md", "docs/*.md", "dataset/*/*.md"} {
+		names, err := filepath.Glob(filepath.Join("../..", pattern))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, name := range names {
+			text, err := os.ReadFile(name)
+			if err != nil {
+				t.Fatal(err)
+			}
+			pages[strings.TrimPrefix(filepath.ToSlash(name), "../../")] = string(text)
+		}
+	}
+	return pages
+}
+
+var (
+	link     = regexp.MustCompile(`\]\(([^)\s]+)\)`)
+	heading  = regexp.MustCompile(`(?m)^#+ (.*)$`)
+	notASlug = regexp.MustCompile(`[^\pL\pN _-]`)
+)
+
+// anchors are the anchors of the headings of a page, as GitHub makes them.
+func anchors(page string) []string {
+	var all []string
+	for _, found := range heading.FindAllStringSubmatch(page, -1) {
+		slug := notASlug.ReplaceAllString(strings.ToLower(found[1]), "")
+		all = append(all, strings.ReplaceAll(slug, " ", "-"))
+	}
+	return all
+}
+
+func TestLinksLeadSomewhere(t *testing.T) {
+	pages := frontPages(t)
+	for name, text := range pages {
+		for _, found := range link.FindAllStringSubmatch(text, -1) {
+			path, anchor, _ := strings.Cut(found[1], "#")
+			if strings.Contains(path, "://") {
+				continue
+			}
+			target := name
+			if path != "" {
+				target = filepath.ToSlash(filepath.Join(filepath.Dir(name), path))
+			}
+			if _, err := os.Stat(filepath.Join("../..", target)); err != nil {
+				t.Errorf("%s links to %s: %v", name, found[1], err)
+			}
+			if anchor != "" && !slices.Contains(anchors(pages[target]), anchor) {
+				t.Errorf("%s links to %s: %s has no such heading", name, found[1], target)
+			}
+		}
+	}
+}
+
+// makefiles are the texts of the Makefile and of what it includes.
+func makefiles(t *testing.T) string {
+	t.Helper()
+	var all strings.Builder
+	names := []string{"Makefile"}
+	for i := 0; i < len(names); i++ {
+		text, err := os.ReadFile(filepath.Join("../..", names[i]))
+		if err != nil {
+			t.Fatal(err)
+		}
+		all.Write(text)
+		for _, included := range regexp.MustCompile(`(?m)^include (.*)$`).FindAllStringSubmatch(string(text), -1) {
+			names = append(names, strings.Fields(included[1])...)
+		}
+	}
+	return all.String()
+}
+
+// steps are targets that only others need.
+var steps = []string{"models", "vllm-client", "vllm-engine"}
+
+func TestMakeHelpNamesEveryTarget(t *testing.T) {
+	text := makefiles(t)
+	for _, phony := range regexp.MustCompile(`(?m)^\.PHONY: (.*)$`).FindAllStringSubmatch(text, -1) {
+		for _, target := range strings.Fields(phony[1]) {
+			helped, err := regexp.MatchString(`(?m)^`+regexp.QuoteMeta(target)+`:.* ## .`, text)
+			if err != nil || helped == slices.Contains(steps, target) {
+				t.Errorf("target %s: has help: %t (%v)", target, helped, err)
+			}
+		}
+	}
+	if first := regexp.MustCompile(`(?m)^([a-z]+):`).FindStringSubmatch(text); first == nil || first[1] != "build" {
+		t.Errorf("make alone makes %v, want build", first)
+	}
+}
+
+func TestDocumentedTargetsExist(t *testing.T) {
+	text := makefiles(t)
+	for name, page := range frontPages(t) {
+		for _, found := range regexp.MustCompile("(?m)(?:^|`)make ([a-z][a-z0-9-]*)").FindAllStringSubmatch(page, -1) {
+			if !strings.Contains(text, "\n"+found[1]+":") {
+				t.Errorf("%s says make %s, which is no target", name, found[1])
+			}
+		}
+	}
+}
+
+// The workflow runs what our own CI runs, with the Go that go.mod asks for.
+func TestWorkflowRunsOurCI(t *testing.T) {
+	workflow, err := os.ReadFile("../../.github/workflows/ci.yml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	module, err := os.ReadFile("../../go.mod")
+	if err != nil {
+		t.Fatal(err)
+	}
+	goVersion := regexp.MustCompile(`(?m)^go (\d+\.\d+)`).FindStringSubmatch(string(module))
+	for _, want := range []string{"- run: .ci/run\n", "container: golang:" + goVersion[1] + "\n"} {
+		if !strings.Contains(string(workflow), want) {
+			t.Errorf("ci.yml does not have %q", want)
+		}
+	}
+}
