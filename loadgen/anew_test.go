@@ -17,6 +17,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/servebench/servebench/loadgen/engine"
 	"github.com/servebench/servebench/metrics"
 )
 
@@ -117,8 +118,8 @@ func TestAStoppedRequestIsNotSentAnew(t *testing.T) {
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second/2)
 		defer cancel()
 		rec := new(metrics.Record)
-		for _, err := range o.Send(ctx, time.Now(), &Request{Body: []byte("{}")}, rec) {
-			if f, _ := errors.AsType[*Failure](err); f == nil || f.Class != metrics.Cancelled {
+		for _, err := range o.Send(ctx, time.Now(), &engine.Request{Body: []byte("{}")}, rec) {
+			if f, _ := errors.AsType[*metrics.Failure](err); f == nil || f.Class != metrics.Cancelled {
 				t.Error(err)
 			}
 		}
@@ -140,7 +141,7 @@ func TestRetriesCountWithoutWhatIsSentAnew(t *testing.T) {
 			dials, requests := 0, 0
 			transport := Connections{Dial: scripted(&dials, &requests, []string{oneChunk}, nil, []string{oneChunk})}.Transport()
 			o := &OpenAI{URL: "http://server.test", Transport: transport}
-			rec := recorded(t, asked(2, Target{Send: o.Send, Retry: Retry{Times: retries}}))[1]
+			rec := recorded(t, asked(2, engine.Target{Send: o.Send, Retry: engine.Retry{Times: retries}}))[1]
 			if rec.Class != want.Class || rec.Attempts != want.Attempts || rec.Anew != want.Anew || rec.Sent != want.Sent || rec.End != want.End {
 				t.Errorf("with %d retries: %+v", retries, rec)
 			}

@@ -14,6 +14,7 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"github.com/servebench/servebench/dataset"
+	"github.com/servebench/servebench/loadgen/engine"
 	"github.com/servebench/servebench/metrics"
 )
 
@@ -115,7 +116,7 @@ func (c *answerCase) ours(t *testing.T) *metrics.Record {
 	transport := Connections{Dial: dialScript(c.play)}.Transport()
 	defer transport.CloseIdleConnections()
 	o := &OpenAI{URL: "http://server.test", Chat: c.Backend == "openai-chat", Transport: transport}
-	load := asked(1, Target{Send: o.Send, Count: func(string) int { return 0 }}) // so that nothing is made up
+	load := asked(1, engine.Target{Send: o.Send, Count: func(string) int { return 0 }}) // so that nothing is made up
 	prompt := 7
 	if c.PromptLen != nil {
 		prompt = *c.PromptLen

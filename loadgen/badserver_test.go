@@ -15,6 +15,7 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"github.com/servebench/servebench/loadgen/engine"
 	"github.com/servebench/servebench/metrics"
 )
 
@@ -159,9 +160,9 @@ func TestEndlessAnswersFail(t *testing.T) {
 func sendOne(t *testing.T, o *OpenAI, rec *metrics.Record) (class metrics.Class, message string) {
 	t.Helper()
 	*rec = metrics.Record{}
-	for _, err := range o.Send(t.Context(), time.Now(), &Request{Body: []byte("{}")}, rec) {
+	for _, err := range o.Send(t.Context(), time.Now(), &engine.Request{Body: []byte("{}")}, rec) {
 		if err != nil {
-			class, message = classify(err)
+			class, message = metrics.Classify(err)
 		}
 	}
 	return class, message

@@ -11,6 +11,7 @@ import (
 
 	openai "github.com/sashabaranov/go-openai"
 
+	"github.com/servebench/servebench/loadgen/engine"
 	"github.com/servebench/servebench/metrics"
 )
 
@@ -34,7 +35,7 @@ func manyEvents(n int) canned {
 func TestAChunkDoesNotAllocate(t *testing.T) {
 	defer debug.SetGCPercent(debug.SetGCPercent(-1)) // or the buffers kept are lost at times
 	o := &OpenAI{URL: "http://server.test"}
-	req := &Request{ID: "r", Body: []byte("{}")}
+	req := &engine.Request{ID: "r", Body: []byte("{}")}
 	allocs := func(chunks int) float64 {
 		o.Transport = manyEvents(chunks)
 		return testing.AllocsPerRun(20, func() {
@@ -63,7 +64,7 @@ func BenchmarkEvent(b *testing.B) {
 	config.HTTPClient = &http.Client{Transport: transport}
 	client := openai.NewClientWithConfig(config)
 	o := &OpenAI{URL: "http://server.test", Transport: transport}
-	req := &Request{ID: "r", Body: []byte("{}")}
+	req := &engine.Request{ID: "r", Body: []byte("{}")}
 	ours, theirs := time.Hour, time.Hour
 	for b.Loop() {
 		start := time.Now()

@@ -15,6 +15,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/servebench/servebench/dataset"
+	"github.com/servebench/servebench/loadgen/engine"
 	"github.com/servebench/servebench/metrics"
 	"github.com/servebench/servebench/metrics/pyjson"
 )
@@ -56,7 +57,7 @@ func TestRequestsAreThoseOfVLLM(t *testing.T) {
 				t.Fatalf("%s %d: body (-want +got):\n%s", test.file, want.N, diff)
 			}
 
-			req := &Request{ID: want.Headers.Get("X-Request-Id"), Body: encoded}
+			req := &engine.Request{ID: want.Headers.Get("X-Request-Id"), Body: encoded}
 			got := received(t, &OpenAI{URL: "http://server.test" + want.Path, Header: Headers("", test.header)}, req)
 			// The one is ours, the other not asked for.
 			for _, name := range []string{"User-Agent", "Accept-Encoding"} {
@@ -116,7 +117,7 @@ func turnOf(t *testing.T, body pyjson.Object) *dataset.Turn {
 
 // received sends req and gives what the server saw, with Content-Length among
 // the headers.
-func received(t *testing.T, o *OpenAI, req *Request) *http.Request {
+func received(t *testing.T, o *OpenAI, req *engine.Request) *http.Request {
 	t.Helper()
 	client, server := net.Pipe()
 	o.Transport = Connections{Dial: func(context.Context, string, string) (net.Conn, error) { return client, nil }}.Transport()
@@ -198,7 +199,7 @@ func TestEncodingLeavesExtraAlone(t *testing.T) {
 
 func TestHeadersOfTheUserWin(t *testing.T) {
 	header := Headers("secret", []metrics.KV{{Key: "content-type", Value: "text/x"}, {Key: "A", Value: "1"}, {Key: "a", Value: "2"}, {Key: "x-request-id", Value: "mine"}})
-	got := received(t, &OpenAI{URL: "http://server.test/v1", Header: header}, &Request{ID: "r-1", Body: []byte("{}")})
+	got := received(t, &OpenAI{URL: "http://server.test/v1", Header: header}, &engine.Request{ID: "r-1", Body: []byte("{}")})
 	want := http.Header{"Accept": {"*/*"}, "A": {"2"}, "Authorization": {"Bearer secret"}, "Content-Length": {"2"}, "Content-Type": {"text/x"},
 		"User-Agent": {userAgent}, "X-Request-Id": {"r-1"}}
 	if diff := cmp.Diff(want, got.Header); diff != "" {

@@ -73,10 +73,10 @@ func (c *Connections) limit(ctx context.Context) (context.Context, context.Cance
 // late is err, which opening a connection since began gave before there was what,
 // as a *Failure if it was the limit that struck.
 func (c *Connections) late(ctx context.Context, began time.Time, what string, err error) error {
-	if _, ok := errors.AsType[*Failure](err); ok || c.Timeout <= 0 || time.Since(began) < c.Timeout || ctx.Err() != nil {
+	if _, ok := errors.AsType[*metrics.Failure](err); ok || c.Timeout <= 0 || time.Since(began) < c.Timeout || ctx.Err() != nil {
 		return err
 	}
-	return failure(metrics.ConnectTimeout, "no %s within %v: %w", what, c.Timeout, err)
+	return metrics.Failf(metrics.ConnectTimeout, "no %s within %v: %w", what, c.Timeout, err)
 }
 
 // CheckSockets reports why this machine cannot hold n connections to one

@@ -14,19 +14,20 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/servebench/servebench/loadgen/engine"
 	"github.com/servebench/servebench/metrics"
 )
 
 // failing sends one request in fake time over connections that dial makes.
-func failing(ctx context.Context, url string, dial func(context.Context, string, string) (net.Conn, error)) (*Failure, *metrics.Record) {
+func failing(ctx context.Context, url string, dial func(context.Context, string, string) (net.Conn, error)) (*metrics.Failure, *metrics.Record) {
 	epoch := time.Now()
 	transport := Connections{Timeout: time.Minute, Dial: dial}.Transport()
 	defer transport.CloseIdleConnections()
 	o := OpenAI{URL: url, Transport: transport}
 	rec := &metrics.Record{}
-	var failed *Failure
-	for _, err := range o.Send(ctx, epoch, &Request{Body: []byte("{}")}, rec) {
-		failed, _ = errors.AsType[*Failure](err)
+	var failed *metrics.Failure
+	for _, err := range o.Send(ctx, epoch, &engine.Request{Body: []byte("{}")}, rec) {
+		failed, _ = errors.AsType[*metrics.Failure](err)
 	}
 	rec.End = time.Since(epoch)
 	time.Sleep(week)

@@ -16,6 +16,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/servebench/servebench/loadgen/engine"
 	"github.com/servebench/servebench/metrics"
 )
 
@@ -164,9 +165,9 @@ func TestAResetIsNoCleanEnd(t *testing.T) {
 		rec, chunks := &metrics.Record{}, 0
 		var class metrics.Class
 		var message string
-		for _, err := range o.Send(t.Context(), time.Now(), &Request{Body: []byte("{}")}, rec) {
+		for _, err := range o.Send(t.Context(), time.Now(), &engine.Request{Body: []byte("{}")}, rec) {
 			if err != nil {
-				class, message = classify(err)
+				class, message = metrics.Classify(err)
 			} else if chunks++; chunks == 1 {
 				close(read)
 			}

@@ -17,11 +17,11 @@ const tokenMarks = "!#$%&'*+-.^_`|~"
 func checkHeader(h http.Header) error {
 	for name, values := range h {
 		if name == "" || strings.ContainsFunc(name, noToken) {
-			return failure(metrics.Malformed, "%q cannot be the name of a header", name)
+			return metrics.Failf(metrics.Malformed, "%q cannot be the name of a header", name)
 		}
 		for _, value := range values {
 			if strings.ContainsFunc(value, isControl) {
-				return failure(metrics.Malformed, "the header %s has a control character in its value", name)
+				return metrics.Failf(metrics.Malformed, "the header %s has a control character in its value", name)
 			}
 		}
 	}

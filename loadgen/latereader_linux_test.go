@@ -15,6 +15,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"github.com/servebench/servebench/loadgen/engine"
 	"github.com/servebench/servebench/metrics"
 )
 
@@ -28,7 +29,7 @@ type lateReader struct {
 	out    io.Writer // what the server says
 	split  splitConn // under it
 	goOn   chan struct{}
-	got    chan Chunk
+	got    chan engine.Chunk
 	rec    metrics.Record
 	tally  Tally
 	done   chan error
@@ -38,7 +39,7 @@ type lateReader struct {
 // chunk.
 func newLateReader(t *testing.T, secure bool, ask func(fd uintptr) error) *lateReader {
 	t.Helper()
-	l := &lateReader{t: t, tls: secure, goOn: make(chan struct{}), got: make(chan Chunk, 1000), done: make(chan error, 1)}
+	l := &lateReader{t: t, tls: secure, goOn: make(chan struct{}), got: make(chan engine.Chunk, 1000), done: make(chan error, 1)}
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
@@ -59,7 +60,7 @@ func newLateReader(t *testing.T, secure bool, ask func(fd uintptr) error) *lateR
 	o := &OpenAI{URL: url, Transport: transport, Tally: &l.tally}
 	go func() {
 		var failed error
-		for c, err := range o.Send(context.Background(), time.Now(), &Request{Body: []byte("{}")}, &l.rec) {
+		for c, err := range o.Send(context.Background(), time.Now(), &engine.Request{Body: []byte("{}")}, &l.rec) {
 			if failed = err; err == nil {
 				l.got <- c
 				<-l.goOn
@@ -163,7 +164,7 @@ func (l *lateReader) drained() {
 }
 
 // next lets the client go and gives its next chunk.
-func (l *lateReader) next() Chunk {
+func (l *lateReader) next() engine.Chunk {
 	l.goOn <- struct{}{}
 	return <-l.got
 }

@@ -13,6 +13,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/servebench/servebench/loadgen/engine"
 	"github.com/servebench/servebench/metrics"
 )
 
@@ -134,7 +135,7 @@ func TestALoneTokenThatLiesUnreadIsValid(t *testing.T) {
 	o := &OpenAI{URL: "http://" + listener.Addr().String(), Transport: transport, Tally: &l.tally}
 	go func() {
 		var failed error
-		for _, err := range o.Send(ctx, time.Now(), &Request{Body: []byte("{}")}, &l.rec) {
+		for _, err := range o.Send(ctx, time.Now(), &engine.Request{Body: []byte("{}")}, &l.rec) {
 			failed = err
 			l.rec.Chunks.Append(l.rec.Last)
 		}

@@ -6,11 +6,12 @@ import (
 	"testing"
 
 	"github.com/servebench/servebench/dataset"
+	"github.com/servebench/servebench/loadgen/engine"
 	"github.com/servebench/servebench/metrics"
 )
 
 // asked is a load of n requests to target, which know no schedule.
-func asked(n int, target Target) Load {
+func asked(n int, target engine.Target) engine.Load {
 	source := func(yield func(*dataset.Conversation, error) bool) {
 		for i := range n {
 			if !yield(&dataset.Conversation{ID: fmt.Sprint(i), Turns: make([]dataset.Turn, 1)}, nil) {
@@ -18,17 +19,17 @@ func asked(n int, target Target) Load {
 			}
 		}
 	}
-	target.Encode = func(c *dataset.Conversation, _ int) (*Request, error) {
-		return &Request{ID: c.ID, Body: []byte("{}"), KeepText: true}, nil
+	target.Encode = func(c *dataset.Conversation, _ int) (*engine.Request, error) {
+		return &engine.Request{ID: c.ID, Body: []byte("{}"), KeepText: true}, nil
 	}
-	return Load{Source: source, Target: target, Concurrency: 1, Live: new(Live)}
+	return engine.Load{Source: source, Target: target, Concurrency: 1, Live: new(engine.Live)}
 }
 
 // recorded runs a load and gives its records in the order of their requests.
-func recorded(t *testing.T, load Load) []*metrics.Record {
+func recorded(t *testing.T, load engine.Load) []*metrics.Record {
 	t.Helper()
 	var all []*metrics.Record
-	for rec, err := range (&Run{Loads: []Load{load}, Wait: Sleep}).Records(t.Context()) {
+	for rec, err := range (&engine.Run{Loads: []engine.Load{load}, Wait: engine.Sleep}).Records(t.Context()) {
 		if err != nil {
 			t.Fatal(err)
 		}

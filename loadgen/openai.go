@@ -14,6 +14,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/servebench/servebench/loadgen/engine"
 	"github.com/servebench/servebench/metrics"
 )
 
@@ -56,18 +57,18 @@ type OpenAI struct {
 // Send is a Sender. It sends a request once, whatever a Retry does, but for one over a
 // used connection that dies before a byte of the answer: a Transport sends that anew,
 // once, over a new one. Redirects are not followed.
-func (o *OpenAI) Send(ctx context.Context, epoch time.Time, req *Request, rec *metrics.Record) iter.Seq2[Chunk, error] {
-	return func(yield func(Chunk, error) bool) {
-		err := o.exchange(ctx, epoch, req, rec, func(c Chunk) bool { return yield(c, nil) })
+func (o *OpenAI) Send(ctx context.Context, epoch time.Time, req *engine.Request, rec *metrics.Record) iter.Seq2[engine.Chunk, error] {
+	return func(yield func(engine.Chunk, error) bool) {
+		err := o.exchange(ctx, epoch, req, rec, func(c engine.Chunk) bool { return yield(c, nil) })
 		if err != nil && err != errStopped {
-			yield(Chunk{}, err)
+			yield(engine.Chunk{}, err)
 		}
 	}
 }
 
 // exchange sends req and hands the chunks of its answer to yield. When it
 // returns, rec is complete.
-func (o *OpenAI) exchange(ctx context.Context, epoch time.Time, req *Request, rec *metrics.Record, yield func(Chunk) bool) error {
+func (o *OpenAI) exchange(ctx context.Context, epoch time.Time, req *engine.Request, rec *metrics.Record, yield func(engine.Chunk) bool) error {
 	ctx, watch := o.Timeouts.watch(ctx)
 	defer watch.stop()
 	t := &trace{epoch: epoch, watch: watch}
@@ -100,7 +101,7 @@ func (o *OpenAI) exchange(ctx context.Context, epoch time.Time, req *Request, re
 // located is the failure of a request with the URL, if the server says that there is no
 // such. What it says of a model is about that.
 func (o *OpenAI) located(err error) error {
-	f, ok := errors.AsType[*Failure](err)
+	f, ok := errors.AsType[*metrics.Failure](err)
 	if ok && (f.Status == http.StatusNotFound || f.Status == http.StatusMethodNotAllowed) && !strings.Contains(strings.ToLower(f.Error()), "model") {
 		f.Err = fmt.Errorf("%w (POST %s://%s%s)", f.Err, o.target.Scheme, o.target.Host, o.target.EscapedPath())
 	}
@@ -108,7 +109,7 @@ func (o *OpenAI) located(err error) error {
 }
 
 // post sends req.
-func (o *OpenAI) post(ctx context.Context, req *Request) (*http.Response, error) {
+func (o *OpenAI) post(ctx context.Context, req *engine.Request) (*http.Response, error) {
 	o.parse.Do(func() { o.target, o.wrong = url.Parse(o.URL) })
 	if o.wrong != nil {
 		return nil, o.wrong

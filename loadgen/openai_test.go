@@ -17,6 +17,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/servebench/servebench/loadgen/engine"
 	"github.com/servebench/servebench/metrics"
 )
 
@@ -153,7 +154,7 @@ func TestTextIsKeptWhereItIsNeeded(t *testing.T) {
 		reply := streamHead + framed(aChunk+aChunk+lastChunk+test.usage+doneEvent) + streamEnd
 		var rec metrics.Record
 		o := openAIAt(dialRaw([]byte(reply)), false)
-		for _, err := range o.Send(t.Context(), time.Now(), &Request{Body: []byte("{}"), KeepText: test.keep}, &rec) {
+		for _, err := range o.Send(t.Context(), time.Now(), &engine.Request{Body: []byte("{}"), KeepText: test.keep}, &rec) {
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -186,7 +187,7 @@ func TestTokensSoFarNeedUsageWithEveryChunk(t *testing.T) {
 		rec := metrics.Record{In: 7}
 		var tokens []int
 		o := openAIAt(dialRaw([]byte(streamHead+framed(test.events)+streamEnd)), false)
-		for c, err := range o.Send(t.Context(), time.Now(), &Request{Body: []byte("{}")}, &rec) {
+		for c, err := range o.Send(t.Context(), time.Now(), &engine.Request{Body: []byte("{}")}, &rec) {
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -208,7 +209,7 @@ func TestLeavingEarlyStopsReading(t *testing.T) {
 		defer transport.CloseIdleConnections()
 		o := &OpenAI{URL: "http://server.test", Transport: transport}
 		rec := &metrics.Record{}
-		for range o.Send(t.Context(), time.Now(), &Request{Body: []byte("{}")}, rec) {
+		for range o.Send(t.Context(), time.Now(), &engine.Request{Body: []byte("{}")}, rec) {
 			break
 		}
 		if rec.Text != "a" || rec.Status != 200 {

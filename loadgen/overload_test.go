@@ -7,7 +7,7 @@ import (
 	"testing/synctest"
 
 	"github.com/servebench/servebench/dataset"
-	"github.com/servebench/servebench/loadgen"
+	"github.com/servebench/servebench/loadgen/arrivals"
 	"github.com/servebench/servebench/loadgen/sim"
 	"github.com/servebench/servebench/metrics"
 )
@@ -19,7 +19,7 @@ func busy(share, seconds, burstiness float64, seed int64) trial {
 	cost := sim.Cost{Base: 9600 * 1000, PerSequence: 100 * 1000}
 	return trial{
 		server: sim.Config{Cost: cost, MaxNumSeqs: 4}, num: int(does * share * seconds), in: 64, out: 16,
-		arrivals: loadgen.Arrivals{Rate: does * share, Burstiness: burstiness, Seed: seed},
+		arrivals: arrivals.Arrivals{Rate: does * share, Burstiness: burstiness, Seed: seed},
 	}
 }
 

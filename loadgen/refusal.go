@@ -32,14 +32,14 @@ func refusal(reply *http.Response, body io.Reader) error {
 	}
 	text := readText(body)
 	if message := errorMessage([]byte(text)); message != "" {
-		return failure(metrics.InStream, "%s", message)
+		return metrics.Failf(metrics.InStream, "%s", message)
 	}
-	return failure(metrics.Malformed, "the answer is %s, not an event stream: %s", kind, shorten(plainText(text)))
+	return metrics.Failf(metrics.Malformed, "the answer is %s, not an event stream: %s", kind, metrics.Shorten(plainText(text)))
 }
 
 // refused is the failure of a reply whose status is not 200.
-func refused(reply *http.Response, body io.Reader) *Failure {
-	f := failure(metrics.Status, "%s", statusMessage(reply, body))
+func refused(reply *http.Response, body io.Reader) *metrics.Failure {
+	f := metrics.Failf(metrics.Status, "%s", statusMessage(reply, body))
 	f.Status, f.RetryAfter = reply.StatusCode, retryAfter(reply.Header.Get("Retry-After"))
 	return f
 }
@@ -55,7 +55,7 @@ func isDocument(kind string) bool {
 func statusMessage(reply *http.Response, body io.Reader) string {
 	code, reason := strconv.Itoa(reply.StatusCode), http.StatusText(reply.StatusCode)
 	text := readText(body)
-	said := cmp.Or(errorMessage([]byte(text)), shorten(plainText(text)))
+	said := cmp.Or(errorMessage([]byte(text)), metrics.Shorten(plainText(text)))
 	message := strings.TrimSpace(code + " " + reason)
 	switch {
 	case strings.HasPrefix(said, code+" "):
@@ -66,10 +66,10 @@ func statusMessage(reply *http.Response, body io.Reader) string {
 		message += ": " + said
 	}
 	if to := reply.Header.Get("Location"); to != "" {
-		message += " (Location: " + shorten(to) + "; redirects are not followed)"
+		message += " (Location: " + metrics.Shorten(to) + "; redirects are not followed)"
 	}
 	if after := reply.Header.Get("Retry-After"); after != "" {
-		message += " (Retry-After: " + shorten(after) + ")"
+		message += " (Retry-After: " + metrics.Shorten(after) + ")"
 	}
 	return message
 }
@@ -95,10 +95,10 @@ func errorMessage(text []byte) string {
 	_ = json.Unmarshal(text, &reply) // what is of another type is not a message
 	for _, raw := range []json.RawMessage{reply.Error, reply.Detail} {
 		if len(raw) > 0 && string(raw) != "null" {
-			return shorten(saying(raw))
+			return metrics.Shorten(saying(raw))
 		}
 	}
-	return shorten(reply.Message)
+	return metrics.Shorten(reply.Message)
 }
 
 // saying is what an error says: one complaint or a list of them.

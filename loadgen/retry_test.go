@@ -12,12 +12,13 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/servebench/servebench/loadgen/engine"
 	"github.com/servebench/servebench/metrics"
 )
 
 // replayed is a load of one request to a server that gives a reply after the other,
 // the last again and again, and then drops the connection. At first dials fail.
-func replayed(retry Retry, replies []string, dials ...error) Load {
+func replayed(retry engine.Retry, replies []string, dials ...error) engine.Load {
 	n, dialled := 0, 0
 	server := dialScript(func(c net.Conn) bool {
 		reply := replies[min(n, len(replies)-1)]
@@ -32,7 +33,7 @@ func replayed(retry Retry, replies []string, dials ...error) Load {
 		return server(ctx, network, addr)
 	}}.Transport()
 	o := &OpenAI{URL: "http://server.test", Transport: transport}
-	return asked(1, Target{Send: o.Send, Retry: retry})
+	return asked(1, engine.Target{Send: o.Send, Retry: retry})
 }
 
 func TestWhatMayPassIsSentAgain(t *testing.T) {
@@ -70,10 +71,10 @@ func TestWhatMayPassIsSentAgain(t *testing.T) {
 		{"nobody there at first", 3, []string{good}, []error{refused, refused}, metrics.OK, 3, 300 * time.Millisecond},
 		{"no such name", 1, []string{good}, []error{&net.DNSError{Err: "no such host", Name: "server.test"}}, metrics.OK, 2, 100 * time.Millisecond},
 		{"no way", 1, []string{good}, []error{syscall.EHOSTUNREACH}, metrics.OK, 2, 100 * time.Millisecond},
-		{"reset", 1, []string{good}, []error{failure(metrics.Reset, "reset")}, metrics.OK, 2, 100 * time.Millisecond},
-		{"too late", 1, []string{good}, []error{failure(metrics.ConnectTimeout, "late")}, metrics.OK, 2, 100 * time.Millisecond},
-		{"no trust", 3, []string{good}, []error{failure(metrics.TLS, "who are you?")}, metrics.TLS, 0, 0},
-		{"no answer in time", 3, []string{good}, []error{failure(metrics.FirstByte, "late")}, metrics.FirstByte, 0, 0},
+		{"reset", 1, []string{good}, []error{metrics.Failf(metrics.Reset, "reset")}, metrics.OK, 2, 100 * time.Millisecond},
+		{"too late", 1, []string{good}, []error{metrics.Failf(metrics.ConnectTimeout, "late")}, metrics.OK, 2, 100 * time.Millisecond},
+		{"no trust", 3, []string{good}, []error{metrics.Failf(metrics.TLS, "who are you?")}, metrics.TLS, 0, 0},
+		{"no answer in time", 3, []string{good}, []error{metrics.Failf(metrics.FirstByte, "late")}, metrics.FirstByte, 0, 0},
 		{"cut after a chunk", 3, []string{streamHead + framed(aChunk), good}, nil, metrics.Truncated, 1, 0},
 		{"an error in the stream", 3, []string{streamHead + framed(`data: {"error":"boom"}`+"\n\n") + streamEnd, good}, nil, metrics.InStream, 1, 0},
 		{"no such model", 3, []string{whole("404 Not Found", ""), good}, nil, metrics.Status, 1, 0},
@@ -82,7 +83,7 @@ func TestWhatMayPassIsSentAgain(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				load := replayed(Retry{Times: test.times}, test.replies, test.dials...)
+				load := replayed(engine.Retry{Times: test.times}, test.replies, test.dials...)
 				rec := recorded(t, load)[0]
 				if rec.Class != test.class || rec.Attempts != test.attempts || rec.End != test.end || rec.Sent != 0 {
 					t.Errorf("%s, %d attempts from %v to %v; want %s, %d to %v", rec.Class, rec.Attempts, rec.Sent, rec.End, test.class, test.attempts, test.end)
@@ -103,24 +104,24 @@ func TestARetryEndsWithItsRequest(t *testing.T) {
 	const waits = ", in a pause after: 503 Service Unavailable (Retry-After: 10)"
 	for _, test := range []struct {
 		name    string
-		set     func(r *Run, l *Load)
+		set     func(r *engine.Run, l *engine.Load)
 		stopped time.Duration
 		class   metrics.Class
 		message string
 		end     time.Duration
 	}{
-		{"total", func(r *Run, l *Load) { l.Target.Retry.Total = 15 * time.Second }, 0,
+		{"total", func(r *engine.Run, l *engine.Load) { l.Target.Retry.Total = 15 * time.Second }, 0,
 			metrics.Timeout, "not finished within 15s" + waits, 15 * time.Second},
-		{"after the last send", func(r *Run, l *Load) { l.DrainLimit = 15 * time.Second }, 0,
+		{"after the last send", func(r *engine.Run, l *engine.Load) { l.DrainLimit = 15 * time.Second }, 0,
 			metrics.Overdue, "not finished 15s after the last request was sent" + waits, 15 * time.Second},
-		{"deadline", func(r *Run, l *Load) { r.Deadline = 15 * time.Second }, 0,
+		{"deadline", func(r *engine.Run, l *engine.Load) { r.Deadline = 15 * time.Second }, 0,
 			metrics.Deadline, "cut at the run's deadline of 15s" + waits, 15 * time.Second},
-		{"interrupt", func(r *Run, l *Load) { r.Drain = time.Hour }, 15 * time.Second,
+		{"interrupt", func(r *engine.Run, l *engine.Load) { r.Drain = time.Hour }, 15 * time.Second,
 			metrics.Status, "503 Service Unavailable (Retry-After: 10)", 15 * time.Second},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				r := &Run{Wait: Sleep, Loads: []Load{replayed(Retry{Times: 9}, []string{busy})}}
+				r := &engine.Run{Wait: engine.Sleep, Loads: []engine.Load{replayed(engine.Retry{Times: 9}, []string{busy})}}
 				test.set(r, &r.Loads[0])
 				ctx := t.Context()
 				if test.stopped > 0 {
@@ -129,7 +130,7 @@ func TestARetryEndsWithItsRequest(t *testing.T) {
 					defer cancel()
 				}
 				for rec, err := range r.Records(ctx) {
-					if f, cut := errors.AsType[*Failure](err); cut && f.Class == test.class {
+					if f, cut := errors.AsType[*metrics.Failure](err); cut && f.Class == test.class {
 						continue // the deadline's, which comes last
 					}
 					if err != nil || rec.Class != test.class || rec.Error != test.message || rec.End != test.end || rec.Attempts != 2 {
@@ -142,8 +143,8 @@ func TestARetryEndsWithItsRequest(t *testing.T) {
 }
 
 func TestWhatIsNoLoadIsSentOnce(t *testing.T) {
-	load := replayed(Retry{Times: 9}, []string{whole("503 Service Unavailable", "")})
-	if rec := load.Target.Once(t.Context(), &Request{Body: []byte("{}")}); rec.Status != http.StatusServiceUnavailable || rec.Attempts != 1 {
+	load := replayed(engine.Retry{Times: 9}, []string{whole("503 Service Unavailable", "")})
+	if rec := load.Target.Once(t.Context(), &engine.Request{Body: []byte("{}")}); rec.Status != http.StatusServiceUnavailable || rec.Attempts != 1 {
 		t.Errorf("%+v", rec)
 	}
 }

@@ -7,6 +7,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/servebench/servebench/loadgen/engine"
+	"github.com/servebench/servebench/loadgen/host"
 	"github.com/servebench/servebench/metrics"
 )
 
@@ -36,7 +38,7 @@ func parsed[T any](ctx context.Context, s *Server, parse func(io.Reader) (T, err
 // SampleServer samples a server at the epoch and at whole multiples of an interval
 // after it, but for those at which its last answer is not there yet. Of one replica of
 // several, from is the URL by which it was named.
-func SampleServer(s *Server, from string, every time.Duration) Sampler {
+func SampleServer(s *Server, from string, every time.Duration) host.Sampler {
 	return periodically(every, func(ctx context.Context, to *metrics.Sample) (err error) {
 		to.From = from
 		to.Server, err = s.ServerSample(ctx)
@@ -45,17 +47,17 @@ func SampleServer(s *Server, from string, every time.Duration) Sampler {
 }
 
 // SampleDCGM is like SampleServer, of the GPUs of a DCGM exporter.
-func SampleDCGM(s *Server, every time.Duration) Sampler {
+func SampleDCGM(s *Server, every time.Duration) host.Sampler {
 	return periodically(every, func(ctx context.Context, to *metrics.Sample) (err error) {
 		to.GPUs, err = s.GPUs(ctx)
 		return err
 	})
 }
 
-func periodically(every time.Duration, ask func(context.Context, *metrics.Sample) error) Sampler {
+func periodically(every time.Duration, ask func(context.Context, *metrics.Sample) error) host.Sampler {
 	return func(ctx context.Context, epoch time.Time, take func(*metrics.Sample)) {
 		for n := time.Duration(0); ; n = max(n+1, (time.Since(epoch)+every-1)/every) {
-			if Sleep(ctx, epoch.Add(n*every)) != nil {
+			if engine.Sleep(ctx, epoch.Add(n*every)) != nil {
 				return
 			}
 			asked := time.Now()
@@ -66,7 +68,7 @@ func periodically(every time.Duration, ask func(context.Context, *metrics.Sample
 			}
 			s.Took = time.Since(asked)
 			if err != nil {
-				s.Error = shorten(err.Error())
+				s.Error = metrics.Shorten(err.Error())
 			}
 			take(s)
 		}

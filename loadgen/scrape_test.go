@@ -12,6 +12,9 @@ import (
 	"time"
 
 	"github.com/servebench/servebench/loadgen"
+	"github.com/servebench/servebench/loadgen/arrivals"
+	"github.com/servebench/servebench/loadgen/engine"
+	"github.com/servebench/servebench/loadgen/host"
 	"github.com/servebench/servebench/loadgen/internal/pipe"
 	"github.com/servebench/servebench/loadgen/sim"
 	"github.com/servebench/servebench/metrics"
@@ -22,11 +25,11 @@ func TestSamplesEqualWhatTheEngineDid(t *testing.T) {
 		const every = 7919 * time.Microsecond // so that none is at the instant of a step
 		var samples []*metrics.Sample
 		tr := trial{
-			num: 60, in: 100, out: 16, arrivals: loadgen.Arrivals{Rate: 40, Burstiness: 1, Seed: 7},
+			num: 60, in: 100, out: 16, arrivals: arrivals.Arrivals{Rate: 40, Burstiness: 1, Seed: 7},
 			server: sim.Config{Cost: sim.Cost{Base: 10 * time.Millisecond, PerPromptToken: 7 * time.Microsecond}, MaxNumSeqs: 4, MaxModelLen: 1024, NumGPUBlocks: 256},
 			watch: func(d dialer, epoch time.Time) func() {
 				transport := loadgen.Connections{Dial: d}.Transport()
-				w := loadgen.StartWatch(epoch, loadgen.SampleServer(&loadgen.Server{URL: "http://sim", Transport: transport}, "", every))
+				w := host.StartWatch(epoch, loadgen.SampleServer(&loadgen.Server{URL: "http://sim", Transport: transport}, "", every))
 				return func() {
 					w.Stop()
 					transport.CloseIdleConnections()
@@ -75,7 +78,7 @@ func watched(t *testing.T, handler http.HandlerFunc, lasts time.Duration) (sampl
 		go web.Serve(listener)
 		transport := loadgen.Connections{Dial: listener.Dial}.Transport()
 		server := &loadgen.Server{URL: "http://sim", Transport: transport, Limit: 10 * time.Second}
-		w := loadgen.StartWatch(time.Now(), loadgen.SampleServer(server, "", time.Second))
+		w := host.StartWatch(time.Now(), loadgen.SampleServer(server, "", time.Second))
 		time.Sleep(lasts)
 		w.Stop()
 		samples, trouble = w.Drain(), w.Trouble()
@@ -90,7 +93,7 @@ func watched(t *testing.T, handler http.HandlerFunc, lasts time.Duration) (sampl
 
 func TestSlowServerIsAskedLessOften(t *testing.T) {
 	samples, trouble := watched(t, func(w http.ResponseWriter, r *http.Request) {
-		if loadgen.Sleep(r.Context(), time.Now().Add(2500*time.Millisecond)) != nil {
+		if engine.Sleep(r.Context(), time.Now().Add(2500*time.Millisecond)) != nil {
 			return
 		}
 		io.WriteString(w, "vllm:num_requests_running 1\n")

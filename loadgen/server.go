@@ -74,7 +74,7 @@ func (s *Server) StopProfile(ctx context.Context) error {
 // lacks says that a reply is not of vLLM's shape: other servers have calls of the
 // same names.
 func (s *Server) lacks(path, field string) error {
-	return failure(metrics.Malformed, "the reply of %s%s has no %q", s.URL, path, field)
+	return metrics.Failf(metrics.Malformed, "the reply of %s%s has no %q", s.URL, path, field)
 }
 
 // call decodes the reply's JSON into v.
@@ -94,7 +94,7 @@ func (s *Server) call(ctx context.Context, path string, body pyjson.Object, v an
 func unexpected(err error) string {
 	odd, ok := errors.AsType[*json.UnmarshalTypeError](err)
 	if !ok {
-		return shorten(err.Error())
+		return metrics.Shorten(err.Error())
 	}
 	what, found := "it", odd.Value
 	if odd.Field != "" {
@@ -109,7 +109,7 @@ func unexpected(err error) string {
 func (s *Server) read(ctx context.Context, path string, body pyjson.Object) ([]byte, error) {
 	if s.Limit > 0 {
 		var cancel context.CancelFunc
-		ctx, cancel = context.WithTimeoutCause(ctx, s.Limit, failure(metrics.Timeout, "no answer within %v", s.Limit))
+		ctx, cancel = context.WithTimeoutCause(ctx, s.Limit, metrics.Failf(metrics.Timeout, "no answer within %v", s.Limit))
 		defer cancel()
 	}
 	reply, err := s.do(ctx, path, body)
@@ -128,7 +128,7 @@ func (s *Server) read(ctx context.Context, path string, body pyjson.Object) ([]b
 	case err != nil:
 		return nil, fmt.Errorf("%s%s: %w", s.URL, path, cutOff(ctx, err))
 	case len(text) > maxReply:
-		return nil, fmt.Errorf("%s%s: %w", s.URL, path, failure(metrics.Malformed, "the reply is longer than %d MiB", maxReply>>20))
+		return nil, fmt.Errorf("%s%s: %w", s.URL, path, metrics.Failf(metrics.Malformed, "the reply is longer than %d MiB", maxReply>>20))
 	}
 	return text, nil
 }
@@ -152,7 +152,7 @@ func (s *Server) do(ctx context.Context, path string, body pyjson.Object) (*http
 	}
 	r, err := http.NewRequestWithContext(httptrace.WithClientTrace(ctx, t.hooks()), method, url, bytes.NewReader(content))
 	if err != nil {
-		return nil, failure(metrics.Connect, "%w", err)
+		return nil, metrics.Failf(metrics.Connect, "%w", err)
 	}
 	if s.Header != nil {
 		r.Header = s.Header.Clone()

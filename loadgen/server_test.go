@@ -266,7 +266,7 @@ func TestServerFailsByClass(t *testing.T) {
 	s := wordServer(t, new(atomic.Int32))
 	s.Header = nil
 	_, err := s.Models(t.Context())
-	f, ok := errors.AsType[*Failure](err)
+	f, ok := errors.AsType[*metrics.Failure](err)
 	if !ok || f.Class != metrics.Status || err.Error() != s.URL+"/v1/models: 401 Unauthorized: who are you?" {
 		t.Errorf("without a key: %v", err)
 	}
@@ -278,7 +278,7 @@ func TestServerFailsByClass(t *testing.T) {
 	gone.Close()
 	s.URL = gone.URL
 	_, err = s.Models(t.Context())
-	f, ok = errors.AsType[*Failure](err)
+	f, ok = errors.AsType[*metrics.Failure](err)
 	if !ok || f.Class != metrics.Refused || !strings.HasPrefix(err.Error(), gone.URL+"/v1/models: ") {
 		t.Errorf("without a server: %v", err)
 	}

@@ -12,6 +12,8 @@ import (
 	"github.com/servebench/servebench/dataset"
 	"github.com/servebench/servebench/dataset/tokenizer"
 	"github.com/servebench/servebench/loadgen"
+	"github.com/servebench/servebench/loadgen/arrivals"
+	"github.com/servebench/servebench/loadgen/engine"
 	"github.com/servebench/servebench/loadgen/sim"
 	"github.com/servebench/servebench/metrics"
 )
@@ -31,9 +33,9 @@ func (tr trial) sharded(t *testing.T, shards int) (records []*metrics.Record) {
 		defer transport.CloseIdleConnections()
 		load := tr.load(t, transport)
 		load.Shard = dataset.Shard{Index: i, Of: shards}
-		run := loadgen.Run{Loads: []loadgen.Load{load}, Wait: loadgen.Sleep, StartAt: startAt}
+		run := engine.Run{Loads: []engine.Load{load}, Wait: engine.Sleep, StartAt: startAt}
 		generators.Go(func() {
-			loadgen.Sleep(t.Context(), time.Now().Add(time.Duration(i)*time.Second))
+			engine.Sleep(t.Context(), time.Now().Add(time.Duration(i)*time.Second))
 			for rec, err := range run.Records(t.Context()) {
 				if err != nil {
 					t.Error(err)
@@ -65,7 +67,7 @@ func story(records []*metrics.Record) (lines []string) {
 }
 
 func TestShardsTogetherDoWhatOneDoes(t *testing.T) {
-	curve, err := loadgen.ParseCurve("up-down:5,60,10,step=1")
+	curve, err := arrivals.ParseCurve("up-down:5,60,10,step=1")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -74,11 +76,11 @@ func TestShardsTogetherDoWhatOneDoes(t *testing.T) {
 		name string
 		trial
 	}{
-		{"all at once", trial{arrivals: loadgen.Arrivals{Rate: math.Inf(1), Burstiness: 1}}},
-		{"Poisson", trial{arrivals: loadgen.Arrivals{Rate: 30, Burstiness: 1, Seed: 7}}},
-		{"ramp", trial{arrivals: loadgen.Arrivals{Burstiness: 1, RampUp: &metrics.RampUp{Strategy: "exponential", Start: 2, End: 50}}}},
-		{"curve", trial{arrivals: loadgen.Arrivals{Curve: curve, Burstiness: 1}}},
-		{"after a warm-up", trial{arrivals: loadgen.Arrivals{Rate: 30, Burstiness: 1}, warmUp: time.Second}},
+		{"all at once", trial{arrivals: arrivals.Arrivals{Rate: math.Inf(1), Burstiness: 1}}},
+		{"Poisson", trial{arrivals: arrivals.Arrivals{Rate: 30, Burstiness: 1, Seed: 7}}},
+		{"ramp", trial{arrivals: arrivals.Arrivals{Burstiness: 1, RampUp: &metrics.RampUp{Strategy: "exponential", Start: 2, End: 50}}}},
+		{"curve", trial{arrivals: arrivals.Arrivals{Curve: curve, Burstiness: 1}}},
+		{"after a warm-up", trial{arrivals: arrivals.Arrivals{Rate: 30, Burstiness: 1}, warmUp: time.Second}},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			var one, four []string
@@ -99,7 +101,7 @@ func TestShardsTogetherDoWhatOneDoes(t *testing.T) {
 // In a closed loop each shard takes what follows in its own part of the source.
 func TestShardsOfAnEndlessLoadSendNothingTwice(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		tr := trial{num: 500, in: 10, out: 3, arrivals: loadgen.Arrivals{Rate: math.Inf(1), Burstiness: 1}, limit: 2}
+		tr := trial{num: 500, in: 10, out: 3, arrivals: arrivals.Arrivals{Rate: math.Inf(1), Burstiness: 1}, limit: 2}
 		seen := map[string]int{}
 		for _, rec := range tr.sharded(t, 3) {
 			seen[rec.ID]++

@@ -15,6 +15,8 @@ import (
 	"github.com/servebench/servebench/dataset"
 	"github.com/servebench/servebench/dataset/tokenizer"
 	"github.com/servebench/servebench/loadgen"
+	"github.com/servebench/servebench/loadgen/arrivals"
+	"github.com/servebench/servebench/loadgen/engine"
 	"github.com/servebench/servebench/loadgen/internal/pipe"
 	"github.com/servebench/servebench/loadgen/sim"
 	"github.com/servebench/servebench/metrics"
@@ -28,7 +30,7 @@ type trial struct {
 	num      int
 	in, out  int
 	ratio    dataset.RangeRatio
-	arrivals loadgen.Arrivals
+	arrivals arrivals.Arrivals
 	limit    int                             // concurrency
 	warmUp   time.Duration                   // how long the same kind of load goes before
 	through  func(dialer) dialer             // what lies between client and server; nil for nothing
@@ -60,7 +62,7 @@ func (tr trial) run(t *testing.T) (records []*metrics.Record, traces map[string]
 
 	load := tr.load(t, transport)
 	stop := func() {}
-	run := loadgen.Run{Loads: []loadgen.Load{load}, Wait: loadgen.Sleep, Started: func(at time.Time) {
+	run := engine.Run{Loads: []engine.Load{load}, Wait: engine.Sleep, Started: func(at time.Time) {
 		if epoch = at; tr.watch != nil {
 			stop = tr.watch(dial, at)
 		}
@@ -101,7 +103,7 @@ func (tr trial) serve(t *testing.T) (dial dialer, end func()) {
 	}
 }
 
-func (tr trial) load(t *testing.T, transport http.RoundTripper) loadgen.Load {
+func (tr trial) load(t *testing.T, transport http.RoundTripper) engine.Load {
 	t.Helper()
 	source, n, err := dataset.Random{
 		Options:  dataset.Options{Tokenizer: tokenizer.Stub{Size: 32000}, Num: tr.num, IDPrefix: "r-"},
@@ -121,11 +123,11 @@ func (tr trial) load(t *testing.T, transport http.RoundTripper) loadgen.Load {
 	openai := &loadgen.OpenAI{URL: endpoint, Header: loadgen.Headers("", nil), Chat: tr.chat, Transport: transport,
 		Timeouts: loadgen.Timeouts{Stall: time.Minute, Total: time.Hour}}
 	body := loadgen.Body{Model: "stub-32000", Chat: tr.chat, IgnoreEOS: true}
-	encode := func(c *dataset.Conversation, turn int) (*loadgen.Request, error) {
+	encode := func(c *dataset.Conversation, turn int) (*engine.Request, error) {
 		text, err := body.Encode(&c.Turns[turn])
-		return &loadgen.Request{ID: c.ID, Body: text}, err
+		return &engine.Request{ID: c.ID, Body: text}, err
 	}
-	load := loadgen.Load{Source: source, Schedule: schedule, Concurrency: tr.limit, Target: loadgen.Target{Encode: encode, Send: openai.Send, Count: tr.count}}
+	load := engine.Load{Source: source, Schedule: schedule, Concurrency: tr.limit, Target: engine.Target{Encode: encode, Send: openai.Send, Count: tr.count}}
 	if tr.warmUp > 0 {
 		load.WarmUp = tr.before(t)
 	}
@@ -134,7 +136,7 @@ func (tr trial) load(t *testing.T, transport http.RoundTripper) loadgen.Load {
 
 // before is the warm-up of the trial: other prompts at the same rate, enough for ten
 // times as long.
-func (tr trial) before(t *testing.T) loadgen.WarmUp {
+func (tr trial) before(t *testing.T) engine.WarmUp {
 	t.Helper()
 	source, n, err := dataset.Random{
 		Options:  dataset.Options{Tokenizer: tokenizer.Stub{Size: 32000}, Num: 10 * tr.num, Seed: 99, IDPrefix: "w-"},
@@ -152,12 +154,12 @@ func (tr trial) before(t *testing.T) loadgen.WarmUp {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return loadgen.WarmUp{Lasts: tr.warmUp, Source: source, Schedule: schedule}
+	return engine.WarmUp{Lasts: tr.warmUp, Source: source, Schedule: schedule}
 }
 
 func TestLatenciesEqualWhatTheServerDid(t *testing.T) {
 	cost := sim.Cost{Base: 10 * time.Millisecond, PerSequence: 3 * time.Microsecond, PerPromptToken: 7 * time.Microsecond}
-	atOnce := loadgen.Arrivals{Rate: math.Inf(1), Burstiness: 1}
+	atOnce := arrivals.Arrivals{Rate: math.Inf(1), Burstiness: 1}
 	varied := dataset.RangeRatio{Input: 0.5, Output: 0.5}
 	for _, test := range []struct {
 		name string
@@ -165,9 +167,9 @@ func TestLatenciesEqualWhatTheServerDid(t *testing.T) {
 	}{
 		{"all at once", trial{num: 20, in: 50, out: 10, arrivals: atOnce}},
 		{"closed loop of four", trial{num: 21, in: 50, out: 10, ratio: varied, arrivals: atOnce, limit: 4}},
-		{"Poisson", trial{num: 40, in: 100, out: 16, ratio: varied, arrivals: loadgen.Arrivals{Rate: 30, Burstiness: 1, Seed: 7}}},
-		{"Poisson with a limit", trial{num: 40, in: 100, out: 16, arrivals: loadgen.Arrivals{Rate: 80, Burstiness: 0.5}, limit: 3}},
-		{"chat", trial{num: 12, in: 30, out: 5, chat: true, arrivals: loadgen.Arrivals{Rate: 50, Burstiness: math.Inf(1)}}},
+		{"Poisson", trial{num: 40, in: 100, out: 16, ratio: varied, arrivals: arrivals.Arrivals{Rate: 30, Burstiness: 1, Seed: 7}}},
+		{"Poisson with a limit", trial{num: 40, in: 100, out: 16, arrivals: arrivals.Arrivals{Rate: 80, Burstiness: 0.5}, limit: 3}},
+		{"chat", trial{num: 12, in: 30, out: 5, chat: true, arrivals: arrivals.Arrivals{Rate: 50, Burstiness: math.Inf(1)}}},
 		{"queueing at the server", trial{num: 20, in: 30, out: 5, arrivals: atOnce, server: sim.Config{MaxNumSeqs: 3}}},
 		{"prompts over the step's budget", trial{num: 6, in: 900, out: 5, arrivals: atOnce, server: sim.Config{MaxNumSeqs: 16, MaxNumBatchedTokens: 256}}},
 		{"one output token", trial{num: 6, in: 9, out: 1, arrivals: atOnce}},
@@ -257,7 +259,7 @@ func TestRunsOfOneSeedAreEqual(t *testing.T) {
 	var seen []string
 	for range 2 {
 		synctest.Test(t, func(t *testing.T) {
-			records, _, _, took := trial{num: 30, in: 40, out: 8, arrivals: loadgen.Arrivals{Rate: 40, Burstiness: 1}, limit: 5}.run(t)
+			records, _, _, took := trial{num: 30, in: 40, out: 8, arrivals: arrivals.Arrivals{Rate: 40, Burstiness: 1}, limit: 5}.run(t)
 			text := fmt.Sprint(took)
 			for _, rec := range records {
 				text += fmt.Sprint(rec.ID, rec.Due, rec.Slot, rec.Sent, slices.Collect(rec.Chunks.All()), rec.End)

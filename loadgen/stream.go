@@ -7,6 +7,7 @@ import (
 	"io"
 	"time"
 
+	"github.com/servebench/servebench/loadgen/engine"
 	"github.com/servebench/servebench/metrics"
 )
 
@@ -84,14 +85,14 @@ func (s *stream) end(keepText bool) {
 // chunksTo hands the answer's chunks to yield until it ends. The error is a
 // *Failure, or errStopped when yield wants no more. What comes after [DONE] counts as
 // what came before, as for vLLM's client, but nothing there is a failure any more.
-func (s *stream) chunksTo(ctx context.Context, yield func(Chunk) bool) error {
+func (s *stream) chunksTo(ctx context.Context, yield func(engine.Chunk) bool) error {
 	for {
 		e, err := s.events.next()
 		switch {
 		case err == io.EOF:
 			return s.verdict()
 		case err != nil && s.done:
-			if ended(ctx) == nil {
+			if metrics.Ended(ctx) == nil {
 				s.rec.Otherwise = metrics.OtherwiseCut
 			}
 			return s.verdict()
@@ -111,7 +112,7 @@ func (s *stream) chunksTo(ctx context.Context, yield func(Chunk) bool) error {
 				continue
 			}
 			if e.whole {
-				return failure(metrics.Malformed, "an event is not JSON: %q", shorten(string(e.data)))
+				return metrics.Failf(metrics.Malformed, "an event is not JSON: %q", metrics.Shorten(string(e.data)))
 			}
 			_, err = s.events.next()
 			return cutOff(ctx, err)
@@ -129,7 +130,7 @@ func (s *stream) chunksTo(ctx context.Context, yield func(Chunk) bool) error {
 }
 
 // chunk takes an event into the record and hands it to yield, if it has choices.
-func (s *stream) chunk(e event, yield func(Chunk) bool) error {
+func (s *stream) chunk(e event, yield func(engine.Chunk) bool) error {
 	s.count(e)
 	if !s.piece.choices {
 		return nil
@@ -148,9 +149,9 @@ func (s *stream) chunk(e event, yield func(Chunk) bool) error {
 func (s *stream) excess() error {
 	switch {
 	case s.chunks == maxChunks:
-		return failure(metrics.Malformed, "the answer goes on after %d chunks", maxChunks)
+		return metrics.Failf(metrics.Malformed, "the answer goes on after %d chunks", maxChunks)
 	case len(s.text)+len(s.piece.text) > maxText:
-		return failure(metrics.Malformed, "the answer goes on after %d MiB of text", maxText>>20)
+		return metrics.Failf(metrics.Malformed, "the answer goes on after %d MiB of text", maxText>>20)
 	}
 	return nil
 }
@@ -212,7 +213,7 @@ func (s *stream) counted() {
 }
 
 // chunkOf makes the Chunk of an event that has choices.
-func (s *stream) chunkOf(e event) Chunk {
+func (s *stream) chunkOf(e event) engine.Chunk {
 	p := &s.piece
 	s.text = append(s.text, p.text...)
 	shared := false
@@ -230,9 +231,9 @@ func (s *stream) chunkOf(e event) Chunk {
 		s.rec.Last = e.at.Sub(s.epoch)
 	}
 	if len(p.finish) > 0 && string(p.finish) != s.rec.Finish && !gaveUp(s.rec.Finish) {
-		s.rec.Finish = clip(string(p.finish), maxFinish)
+		s.rec.Finish = metrics.Clip(string(p.finish), maxFinish)
 	}
-	c := Chunk{At: e.at, Text: p.text, Blank: !p.output, Content: p.content, Tokens: p.usage.out}
+	c := engine.Chunk{At: e.at, Text: p.text, Blank: !p.output, Content: p.content, Tokens: p.usage.out}
 	if s.uncounted = s.uncounted || p.index != 0 || c.Content && c.Tokens == 0; s.uncounted {
 		c.Tokens = 0
 	}
@@ -249,14 +250,14 @@ func (s *stream) doubt(e event) {
 }
 
 // failed is the verdict on an error that the server sent in the stream.
-func (s *stream) failed(data []byte) *Failure {
+func (s *stream) failed(data []byte) *metrics.Failure {
 	message := errorMessage(data)
 	if message == "" {
-		message = shorten(string(data))
+		message = metrics.Shorten(string(data))
 	}
 	s.broken(metrics.OtherwiseError)
 	s.linger()
-	return failure(metrics.InStream, "%s", message)
+	return metrics.Failf(metrics.InStream, "%s", message)
 }
 
 // verdict is the failure of an answer that came to its end. As for vLLM's client it
@@ -265,13 +266,13 @@ func (s *stream) failed(data []byte) *Failure {
 func (s *stream) verdict() error {
 	switch {
 	case s.outputs == 0 && s.content == 0:
-		return failure(metrics.Empty, neverValid)
+		return metrics.Failf(metrics.Empty, neverValid)
 	case gaveUp(s.rec.Finish):
 		s.broken(metrics.OtherwiseUnfinished)
-		return failure(metrics.Unfinished, "the server did not finish the answer: its finish reason is %s", s.rec.Finish)
+		return metrics.Failf(metrics.Unfinished, "the server did not finish the answer: its finish reason is %s", s.rec.Finish)
 	case !s.done && s.rec.Finish == "":
 		s.broken(metrics.OtherwiseUnended)
-		return failure(metrics.Truncated, "the stream ended without a finish reason and without [DONE]")
+		return metrics.Failf(metrics.Truncated, "the stream ended without a finish reason and without [DONE]")
 	case s.outputs == 0:
 		s.rec.Otherwise = metrics.OtherwiseOutput
 	case s.events.odd != "":
@@ -305,5 +306,5 @@ func (s *stream) linger() {
 
 // hurry bounds how long the rest of a reply is waited for.
 func (s *stream) hurry() {
-	s.body.watch.after(lingerTimeout, func() *Failure { return failure(metrics.Stall, "no end after the last event") })
+	s.body.watch.after(lingerTimeout, func() *metrics.Failure { return metrics.Failf(metrics.Stall, "no end after the last event") })
 }

@@ -48,7 +48,7 @@ func (t Timeouts) watch(ctx context.Context) (context.Context, *watch) {
 	w := &watch{limits: t, start: time.Now()}
 	ctx, w.cancel = context.WithCancelCause(ctx)
 	if t.Total > 0 {
-		w.after(t.Total, func() *Failure { return failure(metrics.Timeout, "not finished within %v", t.Total) })
+		w.after(t.Total, func() *metrics.Failure { return metrics.Failf(metrics.Timeout, "not finished within %v", t.Total) })
 	}
 	if t.FirstByte > 0 || t.Stall > 0 {
 		// The timer must be in its field before it can fire.
@@ -61,7 +61,7 @@ func (t Timeouts) watch(ctx context.Context) (context.Context, *watch) {
 
 // after ends the request with a failure unless it stops within d. Few do not, so
 // that the failure is made only then.
-func (w *watch) after(d time.Duration, fail func() *Failure) {
+func (w *watch) after(d time.Duration, fail func() *metrics.Failure) {
 	w.others = append(w.others, time.AfterFunc(d, func() { w.cancel(fail()) }))
 }
 
@@ -112,7 +112,7 @@ func (w *watch) check() {
 		switch {
 		case l.limit == 0:
 		case l.passed >= l.limit:
-			w.cancel(failure(l.class, l.message, l.limit))
+			w.cancel(metrics.Failf(l.class, l.message, l.limit))
 			return
 		default:
 			left = min(left, l.limit-l.passed)

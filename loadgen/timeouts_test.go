@@ -12,6 +12,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/servebench/servebench/loadgen/engine"
 	"github.com/servebench/servebench/metrics"
 )
 
@@ -20,7 +21,7 @@ const week = 7 * 24 * time.Hour
 
 // inTime runs one request in fake time against a server that plays script, and
 // gives its record, the arrivals of its chunks and how it failed.
-func inTime(t *testing.T, o *OpenAI, script func(say func(string))) (rec *metrics.Record, arrivals []time.Duration, failed *Failure) {
+func inTime(t *testing.T, o *OpenAI, script func(say func(string))) (rec *metrics.Record, arrivals []time.Duration, failed *metrics.Failure) {
 	t.Helper()
 	epoch := time.Now()
 	transport := Connections{Timeout: time.Minute, Dial: dialScript(func(c net.Conn) bool {
@@ -34,9 +35,9 @@ func inTime(t *testing.T, o *OpenAI, script func(say func(string))) (rec *metric
 	defer transport.CloseIdleConnections()
 	o.URL, o.Transport = "http://server.test/v1", transport
 	rec = &metrics.Record{}
-	for c, err := range o.Send(t.Context(), epoch, &Request{Body: []byte("{}")}, rec) {
+	for c, err := range o.Send(t.Context(), epoch, &engine.Request{Body: []byte("{}")}, rec) {
 		if err != nil {
-			failed, _ = errors.AsType[*Failure](err)
+			failed, _ = errors.AsType[*metrics.Failure](err)
 			continue
 		}
 		arrivals = append(arrivals, c.At.Sub(epoch))
@@ -178,7 +179,7 @@ func TestLimitsEndARequest(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				rec, _, failed := inTime(t, &OpenAI{Timeouts: test.limits}, test.script)
 				if failed == nil {
-					failed = failure(metrics.OK, "")
+					failed = metrics.Failf(metrics.OK, "")
 				}
 				if failed.Class != test.class || failed.Error() != test.err || rec.End != test.end {
 					t.Errorf("class %q, %q at %v; want %q, %q at %v", failed.Class, failed, rec.End, test.class, test.err, test.end)

@@ -20,6 +20,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	openai "github.com/sashabaranov/go-openai"
 
+	"github.com/servebench/servebench/loadgen/engine"
 	"github.com/servebench/servebench/metrics"
 )
 
@@ -59,9 +60,9 @@ func ask(t *testing.T, o *OpenAI) (readAnswer, *metrics.Record) {
 	rec := &metrics.Record{}
 	var got readAnswer
 	var text []byte
-	for chunk, err := range o.Send(t.Context(), time.Now(), &Request{Body: []byte("{}"), KeepText: true}, rec) {
+	for chunk, err := range o.Send(t.Context(), time.Now(), &engine.Request{Body: []byte("{}"), KeepText: true}, rec) {
 		if err != nil {
-			f, ok := errors.AsType[*Failure](err)
+			f, ok := errors.AsType[*metrics.Failure](err)
 			if !ok {
 				t.Fatalf("%v is no Failure", err)
 			}
@@ -221,8 +222,8 @@ func TestTokensOfChunksAroundTheUsage(t *testing.T) {
 		"ollama017-completions-usage":    nil,
 		"llamacpp-completions-usage":     nil,
 	} {
-		target := Target{Send: openAIAt(dialRaw(transcript(t, name)), chats(name)).Send}
-		rec := target.Once(t.Context(), &Request{Body: []byte("{}")})
+		target := engine.Target{Send: openAIAt(dialRaw(transcript(t, name)), chats(name)).Send}
+		rec := target.Once(t.Context(), &engine.Request{Body: []byte("{}")})
 		if rec.Class != metrics.OK || !slices.Equal(rec.TokensPerChunk, want) {
 			t.Errorf("%s: %v of %d chunks %s, want %v", name, rec.TokensPerChunk, rec.Chunks.Len(), rec.Error, want)
 		}

@@ -128,7 +128,7 @@ func untaken(err error) error {
 		return err
 	}
 	why, _, _ = strings.Cut(why, "] after Request.Body was written")
-	return failure(metrics.Reset, "the server took no request: %s", why)
+	return metrics.Failf(metrics.Reset, "the server took no request: %s", why)
 }
 
 // A dialled is the key of the line for which a connection is opened.

@@ -15,29 +15,29 @@ import (
 )
 
 // failure says why net/http gave err instead of a reply.
-func (t *trace) failure(ctx context.Context, err error) *Failure {
-	if f := ended(ctx); f != nil {
+func (t *trace) failure(ctx context.Context, err error) *metrics.Failure {
+	if f := metrics.Ended(ctx); f != nil {
 		return f
 	}
-	if f, ok := errors.AsType[*Failure](err); ok {
+	if f, ok := errors.AsType[*metrics.Failure](err); ok {
 		return f
 	}
 	sent, replied := t.reached()
 	said := otherProtocol(err)
 	switch {
 	case said != "":
-		return failure(metrics.Malformed, "%s", said)
+		return metrics.Failf(metrics.Malformed, "%s", said)
 	case !sent:
 		return t.unconnected(err)
 	case isReset(err):
-		return failure(metrics.Reset, "the connection was reset before the reply: %w", err)
+		return metrics.Failf(metrics.Reset, "the connection was reset before the reply: %w", err)
 	case isAlert(err):
 		said, _ := errors.AsType[*net.OpError](err) // net/http may say before it where it read that
-		return failure(metrics.TLS, "%w", said)
+		return metrics.Failf(metrics.TLS, "%w", said)
 	case replied && !isCut(err):
-		return failure(metrics.Malformed, "%w", err)
+		return metrics.Failf(metrics.Malformed, "%w", err)
 	}
-	return failure(metrics.Truncated, "the connection was cut before the reply: %w", err)
+	return metrics.Failf(metrics.Truncated, "the connection was cut before the reply: %w", err)
 }
 
 // otherProtocol says what a server speaks whose first bytes are of another protocol
@@ -58,54 +58,54 @@ func otherProtocol(err error) string {
 
 // unconnected says why there is no connection. A proxy's troubles are not the
 // server's.
-func (t *trace) unconnected(err error) *Failure {
+func (t *trace) unconnected(err error) *metrics.Failure {
 	dial, _ := errors.AsType[*net.OpError](err)
 	_, nameless := errors.AsType[*net.DNSError](err)
 	switch {
 	case dial != nil && dial.Op == "proxyconnect":
-		return failure(metrics.Connect, "%w", err)
+		return metrics.Failf(metrics.Connect, "%w", err)
 	case nameless:
-		return failure(metrics.DNS, "%w", err)
+		return metrics.Failf(metrics.DNS, "%w", err)
 	case isTimeout(err):
-		return failure(metrics.ConnectTimeout, "timed out: %w", err)
+		return metrics.Failf(metrics.ConnectTimeout, "timed out: %w", err)
 	case isAny(err, refusals):
-		return failure(metrics.Refused, "%w", err)
+		return metrics.Failf(metrics.Refused, "%w", err)
 	case t.handshaking():
 		return unsecured(err)
 	}
-	return failure(metrics.Connect, "%w", err)
+	return metrics.Failf(metrics.Connect, "%w", err)
 }
 
 // unsecured says why a TLS handshake failed.
-func unsecured(err error) *Failure {
+func unsecured(err error) *metrics.Failure {
 	odd, _ := errors.AsType[tls.RecordHeaderError](err)
 	switch {
 	case isReset(err):
-		return failure(metrics.Reset, "the connection was reset in the TLS handshake: %w", err)
+		return metrics.Failf(metrics.Reset, "the connection was reset in the TLS handshake: %w", err)
 	case string(odd.RecordHeader[:]) == "HTTP/":
-		return failure(metrics.TLS, "the server speaks no TLS, but plain HTTP: is its URL http:// instead of https://?")
+		return metrics.Failf(metrics.TLS, "the server speaks no TLS, but plain HTTP: is its URL http:// instead of https://?")
 	case odd.Msg != "":
-		return failure(metrics.TLS, "the server speaks no TLS: %w", err)
+		return metrics.Failf(metrics.TLS, "the server speaks no TLS: %w", err)
 	case strings.HasSuffix(err.Error(), "tls: no application protocol"):
-		return failure(metrics.TLS, "the server speaks HTTP/1.1 over TLS, not HTTP/2")
+		return metrics.Failf(metrics.TLS, "the server speaks HTTP/1.1 over TLS, not HTTP/2")
 	case isCut(err) && !isAlert(err):
-		return failure(metrics.TLS, "the server closed the connection in the TLS handshake: %w", err)
+		return metrics.Failf(metrics.TLS, "the server closed the connection in the TLS handshake: %w", err)
 	}
-	return failure(metrics.TLS, "the TLS handshake failed: %w", err)
+	return metrics.Failf(metrics.TLS, "the TLS handshake failed: %w", err)
 }
 
 // cutOff says why reading an answer gave err before its end.
-func cutOff(ctx context.Context, err error) *Failure {
-	if f := ended(ctx); f != nil {
+func cutOff(ctx context.Context, err error) *metrics.Failure {
+	if f := metrics.Ended(ctx); f != nil {
 		return f
 	}
 	switch {
 	case isReset(err):
-		return failure(metrics.Reset, "the connection was reset in the middle of the answer: %w", err)
+		return metrics.Failf(metrics.Reset, "the connection was reset in the middle of the answer: %w", err)
 	case isCut(err):
-		return failure(metrics.Truncated, "the connection was cut in the middle of the answer: %w", err)
+		return metrics.Failf(metrics.Truncated, "the connection was cut in the middle of the answer: %w", err)
 	}
-	return failure(metrics.Malformed, "the answer makes no sense: %w", err)
+	return metrics.Failf(metrics.Malformed, "the answer makes no sense: %w", err)
 }
 
 // What the kernel says of a server where nobody listens, and of a connection that

@@ -61,8 +61,8 @@ func unreadable(reply *http.Response) error {
 	if encoding == "" || unpackers[encoding] != nil {
 		return nil
 	}
-	return failure(metrics.Malformed, "the answer is compressed (%s), although nobody asked for it, and servebench reads gzip and deflate alone: "+
-		"switch compression off at the server, or at the proxy before it", shorten(encoding))
+	return metrics.Failf(metrics.Malformed, "the answer is compressed (%s), although nobody asked for it, and servebench reads gzip and deflate alone: "+
+		"switch compression off at the server, or at the proxy before it", metrics.Shorten(encoding))
 }
 
 // inflate reads what HTTP calls deflate: the format of zlib, or, from some servers,

@@ -17,6 +17,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/servebench/servebench/loadgen/engine"
 	"github.com/servebench/servebench/metrics"
 )
 
@@ -76,7 +77,7 @@ func TestACompressedStreamIsReadAsItComes(t *testing.T) {
 					epoch := time.Now()
 					rec := new(metrics.Record)
 					var at []time.Duration
-					for chunk, err := range o.Send(t.Context(), epoch, &Request{Body: []byte("{}"), KeepText: true}, rec) {
+					for chunk, err := range o.Send(t.Context(), epoch, &engine.Request{Body: []byte("{}"), KeepText: true}, rec) {
 						if err != nil {
 							t.Fatal(err)
 						}

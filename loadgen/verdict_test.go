@@ -13,7 +13,7 @@ import (
 	"time"
 
 	"github.com/servebench/servebench/dataset"
-	"github.com/servebench/servebench/loadgen"
+	"github.com/servebench/servebench/loadgen/arrivals"
 	"github.com/servebench/servebench/loadgen/sim"
 	"github.com/servebench/servebench/metrics"
 )
@@ -62,15 +62,15 @@ func reasons(trust *metrics.Trust) (names []string) {
 	return names
 }
 
-func poisson(rate float64, seed int64) loadgen.Arrivals {
-	return loadgen.Arrivals{Rate: rate, Burstiness: 1, Seed: seed}
+func poisson(rate float64, seed int64) arrivals.Arrivals {
+	return arrivals.Arrivals{Rate: rate, Burstiness: 1, Seed: seed}
 }
 
 func TestTwentyCleanRunsAreValid(t *testing.T) {
 	if testing.Short() {
 		t.Skip("twenty whole runs: in go test without -short")
 	}
-	atOnce := loadgen.Arrivals{Rate: math.Inf(1), Burstiness: 1}
+	atOnce := arrivals.Arrivals{Rate: math.Inf(1), Burstiness: 1}
 	varied := dataset.RangeRatio{Input: 0.5, Output: 0.5}
 	speculative := sim.Config{Speculative: sim.Speculative{Tokens: 3, Acceptance: 0.7}}
 	var clean []trial
@@ -104,16 +104,16 @@ func TestTwentyCleanRunsAreValid(t *testing.T) {
 }
 
 func TestRunBehindAWarmUpIsValid(t *testing.T) {
-	curve, err := loadgen.ParseCurve("up-down:0,15,5")
+	curve, err := arrivals.ParseCurve("up-down:0,15,5")
 	if err != nil {
 		t.Fatal(err)
 	}
-	atOnce := loadgen.Arrivals{Rate: math.Inf(1), Burstiness: 1}
+	atOnce := arrivals.Arrivals{Rate: math.Inf(1), Burstiness: 1}
 	for name, tr := range map[string]trial{
 		"closed loop": {num: 100, in: 64, out: 16, arrivals: atOnce, limit: 8, warmUp: 3 * time.Second},
 		"chat":        {num: 100, in: 64, out: 16, arrivals: atOnce, limit: 3, chat: true, warmUp: time.Second},
 		"Poisson":     {num: 100, in: 64, out: 64, arrivals: poisson(20, 1), warmUp: 3 * time.Second},
-		"curve":       {num: 150, in: 64, out: 64, arrivals: loadgen.Arrivals{Curve: curve, Burstiness: 1}, warmUp: 2 * time.Second},
+		"curve":       {num: 150, in: 64, out: 64, arrivals: arrivals.Arrivals{Curve: curve, Burstiness: 1}, warmUp: 2 * time.Second},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {

@@ -8,7 +8,6 @@ import (
 	"strings"
 
 	"github.com/servebench/servebench/dataset"
-	"github.com/servebench/servebench/loadgen"
 	"github.com/servebench/servebench/metrics"
 	"github.com/servebench/servebench/metrics/pyjson"
 )
@@ -16,7 +15,7 @@ import (
 // advised is the err of a run that cannot begin, with what can be done about it, where
 // that is known.
 func (b *bench) advised(err error) error {
-	if f, ok := errors.AsType[*loadgen.Failure](err); ok {
+	if f, ok := errors.AsType[*metrics.Failure](err); ok {
 		advice := first(f.Error()+b.doubled(err), b.adviseURL, b.adviseTLS, b.adviseKey, b.adviseProtocol)
 		if f.Class == metrics.Refused && b.Traffic.ReadyCheck == 0 {
 			advice = "nothing listens there: is this the server's address? --ready-check-timeout-sec waits for a server that is still starting"

@@ -7,7 +7,6 @@ import (
 	"net/http"
 
 	"github.com/servebench/servebench/dataset"
-	"github.com/servebench/servebench/loadgen"
 	"github.com/servebench/servebench/metrics"
 )
 
@@ -65,7 +64,7 @@ func (b *bench) align(ctx context.Context) error {
 // unaligned says as vLLM's client does why /tokenize is of no use. Where that shows
 // Python's exception it shows the error.
 func (b *bench) unaligned(err error) string {
-	f, _ := errors.AsType[*loadgen.Failure](err)
+	f, _ := errors.AsType[*metrics.Failure](err)
 	switch {
 	case !b.Results.VLLMVersion.Since(33, 0):
 		return "/tokenize unavailable"

@@ -7,7 +7,10 @@ import (
 	"time"
 
 	"github.com/servebench/servebench/loadgen"
+	"github.com/servebench/servebench/loadgen/arrivals"
+	"github.com/servebench/servebench/loadgen/engine"
 	"github.com/servebench/servebench/loadgen/exporter"
+	"github.com/servebench/servebench/loadgen/host"
 	"github.com/servebench/servebench/metrics"
 
 	"golang.org/x/term"
@@ -29,19 +32,19 @@ type bench struct {
 	server    *loadgen.Server // for its small calls
 	served    string          // the model's name in requests
 	config    metrics.Config  // of the whole run, where that has shards
-	target    loadgen.Target
+	target    engine.Target
 	*workload
 
 	header    *metrics.Header // of what is sent here: see streamed
-	live      *loadgen.Live
+	live      *engine.Live
 	series    *exporter.Series // is told of live and of each request; nil for nobody
 	collector *metrics.Collector
 	witness   witness
-	samplers  []loadgen.Sampler // of the server, or of each of its replicas; nil when it is not sampled
-	watches   []*loadgen.Watch  // of the samplers
+	samplers  []host.Sampler // of the server, or of each of its replicas; nil when it is not sampled
+	watches   []*host.Watch  // of the samplers
 	warmUp    warmUp
-	sendProbe loadgen.Sender  // over a connection of its own; nil without probes
-	prober    *loadgen.Prober // nil without probes
+	sendProbe engine.Sender   // over a connection of its own; nil without probes
+	prober    *engine.Prober  // nil without probes
 	probes    *metrics.Probes // what came of them
 	profiling bool            // the server's profiler was begun
 	last      time.Duration   // when the last measured request so far ended
@@ -49,7 +52,7 @@ type bench struct {
 }
 
 // arrivals go on with numpy's generator where the dataset left it.
-func (b *bench) arrivals() loadgen.Arrivals {
+func (b *bench) arrivals() arrivals.Arrivals {
 	a := b.options.arrivals()
 	a.Start = b.numpy
 	return a
@@ -58,13 +61,13 @@ func (b *bench) arrivals() loadgen.Arrivals {
 // load is what the target is put under. It has no schedule where the conversations
 // bring their own times, and where only the server's answers bound how many there
 // are.
-func (b *bench) load() (load loadgen.Load, err error) {
-	load = loadgen.Load{
+func (b *bench) load() (load engine.Load, err error) {
+	load = engine.Load{
 		Run: b.header.Run, Target: b.target, Source: b.witness.prompts.compare(b.source, false),
 		Concurrency: b.concurrency(), Delay: b.Traffic.Delay, Stop: b.Traffic.Duration, DrainLimit: b.Limits.Tail, Live: b.live,
 		Shard: b.Shard.Shard,
 	}
-	load.Target.Retry = loadgen.Retry{Times: b.Traffic.Retries, Total: b.Limits.Total}
+	load.Target.Retry = engine.Retry{Times: b.Traffic.Retries, Total: b.Limits.Total}
 	if b.prober, err = b.newProber(); err != nil || b.config.SelfTimed {
 		return load, err
 	}

@@ -8,7 +8,7 @@ import (
 	"github.com/servebench/servebench/dataset"
 	"github.com/servebench/servebench/dataset/nprand"
 	"github.com/servebench/servebench/dataset/tokenizer"
-	"github.com/servebench/servebench/loadgen"
+	"github.com/servebench/servebench/loadgen/arrivals"
 )
 
 // An opener is a dataset by its flags.
@@ -48,7 +48,7 @@ func (w *workload) dataset(o *options, from tokenizerSource) (opener, error) {
 // synthetic are the datasets whose prompts are made of token ids.
 func (w *workload) synthetic(o *options, common dataset.Options) opener {
 	d := &o.Workload
-	if d.Dataset == "prefix_repetition" || d.Dataset == "timed_trace" || d.Dataset == "random" && o.Traffic.Rule == loadgen.UpToV092 {
+	if d.Dataset == "prefix_repetition" || d.Dataset == "timed_trace" || d.Dataset == "random" && o.Traffic.Rule == arrivals.UpToV092 {
 		w.numpy = new(nprand.RandomState)
 		common.NumPy = w.numpy
 	}

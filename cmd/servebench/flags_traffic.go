@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"github.com/servebench/servebench/cmd/servebench/internal/argv"
-	"github.com/servebench/servebench/loadgen"
+	"github.com/servebench/servebench/loadgen/arrivals"
 	"github.com/servebench/servebench/metrics"
 )
 
@@ -24,12 +24,12 @@ func (g *trafficFlags) define(f *argv.Flags) {
 	t := &g.Traffic
 	f.Var(argv.Parsed(&t.RequestRate, "inf", argv.ParseFloat), "request-rate", "`RATE` requests a second; inf sends all at once")
 	f.Var(argv.Parsed(&t.Burstiness, "1.0", argv.ParseFloat), "burstiness", "`SHAPE` shape of the gaps' gamma distribution: 1 Poisson, less is burstier, inf even")
-	f.Var(argv.Parsed(&t.Rule, string(loadgen.SinceV010), parseRule), "arrival-rule", "`RULE` when requests are due; 0.9.2: the first at 0 and gaps as drawn, as vLLM had it up to that release")
+	f.Var(argv.Parsed(&t.Rule, string(arrivals.SinceV010), parseRule), "arrival-rule", "`RULE` when requests are due; 0.9.2: the first at 0 and gaps as drawn, as vLLM had it up to that release")
 	f.Var(argv.Optional(&t.MaxConcurrency, argv.ParseInt), "max-concurrency", "`N` requests in flight at most (default no limit)")
 	f.StringVar(&g.rampUpStrategy, "ramp-up-strategy", "", "`NAME` let the rate grow over the requests; excludes --request-rate")
 	f.Var(argv.Optional(&g.rampUpStart, argv.ParseInt), "ramp-up-start-rps", "`RATE` the ramp's first rate, in requests a second")
 	f.Var(argv.Optional(&g.rampUpEnd, argv.ParseInt), "ramp-up-end-rps", "`RATE` the ramp's last rate, in requests a second")
-	f.Var(argv.Parsed(&t.Curve, "", loadgen.ParseCurve), "rate-curve", "`SPEC` a rate that changes over time, instead of --request-rate: "+loadgen.CurveForms)
+	f.Var(argv.Parsed(&t.Curve, "", arrivals.ParseCurve), "rate-curve", "`SPEC` a rate that changes over time, instead of --request-rate: "+arrivals.CurveForms)
 	f.Var(argv.Parsed(&t.Duration, "0", argv.ParseSeconds), "duration", "`TIME` send nothing from then on; without --num-prompts, as many prompts as it takes; 0 for no limit")
 	f.Var(argv.Parsed(&t.WarmUp, "0", argv.ParseSeconds), "warmup-duration", "`TIME` put the same kind of load on for that long before, which hands over to the measured one without a break")
 	f.IntVar(&t.Warmups, "num-warmups", 0, "`N` requests to send before the measured ones")
@@ -39,14 +39,14 @@ func (g *trafficFlags) define(f *argv.Flags) {
 	f.IntVar(&t.Retries, "retries", 0, "`N` send a request again, N times at most, that failed before a piece of its answer came and may fare better; its latency counts from the first time")
 	f.BoolVar(&t.Profile, "profile", false, "have the server profile the load, by its /start_profile and /stop_profile")
 	f.BoolVar(&t.Warm, "warm-connections", false, "open the connections before the load begins, so that connecting is not inside TTFT")
-	f.Choices("arrival-rule", string(loadgen.SinceV010), string(loadgen.UpToV092))
+	f.Choices("arrival-rule", string(arrivals.SinceV010), string(arrivals.UpToV092))
 	f.Choices("ramp-up-strategy", "linear", "exponential")
 }
 
 // maxRetries is far more than what still says something of a server.
 const maxRetries = 1000
 
-func parseRule(name string) (loadgen.ArrivalRule, error) { return loadgen.ArrivalRule(name), nil }
+func parseRule(name string) (arrivals.ArrivalRule, error) { return arrivals.ArrivalRule(name), nil }
 
 func (g *trafficFlags) resolve(*argv.Flags) error {
 	t := &g.Traffic
@@ -70,7 +70,7 @@ func (g *trafficFlags) resolve(*argv.Flags) error {
 	if err := g.checkCurve(); err != nil {
 		return err
 	}
-	if g.rampUpStrategy != "" && t.Rule == loadgen.UpToV092 {
+	if g.rampUpStrategy != "" && t.Rule == arrivals.UpToV092 {
 		return errors.New("--arrival-rule 0.9.2 knows no --ramp-up-strategy")
 	}
 	if g.rampUpStrategy != "" {
@@ -116,7 +116,7 @@ func (g *trafficFlags) checkCurve() error {
 		return errors.New("argument --rate-curve: it takes the place of --request-rate: give one of the two")
 	case g.rampUpStrategy != "":
 		return errors.New("argument --rate-curve: it takes the place of --ramp-up-strategy: give one of the two")
-	case t.Rule == loadgen.UpToV092:
+	case t.Rule == arrivals.UpToV092:
 		return fmt.Errorf("argument --rate-curve: --arrival-rule %s knows none", t.Rule)
 	}
 	return nil

@@ -4,7 +4,8 @@ import (
 	"fmt"
 
 	"github.com/servebench/servebench/dataset"
-	"github.com/servebench/servebench/loadgen"
+	"github.com/servebench/servebench/loadgen/arrivals"
+	"github.com/servebench/servebench/loadgen/engine"
 	"github.com/servebench/servebench/metrics"
 )
 
@@ -17,7 +18,7 @@ type warmUp struct {
 
 // warmUpLoad is of the same kind as the load: other prompts of the same dataset, at
 // the rate with which the load begins.
-func (b *bench) warmUpLoad() (w loadgen.WarmUp, err error) {
+func (b *bench) warmUpLoad() (w engine.WarmUp, err error) {
 	if b.warmUp.source == nil {
 		return w, nil
 	}
@@ -28,7 +29,7 @@ func (b *bench) warmUpLoad() (w loadgen.WarmUp, err error) {
 	}
 	a := b.options.arrivals()
 	a.Rate, a.RampUp, a.Curve = b.firstRate(), nil, nil
-	a.Rule = loadgen.SinceV010 // stretched, its gaps reach to the handover
+	a.Rule = arrivals.SinceV010 // stretched, its gaps reach to the handover
 	a.Seed = (a.Seed + warmUpSeeds) % seedCircle
 	n, err := a.Count(b.Traffic.WarmUp)
 	if err != nil {

@@ -8,12 +8,12 @@ import (
 	"testing"
 	"time"
 
-	"github.com/servebench/servebench/loadgen"
+	"github.com/servebench/servebench/loadgen/engine"
 	"github.com/servebench/servebench/metrics"
 )
 
 // prepared is a bench that is ready to load a simulated server, and its load.
-func prepared(t *testing.T, line string) (*bench, loadgen.Load) {
+func prepared(t *testing.T, line string) (*bench, engine.Load) {
 	t.Helper()
 	o := mustParse(t, line+" --random-input-len 4 --random-output-len 2 --model stub-32000 --base-url", new(wireServer).start(t))
 	b := &bench{options: o, out: io.Discard, talk: io.Discard, patience: time.Minute}
@@ -29,7 +29,7 @@ func prepared(t *testing.T, line string) (*bench, loadgen.Load) {
 }
 
 // due are the first n times of a schedule.
-func due(s loadgen.Schedule, n int) (times []time.Duration) {
+func due(s engine.Schedule, n int) (times []time.Duration) {
 	for at := range s {
 		if times = append(times, at); len(times) == n {
 			break
@@ -50,7 +50,7 @@ func TestWarmUpIsOfTheLoadsKindAndNotItsRequests(t *testing.T) {
 	}
 	prompts := map[string]bool{}
 	n := 0
-	for _, source := range []func(func(string) bool){firstPrompts(t, load, 10), firstPrompts(t, loadgen.Load{Source: w.Source}, 10)} {
+	for _, source := range []func(func(string) bool){firstPrompts(t, load, 10), firstPrompts(t, engine.Load{Source: w.Source}, 10)} {
 		for prompt := range source {
 			prompts[prompt] = true
 			n++
@@ -61,7 +61,7 @@ func TestWarmUpIsOfTheLoadsKindAndNotItsRequests(t *testing.T) {
 	}
 }
 
-func firstPrompts(t *testing.T, load loadgen.Load, n int) func(func(string) bool) {
+func firstPrompts(t *testing.T, load engine.Load, n int) func(func(string) bool) {
 	return func(yield func(string) bool) {
 		left := n
 		for c, err := range load.Source {
@@ -103,7 +103,7 @@ func TestRequestsThatRepeatPromptsAreCounted(t *testing.T) {
 	b, load := prepared(t, "--dataset-name custom --skip-chat-template --no-oversample --num-prompts 3 --max-concurrency 2 --warmup-duration 1s --dataset-path "+writeCustom(t, 3))
 	for range firstPrompts(t, load, 3) {
 	}
-	for range firstPrompts(t, loadgen.Load{Source: load.WarmUp.Source}, 50) {
+	for range firstPrompts(t, engine.Load{Source: load.WarmUp.Source}, 50) {
 	}
 	for _, row := range []struct {
 		index, turn int

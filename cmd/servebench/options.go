@@ -8,6 +8,7 @@ import (
 	"github.com/servebench/servebench/dataset"
 	"github.com/servebench/servebench/dataset/jinja"
 	"github.com/servebench/servebench/loadgen"
+	"github.com/servebench/servebench/loadgen/arrivals"
 	"github.com/servebench/servebench/metrics"
 	"github.com/servebench/servebench/metrics/pyjson"
 	"github.com/servebench/servebench/report"
@@ -110,20 +111,20 @@ type trafficOptions struct {
 	RequestRate    float64 // requests a second, +Inf for all at once; +Inf with a ramp-up
 	Burstiness     float64 // shape of the gamma distribution; +Inf for even gaps
 	MaxConcurrency *int    // nil for no limit
-	Rule           loadgen.ArrivalRule
+	Rule           arrivals.ArrivalRule
 	RampUp         *metrics.RampUp
-	Curve          *loadgen.Curve // a rate that changes over time, nil for a constant one
-	Duration       time.Duration  // nothing is sent from then on; 0 for no limit
-	Counted        bool           // --num-prompts was given: the load has no more, whatever time there is
-	WarmUp         time.Duration  // how long the same kind of load goes before
-	Warmups        int            // requests before the measured ones
-	ReadyCheck     time.Duration  // how long to wait for the server; 0 skips the check
-	Warm           bool           // open the connections before the clock starts
-	Delay          time.Duration  // before the first request
-	Seed           *int64         // of the arrival times; nil for the workload's
-	ProbeRate      float64        // probes a second, less what their answers take; 0 for none
-	Retries        int            // times that a failed request is sent again at most
-	Profile        bool           // have the server profile the load
+	Curve          *arrivals.Curve // a rate that changes over time, nil for a constant one
+	Duration       time.Duration   // nothing is sent from then on; 0 for no limit
+	Counted        bool            // --num-prompts was given: the load has no more, whatever time there is
+	WarmUp         time.Duration   // how long the same kind of load goes before
+	Warmups        int             // requests before the measured ones
+	ReadyCheck     time.Duration   // how long to wait for the server; 0 skips the check
+	Warm           bool            // open the connections before the clock starts
+	Delay          time.Duration   // before the first request
+	Seed           *int64          // of the arrival times; nil for the workload's
+	ProbeRate      float64         // probes a second, less what their answers take; 0 for none
+	Retries        int             // times that a failed request is sent again at most
+	Profile        bool            // have the server profile the load
 }
 
 // workloadOptions say what is sent: they are shared with `servebench dataset`.

@@ -16,6 +16,7 @@ import (
 
 	"github.com/servebench/servebench/dataset"
 	"github.com/servebench/servebench/loadgen"
+	"github.com/servebench/servebench/loadgen/arrivals"
 	"github.com/servebench/servebench/metrics"
 	"github.com/servebench/servebench/metrics/pyjson"
 	"github.com/servebench/servebench/report"
@@ -35,7 +36,7 @@ func TestDefaultsAreVLLMs(t *testing.T) {
 	o := mustParse(t, "")
 	want := &options{
 		Server:  serverOptions{Backend: "openai", BaseURL: "http://127.0.0.1:8000", Endpoint: "/v1/completions"},
-		Traffic: trafficOptions{Rule: loadgen.SinceV010, RequestRate: math.Inf(1), Burstiness: 1},
+		Traffic: trafficOptions{Rule: arrivals.SinceV010, RequestRate: math.Inf(1), Burstiness: 1},
 		Workload: workloadOptions{
 			Dataset: "random", NumPrompts: 1000, Shuffle: true, Oversample: true, VocabSize: 32000,
 			Random: dataset.Random{InputLen: 1024, OutputLen: 128},

@@ -14,6 +14,7 @@ import (
 
 	"github.com/servebench/servebench/dataset"
 	"github.com/servebench/servebench/loadgen"
+	"github.com/servebench/servebench/loadgen/engine"
 	"github.com/servebench/servebench/metrics"
 )
 
@@ -113,7 +114,7 @@ func (b *bench) opens(limit int, tally *loadgen.Tally, credentials loadgen.Crede
 }
 
 // sends makes what sends to the endpoint.
-func (b *bench) sends(header http.Header, over *loadgen.Transport, tally *loadgen.Tally) loadgen.Sender {
+func (b *bench) sends(header http.Header, over *loadgen.Transport, tally *loadgen.Tally) engine.Sender {
 	return (&loadgen.OpenAI{
 		URL: b.Server.url(), Header: header, Transport: over,
 		Chat: b.Server.Backend == "openai-chat", Tally: tally,
@@ -163,7 +164,7 @@ func (b *bench) findModel(ctx context.Context) error {
 func (b *bench) reach(ctx context.Context, call func() error) error {
 	err := call()
 	for until := time.Now().Add(b.Traffic.ReadyCheck); isComing(err) && time.Now().Before(until); {
-		if loadgen.Sleep(ctx, time.Now().Add(time.Second)) != nil {
+		if engine.Sleep(ctx, time.Now().Add(time.Second)) != nil {
 			return ctx.Err()
 		}
 		err = call()
@@ -182,7 +183,7 @@ func isDown(err error) bool {
 // isComing says whether err is that of a server which may be there in a while. A proxy
 // before it, or the server itself while it loads its model, says so with a status.
 func isComing(err error) bool {
-	f, ok := errors.AsType[*loadgen.Failure](err)
+	f, ok := errors.AsType[*metrics.Failure](err)
 	switch {
 	case !ok:
 		return false
@@ -194,7 +195,7 @@ func isComing(err error) bool {
 
 // failed says whether err is a failure of one of the classes.
 func failed(err error, classes ...metrics.Class) bool {
-	f, ok := errors.AsType[*loadgen.Failure](err)
+	f, ok := errors.AsType[*metrics.Failure](err)
 	return ok && slices.Contains(classes, f.Class)
 }
 
@@ -235,9 +236,9 @@ func (o *options) body(model string) loadgen.Body {
 // aim makes the target's bodies and its way to count tokens.
 func (b *bench) aim() {
 	body := b.body(b.served)
-	b.target.Encode = func(c *dataset.Conversation, turn int) (*loadgen.Request, error) {
+	b.target.Encode = func(c *dataset.Conversation, turn int) (*engine.Request, error) {
 		text, err := body.Encode(&c.Turns[turn])
-		return &loadgen.Request{ID: c.ID, Body: text, KeepText: b.Results.SaveDetailed}, err
+		return &engine.Request{ID: c.ID, Body: text, KeepText: b.Results.SaveDetailed}, err
 	}
 	if b.workload != nil && b.tokenizer != nil {
 		t := b.tokenizer

@@ -21,7 +21,7 @@ type deadServer struct {
 
 func (s *deadServer) RoundTrip(*http.Request) (*http.Response, error) {
 	s.calls++
-	return nil, &loadgen.Failure{Class: s.class, Err: errors.New("no")}
+	return nil, &metrics.Failure{Class: s.class, Err: errors.New("no")}
 }
 
 func TestAServerThatIsNotUpYetIsWaitedFor(t *testing.T) {

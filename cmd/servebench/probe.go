@@ -7,11 +7,11 @@ import (
 	"time"
 
 	"github.com/servebench/servebench/dataset"
-	"github.com/servebench/servebench/loadgen"
+	"github.com/servebench/servebench/loadgen/engine"
 )
 
 // shortest is the smallest request that there is, which vLLM's client probes with.
-func (b *bench) shortest() (*loadgen.Request, error) {
+func (b *bench) shortest() (*engine.Request, error) {
 	return b.target.Encode(&dataset.Conversation{Turns: []dataset.Turn{{Prompt: "Hi", PromptLen: 1, OutputLen: 1}}}, 0)
 }
 
@@ -19,7 +19,7 @@ func (b *bench) shortest() (*loadgen.Request, error) {
 func (b *bench) probing() bool { return b.Traffic.ProbeRate > 0 && b.Shard.Index == 0 }
 
 // newProber makes what sends the probes; nil for none.
-func (b *bench) newProber() (*loadgen.Prober, error) {
+func (b *bench) newProber() (*engine.Prober, error) {
 	if !b.probing() {
 		return nil, nil
 	}
@@ -27,13 +27,13 @@ func (b *bench) newProber() (*loadgen.Prober, error) {
 	target := b.target
 	target.Send = b.sendProbe
 	pause := min(1/b.Traffic.ProbeRate, math.MaxInt64/2e9)
-	return &loadgen.Prober{Target: target, Request: req, Pause: time.Duration(pause * float64(time.Second))}, err
+	return &engine.Prober{Target: target, Request: req, Pause: time.Duration(pause * float64(time.Second))}, err
 }
 
 // probe sends probes, if any were asked for, from the beginning of the measured part
 // of the run until done is closed.
 func (b *bench) probe(ctx context.Context, done <-chan struct{}) {
-	if b.prober == nil || loadgen.Sleep(ctx, b.header.Epoch.Add(b.header.Began())) != nil {
+	if b.prober == nil || engine.Sleep(ctx, b.header.Epoch.Add(b.header.Began())) != nil {
 		return
 	}
 	b.probes = b.prober.Probe(ctx, done)

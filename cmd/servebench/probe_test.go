@@ -12,7 +12,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/servebench/servebench/loadgen"
+	"github.com/servebench/servebench/loadgen/engine"
 	"github.com/servebench/servebench/metrics"
 )
 
@@ -20,13 +20,13 @@ func TestProbesBeginWithTheMeasuredPart(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		epoch := time.Now()
 		var sent []time.Duration
-		send := func(context.Context, time.Time, *loadgen.Request, *metrics.Record) iter.Seq2[loadgen.Chunk, error] {
+		send := func(context.Context, time.Time, *engine.Request, *metrics.Record) iter.Seq2[engine.Chunk, error] {
 			sent = append(sent, time.Since(epoch))
-			return func(func(loadgen.Chunk, error) bool) {}
+			return func(func(engine.Chunk, error) bool) {}
 		}
 		b := &bench{
 			header: &metrics.Header{Epoch: epoch, Delay: time.Second, WarmUp: 2 * time.Second},
-			prober: &loadgen.Prober{Target: loadgen.Target{Send: send}, Request: new(loadgen.Request), Pause: 4 * time.Second},
+			prober: &engine.Prober{Target: engine.Target{Send: send}, Request: new(engine.Request), Pause: 4 * time.Second},
 		}
 		done := make(chan struct{})
 		time.AfterFunc(5*time.Second, func() { close(done) })
@@ -39,8 +39,8 @@ func TestProbesBeginWithTheMeasuredPart(t *testing.T) {
 
 // A load that has ended leaves at most one probe in flight, which may never be answered.
 func TestLastProbeEndsWithTheRunsLimits(t *testing.T) {
-	hanging := func(ctx context.Context, _ time.Time, _ *loadgen.Request, _ *metrics.Record) iter.Seq2[loadgen.Chunk, error] {
-		return func(func(loadgen.Chunk, error) bool) { <-ctx.Done() }
+	hanging := func(ctx context.Context, _ time.Time, _ *engine.Request, _ *metrics.Record) iter.Seq2[engine.Chunk, error] {
+		return func(func(engine.Chunk, error) bool) { <-ctx.Done() }
 	}
 	for _, row := range []struct {
 		limits limitOptions
@@ -56,10 +56,10 @@ func TestLastProbeEndsWithTheRunsLimits(t *testing.T) {
 			begin := time.Now()
 			b := &bench{
 				options: &options{Limits: row.limits}, header: &metrics.Header{Epoch: begin},
-				prober: &loadgen.Prober{Target: loadgen.Target{Send: hanging}, Request: new(loadgen.Request)},
+				prober: &engine.Prober{Target: engine.Target{Send: hanging}, Request: new(engine.Request)},
 			}
 			stop := (&trial{benches: []*bench{b}}).startProbes(t.Context())
-			if err := loadgen.Sleep(t.Context(), begin.Add(5*time.Second)); err != nil {
+			if err := engine.Sleep(t.Context(), begin.Add(5*time.Second)); err != nil {
 				t.Fatal(err)
 			}
 			if stop(row.cut); time.Since(begin) != row.want || b.probes != nil {
@@ -109,8 +109,8 @@ func TestLastProbeIsNoPartOfTheDuration(t *testing.T) {
 		t.Fatal(err)
 	}
 	var ended time.Time
-	b.sendProbe = func(ctx context.Context, _ time.Time, _ *loadgen.Request, _ *metrics.Record) iter.Seq2[loadgen.Chunk, error] {
-		return func(func(loadgen.Chunk, error) bool) {
+	b.sendProbe = func(ctx context.Context, _ time.Time, _ *engine.Request, _ *metrics.Record) iter.Seq2[engine.Chunk, error] {
+		return func(func(engine.Chunk, error) bool) {
 			<-ctx.Done()
 			ended = time.Now()
 		}

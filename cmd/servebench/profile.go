@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/servebench/servebench/loadgen"
 	"github.com/servebench/servebench/metrics"
 )
 
@@ -42,7 +41,7 @@ func (b *bench) stopProfiler(ctx context.Context) {
 
 // profilerAdvice is what to do where a server has no profiler.
 func profilerAdvice(err error) string {
-	if f, ok := errors.AsType[*loadgen.Failure](err); ok && f.Class == metrics.Status {
+	if f, ok := errors.AsType[*metrics.Failure](err); ok && f.Class == metrics.Status {
 		return ": start vLLM with VLLM_TORCH_PROFILER_DIR set or, where it is newer, with --profiler-config"
 	}
 	return ""

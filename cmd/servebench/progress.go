@@ -10,7 +10,7 @@ import (
 
 	"golang.org/x/term"
 
-	"github.com/servebench/servebench/loadgen"
+	"github.com/servebench/servebench/loadgen/engine"
 )
 
 // A progress shows a run on stderr: one line in tqdm's shape that is rewritten
@@ -21,7 +21,7 @@ type progress struct {
 	total int
 	until time.Duration // when the last request is sent, instead of a total; 0 with one
 	began time.Duration // when the first measured request may be sent: a delay and a warm-up go before
-	live  []*loadgen.Live
+	live  []*engine.Live
 
 	start time.Time // of the run
 	quit  chan struct{}
@@ -95,7 +95,7 @@ func aside(w io.Writer, format string, args ...any) {
 }
 
 // count is that of all loads together.
-func (p *progress) count() loadgen.Count { return together(p.live) }
+func (p *progress) count() engine.Count { return together(p.live) }
 
 // rateSince is the chunks a second since a moment at which there were so many.
 func (p *progress) rateSince(from time.Time, chunks int64) float64 {
@@ -119,7 +119,7 @@ func (p *progress) print(rate float64, last bool) {
 }
 
 // together is the count of several loads.
-func together(live []*loadgen.Live) (c loadgen.Count) {
+func together(live []*engine.Live) (c engine.Count) {
 	for _, l := range live {
 		c = c.Plus(l.Now())
 	}

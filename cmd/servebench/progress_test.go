@@ -8,7 +8,7 @@ import (
 	"time"
 	"unicode/utf8"
 
-	"github.com/servebench/servebench/loadgen"
+	"github.com/servebench/servebench/loadgen/engine"
 )
 
 func TestProgressLineHasTqdmsShape(t *testing.T) {
@@ -56,7 +56,7 @@ func TestProgressLineFitsTheTerminal(t *testing.T) {
 func TestProgressElsewhereThanOnATerminalIsAPlainLineEveryTenSeconds(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var out strings.Builder
-		p := &progress{w: &out, total: 3, start: time.Now(), live: []*loadgen.Live{new(loadgen.Live), new(loadgen.Live)}}
+		p := &progress{w: &out, total: 3, start: time.Now(), live: []*engine.Live{new(engine.Live), new(engine.Live)}}
 		p.live[0].Sent.Add(1)
 		p.live[1].Sent.Add(1)
 		stop := p.show()

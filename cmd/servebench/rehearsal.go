@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"github.com/servebench/servebench/dataset"
-	"github.com/servebench/servebench/loadgen"
+	"github.com/servebench/servebench/loadgen/engine"
 	"github.com/servebench/servebench/metrics"
 )
 
@@ -32,7 +32,7 @@ func (b *bench) rehearse(ctx context.Context) error {
 }
 
 // firstRequest is the first of the dataset, without an id.
-func (b *bench) firstRequest() (*loadgen.Request, error) {
+func (b *bench) firstRequest() (*engine.Request, error) {
 	c, err := b.first()
 	if err != nil {
 		return nil, err
@@ -46,7 +46,7 @@ func (b *bench) firstRequest() (*loadgen.Request, error) {
 const readyInterval = 5 * time.Second
 
 // checkReady sends the first request until it is answered.
-func (b *bench) checkReady(ctx context.Context, first *loadgen.Request) error {
+func (b *bench) checkReady(ctx context.Context, first *engine.Request) error {
 	b.print(10, 1, "Waiting for endpoint to become up in %.0f seconds", b.Traffic.ReadyCheck.Seconds())
 	limited, cancel := context.WithTimeout(ctx, b.Traffic.ReadyCheck)
 	defer cancel()
@@ -64,7 +64,7 @@ func (b *bench) checkReady(ctx context.Context, first *loadgen.Request) error {
 		case rec.Class != metrics.Cancelled:
 			last, refused = rec.Error, rec.Class == metrics.Status
 		}
-		if loadgen.Sleep(limited, time.Now().Add(readyInterval)) != nil {
+		if engine.Sleep(limited, time.Now().Add(readyInterval)) != nil {
 			if refused {
 				last += b.unlisted(ctx)
 			}
@@ -75,7 +75,7 @@ func (b *bench) checkReady(ctx context.Context, first *loadgen.Request) error {
 
 // warmUps sends n warm-up requests, as many at once as the load may have. What
 // comes of them is not looked at.
-func (b *bench) warmUps(ctx context.Context, first *loadgen.Request, n int) {
+func (b *bench) warmUps(ctx context.Context, first *engine.Request, n int) {
 	source := func(yield func(*dataset.Conversation, error) bool) {
 		for range n {
 			if !yield(&dataset.Conversation{Turns: make([]dataset.Turn, 1)}, nil) {
@@ -84,9 +84,9 @@ func (b *bench) warmUps(ctx context.Context, first *loadgen.Request, n int) {
 		}
 	}
 	target := b.target
-	target.Encode = func(*dataset.Conversation, int) (*loadgen.Request, error) { return first, nil }
-	load := loadgen.Load{Target: target, Source: source, Concurrency: b.concurrency()}
-	run := loadgen.Run{Loads: []loadgen.Load{load}}
+	target.Encode = func(*dataset.Conversation, int) (*engine.Request, error) { return first, nil }
+	load := engine.Load{Target: target, Source: source, Concurrency: b.concurrency()}
+	run := engine.Run{Loads: []engine.Load{load}}
 	for range run.Records(ctx) {
 	}
 }

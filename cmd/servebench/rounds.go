@@ -7,7 +7,7 @@ import (
 	"strconv"
 
 	"github.com/servebench/servebench/dataset"
-	"github.com/servebench/servebench/loadgen"
+	"github.com/servebench/servebench/loadgen/arrivals"
 	"github.com/servebench/servebench/metrics"
 )
 
@@ -37,9 +37,9 @@ func (o *options) timed() bool {
 func (o *options) endless() bool { return o.timed() && o.atInfiniteRate() }
 
 // arrivals are when requests are due.
-func (o *options) arrivals() loadgen.Arrivals {
+func (o *options) arrivals() arrivals.Arrivals {
 	t := &o.Traffic
-	return loadgen.Arrivals{
+	return arrivals.Arrivals{
 		Rule: t.Rule, Rate: t.RequestRate, Burstiness: t.Burstiness, RampUp: t.RampUp, Curve: t.Curve, Seed: o.arrivalSeed(),
 	}
 }

@@ -7,7 +7,7 @@ import (
 	"os"
 	"slices"
 
-	"github.com/servebench/servebench/loadgen"
+	"github.com/servebench/servebench/loadgen/host"
 	"github.com/servebench/servebench/metrics"
 )
 
@@ -41,7 +41,7 @@ func (b *bench) streamed() *metrics.Header {
 	if s.Several() {
 		h.Shard, h.Shards = s.Index, s.Of
 		h.Host, _ = os.Hostname() // without one, the shard is known by its index
-		h.ClockOffset, h.ClockError = loadgen.Clock()
+		h.ClockOffset, h.ClockError = host.Clock()
 	}
 	if s.ClockOffset != nil {
 		h.ClockOffset, h.ClockError = *s.ClockOffset, 0

@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/servebench/servebench/loadgen"
+	"github.com/servebench/servebench/loadgen/engine"
 )
 
 // start is StartAt by this machine's clock; zero for at once.
@@ -25,7 +25,7 @@ func (t *trial) awaitStart(ctx context.Context) {
 	start := t.benches[0].Shard.start()
 	if left := time.Until(start); !start.IsZero() && left > 0 {
 		fmt.Fprintf(t.talk, "ready: the load begins at %s, in %.1f s\n", start.Format(time.RFC3339Nano), left.Seconds())
-		loadgen.Sleep(ctx, start.Add(-warmLead))
+		engine.Sleep(ctx, start.Add(-warmLead))
 	}
 }
 

@@ -12,7 +12,8 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
-	"github.com/servebench/servebench/loadgen"
+	"github.com/servebench/servebench/loadgen/engine"
+	"github.com/servebench/servebench/loadgen/host"
 	"github.com/servebench/servebench/metrics"
 )
 
@@ -26,8 +27,8 @@ type trial struct {
 	screen  io.Writer // where progress is shown; nil shows none
 
 	aborter    aborter
-	gpuSampler loadgen.Sampler // nil when GPUs are not sampled
-	gpus       *loadgen.Watch  // of the sampler
+	gpuSampler host.Sampler // nil when GPUs are not sampled
+	gpus       *host.Watch  // of the sampler
 }
 
 // test is the load test from the first look at the servers to the summaries, one
@@ -77,7 +78,7 @@ func (b *bench) named(err error) error {
 // was done; there are no summaries when nothing was.
 func (t *trial) measure(ctx context.Context) ([]*metrics.Summary, error) {
 	limits := t.benches[0].Limits
-	run := loadgen.Run{Drain: limits.Drain, Deadline: limits.Deadline, Ready: t.ready, StartAt: t.benches[0].Shard.start()}
+	run := engine.Run{Drain: limits.Drain, Deadline: limits.Deadline, Ready: t.ready, StartAt: t.benches[0].Shard.start()}
 	ctx, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
 	t.aborter = aborter{abortRule: t.benches[0].Abort, stop: stop}
@@ -95,10 +96,10 @@ func (t *trial) measure(ctx context.Context) ([]*metrics.Summary, error) {
 		b.startProfiler(ctx)
 		b.announceTraffic()
 	}
-	var pulse *loadgen.Pulse
+	var pulse *host.Pulse
 	stopProgress, unhook, stopProbes := func() {}, func() bool { return true }, func(error) {}
 	run.Started = func(epoch time.Time) {
-		pulse = loadgen.StartPulse()
+		pulse = host.StartPulse()
 		for _, b := range t.benches {
 			b.tally.Reset()
 			b.header.Epoch = epoch
@@ -135,7 +136,7 @@ func (b *bench) begin(ctx context.Context, t *trial) error {
 		StartAt: b.Shard.StartAt, Compact: b.Results.Record == compact, Sampled: b.Watch.any(),
 		Version: buildVersion(), Definitions: b.Results.VLLMVersion.Definitions(), Flags: b.Flags, Config: b.Shard.part(b.config),
 	}
-	b.target.Name, b.live = b.name, new(loadgen.Live)
+	b.target.Name, b.live = b.name, new(engine.Live)
 	b.collector = metrics.NewCollector(b.header)
 	b.collector.KeepOutcomes, b.collector.KeepLastings = b.Results.SaveDetailed, b.Results.Save || b.Results.Append
 	b.collector.KeepTrace, b.collector.MaxKept = b.keepsTrace(), maxKept
@@ -231,7 +232,7 @@ func (b *bench) took(all time.Duration) time.Duration {
 }
 
 // live counts what each load is doing.
-func (t *trial) live() (all []*loadgen.Live) {
+func (t *trial) live() (all []*engine.Live) {
 	for _, b := range t.benches {
 		all = append(all, b.live)
 	}

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/servebench/servebench/loadgen"
+	"github.com/servebench/servebench/loadgen/host"
 	"github.com/servebench/servebench/metrics"
 )
 
@@ -41,7 +42,7 @@ func (t *trial) openGPUs(ctx context.Context) (err error) {
 		_, err = exporter.GPUs(limited)
 		t.gpuSampler = closing(transport, loadgen.SampleDCGM(exporter, gpuEvery))
 	} else {
-		smi := loadgen.NvidiaSMI{Only: b.Watch.GPUs}
+		smi := host.NvidiaSMI{Only: b.Watch.GPUs}
 		if smi.Path, err = b.Watch.nvidiaSMI(); err != nil {
 			return err
 		}
@@ -66,7 +67,7 @@ func (b *bench) openSamplers(ctx context.Context) error {
 		if err != nil && r.name != "" {
 			return exitError{fmt.Errorf("--server-metrics: %w", err), exitNo}
 		}
-		if f, ok := errors.AsType[*loadgen.Failure](err); ok && f.Class == metrics.Status {
+		if f, ok := errors.AsType[*metrics.Failure](err); ok && f.Class == metrics.Status {
 			b.say("WARNING: --server-metrics: %s: it is not asked again", b.Server.Secrets.mask(err.Error()))
 			return nil
 		}
@@ -98,7 +99,7 @@ func (b *bench) replicas() (all []replica) {
 
 // closing is a sampler that keeps no connection from one sample to the next: over the
 // same one, a load balancer may give the same replica each time.
-func closing(t *loadgen.Transport, sample loadgen.Sampler) loadgen.Sampler {
+func closing(t *loadgen.Transport, sample host.Sampler) host.Sampler {
 	return func(ctx context.Context, epoch time.Time, take func(*metrics.Sample)) {
 		sample(ctx, epoch, func(s *metrics.Sample) {
 			t.CloseIdleConnections()
@@ -110,11 +111,11 @@ func closing(t *loadgen.Transport, sample loadgen.Sampler) loadgen.Sampler {
 // watch begins to sample.
 func (t *trial) watch(epoch time.Time) {
 	if t.gpuSampler != nil {
-		t.gpus = loadgen.StartWatch(epoch, t.gpuSampler)
+		t.gpus = host.StartWatch(epoch, t.gpuSampler)
 	}
 	for _, b := range t.benches {
 		for _, sampler := range b.samplers {
-			b.watches = append(b.watches, loadgen.StartWatch(epoch, sampler))
+			b.watches = append(b.watches, host.StartWatch(epoch, sampler))
 		}
 	}
 }

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/servebench/servebench/loadgen"
+	"github.com/servebench/servebench/loadgen/host"
 	"github.com/servebench/servebench/metrics"
 )
 
@@ -140,7 +141,7 @@ func TestTroubleWithSamplesHidesSecrets(t *testing.T) {
 	o := &options{Server: serverOptions{Secrets: secrets{"token-1"}}}
 	b := &bench{options: o, results: &results{}, collector: metrics.NewCollector(&metrics.Header{})}
 	b.collector.KeepTrace = true
-	b.samplers = []loadgen.Sampler{func(_ context.Context, _ time.Time, take func(*metrics.Sample)) {
+	b.samplers = []host.Sampler{func(_ context.Context, _ time.Time, take func(*metrics.Sample)) {
 		take(&metrics.Sample{Server: &metrics.ServerSample{}})
 		take(&metrics.Sample{Error: "no access for token-1"})
 	}}

@@ -17,6 +17,7 @@ import (
 
 	"github.com/servebench/servebench/dataset"
 	"github.com/servebench/servebench/loadgen"
+	"github.com/servebench/servebench/loadgen/engine"
 	"github.com/servebench/servebench/loadgen/exporter"
 	"github.com/servebench/servebench/metrics"
 )
@@ -77,7 +78,7 @@ func runWeek(t *testing.T, every time.Duration) (inUse []int64, sent int) {
 		b.begin(t.Context(), tr)
 		b.collector.Cap = weekCap
 		load, stop := b.weekLoad(every), func() {}
-		run := loadgen.Run{Loads: []loadgen.Load{load}, Wait: loadgen.Sleep, Started: func(epoch time.Time) {
+		run := engine.Run{Loads: []engine.Load{load}, Wait: engine.Sleep, Started: func(epoch time.Time) {
 			b.header.Epoch = epoch
 			b.series.Begin(b.live)
 			b.results.begin(b.header)
@@ -129,7 +130,7 @@ func weekBench(t *testing.T, line lines, n int) *bench {
 }
 
 // weekLoad sends as many prompts as b has, all different, at equal distances.
-func (b *bench) weekLoad(every time.Duration) loadgen.Load {
+func (b *bench) weekLoad(every time.Duration) engine.Load {
 	source := func(yield func(*dataset.Conversation, error) bool) {
 		for i := range b.n {
 			c := &dataset.Conversation{ID: fmt.Sprint("week-", i), Turns: []dataset.Turn{{Prompt: fmt.Sprint(i % weekCap), PromptLen: 1, OutputLen: 3}}}
@@ -142,7 +143,7 @@ func (b *bench) weekLoad(every time.Duration) loadgen.Load {
 		for due := time.Duration(0); yield(due); due += every {
 		}
 	}
-	return loadgen.Load{Run: b.header.Run, Target: b.target, Source: b.witness.prompts.compare(source, false), Schedule: schedule, Live: b.live}
+	return engine.Load{Run: b.header.Run, Target: b.target, Source: b.witness.prompts.compare(source, false), Schedule: schedule, Live: b.live}
 }
 
 // daily notes the memory in use after each day's requests.

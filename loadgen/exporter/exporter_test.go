@@ -21,7 +21,7 @@ import (
 	"github.com/prometheus/common/expfmt"
 
 	"github.com/servebench/servebench/dataset"
-	"github.com/servebench/servebench/loadgen"
+	"github.com/servebench/servebench/loadgen/engine"
 	"github.com/servebench/servebench/metrics"
 )
 
@@ -57,25 +57,25 @@ func scraped(t *testing.T, e *Exporter) (values map[string]float64, families map
 
 // answer is a target that answers with so many chunks, the first after a while and
 // each of the others as long after the one before, and fails when it is to.
-func answer(chunks int, every time.Duration, fails func(*loadgen.Request) bool) loadgen.Target {
-	send := func(_ context.Context, _ time.Time, req *loadgen.Request, rec *metrics.Record) iter.Seq2[loadgen.Chunk, error] {
-		return func(yield func(loadgen.Chunk, error) bool) {
+func answer(chunks int, every time.Duration, fails func(*engine.Request) bool) engine.Target {
+	send := func(_ context.Context, _ time.Time, req *engine.Request, rec *metrics.Record) iter.Seq2[engine.Chunk, error] {
+		return func(yield func(engine.Chunk, error) bool) {
 			for range chunks {
 				time.Sleep(every)
 				if fails != nil && fails(req) {
-					yield(loadgen.Chunk{}, &loadgen.Failure{Class: metrics.Stall, Err: errors.New("it stopped")})
+					yield(engine.Chunk{}, &metrics.Failure{Class: metrics.Stall, Err: errors.New("it stopped")})
 					return
 				}
 				rec.Out++
-				if !yield(loadgen.Chunk{At: time.Now(), Content: true}, nil) {
+				if !yield(engine.Chunk{At: time.Now(), Content: true}, nil) {
 					return
 				}
 			}
 			rec.In, rec.Last = 7, rec.Chunks.Last()
 		}
 	}
-	encode := func(c *dataset.Conversation, _ int) (*loadgen.Request, error) { return &loadgen.Request{ID: c.ID}, nil }
-	return loadgen.Target{Encode: encode, Send: send}
+	encode := func(c *dataset.Conversation, _ int) (*engine.Request, error) { return &engine.Request{ID: c.ID}, nil }
+	return engine.Target{Encode: encode, Send: send}
 }
 
 // conversations have the ids given.
@@ -90,11 +90,11 @@ func conversations(ids ...string) dataset.Source {
 }
 
 // load puts a load on and tells s of it.
-func load(t *testing.T, s *Series, l loadgen.Load) {
+func load(t *testing.T, s *Series, l engine.Load) {
 	t.Helper()
-	l.Live = new(loadgen.Live)
+	l.Live = new(engine.Live)
 	s.Begin(l.Live)
-	run := loadgen.Run{Loads: []loadgen.Load{l}, Wait: loadgen.Sleep}
+	run := engine.Run{Loads: []engine.Load{l}, Wait: engine.Sleep}
 	for rec, err := range run.Records(t.Context()) {
 		if err != nil {
 			t.Fatal(err)
@@ -121,9 +121,9 @@ func TestAScrapeShowsWhatARunIsDoing(t *testing.T) {
 		done := make(chan struct{})
 		go func() {
 			defer close(done)
-			load(t, s, loadgen.Load{
+			load(t, s, engine.Load{
 				Source: conversations("1", "2", "3", "bad"), Concurrency: 2,
-				Target: answer(3, time.Second, func(r *loadgen.Request) bool { return r.ID == "bad" }),
+				Target: answer(3, time.Second, func(r *engine.Request) bool { return r.ID == "bad" }),
 			})
 		}()
 		for _, row := range []struct {
@@ -155,11 +155,11 @@ func TestCountersGoOnFromRunToRun(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		e := New("1.2.3")
 		for range 3 {
-			load(t, e.Series("off", "a"), loadgen.Load{Source: conversations("1", "2"), Concurrency: 2, Target: answer(2, time.Second, nil)})
+			load(t, e.Series("off", "a"), engine.Load{Source: conversations("1", "2"), Concurrency: 2, Target: answer(2, time.Second, nil)})
 		}
-		load(t, e.Series("on", ""), loadgen.Load{
+		load(t, e.Series("on", ""), engine.Load{
 			Source: conversations("1"), Concurrency: 1, Target: answer(2, time.Second, nil),
-			WarmUp: loadgen.WarmUp{Lasts: time.Second, Source: conversations("1")},
+			WarmUp: engine.WarmUp{Lasts: time.Second, Source: conversations("1")},
 		})
 		got, _ := scraped(t, e)
 		compare(t, "in the end", got, map[string]float64{
@@ -173,7 +173,7 @@ func TestCountersGoOnFromRunToRun(t *testing.T) {
 func TestHistogramsAreNativeAndClassic(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		e := New("1.2.3")
-		load(t, e.Series("", ""), loadgen.Load{Source: conversations("1"), Concurrency: 1, Target: answer(2, time.Second, nil)})
+		load(t, e.Series("", ""), engine.Load{Source: conversations("1"), Concurrency: 1, Target: answer(2, time.Second, nil)})
 		_, families := scraped(t, e)
 		h := families["servebench_time_to_first_token_seconds"].Metric[0].Histogram
 		if len(h.PositiveSpan) != 1 || len(h.Bucket) != classicBuckets || h.GetSampleSum() != 1 {
@@ -196,7 +196,7 @@ func TestHistogramsAreNativeAndClassic(t *testing.T) {
 // filled is an Exporter of which every metric has values.
 func filled() *Exporter {
 	e := New("1.2.3")
-	e.Series("", "a").Begin(new(loadgen.Live))
+	e.Series("", "a").Begin(new(engine.Live))
 	return e
 }
 

@@ -3,29 +3,29 @@ package exporter
 import (
 	"github.com/prometheus/client_golang/prometheus"
 
-	"github.com/servebench/servebench/loadgen"
+	"github.com/servebench/servebench/loadgen/engine"
 )
 
 // A liveTotal is a metric that is read from a run's own counters at a scrape.
 type liveTotal struct {
 	desc *prometheus.Desc
 	kind prometheus.ValueType
-	of   func(loadgen.Count) int64
+	of   func(engine.Count) int64
 }
 
 type liveTotals []liveTotal
 
 func newLiveTotals() liveTotals {
-	total := func(name, help string, kind prometheus.ValueType, of func(loadgen.Count) int64) liveTotal {
+	total := func(name, help string, kind prometheus.ValueType, of func(engine.Count) int64) liveTotal {
 		return liveTotal{prometheus.NewDesc("servebench_"+name, help, labels, nil), kind, of}
 	}
 	return liveTotals{
 		total("requests_sent_total", "Requests that have been sent, those of a warm-up among them.", prometheus.CounterValue,
-			func(c loadgen.Count) int64 { return c.Sent }),
+			func(c engine.Count) int64 { return c.Sent }),
 		total("chunks_received_total", "Chunks of answers that have come so far, which on most servers are output tokens.", prometheus.CounterValue,
-			func(c loadgen.Count) int64 { return c.Chunks }),
-		total("requests_in_flight", "Requests that have been sent and have not ended.", prometheus.GaugeValue, loadgen.Count.InFlight),
-		total("requests_waiting", "Requests in flight of whose answer no chunk has come.", prometheus.GaugeValue, loadgen.Count.Waiting),
+			func(c engine.Count) int64 { return c.Chunks }),
+		total("requests_in_flight", "Requests that have been sent and have not ended.", prometheus.GaugeValue, engine.Count.InFlight),
+		total("requests_waiting", "Requests in flight of whose answer no chunk has come.", prometheus.GaugeValue, engine.Count.Waiting),
 	}
 }
 

@@ -5,7 +5,7 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
-	"github.com/servebench/servebench/loadgen"
+	"github.com/servebench/servebench/loadgen/engine"
 	"github.com/servebench/servebench/metrics"
 )
 
@@ -20,12 +20,12 @@ type Series struct {
 	latencies                            map[string]prometheus.Observer
 
 	mu   sync.Mutex
-	past loadgen.Count // of runs that have ended
-	live *loadgen.Live // of the one that goes on; nil before the first
+	past engine.Count // of runs that have ended
+	live *engine.Live // of the one that goes on; nil before the first
 }
 
 // Begin tells of a run, by what counts its load. The run before has ended.
-func (s *Series) Begin(live *loadgen.Live) {
+func (s *Series) Begin(live *engine.Live) {
 	if s == nil {
 		return
 	}
@@ -56,14 +56,14 @@ func (s *Series) Take(rec *metrics.Record) {
 }
 
 // now is what the runs so far have counted.
-func (s *Series) now() loadgen.Count {
+func (s *Series) now() engine.Count {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.count()
 }
 
 // count is for who holds mu.
-func (s *Series) count() loadgen.Count {
+func (s *Series) count() engine.Count {
 	if s.live == nil {
 		return s.past
 	}

@@ -12,7 +12,8 @@ import (
 
 	"github.com/servebench/servebench/dataset"
 	"github.com/servebench/servebench/dataset/tokenizer"
-	"github.com/servebench/servebench/loadgen"
+	"github.com/servebench/servebench/loadgen/arrivals"
+	"github.com/servebench/servebench/loadgen/engine"
 	"github.com/servebench/servebench/metrics"
 )
 
@@ -72,7 +73,7 @@ func (l *Load) Run(ctx context.Context) (*metrics.Summary, error) {
 	}
 	header := &metrics.Header{Definitions: metrics.Latest, Config: config, Flags: l.lengths()}
 	collector := metrics.NewCollector(header)
-	run := loadgen.Run{Loads: []loadgen.Load{load}, Wait: server.wait, Started: func(epoch time.Time) {
+	run := engine.Run{Loads: []engine.Load{load}, Wait: server.wait, Started: func(epoch time.Time) {
 		header.Epoch = epoch
 		server.watch()
 	}}
@@ -128,7 +129,7 @@ func (l *Load) lengths() []metrics.KV {
 }
 
 // load is what the server is put under, and what is said of it.
-func (l *Load) load(ctx context.Context, server *server) (load loadgen.Load, config metrics.Config, err error) {
+func (l *Load) load(ctx context.Context, server *server) (load engine.Load, config metrics.Config, err error) {
 	config = metrics.Config{
 		Backend: "openai", BaseURL: l.URL, Endpoint: "/v1/completions", Model: l.Model, Seed: l.Seed,
 		NumPrompts: l.Requests, RequestRate: math.Inf(1), Burstiness: 1, MaxConcurrency: l.Concurrency,
@@ -145,7 +146,7 @@ func (l *Load) load(ctx context.Context, server *server) (load loadgen.Load, con
 			return load, config, err
 		}
 	}
-	load = loadgen.Load{Concurrency: l.Concurrency, Target: server.target(config.Model), Source: l.Source}
+	load = engine.Load{Concurrency: l.Concurrency, Target: server.target(config.Model), Source: l.Source}
 	if l.Source == nil {
 		config.Dataset = "random"
 		random := dataset.Random{
@@ -156,6 +157,6 @@ func (l *Load) load(ctx context.Context, server *server) (load loadgen.Load, con
 			return load, config, err
 		}
 	}
-	load.Schedule, err = loadgen.Arrivals{Rate: config.RequestRate, Burstiness: 1, Seed: l.Seed}.Schedule(l.Requests)
+	load.Schedule, err = arrivals.Arrivals{Rate: config.RequestRate, Burstiness: 1, Seed: l.Seed}.Schedule(l.Requests)
 	return load, config, err
 }

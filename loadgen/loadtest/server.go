@@ -12,6 +12,8 @@ import (
 
 	"github.com/servebench/servebench/dataset"
 	"github.com/servebench/servebench/loadgen"
+	"github.com/servebench/servebench/loadgen/engine"
+	"github.com/servebench/servebench/loadgen/host"
 	"github.com/servebench/servebench/loadgen/internal/pipe"
 	"github.com/servebench/servebench/metrics"
 )
@@ -23,8 +25,8 @@ type server struct {
 	header    http.Header
 	transport *loadgen.Transport
 	tally     *loadgen.Tally
-	pulse     *loadgen.Pulse // nil where nobody watches
-	wait      loadgen.Waiter // nil for a precise one, which fake time does not know
+	pulse     *host.Pulse   // nil where nobody watches
+	wait      engine.Waiter // nil for a precise one, which fake time does not know
 	close     func()
 }
 
@@ -36,7 +38,7 @@ func (l *Load) connect() *server {
 	connections := loadgen.Connections{Limit: l.Concurrency, Timeout: loadgen.DefaultConnectTimeout, Tally: s.tally}
 	stop := func() {}
 	if l.Handler != nil {
-		s.url, s.wait = "http://handler", loadgen.Sleep
+		s.url, s.wait = "http://handler", engine.Sleep
 		listener := pipe.Listen()
 		connections.Dial = listener.Dial
 		web := &http.Server{Handler: l.Handler}
@@ -70,7 +72,7 @@ func (s *server) model(ctx context.Context) (string, error) {
 	return models[0].ID, nil
 }
 
-func (s *server) target(model string) loadgen.Target {
+func (s *server) target(model string) engine.Target {
 	endpoint := s.url + "/v1/completions"
 	if s.Chat {
 		endpoint = s.url + "/v1/chat/completions"
@@ -79,18 +81,18 @@ func (s *server) target(model string) loadgen.Target {
 		URL: endpoint, Header: s.header, Chat: s.Chat, Transport: s.transport, Tally: s.tally, Timeouts: loadgen.Timeouts{Total: s.timeout()},
 	}
 	body := loadgen.Body{Model: model, Chat: s.Chat, IgnoreEOS: s.IgnoreEOS}
-	encode := func(c *dataset.Conversation, turn int) (*loadgen.Request, error) {
+	encode := func(c *dataset.Conversation, turn int) (*engine.Request, error) {
 		text, err := body.Encode(&c.Turns[turn])
-		return &loadgen.Request{ID: c.ID, Body: text}, err
+		return &engine.Request{ID: c.ID, Body: text}, err
 	}
-	return loadgen.Target{Encode: encode, Send: api.Send}
+	return engine.Target{Encode: encode, Send: api.Send}
 }
 
 // watch begins to watch this process, unless the server is a part of it.
 func (s *server) watch() {
 	s.tally.Reset()
 	if s.Handler == nil {
-		s.pulse = loadgen.StartPulse()
+		s.pulse = host.StartPulse()
 	}
 }
 

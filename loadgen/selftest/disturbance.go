@@ -5,7 +5,7 @@ import (
 	"math"
 	"time"
 
-	"github.com/servebench/servebench/loadgen"
+	"github.com/servebench/servebench/loadgen/host"
 	"github.com/servebench/servebench/metrics"
 )
 
@@ -22,19 +22,19 @@ type Disturbance struct {
 // A Watch looks for what disturbs a measurement.
 type Watch struct {
 	began   time.Time
-	machine loadgen.MachineCPU
-	pulse   *loadgen.Pulse
+	machine host.MachineCPU
+	pulse   *host.Pulse
 }
 
 // StartWatch begins to look.
 func StartWatch() *Watch {
-	return &Watch{time.Now(), loadgen.ReadMachineCPU(), loadgen.StartPulse()}
+	return &Watch{time.Now(), host.ReadMachineCPU(), host.StartPulse()}
 }
 
 // Stop ends the watch. Besides this process, the measurement may have used the CPU
 // in processes that have ended: children is their CPU time.
 func (w *Watch) Stop(children time.Duration) Disturbance {
-	machine := loadgen.ReadMachineCPU().Sub(w.machine)
+	machine := host.ReadMachineCPU().Sub(w.machine)
 	var seen metrics.Evidence
 	w.pulse.Stop(&seen)
 	d := Disturbance{Clock: rounded(metrics.Milliseconds(seen.ClockStep))}
@@ -45,7 +45,7 @@ func (w *Watch) Stop(children time.Duration) Disturbance {
 // judge fills in what others took of the machine in a window of time in which the
 // measurement itself took own, and what that makes of it. Interrupts are left out:
 // nearly all of them are packets of the measurement.
-func (d *Disturbance) judge(machine loadgen.MachineCPU, own, window time.Duration) {
+func (d *Disturbance) judge(machine host.MachineCPU, own, window time.Duration) {
 	if machine.Total > 0 && window > 0 {
 		others := max(machine.Busy()-machine.Interrupts-own, 0)
 		d.Others = new(rounded(100 * float64(others) / float64(window)))

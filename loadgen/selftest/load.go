@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"github.com/servebench/servebench/loadgen"
+	"github.com/servebench/servebench/loadgen/arrivals"
+	"github.com/servebench/servebench/loadgen/engine"
 	"github.com/servebench/servebench/loadgen/selftest/metronome"
 )
 
@@ -23,13 +25,13 @@ type Load struct {
 	Tokens   int // of each request
 	// Schedule says when requests are due. Without one a request starts as soon as
 	// one of Streams slots is free.
-	Schedule loadgen.Schedule
+	Schedule engine.Schedule
 	// Settled is how long the load grows. Events before that count for the TTFT alone.
 	Settled time.Duration
 
 	Server metronome.Server // its settings
 	// Client makes what sends to the server at url; nil for servebench's own client.
-	Client func(url string) loadgen.Sender
+	Client func(url string) engine.Sender
 }
 
 const (
@@ -73,7 +75,7 @@ func AtOnce() *Load {
 func Poisson(d time.Duration) (*Load, error) {
 	whole := startTTFT + poissonTokens*shortStep
 	requests := int(poissonRate * (whole + d).Seconds())
-	schedule, err := loadgen.Arrivals{Rate: poissonRate, Burstiness: 1}.Schedule(requests)
+	schedule, err := arrivals.Arrivals{Rate: poissonRate, Burstiness: 1}.Schedule(requests)
 	return &Load{
 		Name: fmt.Sprintf("%d Poisson", startedOnce), Kind: "poisson",
 		Streams: startedOnce, Requests: requests, Tokens: poissonTokens,
@@ -83,7 +85,7 @@ func Poisson(d time.Duration) (*Load, error) {
 }
 
 // evenly spreads n starts over d.
-func evenly(n int, d time.Duration) loadgen.Schedule {
+func evenly(n int, d time.Duration) engine.Schedule {
 	return func(yield func(time.Duration) bool) {
 		for i := 0; i < n && yield(d*time.Duration(i)/time.Duration(n)); i++ {
 		}

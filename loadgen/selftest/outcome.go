@@ -10,6 +10,8 @@ import (
 
 	"github.com/servebench/servebench/dataset"
 	"github.com/servebench/servebench/loadgen"
+	"github.com/servebench/servebench/loadgen/engine"
+	"github.com/servebench/servebench/loadgen/host"
 	"github.com/servebench/servebench/loadgen/selftest/metronome"
 	"github.com/servebench/servebench/metrics"
 )
@@ -30,16 +32,16 @@ type outcome struct {
 
 // send sends the requests, over connections that are open by then.
 func (l *Load) send(ctx context.Context, url string, out *outcome) error {
-	tally, live := new(loadgen.Tally), new(loadgen.Live)
+	tally, live := new(loadgen.Tally), new(engine.Live)
 	client, end, err := l.client(ctx, url, tally)
 	defer end()
 	if err != nil {
 		return err
 	}
-	request := &loadgen.Request{Body: fmt.Appendf(nil, `{"model":"metronome","prompt":"x","stream":true,"max_tokens":%d}`, l.Tokens)}
-	load := loadgen.Load{
-		Target: loadgen.Target{
-			Encode: func(*dataset.Conversation, int) (*loadgen.Request, error) { return request, nil },
+	request := &engine.Request{Body: fmt.Appendf(nil, `{"model":"metronome","prompt":"x","stream":true,"max_tokens":%d}`, l.Tokens)}
+	load := engine.Load{
+		Target: engine.Target{
+			Encode: func(*dataset.Conversation, int) (*engine.Request, error) { return request, nil },
 			Send:   l.probing(client, out.probes),
 		},
 		Source:   prompts(l.Requests),
@@ -49,8 +51,8 @@ func (l *Load) send(ctx context.Context, url string, out *outcome) error {
 	if l.Schedule == nil {
 		load.Concurrency = l.Streams
 	}
-	run := loadgen.Run{Loads: []loadgen.Load{load}, Started: func(time.Time) { tally.Reset() }}
-	began, pulse := time.Now(), loadgen.StartPulse()
+	run := engine.Run{Loads: []engine.Load{load}, Started: func(time.Time) { tally.Reset() }}
+	began, pulse := time.Now(), host.StartPulse()
 	err = out.collect(run.Records(ctx))
 	out.took, out.events = time.Since(began), live.Chunks.Load()
 	pulse.Stop(&out.evidence)
@@ -59,7 +61,7 @@ func (l *Load) send(ctx context.Context, url string, out *outcome) error {
 }
 
 // client makes what sends. Servebench's own client has opened its connections by then.
-func (l *Load) client(ctx context.Context, url string, tally *loadgen.Tally) (send loadgen.Sender, end func(), err error) {
+func (l *Load) client(ctx context.Context, url string, tally *loadgen.Tally) (send engine.Sender, end func(), err error) {
 	if l.Client != nil {
 		return l.Client(url), func() {}, nil
 	}
@@ -79,9 +81,9 @@ func Client(url string, connections *loadgen.Transport, tally *loadgen.Tally) *l
 }
 
 // probing is client with a look into each event.
-func (l *Load) probing(client loadgen.Sender, probes []probe) loadgen.Sender {
-	return func(ctx context.Context, epoch time.Time, req *loadgen.Request, rec *metrics.Record) iter.Seq2[loadgen.Chunk, error] {
-		return func(yield func(loadgen.Chunk, error) bool) {
+func (l *Load) probing(client engine.Sender, probes []probe) engine.Sender {
+	return func(ctx context.Context, epoch time.Time, req *engine.Request, rec *metrics.Record) iter.Seq2[engine.Chunk, error] {
+		return func(yield func(engine.Chunk, error) bool) {
 			p := &probes[rec.Index]
 			settled := epoch.Add(l.Settled)
 			for chunk, err := range client(ctx, epoch, req, rec) {

@@ -4,7 +4,7 @@ import (
 	"errors"
 	"time"
 
-	"github.com/servebench/servebench/loadgen"
+	"github.com/servebench/servebench/loadgen/engine"
 	"github.com/servebench/servebench/loadgen/selftest/metronome"
 )
 
@@ -52,7 +52,7 @@ func newProbes(requests, tokens int) []probe {
 // look takes one event of a request that was sent at sent, after which so many events
 // have shared their read with an earlier one. Events before settled count for the TTFT
 // alone.
-func (p *probe) look(c *loadgen.Chunk, sharedReads int, sent, settled time.Time) {
+func (p *probe) look(c *engine.Chunk, sharedReads int, sent, settled time.Time) {
 	truth, err := metronome.ParseTruth(c.Text)
 	if err != nil {
 		p.err = errUntold

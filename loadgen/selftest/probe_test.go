@@ -6,7 +6,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/servebench/servebench/loadgen"
+	"github.com/servebench/servebench/loadgen/engine"
 	"github.com/servebench/servebench/loadgen/selftest/metronome"
 )
 
@@ -20,7 +20,7 @@ func TestAStampThatSharesItsReadSpoilsTheOneBefore(t *testing.T) {
 	}{{0, 0}, {2 * ms, 0}, {3 * ms, 0}, {3 * ms, 1}, {1 * ms, 1}} {
 		written := at.Add(time.Duration(i) * 10 * ms)
 		text := fmt.Appendf(nil, "%d %d 0", written.UnixNano(), at.UnixNano())
-		probes[0].look(&loadgen.Chunk{At: written.Add(e.late), Text: text}, e.sharedReads, at, at)
+		probes[0].look(&engine.Chunk{At: written.Add(e.late), Text: text}, e.sharedReads, at, at)
 	}
 	var row Row
 	if err := row.compare(probes); err != nil {
@@ -48,7 +48,7 @@ func TestAProbeComparesWithTheTruth(t *testing.T) {
 	} {
 		truth := metronome.Truth{Written: start.Add(e.written).UnixNano(), Arrived: start.Add(11 * ms).UnixNano(), Delay: e.delay}
 		text := fmt.Appendf(nil, "%d %d %d", truth.Written, truth.Arrived, truth.Delay)
-		p.look(&loadgen.Chunk{At: start.Add(e.at), Text: text}, e.sharedReads, start.Add(10*ms), start.Add(100*ms))
+		p.look(&engine.Chunk{At: start.Add(e.at), Text: text}, e.sharedReads, start.Add(10*ms), start.Add(100*ms))
 	}
 	var row Row
 	if err := row.compare(probes); err != nil {
@@ -70,7 +70,7 @@ func TestAProbeComparesWithTheTruth(t *testing.T) {
 	if p.outOfBound() {
 		t.Error("a stamp at the bound is out of it")
 	}
-	probes[1].look(&loadgen.Chunk{At: start, Text: []byte(" tok7")}, 0, start, start)
+	probes[1].look(&engine.Chunk{At: start, Text: []byte(" tok7")}, 0, start, start)
 	if err := row.compare(probes); !errors.Is(err, errUntold) {
 		t.Errorf("a server that tells no truth: %v", err)
 	}

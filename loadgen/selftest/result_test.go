@@ -5,7 +5,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/servebench/servebench/loadgen"
+	"github.com/servebench/servebench/loadgen/host"
 )
 
 func TestAMachineIsTrustedUpToItsFirstWrongRow(t *testing.T) {
@@ -51,19 +51,19 @@ func TestARowIsVoidJustAboveItsLimits(t *testing.T) {
 	const ms = time.Millisecond
 	for _, row := range []struct {
 		name    string
-		machine loadgen.MachineCPU // in a window of 10 s on 2 cores
+		machine host.MachineCPU // in a window of 10 s on 2 cores
 		own     time.Duration
 		clock   float64
 		void    string
 	}{
-		{"quiet", loadgen.MachineCPU{Total: 20000 * ms, Idle: 15000 * ms}, 5000 * ms, 0, ""},
-		{"others at the limit", loadgen.MachineCPU{Total: 20000 * ms, Idle: 13500 * ms}, 5000 * ms, 0, ""},
-		{"others above it", loadgen.MachineCPU{Total: 20000 * ms, Idle: 13490 * ms}, 5000 * ms, 0, "others took 15.1 % of a core"},
-		{"interrupts", loadgen.MachineCPU{Total: 20000 * ms, Idle: 13000 * ms, Interrupts: 2000 * ms}, 5000 * ms, 0, ""},
-		{"stolen at the limit", loadgen.MachineCPU{Total: 20000 * ms, Idle: 14000 * ms, Stolen: 1000 * ms}, 5000 * ms, 0, ""},
-		{"stolen above it", loadgen.MachineCPU{Total: 20000 * ms, Idle: 13980 * ms, Stolen: 1020 * ms}, 5000 * ms, 0, "5.1 % of the CPU time was stolen"},
-		{"clock at the limit", loadgen.MachineCPU{}, 0, -1, ""},
-		{"clock above it", loadgen.MachineCPU{}, 0, -1.001, "the wall clock was set by -1.0 ms"},
+		{"quiet", host.MachineCPU{Total: 20000 * ms, Idle: 15000 * ms}, 5000 * ms, 0, ""},
+		{"others at the limit", host.MachineCPU{Total: 20000 * ms, Idle: 13500 * ms}, 5000 * ms, 0, ""},
+		{"others above it", host.MachineCPU{Total: 20000 * ms, Idle: 13490 * ms}, 5000 * ms, 0, "others took 15.1 % of a core"},
+		{"interrupts", host.MachineCPU{Total: 20000 * ms, Idle: 13000 * ms, Interrupts: 2000 * ms}, 5000 * ms, 0, ""},
+		{"stolen at the limit", host.MachineCPU{Total: 20000 * ms, Idle: 14000 * ms, Stolen: 1000 * ms}, 5000 * ms, 0, ""},
+		{"stolen above it", host.MachineCPU{Total: 20000 * ms, Idle: 13980 * ms, Stolen: 1020 * ms}, 5000 * ms, 0, "5.1 % of the CPU time was stolen"},
+		{"clock at the limit", host.MachineCPU{}, 0, -1, ""},
+		{"clock above it", host.MachineCPU{}, 0, -1.001, "the wall clock was set by -1.0 ms"},
 	} {
 		got := Disturbance{Clock: row.clock}
 		got.judge(row.machine, row.own, 10*time.Second)

@@ -5,7 +5,7 @@ import (
 	"maps"
 	"math"
 
-	"github.com/servebench/servebench/loadgen"
+	"github.com/servebench/servebench/loadgen/arrivals"
 	"github.com/servebench/servebench/loadgen/sim"
 )
 
@@ -52,8 +52,8 @@ func (p *plan) allowed(s *statistic) float64 {
 	return usual[s.kind]
 }
 
-func (p *plan) arrivals() loadgen.Arrivals {
-	a := loadgen.Arrivals{Rule: loadgen.UpToV092, Rate: p.rate, Burstiness: 1}
+func (p *plan) arrivals() arrivals.Arrivals {
+	a := arrivals.Arrivals{Rule: arrivals.UpToV092, Rate: p.rate, Burstiness: 1}
 	if p.rate == 0 {
 		a.Rate = math.Inf(1)
 	}

@@ -13,6 +13,7 @@ import (
 	"github.com/servebench/servebench/dataset/nprand"
 	"github.com/servebench/servebench/dataset/tokenizer"
 	"github.com/servebench/servebench/loadgen"
+	"github.com/servebench/servebench/loadgen/engine"
 	"github.com/servebench/servebench/loadgen/internal/pipe"
 	"github.com/servebench/servebench/loadgen/sim"
 	"github.com/servebench/servebench/metrics"
@@ -134,7 +135,7 @@ func (p *plan) replay(t *testing.T, cfg sim.Config) *metrics.Summary {
 func (p *plan) together(t *testing.T, servers ...sim.Config) (all []*metrics.Summary) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
-		var run loadgen.Run
+		var run engine.Run
 		var collectors []*metrics.Collector
 		for i, cfg := range servers {
 			load, stop := p.start(t, cfg)
@@ -143,7 +144,7 @@ func (p *plan) together(t *testing.T, servers ...sim.Config) (all []*metrics.Sum
 			run.Loads = append(run.Loads, load)
 			collectors = append(collectors, metrics.NewCollector(new(metrics.Header)))
 		}
-		run.Wait = loadgen.Sleep
+		run.Wait = engine.Sleep
 		ends := make([]time.Duration, len(servers))
 		for rec, err := range run.Records(t.Context()) {
 			if err != nil {
@@ -164,7 +165,7 @@ func (p *plan) together(t *testing.T, servers ...sim.Config) (all []*metrics.Sum
 }
 
 // start starts a server, and gives the plan's load on it.
-func (p *plan) start(t *testing.T, cfg sim.Config) (load loadgen.Load, stop func()) {
+func (p *plan) start(t *testing.T, cfg sim.Config) (load engine.Load, stop func()) {
 	t.Helper()
 	cfg.Tokenizer = tokenizer.Stub{Size: 32000}
 	server, err := sim.New(cfg)
@@ -182,7 +183,7 @@ func (p *plan) start(t *testing.T, cfg sim.Config) (load loadgen.Load, stop func
 	}
 }
 
-func (p *plan) load(t *testing.T, transport http.RoundTripper) loadgen.Load {
+func (p *plan) load(t *testing.T, transport http.RoundTripper) engine.Load {
 	t.Helper()
 	a := p.arrivals()
 	if p.offsets {
@@ -202,13 +203,13 @@ func (p *plan) load(t *testing.T, transport http.RoundTripper) loadgen.Load {
 	}
 	openai := &loadgen.OpenAI{URL: "http://sim/v1/completions", Header: loadgen.Headers("", nil), Transport: transport}
 	body := loadgen.Body{Model: "stub-32000", IgnoreEOS: !p.open}
-	encode := func(c *dataset.Conversation, turn int) (*loadgen.Request, error) {
+	encode := func(c *dataset.Conversation, turn int) (*engine.Request, error) {
 		text, err := body.Encode(&c.Turns[turn])
-		return &loadgen.Request{ID: c.ID, Body: text}, err
+		return &engine.Request{ID: c.ID, Body: text}, err
 	}
-	return loadgen.Load{
+	return engine.Load{
 		Source: p.source, Schedule: schedule, Lasts: lasts, Concurrency: p.limit,
-		Target: loadgen.Target{Encode: encode, Send: openai.Send},
+		Target: engine.Target{Encode: encode, Send: openai.Send},
 	}
 }
 

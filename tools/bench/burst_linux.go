@@ -12,7 +12,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"github.com/servebench/servebench/loadgen"
+	"github.com/servebench/servebench/loadgen/engine"
 	"github.com/servebench/servebench/metrics"
 )
 
@@ -124,7 +124,7 @@ var errEarly = errors.New("events were read before they were all written")
 
 // A crowd reads with a goroutine for each stream.
 type crowd struct {
-	send   loadgen.Sender
+	send   engine.Sender
 	seen   atomic.Int64
 	before int64        // of them, those seen when more were expected
 	until  atomic.Int64 // consume ends when so many have been seen
@@ -133,7 +133,7 @@ type crowd struct {
 
 func (c *crowd) connect(net.Addr) error {
 	go func() {
-		for _, err := range c.send(context.Background(), time.Now(), &loadgen.Request{Body: requestBody(1 << 30)}, new(metrics.Record)) {
+		for _, err := range c.send(context.Background(), time.Now(), &engine.Request{Body: requestBody(1 << 30)}, new(metrics.Record)) {
 			if err != nil || c.seen.Add(1) == c.until.Load() {
 				c.done <- err
 			}

@@ -14,6 +14,7 @@ import (
 	openai "github.com/sashabaranov/go-openai"
 
 	"github.com/servebench/servebench/loadgen"
+	"github.com/servebench/servebench/loadgen/engine"
 	"github.com/servebench/servebench/loadgen/selftest"
 	"github.com/servebench/servebench/metrics"
 )
@@ -28,7 +29,7 @@ const (
 )
 
 // senders make each client of the server at url, which is http://host:port.
-var senders = map[string]func(url string) loadgen.Sender{
+var senders = map[string]func(url string) engine.Sender{
 	ours: ourSender, goOpenAI: goOpenAISender, plain: plainSender, atOnce: noSender,
 }
 
@@ -39,12 +40,12 @@ func requestBody(tokens int) []byte {
 	return fmt.Appendf(nil, `{"model":"metronome","prompt":"p","max_tokens":%d,"stream":true}`, tokens)
 }
 
-func ourSender(url string) loadgen.Sender {
+func ourSender(url string) engine.Sender {
 	tally := new(loadgen.Tally)
 	return selftest.Client(url, loadgen.Connections{Tally: tally}.Transport(), tally).Send
 }
 
-func goOpenAISender(url string) loadgen.Sender {
+func goOpenAISender(url string) engine.Sender {
 	config := openai.DefaultConfig("")
 	config.BaseURL = url + "/v1"
 	config.HTTPClient = &http.Client{Transport: manyConnections()}
@@ -75,7 +76,7 @@ func goOpenAISender(url string) loadgen.Sender {
 
 // plainSender is what one writes with the standard library and without a second
 // thought.
-func plainSender(url string) loadgen.Sender {
+func plainSender(url string) engine.Sender {
 	client := &http.Client{Transport: manyConnections()}
 	return texts(func(ctx context.Context, body []byte, text func(string) bool) error {
 		request, err := http.NewRequestWithContext(ctx, http.MethodPost, url+endpoint, bytes.NewReader(body))
@@ -106,7 +107,7 @@ func plainSender(url string) loadgen.Sender {
 }
 
 // noSender needs no server.
-func noSender(string) loadgen.Sender {
+func noSender(string) engine.Sender {
 	return texts(func(_ context.Context, _ []byte, text func(string) bool) error {
 		now := time.Now().UnixNano()
 		text(fmt.Sprint(now, now, 0))
@@ -115,18 +116,18 @@ func noSender(string) loadgen.Sender {
 }
 
 // texts is a Sender that stamps each text when it gets it.
-func texts(send func(ctx context.Context, body []byte, text func(string) bool) error) loadgen.Sender {
-	return func(ctx context.Context, _ time.Time, req *loadgen.Request, _ *metrics.Record) iter.Seq2[loadgen.Chunk, error] {
-		return func(yield func(loadgen.Chunk, error) bool) {
+func texts(send func(ctx context.Context, body []byte, text func(string) bool) error) engine.Sender {
+	return func(ctx context.Context, _ time.Time, req *engine.Request, _ *metrics.Record) iter.Seq2[engine.Chunk, error] {
+		return func(yield func(engine.Chunk, error) bool) {
 			wanted := true
 			var buf []byte
 			err := send(ctx, req.Body, func(text string) bool {
 				buf = append(buf[:0], text...)
-				wanted = yield(loadgen.Chunk{At: time.Now(), Text: buf}, nil)
+				wanted = yield(engine.Chunk{At: time.Now(), Text: buf}, nil)
 				return wanted
 			})
 			if err != nil && wanted {
-				yield(loadgen.Chunk{}, err)
+				yield(engine.Chunk{}, err)
 			}
 		}
 	}

@@ -10,7 +10,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/servebench/servebench/loadgen"
+	"github.com/servebench/servebench/loadgen/engine"
 	"github.com/servebench/servebench/loadgen/selftest"
 	"github.com/servebench/servebench/loadgen/selftest/metronome"
 	"github.com/servebench/servebench/metrics"
@@ -36,7 +36,7 @@ func TestEveryClientReadsEveryEvent(t *testing.T) {
 	for client, events := range map[string]int{ours: 7, goOpenAI: 7, plain: 7, atOnce: 1} {
 		began, seen := time.Now().UnixNano(), 0
 		send := senders[client]("http://" + listener.Addr().String())
-		for chunk, err := range send(t.Context(), time.Now(), &loadgen.Request{Body: requestBody(7)}, new(metrics.Record)) {
+		for chunk, err := range send(t.Context(), time.Now(), &engine.Request{Body: requestBody(7)}, new(metrics.Record)) {
 			if err != nil {
 				t.Fatalf("%s: %v", client, err)
 			}
@@ -51,7 +51,7 @@ func TestEveryClientReadsEveryEvent(t *testing.T) {
 		}
 	}
 	for _, client := range []string{ours, goOpenAI, plain} {
-		for _, err := range senders[client]("http://127.0.0.1:1")(t.Context(), time.Now(), &loadgen.Request{Body: requestBody(7)}, new(metrics.Record)) {
+		for _, err := range senders[client]("http://127.0.0.1:1")(t.Context(), time.Now(), &engine.Request{Body: requestBody(7)}, new(metrics.Record)) {
 			if err == nil {
 				t.Errorf("%s: an event without a server", client)
 			}

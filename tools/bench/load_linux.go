@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/servebench/servebench/loadgen"
+	"github.com/servebench/servebench/loadgen/arrivals"
 	"github.com/servebench/servebench/loadgen/selftest"
 	"github.com/servebench/servebench/loadgen/selftest/metronome"
 )
@@ -31,7 +32,7 @@ func (j *loadJob) run() (any, error) {
 	}
 	if j.Rate > 0 {
 		var err error
-		if load.Schedule, err = (loadgen.Arrivals{Rate: j.Rate, Burstiness: 1}).Schedule(j.Requests); err != nil {
+		if load.Schedule, err = (arrivals.Arrivals{Rate: j.Rate, Burstiness: 1}).Schedule(j.Requests); err != nil {
 			return nil, err
 		}
 	}

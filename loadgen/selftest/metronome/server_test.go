@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/servebench/servebench/loadgen"
+	"github.com/servebench/servebench/loadgen/engine"
 	"github.com/servebench/servebench/loadgen/internal/pipe"
 	"github.com/servebench/servebench/loadgen/selftest/metronome"
 	"github.com/servebench/servebench/metrics"
@@ -54,7 +55,7 @@ type telling struct {
 func ask(t *testing.T, o *loadgen.OpenAI, n int) (events []telling, rec *metrics.Record) {
 	t.Helper()
 	rec = new(metrics.Record)
-	req := &loadgen.Request{Body: fmt.Appendf(nil, `{"prompt":"x","stream":true,"max_tokens":%d}`, n)}
+	req := &engine.Request{Body: fmt.Appendf(nil, `{"prompt":"x","stream":true,"max_tokens":%d}`, n)}
 	for chunk, err := range o.Send(t.Context(), time.Now(), req, rec) {
 		if err != nil {
 			t.Errorf("event %d: %v", len(events), err)

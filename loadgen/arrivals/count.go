@@ -1,0 +1,62 @@
+package arrivals
+
+import (
+	"fmt"
+	"math"
+	"time"
+
+	"github.com/servebench/servebench/dataset/nprand"
+	"github.com/servebench/servebench/metrics"
+)
+
+// Count is how many requests fill the time d. By a Curve they are those due until
+// then. By a rate or a ramp, whose arrivals follow from the number of requests, they
+// are the fewest of which the last is due at d or after it, on average where gaps
+// are not stretched.
+func (a Arrivals) Count(d time.Duration) (int, error) {
+	if err := a.check(); err != nil {
+		return 0, err
+	}
+	if a.Curve != nil {
+		return a.countAlong(d)
+	}
+	rate := a.Rate
+	if a.RampUp != nil {
+		rate = rampMean(a.RampUp)
+	}
+	n := math.Ceil(float64(rate * d.Seconds()))
+	if n > maxRequests {
+		return 0, tooMany(d)
+	}
+	return int(n), nil
+}
+
+func (a Arrivals) countAlong(d time.Duration) (n int, err error) {
+	end, reached := a.Curve.requests(d.Seconds()), 0.0
+	if end > maxRequests {
+		return 0, tooMany(d)
+	}
+	for gap := range a.gaps(math.MaxInt) {
+		if reached += gap; reached > end {
+			break
+		}
+		n++
+	}
+	return n, nil
+}
+
+func tooMany(d time.Duration) error { return fmt.Errorf("more than %d requests in %s", maxRequests, d) }
+
+// rampMean is the requests of a ramp over the time that they take: the harmonic
+// mean of its rates, which are spread over the index.
+func rampMean(r *metrics.RampUp) float64 {
+	start, end := float64(r.Start), float64(r.End)
+	logs := nprand.Log(end / start)
+	switch {
+	case start == end:
+		return start
+	case r.Strategy == "linear":
+		return (end - start) / logs
+	}
+	return logs * start * end / (end - start)
+}

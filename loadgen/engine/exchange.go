@@ -1,0 +1,161 @@
+package engine
+
+import (
+	"context"
+	"time"
+
+	"github.com/servebench/servebench/metrics"
+)
+
+// exchange is where the parts of an answer go.
+type exchange struct {
+	rec    *metrics.Record
+	live   *Live
+	going  context.Context // until it ends the request may be sent again; nil: it is sent once
+	tokens tokenCount
+}
+
+// exchange sends req, and again if the Retry has it so, and fills x.rec with what
+// happened.
+func (t *Target) exchange(ctx context.Context, epoch time.Time, req *Request, x exchange) {
+	rec := x.rec
+	rec.In = rec.InAsked
+	rec.Sent = time.Since(epoch)
+	if x.going == nil || t.Retry.Times <= 0 {
+		_ = t.attempt(ctx, epoch, req, &x) // which is in the record
+	} else {
+		t.insist(ctx, epoch, req, &x)
+	}
+	rec.End = time.Since(epoch)
+	rec.TokensPerChunk = x.tokens.each(rec)
+	t.count(req, rec)
+}
+
+// attempt sends req once. The error is that of the record, too.
+func (t *Target) attempt(ctx context.Context, epoch time.Time, req *Request, x *exchange) error {
+	rec := x.rec
+	for chunk, err := range t.Send(ctx, epoch, req, rec) {
+		if err != nil {
+			rec.Class, rec.Error = metrics.Classify(err)
+			return err
+		}
+		at := chunk.At.Sub(epoch)
+		if chunk.Content && rec.FirstContent == 0 {
+			rec.FirstContent = at
+		}
+		if chunk.Blank {
+			rec.Blank.Append(at)
+			continue
+		}
+		if rec.Chunks.Len() == 0 {
+			x.live.first(at - rec.Sent)
+		}
+		rec.Chunks.Append(at)
+		x.live.Chunks.Add(1)
+		x.tokens.add(chunk.Tokens, chunk.Content)
+	}
+	rec.TakeBlank()
+	return nil
+}
+
+// count fills in the token counts that the server did not give.
+func (t *Target) count(req *Request, rec *metrics.Record) {
+	if rec.Class == metrics.OK {
+		rec.Uncounted = rec.Out == 0 && (rec.Beside == nil || t.counts(rec))
+		t.recount(rec, &rec.In, &rec.Out)
+		if older := rec.Until032; older != nil {
+			t.recount(rec, &older.In, &older.Out)
+		}
+	}
+	if !req.KeepText {
+		rec.Text = ""
+	}
+}
+
+// recount replaces counts of an answer for which vLLM's client finds none, as it
+// does: by the tokenizer. Without one the server's own that stood elsewhere are
+// better than the 1 that it takes then, and than asking the server in the middle of a
+// load.
+func (t *Target) recount(rec *metrics.Record, in, out *int) {
+	switch {
+	case *out > 0:
+	case t.counts(rec):
+		*out = t.Count(rec.Text)
+	case rec.Beside != nil:
+		*in, *out = rec.Beside.In, rec.Beside.Out
+	default:
+		*out = 1
+	}
+}
+
+// counts says whether the tokenizer is to count an answer for which vLLM's client
+// finds no count.
+func (t *Target) counts(rec *metrics.Record) bool {
+	return t.Count != nil && !(t.CountAsks && rec.Beside != nil)
+}
+
+// Once sends one request outside any load: a ready check or a warm-up. The
+// Record's times count from the call.
+func (t *Target) Once(ctx context.Context, req *Request) *metrics.Record {
+	rec := &metrics.Record{ID: req.ID, Phase: metrics.WarmUp}
+	t.exchange(ctx, time.Now(), req, exchange{rec: rec, live: new(Live)})
+	return rec
+}
+
+// A tokenCount turns the server's running totals into tokens per chunk, and
+// keeps nothing as long as each chunk holds one.
+type tokenCount struct {
+	chunks, total int
+	silent        int // chunks before the first total: a chat's role
+	perChunk      []int
+
+	lead, content, tail int // chunks before the first content, with content, and after the last
+}
+
+func (c *tokenCount) add(total int, content bool) {
+	c.chunks++
+	switch {
+	case content:
+		c.content++
+		c.tail = 0
+	case c.content == 0:
+		c.lead++
+	default:
+		c.tail++
+	}
+	if total == 0 && c.total == 0 {
+		c.silent++
+		return
+	}
+	n := 0
+	if total > 0 {
+		n, c.total = total-c.total, total
+	}
+	if c.perChunk == nil && (n != 1 || c.silent > 0) {
+		c.perChunk = make([]int, c.chunks-1, 2*c.chunks)
+		for i := c.silent; i < len(c.perChunk); i++ {
+			c.perChunk[i] = 1
+		}
+	}
+	if c.perChunk != nil {
+		c.perChunk = append(c.perChunk, n)
+	}
+}
+
+// each is the tokens of each chunk of rec, where they must be kept. With one finish
+// chunk after the content they go without saying; gateways send their usage with a
+// choice, too, in one more.
+func (c *tokenCount) each(rec *metrics.Record) []int {
+	out := rec.Out
+	if rec.Beside != nil {
+		out = rec.Beside.Out
+	}
+	if c.perChunk != nil || c.tail < 2 || c.content != out || c.lead+c.content+c.tail != c.chunks {
+		return c.perChunk
+	}
+	each := make([]int, c.chunks)
+	for i := range c.content {
+		each[c.lead+i] = 1
+	}
+	return each
+}

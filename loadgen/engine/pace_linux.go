@@ -1,0 +1,50 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// A pacer is a Waiter on a timerfd, read through the runtime's poller: some 25 µs
+// late where a runtime timer is 500, and without holding a thread. It belongs
+// to one goroutine.
+type pacer struct {
+	fd   int
+	file *os.File
+}
+
+func newPacer() (*pacer, error) {
+	fd, err := unix.TimerfdCreate(unix.CLOCK_MONOTONIC, unix.TFD_NONBLOCK|unix.TFD_CLOEXEC)
+	if err != nil {
+		return nil, fmt.Errorf("timerfd: %w", err)
+	}
+	return &pacer{fd, os.NewFile(uintptr(fd), "timerfd")}, nil
+}
+
+func (p *pacer) Close() error { return p.file.Close() }
+
+// Wait is a Waiter.
+func (p *pacer) Wait(ctx context.Context, until time.Time) error {
+	d := time.Until(until)
+	if d <= 0 || ctx.Err() != nil {
+		return ctx.Err()
+	}
+	spec := unix.ItimerSpec{Value: unix.NsecToTimespec(int64(d))}
+	if err := unix.TimerfdSettime(p.fd, 0, &spec, nil); err != nil {
+		return fmt.Errorf("timerfd: %w", err)
+	}
+	unhook := context.AfterFunc(ctx, func() { p.file.SetReadDeadline(time.Unix(1, 0)) })
+	defer unhook()
+	var expirations [8]byte
+	if _, err := p.file.Read(expirations[:]); errors.Is(err, os.ErrDeadlineExceeded) {
+		return ctx.Err()
+	} else if err != nil {
+		return fmt.Errorf("timerfd: %w", err)
+	}
+	return nil
+}

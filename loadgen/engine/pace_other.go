@@ -1,0 +1,16 @@
+//go:build !linux
+
+package engine
+
+import "context"
+import "time"
+
+// A pacer waits by Sleep where there is no timerfd.
+type pacer struct{}
+
+func newPacer() (*pacer, error) { return new(pacer), nil }
+
+func (*pacer) Close() error { return nil }
+
+// Wait is a Waiter.
+func (*pacer) Wait(ctx context.Context, until time.Time) error { return Sleep(ctx, until) }

@@ -1,0 +1,63 @@
+package engine
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	"github.com/servebench/servebench/metrics"
+)
+
+// A Prober sends a small request again and again beside a load, one at a time and
+// past any limit on concurrency, as vLLM's client does with --probe-request-rate.
+type Prober struct {
+	Target  Target
+	Request *Request
+	Pause   time.Duration // after each answer
+}
+
+// Probe goes on until done is closed, and the pause after the last answer with it,
+// or until ctx ends, which cuts the request in flight. It sums up what came of
+// the requests that were not cut, and gives nil when there was none.
+func (p *Prober) Probe(ctx context.Context, done <-chan struct{}) *metrics.Probes {
+	var took []time.Duration
+	failed := 0
+	for {
+		select {
+		case <-done:
+			return probes(took, failed)
+		default:
+		}
+		rec := p.Target.Once(ctx, p.Request)
+		switch {
+		case ctx.Err() != nil:
+			return probes(took, failed)
+		case rec.Class == metrics.OK:
+			took = append(took, rec.E2EL())
+		default:
+			failed++
+		}
+		if Sleep(ctx, time.Now().Add(p.Pause)) != nil {
+			return probes(took, failed)
+		}
+	}
+}
+
+// probes sums up E2EL, with the percentiles of numpy, as vLLM's client has them.
+func probes(took []time.Duration, failed int) *metrics.Probes {
+	n := len(took)
+	if n+failed == 0 {
+		return nil
+	}
+	p := &metrics.Probes{Completed: n, Failed: failed}
+	if n == 0 {
+		return p
+	}
+	seconds := make([]float64, n)
+	for i, d := range took {
+		seconds[i] = d.Seconds()
+	}
+	slices.Sort(seconds)
+	p.Median, p.P99, p.Max = metrics.Median(seconds)*1e3, metrics.Percentile(seconds, 99)*1e3, seconds[n-1]*1e3
+	return p
+}

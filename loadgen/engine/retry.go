@@ -1,0 +1,98 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"slices"
+	"time"
+
+	"github.com/servebench/servebench/metrics"
+)
+
+const (
+	firstPause   = 100 * time.Millisecond // before a request is sent again; it doubles each time
+	longestPause = 5 * time.Second        // to which it grows
+	longestAsked = time.Minute            // to which a server's own wish is heeded
+)
+
+// A Retry says whether requests of a load are sent again. That is for those which
+// failed in a way that may pass before a chunk of their answer came. The zero value
+// sends each once.
+type Retry struct {
+	Times int           // that a request is sent again at most
+	Total time.Duration // limit on a request, all attempts and the pauses between them together; 0 means none
+}
+
+// passing are the classes that may be another's luck, and the statuses. What came of
+// a limit on the answer is not among them: the server may still be at work on it.
+var (
+	passing = []metrics.Class{
+		metrics.DNS, metrics.Refused, metrics.Connect, metrics.ConnectTimeout, metrics.Reset, metrics.Truncated, metrics.Empty,
+	}
+	passingStatus = []int{
+		http.StatusTooManyRequests, http.StatusInternalServerError, http.StatusBadGateway,
+		http.StatusServiceUnavailable, http.StatusGatewayTimeout,
+	}
+)
+
+// mayPass says whether what came of a request is worth another try.
+func mayPass(rec *metrics.Record) bool {
+	switch {
+	case rec.Chunks.Len()+rec.Blank.Len() > 0:
+		return false
+	case rec.Class == metrics.Status:
+		return slices.Contains(passingStatus, rec.Status)
+	}
+	return slices.Contains(passing, rec.Class)
+}
+
+// pause is how long to wait after so many tries, of which err came last.
+func pause(tries int, err error) time.Duration {
+	if f, ok := errors.AsType[*metrics.Failure](err); ok && f.RetryAfter > 0 {
+		return min(f.RetryAfter, longestAsked)
+	}
+	return min(firstPause<<min(tries-1, 10), longestPause)
+}
+
+// insist makes attempts at req until one is not to be followed by another. The
+// record is of the last, but for Sent, Attempts and Anew.
+func (t *Target) insist(ctx context.Context, epoch time.Time, req *Request, x *exchange) {
+	if limit := t.Retry.Total; limit > 0 {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeoutCause(ctx, limit, metrics.Failf(metrics.Timeout, "not finished within %v", limit))
+		defer cancel()
+	}
+	blank, anew := *x.rec, 0
+	for tries := 1; ; tries++ {
+		err := t.attempt(ctx, epoch, req, x)
+		if anew += x.rec.Anew; tries > 1 {
+			x.rec.Attempts, x.rec.Anew = tries+anew, anew
+		}
+		if tries > t.Retry.Times || !mayPass(x.rec) || !x.rest(ctx, pause(tries, err)) {
+			return
+		}
+		*x.rec = blank
+	}
+}
+
+// rest waits before the next attempt and says whether that may be made. It may not
+// once the run was stopped; if the request was cut meanwhile, the record says so.
+func (x *exchange) rest(ctx context.Context, d time.Duration) bool {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+	case <-ctx.Done():
+	case <-x.going.Done():
+	}
+	f := metrics.Ended(ctx)
+	if f == nil {
+		f = overtime(x.going)
+	}
+	if f != nil {
+		x.rec.Class, x.rec.Error = f.Class, f.Error()+", in a pause after: "+x.rec.Error
+		return false
+	}
+	return x.going.Err() == nil
+}

@@ -1,0 +1,220 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"iter"
+	"slices"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/servebench/servebench/metrics"
+)
+
+// A Run puts its Loads on their targets, all on one clock. It may be used for
+// one call of Records at a time.
+type Run struct {
+	Loads []Load
+
+	// Wait is how the dispatchers wait for a due time. Nil means a timerfd
+	// of each dispatcher's own on Linux and Sleep elsewhere.
+	Wait Waiter
+
+	// Drain is how long requests in flight may go on once the context of
+	// Records is cancelled. Those still going then are cut, with class
+	// metrics.Cancelled. Zero cuts at once.
+	Drain time.Duration
+
+	// Deadline is how long the run may go on after the clock started. Then
+	// nothing is sent any more, and what is in flight is cut, with class
+	// metrics.Deadline. Zero means no limit.
+	Deadline time.Duration
+
+	// Ready, if set, is called once the first bodies are encoded, and the
+	// clock starts when it returns. An error means that the run cannot begin.
+	Ready func(ctx context.Context) error
+
+	// StartAt is when the clock starts by the wall clock: it is the epoch to the
+	// nanosecond, unless Ready returned too late for that. Zero is at once.
+	StartAt time.Time
+
+	// Started, if set, is called when the clock starts. Nothing has been sent.
+	Started func(epoch time.Time)
+
+	// Ended, if set, is called when the last request has ended and no other follows: it
+	// may be before the last Record is yielded, but not after Records has returned.
+	Ended func(at time.Time)
+}
+
+// Records runs the loads and yields what each request did, in the order in which
+// they ended. Cancelling ctx stops new requests; those in flight are given
+// Drain to end. An error is yielded last: a source, a schedule or a body went
+// wrong, or, as a *Failure, the Deadline has cut the run short. A failed request is
+// a Record, not an error. Breaking out of the loop cuts the requests in flight. No
+// goroutine is left behind.
+func (r *Run) Records(ctx context.Context) iter.Seq2[*metrics.Record, error] {
+	return func(yield func(*metrics.Record, error) bool) {
+		ctx, stop := context.WithCancelCause(ctx)
+		defer stop(nil)
+		group, going := errgroup.WithContext(ctx)
+		queues, err := r.prime(going, group)
+		if err == nil && r.Ready != nil && going.Err() == nil {
+			err = r.Ready(going)
+		}
+		var epoch time.Time
+		if err == nil && going.Err() == nil {
+			epoch, err = r.begin(going)
+		}
+		if err != nil || going.Err() != nil {
+			stop(nil)
+			group.Wait()
+			if err != nil {
+				yield(nil, err)
+			}
+			return
+		}
+		inFlight, cut := r.cutter(going)
+		defer cut(nil)
+		defer r.limit(epoch, stop, cut)()
+
+		if r.Started != nil {
+			r.Started(epoch)
+		}
+		records := make(chan *metrics.Record, recordsAhead)
+		for i := range r.Loads {
+			d := r.dispatcher(&r.Loads[i], queues[i])
+			d.epoch, d.records, d.group = epoch, records, group
+			d.inFlight, d.cut = context.WithCancelCause(inFlight)
+			group.Go(func() error { return d.dispatch(going) })
+		}
+		go func() {
+			err = group.Wait()
+			if r.Ended != nil {
+				r.Ended(time.Now())
+			}
+			close(records)
+		}()
+		for rec := range records {
+			if !yield(rec, nil) {
+				stop(nil)
+				cut(nil)
+				for range records {
+				}
+				return
+			}
+		}
+		if over := overtime(ctx); err == nil && over != nil {
+			err = over
+		}
+		if err != nil {
+			yield(nil, err)
+		}
+	}
+}
+
+// begin waits for StartAt, unless ctx ends before, and gives the epoch.
+func (r *Run) begin(ctx context.Context) (epoch time.Time, err error) {
+	if r.StartAt.IsZero() {
+		return time.Now(), nil
+	}
+	wait, done, err := waiter(r.Wait)
+	if err != nil {
+		return epoch, err
+	}
+	defer done()
+	for {
+		now := time.Now()
+		left := r.StartAt.Round(0).Sub(now)
+		if left <= 0 {
+			return now, nil
+		}
+		// The wall clock may be set meanwhile, so it is looked at each second, but
+		// not so shortly before the start that a late timer misses that.
+		last := left < 2*time.Second
+		if !last {
+			left = time.Second
+		}
+		err := wait(ctx, now.Add(left))
+		switch {
+		case ctx.Err() != nil:
+			return epoch, nil
+		case err != nil:
+			return epoch, fmt.Errorf("waiting for the start: %w", err)
+		case last:
+			return now.Add(left), nil
+		}
+	}
+}
+
+// limit has the run end at its Deadline, unless that is called off.
+func (r *Run) limit(epoch time.Time, stop, cut func(cause error)) (callOff func()) {
+	if r.Deadline <= 0 {
+		return func() {}
+	}
+	over := metrics.Failf(metrics.Deadline, "cut at the run's deadline of %v", r.Deadline)
+	// Nothing may take the place of what is cut.
+	timer := time.AfterFunc(time.Until(epoch.Add(r.Deadline)), func() { stop(over); cut(over) })
+	return func() { timer.Stop() }
+}
+
+// overtime is why ctx ended, if that was a deadline.
+func overtime(ctx context.Context) *metrics.Failure {
+	f, ok := errors.AsType[*metrics.Failure](context.Cause(ctx))
+	if !ok || f.Class != metrics.Deadline {
+		return nil
+	}
+	return f
+}
+
+// prime starts filling the queues of each load, one for each of its parts, and waits
+// until all have enough to begin with. An error means that the run cannot begin.
+func (r *Run) prime(ctx context.Context, group *errgroup.Group) ([][]*queue, error) {
+	queues := make([][]*queue, len(r.Loads))
+	for i := range r.Loads {
+		load := &r.Loads[i]
+		for _, p := range load.parts() {
+			q := newQueue(p, &load.Target)
+			queues[i] = append(queues[i], q)
+			wanted, enough := context.WithCancel(ctx)
+			q.enough = enough
+			group.Go(func() error { return q.fill(wanted) })
+		}
+	}
+	for _, q := range slices.Concat(queues...) {
+		<-q.primed
+		if q.early != nil {
+			return nil, q.early
+		}
+	}
+	return queues, nil
+}
+
+// cutter makes the context of the requests in flight: it ends Drain after
+// going does, at once if that is for a deadline, or when cut is called, which
+// leaves nothing behind.
+func (r *Run) cutter(going context.Context) (inFlight context.Context, cut func(cause error)) {
+	inFlight, cancel := context.WithCancelCause(context.WithoutCancel(going))
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		select {
+		case <-going.Done():
+			if over := overtime(going); over != nil {
+				cancel(over)
+			} else if Sleep(inFlight, time.Now().Add(r.Drain)) == nil {
+				cancel(nil)
+			}
+		case <-inFlight.Done():
+		}
+	}()
+	return inFlight, func(cause error) {
+		cancel(cause)
+		<-done
+	}
+}
+
+// recordsAhead is how far the consumer of Records may fall behind before that
+// holds back the load: a request keeps its slot until its Record is taken.
+const recordsAhead = 4096

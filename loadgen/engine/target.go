@@ -1,0 +1,105 @@
+package engine
+
+import (
+	"context"
+	"iter"
+	"time"
+
+	"github.com/servebench/servebench/dataset"
+	"github.com/servebench/servebench/metrics"
+)
+
+// A Request is one turn, ready to be sent. It is read-only once made.
+type Request struct {
+	ID       string // x-request-id; empty sends none
+	Body     []byte // the JSON body
+	KeepText bool   // the generated text is wanted in Record.Text whatever happens
+}
+
+// A Chunk is one event of a streamed answer that has choices.
+type Chunk struct {
+	At      time.Time // when its bytes reached this machine
+	Text    []byte    // what it adds to the generated text, in which reasoning and calls are not; valid until the next chunk
+	Content bool      // it carries text, reasoning, a call or a refusal
+	Blank   bool      // vLLM's client does not take it for output: a chat's role, as a rule, and its end
+	Tokens  int       // completion tokens so far, from continuous usage statistics; 0 when unknown
+}
+
+// A Sender sends one request and yields the chunks of its answer as they
+// arrive. It fills rec's connection, status, finish, token, Last, Trailer, MaxAge,
+// SharedReads, Server and Mangled fields, and Text when the request asks for it or the
+// server reports no output count. In is InAsked before; Out stays 0 where vLLM's client
+// finds no count. Times go into rec as offsets from epoch. The last pair
+// it yields may be an error, as a *Failure; nothing follows it.
+type Sender func(ctx context.Context, epoch time.Time, req *Request, rec *metrics.Record) iter.Seq2[Chunk, error]
+
+// A Target is a server under test and how to speak to it.
+type Target struct {
+	Name      string                                                    // in Records; may be empty when there is one
+	Encode    func(c *dataset.Conversation, turn int) (*Request, error) // makes the body, ahead of time
+	Send      Sender
+	Count     func(text string) int // output tokens of a text when the server gives no count; nil counts 1
+	CountAsks bool                  // Count asks the server: counts of its own that came beside an answer are taken first
+	Retry     Retry                 // of the requests of a load
+}
+
+// A Schedule yields when each conversation is due, as an offset from the start
+// of the run. It cannot see the server, so a slow server cannot slow it down. A
+// nil Schedule starts a conversation whenever a slot is free (closed loop).
+type Schedule = iter.Seq[time.Duration]
+
+// A Load is what one target is put under.
+type Load struct {
+	Run         string // id that goes into its Records; may be empty
+	Target      Target
+	Source      dataset.Source
+	Schedule    Schedule
+	Concurrency int           // requests in flight at most; 0 means no limit
+	Delay       time.Duration // added to every due time
+	Lasts       time.Duration // how long it lasts at least, even if all requests end before
+	Stop        time.Duration // nothing that is due then or later, or gets its slot then, is sent; 0 means no limit
+	DrainLimit  time.Duration // once its last conversation was begun, for all that is in flight, later turns included; what has not ended then is cut, with class metrics.Overdue; 0 means no limit
+	WarmUp      WarmUp        // what comes before
+	Live        *Live         // kept up to date while the load goes on; may be nil
+
+	// Shard is the part of Source, and of the warm-up's, that is sent, each
+	// conversation when the Schedule has it due among all. Concurrency is of that part.
+	Shard dataset.Shard
+}
+
+// A WarmUp is a load that goes before another one and hands over to it without
+// draining: what it has in flight then goes on, in its slots. Its Records have the
+// phase metrics.WarmUp. Due times, Lasts and Stop of the load count from its end.
+type WarmUp struct {
+	Lasts    time.Duration // from Delay on; 0 means no warm-up
+	Source   dataset.Source
+	Schedule Schedule
+}
+
+// A part is what a load consists of: its warm-up, or what is measured.
+type part struct {
+	source   dataset.Source
+	schedule Schedule
+	shard    dataset.Shard
+	phase    metrics.Phase
+	from     time.Duration // of the run: due times count from then
+	stop     time.Duration // of the run: nothing is sent from then on; 0 means no limit
+	lasts    time.Duration // from its beginning, at least
+}
+
+// parts are the load's, one after the other.
+func (l *Load) parts() []part {
+	var parts []part
+	main := part{source: l.Source, schedule: l.Schedule, shard: l.Shard, phase: metrics.Main, from: l.Delay, lasts: l.Lasts}
+	if w := l.WarmUp; w.Lasts > 0 {
+		main.from += w.Lasts
+		parts = append(parts, part{source: w.Source, schedule: w.Schedule, shard: l.Shard, phase: metrics.WarmUp, from: l.Delay, stop: main.from})
+	}
+	if l.Stop > 0 {
+		main.stop, main.lasts = main.from+l.Stop, min(l.Lasts, l.Stop)
+	}
+	return append(parts, main)
+}
+
+// over says whether an instant of the run is past what the part sends.
+func (p *part) over(at time.Duration) bool { return p.stop > 0 && at >= p.stop }

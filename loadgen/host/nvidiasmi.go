@@ -1,0 +1,160 @@
+package host
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"os/exec"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/servebench/servebench/metrics"
+)
+
+// smiArgs are nvidia-smi's: https://docs.nvidia.com/deploy/nvidia-smi/index.html.
+var smiArgs = []string{
+	"--query-gpu=index,memory.used,memory.total,utilization.gpu,power.draw", "--format=csv,noheader,nounits",
+}
+
+// maxSMILine bounds a line of nvidia-smi's, in bytes.
+const maxSMILine = 4096
+
+// NvidiaSMI is the program of that name.
+type NvidiaSMI struct {
+	Path string // of the program
+	Only string // indexes of the GPUs that are looked at, as 0,1; empty for all
+}
+
+// GPUs runs it once for what the GPUs of this machine do. There is at least one.
+func (n NvidiaSMI) GPUs(ctx context.Context) ([]metrics.GPUSample, error) {
+	lines := &smiLines{}
+	var gpus []metrics.GPUSample
+	lines.found = func(g metrics.GPUSample) { gpus = append(gpus, g) }
+	err := n.run(ctx, lines)
+	if err == nil && gpus == nil {
+		err = errors.New("nvidia-smi knows no GPU" + lines.said())
+	}
+	return gpus, err
+}
+
+// Sample is a Sampler of that many GPUs, which GPUs has found: one process of
+// nvidia-smi tells of them each so often until ctx ends.
+func (n NvidiaSMI) Sample(gpus int, every time.Duration) Sampler {
+	return func(ctx context.Context, epoch time.Time, take func(*metrics.Sample)) {
+		r := smiRound{gpus: gpus, epoch: epoch, take: take}
+		lines := &smiLines{found: r.add}
+		err := n.run(ctx, lines, "-lms", strconv.FormatInt(every.Milliseconds(), 10))
+		if ctx.Err() == nil {
+			err = cmp.Or(err, errors.New("nvidia-smi ended"+lines.said()))
+			take(&metrics.Sample{At: time.Since(epoch), Error: err.Error()})
+		}
+	}
+}
+
+func (n NvidiaSMI) run(ctx context.Context, lines *smiLines, more ...string) error {
+	args := append(slices.Clone(smiArgs), more...)
+	if n.Only != "" {
+		args = append(args, "--id="+n.Only)
+	}
+	cmd := exec.CommandContext(ctx, n.Path, args...)
+	cmd.Stdout, cmd.Stderr = lines, lines
+	// What it may have started itself does not hold us up.
+	cmd.WaitDelay = time.Second
+	if err := cmd.Run(); err != nil {
+		return fmt.Errorf("nvidia-smi: %w%s", err, lines.said())
+	}
+	return nil
+}
+
+// smiRound puts what nvidia-smi tells of one GPU after the other together.
+type smiRound struct {
+	gpus  int
+	epoch time.Time
+	take  func(*metrics.Sample)
+	whole *metrics.Sample // so far; nil before its first
+}
+
+func (r *smiRound) add(g metrics.GPUSample) {
+	if r.whole != nil && slices.ContainsFunc(r.whole.GPUs, func(of metrics.GPUSample) bool { return of.Index == g.Index }) {
+		r.whole = nil // one of its lines was lost
+	}
+	if r.whole == nil {
+		r.whole = &metrics.Sample{At: time.Since(r.epoch)}
+	}
+	r.whole.GPUs = append(r.whole.GPUs, g)
+	if len(r.whole.GPUs) == r.gpus {
+		r.take(r.whole)
+		r.whole = nil
+	}
+}
+
+// smiLines reads what nvidia-smi writes.
+type smiLines struct {
+	found func(metrics.GPUSample)
+	line  []byte
+	other head // what is not of a GPU
+}
+
+// Write takes a part of the output.
+func (l *smiLines) Write(text []byte) (int, error) {
+	for line := range bytes.Lines(text) {
+		l.line = append(l.line, line[:min(len(line), maxSMILine-len(l.line))]...)
+		if line[len(line)-1] != '\n' {
+			break
+		}
+		if g, ok := parseSMI(string(l.line)); ok {
+			l.found(g)
+		} else {
+			l.other.Write(l.line)
+		}
+		l.line = l.line[:0]
+	}
+	return len(text), nil
+}
+
+// said is what nvidia-smi said beside of GPUs, to go behind an error.
+func (l *smiLines) said() string {
+	text := strings.Join(strings.Fields(string(l.other)+string(l.line)), " ")
+	if text == "" {
+		return ""
+	}
+	return ": " + text
+}
+
+// A head is the beginning of what is written to it.
+type head []byte
+
+func (h *head) Write(text []byte) (int, error) {
+	const most = 300
+	*h = append(*h, text[:min(len(text), most-len(*h))]...)
+	return len(text), nil
+}
+
+// parseSMI reads `0, 1024, 81559, 35, 120.50`. What nvidia-smi does not know, as
+// [N/A] or [Not Supported], is nil.
+func parseSMI(line string) (g metrics.GPUSample, ok bool) {
+	fields := strings.Split(line, ",")
+	if len(fields) != 5 {
+		return g, false
+	}
+	index, err := strconv.Atoi(strings.TrimSpace(fields[0]))
+	if err != nil || index < 0 {
+		return g, false
+	}
+	g.Index = index
+	for i, to := range []**float64{&g.MemoryUsed, &g.MemoryTotal, &g.Utilization, &g.Power} {
+		v, err := strconv.ParseFloat(strings.TrimSpace(fields[i+1]), 64)
+		if err == nil && !math.IsNaN(v) && !math.IsInf(v, 0) {
+			*to = &v
+		}
+	}
+	if g.Utilization != nil {
+		*g.Utilization /= 100
+	}
+	return g, true
+}

@@ -1,0 +1,169 @@
+package host
+
+import (
+	"runtime"
+	"runtime/debug"
+	"time"
+
+	"github.com/HdrHistogram/hdrhistogram-go"
+
+	"github.com/servebench/servebench/metrics"
+)
+
+const (
+	// beatEvery is how often a Pulse wakes up.
+	beatEvery = 10 * time.Millisecond
+	// overdue is how late a beat must be for the process to have stood
+	// still. Less is the ordinary waiting of a busy scheduler.
+	overdue = 20 * time.Millisecond
+	// beatsToLook is after how many beats CPU time and collections are read.
+	beatsToLook = 100
+)
+
+// A Pulse watches the process that puts on a load: whether it stood still, how
+// much CPU it took, how long its garbage collections stopped it. It says nothing
+// of any request, and tells an accurate run from one that measured itself.
+type Pulse struct {
+	stop chan struct{}
+	done chan struct{}
+
+	start   time.Time
+	stood   standstill
+	cpu     time.Duration // at the start
+	machine MachineCPU    // likewise
+	gc      debug.GCStats
+
+	lookedAt   time.Time // for the busiest second
+	lookedCPU  time.Duration
+	lookedWait time.Duration // for cores, until then
+	busiest    float64
+	pauses     pauses
+}
+
+// pauses are those of garbage collections, as far as they lie within the watch.
+type pauses struct {
+	longest time.Duration
+	waited  time.Duration // for cores by the process's threads, in the second of the longest
+	before  time.Duration // of the collection that was under way when the watch began, what came before
+}
+
+// StartPulse begins to watch. Stop must be called.
+func StartPulse() *Pulse {
+	now, cpu := time.Now(), processCPU()
+	p := &Pulse{
+		stop: make(chan struct{}), done: make(chan struct{}),
+		start: now, stood: newStandstill(now), cpu: cpu, machine: ReadMachineCPU(),
+		lookedAt: now, lookedCPU: cpu, lookedWait: coreWait(),
+	}
+	debug.ReadGCStats(&p.gc)
+	go p.watch()
+	return p
+}
+
+func (p *Pulse) watch() {
+	defer close(p.done)
+	ticker := time.NewTicker(beatEvery)
+	defer ticker.Stop()
+	for n := 1; ; n++ {
+		select {
+		case <-ticker.C:
+		case <-p.stop:
+			return
+		}
+		p.stood.beat(time.Now())
+		if n%beatsToLook == 0 {
+			p.look()
+		}
+	}
+}
+
+// look takes account of the time since it was last called.
+func (p *Pulse) look() {
+	now, cpu := time.Now(), processCPU()
+	if took := now.Sub(p.lookedAt); took > 0 {
+		share := float64(cpu-p.lookedCPU) / float64(took) / float64(runtime.GOMAXPROCS(0))
+		p.busiest = max(p.busiest, share)
+	}
+	var gc debug.GCStats
+	waited := p.lookAtGC(&gc)
+	p.lookedAt, p.lookedCPU, p.lookedWait = now, cpu, waited
+}
+
+// lookAtGC takes account of the collections since look was last called. It gives for
+// how long threads have waited for cores.
+func (p *Pulse) lookAtGC(gc *debug.GCStats) (waited time.Duration) {
+	debug.ReadGCStats(gc)
+	waited = coreWait()
+	for i, ended := range gc.PauseEnd {
+		if ended.After(p.lookedAt) {
+			p.pauses.take(gc.Pause[i], ended.Sub(p.start), waited-p.lookedWait)
+		}
+	}
+	return waited
+}
+
+// take takes account of a pause, the sum of a collection's, that ended at an instant of
+// the watch, with how long threads waited for cores about then.
+func (s *pauses) take(pause, ended, waited time.Duration) {
+	if before := pause - ended; before > 0 {
+		s.before = before
+		pause = ended
+	}
+	if pause > s.longest {
+		s.longest, s.waited = pause, waited
+	}
+}
+
+// Stop ends the watch and fills in what was noticed since StartPulse.
+func (p *Pulse) Stop(e *metrics.Evidence) {
+	close(p.stop)
+	<-p.done
+	now := time.Now()
+	p.stood.beat(now)
+	var gc debug.GCStats
+	p.lookAtGC(&gc)
+	// A rest of a few milliseconds would make a busiest second of any load.
+	if p.busiest == 0 || now.Sub(p.lookedAt) > time.Second/2 {
+		p.look()
+	}
+
+	e.Cores = runtime.GOMAXPROCS(0)
+	e.Watched = now.Sub(p.start)
+	e.CPU = processCPU() - p.cpu
+	e.BusiestCPU = p.busiest
+	machine := ReadMachineCPU().Sub(p.machine)
+	e.Machine, e.StolenCPU = machine.Cores, machine.StolenShare()
+	e.Stalls, e.Stalled, e.LongestStall = p.stood.times, p.stood.total, p.stood.longest
+	e.WakeP99 = time.Duration(p.stood.late.ValueAtPercentile(99))
+	e.GCs = int(gc.NumGC - p.gc.NumGC)
+	e.GCPaused = gc.PauseTotal - p.gc.PauseTotal - p.pauses.before
+	e.LongestGC, e.GCWait = p.pauses.longest, p.pauses.waited
+	// Setting the wall clock moves it against the monotonic one; steering its
+	// rate moves both alike.
+	e.ClockStep = (now.Round(0).Sub(p.start.Round(0)) - e.Watched).Round(time.Microsecond)
+}
+
+// A standstill adds up by how much beats came too late.
+type standstill struct {
+	last           time.Time
+	times          int
+	total, longest time.Duration
+	late           *hdrhistogram.Histogram // how late each beat was, in nanoseconds
+}
+
+func newStandstill(now time.Time) standstill {
+	return standstill{last: now, late: hdrhistogram.New(int64(time.Microsecond), int64(time.Hour), 2)}
+}
+
+func (s *standstill) beat(now time.Time) {
+	late := now.Sub(s.last) - beatEvery
+	s.last = now
+	// In range, so this cannot fail.
+	_ = s.late.RecordValue(int64(min(max(0, late), time.Hour)))
+	if late < overdue {
+		return
+	}
+	s.times++
+	s.total += late
+	s.longest = max(s.longest, late)
+}

@@ -1,0 +1,119 @@
+package host
+
+import (
+	"runtime"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/servebench/servebench/metrics"
+)
+
+func TestAStandstillIsABeatThatComesTooLate(t *testing.T) {
+	start := time.Now()
+	s := newStandstill(start)
+	for _, at := range []time.Duration{
+		10, 20, // on time
+		49,  // 19 ms late: a busy scheduler
+		80,  // 21 ms late
+		210, // 120 ms late
+		220,
+	} {
+		s.beat(start.Add(at * time.Millisecond))
+	}
+	if s.times != 2 || s.total != 141*time.Millisecond || s.longest != 120*time.Millisecond {
+		t.Errorf("%d times, %v, longest %v; want 2, 141ms, 120ms", s.times, s.total, s.longest)
+	}
+	if p99, p50 := s.late.ValueAtPercentile(99), s.late.ValueAtPercentile(50); p99 != s.late.Max() || p99 < 118e6 || p99 > 122e6 || p50 > 1000 {
+		t.Errorf("beats were late by %d ns at p99 and %d ns at p50; want some 120 ms and 0", p99, p50)
+	}
+}
+
+func TestAPulseOfAQuietProcessNoticesNothing(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := StartPulse()
+		time.Sleep(2500 * time.Millisecond)
+		var e metrics.Evidence
+		p.Stop(&e)
+		if e.Watched != 2500*time.Millisecond || e.Cores < 1 {
+			t.Errorf("watched %v on %d cores", e.Watched, e.Cores)
+		}
+		if e.Stalls != 0 || e.Stalled != 0 || e.LongestStall != 0 || e.ClockStep != 0 {
+			t.Errorf("in fake time there are no stalls and no steps: %+v", e)
+		}
+	})
+}
+
+func TestAPulseCountsCPUAndCollections(t *testing.T) {
+	p := StartPulse()
+	var kept [][]byte
+	for before := processCPU(); before != 0 && processCPU() < before+20*time.Millisecond; {
+		kept = append(kept[:len(kept)%64], make([]byte, 1<<20))
+	}
+	var e metrics.Evidence
+	p.Stop(&e)
+	if processCPU() == 0 {
+		t.Skip("this system does not tell a process's CPU time")
+	}
+	if e.CPU < 20*time.Millisecond || e.BusiestCPU <= 0 {
+		t.Errorf("CPU %v, busiest share %v", e.CPU, e.BusiestCPU)
+	}
+	if e.GCs < 1 || e.GCPaused <= 0 || e.LongestGC <= 0 || e.LongestGC > e.GCPaused {
+		t.Errorf("%d collections, %v, longest %v", e.GCs, e.GCPaused, e.LongestGC)
+	}
+}
+
+// A collection that was under way when the watch began counts from then on.
+func TestAPauseCountsAsFarAsItIsWatched(t *testing.T) {
+	const ms = time.Millisecond
+	var p pauses
+	p.take(144*ms, 40*ms, 90*ms)
+	if want := (pauses{longest: 40 * ms, waited: 90 * ms, before: 104 * ms}); p != want {
+		t.Errorf("%+v, want %+v", p, want)
+	}
+	p.take(30*ms, 2000*ms, 500*ms)
+	p.take(3999*ms, 9000*ms, 3500*ms)
+	if want := (pauses{longest: 3999 * ms, waited: 3500 * ms, before: 104 * ms}); p != want {
+		t.Errorf("%+v, want %+v", p, want)
+	}
+}
+
+func TestWaitingForACoreIsReadAsTheKernelWritesIt(t *testing.T) {
+	for text, want := range map[string]time.Duration{"860888 1205 1\n": 1205, "860888 0 1\n": 0, "": 0, "5\n": 0, "1 x 2\n": 0} {
+		if got := parseCoreWait(text); got != want {
+			t.Errorf("%q: %v, want %v", text, got, want)
+		}
+	}
+}
+
+func TestProcStatIsReadAsTheKernelWritesIt(t *testing.T) {
+	const text = "cpu  4705 150 1120 16250 520 30 45 700 120 10\ncpu0 1 2 3 4 5 6 7 8 9 10\n"
+	m := parseMachineCPU(strings.NewReader(text))
+	want := MachineCPU{Cores: 1, Total: 235200 * time.Millisecond, Idle: 167700 * time.Millisecond, Interrupts: 750 * time.Millisecond, Stolen: 7 * time.Second}
+	if m != want || m.Busy() != 60500*time.Millisecond {
+		t.Errorf("got %+v, busy %v; want %+v", m, m.Busy(), want)
+	}
+	later := MachineCPU{Total: want.Total + 10*time.Second, Idle: want.Idle, Stolen: want.Stolen + time.Second}
+	if share := later.Sub(m).StolenShare(); share != 0.1 {
+		t.Errorf("stolen share %v, want 0.1", share)
+	}
+	for _, text := range []string{"", "cpu 1 2\n", "intr 5 1 2 3 4 5 6 7 8 9\n", "cpu a b c d e f g h\n"} {
+		if m := parseMachineCPU(strings.NewReader(text)); m != (MachineCPU{}) {
+			t.Errorf("%q gave %+v", text, m)
+		}
+	}
+}
+
+func TestThePulseCountsTheLastCollection(t *testing.T) {
+	ended := make(chan struct{})
+	close(ended)
+	now := time.Now()
+	// One that has just looked, and whose watch is over.
+	p := &Pulse{stop: make(chan struct{}), done: ended, start: now, lookedAt: now, busiest: 0.5, stood: newStandstill(now)}
+	runtime.GC()
+	var e metrics.Evidence
+	if p.Stop(&e); e.LongestGC <= 0 || e.BusiestCPU != 0.5 {
+		t.Errorf("longest %v, busiest second %v; want the collection's, and 0.5", e.LongestGC, e.BusiestCPU)
+	}
+}

@@ -1,6 +1,0 @@
-//go:build !linux
-
-package loadgen
-
-// ReadMachineCPU reads what the machine's CPUs did so far: not known here.
-func ReadMachineCPU() MachineCPU { return MachineCPU{} }

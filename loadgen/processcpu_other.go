@@ -1,8 +1,0 @@
-//go:build !unix
-
-package loadgen
-
-import "time"
-
-// processCPU is the CPU time that this process has used: not known here.
-func processCPU() time.Duration { return 0 }
