@@ -18,14 +18,17 @@ var labels = []string{"arm", "target"}
 // An Exporter answers scrapes of what its Series have been told. It is safe for
 // concurrent use.
 type Exporter struct {
-	handler    http.Handler
-	registry   *prometheus.Registry
-	completed  *prometheus.CounterVec
-	failed     *prometheus.CounterVec
-	warmed     *prometheus.CounterVec
-	prompt     *prometheus.CounterVec
-	generated  *prometheus.CounterVec
-	latencies  map[string]*prometheus.HistogramVec // by name of metrics.LatencyNames, those that are exported
+	handler   http.Handler
+	registry  *prometheus.Registry
+	completed *prometheus.CounterVec
+	failed    *prometheus.CounterVec
+	warmed    *prometheus.CounterVec
+	prompt    *prometheus.CounterVec
+	generated *prometheus.CounterVec
+
+	// latencies are the exported ones, by their names in metrics.LatencyNames.
+	latencies map[string]*prometheus.HistogramVec
+
 	mu         sync.Mutex
 	series     []*Series
 	liveTotals // what is read from the Series at a scrape

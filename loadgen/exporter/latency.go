@@ -7,7 +7,10 @@ type latency struct {
 	name     string
 	exported string
 	help     string
-	least    float64 // upper limit of the first classic bucket, in seconds; each of the others has twice the one before
+
+	// least is the upper limit of the first classic bucket, in seconds. Each other
+	// bucket has twice the limit of the one before.
+	least float64
 }
 
 // exported are all but the inter-token latencies, of which there are too many.

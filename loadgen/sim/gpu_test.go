@@ -32,8 +32,8 @@ func TestServersOfOneGPUSlowEachOther(t *testing.T) {
 				h.neighbour(profile, gpu, 20)
 			}
 			got := tokenTimes(time.Now(), h.stream("/v1/completions", "x-1", completion(100, 3)))
-			first := row.cost.Step(0, 100)
-			want := []time.Duration{first, first + row.cost.Step(1, 0), first + 2*row.cost.Step(1, 0)}
+			first := row.cost.step(0, 100)
+			want := []time.Duration{first, first + row.cost.step(1, 0), first + 2*row.cost.step(1, 0)}
 			if !slices.Equal(got, want) {
 				t.Errorf("%s: tokens at %v, want %v", name, got, want)
 			}

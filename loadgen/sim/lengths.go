@@ -21,15 +21,11 @@ type Lengths struct {
 	High int `yaml:"high"` // the greatest
 }
 
-// Strides by which lengths walk through their distribution. They have nothing
-// in common, so that long prompts get long and short answers.
-const (
-	OutputStride = math.Phi - 1
-	PromptStride = math.Sqrt2 - 1
-)
+// outputStride is the stride by which output lengths walk through their distribution.
+const outputStride = math.Phi - 1
 
-// At is the length of request n.
-func (l *Lengths) At(n int64, stride float64) int {
+// at is the length of request n.
+func (l *Lengths) at(n int64, stride float64) int {
 	if n < int64(len(l.First)) {
 		return l.First[n]
 	}

@@ -84,7 +84,7 @@ func TestGoOpenAIReadsChats(t *testing.T) {
 			usage = chunk.Usage
 		}
 	}
-	checkUsage(t, usage, 2+ChatTemplateTokens, stub.Count(text, false))
+	checkUsage(t, usage, 2+chatTemplateTokens, stub.Count(text, false))
 }
 
 func TestGoOpenAIReadsModelsAndErrors(t *testing.T) {

@@ -21,12 +21,16 @@ type Profile struct {
 	Like  string `yaml:"like"`  // built-in profile whose values hold where this one has none
 	About string `yaml:"about"` // what it describes, for people
 
-	MaxNumSeqs          int  `yaml:"max-num-seqs"`           // as in Config, where that is 0
-	MaxNumBatchedTokens int  `yaml:"max-num-batched-tokens"` // likewise
-	MaxModelLen         int  `yaml:"max-model-len"`          // likewise
-	PrefillFirst        bool `yaml:"prefill-first"`          // no decoding while there are prompts to prefill
+	// Sizes as in Config, where those are 0.
+	MaxNumSeqs          int `yaml:"max-num-seqs"`
+	MaxNumBatchedTokens int `yaml:"max-num-batched-tokens"`
+	MaxModelLen         int `yaml:"max-model-len"`
 
-	FrontEnd time.Duration `yaml:"front-end"` // from a request's arrival to its being handed to the engine
+	// PrefillFirst decodes nothing while there are prompts to prefill.
+	PrefillFirst bool `yaml:"prefill-first"`
+
+	// FrontEnd is the time from a request's arrival until the engine gets it.
+	FrontEnd time.Duration `yaml:"front-end"`
 	Step     StepTime      `yaml:"step"`
 	Stalls   Stalls        `yaml:"stalls"`
 	Spells   Spells        `yaml:"spells"`

@@ -114,9 +114,9 @@ func TestBatchCountsWhatTokensLookBackOn(t *testing.T) {
 func TestPrefillFirstHasStepsOfItsOwn(t *testing.T) {
 	bubble(t, Config{Profile: &Profile{PrefillFirst: true, Step: StepTime{Cost: testCost}}, MaxNumSeqs: 4, MaxNumBatchedTokens: 100}, func(h *harness) {
 		times := h.together(map[string]string{"a-1": completion(50, 3), "a-2": completion(200, 2)})
-		one, three := testCost.Step(0, 100), 2*testCost.Step(0, 100)+testCost.Step(0, 50)
-		both := three + testCost.Step(2, 0)
-		if want := []time.Duration{one, both, both + testCost.Step(1, 0)}; !slices.Equal(times["a-1"], want) {
+		one, three := testCost.step(0, 100), 2*testCost.step(0, 100)+testCost.step(0, 50)
+		both := three + testCost.step(2, 0)
+		if want := []time.Duration{one, both, both + testCost.step(1, 0)}; !slices.Equal(times["a-1"], want) {
 			t.Errorf("the first request: %v, want %v", times["a-1"], want)
 		}
 		if want := []time.Duration{three, both}; !slices.Equal(times["a-2"], want) {
@@ -129,7 +129,7 @@ func TestFrontEndDelaysARequest(t *testing.T) {
 	const delay = 30 * time.Millisecond
 	bubble(t, Config{Profile: &Profile{FrontEnd: delay, Step: StepTime{Cost: testCost}}}, func(h *harness) {
 		got := tokenTimes(time.Now(), h.stream("/v1/completions", "x-1", completion(10, 2)))
-		want := []time.Duration{delay + testCost.Step(0, 10), delay + testCost.Step(0, 10) + testCost.Step(1, 0)}
+		want := []time.Duration{delay + testCost.step(0, 10), delay + testCost.step(0, 10) + testCost.step(1, 0)}
 		if !slices.Equal(got, want) {
 			t.Errorf("tokens at %v, want %v", got, want)
 		}
@@ -145,7 +145,7 @@ func TestHeldTokenComesWithTheNext(t *testing.T) {
 			got := tokenTimes(time.Now(), h.stream("/v1/completions", id, completion(10, 8)))
 			var want []time.Duration
 			for _, n := range steps {
-				want = append(want, testCost.Step(0, 10)+span(n, testCost.Step(1, 0)))
+				want = append(want, testCost.step(0, 10)+span(n, testCost.step(1, 0)))
 			}
 			if !slices.Equal(got, want) {
 				t.Errorf("%s: chunks at %v, want %v", id, got, want)
@@ -188,8 +188,8 @@ func TestLengthsFollowTheirDistribution(t *testing.T) {
 	const n = 10_000
 	sum, below := 0.0, 0
 	for i := range int64(n) {
-		sum += float64(normal.At(i, OutputStride))
-		if logNormal.At(i, OutputStride) <= 80 {
+		sum += float64(normal.at(i, outputStride))
+		if logNormal.at(i, outputStride) <= 80 {
 			below++
 		}
 	}
@@ -199,7 +199,7 @@ func TestLengthsFollowTheirDistribution(t *testing.T) {
 	if mean := sum / n; mean < 100 || mean > 100.5 { // cut below at 1.5 standard deviations
 		t.Errorf("the mean is %v", mean)
 	}
-	if normal.At(0, OutputStride) != 7 || normal.At(1, OutputStride) != 9 {
+	if normal.at(0, outputStride) != 7 || normal.at(1, outputStride) != 9 {
 		t.Error("the first lengths are not those that are given")
 	}
 }
@@ -207,7 +207,7 @@ func TestLengthsFollowTheirDistribution(t *testing.T) {
 func TestOutputLengthIsTheProfiles(t *testing.T) {
 	lengths := Lengths{First: []int{5, 3}, Mean: 9, SD: 1, Low: 8, High: 10}
 	bubble(t, Config{Profile: &Profile{OutputLen: lengths, Step: StepTime{Cost: testCost}}}, func(h *harness) {
-		for id, want := range map[string]int{"x-0": 5, "x-1": 3, "x-7": lengths.At(7, OutputStride)} {
+		for id, want := range map[string]int{"x-0": 5, "x-1": 3, "x-7": lengths.at(7, outputStride)} {
 			h.stream("/v1/completions", id, `{"prompt":"tok1","max_tokens":50,"stream":true}`)
 			if tr := h.trace(id); len(tr.Tokens) != want || tr.Finish != finishStop {
 				t.Errorf("%s: %d tokens, %s; want %d", id, len(tr.Tokens), tr.Finish, want)

@@ -9,12 +9,12 @@ import (
 	"strings"
 )
 
-// ChatTemplateTokens is what the chat template adds to the tokens of the
+// chatTemplateTokens is what the chat template adds to the tokens of the
 // messages.
-const ChatTemplateTokens = 6
+const chatTemplateTokens = 6
 
-// DefaultMaxTokens is the output length of a completion that asks for none.
-const DefaultMaxTokens = 16
+// defaultMaxTokens is the output length of a completion that asks for none.
+const defaultMaxTokens = 16
 
 // A query is a request that has been understood.
 type query struct {
@@ -199,7 +199,7 @@ func (s *Server) readMessages(q *query, messages []message) *problem {
 		}
 	}
 	q.prompt = s.cfg.Tokenizer.Encode(strings.Join(all, "\n"), false)
-	q.promptLen = len(q.prompt) + ChatTemplateTokens
+	q.promptLen = len(q.prompt) + chatTemplateTokens
 	return nil
 }
 
@@ -223,7 +223,7 @@ func (s *Server) limit(q *query, b *body) *problem {
 	case q.chat:
 		q.maxTokens = room
 	default:
-		q.maxTokens = min(DefaultMaxTokens, room)
+		q.maxTokens = min(defaultMaxTokens, room)
 	}
 	if q.maxTokens < 1 {
 		return badRequest(field, "`%s` must be at least 1, got %d.", field, q.maxTokens)

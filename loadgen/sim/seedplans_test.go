@@ -67,9 +67,13 @@ func spread(total, n int) func(int) int {
 	return func(i int) int { return total*(i+1)/n - total*i/n }
 }
 
+// promptStride has nothing in common with the stride of output lengths, so that long
+// prompts get long and short answers.
+const promptStride = math.Sqrt2 - 1
+
 func shareGPT(median float64) func(int) int {
 	lengths := sim.Lengths{Median: median, Sigma: 1.3, Low: 4, High: 1024}
-	return func(i int) int { return lengths.At(int64(i), sim.PromptStride) }
+	return func(i int) int { return lengths.At(int64(i), promptStride) }
 }
 
 const (

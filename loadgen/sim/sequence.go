@@ -31,12 +31,13 @@ type sequence struct {
 	kv     holding    // of the KV cache
 
 	arrived, admitted, first, last time.Time
-	unfilled                       int  // tokens not prefilled yet: of the prompt and, after a preemption, of the output
-	chunk                          int  // of them, prefilled in the current step
-	decoding                       bool // gives a token in the current step
-	out                            int  // output tokens so far
-	held                           int  // of them, those not pushed yet
-	tokens                         []time.Time
+
+	unfilled int  // tokens to prefill: of the prompt and, after a preemption, of the output
+	chunk    int  // of them, prefilled in the current step
+	decoding bool // gives a token in the current step
+	out      int  // output tokens so far
+	held     int  // of them, those not pushed yet
+	tokens   []time.Time
 
 	wake  chan struct{} // holds one signal: there is something for next
 	mu    sync.Mutex

@@ -227,7 +227,7 @@ func TestAnswersEndByThemselvesUnlessToldNotTo(t *testing.T) {
 			t.Errorf("mean length %v, want about 20", mean)
 		}
 		_, body := h.send("/v1/completions", `{"prompt":"tok1","ignore_eos":true}`)
-		if !strings.Contains(body, fmt.Sprintf(`"completion_tokens":%d}`, DefaultMaxTokens)) {
+		if !strings.Contains(body, fmt.Sprintf(`"completion_tokens":%d}`, defaultMaxTokens)) {
 			t.Errorf("without max_tokens: %s", body)
 		}
 	})

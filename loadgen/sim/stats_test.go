@@ -28,8 +28,8 @@ func TestMetricsAreWhatHappened(t *testing.T) {
 	const labels = `{engine="0",model_name="small"}`
 	bubble(t, Config{Cost: testCost, ServedModelName: "small", MaxNumSeqs: 1}, func(h *harness) {
 		h.together(map[string]string{"a-1": completion(10, 3), "a-2": completion(20, 5)})
-		one := testCost.Step(0, 10) + 2*testCost.Step(1, 0)
-		two := testCost.Step(0, 20) + 4*testCost.Step(1, 0)
+		one := testCost.step(0, 10) + 2*testCost.step(1, 0)
+		two := testCost.step(0, 20) + 4*testCost.step(1, 0)
 		for series, want := range map[string]float64{
 			"vllm:prompt_tokens_total" + labels:                                                  30,
 			"vllm:generation_tokens_total" + labels:                                              8,
@@ -38,7 +38,7 @@ func TestMetricsAreWhatHappened(t *testing.T) {
 			"vllm:num_requests_running" + labels:                                                 0,
 			"vllm:num_requests_waiting" + labels:                                                 0,
 			"vllm:time_to_first_token_seconds_count" + labels:                                    2,
-			"vllm:time_to_first_token_seconds_sum" + labels:                                      seconds(testCost.Step(0, 10), one+testCost.Step(0, 20)),
+			"vllm:time_to_first_token_seconds_sum" + labels:                                      seconds(testCost.step(0, 10), one+testCost.step(0, 20)),
 			"vllm:inter_token_latency_seconds_count" + labels:                                    6,
 			"vllm:e2e_request_latency_seconds_sum" + labels:                                      seconds(one, one+two),
 			"vllm:request_queue_time_seconds_sum" + labels:                                       seconds(gather, one+gather),
@@ -47,9 +47,9 @@ func TestMetricsAreWhatHappened(t *testing.T) {
 			`vllm:request_generation_tokens_bucket{engine="0",model_name="small",le="2.0"}`:      0,
 			`vllm:request_generation_tokens_bucket{engine="0",model_name="small",le="+Inf"}`:     2,
 			`vllm:request_prompt_tokens_bucket{engine="0",model_name="small",le="10.0"}`:         1,
-			"vllm:request_time_per_output_token_seconds_sum" + labels:                            2 * testCost.Step(1, 0).Seconds(),
-			"vllm:request_decode_time_seconds_sum" + labels:                                      6 * testCost.Step(1, 0).Seconds(),
-			"vllm:request_prefill_time_seconds_sum" + labels:                                     seconds(testCost.Step(0, 10)-gather, testCost.Step(0, 20)-gather),
+			"vllm:request_time_per_output_token_seconds_sum" + labels:                            2 * testCost.step(1, 0).Seconds(),
+			"vllm:request_decode_time_seconds_sum" + labels:                                      6 * testCost.step(1, 0).Seconds(),
+			"vllm:request_prefill_time_seconds_sum" + labels:                                     seconds(testCost.step(0, 10)-gather, testCost.step(0, 20)-gather),
 			"vllm:num_preemptions_total" + labels:                                                0,
 			"vllm:prefix_cache_queries_total" + labels:                                           0,
 			"vllm:prefix_cache_hits_total" + labels:                                              0,
@@ -69,7 +69,7 @@ func TestGaugesCountRunningAndWaiting(t *testing.T) {
 		for i := range 5 {
 			go h.stream("/v1/completions", fmt.Sprintf("a-%d", i), completion(10, 100))
 		}
-		time.Sleep(testCost.Step(0, 20) + time.Millisecond)
+		time.Sleep(testCost.step(0, 20) + time.Millisecond)
 		if got := h.value(`vllm:num_requests_running{engine="0",model_name="stub-32000"}`); got != 2 {
 			t.Errorf("%v running, want 2", got)
 		}

@@ -18,11 +18,14 @@ import (
 type StepTime struct {
 	Cost      `yaml:",inline"`
 	Knots     []Knot        `yaml:"knots"`     // with Requests ascending
-	Overlap   float64       `yaml:"overlap"`   // share of the shorter of decoding and prefill that costs nothing, 0 to 1
 	Attention time.Duration `yaml:"attention"` // for each pair of prompt tokens
 	Context   time.Duration `yaml:"context"`   // for each token that a decoding request looks back on
 	Far       time.Duration `yaml:"far"`       // once a prompt beyond 8192 tokens decodes
 	Jitter    float64       `yaml:"jitter"`    // standard deviation of the factor's logarithm
+
+	// Overlap is the share of the shorter of decoding and prefill that costs nothing,
+	// from 0 to 1.
+	Overlap float64 `yaml:"overlap"`
 }
 
 // A Knot is a point of the line that gives what decoding costs. The line begins
@@ -94,10 +97,4 @@ type Cost struct {
 // between tokens, 20 ms for a prompt of 750 tokens.
 func DefaultCost() Cost {
 	return Cost{Base: 5 * time.Millisecond, PerSequence: 50 * time.Microsecond, PerPromptToken: 20 * time.Microsecond}
-}
-
-// Step is the time of a step in which that many requests decode and that many
-// prompt tokens are prefilled, before jitter.
-func (c Cost) Step(decoding, prompt int) time.Duration {
-	return c.Base + time.Duration(decoding)*c.PerSequence + time.Duration(prompt)*c.PerPromptToken
 }

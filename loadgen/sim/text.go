@@ -55,7 +55,7 @@ func newText(cfg *Config, q *query) *text {
 
 func (t *text) length(cfg *Config, q *query) int {
 	if lengths := &cfg.Profile.OutputLen; !lengths.none() {
-		return lengths.At(q.number, OutputStride)
+		return lengths.at(q.number, outputStride)
 	}
 	return geometric(t.rand, cfg.MeanOutputLen)
 }

@@ -13,6 +13,12 @@ import (
 
 var testCost = Cost{Base: 10 * time.Millisecond, PerSequence: 3 * time.Microsecond, PerPromptToken: 7 * time.Microsecond}
 
+// step is the time of a step in which that many requests decode and that many prompt
+// tokens are prefilled, before jitter.
+func (c Cost) step(decoding, prompt int) time.Duration {
+	return c.Base + time.Duration(decoding)*c.PerSequence + time.Duration(prompt)*c.PerPromptToken
+}
+
 // span is n successive steps.
 func span(n int, step time.Duration) time.Duration { return time.Duration(n) * step }
 
@@ -39,10 +45,10 @@ func TestOneRequestTakesPrefillThenDecodeSteps(t *testing.T) {
 		for _, id := range []string{"cold", "warm"} {
 			start := time.Now()
 			got := tokenTimes(start, h.stream("/v1/completions", id, completion(100, 4)))
-			first := testCost.Step(0, 100)
+			first := testCost.step(0, 100)
 			var want []time.Duration
 			for i := range 4 {
-				want = append(want, first+span(i, testCost.Step(1, 0)))
+				want = append(want, first+span(i, testCost.step(1, 0)))
 			}
 			if !slices.Equal(got, want) {
 				t.Errorf("%s: tokens at %v, want %v", id, got, want)
@@ -65,7 +71,7 @@ func TestChatCostsTheTemplate(t *testing.T) {
 	bubble(t, Config{Cost: testCost}, func(h *harness) {
 		start := time.Now()
 		events := h.stream("/v1/chat/completions", "", `{"messages":[{"role":"user","content":[{"type":"text","text":"tok1 tok2"}]}],"max_completion_tokens":1,"ignore_eos":true,"stream":true}`)
-		if got, want := events[0].at.Sub(start), testCost.Step(0, 2+ChatTemplateTokens); got != want {
+		if got, want := events[0].at.Sub(start), testCost.step(0, 2+chatTemplateTokens); got != want {
 			t.Errorf("role chunk after %v, want %v", got, want)
 		}
 	})
@@ -74,9 +80,9 @@ func TestChatCostsTheTemplate(t *testing.T) {
 func TestBatchSharesSteps(t *testing.T) {
 	bubble(t, Config{Cost: testCost}, func(h *harness) {
 		times := h.together(map[string]string{"a-1": completion(10, 3), "a-2": completion(20, 3), "a-3": completion(30, 2)})
-		first := testCost.Step(0, 60)
-		second := first + testCost.Step(3, 0)
-		third := second + testCost.Step(2, 0)
+		first := testCost.step(0, 60)
+		second := first + testCost.step(3, 0)
+		third := second + testCost.step(2, 0)
 		for id, want := range map[string][]time.Duration{
 			"a-1": {first, second, third}, "a-2": {first, second, third}, "a-3": {first, second},
 		} {
@@ -90,8 +96,8 @@ func TestBatchSharesSteps(t *testing.T) {
 func TestRequestsQueueBeyondMaxNumSeqs(t *testing.T) {
 	bubble(t, Config{Cost: testCost, MaxNumSeqs: 1}, func(h *harness) {
 		times := h.together(map[string]string{"a-9": completion(10, 3), "a-10": completion(20, 2)})
-		free := testCost.Step(0, 10) + span(2, testCost.Step(1, 0))
-		want := []time.Duration{free + testCost.Step(0, 20), free + testCost.Step(0, 20) + testCost.Step(1, 0)}
+		free := testCost.step(0, 10) + span(2, testCost.step(1, 0))
+		want := []time.Duration{free + testCost.step(0, 20), free + testCost.step(0, 20) + testCost.step(1, 0)}
 		if !slices.Equal(times["a-10"], want) {
 			t.Errorf("the second request's tokens came at %v, want %v", times["a-10"], want)
 		}
@@ -106,7 +112,7 @@ func TestLongPromptIsPrefilledInChunks(t *testing.T) {
 	bubble(t, Config{Cost: testCost, MaxNumSeqs: 4, MaxNumBatchedTokens: 256}, func(h *harness) {
 		start := time.Now()
 		got := tokenTimes(start, h.stream("/v1/completions", "", completion(600, 1)))
-		want := 2*testCost.Step(0, 256) + testCost.Step(0, 88)
+		want := 2*testCost.step(0, 256) + testCost.step(0, 88)
 		if len(got) != 1 || got[0] != want {
 			t.Errorf("first token after %v, want %v", got, want)
 		}
@@ -116,10 +122,10 @@ func TestLongPromptIsPrefilledInChunks(t *testing.T) {
 func TestDecodingComesBeforePrefill(t *testing.T) {
 	bubble(t, Config{Cost: testCost, MaxNumSeqs: 4, MaxNumBatchedTokens: 100}, func(h *harness) {
 		times := h.together(map[string]string{"a-1": completion(50, 4), "a-2": completion(200, 1)})
-		one := testCost.Step(0, 100) // 50 of a-1, 50 of a-2
-		two := one + testCost.Step(1, 99)
-		three := two + testCost.Step(1, 51)
-		four := three + testCost.Step(1, 0)
+		one := testCost.step(0, 100) // 50 of a-1, 50 of a-2
+		two := one + testCost.step(1, 99)
+		three := two + testCost.step(1, 51)
+		four := three + testCost.step(1, 0)
 		if want := []time.Duration{one, two, three, four}; !slices.Equal(times["a-1"], want) {
 			t.Errorf("decoding request: %v, want %v", times["a-1"], want)
 		}
@@ -137,7 +143,7 @@ func TestOneInstantIsOrderedByRequestNumber(t *testing.T) {
 		}
 		times := h.together(bodies)
 		for i := range 20 {
-			want := span(i+1, testCost.Step(0, 5))
+			want := span(i+1, testCost.step(0, 5))
 			if got := times[fmt.Sprintf("bench-%d", i)]; len(got) != 1 || got[0] != want {
 				t.Errorf("bench-%d served at %v, want %v", i, got, want)
 			}
@@ -149,9 +155,9 @@ func TestArrivalDuringStepWaitsForTheNext(t *testing.T) {
 	bubble(t, Config{Cost: testCost}, func(h *harness) {
 		start := time.Now()
 		go h.stream("/v1/completions", "first", completion(10, 5))
-		time.Sleep(testCost.Step(0, 10) + time.Millisecond)
+		time.Sleep(testCost.step(0, 10) + time.Millisecond)
 		got := tokenTimes(start, h.stream("/v1/completions", "second", completion(20, 1)))
-		want := testCost.Step(0, 10) + testCost.Step(1, 0) + testCost.Step(1, 20)
+		want := testCost.step(0, 10) + testCost.step(1, 0) + testCost.step(1, 20)
 		if len(got) != 1 || got[0] != want {
 			t.Errorf("token at %v, want %v", got, want)
 		}
@@ -178,7 +184,7 @@ func TestLatenessIsMadeUpForWithinAStep(t *testing.T) {
 	for _, row := range []struct{ late, want time.Duration }{
 		{9 * time.Millisecond, 0},
 		{15 * time.Millisecond, 0},
-		{25 * time.Millisecond, 25*time.Millisecond - testCost.Step(1, 0)},
+		{25 * time.Millisecond, 25*time.Millisecond - testCost.step(1, 0)},
 	} {
 		var got []time.Duration
 		bubble(t, Config{Cost: testCost}, func(h *harness) {
@@ -189,7 +195,7 @@ func TestLatenessIsMadeUpForWithinAStep(t *testing.T) {
 			}
 			got = h.together(map[string]string{"a-1": completion(10, 1), "a-2": completion(10, 4)})["a-2"]
 		})
-		last := testCost.Step(0, 20) + 3*testCost.Step(1, 0) + row.want
+		last := testCost.step(0, 20) + 3*testCost.step(1, 0) + row.want
 		if len(got) != 4 || got[3] != last {
 			t.Errorf("after %v of delay tokens at %v, want the last at %v", row.late, got, last)
 		}
@@ -203,12 +209,12 @@ func TestDisconnectedClientLeavesTheBatch(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		time.Sleep(testCost.Step(0, 10) + testCost.Step(1, 0) + time.Millisecond)
+		time.Sleep(testCost.step(0, 10) + testCost.step(1, 0) + time.Millisecond)
 		cancel()
 		io.Copy(io.Discard, resp.Body)
 		resp.Body.Close()
 		synctest.Wait()
-		time.Sleep(2 * testCost.Step(1, 0))
+		time.Sleep(2 * testCost.step(1, 0))
 		tr := h.trace("gone")
 		if tr.Finish != finishAbort || len(tr.Tokens) != 3 {
 			t.Errorf("finish %q after %d tokens, want abort after the step in which it left, 3", tr.Finish, len(tr.Tokens))
@@ -275,8 +281,8 @@ func TestSpeculationGivesSeveralTokensAStep(t *testing.T) {
 	bubble(t, Config{Cost: testCost, Speculative: Speculative{Tokens: 3, Acceptance: 1}}, func(h *harness) {
 		start := time.Now()
 		got := tokenTimes(start, h.stream("/v1/completions", "x", completion(10, 10)))
-		first := testCost.Step(0, 10)
-		want := []time.Duration{first, first + testCost.Step(1, 0), first + 2*testCost.Step(1, 0), first + 3*testCost.Step(1, 0)}
+		first := testCost.step(0, 10)
+		want := []time.Duration{first, first + testCost.step(1, 0), first + 2*testCost.step(1, 0), first + 3*testCost.step(1, 0)}
 		if !slices.Equal(got, want) {
 			t.Errorf("chunks at %v, want %v: 1, 4, 4 and 1 tokens", got, want)
 		}
