@@ -11,6 +11,7 @@ import (
 
 	"github.com/spf13/pflag"
 
+	"github.com/servebench/servebench/cmd/servebench/internal/argv"
 	"github.com/servebench/servebench/loadgen/sweep"
 )
 
@@ -250,8 +251,8 @@ func checkSimulated(t *testing.T, file string, words []string) {
 		return
 	}
 	var o simOptions
-	flags := pflag.NewFlagSet("sim", pflag.ContinueOnError)
-	o.bind(flags)
+	flags := argv.New(pflag.NewFlagSet("sim", pflag.ContinueOnError))
+	o.define(flags)
 	if err = flags.Parse(sweep.AnyPorts(words[2:]...)); err == nil {
 		_, err = o.config()
 	}

@@ -12,6 +12,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/servebench/servebench/cmd/servebench/internal/argv"
 	"github.com/servebench/servebench/loadgen/selftest"
 	"github.com/servebench/servebench/loadgen/selftest/metronome"
 )
@@ -34,18 +35,16 @@ func newSelftestCommand() *cobra.Command {
 		Use:   "selftest [flags]",
 		Short: "Measure how accurate this machine measures",
 		Long:  selftestHelp,
-		Args:  cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			t.out = cmd.OutOrStdout()
 			t.chosen = cmd.Flags().Changed("streams")
 			return t.run(cmd.Context())
 		},
 	}
-	f := cmd.Flags()
-	f.SortFlags = false
+	f := argv.Of(cmd)
 	f.BoolVar(&t.quick, "quick", false, "fewer and shorter rows, within 50 s")
-	f.IntSliceVar(&t.streams, "streams", []int{64, 256, 1024, 2048, 4096}, "streams of the rows in steps; when given, the rows of starts are left out")
-	f.DurationVar(&t.duration, "duration", 4*time.Second, "how long each row lasts once all streams have started")
+	f.IntSliceVar(&t.streams, "streams", []int{64, 256, 1024, 2048, 4096}, "`N,N` streams of the rows in steps; when given, the rows of starts are left out")
+	f.DurationVar(&t.duration, "duration", 4*time.Second, "`TIME` how long each row lasts once all streams have started")
 	f.BoolVar(&t.json, "json", false, "print one JSON object instead of tables")
 	f.BoolVar(&t.noStore, "no-store", false, "do not keep the result for servebench run to compare itself with")
 	return cmd

@@ -77,9 +77,11 @@ func TestSelftestRefusesBadFlags(t *testing.T) {
 	for _, row := range []struct{ args, says string }{
 		{"--streams 0", "--streams"},
 		{"--streams 64,-1", "--streams"},
-		{"--streams some", "--streams"},
+		{"--stream some", "argument --streams: invalid int value: 'some'"},
+		{"--strams 64", "unknown flag --strams: did you mean --streams?"},
 		{"--duration 0s", "--duration"},
-		{"argument", "argument"},
+		{"--quick=yes", "argument --quick: ignored explicit argument 'yes'"},
+		{"argument", "unrecognized arguments: argument: there are no arguments beside flags"},
 	} {
 		cmd := newSelftestCommand()
 		cmd.SetArgs(strings.Fields(row.args))

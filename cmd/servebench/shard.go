@@ -16,6 +16,7 @@ import (
 
 	"github.com/servebench/servebench/cmd/servebench/internal/argv"
 	"github.com/servebench/servebench/dataset"
+	"github.com/servebench/servebench/metrics/pyjson"
 )
 
 //go:embed shard/slurm.sh shard/kubernetes.yaml
@@ -51,25 +52,27 @@ one report of them all.`,
 // A sharded is a run that several machines make together, and what the file of
 // their scheduler is printed from.
 type sharded struct {
-	Shards  int
-	Name    string // of the job
-	startIn string
-	Ready   time.Duration // how long the shards have until they start
-	Start   time.Time     // when they start, a whole second
-	Words   []string      // of the run, as given
-	Run     *options      // what they ask for, checked
+	Shards int
+	Name   string        // of the job
+	Ready  time.Duration // how long the shards have until they start
+	Start  time.Time     // when they start, a whole second
+	Words  []string      // of the run, as given
+	Run    *options      // what they ask for, checked
 
 	Sbatch                   []string // Slurm's alone
 	Image, Namespace, Secret string   // Kubernetes' alone
 }
 
-// command makes the verb for one scheduler. It fills the template called file once
-// the run and what check checks are right.
-func (s *sharded) command(cmd *cobra.Command, file string, now func() time.Time, check func() error) *cobra.Command {
-	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+// command makes cmd the verb for one scheduler, and gives its flags. The verb fills the
+// template called file once the run and what check checks are right.
+func (s *sharded) command(cmd *cobra.Command, file string, now func() time.Time, check func() error) *argv.Flags {
+	cmd.Args = func(cmd *cobra.Command, args []string) error {
 		if cmd.ArgsLenAtDash() != 0 || len(args) == 0 || args[0] != "run" {
 			return fmt.Errorf("%s takes the run after a --, as in %[1]s -- run --base-url http://HOST:8000", cmd.CommandPath())
 		}
+		return nil
+	}
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		s.Words = args[1:]
 		if err := s.check(); err != nil {
 			return err
@@ -80,17 +83,16 @@ func (s *sharded) command(cmd *cobra.Command, file string, now func() time.Time,
 		s.Start = now().Add(s.Ready + time.Second - 1).Truncate(time.Second).UTC()
 		return schedulerTemplates.ExecuteTemplate(cmd.OutOrStdout(), file, s)
 	}
-	f := cmd.Flags()
-	f.SortFlags = false
-	f.IntVar(&s.Shards, "shards", 8, "how many there are")
-	f.StringVar(&s.startIn, "start-in", s.startIn, "`TIME` until they all start together, as 30s or 5m: so long they have to get ready")
-	f.StringVar(&s.Name, "name", "servebench", "name of the job")
-	return cmd
+	f := argv.Of(cmd)
+	f.IntVar(&s.Shards, "shards", 8, "`N` how many shards there are")
+	f.DurationVar(&s.Ready, "start-in", s.Ready, "`TIME` how long the shards have to get ready until they start together, as 30s or 5m")
+	f.StringVar(&s.Name, "name", "servebench", "`NAME` name of the job")
+	return f
 }
 
 func newSlurmCommand(now func() time.Time) *cobra.Command {
-	s := &sharded{startIn: "30s"}
-	cmd := s.command(&cobra.Command{
+	s := &sharded{Ready: 30 * time.Second}
+	cmd := &cobra.Command{
 		Use:   "slurm [flags] -- run …",
 		Short: "Print a batch script for Slurm",
 		Long: `Print a batch script for Slurm. Submitted by sbatch, it runs a shard in each
@@ -98,14 +100,16 @@ task of one step, all of which start at the same second, and then prints the
 report of them all. It ends with the worst exit code of the shards and the report.`,
 		Example: `  servebench shard slurm --sbatch --nodes=4 --sbatch "--time=1:00:00" -- run --base-url http://gpu1:8000 > load.sh
   sbatch load.sh`,
-	}, "slurm.sh", now, s.checkSlurm)
-	cmd.Flags().StringArrayVar(&s.Sbatch, "sbatch", nil, `an "#SBATCH OPTION" line of the script, as "--nodes=4"; may be repeated`)
+	}
+	f := s.command(cmd, "slurm.sh", now, s.checkSlurm)
+	f.StringArrayVar(&s.Sbatch, "sbatch", nil, "`OPTION` an \"#SBATCH OPTION\" line of the script, as --nodes=4; may be repeated")
+	f.Verbatim("sbatch")
 	return cmd
 }
 
 func newKubernetesCommand(now func() time.Time) *cobra.Command {
-	s := &sharded{startIn: "2m"}
-	cmd := s.command(&cobra.Command{
+	s := &sharded{Ready: 2 * time.Minute}
+	cmd := &cobra.Command{
 		Use:   "kubernetes [flags] --image IMAGE -- run …",
 		Short: "Print a Job for Kubernetes",
 		Long: `Print a Job for Kubernetes, of 1.29 or later. Each of its pods is a shard that
@@ -113,10 +117,10 @@ prints its records in compact form, so servebench report makes one report of the
 logs of them all. They start together --start-in after the Job was printed.`,
 		Example: `  servebench shard kubernetes --image registry/servebench:1 -- run --base-url http://vllm:8000 | kubectl apply -f -
   kubectl logs -l job-name=servebench --tail=-1 --max-log-requests=8 | servebench report`,
-	}, "kubernetes.yaml", now, s.checkKubernetes)
-	f := cmd.Flags()
-	f.StringVar(&s.Image, "image", "", "image that has servebench in its PATH, and the files that the run's flags name")
-	f.StringVar(&s.Namespace, "namespace", "", "namespace of the Job (default kubectl's)")
+	}
+	f := s.command(cmd, "kubernetes.yaml", now, s.checkKubernetes)
+	f.StringVar(&s.Image, "image", "", "`IMAGE` image that has servebench in its PATH, and the files that the run's flags name")
+	f.StringVar(&s.Namespace, "namespace", "", "`NAME` namespace of the Job (default kubectl's)")
 	f.StringVar(&s.Secret, "secret", "", "`NAME` of a Secret whose key OPENAI_API_KEY goes into the environment")
 	return cmd
 }
@@ -133,15 +137,11 @@ var (
 func (s *sharded) check() (err error) {
 	switch {
 	case s.Shards < 2 || s.Shards > 1e4:
-		return fmt.Errorf("--shards %d: it must be from 2 to 10000", s.Shards)
+		return fmt.Errorf("argument --shards: %d: it must be from 2 to 10000", s.Shards)
 	case !jobName.MatchString(s.Name):
-		return fmt.Errorf("--name %q: it must be of small letters, digits and dashes, begin with a letter and have at most 40", s.Name)
-	}
-	if s.Ready, err = argv.ParseSeconds(s.startIn); err != nil {
-		return fmt.Errorf("--start-in: %w", err)
-	}
-	if s.Ready < time.Second {
-		return fmt.Errorf("--start-in %s: it must be a second or more", s.startIn)
+		return fmt.Errorf("argument --name: %s: it must be of small letters, digits and dashes, begin with a letter and have at most 40", pyjson.Quote(s.Name))
+	case s.Ready < time.Second:
+		return fmt.Errorf("argument --start-in: %v: it must be a second or more", s.Ready)
 	}
 	if s.Run, err = parseRun(s.Words); err != nil {
 		return fmt.Errorf("run: %w", err)
@@ -162,7 +162,7 @@ func (s *sharded) check() (err error) {
 func (s *sharded) checkSlurm() error {
 	for _, option := range s.Sbatch {
 		if !sbatchOption.MatchString(option) {
-			return fmt.Errorf("--sbatch %q: it must be an option of sbatch, as --nodes=4", option)
+			return fmt.Errorf("argument --sbatch: %s: it must be an option of sbatch, as --nodes=4", pyjson.Quote(option))
 		}
 	}
 	return nil
@@ -171,13 +171,13 @@ func (s *sharded) checkSlurm() error {
 func (s *sharded) checkKubernetes() error {
 	switch {
 	case s.Image == "":
-		return errors.New("--image: it must name an image that has servebench in its PATH")
+		return errors.New("argument --image: it must name an image that has servebench in its PATH")
 	case !imageName.MatchString(s.Image):
-		return fmt.Errorf("--image %q: it must be the name of an image, as registry/servebench:1", s.Image)
+		return fmt.Errorf("argument --image: %s: it must be the name of an image, as registry/servebench:1", pyjson.Quote(s.Image))
 	case s.Namespace != "" && !dnsLabel.MatchString(s.Namespace):
-		return fmt.Errorf("--namespace %q: it must be of small letters, digits and dashes, at most 63", s.Namespace)
+		return fmt.Errorf("argument --namespace: %s: it must be of small letters, digits and dashes, at most 63", pyjson.Quote(s.Namespace))
 	case s.Secret != "" && !dnsSubdomain.MatchString(s.Secret):
-		return fmt.Errorf("--secret %q: it must be of small letters, digits, dashes and dots, at most 253", s.Secret)
+		return fmt.Errorf("argument --secret: %s: it must be of small letters, digits, dashes and dots, at most 253", pyjson.Quote(s.Secret))
 	case !utf8.ValidString(strings.Join(s.Words, "")):
 		return errors.New("run: YAML holds UTF-8 only, and a word of the run is not")
 	}

@@ -8,8 +8,8 @@ import (
 	"syscall"
 
 	"github.com/spf13/cobra"
-	"github.com/spf13/pflag"
 
+	"github.com/servebench/servebench/cmd/servebench/internal/argv"
 	"github.com/servebench/servebench/dataset/tokenizer"
 	"github.com/servebench/servebench/loadgen/sim"
 )
@@ -46,52 +46,66 @@ Faults are given as a list, as in --fault stall=3,crlf, for all requests or, by
 ` + sim.FaultHeader + ` chooses its own; "none" means none.
 
 ` + sim.FaultHelp(),
-		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			ctx, stop := signal.NotifyContext(cmd.Context(), os.Interrupt, syscall.SIGTERM)
 			defer stop()
 			return o.serve(ctx, cmd.OutOrStdout())
 		},
 	}
-	o.bind(cmd.Flags())
+	o.define(argv.Of(cmd))
 	return cmd
 }
 
-func (o *simOptions) bind(f *pflag.FlagSet) {
-	usual := sim.DefaultCost()
-	f.SortFlags = false
+func (o *simOptions) define(f *argv.Flags) {
 	o.given = f.Changed
-	f.StringVar(&o.host, "host", "127.0.0.1", "address to listen on")
-	f.StringVar(&o.port, "port", "8000", "port to listen on, 0 for any that is free; of several servers the first one's, or a list, as 8100,8101")
-	f.StringVar(&o.socket, "uds", "", "path of a Unix socket to listen on instead")
-	f.IntVar(&o.servers, "servers", 1, "servers that share one GPU, at successive ports unless --port lists them; each slows the others while it works")
-	f.StringVar(&o.ready, "ready-file", "", "file that gets the URL of each server, a line each, once they accept connections")
+	f.Group("Addresses", o.defineAddresses)
+	f.Group("Model", o.defineModel)
+	f.Group("Time of a step", o.defineStep)
+	f.Group("Engine", o.defineEngine)
+	f.Group("Faults", o.defineFaults)
+}
 
-	f.StringVar(&o.Model, "model", "stub-32000", "model to pretend to be, as root in /v1/models")
-	f.StringVar(&o.ServedModelName, "served-model-name", "", "name of the model in the API (the model unless given)")
-	f.StringVar(&o.tokenizer, "tokenizer", "", "tokenizer: stub-N, or a tokenizer.json or its folder (the model unless given)")
-	f.IntVar(&o.MaxModelLen, "max-model-len", 32768, "tokens of a prompt and its output at most")
-	f.IntVar(&o.MaxNumSeqs, "max-num-seqs", 256, "requests in the batch at most; others wait")
-	f.IntVar(&o.MaxNumBatchedTokens, "max-num-batched-tokens", 2048, "tokens in a step at most; longer prompts are prefilled in chunks")
-	f.IntVar(&o.MeanOutputLen, "mean-output-len", 128, "mean output length of requests without ignore_eos, before max_tokens")
-	f.Uint64Var(&o.Seed, "seed", 0, "seed of text, output lengths, jitter and faults")
+func (o *simOptions) defineAddresses(f *argv.Flags) {
+	f.StringVar(&o.host, "host", "127.0.0.1", "`HOST` address to listen on")
+	f.StringVar(&o.port, "port", "8000", "`PORT` port to listen on, 0 for any that is free; of several servers the first one's, or a list, as 8100,8101")
+	f.StringVar(&o.socket, "uds", "", "`PATH` Unix socket to listen on instead")
+	f.IntVar(&o.servers, "servers", 1, "`N` servers that share one GPU, at successive ports unless --port lists them; each slows the others while it works")
+	f.StringVar(&o.ready, "ready-file", "", "`FILE` file that gets the URL of each server, a line each, once they accept connections")
+}
 
-	f.StringVar(&o.profile, "profile", "", "behave as a server that was measured, by name or by a YAML file: "+strings.Join(sim.ProfileNames(), ", "))
-	f.DurationVar(&o.Cost.Base, "step-base", usual.Base, "time of a step")
-	f.DurationVar(&o.Cost.PerSequence, "step-per-sequence", usual.PerSequence, "more time for each request that gives a token in it")
-	f.DurationVar(&o.Cost.PerPromptToken, "step-per-prompt-token", usual.PerPromptToken, "more time for each prompt token prefilled in it")
-	f.Float64Var(&o.Jitter, "jitter", 0.02, "spread of step times: standard deviation of their logarithm")
+func (o *simOptions) defineModel(f *argv.Flags) {
+	f.StringVar(&o.Model, "model", "stub-32000", "`NAME` model to pretend to be, as root in /v1/models")
+	f.StringVar(&o.ServedModelName, "served-model-name", "", "`NAME` name of the model in the API (default --model)")
+	f.StringVar(&o.tokenizer, "tokenizer", "", "`PATH` stub-N, or a tokenizer.json or its folder (default --model)")
+	f.IntVar(&o.MaxModelLen, "max-model-len", 32768, "`TOKENS` tokens of a prompt and its output at most")
+	f.IntVar(&o.MaxNumSeqs, "max-num-seqs", 256, "`N` requests in the batch at most; others wait")
+	f.IntVar(&o.MaxNumBatchedTokens, "max-num-batched-tokens", 2048, "`TOKENS` tokens in a step at most; longer prompts are prefilled in chunks")
+	f.IntVar(&o.MeanOutputLen, "mean-output-len", 128, "`TOKENS` mean output length of requests without ignore_eos, before max_tokens")
+	f.Uint64Var(&o.Seed, "seed", 0, "`N` seed of text, output lengths, jitter and faults")
+}
 
-	f.IntVar(&o.NumGPUBlocks, "num-gpu-blocks-override", 0, "blocks of 16 tokens in the KV cache, for which requests may be preempted; 0 for no limit")
+func (o *simOptions) defineStep(f *argv.Flags) {
+	usual := sim.DefaultCost()
+	f.StringVar(&o.profile, "profile", "", "`NAME` behave as a server that was measured, by name or by a YAML file: "+strings.Join(sim.ProfileNames(), ", "))
+	f.DurationVar(&o.Cost.Base, "step-base", usual.Base, "`TIME` time of a step")
+	f.DurationVar(&o.Cost.PerSequence, "step-per-sequence", usual.PerSequence, "`TIME` more for each request that gives a token in it")
+	f.DurationVar(&o.Cost.PerPromptToken, "step-per-prompt-token", usual.PerPromptToken, "`TIME` more for each prompt token prefilled in it")
+	f.Float64Var(&o.Jitter, "jitter", 0.02, "`X` spread of step times: standard deviation of their logarithm")
+}
+
+func (o *simOptions) defineEngine(f *argv.Flags) {
+	f.IntVar(&o.NumGPUBlocks, "num-gpu-blocks-override", 0, "`N` blocks of 16 tokens in the KV cache, for which requests may be preempted; 0 for no limit")
 	f.BoolVar(&o.PrefixCaching, "enable-prefix-caching", false, "prefill what prompts have in common once; POST /reset_prefix_cache forgets it")
-	f.IntVar(&o.Speculative.Tokens, "num-speculative-tokens", 0, "tokens drafted in a decoding step; 0 for no speculation")
-	f.Float64Var(&o.Speculative.Acceptance, "speculative-acceptance", 0.7, "chance of a draft token to be accepted after those before it")
-	f.StringVar(&o.Lead.Field, "lead", "", "what chat answers begin with: reasoning_content, reasoning or tool_calls")
-	f.IntVar(&o.Lead.Tokens, "lead-tokens", 0, "how many of their tokens are that")
+	f.IntVar(&o.Speculative.Tokens, "num-speculative-tokens", 0, "`N` tokens drafted in a decoding step; 0 for no speculation")
+	f.Float64Var(&o.Speculative.Acceptance, "speculative-acceptance", 0.7, "`P` chance of a draft token to be accepted after those before it")
+	f.StringVar(&o.Lead.Field, "lead", "", "`FIELD` what chat answers begin with: reasoning_content, reasoning or tool_calls")
+	f.IntVar(&o.Lead.Tokens, "lead-tokens", 0, "`N` how many of their tokens are that")
+}
 
-	f.StringVar(&o.faults, "fault", "", "how to misbehave: a list of the faults above")
-	f.Float64Var(&o.Faults.Probability, "fault-probability", 0, "chance of a request to be met with --fault")
-	f.IntVar(&o.Faults.Every, "fault-every", 0, "meet every Nth request with --fault")
+func (o *simOptions) defineFaults(f *argv.Flags) {
+	f.StringVar(&o.faults, "fault", "", "`LIST` how to misbehave: a list of the faults above")
+	f.Float64Var(&o.Faults.Probability, "fault-probability", 0, "`P` chance of a request to be met with --fault")
+	f.IntVar(&o.Faults.Every, "fault-every", 0, "`N` meet every Nth request with --fault")
 }
 
 func (o *simOptions) config() (cfg sim.Config, err error) {

@@ -18,10 +18,13 @@ func (f *Flags) usage(cmd *cobra.Command) error {
 	if cmd.Example != "" {
 		fmt.Fprintf(w, "\nExamples:\n%s\n", cmd.Example)
 	}
-	var title string
+	title, others := "", "Flags"
 	var refused []string
 	for _, flag := range f.all() {
-		if group := cmp.Or(GroupOf(flag), "Flags"); group != title {
+		if has(flag, groupKey) {
+			others = "Other"
+		}
+		if group := cmp.Or(GroupOf(flag), others); group != title {
 			title = group
 			fmt.Fprintf(w, "\n%s:\n", title)
 		}
