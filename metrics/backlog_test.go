@@ -7,7 +7,6 @@ import (
 	"math/rand/v2"
 	"reflect"
 	"slices"
-	"strings"
 	"testing"
 	"time"
 )
@@ -75,7 +74,7 @@ func TestBacklogsMerge(t *testing.T) {
 				continue
 			}
 			moved := *r
-			moved.shift(-later)
+			moved.Shift(-later)
 			second.add(&moved)
 		}
 		first.merge(&second, later)
@@ -399,11 +398,6 @@ func TestLaterRequestsThatTookLongerAreTold(t *testing.T) {
 	b := grown(short.serve(20, 6, 1))
 	if b.Judged || b.Late < b.Early*3/2 || b.Early == 0 {
 		t.Errorf("five times what the server can do, for three answers' time: %+v", b)
-	}
-	const want = "the run is too short beside its answers to tell whether the server keeps up"
-	j := judge{Summary: &Summary{Truth: &Truth{Backlog: b}}}
-	if note := j.noteSlower(); !strings.HasSuffix(note, want) {
-		t.Errorf("note %q", note)
 	}
 	calm := queueing{size: varied, gap: exponential, mean: 2}
 	if b := grown(calm.serve(20, 6, 1)); b.Judged || b.Late != 0 {

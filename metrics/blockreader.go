@@ -14,11 +14,11 @@ var blockHeads = []string{"Serving Benchmark Result", "Embedding/Pooling Benchma
 // ErrNoBlock says that there is no result block in what was read.
 var ErrNoBlock = errors.New(`no result block headed "` + blockHeads[0] + `"`)
 
-// A blockReader finds the result blocks in a text: of any vLLM from 0.4.0 on, of
+// A BlockReader finds the result blocks in a text: of any vLLM from 0.4.0 on, of
 // its Rust client, with or without the spaces that pad their lines, quoted or
 // fenced, whole or in part. Numbers are as printed, so what a block lacks cannot be
 // computed; what is asked of it is said to be missing.
-type blockReader struct {
+type BlockReader struct {
 	found []*Summary
 	open  *Summary           // the block it is in, nil between blocks
 	known int                // lines of it that were understood
@@ -26,7 +26,8 @@ type blockReader struct {
 	last  map[string]float64 // of each metric, the percentile read last
 }
 
-func (b *blockReader) line(text string) {
+// Line takes the next line of the text.
+func (b *BlockReader) Line(text string) {
 	if prefix, ok := blockHead(text); ok {
 		b.begin(prefix)
 		return
@@ -61,20 +62,20 @@ func blockHead(text string) (prefix string, ok bool) {
 	return "", false
 }
 
-func (b *blockReader) begin(quote string) {
+func (b *BlockReader) begin(quote string) {
 	b.close()
 	b.open, b.known, b.quote, b.last = Unknown(), 0, quote, map[string]float64{}
 }
 
-func (b *blockReader) close() {
+func (b *BlockReader) close() {
 	if b.open != nil && b.known > 0 {
 		b.found = append(b.found, b.open)
 	}
 	b.open, b.quote = nil, ""
 }
 
-// summaries ends the text and gives what was found in it, under the ask.
-func (b *blockReader) summaries(ask Ask) ([]*Summary, error) {
+// Summaries ends the text and gives what was found in it, under the ask.
+func (b *BlockReader) Summaries(ask Ask) ([]*Summary, error) {
 	b.close()
 	if len(b.found) == 0 {
 		return nil, ErrNoBlock
@@ -90,7 +91,7 @@ func (b *blockReader) summaries(ask Ask) ([]*Summary, error) {
 }
 
 // set takes over what a line of the block says; false when it says nothing known.
-func (b *blockReader) set(label, value string) bool {
+func (b *BlockReader) set(label, value string) bool {
 	s := b.open
 	if label == sglangLabel {
 		s.Warnings = append(s.Warnings, "this looks like a block of SGLang's: only what it shares with vLLM's is read")
@@ -123,7 +124,7 @@ var metricLabels = map[string]string{
 }
 
 // setStatistic sets one of `Mean TTFT (ms)`, `Median …` and `P99.9 …`.
-func (b *blockReader) setStatistic(label string, v float64) bool {
+func (b *BlockReader) setStatistic(label string, v float64) bool {
 	which, rest, _ := strings.Cut(label, " ")
 	name, isMS := strings.CutSuffix(rest, " (ms)")
 	metric, ok := metricLabels[name]

@@ -100,6 +100,10 @@ func (c *Collector) FirstLate() (time.Duration, bool) {
 	return w.sent.first - w.due.first, w.sent.any
 }
 
+// Gapless says that of some completed request only its first and its last chunk are known,
+// so that ITL lacks its gaps.
+func (c *Collector) Gapless() bool { return c.evened > 0 }
+
 // AddOutcome takes a request into account that was measured elsewhere. It does
 // not keep o.ITL. The Summary is then without Truth, which needs Records.
 func (c *Collector) AddOutcome(o Outcome) {

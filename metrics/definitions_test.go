@@ -1,10 +1,8 @@
 package metrics
 
 import (
-	"bytes"
 	"reflect"
 	"slices"
-	"strings"
 	"testing"
 	"time"
 )
@@ -37,9 +35,13 @@ var definitionTests = []struct {
 	want []int64
 	out  int
 }{
+
 	{"", []int64{400, 600, 100, 100}, 3},
+
 	{Definitions033, []int64{400, 600, 100, 100}, 3},
+
 	{Definitions030, []int64{100, 700, 300, 100, 100, 100}, 5},
+
 	{Definitions029, []int64{100, 800, 300, 100, 100, 100}, 5},
 }
 
@@ -76,90 +78,6 @@ func TestAnAnswerOfARoleAloneSucceededOnce(t *testing.T) {
 		if got := test.Of(test.r, test.chat).Class; got != test.want {
 			t.Errorf("%s, chat %t, %d blank chunks: %q, want %q", test.Definitions, test.chat, test.r.Blank.Len(), got, test.want)
 		}
-	}
-}
-
-// recount sums up a stream by other definitions than its own.
-func recount(t *testing.T, stream []byte, d Definitions) *Summary {
-	t.Helper()
-	sums, err := Read(bytes.NewReader(stream), Ask{Definitions: d})
-	if err != nil || len(sums) != 1 {
-		t.Fatal(len(sums), err)
-	}
-	return sums[0]
-}
-
-// inMS are mean TTFT, mean E2EL and the number of gaps of a run.
-func inMS(s *Summary) []int64 {
-	return []int64{int64(s.TTFT.Mean() + .5), int64(s.E2EL.Mean() + .5), int64(s.ITL.Len())}
-}
-
-func TestAStreamIsCountedByAnyDefinitions(t *testing.T) {
-	for _, noChunks := range []bool{false, true} {
-		for _, recorded := range definitionTests {
-			h := testHeader("r")
-			h.Definitions = recorded.Definitions
-			var stream bytes.Buffer
-			sw := NewStreamWriter(&stream)
-			sw.NoChunks = noChunks
-			writeRun(t, sw, h, chatRecord())
-			for _, test := range definitionTests {
-				s := recount(t, stream.Bytes(), test.Definitions)
-				as := test
-				if test.Definitions == "" {
-					as = recorded
-				}
-				want := []int64{as.want[0], as.want[1], int64(len(as.want) - 2)}
-				if got := inMS(s); !slices.Equal(got[:2], want[:2]) || got[2] != want[2] && !noChunks || s.TotalOutput != as.out {
-					t.Errorf("without chunks %t, recorded by %s, counted by %q: %v, %d tokens; want %v, %d",
-						noChunks, recorded.Definitions, test.Definitions, got, s.TotalOutput, want, as.out)
-				}
-				if s.Header.InForce() != as.Named() {
-					t.Errorf("it says %s for %s", s.Header.InForce(), as.Named())
-				}
-			}
-		}
-	}
-}
-
-// A stream of before Definitions has the role among the chunks, and its last event
-// in Last.
-func TestAFormerStreamIsCountedAnew(t *testing.T) {
-	r := &Record{Run: "r", FirstContent: 400 * time.Millisecond, Last: 800 * time.Millisecond, End: 900 * time.Millisecond, Status: 200, In: 10, Out: 3, Finish: "stop"}
-	for _, ms := range []int{100, 400, 500, 600} {
-		r.Chunks.Append(time.Duration(ms) * time.Millisecond)
-	}
-	var stream bytes.Buffer
-	writeRun(t, NewStreamWriter(&stream), testHeader("r"), r)
-	former := []byte(strings.Replace(stream.String(), `"definitions":"0.33.0",`, "", 1))
-	if len(former) == stream.Len() {
-		t.Fatal("the run line does not name its definitions")
-	}
-	for d, want := range map[Definitions][]int64{
-		"": {100, 800, 3}, Definitions029: {100, 800, 3}, Definitions030: {100, 600, 3}, Definitions033: {400, 600, 2},
-	} {
-		s := recount(t, former, d)
-		if got := inMS(s); !slices.Equal(want, got) {
-			t.Errorf("by %q: %v, want %v", d, got, want)
-		}
-		if d == "" && s.Header.InForce() != Definitions029 {
-			t.Errorf("it says it was counted by %s", s.Header.InForce())
-		}
-	}
-}
-
-func TestACompactStreamKeepsItsDefinitions(t *testing.T) {
-	h := testHeader("r")
-	h.Compact = true
-	var stream bytes.Buffer
-	writeRun(t, NewStreamWriter(&stream), h, chatRecord())
-	s := recount(t, stream.Bytes(), Definitions029)
-	if got := inMS(s); got[0] != 400 || s.Header.InForce() != Definitions033 {
-		t.Errorf("%v by %s", got, s.Header.InForce())
-	}
-	const want = "latencies are by the definitions of vLLM 0.33.0: a compact stream serves no others"
-	if !slices.Contains(s.Warnings, want) {
-		t.Errorf("warnings %q", s.Warnings)
 	}
 }
 

@@ -1,7 +1,6 @@
 package metrics
 
 import (
-	"bytes"
 	"fmt"
 	"testing"
 
@@ -48,22 +47,5 @@ func TestMessagesOfAServerAreBounded(t *testing.T) {
 	}
 	if len(f.Messages) != maxMessages+1 || f.Messages[otherMessages] != 2*maxMessages {
 		t.Errorf("%d messages, %d others", len(f.Messages), f.Messages[otherMessages])
-	}
-}
-
-func TestAStreamSaysWhatStoppedTheRun(t *testing.T) {
-	var buf bytes.Buffer
-	h := testHeader("r")
-	sw, c := NewStreamWriter(&buf), NewCollector(h)
-	if err := sw.Begin(h); err != nil {
-		t.Fatal(err)
-	}
-	s := c.Summary(1)
-	s.Interrupted, s.StoppedBy = true, "a rule"
-	if err := sw.End(s); err != nil {
-		t.Fatal(err)
-	}
-	if got := readOne(t, buf.Bytes()); !got.Interrupted || got.StoppedBy != "a rule" {
-		t.Errorf("interrupted: %v, stopped: %q", got.Interrupted, got.StoppedBy)
 	}
 }

@@ -7,11 +7,9 @@ import (
 	"time"
 )
 
-var epoch = time.Date(2026, 8, 1, 12, 0, 0, 0, time.UTC)
-
 // shared is a run of a group with a Trace, its clock begun so long after epoch.
 func shared(h Header, after time.Duration, seconds float64, records ...*Record) *Summary {
-	h.Group, h.Epoch = "g", epoch.Add(after)
+	h.Group, h.Epoch = "g", groupEpoch.Add(after)
 	c := NewCollector(&h)
 	c.KeepTrace = true
 	for _, r := range records {
@@ -22,8 +20,8 @@ func shared(h Header, after time.Duration, seconds float64, records ...*Record) 
 
 // Clocks that disagree are known to by their offsets.
 func TestTheTotalIsOnTheReferenceClock(t *testing.T) {
-	a := shared(Header{Target: "a"}, 0, 2, sentAt(0, 500, 2000))
-	b := shared(Header{Target: "b", ClockOffset: -time.Second}, 0, 2, sentAt(0, 500, 2000))
+	a := shared(Header{Target: "a"}, 0, 2, groupSentAt(0, 500, 2000))
+	b := shared(Header{Target: "b", ClockOffset: -time.Second}, 0, 2, groupSentAt(0, 500, 2000))
 	total := (&Group{Shared: []*Summary{a, b}}).Total()
 	if total.Seconds != 3 || total.Trace.Records[1].Sent != time.Second {
 		t.Errorf("%v s, the second sent at %v", total.Seconds, total.Trace.Records[1].Sent)
@@ -31,12 +29,12 @@ func TestTheTotalIsOnTheReferenceClock(t *testing.T) {
 }
 
 func TestTheTotalKnowsWhatItsTargetsDo(t *testing.T) {
-	whole, cut := shared(Header{Target: "a"}, 0, 2, sentAt(0, 500, 2000)), shared(Header{Target: "b"}, 0, 2, sentAt(0, 500, 1000, 2000))
+	whole, cut := shared(Header{Target: "a"}, 0, 2, groupSentAt(0, 500, 2000)), shared(Header{Target: "b"}, 0, 2, groupSentAt(0, 500, 1000, 2000))
 	if total := (&Group{Shared: []*Summary{whole, cut}}).Total(); total.Interrupted || total.ITL.Len() != 3 {
 		t.Errorf("interrupted: %v, %d gaps", total.Interrupted, total.ITL.Len())
 	}
 	whole.Header.Config.IgnoreEOS, cut.Interrupted, cut.StoppedBy = true, true, "a rule"
-	cut.Trace.Records[0].Chunks.deltas = nil
+	cut.Trace.Records[0].Chunks = cut.Trace.Records[0].Chunks.Ends()
 	if total := (&Group{Shared: []*Summary{whole, cut}}).Total(); !total.Interrupted || total.StoppedBy != "a rule" ||
 		total.Header.Config.IgnoreEOS || !math.IsNaN(total.ITL.Mean()) {
 		t.Errorf("interrupted: %v, ITL %v where single times are not known", total.Interrupted, total.ITL.Mean())
@@ -45,21 +43,21 @@ func TestTheTotalKnowsWhatItsTargetsDo(t *testing.T) {
 
 func TestTheTotalIsOfAllTargetsOnOneClock(t *testing.T) {
 	a := shared(Header{Target: "a", Config: Config{Model: "m", NumPrompts: 2, RequestRate: 2, MaxConcurrency: 3, Burstiness: 1}},
-		0, 2, sentAt(0, 500, 1000), sentAt(1000, 1500, 2000))
+		0, 2, groupSentAt(0, 500, 1000), groupSentAt(1000, 1500, 2000))
 	// Its clock is a second behind, and its load came half a second after that.
-	b := shared(Header{Target: "b", Delay: 500 * msec, Config: Config{Model: "n", NumPrompts: 3, RequestRate: 5, MaxConcurrency: 4, Burstiness: 2}},
-		time.Second, 1.8, sentAt(500, 900, 2300), refused(600, 700))
+	b := shared(Header{Target: "b", Delay: 500 * groupMsec, Config: Config{Model: "n", NumPrompts: 3, RequestRate: 5, MaxConcurrency: 4, Burstiness: 2}},
+		time.Second, 1.8, groupSentAt(500, 900, 2300), groupRefused(600, 700))
 	g := Groups([]*Summary{a, b, {Header: &Header{}}})[0]
 	total := g.Total()
 	c := total.Header.Config
 	if c.Model != "m, n" || c.NumPrompts != 5 || c.RequestRate != 7 || c.MaxConcurrency != 7 || !math.IsNaN(c.Burstiness) {
 		t.Errorf("%+v", c)
 	}
-	if total.Seconds != 3.3 || total.Began != 0 || !total.Date.Equal(epoch.Add(3300*msec)) || total.Completed != 3 || total.Failed != 1 || total.TotalOutput != 6 {
+	if total.Seconds != 3.3 || total.Began != 0 || !total.Date.Equal(groupEpoch.Add(3300*groupMsec)) || total.Completed != 3 || total.Failed != 1 || total.TotalOutput != 6 {
 		t.Errorf("%v s from %v to %v: %d completed, %d failed, %d tokens", total.Seconds, total.Began, total.Date, total.Completed, total.Failed, total.TotalOutput)
 	}
 	// 500 and 500 ms, and 400.
-	if total.TTFT.Len() != 3 || !near(total.TTFT.Mean(), 1400/3.0) {
+	if total.TTFT.Len() != 3 || !groupNear(total.TTFT.Mean(), 1400/3.0) {
 		t.Errorf("TTFT %v", total.TTFT.Mean())
 	}
 	// Two are in flight from 1.5 to 1.6 s of the first's clock: those sent at 1 and
@@ -67,10 +65,10 @@ func TestTheTotalIsOfAllTargetsOnOneClock(t *testing.T) {
 	if total.Truth.PeakConcurrency != 3 {
 		t.Errorf("%d at once", total.Truth.PeakConcurrency)
 	}
-	if last := total.Trace.Records[3]; last.End != 3300*msec || b.Trace.Records[0].End != 2300*msec {
+	if last := total.Trace.Records[3]; last.End != 3300*groupMsec || b.Trace.Records[0].End != 2300*groupMsec {
 		t.Errorf("the last ends at %v, its own record says %v", last.End, b.Trace.Records[0].End)
 	}
-	if only := (&Group{Shared: []*Summary{b}}).Total(); only.Began != 500*msec || only.Seconds != 1.8 || !only.Date.Equal(epoch.Add(3300*msec)) {
+	if only := (&Group{Shared: []*Summary{b}}).Total(); only.Began != 500*groupMsec || only.Seconds != 1.8 || !only.Date.Equal(groupEpoch.Add(3300*groupMsec)) {
 		t.Errorf("of the second alone: from %v, %v s, to %v", only.Began, only.Seconds, only.Date)
 	}
 	b.Header.Config.RequestRate, b.Header.Config.MaxConcurrency, b.Header.Config.NumPrompts = math.Inf(1), 0, -1
@@ -86,19 +84,19 @@ func TestTheTotalIsOfAllTargetsOnOneClock(t *testing.T) {
 
 func TestAllAreLoadedFromTheLastToBeginToTheFirstToEnd(t *testing.T) {
 	rate := Config{RequestRate: 5}
-	a := shared(Header{Target: "a", Config: rate}, 0, 5, sentAt(0, 100, 300), sentAt(2000, 2100, 2900), sentAt(4000, 4100))
-	b := shared(Header{Target: "b", Config: rate}, time.Second, 5, sentAt(500, 600, 700), sentAt(2500, 2600))
-	solo := shared(Header{Target: "b", Solo: true, Config: rate}, time.Hour, 5, sentAt(500, 600, 700), sentAt(700, 800), sentAt(2500, 2600))
+	a := shared(Header{Target: "a", Config: rate}, 0, 5, groupSentAt(0, 100, 300), groupSentAt(2000, 2100, 2900), groupSentAt(4000, 4100))
+	b := shared(Header{Target: "b", Config: rate}, time.Second, 5, groupSentAt(500, 600, 700), groupSentAt(2500, 2600))
+	solo := shared(Header{Target: "b", Solo: true, Config: rate}, time.Hour, 5, groupSentAt(500, 600, 700), groupSentAt(700, 800), groupSentAt(2500, 2600))
 	g := Groups([]*Summary{solo, a, b})[0]
 	w, ok := g.Loaded()
-	if want := (Window{1500 * msec, 3500 * msec}); w != want || !ok {
+	if want := (Window{From: 1500 * groupMsec, To: 3500 * groupMsec}); w != want || !ok {
 		t.Fatalf("%v, %v; want %v", w, ok, want)
 	}
 	part := g.Within(w)
 	if got := part.Shared[0]; got.Part.Window != w || got.Part.Inside != 1 || got.Completed != 1 {
 		t.Errorf("a: %+v", got.Part)
 	}
-	own := Window{500 * msec, 2500 * msec} // on their own clocks
+	own := Window{From: 500 * groupMsec, To: 2500 * groupMsec} // on their own clocks
 	if got := part.Shared[1]; got.Part.Window != own || got.Part.Inside != 1 || got.Part.Crossing != 1 {
 		t.Errorf("b: %+v", got.Part)
 	}
@@ -109,12 +107,12 @@ func TestAllAreLoadedFromTheLastToBeginToTheFirstToEnd(t *testing.T) {
 		t.Errorf("all: %+v", got.Part)
 	}
 
-	after := shared(Header{Target: "c", Config: rate}, 0, 9, sentAt(8000, 8100), sentAt(9000, 9100))
+	after := shared(Header{Target: "c", Config: rate}, 0, 9, groupSentAt(8000, 8100), groupSentAt(9000, 9100))
 	g.Shared = append(g.Shared, after)
 	if w, ok := g.Loaded(); ok {
 		t.Errorf("with one that came after: %v", w)
 	}
-	g.Shared[2] = shared(Header{Target: "c", Config: rate}, 0, 9, sentAt(2000, 8100))
+	g.Shared[2] = shared(Header{Target: "c", Config: rate}, 0, 9, groupSentAt(2000, 8100))
 	if w, ok := g.Loaded(); ok {
 		t.Errorf("with one of a single request: %v", w)
 	}
@@ -139,7 +137,7 @@ func TestSlowdownIsSharedAgainstAlone(t *testing.T) {
 	}
 	for i, want := range [][]float64{{4, 4, 4, 2, 2, 2, 2}, {2, 2, 2, 2, 2, 4, 4}} {
 		for k, m := range Measures {
-			if got := in.Effects[i].Slowdown(m); !near(got, want[k]) {
+			if got := in.Effects[i].Slowdown(m); !groupNear(got, want[k]) {
 				t.Errorf("%s: %s is %v, want %v", in.Effects[i].Target, m.Name, got, want[k])
 			}
 			if few := m.Few(in.Effects[i].Alone); few != (i == 1 && strings.HasPrefix(m.Name, "p99")) || m.Few(in.Effects[i].Shared) {
@@ -148,15 +146,15 @@ func TestSlowdownIsSharedAgainstAlone(t *testing.T) {
 		}
 	}
 	// Progress 1/2 and 1/4: (3/4)² / (2 · 5/16). Slowdowns 4 and 2, 2 and 2.
-	for i, want := range []Fairness{{"progress", 0.9, 2}, {"ttft_slowdown", 0.9, 2}, {"tpot_slowdown", 1, 1}} {
-		if got := in.Fairness[i]; got.Of != want.Of || !near(got.Jain, want.Jain) || !near(got.Ratio, want.Ratio) {
+	for i, want := range []Fairness{{Of: "progress", Jain: 0.9, Ratio: 2}, {Of: "ttft_slowdown", Jain: 0.9, Ratio: 2}, {Of: "tpot_slowdown", Jain: 1, Ratio: 1}} {
+		if got := in.Fairness[i]; got.Of != want.Of || !groupNear(got.Jain, want.Jain) || !groupNear(got.Ratio, want.Ratio) {
 			t.Errorf("%+v, want %+v", got, want)
 		}
 	}
 
 	// One of the two alone is no comparison of progress.
 	in = Groups(sums[1:])[0].Interference()
-	if !in.Compared || len(in.Fairness) != 1 || in.Fairness[0].Of != "output_throughput" || !near(in.Fairness[0].Jain, 0.9) || !math.IsNaN(in.Effects[0].Slowdown(Measures[0])) {
+	if !in.Compared || len(in.Fairness) != 1 || in.Fairness[0].Of != "output_throughput" || !groupNear(in.Fairness[0].Jain, 0.9) || !math.IsNaN(in.Effects[0].Slowdown(Measures[0])) {
 		t.Errorf("%+v", in)
 	}
 	if Groups(sums[2:])[0].Interference().Compared {
@@ -171,12 +169,12 @@ func TestATargetWithoutAnswersHasNoSlowdown(t *testing.T) {
 	alone.Solo = true
 	aloneBad := bad
 	aloneBad.Solo = true
-	fine := func() []*Record { return []*Record{sentAt(0, 100, 200), sentAt(200, 300, 400)} }
-	broken := func() []*Record { return []*Record{refused(0, 1), refused(200, 201)} }
+	fine := func() []*Record { return []*Record{groupSentAt(0, 100, 200), groupSentAt(200, 300, 400)} }
+	broken := func() []*Record { return []*Record{groupRefused(0, 1), groupRefused(200, 201)} }
 	g := Groups([]*Summary{
 		shared(alone, 0, 1, fine()...), shared(aloneBad, 0, 1, fine()...), shared(good, 0, 1, fine()...), shared(bad, 0, 1, broken()...),
 	})[0]
-	for _, in := range []*Interference{g.Interference(), g.Within(Window{0, 200 * msec}).Interference()} {
+	for _, in := range []*Interference{g.Interference(), g.Within(Window{From: 0, To: 200 * groupMsec}).Interference()} {
 		for _, m := range Measures {
 			if v := in.Effects[1].Slowdown(m); !math.IsNaN(v) {
 				t.Errorf("%s: %v", m.Name, v)
@@ -192,83 +190,5 @@ func TestATargetWithoutAnswersHasNoSlowdown(t *testing.T) {
 		if strings.Join(in.Bound, " ") != "a b" {
 			t.Errorf("bound: %v", in.Bound)
 		}
-	}
-}
-
-func TestAGroupIsReadWithItsTrace(t *testing.T) {
-	var stream strings.Builder
-	for _, h := range []*Header{{Run: "1", Group: "g", Target: "a", Epoch: epoch}, {Run: "2", Epoch: epoch}} {
-		sw := NewStreamWriter(&stream)
-		c := NewCollector(h)
-		if err := sw.Begin(h); err != nil {
-			t.Fatal(err)
-		}
-		r := sentAt(0, 100, 200)
-		r.Run = h.Run
-		c.Add(r)
-		if err := sw.Write(r); err != nil {
-			t.Fatal(err)
-		}
-		if err := sw.End(c.Summary(1)); err != nil {
-			t.Fatal(err)
-		}
-	}
-	for _, ask := range []Ask{{}, {Trace: true}} {
-		sums, err := Read(strings.NewReader(stream.String()), ask)
-		if err != nil || len(sums) != 2 || sums[0].Trace == nil || (sums[1].Trace != nil) != ask.Trace {
-			t.Errorf("%+v: %+v, %v", ask, sums, err)
-		}
-	}
-}
-
-func TestACutStreamLastedFromWhereItsMeasuredPartBegan(t *testing.T) {
-	var stream strings.Builder
-	sw := NewStreamWriter(&stream)
-	warm := sentAt(0, 5000)
-	warm.Phase = WarmUp
-	if err := sw.Begin(&Header{Run: "r", Epoch: epoch, Delay: 100 * msec, WarmUp: 900 * msec}); err != nil {
-		t.Fatal(err)
-	}
-	for _, r := range []*Record{sentAt(1000, 1500, 2500), warm} {
-		r.Run = "r"
-		if err := sw.Write(r); err != nil {
-			t.Fatal(err)
-		}
-	}
-	sums, err := Read(strings.NewReader(stream.String()), Ask{})
-	if err != nil || len(sums) != 1 || sums[0].Seconds != 1.5 || sums[0].Began != time.Second || !sums[0].Date.Equal(epoch.Add(2500*msec)) {
-		t.Errorf("%+v, %v", sums, err)
-	}
-}
-
-func TestMergedShardsBeginWithTheFirst(t *testing.T) {
-	var stream strings.Builder
-	for shard, after := range []time.Duration{time.Second, 0} {
-		h := &Header{Run: "r", Shard: shard, Shards: 2, Epoch: epoch.Add(after), Delay: 100 * msec}
-		sw := NewStreamWriter(&stream)
-		c := NewCollector(h)
-		r := sentAt(100, 200, 300)
-		r.Run = "r"
-		c.Add(r)
-		if err := sw.Begin(h); err != nil {
-			t.Fatal(err)
-		}
-		if err := sw.Write(r); err != nil {
-			t.Fatal(err)
-		}
-		if err := sw.End(c.Summary(0.2)); err != nil {
-			t.Fatal(err)
-		}
-	}
-	sums, err := Read(strings.NewReader(stream.String()), Ask{Trace: true})
-	if err != nil || len(sums) != 1 {
-		t.Fatalf("%d runs, %v", len(sums), err)
-	}
-	parts, err := sums[0].Slice(time.Second)
-	if err != nil || sums[0].Began != -900*msec || sums[0].Seconds != 1.2 || len(parts) != 2 || parts[0].Completed != 1 || parts[1].Completed != 1 {
-		t.Errorf("from %v, %v s, %+v, %v", sums[0].Began, sums[0].Seconds, parts, err)
-	}
-	if s := sums[0].Within(Window{0, time.Second}); s.Completed != 1 || s.Part.Inside != 1 {
-		t.Errorf("%+v", s.Part)
 	}
 }

@@ -109,7 +109,7 @@ func fairness(of string, values []float64) Fairness {
 		sum += v
 		squares += v * v
 	}
-	f := Fairness{of, math.NaN(), math.NaN()}
+	f := Fairness{Of: of, Jain: math.NaN(), Ratio: math.NaN()}
 	if squares > 0 {
 		f.Jain = sum * sum / (float64(len(values)) * squares)
 		f.Ratio = slices.Max(values) / slices.Min(values)
@@ -136,7 +136,7 @@ func (g *Group) Interference() *Interference {
 		}
 		in.Compared = in.Compared || e.Alone != nil
 		all = all && e.Alone != nil
-		if s.keptPace() {
+		if keptPace(s) {
 			in.Bound = append(in.Bound, e.Target)
 		}
 		in.Effects = append(in.Effects, e)
@@ -160,7 +160,7 @@ func (in *Interference) fairness(of string, value func(*Effect) float64) {
 }
 
 // keptPace says that requests were sent at a rate that was asked for.
-func (s *Summary) keptPace() bool {
+func keptPace(s *Summary) bool {
 	if s.Truth == nil {
 		return false
 	}

@@ -91,7 +91,7 @@ func TestIntervalLogHasTheValuesOfTheSummary(t *testing.T) {
 	if err := log.Begin(h); err != nil {
 		t.Fatal(err)
 	}
-	all := requests(300)
+	all := streamRequests(300)
 	slices.SortFunc(all, func(a, b *Record) int { return int(a.End - b.End) })
 	for i, r := range all {
 		r.Run = "r"

@@ -44,9 +44,9 @@ func merge(shards []*shard) (*merged, error) {
 		from := m.later(sh) + sh.header.Began()
 		to := from + sh.took()
 		if i == 0 {
-			m.window = Window{from, to}
+			m.window = Window{From: from, To: to}
 		}
-		m.window = Window{min(m.window.From, from), max(m.window.To, to)}
+		m.window = Window{From: min(m.window.From, from), To: max(m.window.To, to)}
 	}
 	return m, nil
 }
@@ -102,9 +102,9 @@ func (m *merged) look(sh *shard) {
 // widened is w with a time in it; of nil it is that time alone.
 func widened(w *Window, at time.Duration) *Window {
 	if w == nil {
-		return &Window{at, at}
+		return &Window{From: at, To: at}
 	}
-	return &Window{min(w.From, at), max(w.To, at)}
+	return &Window{From: min(w.From, at), To: max(w.To, at)}
 }
 
 // later is when the clock of a shard began, on that of the run.

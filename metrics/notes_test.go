@@ -1,8 +1,10 @@
 package metrics
 
 import (
+	"slices"
 	"strings"
 	"testing"
+	"time"
 )
 
 func TestNotesAccuseNobody(t *testing.T) {
@@ -53,7 +55,7 @@ func TestNotesAccuseNobody(t *testing.T) {
 			"the server's /metrics is not that of one process under this load alone: it restarted. Nothing that it says is used. Behind a load balancer or router, name each replica: --server-metrics http://REPLICA1:8000,http://REPLICA2:8000"},
 		"old protocol": {func(s *Summary) { s.Evidence.Protocol = "HTTP/1.0" }, "answers in HTTP/1.0"},
 		"asked for prefixes": {func(s *Summary) {
-			s.Header.Flags, s.Evidence.PrefixHits = []KV{{"random-prefix-len", "100"}}, 900
+			s.Header.Flags, s.Evidence.PrefixHits = []KV{{Key: "random-prefix-len", Value: "100"}}, 900
 		}, "90.0 % of the prompt tokens"},
 		"repeated prefixes": {func(s *Summary) { s.Header.Config.Dataset, s.Evidence.PrefixHits = "prefix_repetition", 500 }, "50.0 %"},
 		"sent again":        {func(s *Summary) { s.Evidence.Repeated, s.Evidence.PrefixHits = 3, 500 }, "50.0 % of the prompt tokens in its prefix cache, as this workload has it"},
@@ -83,6 +85,34 @@ func TestWhatIsReadInUserSpaceIsDoubted(t *testing.T) {
 			if !strings.Contains(notes, want) {
 				t.Errorf("%v: notes %q without %q", late, notes, want)
 			}
+		}
+	}
+}
+
+func TestWithoutTruthThereIsNoVerdict(t *testing.T) {
+	s := &Summary{Header: &Header{}, Trust: &Trust{Verdict: Valid}}
+	if Judge(s); s.Trust != nil {
+		t.Errorf("trust %+v", s.Trust)
+	}
+}
+
+func TestLaterRequestsThatTookLongerAreNoted(t *testing.T) {
+	s := clean()
+	s.Truth.Backlog = Backlog{Early: time.Second, Late: 3 * time.Second}
+	Judge(s)
+	const want = "the run is too short beside its answers to tell whether the server keeps up"
+	if !slices.ContainsFunc(s.Trust.Notes, func(note string) bool { return strings.HasSuffix(note, want) }) {
+		t.Errorf("notes %q", s.Trust.Notes)
+	}
+}
+
+func TestMetricsOfSeveralProcessesAreNoted(t *testing.T) {
+	for _, mixed := range []string{"", "it comes from processes that started at two times"} {
+		s := clean()
+		s.Mixed = mixed
+		Judge(s)
+		if noted := strings.Contains(strings.Join(s.Trust.Notes, "\n"), "under this load alone: "+mixed+". Nothing"); noted != (mixed != "") {
+			t.Errorf("mixed %q: notes %q", mixed, s.Trust.Notes)
 		}
 	}
 }

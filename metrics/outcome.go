@@ -76,7 +76,7 @@ func inSeconds(ms *float64) *float64 {
 // merge adds another trace, which is of no use afterwards.
 func (t *Trace) merge(other *Trace, later time.Duration) {
 	for _, r := range other.Records {
-		r.shift(later)
+		r.Shift(later)
 	}
 	for _, s := range other.Samples {
 		s.At += later

@@ -16,9 +16,9 @@ func drifting(order ...string) []Group {
 			c := NewCollector(h)
 			first := 100 * math.Pow(1.05, float64(i))
 			for range 3 {
-				r := sentAt(0)
-				r.Chunks.Append(durationMS(first))
-				r.Chunks.Append(durationMS(2 * first))
+				r := groupSentAt(0)
+				r.Chunks.Append(groupDurationMS(first))
+				r.Chunks.Append(groupDurationMS(2 * first))
 				r.Out, r.Last, r.End = 2, r.Chunks.Last(), r.Chunks.Last()
 				c.Add(r)
 			}

@@ -56,14 +56,14 @@ func isStream(head []byte) bool {
 // readText reads the record stream in r, or else the blocks. Both are looked for
 // in one pass, since r may be a pipe and what stands before a stream of any length.
 func readText(r io.Reader, ask Ask) ([]*Summary, error) {
-	var blocks blockReader
+	var blocks BlockReader
 	stream := NewStreamReader(r)
-	stream.foreign = blocks.line
+	stream.foreign = blocks.Line
 	sums, err := readStream(stream, ask)
 	if err != nil || len(sums) > 0 {
 		return sums, err
 	}
-	sums, err = blocks.summaries(ask)
+	sums, err = blocks.Summaries(ask)
 	if err != nil && stream.Damaged > 0 {
 		return nil, fmt.Errorf("nothing to report: of a record stream there is only %s", Counted(stream.Damaged, "torn or damaged line"))
 	}

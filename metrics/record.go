@@ -156,8 +156,8 @@ func (r *Record) Queue() time.Duration { return r.Slot - r.Due }
 // and Slot.
 func (r *Record) Lag() time.Duration { return r.Sent - max(r.Due, r.Slot) }
 
-// shift moves all times of r by d, from one run's clock to another's.
-func (r *Record) shift(d time.Duration) {
+// Shift moves all times of r by d, from one run's clock to another's.
+func (r *Record) Shift(d time.Duration) {
 	for _, at := range []*time.Duration{&r.Due, &r.Slot, &r.Sent} {
 		*at += d
 	}

@@ -1,8 +1,6 @@
 package metrics
 
 import (
-	"bytes"
-	"strings"
 	"testing"
 	"time"
 )
@@ -63,27 +61,4 @@ func TestAnAnswerBeforeItsRequestIsRefusedAndCounted(t *testing.T) {
 	if part := s.Within(Window{0, time.Minute}); part.Completed != 4 || part.TTFT.Len() != 4 {
 		t.Errorf("a window has %d completed and %d TTFTs", part.Completed, part.TTFT.Len())
 	}
-}
-
-func TestAStreamsAnswerBeforeItsRequestIsRefusedOnce(t *testing.T) {
-	h := &Header{Run: "r"}
-	var b bytes.Buffer
-	w, c := NewStreamWriter(&b), NewCollector(h)
-	if err := w.Begin(h); err != nil {
-		t.Fatal(err)
-	}
-	for _, r := range premature() {
-		if err := w.Write(r); err != nil {
-			t.Fatal(err)
-		}
-		c.Add(r)
-	}
-	if err := w.End(c.Summary(11)); err != nil {
-		t.Fatal(err)
-	}
-	sums, err := Read(strings.NewReader(b.String()), Ask{})
-	if err != nil || len(sums) != 1 {
-		t.Fatal(sums, err)
-	}
-	checkRefused(t, sums[0])
 }

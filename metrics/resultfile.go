@@ -200,7 +200,7 @@ func (f *resultFile) config() Config {
 		Metadata: f.metadata(),
 	}
 	if strategy := f.text("ramp_up_strategy"); strategy != "" {
-		c.RampUp = &RampUp{strategy, max(f.count("ramp_up_start_rps"), 0), max(f.count("ramp_up_end_rps"), 0)}
+		c.RampUp = &RampUp{Strategy: strategy, Start: max(f.count("ramp_up_start_rps"), 0), End: max(f.count("ramp_up_end_rps"), 0)}
 	}
 	for _, m := range Metrics {
 		if f.has("mean_" + m.Name + "_ms") {
@@ -225,7 +225,7 @@ func (f *resultFile) metadata() []KV {
 		}
 		if !slices.Contains(configKeys, m.key) {
 			if s := f.text(m.key); s != "" || string(m.value) == `""` {
-				kvs = append(kvs, KV{m.key, s})
+				kvs = append(kvs, KV{Key: m.key, Value: s})
 			}
 		}
 	}

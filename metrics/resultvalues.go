@@ -94,7 +94,7 @@ func (f *resultFile) sections(s *Summary) {
 	_ = json.Unmarshal(f.value("rps_change_events"), &changes)
 	for _, c := range changes {
 		if at, err := time.ParseInLocation("2006-01-02T15:04:05.999999", c.Timestamp, time.Local); err == nil {
-			s.RateChanges = append(s.RateChanges, RateChange{c.RPS, at})
+			s.RateChanges = append(s.RateChanges, RateChange{RPS: c.RPS, At: at})
 		}
 	}
 }
@@ -153,7 +153,7 @@ func (f *resultFile) lastings() ([]Lasting, error) {
 	}
 	lastings := make([]Lasting, len(queues))
 	for i := range lastings {
-		lastings[i] = Lasting{i, latencies[i], queues[i]}
+		lastings[i] = Lasting{Index: i, Latency: latencies[i], Queue: queues[i]}
 	}
 	return lastings, nil
 }

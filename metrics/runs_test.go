@@ -271,7 +271,7 @@ func TestAStreamKeepsTheRisesBeforeTheEnd(t *testing.T) {
 	sw := NewStreamWriter(&buf)
 	s := NewCollector(h).Summary(2)
 	for i := range 4 {
-		s.RateChanges = append(s.RateChanges, RateChange{i + 1, h.Epoch.Add(time.Duration(i) * time.Second)})
+		s.RateChanges = append(s.RateChanges, RateChange{RPS: i + 1, At: h.Epoch.Add(time.Duration(i) * time.Second)})
 	}
 	if err := sw.Begin(h); err != nil {
 		t.Fatal(err)
@@ -282,5 +282,123 @@ func TestAStreamKeepsTheRisesBeforeTheEnd(t *testing.T) {
 	sums, err := Read(&buf, Ask{})
 	if err != nil || len(sums) != 1 || len(sums[0].RateChanges) != 3 || len(sums[0].Reached()) != 3 {
 		t.Errorf("%+v, %v", sums, err)
+	}
+}
+
+func TestAStreamSaysWhatStoppedTheRun(t *testing.T) {
+	var buf bytes.Buffer
+	h := testHeader("r")
+	sw, c := NewStreamWriter(&buf), NewCollector(h)
+	if err := sw.Begin(h); err != nil {
+		t.Fatal(err)
+	}
+	s := c.Summary(1)
+	s.Interrupted, s.StoppedBy = true, "a rule"
+	if err := sw.End(s); err != nil {
+		t.Fatal(err)
+	}
+	if got := readOne(t, buf.Bytes()); !got.Interrupted || got.StoppedBy != "a rule" {
+		t.Errorf("interrupted: %v, stopped: %q", got.Interrupted, got.StoppedBy)
+	}
+}
+
+func TestAStreamsAnswerBeforeItsRequestIsRefusedOnce(t *testing.T) {
+	h := &Header{Run: "r"}
+	var b bytes.Buffer
+	w, c := NewStreamWriter(&b), NewCollector(h)
+	if err := w.Begin(h); err != nil {
+		t.Fatal(err)
+	}
+	for _, r := range streamPremature() {
+		if err := w.Write(r); err != nil {
+			t.Fatal(err)
+		}
+		c.Add(r)
+	}
+	if err := w.End(c.Summary(11)); err != nil {
+		t.Fatal(err)
+	}
+	sums, err := Read(strings.NewReader(b.String()), Ask{})
+	if err != nil || len(sums) != 1 {
+		t.Fatal(sums, err)
+	}
+	streamCheckRefused(t, sums[0])
+}
+
+func TestAGroupIsReadWithItsTrace(t *testing.T) {
+	var stream strings.Builder
+	for _, h := range []*Header{{Run: "1", Group: "g", Target: "a", Epoch: streamEpoch}, {Run: "2", Epoch: streamEpoch}} {
+		sw := NewStreamWriter(&stream)
+		c := NewCollector(h)
+		if err := sw.Begin(h); err != nil {
+			t.Fatal(err)
+		}
+		r := streamSentAt(0, 100, 200)
+		r.Run = h.Run
+		c.Add(r)
+		if err := sw.Write(r); err != nil {
+			t.Fatal(err)
+		}
+		if err := sw.End(c.Summary(1)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, ask := range []Ask{{}, {Trace: true}} {
+		sums, err := Read(strings.NewReader(stream.String()), ask)
+		if err != nil || len(sums) != 2 || sums[0].Trace == nil || (sums[1].Trace != nil) != ask.Trace {
+			t.Errorf("%+v: %+v, %v", ask, sums, err)
+		}
+	}
+}
+
+func TestACutStreamLastedFromWhereItsMeasuredPartBegan(t *testing.T) {
+	var stream strings.Builder
+	sw := NewStreamWriter(&stream)
+	warm := streamSentAt(0, 5000)
+	warm.Phase = WarmUp
+	if err := sw.Begin(&Header{Run: "r", Epoch: streamEpoch, Delay: 100 * streamMsec, WarmUp: 900 * streamMsec}); err != nil {
+		t.Fatal(err)
+	}
+	for _, r := range []*Record{streamSentAt(1000, 1500, 2500), warm} {
+		r.Run = "r"
+		if err := sw.Write(r); err != nil {
+			t.Fatal(err)
+		}
+	}
+	sums, err := Read(strings.NewReader(stream.String()), Ask{})
+	if err != nil || len(sums) != 1 || sums[0].Seconds != 1.5 || sums[0].Began != time.Second || !sums[0].Date.Equal(streamEpoch.Add(2500*streamMsec)) {
+		t.Errorf("%+v, %v", sums, err)
+	}
+}
+
+func TestMergedShardsBeginWithTheFirst(t *testing.T) {
+	var stream strings.Builder
+	for shard, after := range []time.Duration{time.Second, 0} {
+		h := &Header{Run: "r", Shard: shard, Shards: 2, Epoch: streamEpoch.Add(after), Delay: 100 * streamMsec}
+		sw := NewStreamWriter(&stream)
+		c := NewCollector(h)
+		r := streamSentAt(100, 200, 300)
+		r.Run = "r"
+		c.Add(r)
+		if err := sw.Begin(h); err != nil {
+			t.Fatal(err)
+		}
+		if err := sw.Write(r); err != nil {
+			t.Fatal(err)
+		}
+		if err := sw.End(c.Summary(0.2)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	sums, err := Read(strings.NewReader(stream.String()), Ask{Trace: true})
+	if err != nil || len(sums) != 1 {
+		t.Fatalf("%d runs, %v", len(sums), err)
+	}
+	parts, err := sums[0].Slice(time.Second)
+	if err != nil || sums[0].Began != -900*streamMsec || sums[0].Seconds != 1.2 || len(parts) != 2 || parts[0].Completed != 1 || parts[1].Completed != 1 {
+		t.Errorf("from %v, %v s, %+v, %v", sums[0].Began, sums[0].Seconds, parts, err)
+	}
+	if s := sums[0].Within(Window{From: 0, To: time.Second}); s.Completed != 1 || s.Part.Inside != 1 {
+		t.Errorf("%+v", s.Part)
 	}
 }

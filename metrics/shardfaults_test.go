@@ -19,14 +19,14 @@ func TestWhatIsAmissWithShardsIsNamed(t *testing.T) {
 	shards := fleet{n: 4}.write(t, load(40))
 	again := load(40)
 	for _, r := range again {
-		r.shift(msec)
+		r.Shift(streamMsec)
 	}
 	elsewhere := fleet{n: 4, change: func(h *Header, _ *StreamWriter) { h.Host = "n9" }}.write(t, again[:34])
 	noHosts := fleet{n: 4, change: func(h *Header, _ *StreamWriter) { h.Host = "" }}.write(t, load(40))
 	otherwise := fleet{n: 4, change: func(h *Header, _ *StreamWriter) {
-		h.Flags = []KV{{"seed", "1"}, {"shard", string(rune('0' + h.Shard))}, {"record-to", h.Host}, {"gpu-metrics", h.Host}, {"config", h.Host}}
+		h.Flags = []KV{{Key: "seed", Value: "1"}, {Key: "shard", Value: string(rune('0' + h.Shard))}, {Key: "record-to", Value: h.Host}, {Key: "gpu-metrics", Value: h.Host}, {Key: "config", Value: h.Host}}
 		if h.Shard == 2 {
-			h.Flags = append(h.Flags, KV{"request-rate", "7"}, KV{"seed", "2"})[1:]
+			h.Flags = append(h.Flags, KV{Key: "request-rate", Value: "7"}, KV{Key: "seed", Value: "2"})[1:]
 		}
 	}}.write(t, load(40))
 	compact := fleet{n: 4, change: compactly}.write(t, load(40))
@@ -57,8 +57,8 @@ func TestWhatIsAmissWithShardsIsNamed(t *testing.T) {
 		if !slices.Equal(s.Shards.Faults, c.faults) || s.Shards.Of != 4 || (s.Shards.Sound < 4) != (c.faults != nil && name != "one too many") {
 			t.Errorf("%s: %d sound of %d, %q; want %q", name, s.Shards.Sound, s.Shards.Of, s.Shards.Faults, c.faults)
 		}
-		if slices.Contains(failing(s), "shards") != (c.faults != nil) || len(s.Incomplete) != len(c.faults) {
-			t.Errorf("%s: fails %q, lacks %q", name, failing(s), s.Incomplete)
+		if slices.Contains(streamFailing(s), "shards") != (c.faults != nil) || len(s.Incomplete) != len(c.faults) {
+			t.Errorf("%s: fails %q, lacks %q", name, streamFailing(s), s.Incomplete)
 		}
 		for _, fault := range c.faults {
 			if !slices.Contains(s.Incomplete, "run r "+fault) || !slices.Contains(s.Warnings, "run r "+fault) {
@@ -92,23 +92,22 @@ func TestOfManyMissingShardsAFewAreNamed(t *testing.T) {
 func TestStartsAndClocksOfShardsAreKnown(t *testing.T) {
 	streams := fleet{n: 4, startAt: true}.write(t, load(40))
 	s := readOne(t, slices.Concat(streams...)).Shards
-	if !slices.Equal(s.Hosts, []string{"n0", "n1"}) || s.Error != 2*msec || s.Unclocked != nil ||
-		*s.Offsets != (Window{-700 * msec, 9*1_000_003*time.Microsecond - 700*msec}) {
+	if !slices.Equal(s.Hosts, []string{"n0", "n1"}) || s.Error != 2*streamMsec || s.Unclocked != nil ||
+		*s.Offsets != (Window{From: -700 * streamMsec, To: 9*1_000_003*time.Microsecond - 700*streamMsec}) {
 		t.Errorf("%+v", s)
 	}
 	// Each first request is a little after its Due, and shard 1 is the last to begin.
 	first := make([]time.Duration, 4)
 	for shard := range first {
-		var due, sent extent
+		var due, sent []time.Duration
 		for i, r := range load(40) {
 			if i%4 == shard && r.Phase == Main && r.Turn == 0 {
-				due.add(r.Due)
-				sent.add(r.Sent)
+				due, sent = append(due, r.Due), append(sent, r.Sent)
 			}
 		}
-		first[shard] = msec + time.Duration(shard*3%4)*1_700_001 + sent.first - due.first
+		first[shard] = streamMsec + time.Duration(shard*3%4)*1_700_001 + slices.Min(sent) - slices.Min(due)
 	}
-	if *s.Late != (Window{slices.Min(first), slices.Max(first)}) || s.Last != []string{"shard 0 (host n0)", "shard 1 (host n0)", "shard 2 (host n1)", "shard 3 (host n1)"}[slices.Index(first, slices.Max(first))] {
+	if *s.Late != (Window{From: slices.Min(first), To: slices.Max(first)}) || s.Last != []string{"shard 0 (host n0)", "shard 1 (host n0)", "shard 2 (host n1)", "shard 3 (host n1)"}[slices.Index(first, slices.Max(first))] {
 		t.Errorf("late by %v, %s last; want %v", *s.Late, s.Last, first)
 	}
 	unclocked := fleet{n: 4, change: func(h *Header, _ *StreamWriter) {
@@ -177,35 +176,6 @@ func TestHashesKnowWhatTheyHave(t *testing.T) {
 	}
 	if len(s.places) > 4*len(known) {
 		t.Errorf("%d places for %d", len(s.places), len(known))
-	}
-}
-
-func TestStepsSurviveTheStream(t *testing.T) {
-	var s steps
-	for i := range 3 * mostOnWire {
-		s.add(time.Duration(i)*10*msec-time.Hour, i%3)
-	}
-	text, err := s.MarshalJSON()
-	if err != nil {
-		t.Fatal(err)
-	}
-	var got steps
-	if err := got.UnmarshalJSON(text); err != nil || s.coarse != 0 {
-		t.Fatal(err, s.coarse)
-	}
-	for range got.coarse {
-		s.widen()
-	}
-	if got.coarse != 2 || got.origin != s.origin || !slices.Equal(got.counts, s.counts) {
-		t.Errorf("%d steps of %v from %d, want %d from %d", len(got.counts), got.width(), got.origin, len(s.counts), s.origin)
-	}
-	if _, err := unpacked[int32](packed([]int{-1}), 9); err == nil {
-		t.Error("a negative count")
-	}
-	for _, bad := range []string{`{"width":5}`, `{"width":-1}`, `{"origin":9000000000000000000}`, `{"counts":"AAAA"}`, `{"counts":3}`} {
-		if err := got.UnmarshalJSON([]byte(bad)); err == nil {
-			t.Errorf("%s: no error", bad)
-		}
 	}
 }
 

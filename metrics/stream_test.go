@@ -9,6 +9,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/HdrHistogram/hdrhistogram-go"
 )
 
 func testHeader(run string) *Header {
@@ -16,8 +18,8 @@ func testHeader(run string) *Header {
 		Run: run, Epoch: time.Date(2026, 11, 20, 12, 0, 0, 5, time.UTC), ClockOffset: time.Millisecond, Version: "test", Definitions: Latest,
 		Config: Config{
 			Backend: "openai-chat", Model: "org/model", Tokenizer: "tok", Dataset: "random", Seed: 7, NumPrompts: 3,
-			RequestRate: math.Inf(1), Burstiness: 1, MaxConcurrency: 4, RampUp: &RampUp{"linear", 1, 5},
-			Metadata: []KV{{"z", "1"}, {"a", "ü\"<"}}, Goodput: []SLO{{"ttft", 200}, {"e2el", math.Inf(1)}},
+			RequestRate: math.Inf(1), Burstiness: 1, MaxConcurrency: 4, RampUp: &RampUp{Strategy: "linear", Start: 1, End: 5},
+			Metadata: []KV{{Key: "z", Value: "1"}, {Key: "a", Value: "ü\"<"}}, Goodput: []SLO{{Metric: "ttft", Limit: 200}, {Metric: "e2el", Limit: math.Inf(1)}},
 			Metrics: []string{"ttft", "tpot", "itl", "e2el"}, Percentiles: []float64{50, 99.9},
 		},
 	}
@@ -106,7 +108,7 @@ func TestStreamKeepsEverything(t *testing.T) {
 			t.Errorf("limit %d: end %+v", maxLine, end)
 		}
 		for _, m := range Metrics {
-			hist, err := end.histogram(m.Name)
+			hist, err := hdrhistogram.Decode([]byte(end.Histograms[m.Name]))
 			if err != nil || hist == nil || !hist.Equals(m.Of(s).Histogram()) {
 				t.Errorf("limit %d: histogram of %s: %v, %v", maxLine, m.Name, hist, err)
 			}
@@ -189,7 +191,8 @@ func FuzzReadStream(f *testing.F) {
 		f.Add(buf.Bytes())
 		buf.Reset()
 		h.Compact, h.Shards, h.Shard, h.StartAt, h.Host, h.ClockError = true, 2, 1, h.Epoch, "n", 1
-		c.header = h
+		c = NewCollector(h)
+		c.Add(r)
 		for _, err := range []error{sw.Begin(h), sw.End(c.Summary(2))} {
 			if err != nil {
 				f.Fatal(err)

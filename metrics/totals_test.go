@@ -2,10 +2,14 @@ package metrics
 
 import (
 	stdcmp "cmp"
+	"fmt"
+	"maps"
 	"math"
 	"slices"
+	"strings"
 	"testing"
 	"time"
+	"unicode/utf8"
 
 	"github.com/google/go-cmp/cmp"
 )
@@ -32,8 +36,8 @@ func bounded(records []*Record, parts, most int) *Collector {
 // Whether exact values are kept depends on how many there are, and not on how they
 // lie in shards.
 func TestShardsAreKnownAsExactlyAsOneRun(t *testing.T) {
-	spoken := load(120)
-	single := load(120)
+	spoken := allSorts(120)
+	single := allSorts(120)
 	for _, r := range single {
 		if r.Class == OK {
 			*r = *arrived(Record{Index: r.Index, Due: r.Due, Slot: r.Slot, Sent: r.Sent, Wrote: r.Sent, Out: 1}, Milliseconds(r.Sent)+20)
@@ -68,4 +72,105 @@ func TestShardsAreKnownAsExactlyAsOneRun(t *testing.T) {
 			}
 		}
 	}
+}
+
+func TestTheMostFrequentErrorsAreKept(t *testing.T) {
+	c := NewCollector(&Header{Compact: true})
+	for i := range 3 * maxTotalled {
+		for range 1 + i%2 {
+			c.AddOutcome(Outcome{Index: i, Error: fmt.Sprint(i, strings.Repeat("ü", maxTotalledBytes))})
+		}
+	}
+	s := c.Summary(1)
+	most := s.totals.Errors
+	if len(most) != maxTotalled+1 || most[otherMessages] != 3*maxTotalled*3/2-2*maxTotalled {
+		t.Errorf("%d messages, %d others", len(most), most[otherMessages])
+	}
+	for message := range most {
+		if len(message) > maxTotalledBytes+5 || !utf8.ValidString(message) {
+			t.Errorf("a message of %d bytes", len(message))
+		}
+	}
+}
+
+func TestWhichMessagesFindAPlaceDoesNotChange(t *testing.T) {
+	var first map[string]int
+	for range 5 {
+		whole := NewCollector(&Header{})
+		for half := range 2 {
+			c := NewCollector(&Header{})
+			for i := range maxMessages * 2 / 3 {
+				c.AddOutcome(Outcome{Index: i, Error: fmt.Sprint(half, i)})
+			}
+			whole.Merge(c, 0)
+		}
+		if first == nil {
+			first = whole.sum.Errors
+		}
+		if !maps.Equal(first, whole.sum.Errors) || whole.sum.Errors[otherMessages] == 0 {
+			t.Fatal("the messages differ")
+		}
+	}
+}
+
+func TestMovedCountsGoToTheNearestStep(t *testing.T) {
+	var from steps
+	from.add(0, 3)
+	from.add(50*msec, 2)
+	for later, want := range map[time.Duration]int64{-msec: 0, 4 * msec: 0, 6 * msec: 1, -6 * msec: -1} {
+		var s steps
+		s.merge(&from, later)
+		if s.origin != want || len(s.counts) != 6 || s.counts[0] != 3 || s.counts[5] != 2 {
+			t.Errorf("%v later: %v from %d", later, s.counts, s.origin)
+		}
+	}
+}
+
+func TestMovedSecondsGoToTheNearest(t *testing.T) {
+	for later, want := range map[time.Duration][]int{400 * msec: {3, 4, 2}, 600 * msec: {1, 5, 3}, -600 * msec: {2, 2, 3, 2}} {
+		b, other := buckets{0, []int{1, 3, 2}, []int{1, 3, 2}}, buckets{0, []int{2, 1}, []int{2, 1}}
+		b.merge(&other, later)
+		if !slices.Equal(b.chunks, want) || !slices.Equal(b.requests, want) || b.origin != min(0, later.Seconds()) {
+			t.Errorf("%v later: %v and %v from %v, want %v", later, b.chunks, b.requests, b.origin, want)
+		}
+	}
+	var none []int
+	if addFrom(&none, maxBuckets, []int{1}); none != nil {
+		t.Errorf("%d seconds", len(none))
+	}
+}
+
+func TestStepsOfDifferentWidthCountTogether(t *testing.T) {
+	var started, ended steps
+	for i := range 5 {
+		started.add(time.Duration(10*i)*time.Second, 1)
+		ended.add(time.Duration(10*i+1)*time.Second, 1)
+	}
+	started.widen()
+	c := NewCollector(&Header{})
+	c.adoptTotals(&Totals{Started: started, Ended: ended})
+	if s := c.Summary(60); s.Truth.PeakConcurrency != 1 {
+		t.Errorf("%d in flight", s.Truth.PeakConcurrency)
+	}
+}
+
+// allSorts are requests of all sorts on the run's clock.
+func allSorts(n int) []*Record {
+	records := requests(n)
+	for i, r := range records {
+		r.Run = "r"
+		switch {
+		case i%17 == 3:
+			records[i] = &Record{Run: "r", Index: r.Index, Due: r.Due, Slot: r.Slot, Sent: r.Sent, End: r.Sent + 5*msec, Class: Status, Status: 500 + i%2, Attempts: 3 + i%2, Anew: i % 2, Error: fmt.Sprint("no ", i%3)}
+			continue
+		case i%11 == 5:
+			r.Phase = WarmUp
+		case i%13 == 7:
+			r.Turn = 1
+		}
+		r.Wrote, r.FirstContent, r.End = r.Sent+msec/3, r.Chunks.First(), r.Last+msec/2
+		r.OutAsked, r.Finish = r.Out+i%3-1, []string{"length", "stop", ""}[i%3]
+		r.Conn, r.MaxAge = Conn{New: i%5 == 0, Connect: msec}, msec/7
+	}
+	return records
 }

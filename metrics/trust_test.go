@@ -16,17 +16,17 @@ func clean() *Summary {
 		RequestRate: 100, Metrics: []string{"ttft", "tpot", "itl"}, Percentiles: []float64{99}, Dataset: "random",
 	}})
 	for i := range 200 {
-		r := &Record{Index: i, Due: time.Duration(i) * 10 * msec, Out: 20, FirstContent: 1}
+		r := &Record{Index: i, Due: time.Duration(i) * 10 * trustMsec, Out: 20, FirstContent: 1}
 		r.Slot, r.Sent = r.Due, r.Due+time.Duration(i%5)*100*time.Microsecond
 		for j := range 20 {
-			r.Chunks.Append(r.Sent + time.Duration(50+10*j)*msec)
+			r.Chunks.Append(r.Sent + time.Duration(50+10*j)*trustMsec)
 		}
 		r.FirstContent, r.Last, r.End = r.Chunks.First(), r.Chunks.Last(), r.Chunks.Last()+200*time.Microsecond
 		c.Add(r)
 	}
 	s := c.Summary(2.5)
 	s.Evidence = &Evidence{
-		Cores: 2, Watched: 10 * time.Second, CPU: time.Second, BusiestCPU: 0.2, KernelStamps: 4000, GCs: 3, GCPaused: msec, LongestGC: msec,
+		Cores: 2, Watched: 10 * time.Second, CPU: time.Second, BusiestCPU: 0.2, KernelStamps: 4000, GCs: 3, GCPaused: trustMsec, LongestGC: trustMsec,
 		PrefixQueries: 1000,
 	}
 	s.Age = alike(0.05, 4000)
@@ -45,7 +45,7 @@ func alike(ms float64, n int) Distribution {
 // inUserSpace is s as one without the kernel's stamps, by a process that woke up
 // late by so many milliseconds.
 func inUserSpace(s *Summary, late float64) *Summary {
-	s.Age, s.Evidence.KernelStamps, s.Evidence.UserStamps, s.Evidence.WakeP99 = Distribution{}, 0, 4000, durationMS(late)
+	s.Age, s.Evidence.KernelStamps, s.Evidence.UserStamps, s.Evidence.WakeP99 = Distribution{}, 0, 4000, trustDurationMS(late)
 	return s
 }
 
@@ -54,7 +54,7 @@ func inUserSpace(s *Summary, late float64) *Summary {
 func early(s *Summary, ahead float64) {
 	n := s.Truth.ContentTTFT.Len()
 	s.TTFT = alike(s.Truth.ContentTTFT.Mean()-ahead, n)
-	s.Truth.Delivery = Delivery{Content: n, Early: n, Ahead: time.Duration(n) * durationMS(ahead)}
+	s.Truth.Delivery = Delivery{Content: n, Early: n, Ahead: time.Duration(n) * trustDurationMS(ahead)}
 }
 
 // inSlots is s as a run of a closed loop.
@@ -72,15 +72,13 @@ func TestSlotsCountOnlyWhereSomebodyWaitsForThem(t *testing.T) {
 		"a closed loop of fewer":    func(s *Summary) { inSlots(s).Header.Config.MaxConcurrency = 200 },
 	} {
 		s := clean()
-		s.Truth.Held = Held{Mean: 20 * msec, Share: 0.5}
+		s.Truth.Held = Held{Mean: 20 * trustMsec, Share: 0.5}
 		set(s)
 		if Judge(s); s.Trust.Verdict != Valid {
 			t.Errorf("%s: SUSPECT for %q", name, failing(s))
 		}
 	}
 }
-
-func durationMS(v float64) time.Duration { return time.Duration(v * float64(msec)) }
 
 // failing are the names of the checks that failed.
 func failing(s *Summary) []string {
@@ -114,8 +112,11 @@ var faults = []struct {
 	set         func(s *Summary, v float64)
 	says        string // part of its text
 }{
+
 	{"completed", 1, 0, func(s *Summary, v float64) { s.Completed = int(v) }, "no request completed"},
+
 	{"failed", 10, 11, func(s *Summary, v float64) { s.Failed = int(v) }, "11 of 211 requests failed: latencies are those of the others"},
+
 	{"cut short", 200, 201, func(s *Summary, v float64) {
 		s.Failed, s.Classes, s.Interrupted = int(v), map[Class]int{Cancelled: int(v)}, true
 	}, "201 of 401 requests were cut short: latencies are those of the quicker ones"},
@@ -161,8 +162,8 @@ var faults = []struct {
 		s.Truth.Pace.Queue = time.Hour
 	}, "--max-concurrency held requests back, for 18000 ms on average"},
 	{"rate", 19.9, 20.1, func(s *Summary, v float64) { // a short run
-		s.Truth.Pace.Due = 100 * msec
-		s.Truth.Pace.Sent = s.Truth.Pace.Due + durationMS(v)
+		s.Truth.Pace.Due = 100 * trustMsec
+		s.Truth.Pace.Sent = s.Truth.Pace.Due + trustDurationMS(v)
 	}, "sent"},
 	{"lag", 4.99, 5.01, func(s *Summary, v float64) { s.Lag = alike(v, 100) }, "lag p99 5.01 ms (limit 5.00 ms)"},
 	{"lag", 9.99, 10.01, func(s *Summary, v float64) { s.Lag, s.TTFT = alike(v, 100), alike(100, 200) }, "lag p99 10.0 ms"},
@@ -186,56 +187,56 @@ var faults = []struct {
 		inUserSpace(s, v).Evidence.SharedReads, s.Truth.MeanITL = 41, 50
 	}, "1.03 % of chunks"},
 	{"longest stop", 99.9, 100.1, func(s *Summary, v float64) {
-		s.Evidence.Stalls, s.Evidence.LongestStall, s.Evidence.Stalled = 1, durationMS(v), durationMS(v)
+		s.Evidence.Stalls, s.Evidence.LongestStall, s.Evidence.Stalled = 1, trustDurationMS(v), trustDurationMS(v)
 	}, "this process was stopped for 100 ms at once"},
 	{"longest stop", 199, 201, func(s *Summary, v float64) {
 		s.Truth.MeanITL = 200
-		s.Evidence.Stalls, s.Evidence.LongestStall = 1, durationMS(v)
+		s.Evidence.Stalls, s.Evidence.LongestStall = 1, trustDurationMS(v)
 	}, "stopped for 201 ms"},
 	{"longest stop", 24.9, 25.1, func(s *Summary, v float64) { // no stamp carries over it
 		inUserSpace(s, 0.1)
-		s.Evidence.Stalls, s.Evidence.LongestStall = 1, durationMS(v)
+		s.Evidence.Stalls, s.Evidence.LongestStall = 1, trustDurationMS(v)
 	}, "this process was stopped for 25.1 ms at once"},
 	{"shared reads", 9.9, 10.1, func(s *Summary, v float64) { // what came meanwhile has piled up
-		s.Evidence.SharedReads, s.Evidence.Stalls, s.Evidence.LongestStall = 41, 1, durationMS(v)
+		s.Evidence.SharedReads, s.Evidence.Stalls, s.Evidence.LongestStall = 41, 1, trustDurationMS(v)
 	}, "1.03 % of chunks shared a read"},
-	{"stopped", 199, 201, func(s *Summary, v float64) { s.Evidence.Stalls, s.Evidence.Stalled = 7, durationMS(v) }, "2.01 % of the time, in 7 stops"},
+	{"stopped", 199, 201, func(s *Summary, v float64) { s.Evidence.Stalls, s.Evidence.Stalled = 7, trustDurationMS(v) }, "2.01 % of the time, in 7 stops"},
 	{"stopped", 99, 101, func(s *Summary, v float64) {
-		s.Evidence.Stalls, s.Evidence.Stalled, s.Evidence.Watched = 4, durationMS(v), time.Second
+		s.Evidence.Stalls, s.Evidence.Stalled, s.Evidence.Watched = 4, trustDurationMS(v), time.Second
 	}, "10.1 % of the time"},
 	{"busiest second", 0.899, 0.901, func(s *Summary, v float64) { s.Evidence.BusiestCPU = v }, "own CPU 90.1 % of 2 cores in the busiest second"},
-	{"own CPU", 14900, 15100, func(s *Summary, v float64) { s.Evidence.CPU = durationMS(v) }, "own CPU 75.5 % of 2 cores"},
+	{"own CPU", 14900, 15100, func(s *Summary, v float64) { s.Evidence.CPU = trustDurationMS(v) }, "own CPU 75.5 % of 2 cores"},
 	{"stolen CPU", 0.099, 0.101, func(s *Summary, v float64) { s.Evidence.StolenCPU = v }, "10.1 % of this machine's CPU time"},
-	{"longest GC pause", 9.9, 10.1, func(s *Summary, v float64) { s.Evidence.LongestGC = durationMS(v) }, "stopped us for 10.1 ms at once"},
+	{"longest GC pause", 9.9, 10.1, func(s *Summary, v float64) { s.Evidence.LongestGC = trustDurationMS(v) }, "stopped us for 10.1 ms at once"},
 	{"longest GC pause", 9.9, 10.1, func(s *Summary, v float64) {
-		s.Evidence.LongestGC, s.Evidence.GCWait = durationMS(v), durationMS(v/2)
+		s.Evidence.LongestGC, s.Evidence.GCWait = trustDurationMS(v), trustDurationMS(v/2)
 	}, "this process had no core for 10.1 ms while it collected garbage, which takes microseconds (limit 10.0 ms)"},
 	{"longest GC pause", 9.9, 10.1, func(s *Summary, v float64) {
-		s.Evidence.LongestGC, s.Evidence.GCWait = durationMS(v), durationMS(v/2)-1
+		s.Evidence.LongestGC, s.Evidence.GCWait = trustDurationMS(v), trustDurationMS(v/2)-1
 	}, "garbage collection stopped us for 10.1 ms at once"},
 	{"GC pauses", 99, 101, func(s *Summary, v float64) {
-		s.Evidence.GCPaused, s.Evidence.GCWait = durationMS(v), time.Second
+		s.Evidence.GCPaused, s.Evidence.GCWait = trustDurationMS(v), time.Second
 	}, "this process had no core for 1.01 % of the time while it collected garbage"},
-	{"GC pauses", 99, 101, func(s *Summary, v float64) { s.Evidence.GCPaused = durationMS(v) }, "1.01 % of the time"},
+	{"GC pauses", 99, 101, func(s *Summary, v float64) { s.Evidence.GCPaused = trustDurationMS(v) }, "1.01 % of the time"},
 	{"GC pauses", 9.9, 10.1, func(s *Summary, v float64) {
-		s.Evidence.GCPaused, s.Evidence.Watched, s.Evidence.CPU = durationMS(v), 100*msec, 0
+		s.Evidence.GCPaused, s.Evidence.Watched, s.Evidence.CPU = trustDurationMS(v), 100*trustMsec, 0
 	}, "10.1 % of the time"},
-	{"clock step", 9.9, -10.1, func(s *Summary, v float64) { s.Evidence.ClockStep = durationMS(v) }, "the wall clock was set by -10.1 ms"},
-	{"Little's law", 0.0499, 0.0501, func(s *Summary, v float64) { inSlots(s).Truth.Held = Held{Mean: 3 * msec, Share: v} }, "held their slot for 3.00 ms after the last chunk (5.01 % of E2EL)"},
-	{"Little's law", 1.99, 2.01, func(s *Summary, v float64) { inSlots(s).Truth.Held = Held{Mean: durationMS(v), Share: 0.5} }, "50.0 % of E2EL"},
+	{"clock step", 9.9, -10.1, func(s *Summary, v float64) { s.Evidence.ClockStep = trustDurationMS(v) }, "the wall clock was set by -10.1 ms"},
+	{"Little's law", 0.0499, 0.0501, func(s *Summary, v float64) { inSlots(s).Truth.Held = Held{Mean: 3 * trustMsec, Share: v} }, "held their slot for 3.00 ms after the last chunk (5.01 % of E2EL)"},
+	{"Little's law", 1.99, 2.01, func(s *Summary, v float64) { inSlots(s).Truth.Held = Held{Mean: trustDurationMS(v), Share: 0.5} }, "50.0 % of E2EL"},
 	{"Little's law", 1.99, 2.01, func(s *Summary, v float64) {
-		inSlots(s).Truth.Held = Held{Mean: durationMS(v), Share: 0.5, Unread: msec}
+		inSlots(s).Truth.Held = Held{Mean: trustDurationMS(v), Share: 0.5, Unread: trustMsec}
 	}, "for 2.01 ms after the last chunk (50.0 % of E2EL), up to 1.00 ms of that because we read late"},
 	{"Little's law", 1.99, 2.01, func(s *Summary, v float64) { // at a rate for which there are too few slots
 		s.Header.Config.MaxConcurrency, s.Queue = 8, alike(1, 200)
-		s.Truth.Held = Held{Mean: durationMS(v), Share: 0.5}
+		s.Truth.Held = Held{Mean: trustDurationMS(v), Share: 0.5}
 	}, "for 2.01 ms after the last chunk (50.0 % of E2EL)"},
 	{"connecting", 2.49, 2.51, func(s *Summary, v float64) {
-		s.Truth.Connecting = Connecting{Requests: 200, Of: 200, TLS: 200 * durationMS(v)}
+		s.Truth.Connecting = Connecting{Requests: 200, Of: 200, TLS: 200 * trustDurationMS(v)}
 	}, "200 of 200 requests connected inside TTFT (mean 2.51 ms) (limit 5.00 %)"},
 	{"connecting", 0.49, 0.51, func(s *Summary, v float64) {
 		s.TTFT = alike(5, 200)
-		s.Truth.Connecting = Connecting{Requests: 200, Of: 200, Connect: 200 * durationMS(v)}
+		s.Truth.Connecting = Connecting{Requests: 200, Of: 200, Connect: 200 * trustDurationMS(v)}
 	}, "mean 0.51 ms"},
 	{"lumpy delivery", 11, 9, func(s *Summary, v float64) {
 		// Half of the gaps of v hundredths of the rest, nearly.
@@ -262,17 +263,17 @@ var faults = []struct {
 		}
 	}, "lacks shard 3 of 8"},
 	{"shard starts", 99.9, 100.1, func(s *Summary, v float64) {
-		s.Shards = &Shards{Of: 2, Sound: 2, Late: &Window{-durationMS(50), durationMS(v - 50)}, Last: "shard 1 (host b)"}
+		s.Shards = &Shards{Of: 2, Sound: 2, Late: &Window{From: -trustDurationMS(50), To: trustDurationMS(v - 50)}, Last: "shard 1 (host b)"}
 	}, "shards began 100 ms apart, shard 1 (host b) last (limit 100 ms)"},
 	{"shard starts", 599, 601, func(s *Summary, v float64) {
 		s.Seconds = 60
-		s.Shards = &Shards{Of: 2, Sound: 2, Late: &Window{0, durationMS(v)}, Last: "shard 1"}
+		s.Shards = &Shards{Of: 2, Sound: 2, Late: &Window{From: 0, To: trustDurationMS(v)}, Last: "shard 1"}
 	}, "shards began 601 ms apart"},
 }
 
 func TestWhoHasNoCoreIsTold(t *testing.T) {
 	s := clean()
-	s.Evidence.LongestGC, s.Evidence.GCWait = 3999*msec, 3500*msec
+	s.Evidence.LongestGC, s.Evidence.GCWait = 3999*trustMsec, 3500*trustMsec
 	Judge(s)
 	if failed := s.Trust.Failed(); len(failed) != 1 || failed[0].Remedy != crowded {
 		t.Errorf("%+v", failed)
@@ -323,7 +324,7 @@ func TestHeapsAreNotForAReaderThatIsSeldomLate(t *testing.T) {
 		for range 100 {
 			s.Age.Add(0.004)
 		}
-		s.Evidence.Stalls, s.Evidence.Stalled, s.Evidence.LongestStall = 1, 15*msec, 15*msec
+		s.Evidence.Stalls, s.Evidence.Stalled, s.Evidence.LongestStall = 1, 15*trustMsec, 15*trustMsec
 		if Judge(s); !slices.Equal(failing(s), []string{want}) {
 			t.Errorf("%d %% shared: %q, want %q", share, failing(s), want)
 		}
@@ -341,7 +342,7 @@ func TestHeapsAreNotForAReaderThatIsSeldomLate(t *testing.T) {
 func TestAStopPilesUpOnlySoMuch(t *testing.T) {
 	for shared, want := range map[int64][]string{119: {"shared reads"}, 121: nil} {
 		s := clean()
-		s.Evidence.SharedReads, s.Evidence.Stalls, s.Evidence.LongestStall = shared, 1, 15*msec
+		s.Evidence.SharedReads, s.Evidence.Stalls, s.Evidence.LongestStall = shared, 1, 15*trustMsec
 		if Judge(s); !slices.Equal(failing(s), want) {
 			t.Errorf("%d of 4000 shared: %q, want %q", shared, failing(s), want)
 		}
@@ -377,7 +378,7 @@ func TestPrefixHitsAreWarnedOfFromOnePercentOn(t *testing.T) {
 		if want > 0 && !strings.Contains(s.Trust.Warnings[0], "% of the prompt tokens in its prefix cache, although") {
 			t.Errorf("%d of 20000: %q", hits, s.Trust.Warnings[0])
 		}
-		s.Header.Flags = []KV{{"random-prefix-len", "100"}}
+		s.Header.Flags = []KV{{Key: "random-prefix-len", Value: "100"}}
 		if Judge(s); len(s.Trust.Warnings) != 0 {
 			t.Errorf("%d of 20000, as asked for: %q", hits, s.Trust.Warnings)
 		}
@@ -403,7 +404,7 @@ func TestFewValuesDoNotMakeARunSuspect(t *testing.T) {
 
 func TestAShortRunIsNotJudgedByItsStart(t *testing.T) {
 	for watched, want := range map[time.Duration][]string{
-		240 * msec: nil, 900 * msec: {"own CPU"}, 1100 * msec: {"busiest second", "own CPU"},
+		240 * trustMsec: nil, 900 * trustMsec: {"own CPU"}, 1100 * trustMsec: {"busiest second", "own CPU"},
 	} {
 		s := clean()
 		s.Evidence.BusiestCPU, s.Evidence.Watched, s.Evidence.CPU = 0.95, watched, 2*watched
@@ -456,13 +457,13 @@ func TestAChunkThatComesAloneIsNotSpoiltByItsAge(t *testing.T) {
 	for name, chunks := range map[string][]float64{"alone": {50}, "after a role": {49, 50}, "before a finish": {50, 50}} {
 		c := NewCollector(&Header{})
 		for i := range 200 {
-			r := arrived(Record{Index: i, Out: 1, FirstContent: 50 * msec, MaxAge: 9 * msec}, chunks...)
-			r.End = r.Last + 9*msec // read that late, and the end with it
+			r := trustArrived(Record{Index: i, Out: 1, FirstContent: 50 * trustMsec, MaxAge: 9 * trustMsec}, chunks...)
+			r.End = r.Last + 9*trustMsec // read that late, and the end with it
 			c.Add(r)
 		}
 		s := c.Summary(2)
 		s.Evidence, s.Age = &Evidence{KernelStamps: 200}, alike(9, 200)
-		if Judge(s); s.Trust.Verdict != Valid || s.Truth.MeanITL != 0 || s.Truth.Held.Unread != 9*msec {
+		if Judge(s); s.Trust.Verdict != Valid || s.Truth.MeanITL != 0 || s.Truth.Held.Unread != 9*trustMsec {
 			t.Errorf("%s: %q; mean ITL %v, held %+v", name, failing(s), s.Truth.MeanITL, s.Truth.Held)
 		}
 	}
@@ -491,7 +492,7 @@ func delivered(tokens int, pattern ...float64) *Summary {
 			at += pattern[j%len(pattern)]
 			chunks = append(chunks, at)
 		}
-		c.Add(arrived(r, chunks...))
+		c.Add(trustArrived(r, chunks...))
 	}
 	return c.Summary(2)
 }
@@ -521,7 +522,7 @@ func TestLumpyDeliveryIsAProxyAndNotAServer(t *testing.T) {
 func roles() *Summary {
 	c := NewCollector(&Header{})
 	for i := range 200 {
-		c.Add(arrived(Record{Index: i, Out: 2, FirstContent: durationMS(50.01)}, 50, 50.01, 70))
+		c.Add(trustArrived(Record{Index: i, Out: 2, FirstContent: trustDurationMS(50.01)}, 50, 50.01, 70))
 	}
 	return c.Summary(2)
 }
@@ -577,5 +578,53 @@ func TestSuspectComesBeforeOverloaded(t *testing.T) {
 	}
 	if new(Summary).Overloaded() != "" {
 		t.Error("without a verdict")
+	}
+}
+
+func TestOddAnswersSayHowTheyAreOdd(t *testing.T) {
+	for name, c := range map[string]struct {
+		lengths      Lengths
+		says, remedy string
+	}{
+		"stopped": {Lengths{Of: 100, Short: 12, Missing: 340, Reasons: map[string]int{"stop": 9, "length": 3}},
+			"short answers: 12 of 100 ended before the tokens asked for though ignore_eos was sent, 340 tokens missing (finish reasons: stop 9, length 3) (limit 1.00 %)",
+			"does the server know ignore_eos?"},
+		"limited": {Lengths{Of: 100, Short: 2, Missing: 1, Reasons: map[string]int{"length": 2}}, "1 token missing (finish reasons: length 2)",
+			"is --max-model-len of the server too small?"},
+		"long": {Lengths{Of: 100, Long: 2, Extra: 9}, "long answers: 2 of 100 went on past the tokens asked for, 9 tokens more (limit", "does the server know max_tokens?"},
+		"both": {Lengths{Of: 300, Short: 1, Missing: 5, Long: 3, Extra: 9, Reasons: map[string]int{"stop": 1}}, "stop 1); long answers: 3 of 300", "does the server know ignore_eos?"},
+	} {
+		s := clean()
+		s.Truth.Lengths = c.lengths
+		Judge(s)
+		failed := s.Trust.Failed()
+		if len(failed) != 1 || failed[0].Name != "answer lengths" || !strings.Contains(failed[0].Text, c.says) || failed[0].Remedy != c.remedy {
+			t.Errorf("%s: %+v", name, failed)
+		}
+	}
+}
+
+// Without a tokenizer by the user's choice no number in the block is wrong.
+func TestTokensThatAreNotReportedNeedNoCount(t *testing.T) {
+	s := clean()
+	s.Header.Config.SkipTokenizer, s.Truth.Counts = true, Counts{Of: 200, Nobody: 200}
+	if Judge(s); s.Trust.Verdict != Valid {
+		t.Errorf("SUSPECT for %q", failing(s))
+	}
+}
+
+func TestACanvasIsMadeAtOnce(t *testing.T) {
+	s := clean()
+	s.Truth.Delivery, s.Diffusion = Delivery{Of: 200, AtOnce: 200}, new(Diffusion)
+	if Judge(s); len(s.Trust.Failed()) != 0 {
+		t.Errorf("SUSPECT for %q", failing(s))
+	}
+}
+
+func TestAReaderThatIsLateMakesNoGateway(t *testing.T) {
+	s := inUserSpace(clean(), 4)
+	s.Truth.Delivery = Delivery{Of: 200, AtOnce: 200}
+	if Judge(s); len(s.Trust.Failed()) != 0 {
+		t.Errorf("SUSPECT for %q", failing(s))
 	}
 }

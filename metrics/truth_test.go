@@ -199,8 +199,8 @@ func TestForeignOutcomesHaveNoTruth(t *testing.T) {
 	c := NewCollector(&Header{})
 	c.AddOutcome(Outcome{Success: true, Out: 1})
 	s := c.Summary(1)
-	if Judge(s); s.Truth != nil || s.Trust != nil {
-		t.Errorf("truth %v, trust %v", s.Truth, s.Trust)
+	if s.Truth != nil {
+		t.Errorf("truth %v", s.Truth)
 	}
 }
 
@@ -232,29 +232,6 @@ func TestAnswersAreComparedWithWhatWasAskedFor(t *testing.T) {
 	truth = truthOf(Config{}, records...)
 	if diff := cmp.Diff(Lengths{Of: 7, Long: 2, Extra: 2 + 3}, truth.Lengths); diff != "" || truth.FinishReasons["stop"] != 5 {
 		t.Errorf("without ignore_eos %v\n%s", truth.FinishReasons, diff)
-	}
-}
-
-func TestOddAnswersSayHowTheyAreOdd(t *testing.T) {
-	for name, c := range map[string]struct {
-		lengths      Lengths
-		says, remedy string
-	}{
-		"stopped": {Lengths{Of: 100, Short: 12, Missing: 340, Reasons: map[string]int{"stop": 9, "length": 3}},
-			"short answers: 12 of 100 ended before the tokens asked for though ignore_eos was sent, 340 tokens missing (finish reasons: stop 9, length 3) (limit 1.00 %)",
-			"does the server know ignore_eos?"},
-		"limited": {Lengths{Of: 100, Short: 2, Missing: 1, Reasons: map[string]int{"length": 2}}, "1 token missing (finish reasons: length 2)",
-			"is --max-model-len of the server too small?"},
-		"long": {Lengths{Of: 100, Long: 2, Extra: 9}, "long answers: 2 of 100 went on past the tokens asked for, 9 tokens more (limit", "does the server know max_tokens?"},
-		"both": {Lengths{Of: 300, Short: 1, Missing: 5, Long: 3, Extra: 9, Reasons: map[string]int{"stop": 1}}, "stop 1); long answers: 3 of 300", "does the server know ignore_eos?"},
-	} {
-		s := clean()
-		s.Truth.Lengths = c.lengths
-		Judge(s)
-		failed := s.Trust.Failed()
-		if len(failed) != 1 || failed[0].Name != "answer lengths" || !strings.Contains(failed[0].Text, c.says) || failed[0].Remedy != c.remedy {
-			t.Errorf("%s: %+v", name, failed)
-		}
 	}
 }
 
@@ -370,27 +347,4 @@ func TestLengthsAgainstWhatWasAskedFor(t *testing.T) {
 	}
 }
 
-// Without a tokenizer by the user's choice no number in the block is wrong.
-func TestTokensThatAreNotReportedNeedNoCount(t *testing.T) {
-	s := clean()
-	s.Header.Config.SkipTokenizer, s.Truth.Counts = true, Counts{Of: 200, Nobody: 200}
-	if Judge(s); s.Trust.Verdict != Valid {
-		t.Errorf("SUSPECT for %q", failing(s))
-	}
-}
-
-func TestACanvasIsMadeAtOnce(t *testing.T) {
-	s := clean()
-	s.Truth.Delivery, s.Diffusion = Delivery{Of: 200, AtOnce: 200}, new(Diffusion)
-	if Judge(s); len(s.Trust.Failed()) != 0 {
-		t.Errorf("SUSPECT for %q", failing(s))
-	}
-}
-
-func TestAReaderThatIsLateMakesNoGateway(t *testing.T) {
-	s := inUserSpace(clean(), 4)
-	s.Truth.Delivery = Delivery{Of: 200, AtOnce: 200}
-	if Judge(s); len(s.Trust.Failed()) != 0 {
-		t.Errorf("SUSPECT for %q", failing(s))
-	}
-}
+func durationMS(v float64) time.Duration { return time.Duration(v * float64(msec)) }

@@ -29,13 +29,13 @@ func noticed(s *Summary, shard int) {
 	n := time.Duration(shard + 1)
 	s.Evidence = &Evidence{
 		Cores: 2, Machine: 3, Watched: n * 10 * time.Second, CPU: n * 8 * time.Second, BusiestCPU: 0.3 / float64(n), StolenCPU: 0.02 * float64(n),
-		Stalls: 2, Stalled: n * 30 * msec, LongestStall: n * 110 * msec, GCs: 4, GCPaused: n * msec, LongestGC: n * msec / 2, GCWait: n * msec / 3,
-		ClockStep: n * -msec, KernelStamps: 100, UserStamps: 3, SharedReads: 2, Disordered: 3, Opened: 5, Warmed: 1, Closed: 1, Packed: 4,
+		Stalls: 2, Stalled: n * 30 * streamMsec, LongestStall: n * 110 * streamMsec, GCs: 4, GCPaused: n * streamMsec, LongestGC: n * streamMsec / 2, GCWait: n * streamMsec / 3,
+		ClockStep: n * -streamMsec, KernelStamps: 100, UserStamps: 3, SharedReads: 2, Disordered: 3, Opened: 5, Warmed: 1, Closed: 1, Packed: 4,
 		Exhausted: 1, Exhaustion: fmt.Sprint("no ports ", shard), Protocol: "HTTP/1.1", Unverified: shard == 1,
 		PrefixQueries: 100, PrefixHits: 3, Repeated: 2, Beside: 4,
-		Vouched: &Vouched{Streams: 10, ErrorP99: n * msec, WrongFrom: 30 * shard, Kernel: shard == 0},
+		Vouched: &Vouched{Streams: 10, ErrorP99: n * streamMsec, WrongFrom: 30 * shard, Kernel: shard == 0},
 	}
-	ages := alike(0.5*float64(n), 100)
+	ages := streamAlike(0.5*float64(n), 100)
 	s.Age = FromHistogram(ages.Histogram())
 }
 
@@ -74,10 +74,10 @@ func readOne(t *testing.T, data []byte) *Summary {
 func TestAStreamComesToTheSameTruthAndVerdict(t *testing.T) {
 	for _, noChunks := range []bool{false, true} {
 		for name, records := range map[string][]*Record{
-			"by the chunk": three(), "one each": {testRecord("r", 0, 50), testRecord("r", 1, 60)},
-			"short and long": {testRecord("r", 0, 50), answered(3, 9, "stop"), answered(9, 3, "length"), {Index: 3, Out: 1, OutAsked: 9, Uncounted: true}},
-			"in a rush":      {arrived(Record{Out: 5}, 10, 20, 30, 40, 4000)},
-			"bundled":        {arrived(Record{Out: 9}, 10, 30, 50), arrived(Record{Out: 5}, 10, 15)},
+			"by the chunk": streamThree(), "one each": {testRecord("r", 0, 50), testRecord("r", 1, 60)},
+			"short and long": {testRecord("r", 0, 50), streamAnswered(3, 9, "stop"), streamAnswered(9, 3, "length"), {Index: 3, Out: 1, OutAsked: 9, Uncounted: true}},
+			"in a rush":      {streamArrived(Record{Out: 5}, 10, 20, 30, 40, 4000)},
+			"bundled":        {streamArrived(Record{Out: 9}, 10, 30, 50), streamArrived(Record{Out: 5}, 10, 15)},
 		} {
 			var buf bytes.Buffer
 			sw := NewStreamWriter(&buf)
@@ -92,7 +92,7 @@ func TestAStreamComesToTheSameTruthAndVerdict(t *testing.T) {
 			if diff := cmp.Diff(want.Trust, got.Trust); diff != "" || want.Trust.Verdict != Suspect {
 				t.Errorf("%s, without chunks %v: trust\n%s", name, noChunks, diff)
 			}
-			if diff := cmp.Diff(want.Evidence, got.Evidence); diff != "" || !want.Age.hist.Equals(got.Age.hist) {
+			if diff := cmp.Diff(want.Evidence, got.Evidence); diff != "" || !want.Age.Histogram().Equals(got.Age.Histogram()) {
 				t.Errorf("%s, without chunks %v: evidence\n%s", name, noChunks, diff)
 			}
 		}
@@ -103,9 +103,9 @@ func TestWithoutChunksOrEndTokensAreSpreadEvenly(t *testing.T) {
 	var buf bytes.Buffer
 	sw := NewStreamWriter(&buf)
 	sw.NoChunks = true
-	judged(t, sw, testHeader("r"), 0, arrived(Record{Run: "r", Out: 3}, 0, 10, 1000))
+	judged(t, sw, testHeader("r"), 0, streamArrived(Record{Run: "r", Out: 3}, 0, 10, 1000))
 	cut := buf.Bytes()[:bytes.LastIndexByte(buf.Bytes()[:buf.Len()-1], '\n')+1]
-	if s := readOne(t, cut); s.Truth.PeakTokens != 2 || s.Truth.ITL.Len() != 0 || !near(s.Truth.MeanITL, 500) {
+	if s := readOne(t, cut); s.Truth.PeakTokens != 2 || s.Truth.ITL.Len() != 0 || !streamNear(s.Truth.MeanITL, 500) {
 		t.Errorf("%d tokens in a second, mean ITL %v; want 2 and 500", s.Truth.PeakTokens, s.Truth.MeanITL)
 	}
 }
@@ -116,7 +116,7 @@ func sharded(t *testing.T, records []*Record) [][]byte {
 	t.Helper()
 	var shards [][]byte
 	for shard := range 2 {
-		later := time.Duration(shard) * 300 * msec
+		later := time.Duration(shard) * 300 * streamMsec
 		ahead := time.Duration(shard) * time.Minute
 		h := testHeader("r")
 		h.Shard, h.Shards = shard, 2
@@ -127,7 +127,7 @@ func sharded(t *testing.T, records []*Record) [][]byte {
 		for i, r := range records {
 			if i%2 == shard {
 				moved := *r
-				moved.shift(-later)
+				moved.Shift(-later)
 				own = append(own, &moved)
 			}
 		}
@@ -139,7 +139,7 @@ func sharded(t *testing.T, records []*Record) [][]byte {
 }
 
 func TestShardsComeToTheTruthOfOneRun(t *testing.T) {
-	records := requests(60)
+	records := streamRequests(60)
 	h := testHeader("r")
 	h.Config.RequestRate, h.Config.RampUp = 10, nil
 	one := NewCollector(h)
@@ -149,7 +149,7 @@ func TestShardsComeToTheTruthOfOneRun(t *testing.T) {
 	got := readOne(t, slices.Concat(sharded(t, records)...))
 	want := one.Summary(got.Seconds)
 	// The sums are made in another order.
-	if !near(got.Truth.ScheduledE2EL.Mean(), want.Truth.ScheduledE2EL.Mean()) || got.Truth.ScheduledE2EL.Len() != want.Truth.ScheduledE2EL.Len() {
+	if !streamNear(got.Truth.ScheduledE2EL.Mean(), want.Truth.ScheduledE2EL.Mean()) || got.Truth.ScheduledE2EL.Len() != want.Truth.ScheduledE2EL.Len() {
 		t.Error("E2EL from when it was due differs")
 	}
 	for _, truth := range []*Truth{got.Truth, want.Truth} {
@@ -160,19 +160,19 @@ func TestShardsComeToTheTruthOfOneRun(t *testing.T) {
 	}
 	wantEvidence := &Evidence{
 		Cores: 4, Watched: 20 * time.Second, CPU: 24 * time.Second, BusiestCPU: 0.3, StolenCPU: 0.04,
-		Stalls: 2, Stalled: 60 * msec, LongestStall: 220 * msec, GCs: 8, GCPaused: 2 * msec, LongestGC: msec, GCWait: 2 * msec / 3,
-		ClockStep: -2 * msec, KernelStamps: 200, UserStamps: 6, SharedReads: 4, Disordered: 6, Opened: 10, Warmed: 2, Closed: 2, Packed: 8,
+		Stalls: 2, Stalled: 60 * streamMsec, LongestStall: 220 * streamMsec, GCs: 8, GCPaused: 2 * streamMsec, LongestGC: streamMsec, GCWait: 2 * streamMsec / 3,
+		ClockStep: -2 * streamMsec, KernelStamps: 200, UserStamps: 6, SharedReads: 4, Disordered: 6, Opened: 10, Warmed: 2, Closed: 2, Packed: 8,
 		Exhausted: 2, Exhaustion: "no ports 0", Protocol: "HTTP/1.1", Unverified: true,
 		PrefixQueries: 100, PrefixHits: 3, Repeated: 4, Beside: 8,
-		Vouched: &Vouched{Streams: 20, ErrorP99: 2 * msec, WrongFrom: 40, Kernel: true},
+		Vouched: &Vouched{Streams: 20, ErrorP99: 2 * streamMsec, WrongFrom: 40, Kernel: true},
 	}
-	if diff := cmp.Diff(wantEvidence, got.Evidence); diff != "" || got.Age.Len() != 200 || !near(got.Age.Percentile(100), 1) {
+	if diff := cmp.Diff(wantEvidence, got.Evidence); diff != "" || got.Age.Len() != 200 || !streamNear(got.Age.Percentile(100), 1) {
 		t.Errorf("%d ages up to %v, evidence\n%s", got.Age.Len(), got.Age.Percentile(100), diff)
 	}
 }
 
 func TestACutShardLeavesNoEvidenceAndTheVerdictSaysSo(t *testing.T) {
-	shards := sharded(t, requests(10))
+	shards := sharded(t, streamRequests(10))
 	cut := shards[1][:bytes.LastIndexByte(shards[1][:len(shards[1])-1], '\n')+1]
 	const missing = "the evidence of 1 shard is missing: the verdict rests on the records and on the other shards'"
 	for name, data := range map[string][]byte{"cut": slices.Concat(shards[0], cut), "lost": shards[0]} {

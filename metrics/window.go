@@ -183,7 +183,7 @@ func (e *excerpt) summary() *Summary {
 	e.sum.TotalOutput = e.output
 	e.witness.tokens, e.witness.inFlight = e.tokens, e.inFlight
 	s := e.Summary(e.part.Seconds())
-	if e.evened > 0 {
+	if e.Gapless() {
 		s.ITL = Distribution{Quoted: NewQuote()}
 	}
 	s.Part = &e.part

@@ -268,3 +268,5 @@ func TestASteadyStateBeginsWhereTheLoadIsFull(t *testing.T) {
 		t.Errorf("of a burst: %v", w)
 	}
 }
+
+var epoch = time.Date(2026, 8, 1, 12, 0, 0, 0, time.UTC)

@@ -147,7 +147,7 @@ func TestARampThatWasCutHasNoLaterRises(t *testing.T) {
 		s.RateChanges = append(s.RateChanges, metrics.RateChange{RPS: i + 1, At: s.Header.Epoch.Add(time.Duration(i) * time.Second)})
 	}
 	var b bytes.Buffer
-	if err := JSON(&b, s, Version{}); err != nil {
+	if err := writeResult(&b, s, Version{}); err != nil {
 		t.Fatal(err)
 	}
 	const want = `"rps_change_events": [{"rps": 1, "timestamp": "2026-11-20T12:00:00"}, {"rps": 2, "timestamp": "2026-11-20T12:00:01"}], `
@@ -160,7 +160,7 @@ func TestMetadataMayNameAKeyThatIsThere(t *testing.T) {
 	s := everything()
 	s.Header.Config.Metadata = []metrics.KV{{Key: "b", Value: "1"}, {Key: "a", Value: "2"}, {Key: "backend", Value: "mine"}}
 	var b bytes.Buffer
-	if err := JSON(&b, s, Version{}); err != nil {
+	if err := writeResult(&b, s, Version{}); err != nil {
 		t.Fatal(err)
 	}
 	if want := `"backend": "mine", "label": null, "model_id": null, "tokenizer_id": null, "num_prompts": 0, "b": "1", "a": "2", "request_rate": 2.0`; !strings.Contains(b.String(), want) {
@@ -187,7 +187,7 @@ func TestEachVersionHasItsKeys(t *testing.T) {
 			t.Fatal(err)
 		}
 		var b bytes.Buffer
-		if err := JSON(&b, s, v); err != nil {
+		if err := writeResult(&b, s, v); err != nil {
 			t.Fatal(err)
 		}
 		for i, key := range keyMarks {

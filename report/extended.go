@@ -61,10 +61,10 @@ func tokenGaps(s *metrics.Summary) []row {
 	t := s.Truth
 	rows := spreadRows("ITL per token", &t.ITL, s.Header.Config.Percentiles)
 	if len(rows) == 0 && t.MeanITL > 0 {
-		rows = []row{{"Mean ITL per token (ms):", decimal(t.MeanITL)}}
+		rows = []row{{label: "Mean ITL per token (ms):", value: decimal(t.MeanITL)}}
 	}
 	if len(rows) > 0 && t.Tokens.Mean() > 0 {
-		rows = append(rows, row{"Mean tokens per chunk:", decimal(t.Tokens.Mean())})
+		rows = append(rows, row{label: "Mean tokens per chunk:", value: decimal(t.Tokens.Mean())})
 	}
 	return rows
 }
@@ -74,9 +74,9 @@ func spreadRows(label string, d *metrics.Distribution, percentiles []float64) []
 	if d.Len() == 0 {
 		return nil
 	}
-	rows := []row{{"Mean " + label + " (ms):", decimal(d.Mean())}, {"Median " + label + " (ms):", decimal(d.Median())}}
+	rows := []row{{label: "Mean " + label + " (ms):", value: decimal(d.Mean())}, {label: "Median " + label + " (ms):", value: decimal(d.Median())}}
 	for _, p := range percentiles {
-		rows = append(rows, row{fmt.Sprintf("P%s %s (ms):", metrics.FormatPercentile(p), label), decimal(d.Percentile(p))})
+		rows = append(rows, row{label: fmt.Sprintf("P%s %s (ms):", metrics.FormatPercentile(p), label), value: decimal(d.Percentile(p))})
 	}
 	return rows
 }

@@ -90,7 +90,7 @@ func excerpt(message string) string {
 // how its requests failed.
 func failures(s *metrics.Summary) (rows []row) {
 	for _, class := range failing(s) {
-		rows = append(rows, row{string(class) + ":", count(s.Classes[class])})
+		rows = append(rows, row{label: string(class) + ":", value: count(s.Classes[class])})
 		line := " "
 		for word := range strings.FieldsSeq(cause(s.Failing[class])) {
 			if utf8.RuneCountInString(line+" "+word) > blockWidth {
@@ -109,7 +109,7 @@ func failures(s *metrics.Summary) (rows []row) {
 // finishReasons are those that servers gave, the commonest first.
 func finishReasons(s *metrics.Summary) (rows []row) {
 	for _, reason := range metrics.ByCount(s.Truth.FinishReasons) {
-		rows = append(rows, row{reason + ":", count(s.Truth.FinishReasons[reason])})
+		rows = append(rows, row{label: reason + ":", value: count(s.Truth.FinishReasons[reason])})
 	}
 	return rows
 }

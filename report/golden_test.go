@@ -54,7 +54,7 @@ func goldenCases(t *testing.T) []goldenCase {
 	t.Helper()
 	cases := goldenFile(t, "metrics.json", 18)
 	for i := range cases {
-		cases[i].version = Version{0, 29, 0}
+		cases[i].version = Version{major: 0, minor: 29, patch: 0}
 	}
 	return cases
 }
@@ -71,7 +71,7 @@ func of033(t *testing.T) []goldenCase {
 
 func goldenFile(t *testing.T, name string, n int) []goldenCase {
 	t.Helper()
-	data, err := os.ReadFile("../testdata/golden/" + name)
+	data, err := os.ReadFile(top + "/testdata/golden/" + name)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -153,7 +153,7 @@ func (g *goldenCase) counter(t *testing.T) func(string) int {
 	if g.version != (Version{}) {
 		return func(text string) int { return len(strings.Fields(text)) }
 	}
-	plain, err := tokenizer.Open("../testdata/golden/tok-plain")
+	plain, err := tokenizer.Open(top + "/testdata/golden/tok-plain")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -255,7 +255,7 @@ func TestJSONIsVLLMsKeyForKey(t *testing.T) {
 	for _, g := range append(goldenCases(t), of033(t)...) {
 		t.Run(g.Name, func(t *testing.T) {
 			var got bytes.Buffer
-			if err := JSON(&got, g.summary(t), g.version); err != nil {
+			if err := writeResult(&got, g.summary(t), g.version); err != nil {
 				t.Fatal(err)
 			}
 			gotTokens, wantTokens := tokens(t, got.Bytes()), tokens(t, g.Result)
@@ -306,7 +306,7 @@ func TestJSONWithoutOutcomesHasNoArrays(t *testing.T) {
 	s := g.summary(t)
 	s.Outcomes = nil
 	var got bytes.Buffer
-	if err := JSON(&got, s, Version{}); err != nil {
+	if err := writeResult(&got, s, Version{}); err != nil {
 		t.Fatal(err)
 	}
 	var keys map[string]any

@@ -39,7 +39,7 @@ func result(s *metrics.Summary, v Version) pyjson.Object {
 		o.Set("incomplete", s.Incomplete)
 	}
 	if s.Trust != nil {
-		o.Set("trust", trust(s.Trust))
+		o.Set("trust", trustObject(s.Trust))
 	}
 	if s.Window != nil {
 		o.Set("window", windowObject(s.Window))

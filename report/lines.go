@@ -66,7 +66,7 @@ var lines = []line{
 		value: func(s *metrics.Summary) string { return decimal(s.PeakOutput) }},
 	{label: "Peak concurrent requests:", span: since(11, 0), value: peakConcurrent},
 	{label: "RTFx (Inverse Real-Time Factor):", span: since(17, 0), value: rtfx},
-	{label: "Total Token throughput (tok/s):", span: span{Version{0, 6, 0}, Version{0, 13, 0}}, tokens: true,
+	{label: "Total Token throughput (tok/s):", span: span{Version{major: 0, minor: 6, patch: 0}, Version{major: 0, minor: 13, patch: 0}}, tokens: true,
 		value: func(s *metrics.Summary) string { return decimal(s.TotalThroughput) }},
 	{label: "Total token throughput (tok/s):", span: since(13, 0), tokens: true,
 		value: func(s *metrics.Summary) string { return decimal(s.TotalThroughput) }},
@@ -74,9 +74,9 @@ var lines = []line{
 
 // vLLM's releases with a rule of their own.
 var (
-	choosesMetrics = Version{0, 6, 0}  // --percentile-metrics and --metric-percentiles
-	listsFailures  = Version{0, 14, 0} // above the block
-	skipsTokenizer = Version{0, 17, 0} // --skip-tokenizer-init
+	choosesMetrics = Version{major: 0, minor: 6, patch: 0}  // --percentile-metrics and --metric-percentiles
+	listsFailures  = Version{major: 0, minor: 14, patch: 0} // above the block
+	skipsTokenizer = Version{major: 0, minor: 17, patch: 0} // --skip-tokenizer-init
 )
 
 func totals(s *metrics.Summary, v Version) []row {
@@ -85,7 +85,7 @@ func totals(s *metrics.Summary, v Version) []row {
 		if !l.holds(v) || l.tokens && s.Header.Config.SkipTokenizer && !v.before(skipsTokenizer) {
 			continue
 		}
-		rows = append(rows, row{l.label, l.value(s)})
+		rows = append(rows, row{label: l.label, value: l.value(s)})
 	}
 	return known(rows)
 }
@@ -124,11 +124,11 @@ func probes(s *metrics.Summary, _ Version) []row {
 		return nil
 	}
 	return known([]row{
-		{"Probe requests completed:", count(p.Completed)},
-		{"Probe requests failed:", count(p.Failed)},
-		{"Median probe E2EL (ms):", decimal(p.Median)},
-		{"P99 probe E2EL (ms):", decimal(p.P99)},
-		{"Max probe E2EL (ms):", decimal(p.Max)},
+		{label: "Probe requests completed:", value: count(p.Completed)},
+		{label: "Probe requests failed:", value: count(p.Failed)},
+		{label: "Median probe E2EL (ms):", value: decimal(p.Median)},
+		{label: "P99 probe E2EL (ms):", value: decimal(p.P99)},
+		{label: "Max probe E2EL (ms):", value: decimal(p.Max)},
 	})
 }
 
@@ -143,12 +143,12 @@ func latency(name, label string) func(*metrics.Summary, Version) []row {
 		}
 		d := s.Metric(name)
 		rows := []row{
-			{"Mean " + label + " (ms):", decimal(d.Mean())},
-			{"Median " + label + " (ms):", decimal(d.Median())},
+			{label: "Mean " + label + " (ms):", value: decimal(d.Mean())},
+			{label: "Median " + label + " (ms):", value: decimal(d.Median())},
 		}
 		for _, p := range percentiles {
 			title := fmt.Sprintf("P%s %s (ms):", metrics.FormatPercentile(p), label)
-			rows = append(rows, row{title, decimal(d.Percentile(p))})
+			rows = append(rows, row{label: title, value: decimal(d.Percentile(p))})
 		}
 		return known(rows)
 	}
@@ -160,12 +160,12 @@ func diffusion(s *metrics.Summary, _ Version) []row {
 		return nil
 	}
 	return known([]row{
-		{"Committed throughput (tok/s):", decimal(d.CommittedThroughput)},
-		{"Denoising steps per canvas:", decimal(d.StepsPerCanvas)},
-		{"Committed per denoising step:", decimal(d.CommittedPerStep)},
-		{"Committed tokens:", count(int(d.CommittedTokens))},
-		{"Denoising steps:", count(int(d.DenoisingSteps))},
-		{"Canvas positions evaluated:", count(int(d.CanvasPositions))},
+		{label: "Committed throughput (tok/s):", value: decimal(d.CommittedThroughput)},
+		{label: "Denoising steps per canvas:", value: decimal(d.StepsPerCanvas)},
+		{label: "Committed per denoising step:", value: decimal(d.CommittedPerStep)},
+		{label: "Committed tokens:", value: count(int(d.CommittedTokens))},
+		{label: "Denoising steps:", value: count(int(d.DenoisingSteps))},
+		{label: "Canvas positions evaluated:", value: count(int(d.CanvasPositions))},
 	})
 }
 
@@ -175,17 +175,17 @@ func speculation(s *metrics.Summary, _ Version) []row {
 		return nil
 	}
 	rows := known([]row{
-		{"Acceptance rate (%):", decimal(d.AcceptanceRate)},
-		{"Acceptance length:", decimal(d.AcceptanceLength)},
-		{"Drafts:", count(int(d.Drafts))},
-		{"Draft tokens:", count(int(d.DraftTokens))},
-		{"Accepted tokens:", count(int(d.AcceptedTokens))},
+		{label: "Acceptance rate (%):", value: decimal(d.AcceptanceRate)},
+		{label: "Acceptance length:", value: decimal(d.AcceptanceLength)},
+		{label: "Drafts:", value: count(int(d.Drafts))},
+		{label: "Draft tokens:", value: count(int(d.DraftTokens))},
+		{label: "Accepted tokens:", value: count(int(d.AcceptedTokens))},
 	})
 	if len(d.PerPosition) > 0 {
 		rows = append(rows, row{label: "Per-position acceptance (%):"})
 	}
 	for i, share := range d.PerPosition {
-		rows = append(rows, row{fmt.Sprintf("  Position %d:", i), decimal(share * 100)})
+		rows = append(rows, row{label: fmt.Sprintf("  Position %d:", i), value: decimal(share * 100)})
 	}
 	return rows
 }

@@ -60,14 +60,14 @@ func print(t *testing.T, sums []*metrics.Summary) []string {
 }
 
 func TestSeedBlocksArePrintedAgain(t *testing.T) {
-	files, _ := filepath.Glob("../testdata/seeds/*")
+	files, _ := filepath.Glob(top + "/testdata/seeds/*")
 	count, verbatim := 0, 0
 	for _, file := range files {
 		text, err := os.ReadFile(file)
 		if err != nil {
 			t.Fatal(err)
 		}
-		sums, err := metrics.Read(bytes.NewReader(text), metrics.Ask{})
+		sums, err := read(bytes.NewReader(text), metrics.Ask{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -96,7 +96,7 @@ func TestSeedBlocksArePrintedAgain(t *testing.T) {
 
 func TestGoldenBlocksArePrintedAgain(t *testing.T) {
 	for _, g := range goldenCases(t) {
-		sums, err := metrics.Read(strings.NewReader(g.Stdout), metrics.Ask{})
+		sums, err := read(strings.NewReader(g.Stdout), metrics.Ask{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -110,7 +110,7 @@ func TestEveryPrefixOfABlockIsReadAsItsLines(t *testing.T) {
 	g := goldenCases(t)[16] // speculative decoding
 	lines := strings.SplitAfter(strings.TrimSuffix(g.Block, "\n"), "\n")
 	for n := 2; n < len(lines); n++ {
-		sums, err := metrics.Read(strings.NewReader(strings.Join(lines[:n], "")), metrics.Ask{})
+		sums, err := read(strings.NewReader(strings.Join(lines[:n], "")), metrics.Ask{})
 		if err != nil {
 			t.Fatalf("%d lines: %v", n, err)
 		}
@@ -136,7 +136,7 @@ func TestBlocksAreFoundInAnyText(t *testing.T) {
 		"head cut off":          "Maximum request concurrency: 7\nSuccessful requests: 5\n",
 		"two, and one is empty": head + "\n" + head + "\nSuccessful requests: 5\n",
 	} {
-		sums, err := metrics.Read(strings.NewReader(text), metrics.Ask{})
+		sums, err := read(strings.NewReader(text), metrics.Ask{})
 		if err != nil || len(sums) != 1 {
 			t.Errorf("%s: %d blocks, %v", name, len(sums), err)
 			continue
@@ -146,7 +146,7 @@ func TestBlocksAreFoundInAnyText(t *testing.T) {
 			t.Errorf("%s: got\n%s", name, got)
 		}
 	}
-	if _, err := metrics.Read(strings.NewReader("nothing: 5\n"), metrics.Ask{}); err != metrics.ErrNothing {
+	if _, err := read(strings.NewReader("nothing: 5\n"), metrics.Ask{}); err != metrics.ErrNoBlock {
 		t.Errorf("no block: %v", err)
 	}
 }
@@ -154,7 +154,7 @@ func TestBlocksAreFoundInAnyText(t *testing.T) {
 func sortedLines(text string) []string { return slices.Sorted(strings.Lines(text)) }
 
 func TestMissingLinesLeaveTheOrderOfOthers(t *testing.T) {
-	text, err := os.ReadFile("../testdata/seeds/percentiles-e2el.txt")
+	text, err := os.ReadFile(top + "/testdata/seeds/percentiles-e2el.txt")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -164,7 +164,7 @@ func TestMissingLinesLeaveTheOrderOfOthers(t *testing.T) {
 			continue
 		}
 		without := strings.Join(slices.Delete(slices.Clone(whole), i+1, i+2), "")
-		sums, err := metrics.Read(strings.NewReader(without), metrics.Ask{})
+		sums, err := read(strings.NewReader(without), metrics.Ask{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -181,12 +181,12 @@ func TestJSONOfABlockInventsNoConfiguration(t *testing.T) {
 		block: `"request_rate": null, "burstiness": null, "max_concurrency": null, "completed": 5, "request_goodput": null}`,
 		block + "Maximum request concurrency: 4\nRequest rate configured (RPS): 2.50\n": `"request_rate": 2.5, "burstiness": null, "max_concurrency": 4, "completed": 5, "request_goodput": null}`,
 	} {
-		sums, err := metrics.Read(strings.NewReader(text), metrics.Ask{})
+		sums, err := read(strings.NewReader(text), metrics.Ask{})
 		if err != nil {
 			t.Fatal(err)
 		}
 		var got strings.Builder
-		if err := JSON(&got, sums[0], Version{}); err != nil {
+		if err := writeResult(&got, sums[0], Version{}); err != nil {
 			t.Fatal(err)
 		}
 		if got.String() != nulls+want {
@@ -196,7 +196,7 @@ func TestJSONOfABlockInventsNoConfiguration(t *testing.T) {
 }
 
 func FuzzReadBlocks(f *testing.F) {
-	files, _ := filepath.Glob("../testdata/seeds/*")
+	files, _ := filepath.Glob(top + "/testdata/seeds/*")
 	for _, file := range files {
 		text, err := os.ReadFile(file)
 		if err != nil {
@@ -205,13 +205,13 @@ func FuzzReadBlocks(f *testing.F) {
 		f.Add(text[:min(len(text), 3000)])
 	}
 	f.Fuzz(func(t *testing.T, text []byte) {
-		sums, err := metrics.Read(bytes.NewReader(text), metrics.Ask{})
+		sums, err := read(bytes.NewReader(text), metrics.Ask{})
 		if err != nil {
 			return
 		}
 		const empty = "============ Serving Benchmark Result ============\n==================================================\n"
 		once := strings.ReplaceAll(strings.Join(print(t, sums), ""), empty, "")
-		sums, err = metrics.Read(strings.NewReader(once), metrics.Ask{})
+		sums, err = read(strings.NewReader(once), metrics.Ask{})
 		if err != nil {
 			return
 		}
@@ -223,7 +223,7 @@ func FuzzReadBlocks(f *testing.F) {
 }
 
 func TestSGLangsBlocksAreToldApart(t *testing.T) {
-	sums, err := metrics.Read(strings.NewReader("============ Serving Benchmark Result ============\nBackend:   sglang\nSuccessful requests:  5\n"), metrics.Ask{})
+	sums, err := read(strings.NewReader("============ Serving Benchmark Result ============\nBackend:   sglang\nSuccessful requests:  5\n"), metrics.Ask{})
 	if err != nil || len(sums) != 1 || len(sums[0].Warnings) != 1 || !strings.Contains(sums[0].Warnings[0], "SGLang") {
 		t.Errorf("got %v, %v", sums, err)
 	}
@@ -234,7 +234,7 @@ func TestSGLangsBlocksAreToldApart(t *testing.T) {
 func TestBlocksOfPoolingArePrintedAgain(t *testing.T) {
 	n := 0
 	for _, g := range goldenFile(t, "metrics-0.33.json", 24) {
-		sums, err := metrics.Read(strings.NewReader(g.Block), metrics.Ask{})
+		sums, err := read(strings.NewReader(g.Block), metrics.Ask{})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -15,15 +15,15 @@ import (
 
 func TestResultFilesGiveTheirBlock(t *testing.T) {
 	for _, name := range []string{"chat", "completions"} {
-		file, err := os.ReadFile("../testdata/golden/wire/" + name + ".result.json")
+		file, err := os.ReadFile(top + "/testdata/golden/wire/" + name + ".result.json")
 		if err != nil {
 			t.Fatal(err)
 		}
-		stdout, err := os.ReadFile("../testdata/golden/wire/" + name + ".stdout.txt")
+		stdout, err := os.ReadFile(top + "/testdata/golden/wire/" + name + ".stdout.txt")
 		if err != nil {
 			t.Fatal(err)
 		}
-		checkResult(t, name, file, blocksOf(string(stdout))[0], Version{0, 29, 0})
+		checkResult(t, name, file, blocksOf(string(stdout))[0], Version{major: 0, minor: 29, patch: 0})
 	}
 	for _, g := range append(goldenCases(t), of033(t)...) {
 		checkResult(t, g.Name, g.Result, g.Block, g.version)
@@ -45,7 +45,7 @@ func checkResult(t *testing.T, name string, file []byte, block string, v Version
 		t.Errorf("%s: warns %q", name, w)
 	}
 	var again bytes.Buffer
-	if err := JSON(&again, sums[0], v); err != nil {
+	if err := writeResult(&again, sums[0], v); err != nil {
 		t.Fatal(err)
 	}
 	if !slices.Equal(tokens(t, again.Bytes()), tokens(t, file)) {
@@ -170,7 +170,7 @@ func TestE2ELAndQueueAreComputedWithoutDetails(t *testing.T) {
 }
 
 func TestEstimatesFromChatFilesAreMarked(t *testing.T) {
-	file, err := os.ReadFile("../testdata/golden/wire/chat.result.json")
+	file, err := os.ReadFile(top + "/testdata/golden/wire/chat.result.json")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -241,7 +241,7 @@ func FuzzReadResults(f *testing.F) {
 		}
 		print(t, sums)
 		for _, s := range sums {
-			if err := JSON(&bytes.Buffer{}, s, Version{}); err != nil {
+			if err := writeResult(&bytes.Buffer{}, s, Version{}); err != nil {
 				t.Error(err)
 			}
 		}

@@ -36,8 +36,8 @@ func Verdict(w io.Writer, s *metrics.Summary) error {
 	return err
 }
 
-// trust is the object of that name in a result file.
-func trust(t *metrics.Trust) pyjson.Object {
+// trustObject is the object of that name in a result file.
+func trustObject(t *metrics.Trust) pyjson.Object {
 	checks := []pyjson.Object{}
 	for _, c := range t.Checks {
 		limit := "at_most"

@@ -13,7 +13,7 @@ import (
 type Version struct{ major, minor, patch int }
 
 // oldest is the first release that printed a block at all.
-var oldest = Version{0, 4, 0}
+var oldest = Version{major: 0, minor: 4, patch: 0}
 
 // release is the part of a release's name that counts: v0.10.1.post1 is 0.10.1.
 var release = regexp.MustCompile(`^v?(\d{1,6})\.(\d{1,6})(?:\.(\d{1,6}))?(?:\.?(?:post|rc|dev)\d+)?$`)
@@ -49,16 +49,18 @@ func (v Version) String() string {
 // Definitions are those of v's client.
 func (v Version) Definitions() metrics.Definitions {
 	switch {
-	case v.before(Version{0, 30, 0}):
+	case v.before(Version{major: 0, minor: 30, patch: 0}):
 		return metrics.Definitions029
-	case v.before(Version{0, 33, 0}):
+	case v.before(Version{major: 0, minor: 33, patch: 0}):
 		return metrics.Definitions030
 	}
 	return metrics.Definitions033
 }
 
 // Since says whether v is release 0.minor.patch or a later one.
-func (v Version) Since(minor, patch int) bool { return !v.before(Version{0, minor, patch}) }
+func (v Version) Since(minor, patch int) bool {
+	return !v.before(Version{major: 0, minor: minor, patch: patch})
+}
 
 // before says whether v is older than w; the latest is older than nothing.
 func (v Version) before(w Version) bool {
@@ -82,5 +84,5 @@ func (s span) holds(v Version) bool {
 	return (s.since == Version{} || !v.before(s.since)) && (s.until == Version{} || v.before(s.until))
 }
 
-func since(minor, patch int) span { return span{since: Version{0, minor, patch}} }
-func until(minor, patch int) span { return span{until: Version{0, minor, patch}} }
+func since(minor, patch int) span { return span{since: Version{major: 0, minor: minor, patch: patch}} }
+func until(minor, patch int) span { return span{until: Version{major: 0, minor: minor, patch: patch}} }

@@ -157,9 +157,9 @@ func (k *killer) check(t *testing.T, stream, prefix string, killed time.Time, la
 
 // recorded are the requests in a stream, as TARGET/ID, with when they had been read
 // to their end, and the targets.
-func recorded(t *testing.T, stream string) (ended map[string]time.Time, targets map[string]bool) {
+func recorded(t *testing.T, name string) (ended map[string]time.Time, targets map[string]bool) {
 	t.Helper()
-	file, err := os.Open(stream)
+	file, err := os.Open(name)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -86,10 +86,10 @@ func (n *notary) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 
 // seen are the requests of a record stream in the order of the workload, with what
 // the server was asked for.
-func (n *notary) seen(t *testing.T, stream string) []workloadLine {
+func (n *notary) seen(t *testing.T, text string) []workloadLine {
 	t.Helper()
 	var records []*metrics.Record
-	for entry, err := range metrics.NewStreamReader(strings.NewReader(stream)).Entries() {
+	for entry, err := range metrics.NewStreamReader(strings.NewReader(text)).Entries() {
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -81,9 +81,9 @@ func TestReportHonoursItsFlags(t *testing.T) {
 }
 
 func TestReportMergesAndSeparatesRunsOfAStream(t *testing.T) {
-	var stream bytes.Buffer
+	var text bytes.Buffer
 	for _, h := range []metrics.Header{{Run: "b", Shard: 0, Shards: 2}, {Run: "a"}, {Run: "b", Shard: 1, Shards: 2}} {
-		w := metrics.NewStreamWriter(&stream)
+		w := metrics.NewStreamWriter(&text)
 		c := metrics.NewCollector(&h)
 		r := &metrics.Record{Run: h.Run, In: 10 * len(h.Run), Out: 1}
 		c.Add(r)
@@ -91,7 +91,7 @@ func TestReportMergesAndSeparatesRunsOfAStream(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	out, talk, err := reportOf(stream.String())
+	out, talk, err := reportOf(text.String())
 	if err != nil || strings.Contains(talk, "WARNING") || strings.Count(talk, "\nVALID: ") != 2 {
 		t.Fatalf("%v, %q", err, talk)
 	}

@@ -127,12 +127,12 @@ func TestSlowReaderDelaysNoRequest(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			p := pipe(t, test.server, test.args, nil)
 			p.printed(t, test.blocks)
-			var stream bytes.Buffer
-			_, talk := reported(t, io.TeeReader(p.stream, &stream))
+			var text bytes.Buffer
+			_, talk := reported(t, io.TeeReader(p.stream, &text))
 			if err := p.Wait(); err != nil {
 				t.Errorf("%v\n%s", err, p.talk())
 			}
-			sums, err := metrics.Read(&stream, metrics.Ask{})
+			sums, err := metrics.Read(&text, metrics.Ask{})
 			if err != nil || len(sums) != test.blocks {
 				t.Errorf("%d runs are in the stream: %v", len(sums), err)
 			}

@@ -26,8 +26,8 @@ func writeShards(t *testing.T, dir string) (shards []string, whole string) {
 
 func writeStream(t *testing.T, name string, h metrics.Header) string {
 	t.Helper()
-	var stream bytes.Buffer
-	w, c := metrics.NewStreamWriter(&stream), metrics.NewCollector(&h)
+	var text bytes.Buffer
+	w, c := metrics.NewStreamWriter(&text), metrics.NewCollector(&h)
 	err := w.Begin(&h)
 	for i := range 4 {
 		sent := time.Duration(i) * time.Second / 7
@@ -36,7 +36,7 @@ func writeStream(t *testing.T, name string, h metrics.Header) string {
 		c.Add(r)
 		err = errors.Join(err, w.Write(r))
 	}
-	if err := errors.Join(err, w.End(c.Summary(2)), os.WriteFile(name, stream.Bytes(), 0o600)); err != nil {
+	if err := errors.Join(err, w.End(c.Summary(2)), os.WriteFile(name, text.Bytes(), 0o600)); err != nil {
 		t.Fatal(err)
 	}
 	return name

@@ -58,11 +58,11 @@ func newOurs(t *testing.T, version string) ours {
 func (o ours) run(t *testing.T, argv []string) *results {
 	t.Helper()
 	dir := t.TempDir()
-	stream := filepath.Join(dir, "run.jsonl")
-	args := append([]string{"run", "--vllm-version", o.version, "-o", stream}, argv...)
+	name := filepath.Join(dir, "run.jsonl")
+	args := append([]string{"run", "--vllm-version", o.version, "-o", name}, argv...)
 	stdout := command(t, o.program, append(args, resultFlags(dir)...))
 	r := readResults(t, dir, string(stdout))
-	f, err := os.Open(stream)
+	f, err := os.Open(name)
 	if err != nil {
 		t.Fatal(err)
 	}
