@@ -22,6 +22,9 @@ import (
 // longestFailure bounds what is kept of a server's words, in bytes.
 const longestFailure = 1500
 
+// longestHeader bounds the header of a reply, in bytes.
+const longestHeader = 256 << 10
+
 // A badServer answers its first request with head and then the same again and
 // again, without end, and all others well.
 type badServer struct {
@@ -126,13 +129,13 @@ func TestEndlessAnswersFail(t *testing.T) {
 		{"comment", bareHead + ":", "x", maxEvent, metrics.Malformed, "an event is longer than 8 MiB"},
 		{"chunks", bareHead, "data: {\"choices\":[{}]}\n\n", 32 * maxChunks, metrics.Malformed, "the answer goes on after 1048576 chunks"},
 		{"text", bareHead, textual, 2 * maxText, metrics.Malformed, "the answer goes on after 16 MiB of text"},
-		{"status line", "HTTP/1.1 200 ", "O", maxHeader, metrics.Malformed, "headers exceeded 262144 bytes"},
-		{"header", "HTTP/1.1 200 OK\r\n", "X-A: a\r\n", maxHeader, metrics.Malformed, "headers exceeded 262144 bytes"},
-		{"header line", "HTTP/1.1 200 OK\r\nX-A: ", "a", maxHeader, metrics.Malformed, "headers exceeded 262144 bytes"},
-		{"early hints", "", "HTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\n", maxHeader, metrics.Malformed, "headers exceeded 262144 bytes"},
-		{"chunk extension", streamHead + "1;", "a", maxHeader, metrics.Malformed, "header line too long"},
-		{"chunk extensions", streamHead, "1;a=" + strings.Repeat("b", 500) + "\r\n\n\r\n", maxHeader, metrics.Malformed, "too much non-data"},
-		{"trailer", streamHead + framed(aChunk) + "0\r\n", "X-A: a\r\n", maxHeader, metrics.Malformed, "suspiciously long trailer"},
+		{"status line", "HTTP/1.1 200 ", "O", longestHeader, metrics.Malformed, "headers exceeded 262144 bytes"},
+		{"header", "HTTP/1.1 200 OK\r\n", "X-A: a\r\n", longestHeader, metrics.Malformed, "headers exceeded 262144 bytes"},
+		{"header line", "HTTP/1.1 200 OK\r\nX-A: ", "a", longestHeader, metrics.Malformed, "headers exceeded 262144 bytes"},
+		{"early hints", "", "HTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\n", longestHeader, metrics.Malformed, "headers exceeded 262144 bytes"},
+		{"chunk extension", streamHead + "1;", "a", longestHeader, metrics.Malformed, "header line too long"},
+		{"chunk extensions", streamHead, "1;a=" + strings.Repeat("b", 500) + "\r\n\n\r\n", longestHeader, metrics.Malformed, "too much non-data"},
+		{"trailer", streamHead + framed(aChunk) + "0\r\n", "X-A: a\r\n", longestHeader, metrics.Malformed, "suspiciously long trailer"},
 		{"refusal", "HTTP/1.1 500 Internal Server Error\r\nConnection: close\r\n\r\n", "no ", maxRefusal, metrics.Status, "500 Internal Server Error: no no "},
 		{"page", "HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nConnection: close\r\n\r\n", "<p>no", maxRefusal, metrics.Malformed, "the answer is text/html"},
 	} {
@@ -205,7 +208,7 @@ func TestHeadersOfHTTP2AreBounded(t *testing.T) {
 	server := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.URL.Path == "/bad" {
 			for i := range 8 {
-				w.Header().Set(fmt.Sprint("X-", i), strings.Repeat("a", maxHeader/4))
+				w.Header().Set(fmt.Sprint("X-", i), strings.Repeat("a", longestHeader/4))
 			}
 		}
 		streaming(w, r)

@@ -34,8 +34,9 @@ type Connections struct {
 	// Dial opens a connection. Nil means TCP, or Socket.
 	Dial func(ctx context.Context, network, addr string) (net.Conn, error)
 
-	ask   func(fd uintptr) error                  // asks the kernel for its stamps; nil means askForStamps
-	proxy func(r *http.Request) (*url.URL, error) // nil means the environment's
+	// Proxy gives the proxy for a request, nil for none. A nil Proxy means what the
+	// environment says.
+	Proxy func(r *http.Request) (*url.URL, error)
 }
 
 // open dials addr. The connection stamps what arrives.
@@ -55,11 +56,7 @@ func (c *Connections) open(ctx context.Context, addr string) (*stampedConn, erro
 		c.Tally.refused(err)
 		return nil, c.late(ctx, began, "connection", err)
 	}
-	ask := c.ask
-	if ask == nil {
-		ask = askForStamps
-	}
-	return stamp(conn, ask), nil
+	return stamp(conn, askForStamps), nil
 }
 
 // limit is ctx for as long as opening a connection may take.

@@ -132,7 +132,7 @@ func TestConnectingIsTimed(t *testing.T) {
 
 func TestTheLimitHoldsForTheProxyToo(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		transport := Connections{Timeout: 10 * time.Second, proxy: http.ProxyURL(&url.URL{Scheme: "http", Host: "proxy.test"}),
+		transport := Connections{Timeout: 10 * time.Second, Proxy: http.ProxyURL(&url.URL{Scheme: "http", Host: "proxy.test"}),
 			Dial: dialScript(func(net.Conn) bool { time.Sleep(time.Hour); return true })}.Transport()
 		start := time.Now()
 		got, _ := ask(t, &OpenAI{URL: "https://server.test", Transport: transport})

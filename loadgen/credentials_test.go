@@ -100,11 +100,11 @@ func TestClientAndServerShowTheirCertificates(t *testing.T) {
 		files   CredentialFiles
 		message string
 	}{
-		{"both", CredentialFiles{a.file("client.pem"), a.file("client.key"), a.file("ca.pem")}, ""},
-		{"key in the same file", CredentialFiles{a.file("client.both"), "", a.file("ca.pem")}, ""},
-		{"no certificate", CredentialFiles{"", "", a.file("ca.pem")}, "remote error: tls: certificate required"},
-		{"another authority's", CredentialFiles{stranger.file("client.pem"), stranger.file("client.key"), a.file("ca.pem")}, "remote error: tls: unknown certificate authority"},
-		{"the system's authorities", CredentialFiles{a.file("client.pem"), a.file("client.key"), ""}, "the TLS handshake failed: tls: failed to verify certificate: x509: certificate signed by unknown authority"},
+		{"both", CredentialFiles{Certificate: a.file("client.pem"), Key: a.file("client.key"), Authorities: a.file("ca.pem")}, ""},
+		{"key in the same file", CredentialFiles{Certificate: a.file("client.both"), Authorities: a.file("ca.pem")}, ""},
+		{"no certificate", CredentialFiles{Authorities: a.file("ca.pem")}, "remote error: tls: certificate required"},
+		{"another authority's", CredentialFiles{Certificate: stranger.file("client.pem"), Key: stranger.file("client.key"), Authorities: a.file("ca.pem")}, "remote error: tls: unknown certificate authority"},
+		{"the system's authorities", CredentialFiles{Certificate: a.file("client.pem"), Key: a.file("client.key")}, "the TLS handshake failed: tls: failed to verify certificate: x509: certificate signed by unknown authority"},
 	} {
 		for _, http2 := range []bool{false, true} {
 			credentials, err := test.files.Load()

@@ -9,11 +9,8 @@ import (
 	"net"
 	"net/http"
 	"runtime"
-	"syscall"
 	"testing"
 	"time"
-
-	"golang.org/x/sync/errgroup"
 
 	"github.com/servebench/servebench/loadgen/engine"
 	"github.com/servebench/servebench/metrics"
@@ -36,8 +33,9 @@ type lateReader struct {
 }
 
 // newLateReader sends a request and holds the client back once it has the first
-// chunk.
-func newLateReader(t *testing.T, secure bool, ask func(fd uintptr) error) *lateReader {
+// chunk. If it is unstamped, its connection hides the socket, so that the kernel is
+// not asked for stamps.
+func newLateReader(t *testing.T, secure, unstamped bool) *lateReader {
 	t.Helper()
 	l := &lateReader{t: t, tls: secure, goOn: make(chan struct{}), got: make(chan engine.Chunk, 1000), done: make(chan error, 1)}
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
@@ -49,10 +47,13 @@ func newLateReader(t *testing.T, secure bool, ask func(fd uintptr) error) *lateR
 	if secure {
 		url = "https://" + listener.Addr().String()
 	}
-	transport := Connections{Insecure: true, ask: ask, Dial: func(ctx context.Context, network, addr string) (net.Conn, error) {
+	transport := Connections{Insecure: true, Dial: func(ctx context.Context, network, addr string) (net.Conn, error) {
 		conn, err := new(net.Dialer).DialContext(ctx, network, addr)
 		if err == nil {
 			l.client = conn.(*net.TCPConn)
+		}
+		if unstamped && err == nil {
+			conn = struct{ net.Conn }{conn}
 		}
 		return conn, err
 	}}.Transport()
@@ -109,10 +110,10 @@ func (l *lateReader) say(text string) {
 // the moments before and after.
 func (l *lateReader) arrive(text string) (before, after time.Time) {
 	l.t.Helper()
-	queued := unread(l.t, l.client)
+	lying := queued(l.t, l.client)
 	before = time.Now()
 	l.say(text)
-	for wait := before; unread(l.t, l.client) < queued+len(text); runtime.Gosched() {
+	for wait := before; queued(l.t, l.client) < lying+len(text); runtime.Gosched() {
 		if time.Since(wait) > time.Minute {
 			l.t.Fatal("what was written does not arrive")
 		}
@@ -141,10 +142,10 @@ func (c *splitConn) Write(p []byte) (int, error) {
 // lie in the client's socket. It gives the rest.
 func (l *lateReader) begin(text string, n int) (finish func()) {
 	l.t.Helper()
-	queued := unread(l.t, l.client)
+	lying := queued(l.t, l.client)
 	l.split.first = n
 	l.say(text)
-	for unread(l.t, l.client) < queued+n {
+	for queued(l.t, l.client) < lying+n {
 		runtime.Gosched()
 	}
 	return func() {
@@ -158,7 +159,7 @@ func (l *lateReader) begin(text string, n int) (finish func()) {
 
 // drained waits until the client has taken all that lay in its socket.
 func (l *lateReader) drained() {
-	for unread(l.t, l.client) > 0 {
+	for queued(l.t, l.client) > 0 {
 		runtime.Gosched()
 	}
 }
@@ -182,38 +183,4 @@ func (l *lateReader) end() {
 // numbered is a chunk of some size.
 func numbered(n, size int) string {
 	return fmt.Sprintf(`data: {"choices":[{"index":0,"text":"%0*d"}]}`+"\n\n", size, n)
-}
-
-// echo is a pair of connections over loopback.
-func echo(t *testing.T) (client, server *net.TCPConn) {
-	t.Helper()
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer listener.Close()
-	var near, far net.Conn
-	var group errgroup.Group
-	group.Go(func() (err error) { far, err = listener.Accept(); return err })
-	near, err = net.Dial("tcp", listener.Addr().String())
-	if err == nil {
-		err = group.Wait()
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { near.Close(); far.Close() })
-	return near.(*net.TCPConn), far.(*net.TCPConn)
-}
-
-// control runs f on the descriptor of conn.
-func control(t *testing.T, conn syscall.Conn, f func(fd int)) {
-	t.Helper()
-	raw, err := conn.SyscallConn()
-	if err == nil {
-		err = raw.Control(func(fd uintptr) { f(int(fd)) })
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
 }

@@ -20,7 +20,7 @@ func (l *lateReader) pass(since time.Time) {
 // The end of a read may be bytes that net/http or TLS keep to themselves until
 // the rest has come, and the kernel's stamp is theirs.
 func TestTheGreatestAgeCoversWhatIsKeptBack(t *testing.T) {
-	needKernelStamps(t)
+	needStamps(t)
 	next := framed(numbered(2, 300)) // "15c\r\n", …
 	for _, test := range []struct {
 		name   string
@@ -38,7 +38,7 @@ func TestTheGreatestAgeCoversWhatIsKeptBack(t *testing.T) {
 		{"a record with a byte of the next head", true, next[:1], 0},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			l := newLateReader(t, test.secure, nil)
+			l := newLateReader(t, test.secure, false)
 			wrote, _ := l.arrive(framed(numbered(1, 3)))
 			l.pass(wrote)
 			finish := func() { l.say(next[1:]) }
@@ -62,7 +62,7 @@ func TestTheGreatestAgeCoversWhatIsKeptBack(t *testing.T) {
 
 func TestTheGreatestAgeCoversTheEndOfTheBody(t *testing.T) {
 	both(t, func(t *testing.T, secure bool) {
-		l := newLateReader(t, secure, nil)
+		l := newLateReader(t, secure, false)
 		wrote, _ := l.arrive(framed(lastChunk))
 		l.pass(wrote)
 		l.arrive(streamEnd)
@@ -76,7 +76,7 @@ func TestTheGreatestAgeCoversTheEndOfTheBody(t *testing.T) {
 
 func TestTheGreatestAgeCoversWhatFollowsAnEventsData(t *testing.T) {
 	both(t, func(t *testing.T, secure bool) {
-		l := newLateReader(t, secure, nil)
+		l := newLateReader(t, secure, false)
 		event := numbered(1, 3)
 		wrote, _ := l.arrive(framed(event[:len(event)-1])) // without its blank line
 		l.pass(wrote)
@@ -93,7 +93,7 @@ func TestTheGreatestAgeCoversWhatFollowsAnEventsData(t *testing.T) {
 }
 
 func TestNoByteIsOlderThanItsRequest(t *testing.T) {
-	needKernelStamps(t)
+	needStamps(t)
 	server := httptest.NewServer(http.HandlerFunc(streaming))
 	defer server.Close()
 	transport := Connections{}.Transport()

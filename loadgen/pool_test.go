@@ -31,7 +31,7 @@ func busy(t *testing.T, f func(t *testing.T, s *busyServer)) {
 				s.most.Store(max(s.most.Load(), s.requests.Add(1)))
 				time.Sleep(time.Second)
 				s.requests.Add(-1)
-				streaming(w, r)
+				answering(w, r)
 			}),
 			ConnState: func(_ net.Conn, state http.ConnState) {
 				switch state {
@@ -52,12 +52,11 @@ func TestTheLimitHoldsRequestsBack(t *testing.T) {
 	busy(t, func(t *testing.T, s *busyServer) {
 		transport := Connections{Limit: 2, Dial: s.listener.Dial}.Transport()
 		defer transport.CloseIdleConnections()
-		o := &OpenAI{URL: "http://server.test", Transport: transport}
 		var group sync.WaitGroup
 		for range 6 {
 			group.Go(func() {
-				if got, _ := ask(t, o); got.Class != metrics.OK {
-					t.Errorf("%+v", got)
+				if rec := fetch(t, transport, "http://server.test"); rec.Class != metrics.OK {
+					t.Errorf("%+v", rec)
 				}
 			})
 		}
@@ -85,14 +84,13 @@ func TestLinesThatNobodyNeedsAreClosedWhileOthersWork(t *testing.T) {
 	busy(t, func(t *testing.T, s *busyServer) {
 		transport := Connections{Dial: s.listener.Dial}.Transport()
 		defer transport.CloseIdleConnections()
-		o := &OpenAI{URL: "http://server.test", Transport: transport}
 		var group sync.WaitGroup
 		for range 3 {
-			group.Go(func() { ask(t, o) })
+			group.Go(func() { fetch(t, transport, "http://server.test") })
 		}
 		group.Wait()
 		for range 6 { // longer than the other two may lie
-			ask(t, o)
+			fetch(t, transport, "http://server.test")
 		}
 		synctest.Wait()
 		if s.connected.Load() != 3 || s.ended.Load() != 2 {

@@ -120,14 +120,14 @@ func (tr trial) load(t *testing.T, transport http.RoundTripper) engine.Load {
 	if tr.chat {
 		endpoint = "http://sim/v1/chat/completions"
 	}
-	openai := &loadgen.OpenAI{URL: endpoint, Header: loadgen.Headers("", nil), Chat: tr.chat, Transport: transport,
+	sender := &loadgen.OpenAI{URL: endpoint, Header: loadgen.Headers("", nil), Chat: tr.chat, Transport: transport,
 		Timeouts: loadgen.Timeouts{Stall: time.Minute, Total: time.Hour}}
 	body := loadgen.Body{Model: "stub-32000", Chat: tr.chat, IgnoreEOS: true}
 	encode := func(c *dataset.Conversation, turn int) (*engine.Request, error) {
 		text, err := body.Encode(&c.Turns[turn])
 		return &engine.Request{ID: c.ID, Body: text}, err
 	}
-	load := engine.Load{Source: source, Schedule: schedule, Concurrency: tr.limit, Target: engine.Target{Encode: encode, Send: openai.Send, Count: tr.count}}
+	load := engine.Load{Source: source, Schedule: schedule, Concurrency: tr.limit, Target: engine.Target{Encode: encode, Send: sender.Send, Count: tr.count}}
 	if tr.warmUp > 0 {
 		load.WarmUp = tr.before(t)
 	}

@@ -10,6 +10,9 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"golang.org/x/sync/errgroup"
+	"golang.org/x/sys/unix"
 )
 
 func TestReadingEndsAsItDoesWithoutStamps(t *testing.T) {
@@ -156,28 +159,85 @@ func TestReadingWithStampsDoesNotAllocate(t *testing.T) {
 	}
 }
 
-// A run is a hundred events over loopback, from the server's write to the
-// Sender's chunk. AllocsPerRun runs on one processor, counts what all goroutines
-// allocate, and drops fractions: 0 says that a hundred events allocate less than
-// once, so that what the runtime does now and then does not count, and one
-// allocation in a hundred events does. (Under TLS, crypto/tls makes an object for
-// every record that it reads.)
-func TestAnEventOverTheNetworkDoesNotAllocate(t *testing.T) {
-	needKernelStamps(t)
-	l := newLateReader(t, false, nil)
-	event := []byte(framed(numbered(1, 20)))
-	round := func() {
-		for range 100 {
-			_, _ = l.out.Write(event)
-			l.next()
+func TestStampsThatTheKernelRefusesAreTakenHere(t *testing.T) {
+	client, server := echo(t)
+	conn := stamp(client, func(uintptr) error { return unix.ENOPROTOOPT })
+	if _, err := server.Write([]byte("x")); err != nil {
+		t.Fatal(err)
+	}
+	before := time.Now()
+	if n, err := conn.Read(make([]byte, 1)); n != 1 || err != nil {
+		t.Fatal(n, err)
+	}
+	if a := conn.newest(); a.kernel || a.at.Before(before) {
+		t.Errorf("%+v, read after %v", a, before)
+	}
+}
+
+// unread is how many bytes lie in the socket.
+func unread(t *testing.T, conn syscall.Conn) (n int) {
+	control(t, conn, func(fd int) {
+		var err error
+		if n, err = unix.IoctlGetInt(fd, unix.TIOCINQ); err != nil {
+			t.Error(err)
+		}
+	})
+	return n
+}
+
+// needKernelStamps keeps a socket open that asks for stamps, and returns once it
+// gets them: the kernel begins with them a moment after the first socket asked.
+func needKernelStamps(t *testing.T) {
+	t.Helper()
+	client, server := echo(t)
+	conn := stamp(client, askForStamps)
+	if conn.kernel == nil {
+		t.Skip("this kernel refuses SO_TIMESTAMPNS")
+	}
+	for range 1_000_000 {
+		if _, err := server.Write([]byte("x")); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := conn.Read(make([]byte, 1)); err != nil {
+			t.Fatal(err)
+		}
+		if conn.newest().kernel {
+			return
 		}
 	}
-	round()
-	if allocs := testing.AllocsPerRun(30, round); allocs != 0 {
-		t.Errorf("%v allocations in a hundred events", allocs)
+	t.Fatal("the kernel took SO_TIMESTAMPNS and gives no stamps")
+}
+
+// echo is a pair of connections over loopback.
+func echo(t *testing.T) (client, server *net.TCPConn) {
+	t.Helper()
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
 	}
-	l.end()
-	if e := reported(&l.tally); e.KernelStamps < 3000 {
-		t.Errorf("%d chunks stamped by the kernel", e.KernelStamps)
+	defer listener.Close()
+	var near, far net.Conn
+	var group errgroup.Group
+	group.Go(func() (err error) { far, err = listener.Accept(); return err })
+	near, err = net.Dial("tcp", listener.Addr().String())
+	if err == nil {
+		err = group.Wait()
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { near.Close(); far.Close() })
+	return near.(*net.TCPConn), far.(*net.TCPConn)
+}
+
+// control runs f on the descriptor of conn.
+func control(t *testing.T, conn syscall.Conn, f func(fd int)) {
+	t.Helper()
+	raw, err := conn.SyscallConn()
+	if err == nil {
+		err = raw.Control(func(fd uintptr) { f(int(fd)) })
+	}
+	if err != nil {
+		t.Fatal(err)
 	}
 }

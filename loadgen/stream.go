@@ -70,9 +70,7 @@ func (s *stream) begin(body stampedBody, chat bool) {
 func (s *stream) end(keepText bool) {
 	s.rec.MaxAge = max(s.rec.MaxAge, s.body.doubt)
 	s.counted()
-	if s.body.conn != nil {
-		s.tally.disorder(s.body.conn.disorder())
-	}
+	s.tally.disorder(s.body.disorder())
 	if keepText || s.rec.Out == 0 || s.rec.Until032 != nil {
 		s.rec.Text = string(s.text)
 	}
@@ -304,7 +302,7 @@ func (s *stream) linger() {
 	}
 }
 
-// hurry bounds how long the rest of a reply is waited for.
+// hurry limits how long we wait for the rest of a reply.
 func (s *stream) hurry() {
-	s.body.watch.after(lingerTimeout, func() *metrics.Failure { return metrics.Failf(metrics.Stall, "no end after the last event") })
+	s.body.endWithin(lingerTimeout, func() *metrics.Failure { return metrics.Failf(metrics.Stall, "no end after the last event") })
 }

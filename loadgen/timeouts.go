@@ -42,8 +42,8 @@ type watch struct {
 	others []*time.Timer
 }
 
-// watch starts the clock. The context that it gives ends when a limit is
-// passed, with a *Failure as its cause. Stop must be called.
+// watch starts the clock of a request. The context that it gives ends when a limit is
+// passed, with a metrics.Failure as its cause. The caller must stop the watch.
 func (t Timeouts) watch(ctx context.Context) (context.Context, *watch) {
 	w := &watch{limits: t, start: time.Now()}
 	ctx, w.cancel = context.WithCancelCause(ctx)
@@ -65,13 +65,13 @@ func (w *watch) after(d time.Duration, fail func() *metrics.Failure) {
 	w.others = append(w.others, time.AfterFunc(d, func() { w.cancel(fail()) }))
 }
 
-// begun says that the header's first byte came.
+// begun tells w that the header's first byte came.
 func (w *watch) begun() { w.head.Store(w.mark(time.Now())) }
 
-// headed says that the header is whole.
+// headed tells w that the reply's header is whole.
 func (w *watch) headed() { w.head.Store(0) }
 
-// touch says that bytes of the body came.
+// touch tells w that bytes of the body came.
 func (w *watch) touch(at time.Time) { w.last.Store(w.mark(at)) }
 
 // mark is an instant as time after start, and 1 ns.
@@ -123,6 +123,7 @@ func (w *watch) check() {
 	}
 }
 
+// stop ends the watch. The request is over.
 func (w *watch) stop() {
 	if w.timer != nil {
 		w.timer.Stop()

@@ -14,7 +14,7 @@ import (
 // hooks run on net/http's goroutines, some even after the request has ended.
 type trace struct {
 	epoch time.Time
-	watch *watch // told when the reply begins; nil for none
+	watch *watch // learns when the reply begins; nil for none
 
 	mu               sync.Mutex
 	attempts         int  // connections that the request was given
@@ -27,6 +27,7 @@ type trace struct {
 	securing                         bool // a TLS handshake has begun and not succeeded
 }
 
+// hooks is what a request's context must carry for t to learn of it.
 func (t *trace) hooks() *httptrace.ClientTrace {
 	return &httptrace.ClientTrace{
 		GotConn: func(conn httptrace.GotConnInfo) {
@@ -107,7 +108,7 @@ func (t *trace) into(rec *metrics.Record) {
 	}
 }
 
-// carrier is the connection that the request was given, nil if none.
+// carrier is the connection that carries the request, nil if it got none.
 func (t *trace) carrier() net.Conn {
 	t.mu.Lock()
 	defer t.mu.Unlock()

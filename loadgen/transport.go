@@ -37,8 +37,8 @@ type Transport struct {
 // goroutines to its connection: where a thousand start at once, each then waits
 // for all the others at each of them, and the wait would count as TTFT.
 func (c Connections) Transport() *Transport {
-	if c.proxy == nil {
-		c.proxy = environmentsProxy()
+	if c.Proxy == nil {
+		c.Proxy = environmentsProxy()
 	}
 	t := &Transport{connections: c}
 	if c.Limit > 0 {
@@ -155,7 +155,7 @@ func (t *Transport) open(ctx context.Context, p origin) (*line, error) {
 // with a request of its own, whose URL has lost the port, and the brackets of an
 // address.
 func (t *Transport) proxyFor(r *http.Request) (*url.URL, error) {
-	ask := t.connections.proxy
+	ask := t.connections.Proxy
 	l, ok := r.Context().Value(dialled{}).(*line)
 	if !ok || l.to == (origin{}) {
 		return ask(r)

@@ -129,7 +129,7 @@ func TestTheProxyIsNamedAndWarmed(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	transport := Connections{proxy: http.ProxyURL(address)}.Transport()
+	transport := Connections{Proxy: http.ProxyURL(address)}.Transport()
 	defer transport.CloseIdleConnections()
 	const target = "http://server.test/v1"
 	if got := transport.Proxy(target); got != address.Host {

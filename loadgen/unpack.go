@@ -37,9 +37,9 @@ var unpackers = map[string]func(*bufio.Reader) (io.Reader, error){
 	"deflate": inflate,
 }
 
-// unpack has the body of a reply decompressed as it is read: some servers and
-// proxies compress although nobody asked them to. A body that is compressed in
-// another way is dropped; see unreadable.
+// unpack makes a reply's body decompress as it is read: some servers and proxies
+// compress although nobody asked them to. It drops a body that is compressed in
+// another way than gzip or deflate; see unreadable.
 func unpack(reply *http.Response) {
 	encoding := packed(reply)
 	if encoding == "" {
@@ -55,7 +55,8 @@ func unpack(reply *http.Response) {
 	}{strings.NewReader(""), reply.Body}
 }
 
-// unreadable refuses an answer that is compressed in a way that unpack does not know.
+// unreadable gives the failure of an answer that is compressed in a way that unpack
+// does not know, and nil for any other.
 func unreadable(reply *http.Response) error {
 	encoding := packed(reply)
 	if encoding == "" || unpackers[encoding] != nil {

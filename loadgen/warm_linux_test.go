@@ -33,7 +33,7 @@ func newCrowd(t *testing.T, size int, secure bool) *crowd {
 	c.Server = httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		all.Done()
 		all.Wait()
-		streaming(w, r)
+		answering(w, r)
 	}))
 	c.Config.ConnState = func(conn net.Conn, state http.ConnState) {
 		if state == http.StateNew {
@@ -78,17 +78,16 @@ func TestWarmedConnectionsServeTheFirstRequests(t *testing.T) {
 				t.Fatalf("%d opened: %v", opened, err)
 			}
 			tally.Reset()
-			o := &OpenAI{URL: server.URL + "/v1", Transport: transport, Tally: tally}
 			var group sync.WaitGroup
 			for range n {
 				group.Go(func() {
-					if got, rec := ask(t, o); got.Class != metrics.OK || rec.Conn != (metrics.Conn{}) || rec.Attempts != 1 {
-						t.Errorf("%+v over %+v", got, rec.Conn)
+					if rec := fetch(t, transport, server.URL); rec.Class != metrics.OK || rec.Conn != (metrics.Conn{}) || rec.Attempts != 1 {
+						t.Errorf("%+v", rec)
 					}
 				})
 			}
 			group.Wait()
-			if e := reported(tally); e.Warmed != n || e.Opened != 0 || len(server.accepted(n)) != n {
+			if e := evidence(tally); e.Warmed != n || e.Opened != 0 || len(server.accepted(n)) != n {
 				t.Errorf("TLS %t: %+v, %d accepted", secure, e, len(server.accepted(n)))
 			}
 			transport.CloseIdleConnections()
@@ -115,9 +114,9 @@ func TestAWarmedConnectionThatTheServerClosedIsNotUsed(t *testing.T) {
 				}
 			}
 		}
-		got, rec := ask(t, &OpenAI{URL: server.URL, Transport: transport, Tally: tally})
-		if e := reported(tally); got.Class != metrics.OK || !rec.Conn.New || e.Opened != 1 {
-			t.Errorf("TLS %t: %+v over %+v, %+v", secure, got, rec.Conn, e)
+		rec := fetch(t, transport, server.URL)
+		if e := evidence(tally); rec.Class != metrics.OK || !rec.Conn.New || e.Opened != 1 {
+			t.Errorf("TLS %t: %+v over %+v, %+v", secure, rec, rec.Conn, e)
 		}
 		transport.CloseIdleConnections()
 	}
@@ -126,11 +125,10 @@ func TestAWarmedConnectionThatTheServerClosedIsNotUsed(t *testing.T) {
 func TestAWarmedConnectionDoesNotWaitForLong(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		listener := pipe.Listen()
-		server := &http.Server{Handler: http.HandlerFunc(streaming)}
+		server := &http.Server{Handler: http.HandlerFunc(answering)}
 		go server.Serve(listener)
 		tally := new(Tally)
 		transport := Connections{Dial: listener.Dial, Tally: tally}.Transport()
-		o := &OpenAI{URL: "http://server.test", Transport: transport, Tally: tally}
 		for _, step := range []struct {
 			idle time.Duration
 			new  bool
@@ -140,8 +138,8 @@ func TestAWarmedConnectionDoesNotWaitForLong(t *testing.T) {
 				t.Fatal(n, err)
 			}
 			time.Sleep(step.idle)
-			if got, rec := ask(t, o); got.Class != metrics.OK || rec.Conn.New != step.new {
-				t.Errorf("after %v: new connection %t; %+v", step.idle, rec.Conn.New, got)
+			if rec := fetch(t, transport, "http://server.test"); rec.Class != metrics.OK || rec.Conn.New != step.new {
+				t.Errorf("after %v: new connection %t; %+v", step.idle, rec.Conn.New, rec)
 			}
 		}
 		transport.CloseIdleConnections()

@@ -5,13 +5,15 @@ import (
 	"net"
 	"net/http"
 	"time"
+
+	"github.com/servebench/servebench/metrics"
 )
 
-// A wire is a stream of bytes that knows when they came. It is the seam between
+// A wire reads a stream of bytes and knows when they came. It is the seam between
 // reading and stamping.
 type wire interface {
 	io.Reader
-	// Arrival tells of the newest bytes that Read gave.
+	// Arrival is how the newest bytes came that Read gave.
 	Arrival() arrival
 }
 
@@ -22,30 +24,38 @@ type arrival struct {
 	at     time.Time     // when the newest byte reached this machine
 	read   int           // number of the network read that brought it
 	age    time.Duration // how long it then lay unread; 0 unless the kernel stamped it
-	reach  time.Duration // how long the oldest byte may have lain unread; 0 where the connection gives no kernel stamps
 	kernel bool          // the kernel stamped it
-	mixed  bool          // the read may have given bytes of what comes next, too, though they are not to be seen yet
+
+	// reach is how long the oldest byte may have lain unread. It is 0 where the
+	// connection gives no kernel stamps.
+	reach time.Duration
+
+	// mixed says that the read may have given bytes of what comes next, too, which
+	// nobody can see yet.
+	mixed bool
 }
 
 // taken is when the network read took place.
 func (a arrival) taken() time.Time { return a.at.Add(a.age) }
 
-// A stampedBody is the body of a reply. A reply that has its connection to
+// A stampedBody is the body of a reply, and knows when its bytes came. A reply that has its connection to
 // itself (HTTP/1) is read by its caller's own goroutine, so that after a Read
 // the connection's newest stamp is that of the bytes just read. Otherwise the
 // body stamps after each Read, and takes that for one from the network.
 type stampedBody struct {
+	// doubt is the greatest reach of a network read that went into several Reads.
+	doubt time.Duration
+
 	body    io.Reader
 	watch   *watch
 	conn    *stampedConn // nil: the body stamps
 	begun   bool         // a Read has given bytes
-	packed  bool         // what is read was compressed: nobody sees what else lies in the bytes that came
+	packed  bool         // the bytes were compressed: nobody sees what else came with them
 	tls     bool
 	arrival arrival
-	doubt   time.Duration // greatest reach of a network read that went into several Reads
 }
 
-// stampedBodyOf is the body of reply, which came over conn.
+// stampedBodyOf is the body of reply, which came over conn. It tells w of each Read.
 func stampedBodyOf(reply *http.Response, conn net.Conn, w *watch) stampedBody {
 	b := stampedBody{body: reply.Body, watch: w, packed: packed(reply) != ""}
 	if under := stampedUnder(conn); under != nil && reply.ProtoMajor == 1 {
@@ -56,8 +66,10 @@ func stampedBodyOf(reply *http.Response, conn net.Conn, w *watch) stampedBody {
 	return b
 }
 
+// Arrival is how the newest bytes came that Read gave.
 func (b *stampedBody) Arrival() arrival { return b.arrival }
 
+// Read reads the body and takes note of when the bytes came.
 func (b *stampedBody) Read(p []byte) (int, error) {
 	n, err := b.body.Read(p)
 	if n == 0 {
@@ -76,6 +88,20 @@ func (b *stampedBody) Read(p []byte) (int, error) {
 	b.begun = true
 	b.watch.touch(b.arrival.taken())
 	return n, err
+}
+
+// disorder is how many packets came before an earlier one since the last call for the
+// same connection. It is 0 where the body stamps.
+func (b *stampedBody) disorder() int64 {
+	if b.conn == nil {
+		return 0
+	}
+	return b.conn.disorder()
+}
+
+// endWithin ends the request with a failure unless it has ended within d.
+func (b *stampedBody) endWithin(d time.Duration, fail func() *metrics.Failure) {
+	b.watch.after(d, fail)
 }
 
 // follow takes the arrival of a Read that went to the network. net/http waits

@@ -201,7 +201,7 @@ func (p *plan) load(t *testing.T, transport http.RoundTripper) engine.Load {
 	if err != nil {
 		t.Fatal(err)
 	}
-	openai := &loadgen.OpenAI{URL: "http://sim/v1/completions", Header: loadgen.Headers("", nil), Transport: transport}
+	sender := &loadgen.OpenAI{URL: "http://sim/v1/completions", Header: loadgen.Headers("", nil), Transport: transport}
 	body := loadgen.Body{Model: "stub-32000", IgnoreEOS: !p.open}
 	encode := func(c *dataset.Conversation, turn int) (*engine.Request, error) {
 		text, err := body.Encode(&c.Turns[turn])
@@ -209,7 +209,7 @@ func (p *plan) load(t *testing.T, transport http.RoundTripper) engine.Load {
 	}
 	return engine.Load{
 		Source: p.source, Schedule: schedule, Lasts: lasts, Concurrency: p.limit,
-		Target: engine.Target{Encode: encode, Send: openai.Send},
+		Target: engine.Target{Encode: encode, Send: sender.Send},
 	}
 }
 
