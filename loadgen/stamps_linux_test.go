@@ -68,6 +68,22 @@ func both(t *testing.T, test func(t *testing.T, secure bool)) {
 	}
 }
 
+func TestTheKernelStampsWhatAProxySends(t *testing.T) {
+	needKernelStamps(t)
+	withoutProxies(t)
+	server := httptest.NewServer(http.HandlerFunc(streaming))
+	defer server.Close()
+	addr, _ := socksProxy(t, server.Listener.Addr().String())
+	t.Setenv("ALL_PROXY", "socks5://me:s3cret@"+addr)
+	tally := new(Tally)
+	transport := Connections{Tally: tally}.Transport()
+	defer transport.CloseIdleConnections()
+	got, _ := ask(t, &OpenAI{URL: "http://server.test", Transport: transport, Tally: tally})
+	if e := reported(tally); got.Class != metrics.OK || e.KernelStamps != 2 || e.UserStamps != 0 {
+		t.Errorf("%+v: %d stamps of the kernel's, %d others", got, e.KernelStamps, e.UserStamps)
+	}
+}
+
 // clockGap is far more than lies between the wall clock's reading and the other one
 // in a time.Now, by which a stamp is too late; unless the machine stands still there.
 const clockGap = time.Millisecond
