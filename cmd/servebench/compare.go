@@ -15,6 +15,7 @@ import (
 	"github.com/servebench/servebench/cmd/servebench/internal/argv"
 	"github.com/servebench/servebench/metrics"
 	"github.com/servebench/servebench/metrics/compare"
+	"github.com/servebench/servebench/metrics/pyjson"
 	"github.com/servebench/servebench/report"
 )
 
@@ -45,13 +46,13 @@ func newCompareCommand() *cobra.Command {
   servebench compare kvcached.sweep --arms without,with --margin p99_ttft=10%
   servebench compare main.jsonl --save-baseline baseline.json
   servebench compare --baseline baseline.json --gate gate.yaml --write junit=compare.xml new.jsonl`,
+		Args: cobra.ArbitraryArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			c.out, c.talk, c.stdin = cmd.OutOrStdout(), cmd.ErrOrStderr(), cmd.InOrStdin()
 			return c.run(args, cmd.ArgsLenAtDash())
 		},
 	}
-	f := cmd.Flags()
-	f.SortFlags = false
+	f := argv.Of(cmd)
 	f.StringVar(&c.arms, "arms", "", "compare runs of one source: `OLD,NEW`, each a sweep's arm, a --label or a target")
 	f.StringVar(&c.gateFile, "gate", "", "YAML `FILE` with the keys margin, ceiling, …: the flags below")
 	for _, s := range compare.Settings {
@@ -62,7 +63,8 @@ func newCompareCommand() *cobra.Command {
 	}
 	f.StringVar(&c.baseline, "baseline", "", "compare with the runs that this `FILE` keeps; no margin is less than their noise")
 	f.StringVar(&c.saveBaseline, "save-baseline", "", "keep the runs in this `FILE`, with how much they differ")
-	f.StringVar(&c.format, "format", "text", "`FORMAT` of standard output: "+strings.Join(compareFormatNames(), ", "))
+	f.StringVar(&c.format, "format", "text", "`FORMAT` what standard output is written as")
+	f.Choices("format", compareFormatNames()...)
 	f.StringArrayVar(&c.writes, "write", nil, "write a file as well: `FORMAT=FILE`, may be given several times")
 	return cmd
 }
@@ -131,13 +133,9 @@ func (c *compareCommand) recounted(args []string, dash int) (old, new []*compare
 
 // check looks at the flags before any file is read.
 func (c *compareCommand) check() error {
-	names := strings.Join(compareFormatNames(), ", ")
-	if report.ComparisonFormats[c.format] == nil {
-		return fmt.Errorf("--format %q: must be one of %s", c.format, names)
-	}
 	for _, w := range c.writes {
 		if format, file, _ := strings.Cut(w, "="); report.ComparisonFormats[format] == nil || file == "" {
-			return fmt.Errorf("--write %q: must be FORMAT=FILE with a format of %s", w, names)
+			return fmt.Errorf("argument --write: %s: it must be FORMAT=FILE with a format of %s", pyjson.Quote(w), strings.Join(compareFormatNames(), ", "))
 		}
 	}
 	switch {
@@ -157,7 +155,7 @@ func (c *compareCommand) readGate() (compare.Gate, error) {
 	if c.gateFile != "" {
 		f, err := os.Open(c.gateFile)
 		if err != nil {
-			return gate, fmt.Errorf("--gate: %w", err)
+			return gate, fmt.Errorf("argument --gate: %w", err)
 		}
 		defer f.Close()
 		root, err := argv.ReadYAML(c.gateFile, f)
@@ -206,12 +204,12 @@ func (c *compareCommand) sides(args []string, dash int) (old, new []*compare.Run
 func (c *compareCommand) withBaseline(args []string) (old, new []*compare.Run, err error) {
 	f, err := os.Open(c.baseline)
 	if err != nil {
-		return nil, nil, fmt.Errorf("--baseline: %w", err)
+		return nil, nil, fmt.Errorf("argument --baseline: %w", err)
 	}
 	defer f.Close()
 	b, err := compare.ReadBaseline(f)
 	if err != nil {
-		return nil, nil, fmt.Errorf("--baseline: %s: %w", c.baseline, err)
+		return nil, nil, fmt.Errorf("argument --baseline: %s: %w", c.baseline, err)
 	}
 	c.gate.Noise = b.Noise
 	new, err = c.read(args)

@@ -12,6 +12,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/servebench/servebench/cmd/servebench/internal/argv"
 	"github.com/servebench/servebench/loadgen/sweep"
 	"github.com/servebench/servebench/metrics"
 	"github.com/servebench/servebench/metrics/pyjson"
@@ -23,14 +24,12 @@ type reportCommand struct {
 	out, talk io.Writer
 	stdin     io.Reader
 
-	vllmVersion string
+	vllm        *report.Version // whose block is printed; nil for the one by which the run was recorded
 	format      string
 	detailed    bool
 	metrics     string
-	percentiles string
+	percentiles []float64
 	goodput     []string
-	window      string
-	slice       string
 	hgrmDir     string
 	strict      bool
 	parts       partOptions
@@ -58,27 +57,30 @@ from a disk and fetches nothing, or as a picture for each chart.`,
   servebench report --goodput ttft:200 tpot:50 shard-*.jsonl
   servebench report --percentile-metrics ttft,e2el --metric-percentiles 50,99.9 vllm-infqps-model.json
   servebench report --html report.html old.jsonl new.jsonl`,
+		Args: cobra.ArbitraryArgs,
 		RunE: func(cmd *cobra.Command, files []string) error {
 			r.out, r.talk, r.stdin = cmd.OutOrStdout(), cmd.ErrOrStderr(), cmd.InOrStdin()
+			if r.wanted() && cmd.Flags().Changed("format") {
+				return errors.New("argument --format: --html and --svg show the runs instead of it: leave one of the two away")
+			}
 			return r.run(r.takeGoodput(files))
 		},
 	}
-	f := cmd.Flags()
-	f.StringVar(&r.vllmVersion, "vllm-version", "", "print the block as this release of vLLM, 0.6.4 … latest, and count recorded answers by its definitions (default: as the run was recorded)")
-	f.StringVar(&r.format, "format", "block", "block, or json for vLLM's result file")
+	f := argv.Of(cmd)
+	f.Var(argv.Optional(&r.vllm, parseVersion), "vllm-version", "`VERSION` print the block as this release of vLLM, 0.6.4 … latest, and count recorded answers by its definitions (default as the run was recorded)")
+	f.StringVar(&r.format, "format", "block", "`FORMAT` the block, or vLLM's result file")
 	f.BoolVar(&r.detailed, "save-detailed", false, "with --format json: the arrays of single requests too, where they are known")
-	f.StringVar(&r.metrics, "percentile-metrics", "", "metrics to print, separated by commas: ttft, tpot, itl, e2el (default: those of the run)")
-	f.StringVar(&r.percentiles, "metric-percentiles", "", "percentiles to print, separated by commas (default: those of the run)")
+	f.StringVar(&r.metrics, "percentile-metrics", "", "`LIST` latencies to print, of ttft,tpot,itl,e2el (default those of the run)")
+	f.Var(argv.Parsed(&r.percentiles, "", parsePercentiles), "metric-percentiles", "`LIST` their percentiles, as 50,90,99.9 (default those of the run)")
 	f.StringArrayVar(&r.goodput, "goodput", nil, "count requests that meet `KEY:MS`, as ttft:100 e2el:2000, in milliseconds")
-	f.StringVar(&r.window, "window", "", "report this part of a run, too: steady, or times from its start as 20s:110s, 20s: or :110s")
-	f.StringVar(&r.slice, "slice", "", "report a run in equal parts of that length, too, as 10s")
-	f.StringVar(&r.page, "html", "", "write a page about all runs into this file")
-	f.StringVar(&r.folder, "svg", "", "write each chart of the page as an SVG into this folder")
+	f.Var(argv.Parsed(&r.parts.Window, "", parseWindow), "window", "`WHEN` report this part of a run, too: steady, or times from its start as 20s:110s, 20s: or :110s")
+	f.Var(argv.Parsed(&r.parts.Slice, "", parseSlice), "slice", "`TIME` report a run in equal parts of that length, too, as 10s")
+	f.StringVar(&r.page, "html", "", "`FILE` write a page about all runs into this file")
+	f.StringVar(&r.folder, "svg", "", "`DIR` write each chart of the page as an SVG into this folder")
 	f.BoolVar(&r.parts.Extended, "extended", false, "print sections under the block, too: failures by class, queueing, latency per token, the run in slices")
 	f.StringVar(&r.hgrmDir, "hgrm", "", "write the percentiles of each latency into `DIR`, in the form that HdrHistogram's tools plot")
 	f.BoolVar(&r.strict, "strict", false, "end with exit code 3 when a run is SUSPECT or OVERLOADED")
-	cmd.MarkFlagsMutuallyExclusive("html", "format")
-	cmd.MarkFlagsMutuallyExclusive("svg", "format")
+	f.Choices("format", "block", "json")
 	return cmd
 }
 
@@ -124,19 +126,12 @@ func (r *reportCommand) run(files []string) error {
 
 // ask is what the flags want of every run, checked.
 func (r *reportCommand) ask() (metrics.Ask, error) {
-	ask := metrics.Ask{Outcomes: r.detailed, Lastings: r.format == "json"}
-	if r.format != "block" && r.format != "json" {
-		return ask, fmt.Errorf("--format %q: must be block or json", r.format)
-	}
+	ask := metrics.Ask{Outcomes: r.detailed, Lastings: r.format == "json", Percentiles: r.percentiles}
 	if r.parts.Extended && r.format != "block" {
-		return ask, errors.New("--extended: its sections stand under the block, so it goes with --format block")
+		return ask, errors.New("argument --extended: its sections stand under the block, so it goes with --format block")
 	}
-	if r.vllmVersion != "" {
-		v, err := parseVersion(r.vllmVersion)
-		if err != nil {
-			return ask, fmt.Errorf("--vllm-version: %w", err)
-		}
-		ask.Definitions = v.Definitions()
+	if r.vllm != nil {
+		ask.Definitions = r.vllm.Definitions()
 	}
 	if r.metrics != "" {
 		ask.Metrics = strings.Split(r.metrics, ",")
@@ -144,25 +139,10 @@ func (r *reportCommand) ask() (metrics.Ask, error) {
 			fmt.Fprintf(r.talk, "WARNING: --percentile-metrics: no latency is called %s: it is left out\n", pyjson.Quote(m))
 		}
 	}
-	var err error
-	if r.window != "" {
-		if r.parts.Window, err = parseWindow(r.window); err != nil {
-			return ask, fmt.Errorf("--window: %w", err)
-		}
-	}
-	if r.slice != "" {
-		if r.parts.Slice, err = parseSlice(r.slice); err != nil {
-			return ask, fmt.Errorf("--slice: %w", err)
-		}
-	}
 	ask.Trace = r.parts.any() || r.wanted()
-	if r.percentiles != "" {
-		if ask.Percentiles, err = parsePercentiles(r.percentiles); err != nil {
-			return ask, fmt.Errorf("--metric-percentiles: %w", err)
-		}
-	}
+	var err error
 	if ask.Goodput, err = parseGoodput(r.goodput); err != nil {
-		return ask, fmt.Errorf("--goodput: %w", err)
+		return ask, fmt.Errorf("argument --goodput: %w", err)
 	}
 	return ask, nil
 }
@@ -244,10 +224,7 @@ func (r *reportCommand) together(sums []*metrics.Summary, id string) error {
 			fmt.Fprintln(r.talk, "WARNING: what the targets did together is not known: that takes single requests, and a compact stream has none")
 			return nil
 		}
-		version, err := parseVersion(r.vllmVersion)
-		if err != nil {
-			return err
-		}
+		version := *cmp.Or(r.vllm, new(report.Version))
 		if r.format == "json" {
 			if err := report.GroupJSON(r.out, &g, version); err != nil || len(g.Shared) < 2 {
 				return err

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -25,7 +24,10 @@ func (p *pictures) wanted() bool { return p.page != "" || p.folder != "" }
 
 // version is the release of vLLM whose block is shown.
 func (r *reportCommand) version(s *metrics.Summary) (report.Version, error) {
-	return parseVersion(cmp.Or(r.vllmVersion, s.VLLM))
+	if r.vllm != nil {
+		return *r.vllm, nil
+	}
+	return parseVersion(s.VLLM)
 }
 
 // take keeps a run for the pictures.
