@@ -13,6 +13,7 @@ import (
 
 	"github.com/servebench/servebench/loadgen/engine"
 	"github.com/servebench/servebench/metrics"
+	"github.com/servebench/servebench/metrics/trust"
 )
 
 // lie lets what has come lie unread for as long as everything took since start,
@@ -45,7 +46,7 @@ func (l *lateReader) verdict(tokens int, wake time.Duration) (s *metrics.Summary
 	s = c.Summary(1)
 	s.Evidence, s.Age = &metrics.Evidence{WakeP99: wake}, metrics.FromHistogram(l.tally.Ages())
 	l.tally.Report(s.Evidence)
-	metrics.Judge(s)
+	trust.Judge(s)
 	for _, check := range s.Trust.Failed() {
 		failed = append(failed, check.Name)
 	}

@@ -10,18 +10,19 @@ import (
 	"github.com/servebench/servebench/loadgen/engine"
 	"github.com/servebench/servebench/loadgen/host"
 	"github.com/servebench/servebench/metrics"
+	"github.com/servebench/servebench/metrics/scrape"
 )
 
 // ServerSample is what the server says of itself in GET /metrics. The error wraps
-// metrics.ErrNoSample where that is nothing.
+// scrape.ErrNoSample where that is nothing.
 func (s *Server) ServerSample(ctx context.Context) (*metrics.ServerSample, error) {
-	return parsed(ctx, s, metrics.ParseServerSample)
+	return parsed(ctx, s, scrape.ParseServerSample)
 }
 
 // GPUs is what a DCGM exporter says of GPUs in GET /metrics. The error wraps
-// metrics.ErrNoSample where that is nothing.
+// scrape.ErrNoSample where that is nothing.
 func (s *Server) GPUs(ctx context.Context) ([]metrics.GPUSample, error) {
-	return parsed(ctx, s, metrics.ParseDCGM)
+	return parsed(ctx, s, scrape.ParseDCGM)
 }
 
 func parsed[T any](ctx context.Context, s *Server, parse func(io.Reader) (T, error)) (found T, err error) {

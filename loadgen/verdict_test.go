@@ -16,6 +16,7 @@ import (
 	"github.com/servebench/servebench/loadgen/arrivals"
 	"github.com/servebench/servebench/loadgen/sim"
 	"github.com/servebench/servebench/metrics"
+	"github.com/servebench/servebench/metrics/trust"
 )
 
 // judge sums a trial up and gives the verdict on it.
@@ -48,7 +49,7 @@ func (tr trial) judge(t *testing.T) *metrics.Trust {
 		t.Errorf("%d requests were measured, want %d", s.Completed, tr.num)
 	}
 	s.Evidence = &metrics.Evidence{}
-	metrics.Judge(s)
+	trust.Judge(s)
 	return s.Trust
 }
 

@@ -45,9 +45,9 @@ type Probes struct {
 	Max       float64 `json:"max_e2el_ms"`
 }
 
-// merge adds the probes of another shard. Of two medians or percentiles the
+// Merge adds the probes of another shard. Of two medians or percentiles the
 // larger stands, since theirs together cannot be known.
-func (p *Probes) merge(other *Probes) *Probes {
+func (p *Probes) Merge(other *Probes) *Probes {
 	if p == nil || other == nil {
 		return cmp.Or(p, other)
 	}

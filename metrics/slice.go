@@ -66,7 +66,7 @@ func (c *slicer) fill(s *Summary) {
 	for i := range c.values {
 		c.values[i] = make([][]float64, n)
 	}
-	for r := range s.measured() {
+	for r := range s.Measured() {
 		c.take(r)
 	}
 	throughout := 0

@@ -346,7 +346,7 @@ func (s *Summary) Include(e *End, sameMachine bool) error {
 	// The server's counters are of all shards' traffic: one shard's are enough.
 	s.SpecDecode = cmp.Or(s.SpecDecode, e.SpecDecode)
 	s.Diffusion = cmp.Or(s.Diffusion, e.Diffusion)
-	s.Probes = s.Probes.merge(e.Probes)
+	s.Probes = s.Probes.Merge(e.Probes)
 	for _, rise := range e.RateChanges {
 		// Each shard has those of the whole run.
 		if !slices.ContainsFunc(s.RateChanges, func(c RateChange) bool { return c.RPS == rise.RPS }) {

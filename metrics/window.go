@@ -25,7 +25,7 @@ func (w Window) Meet(other Window) Window {
 
 func (w Window) holds(at time.Duration) bool { return w.From <= at && at <= w.To }
 
-func (w Window) shift(d time.Duration) Window { return Window{w.From + d, w.To + d} }
+func (w Window) Shift(d time.Duration) Window { return Window{w.From + d, w.To + d} }
 
 // Whole is the run's measured part on the clock of its Records.
 func (s *Summary) Whole() Window {
@@ -43,7 +43,7 @@ func (s *Summary) Whole() Window {
 func (s *Summary) Loaded() (Window, bool) {
 	var sent, ended extent
 	burst := !s.Header.Config.Paced() && math.IsInf(s.Header.Config.RequestRate, 1)
-	for r := range s.measured() {
+	for r := range s.Measured() {
 		sent.add(r.Sent)
 		ended.add(r.End)
 		burst = burst && r.Turn == 0 && r.Queue() == 0
@@ -55,8 +55,8 @@ func (s *Summary) Loaded() (Window, bool) {
 	return w, sent.any && w.From < w.To
 }
 
-// measured are the Records of the Trace but those of the warm-up.
-func (s *Summary) measured() iter.Seq[*Record] {
+// Measured are the Records of the Trace but those of the warm-up.
+func (s *Summary) Measured() iter.Seq[*Record] {
 	return func(yield func(*Record) bool) {
 		if s.Trace == nil {
 			return
@@ -98,7 +98,7 @@ type Part struct {
 // requests sent inside; there is no Trust.
 func (s *Summary) Within(w Window) *Summary {
 	e := excerpt{Collector: NewCollector(s.Header), part: Part{Window: w}, busy: buckets{origin: w.From.Seconds()}}
-	for r := range s.measured() {
+	for r := range s.Measured() {
 		e.take(r)
 	}
 	return e.summary()
@@ -173,7 +173,7 @@ func (e *excerpt) arrivals(r *Record) {
 		e.tokens.add(at, tokens)
 		count(&e.busy.chunks, (at - w.From).Seconds())
 	}
-	touched := w.Meet(Window{r.Sent, r.done()}).shift(-w.From)
+	touched := w.Meet(Window{r.Sent, r.done()}).Shift(-w.From)
 	for second := math.Floor(touched.From.Seconds()); second <= touched.To.Seconds() && second < maxBuckets; second++ {
 		count(&e.busy.requests, second)
 	}
@@ -222,7 +222,7 @@ const (
 func (s *Summary) Steady() (Window, bool) {
 	var sent extent
 	var starts, ends []time.Duration
-	for r := range s.measured() {
+	for r := range s.Measured() {
 		sent.add(r.Sent)
 		starts, ends = append(starts, r.Sent), append(ends, r.End)
 	}

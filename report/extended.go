@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/servebench/servebench/metrics"
+	"github.com/servebench/servebench/metrics/vllm"
 )
 
 // Extended writes sections in the form of the block, to stand under it: failures
@@ -18,10 +19,10 @@ func Extended(w io.Writer, s *metrics.Summary) error {
 		return nil
 	}
 	var b bytes.Buffer
-	rule(&b, " Extended Result ", '=')
+	vllm.Rule(&b, " Extended Result ", '=')
 	for _, section := range []struct {
 		title string
-		rows  []row
+		rows  []vllm.Row
 	}{
 		{"Failed Requests by Class", failures(s)}, {"Finish Reasons", finishReasons(s)},
 		{"Queueing", queueing(s)}, {"Inter-token Latency per Token", tokenGaps(s)},
@@ -29,22 +30,22 @@ func Extended(w io.Writer, s *metrics.Summary) error {
 		if len(section.rows) == 0 {
 			continue
 		}
-		rule(&b, section.title, '-')
+		vllm.Rule(&b, section.title, '-')
 		for _, r := range section.rows {
-			r.write(&b)
+			r.Write(&b)
 		}
 	}
 	if err := course(&b, s); err != nil {
 		return err
 	}
-	rule(&b, "", '=')
+	vllm.Rule(&b, "", '=')
 	_, err := w.Write(b.Bytes())
 	return err
 }
 
 // queueing is how long requests waited before they were sent, and what latencies
 // are with that wait.
-func queueing(s *metrics.Summary) (rows []row) {
+func queueing(s *metrics.Summary) (rows []vllm.Row) {
 	for _, latency := range []struct {
 		label string
 		of    *metrics.Distribution
@@ -57,26 +58,26 @@ func queueing(s *metrics.Summary) (rows []row) {
 	return rows
 }
 
-func tokenGaps(s *metrics.Summary) []row {
+func tokenGaps(s *metrics.Summary) []vllm.Row {
 	t := s.Truth
 	rows := spreadRows("ITL per token", &t.ITL, s.Header.Config.Percentiles)
 	if len(rows) == 0 && t.MeanITL > 0 {
-		rows = []row{{label: "Mean ITL per token (ms):", value: decimal(t.MeanITL)}}
+		rows = []vllm.Row{{Label: "Mean ITL per token (ms):", Value: vllm.Decimal(t.MeanITL)}}
 	}
 	if len(rows) > 0 && t.Tokens.Mean() > 0 {
-		rows = append(rows, row{label: "Mean tokens per chunk:", value: decimal(t.Tokens.Mean())})
+		rows = append(rows, vllm.Row{Label: "Mean tokens per chunk:", Value: vllm.Decimal(t.Tokens.Mean())})
 	}
 	return rows
 }
 
 // spreadRows are none without values.
-func spreadRows(label string, d *metrics.Distribution, percentiles []float64) []row {
+func spreadRows(label string, d *metrics.Distribution, percentiles []float64) []vllm.Row {
 	if d.Len() == 0 {
 		return nil
 	}
-	rows := []row{{label: "Mean " + label + " (ms):", value: decimal(d.Mean())}, {label: "Median " + label + " (ms):", value: decimal(d.Median())}}
+	rows := []vllm.Row{{Label: "Mean " + label + " (ms):", Value: vllm.Decimal(d.Mean())}, {Label: "Median " + label + " (ms):", Value: vllm.Decimal(d.Median())}}
 	for _, p := range percentiles {
-		rows = append(rows, row{label: fmt.Sprintf("P%s %s (ms):", metrics.FormatPercentile(p), label), value: decimal(d.Percentile(p))})
+		rows = append(rows, vllm.Row{Label: fmt.Sprintf("P%s %s (ms):", metrics.FormatPercentile(p), label), Value: vllm.Decimal(d.Percentile(p))})
 	}
 	return rows
 }
@@ -89,17 +90,17 @@ func course(b *bytes.Buffer, s *metrics.Summary) error {
 	if err != nil || len(slices) == 0 {
 		return err
 	}
-	rule(b, "Slices of "+width.String(), '-')
+	vllm.Rule(b, "Slices of "+width.String(), '-')
 	for _, head := range []string{"from (s)", "req/s", "tok/s", "TTFT (ms)", "TPOT (ms)"} {
-		fmt.Fprintf(b, "%*s", blockWidth/5, head)
+		fmt.Fprintf(b, "%*s", vllm.Width/5, head)
 	}
 	b.WriteByte('\n')
 	for _, part := range slices {
-		rate := func(n int) string { return decimal(float64(n) / part.Seconds()) }
+		rate := func(n int) string { return vllm.Decimal(float64(n) / part.Seconds()) }
 		for _, text := range []string{
-			begins(part.From, width), rate(part.Completed), rate(part.Output), decimal(part.TTFT.Mean), decimal(part.TPOT.Mean),
+			begins(part.From, width), rate(part.Completed), rate(part.Output), vllm.Decimal(part.TTFT.Mean), vllm.Decimal(part.TPOT.Mean),
 		} {
-			fmt.Fprintf(b, "%*s", blockWidth/5, orDash(text))
+			fmt.Fprintf(b, "%*s", vllm.Width/5, orDash(text))
 		}
 		b.WriteByte('\n')
 	}
@@ -112,7 +113,7 @@ func begins(from, width time.Duration) string {
 	if width < 10*time.Millisecond {
 		return fmt.Sprintf("%.3f", from.Seconds())
 	}
-	return decimal(from.Seconds())
+	return vllm.Decimal(from.Seconds())
 }
 
 // sliceWidth is 1, 2 or 5 of a decimal unit from a millisecond on, such that at

@@ -8,6 +8,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/servebench/servebench/metrics"
+	"github.com/servebench/servebench/metrics/vllm"
 )
 
 func TestExtendedSectionsAreAsInTheGoldenFiles(t *testing.T) {
@@ -19,7 +20,7 @@ func TestExtendedSectionsAreAsInTheGoldenFiles(t *testing.T) {
 			t.Fatal(err)
 		}
 		for line := range strings.Lines(b.String()) {
-			if n := utf8.RuneCountInString(strings.TrimRight(line, " \n")); n > blockWidth {
+			if n := utf8.RuneCountInString(strings.TrimRight(line, " \n")); n > vllm.Width {
 				t.Errorf("%s: %d columns: %s", name, n, line)
 			}
 		}

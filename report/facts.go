@@ -8,6 +8,7 @@ import (
 
 	"github.com/servebench/servebench/metrics"
 	"github.com/servebench/servebench/metrics/pyjson"
+	"github.com/servebench/servebench/metrics/vllm"
 )
 
 // truth is the object of that name in a result file: the facts of a run that vLLM's
@@ -25,7 +26,7 @@ func truth(s *metrics.Summary) pyjson.Object {
 		{"token_itl", &t.ITL}, {"lag", &s.Lag}, {"socket_age", &s.Age},
 	} {
 		if latency.of.Len() > 0 {
-			o = append(o, latencyNumbers(latency.name, latency.of, s.Header.Config.Percentiles)...)
+			o = append(o, vllm.Statistics(latency.name, latency.of, s.Header.Config.Percentiles)...)
 		}
 	}
 	if t.ITL.Len() == 0 && t.MeanITL > 0 {

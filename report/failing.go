@@ -10,6 +10,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/servebench/servebench/metrics"
+	"github.com/servebench/servebench/metrics/vllm"
 )
 
 // Causes writes how requests failed, for a terminal of 100 columns: how many of
@@ -66,7 +67,7 @@ func cause(f *metrics.Failing) string {
 // The measures of a message, and of a word in it, in characters.
 const (
 	mostMessage = 240
-	mostWord    = blockWidth - 2
+	mostWord    = vllm.Width - 2
 )
 
 // excerpt is as much of a message as a reader wants, on one line and of words that
@@ -88,28 +89,28 @@ func excerpt(message string) string {
 
 // failures has a row for each class, and under it, in lines of the block's width,
 // how its requests failed.
-func failures(s *metrics.Summary) (rows []row) {
+func failures(s *metrics.Summary) (rows []vllm.Row) {
 	for _, class := range failing(s) {
-		rows = append(rows, row{label: string(class) + ":", value: count(s.Classes[class])})
+		rows = append(rows, vllm.Row{Label: string(class) + ":", Value: vllm.Count(s.Classes[class])})
 		line := " "
 		for word := range strings.FieldsSeq(cause(s.Failing[class])) {
-			if utf8.RuneCountInString(line+" "+word) > blockWidth {
-				rows = append(rows, row{label: line})
+			if utf8.RuneCountInString(line+" "+word) > vllm.Width {
+				rows = append(rows, vllm.Row{Label: line})
 				line = " "
 			}
 			line += " " + word
 		}
 		if line != " " {
-			rows = append(rows, row{label: line})
+			rows = append(rows, vllm.Row{Label: line})
 		}
 	}
 	return rows
 }
 
 // finishReasons are those that servers gave, the commonest first.
-func finishReasons(s *metrics.Summary) (rows []row) {
+func finishReasons(s *metrics.Summary) (rows []vllm.Row) {
 	for _, reason := range metrics.ByCount(s.Truth.FinishReasons) {
-		rows = append(rows, row{label: reason + ":", value: count(s.Truth.FinishReasons[reason])})
+		rows = append(rows, vllm.Row{Label: reason + ":", Value: vllm.Count(s.Truth.FinishReasons[reason])})
 	}
 	return rows
 }

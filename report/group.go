@@ -6,6 +6,8 @@ import (
 	"io"
 
 	"github.com/servebench/servebench/metrics"
+	"github.com/servebench/servebench/metrics/compare"
+	"github.com/servebench/servebench/metrics/vllm"
 )
 
 // TargetHeading says which target a run is of, and whether it was alone.
@@ -19,14 +21,14 @@ func TargetHeading(s *metrics.Summary) string {
 // Group writes what the targets of a group did together and to each other: in
 // the whole run, and again while all were loaded. It writes nothing where no more
 // than one was among others.
-func Group(w io.Writer, g *metrics.Group, v Version) error {
+func Group(w io.Writer, g *compare.Group, v vllm.Version) error {
 	if len(g.Shared) < 2 {
 		return nil
 	}
 	var b bytes.Buffer
 	total := g.Total()
 	b.WriteString("\nAll targets\n")
-	Block(&b, total, v) // a buffer takes everything
+	vllm.Block(&b, total, v) // a buffer takes everything
 	interference(&b, g.Interference(), "with the others", "alone")
 	window, ok := g.Loaded()
 	if !ok {
@@ -38,11 +40,11 @@ func Group(w io.Writer, g *metrics.Group, v Version) error {
 	fmt.Fprintf(&b, "\nWhile all targets were loaded, %s\n", between(window))
 	for _, s := range part.Shared {
 		fmt.Fprintf(&b, "\n%s: %s\n", TargetHeading(s), inside(s.Part))
-		Block(&b, s, v)
+		vllm.Block(&b, s, v)
 	}
 	all := total.Within(window)
 	fmt.Fprintf(&b, "\nAll targets: %s\n", inside(all.Part))
-	Block(&b, all, v)
+	vllm.Block(&b, all, v)
 	interference(&b, part.Interference(), "while all were loaded", "alone while its load was on")
 	_, err := w.Write(b.Bytes())
 	return err

@@ -4,28 +4,30 @@ import (
 	"io"
 
 	"github.com/servebench/servebench/metrics"
+	"github.com/servebench/servebench/metrics/compare"
 	"github.com/servebench/servebench/metrics/pyjson"
+	"github.com/servebench/servebench/metrics/vllm"
 )
 
 // GroupJSON writes what Group does as one object on one line without an end,
 // formatted as JSON formats a run. What is not known is null.
-func GroupJSON(w io.Writer, g *metrics.Group, v Version) error {
+func GroupJSON(w io.Writer, g *compare.Group, v vllm.Version) error {
 	if len(g.Shared) < 2 {
 		return nil
 	}
-	var d dict
+	var d vllm.Dict
 	total := g.Total()
-	d.set("group", g.ID)
-	d.set("total", result(total, v))
-	d.set("interference", interfered(g.Interference()))
-	d.set("loaded", nil)
+	d.Set("group", g.ID)
+	d.Set("total", result(total, v))
+	d.Set("interference", interfered(g.Interference()))
+	d.Set("loaded", nil)
 	if at, ok := g.Loaded(); ok {
 		part := g.Within(at)
 		targets := pyjson.Object{}
 		for _, s := range part.Shared {
 			targets = targets.With(s.Header.Target, windowObject(s))
 		}
-		d.set("loaded", pyjson.Object{
+		d.Set("loaded", pyjson.Object{
 			{Key: "from_s", Value: at.From.Seconds()}, {Key: "to_s", Value: at.To.Seconds()},
 			{Key: "targets", Value: targets}, {Key: "total", Value: windowObject(total.Within(at))},
 			{Key: "interference", Value: interfered(part.Interference())},
@@ -36,16 +38,16 @@ func GroupJSON(w io.Writer, g *metrics.Group, v Version) error {
 }
 
 // interfered is the object of Interference: of each target what it was measured
-// at, under the names of metrics.Measures.
-func interfered(in *metrics.Interference) pyjson.Object {
+// at, under the names of compare.Measures.
+func interfered(in *compare.Interference) pyjson.Object {
 	targets, fairness := pyjson.Object{}, pyjson.Object{}
 	for i := range in.Effects {
 		e := &in.Effects[i]
-		var d dict
-		d.set("shared", measures(e.Shared))
+		var d vllm.Dict
+		d.Set("shared", measures(e.Shared))
 		if e.Alone != nil {
-			d.set("alone", measures(e.Alone))
-			d.set("slowdown", slowdowns(e))
+			d.Set("alone", measures(e.Alone))
+			d.Set("slowdown", slowdowns(e))
 		}
 		targets = targets.With(e.Target, d.Object)
 	}
@@ -59,21 +61,21 @@ func interfered(in *metrics.Interference) pyjson.Object {
 
 // measures have their unit in their keys where it is milliseconds.
 func measures(s *metrics.Summary) pyjson.Object {
-	var d dict
-	for _, m := range metrics.Measures {
+	var d vllm.Dict
+	for _, m := range compare.Measures {
 		key := m.Name
 		if !m.Rate {
 			key += "_ms"
 		}
-		d.set(key, finite(m.Of(s)))
+		d.Set(key, finite(m.Of(s)))
 	}
 	return d.Object
 }
 
-func slowdowns(e *metrics.Effect) pyjson.Object {
-	var d dict
-	for _, m := range metrics.Measures {
-		d.set(m.Name, finite(e.Slowdown(m)))
+func slowdowns(e *compare.Sharing) pyjson.Object {
+	var d vllm.Dict
+	for _, m := range compare.Measures {
+		d.Set(m.Name, finite(e.Slowdown(m)))
 	}
 	return d.Object
 }

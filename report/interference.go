@@ -8,9 +8,11 @@ import (
 	"strings"
 
 	"github.com/servebench/servebench/metrics"
+	"github.com/servebench/servebench/metrics/compare"
+	"github.com/servebench/servebench/metrics/vllm"
 )
 
-// measureHeads are those of metrics.Measures.
+// measureHeads are those of compare.Measures.
 var measureHeads = []string{
 	"TTFT ms|mean", "|median", "|P99", "TPOT ms|mean", "|P99", "output|tok/s", "requests|req/s",
 }
@@ -18,13 +20,13 @@ var measureHeads = []string{
 // interference writes what the targets did to each other: a table of each among
 // the others, alone, and how much slower that is, and how even it is. When that
 // was is said in the heading.
-func interference(b *bytes.Buffer, in *metrics.Interference, shared, alone string) {
+func interference(b *bytes.Buffer, in *compare.Interference, shared, alone string) {
 	b.WriteString("\nEach target " + shared)
 	if in.Compared {
 		b.WriteString(", against itself " + alone)
 	}
 	b.WriteByte('\n')
-	measures := metrics.Measures
+	measures := compare.Measures
 	if in.Effects[0].Shared.Part != nil {
 		// What a part completes depends on when it begins more than on the server.
 		measures = measures[:len(measures)-1]
@@ -48,11 +50,11 @@ func interference(b *bytes.Buffer, in *metrics.Interference, shared, alone strin
 }
 
 // effect adds the rows of a target, a column for each measure. It says whether a percentile is of too few values.
-func effect(g *grid, e *metrics.Effect, measures []metrics.Measure, compared bool) (marked bool) {
+func effect(g *grid, e *compare.Sharing, measures []compare.Measure, compared bool) (marked bool) {
 	numbers := func(name, what string, s *metrics.Summary) {
 		cells := []string{name, what}
 		for _, m := range measures {
-			text := orDash(decimal(m.Of(s)))
+			text := orDash(vllm.Decimal(m.Of(s)))
 			if m.Few(s) {
 				text += few
 				marked = true
@@ -79,10 +81,10 @@ func times(v float64) string {
 	if math.IsNaN(v) {
 		return "-"
 	}
-	return decimal(v) + " ×"
+	return vllm.Decimal(v) + " ×"
 }
 
-// fairnessNames say in words what a metrics.Fairness is of.
+// fairnessNames say in words what a compare.Fairness is of.
 var fairnessNames = map[string]string{
 	"progress":          "progress, output throughput shared/alone",
 	"output_throughput": "output throughput",
@@ -90,13 +92,13 @@ var fairnessNames = map[string]string{
 	"tpot_slowdown":     "slowdown of mean TPOT",
 }
 
-func evenness(b *bytes.Buffer, f metrics.Fairness) {
+func evenness(b *bytes.Buffer, f compare.Fairness) {
 	of := fairnessNames[f.Of]
 	if math.IsNaN(f.Jain) {
 		fmt.Fprintf(b, "Fairness of the %s: not known\n", of)
 		return
 	}
-	ratio := decimal(f.Ratio)
+	ratio := vllm.Decimal(f.Ratio)
 	if math.IsInf(f.Ratio, 1) {
 		ratio = "∞"
 	}

@@ -5,6 +5,7 @@ import (
 
 	"github.com/servebench/servebench/metrics"
 	"github.com/servebench/servebench/metrics/pyjson"
+	"github.com/servebench/servebench/metrics/vllm"
 )
 
 // JSON writes a result file as vLLM does: its keys in its order, on one line
@@ -15,14 +16,14 @@ import (
 // the very end are objects of our own, "truth", "trust" and "window", "run_id" and
 // an array "slices", where the Summary has them, and "interrupted", "stopped_by" and
 // "incomplete" where it is.
-func JSON(w io.Writer, s *metrics.Summary, v Version) error {
+func JSON(w io.Writer, s *metrics.Summary, v vllm.Version) error {
 	_, err := w.Write(pyjson.Append(nil, result(s, v)))
 	return err
 }
 
 // result is the object in a result file.
-func result(s *metrics.Summary, v Version) pyjson.Object {
-	o := vllmResult(s, v)
+func result(s *metrics.Summary, v vllm.Version) pyjson.Object {
+	o := vllm.Result(s, v)
 	if s.Truth != nil {
 		o.Set("truth", truth(s))
 	}

@@ -8,11 +8,12 @@ import (
 	"slices"
 
 	"github.com/servebench/servebench/metrics"
+	"github.com/servebench/servebench/metrics/compare"
 )
 
 // Paired writes by how much targets slow down over several repeats, from the slowdown
 // of each. It writes nothing for no targets.
-func Paired(w io.Writer, pairs []metrics.Paired) error {
+func Paired(w io.Writer, pairs []compare.Paired) error {
 	if len(pairs) == 0 {
 		return nil
 	}
@@ -22,7 +23,7 @@ func Paired(w io.Writer, pairs []metrics.Paired) error {
 	for i := range pairs {
 		p := &pairs[i]
 		rows := [][]string{{p.Target, "mean"}, {"", "least"}, {"", "most"}}
-		for _, m := range metrics.Measures {
+		for _, m := range compare.Measures {
 			mean, least, most := p.Slowdown(m)
 			for j, v := range []float64{mean, least, most} {
 				rows[j] = append(rows[j], times(v))
@@ -43,7 +44,7 @@ func PairedBySeries(w io.Writer, sums []*metrics.Summary) error {
 	var errs []error
 	for _, id := range series {
 		if id != "" {
-			errs = append(errs, Paired(w, metrics.Pair(metrics.Groups(runs[id]))))
+			errs = append(errs, Paired(w, compare.Pair(compare.Groups(runs[id]))))
 		}
 	}
 	return errors.Join(errs...)

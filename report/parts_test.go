@@ -10,6 +10,10 @@ import (
 	"unicode/utf8"
 
 	"github.com/servebench/servebench/metrics"
+	"github.com/servebench/servebench/metrics/compare"
+	"github.com/servebench/servebench/metrics/stream"
+	"github.com/servebench/servebench/metrics/trust"
+	"github.com/servebench/servebench/metrics/vllm"
 )
 
 // loaded is a run of so many requests, one each gap, whose chunks come every
@@ -30,15 +34,15 @@ func loaded(h metrics.Header, n int, gap, step time.Duration) *metrics.Summary {
 		c.Add(r)
 	}
 	s := c.Summary((end - h.Delay).Seconds())
-	metrics.Judge(s)
+	trust.Judge(s)
 	return s
 }
 
 // two are targets at 20 req/s and in slots, alone and then together, where each
 // takes twice as long; b begins a second after a.
-func two(solo bool) *metrics.Group {
+func two(solo bool) *compare.Group {
 	paced, slots := metrics.Config{RequestRate: 20, NumPrompts: 120}, metrics.Config{RequestRate: math.Inf(1), MaxConcurrency: 4, NumPrompts: 80}
-	g := &metrics.Group{ID: "g", Shared: []*metrics.Summary{
+	g := &compare.Group{ID: "g", Shared: []*metrics.Summary{
 		loaded(metrics.Header{Target: "a", Group: "g", Config: paced}, 120, 50*ms, 40*ms),
 		loaded(metrics.Header{Target: "b-with-a-name", Group: "g", Delay: time.Second, Config: slots}, 80, 100*ms, 20*ms),
 	}}
@@ -69,15 +73,15 @@ func TestGroupsAreAsInTheGoldenFiles(t *testing.T) {
 		r.Class, r.Error = metrics.Status, "no"
 	}
 	failed.Shared[1] = summed(failed.Shared[1])
-	for name, g := range map[string]*metrics.Group{"group": two(true), "group-shared": two(false), "group-apart": apart, "group-failed": failed} {
+	for name, g := range map[string]*compare.Group{"group": two(true), "group-shared": two(false), "group-apart": apart, "group-failed": failed} {
 		var b bytes.Buffer
-		if err := Group(&b, g, Version{}); err != nil {
+		if err := Group(&b, g, vllm.Version{}); err != nil {
 			t.Fatal(err)
 		}
 		narrow(t, b.String())
 		golden(t, name+".txt", b.Bytes())
 		b.Reset()
-		if err := GroupJSON(&b, g, Version{}); err != nil {
+		if err := GroupJSON(&b, g, vllm.Version{}); err != nil {
 			t.Fatal(err)
 		}
 		golden(t, name+".json", indented(t, b.Bytes()))
@@ -107,10 +111,10 @@ func TestATargetAmongNoOthersIsNoGroup(t *testing.T) {
 	g := two(true)
 	g.Shared = g.Shared[:1]
 	var b bytes.Buffer
-	if err := Group(&b, g, Version{}); err != nil || b.Len() > 0 {
+	if err := Group(&b, g, vllm.Version{}); err != nil || b.Len() > 0 {
 		t.Errorf("%q, %v", b.String(), err)
 	}
-	if err := GroupJSON(&b, g, Version{}); err != nil || b.Len() > 0 {
+	if err := GroupJSON(&b, g, vllm.Version{}); err != nil || b.Len() > 0 {
 		t.Errorf("%q, %v", b.String(), err)
 	}
 }
@@ -142,7 +146,7 @@ func parted(t *testing.T) *metrics.Summary {
 func TestPartsAreAsInTheGoldenFiles(t *testing.T) {
 	s := parted(t)
 	var b bytes.Buffer
-	if err := Window(&b, s, Version{}); err != nil {
+	if err := Window(&b, s, vllm.Version{}); err != nil {
 		t.Fatal(err)
 	}
 	if err := Slices(&b, s); err != nil {
@@ -152,11 +156,11 @@ func TestPartsAreAsInTheGoldenFiles(t *testing.T) {
 	golden(t, "parts.txt", b.Bytes())
 
 	var with, without bytes.Buffer
-	if err := JSON(&with, s, Version{}); err != nil {
+	if err := JSON(&with, s, vllm.Version{}); err != nil {
 		t.Fatal(err)
 	}
 	s.Window, s.Slices = nil, nil
-	if err := JSON(&without, s, Version{}); err != nil {
+	if err := JSON(&without, s, vllm.Version{}); err != nil {
 		t.Fatal(err)
 	}
 	parts, found := bytes.CutPrefix(with.Bytes(), bytes.TrimSuffix(without.Bytes(), []byte("}")))
@@ -164,7 +168,7 @@ func TestPartsAreAsInTheGoldenFiles(t *testing.T) {
 		t.Fatalf("the rest of the file is another:\n%s\n%s", with.Bytes(), without.Bytes())
 	}
 	golden(t, "parts.json", indented(t, append([]byte("{"), bytes.TrimPrefix(parts, []byte(", "))...)))
-	again, err := metrics.Read(&with, metrics.Ask{})
+	again, err := stream.Read(&with, metrics.Ask{})
 	if err != nil || len(again) != 1 {
 		t.Errorf("read back: %v, %v", again, err)
 	}
@@ -173,7 +177,7 @@ func TestPartsAreAsInTheGoldenFiles(t *testing.T) {
 func TestWithoutPartsNothingIsWritten(t *testing.T) {
 	var b bytes.Buffer
 	s := two(false).Shared[0]
-	if err := Window(&b, s, Version{}); err != nil || b.Len() > 0 {
+	if err := Window(&b, s, vllm.Version{}); err != nil || b.Len() > 0 {
 		t.Errorf("%q, %v", b.String(), err)
 	}
 	if err := Slices(&b, s); err != nil || b.Len() > 0 {

@@ -8,6 +8,7 @@ import (
 
 	"github.com/servebench/servebench/metrics"
 	"github.com/servebench/servebench/metrics/pyjson"
+	"github.com/servebench/servebench/metrics/vllm"
 )
 
 // pyTorchMetrics each get a record of the PyTorch file, in this order.
@@ -25,8 +26,8 @@ var pyTorchOmits = append([]string{"ttfts", "itls", "generated_texts", "errors",
 // has, on one line without an end. It writes nothing where that has none. args are the
 // arguments of the command line; name is that of the result file, empty if none was
 // asked for.
-func PyTorch(w io.Writer, s *metrics.Summary, v Version, args pyjson.Object, name string) error {
-	result := vllmResult(s, v)
+func PyTorch(w io.Writer, s *metrics.Summary, v vllm.Version, args pyjson.Object, name string) error {
+	result := vllm.Result(s, v)
 	of := func(key string) any {
 		if value, ok := result.Get(key); ok {
 			return value

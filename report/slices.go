@@ -11,6 +11,7 @@ import (
 
 	"github.com/servebench/servebench/metrics"
 	"github.com/servebench/servebench/metrics/pyjson"
+	"github.com/servebench/servebench/metrics/vllm"
 )
 
 // Slices writes the run in equal parts, one a line, and where the server was
@@ -89,18 +90,18 @@ var seenColumns = []sliceColumn{
 func (c *sliceColumn) text(s *metrics.Slice) string {
 	switch v := c.of(s).(type) {
 	case int:
-		return count(v)
+		return vllm.Count(v)
 	case float64:
 		if c.key == "from_s" {
 			return strconv.FormatFloat(v, 'f', 3, 64)
 		}
-		return decimal(v)
+		return vllm.Decimal(v)
 	case *float64:
 		if v == nil {
 			return ""
 		}
 		if told := *v * c.times; told != math.Trunc(told) {
-			return decimal(told)
+			return vllm.Decimal(told)
 		}
 		return strconv.FormatFloat(*v*c.times, 'f', 0, 64)
 	}

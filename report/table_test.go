@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/servebench/servebench/metrics"
+	"github.com/servebench/servebench/metrics/stream"
 )
 
 // sampleTable has a run, one that failed, and one of which little is known.
@@ -19,7 +20,7 @@ func sampleTable(t *testing.T) Table {
 	for _, s := range []float64{0.010, 0.020} {
 		known.TTFT.Add(s)
 	}
-	block, err := metrics.Read(strings.NewReader("============ Serving Benchmark Result ============\nSuccessful requests: 5\n"+
+	block, err := stream.Read(strings.NewReader("============ Serving Benchmark Result ============\nSuccessful requests: 5\n"+
 		strings.Repeat("=", 50)+"\n"), metrics.Ask{})
 	if err != nil {
 		t.Fatal(err)

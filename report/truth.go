@@ -13,6 +13,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/servebench/servebench/metrics"
+	"github.com/servebench/servebench/metrics/vllm"
 )
 
 // The measures of the truth section in characters.
@@ -39,7 +40,7 @@ var factLines = parseFactLines(truthText)
 
 func parseFactLines(text string) (lines []factLine) {
 	functions := template.FuncMap{
-		"beyond": beyond, "share": func(n, of int64) string { return decimal(float64(n) / float64(of) * 100) }, "counted": metrics.Counted, "join": strings.Join, "otherwise": otherwise,
+		"beyond": beyond, "share": func(n, of int64) string { return vllm.Decimal(float64(n) / float64(of) * 100) }, "counted": metrics.Counted, "join": strings.Join, "otherwise": otherwise,
 		"known": func(v any) bool { return v != nil },
 	}
 	for fact := range strings.SplitSeq(text, "\n\n") {
@@ -106,9 +107,9 @@ func latencies(b *bytes.Buffer, s *metrics.Summary) {
 	var rows bytes.Buffer
 	percentiles := fitting(s.Header.Config.Percentiles)
 	add := func(label string, of measure) {
-		cells := []string{decimal(of.Mean()), decimal(of.Median())}
+		cells := []string{vllm.Decimal(of.Mean()), vllm.Decimal(of.Median())}
 		for _, p := range percentiles {
-			cells = append(cells, decimal(of.Percentile(p)))
+			cells = append(cells, vllm.Decimal(of.Percentile(p)))
 		}
 		fixed(&rows, label, truthColumn, cells...)
 	}

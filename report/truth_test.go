@@ -18,6 +18,9 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/servebench/servebench/metrics"
+	"github.com/servebench/servebench/metrics/stream"
+	"github.com/servebench/servebench/metrics/trust"
+	"github.com/servebench/servebench/metrics/vllm"
 )
 
 var update = flag.Bool("update", false, "rewrite the golden files")
@@ -128,7 +131,7 @@ func runs() map[string]*metrics.Summary {
 		}),
 	}
 	for _, s := range all {
-		metrics.Judge(s)
+		trust.Judge(s)
 	}
 	return all
 }
@@ -176,12 +179,12 @@ func TestTruthAndVerdictAreAsInTheGoldenFiles(t *testing.T) {
 func TestJSONEndsWithTruthAndTrust(t *testing.T) {
 	for name, s := range runs() {
 		var with, without bytes.Buffer
-		if err := JSON(&with, s, Version{}); err != nil {
+		if err := JSON(&with, s, vllm.Version{}); err != nil {
 			t.Fatal(err)
 		}
 		bare := *s
 		bare.Truth, bare.Trust, bare.Interrupted, bare.StoppedBy = nil, nil, false, ""
-		if err := JSON(&without, &bare, Version{}); err != nil {
+		if err := JSON(&without, &bare, vllm.Version{}); err != nil {
 			t.Fatal(err)
 		}
 		theirs := bytes.TrimSuffix(without.Bytes(), []byte("}"))
@@ -194,7 +197,7 @@ func TestJSONEndsWithTruthAndTrust(t *testing.T) {
 			t.Fatal(err)
 		}
 		golden(t, name+".json", append(indented.Bytes(), '\n'))
-		again, err := metrics.Read(&with, metrics.Ask{})
+		again, err := stream.Read(&with, metrics.Ask{})
 		if err != nil || len(again) != 1 || again[0].Truth != nil {
 			t.Errorf("%s: read back: %v, %v", name, again, err)
 		}
@@ -205,10 +208,10 @@ func TestResultFilesKeepTheVerdict(t *testing.T) {
 	for name, s := range runs() {
 		s.Interrupted, s.StoppedBy, s.Incomplete = true, "a rule", []string{"run r was cut"}
 		var text, want, got bytes.Buffer
-		if err := errors.Join(JSON(&text, s, Version{}), Verdict(&want, s)); err != nil {
+		if err := errors.Join(JSON(&text, s, vllm.Version{}), Verdict(&want, s)); err != nil {
 			t.Fatal(err)
 		}
-		sums, err := metrics.ReadResults(&text, metrics.Ask{})
+		sums, err := vllm.ReadResults(&text, metrics.Ask{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -265,7 +268,7 @@ func TestWhatAServerSaysHasNoControlCharacters(t *testing.T) {
 func TestWithoutTruthNothingIsWritten(t *testing.T) {
 	var b bytes.Buffer
 	s := &metrics.Summary{Header: &metrics.Header{}}
-	metrics.Judge(s)
+	trust.Judge(s)
 	if err := Truth(&b, s); err != nil || b.Len() != 0 {
 		t.Errorf("truth %q, %v", b.String(), err)
 	}

@@ -6,11 +6,12 @@ import (
 
 	"github.com/servebench/servebench/metrics"
 	"github.com/servebench/servebench/metrics/pyjson"
+	"github.com/servebench/servebench/metrics/vllm"
 )
 
 // Window writes the block of the window that was asked for, under a heading that
 // says which it is. It writes nothing for a Summary without one.
-func Window(w io.Writer, s *metrics.Summary, v Version) error {
+func Window(w io.Writer, s *metrics.Summary, v vllm.Version) error {
 	if s.Window == nil {
 		return nil
 	}
@@ -22,7 +23,7 @@ func Window(w io.Writer, s *metrics.Summary, v Version) error {
 	if _, err := fmt.Fprintf(w, "\n%s %s: %s\n", name, between(p.Window), inside(p)); err != nil {
 		return err
 	}
-	return Block(w, s.Window, v)
+	return vllm.Block(w, s.Window, v)
 }
 
 // windowObject is the object "window" in a result file: the numbers of a part of the
@@ -33,7 +34,7 @@ func windowObject(s *metrics.Summary) pyjson.Object {
 		{Key: "from_s", Value: p.From.Seconds()}, {Key: "to_s", Value: p.To.Seconds()}, {Key: "steady", Value: p.Steady},
 		{Key: "requests", Value: p.Requests}, {Key: "requests_inside", Value: p.Inside}, {Key: "requests_crossing", Value: p.Crossing},
 	}
-	return append(o, partNumbers(s)...).With("truth", truth(s))
+	return append(o, vllm.PartNumbers(s)...).With("truth", truth(s))
 }
 
 // between says from when to when a window is.

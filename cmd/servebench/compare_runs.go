@@ -13,6 +13,7 @@ import (
 	"github.com/servebench/servebench/loadgen/sweep"
 	"github.com/servebench/servebench/metrics"
 	"github.com/servebench/servebench/metrics/compare"
+	"github.com/servebench/servebench/metrics/stream"
 )
 
 // read reads the runs of files and folders.
@@ -65,7 +66,7 @@ func (c *compareCommand) folder(name string) ([]*compare.Run, error) {
 	var all []*compare.Run
 	for _, from := range sourcesOf(files) {
 		found, err := c.files(from)
-		if errors.Is(err, metrics.ErrNothing) {
+		if errors.Is(err, stream.ErrNothing) {
 			fmt.Fprintf(c.talk, "WARNING: %s: no runs in it\n", from)
 			continue
 		}
@@ -120,7 +121,7 @@ func (c *compareCommand) files(from source) ([]*compare.Run, error) {
 
 // summed are all runs of a source.
 func (c *compareCommand) summed(name string, r io.Reader) ([]*compare.Run, error) {
-	sums, err := metrics.Read(r, metrics.Ask{Definitions: c.counted})
+	sums, err := stream.Read(r, metrics.Ask{Definitions: c.counted})
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", name, err)
 	}

@@ -10,6 +10,7 @@ import (
 	"sync"
 
 	"github.com/servebench/servebench/metrics"
+	"github.com/servebench/servebench/metrics/compare"
 	"github.com/servebench/servebench/report"
 )
 
@@ -34,7 +35,7 @@ func (e *experiment) compare(done []measured) error {
 		return nil // there were too many requests to keep, as their warnings say
 	}
 	var errs []error
-	for _, g := range metrics.Groups(sums) {
+	for _, g := range compare.Groups(sums) {
 		errs = append(errs, report.Group(e.out, &g, e.Results.VLLMVersion))
 	}
 	if err := errors.Join(errs...); err != nil {

@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"github.com/servebench/servebench/metrics"
+	"github.com/servebench/servebench/metrics/stream"
 )
 
 const (
@@ -197,7 +198,7 @@ func readStreamFile(t *testing.T, name string) recordStream {
 	}
 	defer f.Close()
 	var sum recordStream
-	for entry, err := range metrics.NewStreamReader(f).Entries() {
+	for entry, err := range stream.NewReader(f).Entries() {
 		if err != nil {
 			t.Fatalf("%s: %v", name, err)
 		}

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/servebench/servebench/metrics"
+	"github.com/servebench/servebench/metrics/vllm"
 	"github.com/servebench/servebench/report"
 )
 
@@ -202,7 +203,7 @@ func (e *experiment) tell(m measured) error {
 	parts := &m.Results.Parts
 	parts.cut(e.talk, s)
 	var block bytes.Buffer
-	printed := errors.Join(report.Failures(&block, s, version), report.Block(&block, s, version), parts.show(&block, s, version))
+	printed := errors.Join(vllm.Failures(&block, s, version), vllm.Block(&block, s, version), parts.show(&block, s, version))
 	if _, err := e.out.Write(block.Bytes()); err != nil {
 		printed = fmt.Errorf("printing the result block: %w", err)
 	}

@@ -9,7 +9,7 @@ import (
 	"github.com/servebench/servebench/cmd/servebench/internal/argv"
 	"github.com/servebench/servebench/metrics"
 	"github.com/servebench/servebench/metrics/pyjson"
-	"github.com/servebench/servebench/report"
+	"github.com/servebench/servebench/metrics/vllm"
 )
 
 // resultFlags are those of what is reported, and where it goes.
@@ -90,9 +90,9 @@ func unknownMetrics(names []string) (unknown []string) {
 var releaseNumber = regexp.MustCompile(`^v?(\d+(\.\d+)+)`)
 
 // parseVersion reads the name of a vLLM release: 0.6.4, v0.10.1.post1, latest.
-func parseVersion(text string) (report.Version, error) {
+func parseVersion(text string) (vllm.Version, error) {
 	if m := releaseNumber.FindStringSubmatch(text); m != nil {
 		text = m[1]
 	}
-	return report.ParseVersion(text)
+	return vllm.ParseVersion(text)
 }

@@ -5,12 +5,13 @@ import (
 	"time"
 
 	"github.com/servebench/servebench/metrics"
+	"github.com/servebench/servebench/metrics/stream"
 )
 
 // An intervalFile is the interval log of an experiment. A nil one keeps nothing.
 type intervalFile struct {
 	file *recordFile
-	log  *metrics.IntervalLog
+	log  *stream.IntervalLog
 }
 
 // openIntervals opens what --hlog names; nil for nothing.
@@ -20,7 +21,7 @@ func openIntervals(o *resultOptions, talk io.Writer) (*intervalFile, error) {
 	if file == nil || err != nil {
 		return nil, err
 	}
-	return &intervalFile{file: file, log: metrics.NewIntervalLog(file)}, nil
+	return &intervalFile{file: file, log: stream.NewIntervalLog(file)}, nil
 }
 
 // begin takes up a run.

@@ -15,7 +15,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/servebench/servebench/metrics"
+	"github.com/servebench/servebench/metrics/stream"
 )
 
 // kills is how often runs are killed where KILLS does not say.
@@ -166,7 +166,7 @@ func recorded(t *testing.T, name string) (ended map[string]time.Time, targets ma
 	defer file.Close()
 	ended, targets = map[string]time.Time{}, map[string]bool{}
 	var epoch time.Time // of all targets
-	for e, err := range metrics.NewStreamReader(file).Entries() {
+	for e, err := range stream.NewReader(file).Entries() {
 		if err != nil {
 			t.Fatal(err)
 		}

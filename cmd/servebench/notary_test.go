@@ -19,6 +19,7 @@ import (
 	"time"
 
 	"github.com/servebench/servebench/metrics"
+	"github.com/servebench/servebench/metrics/stream"
 )
 
 // A notary is a simulated server that keeps what it was asked, by request id.
@@ -89,7 +90,7 @@ func (n *notary) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 func (n *notary) seen(t *testing.T, text string) []workloadLine {
 	t.Helper()
 	var records []*metrics.Record
-	for entry, err := range metrics.NewStreamReader(strings.NewReader(text)).Entries() {
+	for entry, err := range stream.NewReader(strings.NewReader(text)).Entries() {
 		if err != nil {
 			t.Fatal(err)
 		}

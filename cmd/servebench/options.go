@@ -11,7 +11,7 @@ import (
 	"github.com/servebench/servebench/loadgen/arrivals"
 	"github.com/servebench/servebench/metrics"
 	"github.com/servebench/servebench/metrics/pyjson"
-	"github.com/servebench/servebench/report"
+	"github.com/servebench/servebench/metrics/vllm"
 )
 
 // options is what `servebench run` was asked to do, checked and complete:
@@ -212,10 +212,10 @@ type resultOptions struct {
 	Withheld     bool // result file and plots are not written at the end of the run
 
 	Parts       partOptions
-	Stream      string         // where the record stream goes: a file, - for stdout, empty for nowhere
-	Record      string         // full, requests or compact
-	Intervals   string         // where the interval log goes; empty for nowhere
-	VLLMVersion report.Version // whose block is printed
+	Stream      string       // where the record stream goes: a file, - for stdout, empty for nowhere
+	Record      string       // full, requests or compact
+	Intervals   string       // where the interval log goes; empty for nowhere
+	VLLMVersion vllm.Version // whose block is printed
 	NoProgress  bool
 	Strict      bool // a run that cannot be believed ends with exit code 3
 }

@@ -19,7 +19,7 @@ import (
 	"github.com/servebench/servebench/loadgen/arrivals"
 	"github.com/servebench/servebench/metrics"
 	"github.com/servebench/servebench/metrics/pyjson"
-	"github.com/servebench/servebench/report"
+	"github.com/servebench/servebench/metrics/vllm"
 )
 
 // mustParse parses a command line whose words have no spaces.
@@ -60,7 +60,7 @@ func TestDefaultsAreVLLMs(t *testing.T) {
 		Repeat: 1,
 		Flags:  o.Flags,
 	}
-	if diff := cmp.Diff(want, o, cmp.Comparer(func(a, b report.Version) bool { return a == b })); diff != "" {
+	if diff := cmp.Diff(want, o, cmp.Comparer(func(a, b vllm.Version) bool { return a == b })); diff != "" {
 		t.Errorf("-want +got:\n%s", diff)
 	}
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/servebench/servebench/metrics"
+	"github.com/servebench/servebench/metrics/stream"
 )
 
 // A queued is a recorded run on a server that answers one request after the other, in
@@ -40,7 +41,7 @@ func (q queued) write(t *testing.T, w io.Writer, run string) {
 			Run: run, Shard: shard, Shards: q.shards, Epoch: time.Date(2026, 11, 22, 12, 0, 0, 0, time.UTC), Compact: q.compact,
 			Version: buildVersion(), Config: q.config,
 		}
-		sw, c := metrics.NewStreamWriter(w), metrics.NewCollector(h)
+		sw, c := stream.NewWriter(w), metrics.NewCollector(h)
 		err := sw.Begin(h)
 		took := time.Duration(0)
 		for i, r := range records {

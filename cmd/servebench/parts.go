@@ -11,6 +11,7 @@ import (
 	"github.com/servebench/servebench/cmd/servebench/internal/argv"
 	"github.com/servebench/servebench/metrics"
 	"github.com/servebench/servebench/metrics/pyjson"
+	"github.com/servebench/servebench/metrics/vllm"
 	"github.com/servebench/servebench/report"
 )
 
@@ -72,7 +73,7 @@ func (p *partOptions) cut(talk io.Writer, s *metrics.Summary) {
 }
 
 // show writes what is to stand under the block of s, as far as there is any.
-func (p *partOptions) show(out io.Writer, s *metrics.Summary, v report.Version) error {
+func (p *partOptions) show(out io.Writer, s *metrics.Summary, v vllm.Version) error {
 	var extended error
 	if p.Extended {
 		extended = report.Extended(out, s)

@@ -11,8 +11,8 @@ import (
 	"strings"
 
 	"github.com/servebench/servebench/dataset"
-	"github.com/servebench/servebench/metrics"
 	"github.com/servebench/servebench/metrics/pyjson"
+	"github.com/servebench/servebench/metrics/stream"
 )
 
 // An environment gives the value of a variable, empty where there is none.
@@ -82,7 +82,7 @@ func (o *options) sharedID(env environment) (string, error) {
 	h := sha256.New()
 	fmt.Fprintln(h, at.UnixNano())
 	for _, kv := range o.Flags {
-		if !slices.Contains(metrics.ShardFlags, kv.Key) {
+		if !slices.Contains(stream.ShardFlags, kv.Key) {
 			fmt.Fprintf(h, "%s %q\n", kv.Key, kv.Value)
 		}
 	}

@@ -15,7 +15,10 @@ import (
 	"github.com/servebench/servebench/cmd/servebench/internal/argv"
 	"github.com/servebench/servebench/loadgen/sweep"
 	"github.com/servebench/servebench/metrics"
+	"github.com/servebench/servebench/metrics/compare"
 	"github.com/servebench/servebench/metrics/pyjson"
+	"github.com/servebench/servebench/metrics/stream"
+	"github.com/servebench/servebench/metrics/vllm"
 	"github.com/servebench/servebench/report"
 )
 
@@ -24,7 +27,7 @@ type reportCommand struct {
 	out, talk io.Writer
 	stdin     io.Reader
 
-	vllm        *report.Version // whose block is printed; nil for the one by which the run was recorded
+	vllm        *vllm.Version // whose block is printed; nil for the one by which the run was recorded
 	format      string
 	detailed    bool
 	metrics     string
@@ -163,7 +166,7 @@ func (r *reportCommand) report(from source, ask metrics.Ask) error {
 	} else {
 		name = "standard input"
 	}
-	sums, err := metrics.Read(in, ask)
+	sums, err := stream.Read(in, ask)
 	if err != nil {
 		return fmt.Errorf("%s: %w", name, err)
 	}
@@ -216,7 +219,7 @@ func described(h *metrics.Header) string {
 
 // together reports what the targets of a group did together.
 func (r *reportCommand) together(sums []*metrics.Summary, id string) error {
-	for _, g := range metrics.Groups(sums) {
+	for _, g := range compare.Groups(sums) {
 		if g.ID != id {
 			continue
 		}
@@ -224,7 +227,7 @@ func (r *reportCommand) together(sums []*metrics.Summary, id string) error {
 			fmt.Fprintln(r.talk, "WARNING: what the targets did together is not known: that takes single requests, and a compact stream has none")
 			return nil
 		}
-		version := *cmp.Or(r.vllm, new(report.Version))
+		version := *cmp.Or(r.vllm, new(vllm.Version))
 		if r.format == "json" {
 			if err := report.GroupJSON(r.out, &g, version); err != nil || len(g.Shared) < 2 {
 				return err
@@ -253,5 +256,5 @@ func (r *reportCommand) print(s *metrics.Summary) error {
 	if s.Header.Group != "" {
 		fmt.Fprintf(r.out, "\n%s\n", report.TargetHeading(s))
 	}
-	return errors.Join(report.Block(r.out, s, version), r.parts.show(r.out, s, version))
+	return errors.Join(vllm.Block(r.out, s, version), r.parts.show(r.out, s, version))
 }

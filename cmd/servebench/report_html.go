@@ -8,7 +8,7 @@ import (
 	"path/filepath"
 
 	"github.com/servebench/servebench/metrics"
-	"github.com/servebench/servebench/report"
+	"github.com/servebench/servebench/metrics/vllm"
 	"github.com/servebench/servebench/report/html"
 	"github.com/servebench/servebench/report/plot"
 )
@@ -23,7 +23,7 @@ type pictures struct {
 func (p *pictures) wanted() bool { return p.page != "" || p.folder != "" }
 
 // version is the release of vLLM whose block is shown.
-func (r *reportCommand) version(s *metrics.Summary) (report.Version, error) {
+func (r *reportCommand) version(s *metrics.Summary) (vllm.Version, error) {
 	if r.vllm != nil {
 		return *r.vllm, nil
 	}

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/servebench/servebench/metrics"
+	"github.com/servebench/servebench/metrics/stream"
 )
 
 // reportOf runs `servebench report` with these arguments on this input.
@@ -83,7 +84,7 @@ func TestReportHonoursItsFlags(t *testing.T) {
 func TestReportMergesAndSeparatesRunsOfAStream(t *testing.T) {
 	var text bytes.Buffer
 	for _, h := range []metrics.Header{{Run: "b", Shard: 0, Shards: 2}, {Run: "a"}, {Run: "b", Shard: 1, Shards: 2}} {
-		w := metrics.NewStreamWriter(&text)
+		w := stream.NewWriter(&text)
 		c := metrics.NewCollector(&h)
 		r := &metrics.Record{Run: h.Run, In: 10 * len(h.Run), Out: 1}
 		c.Add(r)
@@ -114,7 +115,7 @@ func TestReportSaysWhatItLookedFor(t *testing.T) {
 	const good = "../../testdata/seeds/percentiles-e2el.txt"
 	out, _, err := reportOf("", empty, good)
 	var exit exitError
-	if !errors.As(err, &exit) || exit.code != exitNo || !errors.Is(err, metrics.ErrNothing) {
+	if !errors.As(err, &exit) || exit.code != exitNo || !errors.Is(err, stream.ErrNothing) {
 		t.Errorf("got %v", err)
 	}
 	for _, part := range []string{"prose.txt", "record stream", "duration, completed", "Serving Benchmark Result"} {

@@ -12,6 +12,8 @@ import (
 
 	"github.com/servebench/servebench/metrics"
 	"github.com/servebench/servebench/metrics/pyjson"
+	"github.com/servebench/servebench/metrics/stream"
+	"github.com/servebench/servebench/metrics/vllm"
 	"github.com/servebench/servebench/report"
 )
 
@@ -19,11 +21,11 @@ import (
 // requests end, and vLLM's result file and plots, written at the end.
 type results struct {
 	resultOptions
-	mode   os.FileMode           // of new files: closed to others when they hold texts
-	file   *recordFile           // what stream writes to
-	stream *metrics.StreamWriter // nil without -o
-	log    *intervalFile         // of the whole experiment; nil for none
-	before time.Duration         // for which writing was blocked before the run
+	mode   os.FileMode    // of new files: closed to others when they hold texts
+	file   *recordFile    // what stream writes to
+	stream *stream.Writer // nil without -o
+	log    *intervalFile  // of the whole experiment; nil for none
+	before time.Duration  // for which writing was blocked before the run
 }
 
 // openResults finds out before any load whether the files can be written, and
@@ -37,10 +39,10 @@ func openResults(o resultOptions, file *recordFile, log *intervalFile) (*results
 		}
 	}
 	if file != nil {
-		r.stream = metrics.NewStreamWriter(file)
+		r.stream = stream.NewWriter(file)
 		r.stream.NoChunks = o.Record == "requests"
 		if !file.regular() {
-			r.stream.MaxLine = metrics.PipeLine
+			r.stream.MaxLine = stream.PipeLine
 		}
 	}
 	return r, nil
@@ -208,5 +210,5 @@ func (r *results) name(s *metrics.Summary) string {
 	if r.Filename != "" {
 		return r.Filename
 	}
-	return report.ResultName(&s.Header.Config, s.Date.Local())
+	return vllm.ResultName(&s.Header.Config, s.Date.Local())
 }

@@ -16,6 +16,7 @@ import (
 	"testing"
 
 	"github.com/servebench/servebench/metrics"
+	"github.com/servebench/servebench/metrics/stream"
 )
 
 // A piped is a run whose record stream goes into a pipe that nobody reads before the
@@ -132,7 +133,7 @@ func TestSlowReaderDelaysNoRequest(t *testing.T) {
 			if err := p.Wait(); err != nil {
 				t.Errorf("%v\n%s", err, p.talk())
 			}
-			sums, err := metrics.Read(&text, metrics.Ask{})
+			sums, err := stream.Read(&text, metrics.Ask{})
 			if err != nil || len(sums) != test.blocks {
 				t.Errorf("%d runs are in the stream: %v", len(sums), err)
 			}

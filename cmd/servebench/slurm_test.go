@@ -16,7 +16,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/servebench/servebench/metrics"
+	"github.com/servebench/servebench/metrics/stream"
 )
 
 // slurmLoad is a workload of which eight shards have unequal parts, and records that
@@ -82,7 +82,7 @@ func slurmPipe(t *testing.T, c *cluster, server *notary) {
 	shards := make([]strings.Builder, 8)
 	for line := range strings.Lines(piped) {
 		var at struct{ S int }
-		if err := json.Unmarshal([]byte(line), &at); err != nil || len(line) > metrics.PipeLine || !strings.HasSuffix(line, "\n") {
+		if err := json.Unmarshal([]byte(line), &at); err != nil || len(line) > stream.PipeLine || !strings.HasSuffix(line, "\n") {
 			t.Fatalf("a line of %d bytes: %v: %s", len(line), err, line)
 		}
 		shards[at.S].WriteString(line)
@@ -148,7 +148,7 @@ func slurmScripts(t *testing.T, c *cluster, server *notary) {
 	}
 	var starts []time.Time
 	for i := range 8 {
-		for entry, err := range metrics.NewStreamReader(strings.NewReader(c.read(t, fmt.Sprintf("%s/shard-%d.jsonl", name, i)))).Entries() {
+		for entry, err := range stream.NewReader(strings.NewReader(c.read(t, fmt.Sprintf("%s/shard-%d.jsonl", name, i)))).Entries() {
 			if err != nil {
 				t.Fatal(err)
 			}

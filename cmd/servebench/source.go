@@ -6,7 +6,7 @@ import (
 	"os"
 	"strings"
 
-	"github.com/servebench/servebench/metrics"
+	"github.com/servebench/servebench/metrics/stream"
 )
 
 // A source is the names of files that are read as one: of a single file, or of all
@@ -41,7 +41,7 @@ func holdsShard(name string) bool {
 		return false
 	}
 	defer f.Close()
-	return metrics.Sharded(f)
+	return stream.Sharded(f)
 }
 
 func (s source) String() string {

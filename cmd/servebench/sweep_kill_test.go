@@ -17,6 +17,7 @@ import (
 	"testing"
 
 	"github.com/servebench/servebench/metrics"
+	"github.com/servebench/servebench/metrics/stream"
 )
 
 const killedPlan = `
@@ -135,7 +136,7 @@ func checkJournal(t *testing.T, dir string) {
 		t.Fatal(err)
 	}
 	defer records.Close()
-	sums, err := metrics.Read(records, metrics.Ask{})
+	sums, err := stream.Read(records, metrics.Ask{})
 	if err != nil || len(runs) != 12 {
 		t.Fatalf("%v: %d runs in the journal", err, len(runs))
 	}

@@ -12,6 +12,9 @@ import (
 
 	"github.com/servebench/servebench/loadgen/sweep"
 	"github.com/servebench/servebench/metrics"
+	"github.com/servebench/servebench/metrics/compare"
+	"github.com/servebench/servebench/metrics/stream"
+	"github.com/servebench/servebench/metrics/vllm"
 	"github.com/servebench/servebench/report"
 )
 
@@ -36,8 +39,8 @@ func (c *sweepCommand) result(s *sweep.Sweep) (*sweepResult, error) {
 	for _, o := range c.runs {
 		ask.Trace = ask.Trace || o.Results.Parts.any()
 	}
-	sums, err := metrics.Read(f, ask)
-	if err != nil && !errors.Is(err, metrics.ErrNothing) {
+	sums, err := stream.Read(f, ask)
+	if err != nil && !errors.Is(err, stream.ErrNothing) {
 		return r, fmt.Errorf("%s: %w", f.Name(), err)
 	}
 	for _, sum := range sums {
@@ -245,9 +248,9 @@ func (r *sweepResult) block(w io.Writer, cell sweep.Cell, e sweep.Entry) error {
 		if s.Header.Target != "" {
 			fmt.Fprintf(w, "%s:\n", report.TargetHeading(s))
 		}
-		errs = append(errs, report.Failures(w, s, version), report.Block(w, s, version), results.Parts.show(w, s, version))
+		errs = append(errs, vllm.Failures(w, s, version), vllm.Block(w, s, version), results.Parts.show(w, s, version))
 	}
-	for _, g := range metrics.Groups(sums) {
+	for _, g := range compare.Groups(sums) {
 		errs = append(errs, report.Group(w, &g, version))
 	}
 	return errors.Join(errs...)
@@ -267,5 +270,5 @@ func (r *sweepResult) paired(w io.Writer, cell sweep.Cell) error {
 			}
 		}
 	}
-	return report.Paired(w, metrics.Pair(metrics.Groups(sums)))
+	return report.Paired(w, compare.Pair(compare.Groups(sums)))
 }

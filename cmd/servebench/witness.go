@@ -8,13 +8,15 @@ import (
 
 	"github.com/servebench/servebench/loadgen/selftest"
 	"github.com/servebench/servebench/metrics"
+	"github.com/servebench/servebench/metrics/scrape"
+	"github.com/servebench/servebench/metrics/trust"
 )
 
 // A witness notices what the server counts while a run goes on, and what its prompts
 // are.
 type witness struct {
-	counters func(context.Context) []metrics.Counters // of each replica; nil unless all tell
-	before   []metrics.Counters
+	counters func(context.Context) []scrape.Counters // of each replica; nil unless all tell
+	before   []scrape.Counters
 	prompts  memory
 	requests int // sent, each time that they were
 	tokens   int // in their prompts
@@ -55,7 +57,7 @@ func (w *witness) testify(ctx context.Context, s *metrics.Summary, most int64) {
 		w.compare(ctx, s, most)
 	}
 	s.Evidence.Repeated = w.prompts.repeated
-	metrics.Judge(s)
+	trust.Judge(s)
 }
 
 // compare puts into s what the server counted since look, or why that says nothing of
@@ -74,7 +76,7 @@ func (w *witness) compare(ctx context.Context, s *metrics.Summary, most int64) {
 // doubt says why what was counted is not, or not alone, what the server did for the
 // run: after is what it told then, and again what it told next, without a request
 // between. It is "" where there is no doubt.
-func (w *witness) doubt(after, again []metrics.Counters, most int64) string {
+func (w *witness) doubt(after, again []scrape.Counters, most int64) string {
 	for i := range after {
 		if why := w.before[i].Sample.Contradicts(&after[i].Sample); why != "" {
 			return why
@@ -92,7 +94,7 @@ func (w *witness) doubt(after, again []metrics.Counters, most int64) string {
 }
 
 // count puts into s what the server did for the run.
-func (w *witness) count(s *metrics.Summary, after []metrics.Counters) {
+func (w *witness) count(s *metrics.Summary, after []scrape.Counters) {
 	before, later := addedUp(w.before), addedUp(after)
 	s.SpecDecode = before.SpecDecode(later)
 	s.Diffusion = before.Diffusion(later, s.Seconds+s.Header.WarmUp.Seconds())
@@ -100,7 +102,7 @@ func (w *witness) count(s *metrics.Summary, after []metrics.Counters) {
 }
 
 // addedUp is what replicas count together.
-func addedUp(replicas []metrics.Counters) (sum metrics.Counters) {
+func addedUp(replicas []scrape.Counters) (sum scrape.Counters) {
 	for _, c := range replicas {
 		sum = sum.Plus(c)
 	}
@@ -109,14 +111,14 @@ func addedUp(replicas []metrics.Counters) (sum metrics.Counters) {
 
 // counters are the totals of speculative and diffusion decoding and of the prefix cache
 // of each replica, each asked over a connection of its own; nil unless all tell them.
-func (b *bench) counters(ctx context.Context) (all []metrics.Counters) {
+func (b *bench) counters(ctx context.Context) (all []scrape.Counters) {
 	for _, r := range b.replicas() {
 		text, err := r.Metrics(ctx)
 		r.transport.CloseIdleConnections()
 		if err != nil {
 			return nil
 		}
-		c, err := metrics.ParseCounters(strings.NewReader(text))
+		c, err := scrape.ParseCounters(strings.NewReader(text))
 		if err != nil {
 			return nil
 		}

@@ -15,6 +15,7 @@ import (
 	"github.com/servebench/servebench/loadgen/arrivals"
 	"github.com/servebench/servebench/loadgen/engine"
 	"github.com/servebench/servebench/metrics"
+	"github.com/servebench/servebench/metrics/trust"
 )
 
 // vocabulary is that of random prompts.
@@ -101,7 +102,7 @@ func (l *Load) Run(ctx context.Context) (*metrics.Summary, error) {
 		s.Incomplete = append(s.Incomplete, fmt.Sprintf("%d requests were asked for, and the Source ended after %d", l.Requests, begun))
 		s.Warnings = append(s.Warnings, s.Incomplete...)
 	}
-	metrics.Judge(s)
+	trust.Judge(s)
 	return s, nil
 }
 

@@ -20,6 +20,7 @@ import (
 	"github.com/servebench/servebench/dataset/tokenizer"
 	"github.com/servebench/servebench/loadgen/sim"
 	"github.com/servebench/servebench/metrics"
+	"github.com/servebench/servebench/metrics/trust"
 )
 
 var update = flag.Bool("update", false, "rewrite the golden files")
@@ -242,7 +243,7 @@ func TestNumbersThatCannotBeBelievedAreLogged(t *testing.T) {
 		c.Add(late)
 	}
 	s := c.Summary(1)
-	metrics.Judge(s)
+	trust.Judge(s)
 	r := &recorder{}
 	SLO{}.Assert(r, s)
 	if !strings.HasPrefix(r.logs, "the SLO holds, but SUSPECT: ") || r.errors != "" {

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/servebench/servebench/metrics"
+	"github.com/servebench/servebench/metrics/vllm"
 	"github.com/servebench/servebench/report"
 )
 
@@ -40,7 +41,7 @@ func (o SLO) Assert(t testing.TB, s *metrics.Summary) {
 		t.Logf("the SLO holds, but %s", strings.TrimSpace(said.String()))
 	case len(broken) > 0:
 		var block bytes.Buffer
-		report.Block(&block, s, report.Version{})
+		vllm.Block(&block, s, vllm.Version{})
 		t.Errorf("the SLO does not hold:\n- %s\n%s%s", strings.Join(broken, "\n- "), &block, &said)
 	}
 }

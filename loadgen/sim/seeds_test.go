@@ -17,6 +17,7 @@ import (
 	"github.com/servebench/servebench/loadgen/internal/pipe"
 	"github.com/servebench/servebench/loadgen/sim"
 	"github.com/servebench/servebench/metrics"
+	"github.com/servebench/servebench/metrics/stream"
 )
 
 // vocabulary is what the offsets of the blocks' random prompts were drawn from:
@@ -118,7 +119,7 @@ func (b *block) read(t *testing.T) *metrics.Summary {
 		t.Fatal(err)
 	}
 	defer file.Close()
-	sums, err := metrics.Read(file, metrics.Ask{})
+	sums, err := stream.Read(file, metrics.Ask{})
 	if err != nil || b.index >= len(sums) {
 		t.Fatalf("%s: block %d of %d: %v", b.file, b.index, len(sums), err)
 	}

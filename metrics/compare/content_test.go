@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/servebench/servebench/metrics"
+	"github.com/servebench/servebench/metrics/trust"
 )
 
 // greeted is a run of requests that get an empty chunk after 3 ms and their first
@@ -29,7 +30,7 @@ func greeted(t *testing.T, id string, first time.Duration, empty bool) *metrics.
 	}
 	s := c.Summary(20)
 	s.Evidence = new(metrics.Evidence)
-	metrics.Judge(s)
+	trust.Judge(s)
 	return s
 }
 

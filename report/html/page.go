@@ -16,6 +16,8 @@ import (
 	"strings"
 
 	"github.com/servebench/servebench/metrics"
+	"github.com/servebench/servebench/metrics/compare"
+	"github.com/servebench/servebench/metrics/vllm"
 	"github.com/servebench/servebench/report"
 	"github.com/servebench/servebench/report/plot"
 )
@@ -28,7 +30,7 @@ var pageTemplate = template.Must(template.ParseFS(files, "page.html"))
 // A Run is one of a page, with the release of vLLM whose block it shows.
 type Run struct {
 	plot.Run
-	Version report.Version
+	Version vllm.Version
 }
 
 // Write writes a page about the runs, of which there is at least one, with charts
@@ -135,7 +137,7 @@ func (p *page) compare(runs []Run, plain []plot.Run) error {
 	p.tabulate(plain)
 	p.Doubt = doubt(plain)
 	sums := summaries(plain)
-	for _, g := range metrics.Groups(sums) {
+	for _, g := range compare.Groups(sums) {
 		var text strings.Builder
 		if err := report.Group(&text, &g, runs[0].Version); err != nil {
 			return err

@@ -13,6 +13,8 @@ import (
 	"time"
 
 	"github.com/servebench/servebench/metrics"
+	"github.com/servebench/servebench/metrics/stream"
+	"github.com/servebench/servebench/metrics/trust"
 	"github.com/servebench/servebench/report/plot"
 )
 
@@ -40,7 +42,7 @@ func run(h metrics.Header, requests, tokens int, message string) Run {
 		c.Add(r)
 	}
 	s := c.Summary(last.Seconds())
-	metrics.Judge(s)
+	trust.Judge(s)
 	return Run{Run: plot.Run{Summary: s, File: h.Run + ".jsonl"}}
 }
 
@@ -192,7 +194,7 @@ func TestPageOfABlockAloneHasNoCharts(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	sums, err := metrics.Read(bytes.NewReader(text), metrics.Ask{Trace: true})
+	sums, err := stream.Read(bytes.NewReader(text), metrics.Ask{Trace: true})
 	if err != nil {
 		t.Fatal(err)
 	}

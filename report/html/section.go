@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/servebench/servebench/metrics"
+	"github.com/servebench/servebench/metrics/vllm"
 	"github.com/servebench/servebench/report"
 	"github.com/servebench/servebench/report/plot"
 )
@@ -37,10 +38,10 @@ type fact struct {
 }
 
 // section is what the page says of a run that is one of so many.
-func (p *page) section(r plot.Run, v report.Version, of int) (*section, error) {
+func (p *page) section(r plot.Run, v vllm.Version, of int) (*section, error) {
 	s := &section{Run: r, Facts: facts(r.Summary), Errors: commonest(r.Errors), Chapters: p.chapters(plot.Single(r, of)), Provenance: provenance(r)}
 	var block, truth, window, verdict strings.Builder
-	if err := errors.Join(report.Block(&block, r.Summary, v), report.Truth(&truth, r.Summary), report.Window(&window, r.Summary, v), report.Verdict(&verdict, r.Summary)); err != nil {
+	if err := errors.Join(vllm.Block(&block, r.Summary, v), report.Truth(&truth, r.Summary), report.Window(&window, r.Summary, v), report.Verdict(&verdict, r.Summary)); err != nil {
 		return nil, err
 	}
 	s.Block, s.Truth, s.Window = block.String(), truth.String(), strings.TrimSpace(window.String())

@@ -10,6 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/servebench/servebench/metrics"
+	"github.com/servebench/servebench/metrics/trust"
 )
 
 // A workload is runs whose numbers are known beforehand: requests are due every
@@ -43,7 +44,7 @@ func (w workload) run(h metrics.Header) Run {
 		c.Add(r)
 	}
 	s := c.Summary(last.Seconds())
-	metrics.Judge(s)
+	trust.Judge(s)
 	return Run{Summary: s}
 }
 

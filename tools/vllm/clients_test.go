@@ -15,6 +15,7 @@ import (
 	"testing"
 
 	"github.com/servebench/servebench/metrics"
+	"github.com/servebench/servebench/metrics/stream"
 )
 
 // A client runs a command line of vllm bench serve and gives what it leaves.
@@ -67,7 +68,7 @@ func (o ours) run(t *testing.T, argv []string) *results {
 		t.Fatal(err)
 	}
 	defer f.Close()
-	for entry, err := range metrics.NewStreamReader(f).Entries() {
+	for entry, err := range stream.NewReader(f).Entries() {
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -1,0 +1,128 @@
+package scrape
+
+import (
+	"io"
+	"maps"
+	"slices"
+	"strconv"
+
+	"github.com/servebench/servebench/metrics"
+)
+
+// Counters are a server's totals of speculative and diffusion decoding and of
+// its prefix cache, summed over label sets. They count all of the server's
+// traffic.
+type Counters struct {
+	Drafts, DraftTokens, AcceptedTokens int64
+	AcceptedAt                          map[int]int64 // accepted tokens by position in the draft
+
+	DenoisingSteps, CanvasPositions, CommittedTokens int64
+
+	PrefixQueries, PrefixHits int64 // prompt tokens looked up in the prefix cache, and found
+
+	Sample metrics.ServerSample // what else was said: it tells processes apart
+}
+
+// Names under which servers count what they look up in their prefix cache and
+// find there. vLLM dropped the gpu_ in v0.9 and had both for some releases. SGLang
+// counts all prompt tokens, and has told only lately which of them were cached.
+var (
+	prefixQueryNames = []string{"vllm:prefix_cache_queries_total", "vllm:gpu_prefix_cache_queries_total", "sglang:prompt_tokens_total"}
+	prefixHitNames   = []string{"vllm:prefix_cache_hits_total", "vllm:gpu_prefix_cache_hits_total", "sglang:cached_tokens_total"}
+)
+
+// ParseCounters reads them from the text of a server's /metrics. What the server
+// does not count is 0.
+func ParseCounters(r io.Reader) (Counters, error) {
+	c := Counters{AcceptedAt: map[int]int64{}}
+	all := totals{}
+	for s, err := range exposition(r) {
+		if err != nil {
+			return Counters{}, err
+		}
+		all.add(s)
+		if s.name == "vllm:spec_decode_num_accepted_tokens_per_pos_total" {
+			if at, err := strconv.Atoi(s.label("position")); err == nil {
+				c.AcceptedAt[at] += int64(s.value)
+			}
+		}
+	}
+	for name, to := range map[string]*int64{
+		"vllm:spec_decode_num_drafts_total":          &c.Drafts,
+		"vllm:spec_decode_num_draft_tokens_total":    &c.DraftTokens,
+		"vllm:spec_decode_num_accepted_tokens_total": &c.AcceptedTokens,
+		"vllm:diffusion_num_denoising_steps_total":   &c.DenoisingSteps,
+		"vllm:diffusion_num_canvas_positions_total":  &c.CanvasPositions,
+		"vllm:diffusion_num_committed_tokens_total":  &c.CommittedTokens,
+	} {
+		*to = int64(all[name].sum)
+	}
+	c.Sample = all.sample()
+	c.Sample.Start = all.started()
+	if queries, hits := all.first(prefixQueryNames...), all.first(prefixHitNames...); queries != nil && hits != nil {
+		c.PrefixQueries, c.PrefixHits = int64(*queries), int64(*hits)
+	}
+	return c, nil
+}
+
+// SpecDecode is what was speculated between c and later; nil when nothing was.
+func (c Counters) SpecDecode(later Counters) *metrics.SpecDecode {
+	s := &metrics.SpecDecode{
+		Drafts:         later.Drafts - c.Drafts,
+		DraftTokens:    later.DraftTokens - c.DraftTokens,
+		AcceptedTokens: later.AcceptedTokens - c.AcceptedTokens,
+	}
+	if s.DraftTokens <= 0 {
+		return nil
+	}
+	s.AcceptanceRate = float64(s.AcceptedTokens) / float64(s.DraftTokens) * 100
+	if s.Drafts <= 0 {
+		return s
+	}
+	s.AcceptanceLength = 1 + float64(s.AcceptedTokens)/float64(s.Drafts)
+	for _, at := range slices.Sorted(maps.Keys(later.AcceptedAt)) {
+		accepted := later.AcceptedAt[at] - c.AcceptedAt[at]
+		s.PerPosition = append(s.PerPosition, float64(accepted)/float64(s.Drafts))
+	}
+	return s
+}
+
+// Diffusion is what was denoised between c and later in so many seconds; nil
+// when nothing was. The pass that commits a canvas counts as no step.
+func (c Counters) Diffusion(later Counters, seconds float64) *metrics.Diffusion {
+	steps := later.DenoisingSteps - c.DenoisingSteps
+	d := &metrics.Diffusion{
+		CommittedTokens: later.CommittedTokens - c.CommittedTokens,
+		CanvasPositions: later.CanvasPositions - c.CanvasPositions,
+	}
+	if seconds <= 0 || steps <= 0 || d.CanvasPositions <= 0 || d.CommittedTokens <= 0 {
+		return nil
+	}
+	block := float64(d.CanvasPositions) / float64(steps)
+	canvases := float64(d.CommittedTokens) / block
+	denoising := float64(steps) - canvases
+	d.DenoisingSteps = int64(denoising)
+	d.CommittedThroughput = float64(d.CommittedTokens) / seconds
+	d.StepsPerCanvas = denoising / canvases
+	if denoising > 0 {
+		d.CommittedPerStep = float64(d.CommittedTokens) / denoising
+	}
+	return d
+}
+
+// Plus is what c and other count together.
+func (c Counters) Plus(other Counters) Counters {
+	sum := Counters{
+		Drafts: c.Drafts + other.Drafts, DraftTokens: c.DraftTokens + other.DraftTokens, AcceptedTokens: c.AcceptedTokens + other.AcceptedTokens,
+		AcceptedAt:     map[int]int64{},
+		DenoisingSteps: c.DenoisingSteps + other.DenoisingSteps, CanvasPositions: c.CanvasPositions + other.CanvasPositions,
+		CommittedTokens: c.CommittedTokens + other.CommittedTokens,
+		PrefixQueries:   c.PrefixQueries + other.PrefixQueries, PrefixHits: c.PrefixHits + other.PrefixHits,
+	}
+	for _, counts := range []map[int]int64{c.AcceptedAt, other.AcceptedAt} {
+		for at, n := range counts {
+			sum.AcceptedAt[at] += n
+		}
+	}
+	return sum
+}

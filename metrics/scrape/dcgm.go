@@ -1,0 +1,75 @@
+package scrape
+
+import (
+	"io"
+	"maps"
+	"slices"
+	"strconv"
+
+	"github.com/servebench/servebench/metrics"
+)
+
+// dcgmBlank is DCGM_INT32_BLANK, the least of the values by which DCGM says that
+// there is none; its exporter passes them on.
+const dcgmBlank = 0x7ffffff0
+
+// dcgmField is one value of a GPU or of a part of it.
+type dcgmField struct {
+	gpu      int
+	instance string // of MIG; "" for the whole
+	name     string
+}
+
+// ParseDCGM reads what GPUs do from the /metrics of NVIDIA's DCGM exporter, in
+// the order of their indexes. The error is ErrNoSample when there is nothing of
+// it. The names and units are those of its etc/default-counters.csv. The memory
+// of a GPU is the sum of its MIG instances'.
+func ParseDCGM(r io.Reader) ([]metrics.GPUSample, error) {
+	// A GPU that several containers share is there once for each.
+	fields := map[dcgmField]float64{}
+	for s, err := range exposition(r) {
+		if err != nil {
+			return nil, err
+		}
+		index, err := strconv.Atoi(s.label("gpu"))
+		if err == nil && s.value < dcgmBlank {
+			fields[dcgmField{index, s.label("GPU_I_ID"), s.name}] = s.value
+		}
+	}
+	byIndex := map[int]totals{}
+	for f, v := range fields {
+		if byIndex[f.gpu] == nil {
+			byIndex[f.gpu] = totals{}
+		}
+		byIndex[f.gpu].add(series{name: f.name, value: v})
+	}
+	var gpus []metrics.GPUSample
+	for _, index := range slices.Sorted(maps.Keys(byIndex)) {
+		if g := dcgmGPU(index, byIndex[index]); g != (metrics.GPUSample{Index: index}) {
+			gpus = append(gpus, g)
+		}
+	}
+	if gpus == nil {
+		return nil, ErrNoSample
+	}
+	return gpus, nil
+}
+
+func dcgmGPU(index int, all totals) metrics.GPUSample {
+	g := metrics.GPUSample{
+		Index:       index,
+		MemoryUsed:  all.first("DCGM_FI_DEV_FB_USED"),
+		MemoryTotal: all.first("DCGM_FI_DEV_FB_TOTAL"),
+		Utilization: all.firstMean("DCGM_FI_DEV_GPU_UTIL"),
+		Power:       all.firstMean("DCGM_FI_DEV_POWER_USAGE"),
+	}
+	if g.Utilization != nil {
+		*g.Utilization /= 100
+	}
+	if free := all.first("DCGM_FI_DEV_FB_FREE"); g.MemoryTotal == nil && g.MemoryUsed != nil && free != nil {
+		// The total is not among the default counters.
+		sum := *g.MemoryUsed + *free + all["DCGM_FI_DEV_FB_RESERVED"].sum
+		g.MemoryTotal = &sum
+	}
+	return g
+}

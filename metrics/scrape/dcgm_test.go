@@ -1,0 +1,34 @@
+package scrape
+
+import (
+	"reflect"
+	"strings"
+	"testing"
+
+	"github.com/servebench/servebench/metrics"
+)
+
+func TestDCGMTellsOfEachGPU(t *testing.T) {
+	got, err := ParseDCGM(strings.NewReader(`# HELP DCGM_FI_DEV_FB_USED Framebuffer memory used (in MiB).
+# TYPE DCGM_FI_DEV_FB_USED gauge
+DCGM_FI_DEV_FB_USED{gpu="1",UUID="GPU-b",device="nvidia1",modelName="NVIDIA H100",Hostname="n"} 1000
+DCGM_FI_DEV_FB_FREE{gpu="1",UUID="GPU-b",device="nvidia1",modelName="NVIDIA H100",Hostname="n"} 80000
+DCGM_FI_DEV_GPU_UTIL{gpu="1",UUID="GPU-b",container="one"} 50
+DCGM_FI_DEV_GPU_UTIL{gpu="1",UUID="GPU-b",container="two"} 50
+DCGM_FI_DEV_POWER_USAGE{gpu="1",UUID="GPU-b"} 350.25
+DCGM_FI_DEV_FB_USED{gpu="0",UUID="GPU-a",GPU_I_PROFILE="3g.40gb",GPU_I_ID="1"} 100
+DCGM_FI_DEV_FB_USED{gpu="0",UUID="GPU-a",GPU_I_PROFILE="3g.40gb",GPU_I_ID="2"} 200
+DCGM_FI_DEV_FB_TOTAL{gpu="0",UUID="GPU-a",GPU_I_PROFILE="3g.40gb",GPU_I_ID="1"} 40000
+DCGM_FI_DEV_FB_TOTAL{gpu="0",UUID="GPU-a",GPU_I_PROFILE="3g.40gb",GPU_I_ID="2"} 40000
+DCGM_FI_DEV_GPU_UTIL{gpu="0",UUID="GPU-a"} 9223372036854775794
+DCGM_FI_DEV_POWER_USAGE{gpu="2",UUID="GPU-c"} 140737488355328
+DCGM_FI_DEV_POWER_USAGE{UUID="GPU-d"} 100
+`))
+	want := []metrics.GPUSample{
+		{Index: 0, MemoryUsed: new(300.0), MemoryTotal: new(80000.0)},
+		{Index: 1, MemoryUsed: new(1000.0), MemoryTotal: new(81000.0), Utilization: new(0.5), Power: new(350.25)},
+	}
+	if err != nil || !reflect.DeepEqual(got, want) {
+		t.Errorf("%+v, %v, want %+v", got, err, want)
+	}
+}

@@ -1,0 +1,70 @@
+package scrape
+
+import (
+	"errors"
+	"io"
+	"strings"
+
+	"github.com/servebench/servebench/metrics"
+)
+
+// ErrNoSample says that a text of metrics holds nothing that is known here.
+var ErrNoSample = errors.New("nothing in it is known to servebench")
+
+// ParseServerSample reads it from the text of the /metrics of vLLM, SGLang,
+// text-generation-inference or llama.cpp. The error is ErrNoSample when there is
+// nothing of theirs in it. The names are from docs.vllm.ai/en/latest/usage/metrics.html,
+// docs.sglang.io/docs/references/production_metrics.md,
+// huggingface.co/docs/text-generation-inference/reference/metrics and
+// github.com/ggml-org/llama.cpp/blob/master/tools/server/README.md, and from what
+// those servers answer.
+func ParseServerSample(r io.Reader) (*metrics.ServerSample, error) {
+	all := totals{}
+	for s, err := range exposition(r) {
+		if err != nil {
+			return nil, err
+		}
+		all.add(s)
+	}
+	s := all.sample()
+	if s == (metrics.ServerSample{}) {
+		return nil, ErrNoSample
+	}
+	s.Start = all.started()
+	return &s, nil
+}
+
+// sample is what they say of the server, but for its start.
+func (t totals) sample() metrics.ServerSample {
+	s := metrics.ServerSample{
+		Running:     t.first("vllm:num_requests_running", "sglang:num_running_reqs", "tgi_batch_current_size", "llamacpp:requests_processing"),
+		Waiting:     t.first("vllm:num_requests_waiting", "sglang:num_queue_reqs", "tgi_queue_size", "llamacpp:requests_deferred"),
+		KVCache:     t.firstMean("vllm:kv_cache_usage_perc", "vllm:gpu_cache_usage_perc", "sglang:token_usage", "llamacpp:kv_cache_usage_ratio"),
+		Preemptions: t.first("vllm:num_preemptions_total"),
+		Generated:   t.first(generated...),
+	}
+	s.PrefixQueries, s.PrefixHits = t.first(prefixQueryNames...), t.first(prefixHitNames...)
+	if found, rest := t.first("llamacpp:prompt_tokens_cached_total"), t.first("llamacpp:prompt_tokens_total"); found != nil && rest != nil {
+		s.PrefixQueries, s.PrefixHits = new(*found+*rest), found
+	}
+	return s
+}
+
+// generated are the names under which servers count output tokens.
+var generated = []string{"vllm:generation_tokens_total", "sglang:generation_tokens_total", "llamacpp:tokens_predicted_total"}
+
+// started is when the process started whose text of metrics has such series, in
+// seconds of Unix time: as it says, or, from Prometheus' Python client, when its
+// first counter was made. It is nil where nothing says so.
+func (t totals) started() *float64 {
+	if said := t.first("process_start_time_seconds"); said != nil {
+		return said
+	}
+	var first *float64
+	for name, series := range t {
+		if strings.HasSuffix(name, "_created") && (first == nil || series.least < *first) {
+			first = new(series.least)
+		}
+	}
+	return first
+}

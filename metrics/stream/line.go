@@ -1,0 +1,53 @@
+package stream
+
+import "github.com/servebench/servebench/metrics"
+
+// streamVersion is the version of the record stream written and read here.
+const streamVersion = 1
+
+// Kinds of lines of a record stream. Readers skip those they do not know.
+const (
+	kindRun    = "run"
+	kindReq    = "req"
+	kindSample = "sample"
+	kindMore   = "more"
+	kindEnd    = "end"
+)
+
+// A lineHead opens each line of a stream.
+type lineHead struct {
+	V     int    `json:"v"`
+	Kind  string `json:"k"`
+	Run   string `json:"run"`
+	Shard int    `json:"s,omitempty"`
+}
+
+type runLine struct {
+	lineHead
+	*metrics.Header
+}
+
+type reqLine struct {
+	lineHead
+	*metrics.Record
+}
+
+type sampleLine struct {
+	lineHead
+	*metrics.Sample
+}
+
+type endLine struct {
+	lineHead
+	*metrics.End
+}
+
+// A partLine holds a piece of a line that would have been too long: the first
+// under that line's own kind, the others under "more".
+type partLine struct {
+	lineHead
+	Message int    `json:"m"`    // which long line of its writer
+	Part    int    `json:"p"`    // which piece of it, from 0
+	Parts   int    `json:"of"`   // how many pieces there are
+	Text    string `json:"json"` // the piece
+}

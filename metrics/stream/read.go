@@ -1,0 +1,74 @@
+package stream
+
+import (
+	"bufio"
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/servebench/servebench/metrics"
+	"github.com/servebench/servebench/metrics/vllm"
+)
+
+// ErrNothing says that what was read holds no run in any form known here.
+var ErrNothing = fmt.Errorf("nothing to report: no record stream (its lines begin with %s); %w; %w",
+	streamMark, vllm.ErrNoResult, vllm.ErrNoBlock)
+
+// sniffLength is how much of a source is looked at to tell whether it is JSON.
+const sniffLength = 64 << 10
+
+// Read sums up each run in r, which may be a record stream, vLLM's result JSON
+// or a text with result blocks in it. A record stream may stand anywhere in
+// another text, whose blocks are then left alone. Runs of a record stream are
+// judged; of the others there is nothing to judge by.
+func Read(r io.Reader, ask metrics.Ask) ([]*metrics.Summary, error) {
+	b := bufio.NewReaderSize(r, sniffLength)
+	// A short source is no error here, and any other comes again with the next read.
+	head, _ := b.Peek(sniffLength)
+	read := readText
+	if bytes.HasPrefix(bytes.TrimSpace(head), []byte("{")) && !isStream(head) {
+		read = vllm.ReadResults
+	}
+	sums, err := read(b, ask)
+	if errors.Is(err, vllm.ErrNoResult) || errors.Is(err, vllm.ErrNoBlock) {
+		return nil, ErrNothing
+	}
+	return sums, err
+}
+
+// Sharded says whether r begins with the record stream of a shard, of which there
+// may be others elsewhere.
+func Sharded(r io.Reader) bool {
+	for e, err := range NewReader(io.LimitReader(r, sniffLength)).Entries() {
+		if err != nil {
+			return false
+		}
+		if e.Shard > 0 || e.Header != nil {
+			return e.Shard > 0 || e.Header.Shards > 1
+		}
+	}
+	return false
+}
+
+// isStream says that a line of a record stream begins somewhere in head.
+func isStream(head []byte) bool {
+	return bytes.HasPrefix(head, streamMark) || bytes.Contains(head, append([]byte("\n"), streamMark...))
+}
+
+// readText reads the record stream in r, or else the blocks. Both are looked for
+// in one pass, since r may be a pipe and what stands before a stream of any length.
+func readText(r io.Reader, ask metrics.Ask) ([]*metrics.Summary, error) {
+	var blocks vllm.BlockReader
+	stream := NewReader(r)
+	stream.foreign = blocks.Line
+	sums, err := readStream(stream, ask)
+	if err != nil || len(sums) > 0 {
+		return sums, err
+	}
+	sums, err = blocks.Summaries(ask)
+	if err != nil && stream.Damaged > 0 {
+		return nil, fmt.Errorf("nothing to report: of a record stream there is only %s", metrics.Counted(stream.Damaged, "torn or damaged line"))
+	}
+	return sums, err
+}

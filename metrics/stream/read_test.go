@@ -1,0 +1,78 @@
+package stream
+
+import (
+	"errors"
+	"io"
+	"strings"
+	"testing"
+
+	"github.com/servebench/servebench/metrics"
+)
+
+func TestReadTellsWhatItReads(t *testing.T) {
+	const run = `{"v":1,"k":"run","run":"r","config":{"request_rate":"inf","burstiness":1}}` + "\n"
+	for name, text := range map[string]string{
+		"stream":                   run,
+		"stream after other lines": "srun: hello\n" + run,
+		"stream far down":          strings.Repeat("=== Serving Benchmark Result ===\nSuccessful requests: 9\n", 5000) + run,
+		"block far down":           strings.Repeat("prose\n", 20_000) + "Successful requests: 0\n",
+		"result":                   ` {"duration": 1.0, "completed": 0, "total_input_tokens": 0}`,
+		"block":                    "prose\n=== Serving Benchmark Result ===\nSuccessful requests: 0\n",
+	} {
+		sums, err := Read(strings.NewReader(text), metrics.Ask{})
+		if err != nil || len(sums) != 1 || sums[0].Completed != 0 {
+			t.Errorf("%s: %d runs, %v", name, len(sums), err)
+		}
+	}
+	for name, text := range map[string]string{
+		"nothing": "", "prose": "Successful: 5\n", "another object": `{"a": 1}`, "unknown kinds only": `{"v":1,"k":"weather","run":"r"}`,
+	} {
+		if _, err := Read(strings.NewReader(text), metrics.Ask{}); !errors.Is(err, ErrNothing) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+func TestATornStreamIsNotTakenForNothing(t *testing.T) {
+	_, err := Read(strings.NewReader(`{"v":1,"k":"run","run":"r","con`), metrics.Ask{})
+	const want = "nothing to report: of a record stream there is only 1 torn or damaged line"
+	if err == nil || err.Error() != want {
+		t.Errorf("got %v, want %s", err, want)
+	}
+}
+
+func TestNothingSaysWhatWasLookedFor(t *testing.T) {
+	const want = `nothing to report: no record stream (its lines begin with {"v":); ` +
+		`no JSON object with the keys duration, completed, total_input_tokens; ` +
+		`no result block headed "Serving Benchmark Result"`
+	if ErrNothing.Error() != want {
+		t.Errorf("got  %v\nwant %s", ErrNothing, want)
+	}
+}
+
+// An endless is a line without an end, of a given length.
+type endless struct{ left int }
+
+func (e *endless) Read(p []byte) (int, error) {
+	if e.left == 0 {
+		return 0, io.EOF
+	}
+	n := min(len(p), e.left)
+	e.left -= n
+	for i := range n {
+		p[i] = 'x'
+	}
+	return n, nil
+}
+
+func TestALongForeignLineIsNotKept(t *testing.T) {
+	stream := NewReader(&endless{left: 3 * maxTextLine})
+	var kept int
+	stream.foreign = func(line string) { kept = len(line) }
+	for e, err := range stream.Entries() {
+		t.Errorf("%v, %v", e, err)
+	}
+	if kept != maxTextLine || stream.Skipped != 1 {
+		t.Errorf("kept %d bytes of %d lines", kept, stream.Skipped)
+	}
+}

@@ -1,0 +1,259 @@
+package stream
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"hash/maphash"
+	"io"
+	"iter"
+	"strings"
+
+	"github.com/servebench/servebench/metrics"
+)
+
+// streamMark opens every line of a record stream.
+var streamMark = []byte(`{"v":`)
+
+// insideMark is by what such a line is known that another program put something
+// before: kubectl logs the name of a pod or the time, srun the number of a task. In
+// a text of JSON's it would have backslashes.
+var insideMark = fmt.Appendf(nil, `{"v":%d,"k":"`, streamVersion)
+
+// maxMessage bounds the size of a message that was split over lines.
+const maxMessage = 1 << 30
+
+// An Entry is one message of a record stream. Exactly one of Header, Record,
+// Sample and End is set.
+type Entry struct {
+	Run    string
+	Shard  int
+	Header *metrics.Header
+	Record *metrics.Record
+	Sample *metrics.Sample
+	End    *metrics.End
+}
+
+// A Reader reads record streams of one or many runs, concatenated or
+// interleaved. Lines of unknown kinds are passed over.
+type Reader struct {
+	Skipped  int // lines so far that belong to no stream
+	Damaged  int // lines so far that do, but cannot be read: torn at the end, or cut into each other
+	Repeated int // messages so far that had been there before and were not yielded again
+
+	r       *bufio.Reader
+	buf     []byte            // the line being read
+	foreign func(line string) // is given each line that belongs to no stream, unless nil
+
+	// seen holds a hash of each message. A record has its index and its times, a
+	// sample its time, so no two messages are alike unless one is a copy. That two
+	// others out of ten million share a hash has a chance of 3 in a million, and
+	// the count in the end line would tell.
+	seen  hashes
+	seed  maphash.Seed
+	parts map[message]*partial
+	runs  map[string]int // each run's rank by its first line, which a short one can overtake
+}
+
+// A message names a line that was split over several.
+type message struct {
+	run   string
+	shard int
+	n     int
+}
+
+// A partial is a message of which some pieces are there.
+type partial struct {
+	kind string
+	next int
+	text strings.Builder
+}
+
+// NewReader makes a reader from r.
+func NewReader(r io.Reader) *Reader {
+	return &Reader{
+		r:     bufio.NewReaderSize(r, 64<<10),
+		seed:  maphash.MakeSeed(),
+		parts: map[message]*partial{}, runs: map[string]int{},
+	}
+}
+
+// Entries yields what the stream holds, in its order, and what it holds twice
+// only once. The last pair may be an error: reading failed, or a line is of a
+// version that this program does not know.
+func (sr *Reader) Entries() iter.Seq2[Entry, error] {
+	return func(yield func(Entry, error) bool) {
+		for {
+			line, readErr := sr.line()
+			entry, err := sr.entry(line)
+			if err != nil {
+				yield(Entry{}, err)
+				return
+			}
+			if entry != (Entry{}) && !yield(entry, nil) {
+				return
+			}
+			if readErr != nil {
+				if !errors.Is(readErr, io.EOF) {
+					yield(Entry{}, fmt.Errorf("reading a record stream: %w", readErr))
+				}
+				sr.Damaged += len(sr.parts)
+				return
+			}
+		}
+	}
+}
+
+// line reads a line, good until the next call. Of one that is too long it gives
+// the beginning.
+func (sr *Reader) line() ([]byte, error) {
+	sr.buf = sr.buf[:0]
+	for {
+		piece, err := sr.r.ReadSlice('\n')
+		limit := maxTextLine
+		if bytes.HasPrefix(sr.buf, streamMark) {
+			limit = maxMessage
+		}
+		sr.buf = append(sr.buf, piece[:min(len(piece), limit-len(sr.buf))]...)
+		if !errors.Is(err, bufio.ErrBufferFull) {
+			return sr.buf, err
+		}
+	}
+}
+
+// entry reads one line. It gives the zero Entry when there is nothing to report
+// of it.
+func (sr *Reader) entry(raw []byte) (Entry, error) {
+	line := bytes.TrimSpace(raw)
+	if !bytes.HasPrefix(line, streamMark) {
+		at := bytes.Index(line, insideMark)
+		if at < 0 {
+			sr.skip(raw)
+			return Entry{}, nil
+		}
+		line = line[at:]
+	}
+	var part partLine
+	if err := json.Unmarshal(line, &part); err != nil {
+		sr.Damaged++
+		return Entry{}, nil
+	}
+	if part.V != streamVersion {
+		return Entry{}, fmt.Errorf("record stream of version %d: this program reads version %d", part.V, streamVersion)
+	}
+	if _, known := sr.runs[part.Run]; !known {
+		sr.runs[part.Run] = len(sr.runs)
+	}
+	if part.Parts > 0 {
+		whole, kind := sr.join(&part)
+		if whole == nil {
+			return Entry{}, nil
+		}
+		line, part.Kind = whole, kind
+	}
+	entry, err := decode(part.lineHead, line)
+	if err != nil {
+		sr.Damaged++
+		return Entry{}, nil
+	}
+	if entry != (Entry{}) && sr.repeats(line) {
+		sr.Repeated++
+		return Entry{}, nil
+	}
+	return entry, nil
+}
+
+// skip passes over a line that belongs to no stream.
+func (sr *Reader) skip(line []byte) {
+	if len(bytes.TrimSpace(line)) > 0 {
+		sr.Skipped++
+	}
+	if sr.foreign != nil {
+		sr.foreign(string(line))
+	}
+}
+
+// repeats says whether the message was there before.
+func (sr *Reader) repeats(text []byte) bool {
+	return !sr.seen.add(maphash.Bytes(sr.seed, text))
+}
+
+// warnings are what there is to say of the stream so far.
+func (sr *Reader) warnings() []string {
+	var w []string
+	if sr.Damaged > 0 {
+		w = append(w, "left out "+metrics.Counted(sr.Damaged, "torn or damaged line")+" of the stream")
+	}
+	if sr.Repeated > 0 {
+		w = append(w, "took only once "+metrics.Counted(sr.Repeated, "line")+" that the stream repeats")
+	}
+	if sr.Skipped > 0 {
+		w = append(w, "passed over "+metrics.Counted(sr.Skipped, "line")+" of other programs in the stream")
+	}
+	return w
+}
+
+// join adds a piece to its message and gives the message once it is whole.
+func (sr *Reader) join(part *partLine) (whole []byte, kind string) {
+	key := message{part.Run, part.Shard, part.Message}
+	p := sr.parts[key]
+	if p != nil && part.Part == 0 {
+		// A copy of the stream begins where the one before was cut.
+		sr.Damaged++
+		p = nil
+	}
+	if p == nil {
+		p = &partial{kind: part.Kind}
+		sr.parts[key] = p
+	}
+	if part.Part != p.next || p.text.Len()+len(part.Text) > maxMessage {
+		delete(sr.parts, key)
+		sr.Damaged++
+		return nil, ""
+	}
+	p.text.WriteString(part.Text)
+	p.next++
+	if p.next < part.Parts {
+		return nil, ""
+	}
+	delete(sr.parts, key)
+	return []byte(p.text.String()), p.kind
+}
+
+func decode(head lineHead, line []byte) (Entry, error) {
+	e := Entry{Run: head.Run, Shard: head.Shard}
+	switch head.Kind {
+	case kindRun:
+		e.Header = &metrics.Header{}
+		if err := json.Unmarshal(line, e.Header); err != nil {
+			return Entry{}, err
+		}
+		e.Header.Run, e.Header.Shard = head.Run, head.Shard
+		e.Header.Recognise()
+	case kindReq:
+		e.Record = &metrics.Record{}
+		if err := json.Unmarshal(line, e.Record); err != nil {
+			return Entry{}, err
+		}
+		e.Record.Run = head.Run
+	case kindSample:
+		e.Sample = &metrics.Sample{}
+		if err := json.Unmarshal(line, e.Sample); err != nil {
+			return Entry{}, err
+		}
+	case kindEnd:
+		e.End = &metrics.End{}
+		if err := json.Unmarshal(line, e.End); err != nil {
+			return Entry{}, err
+		}
+	default:
+		return Entry{}, nil
+	}
+	return e, nil
+}
+
+// maxTextLine is the longest line of text that is looked at; progress bars that
+// rewrite their line make long ones.
+const maxTextLine = 16 << 20

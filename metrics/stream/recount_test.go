@@ -1,0 +1,95 @@
+package stream
+
+import (
+	"bytes"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/servebench/servebench/metrics"
+)
+
+// recount sums up a stream by other definitions than its own.
+func recount(t *testing.T, stream []byte, d metrics.Definitions) *metrics.Summary {
+	t.Helper()
+	sums, err := Read(bytes.NewReader(stream), metrics.Ask{Definitions: d})
+	if err != nil || len(sums) != 1 {
+		t.Fatal(len(sums), err)
+	}
+	return sums[0]
+}
+
+// inMS are mean TTFT, mean E2EL and the number of gaps of a run.
+func inMS(s *metrics.Summary) []int64 {
+	return []int64{int64(s.TTFT.Mean() + .5), int64(s.E2EL.Mean() + .5), int64(s.ITL.Len())}
+}
+
+func TestAStreamIsCountedByAnyDefinitions(t *testing.T) {
+	for _, noChunks := range []bool{false, true} {
+		for _, recorded := range definitionTests {
+			h := testHeader("r")
+			h.Definitions = recorded.Definitions
+			var stream bytes.Buffer
+			sw := NewWriter(&stream)
+			sw.NoChunks = noChunks
+			writeRun(t, sw, h, chatRecord())
+			for _, test := range definitionTests {
+				s := recount(t, stream.Bytes(), test.Definitions)
+				as := test
+				if test.Definitions == "" {
+					as = recorded
+				}
+				want := []int64{as.want[0], as.want[1], int64(len(as.want) - 2)}
+				if got := inMS(s); !slices.Equal(got[:2], want[:2]) || got[2] != want[2] && !noChunks || s.TotalOutput != as.out {
+					t.Errorf("without chunks %t, recorded by %s, counted by %q: %v, %d tokens; want %v, %d",
+						noChunks, recorded.Definitions, test.Definitions, got, s.TotalOutput, want, as.out)
+				}
+				if s.Header.InForce() != as.Named() {
+					t.Errorf("it says %s for %s", s.Header.InForce(), as.Named())
+				}
+			}
+		}
+	}
+}
+
+// A stream of before Definitions has the role among the chunks, and its last event
+// in Last.
+func TestAFormerStreamIsCountedAnew(t *testing.T) {
+	r := &metrics.Record{Run: "r", FirstContent: 400 * time.Millisecond, Last: 800 * time.Millisecond, End: 900 * time.Millisecond, Status: 200, In: 10, Out: 3, Finish: "stop"}
+	for _, ms := range []int{100, 400, 500, 600} {
+		r.Chunks.Append(time.Duration(ms) * time.Millisecond)
+	}
+	var stream bytes.Buffer
+	writeRun(t, NewWriter(&stream), testHeader("r"), r)
+	former := []byte(strings.Replace(stream.String(), `"definitions":"0.33.0",`, "", 1))
+	if len(former) == stream.Len() {
+		t.Fatal("the run line does not name its definitions")
+	}
+	for d, want := range map[metrics.Definitions][]int64{
+		"": {100, 800, 3}, metrics.Definitions029: {100, 800, 3}, metrics.Definitions030: {100, 600, 3}, metrics.Definitions033: {400, 600, 2},
+	} {
+		s := recount(t, former, d)
+		if got := inMS(s); !slices.Equal(want, got) {
+			t.Errorf("by %q: %v, want %v", d, got, want)
+		}
+		if d == "" && s.Header.InForce() != metrics.Definitions029 {
+			t.Errorf("it says it was counted by %s", s.Header.InForce())
+		}
+	}
+}
+
+func TestACompactStreamKeepsItsDefinitions(t *testing.T) {
+	h := testHeader("r")
+	h.Compact = true
+	var stream bytes.Buffer
+	writeRun(t, NewWriter(&stream), h, chatRecord())
+	s := recount(t, stream.Bytes(), metrics.Definitions029)
+	if got := inMS(s); got[0] != 400 || s.Header.InForce() != metrics.Definitions033 {
+		t.Errorf("%v by %s", got, s.Header.InForce())
+	}
+	const want = "latencies are by the definitions of vLLM 0.33.0: a compact stream serves no others"
+	if !slices.Contains(s.Warnings, want) {
+		t.Errorf("warnings %q", s.Warnings)
+	}
+}

@@ -1,0 +1,145 @@
+package stream
+
+import (
+	"fmt"
+	"maps"
+	"math"
+	"slices"
+
+	"github.com/servebench/servebench/metrics"
+	"github.com/servebench/servebench/metrics/trust"
+)
+
+// readStream sums up each run of a record stream, in the order of their run
+// lines. Shards of a run are merged on one clock. What is amiss with a run is
+// among its warnings, and what is amiss with the stream among those of the last.
+func readStream(stream *Reader, ask metrics.Ask) ([]*metrics.Summary, error) {
+	runs := map[string]*run{}
+	for e, err := range stream.Entries() {
+		if err != nil {
+			return nil, err
+		}
+		if runs[e.Run] == nil {
+			runs[e.Run] = &run{id: e.Run, ask: ask, shards: map[int]*shard{}}
+		}
+		runs[e.Run].take(e)
+	}
+	byFirstLine := func(a, b *run) int { return stream.runs[a.id] - stream.runs[b.id] }
+	var sums []*metrics.Summary
+	for _, run := range slices.SortedFunc(maps.Values(runs), byFirstLine) {
+		s, err := run.summary()
+		if err != nil {
+			return nil, fmt.Errorf("run %s: %w", run.id, err)
+		}
+		sums = append(sums, s)
+	}
+	if n := len(sums); n > 0 {
+		sums[n-1].Warnings = append(sums[n-1].Warnings, stream.warnings()...)
+	}
+	return sums, nil
+}
+
+// A run is being put together from its shards. Each is summed up by itself, so that
+// it does not matter how their lines lie between each other, and the Collectors are
+// merged in the order of the shards in the end.
+type run struct {
+	id     string
+	ask    metrics.Ask
+	shards map[int]*shard
+}
+
+func (r *run) take(e Entry) {
+	sh := r.shards[e.Shard]
+	if sh == nil {
+		sh = newShard(e.Run, e.Shard, r.ask)
+		r.shards[e.Shard] = sh
+	}
+	sh.take(e, r.ask)
+}
+
+func (r *run) summary() (*metrics.Summary, error) {
+	shards := slices.SortedFunc(maps.Values(r.shards), func(a, b *shard) int { return a.index - b.index })
+	m, err := merge(shards)
+	if err != nil {
+		return nil, err
+	}
+	s := m.summary()
+	if m.noITL {
+		// With nothing to quote, ITL is not known rather than nought, or that of a part.
+		s.ITL = metrics.Distribution{Quoted: metrics.NewQuote()}
+	}
+	if err := includeEnds(s, shards); err != nil {
+		return nil, err
+	}
+	if sh := shards[0]; len(shards) == 1 && sh.gapless && sh.end() != nil && sh.end().PeakTokens > 0 {
+		s.Truth.PeakTokens = sh.end().PeakTokens
+	}
+	for _, fault := range m.faults() {
+		s.Incomplete = append(s.Incomplete, fmt.Sprintf("run %s %s", r.id, fault))
+	}
+	s.Warnings = append(s.Warnings, s.Incomplete...)
+	if m.noITL {
+		s.Warnings = append(s.Warnings, fmt.Sprintf("run %s: itl is not known, because the stream holds no single arrival times", r.id))
+	}
+	s.Warnings = slices.Compact(append(s.Warnings, m.forget(s, r.ask)...))
+	trust.Judge(s)
+	return s, nil
+}
+
+// forget leaves out of s what is not known of all shards, because some left no
+// single requests, and says so.
+func (m *merged) forget(s *metrics.Summary, ask metrics.Ask) (warnings []string) {
+	compact := slices.ContainsFunc(m.shards, (*shard).compact)
+	if s.Trace != nil && (compact || m.untraced) {
+		s.Trace.Records = nil
+		if len(s.Trace.Samples) == 0 {
+			s.Trace = nil
+		}
+	}
+	if !compact {
+		return nil
+	}
+	if recorded := s.Header.Definitions; ask.Definitions != "" && ask.Definitions != recorded.Named() && s.Header.Config.Chat() {
+		warnings = append(warnings, fmt.Sprintf("latencies are by the definitions of %s: a compact stream serves no others", recorded))
+	}
+	if s.Outcomes, s.Lastings = nil, nil; ask.Outcomes {
+		warnings = append(warnings, "single requests are not known: a compact stream has only what they add up to")
+	}
+	if ask.Goodput != nil {
+		s.Goodput = math.NaN()
+		warnings = append(warnings, "goodput is not known: a compact stream counts by the limits of the run alone")
+	}
+	return warnings
+}
+
+// includeEnds adds what the shards' end lines say and their records do not.
+func includeEnds(s *metrics.Summary, shards []*shard) error {
+	hosts := map[string]int{} // cores that shards had there
+	for _, sh := range shards {
+		e := sh.end()
+		if e == nil {
+			s.Unwatched++
+			continue
+		}
+		host := sh.header.Host
+		_, beside := hosts[host]
+		if err := s.Include(e, beside && host != ""); err != nil {
+			return err
+		}
+		if e.Evidence == nil {
+			continue
+		}
+		hosts[host] += e.Evidence.Cores
+		if host != "" && e.Evidence.Machine > 0 {
+			// Not bound to cores of their own, shards share those there are.
+			hosts[host] = min(hosts[host], e.Evidence.Machine)
+		}
+	}
+	if s.Evidence != nil {
+		s.Evidence.Cores = 0
+		for _, cores := range hosts {
+			s.Evidence.Cores += cores
+		}
+	}
+	return nil
+}

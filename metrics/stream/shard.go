@@ -1,0 +1,178 @@
+package stream
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/servebench/servebench/metrics"
+)
+
+// A shard is what is known so far of one shard of a run. All its times are on its
+// own clock, and so are those in its Collector.
+type shard struct {
+	index     int
+	header    *metrics.Header   // the first run line's under the ask; before that, of which nothing is known
+	headers   []*metrics.Header // of all its run lines
+	ends      []*metrics.End    // all of them
+	collector *metrics.Collector
+	last      time.Duration // latest end of a measured record
+	lines     int           // of requests
+	records   int           // requests that were measured; known once it has joined the others
+	gapless   bool          // it has records without single chunk times
+}
+
+// unasked is what is taken for the configuration of a run without a run line:
+// of what was asked for nothing is known, and vLLM's default metrics are reported.
+func unasked() metrics.Config {
+	c := metrics.UnknownConfig()
+	c.Metrics, c.Percentiles = []string{"ttft", "tpot", "itl"}, []float64{99}
+	return c
+}
+
+func newShard(run string, index int, ask metrics.Ask) *shard {
+	h := ask.Apply(&metrics.Header{Run: run, Config: unasked()})
+	sh := &shard{index: index, header: h, collector: metrics.NewCollector(h)}
+	sh.collector.KeepOutcomes, sh.collector.KeepLastings, sh.collector.KeepTrace = ask.Outcomes, ask.Lastings, ask.Trace
+	return sh
+}
+
+func (sh *shard) take(e Entry, ask metrics.Ask) {
+	switch {
+	case e.Header != nil:
+		sh.headers = append(sh.headers, e.Header)
+		if len(sh.headers) == 1 {
+			*sh.header = *ask.Apply(e.Header)
+			if ask.Definitions != "" && !e.Header.Compact {
+				sh.header.Definitions = ask.Definitions
+			}
+			sh.collector.KeepTrace = ask.Trace || e.Header.Group != "" || e.Header.Sampled
+		}
+	case e.End != nil:
+		sh.ends = append(sh.ends, e.End)
+	case e.Sample != nil:
+		sh.collector.AddSample(e.Sample)
+	default:
+		sh.add(e.Record)
+	}
+}
+
+func (sh *shard) add(r *metrics.Record) {
+	sh.lines++
+	sh.collector.Add(r)
+	if r.Phase != metrics.WarmUp {
+		sh.last = max(sh.last, r.End)
+		sh.gapless = sh.gapless || sh.header.Counted(r).Chunks.Gapless()
+	}
+}
+
+// begun says that its run line was there.
+func (sh *shard) begun() bool { return len(sh.headers) > 0 }
+
+// end is its first end line, nil if there is none.
+func (sh *shard) end() *metrics.End {
+	if len(sh.ends) == 0 {
+		return nil
+	}
+	return sh.ends[0]
+}
+
+// took is how long the measured part of the shard ran.
+func (sh *shard) took() time.Duration {
+	if end := sh.end(); end != nil {
+		return time.Duration(end.Seconds * float64(time.Second))
+	}
+	return max(0, sh.last-sh.header.Began())
+}
+
+// compact says that nothing is known of single requests.
+func (sh *shard) compact() bool { return sh.header.Compact && sh.lines == 0 }
+
+// finish takes over what the end line says and the records do not. It says whether
+// ITL is then known.
+func (sh *shard) finish() (known bool, err error) {
+	end := sh.end()
+	switch {
+	case end == nil || !sh.gapless && !sh.compact():
+		return !sh.gapless, nil
+	case sh.compact():
+		return true, sh.collector.Adopt(end)
+	}
+	return sh.collector.AdoptGaps(end, !sh.recounted())
+}
+
+// recounted says that the ask has other Definitions than the run, and that they differ.
+func (sh *shard) recounted() bool {
+	return sh.begun() && sh.header.Config.Chat() && sh.header.Definitions.Named() != sh.headers[0].Definitions.Named()
+}
+
+// counted is how many they were by the end lines, one for each run line.
+func (sh *shard) counted() int {
+	n := 0
+	for _, e := range sh.ends[:min(len(sh.ends), max(len(sh.headers), 1))] {
+		n += e.Completed + e.Failed
+	}
+	return n
+}
+
+// faults are what there is to say of the shard, each after its name. It must have
+// joined the others.
+func (sh *shard) faults(sharded bool) []string {
+	var w []string
+	if !sh.begun() {
+		w = append(w, "has no run line, so what it was asked for is not known")
+	}
+	twice := len(sh.headers) > 1
+	switch {
+	case twice && sharded:
+		times := cmp.Or(map[int]string{2: "twice"}[len(sh.headers)], fmt.Sprintf("%d times", len(sh.headers)))
+		w = append(w, fmt.Sprintf("is there %s: its requests are counted %[1]s", times))
+	case twice || len(sh.ends) > 1:
+		w = append(w, "has run or end lines that differ: the first of each stands")
+	}
+	switch {
+	case len(sh.ends) == 0 && sh.compact():
+		w = append(w, "was cut: it has no end line, and so nothing of its requests")
+	case len(sh.ends) == 0:
+		w = append(w, "was cut: it has no end line, so its duration is the end of the last request")
+	case len(sh.ends) < len(sh.headers):
+		w = append(w, "was cut once: it has fewer end lines than run lines")
+	case sh.counted() != sh.records:
+		w = append(w, fmt.Sprintf("counts %s in its end line, but the stream holds %d", metrics.Counted(sh.counted(), "request"), sh.records))
+	}
+	return w
+}
+
+// name is that of the shard and of the machines that it ran on.
+func (sh *shard) name() string {
+	switch hosts := sh.hosts(); len(hosts) {
+	case 0:
+		return fmt.Sprintf("shard %d", sh.index)
+	case 1:
+		return fmt.Sprintf("shard %d (host %s)", sh.index, hosts[0])
+	default:
+		return fmt.Sprintf("shard %d (hosts %s)", sh.index, listed(hosts))
+	}
+}
+
+// hosts are the machines that it ran on, in order, as far as they are known.
+func (sh *shard) hosts() []string {
+	var hosts []string
+	for _, h := range sh.headers {
+		if h.Host != "" {
+			hosts = append(hosts, h.Host)
+		}
+	}
+	slices.Sort(hosts)
+	return slices.Compact(hosts)
+}
+
+// listed names things: a; a and b; a, b and c.
+func listed(names []string) string {
+	if n := len(names); n > 1 {
+		return strings.Join(names[:n-1], ", ") + " and " + names[n-1]
+	}
+	return strings.Join(names, "")
+}

@@ -1,0 +1,396 @@
+package stream
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"maps"
+	"math"
+	"math/rand/v2"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/HdrHistogram/hdrhistogram-go"
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+
+	"github.com/servebench/servebench/metrics"
+)
+
+// A fleet is how the shards of a run are written in a test.
+type fleet struct {
+	n       int
+	startAt bool
+	change  func(h *metrics.Header, sw *Writer) // may be nil
+}
+
+// shardHeader is that of a shard whose clock and start are its own.
+func (f fleet) header(shard int) *metrics.Header {
+	h := testHeader("r")
+	h.Config.IgnoreEOS = true
+	h.Shard, h.Shards, h.Host = shard, f.n, fmt.Sprintf("n%d", shard/2)
+	h.Config.RequestRate, h.Config.RampUp = 40, nil
+	zero := h.Epoch
+	ahead := time.Duration(shard*shard)*1_000_003*time.Microsecond - 700*msec
+	late := time.Duration(shard*3%4) * 1_700_001
+	h.ClockOffset, h.ClockError = ahead, 2*msec
+	h.Epoch = zero.Add(late + ahead)
+	if f.startAt {
+		h.StartAt = zero.Add(-msec)
+	}
+	return h
+}
+
+// write gives each shard its part of the records, which are on the clock of the run,
+// as they would be with every shard in time.
+func (f fleet) write(t *testing.T, records []*metrics.Record) [][]byte {
+	t.Helper()
+	var shards [][]byte
+	for shard := range f.n {
+		var buf bytes.Buffer
+		h, sw := f.header(shard), NewWriter(&buf)
+		sw.MaxLine = PipeLine
+		if f.change != nil {
+			f.change(h, sw)
+		}
+		var own []*metrics.Record
+		for i, r := range records {
+			if i%f.n == shard {
+				copied := *r
+				own = append(own, &copied)
+			}
+		}
+		judged(t, sw, h, shard, own...)
+		shards = append(shards, buf.Bytes())
+	}
+	return shards
+}
+
+// mixed puts the lines of streams between each other at random, each stream's in order.
+func mixed(rng *rand.Rand, streams [][]byte) []byte {
+	var lines [][][]byte
+	left := 0
+	for _, s := range streams {
+		lines = append(lines, slices.Collect(bytes.Lines(s)))
+		left += len(lines[len(lines)-1])
+	}
+	var out []byte
+	for ; left > 0; left-- {
+		i := rng.IntN(len(lines))
+		for len(lines[i]) == 0 {
+			i = (i + 1) % len(lines)
+		}
+		out = append(out, lines[i][0]...)
+		lines[i] = lines[i][1:]
+	}
+	return out
+}
+
+// load are requests of all sorts on the run's clock.
+func load(n int) []*metrics.Record {
+	records := requests(n)
+	for i, r := range records {
+		r.Run = "r"
+		switch {
+		case i%17 == 3:
+			records[i] = &metrics.Record{Run: "r", Index: r.Index, Due: r.Due, Slot: r.Slot, Sent: r.Sent, End: r.Sent + 5*msec, Class: metrics.Status, Status: 500 + i%2, Attempts: 3 + i%2, Anew: i % 2, Error: fmt.Sprint("no ", i%3)}
+			continue
+		case i%11 == 5:
+			r.Phase = metrics.WarmUp
+		case i%13 == 7:
+			r.Turn = 1
+		}
+		r.Wrote, r.FirstContent, r.End = r.Sent+msec/3, r.Chunks.First(), r.Last+msec/2
+		r.OutAsked, r.Finish = r.Out+i%3-1, []string{"length", "stop", ""}[i%3]
+		r.Conn, r.MaxAge = metrics.Conn{New: i%5 == 0, Connect: msec}, msec/7
+	}
+	return records
+}
+
+// everything compares all that a Summary holds.
+var everything = cmp.Options{
+	cmp.Exporter(func(reflect.Type) bool { return true }),
+	cmpopts.EquateNaNs(),
+	cmp.Comparer(func(a, b *hdrhistogram.Histogram) bool { return a == b || a != nil && b != nil && a.Equals(b) }),
+}
+
+func TestTheOrderOfLinesDoesNotMatter(t *testing.T) {
+	if testing.Short() {
+		t.Skip("many orders of the lines of a stream: in go test without -short")
+	}
+	rng := rand.New(rand.NewPCG(1, 2))
+	compactOne := func(h *metrics.Header, _ *Writer) { h.Compact = h.Shard == 1 }
+	noChunks := func(h *metrics.Header, sw *Writer) { sw.NoChunks = h.Shard > 1 }
+	for name, f := range map[string]fleet{
+		"clocks of their own": {n: 4}, "one start": {n: 4, startAt: true}, "one of them compact": {n: 4, change: compactOne},
+		"some without chunks": {n: 4, startAt: true, change: noChunks},
+	} {
+		shards := f.write(t, load(80))
+		ask := metrics.Ask{Outcomes: true, Trace: true}
+		read := func(data []byte) *metrics.Summary {
+			sums, err := Read(bytes.NewReader(data), ask)
+			if err != nil || len(sums) != 1 {
+				t.Fatalf("%s: %d runs, %v", name, len(sums), err)
+			}
+			return sums[0]
+		}
+		want := read(slices.Concat(shards...))
+		if len(want.Incomplete) > 0 || want.Shards.Sound != 4 {
+			t.Fatalf("%s: %+v", name, want.Shards)
+		}
+		for range 4 {
+			rng.Shuffle(len(shards), func(i, j int) { shards[i], shards[j] = shards[j], shards[i] })
+			for how, data := range map[string][]byte{"one after the other": slices.Concat(shards...), "mixed": mixed(rng, shards)} {
+				if diff := cmp.Diff(want, read(data), everything); diff != "" {
+					t.Fatalf("%s, %s:\n%s", name, how, diff)
+				}
+			}
+		}
+	}
+}
+
+// together is what one Collector makes of the records of all shards, moved to the
+// clock of the run.
+func (f fleet) together(records []*metrics.Record, zero time.Time) *metrics.Collector {
+	c := metrics.NewCollector(f.header(0))
+	c.KeepOutcomes = true
+	for shard := range f.n {
+		for i, r := range records {
+			if i%f.n == shard {
+				moved := *r
+				moved.Shift(f.header(shard).Start().Sub(zero))
+				c.Add(&moved)
+			}
+		}
+	}
+	return c
+}
+
+func TestShardsMergeToTheNumbersOfOneRun(t *testing.T) {
+	for _, f := range []fleet{{n: 4}, {n: 4, startAt: true}} {
+		zero := f.header(0).Start()
+		if f.startAt {
+			zero = f.header(0).StartAt
+		}
+		records := load(200)
+		sums, err := Read(bytes.NewReader(slices.Concat(f.write(t, records)...)), metrics.Ask{Outcomes: true})
+		if err != nil || len(sums) != 1 {
+			t.Fatalf("%d runs, %v", len(sums), err)
+		}
+		got, want := sums[0], f.together(records, zero).Summary(sums[0].Seconds)
+		if diff := cmp.Diff(want.Outcomes, got.Outcomes, cmpopts.EquateEmpty()); diff != "" {
+			t.Errorf("outcomes\n%s", diff)
+		}
+		for _, m := range metrics.Metrics {
+			if diff := cmp.Diff(ranked(m.Of(want)), ranked(m.Of(got))); diff != "" {
+				t.Errorf("%s\n%s", m.Name, diff)
+			}
+		}
+		if got.PeakOutput != want.PeakOutput || got.PeakConcurrent != want.PeakConcurrent || got.Goodput != want.Goodput ||
+			got.TotalOutput != want.TotalOutput || got.Resent != want.Resent || got.Resent.Times == 0 || got.Resent.Anew == 0 || !slices.Equal(got.FirstErrors, want.FirstErrors) || !maps.Equal(got.Errors, want.Errors) {
+			t.Errorf("peaks %v and %d, want %v and %d", got.PeakOutput, got.PeakConcurrent, want.PeakOutput, want.PeakConcurrent)
+		}
+		// Each shard counts tokens in steps of its own clock.
+		if off := got.Truth.PeakTokens - want.Truth.PeakTokens; max(off, -off) > want.Truth.PeakTokens/50 {
+			t.Errorf("%d tokens in the busiest second, want %d", got.Truth.PeakTokens, want.Truth.PeakTokens)
+		}
+		got.Truth.PeakTokens, want.Truth.PeakTokens = 0, 0
+		if diff := cmp.Diff(figures(want.Truth), figures(got.Truth)); diff != "" {
+			t.Errorf("truth\n%s", diff)
+		}
+		if !got.Header.Epoch.Equal(zero.Add(f.header(0).ClockOffset)) || got.Truth.PeakConcurrency < 2 {
+			t.Errorf("the clock begins at %v, want %v", got.Header.Epoch, zero)
+		}
+	}
+}
+
+// ranked are the statistics of d, with percentiles closer to each other than its values.
+func ranked(d *metrics.Distribution) []float64 {
+	all := []float64{float64(d.Len()), d.Mean(), d.Std()}
+	for p := 0.0; p <= 100; p += 1.0 / 128 {
+		all = append(all, d.Percentile(p))
+	}
+	return all
+}
+
+// compactly writes all shards compact.
+func compactly(h *metrics.Header, sw *Writer) { h.Compact = true }
+
+func TestCompactShardsComeToTheSameCounts(t *testing.T) {
+	full, compact := fleet{n: 4, startAt: true}, fleet{n: 4, startAt: true, change: compactly}
+	records := load(400)
+	want := readOne(t, slices.Concat(full.write(t, records)...))
+	streams := compact.write(t, records)
+	for i, stream := range streams {
+		if bytes.Contains(stream, []byte(`"k":"req"`)) {
+			t.Errorf("shard %d has single requests", i)
+		}
+		for line := range bytes.Lines(stream) {
+			if len(line) > PipeLine {
+				t.Errorf("a line of %d bytes", len(line))
+			}
+		}
+	}
+	got := readOne(t, slices.Concat(streams...))
+	if len(got.Incomplete) > 0 || !strings.Contains(strings.Join(got.Warnings, "\n"), "ttft is approximate") {
+		t.Errorf("lacks %q, warns %q", got.Incomplete, got.Warnings)
+	}
+	for name, pair := range map[string][2]any{
+		"completed": {got.Completed, want.Completed}, "failed": {got.Failed, want.Failed}, "input": {got.TotalInput, want.TotalInput},
+		"output": {got.TotalOutput, want.TotalOutput}, "goodput": {got.Goodput, want.Goodput}, "seconds": {got.Seconds, want.Seconds},
+		"date": {got.Date, want.Date}, "classes": {got.Classes, want.Classes}, "errors": {got.Errors, want.Errors}, "resent": {got.Resent, want.Resent},
+		"failing": {got.Failing, want.Failing}, "lengths": {got.Truth.Lengths, want.Truth.Lengths},
+		"counts": {got.Truth.Counts, want.Truth.Counts}, "delivery": {got.Truth.Delivery, want.Truth.Delivery},
+		"finish reasons": {got.Truth.FinishReasons, want.Truth.FinishReasons},
+		"first errors":   {got.FirstErrors, want.FirstErrors}, "connecting": {got.Truth.Connecting, want.Truth.Connecting},
+		"ramp": {got.Truth.Ramp, want.Truth.Ramp}, "pace": {got.Truth.Pace, want.Truth.Pace}, "held": {got.Truth.Held, want.Truth.Held},
+		"tokens": {got.Truth.Tokens, want.Truth.Tokens}, "peak tokens": {got.Truth.PeakTokens, want.Truth.PeakTokens},
+		"mean concurrency": {got.Truth.MeanConcurrency, want.Truth.MeanConcurrency}, "late": {got.Shards.Late, want.Shards.Late},
+		"evidence": {got.Evidence, want.Evidence}, "later turns": {got.Truth.LaterTurns, want.Truth.LaterTurns},
+		"per token": {got.Truth.ITL.Len(), want.Truth.ITL.Len()},
+	} {
+		if diff := cmp.Diff(pair[1], pair[0]); diff != "" {
+			t.Errorf("%s: %s", name, diff)
+		}
+	}
+	for name, pair := range map[string][2]*metrics.Distribution{
+		"ttft": {&got.TTFT, &want.TTFT}, "tpot": {&got.TPOT, &want.TPOT}, "itl": {&got.ITL, &want.ITL}, "e2el": {&got.E2EL, &want.E2EL},
+		"queue": {&got.Queue, &want.Queue}, "lag": {&got.Lag, &want.Lag}, "queue and e2el": {&got.QueuedE2EL, &want.QueuedE2EL},
+		"content": {&got.Truth.ContentTTFT, &want.Truth.ContentTTFT}, "written": {&got.Truth.WrittenTTFT, &want.Truth.WrittenTTFT},
+		"scheduled": {&got.Truth.ScheduledTTFT, &want.Truth.ScheduledTTFT}, "scheduled e2el": {&got.Truth.ScheduledE2EL, &want.Truth.ScheduledE2EL},
+	} {
+		if got, want := pair[0], pair[1]; got.Len() != want.Len() || !want.Histogram().Equals(got.Histogram()) || !got.Approximate() {
+			t.Errorf("%s: %d values, mean %v, want %d, %v", name, got.Len(), got.Mean(), want.Len(), want.Mean())
+		}
+	}
+	for name, pair := range map[string][2]float64{
+		"chunks": {got.PeakOutput, want.PeakOutput}, "requests": {float64(got.PeakConcurrent), float64(want.PeakConcurrent)},
+		"in flight": {float64(got.Truth.PeakConcurrency), float64(want.Truth.PeakConcurrency)},
+	} {
+		if pair[0] < pair[1]*0.95 || pair[0] > pair[1]*1.15 {
+			t.Errorf("peak of %s %v, want about %v", name, pair[0], pair[1])
+		}
+	}
+}
+
+func TestAloneACompactStreamHasVLLMsPeaks(t *testing.T) {
+	var full, compact bytes.Buffer
+	h := testHeader("r")
+	want := judged(t, NewWriter(&full), h, 0, load(200)...)
+	h.Compact = true
+	judged(t, NewWriter(&compact), h, 0, load(200)...)
+	got := readOne(t, compact.Bytes())
+	if got.PeakOutput != want.PeakOutput || got.PeakConcurrent != want.PeakConcurrent || got.Shards != nil || got.Truth.PeakTokens != want.Truth.PeakTokens {
+		t.Errorf("peaks %v, %d and %d; want %v, %d and %d", got.PeakOutput, got.PeakConcurrent, got.Truth.PeakTokens,
+			want.PeakOutput, want.PeakConcurrent, want.Truth.PeakTokens)
+	}
+	if full.Len() < 10*compact.Len() && bytes.Contains(full.Bytes(), []byte(`"totals"`)) {
+		t.Error("an ordinary stream has totals, too")
+	}
+}
+
+// Of a run of hours the steps are so wide that many requests touch one.
+func TestTheMostInFlightOfALongCompactRunIsNotThatOfASecond(t *testing.T) {
+	var records []*metrics.Record
+	for i := range 12 {
+		sent := time.Duration(i) * 50 * msec
+		records = append(records, arrived(metrics.Record{Run: "r", Index: i, Due: sent, Slot: sent, Sent: sent, Out: 1}, metrics.Milliseconds(sent)+40))
+	}
+	records = append(records, arrived(metrics.Record{Run: "r", Index: 12, Sent: 5 * time.Hour, Out: 1}, metrics.Milliseconds(5*time.Hour)+40))
+	for n := 1; n <= 3; n++ {
+		s := readOne(t, slices.Concat(fleet{n: n, change: compactly}.write(t, records)...))
+		if got := s.Truth.PeakConcurrency; got != n {
+			t.Errorf("%d shards: %d in flight, want %d: one of each shard, at most", n, got, n)
+		}
+	}
+}
+
+func TestWhatACompactStreamDoesNotKnowIsSaid(t *testing.T) {
+	f := fleet{n: 2, change: func(h *metrics.Header, _ *Writer) { h.Compact = h.Shard == 1 }}
+	stream := slices.Concat(f.write(t, load(40))...)
+	sums, err := Read(bytes.NewReader(stream), metrics.Ask{Outcomes: true, Trace: true, Goodput: []metrics.SLO{{Metric: "ttft", Limit: 1}}})
+	if err != nil || len(sums) != 1 {
+		t.Fatalf("%d runs, %v", len(sums), err)
+	}
+	s := sums[0]
+	said := strings.Join(s.Warnings, "\n")
+	if s.Outcomes != nil || s.Trace != nil || !math.IsNaN(s.Goodput) ||
+		!strings.Contains(said, "single requests are not known") || !strings.Contains(said, "goodput is not known") {
+		t.Errorf("%d outcomes, goodput %v, warnings %q", len(s.Outcomes), s.Goodput, s.Warnings)
+	}
+}
+
+func TestABurstOfShardsIsARamp(t *testing.T) {
+	for name, compact := range map[string]bool{"full": false, "compact": true} {
+		f := fleet{n: 4, change: func(h *metrics.Header, _ *Writer) { h.Compact, h.Config.RequestRate = compact, math.Inf(1) }}
+		records := load(40)
+		// The shards begin up to 5.1 ms after the first.
+		want := metrics.Ramp{Requests: 40}
+		for i, r := range records {
+			r.Due, r.Slot, r.Phase, r.Turn = 0, 0, metrics.Main, 0
+			want.Took = max(want.Took, r.Sent+time.Duration(i%4*3%4)*1_700_001)
+		}
+		if got := readOne(t, slices.Concat(f.write(t, records)...)).Truth.Ramp; got != want {
+			t.Errorf("%s: %+v, want %+v", name, got, want)
+		}
+		records[9].Due, records[9].Slot = msec, msec // so it is none
+		if got := readOne(t, slices.Concat(f.write(t, records)...)).Truth.Ramp; got != (metrics.Ramp{}) {
+			t.Errorf("%s: a ramp of %d requests", name, got.Requests)
+		}
+	}
+}
+
+// Where chunks hold several tokens the gap is only known in the mean, over all shards.
+func TestTheMeanGapOfBundledTokensIsThatOfAllShards(t *testing.T) {
+	records := []*metrics.Record{
+		arrived(metrics.Record{Run: "r", Out: 9}, 10, 30, 50), arrived(metrics.Record{Run: "r", Index: 1, Out: 5}, 10, 15),
+		arrived(metrics.Record{Run: "r", Index: 2, Out: 40}, 20, 80), arrived(metrics.Record{Run: "r", Index: 3, Out: 7}, 5, 25, 90),
+	}
+	want := truthOf(metrics.Config{}, records...).MeanITL
+	for name, compact := range map[string]bool{"full": false, "compact": true} {
+		f := fleet{n: 2, change: func(h *metrics.Header, _ *Writer) { h.Compact = compact }}
+		if got := readOne(t, slices.Concat(f.write(t, records)...)).Truth; !near(got.MeanITL, want) || got.ITL.Len() > 0 || want == 0 {
+			t.Errorf("%s: %v ms, want %v", name, got.MeanITL, want)
+		}
+	}
+}
+
+func TestTheServersCountersAreThoseOfOneShard(t *testing.T) {
+	var streams [][]byte
+	spec, diffusion := &metrics.SpecDecode{Drafts: 3}, &metrics.Diffusion{CanvasPositions: 7}
+	for shard := range 3 {
+		var buf bytes.Buffer
+		h := fleet{n: 3}.header(shard)
+		sw, s := NewWriter(&buf), metrics.NewCollector(h).Summary(5)
+		if shard > 0 {
+			s.SpecDecode, s.Diffusion = spec, diffusion
+		}
+		if err := errors.Join(sw.Begin(h), sw.End(s)); err != nil {
+			t.Fatal(err)
+		}
+		streams = append(streams, buf.Bytes())
+	}
+	if s := readOne(t, slices.Concat(streams...)); !reflect.DeepEqual(s.SpecDecode, spec) || !reflect.DeepEqual(s.Diffusion, diffusion) {
+		t.Errorf("%+v and %+v", s.SpecDecode, s.Diffusion)
+	}
+}
+
+func TestARiseOfAllShardsIsOne(t *testing.T) {
+	var streams [][]byte
+	for shard := range 2 {
+		var buf bytes.Buffer
+		h := fleet{n: 2}.header(shard)
+		sw, s := NewWriter(&buf), metrics.NewCollector(h).Summary(5)
+		s.RateChanges = []metrics.RateChange{{RPS: 1, At: h.Epoch}, {RPS: 2, At: h.Epoch.Add(time.Second)}}
+		if err := errors.Join(sw.Begin(h), sw.End(s)); err != nil {
+			t.Fatal(err)
+		}
+		streams = append(streams, buf.Bytes())
+	}
+	if s := readOne(t, slices.Concat(streams...)); len(s.RateChanges) != 2 || !s.RateChanges[1].At.Equal(fleet{n: 2}.header(0).Epoch.Add(time.Second)) {
+		t.Errorf("%v", s.RateChanges)
+	}
+}

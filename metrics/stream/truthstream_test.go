@@ -1,0 +1,210 @@
+package stream
+
+import (
+	"bytes"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/servebench/servebench/metrics"
+	"github.com/servebench/servebench/metrics/trust"
+)
+
+// figures are the numbers of a Truth, those of its distributions as a histogram
+// gives them.
+func figures(t *metrics.Truth) string {
+	var b strings.Builder
+	for _, d := range []*metrics.Distribution{&t.ITL, &t.ContentTTFT, &t.WrittenTTFT, &t.ScheduledTTFT, &t.ScheduledE2EL} {
+		fmt.Fprintln(&b, d.Len(), d.Mean(), d.Median(), d.Percentile(99))
+	}
+	fmt.Fprintf(&b, "%+v\n%+v\n%+v\n%+v\n%+v\n", t.Tokens, t.Connecting, t.Ramp, t.Pace, t.Held)
+	fmt.Fprintf(&b, "%+v\n%v\n", t.Lengths, t.FinishReasons)
+	fmt.Fprintln(&b, t.MeanITL, t.PeakTokens, t.PeakStep, t.PeakConcurrency, t.MeanConcurrency, t.LaterTurns)
+	return b.String()
+}
+
+// noticed is evidence and ages that accuse a run of several things.
+func noticed(s *metrics.Summary, shard int) {
+	n := time.Duration(shard + 1)
+	s.Evidence = &metrics.Evidence{
+		Cores: 2, Machine: 3, Watched: n * 10 * time.Second, CPU: n * 8 * time.Second, BusiestCPU: 0.3 / float64(n), StolenCPU: 0.02 * float64(n),
+		Stalls: 2, Stalled: n * 30 * msec, LongestStall: n * 110 * msec, GCs: 4, GCPaused: n * msec, LongestGC: n * msec / 2, GCWait: n * msec / 3,
+		ClockStep: n * -msec, KernelStamps: 100, UserStamps: 3, SharedReads: 2, Disordered: 3, Opened: 5, Warmed: 1, Closed: 1, Packed: 4,
+		Exhausted: 1, Exhaustion: fmt.Sprint("no ports ", shard), Protocol: "HTTP/1.1", Unverified: shard == 1,
+		PrefixQueries: 100, PrefixHits: 3, Repeated: 2, Beside: 4,
+		Vouched: &metrics.Vouched{Streams: 10, ErrorP99: n * msec, WrongFrom: 30 * shard, Kernel: shard == 0},
+	}
+	ages := alike(0.5*float64(n), 100)
+	s.Age = metrics.FromHistogram(ages.Histogram())
+}
+
+// judged records a run with what its program noticed, and judges it.
+func judged(t *testing.T, sw *Writer, h *metrics.Header, shard int, records ...*metrics.Record) *metrics.Summary {
+	t.Helper()
+	c := metrics.NewCollector(h)
+	err := sw.Begin(h)
+	for _, r := range records {
+		c.Add(r)
+		if err == nil {
+			err = sw.Write(r)
+		}
+	}
+	s := c.Summary(1.5)
+	noticed(s, shard)
+	if err == nil {
+		err = sw.End(s)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	trust.Judge(s)
+	return s
+}
+
+func readOne(t *testing.T, data []byte) *metrics.Summary {
+	t.Helper()
+	sums, err := Read(bytes.NewReader(data), metrics.Ask{})
+	if err != nil || len(sums) != 1 {
+		t.Fatalf("%d runs, %v", len(sums), err)
+	}
+	return sums[0]
+}
+
+func TestAStreamComesToTheSameTruthAndVerdict(t *testing.T) {
+	for _, noChunks := range []bool{false, true} {
+		for name, records := range map[string][]*metrics.Record{
+			"by the chunk": three(), "one each": {testRecord("r", 0, 50), testRecord("r", 1, 60)},
+			"short and long": {testRecord("r", 0, 50), answered(3, 9, "stop"), answered(9, 3, "length"), {Index: 3, Out: 1, OutAsked: 9, Uncounted: true}},
+			"in a rush":      {arrived(metrics.Record{Out: 5}, 10, 20, 30, 40, 4000)},
+			"bundled":        {arrived(metrics.Record{Out: 9}, 10, 30, 50), arrived(metrics.Record{Out: 5}, 10, 15)},
+		} {
+			var buf bytes.Buffer
+			sw := NewWriter(&buf)
+			sw.NoChunks, sw.MaxLine = noChunks, PipeLine
+			h := testHeader("r")
+			h.Config.RequestRate, h.Config.RampUp, h.Config.IgnoreEOS = 10, nil, true
+			want := judged(t, sw, h, 0, records...)
+			got := readOne(t, buf.Bytes())
+			if diff := cmp.Diff(figures(want.Truth), figures(got.Truth)); diff != "" {
+				t.Errorf("%s, without chunks %v: truth\n%s", name, noChunks, diff)
+			}
+			if diff := cmp.Diff(want.Trust, got.Trust); diff != "" || want.Trust.Verdict != metrics.Suspect {
+				t.Errorf("%s, without chunks %v: trust\n%s", name, noChunks, diff)
+			}
+			if diff := cmp.Diff(want.Evidence, got.Evidence); diff != "" || !want.Age.Histogram().Equals(got.Age.Histogram()) {
+				t.Errorf("%s, without chunks %v: evidence\n%s", name, noChunks, diff)
+			}
+		}
+	}
+}
+
+func TestWithoutChunksOrEndTokensAreSpreadEvenly(t *testing.T) {
+	var buf bytes.Buffer
+	sw := NewWriter(&buf)
+	sw.NoChunks = true
+	judged(t, sw, testHeader("r"), 0, arrived(metrics.Record{Run: "r", Out: 3}, 0, 10, 1000))
+	cut := buf.Bytes()[:bytes.LastIndexByte(buf.Bytes()[:buf.Len()-1], '\n')+1]
+	if s := readOne(t, cut); s.Truth.PeakTokens != 2 || s.Truth.ITL.Len() != 0 || !near(s.Truth.MeanITL, 500) {
+		t.Errorf("%d tokens in a second, mean ITL %v; want 2 and 500", s.Truth.PeakTokens, s.Truth.MeanITL)
+	}
+}
+
+// sharded writes records of one run by turns into shards, the second of which
+// began 300 ms later on a clock that is a minute ahead.
+func sharded(t *testing.T, records []*metrics.Record) [][]byte {
+	t.Helper()
+	var shards [][]byte
+	for shard := range 2 {
+		later := time.Duration(shard) * 300 * msec
+		ahead := time.Duration(shard) * time.Minute
+		h := testHeader("r")
+		h.Shard, h.Shards = shard, 2
+		h.Config.RequestRate, h.Config.RampUp = 10, nil
+		h.ClockOffset += ahead
+		h.Epoch = h.Epoch.Add(later + ahead)
+		var own []*metrics.Record
+		for i, r := range records {
+			if i%2 == shard {
+				moved := *r
+				moved.Shift(-later)
+				own = append(own, &moved)
+			}
+		}
+		var buf bytes.Buffer
+		judged(t, NewWriter(&buf), h, shard, own...)
+		shards = append(shards, buf.Bytes())
+	}
+	return shards
+}
+
+func TestShardsComeToTheTruthOfOneRun(t *testing.T) {
+	records := requests(60)
+	h := testHeader("r")
+	h.Config.RequestRate, h.Config.RampUp = 10, nil
+	one := metrics.NewCollector(h)
+	for _, r := range records {
+		one.Add(r)
+	}
+	got := readOne(t, slices.Concat(sharded(t, records)...))
+	want := one.Summary(got.Seconds)
+	// The sums are made in another order.
+	if !near(got.Truth.ScheduledE2EL.Mean(), want.Truth.ScheduledE2EL.Mean()) || got.Truth.ScheduledE2EL.Len() != want.Truth.ScheduledE2EL.Len() {
+		t.Error("E2EL from when it was due differs")
+	}
+	for _, truth := range []*metrics.Truth{got.Truth, want.Truth} {
+		truth.ContentTTFT, truth.ScheduledTTFT, truth.ScheduledE2EL = metrics.Distribution{}, metrics.Distribution{}, metrics.Distribution{}
+	}
+	if diff := cmp.Diff(figures(want.Truth), figures(got.Truth)); diff != "" {
+		t.Errorf("truth\n%s", diff)
+	}
+	wantEvidence := &metrics.Evidence{
+		Cores: 4, Watched: 20 * time.Second, CPU: 24 * time.Second, BusiestCPU: 0.3, StolenCPU: 0.04,
+		Stalls: 2, Stalled: 60 * msec, LongestStall: 220 * msec, GCs: 8, GCPaused: 2 * msec, LongestGC: msec, GCWait: 2 * msec / 3,
+		ClockStep: -2 * msec, KernelStamps: 200, UserStamps: 6, SharedReads: 4, Disordered: 6, Opened: 10, Warmed: 2, Closed: 2, Packed: 8,
+		Exhausted: 2, Exhaustion: "no ports 0", Protocol: "HTTP/1.1", Unverified: true,
+		PrefixQueries: 100, PrefixHits: 3, Repeated: 4, Beside: 8,
+		Vouched: &metrics.Vouched{Streams: 20, ErrorP99: 2 * msec, WrongFrom: 40, Kernel: true},
+	}
+	if diff := cmp.Diff(wantEvidence, got.Evidence); diff != "" || got.Age.Len() != 200 || !near(got.Age.Percentile(100), 1) {
+		t.Errorf("%d ages up to %v, evidence\n%s", got.Age.Len(), got.Age.Percentile(100), diff)
+	}
+}
+
+func TestACutShardLeavesNoEvidenceAndTheVerdictSaysSo(t *testing.T) {
+	shards := sharded(t, requests(10))
+	cut := shards[1][:bytes.LastIndexByte(shards[1][:len(shards[1])-1], '\n')+1]
+	const missing = "the evidence of 1 shard is missing: the verdict rests on the records and on the other shards'"
+	for name, data := range map[string][]byte{"cut": slices.Concat(shards[0], cut), "lost": shards[0]} {
+		s := readOne(t, data)
+		if !slices.Contains(s.Trust.Notes, missing) || s.Evidence == nil || s.Evidence.Exhausted != 1 {
+			t.Errorf("%s: evidence %+v, notes %q", name, s.Evidence, s.Trust.Notes)
+		}
+	}
+}
+
+func TestAStreamWithoutEvidenceIsJudgedByItsRecords(t *testing.T) {
+	var buf bytes.Buffer
+	writeRun(t, NewWriter(&buf), testHeader("r"), testRecord("r", 0, 50), testRecord("r", 1, 60))
+	s := readOne(t, buf.Bytes())
+	if s.Evidence != nil || s.Age.Len() != 0 || s.Truth.PeakConcurrency != 1 || s.Truth.ITL.Len() != 108 {
+		t.Errorf("evidence %v, truth\n%s", s.Evidence, figures(s.Truth))
+	}
+	if len(s.Trust.Notes) != 1 || !strings.Contains(s.Trust.Notes[0], "rests on the records alone") {
+		t.Errorf("notes %q", s.Trust.Notes)
+	}
+}
+
+func TestResultFilesAndBlocksAreNotJudged(t *testing.T) {
+	for _, text := range []string{
+		`{"duration": 1.0, "completed": 2, "total_input_tokens": 3}`,
+		"============ Serving Benchmark Result ============\nSuccessful requests: 5\n" + strings.Repeat("=", 50) + "\n",
+	} {
+		if s := readOne(t, []byte(text)); s.Truth != nil || s.Trust != nil {
+			t.Errorf("%q: truth %v, trust %v", text, s.Truth, s.Trust)
+		}
+	}
+}

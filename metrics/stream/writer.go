@@ -1,0 +1,145 @@
+package stream
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"unicode/utf8"
+
+	"github.com/servebench/servebench/metrics"
+)
+
+// PipeLine is the MaxLine that is safe on a pipe: Slurm cuts longer lines of
+// different tasks into each other.
+const PipeLine = 1000
+
+// A Writer writes one run, or one shard of it, as a record stream: Begin
+// once, Write for each record and Sample for each sample, End. Every line is handed over in one call of
+// Write, so whatever kills the program leaves at most the last line torn. It is
+// for one goroutine.
+type Writer struct {
+	MaxLine  int  // bytes in a line at most, its end included; 0 means no limit
+	NoChunks bool // leave out arrival times between a request's first and last chunk
+
+	w        io.Writer
+	head     lineHead
+	compact  bool
+	messages int // long lines so far
+	buf      bytes.Buffer
+}
+
+// NewWriter makes a writer to w, which needs no buffer and no lock.
+func NewWriter(w io.Writer) *Writer { return &Writer{w: w} }
+
+// Begin writes the run line. Records are written as they are, whatever the
+// Definitions of the run.
+func (sw *Writer) Begin(h *metrics.Header) error {
+	sw.head, sw.compact = lineHead{V: streamVersion, Run: h.Run, Shard: h.Shard}, h.Compact
+	named := *h
+	named.Definitions = h.Definitions.Named()
+	return sw.write(kindRun, runLine{sw.headOf(kindRun), &named})
+}
+
+// Write writes a record, unless the stream is compact, and neither keeps nor
+// changes it.
+func (sw *Writer) Write(r *metrics.Record) error {
+	if sw.compact {
+		return nil
+	}
+	if sw.NoChunks {
+		short := *r
+		short.Chunks, short.Blank, short.TokensPerChunk = r.Chunks.Ends(), r.Blank.Ends(), nil
+		r = &short
+	}
+	return sw.write(kindReq, reqLine{sw.headOf(kindReq), r})
+}
+
+// Sample writes a sample as Write does a record.
+func (sw *Writer) Sample(s *metrics.Sample) error {
+	if sw.compact {
+		return nil
+	}
+	return sw.write(kindSample, sampleLine{sw.headOf(kindSample), s})
+}
+
+// End writes what the run came to. A stream without an end counts as cut. Of a
+// compact one the Summary must be of a Collector whose Header says so, too.
+func (sw *Writer) End(s *metrics.Summary) error {
+	e, err := s.End()
+	if err != nil {
+		return err
+	}
+	return sw.write(kindEnd, endLine{sw.headOf(kindEnd), e})
+}
+
+func (sw *Writer) headOf(kind string) lineHead {
+	h := sw.head
+	h.Kind = kind
+	return h
+}
+
+func (sw *Writer) write(kind string, line any) error {
+	text, err := sw.encode(line)
+	if err != nil {
+		return fmt.Errorf("encoding a %s line: %w", kind, err)
+	}
+	if sw.MaxLine <= 0 || len(text) <= sw.MaxLine {
+		_, err := sw.w.Write(text)
+		return err
+	}
+	return sw.writeParts(kind, bytes.TrimSuffix(bytes.Clone(text), []byte("\n")))
+}
+
+// writeParts writes a long line as several.
+func (sw *Writer) writeParts(kind string, text []byte) error {
+	part := partLine{lineHead: sw.headOf(kind), Message: sw.messages, Part: len(text), Parts: len(text)}
+	sw.messages++
+	// The widest numbers that can occur make the longest line.
+	empty, err := sw.encode(part)
+	if err != nil {
+		return fmt.Errorf("encoding a %s line: %w", kind, err)
+	}
+	pieces := split(text, sw.MaxLine-len(empty)-len(kindMore))
+	part.Parts = len(pieces)
+	for i, piece := range pieces {
+		part.Part, part.Text = i, string(piece)
+		line, err := sw.encode(part)
+		if err != nil {
+			return fmt.Errorf("encoding a %s line: %w", kind, err)
+		}
+		if _, err := sw.w.Write(line); err != nil {
+			return err
+		}
+		part.Kind = kindMore
+	}
+	return nil
+}
+
+// encode gives a line and its end, good until the next call.
+func (sw *Writer) encode(line any) ([]byte, error) {
+	sw.buf.Reset()
+	e := json.NewEncoder(&sw.buf)
+	e.SetEscapeHTML(false)
+	err := e.Encode(line)
+	return sw.buf.Bytes(), err
+}
+
+// split cuts JSON text into pieces that take at most size bytes as JSON strings.
+func split(text []byte, size int) [][]byte {
+	var pieces [][]byte
+	start, cost := 0, 0
+	for i := 0; i < len(text); {
+		_, n := utf8.DecodeRune(text[i:])
+		c := n
+		if text[i] == '"' || text[i] == '\\' {
+			c = 2
+		}
+		if cost+c > size && i > start {
+			pieces = append(pieces, text[start:i])
+			start, cost = i, 0
+		}
+		i, cost = i+n, cost+c
+	}
+	return append(pieces, text[start:])
+}

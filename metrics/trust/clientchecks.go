@@ -1,0 +1,234 @@
+package trust
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/servebench/servebench/metrics"
+)
+
+// What follows are checks of the load generator itself and of its machine.
+
+// What to do about them.
+const (
+	quieter = "a quieter machine, or less load"
+	spread  = "more cores, or less load"
+	frozen  = "was it suspended, throttled or debugged?"
+	crowded = "other programs or a CPU limit had the cores: leave the machine to servebench"
+)
+
+func (j *judge) exhausted() (metrics.Check, bool) {
+	c := metrics.Check{Name: "exhaustion", Figure: float64(j.seen.Exhausted), Unit: "connections", Limit: exhaustedLimit, Remedy: "raise ulimit -n, or set --max-concurrency"}
+	c.Text = metrics.Counted(int(j.seen.Exhausted), "connection") + " could not be opened"
+	if why := strings.Join(strings.Fields(j.seen.Exhaustion), " "); why != "" {
+		c.Text += ": " + why
+	}
+	return c, j.seen.Exhausted > 0
+}
+
+func (j *judge) lag() (metrics.Check, bool) {
+	c := metrics.Check{Name: "lag", Figure: j.Lag.Percentile(99), Unit: "ms", Limit: lagLimit, Remedy: quieter}
+	if j.TTFT.Len() > 0 {
+		c.Limit = max(lagLimit, lagLimitOfTTFT*j.TTFT.Mean())
+	}
+	c.Text = fmt.Sprintf("lag p99 %s", showMS(c.Figure))
+	return c, j.Header.Config.Paced() && j.Lag.Len() > 0
+}
+
+func (j *judge) age() (metrics.Check, bool) {
+	c := metrics.Check{Name: "socket age", Unit: "ms", Limit: max(ageLimit, ageLimitOfITL*j.itl()), Remedy: quieter}
+	if j.Age.Len() > 0 {
+		c.Figure = j.Age.Percentile(99)
+	}
+	if j.disordered() {
+		c.Remedy = "the network loses packets or swaps them"
+	}
+	c.Text = fmt.Sprintf("socket age p99 %s against ITL %s", showMS(c.Figure), showMS(j.itl()))
+	return c, j.Age.Len() > 0 && j.hasGaps()
+}
+
+// disordered says that packets came before an earlier one, so often that the age
+// at p99 may be the time for which they waited, though we read in time.
+func (j *judge) disordered() bool {
+	return percent(j.seen.Disordered, j.seen.KernelStamps) > disorderLimit
+}
+
+// hasGaps says that some request had a second token. A chunk that comes alone
+// keeps the kernel's stamp however long it lies.
+func (j *judge) hasGaps() bool {
+	return j.Truth.MeanITL > 0 || j.Truth.ITL.Len() > 0 || j.Truth.Tokens.Fewer > 0 && j.ITL.Len() > 0
+}
+
+// userStamped says that most chunks were stamped once they had been read: how
+// late that was is inside their stamps, and no age tells.
+func (j *judge) userStamped() bool { return j.seen.UserStamps > j.seen.KernelStamps }
+
+// wakeUp stands in for the age where the kernel did not stamp.
+func (j *judge) wakeUp() (metrics.Check, bool) {
+	c := metrics.Check{Name: "wake-up", Figure: metrics.Milliseconds(j.seen.WakeP99), Unit: "ms", Limit: max(wakeLimit, ageLimitOfITL*j.itl()), Remedy: quieter}
+	against := "ITL " + showMS(j.itl())
+	if !j.hasGaps() {
+		c.Limit = max(wakeLimit, lagLimitOfTTFT*j.TTFT.Mean())
+		against = "TTFT " + showMS(j.TTFT.Mean())
+	}
+	c.Text = fmt.Sprintf("%s woke up %s late at p99, against %s", j.process(), showMS(c.Figure), against)
+	if !fine(c) {
+		c.Text += ", and what it stamps once it has read it is as late"
+	}
+	return c, j.userStamped() && j.seen.WakeP99 > 0
+}
+
+// sharedShare is the share of chunks that shared a read, in percent.
+func (j *judge) sharedShare() float64 {
+	return percent(j.seen.SharedReads, j.seen.KernelStamps+j.seen.UserStamps)
+}
+
+// late says that the client did not read as fast as events came, so often that
+// it may be why as many of them shared a read as did. Where a proxy sends heaps,
+// a reader that is late now and then is not to blame for them.
+func (j *judge) late() bool {
+	few, share := lateLimitOfITL*j.itl(), j.sharedShare()
+	often := min(max(sharedLimit, share), 90)
+	switch {
+	case j.Age.Len() > 0 && !j.disordered() && j.Age.Percentile(100-often) > max(lateLimit, few):
+		return true
+	case j.userStamped() && metrics.Milliseconds(j.seen.WakeP99) > max(wakeLimit, few):
+		return true
+	}
+	// What came while the process stood still for longer than an ITL has piled up.
+	stood := max(j.seen.Stalled, j.seen.LongestStall)
+	if share > sharedLimit && share > stopsPile*j.watchedShare(stood) {
+		return false
+	}
+	if itl := j.itl(); j.hasGaps() && metrics.Milliseconds(j.seen.LongestStall) > itl {
+		return true
+	}
+	c, found := j.stopped()
+	return found && !fine(c)
+}
+
+func (j *judge) sharedReads() (metrics.Check, bool) {
+	c := metrics.Check{Name: "shared reads", Figure: j.sharedShare(), Unit: "%", Limit: sharedLimit}
+	c.Text = fmt.Sprintf("%s of chunks shared a read while we read late: their stamps are one", showPercent(c.Figure))
+	return c, j.seen.SharedReads > 0 && j.late()
+}
+
+func (j *judge) longestStop() (metrics.Check, bool) {
+	c := metrics.Check{Name: "longest stop", Figure: metrics.Milliseconds(j.seen.LongestStall), Unit: "ms", Limit: max(stopLimit, j.itl()), Remedy: frozen}
+	if j.userStamped() {
+		c.Limit = max(stopLimitUnstamped, j.itl())
+	}
+	c.Text = fmt.Sprintf("%s was stopped for %s at once", j.process(), showMS(c.Figure))
+	return c, j.seen.Stalls > 0
+}
+
+func (j *judge) stopped() (metrics.Check, bool) {
+	c := metrics.Check{Name: "stopped", Figure: j.watchedShare(j.seen.Stalled), Unit: "%", Remedy: frozen}
+	c.Limit = max(stopShareLimit, j.watchedShare(stopForgiven))
+	c.Text = fmt.Sprintf("%s was stopped for %s of the time, in %s", j.process(), showPercent(c.Figure), metrics.Counted(j.seen.Stalls, "stop"))
+	return c, j.seen.Stalls > 0
+}
+
+func (j *judge) busiestSecond() (metrics.Check, bool) {
+	c := metrics.Check{Name: "busiest second", Figure: j.seen.BusiestCPU * 100, Unit: "%", Limit: busiestLimit, Remedy: spread}
+	c.Text = fmt.Sprintf("own CPU %s of %s in the busiest second", showPercent(c.Figure), metrics.Counted(j.seen.Cores, "core"))
+	if j.Shards != nil {
+		c.Text = fmt.Sprintf("own CPU of a shard %s of its cores in the busiest second", showPercent(c.Figure))
+	}
+	return c, j.seen.CPU > 0 && j.seen.Watched >= busiestFrom
+}
+
+func (j *judge) meanCPU() (metrics.Check, bool) {
+	c := metrics.Check{Name: "own CPU", Unit: "%", Limit: meanCPULimit, Remedy: spread}
+	c.Figure = j.watchedShare(j.seen.CPU) / float64(max(j.seen.Cores, 1))
+	c.Text = fmt.Sprintf("own CPU %s of %s", showPercent(c.Figure), metrics.Counted(j.seen.Cores, "core"))
+	return c, j.seen.CPU > 0 && j.seen.Watched >= meanCPUFrom
+}
+
+func (j *judge) stolen() (metrics.Check, bool) {
+	c := metrics.Check{Name: "stolen CPU", Figure: j.seen.StolenCPU * 100, Unit: "%", Limit: stolenLimit}
+	c.Text = fmt.Sprintf("%s of this machine's CPU time was stolen by its host", showPercent(c.Figure))
+	return c, j.seen.StolenCPU > 0
+}
+
+func (j *judge) longestGC() (metrics.Check, bool) {
+	c := metrics.Check{Name: "longest GC pause", Figure: metrics.Milliseconds(j.seen.LongestGC), Unit: "ms", Limit: gcLimit}
+	c.Text = fmt.Sprintf("garbage collection stopped us for %s at once", showMS(c.Figure))
+	if j.starved() {
+		c.Remedy = crowded
+		c.Text = fmt.Sprintf("%s had no core for %s while it collected garbage, which takes microseconds", j.process(), showMS(c.Figure))
+	}
+	return c, j.seen.GCs > 0
+}
+
+// starved says whether collections took their time because the process had no core: its
+// threads then waited for one, of which at least half as long as the longest pause is
+// known.
+func (j *judge) starved() bool { return j.seen.GCWait > 0 && j.seen.GCWait >= j.seen.LongestGC/2 }
+
+func (j *judge) gcShare() (metrics.Check, bool) {
+	c := metrics.Check{Name: "GC pauses", Figure: j.watchedShare(j.seen.GCPaused), Unit: "%"}
+	c.Limit = max(gcShareLimit, j.watchedShare(gcLimit*time.Millisecond))
+	c.Text = fmt.Sprintf("garbage collection stopped us for %s of the time", showPercent(c.Figure))
+	if j.starved() {
+		c.Remedy = crowded
+		c.Text = fmt.Sprintf("%s had no core for %s of the time while it collected garbage, which takes microseconds", j.process(), showPercent(c.Figure))
+	}
+	return c, j.seen.GCs > 0
+}
+
+func (j *judge) clock() (metrics.Check, bool) {
+	c := metrics.Check{Name: "clock step", Figure: metrics.Milliseconds(j.seen.ClockStep.Abs()), Unit: "ms", Limit: clockLimit}
+	c.Text = fmt.Sprintf("the wall clock was set by %s: arrival stamps rest on it", showMS(metrics.Milliseconds(j.seen.ClockStep)))
+	return c, j.seen.ClockStep != 0 && j.seen.KernelStamps > 0
+}
+
+func (j *judge) vouched() (metrics.Check, bool) {
+	v, n := j.seen.Vouched, j.Truth.PeakConcurrency+j.seen.Beside
+	if v == nil || v.Kernel && j.userStamped() {
+		return metrics.Check{}, false
+	}
+	c := metrics.Check{Name: "selftest", Figure: float64(n), Unit: "requests", Limit: float64(v.Streams)}
+	where := ""
+	if j.seen.Beside > 0 {
+		where = " on all targets"
+	}
+	c.Text = fmt.Sprintf("%d in flight at once%s, %s vouches for %d", n, where, j.selftest(), v.Streams)
+	wrong := v.WrongFrom > 0 && n >= v.WrongFrom
+	if wrong {
+		c.Limit = float64(v.WrongFrom - 1)
+		c.Text = fmt.Sprintf("%d in flight at once%s, %s was wrong at %d", n, where, j.selftest(), v.WrongFrom)
+	}
+	return c, wrong || n <= v.Streams
+}
+
+// process names what was watched: of shards one, the worst.
+func (j *judge) process() string {
+	if j.Shards != nil {
+		return "the process of a shard"
+	}
+	return "this process"
+}
+
+func (j *judge) selftest() string {
+	if j.Shards != nil {
+		return "the selftest of the shards' machines"
+	}
+	return "the selftest of this machine"
+}
+
+// showMS writes milliseconds with as many digits as matter.
+func showMS(v float64) string { return showDigits(v) + " ms" }
+
+func showPercent(v float64) string { return showDigits(v) + " %" }
+
+func showDigits(v float64) string {
+	switch a := max(v, -v); {
+	case a >= 100:
+		return fmt.Sprintf("%.0f", v)
+	case a >= 10 || a == 0:
+		return fmt.Sprintf("%.1f", v)
+	}
+	return fmt.Sprintf("%.2f", v)
+}

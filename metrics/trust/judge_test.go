@@ -1,0 +1,634 @@
+package trust
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/servebench/servebench/metrics"
+)
+
+// clean is a run that there is nothing to say against: 200 requests at 100 a
+// second, TTFT 50 ms, twenty tokens 10 ms apart.
+func clean() *metrics.Summary {
+	c := metrics.NewCollector(&metrics.Header{Config: metrics.Config{
+		RequestRate: 100, Metrics: []string{"ttft", "tpot", "itl"}, Percentiles: []float64{99}, Dataset: "random",
+	}})
+	for i := range 200 {
+		r := &metrics.Record{Index: i, Due: time.Duration(i) * 10 * msec, Out: 20, FirstContent: 1}
+		r.Slot, r.Sent = r.Due, r.Due+time.Duration(i%5)*100*time.Microsecond
+		for j := range 20 {
+			r.Chunks.Append(r.Sent + time.Duration(50+10*j)*msec)
+		}
+		r.FirstContent, r.Last, r.End = r.Chunks.First(), r.Chunks.Last(), r.Chunks.Last()+200*time.Microsecond
+		c.Add(r)
+	}
+	s := c.Summary(2.5)
+	s.Evidence = &metrics.Evidence{
+		Cores: 2, Watched: 10 * time.Second, CPU: time.Second, BusiestCPU: 0.2, KernelStamps: 4000, GCs: 3, GCPaused: msec, LongestGC: msec,
+		PrefixQueries: 1000,
+	}
+	s.Age = alike(0.05, 4000)
+	return s
+}
+
+// alike are n values of that many milliseconds.
+func alike(ms float64, n int) metrics.Distribution {
+	var d metrics.Distribution
+	for range n {
+		d.Add(ms / 1000)
+	}
+	return d
+}
+
+// inUserSpace is s as one without the kernel's stamps, by a process that woke up
+// late by so many milliseconds.
+func inUserSpace(s *metrics.Summary, late float64) *metrics.Summary {
+	s.Age, s.Evidence.KernelStamps, s.Evidence.UserStamps, s.Evidence.WakeP99 = metrics.Distribution{}, 0, 4000, durationMS(late)
+	return s
+}
+
+// early is s with a chunk that carries nothing so many milliseconds before the first
+// content.
+func early(s *metrics.Summary, ahead float64) {
+	n := s.Truth.ContentTTFT.Len()
+	s.TTFT = alike(s.Truth.ContentTTFT.Mean()-ahead, n)
+	s.Truth.Delivery = metrics.Delivery{Content: n, Early: n, Ahead: time.Duration(n) * durationMS(ahead)}
+}
+
+// inSlots is s as a run of a closed loop.
+func inSlots(s *metrics.Summary) *metrics.Summary {
+	s.Header.Config.RequestRate, s.Header.Config.MaxConcurrency = math.Inf(1), 8
+	return s
+}
+
+// A server that pauses before [DONE] delays nobody who waits for no slot.
+func TestSlotsCountOnlyWhereSomebodyWaitsForThem(t *testing.T) {
+	for name, set := range map[string]func(*metrics.Summary){
+		"a rate without slots":      func(s *metrics.Summary) {},
+		"all at once without slots": func(s *metrics.Summary) { s.Header.Config.RequestRate = math.Inf(1) },
+		"slots enough":              func(s *metrics.Summary) { s.Header.Config.MaxConcurrency, s.Queue = 64, alike(0, 200) },
+		"a closed loop of fewer":    func(s *metrics.Summary) { inSlots(s).Header.Config.MaxConcurrency = 200 },
+	} {
+		s := clean()
+		s.Truth.Held = metrics.Held{Mean: 20 * msec, Share: 0.5}
+		set(s)
+		if Judge(s); s.Trust.Verdict != metrics.Valid {
+			t.Errorf("%s: SUSPECT for %q", name, failing(s))
+		}
+	}
+}
+
+// failing are the names of the checks that failed.
+func failing(s *metrics.Summary) []string {
+	var names []string
+	for _, c := range s.Trust.Failed() {
+		names = append(names, c.Name)
+	}
+	return names
+}
+
+func TestAnOrdinaryRunIsValid(t *testing.T) {
+	s := clean()
+	Judge(s)
+	if s.Trust.Verdict != metrics.Valid || len(s.Trust.Notes) != 0 {
+		t.Errorf("%s for %q, notes %q", s.Trust.Verdict, failing(s), s.Trust.Notes)
+	}
+	if len(s.Trust.Checks) < 10 {
+		t.Errorf("only %d checks", len(s.Trust.Checks))
+	}
+	for _, c := range s.Trust.Checks {
+		if c.Text == "" || c.Unit == "" || math.IsNaN(c.Figure) || math.IsInf(c.Figure, 0) {
+			t.Errorf("check %+v", c)
+		}
+	}
+}
+
+// faults are what can be wrong, each just within its limit and just beyond.
+var faults = []struct {
+	name        string // of the check
+	fine, wrong float64
+	set         func(s *metrics.Summary, v float64)
+	says        string // part of its text
+}{
+
+	{"completed", 1, 0, func(s *metrics.Summary, v float64) { s.Completed = int(v) }, "no request completed"},
+
+	{"failed", 10, 11, func(s *metrics.Summary, v float64) { s.Failed = int(v) }, "11 of 211 requests failed: latencies are those of the others"},
+
+	{"cut short", 200, 201, func(s *metrics.Summary, v float64) {
+		s.Failed, s.Classes, s.Interrupted = int(v), map[metrics.Class]int{metrics.Cancelled: int(v)}, true
+	}, "201 of 401 requests were cut short: latencies are those of the quicker ones"},
+	{"answer lengths", 2, 3, func(s *metrics.Summary, v float64) {
+		s.Truth.Lengths = metrics.Lengths{Of: 200, Short: 1, Missing: 8, Long: int(v) - 1, Extra: 3, Reasons: map[string]int{"stop": 1}}
+	}, "short answers: 1 of 200 ended before the tokens asked for though ignore_eos was sent, 8 tokens missing (finish reasons: stop 1); long answers: 2 of 200"},
+	{"token counts", 2, 3, func(s *metrics.Summary, v float64) { s.Truth.Counts = metrics.Counts{Of: 200, Nobody: int(v)} },
+		"nobody counted the tokens of 3 of 200 answers: each counts as one token, so token totals, tokens a second and TPOT are wrong (limit 1.00 %)"},
+	{"streaming", 10, 11, func(s *metrics.Summary, v float64) { s.Truth.Delivery = metrics.Delivery{Of: 200, AtOnce: int(v)} },
+		"11 of 200 answers came all at once at the end: their TTFT is their E2EL, and ITL and TPOT say nothing (limit 5.00 %)"},
+	{"streaming", 1, 2, func(s *metrics.Summary, v float64) { s.Truth.Delivery = metrics.Delivery{Of: 9, AtOnce: int(v)} }, "2 of 9 answers"},
+	{"first token", 19.9, 20.1, func(s *metrics.Summary, v float64) { early(s, v) },
+		"TTFT takes an empty chunk for a token: 29.9 ms, and 50.0 ms to the first content; TPOT and ITL are wrong by it, too (limit 40.0 %)"},
+	{"first token", 4.9, 5.1, func(s *metrics.Summary, v float64) { // one token has no gaps
+		s.Truth.ITL, s.ITL = metrics.Distribution{}, alike(v, 200)
+		early(s, v)
+	}, "44.9 ms, and 50.0 ms to the first content"},
+	{"first token", 0.9, 1.1, func(s *metrics.Summary, v float64) {
+		s.Truth.ITL, s.ITL, s.Truth.ContentTTFT = metrics.Distribution{}, metrics.Distribution{}, alike(4, 200)
+		early(s, v)
+	}, "to the first content"},
+	{"exhaustion", 0, 1, func(s *metrics.Summary, v float64) {
+		s.Evidence.Exhausted, s.Evidence.Exhaustion = int64(v), "too many open files"
+	}, "1 connection could not be opened: too many open files"},
+	{"backlog", 5, 5.1, func(s *metrics.Summary, v float64) {
+		s.Truth.Backlog = metrics.Backlog{Judged: true, Offered: 100, Growth: v, Chance: 4}
+	}, "the backlog grew by 5.1 requests a second; these latencies depend on how long the run was"},
+	{"backlog", 7.9, 8.1, func(s *metrics.Summary, v float64) {
+		s.Truth.Backlog = metrics.Backlog{Judged: true, Offered: 100, Growth: v, Chance: 8}
+	}, "the backlog grew by 8.1 requests a second"},
+	{"backlog", 1, 16.4, func(s *metrics.Summary, v float64) { // the slots held requests back for that
+		s.Truth.Backlog = metrics.Backlog{Judged: true, Offered: 40, Growth: v}
+		s.Truth.Pace.Queue = time.Hour
+		if v > 1 {
+			s.Truth.Pace.Sent *= 2
+		}
+	}, "the backlog grew by 16 requests a second"},
+	{"rate", 95.1, 94.9, func(s *metrics.Summary, v float64) {
+		s.Truth.Pace.Sent = time.Duration(float64(s.Truth.Pace.Due) / v * 100)
+	}, "req/s scheduled: we were late ourselves"},
+	{"rate", 95.1, 94.9, func(s *metrics.Summary, v float64) {
+		s.Truth.Pace.Sent = time.Duration(float64(s.Truth.Pace.Due) / v * 100)
+		s.Truth.Pace.Queue = time.Hour
+	}, "--max-concurrency held requests back, for 18000 ms on average"},
+	{"rate", 19.9, 20.1, func(s *metrics.Summary, v float64) { // a short run
+		s.Truth.Pace.Due = 100 * msec
+		s.Truth.Pace.Sent = s.Truth.Pace.Due + durationMS(v)
+	}, "sent"},
+	{"lag", 4.99, 5.01, func(s *metrics.Summary, v float64) { s.Lag = alike(v, 100) }, "lag p99 5.01 ms (limit 5.00 ms)"},
+	{"lag", 9.99, 10.01, func(s *metrics.Summary, v float64) { s.Lag, s.TTFT = alike(v, 100), alike(100, 200) }, "lag p99 10.0 ms"},
+	{"socket age", 4.98, 5.02, func(s *metrics.Summary, v float64) { s.Age = alike(v, 100) }, "socket age p99 5.02 ms against ITL 10.00 ms (limit"},
+	{"socket age", 0.99, 1.01, func(s *metrics.Summary, v float64) { s.Age, s.Truth.MeanITL = alike(v, 100), 0.1 }, "against ITL 0.10 ms"},
+	{"shared reads", 40, 41, func(s *metrics.Summary, v float64) { // roles that came alone change nothing
+		s.Age, s.Evidence.SharedReads, s.Truth.Tokens.Blank = alike(1.2, 100), int64(v), 200
+	}, "1.03 % of chunks shared a read"},
+	{"shared reads", 0.99, 1.01, func(s *metrics.Summary, v float64) { s.Age, s.Evidence.SharedReads = alike(v, 100), 400 }, "10.0 % of chunks"},
+	{"shared reads", 4.98, 5.02, func(s *metrics.Summary, v float64) {
+		s.Age, s.Evidence.SharedReads, s.Truth.MeanITL = alike(v, 100), 400, 50
+	}, "10.0 % of chunks"},
+	{"wake-up", 4.99, 5.01, func(s *metrics.Summary, v float64) { inUserSpace(s, v) }, "woke up 5.01 ms late at p99, against ITL 10.00 ms, and what it stamps"},
+	{"wake-up", 1.99, 2.01, func(s *metrics.Summary, v float64) { inUserSpace(s, v).Truth.MeanITL = 0.1 }, "against ITL 0.10 ms"},
+	{"wake-up", 4.99, 5.01, func(s *metrics.Summary, v float64) {
+		inUserSpace(s, v)
+		s.Truth.MeanITL, s.Truth.ITL = 0, metrics.Distribution{}
+	}, "woke up 5.01 ms late at p99, against TTFT 50.0 ms"},
+	{"shared reads", 1.99, 2.01, func(s *metrics.Summary, v float64) { inUserSpace(s, v).Evidence.SharedReads = 2000 }, "50.0 % of chunks shared a read"},
+	{"shared reads", 4.99, 5.01, func(s *metrics.Summary, v float64) {
+		inUserSpace(s, v).Evidence.SharedReads, s.Truth.MeanITL = 41, 50
+	}, "1.03 % of chunks"},
+	{"longest stop", 99.9, 100.1, func(s *metrics.Summary, v float64) {
+		s.Evidence.Stalls, s.Evidence.LongestStall, s.Evidence.Stalled = 1, durationMS(v), durationMS(v)
+	}, "this process was stopped for 100 ms at once"},
+	{"longest stop", 199, 201, func(s *metrics.Summary, v float64) {
+		s.Truth.MeanITL = 200
+		s.Evidence.Stalls, s.Evidence.LongestStall = 1, durationMS(v)
+	}, "stopped for 201 ms"},
+	{"longest stop", 24.9, 25.1, func(s *metrics.Summary, v float64) { // no stamp carries over it
+		inUserSpace(s, 0.1)
+		s.Evidence.Stalls, s.Evidence.LongestStall = 1, durationMS(v)
+	}, "this process was stopped for 25.1 ms at once"},
+	{"shared reads", 9.9, 10.1, func(s *metrics.Summary, v float64) { // what came meanwhile has piled up
+		s.Evidence.SharedReads, s.Evidence.Stalls, s.Evidence.LongestStall = 41, 1, durationMS(v)
+	}, "1.03 % of chunks shared a read"},
+	{"stopped", 199, 201, func(s *metrics.Summary, v float64) { s.Evidence.Stalls, s.Evidence.Stalled = 7, durationMS(v) }, "2.01 % of the time, in 7 stops"},
+	{"stopped", 99, 101, func(s *metrics.Summary, v float64) {
+		s.Evidence.Stalls, s.Evidence.Stalled, s.Evidence.Watched = 4, durationMS(v), time.Second
+	}, "10.1 % of the time"},
+	{"busiest second", 0.899, 0.901, func(s *metrics.Summary, v float64) { s.Evidence.BusiestCPU = v }, "own CPU 90.1 % of 2 cores in the busiest second"},
+	{"own CPU", 14900, 15100, func(s *metrics.Summary, v float64) { s.Evidence.CPU = durationMS(v) }, "own CPU 75.5 % of 2 cores"},
+	{"stolen CPU", 0.099, 0.101, func(s *metrics.Summary, v float64) { s.Evidence.StolenCPU = v }, "10.1 % of this machine's CPU time"},
+	{"longest GC pause", 9.9, 10.1, func(s *metrics.Summary, v float64) { s.Evidence.LongestGC = durationMS(v) }, "stopped us for 10.1 ms at once"},
+	{"longest GC pause", 9.9, 10.1, func(s *metrics.Summary, v float64) {
+		s.Evidence.LongestGC, s.Evidence.GCWait = durationMS(v), durationMS(v/2)
+	}, "this process had no core for 10.1 ms while it collected garbage, which takes microseconds (limit 10.0 ms)"},
+	{"longest GC pause", 9.9, 10.1, func(s *metrics.Summary, v float64) {
+		s.Evidence.LongestGC, s.Evidence.GCWait = durationMS(v), durationMS(v/2)-1
+	}, "garbage collection stopped us for 10.1 ms at once"},
+	{"GC pauses", 99, 101, func(s *metrics.Summary, v float64) {
+		s.Evidence.GCPaused, s.Evidence.GCWait = durationMS(v), time.Second
+	}, "this process had no core for 1.01 % of the time while it collected garbage"},
+	{"GC pauses", 99, 101, func(s *metrics.Summary, v float64) { s.Evidence.GCPaused = durationMS(v) }, "1.01 % of the time"},
+	{"GC pauses", 9.9, 10.1, func(s *metrics.Summary, v float64) {
+		s.Evidence.GCPaused, s.Evidence.Watched, s.Evidence.CPU = durationMS(v), 100*msec, 0
+	}, "10.1 % of the time"},
+	{"clock step", 9.9, -10.1, func(s *metrics.Summary, v float64) { s.Evidence.ClockStep = durationMS(v) }, "the wall clock was set by -10.1 ms"},
+	{"Little's law", 0.0499, 0.0501, func(s *metrics.Summary, v float64) { inSlots(s).Truth.Held = metrics.Held{Mean: 3 * msec, Share: v} }, "held their slot for 3.00 ms after the last chunk (5.01 % of E2EL)"},
+	{"Little's law", 1.99, 2.01, func(s *metrics.Summary, v float64) {
+		inSlots(s).Truth.Held = metrics.Held{Mean: durationMS(v), Share: 0.5}
+	}, "50.0 % of E2EL"},
+	{"Little's law", 1.99, 2.01, func(s *metrics.Summary, v float64) {
+		inSlots(s).Truth.Held = metrics.Held{Mean: durationMS(v), Share: 0.5, Unread: msec}
+	}, "for 2.01 ms after the last chunk (50.0 % of E2EL), up to 1.00 ms of that because we read late"},
+	{"Little's law", 1.99, 2.01, func(s *metrics.Summary, v float64) { // at a rate for which there are too few slots
+		s.Header.Config.MaxConcurrency, s.Queue = 8, alike(1, 200)
+		s.Truth.Held = metrics.Held{Mean: durationMS(v), Share: 0.5}
+	}, "for 2.01 ms after the last chunk (50.0 % of E2EL)"},
+	{"connecting", 2.49, 2.51, func(s *metrics.Summary, v float64) {
+		s.Truth.Connecting = metrics.Connecting{Requests: 200, Of: 200, TLS: 200 * durationMS(v)}
+	}, "200 of 200 requests connected inside TTFT (mean 2.51 ms) (limit 5.00 %)"},
+	{"connecting", 0.49, 0.51, func(s *metrics.Summary, v float64) {
+		s.TTFT = alike(5, 200)
+		s.Truth.Connecting = metrics.Connecting{Requests: 200, Of: 200, Connect: 200 * durationMS(v)}
+	}, "mean 0.51 ms"},
+	{"lumpy delivery", 11, 9, func(s *metrics.Summary, v float64) {
+		// Half of the gaps of v hundredths of the rest, nearly.
+		s.Truth.ITL = alike(0.01*v*10, 101)
+		for range 99 {
+			s.Truth.ITL.Add((20 - 0.01*v*10) / 1000)
+		}
+	}, "lumpy delivery: 50.5 % of the gaps are under 0.99 ms, p95 of the others is 19.1 ms: does a proxy batch?"},
+	{"prefix cache", 1100, 1120, func(s *metrics.Summary, v float64) {
+		s.Evidence.PrefixQueries, s.Evidence.PrefixHits = 20_000, int64(v)
+	}, "5.60 % of the prompt tokens"},
+	{"prefix cache", 800, 801, func(s *metrics.Summary, v float64) { // prompts of 50 tokens
+		s.Evidence.PrefixQueries, s.Evidence.PrefixHits = 10_000, int64(v)
+	}, "8.01 % of the prompt tokens"},
+	{"prefix cache", 1100, 1120, func(s *metrics.Summary, v float64) { // by usage, whatever else the server did meanwhile
+		s.TotalInput, s.Truth.Counts.Cached, s.Evidence.PrefixQueries = 20_000, int(v), 1e6
+	}, "5.60 % of the prompt tokens"},
+	{"selftest", 63, 64, func(s *metrics.Summary, v float64) {
+		s.Truth.PeakConcurrency, s.Evidence.Vouched = int(v), &metrics.Vouched{Streams: 63, WrongFrom: 64, Kernel: true}
+	}, "64 in flight at once, the selftest of this machine was wrong at 64"},
+	{"shards", 8, 7, func(s *metrics.Summary, v float64) {
+		if s.Shards = (&metrics.Shards{Of: 8, Sound: int(v)}); v < 8 {
+			s.Shards.Faults = []string{"lacks shard 3 of 8"}
+		}
+	}, "lacks shard 3 of 8"},
+	{"shard starts", 99.9, 100.1, func(s *metrics.Summary, v float64) {
+		s.Shards = &metrics.Shards{Of: 2, Sound: 2, Late: &metrics.Window{From: -durationMS(50), To: durationMS(v - 50)}, Last: "shard 1 (host b)"}
+	}, "shards began 100 ms apart, shard 1 (host b) last (limit 100 ms)"},
+	{"shard starts", 599, 601, func(s *metrics.Summary, v float64) {
+		s.Seconds = 60
+		s.Shards = &metrics.Shards{Of: 2, Sound: 2, Late: &metrics.Window{From: 0, To: durationMS(v)}, Last: "shard 1"}
+	}, "shards began 601 ms apart"},
+}
+
+func TestWhoHasNoCoreIsTold(t *testing.T) {
+	s := clean()
+	s.Evidence.LongestGC, s.Evidence.GCWait = 3999*msec, 3500*msec
+	Judge(s)
+	if failed := s.Trust.Failed(); len(failed) != 1 || failed[0].Remedy != crowded {
+		t.Errorf("%+v", failed)
+	}
+}
+
+func TestEachFaultIsNamed(t *testing.T) {
+	for i, f := range faults {
+		s := clean()
+		f.set(s, f.fine)
+		if Judge(s); s.Trust.Verdict != metrics.Valid {
+			t.Errorf("%d: %s of %v fails %q", i, f.name, f.fine, failing(s))
+		}
+		s = clean()
+		f.set(s, f.wrong)
+		Judge(s)
+		want := metrics.Suspect
+		if f.name == "backlog" {
+			want = metrics.Overloaded
+		}
+		if s.Trust.Verdict != want || !slices.Equal(failing(s), []string{f.name}) {
+			t.Errorf("%d: %s of %v: %s for %v", i, f.name, f.wrong, s.Trust.Verdict, failing(s))
+			continue
+		}
+		if text := s.Trust.Failed()[0].Text; !strings.Contains(text, f.says) {
+			t.Errorf("%d: %q, want %q in it", i, text, f.says)
+		}
+	}
+	named := map[string]bool{}
+	for _, f := range faults {
+		named[f.name] = true
+	}
+	if len(named) != len(checks) {
+		t.Errorf("%d of %d checks have a fault here", len(named), len(checks))
+	}
+}
+
+// A proxy that sends heaps is not excused by a reader that is late now and then,
+// nor is that reader accused of the heaps.
+func TestHeapsAreNotForAReaderThatIsSeldomLate(t *testing.T) {
+	for share, want := range map[int64]string{40: "lumpy delivery", 94: "lumpy delivery", 1: "shared reads"} {
+		s := clean()
+		s.Truth.ITL, s.Evidence.SharedReads = alike(0, 3600), 4000*share/100+1
+		for range 400 {
+			s.Truth.ITL.Add(0.1)
+		}
+		s.Age = alike(0.05, 3900)
+		for range 100 {
+			s.Age.Add(0.004)
+		}
+		s.Evidence.Stalls, s.Evidence.Stalled, s.Evidence.LongestStall = 1, 15*msec, 15*msec
+		if Judge(s); !slices.Equal(failing(s), []string{want}) {
+			t.Errorf("%d %% shared: %q, want %q", share, failing(s), want)
+		}
+	}
+	// One that stood still for half of the time may be why.
+	s := clean()
+	s.Evidence.SharedReads, s.Evidence.Stalls, s.Evidence.Stalled = 2000, 50, 5*time.Second
+	if Judge(s); !slices.Equal(failing(s), []string{"shared reads", "stopped"}) {
+		t.Errorf("%q", failing(s))
+	}
+}
+
+// A stop of 15 ms in 10 s is a 670th of the time: events of twenty times that, 3 %, may
+// have piled up in it.
+func TestAStopPilesUpOnlySoMuch(t *testing.T) {
+	for shared, want := range map[int64][]string{119: {"shared reads"}, 121: nil} {
+		s := clean()
+		s.Evidence.SharedReads, s.Evidence.Stalls, s.Evidence.LongestStall = shared, 1, 15*msec
+		if Judge(s); !slices.Equal(failing(s), want) {
+			t.Errorf("%d of 4000 shared: %q, want %q", shared, failing(s), want)
+		}
+	}
+}
+
+// What waits for a packet that was lost is old when it is read, whoever reads.
+func TestALossyNetworkIsNotABusyMachine(t *testing.T) {
+	for packets, want := range map[int64]string{20: quieter, 21: "the network loses packets or swaps them"} {
+		s := clean()
+		s.Age, s.Evidence.SharedReads, s.Evidence.Disordered = alike(6, 4000), 400, packets
+		Judge(s)
+		found := s.Trust.Failed()
+		if len(found) == 0 || found[0].Name != "socket age" || found[0].Remedy != want || (len(found) > 1) != (want == quieter) {
+			t.Errorf("%d packets: %+v", packets, found)
+		}
+		if says := fmt.Sprintf("%d packets came before an earlier one", packets); len(s.Trust.Notes) == 0 || !strings.Contains(strings.Join(s.Trust.Notes, "\n"), says) {
+			t.Errorf("%d packets: notes %q", packets, s.Trust.Notes)
+		}
+	}
+}
+
+// A server that knew prompts which nobody meant it to know is warned of before
+// that makes the run SUSPECT, which says it louder.
+func TestPrefixHitsAreWarnedOfFromOnePercentOn(t *testing.T) {
+	for hits, want := range map[int64]int{0: 0, 200: 0, 220: 1, 1100: 1, 1120: 0} {
+		s := clean()
+		s.Evidence.PrefixQueries, s.Evidence.PrefixHits = 20_000, hits
+		Judge(s)
+		if len(s.Trust.Warnings) != want || len(s.Trust.Notes) != 0 {
+			t.Errorf("%d of 20000: warnings %q, notes %q, want %d", hits, s.Trust.Warnings, s.Trust.Notes, want)
+		}
+		if want > 0 && !strings.Contains(s.Trust.Warnings[0], "% of the prompt tokens in its prefix cache, although") {
+			t.Errorf("%d of 20000: %q", hits, s.Trust.Warnings[0])
+		}
+		s.Header.Flags = []metrics.KV{{Key: "random-prefix-len", Value: "100"}}
+		if Judge(s); len(s.Trust.Warnings) != 0 {
+			t.Errorf("%d of 20000, as asked for: %q", hits, s.Trust.Warnings)
+		}
+	}
+}
+
+// A percentile of few values is marked, and the run is as VALID with 99 of them as
+// with 100.
+func TestFewValuesDoNotMakeARunSuspect(t *testing.T) {
+	for _, n := range []int{1, 99, 100, 999} {
+		s := clean()
+		s.TTFT, s.TPOT, s.ITL = alike(50, n), alike(10, n), alike(10, 1000)
+		if Judge(s); s.Trust.Verdict != metrics.Valid {
+			t.Errorf("%d values: %s for %q", n, s.Trust.Verdict, failing(s))
+		}
+		for _, size := range s.TailSizes() {
+			if size.Few() != (size.Metric != "itl") {
+				t.Errorf("P%g of %d values of %s: few %t", size.Percentile, size.N, size.Metric, size.Few())
+			}
+		}
+	}
+}
+
+func TestAShortRunIsNotJudgedByItsStart(t *testing.T) {
+	for watched, want := range map[time.Duration][]string{
+		240 * msec: nil, 900 * msec: {"own CPU"}, 1100 * msec: {"busiest second", "own CPU"},
+	} {
+		s := clean()
+		s.Evidence.BusiestCPU, s.Evidence.Watched, s.Evidence.CPU = 0.95, watched, 2*watched
+		if Judge(s); !slices.Equal(failing(s), want) {
+			t.Errorf("watched %v: %q, want %q", watched, failing(s), want)
+		}
+	}
+}
+
+func TestTheWallClockMattersToTheKernelsStampsAlone(t *testing.T) {
+	s := clean()
+	s.Evidence.ClockStep, s.Evidence.KernelStamps = time.Hour, 0
+	if Judge(s); s.Trust.Verdict != metrics.Valid {
+		t.Errorf("%q", failing(s))
+	}
+}
+
+func TestFiniteRatesAloneAreJudgedByLag(t *testing.T) {
+	for rate, want := range map[float64]int{10: 1, math.Inf(1): 0, math.NaN(): 0} {
+		s := clean()
+		s.Header.Config.RequestRate, s.Lag = rate, alike(500, 200)
+		if Judge(s); len(s.Trust.Failed()) != want {
+			t.Errorf("rate %v: %q", rate, failing(s))
+		}
+	}
+}
+
+func TestTheSelftestOfAMachineWithoutKernelStampsCountsThere(t *testing.T) {
+	s := inUserSpace(clean(), 0)
+	s.Truth.PeakConcurrency, s.Evidence.Vouched = 64, &metrics.Vouched{WrongFrom: 64}
+	if Judge(s); !slices.Equal(failing(s), []string{"selftest"}) {
+		t.Errorf("%q", failing(s))
+	}
+}
+
+func TestTheLoadOfOtherTargetsCountsForTheSelftest(t *testing.T) {
+	s := clean()
+	s.Truth.PeakConcurrency, s.Evidence.Vouched = 40, &metrics.Vouched{Streams: 20, WrongFrom: 64}
+	if Judge(s); len(failing(s)) != 0 {
+		t.Errorf("%q without other targets", failing(s))
+	}
+	s.Evidence.Beside = 24
+	Judge(s)
+	if failed := s.Trust.Failed(); len(failed) != 1 || failed[0].Text != "64 in flight at once on all targets, the selftest of this machine was wrong at 64" {
+		t.Errorf("%+v", failed)
+	}
+}
+
+func TestAChunkThatComesAloneIsNotSpoiltByItsAge(t *testing.T) {
+	for name, chunks := range map[string][]float64{"alone": {50}, "after a role": {49, 50}, "before a finish": {50, 50}} {
+		c := metrics.NewCollector(&metrics.Header{})
+		for i := range 200 {
+			r := arrived(metrics.Record{Index: i, Out: 1, FirstContent: 50 * msec, MaxAge: 9 * msec}, chunks...)
+			r.End = r.Last + 9*msec // read that late, and the end with it
+			c.Add(r)
+		}
+		s := c.Summary(2)
+		s.Evidence, s.Age = &metrics.Evidence{KernelStamps: 200}, alike(9, 200)
+		if Judge(s); s.Trust.Verdict != metrics.Valid || s.Truth.MeanITL != 0 || s.Truth.Held.Unread != 9*msec {
+			t.Errorf("%s: %q; mean ITL %v, held %+v", name, failing(s), s.Truth.MeanITL, s.Truth.Held)
+		}
+	}
+}
+
+// A run of which little is left says little.
+func TestFailuresAndWhatWasCutShortAreApart(t *testing.T) {
+	s := clean()
+	s.Failed, s.Classes = 100+10, map[metrics.Class]int{metrics.Cancelled: 100, metrics.Timeout: 10}
+	if Judge(s); s.Trust.Verdict != metrics.Valid {
+		t.Errorf("%q", failing(s))
+	}
+	s.Classes = map[metrics.Class]int{metrics.Cancelled: 99, metrics.Timeout: 11}
+	if Judge(s); !slices.Equal(failing(s), []string{"failed"}) || len(s.Trust.Notes) != 0 {
+		t.Errorf("%q, notes %q", failing(s), s.Trust.Notes)
+	}
+}
+
+// delivered is a run of chunks whose gaps follow a pattern, in milliseconds.
+func delivered(tokens int, pattern ...float64) *metrics.Summary {
+	c := metrics.NewCollector(&metrics.Header{})
+	for i := range 20 {
+		r := metrics.Record{Index: i, Out: tokens}
+		at, chunks := 50.0, []float64{50}
+		for j := range 40 {
+			at += pattern[j%len(pattern)]
+			chunks = append(chunks, at)
+		}
+		c.Add(arrived(r, chunks...))
+	}
+	return c.Summary(2)
+}
+
+func TestLumpyDeliveryIsAProxyAndNotAServer(t *testing.T) {
+	for name, c := range map[string]struct {
+		s    *metrics.Summary
+		want bool
+	}{
+		"steady":                    {delivered(41, 20), false},
+		"a proxy of ten":            {delivered(41, 0.01, 0.02, 0.01, 0.01, 0.01, 0.02, 0.01, 0.01, 0.01, 200), true},
+		"a proxy of three":          {delivered(41, 0, 0, 60), true},
+		"prefills in between":       {delivered(41, 8, 8, 8, 8, 150), false},
+		"speculation in one chunk":  {delivered(150, 20), false},
+		"speculation, a chunk each": {delivered(41, 0.05, 0.05, 20), true},
+		"as fast as it goes":        {delivered(41, 0, 0, 0.9), false},
+		"a role at once":            {roles(), false},
+	} {
+		Judge(c.s)
+		if got := slices.Contains(failing(c.s), "lumpy delivery"); got != c.want {
+			t.Errorf("%s: lumpy is %v: %q", name, got, failing(c.s))
+		}
+	}
+}
+
+// roles are chats of two tokens each, whose role comes just before the first.
+func roles() *metrics.Summary {
+	c := metrics.NewCollector(&metrics.Header{})
+	for i := range 200 {
+		c.Add(arrived(metrics.Record{Index: i, Out: 2, FirstContent: durationMS(50.01)}, 50, 50.01, 70))
+	}
+	return c.Summary(2)
+}
+
+func ExampleJudge() {
+	s := clean()
+	s.Evidence.Stalls, s.Evidence.LongestStall = 1, 320*time.Millisecond
+	Judge(s)
+	fmt.Println(s.Trust.Verdict, s.Trust.Failed()[0].Text)
+	// Output: SUSPECT this process was stopped for 320 ms at once (limit 100 ms)
+}
+
+func TestOnlyWhatFailsNamesItsLimit(t *testing.T) {
+	s := clean()
+	Judge(s)
+	for _, c := range s.Trust.Checks {
+		if strings.Contains(c.Text, "(limit") {
+			t.Errorf("%s is fine: %q", c.Name, c.Text)
+		}
+	}
+}
+
+func TestWhatWeReadLateIsNotCalledLumpy(t *testing.T) {
+	s := clean()
+	s.Truth.ITL = alike(0.1, 150)
+	for range 50 {
+		s.Truth.ITL.Add(0.04)
+	}
+	if Judge(s); !slices.Equal(failing(s), []string{"lumpy delivery"}) {
+		t.Errorf("in time: %q", failing(s))
+	}
+	s.Evidence.Stalls, s.Evidence.LongestStall = 1, time.Second
+	if Judge(s); slices.Contains(failing(s), "lumpy delivery") {
+		t.Errorf("late: %q", failing(s))
+	}
+}
+
+// What cannot be believed is no less so for a server that did not keep up, and both are
+// said, in either order.
+func TestSuspectComesBeforeOverloaded(t *testing.T) {
+	s := clean()
+	if Judge(s); s.Overloaded() != "" {
+		t.Errorf("%q", s.Overloaded())
+	}
+	s.Truth.Backlog = metrics.Backlog{Judged: true, Offered: 40, Growth: 16}
+	s.Evidence.CPU = time.Hour
+	Judge(s)
+	if want := []string{"backlog", "own CPU"}; s.Trust.Verdict != metrics.Suspect || !slices.Equal(failing(s), want) {
+		t.Errorf("%s: %q, want %q", s.Trust.Verdict, failing(s), want)
+	}
+	if !strings.HasPrefix(s.Overloaded(), "the backlog grew by 16 requests a second;") {
+		t.Errorf("%q", s.Overloaded())
+	}
+	if new(metrics.Summary).Overloaded() != "" {
+		t.Error("without a verdict")
+	}
+}
+
+func TestOddAnswersSayHowTheyAreOdd(t *testing.T) {
+	for name, c := range map[string]struct {
+		lengths      metrics.Lengths
+		says, remedy string
+	}{
+		"stopped": {metrics.Lengths{Of: 100, Short: 12, Missing: 340, Reasons: map[string]int{"stop": 9, "length": 3}},
+			"short answers: 12 of 100 ended before the tokens asked for though ignore_eos was sent, 340 tokens missing (finish reasons: stop 9, length 3) (limit 1.00 %)",
+			"does the server know ignore_eos?"},
+		"limited": {metrics.Lengths{Of: 100, Short: 2, Missing: 1, Reasons: map[string]int{"length": 2}}, "1 token missing (finish reasons: length 2)",
+			"is --max-model-len of the server too small?"},
+		"long": {metrics.Lengths{Of: 100, Long: 2, Extra: 9}, "long answers: 2 of 100 went on past the tokens asked for, 9 tokens more (limit", "does the server know max_tokens?"},
+		"both": {metrics.Lengths{Of: 300, Short: 1, Missing: 5, Long: 3, Extra: 9, Reasons: map[string]int{"stop": 1}}, "stop 1); long answers: 3 of 300", "does the server know ignore_eos?"},
+	} {
+		s := clean()
+		s.Truth.Lengths = c.lengths
+		Judge(s)
+		failed := s.Trust.Failed()
+		if len(failed) != 1 || failed[0].Name != "answer lengths" || !strings.Contains(failed[0].Text, c.says) || failed[0].Remedy != c.remedy {
+			t.Errorf("%s: %+v", name, failed)
+		}
+	}
+}
+
+// Without a tokenizer by the user's choice no number in the block is wrong.
+func TestTokensThatAreNotReportedNeedNoCount(t *testing.T) {
+	s := clean()
+	s.Header.Config.SkipTokenizer, s.Truth.Counts = true, metrics.Counts{Of: 200, Nobody: 200}
+	if Judge(s); s.Trust.Verdict != metrics.Valid {
+		t.Errorf("SUSPECT for %q", failing(s))
+	}
+}
+
+func TestACanvasIsMadeAtOnce(t *testing.T) {
+	s := clean()
+	s.Truth.Delivery, s.Diffusion = metrics.Delivery{Of: 200, AtOnce: 200}, new(metrics.Diffusion)
+	if Judge(s); len(s.Trust.Failed()) != 0 {
+		t.Errorf("SUSPECT for %q", failing(s))
+	}
+}
+
+func TestAReaderThatIsLateMakesNoGateway(t *testing.T) {
+	s := inUserSpace(clean(), 4)
+	s.Truth.Delivery = metrics.Delivery{Of: 200, AtOnce: 200}
+	if Judge(s); len(s.Trust.Failed()) != 0 {
+		t.Errorf("SUSPECT for %q", failing(s))
+	}
+}

@@ -1,0 +1,178 @@
+package trust
+
+import (
+	"fmt"
+	"math"
+	"strconv"
+	"time"
+
+	"github.com/servebench/servebench/metrics"
+)
+
+// What follows are checks of the load and of what came back.
+
+func (j *judge) completed() (metrics.Check, bool) {
+	c := metrics.Check{Name: "completed", Figure: float64(j.Completed), Unit: "requests", Limit: completedLimit, AtLeast: true}
+	c.Text = fmt.Sprintf("%d of %s completed", j.Completed, metrics.Counted(j.Completed+j.Failed, "request"))
+	if j.Completed == 0 {
+		c.Text = "no request completed"
+	}
+	return c, true
+}
+
+func (j *judge) failed() (metrics.Check, bool) {
+	n, of := j.Failures(), j.Completed+j.Failures()
+	c := metrics.Check{Name: "failed", Figure: percent(n, of), Unit: "%", Limit: failedLimit}
+	c.Text = fmt.Sprintf("%d of %s failed: latencies are those of the others", n, metrics.Counted(of, "request"))
+	return c, n > 0 && j.Completed > 0
+}
+
+func (j *judge) cutShort() (metrics.Check, bool) {
+	n := j.Failed - j.Failures()
+	of := j.Completed + n
+	c := metrics.Check{Name: "cut short", Figure: percent(n, of), Unit: "%", Limit: cutLimit}
+	c.Text = fmt.Sprintf("%d of %s were cut short: latencies are those of the quicker ones", n, metrics.Counted(of, "request"))
+	return c, n > 0 && j.Completed > 0
+}
+
+// rate compares achieved with asked, and says which of two delays was longer.
+func (j *judge) rate() (metrics.Check, bool) {
+	p := j.Truth.Pace
+	c := metrics.Check{Name: "rate", Unit: "%", AtLeast: true}
+	c.Figure, c.Limit = p.Kept()
+	c.Text = fmt.Sprintf("sent %.2f of the %.2f req/s scheduled", p.Achieved(), p.Asked())
+	switch {
+	case fine(c):
+	case p.Queue > p.Lag:
+		c.Text += fmt.Sprintf(": --max-concurrency held requests back, for %s on average", showMS(metrics.Milliseconds(p.MeanQueue())))
+	default:
+		c.Text += fmt.Sprintf(": we were late ourselves, by %s on average", showMS(metrics.Milliseconds(p.MeanLag())))
+	}
+	// Where the server did not keep up, the backlog says so.
+	return c, p.Due > 0 && p.Sent > 0 && !j.Truth.HeldBack()
+}
+
+// backlog is by how much more requests were due and had not ended while others were
+// still due.
+func (j *judge) backlog() (metrics.Check, bool) {
+	b := j.Truth.Backlog
+	if !b.Judged {
+		return metrics.Check{}, false
+	}
+	c := metrics.Check{Name: metrics.BacklogCheck, Figure: b.Growth / b.Offered * 100, Unit: "% of the rate", Limit: max(metrics.GrowthLimit, b.Chance/b.Offered) * 100}
+	c.Text = "the backlog did not grow beyond chance"
+	if !fine(c) {
+		decimals := max(0, 1-int(math.Floor(math.Log10(b.Growth)))) // two digits that say something
+		c.Text = fmt.Sprintf("the backlog grew by %.*f requests a second; these latencies depend on how long the run was", decimals, b.Growth)
+	}
+	return c, true
+}
+
+func (j *judge) little() (metrics.Check, bool) {
+	h := j.Truth.Held
+	if h.Mean <= 0 || !j.waitsForSlots() {
+		return metrics.Check{}, false
+	}
+	part := h.Share * 100 / metrics.Milliseconds(h.Mean) // of E2EL, a millisecond
+	c := metrics.Check{Name: "Little's law", Figure: h.Share * 100, Unit: "%", Limit: max(heldLimit, heldLimitMS*part)}
+	c.Text = fmt.Sprintf("requests held their slot for %s after the last chunk (%s of E2EL)", showMS(metrics.Milliseconds(h.Mean)), showPercent(c.Figure))
+	if h.Unread > 0 {
+		c.Text += fmt.Sprintf(", up to %s of that because we read late", showMS(metrics.Milliseconds(h.Unread)))
+	}
+	return c, true
+}
+
+// waitsForSlots says that requests wait until another one gives its slot back. In a
+// closed loop they do as soon as there are more of them than slots.
+func (j *judge) waitsForSlots() bool {
+	c := &j.Header.Config
+	closed := !c.Paced() && math.IsInf(c.RequestRate, 1) && j.Completed+j.Failed > c.MaxConcurrency
+	return c.MaxConcurrency > 0 && (closed || j.Queue.Len() > 0 && j.Queue.Percentile(99) > 0)
+}
+
+func (j *judge) connecting() (metrics.Check, bool) {
+	connecting := j.Truth.Connecting
+	c := metrics.Check{Name: "connecting", Unit: "%", Limit: connectLimit, Remedy: "--warm-connections"}
+	if j.seen.Closed+j.seen.Dropped > 0 {
+		c.Remedy = "keep-alive on the server, which closes connections after its answers"
+	}
+	all := metrics.Milliseconds(connecting.DNS + connecting.Connect + connecting.Proxy + connecting.TLS)
+	if sum := j.TTFT.Mean() * float64(j.TTFT.Len()); sum > 0 {
+		c.Figure = all / sum * 100
+		c.Limit = max(connectLimit, connectLimitMS*float64(connecting.Of)/sum*100)
+	}
+	c.Text = fmt.Sprintf("%d of %s connected inside TTFT (mean %s)",
+		connecting.Requests, metrics.Counted(connecting.Of, "request"), showMS(metrics.Milliseconds(connecting.Mean())))
+	return c, connecting.Requests > 0
+}
+
+// gaps are the gaps between tokens, or else between chunks. Between tokens there
+// are none to chunks that carry nothing, as a chat's role.
+func (j *judge) gaps() *metrics.Distribution {
+	if j.Truth.ITL.Len() > 0 {
+		return &j.Truth.ITL
+	}
+	return &j.ITL
+}
+
+func (j *judge) lumpy() (metrics.Check, bool) {
+	gaps := j.gaps()
+	c := metrics.Check{Name: "lumpy delivery", Unit: "%", Limit: lumpyLimit, AtLeast: true}
+	if gaps.Len() < lumpyGaps || gaps.Mean() <= lumpyMeanMS {
+		return c, false
+	}
+	c.Figure = gaps.Median() / gaps.Mean() * 100
+	c.Text = fmt.Sprintf("median ITL %s of mean %s", showMS(gaps.Median()), showMS(gaps.Mean()))
+	if !fine(c) {
+		edge := min(lumpyMeanMS, gaps.Mean()*lumpyLimit/100)
+		small := below(gaps, edge)
+		rest := gaps.Percentile(100 * (small + 0.95*(1-small)))
+		c.Text = fmt.Sprintf("lumpy delivery: %s of the gaps are under %s, p95 of the others is %s: does a proxy batch?",
+			showPercent(small*100), showMS(edge), showMS(rest))
+	}
+	// What we read late is lumpy by our own doing.
+	return c, !j.late()
+}
+
+func (j *judge) prefixHits() (metrics.Check, bool) {
+	hits, queries := j.PrefixCache()
+	c := metrics.Check{Name: "prefix cache", Figure: percent(hits, queries), Unit: "%", Limit: prefixLimit, Remedy: "another --seed, or reset the cache"}
+	if n := j.Completed + j.Failed; n > 0 {
+		c.Limit = max(c.Limit+100/float64(n), percent(prefixForgiven*int64(n), queries))
+	}
+	c.Text = fmt.Sprintf("the server had %s of the prompt tokens in its prefix cache", showPercent(c.Figure))
+	return c, queries > 0 && !j.sharesPrefixes()
+}
+
+// sharesPrefixes says whether the workload is made of prompts that begin alike,
+// or comes again and again.
+func (j *judge) sharesPrefixes() bool {
+	switch j.Header.Config.Dataset {
+	case "prefix_repetition", "sonnet", "timed_trace":
+		return true
+	}
+	repeats := float64(j.seen.Repeated) > repeatedLimit*float64(j.Completed+j.Failed)
+	return repeats || j.Truth.LaterTurns || j.flag("random-prefix-len") > 0
+}
+
+// flag is the number that a flag was given, 0 for none.
+func (j *judge) flag(name string) float64 {
+	for _, kv := range j.Header.Flags {
+		if kv.Key == name {
+			v, _ := strconv.ParseFloat(kv.Value, 64)
+			return v
+		}
+	}
+	return 0
+}
+
+// below is the share of d's values less than that many milliseconds. d has values.
+func below(d *metrics.Distribution, limit float64) float64 {
+	n := int64(0)
+	for _, bar := range d.Histogram().Distribution() {
+		if bar.To < int64(limit*float64(time.Millisecond)) {
+			n += bar.Count
+		}
+	}
+	return float64(n) / float64(d.Len())
+}

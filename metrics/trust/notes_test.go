@@ -1,0 +1,128 @@
+package trust
+
+import (
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/servebench/servebench/metrics"
+)
+
+func TestNotesAccuseNobody(t *testing.T) {
+	for name, c := range map[string]struct {
+		set  func(s *metrics.Summary)
+		says string
+	}{
+		"no evidence":   {func(s *metrics.Summary) { s.Evidence, s.Age = nil, metrics.Distribution{} }, "rests on the records alone"},
+		"a shard short": {func(s *metrics.Summary) { s.Unwatched = 1 }, "the evidence of 1 shard is missing"},
+		"interrupted":   {func(s *metrics.Summary) { s.Interrupted = true }, "stopped before its end"},
+		"cut short": {func(s *metrics.Summary) {
+			s.Interrupted, s.Failed, s.Classes = true, 9, map[metrics.Class]int{metrics.Cancelled: 9}
+		},
+			"stopped before its end, and 9 requests cut short"},
+		"stopped": {func(s *metrics.Summary) { s.Interrupted, s.StoppedBy = true, "a rule" }, "before its end, by a rule"},
+		"at the end": {func(s *metrics.Summary) {
+			s.Interrupted, s.Failed, s.Classes = true, 5, map[metrics.Class]int{metrics.Deadline: 2, metrics.Cancelled: 3}
+		}, "and 5 requests cut short"},
+		"short answers": {func(s *metrics.Summary) { s.Truth.Lengths = metrics.Lengths{Of: 100, Short: 1} }, "1 of 100 ended before"},
+		"retried": {func(s *metrics.Summary) { s.Resent = metrics.Resent{Requests: 12, Times: 17} },
+			"12 requests sent again after failures, 17 times in all: their latencies have what failed and the waits inside"},
+		"sent anew": {func(s *metrics.Summary) { s.Resent = metrics.Resent{Anew: 3} },
+			"3 requests sent anew over a new connection: the used one died before any byte of the answer; latencies count from the first sending"},
+		"dropped": {func(s *metrics.Summary) { s.Evidence.Dropped = 7 },
+			"closes connections right after its answers without announcing it: 7 connections not used again, so the next requests connected anew"},
+		"failures": {func(s *metrics.Summary) { s.Failed = 3 }, "3 of 203 requests failed"},
+		"bundled":  {func(s *metrics.Summary) { s.Truth.Tokens = metrics.ChunkTokens{Bundled: 1, Chunks: 2, Tokens: 5} }, "chunk ≠ token: 2.50 tokens a chunk, so vLLM's ITL and peak throughput are per chunk; --continuous-usage-stats"},
+		"several": {func(s *metrics.Summary) {
+			s.Truth.Tokens = metrics.ChunkTokens{Known: 1, Chunks: 2, Tokens: 5, Largest: 3}
+		}, "chunk ≠ token: 2.50 tokens a chunk"},
+		"no usage":      {func(s *metrics.Summary) { s.Truth.Tokens.Fewer = 7 }, "7 requests had fewer tokens than chunks"},
+		"merged events": {func(s *metrics.Summary) { s.Evidence.SharedReads = 400 }, "10.0 % of chunks came in one read with another and we read in time"},
+		"one bundled": {func(s *metrics.Summary) {
+			s.Truth.Tokens = metrics.ChunkTokens{Known: 99, Bundled: 1, Chunks: 2, Tokens: 5, Largest: 1}
+		}, "1 request with more tokens than chunks left out"},
+		"a few bundled": {func(s *metrics.Summary) {
+			s.Truth.Tokens = metrics.ChunkTokens{Known: 199, Bundled: 2, Chunks: 2, Tokens: 5, Largest: 2}
+		}, "a chunk, so vLLM's ITL and peak throughput are per chunk; 2 requests with more"},
+		"untried": {func(s *metrics.Summary) {
+			s.Truth.PeakConcurrency, s.Evidence.Vouched = 21, &metrics.Vouched{Streams: 20}
+		}, "has nothing on 21 requests in flight at once: it vouches for 20"},
+		"others beside": {func(s *metrics.Summary) {
+			s.Truth.PeakConcurrency, s.Evidence.Beside, s.Evidence.Vouched = 11, 10, &metrics.Vouched{Streams: 20}
+		}, "has nothing on 21 requests in flight at once: it vouches for 20"},
+		"tried above": {func(s *metrics.Summary) {
+			s.Truth.PeakConcurrency, s.Evidence.Vouched = 21, &metrics.Vouched{WrongFrom: 22}
+		}, "nothing on 21"},
+		"user space": {func(s *metrics.Summary) { s.Evidence.UserStamps = 5 }, "5 of 4005 chunks were stamped after reading"},
+		"a proxy":    {func(s *metrics.Summary) { s.Evidence.Proxy = "proxy:3128" }, "through the proxy proxy:3128"},
+		"anybody":    {func(s *metrics.Summary) { s.Evidence.Unverified = true }, "nobody verified the server's TLS certificate"},
+		"packed":     {func(s *metrics.Summary) { s.Evidence.Packed = 9 }, "9 answers came compressed: the compressor kept each event back"},
+		"closed":     {func(s *metrics.Summary) { s.Evidence.Closed = 9 }, "closed the connection after 9 answers"},
+		"mixed": {func(s *metrics.Summary) {
+			s.Evidence.Mixed, s.Evidence.PrefixQueries, s.Evidence.PrefixHits = "it restarted", 0, 0
+		},
+			"the server's /metrics is not that of one process under this load alone: it restarted. Nothing that it says is used. Behind a load balancer or router, name each replica: --server-metrics http://REPLICA1:8000,http://REPLICA2:8000"},
+		"old protocol": {func(s *metrics.Summary) { s.Evidence.Protocol = "HTTP/1.0" }, "answers in HTTP/1.0"},
+		"asked for prefixes": {func(s *metrics.Summary) {
+			s.Header.Flags, s.Evidence.PrefixHits = []metrics.KV{{Key: "random-prefix-len", Value: "100"}}, 900
+		}, "90.0 % of the prompt tokens"},
+		"repeated prefixes": {func(s *metrics.Summary) { s.Header.Config.Dataset, s.Evidence.PrefixHits = "prefix_repetition", 500 }, "50.0 %"},
+		"sent again":        {func(s *metrics.Summary) { s.Evidence.Repeated, s.Evidence.PrefixHits = 3, 500 }, "50.0 % of the prompt tokens in its prefix cache, as this workload has it"},
+		"conversations":     {func(s *metrics.Summary) { s.Truth.LaterTurns, s.Evidence.PrefixHits = true, 500 }, "50.0 %"},
+	} {
+		s := clean()
+		c.set(s)
+		Judge(s)
+		if s.Trust.Verdict != metrics.Valid || len(s.Trust.Notes) != 1 || !strings.Contains(s.Trust.Notes[0], c.says) {
+			t.Errorf("%s: %s for %q, notes %q", name, s.Trust.Verdict, failing(s), s.Trust.Notes)
+		}
+	}
+}
+
+// Without the kernel's stamps nobody knows for certain whether we read in time.
+func TestWhatIsReadInUserSpaceIsDoubted(t *testing.T) {
+	const stamped = "4000 of 4000 chunks were stamped after reading"
+	for late, says := range map[float64]string{0: "or we read late, of which nothing is known", 0.5: "that this process woke up late by 0.50 ms at p99"} {
+		s := inUserSpace(clean(), late)
+		s.Evidence.SharedReads, s.Evidence.Vouched = 2000, &metrics.Vouched{Streams: 1000, Kernel: true}
+		Judge(s)
+		notes := strings.Join(s.Trust.Notes, "\n")
+		if s.Trust.Verdict != metrics.Valid || strings.Contains(notes, "in time") {
+			t.Errorf("%v: %s for %q, notes %q", late, s.Trust.Verdict, failing(s), notes)
+		}
+		for _, want := range []string{says, "50.0 % of chunks came in one read", stamped, "selftest of this machine says nothing of stamps taken after reading"} {
+			if !strings.Contains(notes, want) {
+				t.Errorf("%v: notes %q without %q", late, notes, want)
+			}
+		}
+	}
+}
+
+func TestWithoutTruthThereIsNoVerdict(t *testing.T) {
+	s := &metrics.Summary{Header: &metrics.Header{}, Trust: &metrics.Trust{Verdict: metrics.Valid}}
+	if Judge(s); s.Trust != nil {
+		t.Errorf("trust %+v", s.Trust)
+	}
+}
+
+func TestLaterRequestsThatTookLongerAreNoted(t *testing.T) {
+	s := clean()
+	s.Truth.Backlog = metrics.Backlog{Early: time.Second, Late: 3 * time.Second}
+	Judge(s)
+	const want = "the run is too short beside its answers to tell whether the server keeps up"
+	if !slices.ContainsFunc(s.Trust.Notes, func(note string) bool { return strings.HasSuffix(note, want) }) {
+		t.Errorf("notes %q", s.Trust.Notes)
+	}
+}
+
+func TestMetricsOfSeveralProcessesAreNoted(t *testing.T) {
+	for _, mixed := range []string{"", "it comes from processes that started at two times"} {
+		s := clean()
+		s.Mixed = mixed
+		Judge(s)
+		if noted := strings.Contains(strings.Join(s.Trust.Notes, "\n"), "under this load alone: "+mixed+". Nothing"); noted != (mixed != "") {
+			t.Errorf("mixed %q: notes %q", mixed, s.Trust.Notes)
+		}
+	}
+}

@@ -1,0 +1,161 @@
+package vllm
+
+import (
+	"errors"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/servebench/servebench/metrics"
+)
+
+// blockHeads are the titles of result blocks; vLLM's Rust client has the second.
+var blockHeads = []string{"Serving Benchmark Result", "Embedding/Pooling Benchmark Result"}
+
+// ErrNoBlock says that there is no result block in what was read.
+var ErrNoBlock = errors.New(`no result block headed "` + blockHeads[0] + `"`)
+
+// A BlockReader finds the result blocks in a text: of any vLLM from 0.4.0 on, of
+// its Rust client, with or without the spaces that pad their lines, quoted or
+// fenced, whole or in part. Numbers are as printed, so what a block lacks cannot be
+// computed; what is asked of it is said to be missing.
+type BlockReader struct {
+	found []*metrics.Summary
+	open  *metrics.Summary   // the block it is in, nil between blocks
+	known int                // lines of it that were understood
+	quote string             // what stands before its lines: "> " of a quotation, "0: " of srun
+	last  map[string]float64 // of each metric, the percentile read last
+}
+
+// Line takes the next line of the text.
+func (b *BlockReader) Line(text string) {
+	if prefix, ok := blockHead(text); ok {
+		b.begin(prefix)
+		return
+	}
+	text = strings.TrimSpace(strings.TrimPrefix(text, b.quote))
+	label, value, ok := strings.Cut(text, ":")
+	if label = strings.TrimSpace(label); label == firstLabel && ok && (b.open == nil || b.open.Completed >= 0) {
+		// The head is missing.
+		b.begin("")
+	}
+	if b.open == nil {
+		return
+	}
+	if len(text) >= 10 && strings.Trim(text, "=") == "" {
+		b.close()
+		return
+	}
+	if ok && b.set(label, strings.TrimSpace(value)) {
+		b.known++
+	}
+}
+
+// blockHead recognises the first line of a block, whatever its width and
+// whatever a progress bar left before it.
+func blockHead(text string) (prefix string, ok bool) {
+	for _, title := range blockHeads {
+		at := strings.Index(text, "= "+title+" =")
+		if at >= 0 {
+			return strings.TrimRight(text[:at+1], "="), true
+		}
+	}
+	return "", false
+}
+
+func (b *BlockReader) begin(quote string) {
+	b.close()
+	b.open, b.known, b.quote, b.last = metrics.Unknown(), 0, quote, map[string]float64{}
+}
+
+func (b *BlockReader) close() {
+	if b.open != nil && b.known > 0 {
+		b.found = append(b.found, b.open)
+	}
+	b.open, b.quote = nil, ""
+}
+
+// Summaries ends the text and gives what was found in it, under the ask.
+func (b *BlockReader) Summaries(ask metrics.Ask) ([]*metrics.Summary, error) {
+	b.close()
+	if len(b.found) == 0 {
+		return nil, ErrNoBlock
+	}
+	for _, s := range b.found {
+		s.Header = ask.Apply(s.Header)
+		if len(ask.Goodput) > 0 {
+			s.Warnings = append(s.Warnings, "goodput cannot be computed anew: a block does not hold the single requests")
+		}
+		warnUnknown(s)
+	}
+	return b.found, nil
+}
+
+// set takes over what a line of the block says; false when it says nothing known.
+func (b *BlockReader) set(label, value string) bool {
+	s := b.open
+	if label == sglangLabel {
+		s.Warnings = append(s.Warnings, "this looks like a block of SGLang's: only what it shares with vLLM's is read")
+		return false
+	}
+	v, err := strconv.ParseFloat(value, 64)
+	if err != nil || !(v >= 0 && v < math.MaxInt) {
+		return false
+	}
+	if set, ok := blockLabels[label]; ok {
+		set(s, v)
+		return true
+	}
+	if i, ok := strings.CutPrefix(label, "Position "); ok {
+		spec := specDecodeOf(s)
+		if i != strconv.Itoa(len(spec.PerPosition)) {
+			return false
+		}
+		spec.PerPosition = append(spec.PerPosition, v/100)
+		return true
+	}
+	return b.setStatistic(label, v)
+}
+
+// metricLabels are the names of Metrics in a block.
+var metricLabels = map[string]string{
+	"TTFT": "ttft", "TPOT": "tpot", "ITL": "itl", "E2EL": "e2el",
+	"Client Queue Time":       "client_queue_time",
+	"E2EL incl. Client Queue": "e2el_including_client_queue",
+}
+
+// setStatistic sets one of `Mean TTFT (ms)`, `Median …` and `P99.9 …`.
+func (b *BlockReader) setStatistic(label string, v float64) bool {
+	which, rest, _ := strings.Cut(label, " ")
+	name, isMS := strings.CutSuffix(rest, " (ms)")
+	metric, ok := metricLabels[name]
+	if !ok || !isMS {
+		return false
+	}
+	q, c := b.open.Metric(metric).Quoted, &b.open.Header.Config
+	switch which {
+	case "Mean":
+		q.Mean = v
+	case "Median":
+		q.Median = v
+	default:
+		p, err := strconv.ParseFloat(strings.TrimPrefix(which, "P"), 64)
+		if err != nil || which[0] != 'P' || !(p >= 0 && p <= 100) {
+			return false
+		}
+		if !slices.Contains(c.Percentiles, p) {
+			// Behind the one before it in its section: lines of earlier sections may be missing.
+			at := 0
+			if before, read := b.last[metric]; read {
+				at = slices.Index(c.Percentiles, before) + 1
+			}
+			c.Percentiles = slices.Insert(c.Percentiles, at, p)
+		}
+		q.Percentiles[p], b.last[metric] = v, p
+	}
+	if !slices.Contains(c.Metrics, metric) {
+		c.Metrics = append(c.Metrics, metric)
+	}
+	return true
+}

@@ -1,0 +1,269 @@
+package vllm
+
+import (
+	"bytes"
+	"cmp"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/servebench/servebench/metrics"
+)
+
+// resultKeys are the keys by which a result file of vLLM's is known.
+var resultKeys = []string{"duration", "completed", "total_input_tokens"}
+
+// ErrNoResult says that there is no result of vLLM's in what was read.
+var ErrNoResult = errors.New("no JSON object with the keys " + strings.Join(resultKeys, ", "))
+
+// ReadResults reads vLLM's result JSON: one object, or several one after the
+// other as --append-result writes them. What an object gives is quoted as it is;
+// what it lacks and ask wants is computed from its arrays, when it has them, and
+// marked as approximate where they do not hold all that vLLM had. Objects of
+// another kind are passed over.
+func ReadResults(r io.Reader, ask metrics.Ask) ([]*metrics.Summary, error) {
+	var sums []*metrics.Summary
+	d := json.NewDecoder(r)
+	for n := 1; ; n++ {
+		members, err := decodeObject(d)
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		if err != nil {
+			return nil, fmt.Errorf("reading JSON object %d: %w", n, err)
+		}
+		f := resultFile{members: members}
+		if !f.has(resultKeys...) {
+			continue
+		}
+		s, err := f.summary(ask)
+		if err != nil {
+			return nil, fmt.Errorf("reading JSON object %d: %w", n, err)
+		}
+		sums = append(sums, s)
+	}
+	if len(sums) == 0 {
+		return nil, ErrNoResult
+	}
+	return sums, nil
+}
+
+// A member is a key of an object and its value.
+type member struct {
+	key   string
+	value json.RawMessage
+}
+
+// decodeObject reads an object and keeps the order of its keys.
+func decodeObject(d *json.Decoder) ([]member, error) {
+	token, err := d.Token()
+	if err != nil {
+		return nil, err
+	}
+	if token != json.Delim('{') {
+		return nil, fmt.Errorf("%v where an object should begin", token)
+	}
+	var members []member
+	for d.More() {
+		key, err := d.Token()
+		if err != nil {
+			return nil, whole(err)
+		}
+		m := member{key: key.(string)}
+		if err := d.Decode(&m.value); err != nil {
+			return nil, whole(err)
+		}
+		members = append(members, m)
+	}
+	_, err = d.Token()
+	return members, whole(err)
+}
+
+// whole turns an end in the middle of an object into the error that it is.
+func whole(err error) error {
+	if errors.Is(err, io.EOF) {
+		return io.ErrUnexpectedEOF
+	}
+	return err
+}
+
+// A resultFile is one result of vLLM's as it was written.
+type resultFile struct{ members []member }
+
+func (f *resultFile) value(key string) json.RawMessage {
+	// Like Python's, the last of equal keys counts.
+	for _, m := range slices.Backward(f.members) {
+		if m.key == key && !bytes.Equal(m.value, []byte("null")) {
+			return m.value
+		}
+	}
+	return nil
+}
+
+func (f *resultFile) has(keys ...string) bool {
+	return !slices.ContainsFunc(keys, func(k string) bool { return f.value(k) == nil })
+}
+
+// number is the value of a key, NaN when there is none.
+func (f *resultFile) number(key string) float64 {
+	v, err := strconv.ParseFloat(cmp.Or(f.text(key), string(f.value(key))), 64)
+	if err != nil {
+		return math.NaN()
+	}
+	return v
+}
+
+// count is the value of a key, -1 when there is none.
+func (f *resultFile) count(key string) int {
+	v := f.number(key)
+	if !(v >= 0 && v < math.MaxInt) {
+		return -1
+	}
+	return int(v)
+}
+
+func (f *resultFile) text(key string) string {
+	var s string
+	if raw := f.value(key); raw == nil || json.Unmarshal(raw, &s) != nil {
+		return ""
+	}
+	return s
+}
+
+func (f *resultFile) summary(ask metrics.Ask) (*metrics.Summary, error) {
+	given := &metrics.Header{Run: f.text("run_id"), Definitions: f.definitions(), Config: f.config()}
+	asked := ask.Apply(given)
+	outcomes, err := f.outcomes()
+	if err != nil {
+		return nil, err
+	}
+	c := metrics.NewCollector(asked)
+	for _, o := range outcomes {
+		c.AddOutcome(o)
+	}
+	lastings, err := f.lastings()
+	if err != nil {
+		return nil, err
+	}
+	if outcomes == nil {
+		c.AddLastings(lastings, f.count("completed"))
+	}
+	s := c.Summary(f.number("duration"))
+	s.Truth = nil // which needs Records
+	s.Trust, s.Interrupted, s.Incomplete = f.trust(), f.flag("interrupted"), f.texts("incomplete")
+	s.StoppedBy = f.text("stopped_by")
+	s.Warnings = append(s.Warnings, s.Incomplete...)
+	// Without one that can be read the date stays unknown.
+	s.Date, _ = time.ParseInLocation("20060102-150405", f.text("date"), time.Local)
+	f.totals(s, outcomes != nil, ask.Goodput != nil && outcomes != nil)
+	f.sections(s)
+	for _, m := range metrics.Metrics {
+		q := f.quote(m.Name)
+		if outcomes != nil || s.Completed == 0 {
+			q.Empty = 0
+		}
+		m.Of(s).Quoted = q
+	}
+	if ask.Outcomes {
+		s.Outcomes = outcomes
+	}
+	if ask.Lastings {
+		s.Lastings = lastings
+	}
+	f.warn(s, ask)
+	return s, nil
+}
+
+// definitions are those that servebench wrote, or those of before vLLM wrote the
+// latencies of its requests. Of later files by vLLM itself they are not known.
+func (f *resultFile) definitions() metrics.Definitions {
+	var ours struct{ Definitions metrics.Definitions }
+	if raw := f.value("truth"); raw != nil && json.Unmarshal(raw, &ours) == nil && ours.Definitions != "" {
+		return ours.Definitions
+	}
+	if !f.has("latencies") {
+		return metrics.Definitions029
+	}
+	return ""
+}
+
+// config is what the file tells of how the run was asked for.
+func (f *resultFile) config() metrics.Config {
+	c := metrics.Config{
+		Backend: f.text("backend"), Model: f.text("model_id"), Tokenizer: f.text("tokenizer_id"),
+		NumPrompts: f.count("num_prompts"), MaxConcurrency: max(f.count("max_concurrency"), 0),
+		RequestRate: f.number("request_rate"), Burstiness: f.number("burstiness"), Label: f.text("label"),
+		Metadata: f.metadata(),
+	}
+	if strategy := f.text("ramp_up_strategy"); strategy != "" {
+		c.RampUp = &metrics.RampUp{Strategy: strategy, Start: max(f.count("ramp_up_start_rps"), 0), End: max(f.count("ramp_up_end_rps"), 0)}
+	}
+	for _, m := range metrics.Metrics {
+		if f.has("mean_" + m.Name + "_ms") {
+			c.Metrics = append(c.Metrics, m.Name)
+		}
+	}
+	c.Percentiles = f.percentiles()
+	// vLLM without a tokenizer keeps what it counted in tokens from its user, though not from the file.
+	c.SkipTokenizer = c.Tokenizer == "" && f.hasKey("tokenizer_id") &&
+		!f.has("mean_ttft_ms") && !f.has("mean_tpot_ms") && !f.has("mean_itl_ms")
+	return c
+}
+
+// configKeys come between date and request_rate; any others there are --metadata.
+var configKeys = []string{"date", "endpoint_type", "backend", "label", "model_id", "tokenizer_id", "num_prompts"}
+
+func (f *resultFile) metadata() []metrics.KV {
+	var kvs []metrics.KV
+	for _, m := range f.members {
+		if m.key == "request_rate" {
+			return kvs
+		}
+		if !slices.Contains(configKeys, m.key) {
+			if s := f.text(m.key); s != "" || string(m.value) == `""` {
+				kvs = append(kvs, metrics.KV{Key: m.key, Value: s})
+			}
+		}
+	}
+	return nil
+}
+
+// percentiles are those that the file has of any metric, in its order.
+func (f *resultFile) percentiles() []float64 {
+	var ps []float64
+	for _, m := range f.members {
+		p, _, ok := percentileKey(m.key)
+		if ok && !slices.Contains(ps, p) {
+			ps = append(ps, p)
+		}
+	}
+	return ps
+}
+
+// percentileKey takes p99.9_ttft_ms apart.
+func percentileKey(key string) (p float64, metric string, ok bool) {
+	number, metric, ok := strings.Cut(strings.TrimPrefix(key, "p"), "_")
+	metric, isMS := strings.CutSuffix(metric, "_ms")
+	p, err := strconv.ParseFloat(number, 64)
+	known := slices.ContainsFunc(metrics.Metrics, func(m metrics.Metric) bool { return m.Name == metric })
+	return p, metric, ok && isMS && known && err == nil && key[0] == 'p' && p >= 0 && p <= 100
+}
+
+func (f *resultFile) quote(metric string) *metrics.Quote {
+	q := metrics.NewQuote()
+	q.Mean = f.number("mean_" + metric + "_ms")
+	q.Median = f.number("median_" + metric + "_ms")
+	q.Std = f.number("std_" + metric + "_ms")
+	for _, m := range f.members {
+		if p, of, ok := percentileKey(m.key); ok && of == metric {
+			q.Percentiles[p] = f.number(m.key)
+		}
+	}
+	return q
+}

@@ -1,0 +1,236 @@
+package vllm
+
+import (
+	"encoding/json"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/servebench/servebench/metrics"
+)
+
+// totals replaces what was computed by what the file says, and computes what it
+// lacks: rates from its counts, and from its arrays, if it has them, what takes single
+// requests. Goodput stays as computed when it was asked for anew.
+func (f *resultFile) totals(s *metrics.Summary, arrays, anew bool) {
+	s.Completed = f.count("completed")
+	s.TotalInput = f.count("total_input_tokens")
+	if given := f.count("total_output_tokens"); given >= 0 || !arrays {
+		s.TotalOutput = given
+	}
+	if given := f.count("failed"); given >= 0 || !arrays || !f.has("errors") {
+		s.Failed = given
+	}
+	s.RequestThroughput = f.given("request_throughput", rateOf(s.Completed, s.Seconds))
+	s.InputThroughput = f.given("input_throughput", rateOf(s.TotalInput, s.Seconds))
+	s.InputRate = f.number("input_sequence_throughput")
+	s.OutputThroughput = f.given("output_throughput", rateOf(s.TotalOutput, s.Seconds))
+	s.TotalThroughput = f.given("total_token_throughput", rateOf(s.TotalInput, s.Seconds)+rateOf(s.TotalOutput, s.Seconds))
+	if !anew {
+		s.Goodput = f.number("request_goodput")
+	}
+	timed := arrays && f.has("start_times")
+	if given := f.number("max_output_tokens_per_s"); !math.IsNaN(given) || !timed {
+		s.PeakOutput = given
+	}
+	if given := f.count("max_concurrent_requests"); given >= 0 || !timed {
+		s.PeakConcurrent = given
+	}
+	s.RTFx = f.number("rtfx")
+}
+
+// given is the number of a key, and another where the file lacks it.
+func (f *resultFile) given(key string, computed float64) float64 {
+	if v := f.number(key); !math.IsNaN(v) {
+		return v
+	}
+	return computed
+}
+
+// rateOf is so many a second; NaN of a count or a duration that is not known.
+func rateOf(n int, seconds float64) float64 {
+	if n < 0 || !(seconds > 0) {
+		return math.NaN()
+	}
+	return float64(n) / seconds
+}
+
+func (f *resultFile) hasKey(key string) bool {
+	return slices.ContainsFunc(f.members, func(m member) bool { return m.key == key })
+}
+
+func (f *resultFile) sections(s *metrics.Summary) {
+	if f.has("probe_completed") {
+		s.Probes = &metrics.Probes{
+			Completed: f.count("probe_completed"), Failed: f.count("probe_failed"),
+			Median: f.number("probe_median_e2el_ms"), P99: f.number("probe_p99_e2el_ms"), Max: f.number("probe_max_e2el_ms"),
+		}
+	}
+	if f.has("spec_decode_acceptance_rate") {
+		s.SpecDecode = &metrics.SpecDecode{
+			AcceptanceRate:   f.number("spec_decode_acceptance_rate"),
+			AcceptanceLength: f.number("spec_decode_acceptance_length"),
+			Drafts:           int64(f.count("spec_decode_num_drafts")),
+			DraftTokens:      int64(f.count("spec_decode_draft_tokens")),
+			AcceptedTokens:   int64(f.count("spec_decode_accepted_tokens")),
+		}
+		// A list that is not one of numbers is no list.
+		_ = json.Unmarshal(f.value("spec_decode_per_position_acceptance_rates"), &s.SpecDecode.PerPosition)
+	}
+	if f.has("diffusion_committed_throughput") {
+		s.Diffusion = &metrics.Diffusion{
+			CommittedThroughput: f.number("diffusion_committed_throughput"),
+			StepsPerCanvas:      f.number("diffusion_steps_per_canvas"),
+			CommittedPerStep:    f.number("diffusion_committed_per_step"),
+			CommittedTokens:     int64(f.count("diffusion_committed_tokens")),
+			DenoisingSteps:      int64(f.count("diffusion_denoising_steps")),
+			CanvasPositions:     int64(f.count("diffusion_canvas_positions")),
+		}
+	}
+	var changes []struct {
+		RPS       int
+		Timestamp string
+	}
+	_ = json.Unmarshal(f.value("rps_change_events"), &changes)
+	for _, c := range changes {
+		if at, err := time.ParseInLocation("2006-01-02T15:04:05.999999", c.Timestamp, time.Local); err == nil {
+			s.RateChanges = append(s.RateChanges, metrics.RateChange{RPS: c.RPS, At: at})
+		}
+	}
+}
+
+// outcomes reads the arrays of --save-detailed; nil when the file has none.
+func (f *resultFile) outcomes() ([]metrics.Outcome, error) {
+	if !f.has("input_lens", "output_lens", "ttfts", "itls") {
+		return nil, nil
+	}
+	var in, out []int
+	var ttfts, starts, latencies, queues []float64
+	var itls [][]float64
+	var serverQueues, serverTTFTs []*float64
+	var texts, errs []string
+	err := f.columns(map[string]any{
+		"input_lens": &in, "output_lens": &out, "ttfts": &ttfts, "itls": &itls, "start_times": &starts,
+		"latencies": &latencies, "queue_times": &queues, "server_queue_times": &serverQueues, "server_ttfts": &serverTTFTs,
+		"generated_texts": &texts, "errors": &errs,
+	})
+	if err != nil {
+		return nil, err
+	}
+	n := len(in)
+	if len(out) != n || len(ttfts) != n || len(itls) != n {
+		return nil, fmt.Errorf("arrays of %d, %d, %d and %d requests", n, len(out), len(ttfts), len(itls))
+	}
+	outcomes := make([]metrics.Outcome, n)
+	for i := range outcomes {
+		o := metrics.Outcome{Index: i, In: in[i], Out: out[i], TTFT: ttfts[i], ITL: itls[i],
+			Start: at(starts, i), Queue: math.NaN(), Text: at(texts, i), Error: at(errs, i),
+			ServerQueue: at(serverQueues, i), ServerTTFT: at(serverTTFTs, i)}
+		o.Success = o.Error == "" && (errs != nil || o.Out > 0)
+		if o.Latency = at(latencies, i); o.Latency == 0 && o.Success {
+			o.Latency = o.TTFT + metrics.Sum(o.ITL)
+		}
+		if i < len(queues) {
+			o.Queue = queues[i]
+		}
+		outcomes[i] = o
+	}
+	return outcomes, nil
+}
+
+// lastings reads the arrays that vLLM writes since 0.30.0 without --save-detailed, too;
+// nil when the file has none.
+func (f *resultFile) lastings() ([]metrics.Lasting, error) {
+	if !f.has("latencies", "queue_times") {
+		return nil, nil
+	}
+	var latencies, queues []float64
+	if err := f.columns(map[string]any{"latencies": &latencies, "queue_times": &queues}); err != nil {
+		return nil, err
+	}
+	if len(latencies) != len(queues) {
+		return nil, fmt.Errorf("arrays of %d and %d requests", len(latencies), len(queues))
+	}
+	lastings := make([]metrics.Lasting, len(queues))
+	for i := range lastings {
+		lastings[i] = metrics.Lasting{Index: i, Latency: latencies[i], Queue: queues[i]}
+	}
+	return lastings, nil
+}
+
+// columns reads those arrays that the file has.
+func (f *resultFile) columns(into map[string]any) error {
+	for key, to := range into {
+		if raw := f.value(key); raw != nil {
+			if err := json.Unmarshal(raw, to); err != nil {
+				return fmt.Errorf("%s: %w", key, err)
+			}
+		}
+	}
+	return nil
+}
+
+// at is list[i], zero when the list is too short.
+func at[T any](list []T, i int) T {
+	if i < len(list) {
+		return list[i]
+	}
+	var zero T
+	return zero
+}
+
+// warn says what of the ask cannot be had, or is only an estimate.
+func (f *resultFile) warn(s *metrics.Summary, ask metrics.Ask) {
+	// A chat's latency ends at the usage chunk, which the arrays do not hold.
+	estimated := !f.has("latencies") && strings.Contains(f.text("backend"), "chat")
+	s.TPOT.Rough, s.E2EL.Rough = estimated, estimated
+	const missing = "computed without the wait for the usage chunk, which the file does not hold"
+	if estimated && (computes(&s.TPOT, &s.Header.Config, "tpot") || computes(&s.E2EL, &s.Header.Config, "e2el")) {
+		s.Warnings = append(s.Warnings, "tpot and e2el are approximate where the file does not give them: "+missing)
+	}
+	if len(ask.Goodput) > 0 && !f.has("input_lens") {
+		s.Warnings = append(s.Warnings, "goodput cannot be computed anew: the file does not hold the single requests")
+	} else if len(ask.Goodput) > 0 && estimated {
+		s.Warnings = append(s.Warnings, "goodput is approximate: "+missing)
+	}
+	warnUnknown(s)
+}
+
+// computes says that some statistic of a selected metric comes from values.
+func computes(d *metrics.Distribution, c *metrics.Config, metric string) bool {
+	if !c.Selected(metric) || d.Len() == 0 {
+		return false
+	}
+	if d.Quoted == nil || math.IsNaN(d.Quoted.Mean) {
+		return true
+	}
+	return slices.ContainsFunc(c.Percentiles, func(p float64) bool {
+		_, quoted := d.Quoted.Percentiles[p]
+		return !quoted
+	})
+}
+
+// warnUnknown says which of the selected metrics are not known.
+func warnUnknown(s *metrics.Summary) {
+	c := &s.Header.Config
+	for _, m := range metrics.Metrics {
+		if !c.Selected(m.Name) {
+			continue
+		}
+		d := m.Of(s)
+		lacking := ""
+		for _, p := range slices.Backward(c.Percentiles) {
+			if math.IsNaN(d.Percentile(p)) {
+				lacking = "P" + metrics.FormatPercentile(p) + " of " + m.Name
+			}
+		}
+		if math.IsNaN(d.Mean()) {
+			lacking = m.Name
+		}
+		if lacking != "" {
+			s.Warnings = append(s.Warnings, lacking+" is not known: neither it nor the single values were given")
+		}
+	}
+}
