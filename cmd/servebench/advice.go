@@ -8,40 +8,40 @@ import (
 	"strings"
 
 	"github.com/servebench/servebench/dataset"
+	"github.com/servebench/servebench/loadgen/bench"
 	"github.com/servebench/servebench/metrics"
 	"github.com/servebench/servebench/metrics/pyjson"
 )
 
-// advised is the err of a run that cannot begin, with what can be done about it, where
-// that is known.
-func (b *bench) advised(err error) error {
-	if f, ok := errors.AsType[*metrics.Failure](err); ok {
-		advice := first(f.Error()+b.doubled(err), b.adviseURL, b.adviseTLS, b.adviseKey, b.adviseProtocol)
-		if f.Class == metrics.Refused && b.Traffic.ReadyCheck == 0 {
-			advice = "nothing listens there: is this the server's address? --ready-check-timeout-sec waits for a server that is still starting"
-		}
-		if advice != "" {
-			return fmt.Errorf("%w: %s", err, advice)
-		}
-	}
-	return err
+// An adviser says what can be done about failures of a run by its plan.
+type adviser struct {
+	*bench.Plan
+	tokenIDs bool // prompts were sent as token ids
 }
 
-// doubled is the mark of a path that begins twice, if err has it.
-func (b *bench) doubled(err error) string {
-	if strings.Contains(err.Error(), twice) {
-		return " " + twice
+// unreachable is what can be done where a run cannot begin, "" where that is not known.
+func (a *adviser) unreachable(lost *bench.UnreachableError) string {
+	f, ok := errors.AsType[*metrics.Failure](lost.Err)
+	if !ok {
+		return ""
 	}
-	return ""
+	if f.Class == metrics.Refused && a.Traffic.ReadyCheck == 0 {
+		return "nothing listens there: is this the server's address? --ready-check-timeout-sec waits for a server that is still starting"
+	}
+	message := f.Error()
+	if strings.Contains(lost.Error(), twice) {
+		message += " " + twice
+	}
+	return first(message, a.adviseURL, a.adviseTLS, a.adviseKey, a.adviseProtocol)
 }
 
 // twice is in a URL whose base ends as its endpoint begins.
 const twice = "/v1/v1/"
 
-// adviceFor is what can be done about a failure by its message, "" where that is not known.
+// about is what can be done about a failure by its message, "" where that is not known.
 // What the server said comes first, since one status has many causes.
-func (b *bench) adviceFor(message string) string {
-	return first(message, b.adviseURL, b.adviseTLS, b.adviseKey, b.adviseProtocol, b.adviseBackend, b.adviseIDs, b.adviseBody)
+func (a *adviser) about(message string) string {
+	return first(message, a.adviseURL, a.adviseTLS, a.adviseKey, a.adviseProtocol, a.adviseBackend, a.adviseIDs, a.adviseBody)
 }
 
 // first is the first advice of causes on a message, "" if none has any.
@@ -54,13 +54,13 @@ func first(message string, causes ...func(string) string) string {
 	return ""
 }
 
-// adviceOn is the advice on the failures of a run, each once.
-func (b *bench) adviceOn(s *metrics.Summary) []string {
+// on is the advice on the failures of a run, each once.
+func (a *adviser) on(s *metrics.Summary) []string {
 	var all []string
 	for _, class := range metrics.Classes {
 		if f := s.Failing[class]; f != nil {
 			message, _ := f.Commonest()
-			if advice := b.adviceFor(message); advice != "" && !slices.Contains(all, advice) {
+			if advice := a.about(message); advice != "" && !slices.Contains(all, advice) {
 				all = append(all, advice)
 			}
 		}
@@ -68,53 +68,53 @@ func (b *bench) adviceOn(s *metrics.Summary) []string {
 	return all
 }
 
-func (b *bench) adviseURL(message string) string {
+func (a *adviser) adviseURL(message string) string {
 	for _, flags := range []string{chatFlags, completionsFlags} {
 		_, endpoint, _ := strings.Cut(flags, "--endpoint ")
-		base, ends := strings.CutSuffix(b.Server.BaseURL, endpoint)
+		base, ends := strings.CutSuffix(a.Server.BaseURL, endpoint)
 		if ends && (strings.HasPrefix(message, "404 ") || strings.HasPrefix(message, "405 ")) {
 			return fmt.Sprintf("the base URL must end before %s: give --base-url %s %s", endpoint, base, flags)
 		}
 	}
-	base, ends := strings.CutSuffix(b.Server.BaseURL, "/v1")
+	base, ends := strings.CutSuffix(a.Server.BaseURL, "/v1")
 	if !ends || !strings.Contains(message, twice) {
 		return ""
 	}
 	advice := "the base URL ends in /v1 and the path begins with it: give --base-url " + base
-	if !strings.HasPrefix(b.Server.Endpoint, "/v1/") {
-		advice += " --endpoint /v1" + b.Server.Endpoint
+	if !strings.HasPrefix(a.Server.Endpoint, "/v1/") {
+		advice += " --endpoint /v1" + a.Server.Endpoint
 	}
 	return advice
 }
 
-func (b *bench) adviseTLS(message string) string {
+func (a *adviser) adviseTLS(message string) string {
 	switch {
 	case strings.Contains(message, "tls: failed to verify certificate"):
 		return "name a file with the certificate of its authority in --ca-cert or SSL_CERT_FILE, " +
 			"or give the host the name that the certificate is for; --insecure, as a last resort, verifies nothing"
 	case strings.Contains(message, "remote error: tls: certificate required"):
 		return "the server wants to see a certificate of the client's: give --client-cert and --client-key"
-	case strings.Contains(message, "remote error: tls: ") && strings.Contains(message, "certificate") && b.Server.TLS.Certificate != "":
+	case strings.Contains(message, "remote error: tls: ") && strings.Contains(message, "certificate") && a.Server.TLS.Certificate != "":
 		return "the server does not trust the certificate of --client-cert"
 	}
 	return ""
 }
 
-func (b *bench) adviseKey(message string) string {
+func (a *adviser) adviseKey(message string) string {
 	switch {
 	case !strings.HasPrefix(message, "401 "):
 		return ""
-	case b.Server.APIKey == "":
+	case a.Server.APIKey == "":
 		return keyVariable + " is not set"
 	}
 	return "is " + keyVariable + " its key?"
 }
 
-func (b *bench) adviseProtocol(message string) string {
+func (a *adviser) adviseProtocol(message string) string {
 	switch {
-	case !b.Server.HTTP2 && strings.Contains(message, "the server speaks HTTP/2 alone"):
+	case !a.Server.HTTP2 && strings.Contains(message, "the server speaks HTTP/2 alone"):
 		return "give --http2"
-	case b.Server.HTTP2 && (strings.HasSuffix(message, "not HTTP/2") || strings.Contains(message, "http2: client conn could not be established")):
+	case a.Server.HTTP2 && (strings.HasSuffix(message, "not HTTP/2") || strings.Contains(message, "http2: client conn could not be established")):
 		return "does the server speak HTTP/2? If not, leave --http2 away"
 	}
 	return ""
@@ -127,19 +127,19 @@ const (
 )
 
 // adviseBackend is about a server that has another kind of API than the one asked for.
-func (b *bench) adviseBackend(message string) string {
-	chat := b.Server.Backend == "openai-chat"
+func (a *adviser) adviseBackend(message string) string {
+	chat := a.Server.Backend == "openai-chat"
 	other, kind, lacking := chatFlags, "chat", "messages"
 	if chat {
 		other, kind, lacking = completionsFlags, "completions", "prompt"
 	}
 	switch text := strings.ToLower(message); {
 	case refusal.MatchString(text) && required.MatchString(text) && word(lacking).MatchString(text):
-		return fmt.Sprintf("%s takes requests for %s: give %s", b.Server.Endpoint, kind, other)
+		return fmt.Sprintf("%s takes requests for %s: give %s", a.Server.Endpoint, kind, other)
 	case (strings.HasPrefix(text, "404 ") || strings.HasPrefix(text, "405 ")) && !strings.Contains(text, "model") && !strings.Contains(text, "deployment"):
 		return fmt.Sprintf("has the server %s alone? Then give %s", kind, other)
-	case strings.HasPrefix(text, "never received a valid chunk") && !strings.Contains(b.Server.Endpoint, "/v1/"):
-		return fmt.Sprintf("%s streams no chunks of OpenAI's API: give %s, or %s", b.Server.Endpoint, completionsFlags, chatFlags)
+	case strings.HasPrefix(text, "never received a valid chunk") && !strings.Contains(a.Server.Endpoint, "/v1/"):
+		return fmt.Sprintf("%s streams no chunks of OpenAI's API: give %s, or %s", a.Server.Endpoint, completionsFlags, chatFlags)
 	}
 	return ""
 }
@@ -161,19 +161,19 @@ func word(text string) *regexp.Regexp {
 var wantsString = regexp.MustCompile(`valid string|of type string|expected a string|must be a string|nor a string|expected string|not "list"|not list`)
 
 // adviseIDs is about a server that takes no prompts as token ids.
-func (b *bench) adviseIDs(message string) string {
+func (a *adviser) adviseIDs(message string) string {
 	text := strings.ToLower(message)
 	switch {
-	case b.workload == nil || !b.ids || !refusal.MatchString(text) || !word("prompt").MatchString(text) || !wantsString.MatchString(text):
+	case !a.tokenIDs || !refusal.MatchString(text) || !word("prompt").MatchString(text) || !wantsString.MatchString(text):
 		return ""
-	case b.Workload.TokenIDs:
+	case a.Workload.TokenIDs:
 		return "the server takes no token ids: leave --prompt-token-ids away"
 	}
 	return "the server takes no token ids: give --tokenizer with the model's folder, or with stub-32000 for made-up words"
 }
 
 // adviseBody is about members that a server does not take as they are.
-func (b *bench) adviseBody(message string) string {
+func (a *adviser) adviseBody(message string) string {
 	if !refusal.MatchString(message) {
 		return ""
 	}
@@ -181,27 +181,27 @@ func (b *bench) adviseBody(message string) string {
 	for complaint := range strings.SplitSeq(message, ";") {
 		text := strings.ToLower(complaint)
 		content := strings.Contains(text, "content") || strings.Contains(text, "messages") || strings.Contains(text, `not "list"`)
-		if b.Server.Backend == "openai-chat" && !b.Sampling.PlainText && content && wantsString.MatchString(text) && advice == nil {
+		if a.Server.Backend == "openai-chat" && !a.Sampling.PlainText && content && wantsString.MatchString(text) && advice == nil {
 			advice = append(advice, "the server wants the content of messages as a string: give --chat-content string")
 		}
 		for _, name := range []string{"ignore_eos", "repetition_penalty", "logprobs", "stream_options"} {
-			if b.adds(name) && word(name).MatchString(text) && !slices.Contains(drop, name) {
+			if a.adds(name) && word(name).MatchString(text) && !slices.Contains(drop, name) {
 				drop = append(drop, name)
 			}
 		}
 	}
 	if drop != nil {
-		advice = append(advice, "--drop-body "+strings.Join(append(drop, b.Sampling.Drop...), ",")+" leaves out what the server does not take")
+		advice = append(advice, "--drop-body "+strings.Join(append(drop, a.Sampling.Drop...), ",")+" leaves out what the server does not take")
 	}
 	return strings.Join(advice, "; ")
 }
 
 // adds says whether bodies have a member that nobody asked for.
-func (b *bench) adds(name string) bool {
-	if _, asked := b.Sampling.ExtraBody.Get(name); asked {
+func (a *adviser) adds(name string) bool {
+	if _, asked := a.Sampling.ExtraBody.Get(name); asked {
 		return false
 	}
-	encoder := b.body("")
+	encoder := a.Body("")
 	text, err := encoder.Encode(&dataset.Turn{})
 	if err != nil {
 		return false

@@ -8,13 +8,14 @@ import (
 	"testing"
 
 	"github.com/servebench/servebench/loadgen"
+	"github.com/servebench/servebench/loadgen/bench"
 	"github.com/servebench/servebench/metrics"
 )
 
-// benchOf is the target of a command line.
-func benchOf(t *testing.T, line string) *bench {
+// adviserOf is that of a command line.
+func adviserOf(t *testing.T, line string) *adviser {
 	t.Helper()
-	return &bench{options: mustParse(t, line)}
+	return &adviser{Plan: mustParse(t, line).plan()}
 }
 
 // What a server without the right key is told names the variable that has it; any
@@ -32,8 +33,12 @@ func TestALockedServerIsAboutTheKey(t *testing.T) {
 		server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(test.status) }))
 		_, err := (&loadgen.Server{URL: server.URL}).Models(t.Context())
 		server.Close()
-		b := &bench{options: &options{Server: serverOptions{APIKey: test.key}}}
-		if got := b.advised(err).Error(); !strings.HasSuffix(got, ": "+test.says) {
+		a := &adviser{Plan: &bench.Plan{Server: bench.Server{APIKey: test.key}}}
+		got := err.Error()
+		if advice := a.unreachable(&bench.UnreachableError{Err: err}); advice != "" {
+			got += ": " + advice
+		}
+		if !strings.HasSuffix(got, ": "+test.says) {
 			t.Errorf("status %d with key %q: %s", test.status, test.key, got)
 		}
 	}
@@ -48,17 +53,17 @@ func TestWhatCanBeDoneWhereTokenIDsAreRefused(t *testing.T) {
 		"400 Bad Request: prompt must be a string.",
 		"422 Unprocessable Entity: body.prompt: Input should be a valid string",
 	} {
-		b := benchOf(t, "")
-		b.workload = &workload{ids: true}
-		if got := b.adviceFor(message); got != advice {
+		b := adviserOf(t, "")
+		b.tokenIDs = true
+		if got := b.about(message); got != advice {
 			t.Errorf("%s: %q", message, got)
 		}
-		b.workload.ids = false
-		if got := b.adviceFor(message); got == advice {
+		b.tokenIDs = false
+		if got := b.about(message); got == advice {
 			t.Errorf("%s: told so of a text", message)
 		}
-		b.workload.ids, b.Workload.TokenIDs = true, true
-		if got := b.adviceFor(message); !strings.HasSuffix(got, "leave --prompt-token-ids away") {
+		b.tokenIDs, b.Workload.TokenIDs = true, true
+		if got := b.about(message); !strings.HasSuffix(got, "leave --prompt-token-ids away") {
 			t.Errorf("%s: %q", message, got)
 		}
 	}
@@ -157,7 +162,7 @@ func TestWhatCanBeDoneAboutAFailure(t *testing.T) {
 		{"", "503 Service Unavailable: overloaded", ""},
 	} {
 		t.Setenv(keyVariable, "")
-		if got := benchOf(t, test.line).adviceFor(test.message); got != test.advice {
+		if got := adviserOf(t, test.line).about(test.message); got != test.advice {
 			t.Errorf("%s: %s\n got: %s\nwant: %s", test.line, test.message, got, test.advice)
 		}
 	}
@@ -169,7 +174,7 @@ func TestAdviceOnARunIsGivenOnce(t *testing.T) {
 		metrics.TLS:     {Requests: 1, Messages: map[string]int{"the server speaks HTTP/1.1 over TLS, not HTTP/2": 1}},
 		metrics.Timeout: {Requests: 1, Messages: map[string]int{"no answer": 1}},
 	}}
-	got := benchOf(t, "--http2").adviceOn(s)
+	got := adviserOf(t, "--http2").on(s)
 	if len(got) != 2 || !strings.HasPrefix(got[0], "does the server speak HTTP/2?") && !strings.HasPrefix(got[1], "does the server speak HTTP/2?") {
 		t.Errorf("%q", got)
 	}

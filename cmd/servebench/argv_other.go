@@ -2,6 +2,8 @@
 
 package main
 
+import "github.com/servebench/servebench/loadgen/bench"
+
 // hideArguments does nothing: here a process cannot change what others see of its
 // arguments.
-func hideArguments(secrets) {}
+func hideArguments(bench.Secrets) {}

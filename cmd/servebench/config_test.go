@@ -45,8 +45,8 @@ extra-body:
 		if err != nil {
 			t.Fatal(err)
 		}
-		if o.Workload.NumPrompts != 20 || o.Traffic.RequestRate != 10 || o.Workload.Seed != 1000 || o.Results.Label != "yes" ||
-			!o.Results.Save || o.Results.SaveDetailed || len(o.Results.Goodput) != 1 || o.Server.Headers[0].Value != "1, 2" {
+		if o.Workload.NumPrompts != 20 || o.Traffic.RequestRate != 10 || o.Workload.Seed != 1000 || o.Report.Label != "yes" ||
+			!o.Results.Save || o.Results.SaveDetailed || len(o.Report.Goodput) != 1 || o.Server.Headers[0].Value != "1, 2" {
 			t.Errorf("%v gave %+v", args, o)
 		}
 		const body = `{"n": 16, "stop": ["\u00e9", null, 1.0, true], "deep": {"a": {"b": "c"}, "d": {"b": "c"}}}`

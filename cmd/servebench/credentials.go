@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/servebench/servebench/loadgen/bench"
 	"github.com/servebench/servebench/metrics"
 	"github.com/servebench/servebench/metrics/pyjson"
 )
@@ -24,36 +25,36 @@ func (g *serverFlags) resolveSecrets() error {
 		return fmt.Errorf("%s holds a line end, which no header can", keyVariable)
 	}
 	if u, err := url.Parse(s.BaseURL); err == nil && u.User != nil {
-		s.Secrets.addCredentials(s.BaseURL)
+		s.Secrets.AddCredentials(s.BaseURL)
 		authorization := func(kv metrics.KV) bool { return strings.EqualFold(kv.Key, "Authorization") }
 		if !slices.ContainsFunc(s.Headers, authorization) {
-			s.Headers = append(s.Headers, metrics.KV{Key: "Authorization", Value: "Basic " + basic(u.User)})
+			s.Headers = append(s.Headers, metrics.KV{Key: "Authorization", Value: "Basic " + bench.BasicAuth(u.User)})
 		}
 		u.User = nil
 		s.BaseURL = u.String()
 	}
 	if s.APIKey != "" {
-		s.Secrets.add(s.APIKey)
-		if len(s.APIKey) < minSecret {
-			s.Secrets.add("Bearer " + s.APIKey)
+		s.Secrets.Add(s.APIKey)
+		if len(s.APIKey) < bench.MinSecret {
+			s.Secrets.Add("Bearer " + s.APIKey)
 		}
 	}
 	for _, h := range s.Headers {
 		if h.Key == "" || strings.ContainsAny(h.Key, " \t\r\n:()<>@,;\"/[]?={}\\") || strings.ContainsAny(h.Value, "\r\n\x00") {
 			return fmt.Errorf("argument --header: %s: that name or its value cannot be sent", pyjson.Quote(h.Key))
 		}
-		s.Secrets.addHeader(h.Key, h.Value)
+		s.Secrets.AddHeader(h.Key, h.Value)
 	}
 	for pair := range strings.SplitSeq(s.Query+"&"+s.Asked, "&") {
 		if name, value, _ := strings.Cut(pair, "="); isCredential(name) {
-			s.Secrets.add(value)
+			s.Secrets.Add(value)
 			if plain, err := url.QueryUnescape(value); err == nil {
-				s.Secrets.add(plain)
+				s.Secrets.Add(plain)
 			}
 		}
 	}
 	for _, name := range []string{"HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "http_proxy", "https_proxy", "all_proxy"} {
-		s.Secrets.addCredentials(os.Getenv(name))
+		s.Secrets.AddCredentials(os.Getenv(name))
 	}
 	return nil
 }

@@ -6,12 +6,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"iter"
+	"io"
 	"os"
 
 	"github.com/spf13/cobra"
 
 	"github.com/servebench/servebench/dataset"
+	"github.com/servebench/servebench/loadgen/bench"
 )
 
 func newDatasetCommand() *cobra.Command {
@@ -31,70 +32,36 @@ func printDataset(ctx context.Context, asked *options) error {
 	switch {
 	case asked.Targets != nil:
 		return errors.New("argument --target: it belongs to servebench run")
-	case asked.Shard.Several() && asked.Workload.Stats:
+	case asked.Shard.Several() && asked.Stats:
 		return errors.New("argument --shard: --stats are of the whole dataset: leave one of the two away")
-	case asked.endless():
+	case asked.Endless():
 		return errors.New("argument --duration: at an infinite rate the server decides how many requests are sent: give --num-prompts")
 	}
-	sized, err := asked.sized()
-	if err != nil {
-		return err
-	}
-	fixed := *sized
-	o := &fixed
+	plan := asked.plan()
 	// A run's ids begin differently each time; what is printed is always the same.
-	o.Workload.RequestIDPrefix = cmp.Or(o.Workload.RequestIDPrefix, fmt.Sprintf("bench-%08x-", o.Workload.Seed))
-	say := func(format string, args ...any) { fmt.Fprintf(os.Stderr, format+"\n", args...) }
-	b := bench{options: o, config: o.config(), out: os.Stdout, talk: os.Stderr}
-	from := tokenizerSource{model: o.Server.Model, served: cmp.Or(o.Server.ServedName, o.Server.Model), say: say}
-	if o.Server.Tokenizer == serverTokenizer {
-		if err := b.connect(); err != nil {
+	plan.Workload.RequestIDPrefix = cmp.Or(plan.Workload.RequestIDPrefix, fmt.Sprintf("bench-%08x-", plan.Workload.Seed))
+	if asked.Stats {
+		source, err := plan.Dataset(ctx, remarks{w: os.Stderr})
+		if err != nil {
 			return err
 		}
-		from.server = b.server
+		return dataset.WriteStats(os.Stdout, source)
 	}
-	w, err := openWorkload(ctx, o, from)
+	requests, err := plan.Requests(ctx, remarks{w: os.Stderr})
 	if err != nil {
 		return err
 	}
-	if o.Workload.Stats {
-		return dataset.WriteStats(os.Stdout, w.source)
-	}
-	b.workload = w
-	return b.printRequests(ctx)
+	return printRequests(ctx, requests)
 }
 
-// printRequests prints each request of the workload, or of its shard, with its due
-// time.
-func (b *bench) printRequests(ctx context.Context) error {
-	due := func() (float64, bool) { return 0, true }
-	if !b.config.SelfTimed {
-		offsets, err := b.arrivals().Offsets(b.n)
-		if err != nil {
-			return err
-		}
-		next, stop := iter.Pull(offsets)
-		defer stop()
-		due = next
-	}
+// printRequests prints each request with its due time.
+func printRequests(ctx context.Context, requests dataset.Source) error {
 	out := bufio.NewWriter(os.Stdout)
-	number := -1
-	for c, err := range b.source {
-		number++
+	for c, err := range requests {
 		if err != nil {
-			return errors.Join(fmt.Errorf("dataset %s: %w", b.Workload.Dataset, err), out.Flush())
+			return errors.Join(err, out.Flush())
 		}
-		at, ok := due()
-		if c.Due != nil {
-			at, ok = *c.Due, true
-		}
-		if !ok || b.Traffic.Duration > 0 && at >= b.Traffic.Duration.Seconds() {
-			break
-		}
-		if !b.Shard.Has(number) {
-			continue
-		}
-		if err := dataset.WriteLine(out, c, at); err != nil {
+		if err := dataset.WriteLine(out, c, *c.Due); err != nil {
 			return fmt.Errorf("writing the dataset: %w", err)
 		}
 		if ctx.Err() != nil {
@@ -106,3 +73,12 @@ func (b *bench) printRequests(ctx context.Context) error {
 	}
 	return nil
 }
+
+// remarks prints what is said of a dataset while it is opened.
+type remarks struct {
+	bench.Quiet
+	w io.Writer
+}
+
+// Remark prints a line.
+func (r remarks) Remark(_, text string) { fmt.Fprintln(r.w, text) }

@@ -8,100 +8,59 @@ import (
 	"fmt"
 	"io"
 	"slices"
-	"time"
 
+	"github.com/servebench/servebench/loadgen/bench"
+	"github.com/servebench/servebench/loadgen/exporter"
+	"github.com/servebench/servebench/loadgen/selftest"
+	"github.com/servebench/servebench/loadgen/spool"
 	"github.com/servebench/servebench/metrics"
 	"github.com/servebench/servebench/metrics/vllm"
 	"github.com/servebench/servebench/report"
 )
 
-// An experiment is what one command line of servebench run asks for: one load
-// test, or several on one target or many.
+// An experiment prints what a command line of servebench run asks for while it is done:
+// it is the Observer of its Plan.
 type experiment struct {
+	console
 	*options // of the command line itself
-	targets  []*options
-	records  *recordFile
-	log      *intervalFile  // nil without one
+
+	screen   io.Writer      // where progress is shown; nil shows none
 	exported *metricsServer // nil without one
 	arm      string         // of a sweep
-	series   string         // id of all repeats together; empty where there is one
-	backward bool           // all targets together come first, and the last alone
-	out      io.Writer      // what vLLM's client prints
-	talk     io.Writer      // all else
-	screen   io.Writer      // where progress is shown; nil shows none
-	patience time.Duration  // for a call that is not part of the load
-	done     []measured
+	series   map[string]*exporter.Series
+	done     []*bench.Result
 
 	unwritten error // what kept results of done from being printed and saved; the next run may do better
 }
 
-// measured is a run and what it came to.
-type measured struct {
-	*bench
-	sum    *metrics.Summary
-	advice string // what may be wrong where no request was answered; empty when nothing is known
-}
-
-// failure says why a run that was not interrupted came to nothing, if it did.
-func (m *measured) failure() error {
-	switch s := m.sum; {
-	case s.Completed > 0:
-		return nil
-	case s.Failed == 0:
-		return m.named(errors.New("no request was sent: none was due, or had a slot, before the end"))
-	default:
-		return m.named(fmt.Errorf("%w%s", m.allFailed(s), m.advice))
-	}
-}
-
-// forget lets go of what is needed no more once the files of a run are written:
-// there may be many repeats, of which only the numbers are compared.
-func (m *measured) forget() {
-	m.bench = &bench{options: m.options, name: m.name, workload: &workload{n: m.n, ids: m.ids}}
-	m.sum.Condense()
-}
-
 func newExperiment(o *options, out, talk io.Writer) *experiment {
-	e := &experiment{options: o, targets: o.Targets, out: out, talk: talk, patience: 10 * time.Second}
-	if e.targets == nil {
-		e.targets = []*options{o}
+	return &experiment{
+		options: o, series: map[string]*exporter.Series{},
+		console: console{out: out, talk: talk, version: o.Results.VLLMVersion, several: o.Targets != nil},
 	}
-	return e
 }
 
-// run does it all, as often as was asked for.
+// run does it all, as often as was asked for, and gives what was not done or not written.
 func (e *experiment) run(ctx context.Context) (err error) {
-	e.warn()
-	if e.exported, err = serveMetrics(e.Watch.Listen, e.talk); err != nil {
+	e.warn(e.Warnings)
+	if e.exported, err = serveMetrics(e.Listen, e.talk); err != nil {
 		return err
 	}
 	defer e.exported.Close()
-	if e.records, err = openRecords(&e.Results, e.talk); err != nil {
+	plan := e.plan()
+	wait := spool.Waiting{Context: ctx, Drain: e.Limits.Drain}
+	if plan.Keep.Records, err = openRecords(&e.Results, e.talk); err != nil {
 		return err
 	}
-	if e.log, err = openIntervals(&e.Results, e.talk); err != nil {
-		return errors.Join(err, e.records.Close(waiting{ctx: ctx}))
+	if plan.Keep.Intervals, err = openIntervals(&e.Results, e.talk); err != nil {
+		return errors.Join(err, closed(plan.Keep.Records.Close(wait)))
 	}
-	if e.Repeat > 1 {
-		e.series = newRunID()
-	}
-	for repeat := range e.Repeat {
-		first := len(e.done)
-		e.backward = repeat%2 == 1
-		err = e.once(ctx, repeat)
-		for i := range e.done[first:] {
-			e.done[first+i].forget()
-		}
-		if err != nil || ctx.Err() != nil {
-			break
-		}
-	}
+	err = e.load(ctx, plan)
 	if e.Repeat > 1 && len(e.done) > 0 {
-		err = errors.Join(err, e.repeats())
+		err = errors.Join(err, repeats(e.out, e.several, e.summaries()))
 	}
-	wait := waiting{ctx, e.Limits.Drain}
-	err = errors.Join(err, e.unwritten, e.records.Close(wait), e.log.Close(wait))
-	if _, stopped := errors.AsType[abortError](err); err == nil || stopped {
+	err = errors.Join(err, e.unwritten, closed(plan.Keep.Records.Close(wait)), closed(plan.Keep.Intervals.Close(wait)))
+	if _, stopped := errors.AsType[bench.AbortError](err); err == nil || stopped {
 		return cmp.Or(err, e.outcome(ctx))
 	}
 	if told := e.outcome(ctx); told != nil {
@@ -110,142 +69,142 @@ func (e *experiment) run(ctx context.Context) (err error) {
 	return err
 }
 
-// several says whether there is more than one target.
-func (e *experiment) several() bool { return e.Targets != nil }
-
-// warn says what the command line has that has no effect.
-func (e *experiment) warn() {
-	for _, w := range e.Warnings {
-		fmt.Fprintln(e.talk, "WARNING:", w)
-	}
-}
-
-// once makes each load test once, of every target alone, where that was asked for,
-// and of all together.
-func (e *experiment) once(ctx context.Context, repeat int) (err error) {
-	var group string
-	if e.several() {
-		group = cmp.Or(e.Shard.RunID, newRunID())
-	}
-	first := len(e.done)
-	for _, only := range e.order() {
-		if err = e.trial(ctx, group, repeat, only); err != nil || ctx.Err() != nil {
-			break
-		}
-	}
-	if e.several() && len(e.done) > first {
-		e.unwritten = errors.Join(e.unwritten, e.compare(e.done[first:]))
-	}
-	return err
-}
-
-// order is that of the load tests, each of the target that is alone. Backward, it is
-// the other way round: what drifts in the course of both slows down in one as much
-// what it speeds up in the other.
-func (e *experiment) order() []int {
-	var order []int
-	if e.SoloFirst {
-		for i := range e.targets {
-			order = append(order, i)
-		}
-	}
-	order = append(order, everyone)
-	if e.backward {
-		slices.Reverse(order)
-	}
-	return order
-}
-
-// everyone stands for no single target.
-const everyone = -1
-
-// trial makes one load test of a target alone or of everyone, and tells what came
-// of it. The error is what kept it from being done.
-func (e *experiment) trial(ctx context.Context, group string, repeat, only int) error {
-	t := &trial{group: group, series: e.series, solo: only != everyone, talk: e.talk, screen: e.screen}
-	for i := range e.targets {
-		if t.solo && i != only {
-			continue
-		}
-		o := e.seeded(i, repeat, t.solo)
-		b := &bench{options: o, name: o.Target, out: e.out, talk: e.talk, patience: e.patience, series: e.exported.series(e.arm, o.Target)}
-		if e.several() {
-			b.out = &prefixed{w: e.talk, prefix: o.Target + ": "}
-			b.talk = b.out
-		}
-		var err error
-		if b.results, err = openResults(b.Results, e.records, e.log); err != nil {
+// load carries the plan out.
+func (e *experiment) load(ctx context.Context, plan *bench.Plan) error {
+	for _, o := range e.all() {
+		if err := o.checkFiles(); err != nil {
 			return err
 		}
-		t.benches = append(t.benches, b)
 	}
-	sums, err := t.test(ctx)
-	for i, s := range sums {
-		m := measured{bench: t.benches[i], sum: s}
-		if s.Completed == 0 && s.Classes[metrics.Status] > 0 {
-			m.advice = m.unlisted(ctx)
-		}
-		e.done = append(e.done, m)
-		e.unwritten = errors.Join(e.unwritten, e.tell(m))
+	_, err := plan.Run(ctx, e)
+	return exitOf(e.advised(err))
+}
+
+// of are the options of a target.
+func (e *experiment) of(target string) *options {
+	all := e.all()
+	return all[slices.IndexFunc(all, func(o *options) bool { return o.Target == target })]
+}
+
+// advised is the err of a run that cannot begin, with what can be done about it, where
+// that is known.
+func (e *experiment) advised(err error) error {
+	lost, ok := errors.AsType[*bench.UnreachableError](err)
+	if !ok {
+		return err
 	}
-	for _, b := range t.benches {
-		b.stopProfiler(ctx)
+	o := e.of(lost.Target)
+	if advice := (&adviser{Plan: &o.Plan}).unreachable(lost); advice != "" {
+		return &bench.FailedError{Err: fmt.Errorf("%w: %s", err, advice)}
 	}
 	return err
 }
 
-// tell prints the block of a run, writes its files and says what is to be known
-// of it.
-func (e *experiment) tell(m measured) error {
-	s, version := m.sum, m.Results.VLLMVersion
-	m.Shard.tellPart(e.talk)
+// closed is the error of closing a file, with its exit code.
+func closed(err error) error {
+	switch {
+	case err == nil:
+		return nil
+	case errors.Is(err, spool.ErrGivenUp):
+		return exitError{err, exitInterrupted}
+	}
+	return exitError{err, exitNo}
+}
+
+// exitOf gives an error of a run its exit code.
+func exitOf(err error) error {
+	if errors.Is(err, bench.ErrInterrupted) {
+		return exitError{err, exitInterrupted}
+	}
+	if _, ok := errors.AsType[*bench.FailedError](err); ok {
+		return exitError{err, exitNo}
+	}
+	return err
+}
+
+// plan is what the options ask for.
+func (o *options) plan() *bench.Plan {
+	p := o.Plan
+	p.Version = buildVersion()
+	p.Vouched = func() (*metrics.Vouched, error) { return selftest.Stored(p.Version) }
+	p.Report.Definitions = o.Results.VLLMVersion.Definitions()
+	p.Report.SoloLabel = o.solo().Report.Label
+	p.Keep = bench.Keep{
+		Detail: bench.Detail(o.Results.Record), Texts: o.Results.SaveDetailed, Latencies: o.Results.Save || o.Results.Append,
+		Requests: o.Results.Parts.any() || o.Results.Plots.any(),
+	}
+	for _, target := range o.Targets {
+		p.Targets = append(p.Targets, target.plan())
+	}
+	return &p
+}
+
+// Step prints what vLLM's client does at that step, and after a repeat what its targets
+// did to each other.
+func (e *experiment) Step(s bench.Step) {
+	if s.Kind != bench.RepeatDone {
+		e.console.Step(s)
+	} else if e.several && s.Count > 0 {
+		e.unwritten = errors.Join(e.unwritten, e.compare(e.done[len(e.done)-s.Count:]))
+	}
+}
+
+// Loading shows the progress, and tells whoever asks for metrics.
+func (e *experiment) Loading(l bench.Loading) (over func()) {
+	for _, load := range l.Loads {
+		series := e.exported.series(e.arm, load.Target)
+		series.Begin(load.Live)
+		e.series[load.Run] = series
+	}
+	return showProgress(e.screen, &l)
+}
+
+// Record tells whoever asks for metrics.
+func (e *experiment) Record(rec *metrics.Record) { e.series[rec.Run].Take(rec) }
+
+// Done prints the block of a run, writes its files and says what is to be known of it.
+func (e *experiment) Done(r *bench.Result) {
+	e.done = append(e.done, r)
+	e.unwritten = errors.Join(e.unwritten, e.tell(r))
+}
+
+func (e *experiment) tell(r *bench.Result) error {
+	s, results := r.Summary, e.results(r)
+	tellPart(e.talk, &r.Plan.Shard)
 	e.head(s)
-	parts := &m.Results.Parts
-	parts.cut(e.talk, s)
+	results.Parts.cut(e.talk, s)
 	var block bytes.Buffer
-	printed := errors.Join(vllm.Failures(&block, s, version), vllm.Block(&block, s, version), parts.show(&block, s, version))
+	printed := errors.Join(vllm.Failures(&block, s, e.version), vllm.Block(&block, s, e.version), results.Parts.show(&block, s, e.version))
 	if _, err := e.out.Write(block.Bytes()); err != nil {
 		printed = fmt.Errorf("printing the result block: %w", err)
 	}
-	for _, w := range s.Warnings {
-		fmt.Fprintln(e.talk, "WARNING:", w)
-	}
+	e.warn(s.Warnings)
 	said := report.Causes(e.talk, s)
 	if s.Completed > 0 { // if not, it comes last
-		for _, advice := range m.adviceOn(s) {
+		for _, advice := range (&adviser{r.Plan, r.TokenIDs}).on(s) {
 			fmt.Fprintln(e.talk, "  "+advice)
 		}
 	}
 	said = errors.Join(said, report.Truth(e.talk, s), report.Verdict(e.talk, s))
-	if err := errors.Join(printed, said, m.results.close(s)); err != nil {
+	if err := errors.Join(printed, said, results.save(s)); err != nil {
 		return exitError{err, exitNo}
 	}
 	return nil
 }
 
-// outcome is the exit code of what was done, and why.
-func (e *experiment) outcome(ctx context.Context) error {
-	for _, m := range e.done {
-		if s := m.sum; s.Interrupted {
-			of := fmt.Sprintf(" of %d", m.Shard.Share(m.n))
-			if m.endless() {
-				of = ""
-			}
-			return exitError{m.named(fmt.Errorf("interrupted after %d%s requests", s.Completed+s.Failed, of)), exitInterrupted}
-		}
+// results say what is reported of a run and where it goes.
+func (e *experiment) results(r *bench.Result) *resultOptions {
+	o := e.of(r.Plan.Target)
+	if r.Header.Solo {
+		o = o.solo()
 	}
-	if n := e.Repeat * int(e.slots()) * len(e.targets); ctx.Err() != nil && len(e.done) < n {
-		return exitError{fmt.Errorf("interrupted after %d of %d runs", len(e.done), n), exitInterrupted}
+	return &o.Results
+}
+
+// summaries are those of all runs that were done.
+func (e *experiment) summaries() (sums []*metrics.Summary) {
+	for _, r := range e.done {
+		sums = append(sums, r.Summary)
 	}
-	for _, m := range e.done {
-		if err := m.failure(); err != nil {
-			return exitError{err, exitNo}
-		}
-	}
-	for _, m := range e.done {
-		if err := strict(m.sum); m.Results.Strict && err != nil {
-			return exitError{m.named(err), exitNoVerdict}
-		}
-	}
-	return nil
+	return sums
 }

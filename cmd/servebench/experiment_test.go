@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/servebench/servebench/dataset/tokenizer"
+	"github.com/servebench/servebench/loadgen/bench"
 	"github.com/servebench/servebench/loadgen/sim"
 	"github.com/servebench/servebench/metrics"
 )
@@ -51,7 +52,7 @@ func TestInterruptBetweenRunsIsNoSuccess(t *testing.T) {
 		e := newExperiment(o, io.Discard, io.Discard)
 		err := e.run(ctx)
 		exit, _ := errors.AsType[exitError](err)
-		if exit.code != row.code || len(e.done) != 1 || e.done[0].sum.Interrupted {
+		if exit.code != row.code || len(e.done) != 1 || e.done[0].Interrupted {
 			t.Errorf("%s repeats: %d done, %v", row.repeats, len(e.done), err)
 		}
 	}
@@ -77,8 +78,8 @@ func TestRepeatsKeepNothingThatTheyNeedNoMore(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, m := range e.done {
-		if s := m.sum; s.Trace != nil || s.Outcomes != nil || s.Slices != nil || m.collector != nil || m.source != nil || m.n != 3 {
-			t.Errorf("%s keeps what its %d requests did", m.name, m.n)
+		if m.Trace != nil || m.Outcomes != nil || m.Slices != nil || m.Requests != 3 {
+			t.Errorf("%s keeps what its %d requests did", m.Plan.Target, m.Requests)
 		}
 	}
 	if strings.Count(out.String(), "All targets\n") != 2 {
@@ -96,11 +97,11 @@ func TestTargetsKnowWhatTheOthersHadInFlight(t *testing.T) {
 	}
 	all := 0
 	for _, m := range e.done {
-		all += m.sum.Truth.PeakConcurrency
+		all += m.Truth.PeakConcurrency
 	}
 	for _, m := range e.done {
-		if own, beside := m.sum.Truth.PeakConcurrency, m.sum.Evidence.Beside; own == 0 || own+beside != all {
-			t.Errorf("%s: %d in flight, %d beside, %d together", m.name, own, beside, all)
+		if own, beside := m.Truth.PeakConcurrency, m.Evidence.Beside; own == 0 || own+beside != all {
+			t.Errorf("%s: %d in flight, %d beside, %d together", m.Plan.Target, own, beside, all)
 		}
 	}
 }
@@ -114,7 +115,7 @@ func TestDelayedTargetLastsAsLongAsItsRuleSays(t *testing.T) {
 	if err := e.run(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	if s := e.done[0].sum; s.Seconds < 0.1 {
+	if s := e.done[0]; s.Seconds < 0.1 {
 		t.Errorf("it lasted %v s, want 0.1", s.Seconds)
 	}
 }
@@ -133,7 +134,7 @@ func TestTargetsWhoseRequestsWereLetGoAreNotCompared(t *testing.T) {
 	for _, kept := range []bool{true, false} {
 		var out bytes.Buffer
 		e := newExperiment(mustParse(t, "--target a=http://h:1 b=http://h:2"), &out, io.Discard)
-		var done []measured
+		var done []*bench.Result
 		for _, name := range []string{"a", "b"} {
 			c := metrics.NewCollector(&metrics.Header{Group: "g", Target: name, Config: metrics.Config{Metrics: []string{"ttft"}}})
 			c.KeepTrace, c.MaxKept = true, 1<<20
@@ -141,7 +142,7 @@ func TestTargetsWhoseRequestsWereLetGoAreNotCompared(t *testing.T) {
 				c.MaxKept = 1
 			}
 			c.Add(&metrics.Record{Out: 1, Sent: time.Second, Last: 2 * time.Second, End: 2 * time.Second})
-			done = append(done, measured{sum: c.Summary(3)})
+			done = append(done, &bench.Result{Summary: c.Summary(3)})
 		}
 		if err := e.compare(done); err != nil || strings.Contains(out.String(), "All targets") != kept {
 			t.Errorf("kept: %v; %v, %s", kept, err, &out)

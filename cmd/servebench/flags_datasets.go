@@ -8,6 +8,7 @@ import (
 
 	"github.com/servebench/servebench/cmd/servebench/internal/argv"
 	"github.com/servebench/servebench/dataset/jinja"
+	"github.com/servebench/servebench/loadgen/bench"
 	"github.com/servebench/servebench/metrics/pyjson"
 )
 
@@ -41,17 +42,14 @@ func (g *datasetFlags) define(f *argv.Flags) {
 	f.BoolFunc("self-timed", "send at the times in the dataset: on for timed_trace, and for file unless a rate is given", func(string) error { g.selfTimed = new(true); return nil })
 	f.BoolFunc("no-self-timed", "send by --request-rate instead", func(string) error { g.selfTimed = new(false); return nil })
 	f.Var(argv.Parsed(&w.TemplateKwargs, "", jinja.ParseKwargs), "chat-template-kwargs", "`JSON` further variables for the chat template")
-	f.BoolVar(&w.Stats, "stats", false, "of servebench dataset: print a histogram of lengths instead")
+	f.BoolVar(&g.Stats, "stats", false, "of servebench dataset: print a histogram of lengths instead")
 	f.Choices("speed-bench-dataset-subset", "qualitative", "throughput_1k", "throughput_2k", "throughput_8k", "throughput_16k", "throughput_32k")
 }
-
-// hasOwnTimes says whether a dataset says when its requests are sent.
-func hasOwnTimes(dataset string) bool { return dataset == "timed_trace" || dataset == "file" }
 
 // resolveTimes decides whose times count.
 func (g *datasetFlags) resolveTimes() error {
 	w := &g.Workload
-	w.SelfTimed = hasOwnTimes(w.Dataset)
+	w.SelfTimed = bench.HasOwnTimes(w.Dataset)
 	if g.selfTimed == nil {
 		if rated := g.Traffic.RampUp != nil || g.Traffic.Curve != nil || !math.IsInf(g.Traffic.RequestRate, 1); w.SelfTimed && rated {
 			w.SelfTimed = w.Dataset != "file"

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/servebench/servebench/cmd/servebench/internal/argv"
+	"github.com/servebench/servebench/loadgen/bench"
 	"github.com/servebench/servebench/metrics"
 	"github.com/servebench/servebench/metrics/pyjson"
 	"github.com/servebench/servebench/metrics/vllm"
@@ -26,7 +27,7 @@ func (g *resultFlags) define(f *argv.Flags) {
 	f.StringVar(&g.metrics, "percentile-metrics", "ttft,tpot,itl", "`LIST` latencies to print, of ttft,tpot,itl,e2el")
 	f.StringVar(&g.percentiles, "metric-percentiles", "99", "`LIST` their percentiles, as 50,90,99.9")
 	f.ListVar(&g.goodput, "goodput", argv.Some, "`KEY:MS` limits that a good request keeps, in milliseconds: ttft, tpot, e2el")
-	f.StringVar(&r.Label, "label", "", "`TEXT` first part of the result file's name (default the backend)")
+	f.StringVar(&g.Report.Label, "label", "", "`TEXT` first part of the result file's name (default the backend)")
 	f.ListVar(&g.metadata, "metadata", argv.Many, "`KEY=VALUE` pairs to write into the result file")
 	f.BoolVar(&r.Save, "save-result", false, "write vLLM's JSON result file")
 	f.BoolVar(&r.SaveDetailed, "save-detailed", false, "with every request in it")
@@ -46,16 +47,16 @@ func (g *resultFlags) define(f *argv.Flags) {
 	f.BoolVar(&r.NoProgress, "disable-tqdm", false, "show no progress")
 	f.Var(argv.Parsed(&g.Abort, "", parseAbort), "abort-on-failures", "`N|P%` stop when more than N requests have failed, as 10, or more than P % of those that ended and at least 20 have, as 5% (default never)")
 	f.BoolVar(&r.Strict, "strict", false, "end with exit code 3 when the run is SUSPECT or OVERLOADED")
-	f.Choices("record", "full", "requests", compact)
+	f.Choices("record", "full", "requests", "compact")
 }
 
 func (g *resultFlags) resolve(*argv.Flags) error {
 	r := &g.Results
-	r.Metrics = strings.Split(g.metrics, ",")
+	g.Report.Metrics = strings.Split(g.metrics, ",")
 	if g.metrics == "" {
-		r.Metrics = []string{"ttft", "tpot", "itl"}
+		g.Report.Metrics = []string{"ttft", "tpot", "itl"}
 	}
-	for _, m := range unknownMetrics(r.Metrics) {
+	for _, m := range unknownMetrics(g.Report.Metrics) {
 		g.Warnings = append(g.Warnings, fmt.Sprintf("--percentile-metrics: no latency is called %s: it is left out", pyjson.Quote(m)))
 	}
 	if !r.Save && !r.Append && (r.SaveDetailed || !r.Plots.any() && (r.Dir != "" || r.Filename != "")) {
@@ -65,13 +66,13 @@ func (g *resultFlags) resolve(*argv.Flags) error {
 		return fmt.Errorf("argument --hlog: %s: it must be a file of its own", r.Intervals)
 	}
 	var err error
-	if r.Percentiles, err = parsePercentiles(g.percentiles); err != nil {
+	if g.Report.Percentiles, err = parsePercentiles(g.percentiles); err != nil {
 		return fmt.Errorf("argument --metric-percentiles: %w", err)
 	}
-	if r.Goodput, err = parseGoodput(g.goodput); err != nil {
+	if g.Report.Goodput, err = parseGoodput(g.goodput); err != nil {
 		return fmt.Errorf("argument --goodput: %w", err)
 	}
-	if r.Metadata, err = pairs(g.metadata); err != nil {
+	if g.Report.Metadata, err = pairs(g.metadata); err != nil {
 		return fmt.Errorf("argument --metadata: Invalid metadata format. Please use KEY=VALUE format. (%w)", err)
 	}
 	return nil
@@ -95,4 +96,19 @@ func parseVersion(text string) (vllm.Version, error) {
 		text = m[1]
 	}
 	return vllm.ParseVersion(text)
+}
+
+// parseAbort reads 10 or 5%.
+func parseAbort(text string) (rule bench.AbortRule, err error) {
+	rule.Text = strings.TrimSpace(text)
+	percent, isShare := strings.CutSuffix(rule.Text, "%")
+	if isShare {
+		rule.Share, err = argv.ParseFloat(percent)
+	} else {
+		rule.Count, err = argv.ParseInt(rule.Text)
+	}
+	if err != nil || rule.Count < 0 || isShare && !(rule.Share >= 0 && rule.Share < 100) {
+		return rule, fmt.Errorf("invalid value: %s: it must be a number of requests, as 10, or a share of them below 100%%, as 5%%", pyjson.Quote(text))
+	}
+	return rule, nil
 }

@@ -119,15 +119,6 @@ func checkQuery(query string) error {
 	return nil
 }
 
-// url is where requests go.
-func (s *serverOptions) url() string {
-	url := s.BaseURL + s.Endpoint
-	if query := strings.Trim(s.Query+"&"+s.Asked, "&"); query != "" {
-		url += "?" + query
-	}
-	return url
-}
-
 // resolveURL takes the query off --base-url.
 func (g *serverFlags) resolveURL() error {
 	address, query, _ := strings.Cut(g.Server.BaseURL, "?")

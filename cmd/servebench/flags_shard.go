@@ -12,23 +12,13 @@ import (
 	"github.com/servebench/servebench/metrics/pyjson"
 )
 
-// shardOptions say which part of a run is sent here, where several load generators
-// share it, and when all of them begin.
-type shardOptions struct {
-	dataset.Shard                // the zero value is the whole
-	Decided       bool           // by --shard, so that the environment is not asked
-	StartAt       time.Time      // by the reference clock; zero for at once
-	RunID         string         // the whole run's; empty for one of its own
-	ClockOffset   *time.Duration // our wall clock less the reference clock; nil when the system is to say
-}
-
 // shardFlags are those of a run that several machines share.
 type shardFlags struct{ *options }
 
 func (g *shardFlags) define(f *argv.Flags) {
 	s := &g.Shard
 	f.Func("shard", "`I/N` send the part I, from 0, of a run that N load generators share; none sends all (default what a Slurm step or servebench shard's Kubernetes Job says)", func(text string) (err error) {
-		s.Decided = true
+		g.ShardGiven = true
 		s.Shard, err = parseShard(text)
 		return err
 	})

@@ -10,24 +10,9 @@ import (
 	"time"
 
 	"github.com/servebench/servebench/cmd/servebench/internal/argv"
+	"github.com/servebench/servebench/loadgen/bench"
 	"github.com/servebench/servebench/metrics/pyjson"
 )
-
-// watchOptions say what is sampled beside the load, and who may watch the load.
-type watchOptions struct {
-	Server bool          // the server's /metrics
-	URLs   []string      // of its replicas, without /metrics at their ends, where those were named
-	Every  time.Duration // how often
-	GPU    string        // nvidiaSMI or the URL of a DCGM exporter's /metrics; empty for nothing
-	GPUs   string        // indexes of those that nvidiaSMI is asked for, as 0,1; empty for all
-	Listen string        // where our own /metrics is served; empty for nowhere
-}
-
-// any says whether anything is sampled.
-func (w *watchOptions) any() bool { return w.Server || w.GPU != "" }
-
-// nvidiaSMI is the program, and the word for it on the command line.
-const nvidiaSMI = "nvidia-smi"
 
 // gpuIndexes are those of GPUs, as nvidia-smi takes them.
 var gpuIndexes = regexp.MustCompile(`^\d+(,\d+)*$`)
@@ -46,7 +31,7 @@ func (g *watchFlags) define(f *argv.Flags) {
 	f.ListVar(&g.replicas, "server-metrics", argv.Bare, "`URL` sample the server's /metrics meanwhile: requests running and waiting, KV cache, prefix hits, preemptions; of a server behind a load balancer or router, those of each replica, as http://10.0.0.1:8000,http://10.0.0.2:8000")
 	f.Var(argv.Optional(&g.interval, argv.ParseSeconds), "server-metrics-interval", "`TIME` how often, in seconds or as 500ms (default 1)")
 	f.StringVar(&g.Watch.GPU, "gpu-metrics", "", "`SOURCE` sample memory, utilization and power of GPUs each second: nvidia-smi of this machine, nvidia-smi:0,1 for some of them, or a DCGM exporter as http://HOST:9400/metrics")
-	f.Var(argv.Parsed(&g.Watch.Listen, "", parseListen), "metrics-addr", "`HOST:PORT` serve Prometheus metrics of the load there meanwhile, at /metrics; port 0 takes one that is free")
+	f.Var(argv.Parsed(&g.Listen, "", parseListen), "metrics-addr", "`HOST:PORT` serve Prometheus metrics of the load there meanwhile, at /metrics; port 0 takes one that is free")
 	f.Conceal("server-metrics", redactURL)
 	f.Conceal("gpu-metrics", redactURL)
 }
@@ -66,20 +51,20 @@ func (g *watchFlags) resolve(f *argv.Flags) error {
 			g.Warnings = append(g.Warnings, "--server-metrics-interval has no effect without --server-metrics")
 		}
 	}
-	if w.GPU == "" || w.GPU == nvidiaSMI {
+	if w.GPU == "" || w.GPU == bench.NvidiaSMI {
 		return nil
 	}
-	if only, ok := strings.CutPrefix(w.GPU, nvidiaSMI+":"); ok {
+	if only, ok := strings.CutPrefix(w.GPU, bench.NvidiaSMI+":"); ok {
 		if !gpuIndexes.MatchString(only) {
 			return fmt.Errorf("argument --gpu-metrics: %s: what follows the colon must be indexes of GPUs, as 0,1", pyjson.Quote(w.GPU))
 		}
-		w.GPU, w.GPUs = nvidiaSMI, only
+		w.GPU, w.GPUs = bench.NvidiaSMI, only
 		return nil
 	}
 	exporter, ok := withoutMetrics(w.GPU)
 	if !ok {
 		return fmt.Errorf("argument --gpu-metrics: %s: it must be %s, or the URL of a DCGM exporter as http://127.0.0.1:9400/metrics",
-			pyjson.Quote(redactURL(w.GPU)), nvidiaSMI)
+			pyjson.Quote(redactURL(w.GPU)), bench.NvidiaSMI)
 	}
 	w.GPU = exporter
 	return nil

@@ -117,7 +117,7 @@ func (f *form) resolve() error {
 func (f *form) resolveShape() error {
 	t, prompts := &f.Traffic, f.flags.Lookup("num-prompts")
 	t.Counted = prompts.Changed
-	atOnce := f.atInfiniteRate()
+	atOnce := f.AtOnce()
 	unbounded := atOnce && t.MaxConcurrency == nil
 	switch {
 	case t.Curve != nil && f.Workload.SelfTimed:
@@ -130,13 +130,13 @@ func (f *form) resolveShape() error {
 		return fmt.Errorf("argument --warmup-duration: the %s dataset has times of its own, and none before they begin: give --no-self-timed, too", f.Workload.Dataset)
 	case t.WarmUp > 0 && unbounded:
 		return errors.New("argument --warmup-duration: at an infinite rate there would be no end of requests: give --request-rate or --max-concurrency, too")
-	case !f.timed():
+	case !f.Timed():
 		return nil
 	}
 	prompts.DefValue = "" // what it says is not what is sent
-	sized, err := f.sized()
+	sized, err := f.Sized()
 	if err == nil {
-		*f.options = *sized
+		f.Plan = *sized
 	}
 	return err
 }

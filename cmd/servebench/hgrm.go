@@ -5,11 +5,13 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"path/filepath"
 	"regexp"
 	"strings"
 
 	"github.com/servebench/servebench/metrics"
 	"github.com/servebench/servebench/report"
+	"github.com/servebench/servebench/report/save"
 )
 
 // hgrm writes the percentiles of each latency of a run into a folder: a file
@@ -25,7 +27,6 @@ func (r *reportCommand) hgrm(s *metrics.Summary) error {
 	if err := os.MkdirAll(r.hgrmDir, 0o777); err != nil {
 		return fmt.Errorf("--hgrm: %w", err)
 	}
-	files := &results{resultOptions: resultOptions{Dir: r.hgrmDir}, mode: 0o666}
 	var errs []error
 	for name, latency := range map[string]*metrics.Distribution{
 		"ttft": &s.TTFT, "tpot": &s.TPOT, "itl": &s.ITL, "e2el": &s.E2EL, "queue": &s.Queue, "lag": &s.Lag,
@@ -34,7 +35,7 @@ func (r *reportCommand) hgrm(s *metrics.Summary) error {
 			continue
 		}
 		write := func(w io.Writer) error { return report.Hgrm(w, latency) }
-		errs = append(errs, files.replace(files.path(hgrmName(s.Header, name)), write))
+		errs = append(errs, save.Replace(filepath.Join(r.hgrmDir, hgrmName(s.Header, name)), 0o666, write))
 	}
 	if err := errors.Join(errs...); err != nil {
 		return fmt.Errorf("--hgrm: %w", err)

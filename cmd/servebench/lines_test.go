@@ -84,9 +84,8 @@ func TestWhyPromptsAreNotAlignedIsSaidAsVLLMSaysIt(t *testing.T) {
 		}))
 		o := mustParse(t, "--model m --tokenizer stub-100 --random-input-len 6 --num-prompts 1 --vllm-version "+row.version+" --base-url", server.URL)
 		var out bytes.Buffer
-		b := &bench{options: o, out: &out, talk: io.Discard}
-		if err := b.prepare(t.Context()); err != nil {
-			t.Error(err)
+		if err := newExperiment(o, &out, io.Discard).run(t.Context()); err == nil {
+			t.Error("every request fails, and so does the run")
 		}
 		server.Close()
 		got, _, _ := strings.Cut(strings.ReplaceAll(out.String(), server.URL, "URL"), "\n")

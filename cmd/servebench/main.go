@@ -28,12 +28,6 @@ const (
 	exitInterrupted = 130
 )
 
-// The ends of a run under --strict.
-var (
-	errSuspect    = errors.New("--strict: the numbers are SUSPECT")
-	errOverloaded = errors.New("--strict: the server is OVERLOADED")
-)
-
 func main() {
 	os.Exit(servebench(context.Background(), os.Args[1:]))
 }

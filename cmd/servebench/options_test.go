@@ -17,6 +17,7 @@ import (
 	"github.com/servebench/servebench/dataset"
 	"github.com/servebench/servebench/loadgen"
 	"github.com/servebench/servebench/loadgen/arrivals"
+	"github.com/servebench/servebench/loadgen/bench"
 	"github.com/servebench/servebench/metrics"
 	"github.com/servebench/servebench/metrics/pyjson"
 	"github.com/servebench/servebench/metrics/vllm"
@@ -34,10 +35,10 @@ func mustParse(t *testing.T, line string, more ...string) *options {
 
 func TestDefaultsAreVLLMs(t *testing.T) {
 	o := mustParse(t, "")
-	want := &options{
-		Server:  serverOptions{Backend: "openai", BaseURL: "http://127.0.0.1:8000", Endpoint: "/v1/completions"},
-		Traffic: trafficOptions{Rule: arrivals.SinceV010, RequestRate: math.Inf(1), Burstiness: 1},
-		Workload: workloadOptions{
+	want := &options{Plan: bench.Plan{
+		Server:  bench.Server{Backend: "openai", BaseURL: "http://127.0.0.1:8000", Endpoint: "/v1/completions"},
+		Traffic: bench.Traffic{Rule: arrivals.SinceV010, RequestRate: math.Inf(1), Burstiness: 1},
+		Workload: bench.Workload{
 			Dataset: "random", NumPrompts: 1000, Shuffle: true, Oversample: true, VocabSize: 32000,
 			Random: dataset.Random{InputLen: 1024, OutputLen: 128},
 			Custom: dataset.Custom{OutputLen: 256},
@@ -50,16 +51,13 @@ func TestDefaultsAreVLLMs(t *testing.T) {
 				Timestamp: "timestamp", InputLength: "input_length", OutputLength: "output_length", HashIDs: "hash_ids",
 			}},
 		},
-		Sampling: samplingOptions{IgnoreEOS: true},
-		Watch:    watchOptions{Every: time.Second},
-		Results: resultOptions{
-			Metrics: []string{"ttft", "tpot", "itl"}, Percentiles: []float64{99}, Record: "full",
-			Plots: plotOptions{ITLMarks: []float64{25, 50}},
-		},
-		Limits: limitOptions{Connect: time.Minute, Stall: 5 * time.Minute, Total: 6 * time.Hour, Drain: 30 * time.Second},
-		Repeat: 1,
-		Flags:  o.Flags,
-	}
+		Sampling: bench.Sampling{IgnoreEOS: true},
+		Watch:    bench.Watch{Every: time.Second},
+		Report:   bench.Report{Metrics: []string{"ttft", "tpot", "itl"}, Percentiles: []float64{99}},
+		Limits:   bench.Limits{Connect: time.Minute, Stall: 5 * time.Minute, Total: 6 * time.Hour, Drain: 30 * time.Second},
+		Repeat:   1,
+		Flags:    o.Flags,
+	}, Results: resultOptions{Record: "full", Plots: plotOptions{ITLMarks: []float64{25, 50}}}}
 	if diff := cmp.Diff(want, o, cmp.Comparer(func(a, b vllm.Version) bool { return a == b })); diff != "" {
 		t.Errorf("-want +got:\n%s", diff)
 	}
@@ -96,7 +94,7 @@ func TestGoldenCommandLineGivesGoldenConfig(t *testing.T) {
 		Metrics:     []string{"ttft", "tpot", "itl", "e2el"},
 		Percentiles: []float64{50, 99.9},
 	}
-	if diff := cmp.Diff(want, o.config()); diff != "" {
+	if diff := cmp.Diff(want, o.Config()); diff != "" {
 		t.Errorf("-want +got:\n%s", diff)
 	}
 	if o.Traffic.Warmups != 2 || o.Traffic.ReadyCheck != 10*time.Second || !o.Results.Save || !o.Results.SaveDetailed {
@@ -160,7 +158,7 @@ func TestURLIsMadeOfHostAndPort(t *testing.T) {
 		"--base-url http://h? --endpoint /completions?":                   "http://h/completions",
 	} {
 		s := mustParse(t, args).Server
-		if got := s.url(); got != want {
+		if got := s.URL(); got != want {
 			t.Errorf("%s: got %s, want %s", args, got, want)
 		}
 	}
@@ -171,7 +169,7 @@ func TestCredentialsOfTheURLBecomeAHeader(t *testing.T) {
 	if want := (metrics.KV{Key: "Authorization", Value: "Basic bWU6czNjcmV0"}); s.BaseURL != "http://h:1" || !slices.Equal(s.Headers, []metrics.KV{want}) {
 		t.Errorf("got %s, %v", s.BaseURL, s.Headers)
 	}
-	if masked := s.Secrets.mask("401: me:s3cret, Basic bWU6czNjcmV0"); strings.Contains(masked, "s3cret") || strings.Contains(masked, "bWU6") {
+	if masked := s.Secrets.Mask("401: me:s3cret, Basic bWU6czNjcmV0"); strings.Contains(masked, "s3cret") || strings.Contains(masked, "bWU6") {
 		t.Errorf("shown: %s", masked)
 	}
 }
@@ -187,10 +185,10 @@ func TestKeysInAQueryAreHidden(t *testing.T) {
 	if shown["base-url"] != "http://h:1/a?api-version=2026-01-01&api-key=<redacted>" || shown["endpoint"] != "/v1/completions?stage=two&sig=<redacted>" {
 		t.Errorf("shown as %s and %s", shown["base-url"], shown["endpoint"])
 	}
-	if c := o.config(); c.BaseURL != "http://h:1/a" || c.Endpoint != "/v1/completions" {
+	if c := o.Config(); c.BaseURL != "http://h:1/a" || c.Endpoint != "/v1/completions" {
 		t.Errorf("recorded as %s and %s", c.BaseURL, c.Endpoint)
 	}
-	if said := o.Server.Secrets.mask("no such key: s3cret/1, s3cret%2F1, s3cret2, two"); said != "no such key: <redacted>, <redacted>, <redacted>, two" {
+	if said := o.Server.Secrets.Mask("no such key: s3cret/1, s3cret%2F1, s3cret2, two"); said != "no such key: <redacted>, <redacted>, <redacted>, two" {
 		t.Error(said)
 	}
 	if got := redactTarget("a=http://h/a?token=s3cret,endpoint=/v1/completions?key=s3cret,drop-body=ignore_eos,logprobs"); got !=
@@ -203,7 +201,7 @@ func TestKeysInAQueryAreHidden(t *testing.T) {
 func TestATargetReachesItsServerInItsOwnWay(t *testing.T) {
 	o := mustParse(t, "--client-cert all.pem --target a=https://h1?v=1,client-cert=a.pem,client-key=a.key,drop-body=ignore_eos,logprobs b=https://h2,ca-cert=ca.pem,chat-content=string")
 	a, b := o.Targets[0], o.Targets[1]
-	if a.Server.url() != "https://h1/v1/completions?v=1" || a.Server.TLS != (loadgen.CredentialFiles{Certificate: "a.pem", Key: "a.key"}) ||
+	if a.Server.URL() != "https://h1/v1/completions?v=1" || a.Server.TLS != (loadgen.CredentialFiles{Certificate: "a.pem", Key: "a.key"}) ||
 		!slices.Equal(a.Sampling.Drop, []string{"ignore_eos", "logprobs"}) || a.Sampling.PlainText {
 		t.Errorf("a: %+v, %+v", a.Server, a.Sampling)
 	}
@@ -215,7 +213,7 @@ func TestATargetReachesItsServerInItsOwnWay(t *testing.T) {
 // Without ignore_eos or a limit answers are as long as the server likes.
 func TestADroppedLengthIsNotAskedFor(t *testing.T) {
 	for line, want := range map[string]bool{"": true, "--drop-body logprobs": true, "--drop-body ignore_eos": false, "--drop-body logprobs,max_tokens": false} {
-		if got := mustParse(t, line).config().IgnoreEOS; got != want {
+		if got := mustParse(t, line).Config().IgnoreEOS; got != want {
 			t.Errorf("%q: exact %t", line, got)
 		}
 	}
@@ -223,7 +221,7 @@ func TestADroppedLengthIsNotAskedFor(t *testing.T) {
 
 func TestSecretsAreNotRecorded(t *testing.T) {
 	o := mustParse(t, "--header Authorization=Bearer-s3cret X-Key=s3cret --base-url http://me:s3cret@h:1 --metadata a=b --save-result")
-	if shown := fmt.Sprint(o.Flags, o.config()); strings.Contains(shown, "s3cret") {
+	if shown := fmt.Sprint(o.Flags, o.Config()); strings.Contains(shown, "s3cret") {
 		t.Errorf("a secret is in %s", shown)
 	}
 	if o.Server.BaseURL != "http://h:1" || o.Server.Headers[0].Value != "Bearer-s3cret" || o.Server.Headers[1].Value != "s3cret" {

@@ -34,15 +34,6 @@ type windowAsk struct {
 // any says whether a part is to be shown.
 func (p *partOptions) any() bool { return p.Window != nil || p.Slice > 0 || p.Extended }
 
-// keepsTrace says whether parts of the run are to be looked at afterwards.
-func (b *bench) keepsTrace() bool {
-	return b.name != "" || b.Results.Parts.any() || b.Results.Plots.any() || b.Watch.any()
-}
-
-// maxKept is how many bytes a run takes for looking at its parts and for the arrays
-// of its result file, of each target: half a million requests of 128 tokens.
-const maxKept = 512 << 20
-
 // cut puts the parts into s. It warns of those that there are not.
 func (p *partOptions) cut(talk io.Writer, s *metrics.Summary) {
 	if s.Trace == nil {

@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/servebench/servebench/dataset"
+	"github.com/servebench/servebench/loadgen/bench"
 	"github.com/servebench/servebench/metrics/pyjson"
 	"github.com/servebench/servebench/metrics/stream"
 )
@@ -23,7 +24,7 @@ type environment func(name string) string
 // is said.
 func (o *options) join(env environment) (said string, err error) {
 	place := o.Shard
-	if !place.Decided {
+	if !o.ShardGiven {
 		if place.Shard, said, err = env.shard(); err != nil {
 			return "", err
 		}
@@ -90,7 +91,7 @@ func (o *options) sharedID(env environment) (string, error) {
 }
 
 // take gives o its place. Files that each shard writes get names of their own.
-func (o *options) take(place shardOptions) error {
+func (o *options) take(place bench.Shard) error {
 	o.Shard = place
 	r := &o.Results
 	index := strconv.Itoa(place.Index)
@@ -104,7 +105,7 @@ func (o *options) take(place shardOptions) error {
 		*file.name = strings.ReplaceAll(*file.name, "%t", index)
 	}
 	if place.Several() && r.Filename != "" && !strings.Contains(r.Filename, "%t") {
-		r.name("", place.name())
+		o.rename("", place.Name())
 	}
 	r.Filename = strings.ReplaceAll(r.Filename, "%t", index)
 	if limit := o.Traffic.MaxConcurrency; limit != nil && *limit < place.Of {
@@ -114,16 +115,8 @@ func (o *options) take(place shardOptions) error {
 		return fmt.Errorf("argument --num-prompts: %d: it is split over %d shards, so it must be at least that", n, place.Of)
 	}
 	if prefix := &o.Workload.RequestIDPrefix; place.Several() && *prefix == "" {
-		sum := sha256.Sum256([]byte(o.runID()))
+		sum := sha256.Sum256([]byte(o.RunID()))
 		*prefix = "bench-" + hex.EncodeToString(sum[:4]) + "-"
 	}
 	return nil
-}
-
-// runID is what was asked for as the id of the target's run; empty for any.
-func (o *options) runID() string {
-	if o.Shard.RunID == "" || o.Target == "" {
-		return o.Shard.RunID
-	}
-	return o.Shard.RunID + "-" + o.Target
 }

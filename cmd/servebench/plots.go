@@ -11,6 +11,7 @@ import (
 	"github.com/servebench/servebench/metrics/pyjson"
 	"github.com/servebench/servebench/report/html"
 	"github.com/servebench/servebench/report/plot"
+	"github.com/servebench/servebench/report/save"
 )
 
 // plotOptions are what vLLM's client draws of a run.
@@ -30,7 +31,7 @@ const (
 
 // draw writes what was asked for, under names that begin with stem. Lengths are
 // those of completed requests: without one there is no picture.
-func (r *results) draw(stem string, s *metrics.Summary) error {
+func (r *resultOptions) draw(stem string, s *metrics.Summary) error {
 	run := plot.Run{Summary: s, ITLMarks: r.Plots.ITLMarks}
 	var errs []error
 	if r.Plots.Timeline {
@@ -52,11 +53,11 @@ func (r *results) draw(stem string, s *metrics.Summary) error {
 
 // put writes a file that is a run's own: over the one before only where its name
 // was asked for, and not for a file that many runs are in.
-func (r *results) put(stem, extension string, write func(io.Writer) error) error {
+func (r *resultOptions) put(stem, extension string, write func(io.Writer) error) error {
 	if r.Filename != "" && !r.Append {
-		return r.replace(stem+extension, write)
+		return save.Replace(stem+extension, r.mode(), write)
 	}
-	_, err := r.create(stem, extension, write)
+	_, err := save.Create(stem, extension, r.mode(), write)
 	return err
 }
 

@@ -46,7 +46,7 @@ func TestPodsOfAJobMakeOneReport(t *testing.T) {
 
 func TestRunSaysWhatPodsRecord(t *testing.T) {
 	t.Parallel()
-	for words, want := range map[string]string{"run": compact, "run --record requests": "requests"} {
+	for words, want := range map[string]string{"run": "compact", "run --record requests": "requests"} {
 		job, err := printShards(t, append([]string{"kubernetes", "--image", "i", "--"}, strings.Fields(words)...)...)
 		if err != nil {
 			t.Fatal(err)

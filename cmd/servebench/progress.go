@@ -10,6 +10,7 @@ import (
 
 	"golang.org/x/term"
 
+	"github.com/servebench/servebench/loadgen/bench"
 	"github.com/servebench/servebench/loadgen/engine"
 )
 
@@ -31,21 +32,21 @@ type progress struct {
 // tokenWindow is the time over which live tokens a second are taken.
 const tokenWindow = 2 * time.Second
 
-// showProgress shows t's loads, unless nobody looks.
-func (t *trial) showProgress() (stop func()) {
-	if t.screen == nil {
+// showProgress shows a load until over is called, unless nobody looks.
+func showProgress(w io.Writer, l *bench.Loading) (over func()) {
+	if w == nil {
 		return func() {}
 	}
-	p := &progress{w: t.screen, tty: onTerminal(t.screen), live: t.live(), began: t.benches[0].header.Began()}
-	for _, b := range t.benches {
-		p.began = min(p.began, b.header.Began())
-		p.total += b.share()
-		if b.Traffic.Duration > 0 {
-			p.until = max(p.until, b.header.Began()+b.Traffic.Duration)
-		}
+	p := &progress{w: w, tty: onTerminal(w), began: l.Began, total: l.Total, until: l.Until, start: l.Epoch}
+	for _, load := range l.Loads {
+		p.live = append(p.live, load.Live)
 	}
-	p.start = t.benches[0].header.Epoch
 	return p.show()
+}
+
+func onTerminal(w io.Writer) bool {
+	f, ok := w.(*os.File)
+	return ok && term.IsTerminal(int(f.Fd()))
 }
 
 // show starts the display; the returned func ends it, with a last line.

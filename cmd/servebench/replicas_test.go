@@ -79,7 +79,7 @@ func loaded(t *testing.T, server string, flags ...string) (s *metrics.Summary, s
 	if err := e.run(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	return e.done[0].sum, talk.String()
+	return e.done[0].Summary, talk.String()
 }
 
 // judgedByCache says whether a verdict looked at the prefix cache.

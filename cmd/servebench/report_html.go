@@ -11,6 +11,7 @@ import (
 	"github.com/servebench/servebench/metrics/vllm"
 	"github.com/servebench/servebench/report/html"
 	"github.com/servebench/servebench/report/plot"
+	"github.com/servebench/servebench/report/save"
 )
 
 // pictures are the forms of a report that show all runs together.
@@ -98,8 +99,7 @@ func (p *pictures) charts() (all []plot.Chart) {
 
 // write makes a file whole or not at all.
 func write(name string, content func(io.Writer) error) error {
-	r := &results{resultOptions: resultOptions{Dir: filepath.Dir(name)}, mode: 0o666}
-	if err := r.replace(name, content); err != nil {
+	if err := save.Replace(name, 0o666, content); err != nil {
 		return fmt.Errorf("writing %s: %w", name, err)
 	}
 	return nil

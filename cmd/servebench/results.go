@@ -8,49 +8,60 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-	"time"
 
+	"github.com/servebench/servebench/loadgen/spool"
 	"github.com/servebench/servebench/metrics"
 	"github.com/servebench/servebench/metrics/pyjson"
-	"github.com/servebench/servebench/metrics/stream"
 	"github.com/servebench/servebench/metrics/vllm"
 	"github.com/servebench/servebench/report"
+	"github.com/servebench/servebench/report/save"
 )
 
-// results are the files that a run leaves: the record stream, written as
-// requests end, and vLLM's result file and plots, written at the end.
-type results struct {
-	resultOptions
-	mode   os.FileMode    // of new files: closed to others when they hold texts
-	file   *recordFile    // what stream writes to
-	stream *stream.Writer // nil without -o
-	log    *intervalFile  // of the whole experiment; nil for none
-	before time.Duration  // for which writing was blocked before the run
+// openRecords opens what -o names; nil for nothing.
+func openRecords(r *resultOptions, talk io.Writer) (*spool.File, error) {
+	if r.Stream == "-" {
+		f := spool.To(os.Stdout)
+		f.Say = sayTo(talk)
+		return f, nil
+	}
+	return openLines("-o/--record-to", r.Stream, "the record stream", r.mode(), talk)
 }
 
-// openResults finds out before any load whether the files can be written, and
-// changes none. The record file is nil for no stream, and stays the caller's; so
-// does the log.
-func openResults(o resultOptions, file *recordFile, log *intervalFile) (*results, error) {
-	r := &results{resultOptions: o, mode: o.mode(), file: file, log: log}
-	if o.Save || o.Append || o.Plots.any() {
-		if err := r.check(); err != nil {
-			return nil, err
-		}
+// openIntervals opens what --hlog names; nil for nothing.
+func openIntervals(r *resultOptions, talk io.Writer) (*spool.File, error) {
+	return openLines("--hlog", r.Intervals, "the interval log", 0o666, talk)
+}
+
+// openLines opens a file of lines that a flag names; nil for nothing.
+func openLines(flag, name, holds string, mode os.FileMode, talk io.Writer) (*spool.File, error) {
+	f, err := spool.Open(name, mode)
+	if err != nil {
+		return nil, fmt.Errorf("argument %s: %w", flag, err)
 	}
-	if file != nil {
-		r.stream = stream.NewWriter(file)
-		r.stream.NoChunks = o.Record == "requests"
-		if !file.regular() {
-			r.stream.MaxLine = stream.PipeLine
-		}
+	if f != nil {
+		f.Holds, f.Say = holds, sayTo(talk)
 	}
-	return r, nil
+	return f, nil
+}
+
+// sayTo says lines while there may be one of progress.
+func sayTo(talk io.Writer) func(format string, args ...any) {
+	return func(format string, args ...any) { aside(talk, format, args...) }
+}
+
+// checkFiles finds out before any load whether the files of a target can be written, and
+// changes none.
+func (o *options) checkFiles() error {
+	r := &o.Results
+	if !r.Save && !r.Append && !r.Plots.any() {
+		return nil
+	}
+	return r.check(o.Report.Label)
 }
 
 // mode is that of new files: closed to others when they hold texts.
-func (o *resultOptions) mode() os.FileMode {
-	if o.SaveDetailed {
+func (r *resultOptions) mode() os.FileMode {
+	if r.SaveDetailed {
 		return 0o600
 	}
 	return 0o666
@@ -58,9 +69,9 @@ func (o *resultOptions) mode() os.FileMode {
 
 // check makes the folder of the result file and of the plots and finds out whether
 // they can be written there.
-func (r *results) check() error {
-	if strings.ContainsRune(r.Label, filepath.Separator) && r.Filename == "" {
-		return fmt.Errorf("argument --label: %s: it begins the result file's name, so it must not hold a %c", pyjson.Quote(r.Label), filepath.Separator)
+func (r *resultOptions) check(label string) error {
+	if strings.ContainsRune(label, filepath.Separator) && r.Filename == "" {
+		return fmt.Errorf("argument --label: %s: it begins the result file's name, so it must not hold a %c", pyjson.Quote(label), filepath.Separator)
 	}
 	if r.Filename == "" {
 		return checkFolder(r.Dir)
@@ -86,7 +97,7 @@ func (r *results) check() error {
 }
 
 // path is where a result file of that name goes.
-func (r *results) path(name string) string {
+func (r *resultOptions) path(name string) string {
 	if filepath.IsAbs(name) {
 		return name
 	}
@@ -111,77 +122,28 @@ func checkFolder(name string) error {
 	if err != nil {
 		return fmt.Errorf("argument --result-dir: %w", err)
 	}
-	f, err := os.CreateTemp(name, temporary)
+	f, err := os.CreateTemp(name, save.Temporary)
 	if err != nil {
 		return fmt.Errorf("no result file can be made in %s: %w", name, errors.Unwrap(err))
 	}
 	return errors.Join(f.Close(), os.Remove(f.Name()))
 }
 
-// temporary is the pattern of names of files that are not whole yet.
-const temporary = ".servebench-*"
-
-// begin opens a run's stream.
-func (r *results) begin(h *metrics.Header) {
-	r.before = r.behind()
-	r.log.begin(h)
-	if r.stream == nil {
-		return
-	}
-	r.file.try(r.file.begin)
-	r.file.try(func() error { return r.stream.Begin(h) })
-}
-
-// behind is for how long writing of the stream, or of the log, has been blocked.
-func (r *results) behind() time.Duration { return max(r.file.behind(), r.log.behind()) }
-
-// blocked is for how long it was in the run.
-func (r *results) blocked() time.Duration { return r.behind() - r.before }
-
-// compact is the Record of a stream that keeps no single requests.
-const compact = "compact"
-
-// keeps says whether the stream takes single requests and samples.
-func (r *results) keeps() bool { return r.stream != nil && r.Record != compact }
-
-// write adds a record to the stream.
-func (r *results) write(rec *metrics.Record) {
-	if r.keeps() {
-		r.file.try(func() error { return r.stream.Write(rec) })
-	}
-}
-
-// sample adds a sample to the stream, as write does a record.
-func (r *results) sample(s *metrics.Sample) {
-	if r.keeps() {
-		r.file.try(func() error { return r.stream.Sample(s) })
-	}
-}
-
-// close ends the stream and writes the result file and the plots. The error is
-// theirs: the stream's is its file's.
-func (r *results) close(s *metrics.Summary) error {
-	if r.stream != nil {
-		r.file.try(func() error { return r.stream.End(s) })
-	}
+// save writes vLLM's result file and the plots, as far as they were asked for.
+func (r *resultOptions) save(s *metrics.Summary) error {
 	if r.Withheld {
 		return nil
 	}
-	return r.save(s)
-}
-
-// save writes vLLM's result file and the plots, as far as they were asked for.
-func (r *results) save(s *metrics.Summary) error {
 	name := r.path(r.name(s))
 	stem := strings.TrimSuffix(name, ".json")
 	var err error
 	switch write := func(w io.Writer) error { return report.JSON(w, s, r.VLLMVersion) }; {
 	case r.Append:
-		err = r.append(name, write)
+		err = save.Append(name, r.mode(), write)
 	case r.Save && r.Filename != "":
-		err = r.replace(name, write)
+		err = save.Replace(name, r.mode(), write)
 	case r.Save:
-		stem, err = r.create(stem, ".json", write)
+		stem, err = save.Create(stem, ".json", r.mode(), write)
 	}
 	if err == nil {
 		err = r.savePyTorch(strings.TrimSuffix(stem, filepath.Ext(name)), s)
@@ -195,7 +157,7 @@ func (r *results) save(s *metrics.Summary) error {
 // savePyTorch writes the file in the format of PyTorch's benchmarks beside the result
 // file, in the place of an earlier one, if it was asked for and there is something to
 // write.
-func (r *results) savePyTorch(stem string, s *metrics.Summary) error {
+func (r *resultOptions) savePyTorch(stem string, s *metrics.Summary) error {
 	if r.PyTorch == nil {
 		return nil
 	}
@@ -203,10 +165,10 @@ func (r *results) savePyTorch(stem string, s *metrics.Summary) error {
 	if err := report.PyTorch(&text, s, r.VLLMVersion, r.PyTorch, r.Filename); err != nil || text.Len() == 0 {
 		return err
 	}
-	return r.replace(stem+".pytorch.json", func(w io.Writer) error { _, err := text.WriteTo(w); return err })
+	return save.Replace(stem+".pytorch.json", r.mode(), func(w io.Writer) error { _, err := text.WriteTo(w); return err })
 }
 
-func (r *results) name(s *metrics.Summary) string {
+func (r *resultOptions) name(s *metrics.Summary) string {
 	if r.Filename != "" {
 		return r.Filename
 	}

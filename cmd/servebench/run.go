@@ -4,11 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 
+	"github.com/servebench/servebench/loadgen/bench"
 	"github.com/spf13/cobra"
-
-	"github.com/servebench/servebench/metrics"
 )
 
 func newRunCommand() *cobra.Command {
@@ -30,7 +30,7 @@ keep up with the request rate. With --strict, the last two end with exit code 3.
 }
 
 func run(ctx context.Context, o *options) error {
-	if o.Workload.Stats {
+	if o.Stats {
 		return errors.New("argument --stats: it belongs to servebench dataset")
 	}
 	if o.Repeat > 1 && o.Results.Filename != "" && !o.Results.Append {
@@ -52,44 +52,26 @@ func run(ctx context.Context, o *options) error {
 	if !o.Results.NoProgress {
 		e.screen = os.Stderr
 	}
-	return o.Server.Secrets.maskError(e.run(ctx))
+	return maskError(o.Server.Secrets, e.run(ctx))
 }
 
 // maskError hides the secrets in what an error says, and keeps its exit code.
-func (s secrets) maskError(err error) error {
+func maskError(s bench.Secrets, err error) error {
 	if err == nil {
 		return nil
 	}
-	masked := errors.New(s.mask(err.Error()))
+	masked := errors.New(s.Mask(err.Error()))
 	if exit, ok := errors.AsType[exitError](err); ok {
 		return exitError{masked, exit.code}
 	}
 	return masked
 }
 
-// interrupted says that a run was stopped before its load began, if it was.
-func interrupted(ctx context.Context, err error) error {
-	if ctx.Err() != nil {
-		return exitError{errors.New("interrupted before the load began"), exitInterrupted}
+// tellPart says that what follows is not the whole run.
+func tellPart(talk io.Writer, s *bench.Shard) {
+	if s.Several() {
+		fmt.Fprintf(talk, "what follows is the part of shard %d of %d alone: servebench report over the streams (-o) of all shards has the whole\n", s.Index, s.Of)
 	}
-	return err
-}
-
-// allFailed says why no request of a run was answered, and what can be done.
-func (b *bench) allFailed(s *metrics.Summary) error {
-	message, n := s.Commonest()
-	if advice := b.adviceFor(message); advice != "" {
-		message += ": " + advice
-	}
-	return fmt.Errorf("all of %s failed; %s: %s", count(s.Failed, "request"), count(n, "time"), message)
-}
-
-// strict is why --strict lets no run like s pass, nil where it does.
-func strict(s *metrics.Summary) error {
-	if s.Trust == nil {
-		return nil
-	}
-	return map[metrics.Verdict]error{metrics.Suspect: errSuspect, metrics.Overloaded: errOverloaded}[s.Trust.Verdict]
 }
 
 // count is n of a noun.

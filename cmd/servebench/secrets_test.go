@@ -20,6 +20,7 @@ import (
 	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
+	"github.com/servebench/servebench/loadgen/bench"
 )
 
 // A telltale is a server that quotes the headers of each request in its answer, in
@@ -195,116 +196,6 @@ func checkPrivate(ts *testscript.TestScript, _ bool, files []string) {
 	}
 }
 
-func TestSpellingsOfSecretsAreMasked(t *testing.T) {
-	const value = `se"c<re>t&/+ %é\key`
-	var s secrets
-	s.add(value)
-	escaped, err := json.Marshal(value)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, said := range []string{
-		value, string(escaped[1 : len(escaped)-1]), strconv.Quote(value), strconv.QuoteToASCII(value), url.QueryEscape(value), url.PathEscape(value),
-		html.EscapeString(value), base64.StdEncoding.EncodeToString([]byte(value)),
-		strings.ReplaceAll(`se\"c<re>t&/+ %é\\key`, "/", `\/`),
-	} {
-		got := s.mask("a " + said + " b")
-		if trimmed := strings.NewReplacer(redacted, "", `"`, "").Replace(got); trimmed != "a  b" {
-			t.Errorf("%s is shown as %s", said, got)
-		}
-	}
-	if got := s.mask(base64.RawURLEncoding.EncodeToString([]byte(value + " and more"))); len(got) > len(redacted)+len("k and more")*3/2 {
-		t.Error(got)
-	}
-	if got := s.mask(`a se"c<r… and "se\"c<… b`); got != "a <redacted>… and \"<redacted>… b" {
-		t.Error(got)
-	}
-	if got := s.mask("a se… b"); got != "a se… b" {
-		t.Error(got)
-	}
-}
-
-func TestAShortSecretIsMaskedBesideItsName(t *testing.T) {
-	var s secrets
-	s.addHeader("X-Pin", "a7")
-	for said, want := range map[string]string{
-		"x-pin: a7, b": "<redacted>, b", `{"X-Pin":"a7"}`: `{"<redacted>"}`, `'x-pin': 'a7'`: `'<redacted>'`, "X-Pin=a7": "<redacted>",
-		"a7": "a7",
-	} {
-		if got := s.mask(said); got != want {
-			t.Errorf("%s: %s", said, got)
-		}
-	}
-}
-
-func TestTheLongerOfTwoSecretsIsMaskedWhole(t *testing.T) {
-	var s, more secrets
-	s.add("abcd")
-	more.add("abcdefgh")
-	s.join(more)
-	if got := s.mask("abcdefgh abcd"); got != "<redacted> <redacted>" {
-		t.Error(got)
-	}
-}
-
-func TestPasswordsOfProxiesAreSecrets(t *testing.T) {
-	t.Setenv("http_proxy", "http://me:p4ssword@proxy.test:3128")
-	t.Setenv("HTTPS_PROXY", "http://me:p4ss%zz@[proxy")
-	s := mustParse(t, "").Server.Secrets
-	if got := s.mask("p4ssword bWU6cDRzc3dvcmQ= http://me:p4ss%zz@[proxy"); strings.Contains(got, "p4ss") || strings.Contains(got, "bWU6") {
-		t.Error(got)
-	}
-}
-
-// A URL may escape more than it must, and in small letters, and stands so in the
-// process list.
-func TestPasswordsAreSecretsAsTheirURLHasThem(t *testing.T) {
-	for link, want := range map[string]string{
-		"http://me:p%40ss$word@h.test/v1":     "http://me:<redacted>@h.test/v1",
-		"https://me:s3cr%2fet@h.test/a@b":     "https://me:<redacted>@h.test/a@b",
-		"https://t0k%65n%3d@h.test":           "https://<redacted>@h.test",
-		"me:p%40ssword@proxy.test:3128":       "me:<redacted>@proxy.test:3128",
-		"http://h.test:1/who@where":           "http://h.test:1/who@where",
-		"http://me:p4ss:word@[::1]:80/?a@b#c": "http://me:<redacted>@[::1]:80/?a@b#c",
-	} {
-		var s secrets
-		if s.addCredentials(link); s.mask(link) != want {
-			t.Errorf("%s is shown as %s", link, s.mask(link))
-		}
-	}
-}
-
-func TestANameInAURLMayBeAToken(t *testing.T) {
-	o := mustParse(t, "--base-url https://t0ken@h.test")
-	if shown := fmt.Sprint(o.Flags, o.config(), o.Server.Secrets.mask("t0ken")); strings.Contains(shown, "t0ken") {
-		t.Error(shown)
-	}
-}
-
-func TestErrorsOfTheCommandLineShowNoSecret(t *testing.T) {
-	for _, argv := range [][]string{
-		{"--header", "Authorization=Bearer", "s3cret"},
-		{"--header=Authorization=Bearer", "s3cret"},
-		{"--header", "Authorization:Bearer", "s3cret"},
-		{"--header", "s3cret"},
-		{"--he=Authorization=s3cret"},
-		{"--headers=A=s3cret"},
-		{"--base-url", "http://me:s3cret@h:1/#a"},
-		{"--base-url", "me:s3cret@h:1"},
-		{"--base-url", "http:/me:s3cret@h:1"},
-		{"--base-url", "h:1?key=s3cret"},
-		{"--base-url", "http://h:1?key=s3cret and more"},
-		{"--base-url=http://s3cret@h", "s3cret"},
-		{"--endpoint", "/v1/embeddings?key=s3cret"},
-		{"--target", "a=http://me:s3cret@h:x"},
-		{"--target", "a=http://h,header=A s3cret"},
-	} {
-		if _, err := parseRun(argv); err == nil || strings.Contains(err.Error(), "s3cret") {
-			t.Errorf("%q: %v", argv, err)
-		}
-	}
-}
-
 // What is shown of a URL has no password and no key, however it is written.
 func FuzzRedactURL(f *testing.F) {
 	f.Add("http://", "h:1/a", "api-version=1")
@@ -331,20 +222,60 @@ func FuzzMask(f *testing.F) {
 	f.Add("<redacted>", "<", ">")
 	f.Add("aaaa", "aa", "aa")
 	f.Fuzz(func(t *testing.T, secret, before, after string) {
-		var s secrets
-		s.addHeader("X-Key", secret)
-		if strings.Contains(redacted, secret) || len(secret) < minSecret {
+		var s bench.Secrets
+		s.AddHeader("X-Key", secret)
+		if strings.Contains(bench.Redacted, secret) || len(secret) < bench.MinSecret {
 			return
 		}
 		escaped := strconv.Quote(secret)
 		for _, said := range []string{secret, escaped[1 : len(escaped)-1], url.QueryEscape(secret), base64.StdEncoding.EncodeToString([]byte(secret))} {
-			clean := s.mask(before) == before && s.mask(after) == after
-			if got := s.mask("\x00" + said + "\x00"); clean && strings.Contains(got, said) {
+			clean := s.Mask(before) == before && s.Mask(after) == after
+			if got := s.Mask("\x00" + said + "\x00"); clean && strings.Contains(got, said) {
 				t.Errorf("%q is shown as %q", said, got)
 			}
-			if got := s.mask(before + said + after); !strings.Contains(before+after, redacted) && !strings.Contains(got, redacted) {
+			if got := s.Mask(before + said + after); !strings.Contains(before+after, bench.Redacted) && !strings.Contains(got, bench.Redacted) {
 				t.Errorf("%q is shown as %q", before+said+after, got)
 			}
 		}
 	})
+}
+
+func TestPasswordsOfProxiesAreSecrets(t *testing.T) {
+	t.Setenv("http_proxy", "http://me:p4ssword@proxy.test:3128")
+	t.Setenv("HTTPS_PROXY", "http://me:p4ss%zz@[proxy")
+	s := mustParse(t, "").Server.Secrets
+	if got := s.Mask("p4ssword bWU6cDRzc3dvcmQ= http://me:p4ss%zz@[proxy"); strings.Contains(got, "p4ss") || strings.Contains(got, "bWU6") {
+		t.Error(got)
+	}
+}
+
+func TestANameInAURLMayBeAToken(t *testing.T) {
+	o := mustParse(t, "--base-url https://t0ken@h.test")
+	if shown := fmt.Sprint(o.Flags, o.Config(), o.Server.Secrets.Mask("t0ken")); strings.Contains(shown, "t0ken") {
+		t.Error(shown)
+	}
+}
+
+func TestErrorsOfTheCommandLineShowNoSecret(t *testing.T) {
+	for _, argv := range [][]string{
+		{"--header", "Authorization=Bearer", "s3cret"},
+		{"--header=Authorization=Bearer", "s3cret"},
+		{"--header", "Authorization:Bearer", "s3cret"},
+		{"--header", "s3cret"},
+		{"--he=Authorization=s3cret"},
+		{"--headers=A=s3cret"},
+		{"--base-url", "http://me:s3cret@h:1/#a"},
+		{"--base-url", "me:s3cret@h:1"},
+		{"--base-url", "http:/me:s3cret@h:1"},
+		{"--base-url", "h:1?key=s3cret"},
+		{"--base-url", "http://h:1?key=s3cret and more"},
+		{"--base-url=http://s3cret@h", "s3cret"},
+		{"--endpoint", "/v1/embeddings?key=s3cret"},
+		{"--target", "a=http://me:s3cret@h:x"},
+		{"--target", "a=http://h,header=A s3cret"},
+	} {
+		if _, err := parseRun(argv); err == nil || strings.Contains(err.Error(), "s3cret") {
+			t.Errorf("%q: %v", argv, err)
+		}
+	}
 }

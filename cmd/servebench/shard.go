@@ -16,6 +16,7 @@ import (
 
 	"github.com/servebench/servebench/cmd/servebench/internal/argv"
 	"github.com/servebench/servebench/dataset"
+	"github.com/servebench/servebench/loadgen/bench"
 	"github.com/servebench/servebench/metrics/pyjson"
 )
 
@@ -152,7 +153,8 @@ func (s *sharded) check() (err error) {
 	if err := s.keepSecrets(); err != nil {
 		return err
 	}
-	s.Run.Shard = shardOptions{Shard: dataset.Shard{Index: s.Shards - 1, Of: s.Shards}, Decided: true, RunID: s.Name}
+	s.Run.ShardGiven = true
+	s.Run.Shard = bench.Shard{Shard: dataset.Shard{Index: s.Shards - 1, Of: s.Shards}, RunID: s.Name}
 	if _, err = s.Run.join(os.Getenv); err != nil {
 		return fmt.Errorf("run: %w", err)
 	}
@@ -221,7 +223,7 @@ func (s *sharded) keepSecrets() error {
 	}
 	for _, set := range settings {
 		secret := func(v string) bool {
-			return flags.Show(set.Flag.Name, v) != v || s.Run.Server.Secrets.mask(v) != v
+			return flags.Show(set.Flag.Name, v) != v || s.Run.Server.Secrets.Mask(v) != v
 		}
 		if slices.ContainsFunc(set.Values, secret) {
 			return fmt.Errorf("run: argument --%s: what is printed would show a secret: "+

@@ -3,7 +3,6 @@ package main
 import (
 	"fmt"
 	"io"
-	"math"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -11,80 +10,12 @@ import (
 	"strings"
 	"sync"
 	"testing"
-	"time"
 
-	"github.com/google/go-cmp/cmp"
 	"github.com/rogpeppe/go-internal/testscript"
 
+	"github.com/servebench/servebench/loadgen/bench"
 	"github.com/servebench/servebench/metrics"
 )
-
-func TestStreamIsOfTheWholeRunAndTheBlockOfThePart(t *testing.T) {
-	o := mustJoin(t, slurmStep, "--num-prompts 50 --max-concurrency 20 --request-rate 40 --label night --metadata a=b --start-at 1763777700.5 --clock-offset=-2s")
-	b := &bench{options: o, config: o.config()}
-	b.header = &metrics.Header{Run: o.runID(), Config: o.Shard.part(b.config)}
-	whole, part := b.streamed(), b.header
-	if c := whole.Config; c.NumPrompts != 50 || c.MaxConcurrency != 20 || c.RequestRate != 40 || c.Label != "night" || len(c.Metadata) != 1 {
-		t.Errorf("the run line has %+v", c)
-	}
-	if whole.Run != "slurm-12-3" || whole.Shard != 5 || whole.Shards != 8 || whole.Host == "" || whole.ClockOffset != -2*time.Second || whole.ClockError != 0 {
-		t.Errorf("the run line is of %+v", whole)
-	}
-	want := b.config
-	want.NumPrompts, want.MaxConcurrency, want.RequestRate, want.Label = 6, 2, 5, "night-shard5"
-	want.Metadata = []metrics.KV{{Key: "a", Value: "b"}, {Key: "shard", Value: "5/8"}}
-	if diff := cmp.Diff(want, part.Config); diff != "" || part.Shards != 0 {
-		t.Errorf("-want +got:\n%s", diff)
-	}
-	if at := o.Shard.start(); at.UnixNano() != 1763777698_500000000 {
-		t.Errorf("it starts at %v by its own clock, which is 2 s behind", at)
-	}
-}
-
-func TestRateWithoutEndStaysSo(t *testing.T) {
-	o := mustJoin(t, slurmStep, "")
-	if c := o.Shard.part(o.config()); !math.IsInf(c.RequestRate, 1) || c.NumPrompts != 125 || c.MaxConcurrency != 0 || c.Label != "openai-shard5" {
-		t.Errorf("%+v", c)
-	}
-}
-
-func TestLoadIsTheShardsShare(t *testing.T) {
-	for _, row := range []struct {
-		args                      string
-		concurrency, atOnce, warm int
-	}{
-		{"--max-concurrency 10", 3, 3, 3},
-		{"--max-concurrency 10 --warmup-duration 1s --request-rate 5", 3, 3, 3},
-		{"--request-rate 20", 0, 0, 20},
-		{"--request-rate 20000", 0, 0, 101},
-		{"", 0, 101, 101},
-	} {
-		o := mustJoin(t, "", "--num-prompts 402 --shard 1/4 --run-id a "+row.args)
-		b := &bench{options: o, config: o.config(), workload: &workload{n: 402}, header: new(metrics.Header), talk: io.Discard}
-		load, err := b.load()
-		if err != nil || load.Concurrency != row.concurrency || load.Shard != o.Shard.Shard {
-			t.Errorf("%s: %d at once of shard %v, %v", row.args, load.Concurrency, load.Shard, err)
-		}
-		if b.atOnce() != row.atOnce || b.warmable() != row.warm {
-			t.Errorf("%s: %d at once, %d worth opening", row.args, b.atOnce(), b.warmable())
-		}
-		last := 0
-		for range load.Schedule {
-			last++
-		}
-		if last != 402 {
-			t.Errorf("%s: the times are of %d requests, want those of all shards", row.args, last)
-		}
-	}
-	o := mustJoin(t, "", "--num-prompts 9 --rate-curve steps:0=1,9=0 --shard 1/4 --run-id a")
-	b := &bench{options: o, workload: &workload{n: 9}}
-	if said := b.unsent(&metrics.Summary{Completed: 2}); said != nil {
-		t.Errorf("a shard that sent all was said to lack some: %q", said)
-	}
-	if said := b.unsent(&metrics.Summary{Completed: 1}); len(said) != 1 || !strings.HasSuffix(said[0], "1 of --num-prompts 2 were sent") {
-		t.Errorf("a shard that sent one of two: %q", said)
-	}
-}
 
 func TestShardsOfSeveralTargetsAreOneExperiment(t *testing.T) {
 	url := watchedSim(t, func(*http.Request) {})
@@ -95,7 +26,7 @@ func TestShardsOfSeveralTargetsAreOneExperiment(t *testing.T) {
 			t.Fatal(err)
 		}
 		for i, run := range []string{"night-x", "night-y"} {
-			if h := e.done[i].sum.Header; h.Run != run || h.Group != "night" || e.done[i].sum.Completed != 2 {
+			if h := e.done[i].Header; h.Run != run || h.Group != "night" || e.done[i].Completed != 2 {
 				t.Errorf("shard %s of %s: run %s of experiment %s", shard, run, h.Run, h.Group)
 			}
 		}
@@ -132,7 +63,7 @@ func TestFirstShardAloneWatchesTheServer(t *testing.T) {
 		main, rehearsed int
 	}{{"0/2", true, 5, 3}, {"1/2", false, 4, 2}} {
 		asked, e := counted(t, append(strings.Fields(flags), "--shard", row.shard)...)
-		if probed := asked["short"] > 0; probed != row.watches || e.done[0].sum.Probes != nil != row.watches {
+		if probed := asked["short"] > 0; probed != row.watches || e.done[0].Probes != nil != row.watches {
 			t.Errorf("shard %s sent %d probes", row.shard, asked["short"])
 		}
 		if asked["/start_profile"] > 0 != row.watches {
@@ -164,7 +95,7 @@ func TestShardWithNothingToSendIsRefused(t *testing.T) {
 func TestShardInterruptedCountsItsPart(t *testing.T) {
 	o := mustJoin(t, "", "--num-prompts 9 --shard 1/4 --run-id a")
 	e := newExperiment(o, io.Discard, io.Discard)
-	e.done = []measured{{bench: &bench{options: o, workload: &workload{n: 9}}, sum: &metrics.Summary{Interrupted: true, Completed: 1}}}
+	e.done = []*bench.Result{{Plan: &o.Plan, Requests: 2, Summary: &metrics.Summary{Interrupted: true, Completed: 1}}}
 	if err := e.outcome(t.Context()); err == nil || err.Error() != "interrupted after 1 of 2 requests" {
 		t.Errorf("%v", err)
 	}
@@ -182,7 +113,7 @@ func TestCompactStreamKeepsNoRequests(t *testing.T) {
 	if len(lines) != 2 || !strings.Contains(lines[0], `"compact":true`) || !strings.HasPrefix(lines[1], `{"v":1,"k":"end"`) {
 		t.Errorf("the stream is\n%s", strings.Join(lines, "\n"))
 	}
-	if n := e.done[0].sum.TTFT.Len(); n != 9 {
+	if n := e.done[0].TTFT.Len(); n != 9 {
 		t.Errorf("the run's own block is of %d requests", n)
 	}
 }

@@ -153,7 +153,7 @@ func (c *sweepCommand) run(ctx context.Context, file string) error {
 	}
 	insecure := false
 	for _, o := range c.runs {
-		if _, err := o.Watch.nvidiaSMI(); err != nil {
+		if err := o.Watch.Check(); err != nil {
 			return err
 		}
 		insecure = insecure || o.Server.Insecure
@@ -199,7 +199,7 @@ func (c *sweepCommand) enter(f *os.File) (leave func(), err error) {
 // mask hides the secrets of all runs: a server's log may quote them.
 func (c *sweepCommand) mask(text string) string {
 	for _, o := range c.runs {
-		text = o.Server.Secrets.mask(text)
+		text = o.Server.Secrets.Mask(text)
 	}
 	return text
 }

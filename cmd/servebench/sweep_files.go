@@ -2,8 +2,6 @@ package main
 
 import (
 	"errors"
-
-	"github.com/servebench/servebench/loadgen/sweep"
 )
 
 // resultFiles are the result files of a sweep's runs whose names are given.
@@ -11,8 +9,8 @@ type resultFiles map[string]bool
 
 // add refuses a run that would write over the file of another.
 func (f resultFiles) add(o *options, again bool) error {
-	for _, o := range newExperiment(o, nil, nil).targets {
-		r := &results{resultOptions: o.Results}
+	for _, o := range o.all() {
+		r := &o.Results
 		if !r.Save && !r.Plots.any() || r.Append || r.Filename == "" {
 			continue
 		}
@@ -31,26 +29,19 @@ func (e *experiment) withhold() (write func() error, err error) {
 	if r := &e.Results; !r.Save && !r.Append && !r.Plots.any() {
 		return nil, nil
 	}
-	for _, o := range e.targets {
-		r := &results{resultOptions: o.Results, mode: o.Results.mode()}
-		if err := r.check(); err != nil {
+	for _, o := range e.all() {
+		if err := o.checkFiles(); err != nil {
 			return nil, err
 		}
 		o.Results.Withheld = true
 	}
 	return func() error {
 		var errs []error
-		for _, m := range e.done {
-			errs = append(errs, m.results.save(m.sum))
+		for _, r := range e.done {
+			results := *e.results(r)
+			results.Withheld = false
+			errs = append(errs, results.save(r.Summary))
 		}
 		return errors.Join(errs...)
 	}, nil
-}
-
-// broken says that the record stream of a run could not be written.
-func (e *experiment) broken() error {
-	if e.records.broken != nil {
-		return &sweep.StorageError{Err: e.records.broken}
-	}
-	return nil
 }

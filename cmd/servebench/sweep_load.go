@@ -5,12 +5,16 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"path/filepath"
 	"strings"
 	"time"
 
+	"github.com/servebench/servebench/loadgen/bench"
+	"github.com/servebench/servebench/loadgen/spool"
 	"github.com/servebench/servebench/loadgen/sweep"
 	"github.com/servebench/servebench/metrics"
 	"github.com/servebench/servebench/report"
+	"github.com/servebench/servebench/report/save"
 )
 
 // load makes one run of a sweep, as servebench run does.
@@ -20,16 +24,13 @@ func (c *sweepCommand) load(ctx context.Context, job *sweep.Job) (*sweep.Outcome
 		return nil, err
 	}
 	e := newExperiment(o, c.log, c.log)
-	e.records = recordsTo(c.journal.Records, c.log)
-	e.records.begun = true
-	e.backward = job.Cell.Repeat%2 == 1
 	e.exported, e.arm = c.exported, c.plan.Arms[job.Cell.Arm].Name
 	if !o.Results.NoProgress {
 		e.screen = c.talk
 	}
-	for _, o := range e.targets {
+	for _, o := range o.all() {
 		o.Limits.Drain = 0 // what is cut short is done again
-		o.Results.Metadata = append(o.Results.Metadata, metrics.KV{Key: "arm", Value: c.plan.Arms[job.Cell.Arm].Name},
+		o.Report.Metadata = append(o.Report.Metadata, metrics.KV{Key: "arm", Value: c.plan.Arms[job.Cell.Arm].Name},
 			metrics.KV{Key: "repeat", Value: fmt.Sprint(job.Cell.Repeat + 1)})
 	}
 	written, err := e.withhold()
@@ -44,7 +45,7 @@ func (c *sweepCommand) load(ctx context.Context, job *sweep.Job) (*sweep.Outcome
 		out.Counted = written
 	}
 	if err != nil {
-		fmt.Fprintln(c.log, "servebench:", o.Server.Secrets.mask(err.Error()))
+		fmt.Fprintln(c.log, "servebench:", o.Server.Secrets.Mask(err.Error()))
 	}
 	return out, err
 }
@@ -53,7 +54,7 @@ func (c *sweepCommand) load(ctx context.Context, job *sweep.Job) (*sweep.Outcome
 func (c *sweepCommand) shown(o *options, args []string) []string {
 	var words []string
 	for _, arg := range args {
-		words = append(words, o.Server.Secrets.mask(arg))
+		words = append(words, o.Server.Secrets.Mask(arg))
 	}
 	return words
 }
@@ -61,47 +62,43 @@ func (c *sweepCommand) shown(o *options, args []string) []string {
 // measure is the load test of a job, whose records go to the sweep's stream.
 func (c *sweepCommand) measure(ctx context.Context, e *experiment, job *sweep.Job) (*sweep.Outcome, error) {
 	if c.plan.Between.Reset {
-		for _, o := range e.targets {
-			if err := (&bench{options: o}).resetPrefixCache(ctx); err != nil {
-				note := "the prefix cache was not reset: " + o.Server.Secrets.mask(err.Error())
+		for _, o := range e.all() {
+			if err := o.plan().ResetPrefixCache(ctx); err != nil {
+				note := "the prefix cache was not reset: " + o.Server.Secrets.Mask(err.Error())
 				job.Notes = append(job.Notes, note)
 				c.say("WARNING: %s", note)
 			}
 		}
 	}
-	e.warn()
-	err := errors.Join(e.once(ctx, 0), e.unwritten)
-	e.records.end(waiting{ctx: ctx})
-	if lost := e.broken(); lost != nil {
-		return nil, lost
+	e.warn(e.Warnings)
+	plan := e.plan()
+	plan.Repeat, plan.Backward = 1, job.Cell.Repeat%2 == 1
+	plan.Keep.Records = spool.To(c.journal.Records)
+	plan.Keep.Records.Say = sayTo(c.log)
+	err := errors.Join(e.load(ctx, plan), e.unwritten)
+	plan.Keep.Records.End(spool.Waiting{Context: ctx})
+	if lost := plan.Keep.Records.Broken(); lost != nil {
+		return nil, &sweep.StorageError{Err: lost}
 	}
 	// To a search the failures of a run that was given up are an answer.
-	if _, stopped := errors.AsType[abortError](err); err != nil && !(stopped && c.plan.Search != nil) {
+	if _, stopped := errors.AsType[bench.AbortError](err); err != nil && !(stopped && c.plan.Search != nil) {
 		return nil, err
 	}
 	if ctx.Err() != nil {
 		return nil, ctx.Err()
 	}
-	out := &sweep.Outcome{Run: e.done[0].sum.Header.Run}
-	if e.several() {
-		out.Run = e.done[0].sum.Header.Group
+	out := &sweep.Outcome{Run: e.done[0].Header.Run}
+	if e.several {
+		out.Run = e.done[0].Header.Group
 	}
-	for _, m := range e.done {
-		if err := m.failure(); err != nil && c.plan.Search == nil {
+	for _, r := range e.done {
+		if err := failure(r); err != nil && c.plan.Search == nil {
 			return nil, err
 		}
-		out.Sums = append(out.Sums, m.sum)
-		c.tell(m.sum)
+		out.Sums = append(out.Sums, r.Summary)
+		c.tell(r.Summary)
 	}
 	return out, nil
-}
-
-// resetPrefixCache has the server forget the prompts of earlier runs.
-func (b *bench) resetPrefixCache(ctx context.Context) error {
-	b.config = b.options.config()
-	b.connect()
-	defer b.transport.CloseIdleConnections()
-	return b.server.ResetPrefixCache(ctx)
 }
 
 // tell says in a line what a run came to, with the TTFT that decides a search where that
@@ -124,9 +121,9 @@ func (c *sweepCommand) tell(s *metrics.Summary) {
 
 // writeTo is a file of a sweep's folder, written whole or not at all.
 func (c *sweepCommand) writeTo(name string, write func(io.Writer) error) error {
-	r := &results{resultOptions: resultOptions{Dir: c.dir}, mode: 0o666}
-	if err := r.replace(r.path(name), write); err != nil {
-		return fmt.Errorf("writing %s: %w", r.path(name), err)
+	name = filepath.Join(c.dir, name)
+	if err := save.Replace(name, 0o666, write); err != nil {
+		return fmt.Errorf("writing %s: %w", name, err)
 	}
 	return nil
 }

@@ -53,7 +53,7 @@ func (c *sweepCommand) parse(cell sweep.Cell, value float64) (*options, error) {
 		varied = append(varied, s.Flag)
 	}
 	o, err := parseRun(args)
-	if err == nil && o.Workload.Stats {
+	if err == nil && o.Stats {
 		err = errors.New("argument --stats: it belongs to servebench dataset")
 	}
 	if err == nil && o.Targets != nil {
@@ -97,9 +97,8 @@ func (c *sweepCommand) oneOrder() bool {
 func (c *sweepCommand) spread() {
 	seeds, servers := int64(1), make([][]string, len(c.plan.Arms))
 	for cell, o := range c.runs {
-		e := newExperiment(o, nil, nil)
-		seeds = max(seeds, e.span()*e.slots())
-		for _, o := range e.targets {
+		seeds = max(seeds, o.plan().Seeds())
+		for _, o := range o.all() {
 			servers[cell.Arm] = append(servers[cell.Arm], o.Server.Socket+" "+o.Server.BaseURL)
 		}
 	}

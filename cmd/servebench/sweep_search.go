@@ -19,7 +19,7 @@ func enough(s *sweep.Search, o *options) error {
 			continue
 		}
 		needed := metrics.ValuesNeeded(p)
-		for _, target := range newExperiment(o, nil, nil).targets {
+		for _, target := range o.all() {
 			if why := target.tooFew(l, needed); why != "" {
 				return fmt.Errorf("until: slo: %s needs %s", l.Name(), why)
 			}
@@ -54,11 +54,11 @@ func (o *options) requests() (n int, from string) {
 	t := &o.Traffic
 	n, from = o.Workload.NumPrompts, fmt.Sprintf("num-prompts is %d", o.Workload.NumPrompts)
 	switch {
-	case o.endless() || t.Curve != nil:
+	case o.Endless() || t.Curve != nil:
 		return math.MaxInt32, ""
 	case t.Duration == 0 || math.IsInf(t.RequestRate, 1) || o.Workload.SelfTimed || t.RampUp != nil:
 	default:
-		if sent := t.RequestRate * t.Duration.Seconds(); o.timed() || sent < float64(n) {
+		if sent := t.RequestRate * t.Duration.Seconds(); o.Timed() || sent < float64(n) {
 			n, from = int(min(sent, math.MaxInt32)), fmt.Sprintf("request-rate %g for %s sends %.0f", t.RequestRate, t.Duration, sent)
 		}
 	}

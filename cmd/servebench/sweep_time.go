@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/servebench/servebench/loadgen/bench"
 	"github.com/servebench/servebench/loadgen/sweep"
 	"github.com/servebench/servebench/metrics/compare"
 )
@@ -53,7 +54,7 @@ func lasting(o *options) time.Duration {
 	if r := o.Traffic.RampUp; r != nil {
 		rate = float64(r.Start+r.End) / 2
 	}
-	seconds = o.Traffic.shaped(max(seconds, n/rate+answer), answer)
+	seconds = shaped(&o.Traffic, max(seconds, n/rate+answer), answer)
 	took := o.Traffic.Delay + time.Duration(min(seconds, 1e9)*float64(time.Second))
 	if limit := o.Limits.Deadline; limit > 0 {
 		return min(took, limit)
@@ -63,7 +64,7 @@ func lasting(o *options) time.Duration {
 
 // shaped is what seconds of load become by its curve, its duration and its warm-up,
 // where an answer takes so many.
-func (t *trafficOptions) shaped(seconds, answer float64) float64 {
+func shaped(t *bench.Traffic, seconds, answer float64) float64 {
 	if t.Curve != nil {
 		seconds = max(seconds, t.Curve.End().Seconds()+answer)
 	}
@@ -156,8 +157,8 @@ func (c *sweepCommand) tooFew() string {
 	for arm := range p.Arms {
 		blocks := 0
 		for point := range p.Points {
-			e := newExperiment(c.runs[sweep.Cell{Arm: arm, Point: point}], nil, nil)
-			blocks += len(e.targets) * int(e.slots())
+			run := c.runs[sweep.Cell{Arm: arm, Point: point}]
+			blocks += run.trials() / run.Repeat
 		}
 		loads = max(loads, blocks)
 	}

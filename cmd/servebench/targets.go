@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
-	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
@@ -12,6 +11,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/servebench/servebench/cmd/servebench/internal/argv"
+	"github.com/servebench/servebench/loadgen/bench"
 	"github.com/servebench/servebench/metrics"
 	"github.com/servebench/servebench/metrics/pyjson"
 )
@@ -61,7 +61,7 @@ func (g *experimentFlags) resolve(f *argv.Flags) error {
 			return fmt.Errorf("argument --target: %s: %w", t.name, err)
 		}
 		g.Targets = append(g.Targets, o)
-		g.Server.Secrets.join(o.Server.Secrets)
+		g.Server.Secrets.Join(o.Server.Secrets)
 	}
 	if g.Targets != nil && g.Watch.URLs != nil {
 		return errors.New("argument --server-metrics: each target has replicas of its own: name them in --target, as a=URL,server-metrics=http://10.0.0.1:8000,http://10.0.0.2:8000")
@@ -143,8 +143,8 @@ func (t *target) options(args []string) (*options, error) {
 		return nil, err
 	}
 	f.Target = t.name
-	f.Results.name(cmp.Or(f.Results.Label, f.Server.Backend), t.name)
-	f.Results.Metadata = append(f.Results.Metadata, metrics.KV{Key: "target", Value: t.name})
+	f.rename(cmp.Or(f.Report.Label, f.Server.Backend), t.name)
+	f.Report.Metadata = append(f.Report.Metadata, metrics.KV{Key: "target", Value: t.name})
 	return f.options, nil
 }
 
@@ -178,22 +178,11 @@ func ofWhole(flag *pflag.Flag) bool {
 // wholeLimits are time limits of a run, not of a target.
 var wholeLimits = []string{"deadline", "drain-timeout"}
 
-// name puts a part into the name of the result file, or into the label with which
-// that begins.
-func (o *resultOptions) name(label, part string) {
-	if o.Filename == "" {
-		o.Label = label + "-" + part
-		return
-	}
-	extension := filepath.Ext(o.Filename)
-	o.Filename = strings.TrimSuffix(o.Filename, extension) + "-" + part + extension
-}
-
 // redactTarget hides a password and the values of headers.
 func redactTarget(text string) string {
 	t, err := parseTarget(text)
 	if err != nil {
-		return redacted
+		return bench.Redacted
 	}
 	flags := emptyForm().flags
 	shown := t.name + "="

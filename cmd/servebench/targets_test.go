@@ -8,6 +8,7 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/servebench/servebench/loadgen/bench"
 	"github.com/servebench/servebench/metrics"
 )
 
@@ -28,8 +29,8 @@ func TestTargetsTakeFlagsOfTheirOwn(t *testing.T) {
 	if c.Target != "c-1" || c.Server.BaseURL != "https://h" {
 		t.Errorf("c: %+v", c)
 	}
-	if i := slices.IndexFunc(b.Results.Metadata, func(kv metrics.KV) bool { return kv.Key == "target" }); i < 0 || b.Results.Metadata[i].Value != "b" {
-		t.Errorf("metadata %v", b.Results.Metadata)
+	if i := slices.IndexFunc(b.Report.Metadata, func(kv metrics.KV) bool { return kv.Key == "target" }); i < 0 || b.Report.Metadata[i].Value != "b" {
+		t.Errorf("metadata %v", b.Report.Metadata)
 	}
 }
 
@@ -86,91 +87,8 @@ func TestSecretsOfTargetsAreNotRecorded(t *testing.T) {
 			}
 		}
 	}
-	if shown := o.Server.Secrets.mask("s3cret-all s3cret-password s3cret-one"); strings.Contains(shown, "s3cret") {
+	if shown := o.Server.Secrets.Mask("s3cret-all s3cret-password s3cret-one"); strings.Contains(shown, "s3cret") {
 		t.Errorf("%s is shown", shown)
-	}
-}
-
-// Whatever a server has seen in an experiment it does not see again, and what can
-// be the same for the sake of comparing is.
-func TestSeedsDifferWhereAServerWouldRemember(t *testing.T) {
-	o := mustParse(t, "--seed 5 --repeat 3 --solo-first", "--target", "a=http://h:1", "b=http://h:2", "c=http://h:1", "d=http://h:1,seed=6")
-	e := newExperiment(o, nil, nil)
-	seen := map[string]map[int64]bool{}
-	for repeat := range o.Repeat {
-		for i, target := range e.targets {
-			together, alone := e.seeded(i, repeat, false), e.seeded(i, repeat, true)
-			for _, s := range []*options{together, alone} {
-				if seen[s.Server.BaseURL] == nil {
-					seen[s.Server.BaseURL] = map[int64]bool{}
-				}
-				if seen[s.Server.BaseURL][s.Workload.Seed] {
-					t.Errorf("%s sees seed %d again", s.Server.BaseURL, s.Workload.Seed)
-				}
-				seen[s.Server.BaseURL][s.Workload.Seed] = true
-				if i := slices.IndexFunc(s.Flags, func(kv metrics.KV) bool { return kv.Key == "seed" }); s.Flags[i].Value != fmt.Sprint(s.Workload.Seed) {
-					t.Errorf("seed %d is recorded as %s", s.Workload.Seed, s.Flags[i].Value)
-				}
-			}
-			if a, b := (&bench{options: alone}).arrivalSeed(), (&bench{options: together}).arrivalSeed(); a != b {
-				t.Errorf("%s arrives by seed %d alone and %d among others", target.Target, a, b)
-			}
-		}
-	}
-	if a, b := e.seeded(0, 1, false), e.seeded(1, 1, false); a.Workload.Seed != b.Workload.Seed {
-		t.Errorf("targets on servers of their own have the seeds %d and %d", a.Workload.Seed, b.Workload.Seed)
-	}
-	if first := e.seeded(0, 0, false); first.Workload.Seed != 5 {
-		t.Errorf("the first seed is %d", first.Workload.Seed)
-	}
-}
-
-func TestServersAtSocketsOfTheirOwnAreNotOne(t *testing.T) {
-	o := mustParse(t, "--seed 5", "--target", "a=http://h,unix-socket=/a", "b=http://h,unix-socket=/b", "c=http://h,unix-socket=/a")
-	if seeds := newExperiment(o, nil, nil).seeds(); !slices.Equal(seeds, []int64{5, 5, 6}) {
-		t.Errorf("seeds %v", seeds)
-	}
-}
-
-// Seeds are of 32 bits, so that the next after the last is 0.
-func TestSeedsThatAreFarApartDoNotMeet(t *testing.T) {
-	for _, other := range []string{"1", "2", "2147483648", "4294967295", "1431655765"} {
-		o := mustParse(t, "--seed 0 --repeat 4 --solo-first", "--target", "a=http://h:1", "b=http://h:1,seed="+other)
-		e := newExperiment(o, nil, nil)
-		seen := map[int64]bool{}
-		for repeat := range o.Repeat {
-			for i := range e.targets {
-				seen[e.seeded(i, repeat, false).Workload.Seed], seen[e.seeded(i, repeat, true).Workload.Seed] = true, true
-			}
-		}
-		if len(seen) != 16 {
-			t.Errorf("seeds 0 and %s: %d different ones in 16 loads: %v", other, len(seen), seen)
-		}
-	}
-}
-
-// Up to v0.9.2, what the dataset draws moves the arrivals, too.
-func TestTargetAloneIsLoadedAsAmongOthers(t *testing.T) {
-	for _, rule := range []string{"latest", "0.9.2"} {
-		o := mustParse(t, "--seed 5 --request-rate 20 --num-prompts 50 --solo-first --tokenizer stub-900 --arrival-rule "+rule,
-			"--target", "a=http://h:1", "b=http://h:2")
-		e := newExperiment(o, nil, nil)
-		due := func(solo bool) []float64 {
-			b := &bench{options: e.seeded(0, 0, solo)}
-			b.config = b.options.config()
-			var err error
-			if b.workload, err = openWorkload(t.Context(), b.options, tokenizerSource{say: t.Logf}); err != nil {
-				t.Fatal(err)
-			}
-			offsets, err := b.arrivals().Offsets(50)
-			if err != nil {
-				t.Fatal(err)
-			}
-			return slices.Collect(offsets)
-		}
-		if alone, together := due(true), due(false); !slices.Equal(alone, together) {
-			t.Errorf("rule %s: requests are due at %v alone and at %v among others", rule, alone, together)
-		}
 	}
 }
 
@@ -229,7 +147,7 @@ func FuzzRedactTarget(f *testing.F) {
 			name + "=http://" + host + ",head_er=X=" + secret + "," + rest,
 		} {
 			// Where the value begins elsewhere, it is no header's.
-			if _, err := parseTarget(text); err != nil && redactTarget(text) != redacted {
+			if _, err := parseTarget(text); err != nil && redactTarget(text) != bench.Redacted {
 				t.Errorf("%q is no target and shown as %s", text, redactTarget(text))
 			}
 		}

@@ -1,0 +1,196 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+
+	"github.com/servebench/servebench/loadgen/bench"
+	"github.com/servebench/servebench/metrics"
+	"github.com/servebench/servebench/metrics/compare"
+	"github.com/servebench/servebench/metrics/vllm"
+	"github.com/servebench/servebench/report"
+)
+
+// A console prints what vLLM's client prints before its block, in the words of a release,
+// and all else that is said meanwhile.
+type console struct {
+	out     io.Writer // what vLLM's client prints
+	talk    io.Writer // all else
+	version vllm.Version
+	several bool                 // targets: what is printed of one has its name in front
+	targets map[string]io.Writer // of several
+}
+
+// to are the writers for a target.
+func (c *console) to(target string) (out, talk io.Writer) {
+	if !c.several || target == "" {
+		return c.out, c.talk
+	}
+	if c.targets == nil {
+		c.targets = map[string]io.Writer{}
+	}
+	if c.targets[target] == nil {
+		c.targets[target] = &prefixed{w: c.talk, prefix: target + ": "}
+	}
+	return c.targets[target], c.targets[target]
+}
+
+// temperatureWarning is vLLM's, since it no longer asks for greedy decoding.
+const temperatureWarning = "WARNING: vllm bench serve no longer sets temperature==0 (greedy) in requests by default. " +
+	"The default will be determined on the server side and can be model/API specific. " +
+	"For the old behavior, include --temperature=0."
+
+// Step prints the lines that vLLM's client has at a step, if the release has them.
+func (c *console) Step(s bench.Step) {
+	out, _ := c.to(s.Target)
+	since := func(minor, patch int, format string, args ...any) {
+		if c.version.Since(minor, patch) {
+			fmt.Fprintf(out, format+"\n", args...)
+		}
+	}
+	switch s.Kind {
+	case bench.FindingModel:
+		fmt.Fprintln(out, "Model not specified, fetching first model from server...")
+	case bench.FoundModel:
+		fmt.Fprintf(out, "First model name: %s, first model id: %s\n", s.ID, s.Model)
+	case bench.NotAligned:
+		since(24, 0, "WARNING: %s, skipping alignment.", c.unaligned(s))
+	case bench.Aligning:
+		since(24, 0, "WARNING: tokenizer mismatch (server=%d, expected=%d), re-aligning prompts.", s.Count, s.Want)
+	case bench.Prepared:
+		if s.Plan.Sampling.Temperature == nil {
+			since(15, 0, temperatureWarning)
+		}
+	case bench.Rehearsing:
+		fmt.Fprintln(out, "Starting initial single prompt test run...")
+		if limit := s.Plan.Traffic.ReadyCheck; limit > 0 {
+			since(10, 1, "Waiting for endpoint to become up in %.0f seconds", limit.Seconds())
+		} else {
+			since(11, 0, "Skipping endpoint ready check.")
+		}
+	case bench.Ready:
+		end := "\n"
+		if !c.version.Since(11, 0) {
+			end = " " // the next line was the same one
+		}
+		fmt.Fprint(out, "Initial test run completed.", end)
+	case bench.WarmingUp:
+		since(11, 1, "Warming up with %d requests...", s.Count)
+	case bench.WarmedUp:
+		since(11, 1, "Warmup run completed.")
+	case bench.Starting:
+		fmt.Fprintln(out, "Starting main benchmark run...")
+	case bench.StartingProfiler:
+		fmt.Fprintln(out, "Starting profiler...")
+	case bench.StartedProfiler:
+		fmt.Fprintln(out, "Profiler started")
+	case bench.StoppingProfiler:
+		fmt.Fprintln(out, "Stopping profiler...")
+	case bench.StoppedProfiler:
+		fmt.Fprintln(out, "Profiler stopped")
+	case bench.Announced:
+		if s.Config.SelfTimed {
+			since(23, 0, "Self timing is set, using the timestamps from the trace file.")
+		} else {
+			announceRate(out, &s.Config)
+		}
+		if s.Probes {
+			since(27, 0, "Probe request rate: %s req/s", metrics.FormatFloat(s.Plan.Traffic.ProbeRate))
+		}
+	}
+}
+
+// announceRate prints what vLLM's client prints of the load.
+func announceRate(out io.Writer, c *metrics.Config) {
+	switch r := c.RampUp; {
+	case r != nil:
+		fmt.Fprintf(out, "Traffic ramp-up strategy: %s.\n", r.Strategy)
+		fmt.Fprintf(out, "Will increase RPS from %d to %d RPS over the duration of the benchmark.\n", r.Start, r.End)
+	case c.RateCurve != "":
+		fmt.Fprintf(out, "Traffic rate curve: %s\n", c.RateCurve)
+	default:
+		fmt.Fprintf(out, "Traffic request rate: %s\n", metrics.FormatFloat(c.RequestRate))
+	}
+	distribution := "Gamma distribution"
+	if c.Burstiness == 1 {
+		distribution = "Poisson process"
+	}
+	fmt.Fprintf(out, "Burstiness factor: %s (%s)\n", metrics.FormatFloat(c.Burstiness), distribution)
+	limit := "None"
+	if c.MaxConcurrency > 0 {
+		limit = fmt.Sprint(c.MaxConcurrency)
+	}
+	fmt.Fprintf(out, "Maximum request concurrency: %s\n", limit)
+}
+
+// unaligned says as vLLM's client does why /tokenize is of no use. Where that shows
+// Python's exception it shows the error.
+func (c *console) unaligned(s bench.Step) string {
+	f, _ := errors.AsType[*metrics.Failure](s.Err)
+	switch {
+	case !c.version.Since(33, 0):
+		return "/tokenize unavailable"
+	case bench.IsDown(s.Err):
+		return fmt.Sprintf("%s unreachable (%v)", s.Plan.Server.BaseURL, s.Err)
+	case f == nil || f.Class != metrics.Status:
+		return fmt.Sprintf("/tokenize probe failed (%v)", s.Err)
+	case f.Status == http.StatusNotFound:
+		return fmt.Sprintf("/tokenize unavailable (404 Not Found: either this server has no /tokenize route, or it does not serve a model named `%s` "+
+			"(its served names are listed by GET /v1/models))", s.Model)
+	}
+	return fmt.Sprintf("/tokenize unavailable (HTTP %d)", f.Status)
+}
+
+// Remark prints a line of talk.
+func (c *console) Remark(target, text string) {
+	_, talk := c.to(target)
+	fmt.Fprintln(talk, text)
+}
+
+// Draining says what is waited for.
+func (c *console) Draining(d bench.Draining) {
+	why, again := "interrupted", "; interrupt again to quit at once"
+	if d.Aborted {
+		why, again = "too many requests failed", ""
+	}
+	aside(c.talk, "%s: %s in flight may take %s to end%s", why, count(d.InFlight, "request"), d.Limit, again)
+}
+
+// warn prints warnings.
+func (c *console) warn(warnings []string) {
+	for _, w := range warnings {
+		fmt.Fprintln(c.talk, "WARNING:", w)
+	}
+}
+
+// head says which of several targets a block is of.
+func (c *console) head(s *metrics.Summary) {
+	if !c.several {
+		return
+	}
+	fmt.Fprintf(c.out, "\n%s\n", report.TargetHeading(s))
+	if c.talk != c.out {
+		fmt.Fprintf(c.talk, "\n%s\n", report.TargetHeading(s))
+	}
+}
+
+// compare writes what all targets did together, and what they did to each other.
+func (c *console) compare(done []*bench.Result) error {
+	var sums []*metrics.Summary
+	for _, r := range done {
+		if r.Trace == nil {
+			return nil // there were too many requests to keep, as their warnings say
+		}
+		sums = append(sums, r.Summary)
+	}
+	var errs []error
+	for _, g := range compare.Groups(sums) {
+		errs = append(errs, report.Group(c.out, &g, c.version))
+	}
+	if err := errors.Join(errs...); err != nil {
+		return exitError{err, exitNo}
+	}
+	return nil
+}

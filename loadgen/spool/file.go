@@ -1,0 +1,148 @@
+// Package spool writes lines to a file while a load goes on, without ever making the
+// load wait for a disk or a reader.
+//
+// What is not taken at once waits in memory and then in a temporary file. After an error
+// the rest is given up, so that nothing follows a line that may be torn, and the load
+// goes on: Close says what was lost.
+package spool
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"time"
+
+	"github.com/servebench/servebench/report/save"
+)
+
+// A File is where the lines of one or several streams go. What it held before is gone
+// once the first of them begins. A nil File takes nothing. It is for one goroutine.
+type File struct {
+	// Holds is what is in it, in what Say and Close tell; empty means the record stream.
+	Holds string
+
+	// Say, if set, is told of an error at once, and of what Close waits for.
+	Say func(format string, args ...any)
+
+	*spool
+	file   *os.File // nil where it is no file
+	ours   bool     // Open opened it
+	begun  bool
+	broken error // what stopped it
+	told   error // what kept it out of a temporary file
+}
+
+// To is a File that writes to w, which stays open. Each line is one call of Write.
+// Where w is a file, what it held before stays.
+func To(w io.Writer) *File {
+	file, _ := w.(*os.File)
+	return &File{file: file, spool: newSpool(w), begun: true}
+}
+
+// Open opens a file, or makes one with the mode. Nil is for no name.
+func Open(name string, mode os.FileMode) (*File, error) {
+	if name == "" {
+		return nil, nil
+	}
+	file, err := os.OpenFile(name, os.O_CREATE|os.O_WRONLY, mode)
+	if err != nil {
+		return nil, err
+	}
+	if err := save.Restrict(file, mode); err != nil {
+		return nil, err
+	}
+	return &File{file: file, ours: true, spool: newSpool(file)}, nil
+}
+
+// Regular says whether it is a plain file.
+func (f *File) Regular() bool {
+	if f.file == nil {
+		return false
+	}
+	info, err := f.file.Stat()
+	return err == nil && info.Mode().IsRegular()
+}
+
+// Begin makes room for a stream.
+func (f *File) Begin() error {
+	if f.begun || !f.Regular() {
+		return nil
+	}
+	f.begun = true
+	return f.file.Truncate(0)
+}
+
+// Try writes, unless an error came before. The first is told at once, since the load
+// may go on for hours, and is what Close returns.
+func (f *File) Try(write func() error) {
+	if f.broken != nil {
+		return
+	}
+	if f.broken = write(); f.broken != nil {
+		f.say("WARNING: writing %s: %v: the rest of it is lost, the load goes on", f.holds(), f.broken)
+	}
+	if err := f.trouble(); err != nil && f.told == nil {
+		f.told = err
+		f.say("WARNING: %s is not taken, and a temporary file does not take it either: %v: it waits in memory", f.holds(), err)
+	}
+}
+
+func (f *File) say(format string, args ...any) {
+	if f.Say != nil {
+		f.Say(format, args...)
+	}
+}
+
+func (f *File) holds() string {
+	if f.Holds == "" {
+		return "the record stream"
+	}
+	return f.Holds
+}
+
+// Close waits until all is written, and says what kept the file from being whole: with
+// ErrGivenUp where that was an interrupt. It closes what Open has opened.
+func (f *File) Close(wait Waiting) error {
+	if f == nil {
+		return nil
+	}
+	f.End(wait)
+	err := f.broken
+	if f.ours {
+		if err == nil {
+			err = f.settle()
+		}
+		err = errors.Join(err, f.file.Close())
+	}
+	if err != nil {
+		return fmt.Errorf("writing %s: %w", f.holds(), err)
+	}
+	return nil
+}
+
+// Broken is the error that ended the writing, if one did.
+func (f *File) Broken() error { return f.broken }
+
+// Behind is for how long writing has been blocked until now; never without a file.
+func (f *File) Behind() time.Duration {
+	if f == nil {
+		return 0
+	}
+	return f.behind()
+}
+
+// settle has a plain file on its disk, and finds out whether it can be found there:
+// one that was removed can be written to as before.
+func (f *File) settle() error {
+	own, err := f.file.Stat()
+	if err != nil || !own.Mode().IsRegular() {
+		return err
+	}
+	named, err := os.Stat(f.file.Name())
+	if !errors.Is(err, fs.ErrPermission) && !os.SameFile(own, named) {
+		return fmt.Errorf("%s is not there any more: it or its folder was removed or moved meanwhile", f.file.Name())
+	}
+	return f.file.Sync()
+}

@@ -1,0 +1,248 @@
+package spool
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"sync"
+	"time"
+)
+
+const (
+	// memoryBytes is how much waits in memory. What is more waits in a temporary file.
+	memoryBytes = 64 << 20
+
+	// lateAfter is for how long a line may wait before writing counts as blocked.
+	lateAfter = 100 * time.Millisecond
+)
+
+// A spool writes lines to where they go, each in one call of Write and in their order,
+// and keeps those that are not taken at once: whoever gives it a line never waits for
+// that. After an error of the writer's it takes none. It is for one goroutine that
+// gives; that which writes begins with the first line and ends with finish.
+type spool struct {
+	to    io.Writer
+	limit int // of the bytes in memory; 0 means memoryBytes
+
+	mu     sync.Mutex
+	lines  []spooled // in memory, the oldest of all; the first of them is being written
+	size   int       // of lines, in bytes
+	more   overflow  // what follows them, in a file
+	tail   []spooled // what follows that, in memory since that takes no more
+	err    error     // of the writer
+	closed bool      // no line follows
+
+	taken   int           // lines that were written
+	last    time.Time     // when the last of them was
+	blocked time.Duration // up to then
+	wake    chan struct{} // holds one signal: a line came, or none follows
+	done    chan struct{} // closed once all is written, or an error came
+}
+
+// A spooled is a line and when it was given; the zero time where that was long ago.
+type spooled struct {
+	text []byte
+	at   time.Time
+}
+
+func newSpool(to io.Writer) *spool {
+	return &spool{to: to, wake: make(chan struct{}, 1)}
+}
+
+// Write keeps a line, which ends with its only line end. The error is that of an
+// earlier one.
+func (s *spool) Write(line []byte) (int, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.err != nil {
+		return 0, s.err
+	}
+	if s.done == nil {
+		s.done = make(chan struct{})
+		go s.run()
+	}
+	s.keep(line)
+	s.signal()
+	return len(line), nil
+}
+
+func (s *spool) signal() {
+	select {
+	case s.wake <- struct{}{}:
+	default:
+	}
+}
+
+// keep puts a line behind all others.
+func (s *spool) keep(line []byte) {
+	limit := s.limit
+	if limit == 0 {
+		limit = memoryBytes
+	}
+	alone := s.more.empty() && s.tail == nil // no other is behind those in memory
+	switch {
+	case alone && (s.size+len(line) <= limit || s.more.err != nil):
+		s.lines = append(s.lines, spooled{bytes.Clone(line), time.Now()})
+		s.size += len(line)
+	case s.tail == nil && s.more.put(line) == nil:
+	default:
+		s.tail = append(s.tail, spooled{bytes.Clone(line), time.Now()})
+	}
+}
+
+// run writes until all is written and no line follows, or there is an error.
+func (s *spool) run() {
+	defer close(s.done)
+	defer s.more.close()
+	for {
+		line, err := s.next()
+		if line == nil && err == nil {
+			return
+		}
+		if err == nil {
+			_, err = s.to.Write(line)
+		}
+		if s.wrote(err); err != nil {
+			return
+		}
+	}
+}
+
+// next is the oldest line; nil if none follows.
+func (s *spool) next() ([]byte, error) {
+	for {
+		s.mu.Lock()
+		var first []byte
+		if len(s.lines) == 0 && s.more.empty() {
+			for _, line := range s.tail {
+				s.size += len(line.text)
+			}
+			s.lines, s.tail = s.tail, nil
+		}
+		if len(s.lines) > 0 {
+			first = s.lines[0].text
+		}
+		over, from, to := s.closed, s.more.read, s.more.wrote
+		s.mu.Unlock()
+		switch {
+		case first != nil:
+			return first, nil
+		case from < to:
+			if err := s.refill(from, to); err != nil {
+				return nil, err
+			}
+		case over:
+			return nil, nil
+		default:
+			<-s.wake
+		}
+	}
+}
+
+// refill takes lines out of that part of the file, which no longer changes.
+func (s *spool) refill(from, to int64) error {
+	text, err := s.more.lines(from, to)
+	if err != nil {
+		return fmt.Errorf("what waited in a temporary file: %w", err)
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.more.taken(len(text))
+	s.size = len(text)
+	for line := range bytes.Lines(text) {
+		s.lines = append(s.lines, spooled{text: line})
+	}
+	return nil
+}
+
+// wrote lets go of the oldest line, unless an error came.
+func (s *spool) wrote(err error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if err != nil {
+		s.err = err
+		return
+	}
+	now := time.Now()
+	s.blocked += s.late(now)
+	s.last = now
+	s.taken++
+	s.size -= len(s.lines[0].text)
+	s.lines[0] = spooled{}
+	s.lines = s.lines[1:]
+}
+
+// late is for how long the oldest line has been late, as far as no earlier one was.
+func (s *spool) late(now time.Time) time.Duration {
+	from := s.lines[0].at.Add(lateAfter)
+	if from.Before(s.last) {
+		from = s.last
+	}
+	return max(0, now.Sub(from))
+}
+
+// behind is for how long writing has been blocked until now: there was a line that had
+// waited for longer than lateAfter.
+func (s *spool) behind() time.Duration {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if len(s.lines) == 0 || s.err != nil {
+		return s.blocked
+	}
+	return s.blocked + s.late(time.Now())
+}
+
+// finish says that no line follows. What it gives is closed once all is written.
+func (s *spool) finish() <-chan struct{} {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.done == nil {
+		s.done = make(chan struct{})
+		close(s.done)
+	}
+	s.closed = true
+	s.signal()
+	return s.done
+}
+
+// left is what is not written.
+func (s *spool) left() size {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	n := int64(s.size) + s.more.wrote - s.more.read
+	for _, line := range s.tail {
+		n += int64(len(line.text))
+	}
+	return size(n)
+}
+
+// A size is in bytes.
+type size int64
+
+func (n size) String() string {
+	if n < 1<<20 {
+		return fmt.Sprintf("%.1f KiB", float64(n)/(1<<10))
+	}
+	return fmt.Sprintf("%.1f MiB", float64(n)/(1<<20))
+}
+
+// written is how many lines are.
+func (s *spool) written() int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.taken
+}
+
+// failed is the writer's error.
+func (s *spool) failed() error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.err
+}
+
+// trouble is what kept lines out of the temporary file.
+func (s *spool) trouble() error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.more.err
+}
