@@ -69,7 +69,7 @@ func both(t *testing.T, test func(t *testing.T, secure bool)) {
 }
 
 func TestTheKernelStampsWhatAProxySends(t *testing.T) {
-	needKernelStamps(t)
+	needStamps(t)
 	withoutProxies(t)
 	server := httptest.NewServer(http.HandlerFunc(streaming))
 	defer server.Close()
