@@ -8,7 +8,7 @@
 //
 // What happens to one request is a Sender's business: it sends a Request and
 // yields the Chunks of the answer as they come, each with the time at which it
-// reached this machine. OpenAI is the Sender for completions and chat
+// reached this machine. Endpoint is the Sender for completions and chat
 // completions. A request that fails is a Record like any other, with a class and
 // the server's own words; only a broken workload is an error.
 //

@@ -19,7 +19,7 @@ func busy(share, seconds, burstiness float64, seed int64) trial {
 	cost := sim.Cost{Base: 9600 * 1000, PerSequence: 100 * 1000}
 	return trial{
 		server: sim.Config{Cost: cost, MaxNumSeqs: 4}, num: int(does * share * seconds), in: 64, out: 16,
-		arrivals: arrivals.Arrivals{Rate: does * share, Burstiness: burstiness, Seed: seed},
+		arrivals: arrivals.Process{Rate: does * share, Burstiness: burstiness, Seed: seed},
 	}
 }
 

@@ -11,12 +11,13 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/servebench/servebench/loadgen"
 	"github.com/servebench/servebench/loadgen/arrivals"
 	"github.com/servebench/servebench/loadgen/engine"
 	"github.com/servebench/servebench/loadgen/host"
 	"github.com/servebench/servebench/loadgen/internal/pipe"
+	"github.com/servebench/servebench/loadgen/openai"
 	"github.com/servebench/servebench/loadgen/sim"
+	"github.com/servebench/servebench/loadgen/wire"
 	"github.com/servebench/servebench/metrics"
 )
 
@@ -25,11 +26,11 @@ func TestSamplesEqualWhatTheEngineDid(t *testing.T) {
 		const every = 7919 * time.Microsecond // so that none is at the instant of a step
 		var samples []*metrics.Sample
 		tr := trial{
-			num: 60, in: 100, out: 16, arrivals: arrivals.Arrivals{Rate: 40, Burstiness: 1, Seed: 7},
+			num: 60, in: 100, out: 16, arrivals: arrivals.Process{Rate: 40, Burstiness: 1, Seed: 7},
 			server: sim.Config{Cost: sim.Cost{Base: 10 * time.Millisecond, PerPromptToken: 7 * time.Microsecond}, MaxNumSeqs: 4, MaxModelLen: 1024, NumGPUBlocks: 256},
 			watch: func(d dialer, epoch time.Time) func() {
-				transport := loadgen.Connections{Dial: d}.Transport()
-				w := host.StartWatch(epoch, loadgen.SampleServer(&loadgen.Server{URL: "http://sim", Transport: transport}, "", every))
+				transport := wire.Connections{Dial: d}.Transport()
+				w := host.StartWatch(epoch, openai.SampleServer(&openai.Server{URL: "http://sim", Transport: transport}, "", every))
 				return func() {
 					w.Stop()
 					transport.CloseIdleConnections()
@@ -76,9 +77,9 @@ func watched(t *testing.T, handler http.HandlerFunc, lasts time.Duration) (sampl
 		listener := pipe.Listen()
 		web := &http.Server{Handler: handler}
 		go web.Serve(listener)
-		transport := loadgen.Connections{Dial: listener.Dial}.Transport()
-		server := &loadgen.Server{URL: "http://sim", Transport: transport, Limit: 10 * time.Second}
-		w := host.StartWatch(time.Now(), loadgen.SampleServer(server, "", time.Second))
+		transport := wire.Connections{Dial: listener.Dial}.Transport()
+		server := &openai.Server{URL: "http://sim", Transport: transport, Limit: 10 * time.Second}
+		w := host.StartWatch(time.Now(), openai.SampleServer(server, "", time.Second))
 		time.Sleep(lasts)
 		w.Stop()
 		samples, trouble = w.Drain(), w.Trouble()
@@ -147,9 +148,9 @@ func TestDCGMExporterIsSampled(t *testing.T) {
 			io.WriteString(w, "DCGM_FI_DEV_POWER_USAGE{gpu=\"3\"} 125.5\n")
 		})}
 		go web.Serve(listener)
-		transport := loadgen.Connections{Dial: listener.Dial}.Transport()
+		transport := wire.Connections{Dial: listener.Dial}.Transport()
 		ctx, stop := context.WithCancel(t.Context())
-		loadgen.SampleDCGM(&loadgen.Server{URL: "http://dcgm", Transport: transport}, time.Second)(ctx, time.Now(), func(s *metrics.Sample) {
+		openai.SampleDCGM(&openai.Server{URL: "http://dcgm", Transport: transport}, time.Second)(ctx, time.Now(), func(s *metrics.Sample) {
 			if len(s.GPUs) != 1 || s.GPUs[0].Index != 3 || *s.GPUs[0].Power != 125.5 || s.Error != "" {
 				t.Errorf("sample %+v", s)
 			}

@@ -11,10 +11,10 @@ import (
 
 	"github.com/servebench/servebench/dataset"
 	"github.com/servebench/servebench/dataset/tokenizer"
-	"github.com/servebench/servebench/loadgen"
 	"github.com/servebench/servebench/loadgen/arrivals"
 	"github.com/servebench/servebench/loadgen/engine"
 	"github.com/servebench/servebench/loadgen/sim"
+	"github.com/servebench/servebench/loadgen/wire"
 	"github.com/servebench/servebench/metrics"
 )
 
@@ -29,7 +29,7 @@ func (tr trial) sharded(t *testing.T, shards int) (records []*metrics.Record) {
 	var generators sync.WaitGroup
 	var mu sync.Mutex
 	for i := range shards {
-		transport := loadgen.Connections{Dial: dial}.Transport()
+		transport := wire.Connections{Dial: dial}.Transport()
 		defer transport.CloseIdleConnections()
 		load := tr.load(t, transport)
 		load.Shard = dataset.Shard{Index: i, Of: shards}
@@ -76,11 +76,11 @@ func TestShardsTogetherDoWhatOneDoes(t *testing.T) {
 		name string
 		trial
 	}{
-		{"all at once", trial{arrivals: arrivals.Arrivals{Rate: math.Inf(1), Burstiness: 1}}},
-		{"Poisson", trial{arrivals: arrivals.Arrivals{Rate: 30, Burstiness: 1, Seed: 7}}},
-		{"ramp", trial{arrivals: arrivals.Arrivals{Burstiness: 1, RampUp: &metrics.RampUp{Strategy: "exponential", Start: 2, End: 50}}}},
-		{"curve", trial{arrivals: arrivals.Arrivals{Curve: curve, Burstiness: 1}}},
-		{"after a warm-up", trial{arrivals: arrivals.Arrivals{Rate: 30, Burstiness: 1}, warmUp: time.Second}},
+		{"all at once", trial{arrivals: arrivals.Process{Rate: math.Inf(1), Burstiness: 1}}},
+		{"Poisson", trial{arrivals: arrivals.Process{Rate: 30, Burstiness: 1, Seed: 7}}},
+		{"ramp", trial{arrivals: arrivals.Process{Burstiness: 1, RampUp: &metrics.RampUp{Strategy: "exponential", Start: 2, End: 50}}}},
+		{"curve", trial{arrivals: arrivals.Process{Curve: curve, Burstiness: 1}}},
+		{"after a warm-up", trial{arrivals: arrivals.Process{Rate: 30, Burstiness: 1}, warmUp: time.Second}},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			var one, four []string
@@ -101,7 +101,7 @@ func TestShardsTogetherDoWhatOneDoes(t *testing.T) {
 // In a closed loop each shard takes what follows in its own part of the source.
 func TestShardsOfAnEndlessLoadSendNothingTwice(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		tr := trial{num: 500, in: 10, out: 3, arrivals: arrivals.Arrivals{Rate: math.Inf(1), Burstiness: 1}, limit: 2}
+		tr := trial{num: 500, in: 10, out: 3, arrivals: arrivals.Process{Rate: math.Inf(1), Burstiness: 1}, limit: 2}
 		seen := map[string]int{}
 		for _, rec := range tr.sharded(t, 3) {
 			seen[rec.ID]++

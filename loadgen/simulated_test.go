@@ -14,11 +14,12 @@ import (
 
 	"github.com/servebench/servebench/dataset"
 	"github.com/servebench/servebench/dataset/tokenizer"
-	"github.com/servebench/servebench/loadgen"
 	"github.com/servebench/servebench/loadgen/arrivals"
 	"github.com/servebench/servebench/loadgen/engine"
 	"github.com/servebench/servebench/loadgen/internal/pipe"
+	"github.com/servebench/servebench/loadgen/openai"
 	"github.com/servebench/servebench/loadgen/sim"
+	"github.com/servebench/servebench/loadgen/wire"
 	"github.com/servebench/servebench/metrics"
 )
 
@@ -30,7 +31,7 @@ type trial struct {
 	num      int
 	in, out  int
 	ratio    dataset.RangeRatio
-	arrivals arrivals.Arrivals
+	arrivals arrivals.Process
 	limit    int                             // concurrency
 	warmUp   time.Duration                   // how long the same kind of load goes before
 	through  func(dialer) dialer             // what lies between client and server; nil for nothing
@@ -57,7 +58,7 @@ func (tr trial) run(t *testing.T) (records []*metrics.Record, traces map[string]
 	}
 	dial, end := tr.serve(t)
 	defer end()
-	transport := loadgen.Connections{Limit: tr.limit, Dial: dial}.Transport()
+	transport := wire.Connections{Limit: tr.limit, Dial: dial}.Transport()
 	defer transport.CloseIdleConnections()
 
 	load := tr.load(t, transport)
@@ -120,9 +121,9 @@ func (tr trial) load(t *testing.T, transport http.RoundTripper) engine.Load {
 	if tr.chat {
 		endpoint = "http://sim/v1/chat/completions"
 	}
-	sender := &loadgen.OpenAI{URL: endpoint, Header: loadgen.Headers("", nil), Chat: tr.chat, Transport: transport,
-		Timeouts: loadgen.Timeouts{Stall: time.Minute, Total: time.Hour}}
-	body := loadgen.Body{Model: "stub-32000", Chat: tr.chat, IgnoreEOS: true}
+	sender := &openai.Endpoint{URL: endpoint, Header: openai.Headers("", nil), Chat: tr.chat, Transport: transport,
+		Timeouts: wire.Timeouts{Stall: time.Minute, Total: time.Hour}}
+	body := openai.Body{Model: "stub-32000", Chat: tr.chat, IgnoreEOS: true}
 	encode := func(c *dataset.Conversation, turn int) (*engine.Request, error) {
 		text, err := body.Encode(&c.Turns[turn])
 		return &engine.Request{ID: c.ID, Body: text}, err
@@ -159,7 +160,7 @@ func (tr trial) before(t *testing.T) engine.WarmUp {
 
 func TestLatenciesEqualWhatTheServerDid(t *testing.T) {
 	cost := sim.Cost{Base: 10 * time.Millisecond, PerSequence: 3 * time.Microsecond, PerPromptToken: 7 * time.Microsecond}
-	atOnce := arrivals.Arrivals{Rate: math.Inf(1), Burstiness: 1}
+	atOnce := arrivals.Process{Rate: math.Inf(1), Burstiness: 1}
 	varied := dataset.RangeRatio{Input: 0.5, Output: 0.5}
 	for _, test := range []struct {
 		name string
@@ -167,9 +168,9 @@ func TestLatenciesEqualWhatTheServerDid(t *testing.T) {
 	}{
 		{"all at once", trial{num: 20, in: 50, out: 10, arrivals: atOnce}},
 		{"closed loop of four", trial{num: 21, in: 50, out: 10, ratio: varied, arrivals: atOnce, limit: 4}},
-		{"Poisson", trial{num: 40, in: 100, out: 16, ratio: varied, arrivals: arrivals.Arrivals{Rate: 30, Burstiness: 1, Seed: 7}}},
-		{"Poisson with a limit", trial{num: 40, in: 100, out: 16, arrivals: arrivals.Arrivals{Rate: 80, Burstiness: 0.5}, limit: 3}},
-		{"chat", trial{num: 12, in: 30, out: 5, chat: true, arrivals: arrivals.Arrivals{Rate: 50, Burstiness: math.Inf(1)}}},
+		{"Poisson", trial{num: 40, in: 100, out: 16, ratio: varied, arrivals: arrivals.Process{Rate: 30, Burstiness: 1, Seed: 7}}},
+		{"Poisson with a limit", trial{num: 40, in: 100, out: 16, arrivals: arrivals.Process{Rate: 80, Burstiness: 0.5}, limit: 3}},
+		{"chat", trial{num: 12, in: 30, out: 5, chat: true, arrivals: arrivals.Process{Rate: 50, Burstiness: math.Inf(1)}}},
 		{"queueing at the server", trial{num: 20, in: 30, out: 5, arrivals: atOnce, server: sim.Config{MaxNumSeqs: 3}}},
 		{"prompts over the step's budget", trial{num: 6, in: 900, out: 5, arrivals: atOnce, server: sim.Config{MaxNumSeqs: 16, MaxNumBatchedTokens: 256}}},
 		{"one output token", trial{num: 6, in: 9, out: 1, arrivals: atOnce}},
@@ -259,7 +260,7 @@ func TestRunsOfOneSeedAreEqual(t *testing.T) {
 	var seen []string
 	for range 2 {
 		synctest.Test(t, func(t *testing.T) {
-			records, _, _, took := trial{num: 30, in: 40, out: 8, arrivals: arrivals.Arrivals{Rate: 40, Burstiness: 1}, limit: 5}.run(t)
+			records, _, _, took := trial{num: 30, in: 40, out: 8, arrivals: arrivals.Process{Rate: 40, Burstiness: 1}, limit: 5}.run(t)
 			text := fmt.Sprint(took)
 			for _, rec := range records {
 				text += fmt.Sprint(rec.ID, rec.Due, rec.Slot, rec.Sent, slices.Collect(rec.Chunks.All()), rec.End)

@@ -63,15 +63,15 @@ func reasons(trust *metrics.Trust) (names []string) {
 	return names
 }
 
-func poisson(rate float64, seed int64) arrivals.Arrivals {
-	return arrivals.Arrivals{Rate: rate, Burstiness: 1, Seed: seed}
+func poisson(rate float64, seed int64) arrivals.Process {
+	return arrivals.Process{Rate: rate, Burstiness: 1, Seed: seed}
 }
 
 func TestTwentyCleanRunsAreValid(t *testing.T) {
 	if testing.Short() {
 		t.Skip("twenty whole runs: in go test without -short")
 	}
-	atOnce := arrivals.Arrivals{Rate: math.Inf(1), Burstiness: 1}
+	atOnce := arrivals.Process{Rate: math.Inf(1), Burstiness: 1}
 	varied := dataset.RangeRatio{Input: 0.5, Output: 0.5}
 	speculative := sim.Config{Speculative: sim.Speculative{Tokens: 3, Acceptance: 0.7}}
 	var clean []trial
@@ -109,12 +109,12 @@ func TestRunBehindAWarmUpIsValid(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	atOnce := arrivals.Arrivals{Rate: math.Inf(1), Burstiness: 1}
+	atOnce := arrivals.Process{Rate: math.Inf(1), Burstiness: 1}
 	for name, tr := range map[string]trial{
 		"closed loop": {num: 100, in: 64, out: 16, arrivals: atOnce, limit: 8, warmUp: 3 * time.Second},
 		"chat":        {num: 100, in: 64, out: 16, arrivals: atOnce, limit: 3, chat: true, warmUp: time.Second},
 		"Poisson":     {num: 100, in: 64, out: 64, arrivals: poisson(20, 1), warmUp: 3 * time.Second},
-		"curve":       {num: 150, in: 64, out: 64, arrivals: arrivals.Arrivals{Curve: curve, Burstiness: 1}, warmUp: 2 * time.Second},
+		"curve":       {num: 150, in: 64, out: 64, arrivals: arrivals.Process{Curve: curve, Burstiness: 1}, warmUp: 2 * time.Second},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {

@@ -7,8 +7,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/servebench/servebench/loadgen"
 	"github.com/servebench/servebench/loadgen/bench"
+	"github.com/servebench/servebench/loadgen/openai"
 	"github.com/servebench/servebench/metrics"
 )
 
@@ -31,7 +31,7 @@ func TestALockedServerIsAboutTheKey(t *testing.T) {
 		{http.StatusNotFound, "", "404 Not Found"}, // a server without a list of models may have both kinds of API
 	} {
 		server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(test.status) }))
-		_, err := (&loadgen.Server{URL: server.URL}).Models(t.Context())
+		_, err := (&openai.Server{URL: server.URL}).Models(t.Context())
 		server.Close()
 		a := &adviser{Plan: &bench.Plan{Server: bench.Server{APIKey: test.key}}}
 		got := err.Error()

@@ -46,7 +46,7 @@ func (g *trafficFlags) define(f *argv.Flags) {
 // maxRetries is far more than what still says something of a server.
 const maxRetries = 1000
 
-func parseRule(name string) (arrivals.ArrivalRule, error) { return arrivals.ArrivalRule(name), nil }
+func parseRule(name string) (arrivals.Rule, error) { return arrivals.Rule(name), nil }
 
 func (g *trafficFlags) resolve(*argv.Flags) error {
 	t := &g.Traffic

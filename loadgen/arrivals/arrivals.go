@@ -12,25 +12,25 @@ import (
 	"github.com/servebench/servebench/metrics"
 )
 
-// An ArrivalRule says what is made of the gaps between requests, which are drawn
+// An Rule says what is made of the gaps between requests, which are drawn
 // from a gamma distribution.
-type ArrivalRule string
+type Rule string
 
 const (
 	// SinceV010 is the rule of vLLM's client since v0.10. With a constant rate all
 	// gaps are stretched so that the last of n requests is due at exactly n/Rate.
 	// The first is due after its own gap, not at 0.
-	SinceV010 ArrivalRule = "latest"
+	SinceV010 Rule = "latest"
 
 	// UpToV092 is the rule before. The first request is due at 0, a gap comes after
 	// each, and none is stretched. The run is not over before the gap after the
 	// last request is.
-	UpToV092 ArrivalRule = "0.9.2"
+	UpToV092 Rule = "0.9.2"
 )
 
-// Arrivals says how requests arrive. It gives the times that vLLM's client gives.
-type Arrivals struct {
-	Rule       ArrivalRule     // SinceV010 when empty; UpToV092 knows no RampUp
+// Process says how requests arrive. It gives the times that vLLM's client gives.
+type Process struct {
+	Rule       Rule            // SinceV010 when empty; UpToV092 knows no RampUp
 	Rate       float64         // requests a second, +Inf for all at once; not looked at with RampUp or Curve
 	Burstiness float64         // the distribution's shape: 1 is a Poisson process, less comes in bursts, +Inf is even
 	RampUp     *metrics.RampUp // a rate that grows with the request index, nil for a constant one
@@ -49,7 +49,7 @@ type Arrivals struct {
 
 // Schedule yields when each of n requests is due, to the nanosecond. A Curve that
 // ends at 0 may yield fewer.
-func (a Arrivals) Schedule(n int) (iter.Seq[time.Duration], error) {
+func (a Process) Schedule(n int) (iter.Seq[time.Duration], error) {
 	offsets, err := a.Offsets(n)
 	if err != nil {
 		return nil, err
@@ -66,7 +66,7 @@ func (a Arrivals) Schedule(n int) (iter.Seq[time.Duration], error) {
 // Offsets yields when each of n requests is due, in seconds from the start, as
 // the very float64 that vLLM's client computes where there is no Curve. It holds no
 // list: each range over it draws anew.
-func (a Arrivals) Offsets(n int) (iter.Seq[float64], error) {
+func (a Process) Offsets(n int) (iter.Seq[float64], error) {
 	if err := a.check(); err != nil {
 		return nil, err
 	}
@@ -98,7 +98,7 @@ func (a Arrivals) Offsets(n int) (iter.Seq[float64], error) {
 }
 
 // along yields when n requests are due by the Curve, or as many as it ever has.
-func (a Arrivals) along(n int) iter.Seq[float64] {
+func (a Process) along(n int) iter.Seq[float64] {
 	return func(yield func(float64) bool) {
 		reached := 0.0
 		for gap := range a.gaps(n) {
@@ -111,7 +111,7 @@ func (a Arrivals) along(n int) iter.Seq[float64] {
 }
 
 // Lasts is how long a run of n requests lasts at least: 0 but for UpToV092.
-func (a Arrivals) Lasts(n int) (time.Duration, error) {
+func (a Process) Lasts(n int) (time.Duration, error) {
 	if err := a.check(); err != nil || a.Rule != UpToV092 {
 		return 0, err
 	}
@@ -133,7 +133,7 @@ type RateRise struct {
 // RateRises gives the rises of a ramp over n requests, one for each whole number
 // on the way; the first is the rate at the start, at offset 0. It gives none
 // without RampUp. They are vLLM's rps_change_events.
-func (a Arrivals) RateRises(n int) ([]RateRise, error) {
+func (a Process) RateRises(n int) ([]RateRise, error) {
 	if a.RampUp == nil {
 		return nil, nil
 	}
@@ -153,7 +153,7 @@ func (a Arrivals) RateRises(n int) ([]RateRise, error) {
 	return rises, nil
 }
 
-func (a Arrivals) check() error {
+func (a Process) check() error {
 	if a.Seed < 0 || a.Seed > math.MaxUint32 {
 		return fmt.Errorf("seed %d: must be between 0 and %d", a.Seed, uint32(math.MaxUint32))
 	}
@@ -183,7 +183,7 @@ func (a Arrivals) check() error {
 }
 
 // gaps yields the time from each of n requests to the next, as drawn.
-func (a Arrivals) gaps(n int) iter.Seq[float64] {
+func (a Process) gaps(n int) iter.Seq[float64] {
 	return func(yield func(float64) bool) {
 		rng := nprand.NewRandomState(uint32(a.Seed))
 		if a.Start != nil && a.Curve == nil {
@@ -197,7 +197,7 @@ func (a Arrivals) gaps(n int) iter.Seq[float64] {
 	}
 }
 
-func (a Arrivals) gap(rng *nprand.RandomState, rate float64) float64 {
+func (a Process) gap(rng *nprand.RandomState, rate float64) float64 {
 	switch {
 	case math.IsInf(rate, 1):
 		return 0
@@ -210,7 +210,7 @@ func (a Arrivals) gap(rng *nprand.RandomState, rate float64) float64 {
 
 // rate is the rate at request i of n. A ramp runs over the index, not over time. A
 // Curve's gaps are of mean 1.
-func (a Arrivals) rate(i, n int) float64 {
+func (a Process) rate(i, n int) float64 {
 	if a.Curve != nil {
 		return 1
 	}

@@ -41,8 +41,8 @@ type arrivalCase struct {
 	Exception string
 }
 
-func (c arrivalCase) arrivals() Arrivals {
-	a := Arrivals{Rate: float64(c.Params.Rate), Burstiness: float64(c.Params.Burstiness), Seed: c.Seed}
+func (c arrivalCase) arrivals() Process {
+	a := Process{Rate: float64(c.Params.Rate), Burstiness: float64(c.Params.Burstiness), Seed: c.Seed}
 	if c.Params.Strategy != "" {
 		a.RampUp = &metrics.RampUp{Strategy: c.Params.Strategy, Start: c.Params.Start, End: c.Params.End}
 	}
@@ -97,17 +97,17 @@ func TestArrivalsAreRefusedWhenTheyNeverCome(t *testing.T) {
 		return &metrics.RampUp{Strategy: strategy, Start: start, End: end}
 	}
 	for _, row := range []struct {
-		arrivals Arrivals
+		arrivals Process
 		want     string
 	}{
-		{Arrivals{Burstiness: 1}, "request rate 0: must be above 0, or inf"},
-		{Arrivals{Rate: -1, Burstiness: 1}, "request rate -1: must be above 0, or inf"},
-		{Arrivals{Rate: math.NaN(), Burstiness: 1}, "request rate NaN: must be above 0, or inf"},
-		{Arrivals{Rate: 1}, "burstiness 0: must be above 0, or inf"},
-		{Arrivals{Rate: 1, Burstiness: 1, Seed: -1}, "seed -1: must be between 0 and 4294967295"},
-		{Arrivals{Burstiness: 1, RampUp: ramp("cubic", 1, 2)}, `ramp-up strategy "cubic": must be linear or exponential`},
-		{Arrivals{Burstiness: 1, RampUp: ramp("linear", 0, 5)}, "ramp-up from 0 to 5 requests/s: both rates must be above 0"},
-		{Arrivals{Burstiness: 1, RampUp: ramp("exponential", 1, 0)}, "ramp-up from 1 to 0 requests/s: both rates must be above 0"},
+		{Process{Burstiness: 1}, "request rate 0: must be above 0, or inf"},
+		{Process{Rate: -1, Burstiness: 1}, "request rate -1: must be above 0, or inf"},
+		{Process{Rate: math.NaN(), Burstiness: 1}, "request rate NaN: must be above 0, or inf"},
+		{Process{Rate: 1}, "burstiness 0: must be above 0, or inf"},
+		{Process{Rate: 1, Burstiness: 1, Seed: -1}, "seed -1: must be between 0 and 4294967295"},
+		{Process{Burstiness: 1, RampUp: ramp("cubic", 1, 2)}, `ramp-up strategy "cubic": must be linear or exponential`},
+		{Process{Burstiness: 1, RampUp: ramp("linear", 0, 5)}, "ramp-up from 0 to 5 requests/s: both rates must be above 0"},
+		{Process{Burstiness: 1, RampUp: ramp("exponential", 1, 0)}, "ramp-up from 1 to 0 requests/s: both rates must be above 0"},
 	} {
 		if _, err := row.arrivals.Schedule(3); err == nil || err.Error() != row.want {
 			t.Errorf("%+v: error %v, want %s", row.arrivals, err, row.want)
@@ -116,7 +116,7 @@ func TestArrivalsAreRefusedWhenTheyNeverCome(t *testing.T) {
 }
 
 func TestScheduleIsTheSameEachTime(t *testing.T) {
-	schedule, err := Arrivals{Rate: 10, Burstiness: 1}.Schedule(5)
+	schedule, err := Process{Rate: 10, Burstiness: 1}.Schedule(5)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -129,7 +129,7 @@ func TestScheduleIsTheSameEachTime(t *testing.T) {
 }
 
 func TestScheduleDoesNotOverflow(t *testing.T) {
-	schedule, err := Arrivals{Rate: 1e-300, Burstiness: math.Inf(1)}.Schedule(1)
+	schedule, err := Process{Rate: 1e-300, Burstiness: math.Inf(1)}.Schedule(1)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -141,7 +141,7 @@ func TestScheduleDoesNotOverflow(t *testing.T) {
 }
 
 func TestRateRisesAtEachWholeNumber(t *testing.T) {
-	a := Arrivals{Burstiness: math.Inf(1), RampUp: &metrics.RampUp{Strategy: "linear", Start: 1, End: 4}}
+	a := Process{Burstiness: math.Inf(1), RampUp: &metrics.RampUp{Strategy: "linear", Start: 1, End: 4}}
 	got, err := a.RateRises(4)
 	if err != nil {
 		t.Fatal(err)
@@ -159,7 +159,7 @@ func TestRateRisesAtEachWholeNumber(t *testing.T) {
 	if got, err = a.RateRises(2); err != nil || len(got) != 3 || got[1].Index != 1 || got[2].Index != 1 {
 		t.Errorf("a jump from 2 to 4 gives %v (%v), want 3 and 4 at request 1", got, err)
 	}
-	if got, err = (Arrivals{Rate: 5, Burstiness: 1}).RateRises(4); err != nil || got != nil {
+	if got, err = (Process{Rate: 5, Burstiness: 1}).RateRises(4); err != nil || got != nil {
 		t.Errorf("a constant rate rises %v (%v)", got, err)
 	}
 }
@@ -172,7 +172,7 @@ func TestArrivalsGoOnFromWhereTheDatasetEnded(t *testing.T) {
 		rng.Intn(1000)
 	}
 	drawn := rng.Drawn()
-	offsets, err := Arrivals{Rate: 10, Burstiness: 1, Start: rng}.Offsets(4)
+	offsets, err := Process{Rate: 10, Burstiness: 1, Start: rng}.Offsets(4)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -189,7 +189,7 @@ func TestArrivalsGoOnFromWhereTheDatasetEnded(t *testing.T) {
 // each, the last one, too. The gaps are those of numpy's generator at seed 0, so
 // that the draws are the ones that the golden file holds for the rule of today.
 func TestFormerArrivalsAreTheGapsAsDrawn(t *testing.T) {
-	a := Arrivals{Rule: UpToV092, Rate: 10, Burstiness: 1}
+	a := Process{Rule: UpToV092, Rate: 10, Burstiness: 1}
 	const n = 1000
 	gaps := slices.Collect(a.gaps(n))
 	offsets, err := a.Offsets(n)
@@ -213,7 +213,7 @@ func TestFormerArrivalsAreTheGapsAsDrawn(t *testing.T) {
 	if lasts, err := a.Lasts(n); err != nil || lasts != 0 {
 		t.Errorf("today's rule keeps a run going for %v, %v", lasts, err)
 	}
-	for _, wrong := range []Arrivals{
+	for _, wrong := range []Process{
 		{Rule: "0.8", Rate: 1, Burstiness: 1},
 		{Rule: UpToV092, Burstiness: 1, RampUp: &metrics.RampUp{Strategy: "linear", Start: 1, End: 2}},
 	} {

@@ -13,7 +13,7 @@ import (
 // then. By a rate or a ramp, whose arrivals follow from the number of requests, they
 // are the fewest of which the last is due at d or after it, on average where gaps
 // are not stretched.
-func (a Arrivals) Count(d time.Duration) (int, error) {
+func (a Process) Count(d time.Duration) (int, error) {
 	if err := a.check(); err != nil {
 		return 0, err
 	}
@@ -31,7 +31,7 @@ func (a Arrivals) Count(d time.Duration) (int, error) {
 	return int(n), nil
 }
 
-func (a Arrivals) countAlong(d time.Duration) (n int, err error) {
+func (a Process) countAlong(d time.Duration) (n int, err error) {
 	end, reached := a.Curve.requests(d.Seconds()), 0.0
 	if end > maxRequests {
 		return 0, tooMany(d)

@@ -25,7 +25,7 @@ func mustCurve(t *testing.T, spec string) *Curve {
 // even are the due times of n evenly spaced requests by a curve.
 func even(t *testing.T, spec string, n int) []time.Duration {
 	t.Helper()
-	schedule, err := Arrivals{Curve: mustCurve(t, spec), Burstiness: math.Inf(1)}.Schedule(n)
+	schedule, err := Process{Curve: mustCurve(t, spec), Burstiness: math.Inf(1)}.Schedule(n)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -62,7 +62,7 @@ func TestCurveHasTheNthRequestWhereItsIntegralReachesN(t *testing.T) {
 		if c.End() != row.end || c.String() != row.spec {
 			t.Errorf("%s: ends at %v, want %v; says %s", row.spec, c.End(), row.end, c)
 		}
-		if n, err := (Arrivals{Curve: c, Burstiness: math.Inf(1)}).Count(row.end); n != row.all || err != nil {
+		if n, err := (Process{Curve: c, Burstiness: math.Inf(1)}).Count(row.end); n != row.all || err != nil {
 			t.Errorf("%s: %d requests until its end, %v; want %d", row.spec, n, err, row.all)
 		}
 		due := even(t, row.spec, 1000)
@@ -87,7 +87,7 @@ func TestCurvesGapsAreNumpys(t *testing.T) {
 		for _, burstiness := range []float64{0.5, 1, 3} {
 			c := mustCurve(t, spec)
 			rng, reached := nprand.NewRandomState(7), 0.0
-			offsets, err := Arrivals{Curve: c, Burstiness: burstiness, Seed: 7, Start: nprand.NewRandomState(8)}.Offsets(150)
+			offsets, err := Process{Curve: c, Burstiness: burstiness, Seed: 7, Start: nprand.NewRandomState(8)}.Offsets(150)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -109,20 +109,20 @@ func TestCurvesGapsAreNumpys(t *testing.T) {
 func TestCountIsWhatFillsATime(t *testing.T) {
 	inf := math.Inf(1)
 	for _, row := range []struct {
-		a    Arrivals
+		a    Process
 		d    time.Duration
 		want int
 	}{
-		{Arrivals{Rate: 10, Burstiness: 1}, 2 * time.Second, 20},
-		{Arrivals{Rate: 10, Burstiness: 1}, 2001 * time.Millisecond, 21},
-		{Arrivals{Curve: mustCurve(t, "steps:0=5,10=1"), Burstiness: inf}, 12 * time.Second, 52},
-		{Arrivals{Curve: mustCurve(t, "steps:0=5,10=1"), Burstiness: inf}, 3100 * time.Millisecond, 15},
+		{Process{Rate: 10, Burstiness: 1}, 2 * time.Second, 20},
+		{Process{Rate: 10, Burstiness: 1}, 2001 * time.Millisecond, 21},
+		{Process{Curve: mustCurve(t, "steps:0=5,10=1"), Burstiness: inf}, 12 * time.Second, 52},
+		{Process{Curve: mustCurve(t, "steps:0=5,10=1"), Burstiness: inf}, 3100 * time.Millisecond, 15},
 	} {
 		if got, err := row.a.Count(row.d); got != row.want || err != nil {
 			t.Errorf("%+v: %d, %v; want %d", row.a, got, err, row.want)
 		}
 	}
-	for _, a := range []Arrivals{{Rate: inf, Burstiness: 1}, {Curve: mustCurve(t, "steps:0=1e8,1=1e8"), Burstiness: inf}} {
+	for _, a := range []Process{{Rate: inf, Burstiness: 1}, {Curve: mustCurve(t, "steps:0=1e8,1=1e8"), Burstiness: inf}} {
 		if _, err := a.Count(time.Hour); err == nil || !strings.HasPrefix(err.Error(), "more than 100000000 requests in 1h") {
 			t.Errorf("%+v: %v", a, err)
 		}
@@ -132,7 +132,7 @@ func TestCountIsWhatFillsATime(t *testing.T) {
 func TestRampReachesItsEndAsTheTimeThatItFillsDoes(t *testing.T) {
 	for _, strategy := range []string{"linear", "exponential"} {
 		for _, rates := range [][2]int{{2, 20}, {5, 5}, {30, 60}} {
-			a := Arrivals{RampUp: &metrics.RampUp{Strategy: strategy, Start: rates[0], End: rates[1]}, Burstiness: math.Inf(1)}
+			a := Process{RampUp: &metrics.RampUp{Strategy: strategy, Start: rates[0], End: rates[1]}, Burstiness: math.Inf(1)}
 			n, err := a.Count(time.Minute)
 			if err != nil {
 				t.Fatal(err)
@@ -204,7 +204,7 @@ func TestCurvesAreRefusedByWhatIsWrongWithThem(t *testing.T) {
 			t.Errorf("%s: %v, want %s", spec, err, want)
 		}
 	}
-	for _, a := range []Arrivals{{Rule: UpToV092}, {RampUp: &metrics.RampUp{Strategy: "linear", Start: 1, End: 2}}} {
+	for _, a := range []Process{{Rule: UpToV092}, {RampUp: &metrics.RampUp{Strategy: "linear", Start: 1, End: 2}}} {
 		a.Curve, a.Burstiness = mustCurve(t, "up-down:1,2"), 1
 		if _, err := a.Schedule(1); err == nil || !strings.Contains(err.Error(), "a rate curve goes with no") {
 			t.Errorf("%+v: %v", a, err)
@@ -242,7 +242,7 @@ func FuzzParseCurve(f *testing.F) {
 			}
 		}
 		last := 0.0
-		offsets, err := Arrivals{Curve: c, Burstiness: 1}.Offsets(50)
+		offsets, err := Process{Curve: c, Burstiness: 1}.Offsets(50)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -258,7 +258,7 @@ func FuzzParseCurve(f *testing.F) {
 // Of gaps so uneven most are less than the smallest number there is.
 func TestNoGapAtAllIsADueTime(t *testing.T) {
 	for _, spec := range []string{"points:0s=0,10s=10", "up-down:0,3", "sine:mean=5,amplitude=5,period=10s"} {
-		schedule, err := Arrivals{Curve: mustCurve(t, spec), Burstiness: 1e-4}.Schedule(3)
+		schedule, err := Process{Curve: mustCurve(t, spec), Burstiness: 1e-4}.Schedule(3)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -11,8 +11,8 @@ import (
 
 	"github.com/servebench/servebench/dataset"
 	"github.com/servebench/servebench/dataset/jinja"
-	"github.com/servebench/servebench/loadgen"
 	"github.com/servebench/servebench/loadgen/arrivals"
+	"github.com/servebench/servebench/loadgen/wire"
 	"github.com/servebench/servebench/metrics"
 	"github.com/servebench/servebench/metrics/pyjson"
 )
@@ -119,7 +119,7 @@ type Server struct {
 	// Insecure does not verify TLS certificates.
 	Insecure bool
 
-	TLS   loadgen.CredentialFiles
+	TLS   wire.CredentialFiles
 	HTTP2 bool
 
 	// Dial opens connections in place of TCP to the URL's host; nil for that.
@@ -174,7 +174,7 @@ type Traffic struct {
 	// MaxConcurrency bounds the requests in flight; nil for no limit.
 	MaxConcurrency *int
 
-	Rule   arrivals.ArrivalRule
+	Rule   arrivals.Rule
 	RampUp *metrics.RampUp
 
 	// Curve is a rate that changes over time; nil for a constant one.

@@ -13,8 +13,9 @@ import (
 	"time"
 
 	"github.com/servebench/servebench/dataset"
-	"github.com/servebench/servebench/loadgen"
 	"github.com/servebench/servebench/loadgen/engine"
+	"github.com/servebench/servebench/loadgen/openai"
+	"github.com/servebench/servebench/loadgen/wire"
 	"github.com/servebench/servebench/metrics"
 )
 
@@ -82,10 +83,10 @@ func (t *target) unlessStopped(ctx context.Context, prepare func(context.Context
 
 // A connection is what requests to a target are sent with.
 type connection struct {
-	transport *loadgen.Transport
-	tally     *loadgen.Tally  // of what goes through transport
-	server    *loadgen.Server // for its small calls
-	sendProbe engine.Sender   // over a connection of its own; nil without probes
+	transport *wire.Transport
+	tally     *wire.Tally    // of what goes through transport
+	server    *openai.Server // for its small calls
+	sendProbe engine.Sender  // over a connection of its own; nil without probes
 }
 
 // connect makes what requests are sent with. No connection is opened.
@@ -94,33 +95,33 @@ func (t *target) connect() error {
 	if err != nil {
 		return err
 	}
-	header := loadgen.Headers(t.Server.APIKey, t.Server.Headers)
-	t.connection = &connection{tally: new(loadgen.Tally)}
+	header := openai.Headers(t.Server.APIKey, t.Server.Headers)
+	t.connection = &connection{tally: new(wire.Tally)}
 	t.transport = t.opens(t.concurrency(), t.tally, credentials)
-	t.server = &loadgen.Server{
+	t.server = &openai.Server{
 		URL: t.Server.BaseURL, Query: t.Server.Query, Header: header, Transport: t.transport, Limit: t.Limits.Call,
 	}
 	t.to.Send = t.sends(header, t.transport, t.tally)
 	if t.probing() {
-		alone := new(loadgen.Tally) // so that what the load did stays apart
+		alone := new(wire.Tally) // so that what the load did stays apart
 		t.sendProbe = t.sends(header, t.opens(1, alone, credentials), alone)
 	}
 	return nil
 }
 
 // opens makes what opens up to limit connections; 0 is no limit.
-func (p *Plan) opens(limit int, tally *loadgen.Tally, credentials loadgen.Credentials) *loadgen.Transport {
-	return loadgen.Connections{
+func (p *Plan) opens(limit int, tally *wire.Tally, credentials wire.Credentials) *wire.Transport {
+	return wire.Connections{
 		Limit: limit, Timeout: p.Limits.Connect, Insecure: p.Server.Insecure, TLS: credentials,
 		HTTP2: p.Server.HTTP2, Socket: p.Server.Socket, Dial: p.Server.Dial, Tally: tally,
 	}.Transport()
 }
 
 // sends makes what sends to the endpoint.
-func (p *Plan) sends(header http.Header, over *loadgen.Transport, tally *loadgen.Tally) engine.Sender {
-	return (&loadgen.OpenAI{
+func (p *Plan) sends(header http.Header, over *wire.Transport, tally *wire.Tally) engine.Sender {
+	return (&openai.Endpoint{
 		URL: p.Server.URL(), Header: header, Transport: over, Chat: p.Server.chat(), Tally: tally,
-		Timeouts: loadgen.Timeouts{FirstByte: p.Limits.FirstByte, Stall: p.Limits.Stall, Total: p.Limits.Total},
+		Timeouts: wire.Timeouts{FirstByte: p.Limits.FirstByte, Stall: p.Limits.Stall, Total: p.Limits.Total},
 	}).Send
 }
 
@@ -143,7 +144,7 @@ func (t *target) findModel(ctx context.Context) error {
 		return ctx.Err()
 	}
 	t.step(Step{Kind: FindingModel})
-	var models []loadgen.Model
+	var models []openai.Model
 	err := t.reach(ctx, func() (err error) { models, err = t.server.Models(ctx); return err })
 	switch {
 	case IsDown(err):
@@ -204,14 +205,14 @@ func failed(err error, classes ...metrics.Class) bool {
 // other names than those they answer to.
 func (t *target) unlisted(ctx context.Context) string {
 	models, err := t.server.Models(ctx)
-	if err != nil || len(models) == 0 || slices.ContainsFunc(models, func(m loadgen.Model) bool { return m.ID == t.served }) {
+	if err != nil || len(models) == 0 || slices.ContainsFunc(models, func(m openai.Model) bool { return m.ID == t.served }) {
 		return ""
 	}
 	return fmt.Sprintf(" (%s lists %s, not %s)", t.Server.BaseURL, someOf(models), t.served)
 }
 
 // someOf names models, of many the first few.
-func someOf(models []loadgen.Model) string {
+func someOf(models []openai.Model) string {
 	const most = 8
 	var names []string
 	for i, m := range models {
@@ -225,8 +226,8 @@ func someOf(models []loadgen.Model) string {
 }
 
 // Body makes the bodies of requests to a model.
-func (p *Plan) Body(model string) loadgen.Body {
-	return loadgen.Body{
+func (p *Plan) Body(model string) openai.Body {
+	return openai.Body{
 		Model: model, Chat: p.Server.chat(),
 		IgnoreEOS: p.Sampling.IgnoreEOS, Logprobs: p.Sampling.Logprobs, Extra: p.Sampling.ExtraBody,
 		UsageAlways: p.Sampling.UsageAlways, PlainText: p.Sampling.PlainText, Drop: p.Sampling.Drop,

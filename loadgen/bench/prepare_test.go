@@ -9,7 +9,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/servebench/servebench/loadgen"
+	"github.com/servebench/servebench/loadgen/openai"
 	"github.com/servebench/servebench/metrics"
 )
 
@@ -27,7 +27,7 @@ func (s *deadServer) RoundTrip(*http.Request) (*http.Response, error) {
 // targetOf is a target behind a transport, with nothing but the call for its model to do.
 func targetOf(transport http.RoundTripper) *target {
 	return &target{Plan: new(Plan), observer: Quiet{}, connection: &connection{
-		server: &loadgen.Server{URL: "http://server.test", Transport: transport},
+		server: &openai.Server{URL: "http://server.test", Transport: transport},
 	}}
 }
 

@@ -6,7 +6,7 @@ import (
 	"net/http/httptest"
 	"testing"
 
-	"github.com/servebench/servebench/loadgen"
+	"github.com/servebench/servebench/loadgen/openai"
 )
 
 func TestProfilerOfAnInterruptedRunIsStopped(t *testing.T) {
@@ -15,7 +15,7 @@ func TestProfilerOfAnInterruptedRunIsStopped(t *testing.T) {
 	defer server.Close()
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	b := &target{Plan: new(Plan), observer: Quiet{}, connection: &connection{server: &loadgen.Server{URL: server.URL}}, profiling: true}
+	b := &target{Plan: new(Plan), observer: Quiet{}, connection: &connection{server: &openai.Server{URL: server.URL}}, profiling: true}
 	if b.stopProfiler(ctx); !stopped || b.profiling {
 		t.Error("the profiler goes on")
 	}

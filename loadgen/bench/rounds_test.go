@@ -12,7 +12,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/servebench/servebench/loadgen"
+	"github.com/servebench/servebench/loadgen/openai"
 	"github.com/servebench/servebench/metrics"
 )
 
@@ -145,7 +145,7 @@ func TestEndlessPromptsAreNotAligned(t *testing.T) {
 		t.Fatal(err)
 	}
 	var said remarks
-	b := &target{Plan: p, observer: &said, connection: &connection{server: &loadgen.Server{URL: server.URL}}, workload: w}
+	b := &target{Plan: p, observer: &said, connection: &connection{server: &openai.Server{URL: server.URL}}, workload: w}
 	if err := b.align(t.Context()); err != nil || !strings.Contains(said.String(), "WARNING: the server has 7 tokens in a prompt of 5: ") {
 		t.Errorf("%v, said %q", err, said.String())
 	}

@@ -83,7 +83,7 @@ func TestSeedsThatAreFarApartDoNotMeet(t *testing.T) {
 
 // Up to v0.9.2, what the dataset draws moves the arrivals, too.
 func TestTargetAloneIsLoadedAsAmongOthers(t *testing.T) {
-	for _, rule := range []arrivals.ArrivalRule{arrivals.SinceV010, arrivals.UpToV092} {
+	for _, rule := range []arrivals.Rule{arrivals.SinceV010, arrivals.UpToV092} {
 		one := plan(t, rate(20), prompts(50), func(p *Plan) {
 			p.Server.Tokenizer, p.Traffic.Rule, p.Workload.Seed = "stub-900", rule, 5
 		})

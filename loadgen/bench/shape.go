@@ -22,9 +22,9 @@ func (p *Plan) Timed() bool {
 func (p *Plan) Endless() bool { return p.Timed() && p.AtOnce() }
 
 // arrivals are when requests are due.
-func (p *Plan) arrivals() arrivals.Arrivals {
+func (p *Plan) arrivals() arrivals.Process {
 	t := &p.Traffic
-	return arrivals.Arrivals{
+	return arrivals.Process{
 		Rule: t.Rule, Rate: t.RequestRate, Burstiness: t.Burstiness, RampUp: t.RampUp, Curve: t.Curve, Seed: p.arrivalSeed(),
 	}
 }

@@ -9,10 +9,10 @@ import (
 	"os"
 	"time"
 
-	"github.com/servebench/servebench/loadgen"
 	"github.com/servebench/servebench/loadgen/arrivals"
 	"github.com/servebench/servebench/loadgen/engine"
 	"github.com/servebench/servebench/loadgen/host"
+	"github.com/servebench/servebench/loadgen/wire"
 	"github.com/servebench/servebench/metrics"
 )
 
@@ -87,7 +87,7 @@ func (t *target) atOnce() int {
 }
 
 // arrivals go on with numpy's generator where the dataset left it.
-func (t *target) arrivals() arrivals.Arrivals {
+func (t *target) arrivals() arrivals.Process {
 	a := t.Plan.arrivals()
 	a.Start = t.numpy
 	return a
@@ -176,7 +176,7 @@ func (t *target) warmable() int {
 		return n
 	}
 	rate := t.firstRate() / float64(max(t.Shard.Of, 1))
-	return min(t.share(), max(1, int(math.Ceil(rate*loadgen.IdleTimeout.Seconds()))))
+	return min(t.share(), max(1, int(math.Ceil(rate*wire.IdleTimeout.Seconds()))))
 }
 
 // took is how long the measured load took in a trial that took all: with several

@@ -6,7 +6,7 @@ import (
 
 	"github.com/servebench/servebench/dataset"
 	"github.com/servebench/servebench/dataset/tokenizer"
-	"github.com/servebench/servebench/loadgen"
+	"github.com/servebench/servebench/loadgen/openai"
 )
 
 // serverTokenizer is the value of --tokenizer that asks the server.
@@ -14,9 +14,9 @@ const serverTokenizer = "server"
 
 // A tokenizerSource is where a workload's tokenizer may come from.
 type tokenizerSource struct {
-	model  string          // lends its name where none is given
-	served string          // the model's name at the server
-	server *loadgen.Server // nil when there is none to ask
+	model  string         // lends its name where none is given
+	served string         // the model's name at the server
+	server *openai.Server // nil when there is none to ask
 	say    func(format string, args ...any)
 }
 
@@ -87,7 +87,7 @@ func (w *workload) askServer(ctx context.Context, p *Plan, from tokenizerSource)
 
 // believe ends a source at the first conversation that the server's tokenizer
 // could not answer for.
-func believe(src dataset.Source, t *loadgen.ServerTokenizer) dataset.Source {
+func believe(src dataset.Source, t *openai.ServerTokenizer) dataset.Source {
 	return func(yield func(*dataset.Conversation, error) bool) {
 		for c, err := range src {
 			if failed := t.Err(); failed != nil {

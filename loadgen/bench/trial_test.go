@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"github.com/servebench/servebench/dataset"
-	"github.com/servebench/servebench/loadgen"
+	"github.com/servebench/servebench/loadgen/openai"
 )
 
 func TestAnErrorUnderWayLosesNoResult(t *testing.T) {
@@ -33,9 +33,9 @@ func TestAnErrorUnderWayLosesNoResult(t *testing.T) {
 }
 
 func TestFewModelsAreNamed(t *testing.T) {
-	var models []loadgen.Model
+	var models []openai.Model
 	for i := range 3000 {
-		models = append(models, loadgen.Model{ID: fmt.Sprint("m", i)})
+		models = append(models, openai.Model{ID: fmt.Sprint("m", i)})
 	}
 	if got := someOf(models); got != "m0, m1, m2, m3, m4, m5, m6, m7, and 2992 more" {
 		t.Error(got)

@@ -65,7 +65,7 @@ func rising(from, to int) with {
 }
 
 // evenly has gaps of one length, under a rule.
-func evenly(rule arrivals.ArrivalRule) with {
+func evenly(rule arrivals.Rule) with {
 	return func(p *Plan) { p.Traffic.Rule, p.Traffic.Burstiness = rule, math.Inf(1) }
 }
 

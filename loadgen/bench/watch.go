@@ -7,8 +7,9 @@ import (
 	"os/exec"
 	"time"
 
-	"github.com/servebench/servebench/loadgen"
 	"github.com/servebench/servebench/loadgen/host"
+	"github.com/servebench/servebench/loadgen/openai"
+	"github.com/servebench/servebench/loadgen/wire"
 	"github.com/servebench/servebench/metrics"
 )
 
@@ -42,11 +43,11 @@ func (tr *trial) openGPUs(ctx context.Context) (err error) {
 	limited, cancel := context.WithTimeout(ctx, t.Limits.Call)
 	defer cancel()
 	if t.Watch.GPU != NvidiaSMI {
-		exporter := &loadgen.Server{URL: t.Watch.GPU, Limit: t.Limits.Call}
-		transport := loadgen.Connections{Timeout: t.Limits.Connect}.Transport()
+		exporter := &openai.Server{URL: t.Watch.GPU, Limit: t.Limits.Call}
+		transport := wire.Connections{Timeout: t.Limits.Connect}.Transport()
 		exporter.Transport = transport
 		_, err = exporter.GPUs(limited)
-		tr.gpuSampler = closing(transport, loadgen.SampleDCGM(exporter, gpuEvery))
+		tr.gpuSampler = closing(transport, openai.SampleDCGM(exporter, gpuEvery))
 	} else {
 		smi := host.NvidiaSMI{Only: t.Watch.GPUs}
 		if smi.Path, err = t.Watch.nvidiaSMI(); err != nil {
@@ -77,7 +78,7 @@ func (t *target) openSamplers(ctx context.Context) error {
 			t.say("WARNING: --server-metrics: %s: it is not asked again", t.Server.Secrets.Mask(err.Error()))
 			return nil
 		}
-		t.samplers = append(t.samplers, closing(r.transport, loadgen.SampleServer(r.Server, r.name, t.Watch.Every)))
+		t.samplers = append(t.samplers, closing(r.transport, openai.SampleServer(r.Server, r.name, t.Watch.Every)))
 	}
 	return nil
 }
@@ -85,16 +86,16 @@ func (t *target) openSamplers(ctx context.Context) error {
 // A replica is a server that is asked for its metrics over connections of its own, for
 // which the load need not wait.
 type replica struct {
-	*loadgen.Server
+	*openai.Server
 	name      string // its URL, empty where none was named and it is the one under load
-	transport *loadgen.Transport
+	transport *wire.Transport
 }
 
 // replicas are those that were named, or else the server under load.
 func (t *target) replicas() (all []replica) {
 	for _, url := range t.Watch.URLs {
 		transport := t.transport.Apart()
-		all = append(all, replica{&loadgen.Server{URL: url, Header: t.server.Header, Transport: transport, Limit: t.server.Limit}, url, transport})
+		all = append(all, replica{&openai.Server{URL: url, Header: t.server.Header, Transport: transport, Limit: t.server.Limit}, url, transport})
 	}
 	if all == nil {
 		transport := t.transport.Apart()
@@ -105,7 +106,7 @@ func (t *target) replicas() (all []replica) {
 
 // closing is a sampler that keeps no connection from one sample to the next: over the
 // same one, a load balancer may give the same replica each time.
-func closing(tr *loadgen.Transport, sample host.Sampler) host.Sampler {
+func closing(tr *wire.Transport, sample host.Sampler) host.Sampler {
 	return func(ctx context.Context, epoch time.Time, take func(*metrics.Sample)) {
 		sample(ctx, epoch, func(s *metrics.Sample) {
 			tr.CloseIdleConnections()

@@ -10,8 +10,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/servebench/servebench/loadgen"
 	"github.com/servebench/servebench/loadgen/host"
+	"github.com/servebench/servebench/loadgen/openai"
+	"github.com/servebench/servebench/loadgen/wire"
 	"github.com/servebench/servebench/metrics"
 )
 
@@ -26,7 +27,7 @@ func TestServerWithoutMetricsIsNotAskedAgain(t *testing.T) {
 		defer web.Close()
 		talk := new(remarks)
 		p := &Plan{Watch: Watch{Server: true, Every: time.Second}, Server: Server{Secrets: Secrets{"key!"}}}
-		b := &target{Plan: p, observer: talk, connection: &connection{server: &loadgen.Server{URL: web.URL}, transport: loadgen.Connections{}.Transport()}}
+		b := &target{Plan: p, observer: talk, connection: &connection{server: &openai.Server{URL: web.URL}, transport: wire.Connections{}.Transport()}}
 		err := b.openSamplers(t.Context())
 		said := strings.Contains(talk.String(), "WARNING: --server-metrics: "+web.URL+"/metrics: 404 Not Found")
 		if n != 1 || (b.samplers != nil) != asks || said == asks || err != nil {

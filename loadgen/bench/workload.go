@@ -8,15 +8,15 @@ import (
 	"github.com/servebench/servebench/dataset"
 	"github.com/servebench/servebench/dataset/nprand"
 	"github.com/servebench/servebench/dataset/tokenizer"
-	"github.com/servebench/servebench/loadgen"
+	"github.com/servebench/servebench/loadgen/openai"
 )
 
 // A workload is an opened dataset, and the tokenizer that measured it.
 type workload struct {
 	tokenizer     tokenizer.Tokenizer // nil without one
 	tokenizerName string
-	remote        *loadgen.ServerTokenizer // the tokenizer, if it is the server's
-	ids           bool                     // prompts are sent as token ids
+	remote        *openai.ServerTokenizer // the tokenizer, if it is the server's
+	ids           bool                    // prompts are sent as token ids
 	source        dataset.Source
 	n             int                 // conversations in source; math.MaxInt where it does not end
 	numpy         *nprand.RandomState // where the dataset left it, nil if it did not touch it

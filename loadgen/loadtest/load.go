@@ -28,7 +28,7 @@ const DefaultTimeout = time.Minute
 type Load struct {
 	URL     string       // of the server, as http://127.0.0.1:8000; empty for Handler
 	Handler http.Handler // the server itself, in memory
-	Header  http.Header  // sent with every request, beside what loadgen.Headers has
+	Header  http.Header  // sent with every request, beside what openai.Headers has
 	Chat    bool         // chat completions in place of completions
 	Model   string       // as the API names it; empty for the first that the server lists
 
@@ -158,6 +158,6 @@ func (l *Load) load(ctx context.Context, server *server) (load engine.Load, conf
 			return load, config, err
 		}
 	}
-	load.Schedule, err = arrivals.Arrivals{Rate: config.RequestRate, Burstiness: 1, Seed: l.Seed}.Schedule(l.Requests)
+	load.Schedule, err = arrivals.Process{Rate: config.RequestRate, Burstiness: 1, Seed: l.Seed}.Schedule(l.Requests)
 	return load, config, err
 }

@@ -11,10 +11,11 @@ import (
 	"time"
 
 	"github.com/servebench/servebench/dataset"
-	"github.com/servebench/servebench/loadgen"
 	"github.com/servebench/servebench/loadgen/engine"
 	"github.com/servebench/servebench/loadgen/host"
 	"github.com/servebench/servebench/loadgen/internal/pipe"
+	"github.com/servebench/servebench/loadgen/openai"
+	"github.com/servebench/servebench/loadgen/wire"
 	"github.com/servebench/servebench/metrics"
 )
 
@@ -23,19 +24,19 @@ type server struct {
 	*Load
 	url       string
 	header    http.Header
-	transport *loadgen.Transport
-	tally     *loadgen.Tally
+	transport *wire.Transport
+	tally     *wire.Tally
 	pulse     *host.Pulse   // nil where nobody watches
 	wait      engine.Waiter // nil for a precise one, which fake time does not know
 	close     func()
 }
 
 func (l *Load) connect() *server {
-	s := &server{Load: l, url: strings.TrimRight(l.URL, "/"), header: loadgen.Headers("", nil), tally: new(loadgen.Tally)}
+	s := &server{Load: l, url: strings.TrimRight(l.URL, "/"), header: openai.Headers("", nil), tally: new(wire.Tally)}
 	for name, values := range l.Header {
 		s.header[name] = slices.Clone(values)
 	}
-	connections := loadgen.Connections{Limit: l.Concurrency, Timeout: loadgen.DefaultConnectTimeout, Tally: s.tally}
+	connections := wire.Connections{Limit: l.Concurrency, Timeout: wire.DefaultConnectTimeout, Tally: s.tally}
 	stop := func() {}
 	if l.Handler != nil {
 		s.url, s.wait = "http://handler", engine.Sleep
@@ -62,7 +63,7 @@ func (l *Load) connect() *server {
 
 // model is the first that the server lists.
 func (s *server) model(ctx context.Context) (string, error) {
-	models, err := (&loadgen.Server{URL: s.url, Header: s.header, Transport: s.transport, Limit: s.timeout()}).Models(ctx)
+	models, err := (&openai.Server{URL: s.url, Header: s.header, Transport: s.transport, Limit: s.timeout()}).Models(ctx)
 	if err == nil && len(models) == 0 {
 		err = errors.New("the server lists none")
 	}
@@ -77,10 +78,10 @@ func (s *server) target(model string) engine.Target {
 	if s.Chat {
 		endpoint = s.url + "/v1/chat/completions"
 	}
-	api := &loadgen.OpenAI{
-		URL: endpoint, Header: s.header, Chat: s.Chat, Transport: s.transport, Tally: s.tally, Timeouts: loadgen.Timeouts{Total: s.timeout()},
+	api := &openai.Endpoint{
+		URL: endpoint, Header: s.header, Chat: s.Chat, Transport: s.transport, Tally: s.tally, Timeouts: wire.Timeouts{Total: s.timeout()},
 	}
-	body := loadgen.Body{Model: model, Chat: s.Chat, IgnoreEOS: s.IgnoreEOS}
+	body := openai.Body{Model: model, Chat: s.Chat, IgnoreEOS: s.IgnoreEOS}
 	encode := func(c *dataset.Conversation, turn int) (*engine.Request, error) {
 		text, err := body.Encode(&c.Turns[turn])
 		return &engine.Request{ID: c.ID, Body: text}, err

@@ -7,10 +7,10 @@ import (
 	"slices"
 	"time"
 
-	"github.com/servebench/servebench/loadgen"
 	"github.com/servebench/servebench/loadgen/arrivals"
 	"github.com/servebench/servebench/loadgen/engine"
 	"github.com/servebench/servebench/loadgen/selftest/metronome"
+	"github.com/servebench/servebench/loadgen/wire"
 )
 
 // A Load is what the machine is measured under, and makes one Row. It can be put
@@ -75,7 +75,7 @@ func AtOnce() *Load {
 func Poisson(d time.Duration) (*Load, error) {
 	whole := startTTFT + poissonTokens*shortStep
 	requests := int(poissonRate * (whole + d).Seconds())
-	schedule, err := arrivals.Arrivals{Rate: poissonRate, Burstiness: 1}.Schedule(requests)
+	schedule, err := arrivals.Process{Rate: poissonRate, Burstiness: 1}.Schedule(requests)
 	return &Load{
 		Name: fmt.Sprintf("%d Poisson", startedOnce), Kind: "poisson",
 		Streams: startedOnce, Requests: requests, Tokens: poissonTokens,
@@ -118,8 +118,8 @@ func (l *Load) Lasts() time.Duration {
 }
 
 // Check reports why this machine cannot put the load on: see
-// loadgen.CheckSockets, which raises the limit on descriptors.
-func (l *Load) Check() error { return loadgen.CheckSockets(l.Streams) }
+// wire.CheckSockets, which raises the limit on descriptors.
+func (l *Load) Check() error { return wire.CheckSockets(l.Streams) }
 
 // Measure puts the load on a server of its own, waits for the end of both, and
 // says how right the numbers were. That requests failed is in the Row, and an

@@ -9,10 +9,11 @@ import (
 	"time"
 
 	"github.com/servebench/servebench/dataset"
-	"github.com/servebench/servebench/loadgen"
 	"github.com/servebench/servebench/loadgen/engine"
 	"github.com/servebench/servebench/loadgen/host"
+	"github.com/servebench/servebench/loadgen/openai"
 	"github.com/servebench/servebench/loadgen/selftest/metronome"
+	"github.com/servebench/servebench/loadgen/wire"
 	"github.com/servebench/servebench/metrics"
 )
 
@@ -32,7 +33,7 @@ type outcome struct {
 
 // send sends the requests, over connections that are open by then.
 func (l *Load) send(ctx context.Context, url string, out *outcome) error {
-	tally, live := new(loadgen.Tally), new(engine.Live)
+	tally, live := new(wire.Tally), new(engine.Live)
 	client, end, err := l.client(ctx, url, tally)
 	defer end()
 	if err != nil {
@@ -61,11 +62,11 @@ func (l *Load) send(ctx context.Context, url string, out *outcome) error {
 }
 
 // client makes what sends. Servebench's own client has opened its connections by then.
-func (l *Load) client(ctx context.Context, url string, tally *loadgen.Tally) (send engine.Sender, end func(), err error) {
+func (l *Load) client(ctx context.Context, url string, tally *wire.Tally) (send engine.Sender, end func(), err error) {
 	if l.Client != nil {
 		return l.Client(url), func() {}, nil
 	}
-	connections := loadgen.Connections{Timeout: loadgen.DefaultConnectTimeout, Tally: tally}.Transport()
+	connections := wire.Connections{Timeout: wire.DefaultConnectTimeout, Tally: tally}.Transport()
 	client := Client(url, connections, tally)
 	_, err = connections.Warm(ctx, client.URL, l.Streams)
 	return client.Send, connections.CloseIdleConnections, err
@@ -73,10 +74,10 @@ func (l *Load) client(ctx context.Context, url string, tally *loadgen.Tally) (se
 
 // Client is servebench's own client of the server at url, as servebench run makes it.
 // The tally is that of the connections.
-func Client(url string, connections *loadgen.Transport, tally *loadgen.Tally) *loadgen.OpenAI {
-	return &loadgen.OpenAI{
-		URL: url + "/v1/completions", Header: loadgen.Headers("", nil), Transport: connections, Tally: tally,
-		Timeouts: loadgen.Timeouts{Stall: loadgen.DefaultStallTimeout, Total: loadgen.DefaultTotalTimeout},
+func Client(url string, connections *wire.Transport, tally *wire.Tally) *openai.Endpoint {
+	return &openai.Endpoint{
+		URL: url + "/v1/completions", Header: openai.Headers("", nil), Transport: connections, Tally: tally,
+		Timeouts: wire.Timeouts{Stall: wire.DefaultStallTimeout, Total: wire.DefaultTotalTimeout},
 	}
 }
 

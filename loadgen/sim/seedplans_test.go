@@ -52,8 +52,8 @@ func (p *plan) allowed(s *statistic) float64 {
 	return usual[s.kind]
 }
 
-func (p *plan) arrivals() arrivals.Arrivals {
-	a := arrivals.Arrivals{Rule: arrivals.UpToV092, Rate: p.rate, Burstiness: 1}
+func (p *plan) arrivals() arrivals.Process {
+	a := arrivals.Process{Rule: arrivals.UpToV092, Rate: p.rate, Burstiness: 1}
 	if p.rate == 0 {
 		a.Rate = math.Inf(1)
 	}

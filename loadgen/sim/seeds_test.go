@@ -12,10 +12,11 @@ import (
 	"github.com/servebench/servebench/dataset"
 	"github.com/servebench/servebench/dataset/nprand"
 	"github.com/servebench/servebench/dataset/tokenizer"
-	"github.com/servebench/servebench/loadgen"
 	"github.com/servebench/servebench/loadgen/engine"
 	"github.com/servebench/servebench/loadgen/internal/pipe"
+	"github.com/servebench/servebench/loadgen/openai"
 	"github.com/servebench/servebench/loadgen/sim"
+	"github.com/servebench/servebench/loadgen/wire"
 	"github.com/servebench/servebench/metrics"
 	"github.com/servebench/servebench/metrics/stream"
 )
@@ -176,7 +177,7 @@ func (p *plan) start(t *testing.T, cfg sim.Config) (load engine.Load, stop func(
 	listener := pipe.Listen()
 	web := &http.Server{Handler: server}
 	go web.Serve(listener)
-	transport := loadgen.Connections{Limit: p.limit, Dial: listener.Dial}.Transport()
+	transport := wire.Connections{Limit: p.limit, Dial: listener.Dial}.Transport()
 	return p.load(t, transport), func() {
 		transport.CloseIdleConnections()
 		web.Close()
@@ -202,8 +203,8 @@ func (p *plan) load(t *testing.T, transport http.RoundTripper) engine.Load {
 	if err != nil {
 		t.Fatal(err)
 	}
-	sender := &loadgen.OpenAI{URL: "http://sim/v1/completions", Header: loadgen.Headers("", nil), Transport: transport}
-	body := loadgen.Body{Model: "stub-32000", IgnoreEOS: !p.open}
+	sender := &openai.Endpoint{URL: "http://sim/v1/completions", Header: openai.Headers("", nil), Transport: transport}
+	body := openai.Body{Model: "stub-32000", IgnoreEOS: !p.open}
 	encode := func(c *dataset.Conversation, turn int) (*engine.Request, error) {
 		text, err := body.Encode(&c.Turns[turn])
 		return &engine.Request{ID: c.ID, Body: text}, err

@@ -13,9 +13,9 @@ import (
 
 	openai "github.com/sashabaranov/go-openai"
 
-	"github.com/servebench/servebench/loadgen"
 	"github.com/servebench/servebench/loadgen/engine"
 	"github.com/servebench/servebench/loadgen/selftest"
+	"github.com/servebench/servebench/loadgen/wire"
 	"github.com/servebench/servebench/metrics"
 )
 
@@ -41,8 +41,8 @@ func requestBody(tokens int) []byte {
 }
 
 func ourSender(url string) engine.Sender {
-	tally := new(loadgen.Tally)
-	return selftest.Client(url, loadgen.Connections{Tally: tally}.Transport(), tally).Send
+	tally := new(wire.Tally)
+	return selftest.Client(url, wire.Connections{Tally: tally}.Transport(), tally).Send
 }
 
 func goOpenAISender(url string) engine.Sender {

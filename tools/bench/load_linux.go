@@ -6,10 +6,10 @@ import (
 	"os/exec"
 	"time"
 
-	"github.com/servebench/servebench/loadgen"
 	"github.com/servebench/servebench/loadgen/arrivals"
 	"github.com/servebench/servebench/loadgen/selftest"
 	"github.com/servebench/servebench/loadgen/selftest/metronome"
+	"github.com/servebench/servebench/loadgen/wire"
 )
 
 // A loadJob puts a load of the selftest on one client: for a time streams that burst
@@ -32,7 +32,7 @@ func (j *loadJob) run() (any, error) {
 	}
 	if j.Rate > 0 {
 		var err error
-		if load.Schedule, err = (arrivals.Arrivals{Rate: j.Rate, Burstiness: 1}).Schedule(j.Requests); err != nil {
+		if load.Schedule, err = (arrivals.Process{Rate: j.Rate, Burstiness: 1}).Schedule(j.Requests); err != nil {
 			return nil, err
 		}
 	}
@@ -76,7 +76,7 @@ func (p *plan) holding() ([]row, error) {
 	if p.quick {
 		return append(rows, many), nil
 	}
-	if err := loadgen.CheckSockets(manyStreams); err != nil {
+	if err := wire.CheckSockets(manyStreams); err != nil {
 		many.figure = err.Error()
 		return append(rows, many), nil
 	}

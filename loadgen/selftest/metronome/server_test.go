@@ -13,10 +13,11 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/servebench/servebench/loadgen"
 	"github.com/servebench/servebench/loadgen/engine"
 	"github.com/servebench/servebench/loadgen/internal/pipe"
+	"github.com/servebench/servebench/loadgen/openai"
 	"github.com/servebench/servebench/loadgen/selftest/metronome"
+	"github.com/servebench/servebench/loadgen/wire"
 	"github.com/servebench/servebench/metrics"
 )
 
@@ -52,7 +53,7 @@ type telling struct {
 }
 
 // ask sends one request for n events.
-func ask(t *testing.T, o *loadgen.OpenAI, n int) (events []telling, rec *metrics.Record) {
+func ask(t *testing.T, o *openai.Endpoint, n int) (events []telling, rec *metrics.Record) {
 	t.Helper()
 	rec = new(metrics.Record)
 	req := &engine.Request{Body: fmt.Appendf(nil, `{"prompt":"x","stream":true,"max_tokens":%d}`, n)}
@@ -76,9 +77,9 @@ func TestAMetronomeTellsWhenItWrote(t *testing.T) {
 		{ITL: time.Millisecond, Aligned: true, TTFT: 3 * time.Millisecond},
 	} {
 		url, stop := startServer(t, m)
-		connections := loadgen.Connections{}.Transport()
+		connections := wire.Connections{}.Transport()
 		defer connections.CloseIdleConnections()
-		o := &loadgen.OpenAI{URL: url + "/v1/completions", Transport: connections}
+		o := &openai.Endpoint{URL: url + "/v1/completions", Transport: connections}
 		const n = 50
 		for round := range 3 {
 			events, rec := ask(t, o, n)
@@ -194,7 +195,7 @@ func TestAStalledReaderIsDroppedAndHoldsNobodyUp(t *testing.T) {
 	body := `{"max_tokens":1000000000}`
 	fmt.Fprintf(stalled, "POST / HTTP/1.1\r\nHost: metronome\r\nContent-Length: %d\r\n\r\n%s", len(body), body)
 
-	o := &loadgen.OpenAI{URL: url, Transport: loadgen.Connections{}.Transport()}
+	o := &openai.Endpoint{URL: url, Transport: wire.Connections{}.Transport()}
 	for m.Count().Dropped == 0 && !t.Failed() {
 		if events, rec := ask(t, o, 100); len(events) != 100 || rec.Out != 100 {
 			t.Errorf("%d events, %d tokens", len(events), rec.Out)

@@ -1,0 +1,273 @@
+package openai
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"runtime"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+	"unicode/utf8"
+
+	"github.com/servebench/servebench/loadgen/engine"
+	"github.com/servebench/servebench/loadgen/wire"
+	"github.com/servebench/servebench/metrics"
+)
+
+// longestFailure bounds what is kept of a server's words, in bytes.
+const longestFailure = 1500
+
+// longestHeader bounds the header of a reply, in bytes.
+const longestHeader = 256 << 10
+
+// A badServer answers its first request with head and then the same again and
+// again, without end, and all others well.
+type badServer struct {
+	head, again string
+	times       int // that again is sent; 0 without end
+	well        string
+	met         atomic.Bool
+	sent        atomic.Int64 // bytes of the first answer
+}
+
+// start gives the server's URL.
+func (s *badServer) start(t *testing.T) string {
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { listener.Close() })
+	if s.well == "" {
+		s.well = streamHead + framed(aChunk+doneEvent) + streamEnd
+	}
+	go func() {
+		for {
+			conn, err := listener.Accept()
+			if err != nil {
+				return
+			}
+			_ = conn.(*net.TCPConn).SetWriteBuffer(narrow)
+			go s.serve(conn)
+		}
+	}()
+	return "http://" + listener.Addr().String()
+}
+
+func (s *badServer) serve(conn net.Conn) {
+	defer conn.Close()
+	for r := bufio.NewReader(conn); ; {
+		req, err := http.ReadRequest(r)
+		if err != nil {
+			return
+		}
+		if _, err := io.Copy(io.Discard, req.Body); err != nil {
+			return
+		}
+		if !s.met.Swap(true) {
+			s.misbehave(conn)
+			return
+		}
+		if _, err := io.WriteString(conn, s.well); err != nil {
+			return
+		}
+	}
+}
+
+func (s *badServer) misbehave(conn net.Conn) {
+	n, err := io.WriteString(conn, s.head)
+	s.sent.Add(int64(n))
+	if s.again == "" {
+		return
+	}
+	again := []byte(strings.Repeat(s.again, max(1, (64<<10)/len(s.again))))
+	for i := 0; err == nil && (s.times == 0 || i < s.times); i++ {
+		n, err = conn.Write(again)
+		s.sent.Add(int64(n))
+	}
+}
+
+// narrow is the size of a socket's buffer, in bytes. The kernel lets that of a slow
+// reader grow to 32 MiB otherwise.
+const narrow = 64 << 10
+
+// inFlight is what two sockets with narrow buffers and the reader may hold, in bytes.
+const inFlight = 1 << 20
+
+// narrowly dials with a narrow buffer.
+func narrowly(ctx context.Context, network, addr string) (net.Conn, error) {
+	conn, err := new(net.Dialer).DialContext(ctx, network, addr)
+	if err == nil {
+		err = conn.(*net.TCPConn).SetReadBuffer(narrow)
+	}
+	return conn, err
+}
+
+// mallocs is how much has been allocated so far, in bytes.
+func mallocs() uint64 {
+	var m runtime.MemStats
+	runtime.ReadMemStats(&m)
+	return m.TotalAlloc
+}
+
+const bareHead = "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nConnection: close\r\n\r\n"
+
+func TestEndlessAnswersFail(t *testing.T) {
+	textual := fmt.Sprintf(`data: {"choices":[{"index":0,"text":"%s","finish_reason":null}]}`+"\n\n", strings.Repeat("a", 8<<10))
+	for _, test := range []struct {
+		name, head, again string
+		most              int64 // bytes that may be taken
+		class             metrics.Class
+		message           string
+	}{
+		{"event", bareHead + "data: ", "x", maxEvent, metrics.Malformed, "an event is longer than 8 MiB"},
+		{"data lines", bareHead, "data: x\n", maxEvent, metrics.Malformed, "an event is longer than 8 MiB"},
+		{"comment", bareHead + ":", "x", maxEvent, metrics.Malformed, "an event is longer than 8 MiB"},
+		{"chunks", bareHead, "data: {\"choices\":[{}]}\n\n", 32 * maxChunks, metrics.Malformed, "the answer goes on after 1048576 chunks"},
+		{"text", bareHead, textual, 2 * maxText, metrics.Malformed, "the answer goes on after 16 MiB of text"},
+		{"status line", "HTTP/1.1 200 ", "O", longestHeader, metrics.Malformed, "headers exceeded 262144 bytes"},
+		{"header", "HTTP/1.1 200 OK\r\n", "X-A: a\r\n", longestHeader, metrics.Malformed, "headers exceeded 262144 bytes"},
+		{"header line", "HTTP/1.1 200 OK\r\nX-A: ", "a", longestHeader, metrics.Malformed, "headers exceeded 262144 bytes"},
+		{"early hints", "", "HTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\n", longestHeader, metrics.Malformed, "headers exceeded 262144 bytes"},
+		{"chunk extension", streamHead + "1;", "a", longestHeader, metrics.Malformed, "header line too long"},
+		{"chunk extensions", streamHead, "1;a=" + strings.Repeat("b", 500) + "\r\n\n\r\n", longestHeader, metrics.Malformed, "too much non-data"},
+		{"trailer", streamHead + framed(aChunk) + "0\r\n", "X-A: a\r\n", longestHeader, metrics.Malformed, "suspiciously long trailer"},
+		{"refusal", "HTTP/1.1 500 Internal Server Error\r\nConnection: close\r\n\r\n", "no ", maxRefusal, metrics.Status, "500 Internal Server Error: no no "},
+		{"page", "HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nConnection: close\r\n\r\n", "<p>no", maxRefusal, metrics.Malformed, "the answer is text/html"},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			server := &badServer{head: test.head, again: test.again}
+			transport := wire.Connections{Dial: narrowly}.Transport()
+			defer transport.CloseIdleConnections()
+			o := &Endpoint{URL: server.start(t), Transport: transport}
+			class, message := sendWithin(t, 160<<20, o, new(metrics.Record))
+			if class != test.class || !strings.Contains(message, test.message) || len(message) > longestFailure+3 {
+				t.Errorf("class %q, %q", class, message)
+			}
+			if sent := server.sent.Load(); sent > test.most+inFlight {
+				t.Errorf("%d bytes of the answer were taken", sent)
+			}
+			transport.CloseIdleConnections()
+			if class, message := sendOne(t, o, new(metrics.Record)); class != metrics.OK {
+				t.Errorf("the next request: %q, %q", class, message)
+			}
+		})
+	}
+}
+
+// sendOne sends a request and keeps nothing of its answer.
+func sendOne(t *testing.T, o *Endpoint, rec *metrics.Record) (class metrics.Class, message string) {
+	t.Helper()
+	*rec = metrics.Record{}
+	for _, err := range o.Send(t.Context(), time.Now(), &engine.Request{Body: []byte("{}")}, rec) {
+		if err != nil {
+			class, message = metrics.Classify(err)
+		}
+	}
+	return class, message
+}
+
+// sendWithin is sendOne, which may allocate that many bytes.
+func sendWithin(t *testing.T, most uint64, o *Endpoint, rec *metrics.Record) (class metrics.Class, message string) {
+	t.Helper()
+	before := mallocs()
+	class, message = sendOne(t, o, rec)
+	if grown := mallocs() - before; grown > most {
+		t.Errorf("%d MiB were allocated", grown>>20)
+	}
+	return class, message
+}
+
+func TestWhatHoldsNothingTakesNoRoom(t *testing.T) {
+	for name, again := range map[string]string{
+		"comments": ": ping\n\n", "blank lines": "\n", "events without data": "event: a\n\n", "unknown fields": "a: b\n",
+		"events without choices": "data: {\"choices\":[]}\n\n", "usage": usageChunk, "errors of no kind": "data: {}\n\n",
+	} {
+		t.Run(name, func(t *testing.T) {
+			server := &badServer{head: bareHead, again: again, times: 512} // 32 MiB
+			transport := wire.Connections{}.Transport()
+			defer transport.CloseIdleConnections()
+			o := &Endpoint{URL: server.start(t), Transport: transport}
+			before := mallocs()
+			class, message := sendOne(t, o, &metrics.Record{})
+			if grown := mallocs() - before; grown > 4<<20 {
+				t.Errorf("%d KiB were allocated", grown>>10)
+			}
+			if sent := server.sent.Load(); class != metrics.Empty || sent < 31<<20 {
+				t.Errorf("class %q, %q after %d bytes", class, message, sent)
+			}
+		})
+	}
+}
+
+func TestHeadersOfHTTP2AreBounded(t *testing.T) {
+	server := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path == "/bad" {
+			for i := range 8 {
+				w.Header().Set(fmt.Sprint("X-", i), strings.Repeat("a", longestHeader/4))
+			}
+		}
+		streaming(w, r)
+	}))
+	server.EnableHTTP2 = true
+	server.StartTLS()
+	defer server.Close()
+	transport := wire.Connections{Insecure: true, HTTP2: true}.Transport()
+	defer transport.CloseIdleConnections()
+	if class, message := sendOne(t, &Endpoint{URL: server.URL + "/bad", Transport: transport}, &metrics.Record{}); class == metrics.OK || len(message) > longestFailure {
+		t.Errorf("class %q, %q", class, message)
+	}
+	if class, message := sendOne(t, &Endpoint{URL: server.URL, Transport: transport}, &metrics.Record{}); class != metrics.OK {
+		t.Errorf("the next request: %q, %q", class, message)
+	}
+}
+
+func TestOddAnswersFailByClass(t *testing.T) {
+	deep := strings.Repeat(`[`, 1<<20)
+	for _, test := range []struct {
+		name, reply string
+		class       metrics.Class
+		message     string
+	}{
+		{"HTTP/0.9", "<html>hello</html>\n", metrics.Malformed, "malformed HTTP"},
+		{"negative length", "HTTP/1.1 200 OK\r\nContent-Length: -1\r\n\r\n", metrics.Malformed, "bad Content-Length"},
+		{"two lengths", "HTTP/1.1 200 OK\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\nab", metrics.Malformed, "Content-Length"},
+		{"length beyond reason", "HTTP/1.1 200 OK\r\nContent-Length: 99999999999999999999\r\n\r\n", metrics.Malformed, "bad Content-Length"},
+		{"NUL in the status line", "HTTP/1.1 200 O\x00K\r\nContent-Type: text/html\r\nContent-Length: 1\r\n\r\na", metrics.Malformed, "the answer is text/html, not an event stream: a"},
+		{"NUL in a header", "HTTP/1.1 302 Found\r\nLocation: /\x00\x1b[31m\xff\r\nContent-Length: 0\r\n\r\n", metrics.Malformed, "malformed"},
+		{"NUL in an event", whole("200 OK", "data: {\"choices\":\x00}\n\n"), metrics.Malformed, `an event is not JSON`},
+		{"half a head of gzip", whole("200 OK\r\nContent-Encoding: gzip", "\x1f\x8b"), metrics.Truncated, "unexpected EOF"},
+		{"unasked br", whole("200 OK\r\nContent-Encoding: br", "\x1f"), metrics.Malformed, "the answer is compressed (br)"},
+		{"invalid UTF-8 in a message", whole("500 Oh", "{\"error\":\"a\xff\xfeb\"}"), metrics.Status, "500 Internal Server Error: a"},
+		{"invalid UTF-8 in a header", whole("302 Found\r\nLocation: /\xff\xfe", ""), metrics.Status, "(Location: /; redirects are not followed)"},
+		{"deep event", whole("200 OK", "data: "+deep+"\n\n"), metrics.Malformed, "an event is not JSON"},
+		{"deep choices", whole("200 OK", `data: {"Choices":`+deep+strings.Repeat("]", 1<<20)+"}\n\n"), metrics.Malformed, "an event is not JSON"},
+		{"deep error", whole("400 Bad Request", `{"error":`+strings.Repeat("[", 5000)+strings.Repeat("]", 5000)+"}"), metrics.Status, "400 Bad Request: [[["},
+		{"long list of errors", whole("400 Bad Request", `{"detail":[`+strings.Repeat(`{},`, 20000)+`{}]}`), metrics.Status, "400 Bad Request: {}; {}"},
+		{"choices without number", whole("200 OK", `data: {"Choices":[`+strings.Repeat(`{},`, 1<<20)+"{}]}\n\n"+doneEvent), metrics.OK, ""},
+		{"long finish reason", whole("200 OK", `data: {"choices":[{"finish_reason":"`+strings.Repeat("a", 1<<20)+"\"}]}\n\n"), metrics.OK, ""},
+		{"choices twice", whole("200 OK", `data: {"choices":[{"text":"a"}],"choices":[{"text":"b"}]}`+"\n\n"+doneEvent), metrics.OK, ""},
+		{"an index beyond reason", whole("200 OK", `data: {"choices":[{"index":1e999,"text":"a"}]}`+"\n\n"+doneEvent), metrics.OK, ""},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			server := &badServer{head: test.reply}
+			transport := wire.Connections{}.Transport()
+			defer transport.CloseIdleConnections()
+			o := &Endpoint{URL: server.start(t), Transport: transport}
+			rec := new(metrics.Record)
+			class, message := sendWithin(t, 64<<20, o, rec)
+			if class != test.class || !strings.Contains(message, test.message) || !utf8.ValidString(message) || len(message) > longestFailure+3 || len(rec.Finish) > maxFinish+3 {
+				t.Errorf("class %q, %.300q, finish reason %.300q", class, message, rec.Finish)
+			}
+			transport.CloseIdleConnections()
+			if class, message := sendOne(t, o, rec); class != metrics.OK {
+				t.Errorf("the next request: %q, %q", class, message)
+			}
+		})
+	}
+}

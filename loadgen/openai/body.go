@@ -1,0 +1,133 @@
+package openai
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/servebench/servebench/dataset"
+	"github.com/servebench/servebench/metrics/pyjson"
+)
+
+// A Body makes the bodies of requests byte for byte as vLLM's client does: with
+// its keys in its order, in the spelling of Python's json.dumps. UsageAlways,
+// PlainText and Drop are not that client's.
+type Body struct {
+	Model       string // as the API names it
+	Chat        bool   // for chat completions, else completions
+	IgnoreEOS   bool
+	Logprobs    *int          // for completions; nil is sent as null
+	UsageAlways bool          // ask for continuous usage statistics, those of every chunk
+	PlainText   bool          // the content of a chat's messages is a string instead of a list of parts; only text can be
+	Extra       pyjson.Object // set over everything else; a key that is there already keeps its place
+	Drop        []string      // names of members that are left out, whatever set them
+}
+
+// Encode makes the body that sends turn.
+func (b *Body) Encode(turn *dataset.Turn) ([]byte, error) {
+	base := b.completion
+	if b.Chat {
+		base = b.chat
+	}
+	object, err := base(turn)
+	if err != nil {
+		return nil, err
+	}
+	usage := pyjson.Object{{Key: "include_usage", Value: true}}
+	if b.UsageAlways {
+		usage = append(usage, pyjson.Member{Key: "continuous_usage_stats", Value: true})
+	}
+	object = append(object,
+		pyjson.Member{Key: "stream", Value: true},
+		pyjson.Member{Key: "stream_options", Value: usage})
+	if b.IgnoreEOS {
+		object = append(object, pyjson.Member{Key: "ignore_eos", Value: true})
+	}
+	size := 1024 + len(turn.Prompt) + 8*len(turn.TokenIDs) + len(turn.Messages)
+	object = slices.DeleteFunc(object.Merge(b.Extra), func(m pyjson.Member) bool { return slices.Contains(b.Drop, m.Key) })
+	return pyjson.Append(make([]byte, 0, size), object), nil
+}
+
+func (b *Body) completion(turn *dataset.Turn) (pyjson.Object, error) {
+	if turn.Messages != nil {
+		return nil, errors.New("a completions endpoint takes no messages")
+	}
+	var prompt any = turn.Prompt
+	if turn.TokenIDs != nil {
+		prompt = turn.TokenIDs
+	}
+	var logprobs any
+	if b.Logprobs != nil {
+		logprobs = *b.Logprobs
+	}
+	return pyjson.Object{
+		{Key: "model", Value: b.Model},
+		{Key: "prompt", Value: prompt},
+		{Key: "repetition_penalty", Value: 1.0},
+		{Key: "max_tokens", Value: turn.OutputLen},
+		{Key: "logprobs", Value: logprobs},
+	}, nil
+}
+
+func (b *Body) chat(turn *dataset.Turn) (pyjson.Object, error) {
+	messages, err := chatMessages(turn)
+	if err == nil && b.PlainText {
+		err = inPlainText(messages)
+	}
+	return pyjson.Object{
+		{Key: "model", Value: b.Model},
+		{Key: "messages", Value: messages},
+		{Key: "max_completion_tokens", Value: turn.OutputLen},
+	}, err
+}
+
+func chatMessages(turn *dataset.Turn) (any, error) {
+	switch {
+	case turn.Messages != nil:
+		messages, err := pyjson.Parse(string(turn.Messages))
+		if err != nil {
+			return nil, fmt.Errorf("reading messages: %w", err)
+		}
+		return messages, nil
+	case turn.TokenIDs != nil:
+		return nil, errors.New("a chat endpoint takes no token ids")
+	}
+	content := []any{pyjson.Object{{Key: "type", Value: "text"}, {Key: "text", Value: turn.Prompt}}}
+	return []any{pyjson.Object{{Key: "role", Value: "user"}, {Key: "content", Value: content}}}, nil
+}
+
+// inPlainText makes each content of messages a string, in place. Several parts of text
+// become lines, as vLLM has it for a model that takes text alone.
+func inPlainText(messages any) error {
+	list, _ := messages.([]any)
+	for i, message := range list {
+		object, _ := message.(pyjson.Object)
+		content, _ := object.Get("content")
+		parts, ok := content.([]any)
+		if !ok {
+			continue
+		}
+		text, err := joinedText(parts)
+		if err != nil {
+			return fmt.Errorf("message %d: %w", i+1, err)
+		}
+		object.With("content", text)
+	}
+	return nil
+}
+
+func joinedText(parts []any) (string, error) {
+	texts := make([]string, len(parts))
+	for i, part := range parts {
+		object, _ := part.(pyjson.Object)
+		kind, _ := object.Get("type")
+		text, _ := object.Get("text")
+		said, ok := text.(string)
+		if !ok || kind != "text" {
+			return "", fmt.Errorf("its content has a part of type %v, and a string holds text alone", kind)
+		}
+		texts[i] = said
+	}
+	return strings.Join(texts, "\n"), nil
+}

@@ -1,0 +1,232 @@
+package openai
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"io"
+	"net"
+	"net/http"
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/servebench/servebench/dataset"
+	"github.com/servebench/servebench/loadgen/engine"
+	"github.com/servebench/servebench/loadgen/wire"
+	"github.com/servebench/servebench/metrics"
+	"github.com/servebench/servebench/metrics/pyjson"
+)
+
+// A wireRequest is one line of the golden requests: what a server saw of vLLM's
+// client. Its body is parsed JSON with the order of the keys kept.
+type wireRequest struct {
+	N       int             `json:"n"`
+	Path    string          `json:"path"`
+	Headers http.Header     `json:"headers"`
+	Body    json.RawMessage `json:"body"`
+}
+
+// goldenRequests are the requests of one golden run, with what made them.
+var goldenRequests = []struct {
+	file   string
+	body   Body
+	header []metrics.KV
+}{
+	{"completions", Body{Model: "stub-32000", IgnoreEOS: true}, nil},
+	{"rampup", Body{Model: "stub-32000", IgnoreEOS: true}, nil},
+	{"chat", Body{Model: "stub-32000", Chat: true, IgnoreEOS: true, Extra: pyjson.Object{{Key: "temperature", Value: 0.0}, {Key: "top_p", Value: 0.9}}},
+		[]metrics.KV{{Key: "x-foo", Value: "bar"}}},
+}
+
+func TestRequestsAreThoseOfVLLM(t *testing.T) {
+	for _, test := range goldenRequests {
+		for _, want := range readWire(t, test.file) {
+			body, err := pyjson.Parse(string(want.Body))
+			if err != nil {
+				t.Fatal(err)
+			}
+			text := pyjson.Append(nil, body)
+			encoded, err := test.body.Encode(turnOf(t, body.(pyjson.Object)))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if diff := cmp.Diff(string(text), string(encoded)); diff != "" {
+				t.Fatalf("%s %d: body (-want +got):\n%s", test.file, want.N, diff)
+			}
+
+			req := &engine.Request{ID: want.Headers.Get("X-Request-Id"), Body: encoded}
+			got := received(t, &Endpoint{URL: "http://server.test" + want.Path, Header: Headers("", test.header)}, req)
+			// The one is ours, the other not asked for.
+			for _, name := range []string{"User-Agent", "Accept-Encoding"} {
+				want.Headers.Del(name)
+			}
+			if agent := got.Header.Get("User-Agent"); !strings.HasPrefix(agent, "servebench/") {
+				t.Errorf("User-Agent %q is not ours", agent)
+			}
+			got.Header.Del("User-Agent")
+			if diff := cmp.Diff(want.Headers, got.Header); diff != "" || got.URL.Path != want.Path || got.Proto != "HTTP/1.1" {
+				t.Fatalf("%s %d: %s %s, headers (-want +got):\n%s", test.file, want.N, got.Proto, got.URL, diff)
+			}
+		}
+	}
+}
+
+func readWire(t *testing.T, name string) []wireRequest {
+	t.Helper()
+	file, err := os.Open("../../testdata/golden/wire/" + name + ".requests.jsonl")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer file.Close()
+	var all []wireRequest
+	for dec := json.NewDecoder(file); ; {
+		var w wireRequest
+		if err := dec.Decode(&w); err == io.EOF {
+			return all
+		} else if err != nil {
+			t.Fatal(err)
+		}
+		all = append(all, w)
+	}
+}
+
+// turnOf is the turn that body sends.
+func turnOf(t *testing.T, body pyjson.Object) *dataset.Turn {
+	t.Helper()
+	var w struct {
+		Prompt   string `json:"prompt"`
+		Messages []struct {
+			Content []struct {
+				Text string `json:"text"`
+			} `json:"content"`
+		} `json:"messages"`
+		MaxTokens           int `json:"max_tokens"`
+		MaxCompletionTokens int `json:"max_completion_tokens"`
+	}
+	if err := json.Unmarshal(pyjson.Append(nil, body), &w); err != nil {
+		t.Fatal(err)
+	}
+	for _, m := range w.Messages {
+		w.Prompt += m.Content[0].Text
+	}
+	return &dataset.Turn{Prompt: w.Prompt, OutputLen: w.MaxTokens + w.MaxCompletionTokens}
+}
+
+// received sends req and gives what the server saw, with Content-Length among
+// the headers.
+func received(t *testing.T, o *Endpoint, req *engine.Request) *http.Request {
+	t.Helper()
+	client, server := net.Pipe()
+	o.Transport = wire.Connections{Dial: func(context.Context, string, string) (net.Conn, error) { return client, nil }}.Transport()
+	seen := make(chan *http.Request, 1)
+	go func() {
+		defer server.Close()
+		r, err := http.ReadRequest(bufio.NewReader(server))
+		if err == nil {
+			var body []byte
+			body, err = io.ReadAll(r.Body)
+			if string(body) != string(req.Body) {
+				t.Errorf("the server got %q, want %q", body, req.Body)
+			}
+		}
+		if err != nil {
+			t.Error(err)
+		}
+		seen <- r
+	}()
+	for range o.Send(t.Context(), time.Now(), req, &metrics.Record{}) {
+	}
+	return <-seen
+}
+
+func TestBodyOfEveryKindOfTurn(t *testing.T) {
+	two := 2
+	for _, test := range []struct {
+		name string
+		body Body
+		turn dataset.Turn
+		want string // the start of it, or of the error
+	}{
+		{"text", Body{Model: "m"}, dataset.Turn{Prompt: "é \"x\"\n\U0001f642", OutputLen: 5},
+			`{"model": "m", "prompt": "\u00e9 \"x\"\n\ud83d\ude42", "repetition_penalty": 1.0, "max_tokens": 5, "logprobs": null, "stream": true, "stream_options": {"include_usage": true}}`},
+		{"text that is not UTF-8", Body{Model: "m"}, dataset.Turn{Prompt: "a\xffb\u00e9\x7f"}, `{"model": "m", "prompt": "a\ufffdb\u00e9\u007f", `},
+		{"token ids", Body{Model: "m", Logprobs: &two}, dataset.Turn{TokenIDs: []int{1, 2, 300}, OutputLen: 5},
+			`{"model": "m", "prompt": [1, 2, 300], "repetition_penalty": 1.0, "max_tokens": 5, "logprobs": 2, "stream": true`},
+		{"extra over the rest", Body{Model: "m", Extra: pyjson.Object{{Key: "top_k", Value: 3}, {Key: "max_tokens", Value: 16}, {Key: "repetition_penalty", Value: 1.5}}}, dataset.Turn{Prompt: "x", OutputLen: 5},
+			`{"model": "m", "prompt": "x", "repetition_penalty": 1.5, "max_tokens": 16, "logprobs": null, "stream": true, "stream_options": {"include_usage": true}, "top_k": 3}`},
+		{"messages", Body{Model: "m", Chat: true}, dataset.Turn{Messages: json.RawMessage(`[{"role":"system","content":"é"}]`), OutputLen: 5},
+			`{"model": "m", "messages": [{"role": "system", "content": "\u00e9"}], "max_completion_tokens": 5, "stream": true`},
+		{"text as parts", Body{Model: "m", Chat: true}, dataset.Turn{Prompt: "x", OutputLen: 5},
+			`{"model": "m", "messages": [{"role": "user", "content": [{"type": "text", "text": "x"}]}], "max_completion_tokens": 5, "stream": true`},
+		{"text as a string", Body{Model: "m", Chat: true, PlainText: true}, dataset.Turn{Prompt: "x", OutputLen: 5},
+			`{"model": "m", "messages": [{"role": "user", "content": "x"}], "max_completion_tokens": 5, "stream": true`},
+		{"parts as strings", Body{Model: "m", Chat: true, PlainText: true}, dataset.Turn{Messages: json.RawMessage(
+			`[{"role":"system","content":"s"},{"content":[{"type":"text","text":"a"},{"text":"b","type":"text"}],"role":"user"},{"role":"assistant","tool_calls":[]}]`)},
+			`{"model": "m", "messages": [{"role": "system", "content": "s"}, {"content": "a\nb", "role": "user"}, {"role": "assistant", "tool_calls": []}], "max_`},
+		{"a picture as a string", Body{Model: "m", Chat: true, PlainText: true}, dataset.Turn{Messages: json.RawMessage(
+			`[{"role":"system","content":"s"},{"role":"user","content":[{"type":"text","text":"a"},{"type":"image_url","image_url":{"url":"data:"}}]}]`)},
+			"message 2: its content has a part of type image_url, and a string holds text alone"},
+		{"members dropped", Body{Model: "m", IgnoreEOS: true, Drop: []string{"ignore_eos", "repetition_penalty", "logprobs", "stream_options", "top_k"}, Extra: pyjson.Object{{Key: "top_k", Value: 3}, {Key: "seed", Value: nil}}},
+			dataset.Turn{Prompt: "x", OutputLen: 5}, `{"model": "m", "prompt": "x", "max_tokens": 5, "stream": true, "seed": null}`},
+		{"messages without chat", Body{Model: "m"}, dataset.Turn{Messages: json.RawMessage(`[]`)}, "a completions endpoint takes no messages"},
+		{"token ids in chat", Body{Model: "m", Chat: true}, dataset.Turn{TokenIDs: []int{1}}, "a chat endpoint takes no token ids"},
+		{"broken messages", Body{Model: "m", Chat: true}, dataset.Turn{Messages: json.RawMessage(`[`)}, "reading messages: "},
+	} {
+		got, err := test.body.Encode(&test.turn)
+		if err != nil {
+			got = []byte(err.Error())
+		}
+		if !strings.HasPrefix(string(got), test.want) {
+			t.Errorf("%s: %s\nwant %s", test.name, got, test.want)
+		}
+	}
+}
+
+func TestEncodingLeavesExtraAlone(t *testing.T) {
+	body := Body{Model: "m", Extra: pyjson.Object{{Key: "max_tokens", Value: 16}, {Key: "top_k", Value: 3}}}
+	for range 2 {
+		if _, err := body.Encode(&dataset.Turn{Prompt: "x"}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if want := (pyjson.Object{{Key: "max_tokens", Value: 16}, {Key: "top_k", Value: 3}}); !cmp.Equal(want, body.Extra) {
+		t.Errorf("Extra is now %v", body.Extra)
+	}
+}
+
+func TestHeadersOfTheUserWin(t *testing.T) {
+	header := Headers("secret", []metrics.KV{{Key: "content-type", Value: "text/x"}, {Key: "A", Value: "1"}, {Key: "a", Value: "2"}, {Key: "x-request-id", Value: "mine"}})
+	got := received(t, &Endpoint{URL: "http://server.test/v1", Header: header}, &engine.Request{ID: "r-1", Body: []byte("{}")})
+	want := http.Header{"Accept": {"*/*"}, "A": {"2"}, "Authorization": {"Bearer secret"}, "Content-Length": {"2"}, "Content-Type": {"text/x"},
+		"User-Agent": {userAgent}, "X-Request-Id": {"r-1"}}
+	if diff := cmp.Diff(want, got.Header); diff != "" {
+		t.Errorf("headers (-want +got):\n%s", diff)
+	}
+}
+
+func BenchmarkBody(b *testing.B) {
+	body := Body{Model: "stub-32000", IgnoreEOS: true}
+	turn := dataset.Turn{Prompt: strings.Repeat(" token", 1000), OutputLen: 100}
+	b.SetBytes(int64(len(turn.Prompt)))
+	b.ReportAllocs()
+	for b.Loop() {
+		if _, err := body.Encode(&turn); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
+func TestContinuousUsageIsAskedForOnRequest(t *testing.T) {
+	for _, chat := range []bool{false, true} {
+		body := Body{Model: "m", Chat: chat, UsageAlways: true}
+		text, err := body.Encode(&dataset.Turn{Prompt: "Hi", OutputLen: 1})
+		const want = `"stream": true, "stream_options": {"include_usage": true, "continuous_usage_stats": true}`
+		if err != nil || !strings.Contains(string(text), want) {
+			t.Errorf("%s, %v", text, err)
+		}
+	}
+}

@@ -1,0 +1,78 @@
+package openai
+
+import (
+	"context"
+	"net"
+	"os"
+	"syscall"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/servebench/servebench/loadgen/wire"
+	"github.com/servebench/servebench/metrics"
+)
+
+// reported is what t reports.
+func reported(t *wire.Tally) metrics.Evidence {
+	var e metrics.Evidence
+	t.Report(&e)
+	return e
+}
+
+func TestWhatServersDoToConnectionsIsCounted(t *testing.T) {
+	answer := aChunk + aChunk + lastChunk + doneEvent // the last has no content to share a read
+	for _, test := range []struct {
+		name, reply string
+		want        metrics.Evidence
+	}{
+		{"kept", streamHead + framed(answer) + streamEnd,
+			metrics.Evidence{Opened: 1, UserStamps: 3, SharedReads: 1, Protocol: "HTTP/1.1"}},
+		{"closed", "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nConnection: close\r\n\r\n" + answer,
+			metrics.Evidence{Opened: 1, UserStamps: 3, SharedReads: 1, Closed: 1, Protocol: "HTTP/1.1"}},
+		{"HTTP/1.0", "HTTP/1.0 200 OK\r\nContent-Type: text/event-stream\r\n\r\n" + answer,
+			metrics.Evidence{Opened: 1, UserStamps: 3, SharedReads: 1, Closed: 1, Protocol: "HTTP/1.0"}},
+		{"an error is a reply, too", "HTTP/1.0 500 Oh\r\n\r\n",
+			metrics.Evidence{Opened: 1, Closed: 1, Protocol: "HTTP/1.0"}},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			tally := new(wire.Tally)
+			transport := wire.Connections{Tally: tally, Dial: dialRaw([]byte(test.reply))}.Transport()
+			defer transport.CloseIdleConnections()
+			got, _ := ask(t, &Endpoint{URL: "http://server.test", Transport: transport, Tally: tally})
+			if failed := got.Class != metrics.OK; failed != (test.want.UserStamps == 0) {
+				t.Fatalf("%+v", got)
+			}
+			if diff := cmp.Diff(test.want, reported(tally)); diff != "" {
+				t.Errorf("tally (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+func TestWantOfSocketsIsCounted(t *testing.T) {
+	tally := new(wire.Tally)
+	var errs []error
+	for _, errno := range []syscall.Errno{syscall.ECONNREFUSED, syscall.EADDRNOTAVAIL, syscall.EMFILE, syscall.ENFILE, syscall.ENOBUFS} {
+		errs = append(errs, &net.OpError{Op: "dial", Net: "tcp", Err: os.NewSyscallError("connect", errno)})
+	}
+	want := errs[1].Error()
+	transport := wire.Connections{Tally: tally, Dial: func(context.Context, string, string) (net.Conn, error) {
+		err := errs[0]
+		errs = errs[1:]
+		return nil, err
+	}}.Transport()
+	o := &Endpoint{URL: "http://server.test", Transport: transport, Tally: tally}
+	for i := range len(errs) {
+		class := metrics.Connect
+		if i == 0 {
+			class = metrics.Refused
+		}
+		if got, _ := ask(t, o); got.Class != class {
+			t.Errorf("%+v, want %s", got, class)
+		}
+	}
+	if e := reported(tally); e.Exhausted != 4 || e.Exhaustion != want || e.Opened != 0 {
+		t.Errorf("%+v; want 4, %q", e, want)
+	}
+}

@@ -1,0 +1,144 @@
+package openai
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"iter"
+	"net/http"
+	"net/http/httptrace"
+	"net/url"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/servebench/servebench/loadgen/engine"
+	"github.com/servebench/servebench/loadgen/wire"
+	"github.com/servebench/servebench/metrics"
+)
+
+const userAgent = "servebench/1 (+https://github.com/servebench/servebench)"
+
+// Headers are the headers of every request: what vLLM's client sends, with
+// Authorization if there is a key, then extra, which replace those and, later
+// ones, earlier ones of the same name.
+func Headers(apiKey string, extra []metrics.KV) http.Header {
+	h := http.Header{}
+	h.Set("Accept", "*/*")
+	h.Set("User-Agent", userAgent)
+	h.Set("Content-Type", "application/json")
+	if apiKey != "" {
+		h.Set("Authorization", "Bearer "+apiKey)
+	}
+	for _, kv := range extra {
+		h.Set(kv.Key, kv.Value)
+	}
+	return h
+}
+
+// An Endpoint streams answers from an endpoint that speaks Endpoint's protocol for
+// completions or chat completions. Its fields must not change once it is in use,
+// and it must not be copied then. Send is safe for concurrent use.
+type Endpoint struct {
+	URL       string            // the endpoint
+	Header    http.Header       // sent with every request; see Headers
+	Chat      bool              // it is a chat endpoint; see metrics.Record.E2EL
+	Transport http.RoundTripper // see Connections; nil means http.DefaultTransport
+	Timeouts  wire.Timeouts
+	Tally     *wire.Tally // counts what streams do; nil counts nothing
+
+	parse   sync.Once
+	target  *url.URL  // URL, parsed
+	wrong   error     // with URL
+	streams sync.Pool // for their buffers
+}
+
+// Send is a Sender. It sends a request once, whatever a Retry does, but for one over a
+// used connection that dies before a byte of the answer: a Transport sends that anew,
+// once, over a new one. Redirects are not followed.
+func (o *Endpoint) Send(ctx context.Context, epoch time.Time, req *engine.Request, rec *metrics.Record) iter.Seq2[engine.Chunk, error] {
+	return func(yield func(engine.Chunk, error) bool) {
+		err := o.exchange(ctx, epoch, req, rec, func(c engine.Chunk) bool { return yield(c, nil) })
+		if err != nil && err != errStopped {
+			yield(engine.Chunk{}, err)
+		}
+	}
+}
+
+// exchange sends req and hands the chunks of its answer to yield. When it
+// returns, rec is complete.
+func (o *Endpoint) exchange(ctx context.Context, epoch time.Time, req *engine.Request, rec *metrics.Record, yield func(engine.Chunk) bool) error {
+	ctx, watch := o.Timeouts.Watch(ctx)
+	defer watch.Stop()
+	t := &wire.Trace{Epoch: epoch, Watch: watch}
+	reply, err := o.post(httptrace.WithClientTrace(ctx, t.Hooks()), req)
+	if err != nil {
+		t.Into(rec)
+		return t.Failure(ctx, err)
+	}
+	watch.Headed()
+	defer reply.Body.Close()
+	defer t.Into(rec)
+	rec.Status = reply.StatusCode
+	o.Tally.Replied(reply)
+	wire.Unpack(reply)
+
+	s, _ := o.streams.Get().(*stream)
+	if s == nil {
+		s = new(stream)
+	}
+	defer o.streams.Put(s)
+	s.begin(wire.BodyOf(reply, t.Carrier(), watch), o.Chat)
+	s.epoch, s.rec, s.tally = epoch, rec, o.Tally
+	defer s.end(req.KeepText)
+	if err := refusal(reply, &s.body); err != nil {
+		return o.located(err)
+	}
+	return s.chunksTo(ctx, yield)
+}
+
+// located is the failure of a request with the URL, if the server says that there is no
+// such. What it says of a model is about that.
+func (o *Endpoint) located(err error) error {
+	f, ok := errors.AsType[*metrics.Failure](err)
+	if ok && (f.Status == http.StatusNotFound || f.Status == http.StatusMethodNotAllowed) && !strings.Contains(strings.ToLower(f.Error()), "model") {
+		f.Err = fmt.Errorf("%w (POST %s://%s%s)", f.Err, o.target.Scheme, o.target.Host, o.target.EscapedPath())
+	}
+	return err
+}
+
+// post sends req.
+func (o *Endpoint) post(ctx context.Context, req *engine.Request) (*http.Response, error) {
+	o.parse.Do(func() { o.target, o.wrong = url.Parse(o.URL) })
+	if o.wrong != nil {
+		return nil, o.wrong
+	}
+	r, err := http.NewRequestWithContext(ctx, http.MethodPost, "", io.NopCloser(bytes.NewReader(req.Body)))
+	if err != nil {
+		return nil, err
+	}
+	if _, ours := o.Transport.(*wire.Transport); ours { // another would send it again as it pleases
+		r.GetBody = func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(req.Body)), nil }
+	}
+	r.URL, r.Host, r.ContentLength = o.target, o.target.Host, int64(len(req.Body))
+	if o.Header != nil {
+		r.Header = o.Header.Clone()
+	}
+	if req.ID != "" {
+		r.Header.Set("X-Request-Id", req.ID)
+	}
+	return roundTrip(o.Transport, r)
+}
+
+// roundTrip sends r as it is: no redirect is followed and nothing is added.
+func roundTrip(transport http.RoundTripper, r *http.Request) (*http.Response, error) {
+	if host := r.Header.Get("Host"); host != "" {
+		r.Host = host // net/http overlooks it among the headers
+	}
+	if transport == nil {
+		transport = http.DefaultTransport
+	}
+	return transport.RoundTrip(r)
+}

@@ -1,0 +1,221 @@
+package openai
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"math"
+	"net"
+	"net/http"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+	"unicode/utf8"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/servebench/servebench/loadgen/engine"
+	"github.com/servebench/servebench/loadgen/wire"
+	"github.com/servebench/servebench/metrics"
+)
+
+// dialScript dials a server that reads requests and lets play answer each, until
+// play says that the connection is to be closed.
+func dialScript(play func(c net.Conn) (closing bool)) func(context.Context, string, string) (net.Conn, error) {
+	return func(context.Context, string, string) (net.Conn, error) {
+		client, server := net.Pipe()
+		go func() {
+			defer server.Close()
+			for r := bufio.NewReader(server); ; {
+				req, err := http.ReadRequest(r)
+				if err != nil {
+					return
+				}
+				if _, err := io.Copy(io.Discard, req.Body); err != nil || play(server) {
+					return
+				}
+			}
+		}()
+		return client, nil
+	}
+}
+
+const (
+	streamHead = "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nTransfer-Encoding: chunked\r\n\r\n"
+	streamEnd  = "0\r\n\r\n"
+	aChunk     = `data: {"choices":[{"index":0,"text":"a","finish_reason":null}]}` + "\n\n"
+	lastChunk  = `data: {"choices":[{"index":0,"text":"","finish_reason":"stop"}]}` + "\n\n"
+	usageChunk = `data: {"choices":[],"usage":{"prompt_tokens":3,"completion_tokens":2}}` + "\n\n"
+	doneEvent  = "data: [DONE]\n\n"
+)
+
+// framed is body as one part of a chunked reply.
+func framed(body string) string { return fmt.Sprintf("%x\r\n%s\r\n", len(body), body) }
+
+// whole is a complete reply.
+func whole(head, body string) string {
+	return fmt.Sprintf("HTTP/1.1 %s\r\nContent-Length: %d\r\n\r\n%s", head, len(body), body)
+}
+
+func TestFailuresAreClassed(t *testing.T) {
+	for _, test := range []struct {
+		name, reply string
+		class       metrics.Class
+		message     string
+	}{
+		{"a good answer", streamHead + framed(aChunk+lastChunk+usageChunk+doneEvent) + streamEnd, metrics.OK, ""},
+		{"no [DONE]", streamHead + framed(aChunk+lastChunk) + streamEnd, metrics.OK, ""},
+		{"no finish reason", streamHead + framed(aChunk+doneEvent) + streamEnd, metrics.OK, ""},
+		{"cut after [DONE]", streamHead + framed(aChunk+doneEvent), metrics.OK, ""},
+		{"neither", streamHead + framed(aChunk) + streamEnd, metrics.Truncated, "the stream ended without a finish reason and without [DONE]"},
+		{"clean end in an event", streamHead + framed(aChunk+aChunk[:20]) + streamEnd, metrics.Truncated, "the connection was cut in the middle of the answer: EOF"},
+		{"cut in an event", streamHead + framed(aChunk+aChunk[:20]), metrics.Truncated, "the connection was cut in the middle of the answer: unexpected EOF"},
+		{"cut after the finish reason", streamHead + framed(aChunk+lastChunk), metrics.Truncated, "the connection was cut in the middle of the answer: unexpected EOF"},
+		{"cut without a chunk", streamHead, metrics.Truncated, "the connection was cut in the middle of the answer: unexpected EOF"},
+		{"no reply", "", metrics.Truncated, "the connection was cut before the reply: EOF"},
+		{"half a head", streamHead[:40], metrics.Truncated, "the connection was cut before the reply: net/http: HTTP/1.x transport connection broken: unexpected EOF"},
+		{"no HTTP", "hello\r\n\r\n", metrics.Malformed, `net/http: HTTP/1.x transport connection broken: malformed HTTP response "hello"`},
+		{"broken framing", streamHead + "xyz\r\n", metrics.Malformed, "the answer makes no sense: invalid byte in chunk length"},
+		{"no JSON", streamHead + framed(aChunk+"data: oops\n\n"+doneEvent) + streamEnd, metrics.Malformed, `an event is not JSON: "oops"`},
+		{"empty", streamHead + streamEnd, metrics.Empty, neverValid},
+		{"[DONE] alone", streamHead + framed(doneEvent) + streamEnd, metrics.Empty, neverValid},
+		{"usage alone", streamHead + framed(usageChunk+doneEvent) + streamEnd, metrics.Empty, neverValid},
+		{"error in the stream", streamHead + framed(aChunk+`data: {"error":{"message":"boom","code":500}}`+"\n\n"+doneEvent) + streamEnd, metrics.InStream, "boom"},
+		{"error as text", streamHead + framed(aChunk+`data: {"error":"boom"}`+"\n\n") + streamEnd, metrics.InStream, "boom"},
+		{"vLLM's older error", streamHead + framed(`data: {"object":"error","message":"boom","type":"BadRequestError","code":400}`+"\n\n") + streamEnd, metrics.InStream, "boom"},
+		{"error event", streamHead + framed(aChunk+"event: error\ndata: boom\n\n") + streamEnd, metrics.InStream, "boom"},
+		{"error event without a message", streamHead + framed("data: {\"error\":{\"code\":7}}\n\n") + streamEnd, metrics.InStream, `{"code":7}`},
+		{"error as a whole reply", whole("200 OK\r\nContent-Type: application/json", `{"error":{"message":"boom"}}`), metrics.InStream, "boom"},
+		{"a page", whole("200 OK\r\nContent-Type: text/html; charset=utf-8", "<html><title>Log\n in</title><p>x"), metrics.Malformed, "the answer is text/html, not an event stream: Log in"},
+		{"a stream under another name", whole("200 OK\r\nContent-Type: text/plain; charset=utf-8", aChunk+doneEvent), metrics.OK, ""},
+		{"a text", whole("200 OK\r\nContent-Type: text/plain", "hello\n"), metrics.Empty, neverValid},
+		{"redirect", whole("307 Temporary Redirect\r\nLocation: http://other.test/v1", ""), metrics.Status, "307 Temporary Redirect (Location: http://other.test/v1; redirects are not followed)"},
+		{"too many", whole("429 Too Many Requests\r\nRetry-After: 20", `{"error":{"message":"slow down"}}`), metrics.Status, "429 Too Many Requests: slow down (Retry-After: 20)"},
+		{"FastAPI", whole("404 Not Found", `{"detail":"Not Found"}`), metrics.Status, "404 Not Found (POST http://server.test/v1/completions)"},
+		{"the status, and more", whole("429 Too Many Requests", `{"error":{"message":"Too Many Requests: 3 waiting"}}`), metrics.Status, "429 Too Many Requests: 3 waiting"},
+		{"haproxy", whole("504 Gateway Time-out", "<html><body><h1>504 Gateway Time-out</h1>\nThe server didn't respond in time.\n</body></html>\n"), metrics.Status, "504 Gateway Time-out The server didn't respond in time."},
+		{"pydantic", whole("422 Unprocessable Entity", `{"detail":[{"loc":["body","model"],"msg":"field required"},{"loc":["body",0],"msg":"bad"}]}`), metrics.Status, "422 Unprocessable Entity: body.model: field required; body.0: bad"},
+		{"odd detail", whole("400 Bad Request", `{"detail":[["a"],{"msg":"bad"},7]}`), metrics.Status, `400 Bad Request: ["a"]; bad; 7`},
+		{"no body", whole("503 Service Unavailable", ""), metrics.Status, "503 Service Unavailable"},
+		{"unheard-of status", whole("599 Odd", "why not"), metrics.Status, "599: why not"},
+		{"message of several lines", whole("400 Bad Request", `{"error":{"message":"one\n\u001b[31mtwo"}}`), metrics.Status, "400 Bad Request: one  [31mtwo"},
+		{"long message", whole("400 Bad Request", strings.Repeat("é", 1000)), metrics.Status, "400 Bad Request: " + strings.Repeat("é", 500/2) + "…"},
+		{"aborted", streamHead + framed(aChunk+strings.Replace(lastChunk, "stop", "abort", 1)+doneEvent) + streamEnd, metrics.Unfinished, "the server did not finish the answer: its finish reason is abort"},
+		{"dropped", streamHead + framed(aChunk+strings.Replace(lastChunk, "stop", "error", 1)) + streamEnd, metrics.Unfinished, "the server did not finish the answer: its finish reason is error"},
+		{"one choice aborted", streamHead + framed(strings.Replace(lastChunk, "stop", "abort", 1)+lastChunk+doneEvent) + streamEnd, metrics.Unfinished, "the server did not finish the answer: its finish reason is abort"},
+		{"cut in an error", "HTTP/1.1 500 Internal Server Error\r\nContent-Length: 1000\r\n\r\nOut of", metrics.Status, "500 Internal Server Error: Out of"},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			got, _ := ask(t, openAIAt(dialRaw([]byte(test.reply)), false))
+			if got.Class != test.class || got.Error != test.message {
+				t.Errorf("class %q, %q\nwant  %q, %q", got.Class, got.Error, test.class, test.message)
+			}
+		})
+	}
+}
+
+func FuzzAnyReplyGivesAnAnswerOrAFailure(f *testing.F) {
+	f.Add(200, "text/event-stream", []byte(aChunk+lastChunk+usageChunk+doneEvent))
+	f.Add(200, "", []byte(aChunk+`data: {"error":{"message":"boom"}}`))
+	f.Add(200, "application/json", []byte(`{"detail":[{"loc":["body",1],"msg":"x"}]}`))
+	f.Add(500, "text/html", []byte("<html><title>Oh</title><p>no"))
+	f.Fuzz(func(t *testing.T, status int, kind string, body []byte) {
+		reply := &http.Response{StatusCode: status, Header: http.Header{"Content-Type": {kind}}, Body: io.NopCloser(bytes.NewReader(body))}
+		got, rec := ask(t, &Endpoint{URL: "http://server.test", Transport: replying{reply}})
+		if (got.Class == metrics.OK) != (got.Error == "") || !utf8.ValidString(got.Error) || got.Class == metrics.OK && got.Chunks == 0 {
+			t.Errorf("%+v", got)
+		}
+		if got.Chunks > 0 != (rec.Last > 0) {
+			t.Errorf("%d chunks, the last at %v", got.Chunks, rec.Last)
+		}
+	})
+}
+
+// A replying transport gives one reply.
+type replying struct{ reply *http.Response }
+
+func (r replying) RoundTrip(*http.Request) (*http.Response, error) { return r.reply, nil }
+
+func TestPartOfAnAnswerIsKept(t *testing.T) {
+	reply := streamHead + framed(aChunk+aChunk+usageChunk[:30])
+	got, rec := ask(t, openAIAt(dialRaw([]byte(reply)), false))
+	if got.Class != metrics.Truncated || got.Chunks != 2 || rec.Text != "aa" || rec.Status != 200 {
+		t.Errorf("read %+v", got)
+	}
+}
+
+func TestTextIsKeptWhereItIsNeeded(t *testing.T) {
+	for _, test := range []struct {
+		usage, want string
+		keep        bool
+	}{{usageChunk, "", false}, {usageChunk, "aa", true}, {"", "aa", false}} {
+		reply := streamHead + framed(aChunk+aChunk+lastChunk+test.usage+doneEvent) + streamEnd
+		var rec metrics.Record
+		o := openAIAt(dialRaw([]byte(reply)), false)
+		for _, err := range o.Send(t.Context(), time.Now(), &engine.Request{Body: []byte("{}"), KeepText: test.keep}, &rec) {
+			if err != nil {
+				t.Fatal(err)
+			}
+		}
+		if rec.Text != test.want {
+			t.Errorf("with usage %q and KeepText %t: text %q, want %q", test.usage, test.keep, rec.Text, test.want)
+		}
+	}
+}
+
+func TestTokensSoFarNeedUsageWithEveryChunk(t *testing.T) {
+	chunk := func(index int, text string, out int) string {
+		return fmt.Sprintf(`data: {"choices":[{"index":%d,"text":%q}],"usage":{"prompt_tokens":3,"completion_tokens":%d}}`+"\n\n", index, text, out)
+	}
+	for _, test := range []struct {
+		name, events string
+		tokens       []int
+		in, out      int
+	}{
+		{"continuous usage", chunk(0, "", 0) + chunk(0, "a", 1) + chunk(0, "bc", 3) + doneEvent, []int{0, 1, 3}, 3, 3},
+		{"in the last chunk alone", aChunk + aChunk + chunk(0, "", 2) + doneEvent, []int{0, 0, 0}, 3, 2},
+		{"several choices", chunk(0, "a", 1) + chunk(1, "b", 1) + chunk(0, "c", 2) + doneEvent, []int{1, 0, 0}, 3, 3},
+		{"a choice beyond reason", chunk(5000, "a", 1) + doneEvent, []int{0}, 7, 0},
+		{"a choice before the first", chunk(-1, "a", 1) + doneEvent, []int{0}, 7, 0},
+		{"counts beyond reason", chunk(0, "a", 1) + chunk(0, "b", math.MaxInt) + chunk(1, "c", math.MaxInt) + doneEvent, []int{1, 0, 0}, 3, 1},
+		{"all of them beyond reason", chunk(0, "a", 1) + `data: {"choices":[],"usage":{"prompt_tokens":9000000000000000000,"completion_tokens":9000000000000000000}}` + "\n\n" + doneEvent, []int{1}, 3, 1},
+		{"usage alone overrules", chunk(0, "a", 1) + `data: {"choices":[],"usage":{"completion_tokens":9}}` + "\n\n" + doneEvent, []int{1}, 7, 9},
+		{"zeros", chunk(0, "a", 0) + usageChunk + chunk(0, "", 0) + doneEvent, []int{0, 0}, 3, 2},
+	} {
+		rec := metrics.Record{In: 7}
+		var tokens []int
+		o := openAIAt(dialRaw([]byte(streamHead+framed(test.events)+streamEnd)), false)
+		for c, err := range o.Send(t.Context(), time.Now(), &engine.Request{Body: []byte("{}")}, &rec) {
+			if err != nil {
+				t.Fatal(err)
+			}
+			tokens = append(tokens, c.Tokens)
+		}
+		if in, out := countsOf(&rec); !cmp.Equal(test.tokens, tokens) || in != test.in || out != test.out {
+			t.Errorf("%s: tokens %v, in %d, out %d; want %v, %d, %d", test.name, tokens, in, out, test.tokens, test.in, test.out)
+		}
+	}
+}
+
+func TestLeavingEarlyStopsReading(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		transport := wire.Connections{Dial: dialScript(func(c net.Conn) bool {
+			_, _ = io.WriteString(c, streamHead+framed(aChunk+aChunk))
+			time.Sleep(time.Hour)
+			return true
+		})}.Transport()
+		defer transport.CloseIdleConnections()
+		o := &Endpoint{URL: "http://server.test", Transport: transport}
+		rec := &metrics.Record{}
+		for range o.Send(t.Context(), time.Now(), &engine.Request{Body: []byte("{}")}, rec) {
+			break
+		}
+		if rec.Text != "a" || rec.Status != 200 {
+			t.Errorf("record %+v", rec)
+		}
+		time.Sleep(week)
+	})
+}

@@ -1,0 +1,197 @@
+package openai
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// said is a piece as a test compares it.
+type said struct {
+	Choices, Failed bool
+	Output, Content bool
+	Index           int
+	Text, Finish    string
+	In, Out, Cached int
+}
+
+func (p *piece) said() said {
+	return said{p.choices, p.failed, p.output, p.content, p.index, string(p.text), string(p.finish), p.usage.in, p.usage.out, p.usage.cached}
+}
+
+// isChat says that an event of a test is of a chat.
+func isChat(event []byte) bool { return strings.Contains(string(event), `"delta"`) }
+
+// sure marks the events that the scan must read without encoding/json.
+const sure, unsure = true, false
+
+var pieceTests = []struct {
+	name, event string
+	sure        bool
+	want        said
+}{
+	{"vLLM completion", `{"id":"cmpl-1","object":"text_completion","created":1,"model":"m","choices":[{"index":0,"text":" the","logprobs":null,"finish_reason":null,"stop_reason":null}],"usage":null}`,
+		sure, said{Choices: true, Output: true, Content: true, Text: " the"}},
+	{"vLLM continuous usage", `{"id":"cmpl-1","choices":[{"index":0,"text":" the","finish_reason":null}],"usage":{"prompt_tokens":5,"total_tokens":8,"completion_tokens":3}}`,
+		sure, said{Choices: true, Output: true, Content: true, Text: " the", In: 5, Out: 3}},
+	{"chat role", `{"id":"chatcmpl-1","choices":[{"index":0,"delta":{"role":"assistant","content":""},"logprobs":null,"finish_reason":null}]}`,
+		sure, said{Choices: true}},
+	{"chat role with null", `{"choices":[{"finish_reason":null,"index":0,"delta":{"role":"assistant","content":null}}],"created":1}`,
+		sure, said{Choices: true}},
+	{"chat content", `{"choices":[{"index":0,"delta":{"content":"Hi"},"finish_reason":null}]}`,
+		sure, said{Choices: true, Output: true, Content: true, Text: "Hi"}},
+	{"finish", `{"choices":[{"index":0,"delta":{},"finish_reason":"stop"}]}`,
+		sure, said{Choices: true, Finish: "stop"}},
+	{"empty finish", `{"choices":[{"index":0,"delta":{},"finish_reason":""}]}`,
+		sure, said{Choices: true}},
+	{"reasoning", `{"choices":[{"index":0,"delta":{"reasoning":"Let me"}}]}`,
+		sure, said{Choices: true, Output: true, Content: true}},
+	{"reasoning_content", `{"choices":[{"index":0,"delta":{"reasoning_content":"Let me"}}]}`,
+		sure, said{Choices: true, Content: true}},
+	{"reasoning under both names", `{"choices":[{"index":0,"delta":{"content":"!","reasoning_content":"Let me","reasoning":"Let me"}}]}`,
+		sure, said{Choices: true, Output: true, Content: true, Text: "!"}},
+	{"refusal", `{"choices":[{"index":0,"delta":{"content":null,"refusal":"No"}}]}`,
+		sure, said{Choices: true, Content: true}},
+	{"tool call", `{"choices":[{"index":0,"delta":{"tool_calls":[{"index":0,"id":"c1","type":"function","function":{"name":"get","arguments":""}}]}}]}`,
+		sure, said{Choices: true, Output: true, Content: true}},
+	{"tool call arguments", `{"choices":[{"index":0,"delta":{"tool_calls":[{"index":0,"function":{"arguments":"{\"a\": 1"}}]}}]}`,
+		sure, said{Choices: true, Output: true, Content: true}},
+	{"function call", `{"choices":[{"index":0,"delta":{"function_call":{"name":"get","arguments":"{"}}}]}`,
+		sure, said{Choices: true, Output: true, Content: true}},
+	{"escapes", `{"choices":[{"index":0,"text":"a\n\"b\"\t\\\/\u00e9\ud83d\ude00"}]}`,
+		sure, said{Choices: true, Output: true, Content: true, Text: "a\n\"b\"\t\\/é😀"}},
+	{"half a pair of surrogates", `{"choices":[{"index":0,"text":"\ud83dx"}]}`,
+		unsure, said{Choices: true, Output: true, Content: true, Text: "\ufffdx"}},
+	{"bytes that are not UTF-8", "{\"choices\":[{\"index\":0,\"text\":\"a\xffb\"}]}",
+		unsure, said{Choices: true, Output: true, Content: true, Text: "a\ufffdb"}},
+	{"two choices", `{"choices":[{"index":0,"text":"a"},{"index":1,"text":"b","finish_reason":"length"}]}`,
+		sure, said{Choices: true, Output: true, Content: true, Index: 1, Text: "a", Finish: "length"}},
+	{"log probabilities", `{"choices":[{"index":0,"text":"a","logprobs":{"tokens":["\"}]"],"top_logprobs":[{"Text ":-1.5e3}]}}]}`,
+		sure, said{Choices: true, Output: true, Content: true, Text: "a"}},
+	{"usage alone", `{"id":"1","choices":[],"usage":{"prompt_tokens":14,"completion_tokens":12,"total_tokens":26,"prompt_tokens_details":{"cached_tokens":3}}}`,
+		sure, said{In: 14, Out: 12, Cached: 3}},
+	{"no details", `{"choices":[],"usage":{"prompt_tokens":14,"completion_tokens":12,"prompt_tokens_details":null}}`,
+		sure, said{In: 14, Out: 12}},
+	{"details of another kind", `{"choices":[],"usage":{"prompt_tokens":14,"completion_tokens":12,"prompt_tokens_details":[7]}}`,
+		unsure, said{In: 14, Out: 12}},
+	{"other details", `{"choices":[],"usage":{"prompt_tokens":14,"completion_tokens":12,"prompt_tokens_details":{"audio_tokens":2,"cached_tokens":null}}}`,
+		sure, said{In: 14, Out: 12}},
+	{"usage without choices", `{"usage":{"prompt_tokens":14,"completion_tokens":12}}`,
+		sure, said{In: 14, Out: 12}},
+	{"white space", " { \"choices\" : [ { \"text\" : \"a\" , \"index\" : 0 } ] , \"usage\" : { } } \n",
+		sure, said{Choices: true, Output: true, Content: true, Text: "a"}},
+	{"null everywhere", `{"choices":[{"index":null,"text":null,"delta":null,"finish_reason":null}],"usage":null,"error":null,"object":null}`,
+		sure, said{Choices: true}},
+	{"null choices", `{"choices":null}`, sure, said{}},
+	{"nothing", `{}`, sure, said{}},
+	{"error object", `{"error":{"message":"boom"}}`, unsure, said{Failed: true}},
+	{"error text", `{"error":"boom"}`, unsure, said{Failed: true}},
+	{"vLLM's older error", `{"object":"error","message":"boom"}`, unsure, said{Failed: true}},
+	{"empty error", `{"choices":[{"index":0,"text":"a"}],"error":""}`, unsure, said{Choices: true, Output: true, Content: true, Text: "a"}},
+	{"empty error object", `{"choices":[{"index":0,"text":"a"}],"error":{}}`, unsure, said{Choices: true, Output: true, Content: true, Text: "a"}},
+	{"no error", `{"choices":[{"index":0,"text":"a"}],"error":false}`, unsure, said{Choices: true, Output: true, Content: true, Text: "a"}},
+	{"error number", `{"error":1}`, unsure, said{Failed: true}},
+	{"content in parts", `{"choices":[{"index":0,"delta":{"content":[{"type":"text","text":"It "},{"type":"text","text":"is"}]}}]}`,
+		unsure, said{Choices: true, Output: true, Content: true, Text: "It is"}},
+	{"Mistral's thinking", `{"choices":[{"index":0,"delta":{"content":[{"type":"thinking","thinking":[{"type":"text","text":"So "},{"type":"text","text":"it "}]},{"type":"text","text":"is"}]}}]}`,
+		unsure, said{Choices: true, Output: true, Content: true, Text: "is"}},
+	{"float count", `{"choices":[],"usage":{"prompt_tokens":14.0,"completion_tokens":12}}`, unsure, said{Out: 12}},
+	{"content of another type", `{"choices":[{"delta":{"content":["a"]},"finish_reason":"stop"}]}`,
+		unsure, said{Choices: true, Output: true, Content: true, Finish: "stop"}},
+	{"choice of another type", `{"choices":[1]}`, unsure, said{Choices: true, Output: true}},
+	{"escaped name", `{"\u0063hoices":[{"text":"a"}]}`, unsure, said{Choices: true, Output: true, Content: true, Text: "a"}},
+	{"name twice", `{"usage":{"prompt_tokens":1},"usage":{"prompt_tokens":2}}`, unsure, said{In: 2}},
+}
+
+func TestPieceIsReadFromEveryShape(t *testing.T) {
+	for _, test := range pieceTests {
+		t.Run(test.name, func(t *testing.T) {
+			p := piece{chat: isChat([]byte(test.event))}
+			if sure := p.scan([]byte(test.event)); sure != test.sure {
+				t.Errorf("the scan is sure: %t, want %t", sure, test.sure)
+			}
+			if err := p.read([]byte(test.event)); err != nil {
+				t.Fatal(err)
+			}
+			if diff := cmp.Diff(test.want, p.said()); diff != "" {
+				t.Errorf("piece (-want +got):\n%s", diff)
+			}
+			if err := p.decode([]byte(test.event)); err != nil {
+				t.Fatal(err)
+			}
+			if diff := cmp.Diff(test.want, p.said()); diff != "" {
+				t.Errorf("piece by encoding/json (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+func TestPieceOfNoJSONIsAnError(t *testing.T) {
+	whole := `{"choices":[{"index":0,"delta":{"tool_calls":[{"function":{"name":"a\"b"}}]}}],"usage":{"prompt_tokens":14}}`
+	for i := range whole {
+		var p piece
+		if err := p.read([]byte(whole[:i])); err == nil {
+			t.Errorf("no error for %q", whole[:i])
+		}
+	}
+	var p piece
+	for _, event := range []string{"hello", `{"choices":[]}{}`, `{"choices":[]} x`, `{}x`, `{"choices":[1 2]}`} {
+		if err := p.read([]byte(event)); err == nil {
+			t.Errorf("no error for %q", event)
+		}
+	}
+}
+
+func TestScanningDoesNotAllocate(t *testing.T) {
+	var p piece
+	for _, test := range pieceTests {
+		if !test.sure {
+			continue
+		}
+		event := []byte(test.event)
+		p.chat = isChat(event)
+		p.scan(event)
+		if allocs := testing.AllocsPerRun(100, func() { p.scan(event) }); allocs != 0 {
+			t.Errorf("%s: %v allocations", test.name, allocs)
+		}
+	}
+}
+
+func FuzzScanAgreesWithEncodingJSON(f *testing.F) {
+	for _, test := range pieceTests {
+		f.Add([]byte(test.event))
+	}
+	f.Fuzz(func(t *testing.T, event []byte) {
+		scanned, decoded := piece{chat: isChat(event)}, piece{chat: isChat(event)}
+		if !scanned.scan(event) || !json.Valid(event) {
+			return
+		}
+		if err := decoded.decode(event); err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(decoded.said(), scanned.said()); diff != "" {
+			t.Errorf("%s\nscan (-decode +scan):\n%s", event, diff)
+		}
+		if decoded.usage != scanned.usage {
+			t.Errorf("%s\nusage %+v by decode, %+v by scan", event, decoded.usage, scanned.usage)
+		}
+	})
+}
+
+func BenchmarkPiece(b *testing.B) {
+	for _, test := range pieceTests[:4] {
+		b.Run(strings.ReplaceAll(test.name, " ", "-"), func(b *testing.B) {
+			event := []byte(test.event)
+			p := piece{chat: isChat(event)}
+			b.SetBytes(int64(len(event)))
+			b.ReportAllocs()
+			for b.Loop() {
+				if err := p.read(event); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+}

@@ -1,0 +1,273 @@
+package openai
+
+import (
+	"bytes"
+	"encoding/json"
+	"strconv"
+	"strings"
+	"unicode/utf16"
+	"unicode/utf8"
+)
+
+// These functions find their way in JSON without decoding it. A raw value is
+// the bytes of one JSON value. False from any of them means: unsure, let
+// encoding/json decide.
+
+// members stores the raw values of the named members of the object raw in
+// values. It is unsure about a name that occurs twice and about one that
+// encoding/json might take for another.
+func members(raw []byte, names []string, values [][]byte) bool {
+	b, ok := take(raw, '{')
+	if !ok {
+		return false
+	}
+	if rest, ok := take(b, '}'); ok {
+		return len(skipSpace(rest)) == 0
+	}
+	for {
+		if b = skipSpace(b); len(b) == 0 || b[0] != '"' {
+			return false
+		}
+		n := stringEnd(b)
+		if n < 0 {
+			return false
+		}
+		name := b[1 : n-1]
+		if b, ok = take(b[n:], ':'); !ok {
+			return false
+		}
+		b = skipSpace(b)
+		if n = valueEnd(b); n <= 0 || !note(name, b[:n], names, values) {
+			return false
+		}
+		b = b[n:]
+		if rest, ok := take(b, '}'); ok {
+			return len(skipSpace(rest)) == 0
+		}
+		if b, ok = take(b, ','); !ok {
+			return false
+		}
+	}
+}
+
+// note stores value in the place of its name, if that is among names.
+func note(name, value []byte, names []string, values [][]byte) bool {
+	for i := range names {
+		if string(name) == names[i] {
+			known := values[i] != nil
+			values[i] = value
+			return !known
+		}
+	}
+	for _, c := range name {
+		if c >= utf8.RuneSelf || c == '\\' || 'A' <= c && c <= 'Z' {
+			return false
+		}
+	}
+	return true
+}
+
+// elements calls each with the raw elements of the array raw for as long as it
+// is sure.
+func elements(raw []byte, each func(raw []byte) bool) bool {
+	b, ok := take(raw, '[')
+	if !ok {
+		return false
+	}
+	if _, ok := take(b, ']'); ok {
+		return true
+	}
+	for {
+		b = skipSpace(b)
+		n := valueEnd(b)
+		if n <= 0 || !each(b[:n]) {
+			return false
+		}
+		b = b[n:]
+		if _, ok := take(b, ']'); ok {
+			return true
+		}
+		if b, ok = take(b, ','); !ok {
+			return false
+		}
+	}
+}
+
+// take takes c, and white space before it, off b.
+func take(b []byte, c byte) ([]byte, bool) {
+	if b = skipSpace(b); len(b) == 0 || b[0] != c {
+		return b, false
+	}
+	return b[1:], true
+}
+
+func skipSpace(b []byte) []byte {
+	for len(b) > 0 && (b[0] == ' ' || b[0] == '\t' || b[0] == '\r' || b[0] == '\n') {
+		b = b[1:]
+	}
+	return b
+}
+
+// kinds says what a byte outside of strings is to valueEnd.
+var kinds = [256]byte{
+	'"': quote, '{': opening, '[': opening, '}': closing, ']': closing,
+	',': between, ' ': between, '\t': between, '\r': between, '\n': between,
+}
+
+const (
+	quote = iota + 1
+	opening
+	closing
+	between
+)
+
+// valueEnd is the length of the value at the start of b, which must be followed
+// by something; not positive if there is none.
+func valueEnd(b []byte) int {
+	if len(b) > 0 && b[0] == '"' {
+		return stringEnd(b)
+	}
+	depth := 0
+	for i := 0; i < len(b); i++ {
+		switch kinds[b[i]] {
+		case quote:
+			n := stringEnd(b[i:])
+			if n < 0 {
+				return -1
+			}
+			i += n - 1
+		case opening:
+			depth++
+		case closing:
+			if depth == 0 {
+				return i
+			}
+			if depth--; depth == 0 {
+				return i + 1
+			}
+		case between:
+			if depth == 0 {
+				return i
+			}
+		}
+	}
+	return -1
+}
+
+// stringEnd is the length of the string at the start of b, quotes included, -1
+// if it does not end in b. Most are names and single words, for which this is
+// quicker than bytes.IndexByte.
+func stringEnd(b []byte) int {
+	for i := 1; i < len(b); i++ {
+		switch b[i] {
+		case '"':
+			return i + 1
+		case '\\':
+			i++
+		}
+	}
+	return -1
+}
+
+func isNull(raw []byte) bool { return raw == nil || string(raw) == "null" }
+
+// truthy says that the value raw is there and not an empty one, as Python has it.
+func truthy(raw []byte) bool {
+	switch {
+	case isNull(raw) || string(raw) == `""` || string(raw) == "false" || string(raw) == "0":
+		return false
+	case raw[0] == '{' || raw[0] == '[':
+		inside := skipSpace(raw[1:])
+		return len(inside) > 1
+	}
+	return true
+}
+
+// plain is the inside of a string that stands for itself, nil for any other
+// value.
+func plain(raw []byte) []byte {
+	if raw[0] != '"' || bytes.IndexByte(raw, '\\') >= 0 || !utf8.Valid(raw) {
+		return nil
+	}
+	return raw[1 : len(raw)-1]
+}
+
+// count reads a number of digits alone into n. A missing one leaves n as it is.
+func count(raw []byte, n *int) bool {
+	if isNull(raw) {
+		return true
+	}
+	if len(raw) > 9 { // it may be above maxCount
+		return false
+	}
+	sum := 0
+	for _, c := range raw {
+		if c < '0' || c > '9' {
+			return false
+		}
+		sum = 10*sum + int(c-'0')
+	}
+	*n = sum
+	return true
+}
+
+// appendUnquoted appends what a string stands for. It is unsure about
+// surrogates without a partner.
+func appendUnquoted(dst, raw []byte) ([]byte, bool) {
+	if raw[0] != '"' || !utf8.Valid(raw) {
+		return dst, false
+	}
+	for s := raw[1 : len(raw)-1]; ; {
+		slash := bytes.IndexByte(s, '\\')
+		if slash < 0 {
+			return append(dst, s...), true
+		}
+		dst, s = append(dst, s[:slash]...), s[slash+1:]
+		if short := strings.IndexByte(`"\/bfnrt`, s[0]); short >= 0 {
+			dst, s = append(dst, "\"\\/\b\f\n\r\t"[short]), s[1:]
+			continue
+		}
+		r, n := hexRune(s)
+		if n > 0 && utf16.IsSurrogate(r) && len(s) > n && s[n] == '\\' {
+			low, more := hexRune(s[n+1:])
+			r, n = utf16.DecodeRune(r, low), n+1+more
+		}
+		if n == 0 || utf16.IsSurrogate(r) || r == utf8.RuneError {
+			return dst, false
+		}
+		dst, s = utf8.AppendRune(dst, r), s[n:]
+	}
+}
+
+// hexRune reads uHHHH at the start of s and gives its length, 0 if it is not
+// there.
+func hexRune(s []byte) (r rune, n int) {
+	if len(s) < 5 || s[0] != 'u' {
+		return 0, 0
+	}
+	v, err := strconv.ParseUint(string(s[1:5]), 16, 16)
+	if err != nil {
+		return 0, 0
+	}
+	return rune(v), 5
+}
+
+// maxListed is how many elements of a list are looked at. Real ones have a few,
+// and models some hundreds; in memory an empty one takes many times its bytes.
+const maxListed = 4096
+
+// A few is the start of a list in JSON. What is no list counts as an empty one, and
+// an element of another type as its zero value.
+type few[T any] []T
+
+// UnmarshalJSON reads raw, which is JSON.
+func (f *few[T]) UnmarshalJSON(raw []byte) error {
+	*f = nil
+	elements(raw, func(element []byte) bool {
+		var v T
+		_ = json.Unmarshal(element, &v) // what is of another type is left out
+		*f = append(*f, v)
+		return len(*f) < maxListed
+	})
+	return nil
+}

@@ -1,0 +1,151 @@
+package openai
+
+import (
+	"context"
+	"errors"
+	"io"
+	"net"
+	"net/http"
+	"os"
+	"syscall"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/servebench/servebench/loadgen/engine"
+	"github.com/servebench/servebench/loadgen/wire"
+	"github.com/servebench/servebench/metrics"
+)
+
+// replayed is a load of one request to a server that gives a reply after the other,
+// the last again and again, and then drops the connection. At first dials fail.
+func replayed(retry engine.Retry, replies []string, dials ...error) engine.Load {
+	n, dialled := 0, 0
+	server := dialScript(func(c net.Conn) bool {
+		reply := replies[min(n, len(replies)-1)]
+		n++
+		_, _ = io.WriteString(c, reply)
+		return true
+	})
+	transport := wire.Connections{Dial: func(ctx context.Context, network, addr string) (net.Conn, error) {
+		if dialled++; dialled <= len(dials) {
+			return nil, dials[dialled-1]
+		}
+		return server(ctx, network, addr)
+	}}.Transport()
+	o := &Endpoint{URL: "http://server.test", Transport: transport}
+	return asked(1, engine.Target{Send: o.Send, Retry: retry})
+}
+
+func TestWhatMayPassIsSentAgain(t *testing.T) {
+	good := streamHead + framed(aChunk+doneEvent) + streamEnd
+	busy := whole("503 Service Unavailable", "")
+	wait := func(after string) string { return whole("429 Too Many Requests\r\nRetry-After: "+after, "") }
+	// The clock of a bubble starts at midnight UTC, 2000-01-01.
+	const date = "Sat, 01 Jan 2000 00:00:30 GMT"
+	refused := &net.OpError{Op: "dial", Net: "tcp", Err: os.NewSyscallError("connect", syscall.ECONNREFUSED)}
+	for _, test := range []struct {
+		name     string
+		times    int
+		replies  []string
+		dials    []error
+		class    metrics.Class
+		attempts int
+		end      time.Duration
+	}{
+		{"not asked for", 0, []string{busy, good}, nil, metrics.Status, 1, 0},
+		{"no need", 3, []string{good}, nil, metrics.OK, 1, 0},
+		{"busy twice", 3, []string{busy, busy, good}, nil, metrics.OK, 3, 300 * time.Millisecond},
+		{"busy for good", 3, []string{busy}, nil, metrics.Status, 4, 700 * time.Millisecond},
+		{"busy for long", 9, []string{busy}, nil, metrics.Status, 10, 21300 * time.Millisecond},
+		{"500", 1, []string{whole("500 Oh", ""), good}, nil, metrics.OK, 2, 100 * time.Millisecond},
+		{"502", 1, []string{whole("502 Oh", ""), good}, nil, metrics.OK, 2, 100 * time.Millisecond},
+		{"504", 1, []string{whole("504 Oh", ""), good}, nil, metrics.OK, 2, 100 * time.Millisecond},
+		{"wait some seconds", 3, []string{wait("20"), good}, nil, metrics.OK, 2, 20 * time.Second},
+		{"wait until then", 3, []string{wait(date), good}, nil, metrics.OK, 2, 30 * time.Second},
+		{"wait for too long", 3, []string{wait("86400"), good}, nil, metrics.OK, 2, time.Minute},
+		{"wait in other words", 3, []string{wait("soon"), good}, nil, metrics.OK, 2, 100 * time.Millisecond},
+		{"wait until before", 3, []string{wait("Fri, 31 Dec 1999 00:00:30 GMT"), good}, nil, metrics.OK, 2, 100 * time.Millisecond},
+		{"hung up", 3, []string{"", good}, nil, metrics.OK, 2, 100 * time.Millisecond},
+		{"hung up after the head", 3, []string{streamHead, good}, nil, metrics.OK, 2, 100 * time.Millisecond},
+		{"an empty stream", 3, []string{streamHead + streamEnd, good}, nil, metrics.OK, 2, 100 * time.Millisecond},
+		{"nobody there at first", 3, []string{good}, []error{refused, refused}, metrics.OK, 3, 300 * time.Millisecond},
+		{"no such name", 1, []string{good}, []error{&net.DNSError{Err: "no such host", Name: "server.test"}}, metrics.OK, 2, 100 * time.Millisecond},
+		{"no way", 1, []string{good}, []error{syscall.EHOSTUNREACH}, metrics.OK, 2, 100 * time.Millisecond},
+		{"reset", 1, []string{good}, []error{metrics.Failf(metrics.Reset, "reset")}, metrics.OK, 2, 100 * time.Millisecond},
+		{"too late", 1, []string{good}, []error{metrics.Failf(metrics.ConnectTimeout, "late")}, metrics.OK, 2, 100 * time.Millisecond},
+		{"no trust", 3, []string{good}, []error{metrics.Failf(metrics.TLS, "who are you?")}, metrics.TLS, 0, 0},
+		{"no answer in time", 3, []string{good}, []error{metrics.Failf(metrics.FirstByte, "late")}, metrics.FirstByte, 0, 0},
+		{"cut after a chunk", 3, []string{streamHead + framed(aChunk), good}, nil, metrics.Truncated, 1, 0},
+		{"an error in the stream", 3, []string{streamHead + framed(`data: {"error":"boom"}`+"\n\n") + streamEnd, good}, nil, metrics.InStream, 1, 0},
+		{"no such model", 3, []string{whole("404 Not Found", ""), good}, nil, metrics.Status, 1, 0},
+		{"no HTTP", 3, []string{"hello\r\n\r\n", good}, nil, metrics.Malformed, 1, 0},
+		{"cut before a chunk", 3, []string{streamHead + framed(": x\n\n"), good}, nil, metrics.OK, 2, 100 * time.Millisecond},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				load := replayed(engine.Retry{Times: test.times}, test.replies, test.dials...)
+				rec := recorded(t, load)[0]
+				if rec.Class != test.class || rec.Attempts != test.attempts || rec.End != test.end || rec.Sent != 0 {
+					t.Errorf("%s, %d attempts from %v to %v; want %s, %d to %v", rec.Class, rec.Attempts, rec.Sent, rec.End, test.class, test.attempts, test.end)
+				}
+				if rec.Class == metrics.OK && (rec.Status != 200 || rec.Error != "" || rec.TTFT() != test.end || rec.FirstByte != test.end || rec.Chunks.Len() != 1) {
+					t.Errorf("record %+v is not of the last attempt, timed from the first", rec)
+				}
+				if live := load.Live.Now(); live.Sent != 1 || live.Ended != 1 || live.InFlight() != 0 {
+					t.Errorf("live count %+v of one request", live)
+				}
+			})
+		})
+	}
+}
+
+func TestARetryEndsWithItsRequest(t *testing.T) {
+	busy := whole("503 Service Unavailable\r\nRetry-After: 10", "")
+	const waits = ", in a pause after: 503 Service Unavailable (Retry-After: 10)"
+	for _, test := range []struct {
+		name    string
+		set     func(r *engine.Run, l *engine.Load)
+		stopped time.Duration
+		class   metrics.Class
+		message string
+		end     time.Duration
+	}{
+		{"total", func(r *engine.Run, l *engine.Load) { l.Target.Retry.Total = 15 * time.Second }, 0,
+			metrics.Timeout, "not finished within 15s" + waits, 15 * time.Second},
+		{"after the last send", func(r *engine.Run, l *engine.Load) { l.DrainLimit = 15 * time.Second }, 0,
+			metrics.Overdue, "not finished 15s after the last request was sent" + waits, 15 * time.Second},
+		{"deadline", func(r *engine.Run, l *engine.Load) { r.Deadline = 15 * time.Second }, 0,
+			metrics.Deadline, "cut at the run's deadline of 15s" + waits, 15 * time.Second},
+		{"interrupt", func(r *engine.Run, l *engine.Load) { r.Drain = time.Hour }, 15 * time.Second,
+			metrics.Status, "503 Service Unavailable (Retry-After: 10)", 15 * time.Second},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				r := &engine.Run{Wait: engine.Sleep, Loads: []engine.Load{replayed(engine.Retry{Times: 9}, []string{busy})}}
+				test.set(r, &r.Loads[0])
+				ctx := t.Context()
+				if test.stopped > 0 {
+					var cancel context.CancelFunc
+					ctx, cancel = context.WithTimeout(ctx, test.stopped)
+					defer cancel()
+				}
+				for rec, err := range r.Records(ctx) {
+					if f, cut := errors.AsType[*metrics.Failure](err); cut && f.Class == test.class {
+						continue // the deadline's, which comes last
+					}
+					if err != nil || rec.Class != test.class || rec.Error != test.message || rec.End != test.end || rec.Attempts != 2 {
+						t.Errorf("%+v, %v; want %s, %q at %v", rec, err, test.class, test.message, test.end)
+					}
+				}
+			})
+		})
+	}
+}
+
+func TestWhatIsNoLoadIsSentOnce(t *testing.T) {
+	load := replayed(engine.Retry{Times: 9}, []string{whole("503 Service Unavailable", "")})
+	if rec := load.Target.Once(t.Context(), &engine.Request{Body: []byte("{}")}); rec.Status != http.StatusServiceUnavailable || rec.Attempts != 1 {
+		t.Errorf("%+v", rec)
+	}
+}

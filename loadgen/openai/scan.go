@@ -1,0 +1,103 @@
+package openai
+
+import "bytes"
+
+// The members that a load test looks at. Their values are taken by position.
+var (
+	chunkNames  = []string{"object", "error", "choices", "usage", "metrics"}
+	usageNames  = []string{"prompt_tokens", "completion_tokens", "prompt_tokens_details"}
+	cachedNames = []string{"cached_tokens"}
+	choiceNames = []string{"index", "text", "delta", "finish_reason"}
+	deltaNames  = []string{"role", "reasoning", "reasoning_content", "content", "refusal", "function_call", "tool_calls"}
+)
+
+// scan reads data without allocating and reports whether it is sure to have
+// found what decode would find. It presumes that data is JSON once its brackets
+// and quotes match.
+func (p *piece) scan(data []byte) bool {
+	p.reset()
+	var v [5][]byte
+	if !members(data, chunkNames, v[:]) {
+		return false
+	}
+	object, failure, choices, counts, times := v[0], v[1], v[2], v[3], v[4]
+	if !isNull(failure) || !isNull(times) || string(object) == `"error"` || bytes.IndexByte(object, '\\') >= 0 {
+		return false
+	}
+	if !p.scanUsage(counts) || !isNull(choices) && !elements(choices, p.scanChoice) {
+		return false
+	}
+	p.shape.learn(data, p, counts)
+	return true
+}
+
+func (p *piece) scanUsage(raw []byte) bool {
+	if isNull(raw) {
+		return true
+	}
+	var v [3][]byte
+	u := &p.usage
+	if !members(raw, usageNames, v[:]) || !count(v[0], &u.in) || !count(v[1], &u.out) {
+		return false
+	}
+	var cached [1][]byte
+	if !isNull(v[2]) && (!members(v[2], cachedNames, cached[:]) || !count(cached[0], &u.cached)) {
+		return false
+	}
+	u.given, u.hasIn, u.hasOut = truthy(raw), !isNull(v[0]), !isNull(v[1])
+	return true
+}
+
+func (p *piece) scanChoice(raw []byte) bool {
+	var v [4][]byte
+	if !members(raw, choiceNames, v[:]) {
+		return false
+	}
+	index, text, delta, finish := v[0], v[1], v[2], v[3]
+	p.index = 0
+	if !count(index, &p.index) || !p.scanText(text, !p.chat) || !p.scanDelta(delta, truthy(text)) {
+		return false
+	}
+	p.choices = true
+	if isNull(finish) || string(finish) == `""` {
+		return true
+	}
+	p.finish = plain(finish)
+	return p.finish != nil
+}
+
+// scanDelta reads the delta of a choice, in which a text stands beside it or not.
+func (p *piece) scanDelta(raw []byte, text bool) bool {
+	var v [7][]byte
+	if !isNull(raw) && !members(raw, deltaNames, v[:]) {
+		return false
+	}
+	d := wireDelta{Role: v[0], Reasoning: v[1], ReasoningContent: v[2], Content: v[3], Refusal: v[4], FunctionCall: v[5], ToolCalls: v[6]}
+	p.choice(&d, text)
+	return p.scanText(d.Content, p.chat) && p.scanText(d.Reasoning, false) && p.scanText(d.ReasoningContent, false) && p.scanText(d.Refusal, false)
+}
+
+// scanText reads a text, which adds to the generated one where it is of that kind
+// and of the first choice.
+func (p *piece) scanText(raw []byte, generated bool) bool {
+	if isNull(raw) {
+		return true
+	}
+	s := plain(raw)
+	if s == nil {
+		start, ok := len(p.scratch), false
+		if p.scratch, ok = appendUnquoted(p.scratch, raw); !ok {
+			return false
+		}
+		s = p.scratch[start:]
+	}
+	if len(s) == 0 {
+		return true
+	}
+	p.strings++
+	p.varying = s
+	if generated && !p.choices {
+		p.text = s
+	}
+	return true
+}

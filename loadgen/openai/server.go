@@ -1,0 +1,170 @@
+package openai
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptrace"
+	"reflect"
+	"strconv"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	"github.com/servebench/servebench/loadgen/wire"
+	"github.com/servebench/servebench/metrics"
+	"github.com/servebench/servebench/metrics/pyjson"
+)
+
+// maxReply bounds the reply to a call, in bytes: the ids of a million tokens have 7
+// of them, and many calls are made at once.
+const maxReply = 16 << 20
+
+// A Server is what a serving endpoint offers beside its streams. Its methods
+// make one call each, for as long as their context allows;
+// an error of theirs that is not about the reply's JSON wraps a *Failure. They
+// are safe for concurrent use. It must not be copied once in use.
+type Server struct {
+	URL       string            // base of all paths, without a slash at its end
+	Query     string            // of the URL of every call, without a question mark; empty for none
+	Header    http.Header       // sent with every call; see Headers
+	Transport http.RoundTripper // see Connections; nil means http.DefaultTransport
+	Limit     time.Duration     // for a call from start to end; 0 means none
+
+	wantsContent atomic.Bool // by /tokenize, which gave no id for a prompt: see Tokenize
+}
+
+// With is the same server, asked over another transport and within another limit.
+func (s *Server) With(transport http.RoundTripper, limit time.Duration) *Server {
+	return &Server{URL: s.URL, Query: s.Query, Header: s.Header, Transport: transport, Limit: limit}
+}
+
+// Metrics is the text of GET /metrics, in Prometheus' format.
+func (s *Server) Metrics(ctx context.Context) (string, error) {
+	text, err := s.read(ctx, "/metrics", nil)
+	return string(text), err
+}
+
+// ResetPrefixCache has the server forget the prompts that it knows, by POST
+// /reset_prefix_cache. The error is a Failure of class Status and says 404 where
+// the server does not offer it.
+func (s *Server) ResetPrefixCache(ctx context.Context) error {
+	_, err := s.read(ctx, "/reset_prefix_cache", nothing)
+	return err
+}
+
+// StartProfile has the server's profiler begin, by POST /start_profile. The error
+// is as that of ResetPrefixCache.
+func (s *Server) StartProfile(ctx context.Context) error {
+	_, err := s.read(ctx, "/start_profile", nothing)
+	return err
+}
+
+// StopProfile has the server's profiler end and write what it found, by POST
+// /stop_profile, which may take minutes.
+func (s *Server) StopProfile(ctx context.Context) error {
+	_, err := s.read(ctx, "/stop_profile", nothing)
+	return err
+}
+
+// lacks says that a reply is not of vLLM's shape: other servers have calls of the
+// same names.
+func (s *Server) lacks(path, field string) error {
+	return metrics.Failf(metrics.Malformed, "the reply of %s%s has no %q", s.URL, path, field)
+}
+
+// call decodes the reply's JSON into v.
+func (s *Server) call(ctx context.Context, path string, body pyjson.Object, v any) error {
+	text, err := s.read(ctx, path, body)
+	if err != nil {
+		return err
+	}
+	if err := json.Unmarshal(text, v); err != nil {
+		return fmt.Errorf("reading the reply of %s%s: %s", s.URL, path, unexpected(err))
+	}
+	return nil
+}
+
+// unexpected says what is wrong with JSON that encoding/json could not take, in the
+// words of JSON and not of Go.
+func unexpected(err error) string {
+	odd, ok := errors.AsType[*json.UnmarshalTypeError](err)
+	if !ok {
+		return metrics.Shorten(err.Error())
+	}
+	what, found := "it", odd.Value
+	if odd.Field != "" {
+		what = strconv.Quote(odd.Field)
+	}
+	found, _, _ = strings.Cut(found, " ") // of a number it has the digits, too
+	want := map[reflect.Kind]string{reflect.Struct: "object", reflect.Slice: "array", reflect.String: "string"}[odd.Type.Kind()]
+	return fmt.Sprintf("%s is of type %s, not %s", what, found, cmp.Or(want, "number"))
+}
+
+// read gives the body of a reply with status 200.
+func (s *Server) read(ctx context.Context, path string, body pyjson.Object) ([]byte, error) {
+	if s.Limit > 0 {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeoutCause(ctx, s.Limit, metrics.Failf(metrics.Timeout, "no answer within %v", s.Limit))
+		defer cancel()
+	}
+	reply, err := s.do(ctx, path, body)
+	if err != nil {
+		return nil, fmt.Errorf("%s%s: %w", s.URL, path, err)
+	}
+	defer reply.Body.Close()
+	if reply.StatusCode != http.StatusOK {
+		return nil, fmt.Errorf("%s%s: %w", s.URL, path, refused(reply, reply.Body))
+	}
+	if err := wire.Unreadable(reply); err != nil {
+		return nil, fmt.Errorf("%s%s: %w", s.URL, path, err)
+	}
+	text, err := io.ReadAll(io.LimitReader(reply.Body, maxReply+1))
+	switch {
+	case err != nil:
+		return nil, fmt.Errorf("%s%s: %w", s.URL, path, wire.CutOff(ctx, err))
+	case len(text) > maxReply:
+		return nil, fmt.Errorf("%s%s: %w", s.URL, path, metrics.Failf(metrics.Malformed, "the reply is longer than %d MiB", maxReply>>20))
+	}
+	return text, nil
+}
+
+// nothing is the body of a call that posts nothing.
+var nothing = pyjson.Object{}
+
+// do posts body, or gets when there is none.
+func (s *Server) do(ctx context.Context, path string, body pyjson.Object) (*http.Response, error) {
+	method, content := http.MethodGet, []byte(nil)
+	if body != nil {
+		method = http.MethodPost
+	}
+	if len(body) > 0 {
+		content = pyjson.Append(nil, body)
+	}
+	t := &wire.Trace{Epoch: time.Now()}
+	url := strings.TrimSuffix(s.URL, "/") + path
+	if s.Query != "" {
+		url += "?" + s.Query
+	}
+	r, err := http.NewRequestWithContext(httptrace.WithClientTrace(ctx, t.Hooks()), method, url, bytes.NewReader(content))
+	if err != nil {
+		return nil, metrics.Failf(metrics.Connect, "%w", err)
+	}
+	if s.Header != nil {
+		r.Header = s.Header.Clone()
+	}
+	if len(content) == 0 {
+		r.Header.Del("Content-Type") // it is the body's
+	}
+	reply, err := roundTrip(s.Transport, r)
+	if err != nil {
+		return nil, t.Failure(ctx, err)
+	}
+	wire.Unpack(reply)
+	return reply, nil
+}

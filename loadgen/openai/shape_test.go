@@ -1,0 +1,87 @@
+package openai
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+func TestAnEventLikeTheOneBeforeIsNotReadAgain(t *testing.T) {
+	const (
+		counted  = `{"id":"a","choices":[{"index":1,"text":" the","finish_reason":null}],"usage":{"prompt_tokens":5,"completion_tokens":3}}`
+		silent   = `{"id":"a","choices":[{"index":0,"text":" the","finish_reason":null}],"usage":null}`
+		bare     = `{"choices":[{"delta":{"content":"a"}}],"id":"a"}`
+		twofold  = `{"choices":[{"delta":{"reasoning":"a","reasoning_content":"b"}}]}`
+		finished = `{"choices":[{"text":"a","finish_reason":"stop"}]}`
+	)
+	for _, test := range []struct {
+		name, first, old, new string
+		alike                 bool
+	}{
+		{"the same", counted, "", "", true},
+		{"another text and count", counted, `the","finish_reason":null}],"usage":{"prompt_tokens":5,"completion_tokens":3`, `quick","finish_reason":null}],"usage":{"prompt_tokens":5,"completion_tokens":40`, true},
+		{"another text without a count", silent, " the", "é", true},
+		{"no usage", bare, `"a"}}`, `"long"}}`, true},
+		{"a count where there was none", silent, `"usage":null`, `"usage":{"prompt_tokens":9}`, true},
+		{"a usage of another kind", counted, `{"prompt_tokens":5,"completion_tokens":3}`, `{"prompt_tokens":"5"}`, false},
+		{"an escape", silent, " the", `\n`, false},
+		{"no UTF-8", silent, " the", "\xff", false},
+		{"no text", silent, " the", "", false},
+		{"no text where another would do", twofold, `"a"`, `""`, false},
+		{"another choice", counted, `"index":1`, `"index":2`, false},
+		{"a finish reason", silent, "null}]", `"length"}]`, false},
+		{"something after it", bare, `"id":"a"}`, `"id":"a"},`, false},
+		{"something missing", silent, `,"usage":null}`, "", false},
+		{"a finish reason before", finished, `"a"`, `"b"`, false},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			second := []byte(strings.Replace(test.first, test.old, test.new, 1))
+			var p, alone piece
+			if err := p.read([]byte(test.first)); err != nil {
+				t.Fatal(err)
+			}
+			if alike := p.repeat(second); alike != test.alike {
+				t.Errorf("alike: %t, want %t", alike, test.alike)
+			}
+			err, want := p.read(second), alone.decode(second)
+			if (err == nil) != (want == nil) {
+				t.Errorf("error %v, want %v", err, want)
+			} else if diff := cmp.Diff(alone.said(), p.said()); want == nil && diff != "" {
+				t.Errorf("(-decode +read):\n%s", diff)
+			}
+		})
+	}
+}
+
+func TestAShapeOutlivesItsEvent(t *testing.T) {
+	event := []byte(pieceTests[0].event)
+	var p piece
+	if err := p.read(event); err != nil {
+		t.Fatal(err)
+	}
+	clear(event)
+	if !p.repeat([]byte(pieceTests[0].event)) {
+		t.Error("the shape was lost with the buffer of its event")
+	}
+}
+
+func FuzzRepeatAgreesWithEncodingJSON(f *testing.F) {
+	for i, test := range pieceTests {
+		f.Add([]byte(test.event), []byte(test.event))
+		f.Add([]byte(test.event), []byte(pieceTests[(i+1)%len(pieceTests)].event))
+	}
+	f.Fuzz(func(t *testing.T, first, second []byte) {
+		var repeated, decoded piece
+		if !json.Valid(first) || repeated.read(first) != nil || !json.Valid(second) || !repeated.repeat(second) {
+			return
+		}
+		if err := decoded.decode(second); err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(decoded.said(), repeated.said()); diff != "" {
+			t.Errorf("%s\nafter %s\n(-decode +repeat):\n%s", second, first, diff)
+		}
+	})
+}

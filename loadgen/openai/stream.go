@@ -1,0 +1,309 @@
+package openai
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"time"
+
+	"github.com/servebench/servebench/loadgen/engine"
+	"github.com/servebench/servebench/loadgen/wire"
+	"github.com/servebench/servebench/metrics"
+)
+
+const (
+	// neverValid is what vLLM's client says of a reply without a chunk.
+	neverValid = "Never received a valid chunk to calculate TTFT.This response will be marked as failed!"
+	// lingerTimeout is how long a connection is kept reading for the end of
+	// a reply whose content is complete, so that it can be used again.
+	lingerTimeout = time.Second
+	// maxChoices bounds the choices of a request whose tokens are counted
+	// one by one.
+	maxChoices = 1024
+	// maxChunks and maxText bound an answer, the latter in bytes: no model's
+	// context holds as much, and stamps and text stay in memory until the end.
+	maxChunks = 1 << 20
+	maxText   = 16 << 20
+	// maxFinish is how much is kept of a finish reason, in bytes.
+	maxFinish = 100
+	// maxKept is the largest buffer kept for the next answer, in bytes.
+	maxKept = 1 << 20
+)
+
+var (
+	errStopped = errors.New("the consumer has seen enough")
+	doneMark   = []byte("[DONE]")
+)
+
+// A stream is one streamed answer being read. Its buffers serve the next one, too.
+type stream struct {
+	epoch time.Time
+	rec   *metrics.Record
+	chat  bool
+	tally *wire.Tally
+
+	body   wire.Body
+	events eventReader
+	piece  piece
+	text   []byte // all output so far
+
+	chunks    int
+	outputs   int            // of the chunks, those that vLLM's client takes for output
+	content   int            // network read that brought the newest chunk with content; 0 before
+	usage     usage          // as vLLM's client reads it
+	older     usage          // as releases up to 0.32.0 do
+	beside    metrics.Tokens // by usage that came with output, which it does not read
+	perChoice []int          // of those, the output tokens of each choice
+	uncounted bool           // a chunk with output came without usage
+	done      bool           // [DONE] came
+}
+
+// begin makes s read body, of a chat or not. It must be called before anything else.
+func (s *stream) begin(body wire.Body, chat bool) {
+	*s = stream{chat: chat, body: body, events: s.events, piece: s.piece, text: s.text[:0], perChoice: s.perChoice[:0]}
+	s.piece.chat = chat
+	s.events.reset(&s.body)
+}
+
+// end completes the record, with the text if it is wanted or needed to count
+// tokens, and lets go of what is not used again.
+func (s *stream) end(keepText bool) {
+	s.rec.MaxAge = max(s.rec.MaxAge, s.body.Doubt)
+	s.counted()
+	s.tally.Disorder(s.body.Disorder())
+	if keepText || s.rec.Out == 0 || s.rec.Until032 != nil {
+		s.rec.Text = string(s.text)
+	}
+	if cap(s.events.buf)+cap(s.events.data)+cap(s.text)+cap(s.piece.scratch) > maxKept {
+		*s = stream{}
+	}
+	s.rec, s.tally, s.body = nil, nil, wire.Body{}
+}
+
+// chunksTo hands the answer's chunks to yield until it ends. The error is a
+// *Failure, or errStopped when yield wants no more. What comes after [DONE] counts as
+// what came before, as for vLLM's client, but nothing there is a failure any more.
+func (s *stream) chunksTo(ctx context.Context, yield func(engine.Chunk) bool) error {
+	for {
+		e, err := s.events.next()
+		switch {
+		case err == io.EOF:
+			return s.verdict()
+		case err != nil && s.done:
+			if metrics.Ended(ctx) == nil {
+				s.rec.Otherwise = metrics.OtherwiseCut
+			}
+			return s.verdict()
+		case err != nil:
+			return wire.CutOff(ctx, err)
+		case bytes.Equal(bytes.TrimSpace(e.data), doneMark):
+			s.done = true
+			s.hurry()
+			continue
+		case string(e.name) == "error" && !s.done:
+			return s.failed(e.data)
+		case len(e.data) == 0:
+			continue
+		}
+		if err := s.piece.read(e.data); err != nil {
+			if s.done {
+				continue
+			}
+			if e.whole {
+				return metrics.Failf(metrics.Malformed, "an event is not JSON: %q", metrics.Shorten(string(e.data)))
+			}
+			_, err = s.events.next()
+			return wire.CutOff(ctx, err)
+		}
+		if s.piece.failed {
+			if s.done {
+				continue
+			}
+			return s.failed(e.data)
+		}
+		if err := s.chunk(e, yield); err != nil {
+			return err
+		}
+	}
+}
+
+// chunk takes an event into the record and hands it to yield, if it has choices.
+func (s *stream) chunk(e event, yield func(engine.Chunk) bool) error {
+	s.count(e)
+	if !s.piece.choices {
+		return nil
+	}
+	if err := s.excess(); err != nil {
+		return err
+	}
+	if !yield(s.chunkOf(e)) {
+		return errStopped
+	}
+	return nil
+}
+
+// excess is the failure of an answer that the chunk at hand makes longer than any
+// can be, nil for all others.
+func (s *stream) excess() error {
+	switch {
+	case s.chunks == maxChunks:
+		return metrics.Failf(metrics.Malformed, "the answer goes on after %d chunks", maxChunks)
+	case len(s.text)+len(s.piece.text) > maxText:
+		return metrics.Failf(metrics.Malformed, "the answer goes on after %d MiB of text", maxText>>20)
+	}
+	return nil
+}
+
+// count takes into the record what the event says beside its choices. vLLM's client
+// reads the usage of events that are no output; up to 0.32.0 of those without
+// choices. The last one counts, also where it says 0. Usage that comes with output
+// counts one choice, so that of several is added up.
+func (s *stream) count(e event) {
+	p := &s.piece
+	if p.server != nil {
+		s.rec.Server = p.server
+	}
+	if s.chat && !p.choices {
+		s.rec.Trailer = e.At.Sub(s.epoch)
+		s.doubt(e)
+	}
+	u := p.usage
+	if !u.given {
+		return
+	}
+	if u.cached > 0 {
+		s.rec.Cached = u.cached
+	}
+	if !p.choices {
+		s.older.take(u)
+	}
+	if !p.output {
+		s.usage.take(u)
+		return
+	}
+	if u.in > 0 {
+		s.beside.In = u.in
+	}
+	if i := p.index; u.out > 0 && 0 <= i && i < maxChoices {
+		for len(s.perChoice) <= i {
+			s.perChoice = append(s.perChoice, 0)
+		}
+		s.perChoice[i] = u.out
+	}
+}
+
+// counted takes the counts of the whole answer into the record, in which In is so far
+// what was asked.
+func (s *stream) counted() {
+	r, older := s.rec, metrics.Tokens{In: s.rec.In}
+	s.usage.into(&r.In, &r.Out)
+	s.older.into(&older.In, &older.Out)
+	if older != (metrics.Tokens{In: r.In, Out: r.Out}) {
+		r.Until032 = &older
+	}
+	for _, n := range s.perChoice {
+		s.beside.Out += n
+	}
+	if r.Out == 0 && s.beside.Out > 0 {
+		beside := s.beside
+		r.Beside = &beside
+	}
+}
+
+// chunkOf makes the Chunk of an event that has choices.
+func (s *stream) chunkOf(e event) engine.Chunk {
+	p := &s.piece
+	s.text = append(s.text, p.text...)
+	shared := false
+	if p.content {
+		shared, s.content = e.Read == s.content, e.Read
+	}
+	if shared {
+		s.rec.SharedReads++
+	}
+	s.tally.Chunk(e.Arrival, shared)
+	s.doubt(e)
+	s.chunks++
+	if p.output {
+		s.outputs++
+		s.rec.Last = e.At.Sub(s.epoch)
+	}
+	if len(p.finish) > 0 && string(p.finish) != s.rec.Finish && !gaveUp(s.rec.Finish) {
+		s.rec.Finish = metrics.Clip(string(p.finish), maxFinish)
+	}
+	c := engine.Chunk{At: e.At, Text: p.text, Blank: !p.output, Content: p.content, Tokens: p.usage.out}
+	if s.uncounted = s.uncounted || p.index != 0 || c.Content && c.Tokens == 0; s.uncounted {
+		c.Tokens = 0
+	}
+	return c
+}
+
+// doubt takes into the record how far the stamp of an event is to be trusted.
+func (s *stream) doubt(e event) {
+	doubt := e.Age
+	if e.more || e.Mixed {
+		doubt = e.Reach
+	}
+	s.rec.MaxAge = max(s.rec.MaxAge, doubt)
+}
+
+// failed is the verdict on an error that the server sent in the stream.
+func (s *stream) failed(data []byte) *metrics.Failure {
+	message := errorMessage(data)
+	if message == "" {
+		message = metrics.Shorten(string(data))
+	}
+	s.broken(metrics.OtherwiseError)
+	s.linger()
+	return metrics.Failf(metrics.InStream, "%s", message)
+}
+
+// verdict is the failure of an answer that came to its end. As for vLLM's client it
+// needs output, but any that there is will do, and unlike that it also needs [DONE] or
+// a finish reason.
+func (s *stream) verdict() error {
+	switch {
+	case s.outputs == 0 && s.content == 0:
+		return metrics.Failf(metrics.Empty, neverValid)
+	case gaveUp(s.rec.Finish):
+		s.broken(metrics.OtherwiseUnfinished)
+		return metrics.Failf(metrics.Unfinished, "the server did not finish the answer: its finish reason is %s", s.rec.Finish)
+	case !s.done && s.rec.Finish == "":
+		s.broken(metrics.OtherwiseUnended)
+		return metrics.Failf(metrics.Truncated, "the stream ended without a finish reason and without [DONE]")
+	case s.outputs == 0:
+		s.rec.Otherwise = metrics.OtherwiseOutput
+	case s.events.odd != "":
+		s.rec.Otherwise = s.events.odd
+	}
+	return nil
+}
+
+// broken notes why vLLM's client takes a failed answer for complete: it does so once
+// there is output that it knows, unless it fails that for another reason.
+func (s *stream) broken(why string) {
+	if s.outputs > 0 && s.events.odd == "" {
+		s.rec.Otherwise = why
+	}
+}
+
+// gaveUp reports whether a finish reason is one that vLLM gives an answer which it
+// dropped: of several choices, one is enough.
+func gaveUp(finish string) bool { return finish == "error" || finish == "abort" }
+
+// linger reads the rest of a reply, so that its connection can be used again,
+// but not for long. How that ends does not matter.
+func (s *stream) linger() {
+	s.hurry()
+	for {
+		if _, err := s.events.next(); err != nil {
+			return
+		}
+	}
+}
+
+// hurry limits how long we wait for the rest of a reply.
+func (s *stream) hurry() {
+	s.body.EndWithin(lingerTimeout, func() *metrics.Failure { return metrics.Failf(metrics.Stall, "no end after the last event") })
+}

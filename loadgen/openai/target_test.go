@@ -1,0 +1,31 @@
+package openai
+
+import (
+	"testing"
+
+	"github.com/servebench/servebench/loadgen/engine"
+	"github.com/servebench/servebench/metrics"
+)
+
+// llama.cpp's server counts in the chunk with the finish reason, where vLLM's client
+// does not look: it counts by its tokenizer. Ours may be the server's own, which is not
+// to be asked while it is under load.
+func TestAServerIsNotAskedWhatItHasSaid(t *testing.T) {
+	for name, c := range map[string]struct {
+		target engine.Target
+		out    int
+		unsaid bool
+		asked  bool
+	}{
+		"another tokenizer":      {engine.Target{}, 99, true, true},
+		"the server's tokenizer": {engine.Target{CountAsks: true}, 12, false, false},
+	} {
+		asked := false
+		c.target.Send = openAIAt(dialRaw(transcript(t, "llamacpp-completions-usage")), false).Send
+		c.target.Count = func(string) int { asked = true; return 99 }
+		rec := c.target.Once(t.Context(), &engine.Request{Body: []byte("{}")})
+		if rec.Class != metrics.OK || rec.Out != c.out || rec.Uncounted != c.unsaid || asked != c.asked {
+			t.Errorf("%s: %d tokens, uncounted %t, asked %t: %+v", name, rec.Out, rec.Uncounted, asked, rec)
+		}
+	}
+}

@@ -1,0 +1,100 @@
+package openai
+
+import (
+	"cmp"
+	"context"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/servebench/servebench/dataset"
+	"github.com/servebench/servebench/metrics/pyjson"
+)
+
+const (
+	alignTogether = 64 // calls in flight while prompts are aligned, as in vLLM's client
+	fewTogether   = 4  // to a server of which each thread stays with a connection for as long as that is kept
+)
+
+// Tokenize gives the model's ids for prompt from POST /tokenize, with special
+// tokens or without. It asks as vLLM wants it, and where that gives no id for a
+// text as llama.cpp does, which calls the text content and knows no prompt.
+func (s *Server) Tokenize(ctx context.Context, model, prompt string, special bool) ([]int, error) {
+	content := func() ([]int, error) {
+		return s.tokenize(ctx, pyjson.Object{{Key: "model", Value: model}, {Key: "content", Value: prompt}, {Key: "add_special", Value: special}})
+	}
+	if s.wantsContent.Load() {
+		return content()
+	}
+	ids, err := s.tokenize(ctx, pyjson.Object{{Key: "model", Value: model}, {Key: "prompt", Value: prompt}, {Key: "add_special_tokens", Value: special}})
+	if err != nil || len(ids) > 0 || prompt == "" {
+		return ids, err
+	}
+	if named, err := content(); err == nil && len(named) > 0 {
+		s.wantsContent.Store(true)
+		return named, nil
+	}
+	return ids, nil
+}
+
+// together is how many calls may be in flight at once. llama.cpp's server has four
+// threads more than slots, and a call over a fifth connection would wait until
+// another has lain idle for five seconds.
+func (s *Server) together() int {
+	if s.wantsContent.Load() {
+		return fewTogether
+	}
+	return alignTogether
+}
+
+func (s *Server) tokenize(ctx context.Context, body pyjson.Object) ([]int, error) {
+	var reply struct {
+		Tokens *[]int `json:"tokens"`
+	}
+	if err := s.call(ctx, "/tokenize", body, &reply); err != nil {
+		return nil, err
+	}
+	if reply.Tokens == nil {
+		return nil, s.lacks("/tokenize", "tokens")
+	}
+	return *reply.Tokens, nil
+}
+
+// Detokenize gives the text of ids, from POST /detokenize: the prompt of vLLM's
+// reply, or the content of llama.cpp's.
+func (s *Server) Detokenize(ctx context.Context, model string, ids []int) (string, error) {
+	var reply struct {
+		Prompt  *string `json:"prompt"`
+		Content *string `json:"content"`
+	}
+	err := s.call(ctx, "/detokenize", pyjson.Object{{Key: "model", Value: model}, {Key: "tokens", Value: ids}}, &reply)
+	if err != nil {
+		return "", err
+	}
+	text := cmp.Or(reply.Prompt, reply.Content)
+	if text == nil {
+		return "", s.lacks("/detokenize", "prompt")
+	}
+	return *text, nil
+}
+
+// Align cuts each turn's Prompt to PromptLen tokens by the server's count, where
+// it is longer, as vLLM's client does when the server's tokenizer is not its
+// own. Turns before an error may be aligned already.
+func (s *Server) Align(ctx context.Context, model string, turns []*dataset.Turn) error {
+	group, ctx := errgroup.WithContext(ctx)
+	group.SetLimit(s.together())
+	for _, turn := range turns {
+		group.Go(func() error {
+			ids, err := s.Tokenize(ctx, model, turn.Prompt, false)
+			if err != nil || len(ids) <= turn.PromptLen {
+				return err
+			}
+			text, err := s.Detokenize(ctx, model, ids[:turn.PromptLen])
+			if err == nil {
+				turn.Prompt = text
+			}
+			return err
+		})
+	}
+	return group.Wait()
+}

@@ -1,6 +1,0 @@
-//go:build !race
-
-package loadgen
-
-// synchronize is for the race detector.
-func synchronize(uintptr) {}

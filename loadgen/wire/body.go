@@ -1,0 +1,116 @@
+package wire
+
+import (
+	"io"
+	"net"
+	"net/http"
+	"time"
+
+	"github.com/servebench/servebench/metrics"
+)
+
+// A Reader reads a stream of bytes and knows when they came. It is the seam between
+// reading and stamping.
+type Reader interface {
+	io.Reader
+	// Arrival is how the newest bytes came that Read gave.
+	Arrival() Arrival
+}
+
+// An Arrival is how bytes came. The kernel keeps one stamp for all that a read
+// gives, that of the last byte: what stands before it in the same read may have
+// come at any time since the read before.
+type Arrival struct {
+	At     time.Time     // when the newest byte reached this machine
+	Read   int           // number of the network read that brought it
+	Age    time.Duration // how long it then lay unread; 0 unless the kernel stamped it
+	kernel bool          // the kernel stamped it
+
+	// Reach is how long the oldest byte may have lain unread. It is 0 where the
+	// connection gives no kernel stamps.
+	Reach time.Duration
+
+	// Mixed says that the read may have given bytes of what comes next, too, which
+	// nobody can see yet.
+	Mixed bool
+}
+
+// taken is when the network read took place.
+func (a Arrival) taken() time.Time { return a.At.Add(a.Age) }
+
+// A Body is the body of a reply, and knows when its bytes came. A reply that has its connection to
+// itself (HTTP/1) is read by its caller's own goroutine, so that after a Read
+// the connection's newest stamp is that of the bytes just read. Otherwise the
+// body stamps after each Read, and takes that for one from the network.
+type Body struct {
+	// Doubt is the greatest reach of a network read that went into several Reads.
+	Doubt time.Duration
+
+	body    io.Reader
+	watch   *Watch
+	conn    *stampedConn // nil: the body stamps
+	begun   bool         // a Read has given bytes
+	packed  bool         // the bytes were compressed: nobody sees what else came with them
+	tls     bool
+	arrival Arrival
+}
+
+// BodyOf is the body of reply, which came over conn. It tells w of each Read.
+func BodyOf(reply *http.Response, conn net.Conn, w *Watch) Body {
+	b := Body{body: reply.Body, watch: w, packed: packed(reply) != ""}
+	if under := stampedUnder(conn); under != nil && reply.ProtoMajor == 1 {
+		b.conn, b.tls, b.arrival = under, under.secured > 0, under.newest()
+		// No byte of the reply can have come before the request was sent.
+		b.arrival.Reach = min(b.arrival.Reach, b.arrival.taken().Sub(w.start))
+	}
+	return b
+}
+
+// Arrival is how the newest bytes came that Read gave.
+func (b *Body) Arrival() Arrival { return b.arrival }
+
+// Read reads the body and takes note of when the bytes came.
+func (b *Body) Read(p []byte) (int, error) {
+	n, err := b.body.Read(p)
+	if n == 0 {
+		return n, err
+	}
+	if b.conn == nil {
+		b.arrival = Arrival{At: time.Now(), Read: b.arrival.Read + 1}
+	} else if newest := b.conn.newest(); newest.Read != b.arrival.Read {
+		b.follow(newest)
+	} else if b.begun {
+		b.Doubt = max(b.Doubt, b.arrival.Reach)
+	}
+	if err == io.EOF || b.packed {
+		b.arrival.Mixed = true // with the end of the body, or what follows
+	}
+	b.begun = true
+	b.watch.touch(b.arrival.taken())
+	return n, err
+}
+
+// Disorder is how many packets came before an earlier one since the last call for the
+// same connection. It is 0 where the body stamps.
+func (b *Body) Disorder() int64 {
+	if b.conn == nil {
+		return 0
+	}
+	return b.conn.disorder()
+}
+
+// EndWithin ends the request with a failure unless it has ended within d.
+func (b *Body) EndWithin(d time.Duration, fail func() *metrics.Failure) {
+	b.watch.after(d, fail)
+}
+
+// follow takes the arrival of a Read that went to the network. net/http waits
+// for the rest of an HTTP chunk, so that one Read may have taken several from
+// the network, and may have begun with what net/http or TLS still had of the
+// one before. The oldest bytes are then as old as that one's may be.
+func (b *Body) follow(newest Arrival) {
+	if several := newest.Read > b.arrival.Read+1; (several || b.tls || !b.begun) && b.conn.kernel != nil {
+		newest.Reach = newest.taken().Sub(b.arrival.taken()) + b.arrival.Reach
+	}
+	b.arrival = newest
+}

@@ -1,0 +1,59 @@
+package wire
+
+import (
+	"crypto/tls"
+	"crypto/x509"
+	"fmt"
+	"os"
+	"strings"
+)
+
+// Credentials are what TLS rests on beside the system's certificates. The zero value
+// is of nothing.
+type Credentials struct {
+	Certificates []tls.Certificate // with which a client says who it is
+	Authorities  *x509.CertPool    // that are trusted in place of the system's; nil for those
+}
+
+// CredentialFiles are the files of Credentials, in the PEM format. An empty name is
+// of none.
+type CredentialFiles struct {
+	Certificate string // of the client, with those between it and its authority
+	Key         string // of that certificate; empty where it stands in the same file
+	Authorities string // certificates that are trusted in place of the system's
+}
+
+// Load reads the files.
+func (f CredentialFiles) Load() (c Credentials, err error) {
+	if f.Certificate != "" {
+		key := f.Key
+		if key == "" {
+			key = f.Certificate
+		}
+		pair, err := tls.LoadX509KeyPair(f.Certificate, key)
+		if err != nil {
+			return c, fmt.Errorf("reading the certificate %s with the key %s: %w%s", f.Certificate, key, err, unlocking(key))
+		}
+		c.Certificates = []tls.Certificate{pair}
+	}
+	if f.Authorities != "" {
+		text, err := os.ReadFile(f.Authorities)
+		if err != nil {
+			return c, err
+		}
+		c.Authorities = x509.NewCertPool()
+		if !c.Authorities.AppendCertsFromPEM(text) {
+			return c, fmt.Errorf("reading %s: there is no certificate in it in the PEM format", f.Authorities)
+		}
+	}
+	return c, nil
+}
+
+// unlocking is what can be done about a key that only a password opens.
+func unlocking(key string) string {
+	text, err := os.ReadFile(key)
+	if err != nil || !strings.Contains(string(text), "ENCRYPTED") {
+		return ""
+	}
+	return ": the key has a password, which servebench cannot ask for: openssl pkey -in " + key + " -out FILE writes it without"
+}

@@ -1,0 +1,154 @@
+package wire
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"slices"
+	"strings"
+	"syscall"
+
+	"github.com/servebench/servebench/metrics"
+)
+
+// Failure says why net/http gave err instead of a reply.
+func (t *Trace) Failure(ctx context.Context, err error) *metrics.Failure {
+	if f := metrics.Ended(ctx); f != nil {
+		return f
+	}
+	if f, ok := errors.AsType[*metrics.Failure](err); ok {
+		return f
+	}
+	sent, replied := t.reached()
+	said := otherProtocol(err)
+	switch {
+	case said != "":
+		return metrics.Failf(metrics.Malformed, "%s", said)
+	case !sent:
+		return t.unconnected(err)
+	case isReset(err):
+		return metrics.Failf(metrics.Reset, "the connection was reset before the reply: %w", err)
+	case isAlert(err):
+		said, _ := errors.AsType[*net.OpError](err) // net/http may say before it where it read that
+		return metrics.Failf(metrics.TLS, "%w", said)
+	case replied && !isCut(err):
+		return metrics.Failf(metrics.Malformed, "%w", err)
+	}
+	return metrics.Failf(metrics.Truncated, "the connection was cut before the reply: %w", err)
+}
+
+// otherProtocol says what a server speaks whose first bytes are of another protocol
+// than the one asked for; "" where err is about something else. HTTP/2 begins with a
+// frame whose length has a zero byte in front, TLS refuses with an alert.
+func otherProtocol(err error) string {
+	for sign, said := range map[string]string{
+		"the frame header looked like an HTTP/1.1 header": "the server speaks HTTP/1.1, not HTTP/2",
+		`malformed HTTP response "\x00`:                   "the server speaks HTTP/2 alone, not HTTP/1.1",
+		`malformed HTTP response "\x15\x03`:               "the server speaks TLS: is its URL https:// instead of http://?",
+	} {
+		if strings.Contains(err.Error(), sign) {
+			return said
+		}
+	}
+	return ""
+}
+
+// unconnected says why there is no connection. A proxy's troubles are not the
+// server's.
+func (t *Trace) unconnected(err error) *metrics.Failure {
+	dial, _ := errors.AsType[*net.OpError](err)
+	_, nameless := errors.AsType[*net.DNSError](err)
+	switch {
+	case dial != nil && dial.Op == "proxyconnect":
+		return metrics.Failf(metrics.Connect, "%w", err)
+	case nameless:
+		return metrics.Failf(metrics.DNS, "%w", err)
+	case isTimeout(err):
+		return metrics.Failf(metrics.ConnectTimeout, "timed out: %w", err)
+	case isAny(err, refusals):
+		return metrics.Failf(metrics.Refused, "%w", err)
+	case t.handshaking():
+		return unsecured(err)
+	}
+	return metrics.Failf(metrics.Connect, "%w", err)
+}
+
+// unsecured says why a TLS handshake failed.
+func unsecured(err error) *metrics.Failure {
+	odd, _ := errors.AsType[tls.RecordHeaderError](err)
+	switch {
+	case isReset(err):
+		return metrics.Failf(metrics.Reset, "the connection was reset in the TLS handshake: %w", err)
+	case string(odd.RecordHeader[:]) == "HTTP/":
+		return metrics.Failf(metrics.TLS, "the server speaks no TLS, but plain HTTP: is its URL http:// instead of https://?")
+	case odd.Msg != "":
+		return metrics.Failf(metrics.TLS, "the server speaks no TLS: %w", err)
+	case strings.HasSuffix(err.Error(), "tls: no application protocol"):
+		return metrics.Failf(metrics.TLS, "the server speaks HTTP/1.1 over TLS, not HTTP/2")
+	case isCut(err) && !isAlert(err):
+		return metrics.Failf(metrics.TLS, "the server closed the connection in the TLS handshake: %w", err)
+	}
+	return metrics.Failf(metrics.TLS, "the TLS handshake failed: %w", err)
+}
+
+// CutOff says why reading an answer gave err before its end.
+func CutOff(ctx context.Context, err error) *metrics.Failure {
+	if f := metrics.Ended(ctx); f != nil {
+		return f
+	}
+	switch {
+	case isReset(err):
+		return metrics.Failf(metrics.Reset, "the connection was reset in the middle of the answer: %w", err)
+	case isCut(err):
+		return metrics.Failf(metrics.Truncated, "the connection was cut in the middle of the answer: %w", err)
+	}
+	return metrics.Failf(metrics.Malformed, "the answer makes no sense: %w", err)
+}
+
+// What the kernel says of a server where nobody listens, and of a connection that
+// the other side reset. The numbers are Windows' own.
+var (
+	refusals = []error{syscall.ECONNREFUSED, syscall.Errno(10061)}
+	resets   = []error{syscall.ECONNRESET, syscall.EPIPE, syscall.ECONNABORTED, syscall.Errno(10053), syscall.Errno(10054)}
+)
+
+func isAny(err error, of []error) bool {
+	return slices.ContainsFunc(of, func(one error) bool { return errors.Is(err, one) })
+}
+
+// A streamError is HTTP/2's way to reset: net/http's own error of that kind can be
+// read as any struct with its fields.
+type streamError struct {
+	StreamID uint32
+	Code     uint32
+	Cause    error
+}
+
+func (e streamError) Error() string { return fmt.Sprintf("stream %d: code %d", e.StreamID, e.Code) }
+
+// isReset reports whether the server reset a connection, or a stream of HTTP/2.
+func isReset(err error) bool {
+	stream, _ := errors.AsType[streamError](err)
+	return stream.StreamID != 0 || isAny(err, resets)
+}
+
+// isAlert reports whether TLS said so, on this side or on the other.
+func isAlert(err error) bool {
+	said, _ := errors.AsType[*net.OpError](err)
+	return said != nil && (said.Op == "remote error" || said.Op == "local error")
+}
+
+// isCut tells a connection that broke from bytes that make no sense.
+func isCut(err error) bool {
+	var network net.Error
+	return errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, io.ErrClosedPipe) ||
+		errors.Is(err, net.ErrClosed) || errors.As(err, &network) || strings.HasPrefix(err.Error(), "http2: server sent GOAWAY")
+}
+
+func isTimeout(err error) bool {
+	var network net.Error
+	return errors.As(err, &network) && network.Timeout()
+}

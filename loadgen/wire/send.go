@@ -1,0 +1,97 @@
+package wire
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"sync"
+)
+
+// send sends r over a line of its own, which then gives back, too. Where a line
+// that was used before dies without a byte of the answer, it sends r anew over a new
+// one, once.
+func (t *Transport) send(r *http.Request, leave func()) (*http.Response, func(), error) {
+	p, err := originOf(r.URL)
+	if err != nil {
+		closeBody(r)
+		return nil, leave, err
+	}
+	l := t.pool.take(p)
+	if l == nil {
+		if l, err = t.dialLine(r.Context(), p); err != nil {
+			closeBody(r)
+			return nil, leave, err
+		}
+	}
+	reply, err := l.ask(r)
+	if err != nil && l.used && l.unanswered(r.Context()) {
+		t.pool.died(l)
+		l, reply, err = t.sendAnew(r, p, err)
+	}
+	if err != nil {
+		return nil, leave, bare(err)
+	}
+	return reply, func() {
+		t.putAway(l)
+		leave()
+	}, nil
+}
+
+// sendAnew sends r over a new line, if it can, after another one died of a cause.
+func (t *Transport) sendAnew(r *http.Request, p origin, cause error) (*line, *http.Response, error) {
+	again, ok := anew(r)
+	if !ok {
+		return nil, nil, cause
+	}
+	l, err := t.dialLine(r.Context(), p)
+	if err != nil {
+		closeBody(again)
+		return nil, nil, fmt.Errorf("%w, and no new one could be opened: %w", bare(cause), err)
+	}
+	reply, err := l.ask(again)
+	return l, reply, err
+}
+
+// putAway keeps l for the next request, unless its server closes such lines.
+func (t *Transport) putAway(l *line) {
+	l.answers++
+	if l.Available() > 0 && t.pool.unfit(l) {
+		t.connections.Tally.drop()
+		l.Close()
+		return
+	}
+	t.pool.put(l)
+}
+
+// dialLine opens a line to p for a request.
+func (t *Transport) dialLine(ctx context.Context, p origin) (l *line, err error) {
+	// Dialling makes a stack grow, which would stay with the stream: 8 KiB.
+	var opening sync.WaitGroup
+	opening.Go(func() { l, err = t.open(ctx, p) })
+	opening.Wait()
+	if err == nil {
+		t.connections.Tally.open()
+	}
+	return l, err
+}
+
+// anew is r with its body from the beginning, where that can be had.
+func anew(r *http.Request) (again *http.Request, ok bool) {
+	again = r.WithContext(r.Context())
+	if r.Body == nil || r.Body == http.NoBody {
+		return again, true
+	}
+	if r.GetBody == nil {
+		return nil, false
+	}
+	body, err := r.GetBody()
+	again.Body = body
+	return again, err == nil
+}
+
+// closeBody closes the body of a request that goes nowhere, as a RoundTripper must.
+func closeBody(r *http.Request) {
+	if r.Body != nil {
+		r.Body.Close()
+	}
+}

@@ -1,0 +1,47 @@
+package wire
+
+import (
+	"fmt"
+	"os"
+
+	"golang.org/x/sys/unix"
+)
+
+// spareFiles are the descriptors that are needed beside the connections.
+const spareFiles = 64
+
+// checkFiles reports a lack of file descriptors. It raises their limit as far as
+// it may.
+func checkFiles(n int) error {
+	if limit, ok := raiseFiles(uint64(n + spareFiles)); !ok {
+		return fmt.Errorf("%d requests at once need %d file descriptors and the limit is %d: raise ulimit -n or set --max-concurrency", n, n+spareFiles, limit)
+	}
+	return nil
+}
+
+// checkPorts reports a lack of local ports.
+func checkPorts(n int) error {
+	text, err := os.ReadFile("/proc/sys/net/ipv4/ip_local_port_range")
+	if err != nil {
+		return nil
+	}
+	var low, high int
+	if _, err := fmt.Sscan(string(text), &low, &high); err == nil && n > high-low+1 {
+		return fmt.Errorf("%d requests at once need as many local ports and there are %d (net.ipv4.ip_local_port_range): set --max-concurrency", n, high-low+1)
+	}
+	return nil
+}
+
+// raiseFiles makes sure that this process may have n descriptors open. If it may
+// not, limit is how many it may.
+func raiseFiles(n uint64) (limit uint64, ok bool) {
+	var files unix.Rlimit
+	if unix.Getrlimit(unix.RLIMIT_NOFILE, &files) != nil || n <= files.Cur {
+		return 0, true
+	}
+	more := unix.Rlimit{Cur: n, Max: max(n, files.Max)}
+	if unix.Setrlimit(unix.RLIMIT_NOFILE, &more) == nil {
+		return 0, true
+	}
+	return files.Max, false
+}

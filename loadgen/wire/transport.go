@@ -1,0 +1,201 @@
+package wire
+
+import (
+	"context"
+	"crypto/tls"
+	"net"
+	"net/http"
+	"net/http/httptrace"
+	"net/url"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/servebench/servebench/metrics"
+)
+
+// maxHeader bounds the header of a reply, in bytes. Real ones have some kilobytes.
+const maxHeader = 256 << 10
+
+// A Transport sends requests over connections that stamp what arrives. It is
+// safe for concurrent use. Make one with Connections.Transport.
+type Transport struct {
+	connections Connections
+	http        *http.Transport // opens connections; HTTP/2 it speaks by itself
+	pool        pool            // HTTP/1.1 connections without a request
+	room        chan struct{}   // for requests at once; nil without a limit
+}
+
+// Transport makes an HTTP/1.1 transport: a connection carries one stream at a
+// time and is kept for the next, however many there are. It asks for no
+// compression. As vLLM's client it honours HTTP_PROXY, HTTPS_PROXY and NO_PROXY,
+// though never for localhost; also ALL_PROXY, and proxies that speak SOCKS5.
+// Warm-up and probes that use the same transport share its connections, and its
+// limit.
+//
+// The pool is our own, since net/http's takes a request through several
+// goroutines to its connection: where a thousand start at once, each then waits
+// for all the others at each of them, and the wait would count as TTFT.
+func (c Connections) Transport() *Transport {
+	if c.Proxy == nil {
+		c.Proxy = environmentsProxy()
+	}
+	t := &Transport{connections: c}
+	if c.Limit > 0 {
+		t.room = make(chan struct{}, c.Limit)
+	}
+	var protocols http.Protocols
+	protocols.SetHTTP1(!c.HTTP2)
+	protocols.SetHTTP2(c.HTTP2)
+	protocols.SetUnencryptedHTTP2(c.HTTP2)
+	t.http = &http.Transport{
+		Proxy:              t.proxyFor,
+		DialContext:        t.dial,
+		TLSClientConfig:    &tls.Config{InsecureSkipVerify: c.Insecure, Certificates: c.TLS.Certificates, RootCAs: c.TLS.Authorities},
+		IdleConnTimeout:    IdleTimeout,
+		DisableCompression: true,
+		Protocols:          &protocols,
+
+		MaxResponseHeaderBytes: maxHeader,
+	}
+	if c.HTTP2 {
+		t.http.TLSHandshakeTimeout = c.Timeout
+	}
+	if c.Socket != "" {
+		t.http.Proxy = nil
+	}
+	return t
+}
+
+// Apart is a Transport of its own that reaches servers as t does, without a limit and
+// without being counted.
+func (t *Transport) Apart() *Transport {
+	c := t.connections
+	c.Limit, c.Tally = 0, nil
+	return c.Transport()
+}
+
+// RoundTrip sends one request, as an http.RoundTripper. Closing the reply's body
+// lets the next request have its place.
+func (t *Transport) RoundTrip(r *http.Request) (*http.Response, error) {
+	if err := checkHeader(r.Header); err != nil {
+		closeBody(r)
+		return nil, err
+	}
+	leave, err := t.enter(r.Context())
+	if err != nil {
+		closeBody(r)
+		return nil, err
+	}
+	var reply *http.Response
+	if t.connections.HTTP2 {
+		once := r.WithContext(r.Context())
+		once.GetBody = nil // with which net/http would send it again
+		reply, err = t.http.RoundTrip(once)
+		err = untaken(err)
+	} else {
+		reply, leave, err = t.send(r, leave)
+	}
+	if err != nil {
+		leave()
+		return nil, err
+	}
+	reply.Body = &lentBody{reply.Body, sync.OnceFunc(leave)}
+	return reply, nil
+}
+
+// enter waits for room for a request.
+func (t *Transport) enter(ctx context.Context) (leave func(), err error) {
+	if t.room == nil {
+		return func() {}, nil
+	}
+	select {
+	case t.room <- struct{}{}:
+		return func() { <-t.room }, nil
+	case <-ctx.Done():
+		return nil, context.Cause(ctx)
+	}
+}
+
+// untaken is err, as a *Failure if net/http had sent the request again had it been
+// able to: the server said that it did not look at it.
+func untaken(err error) error {
+	if err == nil {
+		return nil
+	}
+	why, ok := strings.CutPrefix(err.Error(), "http2: Transport: cannot retry err [")
+	if !ok {
+		return err
+	}
+	why, _, _ = strings.Cut(why, "] after Request.Body was written")
+	return metrics.Failf(metrics.Reset, "the server took no request: %s", why)
+}
+
+// A dialled is the key of the line for which a connection is opened.
+type dialled struct{}
+
+// open opens a line to p.
+func (t *Transport) open(ctx context.Context, p origin) (*line, error) {
+	l := &line{to: p}
+	ctx = httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{TLSHandshakeStart: func() { l.conn.secured++ }})
+	began := time.Now()
+	limited, cancel := t.connections.limit(ctx)
+	defer cancel()
+	conn, err := t.http.NewClientConn(context.WithValue(limited, dialled{}, l), p.scheme, p.addr)
+	if err != nil {
+		return nil, t.connections.late(ctx, began, l.lacks(), err)
+	}
+	if l.ClientConn = conn; l.proxied {
+		l.conn.took = time.Since(began)
+	}
+	return l, nil
+}
+
+// proxyFor is the proxy for r, nil for none. Where net/http opens a line it asks
+// with a request of its own, whose URL has lost the port, and the brackets of an
+// address.
+func (t *Transport) proxyFor(r *http.Request) (*url.URL, error) {
+	ask := t.connections.Proxy
+	l, ok := r.Context().Value(dialled{}).(*line)
+	if !ok || l.to == (origin{}) {
+		return ask(r)
+	}
+	proxy, err := ask(&http.Request{URL: &url.URL{Scheme: l.to.scheme, Host: l.to.addr}})
+	l.proxied = proxy != nil
+	return proxy, err
+}
+
+// dial opens a connection for net/http: to a server, or to the proxy before it.
+func (t *Transport) dial(ctx context.Context, _, addr string) (net.Conn, error) {
+	conn, err := t.connections.open(ctx, addr)
+	if err != nil {
+		return nil, err
+	}
+	if l, ok := ctx.Value(dialled{}).(*line); ok {
+		l.conn = conn
+	} else {
+		t.connections.Tally.open()
+	}
+	return conn, nil
+}
+
+// CloseIdleConnections closes the connections that carry no request, those
+// opened beforehand included.
+func (t *Transport) CloseIdleConnections() {
+	t.pool.close()
+	t.http.CloseIdleConnections()
+}
+
+// Proxy is the host of the proxy that requests to url go through, with its port
+// if that was given; "" when there is none.
+func (t *Transport) Proxy(url string) string {
+	r, err := http.NewRequest(http.MethodPost, url, nil)
+	if err != nil || t.connections.Socket != "" {
+		return ""
+	}
+	proxy, err := t.proxyFor(r)
+	if err != nil || proxy == nil {
+		return ""
+	}
+	return proxy.Host
+}

@@ -1,0 +1,103 @@
+package wire
+
+import (
+	"bufio"
+	"context"
+	"crypto/tls"
+	"io"
+	"net"
+	"net/http"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/servebench/servebench/metrics"
+)
+
+// slowly reads the first byte of a request after a minute and a second, the rest
+// a second later, and answers one more second later. It does so twice.
+func slowly(conn net.Conn, wrap func(net.Conn) net.Conn) {
+	defer conn.Close()
+	conn = wrap(conn)
+	for in := bufio.NewReader(conn); ; {
+		time.Sleep(61 * time.Second)
+		if _, err := in.Peek(1); err != nil {
+			return
+		}
+		time.Sleep(time.Second)
+		req, err := http.ReadRequest(in)
+		if err != nil {
+			return
+		}
+		_, _ = io.Copy(io.Discard, req.Body)
+		time.Sleep(time.Second)
+		_, _ = io.WriteString(conn, "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n1\r\na\r\n")
+		time.Sleep(time.Second)
+		_, _ = io.WriteString(conn, "0\r\n\r\n")
+	}
+}
+
+// A drip gives a byte, and the rest at the next Read.
+type drip struct {
+	net.Conn
+	begun bool
+}
+
+func (d *drip) Read(p []byte) (int, error) {
+	if !d.begun {
+		d.begun, p = true, p[:1]
+	}
+	return d.Conn.Read(p)
+}
+
+func TestWroteIsWhenTheLastByteWasWritten(t *testing.T) {
+	server := certified(t)
+	for _, test := range []struct {
+		url  string
+		wrap func(net.Conn) net.Conn
+		want time.Duration
+	}{
+		{"http://server.test", func(c net.Conn) net.Conn { return &drip{Conn: c} }, 62 * time.Second},
+		{"https://server.test", func(c net.Conn) net.Conn {
+			secure := tls.Server(c, server)
+			_ = secure.Handshake()
+			return secure
+		}, 61 * time.Second}, // TLS takes all of a record
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			transport := Connections{Insecure: true, Dial: func(context.Context, string, string) (net.Conn, error) {
+				near, far := net.Pipe()
+				go slowly(far, test.wrap)
+				return near, nil
+			}}.Transport()
+			rec := fetch(t, transport, test.url)
+			if rec.Class != metrics.OK || rec.Wrote != test.want || rec.FirstByte != 63*time.Second {
+				t.Errorf("%s: %+v, written at %v, first byte at %v", test.url, rec, rec.Wrote, rec.FirstByte)
+			}
+			transport.CloseIdleConnections()
+			time.Sleep(24 * time.Hour) // longer than the server sleeps
+		})
+	}
+}
+
+func TestWroteIsOfTheRequestsOwnWrites(t *testing.T) {
+	conn := stamp(new(silentConn), askForStamps)
+	synctest.Test(t, func(t *testing.T) {
+		conn.opened = time.Now()
+		for i, asking := range []bool{false, true, false} { // a handshake, a request, a key update
+			time.Sleep(time.Second)
+			conn.asking.Store(asking)
+			if _, err := conn.Write([]byte("x")); err != nil {
+				t.Fatal(err)
+			}
+			if got, want := conn.written().Sub(conn.opened), min(time.Duration(i), 1)*2*time.Second; got != want {
+				t.Errorf("after write %d: written at %v, want %v", i, got, want)
+			}
+		}
+	})
+}
+
+// A silentConn takes all that is written.
+type silentConn struct{ net.Conn }
+
+func (silentConn) Write(p []byte) (int, error) { return len(p), nil }
