@@ -42,9 +42,9 @@ func (w *Watch) Stop(children time.Duration) Disturbance {
 	return d
 }
 
-// judge fills in what others took of the machine in a window of time in which the
-// measurement itself took own, and what that makes of it. Interrupts are left out:
-// nearly all of them are packets of the measurement.
+// judge fills in what others took of the machine during a window of time, when the
+// measurement itself used own CPU time, and whether that makes it void. Interrupts are
+// left out: nearly all of them are packets of the measurement.
 func (d *Disturbance) judge(machine host.MachineCPU, own, window time.Duration) {
 	if machine.Total > 0 && window > 0 {
 		others := max(machine.Busy()-machine.Interrupts-own, 0)

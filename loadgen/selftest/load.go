@@ -13,8 +13,8 @@ import (
 	"github.com/servebench/servebench/loadgen/wire"
 )
 
-// A Load is what the machine is measured under, and makes one Row. It can be put
-// on any number of times, one after the other.
+// A Load is what the machine is measured under. It makes one Row each time it is
+// measured, which may be any number of times, one after the other.
 type Load struct {
 	Name string // of its Row
 	Kind string // steps, at-once or poisson, or what the caller measures
@@ -35,19 +35,19 @@ type Load struct {
 }
 
 const (
-	// stepRate bounds the events a second of a load in steps; beyond it the server
-	// would be measured.
+	// stepRate bounds the events a second of a load in steps. Beyond it the server, not
+	// the client, would be measured.
 	stepRate    = 40960
 	shortStep   = 20 * time.Millisecond
 	startedOnce = 1024
 	startTTFT   = 50 * time.Millisecond
-	// poissonRate keeps startedOnce streams of poissonTokens going in the mean.
+	// poissonRate keeps startedOnce streams of poissonTokens going on average.
 	poissonRate   = 395
 	poissonTokens = 128
 )
 
-// Steps is n streams that burst together for d, started evenly over a quarter of
-// that before.
+// Steps is n streams that burst together for d. Before that they start evenly over a
+// quarter of d.
 func Steps(n int, d time.Duration) *Load {
 	step := max(shortStep, time.Duration(n)*time.Second/stepRate).Round(time.Millisecond)
 	start := d / 4
@@ -60,8 +60,8 @@ func Steps(n int, d time.Duration) *Load {
 	}
 }
 
-// AtOnce is 1024 streams that start at one instant.
-func AtOnce() *Load {
+// atOnce is 1024 streams that start at one instant.
+func atOnce() *Load {
 	return &Load{
 		Name: fmt.Sprintf("%d at once", startedOnce), Kind: "at-once",
 		Streams: startedOnce, Requests: startedOnce, Tokens: 64,
@@ -70,9 +70,9 @@ func AtOnce() *Load {
 	}
 }
 
-// Poisson is 395 streams a second that start at random: for d, once there are as
-// many as there will be, 1024 in the mean.
-func Poisson(d time.Duration) (*Load, error) {
+// poisson is 395 streams a second that start at random. It lasts for d once the number
+// of streams has settled at 1024 on average.
+func poisson(d time.Duration) (*Load, error) {
 	whole := startTTFT + poissonTokens*shortStep
 	requests := int(poissonRate * (whole + d).Seconds())
 	schedule, err := arrivals.Process{Rate: poissonRate, Burstiness: 1}.Schedule(requests)
@@ -92,11 +92,11 @@ func evenly(n int, d time.Duration) engine.Schedule {
 	}
 }
 
-// Loads are those of a whole selftest: a load in steps for each number of streams,
-// AtOnce and Poisson.
+// Loads are the loads of a whole selftest: those InSteps, 1024 streams that start at
+// one instant, and 1024 on average that start at random.
 func Loads(streams []int, d time.Duration) ([]*Load, error) {
-	poisson, err := Poisson(d)
-	return append(InSteps(streams, d), AtOnce(), poisson), err
+	poisson, err := poisson(d)
+	return append(InSteps(streams, d), atOnce(), poisson), err
 }
 
 // InSteps is a load in steps for each number of streams, the smallest first.
@@ -117,17 +117,17 @@ func (l *Load) Lasts() time.Duration {
 	return last + l.Server.TTFT + time.Duration(l.Tokens)*l.Server.ITL
 }
 
-// Check reports why this machine cannot put the load on: see
-// wire.CheckSockets, which raises the limit on descriptors.
+// Check reports why this machine cannot hold the load's connections. Like
+// wire.CheckSockets, it raises the limit on file descriptors.
 func (l *Load) Check() error { return wire.CheckSockets(l.Streams) }
 
-// Measure puts the load on a server of its own, waits for the end of both, and
-// says how right the numbers were. That requests failed is in the Row, and an
-// error only when all have, as it is when the server did not start or end well,
-// when its events do not tell the truth, and when ctx was done.
+// Measure sends the load to a server of its own, waits for the end of both, and says
+// how right the numbers were. Failed requests are counted in the Row. It is an error
+// when all requests failed, when the server did not start or end well, when its events
+// do not tell when they were written, and when ctx ended.
 func (l *Load) Measure(ctx context.Context, server Command) (*Row, error) {
 	out := &outcome{probes: newProbes(l.Requests, l.Tokens)}
-	debug.FreeOSMemory() // what the row before needed is not this row's
+	debug.FreeOSMemory() // so that memory of the row before does not count here
 	resident := residentBytes()
 
 	watch := StartWatch()
@@ -151,7 +151,7 @@ func (l *Load) Measure(ctx context.Context, server Command) (*Row, error) {
 	return row, nil
 }
 
-// put starts a server and loads it.
+// put starts a server, sends the load, and stops the server.
 func (l *Load) put(ctx context.Context, server Command, out *outcome) error {
 	p, err := start(server(&l.Server))
 	if err != nil {

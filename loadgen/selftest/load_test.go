@@ -113,7 +113,7 @@ func TestMeasuringEndsWhenInterrupted(t *testing.T) {
 }
 
 func TestLoadsHaveTheirShape(t *testing.T) {
-	poisson, err := Poisson(4 * time.Second)
+	poisson, err := poisson(4 * time.Second)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -125,7 +125,7 @@ func TestLoadsHaveTheirShape(t *testing.T) {
 		lasts    time.Duration
 	}{
 		{Steps(64, 4*time.Second), "64 per 20 ms", 64, time.Second - time.Second/64, 250*20*time.Millisecond + time.Second - time.Second/64},
-		{AtOnce(), "1024 at once", 1024, 0, 50*time.Millisecond + 64*20*time.Millisecond},
+		{atOnce(), "1024 at once", 1024, 0, 50*time.Millisecond + 64*20*time.Millisecond},
 		{poisson, "1024 Poisson", 2610, 2610 * time.Second / 395, 2610*time.Second/395 + 50*time.Millisecond + 128*20*time.Millisecond},
 	} {
 		n, last := 0, time.Duration(0)

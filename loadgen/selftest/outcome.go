@@ -31,7 +31,7 @@ type outcome struct {
 	serverCPU time.Duration // of the server's whole life
 }
 
-// send sends the requests, over connections that are open by then.
+// send opens the connections and then sends the requests.
 func (l *Load) send(ctx context.Context, url string, out *outcome) error {
 	tally, live := new(wire.Tally), new(engine.Live)
 	client, end, err := l.client(ctx, url, tally)
@@ -61,7 +61,7 @@ func (l *Load) send(ctx context.Context, url string, out *outcome) error {
 	return err
 }
 
-// client makes what sends. Servebench's own client has opened its connections by then.
+// client makes the Sender, and for servebench's own client opens the connections.
 func (l *Load) client(ctx context.Context, url string, tally *wire.Tally) (send engine.Sender, end func(), err error) {
 	if l.Client != nil {
 		return l.Client(url), func() {}, nil
@@ -73,7 +73,7 @@ func (l *Load) client(ctx context.Context, url string, tally *wire.Tally) (send 
 }
 
 // Client is servebench's own client of the server at url, as servebench run makes it.
-// The tally is that of the connections.
+// The tally must be the one of the connections.
 func Client(url string, connections *wire.Transport, tally *wire.Tally) *openai.Endpoint {
 	return &openai.Endpoint{
 		URL: url + "/v1/completions", Header: openai.Headers("", nil), Transport: connections, Tally: tally,
@@ -81,7 +81,7 @@ func Client(url string, connections *wire.Transport, tally *wire.Tally) *openai.
 	}
 }
 
-// probing is client with a look into each event.
+// probing sends with client and looks into each event.
 func (l *Load) probing(client engine.Sender, probes []probe) engine.Sender {
 	return func(ctx context.Context, epoch time.Time, req *engine.Request, rec *metrics.Record) iter.Seq2[engine.Chunk, error] {
 		return func(yield func(engine.Chunk, error) bool) {
@@ -118,7 +118,7 @@ func (out *outcome) collect(records iter.Seq2[*metrics.Record, error]) error {
 	return nil
 }
 
-// row holds what needs no look into the events.
+// row fills in what needs no look into the events.
 func (l *Load) row(out *outcome) *Row {
 	e := &out.evidence
 	row := &Row{

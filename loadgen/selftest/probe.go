@@ -8,18 +8,18 @@ import (
 	"github.com/servebench/servebench/loadgen/selftest/metronome"
 )
 
-// errUntold says that a server is not a metronome.
+// errUntold means that the server is not a metronome.
 var errUntold = errors.New("the server's events do not tell when they were written")
 
-// A probe holds what one request measured against the truth in its events. It
+// A probe holds the times of one request, as measured and as its events tell them. It
 // belongs to the request's goroutine until that has ended.
 type probe struct {
-	samples []sample // room for all; those compared come first
+	samples []sample // the first n were taken; the others are room for more
 	n       int
 
 	ttft, trueTTFT time.Duration // 0 before the first event
 	bound          time.Duration // on the error of each stamp, as the Record says; 0 for none
-	worst          time.Duration // error of a stamp less the server's own delay
+	worst          time.Duration // error of a stamp, less the server's own delay
 	err            error
 
 	reads     int       // that events shared so far
@@ -36,11 +36,11 @@ type sample struct {
 	trueGap time.Duration // between the writes
 }
 
-// newProbes makes room for all that a load will give.
+// newProbes makes room for all events of a load.
 func newProbes(requests, tokens int) []probe {
 	samples := make([]sample, requests*tokens)
 	for i := range samples {
-		samples[i].gap = 1 // touched, so that it does not count as memory that the load took
+		samples[i].gap = 1 // touch the memory now, so that it does not count as the load's
 	}
 	probes := make([]probe, requests)
 	for i := range probes {
@@ -49,9 +49,9 @@ func newProbes(requests, tokens int) []probe {
 	return probes
 }
 
-// look takes one event of a request that was sent at sent, after which so many events
-// have shared their read with an earlier one. Events before settled count for the TTFT
-// alone.
+// look takes the next event of a request that was sent at sent. With it, sharedReads
+// events have shared their read with an earlier one. Events before settled count only
+// for the TTFT.
 func (p *probe) look(c *engine.Chunk, sharedReads int, sent, settled time.Time) {
 	truth, err := metronome.ParseTruth(c.Text)
 	if err != nil {
@@ -66,7 +66,7 @@ func (p *probe) look(c *engine.Chunk, sharedReads int, sent, settled time.Time) 
 		p.ttft, p.trueTTFT = c.At.Sub(sent), time.Duration(truth.Written-truth.Arrived)
 	} else {
 		s.gap, s.trueGap = c.At.Sub(p.last), time.Duration(truth.Written-p.written)
-		// Only now is it known how long the write of the event before took.
+		// Only now is it known how long the previous event's write took.
 		p.worst = max(p.worst, p.lastError-truth.Delay)
 		if c.At.After(settled) && p.n < len(p.samples) {
 			p.samples[p.n] = s
@@ -76,6 +76,6 @@ func (p *probe) look(c *engine.Chunk, sharedReads int, sent, settled time.Time) 
 	p.last, p.written, p.lastError = c.At, truth.Written, s.stamp
 }
 
-// outOfBound reports whether a stamp was further off than its Record admits. The
-// last one's is not known: nothing tells how long its write took.
+// outOfBound reports whether a stamp was further off than its Record admits. It says
+// nothing of the last event: nothing tells how long that write took.
 func (p *probe) outOfBound() bool { return p.bound > 0 && p.worst > p.bound }

@@ -1,14 +1,14 @@
-// Package selftest measures how accurate this machine measures.
+// Package selftest measures how accurately this machine measures.
 //
-// Think of it as a load test with the answer known. A Load starts a server in a
-// process of its own, which writes into each event when it wrote it and when the
-// request came, as the kernel saw it. The load is put on with package loadgen as
-// any other is, and what was measured is compared with the truth: that makes a
-// Row. A Result holds the Rows of a machine and judges up to how many streams its
-// numbers can be trusted. It is kept for later runs, which ask for it by Stored.
+// Think of it as a load test with a known answer. A Load starts a server in a process
+// of its own. The server writes into each event when it wrote it and when the request
+// arrived, as the kernel saw it. Package loadgen sends the load like any other, and
+// the measured times are compared with the true ones: that makes a Row. A Result holds
+// the Rows of a machine and says up to how many streams its numbers can be trusted. It
+// is kept for later runs, which read it with Stored.
 //
-// Client and server share the machine's cores. What else goes on there is watched
-// meanwhile: a Row that was disturbed is void and vouches for nothing.
+// Client and server share the machine's cores. A Watch looks for what else happens
+// there. A disturbed Row is void: it proves nothing.
 package selftest
 
 import (
@@ -21,8 +21,8 @@ import (
 	"github.com/servebench/servebench/metrics"
 )
 
-// The limits of a selftest. Those on disturbance are told before anything is
-// measured; those on errors are what a reader of milliseconds cares for.
+// The limits of a selftest. The limits on disturbance are printed before anything is
+// measured. The limits on errors are what a reader of milliseconds cares about.
 const (
 	othersLimit    = 15.0    // percent of one core
 	stolenLimit    = 5.0     // percent of the machine's CPU time
@@ -40,13 +40,13 @@ type Result struct {
 	Cores   int       `json:"cores"`  // that this process may use
 	Limits  Limits    `json:"void_above"`
 	Rows    []Row     `json:"rows"`
-	Left    []string  `json:"left_out"` // loads that could not be put on, with the reason
+	Left    []string  `json:"left_out"` // loads that this machine cannot hold, with the reason
 
 	TrustedStreams int    `json:"trusted_streams"` // 0 for none
 	Verdict        string `json:"verdict"`         // a sentence
 }
 
-// Limits are the disturbances above which a Row is void, in the units of its
+// Limits are the disturbances above which a Row is void, in the units of the Row's
 // fields.
 type Limits struct {
 	Others float64 `json:"others_percent_of_core"`
@@ -54,8 +54,8 @@ type Limits struct {
 	Clock  float64 `json:"clock_step_ms"`
 }
 
-// NewResult is of this machine and this moment, by a version of servebench, and
-// has no Rows.
+// NewResult makes a Result of this machine and this moment, without Rows. The version
+// is servebench's.
 func NewResult(version string) *Result {
 	host, _ := os.Hostname() // empty is a name, too
 	return &Result{
@@ -66,12 +66,12 @@ func NewResult(version string) *Result {
 	}
 }
 
-// Measure puts the loads on, one after the other, those in steps with fewer streams
-// first, and appends their Rows; starting is called before each. A load that this
-// machine cannot put on is left out. Then it calls Judge. Also after an error, as when
-// ctx ends, the Rows measured until then are there and judged.
+// Measure measures the loads one after the other, calls starting before each, and
+// appends their Rows. Loads in steps must come in ascending order of streams. It leaves
+// out a load that this machine cannot hold. In the end it fills in TrustedStreams and
+// Verdict, also after an error: then they are about the Rows until then.
 func (r *Result) Measure(ctx context.Context, loads []*Load, server Command, starting func(*Load)) error {
-	defer r.Judge()
+	defer r.judge()
 	for _, l := range loads {
 		if err := l.Check(); err != nil {
 			r.Left = append(r.Left, fmt.Sprintf("%s: %v", l.Name, err))
@@ -90,10 +90,10 @@ func (r *Result) Measure(ctx context.Context, loads []*Load, server Command, sta
 	return nil
 }
 
-// Judge fills in up to which load the machine can be trusted: the largest row in
-// steps that has, as has each smaller one, an error at p99 of 1 ms at most in ITL
-// and of 10 ms at most in TTFT, and no failures. Void rows vouch for nothing.
-func (r *Result) Judge() {
+// judge fills in up to which load the machine can be trusted. That is the largest row
+// in steps which is right, as all smaller ones are: no failures, and at p99 an error
+// of at most 1 ms in ITL and 10 ms in TTFT. Void rows do not count.
+func (r *Result) judge() {
 	best, wrong := r.trusted()
 	r.TrustedStreams = 0
 	if best != nil {
@@ -111,8 +111,8 @@ func (r *Result) Judge() {
 	}
 }
 
-// trusted is the largest row in steps that is right, as are all smaller ones,
-// and the first that is wrong; nil where there is none.
+// trusted returns the largest row in steps up to which all are right, and the first
+// that is wrong; nil where there is none.
 func (r *Result) trusted() (best, wrong *Row) {
 	for i := range r.Rows {
 		row := &r.Rows[i]
@@ -127,7 +127,7 @@ func (r *Result) trusted() (best, wrong *Row) {
 	return best, nil
 }
 
-// vouched is what a run may rest on.
+// vouched is what a later run may rely on.
 func (r *Result) vouched() *metrics.Vouched {
 	v := new(metrics.Vouched)
 	best, wrong := r.trusted()

@@ -41,7 +41,7 @@ func TestAMachineIsTrustedUpToItsFirstWrongRow(t *testing.T) {
 			})
 		}
 		r.Rows = append(r.Rows, Row{Load: "at-once", Streams: 1024, ITL: Spread{P99: 1e6}})
-		if r.Judge(); r.TrustedStreams != row.want || !strings.Contains(r.Verdict, row.says) {
+		if r.judge(); r.TrustedStreams != row.want || !strings.Contains(r.Verdict, row.says) {
 			t.Errorf("%s: trusted up to %d, want %d: %q, want it to say %q", row.name, r.TrustedStreams, row.want, r.Verdict, row.says)
 		}
 	}

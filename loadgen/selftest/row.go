@@ -9,8 +9,7 @@ import (
 	"github.com/servebench/servebench/metrics"
 )
 
-// A Row is one Load and what was measured under it. RSS is nil where the system does
-// not tell.
+// A Row is what was measured under one Load. RSS is nil where the system does not tell.
 type Row struct {
 	Name    string  `json:"name"`
 	Load    string  `json:"load"`    // steps, at-once or poisson
@@ -23,7 +22,7 @@ type Row struct {
 	TTFT  Spread `json:"ttft_error"`
 	ITL   Spread `json:"itl_error"`
 
-	// Alone is Stamp without the events that came in one read with another.
+	// Alone is Stamp without the events that arrived in one read with another.
 	Alone Spread `json:"-"`
 	// Lag is how late the requests were sent.
 	Lag Spread `json:"-"`
@@ -47,7 +46,7 @@ type Row struct {
 	Disturbance
 }
 
-// A Spread is how far off values were, in microseconds, either way.
+// A Spread is the distribution of how far off values were, in microseconds.
 type Spread struct {
 	Samples int     `json:"samples"`
 	P50     float64 `json:"p50_us"`
@@ -56,13 +55,13 @@ type Spread struct {
 	Max     float64 `json:"max_us"`
 }
 
-// A Pair is a statistic as it was measured and as it was, in milliseconds.
+// A Pair is a statistic of the measured times and of the true ones, in milliseconds.
 type Pair struct {
 	Measured float64 `json:"measured"`
 	True     float64 `json:"true"`
 }
 
-// compare fills in what was measured against the truth.
+// compare fills in how far the measured times are from the true ones.
 func (row *Row) compare(probes []probe) error {
 	var stamps, alone, gaps, ttfts []float64 // errors, in microseconds
 	var itl, trueITL, ttft, trueTTFT []float64
@@ -100,7 +99,7 @@ func (row *Row) compare(probes []probe) error {
 	return nil
 }
 
-// right reports whether the errors are small enough.
+// right reports whether no request failed and the errors are small enough.
 func (row *Row) right() bool {
 	return row.Failed == 0 && row.ITL.P99 <= itlErrorLimit && row.TTFT.P99 <= ttftErrorLimit
 }

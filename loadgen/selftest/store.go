@@ -12,7 +12,7 @@ import (
 	"github.com/servebench/servebench/metrics"
 )
 
-// file is where the user's result is kept.
+// file is the name of the user's stored result.
 func file() (string, error) {
 	folder, err := os.UserConfigDir()
 	if err != nil {
@@ -21,10 +21,9 @@ func file() (string, error) {
 	return filepath.Join(folder, "servebench", "selftest.json"), nil
 }
 
-// Store keeps the result for Stored, in place of an earlier one, in the user's
-// configuration folder. The file appears whole. Without a valid row in steps the
-// result says nothing, and Store keeps the earlier one. It gives the file that it
-// wrote, "" for none.
+// Store writes the result into the user's configuration folder, in place of an earlier
+// one and all at once. It returns the file's name. A result without a valid row in
+// steps says nothing: then Store keeps the earlier one and returns "".
 func (r *Result) Store() (name string, err error) {
 	if best, wrong := r.trusted(); best == nil && wrong == nil {
 		return "", nil
@@ -45,13 +44,13 @@ func (r *Result) Store() (name string, err error) {
 	return name, os.Rename(name+".new", name)
 }
 
-// Stored is what the last selftest found of this machine. It is nil when there
-// was none, or when it was of another machine, of other cores or of another
-// version of servebench than the one given.
+// Stored reads what the last selftest found of this machine. It is nil when there was
+// none, and when the host, the system, the number of cores or the version of servebench
+// was another.
 func Stored(version string) (*metrics.Vouched, error) {
 	name, err := file()
 	if err != nil {
-		return nil, nil // a user without a home has kept nothing
+		return nil, nil // a user without a home has stored nothing
 	}
 	text, err := os.ReadFile(name)
 	if errors.Is(err, fs.ErrNotExist) {

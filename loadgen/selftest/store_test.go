@@ -19,7 +19,7 @@ func TestASelftestIsKeptForItsMachine(t *testing.T) {
 	}
 	here := NewResult("1.2.3")
 	here.Rows = measured(true).Rows
-	here.Judge()
+	here.judge()
 	if name, err := here.Store(); err != nil || filepath.Base(name) != "selftest.json" {
 		t.Fatal(err)
 	}

@@ -11,8 +11,8 @@ import (
 	"github.com/servebench/servebench/metrics"
 )
 
-// WriteHead says what is measured where, and what will make a row void: before
-// anything is measured.
+// WriteHead writes where the selftest runs and what will make a row void. It is for the
+// time before anything is measured.
 func (r *Result) WriteHead(w io.Writer) {
 	fmt.Fprintf(w, "servebench %s on %s, %s, %s, %s\n", r.Version, r.Host, r.System, metrics.Counted(r.Cores, "core"), r.Date.Format(time.RFC3339))
 	fmt.Fprintf(w, "A row is void when others took more than %.0f %% of a core, when more than %.0f %% of the\n"+
@@ -26,7 +26,7 @@ func (r *Result) WriteJSON(w io.Writer) error {
 	return lines.Encode(r)
 }
 
-// WriteTables writes what was found for people, 100 columns wide.
+// WriteTables writes the result for people, 100 columns wide.
 func (r *Result) WriteTables(w io.Writer) error {
 	var b bytes.Buffer
 	writeErrors(&b, r.Rows)
@@ -51,7 +51,7 @@ func (r *Result) WriteTables(w io.Writer) error {
 	return err
 }
 
-// nameWidth is that of a row's name.
+// nameWidth is the width of a row's name.
 const nameWidth = 15
 
 func writeErrors(w io.Writer, rows []Row) {
@@ -111,8 +111,8 @@ func known(v *float64, format string) string {
 	return fmt.Sprintf(format, *v)
 }
 
-// writeStarts sets the latencies beside the true ones, for loads that are about
-// starting.
+// writeStarts writes measured latencies beside the true ones, for the loads that are
+// about starting.
 func writeStarts(w io.Writer, rows []Row) {
 	begun := false
 	for i := range rows {
@@ -132,7 +132,7 @@ func writeStarts(w io.Writer, rows []Row) {
 	}
 }
 
-// bounds says whether the stamps kept to what the records admit.
+// bounds writes whether the stamps were as exact as their records claim.
 func bounds(w io.Writer, rows []Row) {
 	beyond, stamped := 0, false
 	for i := range rows {

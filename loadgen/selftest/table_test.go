@@ -69,7 +69,7 @@ func measured(telling bool) *Result {
 		r.Rows, r.Left = r.Rows[:1], []string{}
 		r.Rows[0].CPU = 0
 	}
-	r.Judge()
+	r.judge()
 	return r
 }
 
