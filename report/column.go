@@ -24,8 +24,8 @@ var runColumns = []column{
 	{head: "total tok/s", key: "total_tokens_per_s", of: func(s *metrics.Summary) float64 { return s.TotalThroughput }},
 }
 
-// columns are those of the runs and, of each latency, the mean and the percentiles
-// that a run was asked for.
+// columns are the numbers of runs, and the mean and the requested percentiles of each
+// latency.
 func (t Table) columns() []column {
 	var percentiles []float64
 	for _, row := range t {

@@ -4,6 +4,8 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"math"
+	"strconv"
 
 	"golang.org/x/perf/benchmath"
 
@@ -14,64 +16,44 @@ import (
 // describes. Members may be added without another.
 const comparisonVersion = 1
 
-type jsonComparison struct {
-	Version int             `json:"v"`
-	Verdict compare.Verdict `json:"verdict"`
-	Reasons []string        `json:"reasons"`
-	Notes   []string        `json:"notes"`
-	Alpha   float64         `json:"alpha"`
-	Needed  int             `json:"runs_needed"`
-	Points  []jsonPoint     `json:"points"`
+// ordered is a JSON object whose members keep their order.
+type ordered []member
+
+type member struct {
+	key   string
+	value any
 }
 
-type jsonPoint struct {
-	Name    string         `json:"name"`
-	Old     []*compare.Run `json:"old"`
-	New     []*compare.Run `json:"new"`
-	Metrics []jsonRow      `json:"metrics"`
-}
-
-type jsonRow struct {
-	Name     string          `json:"name"`
-	Unit     string          `json:"unit"`
-	Higher   bool            `json:"higher_is_better"`
-	Old      jsonMedian      `json:"old"`
-	New      jsonMedian      `json:"new"`
-	Change   any             `json:"change"`
-	Low      any             `json:"change_low"`
-	High     any             `json:"change_high"`
-	P        any             `json:"p"`
-	Adjusted any             `json:"p_adjusted"`
-	Differs  bool            `json:"differs"`
-	Gated    bool            `json:"gated"`
-	Unjudged bool            `json:"unjudged,omitempty"`
-	Margin   any             `json:"margin"`
-	Finding  compare.Finding `json:"finding"`
-	Remarks  []string        `json:"remarks"`
-
-	FromContent bool `json:"from_content"`
-}
-
-type jsonMedian struct {
-	Median float64 `json:"median"`
-	Low    any     `json:"low"`
-	High   any     `json:"high"`
-}
-
-// comparisonJSON writes a comparison as JSON. Numbers that are not known are null.
-func comparisonJSON(w io.Writer, c *compare.Comparison) error {
-	out := jsonComparison{
-		Version: comparisonVersion, Verdict: c.Verdict, Reasons: some(c.Reasons), Notes: some(c.Notes),
-		Alpha: c.Alpha, Needed: c.Needed, Points: []jsonPoint{},
-	}
-	for _, p := range c.Points {
-		point := jsonPoint{Name: p.Name(), Old: some(p.Old), New: some(p.New), Metrics: []jsonRow{}}
-		for i := range p.Rows {
-			point.Metrics = append(point.Metrics, jsonRowOf(&p.Rows[i]))
+// MarshalJSON writes the numbers as encoding/json does.
+func (o ordered) MarshalJSON() ([]byte, error) {
+	text := []byte{'{'}
+	for i, m := range o {
+		if i > 0 {
+			text = append(text, ',')
 		}
-		out.Points = append(out.Points, point)
+		value, err := json.Marshal(m.value)
+		if err != nil {
+			return nil, err
+		}
+		text = append(append(strconv.AppendQuote(text, m.key), ':'), value...)
 	}
-	text, err := json.MarshalIndent(out, "", "  ")
+	return append(text, '}'), nil
+}
+
+// comparisonJSON writes a comparison as JSON. Unknown numbers are null.
+func comparisonJSON(w io.Writer, c *compare.Comparison) error {
+	points := []ordered{}
+	for _, p := range c.Points {
+		rows := []ordered{}
+		for i := range p.Rows {
+			rows = append(rows, rowObject(&p.Rows[i]))
+		}
+		points = append(points, ordered{{"name", p.Name()}, {"old", some(p.Old)}, {"new", some(p.New)}, {"metrics", rows}})
+	}
+	text, err := json.MarshalIndent(ordered{
+		{"v", comparisonVersion}, {"verdict", c.Verdict}, {"reasons", some(c.Reasons)}, {"notes", some(c.Notes)},
+		{"alpha", c.Alpha}, {"runs_needed", c.Needed}, {"points", points},
+	}, "", "  ")
 	if err != nil {
 		return err
 	}
@@ -79,21 +61,26 @@ func comparisonJSON(w io.Writer, c *compare.Comparison) error {
 	return err
 }
 
-func jsonRowOf(r *compare.Row) jsonRow {
-	row := jsonRow{
-		Name: r.Name, Unit: r.Unit, Higher: r.Higher, Old: jsonMedianOf(r.Old), New: jsonMedianOf(r.New),
-		Change: finite(r.Effect.Share), Low: finite(r.Effect.Low), High: finite(r.Effect.High), P: finite(r.P),
-		Adjusted: finite(r.Adjusted), Differs: r.Differs, Gated: r.Gated, Unjudged: r.Unjudged, Finding: r.Finding, Remarks: some(r.Remarks),
-		FromContent: r.FromContent,
+func rowObject(r *compare.Row) ordered {
+	row := ordered{
+		{"name", r.Name}, {"unit", r.Unit}, {"higher_is_better", r.Higher}, {"old", medianObject(r.Old)}, {"new", medianObject(r.New)},
+		{"change", finite(r.Effect.Share)}, {"change_low", finite(r.Effect.Low)}, {"change_high", finite(r.Effect.High)},
+		{"p", finite(r.P)}, {"p_adjusted", finite(r.Adjusted)}, {"differs", r.Differs}, {"gated", r.Gated},
 	}
+	if r.Unjudged {
+		row = append(row, member{"unjudged", true})
+	}
+	margin := math.NaN()
 	if r.Gated {
-		row.Margin = finite(r.Margin)
+		margin = r.Margin
 	}
-	return row
+	return append(row, ordered{
+		{"margin", finite(margin)}, {"finding", r.Finding}, {"remarks", some(r.Remarks)}, {"from_content", r.FromContent},
+	}...)
 }
 
-func jsonMedianOf(s benchmath.Summary) jsonMedian {
-	return jsonMedian{s.Center, finite(s.Lo), finite(s.Hi)}
+func medianObject(s benchmath.Summary) ordered {
+	return ordered{{"median", s.Center}, {"low", finite(s.Lo)}, {"high", finite(s.Hi)}}
 }
 
 // some is list, and an empty one for none.

@@ -1,6 +1,8 @@
-// Package report writes down what a run came to.
+// Package report writes what a run came to.
 //
-// Each kind of report is a function from a Summary to an io.Writer. What a
-// Summary does not know (see package metrics) is left out, so that a report of
-// something read from a file holds no line that was not in the file.
+// Each kind of report is a function from a Summary to an io.Writer: the truth section and
+// the verdict, result files, tables of several runs, comparisons. A fact is found once,
+// under its key in the result file, and texts are made of these facts: see truth.tmpl and
+// comparison.tmpl. A report leaves out what a Summary does not know (see package metrics),
+// so a report of a file has no line that was not in the file.
 package report

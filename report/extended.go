@@ -10,10 +10,10 @@ import (
 	"github.com/servebench/servebench/metrics/vllm"
 )
 
-// Extended writes sections in the form of the block, to stand under it: failures
-// by class, with what was said most often of each, finish reasons, what waiting for a slot and our own lateness took, the inter-token
-// latency per token and not per chunk, and the run in at most 20 equal parts, for
-// which the Summary needs its Trace. It writes nothing for a Summary without Truth.
+// Extended writes more sections in the form of the block: failures by class with their
+// commonest message, finish reasons, the wait for a slot and our lag, the inter-token
+// latency per token instead of per chunk, and the run in at most 20 equal parts, for which
+// the Summary needs its Trace. It writes nothing for a Summary without Truth.
 func Extended(w io.Writer, s *metrics.Summary) error {
 	if s.Truth == nil {
 		return nil
@@ -43,8 +43,8 @@ func Extended(w io.Writer, s *metrics.Summary) error {
 	return err
 }
 
-// queueing is how long requests waited before they were sent, and what latencies
-// are with that wait.
+// queueing is how long requests waited before they were sent, and the latencies with
+// that wait.
 func queueing(s *metrics.Summary) (rows []vllm.Row) {
 	for _, latency := range []struct {
 		label string
@@ -70,7 +70,7 @@ func tokenGaps(s *metrics.Summary) []vllm.Row {
 	return rows
 }
 
-// spreadRows are none without values.
+// spreadRows are the statistics of a latency, none without values.
 func spreadRows(label string, d *metrics.Distribution, percentiles []float64) []vllm.Row {
 	if d.Len() == 0 {
 		return nil
@@ -107,8 +107,8 @@ func course(b *bytes.Buffer, s *metrics.Summary) error {
 	return nil
 }
 
-// begins is when a slice of a width does, in seconds with the decimals that tell it
-// from the one before.
+// begins is when a slice begins, in seconds, with enough decimals to tell it from the
+// slice before.
 func begins(from, width time.Duration) string {
 	if width < 10*time.Millisecond {
 		return fmt.Sprintf("%.3f", from.Seconds())
@@ -116,8 +116,8 @@ func begins(from, width time.Duration) string {
 	return vllm.Decimal(from.Seconds())
 }
 
-// sliceWidth is 1, 2 or 5 of a decimal unit from a millisecond on, such that at
-// most 20 cover a time.
+// sliceWidth is 1, 2 or 5 times a power of ten milliseconds, such that at most 20 slices
+// cover the time.
 func sliceWidth(took time.Duration) time.Duration {
 	for unit := time.Millisecond; ; unit *= 10 {
 		for _, n := range []time.Duration{1, 2, 5} {

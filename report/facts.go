@@ -11,9 +11,9 @@ import (
 	"github.com/servebench/servebench/metrics/vllm"
 )
 
-// truth is the object of that name in a result file: the facts of a run that vLLM's
-// files do not have. Truth prints them from here, so that both say the same. A key
-// ends with its unit unless it is a count.
+// truth is the object "truth" of a result file: the facts of a run that vLLM's files do
+// not have. Truth prints these facts, so text and JSON say the same. A key ends with its
+// unit unless it is a count.
 func truth(s *metrics.Summary) pyjson.Object {
 	t := s.Truth
 	var o pyjson.Object
@@ -101,8 +101,8 @@ func answerFacts(o *pyjson.Object, t *metrics.Truth) {
 	}
 }
 
-// failureFacts are how requests failed, and why answers ended. A latency with
-// failures as infinite is "inf" from where they begin, as its mean always is.
+// failureFacts are how requests failed, and why answers ended. In latencies with failures
+// a failed request has an infinite latency, which is written as "inf".
 func failureFacts(o *pyjson.Object, s *metrics.Summary) {
 	if n := s.Failures(); n > 0 {
 		for _, latency := range []struct {
@@ -136,7 +136,7 @@ func failureFacts(o *pyjson.Object, s *metrics.Summary) {
 	}
 }
 
-// orInf is v, or "inf" as the request rate has it.
+// orInf is v, or "inf" as for the request rate.
 func orInf(v float64) any {
 	if math.IsInf(v, 1) {
 		return "inf"
@@ -155,7 +155,7 @@ func connectionFacts(o *pyjson.Object, c metrics.Connecting) {
 	o.Set("mean_tls_ms", metrics.Milliseconds(c.TLS/n))
 }
 
-// shardFacts are those of a run's shards; none where s is nil.
+// shardFacts are the facts of a run's shards; none where s is nil.
 func shardFacts(o *pyjson.Object, s *metrics.Shards) {
 	if s == nil {
 		return
@@ -177,7 +177,7 @@ func shardFacts(o *pyjson.Object, s *metrics.Shards) {
 	o.Set("unknown_clocks", append([]string{}, s.Unclocked...))
 }
 
-// loadFacts are what the load came to be.
+// loadFacts describe the actual load.
 func loadFacts(o *pyjson.Object, t *metrics.Truth) {
 	o.Set("peak_output_tokens", t.PeakTokens)
 	o.Set("peak_output_window_s", 1)
@@ -197,8 +197,8 @@ func loadFacts(o *pyjson.Object, t *metrics.Truth) {
 	o.Set("mean_held_unread_ms", metrics.Milliseconds(t.Held.Unread))
 }
 
-// samples are how many values each percentile rests on, and its 95 % confidence
-// interval: null is an end that so few values do not tell.
+// samples are how many values each percentile rests on, and its 95 % confidence interval.
+// An end is null where the values are too few for it.
 func samples(s *metrics.Summary) []pyjson.Object {
 	objects := []pyjson.Object{}
 	for _, sample := range s.TailSizes() {

@@ -13,9 +13,9 @@ import (
 	"github.com/servebench/servebench/metrics/vllm"
 )
 
-// Causes writes how requests failed, for a terminal of 100 columns: how many of
-// each class, and a line for each with the statuses and the commonest message. It
-// writes nothing when none failed, or when classes are not known.
+// Causes writes how requests failed, for a terminal of 100 columns: how many of each
+// class, and a line for each class with its statuses and its commonest message. It writes
+// nothing when no request failed or the classes are unknown.
 func Causes(w io.Writer, s *metrics.Summary) error {
 	classes := failing(s)
 	if len(classes) == 0 {
@@ -27,12 +27,12 @@ func Causes(w io.Writer, s *metrics.Summary) error {
 	for _, class := range classes {
 		counts = append(counts, fmt.Sprintf("%d %s", s.Classes[class], class))
 	}
-	wrap(&b, b.Len(), strings.Join(counts, ", "))
+	wrap(&b, b.Len(), truthWidth, strings.Join(counts, ", "))
 	for _, class := range classes {
 		if cause := cause(s.Failing[class]); cause != "" {
 			label := fmt.Sprintf("  %s:", class)
 			b.WriteString(label)
-			wrap(&b, len(label), cause)
+			wrap(&b, len(label), truthWidth, cause)
 		}
 	}
 	_, err := w.Write(b.Bytes())
@@ -44,8 +44,8 @@ func failing(s *metrics.Summary) []metrics.Class {
 	return slices.DeleteFunc(slices.Clone(metrics.Classes), func(c metrics.Class) bool { return s.Classes[c] == 0 })
 }
 
-// cause says how the requests of a class failed: their statuses, and the commonest
-// message with how many had it, unless all did.
+// cause says how the requests of a class failed: their statuses, and their commonest
+// message with its count, unless all had it.
 func cause(f *metrics.Failing) string {
 	if f == nil {
 		return ""
@@ -70,8 +70,7 @@ const (
 	mostWord    = vllm.Width - 2
 )
 
-// excerpt is as much of a message as a reader wants, on one line and of words that
-// can be wrapped.
+// excerpt shortens a message to one line of words that can be wrapped.
 func excerpt(message string) string {
 	var words []string
 	n := 0
@@ -87,27 +86,21 @@ func excerpt(message string) string {
 	return strings.Join(words, " ")
 }
 
-// failures has a row for each class, and under it, in lines of the block's width,
-// how its requests failed.
+// failures has a row for each class, and below it how its requests failed, in lines of
+// the block's width.
 func failures(s *metrics.Summary) (rows []vllm.Row) {
 	for _, class := range failing(s) {
 		rows = append(rows, vllm.Row{Label: string(class) + ":", Value: vllm.Count(s.Classes[class])})
-		line := " "
-		for word := range strings.FieldsSeq(cause(s.Failing[class])) {
-			if utf8.RuneCountInString(line+" "+word) > vllm.Width {
-				rows = append(rows, vllm.Row{Label: line})
-				line = " "
-			}
-			line += " " + word
-		}
-		if line != " " {
-			rows = append(rows, vllm.Row{Label: line})
+		if text := cause(s.Failing[class]); text != "" {
+			b := bytes.NewBufferString(" ")
+			wrap(b, b.Len(), vllm.Width, text)
+			rows = append(rows, vllm.Row{Label: strings.TrimSuffix(b.String(), "\n")})
 		}
 	}
 	return rows
 }
 
-// finishReasons are those that servers gave, the commonest first.
+// finishReasons has a row for each finish reason, the commonest first.
 func finishReasons(s *metrics.Summary) (rows []vllm.Row) {
 	for _, reason := range metrics.ByCount(s.Truth.FinishReasons) {
 		rows = append(rows, vllm.Row{Label: reason + ":", Value: vllm.Count(s.Truth.FinishReasons[reason])})

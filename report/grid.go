@@ -9,8 +9,8 @@ import (
 	"unicode/utf8"
 )
 
-// A grid is cells in columns, the head first. All rows are equally long. Columns of
-// names are aligned to the left, those of numbers to the right.
+// A grid is cells in columns, the head first. All rows are equally long. Names are
+// aligned to the left, numbers to the right.
 type grid struct {
 	heads int  // rows of the head
 	names int  // columns from the left that hold names
@@ -18,8 +18,8 @@ type grid struct {
 	rows  [][]string
 }
 
-// twoLined is a grid under a head of two lines, which are in each text before and
-// behind a bar, as "TTFT|mean ms".
+// twoLined is a grid with a head of two lines. A bar separates the lines in each text, as
+// in "TTFT|mean ms".
 func twoLined(names int, columns ...string) *grid {
 	g := &grid{heads: 2, names: names, rows: [][]string{make([]string, len(columns)), make([]string, len(columns))}}
 	for i, head := range columns {
@@ -35,7 +35,7 @@ func (g *grid) left(column int) bool {
 	return column < g.names || g.found && column == len(g.rows[0])-1
 }
 
-// widths are those of the columns.
+// widths are the widths of the columns in characters.
 func (g *grid) widths(least int) []int {
 	widths := make([]int, len(g.rows[0]))
 	for i := range widths {
@@ -55,8 +55,8 @@ func (g *grid) padded(cell string, column, width int) string {
 	return fmt.Sprintf("%*s", width, cell)
 }
 
-// text writes the columns two blanks apart. One that is empty below its head is left
-// out.
+// text writes the columns two blanks apart. It leaves out columns that are empty below
+// their head.
 func (g *grid) text(b *bytes.Buffer) {
 	widths := g.widths(0)
 	for _, row := range g.rows {
@@ -103,6 +103,21 @@ func fixed(b *bytes.Buffer, label string, width int, cells ...string) {
 	fmt.Fprintf(b, "%-*s", truthLabel, label)
 	for _, cell := range cells {
 		fmt.Fprintf(b, "%*s", width, cell)
+	}
+	b.WriteByte('\n')
+}
+
+// wrap writes a text behind a label of so many characters, in lines of a width.
+func wrap(b *bytes.Buffer, label, width int, text string) {
+	column := label
+	for word := range strings.FieldsSeq(text) {
+		n := 1 + utf8.RuneCountInString(word)
+		if column+n > width {
+			fmt.Fprintf(b, "\n%*s", label, "")
+			column = label
+		}
+		b.WriteString(" " + word)
+		column += n
 	}
 	b.WriteByte('\n')
 }

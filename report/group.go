@@ -7,6 +7,7 @@ import (
 
 	"github.com/servebench/servebench/metrics"
 	"github.com/servebench/servebench/metrics/compare"
+	"github.com/servebench/servebench/metrics/pyjson"
 	"github.com/servebench/servebench/metrics/vllm"
 )
 
@@ -18,9 +19,8 @@ func TargetHeading(s *metrics.Summary) string {
 	return s.Header.Target
 }
 
-// Group writes what the targets of a group did together and to each other: in
-// the whole run, and again while all were loaded. It writes nothing where no more
-// than one was among others.
+// Group writes what the targets of a group did together and to each other, in the whole
+// run and again while all were loaded. It writes nothing for fewer than two targets.
 func Group(w io.Writer, g *compare.Group, v vllm.Version) error {
 	if len(g.Shared) < 2 {
 		return nil
@@ -47,5 +47,30 @@ func Group(w io.Writer, g *compare.Group, v vllm.Version) error {
 	vllm.Block(&b, all, v)
 	interference(&b, part.Interference(), "while all were loaded", "alone while its load was on")
 	_, err := w.Write(b.Bytes())
+	return err
+}
+
+// GroupJSON writes the same as one object on one line without an end, formatted as JSON
+// formats a run. Unknown numbers are null.
+func GroupJSON(w io.Writer, g *compare.Group, v vllm.Version) error {
+	if len(g.Shared) < 2 {
+		return nil
+	}
+	total := g.Total()
+	o := pyjson.Object{{Key: "group", Value: g.ID}, {Key: "total", Value: result(total, v)}, {Key: "interference", Value: interferenceObject(g.Interference())}}
+	var loaded any
+	if at, ok := g.Loaded(); ok {
+		part := g.Within(at)
+		targets := pyjson.Object{}
+		for _, s := range part.Shared {
+			targets = targets.With(s.Header.Target, windowObject(s))
+		}
+		loaded = pyjson.Object{
+			{Key: "from_s", Value: at.From.Seconds()}, {Key: "to_s", Value: at.To.Seconds()},
+			{Key: "targets", Value: targets}, {Key: "total", Value: windowObject(total.Within(at))},
+			{Key: "interference", Value: interferenceObject(part.Interference())},
+		}
+	}
+	_, err := w.Write(pyjson.Append(nil, o.With("loaded", loaded)))
 	return err
 }

@@ -9,17 +9,18 @@ import (
 
 	"github.com/servebench/servebench/metrics"
 	"github.com/servebench/servebench/metrics/compare"
+	"github.com/servebench/servebench/metrics/pyjson"
 	"github.com/servebench/servebench/metrics/vllm"
 )
 
-// measureHeads are those of compare.Measures.
+// measureHeads are the heads of compare.Measures.
 var measureHeads = []string{
 	"TTFT ms|mean", "|median", "|P99", "TPOT ms|mean", "|P99", "output|tok/s", "requests|req/s",
 }
 
-// interference writes what the targets did to each other: a table of each among
-// the others, alone, and how much slower that is, and how even it is. When that
-// was is said in the heading.
+// interference writes what the targets did to each other: a table of each target with
+// the others, alone and how much slower it was, and how fair the sharing was. The
+// heading says when that was.
 func interference(b *bytes.Buffer, in *compare.Interference, shared, alone string) {
 	b.WriteString("\nEach target " + shared)
 	if in.Compared {
@@ -45,11 +46,12 @@ func interference(b *bytes.Buffer, in *compare.Interference, shared, alone strin
 	}
 	if in.Bound != nil {
 		b.WriteString("Note:")
-		wrap(b, len("Note:"), "requests to "+strings.Join(in.Bound, ", ")+" were sent at the rate asked for: throughput that is bound by it says little of interference")
+		wrap(b, len("Note:"), truthWidth, "requests to "+strings.Join(in.Bound, ", ")+" were sent at the rate asked for: throughput that is bound by it says little of interference")
 	}
 }
 
-// effect adds the rows of a target, a column for each measure. It says whether a percentile is of too few values.
+// effect adds the rows of a target, with a column for each measure. It says whether a
+// percentile rests on too few values.
 func effect(g *grid, e *compare.Sharing, measures []compare.Measure, compared bool) (marked bool) {
 	numbers := func(name, what string, s *metrics.Summary) {
 		cells := []string{name, what}
@@ -84,7 +86,7 @@ func times(v float64) string {
 	return vllm.Decimal(v) + " ×"
 }
 
-// fairnessNames say in words what a compare.Fairness is of.
+// fairnessNames describe what a compare.Fairness is about.
 var fairnessNames = map[string]string{
 	"progress":          "progress, output throughput shared/alone",
 	"output_throughput": "output throughput",
@@ -103,4 +105,37 @@ func evenness(b *bytes.Buffer, f compare.Fairness) {
 		ratio = "∞"
 	}
 	fmt.Fprintf(b, "Fairness of the %s: Jain's index %.3f (1 is even), most / least %s\n", of, f.Jain, ratio)
+}
+
+// interferenceObject is the object "interference" of a result file. It has the measures
+// of each target under the names of compare.Measures.
+func interferenceObject(in *compare.Interference) pyjson.Object {
+	targets, fairness := pyjson.Object{}, pyjson.Object{}
+	for i := range in.Effects {
+		e := &in.Effects[i]
+		object := pyjson.Object{{Key: "shared", Value: measureObject(func(m compare.Measure) float64 { return m.Of(e.Shared) }, "_ms")}}
+		if e.Alone != nil {
+			object.Set("alone", measureObject(func(m compare.Measure) float64 { return m.Of(e.Alone) }, "_ms"))
+			object.Set("slowdown", measureObject(e.Slowdown, ""))
+		}
+		targets.Set(e.Target, object)
+	}
+	for _, f := range in.Fairness {
+		fairness.Set(f.Of, pyjson.Object{{Key: "jain", Value: finite(f.Jain)}, {Key: "most_to_least", Value: finite(f.Ratio)}})
+	}
+	return pyjson.Object{
+		{Key: "targets", Value: targets}, {Key: "fairness", Value: fairness}, {Key: "bound_by_rate", Value: append([]string{}, in.Bound...)},
+	}
+}
+
+// measureObject has a number for each measure. The key of a latency ends with the unit.
+func measureObject(of func(compare.Measure) float64, unit string) (o pyjson.Object) {
+	for _, m := range compare.Measures {
+		key := m.Name
+		if !m.Rate {
+			key += unit
+		}
+		o.Set(key, finite(of(m)))
+	}
+	return o
 }

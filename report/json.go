@@ -11,11 +11,10 @@ import (
 // JSON writes a result file as vLLM does: its keys in its order, on one line
 // without an end, formatted as Python's json.dumps formats. The arrays of
 // --save-detailed are in it when the Summary has Outcomes, latencies and queue_times
-// when it has Lastings. The keys are those of version v. What is not
-// known of how the run was asked for is null, any other number is left out. At
-// the very end are objects of our own, "truth", "trust" and "window", "run_id" and
-// an array "slices", where the Summary has them, and "interrupted", "stopped_by" and
-// "incomplete" where it is.
+// when it has Lastings. Version v decides the keys. Unknown settings of the run are
+// null, any other unknown number is left out. At the end are our own members, as far as
+// the Summary has them: "truth", "run_id", "interrupted", "stopped_by", "incomplete",
+// "trust", "window" and "slices".
 func JSON(w io.Writer, s *metrics.Summary, v vllm.Version) error {
 	_, err := w.Write(pyjson.Append(nil, result(s, v)))
 	return err

@@ -11,8 +11,8 @@ import (
 	"github.com/servebench/servebench/metrics/compare"
 )
 
-// Paired writes by how much targets slow down over several repeats, from the slowdown
-// of each. It writes nothing for no targets.
+// Paired writes how much each target slows down in several repeats: the mean, least and
+// most over the repeats. It writes nothing without targets.
 func Paired(w io.Writer, pairs []compare.Paired) error {
 	if len(pairs) == 0 {
 		return nil

@@ -14,9 +14,9 @@ import (
 	"github.com/servebench/servebench/metrics/vllm"
 )
 
-// Slices writes the run in equal parts, one a line, and where the server was
-// watched what it said meanwhile, in the whole run where there are no parts. It
-// writes nothing for a Summary without either.
+// Slices writes the run in equal parts, one a line. Where the server was watched it also
+// writes what the server told in each part, or in the whole run where there are no parts.
+// It writes nothing for a Summary without either.
 func Slices(w io.Writer, s *metrics.Summary) error {
 	var b bytes.Buffer
 	all := s.Slices
@@ -125,8 +125,8 @@ func sliceTable(columns []sliceColumn, all []metrics.Slice) *grid {
 	return g
 }
 
-// sliceObjects are the objects of "slices" in a result file. What is not known is
-// null, and what the server did not tell is left out.
+// sliceObjects are the objects of "slices" in a result file. Unknown numbers are null, and
+// numbers that the server did not tell are left out.
 func sliceObjects(all []metrics.Slice) []pyjson.Object {
 	objects := []pyjson.Object{}
 	for i := range all {

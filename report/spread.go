@@ -10,14 +10,14 @@ import (
 	"github.com/servebench/servebench/metrics"
 )
 
-// spreadWidth is that of a number in the table of Spread.
+// spreadWidth is the width of a number in the table of Spread.
 const spreadWidth = 12
 
 // Spread writes how much the numbers of repeated runs differ: mean, median,
 // least and most over the runs, and the coefficient of variation, which is the
-// sample standard deviation (n−1) over the mean. A number that a run lacks, as a
-// latency where no request completed, leaves that run out. It writes nothing for
-// less than two runs.
+// sample standard deviation (n−1) over the mean. A run that
+// lacks a number, as a latency where no request completed, does not count for it. Spread
+// writes nothing for fewer than two runs.
 func Spread(w io.Writer, title string, sums []*metrics.Summary) error {
 	if len(sums) < 2 {
 		return nil

@@ -20,7 +20,7 @@ type Row struct {
 	Labels  []metrics.KV     // what tells it from the others
 	Summary *metrics.Summary // nil when there are no numbers
 	Failed  string           // why there are none
-	Notes   []string         // what is to be known beside the numbers
+	Notes   []string         // what a reader should know about the numbers
 	More    pyjson.Object    // members of its object in JSON, after all others
 }
 
@@ -49,8 +49,8 @@ func (r *Row) verdict() string {
 	return string(r.Summary.Trust.Verdict)
 }
 
-// remark is what is to be known of the row, in a line: why it failed, or what
-// makes it suspect or overloaded.
+// remark is one line about the row: its notes, why it failed, or what makes it SUSPECT
+// or OVERLOADED.
 func (r *Row) remark() string {
 	remarks := slices.Clone(r.Notes)
 	if r.Failed != "" {
@@ -58,7 +58,8 @@ func (r *Row) remark() string {
 	}
 	if r.Summary != nil && r.Summary.Trust != nil && r.Summary.Trust.Verdict != metrics.Valid {
 		for _, c := range r.Summary.Trust.Failed() {
-			if said := strings.Join(remarks, "; "); !strings.Contains(said, c.Text) { // a probe's note has it already
+			// A probe's note may have it already.
+			if said := strings.Join(remarks, "; "); !strings.Contains(said, c.Text) {
 				remarks = append(remarks, c.Text)
 			}
 		}
@@ -134,8 +135,8 @@ const few = "*"
 // fewMeans says what few does.
 var fewMeans = fmt.Sprintf("fewer than %d values lie beyond this percentile: too few to decide anything by it", metrics.MinBeyond)
 
-// Markdown writes the table with columns of even width, and below it a line for
-// each row of which something is to be known.
+// Markdown writes the table with columns of even width, and below it a line for each row
+// that needs a remark.
 func (t Table) Markdown(w io.Writer) error {
 	var text bytes.Buffer
 	cells, labels := t.Cells()
@@ -179,8 +180,8 @@ func (t Table) CSV(w io.Writer) error {
 	return csv.NewWriter(w).WriteAll(cells)
 }
 
-// JSON writes the table as an array with an object for each row. Numbers that
-// are not known are null.
+// JSON writes the table as an array with an object for each row. Unknown
+// numbers are null.
 func (t Table) JSON(w io.Writer) error {
 	rows, columns := []json.RawMessage{}, t.columns()
 	for i := range t {

@@ -10,7 +10,6 @@ import (
 	"slices"
 	"strings"
 	"text/template"
-	"unicode/utf8"
 
 	"github.com/servebench/servebench/metrics"
 	"github.com/servebench/servebench/metrics/vllm"
@@ -23,9 +22,9 @@ const (
 	truthColumn = 11
 )
 
-// truthText has the facts of the truth section: each a label on a line of its own,
-// its text in the lines below, and an empty line. The text is a template over the
-// object "truth" of a result file, by its keys, with the Summary as .run.
+// truthText has the facts of the truth section: each has a line with its label, then
+// its text, then an empty line. The text is a template that knows the members of the
+// object "truth" of a result file by their keys, and the Summary as .run.
 //
 //go:embed truth.tmpl
 var truthText string
@@ -59,15 +58,15 @@ func (l *factLine) write(b *bytes.Buffer, facts map[string]any) error {
 	}
 	if words := strings.TrimRight(text.String(), ",; \t\n"); words != "" {
 		fmt.Fprintf(b, "%-*s", truthLabel, l.label)
-		wrap(b, truthLabel, words)
+		wrap(b, truthLabel, truthWidth, words)
 	}
 	return nil
 }
 
-// Truth writes what the block cannot say, then the notes and warnings of the
-// verdict, for a terminal of 100 columns: only lines that have something to say,
-// and nothing for a Summary without Truth. Latencies are there where they differ
-// from the block's; percentiles that do not fit are in JSON.
+// Truth writes what the block cannot say, then the notes and warnings of the verdict, for
+// a terminal of 100 columns. It leaves out facts without a text, and latencies that do not
+// differ from the block's. Percentiles that do not fit are in JSON. It writes nothing for
+// a Summary without Truth.
 func Truth(w io.Writer, s *metrics.Summary) error {
 	if s.Truth == nil {
 		return nil
@@ -98,11 +97,11 @@ func Truth(w io.Writer, s *metrics.Summary) error {
 func remarks(b *bytes.Buffer, label string, texts []string) {
 	for _, text := range texts {
 		b.WriteString(label)
-		wrap(b, len(label), text)
+		wrap(b, len(label), truthWidth, text)
 	}
 }
 
-// latencies writes a table of those that the block does not have.
+// latencies writes a table of the latencies that the block does not have.
 func latencies(b *bytes.Buffer, s *metrics.Summary) {
 	var rows bytes.Buffer
 	percentiles := fitting(s.Header.Config.Percentiles)
@@ -113,7 +112,7 @@ func latencies(b *bytes.Buffer, s *metrics.Summary) {
 		}
 		fixed(&rows, label, truthColumn, cells...)
 	}
-	// differs adds a row if its mean is visibly another than the block's.
+	// differs adds a row if its mean differs visibly from the block's.
 	differs := func(label string, d, block *metrics.Distribution) bool {
 		visible := d.Len() > 0 && !(math.Abs(d.Mean()-block.Mean()) < 0.005)
 		if visible {
@@ -151,7 +150,7 @@ type measure interface {
 	Percentile(p float64) float64
 }
 
-// fitting are the percentiles that fit beside the mean and the median.
+// fitting are the percentiles for which there is space after the mean and the median.
 func fitting(percentiles []float64) []float64 {
 	beside := slices.DeleteFunc(slices.Clone(percentiles), func(p float64) bool { return p == 50 })
 	return beside[:min(len(beside), (truthWidth-truthLabel)/truthColumn-2)]
@@ -163,22 +162,6 @@ func percentileHeads(percentiles []float64) (heads []string) {
 		heads = append(heads, "P"+metrics.FormatPercentile(p))
 	}
 	return heads
-}
-
-// wrap writes a text behind a label of that width, in lines of the section's
-// width.
-func wrap(b *bytes.Buffer, label int, text string) {
-	column := label
-	for word := range strings.FieldsSeq(text) {
-		n := 1 + utf8.RuneCountInString(word)
-		if column+n > truthWidth {
-			fmt.Fprintf(b, "\n%*s", label, "")
-			column = label
-		}
-		b.WriteString(" " + word)
-		column += n
-	}
-	b.WriteByte('\n')
 }
 
 // otherwiseTexts are the reasons in words.

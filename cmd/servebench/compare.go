@@ -33,7 +33,7 @@ type compareCommand struct {
 	writes       []string
 
 	gate    compare.Gate
-	counted metrics.Definitions // by which recorded streams are counted; empty for those of each run
+	counted metrics.Definitions // by which recorded streams are counted; empty for each run's own
 }
 
 func newCompareCommand() *cobra.Command {

@@ -3,7 +3,6 @@ package main
 import (
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -32,21 +31,17 @@ func (c *compareCommand) read(names []string) ([]*compare.Run, error) {
 // source reads files, some runs of one, a folder of them, or a sweep's.
 func (c *compareCommand) source(from source) ([]*compare.Run, error) {
 	name := from[0]
-	if name == "-" {
-		return c.summed("standard input", c.stdin)
-	}
-	info, err := os.Stat(name)
-	if err != nil && strings.HasPrefix(name, "-") {
+	_, err := os.Stat(name)
+	switch {
+	case name == "-" || err == nil && !isFolder(name):
+		return c.runs(from)
+	case err != nil && strings.HasPrefix(name, "-"):
 		return nil, fmt.Errorf("%s: there is no such file, and flags must be before the --", name)
-	}
-	if err != nil {
+	case err != nil:
 		return c.chosen(name, err)
 	}
-	if !info.IsDir() {
-		return c.files(from)
-	}
 	if records := filepath.Join(name, sweep.RecordsName); exists(records) {
-		return c.files(source{records})
+		return c.runs(source{records})
 	}
 	return c.folder(name)
 }
@@ -65,7 +60,7 @@ func (c *compareCommand) folder(name string) ([]*compare.Run, error) {
 	}
 	var all []*compare.Run
 	for _, from := range sourcesOf(files) {
-		found, err := c.files(from)
+		found, err := c.runs(from)
 		if errors.Is(err, stream.ErrNothing) {
 			fmt.Fprintf(c.talk, "WARNING: %s: no runs in it\n", from)
 			continue
@@ -86,6 +81,11 @@ func exists(name string) bool {
 	return err == nil
 }
 
+func isFolder(name string) bool {
+	info, err := os.Stat(name)
+	return err == nil && info.IsDir()
+}
+
 var choice = regexp.MustCompile(`^(.+):([1-9]\d{0,8})(?:-([1-9]\d{0,8}))?$`)
 
 // chosen reads FILE:2 or FILE:2-5; failed is what to say when name is no such.
@@ -94,7 +94,7 @@ func (c *compareCommand) chosen(name string, failed error) ([]*compare.Run, erro
 	if parts == nil {
 		return nil, failed
 	}
-	all, err := c.files(source{parts[1]})
+	all, err := c.runs(source{parts[1]})
 	if err != nil {
 		return nil, err
 	}
@@ -105,25 +105,16 @@ func (c *compareCommand) chosen(name string, failed error) ([]*compare.Run, erro
 		last, _ = strconv.Atoi(parts[3])
 	}
 	if last < first || last > len(all) {
-		return nil, fmt.Errorf("%s: %s has %s", name, parts[1], count(len(all), "run"))
+		return nil, fmt.Errorf("%s: %s has %s", name, parts[1], metrics.Counted(len(all), "run"))
 	}
 	return all[first-1 : last], nil
 }
 
-func (c *compareCommand) files(from source) ([]*compare.Run, error) {
-	f, end, err := from.open()
+// runs are all runs of a source.
+func (c *compareCommand) runs(from source) ([]*compare.Run, error) {
+	name, sums, err := from.read(c.stdin, metrics.Ask{Definitions: c.counted})
 	if err != nil {
 		return nil, err
-	}
-	defer end()
-	return c.summed(from.String(), f)
-}
-
-// summed are all runs of a source.
-func (c *compareCommand) summed(name string, r io.Reader) ([]*compare.Run, error) {
-	sums, err := stream.Read(r, metrics.Ask{Definitions: c.counted})
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", name, err)
 	}
 	for i, s := range sums {
 		for _, w := range s.Warnings {

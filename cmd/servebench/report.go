@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -17,7 +16,6 @@ import (
 	"github.com/servebench/servebench/metrics"
 	"github.com/servebench/servebench/metrics/compare"
 	"github.com/servebench/servebench/metrics/pyjson"
-	"github.com/servebench/servebench/metrics/stream"
 	"github.com/servebench/servebench/metrics/vllm"
 	"github.com/servebench/servebench/report"
 )
@@ -152,23 +150,12 @@ func (r *reportCommand) ask() (metrics.Ask, error) {
 
 // report reports all runs in a source.
 func (r *reportCommand) report(from source, ask metrics.Ask) error {
-	in, name := r.stdin, from.String()
-	if name != "-" {
-		if info, err := os.Stat(name); err == nil && info.IsDir() {
-			return fmt.Errorf("%s: it is a folder: a sweep's has the record stream in %s", name, filepath.Join(name, sweep.RecordsName))
-		}
-		f, end, err := from.open()
-		if err != nil {
-			return err
-		}
-		defer end()
-		in = f
-	} else {
-		name = "standard input"
+	if folder := from.String(); isFolder(folder) {
+		return fmt.Errorf("%s: it is a folder: a sweep's has the record stream in %s", folder, filepath.Join(folder, sweep.RecordsName))
 	}
-	sums, err := stream.Read(in, ask)
+	name, sums, err := from.read(r.stdin, ask)
 	if err != nil {
-		return fmt.Errorf("%s: %w", name, err)
+		return err
 	}
 	for i, s := range sums {
 		for _, w := range s.Warnings {
@@ -196,10 +183,8 @@ func (r *reportCommand) report(from source, ask metrics.Ask) error {
 		if err := errors.Join(report.Causes(r.talk, s), report.Truth(r.talk, s), report.Verdict(r.talk, s)); err != nil {
 			return err
 		}
-		if group := s.Header.Group; group != "" && !slices.ContainsFunc(sums[i+1:], func(s *metrics.Summary) bool { return s.Header.Group == group }) {
-			if err := r.together(sums, group); err != nil {
-				return err
-			}
+		if err := r.together(sums, i); err != nil {
+			return err
 		}
 	}
 	if r.wanted() || r.format != "block" {
@@ -217,27 +202,33 @@ func described(h *metrics.Header) string {
 	return text.String()
 }
 
-// together reports what the targets of a group did together.
-func (r *reportCommand) together(sums []*metrics.Summary, id string) error {
-	for _, g := range compare.Groups(sums) {
-		if g.ID != id {
-			continue
-		}
-		if slices.ContainsFunc(g.Shared, func(s *metrics.Summary) bool { return s.Trace == nil }) {
-			fmt.Fprintln(r.talk, "WARNING: what the targets did together is not known: that takes single requests, and a compact stream has none")
-			return nil
-		}
-		version := *cmp.Or(r.vllm, new(vllm.Version))
-		if r.format == "json" {
-			if err := report.GroupJSON(r.out, &g, version); err != nil || len(g.Shared) < 2 {
-				return err
-			}
-			_, err := fmt.Fprintln(r.out)
-			return err
-		}
-		return report.Group(r.out, &g, version)
+// together reports what the targets of a group did together, after the last of its
+// runs.
+func (r *reportCommand) together(sums []*metrics.Summary, i int) error {
+	inGroup := func(s *metrics.Summary) bool { return s.Header.Group == sums[i].Header.Group }
+	if sums[i].Header.Group == "" || slices.ContainsFunc(sums[i+1:], inGroup) {
+		return nil
 	}
-	return nil
+	groups := compare.Groups(sums)
+	g := &groups[slices.IndexFunc(groups, func(g compare.Group) bool { return g.ID == sums[i].Header.Group })]
+	if slices.ContainsFunc(g.Shared, func(s *metrics.Summary) bool { return s.Trace == nil }) {
+		fmt.Fprintln(r.talk, "WARNING: what the targets did together is not known: that takes single requests, and a compact stream has none")
+		return nil
+	}
+	version := *cmp.Or(r.vllm, new(vllm.Version))
+	switch {
+	case len(g.Shared) < 2:
+		return nil
+	case r.format == "json":
+		return errors.Join(report.GroupJSON(r.out, g, version), r.endLine())
+	}
+	return report.Group(r.out, g, version)
+}
+
+// endLine ends a line of JSON.
+func (r *reportCommand) endLine() error {
+	_, err := fmt.Fprintln(r.out)
+	return err
 }
 
 func (r *reportCommand) print(s *metrics.Summary) error {
@@ -247,11 +238,7 @@ func (r *reportCommand) print(s *metrics.Summary) error {
 		return err
 	}
 	if r.format == "json" {
-		if err := report.JSON(r.out, s, version); err != nil {
-			return err
-		}
-		_, err := fmt.Fprintln(r.out)
-		return err
+		return errors.Join(report.JSON(r.out, s, version), r.endLine())
 	}
 	if s.Header.Group != "" {
 		fmt.Fprintf(r.out, "\n%s\n", report.TargetHeading(s))

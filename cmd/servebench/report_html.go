@@ -54,10 +54,13 @@ func (p *pictures) draw() error {
 	return errors.Join(errs...)
 }
 
-// drawEach writes a file for each chart. Those of single runs have the run's
-// number in their names where there are several.
+// drawEach writes a file for each chart.
 func (p *pictures) drawEach() error {
-	charts := p.charts()
+	var runs []plot.Run
+	for _, r := range p.runs {
+		runs = append(runs, r.Run)
+	}
+	charts := plot.Charts(runs)
 	if len(charts) == 0 {
 		return errors.New("--svg: there is nothing to draw: charts need single requests or several runs")
 	}
@@ -69,32 +72,6 @@ func (p *pictures) drawEach() error {
 		errs = append(errs, write(filepath.Join(p.folder, c.Name+".svg"), func(w io.Writer) error { return plot.SVG(w, &c) }))
 	}
 	return errors.Join(errs...)
-}
-
-// charts are all that there are of the runs, each with a name of its own.
-func (p *pictures) charts() (all []plot.Chart) {
-	var runs []plot.Run
-	for _, r := range p.runs {
-		runs = append(runs, r.Run)
-	}
-	plot.Label(runs)
-	add := func(prefix string, chapters []plot.Chapter) {
-		for _, chapter := range chapters {
-			for _, c := range chapter.Charts {
-				c.Name = prefix + c.Name
-				all = append(all, c)
-			}
-		}
-	}
-	if len(runs) == 1 {
-		add("", plot.Single(runs[0], 1))
-		return all
-	}
-	add("", plot.Comparison(runs))
-	for i, r := range runs {
-		add(fmt.Sprintf("run-%d-", i+1), plot.Single(r, len(runs)))
-	}
-	return all
 }
 
 // write makes a file whole or not at all.

@@ -6,6 +6,7 @@ import (
 	"os"
 	"strings"
 
+	"github.com/servebench/servebench/metrics"
 	"github.com/servebench/servebench/metrics/stream"
 )
 
@@ -49,6 +50,25 @@ func (s source) String() string {
 		return s[0]
 	}
 	return fmt.Sprintf("%s and %s", s[0], count(len(s)-1, "more file"))
+}
+
+// read reads the runs of the source, which is stdin where its name is "-".
+func (s source) read(stdin io.Reader, ask metrics.Ask) (name string, sums []*metrics.Summary, err error) {
+	name, in := s.String(), stdin
+	if name == "-" {
+		name = "standard input"
+	} else {
+		files, end, err := s.open()
+		if err != nil {
+			return name, nil, err
+		}
+		defer end()
+		in = files
+	}
+	if sums, err = stream.Read(in, ask); err != nil {
+		return name, nil, fmt.Errorf("%s: %w", name, err)
+	}
+	return name, sums, nil
 }
 
 // open opens the files one after the other, as far as they can be read. A line that

@@ -15,7 +15,8 @@ func armNames(s *metrics.Summary) []string {
 	return slices.DeleteFunc(names, func(name string) bool { return name == "" })
 }
 
-// Arm are the runs of the arm of that name: of a sweep's arm, a label or a target.
+// Arm returns the runs of one arm. Its name may be the name of a sweep's arm, a label or
+// a target. No such run is an error.
 func Arm(runs []*Run, name string) ([]*Run, error) {
 	of := slices.DeleteFunc(slices.Clone(runs), func(r *Run) bool { return !slices.Contains(r.arms, name) })
 	if len(of) == 0 {
@@ -24,7 +25,7 @@ func Arm(runs []*Run, name string) ([]*Run, error) {
 	return of, nil
 }
 
-// ArmNames are the names by which Arm knows the runs, as a text.
+// ArmNames lists the names that Arm takes for these runs.
 func ArmNames(runs []*Run) string {
 	var names []string
 	for _, r := range runs {

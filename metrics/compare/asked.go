@@ -12,7 +12,7 @@ import (
 	"github.com/servebench/servebench/metrics"
 )
 
-// What is kept in Run.Asked that is no flag.
+// Properties in Run.Asked that are no flags.
 const (
 	client = "client" // version of the program that measured
 	cores  = "cores"  // that the program could use
@@ -24,7 +24,7 @@ const (
 	definitions = "definitions" // of vLLM's client, where they make a difference
 )
 
-// asked is what a run was asked for, as far as that is known.
+// asked is what a run was asked for, as far as we know.
 func asked(s *metrics.Summary) map[string]string {
 	c := &s.Header.Config
 	found := map[string]string{
@@ -69,7 +69,7 @@ func asked(s *metrics.Summary) map[string]string {
 	return found
 }
 
-// rate is a number as a flag has it.
+// rate writes a number as in a flag.
 func rate(v float64) string {
 	if math.IsInf(v, 1) {
 		return "inf"
@@ -78,22 +78,27 @@ func rate(v float64) string {
 }
 
 // apart are flags that do not make another load: where the server is, when and by
-// which of its shards a run begins, what is sampled beside it and what becomes of the numbers. All others do, also those that are still to come.
-var apart = []string{
+// which of its shards a run begins, and what is sampled during it. All others do, also
+// new ones.
+var apart = slices.Concat(OutputFlags, []string{
 	"base-url", "host", "port", "unix-socket", "header", "insecure", "ca-cert", "client-cert", "client-key", "served-model-name", "input-len", "output-len",
 	"request-rate", "max-concurrency", "ramp-up-start-rps", "ramp-up-end-rps", "request-id-prefix",
 	"ready-check-timeout-sec", "delay", "connect-timeout", "first-byte-timeout", "stall-timeout", "total-timeout", "drain-limit", "deadline", "drain-timeout",
-	"shard", "run-id", "start-at", "clock-offset",
-	"target", "solo-first", "repeat", "percentile-metrics", "metric-percentiles", "label", "metadata", "save-result",
-	"save-detailed", "append-result", "result-dir", "result-filename", "plot-timeline", "timeline-itl-thresholds", "plot-dataset-stats",
-	"record-to", "record", "hlog", "server-metrics", "gpu-metrics", "vllm-version", "window", "slice", "extended", "metrics-addr", "disable-tqdm", "strict", "abort-on-failures", "config",
+	"shard", "run-id", "start-at", "clock-offset", "target", "solo-first", "repeat", "server-metrics", "gpu-metrics",
+})
+
+// OutputFlags are the flags that only say what becomes of the numbers of a run.
+var OutputFlags = []string{
+	"percentile-metrics", "metric-percentiles", "label", "metadata", "save-result", "save-detailed", "append-result", "result-dir", "result-filename",
+	"plot-timeline", "timeline-itl-thresholds", "plot-dataset-stats", "record-to", "record", "hlog", "vllm-version", "window", "slice", "extended",
+	"metrics-addr", "disable-tqdm", "strict", "abort-on-failures", "config",
 }
 
-// notGiven is the value of what a run was not asked for, where all that it was
-// asked for is known.
+// notGiven is the value of a property that a run was not asked for. It needs a run of
+// which all properties are known.
 const notGiven = "not given"
 
-// property is what a run was asked for under a name; empty where that is not known.
+// property is what a run was asked for under a name, empty where unknown.
 func (r *Run) property(name string) string {
 	v, known := r.Asked[name]
 	if _, whole := r.Asked[client]; !known && whole && name != cores && name != host {
@@ -102,7 +107,7 @@ func (r *Run) property(name string) string {
 	return v
 }
 
-// propertyOf are the values that runs have of a property, each once and in order.
+// propertyOf lists the values of a property among the runs, each once, in order.
 func propertyOf(runs []*Run, name string) []string {
 	var values []string
 	for _, r := range runs {
@@ -115,7 +120,7 @@ func propertyOf(runs []*Run, name string) []string {
 	return values
 }
 
-// byNumber orders texts as the numbers that they are, if they are.
+// byNumber orders numeric texts as numbers, others as texts.
 func byNumber(a, b string) int {
 	x, err := strconv.ParseFloat(a, 64)
 	y, err2 := strconv.ParseFloat(b, 64)
@@ -128,7 +133,7 @@ func byNumber(a, b string) int {
 	return 1
 }
 
-// properties are the names of all that any of the runs was asked for, in order.
+// properties lists the names of all properties of the runs, in order.
 func properties(sides ...[]*Run) []string {
 	names := map[string]bool{}
 	for _, runs := range sides {
@@ -141,9 +146,9 @@ func properties(sides ...[]*Run) []string {
 	return slices.Sorted(maps.Keys(names))
 }
 
-// Differences say what two sides were not asked for alike: what makes their
-// numbers another thing than a change of the server. What is not known of one
-// side does not differ, nor do the properties that despite names.
+// Differences describes the properties in which the two sides were not asked for the
+// same, so that their numbers differ without any change of the server. A property that
+// is unknown on one side does not differ, nor does one that despite names.
 func Differences(old, new []*Run, despite []string) []string {
 	var found []string
 	for _, name := range properties(old, new) {
@@ -161,8 +166,8 @@ func Differences(old, new []*Run, despite []string) []string {
 	return found
 }
 
-// shown are the values of a property in words. Of seeds the policy counts: one for
-// all runs, or another for each.
+// shown writes the values of a property. For seeds it says whether all runs had one
+// seed or each its own.
 func shown(runs []*Run, name string) string {
 	values := propertyOf(runs, name)
 	if name == seed && len(values) > 1 {

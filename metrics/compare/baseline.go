@@ -12,17 +12,18 @@ import (
 
 // A Baseline is a set of runs of one thing, kept to be compared with later ones.
 type Baseline struct {
-	Runs  []*Run             `json:"runs"`
-	Noise map[string]float64 `json:"noise"` // share by which two runs that are alike may differ, by the metric's name
+	Runs []*Run `json:"runs"`
+	// Noise is the share by which two equal runs may differ, by the metric's name.
+	Noise map[string]float64 `json:"noise"`
 }
 
 // repeatability is by how many standard deviations two single results of one thing
 // differ in at most 95 of 100 cases: 1.96·√2, as ISO 5725-6:1994, 4.1, has it.
 const repeatability = 2.8
 
-// NewBaseline measures the noise floor of runs of one thing. It is the
-// repeatability limit of single runs, though more are compared: runs of a later
-// session share what changed since, which no number of them averages out.
+// NewBaseline measures the noise floor of runs of one thing. It is the repeatability
+// limit of single runs, although several are compared: all runs of a later session share
+// what changed since, and no number of them averages that out.
 func NewBaseline(runs []*Run) (*Baseline, error) {
 	b := &Baseline{Runs: runs, Noise: map[string]float64{}}
 	if len(runs) < 2 {
@@ -65,8 +66,8 @@ func deviation(values []float64) float64 {
 // baselineVersion is the version of the file written and read here.
 const baselineVersion = 1
 
-// ErrNoBaseline says that what was read is no baseline.
-var ErrNoBaseline = errors.New("it is no baseline: servebench compare --save-baseline makes one")
+// errNoBaseline says that a file is no baseline.
+var errNoBaseline = errors.New("it is no baseline: servebench compare --save-baseline makes one")
 
 type baselineFile struct {
 	Version int `json:"servebench_baseline"`
@@ -87,7 +88,7 @@ func (b *Baseline) Write(w io.Writer) error {
 func ReadBaseline(r io.Reader) (*Baseline, error) {
 	f := baselineFile{Baseline: new(Baseline)}
 	if err := json.NewDecoder(r).Decode(&f); err != nil || f.Version == 0 {
-		return nil, ErrNoBaseline
+		return nil, errNoBaseline
 	}
 	if f.Version != baselineVersion {
 		return nil, fmt.Errorf("it has version %d, and %d is what is known here", f.Version, baselineVersion)

@@ -28,10 +28,10 @@ const (
 	Blurred Finding = "TOO NOISY" // neither, and it may be worse by more than twice the margin
 )
 
-// Confidence is that of the intervals.
-const Confidence = 0.95
+// confidenceLevel is the confidence of all intervals.
+const confidenceLevel = 0.95
 
-// A Comparison is what came of comparing runs.
+// A Comparison is the result of comparing runs.
 type Comparison struct {
 	Points  []Point // one, unless both sides were put under the same several loads
 	Alpha   float64 // of the gate
@@ -39,15 +39,15 @@ type Comparison struct {
 	Judged  bool    // changes were; else there was too little to judge by
 	Verdict Verdict
 	Reasons []string // for the verdict; none for Pass
-	Notes   []string // what a reader should know besides
+	Notes   []string // what else a reader should know
 }
 
-// A Point compares runs that were put under one load.
+// A Point compares the runs under one load.
 type Point struct {
 	Load     []metrics.KV // what tells it from the others; none for the only one
 	Old, New []*Run
 	Rows     []Row
-	Better   []string // what got better beside the rows
+	Better   []string // what got better that is not in Rows
 }
 
 // Name is the load in words.
@@ -64,16 +64,22 @@ type Row struct {
 	Metric
 	Old, New benchmath.Summary // medians with their confidence intervals
 	Effect   Effect            // by how much new runs differ
-	P        float64           // that the runs differ by chance, two-sided; NaN where that cannot be said
-	Adjusted float64           // that they differ in that direction by chance, with regard to all that is gated; NaN where it is not gated
-	Differs  bool              // P, or Adjusted of what is gated, is at most the alpha of the gate
-	Gated    bool              // its change is
-	Unjudged bool              // for a latency, of a server that did not keep up
-	Margin   float64           // share by which it may get worse; 0 where it is not gated
-	Finding  Finding           // empty for none
-	Remarks  []string          // on the row alone
 
-	FromContent bool // a TTFT to the first content, or a TPOT from there: not vLLM's, which may take an empty chunk for a token
+	// P is the probability that the runs differ by chance, two-sided. Adjusted is the
+	// probability that they differ in that direction by chance, corrected for all gated
+	// numbers. NaN where unknown; Adjusted also where the row is not gated.
+	P, Adjusted float64
+
+	Differs  bool     // P, or Adjusted of a gated row, is at most the alpha of the gate
+	Gated    bool     // the gate limits its change
+	Unjudged bool     // a latency of a server that did not keep up
+	Margin   float64  // share by which it may get worse; 0 where it is not gated
+	Finding  Finding  // empty for none
+	Remarks  []string // on the row alone
+
+	// FromContent says that a TTFT ends, or a TPOT begins, at the first content. vLLM's
+	// may count an empty chunk as a token.
+	FromContent bool
 }
 
 // Compare compares the runs of two sides.
@@ -132,16 +138,15 @@ func (r *Row) end() float64 {
 	return r.Effect.High
 }
 
-// remarkTail says where a percentile stands on too few values.
+// remarkTail says where a percentile rests on too few values.
 func (r *Row) remarkTail(p *Point) {
 	if least := r.fewest(p.Old, p.New); least < metrics.MinBeyond {
 		r.Remarks = append(r.Remarks, fmt.Sprintf("only %.1f values of a run lie beyond it", least))
 	}
 }
 
-// adjust makes the p values of what is gated bear that they are several. That
-// numbers got worse and that they got better are two questions, each with its own
-// answers to all of them.
+// adjust corrects the p values of the gated numbers for their count. "It got worse" and
+// "it got better" are two questions, each with its own correction.
 func (c *Comparison) adjust(tests int) {
 	var gated []*Row
 	var worse, better []float64

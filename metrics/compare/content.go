@@ -6,8 +6,8 @@ import (
 	"github.com/servebench/servebench/metrics"
 )
 
-// content are the numbers of TTFT and TPOT that begin with the first content, as far
-// as they are known of s; nil for none.
+// content are the known numbers of TTFT and TPOT from the first content on, nil for
+// none.
 func content(s *metrics.Summary, all []Metric) map[string]float64 {
 	var found map[string]float64
 	for _, m := range all {
@@ -21,8 +21,8 @@ func content(s *metrics.Summary, all []Metric) map[string]float64 {
 	return found
 }
 
-// fromContent says that a number of TTFT or TPOT is compared from the first content:
-// where that is known of all runs of both sides.
+// fromContent says that a number of TTFT or TPOT is compared from the first content on,
+// because all runs of both sides know it.
 func (p *Point) fromContent(m *Metric) bool {
 	unknown := func(r *Run) bool {
 		_, known := r.Content[m.Name]
@@ -31,7 +31,7 @@ func (p *Point) fromContent(m *Metric) bool {
 	return !slices.ContainsFunc(p.Old, unknown) && !slices.ContainsFunc(p.New, unknown)
 }
 
-// values are a metric's of some of the point's runs, nil if one has none.
+// values are the values of a metric in some of the point's runs, nil if one has none.
 func (p *Point) values(m *Metric, runs []*Run) []float64 {
 	if !p.fromContent(m) {
 		return m.values(runs)
@@ -43,8 +43,8 @@ func (p *Point) values(m *Metric, runs []*Run) []float64 {
 	return values
 }
 
-// early are the doubts of a run whose TTFT takes an empty chunk for a token; none
-// where that is not what is compared.
+// early are the doubts about a run whose TTFT counts an empty chunk as a token. There
+// are none where TTFT is compared from the first content on.
 func (p *Point) early(r *Run) []string {
 	median, _ := Find("median_ttft")
 	if r.Early == "" || p.fromContent(&median) {

@@ -7,15 +7,14 @@ import (
 	"github.com/servebench/servebench/metrics"
 )
 
-// An Effect is by how much the numbers of new runs are larger than those of old
-// ones, as a share: the Hodges–Lehmann estimate, which is the median over all pairs
-// of an old and a new run, and the interval that goes with the Mann–Whitney test
-// (M. Hollander and D. Wolfe, "Nonparametric Statistical Methods", 4.2 and 4.3). It
-// is taken on logarithms, or, where a number is not above 0, on differences over the
-// old median.
+// An Effect is how much larger the numbers of new runs are than the old numbers, as a
+// share: the Hodges–Lehmann estimate, which is the median over all pairs of an old and a
+// new run, and the interval of the Mann–Whitney test (M. Hollander and D. Wolfe,
+// "Nonparametric Statistical Methods", 4.2 and 4.3). It compares logarithms, or, where a
+// number is not above 0, differences over the old median.
 type Effect struct {
 	Share     float64
-	Low, High float64 // with Confidence; infinite where runs are too few for that
+	Low, High float64 // with 95 % confidence; infinite where runs are too few
 }
 
 func effect(old, new []float64) Effect {
@@ -30,7 +29,7 @@ func effect(old, new []float64) Effect {
 			return difference / center
 		}
 	}
-	share, low, high := shift(each(old, of), each(new, of), Confidence)
+	share, low, high := shift(each(old, of), each(new, of), confidenceLevel)
 	if math.IsInf(low, 0) {
 		return Effect{back(share), low, high}
 	}
@@ -49,8 +48,8 @@ func each(values []float64, of func(float64) float64) []float64 {
 	return mapped
 }
 
-// shift is the Hodges–Lehmann estimate of how much larger new is than old, with
-// the bounds between which that lies with the confidence given.
+// shift is the Hodges–Lehmann estimate of how much larger new is than old, with its
+// confidence interval.
 func shift(old, new []float64, confidence float64) (estimate, low, high float64) {
 	var pairs []float64
 	for _, a := range old {
@@ -68,13 +67,13 @@ func shift(old, new []float64, confidence float64) (estimate, low, high float64)
 	return estimate, pairs[drop], pairs[n-1-drop]
 }
 
-// exactLimit is up to how many values together uQuantile counts: their orders are
-// then whole numbers that a float64 holds.
+// exactLimit is the largest number of values for which uQuantile counts orders: up to
+// there a float64 holds the counts exactly.
 const exactLimit = 50
 
-// uQuantile is the largest u for which the chance that the Mann–Whitney statistic
-// of m and n values is at most u does not exceed p, which is less than a half; -1
-// when there is none. Past exactLimit it is that of the normal distribution with the
+// uQuantile is the largest u such that the Mann–Whitney statistic of m and n values is
+// at most u with a probability of at most p, which is below a half. It is -1 when there
+// is none. Past exactLimit it comes from the normal distribution with the
 // statistic's mean and variance.
 func uQuantile(m, n int, p float64) int {
 	if m+n > exactLimit {

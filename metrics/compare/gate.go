@@ -5,41 +5,46 @@ import (
 	"slices"
 )
 
-// A Gate says what makes a set of runs worse than another one. The zero value
-// gates nothing but failures; DefaultGate is what most want. It is not changed by
-// comparing.
+// A Gate says what makes one set of runs worse than another. The zero value gates
+// failures alone. DefaultGate is what most users want. Compare does not change it.
 type Gate struct {
-	Alpha   float64            // chance of a false alarm over all limits together; 0 means 0.05
-	Limits  []Limit            // one a metric
-	Bounds  []Bound            // one a metric: what new runs may be, whatever the old ones are
-	Allowed float64            // share of requests that may fail without the run counting as failed, 0 to 1
-	Noise   map[string]float64 // share by which runs that are alike differ, by the metric's name: no margin is less
-	Despite []string           // properties in which the sides may differ, as in Run.Asked; "suspect" for runs that are
+	Alpha  float64 // chance of a false alarm over all limits together; 0 means 0.05
+	Limits []Limit // one a metric
+	Bounds []Bound // one a metric: what new runs may be, whatever the old ones are
+
+	// Allowed is the share of requests that may fail in a good run, 0 to 1.
+	Allowed float64
+	// Noise is the share by which equal runs differ, by the metric's name. No margin is
+	// smaller.
+	Noise map[string]float64
+	// Despite are the properties in which the sides may differ, as in Run.Asked.
+	// "suspect" allows runs that are SUSPECT.
+	Despite []string
 }
 
 // A Limit gates the change of one metric.
 type Limit struct {
 	Metric   Metric
-	Relative float64 // a change for the worse by less than this share does not matter
-	Absolute float64 // nor one by less than this, in the metric's unit
+	Relative float64 // ignored are changes for the worse by less than this share,
+	Absolute float64 // or by less than this, in the metric's unit
 }
 
-// A Bound is what the median of new runs must not go beyond.
+// A Bound limits the median of new runs.
 type Bound struct {
 	Metric      Metric
 	Least, Most float64 // infinite for none
 }
 
-// UsualMargin is the share by which a number may get worse without mattering.
-const UsualMargin = 0.05
+// usualMargin is the share by which a number may get worse unless told otherwise.
+const usualMargin = 0.05
 
-// DefaultGate gates output throughput, median TTFT and median TPOT, and lets no
-// request fail.
+// DefaultGate gates output throughput, median TTFT and median TPOT, and allows no failed
+// request.
 func DefaultGate() Gate {
 	var g Gate
 	for _, name := range []string{"output_throughput", "median_ttft", "median_tpot"} {
 		m, _ := Find(name)
-		g.Limits = append(g.Limits, Limit{Metric: m, Relative: UsualMargin})
+		g.Limits = append(g.Limits, Limit{Metric: m, Relative: usualMargin})
 	}
 	return g
 }
@@ -51,17 +56,17 @@ func (g *Gate) alpha() float64 {
 	return g.Alpha
 }
 
-// Needs is how many runs a side it takes at least to decide on all limits at so many
-// points; 0 where the gate limits no change.
+// Needs is how many runs a side are needed at least to decide on all limits at so many
+// points. It is 0 where the gate limits no change.
 func (g *Gate) Needs(points int) int {
 	tests := len(g.Limits) * points
 	if tests == 0 {
 		return 0
 	}
-	return RunsNeeded(g.alpha(), tests)
+	return runsNeeded(g.alpha(), tests)
 }
 
-// limit is the gate's on a metric, nil without one.
+// limit is the gate's limit on a metric, nil without one.
 func (g *Gate) limit(name string) *Limit {
 	i := slices.IndexFunc(g.Limits, func(l Limit) bool { return l.Metric.Name == name })
 	if i < 0 {
@@ -70,7 +75,7 @@ func (g *Gate) limit(name string) *Limit {
 	return &g.Limits[i]
 }
 
-// metrics are those that are shown: all of Metrics, and what else the gate has.
+// metrics are all compared metrics: Metrics, and what else the gate has.
 func (g *Gate) metrics() []Metric { return slices.Concat(Metrics, g.Extra()) }
 
 // Extra are the metrics of the gate that Metrics lacks.
@@ -91,8 +96,7 @@ func (g *Gate) Extra() []Metric {
 	return extra
 }
 
-// margin is the share of the old median by which the metric may get worse, as it
-// was asked for.
+// margin is the share of the old median by which the metric may get worse.
 func (l *Limit) margin(old float64) float64 {
 	if l.Absolute == 0 {
 		return l.Relative

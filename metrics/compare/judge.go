@@ -10,8 +10,8 @@ import (
 	"github.com/servebench/servebench/metrics"
 )
 
-// A judge reaches the verdict. What is broken outright is a regression however few
-// the runs are; for a change it takes enough of them, comparable and believable.
+// A judge reaches the verdict. Something that is broken is a regression however few the
+// runs are. A change takes enough runs that are comparable and believable.
 type judge struct {
 	*Comparison
 	gate *Gate
@@ -37,14 +37,14 @@ func (j *judge) judge(old, new []*Run) {
 		j.bounds(p)
 		j.remark(p)
 	}
-	// Of runs in doubt no change is judged.
+	// Changes between doubtful runs are not judged.
 	j.Judged = len(j.open) == 0
 	if j.Judged {
 		for i := range j.Points {
 			j.changes(&j.Points[i])
 		}
 	}
-	// Throughput is judged all the same.
+	// Overloads are judged in any case.
 	for i := range j.Points {
 		j.overloads(&j.Points[i])
 	}
@@ -71,7 +71,7 @@ func (j *judge) note(p *Point, format string, args ...any) {
 	j.Notes = append(j.Notes, p.named(fmt.Sprintf(format, args...)))
 }
 
-// named puts the point's name before a text, where there are several.
+// named puts the point's name before a text where there are several points.
 func (p *Point) named(text string) string {
 	if p == nil || p.Load == nil {
 		return text
@@ -79,8 +79,8 @@ func (p *Point) named(text string) string {
 	return p.Name() + ": " + text
 }
 
-// failures looks at requests that failed, and at answers without a token. New runs
-// that fail no more than old ones did are not worse, though they never pass.
+// failures looks at failed requests and at answers without a token. New runs that fail
+// no more than the old runs are not worse, but never pass.
 func (j *judge) failures(p *Point) {
 	before := 0.0
 	for i, r := range p.Old {
@@ -100,7 +100,7 @@ func (j *judge) failures(p *Point) {
 	}
 }
 
-// doubts are what keeps a change from being judged.
+// doubts finds the reasons not to judge a change.
 func (j *judge) doubts(p *Point) {
 	for _, l := range j.gate.Limits {
 		if p.find(l.Metric.Name) == nil {
@@ -119,7 +119,7 @@ func (j *judge) doubts(p *Point) {
 	}
 }
 
-// few says that a gated percentile rests on too few values of a run to decide by it.
+// few says that a gated percentile rests on too few values of a run.
 func (j *judge) few(p *Point, m *Metric, sides ...[]*Run) bool {
 	least := m.fewest(sides...)
 	if least >= metrics.MinBeyond || j.despite("suspect") {
@@ -130,7 +130,7 @@ func (j *judge) few(p *Point, m *Metric, sides ...[]*Run) bool {
 	return true
 }
 
-// doubtRuns says which runs of a side cannot be believed, or not be compared.
+// doubtRuns says which runs of a side cannot be believed or compared.
 func (j *judge) doubtRuns(p *Point, side string, runs []*Run) {
 	var whys []string
 	numbers := map[string][]string{} // of the runs, by what is wrong with them
@@ -153,8 +153,8 @@ func (j *judge) doubtRuns(p *Point, side string, runs []*Run) {
 
 func (j *judge) despite(what string) bool { return slices.Contains(j.gate.Despite, what) }
 
-// bounds holds the new medians against the absolute bounds, unless the runs are
-// in doubt by themselves.
+// bounds compares the new medians with the absolute bounds, unless the new runs are
+// doubtful.
 func (j *judge) bounds(p *Point) {
 	doubtful := slices.ContainsFunc(p.New, func(r *Run) bool {
 		return len(r.Gaps) > 0 || len(r.Doubts)+len(p.early(r)) > 0 && !j.despite("suspect")
@@ -192,7 +192,8 @@ func (p *Point) find(name string) *Row {
 	return &p.Rows[i]
 }
 
-// changes looks for what got worse, and for what may have without our seeing it.
+// changes finds numbers that got worse, and numbers that may have although we cannot see
+// it.
 func (j *judge) changes(p *Point) {
 	for i := range p.Rows {
 		r := &p.Rows[i]
@@ -214,22 +215,22 @@ func (j *judge) changes(p *Point) {
 	}
 }
 
-// visible is the least change that a gate with that margin promises to see: twice
-// the margin.
+// visible is the smallest change that a gate with that margin promises to see: twice the
+// margin.
 func visible(margin float64) float64 {
 	if margin == 0 {
-		margin = UsualMargin
+		margin = usualMargin
 	}
 	return 2 * margin
 }
 
-// blurred says whether a change that is to be seen may be there for all that the
-// runs say: to find nothing says nothing then.
+// blurred says that the runs do not rule out a change that the gate promises to see.
+// Finding nothing then means nothing.
 func (r *Row) blurred(asked float64) bool {
 	return r.worst() > visible(asked) || r.Margin > visible(asked)
 }
 
-// forWorse is a change as a share by which it is for the worse.
+// forWorse is the share by which a change is for the worse.
 func (r *Row) forWorse(share float64) float64 {
 	if r.Higher {
 		return -share
@@ -237,11 +238,11 @@ func (r *Row) forWorse(share float64) float64 {
 	return share
 }
 
-// worst is by how much the new runs may be worse.
+// worst is the largest share by which the new runs may be worse.
 func (r *Row) worst() float64 { return r.forWorse(r.end()) }
 
-// blur says how far the runs scatter and what would help: how far the interval
-// reaches from the estimate goes with the root of the number of runs.
+// blur says how far the runs scatter and what would help. The width of the interval
+// shrinks with the square root of the number of runs.
 func (r *Row) blur(p *Point, asked float64) string {
 	least := fmt.Sprintf("%.0f %%", visible(asked)*100)
 	estimate := r.forWorse(r.Effect.Share)
@@ -250,7 +251,7 @@ func (r *Row) blur(p *Point, asked float64) string {
 		return fmt.Sprintf("the baseline's own runs differ by %s, and a change of %s should be seen: it takes a quieter machine or a wider margin",
 			fmt.Sprintf("%.0f %%", r.Margin*100), least)
 	case math.IsInf(reach, 1):
-		return fmt.Sprintf("need at least %s a side to rule out a change of %s", metrics.Counted(RunsNeeded((1-Confidence)/2, 1), "run"), least)
+		return fmt.Sprintf("need at least %s a side to rule out a change of %s", metrics.Counted(runsNeeded((1-confidenceLevel)/2, 1), "run"), least)
 	case 2*estimate > visible(asked):
 		return fmt.Sprintf("too noisy to tell a change of %s from chance: it may be %s; it takes more runs, or a quieter machine", Percent(r.Effect.Share), Percent(r.end()))
 	default:
@@ -261,7 +262,7 @@ func (r *Row) blur(p *Point, asked float64) string {
 	}
 }
 
-// Percent is a share as a signed percentage; a question mark where it is not known.
+// Percent writes a share as a signed percentage, or a question mark where it is unknown.
 func Percent(share float64) string {
 	if math.IsNaN(share) || math.IsInf(share, 0) {
 		return "?"

@@ -9,7 +9,7 @@ import (
 	"github.com/servebench/servebench/metrics"
 )
 
-// A Metric is a number of a run that runs are compared by.
+// A Metric is a number by which runs are compared.
 type Metric struct {
 	Name   string // as output_throughput or median_ttft
 	Unit   string
@@ -21,7 +21,7 @@ type Metric struct {
 	percentile float64                             // it is, 0 for others
 }
 
-// Metrics are all that runs are compared by, in the order in which they are shown.
+// Metrics are the compared numbers in the order of the output.
 var Metrics = slices.Concat([]Metric{
 	{Name: "request_throughput", Unit: "req/s", Higher: true, Of: func(s *metrics.Summary) float64 { return s.RequestThroughput }},
 	{Name: "output_throughput", Unit: "tok/s", Higher: true, Of: func(s *metrics.Summary) float64 { return s.OutputThroughput }},
@@ -29,7 +29,7 @@ var Metrics = slices.Concat([]Metric{
 	{Name: "goodput", Unit: "req/s", Higher: true, Of: func(s *metrics.Summary) float64 { return s.Goodput }},
 }, latencies("ttft"), latencies("tpot"), latencies("itl"), latencies("e2el"))
 
-// latencies are what is compared of a latency, in milliseconds.
+// latencies are the compared numbers of a latency, in milliseconds.
 func latencies(name string) []Metric {
 	median := latency("median_"+name, name, (*metrics.Distribution).Median)
 	median.percentile = 50
@@ -48,8 +48,8 @@ func percentile(name, of string, p float64) Metric {
 	return m
 }
 
-// known is a number of a latency. A latency without values has none, though its
-// statistics are 0 in vLLM.
+// known is a number of a latency, NaN for a latency without values. In vLLM its
+// statistics are then 0.
 func known(latency string, number func(*metrics.Distribution) float64) func(*metrics.Summary) float64 {
 	return func(s *metrics.Summary) float64 {
 		d := s.Metric(latency)
@@ -77,7 +77,7 @@ func Find(name string) (Metric, bool) {
 	return Metric{}, false
 }
 
-// values are the metric's of all runs, nil if one has none.
+// values are the values of the metric in all runs, nil if one has none.
 func (m *Metric) values(runs []*Run) []float64 {
 	var values []float64
 	for _, r := range runs {
@@ -90,8 +90,8 @@ func (m *Metric) values(runs []*Run) []float64 {
 	return values
 }
 
-// fewest is how many values lie beyond the percentile in the run that has the fewest,
-// to a tenth and not rounded up.
+// fewest is the smallest number of values beyond the percentile in any run, rounded down
+// to a tenth.
 func (m *Metric) fewest(sides ...[]*Run) float64 {
 	least := math.Inf(1)
 	for _, r := range slices.Concat(sides...) {
@@ -100,8 +100,8 @@ func (m *Metric) fewest(sides ...[]*Run) float64 {
 	return math.Floor(least*10) / 10
 }
 
-// beyond is how many values of a run lie beyond the percentile; infinite where
-// that is not known or the metric is no tail.
+// beyond is how many values of a run lie beyond the percentile. It is infinite where that
+// is unknown or the metric is no tail.
 func (m *Metric) beyond(r *Run) float64 {
 	n := r.Values[m.latency]
 	if n == 0 || m.percentile <= 50 {

@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// overloaded are the numbers of the runs whose server did not keep up, from 1, and how
-// much the backlog of the first of them grew.
+// overloaded lists the numbers, from 1, of the runs whose server did not keep up, and says
+// how much the backlog of the first of them grew.
 func overloaded(runs []*Run) (numbers []string, why string) {
 	for i, r := range runs {
 		if r.Overloaded == "" {
@@ -22,15 +22,15 @@ func overloaded(runs []*Run) (numbers []string, why string) {
 	return numbers, why
 }
 
-// anyOverloaded says whether a latency of the point is one that depends on how long a
-// run was.
+// anyOverloaded says that the server of a run did not keep up. The run's latencies then
+// depend on its length.
 func (p *Point) anyOverloaded() bool {
 	return slices.ContainsFunc(slices.Concat(p.Old, p.New), func(r *Run) bool { return r.Overloaded != "" })
 }
 
-// overloads says which side cannot hold the load, by more than half of its runs. That the
-// new one alone cannot is a regression, however few the runs are, and that the old one
-// alone cannot is better. The other latencies of such runs are not judged.
+// overloads finds a side of which more than half of the runs cannot hold the load. If only
+// the new side cannot, that is a regression, however few the runs are. If only the old side
+// could not, that is better. Other latencies of such runs are not judged.
 func (j *judge) overloads(p *Point) {
 	old, was := overloaded(p.Old)
 	new, is := overloaded(p.New)
@@ -61,13 +61,12 @@ func (j *judge) overloads(p *Point) {
 	}
 }
 
-// of is how many of the runs they are.
+// of writes how many of the runs have these numbers.
 func of(numbers []string, runs []*Run) string {
 	return fmt.Sprintf("%d of %d", len(numbers), len(runs))
 }
 
-// sound says whether the sides were put under the same load, by clients that can be
-// believed.
+// sound says that both sides had the same load from clients that can be believed.
 func (j *judge) sound(p *Point) bool {
 	doubtful := func(r *Run) bool { return len(r.Gaps) > 0 || len(r.Doubts) > 0 && !j.despite("suspect") }
 	return !slices.ContainsFunc(slices.Concat(p.Old, p.New), doubtful) && len(Differences(p.Old, p.New, j.gate.Despite)) == 0

@@ -6,10 +6,10 @@ import (
 	"github.com/servebench/servebench/metrics"
 )
 
-// Recount are the definitions by which recorded streams have to be counted anew so
-// that all runs are counted alike: those of the runs that cannot be, which have no
-// single requests, else the newest. It is empty where all runs are counted alike
-// already, and where that is not to be had.
+// Recount are the definitions by which to count recorded streams again so that all runs
+// are counted alike: the definitions of runs without single requests, which cannot be
+// counted again, else the newest. It is empty where all runs are counted alike already,
+// and where that is impossible.
 func Recount(runs ...[]*Run) metrics.Definitions {
 	var found, fixed []metrics.Definitions
 	for _, r := range slices.Concat(runs...) {

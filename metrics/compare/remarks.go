@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// remark says what a reader should know of a point's runs that keeps no gate from
-// a verdict.
+// remark notes what a reader should know about a point's runs. It does not change the
+// verdict.
 func (j *judge) remark(p *Point) {
 	if sequential(p.Old, p.New) {
 		j.note(p, "the old runs were all before the new ones, or after: what else changed meanwhile is in the difference. servebench sweep takes turns")
@@ -30,9 +30,8 @@ func (j *judge) remark(p *Point) {
 	}
 }
 
-// remarkCached says that the runs which came later may have found their prompts in the
-// prefix cache of a server that knew them from the others: those of one seed are the
-// same.
+// remarkCached says that later runs may have found their prompts in the server's prefix
+// cache, because earlier runs with the same seed sent the same prompts.
 func (j *judge) remarkCached(p *Point) {
 	r := p.find("median_ttft")
 	same := seeds(p.Old)
@@ -107,7 +106,7 @@ func perRequest(runs []*Run, of func(*Run) int) float64 {
 
 func seeds(runs []*Run) string { return strings.Join(propertyOf(runs, seed), ", ") }
 
-// sequential says whether all runs of one side began before those of the other.
+// sequential says whether all runs of one side began before all runs of the other.
 func sequential(old, new []*Run) bool {
 	return len(old) > 1 && len(new) > 1 && (before(old, new) || before(new, old))
 }

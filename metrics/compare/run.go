@@ -12,28 +12,39 @@ import (
 
 // A Run is what a comparison needs to know of one run. It is read-only once made.
 type Run struct {
-	ID         string             `json:"run,omitempty"`
-	Began      time.Time          `json:"began,omitzero"`       // zero where that is not known
-	Asked      map[string]string  `json:"asked,omitempty"`      // what it was asked for, by the names of flags; what is not known is not there
-	Numbers    map[string]float64 `json:"numbers"`              // by the names of Metrics; what is not known is not there
-	Content    map[string]float64 `json:"content,omitempty"`    // numbers of TTFT and TPOT that begin with the first content, by the same names
-	Values     map[string]int     `json:"values,omitempty"`     // behind the latencies, by their names; unknown where 0
-	Completed  int                `json:"completed"`            // requests; -1 where that is not known, as for the three below
-	Failed     int                `json:"failed"`               // requests
-	Input      int                `json:"input_tokens"`         // of completed requests
-	Output     int                `json:"output_tokens"`        // of completed requests
-	CacheTold  bool               `json:"cache_told,omitempty"` // the server said how many prompt tokens it had in its prefix cache
-	Overloaded string             `json:"overloaded,omitempty"` // why the server did not keep up; empty where it did
-	Doubts     []string           `json:"doubts,omitempty"`     // why its numbers cannot be believed
-	Early      string             `json:"early,omitempty"`      // how TTFT takes an empty chunk for a token, where it does
-	Gaps       []string           `json:"gaps,omitempty"`       // what there is not of it, as the end
+	ID    string    `json:"run,omitempty"`
+	Began time.Time `json:"began,omitzero"` // zero where that is not known
+
+	// Asked is what the run was asked for, by the names of flags. Unknown properties
+	// are not in it.
+	Asked map[string]string `json:"asked,omitempty"`
+	// Numbers are the numbers of the run by the names of Metrics, and Content holds the
+	// numbers of TTFT and TPOT from the first content on. Unknown numbers are not in
+	// them.
+	Numbers map[string]float64 `json:"numbers"`
+	Content map[string]float64 `json:"content,omitempty"`
+	// Values are how many values each latency has, by its name; 0 where unknown.
+	Values map[string]int `json:"values,omitempty"`
+
+	// Requests, and tokens of the completed requests; -1 where unknown.
+	Completed int `json:"completed"`
+	Failed    int `json:"failed"`
+	Input     int `json:"input_tokens"`
+	Output    int `json:"output_tokens"`
+
+	// CacheTold says that the server counted the prompt tokens in its prefix cache.
+	CacheTold  bool     `json:"cache_told,omitempty"`
+	Overloaded string   `json:"overloaded,omitempty"` // why the server did not keep up, "" where it did
+	Doubts     []string `json:"doubts,omitempty"`     // why its numbers cannot be believed
+	Early      string   `json:"early,omitempty"`      // how TTFT counts an empty chunk as a token, if so
+	Gaps       []string `json:"gaps,omitempty"`       // what is missing, as the end of the run
 
 	recounts bool     // its stream can be counted by other definitions
 	arms     []string // names of its arm: a sweep's, its label, its target
 }
 
-// Runs are the runs that were summed up, in the same order. The numbers called extra
-// are taken beside those of Metrics.
+// Runs are the summarised runs, in the same order. Their numbers are those of Metrics
+// and of extra.
 func Runs(sums []*metrics.Summary, extra ...Metric) []*Run {
 	var runs []*Run
 	for _, s := range sums {

@@ -64,7 +64,7 @@ func settingNames() string {
 	return strings.Join(names, ", ")
 }
 
-// take sets the value of a key; the line is that of what is wrong.
+// take sets the value of a key. The line says where an error is.
 func (s *Setting) take(g *Gate, node *yaml.Node) (line int, err error) {
 	for node.Kind == yaml.AliasNode {
 		node = node.Alias

@@ -14,13 +14,13 @@ func sample(values []float64) *benchmath.Sample {
 	return benchmath.NewSample(slices.Clone(values), &thresholds)
 }
 
-// median is that of values, with its confidence interval.
+// median is the median of values with its confidence interval.
 func median(values []float64) benchmath.Summary {
-	return benchmath.AssumeNothing.Summary(sample(values), Confidence)
+	return benchmath.AssumeNothing.Summary(sample(values), confidenceLevel)
 }
 
 // mannWhitney is the p value of the two-sided test that old and new come from one
-// distribution: twice that of the tail in which they lie.
+// distribution: twice the p value of the tail in which they lie.
 func mannWhitney(old, new []float64) float64 {
 	// Ties make the distribution of U lopsided, and benchmath looks at its lower tail.
 	if lead(old, new) < 0 {
@@ -58,10 +58,10 @@ func holm(p []float64, tests int) []float64 {
 	return adjusted
 }
 
-// RunsNeeded is how many runs a side it takes at least for a one-sided Mann–Whitney
+// runsNeeded is how many runs a side it takes at least for a one-sided Mann–Whitney
 // test to find a difference at the level alpha, when it is one of so many tests that
 // share it. Alpha must be above 0.
-func RunsNeeded(alpha float64, tests int) int {
+func runsNeeded(alpha float64, tests int) int {
 	n := 1
 	for leastP(n, n) > alpha/float64(max(tests, 1)) {
 		n++

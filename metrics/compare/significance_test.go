@@ -87,7 +87,7 @@ func TestRunsNeeded(t *testing.T) {
 	}{
 		{0.05, 1, 3}, {0.05, 2, 4}, {0.05, 3, 4}, {0.05, 4, 5}, {0.05, 12, 5}, {0.05, 24, 6}, {0.01, 4, 6}, {0.2, 1, 2}, {1e-9, 1, 17}, {0.05, 0, 3},
 	} {
-		if got := RunsNeeded(test.alpha, test.tests); got != test.want {
+		if got := runsNeeded(test.alpha, test.tests); got != test.want {
 			t.Errorf("%d runs for %d tests at %v, want %d", got, test.tests, test.alpha, test.want)
 		}
 	}

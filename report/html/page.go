@@ -1,9 +1,8 @@
-// Package html shows runs on one page that stands for itself: style, program and
-// data are inside, and nothing is fetched when it is opened from a disk.
+// Package html shows runs on one page that contains its style, program and data. It
+// fetches nothing when a browser opens it from a disk.
 //
-// What the page says is written by packages report and plot; here it is only put
-// into a form. All of it passes through html/template, so that no name and no
-// message of a server is taken for markup.
+// Packages report and plot write what the page says; this one arranges it. All of it
+// passes through html/template, so no name and no message of a server becomes markup.
 package html
 
 import (
@@ -27,14 +26,14 @@ var files embed.FS
 
 var pageTemplate = template.Must(template.ParseFS(files, "page.html"))
 
-// A Run is one of a page, with the release of vLLM whose block it shows.
+// A Run is a run on the page, with the release of vLLM whose block it shows.
 type Run struct {
 	plot.Run
 	Version vllm.Version
 }
 
-// Write writes a page about the runs, of which there is at least one, with charts
-// to compare them if there are several. Their labels are found here.
+// Write writes a page about one or more runs. For several it has charts that compare
+// them. Write labels the runs.
 func Write(w io.Writer, runs []Run) error {
 	p := page{Title: title(runs), Several: len(runs) > 1, Style: template.CSS(asset("page.css")), Script: template.JS(asset("page.js")),
 		PlotStyle: template.CSS(asset("uplot/uPlot.min.css")), PlotScript: template.JS(asset("uplot/uPlot.iife.min.js")), Notice: asset("uplot/LICENSE")}
@@ -132,7 +131,7 @@ func (p *page) chapters(plots []plot.Chapter) (all []chapter) {
 	return all
 }
 
-// compare fills what is about all runs together.
+// compare fills the sections about all runs together.
 func (p *page) compare(runs []Run, plain []plot.Run) error {
 	p.tabulate(plain)
 	p.Doubt = doubt(plain)
@@ -193,7 +192,7 @@ func doubt(runs []plot.Run) string {
 }
 
 // tabulate puts the runs into a table, each with a link to its section. The
-// verdict stands beside the labels, where it is seen without scrolling.
+// verdict follows the labels, where a reader sees it without scrolling.
 func (p *page) tabulate(plain []plot.Run) {
 	var table report.Table
 	for _, r := range plain {

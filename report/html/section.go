@@ -37,7 +37,7 @@ type fact struct {
 	Interval    string // of a percentile; empty where there is none
 }
 
-// section is what the page says of a run that is one of so many.
+// section is what the page says about a run, one of so many.
 func (p *page) section(r plot.Run, v vllm.Version, of int) (*section, error) {
 	s := &section{Run: r, Facts: facts(r.Summary), Errors: commonest(r.Errors), Chapters: p.chapters(plot.Single(r, of)), Provenance: provenance(r)}
 	var block, truth, window, verdict strings.Builder
@@ -54,7 +54,7 @@ func (p *page) section(r plot.Run, v vllm.Version, of int) (*section, error) {
 	return s, nil
 }
 
-// commonest are the messages of most failed requests.
+// commonest are the commonest messages of failed requests.
 func commonest(messages map[string]int) (all []fact) {
 	texts := metrics.ByCount(messages)
 	for _, text := range texts[:min(len(texts), mostErrors)] {
@@ -85,7 +85,7 @@ func provenance(r plot.Run) string {
 	return strings.Join(parts, " · ")
 }
 
-// facts are the numbers that one looks for first, percentiles with their intervals.
+// facts are the numbers that a reader looks for first, percentiles with their intervals.
 func facts(s *metrics.Summary) (all []fact) {
 	add := func(name, format string, v float64, interval string) {
 		if !math.IsNaN(v) && v >= 0 {

@@ -9,14 +9,14 @@ import (
 	"github.com/servebench/servebench/report/plot"
 )
 
-// sided are the labels that tell two sides apart which one may want to compare.
+// sided are the labels whose two values may be two sides to compare.
 var sided = []string{"arm", "label", "file"}
 
 // A versus is two sides in words.
 type versus struct{ Old, New, Text string }
 
-// sides compares the runs of two arms, labels or files, the first to be
-// seen being the old ones; nil where there are not just two.
+// sides compares the runs of two arms, labels or files. The first one is the old side. It
+// is nil unless there are exactly two.
 func sides(runs []plot.Run) (*versus, error) {
 	for _, key := range sided {
 		names, sides := metrics.By(runs, func(r plot.Run) string { return metrics.Value(r.Labels, key) })

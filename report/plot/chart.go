@@ -1,19 +1,21 @@
 // Package plot turns what runs came to into charts.
 //
-// A Chart is data: lines, dots or bars over two axes, thinned out so that it is
-// as small for two million values as for a thousand. Functions make the Charts
-// of runs, SVG draws one as a picture, and package html shows them on a page.
+// A Chart is data: lines, dots or bars over two axes, thinned out so that it is as small
+// for two million values as for a thousand. Charts makes the charts of runs, SVG draws one
+// as a picture, and package html shows them on a page.
 package plot
 
 import (
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 )
 
 // A Chart is one picture. It is plain data and its owner's to change.
 type Chart struct {
-	Name   string   `json:"name"` // of lower-case letters, digits and hyphens; no other of a Chapter has it
+	// Name has lower-case letters, digits and hyphens, and is unique in a Chapter.
+	Name   string   `json:"name"`
 	Title  string   `json:"title"`
 	Note   string   `json:"note,omitempty"` // what a reader of the chart should know
 	X      Axis     `json:"x"`
@@ -51,7 +53,7 @@ const (
 	Line Style = "line"
 	Step Style = "step" // each value lasts until the next X
 	Dots Style = "dots"
-	Path Style = "path" // dots joined in their order, which need not be that of X
+	Path Style = "path" // dots joined in their order, in which X may go back
 	Wide Style = "wide" // a broad pale Path without dots, below the others
 	Bars Style = "bars" // from X to To at the height Y
 )
@@ -59,8 +61,8 @@ const (
 // Neutral is the Color of what belongs to no single run.
 const Neutral = -1
 
-// A Series is values of one kind. X, Y and To are equally long; a value that is
-// not known is NaN. X ascends unless the Style says otherwise.
+// A Series is values of one kind. X, Y and To are equally long. An unknown value is NaN.
+// X ascends unless the Style says otherwise.
 type Series struct {
 	Name  string  `json:"name"`
 	Style Style   `json:"style"`
@@ -105,30 +107,21 @@ func (s *Series) add(x, y float64) {
 }
 
 // known says that there is a value.
-func (s *Series) known() bool {
-	for _, y := range s.Y {
-		if finite(y) {
-			return true
-		}
-	}
-	return false
-}
+func (s *Series) known() bool { return slices.ContainsFunc(s.Y, finite) }
 
-// Spans of positive values, the largest over the smallest, from which on they are
-// shown on a logarithmic scale: those of single requests, of which few lie at the
-// ends, and those of whole runs.
+// Values that span more than this, the largest over the smallest, get a logarithmic
+// scale: values of single requests, of which few lie at the ends, and of whole runs.
 const (
 	requestSpan = 100
 	runSpan     = 20
 )
 
-// farLimit is how many times as far as the values a limit may lie on a chart. One
-// beyond would leave them no room.
+// farLimit is how many times as large as the values a limit on a chart may be. A larger
+// one would squeeze the values.
 const farLimit = 2
 
-// fit gives the axes their ends. All values are inside, and limits unless they
-// lie far beyond: those go into the Note. A linear Y begins at 0, and so does an X
-// that is said to.
+// fit gives the axes their ends. All values are inside. A limit far beyond them goes
+// into the Note instead. A linear Y begins at 0, and with xFromZero so does X.
 func (c *Chart) fit(xFromZero bool) {
 	var xs, ys extent
 	for _, s := range c.Series {
@@ -138,9 +131,7 @@ func (c *Chart) fit(xFromZero bool) {
 				ys.add(s.Y[i])
 			}
 		}
-		for _, to := range s.To {
-			xs.add(to)
-		}
+		xs.add(s.To...)
 	}
 	var inside []Limit
 	for _, l := range c.Limits {
@@ -166,8 +157,7 @@ func (c *Chart) fit(xFromZero bool) {
 	c.Y.fit(ys, true)
 }
 
-// fit gives the axis its ends. Those of a Category axis, and ends that were
-// given, stay.
+// fit gives the axis its ends, unless it has ends already.
 func (a *Axis) fit(e extent, fromZero bool) {
 	if a.Max > a.Min {
 		return
@@ -196,18 +186,20 @@ type extent struct {
 	any         bool
 }
 
-func (e *extent) add(v float64) {
-	switch {
-	case !finite(v):
-	case !e.any:
-		e.least, e.most, e.any = v, v, true
-	default:
-		e.least, e.most = min(e.least, v), max(e.most, v)
+func (e *extent) add(values ...float64) {
+	for _, v := range values {
+		switch {
+		case !finite(v):
+		case !e.any:
+			e.least, e.most, e.any = v, v, true
+		default:
+			e.least, e.most = min(e.least, v), max(e.most, v)
+		}
 	}
 }
 
-// scale is Log for positive values of more than that span, which on a linear one
-// would lie on a heap.
+// scale is Log for positive values that span more than this, which would crowd on a
+// linear scale.
 func (e *extent) scale(span float64) Scale {
 	if e.any && e.least > 0 && e.most/e.least > span {
 		return Log

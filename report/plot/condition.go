@@ -9,13 +9,13 @@ import (
 	"github.com/servebench/servebench/metrics"
 )
 
-// A condition is the runs that are repeats of each other.
+// A condition is runs that repeat each other.
 type condition struct {
 	labels []metrics.KV
 	runs   []Run
 }
 
-// conditions puts the repeats together, in the order of the first ones.
+// conditions groups the repeats, in the order of the first ones.
 func conditions(runs []Run) (all []condition) {
 	labels := func(r Run) []metrics.KV { return without(r.Labels, keyRepeat, keySeed, keyRun) }
 	names, repeats := metrics.By(runs, func(r Run) string { return name(labels(r)) })
@@ -31,7 +31,7 @@ func without(labels []metrics.KV, keys ...string) []metrics.KV {
 
 func (c *condition) label(key string) string { return metrics.Value(c.labels, key) }
 
-// middle is the median of a number over the repeats that know it, NaN without.
+// middle is the median of a number over the repeats that know it, NaN for none.
 func (c *condition) middle(of func(*metrics.Summary) float64) float64 {
 	var values []float64
 	for _, r := range c.runs {
@@ -43,7 +43,7 @@ func (c *condition) middle(of func(*metrics.Summary) float64) float64 {
 	return metrics.Median(values)
 }
 
-// lines are the conditions that differ in one label alone, by its size.
+// lines groups the conditions that differ in one label alone, ordered by it.
 func lines(all []condition, key string) (found [][]condition) {
 	names, lines := metrics.By(all, func(c condition) string { return name(without(c.labels, key)) })
 	for _, name := range names {
@@ -54,7 +54,7 @@ func lines(all []condition, key string) (found [][]condition) {
 	return found
 }
 
-// size is the number that a label is, NaN when it is none.
+// size is a label as a number, NaN for other labels.
 func size(text string) float64 {
 	v, err := strconv.ParseFloat(text, 64)
 	if err != nil {

@@ -8,24 +8,23 @@ import (
 	"github.com/servebench/servebench/metrics"
 )
 
-// latencies are those that have charts, and the flag values of SLOs.
+// latencies are the latencies with charts, as flags name them in SLOs.
 var latencies = []string{"ttft", "tpot", "itl", "e2el"}
 
-// longNames are what the latencies are called in full.
+// longNames are the latencies' full names.
 var longNames = map[string]string{
 	"ttft": "Time to first token", "tpot": "Time per output token", "itl": "Inter-token latency", "e2el": "End-to-end latency",
 }
 
-// Distributions are, of each latency that a run knows, the ECDF and the curve of
-// percentiles, with the runs' SLOs. Each curve has some 130 points, or fewer
-// where there are fewer values.
-func Distributions(runs []Run) []Chart {
+// distributions are the ECDF and the percentile curve of each latency that a run knows,
+// with the runs' SLOs. A curve has at most some 130 points.
+func distributions(runs []Run) []Chart {
 	var charts []Chart
 	for _, metric := range latencies {
-		ecdf := Chart{Name: metric + "-ecdf", Title: "ECDF of " + short(metric),
-			X: Axis{Title: short(metric) + " (ms)"}, Y: Axis{Title: "Share of values at or below (%)", Max: 100}}
+		title := strings.ToUpper(metric)
+		shares := ecdf(metric+"-ecdf", "ECDF of "+title, title+" (ms)", "values")
 		curve := Chart{Name: metric + "-percentiles", Title: longNames[metric] + " by percentile",
-			X: Axis{Title: "Percentile", Scale: Percentile}, Y: Axis{Title: short(metric) + " (ms)"}}
+			X: Axis{Title: "Percentile", Scale: Percentile}, Y: Axis{Title: title + " (ms)"}}
 		var span extent
 		fewest := math.MaxInt
 		for i := range runs {
@@ -34,32 +33,44 @@ func Distributions(runs []Run) []Chart {
 				continue
 			}
 			fewest = min(fewest, d.Len())
-			upright := Series{Name: seriesName(runs, i), Style: Line, Color: i}
+			upright := rising(seriesName(runs, i), i, d.Len(), d.Percentile)
 			flat := Series{Name: upright.Name, Style: Line, Color: i}
-			for _, p := range percents(d.Len()) {
-				v := d.Percentile(p)
-				span.add(v)
-				upright.add(v, p)
+			for k, p := range upright.Y {
 				if p < 100 {
-					flat.add(-math.Log10(1-p/100), v)
+					flat.add(-math.Log10(1-p/100), upright.X[k])
 				}
 			}
-			ecdf.Series, curve.Series = append(ecdf.Series, upright), append(curve.Series, flat)
+			span.add(upright.X...)
+			shares.Series, curve.Series = append(shares.Series, upright), append(curve.Series, flat)
 		}
-		if len(ecdf.Series) == 0 {
+		if len(shares.Series) == 0 {
 			continue
 		}
-		ecdf.X.Scale, curve.Y.Scale = span.scale(requestSpan), span.scale(requestSpan)
-		ecdf.Limits, curve.Limits = limits(runs, metric, true), limits(runs, metric, false)
+		shares.X.Scale, curve.Y.Scale = span.scale(requestSpan), span.scale(requestSpan)
+		shares.Limits, curve.Limits = limits(runs, metric, true), limits(runs, metric, false)
 		curve.Note = rest(fewest)
-		ecdf.fit(true)
+		shares.fit(true)
 		curve.fit(false)
-		charts = append(charts, ecdf, curve)
+		charts = append(charts, shares, curve)
 	}
 	return charts
 }
 
-// rest says from where on a curve of n values rests on few.
+// ecdf is a chart of the share of things at or below each value.
+func ecdf(name, title, axis, things string) Chart {
+	return Chart{Name: name, Title: title, X: Axis{Title: axis}, Y: Axis{Title: "Share of " + things + " at or below (%)", Max: 100}}
+}
+
+// rising is the line of an ECDF of n values, from their percentiles.
+func rising(name string, color, n int, percentile func(p float64) float64) Series {
+	s := Series{Name: name, Style: Line, Color: color}
+	for _, p := range percents(n) {
+		s.add(percentile(p), p)
+	}
+	return s
+}
+
+// rest says from which percentile on a curve of n values rests on few values.
 func rest(n int) string {
 	const few = metrics.MinBeyond
 	if n <= few {
@@ -69,9 +80,8 @@ func rest(n int) string {
 	return fmt.Sprintf("Beyond P%.*f there are fewer than %d values.", digits, 100*(1-few/float64(n)), few)
 }
 
-// percents are where a distribution of n values is looked at: at each percent,
-// and beyond 90 in tenths of a decade up to the largest value that is not the
-// maximum.
+// percents are the percentiles at which a curve of n values has points: each percent,
+// beyond 90 tenths of a decade, and the maximum.
 func percents(n int) []float64 {
 	var all []float64
 	step := max(1, 100/n)
@@ -103,9 +113,7 @@ func limits(runs []Run, metric string, across bool) []Limit {
 	return all
 }
 
-func short(metric string) string { return strings.ToUpper(metric) }
-
-// seriesName is that of a run's line where each run has one.
+// seriesName is the name of a run's line where each run has one.
 func seriesName(runs []Run, i int) string {
 	if len(runs) == 1 {
 		return "this run"

@@ -12,7 +12,7 @@ func Lengths(r Run) Chart { return lengths(r.measured()) }
 
 // lengths has the ECDFs of the tokens of completed requests.
 func lengths(records []*metrics.Record) Chart {
-	c := Chart{Name: "lengths", Title: "ECDF of lengths", X: Axis{Title: "Length (tokens)"}, Y: Axis{Title: "Share of requests at or below (%)", Max: 100}}
+	c := ecdf("lengths", "ECDF of lengths", "Length (tokens)", "requests")
 	var span extent
 	for color, part := range []struct {
 		name string
@@ -25,18 +25,14 @@ func lengths(records []*metrics.Record) Chart {
 		for _, r := range records {
 			if r.Class == metrics.OK {
 				values = append(values, float64(part.of(r)))
-				span.add(float64(part.of(r)))
 			}
 		}
 		if len(values) == 0 {
 			continue
 		}
+		span.add(values...)
 		slices.Sort(values)
-		s := Series{Name: part.name, Style: Line, Color: color}
-		for _, p := range percents(len(values)) {
-			s.add(metrics.Percentile(values, p), p)
-		}
-		c.Series = append(c.Series, s)
+		c.Series = append(c.Series, rising(part.name, color, len(values), func(p float64) float64 { return metrics.Percentile(values, p) }))
 	}
 	c.X.Scale = span.scale(runSpan)
 	c.fit(true)

@@ -78,7 +78,7 @@ func TestCurvesHoldThePercentiles(t *testing.T) {
 	for i := range 1000 {
 		c.AddOutcome(metrics.Outcome{Index: i, Success: true, Out: 1, TTFT: float64(i+1) / 1000, Latency: 2})
 	}
-	charts := Distributions([]Run{{Summary: c.Summary(10)}})
+	charts := distributions([]Run{{Summary: c.Summary(10)}})
 	ecdf, curve := named(charts, "ttft-ecdf"), named(charts, "ttft-percentiles")
 	if ecdf == nil || curve == nil {
 		t.Fatalf("charts %v", charts)
@@ -123,7 +123,7 @@ func TestTimelineHasTheParts(t *testing.T) {
 	w.fail = 4
 	run := w.run(metrics.Header{})
 	run.Trace.Records = append(run.Trace.Records, &metrics.Record{Phase: metrics.WarmUp, Sent: 1, End: time.Minute})
-	c := named(Requests(run), "timeline")
+	c := named(singleRequests(run), "timeline")
 	var names []string
 	for _, s := range c.Series {
 		names = append(names, s.Name)
@@ -147,7 +147,7 @@ func TestTimelineHasTheParts(t *testing.T) {
 func TestTimelineOfManyRequestsShowsSome(t *testing.T) {
 	w := usual
 	w.requests = 1001
-	c := named(Requests(w.run(metrics.Header{})), "timeline")
+	c := named(singleRequests(w.run(metrics.Header{})), "timeline")
 	if n := len(c.Series[0].X); n > mostRows || n < mostRows/2 {
 		t.Errorf("%d rows", n)
 	}
@@ -166,7 +166,7 @@ func TestHistoryFollowsTheRun(t *testing.T) {
 	run := usual.run(metrics.Header{})
 	running, used := 3.0, 0.25
 	run.Trace.Samples = append(run.Trace.Samples, &metrics.Sample{At: 500 * time.Millisecond, Server: &metrics.ServerSample{Running: &running, KVCache: &used}})
-	charts := Histories([]Run{run})
+	charts := overTime([]Run{run})
 	tokens := 0.0
 	throughput := named(charts, "throughput").Series[0]
 	for i := range len(throughput.X) - 1 {
@@ -202,11 +202,11 @@ func TestHistoryOfSeveralRunsHasALineForEach(t *testing.T) {
 	slow.requests *= 20
 	runs := []Run{usual.run(metrics.Header{Target: "a"}), slow.run(metrics.Header{Target: "b"})}
 	Label(runs)
-	c := named(Histories(runs), "ttft")
+	c := named(overTime(runs), "ttft")
 	if len(c.Series) != 2 || c.Series[0].Name != "a" || c.Series[1].Name != "b" || c.Series[1].Y[2] != 200 || c.Note != "In slices of 1s." {
 		t.Errorf("series %+v", c.Series)
 	}
-	first, second := named(Histories(runs), "throughput").Series[0].X, named(Histories(runs), "throughput").Series[1].X
+	first, second := named(overTime(runs), "throughput").Series[0].X, named(overTime(runs), "throughput").Series[1].X
 	if first[1] != second[1] {
 		t.Errorf("slices of %g and %g s", first[1], second[1])
 	}
@@ -215,7 +215,7 @@ func TestHistoryOfSeveralRunsHasALineForEach(t *testing.T) {
 func TestNothingWithoutATrace(t *testing.T) {
 	run := usual.run(metrics.Header{})
 	run.Trace = nil
-	if got := append(Requests(run), Histories([]Run{run})...); got != nil {
+	if got := append(singleRequests(run), overTime([]Run{run})...); got != nil {
 		t.Errorf("charts %v", got)
 	}
 }
@@ -223,7 +223,7 @@ func TestNothingWithoutATrace(t *testing.T) {
 func TestDotsAreInTheOrderOfTime(t *testing.T) {
 	w := usual
 	w.gap = 7 * time.Millisecond
-	s := named(Requests(w.run(metrics.Header{})), "itl-points").Series[0]
+	s := named(singleRequests(w.run(metrics.Header{})), "itl-points").Series[0]
 	if len(s.X) != 20*10 || !slices.IsSorted(s.X) {
 		t.Errorf("%d dots at %v", len(s.X), s.X)
 	}
@@ -250,7 +250,7 @@ func TestLengthsAreOfCompletedRequests(t *testing.T) {
 	w.fail = 2
 	run := w.run(metrics.Header{})
 	run.Trace.Records[1].In = 400
-	c := named(Requests(run), "lengths")
+	c := named(singleRequests(run), "lengths")
 	prompt, output := c.Series[0], c.Series[1]
 	if prompt.at(10) != 0 || prompt.at(400) != 100 || output.X[0] != 11 || output.X[len(output.X)-1] != 11 || c.X.Scale != Log {
 		t.Errorf("prompt %v %v, output %v", prompt.X, prompt.Y, output.X)
@@ -260,7 +260,7 @@ func TestLengthsAreOfCompletedRequests(t *testing.T) {
 func TestLengthsAloneAreThoseOfTheRequests(t *testing.T) {
 	run := usual.run(metrics.Header{})
 	run.Trace.Records[0].Phase, run.Trace.Records[0].In = metrics.WarmUp, 400
-	want := named(Requests(run), "lengths")
+	want := named(singleRequests(run), "lengths")
 	if got := Lengths(run); !cmp.Equal(got, *want) || got.X.Max > 400 {
 		t.Errorf("%+v, want %+v", got, want)
 	}
@@ -278,7 +278,7 @@ func TestLengthsAloneAreThoseOfTheRequests(t *testing.T) {
 func TestSingleITLsAreMarked(t *testing.T) {
 	run := usual.run(metrics.Header{})
 	run.ITLMarks = []float64{7.5, 20, 50}
-	charts := Requests(run)
+	charts := singleRequests(run)
 	c := named(charts, "itl-points")
 	if want := []Limit{{Name: "7.5 ms", At: 7.5}, {Name: "20 ms", At: 20}}; !cmp.Equal(c.Limits, want) || c.Note == "" {
 		t.Errorf("%+v, note %q", c.Limits, c.Note)

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/servebench/servebench/metrics"
@@ -23,11 +24,11 @@ const (
 	failedColor = 3
 )
 
-// Requests are the charts of single requests: a timeline of what each waited
-// for, TTFT and ITL at the time at which they came about, and the lengths of
-// prompts and outputs. There are none without a Trace. Of many requests the timeline has every so many, and of many
-// points those that keep the shape.
-func Requests(r Run) []Chart {
+// singleRequests are the charts of single requests: a timeline of what each waited for,
+// TTFT and ITL over time, and the lengths of prompts and outputs. There are none without a
+// Trace. Of many requests the timeline shows one in so many. Of many points a chart shows
+// those that keep its shape.
+func singleRequests(r Run) []Chart {
 	records := r.measured()
 	if len(records) == 0 {
 		return nil
@@ -46,7 +47,7 @@ func Requests(r Run) []Chart {
 	return charts
 }
 
-// measured are the records of the Trace that are of the measured load.
+// measured are the records of the Trace without the warm-up.
 func (r *Run) measured() (records []*metrics.Record) {
 	if r.Trace == nil {
 		return nil
@@ -101,7 +102,7 @@ func (s *Series) span(row float64, from, to time.Duration) {
 	}
 }
 
-// A moment is a latency and when it came about, in seconds.
+// A moment is a latency and its time, in seconds.
 type moment struct{ at, took float64 }
 
 func firstTokens(records []*metrics.Record) (all []moment) {
@@ -127,19 +128,19 @@ func gaps(records []*metrics.Record) (all []moment) {
 	return all
 }
 
-// scatter has a dot for each moment, or for so many that it keeps its shape, and
-// a line at each mark, in milliseconds.
+// scatter has a dot for each moment, or for as many as keep its shape, and a line at each
+// mark, in milliseconds.
 func scatter(metric, axis string, all []moment, marks []float64) Chart {
-	c := Chart{Name: metric + "-points", Title: short(metric) + " over time, one by one",
-		X: Axis{Title: axis}, Y: Axis{Title: short(metric) + " (ms)"}}
+	c := Chart{Name: metric + "-points", Title: strings.ToUpper(metric) + " over time, one by one",
+		X: Axis{Title: axis}, Y: Axis{Title: strings.ToUpper(metric) + " (ms)"}}
 	slices.SortFunc(all, func(a, b moment) int { return cmp.Compare(a.at, b.at) })
 	var x, y []float64
-	var span extent
 	for _, m := range all {
 		x, y = append(x, m.at), append(y, m.took*1000)
-		span.add(m.took)
 	}
-	s := Series{Name: short(metric), Style: Dots}
+	var span extent
+	span.add(y...)
+	s := Series{Name: strings.ToUpper(metric), Style: Dots}
 	if s.X, s.Y = thin(x, y, mostPoints); len(s.X) < len(x) {
 		c.Note = fmt.Sprintf("%d of %d values, those that keep the shape (LTTB, Steinarsson 2013).", len(s.X), len(x))
 	}

@@ -8,9 +8,10 @@ import (
 	"strings"
 
 	"github.com/servebench/servebench/metrics"
+	"github.com/servebench/servebench/metrics/compare"
 )
 
-// A Run is a Summary and what tells it from those it is shown with.
+// A Run is a Summary with labels that tell it from the other runs of a page.
 type Run struct {
 	*metrics.Summary
 	File   string       // where it was read; "" where that says nothing
@@ -33,46 +34,38 @@ const (
 )
 
 // mute are flags that change nothing about a run, or are told by other labels.
-var mute = []string{"host", "port", keyURL, keySeed, keyTarget, keyModel, keyRepeat, "solo-first", "header", "request-id-prefix",
-	"config", "label", "metadata", "save-result", "save-detailed", "append-result", "result-dir", "result-filename",
-	"plot-timeline", "timeline-itl-thresholds", "plot-dataset-stats", "record-to", "record", "hlog", "vllm-version",
-	"percentile-metrics", "metric-percentiles", "window", "slice", "extended", "metrics-addr", "disable-tqdm", "strict", "abort-on-failures"}
+var mute = append([]string{"host", "port", keyURL, keySeed, keyTarget, keyModel, keyRepeat, "solo-first", "header", "request-id-prefix"}, compare.OutputFlags...)
 
-// Label finds what tells the runs apart: arm, target, model, the flags in which
-// they differ, and where these do not do, the repeat, file, seed, URL and id. One
-// that tells no two runs apart that those before it do not is left out.
+// Label finds labels that tell the runs apart: arm, target, model, the flags in which
+// they differ, and if that is not enough the repeat, file, seed, URL and id. It leaves out
+// a label that tells no more runs apart than the labels before it.
 func Label(runs []Run) {
+	value := func(i int, key string) string {
+		if key == keyNumber {
+			return fmt.Sprint(i + 1)
+		}
+		return runs[i].value(key)
+	}
 	told := make([]string, len(runs))
 	for i := range runs {
 		runs[i].Labels = nil
 	}
 	for _, key := range keys(runs) {
-		next := make([]string, len(runs))
+		next := slices.Clone(told)
 		for i := range runs {
-			next[i] = told[i] + "\x00" + runs[i].value(key)
-			if key == keyNumber {
-				next[i] = fmt.Sprint(i)
-			}
+			next[i] += "\x00" + value(i, key)
 		}
-		if distinct(next) == distinct(told) {
+		if len(metrics.Distinct(next)) == len(metrics.Distinct(told)) {
 			continue
 		}
 		told = next
 		for i := range runs {
-			value := runs[i].value(key)
-			if key == keyNumber {
-				value = fmt.Sprint(i + 1)
-			}
-			runs[i].Labels = append(runs[i].Labels, metrics.KV{Key: key, Value: value})
+			runs[i].Labels = append(runs[i].Labels, metrics.KV{Key: key, Value: value(i, key)})
 		}
 	}
 }
 
-func distinct(texts []string) int {
-	return len(slices.Compact(slices.Sorted(slices.Values(texts))))
-}
-
-// keys are those that labels may have, the most telling first.
+// keys are the possible keys of labels, the most telling first.
 func keys(runs []Run) []string {
 	all := []string{keyArm, keyTarget, keyModel}
 	for _, r := range runs {
@@ -113,7 +106,7 @@ func (r *Run) value(key string) string {
 	return cmp.Or(metrics.Value(c.Metadata, key), metrics.Value(r.Header.Flags, key), unflagged(c, key))
 }
 
-// unflagged is what a result file says of a flag.
+// unflagged is the value of a flag in a result file.
 func unflagged(c *metrics.Config, key string) string {
 	switch {
 	case key == "request-rate" && !math.IsNaN(c.RequestRate):
@@ -144,7 +137,7 @@ func name(labels []metrics.KV) string {
 	return strings.Join(parts, ", ")
 }
 
-// slo are the limits that the run was asked to keep in a latency.
+// slo are the SLOs of the run for a latency.
 func (r *Run) slo(metric string) (limits []metrics.SLO) {
 	for _, slo := range r.Header.Config.Goodput {
 		if slo.Metric == metric {

@@ -8,22 +8,21 @@ import (
 	"github.com/servebench/servebench/metrics"
 )
 
-// How many Slices a chart shows, and how short they are when nobody asked for
-// any.
+// How many Slices a chart shows, and how short they are unless the user chose.
 const (
 	fewSlices  = 60
 	mostSlices = 400
 	leastSlice = 100 * time.Millisecond
 )
 
-// A quantity is one number of a Slice; NaN where it is not known.
+// A quantity is one number of a Slice, NaN where unknown.
 type quantity struct {
 	name string
 	of   func(*metrics.Slice) float64
 }
 
-// A history is a chart of quantities over the time of a run. The first quantity
-// is the one to compare several runs by.
+// A history is a chart of quantities over the time of a run. Several runs are compared by
+// the first quantity.
 type history struct {
 	name, title, axis string
 	style             Style
@@ -67,7 +66,7 @@ func value(v *float64, factor float64) float64 {
 	return *v * factor
 }
 
-// orUnknown leaves out what never happened.
+// orUnknown is NaN for 0, to leave out what never happened.
 func orUnknown(v float64) float64 {
 	if v == 0 {
 		return math.NaN()
@@ -75,10 +74,10 @@ func orUnknown(v float64) float64 {
 	return v
 }
 
-// Histories are charts of the runs over time, slice by slice, with a line for
-// each number of a single run, or for the first number of each of several.
-// Without a Trace there are none.
-func Histories(runs []Run) []Chart {
+// overTime are charts of the runs over time, slice by slice. A single run has a line for
+// each quantity, several runs a line each for the first quantity. There are none without a
+// Trace.
+func overTime(runs []Run) []Chart {
 	longest := 0.0
 	for _, r := range runs {
 		longest = max(longest, r.Seconds)
@@ -117,8 +116,8 @@ func Histories(runs []Run) []Chart {
 	return charts
 }
 
-// follow adds a point for each slice: where it begins and, for the last, ends if
-// the line has steps, and else in its middle.
+// follow adds a point in the middle of each slice. A line with steps has a point where
+// each slice begins, and where the last one ends.
 func (s *Series) follow(slices []metrics.Slice, q quantity) {
 	for i := range slices {
 		at := slices[i].From.Seconds()
@@ -132,8 +131,8 @@ func (s *Series) follow(slices []metrics.Slice, q quantity) {
 	}
 }
 
-// parts are the run's Slices or, if it has none or too many, others, of which a
-// run of so many seconds has few.
+// parts are the run's Slices. If it has none or too many, parts cuts others, of which a
+// run of the longest duration has few.
 func parts(s *metrics.Summary, longest float64) []metrics.Slice {
 	if len(s.Slices) > 0 && len(s.Slices) <= mostSlices {
 		return s.Slices
@@ -142,7 +141,7 @@ func parts(s *metrics.Summary, longest float64) []metrics.Slice {
 		return nil
 	}
 	width := time.Duration(even(longest/fewSlices) * float64(time.Second))
-	// There are at most so many that Slice has no reason to refuse.
+	// These are too few for Slice to refuse.
 	slices, err := s.Slice(max(width, leastSlice))
 	if err != nil {
 		return nil

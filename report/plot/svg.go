@@ -20,7 +20,7 @@ const (
 	svgLetter = 7  // of a letter in the legend, about
 )
 
-// Colours that are read as well on white as on black.
+// Colours that are readable on white and on black.
 const svgInk, svgGrid = "#7a7a7a", "#7a7a7a"
 
 var svgPalette = []string{"#2f7ed8", "#e07b00", "#23a05a", "#e0413e", "#9467e0", "#00a0a8", "#d557a8", "#a5731d", "#7d9a00", "#5b7f9f"}
@@ -32,15 +32,15 @@ func svgColor(i int) string {
 	return svgPalette[i%len(svgPalette)]
 }
 
-// An svg is a picture under way.
+// An svg is a picture that is being drawn.
 type svg struct {
 	*Chart
 	bytes.Buffer
 	top float64 // of the plot
 }
 
-// SVG draws the chart as a picture without a background, in colours that show on
-// light and dark ones.
+// SVG draws the chart as a picture without a background, in colours for light and dark
+// ones.
 func SVG(w io.Writer, c *Chart) error {
 	p := &svg{Chart: c}
 	fmt.Fprintf(p, `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 %d %d" font-family="system-ui, sans-serif" font-size="13" fill="%s" role="img" aria-label="%s">`+"\n",
@@ -73,8 +73,7 @@ func (p *svg) text(x, y float64, attributes, text string) {
 	fmt.Fprintf(p, `<text x="%.1f" y="%.1f" %s>%s</text>`+"\n", x, y, attributes, html.EscapeString(text))
 }
 
-// legend names the series in as many lines as that takes, and says where the
-// plot begins.
+// legend names the series in as many lines as needed, and sets where the plot begins.
 func (p *svg) legend() {
 	x, y := float64(svgLeft), float64(svgTop)
 	for _, s := range p.Series {
@@ -118,7 +117,7 @@ func (p *svg) series(s *Series) {
 		thick = max(1, thick)
 		fmt.Fprintf(p, `<path stroke="%s" stroke-width="%.1f" d="`, color, thick)
 		for i := range s.X {
-			// What took no time is to be seen, too.
+			// A bar without length must be visible, too.
 			fmt.Fprintf(p, "M%.1f %.1fH%.1f", p.x(s.X[i]), p.y(s.Y[i]), max(p.x(s.To[i]), p.x(s.X[i])+2))
 		}
 		p.WriteString("\"/>\n")

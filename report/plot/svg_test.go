@@ -41,7 +41,7 @@ func TestEveryChartIsDrawn(t *testing.T) {
 	runs := []Run{w.run(metrics.Header{Target: "</text><script>"}), usual.run(metrics.Header{Target: "b"})}
 	Label(runs)
 	chapters := append(Comparison(runs), Single(runs[0], 2)...)
-	chapters = append(chapters, Chapter{Charts: Sweep(grid())})
+	chapters = append(chapters, Chapter{Charts: sweep(grid())})
 	n := 0
 	for _, chapter := range chapters {
 		for _, c := range chapter.Charts {

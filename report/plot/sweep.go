@@ -10,32 +10,32 @@ import (
 	"github.com/servebench/servebench/metrics"
 )
 
-// A number is one that runs are compared by.
+// A number is a number by which charts compare runs.
 type number struct {
 	name, title string
 	of          func(*metrics.Summary) float64
 }
 
 func median(metric string) number {
-	return number{metric + "-median", "Median " + short(metric) + " (ms)",
+	return number{metric + "-median", "Median " + strings.ToUpper(metric) + " (ms)",
 		func(s *metrics.Summary) float64 { return s.Metric(metric).Median() }}
 }
 
 func tail(metric string) number {
-	return number{metric + "-p99", "P99 " + short(metric) + " (ms)",
+	return number{metric + "-p99", "P99 " + strings.ToUpper(metric) + " (ms)",
 		func(s *metrics.Summary) float64 { return s.Metric(metric).Percentile(99) }}
 }
 
 var outputThroughput = number{"throughput", "Output throughput (tok/s)", func(s *metrics.Summary) float64 { return s.OutputThroughput }}
 
-// loads are the flags that say how hard a server is driven: along these a line
-// of latency against throughput goes.
+// loads are the flags that set how hard a server is driven. A line of latency against
+// throughput follows one of them.
 var loads = []string{"request-rate", "max-concurrency", "num-prompts"}
 
-// Sweep are the charts of several runs: latency against throughput with the
-// front that no run betters in both, and each number over each flag that takes
-// several numbers. A point is the median of a run's repeats.
-func Sweep(runs []Run) []Chart {
+// sweep are the charts of several runs: latency against throughput with the Pareto front,
+// and each number over each flag that has several numeric values. A point is the median of
+// a run's repeats.
+func sweep(runs []Run) []Chart {
 	all := conditions(runs)
 	grid := gridKeys(all)
 	if len(all) < 2 || grid == nil && targets(runs) {
@@ -60,8 +60,8 @@ func Sweep(runs []Run) []Chart {
 	return charts
 }
 
-// targets says that runs are told apart by their targets. These need not be asked
-// for the same, so that none is better than another.
+// targets says that labels tell the runs apart by their targets. Targets may have different
+// loads, so no target is better than another.
 func targets(runs []Run) bool {
 	return slices.ContainsFunc(runs[0].Labels, func(kv metrics.KV) bool { return kv.Key == keyTarget })
 }
@@ -70,9 +70,7 @@ func targets(runs []Run) bool {
 func (c *Chart) fitRuns() Chart {
 	var span extent
 	for _, s := range c.Series {
-		for _, y := range s.Y {
-			span.add(y)
-		}
+		span.add(s.Y...)
 	}
 	c.Y.Scale = span.scale(runSpan)
 	c.fit(true)
@@ -84,24 +82,20 @@ func gridKeys(all []condition) (keys []string) {
 	if len(all) == 0 {
 		return nil
 	}
-	for _, kv := range all[0].labels {
-		numeric := func(c condition) bool { return !math.IsNaN(size(c.label(kv.Key))) }
-		if !slices.Contains([]string{keyFile, keyModel, keyTarget, keyArm, keyNumber}, kv.Key) && !slices.ContainsFunc(all, func(c condition) bool { return !numeric(c) }) {
+	for _, kv := range without(all[0].labels, keyFile, keyModel, keyTarget, keyArm, keyNumber) {
+		if !slices.ContainsFunc(all, func(c condition) bool { return math.IsNaN(size(c.label(kv.Key))) }) {
 			keys = append(keys, kv.Key)
 		}
 	}
 	return keys
 }
 
-// loadKey is the flag along which lines go, "" where nothing is a number.
+// loadKey is the flag that lines follow, "" where no label is a number.
 func loadKey(grid []string) string {
-	for _, key := range loads {
+	for _, key := range slices.Concat(loads, grid) {
 		if slices.Contains(grid, key) {
 			return key
 		}
-	}
-	if len(grid) > 0 {
-		return grid[0]
 	}
 	return ""
 }
@@ -123,8 +117,8 @@ func against(all []condition, latency number, load string) Chart {
 	return c
 }
 
-// paths are those of the conditions that differ in one label alone, as far as
-// their points are known.
+// paths join the conditions that differ in one label alone, as far as their points are
+// known.
 func paths(all []condition, key string, point func(*condition) (x, y float64)) []Series {
 	var found []Series
 	for _, line := range lines(all, key) {
@@ -141,8 +135,7 @@ func paths(all []condition, key string, point func(*condition) (x, y float64)) [
 	return found
 }
 
-// draw takes the paths into the chart. Of more than can be told apart it takes
-// some, from first to last.
+// draw adds the paths to the chart. Of too many paths it adds some, from first to last.
 func (c *Chart) draw(paths []Series) {
 	shown := min(len(paths), MostOverlaid)
 	for i := range shown {
@@ -196,7 +189,7 @@ func over(all []condition, n number, key string) Chart {
 	return c
 }
 
-// plainName is a text of lower-case letters, digits and hyphens alone.
+// plainName replaces all but lower-case letters and digits by hyphens.
 func plainName(text string) string {
 	return strings.Map(func(c rune) rune {
 		if c >= 'a' && c <= 'z' || c >= '0' && c <= '9' {

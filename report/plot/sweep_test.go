@@ -58,7 +58,7 @@ func TestLabelsTellRunsApart(t *testing.T) {
 }
 
 func TestLatencyAgainstThroughputGoesAlongTheLoad(t *testing.T) {
-	charts := Sweep(grid())
+	charts := sweep(grid())
 	c := named(charts, "ttft-median-against-throughput")
 	if c == nil {
 		t.Fatal("no chart")
@@ -85,7 +85,7 @@ func near(a, b Numbers) bool {
 }
 
 func TestEachFlagOfTheGridHasItsCharts(t *testing.T) {
-	charts := Sweep(grid())
+	charts := sweep(grid())
 	c := named(charts, "throughput-over-request-rate")
 	if c == nil || !slices.Equal(c.X.Names, []string{"4", "16", "inf"}) || !slices.Equal(c.Series[0].Y, Numbers{100, 270, 400}) {
 		t.Fatalf("chart %+v", c)
@@ -109,7 +109,7 @@ func TestParetoFrontHasNoPointThatAnotherBetters(t *testing.T) {
 func TestTargetsAreNotRanked(t *testing.T) {
 	runs := []Run{usual.run(metrics.Header{Target: "a"}), usual.run(metrics.Header{Target: "b", Solo: true})}
 	Label(runs)
-	if got := Sweep(runs); got != nil || runs[1].Name() != "b alone" {
+	if got := sweep(runs); got != nil || runs[1].Name() != "b alone" {
 		t.Errorf("%d charts, %q", len(got), runs[1].Name())
 	}
 }
@@ -137,7 +137,7 @@ func TestManyLinesAreShownInPart(t *testing.T) {
 		}
 	}
 	Label(runs)
-	c := named(Sweep(runs), "ttft-median-against-throughput")
+	c := named(sweep(runs), "ttft-median-against-throughput")
 	if n := len(c.Series); n != MostOverlaid || c.Series[9].Name != "arm22" || c.Series[9].Color != 9 {
 		t.Errorf("%d lines, the last %s", n, c.Series[n-1].Name)
 	}

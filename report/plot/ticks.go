@@ -51,8 +51,8 @@ func percentText(t float64) string {
 	return strconv.FormatFloat(100-100*math.Pow(10, -t), 'f', max(0, int(t)-2), 64)
 }
 
-// even is the least of 1, 2 and 5 times a power of ten that is v or more, which
-// is positive.
+// even is the smallest number that is at least v and 1, 2 or 5 times a power of ten. v
+// must be positive.
 func even(v float64) float64 {
 	power := math.Pow(10, math.Floor(math.Log10(v)))
 	for _, digit := range []float64{1, 2, 5} {

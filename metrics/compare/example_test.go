@@ -1,0 +1,45 @@
+package compare_test
+
+import (
+	"fmt"
+	"math"
+	"time"
+
+	"github.com/servebench/servebench/metrics"
+	"github.com/servebench/servebench/metrics/compare"
+)
+
+// runs are runs of 100 requests whose TTFT is about so long.
+func runs(name string, ttft time.Duration) []*compare.Run {
+	var sums []*metrics.Summary
+	for i := range 5 {
+		header := &metrics.Header{Run: fmt.Sprint(name, i), Config: metrics.Config{Model: "demo", RequestRate: math.Inf(1)}}
+		c := metrics.NewCollector(header)
+		for range 100 {
+			r := &metrics.Record{Run: header.Run, In: 10, Out: 2}
+			r.Chunks.Append(ttft + time.Duration(i)*time.Millisecond)
+			r.Chunks.Append(ttft + 20*time.Millisecond)
+			r.Last = r.Chunks.Last()
+			r.End = r.Last
+			c.Add(r)
+		}
+		sums = append(sums, c.Summary(1))
+	}
+	return compare.Runs(sums)
+}
+
+// Five runs a side decide whether the median TTFT got worse by more than 5 %.
+func ExampleCompare() {
+	ttft, _ := compare.Find("median_ttft")
+	gate := compare.Gate{Limits: []compare.Limit{{Metric: ttft, Relative: 0.05}}}
+	c := compare.Compare(runs("old", 100*time.Millisecond), runs("new", 120*time.Millisecond), gate)
+	fmt.Println(c.Verdict, c.Reasons)
+	for _, row := range c.Points[0].Rows {
+		if row.Gated {
+			fmt.Printf("%s: %.0f to %.0f %s, %s\n", row.Name, row.Old.Center, row.New.Center, row.Unit, compare.Percent(row.Effect.Share))
+		}
+	}
+	// Output:
+	// REGRESSED [median_ttft went from 102.00 to 122.00 ms, +19.6 % (p=0.004)]
+	// median_ttft: 102 to 122 ms, +19.6 %
+}

@@ -1,0 +1,102 @@
+package report_test
+
+import (
+	"fmt"
+	"log"
+	"os"
+	"strings"
+
+	"github.com/servebench/servebench/metrics"
+	"github.com/servebench/servebench/metrics/stream"
+	"github.com/servebench/servebench/metrics/vllm"
+	"github.com/servebench/servebench/report"
+)
+
+// recorded is the run of a record stream, as servebench run -o writes it.
+func recorded() *metrics.Summary {
+	f, err := os.Open("testdata/run.jsonl")
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer f.Close()
+	sums, err := stream.Read(f, metrics.Ask{})
+	if err != nil {
+		log.Fatal(err)
+	}
+	return sums[0]
+}
+
+// The block of a recorded run, without the blanks at the ends of its lines.
+func Example() {
+	var text strings.Builder
+	if err := vllm.Block(&text, recorded(), vllm.Version{}); err != nil {
+		log.Fatal(err)
+	}
+	for line := range strings.Lines(text.String()) {
+		fmt.Println(strings.TrimSpace(line))
+	}
+	// Output:
+	// ============ Serving Benchmark Result ============
+	// Successful requests:                     20
+	// Failed requests:                         0
+	// Request rate configured (RPS):           20.00
+	// Benchmark duration (s):                  1.20
+	// Total input tokens:                      2000
+	// Total generated tokens:                  220
+	// Request throughput (req/s):              16.67
+	// Output token throughput (tok/s):         183.33
+	// Peak output token throughput (tok/s):    202.00
+	// Peak concurrent requests:                20.00
+	// Total token throughput (tok/s):          1850.00
+	// ---------------Time to First Token----------------
+	// Mean TTFT (ms):                          49.50
+	// Median TTFT (ms):                        49.50
+	// P90 TTFT (ms):                           57.10
+	// -----Time per Output Token (excl. 1st token)------
+	// Mean TPOT (ms):                          10.00
+	// Median TPOT (ms):                        10.00
+	// P90 TPOT (ms):                           10.00
+	// ==================================================
+}
+
+// What the block cannot say, and whether to believe the numbers.
+func ExampleTruth() {
+	run := recorded()
+	if err := report.Truth(os.Stdout, run); err != nil {
+		log.Fatal(err)
+	}
+	if err := report.Verdict(os.Stdout, run); err != nil {
+		log.Fatal(err)
+	}
+	// Output:
+	// ----------------------------------------- Beside the block -----------------------------------------
+	// Milliseconds                           mean     median        P90
+	// TTFT from the request written         49.40      49.40      57.00
+	// 95 % interval, milliseconds                  P90
+	// TTFT                                    ≥ 54.00*
+	// TPOT                                    ≥ 10.00*
+	// * fewer than 10 values lie beyond this percentile: too few to decide anything by it
+	// Connecting, inside TTFT          4 of 20 requests: TCP 0.50 ms
+	// Connections opened               4 during the run
+	// Peak output throughput           213 tokens in the busiest second
+	// Requests in flight               4 at most, 2.49 in the mean
+	// Request rate                     20.00 req/s, scheduled 20.00 req/s
+	// Slot held after the last chunk   0.050 ms a request, 0.03 % of E2EL
+	// Values beyond the percentile     P90: TTFT 2.0, TPOT 2.0 values
+	// VALID: 20 of 20 requests completed; sent 20.00 of the 20.00 req/s scheduled; lag p99 0.0 ms; own CPU 0.62 % of 8 cores
+}
+
+// Runs side by side, as a sweep shows them.
+func ExampleTable() {
+	table := report.Table{
+		{Labels: []metrics.KV{{Key: "arm", Value: "old"}}, Summary: recorded()},
+		{Labels: []metrics.KV{{Key: "arm", Value: "new"}}, Failed: "the server did not start"},
+	}
+	if err := table.CSV(os.Stdout); err != nil {
+		log.Fatal(err)
+	}
+	// Output:
+	// arm,completed,failed,duration_s,requests_per_s,output_tokens_per_s,total_tokens_per_s,mean_ttft_ms,p90_ttft_ms,mean_tpot_ms,p90_tpot_ms,mean_itl_ms,p90_itl_ms,mean_e2el_ms,p90_e2el_ms,verdict,remark
+	// old,20,0,1.20,16.67,183.33,1850.00,49.50,57.10,10.00,10.00,10.00,10.00,149.50,157.10,VALID,
+	// new,,,,,,,,,,,,,,,FAILED,the server did not start
+}
