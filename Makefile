@@ -37,7 +37,10 @@ browser: ## open HTML reports in Chromium; pictures of them go to bin/_artifacts
 	@mkdir -p bin
 	$(GO) test -tags browser -timeout 5m -count=1 -run Browser -v -artifacts -outputdir bin ./report/html
 
-.PHONY: manifests slurm
+.PHONY: embed manifests slurm
+embed: ## run a load from a program that imports servebench
+	$(GO) -C tools/embed vet ./...
+	$(GO) -C tools/embed run .
 manifests: ## decode what servebench shard kubernetes prints with Kubernetes' own types
 	$(GO) -C tools/manifest vet ./...
 	$(GO) -C tools/manifest test -timeout 5m -count=1 ./...

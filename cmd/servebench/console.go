@@ -7,6 +7,7 @@ import (
 	"net/http"
 
 	"github.com/servebench/servebench/loadgen/bench"
+	"github.com/servebench/servebench/loadgen/progress"
 	"github.com/servebench/servebench/metrics"
 	"github.com/servebench/servebench/metrics/compare"
 	"github.com/servebench/servebench/metrics/vllm"
@@ -155,7 +156,7 @@ func (c *console) Draining(d bench.Draining) {
 	if d.Aborted {
 		why, again = "too many requests failed", ""
 	}
-	aside(c.talk, "%s: %s in flight may take %s to end%s", why, count(d.InFlight, "request"), d.Limit, again)
+	progress.Aside(c.talk, "%s: %s in flight may take %s to end%s", why, count(d.InFlight, "request"), d.Limit, again)
 }
 
 // warn prints warnings.

@@ -10,7 +10,9 @@ import (
 	"slices"
 
 	"github.com/servebench/servebench/loadgen/bench"
+	"github.com/servebench/servebench/loadgen/engine"
 	"github.com/servebench/servebench/loadgen/exporter"
+	"github.com/servebench/servebench/loadgen/progress"
 	"github.com/servebench/servebench/loadgen/selftest"
 	"github.com/servebench/servebench/loadgen/spool"
 	"github.com/servebench/servebench/metrics"
@@ -24,9 +26,9 @@ type experiment struct {
 	console
 	*options // of the command line itself
 
-	screen   io.Writer      // where progress is shown; nil shows none
-	exported *metricsServer // nil without one
-	arm      string         // of a sweep
+	screen   io.Writer        // where progress is shown; nil shows none
+	exported *exporter.Server // nil without one
+	arm      string           // of a sweep
 	series   map[string]*exporter.Series
 	done     []*bench.Result
 
@@ -131,7 +133,7 @@ func (o *options) plan() *bench.Plan {
 	p.Report.SoloLabel = o.solo().Report.Label
 	p.Keep = bench.Keep{
 		Detail: bench.Detail(o.Results.Record), Texts: o.Results.SaveDetailed, Latencies: o.Results.Save || o.Results.Append,
-		Requests: o.Results.Parts.any() || o.Results.Plots.any(),
+		Requests: o.Results.Parts.any() || o.Results.Plots.Any(),
 	}
 	for _, target := range o.Targets {
 		p.Targets = append(p.Targets, target.plan())
@@ -151,12 +153,17 @@ func (e *experiment) Step(s bench.Step) {
 
 // Loading shows the progress, and tells whoever asks for metrics.
 func (e *experiment) Loading(l bench.Loading) (over func()) {
+	var live []*engine.Live
 	for _, load := range l.Loads {
-		series := e.exported.series(e.arm, load.Target)
+		live = append(live, load.Live)
+		series := e.exported.Series(e.arm, load.Target)
 		series.Begin(load.Live)
 		e.series[load.Run] = series
 	}
-	return showProgress(e.screen, &l)
+	if e.screen == nil {
+		return func() {}
+	}
+	return progress.Show(e.screen, progress.Load{Start: l.Epoch, Began: l.Began, Total: l.Total, Until: l.Until, Live: live})
 }
 
 // Record tells whoever asks for metrics.
@@ -186,7 +193,11 @@ func (e *experiment) tell(r *bench.Result) error {
 		}
 	}
 	said = errors.Join(said, report.Truth(e.talk, s), report.Verdict(e.talk, s))
-	if err := errors.Join(printed, said, results.save(s)); err != nil {
+	var written error
+	if !results.Withheld {
+		written = results.Write(s)
+	}
+	if err := errors.Join(printed, said, written); err != nil {
 		return exitError{err, exitNo}
 	}
 	return nil

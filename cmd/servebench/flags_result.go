@@ -59,7 +59,7 @@ func (g *resultFlags) resolve(*argv.Flags) error {
 	for _, m := range unknownMetrics(g.Report.Metrics) {
 		g.Warnings = append(g.Warnings, fmt.Sprintf("--percentile-metrics: no latency is called %s: it is left out", pyjson.Quote(m)))
 	}
-	if !r.Save && !r.Append && (r.SaveDetailed || !r.Plots.any() && (r.Dir != "" || r.Filename != "")) {
+	if !r.Save && !r.Append && (r.SaveDetailed || !r.Plots.Any() && (r.Dir != "" || r.Filename != "")) {
 		g.Warnings = append(g.Warnings, "no result file is written without --save-result or --append-result")
 	}
 	if r.Intervals != "" && (r.Intervals == "-" || sameFile(r.Intervals, r.Stream)) {

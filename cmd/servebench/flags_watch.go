@@ -3,6 +3,8 @@ package main
 import (
 	"errors"
 	"fmt"
+	"io"
+	"net"
 	"net/url"
 	"regexp"
 	"slices"
@@ -11,6 +13,7 @@ import (
 
 	"github.com/servebench/servebench/cmd/servebench/internal/argv"
 	"github.com/servebench/servebench/loadgen/bench"
+	"github.com/servebench/servebench/loadgen/exporter"
 	"github.com/servebench/servebench/metrics/pyjson"
 )
 
@@ -97,4 +100,26 @@ func (g *watchFlags) resolveReplicas() error {
 		return errors.New("argument --server-metrics: there are no URLs behind --unix-socket: leave them away")
 	}
 	return nil
+}
+
+// parseListen reads where to listen.
+func parseListen(text string) (string, error) {
+	if _, _, err := net.SplitHostPort(text); err != nil {
+		return "", fmt.Errorf("invalid address: %s: it must be HOST:PORT, as 127.0.0.1:9464, with port 0 for any that is free", pyjson.Quote(text))
+	}
+	return text, nil
+}
+
+// serveMetrics begins to answer scrapes at what --metrics-addr says, and says where
+// that is; nil for nowhere.
+func serveMetrics(address string, talk io.Writer) (*exporter.Server, error) {
+	if address == "" {
+		return nil, nil
+	}
+	s, err := exporter.Serve(address, buildVersion())
+	if err != nil {
+		return nil, fmt.Errorf("argument --metrics-addr: %w", err)
+	}
+	fmt.Fprintf(talk, "serving metrics at %s\n", s.URL())
+	return s, nil
 }

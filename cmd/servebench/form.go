@@ -41,7 +41,6 @@ func emptyForm() *form { return newForm(argv.New(pflag.NewFlagSet("run", pflag.C
 // newForm is a form with its defaults, which the flags fill in.
 func newForm(flags *argv.Flags) *form {
 	o := &options{}
-	o.Workload.Shuffle, o.Workload.Oversample = true, true
 	var (
 		server     = &serverFlags{options: o}
 		traffic    = &trafficFlags{options: o}

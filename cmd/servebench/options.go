@@ -5,8 +5,7 @@ import (
 	"strings"
 
 	"github.com/servebench/servebench/loadgen/bench"
-	"github.com/servebench/servebench/metrics/pyjson"
-	"github.com/servebench/servebench/metrics/vllm"
+	"github.com/servebench/servebench/report/files"
 )
 
 // options is what `servebench run` was asked to do, checked and complete:
@@ -28,22 +27,15 @@ type options struct {
 
 // resultOptions say what is reported and where it goes.
 type resultOptions struct {
-	Save         bool // write vLLM's result file
-	SaveDetailed bool // keep its arrays
-	Append       bool
-	Dir          string
-	Filename     string        // empty: made from label, rate, model and time
-	PyTorch      pyjson.Object // arguments for a second file in the format of PyTorch's benchmarks; nil for none
-	Plots        plotOptions
-	Withheld     bool // result file and plots are not written at the end of the run
+	files.Result
+	Withheld bool // result file and plots are not written at the end of the run
 
-	Parts       partOptions
-	Stream      string       // where the record stream goes: a file, - for stdout, empty for nowhere
-	Record      string       // full, requests or compact
-	Intervals   string       // where the interval log goes; empty for nowhere
-	VLLMVersion vllm.Version // whose block is printed
-	NoProgress  bool
-	Strict      bool // a run that cannot be believed ends with exit code 3
+	Parts      partOptions
+	Stream     string // where the record stream goes: a file, - for stdout, empty for nowhere
+	Record     string // full, requests or compact
+	Intervals  string // where the interval log goes; empty for nowhere
+	NoProgress bool
+	Strict     bool // a run that cannot be believed ends with exit code 3
 }
 
 // rename puts a part into the name of the result file, or into the label with which

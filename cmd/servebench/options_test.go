@@ -21,6 +21,7 @@ import (
 	"github.com/servebench/servebench/metrics"
 	"github.com/servebench/servebench/metrics/pyjson"
 	"github.com/servebench/servebench/metrics/vllm"
+	"github.com/servebench/servebench/report/files"
 )
 
 // mustParse parses a command line whose words have no spaces.
@@ -39,7 +40,7 @@ func TestDefaultsAreVLLMs(t *testing.T) {
 		Server:  bench.Server{Backend: "openai", BaseURL: "http://127.0.0.1:8000", Endpoint: "/v1/completions"},
 		Traffic: bench.Traffic{Rule: arrivals.SinceV010, RequestRate: math.Inf(1), Burstiness: 1},
 		Workload: bench.Workload{
-			Dataset: "random", NumPrompts: 1000, Shuffle: true, Oversample: true, VocabSize: 32000,
+			Dataset: "random", NumPrompts: 1000, VocabSize: 32000,
 			Random: dataset.Random{InputLen: 1024, OutputLen: 128},
 			Custom: dataset.Custom{OutputLen: 256},
 
@@ -57,7 +58,7 @@ func TestDefaultsAreVLLMs(t *testing.T) {
 		Limits:   bench.Limits{Connect: time.Minute, Stall: 5 * time.Minute, Total: 6 * time.Hour, Drain: 30 * time.Second},
 		Repeat:   1,
 		Flags:    o.Flags,
-	}, Results: resultOptions{Record: "full", Plots: plotOptions{ITLMarks: []float64{25, 50}}}}
+	}, Results: resultOptions{Record: "full", Result: files.Result{Plots: files.Plots{ITLMarks: []float64{25, 50}}}}}
 	if diff := cmp.Diff(want, o, cmp.Comparer(func(a, b vllm.Version) bool { return a == b })); diff != "" {
 		t.Errorf("-want +got:\n%s", diff)
 	}

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
 	"io"
@@ -9,11 +8,10 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/servebench/servebench/cmd/servebench/internal/argv"
+	"github.com/servebench/servebench/loadgen/progress"
 	"github.com/servebench/servebench/loadgen/spool"
-	"github.com/servebench/servebench/metrics"
 	"github.com/servebench/servebench/metrics/pyjson"
-	"github.com/servebench/servebench/metrics/vllm"
-	"github.com/servebench/servebench/report"
 	"github.com/servebench/servebench/report/save"
 )
 
@@ -24,7 +22,7 @@ func openRecords(r *resultOptions, talk io.Writer) (*spool.File, error) {
 		f.Say = sayTo(talk)
 		return f, nil
 	}
-	return openLines("-o/--record-to", r.Stream, "the record stream", r.mode(), talk)
+	return openLines("-o/--record-to", r.Stream, "the record stream", r.Mode(), talk)
 }
 
 // openIntervals opens what --hlog names; nil for nothing.
@@ -46,25 +44,17 @@ func openLines(flag, name, holds string, mode os.FileMode, talk io.Writer) (*spo
 
 // sayTo says lines while there may be one of progress.
 func sayTo(talk io.Writer) func(format string, args ...any) {
-	return func(format string, args ...any) { aside(talk, format, args...) }
+	return func(format string, args ...any) { progress.Aside(talk, format, args...) }
 }
 
 // checkFiles finds out before any load whether the files of a target can be written, and
 // changes none.
 func (o *options) checkFiles() error {
 	r := &o.Results
-	if !r.Save && !r.Append && !r.Plots.any() {
+	if !r.Save && !r.Append && !r.Plots.Any() {
 		return nil
 	}
 	return r.check(o.Report.Label)
-}
-
-// mode is that of new files: closed to others when they hold texts.
-func (r *resultOptions) mode() os.FileMode {
-	if r.SaveDetailed {
-		return 0o600
-	}
-	return 0o666
 }
 
 // check makes the folder of the result file and of the plots and finds out whether
@@ -76,7 +66,7 @@ func (r *resultOptions) check(label string) error {
 	if r.Filename == "" {
 		return checkFolder(r.Dir)
 	}
-	name := r.path(r.Filename)
+	name := r.Path(r.Filename)
 	if !r.Save && !r.Append {
 		return checkFolder(filepath.Dir(name))
 	}
@@ -94,14 +84,6 @@ func (r *resultOptions) check(label string) error {
 		return f.Close()
 	}
 	return checkFolder(filepath.Dir(name))
-}
-
-// path is where a result file of that name goes.
-func (r *resultOptions) path(name string) string {
-	if filepath.IsAbs(name) {
-		return name
-	}
-	return filepath.Join(r.Dir, name)
 }
 
 func sameFile(a, b string) bool {
@@ -129,48 +111,18 @@ func checkFolder(name string) error {
 	return errors.Join(f.Close(), os.Remove(f.Name()))
 }
 
-// save writes vLLM's result file and the plots, as far as they were asked for.
-func (r *resultOptions) save(s *metrics.Summary) error {
-	if r.Withheld {
-		return nil
+// parseThresholds reads two latencies as 25,50, in milliseconds.
+func parseThresholds(text string) ([]float64, error) {
+	var marks []float64
+	for part := range strings.SplitSeq(text, ",") {
+		ms, err := argv.ParseFloat(part)
+		if err != nil {
+			return nil, err
+		}
+		marks = append(marks, ms)
 	}
-	name := r.path(r.name(s))
-	stem := strings.TrimSuffix(name, ".json")
-	var err error
-	switch write := func(w io.Writer) error { return report.JSON(w, s, r.VLLMVersion) }; {
-	case r.Append:
-		err = save.Append(name, r.mode(), write)
-	case r.Save && r.Filename != "":
-		err = save.Replace(name, r.mode(), write)
-	case r.Save:
-		stem, err = save.Create(stem, ".json", r.mode(), write)
+	if len(marks) != 2 || !(0 < marks[0] && marks[0] < marks[1]) {
+		return nil, fmt.Errorf("invalid thresholds: %s: they must be two numbers of milliseconds, the lower first, as 25,50", pyjson.Quote(text))
 	}
-	if err == nil {
-		err = r.savePyTorch(strings.TrimSuffix(stem, filepath.Ext(name)), s)
-	}
-	if err != nil {
-		err = fmt.Errorf("writing the result file: %w", err)
-	}
-	return errors.Join(err, r.draw(stem, s))
-}
-
-// savePyTorch writes the file in the format of PyTorch's benchmarks beside the result
-// file, in the place of an earlier one, if it was asked for and there is something to
-// write.
-func (r *resultOptions) savePyTorch(stem string, s *metrics.Summary) error {
-	if r.PyTorch == nil {
-		return nil
-	}
-	var text bytes.Buffer
-	if err := report.PyTorch(&text, s, r.VLLMVersion, r.PyTorch, r.Filename); err != nil || text.Len() == 0 {
-		return err
-	}
-	return save.Replace(stem+".pytorch.json", r.mode(), func(w io.Writer) error { _, err := text.WriteTo(w); return err })
-}
-
-func (r *resultOptions) name(s *metrics.Summary) string {
-	if r.Filename != "" {
-		return r.Filename
-	}
-	return vllm.ResultName(&s.Header.Config, s.Date.Local())
+	return marks, nil
 }

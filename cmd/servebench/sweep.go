@@ -12,6 +12,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/servebench/servebench/loadgen/exporter"
 	"github.com/servebench/servebench/loadgen/sweep"
 )
 
@@ -26,7 +27,7 @@ type sweepCommand struct {
 	runs     map[sweep.Cell]*options // the first run of each cell, checked
 	journal  *sweep.Journal
 	log      *os.File // what single runs say
-	exported *metricsServer
+	exported *exporter.Server
 	pace     pace
 }
 

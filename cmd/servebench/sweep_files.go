@@ -11,10 +11,10 @@ type resultFiles map[string]bool
 func (f resultFiles) add(o *options, again bool) error {
 	for _, o := range o.all() {
 		r := &o.Results
-		if !r.Save && !r.Plots.any() || r.Append || r.Filename == "" {
+		if !r.Save && !r.Plots.Any() || r.Append || r.Filename == "" {
 			continue
 		}
-		if name := r.path(r.Filename); f[name] || again {
+		if name := r.Path(r.Filename); f[name] || again {
 			return errors.New("argument --result-filename: each run would write over the file of the one before: leave that away, or take --append-result")
 		} else {
 			f[name] = true
@@ -26,7 +26,7 @@ func (f resultFiles) add(o *options, again bool) error {
 // withhold keeps a run from writing its result files, whose writing it returns:
 // it is for when the run counts, so that no file tells of one that does not.
 func (e *experiment) withhold() (write func() error, err error) {
-	if r := &e.Results; !r.Save && !r.Append && !r.Plots.any() {
+	if r := &e.Results; !r.Save && !r.Append && !r.Plots.Any() {
 		return nil, nil
 	}
 	for _, o := range e.all() {
@@ -38,9 +38,7 @@ func (e *experiment) withhold() (write func() error, err error) {
 	return func() error {
 		var errs []error
 		for _, r := range e.done {
-			results := *e.results(r)
-			results.Withheld = false
-			errs = append(errs, results.save(r.Summary))
+			errs = append(errs, e.results(r).Write(r.Summary))
 		}
 		return errors.Join(errs...)
 	}, nil

@@ -16,9 +16,15 @@ const abortFrom = 20
 // An AbortRule says when so many requests have failed that a run is hopeless. The
 // zero value is never.
 type AbortRule struct {
-	Text  string  // as it was given; empty for never
-	Count int     // more than so many
-	Share float64 // or, where Text ends with %, more than that share of those that ended, in percent
+	// Text is the rule as it was given, 10 or 5%; empty for never.
+	Text string
+
+	// Count is how many may fail.
+	Count int
+
+	// Share is what part of the requests that ended may fail instead, in percent, where
+	// Text ends with %.
+	Share float64
 }
 
 // broken says whether that many failures of the requests that ended are too many.

@@ -21,7 +21,7 @@ func (w *workload) dataset(p *Plan, from tokenizerSource) (opener, error) {
 	d := &p.Workload
 	common := dataset.Options{
 		Path: d.Path, Num: d.NumPrompts, Seed: d.Seed, Tokenizer: w.tokenizer, VocabSize: d.VocabSize,
-		DisableShuffle: !d.Shuffle, NoOversample: !d.Oversample,
+		DisableShuffle: d.DisableShuffle, NoOversample: d.NoOversample,
 		IDPrefix: cmp.Or(d.RequestIDPrefix, "bench-"+randomHex(4)+"-"), Log: from.say,
 	}
 	switch d.Dataset {

@@ -34,17 +34,33 @@ type Observer interface {
 
 // A Step is what a target comes to before and after its load.
 type Step struct {
-	Kind   StepKind
-	Target string // empty for a single one
+	Kind StepKind
 
-	Plan   *Plan          // what the target is put under
-	Model  string         // its name: of FoundModel and NotAligned
-	ID     string         // of the model in the API: of FoundModel
-	Config metrics.Config // of Announced: what is sent here, a shard's part
-	Count  int            // of WarmingUp: requests; of Aligning: tokens by the server; of RepeatDone: runs
-	Want   int            // of Aligning: tokens that the dataset asks for
-	Err    error          // of NotAligned
-	Probes bool           // of Announced: probes are sent, too
+	// Target is empty for a single one.
+	Target string
+
+	// Plan is what the target is put under.
+	Plan *Plan
+
+	// Model is its name, of FoundModel and NotAligned; ID is its name in the API, of
+	// FoundModel.
+	Model, ID string
+
+	// Config is of Announced: what is sent here, a shard's part.
+	Config metrics.Config
+
+	// Probes says of Announced that probes are sent, too.
+	Probes bool
+
+	// Count is how many requests there are of WarmingUp, tokens by the server of Aligning,
+	// and Summaries of RepeatDone.
+	Count int
+
+	// Want is how many tokens the dataset asks for, of Aligning.
+	Want int
+
+	// Err is why NotAligned.
+	Err error
 }
 
 // A StepKind says which Step it is.
@@ -62,45 +78,72 @@ const (
 	WarmingUp                        // requests are sent before the clock starts
 	WarmedUp                         // they have ended
 	Starting                         // the load is about to begin
-	StartingProfiler                 // of the server
-	StartedProfiler                  //
+	StartingProfiler                 // the server is asked to profile the load
+	StartedProfiler                  // it does
 	Announced                        // what is sent, and when
-	StoppingProfiler                 // of the server
-	StoppedProfiler                  //
+	StoppingProfiler                 // the server is asked to write its profile
+	StoppedProfiler                  // it has
 	RepeatDone                       // all load tests of a repeat are done
 )
 
 // A Loading is a load that has begun.
 type Loading struct {
-	Epoch time.Time     // when the clock started
-	Began time.Duration // from when on measured requests are sent: a delay and a warm-up go before
-	Until time.Duration // when the last is sent; 0 where Total says how many there are
-	Total int           // requests
+	// Epoch is when the clock started.
+	Epoch time.Time
+
+	// Began is from when on measured requests are sent: a delay and a warm-up go before.
+	Began time.Duration
+
+	// Total is how many requests there are.
+	Total int
+
+	// Until is when the last is sent, where Total does not say; 0 where it does.
+	Until time.Duration
+
+	// Loads are those of the targets.
 	Loads []LoadingTarget
 }
 
 // A LoadingTarget is a target's part of a Loading.
 type LoadingTarget struct {
 	Target string
-	Run    string       // id in the target's Records
-	Live   *engine.Live // kept up to date until the load is over
+
+	// Run is the id in the target's Records.
+	Run string
+
+	// Live is kept up to date until the load is over.
+	Live *engine.Live
 }
 
 // A Draining is what was in flight when a run was stopped.
 type Draining struct {
-	InFlight int           // requests
-	Limit    time.Duration // for which they may go on
-	Aborted  bool          // by the Plan's own rule, not by the context
+	// InFlight is how many requests.
+	InFlight int
+
+	// Limit is for how long they may go on.
+	Limit time.Duration
+
+	// Aborted says that the Plan's own rule stopped the run, and not its context.
+	Aborted bool
 }
 
 // A Result is what a target came to.
 type Result struct {
 	*metrics.Summary
 
-	Plan     *Plan  // what it was put under, its seed that of the repeat
-	Requests int    // that were to be sent here; -1 where only the server's answers bounded them
-	TokenIDs bool   // prompts were sent as token ids
-	Unlisted string // what the server lists in the place of the model, where every request failed by its status; empty where that is not known
+	// Plan is what the target was put under, with the seed of the repeat.
+	Plan *Plan
+
+	// Requests is how many were to be sent here; -1 where only the server's answers
+	// bounded them.
+	Requests int
+
+	// TokenIDs says that prompts were sent as token ids.
+	TokenIDs bool
+
+	// Unlisted is what the server lists in the place of the model, where every request
+	// failed by its status; empty where that is not known.
+	Unlisted string
 }
 
 // Quiet is an Observer that hears nothing.

@@ -228,10 +228,11 @@ type Workload struct {
 	// NumPrompts is how many; for a file, 0 or less means all.
 	NumPrompts int
 
-	Shuffle bool
+	// DisableShuffle keeps the order of the dataset's file.
+	DisableShuffle bool
 
-	// Oversample repeats a dataset that is too short.
-	Oversample bool
+	// NoOversample does not repeat a dataset that has fewer than NumPrompts.
+	NoOversample bool
 
 	// RequestIDPrefix is what ids of requests begin with; empty for bench-<8 random hex digits>-.
 	RequestIDPrefix string

@@ -54,10 +54,7 @@ func (t *target) openWorkload(ctx context.Context) (err error) {
 		return fmt.Errorf("argument --num-prompts: there are %s for %d shards: each needs one", count(t.n, "prompt"), t.Shard.Of)
 	}
 	t.config.Tokenizer = t.tokenizerName
-	if t.Traffic.WarmUp > 0 {
-		from.say = func(string, ...any) {} // it is the workload's dataset, of which all is said
-		t.warmUp.source = t.again(t.Plan, from, t.Workload.Seed+warmUpSeeds)
-	}
+	t.openWarmUp(from)
 	return nil
 }
 

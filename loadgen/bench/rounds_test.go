@@ -28,7 +28,7 @@ func custom(t *testing.T, n int) with {
 		t.Fatal(err)
 	}
 	return func(p *Plan) {
-		p.Workload.Dataset, p.Workload.Path, p.Workload.SkipTemplate, p.Workload.Shuffle = "custom", name, true, true
+		p.Workload.Dataset, p.Workload.Path, p.Workload.SkipTemplate, p.Workload.NoOversample = "custom", name, true, true
 		p.Workload.Custom.OutputLen = 256
 	}
 }

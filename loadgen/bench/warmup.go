@@ -16,6 +16,15 @@ type warmUp struct {
 	first  string         // what the first that failed said
 }
 
+// openWarmUp opens the warm-up's prompts, if there is one: the workload's dataset with other
+// seeds, of which all has been said.
+func (t *target) openWarmUp(from tokenizerSource) {
+	if t.Traffic.WarmUp > 0 {
+		from.say = func(string, ...any) {}
+		t.warmUp.source = t.again(t.Plan, from, t.Workload.Seed+warmUpSeeds)
+	}
+}
+
 // warmUpLoad is of the same kind as the load: other prompts of the same dataset, at
 // the rate with which the load begins.
 func (t *target) warmUpLoad() (w engine.WarmUp, err error) {

@@ -1,4 +1,4 @@
-package main
+package progress
 
 import (
 	"math"
@@ -56,9 +56,9 @@ func TestProgressLineFitsTheTerminal(t *testing.T) {
 func TestProgressElsewhereThanOnATerminalIsAPlainLineEveryTenSeconds(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var out strings.Builder
-		p := &progress{w: &out, total: 3, start: time.Now(), live: []*engine.Live{new(engine.Live), new(engine.Live)}}
-		p.live[0].Sent.Add(1)
-		p.live[1].Sent.Add(1)
+		p := &display{w: &out, Load: Load{Total: 3, Start: time.Now(), Live: []*engine.Live{new(engine.Live), new(engine.Live)}}}
+		p.Live[0].Sent.Add(1)
+		p.Live[1].Sent.Add(1)
 		stop := p.show()
 		time.Sleep(25 * time.Second)
 		stop()

@@ -1,4 +1,5 @@
-package main
+// Package progress shows a load on a terminal while it goes on, in tqdm's shape.
+package progress
 
 import (
 	"fmt"
@@ -10,38 +11,43 @@ import (
 
 	"golang.org/x/term"
 
-	"github.com/servebench/servebench/loadgen/bench"
 	"github.com/servebench/servebench/loadgen/engine"
 )
 
-// A progress shows a run on stderr: one line in tqdm's shape that is rewritten
-// ten times a second on a terminal, a plain line every ten seconds elsewhere.
-type progress struct {
-	w     io.Writer
-	tty   bool
-	total int
-	until time.Duration // when the last request is sent, instead of a total; 0 with one
-	began time.Duration // when the first measured request may be sent: a delay and a warm-up go before
-	live  []*engine.Live
+// A Load is what there is to show.
+type Load struct {
+	// Start is when the clock of the run started.
+	Start time.Time
 
-	start time.Time // of the run
-	quit  chan struct{}
-	done  chan struct{}
+	// Began is from when on measured requests are sent: a delay and a warm-up go before.
+	Began time.Duration
+
+	// Total is how many requests there are.
+	Total int
+
+	// Until is when the last is sent, where Total does not say; 0 where it does.
+	Until time.Duration
+
+	// Live counts what each target's part of it is doing.
+	Live []*engine.Live
+}
+
+// A display is one line that is rewritten ten times a second on a terminal, and a plain
+// line every ten seconds elsewhere.
+type display struct {
+	Load
+	w    io.Writer
+	tty  bool
+	quit chan struct{}
+	done chan struct{}
 }
 
 // tokenWindow is the time over which live tokens a second are taken.
 const tokenWindow = 2 * time.Second
 
-// showProgress shows a load until over is called, unless nobody looks.
-func showProgress(w io.Writer, l *bench.Loading) (over func()) {
-	if w == nil {
-		return func() {}
-	}
-	p := &progress{w: w, tty: onTerminal(w), began: l.Began, total: l.Total, until: l.Until, start: l.Epoch}
-	for _, load := range l.Loads {
-		p.live = append(p.live, load.Live)
-	}
-	return p.show()
+// Show shows a load on w until over is called, which leaves a last line.
+func Show(w io.Writer, l Load) (over func()) {
+	return (&display{Load: l, w: w, tty: onTerminal(w)}).show()
 }
 
 func onTerminal(w io.Writer) bool {
@@ -50,7 +56,7 @@ func onTerminal(w io.Writer) bool {
 }
 
 // show starts the display; the returned func ends it, with a last line.
-func (p *progress) show() (stop func()) {
+func (p *display) show() (stop func()) {
 	p.quit, p.done = make(chan struct{}), make(chan struct{})
 	go p.loop()
 	return func() {
@@ -59,7 +65,7 @@ func (p *progress) show() (stop func()) {
 	}
 }
 
-func (p *progress) loop() {
+func (p *display) loop() {
 	defer close(p.done)
 	interval := 10 * time.Second
 	if p.tty {
@@ -67,13 +73,13 @@ func (p *progress) loop() {
 	}
 	tick := time.NewTicker(interval)
 	defer tick.Stop()
-	from, chunks, recent := p.start, int64(0), false
+	from, chunks, recent := p.Start, int64(0), false
 	var rate float64
 	for {
 		select {
 		case <-tick.C:
 		case <-p.quit:
-			p.print(p.rateSince(p.start, 0), true)
+			p.print(p.rateSince(p.Start, 0), true)
 			return
 		}
 		if time.Since(from) >= min(tokenWindow, 20*interval) {
@@ -81,14 +87,14 @@ func (p *progress) loop() {
 			from, chunks = time.Now(), p.count().Chunks
 		}
 		if !recent {
-			rate = p.rateSince(p.start, 0)
+			rate = p.rateSince(p.Start, 0)
 		}
 		p.print(rate, false)
 	}
 }
 
-// aside says something while there may be a line of progress.
-func aside(w io.Writer, format string, args ...any) {
+// Aside says something while there may be a line of progress.
+func Aside(w io.Writer, format string, args ...any) {
 	if onTerminal(w) {
 		fmt.Fprintln(w) // leaves that line
 	}
@@ -96,17 +102,17 @@ func aside(w io.Writer, format string, args ...any) {
 }
 
 // count is that of all loads together.
-func (p *progress) count() engine.Count { return together(p.live) }
+func (p *display) count() engine.Count { return together(p.Live) }
 
 // rateSince is the chunks a second since a moment at which there were so many.
-func (p *progress) rateSince(from time.Time, chunks int64) float64 {
+func (p *display) rateSince(from time.Time, chunks int64) float64 {
 	return float64(p.count().Chunks-chunks) / time.Since(from).Seconds()
 }
 
-func (p *progress) print(rate float64, last bool) {
+func (p *display) print(rate float64, last bool) {
 	c := p.count()
 	s := snapshot{
-		elapsed: time.Since(p.start), total: p.total, until: p.until, began: p.began, rate: rate, ttft: c.MeanTTFT(),
+		elapsed: time.Since(p.Start), total: p.Total, until: p.Until, began: p.Began, rate: rate, ttft: c.MeanTTFT(),
 		ended: int(c.Ended - c.Warmed), running: int(c.InFlight()), failed: int(c.Failed),
 	}
 	switch {

@@ -1,0 +1,160 @@
+// Package files writes the files that a run leaves once it is over: vLLM's result file,
+// its twin for PyTorch's benchmarks, and what vLLM's client draws.
+package files
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/servebench/servebench/metrics"
+	"github.com/servebench/servebench/metrics/pyjson"
+	"github.com/servebench/servebench/metrics/vllm"
+	"github.com/servebench/servebench/report"
+	"github.com/servebench/servebench/report/html"
+	"github.com/servebench/servebench/report/plot"
+	"github.com/servebench/servebench/report/save"
+)
+
+// A Result says which files a run leaves, and where. The zero value leaves none.
+type Result struct {
+	// Save writes vLLM's result file.
+	Save bool
+
+	// SaveDetailed keeps the arrays in it, with texts: others may not read the file.
+	SaveDetailed bool
+
+	// Append adds to the file instead, as one line of JSON.
+	Append bool
+
+	// Dir is where files go, unless their names are absolute; empty means here.
+	Dir string
+
+	// Filename is the result file's; empty for one made from label, rate, model and time.
+	Filename string
+
+	// VLLMVersion is the release of vLLM as which the file is written.
+	VLLMVersion vllm.Version
+
+	// PyTorch has the arguments of the command line for a second file, in the format of
+	// PyTorch's benchmarks; nil for none.
+	PyTorch pyjson.Object
+
+	Plots Plots
+}
+
+// Mode is that of new files: closed to others when they hold texts.
+func (r *Result) Mode() os.FileMode {
+	if r.SaveDetailed {
+		return 0o600
+	}
+	return 0o666
+}
+
+// Path is where a result file of that name goes.
+func (r *Result) Path(name string) string {
+	if filepath.IsAbs(name) {
+		return name
+	}
+	return filepath.Join(r.Dir, name)
+}
+
+// Write writes vLLM's result file and the plots, as far as they were asked for.
+func (r *Result) Write(s *metrics.Summary) error {
+	name := r.Path(r.name(s))
+	stem := strings.TrimSuffix(name, ".json")
+	var err error
+	switch write := func(w io.Writer) error { return report.JSON(w, s, r.VLLMVersion) }; {
+	case r.Append:
+		err = save.Append(name, r.Mode(), write)
+	case r.Save && r.Filename != "":
+		err = save.Replace(name, r.Mode(), write)
+	case r.Save:
+		stem, err = save.Create(stem, ".json", r.Mode(), write)
+	}
+	if err == nil {
+		err = r.savePyTorch(strings.TrimSuffix(stem, filepath.Ext(name)), s)
+	}
+	if err != nil {
+		err = fmt.Errorf("writing the result file: %w", err)
+	}
+	return errors.Join(err, r.draw(stem, s))
+}
+
+// savePyTorch writes the file in the format of PyTorch's benchmarks beside the result
+// file, in the place of an earlier one, if it was asked for and there is something to
+// write.
+func (r *Result) savePyTorch(stem string, s *metrics.Summary) error {
+	if r.PyTorch == nil {
+		return nil
+	}
+	var text bytes.Buffer
+	if err := report.PyTorch(&text, s, r.VLLMVersion, r.PyTorch, r.Filename); err != nil || text.Len() == 0 {
+		return err
+	}
+	return save.Replace(stem+".pytorch.json", r.Mode(), func(w io.Writer) error { _, err := text.WriteTo(w); return err })
+}
+
+func (r *Result) name(s *metrics.Summary) string {
+	if r.Filename != "" {
+		return r.Filename
+	}
+	return vllm.ResultName(&s.Header.Config, s.Date.Local())
+}
+
+// Plots are what vLLM's client draws of a run.
+type Plots struct {
+	// Timeline is the page about it.
+	Timeline bool
+
+	// Lengths is of its prompts and outputs, as a picture.
+	Lengths bool
+
+	// ITLMarks is on the page, in milliseconds.
+	ITLMarks []float64
+}
+
+// Any says whether anything is drawn.
+func (p *Plots) Any() bool { return p.Timeline || p.Lengths }
+
+// Extensions of what is drawn, behind the result file's name without its own.
+const (
+	timelineExtension = ".timeline.html"
+	lengthsExtension  = ".dataset_stats.svg"
+)
+
+// draw writes what was asked for, under names that begin with stem. Lengths are
+// those of completed requests: without one there is no picture.
+func (r *Result) draw(stem string, s *metrics.Summary) error {
+	run := plot.Run{Summary: s, ITLMarks: r.Plots.ITLMarks}
+	var errs []error
+	if r.Plots.Timeline {
+		err := r.put(stem, timelineExtension, func(w io.Writer) error {
+			return html.Write(w, []html.Run{{Run: run, Version: r.VLLMVersion}})
+		})
+		if err != nil {
+			errs = append(errs, fmt.Errorf("writing the timeline: %w", err))
+		}
+	}
+	if c := plot.Lengths(run); r.Plots.Lengths && c.Series != nil {
+		err := r.put(stem, lengthsExtension, func(w io.Writer) error { return plot.SVG(w, &c) })
+		if err != nil {
+			errs = append(errs, fmt.Errorf("writing the lengths of prompts and outputs: %w", err))
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// put writes a file that is a run's own: over the one before only where its name
+// was asked for, and not for a file that many runs are in.
+func (r *Result) put(stem, extension string, write func(io.Writer) error) error {
+	if r.Filename != "" && !r.Append {
+		return save.Replace(stem+extension, r.Mode(), write)
+	}
+	_, err := save.Create(stem, extension, r.Mode(), write)
+	return err
+}
