@@ -28,13 +28,20 @@ const (
 	UpToV092 Rule = "0.9.2"
 )
 
-// Process says how requests arrive. It gives the times that vLLM's client gives.
+// A Process is an arrival process: it says how requests arrive. It gives the times that
+// vLLM's client gives.
 type Process struct {
-	Rule       Rule            // SinceV010 when empty; UpToV092 knows no RampUp
-	Rate       float64         // requests a second, +Inf for all at once; not looked at with RampUp or Curve
-	Burstiness float64         // the distribution's shape: 1 is a Poisson process, less comes in bursts, +Inf is even
-	RampUp     *metrics.RampUp // a rate that grows with the request index, nil for a constant one
-	Seed       int64           // of numpy's legacy generator, 0 to 2³²−1
+	Rule Rule // SinceV010 when empty; UpToV092 knows no RampUp
+
+	// Rate is in requests a second. +Inf sends all at once. RampUp and Curve replace it.
+	Rate float64
+
+	// Burstiness is the shape of the gamma distribution. 1 makes a Poisson process, a
+	// smaller one makes bursts, and +Inf makes even gaps.
+	Burstiness float64
+
+	RampUp *metrics.RampUp // a rate that grows with the request index, nil for a constant one
+	Seed   int64           // of numpy's legacy generator, 0 to 2³²−1
 
 	// Curve, if not nil, is a rate that changes over time. It excludes RampUp and
 	// UpToV092, and no gap is stretched.

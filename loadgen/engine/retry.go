@@ -20,8 +20,11 @@ const (
 // failed in a way that may pass before a chunk of their answer came. The zero value
 // sends each once.
 type Retry struct {
-	Times int           // that a request is sent again at most
-	Total time.Duration // limit on a request, all attempts and the pauses between them together; 0 means none
+	Times int // that a request is sent again at most
+
+	// Total limits a request, with all its attempts and the pauses between them. Zero
+	// means no limit.
+	Total time.Duration
 }
 
 // passing are the classes that may be another's luck, and the statuses. What came of

@@ -18,11 +18,19 @@ type Request struct {
 
 // A Chunk is one event of a streamed answer that has choices.
 type Chunk struct {
-	At      time.Time // when its bytes reached this machine
-	Text    []byte    // what it adds to the generated text, in which reasoning and calls are not; valid until the next chunk
-	Content bool      // it carries text, reasoning, a call or a refusal
-	Blank   bool      // vLLM's client does not take it for output: a chat's role, as a rule, and its end
-	Tokens  int       // completion tokens so far, from continuous usage statistics; 0 when unknown
+	At time.Time // when its bytes reached this machine
+
+	// Text is what the chunk adds to the generated text, which has neither reasoning
+	// nor calls. It is valid until the next chunk.
+	Text []byte
+
+	Content bool // it carries text, reasoning, a call or a refusal
+
+	// Blank says that vLLM's client does not take the chunk for output. Most often it
+	// is a chat's role, or its end.
+	Blank bool
+
+	Tokens int // completion tokens so far, from continuous usage statistics; 0 when unknown
 }
 
 // A Sender sends one request and yields the chunks of its answer as they
@@ -30,17 +38,27 @@ type Chunk struct {
 // SharedReads, Server and Mangled fields, and Text when the request asks for it or the
 // server reports no output count. In is InAsked before; Out stays 0 where vLLM's client
 // finds no count. Times go into rec as offsets from epoch. The last pair
-// it yields may be an error, as a *Failure; nothing follows it.
+// it yields may be an error, as a *metrics.Failure; nothing follows it.
 type Sender func(ctx context.Context, epoch time.Time, req *Request, rec *metrics.Record) iter.Seq2[Chunk, error]
 
 // A Target is a server under test and how to speak to it.
 type Target struct {
-	Name      string                                                    // in Records; may be empty when there is one
-	Encode    func(c *dataset.Conversation, turn int) (*Request, error) // makes the body, ahead of time
-	Send      Sender
-	Count     func(text string) int // output tokens of a text when the server gives no count; nil counts 1
-	CountAsks bool                  // Count asks the server: counts of its own that came beside an answer are taken first
-	Retry     Retry                 // of the requests of a load
+	Name string // in Records; may be empty when there is one
+
+	// Encode makes the body of a turn. The engine calls it ahead of time.
+	Encode func(c *dataset.Conversation, turn int) (*Request, error)
+
+	Send Sender
+
+	// Count gives the output tokens of a text when the server gives no count. A nil
+	// Count gives 1.
+	Count func(text string) int
+
+	// CountAsks says that Count asks the server. The counts that came beside an answer
+	// then go first.
+	CountAsks bool
+
+	Retry Retry // of the requests of a load
 }
 
 // A Schedule yields when each conversation is due, as an offset from the start
@@ -57,10 +75,18 @@ type Load struct {
 	Concurrency int           // requests in flight at most; 0 means no limit
 	Delay       time.Duration // added to every due time
 	Lasts       time.Duration // how long it lasts at least, even if all requests end before
-	Stop        time.Duration // nothing that is due then or later, or gets its slot then, is sent; 0 means no limit
-	DrainLimit  time.Duration // once its last conversation was begun, for all that is in flight, later turns included; what has not ended then is cut, with class metrics.Overdue; 0 means no limit
-	WarmUp      WarmUp        // what comes before
-	Live        *Live         // kept up to date while the load goes on; may be nil
+
+	// Stop ends the load at that time: no conversation starts that is due then or
+	// later, or gets its slot then. Zero means no limit.
+	Stop time.Duration
+
+	// DrainLimit is how long requests in flight may go on once the last conversation
+	// has begun, later turns included. Those that have not ended then are cut, with
+	// class metrics.Overdue. Zero means no limit.
+	DrainLimit time.Duration
+
+	WarmUp WarmUp // what comes before
+	Live   *Live  // kept up to date while the load goes on; may be nil
 
 	// Shard is the part of Source, and of the warm-up's, that is sent, each
 	// conversation when the Schedule has it due among all. Concurrency is of that part.

@@ -14,7 +14,7 @@ type MachineCPU struct {
 	Cores      int           // CPUs that are online
 	Total      time.Duration // of all CPUs
 	Idle       time.Duration // of it, time without work, waiting for disks included
-	Interrupts time.Duration // of it, time in interrupts, those put off included: mostly packets that came
+	Interrupts time.Duration // of it, time in interrupts, deferred ones included: mostly packets
 	Stolen     time.Duration // of it, time that a hypervisor gave to other machines
 }
 

@@ -44,7 +44,7 @@ type Pulse struct {
 type pauses struct {
 	longest time.Duration
 	waited  time.Duration // for cores by the process's threads, in the second of the longest
-	before  time.Duration // of the collection that was under way when the watch began, what came before
+	before  time.Duration // the part of the first collection that lies before the watch
 }
 
 // StartPulse begins to watch. Stop must be called.

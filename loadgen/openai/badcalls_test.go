@@ -22,7 +22,7 @@ func TestEndlessRepliesToCallsFail(t *testing.T) {
 		{"models", head + `{"data":[`, `{"id":"m"},`, func(s *Server) error { _, err := s.Models(t.Context()); return err }},
 		{"metrics", head, "vllm:num_requests_running{a=\"b\"} 1\n", func(s *Server) error { _, err := s.ServerSample(t.Context()); return err }},
 		{"tokenize", head + `{"tokens":[`, "1,", func(s *Server) error { _, err := s.Tokenize(t.Context(), "m", "a", false); return err }},
-		{"detokenize", head + `{"prompt":"`, "a", func(s *Server) error { _, err := s.Detokenize(t.Context(), "m", nil); return err }},
+		{"detokenize", head + `{"prompt":"`, "a", func(s *Server) error { _, err := s.detokenize(t.Context(), "m", nil); return err }},
 		{"reset", head, "a", func(s *Server) error { return s.ResetPrefixCache(t.Context()) }},
 	} {
 		t.Run(test.name, func(t *testing.T) {
@@ -111,7 +111,7 @@ func FuzzAnyReplyToACallGivesAnAnswerOrAnError(f *testing.F) {
 			}
 		}
 		_, more := asked().Tokenize(t.Context(), "m", "a", true)
-		_, text := asked().Detokenize(t.Context(), "m", nil)
+		_, text := asked().detokenize(t.Context(), "m", nil)
 		for _, err := range []error{err, more, text} {
 			if err != nil && (!utf8.ValidString(err.Error()) || len(err.Error()) > 2*longestFailure || strings.ContainsRune(err.Error(), 0x1b)) {
 				t.Errorf("error %q", err)

@@ -17,11 +17,14 @@ type Body struct {
 	Model       string // as the API names it
 	Chat        bool   // for chat completions, else completions
 	IgnoreEOS   bool
-	Logprobs    *int          // for completions; nil is sent as null
-	UsageAlways bool          // ask for continuous usage statistics, those of every chunk
-	PlainText   bool          // the content of a chat's messages is a string instead of a list of parts; only text can be
-	Extra       pyjson.Object // set over everything else; a key that is there already keeps its place
-	Drop        []string      // names of members that are left out, whatever set them
+	Logprobs    *int // for completions; nil is sent as null
+	UsageAlways bool // ask for continuous usage statistics, those of every chunk
+	// PlainText makes the content of a chat's messages a string instead of a list of
+	// parts. That is possible for text alone.
+	PlainText bool
+
+	Extra pyjson.Object // set over everything else; a key that is there already keeps its place
+	Drop  []string      // names of members that are left out, whatever set them
 }
 
 // Encode makes the body that sends turn.

@@ -38,7 +38,7 @@ func Headers(apiKey string, extra []metrics.KV) http.Header {
 	return h
 }
 
-// An Endpoint streams answers from an endpoint that speaks Endpoint's protocol for
+// An Endpoint streams answers from an endpoint that speaks OpenAI's protocol for
 // completions or chat completions. Its fields must not change once it is in use,
 // and it must not be copied then. Send is safe for concurrent use.
 type Endpoint struct {

@@ -82,7 +82,7 @@ func readText(body io.Reader) string {
 }
 
 // errorMessage finds the message in the JSON of an error, empty when there is
-// none. It knows {"error":{"message":…}} (Endpoint, vLLM), {"error":"…"},
+// none. It knows {"error":{"message":…}} (OpenAI, vLLM), {"error":"…"},
 // {"object":"error","message":…} (vLLM up to 0.10) and {"detail":…} (FastAPI).
 func errorMessage(text []byte) string {
 	var reply struct {

@@ -84,7 +84,7 @@ func TestServerIsAsked(t *testing.T) {
 	if err != nil || !cmp.Equal([]int{5, 6}, ids) {
 		t.Errorf("ids %v, %v", ids, err)
 	}
-	if text, err := s.Detokenize(t.Context(), "m", ids); text != "t5 t6" || err != nil {
+	if text, err := s.detokenize(t.Context(), "m", ids); text != "t5 t6" || err != nil {
 		t.Errorf("text %q, %v", text, err)
 	}
 }

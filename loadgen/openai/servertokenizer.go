@@ -53,7 +53,7 @@ func (t *ServerTokenizer) Count(text string, special bool) int { return len(t.En
 
 // Decode asks /detokenize.
 func (t *ServerTokenizer) Decode(ids []int) string {
-	return answered(t, func() (string, error) { return t.server.Detokenize(t.ctx, t.model, ids) })
+	return answered(t, func() (string, error) { return t.server.detokenize(t.ctx, t.model, ids) })
 }
 
 // VocabSize is the size that the tokenizer was made with.

@@ -14,7 +14,7 @@ const maxShape = 4 << 10
 // nobody's shape.
 type shape struct {
 	buf                    []byte // holds the others
-	before, between, after []byte // before the text, from its closing quote to the usage, and from there on
+	before, between, after []byte // up to the text, from its end to the usage, and the rest
 	counted                bool   // there is a usage
 	index                  int    // of the choice
 	output, generated      bool   // what a piece says of the event, and of its text

@@ -51,7 +51,10 @@ type eventReader struct {
 
 	edge      int          // where the Read before the newest ended
 	edgeStamp wire.Arrival // of what came up to there
-	odd       string       // why vLLM's client fails the stream though it is sound: metrics.Otherwise…; empty for no reason
+
+	// odd says why vLLM's client fails the stream although it is sound, as one of
+	// metrics.Otherwise…. It is empty where that client does not.
+	odd string
 
 	begun   bool // the first line has been taken
 	afterCR bool // the last line ended in CR, so that an LF here belongs to it

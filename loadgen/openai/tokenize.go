@@ -12,7 +12,7 @@ import (
 
 const (
 	alignTogether = 64 // calls in flight while prompts are aligned, as in vLLM's client
-	fewTogether   = 4  // to a server of which each thread stays with a connection for as long as that is kept
+	fewTogether   = 4  // calls in flight to a server whose threads each stay with a connection
 )
 
 // Tokenize gives the model's ids for prompt from POST /tokenize, with special
@@ -59,9 +59,9 @@ func (s *Server) tokenize(ctx context.Context, body pyjson.Object) ([]int, error
 	return *reply.Tokens, nil
 }
 
-// Detokenize gives the text of ids, from POST /detokenize: the prompt of vLLM's
+// detokenize gives the text of ids, from POST /detokenize: the prompt of vLLM's
 // reply, or the content of llama.cpp's.
-func (s *Server) Detokenize(ctx context.Context, model string, ids []int) (string, error) {
+func (s *Server) detokenize(ctx context.Context, model string, ids []int) (string, error) {
 	var reply struct {
 		Prompt  *string `json:"prompt"`
 		Content *string `json:"content"`
@@ -89,7 +89,7 @@ func (s *Server) Align(ctx context.Context, model string, turns []*dataset.Turn)
 			if err != nil || len(ids) <= turn.PromptLen {
 				return err
 			}
-			text, err := s.Detokenize(ctx, model, ids[:turn.PromptLen])
+			text, err := s.detokenize(ctx, model, ids[:turn.PromptLen])
 			if err == nil {
 				turn.Prompt = text
 			}

@@ -23,13 +23,28 @@ const IdleTimeout = 4 * time.Second
 // Connections says how connections to a server are made and kept. The zero value
 // has no limits and verifies certificates.
 type Connections struct {
-	Limit    int           // requests at once, each with a connection of its own on HTTP/1, as vLLM's client limits them to its concurrency; 0 means no limit
-	Timeout  time.Duration // for opening one, with a proxy and the TLS handshake, which on HTTP/2 has a limit of its own; 0 means none
-	Insecure bool          // do not verify TLS certificates
+	// Limit is how many requests may be in flight at once, each over a connection of
+	// its own on HTTP/1. vLLM's client limits them to its concurrency. Zero means no
+	// limit.
+	Limit int
+
+	// Timeout limits the time that opening a connection takes, with a proxy and the
+	// TLS handshake. On HTTP/2 the handshake has the same limit for itself. Zero means
+	// no limit.
+	Timeout time.Duration
+
+	Insecure bool // do not verify TLS certificates
 	TLS      Credentials
-	HTTP2    bool   // speak HTTP/2 and nothing else: by ALPN over TLS, else with prior knowledge; streams then share few connections
-	Socket   string // path of a Unix socket that is dialled in place of the URL's address, and of any proxy
-	Tally    *Tally // counts the connections opened; nil counts nothing
+
+	// HTTP2 speaks HTTP/2 and nothing else: by ALPN over TLS, else with prior
+	// knowledge. Streams then share few connections.
+	HTTP2 bool
+
+	// Socket is the path of a Unix socket that is dialled in place of the URL's
+	// address, and of any proxy.
+	Socket string
+
+	Tally *Tally // counts the connections opened; nil counts nothing
 
 	// Dial opens a connection. Nil means TCP, or Socket.
 	Dial func(ctx context.Context, network, addr string) (net.Conn, error)
