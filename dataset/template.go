@@ -11,7 +11,8 @@ import (
 type Template func(prompt string) (string, error)
 
 // OpenTemplate reads the chat template in a model's folder. The template also gets
-// the variables of kwargs, which may be nil, and asks now for the date.
+// the variables of kwargs, which may be nil, and asks now for the date. An error of
+// rendering names the line of the template.
 func OpenTemplate(folder string, kwargs *jinja.Kwargs, now func() time.Time) (Template, error) {
 	t, err := jinja.Open(folder)
 	if err != nil {
