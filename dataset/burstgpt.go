@@ -19,8 +19,7 @@ import (
 // 2³²−1, chooses the rows; some come again where Num is more than there are.
 type BurstGPT struct{ Options }
 
-// Open reads the file, and gives the source and the number of conversations it
-// yields.
+// Open reads the file. It returns the source and the number of its conversations.
 func (d BurstGPT) Open() (Source, int, error) {
 	if err := d.checkNum(); err != nil {
 		return nil, 0, err
@@ -49,7 +48,7 @@ func (d BurstGPT) Open() (Source, int, error) {
 	}), d.Num, nil
 }
 
-// choose gives the positions of Num rows, as the sample method of pandas does.
+// choose draws the positions of Num rows, as the sample method of pandas does.
 func (d BurstGPT) choose(have int) []int {
 	rng := nprand.NewRandomState(uint32(d.Seed))
 	if d.Num <= have {
@@ -65,7 +64,7 @@ func (d BurstGPT) choose(have int) []int {
 // A burstRow holds the lengths of a request and its answer, in tokens.
 type burstRow struct{ prompt, output int }
 
-// The columns of a trace that are found by place, from 0.
+// The columns of a trace that are found by their position, from 0.
 const (
 	burstPrompt  = 2
 	burstOutput  = 3
@@ -75,7 +74,7 @@ const (
 // maxBurstLen is more than any model takes: a longer prompt is a broken file.
 const maxBurstLen = 1 << 28
 
-// rows reads the rows that count.
+// rows reads the rows of GPT-4 that have an answer.
 func (d BurstGPT) rows(r io.Reader) ([]burstRow, error) {
 	table := csv.NewReader(r)
 	table.ReuseRecord = true
@@ -117,7 +116,7 @@ func (d BurstGPT) rows(r io.Reader) ([]burstRow, error) {
 	return rows, nil
 }
 
-// fault gives err the name of the file and the line.
+// fault is err with the name of the file and the line.
 func (d BurstGPT) fault(table *csv.Reader, err error) error {
 	if parse, ok := errors.AsType[*csv.ParseError](err); ok {
 		return fmt.Errorf("%s:%d: %w", d.Path, parse.Line, parse.Err)
@@ -131,8 +130,8 @@ func positive(field string) bool {
 	return err == nil && f > 0
 }
 
-// tokens reads a number of tokens; a fraction is cut, as columns with gaps have
-// one.
+// tokens reads a number of tokens. It cuts off a fraction: pandas writes one into
+// columns with gaps.
 func tokens(field string) (int, error) {
 	f, err := strconv.ParseFloat(strings.TrimSpace(field), 64)
 	if err != nil || !(f >= 1 && f < maxBurstLen) {

@@ -20,8 +20,7 @@ type Custom struct {
 	OutputLen int // tokens to ask for; -1: each row's output_tokens
 }
 
-// Open reads the file, and gives the source and the number of conversations it
-// yields.
+// Open reads the file. It returns the source and the number of its conversations.
 func (d Custom) Open() (Source, int, error) {
 	switch {
 	case d.OutputLen < 1 && d.OutputLen != -1:
@@ -37,7 +36,7 @@ func (d Custom) Open() (Source, int, error) {
 	return source, n, nil
 }
 
-// source sends rows, of which there is at least one.
+// source is the source of at least one row.
 func (d Custom) source(rows []promptRow) (Source, int) {
 	rng := nprand.NewPython(d.Seed)
 	if !d.DisableShuffle {
@@ -93,8 +92,8 @@ func (d Custom) rows(r io.Reader) ([]promptRow, error) {
 	})
 }
 
-// outputTokens reads a number of tokens. It may be written as a string or with a
-// fraction, which is cut: columns with gaps often were, on their way.
+// outputTokens reads a number of tokens. It may be a string or have a fraction,
+// which is cut off, because tools often write columns with gaps so.
 func outputTokens(raw json.RawMessage) (int, error) {
 	if !present(raw) {
 		return 0, errors.New(`no "output_tokens", and no output length given`)

@@ -1,9 +1,9 @@
 // Package dataset makes the conversations that a load test sends.
 //
 // A dataset is an iterator. Repeating, limiting and sharding are functions from
-// one Source to another, so a workload is built up like a pipe. Ranging over a
-// Source again starts it anew and gives the same conversations, because each
-// generator is seeded when the iteration begins.
+// one Source to another, so a workload is built like a pipe. Ranging over a Source
+// again yields the same conversations, because each generator is seeded when the
+// iteration begins.
 package dataset
 
 import (
@@ -13,8 +13,8 @@ import (
 	"time"
 )
 
-// A Source yields conversations in the order in which they are to be sent. An
-// error ends it.
+// A Source yields conversations in the order in which they are sent. It ends at an
+// error.
 type Source = iter.Seq2[*Conversation, error]
 
 // A Conversation is one or more turns; each is sent once the one before it has
@@ -23,9 +23,9 @@ type Conversation struct {
 	ID    string // request id; empty when the dataset gives none
 	Turns []Turn
 
-	// Due is when the dataset has the conversation start, in seconds from the start
-	// of the run; nil in a dataset without times of its own. A dataset has times for
-	// all of its conversations or for none.
+	// Due is when the conversation starts, in seconds from the start of the run. It is
+	// nil where the dataset has no times; a dataset has times for all of its
+	// conversations or for none.
 	Due *float64
 }
 
@@ -37,8 +37,7 @@ func Seconds(s float64) time.Duration {
 	return math.MaxInt64
 }
 
-// A Turn is one request. Exactly one of Prompt, TokenIDs and Messages is what
-// is sent: Messages if set, else TokenIDs if set, else Prompt.
+// A Turn is one request. It sends Messages if set, else TokenIDs if set, else Prompt.
 type Turn struct {
 	Prompt    string
 	TokenIDs  []int           // the prompt as token ids, for endpoints that take them

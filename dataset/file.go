@@ -9,17 +9,15 @@ import (
 	"os"
 )
 
-// File sends again what WriteLine wrote, in the order and, where the lines have
-// them, at the times that they say. The file is read once when it is opened, to see
-// that all of it is good, and again as conversations are pulled: it may be larger
-// than memory.
+// File sends what WriteLine wrote, in its order and at its times, if it has any. It
+// reads the file when it is opened, to check all of it, and again as conversations
+// are pulled, so the file may be larger than the memory.
 type File struct {
 	Path string
 	Num  int // conversations to send, at most; 0 and less: all
 }
 
-// Open reads the file, and gives the source and the number of conversations it
-// yields.
+// Open reads the file. It returns the source and the number of its conversations.
 func (d File) Open() (Source, int, error) {
 	if stat, err := os.Stat(d.Path); err != nil {
 		return nil, 0, err
@@ -99,7 +97,7 @@ func WriteLine(w io.Writer, c *Conversation, due float64) error {
 	return enc.Encode(line{c.ID, turn.Prompt, turn.PromptLen, turn.OutputLen, turn.TokenIDs, turn.Messages, &due})
 }
 
-// conversation is the one that was written as l.
+// conversation is the conversation that was written as l.
 func (l *line) conversation() (*Conversation, error) {
 	switch {
 	case l.Prompt == "" && len(l.TokenIDs) == 0 && !present(l.Messages):

@@ -5,9 +5,9 @@ import "github.com/servebench/servebench/dataset/tokenizer"
 // fitRetries is how often a fitting tries again.
 const fitRetries = 10
 
-// A fitting turns ids into text and back until they are want many, as a text need
-// not have the tokens that it was made of: what is too much is cut, what is
-// missing is drawn. Its text is the one that its ids were last read from.
+// A fitting turns ids into text and back until there are want ids, because a text
+// need not have the tokens that it was made of. It cuts off surplus ids and draws
+// missing ones. Its ids are the tokens of its text.
 type fitting struct {
 	ids     []int
 	want    int
@@ -16,8 +16,8 @@ type fitting struct {
 	settled bool
 }
 
-// settle goes as far as it can without drawing: until the fitting is settled or
-// has too few ids. So it needs no generator and can run ahead of its turn.
+// settle fits as far as it can without drawing: until the fitting is settled or has
+// too few ids. It needs no generator, so it can run ahead of its turn.
 func (f *fitting) settle(t tokenizer.Tokenizer) {
 	for ; ; f.retries++ {
 		f.text = t.Decode(f.ids)
@@ -33,7 +33,7 @@ func (f *fitting) settle(t tokenizer.Tokenizer) {
 	}
 }
 
-// finish settles what settle began, with ids from draw where some are missing.
+// finish settles the fitting. It takes missing ids from draw.
 func (f *fitting) finish(t tokenizer.Tokenizer, draw func() int) {
 	for !f.settled {
 		for len(f.ids) < f.want {
@@ -43,5 +43,5 @@ func (f *fitting) finish(t tokenizer.Tokenizer, draw func() int) {
 	}
 }
 
-// surplus is how many tokens f has more than were asked for.
+// surplus is how many more tokens f has than want.
 func (f *fitting) surplus() int { return len(f.ids) - f.want }

@@ -11,14 +11,14 @@ import (
 )
 
 // A jsonArray is a file that holds one JSON array. It is read element by element,
-// as such files may be larger than the memory that there is for them.
+// because the file may be larger than the memory.
 type jsonArray struct {
 	name string
 	file io.ReadSeeker
 }
 
-// An element is one element of a jsonArray. Between the offset after, in the file,
-// and the element there are only white space and a comma.
+// An element is one element of a jsonArray. It follows the offset after of the file,
+// with only white space and a comma in between.
 type element[T any] struct {
 	value T
 	after int64
@@ -74,8 +74,8 @@ func closed(dec *json.Decoder) error {
 	return nil
 }
 
-// fault gives err the name of the file and the line. What err is about comes
-// behind the offset after.
+// fault is err, which is about something behind the offset after, with the name of
+// the file and the line.
 func (a jsonArray) fault(after int64, err error) error {
 	line, unknown := a.line(after, err)
 	if unknown != nil {
@@ -84,9 +84,9 @@ func (a jsonArray) fault(after int64, err error) error {
 	return fmt.Errorf("%s:%d: %w", a.name, line, plain(err))
 }
 
-// line is where in the element behind the offset after err came up, or where that
-// element begins. As the decoder's errors do not say where in the file they
-// arose, only the element is read again.
+// line is the line of err in the element behind the offset after, or the line on
+// which the element begins. It reads the element again, because the decoder's errors
+// do not name a line.
 func (a jsonArray) line(after int64, err error) (int, error) {
 	if _, err := a.file.Seek(0, io.SeekStart); err != nil {
 		return 0, err
@@ -113,8 +113,8 @@ func (a jsonArray) line(after int64, err error) (int, error) {
 	return 1 + int(lines), nil
 }
 
-// faultOffset is where in the text of an element the error err came up; again is
-// the error of decoding only that text.
+// faultOffset is the offset of err in the text of an element; again is the error of
+// decoding only that text.
 func faultOffset(text []byte, err, again error) int64 {
 	if syntax, ok := errors.AsType[*json.SyntaxError](again); ok {
 		return syntax.Offset
@@ -128,8 +128,8 @@ func faultOffset(text []byte, err, again error) int64 {
 	return int64(len(text) - len(bytes.TrimLeft(text, " \t\r\n")))
 }
 
-// plain says without Go's types that a JSON value is of another type than it
-// should be. Other errors it gives back.
+// plain is err in words without Go's types, if it says that a JSON value has the
+// wrong type. Other errors stay as they are.
 func plain(err error) error {
 	if kind, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
 		wrong := errors.New("unexpected JSON " + kind.Value)
@@ -141,7 +141,7 @@ func plain(err error) error {
 	return err
 }
 
-// newlines counts those written to it.
+// newlines counts the newlines written to it.
 type newlines int
 
 func (n *newlines) Write(p []byte) (int, error) {

@@ -66,7 +66,7 @@ func (o *Options) checkSeed() error {
 	return nil
 }
 
-// vocabulary is the number of token ids, and those of them that are special.
+// vocabulary is the number of token ids, and the special ones.
 func (o *Options) vocabulary() (size int, special []int) {
 	if o.Tokenizer != nil {
 		return o.Tokenizer.VocabSize(), o.Tokenizer.SpecialIDs()
@@ -74,7 +74,7 @@ func (o *Options) vocabulary() (size int, special []int) {
 	return o.VocabSize, nil
 }
 
-// errNoTokens refuses a vocabulary of which no id is left.
+// errNoTokens says that a vocabulary has no id for a prompt.
 func errNoTokens(size int) error {
 	return fmt.Errorf("a vocabulary of %d tokens leaves none to make prompts of", size)
 }
@@ -94,9 +94,9 @@ func (o *Options) conversation(i int, turn Turn) *Conversation {
 	return &Conversation{ID: o.IDPrefix + strconv.Itoa(i), Turns: []Turn{turn}}
 }
 
-// oversample gives the positions, among have > 0 conversations, of the want that
-// are sent: first all of them in order, then some again. As in vLLM's client, rng
-// is seeded again before it draws those.
+// oversample is the positions of the want conversations to send, of have > 0: all in
+// order, then some again. As in vLLM's client, rng is seeded again before it draws
+// those.
 func (o *Options) oversample(rng *nprand.Python, have, want int) []int {
 	order := indices(want)
 	if want > have {

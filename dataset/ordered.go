@@ -5,14 +5,13 @@ import (
 	"sync"
 )
 
-// ahead is how many items are worked on at once: enough for the cores of any
-// machine, and as many calls as vLLM's client makes at once where the tokenizer is a
-// server.
+// ahead is how many items ordered works on at once: enough for the cores of any
+// machine, and as many as vLLM's client has at once where the tokenizer is a server.
 const ahead = 64
 
 // ordered yields work(item) for each item, in the order of the items, and works on
-// the next ones meanwhile. The items are pulled on a goroutine
-// of its own. When ordered returns, none of its goroutines is left.
+// the next items meanwhile. Another goroutine pulls the items. All goroutines have
+// ended when ordered returns.
 func ordered[In, Out any](items iter.Seq[In], work func(In) Out) iter.Seq[Out] {
 	return func(yield func(Out) bool) {
 		results := make(chan chan Out, ahead)

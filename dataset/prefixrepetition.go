@@ -25,8 +25,8 @@ type PrefixRepetition struct {
 	OutputLen   int // tokens to ask for
 }
 
-// Open makes the prompts once, and gives the source and the number of
-// conversations it yields.
+// Open makes the prompts once. It returns the source and the number of its
+// conversations.
 func (d PrefixRepetition) Open() (Source, int, error) {
 	if err := d.check(); err != nil {
 		return nil, 0, err
@@ -73,11 +73,11 @@ type repeatedPrompts struct {
 	PrefixRepetition
 	vocab    int
 	prefixes [][]int
-	starts   []uint64 // what the generator had drawn before each suffix
+	starts   []uint64 // words that the generator had drawn before each suffix
 	trail    trail
 }
 
-// make draws all prompts, and remembers where each begins.
+// make draws all prompts, and notes where each begins.
 func (p *repeatedPrompts) make(rng *nprand.RandomState) {
 	each := p.Num / p.NumPrefixes
 	for range p.NumPrefixes {
@@ -90,8 +90,7 @@ func (p *repeatedPrompts) make(rng *nprand.RandomState) {
 	}
 }
 
-// turn makes prompt i again. Prefix and suffix were fitted each for itself, and
-// are not looked at together.
+// turn makes prompt i again. Prefix and suffix are fitted apart, and never together.
 func (p *repeatedPrompts) turn(i int) Turn {
 	prefix := p.prefixes[i/(p.Num/p.NumPrefixes)]
 	ids := slices.Concat(prefix, p.tokens(p.trail.at(p.starts[i]), p.SuffixLen))
@@ -114,22 +113,21 @@ func (p *repeatedPrompts) tokens(rng *nprand.RandomState, want int) []int {
 	return f.ids
 }
 
-// trailStep is how many words lie between two marks of a trail: a mark takes as
-// much memory as 624 words, and going on from it takes microseconds.
+// trailStep is the number of words between two marks of a trail. A mark takes the
+// memory of 624 words, and drawing a step takes microseconds.
 const trailStep = 1 << 16
 
-// A trail leads back to where a generator has been. The zero value is empty.
+// A trail finds earlier states of a generator. The zero value is empty.
 type trail struct{ marks []nprand.RandomState }
 
-// pass tells the trail where rng is. It must be told of the first position.
+// pass marks where rng is, once a step. The first position must be passed.
 func (t *trail) pass(rng *nprand.RandomState) {
 	if n := len(t.marks); n == 0 || rng.Drawn() >= t.marks[n-1].Drawn()+trailStep {
 		t.marks = append(t.marks, *rng)
 	}
 }
 
-// at gives a generator that has drawn so many words; the trail must have passed
-// there.
+// at is a generator that has drawn so many words, a position that was passed.
 func (t *trail) at(drawn uint64) *nprand.RandomState {
 	behind := sort.Search(len(t.marks), func(i int) bool { return t.marks[i].Drawn() > drawn })
 	rng := t.marks[behind-1]

@@ -14,7 +14,7 @@ import (
 // dataset of any size takes the same memory. The seed is not negative.
 //
 // Up to v0.9.2 vLLM's client drew the prompts from numpy's global generator. Open
-// leaves NumPy as that client did; the prompts are not the ones of then.
+// leaves NumPy as that client did, but the prompts are those of later versions.
 type Random struct {
 	Options
 	InputLen  int // tokens of a prompt, with special tokens and without the prefix
@@ -23,8 +23,7 @@ type Random struct {
 	Ratio     RangeRatio
 }
 
-// Open checks the fields and gives the source and the number of conversations it
-// yields.
+// Open checks the fields. It returns the source and the number of its conversations.
 func (d Random) Open() (Source, int, error) {
 	p, err := d.prompts()
 	if err != nil {
@@ -63,8 +62,8 @@ func (d Random) check(special int) error {
 	return nil
 }
 
-// formerDraws is numpy's generator behind what the dataset drew up to v0.9.2: the
-// prefix, then a column each of input lengths, output lengths and offsets.
+// formerDraws is numpy's generator after the draws of vLLM's dataset up to v0.9.2:
+// the prefix, then a column each of input lengths, output lengths and offsets.
 func (p *randomPrompts) formerDraws() *nprand.RandomState {
 	rng := nprand.NewRandomState(uint32(p.Seed))
 	around := func(n int, ratio float64) span {
@@ -100,9 +99,8 @@ func pythonFloat(f float64) string {
 	return s
 }
 
-// A RangeRatio says how far lengths may be from the ones asked for: a length n is
-// drawn from ⌊n(1−r)⌋ to ⌈n(1+r)⌉. Each ratio is at least 0 and below 1; at 0 all
-// lengths are equal.
+// A RangeRatio says by how much lengths vary: a length n is drawn from ⌊n(1−r)⌋ to
+// ⌈n(1+r)⌉. Each ratio is at least 0 and below 1; at 0 all lengths are equal.
 type RangeRatio struct{ Input, Output float64 }
 
 func (r RangeRatio) check() error {

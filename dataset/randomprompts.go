@@ -7,7 +7,7 @@ import (
 	"github.com/servebench/servebench/dataset/nprand"
 )
 
-// randomPrompts is a checked Random and what follows from its fields alone.
+// randomPrompts is a checked Random, with what follows from its fields.
 type randomPrompts struct {
 	Random
 	vocab   int   // size of the vocabulary
@@ -15,7 +15,8 @@ type randomPrompts struct {
 	inputs  span  // tokens after the prefix
 	outputs span
 
-	toldPrefix, toldPrompts sync.Once // of their surplus, however often they are made
+	// The surplus is told once, however often the prompts are made.
+	toldPrefix, toldPrompts sync.Once
 }
 
 func (d Random) prompts() (*randomPrompts, error) {
@@ -38,9 +39,9 @@ func (d Random) prompts() (*randomPrompts, error) {
 	return p, nil
 }
 
-// source yields the conversations. The order of draws is that of the real
-// program: three columns, the prefix, and then what fitting takes. Only the last
-// is bound to one order; everything before it is done ahead, on all cores.
+// source yields the conversations. It draws in the order of vLLM's client: three
+// columns, the prefix, and then what fitting takes. Only the fitting is bound to one
+// order; everything before it is done ahead, on all cores.
 func (p *randomPrompts) source(yield func(*Conversation, error) bool) {
 	rng := nprand.NewGenerator(uint64(p.Seed))
 	drafts := p.drafts(&rng)
@@ -71,14 +72,14 @@ func (p *randomPrompts) source(yield func(*Conversation, error) bool) {
 	p.toldPrompts.Do(func() { p.noticeSurplus("prompts", surplus) })
 }
 
-// A draft is a prompt that begins, behind the prefix, with the allowed id at start.
+// A draft is a prompt whose first id after the prefix is the allowed id at start.
 type draft struct {
 	fitting
 	start, outputLen int
 }
 
-// drafts draws the columns of all prompts from rng at once, and yields what they
-// say for each prompt.
+// drafts draws the columns of all prompts from rng at once, and yields a draft for
+// each prompt.
 func (p *randomPrompts) drafts(rng *nprand.Generator) iter.Seq[draft] {
 	inputs := newColumn(rng, p.inputs, p.Num)
 	outputs := newColumn(rng, p.outputs, p.Num)
@@ -93,7 +94,7 @@ func (p *randomPrompts) drafts(rng *nprand.Generator) iter.Seq[draft] {
 	}
 }
 
-// draw gives the function that draws an id for a prompt that lacks one.
+// draw is a function that draws an id for a prompt with too few.
 func (p *randomPrompts) draw(rng *nprand.Generator) func() int {
 	return func() int { return int(rng.Integers(0, int64(p.vocab))) }
 }
@@ -141,7 +142,7 @@ func (p *randomPrompts) noticeSurplus(what string, surplus int) {
 	}
 }
 
-// without is the ids of a vocabulary less the forbidden ones.
+// without is the ids of a vocabulary without the forbidden ones.
 func without(vocab int, forbidden []int) []int {
 	barred := make(map[int]bool, len(forbidden))
 	for _, id := range forbidden {
@@ -156,14 +157,14 @@ func without(vocab int, forbidden []int) []int {
 	return ids
 }
 
-// A column is one vector of draws. It does not hold them, but draws them anew as
-// they are asked for, with a copy of the generator from before the first.
+// A column is one vector of draws. It does not hold them, but draws them again as
+// they are needed, from a copy of the generator.
 type column struct {
 	rng nprand.Generator
 	span
 }
 
-// newColumn makes a column of n draws, and has rng go on behind them.
+// newColumn makes a column of n draws, and draws them from rng.
 func newColumn(rng *nprand.Generator, s span, n int) *column {
 	c := &column{*rng, s}
 	behind := column{*rng, s}

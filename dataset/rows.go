@@ -17,8 +17,7 @@ type promptRow struct {
 	line      int
 }
 
-// readFile opens the file at path, reads its rows, and makes sure that there are
-// some.
+// readFile reads the rows of the file at path. It refuses a file without rows.
 func readFile[T any](path string, rows func(io.Reader) ([]T, error)) ([]T, error) {
 	f, err := os.Open(path)
 	if err != nil {
@@ -32,8 +31,8 @@ func readFile[T any](path string, rows func(io.Reader) ([]T, error)) ([]T, error
 	return list, err
 }
 
-// readRows reads JSON lines, each into what row makes of it; row's errors are given
-// the line. Lines for which row says false are left out.
+// readRows reads JSON lines and returns what row makes of each. It adds the line to
+// row's errors, and leaves out lines for which row returns false.
 func readRows[L, T any](path string, r io.Reader, row func(jsonLine[L]) (T, bool, error)) ([]T, error) {
 	var rows []T
 	for line, err := range jsonLines[L](path, r) {

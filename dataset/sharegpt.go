@@ -27,8 +27,7 @@ const (
 	maxShareGPTTotal  = 2048
 )
 
-// Open reads the file, and gives the source and the number of conversations it
-// yields.
+// Open reads the file. It returns the source and the number of its conversations.
 func (d ShareGPT) Open() (Source, int, error) {
 	if d.Tokenizer == nil {
 		return nil, 0, errors.New("sharegpt: needs a tokenizer, to choose conversations by length")
@@ -58,7 +57,7 @@ func (d ShareGPT) Open() (Source, int, error) {
 	return source, len(order), nil
 }
 
-// choose gives the turns that fit, and the order in which to send them.
+// choose returns the turns that fit, and the order in which to send them.
 func (d ShareGPT) choose(file io.ReadSeeker, rng *nprand.Python) ([]Turn, []int, error) {
 	array := jsonArray{d.Path, file}
 	exchanges, err := readExchanges(array)

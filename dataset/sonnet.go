@@ -25,12 +25,11 @@ type Sonnet struct {
 // sonnetTask is what each prompt begins with.
 const sonnetTask = "Pick as many lines as you can from these poem lines:\n"
 
-// sonnetTries is after how many prompts in a row that are too long a Sonnet gives
-// up. The real program tries for ever.
+// sonnetTries is how many prompts in a row may be too long. vLLM's client tries for
+// ever.
 const sonnetTries = 1000
 
-// Open reads the file, and gives the source and the number of conversations it
-// yields.
+// Open reads the file. It returns the source and the number of its conversations.
 func (d Sonnet) Open() (Source, int, error) {
 	if d.Tokenizer == nil || d.Template == nil {
 		return nil, 0, errors.New("sonnet: needs a tokenizer with a chat template, to measure prompts")

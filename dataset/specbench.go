@@ -18,8 +18,7 @@ type SpecBench struct {
 	OutputLen int    // tokens to ask for
 }
 
-// Open reads the file, and gives the source and the number of conversations it
-// yields.
+// Open reads the file. It returns the source and the number of its conversations.
 func (d SpecBench) Open() (Source, int, error) { return d.open(d.rows) }
 
 // open sends the rows that read finds in the file.
@@ -59,15 +58,14 @@ func (d SpecBench) wants(category string) bool { return d.Category == "" || d.Ca
 
 // SpeedBench takes the first message of the prompts of SPEED-Bench, as vLLM's
 // speed_bench dataset does, from a folder of JSON lines with a file for each subset:
-// {"category": "…", "messages": [{"content": "…"}, …]}. All else is as in
-// SpecBench, but that Path is the folder.
+// {"category": "…", "messages": [{"content": "…"}, …]}. Path is
+// the folder. Everything else is as in SpecBench.
 type SpeedBench struct {
 	SpecBench
 	Subset string // qualitative, throughput_1k, …: the name of the file without .jsonl
 }
 
-// Open reads the file, and gives the source and the number of conversations it
-// yields.
+// Open reads the file. It returns the source and the number of its conversations.
 func (d SpeedBench) Open() (Source, int, error) {
 	d.Path = filepath.Join(d.Path, d.Subset+".jsonl")
 	return d.open(d.rows)

@@ -17,10 +17,10 @@ import (
 // last for what is left of the length; prompts whose hash ids begin alike begin
 // alike. A prompt is at most as long as its hash ids are.
 //
-// Lengths and times are vLLM's. The tokens are ours, as vLLM takes Python's hash of
-// a string, which differs from process to process: here a chunk is made of
-// draws of numpy's default_rng, over the ids that are not special, from a seed that
-// is the FNV-1a hash of Seed, the hash id as written, and the tokens in the chunk.
+// Lengths and times are vLLM's. The tokens are ours, because vLLM takes Python's hash
+// of a string, which differs from process to process. Here numpy's default_rng draws
+// the tokens of a chunk from the ids that are not special. Its seed is the FNV-1a
+// hash of Seed, the hash id as written, and the number of tokens in the chunk.
 // Open seeds NumPy with 0, as vLLM's client does whatever the seed of the run.
 type TimedTrace struct {
 	Options            // Num is a maximum
@@ -34,8 +34,7 @@ type TimedTrace struct {
 // vLLM's client takes by default.
 type TraceLabels struct{ Timestamp, InputLength, OutputLength, HashIDs string }
 
-// Open reads the file, and gives the source and the number of conversations it
-// yields.
+// Open reads the file. It returns the source and the number of its conversations.
 func (d TimedTrace) Open() (Source, int, error) {
 	if err := d.checkNum(); err != nil {
 		return nil, 0, err
@@ -87,8 +86,7 @@ func (d TimedTrace) turn(row traceRow, allowed []int) Turn {
 	return turn
 }
 
-// A traceRow is a request of a trace. It has no more hash ids than input tokens
-// ask for.
+// A traceRow is a request of a trace. It has no more hash ids than its input needs.
 type traceRow struct {
 	due           float64 // seconds
 	input, output int     // tokens

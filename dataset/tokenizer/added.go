@@ -18,8 +18,8 @@ type addedToken struct {
 	Special    bool   `json:"special"`
 }
 
-// addedTokens finds added tokens in a text: of those that start first, the
-// longest.
+// addedTokens finds added tokens in a text: the longest of the tokens that start
+// first.
 type addedTokens struct {
 	tokens []addedToken
 	// The contents as a tree. Node 0 is the root.
@@ -33,8 +33,8 @@ type treeEdge struct {
 	next byte
 }
 
-// newAddedTokens makes the finder of those tokens whose content is in the form
-// that written gives them.
+// newAddedTokens makes the finder of tokens, whose content a text has as written
+// changes it.
 func newAddedTokens(tokens []addedToken, written normalizer) *addedTokens {
 	a := &addedTokens{tokens: tokens, below: make(map[treeEdge]int32), ends: make(map[int32]int)}
 	nodes := int32(0)
@@ -68,8 +68,8 @@ func (a *addedTokens) child(node int32, b byte) int32 {
 	return a.below[treeEdge{node, b}]
 }
 
-// find gives the first added token in text at or after from, and where it
-// stands. Without one, start is the length of text.
+// find returns the first added token in text at or after from, and where it is.
+// Without one, start is the length of text.
 func (a *addedTokens) find(text string, from int) (start, end int, t *addedToken) {
 	for start := from; start < len(text); start++ {
 		node := a.first[text[start]]
@@ -89,8 +89,8 @@ func (a *addedTokens) find(text string, from int) (start, end int, t *addedToken
 	return len(text), len(text), nil
 }
 
-// split gives the parts of text in order: what is between added tokens with a
-// nil token, and the tokens. start is where the part stands.
+// split emits the parts of text in order: the added tokens, and the text between
+// them with a nil token. start is where the part begins.
 func (a *addedTokens) split(text string, emit func(part string, start int, t *addedToken)) {
 	done := 0
 	for from := 0; ; {
@@ -136,9 +136,9 @@ func inWord(r rune) bool {
 		r == nonJoiner || r == joiner
 }
 
-// place gives tokens the ids that Hugging Face's library does, whatever the file
-// says: that of the vocabulary or, one after another, the next ones. A token
-// without content, or one that came before, is left out.
+// place gives tokens the ids that Hugging Face's library gives them, whatever the
+// file says: the id in the vocabulary, or else the next free one. It leaves out
+// tokens without content and repeated tokens.
 func place(tokens []addedToken, vocab map[string]int32) []addedToken {
 	var placed []addedToken
 	seen := make(map[string]bool)
@@ -159,7 +159,7 @@ func place(tokens []addedToken, vocab map[string]int32) []addedToken {
 	return placed
 }
 
-// specialIDs are the ids of the special ones among tokens, ascending.
+// specialIDs are the ids of the special tokens, ascending.
 func specialIDs(tokens []addedToken) []int {
 	var ids []int
 	for _, t := range tokens {

@@ -8,8 +8,8 @@ import (
 	"unicode/utf8"
 )
 
-// A bpe is a byte-pair model: a word begins as its characters, or its bytes,
-// and neighbours are merged while there is a merge for them.
+// A bpe is a byte-pair model. It starts with the characters of a word, or its bytes,
+// and merges neighbours while there is a merge for them.
 type bpe struct {
 	vocab     map[string]int32 // by the text that words are made of
 	whole     bool             // a word of the vocabulary is one token, whatever its merges
@@ -19,12 +19,12 @@ type bpe struct {
 	fallback  bool       // a character that is no symbol becomes its bytes
 	unknown   int32      // what else a character without a symbol becomes; -1 drops it
 	fuse      bool       // unknown characters side by side become one
-	// joints holds which symbols some merge may join. Where two that are not in
-	// it stand side by side, a word can be cut: no merge ever crosses.
+	// joints has the pairs of symbols that a merge may join. A word can be cut between
+	// two neighbours that are not in it: no merge crosses them.
 	joints *merges
 }
 
-// A bpeModel is a BPE model as it is written.
+// A bpeModel is a BPE model as a file has it.
 type bpeModel struct {
 	Type         string           `json:"type"`
 	Dropout      *float64         `json:"dropout"`
@@ -38,7 +38,7 @@ type bpeModel struct {
 	Merges       json.RawMessage  `json:"merges"`
 }
 
-// newBPE reads a model of type BPE, for words as the pre-tokenizer makes them.
+// newBPE reads a model of type BPE. byteLevel is the pre-tokenizer's.
 func newBPE(raw json.RawMessage, byteLevel bool) (*bpe, map[string]int32, error) {
 	var m bpeModel
 	if err := decode(raw, &m); err != nil {
@@ -74,7 +74,7 @@ func newBPE(raw json.RawMessage, byteLevel bool) (*bpe, map[string]int32, error)
 	return b, m.Vocab, b.setMerges(pairs, m.Vocab)
 }
 
-// check refuses what a bpe does not do.
+// check refuses settings that a bpe does not have.
 func (m *bpeModel) check(byteLevel bool) error {
 	switch {
 	case m.Dropout != nil && *m.Dropout != 0:
@@ -115,7 +115,7 @@ func (b *bpe) setMerges(pairs [][2]string, vocab map[string]int32) error {
 		}
 		b.merges.set(left, right, merge{int32(rank), id})
 		if isFallback(pair[0]) || isFallback(pair[1]) || left == b.unknown || right == b.unknown {
-			// Such a part is one symbol or several, by how it came about.
+			// Such a part may be one symbol or several.
 			b.joints = nil
 		}
 		if b.joints != nil {
@@ -137,7 +137,7 @@ func (b *bpe) join(pair [2]string, vocab map[string]int32) {
 	}
 }
 
-// isFallback reports whether a token is that of one byte.
+// isFallback reports whether a token stands for one byte.
 func isFallback(token string) bool {
 	return len(token) == len("<0x00>") && strings.HasPrefix(token, "<0x") && token[5] == '>'
 }
@@ -222,7 +222,7 @@ func (b *bpe) symbols(ids []int32, text string) []int32 {
 		case ok:
 			ids, waiting = append(b.known(ids, waiting), id), false
 		case b.fallback && b.hasBytes(char):
-			// One that waits goes on waiting, past these bytes.
+			// A waiting character goes on waiting, past these bytes.
 			for i := range len(char) {
 				ids = append(ids, b.bytes[char[i]])
 			}
@@ -241,8 +241,8 @@ func (b *bpe) known(ids []int32, waiting bool) []int32 {
 	return ids
 }
 
-// wait makes room for one more character without a symbol to wait: it joins the
-// one that waits already, if they fuse.
+// wait makes one more character without a symbol wait. If unknown characters do not
+// fuse, the one that waits already is appended first.
 func (b *bpe) wait(ids []int32, waiting bool) []int32 {
 	return b.known(ids, waiting && !b.fuse)
 }

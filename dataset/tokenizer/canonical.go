@@ -8,9 +8,9 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// canonical is the normalizer of a composed form. It is form itself but for
-// long runs of combining marks, into which package norm puts a grapheme joiner
-// every 30 marks and Hugging Face does not.
+// canonical is the normalizer of a composed form. It differs from form in long runs
+// of combining marks: package norm puts a grapheme joiner into them after every 30
+// marks, and Hugging Face does not.
 func canonical(form norm.Form) normalizer {
 	return func(text string) string {
 		switch {
@@ -53,7 +53,7 @@ func compose(form norm.Form, text string) string {
 	}
 	order(runes)
 	out := runes[:0]
-	starter, last := -1, 0 // where in out the last starter is, and the class of what came last
+	starter, last := -1, 0 // the position of the last starter in out, and the class of the last rune
 	for _, r := range runes {
 		ccc := class15(r)
 		if starter >= 0 && (last < ccc || last == 0) {
@@ -70,8 +70,7 @@ func compose(form norm.Form, text string) string {
 	return string(out)
 }
 
-// order sorts each run of marks by class, and leaves those of one class in
-// their order.
+// order sorts each run of marks by class. Marks of one class keep their order.
 func order(runes []rune) {
 	for start := 0; start < len(runes); start++ {
 		end := start
@@ -83,7 +82,7 @@ func order(runes []rune) {
 	}
 }
 
-// pair is the one rune that a starter and what follows it compose to.
+// pair is the one rune that a starter and the rune after it compose to.
 func pair(starter, r rune) (rune, bool) {
 	two := string(starter) + string(r)
 	one := norm.NFC.String(two)

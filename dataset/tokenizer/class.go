@@ -5,8 +5,8 @@ import (
 	"unicode"
 )
 
-// A class is a set of runes, one bit for each. What lies past its end is not
-// in it.
+// A class is a set of runes, with one bit for each. Runes past its end are not in
+// it.
 type class []uint64
 
 const classWords = (unicode.MaxRune + 1) / 64

@@ -9,8 +9,8 @@ import (
 	"unicode/utf8"
 )
 
-// A decoder rewrites the tokens of a text, which are put together afterwards.
-// It may do so in place.
+// A decoder rewrites the tokens of a text before they are joined. It may rewrite
+// them in place.
 type decoder func(tokens []string) []string
 
 // spaced is the decoder of a document without one.
@@ -93,8 +93,8 @@ func decodeByteLevel(tokens []string) []string {
 	return []string{valid(string(text))}
 }
 
-// decodeFallback makes runs of byte tokens text again. Each byte of a run that
-// is not UTF-8 becomes a replacement character.
+// decodeFallback turns runs of byte tokens into text. If a run is not UTF-8, each of
+// its bytes becomes a replacement character.
 func decodeFallback(tokens []string) []string {
 	var out []string
 	var run []byte

@@ -7,7 +7,7 @@ import (
 	"fmt"
 )
 
-// A document is a tokenizer.json as it is written.
+// A document is the text of a tokenizer.json.
 type document struct {
 	Version       string          `json:"version"`
 	Truncation    json.RawMessage `json:"truncation"`
@@ -36,7 +36,7 @@ func parse(path string, data []byte) (*pipeline, error) {
 	return t, nil
 }
 
-// unsupported is the error for a part of the document that is not built yet.
+// unsupported is the error for a part of the document that is not supported yet.
 func unsupported(part string, raw json.RawMessage) error {
 	if kind := typeOf(raw); kind != "" {
 		return fmt.Errorf("%s type %q is not supported yet", part, kind)
@@ -47,7 +47,7 @@ func unsupported(part string, raw json.RawMessage) error {
 	return fmt.Errorf("%s is not supported yet", part)
 }
 
-// typeOf is the "type" of a part of the document, empty when it has none.
+// typeOf is the "type" of a part of the document, or empty.
 func typeOf(raw json.RawMessage) string {
 	var part struct{ Type string }
 	if json.Unmarshal(raw, &part) != nil {

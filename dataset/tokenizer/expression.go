@@ -9,15 +9,15 @@ import (
 	"unicode/utf8"
 )
 
-// An expression reads the text of a regular expression. What it does not know
-// it refuses: a guess would count tokens wrongly.
+// An expression reads the text of a regular expression. It refuses what it does not
+// know, because a guess would count tokens wrongly.
 type expression struct {
 	rest    string
 	fold    bool // inside (?i:…)
 	classes map[string]class
 }
 
-// compile makes the pattern that source describes.
+// compile makes a pattern of its source.
 func compile(source string) (*pattern, error) {
 	e := &expression{rest: source, classes: make(map[string]class)}
 	root, err := e.choice(nil)
@@ -45,7 +45,7 @@ func compile(source string) (*pattern, error) {
 	return p, nil
 }
 
-// An element is a step before it is known what follows it.
+// An element makes a step once the step after it is known.
 type element func(next *step) *step
 
 // choice reads alternatives up to a closing parenthesis or the end, and links
@@ -100,7 +100,7 @@ func (e *expression) sequence() (element, error) {
 	}, nil
 }
 
-// element reads a group, a look-ahead or a class with how often it comes.
+// element reads a group, a look-ahead or a class, with its quantifier.
 func (e *expression) element() (element, error) {
 	switch {
 	case e.take("(?!"):
@@ -124,7 +124,7 @@ func (e *expression) element() (element, error) {
 	return func(next *step) *step { return &step{class: c, min: least, max: most, next: next} }, err
 }
 
-// group reads the rest of a group, which may be optional.
+// group reads the rest of a group after its opening parenthesis.
 func (e *expression) group() (element, error) {
 	ways, err := e.alternatives()
 	if err != nil {
@@ -178,7 +178,7 @@ func (e *expression) repeat() (least, most int, err error) {
 	return least, most, nil
 }
 
-// class reads one rune or a class of runes. Equal ones are shared.
+// class reads one rune or a class of runes. Equal classes are shared.
 func (e *expression) class() (class, error) {
 	before := e.rest
 	var c class
@@ -204,8 +204,8 @@ func (e *expression) class() (class, error) {
 	return e.classes[source], nil
 }
 
-// folded is an ASCII letter or apostrophe in either case, and what else folds
-// to it: the long s to s.
+// folded is an ASCII letter or apostrophe in either case, with the other runes that
+// fold to it, such as the long s.
 func folded(source string) (class, error) {
 	if len(source) != 1 || source != "'" && !unicode.IsLetter(rune(source[0])) {
 		return nil, fmt.Errorf("%q without regard to case", source)
@@ -246,8 +246,8 @@ func (e *expression) brackets() (class, error) {
 	return c, nil
 }
 
-// item reads a rune, escaped or plain but for those of refused, or an escaped
-// class. The rune of a class is -1.
+// item reads an escaped class or a rune, which may not be a plain one of refused.
+// The rune of a class is -1.
 func (e *expression) item(refused string) (class, rune, error) {
 	r, width := utf8.DecodeRuneInString(e.rest)
 	if width == 0 || r == utf8.RuneError || strings.ContainsRune(refused, r) {

@@ -2,11 +2,11 @@ package tokenizer
 
 import "math/bits"
 
-// A merge is what two neighbouring symbols become, and how early: of all merges
-// that can be done in a word, the one of the lowest rank is done first.
+// A merge is the symbol that two neighbours become, and its rank: of all possible
+// merges in a word, the one with the lowest rank comes first.
 type merge struct{ rank, id int32 }
 
-// never is the merge of two symbols that have none.
+// never is the merge of two symbols that do not merge.
 var never = merge{rank: maxRank}
 
 const maxRank = 1<<31 - 1
@@ -32,7 +32,7 @@ func newMerges(size int) *merges {
 	return m
 }
 
-// slot is where the pair is, or would be put.
+// slot is the slot of the pair, or the empty slot for it.
 func (m *merges) slot(left, right int32) *mergeSlot {
 	const golden = 0x9e3779b97f4a7c15
 	key := uint64(uint32(left))<<32 | uint64(uint32(right))
@@ -55,7 +55,7 @@ func (m *merges) set(left, right int32, to merge) {
 	*m.slot(left, right) = mergeSlot{left, right, to}
 }
 
-// A word is the room in which the symbols of one word are merged.
+// A word is the memory for merging the symbols of one word.
 type word struct {
 	ids    []int32
 	merges []merge  // of each symbol with the one after it
@@ -66,11 +66,11 @@ type word struct {
 // A link gives the symbols before and after one; dead ones have a next of -1.
 type link struct{ before, next int32 }
 
-// longWord is the length at which a queue is faster than looking at every
-// merge each time.
+// longWord is the length from which a queue is faster than a search of all merges
+// each time.
 const longWord = 96
 
-// merge does all merges in ids and gives what is left, in the room of ids.
+// merge does all merges in ids, in place, and returns the rest.
 func (w *word) merge(table *merges, ids []int32) []int32 {
 	if len(ids) > longWord {
 		return w.mergeLong(table, ids)
@@ -140,7 +140,7 @@ func (w *word) mergeLong(table *merges, ids []int32) []int32 {
 	return kept
 }
 
-// offer queues the merge of the symbol at left with the one after it.
+// offer queues the merge of the symbol at left with the next one.
 func (w *word) offer(table *merges, ids []int32, left int32) {
 	right := w.links[left].next
 	if int(right) >= len(ids) {
@@ -161,7 +161,7 @@ func (w *word) offer(table *merges, ids []int32, left int32) {
 	}
 }
 
-// pop takes the least from the queue.
+// pop takes the smallest value from the queue.
 func (w *word) pop() uint64 {
 	q := w.queue
 	top, last := q[0], len(q)-1

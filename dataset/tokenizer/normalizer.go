@@ -82,7 +82,7 @@ func newPrepend(raw json.RawMessage) (normalizer, error) {
 	}, err
 }
 
-// newReplace reads a Replace, which normalizers and decoders share.
+// newReplace reads a Replace, which is a normalizer and a decoder.
 func newReplace(raw json.RawMessage) (func(string) string, error) {
 	var replace struct {
 		Type    string `json:"type"`

@@ -5,16 +5,16 @@ import (
 	"unicode/utf8"
 )
 
-// A pattern is a compiled regular expression of the kind that tokenizers split
-// text with: runs of rune classes, alternatives of which the first that matches
-// counts, and the look-ahead (?!x). It matches as a backtracking engine does.
+// A pattern is a compiled regular expression, of the kind that tokenizers split text
+// with: runs of rune classes, alternatives, of which the first match counts, and the
+// look-ahead (?!x). It matches as a backtracking engine does.
 //
-// An expression is a graph of steps. Runs are greedy, and all that is tried
-// again is a shorter run, so a word takes time linear in its length for every
-// expression that real tokenizers hold.
+// An expression is a graph of steps. Runs are greedy, and only shorter runs are tried
+// again, so a word takes time linear in its length for the expressions of real
+// tokenizers.
 type pattern struct {
-	// first holds the alternatives that can match at an ASCII byte, by that byte,
-	// and last all of them, for any other byte.
+	// first has the alternatives that can match at each ASCII byte. Its last entry
+	// has all of them, for any other byte.
 	first [utf8.RuneSelf + 1][]*step
 }
 
@@ -31,15 +31,15 @@ type step struct {
 type stepKind int
 
 const (
-	runStep    stepKind = iota // between min and max runes of class, the more the better
+	runStep    stepKind = iota // min to max runes of class, as many as possible
 	choiceStep                 // the first of either that matches
 	notStep                    // no rune of class comes next
 )
 
 const unlimited = math.MaxInt
 
-// find gives where the first match in text stands. Without one, start and end
-// are the length of text.
+// find is where the first match in text is. Without one, start and end are the
+// length of text.
 func (p *pattern) find(text string) (start, end int) {
 	for start < len(text) {
 		for _, s := range p.first[min(text[start], utf8.RuneSelf)] {
@@ -53,7 +53,7 @@ func (p *pattern) find(text string) (start, end int) {
 	return len(text), len(text)
 }
 
-// match gives the end of a match of s and all that follows it at pos, or -1.
+// match is the end of a match at pos of s and the steps after it, or -1.
 func (s *step) match(text string, pos int) int {
 	for ; s != nil; s = s.next {
 		switch s.kind {
@@ -75,8 +75,8 @@ func (s *step) match(text string, pos int) int {
 	return pos
 }
 
-// matchRun takes as many runes as it can and gives them back one by one until
-// the rest matches.
+// matchRun takes as many runes as it can, and then fewer and fewer until the rest
+// matches.
 func (s *step) matchRun(text string, pos int) int {
 	count := 0
 	for count < s.max {

@@ -8,10 +8,9 @@ import (
 	"sync"
 )
 
-// A pipeline is the Tokenizer of a tokenizer.json. Text goes through it in five
-// steps: added tokens that are written as they are, are found; the rest is
-// normalized; added tokens are found that are written in normalized form; the
-// rest is cut into words; and the model makes tokens of each word.
+// A pipeline is the Tokenizer of a tokenizer.json. It has five steps. It finds the
+// added tokens that are not normalized; normalizes the rest; finds the normalized
+// added tokens; cuts the rest into words; and the model makes tokens of each word.
 type pipeline struct {
 	raw, normalized *addedTokens
 	normalize       normalizer
@@ -20,20 +19,20 @@ type pipeline struct {
 	template        template
 	decode          decoder
 	clean           bool     // decoded text loses the spaces before punctuation
-	texts           []string // of each id, as the decoder gets it; empty for those that are none
+	texts           []string // of each id, as the decoder gets it; empty for unused ids
 	size            int
 	special         []int
 	words           sync.Pool // of *word
 }
 
-// A model makes the tokens of one word. They may lie in w, and are valid until
-// its next use.
+// A model makes the tokens of one word. They may be in the memory of w, and are
+// valid until its next use.
 type model interface {
 	tokens(w *word, text string) []int32
 }
 
-// maxID bounds the ids of a vocabulary, so that a broken file does not ask for
-// all memory.
+// maxID bounds the ids of a vocabulary, so that a broken file does not take all
+// memory.
 const maxID = 1<<22 - 1
 
 func newPipeline(d *document) (*pipeline, error) {
@@ -70,7 +69,7 @@ func newPipeline(d *document) (*pipeline, error) {
 	return p, err
 }
 
-// setModel reads the model and gives its vocabulary.
+// setModel reads the model and returns its vocabulary.
 func (p *pipeline) setModel(raw json.RawMessage, byteLevel bool) (vocab map[string]int32, err error) {
 	switch typeOf(raw) {
 	case "BPE":
@@ -162,7 +161,7 @@ func (p *pipeline) Count(text string, special bool) int {
 	return n
 }
 
-// each gives the tokens of text in order, some at a time.
+// each visits the tokens of text in order, some at a time.
 func (p *pipeline) each(text string, visit func(tokens []int32)) {
 	w := p.words.Get().(*word)
 	defer p.words.Put(w)

@@ -47,7 +47,7 @@ func newPreTokenizer(raw json.RawMessage) (preTokenizer, error) {
 	return p, err
 }
 
-// newPreTokenizers reads a Sequence: each cuts the words of the one before it.
+// newPreTokenizers reads a Sequence, in which each cuts the words of the one before.
 func newPreTokenizers(raw json.RawMessage) (preTokenizer, error) {
 	all := preTokenizer{split: whole}
 	var sequence struct {
@@ -125,11 +125,11 @@ func newDigits(raw json.RawMessage) (splitter, error) {
 	return isolated.splitter(p.find, false)
 }
 
-// A metaspace writes a mark for each space, and one before the text.
+// A metaspace replaces each space by a mark, and puts one before the text.
 type metaspace struct {
 	Type           string `json:"type"`
 	Replacement    string `json:"replacement"`
-	AddPrefixSpace *bool  `json:"add_prefix_space"` // what older files have in place of the next
+	AddPrefixSpace *bool  `json:"add_prefix_space"` // older files have it instead of PrependScheme
 	PrependScheme  string `json:"prepend_scheme"`
 	Split          bool   `json:"split"`
 }

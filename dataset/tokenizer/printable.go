@@ -5,9 +5,9 @@ import (
 	"unicode/utf8"
 )
 
-// unprinted gives the byte that a character of a byte-level vocabulary stands
-// for, or -1. A byte is written as the character of that number where Latin-1
-// has a visible one, and else as the next one from U+0100 on.
+// unprinted is the byte that a character of a byte-level vocabulary stands for, or
+// -1. A byte is the character of its number, if Latin-1 has a visible one, or else
+// the next character from U+0100 on.
 var unprinted = unprintedTable()
 
 func unprintedTable() (bytes [256 + 68]int16) {
@@ -26,7 +26,7 @@ func unprintedTable() (bytes [256 + 68]int16) {
 	return bytes
 }
 
-// unprintable is the text that a byte-level token is written for, if all its
+// unprintable is the text that a byte-level token stands for, if all of its
 // characters stand for bytes.
 func unprintable(token string) (text string, ok bool) {
 	bytes := make([]byte, 0, len(token))
@@ -39,8 +39,8 @@ func unprintable(token string) (text string, ok bool) {
 	return string(bytes), true
 }
 
-// appendUnprintable appends what a byte-level token is written for, or the
-// token itself if a character of it stands for no byte.
+// appendUnprintable appends the text that a byte-level token stands for, or the
+// token itself if one of its characters stands for no byte.
 func appendUnprintable(text []byte, token string) []byte {
 	before := len(text)
 	for _, r := range token {
@@ -52,9 +52,8 @@ func appendUnprintable(text []byte, token string) []byte {
 	return text
 }
 
-// valid is text with a replacement character for each maximal part of a UTF-8
-// sequence that is broken off, and for each byte that begins none: what Rust
-// and Python make of it.
+// valid is text with a replacement character for each broken UTF-8 sequence, as long
+// as it is valid, and for each byte that begins none, as Rust and Python do it.
 func valid(text string) string {
 	if utf8.ValidString(text) {
 		return text
@@ -74,8 +73,8 @@ func valid(text string) string {
 	return out.String()
 }
 
-// broken is the length of the longest beginning of text that some UTF-8
-// sequence begins with, and at least 1. No sequence does as a whole.
+// broken is the length of the longest start of text that is also the start of a
+// UTF-8 sequence, and at least 1.
 func broken(text string) int {
 	for width := min(3, len(text)); width > 1; width-- {
 		if !utf8.FullRuneInString(text[:width]) {

@@ -12,21 +12,20 @@ import (
 	"strings"
 )
 
-// settings are what transformers' tokenizer_config.json says beside a
-// tokenizer.json.
+// settings are what transformers' tokenizer_config.json adds to a tokenizer.json.
 type settings struct {
 	Class      string `json:"tokenizer_class"`
 	Clean      bool   `json:"clean_up_tokenization_spaces"`
 	CleanBPE   bool   `json:"clean_up_tokenization_spaces_for_bpe_even_though_it_will_corrupt_output"`
 	Additional tokens `json:"additional_special_tokens"`
 	Extra      tokens `json:"extra_special_tokens"`
-	// AddedDecoder is the mark of a file that says all there is to say: with it,
-	// transformers does not read special_tokens_map.json.
+	// AddedDecoder marks a complete file: with it, transformers does not read
+	// special_tokens_map.json.
 	AddedDecoder json.RawMessage `json:"added_tokens_decoder"`
 	named        map[string]tokens
 }
 
-// named tokens are special, whatever tokenizer.json says of them.
+// named tokens are special, whatever tokenizer.json says about them.
 var named = []string{
 	"bos_token", "eos_token", "unk_token", "sep_token", "pad_token", "cls_token", "mask_token",
 }
@@ -42,8 +41,8 @@ var classDefaults = map[string]map[string]string{
 	},
 }
 
-// tokens are contents of tokens, however they are written: as a string, as an
-// object with a content, or as a list or a map of these.
+// tokens are the contents of tokens. A file has them as a string, as an object with
+// a content, or as a list or a map of these.
 type tokens []string
 
 func (t *tokens) UnmarshalJSON(raw []byte) error {
@@ -76,7 +75,7 @@ func (t *tokens) UnmarshalJSON(raw []byte) error {
 	return nil
 }
 
-// readSettings reads the settings in folder. Without any, found is false.
+// readSettings reads the settings in folder. If there are none, found is false.
 func readSettings(folder string) (s *settings, found bool, err error) {
 	s = &settings{named: make(map[string]tokens)}
 	if found, err = s.read(filepath.Join(folder, "tokenizer_config.json")); err != nil || !found {
@@ -141,13 +140,13 @@ func (s *settings) special() []string {
 	return all
 }
 
-// heed does what s says.
-func (p *pipeline) heed(s *settings) {
+// apply makes p do what s says.
+func (p *pipeline) apply(s *settings) {
 	_, bpe := p.model.(*bpe)
 	p.clean = s.Clean && (s.CleanBPE || !bpe)
 	p.special = nil
 	for _, content := range s.special() {
-		// A token that the vocabulary has not is of no concern: text never becomes it.
+		// A token outside of the vocabulary does not matter: text never becomes it.
 		if id := p.id(content); id >= 0 {
 			p.special = append(p.special, id)
 		}
@@ -156,8 +155,7 @@ func (p *pipeline) heed(s *settings) {
 	p.special = slices.Compact(p.special)
 }
 
-// cleanUp removes the spaces before punctuation that transformers removes, in
-// its order.
+// cleanUp removes spaces before punctuation, as transformers does and in its order.
 func cleanUp(text string) string {
 	for _, after := range []string{".", "?", "!", ","} {
 		text = strings.ReplaceAll(text, " "+after, after)

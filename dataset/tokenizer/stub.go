@@ -6,9 +6,9 @@ import (
 	"strings"
 )
 
-// A Stub is the simulator's tokenizer. Id N is the word "tokN", words are parted
-// by white space, and any other word is id 0. It holds no vocabulary: ids are
-// computed.
+// A Stub is the simulator's tokenizer. Id N is the word "tokN", white space
+// separates words, and any other word is id 0. It has no vocabulary: it computes
+// ids.
 type Stub struct {
 	Size    int   // of the vocabulary
 	BOS     []int // put before a single sequence when special tokens are asked for
@@ -59,8 +59,8 @@ func (s Stub) VocabSize() int    { return s.Size }
 func (s Stub) SpecialIDs() []int { return slices.Clone(s.Special) }
 func (s Stub) NumSpecial() int   { return len(s.BOS) }
 
-// id is the id of a word. Only the spelling that Decode gives is a word of the
-// vocabulary: tok007 is not.
+// id is the id of a word. The words of the vocabulary are spelled as Decode does:
+// tok007 is none.
 func (s Stub) id(word string) int {
 	digits, ok := strings.CutPrefix(word, stubPrefix)
 	if !ok || digits == "" || (digits[0] == '0' && digits != "0") {

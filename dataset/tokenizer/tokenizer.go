@@ -1,10 +1,9 @@
 // Package tokenizer turns text into token ids and back, from a Hugging Face
 // tokenizer.json, in pure Go.
 //
-// A tokenizer is a value that is opened once and then only read. What a
-// tokenizer.json asks for and this package does not know is refused when the
-// file is opened, by name, so that a token count is either that of the real
-// tokenizer or an error, never an estimate.
+// A tokenizer is opened once and then only read. Open refuses, by name, whatever a
+// tokenizer.json asks for that this package does not know. So a token count is
+// either the real tokenizer's or an error, never an estimate.
 //
 // The real tokenizer is Hugging Face's library, for code points that its Unicode
 // and Go's both assign: Unicode 9 where text is normalized, and else Unicode 14.
@@ -22,13 +21,13 @@ import (
 
 // A Tokenizer is safe for concurrent use.
 type Tokenizer interface {
-	// Encode gives the ids of text; with special, also those that the
-	// post-processor adds around a single sequence (BOS and the like).
+	// Encode returns the ids of text. With special, they include the ids that the
+	// post-processor adds around a single sequence, such as BOS.
 	Encode(text string, special bool) []int
-	// Count is the length of what Encode gives, without making it.
+	// Count is the number of ids that Encode returns. It does not make them.
 	Count(text string, special bool) int
-	// Decode gives the text of ids, special tokens included. Ids that are not
-	// in the vocabulary are left out.
+	// Decode returns the text of ids, special tokens included. It leaves out ids that
+	// are not in the vocabulary.
 	Decode(ids []int) string
 	// VocabSize is the size of the base vocabulary, without added tokens.
 	VocabSize() int
@@ -41,16 +40,16 @@ type Tokenizer interface {
 
 const tokenizerFile = "tokenizer.json"
 
-// Open gives the tokenizer called name: "stub-N" is the Stub with N words;
-// anything else is a tokenizer.json file, a folder that holds one, or the name
-// of a model in Hugging Face's local cache (HF_HOME), which is never fetched.
+// Open opens the tokenizer called name. "stub-N" is the Stub with N words. Any other
+// name is a tokenizer.json file, a folder that holds one, or the name of a model in
+// Hugging Face's local cache (HF_HOME). Open fetches nothing.
 //
-// In a folder, tokenizer_config.json is heeded as transformers 5 does. Special
-// are then the tokens that it names (bos_token, additional_special_tokens …),
-// as in all_special_ids, whereas without it they are the added tokens flagged as
-// special. And clean_up_tokenization_spaces does nothing for a BPE model, unless
+// In a folder, tokenizer_config.json counts as it does in transformers 5. The special
+// tokens are then the ones that it names (bos_token, additional_special_tokens …), as
+// in all_special_ids; without it they are the added tokens flagged as special. And
+// clean_up_tokenization_spaces does nothing for a BPE model, unless
 // clean_up_tokenization_spaces_for_bpe_even_though_it_will_corrupt_output is set
-// too; transformers 4 did clean up, so that its decoded text can differ.
+// too. Transformers 4 did clean up, so its decoded text can differ.
 func Open(name string) (Tokenizer, error) {
 	if size, ok := strings.CutPrefix(name, "stub-"); ok {
 		if n, err := strconv.Atoi(size); err == nil && n > 0 {
@@ -84,7 +83,7 @@ func Open(name string) (Tokenizer, error) {
 		return nil, fmt.Errorf("tokenizer %q: %w", name, err)
 	}
 	if found {
-		t.heed(s)
+		t.apply(s)
 	}
 	return t, nil
 }
