@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"strings"
 
 	"github.com/servebench/servebench/metrics"
 	"github.com/servebench/servebench/metrics/stream"
@@ -54,44 +53,17 @@ func (s source) String() string {
 
 // read reads the runs of the source, which is stdin where its name is "-".
 func (s source) read(stdin io.Reader, ask metrics.Ask) (name string, sums []*metrics.Summary, err error) {
-	name, in := s.String(), stdin
+	name, in := s.String(), stream.NewFile("<stdin>", stdin)
 	if name == "-" {
 		name = "standard input"
 	} else {
-		files, end, err := s.open()
-		if err != nil {
+		if in, err = stream.OpenFiles(s...); err != nil {
 			return name, nil, err
 		}
-		defer end()
-		in = files
+		defer in.Close() // which was only read
 	}
 	if sums, err = stream.Read(in, ask); err != nil {
 		return name, nil, fmt.Errorf("%s: %w", name, err)
 	}
 	return name, sums, nil
-}
-
-// open opens the files one after the other, as far as they can be read. A line that
-// was torn at the end of one is not continued by the next.
-func (s source) open() (io.Reader, func(), error) {
-	var readers []io.Reader
-	var files []*os.File
-	closeAll := func() {
-		for _, f := range files {
-			f.Close() // which was only read
-		}
-	}
-	for _, name := range s {
-		f, err := os.Open(name)
-		if err != nil {
-			closeAll()
-			return nil, nil, err
-		}
-		files = append(files, f)
-		readers = append(readers, f, strings.NewReader("\n"))
-	}
-	if len(files) == 1 {
-		return files[0], closeAll, nil
-	}
-	return io.MultiReader(readers...), closeAll, nil
 }

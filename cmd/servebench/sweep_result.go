@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -30,18 +29,19 @@ type sweepResult struct {
 // result reads the record stream of the sweep.
 func (c *sweepCommand) result(s *sweep.Sweep) (*sweepResult, error) {
 	r := &sweepResult{sweepCommand: c, sweep: s, sums: map[string][]*metrics.Summary{}}
-	f, err := os.Open(filepath.Join(c.dir, sweep.RecordsName))
+	name := filepath.Join(c.dir, sweep.RecordsName)
+	f, err := stream.OpenFiles(name)
 	if err != nil {
 		return r, err
 	}
-	defer f.Close()
+	defer f.Close() // which was only read
 	var ask metrics.Ask
 	for _, o := range c.runs {
 		ask.Trace = ask.Trace || o.Results.Parts.any()
 	}
 	sums, err := stream.Read(f, ask)
 	if err != nil && !errors.Is(err, stream.ErrNothing) {
-		return r, fmt.Errorf("%s: %w", f.Name(), err)
+		return r, fmt.Errorf("%s: %w", name, err)
 	}
 	for _, sum := range sums {
 		id := cmp.Or(sum.Header.Group, sum.Header.Run)
@@ -52,7 +52,7 @@ func (c *sweepCommand) result(s *sweep.Sweep) (*sweepResult, error) {
 			if e.Failed != "" {
 				r.failed++
 			} else if r.sums[e.Run] == nil {
-				return r, fmt.Errorf("%s: run %s of the journal is not in it", f.Name(), e.Run)
+				return r, fmt.Errorf("%s: run %s of the journal is not in it", name, e.Run)
 			} else {
 				for _, s := range r.sums[e.Run] {
 					c.runs[cell].Results.Parts.cut(io.Discard, s) // the log has what it warns of

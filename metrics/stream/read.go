@@ -21,16 +21,23 @@ const sniffLength = 64 << 10
 // Read sums up each run in r, which may be a record stream, vLLM's result JSON
 // or a text with result blocks in it. A record stream may stand anywhere in
 // another text, whose blocks are then left alone. Runs of a record stream are
-// judged; of the others there is nothing to judge by.
+// judged; of the others there is nothing to judge by. Where r is a *Files, damaged
+// lines of a stream are named by it.
 func Read(r io.Reader, ask metrics.Ask) ([]*metrics.Summary, error) {
 	b := bufio.NewReaderSize(r, sniffLength)
 	// A short source is no error here, and any other comes again with the next read.
 	head, _ := b.Peek(sniffLength)
-	read := readText
+	var sums []*metrics.Summary
+	var err error
 	if bytes.HasPrefix(bytes.TrimSpace(head), []byte("{")) && !isStream(head) {
-		read = vllm.ReadResults
+		sums, err = vllm.ReadResults(b, ask)
+	} else {
+		stream := NewReader(b)
+		if files, ok := r.(*Files); ok {
+			stream.place = files.place
+		}
+		sums, err = readText(stream, ask)
 	}
-	sums, err := read(b, ask)
 	if errors.Is(err, vllm.ErrNoResult) || errors.Is(err, vllm.ErrNoBlock) {
 		return nil, ErrNothing
 	}
@@ -56,11 +63,10 @@ func isStream(head []byte) bool {
 	return bytes.HasPrefix(head, streamMark) || bytes.Contains(head, append([]byte("\n"), streamMark...))
 }
 
-// readText reads the record stream in r, or else the blocks. Both are looked for
-// in one pass, since r may be a pipe and what stands before a stream of any length.
-func readText(r io.Reader, ask metrics.Ask) ([]*metrics.Summary, error) {
+// readText reads a record stream, or else the blocks around it. It looks for both in
+// one pass: the text may come from a pipe, and any text may stand before a stream.
+func readText(stream *Reader, ask metrics.Ask) ([]*metrics.Summary, error) {
 	var blocks vllm.BlockReader
-	stream := NewReader(r)
 	stream.foreign = blocks.Line
 	sums, err := readStream(stream, ask)
 	if err != nil || len(sums) > 0 {
@@ -68,7 +74,7 @@ func readText(r io.Reader, ask metrics.Ask) ([]*metrics.Summary, error) {
 	}
 	sums, err = blocks.Summaries(ask)
 	if err != nil && stream.Damaged > 0 {
-		return nil, fmt.Errorf("nothing to report: of a record stream there is only %s", metrics.Counted(stream.Damaged, "torn or damaged line"))
+		return nil, fmt.Errorf("nothing to report: there is only %s", stream.damagedLines())
 	}
 	return sums, err
 }

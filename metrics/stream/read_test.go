@@ -35,7 +35,7 @@ func TestReadTellsWhatItReads(t *testing.T) {
 
 func TestATornStreamIsNotTakenForNothing(t *testing.T) {
 	_, err := Read(strings.NewReader(`{"v":1,"k":"run","run":"r","con`), metrics.Ask{})
-	const want = "nothing to report: of a record stream there is only 1 torn or damaged line"
+	const want = "nothing to report: there is only 1 torn or damaged line of the stream: line 1"
 	if err == nil || err.Error() != want {
 		t.Errorf("got %v, want %s", err, want)
 	}

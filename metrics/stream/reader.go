@@ -9,6 +9,7 @@ import (
 	"hash/maphash"
 	"io"
 	"iter"
+	"slices"
 	"strings"
 
 	"github.com/servebench/servebench/metrics"
@@ -44,8 +45,11 @@ type Reader struct {
 	Repeated int // messages so far that had been there before and were not yielded again
 
 	r       *bufio.Reader
-	buf     []byte            // the line being read
-	foreign func(line string) // is given each line that belongs to no stream, unless nil
+	buf     []byte             // the line being read
+	number  int                // its number, from 1
+	damage  []int              // the numbers of the first damaged lines, at most maxNamed
+	place   func(n int) string // names a line
+	foreign func(line string)  // is given each line that belongs to no stream, unless nil
 
 	// seen holds a hash of each message. A record has its index and its times, a
 	// sample its time, so no two messages are alike unless one is a copy. That two
@@ -66,6 +70,7 @@ type message struct {
 
 // A partial is a message of which some pieces are there.
 type partial struct {
+	line int // of its first piece
 	kind string
 	next int
 	text strings.Builder
@@ -75,6 +80,7 @@ type partial struct {
 func NewReader(r io.Reader) *Reader {
 	return &Reader{
 		r:     bufio.NewReaderSize(r, 64<<10),
+		place: func(n int) string { return fmt.Sprintf("line %d", n) },
 		seed:  maphash.MakeSeed(),
 		parts: map[message]*partial{}, runs: map[string]int{},
 	}
@@ -99,7 +105,9 @@ func (sr *Reader) Entries() iter.Seq2[Entry, error] {
 				if !errors.Is(readErr, io.EOF) {
 					yield(Entry{}, fmt.Errorf("reading a record stream: %w", readErr))
 				}
-				sr.Damaged += len(sr.parts)
+				for _, p := range sr.parts {
+					sr.damaged(p.line)
+				}
 				return
 			}
 		}
@@ -110,6 +118,7 @@ func (sr *Reader) Entries() iter.Seq2[Entry, error] {
 // the beginning.
 func (sr *Reader) line() ([]byte, error) {
 	sr.buf = sr.buf[:0]
+	sr.number++
 	for {
 		piece, err := sr.r.ReadSlice('\n')
 		limit := maxTextLine
@@ -137,7 +146,7 @@ func (sr *Reader) entry(raw []byte) (Entry, error) {
 	}
 	var part partLine
 	if err := json.Unmarshal(line, &part); err != nil {
-		sr.Damaged++
+		sr.damaged(sr.number)
 		return Entry{}, nil
 	}
 	if part.V != streamVersion {
@@ -155,7 +164,7 @@ func (sr *Reader) entry(raw []byte) (Entry, error) {
 	}
 	entry, err := decode(part.lineHead, line)
 	if err != nil {
-		sr.Damaged++
+		sr.damaged(sr.number)
 		return Entry{}, nil
 	}
 	if entry != (Entry{}) && sr.repeats(line) {
@@ -180,11 +189,34 @@ func (sr *Reader) repeats(text []byte) bool {
 	return !sr.seen.add(maphash.Bytes(sr.seed, text))
 }
 
+// maxNamed is how many damaged lines are named; the others are only counted.
+const maxNamed = 5
+
+// damaged counts a message of the stream that cannot be read, and the line where it
+// begins.
+func (sr *Reader) damaged(line int) {
+	if sr.Damaged++; sr.Damaged <= maxNamed {
+		sr.damage = append(sr.damage, line)
+	}
+}
+
+// damagedLines counts the damaged lines, and names the first of them.
+func (sr *Reader) damagedLines() string {
+	var names []string
+	for _, n := range slices.Sorted(slices.Values(sr.damage)) {
+		names = append(names, sr.place(n))
+	}
+	if more := sr.Damaged - len(names); more > 0 {
+		names = append(names, fmt.Sprintf("and %d more", more))
+	}
+	return metrics.Counted(sr.Damaged, "torn or damaged line") + " of the stream: " + strings.Join(names, ", ")
+}
+
 // warnings are what there is to say of the stream so far.
 func (sr *Reader) warnings() []string {
 	var w []string
 	if sr.Damaged > 0 {
-		w = append(w, "left out "+metrics.Counted(sr.Damaged, "torn or damaged line")+" of the stream")
+		w = append(w, "left out "+sr.damagedLines())
 	}
 	if sr.Repeated > 0 {
 		w = append(w, "took only once "+metrics.Counted(sr.Repeated, "line")+" that the stream repeats")
@@ -201,16 +233,16 @@ func (sr *Reader) join(part *partLine) (whole []byte, kind string) {
 	p := sr.parts[key]
 	if p != nil && part.Part == 0 {
 		// A copy of the stream begins where the one before was cut.
-		sr.Damaged++
+		sr.damaged(p.line)
 		p = nil
 	}
 	if p == nil {
-		p = &partial{kind: part.Kind}
+		p = &partial{line: sr.number, kind: part.Kind}
 		sr.parts[key] = p
 	}
 	if part.Part != p.next || p.text.Len()+len(part.Text) > maxMessage {
 		delete(sr.parts, key)
-		sr.Damaged++
+		sr.damaged(sr.number)
 		return nil, ""
 	}
 	p.text.WriteString(part.Text)

@@ -203,10 +203,10 @@ func TestWhatAStreamLostOrRepeatsIsSaid(t *testing.T) {
 	}{
 		"whole":               {lines, 4, nil},
 		"a line lost":         {slices.Delete(slices.Clone(lines), 2, 3), 3, []string{"run r counts 4 requests in its end line, but the stream holds 3"}},
-		"a line torn":         {slices.Replace(slices.Clone(lines), 2, 3, lines[2][:99], []byte("\n")), 3, []string{"run r counts 4 requests in its end line, but the stream holds 3", "left out 1 torn or damaged line of the stream"}},
+		"a line torn":         {slices.Replace(slices.Clone(lines), 2, 3, lines[2][:99], []byte("\n")), 3, []string{"run r counts 4 requests in its end line, but the stream holds 3", "left out 1 torn or damaged line of the stream: line 3"}},
 		"twice":               {slices.Concat(lines, lines), 4, []string{"took only once 6 lines that the stream repeats"}},
 		"once cut, once not":  {slices.Concat(lines[:2], lines), 4, []string{"took only once 2 lines that the stream repeats"}},
-		"once cut in the end": {slices.Concat(lines[:6], lines), 4, []string{"left out 1 torn or damaged line of the stream", "took only once 5 lines that the stream repeats"}},
+		"once cut in the end": {slices.Concat(lines[:6], lines), 4, []string{"left out 1 torn or damaged line of the stream: line 6", "took only once 5 lines that the stream repeats"}},
 		"a line twice":        {slices.Insert(slices.Clone(lines), 2, lines[1]), 4, []string{"took only once 1 line that the stream repeats"}},
 		"backwards":           {backwards(lines), 4, nil},
 		"with a warm-up":      {slices.Insert(slices.Clone(lines), 1, rehearsed.Bytes()), 4, nil},

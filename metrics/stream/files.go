@@ -1,0 +1,79 @@
+package stream
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"sort"
+)
+
+// Files reads files one after the other as one text, in which each begins on a new
+// line, and knows from which line of which file a line of the text is.
+type Files struct {
+	names  []string
+	files  []io.Reader // that are not read yet; the first is being read
+	opened []*os.File
+	starts []int // the line of the text on which each file begins that was begun
+	line   int   // of the text, from 1, that is being read
+}
+
+// OpenFiles opens files. The caller must close them.
+func OpenFiles(names ...string) (*Files, error) {
+	f := &Files{names: names}
+	for _, name := range names {
+		file, err := os.Open(name)
+		if err != nil {
+			f.Close()
+			return nil, err
+		}
+		f.opened, f.files = append(f.opened, file), append(f.files, file)
+	}
+	return f, nil
+}
+
+// NewFile reads r as a file of that name. There is nothing to close.
+func NewFile(name string, r io.Reader) *Files {
+	return &Files{names: []string{name}, files: []io.Reader{r}}
+}
+
+// Read reads the text.
+func (f *Files) Read(p []byte) (int, error) {
+	if len(f.starts) == 0 {
+		f.line, f.starts = 1, []int{1}
+	}
+	if len(f.files) == 0 {
+		return 0, io.EOF
+	}
+	n, err := f.files[0].Read(p)
+	f.line += bytes.Count(p[:n], []byte("\n"))
+	switch {
+	case !errors.Is(err, io.EOF):
+		return n, err
+	case n == len(p):
+		return n, nil // the end comes again, with space for a newline
+	}
+	if f.files = f.files[1:]; len(f.files) == 0 {
+		return n, io.EOF
+	}
+	p[n] = '\n'
+	f.line++
+	f.starts = append(f.starts, f.line)
+	return n + 1, nil
+}
+
+// place names a line of the text that was read, from 1, as FILE:LINE.
+func (f *Files) place(n int) string {
+	file := sort.SearchInts(f.starts, n+1) - 1
+	return fmt.Sprintf("%s:%d", f.names[file], n-f.starts[file]+1)
+}
+
+// Close closes the files.
+func (f *Files) Close() error {
+	var errs []error
+	for _, file := range f.opened {
+		errs = append(errs, file.Close())
+	}
+	return errors.Join(errs...)
+}
