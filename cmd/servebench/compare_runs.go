@@ -12,6 +12,7 @@ import (
 	"github.com/servebench/servebench/loadgen/sweep"
 	"github.com/servebench/servebench/metrics"
 	"github.com/servebench/servebench/metrics/compare"
+	"github.com/servebench/servebench/metrics/pyjson"
 	"github.com/servebench/servebench/metrics/stream"
 )
 
@@ -132,13 +133,13 @@ func (c *compareCommand) armsOf(args []string) (old, new []*compare.Run, err err
 	}
 	a, b, ok := strings.Cut(c.arms, ",")
 	if !ok || a == b {
-		return nil, nil, fmt.Errorf("--arms %q: must be two names, OLD,NEW, of %s", c.arms, compare.ArmNames(all))
+		return nil, nil, fmt.Errorf("argument --arms: %s: it must be two names, OLD,NEW, of %s", pyjson.Quote(c.arms), compare.ArmNames(all))
 	}
 	if old, err = compare.Arm(all, a); err == nil {
 		new, err = compare.Arm(all, b)
 	}
 	if err != nil {
-		return nil, nil, fmt.Errorf("--arms: %w", err)
+		return nil, nil, fmt.Errorf("argument --arms: %w", err)
 	}
 	return old, new, nil
 }

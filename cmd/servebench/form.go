@@ -1,13 +1,16 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"strings"
 
+	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
 	"github.com/servebench/servebench/cmd/servebench/internal/argv"
+	"github.com/servebench/servebench/metrics"
 )
 
 // A form is a command line of run or dataset as it is being filled in.
@@ -23,6 +26,21 @@ type section struct {
 	title   string
 	define  func(*argv.Flags)
 	resolve func(*argv.Flags) error // looks at what has to be looked at together; nil for nothing
+}
+
+// loadCommand makes a verb that takes the flags of `vllm bench serve`.
+func loadCommand(cmd *cobra.Command, do func(context.Context, *options) error) *cobra.Command {
+	var f *form
+	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
+		o, err := f.fill()
+		if err != nil {
+			return err
+		}
+		hideArguments(o.Server.Secrets)
+		return do(cmd.Context(), o)
+	}
+	f = newForm(argv.Of(cmd))
+	return cmd
 }
 
 // parseRun turns the command line of `servebench run` into options. The command
@@ -108,7 +126,9 @@ func (f *form) resolve() error {
 	if err := f.resolveShape(); err != nil {
 		return err
 	}
-	f.Flags = f.flags.Record()
+	for name, value := range f.flags.Values() {
+		f.Flags = append(f.Flags, metrics.KV{Key: name, Value: value})
+	}
 	return f.resolvePyTorch()
 }
 

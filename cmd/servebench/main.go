@@ -17,7 +17,6 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
-	"github.com/spf13/pflag"
 )
 
 // Exit codes. An interrupted run ends with 130, as the shell has it.
@@ -115,12 +114,6 @@ func newRootCommand() *cobra.Command {
 		SilenceErrors: true,
 		SilenceUsage:  true,
 	}
-	root.SetGlobalNormalizationFunc(func(_ *pflag.FlagSet, name string) pflag.NormalizedName {
-		return pflag.NormalizedName(strings.ReplaceAll(name, "_", "-"))
-	})
-	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
-		return fmt.Errorf("%w: see %s --help", err, cmd.CommandPath())
-	})
 	root.AddCommand(newRunCommand(), newSimCommand(), newReportCommand(), newCompareCommand(), newDatasetCommand(),
 		newSelftestCommand(), newSelftestServerCommand(), newSweepCommand(), newShardCommand(time.Now), newHolderCommand())
 	return root

@@ -25,7 +25,8 @@ type reportCommand struct {
 	out, talk io.Writer
 	stdin     io.Reader
 
-	vllm        *vllm.Version // whose block is printed; nil for the one by which the run was recorded
+	// vllm is the release whose block is printed; nil for the one that recorded the run.
+	vllm        *vllm.Version
 	format      string
 	detailed    bool
 	metrics     string

@@ -121,7 +121,7 @@ func (t *selftestCommand) run(ctx context.Context) error {
 // settle checks the flags and completes them.
 func (t *selftestCommand) settle() error {
 	if t.duration <= 0 {
-		return fmt.Errorf("--duration %v: must be above 0", t.duration)
+		return fmt.Errorf("argument --duration: %v: it must be above 0", t.duration)
 	}
 	if t.quick {
 		t.duration = min(t.duration, 1500*time.Millisecond)
@@ -130,7 +130,7 @@ func (t *selftestCommand) settle() error {
 		}
 	}
 	if len(t.streams) == 0 || slices.Min(t.streams) < 1 {
-		return errors.New("--streams: must be numbers of 1 or more, with commas between them")
+		return errors.New("argument --streams: they must be numbers of 1 or more, with commas between them")
 	}
 	return nil
 }

@@ -21,7 +21,6 @@ type simOptions struct {
 	port      string
 	socket    string
 	tokenizer string
-	faults    string
 	ready     string
 	profile   string
 	servers   int
@@ -58,62 +57,48 @@ Faults are given as a list, as in --fault stall=3,crlf, for all requests or, by
 
 func (o *simOptions) define(f *argv.Flags) {
 	o.given = f.Changed
-	f.Group("Addresses", o.defineAddresses)
-	f.Group("Model", o.defineModel)
-	f.Group("Time of a step", o.defineStep)
-	f.Group("Engine", o.defineEngine)
-	f.Group("Faults", o.defineFaults)
-}
-
-func (o *simOptions) defineAddresses(f *argv.Flags) {
-	f.StringVar(&o.host, "host", "127.0.0.1", "`HOST` address to listen on")
-	f.StringVar(&o.port, "port", "8000", "`PORT` port to listen on, 0 for any that is free; of several servers the first one's, or a list, as 8100,8101")
-	f.StringVar(&o.socket, "uds", "", "`PATH` Unix socket to listen on instead")
-	f.IntVar(&o.servers, "servers", 1, "`N` servers that share one GPU, at successive ports unless --port lists them; each slows the others while it works")
-	f.StringVar(&o.ready, "ready-file", "", "`FILE` file that gets the URL of each server, a line each, once they accept connections")
-}
-
-func (o *simOptions) defineModel(f *argv.Flags) {
-	f.StringVar(&o.Model, "model", "stub-32000", "`NAME` model to pretend to be, as root in /v1/models")
-	f.StringVar(&o.ServedModelName, "served-model-name", "", "`NAME` name of the model in the API (default --model)")
-	f.StringVar(&o.tokenizer, "tokenizer", "", "`PATH` stub-N, or a tokenizer.json or its folder (default --model)")
-	f.IntVar(&o.MaxModelLen, "max-model-len", 32768, "`TOKENS` tokens of a prompt and its output at most")
-	f.IntVar(&o.MaxNumSeqs, "max-num-seqs", 256, "`N` requests in the batch at most; others wait")
-	f.IntVar(&o.MaxNumBatchedTokens, "max-num-batched-tokens", 2048, "`TOKENS` tokens in a step at most; longer prompts are prefilled in chunks")
-	f.IntVar(&o.MeanOutputLen, "mean-output-len", 128, "`TOKENS` mean output length of requests without ignore_eos, before max_tokens")
-	f.Uint64Var(&o.Seed, "seed", 0, "`N` seed of text, output lengths, jitter and faults")
-}
-
-func (o *simOptions) defineStep(f *argv.Flags) {
 	usual := sim.DefaultCost()
-	f.StringVar(&o.profile, "profile", "", "`NAME` behave as a server that was measured, by name or by a YAML file: "+strings.Join(sim.ProfileNames(), ", "))
-	f.DurationVar(&o.Cost.Base, "step-base", usual.Base, "`TIME` time of a step")
-	f.DurationVar(&o.Cost.PerSequence, "step-per-sequence", usual.PerSequence, "`TIME` more for each request that gives a token in it")
-	f.DurationVar(&o.Cost.PerPromptToken, "step-per-prompt-token", usual.PerPromptToken, "`TIME` more for each prompt token prefilled in it")
-	f.Float64Var(&o.Jitter, "jitter", 0.02, "`X` spread of step times: standard deviation of their logarithm")
-}
-
-func (o *simOptions) defineEngine(f *argv.Flags) {
-	f.IntVar(&o.NumGPUBlocks, "num-gpu-blocks-override", 0, "`N` blocks of 16 tokens in the KV cache, for which requests may be preempted; 0 for no limit")
-	f.BoolVar(&o.PrefixCaching, "enable-prefix-caching", false, "prefill what prompts have in common once; POST /reset_prefix_cache forgets it")
-	f.IntVar(&o.Speculative.Tokens, "num-speculative-tokens", 0, "`N` tokens drafted in a decoding step; 0 for no speculation")
-	f.Float64Var(&o.Speculative.Acceptance, "speculative-acceptance", 0.7, "`P` chance of a draft token to be accepted after those before it")
-	f.StringVar(&o.Lead.Field, "lead", "", "`FIELD` what chat answers begin with: reasoning_content, reasoning or tool_calls")
-	f.IntVar(&o.Lead.Tokens, "lead-tokens", 0, "`N` how many of their tokens are that")
-}
-
-func (o *simOptions) defineFaults(f *argv.Flags) {
-	f.StringVar(&o.faults, "fault", "", "`LIST` how to misbehave: a list of the faults above")
-	f.Float64Var(&o.Faults.Probability, "fault-probability", 0, "`P` chance of a request to be met with --fault")
-	f.IntVar(&o.Faults.Every, "fault-every", 0, "`N` meet every Nth request with --fault")
+	f.Group("Addresses", func(f *argv.Flags) {
+		f.StringVar(&o.host, "host", "127.0.0.1", "`HOST` address to listen on")
+		f.StringVar(&o.port, "port", "8000", "`PORT` port to listen on, 0 for any that is free; of several servers the first one's, or a list, as 8100,8101")
+		f.StringVar(&o.socket, "uds", "", "`PATH` Unix socket to listen on instead")
+		f.IntVar(&o.servers, "servers", 1, "`N` servers that share one GPU, at successive ports unless --port lists them; each slows the others while it works")
+		f.StringVar(&o.ready, "ready-file", "", "`FILE` file that gets the URL of each server, a line each, once they accept connections")
+	})
+	f.Group("Model", func(f *argv.Flags) {
+		f.StringVar(&o.Model, "model", "stub-32000", "`NAME` model to pretend to be, as root in /v1/models")
+		f.StringVar(&o.ServedModelName, "served-model-name", "", "`NAME` name of the model in the API (default --model)")
+		f.StringVar(&o.tokenizer, "tokenizer", "", "`PATH` stub-N, or a tokenizer.json or its folder (default --model)")
+		f.IntVar(&o.MaxModelLen, "max-model-len", 32768, "`TOKENS` tokens of a prompt and its output at most")
+		f.IntVar(&o.MaxNumSeqs, "max-num-seqs", 256, "`N` requests in the batch at most; others wait")
+		f.IntVar(&o.MaxNumBatchedTokens, "max-num-batched-tokens", 2048, "`TOKENS` tokens in a step at most; longer prompts are prefilled in chunks")
+		f.IntVar(&o.MeanOutputLen, "mean-output-len", 128, "`TOKENS` mean output length of requests without ignore_eos, before max_tokens")
+		f.Uint64Var(&o.Seed, "seed", 0, "`N` seed of text, output lengths, jitter and faults")
+	})
+	f.Group("Time of a step", func(f *argv.Flags) {
+		f.StringVar(&o.profile, "profile", "", "`NAME` behave as a server that was measured, by name or by a YAML file: "+strings.Join(sim.ProfileNames(), ", "))
+		f.DurationVar(&o.Cost.Base, "step-base", usual.Base, "`TIME` time of a step")
+		f.DurationVar(&o.Cost.PerSequence, "step-per-sequence", usual.PerSequence, "`TIME` more for each request that gives a token in it")
+		f.DurationVar(&o.Cost.PerPromptToken, "step-per-prompt-token", usual.PerPromptToken, "`TIME` more for each prompt token prefilled in it")
+		f.Float64Var(&o.Jitter, "jitter", 0.02, "`X` spread of step times: standard deviation of their logarithm")
+	})
+	f.Group("Engine", func(f *argv.Flags) {
+		f.IntVar(&o.NumGPUBlocks, "num-gpu-blocks-override", 0, "`N` blocks of 16 tokens in the KV cache, for which requests may be preempted; 0 for no limit")
+		f.BoolVar(&o.PrefixCaching, "enable-prefix-caching", false, "prefill what prompts have in common once; POST /reset_prefix_cache forgets it")
+		f.IntVar(&o.Speculative.Tokens, "num-speculative-tokens", 0, "`N` tokens drafted in a decoding step; 0 for no speculation")
+		f.Float64Var(&o.Speculative.Acceptance, "speculative-acceptance", 0.7, "`P` chance of a draft token to be accepted after those before it")
+		f.StringVar(&o.Lead.Field, "lead", "", "`FIELD` what chat answers begin with: reasoning_content, reasoning or tool_calls")
+		f.IntVar(&o.Lead.Tokens, "lead-tokens", 0, "`N` how many of their tokens are that")
+	})
+	f.Group("Faults", func(f *argv.Flags) {
+		f.Var(argv.Parsed(&o.Faults.List, "", sim.ParseFaults), "fault", "`LIST` how to misbehave: a list of the faults above")
+		f.Float64Var(&o.Faults.Probability, "fault-probability", 0, "`P` chance of a request to be met with --fault")
+		f.IntVar(&o.Faults.Every, "fault-every", 0, "`N` meet every Nth request with --fault")
+	})
 }
 
 func (o *simOptions) config() (cfg sim.Config, err error) {
-	faults, err := sim.ParseFaults(o.faults)
-	if err != nil {
-		return cfg, fmt.Errorf("--fault: %w", err)
-	}
-	if faults == nil && (o.Faults.Probability != 0 || o.Faults.Every != 0) {
+	if o.Faults.List == nil && (o.Faults.Probability != 0 || o.Faults.Every != 0) {
 		return cfg, fmt.Errorf("--fault-probability and --fault-every need --fault")
 	}
 	if o.servers < 1 || o.servers > 1 && o.socket != "" {
@@ -125,10 +110,10 @@ func (o *simOptions) config() (cfg sim.Config, err error) {
 	}
 	words, err := tokenizer.Open(name)
 	if err != nil {
-		return cfg, fmt.Errorf("--tokenizer: %w", err)
+		return cfg, fmt.Errorf("argument --tokenizer: %w", err)
 	}
 	cfg = o.Config
-	cfg.Tokenizer, cfg.Faults.List = words, faults
+	cfg.Tokenizer = words
 	if cfg.MaxModelLen == 0 || cfg.MaxNumSeqs == 0 || cfg.MaxNumBatchedTokens == 0 || cfg.MeanOutputLen == 0 {
 		return cfg, fmt.Errorf("--max-model-len, --max-num-seqs, --max-num-batched-tokens and --mean-output-len must be 1 or more")
 	}
@@ -146,7 +131,7 @@ func (o *simOptions) config() (cfg sim.Config, err error) {
 func (o *simOptions) imitate(cfg *sim.Config) (err error) {
 	for _, flag := range []string{"step-base", "step-per-sequence", "step-per-prompt-token", "jitter"} {
 		if o.given(flag) {
-			return fmt.Errorf("--%s: the profile says it", flag)
+			return fmt.Errorf("argument --%s: the profile says it", flag)
 		}
 	}
 	cfg.Cost, cfg.Jitter = sim.Cost{}, 0
@@ -158,7 +143,7 @@ func (o *simOptions) imitate(cfg *sim.Config) (err error) {
 		}
 	}
 	if cfg.Profile, err = sim.OpenProfile(o.profile); err != nil {
-		return fmt.Errorf("--profile: %w", err)
+		return fmt.Errorf("argument --profile: %w", err)
 	}
 	return nil
 }

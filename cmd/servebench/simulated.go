@@ -99,7 +99,7 @@ func (o *simOptions) ports() (ports []int, err error) {
 	for text := range strings.SplitSeq(o.port, ",") {
 		port, err := strconv.ParseUint(text, 10, 16)
 		if err != nil {
-			return nil, fmt.Errorf("--port: %q: it must be a port from 0 to 65535, or one for each of --servers, as 8100,8101", o.port)
+			return nil, fmt.Errorf("argument --port: %q: it must be a port from 0 to 65535, or one for each of --servers, as 8100,8101", o.port)
 		}
 		ports = append(ports, int(port))
 	}
@@ -113,7 +113,7 @@ func (o *simOptions) ports() (ports []int, err error) {
 		}
 	}
 	if len(ports) != o.servers {
-		return nil, fmt.Errorf("--port: %q: it must be one port, or as many as --servers (%d)", o.port, o.servers)
+		return nil, fmt.Errorf("argument --port: %q: it must be one port, or as many as --servers (%d)", o.port, o.servers)
 	}
 	return ports, nil
 }

@@ -11,11 +11,10 @@ package argv
 
 import (
 	"cmp"
+	"iter"
 	"strings"
 
 	"github.com/spf13/pflag"
-
-	"github.com/servebench/servebench/metrics"
 )
 
 // Flags are the flags of one command, and what its command line gave them. They are
@@ -166,23 +165,25 @@ func (f *Flags) Show(name, argument string) string {
 	return argument
 }
 
-// Record lists every flag that has a value, given or by default, in the order of their
-// definition and fit to be shown. A switch that was given is true.
-func (f *Flags) Record() []metrics.KV {
-	var kvs []metrics.KV
-	for _, flag := range f.all() {
-		value, arity := fallback(flag), arityOf(flag)
-		switch {
-		case flag.Changed && (arity == None || arity == Bare && len(f.given[flag.Name]) == 0):
-			value = "true"
-		case flag.Changed:
-			value = strings.Join(f.Shown(flag.Name), " ")
-		case value == "":
-			continue
+// Values are every flag that has a value, given or by default, with that, in the order
+// of their definition and fit to be shown. A switch that was given is true.
+func (f *Flags) Values() iter.Seq2[string, string] {
+	return func(yield func(name, value string) bool) {
+		for _, flag := range f.all() {
+			value, arity := fallback(flag), arityOf(flag)
+			switch {
+			case flag.Changed && (arity == None || arity == Bare && len(f.given[flag.Name]) == 0):
+				value = "true"
+			case flag.Changed:
+				value = strings.Join(f.Shown(flag.Name), " ")
+			case value == "":
+				continue
+			}
+			if !yield(flag.Name, value) {
+				return
+			}
 		}
-		kvs = append(kvs, metrics.KV{Key: flag.Name, Value: value})
 	}
-	return kvs
 }
 
 // fallback is the default of a flag as it would be given; empty for none.

@@ -74,7 +74,7 @@ func (r *refused) Type() string { return "refused" }
 func plain(kind, text string) (string, error) {
 	switch kind {
 	case "int", "int64":
-		n, err := ParseInt64(text)
+		n, err := parseInt64(text)
 		return strconv.FormatInt(n, 10), err
 	case "uint64":
 		n, err := parseInteger(text, strconv.ParseUint)
@@ -116,12 +116,12 @@ func parseInteger[T int64 | uint64](text string, parse func(string, int, int) (T
 	return n, nil
 }
 
-// ParseInt64 reads what Python's int() reads, within 64 bits.
-func ParseInt64(text string) (int64, error) { return parseInteger(text, strconv.ParseInt) }
+// parseInt64 reads what Python's int() reads, within 64 bits.
+func parseInt64(text string) (int64, error) { return parseInteger(text, strconv.ParseInt) }
 
-// ParseInt is ParseInt64 for an int.
+// ParseInt reads what Python's int() reads, within 64 bits.
 func ParseInt(text string) (int, error) {
-	n, err := ParseInt64(text)
+	n, err := parseInt64(text)
 	return int(n), err
 }
 

@@ -14,7 +14,7 @@ func TestNumbersAreReadAsPythonReadsThem(t *testing.T) {
 		"5": "5", " 5 ": "5", "+5": "5", "-5": "-5", "1_000": "1000", "00012": "12", "-0": "0", "9223372036854775807": "9223372036854775807",
 		"1__0": "error", "_1": "error", "1_": "error", "5.0": "error", "1e3": "error", "0x10": "error", "": "error",
 	} {
-		n, err := ParseInt64(text)
+		n, err := parseInt64(text)
 		if got := string(pyjson.Append(nil, int(n))); err == nil && got != want || err != nil && want != "error" {
 			t.Errorf("int(%q): got %s, %v, want %s", text, got, err, want)
 		}
