@@ -23,10 +23,15 @@ type form struct {
 
 // A section is the flags under one heading of the help.
 type section struct {
-	title   string
-	define  func(*argv.Flags)
-	resolve func(*argv.Flags) error // looks at what has to be looked at together; nil for nothing
+	title string
+	group
 }
+
+// A group defines flags that set the options, or fields of its own.
+type group interface{ define(*argv.Flags) }
+
+// A resolver is a group whose flags have to be looked at together once they are set.
+type resolver interface{ resolve(*argv.Flags) error }
 
 // loadCommand makes a verb that takes the flags of `vllm bench serve`.
 func loadCommand(cmd *cobra.Command, do func(context.Context, *options) error) *cobra.Command {
@@ -59,31 +64,20 @@ func emptyForm() *form { return newForm(argv.New(pflag.NewFlagSet("run", pflag.C
 // newForm is a form with its defaults, which the flags fill in.
 func newForm(flags *argv.Flags) *form {
 	o := &options{}
-	var (
-		server     = &serverFlags{options: o}
-		traffic    = &trafficFlags{options: o}
-		workload   = &workloadFlags{options: o}
-		datasets   = &datasetFlags{options: o}
-		sampling   = &samplingFlags{options: o}
-		experiment = &experimentFlags{options: o}
-		shard      = &shardFlags{o}
-		watch      = &watchFlags{options: o}
-		results    = &resultFlags{options: o}
-		limits     = &limitFlags{o}
-	)
-	f := &form{options: o, flags: flags, several: experiment, sections: []section{
-		{"Server and protocol", server.define, server.resolve},
-		{"Traffic", traffic.define, traffic.resolve},
-		{"Workload", workload.define, workload.resolve},
-		{"Single datasets", datasets.define, datasets.resolve},
-		{"Sampling", sampling.define, sampling.resolve},
-		{"Several runs", experiment.define, nil},
-		{"Many machines", shard.define, nil},
-		{"Watching", watch.define, watch.resolve},
-		{"Results", results.define, results.resolve},
-		{"Time limits, in seconds or as 90s, 5m, 6h; 0 for none", limits.define, nil},
-		{"Other", defineOther, nil},
-		{"Flags of vllm bench serve that are refused", defineRefused, nil},
+	several := &experimentFlags{options: o}
+	f := &form{options: o, flags: flags, several: several, sections: []section{
+		{"Server and protocol", &serverFlags{options: o}},
+		{"Traffic", &trafficFlags{options: o}},
+		{"Workload", &workloadFlags{options: o}},
+		{"Single datasets", &datasetFlags{options: o}},
+		{"Sampling", &samplingFlags{options: o}},
+		{"Several runs", several},
+		{"Many machines", &shardFlags{o}},
+		{"Watching", &watchFlags{options: o}},
+		{"Results", &resultFlags{options: o}},
+		{"Time limits, in seconds or as 90s, 5m, 6h; 0 for none", &limitFlags{o}},
+		{"Other", otherFlags{}},
+		{"Flags of vllm bench serve that are refused", refusedFlags{}},
 	}}
 	for _, s := range f.sections {
 		flags.Group(s.title, s.define)
@@ -107,7 +101,7 @@ func (f *form) fill() (*options, error) {
 	if err := f.resolve(); err != nil {
 		return nil, err
 	}
-	if err := f.several.resolve(f.flags); err != nil {
+	if err := f.several.readTargets(f.flags); err != nil {
 		return nil, err
 	}
 	return f.options, nil
@@ -116,11 +110,10 @@ func (f *form) fill() (*options, error) {
 // resolve makes options of all but the flags for several runs.
 func (f *form) resolve() error {
 	for _, s := range f.sections {
-		if s.resolve == nil {
-			continue
-		}
-		if err := s.resolve(f.flags); err != nil {
-			return err
+		if g, ok := s.group.(resolver); ok {
+			if err := g.resolve(f.flags); err != nil {
+				return err
+			}
 		}
 	}
 	if err := f.resolveShape(); err != nil {
@@ -174,7 +167,10 @@ func (g *limitFlags) define(f *argv.Flags) {
 	f.Var(argv.Parsed(&l.Drain, "30", argv.ParseSeconds), "drain-timeout", "`TIME` for requests in flight when the run is interrupted")
 }
 
-func defineOther(f *argv.Flags) {
+// otherFlags are those of no options.
+type otherFlags struct{}
+
+func (otherFlags) define(f *argv.Flags) {
 	f.ConfigFile("config", "`FILE` YAML file whose keys are flag names; the command line wins over it")
 	f.BoolP("help", "h", false, "show this help")
 }

@@ -26,10 +26,12 @@ var goneFlags = map[string]string{
 	"--endpoint-type":             "use --backend",
 }
 
-// defineRefused defines the flags of vllm bench serve that need something that
+// refusedFlags are the flags of vllm bench serve that need something that
 // servebench does not have yet. Each is refused when given, except with an
 // argument that asks for nothing.
-func defineRefused(f *argv.Flags) {
+type refusedFlags struct{}
+
+func (refusedFlags) define(f *argv.Flags) {
 	refuse := func(lacking string, arity argv.Arity, names ...string) {
 		for _, name := range names {
 			f.Refuse(name, arity, lacking)

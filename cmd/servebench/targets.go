@@ -30,8 +30,9 @@ func (g *experimentFlags) define(f *argv.Flags) {
 	f.Conceal("target", redactTarget)
 }
 
-// resolve reads the targets, each of which has the flags of the command line and its own.
-func (g *experimentFlags) resolve(f *argv.Flags) error {
+// readTargets checks the flags and makes the options of each target: those of the command
+// line, with what the target has of its own.
+func (g *experimentFlags) readTargets(f *argv.Flags) error {
 	switch {
 	case g.repeat != nil:
 		g.Repeat = *g.repeat
