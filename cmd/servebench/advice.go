@@ -8,19 +8,19 @@ import (
 	"strings"
 
 	"github.com/servebench/servebench/dataset"
-	"github.com/servebench/servebench/loadgen/bench"
+	"github.com/servebench/servebench/loadgen"
 	"github.com/servebench/servebench/metrics"
 	"github.com/servebench/servebench/metrics/pyjson"
 )
 
 // An adviser says what can be done about failures of a run by its plan.
 type adviser struct {
-	*bench.Plan
+	*loadgen.Plan
 	tokenIDs bool // prompts were sent as token ids
 }
 
 // unreachable is what can be done where a run cannot begin, "" where that is not known.
-func (a *adviser) unreachable(lost *bench.UnreachableError) string {
+func (a *adviser) unreachable(lost *loadgen.UnreachableError) string {
 	f, ok := errors.AsType[*metrics.Failure](lost.Err)
 	if !ok {
 		return ""

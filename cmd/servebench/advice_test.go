@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/servebench/servebench/loadgen/bench"
+	"github.com/servebench/servebench/loadgen"
 	"github.com/servebench/servebench/loadgen/openai"
 	"github.com/servebench/servebench/metrics"
 )
@@ -33,9 +33,9 @@ func TestALockedServerIsAboutTheKey(t *testing.T) {
 		server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(test.status) }))
 		_, err := (&openai.Server{URL: server.URL}).Models(t.Context())
 		server.Close()
-		a := &adviser{Plan: &bench.Plan{Server: bench.Server{APIKey: test.key}}}
+		a := &adviser{Plan: &loadgen.Plan{Server: loadgen.Server{APIKey: test.key}}}
 		got := err.Error()
-		if advice := a.unreachable(&bench.UnreachableError{Err: err}); advice != "" {
+		if advice := a.unreachable(&loadgen.UnreachableError{Err: err}); advice != "" {
 			got += ": " + advice
 		}
 		if !strings.HasSuffix(got, ": "+test.says) {

@@ -2,8 +2,8 @@
 
 package main
 
-import "github.com/servebench/servebench/loadgen/bench"
+import "github.com/servebench/servebench/loadgen"
 
 // hideArguments does nothing: here a process cannot change what others see of its
 // arguments.
-func hideArguments(bench.Secrets) {}
+func hideArguments(loadgen.Secrets) {}

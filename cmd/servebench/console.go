@@ -6,7 +6,7 @@ import (
 	"io"
 	"net/http"
 
-	"github.com/servebench/servebench/loadgen/bench"
+	"github.com/servebench/servebench/loadgen"
 	"github.com/servebench/servebench/loadgen/progress"
 	"github.com/servebench/servebench/metrics"
 	"github.com/servebench/servebench/metrics/compare"
@@ -44,7 +44,7 @@ const temperatureWarning = "WARNING: vllm bench serve no longer sets temperature
 	"For the old behavior, include --temperature=0."
 
 // Step prints the lines that vLLM's client has at a step, if the release has them.
-func (c *console) Step(s bench.Step) {
+func (c *console) Step(s loadgen.Step) {
 	out, _ := c.to(s.Target)
 	since := func(minor, patch int, format string, args ...any) {
 		if c.version.Since(minor, patch) {
@@ -52,46 +52,46 @@ func (c *console) Step(s bench.Step) {
 		}
 	}
 	switch s.Kind {
-	case bench.FindingModel:
+	case loadgen.FindingModel:
 		fmt.Fprintln(out, "Model not specified, fetching first model from server...")
-	case bench.FoundModel:
+	case loadgen.FoundModel:
 		fmt.Fprintf(out, "First model name: %s, first model id: %s\n", s.ID, s.Model)
-	case bench.NotAligned:
+	case loadgen.NotAligned:
 		since(24, 0, "WARNING: %s, skipping alignment.", c.unaligned(s))
-	case bench.Aligning:
+	case loadgen.Aligning:
 		since(24, 0, "WARNING: tokenizer mismatch (server=%d, expected=%d), re-aligning prompts.", s.Count, s.Want)
-	case bench.Prepared:
+	case loadgen.Prepared:
 		if s.Plan.Sampling.Temperature == nil {
 			since(15, 0, temperatureWarning)
 		}
-	case bench.Rehearsing:
+	case loadgen.Rehearsing:
 		fmt.Fprintln(out, "Starting initial single prompt test run...")
 		if limit := s.Plan.Traffic.ReadyCheck; limit > 0 {
 			since(10, 1, "Waiting for endpoint to become up in %.0f seconds", limit.Seconds())
 		} else {
 			since(11, 0, "Skipping endpoint ready check.")
 		}
-	case bench.Ready:
+	case loadgen.Ready:
 		end := "\n"
 		if !c.version.Since(11, 0) {
 			end = " " // the next line was the same one
 		}
 		fmt.Fprint(out, "Initial test run completed.", end)
-	case bench.WarmingUp:
+	case loadgen.WarmingUp:
 		since(11, 1, "Warming up with %d requests...", s.Count)
-	case bench.WarmedUp:
+	case loadgen.WarmedUp:
 		since(11, 1, "Warmup run completed.")
-	case bench.Starting:
+	case loadgen.Starting:
 		fmt.Fprintln(out, "Starting main benchmark run...")
-	case bench.StartingProfiler:
+	case loadgen.StartingProfiler:
 		fmt.Fprintln(out, "Starting profiler...")
-	case bench.StartedProfiler:
+	case loadgen.StartedProfiler:
 		fmt.Fprintln(out, "Profiler started")
-	case bench.StoppingProfiler:
+	case loadgen.StoppingProfiler:
 		fmt.Fprintln(out, "Stopping profiler...")
-	case bench.StoppedProfiler:
+	case loadgen.StoppedProfiler:
 		fmt.Fprintln(out, "Profiler stopped")
-	case bench.Announced:
+	case loadgen.Announced:
 		if s.Config.SelfTimed {
 			since(23, 0, "Self timing is set, using the timestamps from the trace file.")
 		} else {
@@ -128,12 +128,12 @@ func announceRate(out io.Writer, c *metrics.Config) {
 
 // unaligned says as vLLM's client does why /tokenize is of no use. Where that shows
 // Python's exception it shows the error.
-func (c *console) unaligned(s bench.Step) string {
+func (c *console) unaligned(s loadgen.Step) string {
 	f, _ := errors.AsType[*metrics.Failure](s.Err)
 	switch {
 	case !c.version.Since(33, 0):
 		return "/tokenize unavailable"
-	case bench.IsDown(s.Err):
+	case loadgen.IsDown(s.Err):
 		return fmt.Sprintf("%s unreachable (%v)", s.Plan.Server.BaseURL, s.Err)
 	case f == nil || f.Class != metrics.Status:
 		return fmt.Sprintf("/tokenize probe failed (%v)", s.Err)
@@ -151,7 +151,7 @@ func (c *console) Remark(target, text string) {
 }
 
 // Draining says what is waited for.
-func (c *console) Draining(d bench.Draining) {
+func (c *console) Draining(d loadgen.Draining) {
 	why, again := "interrupted", "; interrupt again to quit at once"
 	if d.Aborted {
 		why, again = "too many requests failed", ""
@@ -178,7 +178,7 @@ func (c *console) head(s *metrics.Summary) {
 }
 
 // compare writes what all targets did together, and what they did to each other.
-func (c *console) compare(done []*bench.Result) error {
+func (c *console) compare(done []*loadgen.Result) error {
 	var sums []*metrics.Summary
 	for _, r := range done {
 		if r.Trace == nil {

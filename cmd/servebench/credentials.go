@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/servebench/servebench/loadgen/bench"
+	"github.com/servebench/servebench/loadgen"
 	"github.com/servebench/servebench/metrics"
 	"github.com/servebench/servebench/metrics/pyjson"
 )
@@ -28,14 +28,14 @@ func (g *serverFlags) resolveSecrets() error {
 		s.Secrets.AddCredentials(s.BaseURL)
 		authorization := func(kv metrics.KV) bool { return strings.EqualFold(kv.Key, "Authorization") }
 		if !slices.ContainsFunc(s.Headers, authorization) {
-			s.Headers = append(s.Headers, metrics.KV{Key: "Authorization", Value: "Basic " + bench.BasicAuth(u.User)})
+			s.Headers = append(s.Headers, metrics.KV{Key: "Authorization", Value: "Basic " + loadgen.BasicAuth(u.User)})
 		}
 		u.User = nil
 		s.BaseURL = u.String()
 	}
 	if s.APIKey != "" {
 		s.Secrets.Add(s.APIKey)
-		if len(s.APIKey) < bench.MinSecret {
+		if len(s.APIKey) < loadgen.MinSecret {
 			s.Secrets.Add("Bearer " + s.APIKey)
 		}
 	}

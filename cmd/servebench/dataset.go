@@ -12,7 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/servebench/servebench/dataset"
-	"github.com/servebench/servebench/loadgen/bench"
+	"github.com/servebench/servebench/loadgen"
 )
 
 func newDatasetCommand() *cobra.Command {
@@ -76,7 +76,7 @@ func printRequests(ctx context.Context, requests dataset.Source) error {
 
 // remarks prints what is said of a dataset while it is opened.
 type remarks struct {
-	bench.Quiet
+	loadgen.Quiet
 	w io.Writer
 }
 

@@ -9,7 +9,7 @@ import (
 	"io"
 	"slices"
 
-	"github.com/servebench/servebench/loadgen/bench"
+	"github.com/servebench/servebench/loadgen"
 	"github.com/servebench/servebench/loadgen/engine"
 	"github.com/servebench/servebench/loadgen/exporter"
 	"github.com/servebench/servebench/loadgen/progress"
@@ -30,7 +30,7 @@ type experiment struct {
 	exported *exporter.Server // nil without one
 	arm      string           // of a sweep
 	series   map[string]*exporter.Series
-	done     []*bench.Result
+	done     []*loadgen.Result
 
 	unwritten error // what kept results of done from being printed and saved; the next run may do better
 }
@@ -62,7 +62,7 @@ func (e *experiment) run(ctx context.Context) (err error) {
 		err = errors.Join(err, repeats(e.out, e.several, e.summaries()))
 	}
 	err = errors.Join(err, e.unwritten, closed(plan.Keep.Records.Close(wait)), closed(plan.Keep.Intervals.Close(wait)))
-	if _, stopped := errors.AsType[bench.AbortError](err); err == nil || stopped {
+	if _, stopped := errors.AsType[loadgen.AbortError](err); err == nil || stopped {
 		return cmp.Or(err, e.outcome(ctx))
 	}
 	if told := e.outcome(ctx); told != nil {
@@ -72,7 +72,7 @@ func (e *experiment) run(ctx context.Context) (err error) {
 }
 
 // load carries the plan out.
-func (e *experiment) load(ctx context.Context, plan *bench.Plan) error {
+func (e *experiment) load(ctx context.Context, plan *loadgen.Plan) error {
 	for _, o := range e.all() {
 		if err := o.checkFiles(); err != nil {
 			return err
@@ -91,13 +91,13 @@ func (e *experiment) of(target string) *options {
 // advised is the err of a run that cannot begin, with what can be done about it, where
 // that is known.
 func (e *experiment) advised(err error) error {
-	lost, ok := errors.AsType[*bench.UnreachableError](err)
+	lost, ok := errors.AsType[*loadgen.UnreachableError](err)
 	if !ok {
 		return err
 	}
 	o := e.of(lost.Target)
 	if advice := (&adviser{Plan: &o.Plan}).unreachable(lost); advice != "" {
-		return &bench.FailedError{Err: fmt.Errorf("%w: %s", err, advice)}
+		return &loadgen.FailedError{Err: fmt.Errorf("%w: %s", err, advice)}
 	}
 	return err
 }
@@ -115,24 +115,24 @@ func closed(err error) error {
 
 // exitOf gives an error of a run its exit code.
 func exitOf(err error) error {
-	if errors.Is(err, bench.ErrInterrupted) {
+	if errors.Is(err, loadgen.ErrInterrupted) {
 		return exitError{err, exitInterrupted}
 	}
-	if _, ok := errors.AsType[*bench.FailedError](err); ok {
+	if _, ok := errors.AsType[*loadgen.FailedError](err); ok {
 		return exitError{err, exitNo}
 	}
 	return err
 }
 
 // plan is what the options ask for.
-func (o *options) plan() *bench.Plan {
+func (o *options) plan() *loadgen.Plan {
 	p := o.Plan
 	p.Version = buildVersion()
 	p.Vouched = func() (*metrics.Vouched, error) { return selftest.Stored(p.Version) }
 	p.Report.Definitions = o.Results.VLLMVersion.Definitions()
 	p.Report.SoloLabel = o.solo().Report.Label
-	p.Keep = bench.Keep{
-		Detail: bench.Detail(o.Results.Record), Texts: o.Results.SaveDetailed, Latencies: o.Results.Save || o.Results.Append,
+	p.Keep = loadgen.Keep{
+		Detail: loadgen.Detail(o.Results.Record), Texts: o.Results.SaveDetailed, Latencies: o.Results.Save || o.Results.Append,
 		Requests: o.Results.Parts.any() || o.Results.Plots.Any(),
 	}
 	for _, target := range o.Targets {
@@ -143,8 +143,8 @@ func (o *options) plan() *bench.Plan {
 
 // Step prints what vLLM's client does at that step, and after a repeat what its targets
 // did to each other.
-func (e *experiment) Step(s bench.Step) {
-	if s.Kind != bench.RepeatDone {
+func (e *experiment) Step(s loadgen.Step) {
+	if s.Kind != loadgen.RepeatDone {
 		e.console.Step(s)
 	} else if e.several && s.Count > 0 {
 		e.unwritten = errors.Join(e.unwritten, e.compare(e.done[len(e.done)-s.Count:]))
@@ -152,7 +152,7 @@ func (e *experiment) Step(s bench.Step) {
 }
 
 // Loading shows the progress, and tells whoever asks for metrics.
-func (e *experiment) Loading(l bench.Loading) (over func()) {
+func (e *experiment) Loading(l loadgen.Loading) (over func()) {
 	var live []*engine.Live
 	for _, load := range l.Loads {
 		live = append(live, load.Live)
@@ -170,12 +170,12 @@ func (e *experiment) Loading(l bench.Loading) (over func()) {
 func (e *experiment) Record(rec *metrics.Record) { e.series[rec.Run].Take(rec) }
 
 // Done prints the block of a run, writes its files and says what is to be known of it.
-func (e *experiment) Done(r *bench.Result) {
+func (e *experiment) Done(r *loadgen.Result) {
 	e.done = append(e.done, r)
 	e.unwritten = errors.Join(e.unwritten, e.tell(r))
 }
 
-func (e *experiment) tell(r *bench.Result) error {
+func (e *experiment) tell(r *loadgen.Result) error {
 	s, results := r.Summary, e.results(r)
 	tellPart(e.talk, &r.Plan.Shard)
 	e.head(s)
@@ -204,7 +204,7 @@ func (e *experiment) tell(r *bench.Result) error {
 }
 
 // results say what is reported of a run and where it goes.
-func (e *experiment) results(r *bench.Result) *resultOptions {
+func (e *experiment) results(r *loadgen.Result) *resultOptions {
 	o := e.of(r.Plan.Target)
 	if r.Header.Solo {
 		o = o.solo()

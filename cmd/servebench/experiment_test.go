@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"github.com/servebench/servebench/dataset/tokenizer"
-	"github.com/servebench/servebench/loadgen/bench"
+	"github.com/servebench/servebench/loadgen"
 	"github.com/servebench/servebench/loadgen/sim"
 	"github.com/servebench/servebench/metrics"
 )
@@ -134,7 +134,7 @@ func TestTargetsWhoseRequestsWereLetGoAreNotCompared(t *testing.T) {
 	for _, kept := range []bool{true, false} {
 		var out bytes.Buffer
 		e := newExperiment(mustParse(t, "--target a=http://h:1 b=http://h:2"), &out, io.Discard)
-		var done []*bench.Result
+		var done []*loadgen.Result
 		for _, name := range []string{"a", "b"} {
 			c := metrics.NewCollector(&metrics.Header{Group: "g", Target: name, Config: metrics.Config{Metrics: []string{"ttft"}}})
 			c.KeepTrace, c.MaxKept = true, 1<<20
@@ -142,7 +142,7 @@ func TestTargetsWhoseRequestsWereLetGoAreNotCompared(t *testing.T) {
 				c.MaxKept = 1
 			}
 			c.Add(&metrics.Record{Out: 1, Sent: time.Second, Last: 2 * time.Second, End: 2 * time.Second})
-			done = append(done, &bench.Result{Summary: c.Summary(3)})
+			done = append(done, &loadgen.Result{Summary: c.Summary(3)})
 		}
 		if err := e.compare(done); err != nil || strings.Contains(out.String(), "All targets") != kept {
 			t.Errorf("kept: %v; %v, %s", kept, err, &out)

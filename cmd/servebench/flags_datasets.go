@@ -8,7 +8,7 @@ import (
 
 	"github.com/servebench/servebench/cmd/servebench/internal/argv"
 	"github.com/servebench/servebench/dataset/jinja"
-	"github.com/servebench/servebench/loadgen/bench"
+	"github.com/servebench/servebench/loadgen"
 	"github.com/servebench/servebench/metrics/pyjson"
 )
 
@@ -49,7 +49,7 @@ func (g *datasetFlags) define(f *argv.Flags) {
 // resolveTimes decides whose times count.
 func (g *datasetFlags) resolveTimes() error {
 	w := &g.Workload
-	w.SelfTimed = bench.HasOwnTimes(w.Dataset)
+	w.SelfTimed = loadgen.HasOwnTimes(w.Dataset)
 	if g.selfTimed == nil {
 		if rated := g.Traffic.RampUp != nil || g.Traffic.Curve != nil || !math.IsInf(g.Traffic.RequestRate, 1); w.SelfTimed && rated {
 			w.SelfTimed = w.Dataset != "file"

@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"github.com/servebench/servebench/cmd/servebench/internal/argv"
-	"github.com/servebench/servebench/loadgen/bench"
+	"github.com/servebench/servebench/loadgen"
 	"github.com/servebench/servebench/metrics"
 	"github.com/servebench/servebench/metrics/pyjson"
 	"github.com/servebench/servebench/metrics/vllm"
@@ -99,7 +99,7 @@ func parseVersion(text string) (vllm.Version, error) {
 }
 
 // parseAbort reads 10 or 5%.
-func parseAbort(text string) (rule bench.AbortRule, err error) {
+func parseAbort(text string) (rule loadgen.AbortRule, err error) {
 	rule.Text = strings.TrimSpace(text)
 	percent, isShare := strings.CutSuffix(rule.Text, "%")
 	if isShare {

@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"github.com/servebench/servebench/cmd/servebench/internal/argv"
-	"github.com/servebench/servebench/loadgen/bench"
+	"github.com/servebench/servebench/loadgen"
 	"github.com/servebench/servebench/loadgen/exporter"
 	"github.com/servebench/servebench/metrics/pyjson"
 )
@@ -54,20 +54,20 @@ func (g *watchFlags) resolve(f *argv.Flags) error {
 			g.Warnings = append(g.Warnings, "--server-metrics-interval has no effect without --server-metrics")
 		}
 	}
-	if w.GPU == "" || w.GPU == bench.NvidiaSMI {
+	if w.GPU == "" || w.GPU == loadgen.NvidiaSMI {
 		return nil
 	}
-	if only, ok := strings.CutPrefix(w.GPU, bench.NvidiaSMI+":"); ok {
+	if only, ok := strings.CutPrefix(w.GPU, loadgen.NvidiaSMI+":"); ok {
 		if !gpuIndexes.MatchString(only) {
 			return fmt.Errorf("argument --gpu-metrics: %s: what follows the colon must be indexes of GPUs, as 0,1", pyjson.Quote(w.GPU))
 		}
-		w.GPU, w.GPUs = bench.NvidiaSMI, only
+		w.GPU, w.GPUs = loadgen.NvidiaSMI, only
 		return nil
 	}
 	exporter, ok := withoutMetrics(w.GPU)
 	if !ok {
 		return fmt.Errorf("argument --gpu-metrics: %s: it must be %s, or the URL of a DCGM exporter as http://127.0.0.1:9400/metrics",
-			pyjson.Quote(redactURL(w.GPU)), bench.NvidiaSMI)
+			pyjson.Quote(redactURL(w.GPU)), loadgen.NvidiaSMI)
 	}
 	w.GPU = exporter
 	return nil

@@ -4,7 +4,7 @@ import (
 	"path/filepath"
 	"strings"
 
-	"github.com/servebench/servebench/loadgen/bench"
+	"github.com/servebench/servebench/loadgen"
 	"github.com/servebench/servebench/report/files"
 )
 
@@ -12,7 +12,7 @@ import (
 // defaults are in place and flags that stand for others are resolved. It is
 // read-only once made.
 type options struct {
-	bench.Plan // of one target, or of all of them together
+	loadgen.Plan // of one target, or of all of them together
 
 	Results resultOptions
 	Targets []*options // of --target, one each; nil without
@@ -68,6 +68,6 @@ func (o *options) all() []*options {
 // trials is how many load tests of single targets all repeats come to.
 func (o *options) trials() int {
 	plan := o.Plan
-	plan.Targets = make([]*bench.Plan, len(o.Targets))
+	plan.Targets = make([]*loadgen.Plan, len(o.Targets))
 	return plan.Trials()
 }

@@ -15,8 +15,8 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/servebench/servebench/dataset"
+	"github.com/servebench/servebench/loadgen"
 	"github.com/servebench/servebench/loadgen/arrivals"
-	"github.com/servebench/servebench/loadgen/bench"
 	"github.com/servebench/servebench/loadgen/wire"
 	"github.com/servebench/servebench/metrics"
 	"github.com/servebench/servebench/metrics/pyjson"
@@ -36,10 +36,10 @@ func mustParse(t *testing.T, line string, more ...string) *options {
 
 func TestDefaultsAreVLLMs(t *testing.T) {
 	o := mustParse(t, "")
-	want := &options{Plan: bench.Plan{
-		Server:  bench.Server{Backend: "openai", BaseURL: "http://127.0.0.1:8000", Endpoint: "/v1/completions"},
-		Traffic: bench.Traffic{Rule: arrivals.SinceV010, RequestRate: math.Inf(1), Burstiness: 1},
-		Workload: bench.Workload{
+	want := &options{Plan: loadgen.Plan{
+		Server:  loadgen.Server{Backend: "openai", BaseURL: "http://127.0.0.1:8000", Endpoint: "/v1/completions"},
+		Traffic: loadgen.Traffic{Rule: arrivals.SinceV010, RequestRate: math.Inf(1), Burstiness: 1},
+		Workload: loadgen.Workload{
 			Dataset: "random", NumPrompts: 1000, VocabSize: 32000,
 			Random: dataset.Random{InputLen: 1024, OutputLen: 128},
 			Custom: dataset.Custom{OutputLen: 256},
@@ -52,10 +52,10 @@ func TestDefaultsAreVLLMs(t *testing.T) {
 				Timestamp: "timestamp", InputLength: "input_length", OutputLength: "output_length", HashIDs: "hash_ids",
 			}},
 		},
-		Sampling: bench.Sampling{IgnoreEOS: true},
-		Watch:    bench.Watch{Every: time.Second},
-		Report:   bench.Report{Metrics: []string{"ttft", "tpot", "itl"}, Percentiles: []float64{99}},
-		Limits:   bench.Limits{Connect: time.Minute, Stall: 5 * time.Minute, Total: 6 * time.Hour, Drain: 30 * time.Second},
+		Sampling: loadgen.Sampling{IgnoreEOS: true},
+		Watch:    loadgen.Watch{Every: time.Second},
+		Report:   loadgen.Report{Metrics: []string{"ttft", "tpot", "itl"}, Percentiles: []float64{99}},
+		Limits:   loadgen.Limits{Connect: time.Minute, Stall: 5 * time.Minute, Total: 6 * time.Hour, Drain: 30 * time.Second},
 		Repeat:   1,
 		Flags:    o.Flags,
 	}, Results: resultOptions{Record: "full", Result: files.Result{Plots: files.Plots{ITLMarks: []float64{25, 50}}}}}

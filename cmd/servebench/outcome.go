@@ -5,7 +5,7 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/servebench/servebench/loadgen/bench"
+	"github.com/servebench/servebench/loadgen"
 	"github.com/servebench/servebench/metrics"
 )
 
@@ -43,7 +43,7 @@ func (e *experiment) outcome(ctx context.Context) error {
 }
 
 // targeted puts the name of the target before an error about it.
-func targeted(r *bench.Result, err error) error {
+func targeted(r *loadgen.Result, err error) error {
 	if r.Plan.Target == "" {
 		return err
 	}
@@ -51,7 +51,7 @@ func targeted(r *bench.Result, err error) error {
 }
 
 // failure says why a run that was not interrupted came to nothing, if it did.
-func failure(r *bench.Result) error {
+func failure(r *loadgen.Result) error {
 	switch {
 	case r.Completed > 0:
 		return nil

@@ -11,7 +11,7 @@ import (
 	"strings"
 
 	"github.com/servebench/servebench/dataset"
-	"github.com/servebench/servebench/loadgen/bench"
+	"github.com/servebench/servebench/loadgen"
 	"github.com/servebench/servebench/metrics/pyjson"
 	"github.com/servebench/servebench/metrics/stream"
 )
@@ -91,7 +91,7 @@ func (o *options) sharedID(env environment) (string, error) {
 }
 
 // take gives o its place. Files that each shard writes get names of their own.
-func (o *options) take(place bench.Shard) error {
+func (o *options) take(place loadgen.Shard) error {
 	o.Shard = place
 	r := &o.Results
 	index := strconv.Itoa(place.Index)

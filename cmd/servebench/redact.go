@@ -5,13 +5,13 @@ import (
 	"regexp"
 	"strings"
 
-	"github.com/servebench/servebench/loadgen/bench"
+	"github.com/servebench/servebench/loadgen"
 )
 
 // redactPair keeps the key of KEY=VALUE.
 func redactPair(arg string) string {
 	key, _, _ := strings.Cut(arg, "=")
-	return key + "=" + bench.Redacted
+	return key + "=" + loadgen.Redacted
 }
 
 // redactURL hides a password, a name without one, which may be a token, and what may
@@ -25,7 +25,7 @@ func redactURL(text string) string {
 	u, err := url.Parse(scheme + address)
 	switch {
 	case err != nil && (scheme == "" || strings.Contains(address, "@")), scheme != "" && u != nil && u.User == nil && strings.Contains(address, "@"):
-		return bench.Redacted
+		return loadgen.Redacted
 	case err == nil && u.User != nil:
 		if _, set := u.User.Password(); !set {
 			u.User = url.User("xxxxx")
@@ -50,7 +50,7 @@ func redactEndpoint(text string) string {
 // redactQuery hides what may be a key in a query.
 func redactQuery(query string) string {
 	if strings.Contains(query, "@") { // it may be the rest of a password with a question mark
-		return bench.Redacted
+		return loadgen.Redacted
 	}
 	pairs := strings.Split(query, "&")
 	for i, pair := range pairs {

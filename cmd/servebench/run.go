@@ -7,7 +7,7 @@ import (
 	"io"
 	"os"
 
-	"github.com/servebench/servebench/loadgen/bench"
+	"github.com/servebench/servebench/loadgen"
 	"github.com/spf13/cobra"
 )
 
@@ -56,7 +56,7 @@ func run(ctx context.Context, o *options) error {
 }
 
 // maskError hides the secrets in what an error says, and keeps its exit code.
-func maskError(s bench.Secrets, err error) error {
+func maskError(s loadgen.Secrets, err error) error {
 	if err == nil {
 		return nil
 	}
@@ -68,7 +68,7 @@ func maskError(s bench.Secrets, err error) error {
 }
 
 // tellPart says that what follows is not the whole run.
-func tellPart(talk io.Writer, s *bench.Shard) {
+func tellPart(talk io.Writer, s *loadgen.Shard) {
 	if s.Several() {
 		fmt.Fprintf(talk, "what follows is the part of shard %d of %d alone: servebench report over the streams (-o) of all shards has the whole\n", s.Index, s.Of)
 	}

@@ -20,7 +20,7 @@ import (
 	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
-	"github.com/servebench/servebench/loadgen/bench"
+	"github.com/servebench/servebench/loadgen"
 )
 
 // A telltale is a server that quotes the headers of each request in its answer, in
@@ -222,9 +222,9 @@ func FuzzMask(f *testing.F) {
 	f.Add("<redacted>", "<", ">")
 	f.Add("aaaa", "aa", "aa")
 	f.Fuzz(func(t *testing.T, secret, before, after string) {
-		var s bench.Secrets
+		var s loadgen.Secrets
 		s.AddHeader("X-Key", secret)
-		if strings.Contains(bench.Redacted, secret) || len(secret) < bench.MinSecret {
+		if strings.Contains(loadgen.Redacted, secret) || len(secret) < loadgen.MinSecret {
 			return
 		}
 		escaped := strconv.Quote(secret)
@@ -233,7 +233,7 @@ func FuzzMask(f *testing.F) {
 			if got := s.Mask("\x00" + said + "\x00"); clean && strings.Contains(got, said) {
 				t.Errorf("%q is shown as %q", said, got)
 			}
-			if got := s.Mask(before + said + after); !strings.Contains(before+after, bench.Redacted) && !strings.Contains(got, bench.Redacted) {
+			if got := s.Mask(before + said + after); !strings.Contains(before+after, loadgen.Redacted) && !strings.Contains(got, loadgen.Redacted) {
 				t.Errorf("%q is shown as %q", before+said+after, got)
 			}
 		}

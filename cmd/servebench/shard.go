@@ -16,7 +16,7 @@ import (
 
 	"github.com/servebench/servebench/cmd/servebench/internal/argv"
 	"github.com/servebench/servebench/dataset"
-	"github.com/servebench/servebench/loadgen/bench"
+	"github.com/servebench/servebench/loadgen"
 	"github.com/servebench/servebench/metrics/pyjson"
 )
 
@@ -154,7 +154,7 @@ func (s *sharded) check() (err error) {
 		return err
 	}
 	s.Run.ShardGiven = true
-	s.Run.Shard = bench.Shard{Shard: dataset.Shard{Index: s.Shards - 1, Of: s.Shards}, RunID: s.Name}
+	s.Run.Shard = loadgen.Shard{Shard: dataset.Shard{Index: s.Shards - 1, Of: s.Shards}, RunID: s.Name}
 	if _, err = s.Run.join(os.Getenv); err != nil {
 		return fmt.Errorf("run: %w", err)
 	}

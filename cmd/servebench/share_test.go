@@ -13,7 +13,7 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 
-	"github.com/servebench/servebench/loadgen/bench"
+	"github.com/servebench/servebench/loadgen"
 	"github.com/servebench/servebench/metrics"
 )
 
@@ -95,7 +95,7 @@ func TestShardWithNothingToSendIsRefused(t *testing.T) {
 func TestShardInterruptedCountsItsPart(t *testing.T) {
 	o := mustJoin(t, "", "--num-prompts 9 --shard 1/4 --run-id a")
 	e := newExperiment(o, io.Discard, io.Discard)
-	e.done = []*bench.Result{{Plan: &o.Plan, Requests: 2, Summary: &metrics.Summary{Interrupted: true, Completed: 1}}}
+	e.done = []*loadgen.Result{{Plan: &o.Plan, Requests: 2, Summary: &metrics.Summary{Interrupted: true, Completed: 1}}}
 	if err := e.outcome(t.Context()); err == nil || err.Error() != "interrupted after 1 of 2 requests" {
 		t.Errorf("%v", err)
 	}

@@ -9,7 +9,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/servebench/servebench/loadgen/bench"
+	"github.com/servebench/servebench/loadgen"
 	"github.com/servebench/servebench/loadgen/spool"
 	"github.com/servebench/servebench/loadgen/sweep"
 	"github.com/servebench/servebench/metrics"
@@ -81,7 +81,7 @@ func (c *sweepCommand) measure(ctx context.Context, e *experiment, job *sweep.Jo
 		return nil, &sweep.StorageError{Err: lost}
 	}
 	// To a search the failures of a run that was given up are an answer.
-	if _, stopped := errors.AsType[bench.AbortError](err); err != nil && !(stopped && c.plan.Search != nil) {
+	if _, stopped := errors.AsType[loadgen.AbortError](err); err != nil && !(stopped && c.plan.Search != nil) {
 		return nil, err
 	}
 	if ctx.Err() != nil {

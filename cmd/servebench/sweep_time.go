@@ -6,7 +6,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/servebench/servebench/loadgen/bench"
+	"github.com/servebench/servebench/loadgen"
 	"github.com/servebench/servebench/loadgen/sweep"
 	"github.com/servebench/servebench/metrics/compare"
 )
@@ -64,7 +64,7 @@ func lasting(o *options) time.Duration {
 
 // shaped is what seconds of load become by its curve, its duration and its warm-up,
 // where an answer takes so many.
-func shaped(t *bench.Traffic, seconds, answer float64) float64 {
+func shaped(t *loadgen.Traffic, seconds, answer float64) float64 {
 	if t.Curve != nil {
 		seconds = max(seconds, t.Curve.End().Seconds()+answer)
 	}

@@ -11,7 +11,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/servebench/servebench/cmd/servebench/internal/argv"
-	"github.com/servebench/servebench/loadgen/bench"
+	"github.com/servebench/servebench/loadgen"
 	"github.com/servebench/servebench/metrics"
 	"github.com/servebench/servebench/metrics/pyjson"
 )
@@ -183,7 +183,7 @@ var wholeLimits = []string{"deadline", "drain-timeout"}
 func redactTarget(text string) string {
 	t, err := parseTarget(text)
 	if err != nil {
-		return bench.Redacted
+		return loadgen.Redacted
 	}
 	flags := emptyForm().flags
 	shown := t.name + "="

@@ -7,18 +7,18 @@ import (
 	"testing"
 	"time"
 
-	"github.com/servebench/servebench/loadgen/bench"
+	"github.com/servebench/servebench/loadgen"
 	"github.com/servebench/servebench/metrics"
 )
 
 func TestWhatIsSampledIsResolved(t *testing.T) {
-	for line, want := range map[string]bench.Watch{
+	for line, want := range map[string]loadgen.Watch{
 		"--server-metrics": {Server: true, Every: time.Second},
 		"--server-metrics http://a:8000 https://b/vllm/metrics": {Server: true, URLs: []string{"http://a:8000", "https://b/vllm"}, Every: time.Second},
 		"--server-metrics=http://a:8000/,http://b:8000/metrics": {Server: true, URLs: []string{"http://a:8000", "http://b:8000"}, Every: time.Second},
 		"--server-metrics --server-metrics-interval 100ms":      {Server: true, Every: 100 * time.Millisecond},
-		"--gpu-metrics nvidia-smi":                              {Every: time.Second, GPU: bench.NvidiaSMI},
-		"--gpu-metrics nvidia-smi:0,12":                         {Every: time.Second, GPU: bench.NvidiaSMI, GPUs: "0,12"},
+		"--gpu-metrics nvidia-smi":                              {Every: time.Second, GPU: loadgen.NvidiaSMI},
+		"--gpu-metrics nvidia-smi:0,12":                         {Every: time.Second, GPU: loadgen.NvidiaSMI, GPUs: "0,12"},
 		"--gpu-metrics http://gpu:9400/metrics":                 {Every: time.Second, GPU: "http://gpu:9400"},
 		"--gpu-metrics https://gpus.example.org/dcgm/metrics":   {Every: time.Second, GPU: "https://gpus.example.org/dcgm"},
 		"--gpu-metrics http://gpu:9400/":                        {Every: time.Second, GPU: "http://gpu:9400"},
@@ -50,7 +50,7 @@ func TestWhatIsSampledIsResolved(t *testing.T) {
 }
 
 func TestReplicasMayStandInAConfigFile(t *testing.T) {
-	for text, want := range map[string]bench.Watch{
+	for text, want := range map[string]loadgen.Watch{
 		"server-metrics: true\n":                           {Server: true},
 		"server-metrics: false\n":                          {},
 		"server-metrics: http://a:8000\n":                  {Server: true, URLs: []string{"http://a:8000"}},

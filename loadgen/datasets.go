@@ -1,0 +1,116 @@
+package loadgen
+
+import (
+	"cmp"
+	"fmt"
+	"time"
+
+	"github.com/servebench/servebench/dataset"
+	"github.com/servebench/servebench/dataset/nprand"
+	"github.com/servebench/servebench/dataset/tokenizer"
+	"github.com/servebench/servebench/loadgen/arrivals"
+)
+
+// An opener is a dataset by its flags.
+type opener interface {
+	Open() (dataset.Source, int, error)
+}
+
+// dataset is the one that o names.
+func (w *workload) dataset(p *Plan, from tokenizerSource) (opener, error) {
+	d := &p.Workload
+	common := dataset.Options{
+		Path: d.Path, Num: d.NumPrompts, Seed: d.Seed, Tokenizer: w.tokenizer, VocabSize: d.VocabSize,
+		DisableShuffle: d.DisableShuffle, NoOversample: d.NoOversample,
+		IDPrefix: cmp.Or(d.RequestIDPrefix, "bench-"+randomHex(4)+"-"), Log: from.say,
+	}
+	switch d.Dataset {
+	case "random", "prefix_repetition", "burstgpt", "timed_trace":
+		return w.synthetic(p, common), nil
+	case "file":
+		return dataset.File{Path: d.Path, Num: d.NumPrompts}, nil
+	case "sharegpt":
+		s := dataset.ShareGPT{Options: common}
+		if d.ShareGPTLen != nil {
+			s.OutputLen = *d.ShareGPTLen
+		}
+		return s, nil
+	}
+	if d.Dataset != "custom" && d.Dataset != "speed_bench" || !d.SkipTemplate {
+		var err error
+		if common.Template, err = w.template(p); err != nil {
+			return nil, err
+		}
+	}
+	return rendered(p, common), nil
+}
+
+// synthetic are the datasets whose prompts are made of token ids.
+func (w *workload) synthetic(p *Plan, common dataset.Options) opener {
+	d := &p.Workload
+	if d.Dataset == "prefix_repetition" || d.Dataset == "timed_trace" || d.Dataset == "random" && p.Traffic.Rule == arrivals.UpToV092 {
+		w.numpy = new(nprand.RandomState)
+		common.NumPy = w.numpy
+	}
+	if d.Dataset == "timed_trace" {
+		t := d.TimedTrace
+		t.Options, t.Text = common, p.Server.chat()
+		return t
+	}
+	if w.ids && w.tokenizer != nil {
+		common.Tokenizer, common.VocabSize = nil, w.tokenizer.VocabSize()
+	}
+	switch d.Dataset {
+	case "prefix_repetition":
+		p := d.PrefixRepetition
+		p.Options = common
+		return p
+	case "burstgpt":
+		return dataset.BurstGPT{Options: common}
+	}
+	r := d.Random
+	r.Options = common
+	return r
+}
+
+// rendered are the datasets whose prompts are texts that a chat template renders.
+func rendered(p *Plan, common dataset.Options) opener {
+	switch d := p.Workload; d.Dataset {
+	case "sonnet":
+		d.Sonnet.Options, d.Sonnet.Bare = common, p.Server.chat()
+		return d.Sonnet
+	case "spec_bench":
+		d.SpecBench.Options = common
+		return d.SpecBench
+	case "speed_bench":
+		d.SpeedBench.Options = common
+		return d.SpeedBench
+	default:
+		d.Custom.Options = common
+		return d.Custom
+	}
+}
+
+// template is the tokenizer's chat template; nil without a tokenizer.
+func (w *workload) template(p *Plan) (dataset.Template, error) {
+	if p.Server.SkipTokenizer {
+		return nil, nil
+	}
+	folder, err := tokenizer.Folder(w.tokenizerName)
+	if err != nil || w.remote != nil {
+		return nil, fmt.Errorf("its prompts are rendered with the model's chat template: give --tokenizer a model's folder%s", unlessSkipped(p))
+	}
+	t, err := dataset.OpenTemplate(folder, p.Workload.TemplateKwargs, time.Now)
+	if err != nil {
+		return nil, fmt.Errorf("%w%s", err, unlessSkipped(p))
+	}
+	return t, nil
+}
+
+// unlessSkipped is the advice for datasets that can do without a template.
+func unlessSkipped(p *Plan) string {
+	if p.Workload.Dataset == "custom" || p.Workload.Dataset == "speed_bench" {
+		return ", or --skip-chat-template to send them as they are"
+	}
+	return ""
+}

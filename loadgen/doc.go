@@ -1,0 +1,14 @@
+// Package bench is a run as a library: what servebench run does, without its flags, its
+// texts and its exit codes.
+//
+// A Plan says what is sent to which server, when, and what is watched meanwhile. Its
+// zero values stand for what vLLM's client does, so that a server's URL and the lengths of
+// some random prompts make a Plan. Plan.Run carries it out: it finds the model, opens
+// the dataset, warms up, puts all targets on one clock, probes, samples, retries and
+// gives up as the Plan says, and gives a metrics.Summary for each load test of each target.
+// Each Summary has been judged: its Trust says whether its numbers can be believed.
+//
+// What goes on meanwhile an Observer is told: it has few methods, and Quiet has all of them.
+// Records go where Plan.Keep says, and to the Observer. Errors and remarks name a setting
+// by its flag of servebench run, as records do.
+package loadgen

@@ -1,0 +1,51 @@
+package loadgen
+
+import (
+	"context"
+	"errors"
+	"fmt"
+)
+
+// A FailedError is of a run that its Plan describes well and that could not be done, or
+// not to its end. Any other error of Run's says what is wrong with the Plan.
+type FailedError struct{ Err error }
+
+func (e *FailedError) Error() string { return e.Err.Error() }
+func (e *FailedError) Unwrap() error { return e.Err }
+
+// An UnreachableError is of a server that is not there, or does not say which model it
+// has. It comes within a FailedError.
+type UnreachableError struct {
+	Target string // empty for a single one
+	Err    error  // a Failure of the call
+}
+
+func (e *UnreachableError) Error() string { return e.Err.Error() }
+func (e *UnreachableError) Unwrap() error { return e.Err }
+
+// ErrInterrupted says that the context of a run ended before its load began.
+var ErrInterrupted = errors.New("interrupted before the load began")
+
+// interrupted is ErrInterrupted in the place of err where ctx has ended.
+func interrupted(ctx context.Context, err error) error {
+	if ctx.Err() != nil {
+		return ErrInterrupted
+	}
+	return err
+}
+
+// failed is a FailedError with a text before it; nil for none.
+func failedAs(what string, err error) error {
+	if err == nil {
+		return nil
+	}
+	return &FailedError{fmt.Errorf("%s: %w", what, err)}
+}
+
+// count is n of a noun.
+func count(n int, noun string) string {
+	if n != 1 {
+		noun += "s"
+	}
+	return fmt.Sprintf("%d %s", n, noun)
+}

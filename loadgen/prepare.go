@@ -1,0 +1,255 @@
+package loadgen
+
+import (
+	"cmp"
+	"context"
+	"crypto/rand"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/servebench/servebench/dataset"
+	"github.com/servebench/servebench/loadgen/engine"
+	"github.com/servebench/servebench/loadgen/openai"
+	"github.com/servebench/servebench/loadgen/wire"
+	"github.com/servebench/servebench/metrics"
+)
+
+// prepare finds the model, the tokenizer and the dataset, and sends nothing that
+// counts.
+func (t *target) prepare(ctx context.Context) error {
+	sized, err := t.Sized()
+	if err != nil {
+		return err
+	}
+	t.Plan = sized
+	t.config = t.Config()
+	if err := t.connect(); err != nil {
+		return err
+	}
+	if err := t.findModel(ctx); err != nil {
+		return err
+	}
+	if err := t.unlessStopped(ctx, t.openWorkload); err != nil {
+		return err
+	}
+	t.aim()
+	if err := t.unlessStopped(ctx, t.align); err != nil {
+		return err
+	}
+	t.step(Step{Kind: Prepared})
+	return t.transport.CheckSockets(t.atOnce())
+}
+
+func (t *target) openWorkload(ctx context.Context) (err error) {
+	from := tokenizerSource{t.config.Model, t.served, t.server, t.say}
+	if t.workload, err = openWorkload(ctx, t.Plan, from); err != nil {
+		return err
+	}
+	if t.n < t.Shard.Of {
+		return fmt.Errorf("argument --num-prompts: there are %s for %d shards: each needs one", count(t.n, "prompt"), t.Shard.Of)
+	}
+	t.config.Tokenizer = t.tokenizerName
+	t.openWarmUp(from)
+	return nil
+}
+
+// unlessStopped does a part of the preparation that may be long and looks at no
+// context, such as counting the tokens of a dataset. Stopped, it is left to end
+// with the program.
+func (t *target) unlessStopped(ctx context.Context, prepare func(context.Context) error) error {
+	done := make(chan error, 1)
+	go func() { done <- prepare(ctx) }()
+	slow := time.NewTimer(2 * time.Second)
+	defer slow.Stop()
+	for {
+		select {
+		case err := <-done:
+			return err
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-slow.C:
+			t.say("preparing the %s dataset...", t.Workload.Dataset)
+		}
+	}
+}
+
+// A connection is what requests to a target are sent with.
+type connection struct {
+	transport *wire.Transport
+	tally     *wire.Tally    // of what goes through transport
+	server    *openai.Server // for its small calls
+	sendProbe engine.Sender  // over a connection of its own; nil without probes
+}
+
+// connect makes what requests are sent with. No connection is opened.
+func (t *target) connect() error {
+	credentials, err := t.Server.TLS.Load()
+	if err != nil {
+		return err
+	}
+	header := openai.Headers(t.Server.APIKey, t.Server.Headers)
+	t.connection = &connection{tally: new(wire.Tally)}
+	t.transport = t.opens(t.concurrency(), t.tally, credentials)
+	t.server = &openai.Server{
+		URL: t.Server.BaseURL, Query: t.Server.Query, Header: header, Transport: t.transport, Limit: t.Limits.Call,
+	}
+	t.to.Send = t.sends(header, t.transport, t.tally)
+	if t.probing() {
+		alone := new(wire.Tally) // so that what the load did stays apart
+		t.sendProbe = t.sends(header, t.opens(1, alone, credentials), alone)
+	}
+	return nil
+}
+
+// opens makes what opens up to limit connections; 0 is no limit.
+func (p *Plan) opens(limit int, tally *wire.Tally, credentials wire.Credentials) *wire.Transport {
+	return wire.Connections{
+		Limit: limit, Timeout: p.Limits.Connect, Insecure: p.Server.Insecure, TLS: credentials,
+		HTTP2: p.Server.HTTP2, Socket: p.Server.Socket, Dial: p.Server.Dial, Tally: tally,
+	}.Transport()
+}
+
+// sends makes what sends to the endpoint.
+func (p *Plan) sends(header http.Header, over *wire.Transport, tally *wire.Tally) engine.Sender {
+	return (&openai.Endpoint{
+		URL: p.Server.URL(), Header: header, Transport: over, Chat: p.Server.chat(), Tally: tally,
+		Timeouts: wire.Timeouts{FirstByte: p.Limits.FirstByte, Stall: p.Limits.Stall, Total: p.Limits.Total},
+	}).Send
+}
+
+// findModel finds out whether the server is there, and which model to ask it for.
+// One that --model names is taken at its word, as vLLM's client does: the call is
+// then one that the client makes, too. With a ready check the server may take its
+// time to come up.
+func (t *target) findModel(ctx context.Context) error {
+	if t.Server.Model != "" {
+		t.served = cmp.Or(t.Server.ServedName, t.Server.Model)
+		err := t.reach(ctx, func() error {
+			if _, err := t.server.Metrics(ctx); IsDown(err) {
+				return err
+			}
+			return nil // what it says of /metrics means nothing for requests
+		})
+		if err != nil {
+			return &FailedError{&UnreachableError{t.Target, err}}
+		}
+		return ctx.Err()
+	}
+	t.step(Step{Kind: FindingModel})
+	var models []openai.Model
+	err := t.reach(ctx, func() (err error) { models, err = t.server.Models(ctx); return err })
+	switch {
+	case IsDown(err):
+		return &FailedError{&UnreachableError{t.Target, err}}
+	case err != nil:
+		return &FailedError{fmt.Errorf("no --model was given and the server does not say which it has: %w", &UnreachableError{t.Target, err})}
+	case len(models) == 0:
+		return &FailedError{fmt.Errorf("no --model was given and %s/v1/models lists none", t.Server.BaseURL)}
+	}
+	first := models[0]
+	t.config.Model = cmp.Or(first.Root, first.ID)
+	t.served = cmp.Or(t.Server.ServedName, first.ID)
+	t.step(Step{Kind: FoundModel, Model: t.config.Model, ID: first.ID})
+	return nil
+}
+
+// reach makes a call, with a ready check again and again until the server is up.
+func (t *target) reach(ctx context.Context, call func() error) error {
+	err := call()
+	for until := time.Now().Add(t.Traffic.ReadyCheck); isComing(err) && time.Now().Before(until); {
+		if engine.Sleep(ctx, time.Now().Add(time.Second)) != nil {
+			return ctx.Err()
+		}
+		err = call()
+	}
+	return err
+}
+
+// IsDown says whether err means that there is no server, or none to be trusted.
+// Behind a container's or a proxy's port one that is not up yet takes connections
+// and drops them.
+func IsDown(err error) bool {
+	return failed(err, metrics.DNS, metrics.Refused, metrics.TLS, metrics.Connect, metrics.ConnectTimeout,
+		metrics.Timeout, metrics.Reset, metrics.Truncated)
+}
+
+// isComing says whether err is that of a server which may be there in a while. A proxy
+// before it, or the server itself while it loads its model, says so with a status.
+func isComing(err error) bool {
+	f, ok := errors.AsType[*metrics.Failure](err)
+	switch {
+	case !ok:
+		return false
+	case f.Class == metrics.Status:
+		return f.Status == http.StatusBadGateway || f.Status == http.StatusServiceUnavailable || f.Status == http.StatusGatewayTimeout
+	}
+	return IsDown(err) && f.Class != metrics.TLS
+}
+
+// failed says whether err is a failure of one of the classes.
+func failed(err error, classes ...metrics.Class) bool {
+	f, ok := errors.AsType[*metrics.Failure](err)
+	return ok && slices.Contains(classes, f.Class)
+}
+
+// unlisted says that the server does not list the model, if it does not: that may be
+// why it refuses requests. It is asked only after it did, since some servers list
+// other names than those they answer to.
+func (t *target) unlisted(ctx context.Context) string {
+	models, err := t.server.Models(ctx)
+	if err != nil || len(models) == 0 || slices.ContainsFunc(models, func(m openai.Model) bool { return m.ID == t.served }) {
+		return ""
+	}
+	return fmt.Sprintf(" (%s lists %s, not %s)", t.Server.BaseURL, someOf(models), t.served)
+}
+
+// someOf names models, of many the first few.
+func someOf(models []openai.Model) string {
+	const most = 8
+	var names []string
+	for i, m := range models {
+		if i == most {
+			names = append(names, fmt.Sprintf("and %d more", len(models)-most))
+			break
+		}
+		names = append(names, m.ID)
+	}
+	return strings.Join(names, ", ")
+}
+
+// Body makes the bodies of requests to a model.
+func (p *Plan) Body(model string) openai.Body {
+	return openai.Body{
+		Model: model, Chat: p.Server.chat(),
+		IgnoreEOS: p.Sampling.IgnoreEOS, Logprobs: p.Sampling.Logprobs, Extra: p.Sampling.ExtraBody,
+		UsageAlways: p.Sampling.UsageAlways, PlainText: p.Sampling.PlainText, Drop: p.Sampling.Drop,
+	}
+}
+
+// aim makes the target's bodies and its way to count tokens.
+func (t *target) aim() {
+	body := t.Body(t.served)
+	t.to.Encode = func(c *dataset.Conversation, turn int) (*engine.Request, error) {
+		text, err := body.Encode(&c.Turns[turn])
+		return &engine.Request{ID: c.ID, Body: text, KeepText: t.Keep.Texts}, err
+	}
+	if t.workload != nil && t.tokenizer != nil {
+		counter := t.tokenizer
+		t.to.Count = func(text string) int { return counter.Count(text, false) }
+		t.to.CountAsks = t.remote != nil
+	}
+}
+
+func newRunID() string { return randomHex(8) }
+
+// randomHex is n random bytes in hexadecimal.
+func randomHex(n int) string {
+	t := make([]byte, n)
+	rand.Read(t)
+	return hex.EncodeToString(t)
+}

@@ -1,0 +1,89 @@
+package loadgen
+
+import (
+	"context"
+	"iter"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/servebench/servebench/loadgen/engine"
+	"github.com/servebench/servebench/metrics"
+)
+
+func TestProbesBeginWithTheMeasuredPart(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		epoch := time.Now()
+		var sent []time.Duration
+		send := func(context.Context, time.Time, *engine.Request, *metrics.Record) iter.Seq2[engine.Chunk, error] {
+			sent = append(sent, time.Since(epoch))
+			return func(func(engine.Chunk, error) bool) {}
+		}
+		b := &target{
+			header: &metrics.Header{Epoch: epoch, Delay: time.Second, WarmUp: 2 * time.Second},
+			prober: &engine.Prober{Target: engine.Target{Send: send}, Request: new(engine.Request), Pause: 4 * time.Second},
+		}
+		done := make(chan struct{})
+		time.AfterFunc(5*time.Second, func() { close(done) })
+		b.probe(t.Context(), done)
+		if took := time.Since(epoch); len(sent) != 1 || sent[0] != 3*time.Second || took != 7*time.Second {
+			t.Errorf("probes at %v, until %v", sent, took)
+		}
+	})
+}
+
+// A load that has ended leaves at most one probe in flight, which may never be answered.
+func TestLastProbeEndsWithTheRunsLimits(t *testing.T) {
+	hanging := func(ctx context.Context, _ time.Time, _ *engine.Request, _ *metrics.Record) iter.Seq2[engine.Chunk, error] {
+		return func(func(engine.Chunk, error) bool) { <-ctx.Done() }
+	}
+	for _, row := range []struct {
+		limits Limits
+		cut    error
+		want   time.Duration // with a load that takes 5 s
+	}{
+		{Limits{Deadline: 8 * time.Second}, nil, 8 * time.Second},
+		{Limits{Deadline: 8 * time.Second, Tail: time.Second}, nil, 6 * time.Second},
+		{Limits{Deadline: 8 * time.Second, Tail: time.Minute}, nil, 8 * time.Second},
+		{Limits{Deadline: 8 * time.Second, Tail: time.Minute}, context.Canceled, 5 * time.Second},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			begin := time.Now()
+			b := &target{
+				Plan: &Plan{Limits: row.limits}, header: &metrics.Header{Epoch: begin},
+				prober: &engine.Prober{Target: engine.Target{Send: hanging}, Request: new(engine.Request)},
+			}
+			stop := (&trial{targets: []*target{b}}).startProbes(t.Context())
+			if err := engine.Sleep(t.Context(), begin.Add(5*time.Second)); err != nil {
+				t.Fatal(err)
+			}
+			if stop(row.cut); time.Since(begin) != row.want || b.probes != nil {
+				t.Errorf("%+v: it ended after %v with %+v, want %v", row.limits, time.Since(begin), b.probes, row.want)
+			}
+		})
+	}
+}
+
+// The probe ends only when it is told that the load has, and that is after the
+// duration is known.
+func TestLastProbeIsNoPartOfTheDuration(t *testing.T) {
+	p := plan(t, prompts(3), func(p *Plan) { p.Traffic.ProbeRate, p.Limits.Tail = 1, 1 })
+	b := &target{Plan: p, observer: Quiet{}}
+	if err := b.prepare(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	var ended time.Time
+	b.sendProbe = func(ctx context.Context, _ time.Time, _ *engine.Request, _ *metrics.Record) iter.Seq2[engine.Chunk, error] {
+		return func(func(engine.Chunk, error) bool) {
+			<-ctx.Done()
+			ended = time.Now()
+		}
+	}
+	sums, err := (&trial{targets: []*target{b}}).measure(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if probed := ended.Sub(b.header.Epoch).Seconds(); sums[0].Seconds >= probed {
+		t.Errorf("a duration of %v s, and a probe until %v s", sums[0].Seconds, probed)
+	}
+}

@@ -1,0 +1,87 @@
+package loadgen
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/servebench/servebench/dataset"
+	"github.com/servebench/servebench/loadgen/engine"
+	"github.com/servebench/servebench/metrics"
+)
+
+// rehearse makes the first request once if the ready check is on, and the
+// warm-up requests, all of them copies of the first, as vLLM's client does.
+func (t *target) rehearse(ctx context.Context) error {
+	first, err := t.firstRequest()
+	if err != nil {
+		return err
+	}
+	t.step(Step{Kind: Rehearsing})
+	if t.Traffic.ReadyCheck > 0 {
+		if err := t.checkReady(ctx, first); err != nil {
+			return err
+		}
+	}
+	if n := t.Shard.Share(t.Traffic.Warmups); n > 0 {
+		t.step(Step{Kind: WarmingUp, Count: n})
+		t.warmUps(ctx, first, n)
+		t.step(Step{Kind: WarmedUp})
+	}
+	return ctx.Err()
+}
+
+// firstRequest is the first of the dataset, without an id.
+func (t *target) firstRequest() (*engine.Request, error) {
+	c, err := t.first()
+	if err != nil {
+		return nil, err
+	}
+	nameless := *c
+	nameless.ID = ""
+	return t.to.Encode(&nameless, 0)
+}
+
+// readyInterval is how long vLLM's client waits between two tries.
+const readyInterval = 5 * time.Second
+
+// checkReady sends the first request until it is answered.
+func (t *target) checkReady(ctx context.Context, first *engine.Request) error {
+	limited, cancel := context.WithTimeout(ctx, t.Traffic.ReadyCheck)
+	defer cancel()
+	last, refused := "it did not answer", false
+	for {
+		rec := t.to.Once(limited, first)
+		switch {
+		case rec.Class == metrics.OK:
+			t.step(Step{Kind: Ready})
+			return nil
+		case rec.Class != metrics.Cancelled:
+			last, refused = rec.Error, rec.Class == metrics.Status
+		}
+		if engine.Sleep(limited, time.Now().Add(readyInterval)) != nil {
+			if refused {
+				last += t.unlisted(ctx)
+			}
+			return &FailedError{fmt.Errorf("%s%s was not ready within %s: %s", t.Server.BaseURL, t.Server.Endpoint, t.Traffic.ReadyCheck, last)}
+		}
+	}
+}
+
+// warmUps sends n warm-up requests, as many at once as the load may have. What
+// comes of them is not looked at.
+func (t *target) warmUps(ctx context.Context, first *engine.Request, n int) {
+	source := func(yield func(*dataset.Conversation, error) bool) {
+		for range n {
+			if !yield(&dataset.Conversation{Turns: make([]dataset.Turn, 1)}, nil) {
+				return
+			}
+		}
+	}
+	to := t.to
+	to.Encode = func(*dataset.Conversation, int) (*engine.Request, error) { return first, nil }
+	load := engine.Load{Target: to, Source: source, Concurrency: t.concurrency()}
+	run := engine.Run{Loads: []engine.Load{load}}
+	for range run.Records(ctx) {
+	}
+}

@@ -1,0 +1,148 @@
+package loadgen
+
+import (
+	"cmp"
+	"context"
+	"slices"
+
+	"github.com/servebench/servebench/metrics"
+)
+
+// Run does what the plan says, as often as it says, and sums up each load test of each
+// target, in the order in which they were done. That requests fail is no error. There may
+// be both Summaries and an error where a load was cut short. Once ctx ends, nothing more
+// is sent, and requests in flight have Limits.Drain to end. A nil Observer is Quiet.
+//
+// With more than one repeat, Summaries are condensed as Summary.Condense says once their
+// repeat is done. An error is a FailedError, ErrInterrupted, or says what is wrong with
+// the plan.
+func (p *Plan) Run(ctx context.Context, o Observer) ([]*metrics.Summary, error) {
+	if o == nil {
+		o = Quiet{}
+	}
+	r := &run{Plan: p.complete(), observer: o, log: newIntervals(p.Keep.Intervals)}
+	r.targets = r.all()
+	if r.Repeat > 1 {
+		r.series = newRunID()
+	}
+	var err error
+	for repeat := range r.Repeat {
+		first := len(r.done)
+		err = r.once(ctx, repeat)
+		if r.Repeat > 1 {
+			for _, s := range r.done[first:] {
+				s.Condense()
+			}
+		}
+		if err != nil || ctx.Err() != nil {
+			break
+		}
+	}
+	r.log.flush()
+	return r.done, err
+}
+
+// all are the plans of each target.
+func (p *Plan) all() []*Plan {
+	if p.Targets == nil {
+		return []*Plan{p}
+	}
+	return p.Targets
+}
+
+// Trials is how many load tests of single targets a run comes to.
+func (p *Plan) Trials() int {
+	return max(p.Repeat, 1) * int(p.slots()) * max(len(p.Targets), 1)
+}
+
+// A run is a Plan that is being carried out.
+type run struct {
+	*Plan
+	targets  []*Plan // at least one
+	observer Observer
+	log      *intervals
+	series   string // id of all repeats together; empty where there is one
+	done     []*metrics.Summary
+}
+
+// once makes each load test once, of every target alone, where that was asked for,
+// and of all together.
+func (r *run) once(ctx context.Context, repeat int) (err error) {
+	var group string
+	if r.Targets != nil {
+		group = cmp.Or(r.Shard.RunID, newRunID())
+	}
+	first := len(r.done)
+	for _, only := range r.order(repeat) {
+		if err = r.trial(ctx, group, repeat, only); err != nil || ctx.Err() != nil {
+			break
+		}
+	}
+	r.observer.Step(Step{Kind: RepeatDone, Plan: r.Plan, Count: len(r.done) - first})
+	return err
+}
+
+// order is that of the load tests, each of the target that is alone. In every second
+// repeat it is the other way round: what drifts in the course of both slows down in one
+// as much what it speeds up in the other.
+func (r *run) order(repeat int) []int {
+	var order []int
+	if r.SoloFirst {
+		for i := range r.targets {
+			order = append(order, i)
+		}
+	}
+	order = append(order, everyone)
+	if (repeat%2 == 1) != r.Backward {
+		slices.Reverse(order)
+	}
+	return order
+}
+
+// everyone stands for no single target.
+const everyone = -1
+
+// trial makes one load test of a target alone or of everyone, and tells what came
+// of it. The error is what kept it from being done.
+func (r *run) trial(ctx context.Context, group string, repeat, only int) error {
+	tr := &trial{group: group, series: r.series, solo: only != everyone}
+	for i := range r.targets {
+		if tr.solo && i != only {
+			continue
+		}
+		t := &target{Plan: r.seeded(i, repeat, tr.solo), observer: r.observer}
+		t.Keep, t.Version, t.Vouched = r.kept(t.Plan), r.Version, r.Vouched
+		t.recorder = newRecorder(&t.Keep, r.log)
+		tr.targets = append(tr.targets, t)
+	}
+	sums, err := tr.test(ctx)
+	for i, s := range sums {
+		t := tr.targets[i]
+		t.recorder.end(s)
+		r.done = append(r.done, s)
+		r.observer.Done(t.result(ctx, s))
+	}
+	for _, t := range tr.targets {
+		t.stopProfiler(ctx)
+	}
+	return err
+}
+
+// kept is what is kept of a target's run: where it goes is the whole run's to say.
+func (r *run) kept(target *Plan) Keep {
+	k := target.Keep
+	k.Records, k.Intervals = r.Keep.Records, r.Keep.Intervals
+	return k
+}
+
+// result is what the target came to.
+func (t *target) result(ctx context.Context, s *metrics.Summary) *Result {
+	result := &Result{Summary: s, Plan: t.Plan, Requests: t.share(), TokenIDs: t.ids}
+	if t.Endless() {
+		result.Requests = -1
+	}
+	if s.Completed == 0 && s.Classes[metrics.Status] > 0 {
+		result.Unlisted = t.unlisted(ctx)
+	}
+	return result
+}

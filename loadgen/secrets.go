@@ -1,0 +1,139 @@
+package loadgen
+
+import (
+	"cmp"
+	"encoding/base64"
+	"encoding/json"
+	"html"
+	"net/http"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/servebench/servebench/metrics/pyjson"
+)
+
+// Secrets are the texts that are sent and never shown: the API key, the values of
+// headers and passwords of URLs, each in the spellings in which a server may quote
+// it in its error messages. The longest come first.
+type Secrets []string
+
+// MinSecret is the length, in bytes, under which a text is too common to be masked wherever
+// it stands.
+const MinSecret = 4
+
+// Redacted takes the place of a secret.
+const Redacted = "<redacted>"
+
+// Mask hides the secrets in a text, also the start of one before an ellipsis.
+func (s Secrets) Mask(text string) string {
+	for _, secret := range s {
+		text = strings.ReplaceAll(text, secret, Redacted)
+	}
+	const ellipsis = "…"
+	if !strings.Contains(text, ellipsis) {
+		return text
+	}
+	parts := strings.Split(text, ellipsis)
+	for i := range parts[:len(parts)-1] {
+		parts[i] = s.maskEnd(parts[i])
+	}
+	return strings.Join(parts, ellipsis)
+}
+
+// maskEnd hides the start of a secret with which a text ends.
+func (s Secrets) maskEnd(text string) string {
+	for _, secret := range s {
+		for n := min(len(secret)-1, len(text)); n >= MinSecret; n-- {
+			if strings.HasSuffix(text, secret[:n]) {
+				return text[:len(text)-n] + Redacted
+			}
+		}
+	}
+	return text
+}
+
+// Add takes up a text in all its spellings.
+func (s *Secrets) Add(text string) { s.Join(spellings(text)) }
+
+// Join takes up other secrets.
+func (s *Secrets) Join(more Secrets) {
+	for _, spelling := range more {
+		if len(spelling) >= MinSecret && !slices.Contains(*s, spelling) {
+			*s = append(*s, spelling)
+		}
+	}
+	slices.SortStableFunc(*s, func(a, b string) int { return cmp.Compare(len(b), len(a)) })
+}
+
+// AddHeader takes up the value of a header, and what follows the scheme in one as
+// Bearer TOKEN. What is too short for that is hidden beside the header's name.
+func (s *Secrets) AddHeader(name, value string) {
+	s.Add(value)
+	token := value
+	if _, after, ok := strings.Cut(value, " "); ok {
+		s.Add(after)
+		token = after
+	}
+	if len(token) >= MinSecret {
+		return
+	}
+	for _, name := range []string{name, strings.ToLower(name), http.CanonicalHeaderKey(name)} {
+		for _, between := range []string{"=", ":", ": ", `":"`, `": "`, `":["`, `": ["`, `': '`, `': ['`} {
+			s.Add(name + between + value)
+		}
+	}
+}
+
+// AddCredentials takes up what stands in a URL before the host: name, password and
+// what they become in a header. A name alone may be a token. Both are taken up as
+// they are written, too: more may be escaped there than has to be. A proxy's URL may
+// lack its scheme.
+func (s *Secrets) AddCredentials(link string) {
+	scheme, after, ok := strings.Cut(link, "://")
+	if !ok {
+		scheme, after = "http", link
+	}
+	u, err := url.Parse(scheme + "://" + after)
+	if err != nil {
+		s.Add(after[:max(0, strings.LastIndexByte(after, '@'))])
+		return
+	}
+	if u.User == nil {
+		return
+	}
+	authority := after[:strings.IndexAny(after+"/", "/?#")]
+	written := authority[:strings.LastIndexByte(authority, '@')]
+	s.Add(BasicAuth(u.User))
+	if password, set := u.User.Password(); set {
+		_, asWritten, _ := strings.Cut(written, ":")
+		s.Add(password)
+		s.Add(asWritten)
+	} else {
+		s.Add(u.User.Username())
+		s.Add(written)
+	}
+}
+
+// BasicAuth is what HTTP clients make of the credentials in a URL.
+func BasicAuth(user *url.Userinfo) string {
+	password, _ := user.Password()
+	return base64.StdEncoding.EncodeToString([]byte(user.Username() + ":" + password))
+}
+
+// spellings are a text as it stands and as it stands in JSON, in Go's and Python's
+// quotes, in a URL, in HTML, on one line and in base64.
+func spellings(text string) []string {
+	all := []string{text, strings.Join(strings.Fields(text), " "), url.QueryEscape(text), url.PathEscape(text), html.EscapeString(text)}
+	quotes := []string{strconv.Quote(text), strconv.QuoteToASCII(text), pyjson.Quote(text)}
+	if escaped, err := json.Marshal(text); err == nil {
+		quotes = append(quotes, string(escaped))
+	}
+	for _, q := range quotes {
+		all = append(all, q[1:len(q)-1], strings.ReplaceAll(q[1:len(q)-1], "/", `\/`))
+	}
+	whole := text[:len(text)-len(text)%3] // what follows it decides about the last letters of the others
+	return append(all, base64.StdEncoding.EncodeToString([]byte(text)), base64.URLEncoding.EncodeToString([]byte(text)),
+		base64.StdEncoding.EncodeToString([]byte(whole)), base64.URLEncoding.EncodeToString([]byte(whole)))
+}

@@ -1,0 +1,86 @@
+package loadgen
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+
+	"github.com/servebench/servebench/metrics"
+)
+
+// seeded is what the nth target is put under in one trial.
+// Prompts that a server has seen before are in its prefix cache, so repeats
+// differ in their seeds, and so do targets on one server, and a target alone from
+// the same one among others. Targets on servers of their own get the same
+// prompts, and the requests of a target alone arrive when they do among the
+// others.
+func (r *run) seeded(nth, repeat int, solo bool) *Plan {
+	var slot int64
+	if solo {
+		slot = 1
+	}
+	together := r.seeds()[nth] + int64(repeat)*r.Seeds()
+	seeded := *r.targets[nth]
+	seeded.Workload.Seed = (together + slot*r.span()) % seedCircle
+	seeded.Flags = slices.Clone(seeded.Flags)
+	for i, kv := range seeded.Flags {
+		if kv.Key == "seed" {
+			seeded.Flags[i].Value = fmt.Sprint(seeded.Workload.Seed)
+		}
+	}
+	if solo {
+		arrivals := together % seedCircle
+		seeded.Traffic.Seed = &arrivals
+		seeded.Report.Label = cmp.Or(seeded.Report.SoloLabel, seeded.Report.Label)
+		seeded.Report.Metadata = append(slices.Clone(seeded.Report.Metadata), metrics.KV{Key: "alone", Value: "true"})
+	}
+	return &seeded
+}
+
+// Seeds is how many seeds a repeat takes, from the first of all its targets on.
+func (p *Plan) Seeds() int64 { return p.slots() * p.span() }
+
+// slots is how many times a repeat takes the seeds of a trial.
+func (p *Plan) slots() int64 {
+	if p.SoloFirst {
+		return 2
+	}
+	return 1
+}
+
+// span is how many seeds a trial takes, from the first to the last: of the circle
+// that they are on, all but the longest way from one to the next.
+func (p *Plan) span() int64 {
+	seeds := p.seeds()
+	slices.Sort(seeds)
+	last := seeds[0] + seedCircle
+	longest := int64(0)
+	for _, seed := range slices.Backward(seeds) {
+		longest = max(longest, last-seed)
+		last = seed
+	}
+	return seedCircle - longest + 1
+}
+
+// seedCircle is how many seeds there are: 0 comes after the last.
+const seedCircle = 1 << 32
+
+// seeds are those of the first trial: as they were given, but where a server
+// would get the same prompts from two targets.
+func (p *Plan) seeds() []int64 {
+	type prompts struct {
+		url, socket string
+		seed        int64
+	}
+	taken := map[prompts]bool{}
+	var seeds []int64
+	for _, o := range p.all() {
+		p := prompts{o.Server.BaseURL, o.Server.Socket, o.Workload.Seed}
+		for taken[p] {
+			p.seed = (p.seed + 1) % seedCircle
+		}
+		taken[p] = true
+		seeds = append(seeds, p.seed)
+	}
+	return seeds
+}

@@ -1,0 +1,109 @@
+package loadgen
+
+import (
+	"fmt"
+	"slices"
+	"testing"
+
+	"github.com/servebench/servebench/loadgen/arrivals"
+	"github.com/servebench/servebench/metrics"
+)
+
+// at is a target at a URL or a socket, with a seed.
+func at(url, socket string, seed int64) *Plan {
+	return &Plan{
+		Server: Server{BaseURL: url, Socket: socket}, Workload: Workload{Seed: seed},
+		Flags: []metrics.KV{{Key: "seed", Value: fmt.Sprint(seed)}},
+	}
+}
+
+// several are loaded alone and together, in so many repeats.
+func several(repeats int, targets ...*Plan) *run {
+	for i, p := range targets {
+		p.Target = string(rune('a' + i))
+	}
+	p := &Plan{Targets: targets, SoloFirst: true, Repeat: repeats}
+	return &run{Plan: p, targets: targets}
+}
+
+// Whatever a server has seen in an experiment it does not see again, and what can
+// be the same for the sake of comparing is.
+func TestSeedsDifferWhereAServerWouldRemember(t *testing.T) {
+	e := several(3, at("http://h:1", "", 5), at("http://h:2", "", 5), at("http://h:1", "", 5), at("http://h:1", "", 6))
+	seen := map[string]map[int64]bool{}
+	for repeat := range e.Repeat {
+		for i, target := range e.targets {
+			together, alone := e.seeded(i, repeat, false), e.seeded(i, repeat, true)
+			for _, s := range []*Plan{together, alone} {
+				if seen[s.Server.BaseURL] == nil {
+					seen[s.Server.BaseURL] = map[int64]bool{}
+				}
+				if seen[s.Server.BaseURL][s.Workload.Seed] {
+					t.Errorf("%s sees seed %d again", s.Server.BaseURL, s.Workload.Seed)
+				}
+				seen[s.Server.BaseURL][s.Workload.Seed] = true
+				if i := slices.IndexFunc(s.Flags, func(kv metrics.KV) bool { return kv.Key == "seed" }); s.Flags[i].Value != fmt.Sprint(s.Workload.Seed) {
+					t.Errorf("seed %d is recorded as %s", s.Workload.Seed, s.Flags[i].Value)
+				}
+			}
+			if a, b := alone.arrivalSeed(), together.arrivalSeed(); a != b {
+				t.Errorf("%s arrives by seed %d alone and %d among others", target.Target, a, b)
+			}
+		}
+	}
+	if a, b := e.seeded(0, 1, false), e.seeded(1, 1, false); a.Workload.Seed != b.Workload.Seed {
+		t.Errorf("targets on servers of their own have the seeds %d and %d", a.Workload.Seed, b.Workload.Seed)
+	}
+	if first := e.seeded(0, 0, false); first.Workload.Seed != 5 {
+		t.Errorf("the first seed is %d", first.Workload.Seed)
+	}
+}
+
+func TestServersAtSocketsOfTheirOwnAreNotOne(t *testing.T) {
+	if seeds := several(1, at("http://h", "/a", 5), at("http://h", "/b", 5), at("http://h", "/a", 5)).seeds(); !slices.Equal(seeds, []int64{5, 5, 6}) {
+		t.Errorf("seeds %v", seeds)
+	}
+}
+
+// Seeds are of 32 bits, so that the next after the last is 0.
+func TestSeedsThatAreFarApartDoNotMeet(t *testing.T) {
+	for _, other := range []int64{1, 2, 2147483648, 4294967295, 1431655765} {
+		e := several(4, at("http://h:1", "", 0), at("http://h:1", "", other))
+		seen := map[int64]bool{}
+		for repeat := range e.Repeat {
+			for i := range e.targets {
+				seen[e.seeded(i, repeat, false).Workload.Seed], seen[e.seeded(i, repeat, true).Workload.Seed] = true, true
+			}
+		}
+		if len(seen) != 16 {
+			t.Errorf("seeds 0 and %d: %d different ones in 16 loads: %v", other, len(seen), seen)
+		}
+	}
+}
+
+// Up to v0.9.2, what the dataset draws moves the arrivals, too.
+func TestTargetAloneIsLoadedAsAmongOthers(t *testing.T) {
+	for _, rule := range []arrivals.Rule{arrivals.SinceV010, arrivals.UpToV092} {
+		one := plan(t, rate(20), prompts(50), func(p *Plan) {
+			p.Server.Tokenizer, p.Traffic.Rule, p.Workload.Seed = "stub-900", rule, 5
+		})
+		other := *one
+		other.Server.BaseURL += "/other"
+		e := several(1, one, &other)
+		due := func(solo bool) []float64 {
+			b := &target{Plan: e.seeded(0, 0, solo)}
+			var err error
+			if b.workload, err = openWorkload(t.Context(), b.Plan, tokenizerSource{say: t.Logf}); err != nil {
+				t.Fatal(err)
+			}
+			offsets, err := b.arrivals().Offsets(50)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return slices.Collect(offsets)
+		}
+		if alone, together := due(true), due(false); !slices.Equal(alone, together) {
+			t.Errorf("rule %s: requests are due at %v alone and at %v among others", rule, alone, together)
+		}
+	}
+}

@@ -1,0 +1,72 @@
+package loadgen
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/servebench/servebench/loadgen/arrivals"
+)
+
+// AtOnce says whether requests are all due at once.
+func (p *Plan) AtOnce() bool {
+	t := &p.Traffic
+	return !p.Workload.SelfTimed && t.RampUp == nil && t.Curve == nil && math.IsInf(t.RequestRate, 1)
+}
+
+// Timed says whether the number of prompts is what the load takes in its time.
+func (p *Plan) Timed() bool {
+	return !p.Traffic.Counted && !p.Workload.SelfTimed && (p.Traffic.Curve != nil || p.Traffic.Duration > 0)
+}
+
+// Endless says whether the load takes as many prompts as the server answers.
+func (p *Plan) Endless() bool { return p.Timed() && p.AtOnce() }
+
+// arrivals are when requests are due.
+func (p *Plan) arrivals() arrivals.Process {
+	t := &p.Traffic
+	return arrivals.Process{
+		Rule: t.Rule, Rate: t.RequestRate, Burstiness: t.Burstiness, RampUp: t.RampUp, Curve: t.Curve, Seed: p.arrivalSeed(),
+	}
+}
+
+// arrivalSeed is the seed of the times at which requests are due.
+func (p *Plan) arrivalSeed() int64 {
+	if p.Traffic.Seed != nil {
+		return *p.Traffic.Seed
+	}
+	return p.Workload.Seed
+}
+
+// firstRate is the rate at which the load begins, in requests a second.
+func (p *Plan) firstRate() float64 {
+	switch t := &p.Traffic; {
+	case t.RampUp != nil:
+		return float64(t.RampUp.Start)
+	case t.Curve != nil:
+		return t.Curve.Beginning()
+	default:
+		return t.RequestRate
+	}
+}
+
+// Sized is the plan with the number of prompts that its time takes, and p itself where
+// that is not what decides. The number of a curve depends on the seed.
+func (p *Plan) Sized() (*Plan, error) {
+	if !p.Timed() || p.Endless() {
+		return p, nil
+	}
+	named, until := "--duration", p.Traffic.Duration
+	if until == 0 {
+		named, until = "--rate-curve", p.Traffic.Curve.End()
+	}
+	n, err := p.arrivals().Count(until)
+	if err == nil && n == 0 {
+		err = fmt.Errorf("no request comes within %s", until)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("argument %s: %w", named, err)
+	}
+	sized := *p
+	sized.Workload.NumPrompts = n
+	return &sized, nil
+}

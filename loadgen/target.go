@@ -1,0 +1,226 @@
+package loadgen
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"os"
+	"time"
+
+	"github.com/servebench/servebench/loadgen/arrivals"
+	"github.com/servebench/servebench/loadgen/engine"
+	"github.com/servebench/servebench/loadgen/host"
+	"github.com/servebench/servebench/loadgen/wire"
+	"github.com/servebench/servebench/metrics"
+)
+
+// A target is one server and the load that it is put under: prepare finds out what will
+// be sent and whether it can be, rehearse sends what comes before the clock starts. The
+// load itself is a trial's.
+type target struct {
+	*Plan
+	*connection
+	*workload
+	observer Observer
+	recorder recorder
+
+	served string         // the model's name in requests
+	config metrics.Config // of the whole run, where that has shards
+	to     engine.Target
+
+	header    *metrics.Header // of what is sent here: see streamed
+	live      *engine.Live
+	collector *metrics.Collector
+	witness   witness
+	samplers  []host.Sampler // of the server, or of each of its replicas; nil when it is not sampled
+	watches   []*host.Watch  // of the samplers
+	warmUp    warmUp
+	prober    *engine.Prober  // nil without probes
+	probes    *metrics.Probes // what came of them
+	profiling bool            // the server's profiler was begun
+	last      time.Duration   // when the last measured request so far ended
+	lasts     time.Duration   // until when the load lasts at least
+}
+
+// say gives the observer a remark.
+func (t *target) say(format string, args ...any) {
+	t.observer.Remark(t.Target, fmt.Sprintf(format, args...))
+}
+
+// step tells the observer of a step.
+func (t *target) step(s Step) {
+	s.Target, s.Plan = t.Target, t.Plan
+	t.observer.Step(s)
+}
+
+// named puts the name of the target before an error about it.
+func (t *target) named(err error) error {
+	if err == nil || t.Target == "" {
+		return err
+	}
+	if failed, ok := errors.AsType[*FailedError](err); ok {
+		return &FailedError{t.named(failed.Err)}
+	}
+	return fmt.Errorf("target %s: %w", t.Target, err)
+}
+
+// share is how many conversations are sent here at most.
+func (t *target) share() int { return t.Shard.Share(t.n) }
+
+// concurrency is how many requests may be in flight here at once; 0 for no limit.
+func (t *target) concurrency() int { return t.Shard.Share(t.config.MaxConcurrency) }
+
+// atOnce is how many requests can be in flight together, as far as the plan bounds it:
+// all of them at an infinite rate. A warm-up has no end of them.
+func (t *target) atOnce() int {
+	switch {
+	case t.Traffic.WarmUp > 0:
+		return t.concurrency()
+	case t.config.MaxConcurrency > 0:
+		return min(t.share(), t.concurrency())
+	case t.AtOnce():
+		return t.share()
+	}
+	return 0
+}
+
+// arrivals go on with numpy's generator where the dataset left it.
+func (t *target) arrivals() arrivals.Process {
+	a := t.Plan.arrivals()
+	a.Start = t.numpy
+	return a
+}
+
+// load is what the target is put under. It has no schedule where the conversations
+// bring their own times, and where only the server's answers bound how many there
+// are.
+func (t *target) load() (load engine.Load, err error) {
+	load = engine.Load{
+		Run: t.header.Run, Target: t.to, Source: t.witness.prompts.compare(t.source, false),
+		Concurrency: t.concurrency(), Delay: t.Traffic.Delay, Stop: t.Traffic.Duration, DrainLimit: t.Limits.Tail, Live: t.live,
+		Shard: t.Shard.Shard,
+	}
+	load.Target.Retry = engine.Retry{Times: t.Traffic.Retries, Total: t.Limits.Total}
+	if t.prober, err = t.newProber(); err != nil || t.config.SelfTimed {
+		return load, err
+	}
+	if load.WarmUp, err = t.warmUpLoad(); err != nil || t.Endless() {
+		return load, err
+	}
+	if load.Schedule, err = t.arrivals().Schedule(t.n); err != nil {
+		return load, err
+	}
+	if load.Lasts, err = t.arrivals().Lasts(t.n); load.Stop > 0 {
+		load.Lasts = min(load.Lasts, load.Stop)
+	}
+	return load, err
+}
+
+// begin makes ready what the trial's numbers go into.
+func (t *target) begin(ctx context.Context, tr *trial) error {
+	t.header = &metrics.Header{
+		Run: cmp.Or(t.RunID(), newRunID()), Target: t.Target, Group: tr.group, Series: tr.series, Solo: tr.solo,
+		Delay: t.Traffic.Delay, WarmUp: t.Traffic.WarmUp, StartAt: t.Shard.StartAt,
+		Compact: t.Keep.Detail == Compact, Sampled: t.Watch.any(),
+		Version: t.Version, Definitions: t.Report.Definitions, Flags: t.Flags, Config: t.Shard.part(t.config),
+	}
+	t.to.Name, t.live = t.Target, new(engine.Live)
+	t.collector = metrics.NewCollector(t.header)
+	t.collector.KeepOutcomes, t.collector.KeepLastings = t.Keep.Texts, t.Keep.Latencies
+	t.collector.KeepTrace, t.collector.MaxKept = t.Keep.Requests || t.Target != "" || t.Watch.any(), maxKept
+	t.witness = witness{counters: t.counters}
+	t.witness.look(ctx)
+	return t.openSamplers(ctx)
+}
+
+// maxKept is how many bytes a run takes for looking at its parts and for the arrays
+// of its result file, of each target: half a million requests of 128 tokens.
+const maxKept = 512 << 20
+
+// streamed is the header of the record stream: that of the whole run, with the shard's
+// part in it.
+func (t *target) streamed() *metrics.Header {
+	h, s := *t.header, &t.Shard
+	h.Config = t.config
+	if s.Several() {
+		h.Shard, h.Shards = s.Index, s.Of
+		h.Host, _ = os.Hostname() // without one, the shard is known by its index
+		h.ClockOffset, h.ClockError = host.Clock()
+	}
+	if s.ClockOffset != nil {
+		h.ClockOffset, h.ClockError = *s.ClockOffset, 0
+	}
+	return &h
+}
+
+// warm opens the connections that the load is going to need.
+func (t *target) warm(ctx context.Context) error {
+	if !t.Traffic.Warm {
+		return nil
+	}
+	opened, err := t.transport.Warm(ctx, t.Server.BaseURL, t.warmable())
+	if err != nil {
+		return interrupted(ctx, failedAs("--warm-connections", err))
+	}
+	t.say("opened %s beforehand", count(opened, "connection"))
+	return nil
+}
+
+// warmable is how many connections are worth opening beforehand: what can be in
+// flight at once or, where nothing bounds that, what is sent before a connection
+// has been unused for too long.
+func (t *target) warmable() int {
+	if n := t.atOnce(); n > 0 {
+		return n
+	}
+	rate := t.firstRate() / float64(max(t.Shard.Of, 1))
+	return min(t.share(), max(1, int(math.Ceil(rate*wire.IdleTimeout.Seconds()))))
+}
+
+// took is how long the measured load took in a trial that took all: with several
+// targets, its own part of it. What a warm-up still had in flight does not count.
+func (t *target) took(all time.Duration) time.Duration {
+	switch {
+	case t.last == 0:
+	case t.Target != "", t.Traffic.WarmUp > 0:
+		all = min(all, max(t.last, t.lasts))
+	}
+	return max(0, all-t.header.Began())
+}
+
+// rateChanges are those of a ramp, as far as something was sent.
+func (t *target) rateChanges() ([]metrics.RateChange, error) {
+	rises, err := t.arrivals().RateRises(t.n)
+	var changes []metrics.RateChange
+	for _, r := range rises {
+		if until := t.Traffic.Duration; until == 0 || r.Offset < until {
+			changes = append(changes, metrics.RateChange{RPS: r.RPS, At: t.header.Epoch.Add(t.header.Began() + r.Offset)})
+		}
+	}
+	return changes, err
+}
+
+// unsent says that a curve whose last rate is 0 had fewer requests than prompts.
+func (t *target) unsent(s *metrics.Summary) []string {
+	sent := s.Completed + s.Failed
+	if t.Traffic.Curve == nil || t.Traffic.Duration > 0 || s.Interrupted || sent >= t.share() {
+		return nil
+	}
+	return []string{fmt.Sprintf("--rate-curve: its last rate is 0: %d of --num-prompts %d were sent", sent, t.share())}
+}
+
+// collect puts into the trial's numbers what a request did.
+func (t *target) collect(rec *metrics.Record) {
+	rec = t.header.Counted(rec)
+	if rec.Phase == metrics.WarmUp {
+		t.warmUp.note(rec)
+	} else {
+		t.last = max(t.last, rec.End)
+	}
+	t.witness.send(rec)
+	t.collector.Add(rec)
+	t.observer.Record(rec)
+	t.recorder.log.write(rec)
+}

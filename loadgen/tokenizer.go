@@ -1,0 +1,101 @@
+package loadgen
+
+import (
+	"context"
+	"errors"
+
+	"github.com/servebench/servebench/dataset"
+	"github.com/servebench/servebench/dataset/tokenizer"
+	"github.com/servebench/servebench/loadgen/openai"
+)
+
+// serverTokenizer is the value of --tokenizer that asks the server.
+const serverTokenizer = "server"
+
+// A tokenizerSource is where a workload's tokenizer may come from.
+type tokenizerSource struct {
+	model  string         // lends its name where none is given
+	served string         // the model's name at the server
+	server *openai.Server // nil when there is none to ask
+	say    func(format string, args ...any)
+}
+
+// openTokenizer opens the tokenizer that is asked for. Where none is, it tries
+// the model's in the local cache, then the server's, and then does without if
+// the prompts can be sent as token ids; it says which it took.
+func (w *workload) openTokenizer(ctx context.Context, p *Plan, from tokenizerSource) (err error) {
+	w.ids = p.Workload.TokenIDs
+	name, made := p.Server.Tokenizer, makesIDs(p.Workload.Dataset)
+	switch {
+	case p.Server.SkipTokenizer, name == "" && w.ids && made, name == "" && p.Workload.Dataset == "file":
+		return nil
+	case name == serverTokenizer:
+		return w.askServer(ctx, p, from)
+	case name != "":
+		w.tokenizerName = name
+		w.tokenizer, err = tokenizer.Open(name)
+		return err
+	}
+	tried := errors.New("a tokenizer is needed: " + doWithout(p))
+	if from.model != "" {
+		if w.tokenizer, err = tokenizer.Open(from.model); err == nil {
+			w.tokenizerName = from.model
+			from.say("tokenizer: %s", from.model)
+			return nil
+		}
+		tried = errors.Join(tried, err)
+	}
+	if from.server != nil {
+		err := w.askServer(ctx, p, from)
+		if err == nil || ctx.Err() != nil {
+			return err
+		}
+		tried = errors.Join(tried, err)
+		if made && !p.Server.chat() {
+			w.ids = true
+			from.say("tokenizer: none (%v), prompts are sent as token ids below %d (--vocab-size)", err, p.Workload.VocabSize)
+			return nil
+		}
+	}
+	return tried
+}
+
+// doWithout is how a workload can be had when no tokenizer is found.
+func doWithout(p *Plan) string {
+	switch {
+	case makesIDs(p.Workload.Dataset) && !p.Server.chat():
+		return "give --tokenizer, or --prompt-token-ids"
+	case p.Workload.Dataset == "custom":
+		return "give --tokenizer, or --skip-tokenizer-init"
+	}
+	return "give --tokenizer"
+}
+
+// askServer makes the tokenizer of the server's own.
+func (w *workload) askServer(ctx context.Context, p *Plan, from tokenizerSource) error {
+	if from.server == nil {
+		return errors.New("argument --tokenizer: there is no server to ask")
+	}
+	t, err := from.server.Tokenizer(ctx, from.served, p.Workload.VocabSize)
+	if err != nil {
+		return err
+	}
+	from.say("tokenizer: the server's, with ids below %d (--vocab-size)", p.Workload.VocabSize)
+	w.tokenizer, w.tokenizerName, w.remote = t, serverTokenizer, t
+	return nil
+}
+
+// believe ends a source at the first conversation that the server's tokenizer
+// could not answer for.
+func believe(src dataset.Source, t *openai.ServerTokenizer) dataset.Source {
+	return func(yield func(*dataset.Conversation, error) bool) {
+		for c, err := range src {
+			if failed := t.Err(); failed != nil {
+				c, err = nil, failed
+			}
+			if !yield(c, err) || err != nil {
+				return
+			}
+		}
+	}
+}

@@ -1,0 +1,234 @@
+package loadgen
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"iter"
+	"strings"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/servebench/servebench/loadgen/engine"
+	"github.com/servebench/servebench/loadgen/host"
+	"github.com/servebench/servebench/metrics"
+)
+
+// A trial is one load test: the loads of its targets, all on one clock.
+type trial struct {
+	targets []*target // at least one
+	group   string    // id of what several targets do together; empty for a single one
+	series  string    // id of the repeats that the trial is one of; empty for none
+	solo    bool      // of several targets, one alone
+
+	aborter    aborter
+	gpuSampler host.Sampler // nil when GPUs are not sampled
+	gpus       *host.Watch  // of the sampler
+}
+
+// test is the load test from the first look at the servers to the summaries, one
+// for each target. They are nil when no load was sent, and there may be both them
+// and an error when the load was cut short.
+func (tr *trial) test(ctx context.Context) ([]*metrics.Summary, error) {
+	if err := tr.openGPUs(ctx); err != nil {
+		return nil, interrupted(ctx, err)
+	}
+	for _, step := range []func(*target, context.Context) error{(*target).prepare, (*target).rehearse} {
+		for _, t := range tr.targets {
+			if err := step(t, ctx); err != nil {
+				return nil, interrupted(ctx, t.named(err))
+			}
+		}
+	}
+	if err := tr.checkSockets(); err != nil {
+		return nil, err
+	}
+	return tr.measure(ctx)
+}
+
+// checkSockets finds out whether the connections of all loads can be open at once.
+func (tr *trial) checkSockets() error {
+	if len(tr.targets) == 1 {
+		return nil // its own preparation has
+	}
+	n := 0
+	for _, t := range tr.targets {
+		n += t.atOnce()
+	}
+	return tr.targets[0].transport.CheckSockets(n)
+}
+
+// measure is the load itself. Stopped, or cut short by an error, it sums up what
+// was done; there are no summaries when nothing was.
+func (tr *trial) measure(ctx context.Context) ([]*metrics.Summary, error) {
+	first := tr.targets[0]
+	run := engine.Run{Drain: first.Limits.Drain, Deadline: first.Limits.Deadline, Ready: tr.ready, StartAt: first.Shard.start()}
+	ctx, stop := context.WithCancelCause(ctx)
+	defer stop(nil)
+	tr.aborter = aborter{AbortRule: first.Abort, stop: stop}
+	for _, t := range tr.targets {
+		load, err := tr.prime(ctx, t)
+		if err != nil {
+			return nil, err
+		}
+		run.Loads = append(run.Loads, load)
+	}
+	var pulse *host.Pulse
+	over, unhook, stopProbes := func() {}, func() bool { return true }, func(error) {}
+	run.Started = func(epoch time.Time) {
+		pulse = host.StartPulse()
+		for _, t := range tr.targets {
+			t.tally.Reset()
+			t.header.Epoch = epoch
+			t.recorder.begin(t.streamed())
+		}
+		tr.watch(epoch)
+		over, unhook = first.observer.Loading(tr.loading()), context.AfterFunc(ctx, func() { tr.tellDraining(ctx) })
+		stopProbes = tr.startProbes(ctx)
+	}
+	var ended time.Time
+	run.Ended = func(at time.Time) { ended = at }
+	cut := tr.take(run.Records(ctx))
+	unhook()
+	if why, stopped := aborted(ctx); stopped && cut == nil {
+		cut = &FailedError{why}
+	}
+	if pulse == nil {
+		return nil, interrupted(ctx, cut)
+	}
+	took := ended.Sub(first.header.Epoch)
+	var seen metrics.Evidence
+	pulse.Stop(&seen)
+	tr.unwatch()
+	over()
+	stopProbes(cut)
+	return tr.summaries(ctx, cut, took, seen)
+}
+
+// prime makes a target's load, the last thing before the clock starts.
+func (tr *trial) prime(ctx context.Context, t *target) (load engine.Load, err error) {
+	if err := t.begin(ctx, tr); err != nil {
+		return load, interrupted(ctx, t.named(err))
+	}
+	if load, err = t.load(); err != nil {
+		return load, t.named(err)
+	}
+	t.lasts = t.header.Began() + load.Lasts
+	t.step(Step{Kind: Starting})
+	t.startProfiler(ctx)
+	t.step(Step{Kind: Announced, Config: t.header.Config, Probes: t.probing()})
+	return load, nil
+}
+
+// loading is what there is to see of the load.
+func (tr *trial) loading() Loading {
+	header := tr.targets[0].header
+	l := Loading{Epoch: header.Epoch, Began: header.Began()}
+	for _, t := range tr.targets {
+		l.Began = min(l.Began, t.header.Began())
+		l.Total += t.share()
+		if t.Traffic.Duration > 0 {
+			l.Until = max(l.Until, t.header.Began()+t.Traffic.Duration)
+		}
+		l.Loads = append(l.Loads, LoadingTarget{t.Target, t.header.Run, t.live})
+	}
+	return l
+}
+
+// warmLead is how long before the start connections are opened: time enough for
+// many, and too short for a server to drop them.
+const warmLead = 2 * time.Second
+
+// ready opens the connections of all targets, shortly before the load begins.
+func (tr *trial) ready(ctx context.Context) error {
+	start := tr.targets[0].Shard.start()
+	if left := time.Until(start); !start.IsZero() && left > 0 {
+		tr.targets[0].observer.Remark("", fmt.Sprintf("ready: the load begins at %s, in %.1f s", start.Format(time.RFC3339Nano), left.Seconds()))
+		engine.Sleep(ctx, start.Add(-warmLead))
+	}
+	group, ctx := errgroup.WithContext(ctx)
+	for _, t := range tr.targets {
+		group.Go(func() error { return t.named(t.warm(ctx)) })
+	}
+	return group.Wait()
+}
+
+// cutShort says what cut the run short.
+func (tr *trial) cutShort(err error) error {
+	if failed(err, metrics.Deadline) {
+		return AbortError(fmt.Sprintf("--deadline %s", tr.targets[0].Limits.Deadline))
+	}
+	return fmt.Errorf("the run was cut short: %w", err)
+}
+
+// take records and collects what requests did. The error is what cut the run short.
+func (tr *trial) take(records iter.Seq2[*metrics.Record, error]) error {
+	byRun := map[string]*target{}
+	for _, t := range tr.targets {
+		byRun[t.header.Run] = t
+	}
+	in := newIntake()
+	defer in.close()
+	for rec, err := range records {
+		if err != nil {
+			return &FailedError{tr.cutShort(err)}
+		}
+		t := byRun[rec.Run]
+		for _, said := range []*string{&rec.Error, &rec.Text, &rec.Finish} {
+			*said = t.Server.Secrets.Mask(*said)
+		}
+		t.recorder.write(rec)
+		tr.aborter.take(rec)
+		in.do(func() { t.collect(rec) })
+		tr.drain(in.do)
+	}
+	return nil
+}
+
+// summaries sums up what each target did in a trial that took so long, with what
+// was seen of this process meanwhile.
+func (tr *trial) summaries(ctx context.Context, cut error, took time.Duration, seen metrics.Evidence) (sums []*metrics.Summary, err error) {
+	atOnce := 0
+	for _, t := range tr.targets {
+		s := t.collector.Summary(t.took(took).Seconds())
+		s.Interrupted = ctx.Err() != nil || cut != nil
+		if why, stopped := errors.AsType[AbortError](cut); stopped {
+			s.StoppedBy = string(why)
+		}
+		s.Warnings = append(append(s.Warnings, t.Shard.late(t.header.Epoch)...), tr.troubles(t)...)
+		atOnce += s.Truth.PeakConcurrency
+		sums = append(sums, s)
+	}
+	for i, t := range tr.targets {
+		s, evidence := sums[i], seen
+		t.tally.Report(&evidence)
+		evidence.Proxy, evidence.Vouched = t.transport.Proxy(t.Server.BaseURL), t.vouched()
+		evidence.Unverified = t.Server.Insecure && strings.HasPrefix(t.Server.BaseURL, "https:")
+		evidence.Beside = atOnce - s.Truth.PeakConcurrency
+		evidence.WriteBlocked = t.recorder.blocked()
+		s.Evidence, s.Age = &evidence, metrics.FromHistogram(t.tally.Ages())
+		s.Probes = t.probes
+		s.Warnings = append(append(s.Warnings, t.warmUp.warnings()...), t.unsent(s)...)
+		t.witness.testify(context.WithoutCancel(ctx), s, t.witness.most(t.probesSent(), t.Shard.Of))
+		if s.RateChanges, err = t.rateChanges(); err != nil {
+			return nil, t.named(err)
+		}
+	}
+	return sums, cut
+}
+
+// tellDraining says what the end of ctx has begun: the first interrupt, or too many
+// failures.
+func (tr *trial) tellDraining(ctx context.Context) {
+	limit := tr.targets[0].Limits.Drain
+	if limit <= 0 {
+		return
+	}
+	var c engine.Count
+	for _, t := range tr.targets {
+		c = c.Plus(t.live.Now())
+	}
+	_, stopped := aborted(ctx)
+	tr.targets[0].observer.Draining(Draining{int(c.InFlight()), limit, stopped})
+}

@@ -1,0 +1,46 @@
+package loadgen
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/servebench/servebench/dataset"
+	"github.com/servebench/servebench/loadgen/openai"
+)
+
+func TestAnErrorUnderWayLosesNoResult(t *testing.T) {
+	ctx := t.Context()
+	b := &target{Plan: plan(t), observer: Quiet{}}
+	if err := b.prepare(ctx); err != nil {
+		t.Fatal(err)
+	}
+	// Five long prompts fill the queue, so that the run has begun when the sixth fails.
+	bad := errors.New("line 6 is bad")
+	b.source = func(yield func(*dataset.Conversation, error) bool) {
+		for range 5 {
+			if !yield(&dataset.Conversation{Turns: []dataset.Turn{{Prompt: strings.Repeat("x", 8<<20), OutputLen: 1}}}, nil) {
+				return
+			}
+		}
+		yield(nil, bad)
+	}
+	sums, err := (&trial{targets: []*target{b}}).measure(ctx)
+	if !errors.Is(err, bad) || len(sums) != 1 || !sums[0].Interrupted || sums[0].Completed+sums[0].Failed == 0 {
+		t.Fatalf("%v, %+v", err, sums)
+	}
+}
+
+func TestFewModelsAreNamed(t *testing.T) {
+	var models []openai.Model
+	for i := range 3000 {
+		models = append(models, openai.Model{ID: fmt.Sprint("m", i)})
+	}
+	if got := someOf(models); got != "m0, m1, m2, m3, m4, m5, m6, m7, and 2992 more" {
+		t.Error(got)
+	}
+	if got := someOf(models[:8]); got != "m0, m1, m2, m3, m4, m5, m6, m7" {
+		t.Error(got)
+	}
+}

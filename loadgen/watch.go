@@ -1,0 +1,173 @@
+package loadgen
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os/exec"
+	"time"
+
+	"github.com/servebench/servebench/loadgen/host"
+	"github.com/servebench/servebench/loadgen/openai"
+	"github.com/servebench/servebench/loadgen/wire"
+	"github.com/servebench/servebench/metrics"
+)
+
+// gpuEvery is how often GPUs are sampled.
+const gpuEvery = time.Second
+
+// Check finds out whether GPUs can be asked on this machine, if that is asked for.
+func (w *Watch) Check() error {
+	_, err := w.nvidiaSMI()
+	return err
+}
+
+// nvidiaSMI is the path of nvidia-smi, empty where it is not asked for.
+func (w *Watch) nvidiaSMI() (string, error) {
+	if w.GPU != NvidiaSMI {
+		return "", nil
+	}
+	path, err := exec.LookPath(NvidiaSMI)
+	if err != nil {
+		return "", fmt.Errorf("argument --gpu-metrics: %w: it may also be http://HOST:9400/metrics of a DCGM exporter", err)
+	}
+	return path, nil
+}
+
+// openGPUs finds out whether GPUs can be sampled, if that is asked for.
+func (tr *trial) openGPUs(ctx context.Context) (err error) {
+	t := tr.targets[0]
+	if t.Watch.GPU == "" {
+		return nil
+	}
+	limited, cancel := context.WithTimeout(ctx, t.Limits.Call)
+	defer cancel()
+	if t.Watch.GPU != NvidiaSMI {
+		exporter := &openai.Server{URL: t.Watch.GPU, Limit: t.Limits.Call}
+		transport := wire.Connections{Timeout: t.Limits.Connect}.Transport()
+		exporter.Transport = transport
+		_, err = exporter.GPUs(limited)
+		tr.gpuSampler = closing(transport, openai.SampleDCGM(exporter, gpuEvery))
+	} else {
+		smi := host.NvidiaSMI{Only: t.Watch.GPUs}
+		if smi.Path, err = t.Watch.nvidiaSMI(); err != nil {
+			return err
+		}
+		var gpus []metrics.GPUSample
+		gpus, err = smi.GPUs(limited)
+		tr.gpuSampler = smi.Sample(len(gpus), gpuEvery)
+	}
+	if err != nil {
+		return &FailedError{fmt.Errorf("--gpu-metrics: %w", err)}
+	}
+	return nil
+}
+
+// openSamplers finds out whether the server tells what it does, if that is asked
+// for: the first of several shards asks. Of replicas that were named each has to.
+func (t *target) openSamplers(ctx context.Context) error {
+	if !t.Watch.Server || t.Shard.Index > 0 {
+		return nil
+	}
+	for _, r := range t.replicas() {
+		_, err := r.ServerSample(ctx)
+		if err != nil && r.name != "" {
+			return &FailedError{fmt.Errorf("--server-metrics: %w", err)}
+		}
+		if f, ok := errors.AsType[*metrics.Failure](err); ok && f.Class == metrics.Status {
+			t.say("WARNING: --server-metrics: %s: it is not asked again", t.Server.Secrets.Mask(err.Error()))
+			return nil
+		}
+		t.samplers = append(t.samplers, closing(r.transport, openai.SampleServer(r.Server, r.name, t.Watch.Every)))
+	}
+	return nil
+}
+
+// A replica is a server that is asked for its metrics over connections of its own, for
+// which the load need not wait.
+type replica struct {
+	*openai.Server
+	name      string // its URL, empty where none was named and it is the one under load
+	transport *wire.Transport
+}
+
+// replicas are those that were named, or else the server under load.
+func (t *target) replicas() (all []replica) {
+	for _, url := range t.Watch.URLs {
+		transport := t.transport.Apart()
+		all = append(all, replica{&openai.Server{URL: url, Header: t.server.Header, Transport: transport, Limit: t.server.Limit}, url, transport})
+	}
+	if all == nil {
+		transport := t.transport.Apart()
+		all = append(all, replica{t.server.With(transport, t.server.Limit), "", transport})
+	}
+	return all
+}
+
+// closing is a sampler that keeps no connection from one sample to the next: over the
+// same one, a load balancer may give the same replica each time.
+func closing(tr *wire.Transport, sample host.Sampler) host.Sampler {
+	return func(ctx context.Context, epoch time.Time, take func(*metrics.Sample)) {
+		sample(ctx, epoch, func(s *metrics.Sample) {
+			tr.CloseIdleConnections()
+			take(s)
+		})
+	}
+}
+
+// watch begins to sample.
+func (tr *trial) watch(epoch time.Time) {
+	if tr.gpuSampler != nil {
+		tr.gpus = host.StartWatch(epoch, tr.gpuSampler)
+	}
+	for _, t := range tr.targets {
+		for _, sampler := range t.samplers {
+			t.watches = append(t.watches, host.StartWatch(epoch, sampler))
+		}
+	}
+}
+
+// drain records what was sampled so far, and has it collected.
+func (tr *trial) drain(do func(func())) {
+	keep := func(t *target, s *metrics.Sample) {
+		t.recorder.sample(s)
+		do(func() { t.collector.AddSample(s) })
+	}
+	for _, s := range tr.gpus.Drain() {
+		for _, t := range tr.targets {
+			keep(t, s)
+		}
+	}
+	for _, t := range tr.targets {
+		for _, w := range t.watches {
+			for _, s := range w.Drain() {
+				s.Error = t.Server.Secrets.Mask(s.Error)
+				keep(t, s)
+			}
+		}
+	}
+}
+
+// unwatch ends the sampling.
+func (tr *trial) unwatch() {
+	tr.gpus.Stop()
+	for _, t := range tr.targets {
+		for _, w := range t.watches {
+			w.Stop()
+		}
+	}
+	tr.drain(func(collect func()) { collect() })
+}
+
+// troubles say what was wrong with the samples of t.
+func (tr *trial) troubles(t *target) (said []string) {
+	for _, w := range t.watches {
+		if text := w.Trouble(); text != "" {
+			said = append(said, "--server-metrics: "+t.Server.Secrets.Mask(text))
+		}
+	}
+	if text := tr.gpus.Trouble(); text != "" {
+		said = append(said, "--gpu-metrics: "+text)
+	}
+	return said
+}

@@ -1,0 +1,101 @@
+package loadgen
+
+import (
+	"context"
+	"errors"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/servebench/servebench/loadgen/host"
+	"github.com/servebench/servebench/loadgen/openai"
+	"github.com/servebench/servebench/loadgen/wire"
+	"github.com/servebench/servebench/metrics"
+)
+
+func TestServerWithoutMetricsIsNotAskedAgain(t *testing.T) {
+	for status, asks := range map[int]bool{http.StatusNotFound: false, http.StatusOK: true} {
+		n := 0
+		web := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			n++
+			w.WriteHeader(status)
+			io.WriteString(w, "key\n")
+		}))
+		defer web.Close()
+		talk := new(remarks)
+		p := &Plan{Watch: Watch{Server: true, Every: time.Second}, Server: Server{Secrets: Secrets{"key!"}}}
+		b := &target{Plan: p, observer: talk, connection: &connection{server: &openai.Server{URL: web.URL}, transport: wire.Connections{}.Transport()}}
+		err := b.openSamplers(t.Context())
+		said := strings.Contains(talk.String(), "WARNING: --server-metrics: "+web.URL+"/metrics: 404 Not Found")
+		if n != 1 || (b.samplers != nil) != asks || said == asks || err != nil {
+			t.Errorf("status %d: asked %d times, sampled %t, said %q, %v", status, n, b.samplers != nil, talk.String(), err)
+		}
+	}
+}
+
+func TestMissingNvidiaSMIIsAFlagError(t *testing.T) {
+	t.Setenv("PATH", t.TempDir())
+	tr := &trial{targets: []*target{{Plan: &Plan{Watch: Watch{GPU: NvidiaSMI}, Limits: Limits{Call: time.Second}}}}}
+	err := tr.openGPUs(t.Context())
+	if _, failed := errors.AsType[*FailedError](err); failed || err == nil || !strings.HasPrefix(err.Error(), "argument --gpu-metrics: ") {
+		t.Errorf("error %v", err)
+	}
+}
+
+func TestDCGMExporterIsSampledForAllTargets(t *testing.T) {
+	web := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		io.WriteString(w, "DCGM_FI_DEV_POWER_USAGE{gpu=\"3\"} 125.5\n")
+	}))
+	defer web.Close()
+	p := &Plan{Watch: Watch{GPU: web.URL}, Limits: Limits{Call: time.Minute}}
+	tr := &trial{}
+	for range 2 {
+		b := &target{Plan: p, collector: metrics.NewCollector(&metrics.Header{})}
+		b.collector.KeepTrace = true
+		tr.targets = append(tr.targets, b)
+	}
+	if err := tr.openGPUs(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	taken := make(chan bool, 1)
+	sample := tr.gpuSampler
+	tr.gpuSampler = func(ctx context.Context, epoch time.Time, take func(*metrics.Sample)) {
+		sample(ctx, epoch, func(s *metrics.Sample) {
+			take(s)
+			taken <- true
+		})
+	}
+	tr.watch(time.Now())
+	<-taken
+	tr.unwatch()
+	for i, b := range tr.targets {
+		samples := b.collector.Summary(1).Trace.Samples
+		if len(samples) == 0 || *samples[0].GPUs[0].Power != 125.5 {
+			t.Errorf("target %d has %d samples", i, len(samples))
+		}
+	}
+}
+
+// What a server says may hold what it was sent.
+func TestTroubleWithSamplesHidesSecrets(t *testing.T) {
+	p := &Plan{Server: Server{Secrets: Secrets{"token-1"}}}
+	b := &target{Plan: p, collector: metrics.NewCollector(&metrics.Header{})}
+	b.collector.KeepTrace = true
+	b.samplers = []host.Sampler{func(_ context.Context, _ time.Time, take func(*metrics.Sample)) {
+		take(&metrics.Sample{Server: &metrics.ServerSample{}})
+		take(&metrics.Sample{Error: "no access for token-1"})
+	}}
+	tr := &trial{targets: []*target{b}}
+	tr.watch(time.Now())
+	tr.unwatch()
+	samples, said := b.collector.Summary(1).Trace.Samples, tr.troubles(b)
+	if len(samples) != 2 || samples[1].Error != "no access for <redacted>" {
+		t.Errorf("samples %v", samples)
+	}
+	if len(said) != 1 || said[0] != "--server-metrics: 1 of 2 samples failed: no access for <redacted>" {
+		t.Errorf("said %q", said)
+	}
+}

@@ -1,0 +1,139 @@
+package loadgen
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/servebench/servebench/metrics"
+	"github.com/servebench/servebench/metrics/scrape"
+	"github.com/servebench/servebench/metrics/trust"
+)
+
+// A witness notices what the server counts while a run goes on, and what its prompts
+// are.
+type witness struct {
+	counters func(context.Context) []scrape.Counters // of each replica; nil unless all tell
+	before   []scrape.Counters
+	prompts  memory
+	requests int // sent, each time that they were
+	tokens   int // in their prompts
+}
+
+// look takes down what the server has counted so far.
+func (w *witness) look(ctx context.Context) { w.before = w.counters(ctx) }
+
+// send takes note of a request.
+func (w *witness) send(rec *metrics.Record) {
+	w.prompts.send(rec)
+	times := max(rec.Attempts, 1)
+	w.requests += times
+	w.tokens += times * rec.In
+}
+
+// What a request may have looked up that we do not know of: a chat's template, more
+// than one answer.
+const (
+	unknownShare  = 0.5 // of its prompt
+	unknownTokens = 100
+)
+
+// most is how many prompt tokens the server can have looked up, for what this shard of
+// so many sent and for so many requests beside.
+func (w *witness) most(beside, shards int) int64 {
+	if w.requests == 0 {
+		return 0
+	}
+	each := float64(w.tokens)/float64(w.requests)*(1+unknownShare) + unknownTokens
+	return int64(each*float64(w.requests+beside)) * int64(max(shards, 1))
+}
+
+// testify puts what was noticed into s and its Evidence, and has s judged. At most so
+// many prompt tokens were to be looked up.
+func (w *witness) testify(ctx context.Context, s *metrics.Summary, most int64) {
+	if w.before != nil {
+		w.compare(ctx, s, most)
+	}
+	s.Evidence.Repeated = w.prompts.repeated
+	trust.Judge(s)
+}
+
+// compare puts into s what the server counted since look, or why that says nothing of
+// the run. It is asked twice, as by vLLM's client: a load balancer may then show.
+func (w *witness) compare(ctx context.Context, s *metrics.Summary, most int64) {
+	after, again := w.counters(ctx), w.counters(ctx)
+	if after == nil {
+		return
+	}
+	s.Evidence.Mixed = cmp.Or(s.Mixed, w.doubt(after, again, most))
+	if s.Evidence.Mixed == "" {
+		w.count(s, after)
+	}
+}
+
+// doubt says why what was counted is not, or not alone, what the server did for the
+// run: after is what it told then, and again what it told next, without a request
+// between. It is "" where there is no doubt.
+func (w *witness) doubt(after, again []scrape.Counters, most int64) string {
+	for i := range after {
+		if why := w.before[i].Sample.Contradicts(&after[i].Sample); why != "" {
+			return why
+		}
+	}
+	for i := range again {
+		if why := after[i].Sample.Contradicts(&again[i].Sample); why != "" {
+			return why
+		}
+	}
+	if n := addedUp(after).PrefixQueries - addedUp(w.before).PrefixQueries; n > most {
+		return fmt.Sprintf("%d prompt tokens were looked up in the prefix cache, and this run sent %d", n, w.tokens)
+	}
+	return ""
+}
+
+// count puts into s what the server did for the run.
+func (w *witness) count(s *metrics.Summary, after []scrape.Counters) {
+	before, later := addedUp(w.before), addedUp(after)
+	s.SpecDecode = before.SpecDecode(later)
+	s.Diffusion = before.Diffusion(later, s.Seconds+s.Header.WarmUp.Seconds())
+	s.Evidence.PrefixQueries, s.Evidence.PrefixHits = later.PrefixQueries-before.PrefixQueries, later.PrefixHits-before.PrefixHits
+}
+
+// addedUp is what replicas count together.
+func addedUp(replicas []scrape.Counters) (sum scrape.Counters) {
+	for _, c := range replicas {
+		sum = sum.Plus(c)
+	}
+	return sum
+}
+
+// counters are the totals of speculative and diffusion decoding and of the prefix cache
+// of each replica, each asked over a connection of its own; nil unless all tell them.
+func (t *target) counters(ctx context.Context) (all []scrape.Counters) {
+	for _, r := range t.replicas() {
+		text, err := r.Metrics(ctx)
+		r.transport.CloseIdleConnections()
+		if err != nil {
+			return nil
+		}
+		c, err := scrape.ParseCounters(strings.NewReader(text))
+		if err != nil {
+			return nil
+		}
+		all = append(all, c)
+	}
+	return all
+}
+
+// vouched is what the last selftest found of this machine.
+func (t *target) vouched() *metrics.Vouched {
+	if t.Vouched == nil {
+		return nil
+	}
+	v, err := t.Vouched()
+	if err != nil {
+		t.say("WARNING: %v", err)
+	}
+	return v
+}

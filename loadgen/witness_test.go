@@ -1,0 +1,83 @@
+package loadgen
+
+import (
+	"context"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/servebench/servebench/metrics"
+	"github.com/servebench/servebench/metrics/scrape"
+)
+
+// testified is what becomes of a run of 10 s after a warm-up on a server that
+// counted so before, after, and when it was asked once more. The run sent a request of
+// so many tokens.
+func testified(warmUp time.Duration, sent int, before scrape.Counters, later ...scrape.Counters) *metrics.Summary {
+	w := witness{before: []scrape.Counters{before}, requests: 1, tokens: sent}
+	w.counters = func(context.Context) []scrape.Counters {
+		now := later[0]
+		later = append(later[1:], now)
+		return []scrape.Counters{now}
+	}
+	s := metrics.NewCollector(&metrics.Header{WarmUp: warmUp}).Summary(10)
+	s.Evidence = new(metrics.Evidence)
+	w.testify(context.Background(), s, w.most(0, 1))
+	return s
+}
+
+// The server counts what it does for the warm-up, too.
+func TestThroughputThatTheServerCountsIsOverTheWarmUpToo(t *testing.T) {
+	after := scrape.Counters{DenoisingSteps: 40, CanvasPositions: 400, CommittedTokens: 200}
+	for warmUp, want := range map[time.Duration]float64{0: 20, 10 * time.Second: 10} {
+		if d := testified(warmUp, 0, scrape.Counters{}, after).Diffusion; d == nil || d.CommittedThroughput != want {
+			t.Errorf("after %v of warm-up %+v, want %v tokens/s", warmUp, d, want)
+		}
+	}
+}
+
+// cached are counters of a process that looked up and found so many tokens.
+func cached(start, queries, hits float64) scrape.Counters {
+	return scrape.Counters{
+		PrefixQueries: int64(queries), PrefixHits: int64(hits), Drafts: int64(queries), DraftTokens: int64(queries),
+		Sample: metrics.ServerSample{Start: &start, PrefixQueries: &queries, PrefixHits: &hits},
+	}
+}
+
+func TestCountersOfAnotherProcessOrLoadAreNotHeldAgainstARun(t *testing.T) {
+	before := cached(1, 1000, 500)
+	for name, c := range map[string]struct {
+		later []scrape.Counters
+		mixed string
+	}{
+		"its own":            {[]scrape.Counters{cached(1, 1100, 503)}, ""},
+		"with a template":    {[]scrape.Counters{cached(1, 1250, 503)}, ""},
+		"another start":      {[]scrape.Counters{cached(2, 1100, 503)}, "it comes from processes that started at 1970-01-01T00:00:01.000Z and at 1970-01-01T00:00:02.000Z"},
+		"another start next": {[]scrape.Counters{cached(1, 1100, 503), cached(2, 1100, 503)}, "it comes from processes that started at "},
+		"back":               {[]scrape.Counters{cached(1, 100, 3)}, "its count of prompt tokens looked up in the prefix cache went back from 1000 to 100"},
+		"back next":          {[]scrape.Counters{cached(1, 1100, 503), cached(1, 1099, 503)}, "its count of prompt tokens looked up in the prefix cache went back from 1100 to 1099"},
+		"beyond":             {[]scrape.Counters{cached(1, 1251, 900)}, "251 prompt tokens were looked up in the prefix cache, and this run sent 100"},
+	} {
+		s := testified(0, 100, before, c.later...)
+		e, known := s.Evidence, c.mixed == ""
+		if !strings.HasPrefix(e.Mixed, c.mixed) || (e.Mixed == "") != known || (e.PrefixQueries > 0) != known || (e.PrefixHits > 0) != known || (s.SpecDecode != nil) != known {
+			t.Errorf("%s: %d of %d, %+v, %q", name, e.PrefixHits, e.PrefixQueries, s.SpecDecode, e.Mixed)
+		}
+	}
+}
+
+func TestWhatCanBeLookedUpFollowsWhatWasSent(t *testing.T) {
+	w := witness{prompts: memory{}}
+	for _, rec := range []*metrics.Record{{In: 100}, {In: 300, Attempts: 3}, {In: 600, Attempts: 1}} {
+		w.send(rec)
+	}
+	// 1,600 tokens in 5 requests, with a half more and 100 each.
+	for beside, want := range map[int]int64{0: 2900, 5: 5800} {
+		if got := w.most(beside, 1); got != want {
+			t.Errorf("%d, want %d", got, want)
+		}
+	}
+	if got := w.most(0, 4); got != 4*2900 {
+		t.Errorf("%d of all four shards", got)
+	}
+}

@@ -1,0 +1,90 @@
+package loadgen
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/servebench/servebench/dataset"
+	"github.com/servebench/servebench/dataset/nprand"
+	"github.com/servebench/servebench/dataset/tokenizer"
+	"github.com/servebench/servebench/loadgen/openai"
+)
+
+// A workload is an opened dataset, and the tokenizer that measured it.
+type workload struct {
+	tokenizer     tokenizer.Tokenizer // nil without one
+	tokenizerName string
+	remote        *openai.ServerTokenizer // the tokenizer, if it is the server's
+	ids           bool                    // prompts are sent as token ids
+	source        dataset.Source
+	n             int                 // conversations in source; math.MaxInt where it does not end
+	numpy         *nprand.RandomState // where the dataset left it, nil if it did not touch it
+}
+
+// openWorkload opens what o asks for.
+func openWorkload(ctx context.Context, p *Plan, from tokenizerSource) (*workload, error) {
+	w := new(workload)
+	if err := w.openTokenizer(ctx, p, from); err != nil {
+		return nil, err
+	}
+	if err := w.open(p, from); err != nil {
+		return nil, fmt.Errorf("dataset %s: %w", p.Workload.Dataset, err)
+	}
+	w.extend(p, from)
+	return w, nil
+}
+
+// open opens the dataset, once there is a tokenizer.
+func (w *workload) open(p *Plan, from tokenizerSource) error {
+	d, err := w.dataset(p, from)
+	if err != nil {
+		return err
+	}
+	if w.source, w.n, err = d.Open(); err == nil {
+		err = w.leaveForArrivals(p, from)
+	}
+	if w.remote != nil {
+		err = errors.Join(err, w.remote.Err())
+	}
+	if err != nil {
+		return err
+	}
+	if w.ids && !makesIDs(p.Workload.Dataset) {
+		w.source = dataset.TokenIDs(w.source, w.tokenizer)
+	}
+	if HasOwnTimes(p.Workload.Dataset) && !p.Workload.SelfTimed {
+		w.source = dataset.Untimed(w.source)
+	}
+	if w.remote != nil {
+		w.source = believe(w.source, w.remote)
+	}
+	return nil
+}
+
+// leaveForArrivals leaves numpy's generator where the dataset by the seed of the
+// arrivals does, should the prompts have another: alone, a target gets prompts of
+// its own at the times at which it gets those among others.
+func (w *workload) leaveForArrivals(p *Plan, from tokenizerSource) error {
+	if w.numpy == nil || p.Traffic.Seed == nil {
+		return nil
+	}
+	asked, twin := *p, *w
+	asked.Workload.Seed = *p.Traffic.Seed
+	from.say = func(string, ...any) {}
+	d, err := twin.dataset(&asked, from)
+	if err == nil {
+		_, _, err = d.Open()
+	}
+	w.numpy = twin.numpy
+	return err
+}
+
+// makesIDs says whether a dataset makes token ids rather than text, and so needs
+// no tokenizer.
+func makesIDs(name string) bool {
+	return name == "random" || name == "prefix_repetition" || name == "burstgpt" || name == "timed_trace"
+}
+
+// HasOwnTimes says whether a dataset says when its requests are sent.
+func HasOwnTimes(dataset string) bool { return dataset == "timed_trace" || dataset == "file" }
