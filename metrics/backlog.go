@@ -87,8 +87,8 @@ func (b *backlog) widen() {
 	b.Width, b.Origin, b.Bins = 2*b.Width, origin, wide
 }
 
-// merge adds another backlog, whose clock began so much later: each bin where its
-// middle lies then.
+// merge adds another backlog, whose clock began that much later: each bin goes where its
+// middle then lies.
 func (b *backlog) merge(other *backlog, later time.Duration) {
 	for len(b.Bins) > 0 && b.Width < other.Width {
 		b.widen()
@@ -126,9 +126,8 @@ const (
 	// A server at 105 % of what it can do is hardly told from one at 95 %.
 	GrowthLimit = 0.05 // of the rate
 
-	// The completions of a stretch of time depend on those of the one before. Means of
-	// a dozen stretches hardly do, so that they give an honest error of their mean: the
-	// method of batch means, Law, Simulation Modeling and Analysis, 5th ed., 9.5.3.
+	// Completions in one stretch of time depend on the stretch before. The means of a dozen
+	// stretches hardly do, so they give an honest error of their mean: the method of batch means, Law, Simulation Modeling and Analysis, 5th ed., 9.5.3.
 	growthStretches = 12
 	growthQuantile  = 3.106 // of Student's t, 99.5 % with 11 degrees of freedom
 
@@ -152,13 +151,13 @@ const (
 	// there are only more of them in flight, each as quick as before.
 	slowerLimit = 0.5 // of g/d
 
-	// Of a run that is too short to judge it is said when requests of its second half
-	// took so many times as long as those of the first.
+	// A run too short to judge gets a note when requests of its second half took this many
+	// times as long as requests of the first.
 	slowerTimes = 1.5
 )
 
-// growth looks at the backlog from a time on until the last request was due. Nothing is
-// said where the server has not settled by then, or fills up still.
+// growth looks at the backlog from a time on until the last request was due. It finds
+// nothing where the server has not settled by then, or still fills up.
 //
 // With A(t) requests due by t, D(t) ended and N = A − D the backlog, the growth is
 // (N(T) − N(s))/(T − s), s being when the server had settled and T when the last
@@ -184,8 +183,7 @@ func (b *backlog) growth(from time.Duration) Backlog {
 	return b.slower()
 }
 
-// slower says whether requests took longer the later they were due, of a run in which
-// there is too little to judge by.
+// slower finds out whether later requests took longer, in a run with too little to judge.
 func (b *backlog) slower() (found Backlog) {
 	all := 0
 	for _, bin := range b.Bins {
@@ -247,9 +245,8 @@ func (g *grower) settled(first, all int) int {
 	return i + int(min(settledTimes*seen.mean()/g.Width, backlogBins))
 }
 
-// judge is what came of the stretches: nothing where too few requests ended to tell,
-// where the backlog grew by much and chance may have done it, or where it grows as
-// that of a server does which fills up.
+// judge says what the stretches show. That is nothing where too few requests ended, where
+// the backlog grew a lot but perhaps by chance, or where it grows like a server filling up.
 func (g *grower) judge() Backlog {
 	early, late := g.half(0), g.half(growthStretches/2)
 	if early.Ended+late.Ended < growthStretches || early.Began == 0 || late.Began == 0 {

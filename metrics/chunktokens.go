@@ -12,7 +12,7 @@ import (
 type ChunkTokens struct {
 	Known   int   `json:"known"`             // requests whose tokens are known chunk by chunk
 	Bundled int   `json:"bundled,omitempty"` // others, with more tokens than chunks
-	Fewer   int   `json:"fewer,omitempty"`   // others, with fewer: no usage came, or chunks carried nothing
+	Fewer   int   `json:"fewer,omitempty"`   // others, with fewer: without usage, or with empty chunks
 	Chunks  int64 `json:"chunks"`            // that carried tokens, of the known and the bundled
 	Blank   int64 `json:"blank,omitempty"`   // that carried none, of the known
 	Tokens  int64 `json:"tokens"`            // of the known and the bundled
@@ -27,8 +27,8 @@ func (c ChunkTokens) Mean() float64 {
 	return float64(c.Tokens) / float64(c.Chunks)
 }
 
-// Differ says that a chunk is not a token, so that numbers of chunks are not
-// those of tokens. It overlooks as many requests as Bundles does.
+// Differ says that a chunk is not a token, so counting chunks does not count tokens. It
+// overlooks as many requests as Bundles does.
 func (c ChunkTokens) Differ() bool { return c.Bundles() || c.Largest > 1 }
 
 // Bundles says that more than one request in a hundred had more tokens than
@@ -66,7 +66,7 @@ type attribution struct {
 	kind           int
 	chunks, tokens int
 	full           int   // chunks with tokens
-	each           []int // tokens of each; nil where they carried one, save for blank ones at both ends
+	each           []int // tokens of each; nil for one each, but for blanks at both ends
 	lead           int   // blank ones before the first token
 }
 

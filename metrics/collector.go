@@ -14,7 +14,7 @@ import (
 const requestCap = 1_000_000
 
 // A Collector turns Records into a Summary. It keeps about eight bytes for each
-// chunk, up to DefaultCap of them, and 130 for each request, up to a million: 210 MB.
+// chunk, up to ten million of them, and 130 for each request, up to a million: 210 MB.
 // Past either its size stays as it is, and the latencies of which there are more
 // become approximate. However long the run, what the Truth needs of time takes 48 MiB
 // at most. Outcomes and the Trace come on top, within MaxKept. It is for one goroutine.
@@ -35,7 +35,7 @@ type Collector struct {
 	foreign     bool      // AddOutcome was called: the Truth is not known
 	evened      int       // completed requests whose single chunk times are not known
 	refused     int       // requests whose times cannot be
-	firstErrors []FirstError
+	firstErrors []firstError
 	scratch     []float64
 	kept        int  // bytes that Outcomes and the Trace took
 	shed        bool // and were let go
@@ -93,15 +93,15 @@ func (c *Collector) AddSample(s *Sample) {
 // Requests is how many measured requests were added.
 func (c *Collector) Requests() int { return c.sum.Completed + c.sum.Failed }
 
-// FirstLate is how late the first of the requests that open a conversation was sent; it
-// is false without such.
+// FirstLate is how late the first request of the first conversation was sent; it is false
+// where there is none.
 func (c *Collector) FirstLate() (time.Duration, bool) {
 	w := &c.witness
 	return w.sent.first - w.due.first, w.sent.any
 }
 
-// Gapless says that of some completed request only its first and its last chunk are known,
-// so that ITL lacks its gaps.
+// Gapless says that ITL lacks the gaps of some completed request, because only its first
+// and its last chunk are known.
 func (c *Collector) Gapless() bool { return c.evened > 0 }
 
 // AddOutcome takes a request into account that was measured elsewhere. It does
@@ -153,7 +153,7 @@ func (c *Collector) addOutcome(o Outcome, gone int) {
 	c.put(&c.sum.TTFT, o.TTFT)
 	c.putE2EL(o.Latency, o.Queue)
 	if o.Out > 1 {
-		c.put(&c.sum.TPOT, o.TPOT())
+		c.put(&c.sum.TPOT, o.tpot())
 	}
 	if good(&o, c.header.Config.Goodput) {
 		c.good++
@@ -165,7 +165,7 @@ func (c *Collector) addOutcome(o Outcome, gone int) {
 func (c *Collector) addSpan(o *Outcome, gone int) {
 	itl := &c.sum.ITL
 	if c.Cap > 0 {
-		itl.Cap = c.Cap
+		itl.limit = c.Cap
 	}
 	if len(itl.exact)+len(o.ITL) > itl.cap() || len(c.timeline.spans) >= c.requestCap() {
 		c.timeline.fold(itl.exact)
@@ -182,7 +182,7 @@ func (c *Collector) addSpan(o *Outcome, gone int) {
 }
 
 func (c *Collector) put(d *Distribution, seconds float64) {
-	d.Cap = c.requestCap()
+	d.limit = c.requestCap()
 	d.Add(seconds)
 }
 
@@ -237,8 +237,8 @@ func (c *Collector) warnings() []string {
 		if d.Approximate() {
 			w = append(w, fmt.Sprintf("%s is approximate: it comes from a histogram of three digits, of %s", m.Name, Counted(d.Len(), "value")))
 		}
-		if d.Approximate() && d.Clamped() > 0 {
-			w = append(w, fmt.Sprintf("%s has %s outside 0 to 8 h, counted at the nearest end", m.Name, Counted(d.Clamped(), "value")))
+		if d.Approximate() && d.clamped > 0 {
+			w = append(w, fmt.Sprintf("%s has %s outside 0 to 8 h, counted at the nearest end", m.Name, Counted(d.clamped, "value")))
 		}
 	}
 	if c.timeline.folded != nil || c.evened > 0 {

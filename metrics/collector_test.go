@@ -162,8 +162,8 @@ func TestValuesOutOfRangeAreClampedAndCounted(t *testing.T) {
 	for _, v := range []float64{-1, 0, 1e-9, 3600, 1e9, math.Inf(1), math.NaN()} {
 		d.Add(v)
 	}
-	if d.Len() != 7 || d.Clamped() != 4 {
-		t.Errorf("%d values, %d clamped", d.Len(), d.Clamped())
+	if d.Len() != 7 || d.clamped != 4 {
+		t.Errorf("%d values, %d clamped", d.Len(), d.clamped)
 	}
 }
 

@@ -12,12 +12,12 @@ import (
 type Definitions string
 
 const (
-	// Definitions033 are those of 0.33.0 and later: a chunk of a chat counts when
+	// Definitions033 hold for 0.33.0 and later: a chunk of a chat counts when
 	// it carries output, which the chunk with the role does not.
 	Definitions033 Definitions = "0.33.0"
-	// Definitions030 are those of 0.30.0 to 0.32.0: each chunk with choices counts.
+	// Definitions030 hold for 0.30.0 to 0.32.0: each chunk with choices counts.
 	Definitions030 Definitions = "0.30.0"
-	// Definitions029 are those of 0.29.0 and older: each chunk with choices counts,
+	// Definitions029 hold for 0.29.0 and older: each chunk with choices counts,
 	// any later event of a chat moves its end, and a chat without a chunk succeeds.
 	Definitions029 Definitions = "0.29.0"
 )
@@ -34,8 +34,8 @@ func (h *Header) InForce() Definitions {
 	return h.Definitions
 }
 
-// Known says that d is one of the names above, or empty.
-func (d Definitions) Known() bool {
+// known says that d is one of the names above, or empty.
+func (d Definitions) known() bool {
 	return slices.Contains([]Definitions{"", Definitions033, Definitions030, Definitions029}, d)
 }
 
@@ -106,7 +106,7 @@ func (r *Record) TakeBlank() {
 
 // UnmarshalText reads a name. One that is not known here is of a newer program.
 func (d *Definitions) UnmarshalText(text []byte) error {
-	if *d = Definitions(text); !d.Known() {
+	if *d = Definitions(text); !d.known() {
 		return fmt.Errorf("definitions of vLLM %s: this program knows none", text)
 	}
 	return nil
@@ -167,7 +167,7 @@ func (r *Record) renewed(chat bool) *Record {
 // when the network delivers them in other pieces. The second are broken ones that it
 // takes for complete, in which it passes over what went wrong after the output.
 const (
-	OtherwiseOutput  = "output"   // all its output has names that vLLM's client does not know: reasoning_content, refusal
+	OtherwiseOutput  = "output"   // all its output has names that vLLM's client does not know
 	OtherwiseLineEnd = "line-end" // lines end in CR LF, or CR
 	OtherwiseLines   = "lines"    // an event has several data: lines
 	OtherwiseEvent   = "event"    // there are event: lines

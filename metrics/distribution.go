@@ -14,13 +14,13 @@ import (
 const DefaultCap = 10_000_000
 
 // A Distribution holds the values of one latency: all of them exactly, up to
-// Cap, and an HDR histogram of them. Past the cap the exact values are dropped
+// a limit, and an HDR histogram of them. Past that the exact values are dropped
 // and its statistics come from the histogram. Values go in as seconds, the way
 // vLLM's client measures; statistics come out in milliseconds, the way it
 // prints them. A Distribution read from a file may hold statistics without
 // values. The zero value is empty; it is not safe for concurrent use.
 type Distribution struct {
-	Cap    int    // exact values kept at most; 0 means DefaultCap
+	limit  int    // exact values kept at most; 0 means DefaultCap
 	Rough  bool   // the values themselves are estimates
 	Quoted *Quote // statistics that a file gives: they go before anything computed; nil for none
 
@@ -104,8 +104,8 @@ func (d *Distribution) addRepeated(v time.Duration, n int) {
 }
 
 func (d *Distribution) cap() int {
-	if d.Cap > 0 {
-		return d.Cap
+	if d.limit > 0 {
+		return d.limit
 	}
 	return DefaultCap
 }
@@ -143,7 +143,7 @@ func (d *Distribution) adopt(h *hdrhistogram.Histogram) {
 // none itself. Past the cap, or where one of the two has no exact ones, the histogram
 // alone is left.
 func (d *Distribution) merge(other *Distribution) {
-	d.Cap = cmp.Or(d.Cap, other.Cap)
+	d.limit = cmp.Or(d.limit, other.limit)
 	d.clamped += other.clamped
 	if other.Len() == 0 {
 		return
@@ -170,9 +170,6 @@ func (d *Distribution) Len() int {
 // Approximate says whether statistics that the file did not give are
 // estimates: they came from the histogram, or from values that are estimates.
 func (d *Distribution) Approximate() bool { return d.over || d.Rough }
-
-// Clamped is how many values lay outside the histogram's range.
-func (d *Distribution) Clamped() int { return d.clamped }
 
 // Histogram is the HDR histogram in nanoseconds, nil when there are no values.
 // It goes on changing with the Distribution and is not the caller's to change.

@@ -11,50 +11,81 @@ import (
 // numbers rests on. Zero in a field means that nothing was noticed, or that
 // nobody looked.
 type Evidence struct {
-	Cores      int           `json:"cores,omitempty"`       // that the process may use at once
-	Machine    int           `json:"machine,omitempty"`     // cores that its machine has, 0 when that is not known, or of several processes
-	Watched    time.Duration `json:"watched,omitempty"`     // how long it was watched
-	CPU        time.Duration `json:"cpu,omitempty"`         // that it used in that time
-	BusiestCPU float64       `json:"busiest_cpu,omitempty"` // share of its cores that it used in its busiest second, 0 to 1
-	StolenCPU  float64       `json:"stolen_cpu,omitempty"`  // share of the machine's CPU time that a hypervisor kept back, 0 to 1
+	// Cores are those that the process may use at once, Machine those that its machine has:
+	// 0 when that is not known, or of several processes.
+	Cores   int `json:"cores,omitempty"`
+	Machine int `json:"machine,omitempty"`
+	// Watched is how long the process was watched, and CPU what it used in that time.
+	Watched time.Duration `json:"watched,omitempty"`
+	CPU     time.Duration `json:"cpu,omitempty"`
+	// BusiestCPU is the share of its cores that it used in its busiest second, 0 to 1.
+	BusiestCPU float64 `json:"busiest_cpu,omitempty"`
+	// StolenCPU is the share of the machine's CPU time that a hypervisor kept, 0 to 1.
+	StolenCPU float64 `json:"stolen_cpu,omitempty"`
 
-	Stalls       int           `json:"stalls,omitempty"`        // times that the whole process stood still
-	Stalled      time.Duration `json:"stalled,omitempty"`       // together
-	LongestStall time.Duration `json:"longest_stall,omitempty"` // of them
-	WakeP99      time.Duration `json:"wake_p99,omitempty"`      // how late the process was to wake up for a timer, 99th percentile
-	GCs          int           `json:"gcs,omitempty"`           // garbage collections
-	GCPaused     time.Duration `json:"gc_paused,omitempty"`     // pauses for them, together
-	LongestGC    time.Duration `json:"longest_gc,omitempty"`    // longest single pause
-	GCWait       time.Duration `json:"gc_wait,omitempty"`       // in the second of that, how long threads of the process had no core, together
-	ClockStep    time.Duration `json:"clock_step,omitempty"`    // by how much the wall clock was set
+	// Stalls is how often the whole process stood still, Stalled for how long in all.
+	Stalls       int           `json:"stalls,omitempty"`
+	Stalled      time.Duration `json:"stalled,omitempty"`
+	LongestStall time.Duration `json:"longest_stall,omitempty"`
+	// WakeP99 is how late the process woke up for a timer, 99th percentile.
+	WakeP99 time.Duration `json:"wake_p99,omitempty"`
+	// GCs are garbage collections, GCPaused their pauses in all, LongestGC the longest one.
+	GCs       int           `json:"gcs,omitempty"`
+	GCPaused  time.Duration `json:"gc_paused,omitempty"`
+	LongestGC time.Duration `json:"longest_gc,omitempty"`
+	// GCWait is how long threads of the process had no core in the second of LongestGC.
+	GCWait time.Duration `json:"gc_wait,omitempty"`
+	// ClockStep is by how much the wall clock was set.
+	ClockStep time.Duration `json:"clock_step,omitempty"`
 
-	KernelStamps int64 `json:"kernel_stamps,omitempty"` // chunks whose arrival the kernel stamped
-	UserStamps   int64 `json:"user_stamps,omitempty"`   // chunks that were stamped once they had been read
-	SharedReads  int64 `json:"shared_reads,omitempty"`  // chunks with content that came in one read with an earlier one
+	// KernelStamps are chunks whose arrival the kernel stamped, UserStamps those that were
+	// stamped once they had been read.
+	KernelStamps int64 `json:"kernel_stamps,omitempty"`
+	UserStamps   int64 `json:"user_stamps,omitempty"`
+	// SharedReads are chunks with content that came in one read with an earlier one.
+	SharedReads int64 `json:"shared_reads,omitempty"`
+	// Disordered are packets that arrived before an earlier one, which was lost or overtaken.
+	Disordered int64 `json:"disordered,omitempty"`
 
-	Disordered int64 `json:"disordered,omitempty"` // packets that came before an earlier one, which was lost or overtaken
+	// WriteBlocked is how long records waited because their stream's reader or disk was slow.
+	WriteBlocked time.Duration `json:"write_blocked,omitempty"`
 
-	WriteBlocked time.Duration `json:"write_blocked,omitempty"` // for which records waited, as what reads the record stream or its disk did not take them
+	// Opened are the connections opened during the run, Warmed those opened beforehand.
+	Opened int64 `json:"opened,omitempty"`
+	Warmed int64 `json:"warmed,omitempty"`
+	// Closed are replies after which the server closed the connection.
+	Closed int64 `json:"closed,omitempty"`
+	// Packed are replies that came compressed.
+	Packed int64 `json:"packed,omitempty"`
+	// Dropped are connections that were not used again after an answer, because the server
+	// had closed others unannounced.
+	Dropped int64 `json:"dropped,omitempty"`
+	// Exhausted are connections that could not be opened for want of descriptors or ports,
+	// and Exhaustion is the first such error.
+	Exhausted  int64  `json:"exhausted,omitempty"`
+	Exhaustion string `json:"exhaustion,omitempty"`
+	// Protocol is what the replies came over, such as HTTP/1.1.
+	Protocol string `json:"protocol,omitempty"`
+	// Proxy is the host of the proxy, if requests go through one.
+	Proxy string `json:"proxy,omitempty"`
+	// Unverified says that nobody verified the server's TLS certificate.
+	Unverified bool `json:"unverified,omitempty"`
 
-	Opened     int64  `json:"opened,omitempty"`     // connections opened, those opened beforehand not counted
-	Warmed     int64  `json:"warmed,omitempty"`     // connections opened beforehand
-	Closed     int64  `json:"closed,omitempty"`     // replies after which the server closed the connection
-	Packed     int64  `json:"packed,omitempty"`     // replies that came compressed
-	Dropped    int64  `json:"dropped,omitempty"`    // connections that were not used again after an answer, since the server had closed such unannounced
-	Exhausted  int64  `json:"exhausted,omitempty"`  // connections that could not be opened for want of descriptors or ports
-	Exhaustion string `json:"exhaustion,omitempty"` // the first such error
-	Protocol   string `json:"protocol,omitempty"`   // of the replies, as HTTP/1.1
-	Proxy      string `json:"proxy,omitempty"`      // host of the proxy between, if requests go through one
-	Unverified bool   `json:"unverified,omitempty"` // nobody verified the server's TLS certificate
+	// PrefixQueries are the prompt tokens that the server looked up in its prefix cache, and
+	// PrefixHits those that it found there.
+	PrefixQueries int64 `json:"prefix_queries,omitempty"`
+	PrefixHits    int64 `json:"prefix_hits,omitempty"`
+	// Mixed is why nothing is known of what the server counted for this run: its /metrics
+	// are of several processes, or of other load, too.
+	Mixed string `json:"mixed,omitempty"`
+	// Repeated are requests that said the same as an earlier one of the run.
+	Repeated int64 `json:"repeated,omitempty"`
 
-	PrefixQueries int64  `json:"prefix_queries,omitempty"` // prompt tokens that the server looked up in its prefix cache
-	PrefixHits    int64  `json:"prefix_hits,omitempty"`    // of them, those it found there
-	Mixed         string `json:"mixed,omitempty"`          // why nothing is known of what the server counted for this run: its /metrics are of several processes, or of other load, too
-	Repeated      int64  `json:"repeated,omitempty"`       // requests that said the same as an earlier one of the run
+	// Beside is the most requests in flight at once on the other targets of the process.
+	Beside int `json:"beside,omitempty"`
 
-	Beside int `json:"beside,omitempty"` // requests in flight at once on the other targets of the process, at most
-
-	Vouched *Vouched `json:"vouched,omitempty"` // what a selftest of this machine found, nil without one
+	// Vouched is what a selftest of this machine found, nil without one.
+	Vouched *Vouched `json:"vouched,omitempty"`
 }
 
 // Vouched is what a selftest found of a machine: the load up to which its numbers
@@ -64,7 +95,7 @@ type Vouched struct {
 	Streams   int           `json:"streams"`              // at once, 0 for none
 	ErrorP99  time.Duration `json:"error_p99"`            // of an arrival's stamp, at that load
 	WrongFrom int           `json:"wrong_from,omitempty"` // streams at once, 0 where none was wrong
-	Kernel    bool          `json:"kernel,omitempty"`     // the kernel stamped: nothing is said of other stamps
+	Kernel    bool          `json:"kernel,omitempty"`     // it holds for kernel stamps alone
 }
 
 // add takes the evidence of another shard to e, but for the cores. The shards ran
@@ -139,8 +170,8 @@ const (
 	Valid   Verdict = "VALID"
 	Suspect Verdict = "SUSPECT"
 
-	// Overloaded is a run whose numbers are right, and whose latencies are those of a
-	// server that did not keep up: longer, the longer the run.
+	// Overloaded is a run whose numbers are right, but the server did not keep up: the
+	// longer the run, the longer the latencies.
 	Overloaded Verdict = "OVERLOADED"
 )
 

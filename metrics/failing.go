@@ -18,9 +18,11 @@ const otherMessages = "(other messages)"
 // Failing is how requests failed. Its zero value is of none; it is not safe for
 // concurrent use.
 type Failing struct {
-	Requests int            `json:"requests"`
-	Statuses map[int]int    `json:"statuses,omitempty"` // those of class Status by their HTTP status
-	Messages map[string]int `json:"messages"`           // past 1000 different ones under "(other messages)"
+	Requests int `json:"requests"`
+	// Statuses are the requests of class Status, by HTTP status.
+	Statuses map[int]int `json:"statuses,omitempty"`
+	// Messages are the requests by message; past 1000 different ones under "(other messages)".
+	Messages map[string]int `json:"messages"`
 }
 
 // Add counts a request, which must have failed.
@@ -48,7 +50,7 @@ func (f *Failing) merge(other *Failing) {
 // how many had it.
 func (f *Failing) Commonest() (message string, requests int) { return mostFrequent(f.Messages) }
 
-// Commonest is the message of most failed requests, as that of a Failing.
+// Commonest is the message of most failed requests, as for a Failing.
 func (s *Summary) Commonest() (message string, requests int) { return mostFrequent(s.Errors) }
 
 func mostFrequent(messages map[string]int) (message string, requests int) {
@@ -102,13 +104,6 @@ func (c *Collector) failing(class Class) *Failing {
 	return f
 }
 
-// ByCount are the keys of counts, the largest count first.
-func ByCount[K cmp.Ordered](counts map[K]int) []K {
-	return slices.SortedFunc(maps.Keys(counts), func(a, b K) int {
-		return cmp.Or(cmp.Compare(counts[b], counts[a]), cmp.Compare(a, b))
-	})
-}
-
 // Servers have a handful of finish reasons, each of a word.
 const (
 	maxReasons   = 20
@@ -154,8 +149,8 @@ func printable(word string) string {
 	return b.String()
 }
 
-// A FirstError is the message of a request that failed, at its place in the dataset.
-type FirstError struct {
+// A firstError is the message of a request that failed, at its place in the dataset.
+type firstError struct {
 	Index   int    `json:"i"`
 	Message string `json:"error"`
 }
@@ -166,11 +161,11 @@ const maxFirstErrors = 10
 func (c *Collector) fail(o Outcome) {
 	c.sum.Failed++
 	countMessage(c.sum.Errors, o.Error, 1)
-	c.addFirst(FirstError{o.Index, o.Error})
+	c.addFirst(firstError{o.Index, o.Error})
 }
 
 // addFirst keeps an error if it is among the first in dataset order.
-func (c *Collector) addFirst(e FirstError) {
+func (c *Collector) addFirst(e firstError) {
 	at := sort.Search(len(c.firstErrors), func(i int) bool { return c.firstErrors[i].Index > e.Index })
 	if at < maxFirstErrors {
 		c.firstErrors = slices.Insert(c.firstErrors, at, e)

@@ -10,28 +10,49 @@ import (
 
 // A Header says what a run was. It opens the run's record stream.
 type Header struct {
-	Run         string        `json:"-"`                      // id, unique to the run; every line has it
-	Shard       int           `json:"-"`                      // this shard's index, from 0; every line has it
-	Shards      int           `json:"shards,omitempty"`       // how many shards make the run; 0 and 1 both mean one
-	Epoch       time.Time     `json:"epoch"`                  // wall clock at the start: offset 0 of every Record
-	StartAt     time.Time     `json:"start_at,omitzero"`      // when all shards were to start together; zero when that was not agreed upon
-	ClockOffset time.Duration `json:"clock_offset,omitempty"` // wall clock less the reference clock, when known
-	ClockError  time.Duration `json:"clock_error,omitempty"`  // by how much ClockOffset may be wrong; 0 when nobody knows
-	Host        string        `json:"host,omitempty"`         // name of a shard's machine
-	Compact     bool          `json:"compact,omitempty"`      // the stream holds no single requests: its end line has all there is
-	Target      string        `json:"target,omitempty"`       // name of the target, empty when there is only one
-	Group       string        `json:"group,omitempty"`        // id that runs on several targets share: those of one experiment
-	Series      string        `json:"series,omitempty"`       // id of the repeats that the run is one of; empty for none
-	Solo        bool          `json:"solo,omitempty"`         // of a group: the target was loaded alone
-	Delay       time.Duration `json:"delay,omitempty"`        // how long nothing was sent at first
-	WarmUp      time.Duration `json:"warm_up,omitempty"`      // how long a warm-up went before the measured part, from Delay on
-	Sampled     bool          `json:"sampled,omitempty"`      // the server or GPUs were sampled meanwhile
-	Version     string        `json:"version,omitempty"`      // of the program that made the stream
-	Definitions Definitions   `json:"definitions,omitempty"`  // by which a Summary counts; a stream's records serve all
-	Flags       []KV          `json:"flags,omitempty"`        // the command line, every value in effect
-	Config      Config        `json:"config"`
+	// Run is an id unique to the run, and Shard the index of this shard, from 0. Every line
+	// of a stream has both.
+	Run   string `json:"-"`
+	Shard int    `json:"-"`
+	// Shards is how many shards make the run; 0 and 1 both mean one.
+	Shards int `json:"shards,omitempty"`
+	// Epoch is the wall clock at offset 0 of every Record.
+	Epoch time.Time `json:"epoch"`
+	// StartAt is when all shards agreed to start; zero without such an agreement.
+	StartAt time.Time `json:"start_at,omitzero"`
+	// ClockOffset is the wall clock less the reference clock, where that is known, and
+	// ClockError by how much it may be wrong; 0 where nobody knows.
+	ClockOffset time.Duration `json:"clock_offset,omitempty"`
+	ClockError  time.Duration `json:"clock_error,omitempty"`
+	// Host is the name of a shard's machine.
+	Host string `json:"host,omitempty"`
+	// Compact says that the stream holds no single requests: its end line has all there is.
+	Compact bool `json:"compact,omitempty"`
+	// Target is the name of the target, empty when there is only one.
+	Target string `json:"target,omitempty"`
+	// Group is an id that the runs of one experiment on several targets share.
+	Group string `json:"group,omitempty"`
+	// Series is an id that repeats of a run share; empty for none.
+	Series string `json:"series,omitempty"`
+	// Solo says that the target was loaded alone, in a run of a group.
+	Solo bool `json:"solo,omitempty"`
+	// Delay is how long nothing was sent at first, and WarmUp how long the warm-up after
+	// that took, before the measured part.
+	Delay  time.Duration `json:"delay,omitempty"`
+	WarmUp time.Duration `json:"warm_up,omitempty"`
+	// Sampled says that the server or GPUs were sampled meanwhile.
+	Sampled bool `json:"sampled,omitempty"`
+	// Version is the program's that made the stream.
+	Version string `json:"version,omitempty"`
+	// Definitions are those by which a Summary counts; the records of a stream serve all.
+	Definitions Definitions `json:"definitions,omitempty"`
+	// Flags are the command line, every value in effect.
+	Flags  []KV   `json:"flags,omitempty"`
+	Config Config `json:"config"`
 
-	former bool // read from a stream of before Definitions, whose records serve those of 0.29.0 alone
+	// former says that the stream is older than Definitions: its records serve those of
+	// 0.29.0 alone.
+	former bool
 }
 
 // Began is when the measured part began, on the clock of the Records.
@@ -41,30 +62,42 @@ func (h *Header) Began() time.Duration { return h.Delay + h.WarmUp }
 // result file need, under the names of vLLM's flags. Where it was read from a
 // file that does not tell, NumPrompts is -1, the rate and the burstiness are NaN.
 type Config struct {
-	Backend        string  `json:"backend"`
-	BaseURL        string  `json:"base_url,omitempty"`
-	Endpoint       string  `json:"endpoint,omitempty"`
-	Model          string  `json:"model"`                         // model id, as vLLM's model_id
-	Tokenizer      string  `json:"tokenizer,omitempty"`           // its name, as vLLM's tokenizer_id; empty when none was loaded
-	SkipTokenizer  bool    `json:"skip_tokenizer_init,omitempty"` // what counts output tokens is not reported
-	Dataset        string  `json:"dataset,omitempty"`
-	Seed           int64   `json:"seed"`
-	NumPrompts     int     `json:"num_prompts"`               // 0 for as many as a Duration took, and for all of some datasets
-	RequestRate    float64 `json:"-"`                         // requests a second; +Inf for all at once
-	Burstiness     float64 `json:"-"`                         // shape of the gamma distribution; +Inf for even gaps
+	Backend  string `json:"backend"`
+	BaseURL  string `json:"base_url,omitempty"`
+	Endpoint string `json:"endpoint,omitempty"`
+	Model    string `json:"model"` // model id, as vLLM's model_id
+	// Tokenizer is its name, as vLLM's tokenizer_id; empty when none was loaded.
+	Tokenizer string `json:"tokenizer,omitempty"`
+	// SkipTokenizer leaves out of a report what takes a count of output tokens.
+	SkipTokenizer bool   `json:"skip_tokenizer_init,omitempty"`
+	Dataset       string `json:"dataset,omitempty"`
+	Seed          int64  `json:"seed"`
+	// NumPrompts is 0 for as many as fit into Duration, and for all of some datasets.
+	NumPrompts int `json:"num_prompts"`
+	// RequestRate is in requests a second; +Inf for all at once.
+	RequestRate float64 `json:"-"`
+	// Burstiness is the shape of the gamma distribution; +Inf for even gaps.
+	Burstiness     float64 `json:"-"`
 	MaxConcurrency int     `json:"max_concurrency,omitempty"` // 0 means no limit
 	RampUp         *RampUp `json:"ramp_up,omitempty"`
-	SelfTimed      bool    `json:"self_timed,omitempty"` // due times came from the dataset's own timestamps
-	RateCurve      string  `json:"rate_curve,omitempty"` // a rate that changes over time, as --rate-curve has it
-	Duration       float64 `json:"duration,omitempty"`   // seconds after which no request is sent, 0 for no limit
-	IgnoreEOS      bool    `json:"ignore_eos,omitempty"` // answers were to have all of the tokens asked for
-	OwnLength      bool    `json:"own_length,omitempty"` // the body has a bound on answers of its own, or asks for several
-	Label          string  `json:"label,omitempty"`
-	Metadata       []KV    `json:"metadata,omitempty"`
+	// SelfTimed says that due times came from the dataset's own timestamps.
+	SelfTimed bool `json:"self_timed,omitempty"`
+	// RateCurve is a rate that changes over time, as --rate-curve has it.
+	RateCurve string `json:"rate_curve,omitempty"`
+	// Duration is in seconds: no request is sent after it. 0 means no limit.
+	Duration float64 `json:"duration,omitempty"`
+	// IgnoreEOS says that answers were to have all of the tokens asked for.
+	IgnoreEOS bool `json:"ignore_eos,omitempty"`
+	// OwnLength says that the body bounds answers itself, or asks for several.
+	OwnLength bool   `json:"own_length,omitempty"`
+	Label     string `json:"label,omitempty"`
+	Metadata  []KV   `json:"metadata,omitempty"`
 
-	Goodput     []SLO     `json:"goodput,omitempty"`
-	Metrics     []string  `json:"percentile_metrics,omitempty"` // names of Metrics; others are ignored
-	Percentiles []float64 `json:"metric_percentiles,omitempty"` // 0 to 100, in the order given
+	Goodput []SLO `json:"goodput,omitempty"`
+	// Metrics are names of the package's Metrics; others are ignored.
+	Metrics []string `json:"percentile_metrics,omitempty"`
+	// Percentiles are from 0 to 100, in the order given.
+	Percentiles []float64 `json:"metric_percentiles,omitempty"`
 }
 
 // A RampUp is a request rate that grows over the request index.
@@ -125,7 +158,7 @@ type Ask struct {
 	Trace       bool      // keep the Trace, which runs of a Group have in any case
 
 	// Definitions are those to count by, where the stream has single requests;
-	// empty for those of the run.
+	// empty for the run's own.
 	Definitions Definitions
 }
 
@@ -199,4 +232,12 @@ func (h *Header) TargetName() string {
 		return h.Target + " alone"
 	}
 	return h.Target
+}
+
+// Value is the value of a key among pairs; empty where there is no such pair.
+func Value(pairs []KV, key string) string {
+	if i := slices.IndexFunc(pairs, func(kv KV) bool { return kv.Key == key }); i >= 0 {
+		return pairs[i].Value
+	}
+	return ""
 }

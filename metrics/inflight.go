@@ -49,7 +49,7 @@ func (f *inFlight) flights() *flights {
 	return steps
 }
 
-// merge adds another's requests, whose clock began so much later.
+// merge adds another's requests, whose clock began that much later.
 func (f *inFlight) merge(other *inFlight, later time.Duration, most int) {
 	f.busy += other.busy
 	if f.folded == nil && other.folded == nil && len(f.starts)+len(other.starts) <= most {
@@ -95,7 +95,7 @@ func (f *flights) add(start, end time.Duration) {
 	f.level()
 }
 
-// merge adds another's, whose clock began so much later.
+// merge adds another's, whose clock began that much later.
 func (f *flights) merge(other *flights, later time.Duration) {
 	f.starts.merge(&other.starts, later)
 	f.ends.merge(&other.ends, later)

@@ -1,8 +1,11 @@
 package metrics
 
 import (
+	"cmp"
 	"fmt"
+	"maps"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -182,3 +185,30 @@ func Counted(n int, thing string) string {
 
 // Milliseconds is d in milliseconds.
 func Milliseconds(d time.Duration) float64 { return float64(d) / float64(time.Millisecond) }
+
+// By puts things of one key together. The keys are in the order of the first thing of
+// each.
+func By[K comparable, T any](all []T, key func(T) K) (keys []K, by map[K][]T) {
+	by = map[K][]T{}
+	for _, thing := range all {
+		k := key(thing)
+		if by[k] == nil {
+			keys = append(keys, k)
+		}
+		by[k] = append(by[k], thing)
+	}
+	return keys, by
+}
+
+// Distinct are the different ones of all, each where it is first.
+func Distinct[T comparable](all []T) []T {
+	distinct, _ := By(all, func(one T) T { return one })
+	return distinct
+}
+
+// ByCount are the keys of counts, the largest count first.
+func ByCount[K cmp.Ordered](counts map[K]int) []K {
+	return slices.SortedFunc(maps.Keys(counts), func(a, b K) int {
+		return cmp.Or(cmp.Compare(counts[b], counts[a]), cmp.Compare(a, b))
+	})
+}

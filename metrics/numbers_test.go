@@ -60,7 +60,7 @@ func TestStatisticsOfNothingAreNaN(t *testing.T) {
 func TestAHistogramsPercentilesAreNumpysToThreeDigits(t *testing.T) {
 	random := rand.New(rand.NewPCG(3, 5))
 	for _, n := range []int{1, 2, 3, 10, 11, 100, 1001, 100_000} {
-		exact, counted := Distribution{}, Distribution{Cap: 1}
+		exact, counted := Distribution{}, Distribution{limit: 1}
 		for range n {
 			v := 0.05 * math.Exp(0.5*random.NormFloat64()) // TTFTs about 50 ms
 			exact.Add(v)
@@ -85,7 +85,7 @@ func TestAHistogramsPercentilesAreNumpysToThreeDigits(t *testing.T) {
 
 // Shorter times than a microsecond are known to half of one.
 func TestAHistogramTellsShortTimesToHalfAMicrosecond(t *testing.T) {
-	counted := Distribution{Cap: 1}
+	counted := Distribution{limit: 1}
 	for _, ns := range []float64{0, 0, 100, 300, 900, 1500} {
 		counted.Add(ns / 1e9)
 	}

@@ -34,9 +34,9 @@ type Lasting struct {
 	Latency, Queue float64 // as those of an Outcome
 }
 
-// TPOT is the time per output token after the first, in seconds; 0 for a
+// tpot is the time per output token after the first, in seconds; 0 for a
 // request of fewer than two output tokens.
-func (o *Outcome) TPOT() float64 {
+func (o *Outcome) tpot() float64 {
 	if o.Out < 2 {
 		return 0
 	}
@@ -114,7 +114,7 @@ func good(o *Outcome, slos []SLO) bool {
 		seconds := o.TTFT
 		switch slo.Metric {
 		case "tpot":
-			seconds = o.TPOT()
+			seconds = o.tpot()
 		case "e2el":
 			seconds = o.Latency
 		}
@@ -128,8 +128,11 @@ func good(o *Outcome, slos []SLO) bool {
 // A Trace is what a run left, in memory: some 450 bytes a request, texts not
 // counted, and five a chunk. Parts of a run are summed up from it.
 type Trace struct {
-	Records []*Record // in the order in which they ended, those of one shard after those of another; the warm-up is among them
-	Samples []*Sample // in the order in which they were taken
+	// Records are in the order in which they ended, one shard after the other. The warm-up is
+	// among them.
+	Records []*Record
+	// Samples are in the order in which they were taken.
+	Samples []*Sample
 }
 
 // size is the bytes that a kept r takes, but for strings that it shares with others.
@@ -158,9 +161,9 @@ func (s *Sample) size() int {
 	return n
 }
 
-// room says whether so many bytes more can be kept of single requests and samples.
-// Once they cannot, all that was kept is let go: of a part nothing could be said
-// that is true of the run.
+// room says whether that many more bytes of single requests and samples can be kept. Once
+// they cannot, everything kept so far is dropped: a part of the requests would say nothing
+// true of the run.
 func (c *Collector) room(bytes int) bool {
 	if c.shed {
 		return false
@@ -171,7 +174,7 @@ func (c *Collector) room(bytes int) bool {
 	return !c.shed
 }
 
-// shedding is what there is to say of what was let go.
+// shedding is the warning about what was dropped.
 func (c *Collector) shedding() []string {
 	if !c.shed {
 		return nil

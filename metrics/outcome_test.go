@@ -62,7 +62,7 @@ func TestRequestsAreKnownExactlyUpToAMillion(t *testing.T) {
 func TestHistogramIsRightToThreeDigits(t *testing.T) {
 	random := rand.New(rand.NewPCG(3, 4))
 	var exact, rough Distribution
-	rough.Cap = 1
+	rough.limit = 1
 	for range 200_000 {
 		v := 0.02 * math.Exp(random.NormFloat64())
 		exact.Add(v)
@@ -83,7 +83,7 @@ func TestHistogramIsRightToThreeDigits(t *testing.T) {
 	}
 	// Under a millisecond it is half a microsecond that counts.
 	for _, v := range []time.Duration{3 * time.Microsecond, 40 * time.Microsecond, 700 * time.Microsecond} {
-		rough = Distribution{Cap: 1}
+		rough = Distribution{limit: 1}
 		rough.Add(v.Seconds())
 		rough.Add(v.Seconds())
 		if got := rough.Median() * 1e6; math.Abs(got-float64(v)) > 512 {

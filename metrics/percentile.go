@@ -57,7 +57,7 @@ func (s *Summary) TailSizes() []TailSize {
 	return sizes
 }
 
-// intervalConfidence is that of an Interval.
+// intervalConfidence is how sure an Interval is.
 const intervalConfidence = 0.95
 
 // An Interval says between what a percentile lies with 95 % confidence.
@@ -66,7 +66,7 @@ type Interval struct {
 	Independent int     // values that it counts
 }
 
-// Interval is that of the p-th percentile, p from 0 to 100. It holds for values that
+// Interval is the Interval of the p-th percentile, p from 0 to 100. It holds for values that
 // are independent of each other, whatever their distribution: fewer than l of n such
 // values lie below the percentile, or at least u of them, with the chances that the
 // binomial distribution of n and p/100 gives (H. A. David and H. N. Nagaraja, "Order
@@ -87,7 +87,8 @@ func (d *Distribution) Interval(p float64) (Interval, bool) {
 		return Interval{}, false
 	}
 	low, high := binomialRanks(n, p/100, 1-intervalConfidence)
-	of := func(rank, up int) int { return int((int64(rank)*int64(d.Len()) + int64(up)) / int64(n)) } // among all values
+	// of is the rank among all values.
+	of := func(rank, up int) int { return int((int64(rank)*int64(d.Len()) + int64(up)) / int64(n)) }
 	i := Interval{math.Inf(-1), math.Inf(1), n}
 	if low >= 1 {
 		i.Low = d.ranked(of(low-1, 0) + 1)
@@ -136,7 +137,8 @@ func (d *Distribution) independent(p float64) int {
 		variance += off * off
 		from = end
 	}
-	if variance == 0 { // none lies beyond, or all requests are alike: they do not tell how gaps go together
+	if variance == 0 {
+		// None lies beyond, or all requests are alike: they do not tell how gaps go together.
 		return requests
 	}
 	variance *= float64(requests) / float64(requests-1)
@@ -186,8 +188,8 @@ type Endless struct {
 // Endless is d with so many infinite values more. It goes on changing with d.
 func (d *Distribution) Endless(failed int) Endless { return Endless{d, failed} }
 
-// Len is how many values there are, the infinite ones among them.
-func (e Endless) Len() int { return e.ended.Len() + e.failed }
+// count is how many values there are, the infinite ones among them.
+func (e Endless) count() int { return e.ended.Len() + e.failed }
 
 // Mean is the mean in milliseconds, infinite with a single infinite value.
 func (e Endless) Mean() float64 {
@@ -200,7 +202,7 @@ func (e Endless) Mean() float64 {
 // Median is the median in milliseconds as numpy.median computes it: infinite as
 // soon as one of the two values in the middle is.
 func (e Endless) Median() float64 {
-	n, sorted := e.Len(), e.ended.ascending()
+	n, sorted := e.count(), e.ended.ascending()
 	switch {
 	case e.failed == 0:
 		return e.ended.Median()
@@ -222,7 +224,7 @@ func (e Endless) Percentile(p float64) float64 {
 	}
 	// The nearest rank to p, if it is off that only by the last digits of p/100.
 	const rounding = 1e-7
-	rank := p / 100 * float64(e.Len()-1)
+	rank := p / 100 * float64(e.count()-1)
 	if nearest := math.Round(rank); math.Abs(rank-nearest) < rounding {
 		rank = nearest
 	}

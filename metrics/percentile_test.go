@@ -159,7 +159,7 @@ var inf = math.Inf(1)
 
 // squares are n values of 1, 4, 9 … ms.
 func squares(n, most int) Distribution {
-	d := Distribution{Cap: most}
+	d := Distribution{limit: most}
 	for i := 1; i <= n; i++ {
 		d.Add(float64(i*i) / 1000)
 	}
@@ -188,8 +188,8 @@ func TestFailuresAreInfiniteAsInNumpy(t *testing.T) {
 	} {
 		d := squares(c.n, 0)
 		e := d.Endless(c.failed)
-		if e.Len() != c.n+c.failed || e.Mean() != inf || e.Median() != c.median {
-			t.Errorf("%d and %d failed: %d values, mean %v, median %v; want infinity and %v", c.n, c.failed, e.Len(), e.Mean(), e.Median(), c.median)
+		if e.count() != c.n+c.failed || e.Mean() != inf || e.Median() != c.median {
+			t.Errorf("%d and %d failed: %d values, mean %v, median %v; want infinity and %v", c.n, c.failed, e.count(), e.Mean(), e.Median(), c.median)
 		}
 		for i, p := range percentiles {
 			if got := e.Percentile(p); got != c.percentiles[i] {
@@ -216,8 +216,8 @@ func TestWithoutFailuresNothingIsInfinite(t *testing.T) {
 
 func TestWhereAllFailedAllIsInfinite(t *testing.T) {
 	var d Distribution
-	if e := d.Endless(3); e.Len() != 3 || e.Mean() != inf || e.Median() != inf || e.Percentile(0) != inf {
-		t.Errorf("%d values, mean %v, median %v, P0 %v", e.Len(), e.Mean(), e.Median(), e.Percentile(0))
+	if e := d.Endless(3); e.count() != 3 || e.Mean() != inf || e.Median() != inf || e.Percentile(0) != inf {
+		t.Errorf("%d values, mean %v, median %v, P0 %v", e.count(), e.Mean(), e.Median(), e.Percentile(0))
 	}
 }
 

@@ -21,21 +21,21 @@ const (
 	OK             Class = ""
 	DNS            Class = "dns"             // the server's name was not to be resolved
 	Refused        Class = "refused"         // nobody listens at its address
-	TLS            Class = "tls"             // the handshake failed, or the certificate is not to be trusted
-	Connect        Class = "connect"         // no connection for another reason: unreachable, a proxy, no descriptor
+	TLS            Class = "tls"             // the handshake failed, or nobody trusts the certificate
+	Connect        Class = "connect"         // no connection for another reason
 	ConnectTimeout Class = "connect-timeout" // no connection within the limit set
 	FirstByte      Class = "first-byte"      // no first byte of the answer within the limit set
 	Stall          Class = "stall"           // the reply stood still for longer than the limit set
 	Timeout        Class = "timeout"         // not finished within the limit set for one request
-	Overdue        Class = "overdue"         // not finished within the limit set for what is in flight after the last send
-	Deadline       Class = "deadline"        // in flight when the time set for the whole run was over
+	Overdue        Class = "overdue"         // not finished in time after the last send
+	Deadline       Class = "deadline"        // in flight when the time for the whole run was over
 	Status         Class = "status"          // an HTTP status other than 200
 	InStream       Class = "in-stream"       // an error object inside a 200 stream
-	Unfinished     Class = "unfinished"      // the server itself says that it did not finish: a finish reason of error or abort
+	Unfinished     Class = "unfinished"      // its finish reason is error or abort
 	Reset          Class = "reset"           // the connection was reset
 	Truncated      Class = "truncated"       // the stream ended in the middle
 	Empty          Class = "empty"           // 200, but no chunk at all
-	Malformed      Class = "malformed"       // a reply, or a request, that is not what the protocol allows
+	Malformed      Class = "malformed"       // a reply, or a request, that breaks the protocol
 	Cancelled      Class = "cancelled"       // cut by us when the run was stopped
 )
 
@@ -53,53 +53,93 @@ func (c Class) Cut() bool { return c == Cancelled || c == Deadline }
 // the run; zero in Wrote, FirstByte, FirstContent and Last means "never". A
 // Record is owned by whoever received it; nothing changes it afterwards.
 type Record struct {
-	Run      string `json:"-"`                  // id of the run, the same in every line of its stream
-	Target   string `json:"target,omitempty"`   // name of the target, empty when there is only one
-	ID       string `json:"id,omitempty"`       // x-request-id as sent, empty when none was
-	Index    int    `json:"i"`                  // position in the dataset
-	Turn     int    `json:"turn,omitempty"`     // position in the conversation
-	Attempts int    `json:"attempts,omitempty"` // times the request was sent; above 1 tries to connect count, too, and what follows is of the last, but for Sent
-	Anew     int    `json:"anew,omitempty"`     // of those, sendings over a new connection because the used one had died before a byte of the answer; not retries
-	Phase    Phase  `json:"phase,omitempty"`
+	// Run is the id of the run, the same in every line of its stream.
+	Run string `json:"-"`
+	// Target is the name of the target, empty when there is only one.
+	Target string `json:"target,omitempty"`
+	// ID is the x-request-id as sent, empty when none was.
+	ID string `json:"id,omitempty"`
+	// Index is the position in the dataset, Turn that in the conversation.
+	Index int `json:"i"`
+	Turn  int `json:"turn,omitempty"`
+	// Attempts is how often the request was sent; above 1, attempts to connect count, too.
+	// What follows is of the last attempt, except Sent, which is of the first.
+	Attempts int `json:"attempts,omitempty"`
+	// Anew is how many of the Attempts used a new connection because the used one had died
+	// before a byte of the answer. Those are no retries.
+	Anew  int   `json:"anew,omitempty"`
+	Phase Phase `json:"phase,omitempty"`
 
-	Due          time.Duration `json:"due,omitempty"`           // when the schedule wanted it sent
-	Slot         time.Duration `json:"slot,omitempty"`          // when it held a concurrency slot
-	Sent         time.Duration `json:"sent,omitempty"`          // just before it was handed to the HTTP client
-	Wrote        time.Duration `json:"wrote,omitempty"`         // when the write of its last byte returned; on HTTP/2, and where no reply came, when that was handed to be written
-	FirstByte    time.Duration `json:"first_byte,omitempty"`    // when the reply's first byte came
-	FirstContent time.Duration `json:"first_content,omitempty"` // arrival of the first chunk that carries text, reasoning, a call or a refusal
-	Last         time.Duration `json:"last,omitempty"`          // arrival of the last of Chunks
-	Trailer      time.Duration `json:"trailer,omitempty"`       // arrival of the last event of a chat without choices, as that with the usage
-	End          time.Duration `json:"end,omitempty"`           // when the reply was read to its end, or failed
-	Chunks       Stamps        `json:"chunks,omitzero"`         // arrival of each chunk that vLLM's client takes for output
-	Blank        Stamps        `json:"blank,omitzero"`          // arrival of each other chunk with choices: a chat's role, its end
+	// Due is when the schedule wanted the request sent, Slot when it got a concurrency slot,
+	// and Sent just before it was handed to the HTTP client.
+	Due  time.Duration `json:"due,omitempty"`
+	Slot time.Duration `json:"slot,omitempty"`
+	Sent time.Duration `json:"sent,omitempty"`
+	// Wrote is when the write of the request's last byte returned. On HTTP/2, and where no
+	// reply came, it is when that byte was handed over to be written.
+	Wrote time.Duration `json:"wrote,omitempty"`
+	// FirstByte is when the first byte of the reply arrived.
+	FirstByte time.Duration `json:"first_byte,omitempty"`
+	// FirstContent is when the first chunk with text, reasoning, a call or a refusal arrived.
+	FirstContent time.Duration `json:"first_content,omitempty"`
+	// Last is when the last of Chunks arrived.
+	Last time.Duration `json:"last,omitempty"`
+	// Trailer is when the last event of a chat without choices arrived, such as its usage.
+	Trailer time.Duration `json:"trailer,omitempty"`
+	// End is when the reply was read to its end, or failed.
+	End time.Duration `json:"end,omitempty"`
+	// Chunks are the arrivals of the chunks that vLLM's client takes for output.
+	Chunks Stamps `json:"chunks,omitzero"`
+	// Blank are the arrivals of the other chunks with choices: a chat's role, its end.
+	Blank Stamps `json:"blank,omitzero"`
 
-	Conn        Conn          `json:"conn,omitzero"`
-	MaxAge      time.Duration `json:"max_age,omitempty"`      // longest time that a chunk's bytes may have lain unread: no stamp is later than its arrival, with the line ends and the framing behind it, by more; 0 where the connection gives no kernel stamps
-	SharedReads int           `json:"shared_reads,omitempty"` // chunks with content that came in one read with an earlier chunk with content
+	Conn Conn `json:"conn,omitzero"`
+	// MaxAge bounds the error of the stamps: each chunk, with its line end and framing,
+	// arrived at most MaxAge before its stamp. It is 0 where the kernel does not stamp.
+	MaxAge time.Duration `json:"max_age,omitempty"`
+	// SharedReads is how many chunks with content came in one read with an earlier one.
+	SharedReads int `json:"shared_reads,omitempty"`
 
-	In       int `json:"in,omitempty"`        // prompt tokens: the server's count when it gave one, else InAsked
-	InAsked  int `json:"in_asked,omitempty"`  // prompt tokens by the dataset's count
-	Cached   int `json:"cached,omitempty"`    // prompt tokens that the server had in its prefix cache, as its usage says; 0 where it does not
-	Out      int `json:"out,omitempty"`       // output tokens: the server's count where vLLM's client looks for it, else the tokenizer's, else that of Beside, else 1
-	OutAsked int `json:"out_asked,omitempty"` // output tokens asked for
+	// In is the number of prompt tokens: the server's count when it gave one, else InAsked.
+	In int `json:"in,omitempty"`
+	// InAsked is the dataset's count of prompt tokens.
+	InAsked int `json:"in_asked,omitempty"`
+	// Cached is how many prompt tokens the server found in its prefix cache, as its usage
+	// says; 0 where it does not say.
+	Cached int `json:"cached,omitempty"`
+	// Out is the number of output tokens: the server's count where vLLM's client looks for
+	// it, else the tokenizer's, else that of Beside, else 1.
+	Out int `json:"out,omitempty"`
+	// OutAsked is how many output tokens were asked for.
+	OutAsked int `json:"out_asked,omitempty"`
 
-	Uncounted bool    `json:"uncounted,omitempty"`  // Out is not the server's count
-	Beside    *Tokens `json:"beside,omitempty"`     // the server's counts that came with output, where vLLM's client does not look; nil where it gave others
-	Until032  *Tokens `json:"until_0_32,omitempty"` // what releases up to 0.32.0 count; nil where that is the same
-	Otherwise string  `json:"otherwise,omitempty"`  // why vLLM's client fails this answer, or takes it for complete where it failed here: Otherwise…; empty where it does neither
+	// Uncounted says that Out is not the server's count.
+	Uncounted bool `json:"uncounted,omitempty"`
+	// Beside are the server's counts that came with output, where vLLM's client does not
+	// look; nil where the server gave others.
+	Beside *Tokens `json:"beside,omitempty"`
+	// Until032 is what releases up to 0.32.0 count; nil where that is the same.
+	Until032 *Tokens `json:"until_0_32,omitempty"`
+	// Otherwise is why vLLM's client fails this answer, or takes it for complete where it
+	// failed here. It is one of the Otherwise constants, or empty where both agree.
+	Otherwise string `json:"otherwise,omitempty"`
 
 	// TokensPerChunk holds the tokens of each chunk, from continuous usage
 	// statistics. It is nil when the server gave none or each chunk held one.
 	TokensPerChunk []int `json:"tokens_per_chunk,omitempty"`
 
-	Server *ServerTimes `json:"server,omitempty"` // what the server says of its own times; nil where it says nothing
+	// Server is what the server says of its own times; nil where it says nothing.
+	Server *ServerTimes `json:"server,omitempty"`
 
-	Finish string `json:"finish,omitempty"` // finish reason as the server gave it
-	Status int    `json:"status,omitempty"` // HTTP status, 0 when no reply came
-	Class  Class  `json:"class,omitempty"`
-	Error  string `json:"error,omitempty"` // the server's own message where there is one
-	Text   string `json:"text,omitempty"`  // generated text, where it was asked to be kept
+	// Finish is the finish reason as the server gave it.
+	Finish string `json:"finish,omitempty"`
+	// Status is the HTTP status, 0 when no reply came.
+	Status int   `json:"status,omitempty"`
+	Class  Class `json:"class,omitempty"`
+	// Error is the server's own message where there is one.
+	Error string `json:"error,omitempty"`
+	// Text is the generated text, where it was asked to be kept.
+	Text string `json:"text,omitempty"`
 }
 
 // Conn says how the request got its connection. Its times follow one another;
@@ -108,8 +148,11 @@ type Conn struct {
 	New     bool          `json:"new,omitempty"` // opened for this request
 	DNS     time.Duration `json:"dns,omitempty"`
 	Connect time.Duration `json:"connect,omitempty"`
-	Proxy   time.Duration `json:"proxy,omitempty"` // until the proxy had opened the way to the server; 0 without one, and on HTTP/2, where it is not known
-	TLS     time.Duration `json:"tls,omitempty"`   // with the proxy, too, where that is spoken to over TLS
+	// Proxy is how long the proxy took to open the way to the server. It is 0 without a
+	// proxy, and on HTTP/2, where it is not known.
+	Proxy time.Duration `json:"proxy,omitempty"`
+	// TLS includes the handshake with the proxy, where that speaks TLS.
+	TLS time.Duration `json:"tls,omitempty"`
 }
 
 // Tokens are counts of one request.
@@ -178,7 +221,7 @@ func (r *Record) final() time.Duration { return max(r.Last, r.Blank.last, r.Trai
 // as the server wrote them. A nil field is a time that it did not give.
 type ServerTimes struct {
 	QueueMS *float64 `json:"queue_ms,omitempty"` // in the engine's queue, until it was scheduled
-	TTFTMS  *float64 `json:"ttft_ms,omitempty"`  // from then until the first token, so without queueing and front end
+	TTFTMS  *float64 `json:"ttft_ms,omitempty"`  // from then until the first token
 }
 
 // LatencyNames are those that Latencies yields.

@@ -9,7 +9,8 @@ import (
 // A Sample is what a server and its GPUs said of themselves at one moment of a
 // run. What they did not say is nil.
 type Sample struct {
-	From   string        `json:"from,omitempty"` // the URL of the replica that was asked, where replicas were named
+	// From is the URL of the replica that was asked, where replicas were named.
+	From   string        `json:"from,omitempty"`
 	At     time.Duration `json:"at"`             // when it was asked for, from the start of the run
 	Took   time.Duration `json:"took,omitempty"` // until the answer was there
 	Server *ServerSample `json:"server,omitempty"`
@@ -20,14 +21,19 @@ type Sample struct {
 // A ServerSample is what a server's /metrics said, summed over its engines.
 // Counters count from the server's start.
 type ServerSample struct {
-	Running       *float64 `json:"running,omitempty"`        // requests in the batch
-	Waiting       *float64 `json:"waiting,omitempty"`        // requests waiting to be admitted
-	KVCache       *float64 `json:"kv_cache,omitempty"`       // share of the KV cache in use, 0 to 1; the mean over engines
-	Preemptions   *float64 `json:"preemptions,omitempty"`    // counter
-	PrefixQueries *float64 `json:"prefix_queries,omitempty"` // counter of prompt tokens looked up in the prefix cache
-	PrefixHits    *float64 `json:"prefix_hits,omitempty"`    // counter of those found there
-	Generated     *float64 `json:"generated,omitempty"`      // counter of output tokens
-	Start         *float64 `json:"start,omitempty"`          // when the process started, or its first counter was made, in seconds of Unix time
+	Running *float64 `json:"running,omitempty"` // requests in the batch
+	Waiting *float64 `json:"waiting,omitempty"` // requests waiting to be admitted
+	// KVCache is the share of the KV cache in use, 0 to 1: the mean over engines.
+	KVCache     *float64 `json:"kv_cache,omitempty"`
+	Preemptions *float64 `json:"preemptions,omitempty"` // counter
+	// PrefixQueries counts the prompt tokens looked up in the prefix cache, and PrefixHits
+	// those found there.
+	PrefixQueries *float64 `json:"prefix_queries,omitempty"`
+	PrefixHits    *float64 `json:"prefix_hits,omitempty"`
+	Generated     *float64 `json:"generated,omitempty"` // counter of output tokens
+	// Start is when the process started, or its first counter was made, in seconds of Unix
+	// time.
+	Start *float64 `json:"start,omitempty"`
 }
 
 // A GPUSample is what one GPU was doing.
@@ -35,7 +41,7 @@ type GPUSample struct {
 	Index       int      `json:"index"`
 	MemoryUsed  *float64 `json:"memory_used,omitempty"`  // MiB
 	MemoryTotal *float64 `json:"memory_total,omitempty"` // MiB
-	Utilization *float64 `json:"utilization,omitempty"`  // share of the time in which a kernel ran, 0 to 1
+	Utilization *float64 `json:"utilization,omitempty"`  // share of time with a kernel running, 0 to 1
 	Power       *float64 `json:"power,omitempty"`        // W
 }
 
@@ -69,7 +75,8 @@ func instant(seconds float64) string {
 
 // processes follow what was said at each URL. The zero value is ready.
 type processes struct {
-	last map[string]*ServerSample // by Sample.From; of counters the last that were told, nil where nothing was
+	// last is by Sample.From: of counters the last that were told, nil where nothing was.
+	last map[string]*ServerSample
 }
 
 // add takes a sample, those of one URL in order, and says why it cannot be of the
@@ -223,7 +230,7 @@ func (s *seeing) seen(replicas int) Seen {
 	return seen
 }
 
-// A mean is that of values that may be missing.
+// A mean is the mean of values that may be missing.
 type mean struct {
 	sum float64
 	n   int

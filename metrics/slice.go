@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// MaxSlices is how many parts a run can be cut into.
-const MaxSlices = 100_000
+// maxSlices is how many parts a run can be cut into.
+const maxSlices = 100_000
 
 // A Slice is one of equal parts of a run. Each value is in the slice in which it
 // was complete, its beginning inside and its end not, save for the last one's.
@@ -16,10 +16,12 @@ type Slice struct {
 	Sent, Completed, Failed int     // requests
 	InFlight                float64 // measured requests, in the mean over its time
 	Input                   int     // prompt tokens of the requests completed
-	Output                  int     // output tokens that came, of requests that completed then or later
+	Output                  int     // output tokens of requests that completed then or later
 
-	TTFT, TPOT, ITL, E2EL Spread // of requests that completed: at the first chunk, at the last, at each, at the last
-	Seen                  Seen   // of the server meanwhile
+	// Latencies are of requests that completed: TTFT is in the slice of the first chunk, ITL
+	// in that of each, TPOT and E2EL in that of the last.
+	TTFT, TPOT, ITL, E2EL Spread
+	Seen                  Seen // of the server meanwhile
 }
 
 // A Spread is a latency within a Slice, in milliseconds; NaN without values.
@@ -38,8 +40,8 @@ func (s *Summary) Slice(width time.Duration) ([]Slice, error) {
 		return nil, nil
 	}
 	n := (took-1)/width + 1
-	if n > MaxSlices {
-		return nil, fmt.Errorf("%s are %d slices of %s: there may be %d, of %s or more", took, n, width, MaxSlices, (took-1)/MaxSlices+1)
+	if n > maxSlices {
+		return nil, fmt.Errorf("%s are %d slices of %s: there may be %d, of %s or more", took, n, width, maxSlices, (took-1)/maxSlices+1)
 	}
 	c := slicer{whole: whole, width: width, slices: make([]Slice, n)}
 	for i := range c.slices {

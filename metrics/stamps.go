@@ -84,8 +84,7 @@ func (s Stamps) Ends() Stamps {
 // Gapless says that there are gaps, but only their sum is known.
 func (s *Stamps) Gapless() bool { return s.n > 1 && len(s.deltas) == 0 }
 
-// together are the stamps of both in their order; of equal ones those of a come
-// first. Where only the ends of either are known, so it is of both.
+// together are the stamps of both in their order; where two are equal, a's comes first. Where only the ends of either are known, so it is of both.
 func together(a, b Stamps) Stamps {
 	switch {
 	case a.n == 0:

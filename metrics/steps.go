@@ -16,8 +16,8 @@ import (
 // maxSteps bounds a steps' memory: 16 MiB.
 const maxSteps = 1 << 22
 
-// stepWidths are those of steps, from the finest. Each divides the next, and all
-// a second. The last covers 48 days.
+// stepWidths are the widths that steps can have, from the finest. Each divides the next,
+// and all divide a second. The last covers 48 days.
 var stepWidths = []time.Duration{
 	10 * time.Millisecond, 20 * time.Millisecond, 100 * time.Millisecond, 200 * time.Millisecond, time.Second,
 }
@@ -92,8 +92,8 @@ func (s *steps) widen() {
 	s.origin, s.counts = origin, wide
 }
 
-// merge adds the counts of another, whose clock began so much later: each in the
-// step that its middle lies in then.
+// merge adds the counts of another, whose clock began that much later: each goes into the
+// step where its middle then lies.
 func (s *steps) merge(other *steps, later time.Duration) {
 	for s.coarse < other.coarse {
 		s.widen()

@@ -1,74 +1,91 @@
 package metrics
 
 import (
+	"cmp"
 	"math"
 	"slices"
 	"time"
 )
 
-// A Summary is what a run came to. Definitions are those of vLLM's serving
-// benchmark client. In one that was read from a file, a count that the file
-// does not give is -1 and any other number NaN, also in the Header's Config;
-// Goodput is NaN too when no SLO was set. It is owned by its receiver.
+// A Summary is what a run came to, by the definitions of vLLM's serving benchmark client.
+// When read from a file, unknown counts are -1 and other unknown numbers are NaN, also in
+// the Header's Config. Goodput is NaN, too, when no SLO was set. It is owned by its
+// receiver.
 type Summary struct {
 	Header *Header
 
-	VLLM              string        // release whose lines a block that was read has, when they are not the latest's
-	Date              time.Time     // when the run ended, by the wall clock; zero when that is not known
-	Began             time.Duration // of the measured part, on the clock of the Records
-	Seconds           float64       // duration of the measured part, as wall time of the client
-	Completed, Failed int           // requests
-	TotalInput        int           // prompt tokens of completed requests
-	TotalOutput       int           // output tokens of completed requests
-	RequestThroughput float64       // completed requests a second
-	Goodput           float64       // completed requests a second that met every SLO
-	InputThroughput   float64       // tokens a second
-	InputRate         float64       // prompts a second of a pooling endpoint, which takes several in a request; NaN of any other
-	OutputThroughput  float64       // tokens a second
-	PeakOutput        float64       // most chunks that arrived in one second
-	PeakConcurrent    int           // most requests that touched one second
-	TotalThroughput   float64       // input and output tokens a second
-	RTFx              float64       // seconds of audio a second; 0 without audio
+	// VLLM is the last release that prints the lines of the block that was read; empty where
+	// the latest does.
+	VLLM string
+	// Date is when the run ended, by the wall clock; zero when that is not known.
+	Date time.Time
+	// Began is when the measured part began, on the clock of the Records, and Seconds how
+	// long it took, as wall time of the client.
+	Began   time.Duration
+	Seconds float64
+
+	Completed, Failed int     // requests
+	TotalInput        int     // prompt tokens of completed requests
+	TotalOutput       int     // output tokens of completed requests
+	RequestThroughput float64 // completed requests a second
+	Goodput           float64 // completed requests a second that met every SLO
+	InputThroughput   float64 // tokens a second
+	// InputRate is prompts a second of a pooling endpoint, which takes several in a request;
+	// NaN of any other.
+	InputRate        float64
+	OutputThroughput float64 // tokens a second
+	PeakOutput       float64 // most chunks that arrived in one second
+	PeakConcurrent   int     // most requests that touched one second
+	TotalThroughput  float64 // input and output tokens a second
+	RTFx             float64 // seconds of audio a second; 0 without audio
 
 	TTFT, TPOT, ITL, E2EL Distribution // completed requests
 	Queue                 Distribution // completed requests
 	QueuedE2EL            Distribution // Queue and E2EL together
 	Lag                   Distribution // every measured request
 
-	Classes     map[Class]int      // failed requests by class, the cancelled among them
-	Failing     map[Class]*Failing // how those of each class failed
-	Errors      map[string]int     // failed requests by message
-	FirstErrors []string           // messages of the first failed requests in dataset order, ten at most
+	Classes map[Class]int      // failed requests by class, the cancelled among them
+	Failing map[Class]*Failing // how those of each class failed
+	Errors  map[string]int     // failed requests by message
+	// FirstErrors are the messages of the first failed requests in dataset order, ten at most.
+	FirstErrors []string
 
 	Resent Resent // requests that were sent again
-	Mixed  string // why the samples of the server's /metrics are not of one process; "" where they may be
+	// Mixed is why the samples of the server's /metrics are not of one process; empty where
+	// they may be.
+	Mixed string
 
-	Truth    *Truth       // what the numbers above leave out; nil unless Records were summed up
-	Evidence *Evidence    // what the load generator noticed; nil when nobody looked
-	Age      Distribution // how long each chunk's bytes lay unread in the socket; a histogram alone
-	Trust    *Trust       // the verdict; nil before Judge
+	Truth    *Truth    // what the numbers above leave out; nil unless Records were summed up
+	Evidence *Evidence // what the load generator noticed; nil when nobody looked
+	// Age is how long each chunk's bytes lay unread in the socket: a histogram alone.
+	Age   Distribution
+	Trust *Trust // the verdict; nil before the run is judged
 
-	Shards *Shards // of a run that was put together from several; nil for any other
-
+	Shards    *Shards // of a run that was put together from several; nil for any other
 	Unwatched int     // shards that left no evidence
-	totals    *Totals // nil unless the Header is of a compact stream
+	totals    *totals // nil unless the Header is of a compact stream
 
-	SpecDecode  *SpecDecode
-	Diffusion   *Diffusion
-	Probes      *Probes
-	RateChanges []RateChange // of the ramp, which an interrupted run does not go to its end: see Reached
+	SpecDecode *SpecDecode
+	Diffusion  *Diffusion
+	Probes     *Probes
+	// RateChanges are those of the whole ramp, which an interrupted run does not finish: see
+	// Reached.
+	RateChanges []RateChange
 
-	Outcomes    []Outcome // in dataset order, when they were kept
-	Lastings    []Lasting // likewise
-	Trace       *Trace    // nil unless it was kept
-	Part        *Part     // which part of a run the numbers are of; nil for all of it
-	Window      *Summary  // of a part that was asked for; nil for none
-	Slices      []Slice   // where they were asked for
-	Watched     *Slice    // the whole run, where it was sampled and Slices were not asked for
-	Interrupted bool      // stopped before all requests were sent and answered
-	StoppedBy   string    // by what, unless it was an interrupt
-	Incomplete  []string  // what the load, or the record stream that it was read from, lacks; also among the warnings
-	Warnings    []string  // what a reader of the numbers should know
+	Outcomes []Outcome // in dataset order, when they were kept
+	Lastings []Lasting // likewise
+	Trace    *Trace    // nil unless it was kept
+	Part     *Part     // which part of a run the numbers are of; nil for all of it
+	Window   *Summary  // of a part that was asked for; nil for none
+	Slices   []Slice   // where they were asked for
+	Watched  *Slice    // the whole run, where it was sampled and Slices were not asked for
+
+	Interrupted bool   // stopped before all requests were sent and answered
+	StoppedBy   string // by what, unless it was an interrupt
+	// Incomplete is what the load, or the record stream that it was read from, lacks. It is
+	// among the Warnings, too, which are what a reader of the numbers should know.
+	Incomplete []string
+	Warnings   []string
 }
 
 // Unknown is a Summary of which nothing is known yet.
@@ -155,4 +172,108 @@ func (s *Summary) Metric(name string) *Distribution {
 		return nil
 	}
 	return Metrics[i].Of(s)
+}
+
+// Resent counts measured requests that were sent again after they had failed, and
+// those that were sent anew because a connection had died.
+type Resent struct {
+	Requests int `json:"requests"`       // that were sent again
+	Times    int `json:"times"`          // all of them together
+	Anew     int `json:"anew,omitempty"` // requests that were sent anew: see Record.Anew
+}
+
+func (n *Resent) add(r *Record) {
+	if again := r.Attempts - r.Anew - 1; again > 0 {
+		n.Requests++
+		n.Times += again
+	}
+	if r.Anew > 0 {
+		n.Anew++
+	}
+}
+
+func (n *Resent) merge(other Resent) {
+	n.Requests += other.Requests
+	n.Times += other.Times
+	n.Anew += other.Anew
+}
+
+// A RateChange is a moment at which a ramp reached its next whole number of
+// requests a second.
+type RateChange struct {
+	RPS int       `json:"rps"`
+	At  time.Time `json:"at"`
+}
+
+// Probes sums up the single-token requests sent beside the load.
+type Probes struct {
+	Completed int     `json:"completed"`
+	Failed    int     `json:"failed"`
+	Median    float64 `json:"median_e2el_ms"`
+	P99       float64 `json:"p99_e2el_ms"`
+	Max       float64 `json:"max_e2el_ms"`
+}
+
+// Merge adds the probes of another shard. Of two medians or percentiles the
+// larger stands, since theirs together cannot be known.
+func (p *Probes) Merge(other *Probes) *Probes {
+	if p == nil || other == nil {
+		return cmp.Or(p, other)
+	}
+	return &Probes{
+		Completed: p.Completed + other.Completed,
+		Failed:    p.Failed + other.Failed,
+		Median:    max(p.Median, other.Median),
+		P99:       max(p.P99, other.P99),
+		Max:       max(p.Max, other.Max),
+	}
+}
+
+// SpecDecode is vLLM's section on speculative decoding.
+type SpecDecode struct {
+	AcceptanceRate   float64   `json:"acceptance_rate"`   // percent of draft tokens
+	AcceptanceLength float64   `json:"acceptance_length"` // tokens a draft, with the target model's own
+	Drafts           int64     `json:"drafts"`
+	DraftTokens      int64     `json:"draft_tokens"`
+	AcceptedTokens   int64     `json:"accepted_tokens"`
+	PerPosition      []float64 `json:"per_position,omitempty"` // at each position, a share of the drafts
+}
+
+// Diffusion is vLLM's section on diffusion decoding.
+type Diffusion struct {
+	CommittedThroughput float64 `json:"committed_throughput"` // tokens a second
+	StepsPerCanvas      float64 `json:"steps_per_canvas"`
+	CommittedPerStep    float64 `json:"committed_per_step"` // tokens
+	CommittedTokens     int64   `json:"committed_tokens"`
+	DenoisingSteps      int64   `json:"denoising_steps"`
+	CanvasPositions     int64   `json:"canvas_positions"`
+}
+
+// Shards says from what a run was put together that several load generators made.
+type Shards struct {
+	Of     int      // shards that make the run
+	Sound  int      // of them, those there once, whole, and asked for the same
+	Faults []string // what is amiss with the others
+	Hosts  []string // machines that they ran on, in order, each once; none where that is not known
+
+	// Late is how late the first and the last shard were to send their first
+	// measured request, by the clock of the run and what their schedules wanted.
+	// It is nil for fewer than two.
+	Late *Window
+	Last string // the shard that was last
+
+	// Offsets are the least and the greatest offset of a shard's clock that is
+	// known, nil for none, and they may be wrong by Error. Unclocked are the
+	// machines, or else the shards, of which none is.
+	Offsets   *Window
+	Error     time.Duration
+	Unclocked []string
+}
+
+// Apart is for how long the shards' first requests were apart.
+func (s *Shards) Apart() time.Duration {
+	if s.Late == nil {
+		return 0
+	}
+	return s.Late.To - s.Late.From
 }

@@ -53,7 +53,7 @@ func (t *timeline) ends() []int {
 	return ends
 }
 
-// fold replaces the spans by buckets; gaps are those of all spans.
+// fold replaces the spans by buckets; gaps are the gaps of all spans.
 func (t *timeline) fold(gaps []float64) {
 	t.folded, t.spans = t.buckets(gaps), nil
 }
@@ -65,7 +65,7 @@ func (t *timeline) buckets(gaps []float64) *buckets {
 	return fill(t.spans, gaps)
 }
 
-// merge adds another timeline, whose clock began so much later. Both are folded,
+// merge adds another timeline, whose clock began that much later. Both are folded,
 // or none is.
 func (t *timeline) merge(other *timeline, later time.Duration) {
 	if t.folded != nil {
@@ -78,8 +78,8 @@ func (t *timeline) merge(other *timeline, later time.Duration) {
 	}
 }
 
-// moved is a time in seconds on a clock that began so much earlier: the same
-// number as that of a Record which was moved.
+// moved is a time in seconds on a clock that began that much earlier: the same number that
+// a moved Record has.
 func moved(at float64, later time.Duration) float64 {
 	return (time.Duration(math.Round(at*1e9)) + later).Seconds()
 }
@@ -103,7 +103,7 @@ type buckets struct {
 	chunks, requests []int
 }
 
-// merge adds other buckets, whose clock began so much later. Where their seconds
+// merge adds other buckets, whose clock began that much later. Where their seconds
 // do not begin together, each is added to the nearest.
 func (b *buckets) merge(other *buckets, later time.Duration) {
 	from := other.origin + later.Seconds()

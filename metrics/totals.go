@@ -11,15 +11,15 @@ import (
 	"github.com/HdrHistogram/hdrhistogram-go"
 )
 
-// Totals are what the end line of a compact stream has in place of single requests,
+// totals are what the end line of a compact stream has in place of single requests,
 // beside its counts and histograms. Times are on the clock of the shard.
-type Totals struct {
+type totals struct {
 	Input   int            `json:"input"`             // prompt tokens of completed requests
 	Output  int            `json:"output"`            // output tokens of completed requests
-	Good    int            `json:"good"`              // requests that met the SLOs that the run was asked for
+	Good    int            `json:"good"`              // requests that met the run's SLOs
 	Classes map[Class]int  `json:"classes,omitempty"` // failed requests by class
-	Errors  map[string]int `json:"errors,omitempty"`  // failed requests by message, the most frequent ones
-	First   []FirstError   `json:"first_errors,omitempty"`
+	Errors  map[string]int `json:"errors,omitempty"`  // by message, the most frequent ones
+	First   []firstError   `json:"first_errors,omitempty"`
 	Resent  Resent         `json:"resent,omitzero"`
 
 	Failing       map[Class]Failing `json:"failing,omitempty"` // the most frequent messages alone
@@ -36,10 +36,10 @@ type Totals struct {
 	Connecting Connecting `json:"connecting"`
 	LaterTurns bool       `json:"later_turns,omitempty"`
 
-	AfterFirst  time.Duration `json:"after_first,omitempty"`  // from first to last chunk, of requests whose tokens were counted
+	AfterFirst  time.Duration `json:"after_first,omitempty"`  // first to last chunk, where tokens were counted
 	AfterTokens float64       `json:"after_tokens,omitempty"` // that came in that time
 	Held        time.Duration `json:"held,omitempty"`         // after the last chunk
-	Unread      time.Duration `json:"unread,omitempty"`       // of Held, what the last chunk may have lain unread
+	Unread      time.Duration `json:"unread,omitempty"`       // of Held, the last chunk may have lain unread
 	E2EL        time.Duration `json:"e2el,omitempty"`         // up to the last chunk
 	Busy        time.Duration `json:"busy,omitempty"`         // from Sent to End, of all requests
 	InFlight    int           `json:"in_flight,omitempty"`    // requests at once, at most
@@ -58,9 +58,9 @@ const (
 )
 
 // totals are those of what was added. They are good until the next Add.
-func (c *Collector) totals() *Totals {
+func (c *Collector) totals() *totals {
 	w := &c.witness
-	t := &Totals{
+	t := &totals{
 		Input: c.sum.TotalInput, Output: c.sum.TotalOutput, Good: c.good, Classes: c.sum.Classes, Errors: frequent(c.sum.Errors), Resent: c.sum.Resent,
 		Failing: map[Class]Failing{}, Lengths: w.truth.Lengths, FinishReasons: w.truth.FinishReasons, Otherwise: w.truth.Otherwise,
 		Counts: w.truth.Counts, Delivery: w.truth.Delivery,
@@ -73,7 +73,7 @@ func (c *Collector) totals() *Totals {
 		t.Failing[class] = Failing{f.Requests, f.Statuses, frequent(f.Messages)}
 	}
 	for _, e := range c.firstErrors {
-		t.First = append(t.First, FirstError{e.Index, shortened(e.Message)})
+		t.First = append(t.First, firstError{e.Index, shortened(e.Message)})
 	}
 	if b := c.timeline.buckets(c.sum.ITL.exact); len(b.requests) > 0 {
 		t.Seconds = b
@@ -153,7 +153,7 @@ func (c *Collector) AdoptGaps(e *End, same bool) (known bool, err error) {
 	return true, nil
 }
 
-func (c *Collector) adoptTotals(t *Totals) {
+func (c *Collector) adoptTotals(t *totals) {
 	w := &c.witness
 	c.sum.TotalInput, c.sum.TotalOutput, c.good, c.sum.Resent = t.Input, t.Output, t.Good, t.Resent
 	maps.Copy(c.sum.Classes, t.Classes)
@@ -195,8 +195,8 @@ func (w *Window) extent() extent {
 	return extent{true, w.From, w.To}
 }
 
-// Merge adds what another Collector was given, whose clock began so much later. Its
-// values come after those of c. The other is of no use afterwards.
+// Merge adds what another Collector was given, whose clock began that much later. Its
+// values come after c's. The other must not be used afterwards.
 func (c *Collector) Merge(other *Collector, later time.Duration) {
 	c.mergeTimeline(other, later)
 	others := other.sum.latencies(nil)
@@ -254,23 +254,23 @@ type End struct {
 	Probes      *Probes      `json:"probes,omitempty"`
 	RateChanges []RateChange `json:"rate_changes,omitempty"`
 	Warnings    []string     `json:"warnings,omitempty"`
-	Evidence    *Evidence    `json:"evidence,omitempty"` // nil where nobody looked, as in older streams
+	Evidence    *Evidence    `json:"evidence,omitempty"` // nil where nobody looked
 
-	// Tokens and PeakTokens are those of the Truth, for streams without single
+	// Tokens and PeakTokens are the Truth's, for streams without single
 	// chunk times; they are not in older ones.
 	Tokens     *ChunkTokens `json:"tokens,omitempty"`
 	PeakTokens int          `json:"peak_tokens,omitempty"`
 
 	// Totals are there in a compact stream alone, and its Histograms are of all
 	// latencies of the Truth, too.
-	Totals *Totals `json:"totals,omitempty"`
+	Totals *totals `json:"totals,omitempty"`
 
 	// Histograms are those of the metrics, of lag, of age and of the ITL per
 	// token, in nanoseconds: HDR, V2 compressed, base64.
 	Histograms map[string]string `json:"histograms,omitempty"`
 }
 
-// Names under which histograms are kept beside those of the Metrics.
+// Names of the histograms beside the Metrics'.
 const (
 	lagHistogram      = "lag"
 	ageHistogram      = "age"
@@ -348,7 +348,7 @@ func (s *Summary) Include(e *End, sameMachine bool) error {
 	s.Diffusion = cmp.Or(s.Diffusion, e.Diffusion)
 	s.Probes = s.Probes.Merge(e.Probes)
 	for _, rise := range e.RateChanges {
-		// Each shard has those of the whole run.
+		// Each shard has all changes of the run.
 		if !slices.ContainsFunc(s.RateChanges, func(c RateChange) bool { return c.RPS == rise.RPS }) {
 			s.RateChanges = append(s.RateChanges, rise)
 		}

@@ -148,7 +148,7 @@ func TestStepsOfDifferentWidthCountTogether(t *testing.T) {
 	}
 	started.widen()
 	c := NewCollector(&Header{})
-	c.adoptTotals(&Totals{Started: started, Ended: ended})
+	c.adoptTotals(&totals{Started: started, Ended: ended})
 	if s := c.Summary(60); s.Truth.PeakConcurrency != 1 {
 		t.Errorf("%d in flight", s.Truth.PeakConcurrency)
 	}

@@ -9,10 +9,13 @@ import (
 // are of completed requests. A number that is not known is 0, and its
 // Distribution empty.
 type Truth struct {
-	Tokens  ChunkTokens  // how tokens came in chunks
-	Counts  Counts       // who counted them
-	ITL     Distribution // per token: the gap before a chunk of n tokens is n values of gap/n. A histogram alone; of the requests that Tokens knows, and empty where it Bundles
-	MeanITL float64      // per token in milliseconds; where ITL is empty, from the counts of tokens alone
+	Tokens ChunkTokens // how tokens came in chunks
+	Counts Counts      // who counted them
+	// ITL is per token: the gap before a chunk of n tokens is n values of gap/n. It is a
+	// histogram alone, of the requests that Tokens knows, and empty where Tokens Bundles.
+	ITL Distribution
+	// MeanITL is per token in milliseconds; where ITL is empty, from the counts of tokens.
+	MeanITL float64
 
 	ContentTTFT   Distribution // from Sent to the first chunk with content
 	ContentTPOT   Distribution // after that chunk: (E2EL − ContentTTFT) / (Out − 1)
@@ -22,10 +25,14 @@ type Truth struct {
 	Connecting    Connecting
 	Delivery      Delivery // how the answers came
 
-	PeakTokens      int           // most output tokens of completed requests in any one second
-	PeakStep        time.Duration // at whose multiples those seconds begin: 10 ms in the first 11 h of a run
-	PeakConcurrency int           // most measured requests in flight at one instant, from Sent to End
-	MeanConcurrency float64       // of them in flight, over the run's duration
+	// PeakTokens is the most output tokens of completed requests in any second that begins
+	// at a multiple of PeakStep, which is 10 ms in the first 11 h of a run.
+	PeakTokens int
+	PeakStep   time.Duration
+	// PeakConcurrency is the most measured requests in flight at one instant, from Sent to
+	// End, and MeanConcurrency their mean over the run's duration.
+	PeakConcurrency int
+	MeanConcurrency float64
 
 	Ramp Ramp // how the load began, where all requests are due at once
 	Pace Pace // achieved against asked, where requests are due one after the other
@@ -33,8 +40,10 @@ type Truth struct {
 
 	Backlog Backlog // whether the server kept up, where requests are due at an even rate
 
-	Lengths       Lengths        // of answers, against those asked for
-	FinishReasons map[string]int // requests that got a finish reason, by it; past 20 different ones under "(others)"
+	Lengths Lengths // of answers, against those asked for
+	// FinishReasons are the requests that got a finish reason, by it; past 20 different ones
+	// under "(others)".
+	FinishReasons map[string]int
 
 	Otherwise Otherwise // measured answers of which vLLM's client makes something else
 
@@ -93,9 +102,11 @@ type Ramp struct {
 // what Little's law leaves between the requests in flight by our count, the sum
 // of End − Sent, and throughput × mean E2EL.
 type Held struct {
-	Mean   time.Duration // a request
-	Share  float64       // of E2EL
-	Unread time.Duration // of Mean, what the last chunk may have lain unread: up to that it may be our own lateness
+	Mean  time.Duration // a request
+	Share float64       // of E2EL
+	// Unread is the part of Mean for which the last chunk may have lain unread: up to that it
+	// may be our own lateness.
+	Unread time.Duration
 }
 
 // Pace compares the time over which requests were sent with that over which they
@@ -208,12 +219,16 @@ func (l Lengths) against(c *Config) Lengths {
 // A Delivery says how the answers of completed requests came: whether as a stream,
 // and with what ahead of the first output.
 type Delivery struct {
-	Of     int `json:"of,omitempty"`      // requests with tokens enough to tell a stream by
-	AtOnce int `json:"at_once,omitempty"` // of them, those whose output came all at once, long after they were sent
+	// Of are requests with enough tokens to tell a stream by, and AtOnce those of them whose
+	// output came all at once, long after they were sent.
+	Of     int `json:"of,omitempty"`
+	AtOnce int `json:"at_once,omitempty"`
 
-	Content int           `json:"content,omitempty"` // requests that got output
-	Early   int           `json:"early,omitempty"`   // of them, those to which TTFT is shorter than to the first output
-	Ahead   time.Duration `json:"ahead,omitempty"`   // by that much, together
+	// Content are requests that got output, and Early those of them whose TTFT ended before
+	// the first output: by Ahead, in all.
+	Content int           `json:"content,omitempty"`
+	Early   int           `json:"early,omitempty"`
+	Ahead   time.Duration `json:"ahead,omitempty"`
 }
 
 // MeanAhead is how much earlier than its first output a request's TTFT ended, of those
@@ -260,11 +275,15 @@ func (d *Delivery) add(r *Record) {
 
 // Counts say whose counts the output tokens of completed requests are.
 type Counts struct {
-	Of        int `json:"of,omitempty"`        // requests
-	Tokenizer int `json:"tokenizer,omitempty"` // that the client's own tokenizer counted, since the server gave no count
-	Nobody    int `json:"nobody,omitempty"`    // that nobody counted: each stands for one token
+	Of int `json:"of,omitempty"` // requests
+	// Tokenizer are those that the client's own tokenizer counted, since the server did not.
+	Tokenizer int `json:"tokenizer,omitempty"`
+	// Nobody are those that nobody counted: each stands for one token.
+	Nobody int `json:"nobody,omitempty"`
 
-	Cached int `json:"cached,omitempty"` // prompt tokens of all of them that the server had in its prefix cache, as its usage says; 0 where it does not
+	// Cached are prompt tokens of all of them that the server found in its prefix cache, as
+	// its usage says; 0 where it does not.
+	Cached int `json:"cached,omitempty"`
 }
 
 func (c Counts) plus(other Counts) Counts {
@@ -277,7 +296,8 @@ func (c *Counts) add(r *Record) {
 	c.Cached += min(r.Cached, r.In)
 	switch {
 	case !r.Uncounted || r.OutAsked == 1:
-	case r.Beside != nil && r.Out == r.Beside.Out: // the server's, where vLLM's client does not look
+	case r.Beside != nil && r.Out == r.Beside.Out:
+		// The server's, where vLLM's client does not look.
 	case r.Out == 1:
 		c.Nobody++
 	default:

@@ -55,7 +55,7 @@ func (s *Summary) Loaded() (Window, bool) {
 	return w, sent.any && w.From < w.To
 }
 
-// Measured are the Records of the Trace but those of the warm-up.
+// Measured yields the Records of the Trace without the warm-up.
 func (s *Summary) Measured() iter.Seq[*Record] {
 	return func(yield func(*Record) bool) {
 		if s.Trace == nil {

@@ -35,7 +35,7 @@ func (x *extent) add(at time.Duration) {
 	x.first, x.last = min(x.first, at), max(x.last, at)
 }
 
-// merge adds another extent, of a clock that began so much later.
+// merge adds another extent, of a clock that began that much later.
 func (x *extent) merge(other extent, later time.Duration) {
 	if other.any {
 		x.add(other.first + later)
@@ -80,7 +80,7 @@ func (w *witness) addLatencies(r *Record, most int) {
 	t := &w.truth
 	first := r.Chunks.First()
 	put := func(d *Distribution, latency time.Duration) {
-		d.Cap = most
+		d.limit = most
 		d.Add(latency.Seconds())
 	}
 	if r.FirstContent > 0 {
@@ -132,8 +132,8 @@ func (w *witness) addTokens(r *Record) {
 	}
 }
 
-// merge adds what another witness saw, whose clock began so much later; most is how
-// many values of a kind are kept.
+// merge adds what another witness saw, whose clock began that much later; most is how many
+// values of a kind are kept.
 func (w *witness) merge(other *witness, later time.Duration, most int) {
 	w.truth.merge(&other.truth)
 	w.tokens.merge(&other.tokens, later)

@@ -60,7 +60,7 @@ func (l *Load) Test(t testing.TB, o SLO) *metrics.Summary {
 }
 
 // Run puts the load on and sums up what came of it, under the judgement of
-// metrics.Summary.Judge. Once ctx ends, requests in flight are cut. That requests
+// trust.Judge. Once ctx ends, requests in flight are cut. That requests
 // fail is no error.
 func (l *Load) Run(ctx context.Context) (*metrics.Summary, error) {
 	if err := l.check(); err != nil {

@@ -16,7 +16,7 @@ import (
 // ServerSample is what the server says of itself in GET /metrics. The error wraps
 // scrape.ErrNoSample where that is nothing.
 func (s *Server) ServerSample(ctx context.Context) (*metrics.ServerSample, error) {
-	return parsed(ctx, s, scrape.ParseServerSample)
+	return parsed(ctx, s, scrape.ParseServer)
 }
 
 // GPUs is what a DCGM exporter says of GPUs in GET /metrics. The error wraps

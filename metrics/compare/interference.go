@@ -97,7 +97,9 @@ func quotient(a, b float64) float64 {
 
 // Fairness says how evenly something is spread over targets.
 type Fairness struct {
-	Of    string  // progress, the throughput shared/alone; output_throughput; ttft_slowdown or tpot_slowdown, of the means
+	// Of is progress, the throughput shared/alone; output_throughput; or ttft_slowdown and
+	// tpot_slowdown, of the means.
+	Of    string
 	Jain  float64 // Jain's index: 1 is even, 1/n is all for one of n
 	Ratio float64 // of the largest to the smallest
 }
@@ -122,9 +124,11 @@ func fairness(of string, values []float64) Fairness {
 // Interference is what targets did to each other.
 type Interference struct {
 	Effects  []Sharing  // in the order of the targets
-	Fairness []Fairness // of their progress, and of their slowdowns where all were alone, too
+	Fairness []Fairness // of their progress, and of their slowdowns where all were alone
 	Compared bool       // some target was loaded alone
-	Bound    []string   // targets whose rate was asked for and kept, so that their throughput says little
+	// Bound are targets that were sent requests at the rate asked for, so that their
+	// throughput says little.
+	Bound []string
 }
 
 // Interference compares the shared runs with those alone.

@@ -22,7 +22,7 @@ type dcgmField struct {
 
 // ParseDCGM reads what GPUs do from the /metrics of NVIDIA's DCGM exporter, in
 // the order of their indexes. The error is ErrNoSample when there is nothing of
-// it. The names and units are those of its etc/default-counters.csv. The memory
+// it. It knows the names and units of etc/default-counters.csv. The memory
 // of a GPU is the sum of its MIG instances'.
 func ParseDCGM(r io.Reader) ([]metrics.GPUSample, error) {
 	// A GPU that several containers share is there once for each.

@@ -26,7 +26,7 @@ func FuzzExposition(f *testing.F) {
 
 func TestReadingMetricsFails(t *testing.T) {
 	broken := iotest.ErrReader(fmt.Errorf("torn"))
-	if _, err := ParseServerSample(broken); err == nil || errors.Is(err, ErrNoSample) {
+	if _, err := ParseServer(broken); err == nil || errors.Is(err, ErrNoSample) {
 		t.Error("a server's /metrics that cannot be read has a sample")
 	}
 	if _, err := ParseDCGM(broken); err == nil || errors.Is(err, ErrNoSample) {

@@ -1,3 +1,10 @@
+// Package scrape reads what servers and GPUs say of themselves in Prometheus' format.
+//
+// ParseServer reads what vLLM, SGLang, text-generation-inference and llama.cpp say of
+// the moment, ParseDCGM what NVIDIA's exporter says of GPUs, and ParseCounters the
+// totals whose difference is what a run added. Each knows the names under which the
+// servers' releases have a number, passes over all others, and says nothing of what it
+// does not find: a nil field, or a count of 0.
 package scrape
 
 import (
@@ -11,14 +18,14 @@ import (
 // ErrNoSample says that a text of metrics holds nothing that is known here.
 var ErrNoSample = errors.New("nothing in it is known to servebench")
 
-// ParseServerSample reads it from the text of the /metrics of vLLM, SGLang,
+// ParseServer reads it from the text of the /metrics of vLLM, SGLang,
 // text-generation-inference or llama.cpp. The error is ErrNoSample when there is
 // nothing of theirs in it. The names are from docs.vllm.ai/en/latest/usage/metrics.html,
 // docs.sglang.io/docs/references/production_metrics.md,
 // huggingface.co/docs/text-generation-inference/reference/metrics and
 // github.com/ggml-org/llama.cpp/blob/master/tools/server/README.md, and from what
 // those servers answer.
-func ParseServerSample(r io.Reader) (*metrics.ServerSample, error) {
+func ParseServer(r io.Reader) (*metrics.ServerSample, error) {
 	all := totals{}
 	for s, err := range exposition(r) {
 		if err != nil {

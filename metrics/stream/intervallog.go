@@ -9,7 +9,7 @@ import (
 	"github.com/servebench/servebench/metrics"
 )
 
-// interval is that of an IntervalLog.
+// interval is how long an interval of an IntervalLog is.
 const interval = time.Second
 
 // An IntervalLog writes the latencies of runs in HdrHistogram's log format,

@@ -1,3 +1,13 @@
+// Package stream writes the Records of a run down, and reads them again.
+//
+// A stream is JSON, one object a line: a run line, a line for each Record and Sample,
+// and an end line. Every line bears its run's id, so streams concatenate and interleave:
+// merging the shards of a run is cat. A Writer writes one run or one shard. A Reader
+// yields what any streams hold, whatever tears, repeats or prefixes their lines. Read
+// sums up each run in a stream, or else in vLLM's result files and blocks, and judges
+// those whose requests are known.
+//
+// An IntervalLog is another form of the same Records: histograms by the second.
 package stream
 
 import "github.com/servebench/servebench/metrics"

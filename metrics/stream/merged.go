@@ -7,7 +7,7 @@ import (
 	"github.com/servebench/servebench/metrics"
 )
 
-// A merged is a run put together from those of its shards that are there.
+// A merged is a run put together from the shards that are there.
 type merged struct {
 	shards    []*shard // by their index, at least one
 	header    *metrics.Header
@@ -23,7 +23,7 @@ type merged struct {
 	last      string
 }
 
-// merge puts shards together. The header is that of the lowest shard that has one.
+// merge puts shards together. The header is the lowest shard's that has one.
 // Offset 0 of the run is when all were to start, where that was agreed upon, and
 // else when that shard did.
 func merge(shards []*shard) (*merged, error) {
@@ -68,7 +68,8 @@ func (m *merged) begin(first *metrics.Header) {
 	}
 }
 
-// join takes a shard in. Its own Collector is let go, lest the memory of many add up.
+// join takes a shard in. It drops the shard's own Collector, so that many need no more
+// memory than one.
 func (m *merged) join(sh *shard) error {
 	known, err := sh.finish()
 	if err != nil {
@@ -109,7 +110,7 @@ func widened(w *metrics.Window, at time.Duration) *metrics.Window {
 	return &metrics.Window{From: min(w.From, at), To: max(w.To, at)}
 }
 
-// later is when the clock of a shard began, on that of the run.
+// later is when the clock of a shard began, on the clock of the run.
 func (m *merged) later(sh *shard) time.Duration {
 	if !sh.begun() {
 		return 0

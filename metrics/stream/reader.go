@@ -41,7 +41,7 @@ type Entry struct {
 // interleaved. Lines of unknown kinds are passed over.
 type Reader struct {
 	Skipped  int // lines so far that belong to no stream
-	Damaged  int // lines so far that do, but cannot be read: torn at the end, or cut into each other
+	Damaged  int // lines so far that do, but are torn or cut into each other
 	Repeated int // messages so far that had been there before and were not yielded again
 
 	r       *bufio.Reader

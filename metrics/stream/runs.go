@@ -10,9 +10,9 @@ import (
 	"github.com/servebench/servebench/metrics/trust"
 )
 
-// readStream sums up each run of a record stream, in the order of their run
-// lines. Shards of a run are merged on one clock. What is amiss with a run is
-// among its warnings, and what is amiss with the stream among those of the last.
+// readStream sums up each run of a record stream, in the order of their run lines. Shards
+// of a run are merged on one clock. Faults of a run are among its warnings, and faults of
+// the stream among the last run's.
 func readStream(stream *Reader, ask metrics.Ask) ([]*metrics.Summary, error) {
 	runs := map[string]*run{}
 	for e, err := range stream.Entries() {
@@ -65,7 +65,7 @@ func (r *run) summary() (*metrics.Summary, error) {
 	}
 	s := m.summary()
 	if m.noITL {
-		// With nothing to quote, ITL is not known rather than nought, or that of a part.
+		// With nothing to quote, ITL is unknown, and not 0 or that of some requests.
 		s.ITL = metrics.Distribution{Quoted: metrics.NewQuote()}
 	}
 	if err := includeEnds(s, shards); err != nil {
@@ -131,7 +131,7 @@ func includeEnds(s *metrics.Summary, shards []*shard) error {
 		}
 		hosts[host] += e.Evidence.Cores
 		if host != "" && e.Evidence.Machine > 0 {
-			// Not bound to cores of their own, shards share those there are.
+			// Shards that are not bound to cores share the machine's.
 			hosts[host] = min(hosts[host], e.Evidence.Machine)
 		}
 	}

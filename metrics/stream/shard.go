@@ -14,7 +14,7 @@ import (
 // own clock, and so are those in its Collector.
 type shard struct {
 	index     int
-	header    *metrics.Header   // the first run line's under the ask; before that, of which nothing is known
+	header    *metrics.Header   // the first run line's, under the ask
 	headers   []*metrics.Header // of all its run lines
 	ends      []*metrics.End    // all of them
 	collector *metrics.Collector
@@ -145,7 +145,7 @@ func (sh *shard) faults(sharded bool) []string {
 	return w
 }
 
-// name is that of the shard and of the machines that it ran on.
+// name names the shard and the machines that it ran on.
 func (sh *shard) name() string {
 	switch hosts := sh.hosts(); len(hosts) {
 	case 0:

@@ -51,7 +51,7 @@ func (m *merged) faults() []string {
 	return all
 }
 
-// faultsOf are those of a shard, and in what it differs from the first.
+// faultsOf are the faults of a shard, and how it differs from the first.
 func (m *merged) faultsOf(sh *shard) []string {
 	found := sh.faults(true)
 	if !sh.begun() {

@@ -8,8 +8,8 @@ import (
 	"github.com/servebench/servebench/metrics"
 )
 
-// What follows are checks of the answers: whether they came as a stream of tokens
-// that somebody counted, as long as was asked for.
+// This file checks the answers: did they come as a stream of tokens, did somebody count
+// those, and were there as many as asked for?
 
 // answers compares the lengths of answers with those asked for.
 func (j *judge) answers() (metrics.Check, bool) {

@@ -8,7 +8,7 @@ import (
 	"github.com/servebench/servebench/metrics"
 )
 
-// What follows are checks of the load generator itself and of its machine.
+// This file checks the load generator itself and its machine.
 
 // What to do about them.
 const (

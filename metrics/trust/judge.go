@@ -1,3 +1,11 @@
+// Package trust says whether the numbers of a run can be believed.
+//
+// Judge holds a Summary's own numbers, its Truth and its Evidence against limits: was
+// the load what was asked for, did the server answer it, and did the load generator
+// measure in time? Each check is a figure, its limit and a text. One that fails makes
+// the run SUSPECT, and a backlog that grew makes it OVERLOADED. The limits are set so
+// that an ordinary run on a busy laptop keeps to them, and each says what it is for.
+// What accuses nobody is a note.
 package trust
 
 import (

@@ -531,14 +531,6 @@ func roles() *metrics.Summary {
 	return c.Summary(2)
 }
 
-func ExampleJudge() {
-	s := clean()
-	s.Evidence.Stalls, s.Evidence.LongestStall = 1, 320*time.Millisecond
-	Judge(s)
-	fmt.Println(s.Trust.Verdict, s.Trust.Failed()[0].Text)
-	// Output: SUSPECT this process was stopped for 320 ms at once (limit 100 ms)
-}
-
 func TestOnlyWhatFailsNamesItsLimit(t *testing.T) {
 	s := clean()
 	Judge(s)

@@ -9,7 +9,7 @@ import (
 	"github.com/servebench/servebench/metrics"
 )
 
-// What follows are checks of the load and of what came back.
+// This file checks the load, and what came back.
 
 func (j *judge) completed() (metrics.Check, bool) {
 	c := metrics.Check{Name: "completed", Figure: float64(j.Completed), Unit: "requests", Limit: completedLimit, AtLeast: true}

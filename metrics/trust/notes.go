@@ -9,28 +9,74 @@ import (
 
 // notes are what a reader of the verdict should know besides.
 func (j *judge) notes() []string {
-	var notes []string
-	for _, note := range []func() string{
-		j.noteEvidence, j.noteInterrupted, j.noteQueues, j.noteFailed, j.noteResent, j.noteAnew, j.noteAnswers, j.noteCounts, j.noteTokens, j.noteShared, j.noteDisorder,
-		j.noteStamps, j.noteVouched, j.noteProxy, j.noteUnverified, j.noteClosed, j.noteDropped, j.notePacked, j.noteProtocol, j.noteSlower, j.noteMixed, j.notePrefix,
-		j.noteBlocked,
-	} {
-		if text := note(); text != "" {
-			notes = append(notes, text)
-		}
-	}
-	return notes
+	var n notes
+	n.add(j.Evidence == nil, "there is no evidence of the load generator itself: the verdict rests on the records alone")
+	n.add(j.Evidence != nil && j.Unwatched > 0, "the evidence of %s is missing: the verdict rests on the records and on the other shards'",
+		metrics.Counted(j.Unwatched, "shard"))
+	n.text(j.noteInterrupted())
+	// Shards have a queue each, and not one together.
+	shards, limit := j.Header.Shards, j.Header.Config.MaxConcurrency
+	n.add(shards > 1 && limit > 0, "--max-concurrency %d was split over %d shards: each has its own queue, "+
+		"so the order in which waiting requests get their slots is approximately first in, first out", limit, shards)
+	n.kept(j.failed())
+	n.add(j.Resent.Requests > 0, "%s sent again after failures, %s in all: their latencies have what failed and the waits inside",
+		metrics.Counted(j.Resent.Requests, "request"), metrics.Counted(j.Resent.Times, "time"))
+	n.add(j.Resent.Anew > 0, "%s sent anew over a new connection: the used one died before any byte of the answer; latencies count from the first sending",
+		metrics.Counted(j.Resent.Anew, "request"))
+	n.kept(j.answers())
+	n.text(j.noteCounts())
+	n.text(j.noteTokens())
+	n.text(j.noteShared())
+	j.noteConnections(&n)
+	j.noteServer(&n)
+	n.add(j.seen.WriteBlocked > 0, "records waited for %s, as they were not taken: what reads them or their disk was slow. No request waited for that",
+		showDigits(j.seen.WriteBlocked.Seconds())+" s")
+	return n
 }
 
-func (j *judge) noteEvidence() string {
-	switch {
-	case j.Evidence == nil:
-		return "there is no evidence of the load generator itself: the verdict rests on the records alone"
-	case j.Unwatched > 0:
-		return fmt.Sprintf("the evidence of %s is missing: the verdict rests on the records and on the other shards'",
-			metrics.Counted(j.Unwatched, "shard"))
+type notes []string
+
+// add takes a note that applies.
+func (n *notes) add(applies bool, format string, args ...any) {
+	if applies {
+		*n = append(*n, fmt.Sprintf(format, args...))
 	}
-	return ""
+}
+
+// text takes a note unless it is empty.
+func (n *notes) text(note string) { n.add(note != "", "%s", note) }
+
+// kept notes a check that found something within its limit.
+func (n *notes) kept(c metrics.Check, found bool) { n.add(found && fine(c), "%s", c.Text) }
+
+// noteConnections notes what happened between the server and the stamps.
+func (j *judge) noteConnections(n *notes) {
+	n.add(j.seen.Disordered > 0, "%s came before an earlier one, which the network had lost or held up: what was in them had to wait for that",
+		metrics.Counted(int(j.seen.Disordered), "packet"))
+	n.add(j.seen.UserStamps > 0, "%d of %d chunks were stamped after reading, not by the kernel: our scheduling and GC are inside",
+		j.seen.UserStamps, j.seen.UserStamps+j.seen.KernelStamps)
+	n.text(j.noteVouched())
+	n.add(j.seen.Proxy != "", "requests went through the proxy %s: stamps and connections are to it", j.seen.Proxy)
+	n.add(j.seen.Unverified, "nobody verified the server's TLS certificate (--insecure): what answered may be anybody")
+	n.add(j.seen.Closed > 0, "the server closed the connection after %s: the next request connects anew",
+		metrics.Counted(int(j.seen.Closed), "answer"))
+	n.add(j.seen.Dropped > 0, "the server closes connections right after its answers without announcing it: %s not used again, so the next requests connected anew",
+		metrics.Counted(int(j.seen.Dropped), "connection"))
+	n.add(j.seen.Packed > 0, "%s came compressed: the compressor kept each event back until it wrote out its block, and that wait is in the latencies",
+		metrics.Counted(int(j.seen.Packed), "answer"))
+	n.add(j.seen.Protocol == "HTTP/1.0", "the server answers in HTTP/1.0: an answer ends where its connection does")
+}
+
+// noteServer notes whether the server kept up, and what its own counters are worth.
+func (j *judge) noteServer(n *notes) {
+	b := j.Truth.Backlog
+	n.add(b.Late > 0, "requests of the second half took %s from when they were due, those of the first %s: "+
+		"the run is too short beside its answers to tell whether the server keeps up", showMS(metrics.Milliseconds(b.Late)), showMS(metrics.Milliseconds(b.Early)))
+	n.add(j.WhyMixed() != "", "the server's /metrics is not that of one process under this load alone: %s. Nothing that it says is used. "+
+		"Behind a load balancer or router, name each replica: --server-metrics http://REPLICA1:8000,http://REPLICA2:8000", j.WhyMixed())
+	hits, of := j.PrefixCache()
+	n.add(hits > 0 && j.sharesPrefixes(), "the server had %s of the prompt tokens in its prefix cache, as this workload has it",
+		showPercent(percent(hits, cmp.Or(of, hits))))
 }
 
 func (j *judge) noteInterrupted() string {
@@ -45,37 +91,6 @@ func (j *judge) noteInterrupted() string {
 		text += ", by " + j.StoppedBy
 	}
 	return text
-}
-
-func (j *judge) noteFailed() string {
-	if c, found := j.failed(); found && fine(c) {
-		return c.Text
-	}
-	return ""
-}
-
-func (j *judge) noteAnswers() string {
-	if c, found := j.answers(); found && fine(c) {
-		return c.Text
-	}
-	return ""
-}
-
-func (j *judge) noteResent() string {
-	n := j.Resent
-	if n.Requests == 0 {
-		return ""
-	}
-	return fmt.Sprintf("%s sent again after failures, %s in all: their latencies have what failed and the waits inside",
-		metrics.Counted(n.Requests, "request"), metrics.Counted(n.Times, "time"))
-}
-
-func (j *judge) noteAnew() string {
-	if j.Resent.Anew == 0 {
-		return ""
-	}
-	return fmt.Sprintf("%s sent anew over a new connection: the used one died before any byte of the answer; latencies count from the first sending",
-		metrics.Counted(j.Resent.Anew, "request"))
 }
 
 // noteTokens says where a chunk is not a token.
@@ -114,30 +129,6 @@ func (j *judge) noteShared() string {
 	return text + ": " + others + ", or we read late, of which nothing is known"
 }
 
-func (j *judge) noteDisorder() string {
-	if j.seen.Disordered == 0 {
-		return ""
-	}
-	return metrics.Counted(int(j.seen.Disordered), "packet") +
-		" came before an earlier one, which the network had lost or held up: what was in them had to wait for that"
-}
-
-func (j *judge) noteBlocked() string {
-	if j.seen.WriteBlocked == 0 {
-		return ""
-	}
-	return fmt.Sprintf("records waited for %s, as they were not taken: what reads them or their disk was slow. No request waited for that",
-		showDigits(j.seen.WriteBlocked.Seconds())+" s")
-}
-
-func (j *judge) noteStamps() string {
-	if j.seen.UserStamps == 0 {
-		return ""
-	}
-	return fmt.Sprintf("%d of %d chunks were stamped after reading, not by the kernel: our scheduling and GC are inside",
-		j.seen.UserStamps, j.seen.UserStamps+j.seen.KernelStamps)
-}
-
 // noteVouched says why the selftest is no witness.
 func (j *judge) noteVouched() string {
 	v, n := j.seen.Vouched, j.Truth.PeakConcurrency+j.seen.Beside
@@ -151,84 +142,10 @@ func (j *judge) noteVouched() string {
 	return fmt.Sprintf("%s has nothing on %d requests in flight at once: it vouches for %d", j.selftest(), n, v.Streams)
 }
 
-func (j *judge) noteProxy() string {
-	if j.seen.Proxy == "" {
-		return ""
-	}
-	return fmt.Sprintf("requests went through the proxy %s: stamps and connections are to it", j.seen.Proxy)
-}
-
-func (j *judge) noteUnverified() string {
-	if !j.seen.Unverified {
-		return ""
-	}
-	return "nobody verified the server's TLS certificate (--insecure): what answered may be anybody"
-}
-
-func (j *judge) noteClosed() string {
-	if j.seen.Closed == 0 {
-		return ""
-	}
-	return fmt.Sprintf("the server closed the connection after %s: the next request connects anew",
-		metrics.Counted(int(j.seen.Closed), "answer"))
-}
-
-func (j *judge) notePacked() string {
-	if j.seen.Packed == 0 {
-		return ""
-	}
-	return fmt.Sprintf("%s came compressed: the compressor kept each event back until it wrote out its block, and that wait is in the latencies",
-		metrics.Counted(int(j.seen.Packed), "answer"))
-}
-
-func (j *judge) noteDropped() string {
-	if j.seen.Dropped == 0 {
-		return ""
-	}
-	return fmt.Sprintf("the server closes connections right after its answers without announcing it: %s not used again, so the next requests connected anew",
-		metrics.Counted(int(j.seen.Dropped), "connection"))
-}
-
-// noteSlower is of a run that is too short to tell whether the server keeps up.
-func (j *judge) noteSlower() string {
-	b := j.Truth.Backlog
-	if b.Late == 0 {
-		return ""
-	}
-	return fmt.Sprintf("requests of the second half took %s from when they were due, those of the first %s: "+
-		"the run is too short beside its answers to tell whether the server keeps up", showMS(metrics.Milliseconds(b.Late)), showMS(metrics.Milliseconds(b.Early)))
-}
-
-func (j *judge) noteProtocol() string {
-	if j.seen.Protocol != "HTTP/1.0" {
-		return ""
-	}
-	return "the server answers in HTTP/1.0: an answer ends where its connection does"
-}
-
-func (j *judge) notePrefix() string {
-	hits, of := j.PrefixCache()
-	if hits == 0 || !j.sharesPrefixes() {
-		return ""
-	}
-	share := percent(hits, cmp.Or(of, hits))
-	return fmt.Sprintf("the server had %s of the prompt tokens in its prefix cache, as this workload has it", showPercent(share))
-}
-
 // warnings are what a reader of the verdict should look into.
 func (j *judge) warnings() []string {
 	if c, found := j.prefixHits(); found && fine(c) && c.Figure > prefixWarned {
 		return []string{c.Text + ", although this workload shares no prefixes: a rehearsal's request, a chat template's beginning or an earlier run"}
 	}
 	return nil
-}
-
-// noteMixed says why nothing rests on what the server's /metrics count.
-func (j *judge) noteMixed() string {
-	why := j.WhyMixed()
-	if why == "" {
-		return ""
-	}
-	return "the server's /metrics is not that of one process under this load alone: " + why + ". Nothing that it says is used. " +
-		"Behind a load balancer or router, name each replica: --server-metrics http://REPLICA1:8000,http://REPLICA2:8000"
 }

@@ -8,7 +8,7 @@ import (
 	"github.com/servebench/servebench/metrics"
 )
 
-// What follows are checks of a run that was put together from shards.
+// This file checks a run that was put together from shards.
 
 func (j *judge) shards() (metrics.Check, bool) {
 	s := j.Shards
@@ -33,14 +33,4 @@ func (j *judge) shardStarts() (metrics.Check, bool) {
 	c := metrics.Check{Name: "shard starts", Figure: metrics.Milliseconds(s.Apart()), Unit: "ms", Limit: max(startsLimit, startsLimitOfRun/100*took), Remedy: "--start-at, and clocks that agree"}
 	c.Text = fmt.Sprintf("shards began %s apart, %s last", showMS(c.Figure), s.Last)
 	return c, true
-}
-
-// noteQueues says that a limit which shards have a part of each is not one queue.
-func (j *judge) noteQueues() string {
-	n, limit := j.Header.Shards, j.Header.Config.MaxConcurrency
-	if n < 2 || limit <= 0 {
-		return ""
-	}
-	return fmt.Sprintf("--max-concurrency %d was split over %d shards: each has its own queue, "+
-		"so the order in which waiting requests get their slots is approximately first in, first out", limit, n)
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -26,7 +27,7 @@ func Block(w io.Writer, s *metrics.Summary, v Version) error {
 	var b bytes.Buffer
 	Rule(&b, " Serving Benchmark Result ", '=')
 	for _, part := range parts {
-		if !part.holds(v) {
+		if !part.holds(v) || part.there != nil && !part.there(s) {
 			continue
 		}
 		rows := part.rows(s, v)
@@ -40,6 +41,57 @@ func Block(w io.Writer, s *metrics.Summary, v Version) error {
 	Rule(&b, "", '=')
 	_, err := w.Write(b.Bytes())
 	return err
+}
+
+// Releases of vLLM that changed a rule.
+var (
+	choosesMetrics = Version{minor: 6}  // --percentile-metrics and --metric-percentiles
+	listsFailures  = Version{minor: 14} // above the block
+	skipsTokenizer = Version{minor: 17} // --skip-tokenizer-init
+)
+
+// rows are the part's rows whose values are known.
+func (p *part) rows(s *metrics.Summary, v Version) (rows []Row) {
+	if p.metric != "" {
+		rows = p.statistics(s, v)
+	}
+	for _, l := range p.lines {
+		if l.holds(v) && !(l.tokens && s.Header.Config.SkipTokenizer && !v.before(skipsTokenizer)) {
+			rows = append(rows, Row{l.label + ":", l.text(s)})
+		}
+	}
+	rows = slices.DeleteFunc(rows, func(r Row) bool { return r.Value == "" })
+	if p.more != nil {
+		rows = append(rows, p.more(s)...)
+	}
+	return rows
+}
+
+// positions are the rows of the acceptance at each position of a draft.
+func positions(s *metrics.Summary) (rows []Row) {
+	if len(s.SpecDecode.PerPosition) > 0 {
+		rows = append(rows, Row{Label: "Per-position acceptance (%):"})
+	}
+	for i, share := range s.SpecDecode.PerPosition {
+		rows = append(rows, Row{fmt.Sprintf("  %s%d:", position, i), Decimal(share * 100)})
+	}
+	return rows
+}
+
+// statistics are the rows of the part's metric, if the run reports that.
+func (p *part) statistics(s *metrics.Summary, v Version) []Row {
+	percentiles := s.Header.Config.Percentiles
+	if v.before(choosesMetrics) {
+		percentiles = []float64{99}
+	} else if !s.Header.Config.Selected(p.metric) {
+		return nil
+	}
+	d := s.Metric(p.metric)
+	rows := []Row{{"Mean " + p.label + " (ms):", Decimal(d.Mean())}, {"Median " + p.label + " (ms):", Decimal(d.Median())}}
+	for _, q := range percentiles {
+		rows = append(rows, Row{fmt.Sprintf("P%s %s (ms):", metrics.FormatPercentile(q), p.label), Decimal(d.Percentile(q))})
+	}
+	return rows
 }
 
 // Failures writes the list of errors that vLLM prints before its block when

@@ -1,6 +1,7 @@
 package vllm
 
 import (
+	"cmp"
 	"errors"
 	"math"
 	"slices"
@@ -13,13 +14,19 @@ import (
 // blockHeads are the titles of result blocks; vLLM's Rust client has the second.
 var blockHeads = []string{"Serving Benchmark Result", "Embedding/Pooling Benchmark Result"}
 
+// firstLabel opens every block.
+const firstLabel = "Successful requests"
+
+// sglangLabel is in the blocks of SGLang, which look much like vLLM's.
+const sglangLabel = "Backend"
+
 // ErrNoBlock says that there is no result block in what was read.
 var ErrNoBlock = errors.New(`no result block headed "` + blockHeads[0] + `"`)
 
 // A BlockReader finds the result blocks in a text: of any vLLM from 0.4.0 on, of
 // its Rust client, with or without the spaces that pad their lines, quoted or
 // fenced, whole or in part. Numbers are as printed, so what a block lacks cannot be
-// computed; what is asked of it is said to be missing.
+// computed: a warning says what is missing.
 type BlockReader struct {
 	found []*metrics.Summary
 	open  *metrics.Summary   // the block it is in, nil between blocks
@@ -103,12 +110,13 @@ func (b *BlockReader) set(label, value string) bool {
 	if err != nil || !(v >= 0 && v < math.MaxInt) {
 		return false
 	}
-	if set, ok := blockLabels[label]; ok {
-		set(s, v)
+	if l := labelled[label]; l != nil {
+		l.set(s, v)
+		s.VLLM = cmp.Or(l.release, s.VLLM)
 		return true
 	}
-	if i, ok := strings.CutPrefix(label, "Position "); ok {
-		spec := specDecodeOf(s)
+	if i, ok := strings.CutPrefix(label, position); ok {
+		spec := speculationOf(s)
 		if i != strconv.Itoa(len(spec.PerPosition)) {
 			return false
 		}
@@ -118,21 +126,15 @@ func (b *BlockReader) set(label, value string) bool {
 	return b.setStatistic(label, v)
 }
 
-// metricLabels are the names of Metrics in a block.
-var metricLabels = map[string]string{
-	"TTFT": "ttft", "TPOT": "tpot", "ITL": "itl", "E2EL": "e2el",
-	"Client Queue Time":       "client_queue_time",
-	"E2EL incl. Client Queue": "e2el_including_client_queue",
-}
-
 // setStatistic sets one of `Mean TTFT (ms)`, `Median …` and `P99.9 …`.
 func (b *BlockReader) setStatistic(label string, v float64) bool {
 	which, rest, _ := strings.Cut(label, " ")
 	name, isMS := strings.CutSuffix(rest, " (ms)")
-	metric, ok := metricLabels[name]
-	if !ok || !isMS {
+	of := slices.IndexFunc(parts, func(p part) bool { return p.label == name && name != "" })
+	if of < 0 || !isMS {
 		return false
 	}
+	metric := parts[of].metric
 	q, c := b.open.Metric(metric).Quoted, &b.open.Header.Config
 	switch which {
 	case "Mean":

@@ -1,196 +1,205 @@
+// Package vllm reads and writes what vLLM's serving benchmark prints: the result block
+// and the result file.
+//
+// Both directions share one table of lines: for each number its label in the block, its
+// key in the result file, the releases that have it, and its place in a Summary. Block
+// and Result write as a given Version does, byte for byte. BlockReader and ReadResults
+// read what any release wrote; what is not there stays unknown.
 package vllm
 
 import (
-	"fmt"
 	"math"
-	"slices"
 
 	"github.com/servebench/servebench/metrics"
 )
 
-// A part is a stretch of the block under one title; without rows it is absent.
+// A line is a number of vLLM's: what the block calls it, what the result file calls it,
+// and where a Summary has it.
+type line struct {
+	label string // in the block, without its colon
+	key   string // in the result file; "" where that does not have it
+	span         // the releases whose blocks have the line
+
+	// at points to the number in a Summary, and makes the section that it is in: an *int
+	// or *int64, -1 where it is not known, or a *float64, then NaN.
+	at func(*metrics.Summary) any
+
+	hidden  func(float64) bool // values that the block does not print; nil for none
+	tokens  bool               // gone when --skip-tokenizer-init was given, from vLLM 0.17 on
+	decimal bool               // printed with two digits though it is whole
+	release string             // the last one that prints the line; "" where the latest does
+}
+
+// totals are the first part of the block, in order, for each release that changed it.
+var totals = []line{
+	{label: firstLabel, key: "completed", at: func(s *metrics.Summary) any { return &s.Completed }},
+	{label: "Failed requests", key: "failed", span: since(11, 1), at: func(s *metrics.Summary) any { return &s.Failed }},
+	{label: "Maximum request concurrency", span: since(10, 1), hidden: func(v float64) bool { return v == 0 },
+		at: func(s *metrics.Summary) any { return &s.Header.Config.MaxConcurrency }},
+	{label: "Request rate configured (RPS)", span: since(10, 1), hidden: func(v float64) bool { return math.IsInf(v, 1) },
+		at: func(s *metrics.Summary) any { return &s.Header.Config.RequestRate }},
+	{label: "Benchmark duration (s)", key: "duration", at: func(s *metrics.Summary) any { return &s.Seconds }},
+	{label: "Total input tokens", key: "total_input_tokens", at: func(s *metrics.Summary) any { return &s.TotalInput }},
+	{label: "Total generated tokens", key: "total_output_tokens", tokens: true, at: func(s *metrics.Summary) any { return &s.TotalOutput }},
+	{label: "Request throughput (req/s)", key: "request_throughput", at: func(s *metrics.Summary) any { return &s.RequestThroughput }},
+	{label: "Request goodput (req/s)", key: "request_goodput", span: since(6, 4), at: func(s *metrics.Summary) any { return &s.Goodput }},
+	{label: "Input token throughput (tok/s)", key: "input_throughput", span: until(6, 0), release: "0.5.5",
+		at: func(s *metrics.Summary) any { return &s.InputThroughput }},
+	{label: "Input throughput (inputs/s)", key: "input_sequence_throughput", span: since(29, 0), at: func(s *metrics.Summary) any { return &s.InputRate }},
+	{label: "Output token throughput (tok/s)", key: "output_throughput", tokens: true, at: func(s *metrics.Summary) any { return &s.OutputThroughput }},
+	{label: "Peak output token throughput (tok/s)", key: "max_output_tokens_per_s", span: since(11, 0), tokens: true,
+		at: func(s *metrics.Summary) any { return &s.PeakOutput }},
+	{label: "Peak concurrent requests", key: "max_concurrent_requests", span: since(11, 0), decimal: true,
+		at: func(s *metrics.Summary) any { return &s.PeakConcurrent }},
+	{label: "RTFx (Inverse Real-Time Factor)", key: "rtfx", span: since(17, 0), hidden: func(v float64) bool { return v <= 0 },
+		at: func(s *metrics.Summary) any { return &s.RTFx }},
+	{label: "Total Token throughput (tok/s)", span: span{since: Version{minor: 6}, until: Version{minor: 13}}, tokens: true, release: "0.12.0",
+		at: func(s *metrics.Summary) any { return &s.TotalThroughput }},
+	{label: "Total token throughput (tok/s)", key: "total_token_throughput", span: since(13, 0), tokens: true,
+		at: func(s *metrics.Summary) any { return &s.TotalThroughput }},
+}
+
+var probes = []line{
+	{label: "Probe requests completed", key: "probe_completed", at: func(s *metrics.Summary) any { return &probesOf(s).Completed }},
+	{label: "Probe requests failed", key: "probe_failed", at: func(s *metrics.Summary) any { return &probesOf(s).Failed }},
+	{label: "Median probe E2EL (ms)", key: "probe_median_e2el_ms", at: func(s *metrics.Summary) any { return &probesOf(s).Median }},
+	{label: "P99 probe E2EL (ms)", key: "probe_p99_e2el_ms", at: func(s *metrics.Summary) any { return &probesOf(s).P99 }},
+	{label: "Max probe E2EL (ms)", key: "probe_max_e2el_ms", at: func(s *metrics.Summary) any { return &probesOf(s).Max }},
+}
+
+var speculation = []line{
+	{label: "Acceptance rate (%)", key: "spec_decode_acceptance_rate", at: func(s *metrics.Summary) any { return &speculationOf(s).AcceptanceRate }},
+	{label: "Acceptance length", key: "spec_decode_acceptance_length", at: func(s *metrics.Summary) any { return &speculationOf(s).AcceptanceLength }},
+	{label: "Drafts", key: "spec_decode_num_drafts", at: func(s *metrics.Summary) any { return &speculationOf(s).Drafts }},
+	{label: "Draft tokens", key: "spec_decode_draft_tokens", at: func(s *metrics.Summary) any { return &speculationOf(s).DraftTokens }},
+	{label: "Accepted tokens", key: "spec_decode_accepted_tokens", at: func(s *metrics.Summary) any { return &speculationOf(s).AcceptedTokens }},
+}
+
+// position begins the label of the acceptance at a position of a draft.
+const position = "Position "
+
+var diffusion = []line{
+	{label: "Committed throughput (tok/s)", key: "diffusion_committed_throughput", at: func(s *metrics.Summary) any { return &diffusionOf(s).CommittedThroughput }},
+	{label: "Denoising steps per canvas", key: "diffusion_steps_per_canvas", at: func(s *metrics.Summary) any { return &diffusionOf(s).StepsPerCanvas }},
+	{label: "Committed per denoising step", key: "diffusion_committed_per_step", at: func(s *metrics.Summary) any { return &diffusionOf(s).CommittedPerStep }},
+	{label: "Committed tokens", key: "diffusion_committed_tokens", at: func(s *metrics.Summary) any { return &diffusionOf(s).CommittedTokens }},
+	{label: "Denoising steps", key: "diffusion_denoising_steps", at: func(s *metrics.Summary) any { return &diffusionOf(s).DenoisingSteps }},
+	{label: "Canvas positions evaluated", key: "diffusion_canvas_positions", at: func(s *metrics.Summary) any { return &diffusionOf(s).CanvasPositions }},
+}
+
+// The sections of a Summary are made, with nothing known of them, when their first
+// number is read.
+
+func probesOf(s *metrics.Summary) *metrics.Probes {
+	if s.Probes == nil {
+		nan := math.NaN()
+		s.Probes = &metrics.Probes{Completed: -1, Failed: -1, Median: nan, P99: nan, Max: nan}
+	}
+	return s.Probes
+}
+
+func speculationOf(s *metrics.Summary) *metrics.SpecDecode {
+	if s.SpecDecode == nil {
+		nan := math.NaN()
+		s.SpecDecode = &metrics.SpecDecode{AcceptanceRate: nan, AcceptanceLength: nan, Drafts: -1, DraftTokens: -1, AcceptedTokens: -1}
+	}
+	return s.SpecDecode
+}
+
+func diffusionOf(s *metrics.Summary) *metrics.Diffusion {
+	if s.Diffusion == nil {
+		nan := math.NaN()
+		s.Diffusion = &metrics.Diffusion{CommittedThroughput: nan, StepsPerCanvas: nan, CommittedPerStep: nan,
+			CommittedTokens: -1, DenoisingSteps: -1, CanvasPositions: -1}
+	}
+	return s.Diffusion
+}
+
+// get is the number that s has, NaN where it is not known, and whether it is whole.
+func (l *line) get(s *metrics.Summary) (v float64, whole bool) {
+	switch at := l.at(s).(type) {
+	case *int:
+		v, whole = float64(*at), true
+	case *int64:
+		v, whole = float64(*at), true
+	case *float64:
+		v = *at
+	}
+	if whole && v < 0 {
+		v = math.NaN()
+	}
+	return v, whole
+}
+
+// set gives s the number, NaN where it is not known.
+func (l *line) set(s *metrics.Summary, v float64) {
+	count := int64(-1)
+	if v >= 0 && v < math.MaxInt {
+		count = int64(v)
+	}
+	switch at := l.at(s).(type) {
+	case *int:
+		*at = int(count)
+	case *int64:
+		*at = count
+	case *float64:
+		*at = v
+	}
+}
+
+// text is what the block prints; "" for no line.
+func (l *line) text(s *metrics.Summary) string {
+	v, whole := l.get(s)
+	switch {
+	case math.IsNaN(v) || l.hidden != nil && l.hidden(v):
+		return ""
+	case whole && !l.decimal:
+		return Count(int(v))
+	}
+	return Decimal(v)
+}
+
+// A part is a stretch of the block under one title: lines, or the statistics of a metric.
+// Without rows it is absent.
 type part struct {
 	title string
 	span
-	rows func(*metrics.Summary, Version) []Row
+	lines  []line
+	metric string                      // one of metrics.Metrics
+	label  string                      // what the block calls it
+	there  func(*metrics.Summary) bool // whether a Summary has the part; nil for all
+	more   func(*metrics.Summary) []Row
 }
 
-// parts are all that any version prints, in order.
+// parts are all that any release prints, in order.
 var parts = []part{
-	{rows: totals},
-	{title: "Probe Requests", span: since(27, 0), rows: probes},
-	{title: "Time to First Token", rows: latency("ttft", "TTFT")},
-	{title: "Time per Output Token (excl. 1st token)", rows: latency("tpot", "TPOT")},
-	{title: "Inter-token Latency", span: since(5, 0), rows: latency("itl", "ITL")},
-	{title: "End-to-end Latency", span: since(6, 0), rows: latency("e2el", "E2EL")},
-	{title: "Client-side Queueing", span: since(30, 0), rows: latency("client_queue_time", "Client Queue Time")},
-	{title: "Queue-inclusive End-to-end Latency", span: since(30, 0),
-		rows: latency("e2el_including_client_queue", "E2EL incl. Client Queue")},
-	{title: "Diffusion Decoding", span: since(24, 0), rows: diffusion},
-	{title: "Speculative Decoding", span: since(14, 0), rows: speculation},
+	{lines: totals},
+	{title: "Probe Requests", span: since(27, 0), lines: probes,
+		there: func(s *metrics.Summary) bool { return s.Probes != nil && s.Probes.Completed != 0 }},
+	{title: "Time to First Token", metric: "ttft", label: "TTFT"},
+	{title: "Time per Output Token (excl. 1st token)", metric: "tpot", label: "TPOT"},
+	{title: "Inter-token Latency", span: since(5, 0), metric: "itl", label: "ITL"},
+	{title: "End-to-end Latency", span: since(6, 0), metric: "e2el", label: "E2EL"},
+	{title: "Client-side Queueing", span: since(30, 0), metric: "client_queue_time", label: "Client Queue Time"},
+	{title: "Queue-inclusive End-to-end Latency", span: since(30, 0), metric: "e2el_including_client_queue", label: "E2EL incl. Client Queue"},
+	{title: "Diffusion Decoding", span: since(24, 0), lines: diffusion,
+		there: func(s *metrics.Summary) bool { return s.Diffusion != nil }},
+	{title: "Speculative Decoding", span: since(14, 0), lines: speculation, more: positions,
+		there: func(s *metrics.Summary) bool { return s.SpecDecode != nil && s.Diffusion == nil }},
 }
 
-// A line is one total of the first part. A value of "" leaves it out.
-type line struct {
-	label string
-	span
-	tokens bool // gone when --skip-tokenizer-init was given, from vLLM 0.17 on
-	value  func(*metrics.Summary) string
-}
+// labelled and keyed are all lines by their labels and by their keys.
+var labelled, keyed = indexed()
 
-// lines are the totals in order, for each version that changed them.
-var lines = []line{
-	{label: "Successful requests:",
-		value: func(s *metrics.Summary) string { return Count(s.Completed) }},
-	{label: "Failed requests:", span: since(11, 1),
-		value: func(s *metrics.Summary) string { return Count(s.Failed) }},
-	{label: "Maximum request concurrency:", span: since(10, 1), value: maxConcurrency},
-	{label: "Request rate configured (RPS):", span: since(10, 1), value: requestRate},
-	{label: "Benchmark duration (s):",
-		value: func(s *metrics.Summary) string { return Decimal(s.Seconds) }},
-	{label: "Total input tokens:",
-		value: func(s *metrics.Summary) string { return Count(s.TotalInput) }},
-	{label: "Total generated tokens:", tokens: true,
-		value: func(s *metrics.Summary) string { return Count(s.TotalOutput) }},
-	{label: "Request throughput (req/s):",
-		value: func(s *metrics.Summary) string { return Decimal(s.RequestThroughput) }},
-	{label: "Request goodput (req/s):", span: since(6, 4),
-		value: func(s *metrics.Summary) string { return Decimal(s.Goodput) }},
-	{label: "Input token throughput (tok/s):", span: until(6, 0),
-		value: func(s *metrics.Summary) string { return Decimal(s.InputThroughput) }},
-	{label: "Input throughput (inputs/s):", span: since(29, 0),
-		value: func(s *metrics.Summary) string { return Decimal(s.InputRate) }},
-	{label: "Output token throughput (tok/s):", tokens: true,
-		value: func(s *metrics.Summary) string { return Decimal(s.OutputThroughput) }},
-	{label: "Peak output token throughput (tok/s):", span: since(11, 0), tokens: true,
-		value: func(s *metrics.Summary) string { return Decimal(s.PeakOutput) }},
-	{label: "Peak concurrent requests:", span: since(11, 0), value: peakConcurrent},
-	{label: "RTFx (Inverse Real-Time Factor):", span: since(17, 0), value: rtfx},
-	{label: "Total Token throughput (tok/s):", span: span{Version{major: 0, minor: 6, patch: 0}, Version{major: 0, minor: 13, patch: 0}}, tokens: true,
-		value: func(s *metrics.Summary) string { return Decimal(s.TotalThroughput) }},
-	{label: "Total token throughput (tok/s):", span: since(13, 0), tokens: true,
-		value: func(s *metrics.Summary) string { return Decimal(s.TotalThroughput) }},
-}
-
-// vLLM's releases with a rule of their own.
-var (
-	choosesMetrics = Version{major: 0, minor: 6, patch: 0}  // --percentile-metrics and --metric-percentiles
-	listsFailures  = Version{major: 0, minor: 14, patch: 0} // above the block
-	skipsTokenizer = Version{major: 0, minor: 17, patch: 0} // --skip-tokenizer-init
-)
-
-func totals(s *metrics.Summary, v Version) []Row {
-	var rows []Row
-	for _, l := range lines {
-		if !l.holds(v) || l.tokens && s.Header.Config.SkipTokenizer && !v.before(skipsTokenizer) {
-			continue
+func indexed() (labelled, keyed map[string]*line) {
+	labelled, keyed = map[string]*line{}, map[string]*line{}
+	for _, lines := range [][]line{totals, probes, speculation, diffusion} {
+		for i := range lines {
+			labelled[lines[i].label] = &lines[i]
+			if lines[i].key != "" {
+				keyed[lines[i].key] = &lines[i]
+			}
 		}
-		rows = append(rows, Row{Label: l.label, Value: l.value(s)})
 	}
-	return known(rows)
-}
-
-func maxConcurrency(s *metrics.Summary) string {
-	if s.Header.Config.MaxConcurrency <= 0 {
-		return ""
-	}
-	return Count(s.Header.Config.MaxConcurrency)
-}
-
-func requestRate(s *metrics.Summary) string {
-	if math.IsInf(s.Header.Config.RequestRate, 1) {
-		return ""
-	}
-	return Decimal(s.Header.Config.RequestRate)
-}
-
-func peakConcurrent(s *metrics.Summary) string {
-	if s.PeakConcurrent < 0 {
-		return ""
-	}
-	return Decimal(float64(s.PeakConcurrent))
-}
-
-func rtfx(s *metrics.Summary) string {
-	if !(s.RTFx > 0) {
-		return ""
-	}
-	return Decimal(s.RTFx)
-}
-
-func probes(s *metrics.Summary, _ Version) []Row {
-	p := s.Probes
-	if p == nil || p.Completed == 0 {
-		return nil
-	}
-	return known([]Row{
-		{Label: "Probe requests completed:", Value: Count(p.Completed)},
-		{Label: "Probe requests failed:", Value: Count(p.Failed)},
-		{Label: "Median probe E2EL (ms):", Value: Decimal(p.Median)},
-		{Label: "P99 probe E2EL (ms):", Value: Decimal(p.P99)},
-		{Label: "Max probe E2EL (ms):", Value: Decimal(p.Max)},
-	})
-}
-
-// latency makes the rows of one metric.
-func latency(name, label string) func(*metrics.Summary, Version) []Row {
-	return func(s *metrics.Summary, v Version) []Row {
-		percentiles := s.Header.Config.Percentiles
-		if v.before(choosesMetrics) {
-			percentiles = []float64{99}
-		} else if !s.Header.Config.Selected(name) {
-			return nil
-		}
-		d := s.Metric(name)
-		rows := []Row{
-			{Label: "Mean " + label + " (ms):", Value: Decimal(d.Mean())},
-			{Label: "Median " + label + " (ms):", Value: Decimal(d.Median())},
-		}
-		for _, p := range percentiles {
-			title := fmt.Sprintf("P%s %s (ms):", metrics.FormatPercentile(p), label)
-			rows = append(rows, Row{Label: title, Value: Decimal(d.Percentile(p))})
-		}
-		return known(rows)
-	}
-}
-
-func diffusion(s *metrics.Summary, _ Version) []Row {
-	d := s.Diffusion
-	if d == nil {
-		return nil
-	}
-	return known([]Row{
-		{Label: "Committed throughput (tok/s):", Value: Decimal(d.CommittedThroughput)},
-		{Label: "Denoising steps per canvas:", Value: Decimal(d.StepsPerCanvas)},
-		{Label: "Committed per denoising step:", Value: Decimal(d.CommittedPerStep)},
-		{Label: "Committed tokens:", Value: Count(int(d.CommittedTokens))},
-		{Label: "Denoising steps:", Value: Count(int(d.DenoisingSteps))},
-		{Label: "Canvas positions evaluated:", Value: Count(int(d.CanvasPositions))},
-	})
-}
-
-func speculation(s *metrics.Summary, _ Version) []Row {
-	d := s.SpecDecode
-	if d == nil || s.Diffusion != nil {
-		return nil
-	}
-	rows := known([]Row{
-		{Label: "Acceptance rate (%):", Value: Decimal(d.AcceptanceRate)},
-		{Label: "Acceptance length:", Value: Decimal(d.AcceptanceLength)},
-		{Label: "Drafts:", Value: Count(int(d.Drafts))},
-		{Label: "Draft tokens:", Value: Count(int(d.DraftTokens))},
-		{Label: "Accepted tokens:", Value: Count(int(d.AcceptedTokens))},
-	})
-	if len(d.PerPosition) > 0 {
-		rows = append(rows, Row{Label: "Per-position acceptance (%):"})
-	}
-	for i, share := range d.PerPosition {
-		rows = append(rows, Row{Label: fmt.Sprintf("  Position %d:", i), Value: Decimal(share * 100)})
-	}
-	return rows
-}
-
-// known drops the rows whose value is not known.
-func known(rows []Row) []Row {
-	return slices.DeleteFunc(rows, func(r Row) bool { return r.Value == "" })
+	return labelled, keyed
 }

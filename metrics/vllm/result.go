@@ -1,17 +1,49 @@
 package vllm
 
 import (
+	"fmt"
 	"math"
+	"path"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/servebench/servebench/metrics"
 	"github.com/servebench/servebench/metrics/pyjson"
 )
 
+// An object is a result file under construction.
+type object struct{ pyjson.Object }
+
+// setKnown sets a number unless it is not known.
+func (d *object) setKnown(key string, v float64) {
+	if !math.IsNaN(v) {
+		d.Set(key, v)
+	}
+}
+
+// put sets the numbers of these keys, as far as they are known.
+func (d *object) put(s *metrics.Summary, keys ...string) {
+	for _, key := range keys {
+		v, whole := keyed[key].get(s)
+		if whole && !math.IsNaN(v) {
+			d.Set(key, int(v))
+		} else {
+			d.setKnown(key, v)
+		}
+	}
+}
+
+// putAll is put for all lines of a section.
+func (d *object) putAll(s *metrics.Summary, lines []line) {
+	for i := range lines {
+		d.put(s, lines[i].key)
+	}
+}
+
 // Result is what vLLM has in a result file.
 func Result(s *metrics.Summary, v Version) pyjson.Object {
-	var d Dict
+	var d object
 	asked(&d, s)
 	totalled(&d, s, v)
 	detailed(&d, s, v)
@@ -19,7 +51,7 @@ func Result(s *metrics.Summary, v Version) pyjson.Object {
 		peaks(&d, s)
 	}
 	if v.Since(17, 0) {
-		d.setKnown("rtfx", s.RTFx)
+		d.put(s, "rtfx")
 	}
 	if v.Since(33, 0) {
 		serverTimes(&d, s.Outcomes)
@@ -32,14 +64,14 @@ func Result(s *metrics.Summary, v Version) pyjson.Object {
 // PartNumbers are the numbers of a part of a run under the keys that they have for the
 // whole.
 func PartNumbers(s *metrics.Summary) pyjson.Object {
-	var d Dict
+	var d object
 	totalled(&d, s, Version{})
 	peaks(&d, s)
 	selected(&d, s, Version{})
 	return d.Object
 }
 
-func asked(d *Dict, s *metrics.Summary) {
+func asked(d *object, s *metrics.Summary) {
 	c := &s.Header.Config
 	d.Set("date", nil)
 	if !s.Date.IsZero() {
@@ -51,7 +83,9 @@ func asked(d *Dict, s *metrics.Summary) {
 	d.Set("model_id", orNull(c.Model))
 	d.Set("tokenizer_id", orNull(c.Tokenizer))
 	d.Set("num_prompts", nil)
-	d.setCount("num_prompts", c.NumPrompts)
+	if c.NumPrompts >= 0 {
+		d.Set("num_prompts", c.NumPrompts)
+	}
 	for _, kv := range c.Metadata {
 		d.Set(kv.Key, kv.Value)
 	}
@@ -81,29 +115,24 @@ func orNull(s string) any {
 	return s
 }
 
-func totalled(d *Dict, s *metrics.Summary, v Version) {
-	d.setKnown("duration", s.Seconds)
-	d.setCount("completed", s.Completed)
+// totalled are the numbers of a whole run, but for the peaks.
+func totalled(d *object, s *metrics.Summary, v Version) {
+	d.put(s, "duration", "completed")
 	if v.Since(11, 1) {
-		d.setCount("failed", s.Failed)
+		d.put(s, "failed")
 	}
-	d.setCount("total_input_tokens", s.TotalInput)
-	d.setCount("total_output_tokens", s.TotalOutput)
-	d.setKnown("request_throughput", s.RequestThroughput)
+	d.put(s, "total_input_tokens", "total_output_tokens", "request_throughput")
 	d.Set("request_goodput", nil)
-	d.setKnown("request_goodput", s.Goodput)
-	d.setKnown("output_throughput", s.OutputThroughput)
-	d.setKnown("total_token_throughput", s.TotalThroughput)
+	d.put(s, "request_goodput", "output_throughput", "total_token_throughput")
 }
 
-func peaks(d *Dict, s *metrics.Summary) {
-	d.setKnown("max_output_tokens_per_s", s.PeakOutput)
-	d.setCount("max_concurrent_requests", s.PeakConcurrent)
+func peaks(d *object, s *metrics.Summary) {
+	d.put(s, "max_output_tokens_per_s", "max_concurrent_requests")
 }
 
 // detailed lays the outcomes out by column; failed ones keep their place. Latencies
 // and queue times are there without the others, too: vLLM does not leave them out.
-func detailed(d *Dict, s *metrics.Summary, v Version) {
+func detailed(d *object, s *metrics.Summary, v Version) {
 	if o := s.Outcomes; o != nil {
 		d.Set("input_lens", columnOf(o, func(o metrics.Outcome) int { return o.In }))
 		d.Set("output_lens", columnOf(o, func(o metrics.Outcome) int { return o.Out }))
@@ -126,8 +155,8 @@ func detailed(d *Dict, s *metrics.Summary, v Version) {
 	}
 }
 
-// serverTimes are those of all requests, if the server told of any.
-func serverTimes(d *Dict, outcomes []metrics.Outcome) {
+// serverTimes adds the server's times of all requests, if it gave any.
+func serverTimes(d *object, outcomes []metrics.Outcome) {
 	told := func(o metrics.Outcome) bool { return o.ServerQueue != nil || o.ServerTTFT != nil }
 	if slices.ContainsFunc(outcomes, told) {
 		d.Set("server_queue_times", columnOf(outcomes, func(o metrics.Outcome) any { return orNone(o.ServerQueue) }))
@@ -152,13 +181,9 @@ func columnOf[R, T any](requests []R, of func(R) T) []T {
 	return values
 }
 
-func sections(d *Dict, s *metrics.Summary, v Version) {
-	if p := s.Probes; p != nil && v.Since(27, 0) {
-		d.setCount("probe_completed", p.Completed)
-		d.setCount("probe_failed", p.Failed)
-		d.setKnown("probe_median_e2el_ms", p.Median)
-		d.setKnown("probe_p99_e2el_ms", p.P99)
-		d.setKnown("probe_max_e2el_ms", p.Max)
+func sections(d *object, s *metrics.Summary, v Version) {
+	if s.Probes != nil && v.Since(27, 0) {
+		d.putAll(s, probes)
 	}
 	if reached := s.Reached(); reached != nil {
 		changes := make([]pyjson.Object, len(reached))
@@ -167,26 +192,17 @@ func sections(d *Dict, s *metrics.Summary, v Version) {
 		}
 		d.Set("rps_change_events", changes)
 	}
-	if p := s.SpecDecode; p != nil && v.Since(14, 0) {
-		d.setKnown("spec_decode_acceptance_rate", p.AcceptanceRate)
-		d.setKnown("spec_decode_acceptance_length", p.AcceptanceLength)
-		d.setCount("spec_decode_num_drafts", int(p.Drafts))
-		d.setCount("spec_decode_draft_tokens", int(p.DraftTokens))
-		d.setCount("spec_decode_accepted_tokens", int(p.AcceptedTokens))
-		d.Set("spec_decode_per_position_acceptance_rates", p.PerPosition)
+	if s.SpecDecode != nil && v.Since(14, 0) {
+		d.putAll(s, speculation)
+		d.Set("spec_decode_per_position_acceptance_rates", s.SpecDecode.PerPosition)
 	}
-	if p := s.Diffusion; p != nil && v.Since(24, 0) {
-		d.setKnown("diffusion_committed_throughput", p.CommittedThroughput)
-		d.setKnown("diffusion_steps_per_canvas", p.StepsPerCanvas)
-		d.setKnown("diffusion_committed_per_step", p.CommittedPerStep)
-		d.setCount("diffusion_committed_tokens", int(p.CommittedTokens))
-		d.setCount("diffusion_denoising_steps", int(p.DenoisingSteps))
-		d.setCount("diffusion_canvas_positions", int(p.CanvasPositions))
+	if s.Diffusion != nil && v.Since(24, 0) {
+		d.putAll(s, diffusion)
 	}
 }
 
 // selected are the statistics of the metrics that the run reports.
-func selected(d *Dict, s *metrics.Summary, v Version) {
+func selected(d *object, s *metrics.Summary, v Version) {
 	for _, m := range metrics.Metrics {
 		if queued := strings.Contains(m.Name, "client_queue"); queued && !v.Since(30, 0) {
 			continue
@@ -199,16 +215,45 @@ func selected(d *Dict, s *metrics.Summary, v Version) {
 
 // Statistics are the statistics of a latency under their keys.
 func Statistics(name string, dist *metrics.Distribution, percentiles []float64) pyjson.Object {
-	var d Dict
+	var d object
 	statistics(&d, name, dist, percentiles)
 	return d.Object
 }
 
-func statistics(d *Dict, name string, dist *metrics.Distribution, percentiles []float64) {
+func statistics(d *object, name string, dist *metrics.Distribution, percentiles []float64) {
 	d.setKnown("mean_"+name+"_ms", dist.Mean())
 	d.setKnown("median_"+name+"_ms", dist.Median())
 	d.setKnown("std_"+name+"_ms", dist.Std())
 	for _, p := range percentiles {
 		d.setKnown("p"+metrics.FormatPercentile(p)+"_"+name+"_ms", dist.Percentile(p))
 	}
+}
+
+// fileTime is how vLLM writes a moment in names and in the date key.
+const fileTime = "20060102-150405"
+
+// ResultName is the name vLLM gives a result file when none is asked for; t is
+// the end of the run and shows in its own location.
+func ResultName(c *metrics.Config, t time.Time) string {
+	label := c.Label
+	if label == "" {
+		label = c.Backend
+	}
+	load := metrics.FormatFloat(c.RequestRate) + "qps"
+	if r := c.RampUp; r != nil {
+		load = fmt.Sprintf("ramp-up-%s-%dqps-%dqps", r.Strategy, r.Start, r.End)
+	}
+	if c.MaxConcurrency > 0 {
+		load += fmt.Sprintf("-concurrency%d", c.MaxConcurrency)
+	}
+	return fmt.Sprintf("%s-%s-%s-%s.json", label, load, path.Base(c.Model), t.Format(fileTime))
+}
+
+// isoFormat writes a moment as Python's datetime.isoformat does without a zone:
+// microseconds, or none when they are zero.
+func isoFormat(t time.Time) string {
+	if t.Nanosecond()/1000 == 0 {
+		return t.Format("2006-01-02T15:04:05")
+	}
+	return t.Format("2006-01-02T15:04:05.000000")
 }

@@ -180,8 +180,8 @@ func (f *resultFile) summary(ask metrics.Ask) (*metrics.Summary, error) {
 	return s, nil
 }
 
-// definitions are those that servebench wrote, or those of before vLLM wrote the
-// latencies of its requests. Of later files by vLLM itself they are not known.
+// definitions are what servebench wrote, or 0.29.0's for a file from before vLLM wrote
+// latencies. Later files by vLLM itself do not tell.
 func (f *resultFile) definitions() metrics.Definitions {
 	var ours struct{ Definitions metrics.Definitions }
 	if raw := f.value("truth"); raw != nil && json.Unmarshal(raw, &ours) == nil && ours.Definitions != "" {

@@ -44,7 +44,7 @@ func orNaN(v *float64) float64 {
 
 func (f *resultFile) flag(key string) bool { return string(f.value(key)) == "true" }
 
-// texts are those of a list; what is none has none.
+// texts are the texts of a list; none where the key has no list.
 func (f *resultFile) texts(key string) (texts []string) {
 	if json.Unmarshal(f.value(key), &texts) != nil {
 		return nil

@@ -15,38 +15,29 @@ import (
 // lacks: rates from its counts, and from its arrays, if it has them, what takes single
 // requests. Goodput stays as computed when it was asked for anew.
 func (f *resultFile) totals(s *metrics.Summary, arrays, anew bool) {
-	s.Completed = f.count("completed")
-	s.TotalInput = f.count("total_input_tokens")
-	if given := f.count("total_output_tokens"); given >= 0 || !arrays {
-		s.TotalOutput = given
-	}
-	if given := f.count("failed"); given >= 0 || !arrays || !f.has("errors") {
-		s.Failed = given
-	}
-	s.RequestThroughput = f.given("request_throughput", rateOf(s.Completed, s.Seconds))
-	s.InputThroughput = f.given("input_throughput", rateOf(s.TotalInput, s.Seconds))
-	s.InputRate = f.number("input_sequence_throughput")
-	s.OutputThroughput = f.given("output_throughput", rateOf(s.TotalOutput, s.Seconds))
-	s.TotalThroughput = f.given("total_token_throughput", rateOf(s.TotalInput, s.Seconds)+rateOf(s.TotalOutput, s.Seconds))
-	if !anew {
-		s.Goodput = f.number("request_goodput")
-	}
 	timed := arrays && f.has("start_times")
-	if given := f.number("max_output_tokens_per_s"); !math.IsNaN(given) || !timed {
-		s.PeakOutput = given
+	computed := map[string]bool{
+		"total_output_tokens": arrays, "failed": arrays && f.has("errors"), "max_output_tokens_per_s": timed, "max_concurrent_requests": timed,
 	}
-	if given := f.count("max_concurrent_requests"); given >= 0 || !timed {
-		s.PeakConcurrent = given
+	for i := range totals {
+		l := &totals[i]
+		if l.key == "" || anew && l.key == "request_goodput" {
+			continue
+		}
+		before, _ := l.get(s)
+		l.set(s, f.number(l.key))
+		if given, _ := l.get(s); math.IsNaN(given) && computed[l.key] {
+			l.set(s, before)
+		}
 	}
-	s.RTFx = f.number("rtfx")
-}
-
-// given is the number of a key, and another where the file lacks it.
-func (f *resultFile) given(key string, computed float64) float64 {
-	if v := f.number(key); !math.IsNaN(v) {
-		return v
+	input, output := rateOf(s.TotalInput, s.Seconds), rateOf(s.TotalOutput, s.Seconds)
+	for to, rate := range map[*float64]float64{
+		&s.RequestThroughput: rateOf(s.Completed, s.Seconds), &s.InputThroughput: input, &s.OutputThroughput: output, &s.TotalThroughput: input + output,
+	} {
+		if math.IsNaN(*to) {
+			*to = rate
+		}
 	}
-	return computed
 }
 
 // rateOf is so many a second; NaN of a count or a duration that is not known.
@@ -62,32 +53,16 @@ func (f *resultFile) hasKey(key string) bool {
 }
 
 func (f *resultFile) sections(s *metrics.Summary) {
-	if f.has("probe_completed") {
-		s.Probes = &metrics.Probes{
-			Completed: f.count("probe_completed"), Failed: f.count("probe_failed"),
-			Median: f.number("probe_median_e2el_ms"), P99: f.number("probe_p99_e2el_ms"), Max: f.number("probe_max_e2el_ms"),
+	for _, lines := range [][]line{probes, speculation, diffusion} {
+		for i := range lines {
+			if f.has(lines[0].key) {
+				lines[i].set(s, f.number(lines[i].key))
+			}
 		}
 	}
-	if f.has("spec_decode_acceptance_rate") {
-		s.SpecDecode = &metrics.SpecDecode{
-			AcceptanceRate:   f.number("spec_decode_acceptance_rate"),
-			AcceptanceLength: f.number("spec_decode_acceptance_length"),
-			Drafts:           int64(f.count("spec_decode_num_drafts")),
-			DraftTokens:      int64(f.count("spec_decode_draft_tokens")),
-			AcceptedTokens:   int64(f.count("spec_decode_accepted_tokens")),
-		}
+	if s.SpecDecode != nil {
 		// A list that is not one of numbers is no list.
 		_ = json.Unmarshal(f.value("spec_decode_per_position_acceptance_rates"), &s.SpecDecode.PerPosition)
-	}
-	if f.has("diffusion_committed_throughput") {
-		s.Diffusion = &metrics.Diffusion{
-			CommittedThroughput: f.number("diffusion_committed_throughput"),
-			StepsPerCanvas:      f.number("diffusion_steps_per_canvas"),
-			CommittedPerStep:    f.number("diffusion_committed_per_step"),
-			CommittedTokens:     int64(f.count("diffusion_committed_tokens")),
-			DenoisingSteps:      int64(f.count("diffusion_denoising_steps")),
-			CanvasPositions:     int64(f.count("diffusion_canvas_positions")),
-		}
 	}
 	var changes []struct {
 		RPS       int

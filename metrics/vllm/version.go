@@ -46,7 +46,7 @@ func (v Version) String() string {
 	return fmt.Sprintf("%d.%d.%d", v.major, v.minor, v.patch)
 }
 
-// Definitions are those of v's client.
+// Definitions are how v's client counts.
 func (v Version) Definitions() metrics.Definitions {
 	switch {
 	case v.before(Version{major: 0, minor: 30, patch: 0}):

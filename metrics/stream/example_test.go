@@ -1,0 +1,68 @@
+package stream_test
+
+import (
+	"bytes"
+	"fmt"
+	"time"
+
+	"github.com/servebench/servebench/metrics"
+	"github.com/servebench/servebench/metrics/stream"
+)
+
+// A run is written as it goes, and read again later.
+func Example() {
+	var file bytes.Buffer
+	header := &metrics.Header{Run: "example", Epoch: time.Date(2026, 11, 22, 12, 0, 0, 0, time.UTC)}
+	c, w := metrics.NewCollector(header), stream.NewWriter(&file)
+	if err := w.Begin(header); err != nil {
+		fmt.Println(err)
+		return
+	}
+	for i := range 3 {
+		sent := time.Duration(i) * time.Second
+		r := &metrics.Record{Run: header.Run, Index: i, Due: sent, Slot: sent, Sent: sent, In: 8, Out: 2}
+		r.Chunks.Append(r.Sent + 20*time.Millisecond)
+		r.Chunks.Append(r.Sent + 30*time.Millisecond)
+		r.FirstContent, r.Last, r.End = r.Chunks.First(), r.Chunks.Last(), r.Chunks.Last()
+		c.Add(r)
+		if err := w.Write(r); err != nil {
+			fmt.Println(err)
+			return
+		}
+	}
+	if err := w.End(c.Summary(3)); err != nil {
+		fmt.Println(err)
+		return
+	}
+	sums, err := stream.Read(&file, metrics.Ask{})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	s := sums[0]
+	fmt.Println(s.Header.Run, s.Completed, "requests, mean TTFT", s.TTFT.Mean(), "ms,", s.Trust.Verdict)
+	// Output: example 3 requests, mean TTFT 20 ms, VALID
+}
+
+// A Reader gives single requests, of any runs that the stream has.
+func ExampleReader() {
+	var file bytes.Buffer
+	w := stream.NewWriter(&file)
+	header := &metrics.Header{Run: "example"}
+	for _, err := range []error{w.Begin(header), w.Write(&metrics.Record{Class: metrics.Status, Status: 503, Error: "no capacity"})} {
+		if err != nil {
+			fmt.Println(err)
+			return
+		}
+	}
+	for entry, err := range stream.NewReader(&file).Entries() {
+		if err != nil {
+			fmt.Println(err)
+			return
+		}
+		if r := entry.Record; r != nil {
+			fmt.Println(entry.Run, r.Status, r.Error)
+		}
+	}
+	// Output: example 503 no capacity
+}

@@ -1,0 +1,32 @@
+package trust_test
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/servebench/servebench/metrics"
+	"github.com/servebench/servebench/metrics/trust"
+)
+
+// A load generator that stood still for 320 ms cannot have measured well.
+func ExampleJudge() {
+	c := metrics.NewCollector(&metrics.Header{})
+	for i := range 20 {
+		sent := time.Duration(i) * 100 * time.Millisecond
+		r := &metrics.Record{Index: i, Due: sent, Slot: sent, Sent: sent, In: 10, Out: 2}
+		r.Chunks.Append(sent + 30*time.Millisecond)
+		r.Chunks.Append(sent + 40*time.Millisecond)
+		r.FirstContent, r.Last, r.End = r.Chunks.First(), r.Chunks.Last(), r.Chunks.Last()
+		c.Add(r)
+	}
+	s := c.Summary(2)
+	s.Evidence = &metrics.Evidence{Cores: 2, Watched: 60 * time.Second, Stalls: 1, Stalled: 320 * time.Millisecond, LongestStall: 320 * time.Millisecond}
+	trust.Judge(s)
+	fmt.Println(s.Trust.Verdict)
+	for _, check := range s.Trust.Failed() {
+		fmt.Println(check.Text)
+	}
+	// Output:
+	// SUSPECT
+	// this process was stopped for 320 ms at once (limit 100 ms)
+}
