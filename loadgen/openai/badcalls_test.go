@@ -58,6 +58,7 @@ func TestOddRepliesToCalls(t *testing.T) {
 		{"a million of nothing", whole("200 OK", `{"data":[`+strings.Repeat(`{},`, 1e6)+`{"id":"m"}]}`), 0},
 		{"names that are none", whole("200 OK", `{"data":[{"id":"a\u001b[31m"},{"id":""},{"id":7},7,{"id":"`+name+`a"},{"id":"`+name+`"},{"id":"m","root":"\u0000"}]}`), 2},
 		{"another type", whole("200 OK", `{"data":{"id":"m"}}`), 0},
+		{"permissions without end", whole("200 OK", `{"data":[{"id":"m","permission":[{}`+strings.Repeat(",{}", 5<<20)+`]}]}`), 1},
 		{"depth", whole("200 OK", `{"data":`+strings.Repeat("[", 1<<20)+strings.Repeat("]", 1<<20)+`}`), -1},
 		{"a number beyond reason", whole("200 OK", `{"data":[],"x":`+strings.Repeat("9", 1<<20)+`}`), 0},
 		{"unasked gzip", whole("200 OK\r\nContent-Encoding: gzip", "\x1f\x8b"), -1},

@@ -3,24 +3,30 @@ package openai
 import (
 	"context"
 	"encoding/json"
-	"slices"
 	"strings"
 	"unicode"
+
+	openai "github.com/sashabaranov/go-openai"
 )
 
 // maxName bounds a model's name, in bytes: some are paths.
 const maxName = 4 << 10
 
-// A Model is one entry of a server's list.
-type Model struct {
-	ID   string `json:"id"`   // its name in the API
-	Root string `json:"root"` // what it was loaded from; the ID where the server does not say
+// A Model is one entry of a server's list. ID is its name in the API. Root is what it
+// was loaded from, or the ID where the server does not say.
+type Model = openai.Model
+
+// A listedModel is a Model as servers write it. Permissions stay undecoded: in memory
+// they would take many times their bytes.
+type listedModel struct {
+	Model
+	Permission json.RawMessage `json:"permission"`
 }
 
 // A modelList is the reply of GET /v1/models: an object with the list in it, or, from
 // some servers, the list alone.
 type modelList struct {
-	Data few[Model] `json:"data"`
+	Data few[listedModel] `json:"data"`
 }
 
 // UnmarshalJSON reads raw, which is JSON.
@@ -33,17 +39,23 @@ func (l *modelList) UnmarshalJSON(raw []byte) error {
 }
 
 // Models lists what the server serves, from GET /v1/models: the first of a list
-// that is longer than any server's. What cannot be a name is left out.
+// that is longer than any server's. It leaves out what cannot be a name. A member of
+// another type than OpenAI's, such as a time in words, does no harm.
 func (s *Server) Models(ctx context.Context) ([]Model, error) {
 	var list modelList
 	if err := s.call(ctx, "/v1/models", nil, &list); err != nil {
 		return nil, err
 	}
-	models := slices.DeleteFunc([]Model(list.Data), func(m Model) bool { return !isName(m.ID) })
-	for i := range models {
-		if m := &models[i]; !isName(m.Root) {
+	var models []Model
+	for _, listed := range list.Data {
+		m := listed.Model
+		if !isName(m.ID) {
+			continue
+		}
+		if !isName(m.Root) {
 			m.Root = m.ID
 		}
+		models = append(models, m)
 	}
 	return models, nil
 }

@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"math"
@@ -16,6 +17,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/google/go-cmp/cmp"
+	openai "github.com/sashabaranov/go-openai"
 
 	"github.com/servebench/servebench/loadgen/engine"
 	"github.com/servebench/servebench/loadgen/wire"
@@ -58,6 +60,37 @@ func framed(body string) string { return fmt.Sprintf("%x\r\n%s\r\n", len(body), 
 // whole is a complete reply.
 func whole(head, body string) string {
 	return fmt.Sprintf("HTTP/1.1 %s\r\nContent-Length: %d\r\n\r\n%s", head, len(body), body)
+}
+
+// A program can ask for the parts of an error that the server sent.
+func TestAFailureHasTheServersError(t *testing.T) {
+	const boom = `{"error":{"message":"boom","type":"BadRequestError","code":40001,"param":7}}`
+	for name, c := range map[string]struct {
+		reply  string
+		status int
+	}{
+		"refused":       {whole("400 Bad Request\r\nContent-Type: application/json", boom), 400},
+		"a document":    {whole("200 OK\r\nContent-Type: application/json", boom), 0},
+		"in the stream": {streamHead + framed("data: "+boom+"\n\n") + streamEnd, 0},
+	} {
+		o := openAIAt(dialRaw([]byte(c.reply)), false)
+		var last error
+		for _, err := range o.Send(t.Context(), time.Now(), &engine.Request{Body: []byte("{}")}, new(metrics.Record)) {
+			last = err
+		}
+		said, ok := errors.AsType[*openai.APIError](last)
+		if !ok || said.Message != "boom" || said.Type != "BadRequestError" || said.HTTPStatusCode != c.status {
+			t.Errorf("%s: %+v in %v", name, said, last)
+		}
+	}
+	for _, reply := range []string{whole("502 Bad Gateway", "<html>oops</html>"), whole("400 Bad Request", `{"error":""}`), streamHead + streamEnd} {
+		o := openAIAt(dialRaw([]byte(reply)), false)
+		for _, err := range o.Send(t.Context(), time.Now(), &engine.Request{Body: []byte("{}")}, new(metrics.Record)) {
+			if said, ok := errors.AsType[*openai.APIError](err); ok {
+				t.Errorf("%q has the server's error %+v", reply, said)
+			}
+		}
+	}
 }
 
 func TestFailuresAreClassed(t *testing.T) {

@@ -2,7 +2,6 @@ package openai
 
 import (
 	"bytes"
-	"cmp"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -12,6 +11,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	openai "github.com/sashabaranov/go-openai"
 
 	"github.com/servebench/servebench/loadgen/wire"
 	"github.com/servebench/servebench/metrics"
@@ -32,15 +33,22 @@ func refusal(reply *http.Response, body io.Reader) error {
 		return nil
 	}
 	text := readText(body)
-	if message := errorMessage([]byte(text)); message != "" {
-		return metrics.Failf(metrics.InStream, "%s", message)
+	if said := errorOf([]byte(text)); said != nil {
+		return failed(metrics.InStream, said.Message, said)
 	}
 	return metrics.Failf(metrics.Malformed, "the answer is %s, not an event stream: %s", kind, metrics.Shorten(plainText(text)))
 }
 
 // refused is the failure of a reply whose status is not 200.
 func refused(reply *http.Response, body io.Reader) *metrics.Failure {
-	f := metrics.Failf(metrics.Status, "%s", statusMessage(reply, body))
+	text := readText(body)
+	said := errorOf([]byte(text))
+	message := metrics.Shorten(plainText(text))
+	if said != nil {
+		said.HTTPStatus, said.HTTPStatusCode = reply.Status, reply.StatusCode
+		message = said.Message
+	}
+	f := failed(metrics.Status, statusMessage(reply, message), said)
 	f.Status, f.RetryAfter = reply.StatusCode, retryAfter(reply.Header.Get("Retry-After"))
 	return f
 }
@@ -51,12 +59,10 @@ func isDocument(kind string) bool {
 	return kind == "text/html" || kind == "application/json" || kind == "application/x-ndjson" || strings.HasSuffix(kind, "+json")
 }
 
-// statusMessage is the status line and what the server says about it, unless that
-// is the status line over again.
-func statusMessage(reply *http.Response, body io.Reader) string {
+// statusMessage is the status line and what the server said about it, unless that
+// repeats the status line.
+func statusMessage(reply *http.Response, said string) string {
 	code, reason := strconv.Itoa(reply.StatusCode), http.StatusText(reply.StatusCode)
-	text := readText(body)
-	said := cmp.Or(errorMessage([]byte(text)), metrics.Shorten(plainText(text)))
 	message := strings.TrimSpace(code + " " + reason)
 	switch {
 	case strings.HasPrefix(said, code+" "):
@@ -81,25 +87,56 @@ func readText(body io.Reader) string {
 	return string(text)
 }
 
-// errorMessage finds the message in the JSON of an error, empty when there is
-// none. It knows {"error":{"message":…}} (OpenAI, vLLM), {"error":"…"},
-// {"object":"error","message":…} (vLLM up to 0.10) and {"detail":…} (FastAPI).
-func errorMessage(text []byte) string {
+// A serverError is an error of ours about an error that the server sent. errors.As
+// finds the latter.
+type serverError struct {
+	error
+	said *openai.APIError
+}
+
+// Unwrap is what the server sent.
+func (e *serverError) Unwrap() error { return e.said }
+
+// failed is a failure with a message of ours about what the server said, which may be
+// nil.
+func failed(class metrics.Class, message string, said *openai.APIError) *metrics.Failure {
+	f := metrics.Failf(class, "%s", message)
+	if said != nil {
+		f.Err = &serverError{f.Err, said}
+	}
+	return f
+}
+
+// errorOf finds the error in a server's JSON, nil when there is none or it has no
+// message. It knows {"error":{"message":…}} (OpenAI, vLLM), {"error":"…"},
+// {"object":"error","message":…} (vLLM up to 0.10) and {"detail":…} (FastAPI). The
+// message is short and safe to print.
+func errorOf(text []byte) *openai.APIError {
 	var reply struct {
 		Error   json.RawMessage `json:"error"`
 		Message string          `json:"message"`
 		Detail  json.RawMessage `json:"detail"`
 	}
 	if !json.Valid(text) {
-		return ""
+		return nil
 	}
 	_ = json.Unmarshal(text, &reply) // what is of another type is not a message
-	for _, raw := range []json.RawMessage{reply.Error, reply.Detail} {
-		if len(raw) > 0 && string(raw) != "null" {
-			return metrics.Shorten(saying(raw))
+	raw, message := text, reply.Message
+	for _, named := range []json.RawMessage{reply.Error, reply.Detail} {
+		if !isNull(named) {
+			raw, message = named, saying(named)
+			break
 		}
 	}
-	return metrics.Shorten(reply.Message)
+	if message == "" {
+		return nil
+	}
+	said := new(openai.APIError)
+	if len(raw) <= maxRefusal {
+		_ = said.UnmarshalJSON(raw) // for the type and the code, as far as they make sense
+	}
+	said.Message = metrics.Shorten(message)
+	return said
 }
 
 // saying is what an error says: one complaint or a list of them.

@@ -250,13 +250,13 @@ func (s *stream) doubt(e event) {
 
 // failed is the verdict on an error that the server sent in the stream.
 func (s *stream) failed(data []byte) *metrics.Failure {
-	message := errorMessage(data)
-	if message == "" {
-		message = metrics.Shorten(string(data))
+	said, message := errorOf(data), metrics.Shorten(string(data))
+	if said != nil {
+		message = said.Message
 	}
 	s.broken(metrics.OtherwiseError)
 	s.linger()
-	return metrics.Failf(metrics.InStream, "%s", message)
+	return failed(metrics.InStream, message, said)
 }
 
 // verdict is the failure of an answer that came to its end. As for vLLM's client it
