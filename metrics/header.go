@@ -241,3 +241,10 @@ func Value(pairs []KV, key string) string {
 	}
 	return ""
 }
+
+// OutputFlags are the flags that only say what becomes of the numbers of a run.
+var OutputFlags = []string{
+	"percentile-metrics", "metric-percentiles", "label", "metadata", "save-result", "save-detailed", "append-result", "result-dir", "result-filename",
+	"plot-timeline", "timeline-itl-thresholds", "plot-dataset-stats", "record-to", "record", "hlog", "vllm-version", "window", "slice", "extended",
+	"metrics-addr", "disable-tqdm", "strict", "abort-on-failures", "config",
+}

@@ -13,9 +13,11 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/servebench/servebench/cmd/servebench/internal/argv"
+	"github.com/servebench/servebench/loadgen/sweep"
 	"github.com/servebench/servebench/metrics"
 	"github.com/servebench/servebench/metrics/compare"
 	"github.com/servebench/servebench/metrics/pyjson"
+	"github.com/servebench/servebench/metrics/stream"
 	"github.com/servebench/servebench/report"
 )
 
@@ -199,6 +201,40 @@ func (c *compareCommand) sides(args []string, dash int) (old, new []*compare.Run
 	}
 	new, err = c.read(args[dash:])
 	return old, new, err
+}
+
+// read reads the runs of files and folders.
+func (c *compareCommand) read(names []string) ([]*compare.Run, error) {
+	for _, name := range names {
+		if _, err := os.Stat(name); err != nil && len(name) > 1 && name[0] == '-' {
+			return nil, fmt.Errorf("%s: there is no such file, and flags must be before the --", name)
+		}
+	}
+	recorded := stream.Recorded{
+		Ask: metrics.Ask{Definitions: c.counted}, Stdin: c.stdin, Stream: sweep.RecordsName,
+		Warn: func(text string) { fmt.Fprintf(c.talk, "WARNING: %s\n", text) },
+	}
+	sums, err := recorded.Read(names...)
+	return compare.Runs(sums, c.gate.Extra()...), err
+}
+
+// armsOf are the runs of the two arms of one source.
+func (c *compareCommand) armsOf(args []string) (old, new []*compare.Run, err error) {
+	all, err := c.read(args)
+	if err != nil {
+		return nil, nil, err
+	}
+	a, b, ok := strings.Cut(c.arms, ",")
+	if !ok || a == b {
+		return nil, nil, fmt.Errorf("argument --arms: %s: it must be two names, OLD,NEW, of %s", pyjson.Quote(c.arms), compare.ArmNames(all))
+	}
+	if old, err = compare.Arm(all, a); err == nil {
+		new, err = compare.Arm(all, b)
+	}
+	if err != nil {
+		return nil, nil, fmt.Errorf("argument --arms: %w", err)
+	}
+	return old, new, nil
 }
 
 func (c *compareCommand) withBaseline(args []string) (old, new []*compare.Run, err error) {

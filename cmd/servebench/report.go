@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -16,6 +17,7 @@ import (
 	"github.com/servebench/servebench/metrics"
 	"github.com/servebench/servebench/metrics/compare"
 	"github.com/servebench/servebench/metrics/pyjson"
+	"github.com/servebench/servebench/metrics/stream"
 	"github.com/servebench/servebench/metrics/vllm"
 	"github.com/servebench/servebench/report"
 )
@@ -109,7 +111,7 @@ func (r *reportCommand) run(files []string) error {
 	}
 	// One file that cannot be read does not keep the others from being reported.
 	var failed error
-	for _, from := range sourcesOf(files) {
+	for _, from := range stream.Sources(files) {
 		if err := r.report(from, ask); err != nil {
 			if failed != nil {
 				fmt.Fprintln(r.talk, "servebench:", failed)
@@ -150,11 +152,12 @@ func (r *reportCommand) ask() (metrics.Ask, error) {
 }
 
 // report reports all runs in a source.
-func (r *reportCommand) report(from source, ask metrics.Ask) error {
-	if folder := from.String(); isFolder(folder) {
+func (r *reportCommand) report(from stream.Source, ask metrics.Ask) error {
+	folder := from.String()
+	if info, err := os.Stat(folder); err == nil && info.IsDir() {
 		return fmt.Errorf("%s: it is a folder: a sweep's has the record stream in %s", folder, filepath.Join(folder, sweep.RecordsName))
 	}
-	name, sums, err := from.read(r.stdin, ask)
+	name, sums, err := from.Read(r.stdin, ask)
 	if err != nil {
 		return err
 	}

@@ -3,10 +3,8 @@ package main
 import (
 	"bytes"
 	"errors"
-	"io"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -81,18 +79,6 @@ func TestWhatIsAmissWithShardFilesNamesThem(t *testing.T) {
 	for _, part := range []string{`"shards": 3, "sound_shards": 1`, `"incomplete": ["run r lacks shard 1 of 3", "run r shard 0 (host n1) was cut`} {
 		if !strings.Contains(out, part) {
 			t.Errorf("%s is not in\n%s", part, out)
-		}
-	}
-}
-
-func TestCompareTakesTheShardsOfAFolderForOneRun(t *testing.T) {
-	dir := t.TempDir()
-	shards, whole := writeShards(t, dir)
-	c := &compareCommand{talk: io.Discard}
-	for name, names := range map[string][]string{"a folder": {dir}, "files": append(slices.Clone(shards), whole)} {
-		runs, err := c.read(names)
-		if err != nil || len(runs) != 2 || runs[0].Completed != 12 || runs[1].Completed != 4 {
-			t.Errorf("%s: %d runs, %v", name, len(runs), err)
 		}
 	}
 }

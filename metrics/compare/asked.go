@@ -80,19 +80,12 @@ func rate(v float64) string {
 // apart are flags that do not make another load: where the server is, when and by
 // which of its shards a run begins, and what is sampled during it. All others do, also
 // new ones.
-var apart = slices.Concat(OutputFlags, []string{
+var apart = slices.Concat(metrics.OutputFlags, []string{
 	"base-url", "host", "port", "unix-socket", "header", "insecure", "ca-cert", "client-cert", "client-key", "served-model-name", "input-len", "output-len",
 	"request-rate", "max-concurrency", "ramp-up-start-rps", "ramp-up-end-rps", "request-id-prefix",
 	"ready-check-timeout-sec", "delay", "connect-timeout", "first-byte-timeout", "stall-timeout", "total-timeout", "drain-limit", "deadline", "drain-timeout",
 	"shard", "run-id", "start-at", "clock-offset", "target", "solo-first", "repeat", "server-metrics", "gpu-metrics",
 })
-
-// OutputFlags are the flags that only say what becomes of the numbers of a run.
-var OutputFlags = []string{
-	"percentile-metrics", "metric-percentiles", "label", "metadata", "save-result", "save-detailed", "append-result", "result-dir", "result-filename",
-	"plot-timeline", "timeline-itl-thresholds", "plot-dataset-stats", "record-to", "record", "hlog", "vllm-version", "window", "slice", "extended",
-	"metrics-addr", "disable-tqdm", "strict", "abort-on-failures", "config",
-}
 
 // notGiven is the value of a property that a run was not asked for. It needs a run of
 // which all properties are known.

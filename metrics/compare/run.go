@@ -33,11 +33,13 @@ type Run struct {
 	Output    int `json:"output_tokens"`
 
 	// CacheTold says that the server counted the prompt tokens in its prefix cache.
-	CacheTold  bool     `json:"cache_told,omitempty"`
-	Overloaded string   `json:"overloaded,omitempty"` // why the server did not keep up, "" where it did
-	Doubts     []string `json:"doubts,omitempty"`     // why its numbers cannot be believed
-	Early      string   `json:"early,omitempty"`      // how TTFT counts an empty chunk as a token, if so
-	Gaps       []string `json:"gaps,omitempty"`       // what is missing, as the end of the run
+	CacheTold bool `json:"cache_told,omitempty"`
+	// Overloaded is why the server did not keep up, "" where it did.
+	Overloaded string   `json:"overloaded,omitempty"`
+	Doubts     []string `json:"doubts,omitempty"` // why its numbers cannot be believed
+	// Early is how TTFT counts an empty chunk as a token, "" where it does not.
+	Early string   `json:"early,omitempty"`
+	Gaps  []string `json:"gaps,omitempty"` // what is missing, as the end of the run
 
 	recounts bool     // its stream can be counted by other definitions
 	arms     []string // names of its arm: a sweep's, its label, its target

@@ -8,7 +8,6 @@ import (
 	"strings"
 
 	"github.com/servebench/servebench/metrics"
-	"github.com/servebench/servebench/metrics/compare"
 )
 
 // A Run is a Summary with labels that tell it from the other runs of a page.
@@ -34,7 +33,7 @@ const (
 )
 
 // mute are flags that change nothing about a run, or are told by other labels.
-var mute = append([]string{"host", "port", keyURL, keySeed, keyTarget, keyModel, keyRepeat, "solo-first", "header", "request-id-prefix"}, compare.OutputFlags...)
+var mute = append([]string{"host", "port", keyURL, keySeed, keyTarget, keyModel, keyRepeat, "solo-first", "header", "request-id-prefix"}, metrics.OutputFlags...)
 
 // Label finds labels that tell the runs apart: arm, target, model, the flags in which
 // they differ, and if that is not enough the repeat, file, seed, URL and id. It leaves out

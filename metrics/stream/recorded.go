@@ -1,0 +1,122 @@
+package stream
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
+
+	"github.com/servebench/servebench/metrics"
+)
+
+// Recorded reads recorded runs by the names that a user gives: files, folders of files,
+// folders with a record stream of a known name, and some runs of a file.
+type Recorded struct {
+	Ask    metrics.Ask
+	Stdin  io.Reader         // read for the name "-"
+	Stream string            // name of the record stream that a folder is read for, if it is there
+	Warn   func(text string) // is told what is wrong with runs that are read all the same
+}
+
+// Read sums up the runs of all names, in order. FILE:2 is the second run of a file and
+// FILE:2-5 the second to the fifth.
+func (r *Recorded) Read(names ...string) ([]*metrics.Summary, error) {
+	var all []*metrics.Summary
+	for _, from := range Sources(names) {
+		sums, err := r.named(from)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, sums...)
+	}
+	return all, nil
+}
+
+func (r *Recorded) named(from Source) ([]*metrics.Summary, error) {
+	name := from[0]
+	info, err := os.Stat(name)
+	switch {
+	case name == "-" || err == nil && !info.IsDir():
+		return r.runs(from)
+	case err != nil:
+		return r.chosen(name, err)
+	}
+	if stream := filepath.Join(name, r.Stream); r.Stream != "" && exists(stream) {
+		return r.runs(Source{stream})
+	}
+	return r.folder(name)
+}
+
+func exists(name string) bool {
+	_, err := os.Stat(name)
+	return err == nil
+}
+
+// folder reads the files of a folder.
+func (r *Recorded) folder(name string) ([]*metrics.Summary, error) {
+	entries, err := os.ReadDir(name)
+	if err != nil {
+		return nil, err
+	}
+	var names []string
+	for _, e := range entries {
+		if !e.IsDir() && !strings.HasPrefix(e.Name(), ".") {
+			names = append(names, filepath.Join(name, e.Name()))
+		}
+	}
+	var all []*metrics.Summary
+	for _, from := range Sources(names) {
+		sums, err := r.runs(from)
+		if errors.Is(err, ErrNothing) {
+			r.Warn(fmt.Sprintf("%s: no runs in it", from))
+			continue
+		}
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, sums...)
+	}
+	if all == nil {
+		return nil, fmt.Errorf("%s: no runs in that folder", name)
+	}
+	return all, nil
+}
+
+var choice = regexp.MustCompile(`^(.+):([1-9]\d{0,8})(?:-([1-9]\d{0,8}))?$`)
+
+// chosen reads FILE:2 or FILE:2-5. It fails with the error given for another name.
+func (r *Recorded) chosen(name string, failed error) ([]*metrics.Summary, error) {
+	parts := choice.FindStringSubmatch(name)
+	if parts == nil {
+		return nil, failed
+	}
+	all, err := r.runs(Source{parts[1]})
+	if err != nil {
+		return nil, err
+	}
+	// Both are digits, and few.
+	first, _ := strconv.Atoi(parts[2])
+	last := first
+	if parts[3] != "" {
+		last, _ = strconv.Atoi(parts[3])
+	}
+	if last < first || last > len(all) {
+		return nil, fmt.Errorf("%s: %s has %s", name, parts[1], metrics.Counted(len(all), "run"))
+	}
+	return all[first-1 : last], nil
+}
+
+// runs are all runs of a source.
+func (r *Recorded) runs(from Source) ([]*metrics.Summary, error) {
+	name, sums, err := from.Read(r.Stdin, r.Ask)
+	for i, s := range sums {
+		for _, w := range s.Warnings {
+			r.Warn(fmt.Sprintf("%s: run %d: %s", name, i+1, w))
+		}
+	}
+	return sums, err
+}

@@ -1,0 +1,88 @@
+package stream
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/servebench/servebench/metrics"
+)
+
+// recordedFolder has a run in three shards, a file with two runs, and a text without one.
+func recordedFolder(t *testing.T) (dir string) {
+	t.Helper()
+	dir = t.TempDir()
+	write := func(name string, headers ...metrics.Header) {
+		var text bytes.Buffer
+		var errs []error
+		for _, h := range headers {
+			w, c := NewWriter(&text), metrics.NewCollector(&h)
+			errs = append(errs, w.Begin(&h))
+			for i := range 4 {
+				r := sentAt(float64(100*i), float64(100*i+5))
+				r.Run, r.Index = h.Run, 4*h.Shard+i
+				c.Add(r)
+				errs = append(errs, w.Write(r))
+			}
+			errs = append(errs, w.End(c.Summary(2)))
+		}
+		if err := errors.Join(append(errs, os.WriteFile(filepath.Join(dir, name), text.Bytes(), 0o600))...); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for shard := range 3 {
+		write(fmt.Sprintf("shard-%d.jsonl", shard), metrics.Header{Run: "r", Shard: shard, Shards: 3})
+	}
+	write("two.jsonl", metrics.Header{Run: "a"}, metrics.Header{Run: "b"})
+	write("notes.txt")
+	return dir
+}
+
+func TestRecordedRunsAreFoundByName(t *testing.T) {
+	dir := recordedFolder(t)
+	file := func(name string) string { return filepath.Join(dir, name) }
+	for _, test := range []struct {
+		names []string
+		want  string // runs and their completed requests, or the error
+		warns string
+	}{
+		{[]string{dir}, "r 12, a 4, b 4", file("notes.txt") + ": no runs in it"},
+		{[]string{file("shard-2.jsonl"), file("two.jsonl"), file("shard-0.jsonl"), file("shard-1.jsonl")}, "r 12, a 4, b 4", ""},
+		{[]string{file("two.jsonl:2")}, "b 4", ""},
+		{[]string{file("two.jsonl:1-2"), "-"}, "a 4, b 4, s 0", ""},
+		{[]string{file("two.jsonl:3")}, file("two.jsonl:3") + ": " + file("two.jsonl") + " has 2 runs", ""},
+		{[]string{file("none.jsonl")}, "stat " + file("none.jsonl") + ": no such file or directory", ""},
+		{[]string{t.TempDir()}, "no runs in that folder", ""},
+	} {
+		var warns []string
+		r := Recorded{
+			Stdin: strings.NewReader(`{"v":1,"k":"run","run":"s"}` + "\n" + `{"v":1,"k":"end","run":"s","seconds":1,"completed":0,"failed":0}` + "\n"),
+			Warn:  func(text string) { warns = append(warns, text) },
+		}
+		sums, err := r.Read(test.names...)
+		var found []string
+		for _, s := range sums {
+			found = append(found, fmt.Sprint(s.Header.Run, " ", s.Completed))
+		}
+		got := strings.Join(found, ", ")
+		if err != nil {
+			got = err.Error()
+		}
+		if !strings.HasSuffix(got, test.want) || strings.Join(warns, "\n") != test.warns {
+			t.Errorf("%q: %s, warns %q; want %s, %q", test.names, got, warns, test.want, test.warns)
+		}
+	}
+}
+
+func TestAFolderIsReadForItsRecordStream(t *testing.T) {
+	r := Recorded{Stream: "two.jsonl", Warn: func(text string) { t.Error(text) }}
+	sums, err := r.Read(recordedFolder(t))
+	if err != nil || len(sums) != 2 || !slices.ContainsFunc(sums, func(s *metrics.Summary) bool { return s.Header.Run == "b" }) {
+		t.Errorf("%d runs, %v", len(sums), err)
+	}
+}
