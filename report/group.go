@@ -5,19 +5,10 @@ import (
 	"fmt"
 	"io"
 
-	"github.com/servebench/servebench/metrics"
 	"github.com/servebench/servebench/metrics/compare"
 	"github.com/servebench/servebench/metrics/pyjson"
 	"github.com/servebench/servebench/metrics/vllm"
 )
-
-// TargetHeading says which target a run is of, and whether it was alone.
-func TargetHeading(s *metrics.Summary) string {
-	if s.Header.Solo {
-		return s.Header.Target + " alone"
-	}
-	return s.Header.Target
-}
 
 // Group writes what the targets of a group did together and to each other, in the whole
 // run and again while all were loaded. It writes nothing for fewer than two targets.
@@ -39,7 +30,7 @@ func Group(w io.Writer, g *compare.Group, v vllm.Version) error {
 	part := g.Within(window)
 	fmt.Fprintf(&b, "\nWhile all targets were loaded, %s\n", between(window))
 	for _, s := range part.Shared {
-		fmt.Fprintf(&b, "\n%s: %s\n", TargetHeading(s), inside(s.Part))
+		fmt.Fprintf(&b, "\n%s: %s\n", s.Header.TargetName(), inside(s.Part))
 		vllm.Block(&b, s, v)
 	}
 	all := total.Within(window)

@@ -171,9 +171,9 @@ func (c *console) head(s *metrics.Summary) {
 	if !c.several {
 		return
 	}
-	fmt.Fprintf(c.out, "\n%s\n", report.TargetHeading(s))
+	fmt.Fprintf(c.out, "\n%s\n", s.Header.TargetName())
 	if c.talk != c.out {
-		fmt.Fprintf(c.talk, "\n%s\n", report.TargetHeading(s))
+		fmt.Fprintf(c.talk, "\n%s\n", s.Header.TargetName())
 	}
 }
 

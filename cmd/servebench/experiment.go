@@ -59,7 +59,9 @@ func (e *experiment) run(ctx context.Context) (err error) {
 	}
 	err = e.load(ctx, plan)
 	if e.Repeat > 1 && len(e.done) > 0 {
-		err = errors.Join(err, repeats(e.out, e.several, e.summaries()))
+		if unprinted := report.Repeats(e.out, e.several, e.summaries()); unprinted != nil {
+			err = errors.Join(err, exitError{unprinted, exitNo})
+		}
 	}
 	err = errors.Join(err, e.unwritten, closed(plan.Keep.Records.Close(wait)), closed(plan.Keep.Intervals.Close(wait)))
 	if _, stopped := errors.AsType[loadgen.AbortError](err); err == nil || stopped {

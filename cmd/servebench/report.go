@@ -245,7 +245,7 @@ func (r *reportCommand) print(s *metrics.Summary) error {
 		return errors.Join(report.JSON(r.out, s, version), r.endLine())
 	}
 	if s.Header.Group != "" {
-		fmt.Fprintf(r.out, "\n%s\n", report.TargetHeading(s))
+		fmt.Fprintf(r.out, "\n%s\n", s.Header.TargetName())
 	}
 	return errors.Join(vllm.Block(r.out, s, version), r.parts.show(r.out, s, version))
 }

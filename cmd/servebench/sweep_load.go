@@ -13,7 +13,6 @@ import (
 	"github.com/servebench/servebench/loadgen/spool"
 	"github.com/servebench/servebench/loadgen/sweep"
 	"github.com/servebench/servebench/metrics"
-	"github.com/servebench/servebench/report"
 	"github.com/servebench/servebench/report/save"
 )
 
@@ -106,7 +105,7 @@ func (c *sweepCommand) measure(ctx context.Context, e *experiment, job *sweep.Jo
 func (c *sweepCommand) tell(s *metrics.Summary) {
 	of := ""
 	if s.Header.Target != "" {
-		of = report.TargetHeading(s) + ": "
+		of = s.Header.TargetName() + ": "
 	}
 	fmt.Fprintf(c.talk, "  %s%d of %d requests, %.2f req/s, mean TTFT %.2f ms, mean TPOT %.2f ms", of, s.Completed, s.Completed+s.Failed,
 		s.RequestThroughput, s.TTFT.Mean(), s.TPOT.Mean())

@@ -119,7 +119,7 @@ func (r *sweepResult) table() report.Table {
 			for _, s := range r.sums[e.Run] {
 				row := report.Row{Labels: slices.Clone(labels), Summary: s, Notes: notes, More: more}
 				if s.Header.Target != "" {
-					row.Labels = append(row.Labels, metrics.KV{Key: "target", Value: report.TargetHeading(s)})
+					row.Labels = append(row.Labels, metrics.KV{Key: "target", Value: s.Header.TargetName()})
 				}
 				table = append(table, row)
 			}
@@ -246,7 +246,7 @@ func (r *sweepResult) block(w io.Writer, cell sweep.Cell, e sweep.Entry) error {
 	var errs []error
 	for _, s := range sums {
 		if s.Header.Target != "" {
-			fmt.Fprintf(w, "%s:\n", report.TargetHeading(s))
+			fmt.Fprintf(w, "%s:\n", s.Header.TargetName())
 		}
 		errs = append(errs, vllm.Failures(w, s, version), vllm.Block(w, s, version), results.Parts.show(w, s, version))
 	}

@@ -2,13 +2,46 @@ package report
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"io"
 	"math"
 	"slices"
 
 	"github.com/servebench/servebench/metrics"
+	"github.com/servebench/servebench/metrics/compare"
 )
+
+// Repeats writes repeated runs of one or of several targets side by side, how much they
+// differ, and by how much targets slow each other down.
+func Repeats(w io.Writer, several bool, sums []*metrics.Summary) error {
+	var table Table
+	repeats := map[string]int{}
+	for _, s := range sums {
+		var labels []metrics.KV
+		name := s.Header.TargetName()
+		if several {
+			labels = append(labels, metrics.KV{Key: "target", Value: name})
+		}
+		repeats[name]++
+		table = append(table, Row{Labels: append(labels, metrics.KV{Key: "repeat", Value: fmt.Sprint(repeats[name])}), Summary: s})
+	}
+	var b bytes.Buffer
+	b.WriteByte('\n')
+	errs := []error{table.Markdown(&b)}
+	names, runs := metrics.By(sums, func(s *metrics.Summary) string { return s.Header.TargetName() })
+	for _, name := range names {
+		title := "Over all repeats"
+		if several {
+			title = name + ", over all repeats"
+		}
+		b.WriteByte('\n')
+		errs = append(errs, Spread(&b, title, runs[name]))
+	}
+	errs = append(errs, PairedBySeries(&b, sums))
+	_, err := w.Write(b.Bytes())
+	return errors.Join(append(errs, err)...)
+}
 
 // spreadWidth is the width of a number in the table of Spread.
 const spreadWidth = 12
@@ -72,4 +105,43 @@ func variation(values []float64) (mean, cv float64) {
 		return 0, 0
 	}
 	return mean, metrics.SampleStd(values) / mean * 100
+}
+
+// Paired writes how much each target slows down in several repeats: the mean, least and
+// most over the repeats. It writes nothing without targets.
+func Paired(w io.Writer, pairs []compare.Paired) error {
+	if len(pairs) == 0 {
+		return nil
+	}
+	var b bytes.Buffer
+	fmt.Fprintf(&b, "\nSlowdown of each target with the others, from %d pairs of it alone and with them\n", len(pairs[0].Effects))
+	g := twoLined(1, slices.Concat([]string{"|target", "|"}, measureHeads)...)
+	for i := range pairs {
+		p := &pairs[i]
+		rows := [][]string{{p.Target, "mean"}, {"", "least"}, {"", "most"}}
+		for _, m := range compare.Measures {
+			mean, least, most := p.Slowdown(m)
+			for j, v := range []float64{mean, least, most} {
+				rows[j] = append(rows[j], times(v))
+			}
+		}
+		for _, row := range rows {
+			g.add(row...)
+		}
+	}
+	g.text(&b)
+	_, err := w.Write(b.Bytes())
+	return err
+}
+
+// PairedBySeries writes Paired for each series of repeats among the runs.
+func PairedBySeries(w io.Writer, sums []*metrics.Summary) error {
+	series, runs := metrics.By(sums, func(s *metrics.Summary) string { return s.Header.Series })
+	var errs []error
+	for _, id := range series {
+		if id != "" {
+			errs = append(errs, Paired(w, compare.Pair(compare.Groups(runs[id]))))
+		}
+	}
+	return errors.Join(errs...)
 }
