@@ -36,22 +36,22 @@ func Repeats(w io.Writer, several bool, sums []*metrics.Summary) error {
 			title = name + ", over all repeats"
 		}
 		b.WriteByte('\n')
-		errs = append(errs, Spread(&b, title, runs[name]))
+		errs = append(errs, spread(&b, title, runs[name]))
 	}
 	errs = append(errs, PairedBySeries(&b, sums))
 	_, err := w.Write(b.Bytes())
 	return errors.Join(append(errs, err)...)
 }
 
-// spreadWidth is the width of a number in the table of Spread.
+// spreadWidth is the width of a number in the table of spread.
 const spreadWidth = 12
 
-// Spread writes how much the numbers of repeated runs differ: mean, median,
+// spread writes how much the numbers of repeated runs differ: mean, median,
 // least and most over the runs, and the coefficient of variation, which is the
 // sample standard deviation (n−1) over the mean. A run that
-// lacks a number, as a latency where no request completed, does not count for it. Spread
+// lacks a number, as a latency where no request completed, does not count for it. It
 // writes nothing for fewer than two runs.
-func Spread(w io.Writer, title string, sums []*metrics.Summary) error {
+func spread(w io.Writer, title string, sums []*metrics.Summary) error {
 	if len(sums) < 2 {
 		return nil
 	}

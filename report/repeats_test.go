@@ -1,11 +1,10 @@
-package report_test
+package report
 
 import (
 	"strings"
 	"testing"
 
 	"github.com/servebench/servebench/metrics"
-	"github.com/servebench/servebench/report"
 )
 
 // The variation of 10, 20, 60 is that of numpy: std([10, 20, 60], ddof=1) / 30.
@@ -18,7 +17,7 @@ func TestSpreadOfRepeats(t *testing.T) {
 	}
 	sums = append(sums, &metrics.Summary{Header: new(metrics.Header), Failed: 1, Seconds: 90})
 	var text strings.Builder
-	if err := report.Spread(&text, "Over 3 repeats", sums); err != nil {
+	if err := spread(&text, "Over 3 repeats", sums); err != nil {
 		t.Fatal(err)
 	}
 	for _, want := range []string{
@@ -32,7 +31,7 @@ func TestSpreadOfRepeats(t *testing.T) {
 		}
 	}
 	text.Reset()
-	if err := report.Spread(&text, "", sums[:1]); err != nil || text.Len() > 0 {
+	if err := spread(&text, "", sums[:1]); err != nil || text.Len() > 0 {
 		t.Errorf("%v, %q of one run", err, text.String())
 	}
 }

@@ -44,9 +44,9 @@ func Read(r io.Reader, ask metrics.Ask) ([]*metrics.Summary, error) {
 	return sums, err
 }
 
-// Sharded says whether r begins with the record stream of a shard, of which there
+// holdsShards says whether r begins with the record stream of a shard, of which there
 // may be others elsewhere.
-func Sharded(r io.Reader) bool {
+func holdsShards(r io.Reader) bool {
 	for e, err := range NewReader(io.LimitReader(r, sniffLength)).Entries() {
 		if err != nil {
 			return false

@@ -159,7 +159,7 @@ func TestAShardIsToldFromAWholeRun(t *testing.T) {
 		"without its run line": {shards[1][bytes.IndexByte(shards[1], '\n')+1:], true},
 		"a later version":      {[]byte(`{"v":9,"k":"run","s":1}`), false}, "a result": {[]byte(`{"duration": 1}`), false},
 	} {
-		if got := Sharded(bytes.NewReader(c.data)); got != c.want {
+		if got := holdsShards(bytes.NewReader(c.data)); got != c.want {
 			t.Errorf("%s: %v", name, got)
 		}
 	}

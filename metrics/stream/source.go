@@ -40,7 +40,7 @@ func holdsShard(name string) bool {
 		return false
 	}
 	defer f.Close()
-	return Sharded(f)
+	return holdsShards(f)
 }
 
 // String names the files.
