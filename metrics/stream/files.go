@@ -33,8 +33,8 @@ func OpenFiles(names ...string) (*Files, error) {
 	return f, nil
 }
 
-// NewFile reads r as a file of that name. There is nothing to close.
-func NewFile(name string, r io.Reader) *Files {
+// newFile reads r as a file of that name. There is nothing to close.
+func newFile(name string, r io.Reader) *Files {
 	return &Files{names: []string{name}, files: []io.Reader{r}}
 }
 

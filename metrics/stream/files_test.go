@@ -82,7 +82,7 @@ func TestDamagedLinesAreNamedByFileAndLine(t *testing.T) {
 	if !slices.Contains(sums[0].Warnings, want) {
 		t.Errorf("warnings %q, want %q", sums[0].Warnings, want)
 	}
-	_, err = Read(NewFile("<stdin>", strings.NewReader("a banner\n"+string(torn))), metrics.Ask{})
+	_, err = Read(newFile("<stdin>", strings.NewReader("a banner\n"+string(torn))), metrics.Ask{})
 	if want := "nothing to report: there is only 1 torn or damaged line of the stream: <stdin>:2"; err == nil || err.Error() != want {
 		t.Errorf("error %v, want %s", err, want)
 	}
@@ -94,7 +94,7 @@ func TestMessagesWithoutTheirEndAreNamedByTheirFirstLine(t *testing.T) {
 {"v":1,"k":"req","run":"r","s":0,"m":1,"p":0,"of":3,"json":"{"}
 {"v":1,"k":"more","run":"r","s":0,"m":1,"p":1,"of":3,"json":"{"}
 `
-	sums, err := Read(NewFile("r.jsonl", strings.NewReader(text)), metrics.Ask{})
+	sums, err := Read(newFile("r.jsonl", strings.NewReader(text)), metrics.Ask{})
 	if err != nil || len(sums) != 1 {
 		t.Fatalf("%d runs, %v", len(sums), err)
 	}

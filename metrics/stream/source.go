@@ -54,7 +54,7 @@ func (s Source) String() string {
 // Read sums up the runs of the source, or of stdin for the name "-". It also names what
 // it read. An error begins with that name.
 func (s Source) Read(stdin io.Reader, ask metrics.Ask) (name string, sums []*metrics.Summary, err error) {
-	name, in := s.String(), NewFile("<stdin>", stdin)
+	name, in := s.String(), newFile("<stdin>", stdin)
 	if name == "-" {
 		name = "standard input"
 	} else {
