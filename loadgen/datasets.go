@@ -19,6 +19,9 @@ type opener interface {
 // dataset is the one that o names.
 func (w *workload) dataset(p *Plan, from tokenizerSource) (opener, error) {
 	d := &p.Workload
+	if d.Source != nil {
+		return given{d.Source, d.NumPrompts}, nil
+	}
 	common := dataset.Options{
 		Path: d.Path, Num: d.NumPrompts, Seed: d.Seed, Tokenizer: w.tokenizer, VocabSize: d.VocabSize,
 		DisableShuffle: d.DisableShuffle, NoOversample: d.NoOversample,
@@ -43,6 +46,20 @@ func (w *workload) dataset(p *Plan, from tokenizerSource) (opener, error) {
 		}
 	}
 	return rendered(p, common), nil
+}
+
+// A given dataset is a Source of the caller's.
+type given struct {
+	source dataset.Source
+	n      int
+}
+
+// Open gives the Source as it is.
+func (g given) Open() (dataset.Source, int, error) {
+	if g.n < 1 {
+		return nil, 0, fmt.Errorf("%d prompts: a Source needs at least 1", g.n)
+	}
+	return g.source, g.n, nil
 }
 
 // synthetic are the datasets whose prompts are made of token ids.

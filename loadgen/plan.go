@@ -5,6 +5,7 @@ import (
 	"context"
 	"math"
 	"net"
+	"net/http"
 	"slices"
 	"strings"
 	"time"
@@ -73,9 +74,11 @@ func (p *Plan) complete() *Plan {
 			c.Server.Endpoint = "/v1/chat/completions"
 		}
 	}
-	c.Workload.Dataset = cmp.Or(c.Workload.Dataset, "random")
 	c.Workload.VocabSize = cmp.Or(c.Workload.VocabSize, 32000)
-	c.Sampling.IgnoreEOS = c.Sampling.IgnoreEOS || c.Workload.Dataset == "random"
+	if c.Workload.Source == nil {
+		c.Workload.Dataset = cmp.Or(c.Workload.Dataset, "random")
+		c.Sampling.IgnoreEOS = c.Sampling.IgnoreEOS || c.Workload.Dataset == "random"
+	}
 	c.Traffic.Rule = cmp.Or(c.Traffic.Rule, arrivals.SinceV010)
 	c.Traffic.Burstiness = cmp.Or(c.Traffic.Burstiness, 1)
 	c.Traffic.RequestRate = cmp.Or(c.Traffic.RequestRate, math.Inf(1))
@@ -121,6 +124,11 @@ type Server struct {
 
 	TLS   wire.CredentialFiles
 	HTTP2 bool
+
+	// Handler is the server itself, reached through memory; nil for one at BaseURL. A run
+	// with a Handler waits by package time, so it can be in a testing/synctest bubble, and
+	// its Summaries have no Evidence: the server would be a part of what is watched.
+	Handler http.Handler
 
 	// Dial opens connections in place of TCP to the URL's host; nil for that.
 	Dial func(ctx context.Context, network, address string) (net.Conn, error)
@@ -219,6 +227,11 @@ type Traffic struct {
 type Workload struct {
 	// Dataset is its name, as in --dataset-name; empty means random.
 	Dataset string
+
+	// Source is what is sent, up to NumPrompts, in place of a dataset; nil for that. Dataset
+	// may name it. Without a Server.Tokenizer, the server counts tokens. A run whose Source
+	// ends early is incomplete.
+	Source dataset.Source
 
 	// Path is of the dataset's file.
 	Path string

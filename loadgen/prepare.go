@@ -42,6 +42,9 @@ func (t *target) prepare(ctx context.Context) error {
 		return err
 	}
 	t.step(Step{Kind: Prepared})
+	if t.Server.Handler != nil {
+		return nil
+	}
 	return t.transport.CheckSockets(t.atOnce())
 }
 

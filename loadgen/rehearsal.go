@@ -13,6 +13,9 @@ import (
 // rehearse makes the first request once if the ready check is on, and the
 // warm-up requests, all of them copies of the first, as vLLM's client does.
 func (t *target) rehearse(ctx context.Context) error {
+	if t.Workload.Source != nil && t.Traffic.ReadyCheck <= 0 && t.Traffic.Warmups <= 0 {
+		return ctx.Err() // the caller's Source is read once where that is enough
+	}
 	first, err := t.firstRequest()
 	if err != nil {
 		return err
@@ -82,6 +85,9 @@ func (t *target) warmUps(ctx context.Context, first *engine.Request, n int) {
 	to.Encode = func(*dataset.Conversation, int) (*engine.Request, error) { return first, nil }
 	load := engine.Load{Target: to, Source: source, Concurrency: t.concurrency()}
 	run := engine.Run{Loads: []engine.Load{load}}
+	if t.Server.Handler != nil {
+		run.Wait = engine.Sleep
+	}
 	for range run.Records(ctx) {
 	}
 }

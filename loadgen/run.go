@@ -3,8 +3,10 @@ package loadgen
 import (
 	"cmp"
 	"context"
+	"net/http"
 	"slices"
 
+	"github.com/servebench/servebench/loadgen/internal/pipe"
 	"github.com/servebench/servebench/metrics"
 )
 
@@ -21,6 +23,7 @@ func (p *Plan) Run(ctx context.Context, o Observer) ([]*metrics.Summary, error) 
 		o = Quiet{}
 	}
 	r := &run{Plan: p.complete(), observer: o, log: newIntervals(p.Keep.Intervals)}
+	defer r.serve()()
 	r.targets = r.all()
 	if r.Repeat > 1 {
 		r.series = newRunID()
@@ -124,6 +127,9 @@ func (r *run) trial(ctx context.Context, group string, repeat, only int) error {
 	}
 	for _, t := range tr.targets {
 		t.stopProfiler(ctx)
+		if t.connection != nil {
+			t.transport.CloseIdleConnections()
+		}
 	}
 	return err
 }
@@ -145,4 +151,43 @@ func (t *target) result(ctx context.Context, s *metrics.Summary) *Result {
 		result.Unlisted = t.unlisted(ctx)
 	}
 	return result
+}
+
+// serve serves the Handlers of the plan's targets, each by a server of its own, and has
+// the targets dial those, until stop is called.
+func (p *Plan) serve() (stop func()) {
+	var stops []func()
+	for _, target := range p.all() {
+		if s := &target.Server; s.Handler != nil {
+			s.BaseURL = "http://handler"
+			listener := pipe.Listen()
+			s.Dial = listener.Dial
+			stops = append(stops, serveAt(listener, s.Handler))
+		}
+	}
+	return func() {
+		for _, stop := range stops {
+			stop()
+		}
+	}
+}
+
+// serveAt serves a handler until stop is called, which waits for its end.
+func serveAt(listener *pipe.Listener, handler http.Handler) (stop func()) {
+	web := &http.Server{Handler: handler}
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		web.Serve(listener)
+	}()
+	return func() {
+		web.Close()
+		<-done
+	}
+}
+
+// inMemory says whether a target is a Handler. Then the server is a part of this process,
+// so what the process does tells nothing of the load, and time may be a test's own.
+func (tr *trial) inMemory() bool {
+	return slices.ContainsFunc(tr.targets, func(t *target) bool { return t.Server.Handler != nil })
 }

@@ -40,6 +40,7 @@ type target struct {
 	prober    *engine.Prober  // nil without probes
 	probes    *metrics.Probes // what came of them
 	profiling bool            // the server's profiler was begun
+	begun     int             // conversations of the measured load
 	last      time.Duration   // when the last measured request so far ended
 	lasts     time.Duration   // until when the load lasts at least
 }
@@ -131,7 +132,9 @@ func (t *target) begin(ctx context.Context, tr *trial) error {
 	t.collector.KeepOutcomes, t.collector.KeepLastings = t.Keep.Texts, t.Keep.Latencies
 	t.collector.KeepTrace, t.collector.MaxKept = t.Keep.Requests || t.Target != "" || t.Watch.any(), maxKept
 	t.witness = witness{counters: t.counters}
-	t.witness.look(ctx)
+	if !tr.inMemory() {
+		t.witness.look(ctx)
+	}
 	return t.openSamplers(ctx)
 }
 
@@ -211,6 +214,14 @@ func (t *target) unsent(s *metrics.Summary) []string {
 	return []string{fmt.Sprintf("--rate-curve: its last rate is 0: %d of --num-prompts %d were sent", sent, t.share())}
 }
 
+// short says that a Source of the caller's ended early.
+func (t *target) short(s *metrics.Summary) []string {
+	if t.Workload.Source == nil || t.Traffic.Duration > 0 || s.Interrupted || t.begun >= t.share() {
+		return nil
+	}
+	return []string{fmt.Sprintf("%s were asked for, and the Source ended after %d", count(t.share(), "request"), t.begun)}
+}
+
 // collect puts into the trial's numbers what a request did.
 func (t *target) collect(rec *metrics.Record) {
 	rec = t.header.Counted(rec)
@@ -218,6 +229,9 @@ func (t *target) collect(rec *metrics.Record) {
 		t.warmUp.note(rec)
 	} else {
 		t.last = max(t.last, rec.End)
+		if rec.Turn == 0 {
+			t.begun++
+		}
 	}
 	t.witness.send(rec)
 	t.collector.Add(rec)

@@ -27,7 +27,7 @@ func (w *workload) openTokenizer(ctx context.Context, p *Plan, from tokenizerSou
 	w.ids = p.Workload.TokenIDs
 	name, made := p.Server.Tokenizer, makesIDs(p.Workload.Dataset)
 	switch {
-	case p.Server.SkipTokenizer, name == "" && w.ids && made, name == "" && p.Workload.Dataset == "file":
+	case p.Server.SkipTokenizer, name == "" && p.Workload.Source != nil, name == "" && w.ids && made, name == "" && p.Workload.Dataset == "file":
 		return nil
 	case name == serverTokenizer:
 		return w.askServer(ctx, p, from)

@@ -64,6 +64,9 @@ func (tr *trial) checkSockets() error {
 func (tr *trial) measure(ctx context.Context) ([]*metrics.Summary, error) {
 	first := tr.targets[0]
 	run := engine.Run{Drain: first.Limits.Drain, Deadline: first.Limits.Deadline, Ready: tr.ready, StartAt: first.Shard.start()}
+	if tr.inMemory() {
+		run.Wait = engine.Sleep
+	}
 	ctx, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
 	tr.aborter = aborter{AbortRule: first.Abort, stop: stop}
@@ -74,10 +77,12 @@ func (tr *trial) measure(ctx context.Context) ([]*metrics.Summary, error) {
 		}
 		run.Loads = append(run.Loads, load)
 	}
-	var pulse *host.Pulse
+	seen := func() *metrics.Evidence { return nil }
 	over, unhook, stopProbes := func() {}, func() bool { return true }, func(error) {}
 	run.Started = func(epoch time.Time) {
-		pulse = host.StartPulse()
+		if !tr.inMemory() {
+			seen = watchProcess()
+		}
 		for _, t := range tr.targets {
 			t.tally.Reset()
 			t.header.Epoch = epoch
@@ -94,16 +99,25 @@ func (tr *trial) measure(ctx context.Context) ([]*metrics.Summary, error) {
 	if why, stopped := aborted(ctx); stopped && cut == nil {
 		cut = &FailedError{why}
 	}
-	if pulse == nil {
+	if first.header.Epoch.IsZero() {
 		return nil, interrupted(ctx, cut)
 	}
 	took := ended.Sub(first.header.Epoch)
-	var seen metrics.Evidence
-	pulse.Stop(&seen)
+	evidence := seen()
 	tr.unwatch()
 	over()
 	stopProbes(cut)
-	return tr.summaries(ctx, cut, took, seen)
+	return tr.summaries(ctx, cut, took, evidence)
+}
+
+// watchProcess watches this process until seen is called, which gives what was noticed.
+func watchProcess() (seen func() *metrics.Evidence) {
+	pulse := host.StartPulse()
+	return func() *metrics.Evidence {
+		var e metrics.Evidence
+		pulse.Stop(&e)
+		return &e
+	}
 }
 
 // prime makes a target's load, the last thing before the clock starts.
@@ -187,8 +201,8 @@ func (tr *trial) take(records iter.Seq2[*metrics.Record, error]) error {
 }
 
 // summaries sums up what each target did in a trial that took so long, with what
-// was seen of this process meanwhile.
-func (tr *trial) summaries(ctx context.Context, cut error, took time.Duration, seen metrics.Evidence) (sums []*metrics.Summary, err error) {
+// was seen of this process meanwhile, nil for nothing.
+func (tr *trial) summaries(ctx context.Context, cut error, took time.Duration, seen *metrics.Evidence) (sums []*metrics.Summary, err error) {
 	atOnce := 0
 	for _, t := range tr.targets {
 		s := t.collector.Summary(t.took(took).Seconds())
@@ -201,21 +215,28 @@ func (tr *trial) summaries(ctx context.Context, cut error, took time.Duration, s
 		sums = append(sums, s)
 	}
 	for i, t := range tr.targets {
-		s, evidence := sums[i], seen
-		t.tally.Report(&evidence)
-		evidence.Proxy, evidence.Vouched = t.transport.Proxy(t.Server.BaseURL), t.vouched()
-		evidence.Unverified = t.Server.Insecure && strings.HasPrefix(t.Server.BaseURL, "https:")
-		evidence.Beside = atOnce - s.Truth.PeakConcurrency
-		evidence.WriteBlocked = t.recorder.blocked()
-		s.Evidence, s.Age = &evidence, metrics.FromHistogram(t.tally.Ages())
-		s.Probes = t.probes
-		s.Warnings = append(append(s.Warnings, t.warmUp.warnings()...), t.unsent(s)...)
+		s := sums[i]
+		if seen != nil {
+			s.Evidence, s.Age = t.evidence(*seen), metrics.FromHistogram(t.tally.Ages())
+			s.Evidence.Beside = atOnce - s.Truth.PeakConcurrency
+		}
+		s.Probes, s.Incomplete = t.probes, append(s.Incomplete, t.short(s)...)
+		s.Warnings = append(append(append(s.Warnings, t.warmUp.warnings()...), t.unsent(s)...), t.short(s)...)
 		t.witness.testify(context.WithoutCancel(ctx), s, t.witness.most(t.probesSent(), t.Shard.Of))
 		if s.RateChanges, err = t.rateChanges(); err != nil {
 			return nil, t.named(err)
 		}
 	}
 	return sums, cut
+}
+
+// evidence is what was seen of this process and of the target's connections.
+func (t *target) evidence(seen metrics.Evidence) *metrics.Evidence {
+	t.tally.Report(&seen)
+	seen.Proxy, seen.Vouched = t.transport.Proxy(t.Server.BaseURL), t.vouched()
+	seen.Unverified = t.Server.Insecure && strings.HasPrefix(t.Server.BaseURL, "https:")
+	seen.WriteBlocked = t.recorder.blocked()
+	return &seen
 }
 
 // tellDraining says what the end of ctx has begun: the first interrupt, or too many

@@ -88,7 +88,7 @@ func runWeek(t *testing.T, every time.Duration) (inUse []int64, sent int) {
 		if err := tr.take(daily(run.Records(t.Context()), &inUse)); err != nil {
 			t.Fatal(err)
 		}
-		sums, err := tr.summaries(t.Context(), nil, week, metrics.Evidence{})
+		sums, err := tr.summaries(t.Context(), nil, week, new(metrics.Evidence))
 		if err != nil || sums[0].Completed+sums[0].Failed != sent || sums[0].Failed != sent/50 || len(inUse) != 7 {
 			t.Fatalf("%v: %d of %d failed, of %d; %d days", err, sums[0].Failed, sums[0].Completed, sent, len(inUse))
 		}

@@ -52,10 +52,12 @@ func (w *witness) most(beside, shards int) int64 {
 // testify puts what was noticed into s and its Evidence, and has s judged. At most so
 // many prompt tokens were to be looked up.
 func (w *witness) testify(ctx context.Context, s *metrics.Summary, most int64) {
-	if w.before != nil {
-		w.compare(ctx, s, most)
+	if s.Evidence != nil {
+		if w.before != nil {
+			w.compare(ctx, s, most)
+		}
+		s.Evidence.Repeated = w.prompts.repeated
 	}
-	s.Evidence.Repeated = w.prompts.repeated
 	trust.Judge(s)
 }
 

@@ -1,21 +1,21 @@
 package loadtest
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"math"
 	"net/http"
 	"strconv"
+	"strings"
 	"testing"
 	"time"
 
 	"github.com/servebench/servebench/dataset"
 	"github.com/servebench/servebench/dataset/tokenizer"
-	"github.com/servebench/servebench/loadgen/arrivals"
-	"github.com/servebench/servebench/loadgen/engine"
+	"github.com/servebench/servebench/loadgen"
 	"github.com/servebench/servebench/metrics"
-	"github.com/servebench/servebench/metrics/trust"
 )
 
 // vocabulary is that of random prompts.
@@ -66,44 +66,18 @@ func (l *Load) Run(ctx context.Context) (*metrics.Summary, error) {
 	if err := l.check(); err != nil {
 		return nil, err
 	}
-	server := l.connect()
-	defer server.close()
-	load, config, err := l.load(ctx, server)
+	plan, err := l.plan()
 	if err != nil {
 		return nil, err
 	}
-	header := &metrics.Header{Definitions: metrics.Latest, Config: config, Flags: l.lengths()}
-	collector := metrics.NewCollector(header)
-	run := engine.Run{Loads: []engine.Load{load}, Wait: server.wait, Started: func(epoch time.Time) {
-		header.Epoch = epoch
-		server.watch()
-	}}
-	begun := 0
-	for rec, failed := range run.Records(ctx) {
-		if failed != nil {
-			err = failed
-			break
-		}
-		if rec.Turn == 0 {
-			begun++
-		}
-		collector.Add(rec)
-	}
-	evidence := server.unwatch()
-	if err == nil && header.Epoch.IsZero() {
-		err = context.Cause(ctx)
-	}
-	if err != nil {
+	sums, err := plan.Run(ctx, nil)
+	switch {
+	case errors.Is(err, loadgen.ErrInterrupted):
+		return nil, context.Cause(ctx)
+	case err != nil:
 		return nil, err
 	}
-	s := collector.Summary(time.Since(header.Epoch).Seconds())
-	s.Interrupted, s.Evidence = ctx.Err() != nil, evidence
-	if begun < l.Requests && !s.Interrupted {
-		s.Incomplete = append(s.Incomplete, fmt.Sprintf("%d requests were asked for, and the Source ended after %d", l.Requests, begun))
-		s.Warnings = append(s.Warnings, s.Incomplete...)
-	}
-	trust.Judge(s)
-	return s, nil
+	return sums[0], nil
 }
 
 func (l *Load) check() error {
@@ -120,44 +94,36 @@ func (l *Load) check() error {
 	return nil
 }
 
-// lengths are those of random prompts and answers, as flags of servebench run: with
-// other ones it is another load.
-func (l *Load) lengths() []metrics.KV {
-	if l.Source != nil {
-		return nil
-	}
-	return []metrics.KV{{Key: "random-input-len", Value: strconv.Itoa(l.InputLen)}, {Key: "random-output-len", Value: strconv.Itoa(l.OutputLen)}}
-}
-
-// load is what the server is put under, and what is said of it.
-func (l *Load) load(ctx context.Context, server *server) (load engine.Load, config metrics.Config, err error) {
-	config = metrics.Config{
-		Backend: "openai", BaseURL: l.URL, Endpoint: "/v1/completions", Model: l.Model, Seed: l.Seed,
-		NumPrompts: l.Requests, RequestRate: math.Inf(1), Burstiness: 1, MaxConcurrency: l.Concurrency,
-		Metrics: []string{"ttft", "tpot", "itl", "e2el"}, Percentiles: []float64{90, 99},
+// plan is the load as a run has it.
+func (l *Load) plan() (*loadgen.Plan, error) {
+	timeout := cmp.Or(l.Timeout, DefaultTimeout)
+	p := &loadgen.Plan{
+		Server:   loadgen.Server{Backend: "openai", BaseURL: strings.TrimRight(l.URL, "/"), Handler: l.Handler, Model: l.Model},
+		Workload: loadgen.Workload{Source: l.Source, Seed: l.Seed, NumPrompts: l.Requests},
+		Traffic:  loadgen.Traffic{RequestRate: l.Rate},
+		Sampling: loadgen.Sampling{IgnoreEOS: l.IgnoreEOS},
+		Limits:   loadgen.Limits{Connect: timeout, Total: timeout, Call: timeout},
+		Report:   loadgen.Report{Metrics: []string{"ttft", "tpot", "itl", "e2el"}, Percentiles: []float64{90, 99}},
 	}
 	if l.Chat {
-		config.Backend, config.Endpoint = "openai-chat", "/v1/chat/completions"
+		p.Server.Backend = "openai-chat"
 	}
-	if l.Rate > 0 {
-		config.RequestRate = l.Rate
+	for name, values := range l.Header {
+		p.Server.Headers = append(p.Server.Headers, metrics.KV{Key: name, Value: strings.Join(values, ", ")})
 	}
-	if config.Model == "" {
-		if config.Model, err = server.model(ctx); err != nil {
-			return load, config, err
-		}
+	if l.Concurrency > 0 {
+		p.Traffic.MaxConcurrency = &l.Concurrency
 	}
-	load = engine.Load{Concurrency: l.Concurrency, Target: server.target(config.Model), Source: l.Source}
-	if l.Source == nil {
-		config.Dataset = "random"
-		random := dataset.Random{
-			Options:  dataset.Options{Tokenizer: tokenizer.Stub{Size: vocabulary}, Num: l.Requests, Seed: l.Seed, IDPrefix: "loadtest-"},
-			InputLen: l.InputLen, OutputLen: l.OutputLen,
-		}
-		if load.Source, _, err = random.Open(); err != nil {
-			return load, config, err
-		}
+	if l.Source != nil {
+		return p, nil
 	}
-	load.Schedule, err = arrivals.Process{Rate: config.RequestRate, Burstiness: 1, Seed: l.Seed}.Schedule(l.Requests)
-	return load, config, err
+	p.Workload.Dataset = "random"
+	// With other lengths it is another load.
+	p.Flags = []metrics.KV{{Key: "random-input-len", Value: strconv.Itoa(l.InputLen)}, {Key: "random-output-len", Value: strconv.Itoa(l.OutputLen)}}
+	random := dataset.Random{InputLen: l.InputLen, OutputLen: l.OutputLen, Options: dataset.Options{
+		Tokenizer: tokenizer.Stub{Size: vocabulary}, Num: l.Requests, Seed: l.Seed, IDPrefix: "loadtest-",
+	}}
+	var err error
+	p.Workload.Source, _, err = random.Open()
+	return p, err
 }
