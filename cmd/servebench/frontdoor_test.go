@@ -67,6 +67,37 @@ func TestLinksLeadSomewhere(t *testing.T) {
 	}
 }
 
+var quotedPath = regexp.MustCompile("`((?:cmd|loadgen|metrics|report|dataset|docs|testdata|tools)(?:/[a-z0-9_.]+)*)`")
+
+// The page of the architecture names every package, and no page names a file or a
+// folder that is not there.
+func TestPagesNameWhatIsThere(t *testing.T) {
+	pages := frontPages(t)
+	for _, name := range []string{"docs/architecture.md", "CONTRIBUTING.md", "SECURITY.md", "CHANGELOG.md"} {
+		for _, found := range quotedPath.FindAllStringSubmatch(pages[name], -1) {
+			if _, err := os.Stat(filepath.Join("../..", found[1])); err != nil {
+				t.Errorf("%s names %s: %v", name, found[1], err)
+			}
+		}
+	}
+	for _, top := range []string{"cmd", "loadgen", "metrics", "report", "dataset"} {
+		err := filepath.WalkDir(filepath.Join("../..", top), func(path string, entry os.DirEntry, err error) error {
+			if err != nil || !entry.IsDir() {
+				return err
+			}
+			sources, err := filepath.Glob(filepath.Join(path, "*.go"))
+			name := strings.TrimPrefix(filepath.ToSlash(path), "../../")
+			if len(sources) > 0 && !strings.Contains(pages["docs/architecture.md"], "`"+name+"`") {
+				t.Errorf("docs/architecture.md does not name %s", name)
+			}
+			return err
+		})
+		if err != nil {
+			t.Error(err)
+		}
+	}
+}
+
 // makefiles are the texts of the Makefile and of what it includes.
 func makefiles(t *testing.T) string {
 	t.Helper()
