@@ -56,7 +56,7 @@ seeds: ## write docs/seeds.md, within a few minutes
 kills: ## kill KILLS (200) runs under load, and look for each request that was answered 100 ms before
 	KILLS=$${KILLS:-200} $(GO) test -timeout 20m -count=1 -run '^TestKilledRunLosesNothing$$' -v ./cmd/servebench
 soak: ## measure memory over a week of fake time, and SOAK_TIME (10m) at full speed
-	SOAK_TIME=$${SOAK_TIME:-10m} $(GO) test -tags soak -timeout 60m -count=1 -run '^TestMemory' -v ./cmd/servebench ./loadgen/bench
+	SOAK_TIME=$${SOAK_TIME:-10m} $(GO) test -tags soak -timeout 60m -count=1 -run '^TestMemory' -v ./cmd/servebench ./loadgen
 # By count, because go test may take the end of a time limit for a failure (context deadline exceeded).
 fuzz: ## run all fuzz targets, FUZZTIME (500000x) each
 	@for package in $$($(GO) list ./...); do \

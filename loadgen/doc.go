@@ -1,4 +1,4 @@
-// Package bench is a run as a library: what servebench run does, without its flags, its
+// Package loadgen is a run as a library: what servebench run does, without its flags, its
 // texts and its exit codes.
 //
 // A Plan says what is sent to which server, when, and what is watched meanwhile. Its
@@ -11,4 +11,8 @@
 // What goes on meanwhile an Observer is told: it has few methods, and Quiet has all of them.
 // Records go where Plan.Keep says, and to the Observer. Errors and remarks name a setting
 // by its flag of servebench run, as records do.
+//
+// Below the door, engine sends conversations when they are due, arrivals says when that
+// is, openai speaks the protocol, wire stamps what comes back, and host watches this
+// machine meanwhile.
 package loadgen

@@ -18,7 +18,7 @@ import (
 
 	"github.com/servebench/servebench/dataset"
 	"github.com/servebench/servebench/dataset/tokenizer"
-	"github.com/servebench/servebench/loadgen/bench"
+	"github.com/servebench/servebench/loadgen"
 	"github.com/servebench/servebench/loadgen/sim"
 	"github.com/servebench/servebench/loadgen/spool"
 	"github.com/servebench/servebench/report"
@@ -44,13 +44,13 @@ func run(ctx context.Context, urls []string) error {
 	if err != nil {
 		return err
 	}
-	plan := bench.Plan{Keep: bench.Keep{Records: records}}
+	plan := loadgen.Plan{Keep: loadgen.Keep{Records: records}}
 	for i, url := range urls {
-		plan.Targets = append(plan.Targets, &bench.Plan{
+		plan.Targets = append(plan.Targets, &loadgen.Plan{
 			Target:   string(rune('a' + i)),
-			Server:   bench.Server{BaseURL: url},
-			Workload: bench.Workload{Random: dataset.Random{InputLen: 64, OutputLen: 16}},
-			Traffic:  bench.Traffic{RequestRate: 20, WarmUp: time.Second, Duration: 2 * time.Second},
+			Server:   loadgen.Server{BaseURL: url},
+			Workload: loadgen.Workload{Random: dataset.Random{InputLen: 64, OutputLen: 16}},
+			Traffic:  loadgen.Traffic{RequestRate: 20, WarmUp: time.Second, Duration: 2 * time.Second},
 		})
 	}
 	sums, err := plan.Run(ctx, told{})
@@ -67,7 +67,7 @@ func run(ctx context.Context, urls []string) error {
 }
 
 // told prints what is said of a run.
-type told struct{ bench.Quiet }
+type told struct{ loadgen.Quiet }
 
 func (told) Remark(target, text string) { fmt.Printf("%s: %s\n", target, text) }
 
