@@ -1,8 +1,18 @@
 package main
 
 import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
 	"path/filepath"
 	"strings"
+
+	"github.com/servebench/servebench/cmd/servebench/internal/argv"
+	"github.com/servebench/servebench/loadgen/progress"
+	"github.com/servebench/servebench/loadgen/spool"
+	"github.com/servebench/servebench/metrics/pyjson"
+	"github.com/servebench/servebench/report/save"
 
 	"github.com/servebench/servebench/loadgen"
 	"github.com/servebench/servebench/report/files"
@@ -70,4 +80,116 @@ func (o *options) trials() int {
 	plan := o.Plan
 	plan.Targets = make([]*loadgen.Plan, len(o.Targets))
 	return plan.Trials()
+}
+
+// openRecords opens what -o names; nil for nothing.
+func openRecords(r *resultOptions, talk io.Writer) (*spool.File, error) {
+	if r.Stream == "-" {
+		f := spool.To(os.Stdout)
+		f.Say = sayTo(talk)
+		return f, nil
+	}
+	return openLines("-o/--record-to", r.Stream, "the record stream", r.Mode(), talk)
+}
+
+// openIntervals opens what --hlog names; nil for nothing.
+func openIntervals(r *resultOptions, talk io.Writer) (*spool.File, error) {
+	return openLines("--hlog", r.Intervals, "the interval log", 0o666, talk)
+}
+
+// openLines opens a file of lines that a flag names; nil for nothing.
+func openLines(flag, name, holds string, mode os.FileMode, talk io.Writer) (*spool.File, error) {
+	f, err := spool.Open(name, mode)
+	if err != nil {
+		return nil, fmt.Errorf("argument %s: %w", flag, err)
+	}
+	if f != nil {
+		f.Holds, f.Say = holds, sayTo(talk)
+	}
+	return f, nil
+}
+
+// sayTo says lines while there may be one of progress.
+func sayTo(talk io.Writer) func(format string, args ...any) {
+	return func(format string, args ...any) { progress.Aside(talk, format, args...) }
+}
+
+// checkFiles finds out before any load whether the files of a target can be written, and
+// changes none.
+func (o *options) checkFiles() error {
+	r := &o.Results
+	if !r.Save && !r.Append && !r.Plots.Any() {
+		return nil
+	}
+	return r.check(o.Report.Label)
+}
+
+// check makes the folder of the result file and of the plots and finds out whether
+// they can be written there.
+func (r *resultOptions) check(label string) error {
+	if strings.ContainsRune(label, filepath.Separator) && r.Filename == "" {
+		return fmt.Errorf("argument --label: %s: it begins the result file's name, so it must not hold a %c", pyjson.Quote(label), filepath.Separator)
+	}
+	if r.Filename == "" {
+		return checkFolder(r.Dir)
+	}
+	name := r.Path(r.Filename)
+	if !r.Save && !r.Append {
+		return checkFolder(filepath.Dir(name))
+	}
+	info, err := os.Stat(name)
+	switch {
+	case err == nil && info.IsDir():
+		return fmt.Errorf("argument --result-filename: %s is a folder", name)
+	case sameFile(name, r.Stream):
+		return fmt.Errorf("argument --result-filename: %s is where -o/--record-to writes", name)
+	case err == nil && (r.Append || !info.Mode().IsRegular()):
+		f, err := os.OpenFile(name, os.O_APPEND|os.O_WRONLY, 0)
+		if err != nil {
+			return fmt.Errorf("argument --result-filename: %w", err)
+		}
+		return f.Close()
+	}
+	return checkFolder(filepath.Dir(name))
+}
+
+func sameFile(a, b string) bool {
+	if filepath.Clean(a) == filepath.Clean(b) {
+		return true
+	}
+	one, err := os.Stat(a)
+	other, err2 := os.Stat(b)
+	return err == nil && err2 == nil && os.SameFile(one, other)
+}
+
+// checkFolder makes a folder and finds out whether a file can be made in it.
+func checkFolder(name string) error {
+	if name == "" {
+		name = "."
+	}
+	err := os.MkdirAll(name, 0o777)
+	if err != nil {
+		return fmt.Errorf("argument --result-dir: %w", err)
+	}
+	f, err := os.CreateTemp(name, save.Temporary)
+	if err != nil {
+		return fmt.Errorf("no result file can be made in %s: %w", name, errors.Unwrap(err))
+	}
+	return errors.Join(f.Close(), os.Remove(f.Name()))
+}
+
+// parseThresholds reads two latencies as 25,50, in milliseconds.
+func parseThresholds(text string) ([]float64, error) {
+	var marks []float64
+	for part := range strings.SplitSeq(text, ",") {
+		ms, err := argv.ParseFloat(part)
+		if err != nil {
+			return nil, err
+		}
+		marks = append(marks, ms)
+	}
+	if len(marks) != 2 || !(0 < marks[0] && marks[0] < marks[1]) {
+		return nil, fmt.Errorf("invalid thresholds: %s: they must be two numbers of milliseconds, the lower first, as 25,50", pyjson.Quote(text))
+	}
+	return marks, nil
 }
