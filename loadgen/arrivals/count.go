@@ -9,10 +9,10 @@ import (
 	"github.com/servebench/servebench/metrics"
 )
 
-// Count is how many requests fill the time d. By a Curve they are those due until
-// then. By a rate or a ramp, whose arrivals follow from the number of requests, they
-// are the fewest of which the last is due at d or after it, on average where gaps
-// are not stretched.
+// Count is how many requests fill the time d. With a Curve it counts the requests due
+// until then. With a rate or a ramp, the times depend on the number of requests: it is
+// the smallest number whose last request is due at d or later, on average where gaps are
+// not stretched.
 func (a Process) Count(d time.Duration) (int, error) {
 	if err := a.check(); err != nil {
 		return 0, err

@@ -12,8 +12,8 @@ import (
 )
 
 // A dispatcher starts one load's conversations, first in, first out: wait until
-// due, take a slot, start. It is the only place where a request waits for a
-// slot, so there is one goroutine for each request in flight and no more.
+// due, take a slot, start. Requests wait for a slot here and nowhere else, so there
+// is one goroutine for each request in flight and no more.
 type dispatcher struct {
 	load     *Load
 	queues   []*queue // of its parts
@@ -89,7 +89,7 @@ func (d *dispatcher) drain(ctx context.Context, wait Waiter, q *queue) error {
 		if !d.take(ctx, &q.part, over) {
 			return nil
 		}
-		q.room.Release(p.cost)
+		q.bytes.Release(p.cost)
 		slot := max(p.due, d.freed)
 		if !p.timed {
 			p.due = slot

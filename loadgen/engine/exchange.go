@@ -15,7 +15,7 @@ type exchange struct {
 	tokens tokenCount
 }
 
-// exchange sends req, and again if the Retry has it so, and fills x.rec with what
+// exchange sends req, more than once if the Retry says so, and fills x.rec with what
 // happened.
 func (t *Target) exchange(ctx context.Context, epoch time.Time, req *Request, x exchange) {
 	rec := x.rec
@@ -24,14 +24,14 @@ func (t *Target) exchange(ctx context.Context, epoch time.Time, req *Request, x 
 	if x.going == nil || t.Retry.Times <= 0 {
 		_ = t.attempt(ctx, epoch, req, &x) // which is in the record
 	} else {
-		t.insist(ctx, epoch, req, &x)
+		t.retry(ctx, epoch, req, &x)
 	}
 	rec.End = time.Since(epoch)
 	rec.TokensPerChunk = x.tokens.each(rec)
 	t.count(req, rec)
 }
 
-// attempt sends req once. The error is that of the record, too.
+// attempt sends req once. The record has the error, too.
 func (t *Target) attempt(ctx context.Context, epoch time.Time, req *Request, x *exchange) error {
 	rec := x.rec
 	for chunk, err := range t.Send(ctx, epoch, req, rec) {

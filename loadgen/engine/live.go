@@ -12,8 +12,8 @@ import (
 type Live struct {
 	Sent   atomic.Int64 // requests started
 	Ended  atomic.Int64 // requests ended, failures included
-	Warmed atomic.Int64 // of them, those of a warm-up
-	Failed atomic.Int64 // of the others, those that failed
+	Warmed atomic.Int64 // requests of a warm-up that ended
+	Failed atomic.Int64 // other requests that failed
 	Chunks atomic.Int64 // chunks with choices so far
 
 	answered atomic.Int64 // requests with a first chunk

@@ -22,8 +22,8 @@ type queue struct {
 	part
 	encode func(c *dataset.Conversation, turn int) (*Request, error)
 	ready  chan prepared
-	room   *semaphore.Weighted
-	enough context.CancelFunc // ends the filling
+	bytes  *semaphore.Weighted // of bodies that may still be encoded
+	enough context.CancelFunc  // ends the filling
 
 	primed chan struct{} // closed once the queue is full or the source at its end
 	once   sync.Once
@@ -45,12 +45,12 @@ func newQueue(p part, t *Target) *queue {
 		part:   p,
 		encode: t.Encode,
 		ready:  make(chan prepared, 8192),
-		room:   semaphore.NewWeighted(aheadBytes),
+		bytes:  semaphore.NewWeighted(aheadBytes),
 		primed: make(chan struct{}),
 	}
 }
 
-// prime says that there is enough to begin with, or why there never will be.
+// prime notes that there is enough to begin with, or why there will never be.
 func (q *queue) prime(err error) {
 	q.once.Do(func() {
 		q.early = err
@@ -118,14 +118,14 @@ func (q *queue) next(over <-chan time.Time) (p prepared, ok bool) {
 	return p, ok
 }
 
-// put waits for room and reports whether there was any before ctx ended.
+// put waits until p fits, and says whether it did before ctx ended.
 func (q *queue) put(ctx context.Context, p prepared) bool {
 	if ctx.Err() != nil {
 		return false
 	}
-	if !q.room.TryAcquire(p.cost) {
+	if !q.bytes.TryAcquire(p.cost) {
 		q.prime(nil)
-		if q.room.Acquire(ctx, p.cost) != nil {
+		if q.bytes.Acquire(ctx, p.cost) != nil {
 			return false
 		}
 	}

@@ -13,12 +13,12 @@ import (
 const (
 	firstPause   = 100 * time.Millisecond // before a request is sent again; it doubles each time
 	longestPause = 5 * time.Second        // to which it grows
-	longestAsked = time.Minute            // to which a server's own wish is heeded
+	longestAsked = time.Minute            // the longest pause that a server may ask for
 )
 
-// A Retry says whether requests of a load are sent again. That is for those which
-// failed in a way that may pass before a chunk of their answer came. The zero value
-// sends each once.
+// A Retry says whether requests of a load are sent again. Only a request that failed
+// before a chunk of its answer came, and in a way that may pass, is sent again. The zero
+// value sends each request once.
 type Retry struct {
 	Times int // that a request is sent again at most
 
@@ -27,8 +27,8 @@ type Retry struct {
 	Total time.Duration
 }
 
-// passing are the classes that may be another's luck, and the statuses. What came of
-// a limit on the answer is not among them: the server may still be at work on it.
+// passing are the classes of failures that may pass, and passingStatus the statuses.
+// Limits on the answer are not among them: the server may still be at work on it.
 var (
 	passing = []metrics.Class{
 		metrics.DNS, metrics.Refused, metrics.Connect, metrics.ConnectTimeout, metrics.Reset, metrics.Truncated, metrics.Empty,
@@ -39,7 +39,7 @@ var (
 	}
 )
 
-// mayPass says whether what came of a request is worth another try.
+// mayPass says whether a request that ended so is worth another try.
 func mayPass(rec *metrics.Record) bool {
 	switch {
 	case rec.Chunks.Len()+rec.Blank.Len() > 0:
@@ -50,7 +50,7 @@ func mayPass(rec *metrics.Record) bool {
 	return slices.Contains(passing, rec.Class)
 }
 
-// pause is how long to wait after so many tries, of which err came last.
+// pause is how long to wait after so many tries. err is that of the last one.
 func pause(tries int, err error) time.Duration {
 	if f, ok := errors.AsType[*metrics.Failure](err); ok && f.RetryAfter > 0 {
 		return min(f.RetryAfter, longestAsked)
@@ -58,9 +58,9 @@ func pause(tries int, err error) time.Duration {
 	return min(firstPause<<min(tries-1, 10), longestPause)
 }
 
-// insist makes attempts at req until one is not to be followed by another. The
-// record is of the last, but for Sent, Attempts and Anew.
-func (t *Target) insist(ctx context.Context, epoch time.Time, req *Request, x *exchange) {
+// retry sends req until an attempt needs no other, or may have none. The record is that
+// of the last attempt, except for Sent, Attempts and Anew.
+func (t *Target) retry(ctx context.Context, epoch time.Time, req *Request, x *exchange) {
 	if limit := t.Retry.Total; limit > 0 {
 		var cancel context.CancelFunc
 		ctx, cancel = context.WithTimeoutCause(ctx, limit, metrics.Failf(metrics.Timeout, "not finished within %v", limit))
@@ -79,8 +79,8 @@ func (t *Target) insist(ctx context.Context, epoch time.Time, req *Request, x *e
 	}
 }
 
-// rest waits before the next attempt and says whether that may be made. It may not
-// once the run was stopped; if the request was cut meanwhile, the record says so.
+// rest waits before the next attempt and says whether there may be one: not after the
+// run was stopped. If the request was cut meanwhile, the record says so.
 func (x *exchange) rest(ctx context.Context, d time.Duration) bool {
 	timer := time.NewTimer(d)
 	defer timer.Stop()

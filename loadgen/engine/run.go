@@ -51,7 +51,7 @@ type Run struct {
 // Records runs the loads and yields what each request did, in the order in which
 // they ended. Cancelling ctx stops new requests; those in flight are given
 // Drain to end. An error is yielded last: a source, a schedule or a body went
-// wrong, or, as a *Failure, the Deadline has cut the run short. A failed request is
+// wrong, or, as a *metrics.Failure, the Deadline has cut the run short. A failed request is
 // a Record, not an error. Breaking out of the loop cuts the requests in flight. No
 // goroutine is left behind.
 func (r *Run) Records(ctx context.Context) iter.Seq2[*metrics.Record, error] {
@@ -154,7 +154,7 @@ func (r *Run) limit(epoch time.Time, stop, cut func(cause error)) (callOff func(
 		return func() {}
 	}
 	over := metrics.Failf(metrics.Deadline, "cut at the run's deadline of %v", r.Deadline)
-	// Nothing may take the place of what is cut.
+	// Sending stops first, so that nothing follows what is cut.
 	timer := time.AfterFunc(time.Until(epoch.Add(r.Deadline)), func() { stop(over); cut(over) })
 	return func() { timer.Stop() }
 }

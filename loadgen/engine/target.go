@@ -88,8 +88,8 @@ type Load struct {
 	WarmUp WarmUp // what comes before
 	Live   *Live  // kept up to date while the load goes on; may be nil
 
-	// Shard is the part of Source, and of the warm-up's, that is sent, each
-	// conversation when the Schedule has it due among all. Concurrency is of that part.
+	// Shard is the part of Source, and of the warm-up's, that is sent. Each of its
+	// conversations is due when the whole Schedule says. Concurrency limits the shard.
 	Shard dataset.Shard
 }
 
@@ -109,7 +109,7 @@ type part struct {
 	shard    dataset.Shard
 	phase    metrics.Phase
 	from     time.Duration // of the run: due times count from then
-	stop     time.Duration // of the run: nothing is sent from then on; 0 means no limit
+	stop     time.Duration // of the run: when sending ends; 0 means no limit
 	lasts    time.Duration // from its beginning, at least
 }
 

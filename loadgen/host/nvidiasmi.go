@@ -117,7 +117,7 @@ func (l *smiLines) Write(text []byte) (int, error) {
 	return len(text), nil
 }
 
-// said is what nvidia-smi said beside of GPUs, to go behind an error.
+// said is what else nvidia-smi printed, ready to follow an error.
 func (l *smiLines) said() string {
 	text := strings.Join(strings.Fields(string(l.other)+string(l.line)), " ")
 	if text == "" {

@@ -40,7 +40,7 @@ type Pulse struct {
 	pauses     pauses
 }
 
-// pauses are those of garbage collections, as far as they lie within the watch.
+// pauses are the pauses of garbage collections within the watch.
 type pauses struct {
 	longest time.Duration
 	waited  time.Duration // for cores by the process's threads, in the second of the longest

@@ -9,9 +9,9 @@ import (
 	"github.com/servebench/servebench/metrics"
 )
 
-// A Sampler asks what a server or its GPUs do until ctx ends, and gives take each
-// answer, with its time counted from epoch. What went wrong is in Error. It may
-// call take from any goroutine, but from one at a time and not once it has
+// A Sampler asks what a server or its GPUs do until ctx ends, and passes each answer to
+// take, with its time counted from epoch. A sample that failed has an Error. A Sampler
+// may call take from any goroutine, but from one at a time, and not after it has
 // returned.
 type Sampler func(ctx context.Context, epoch time.Time, take func(*metrics.Sample))
 
@@ -39,7 +39,7 @@ func StartWatch(epoch time.Time, sample Sampler) *Watch {
 	return w
 }
 
-// take keeps a sample, of failures in a row the first only.
+// take keeps a sample. Of failures in a row it keeps the first.
 func (w *Watch) take(s *metrics.Sample) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -67,8 +67,8 @@ func (w *Watch) Drain() []*metrics.Sample {
 	return drained
 }
 
-// Stop ends the sampling and waits for that. What was taken can be drained still.
-// It may be called again, and of a nil *Watch.
+// Stop ends the sampling and waits for its end. Drain then still gives the last
+// samples. It may be called again, and on a nil *Watch.
 func (w *Watch) Stop() {
 	if w != nil {
 		w.stop()

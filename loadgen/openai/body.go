@@ -12,13 +12,13 @@ import (
 
 // A Body makes the bodies of requests byte for byte as vLLM's client does: with
 // its keys in its order, in the spelling of Python's json.dumps. UsageAlways,
-// PlainText and Drop are not that client's.
+// PlainText and Drop are our extensions.
 type Body struct {
 	Model       string // as the API names it
 	Chat        bool   // for chat completions, else completions
 	IgnoreEOS   bool
 	Logprobs    *int // for completions; nil is sent as null
-	UsageAlways bool // ask for continuous usage statistics, those of every chunk
+	UsageAlways bool // ask for continuous usage statistics, with every chunk
 	// PlainText makes the content of a chat's messages a string instead of a list of
 	// parts. That is possible for text alone.
 	PlainText bool

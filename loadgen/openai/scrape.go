@@ -14,13 +14,13 @@ import (
 )
 
 // ServerSample is what the server says of itself in GET /metrics. The error wraps
-// scrape.ErrNoSample where that is nothing.
+// scrape.ErrNoSample where it says nothing.
 func (s *Server) ServerSample(ctx context.Context) (*metrics.ServerSample, error) {
 	return parsed(ctx, s, scrape.ParseServer)
 }
 
 // GPUs is what a DCGM exporter says of GPUs in GET /metrics. The error wraps
-// scrape.ErrNoSample where that is nothing.
+// scrape.ErrNoSample where it says nothing.
 func (s *Server) GPUs(ctx context.Context) ([]metrics.GPUSample, error) {
 	return parsed(ctx, s, scrape.ParseDCGM)
 }
@@ -37,8 +37,8 @@ func parsed[T any](ctx context.Context, s *Server, parse func(io.Reader) (T, err
 }
 
 // SampleServer samples a server at the epoch and at whole multiples of an interval
-// after it, but for those at which its last answer is not there yet. Of one replica of
-// several, from is the URL by which it was named.
+// after it. It skips the times at which the last answer has not come yet. Where a server
+// has several replicas, from is the URL of this one.
 func SampleServer(s *Server, from string, every time.Duration) host.Sampler {
 	return periodically(every, func(ctx context.Context, to *metrics.Sample) (err error) {
 		to.From = from
@@ -47,7 +47,7 @@ func SampleServer(s *Server, from string, every time.Duration) host.Sampler {
 	})
 }
 
-// SampleDCGM is like SampleServer, of the GPUs of a DCGM exporter.
+// SampleDCGM is like SampleServer, for the GPUs of a DCGM exporter.
 func SampleDCGM(s *Server, every time.Duration) host.Sampler {
 	return periodically(every, func(ctx context.Context, to *metrics.Sample) (err error) {
 		to.GPUs, err = s.GPUs(ctx)

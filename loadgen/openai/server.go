@@ -25,15 +25,15 @@ import (
 // of them, and many calls are made at once.
 const maxReply = 16 << 20
 
-// A Server is what a serving endpoint offers beside its streams. Its methods
-// make one call each, for as long as their context allows;
-// an error of theirs that is not about the reply's JSON wraps a *Failure. They
-// are safe for concurrent use. It must not be copied once in use.
+// A Server makes the calls that a serving endpoint offers beside its streams. Each
+// method makes one call, for as long as its context allows. An error wraps a
+// *metrics.Failure, unless it is about the reply's JSON. The methods are safe for
+// concurrent use. A Server must not be copied once it is in use.
 type Server struct {
 	URL       string            // base of all paths, without a slash at its end
 	Query     string            // of the URL of every call, without a question mark; empty for none
 	Header    http.Header       // sent with every call; see Headers
-	Transport http.RoundTripper // see Connections; nil means http.DefaultTransport
+	Transport http.RoundTripper // see wire.Connections; nil means http.DefaultTransport
 	Limit     time.Duration     // for a call from start to end; 0 means none
 
 	wantsContent atomic.Bool // by /tokenize, which gave no id for a prompt: see Tokenize
@@ -50,23 +50,23 @@ func (s *Server) Metrics(ctx context.Context) (string, error) {
 	return string(text), err
 }
 
-// ResetPrefixCache has the server forget the prompts that it knows, by POST
-// /reset_prefix_cache. The error is a Failure of class Status and says 404 where
-// the server does not offer it.
+// ResetPrefixCache makes the server forget the prompts that it knows, by POST
+// /reset_prefix_cache. Where the server does not offer that, the error is a
+// metrics.Failure of class Status with status 404.
 func (s *Server) ResetPrefixCache(ctx context.Context) error {
 	_, err := s.read(ctx, "/reset_prefix_cache", nothing)
 	return err
 }
 
-// StartProfile has the server's profiler begin, by POST /start_profile. The error
-// is as that of ResetPrefixCache.
+// StartProfile starts the server's profiler, by POST /start_profile. The error is like
+// ResetPrefixCache's.
 func (s *Server) StartProfile(ctx context.Context) error {
 	_, err := s.read(ctx, "/start_profile", nothing)
 	return err
 }
 
-// StopProfile has the server's profiler end and write what it found, by POST
-// /stop_profile, which may take minutes.
+// StopProfile stops the server's profiler, which writes what it found, by POST
+// /stop_profile. That may take minutes.
 func (s *Server) StopProfile(ctx context.Context) error {
 	_, err := s.read(ctx, "/stop_profile", nothing)
 	return err
@@ -106,8 +106,16 @@ func unexpected(err error) string {
 	return fmt.Sprintf("%s is of type %s, not %s", what, found, cmp.Or(want, "number"))
 }
 
-// read gives the body of a reply with status 200.
+// read gives the body of a reply with status 200. Its errors name the URL.
 func (s *Server) read(ctx context.Context, path string, body pyjson.Object) ([]byte, error) {
+	text, err := s.ask(ctx, path, body)
+	if err != nil {
+		return nil, fmt.Errorf("%s%s: %w", s.URL, path, err)
+	}
+	return text, nil
+}
+
+func (s *Server) ask(ctx context.Context, path string, body pyjson.Object) ([]byte, error) {
 	if s.Limit > 0 {
 		var cancel context.CancelFunc
 		ctx, cancel = context.WithTimeoutCause(ctx, s.Limit, metrics.Failf(metrics.Timeout, "no answer within %v", s.Limit))
@@ -115,21 +123,21 @@ func (s *Server) read(ctx context.Context, path string, body pyjson.Object) ([]b
 	}
 	reply, err := s.do(ctx, path, body)
 	if err != nil {
-		return nil, fmt.Errorf("%s%s: %w", s.URL, path, err)
+		return nil, err
 	}
 	defer reply.Body.Close()
 	if reply.StatusCode != http.StatusOK {
-		return nil, fmt.Errorf("%s%s: %w", s.URL, path, refused(reply, reply.Body))
+		return nil, refused(reply, reply.Body)
 	}
 	if err := wire.Unreadable(reply); err != nil {
-		return nil, fmt.Errorf("%s%s: %w", s.URL, path, err)
+		return nil, err
 	}
 	text, err := io.ReadAll(io.LimitReader(reply.Body, maxReply+1))
 	switch {
 	case err != nil:
-		return nil, fmt.Errorf("%s%s: %w", s.URL, path, wire.CutOff(ctx, err))
+		return nil, wire.CutOff(ctx, err)
 	case len(text) > maxReply:
-		return nil, fmt.Errorf("%s%s: %w", s.URL, path, metrics.Failf(metrics.Malformed, "the reply is longer than %d MiB", maxReply>>20))
+		return nil, metrics.Failf(metrics.Malformed, "the reply is longer than %d MiB", maxReply>>20)
 	}
 	return text, nil
 }

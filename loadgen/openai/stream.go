@@ -66,8 +66,8 @@ func (s *stream) begin(body wire.Body, chat bool) {
 	s.events.reset(&s.body)
 }
 
-// end completes the record, with the text if it is wanted or needed to count
-// tokens, and lets go of what is not used again.
+// end completes the record, with the text if it is wanted or needed to count tokens. It
+// keeps buffers for the next answer unless they are large.
 func (s *stream) end(keepText bool) {
 	s.rec.MaxAge = max(s.rec.MaxAge, s.body.Doubt)
 	s.counted()
@@ -82,7 +82,7 @@ func (s *stream) end(keepText bool) {
 }
 
 // chunksTo hands the answer's chunks to yield until it ends. The error is a
-// *Failure, or errStopped when yield wants no more. What comes after [DONE] counts as
+// *metrics.Failure, or errStopped when yield wants no more. What comes after [DONE] counts as
 // what came before, as for vLLM's client, but nothing there is a failure any more.
 func (s *stream) chunksTo(ctx context.Context, yield func(engine.Chunk) bool) error {
 	for {
@@ -158,7 +158,7 @@ func (s *stream) excess() error {
 // count takes into the record what the event says beside its choices. vLLM's client
 // reads the usage of events that are no output; up to 0.32.0 of those without
 // choices. The last one counts, also where it says 0. Usage that comes with output
-// counts one choice, so that of several is added up.
+// counts one choice, so several choices are added up.
 func (s *stream) count(e event) {
 	p := &s.piece
 	if p.server != nil {

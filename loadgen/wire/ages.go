@@ -22,7 +22,7 @@ type ages [1 + (ageHigh-ageLow)<<ageShift + 1]atomic.Int64
 
 func (a *ages) add(age time.Duration) { a[bucket(age)].Add(1) }
 
-// bucket is the place of age: the power of two, then the bits that follow the
+// bucket is the index of age: the power of two, then the bits that follow the
 // highest one.
 func bucket(age time.Duration) int {
 	if age < 1<<ageLow {

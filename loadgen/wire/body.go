@@ -17,9 +17,9 @@ type Reader interface {
 	Arrival() Arrival
 }
 
-// An Arrival is how bytes came. The kernel keeps one stamp for all that a read
-// gives, that of the last byte: what stands before it in the same read may have
-// come at any time since the read before.
+// An Arrival says how bytes came. The kernel keeps one stamp for all that a read gives:
+// the stamp of its last byte. The bytes before it in the same read may have come at any
+// time since the previous read.
 type Arrival struct {
 	At     time.Time     // when the newest byte reached this machine
 	Read   int           // number of the network read that brought it
@@ -38,10 +38,10 @@ type Arrival struct {
 // taken is when the network read took place.
 func (a Arrival) taken() time.Time { return a.At.Add(a.Age) }
 
-// A Body is the body of a reply, and knows when its bytes came. A reply that has its connection to
-// itself (HTTP/1) is read by its caller's own goroutine, so that after a Read
-// the connection's newest stamp is that of the bytes just read. Otherwise the
-// body stamps after each Read, and takes that for one from the network.
+// A Body is the body of a reply, and knows when its bytes came. On HTTP/1 a reply has
+// its connection to itself, and its caller's own goroutine reads from it: after a Read
+// the connection's newest stamp belongs to the bytes just read. Otherwise the body takes
+// a stamp of its own after each Read, as if each had gone to the network.
 type Body struct {
 	// Doubt is the greatest reach of a network read that went into several Reads.
 	Doubt time.Duration

@@ -40,8 +40,8 @@ type Connections struct {
 	// knowledge. Streams then share few connections.
 	HTTP2 bool
 
-	// Socket is the path of a Unix socket that is dialled in place of the URL's
-	// address, and of any proxy.
+	// Socket is the path of a Unix socket. It is dialled instead of the URL's address
+	// and of any proxy.
 	Socket string
 
 	Tally *Tally // counts the connections opened; nil counts nothing
@@ -83,7 +83,7 @@ func (c *Connections) limit(ctx context.Context) (context.Context, context.Cance
 }
 
 // late is err, which opening a connection since began gave before there was what,
-// as a *Failure if it was the limit that struck.
+// as a *metrics.Failure if it was the limit that struck.
 func (c *Connections) late(ctx context.Context, began time.Time, what string, err error) error {
 	if _, ok := errors.AsType[*metrics.Failure](err); ok || c.Timeout <= 0 || time.Since(began) < c.Timeout || ctx.Err() != nil {
 		return err

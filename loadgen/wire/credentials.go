@@ -8,19 +8,19 @@ import (
 	"strings"
 )
 
-// Credentials are what TLS rests on beside the system's certificates. The zero value
-// is of nothing.
+// Credentials are the certificates that TLS uses beside the system's. The zero value
+// adds none.
 type Credentials struct {
-	Certificates []tls.Certificate // with which a client says who it is
-	Authorities  *x509.CertPool    // that are trusted in place of the system's; nil for those
+	Certificates []tls.Certificate // that identify the client
+	Authorities  *x509.CertPool    // trusted instead of the system's; nil for the system's
 }
 
-// CredentialFiles are the files of Credentials, in the PEM format. An empty name is
-// of none.
+// CredentialFiles are the files of Credentials, in the PEM format. An empty name means
+// no file.
 type CredentialFiles struct {
-	Certificate string // of the client, with those between it and its authority
-	Key         string // of that certificate; empty where it stands in the same file
-	Authorities string // certificates that are trusted in place of the system's
+	Certificate string // of the client, with the intermediate ones
+	Key         string // of that certificate; empty where the same file has it
+	Authorities string // certificates that are trusted instead of the system's
 }
 
 // Load reads the files.

@@ -15,10 +15,10 @@ import (
 // proxies are the schemes of proxies that net/http knows.
 var proxies = []string{"http", "https", "socks5", "socks5h"}
 
-// environmentsProxy finds the proxy for a request as the environment has it now: in
-// HTTP_PROXY or HTTPS_PROXY, after the scheme of the request's URL, else in ALL_PROXY,
-// and none for what NO_PROXY names and for this machine. All have a name in small
-// letters, too.
+// environmentsProxy finds the proxy for a request by the environment of this moment. It
+// is in HTTP_PROXY or HTTPS_PROXY, by the scheme of the request's URL, else in ALL_PROXY.
+// Hosts in NO_PROXY and this machine have none. The variables may also be named in lower
+// case.
 func environmentsProxy() func(*http.Request) (*url.URL, error) {
 	env := httpproxy.FromEnvironment()
 	all := cmp.Or(os.Getenv("ALL_PROXY"), os.Getenv("all_proxy"))

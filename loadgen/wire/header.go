@@ -12,7 +12,7 @@ import (
 const tokenMarks = "!#$%&'*+-.^_`|~"
 
 // checkHeader reports what of h HTTP does not allow (RFC 9110, section 5), as a
-// *Failure. Net/http would open a connection first. It names no value: that may
+// *metrics.Failure. Net/http would open a connection first. It names no value: that may
 // be a key.
 func checkHeader(h http.Header) error {
 	for name, values := range h {

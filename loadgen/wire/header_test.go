@@ -25,7 +25,7 @@ func TestTheBodyOfARequestThatGoesNowhereIsClosed(t *testing.T) {
 			return r
 		},
 		"no room": func(r *http.Request, transport *Transport) *http.Request {
-			transport.room <- struct{}{}
+			transport.slots <- struct{}{}
 			ctx, cancel := context.WithCancel(r.Context())
 			cancel()
 			return r.WithContext(ctx)

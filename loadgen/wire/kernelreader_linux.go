@@ -20,7 +20,7 @@ type kernelReader struct {
 	receive func(fd uintptr) bool
 
 	message unix.Msghdr
-	room    unix.Iovec
+	into    unix.Iovec
 	control struct {
 		header unix.Cmsghdr
 		stamp  unix.Timespec
@@ -54,7 +54,7 @@ func newKernelReader(conn net.Conn, ask func(fd uintptr) error) *kernelReader {
 	}
 	r := &kernelReader{conn: tcp, socket: socket}
 	r.receive = r.try
-	r.message.Iov = &r.room
+	r.message.Iov = &r.into
 	r.message.SetIovlen(1)
 	r.message.Control = (*byte)(unsafe.Pointer(&r.control))
 	return r
@@ -63,10 +63,10 @@ func newKernelReader(conn net.Conn, ask func(fd uintptr) error) *kernelReader {
 // read gives bytes and errors as the connection's own Read does. P must not be
 // empty.
 func (r *kernelReader) read(p []byte) (int, error) {
-	r.room.Base, r.waited, r.stamped = &p[0], false, false
-	r.room.SetLen(len(p))
+	r.into.Base, r.waited, r.stamped = &p[0], false, false
+	r.into.SetLen(len(p))
 	err := r.socket.Read(r.receive)
-	r.room.Base = nil
+	r.into.Base = nil
 	switch {
 	case err != nil:
 		if raw, ok := errors.AsType[*net.OpError](err); ok {

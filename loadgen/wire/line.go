@@ -33,7 +33,7 @@ func (l *line) lacks() string {
 	return "TLS handshake"
 }
 
-// An origin is where lines lead to: a scheme, a host and a port, as RFC 6454 has it.
+// An origin is where lines lead to: a scheme, a host and a port (RFC 6454).
 type origin struct{ scheme, addr string }
 
 // originOf is where requests to u go.

@@ -85,7 +85,7 @@ func (c *stampedConn) mixes(p []byte) bool {
 	case 1:
 		return c.records.take(p) > 1 || c.records.within()
 	}
-	return true // the records inside the records are not to be seen
+	return true // nobody sees the records inside the records
 }
 
 // disorder is how many packets have come before an earlier one since it was asked
@@ -124,8 +124,8 @@ func (c *stampedConn) Write(p []byte) (int, error) {
 // written is when the newest request was written, if a reply to it has begun.
 func (c *stampedConn) written() time.Time { return c.opened.Add(time.Duration(c.wrote.Load())) }
 
-// note takes in a read that took place at now and gave bytes. What it left no
-// byte of bounds the arrival of the next, and so do clocks that were set.
+// note records a read at now that gave bytes. If the read before drained the socket,
+// these bytes cannot have arrived before it. That also catches clocks that were set.
 func (c *stampedConn) note(now, age time.Duration) {
 	if c.emptied {
 		c.floor = c.last

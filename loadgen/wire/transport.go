@@ -23,7 +23,7 @@ type Transport struct {
 	connections Connections
 	http        *http.Transport // opens connections; HTTP/2 it speaks by itself
 	pool        pool            // HTTP/1.1 connections without a request
-	room        chan struct{}   // for requests at once; nil without a limit
+	slots       chan struct{}   // of the requests in flight; nil without a limit
 }
 
 // Transport makes an HTTP/1.1 transport: a connection carries one stream at a
@@ -42,7 +42,7 @@ func (c Connections) Transport() *Transport {
 	}
 	t := &Transport{connections: c}
 	if c.Limit > 0 {
-		t.room = make(chan struct{}, c.Limit)
+		t.slots = make(chan struct{}, c.Limit)
 	}
 	var protocols http.Protocols
 	protocols.SetHTTP1(!c.HTTP2)
@@ -67,16 +67,16 @@ func (c Connections) Transport() *Transport {
 	return t
 }
 
-// Apart is a Transport of its own that reaches servers as t does, without a limit and
-// without being counted.
+// Apart is another Transport that reaches servers as t does. It has no limit, and no
+// Tally counts its connections.
 func (t *Transport) Apart() *Transport {
 	c := t.connections
 	c.Limit, c.Tally = 0, nil
 	return c.Transport()
 }
 
-// RoundTrip sends one request, as an http.RoundTripper. Closing the reply's body
-// lets the next request have its place.
+// RoundTrip sends one request, as an http.RoundTripper. Closing the reply's body gives
+// its slot to the next request.
 func (t *Transport) RoundTrip(r *http.Request) (*http.Response, error) {
 	if err := checkHeader(r.Header); err != nil {
 		closeBody(r)
@@ -104,20 +104,20 @@ func (t *Transport) RoundTrip(r *http.Request) (*http.Response, error) {
 	return reply, nil
 }
 
-// enter waits for room for a request.
+// enter waits for a slot.
 func (t *Transport) enter(ctx context.Context) (leave func(), err error) {
-	if t.room == nil {
+	if t.slots == nil {
 		return func() {}, nil
 	}
 	select {
-	case t.room <- struct{}{}:
-		return func() { <-t.room }, nil
+	case t.slots <- struct{}{}:
+		return func() { <-t.slots }, nil
 	case <-ctx.Done():
 		return nil, context.Cause(ctx)
 	}
 }
 
-// untaken is err, as a *Failure if net/http had sent the request again had it been
+// untaken is err, as a *metrics.Failure if net/http had sent the request again had it been
 // able to: the server said that it did not look at it.
 func untaken(err error) error {
 	if err == nil {

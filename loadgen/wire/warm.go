@@ -18,10 +18,10 @@ const warmTogether = 256
 
 // Warm opens n connections to the host of target, TLS handshake and proxy
 // included, and keeps them for the requests to come. For HTTP/2 it sends a HEAD
-// request, which leaves one connection. It gives how many were opened; the error
-// is that of the first which could not be. A request that gets one has no
-// metrics.Conn. One that lies idle for longer than 4 s, or that the server has
-// closed, is dropped when its turn comes; outside Linux the closing is not seen.
+// request, which leaves one connection. It gives how many it opened, and the error of
+// the first that failed. A request over one of them has no metrics.Conn. A connection
+// that lay idle for more than 4 s, or that the server has closed, is dropped when its
+// turn comes. Outside Linux nobody sees the closing.
 func (t *Transport) Warm(ctx context.Context, target string, n int) (opened int, err error) {
 	u, err := url.Parse(target)
 	if err != nil {

@@ -45,7 +45,7 @@ type Endpoint struct {
 	URL       string            // the endpoint
 	Header    http.Header       // sent with every request; see Headers
 	Chat      bool              // it is a chat endpoint; see metrics.Record.E2EL
-	Transport http.RoundTripper // see Connections; nil means http.DefaultTransport
+	Transport http.RoundTripper // see wire.Connections; nil means http.DefaultTransport
 	Timeouts  wire.Timeouts
 	Tally     *wire.Tally // counts what streams do; nil counts nothing
 
@@ -55,9 +55,9 @@ type Endpoint struct {
 	streams sync.Pool // for their buffers
 }
 
-// Send is a Sender. It sends a request once, whatever a Retry does, but for one over a
-// used connection that dies before a byte of the answer: a Transport sends that anew,
-// once, over a new one. Redirects are not followed.
+// Send is an engine.Sender. It sends a request once. There is one exception: if a used
+// connection dies before a byte of the answer, a wire.Transport sends the request anew,
+// once, over a new connection. Redirects are not followed.
 func (o *Endpoint) Send(ctx context.Context, epoch time.Time, req *engine.Request, rec *metrics.Record) iter.Seq2[engine.Chunk, error] {
 	return func(yield func(engine.Chunk, error) bool) {
 		err := o.exchange(ctx, epoch, req, rec, func(c engine.Chunk) bool { return yield(c, nil) })
