@@ -127,8 +127,8 @@ func (p *Point) row(m Metric, gate *Gate) (Row, bool) {
 	return r, true
 }
 
-// Worse says whether the new runs are worse, by chance or not.
-func (r *Row) Worse() bool { return r.Effect.Share != 0 && r.Effect.Share > 0 != r.Higher }
+// worse says whether the new runs are worse, by chance or not.
+func (r *Row) worse() bool { return r.Effect.Share != 0 && r.Effect.Share > 0 != r.Higher }
 
 // end is the end of the confidence interval that is the worst for the new runs.
 func (r *Row) end() float64 {
@@ -160,7 +160,7 @@ func (c *Comparison) adjust(tests int) {
 	worse, better = holm(worse, tests), holm(better, tests)
 	for i, r := range gated {
 		r.Adjusted = better[i]
-		if r.Worse() {
+		if r.worse() {
 			r.Adjusted = worse[i]
 		}
 		r.Differs = r.Adjusted <= c.Alpha
@@ -169,7 +169,7 @@ func (c *Comparison) adjust(tests int) {
 
 // oneSided is the p value of the test that new runs are not worse, or not better.
 func (r *Row) oneSided(worse bool) float64 {
-	if r.Worse() == worse {
+	if r.worse() == worse {
 		return r.P / 2
 	}
 	return 1 - r.P/2

@@ -202,7 +202,7 @@ func (j *judge) changes(p *Point) {
 		}
 		asked := j.gate.limit(r.Name).margin(r.Old.Center)
 		switch beyond := math.Abs(r.Effect.Share) > r.Margin; {
-		case r.Differs && beyond && r.Worse():
+		case r.Differs && beyond && r.worse():
 			r.Finding = Worse
 			j.regress(p, "%s went from %.2f to %.2f %s, %s (p=%.3f)", r.Name, r.Old.Center, r.New.Center, r.Unit, Percent(r.Effect.Share), r.Adjusted)
 		case r.Finding != "": // by a bound
