@@ -53,31 +53,23 @@ func queueing(s *metrics.Summary) (rows []vllm.Row) {
 		{"wait for a slot", &s.Queue}, {"lag", &s.Lag},
 		{"TTFT from due", &s.Truth.ScheduledTTFT}, {"E2EL from due", &s.Truth.ScheduledE2EL},
 	} {
-		rows = append(rows, spreadRows(latency.label, latency.of, s.Header.Config.Percentiles)...)
+		if latency.of.Len() > 0 {
+			rows = append(rows, vllm.LatencyRows(latency.label, latency.of, s.Header.Config.Percentiles)...)
+		}
 	}
 	return rows
 }
 
-func tokenGaps(s *metrics.Summary) []vllm.Row {
+func tokenGaps(s *metrics.Summary) (rows []vllm.Row) {
 	t := s.Truth
-	rows := spreadRows("ITL per token", &t.ITL, s.Header.Config.Percentiles)
-	if len(rows) == 0 && t.MeanITL > 0 {
+	switch {
+	case t.ITL.Len() > 0:
+		rows = vllm.LatencyRows("ITL per token", &t.ITL, s.Header.Config.Percentiles)
+	case t.MeanITL > 0:
 		rows = []vllm.Row{{Label: "Mean ITL per token (ms):", Value: vllm.Decimal(t.MeanITL)}}
 	}
 	if len(rows) > 0 && t.Tokens.Mean() > 0 {
 		rows = append(rows, vllm.Row{Label: "Mean tokens per chunk:", Value: vllm.Decimal(t.Tokens.Mean())})
-	}
-	return rows
-}
-
-// spreadRows are the statistics of a latency, none without values.
-func spreadRows(label string, d *metrics.Distribution, percentiles []float64) []vllm.Row {
-	if d.Len() == 0 {
-		return nil
-	}
-	rows := []vllm.Row{{Label: "Mean " + label + " (ms):", Value: vllm.Decimal(d.Mean())}, {Label: "Median " + label + " (ms):", Value: vllm.Decimal(d.Median())}}
-	for _, p := range percentiles {
-		rows = append(rows, vllm.Row{Label: fmt.Sprintf("P%s %s (ms):", metrics.FormatPercentile(p), label), Value: vllm.Decimal(d.Percentile(p))})
 	}
 	return rows
 }

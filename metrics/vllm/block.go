@@ -86,10 +86,14 @@ func (p *part) statistics(s *metrics.Summary, v Version) []Row {
 	} else if !s.Header.Config.Selected(p.metric) {
 		return nil
 	}
-	d := s.Metric(p.metric)
-	rows := []Row{{"Mean " + p.label + " (ms):", Decimal(d.Mean())}, {"Median " + p.label + " (ms):", Decimal(d.Median())}}
-	for _, q := range percentiles {
-		rows = append(rows, Row{fmt.Sprintf("P%s %s (ms):", metrics.FormatPercentile(q), p.label), Decimal(d.Percentile(q))})
+	return LatencyRows(p.label, s.Metric(p.metric), percentiles)
+}
+
+// LatencyRows are the mean, the median and the percentiles of a latency.
+func LatencyRows(label string, d *metrics.Distribution, percentiles []float64) []Row {
+	rows := []Row{{"Mean " + label + " (ms):", Decimal(d.Mean())}, {"Median " + label + " (ms):", Decimal(d.Median())}}
+	for _, p := range percentiles {
+		rows = append(rows, Row{fmt.Sprintf("P%s %s (ms):", metrics.FormatPercentile(p), label), Decimal(d.Percentile(p))})
 	}
 	return rows
 }
