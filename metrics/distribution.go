@@ -189,7 +189,7 @@ func (d *Distribution) Std() float64 {
 	if d.Quoted != nil && !math.IsNaN(d.Quoted.Std) {
 		return d.Quoted.Std
 	}
-	return d.statistic(Std, func() float64 { return d.hist.StdDev() })
+	return d.statistic(std, func() float64 { return d.hist.StdDev() })
 }
 
 // Median is the median in milliseconds.

@@ -19,9 +19,9 @@ func Mean(values []float64) float64 {
 	return Sum(values) / float64(len(values))
 }
 
-// Std is the population standard deviation (ddof 0) as numpy.std computes it.
+// std is the population standard deviation (ddof 0) as numpy.std computes it.
 // It is NaN for no values.
-func Std(values []float64) float64 {
+func std(values []float64) float64 {
 	mean := Mean(values)
 	squares := make([]float64, len(values))
 	for i, v := range values {
@@ -34,7 +34,7 @@ func Std(values []float64) float64 {
 // NaN for fewer than two values.
 func SampleStd(values []float64) float64 {
 	n := float64(len(values))
-	return Std(values) * math.Sqrt(n/(n-1))
+	return std(values) * math.Sqrt(n/(n-1))
 }
 
 // Median is the median as numpy.median computes it. The values must be in

@@ -37,7 +37,7 @@ func TestStatisticsEqualNumpyBitForBit(t *testing.T) {
 		n := len(c.Values)
 		sorted := slices.Sorted(slices.Values(c.Values))
 		check(n, "mean", Mean(c.Values), c.Mean)
-		check(n, "std", Std(c.Values), c.Std)
+		check(n, "std", std(c.Values), c.Std)
 		check(n, "median", Median(sorted), c.Median)
 		for _, p := range c.Percentiles {
 			check(n, "percentile "+FormatFloat(p[0]), Percentile(sorted, p[0]), p[1])
@@ -47,7 +47,7 @@ func TestStatisticsEqualNumpyBitForBit(t *testing.T) {
 
 func TestStatisticsOfNothingAreNaN(t *testing.T) {
 	for name, v := range map[string]float64{
-		"mean": Mean(nil), "std": Std(nil), "median": Median(nil), "percentile": Percentile(nil, 50),
+		"mean": Mean(nil), "std": std(nil), "median": Median(nil), "percentile": Percentile(nil, 50),
 	} {
 		if !math.IsNaN(v) {
 			t.Errorf("%s is %v", name, v)

@@ -209,7 +209,7 @@ func TestTruncationMinimizesTheErrorOfTheMean(t *testing.T) {
 		best := slices.MinFunc([]int{0, 1, 2, 3, 4}, func(a, b int) int {
 			error := func(d int) float64 {
 				kept := c.values[d:]
-				return Std(kept) * Std(kept) / float64(len(kept))
+				return std(kept) * std(kept) / float64(len(kept))
 			}
 			switch x := error(a) - error(b); {
 			case x < -1e-12:

@@ -4,12 +4,13 @@ import (
 	"fmt"
 	"math"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/servebench/servebench/metrics"
 )
 
-// This file checks the load, and what came back.
+// This file checks the load, what came back, and the shards that made both.
 
 func (j *judge) completed() (metrics.Check, bool) {
 	c := metrics.Check{Name: "completed", Figure: float64(j.Completed), Unit: "requests", Limit: completedLimit, AtLeast: true}
@@ -175,4 +176,31 @@ func below(d *metrics.Distribution, limit float64) float64 {
 		}
 	}
 	return float64(n) / float64(d.Len())
+}
+
+// shards finds shards that are missing, not whole, or asked for something else.
+func (j *judge) shards() (metrics.Check, bool) {
+	s := j.Shards
+	if s == nil {
+		return metrics.Check{}, false
+	}
+	c := metrics.Check{Name: "shards", Figure: float64(s.Sound), Unit: "shards", Limit: float64(s.Of), AtLeast: true}
+	c.Text = fmt.Sprintf("all %d shards are there", s.Of)
+	if len(s.Faults) > 0 {
+		c.Figure = min(c.Figure, c.Limit-1) // a fault may be with one that is too many
+		c.Text = strings.Join(s.Faults, "; ")
+	}
+	return c, true
+}
+
+// shardStarts finds shards that began apart.
+func (j *judge) shardStarts() (metrics.Check, bool) {
+	s := j.Shards
+	if s == nil || s.Late == nil {
+		return metrics.Check{}, false
+	}
+	took := j.Seconds * float64(time.Second/time.Millisecond)
+	c := metrics.Check{Name: "shard starts", Figure: metrics.Milliseconds(s.Apart()), Unit: "ms", Limit: max(startsLimit, startsLimitOfRun/100*took), Remedy: "--start-at, and clocks that agree"}
+	c.Text = fmt.Sprintf("shards began %s apart, %s last", showMS(c.Figure), s.Last)
+	return c, true
 }
