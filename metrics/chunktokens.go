@@ -173,3 +173,100 @@ func (a *attribution) at(i int) int {
 	}
 	return 1
 }
+
+// A Delivery says how the answers of completed requests came: whether as a stream,
+// and with what ahead of the first output.
+type Delivery struct {
+	// Of are requests with enough tokens to tell a stream by, and AtOnce those of them whose
+	// output came all at once, long after they were sent.
+	Of     int `json:"of,omitempty"`
+	AtOnce int `json:"at_once,omitempty"`
+
+	// Content are requests that got output, and Early those of them whose TTFT ended before
+	// the first output: by Ahead, in all.
+	Content int           `json:"content,omitempty"`
+	Early   int           `json:"early,omitempty"`
+	Ahead   time.Duration `json:"ahead,omitempty"`
+}
+
+// MeanAhead is how much earlier than its first output a request's TTFT ended, of those
+// that got output.
+func (d Delivery) MeanAhead() time.Duration { return share(d.Ahead, d.Content) }
+
+func (d Delivery) plus(other Delivery) Delivery {
+	return Delivery{
+		Of: d.Of + other.Of, AtOnce: d.AtOnce + other.AtOnce,
+		Content: d.Content + other.Content, Early: d.Early + other.Early, Ahead: d.Ahead + other.Ahead,
+	}
+}
+
+// No server makes a token in a tenth of a millisecond, and few take less than a
+// millisecond. Fewer tokens than five may share a packet.
+const (
+	streamTokens   = 5
+	fastestToken   = 100 * time.Microsecond
+	deliveredToken = time.Millisecond
+)
+
+// add takes a completed request into account that has chunks.
+func (d *Delivery) add(r *Record) {
+	if r.FirstContent > 0 {
+		d.Content++
+		if ahead := r.FirstContent - r.Sent - r.TTFT(); ahead > 0 {
+			d.Early++
+			d.Ahead += ahead
+		}
+	}
+	// Where nobody counted the tokens, chunks stand for them.
+	tokens := max(r.Out, r.Chunks.Len())
+	if tokens < streamTokens {
+		return
+	}
+	d.Of++
+	took := r.Chunks.Last() - max(r.Chunks.First(), r.FirstContent)
+	// Of tokens that nobody is shown, as a hidden reasoning's, there are no chunks.
+	steps := time.Duration(max(r.Chunks.Len()-1, 1))
+	if took < steps*fastestToken && r.E2EL() >= time.Duration(tokens-1)*deliveredToken {
+		d.AtOnce++
+	}
+}
+
+// Counts say whose counts the output tokens of completed requests are.
+type Counts struct {
+	Of int `json:"of,omitempty"` // requests
+	// Tokenizer are those that the client's own tokenizer counted, since the server did not.
+	Tokenizer int `json:"tokenizer,omitempty"`
+	// Nobody are those that nobody counted: each stands for one token.
+	Nobody int `json:"nobody,omitempty"`
+
+	// Cached are prompt tokens of all of them that the server found in its prefix cache, as
+	// its usage says; 0 where it does not.
+	Cached int `json:"cached,omitempty"`
+}
+
+func (c Counts) plus(other Counts) Counts {
+	return Counts{c.Of + other.Of, c.Tokenizer + other.Tokenizer, c.Nobody + other.Nobody, c.Cached + other.Cached}
+}
+
+// add takes a completed request into account. A request for one token has one.
+func (c *Counts) add(r *Record) {
+	c.Of++
+	c.Cached += min(r.Cached, r.In)
+	switch {
+	case !r.Uncounted || r.OutAsked == 1:
+	case r.Beside != nil && r.Out == r.Beside.Out:
+		// The server's, where vLLM's client does not look.
+	case r.Out == 1:
+		c.Nobody++
+	default:
+		c.Tokenizer++
+	}
+}
+
+// by is c for a run with that tokenizer: an answer of one token is then counted, too.
+func (c Counts) by(tokenizer string) Counts {
+	if tokenizer != "" {
+		c.Tokenizer, c.Nobody = c.Tokenizer+c.Nobody, 0
+	}
+	return c
+}

@@ -1,0 +1,143 @@
+package metrics
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/HdrHistogram/hdrhistogram-go"
+)
+
+// An End closes a run's stream: what cannot be reckoned from its records.
+type End struct {
+	Seconds     float64      `json:"seconds"` // duration of the measured part
+	Completed   int          `json:"completed"`
+	Failed      int          `json:"failed"`
+	Interrupted bool         `json:"interrupted,omitempty"`
+	StoppedBy   string       `json:"stopped_by,omitempty"` // by what, unless it was an interrupt
+	SpecDecode  *SpecDecode  `json:"spec_decode,omitempty"`
+	Diffusion   *Diffusion   `json:"diffusion,omitempty"`
+	Probes      *Probes      `json:"probes,omitempty"`
+	RateChanges []RateChange `json:"rate_changes,omitempty"`
+	Warnings    []string     `json:"warnings,omitempty"`
+	Evidence    *Evidence    `json:"evidence,omitempty"` // nil where nobody looked
+
+	// Tokens and PeakTokens are the Truth's, for streams without single
+	// chunk times; they are not in older ones.
+	Tokens     *ChunkTokens `json:"tokens,omitempty"`
+	PeakTokens int          `json:"peak_tokens,omitempty"`
+
+	// Totals are there in a compact stream alone, and its Histograms are of all
+	// latencies of the Truth, too.
+	Totals *totals `json:"totals,omitempty"`
+
+	// Histograms are those of the metrics, of lag, of age and of the ITL per
+	// token, in nanoseconds: HDR, V2 compressed, base64.
+	Histograms map[string]string `json:"histograms,omitempty"`
+}
+
+// Names of the histograms beside the Metrics'.
+const (
+	lagHistogram      = "lag"
+	ageHistogram      = "age"
+	tokenITLHistogram = "token_itl"
+
+	ofTruth = "_truth" // ends the names of those that only Totals go with
+)
+
+// latencies are the Distributions of s and of its Truth, by the names of their
+// histograms.
+func (s *Summary) latencies(t *Truth) map[string]*Distribution {
+	all := map[string]*Distribution{lagHistogram: &s.Lag}
+	for _, m := range Metrics {
+		all[m.Name] = m.Of(s)
+	}
+	if t != nil {
+		all[tokenITLHistogram] = &t.ITL
+		all["content_ttft"+ofTruth], all["content_tpot"+ofTruth] = &t.ContentTTFT, &t.ContentTPOT
+		all["written_ttft"+ofTruth] = &t.WrittenTTFT
+		all["scheduled_ttft"+ofTruth], all["scheduled_e2el"+ofTruth] = &t.ScheduledTTFT, &t.ScheduledE2EL
+	}
+	return all
+}
+
+// End is what a stream keeps of s.
+func (s *Summary) End() (*End, error) {
+	e := &End{
+		Seconds: s.Seconds, Completed: s.Completed, Failed: s.Failed, Interrupted: s.Interrupted, StoppedBy: s.StoppedBy,
+		SpecDecode: s.SpecDecode, Diffusion: s.Diffusion, Probes: s.Probes,
+		RateChanges: s.Reached(), Warnings: s.Warnings, Evidence: s.Evidence, Histograms: map[string]string{},
+	}
+	kept := s.latencies(s.Truth)
+	kept[ageHistogram] = &s.Age
+	if t := s.Truth; t != nil {
+		e.Tokens, e.PeakTokens = &t.Tokens, t.PeakTokens
+	}
+	if e.Totals = s.totals; e.Totals == nil {
+		// Records have the others.
+		maps.DeleteFunc(kept, func(name string, _ *Distribution) bool { return strings.HasSuffix(name, ofTruth) })
+	}
+	for name, d := range kept {
+		h := d.Histogram()
+		if h == nil {
+			continue
+		}
+		encoded, err := h.Encode(hdrhistogram.V2CompressedEncodingCookieBase)
+		if err != nil {
+			return nil, fmt.Errorf("encoding the histogram of %s: %w", name, err)
+		}
+		e.Histograms[name] = string(encoded)
+	}
+	return e, nil
+}
+
+// histogram decodes one of e's histograms, nil when there is none.
+func (e *End) histogram(name string) (*hdrhistogram.Histogram, error) {
+	encoded, ok := e.Histograms[name]
+	if !ok {
+		return nil, nil
+	}
+	h, err := hdrhistogram.Decode([]byte(encoded))
+	if err != nil {
+		return nil, fmt.Errorf("decoding the histogram of %s: %w", name, err)
+	}
+	return h, nil
+}
+
+// Include adds what an end line says and the records before it do not. sameMachine says
+// that a shard that was included before ran on the same machine.
+func (s *Summary) Include(e *End, sameMachine bool) error {
+	s.Interrupted = s.Interrupted || e.Interrupted
+	s.StoppedBy = cmp.Or(s.StoppedBy, e.StoppedBy)
+	// The server's counters are of all shards' traffic: one shard's are enough.
+	s.SpecDecode = cmp.Or(s.SpecDecode, e.SpecDecode)
+	s.Diffusion = cmp.Or(s.Diffusion, e.Diffusion)
+	s.Probes = s.Probes.Merge(e.Probes)
+	for _, rise := range e.RateChanges {
+		// Each shard has all changes of the run.
+		if !slices.ContainsFunc(s.RateChanges, func(c RateChange) bool { return c.RPS == rise.RPS }) {
+			s.RateChanges = append(s.RateChanges, rise)
+		}
+	}
+	for _, w := range e.Warnings {
+		if !slices.Contains(s.Warnings, w) {
+			s.Warnings = append(s.Warnings, w)
+		}
+	}
+	switch {
+	case e.Evidence == nil:
+		s.Unwatched++
+	case s.Evidence == nil:
+		whole := *e.Evidence
+		s.Evidence = &whole
+	default:
+		s.Evidence.add(e.Evidence, sameMachine)
+	}
+	ages, err := e.histogram(ageHistogram)
+	if ages != nil {
+		s.Age.adopt(ages)
+	}
+	return err
+}
