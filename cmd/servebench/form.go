@@ -90,10 +90,7 @@ func newForm(flags *argv.Flags) *form {
 // vllmFlags are the names of vLLM's flags, also of those that it has no more.
 func vllmFlags() []string {
 	names := []string{"help", "no-self-timed", "sonnet-input-len", "sonnet-output-len", "sonnet-prefix-len"}
-	for _, a := range vllmArguments {
-		names = append(names, strings.ReplaceAll(a.name, "_", "-"))
-	}
-	return names
+	return append(names, strings.Fields(strings.ReplaceAll(vllmArguments, "_", "-"))...)
 }
 
 // fill makes options of what the flags were given.

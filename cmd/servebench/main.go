@@ -116,6 +116,9 @@ func newRootCommand() *cobra.Command {
 		SilenceErrors: true,
 		SilenceUsage:  true,
 	}
+	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
+		return fmt.Errorf("%w: see %s --help", err, cmd.CommandPath())
+	})
 	root.AddCommand(newRunCommand(), newSimCommand(), newReportCommand(), newCompareCommand(), newDatasetCommand(),
 		newSelftestCommand(), newSelftestServerCommand(), newSweepCommand(), newShardCommand(time.Now), newHolderCommand())
 	return root

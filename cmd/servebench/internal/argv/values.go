@@ -50,7 +50,8 @@ func (v *value[T]) Set(text string) (err error) {
 
 func (v *value[T]) String() string { return v.text }
 
-func (v *value[T]) Type() string { return "value" }
+// Type is T.
+func (v *value[T]) Type() string { return fmt.Sprintf("%T", *v.to) }
 
 // A refused value is that of a flag for something that is lacking.
 type refused struct {
