@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"os/signal"
+	"strconv"
 	"strings"
 	"syscall"
 
@@ -48,7 +49,23 @@ Faults are given as a list, as in --fault stall=3,crlf, for all requests or, by
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			ctx, stop := signal.NotifyContext(cmd.Context(), os.Interrupt, syscall.SIGTERM)
 			defer stop()
-			return o.serve(ctx, cmd.OutOrStdout())
+			cfg, err := o.config()
+			if err != nil {
+				return err
+			}
+			ports, err := o.ports()
+			if err != nil {
+				return err
+			}
+			servers, err := sim.Several(cfg, o.servers)
+			if err != nil {
+				return err
+			}
+			site := sim.Site{Host: o.host, Ports: ports, Socket: o.socket, ReadyFile: o.ready}
+			if err := sim.Serve(ctx, servers, site, cmd.OutOrStdout()); err != nil {
+				return exitError{err, exitNo}
+			}
+			return nil
 		},
 	}
 	o.define(argv.Of(cmd))
@@ -146,4 +163,29 @@ func (o *simOptions) imitate(cfg *sim.Config) (err error) {
 		return fmt.Errorf("argument --profile: %w", err)
 	}
 	return nil
+}
+
+// ports are those of the servers: as listed, or successive ones unless the one
+// given is 0.
+func (o *simOptions) ports() (ports []int, err error) {
+	for text := range strings.SplitSeq(o.port, ",") {
+		port, err := strconv.ParseUint(text, 10, 16)
+		if err != nil {
+			return nil, fmt.Errorf("argument --port: %q: it must be a port from 0 to 65535, or one for each of --servers, as 8100,8101", o.port)
+		}
+		ports = append(ports, int(port))
+	}
+	if len(ports) == 1 {
+		for i := 1; i < o.servers; i++ {
+			next := ports[0]
+			if next != 0 {
+				next += i
+			}
+			ports = append(ports, next)
+		}
+	}
+	if len(ports) != o.servers {
+		return nil, fmt.Errorf("argument --port: %q: it must be one port, or as many as --servers (%d)", o.port, o.servers)
+	}
+	return ports, nil
 }

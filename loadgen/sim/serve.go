@@ -1,0 +1,128 @@
+package sim
+
+import (
+	"context"
+	"io"
+	"net"
+	"net/http"
+	"os"
+	"strconv"
+)
+
+// A Site is where servers are found.
+type Site struct {
+	// Host is the address to listen on.
+	Host string
+
+	// Ports are those of the servers, one each; 0 means any that is free.
+	Ports []int
+
+	// Socket is the path of a Unix socket to listen on instead, for one server.
+	Socket string
+
+	// ReadyFile gets the URL of each server, a line each, once all accept connections. It
+	// appears whole. Empty means no file.
+	ReadyFile string
+}
+
+// Several makes n servers of one Config, each with a seed of its own, which share a GPU
+// where there are several.
+func Several(cfg Config, n int) (all []*Server, err error) {
+	if n > 1 {
+		cfg.GPU = new(GPU)
+	}
+	for range n {
+		s, err := New(cfg)
+		if err != nil {
+			closeAll(all)
+			return nil, err
+		}
+		all = append(all, s)
+		cfg.Seed++
+	}
+	return all, nil
+}
+
+func closeAll(servers []*Server) {
+	for _, s := range servers {
+		s.Close()
+	}
+}
+
+// Serve serves each server at its port until ctx ends, and closes them. Once they accept
+// connections it says so on out, with a line "listening on URL" each.
+func Serve(ctx context.Context, servers []*Server, at Site, out io.Writer) error {
+	defer closeAll(servers)
+	var webs []*http.Server
+	var listeners []net.Listener
+	var urls []string
+	defer func() {
+		for _, l := range listeners {
+			l.Close()
+		}
+	}()
+	for i, s := range servers {
+		l, url, err := at.listen(i)
+		if err != nil {
+			return err
+		}
+		web := &http.Server{Handler: s, Protocols: new(http.Protocols)}
+		web.Protocols.SetHTTP1(true)
+		web.Protocols.SetUnencryptedHTTP2(true)
+		webs, listeners, urls = append(webs, web), append(listeners, l), append(urls, url)
+	}
+	served := make(chan error, len(webs))
+	for i, web := range webs {
+		go func() { served <- web.Serve(listeners[i]) }()
+	}
+	err := at.announce(urls, out)
+	running := len(webs)
+	if err == nil {
+		select {
+		case err = <-served:
+			running--
+		case <-ctx.Done():
+		}
+	}
+	closeAll(servers)
+	for _, web := range webs {
+		web.Close()
+	}
+	for range running {
+		<-served
+	}
+	return err
+}
+
+// listen opens a server's address and gives its URL. Over a Unix socket that names no
+// host.
+func (at *Site) listen(i int) (l net.Listener, url string, err error) {
+	if at.Socket != "" {
+		l, err = net.Listen("unix", at.Socket)
+		return l, "http://localhost", err
+	}
+	l, err = net.Listen("tcp", net.JoinHostPort(at.Host, strconv.Itoa(at.Ports[i])))
+	if err != nil {
+		return nil, "", err
+	}
+	return l, "http://" + l.Addr().String(), nil
+}
+
+// announce says where the servers are.
+func (at *Site) announce(urls []string, out io.Writer) error {
+	var lines, said string
+	for _, url := range urls {
+		lines += url + "\n"
+		said += "listening on " + url + "\n"
+	}
+	if at.ReadyFile != "" {
+		if err := os.WriteFile(at.ReadyFile+".new", []byte(lines), 0o644); err != nil {
+			return err
+		}
+		if err := os.Rename(at.ReadyFile+".new", at.ReadyFile); err != nil {
+			return err
+		}
+	}
+	_, err := io.WriteString(out, said)
+	return err
+}
