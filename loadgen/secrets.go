@@ -7,6 +7,7 @@ import (
 	"html"
 	"net/http"
 	"net/url"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -137,3 +138,62 @@ func spellings(text string) []string {
 	return append(all, base64.StdEncoding.EncodeToString([]byte(text)), base64.URLEncoding.EncodeToString([]byte(text)),
 		base64.StdEncoding.EncodeToString([]byte(whole)), base64.URLEncoding.EncodeToString([]byte(whole)))
 }
+
+// RedactPair keeps the key of KEY=VALUE.
+func RedactPair(arg string) string {
+	key, _, _ := strings.Cut(arg, "=")
+	return key + "=" + Redacted
+}
+
+// RedactURL hides a password, a name without one, which may be a token, and what may
+// be a key in the query; a text that is no URL and may hold a password is hidden whole.
+func RedactURL(text string) string {
+	address, query, asked := strings.Cut(text, "?")
+	scheme := ""
+	if !strings.Contains(address, "://") {
+		scheme = "http://"
+	}
+	u, err := url.Parse(scheme + address)
+	switch {
+	case err != nil && (scheme == "" || strings.Contains(address, "@")), scheme != "" && u != nil && u.User == nil && strings.Contains(address, "@"):
+		return Redacted
+	case err == nil && u.User != nil:
+		if _, set := u.User.Password(); !set {
+			u.User = url.User("xxxxx")
+		}
+		address = strings.TrimPrefix(u.Redacted(), scheme)
+	}
+	if asked {
+		address += "?" + redactQuery(query)
+	}
+	return address
+}
+
+// RedactEndpoint hides what may be a key in the query behind a path.
+func RedactEndpoint(text string) string {
+	path, query, asked := strings.Cut(text, "?")
+	if asked {
+		path += "?" + redactQuery(query)
+	}
+	return path
+}
+
+// redactQuery hides what may be a key in a query.
+func redactQuery(query string) string {
+	if strings.Contains(query, "@") { // it may be the rest of a password with a question mark
+		return Redacted
+	}
+	pairs := strings.Split(query, "&")
+	for i, pair := range pairs {
+		if name, _, ok := strings.Cut(pair, "="); ok && IsCredential(name) {
+			pairs[i] = RedactPair(pair)
+		}
+	}
+	return strings.Join(pairs, "&")
+}
+
+// credentialName is a part of the name of what is a key in a query.
+var credentialName = regexp.MustCompile(`(?i)key|token|secret|sig|auth|pass|cred|code`)
+
+// IsCredential says whether a member of a query may be one, by its name.
+func IsCredential(name string) bool { return credentialName.MatchString(name) }

@@ -139,7 +139,7 @@ func (o *options) plan() *loadgen.Plan {
 	p.Report.SoloLabel = o.solo().Report.Label
 	p.Keep = loadgen.Keep{
 		Detail: loadgen.Detail(o.Results.Record), Texts: o.Results.SaveDetailed, Latencies: o.Results.Save || o.Results.Append,
-		Requests: o.Results.Parts.any() || o.Results.Plots.Any(),
+		Requests: o.Results.Parts.Any() || o.Results.Plots.Any(),
 	}
 	for _, target := range o.Targets {
 		p.Targets = append(p.Targets, target.plan())
@@ -185,9 +185,9 @@ func (e *experiment) tell(r *loadgen.Result) error {
 	s, results := r.Summary, e.results(r)
 	tellPart(e.talk, &r.Plan.Shard)
 	e.head(s)
-	results.Parts.cut(e.talk, s)
+	results.Parts.Cut(e.talk, s)
 	var block bytes.Buffer
-	printed := errors.Join(vllm.Failures(&block, s, e.version), vllm.Block(&block, s, e.version), results.Parts.show(&block, s, e.version))
+	printed := errors.Join(vllm.Failures(&block, s, e.version), vllm.Block(&block, s, e.version), results.Parts.Show(&block, s, e.version))
 	if _, err := e.out.Write(block.Bytes()); err != nil {
 		printed = fmt.Errorf("printing the result block: %w", err)
 	}

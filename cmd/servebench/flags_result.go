@@ -6,12 +6,14 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/servebench/servebench/cmd/servebench/internal/argv"
 	"github.com/servebench/servebench/loadgen"
 	"github.com/servebench/servebench/metrics"
 	"github.com/servebench/servebench/metrics/pyjson"
 	"github.com/servebench/servebench/metrics/vllm"
+	"github.com/servebench/servebench/report"
 )
 
 // resultFlags are those of what is reported, and where it goes.
@@ -164,4 +166,43 @@ func parseSLO(arg string) (slo metrics.SLO, err error) {
 		return slo, errors.New("Invalid value found, " + name + ": " + shown + ". The service level objective value should be non-negative.")
 	}
 	return metrics.SLO{Metric: name, Limit: limit}, nil
+}
+
+// parseWindow reads steady, 20s:110s, 20s: or :110s. Its times count from the
+// start of the run.
+func parseWindow(text string) (*report.WindowAsk, error) {
+	if text == "steady" {
+		return &report.WindowAsk{Text: text, Steady: true}, nil
+	}
+	invalid := fmt.Errorf("invalid window: %s: it must be steady, or two times as 20s:110s, of which one may be left out", pyjson.Quote(text))
+	from, to, ok := strings.Cut(text, ":")
+	if !ok || from == "" && to == "" {
+		return nil, invalid
+	}
+	a := &report.WindowAsk{Text: text, Open: to == ""}
+	for _, end := range []struct {
+		text string
+		at   *time.Duration
+	}{{from, &a.From}, {to, &a.To}} {
+		if end.text == "" {
+			continue
+		}
+		var err error
+		if *end.at, err = argv.ParseSeconds(end.text); err != nil {
+			return nil, fmt.Errorf("%w: %w", invalid, err)
+		}
+	}
+	if !a.Open && a.To <= a.From {
+		return nil, fmt.Errorf("invalid window: %s: it must end after it begins", pyjson.Quote(text))
+	}
+	return a, nil
+}
+
+// parseSlice reads the width of slices.
+func parseSlice(text string) (time.Duration, error) {
+	width, err := argv.ParseSeconds(text)
+	if err == nil && width < time.Millisecond {
+		err = fmt.Errorf("invalid width: %s: it must be a millisecond or more, as 10s", pyjson.Quote(text))
+	}
+	return width, err
 }

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/servebench/servebench/cmd/servebench/internal/argv"
+	"github.com/servebench/servebench/loadgen"
 	"github.com/servebench/servebench/metrics"
 	"github.com/servebench/servebench/metrics/pyjson"
 )
@@ -44,9 +45,9 @@ func (g *serverFlags) define(f *argv.Flags) {
 	f.Bool("trust-remote-code", false, "no effect: servebench never runs a model's code")
 	f.Choices("backend", "vllm", "openai", "openai-chat")
 	f.Unbuilt("backend", unbuiltBackends...)
-	f.Conceal("base-url", redactURL)
-	f.Conceal("endpoint", redactEndpoint)
-	f.Conceal("header", redactPair)
+	f.Conceal("base-url", loadgen.RedactURL)
+	f.Conceal("endpoint", loadgen.RedactEndpoint)
+	f.Conceal("header", loadgen.RedactPair)
 	f.Choices("tokenizer-mode", "auto", "hf")
 	f.Unbuilt("tokenizer-mode", "slow", "mistral", "custom", "deepseek_v32")
 }
@@ -123,7 +124,7 @@ func checkQuery(query string) error {
 func (g *serverFlags) resolveURL() error {
 	address, query, _ := strings.Cut(g.Server.BaseURL, "?")
 	if !strings.Contains(address, "://") {
-		return fmt.Errorf("argument --base-url: %s: it needs http:// or https:// in front", pyjson.Quote(redactURL(address)))
+		return fmt.Errorf("argument --base-url: %s: it needs http:// or https:// in front", pyjson.Quote(loadgen.RedactURL(address)))
 	}
 	u, err := url.Parse(address)
 	if err != nil {
@@ -131,7 +132,7 @@ func (g *serverFlags) resolveURL() error {
 	}
 	if u.Scheme != "http" && u.Scheme != "https" || u.Host == "" || u.Fragment != "" {
 		return fmt.Errorf("argument --base-url: %s: it must be http://host:port or https://host, with a path and a query where the server has them",
-			pyjson.Quote(redactURL(address)))
+			pyjson.Quote(loadgen.RedactURL(address)))
 	}
 	if wrong := checkQuery(query); wrong != nil {
 		return fmt.Errorf("argument --base-url: %w", wrong)

@@ -35,8 +35,8 @@ func (g *watchFlags) define(f *argv.Flags) {
 	f.Var(argv.Optional(&g.interval, argv.ParseSeconds), "server-metrics-interval", "`TIME` how often, in seconds or as 500ms (default 1)")
 	f.StringVar(&g.Watch.GPU, "gpu-metrics", "", "`SOURCE` sample memory, utilization and power of GPUs each second: nvidia-smi of this machine, nvidia-smi:0,1 for some of them, or a DCGM exporter as http://HOST:9400/metrics")
 	f.Var(argv.Parsed(&g.Listen, "", parseListen), "metrics-addr", "`HOST:PORT` serve Prometheus metrics of the load there meanwhile, at /metrics; port 0 takes one that is free")
-	f.Conceal("server-metrics", redactURL)
-	f.Conceal("gpu-metrics", redactURL)
+	f.Conceal("server-metrics", loadgen.RedactURL)
+	f.Conceal("gpu-metrics", loadgen.RedactURL)
 }
 
 func (g *watchFlags) resolve(f *argv.Flags) error {
@@ -67,7 +67,7 @@ func (g *watchFlags) resolve(f *argv.Flags) error {
 	exporter, ok := withoutMetrics(w.GPU)
 	if !ok {
 		return fmt.Errorf("argument --gpu-metrics: %s: it must be %s, or the URL of a DCGM exporter as http://127.0.0.1:9400/metrics",
-			pyjson.Quote(redactURL(w.GPU)), loadgen.NvidiaSMI)
+			pyjson.Quote(loadgen.RedactURL(w.GPU)), loadgen.NvidiaSMI)
 	}
 	w.GPU = exporter
 	return nil
@@ -89,7 +89,7 @@ func (g *watchFlags) resolveReplicas() error {
 		replica, ok := withoutMetrics(text)
 		if !ok {
 			return fmt.Errorf("argument --server-metrics: %s: it must be nothing, or the URLs of the server's replicas as http://10.0.0.1:8000,http://10.0.0.2:8000",
-				pyjson.Quote(redactURL(text)))
+				pyjson.Quote(loadgen.RedactURL(text)))
 		}
 		if slices.Contains(w.URLs, replica) {
 			return fmt.Errorf("argument --server-metrics: %s is there twice: it would count twice", replica)

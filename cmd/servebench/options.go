@@ -12,6 +12,7 @@ import (
 	"github.com/servebench/servebench/loadgen/progress"
 	"github.com/servebench/servebench/loadgen/spool"
 	"github.com/servebench/servebench/metrics/pyjson"
+	"github.com/servebench/servebench/report"
 	"github.com/servebench/servebench/report/save"
 
 	"github.com/servebench/servebench/loadgen"
@@ -40,7 +41,7 @@ type resultOptions struct {
 	files.Result
 	Withheld bool // result file and plots are not written at the end of the run
 
-	Parts      partOptions
+	Parts      report.Parts
 	Stream     string // where the record stream goes: a file, - for stdout, empty for nowhere
 	Record     string // full, requests or compact
 	Intervals  string // where the interval log goes; empty for nowhere

@@ -6,18 +6,19 @@ import (
 	"time"
 
 	"github.com/servebench/servebench/metrics"
+	"github.com/servebench/servebench/report"
 )
 
 func TestWindowIsSteadyOrTwoTimes(t *testing.T) {
 	const s = time.Second
-	for text, want := range map[string]windowAsk{
-		"steady":   {steady: true},
+	for text, want := range map[string]report.WindowAsk{
+		"steady":   {Steady: true},
 		"20s:110s": {Window: metrics.Window{From: 20 * s, To: 110 * s}},
 		"20:1m":    {Window: metrics.Window{From: 20 * s, To: 60 * s}},
-		"1.5:":     {Window: metrics.Window{From: 1500 * time.Millisecond}, open: true},
+		"1.5:":     {Window: metrics.Window{From: 1500 * time.Millisecond}, Open: true},
 		":110s":    {Window: metrics.Window{To: 110 * s}},
 	} {
-		want.text = text
+		want.Text = text
 		if got, err := parseWindow(text); err != nil || *got != want {
 			t.Errorf("%s: %+v, %v; want %+v", text, got, err, want)
 		}
@@ -54,7 +55,7 @@ func TestAWindowIsCutToTheMeasuredPart(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got, err := a.of(run); err != nil || got != want {
+		if got, err := a.Of(run); err != nil || got != want {
 			t.Errorf("%s: %v, %v; want %v", text, got, err, want)
 		}
 	}
@@ -65,7 +66,7 @@ func TestAWindowIsCutToTheMeasuredPart(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got, err := a.of(run); err == nil || !strings.Contains(err.Error(), want) {
+		if got, err := a.Of(run); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v, %v; want %q", text, got, err, want)
 		}
 	}
@@ -80,7 +81,7 @@ func FuzzParseWindow(f *testing.F) {
 		if err != nil {
 			return
 		}
-		if a.From < 0 || !a.steady && !a.open && a.From >= a.To {
+		if a.From < 0 || !a.Steady && !a.Open && a.From >= a.To {
 			t.Errorf("%q: %+v", text, a)
 		}
 	})

@@ -36,7 +36,7 @@ type reportCommand struct {
 	goodput     []string
 	hgrmDir     string
 	strict      bool
-	parts       partOptions
+	parts       report.Parts
 	pictures
 
 	doubt error // why --strict does not let the runs so far pass
@@ -143,7 +143,7 @@ func (r *reportCommand) ask() (metrics.Ask, error) {
 			fmt.Fprintf(r.talk, "WARNING: --percentile-metrics: no latency is called %s: it is left out\n", pyjson.Quote(m))
 		}
 	}
-	ask.Trace = r.parts.any() || r.wanted()
+	ask.Trace = r.parts.Any() || r.wanted()
 	var err error
 	if ask.Goodput, err = parseGoodput(r.goodput); err != nil {
 		return ask, fmt.Errorf("argument --goodput: %w", err)
@@ -236,7 +236,7 @@ func (r *reportCommand) endLine() error {
 }
 
 func (r *reportCommand) print(s *metrics.Summary) error {
-	r.parts.cut(r.talk, s)
+	r.parts.Cut(r.talk, s)
 	version, err := r.version(s)
 	if err != nil {
 		return err
@@ -247,5 +247,5 @@ func (r *reportCommand) print(s *metrics.Summary) error {
 	if s.Header.Group != "" {
 		fmt.Fprintf(r.out, "\n%s\n", s.Header.TargetName())
 	}
-	return errors.Join(vllm.Block(r.out, s, version), r.parts.show(r.out, s, version))
+	return errors.Join(vllm.Block(r.out, s, version), r.parts.Show(r.out, s, version))
 }

@@ -33,7 +33,7 @@ func (r *reportCommand) version(s *metrics.Summary) (vllm.Version, error) {
 
 // take keeps a run for the pictures.
 func (r *reportCommand) take(s *metrics.Summary, file string) error {
-	r.parts.cut(r.talk, s)
+	r.parts.Cut(r.talk, s)
 	version, err := r.version(s)
 	if err != nil {
 		return err

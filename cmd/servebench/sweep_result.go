@@ -37,7 +37,7 @@ func (c *sweepCommand) result(s *sweep.Sweep) (*sweepResult, error) {
 	defer f.Close() // which was only read
 	var ask metrics.Ask
 	for _, o := range c.runs {
-		ask.Trace = ask.Trace || o.Results.Parts.any()
+		ask.Trace = ask.Trace || o.Results.Parts.Any()
 	}
 	sums, err := stream.Read(f, ask)
 	if err != nil && !errors.Is(err, stream.ErrNothing) {
@@ -55,7 +55,7 @@ func (c *sweepCommand) result(s *sweep.Sweep) (*sweepResult, error) {
 				return r, fmt.Errorf("%s: run %s of the journal is not in it", name, e.Run)
 			} else {
 				for _, s := range r.sums[e.Run] {
-					c.runs[cell].Results.Parts.cut(io.Discard, s) // the log has what it warns of
+					c.runs[cell].Results.Parts.Cut(io.Discard, s) // the log has what it warns of
 					if c.runs[cell].Results.Strict && c.plan.Search == nil {
 						r.strict = cmp.Or(r.strict, strict(s))
 					}
@@ -248,7 +248,7 @@ func (r *sweepResult) block(w io.Writer, cell sweep.Cell, e sweep.Entry) error {
 		if s.Header.Target != "" {
 			fmt.Fprintf(w, "%s:\n", s.Header.TargetName())
 		}
-		errs = append(errs, vllm.Failures(w, s, version), vllm.Block(w, s, version), results.Parts.show(w, s, version))
+		errs = append(errs, vllm.Failures(w, s, version), vllm.Block(w, s, version), results.Parts.Show(w, s, version))
 	}
 	for _, g := range compare.Groups(sums) {
 		errs = append(errs, report.Group(w, &g, version))

@@ -88,7 +88,7 @@ type target struct {
 // shown is the name, unless it is none and may hold a password.
 func (t *target) shown() string {
 	if strings.Contains(t.name, ":") {
-		return redactURL(t.name)
+		return loadgen.RedactURL(t.name)
 	}
 	return t.name
 }
@@ -120,7 +120,7 @@ func parseTarget(text string) (target, error) {
 		t.words = append(t.words, "--"+rest[m[2]:m[3]]+"="+rest[m[1]:end])
 	}
 	if !strings.Contains(url, "://") {
-		return t, fmt.Errorf("%s: it must be a URL, as http://127.0.0.1:8000", pyjson.Quote(redactURL(url)))
+		return t, fmt.Errorf("%s: it must be a URL, as http://127.0.0.1:8000", pyjson.Quote(loadgen.RedactURL(url)))
 	}
 	t.words = append([]string{"--base-url=" + url}, t.words...)
 	return t, nil

@@ -1,0 +1,100 @@
+package report
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"time"
+
+	"github.com/servebench/servebench/metrics"
+	"github.com/servebench/servebench/metrics/vllm"
+)
+
+// Parts say what of a run is shown beside the block of the whole.
+type Parts struct {
+	// Window is a part that is named; nil for none.
+	Window *WindowAsk
+
+	// Slice is the width of equal parts; 0 shows none.
+	Slice time.Duration
+
+	// Extended shows sections that the block lacks.
+	Extended bool
+}
+
+// A WindowAsk is a part of a run as --window names it.
+type WindowAsk struct {
+	// Text is how it was named.
+	Text string
+
+	// Steady takes the part in which the run is in a steady state, and not the Window.
+	Steady bool
+
+	metrics.Window
+
+	// Open lasts to the end of the run.
+	Open bool
+}
+
+// Any says whether a part is to be shown.
+func (p *Parts) Any() bool { return p.Window != nil || p.Slice > 0 || p.Extended }
+
+// Cut puts the parts into s. It warns of those that there are not.
+func (p *Parts) Cut(talk io.Writer, s *metrics.Summary) {
+	if s.Trace == nil {
+		if p.Any() {
+			fmt.Fprintln(talk, "WARNING: --window, --slice and --extended need single requests, as a record stream has them that is not compact (servebench run -o)")
+		}
+		return
+	}
+	if p.Window != nil {
+		window, err := p.Window.Of(s)
+		if err != nil {
+			fmt.Fprintf(talk, "WARNING: --window %s: %v\n", p.Window.Text, err)
+		} else {
+			s.Window = s.Within(window)
+			s.Window.Part.Steady = p.Window.Steady
+		}
+	}
+	if p.Slice > 0 {
+		var err error
+		if s.Slices, err = s.Slice(p.Slice); err != nil {
+			fmt.Fprintf(talk, "WARNING: --slice: %v\n", err)
+		}
+	} else if len(s.Trace.Samples) > 0 {
+		if all, err := s.Slice(math.MaxInt64); err == nil && len(all) > 0 {
+			s.Watched = &all[0]
+		}
+	}
+}
+
+// Show writes what is to stand under the block of s, as far as there is any.
+func (p *Parts) Show(out io.Writer, s *metrics.Summary, v vllm.Version) error {
+	var extended error
+	if p.Extended {
+		extended = Extended(out, s)
+	}
+	return errors.Join(extended, Window(out, s, v), Slices(out, s))
+}
+
+// Of is the window in s, no longer than its measured part.
+func (a *WindowAsk) Of(s *metrics.Summary) (metrics.Window, error) {
+	if a.Steady {
+		window, ok := s.Steady()
+		if !ok {
+			return window, errors.New("no steady state was found: the run is too short, or its load changes until its end")
+		}
+		return window, nil
+	}
+	whole := s.Whole()
+	window := a.Window
+	if a.Open {
+		window.To = whole.To
+	}
+	window = window.Meet(whole)
+	if window.From >= window.To {
+		return window, fmt.Errorf("the measured part lasted from %.2f to %.2f s", whole.From.Seconds(), whole.To.Seconds())
+	}
+	return window, nil
+}
