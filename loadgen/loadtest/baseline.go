@@ -12,18 +12,17 @@ import (
 	"github.com/servebench/servebench/report"
 )
 
-// A Baseline is what a load came to before, and by how much it may be worse now.
+// A Baseline is an earlier result of a load, and how much worse it may be now.
 type Baseline struct {
 	File string        // as compare.Baseline.Write and servebench compare --save-baseline write it
 	Gate *compare.Gate // nil for compare.DefaultGate; its Noise is not used, the file has its own
 	Runs int           // of the load; 0 means as many as the file has
 }
 
-// TestAgainst puts the load on several times until the test's context ends, and
-// fails the test unless the gate lets it pass: also where there is no verdict, as of
-// too few runs or another load than the baseline's. It ends the test where the file
-// cannot be read or the load not be put on. To do something else of no verdict, use
-// Compare.
+// TestAgainst runs the load several times until the test's context ends, and fails the
+// test unless the gate says PASS. No verdict fails it, too: with too few runs, or another
+// load than the baseline's. It ends the test if the file cannot be read or the load cannot
+// be run. Use Compare to treat the verdicts differently.
 func (l *Load) TestAgainst(t testing.TB, b Baseline) *compare.Comparison {
 	t.Helper()
 	c, err := l.Compare(t.Context(), b)
@@ -40,8 +39,7 @@ func (l *Load) TestAgainst(t testing.TB, b Baseline) *compare.Comparison {
 	return c
 }
 
-// Compare puts the load on several times and compares what came of it with the
-// baseline.
+// Compare runs the load several times and compares the results with the baseline.
 func (l *Load) Compare(ctx context.Context, b Baseline) (*compare.Comparison, error) {
 	old, err := b.read()
 	if err != nil {
@@ -76,10 +74,10 @@ func (b *Baseline) read() (*compare.Baseline, error) {
 	return old, nil
 }
 
-// Repeat puts the load on n times, one after the other, and gives what a comparison
-// needs of each, with the numbers called extra beside those of compare.Metrics. The
-// runs have one seed after another from Seed on, so that no prompt is in a server's
-// prefix cache before, unless a Source has it again.
+// Repeat runs the load n times, one after the other, and returns what a comparison needs
+// of each run: the numbers of compare.Metrics and the extra ones. The first run has the
+// Load's Seed and each later one the next seed, so no prompt is in the server's prefix
+// cache already, unless a Source repeats it.
 func (l *Load) Repeat(ctx context.Context, n int, extra ...compare.Metric) ([]*compare.Run, error) {
 	if n < 1 {
 		return nil, fmt.Errorf("runs %d: there must be at least 1", n)

@@ -1,7 +1,7 @@
-// Package loadtest lets a Go test put a load on an LLM server and hold it to an SLO
-// or to a baseline.
+// Package loadtest lets a Go test load an LLM server and hold it to an SLO or to a
+// baseline.
 //
-// A Load says what is sent and how fast, an SLO what has to come of it:
+// A Load says what is sent and how fast. An SLO says what the result must be:
 //
 //	func TestServerKeepsItsSLO(t *testing.T) {
 //		load := loadtest.Load{
@@ -15,21 +15,21 @@
 //		})
 //	}
 //
-// A test that fails prints each limit that did not hold, the result block as
-// "vllm bench serve" does, and whether the numbers can be believed. Requests that
-// fail and answers without tokens fail the test whatever the SLO is.
+// A failing test prints each limit that did not hold, the result block of "vllm bench
+// serve", and whether the numbers can be trusted. Failed requests and answers without
+// tokens fail the test whatever the SLO is.
 //
-// A baseline says that the server is no worse than it was. The load is put on
-// several times, and the gate of "servebench compare" decides; where it gives no
-// verdict, the test fails, too:
+// A baseline says how good the server was. The load runs several times, and the gate of
+// "servebench compare" decides whether the server is worse now. Without a verdict the
+// test fails, too:
 //
 //	load.TestAgainst(t, loadtest.Baseline{File: "testdata/baseline.json"})
 //
-// The file is written by "servebench compare --save-baseline", or by a Go program
-// that puts on the same load, as the example of Baseline does. It holds for the
-// machine on which it was written.
+// "servebench compare --save-baseline" writes the file, and so can a Go program that runs
+// the same load, as in the example of Baseline. It is valid on the machine on which it
+// was written.
 //
-// With a Handler in place of the URL all goes through memory, and in a
-// testing/synctest bubble in its fake time, where latencies are what the handler's
-// sleeps make them and the same in every run.
+// With a Handler instead of a URL, everything goes through memory. In a testing/synctest
+// bubble it also happens in fake time: then latencies are exactly what the handler's
+// sleeps make them, in every run.
 package loadtest

@@ -18,18 +18,18 @@ import (
 	"github.com/servebench/servebench/metrics"
 )
 
-// vocabulary is that of random prompts.
+// vocabulary is how many words random prompts are made of.
 const vocabulary = 32000
 
-// DefaultTimeout limits a request of a Load that says nothing else.
+// DefaultTimeout limits a request of a Load without a Timeout.
 const DefaultTimeout = time.Minute
 
-// A Load is what a server is put under. It may be run several times.
+// A Load is a load test of one server. It may be run several times.
 type Load struct {
 	URL     string       // of the server, as http://127.0.0.1:8000; empty for Handler
 	Handler http.Handler // the server itself, in memory
-	Header  http.Header  // sent with every request, beside what openai.Headers has
-	Chat    bool         // chat completions in place of completions
+	Header  http.Header  // sent with every request, beside the usual headers
+	Chat    bool         // chat completions instead of completions
 	Model   string       // as the API names it; empty for the first that the server lists
 
 	Requests    int
@@ -37,31 +37,30 @@ type Load struct {
 	Concurrency int           // requests in flight at most; 0 means no limit
 	Timeout     time.Duration // for a request from start to end; 0 means DefaultTimeout
 
-	// Source is what is sent, up to Requests; a run whose Source ends before is
-	// incomplete. Without one that is random words, InputLen in a prompt, for an
-	// answer of at most OutputLen tokens.
+	// Source is what is sent, up to Requests. A run whose Source ends early is incomplete.
+	// Without a Source, prompts are InputLen random words and answers have at most
+	// OutputLen tokens.
 	Source    dataset.Source
 	InputLen  int
 	OutputLen int
-	IgnoreEOS bool  // answers have all of OutputLen: a wish that vLLM grants
+	IgnoreEOS bool  // ask for answers of exactly OutputLen, which vLLM gives
 	Seed      int64 // of prompts and times; not negative
 }
 
-// Test runs the load until the test's context ends, and fails the test where the
-// SLO does not hold. It ends the test where the load cannot be put on.
+// Test runs the load until the test's context ends, and fails the test if the SLO does
+// not hold. It ends the test if the load cannot be run.
 func (l *Load) Test(t testing.TB, o SLO) *metrics.Summary {
 	t.Helper()
 	s, err := l.Run(t.Context())
 	if err != nil {
-		t.Fatalf("the load was not put on: %v", err)
+		t.Fatalf("the load did not run: %v", err)
 	}
 	o.Assert(t, s)
 	return s
 }
 
-// Run puts the load on and sums up what came of it, under the judgement of
-// trust.Judge. Once ctx ends, requests in flight are cut. That requests
-// fail is no error.
+// Run runs the load and sums it up, with the verdict of trust.Judge. When ctx ends,
+// requests in flight are cut. Failed requests are no error.
 func (l *Load) Run(ctx context.Context) (*metrics.Summary, error) {
 	if err := l.check(); err != nil {
 		return nil, err
@@ -94,7 +93,7 @@ func (l *Load) check() error {
 	return nil
 }
 
-// plan is the load as a run has it.
+// plan is the load as package loadgen runs it.
 func (l *Load) plan() (*loadgen.Plan, error) {
 	timeout := cmp.Or(l.Timeout, DefaultTimeout)
 	p := &loadgen.Plan{
@@ -118,7 +117,7 @@ func (l *Load) plan() (*loadgen.Plan, error) {
 		return p, nil
 	}
 	p.Workload.Dataset = "random"
-	// With other lengths it is another load.
+	// A comparison takes loads of other lengths for other loads.
 	p.Flags = []metrics.KV{{Key: "random-input-len", Value: strconv.Itoa(l.InputLen)}, {Key: "random-output-len", Value: strconv.Itoa(l.OutputLen)}}
 	random := dataset.Random{InputLen: l.InputLen, OutputLen: l.OutputLen, Options: dataset.Options{
 		Tokenizer: tokenizer.Stub{Size: vocabulary}, Num: l.Requests, Seed: l.Seed, IDPrefix: "loadtest-",

@@ -170,12 +170,12 @@ func TestAPercentileOfTooFewValuesHoldsNoLimit(t *testing.T) {
 		limit  Latency
 		want   string
 	}{
-		{999, Latency{P99: time.Second}, "the P99 TTFT is of 999 values and needs 1000: put on more requests, or ask for Mean or Max"},
+		{999, Latency{P99: time.Second}, "the P99 TTFT is of 999 values and needs 1000: send more requests, or ask for Mean or Max"},
 		{999, Latency{P99: time.Microsecond}, "the P99 TTFT is 1.00 ms, above 0.00 ms"},
 		{1000, Latency{P99: time.Second}, ""},
-		{99, Latency{P90: time.Second}, "the P90 TTFT is of 99 values and needs 100: put on more requests, or ask for Mean or Max"},
+		{99, Latency{P90: time.Second}, "the P90 TTFT is of 99 values and needs 100: send more requests, or ask for Mean or Max"},
 		{100, Latency{P90: time.Second, Median: time.Second}, ""},
-		{19, Latency{Median: time.Second}, "the median TTFT is of 19 values and needs 20: put on more requests, or ask for Mean or Max"},
+		{19, Latency{Median: time.Second}, "the median TTFT is of 19 values and needs 20: send more requests, or ask for Mean or Max"},
 		{1, Latency{Mean: time.Second, Max: time.Second}, ""},
 	} {
 		s := &metrics.Summary{Completed: row.values, TotalOutput: 1}
@@ -288,7 +288,7 @@ func TestALoadThatCannotBeIsAnError(t *testing.T) {
 	}
 	r := &recorder{ctx: t.Context()}
 	defer func() {
-		if recover() != r || !strings.HasPrefix(r.fatal, "the load was not put on: requests 0") {
+		if recover() != r || !strings.HasPrefix(r.fatal, "the load did not run: requests 0") {
 			t.Errorf("Test ended with %q", r.fatal)
 		}
 	}()

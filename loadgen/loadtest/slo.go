@@ -13,9 +13,9 @@ import (
 	"github.com/servebench/servebench/report"
 )
 
-// An SLO is what has to come of a load. A field that is zero asks for nothing. TTFT is
-// that to the first content, and TPOT from there, where that is known: vLLM's may take
-// an empty chunk for a token.
+// An SLO is what the result of a load must be. A zero field asks for nothing. TTFT counts
+// to the first content and TPOT from there, where that is known: vLLM's may take an empty
+// chunk for a token.
 type SLO struct {
 	TTFT, TPOT, ITL, E2EL Latency
 
@@ -24,13 +24,14 @@ type SLO struct {
 	Throughput float64 // output tokens a second, at least
 }
 
-// A Latency is the most that statistics of one may be. A percentile holds where at least
-// metrics.MinBeyond values lie beyond it: of 20 values the median, of 100 P90, of 1000 P99.
+// A Latency has upper limits for statistics of a latency. A percentile holds only if at
+// least metrics.MinBeyond values lie beyond it: the median needs 20 values, P90 100, P99
+// 1000.
 type Latency struct{ Mean, Median, P90, P99, Max time.Duration }
 
-// Assert fails the test where the SLO does not hold for s, and says why and what
-// the numbers are. Where it holds, numbers that cannot be believed, or are those of a
-// server that did not keep up, are logged.
+// Assert fails the test if the SLO does not hold for s, and prints why and the numbers. If
+// it holds but the numbers cannot be trusted, or the server did not keep up with the rate,
+// Assert logs that.
 func (o SLO) Assert(t testing.TB, s *metrics.Summary) {
 	t.Helper()
 	broken := o.Broken(s)
@@ -46,9 +47,9 @@ func (o SLO) Assert(t testing.TB, s *metrics.Summary) {
 	}
 }
 
-// Broken says what of the SLO does not hold for s; nothing where all of it does. A
-// run without answers, without tokens or with a part missing holds no SLO, and none
-// is held that is NaN. No latency holds of a server that did not keep up with the rate.
+// Broken lists the limits that do not hold for s. A run without answers, without tokens or
+// with a part missing holds no SLO. A number that is NaN holds no limit. If the server did
+// not keep up with the rate, no limit on latencies holds.
 func (o SLO) Broken(s *metrics.Summary) (why []string) {
 	if s.Interrupted {
 		why = append(why, "the run was cut short")
@@ -76,12 +77,12 @@ func (o SLO) Broken(s *metrics.Summary) (why []string) {
 	return append(why, o.slow(s)...)
 }
 
-// limitsLatencies says whether the SLO asks for any latency.
+// limitsLatencies says whether the SLO limits any latency.
 func (o SLO) limitsLatencies() bool {
 	return o != SLO{Failed: o.Failed, Requests: o.Requests, Throughput: o.Throughput}
 }
 
-// first is what the first failed request said.
+// first is the error of the first failed request.
 func first(errors []string) string {
 	if len(errors) == 0 {
 		return "how is not known"
@@ -89,7 +90,7 @@ func first(errors []string) string {
 	return errors[0]
 }
 
-// slow says which rates are too low.
+// slow lists the rates that are too low.
 func (o SLO) slow(s *metrics.Summary) (why []string) {
 	for _, rate := range []struct {
 		got, least float64
@@ -124,7 +125,7 @@ func (l Latency) broken(name string, d *metrics.Distribution) (why []string) {
 		case got > most:
 			why = append(why, fmt.Sprintf("the %s %s is %.2f ms, above %.2f ms", limit.statistic, name, got, most))
 		case size.Few():
-			why = append(why, fmt.Sprintf("the %s %s is of %d values and needs %d: put on more requests, or ask for Mean or Max",
+			why = append(why, fmt.Sprintf("the %s %s is of %d values and needs %d: send more requests, or ask for Mean or Max",
 				limit.statistic, name, size.N, metrics.ValuesNeeded(limit.percentile)))
 		}
 	}

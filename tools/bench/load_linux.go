@@ -12,7 +12,7 @@ import (
 	"github.com/servebench/servebench/loadgen/wire"
 )
 
-// A loadJob puts a load of the selftest on one client: for a time streams that burst
+// A loadJob sends a load of the selftest with one client: for a time streams that burst
 // together, or requests of one token.
 type loadJob struct {
 	Client    string
@@ -48,7 +48,7 @@ func (j *loadJob) run() (any, error) {
 	})
 }
 
-// load puts one on, with client and server on a CPU each.
+// load sends one, with client and server on a CPU each.
 func (p *plan) load(j loadJob) (selftest.Row, error) {
 	j.Program, j.ServerCPU = p.program, p.serverCPU
 	return measure[selftest.Row](p.clientCPU, &j)

@@ -2,8 +2,8 @@
 // bare reading of sockets, go-openai and a plain client of the standard library,
 // and holds that against the targets.
 //
-// It measures with the instruments of package selftest: a metronome serves, a
-// selftest.Load is put on, a selftest.Watch tells whether something disturbed it.
+// It measures with the instruments of package selftest: a metronome is the server, a
+// selftest.Load is sent, and a selftest.Watch tells whether something disturbed it.
 // Each measurement runs in a child process, on one CPU where it matters. Clients
 // take turns and are compared within a round, in ratios, because the machine may be
 // shared: absolute times swing with its neighbours.
