@@ -231,12 +231,18 @@ func (p *Probes) Merge(other *Probes) *Probes {
 
 // SpecDecode is vLLM's section on speculative decoding.
 type SpecDecode struct {
-	AcceptanceRate   float64   `json:"acceptance_rate"`   // percent of draft tokens
-	AcceptanceLength float64   `json:"acceptance_length"` // tokens a draft, with the target model's own
-	Drafts           int64     `json:"drafts"`
-	DraftTokens      int64     `json:"draft_tokens"`
-	AcceptedTokens   int64     `json:"accepted_tokens"`
-	PerPosition      []float64 `json:"per_position,omitempty"` // at each position, a share of the drafts
+	// AcceptanceRate is the percentage of draft tokens that were accepted.
+	AcceptanceRate float64 `json:"acceptance_rate"`
+
+	// AcceptanceLength is tokens a draft, with the target model's own.
+	AcceptanceLength float64 `json:"acceptance_length"`
+
+	Drafts         int64 `json:"drafts"`
+	DraftTokens    int64 `json:"draft_tokens"`
+	AcceptedTokens int64 `json:"accepted_tokens"`
+
+	// PerPosition is the share of the drafts accepted at each position.
+	PerPosition []float64 `json:"per_position,omitempty"`
 }
 
 // Diffusion is vLLM's section on diffusion decoding.

@@ -32,13 +32,19 @@ type totals struct {
 	Connecting Connecting `json:"connecting"`
 	LaterTurns bool       `json:"later_turns,omitempty"`
 
-	AfterFirst  time.Duration `json:"after_first,omitempty"`  // first to last chunk, where tokens were counted
-	AfterTokens float64       `json:"after_tokens,omitempty"` // that came in that time
-	Held        time.Duration `json:"held,omitempty"`         // after the last chunk
-	Unread      time.Duration `json:"unread,omitempty"`       // of Held, the last chunk may have lain unread
-	E2EL        time.Duration `json:"e2el,omitempty"`         // up to the last chunk
-	Busy        time.Duration `json:"busy,omitempty"`         // from Sent to End, of all requests
-	InFlight    int           `json:"in_flight,omitempty"`    // requests at once, at most
+	// AfterFirst is the time from first to last chunks, where tokens were counted, and
+	// AfterTokens how many came in that time.
+	AfterFirst  time.Duration `json:"after_first,omitempty"`
+	AfterTokens float64       `json:"after_tokens,omitempty"`
+
+	// Held is the time after last chunks, and Unread the part of it in which they may
+	// have lain unread.
+	Held   time.Duration `json:"held,omitempty"`
+	Unread time.Duration `json:"unread,omitempty"`
+
+	E2EL     time.Duration `json:"e2el,omitempty"`      // up to the last chunk
+	Busy     time.Duration `json:"busy,omitempty"`      // from Sent to End, of all requests
+	InFlight int           `json:"in_flight,omitempty"` // requests at once, at most
 
 	Seconds *buckets `json:"seconds,omitempty"` // chunks and requests, for vLLM's peaks
 	Tokens  steps    `json:"tokens"`            // when they came

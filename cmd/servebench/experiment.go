@@ -32,7 +32,9 @@ type experiment struct {
 	series   map[string]*exporter.Series
 	done     []*loadgen.Result
 
-	unwritten error // what kept results of done from being printed and saved; the next run may do better
+	// unwritten is what kept results of done from being printed and saved. The next run
+	// may do better.
+	unwritten error
 }
 
 func newExperiment(o *options, out, talk io.Writer) *experiment {
