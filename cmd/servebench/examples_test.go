@@ -202,7 +202,7 @@ func examplePlan(t *testing.T, file string) *sweep.Plan {
 		t.Fatal(err)
 	}
 	defer f.Close()
-	plan, err := sweep.Parse(file, f, sweepFlag)
+	plan, err := sweep.Parse(file, f, (&sweepCommand{}).flags())
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -29,6 +29,7 @@ type experiment struct {
 	screen   io.Writer        // where progress is shown; nil shows none
 	exported *exporter.Server // nil without one
 	arm      string           // of a sweep
+	withheld bool             // somebody else writes the files
 	series   map[string]*exporter.Series
 	done     []*loadgen.Result
 
@@ -201,11 +202,11 @@ func (e *experiment) tell(r *loadgen.Result) error {
 		}
 	}
 	said = errors.Join(said, report.Truth(e.talk, s), report.Verdict(e.talk, s))
-	var written error
-	if !results.Withheld {
-		written = results.Write(s)
+	err := errors.Join(printed, said)
+	if !e.withheld {
+		err = errors.Join(err, results.Write(s))
 	}
-	if err := errors.Join(printed, said, written); err != nil {
+	if err != nil {
 		return exitError{err, exitNo}
 	}
 	return nil

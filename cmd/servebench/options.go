@@ -39,7 +39,6 @@ type options struct {
 // resultOptions say what is reported and where it goes.
 type resultOptions struct {
 	files.Result
-	Withheld bool // result file and plots are not written at the end of the run
 
 	Parts      report.Parts
 	Stream     string // where the record stream goes: a file, - for stdout, empty for nowhere

@@ -7,7 +7,6 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 )
 
 func TestTimedRunHasTheRequestsOfItsTime(t *testing.T) {
@@ -63,20 +62,4 @@ func writeCustom(t *testing.T, n int) string {
 		t.Fatal(err)
 	}
 	return name
-}
-
-func TestLoadIsExpectedToTakeItsTime(t *testing.T) {
-	const small = " --random-input-len 1 --random-output-len 50" // an answer of one second
-	for line, want := range map[string]time.Duration{
-		"--rate-curve up-down:0,20,1":                                               41 * time.Second,
-		"--rate-curve up-down:0,20,1 --duration 60":                                 61 * time.Second,
-		"--duration 30s --max-concurrency 8 --warmup-duration 10":                   41 * time.Second,
-		"--duration 30s --request-rate 1000":                                        31 * time.Second,
-		"--duration 30s --num-prompts 10 --request-rate 1":                          11 * time.Second,
-		"--duration 30s --num-prompts 100 --request-rate 1 --warmup-duration 500ms": 31500 * time.Millisecond,
-	} {
-		if got := expected(mustParse(t, line+small)).Round(time.Second / 2); got != want {
-			t.Errorf("%s: %v, want %v", line, got, want)
-		}
-	}
 }

@@ -5,80 +5,59 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"path/filepath"
 	"strings"
-	"time"
 
+	"go.yaml.in/yaml/v3"
+
+	"github.com/servebench/servebench/cmd/servebench/internal/argv"
 	"github.com/servebench/servebench/loadgen"
-	"github.com/servebench/servebench/loadgen/spool"
 	"github.com/servebench/servebench/loadgen/sweep"
 	"github.com/servebench/servebench/metrics"
-	"github.com/servebench/servebench/report/save"
+	"github.com/servebench/servebench/metrics/vllm"
 )
 
-// load makes one run of a sweep, as servebench run does.
-func (c *sweepCommand) load(ctx context.Context, job *sweep.Job) (*sweep.Outcome, error) {
-	o, err := parseRun(job.Args)
+// flags reads the loads of a sweep.
+func (c *sweepCommand) flags() *sweep.Flags { return &sweep.Flags{Words: sweepWords, Load: c.read} }
+
+// read reads the command line of a load, of whose flags some vary.
+func (c *sweepCommand) read(args, varied []string) (*sweep.Load, error) {
+	o, err := parseRun(args)
+	if err == nil && o.Stats {
+		err = errors.New("argument --stats: it belongs to servebench dataset")
+	}
+	if err == nil && o.Targets != nil {
+		err = checkVaried(varied, args)
+	}
 	if err != nil {
 		return nil, err
 	}
-	e := newExperiment(o, c.log, c.log)
-	e.exported, e.arm = c.exported, c.plan.Arms[job.Cell.Arm].Name
+	parts, version := &o.Results.Parts, o.Results.VLLMVersion
+	load := &sweep.Load{
+		Plan: o.plan(), Version: version, Requests: parts.Any(), Strict: o.Results.Strict,
+		Run: func(ctx context.Context, job *sweep.Job) (*sweep.Outcome, error) { return c.load(ctx, o, job) },
+		Block: func(w io.Writer, s *metrics.Summary) error {
+			parts.Cut(io.Discard, s) // the log has what it warns of
+			return errors.Join(vllm.Failures(w, s, version), vllm.Block(w, s, version), parts.Show(w, s, version))
+		},
+	}
+	for _, target := range o.all() {
+		if r := &target.Results; (r.Save || r.Plots.Any()) && !r.Append && r.Filename != "" {
+			load.Files = append(load.Files, r.Path(r.Filename))
+		}
+	}
+	return load, nil
+}
+
+// load makes one run of a sweep, as servebench run does.
+func (c *sweepCommand) load(ctx context.Context, o *options, job *sweep.Job) (*sweep.Outcome, error) {
+	e := newExperiment(o, job.Log, job.Log)
+	e.exported, e.arm = c.exported, job.Arm
 	if !o.Results.NoProgress {
 		e.screen = c.talk
 	}
-	for _, o := range o.all() {
-		o.Limits.Drain = 0 // what is cut short is done again
-		o.Report.Metadata = append(o.Report.Metadata, metrics.KV{Key: "arm", Value: c.plan.Arms[job.Cell.Arm].Name},
-			metrics.KV{Key: "repeat", Value: fmt.Sprint(job.Cell.Repeat + 1)})
-	}
-	written, err := e.withhold()
-	if err != nil {
-		return nil, err
-	}
-	c.say("%s", c.pace.line(c.journal, job))
-	fmt.Fprintf(c.log, "--- %s: %s: servebench run %s\n", time.Now().Format(time.DateTime), job.Name,
-		strings.Join(c.shown(o, job.Args), " "))
-	out, err := c.measure(ctx, e, job)
-	if out != nil {
-		out.Counted = written
-	}
-	if err != nil {
-		fmt.Fprintln(c.log, "servebench:", o.Server.Secrets.Mask(err.Error()))
-	}
-	return out, err
-}
-
-// shown are the words of a command line that may be seen.
-func (c *sweepCommand) shown(o *options, args []string) []string {
-	var words []string
-	for _, arg := range args {
-		words = append(words, o.Server.Secrets.Mask(arg))
-	}
-	return words
-}
-
-// measure is the load test of a job, whose records go to the sweep's stream.
-func (c *sweepCommand) measure(ctx context.Context, e *experiment, job *sweep.Job) (*sweep.Outcome, error) {
-	if c.plan.Between.Reset {
-		for _, o := range e.all() {
-			if err := o.plan().ResetPrefixCache(ctx); err != nil {
-				note := "the prefix cache was not reset: " + o.Server.Secrets.Mask(err.Error())
-				job.Notes = append(job.Notes, note)
-				c.say("WARNING: %s", note)
-			}
-		}
-	}
+	e.withheld = true
 	e.warn(e.Warnings)
-	plan := e.plan()
-	plan.Repeat, plan.Backward = 1, job.Cell.Repeat%2 == 1
-	plan.Keep.Records = spool.To(c.journal.Records)
-	plan.Keep.Records.Say = sayTo(c.log)
-	err := errors.Join(e.load(ctx, plan), e.unwritten)
-	plan.Keep.Records.End(spool.Waiting{Context: ctx})
-	if lost := plan.Keep.Records.Broken(); lost != nil {
-		return nil, &sweep.StorageError{Err: lost}
-	}
+	err := errors.Join(e.load(ctx, job.Plan), e.unwritten)
 	// To a search the failures of a run that was given up are an answer.
 	if _, stopped := errors.AsType[loadgen.AbortError](err); err != nil && !(stopped && c.plan.Search != nil) {
 		return nil, err
@@ -86,43 +65,87 @@ func (c *sweepCommand) measure(ctx context.Context, e *experiment, job *sweep.Jo
 	if ctx.Err() != nil {
 		return nil, ctx.Err()
 	}
-	out := &sweep.Outcome{Run: e.done[0].Header.Run}
-	if e.several {
-		out.Run = e.done[0].Header.Group
-	}
+	out := &sweep.Outcome{Counted: func() error { return writeAll(e) }}
 	for _, r := range e.done {
 		if err := failure(r); err != nil && c.plan.Search == nil {
-			return nil, err
+			return out, err
 		}
 		out.Sums = append(out.Sums, r.Summary)
-		c.tell(r.Summary)
 	}
 	return out, nil
 }
 
-// tell says in a line what a run came to, with the TTFT that decides a search where that
-// is another than vLLM's.
-func (c *sweepCommand) tell(s *metrics.Summary) {
-	of := ""
-	if s.Header.Target != "" {
-		of = s.Header.TargetName() + ": "
+// writeAll writes the files of all runs once they count, so that no file tells of a run
+// that does not.
+func writeAll(e *experiment) error {
+	var errs []error
+	for _, r := range e.done {
+		errs = append(errs, e.results(r).Write(r.Summary))
 	}
-	fmt.Fprintf(c.talk, "  %s%d of %d requests, %.2f req/s, mean TTFT %.2f ms, mean TPOT %.2f ms", of, s.Completed, s.Completed+s.Failed,
-		s.RequestThroughput, s.TTFT.Mean(), s.TPOT.Mean())
-	if d, words := s.Decisive("ttft"); words != "" {
-		fmt.Fprintf(c.talk, ", mean TTFT %s %.2f ms", words, d.Mean())
-	}
-	if s.Trust != nil {
-		fmt.Fprintf(c.talk, ", %s", s.Trust.Verdict)
-	}
-	fmt.Fprintln(c.talk)
+	return errors.Join(errs...)
 }
 
-// writeTo is a file of a sweep's folder, written whole or not at all.
-func (c *sweepCommand) writeTo(name string, write func(io.Writer) error) error {
-	name = filepath.Join(c.dir, name)
-	if err := save.Replace(name, 0o666, write); err != nil {
-		return fmt.Errorf("writing %s: %w", name, err)
+// notInSweep are flags that a sweep has other means for, which are said.
+var notInSweep = map[string]string{
+	"record-to": "a sweep has one record stream for all runs, in its folder",
+	"hlog":      "each run would write over it",
+	"repeat":    "repeats stands beside load",
+	"config":    "the flags of a sweep stand in its own file, under load",
+	"help":      "it is no flag of a load",
+
+	"shard": notMany, "start-at": notMany, "run-id": notMany, "clock-offset": notMany,
+
+	"metrics-addr": "it is a flag of servebench sweep itself, for all runs",
+}
+
+// notMany is why a sweep has no flags for many machines.
+const notMany = "a sweep runs on one machine"
+
+// sweepWords is an entry of the file as a command line, checked by itself.
+func sweepWords(name string, value *yaml.Node) (flag string, args []string, err error) {
+	f := emptyForm().flags
+	flag = strings.TrimPrefix(argv.Dashed("--"+name), "--")
+	if found := f.Find("--" + flag); len(found) == 1 {
+		flag = found[0].Name
+	}
+	if why := notInSweep[flag]; why != "" {
+		return "", nil, fmt.Errorf("%s: %s", flag, why)
+	}
+	if args, err = f.Entry(name, value); err != nil {
+		return "", nil, err
+	}
+	if err := f.Parse(sweep.AnyPorts(args...)); err != nil {
+		return "", nil, err
+	}
+	// All points and repeats would share it.
+	if own := havingOwn(f, "seed"); own != nil {
+		return "", nil, fmt.Errorf("argument --target: %s: seed: each repeat and point needs one of its own", own[0])
+	}
+	return flag, args, nil
+}
+
+// checkVaried makes sure that flags which a sweep varies are not the own ones of each
+// target of a command line.
+func checkVaried(flags, args []string) error {
+	f := emptyForm().flags
+	if err := f.Parse(args); err != nil {
+		return err
+	}
+	for _, flag := range flags {
+		if len(havingOwn(f, flag)) == len(f.Given("target")) {
+			return fmt.Errorf("argument --%s: each target has its own, so that none takes it", flag)
+		}
 	}
 	return nil
+}
+
+// havingOwn are the names of the targets that have a flag of their own. What is wrong
+// with a target is an error of the whole command line.
+func havingOwn(f *argv.Flags, flag string) (names []string) {
+	for _, text := range f.Given("target") {
+		if target, err := parseTarget(text); err == nil && target.has(f, flag) {
+			names = append(names, target.name)
+		}
+	}
+	return names
 }

@@ -1,48 +1,11 @@
 package main
 
 import (
-	"math"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/servebench/servebench/loadgen/sweep"
 )
-
-// A search is priced by the most that its probes may cost: each as long as a run at its
-// own value, three at either side of the edge, wherever that takes longest.
-func TestTimeOfSearch(t *testing.T) {
-	c, _ := planned(t, "load: {num-prompts: 100, random-output-len: 50}\nbetween: {pause: 5}\n"+
-		"until: {flag: request-rate, from: 1, to: 3, slo: {mean-ttft: 1}}")
-	// 1 passes, in 100 s and an answer of one, and 2 fails: three probes each.
-	want := 3*(100*time.Second+50*time.Second) + 6*(time.Second+5*time.Second)
-	if got := c.cellTime(sweep.Cell{}); got.Round(time.Second) != want {
-		t.Errorf("%v, want %v", got, want)
-	}
-	if n := runsOf(c.plan); n != 6 {
-		t.Errorf("%d probes", n)
-	}
-}
-
-func TestWhatASearchFound(t *testing.T) {
-	s := &sweep.Search{Flag: "request-rate", From: 1, To: 8, Step: 2}
-	none := math.NaN()
-	for _, row := range []struct {
-		found sweep.Found
-		want  string
-	}{
-		{sweep.Found{Passes: 5, Fails: 7, PassesBy: sweep.Votes{Passed: 2, Of: 3}, FailsBy: sweep.Votes{Passed: 0, Of: 3}, Why: "it is slow"},
-			"request-rate 5 passes (2 of 3 probes) and 7 fails (0 of 3 probes): it is slow"},
-		{sweep.Found{Passes: 7, Fails: none, PassesBy: sweep.Votes{Passed: 1, Of: 1}},
-			"every request-rate up to 7 passes (1 of 1 probe there), and none above was tried"},
-		{sweep.Found{Passes: none, Fails: 1, FailsBy: sweep.Votes{Passed: 1, Of: 3}, Why: "it is slow"},
-			"no request-rate from 1 on passes (1 of 3 probes there): it is slow"},
-	} {
-		if got := foundBy(s, row.found); got != row.want {
-			t.Errorf("%s, want %s", got, row.want)
-		}
-	}
-}
 
 // What is too little for a percentile is said before the first probe, as far as the plan
 // tells, and what may be enough is not refused.
@@ -66,7 +29,7 @@ func TestTooFewValuesAreRefusedBeforeTheFirstProbe(t *testing.T) {
 		{"target: ['a=http://127.0.0.1:1', 'b=http://127.0.0.1:2,num-prompts=9']", "p99-ttft: 500", "p99-ttft needs 1,000 requests a probe, num-prompts is 9"},
 	} {
 		plan := "load: {" + row.load + "}\nuntil: {flag: request-rate, from: 10, to: 40, slo: {" + row.slo + "}}\n"
-		err := (&sweepCommand{}).read("plan.yaml", strings.NewReader(plan))
+		_, err := sweep.Parse("plan.yaml", strings.NewReader(plan), (&sweepCommand{}).flags())
 		switch {
 		case row.want == "" && err != nil:
 			t.Errorf("%s, %s: %v", row.load, row.slo, err)
@@ -75,5 +38,8 @@ func TestTooFewValuesAreRefusedBeforeTheFirstProbe(t *testing.T) {
 		}
 	}
 	// A closed loop has as many as the server answers.
-	planned(t, "load: {duration: 1}\nuntil: {flag: max-concurrency, from: 1, to: 4, slo: {p99-ttft: 1}}\n")
+	const closed = "load: {duration: 1}\nuntil: {flag: max-concurrency, from: 1, to: 4, slo: {p99-ttft: 1}}\n"
+	if _, err := sweep.Parse("plan.yaml", strings.NewReader(closed), (&sweepCommand{}).flags()); err != nil {
+		t.Error(err)
+	}
 }

@@ -10,15 +10,15 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// Unless the file says otherwise, a server has this long to come up, for a large
-// model may be loaded first, and this long to stop before it is killed.
+// Unless the file says otherwise, a server has usualWithin to come up, for it may load a
+// large model first, and usualGrace to stop before it is killed.
 const (
 	usualWithin = 15 * time.Minute
 	usualGrace  = 30 * time.Second
 
-	maxName = 200 // bytes of an arm's, as its log has it
+	maxName = 200 // bytes of an arm's name in the name of its log
 
-	betweenWithin = 10 * time.Minute // of the command between runs
+	betweenWithin = 10 * time.Minute // for the command between runs
 	betweenGrace  = 10 * time.Second
 )
 
@@ -40,8 +40,7 @@ func (p *parser) arms(node *yaml.Node) ([]Arm, error) {
 	return arms, nil
 }
 
-// arm reads one arm. The keys of a server may stand in the arm itself, when it
-// has only one.
+// arm reads one arm. An arm with one server may have the server's keys itself.
 func (p *parser) arm(node *yaml.Node) (*Arm, error) {
 	a := &Arm{Line: node.Line}
 	single := newServer(node)
@@ -94,7 +93,7 @@ func newServer(node *yaml.Node) *Server {
 	return &Server{Within: usualWithin, Grace: usualGrace, Line: node.Line}
 }
 
-// keys are those of a server in the file.
+// keys are the keys of a server in the file, and where their values go.
 func (s *Server) keys() map[string]any {
 	return map[string]any{
 		"command": command(&s.Command), "env": &s.Env, "folder": &s.Folder, "ready": &s.Ready, "ready-timeout": duration(&s.Within),
@@ -102,13 +101,13 @@ func (s *Server) keys() map[string]any {
 	}
 }
 
-// given says whether any key of s was.
+// given says whether the file has any key of the server.
 func (s *Server) given() bool {
 	return s.Command != nil || s.Env != nil || s.Stop != nil || s.Folder+s.Ready+s.Log != "" ||
 		s.Within != usualWithin || s.Grace != usualGrace
 }
 
-// complete checks s and fills in where it is asked whether it is up.
+// complete checks s and sets Ready where the file does not.
 func (s *Server) complete(a *Arm) error {
 	node := &yaml.Node{Line: s.Line}
 	if s.Command == nil {

@@ -19,10 +19,10 @@ type block struct {
 	arm     *Arm
 	ports   ports
 	servers []*process
-	broken  error // why the servers could not be started
+	broken  error // why the servers did not start
 }
 
-// run makes one run on the servers, which are started where they are not up.
+// run makes one run. It starts the servers if they are not up.
 func (b *block) run(ctx context.Context, job *Job) (*Outcome, error) {
 	if err := b.start(ctx); err != nil {
 		return nil, err
@@ -30,23 +30,15 @@ func (b *block) run(ctx context.Context, job *Job) (*Outcome, error) {
 	if err := b.prepare(ctx); err != nil {
 		return nil, err
 	}
-	for i, arg := range job.Args {
-		job.Args[i] = b.ports.put(arg)
+	for i, arg := range job.args {
+		job.args[i] = b.ports.put(arg)
 	}
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	ended := make(chan struct{})
-	defer close(ended)
 	for _, p := range b.servers {
-		go func() {
-			select {
-			case <-p.Done:
-				cancel(p.died())
-			case <-ended:
-			}
-		}()
+		defer context.AfterFunc(p.Ended, func() { cancel(p.died()) })()
 	}
-	out, err := b.Load(ctx, job)
+	out, err := b.load(ctx, job)
 	if err != nil || slices.ContainsFunc(out.Sums, func(s *metrics.Summary) bool { return s.Failed > 0 }) {
 		b.lastBreath(ctx)
 	}
@@ -56,11 +48,11 @@ func (b *block) run(ctx context.Context, job *Job) (*Outcome, error) {
 	return out, err
 }
 
-// breath is how long a server that no longer answers may take to be seen dead.
+// breath is how long a server that no longer answers may take to end.
 const breath = 5 * time.Second
 
-// lastBreath waits whether the servers of a run in which something failed turn
-// out to have died, which is then the reason.
+// lastBreath waits for a server that no longer answers to end. Then that is why requests
+// failed.
 func (b *block) lastBreath(ctx context.Context) {
 	for _, p := range b.servers {
 		if answers(ctx, p.server.Ready) == nil {
@@ -74,13 +66,13 @@ func (b *block) lastBreath(ctx context.Context) {
 	}
 }
 
-// start starts the arm's servers, unless they are up. Where that failed once it
-// is not tried again in this block.
+// start starts the arm's servers, unless they are up. After a failure it does not try
+// again in this block.
 func (b *block) start(ctx context.Context) error {
 	if b.broken != nil {
 		return b.broken
 	}
-	if len(b.servers) > 0 && b.up() {
+	if len(b.servers) > 0 && !slices.ContainsFunc(b.servers, func(p *process) bool { return p.Ended.Err() != nil }) {
 		return nil
 	}
 	b.stop()
@@ -88,7 +80,7 @@ func (b *block) start(ctx context.Context) error {
 	if len(b.arm.Servers) == 0 {
 		return nil
 	}
-	b.Say("starting %s", b.arm.Name)
+	b.say("starting %s", b.arm.Name)
 	began := time.Now()
 	for i := range b.arm.Servers {
 		p, err := b.startOne(ctx, i)
@@ -99,10 +91,11 @@ func (b *block) start(ctx context.Context) error {
 		}
 		b.servers = append(b.servers, p)
 	}
-	b.Say("%s was ready after %.1f s", b.arm.Name, time.Since(began).Seconds())
+	b.say("%s was ready after %.1f s", b.arm.Name, time.Since(began).Seconds())
 	return nil
 }
 
+// startOne starts the i-th server and waits until it answers.
 func (b *block) startOne(ctx context.Context, i int) (*process, error) {
 	server, err := b.ports.server(b.arm.Servers[i])
 	if err != nil {
@@ -112,22 +105,21 @@ func (b *block) startOne(ctx context.Context, i int) (*process, error) {
 	if err != nil {
 		return nil, err
 	}
-	return b.startServer(ctx, server, log)
-}
-
-// up says whether all servers still run.
-func (b *block) up() bool {
-	for _, p := range b.servers {
-		select {
-		case <-p.Done:
-			return false
-		default:
-		}
+	p := &process{server: server, log: log}
+	if err := p.unused(); err != nil {
+		return nil, err
 	}
-	return true
+	if err := p.start(b.journal.keeper); err != nil {
+		return nil, fmt.Errorf("starting the server: %w", err)
+	}
+	if err := p.await(ctx); err != nil {
+		p.End()
+		return nil, err
+	}
+	return p, nil
 }
 
-// stop stops the servers, the last first.
+// stop stops the servers, the last one first.
 func (b *block) stop() {
 	for i := len(b.servers) - 1; i >= 0; i-- {
 		b.servers[i].End()
@@ -135,8 +127,7 @@ func (b *block) stop() {
 	b.servers = nil
 }
 
-// prepare does what the plan has between runs. The prefix cache is Load's to
-// reset, which knows how to speak to the server.
+// prepare does what the plan has between runs, except for the prefix cache: see reset.
 func (b *block) prepare(ctx context.Context) error {
 	if len(b.Plan.Between.Command) > 0 {
 		if err := b.between(ctx); err != nil {
@@ -146,7 +137,7 @@ func (b *block) prepare(ctx context.Context) error {
 	if b.Plan.Between.Pause == 0 {
 		return nil
 	}
-	b.Say("pausing for %s", b.Plan.Between.Pause)
+	b.say("pausing for %s", b.Plan.Between.Pause)
 	select {
 	case <-time.After(b.Plan.Between.Pause):
 		return nil
@@ -158,7 +149,7 @@ func (b *block) prepare(ctx context.Context) error {
 // between runs the command between runs to its end.
 func (b *block) between(ctx context.Context) error {
 	var printed bytes.Buffer
-	h, err := b.Journal.keeper.Start(&hold.Command{
+	h, err := b.journal.keeper.Start(&hold.Command{
 		Args: b.ports.putAll(b.Plan.Between.Command), Grace: betweenGrace, Output: &printed,
 		Env: append(os.Environ(), "SERVEBENCH_ARM="+b.arm.Name, "SERVEBENCH_URL="+b.ports.put(b.arm.URL)),
 	})
@@ -167,7 +158,7 @@ func (b *block) between(ctx context.Context) error {
 	}
 	var late error
 	select {
-	case <-h.Done:
+	case <-h.Ended.Done():
 	case <-ctx.Done():
 	case <-time.After(b.Plan.Between.Within):
 		late = fmt.Errorf("it has not ended within %v", b.Plan.Between.Within)

@@ -8,12 +8,11 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// maxCells is how many runs a plan may have, a search being one: beyond it the file
-// has a mistake in it.
+// maxCells is how many cells a plan may have. A file with more has a mistake in it.
 const maxCells = 100_000
 
-// grid reads the points: all combinations of the values of a mapping, the last
-// key changing fastest, or of one mapping after the other of a list.
+// grid reads the points: all combinations of the values of a mapping, in which the last
+// key changes fastest. A list has several such mappings, one after the other.
 func (p *parser) grid(node *yaml.Node) error {
 	if node == nil {
 		p.plan.Points = []Point{{}}
@@ -40,8 +39,8 @@ func (p *parser) grid(node *yaml.Node) error {
 	return nil
 }
 
-// product combines the values of all keys of a grid. The keys under zip are one
-// key in this: their first values go together, their second ones, and so on.
+// product combines the values of all keys of a grid. The keys under zip count as one key:
+// their first values go together, then their second ones, and so on.
 func (p *parser) product(node *yaml.Node) (points [][]Setting, inner int, err error) {
 	points = [][]Setting{nil}
 	err = entries(node, "grid", func(key, value *yaml.Node) error {
@@ -77,7 +76,7 @@ func has(settings []Setting, flag string) bool {
 	return slices.ContainsFunc(settings, func(s Setting) bool { return s.Flag == flag })
 }
 
-// axis is one key of a grid with its values: each is one setting.
+// axis reads one key of a grid. Each value is a setting.
 func (p *parser) axis(key, value *yaml.Node) ([][]Setting, error) {
 	values := []*yaml.Node{value}
 	if value.Kind == yaml.SequenceNode {
@@ -86,7 +85,7 @@ func (p *parser) axis(key, value *yaml.Node) ([][]Setting, error) {
 	var axis [][]Setting
 	for _, v := range values {
 		v = resolved(v)
-		flag, args, err := p.flags(key.Value, v)
+		flag, args, err := p.words(key.Value, v)
 		switch {
 		case err != nil:
 			return nil, at(v, "%w", err)
@@ -103,7 +102,7 @@ func (p *parser) axis(key, value *yaml.Node) ([][]Setting, error) {
 	return axis, nil
 }
 
-// zip is what several keys have together: as many values each.
+// zip reads several keys whose values go together. All have the same number of values.
 func (p *parser) zip(_, node *yaml.Node) ([][]Setting, error) {
 	var together [][]Setting
 	length, first := math.MaxInt, ""

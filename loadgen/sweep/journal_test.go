@@ -7,15 +7,24 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/servebench/servebench/loadgen/sweep/hold"
 )
 
-// never is no patience.
-func never() bool { return false }
-
-// journal opens the journal of a plan in dir and closes it with the test.
-func journal(t *testing.T, dir string, p *Plan) *Journal {
+// begin opens the journal of a plan in dir.
+func begin(t *testing.T, dir string, p *Plan) (*journal, error) {
 	t.Helper()
-	j, err := OpenJournal(dir, p, never)
+	keeper, err := hold.Open(t.Context(), dir, 0, func() {})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return openJournal(dir, p, keeper)
+}
+
+// opened is the journal of a plan in dir, until the test ends.
+func opened(t *testing.T, dir string, p *Plan) *journal {
+	t.Helper()
+	j, err := begin(t, dir, p)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -24,12 +33,12 @@ func journal(t *testing.T, dir string, p *Plan) *Journal {
 }
 
 // done writes the records of a run and takes it down.
-func done(t *testing.T, j *Journal, cell, records, failed string) {
+func done(t *testing.T, j *journal, cell, records, failed string) {
 	t.Helper()
-	if _, err := j.Records.WriteString(records); err != nil {
+	if _, err := j.records.WriteString(records); err != nil {
 		t.Fatal(err)
 	}
-	if err := j.add(Entry{Cell: cell, Run: records, Failed: failed}); err != nil {
+	if err := j.add(entry{Cell: cell, Run: records, Failed: failed}); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -44,26 +53,26 @@ func content(t *testing.T, dir, name string) string {
 }
 
 func TestJournalForgetsWhatWasNotDone(t *testing.T) {
-	dir, p := filepath.Join(t.TempDir(), "a", "b"), parse(t, "repeats: 9")
-	j := journal(t, dir, p)
+	dir, p := t.TempDir(), parse(t, "repeats: 9")
+	j := opened(t, dir, p)
 	done(t, j, "one", "1", "")
 	done(t, j, "two", "2", "no server")
 	done(t, j, "three", "3", "")
-	if got := j.Of("two"); len(got) != 1 || got[0].Failed != "no server" {
+	if got := j.of["two"]; len(got) != 1 || got[0].Failed != "no server" {
 		t.Errorf("of a failed run: %+v", got)
 	}
-	j.Records.WriteString("half a r")
+	j.records.WriteString("half a r")
 	j.file.WriteString(`{"cell":"four","run":"4`)
 	if err := j.Close(); err != nil {
 		t.Fatal(err)
 	}
 
-	j = journal(t, dir, p)
+	j = opened(t, dir, p)
 	if got := content(t, dir, RecordsName); got != "13" {
 		t.Errorf("the record stream has %q", got)
 	}
-	if len(j.Entries()) != 2 || len(j.Of("one")) != 1 || len(j.Of("two")) != 0 || len(j.Of("three")) != 1 || len(j.Of("four")) != 0 {
-		t.Errorf("the journal has %+v", j.Entries())
+	if len(j.entries) != 2 || len(j.of["one"]) != 1 || len(j.of["two"]) != 0 || len(j.of["three"]) != 1 || len(j.of["four"]) != 0 {
+		t.Errorf("the journal has %+v", j.entries)
 	}
 	done(t, j, "four", "4", "")
 	if got := content(t, dir, RecordsName); got != "134" {
@@ -78,7 +87,7 @@ func TestJournalForgetsWhatWasNotDone(t *testing.T) {
 // those after it do not.
 func TestJournalSurvivesACutAnywhere(t *testing.T) {
 	dir, p := t.TempDir(), parse(t, "repeats: 9")
-	j := journal(t, dir, p)
+	j := opened(t, dir, p)
 	for i := range 3 {
 		done(t, j, fmt.Sprint(i), fmt.Sprint(i), "")
 	}
@@ -91,10 +100,10 @@ func TestJournalSurvivesACutAnywhere(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		j := journal(t, dir, p)
+		j := opened(t, dir, p)
 		whole := max(0, strings.Count(text[:cut], "\n")-1)
-		if got := content(t, dir, RecordsName); len(j.Entries()) != whole || got != "012"[:whole] {
-			t.Errorf("cut at %d: %d runs with records %q, want %d", cut, len(j.Entries()), got, whole)
+		if got := content(t, dir, RecordsName); len(j.entries) != whole || got != "012"[:whole] {
+			t.Errorf("cut at %d: %d runs with records %q, want %d", cut, len(j.entries), got, whole)
 		}
 		j.Close()
 	}
@@ -102,15 +111,15 @@ func TestJournalSurvivesACutAnywhere(t *testing.T) {
 
 func TestJournalOfAnotherExperimentIsRefused(t *testing.T) {
 	dir := t.TempDir()
-	journal(t, dir, parse(t, "seed: 1")).Close()
-	if _, err := OpenJournal(dir, parse(t, "seed: 2"), never); !errors.Is(err, ErrOther) {
-		t.Errorf("%v, want %v", err, ErrOther)
+	opened(t, dir, parse(t, "seed: 1")).Close()
+	if _, err := begin(t, dir, parse(t, "seed: 2")); !errors.Is(err, errOther) {
+		t.Errorf("%v, want %v", err, errOther)
 	}
 	if err := os.WriteFile(filepath.Join(dir, journalName), []byte("my notes\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := OpenJournal(dir, parse(t, "seed: 1"), never); !errors.Is(err, ErrOther) {
-		t.Errorf("%v, want %v", err, ErrOther)
+	if _, err := begin(t, dir, parse(t, "seed: 1")); !errors.Is(err, errOther) {
+		t.Errorf("%v, want %v", err, errOther)
 	}
 	if got := content(t, dir, journalName); got != "my notes\n" {
 		t.Errorf("it now holds %q", got)
@@ -119,13 +128,13 @@ func TestJournalOfAnotherExperimentIsRefused(t *testing.T) {
 
 func TestShortenedRecordsAreNoticed(t *testing.T) {
 	dir, p := t.TempDir(), parse(t, "seed: 1")
-	j := journal(t, dir, p)
+	j := opened(t, dir, p)
 	done(t, j, "one", "12345", "")
 	j.Close()
 	if err := os.Truncate(filepath.Join(dir, RecordsName), 3); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := OpenJournal(dir, p, never); err == nil || !strings.Contains(err.Error(), "3 bytes of the 5") {
+	if _, err := begin(t, dir, p); err == nil || !strings.Contains(err.Error(), "3 bytes of the 5") {
 		t.Error(err)
 	}
 }
@@ -139,7 +148,7 @@ func TestJournalLeavesTheFilesOfOthersAlone(t *testing.T) {
 		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := OpenJournal(dir, parse(t, "repeats: 1"), never); !errors.Is(err, ErrOther) {
+		if _, err := begin(t, dir, parse(t, "repeats: 1")); !errors.Is(err, errOther) {
 			t.Errorf("%s: %v", name, err)
 		}
 		if got := content(t, dir, name); got != text {
@@ -150,14 +159,14 @@ func TestJournalLeavesTheFilesOfOthersAlone(t *testing.T) {
 
 func TestAJournalWhoseHeadWasTornIsBegunAgain(t *testing.T) {
 	dir, p := t.TempDir(), parse(t, "repeats: 1")
-	if err := journal(t, dir, p).Close(); err != nil {
+	if err := opened(t, dir, p).Close(); err != nil {
 		t.Fatal(err)
 	}
 	head := content(t, dir, journalName)
 	if err := os.WriteFile(filepath.Join(dir, journalName), []byte(head[:9]), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if journal(t, dir, p); content(t, dir, journalName) != head {
+	if opened(t, dir, p); content(t, dir, journalName) != head {
 		t.Errorf("got %q, want %q", content(t, dir, journalName), head)
 	}
 }
@@ -169,14 +178,14 @@ func FuzzJournal(f *testing.F) {
 	f.Add(`{"cell":"a","size":-1}`+"\n", 1)
 	f.Fuzz(func(t *testing.T, lines string, size int) {
 		dir, p := t.TempDir(), parse(t, "repeats: 2")
-		own := fmt.Sprintf(`{"v":%d,"plan":%q}`+"\n", journalVersion, p.Digest())
+		own := fmt.Sprintf(`{"v":%d,"plan":%q}`+"\n", journalVersion, p.digest())
 		records := strings.Repeat("r", max(0, min(size, 1000)))
 		for name, text := range map[string]string{journalName: own + lines, RecordsName: records} {
 			if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
 				t.Fatal(err)
 			}
 		}
-		j, err := OpenJournal(dir, p, never)
+		j, err := begin(t, dir, p)
 		if err != nil {
 			if !strings.Contains(err.Error(), dir) {
 				t.Errorf("the error names no file: %v", err)
@@ -186,13 +195,13 @@ func FuzzJournal(f *testing.F) {
 			}
 			return
 		}
-		entries := fmt.Sprint(j.Entries())
+		entries := fmt.Sprint(j.entries)
 		if err := j.Close(); err != nil {
 			t.Fatal(err)
 		}
 		kept := content(t, dir, RecordsName)
-		j = journal(t, dir, p)
-		if got := fmt.Sprint(j.Entries()); len(got) != len(entries) || content(t, dir, RecordsName) != kept || !strings.HasPrefix(records, kept) {
+		j = opened(t, dir, p)
+		if got := fmt.Sprint(j.entries); len(got) != len(entries) || content(t, dir, RecordsName) != kept || !strings.HasPrefix(records, kept) {
 			t.Errorf("opened again: %s, before %s", got, entries)
 		}
 	})
@@ -202,11 +211,11 @@ func FuzzJournal(f *testing.F) {
 func TestOlderJournalIsRefused(t *testing.T) {
 	p := parse(t, "until: {flag: request-rate, from: 10, to: 40, step: 10, confirm: 1, slo: {mean-ttft: 500}}")
 	dir := t.TempDir()
-	text := fmt.Sprintf(`{"v":1,"plan":%q}`+"\n"+`{"cell":"a/1/1","run":"r","seconds":5,"value":20,"held":true,"size":0}`+"\n", p.Digest())
+	text := fmt.Sprintf(`{"v":1,"plan":%q}`+"\n"+`{"cell":"a/1/1","run":"r","seconds":5,"value":20,"held":true,"size":0}`+"\n", p.digest())
 	if err := os.WriteFile(filepath.Join(dir, journalName), []byte(text), 0o666); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := OpenJournal(dir, p, never); !errors.Is(err, ErrOther) {
-		t.Errorf("%v, want %v", err, ErrOther)
+	if _, err := begin(t, dir, p); !errors.Is(err, errOther) {
+		t.Errorf("%v, want %v", err, errOther)
 	}
 }

@@ -15,15 +15,15 @@ import (
 // A Limit is the most that a latency may be.
 type Limit struct {
 	Metric string  // ttft, tpot, itl, e2el
-	Of     string  // mean, median, or a percentile as p99
+	Of     string  // mean, median, or a percentile such as p99
 	Most   float64 // in milliseconds
 }
 
-// Name is the limit as a file has it, as p99-ttft.
-func (l Limit) Name() string { return l.Of + "-" + l.Metric }
+// name is the limit as in the file, such as p99-ttft.
+func (l Limit) name() string { return l.Of + "-" + l.Metric }
 
-// Percentile is that of the limit, false for one of the mean.
-func (l Limit) Percentile() (p float64, ok bool) {
+// percentile is the limit's percentile. A mean has none.
+func (l Limit) percentile() (p float64, ok bool) {
 	if l.Of == "median" {
 		return 50, true
 	}
@@ -32,12 +32,12 @@ func (l Limit) Percentile() (p float64, ok bool) {
 	return p, found && err == nil
 }
 
-// Passes says whether a run is a probe that passes on every target, and else why not.
-// That takes more than numbers within their limits: no request may have failed, the run
-// must be VALID and long enough to tell whether the server keeps up with the rate, and
-// each latency must have values, for a percentile enough of them. TTFT and TPOT are
-// those of metrics.Summary.Decisive, so vLLM's may be wrong in a run that passes.
-func (s *Search) Passes(sums ...*metrics.Summary) (ok bool, why string) {
+// passes says whether a run passes as a probe on every target, and if not, why. Numbers
+// within their limits are not enough: no request may have failed, the run must be VALID
+// and long enough to tell whether the server keeps up with the rate, and each latency
+// must have values, enough of them for a percentile. TTFT and TPOT are what
+// metrics.Summary.Decisive gives, so vLLM's may be wrong in a run that passes.
+func (s *Search) passes(sums ...*metrics.Summary) (ok bool, why string) {
 	var whys []string
 	for _, sum := range sums {
 		broken := strings.Join(s.broken(sum), "; ")
@@ -74,7 +74,8 @@ func (s *Search) broken(sum *metrics.Summary) (whys []string) {
 }
 
 // doubt is the first reason why a run is not VALID, "" for none. An empty chunk that
-// vLLM's TTFT takes for a token spoils ITL, and neither TTFT nor TPOT from the content.
+// vLLM's TTFT takes for a token spoils ITL. It does not spoil TTFT and TPOT, which are
+// measured from the content.
 func (s *Search) doubt(sum *metrics.Summary) string {
 	t := sum.Trust
 	if t == nil || t.Verdict == metrics.Valid {
@@ -94,23 +95,23 @@ func (s *Search) doubt(sum *metrics.Summary) string {
 	}
 }
 
-// unproven says that requests came at a finite rate, and that nothing is known of
-// whether the server kept up with it.
+// unproven says that requests came at a finite rate, and nobody knows whether the server
+// kept up with it.
 func unproven(sum *metrics.Summary) bool {
 	rate := sum.Header.Config.RequestRate
 	return sum.Truth != nil && rate > 0 && !math.IsInf(rate, 1) && !sum.Truth.Backlog.Judged
 }
 
-// broken is why a run does not hold l, "" where it does.
+// broken is how a run breaks the limit, "" if it does not.
 func (l Limit) broken(sum *metrics.Summary) string {
 	d, words := sum.Decisive(l.Metric)
 	name := strings.TrimSpace(l.Of + " " + strings.ToUpper(l.Metric) + " " + words)
 	got := l.value(d)
-	p, isPercentile := l.Percentile()
+	p, isPercentile := l.percentile()
 	switch size := (metrics.TailSize{Percentile: p, N: d.Len()}); {
 	case size.N == 0:
 		return name + " is not known: no request has one"
-	case d.Mean() == 0: // and what comes in one piece takes no time a token
+	case d.Mean() == 0: // an answer in one piece takes no time per token
 		return name + " is not known: answers came in one piece"
 	case !(got <= l.Most):
 		return fmt.Sprintf("%s is %.2f ms, above %g ms", name, got, l.Most)
@@ -124,7 +125,7 @@ func (l Limit) value(d *metrics.Distribution) float64 {
 	if l.Of == "mean" {
 		return d.Mean()
 	}
-	p, ok := l.Percentile()
+	p, ok := l.percentile()
 	switch {
 	case !ok:
 		return math.NaN()
@@ -169,7 +170,7 @@ func (s *Search) limits(node *yaml.Node) error {
 		if value.Decode(&l.Most) != nil || !(l.Most >= 0) || math.IsInf(l.Most, 1) {
 			return at(value, "%s must be a number of milliseconds", key.Value)
 		}
-		if p, ok := l.Percentile(); ok && (p <= 0 || p >= 100) {
+		if p, ok := l.percentile(); ok && (p <= 0 || p >= 100) {
 			return at(key, "%s: no value lies beyond it, however many there are: take a percentile above 0 and below 100", key.Value)
 		}
 		s.Limits = append(s.Limits, l)
@@ -177,8 +178,8 @@ func (s *Search) limits(node *yaml.Node) error {
 	})
 }
 
-// isStatistic says whether l is of a mean, a median or a percentile.
+// isStatistic says whether l limits a mean, a median or a percentile.
 func (l Limit) isStatistic() bool {
-	p, ok := l.Percentile()
+	p, ok := l.percentile()
 	return l.Of == "mean" || ok && p >= 0 && p <= 100
 }

@@ -10,12 +10,9 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// Flags turns an entry of a file into the words of a command line and the name
-// under which the flag is known, or says what is wrong with it.
-type Flags func(name string, value *yaml.Node) (flag string, args []string, err error)
-
-// Parse reads the file of an experiment. Errors name the file and the line.
-func Parse(name string, r io.Reader, flags Flags) (*Plan, error) {
+// Parse reads the file of an experiment, which is YAML as Format describes it, and checks
+// all loads in it. Errors name the file and the line.
+func Parse(name string, r io.Reader, flags *Flags) (*Plan, error) {
 	var doc, second yaml.Node
 	decoder := yaml.NewDecoder(r)
 	switch err := decoder.Decode(&doc); {
@@ -30,19 +27,19 @@ func Parse(name string, r io.Reader, flags Flags) (*Plan, error) {
 	case !errors.Is(err, io.EOF):
 		return nil, located(name, err)
 	}
-	if err := doc.Decode(new(any)); err != nil { // a key given twice, an alias of what it is in
+	if err := doc.Decode(new(any)); err != nil { // a key that is there twice, an alias of what it is in
 		return nil, located(name, err)
 	}
-	p := parser{flags: flags, plan: &Plan{Repeats: 1, Order: ABBA}}
+	p := parser{words: flags.Words, plan: &Plan{Repeats: 1, Order: ABBA, turns: 1, seeds: 1}}
 	if err := p.file(doc.Content[0]); err != nil {
 		return nil, located(name, err)
 	}
-	return p.plan, nil
+	return p.plan, p.plan.readLoads(name, flags)
 }
 
 // A parser reads one file into a plan.
 type parser struct {
-	flags Flags
+	words func(name string, value *yaml.Node) (flag string, words []string, err error)
 	plan  *Plan
 }
 
@@ -85,7 +82,7 @@ func (p *parser) file(root *yaml.Node) error {
 	return p.ports()
 }
 
-// searchedOnly makes sure that the grid leaves the flag of the search alone.
+// searchedOnly makes sure that the grid does not have the flag of the search.
 func (p *parser) searchedOnly(grid *yaml.Node) error {
 	for _, point := range p.plan.Points {
 		for _, s := range point.Settings {
@@ -97,11 +94,11 @@ func (p *parser) searchedOnly(grid *yaml.Node) error {
 	return nil
 }
 
-// load is a mapping of flags as a command line.
+// load turns a mapping of flags into the words of a command line.
 func (p *parser) load(node *yaml.Node) (args []string, err error) {
 	given := map[string]bool{}
 	err = entries(node, "load", func(key, value *yaml.Node) error {
-		flag, words, err := p.flags(key.Value, value)
+		flag, words, err := p.words(key.Value, value)
 		switch {
 		case err != nil:
 			return at(key, "%w", err)
@@ -125,7 +122,7 @@ func (p *parser) between(node *yaml.Node) error {
 	})
 }
 
-// ports makes sure that every port that is named is one of a server.
+// ports makes sure that each port in the file is a server's.
 func (p *parser) ports() error {
 	for i := range p.plan.Arms {
 		a := &p.plan.Arms[i]
@@ -144,7 +141,7 @@ func (p *parser) ports() error {
 	return nil
 }
 
-// namedBy are the ports that an arm's runs and what is about them name.
+// namedBy are the ports in an arm's loads, and in what is done before and after them.
 func (p *parser) namedBy(a *Arm) []string {
 	texts := slices.Concat([]string{a.URL}, a.Flags, p.plan.Flags, p.plan.Between.Command)
 	for _, s := range a.Servers {

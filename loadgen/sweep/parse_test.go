@@ -5,8 +5,11 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"go.yaml.in/yaml/v3"
+
+	"github.com/servebench/servebench/loadgen"
 )
 
 // anyFlag takes a few flags, as the tests need them, also with underscores and as
@@ -20,9 +23,16 @@ func anyFlag(name string, value *yaml.Node) (string, []string, error) {
 	return "", nil, fmt.Errorf("there is no flag %s", name)
 }
 
+// anyLoad takes any command line, for a load of ten seconds on a server of its own.
+func anyLoad(_, _ []string) (*Load, error) {
+	p := &loadgen.Plan{Workload: loadgen.Workload{NumPrompts: 1e6}, Traffic: loadgen.Traffic{RequestRate: 1}, Limits: loadgen.Limits{Deadline: 10 * time.Second}}
+	p.Server.BaseURL = fmt.Sprintf("http://%p", p)
+	return &Load{Plan: p}, nil
+}
+
 func parse(t *testing.T, text string) *Plan {
 	t.Helper()
-	p, err := Parse("plan.yaml", strings.NewReader(text), anyFlag)
+	p, err := Parse("plan.yaml", strings.NewReader(text), &Flags{anyFlag, anyLoad})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -83,7 +93,7 @@ arms:
   - {name: c, url: "http://h", command: [x], env: {A: b}, stop-timeout: 3, log: l}
 grid: {num-prompts: 1, random-input-len: [8, 9]}
 `)
-	if p.Digest() != same.Digest() {
+	if p.digest() != same.digest() {
 		t.Errorf("%+v\nwant\n%+v", p, same)
 	}
 }
@@ -153,7 +163,7 @@ func TestBadFilesAreRefusedWithTheirLine(t *testing.T) {
 		{"until:\n  slo:\n    p99-ttft: .inf", "plan.yaml:3: p99-ttft must be a number of milliseconds"},
 		{"until:\n  flag: request-rate\n  from: 1\n  to: 9\n  step: .inf\n  slo: {p99-ttft: 1}", "to above from"},
 	} {
-		_, err := Parse("plan.yaml", strings.NewReader(row.text), anyFlag)
+		_, err := Parse("plan.yaml", strings.NewReader(row.text), &Flags{anyFlag, anyLoad})
 		if err == nil || !strings.Contains(err.Error(), row.says) {
 			t.Errorf("%q: %v, want it to say %q", row.text, err, row.says)
 		}
@@ -163,7 +173,7 @@ func TestBadFilesAreRefusedWithTheirLine(t *testing.T) {
 func TestPlanIsKnownByWhatItMeans(t *testing.T) {
 	plan := "seed: 1\narms: [{name: a, url: 'http://h'}]\ngrid: {num-prompts: [1, 2]}"
 	same := "# as before\ngrid:\n  num-prompts:\n  - 1\n  - 2\n\narms:\n- {url: http://h, name: a}\nseed: 1\nrepeats: 1"
-	if a, b := parse(t, plan).Digest(), parse(t, same).Digest(); a != b {
+	if a, b := parse(t, plan).digest(), parse(t, same).digest(); a != b {
 		t.Errorf("%s and %s for the same plan", a, b)
 	}
 	for _, other := range []string{"seed: 2", "repeats: 2", "order: given", "load: {num-prompts: 3}", "between: {pause: 1}"} {
@@ -172,7 +182,7 @@ func TestPlanIsKnownByWhatItMeans(t *testing.T) {
 		if key != "seed" {
 			text = "seed: 1\n" + text
 		}
-		if parse(t, text).Digest() == parse(t, plan).Digest() {
+		if parse(t, text).digest() == parse(t, plan).digest() {
 			t.Errorf("%s makes no difference", other)
 		}
 	}
@@ -186,7 +196,7 @@ func FuzzParse(f *testing.F) {
 		f.Add(text)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
-		p, err := Parse("plan.yaml", strings.NewReader(text), anyFlag)
+		p, err := Parse("plan.yaml", strings.NewReader(text), &Flags{anyFlag, anyLoad})
 		if err == nil && (len(p.Arms) == 0 || len(p.Points) == 0 || p.Repeats < 1) {
 			t.Errorf("an empty plan: %+v", p)
 		}

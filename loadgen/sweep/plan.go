@@ -1,3 +1,15 @@
+// Package sweep runs an experiment: many runs over servers and loads, in an order that
+// is fair to all of them. It can be killed at any time, and goes on where it was.
+//
+// A Plan is what the file of an experiment says. It has a cell for each arm (a server in
+// one configuration), point (a load) and repeat. A cell is one run or, where the plan has
+// a Search, as many as the search needs. A journal in the sweep's folder has what was
+// run. What to run next follows from the plan and the journal alone, so a sweep that was
+// cut short ends as if it had not been.
+//
+// Parse reads a Plan, Plan.Describe says what it would do, and Sweep does it: it starts
+// the servers, finds out that they are up, and writes the result blocks and a table. The
+// package knows no flag: Flags reads the command line of a load.
 package sweep
 
 import (
@@ -5,6 +17,7 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
+	"math/rand/v2"
 	"slices"
 	"strings"
 	"time"
@@ -12,17 +25,27 @@ import (
 
 // A Plan is an experiment as its file has it. It is read-only once made.
 type Plan struct {
-	Seed    int64 // of the first cell's workload, and of a random Order
-	Repeats int   // of each point on each arm; at least 1
-	Order   Order
-	Flags   []string // of every run, as on a command line
-	Arms    []Arm    // at least one
-	Points  []Point  // in the order of the grid; one without settings when there is no grid
-	Between Between
-	Search  *Search // nil for one run a cell
+	// Seed is of the first cell's workload, and of a random Order.
+	Seed int64
 
-	turns int   // see Spread
-	seeds int64 // of a run; see Spread
+	// Repeats is of each point on each arm; at least 1.
+	Repeats int
+
+	Order  Order
+	Flags  []string // of every run, as on a command line
+	Arms   []Arm    // at least one
+	Points []Point  // in the order of the grid; one without settings when there is no grid
+
+	// Between is what is done before each run.
+	Between Between
+
+	// Search makes each cell a search; nil for one run a cell.
+	Search *Search
+
+	flags *Flags         // which reads loads
+	loads map[cell]*Load // the first of each cell
+	turns int            // of arms that load the same server
+	seeds int64          // that a run takes
 }
 
 // An Arm is one configuration of what is measured.
@@ -30,23 +53,37 @@ type Arm struct {
 	Name    string
 	URL     string   // where the load goes; empty when Flags say so
 	Flags   []string // of its runs, after the plan's
-	Servers []Server // to be started in this order; none when they run already
+	Servers []Server // to start in this order; none when they run already
 	Line    int      `json:"-"` // where the file has it
 
-	turn int // among the arms that load the same server; see Spread
+	turn int // among the arms that load the same server
 }
 
 // A Server is a command that a sweep starts and stops.
 type Server struct {
 	Command []string
-	Env     map[string]string `json:",omitempty"` // beside the sweep's own
-	Folder  string            // to run it in; empty for the sweep's own
-	Ready   string            // URL that answers 200 once the server is up
-	Within  time.Duration     // how long that may take
-	Stop    []string          `json:",omitempty"` // command that stops it, before any signal
-	Grace   time.Duration     // between SIGTERM and SIGKILL
-	Log     string            // file that gets what it prints; empty for one in the sweep's folder
-	Line    int               `json:"-"`
+
+	// Env is beside the sweep's own environment.
+	Env map[string]string `json:",omitempty"`
+
+	// Folder is where it runs; empty for the sweep's own.
+	Folder string
+
+	// Ready is the URL that answers 200 once the server is up, and Within how long that
+	// may take.
+	Ready  string
+	Within time.Duration
+
+	// Stop is a command that stops it, before any signal.
+	Stop []string `json:",omitempty"`
+
+	// Grace is how long Stop may take, and how long SIGTERM may before SIGKILL.
+	Grace time.Duration
+
+	// Log is the file that gets what it prints; empty for one in the sweep's folder.
+	Log string
+
+	Line int `json:"-"` // where the file has it
 }
 
 // A Point is one load of the grid.
@@ -69,78 +106,166 @@ type Between struct {
 	Command []string      `json:",omitempty"`
 	Within  time.Duration // how long Command may take
 	Pause   time.Duration
-	Line    int `json:"-"`
+	Line    int `json:"-"` // where the file has it
 }
 
 // An Order says in which order the cells of a plan are run.
 type Order string
 
 const (
-	ABBA   Order = "abba"   // every other repeat has the arms the other way round, so that a drift hits all alike
-	Random Order = "random" // arms within a repeat, and points within an arm, shuffled by the seed
-	Given  Order = "given"  // as the file has them
+	// ABBA has the arms the other way round in every other repeat, so that a drift hits
+	// all alike.
+	ABBA Order = "abba"
+
+	// Random shuffles the arms within a repeat, and the points within an arm, by the seed.
+	Random Order = "random"
+
+	// Given is the order of the file.
+	Given Order = "given"
 )
 
-// A Cell is one load on one arm, once. Its fields are indexes, from 0.
-type Cell struct{ Repeat, Arm, Point int }
-
-// Cells are all cells in the order of the file: arm, point, repeat.
-func (p *Plan) Cells() []Cell {
-	var cells []Cell
-	for arm := range p.Arms {
-		for point := range p.Points {
-			for repeat := range p.Repeats {
-				cells = append(cells, Cell{repeat, arm, point})
-			}
-		}
-	}
-	return cells
-}
-
-// Key names a cell in the journal.
-func (p *Plan) Key(c Cell) string {
-	return fmt.Sprintf("%s/%d/%d", p.Arms[c.Arm].Name, c.Point+1, c.Repeat+1)
-}
-
-// Describe is a cell in words.
-func (p *Plan) Describe(c Cell) string {
-	var words []string
-	if len(p.Arms) > 1 {
-		words = append(words, p.Arms[c.Arm].Name)
-	}
-	for _, s := range p.Points[c.Point].Settings {
-		words = append(words, s.Flag+" "+s.Value)
-	}
-	if p.Repeats > 1 {
-		words = append(words, fmt.Sprintf("repeat %d", c.Repeat+1))
-	}
-	if words == nil {
-		return p.Arms[c.Arm].Name
-	}
-	return strings.Join(words, ", ")
-}
-
-// Args is the command line of a cell's run, up to what the caller adds.
-func (p *Plan) Args(c Cell, probe int) []string {
-	arm := &p.Arms[c.Arm]
-	args := slices.Clone(p.Flags)
-	if arm.URL != "" {
-		args = append(args, "--base-url="+arm.URL)
-	}
-	args = append(args, arm.Flags...)
-	args = append(args, fmt.Sprintf("--seed=%d", p.SeedOf(c, probe)))
-	for _, s := range p.Points[c.Point].Settings {
-		args = append(args, s.Args...)
-	}
-	return args
-}
-
-// Digest tells plans apart: two files that mean the same have the same.
-func (p *Plan) Digest() string {
+// digest tells plans apart: two files that mean the same have the same.
+func (p *Plan) digest() string {
 	text, err := json.Marshal(p)
 	if err != nil {
 		panic("a plan is plain data: " + err.Error())
 	}
 	sum := sha256.Sum256(text)
 	return hex.EncodeToString(sum[:8])
+}
+
+// A cell is one load on one arm, once. Its fields are indexes, from 0.
+type cell struct{ repeat, arm, point int }
+
+// cells are all cells in the order of the file: arm, point, repeat.
+func (p *Plan) cells() []cell {
+	var cells []cell
+	for arm := range p.Arms {
+		for point := range p.Points {
+			for repeat := range p.Repeats {
+				cells = append(cells, cell{repeat, arm, point})
+			}
+		}
+	}
+	return cells
+}
+
+// key names a cell in the journal.
+func (p *Plan) key(c cell) string {
+	return fmt.Sprintf("%s/%d/%d", p.Arms[c.arm].Name, c.point+1, c.repeat+1)
+}
+
+// describe is a cell in words.
+func (p *Plan) describe(c cell) string {
+	var words []string
+	if len(p.Arms) > 1 {
+		words = append(words, p.Arms[c.arm].Name)
+	}
+	for _, s := range p.Points[c.point].Settings {
+		words = append(words, s.Flag+" "+s.Value)
+	}
+	if p.Repeats > 1 {
+		words = append(words, fmt.Sprintf("repeat %d", c.repeat+1))
+	}
+	if words == nil {
+		return p.Arms[c.arm].Name
+	}
+	return strings.Join(words, ", ")
+}
+
+// args is the command line of a cell's run, up to what the caller adds.
+func (p *Plan) args(c cell, probe int) []string {
+	arm := &p.Arms[c.arm]
+	args := slices.Clone(p.Flags)
+	if arm.URL != "" {
+		args = append(args, "--base-url="+arm.URL)
+	}
+	args = append(args, arm.Flags...)
+	args = append(args, fmt.Sprintf("--seed=%d", p.seedOf(c, probe)))
+	for _, s := range p.Points[c.point].Settings {
+		args = append(args, s.Args...)
+	}
+	return args
+}
+
+// blocks are the cells in the order in which they are run, in blocks during
+// which the servers of one arm stay up: one for each arm and repeat.
+func (p *Plan) blocks() [][]cell {
+	shuffled := rand.New(rand.NewPCG(uint64(p.Seed), 0))
+	var blocks [][]cell
+	for repeat := range p.Repeats {
+		for _, arm := range p.armsOf(repeat, shuffled) {
+			block := make([]cell, len(p.Points))
+			for point := range block {
+				block[point] = cell{repeat, arm, point}
+			}
+			if p.Order == Random {
+				shuffled.Shuffle(len(block), func(i, j int) { block[i], block[j] = block[j], block[i] })
+			}
+			blocks = append(blocks, block)
+		}
+	}
+	return blocks
+}
+
+// armsOf is the order of the arms in a repeat.
+func (p *Plan) armsOf(repeat int, shuffled *rand.Rand) []int {
+	arms := make([]int, len(p.Arms))
+	for i := range arms {
+		arms[i] = i
+	}
+	switch {
+	case p.Order == Random:
+		arms = shuffled.Perm(len(arms))
+	case p.Order == ABBA && repeat%2 == 1:
+		slices.Reverse(arms)
+	}
+	return arms
+}
+
+// probesPerCell is how far apart the seeds of two cells are under a search, in
+// runs.
+const probesPerCell = 1000
+
+// seedOf is the seed of a cell's probe, the first of which is 0. Arms share the
+// seeds of a repeat, so that they are compared on one workload, unless they load
+// the same server; repeats, points and probes differ, so that no prompt is in a
+// prefix cache already.
+func (p *Plan) seedOf(c cell, probe int) int64 {
+	n := int64(c.repeat*len(p.Points)+c.point)*int64(p.turns) + int64(p.Arms[c.arm].turn)
+	if p.Search != nil {
+		n = n*probesPerCell + int64(probe)
+	}
+	return p.Seed + n*p.seeds
+}
+
+// spread keeps apart the seeds of what must not be sent the same prompts. An arm's
+// own servers know no prompts of other arms, wherever they are, since they are
+// started anew for it.
+func (p *Plan) spread() {
+	servers := make([]map[string]bool, len(p.Arms)) // that the runs of each arm load
+	for i := range servers {
+		servers[i] = map[string]bool{}
+	}
+	for c, load := range p.loads {
+		p.seeds = max(p.seeds, load.Plan.Seeds())
+		for _, target := range load.targets() {
+			servers[c.arm][target.Server.Socket+" "+target.Server.BaseURL] = true
+		}
+	}
+	for i := range p.Arms {
+		arm := &p.Arms[i]
+		for j := range i {
+			other := &p.Arms[j]
+			if arm.Servers != nil || other.Servers != nil {
+				continue
+			}
+			for server := range servers[i] {
+				if servers[j][server] {
+					arm.turn = max(arm.turn, other.turn+1)
+				}
+			}
+		}
+		p.turns = max(p.turns, arm.turn+1)
+	}
 }

@@ -8,16 +8,18 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/servebench/servebench/loadgen"
 )
 
 // ran is the order of a plan's cells, as "A1.2" for the first repeat of arm A's
 // second point.
 func ran(p *Plan) string {
 	var blocks []string
-	for _, block := range p.Blocks() {
+	for _, block := range p.blocks() {
 		var cells []string
 		for _, c := range block {
-			cells = append(cells, fmt.Sprintf("%s%d.%d", p.Arms[c.Arm].Name, c.Repeat+1, c.Point+1))
+			cells = append(cells, fmt.Sprintf("%s%d.%d", p.Arms[c.arm].Name, c.repeat+1, c.point+1))
 		}
 		blocks = append(blocks, strings.Join(cells, " "))
 	}
@@ -49,11 +51,11 @@ func TestRandomOrderIsTheSeeds(t *testing.T) {
 		t.Errorf("not shuffled: %s", ran(one))
 	}
 	// Every cell once, and repeats one after the other.
-	cells := slices.Concat(one.Blocks()...)
-	if !slices.IsSortedFunc(cells, func(a, b Cell) int { return a.Repeat - b.Repeat }) {
+	cells := slices.Concat(one.blocks()...)
+	if !slices.IsSortedFunc(cells, func(a, b cell) int { return a.repeat - b.repeat }) {
 		t.Errorf("repeats are mixed: %s", ran(one))
 	}
-	for _, c := range one.Cells() {
+	for _, c := range one.cells() {
 		if i := slices.Index(cells, c); i < 0 || slices.Contains(cells[i+1:], c) {
 			t.Errorf("%v is not there once: %s", c, ran(one))
 		}
@@ -65,26 +67,26 @@ func TestArmsShareTheSeedsOfARepeat(t *testing.T) {
 	for _, plan := range []string{threeArms + "abba\nseed: 7", threeArms + "random\nseed: 7" + search} {
 		p := parse(t, plan)
 		owner := map[int64]string{}
-		for _, c := range p.Cells() {
+		for _, c := range p.cells() {
 			probes := 1
 			if p.Search != nil {
 				probes = 5
 			}
 			for probe := range probes {
-				seed, whose := p.SeedOf(c, probe), fmt.Sprint(c.Repeat, c.Point, probe)
+				seed, whose := p.seedOf(c, probe), fmt.Sprint(c.repeat, c.point, probe)
 				if owner[seed] == "" {
 					owner[seed] = whose
 				}
 				if owner[seed] != whose || seed < 7 {
 					t.Errorf("seed %d is of %s and %s", seed, owner[seed], whose)
 				}
-				if arg := fmt.Sprintf("--seed=%d", seed); !slices.Contains(p.Args(c, probe), arg) {
-					t.Errorf("%q lacks %s", p.Args(c, probe), arg)
+				if arg := fmt.Sprintf("--seed=%d", seed); !slices.Contains(p.args(c, probe), arg) {
+					t.Errorf("%q lacks %s", p.args(c, probe), arg)
 				}
 			}
 		}
-		if len(p.Cells()) != 18 || p.Search == nil && len(owner) != 6 || p.Search != nil && len(owner) != 30 {
-			t.Errorf("%d cells with %d seeds", len(p.Cells()), len(owner))
+		if len(p.cells()) != 18 || p.Search == nil && len(owner) != 6 || p.Search != nil && len(owner) != 30 {
+			t.Errorf("%d cells with %d seeds", len(p.cells()), len(owner))
 		}
 	}
 }
@@ -92,7 +94,7 @@ func TestArmsShareTheSeedsOfARepeat(t *testing.T) {
 func TestLaterFlagsWin(t *testing.T) {
 	p := parse(t, "load: {num-prompts: 1}\narms: [{name: a, url: 'http://h', load: {num-prompts: 2}}]\ngrid: {num-prompts: [3], seed: 9}")
 	want := "--num-prompts=1 --base-url=http://h --num-prompts=2 --seed=0 --num-prompts=3 --seed=9"
-	if got := strings.Join(p.Args(Cell{}, 0), " "); got != want {
+	if got := strings.Join(p.args(cell{}, 0), " "); got != want {
 		t.Errorf("%s, want %s", got, want)
 	}
 }
@@ -108,9 +110,16 @@ func TestArmsOnOneServerDifferInTheirSeeds(t *testing.T) {
 	for _, plan := range []string{spreadArms, spreadArms + search} {
 		p := parse(t, plan)
 		const perRun = 3
-		p.Spread(perRun, loads)
+		for c, load := range p.loads {
+			load.Plan.Targets = nil
+			for i := range perRun {
+				server := loads[c.arm][i%len(loads[c.arm])]
+				load.Plan.Targets = append(load.Plan.Targets, &loadgen.Plan{Server: loadgen.Server{BaseURL: server}, Workload: loadgen.Workload{Seed: int64(i)}})
+			}
+		}
+		p.spread()
 		users := map[string]map[int64]string{} // by server, whose each seed is
-		for _, c := range p.Cells() {
+		for _, c := range p.cells() {
 			probes := 1
 			if p.Search != nil {
 				probes = 4
@@ -118,14 +127,14 @@ func TestArmsOnOneServerDifferInTheirSeeds(t *testing.T) {
 			for probe := range probes {
 				whose := fmt.Sprint(c, probe)
 				for n := range int64(perRun) {
-					for _, server := range loads[c.Arm] {
-						if p.Arms[c.Arm].Servers != nil {
-							server = "own of " + p.Arms[c.Arm].Name
+					for _, server := range loads[c.arm] {
+						if p.Arms[c.arm].Servers != nil {
+							server = "own of " + p.Arms[c.arm].Name
 						}
 						if users[server] == nil {
 							users[server] = map[int64]string{}
 						}
-						if seed := p.SeedOf(c, probe) + n; users[server][seed] != "" {
+						if seed := p.seedOf(c, probe) + n; users[server][seed] != "" {
 							t.Errorf("server %s: seed %d is of %s and %s", server, seed, users[server][seed], whose)
 						} else {
 							users[server][seed] = whose
@@ -135,7 +144,7 @@ func TestArmsOnOneServerDifferInTheirSeeds(t *testing.T) {
 			}
 		}
 		for _, arm := range []int{3, 4, 5} {
-			if c := (Cell{1, arm, 1}); p.SeedOf(c, 0) != p.SeedOf(Cell{1, 0, 1}, 0) {
+			if c := (cell{1, arm, 1}); p.seedOf(c, 0) != p.seedOf(cell{1, 0, 1}, 0) {
 				t.Errorf("arm %s is not paired with the first", p.Arms[arm].Name)
 			}
 		}
@@ -180,7 +189,7 @@ func TestWaitingIsAsLongAsAStop(t *testing.T) {
 		"arms: [{name: a, url: 'http://h', command: x, stop: y, stop-timeout: 5m}]": 10 * time.Minute,
 		"arms: [{name: a, url: 'http://h', servers: [{command: x}, {command: y}]}]": 2 * usualGrace,
 	} {
-		if got := parse(t, text).StopTime(); got <= least || got > least+time.Minute {
+		if got := parse(t, text).stopTime(); got <= least || got > least+time.Minute {
 			t.Errorf("%s: %v, want some more than %v", text, got, least)
 		}
 	}
@@ -200,7 +209,7 @@ grid: [{random-input-len: [8, 9], num-prompts: 1}, {zip: {num-prompts: [1, 2], r
 between: {reset-prefix-cache: true, command: x, pause: 2}
 until: {flag: max-concurrency, from: 1, to: 9, slo: {p99-ttft: 1, mean-tpot: 2}}
 `)
-	if got := p.Digest(); got != "fc3dcb47a8cd9573" {
+	if got := p.digest(); got != "fc3dcb47a8cd9573" {
 		t.Errorf("it is %s now", got)
 	}
 }

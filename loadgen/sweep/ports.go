@@ -10,10 +10,10 @@ import (
 	"strings"
 )
 
-// portName is a port that is to be found: ${port}, ${port2} and so on.
+// portName is the name of a free port in the file: ${port}, ${port2} and so on.
 var portName = regexp.MustCompile(`\$\{port[0-9]*\}`)
 
-// namesOf are the ports that texts name.
+// namesOf are the names of ports in texts.
 func namesOf(texts []string) (names []string) {
 	for _, text := range texts {
 		names = append(names, portName.FindAllString(text, -1)...)
@@ -24,7 +24,7 @@ func namesOf(texts []string) (names []string) {
 // ports are ports by their names.
 type ports map[string]string
 
-// put is text with the ports in their places.
+// put is text with ports in place of their names.
 func (p ports) put(text string) string {
 	return portName.ReplaceAllStringFunc(text, func(name string) string { return p[name] })
 }
@@ -37,14 +37,14 @@ func (p ports) putAll(texts []string) []string {
 	return put
 }
 
-// server is s with free ports of the loopback interface in their places, which are
-// found where p does not have them yet.
+// server is s with ports in place of their names. It finds free ports of the loopback
+// interface for names that p does not have yet.
 func (p ports) server(s Server) (*Server, error) {
 	for _, name := range namesOf(slices.Concat(s.Command, s.Stop, []string{s.Ready}, slices.Collect(maps.Values(s.Env)))) {
 		if p[name] != "" {
 			continue
 		}
-		// Kept open until all are found, no port is found twice.
+		// It stays open until all are found, so no port is found twice.
 		l, err := net.Listen("tcp", "127.0.0.1:0")
 		if err != nil {
 			return nil, fmt.Errorf("finding a free port: %w", err)
@@ -59,8 +59,8 @@ func (p ports) server(s Server) (*Server, error) {
 	return &s, nil
 }
 
-// AnyPorts puts some port where texts name one, another one for each name, so that
-// what holds them can be checked before any server is started.
+// AnyPorts puts some port in place of each name of one, a different one for each, so that
+// texts can be checked before any server is started.
 func AnyPorts(texts ...string) []string {
 	some := ports{}
 	for _, name := range namesOf(texts) {

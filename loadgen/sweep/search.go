@@ -1,15 +1,19 @@
 package sweep
 
 import (
+	"fmt"
 	"math"
 	"strconv"
+
+	"github.com/servebench/servebench/metrics"
+	"github.com/servebench/servebench/metrics/pyjson"
 )
 
-// A Search looks for the highest value of a flag that passes, by runs that are called
-// probes. It takes for granted that above a value that fails all others do. One probe is
-// enough to choose between halves; at the edge, the highest value that passes and the
-// next one, most of 1 + Confirm probes each decide, and a tie takes one more. So a probe
-// that fails by chance costs more probes and not the answer.
+// A Search looks for the highest value of a flag that passes. Its runs are called probes.
+// It assumes that all values above one that fails fail, too. One probe is enough to
+// choose between two halves. At the edge, which is the highest value that passes and the
+// next one, each value gets 1 + Confirm probes, most of them decide, and a tie takes one
+// more. So a probe that fails by chance costs more probes, but not the answer.
 type Search struct {
 	Flag     string // request-rate or max-concurrency
 	From, To float64
@@ -18,44 +22,52 @@ type Search struct {
 	Confirm  int // more probes of each value at the edge
 }
 
-// A Probe is one run of a search.
-type Probe struct {
-	Value  float64
-	Passed bool
-	Why    string // it did not
+// A probe is one run of a search.
+type probe struct {
+	value  float64
+	passed bool
+	why    string // why it did not pass
 }
 
-// Found is what a search came to: one value passes, and the next one fails.
-type Found struct {
-	Passes, Fails     float64 // NaN for no value: none passes, or the highest that was tried does
-	PassesBy, FailsBy Votes
-	Why               string // the last probe of Fails that failed did
+// An edge is the result of a search: one value passes, and the next one fails.
+type edge struct {
+	// passes is NaN if no value passes, and fails if the highest value passes.
+	passes, fails     float64
+	passesBy, failsBy votes
+
+	// why is why the last probe of fails that did not pass failed.
+	why string
 }
 
-// Votes are the probes of one value.
-type Votes struct{ Passed, Of int }
+// votes are the probes of one value.
+type votes struct{ passed, of int }
 
-// pass says whether most of the probes did; of none, and in a tie, they do not.
-func (v Votes) pass() bool { return 2*v.Passed > v.Of }
+// pass says whether most of the probes passed. In a tie they did not.
+func (v votes) pass() bool { return 2*v.passed > v.of }
 
-func (v Votes) tied() bool { return v.Of > 0 && 2*v.Passed == v.Of }
+func (v votes) tied() bool { return v.of > 0 && 2*v.passed == v.of }
 
 // A tally is the probes of a search so far, by the index of their value.
 type tally struct {
-	votes     map[int]Votes
-	low, high int // the highest value that passes and the lowest that fails, by most of their probes; -1 and the number of values for none
-	tied      int // a value that is, -1 for none
+	votes map[int]votes
+
+	// low is the highest value that passes by most of its probes, -1 for none. high is the
+	// lowest one that fails, the number of values for none.
+	low, high int
+
+	// tied is a value whose probes are tied, -1 for none.
+	tied int
 }
 
-func (s *Search) tally(history []Probe) tally {
-	t := tally{votes: map[int]Votes{}, low: -1, high: s.steps(), tied: -1}
-	for _, probe := range history {
-		v := t.votes[s.index(probe.Value)]
-		v.Of++
-		if probe.Passed {
-			v.Passed++
+func (s *Search) tally(history []probe) tally {
+	t := tally{votes: map[int]votes{}, low: -1, high: s.steps(), tied: -1}
+	for _, p := range history {
+		v := t.votes[s.index(p.value)]
+		v.of++
+		if p.passed {
+			v.passed++
 		}
-		t.votes[s.index(probe.Value)] = v
+		t.votes[s.index(p.value)] = v
 	}
 	for i, v := range t.votes {
 		switch {
@@ -70,9 +82,9 @@ func (s *Search) tally(history []Probe) tally {
 	return t
 }
 
-// Next is the value to be probed after those of history, in order. There is none when
-// the search is over.
-func (s *Search) Next(history []Probe) (value float64, over bool) {
+// next is the value to probe after the probes of history, which are in order. There is
+// none when the search is over.
+func (s *Search) next(history []probe) (value float64, over bool) {
 	t := s.tally(history)
 	switch {
 	case t.tied >= 0:
@@ -83,7 +95,7 @@ func (s *Search) Next(history []Probe) (value float64, over bool) {
 	// The edge. Its values take turns, so that a drift hits both alike.
 	next := -1
 	for _, i := range []int{t.low, t.high} {
-		if i >= 0 && i < s.steps() && t.votes[i].Of <= s.Confirm && (next < 0 || t.votes[i].Of < t.votes[next].Of) {
+		if i >= 0 && i < s.steps() && t.votes[i].of <= s.Confirm && (next < 0 || t.votes[i].of < t.votes[next].of) {
 			next = i
 		}
 	}
@@ -93,39 +105,71 @@ func (s *Search) Next(history []Probe) (value float64, over bool) {
 	return s.value(next), false
 }
 
-// Found is what the probes of a search came to that is over.
-func (s *Search) Found(history []Probe) Found {
+// edge is the result of a search that is over.
+func (s *Search) edge(history []probe) edge {
 	t := s.tally(history)
-	f := Found{Passes: math.NaN(), Fails: math.NaN(), PassesBy: t.votes[t.low], FailsBy: t.votes[t.high]}
+	e := edge{passes: math.NaN(), fails: math.NaN(), passesBy: t.votes[t.low], failsBy: t.votes[t.high]}
 	if t.low >= 0 {
-		f.Passes = s.value(t.low)
+		e.passes = s.value(t.low)
 	}
 	if t.high < s.steps() {
-		f.Fails = s.value(t.high)
+		e.fails = s.value(t.high)
 	}
-	for _, probe := range history {
-		if !probe.Passed && s.index(probe.Value) == t.high {
-			f.Why = probe.Why
+	for _, p := range history {
+		if !p.passed && s.index(p.value) == t.high {
+			e.why = p.why
 		}
 	}
-	return f
+	return e
+}
+
+// say is the result of a search in words.
+func (s *Search) say(e edge) string {
+	switch {
+	case math.IsNaN(e.passes):
+		return fmt.Sprintf("no %s from %g on passes (%s there): %s", s.Flag, s.From, e.failsBy, e.why)
+	case math.IsNaN(e.fails):
+		return fmt.Sprintf("every %s up to %g passes (%s there), and none above was tried", s.Flag, e.passes, e.passesBy)
+	}
+	return fmt.Sprintf("%s %g passes (%s) and %g fails (%s): %s", s.Flag, e.passes, e.passesBy, e.fails, e.failsBy, e.why)
+}
+
+// String is such as 2 of 3 probes.
+func (v votes) String() string {
+	return fmt.Sprintf("%d of %s", v.passed, metrics.Counted(v.of, "probe"))
+}
+
+// json is the votes on a value; nil for no value.
+func (v votes) json(value float64) any {
+	if math.IsNaN(value) {
+		return nil
+	}
+	return pyjson.Object{{Key: "value", Value: value}, {Key: "passed", Value: v.passed}, {Key: "probes", Value: v.of}}
 }
 
 // steps is how many values there are.
 func (s *Search) steps() int { return int(math.Floor((s.To-s.From)/s.Step+1e-9)) + 1 }
 
-// Top is the highest value that is tried.
-func (s *Search) Top() float64 { return s.value(s.steps() - 1) }
-
 func (s *Search) value(i int) float64 { return s.From + float64(i)*s.Step }
 
 func (s *Search) index(value float64) int { return int(math.Round((value - s.From) / s.Step)) }
 
-// Most is how many probes a search takes at most, unless probes of one value at its edge
+// most is the most probes that a search takes, unless probes of one value at its edge
 // disagree.
-func (s *Search) Most() int { return int(math.Ceil(math.Log2(float64(s.steps()+1)))) + 2*s.Confirm }
+func (s *Search) most() int { return int(math.Ceil(math.Log2(float64(s.steps()+1)))) + 2*s.Confirm }
 
-// Args is a value as a command line has it.
-func (s *Search) Args(value float64) []string {
+// args are the words of a command line for a value.
+func (s *Search) args(value float64) []string {
 	return []string{"--" + s.Flag + "=" + strconv.FormatFloat(value, 'f', -1, 64)}
+}
+
+// probes are the runs of a cell as its search sees them.
+func probes(entries []entry) []probe {
+	var history []probe
+	for _, e := range entries {
+		if e.Value != nil && e.Failed == "" {
+			history = append(history, probe{*e.Value, e.Passed, e.Broke})
+		}
+	}
+	return history
 }

@@ -11,18 +11,18 @@ import (
 
 // searched runs a search to its end, whose probes hold as said of the value and of how
 // many probes of it there were before.
-func searched(t *testing.T, s *Search, holds func(value float64, before int) bool) (found Found, history []Probe) {
+func searched(t *testing.T, s *Search, holds func(value float64, before int) bool) (found edge, history []probe) {
 	t.Helper()
 	tried := map[float64]int{}
 	for range 500 {
-		value, over := s.Next(history)
+		value, over := s.next(history)
 		if over {
-			return s.Found(history), history
+			return s.edge(history), history
 		}
 		if value < s.From || value > s.To {
 			t.Fatalf("%g is outside %g to %g", value, s.From, s.To)
 		}
-		history = append(history, Probe{value, holds(value, tried[value]), "it is slow"})
+		history = append(history, probe{value, holds(value, tried[value]), "it is slow"})
 		tried[value]++
 	}
 	t.Fatalf("no end: %v", history)
@@ -46,18 +46,18 @@ func TestSearchFindsTheEdge(t *testing.T) {
 			}
 			found, history := searched(t, &s, func(value float64, _ int) bool { return i >= 0 && value <= holds+1e-9 })
 			each := s.Confirm + 1
-			want := Found{Passes: holds, Fails: fails, PassesBy: Votes{each, each}, FailsBy: Votes{0, each}, Why: "it is slow"}
+			want := edge{passes: holds, fails: fails, passesBy: votes{each, each}, failsBy: votes{0, each}, why: "it is slow"}
 			if i < 0 {
-				want.PassesBy = Votes{}
+				want.passesBy = votes{}
 			}
 			if i == s.steps()-1 {
-				want.FailsBy, want.Why = Votes{}, ""
+				want.failsBy, want.why = votes{}, ""
 			}
-			if !near(found.Passes, want.Passes) || !near(found.Fails, want.Fails) || found.PassesBy != want.PassesBy || found.FailsBy != want.FailsBy || found.Why != want.Why {
+			if !near(found.passes, want.passes) || !near(found.fails, want.fails) || found.passesBy != want.passesBy || found.failsBy != want.failsBy || found.why != want.why {
 				t.Errorf("%+v: found %+v, want %+v", s, found, want)
 			}
-			if len(history) > s.Most() {
-				t.Errorf("%+v: %d probes, promised %d", s, len(history), s.Most())
+			if len(history) > s.most() {
+				t.Errorf("%+v: %d probes, promised %d", s, len(history), s.most())
 			}
 		}
 	}
@@ -67,13 +67,13 @@ func TestSearchFindsTheEdge(t *testing.T) {
 func TestOneWrongProbeDoesNotChangeTheAnswer(t *testing.T) {
 	s := Search{From: 1, To: 64, Step: 1, Confirm: 2}
 	for limit := 0.0; limit <= 64; limit++ {
-		for wrong := range s.Most() + 10 {
+		for wrong := range s.most() + 10 {
 			n := 0
 			found, history := searched(t, &s, func(value float64, _ int) bool {
 				n++
 				return value <= limit != (n == wrong+1)
 			})
-			if math.IsNaN(found.Passes) != (limit == 0) || limit > 0 && found.Passes != limit || limit < 64 && found.Fails != limit+1 {
+			if math.IsNaN(found.passes) != (limit == 0) || limit > 0 && found.passes != limit || limit < 64 && found.fails != limit+1 {
 				t.Errorf("probe %d of a server that holds up to %g: found %+v by %v", wrong+1, limit, found, history)
 			}
 		}
@@ -85,7 +85,7 @@ func TestOneWrongProbeDoesNotChangeTheAnswer(t *testing.T) {
 func TestAFailedConfirmationDoesNotHalveTheAnswer(t *testing.T) {
 	s := Search{From: 20, To: 80, Step: 20, Confirm: 2}
 	found, history := searched(t, &s, func(value float64, before int) bool { return value <= 40 && before != 1 })
-	if found.Passes != 40 || found.PassesBy != (Votes{2, 3}) || found.Fails != 60 || found.FailsBy != (Votes{0, 3}) {
+	if found.passes != 40 || found.passesBy != (votes{2, 3}) || found.fails != 60 || found.failsBy != (votes{0, 3}) {
 		t.Errorf("found %+v by %v", found, history)
 	}
 }
@@ -102,10 +102,10 @@ func TestNoisyProbesFindTheEdge(t *testing.T) {
 		exact, far, probes := 0, 0, 0
 		for range searches {
 			found, history := searched(t, &s, func(value float64, _ int) bool { return value <= limit != (random.Float64() < row.noise) })
-			if found.Passes == limit {
+			if found.passes == limit {
 				exact++
 			}
-			if !(found.Passes >= limit*0.75 && found.Passes <= limit*1.25) {
+			if !(found.passes >= limit*0.75 && found.passes <= limit*1.25) {
 				far++
 			}
 			probes += len(history)
@@ -162,7 +162,7 @@ func TestLimits(t *testing.T) {
 		many(&sum.TPOT, 5, 1)
 		many(&sum.ITL, 5, 1000)
 		row.change(sum)
-		if ok, why := p.Search.Passes(sum); ok != (row.says == "") || why != row.says {
+		if ok, why := p.Search.passes(sum); ok != (row.says == "") || why != row.says {
 			t.Errorf("%v %q, want %q", ok, why, row.says)
 		}
 	}
@@ -180,7 +180,7 @@ func TestLimitsAreOnTheFirstContent(t *testing.T) {
 		many(&sum.ITL, 9, 90)
 		many(&sum.Truth.ContentTTFT, 19, 10)
 		sum.Trust = &metrics.Trust{Verdict: metrics.Suspect, Checks: []metrics.Check{{Name: metrics.FirstToken, Text: "it is early"}}}
-		if ok, why := parse(t, "until: {flag: request-rate, from: 1, to: 9, slo: "+slo+"}").Search.Passes(sum); ok != (want == "") || why != want {
+		if ok, why := parse(t, "until: {flag: request-rate, from: 1, to: 9, slo: "+slo+"}").Search.passes(sum); ok != (want == "") || why != want {
 			t.Errorf("%s: %v %q, want %q", slo, ok, why, want)
 		}
 	}
@@ -206,7 +206,7 @@ func TestLimitsHoldOnEachTarget(t *testing.T) {
 				sum.TTFT.Add(0.030)
 			}
 		}
-		if ok, why := p.Search.Passes(sums...); ok != (row.slow == nil) || why != row.says {
+		if ok, why := p.Search.passes(sums...); ok != (row.slow == nil) || why != row.says {
 			t.Errorf("%v %q, want %q", ok, why, row.says)
 		}
 	}

@@ -4,48 +4,35 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"maps"
 	"net"
 	"net/http"
 	"net/url"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"time"
+	"unicode"
 
 	"github.com/servebench/servebench/loadgen/sweep/hold"
 )
 
-// A process is a server that was started.
+// A process is a server that runs.
 type process struct {
 	*hold.Hold
 	server *Server
 	log    string
-	from   int64 // where in log it begins
+	from   int64 // where its part of the log begins
 }
 
 // readyInterval is how often a server is asked whether it is up.
 const readyInterval = 100 * time.Millisecond
 
-// startServer starts a server whose ports are in place, and waits until it answers.
-func (s *Sweep) startServer(ctx context.Context, server *Server, log string) (*process, error) {
-	p := &process{server: server, log: log}
-	if err := p.unused(); err != nil {
-		return nil, err
-	}
-	if err := p.start(s.Journal.keeper); err != nil {
-		return nil, fmt.Errorf("starting the server: %w", err)
-	}
-	if err := p.await(ctx); err != nil {
-		p.End()
-		return nil, err
-	}
-	return p, nil
-}
-
-// unused finds out whether another server is where this one is to be, which
-// would answer in its place.
+// unused makes sure that no other server listens where this one will. It would answer in
+// its place.
 func (p *process) unused() error {
 	u, err := url.Parse(p.server.Ready)
 	if err != nil {
@@ -82,8 +69,8 @@ func (p *process) start(keeper *hold.Keeper) error {
 	return err
 }
 
-// keyVariable has the client's API key, which is not the server's: one that needs
-// a key itself is given it in its Env.
+// keyVariable has the client's API key. A server does not inherit it: if it needs a key
+// itself, its Env has one.
 const keyVariable = "OPENAI_API_KEY"
 
 func withoutKey(env []string) []string {
@@ -99,7 +86,7 @@ func (p *process) await(ctx context.Context) error {
 	last := errors.New("it was not asked")
 	for {
 		select {
-		case <-p.Done:
+		case <-p.Ended.Done():
 			return p.died()
 		case <-late.C:
 			return fmt.Errorf("the server was not ready within %v: %w%s", p.server.Within, last, p.tail())
@@ -113,7 +100,7 @@ func (p *process) await(ctx context.Context) error {
 	}
 }
 
-// answers says what is wrong with a server, if anything.
+// answers asks a server whether it is up. The error says what is wrong with it.
 func answers(ctx context.Context, ready string) error {
 	client := &http.Client{Timeout: 5 * time.Second, Transport: &http.Transport{DisableKeepAlives: true, Proxy: http.ProxyFromEnvironment}}
 	r, err := http.NewRequestWithContext(ctx, http.MethodGet, ready, nil)
@@ -122,7 +109,7 @@ func answers(ctx context.Context, ready string) error {
 	}
 	reply, err := client.Do(r)
 	if wrong, ok := errors.AsType[*url.Error](err); ok {
-		return fmt.Errorf("%s: %w", shownURL(r.URL), wrong.Err) // its own URL has the query
+		return fmt.Errorf("%s: %w", shownURL(r.URL), wrong.Err) // whose text has the query
 	} else if err != nil {
 		return err
 	}
@@ -133,7 +120,7 @@ func answers(ctx context.Context, ready string) error {
 	return nil
 }
 
-// shownURL is u without what may be a secret.
+// shownURL is u without its user and its query, which may be secrets.
 func shownURL(u *url.URL) string {
 	shown := url.URL{Scheme: u.Scheme, Host: u.Host, Path: u.Path}
 	return shown.String()
@@ -148,15 +135,62 @@ func (p *process) died() error {
 	return fmt.Errorf("the server ended %s%s", how, p.tail())
 }
 
-// logOf is where the i-th server of an arm prints to.
+// logOf is the log of the i-th server of an arm.
 func (s *Sweep) logOf(a *Arm, i int) (string, error) {
 	if name := a.Servers[i].Log; name != "" {
 		return name, nil
 	}
-	dir := filepath.Join(s.Journal.Dir, "logs")
-	name := url.QueryEscape(a.Name) // which keeps the names of all arms apart
+	dir := filepath.Join(s.Dir, "logs")
+	name := url.QueryEscape(a.Name) // no two names have the same
 	if len(a.Servers) > 1 {
 		name += fmt.Sprintf(",%d", i+1)
 	}
 	return filepath.Join(dir, name+".log"), os.MkdirAll(dir, 0o777)
+}
+
+const (
+	tailLines = 12
+	tailBytes = 4 << 10
+)
+
+// tail is the end of what the server printed, as more lines of an error.
+func (p *process) tail() string {
+	f, err := os.Open(p.log)
+	if err != nil {
+		return ""
+	}
+	defer f.Close()
+	from := p.from
+	if info, err := f.Stat(); err == nil {
+		from = max(from, info.Size()-tailBytes)
+	}
+	text, err := io.ReadAll(io.NewSectionReader(f, from, tailBytes))
+	printed := ending(text)
+	if err != nil || printed == "" {
+		return fmt.Sprintf("; it has printed nothing to %s", p.log)
+	}
+	return fmt.Sprintf("; %s ends:\n  %s", p.log, printed)
+}
+
+// ending is the last few lines of what a program printed.
+func ending(printed []byte) string {
+	lines := strings.Split(readable(string(printed[max(0, len(printed)-tailBytes):])), "\n")
+	return strings.Join(lines[max(0, len(lines)-tailLines):], "\n  ")
+}
+
+// controlSequence sets colours, moves the cursor or changes the title of a terminal; see
+// ECMA-48.
+var controlSequence = regexp.MustCompile("\x1b(\\[[0-?]*[ -/]*[@-~]|\\][^\x07\x1b]*(\x07|\x1b\\\\)?)")
+
+// readable is what a program printed, as plain lines. Each state of a progress bar is a
+// line, too.
+func readable(printed string) string {
+	text := controlSequence.ReplaceAllString(strings.ToValidUTF8(printed, "\uFFFD"), "")
+	text = strings.NewReplacer("\r\n", "\n", "\r", "\n").Replace(text)
+	return strings.TrimSpace(strings.Map(func(r rune) rune {
+		if r != '\n' && r != '\t' && unicode.IsControl(r) {
+			return -1
+		}
+		return r
+	}, text))
 }

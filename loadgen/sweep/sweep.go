@@ -4,124 +4,103 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
+	"os"
+	"path/filepath"
 	"time"
 
+	"github.com/servebench/servebench/loadgen"
+	"github.com/servebench/servebench/loadgen/sweep/hold"
 	"github.com/servebench/servebench/metrics"
 )
 
-// A Sweep does what a plan says and its journal has not yet. All fields must be
-// set. While it runs, it takes children of this process that are of other sessions
-// for what its servers have left; see hold.Keeper.
+// A Sweep makes the runs of a plan that its folder does not have yet.
 type Sweep struct {
-	Plan    *Plan
-	Journal *Journal
+	Plan *Plan
+	Dir  string // folder of the journal, the records and the tables
 
-	// Load makes one run and writes its record stream to the journal's Records.
-	// An error means that there are no numbers.
-	Load func(ctx context.Context, job *Job) (*Outcome, error)
+	Out  io.Writer // takes the result blocks and the table
+	Talk io.Writer // takes progress and warnings
 
-	// Mask hides secrets in what is written down of failures; nil hides nothing.
-	Mask func(text string) string
-
-	// Say is told what is being done.
-	Say func(format string, args ...any)
+	journal *journal
+	log     *os.File // what single runs say
 }
 
-// An Outcome is what a run came to.
-type Outcome struct {
-	Run  string             // by which it is found in the record stream: the run's id, or the group's where there are several targets
-	Sums []*metrics.Summary // one for each target
+// A Result sums up what a sweep has done so far.
+type Result struct {
+	Runs   int // in the journal
+	Failed int // of them
 
-	// Counted is called once the run is in the journal; nil does nothing. Its
-	// error ends the sweep.
-	Counted func() error
+	// Doubted is the first run that is not VALID and has to be, nil for none. Probes of a
+	// search do not have to be.
+	Doubted *metrics.Summary
 }
 
-// A StorageError of a Load says that a sweep's folder cannot be written to. It
-// ends the sweep, as nothing more would count.
-type StorageError struct{ Err error }
-
-func (e *StorageError) Error() string { return "writing the record stream: " + e.Err.Error() }
-
-// Unwrap is what kept it from being written.
-func (e *StorageError) Unwrap() error { return e.Err }
-
-// A Job is one run to be made.
-type Job struct {
-	Cell  Cell
-	Name  string   // of the cell, in words, with the value of a search
-	Args  []string // command line of the run
-	Notes []string // what Load wants to be known beside the numbers
-
-	value *float64 // of a search
+// Run makes all runs that are left, and writes the blocks and the table of all runs. When
+// a run fails, the journal says why and the next run begins. The error is what ended the
+// whole sweep, such as the end of ctx. The Result is nil if the folder could not be
+// opened. While it works, Run ends children of this process that are in other sessions:
+// see hold.Keeper.TakeOver.
+func (s *Sweep) Run(ctx context.Context) (*Result, error) {
+	if err := s.open(ctx); err != nil {
+		return nil, err
+	}
+	defer s.journal.Close()
+	defer s.log.Close()
+	err := s.do(ctx)
+	r, readErr := s.read()
+	if readErr == nil {
+		readErr = r.write()
+	}
+	return &r.Result, errors.Join(err, readErr)
 }
 
-// Do runs all that is left to run. A run that fails is taken down as such, and
-// the others go on; the error is what ends the whole sweep, ctx for one.
-func (s *Sweep) Do(ctx context.Context) error {
-	s.Journal.keeper.TakeOver()
-	for _, block := range s.Plan.Blocks() {
-		if err := s.block(ctx, block); err != nil {
+// stopMargin is how much longer servers may take to stop on a busy machine.
+const stopMargin = 30 * time.Second
+
+// open opens the folder. It waits for the sweep before this one, whose servers may still
+// be stopping.
+func (s *Sweep) open(ctx context.Context) error {
+	if err := os.MkdirAll(s.Dir, 0o777); err != nil {
+		return err
+	}
+	keeper, err := hold.Open(ctx, s.Dir, s.Plan.stopTime()+stopMargin, func() { s.say("waiting for another sweep in %s to end", s.Dir) })
+	if err != nil {
+		return err
+	}
+	if s.journal, err = openJournal(s.Dir, s.Plan, keeper); err != nil {
+		return err
+	}
+	if s.Plan.Any(func(p *loadgen.Plan) bool { return p.Keep.Texts }) {
+		err = s.journal.records.Chmod(0o600)
+	}
+	if err == nil {
+		s.log, err = os.OpenFile(filepath.Join(s.Dir, "sweep.log"), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o666)
+	}
+	if err != nil {
+		s.journal.Close()
+		return err
+	}
+	if n := len(s.journal.entries); n > 0 {
+		s.say("going on in %s after %s", s.Dir, metrics.Counted(n, "run"))
+	}
+	return nil
+}
+
+// do makes all runs that are left.
+func (s *Sweep) do(ctx context.Context) error {
+	s.journal.keeper.TakeOver()
+	for _, cells := range s.Plan.blocks() {
+		if err := s.block(ctx, cells); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func (s *Sweep) mask(text string) string {
-	if s.Mask == nil {
-		return text
-	}
-	return s.Mask(text)
-}
-
-// next is the run that a cell lacks, nil when it lacks none or the last failed.
-func (s *Sweep) next(c Cell) *Job {
-	past := s.Journal.Of(s.Plan.Key(c))
-	if n := len(past); n > 0 && past[n-1].Failed != "" {
-		return nil
-	}
-	job := &Job{Cell: c, Name: s.Plan.Describe(c), Args: s.Plan.Args(c, len(past))}
-	search := s.Plan.Search
-	if search == nil {
-		if len(past) > 0 {
-			return nil
-		}
-		return job
-	}
-	value, over := search.Next(probes(past))
-	if over {
-		return nil
-	}
-	job.value = &value
-	job.Args = append(job.Args, search.Args(value)...)
-	job.Name += fmt.Sprintf(", %s %g", search.Flag, value)
-	return job
-}
-
-// probes are the runs of a cell as its search sees them.
-func probes(entries []Entry) []Probe {
-	var probes []Probe
-	for _, e := range entries {
-		if e.Value != nil && e.Failed == "" {
-			probes = append(probes, Probe{*e.Value, e.Passed, e.Broke})
-		}
-	}
-	return probes
-}
-
-// Found is what the search of a cell came to. It is not known before the search is over.
-func (s *Sweep) Found(c Cell) (found Found, known bool) {
-	history := probes(s.Journal.Of(s.Plan.Key(c)))
-	if _, over := s.Plan.Search.Next(history); !over {
-		return Found{}, false
-	}
-	return s.Plan.Search.Found(history), true
-}
-
-// block runs the cells of one arm and repeat, with the arm's servers up.
-func (s *Sweep) block(ctx context.Context, cells []Cell) error {
-	b := &block{Sweep: s, arm: &s.Plan.Arms[cells[0].Arm]}
+// block runs the cells of one arm and repeat, while the arm's servers are up.
+func (s *Sweep) block(ctx context.Context, cells []cell) error {
+	b := &block{Sweep: s, arm: &s.Plan.Arms[cells[0].arm]}
 	defer b.stop()
 	for _, c := range cells {
 		for job := s.next(c); job != nil; job = s.next(c) {
@@ -133,33 +112,69 @@ func (s *Sweep) block(ctx context.Context, cells []Cell) error {
 	return nil
 }
 
-// once makes one run and takes it down.
+// next is the next run of a cell, nil if it needs none or the last one failed.
+func (s *Sweep) next(c cell) *Job {
+	p, past := s.Plan, s.of(c)
+	if n := len(past); n > 0 && past[n-1].Failed != "" {
+		return nil
+	}
+	job := &Job{Arm: p.Arms[c.arm].Name, Log: s.log, cell: c, name: p.describe(c), args: p.args(c, len(past))}
+	if p.Search == nil {
+		if len(past) > 0 {
+			return nil
+		}
+		return job
+	}
+	value, over := p.Search.next(probes(past))
+	if over {
+		return nil
+	}
+	job.value = &value
+	job.args = append(job.args, p.Search.args(value)...)
+	job.name += fmt.Sprintf(", %s %g", p.Search.Flag, value)
+	return job
+}
+
+// of are the runs of a cell so far.
+func (s *Sweep) of(c cell) []entry { return s.journal.of[s.Plan.key(c)] }
+
+// once makes one run and writes it down.
 func (s *Sweep) once(ctx context.Context, b *block, job *Job) error {
 	began := time.Now()
-	e := Entry{Cell: s.Plan.Key(job.Cell), Value: job.value}
+	e := entry{Cell: s.Plan.key(job.cell), Value: job.value}
 	out, err := b.run(ctx, job)
 	if ctx.Err() != nil {
-		return errors.Join(context.Cause(ctx), s.Journal.rollback())
+		return errors.Join(context.Cause(ctx), s.journal.rollback())
 	}
-	if _, lost := errors.AsType[*StorageError](err); lost {
-		return errors.Join(err, s.Journal.rollback())
+	if job.lost != nil {
+		return errors.Join(fmt.Errorf("writing the record stream: %w", job.lost), s.journal.rollback())
 	}
-	e.Seconds, e.Notes = time.Since(began).Seconds(), job.Notes
+	e.Seconds, e.Notes = time.Since(began).Seconds(), job.notes
 	if err != nil {
 		e.Failed = s.mask(err.Error())
-		s.Say("FAILED: %s: %s", job.Name, e.Failed)
-		return s.Journal.add(e)
+		s.say("FAILED: %s: %s", job.name, e.Failed)
+		return s.journal.add(e)
 	}
-	e.Run = out.Run
+	e.Run = runOf(out.Sums[0])
 	if search := s.Plan.Search; search != nil {
-		if e.Passed, e.Broke = search.Passes(out.Sums...); e.Passed {
-			s.Say("  passed")
+		if e.Passed, e.Broke = search.passes(out.Sums...); e.Passed {
+			s.say("  passed")
 		} else {
-			s.Say("  failed: %s", e.Broke)
+			s.say("  failed: %s", e.Broke)
 		}
 	}
-	if err := s.Journal.add(e); err != nil || out.Counted == nil {
+	if err := s.journal.add(e); err != nil || out.Counted == nil {
 		return err
 	}
 	return out.Counted()
 }
+
+// mask hides the secrets of all loads. A server's log may quote them.
+func (s *Sweep) mask(text string) string {
+	for _, load := range s.Plan.loads {
+		text = load.Plan.Server.Secrets.Mask(text)
+	}
+	return text
+}
+
+func (s *Sweep) say(format string, args ...any) { fmt.Fprintf(s.Talk, format+"\n", args...) }

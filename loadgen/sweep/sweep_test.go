@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -15,14 +17,24 @@ import (
 // sweepOf is a sweep whose runs are made by load alone.
 func sweepOf(t *testing.T, dir string, p *Plan, load func(context.Context, *Job) (*Outcome, error)) *Sweep {
 	t.Helper()
-	return &Sweep{Plan: p, Journal: journal(t, dir, p), Load: load, Say: func(string, ...any) {}}
+	p.flags.Load = func(args, varied []string) (*Load, error) {
+		l, err := anyLoad(args, varied)
+		l.Run = load
+		return l, err
+	}
+	log, err := os.Create(filepath.Join(t.TempDir(), "log"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { log.Close() })
+	return &Sweep{Plan: p, Dir: dir, Talk: io.Discard, journal: opened(t, dir, p), log: log}
 }
 
 // summary is that of a run with one request of a TTFT in seconds.
 func summary(ttft float64) *Outcome {
 	s := &metrics.Summary{Header: &metrics.Header{Run: "r"}, Completed: 1}
 	s.TTFT.Add(ttft)
-	return &Outcome{Run: "r", Sums: []*metrics.Summary{s}}
+	return &Outcome{Sums: []*metrics.Summary{s}}
 }
 
 func TestFailedRunsAreTriedAgainNextTime(t *testing.T) {
@@ -30,18 +42,18 @@ func TestFailedRunsAreTriedAgainNextTime(t *testing.T) {
 	var made []string
 	broken := true
 	load := func(_ context.Context, job *Job) (*Outcome, error) {
-		made = append(made, job.Name)
-		if broken && job.Cell.Point == 1 {
+		made = append(made, job.name)
+		if broken && job.cell.point == 1 {
 			return nil, errors.New("no server")
 		}
 		return summary(0), nil
 	}
 	for _, want := range []string{"num-prompts 1|num-prompts 2|num-prompts 3", "num-prompts 2", ""} {
 		s := sweepOf(t, dir, p, load)
-		if err := s.Do(t.Context()); err != nil {
+		if err := s.do(t.Context()); err != nil {
 			t.Fatal(err)
 		}
-		s.Journal.Close()
+		s.journal.Close()
 		if got := strings.Join(made, "|"); got != want {
 			t.Errorf("made %s, want %s", got, want)
 		}
@@ -62,18 +74,18 @@ func TestSearchGoesOnWhereItWasStopped(t *testing.T) {
 					cancel()
 					return nil, ctx.Err()
 				}
-				runs = append(runs, fmt.Sprint(job.Args))
+				runs = append(runs, fmt.Sprint(job.args))
 				return summary(*job.value * 0.006), nil
 			})
-			err := s.Do(ctx)
-			end, known := s.Found(Cell{})
-			s.Journal.Close()
+			err := s.do(ctx)
+			end, known := s.edge(cell{})
+			s.journal.Close()
 			cancel()
 			if err == nil {
 				if !known {
 					t.Error("the search ended without a result")
 				}
-				return runs, end.Passes
+				return runs, end.passes
 			}
 		}
 		t.Fatal("no end")
@@ -91,14 +103,14 @@ func TestSearchGoesOnWhereItWasStopped(t *testing.T) {
 }
 
 func TestEachServerHasALogOfItsOwn(t *testing.T) {
-	s := &Sweep{Journal: &Journal{Dir: t.TempDir()}}
+	s := &Sweep{Dir: t.TempDir()}
 	seen := map[string]string{}
 	for _, name := range []string{"a b", "a_b", "a/b", "a+b", "a", "a,1", "a-1"} {
 		for _, servers := range []int{1, 2} {
 			a := &Arm{Name: name, Servers: make([]Server, servers)}
 			for i := range servers {
 				log, err := s.logOf(a, i)
-				if who := fmt.Sprint(name, i, servers); err != nil || seen[log] != "" || filepath.Dir(log) != filepath.Join(s.Journal.Dir, "logs") {
+				if who := fmt.Sprint(name, i, servers); err != nil || seen[log] != "" || filepath.Dir(log) != filepath.Join(s.Dir, "logs") {
 					t.Errorf("%s of %s is that of %s: %v", log, who, seen[log], err)
 				} else {
 					seen[log] = who
@@ -115,11 +127,11 @@ func TestSweepEndsWithItsJournal(t *testing.T) {
 	var s *Sweep
 	s = sweepOf(t, t.TempDir(), p, func(context.Context, *Job) (*Outcome, error) {
 		runs++
-		s.Journal.file.Close()
+		s.journal.file.Close()
 		return summary(0), nil
 	})
-	if err := s.Do(t.Context()); err == nil || runs != 1 || len(s.Journal.Entries()) != 0 {
-		t.Errorf("%v after %d runs, of which %d count", err, runs, len(s.Journal.Entries()))
+	if err := s.do(t.Context()); err == nil || runs != 1 || len(s.journal.entries) != 0 {
+		t.Errorf("%v after %d runs, of which %d count", err, runs, len(s.journal.entries))
 	}
 }
 
@@ -144,11 +156,11 @@ func TestCountedRunsAreInTheJournal(t *testing.T) {
 		}
 		return out, nil
 	})
-	if err := s.Do(t.Context()); err != full || counted != 2 {
+	if err := s.do(t.Context()); err != full || counted != 2 {
 		t.Errorf("%v after %d runs", err, counted)
 	}
-	s.Journal.Close()
-	if n := len(journal(t, dir, p).Entries()); n != 2 {
+	s.journal.Close()
+	if n := len(opened(t, dir, p).entries); n != 2 {
 		t.Errorf("%d runs count", n)
 	}
 }
@@ -158,16 +170,17 @@ func TestLostRecordsEndTheSweep(t *testing.T) {
 	dir, p := t.TempDir(), parse(t, "grid: {num-prompts: [1, 2, 3]}")
 	runs := 0
 	var s *Sweep
-	s = sweepOf(t, dir, p, func(context.Context, *Job) (*Outcome, error) {
+	s = sweepOf(t, dir, p, func(_ context.Context, job *Job) (*Outcome, error) {
 		runs++
-		s.Journal.Records.WriteString("x")
+		s.journal.records.WriteString("x")
 		if runs == 2 {
-			return nil, &StorageError{errors.New("the disk is full")}
+			job.lost = errors.New("the disk is full")
+			return nil, job.lost
 		}
 		return summary(0), nil
 	})
-	err := s.Do(t.Context())
-	if _, ok := errors.AsType[*StorageError](err); !ok || runs != 2 || content(t, dir, RecordsName) != "x" || len(s.Journal.Entries()) != 1 {
+	err := s.do(t.Context())
+	if err == nil || err.Error() != "writing the record stream: the disk is full" || runs != 2 || content(t, dir, RecordsName) != "x" || len(s.journal.entries) != 1 {
 		t.Errorf("%v after %d runs, with records %q", err, runs, content(t, dir, RecordsName))
 	}
 }

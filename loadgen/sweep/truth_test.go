@@ -48,13 +48,13 @@ func (s *truthServer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 }
 
 // found is what a search comes to on a truth server, each probe in a time of its own.
-func found(t *testing.T, until string, requests int, lumped bool) Found {
+func found(t *testing.T, until string, requests int, lumped bool) edge {
 	s := parse(t, "until: "+until).Search
-	var history []Probe
+	var history []probe
 	for {
-		value, over := s.Next(history)
+		value, over := s.next(history)
 		if over {
-			return s.Found(history)
+			return s.edge(history)
 		}
 		synctest.Test(t, func(t *testing.T) {
 			load := loadtest.Load{
@@ -64,8 +64,8 @@ func found(t *testing.T, until string, requests int, lumped bool) Found {
 			if err != nil {
 				t.Fatal(err)
 			}
-			passed, why := s.Passes(sum)
-			history = append(history, Probe{value, passed, why})
+			passed, why := s.passes(sum)
+			history = append(history, probe{value, passed, why})
 		})
 	}
 }
@@ -88,7 +88,7 @@ func TestSearchFindsNoRateAboveCapacity(t *testing.T) {
 		{"{flag: request-rate, from: 10, to: 320, step: 10, slo: {p99-itl: 50, mean-tpot: 50}}", 600, true, 0, 0, "came in one piece"},
 	} {
 		f := found(t, row.until, row.requests, row.lumped)
-		if row.most == 0 && !math.IsNaN(f.Passes) || row.most > 0 && !(f.Passes >= row.least && f.Passes <= row.most) || !strings.Contains(f.Why, row.why) {
+		if row.most == 0 && !math.IsNaN(f.passes) || row.most > 0 && !(f.passes >= row.least && f.passes <= row.most) || !strings.Contains(f.why, row.why) {
 			t.Errorf("%s with %d requests, lumped %t: %+v", row.until, row.requests, row.lumped, f)
 		}
 	}

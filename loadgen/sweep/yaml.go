@@ -15,7 +15,7 @@ import (
 
 var lineNumber = regexp.MustCompile(`(?s)line (\d+): (.*)`)
 
-// located puts the line of an error behind the file's name.
+// located puts the file's name and the line in front of an error.
 func located(name string, err error) error {
 	if m := lineNumber.FindStringSubmatch(err.Error()); m != nil {
 		return fmt.Errorf("%s:%s: %s", name, m[1], m[2])
@@ -28,8 +28,7 @@ func at(node *yaml.Node, format string, args ...any) error {
 	return fmt.Errorf("line %d: %w", node.Line, fmt.Errorf(format, args...))
 }
 
-// entries calls do for each entry of a mapping; a mapping that is not there has
-// none.
+// entries calls do for each entry of a mapping. A nil node has none.
 func entries(node *yaml.Node, what string, do func(key, value *yaml.Node) error) error {
 	if node == nil {
 		return nil
@@ -45,8 +44,9 @@ func entries(node *yaml.Node, what string, do func(key, value *yaml.Node) error)
 	return nil
 }
 
-// merged are the entries of a mapping, and after them those that it has from others
-// by << where it has no such key of its own. That these are mappings is known.
+// merged are the entries of a mapping, and after them the entries of other mappings that
+// << adds, except for keys that it has itself. The decoder has checked that << has
+// mappings.
 func merged(node *yaml.Node) (all [][]*yaml.Node) {
 	var others []*yaml.Node
 	for entry := range slices.Chunk(node.Content, 2) {
@@ -70,7 +70,7 @@ func merged(node *yaml.Node) (all [][]*yaml.Node) {
 	return all
 }
 
-// resolved is what an alias stands for.
+// resolved is the node that an alias stands for, and any other node itself.
 func resolved(node *yaml.Node) *yaml.Node {
 	for node.Kind == yaml.AliasNode {
 		node = node.Alias
@@ -78,8 +78,8 @@ func resolved(node *yaml.Node) *yaml.Node {
 	return node
 }
 
-// fields puts the entries of a mapping where they belong: into a pointer, or
-// through a func of the entry's value.
+// fields stores the values of a mapping by their keys: in a pointer, or through a func
+// that gets the value.
 func fields(node *yaml.Node, what string, to map[string]any) error {
 	return entries(node, what, func(key, value *yaml.Node) error {
 		place, ok := to[key.Value]
@@ -103,7 +103,7 @@ func fields(node *yaml.Node, what string, to map[string]any) error {
 	})
 }
 
-// kindOf is what a pointer can take, in words.
+// kindOf says in words what a pointer can take.
 func kindOf(place any) string {
 	switch place.(type) {
 	case *bool:
@@ -118,7 +118,7 @@ func kindOf(place any) string {
 	return "a text"
 }
 
-// command reads what is to be run: a list of words, or one text for the shell.
+// command reads a command: a list of words, or one text for the shell.
 func command(to *[]string) func(*yaml.Node) error {
 	return func(node *yaml.Node) error {
 		*to = nil

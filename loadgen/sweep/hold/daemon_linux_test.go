@@ -13,7 +13,7 @@ import (
 // holding runs a command of the shell in dir.
 func holding(t *testing.T, dir, command string) *hold.Hold {
 	t.Helper()
-	keeper, err := hold.Open(t.TempDir(), never)
+	keeper, err := hold.Open(t.Context(), t.TempDir(), 0, func() {})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -95,7 +95,7 @@ func TestDaemonsEndWithTheirServer(t *testing.T) {
 			if err := os.WriteFile(filepath.Join(dir, "go"), []byte("\n"), 0); err != nil {
 				t.Fatal(err)
 			}
-			<-h.Done
+			<-h.Ended.Done()
 			if h.Err() == nil || h.Err().Error() != "exit status 3" {
 				t.Errorf("%s: %v", name, h.Err())
 			}
@@ -111,7 +111,7 @@ func TestDaemonsEndWithTheirServer(t *testing.T) {
 func TestServersTakeSIGINT(t *testing.T) {
 	t.Parallel()
 	h := holding(t, t.TempDir(), `trap 'exit 5' INT; kill -INT $$; exit 3`)
-	<-h.Done
+	<-h.Ended.Done()
 	if h.Err() == nil || h.Err().Error() != "exit status 5" {
 		t.Errorf("%v: the signal was ignored", h.Err())
 	}
@@ -120,7 +120,7 @@ func TestServersTakeSIGINT(t *testing.T) {
 func TestACommandThatIsKilledEndsAsAShellHasIt(t *testing.T) {
 	t.Parallel()
 	h := holding(t, t.TempDir(), `kill -KILL $$`)
-	<-h.Done
+	<-h.Ended.Done()
 	if h.Err() == nil || h.Err().Error() != "exit status 137" {
 		t.Error(h.Err())
 	}

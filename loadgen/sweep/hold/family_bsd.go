@@ -8,11 +8,10 @@ import (
 	"syscall"
 )
 
-// setGroup makes cmd's process the first of a group.
+// setGroup puts cmd into a process group of its own.
 func setGroup(cmd *exec.Cmd) { cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} }
 
-// members are the groups of the commands, as kill(2) has them. What has left its
-// group is not found on these systems.
+// members are the process groups of the commands, as negative numbers for kill(2).
 func (f *family) members() []int {
 	var groups []int
 	for _, cmd := range f.commands {
@@ -23,7 +22,7 @@ func (f *family) members() []int {
 	return groups
 }
 
-// Orphans are init's here, and nobody knows which they were.
+// Orphans become children of init on these systems.
 
 func adopt() {}
 

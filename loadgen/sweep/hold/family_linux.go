@@ -15,27 +15,26 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// adopt makes this process the parent of orphans among its descendants, so that
-// it can wait for them, too. Without it they are init's.
+// adopt makes this process the parent of orphans among its descendants, so that it can
+// find them and wait for them. Otherwise init becomes their parent.
 func adopt() { unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) }
 
-// setGroup makes cmd's process the first of a group, and has it killed when the
+// setGroup puts cmd into a process group of its own, and has the kernel kill it when the
 // thread that starts it ends.
 func setGroup(cmd *exec.Cmd) {
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL}
 }
 
-// members are all descendants of this process, also those that have left the
-// group in which they were started, or the session.
+// members are all descendants of this process, in any process group and session.
 func (f *family) members() []int {
 	self := os.Getpid()
 	return descendants(func(p process) bool { return p.parent == self })
 }
 
-// A process is one as the system lists it.
+// A process is a line of the process table.
 type process struct{ id, parent, session int }
 
-// descendants are the processes for which root holds, and what they started.
+// descendants are the processes for which root is true, and all that they have started.
 func descendants(root func(process) bool) []int {
 	all := processes()
 	var found []int
@@ -50,16 +49,16 @@ func descendants(root func(process) bool) []int {
 	return found
 }
 
-// processes lists all processes, as proc(5) has them.
+// processes lists all processes; see proc(5).
 func processes() []process {
 	var all []process
-	stats, _ := filepath.Glob("/proc/[0-9]*/stat") // the pattern is a good one
+	stats, _ := filepath.Glob("/proc/[0-9]*/stat") // the pattern is valid
 	for _, name := range stats {
 		text, err := os.ReadFile(name)
 		if err != nil {
 			continue // it has ended
 		}
-		// The name, in brackets, may hold anything; state, parent, group and session follow.
+		// The name in brackets may hold anything. State, parent, group and session follow.
 		fields := strings.Fields(string(text[bytes.LastIndexByte(text, ')')+1:]))
 		if len(fields) < 4 {
 			continue
@@ -74,8 +73,8 @@ func processes() []process {
 	return all
 }
 
-// endOrphans ends what a holder has left behind that was killed, or broke down: the
-// children of this process that are of another session and no holders.
+// endOrphans ends what a holder has left that was killed or crashed: children of this
+// process that are in another session and are no holders.
 func endOrphans(holders map[int]bool) {
 	self := os.Getpid()
 	session, err := unix.Getsid(self)
@@ -85,7 +84,7 @@ func endOrphans(holders map[int]bool) {
 	endAll(func(p process) bool { return p.parent == self && p.session != session && !holders[p.id] })
 }
 
-// endLeft ends what has the mark of a lock, which this process holds.
+// endLeft ends all processes with the mark of a lock. This process must hold the lock.
 func endLeft(lock *os.File) {
 	mark := mark(lock)
 	if slices.Contains(os.Environ(), mark) {
@@ -97,7 +96,7 @@ func endLeft(lock *os.File) {
 	})
 }
 
-// endAll ends the processes for which root holds, and what they started.
+// endAll kills the processes for which root is true, and all that they have started.
 func endAll(root func(process) bool) {
 	for until := time.Now().Add(Settle); time.Now().Before(until); time.Sleep(pause) {
 		found := descendants(root)

@@ -8,17 +8,17 @@ import (
 	"syscall"
 )
 
-// gone says whether no member is left.
+// gone says whether the commands have ended.
 func (f *family) gone() bool { return f.running.Load() == 0 }
 
-// signal kills, as there is no signal that asks.
+// signal kills the commands: no signal asks a process to end.
 func (f *family) signal(syscall.Signal) {
 	for _, cmd := range f.commands {
 		cmd.Process.Kill()
 	}
 }
 
-// tryLock takes no lock: this system has none that a process passes on.
+// tryLock takes no lock: these systems have none that processes share.
 func tryLock(*os.File) (bool, error) { return true, nil }
 
 func setApart(*exec.Cmd, *os.File) {}

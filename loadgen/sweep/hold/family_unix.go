@@ -10,7 +10,7 @@ import (
 	"syscall"
 )
 
-// gone says whether no member is left, and lets go of those that have ended.
+// gone says whether the family has ended. It reaps those that have.
 func (f *family) gone() bool {
 	for {
 		pid, err := syscall.Wait4(-1, nil, syscall.WNOHANG, nil)
@@ -20,34 +20,34 @@ func (f *family) gone() bool {
 	}
 }
 
-// signal sends a signal to all members.
+// signal sends a signal to the whole family.
 func (f *family) signal(s syscall.Signal) {
 	for _, pid := range f.members() {
 		syscall.Kill(pid, s)
 	}
 }
 
-// setApart makes cmd's process the first of a session of its own, which no Ctrl-C
-// and no end of a terminal reaches, and has it hold the lock, too, and the mark.
+// setApart puts cmd into a session of its own, which no Ctrl-C and no end of a terminal
+// reaches, and passes it the lock and the mark.
 func setApart(cmd *exec.Cmd, lock *os.File) {
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
 	cmd.ExtraFiles = []*os.File{lock}
 	cmd.Env = append(cmd.Environ(), mark(lock))
 }
 
-// mark is the variable by which all that a Keeper has started is known. As long as
-// any process has the lock open, no other lock has the same.
+// mark is the environment variable of all that a Keeper has started. As long as any
+// process has the lock open, no other lock has the same mark.
 func mark(lock *os.File) string {
 	var s syscall.Stat_t
 	syscall.Fstat(int(lock.Fd()), &s) // which cannot fail: the file is open
 	return fmt.Sprintf("SERVEBENCH_LOCK=%d:%d", s.Dev, s.Ino)
 }
 
-// keepLock keeps the lock from what this process starts.
+// keepLock keeps the lock from the processes that this one starts.
 func keepLock() { syscall.CloseOnExec(3) }
 
-// tryLock takes a lock on f for as long as any process has it open that got it from
-// this one, and says whether it did.
+// tryLock takes a lock on f, if it is free. The lock lasts until all processes have closed
+// f that got it from this one.
 func tryLock(f *os.File) (bool, error) {
 	err := syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
 	if errors.Is(err, syscall.EWOULDBLOCK) {

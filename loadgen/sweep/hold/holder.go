@@ -14,14 +14,15 @@ import (
 	"time"
 )
 
-// Main is a holder: it runs the command that text says, with this process's output,
-// until the command ends, standard input does, or a SIGTERM comes. Nothing that the
-// command has started outlives it. The code is the command's own, 128 and more for
-// a signal, as a shell has it; an error says why the command did not run. It
-// belongs into the main function of a process that does nothing else.
+// Main is a holder. It runs the Command in text, with this process's output, until the
+// command or standard input ends or a SIGTERM comes. Nothing that the command has started
+// outlives it. The code is the exit code of the command; for a signal it is 128 and the
+// signal's number, as in a shell. An error says why the command did not run. Main must be
+// called in the main goroutine of a process that does nothing else.
 func Main(text string) (code int, err error) {
-	runtime.LockOSThread() // which the command's life depends on; see setGroup
-	// Unread, they have no effect here, and what is started here does not inherit that.
+	runtime.LockOSThread() // the command dies with this thread; see setGroup
+	// Nobody reads them, so they have no effect here. Ignored signals would stay ignored in
+	// the command.
 	signal.Notify(make(chan os.Signal, 1), os.Interrupt, syscall.SIGHUP)
 	ctx, cancel := signal.NotifyContext(context.Background(), syscall.SIGTERM)
 	defer cancel()
@@ -49,14 +50,14 @@ func Main(text string) (code int, err error) {
 	return code, nil
 }
 
-// A family is the processes that a holder started and, on Linux, those that they did
-// in turn.
+// A family is the commands that a holder has started and, on Linux, all processes that
+// these have started.
 type family struct {
 	commands []*exec.Cmd
-	running  atomic.Int32 // of commands
+	running  atomic.Int32 // how many of commands run
 }
 
-// start starts a command. The channel gets its exit code.
+// start starts a command. Its exit code comes through the channel.
 func (f *family) start(words []string) (<-chan int, error) {
 	cmd := exec.Command(words[0], words[1:]...)
 	cmd.Stdout, cmd.Stderr = os.Stdout, os.Stderr
@@ -75,7 +76,7 @@ func (f *family) start(words []string) (<-chan int, error) {
 	return ended, nil
 }
 
-// exitCode is how a command ended; it is nil where the family was looked at meanwhile.
+// exitCode is the exit code of a command. How it ended is not known if gone saw it first.
 func exitCode(how *os.ProcessState) int {
 	if how == nil {
 		return -1
@@ -86,7 +87,7 @@ func exitCode(how *os.ProcessState) int {
 	return how.ExitCode()
 }
 
-// stop asks the command and what it has started to end, and gives them their time.
+// stop asks the family to end, and gives it time for that.
 func (c *Command) stop(f *family) {
 	if len(c.Stop) > 0 {
 		if err := c.runStop(f); err != nil {
@@ -115,7 +116,7 @@ func (c *Command) runStop(f *family) error {
 	}
 }
 
-// kill ends all members at once.
+// kill kills the family.
 func (f *family) kill() {
 	for until := time.Now().Add(Settle); !f.gone() && time.Now().Before(until); time.Sleep(pause) {
 		f.signal(syscall.SIGKILL)

@@ -1,16 +1,18 @@
-// Package hold runs commands that end when this process does, however it ends.
+// Package hold runs commands that end when this process ends, even when it is killed.
 //
-// A Keeper starts each Command under a holder, a process of its own whose standard
-// input is a pipe from the Keeper. The end of that pipe, also when the Keeper is
-// killed, makes the holder stop the command with all that it has started, in
-// whatever group or session that is. The holder is the Keeper's own program, which
-// calls Main. On Linux nothing outlives a holder that is killed either: what it
-// leaves becomes a child of the Keeper, which ends it. When both are killed
-// together, the next Keeper of the same folder does. Other systems with a Unix's
-// signals find the command's process group alone, and the rest the command alone.
+// A Keeper starts each Command under a holder: a process of its own, whose standard input
+// is a pipe from the Keeper. When the pipe ends, the holder stops the command and all
+// processes that the command has started, in any process group and session. The holder
+// runs the Keeper's own program, which calls Main.
+//
+// On Linux nothing outlives a killed holder either: the processes that it leaves become
+// children of the Keeper, which ends them. If both are killed together, the next Keeper of
+// the same folder ends what they left. Other Unix systems end the process group of the
+// command, and all other systems only the command itself.
 package hold
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -21,17 +23,17 @@ import (
 	"time"
 )
 
-// Verb is the first argument of a holder. A program with a Keeper passes its second
-// argument to Main when its first is Verb.
+// Verb is the first argument of a holder. When the first argument of a program is Verb, it
+// must call Main with the second one.
 const Verb = "sweep-holder"
 
-// A Command is what to run, and how to stop it.
+// A Command is a program to run, and how to stop it.
 type Command struct {
 	Args  []string      // the program and its arguments
 	Stop  []string      // command that stops it, before any signal; none when empty
 	Grace time.Duration // for Stop and for SIGTERM, each, before SIGKILL
 
-	Dir    string    `json:"-"` // to run it in; empty for this process's own
+	Dir    string    `json:"-"` // where it runs; empty for this process's own
 	Env    []string  `json:"-"` // nil for this process's own
 	Output io.Writer `json:"-"` // takes what it prints
 }
@@ -39,57 +41,76 @@ type Command struct {
 // Settle is how long killed processes may take to be gone.
 const Settle = 5 * time.Second
 
-const pause = 10 * time.Millisecond // between two looks at them
+const (
+	pause     = 10 * time.Millisecond // between two looks at them
+	lockPause = 50 * time.Millisecond // between two tries to take the lock
+)
 
-// A Keeper starts commands for a folder, which it has to itself.
+// A Keeper starts commands for a folder. No other Keeper has the same folder.
 type Keeper struct {
 	lock   *os.File
 	adopts bool // see TakeOver
 
 	mu      sync.Mutex
-	holders map[int]bool // that run, by their process ids
+	holders map[int]bool // that run, by process id
 }
 
-// Open takes the lock of a folder. While another Keeper has it, or a holder that
-// one started still runs, wait is called, which says whether to try again. Systems
-// without flock have no lock.
-func Open(dir string, wait func() bool) (*Keeper, error) {
+// Open takes the lock of a folder. If another Keeper or one of its holders has the lock,
+// Open calls waiting and waits for it, for no longer than longest. Systems without flock
+// have no lock.
+func Open(ctx context.Context, dir string, longest time.Duration, waiting func()) (*Keeper, error) {
 	lock, err := os.OpenFile(filepath.Join(dir, "lock"), os.O_CREATE|os.O_RDWR, 0o666)
 	if err != nil {
 		return nil, err
 	}
-	for {
+	ctx, cancel := context.WithTimeout(ctx, longest)
+	defer cancel()
+	for told := false; ; told = true {
 		locked, err := tryLock(lock)
-		switch {
-		case locked:
+		if locked {
 			return &Keeper{lock: lock, holders: map[int]bool{}}, nil
-		case err == nil && wait():
-			continue
-		case err == nil:
+		}
+		if err == nil && told && ctx.Err() != nil {
 			err = fmt.Errorf("%s: another sweep is running there", dir)
 		}
-		lock.Close()
-		return nil, err
+		if err != nil {
+			lock.Close()
+			return nil, err
+		}
+		if !told {
+			waiting()
+		}
+		select {
+		case <-ctx.Done():
+		case <-time.After(lockPause):
+		}
 	}
 }
 
-// Close gives up the lock, which holders that still run keep.
+// Close gives up the lock. Holders that still run keep it.
 func (k *Keeper) Close() error { return k.lock.Close() }
 
-// A Hold is a command that was started.
+// A Hold is a started command.
 type Hold struct {
-	Done <-chan struct{} // closed once the command has ended, with all that it has started
-	pipe io.Closer       // the holder's standard input, whose end is the command's
+	// Ended is done once the command and all that it has started have ended.
+	Ended context.Context
+
+	pipe io.Closer // the holder's standard input
 	err  error
 }
 
-// Err is how the command ended by itself: nil for exit code 0. Not before Done.
-func (h *Hold) Err() error { return h.err }
+// Err says how the command ended. It is nil for exit code 0, and before the end.
+func (h *Hold) Err() error {
+	if h.Ended.Err() == nil {
+		return nil
+	}
+	return h.err
+}
 
-// End ends the command and waits for its end.
+// End stops the command and waits until it has ended.
 func (h *Hold) End() {
 	h.pipe.Close()
-	<-h.Done
+	<-h.Ended.Done()
 }
 
 // Start starts a command.
@@ -116,10 +137,11 @@ func (k *Keeper) Start(c *Command) (*Hold, error) {
 		return nil, err
 	}
 	k.holders[cmd.Process.Pid] = true
-	done := make(chan struct{})
-	h := &Hold{Done: done, pipe: pipe}
+	h := &Hold{pipe: pipe}
+	var end context.CancelFunc
+	h.Ended, end = context.WithCancel(context.Background())
 	go func() {
-		defer close(done)
+		defer end()
 		h.err = cmd.Wait()
 		k.mu.Lock()
 		defer k.mu.Unlock()
@@ -131,10 +153,10 @@ func (k *Keeper) Start(c *Command) (*Hold, error) {
 	return h, nil
 }
 
-// TakeOver makes this process the one that orphans of its holders become children
-// of, and ends what an earlier Keeper of the folder has left that was killed
-// together with its holders. To be called before Start. From then on the Keeper ends
-// any child of this process that is of another session and that it did not start.
+// TakeOver ends what an earlier Keeper of the folder left when it was killed together with
+// its holders, and makes this process the parent of what its own holders leave. Call it
+// before Start. When a holder ends from then on, the Keeper ends each child of this
+// process that is in another session and is no holder.
 func (k *Keeper) TakeOver() {
 	k.adopts = true
 	adopt()

@@ -1,6 +1,7 @@
 package hold_test
 
 import (
+	"context"
 	"fmt"
 	"log"
 	"os"
@@ -22,15 +23,14 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-func never() bool { return false }
-
 func ExampleKeeper() {
 	dir, err := os.MkdirTemp("", "hold")
 	if err != nil {
 		log.Fatal(err)
 	}
 	defer os.RemoveAll(dir)
-	keeper, err := hold.Open(dir, func() bool { return false })
+	ctx := context.Background()
+	keeper, err := hold.Open(ctx, dir, 0, func() {})
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -41,7 +41,7 @@ func ExampleKeeper() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	_, err = hold.Open(dir, func() bool { return false })
+	_, err = hold.Open(ctx, dir, 0, func() {})
 	fmt.Println("another keeper is refused:", err != nil)
 	server.End()
 
@@ -49,7 +49,7 @@ func ExampleKeeper() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	<-check.Done
+	<-check.Ended.Done()
 	fmt.Println(check.Err())
 	// Output:
 	// another keeper is refused: true
@@ -58,7 +58,7 @@ func ExampleKeeper() {
 }
 
 func TestAProgramThatIsNotThereIsAnError(t *testing.T) {
-	keeper, err := hold.Open(t.TempDir(), never)
+	keeper, err := hold.Open(t.Context(), t.TempDir(), 0, func() {})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -67,7 +67,7 @@ func TestAProgramThatIsNotThereIsAnError(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	<-h.Done
+	<-h.Ended.Done()
 	if h.Err() == nil || h.Err().Error() != "exit status 1" {
 		t.Errorf("it ended with %v", h.Err())
 	}

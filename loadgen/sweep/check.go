@@ -10,8 +10,8 @@ import (
 	"github.com/servebench/servebench/loadgen/sweep/hold"
 )
 
-// Check finds out whether the commands of the plan and their folders are there,
-// as far as that can be known before they run.
+// Check makes sure that the commands of the plan and their folders are there, and that
+// GPUs can be watched, as far as that can be known before a run.
 func (p *Plan) Check(file string) error {
 	for _, a := range p.Arms {
 		for _, s := range a.Servers {
@@ -23,6 +23,11 @@ func (p *Plan) Check(file string) error {
 	if words := p.Between.Command; words != nil {
 		if err := (&Server{Command: words}).check(); err != nil {
 			return fmt.Errorf("%s:%d: between: %w", file, p.Between.Line, err)
+		}
+	}
+	for _, load := range p.loads {
+		if err := load.Plan.Watch.Check(); err != nil {
+			return err
 		}
 	}
 	return nil
@@ -50,7 +55,7 @@ func (s *Server) check() error {
 	return nil
 }
 
-// find looks for a program where the server's holder will.
+// find looks for a program in the places where its holder will.
 func (s *Server) find(name string) error {
 	path, own := s.Env["PATH"]
 	switch {
@@ -74,11 +79,11 @@ func (s *Server) find(name string) error {
 	return err
 }
 
-// StopTime is how long it may take after a kill until all that was run has ended.
-func (p *Plan) StopTime() time.Duration {
+// stopTime is how long servers and commands may take to end after the sweep was killed.
+func (p *Plan) stopTime() time.Duration {
 	longest := betweenGrace + hold.Settle
 	for _, a := range p.Arms {
-		var all time.Duration // one after the other, as an interrupted sweep stops them
+		var all time.Duration // an interrupted sweep stops them one after the other
 		for _, s := range a.Servers {
 			all += s.Grace + hold.Settle
 			if s.Stop != nil {

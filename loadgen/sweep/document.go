@@ -1,0 +1,130 @@
+package sweep
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/servebench/servebench/metrics"
+	"github.com/servebench/servebench/metrics/compare"
+	"github.com/servebench/servebench/report"
+)
+
+// document writes the blocks in the order of the file. Points that differ only in the
+// last key of the grid have one heading, with the values of all keys.
+func (r *result) document(w *strings.Builder) error {
+	heading := ""
+	for _, c := range r.Plan.cells() {
+		entries := r.of(c)
+		if len(entries) == 0 {
+			continue
+		}
+		if h := r.Plan.heading(c); h != heading {
+			if heading != "" {
+				w.WriteString("\n")
+			}
+			w.WriteString(h)
+			heading = h
+		}
+		for _, e := range entries {
+			w.WriteString("\n" + r.Plan.subheading(c, e))
+			if err := r.blocks(w, c, e); err != nil {
+				return err
+			}
+		}
+		if answer := r.answer(c); answer != "" {
+			w.WriteString("\n" + answer + "\n")
+			r.answers = append(r.answers, answer)
+		}
+		if err := r.paired(w, c); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// heading is the arm of a cell, and the values of the grid in its part of the document.
+func (p *Plan) heading(c cell) string {
+	text := p.Arms[c.arm].Name + "\n"
+	point := p.Points[c.point]
+	outer, inner := point.Settings[:len(point.Settings)-point.Inner], point.Settings[len(point.Settings)-point.Inner:]
+	for i, s := range inner {
+		var values []string
+		for _, other := range p.Points {
+			if other.Group == point.Group && slices.EqualFunc(other.Settings[:len(outer)], outer, Setting.same) {
+				values = append(values, other.Settings[len(outer)+i].Value)
+			}
+		}
+		text += headed(s.Flag) + ": " + strings.Join(values, ", ") + "\n"
+	}
+	for _, s := range outer {
+		text += headed(s.Flag) + ": " + s.Value + "\n"
+	}
+	return text
+}
+
+func (s Setting) same(other Setting) bool { return s.Flag == other.Flag && s.Value == other.Value }
+
+// headed is the name of a flag in a heading.
+func headed(flag string) string {
+	if flag == "random-input-len" || flag == "input-len" {
+		return "seq_length"
+	}
+	return strings.ReplaceAll(flag, "-", "_")
+}
+
+// subheading tells a block from the others under one heading.
+func (p *Plan) subheading(c cell, e entry) string {
+	var parts []string
+	point := p.Points[c.point]
+	for _, s := range point.Settings[len(point.Settings)-point.Inner:] {
+		parts = append(parts, headed(s.Flag)+": "+s.Value)
+	}
+	if e.Value != nil {
+		parts = append(parts, fmt.Sprintf("%s: %g", headed(p.Search.Flag), *e.Value))
+	}
+	if p.Repeats > 1 {
+		parts = append(parts, fmt.Sprintf("repeat: %d", c.repeat+1))
+	}
+	if parts == nil {
+		return ""
+	}
+	return strings.Join(parts, ", ") + "\n"
+}
+
+// blocks writes one run, or why there is none.
+func (r *result) blocks(w io.Writer, c cell, e entry) error {
+	if e.Failed != "" {
+		_, err := fmt.Fprintf(w, "FAILED: %s\n", e.Failed)
+		return err
+	}
+	sums, load := r.sums[e.Run], r.Plan.loads[c]
+	var errs []error
+	for _, s := range sums {
+		if s.Header.Target != "" {
+			fmt.Fprintf(w, "%s:\n", s.Header.TargetName())
+		}
+		errs = append(errs, load.block(w, s))
+	}
+	for _, g := range compare.Groups(sums) {
+		errs = append(errs, report.Group(w, &g, load.Version))
+	}
+	return errors.Join(errs...)
+}
+
+// paired writes after the last repeat of a point what its targets did to each other in
+// all repeats.
+func (r *result) paired(w io.Writer, c cell) error {
+	if c.repeat < r.Plan.Repeats-1 || r.Plan.Search != nil {
+		return nil
+	}
+	var sums []*metrics.Summary
+	for c.repeat = range r.Plan.Repeats {
+		for _, e := range r.of(c) {
+			sums = append(sums, r.sums[e.Run]...)
+		}
+	}
+	return report.Paired(w, compare.Pair(compare.Groups(sums)))
+}

@@ -1,0 +1,109 @@
+package sweep
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"io"
+	"strings"
+	"time"
+
+	"github.com/servebench/servebench/loadgen"
+	"github.com/servebench/servebench/loadgen/spool"
+	"github.com/servebench/servebench/metrics"
+)
+
+// A Job is one run to be made.
+type Job struct {
+	Plan *loadgen.Plan // the Load's own, with what the sweep adds
+	Arm  string
+	Log  io.Writer // takes what the run says
+
+	cell  cell
+	name  string   // of the cell, in words, with the value of a search
+	args  []string // command line
+	value *float64 // of a search
+	notes []string // what to know beside the numbers
+	lost  error    // what kept the records from being written
+}
+
+// An Outcome is the result of a run.
+type Outcome struct {
+	Sums []*metrics.Summary // one for each target
+
+	// Counted is called once the run is in the journal; nil does nothing. Its error ends
+	// the sweep.
+	Counted func() error
+}
+
+// runOf is the id of a run in the journal: the group's id if there are several targets.
+func runOf(s *metrics.Summary) string { return cmp.Or(s.Header.Group, s.Header.Run) }
+
+// load makes one run and says what it came to.
+func (s *Sweep) load(ctx context.Context, job *Job) (*Outcome, error) {
+	s.say("%s", s.progress(job))
+	fmt.Fprintf(s.log, "--- %s: %s: servebench run %s\n", time.Now().Format(time.DateTime), job.name, s.mask(strings.Join(job.args, " ")))
+	out, err := s.measure(ctx, job)
+	if err = cmp.Or(job.lost, err); err != nil {
+		fmt.Fprintln(s.log, "servebench:", s.mask(err.Error()))
+	}
+	if out != nil && job.lost == nil {
+		for _, sum := range out.Sums {
+			s.tell(sum)
+		}
+	}
+	return out, err
+}
+
+// measure makes one run. Its records go to the sweep's stream.
+func (s *Sweep) measure(ctx context.Context, job *Job) (*Outcome, error) {
+	load, err := s.Plan.flags.Load(job.args, nil)
+	if err != nil {
+		return nil, err
+	}
+	job.Plan = load.Plan
+	job.Plan.Repeat, job.Plan.Backward = 1, job.cell.repeat%2 == 1
+	job.Plan.Limits.Drain = 0 // a run that is cut short is made again
+	for _, target := range load.targets() {
+		target.Report.Metadata = append(target.Report.Metadata, metrics.KV{Key: "arm", Value: job.Arm},
+			metrics.KV{Key: "repeat", Value: fmt.Sprint(job.cell.repeat + 1)})
+		s.reset(ctx, target, job)
+	}
+	records := spool.To(s.journal.records)
+	records.Say = func(format string, args ...any) { fmt.Fprintf(s.log, format+"\n", args...) }
+	job.Plan.Keep.Records = records
+	out, err := load.run(ctx, job)
+	records.End(spool.Waiting{Context: ctx})
+	job.lost = cmp.Or(job.lost, records.Broken())
+	return out, err
+}
+
+// reset makes a server forget the prompts of earlier runs, if the plan says so.
+func (s *Sweep) reset(ctx context.Context, target *loadgen.Plan, job *Job) {
+	if !s.Plan.Between.Reset {
+		return
+	}
+	if err := target.ResetPrefixCache(ctx); err != nil {
+		note := "the prefix cache was not reset: " + s.mask(err.Error())
+		job.notes = append(job.notes, note)
+		s.say("WARNING: %s", note)
+	}
+}
+
+// tell says in a line what a run came to. If the TTFT that decides a search is not vLLM's,
+// it says both.
+func (s *Sweep) tell(sum *metrics.Summary) {
+	var line strings.Builder
+	if sum.Header.Target != "" {
+		line.WriteString(sum.Header.TargetName() + ": ")
+	}
+	fmt.Fprintf(&line, "%d of %d requests, %.2f req/s, mean TTFT %.2f ms, mean TPOT %.2f ms", sum.Completed, sum.Completed+sum.Failed,
+		sum.RequestThroughput, sum.TTFT.Mean(), sum.TPOT.Mean())
+	if d, words := sum.Decisive("ttft"); words != "" {
+		fmt.Fprintf(&line, ", mean TTFT %s %.2f ms", words, d.Mean())
+	}
+	if sum.Trust != nil {
+		fmt.Fprintf(&line, ", %s", sum.Trust.Verdict)
+	}
+	s.say("  %s", &line)
+}

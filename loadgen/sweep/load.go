@@ -1,0 +1,249 @@
+package sweep
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"strconv"
+	"time"
+
+	"go.yaml.in/yaml/v3"
+
+	"github.com/servebench/servebench/loadgen"
+	"github.com/servebench/servebench/metrics"
+	"github.com/servebench/servebench/metrics/vllm"
+)
+
+// Flags reads the command lines of loads.
+type Flags struct {
+	// Words turns an entry of a file into the words of a command line and the full name of
+	// the flag, or says what is wrong with it.
+	Words func(name string, value *yaml.Node) (flag string, words []string, err error)
+
+	// Load reads a whole command line. Flags in varied differ from run to run.
+	Load func(args, varied []string) (*Load, error)
+}
+
+// A Load is one command line of an experiment.
+type Load struct {
+	Plan *loadgen.Plan
+
+	// Run makes one run by the job's Plan; nil is for the Plan's own Run. An error means that
+	// there are no numbers. What Run gives all the same is told.
+	Run func(ctx context.Context, job *Job) (*Outcome, error)
+
+	// Block writes what a run on one target came to; nil writes the result block of Version.
+	Block func(w io.Writer, s *metrics.Summary) error
+
+	// Requests says that Block needs single requests.
+	Requests bool
+
+	Version vllm.Version // of vLLM
+
+	Files  []string // that each run overwrites
+	Strict bool     // runs must be VALID
+}
+
+// run makes one run.
+func (l *Load) run(ctx context.Context, job *Job) (*Outcome, error) {
+	if l.Run != nil {
+		return l.Run(ctx, job)
+	}
+	sums, err := job.Plan.Run(ctx, nil)
+	return &Outcome{Sums: sums}, err
+}
+
+// block writes what a run on one target came to.
+func (l *Load) block(w io.Writer, s *metrics.Summary) error {
+	if l.Block != nil {
+		return l.Block(w, s)
+	}
+	return vllm.Block(w, s, l.Version)
+}
+
+// targets are the plans of each target.
+func (l *Load) targets() []*loadgen.Plan {
+	if l.Plan.Targets == nil {
+		return []*loadgen.Plan{l.Plan}
+	}
+	return l.Plan.Targets
+}
+
+// readLoads checks the load of every cell.
+func (p *Plan) readLoads(file string, flags *Flags) error {
+	p.loads, p.flags = map[cell]*Load{}, flags
+	value := 0.0
+	if p.Search != nil {
+		value = p.Search.From
+	}
+	taken := map[string]bool{}
+	for _, c := range p.cells() {
+		load, err := p.load(c, value)
+		if err == nil {
+			err = p.overwrites(load, taken)
+		}
+		if err == nil && p.Search != nil {
+			err = p.Search.enough(load)
+		}
+		if err != nil {
+			return fmt.Errorf("%s:%d: %s: %w", file, p.Arms[c.arm].Line, p.describe(c), err)
+		}
+		p.loads[c] = load
+	}
+	p.spread()
+	return nil
+}
+
+// load is the first load of a cell, at a value of the search if there is one.
+func (p *Plan) load(c cell, value float64) (*Load, error) {
+	args := p.args(c, 0)
+	var varied []string
+	for _, s := range p.Points[c.point].Settings {
+		varied = append(varied, s.Flag)
+	}
+	if s := p.Search; s != nil {
+		args = append(args, s.args(value)...)
+		varied = append(varied, s.Flag)
+	}
+	return p.flags.Load(AnyPorts(args...), varied)
+}
+
+// Any says whether has is true of any load.
+func (p *Plan) Any(has func(*loadgen.Plan) bool) bool {
+	for _, load := range p.loads {
+		if has(load.Plan) {
+			return true
+		}
+	}
+	return false
+}
+
+// overwrites refuses a load that would overwrite the file of another run.
+func (p *Plan) overwrites(load *Load, taken map[string]bool) error {
+	for _, name := range load.Files {
+		if taken[name] || p.Search != nil {
+			return errors.New("argument --result-filename: each run would write over the file of the one before: leave that away, or take --append-result")
+		}
+		taken[name] = true
+	}
+	return nil
+}
+
+// enough refuses a search whose probes have too few values for a percentile of a limit.
+// It looks at the first probe at the lowest value, as far as that tells.
+func (s *Search) enough(load *Load) error {
+	for _, l := range s.Limits {
+		p, ok := l.percentile()
+		if !ok {
+			continue
+		}
+		for _, target := range load.targets() {
+			if lacks := l.lacks(target, metrics.ValuesNeeded(p)); lacks != "" {
+				return fmt.Errorf("until: slo: %s needs %s", l.name(), lacks)
+			}
+		}
+	}
+	return nil
+}
+
+// lacks is what a run lacks to have so many values, "" if it may have them.
+func (l Limit) lacks(p *loadgen.Plan, needed int) string {
+	n, from := requests(p)
+	values := n
+	if l.Metric == "itl" {
+		r := &p.Workload.Random
+		longest := int(math.Ceil(float64(r.OutputLen) * (1 + r.Ratio.Output)))
+		if p.Workload.Dataset != "random" || longest <= 0 {
+			return ""
+		}
+		if values = n * (longest - 1); values < needed {
+			return fmt.Sprintf("%s gaps between tokens a probe, and %s with answers of %d tokens has %s at most",
+				thousands(needed), from, longest, thousands(values))
+		}
+	}
+	if values < needed {
+		return fmt.Sprintf("%s requests a probe, %s", thousands(needed), from)
+	}
+	return ""
+}
+
+// requests is the most requests that a run may have, and what bounds them. It is
+// math.MaxInt32 if only the server does.
+func requests(p *loadgen.Plan) (n int, from string) {
+	t := &p.Traffic
+	n, from = p.Workload.NumPrompts, fmt.Sprintf("num-prompts is %d", p.Workload.NumPrompts)
+	switch {
+	case p.Endless() || t.Curve != nil:
+		return math.MaxInt32, ""
+	case t.Duration == 0 || math.IsInf(t.RequestRate, 1) || p.Workload.SelfTimed || t.RampUp != nil:
+	default:
+		if sent := t.RequestRate * t.Duration.Seconds(); p.Timed() || sent < float64(n) {
+			n, from = int(min(sent, math.MaxInt32)), fmt.Sprintf("request-rate %g for %s sends %.0f", t.RequestRate, t.Duration, sent)
+		}
+	}
+	return n, from
+}
+
+// thousands writes a number with a comma before each three digits.
+func thousands(n int) string {
+	text := strconv.Itoa(n)
+	for i := len(text) - 3; i > 0; i -= 3 {
+		text = text[:i] + "," + text[i:]
+	}
+	return text
+}
+
+// What is assumed about a server before it is measured.
+const (
+	usualToken      = 20 * time.Millisecond // a token of every request in the batch
+	usualPrefill    = 20_000.0              // prompt tokens a second
+	usualBatch      = 256                   // requests at once
+	usualLength     = 256                   // tokens where the dataset says them
+	usualStart      = time.Minute           // of a server
+	usualAssumption = "20 ms a token, 256 requests at once, 20000 prompt tokens a second, a minute to start a server"
+)
+
+// time is how long a run may take, with the runs of each target alone, if there are any.
+func (l *Load) time() time.Duration {
+	var alone, together time.Duration
+	for _, target := range l.targets() {
+		alone += lasting(target)
+		together = max(together, lasting(target))
+	}
+	if l.Plan.SoloFirst {
+		return alone + together
+	}
+	return together
+}
+
+// lasting is how long the load of one target may take.
+func lasting(p *loadgen.Plan) time.Duration {
+	t := &p.Traffic
+	in, out := usualLength, usualLength
+	if p.Workload.Dataset == "random" {
+		in, out = p.Workload.Random.InputLen+p.Workload.Random.PrefixLen, p.Workload.Random.OutputLen
+	}
+	n, batch := float64(max(p.Workload.NumPrompts, 1)+t.Warmups), usualBatch
+	if t.MaxConcurrency != nil {
+		batch = *t.MaxConcurrency
+	}
+	rate := t.RequestRate
+	if r := t.RampUp; r != nil {
+		rate = float64(r.Start+r.End) / 2
+	}
+	answer := float64(out) * usualToken.Seconds()
+	seconds := max(math.Ceil(n/float64(batch))*answer+n*float64(in)/usualPrefill, n/rate+answer)
+	if t.Curve != nil {
+		seconds = max(seconds, t.Curve.End().Seconds()+answer)
+	}
+	if limit := t.Duration.Seconds() + answer; t.Duration > 0 && (limit < seconds || !t.Counted) {
+		seconds = limit
+	}
+	took := t.Delay + time.Duration(min(seconds+t.WarmUp.Seconds(), 1e9)*float64(time.Second))
+	if limit := p.Limits.Deadline; limit > 0 {
+		return min(took, limit)
+	}
+	return took
+}

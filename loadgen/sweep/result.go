@@ -1,0 +1,182 @@
+package sweep
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"iter"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/servebench/servebench/metrics"
+	"github.com/servebench/servebench/metrics/pyjson"
+	"github.com/servebench/servebench/metrics/stream"
+	"github.com/servebench/servebench/report"
+	"github.com/servebench/servebench/report/save"
+)
+
+// A result is what a sweep has measured so far.
+type result struct {
+	*Sweep
+	Result
+	sums    map[string][]*metrics.Summary // by runOf
+	answers []string                      // of searches, once document has written them
+}
+
+// read sums up the record stream of the sweep.
+func (s *Sweep) read() (*result, error) {
+	r := &result{Sweep: s, Result: Result{Runs: len(s.journal.entries)}, sums: map[string][]*metrics.Summary{}}
+	name := s.journal.records.Name()
+	f, err := stream.OpenFiles(name)
+	if err != nil {
+		return r, err
+	}
+	defer f.Close()
+	var ask metrics.Ask
+	for _, load := range s.Plan.loads {
+		ask.Trace = ask.Trace || load.Requests
+	}
+	sums, err := stream.Read(f, ask)
+	if err != nil && !errors.Is(err, stream.ErrNothing) {
+		return r, fmt.Errorf("%s: %w", name, err)
+	}
+	for _, sum := range sums {
+		r.sums[runOf(sum)] = append(r.sums[runOf(sum)], sum)
+	}
+	for c, e := range r.all() {
+		switch {
+		case e.Failed != "":
+			r.Failed++
+		case r.sums[e.Run] == nil:
+			return r, fmt.Errorf("%s: run %s of the journal is not in it", name, e.Run)
+		case s.Plan.loads[c].Strict && s.Plan.Search == nil:
+			for _, sum := range r.sums[e.Run] {
+				if r.Doubted == nil && sum.Trust != nil && sum.Trust.Verdict != metrics.Valid {
+					r.Doubted = sum
+				}
+			}
+		}
+	}
+	return r, nil
+}
+
+// all are the runs in the order of the file.
+func (r *result) all() iter.Seq2[cell, entry] {
+	return func(yield func(cell, entry) bool) {
+		for _, c := range r.Plan.cells() {
+			for _, e := range r.of(c) {
+				if !yield(c, e) {
+					return
+				}
+			}
+		}
+	}
+}
+
+// write prints the blocks and the table, and writes them into the folder.
+func (r *result) write() error {
+	if r.Runs == 0 {
+		return nil
+	}
+	var blocks, table strings.Builder
+	rows := r.table()
+	if err := errors.Join(r.document(&blocks), rows.Markdown(&table)); err != nil {
+		return err
+	}
+	if r.answers != nil {
+		table.WriteString("\n- " + strings.Join(r.answers, "\n- ") + "\n")
+	}
+	whole := func(text string) func(io.Writer) error {
+		return func(w io.Writer) error { _, err := io.WriteString(w, text); return err }
+	}
+	return errors.Join(
+		r.save("blocks.txt", whole(blocks.String())), r.save("table.md", whole(table.String())), r.save("table.csv", rows.CSV), r.save("table.json", rows.JSON),
+		whole(blocks.String()+"\n"+table.String())(r.Out))
+}
+
+// table has a row for each target of each run, in the order of the file.
+func (r *result) table() (table report.Table) {
+	for c, e := range r.all() {
+		row := report.Row{Labels: r.labels(c, e), Notes: slices.Clone(e.Notes), More: r.answerJSON(c)}
+		if e.Broke != "" {
+			row.Notes = append(row.Notes, e.Broke)
+		}
+		if row.Failed = e.Failed; e.Failed != "" {
+			table = append(table, row)
+		}
+		for _, s := range r.sums[e.Run] {
+			row := row
+			row.Summary = s
+			if s.Header.Target != "" {
+				row.Labels = append(slices.Clone(row.Labels), metrics.KV{Key: "target", Value: s.Header.TargetName()})
+			}
+			table = append(table, row)
+		}
+	}
+	return table
+}
+
+// labels tell a run apart from the others.
+func (r *result) labels(c cell, e entry) []metrics.KV {
+	kvs := []metrics.KV{{Key: "arm", Value: r.Plan.Arms[c.arm].Name}}
+	for _, s := range r.Plan.Points[c.point].Settings {
+		kvs = append(kvs, metrics.KV{Key: s.Flag, Value: s.Value})
+	}
+	kvs = append(kvs, metrics.KV{Key: "repeat", Value: fmt.Sprint(c.repeat + 1)})
+	if e.Value != nil {
+		kvs = append(kvs, metrics.KV{Key: r.Plan.Search.Flag, Value: fmt.Sprintf("%g", *e.Value)}, metrics.KV{Key: "probe", Value: e.verdict()})
+	}
+	return kvs
+}
+
+// verdict is the result of a probe in a word.
+func (e *entry) verdict() string {
+	switch {
+	case e.Failed != "":
+		return ""
+	case e.Passed:
+		return "passed"
+	}
+	return "failed"
+}
+
+// edge is the result of a cell's search. It is not known before the search is over.
+func (s *Sweep) edge(c cell) (found edge, known bool) {
+	if s.Plan.Search == nil {
+		return edge{}, false
+	}
+	history := probes(s.of(c))
+	_, known = s.Plan.Search.next(history)
+	return s.Plan.Search.edge(history), known
+}
+
+// answer is the result of a cell's search in a line, "" before it is known.
+func (r *result) answer(c cell) string {
+	found, known := r.edge(c)
+	if !known {
+		return ""
+	}
+	return r.Plan.describe(c) + ": " + r.Plan.Search.say(found)
+}
+
+// answerJSON is the same as a member of the cell's rows in JSON, nil before it is known.
+func (r *result) answerJSON(c cell) pyjson.Object {
+	found, known := r.edge(c)
+	if !known {
+		return nil
+	}
+	return pyjson.Object{{Key: "search", Value: pyjson.Object{
+		{Key: "flag", Value: r.Plan.Search.Flag}, {Key: "passes", Value: found.passesBy.json(found.passes)}, {Key: "fails", Value: found.failsBy.json(found.fails)},
+		{Key: "why", Value: found.why}, {Key: "text", Value: r.Plan.Search.say(found)},
+	}}}
+}
+
+// save writes a file of the folder, whole or not at all.
+func (r *result) save(name string, write func(io.Writer) error) error {
+	name = filepath.Join(r.Dir, name)
+	if err := save.Replace(name, 0o666, write); err != nil {
+		return fmt.Errorf("writing %s: %w", name, err)
+	}
+	return nil
+}
