@@ -13,9 +13,9 @@ import (
 )
 
 // adviserOf is that of a command line.
-func adviserOf(t *testing.T, line string) *adviser {
+func adviserOf(t *testing.T, line string) *loadgen.Adviser {
 	t.Helper()
-	return &adviser{Plan: mustParse(t, line).plan()}
+	return &loadgen.Adviser{Plan: mustParse(t, line).plan()}
 }
 
 // What a server without the right key is told names the variable that has it; any
@@ -33,9 +33,9 @@ func TestALockedServerIsAboutTheKey(t *testing.T) {
 		server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(test.status) }))
 		_, err := (&openai.Server{URL: server.URL}).Models(t.Context())
 		server.Close()
-		a := &adviser{Plan: &loadgen.Plan{Server: loadgen.Server{APIKey: test.key}}}
+		a := &loadgen.Adviser{Plan: &loadgen.Plan{Server: loadgen.Server{APIKey: test.key}}}
 		got := err.Error()
-		if advice := a.unreachable(&loadgen.UnreachableError{Err: err}); advice != "" {
+		if advice := a.Unreachable(&loadgen.UnreachableError{Err: err}); advice != "" {
 			got += ": " + advice
 		}
 		if !strings.HasSuffix(got, ": "+test.says) {
@@ -54,16 +54,16 @@ func TestWhatCanBeDoneWhereTokenIDsAreRefused(t *testing.T) {
 		"422 Unprocessable Entity: body.prompt: Input should be a valid string",
 	} {
 		b := adviserOf(t, "")
-		b.tokenIDs = true
-		if got := b.about(message); got != advice {
+		b.TokenIDs = true
+		if got := b.About(message); got != advice {
 			t.Errorf("%s: %q", message, got)
 		}
-		b.tokenIDs = false
-		if got := b.about(message); got == advice {
+		b.TokenIDs = false
+		if got := b.About(message); got == advice {
 			t.Errorf("%s: told so of a text", message)
 		}
-		b.tokenIDs, b.Workload.TokenIDs = true, true
-		if got := b.about(message); !strings.HasSuffix(got, "leave --prompt-token-ids away") {
+		b.TokenIDs, b.Workload.TokenIDs = true, true
+		if got := b.About(message); !strings.HasSuffix(got, "leave --prompt-token-ids away") {
 			t.Errorf("%s: %q", message, got)
 		}
 	}
@@ -161,8 +161,8 @@ func TestWhatCanBeDoneAboutAFailure(t *testing.T) {
 			"name a file with the certificate of its authority in --ca-cert or SSL_CERT_FILE, or give the host the name that the certificate is for; --insecure, as a last resort, verifies nothing"},
 		{"", "503 Service Unavailable: overloaded", ""},
 	} {
-		t.Setenv(keyVariable, "")
-		if got := adviserOf(t, test.line).about(test.message); got != test.advice {
+		t.Setenv(loadgen.KeyVariable, "")
+		if got := adviserOf(t, test.line).About(test.message); got != test.advice {
 			t.Errorf("%s: %s\n got: %s\nwant: %s", test.line, test.message, got, test.advice)
 		}
 	}
@@ -174,7 +174,7 @@ func TestAdviceOnARunIsGivenOnce(t *testing.T) {
 		metrics.TLS:     {Requests: 1, Messages: map[string]int{"the server speaks HTTP/1.1 over TLS, not HTTP/2": 1}},
 		metrics.Timeout: {Requests: 1, Messages: map[string]int{"no answer": 1}},
 	}}
-	got := adviserOf(t, "--http2").on(s)
+	got := adviserOf(t, "--http2").On(s)
 	if len(got) != 2 || !strings.HasPrefix(got[0], "does the server speak HTTP/2?") && !strings.HasPrefix(got[1], "does the server speak HTTP/2?") {
 		t.Errorf("%q", got)
 	}

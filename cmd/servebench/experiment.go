@@ -105,7 +105,7 @@ func (e *experiment) advised(err error) error {
 		return err
 	}
 	o := e.of(lost.Target)
-	if advice := (&adviser{Plan: &o.Plan}).unreachable(lost); advice != "" {
+	if advice := (&loadgen.Adviser{Plan: &o.Plan}).Unreachable(lost); advice != "" {
 		return &loadgen.FailedError{Err: fmt.Errorf("%w: %s", err, advice)}
 	}
 	return err
@@ -197,7 +197,7 @@ func (e *experiment) tell(r *loadgen.Result) error {
 	e.warn(s.Warnings)
 	said := report.Causes(e.talk, s)
 	if s.Completed > 0 { // if not, it comes last
-		for _, advice := range (&adviser{r.Plan, r.TokenIDs}).on(s) {
+		for _, advice := range (&loadgen.Adviser{Plan: r.Plan, TokenIDs: r.TokenIDs}).On(s) {
 			fmt.Fprintln(e.talk, "  "+advice)
 		}
 	}
@@ -271,7 +271,7 @@ func failure(r *loadgen.Result) error {
 		return targeted(r, errors.New("no request was sent: none was due, or had a slot, before the end"))
 	}
 	message, n := r.Commonest()
-	if advice := (&adviser{r.Plan, r.TokenIDs}).about(message); advice != "" {
+	if advice := (&loadgen.Adviser{Plan: r.Plan, TokenIDs: r.TokenIDs}).About(message); advice != "" {
 		message += ": " + advice
 	}
 	return targeted(r, fmt.Errorf("all of %s failed; %s: %s%s", count(r.Failed, "request"), count(n, "time"), message, r.Unlisted))

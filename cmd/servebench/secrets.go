@@ -13,17 +13,13 @@ import (
 	"github.com/servebench/servebench/loadgen"
 )
 
-// keyVariable is the environment variable that has the API key, as for vLLM's
-// client.
-const keyVariable = "OPENAI_API_KEY"
-
 // resolveSecrets takes the API key from the environment and credentials out of
 // the URL, which go into a header as HTTP clients have it.
 func (g *serverFlags) resolveSecrets() error {
 	s := &g.Server
-	s.APIKey = os.Getenv(keyVariable)
+	s.APIKey = os.Getenv(loadgen.KeyVariable)
 	if strings.ContainsAny(s.APIKey, "\r\n\x00") {
-		return fmt.Errorf("%s holds a line end, which no header can", keyVariable)
+		return fmt.Errorf("%s holds a line end, which no header can", loadgen.KeyVariable)
 	}
 	if u, err := url.Parse(s.BaseURL); err == nil && u.User != nil {
 		s.Secrets.AddCredentials(s.BaseURL)

@@ -1,4 +1,4 @@
-package main
+package loadgen
 
 import (
 	"errors"
@@ -8,19 +8,21 @@ import (
 	"strings"
 
 	"github.com/servebench/servebench/dataset"
-	"github.com/servebench/servebench/loadgen"
 	"github.com/servebench/servebench/metrics"
 	"github.com/servebench/servebench/metrics/pyjson"
 )
 
-// An adviser says what can be done about failures of a run by its plan.
-type adviser struct {
-	*loadgen.Plan
-	tokenIDs bool // prompts were sent as token ids
+// An Adviser says what can be done about failures of a run by its plan. It names settings
+// by their flags of servebench run.
+type Adviser struct {
+	*Plan
+
+	// TokenIDs says that prompts were sent as token ids.
+	TokenIDs bool
 }
 
-// unreachable is what can be done where a run cannot begin, "" where that is not known.
-func (a *adviser) unreachable(lost *loadgen.UnreachableError) string {
+// Unreachable is what can be done where a run cannot begin, "" where that is not known.
+func (a *Adviser) Unreachable(lost *UnreachableError) string {
 	f, ok := errors.AsType[*metrics.Failure](lost.Err)
 	if !ok {
 		return ""
@@ -35,12 +37,15 @@ func (a *adviser) unreachable(lost *loadgen.UnreachableError) string {
 	return first(message, a.adviseURL, a.adviseTLS, a.adviseKey, a.adviseProtocol)
 }
 
+// KeyVariable is the environment variable that has the API key, as for vLLM's client.
+const KeyVariable = "OPENAI_API_KEY"
+
 // twice is in a URL whose base ends as its endpoint begins.
 const twice = "/v1/v1/"
 
-// about is what can be done about a failure by its message, "" where that is not known.
+// About is what can be done about a failure by its message, "" where that is not known.
 // What the server said comes first, since one status has many causes.
-func (a *adviser) about(message string) string {
+func (a *Adviser) About(message string) string {
 	return first(message, a.adviseURL, a.adviseTLS, a.adviseKey, a.adviseProtocol, a.adviseBackend, a.adviseIDs, a.adviseBody)
 }
 
@@ -54,13 +59,13 @@ func first(message string, causes ...func(string) string) string {
 	return ""
 }
 
-// on is the advice on the failures of a run, each once.
-func (a *adviser) on(s *metrics.Summary) []string {
+// On is the advice on the failures of a run, each once.
+func (a *Adviser) On(s *metrics.Summary) []string {
 	var all []string
 	for _, class := range metrics.Classes {
 		if f := s.Failing[class]; f != nil {
 			message, _ := f.Commonest()
-			if advice := a.about(message); advice != "" && !slices.Contains(all, advice) {
+			if advice := a.About(message); advice != "" && !slices.Contains(all, advice) {
 				all = append(all, advice)
 			}
 		}
@@ -68,7 +73,7 @@ func (a *adviser) on(s *metrics.Summary) []string {
 	return all
 }
 
-func (a *adviser) adviseURL(message string) string {
+func (a *Adviser) adviseURL(message string) string {
 	for _, flags := range []string{chatFlags, completionsFlags} {
 		_, endpoint, _ := strings.Cut(flags, "--endpoint ")
 		base, ends := strings.CutSuffix(a.Server.BaseURL, endpoint)
@@ -87,7 +92,7 @@ func (a *adviser) adviseURL(message string) string {
 	return advice
 }
 
-func (a *adviser) adviseTLS(message string) string {
+func (a *Adviser) adviseTLS(message string) string {
 	switch {
 	case strings.Contains(message, "tls: failed to verify certificate"):
 		return "name a file with the certificate of its authority in --ca-cert or SSL_CERT_FILE, " +
@@ -100,17 +105,17 @@ func (a *adviser) adviseTLS(message string) string {
 	return ""
 }
 
-func (a *adviser) adviseKey(message string) string {
+func (a *Adviser) adviseKey(message string) string {
 	switch {
 	case !strings.HasPrefix(message, "401 "):
 		return ""
 	case a.Server.APIKey == "":
-		return keyVariable + " is not set"
+		return KeyVariable + " is not set"
 	}
-	return "is " + keyVariable + " its key?"
+	return "is " + KeyVariable + " its key?"
 }
 
-func (a *adviser) adviseProtocol(message string) string {
+func (a *Adviser) adviseProtocol(message string) string {
 	switch {
 	case !a.Server.HTTP2 && strings.Contains(message, "the server speaks HTTP/2 alone"):
 		return "give --http2"
@@ -127,7 +132,7 @@ const (
 )
 
 // adviseBackend is about a server that has another kind of API than the one asked for.
-func (a *adviser) adviseBackend(message string) string {
+func (a *Adviser) adviseBackend(message string) string {
 	chat := a.Server.Backend == "openai-chat"
 	other, kind, lacking := chatFlags, "chat", "messages"
 	if chat {
@@ -161,10 +166,10 @@ func word(text string) *regexp.Regexp {
 var wantsString = regexp.MustCompile(`valid string|of type string|expected a string|must be a string|nor a string|expected string|not "list"|not list`)
 
 // adviseIDs is about a server that takes no prompts as token ids.
-func (a *adviser) adviseIDs(message string) string {
+func (a *Adviser) adviseIDs(message string) string {
 	text := strings.ToLower(message)
 	switch {
-	case !a.tokenIDs || !refusal.MatchString(text) || !word("prompt").MatchString(text) || !wantsString.MatchString(text):
+	case !a.TokenIDs || !refusal.MatchString(text) || !word("prompt").MatchString(text) || !wantsString.MatchString(text):
 		return ""
 	case a.Workload.TokenIDs:
 		return "the server takes no token ids: leave --prompt-token-ids away"
@@ -173,7 +178,7 @@ func (a *adviser) adviseIDs(message string) string {
 }
 
 // adviseBody is about members that a server does not take as they are.
-func (a *adviser) adviseBody(message string) string {
+func (a *Adviser) adviseBody(message string) string {
 	if !refusal.MatchString(message) {
 		return ""
 	}
@@ -197,7 +202,7 @@ func (a *adviser) adviseBody(message string) string {
 }
 
 // adds says whether bodies have a member that nobody asked for.
-func (a *adviser) adds(name string) bool {
+func (a *Adviser) adds(name string) bool {
 	if _, asked := a.Sampling.ExtraBody.Get(name); asked {
 		return false
 	}
