@@ -11,6 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/servebench/servebench/cmd/servebench/internal/argv"
 	"github.com/servebench/servebench/loadgen"
 	"github.com/servebench/servebench/loadgen/exporter"
 	"github.com/servebench/servebench/loadgen/sweep"
@@ -46,11 +47,10 @@ func newSweepCommand() *cobra.Command {
 			return c.run(cmd.Context(), args[0])
 		},
 	}
-	f := cmd.Flags()
-	f.SortFlags = false
+	f := argv.Of(cmd)
 	f.BoolVar(&c.dryRun, "dry-run", false, "print what would be run, in order, and how long it may take; needs no server")
-	f.StringVarP(&c.dir, "output", "o", "", "folder for the journal, the records and the tables (default FILE without .yaml, with .sweep)")
-	f.StringVar(&c.listen, "metrics-addr", "", "serve Prometheus metrics of the loads at `HOST:PORT` meanwhile, at /metrics; port 0 takes one that is free")
+	f.StringVarP(&c.dir, "output", "o", "", "`DIR` folder for the journal, the records and the tables (default FILE without .yaml, with .sweep)")
+	f.Var(argv.Parsed(&c.listen, "", parseListen), "metrics-addr", "serve Prometheus metrics of the loads at `HOST:PORT` meanwhile, at /metrics; port 0 takes one that is free")
 	return cmd
 }
 
@@ -88,11 +88,6 @@ func (c *sweepCommand) run(ctx context.Context, file string) error {
 	defer leave()
 	if c.plan, err = sweep.Parse(file, f, c.flags()); err != nil {
 		return err
-	}
-	if c.listen != "" {
-		if _, err := parseListen(c.listen); err != nil {
-			return fmt.Errorf("argument --metrics-addr: %w", err)
-		}
 	}
 	if c.plan.Repeats == 1 && c.plan.Any(func(p *loadgen.Plan) bool { return p.SoloFirst }) {
 		c.warn(oneOrder)
