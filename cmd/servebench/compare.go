@@ -238,14 +238,9 @@ func (c *compareCommand) armsOf(args []string) (old, new []*compare.Run, err err
 }
 
 func (c *compareCommand) withBaseline(args []string) (old, new []*compare.Run, err error) {
-	f, err := os.Open(c.baseline)
+	b, err := compare.OpenBaseline(c.baseline)
 	if err != nil {
 		return nil, nil, fmt.Errorf("argument --baseline: %w", err)
-	}
-	defer f.Close()
-	b, err := compare.ReadBaseline(f)
-	if err != nil {
-		return nil, nil, fmt.Errorf("argument --baseline: %s: %w", c.baseline, err)
 	}
 	c.gate.Noise = b.Noise
 	new, err = c.read(args)

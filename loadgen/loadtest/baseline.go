@@ -3,7 +3,6 @@ package loadtest
 import (
 	"context"
 	"fmt"
-	"os"
 	"strings"
 	"testing"
 
@@ -41,7 +40,7 @@ func (l *Load) TestAgainst(t testing.TB, b Baseline) *compare.Comparison {
 
 // Compare runs the load several times and compares the results with the baseline.
 func (l *Load) Compare(ctx context.Context, b Baseline) (*compare.Comparison, error) {
-	old, err := b.read()
+	old, err := compare.OpenBaseline(b.File)
 	if err != nil {
 		return nil, err
 	}
@@ -59,19 +58,6 @@ func (l *Load) Compare(ctx context.Context, b Baseline) (*compare.Comparison, er
 		return nil, err
 	}
 	return compare.Compare(old.Runs, runs, gate), nil
-}
-
-func (b *Baseline) read() (*compare.Baseline, error) {
-	f, err := os.Open(b.File)
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	old, err := compare.ReadBaseline(f)
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", b.File, err)
-	}
-	return old, nil
 }
 
 // Repeat runs the load n times, one after the other, and returns what a comparison needs

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"os"
 
 	"github.com/servebench/servebench/metrics"
 )
@@ -84,8 +85,21 @@ func (b *Baseline) Write(w io.Writer) error {
 	return err
 }
 
-// ReadBaseline reads what Write wrote.
-func ReadBaseline(r io.Reader) (*Baseline, error) {
+// OpenBaseline reads the baseline in a file, which Write wrote.
+func OpenBaseline(name string) (*Baseline, error) {
+	file, err := os.Open(name)
+	if err != nil {
+		return nil, err
+	}
+	defer file.Close()
+	b, err := readBaseline(file)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", name, err)
+	}
+	return b, nil
+}
+
+func readBaseline(r io.Reader) (*Baseline, error) {
 	f := baselineFile{Baseline: new(Baseline)}
 	if err := json.NewDecoder(r).Decode(&f); err != nil || f.Version == 0 {
 		return nil, errNoBaseline

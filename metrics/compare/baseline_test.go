@@ -56,7 +56,7 @@ func TestBaselineIsReadAsWritten(t *testing.T) {
 	if err := b.Write(&file); err != nil {
 		t.Fatal(err)
 	}
-	got, err := ReadBaseline(&file)
+	got, err := readBaseline(&file)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -88,7 +88,7 @@ func TestBadRunsAreNoBaseline(t *testing.T) {
 		`{"servebench_baseline": 1}`: "the baseline has no runs",
 		`{"servebench_baseline": 1, "runs": [{}]}`: "run 1 of the baseline has no numbers",
 	} {
-		if _, err := ReadBaseline(strings.NewReader(text)); err == nil || !strings.HasPrefix(err.Error(), want) {
+		if _, err := readBaseline(strings.NewReader(text)); err == nil || !strings.HasPrefix(err.Error(), want) {
 			t.Errorf("%s: %v", text, err)
 		}
 	}
@@ -106,7 +106,7 @@ func FuzzReadBaseline(f *testing.F) {
 	f.Add(file.String())
 	f.Add(`{"servebench_baseline": 1, "runs": [null]}`)
 	f.Fuzz(func(t *testing.T, text string) {
-		b, err := ReadBaseline(strings.NewReader(text))
+		b, err := readBaseline(strings.NewReader(text))
 		if err != nil {
 			return
 		}
