@@ -41,7 +41,7 @@ func ParseTruth(text []byte) (Truth, error) {
 const ReplyHead = "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream; charset=utf-8\r\nTransfer-Encoding: chunked\r\n\r\n"
 
 const (
-	eventHead = `data: {"id":"cmpl-9b2c7a0e6d0f4f1e8a3f","object":"text_completion","created":1795176277,"model":"metronome","choices":[`
+	eventHead = `data: {"id":"cmpl-9b2c7a0e6d0f4f1e8a3f","object":"text_completion","created":1795176277,"model":"meta-llama/Llama-3.1-8B-Instruct","choices":[`
 	textHead  = `{"index":0,"text":"`
 	textTail  = `","logprobs":null,"finish_reason":null,"stop_reason":null}],"usage":null}` + "\n\n"
 	lastTail  = `","logprobs":null,"finish_reason":"length","stop_reason":null}],"usage":null}` + "\n\n"
