@@ -2,12 +2,20 @@ package loadgen
 
 import (
 	"cmp"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
 	"fmt"
+	"regexp"
 	"slices"
+	"strconv"
+	"strings"
 	"time"
 
 	"github.com/servebench/servebench/dataset"
 	"github.com/servebench/servebench/metrics"
+	"github.com/servebench/servebench/metrics/pyjson"
+	"github.com/servebench/servebench/metrics/stream"
 )
 
 // Shard says which part of a run is sent here, where several load generators share it,
@@ -73,4 +81,80 @@ func (p *Plan) RunID() string {
 		return p.Shard.RunID
 	}
 	return p.Shard.RunID + "-" + p.Target
+}
+
+// maxShards is far more than anybody has.
+const maxShards = 1_000_000
+
+// ParseShard reads 0/8, or none for the whole.
+func ParseShard(text string) (dataset.Shard, error) {
+	if text == "none" {
+		return dataset.Shard{}, nil
+	}
+	index, of, _ := strings.Cut(text, "/")
+	i, err := strconv.Atoi(strings.TrimSpace(index))
+	n, err2 := strconv.Atoi(strings.TrimSpace(of))
+	switch {
+	case err != nil || err2 != nil || n < 1 || n > maxShards:
+		return dataset.Shard{}, fmt.Errorf("invalid shard: %s: it must be I/N as 0/8, or none", pyjson.Quote(text))
+	case i < 0 || i >= n:
+		return dataset.Shard{}, fmt.Errorf("invalid shard: %s: of %d, it must be from 0 to %d", pyjson.Quote(text), n, n-1)
+	}
+	return dataset.Shard{Index: i, Of: n}, nil
+}
+
+// An Environment gives the value of a variable, empty where there is none.
+type Environment func(name string) string
+
+// Shard is the place that a Slurm step or a Kubernetes Job gives; the whole outside
+// of them. A batch script has tasks, too, but is no step of them, and an interactive
+// step of one has the tasks of its job.
+func (env Environment) Shard() (shard dataset.Shard, said string, err error) {
+	step := env("SLURM_STEP_ID") != ""
+	for _, by := range []struct {
+		name, index, of string
+		there           bool
+	}{
+		{"Slurm's SLURM_PROCID", env("SLURM_PROCID"), cmp.Or(env("SLURM_STEP_NUM_TASKS"), env("SLURM_NTASKS")), step},
+		{"Kubernetes' JOB_COMPLETION_INDEX", env("JOB_COMPLETION_INDEX"), env("SERVEBENCH_SHARDS"), true},
+	} {
+		if !by.there || by.index == "" || by.of == "" || by.of == "1" {
+			continue
+		}
+		if shard, err = ParseShard(by.index + "/" + by.of); err != nil {
+			return shard, "", fmt.Errorf("%s: %w: --shard none runs alone", by.name, err)
+		}
+		return shard, fmt.Sprintf("shard %d of %d, by %s: --shard none runs alone", shard.Index, shard.Of, by.name), nil
+	}
+	return shard, "", nil
+}
+
+// SharedRunID is an id that all shards of the run come to by themselves.
+func (p *Plan) SharedRunID(env Environment) (string, error) {
+	job, step := env("SLURM_JOB_ID"), env("SLURM_STEP_ID")
+	if job != "" && step != "" {
+		return ParseRunID("slurm-" + job + "-" + step)
+	}
+	at := p.Shard.StartAt
+	if at.IsZero() {
+		return "", errors.New("argument --shard: the shards of a run need an id in common: give all of them the same --run-id, or --start-at")
+	}
+	h := sha256.New()
+	fmt.Fprintln(h, at.UnixNano())
+	for _, kv := range p.Flags {
+		if !slices.Contains(stream.ShardFlags, kv.Key) {
+			fmt.Fprintf(h, "%s %q\n", kv.Key, kv.Value)
+		}
+	}
+	return at.Format("20060102T150405Z") + "-" + hex.EncodeToString(h.Sum(nil)[:4]), nil
+}
+
+var runIDPattern = regexp.MustCompile(`^[A-Za-z0-9._-]{1,64}$`)
+
+// ParseRunID reads the id of a run: up to 64 letters, digits, dots, dashes and underlines.
+func ParseRunID(text string) (string, error) {
+	if !runIDPattern.MatchString(text) {
+		return "", fmt.Errorf("invalid id: %s: it must be of letters, digits, dots, dashes and underlines, at most 64", pyjson.Quote(text))
+	}
+	return text, nil
 }

@@ -9,7 +9,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/servebench/servebench/dataset"
+	"github.com/servebench/servebench/loadgen"
 	"github.com/servebench/servebench/metrics/pyjson"
 
 	"github.com/servebench/servebench/cmd/servebench/internal/argv"
@@ -135,32 +135,12 @@ func (g *shardFlags) define(f *argv.Flags) {
 	s := &g.Shard
 	f.Func("shard", "`I/N` send the part I, from 0, of a run that N load generators share; none sends all (default what a Slurm step or servebench shard's Kubernetes Job says)", func(text string) (err error) {
 		g.ShardGiven = true
-		s.Shard, err = parseShard(text)
+		s.Shard, err = loadgen.ParseShard(text)
 		return err
 	})
 	f.Var(argv.Parsed(&s.StartAt, "", parseInstant), "start-at", "`TIME` when the load begins, on all shards: as 2026-11-22T02:15:00.5Z, or Unix seconds")
-	f.Var(argv.Parsed(&s.RunID, "", parseRunID), "run-id", "`TEXT` the run's id, the same for all shards (default Slurm's job and step, or made from --start-at and the flags)")
+	f.Var(argv.Parsed(&s.RunID, "", loadgen.ParseRunID), "run-id", "`TEXT` the run's id, the same for all shards (default Slurm's job and step, or made from --start-at and the flags)")
 	f.Var(argv.Optional(&s.ClockOffset, parseOffset), "clock-offset", "`TIME` by how much this machine's clock is ahead of the one that all shards go by, as --clock-offset=-0.3ms (default what the system knows)")
-}
-
-// maxShards is far more than anybody has.
-const maxShards = 1_000_000
-
-// parseShard reads 0/8, or none.
-func parseShard(text string) (dataset.Shard, error) {
-	if text == "none" {
-		return dataset.Shard{}, nil
-	}
-	index, of, _ := strings.Cut(text, "/")
-	i, err := argv.ParseInt(index)
-	n, err2 := argv.ParseInt(of)
-	switch {
-	case err != nil || err2 != nil || n < 1 || n > maxShards:
-		return dataset.Shard{}, fmt.Errorf("invalid shard: %s: it must be I/N as 0/8, or none", pyjson.Quote(text))
-	case i < 0 || i >= n:
-		return dataset.Shard{}, fmt.Errorf("invalid shard: %s: of %d, it must be from 0 to %d", pyjson.Quote(text), n, n-1)
-	}
-	return dataset.Shard{Index: i, Of: n}, nil
 }
 
 var unixSeconds = regexp.MustCompile(`^(\d{1,11})(?:\.(\d{1,9})\d*)?$`)
@@ -197,13 +177,4 @@ func parseOffset(text string) (time.Duration, error) {
 		d = -d
 	}
 	return d, nil
-}
-
-var runIDPattern = regexp.MustCompile(`^[A-Za-z0-9._-]{1,64}$`)
-
-func parseRunID(text string) (string, error) {
-	if !runIDPattern.MatchString(text) {
-		return "", fmt.Errorf("invalid id: %s: it must be of letters, digits, dots, dashes and underlines, at most 64", pyjson.Quote(text))
-	}
-	return text, nil
 }

@@ -1,31 +1,24 @@
 package main
 
 import (
-	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
 	"fmt"
-	"slices"
 	"strconv"
 	"strings"
 
-	"github.com/servebench/servebench/dataset"
 	"github.com/servebench/servebench/loadgen"
 	"github.com/servebench/servebench/metrics/pyjson"
-	"github.com/servebench/servebench/metrics/stream"
 )
-
-// An environment gives the value of a variable, empty where there is none.
-type environment func(name string) string
 
 // join takes the place in a run of several shards that --shard names or, without
 // it, the environment, and makes the whole run's id. What the environment decided
 // is said.
-func (o *options) join(env environment) (said string, err error) {
+func (o *options) join(env loadgen.Environment) (said string, err error) {
 	place := o.Shard
 	if !o.ShardGiven {
-		if place.Shard, said, err = env.shard(); err != nil {
+		if place.Shard, said, err = env.Shard(); err != nil {
 			return "", err
 		}
 	}
@@ -35,7 +28,7 @@ func (o *options) join(env environment) (said string, err error) {
 			"and --start-at and --run-id are of one run: leave the two away, or give --shard none without these")
 	}
 	if place.RunID == "" && place.Several() {
-		if place.RunID, err = o.sharedID(env); err != nil {
+		if place.RunID, err = o.SharedRunID(env); err != nil {
 			return "", err
 		}
 	}
@@ -45,49 +38,6 @@ func (o *options) join(env environment) (said string, err error) {
 		}
 	}
 	return said, nil
-}
-
-// shard is the place that a Slurm step or a Kubernetes Job gives; the whole outside
-// of them. A batch script has tasks, too, but is no step of them, and an interactive
-// step of one has the tasks of its job.
-func (env environment) shard() (shard dataset.Shard, said string, err error) {
-	step := env("SLURM_STEP_ID") != ""
-	for _, by := range []struct {
-		name, index, of string
-		there           bool
-	}{
-		{"Slurm's SLURM_PROCID", env("SLURM_PROCID"), cmp.Or(env("SLURM_STEP_NUM_TASKS"), env("SLURM_NTASKS")), step},
-		{"Kubernetes' JOB_COMPLETION_INDEX", env("JOB_COMPLETION_INDEX"), env("SERVEBENCH_SHARDS"), true},
-	} {
-		if !by.there || by.index == "" || by.of == "" || by.of == "1" {
-			continue
-		}
-		if shard, err = parseShard(by.index + "/" + by.of); err != nil {
-			return shard, "", fmt.Errorf("%s: %w: --shard none runs alone", by.name, err)
-		}
-		return shard, fmt.Sprintf("shard %d of %d, by %s: --shard none runs alone", shard.Index, shard.Of, by.name), nil
-	}
-	return shard, "", nil
-}
-
-// sharedID is an id that all shards of the run come to by themselves.
-func (o *options) sharedID(env environment) (string, error) {
-	job, step := env("SLURM_JOB_ID"), env("SLURM_STEP_ID")
-	if job != "" && step != "" {
-		return parseRunID("slurm-" + job + "-" + step)
-	}
-	at := o.Shard.StartAt
-	if at.IsZero() {
-		return "", errors.New("argument --shard: the shards of a run need an id in common: give all of them the same --run-id, or --start-at")
-	}
-	h := sha256.New()
-	fmt.Fprintln(h, at.UnixNano())
-	for _, kv := range o.Flags {
-		if !slices.Contains(stream.ShardFlags, kv.Key) {
-			fmt.Fprintf(h, "%s %q\n", kv.Key, kv.Value)
-		}
-	}
-	return at.Format("20060102T150405Z") + "-" + hex.EncodeToString(h.Sum(nil)[:4]), nil
 }
 
 // take gives o its place. Files that each shard writes get names of their own.

@@ -20,6 +20,7 @@ import (
 	"github.com/servebench/servebench/metrics/stream"
 	"github.com/servebench/servebench/metrics/vllm"
 	"github.com/servebench/servebench/report"
+	"github.com/servebench/servebench/report/files"
 )
 
 // A reportCommand is `servebench report` and its flags.
@@ -248,4 +249,19 @@ func (r *reportCommand) print(s *metrics.Summary) error {
 		fmt.Fprintf(r.out, "\n%s\n", s.Header.TargetName())
 	}
 	return errors.Join(vllm.Block(r.out, s, version), r.parts.Show(r.out, s, version))
+}
+
+// hgrm writes the percentiles of a run into the folder of --hgrm, if there is one.
+func (r *reportCommand) hgrm(s *metrics.Summary) error {
+	switch {
+	case r.hgrmDir == "":
+		return nil
+	case s.Truth == nil:
+		fmt.Fprintln(r.talk, "WARNING: --hgrm needs single requests, as a record stream has them (servebench run -o)")
+		return nil
+	}
+	if err := files.Hgrm(r.hgrmDir, s); err != nil {
+		return fmt.Errorf("--hgrm: %w", err)
+	}
+	return nil
 }

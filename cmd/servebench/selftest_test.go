@@ -129,7 +129,7 @@ func TestEachKeyOfSelftestIsInItsHelp(t *testing.T) {
 		switch v := v.(type) {
 		case map[string]any:
 			for key, under := range v {
-				if !strings.Contains(selftestHelp, key) {
+				if !strings.Contains(selftest.Explanation, key) {
 					t.Errorf("%s is not in the help", key)
 				}
 				look(under)

@@ -1,8 +1,7 @@
-package main
+package files
 
 import (
 	"errors"
-	"fmt"
 	"io"
 	"os"
 	"path/filepath"
@@ -14,18 +13,11 @@ import (
 	"github.com/servebench/servebench/report/save"
 )
 
-// hgrm writes the percentiles of each latency of a run into a folder: a file
-// [TARGET-][alone-]RUN-LATENCY.hgrm each.
-func (r *reportCommand) hgrm(s *metrics.Summary) error {
-	if r.hgrmDir == "" {
-		return nil
-	}
-	if s.Truth == nil {
-		fmt.Fprintln(r.talk, "WARNING: --hgrm needs single requests, as a record stream has them (servebench run -o)")
-		return nil
-	}
-	if err := os.MkdirAll(r.hgrmDir, 0o777); err != nil {
-		return fmt.Errorf("--hgrm: %w", err)
+// Hgrm writes the percentiles of each latency of a run into a folder, which it makes: a
+// file [TARGET-][alone-]RUN-LATENCY.hgrm each. A latency without values has none.
+func Hgrm(dir string, s *metrics.Summary) error {
+	if err := os.MkdirAll(dir, 0o777); err != nil {
+		return err
 	}
 	var errs []error
 	for name, latency := range map[string]*metrics.Distribution{
@@ -35,12 +27,9 @@ func (r *reportCommand) hgrm(s *metrics.Summary) error {
 			continue
 		}
 		write := func(w io.Writer) error { return report.Hgrm(w, latency) }
-		errs = append(errs, save.Replace(filepath.Join(r.hgrmDir, hgrmName(s.Header, name)), 0o666, write))
+		errs = append(errs, save.Replace(filepath.Join(dir, hgrmName(s.Header, name)), 0o666, write))
 	}
-	if err := errors.Join(errs...); err != nil {
-		return fmt.Errorf("--hgrm: %w", err)
-	}
-	return nil
+	return errors.Join(errs...)
 }
 
 // notInFileName are the characters that a name out of a record stream may not
