@@ -206,7 +206,7 @@ func (a *Adviser) adds(name string) bool {
 	if _, asked := a.Sampling.ExtraBody.Get(name); asked {
 		return false
 	}
-	encoder := a.Body("")
+	encoder := a.body("")
 	text, err := encoder.Encode(&dataset.Turn{})
 	if err != nil {
 		return false

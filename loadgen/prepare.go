@@ -225,8 +225,8 @@ func someOf(models []openai.Model) string {
 	return strings.Join(names, ", ")
 }
 
-// Body makes the bodies of requests to a model.
-func (p *Plan) Body(model string) openai.Body {
+// body makes the bodies of requests to a model.
+func (p *Plan) body(model string) openai.Body {
 	return openai.Body{
 		Model: model, Chat: p.Server.chat(),
 		IgnoreEOS: p.Sampling.IgnoreEOS, Logprobs: p.Sampling.Logprobs, Extra: p.Sampling.ExtraBody,
@@ -236,7 +236,7 @@ func (p *Plan) Body(model string) openai.Body {
 
 // aim makes the target's bodies and its way to count tokens.
 func (t *target) aim() {
-	body := t.Body(t.served)
+	body := t.body(t.served)
 	t.to.Encode = func(c *dataset.Conversation, turn int) (*engine.Request, error) {
 		text, err := body.Encode(&c.Turns[turn])
 		return &engine.Request{ID: c.ID, Body: text, KeepText: t.Keep.Texts}, err

@@ -10,11 +10,11 @@ import (
 	"github.com/servebench/servebench/metrics/vllm"
 )
 
-// Extended writes more sections in the form of the block: failures by class with their
+// writeExtended writes more sections in the form of the block: failures by class with their
 // commonest message, finish reasons, the wait for a slot and our lag, the inter-token
 // latency per token instead of per chunk, and the run in at most 20 equal parts, for which
 // the Summary needs its Trace. It writes nothing for a Summary without Truth.
-func Extended(w io.Writer, s *metrics.Summary) error {
+func writeExtended(w io.Writer, s *metrics.Summary) error {
 	if s.Truth == nil {
 		return nil
 	}

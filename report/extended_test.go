@@ -16,7 +16,7 @@ func TestExtendedSectionsAreAsInTheGoldenFiles(t *testing.T) {
 	all["paced"] = loaded(metrics.Header{Delay: time.Second, Config: metrics.Config{RequestRate: 20}}, 120, 50*ms, 40*ms)
 	for name, s := range all {
 		var b bytes.Buffer
-		if err := Extended(&b, s); err != nil {
+		if err := writeExtended(&b, s); err != nil {
 			t.Fatal(err)
 		}
 		for line := range strings.Lines(b.String()) {
@@ -49,7 +49,7 @@ func TestPartsOfARunBeginAtDifferentTimes(t *testing.T) {
 
 func TestWithoutTruthThereAreNoExtendedSections(t *testing.T) {
 	var b bytes.Buffer
-	if err := Extended(&b, &metrics.Summary{Header: &metrics.Header{}}); err != nil || b.Len() != 0 {
+	if err := writeExtended(&b, &metrics.Summary{Header: &metrics.Header{}}); err != nil || b.Len() != 0 {
 		t.Errorf("%q, %v", b.String(), err)
 	}
 }

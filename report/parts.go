@@ -49,7 +49,7 @@ func (p *Parts) Cut(talk io.Writer, s *metrics.Summary) {
 		return
 	}
 	if p.Window != nil {
-		window, err := p.Window.Of(s)
+		window, err := p.Window.of(s)
 		if err != nil {
 			fmt.Fprintf(talk, "WARNING: --window %s: %v\n", p.Window.Text, err)
 		} else {
@@ -73,13 +73,13 @@ func (p *Parts) Cut(talk io.Writer, s *metrics.Summary) {
 func (p *Parts) Show(out io.Writer, s *metrics.Summary, v vllm.Version) error {
 	var extended error
 	if p.Extended {
-		extended = Extended(out, s)
+		extended = writeExtended(out, s)
 	}
-	return errors.Join(extended, Window(out, s, v), Slices(out, s))
+	return errors.Join(extended, Window(out, s, v), writeSlices(out, s))
 }
 
-// Of is the window in s, no longer than its measured part.
-func (a *WindowAsk) Of(s *metrics.Summary) (metrics.Window, error) {
+// of is the window in s, no longer than its measured part.
+func (a *WindowAsk) of(s *metrics.Summary) (metrics.Window, error) {
 	if a.Steady {
 		window, ok := s.Steady()
 		if !ok {

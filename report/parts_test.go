@@ -149,7 +149,7 @@ func TestPartsAreAsInTheGoldenFiles(t *testing.T) {
 	if err := Window(&b, s, vllm.Version{}); err != nil {
 		t.Fatal(err)
 	}
-	if err := Slices(&b, s); err != nil {
+	if err := writeSlices(&b, s); err != nil {
 		t.Fatal(err)
 	}
 	narrow(t, b.String())
@@ -180,7 +180,40 @@ func TestWithoutPartsNothingIsWritten(t *testing.T) {
 	if err := Window(&b, s, vllm.Version{}); err != nil || b.Len() > 0 {
 		t.Errorf("%q, %v", b.String(), err)
 	}
-	if err := Slices(&b, s); err != nil || b.Len() > 0 {
+	if err := writeSlices(&b, s); err != nil || b.Len() > 0 {
 		t.Errorf("%q, %v", b.String(), err)
+	}
+}
+
+func TestAWindowIsCutToTheMeasuredPart(t *testing.T) {
+	const s = time.Second
+	c := metrics.NewCollector(&metrics.Header{Delay: 2 * s})
+	c.KeepTrace = true
+	run := c.Summary(10)
+	window := func(from, to time.Duration) metrics.Window { return metrics.Window{From: from, To: to} }
+	for _, row := range []struct {
+		ask  WindowAsk
+		want metrics.Window
+	}{
+		{WindowAsk{Window: window(s, 5*s)}, window(2*s, 5*s)},
+		{WindowAsk{Window: window(0, 5*s)}, window(2*s, 5*s)},
+		{WindowAsk{Window: window(5*s, 0), Open: true}, window(5*s, 12*s)},
+		{WindowAsk{Window: window(5*s, 9999*s)}, window(5*s, 12*s)},
+	} {
+		if got, err := row.ask.of(run); err != nil || got != row.want {
+			t.Errorf("%+v: %v, %v; want %v", row.ask, got, err, row.want)
+		}
+	}
+	for _, row := range []struct {
+		ask  WindowAsk
+		want string
+	}{
+		{WindowAsk{Window: window(12*s, 0), Open: true}, "the measured part lasted from 2.00 to 12.00 s"},
+		{WindowAsk{Window: window(0, s)}, "from 2.00 to 12.00 s"},
+		{WindowAsk{Steady: true}, "no steady state"},
+	} {
+		if got, err := row.ask.of(run); err == nil || !strings.Contains(err.Error(), row.want) {
+			t.Errorf("%+v: %v, %v; want %q", row.ask, got, err, row.want)
+		}
 	}
 }

@@ -14,10 +14,10 @@ import (
 	"github.com/servebench/servebench/metrics/vllm"
 )
 
-// Slices writes the run in equal parts, one a line. Where the server was watched it also
+// writeSlices writes the run in equal parts, one a line. Where the server was watched it also
 // writes what the server told in each part, or in the whole run where there are no parts.
 // It writes nothing for a Summary without either.
-func Slices(w io.Writer, s *metrics.Summary) error {
+func writeSlices(w io.Writer, s *metrics.Summary) error {
 	var b bytes.Buffer
 	all := s.Slices
 	switch {

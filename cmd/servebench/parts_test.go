@@ -40,38 +40,6 @@ func TestWindowIsSteadyOrTwoTimes(t *testing.T) {
 	}
 }
 
-func TestAWindowIsCutToTheMeasuredPart(t *testing.T) {
-	const s = time.Second
-	c := metrics.NewCollector(&metrics.Header{Delay: 2 * s})
-	c.KeepTrace = true
-	run := c.Summary(10)
-	for text, want := range map[string]metrics.Window{
-		"1:5":    {From: 2 * s, To: 5 * s},
-		":5":     {From: 2 * s, To: 5 * s},
-		"5:":     {From: 5 * s, To: 12 * s},
-		"5:9999": {From: 5 * s, To: 12 * s},
-	} {
-		a, err := parseWindow(text)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if got, err := a.Of(run); err != nil || got != want {
-			t.Errorf("%s: %v, %v; want %v", text, got, err, want)
-		}
-	}
-	for text, want := range map[string]string{
-		"12:": "the measured part lasted from 2.00 to 12.00 s", ":1": "from 2.00 to 12.00 s", "steady": "no steady state",
-	} {
-		a, err := parseWindow(text)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if got, err := a.Of(run); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("%s: %v, %v; want %q", text, got, err, want)
-		}
-	}
-}
-
 func FuzzParseWindow(f *testing.F) {
 	for _, text := range []string{"steady", "20s:110s", "20s:", ":110s", ":", "1e400:", "nan:inf"} {
 		f.Add(text)
