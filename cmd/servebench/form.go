@@ -41,7 +41,7 @@ func loadCommand(cmd *cobra.Command, do func(context.Context, *options) error) *
 		if err != nil {
 			return err
 		}
-		hideArguments(o.Server.Secrets)
+		argv.Hide(o.Server.Secrets)
 		return do(cmd.Context(), o)
 	}
 	f = newForm(argv.Of(cmd))

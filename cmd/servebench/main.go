@@ -36,7 +36,7 @@ func main() {
 // servebench runs one command line and gives its exit code.
 func servebench(ctx context.Context, args []string) int {
 	root := newRootCommand()
-	var copies []string // see hideArguments
+	var copies []string // see argv.Hide
 	for _, arg := range args {
 		copies = append(copies, strings.Clone(arg))
 	}
