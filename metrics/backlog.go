@@ -116,9 +116,9 @@ type Backlog struct {
 	Early, Late time.Duration
 }
 
-// Grows says that the server did not keep up: the backlog grew by more than chance
+// grows says that the server did not keep up: the backlog grew by more than chance
 // does, and by a part of the rate that matters.
-func (b Backlog) Grows() bool { return b.Judged && b.Growth > max(b.Chance, GrowthLimit*b.Offered) }
+func (b Backlog) grows() bool { return b.Judged && b.Growth > max(b.Chance, GrowthLimit*b.Offered) }
 
 // How the growth of a backlog is judged. Of simulated runs at 50 to 90 % of what a server
 // can do, fewer than one in a thousand is called overloaded.
@@ -261,12 +261,12 @@ func (g *grower) judge() Backlog {
 		Judged: true, Offered: g.offered * second, Growth: growth * second, Chance: (beyond + growth - (g.offered - ends)) * second,
 		Over: Window{g.at(g.begin), g.at(g.begin + g.per*growthStretches)},
 	}
-	if !b.Grows() && b.Growth > unprovenLimit*b.Offered {
+	if !b.grows() && b.Growth > unprovenLimit*b.Offered {
 		return Backlog{}
 	}
 	filling := float64(late.Ended-early.Ended) / (n / 2)
 	slower := float64(late.mean()-early.mean()) / float64(g.Width) / (n / 2)
-	if b.Grows() && (filling > fillingLimit*growth || slower < slowerLimit*growth/ends) {
+	if b.grows() && (filling > fillingLimit*growth || slower < slowerLimit*growth/ends) {
 		return Backlog{}
 	}
 	return b

@@ -78,7 +78,7 @@ func TestBacklogsMerge(t *testing.T) {
 			second.add(&moved)
 		}
 		first.merge(&second, later)
-		if got := first.growth(0); !got.Grows() || math.Abs(got.Growth-whole.Growth) > 0.02*whole.Growth {
+		if got := first.growth(0); !got.grows() || math.Abs(got.Growth-whole.Growth) > 0.02*whole.Growth {
 			t.Errorf("%g s: the growth is %+v, of the whole %+v", seconds, got, whole)
 		}
 		var none backlog
@@ -118,7 +118,7 @@ func TestConversationIsOneInTheBacklog(t *testing.T) {
 			due = free
 		}
 	}
-	if got := slow.growth(0); !got.Grows() || math.Abs(got.Growth-18.3) > 0.2 {
+	if got := slow.growth(0); !got.grows() || math.Abs(got.Growth-18.3) > 0.2 {
 		t.Errorf("%+v, want a growth of 18.3", got)
 	}
 }
@@ -135,7 +135,7 @@ func TestBacklogOfTheWarmUp(t *testing.T) {
 		c.Add(r)
 	}
 	s := c.Summary(10)
-	if b := s.Truth.Backlog; !b.Grows() || b.Over.From < 5*time.Second {
+	if b := s.Truth.Backlog; !b.grows() || b.Over.From < 5*time.Second {
 		t.Errorf("%+v", b)
 	}
 }
@@ -245,7 +245,7 @@ func TestServerThatKeepsUpIsNotOverloaded(t *testing.T) {
 						if b.Judged {
 							judged++
 						}
-						if b.Grows() {
+						if b.grows() {
 							wrong++
 							t.Logf("%d slots of %g s at %g %% for %g s: %+v", q.slots, q.mean, share*100, seconds, b)
 						}
@@ -281,7 +281,7 @@ func TestOverloadIsSeen(t *testing.T) {
 					q := q.with([]variate{constant, varied}[seed%2], load.gap)
 					b := grown(q.serve(load.times*q.capacity(), load.seconds, seed))
 					runs++
-					if !b.Grows() {
+					if !b.grows() {
 						t.Logf("%d slots of %g s, seed %d: %+v", q.slots, q.mean, seed, b)
 						continue
 					}
@@ -310,7 +310,7 @@ func TestFillingUpIsNoOverload(t *testing.T) {
 				for seed := range uint64(5) {
 					q := queueing{mean: 5}.with(size, gap)
 					runs++
-					if b := grown(q.serve(20, seconds, seed)); b.Grows() {
+					if b := grown(q.serve(20, seconds, seed)); b.grows() {
 						wrong++
 						t.Logf("%g s, seed %d: %+v", seconds, seed, b)
 					}
@@ -377,7 +377,7 @@ func TestServerThatFillsUpSlowlyIsNotOverloaded(t *testing.T) {
 					for _, size := range []variate{constant, varied} {
 						q := queueing{size: size, gap: []variate{constant, exponential}[seed%2]}
 						runs++
-						if g := grown(b.serve(q, share*b.capacity(), seconds, seed)); g.Grows() {
+						if g := grown(b.serve(q, share*b.capacity(), seconds, seed)); g.grows() {
 							wrong++
 							t.Logf("%+v at %g %% for %g s: %+v", b, share*100, seconds, g)
 						}

@@ -142,7 +142,7 @@ func (p Pace) MeanLag() time.Duration { return share(p.Lag, p.Requests) }
 
 // HeldBack says that slots held requests back because the server did not keep up: that
 // explains a rate that was not achieved.
-func (t *Truth) HeldBack() bool { return t.Pace.Queue > t.Pace.Lag && t.Backlog.Grows() }
+func (t *Truth) HeldBack() bool { return t.Pace.Queue > t.Pace.Lag && t.Backlog.grows() }
 
 // Asked is the rate that was asked for in requests a second, 0 when there is none.
 func (p Pace) Asked() float64 { return perSecond(p.Requests-1, p.Due) }

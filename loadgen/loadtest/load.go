@@ -21,8 +21,8 @@ import (
 // vocabulary is how many words random prompts are made of.
 const vocabulary = 32000
 
-// DefaultTimeout limits a request of a Load without a Timeout.
-const DefaultTimeout = time.Minute
+// defaultTimeout limits a request of a Load without a Timeout.
+const defaultTimeout = time.Minute
 
 // A Load is a load test of one server. It may be run several times.
 type Load struct {
@@ -35,7 +35,7 @@ type Load struct {
 	Requests    int
 	Rate        float64       // requests a second, at random times (Poisson); 0 means all at once
 	Concurrency int           // requests in flight at most; 0 means no limit
-	Timeout     time.Duration // for a request from start to end; 0 means DefaultTimeout
+	Timeout     time.Duration // for a request from start to end; 0 means a minute
 
 	// Source is what is sent, up to Requests. A run whose Source ends early is incomplete.
 	// Without a Source, prompts are InputLen random words and answers have at most
@@ -95,7 +95,7 @@ func (l *Load) check() error {
 
 // plan is the load as package loadgen runs it.
 func (l *Load) plan() (*loadgen.Plan, error) {
-	timeout := cmp.Or(l.Timeout, DefaultTimeout)
+	timeout := cmp.Or(l.Timeout, defaultTimeout)
 	p := &loadgen.Plan{
 		Server:   loadgen.Server{Backend: "openai", BaseURL: strings.TrimRight(l.URL, "/"), Handler: l.Handler, Model: l.Model},
 		Workload: loadgen.Workload{Source: l.Source, Seed: l.Seed, NumPrompts: l.Requests},
