@@ -1,10 +1,7 @@
 package main
 
 import (
-	"fmt"
 	"math"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 )
@@ -48,18 +45,4 @@ func TestConfigSaysWhatShapeTheLoadHas(t *testing.T) {
 	if c.RateCurve != "up-down:1,2" || c.Duration != 90 || !math.IsInf(c.RequestRate, 1) {
 		t.Errorf("%+v", c)
 	}
-}
-
-// writeCustom makes a custom dataset of n prompts.
-func writeCustom(t *testing.T, n int) string {
-	t.Helper()
-	text := ""
-	for i := range n {
-		text += fmt.Sprintf("{\"prompt\": \"tok%d tok2\"}\n", i)
-	}
-	name := filepath.Join(t.TempDir(), "c.jsonl")
-	if err := os.WriteFile(name, []byte(text), 0o666); err != nil {
-		t.Fatal(err)
-	}
-	return name
 }
