@@ -31,8 +31,9 @@ type Plan struct {
 	Target string
 
 	// Targets are loaded together, on one clock, each by a plan of its own. Nil means
-	// that the Plan itself is the only one. Of a target's plan Abort, Shard, Repeat,
-	// SoloFirst and the limits of the run (Deadline, Drain) have no effect.
+	// that the Plan itself is the only one. What is the whole run's to say is taken from
+	// the Plan itself: Shard, Abort, Repeat, SoloFirst, Version, Vouched, the limits
+	// Deadline and Drain, the GPUs that are watched, and where records go.
 	Targets []*Plan
 
 	// SoloFirst loads each target alone before all together, in every second repeat

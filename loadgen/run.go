@@ -3,6 +3,7 @@ package loadgen
 import (
 	"cmp"
 	"context"
+	"fmt"
 	"net/http"
 	"slices"
 
@@ -23,8 +24,11 @@ func (p *Plan) Run(ctx context.Context, o Observer) ([]*metrics.Summary, error) 
 		o = Quiet{}
 	}
 	r := &run{Plan: p.complete(), observer: o, log: newIntervals(p.Keep.Intervals)}
-	defer r.serve()()
 	r.targets = r.all()
+	if err := r.checkNames(); err != nil {
+		return nil, err
+	}
+	defer r.serve()()
 	if r.Repeat > 1 {
 		r.series = newRunID()
 	}
@@ -114,7 +118,7 @@ func (r *run) trial(ctx context.Context, group string, repeat, only int) error {
 			continue
 		}
 		t := &target{Plan: r.seeded(i, repeat, tr.solo), observer: r.observer}
-		t.Keep, t.Version, t.Vouched = r.kept(t.Plan), r.Version, r.Vouched
+		r.lend(t.Plan)
 		t.recorder = newRecorder(&t.Keep, r.log)
 		tr.targets = append(tr.targets, t)
 	}
@@ -134,11 +138,24 @@ func (r *run) trial(ctx context.Context, group string, repeat, only int) error {
 	return err
 }
 
-// kept is what is kept of a target's run: where it goes is the whole run's to say.
-func (r *run) kept(target *Plan) Keep {
-	k := target.Keep
-	k.Records, k.Intervals = r.Keep.Records, r.Keep.Intervals
-	return k
+// checkNames refuses targets that cannot be told apart.
+func (r *run) checkNames() error {
+	taken := map[string]bool{}
+	for _, p := range r.Targets {
+		if p.Target == "" || taken[p.Target] {
+			return fmt.Errorf("target %q: each of several targets needs a name of its own", p.Target)
+		}
+		taken[p.Target] = true
+	}
+	return nil
+}
+
+// lend gives a target's plan what is the whole run's to say.
+func (r *run) lend(p *Plan) {
+	p.Shard, p.Abort, p.Version, p.Vouched = r.Shard, r.Abort, r.Version, r.Vouched
+	p.Limits.Deadline, p.Limits.Drain = r.Limits.Deadline, r.Limits.Drain
+	p.Watch.GPU, p.Watch.GPUs = r.Watch.GPU, r.Watch.GPUs
+	p.Keep.Records, p.Keep.Intervals, p.Keep.Detail = r.Keep.Records, r.Keep.Intervals, r.Keep.Detail
 }
 
 // result is what the target came to.

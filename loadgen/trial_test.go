@@ -3,6 +3,8 @@ package loadgen
 import (
 	"errors"
 	"fmt"
+	"net/http"
+	"net/http/httptest"
 	"strings"
 	"testing"
 
@@ -42,5 +44,31 @@ func TestFewModelsAreNamed(t *testing.T) {
 	}
 	if got := someOf(models[:8]); got != "m0, m1, m2, m3, m4, m5, m6, m7" {
 		t.Error(got)
+	}
+}
+
+// A target's plan need not repeat what is the whole run's to say.
+func TestTargetsTakeTheRuleOfTheWholeRun(t *testing.T) {
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		http.Error(w, "no", http.StatusServiceUnavailable)
+	}))
+	defer server.Close()
+	target := func(name string) *Plan {
+		p := plan(t, slots(1), func(p *Plan) { p.Target, p.Server.BaseURL = name, server.URL })
+		return p
+	}
+	whole := Plan{Targets: []*Plan{target("a"), target("b")}, Abort: AbortRule{Text: "3", Count: 3}}
+	sums, err := whole.Run(t.Context(), nil)
+	if why, stopped := errors.AsType[AbortError](err); !stopped || len(sums) != 2 || !sums[0].Interrupted {
+		t.Errorf("%v, stopped by %q, %d summaries", err, why, len(sums))
+	}
+}
+
+func TestTargetsNeedNamesOfTheirOwn(t *testing.T) {
+	for _, names := range [][]string{{"a", "a"}, {"a", ""}} {
+		p := Plan{Targets: []*Plan{{Target: names[0]}, {Target: names[1]}}}
+		if _, err := p.Run(t.Context(), nil); err == nil || !strings.HasSuffix(err.Error(), "needs a name of its own") {
+			t.Errorf("%q: %v", names, err)
+		}
 	}
 }
