@@ -3,6 +3,7 @@ package loadgen
 import (
 	"cmp"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/servebench/servebench/dataset"
@@ -10,6 +11,16 @@ import (
 	"github.com/servebench/servebench/dataset/tokenizer"
 	"github.com/servebench/servebench/loadgen/arrivals"
 )
+
+// Datasets are the names of those that a Workload may have.
+var Datasets = []string{
+	"random", "sharegpt", "custom", "prefix_repetition", "sonnet", "burstgpt", "spec_bench", "speed_bench", "timed_trace", "file",
+}
+
+// takesAll says whether no number of prompts means all that a dataset has.
+func takesAll(dataset string) bool {
+	return slices.Contains([]string{"custom", "spec_bench", "speed_bench", "file"}, dataset)
+}
 
 // An opener is a dataset by its flags.
 type opener interface {
@@ -20,7 +31,11 @@ type opener interface {
 func (w *workload) dataset(p *Plan, from tokenizerSource) (opener, error) {
 	d := &p.Workload
 	if d.Source != nil {
-		return given{d.Source, d.NumPrompts}, nil
+		n := d.NumPrompts
+		if p.Endless() {
+			n = max(n, 1)
+		}
+		return given{d.Source, n}, nil
 	}
 	common := dataset.Options{
 		Path: d.Path, Num: d.NumPrompts, Seed: d.Seed, Tokenizer: w.tokenizer, VocabSize: d.VocabSize,

@@ -49,3 +49,27 @@ func count(n int, noun string) string {
 	}
 	return fmt.Sprintf("%d %s", n, noun)
 }
+
+// A maskedError is an error whose text shows no secret.
+type maskedError struct {
+	text string
+	err  error
+}
+
+func (e *maskedError) Error() string { return e.text }
+func (e *maskedError) Unwrap() error { return e.err }
+
+// maskError hides the secrets of all targets in what an error says.
+func (r *run) maskError(err error) error {
+	if err == nil {
+		return nil
+	}
+	text := err.Error()
+	for _, p := range r.targets {
+		text = p.Server.Secrets.Mask(text)
+	}
+	if text == err.Error() {
+		return err
+	}
+	return &maskedError{text, err}
+}

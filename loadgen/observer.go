@@ -1,6 +1,7 @@
 package loadgen
 
 import (
+	"sync"
 	"time"
 
 	"github.com/servebench/servebench/loadgen/engine"
@@ -8,8 +9,9 @@ import (
 )
 
 // An Observer is told what is going on in a run. Its methods may be called by several
-// goroutines at once, and the load waits for none of them but Step. Embed Quiet to have
-// them all.
+// goroutines at once, and not after Run has returned. The load begins once Loading has
+// returned, so that has to be quick; Record may lag by some thousands of requests before
+// the load waits for it. Embed Quiet to have them all.
 type Observer interface {
 	// Step is told what a target comes to before and after its load.
 	Step(Step)
@@ -155,3 +157,33 @@ func (Quiet) Loading(Loading) (over func()) { return func() {} }
 func (Quiet) Draining(Draining)             {}
 func (Quiet) Record(*metrics.Record)        {}
 func (Quiet) Done(*Result)                  {}
+
+// A gate lets what is said through to an Observer until it is shut.
+type gate struct {
+	Observer
+	mu   sync.RWMutex
+	over bool
+}
+
+func (g *gate) Step(s Step) {
+	g.mu.RLock()
+	defer g.mu.RUnlock()
+	if !g.over {
+		g.Observer.Step(s)
+	}
+}
+
+func (g *gate) Remark(target, text string) {
+	g.mu.RLock()
+	defer g.mu.RUnlock()
+	if !g.over {
+		g.Observer.Remark(target, text)
+	}
+}
+
+// shut waits for what is being said, and lets nothing more through.
+func (g *gate) shut() {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.over = true
+}

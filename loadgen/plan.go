@@ -3,9 +3,11 @@ package loadgen
 import (
 	"cmp"
 	"context"
+	"fmt"
 	"math"
 	"net"
 	"net/http"
+	"slices"
 	"strings"
 	"time"
 
@@ -73,7 +75,12 @@ func (p *Plan) complete() *Plan {
 	}
 	c.Workload.VocabSize = cmp.Or(c.Workload.VocabSize, 32000)
 	if c.Workload.Source == nil {
+		c.Server.BaseURL = strings.TrimRight(c.Server.BaseURL, "/")
+		c.Server.Secrets = c.Server.secrets()
 		c.Workload.Dataset = cmp.Or(c.Workload.Dataset, "random")
+		if w := &c.Workload; w.NumPrompts == 0 && w.Source == nil && !takesAll(w.Dataset) {
+			w.NumPrompts = 1000
+		}
 		c.Sampling.IgnoreEOS = c.Sampling.IgnoreEOS || c.Workload.Dataset == "random"
 	}
 	c.Traffic.Rule = cmp.Or(c.Traffic.Rule, arrivals.SinceV010)
@@ -93,6 +100,17 @@ func (p *Plan) complete() *Plan {
 		c.Targets = append(c.Targets, target.complete())
 	}
 	return &c
+}
+
+// check refuses settings that mean nothing.
+func (p *Plan) check() error {
+	if !slices.Contains([]string{"openai", "vllm", "openai-chat"}, p.Server.Backend) {
+		return fmt.Errorf("backend %q: it must be openai, vllm or openai-chat", p.Server.Backend)
+	}
+	if p.Workload.Source == nil && !slices.Contains(Datasets, p.Workload.Dataset) {
+		return fmt.Errorf("dataset %q: it must be one of %s", p.Workload.Dataset, strings.Join(Datasets, ", "))
+	}
+	return nil
 }
 
 // Server says where requests go and in which protocol.
@@ -161,6 +179,18 @@ func (s *Server) URL() string {
 		url += "?" + query
 	}
 	return url
+}
+
+// secrets are those that were given, the key and the values of headers.
+func (s *Server) secrets() Secrets {
+	all := slices.Clone(s.Secrets)
+	if all.Add(s.APIKey); s.APIKey != "" && len(s.APIKey) < MinSecret {
+		all.Add("Bearer " + s.APIKey)
+	}
+	for _, h := range s.Headers {
+		all.AddHeader(h.Key, h.Value)
+	}
+	return all
 }
 
 // chat says whether the API is that of chats.

@@ -62,9 +62,11 @@ func (t *target) openWorkload(ctx context.Context) (err error) {
 }
 
 // unlessStopped does a part of the preparation that may be long and looks at no
-// context, such as counting the tokens of a dataset. Stopped, it is left to end
-// with the program.
+// context, such as counting the tokens of a dataset. Stopped, it is left to end by
+// itself, and what it says is heard no more.
 func (t *target) unlessStopped(ctx context.Context, prepare func(context.Context) error) error {
+	gate := &gate{Observer: t.observer}
+	t.observer = gate
 	done := make(chan error, 1)
 	go func() { done <- prepare(ctx) }()
 	slow := time.NewTimer(2 * time.Second)
@@ -74,6 +76,7 @@ func (t *target) unlessStopped(ctx context.Context, prepare func(context.Context
 		case err := <-done:
 			return err
 		case <-ctx.Done():
+			gate.shut()
 			return ctx.Err()
 		case <-slow.C:
 			t.say("preparing the %s dataset...", t.Workload.Dataset)
@@ -87,6 +90,17 @@ type connection struct {
 	tally     *wire.Tally    // of what goes through transport
 	server    *openai.Server // for its small calls
 	sendProbe engine.Sender  // over a connection of its own; nil without probes
+	beside    []*wire.Transport
+}
+
+// close closes the connections that are left.
+func (c *connection) close() {
+	if c == nil {
+		return
+	}
+	for _, transport := range append(c.beside, c.transport) {
+		transport.CloseIdleConnections()
+	}
 }
 
 // connect makes what requests are sent with. No connection is opened.
@@ -104,7 +118,9 @@ func (t *target) connect() error {
 	t.to.Send = t.sends(header, t.transport, t.tally)
 	if t.probing() {
 		alone := new(wire.Tally) // so that what the load did stays apart
-		t.sendProbe = t.sends(header, t.opens(1, alone, credentials), alone)
+		transport := t.opens(1, alone, credentials)
+		t.beside = append(t.beside, transport)
+		t.sendProbe = t.sends(header, transport, alone)
 	}
 	return nil
 }

@@ -11,8 +11,8 @@ import (
 
 // Keep says what is kept of a run, beside its Summaries.
 type Keep struct {
-	// Records takes the record stream, as requests end; nil keeps none. It stays the
-	// caller's, who closes it after Run.
+	// Records takes the record stream, as requests end; nil keeps none. spool.Open or
+	// spool.To makes it, and the caller closes it after Run: Close(spool.Waiting{}).
 	Records *spool.File
 
 	// Detail is what the record stream has.

@@ -92,6 +92,6 @@ func (p *Plan) ResetPrefixCache(ctx context.Context) error {
 	if err := t.connect(); err != nil {
 		return err
 	}
-	defer t.transport.CloseIdleConnections()
+	defer t.connection.close()
 	return t.server.ResetPrefixCache(ctx)
 }

@@ -25,7 +25,7 @@ func (p *Plan) Run(ctx context.Context, o Observer) ([]*metrics.Summary, error) 
 	}
 	r := &run{Plan: p.complete(), observer: o, log: newIntervals(p.Keep.Intervals)}
 	r.targets = r.all()
-	if err := r.checkNames(); err != nil {
+	if err := r.check(); err != nil {
 		return nil, err
 	}
 	defer r.serve()()
@@ -46,7 +46,7 @@ func (p *Plan) Run(ctx context.Context, o Observer) ([]*metrics.Summary, error) 
 		}
 	}
 	r.log.flush()
-	return r.done, err
+	return r.done, r.maskError(err)
 }
 
 // all are the plans of each target.
@@ -132,18 +132,26 @@ func (r *run) trial(ctx context.Context, group string, repeat, only int) error {
 	for _, t := range tr.targets {
 		t.stopProfiler(ctx)
 		if t.connection != nil {
-			t.transport.CloseIdleConnections()
+			t.connection.close()
 		}
 	}
 	return err
 }
 
-// checkNames refuses targets that cannot be told apart.
-func (r *run) checkNames() error {
+// check refuses targets that cannot be told apart, and settings that mean nothing.
+func (r *run) check() error {
+	for _, p := range r.targets {
+		if err := p.check(); err != nil {
+			return err
+		}
+	}
 	taken := map[string]bool{}
 	for _, p := range r.Targets {
 		if p.Target == "" || taken[p.Target] {
 			return fmt.Errorf("target %q: each of several targets needs a name of its own", p.Target)
+		}
+		if p.Keep.Records != nil || p.Keep.Intervals != nil {
+			return fmt.Errorf("target %s: records of several targets go where the whole plan keeps them", p.Target)
 		}
 		taken[p.Target] = true
 	}
@@ -174,9 +182,12 @@ func (t *target) result(ctx context.Context, s *metrics.Summary) *Result {
 // the targets dial those, until stop is called.
 func (p *Plan) serve() (stop func()) {
 	var stops []func()
-	for _, target := range p.all() {
+	for i, target := range p.all() {
 		if s := &target.Server; s.Handler != nil {
 			s.BaseURL = "http://handler"
+			if i > 0 { // each is a server of its own
+				s.BaseURL += fmt.Sprintf("-%d", i+1)
+			}
 			listener := pipe.Listen()
 			s.Dial = listener.Dial
 			stops = append(stops, serveAt(listener, s.Handler))

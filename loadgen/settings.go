@@ -52,7 +52,7 @@ type Traffic struct {
 	// Delay is the time before the first request.
 	Delay time.Duration
 
-	// Seed is of the arrival times; nil for the Workload's.
+	// Seed draws the arrival times; nil for the Workload's.
 	Seed *int64
 
 	// ProbeRate is in probes a second, less what their answers take; 0 for none.
@@ -80,7 +80,8 @@ type Workload struct {
 
 	Seed int64
 
-	// NumPrompts is how many; for a file, 0 or less means all.
+	// NumPrompts is how many. 0 means all of custom, spec_bench, speed_bench and file, and
+	// 1000 of any other dataset.
 	NumPrompts int
 
 	// DisableShuffle keeps the order of the dataset's file.
@@ -178,7 +179,7 @@ type Watch struct {
 	// URLs are of the server's replicas, without /metrics at their ends; nil for the server itself.
 	URLs []string
 
-	// Every is how often the server is sampled.
+	// Every is how often the server is sampled; 0 means each second.
 	Every time.Duration
 
 	// GPU is NvidiaSMI, or the URL of a DCGM exporter without /metrics; empty for nothing.
@@ -223,10 +224,11 @@ type Limits struct {
 
 // Report says what the Summaries of a run have in them.
 type Report struct {
-	// Metrics are the latencies that a block prints, of ttft, tpot, itl and e2el.
+	// Metrics are the latencies that a block prints, of ttft, tpot, itl and e2el; nil means
+	// the first three.
 	Metrics []string
 
-	// Percentiles are those of them, from 0 to 100.
+	// Percentiles are printed of each of the Metrics, from 0 to 100; nil means 99.
 	Percentiles []float64
 
 	// Goodput are the limits that a good request keeps.

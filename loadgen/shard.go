@@ -92,8 +92,11 @@ func ParseShard(text string) (dataset.Shard, error) {
 		return dataset.Shard{}, nil
 	}
 	index, of, _ := strings.Cut(text, "/")
-	i, err := strconv.Atoi(strings.TrimSpace(index))
-	n, err2 := strconv.Atoi(strings.TrimSpace(of))
+	number := func(text string) (int, error) {
+		return strconv.Atoi(strings.ReplaceAll(strings.TrimSpace(text), "_", ""))
+	}
+	i, err := number(index)
+	n, err2 := number(of)
 	switch {
 	case err != nil || err2 != nil || n < 1 || n > maxShards:
 		return dataset.Shard{}, fmt.Errorf("invalid shard: %s: it must be I/N as 0/8, or none", pyjson.Quote(text))

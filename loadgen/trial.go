@@ -78,7 +78,7 @@ func (tr *trial) measure(ctx context.Context) ([]*metrics.Summary, error) {
 		run.Loads = append(run.Loads, load)
 	}
 	seen := func() *metrics.Evidence { return nil }
-	over, unhook, stopProbes := func() {}, func() bool { return true }, func(error) {}
+	over, unhook, stopProbes := func() {}, func() {}, func(error) {}
 	run.Started = func(epoch time.Time) {
 		if !tr.inMemory() {
 			seen = watchProcess()
@@ -89,7 +89,16 @@ func (tr *trial) measure(ctx context.Context) ([]*metrics.Summary, error) {
 			t.recorder.begin(t.streamed())
 		}
 		tr.watch(epoch)
-		over, unhook = first.observer.Loading(tr.loading()), context.AfterFunc(ctx, func() { tr.tellDraining(ctx) })
+		told := make(chan struct{})
+		stop := context.AfterFunc(ctx, func() {
+			defer close(told)
+			tr.tellDraining(ctx)
+		})
+		over, unhook = first.observer.Loading(tr.loading()), func() {
+			if !stop() {
+				<-told
+			}
+		}
 		stopProbes = tr.startProbes(ctx)
 	}
 	var ended time.Time

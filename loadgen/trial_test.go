@@ -1,15 +1,19 @@
 package loadgen
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"net/http"
 	"net/http/httptest"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"testing"
 
 	"github.com/servebench/servebench/dataset"
 	"github.com/servebench/servebench/loadgen/openai"
+	"github.com/servebench/servebench/loadgen/spool"
 )
 
 func TestAnErrorUnderWayLosesNoResult(t *testing.T) {
@@ -70,5 +74,68 @@ func TestTargetsNeedNamesOfTheirOwn(t *testing.T) {
 		if _, err := p.Run(t.Context(), nil); err == nil || !strings.HasSuffix(err.Error(), "needs a name of its own") {
 			t.Errorf("%q: %v", names, err)
 		}
+	}
+}
+
+// A caller's key is nobody else's, even where the server quotes it.
+func TestWhatRunReturnsShowsNoSecret(t *testing.T) {
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		http.Error(w, "bad "+r.Header.Get("Authorization"), http.StatusUnauthorized)
+	}))
+	defer server.Close()
+	p := Plan{Server: Server{BaseURL: server.URL, APIKey: "topsecret"}}
+	_, err := p.Run(t.Context(), nil)
+	_, lost := errors.AsType[*UnreachableError](err)
+	if !lost || strings.Contains(err.Error(), "topsecret") || !strings.Contains(err.Error(), "401 ") {
+		t.Errorf("%v", err)
+	}
+}
+
+func TestSettingsThatMeanNothingAreRefused(t *testing.T) {
+	for want, p := range map[string]Plan{
+		`backend "openai_chat": it must be`: {Server: Server{Backend: "openai_chat"}},
+		`dataset "randm": it must be`:       {Workload: Workload{Dataset: "randm"}},
+		"target a: records of several":      {Targets: []*Plan{{Target: "a", Keep: Keep{Records: new(spool.File)}}}},
+	} {
+		if _, err := p.Run(t.Context(), nil); err == nil || !strings.HasPrefix(err.Error(), want) {
+			t.Errorf("%v, want %s", err, want)
+		}
+	}
+}
+
+// late hears what is said once Run has returned.
+type late struct {
+	Quiet
+	over atomic.Bool
+	t    *testing.T
+	do   func()
+}
+
+func (l *late) Remark(_, text string) {
+	if l.over.Load() {
+		l.t.Errorf("it said %q after its end", text)
+	}
+	if l.do != nil {
+		l.do()
+	}
+}
+
+func TestNothingIsSaidAfterTheEnd(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	said, hear := make(chan struct{}), make(chan struct{})
+	l := &late{t: t}
+	l.do = sync.OnceFunc(func() {
+		cancel()
+		close(said)
+		<-hear
+	})
+	go func() {
+		<-said
+		close(hear)
+	}()
+	_, err := plan(t).Run(ctx, l)
+	l.over.Store(true)
+	if !errors.Is(err, ErrInterrupted) {
+		t.Error(err)
 	}
 }

@@ -47,6 +47,7 @@ func (tr *trial) openGPUs(ctx context.Context) (err error) {
 		transport := wire.Connections{Timeout: t.Limits.Connect}.Transport()
 		exporter.Transport = transport
 		_, err = exporter.GPUs(limited)
+		transport.CloseIdleConnections()
 		tr.gpuSampler = closing(transport, openai.SampleDCGM(exporter, gpuEvery))
 	} else {
 		smi := host.NvidiaSMI{Only: t.Watch.GPUs}
@@ -95,10 +96,12 @@ type replica struct {
 func (t *target) replicas() (all []replica) {
 	for _, url := range t.Watch.URLs {
 		transport := t.transport.Apart()
+		t.beside = append(t.beside, transport)
 		all = append(all, replica{&openai.Server{URL: url, Header: t.server.Header, Transport: transport, Limit: t.server.Limit}, url, transport})
 	}
 	if all == nil {
 		transport := t.transport.Apart()
+		t.beside = append(t.beside, transport)
 		all = append(all, replica{t.server.With(transport, t.server.Limit), "", transport})
 	}
 	return all

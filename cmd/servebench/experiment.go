@@ -86,6 +86,11 @@ func (e *experiment) load(ctx context.Context, plan *loadgen.Plan) error {
 		if err := o.checkFiles(); err != nil {
 			return err
 		}
+		if e.SoloFirst {
+			if err := o.solo().checkFiles(); err != nil {
+				return err
+			}
+		}
 	}
 	_, err := plan.Run(ctx, e)
 	return exitOf(e.advised(err))

@@ -7,6 +7,8 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -147,5 +149,20 @@ func TestTargetsWhoseRequestsWereLetGoAreNotCompared(t *testing.T) {
 		if err := e.compare(done); err != nil || strings.Contains(out.String(), "All targets") != kept {
 			t.Errorf("kept: %v; %v, %s", kept, err, &out)
 		}
+	}
+}
+
+// The files of targets that are alone have names of their own, which may be taken.
+func TestFilesOfTargetsThatAreAloneAreCheckedBeforeTheLoad(t *testing.T) {
+	asked := 0
+	url := watchedSim(t, func(*http.Request) { asked++ })
+	dir := t.TempDir()
+	if err := os.Mkdir(filepath.Join(dir, "x-a-alone.json"), 0o777); err != nil {
+		t.Fatal(err)
+	}
+	o := mustParse(t, "--solo-first --repeat 1 --save-result --result-filename x.json --result-dir", dir, "--target", "a="+url, "b="+url)
+	err := newExperiment(o, io.Discard, io.Discard).run(t.Context())
+	if err == nil || !strings.HasSuffix(err.Error(), "x-a-alone.json is a folder") || asked > 0 {
+		t.Errorf("%v after %d calls", err, asked)
 	}
 }

@@ -44,7 +44,7 @@ func (g *workloadFlags) define(f *argv.Flags) {
 	f.StringVar(&w.RequestIDPrefix, "request-id-prefix", "", "`TEXT` what each x-request-id begins with (default bench-<8 random hex digits>-)")
 	f.BoolVar(&w.TokenIDs, "prompt-token-ids", false, "send prompts as token ids; datasets that make them of ids then need no tokenizer")
 	f.IntVar(&w.VocabSize, "vocab-size", 32000, "`N` token ids are below this when there is no tokenizer, or the server's")
-	f.Choices("dataset-name", builtDatasets...)
+	f.Choices("dataset-name", loadgen.Datasets...)
 	f.Unbuilt("dataset-name", unbuiltDatasets...)
 }
 

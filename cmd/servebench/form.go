@@ -182,11 +182,6 @@ var (
 	unbuiltDatasets = []string{"hf", "random-mm", "random-rerank", "custom_image", "custom_audio", "custom_mm", "txt-slices"}
 )
 
-// builtDatasets are the datasets that servebench has; file is its own.
-var builtDatasets = []string{
-	"random", "sharegpt", "custom", "prefix_repetition", "sonnet", "burstgpt", "spec_bench", "speed_bench", "timed_trace", "file",
-}
-
 // goneFlags are flags of older releases of vLLM, with what took their place.
 var goneFlags = map[string]string{
 	"--best-of":                   "vLLM dropped it",

@@ -64,7 +64,7 @@ func Create(stem, extension string, mode os.FileMode, write func(io.Writer) erro
 	}
 }
 
-// Replace writes a file under a spool.Temporary name, and then renames it, so that it
+// Replace writes a file under a Temporary name, and then renames it, so that it
 // is there whole or not at all. Links are followed, and what is no plain file is
 // written to as it is.
 func Replace(name string, mode os.FileMode, write func(io.Writer) error) error {
