@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -103,39 +105,37 @@ func TestSettingsThatMeanNothingAreRefused(t *testing.T) {
 	}
 }
 
-// late hears what is said once Run has returned.
-type late struct {
-	Quiet
-	over atomic.Bool
-	t    *testing.T
-	do   func()
+// A counted connection says when it is closed.
+type counted struct {
+	net.Conn
+	close func()
 }
 
-func (l *late) Remark(_, text string) {
-	if l.over.Load() {
-		l.t.Errorf("it said %q after its end", text)
-	}
-	if l.do != nil {
-		l.do()
-	}
+func (c counted) Close() error {
+	c.close()
+	return c.Conn.Close()
 }
 
-func TestNothingIsSaidAfterTheEnd(t *testing.T) {
-	ctx, cancel := context.WithCancel(t.Context())
-	said, hear := make(chan struct{}), make(chan struct{})
-	l := &late{t: t}
-	l.do = sync.OnceFunc(func() {
-		cancel()
-		close(said)
-		<-hear
+func TestRunClosesWhatItOpened(t *testing.T) {
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		io.WriteString(w, "data: {\"choices\":[{\"text\":\" a\"}]}\n\ndata: [DONE]\n\n")
+	}))
+	defer server.Close()
+	var open atomic.Int64
+	p := plan(t, prompts(5), slots(2), func(p *Plan) {
+		p.Server.BaseURL, p.Traffic.ProbeRate, p.Watch.Server = server.URL, 1000, true
+		p.Server.Dial = func(ctx context.Context, network, address string) (net.Conn, error) {
+			c, err := new(net.Dialer).DialContext(ctx, network, address)
+			if err == nil {
+				open.Add(1)
+			}
+			return counted{c, sync.OnceFunc(func() { open.Add(-1) })}, err
+		}
 	})
-	go func() {
-		<-said
-		close(hear)
-	}()
-	_, err := plan(t).Run(ctx, l)
-	l.over.Store(true)
-	if !errors.Is(err, ErrInterrupted) {
-		t.Error(err)
+	if _, err := p.Run(t.Context(), nil); err != nil {
+		t.Fatal(err)
+	}
+	if n := open.Load(); n != 0 {
+		t.Errorf("%d connections are still open", n)
 	}
 }
