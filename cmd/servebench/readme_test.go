@@ -11,9 +11,9 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 )
 
-// Every `$ servebench` line of the README and the docs runs, against simulated
-// servers in the place of those that it names, with files of the names it uses.
-// Lines below it are what it prints.
+// Every servebench command in an sh block of the README and the docs runs, against
+// simulated servers in the place of those that it names, with files of the names it uses.
+// A text block right below is what it prints.
 func TestDocumentedCommandsRun(t *testing.T) {
 	if testing.Short() {
 		t.Skip("every command of the documentation: in go test without -short")
@@ -74,19 +74,26 @@ var named = regexp.MustCompile(`^# (\S+\.yaml)\n`)
 // An example is a command of a page, and what it is said to print, if anything.
 type example struct{ command, output string }
 
-// documented are the examples in fenced blocks, continued lines joined.
+// documented are the examples of a page: the lines of its sh blocks that begin with
+// servebench, continued lines joined. A text block right below is what the last one of
+// them prints.
 func documented(text string) []example {
 	var examples []example
-	fenced, printing := false, false
+	fence, printed := "", false // the block that we are in; its lines are output of the last example
 	for line := range strings.Lines(strings.ReplaceAll(text, "\\\n", "")) {
-		if strings.HasPrefix(line, "```") {
-			fenced, printing = !fenced, false
-		} else if c, ok := strings.CutPrefix(line, "$ "); ok && fenced {
-			if printing = strings.HasPrefix(c, "servebench "); printing {
-				examples = append(examples, example{command: strings.TrimSpace(c)})
-			}
-		} else if printing {
+		after, isFence := strings.CutPrefix(line, "```")
+		switch {
+		case isFence && fence == "":
+			fence = "```" + strings.TrimSpace(after)
+			printed = printed && fence == "```text"
+		case isFence:
+			printed, fence = fence == "```sh" && len(examples) > 0, ""
+		case fence == "```sh" && strings.HasPrefix(line, "servebench "):
+			examples = append(examples, example{command: strings.TrimSpace(line)})
+		case fence == "```text" && printed:
 			examples[len(examples)-1].output += line
+		case strings.TrimSpace(line) != "":
+			printed = false
 		}
 	}
 	return examples
