@@ -69,10 +69,14 @@ func rendered(p *compare.Point, write func(*grid, *bytes.Buffer)) string {
 // center is a median with as many digits as the block gives.
 func center(s benchmath.Summary) string { return fmt.Sprintf("%.2f", s.Center) }
 
-// interval is empty where runs are too few for one.
+// interval is empty where runs are too few for one. It has no upper end where an old number
+// is 0.
 func interval(e compare.Effect) string {
-	if math.IsInf(e.Low, 0) || math.IsInf(e.High, 0) {
+	switch {
+	case !e.Bounded(), math.IsInf(e.Low, 1):
 		return ""
+	case math.IsInf(e.High, 1):
+		return "≥ " + compare.Percent(e.Low)
 	}
 	return compare.Percent(e.Low) + " … " + compare.Percent(e.High)
 }

@@ -58,7 +58,13 @@ func comparisons() map[string]*compare.Comparison {
 	}
 	unknown := comparisonRuns(1, 1.5, 0.8, nil)
 	unknown[0].Asked, unknown[0].Failed, unknown[0].Values = nil, -1, nil
+	zero := comparisonRuns(6, 1, 1, nil) // most chunks come together with another
+	for i, r := range zero {
+		r.ID, r.Numbers["median_itl"] = r.ID+"zero", float64(i/5)
+	}
 	return map[string]*compare.Comparison{
+		"zero":      compare.Compare(comparisonRuns(6, 1, 1, nil), zero, compare.DefaultGate()),
+		"grown":     compare.Compare(zero, comparisonRuns(6, 1, 1, nil), compare.DefaultGate()),
 		"pass":      compare.Compare(comparisonRuns(6, 1, 1, nil), long(comparisonRuns(6, 0.5, 1, nil)), gate),
 		"regressed": compare.Compare(comparisonRuns(6, 1, 1, nil), long(comparisonRuns(6, 1.2, 0.9, nil)), gate),
 		"grid":      compare.Compare(grid(1), grid(0.8), compare.DefaultGate()),

@@ -7,33 +7,32 @@ import (
 	"github.com/servebench/servebench/metrics"
 )
 
-// An Effect is how much larger the numbers of new runs are than the old numbers, as a
-// share: the Hodges–Lehmann estimate, which is the median over all pairs of an old and a
-// new run, and the interval of the Mann–Whitney test (M. Hollander and D. Wolfe,
-// "Nonparametric Statistical Methods", 4.2 and 4.3). It compares logarithms, or, where a
-// number is not above 0, differences over the old median.
+// An Effect is the ratio of new to old numbers, less one: −0.2 where new numbers are 20 %
+// smaller. It is the Hodges–Lehmann estimate, which is the median of the ratio over all
+// pairs of an old and a new run, with the interval of the Mann–Whitney test (M. Hollander
+// and D. Wolfe, "Nonparametric Statistical Methods", 4.2 and 4.3, on logarithms). A number
+// cannot fall by more than all of it, so Share is at least −1, and so is a known Low.
+//
+// A 0 among the old numbers makes High infinite, or all three. They are NaN where a number
+// is below 0, which has no ratio.
 type Effect struct {
 	Share     float64
-	Low, High float64 // with 95 % confidence; infinite where runs are too few
+	Low, High float64 // with 95 % confidence; −Inf and +Inf where the runs are too few
 }
 
+// Bounded says that the runs are enough for an interval.
+func (e *Effect) Bounded() bool { return e.Low >= -1 }
+
 func effect(old, new []float64) Effect {
-	of, back := math.Log, math.Expm1
-	if !positive(old) || !positive(new) {
-		center := math.Abs(median(old).Center)
-		of = func(v float64) float64 { return v }
-		back = func(difference float64) float64 {
-			if difference == 0 {
-				return 0
-			}
-			return difference / center
-		}
+	unknown := math.NaN()
+	if slices.Min(old) < 0 || slices.Min(new) < 0 {
+		return Effect{unknown, unknown, unknown}
 	}
-	share, low, high := shift(each(old, of), each(new, of), confidenceLevel)
-	if math.IsInf(low, 0) {
-		return Effect{back(share), low, high}
+	share, low, high := growth(old, new, confidenceLevel)
+	if low > high {
+		return Effect{math.Expm1(share), math.Inf(-1), math.Inf(1)}
 	}
-	return Effect{back(share), back(low), back(high)}
+	return Effect{math.Expm1(share), math.Expm1(low), math.Expm1(high)}
 }
 
 func positive(values []float64) bool {
@@ -48,13 +47,13 @@ func each(values []float64, of func(float64) float64) []float64 {
 	return mapped
 }
 
-// shift is the Hodges–Lehmann estimate of how much larger new is than old, with its
-// confidence interval.
-func shift(old, new []float64, confidence float64) (estimate, low, high float64) {
+// growth is the Hodges–Lehmann estimate of the logarithm of new over old, with its
+// confidence interval. Low is above high where the values are too few for one.
+func growth(old, new []float64, confidence float64) (estimate, low, high float64) {
 	var pairs []float64
 	for _, a := range old {
 		for _, b := range new {
-			pairs = append(pairs, b-a)
+			pairs = append(pairs, logRatio(a, b))
 		}
 	}
 	slices.Sort(pairs)
@@ -62,9 +61,18 @@ func shift(old, new []float64, confidence float64) (estimate, low, high float64)
 	estimate = metrics.Median(pairs)
 	drop := uQuantile(len(old), len(new), (1-confidence)/2)
 	if drop < 0 {
-		return estimate, math.Inf(-1), math.Inf(1)
+		return estimate, math.Inf(1), math.Inf(-1)
 	}
 	return estimate, pairs[drop], pairs[n-1-drop]
+}
+
+// logRatio is the logarithm of new over old: infinite where one of them is 0, and 0 where
+// both are, since they do not differ.
+func logRatio(old, new float64) float64 {
+	if old == new {
+		return 0
+	}
+	return math.Log(new) - math.Log(old)
 }
 
 // exactLimit is the largest number of values for which uQuantile counts orders: up to

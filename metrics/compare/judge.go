@@ -250,8 +250,10 @@ func (r *Row) blur(p *Point, asked float64) string {
 	case r.Margin > visible(asked):
 		return fmt.Sprintf("the baseline's own runs differ by %s, and a change of %s should be seen: it takes a quieter machine or a wider margin",
 			fmt.Sprintf("%.0f %%", r.Margin*100), least)
-	case math.IsInf(reach, 1):
+	case !r.Effect.Bounded():
 		return fmt.Sprintf("need at least %s a side to rule out a change of %s", metrics.Counted(runsNeeded((1-confidenceLevel)/2, 1), "run"), least)
+	case math.IsInf(r.worst(), 1):
+		return "an old run has 0, so the change has no upper bound: gate another number"
 	case 2*estimate > visible(asked):
 		return fmt.Sprintf("too noisy to tell a change of %s from chance: it may be %s; it takes more runs, or a quieter machine", Percent(r.Effect.Share), Percent(r.end()))
 	default:

@@ -1,6 +1,7 @@
 package compare
 
 import (
+	"fmt"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -154,10 +155,15 @@ func TestEffectOfZeros(t *testing.T) {
 		{[]float64{10, 10, 10, 10}, []float64{0, 0, 0, 0}, Effect{-1, -1, -1}},
 		{[]float64{0, 0, 0, 0}, []float64{0, 0, 0, 0}, Effect{}},
 		{[]float64{0, 0, 0, 0}, []float64{3, 3, 3, 3}, Effect{math.Inf(1), math.Inf(1), math.Inf(1)}},
+		// A number that falls to 0 falls by all of it, however the old numbers scatter.
+		{[]float64{20.84, 45, 12, 20}, []float64{0, 0, 0, 0}, Effect{-1, -1, -1}},
+		{[]float64{20, 40, 10, 20, 20}, []float64{0, 0, 20, 0, 0}, Effect{-1, -1, 0}},
+		{[]float64{0, 20, 10, 20, 20}, []float64{20, 20, 20, 20, 20}, Effect{0, 0, math.Inf(1)}},
+		{[]float64{-1, 2}, []float64{1, 2}, Effect{math.NaN(), math.NaN(), math.NaN()}},
 		{[]float64{10}, []float64{0}, Effect{-1, math.Inf(-1), math.Inf(1)}},
 		{[]float64{10}, []float64{11}, Effect{math.Expm1(math.Log(11) - math.Log(10)), math.Inf(-1), math.Inf(1)}},
 	} {
-		if got := effect(test.old, test.new); got != test.want {
+		if got := effect(test.old, test.new); fmt.Sprint(got) != fmt.Sprint(test.want) {
 			t.Errorf("%v to %v: %+v, want %+v", test.old, test.new, got, test.want)
 		}
 	}

@@ -129,6 +129,7 @@ func TestVerdicts(t *testing.T) {
 		{"all over the place, but not above", DefaultGate(), alike(6), alike(6, func(i int, r *Run) { r.Numbers["median_ttft"] *= min(1, 0.5+0.17*float64(i)) }), Pass, ""},
 		{"seeds in step", DefaultGate(), alike(6, seeded(0)), alike(6, seeded(0)), Pass, ""},
 		{"all over the place", DefaultGate(), alike(6), alike(6, func(i int, r *Run) { r.Numbers["median_ttft"] *= 0.7 + 0.15*float64(i) }), NoVerdict, "median_ttft: too noisy to tell a change of +7.2 % from chance: it may be +"},
+		{"zeros among the old numbers", DefaultGate(), alike(6, func(i int, r *Run) { r.Numbers["median_tpot"] *= float64(min(i/2, 1)) }), alike(6), NoVerdict, "median_tpot: an old run has 0, so the change has no upper bound: gate another number"},
 		{"wider than the margin allows", DefaultGate(), alike(6), alike(6, func(i int, r *Run) { r.Numbers["median_ttft"] *= 0.82 + 0.08*float64(i) }), NoVerdict, "median_ttft: too noisy to rule out a change of 10 %: it may be +"},
 		{"a tenth worse, and not told from chance", DefaultGate(), alike(6), alike(6, func(i int, r *Run) { r.Numbers["median_ttft"] *= 0.99 + 0.04*float64(i) }), NoVerdict, "median_ttft: too noisy to tell a change of +"},
 	} {
