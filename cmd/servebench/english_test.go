@@ -1,0 +1,271 @@
+package main
+
+import (
+	"fmt"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"io/fs"
+	"os"
+	"path"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+)
+
+// A banned phrase is one that the glossary has other words for.
+type banned struct {
+	phrase  string
+	instead string
+	pattern *regexp.Regexp // the phrase, also where a line of a comment or of a list ends in it
+}
+
+var bannedRow = regexp.MustCompile("(?m)^\\| ((?:`[a-z' ]+`(?:, )?)+) \\| ([^|]+) \\|$")
+
+// bannedPhrases are those of the table in the glossary.
+func bannedPhrases(t *testing.T, glossary string) (all []banned) {
+	t.Helper()
+	_, table, found := strings.Cut(glossary, "\n## Banned phrases\n")
+	table, _, _ = strings.Cut(table, "\n## ")
+	for _, row := range bannedRow.FindAllStringSubmatch(table, -1) {
+		for _, phrase := range strings.Split(row[1], ", ") {
+			phrase = strings.Trim(phrase, "`")
+			pattern := `(?i)\b` + strings.ReplaceAll(phrase, " ", `[\s#>*]+`) + `\b`
+			all = append(all, banned{phrase, row[2], regexp.MustCompile(pattern)})
+		}
+	}
+	if !found || len(all) == 0 {
+		t.Fatal("the glossary bans no phrases")
+	}
+	return all
+}
+
+// A passage is a piece of text that people read, and where it is.
+type passage struct {
+	file string
+	line int
+	text string
+}
+
+// prose are all texts of the repository that people read: pages, templates, scripts and
+// configurations as a whole, and of Go the comments and the strings, but not of tests.
+func prose(t *testing.T, root fs.FS) (all []passage) {
+	t.Helper()
+	err := fs.WalkDir(root, ".", func(name string, entry fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		if entry.IsDir() {
+			if entry.Name() == "testdata" || entry.Name() == "uplot" || name != "." && name != ".github" && strings.HasPrefix(entry.Name(), ".") ||
+				slices.Contains([]string{"bin", "dist", "shared"}, name) {
+				return fs.SkipDir
+			}
+			return nil
+		}
+		text, err := fs.ReadFile(root, name)
+		switch {
+		case err != nil:
+			return err
+		case strings.HasSuffix(name, "_test.go"):
+		case path.Ext(name) == ".go":
+			all = append(all, goProse(t, name, text)...)
+		case entry.Name() == "Makefile", slices.Contains([]string{".md", ".yaml", ".yml", ".sh", ".mk", ".tmpl", ".html", ".js"}, path.Ext(name)):
+			page := string(text)
+			if name == "docs/glossary.md" { // it names the phrases
+				page, _, _ = strings.Cut(page, "\n## Banned phrases\n")
+			}
+			all = append(all, passage{name, 1, page})
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return all
+}
+
+// goProse are the comments and the strings of a Go file; strings that are added up are one.
+func goProse(t *testing.T, name string, text []byte) (all []passage) {
+	t.Helper()
+	files := token.NewFileSet()
+	syntax, err := parser.ParseFile(files, name, text, parser.ParseComments)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, group := range syntax.Comments {
+		all = append(all, passage{name, files.Position(group.Pos()).Line, group.Text()})
+	}
+	ast.Inspect(syntax, func(n ast.Node) bool {
+		switch n := n.(type) {
+		case *ast.ImportSpec:
+			return false
+		case *ast.BinaryExpr:
+			if n.Op == token.ADD {
+				all = append(all, passage{name, files.Position(n.Pos()).Line, literalText(n)})
+				return false
+			}
+		case *ast.BasicLit:
+			all = append(all, passage{name, files.Position(n.Pos()).Line, literalText(n)})
+		}
+		return true
+	})
+	return all
+}
+
+// literalText is the text of the string literals in a sum; a term that is none is a "%".
+func literalText(e ast.Expr) string {
+	switch e := e.(type) {
+	case *ast.BinaryExpr:
+		return literalText(e.X) + literalText(e.Y)
+	case *ast.BasicLit:
+		if text, err := strconv.Unquote(e.Value); err == nil && e.Kind == token.STRING {
+			return text
+		}
+	}
+	return "%"
+}
+
+// TestEnglish holds three rules of plain English: no phrase that the glossary bans, no
+// sentence of a page and no help that has to be read twice.
+func TestEnglish(t *testing.T) {
+	glossary, err := os.ReadFile("../../docs/glossary.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	found := breaches{}
+	found.phrases(prose(t, os.DirFS("../..")), bannedPhrases(t, string(glossary)))
+	found.sentences(frontPages(t))
+	found.help(newRootCommand())
+	onlyFewer(t, "testdata/english.txt", found)
+}
+
+// breaches are what breaks a rule, by the rule and the file.
+type breaches map[string][]string
+
+func (f breaches) add(where, format string, a ...any) {
+	f[where] = append(f[where], fmt.Sprintf(format, a...))
+}
+
+func (f breaches) phrases(all []passage, phrases []banned) {
+	for _, p := range all {
+		for _, b := range phrases {
+			for _, at := range b.pattern.FindAllStringIndex(p.text, -1) {
+				line := p.line + strings.Count(p.text[:at[0]], "\n")
+				f.add("phrases "+p.file, "%s:%d: %q: %s", p.file, line, b.phrase, b.instead)
+			}
+		}
+	}
+}
+
+// onlyFewer holds what was found against a list of how much it may be. What is not in the
+// list may not be. With -update the list shrinks.
+func onlyFewer(t *testing.T, list string, found breaches) {
+	t.Helper()
+	text, err := os.ReadFile(list)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var kept []string
+	may := map[string]int{}
+	for line := range strings.Lines(string(text)) {
+		count, where, _ := strings.Cut(strings.TrimSpace(line), " ")
+		may[where], err = strconv.Atoi(count)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if n := min(len(found[where]), may[where]); n > 0 {
+			kept = append(kept, fmt.Sprintf("%d %s\n", n, where))
+		}
+	}
+	for where, all := range found {
+		if len(all) > may[where] {
+			t.Errorf("%s: docs/glossary.md asks for other words (%s allows %d of these):\n%s", where, list, may[where], strings.Join(all, "\n"))
+		}
+	}
+	if *update {
+		if err := os.WriteFile(list, []byte(strings.Join(kept, "")), 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+const longestSentence = 40 // words of a page
+
+var (
+	fence       = regexp.MustCompile("(?ms)^ *```.*?^ *```")
+	pieces      = regexp.MustCompile(`(?m)\n\s*\n|^\s*(?:[-*#>]+|\d+\.)\s|\|`)
+	inlineCode  = regexp.MustCompile("`[^`]*`")
+	linkTarget  = regexp.MustCompile(`\]\([^)]*\)`)
+	sentenceEnd = regexp.MustCompile(`[.?!:][)*"]*\s+`)
+)
+
+// sentences are the sentences of a page's paragraphs, items and cells; code is one word.
+func sentences(page string) (all []string) {
+	page = inlineCode.ReplaceAllString(fence.ReplaceAllString(page, "\n\n"), "x")
+	page = linkTarget.ReplaceAllString(page, "]")
+	for _, piece := range pieces.Split(page, -1) {
+		all = append(all, sentenceEnd.Split(piece, -1)...)
+	}
+	return all
+}
+
+func (f breaches) sentences(pages map[string]string) {
+	for name, page := range pages {
+		for _, s := range sentences(page) {
+			if n := len(strings.Fields(s)); n > longestSentence {
+				f.add("sentences "+name, "%d words, more than %d: %s", n, longestSentence, s)
+			}
+		}
+	}
+}
+
+const longestHelp = 20 // words of the first sentence of a flag's or a command's help
+
+var helpEnd = regexp.MustCompile(`[.;:] | \(`)
+
+func (f breaches) help(cmd *cobra.Command) {
+	short := func(what, help string) {
+		if first := helpEnd.Split(help, 2)[0]; len(strings.Fields(first)) > longestHelp {
+			f.add("help", "%s: the first sentence has more than %d words: %s", what, longestHelp, first)
+		}
+	}
+	short(cmd.CommandPath(), cmd.Short)
+	cmd.LocalFlags().VisitAll(func(flag *pflag.Flag) {
+		_, usage := pflag.UnquoteUsage(flag)
+		short(cmd.CommandPath()+" --"+flag.Name, usage)
+	})
+	for _, sub := range cmd.Commands() {
+		f.help(sub)
+	}
+}
+
+func TestSentencesAreFoundInMarkdown(t *testing.T) {
+	page := "One two: three `a b. c`.\n\n- Four [five six](seven eight). Nine\n  ten\n- eleven\n\n```\nnot. this\n```\n| a b | c |\n"
+	want := []string{"One two", "three x.", "Four [five six]", "Nine\n  ten", "eleven", "a b", "c"}
+	var got []string
+	for _, s := range sentences(page) {
+		if s = strings.TrimSpace(s); s != "" {
+			got = append(got, s)
+		}
+	}
+	if !slices.Equal(got, want) {
+		t.Errorf("%q, want %q", got, want)
+	}
+}
+
+// A phrase is found where it goes over the end of a comment's line, and where two strings
+// are added up.
+func TestPhrasesAreFoundInGo(t *testing.T) {
+	source := "package p\n\n// A run was given\n// up, not forgiven upwards.\nvar s = \"lay \" +\n\t`unread`\n"
+	f := breaches{}
+	f.phrases(goProse(t, "p.go", []byte(source)), bannedPhrases(t, "\n## Banned phrases\n| `given up`, `lay unread` | aborted |\n"))
+	want := []string{`p.go:3: "given up": aborted`, `p.go:5: "lay unread": aborted`}
+	if !slices.Equal(f["phrases p.go"], want) {
+		t.Errorf("%q, want %q", f["phrases p.go"], want)
+	}
+}
