@@ -16,9 +16,10 @@ import (
 )
 
 // ComparisonFormats are what a comparison can be written as: text; markdown with the
-// verdict first; annotations of a GitHub workflow, which are an error for each reason
-// of a regression, a warning for each reason against a verdict and a notice for the
-// rest; JUnit XML; JSON; and the runs of one side in the Go benchmark format.
+// verdict first; two annotations of a GitHub workflow, which shows ten of a step at most:
+// an error for a regression, a warning for no verdict or a notice for a pass, with all
+// reasons in it, and a notice with all notes; JUnit XML; JSON; and the runs of one side in
+// the Go benchmark format.
 var ComparisonFormats = map[string]func(io.Writer, *compare.Comparison) error{
 	"text": Comparison, "markdown": templated("markdown"), "github": templated("github"),
 	"junit": comparisonJUnit, "json": comparisonJSON, "bench-old": benchOld, "bench-new": benchNew,
@@ -34,6 +35,7 @@ var comparisonTemplates = template.Must(template.New("").Funcs(template.FuncMap{
 	"side": side, "remarked": remarked, "legend": legend, "outcome": outcome,
 	"columns": func(p *compare.Point) string { return rendered(p, (*grid).text) },
 	"table":   func(p *compare.Point) string { return rendered(p, (*grid).markdown) },
+	"lines":   func(texts []string) string { return strings.Join(texts, "\n") },
 	"escape":  strings.NewReplacer("*", `\*`).Replace,
 	// As GitHub's workflow commands want a message.
 	"data": strings.NewReplacer("%", "%25", "\r", "%0D", "\n", "%0A").Replace,

@@ -116,6 +116,25 @@ func TestOnlyAPassIsASuccessInJUnit(t *testing.T) {
 	}
 }
 
+// GitHub shows ten annotations of a step, and a dozen runs may each be SUSPECT for another
+// reason.
+func TestAnnotationsAreFewerThanGitHubShows(t *testing.T) {
+	c := &compare.Comparison{Verdict: compare.NoVerdict}
+	for i := range 12 {
+		c.Reasons = append(c.Reasons, fmt.Sprintf("new run %d: SUSPECT: lag p99 %d ms", i+1, i))
+		c.Notes = append(c.Notes, fmt.Sprintf("note %d", i))
+	}
+	var text bytes.Buffer
+	if err := ComparisonFormats["github"](&text, c); err != nil {
+		t.Fatal(err)
+	}
+	got := text.String()
+	if strings.Count(got, "\n") != 2 || !strings.HasPrefix(got, "::warning title=servebench NO VERDICT::new run 1: ") ||
+		!strings.Contains(got, "%0Anew run 12: SUSPECT: lag p99 11 ms\n::notice title=servebench compare::note 0%0Anote 1%0A") {
+		t.Error(got)
+	}
+}
+
 func TestAnnotationsAreOneLineEach(t *testing.T) {
 	c := &compare.Comparison{Verdict: compare.Regressed, Reasons: []string{"100 % of\r\nit"}}
 	var text bytes.Buffer

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"maps"
 	"os"
 	"slices"
@@ -35,6 +36,7 @@ type compareCommand struct {
 	writes       []string
 
 	gate    compare.Gate
+	missing bool                // there is no file of the baseline
 	counted metrics.Definitions // by which recorded streams are counted; empty for each run's own
 }
 
@@ -109,6 +111,9 @@ func (c *compareCommand) run(args []string, dash int) error {
 		notes = append(notes, fmt.Sprintf("runs were recorded by the definitions of several releases: all are counted by those of %s", c.counted))
 	}
 	result := compare.Compare(old, new, c.gate)
+	if c.missing {
+		result.Reasons = []string{fmt.Sprintf("there is no baseline: %s does not exist; servebench compare --save-baseline makes it of runs that you trust", c.baseline)}
+	}
 	result.Notes = append(result.Notes, notes...)
 	if err := c.write(result); err != nil {
 		return err
@@ -239,7 +244,10 @@ func (c *compareCommand) armsOf(args []string) (old, new []*compare.Run, err err
 
 func (c *compareCommand) withBaseline(args []string) (old, new []*compare.Run, err error) {
 	b, err := compare.OpenBaseline(c.baseline)
-	if err != nil {
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		b, c.missing = &compare.Baseline{}, true
+	case err != nil:
 		return nil, nil, fmt.Errorf("argument --baseline: %w", err)
 	}
 	c.gate.Noise = b.Noise
