@@ -9,25 +9,24 @@ import (
 	"github.com/servebench/servebench/metrics"
 )
 
-// abortFrom is how many requests must have ended before a share of them is looked
-// at.
+// abortFrom is the number of requests that must end before the rule looks at their share of
+// failures.
 const abortFrom = 20
 
-// An AbortRule says when so many requests have failed that a run is hopeless. The
-// zero value is never.
+// An AbortRule says how many requests may fail before a run aborts. The zero value never aborts.
 type AbortRule struct {
-	// Text is the rule as it was given, 10 or 5%; empty for never.
+	// Text is the rule as the user wrote it, 10 or 5%; empty for no rule.
 	Text string
 
 	// Count is how many may fail.
 	Count int
 
-	// Share is what part of the requests that ended may fail instead, in percent, where
-	// Text ends with %.
+	// Share is the percentage of ended requests that may fail. It counts instead of Count if Text
+	// ends with %.
 	Share float64
 }
 
-// broken says whether that many failures of the requests that ended are too many.
+// broken reports whether that many failures among the ended requests are too many.
 func (r AbortRule) broken(failed, ended int) bool {
 	switch {
 	case r.Text == "":
@@ -38,16 +37,15 @@ func (r AbortRule) broken(failed, ended int) bool {
 	return failed > r.Count
 }
 
-// An aborter stops a run whose rule is broken. The requests of all its targets
-// count.
+// An aborter stops a run that breaks its rule. It counts the requests of all targets.
 type aborter struct {
 	AbortRule
-	stop   context.CancelCauseFunc // nil once it was called
+	stop   context.CancelCauseFunc // nil after its first call
 	ended  int
 	failed metrics.Failing
 }
 
-// take counts a request. One that we cut says nothing of the server.
+// take counts a request. A request that we cut ourselves tells nothing about the server.
 func (a *aborter) take(rec *metrics.Record) {
 	if rec.Phase == metrics.WarmUp || rec.Class.Cut() {
 		return
@@ -65,12 +63,12 @@ func (a *aborter) take(rec *metrics.Record) {
 	a.stop = nil
 }
 
-// An AbortError says the rule by which a run was stopped, and how it was broken.
+// An AbortError names the rule that stopped a run, and the failures that broke it.
 type AbortError string
 
 func (e AbortError) Error() string { return "stopped by " + string(e) }
 
-// aborted says why the run of that context was stopped, if it was by its rule.
+// aborted returns the reason if the rule stopped the run of that context.
 func aborted(ctx context.Context) (why AbortError, stopped bool) {
 	return errors.AsType[AbortError](context.Cause(ctx))
 }

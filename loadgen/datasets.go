@@ -12,22 +12,22 @@ import (
 	"github.com/servebench/servebench/loadgen/arrivals"
 )
 
-// Datasets are the names of those that a Workload may have.
+// Datasets are the names that Workload.Dataset accepts.
 var Datasets = []string{
 	"random", "sharegpt", "custom", "prefix_repetition", "sonnet", "burstgpt", "spec_bench", "speed_bench", "timed_trace", "file",
 }
 
-// takesAll says whether no number of prompts means all that a dataset has.
+// takesAll reports whether NumPrompts = 0 means all prompts of the dataset.
 func takesAll(dataset string) bool {
 	return slices.Contains([]string{"custom", "spec_bench", "speed_bench", "file"}, dataset)
 }
 
-// An opener is a dataset by its flags.
+// An opener opens the dataset that the plan describes.
 type opener interface {
 	Open() (dataset.Source, int, error)
 }
 
-// dataset is the one that o names.
+// dataset returns the dataset that the workload names.
 func (w *workload) dataset(p *Plan, from tokenizerSource) (opener, error) {
 	d := &p.Workload
 	if d.Source != nil {
@@ -69,7 +69,7 @@ type given struct {
 	n      int
 }
 
-// Open gives the Source as it is.
+// Open returns that Source.
 func (g given) Open() (dataset.Source, int, error) {
 	if g.n < 1 {
 		return nil, 0, fmt.Errorf("%d prompts: a Source needs at least 1", g.n)
@@ -77,7 +77,7 @@ func (g given) Open() (dataset.Source, int, error) {
 	return g.source, g.n, nil
 }
 
-// synthetic are the datasets whose prompts are made of token ids.
+// synthetic returns a dataset that makes its prompts of token ids.
 func (w *workload) synthetic(p *Plan, common dataset.Options) opener {
 	d := &p.Workload
 	if d.Dataset == "prefix_repetition" || d.Dataset == "timed_trace" || d.Dataset == "random" && p.Traffic.Rule == arrivals.UpToV092 {
@@ -105,7 +105,7 @@ func (w *workload) synthetic(p *Plan, common dataset.Options) opener {
 	return r
 }
 
-// rendered are the datasets whose prompts are texts that a chat template renders.
+// rendered returns a dataset whose prompts a chat template renders.
 func rendered(p *Plan, common dataset.Options) opener {
 	switch d := p.Workload; d.Dataset {
 	case "sonnet":
@@ -139,7 +139,7 @@ func (w *workload) template(p *Plan) (dataset.Template, error) {
 	return t, nil
 }
 
-// unlessSkipped is the advice for datasets that can do without a template.
+// unlessSkipped is advice for datasets that work without a template.
 func unlessSkipped(p *Plan) string {
 	if p.Workload.Dataset == "custom" || p.Workload.Dataset == "speed_bench" {
 		return ", or --skip-chat-template to send them as they are"

@@ -6,15 +6,15 @@ import (
 	"fmt"
 )
 
-// A FailedError is of a run that its Plan describes well and that could not be done, or
-// not to its end. Any other error of Run's says what is wrong with the Plan.
+// A FailedError means that the Plan is fine but the run failed, or ended early. Any other error of
+// Run says what is wrong with the Plan.
 type FailedError struct{ Err error }
 
 func (e *FailedError) Error() string { return e.Err.Error() }
 func (e *FailedError) Unwrap() error { return e.Err }
 
-// An UnreachableError is of a server that is not there, or does not say which model it
-// has. It comes within a FailedError.
+// An UnreachableError means that the server does not answer, or does not say which model it has. A
+// FailedError wraps it.
 type UnreachableError struct {
 	Target string // empty for a single one
 	Err    error  // a Failure of the call
@@ -23,10 +23,10 @@ type UnreachableError struct {
 func (e *UnreachableError) Error() string { return e.Err.Error() }
 func (e *UnreachableError) Unwrap() error { return e.Err }
 
-// ErrInterrupted says that the context of a run ended before its load began.
+// ErrInterrupted means that the context of a run ended before its load began.
 var ErrInterrupted = errors.New("interrupted before the load began")
 
-// interrupted is ErrInterrupted in the place of err where ctx has ended.
+// interrupted replaces err by ErrInterrupted if ctx has ended.
 func interrupted(ctx context.Context, err error) error {
 	if ctx.Err() != nil {
 		return ErrInterrupted
@@ -34,7 +34,7 @@ func interrupted(ctx context.Context, err error) error {
 	return err
 }
 
-// failed is a FailedError with a text before it; nil for none.
+// failedAs is a FailedError with a text in front; nil for a nil error.
 func failedAs(what string, err error) error {
 	if err == nil {
 		return nil
@@ -42,7 +42,7 @@ func failedAs(what string, err error) error {
 	return &FailedError{fmt.Errorf("%s: %w", what, err)}
 }
 
-// count is n of a noun.
+// count formats n with its noun.
 func count(n int, noun string) string {
 	if n != 1 {
 		noun += "s"
@@ -50,7 +50,7 @@ func count(n int, noun string) string {
 	return fmt.Sprintf("%d %s", n, noun)
 }
 
-// A maskedError is an error whose text shows no secret.
+// A maskedError is an error with all secrets masked in its text.
 type maskedError struct {
 	text string
 	err  error

@@ -8,83 +8,83 @@ import (
 	"github.com/servebench/servebench/metrics"
 )
 
-// An Observer is told what is going on in a run. Its methods may be called by several
-// goroutines at once, and not after Run has returned. The load begins once Loading has
-// returned, so that has to be quick; Record may lag by some thousands of requests before
-// the load waits for it. Embed Quiet to have them all.
+// An Observer hears about the progress of a run. Several goroutines may call its methods at once,
+// but none does after Run has returned. The load waits for Loading to return, so Loading must be
+// quick. Record may lag by some thousands of requests before the load waits for it. Embed Quiet to
+// implement only some methods.
 type Observer interface {
-	// Step is told what a target comes to before and after its load.
+	// Step reports what a target does before and after its load.
 	Step(Step)
 
-	// Remark is told a line that is good to know, and a warning that begins with
-	// "WARNING: ". Target is empty for a single one, and for all of them together.
+	// Remark reports a useful line; a warning begins with "WARNING: ". Target is empty if the run
+	// has one target, or if the line is about all of them.
 	Remark(target, text string)
 
-	// Loading is told that the load has begun. It gives what is called when the load is
-	// over.
+	// Loading reports that the load has begun. It returns a function to call when the load is over.
 	Loading(Loading) (over func())
 
-	// Draining is told that nothing more is sent, and what is left.
+	// Draining reports that nothing more will be sent, and what is still in flight.
 	Draining(Draining)
 
-	// Record is told of each request once it has ended, in order. It owns none of it.
+	// Record reports each request after it has ended, in order. The Record is only valid during the
+	// call.
 	Record(*metrics.Record)
 
-	// Done is told what a target came to.
+	// Done reports the result of a target.
 	Done(*Result)
 }
 
-// A Step is what a target comes to before and after its load.
+// A Step is something that a target does before or after its load.
 type Step struct {
 	Kind StepKind
 
-	// Target is empty for a single one.
+	// Target is empty if the run has one target.
 	Target string
 
-	// Plan is what the target is put under.
+	// Plan is the target's plan.
 	Plan *Plan
 
-	// Model is its name, of FoundModel and NotAligned; ID is its name in the API, of
+	// Model is the model's name, for FoundModel and NotAligned. ID is its name in the API, for
 	// FoundModel.
 	Model, ID string
 
-	// Config is of Announced: what is sent here, a shard's part.
+	// Config is what this shard sends, for Announced.
 	Config metrics.Config
 
-	// Probes says of Announced that probes are sent, too.
+	// Probes says, for Announced, that probes are sent as well.
 	Probes bool
 
-	// Count is how many requests there are of WarmingUp, tokens by the server of Aligning,
-	// and Summaries of RepeatDone.
+	// Count is the number of requests for WarmingUp, of the server's tokens for Aligning, and of
+	// Summaries for RepeatDone.
 	Count int
 
-	// Want is how many tokens the dataset asks for, of Aligning.
+	// Want is the number of tokens that the dataset asks for, for Aligning.
 	Want int
 
-	// Err is why NotAligned.
+	// Err is the reason, for NotAligned.
 	Err error
 }
 
 // A StepKind says which Step it is.
 type StepKind int
 
-// The steps of a target, in their order. A run skips those that it was not asked for.
+// The steps of a target, in their order. A run skips those that the plan does not ask for.
 const (
-	FindingModel     StepKind = iota // the server is asked for its models
-	FoundModel                       // the first of them is taken
-	NotAligned                       // the server's /tokenize is of no use
-	Aligning                         // prompts are cut to the length by the server's tokenizer
-	Prepared                         // all that is sent is known
-	Rehearsing                       // the first request is made, and sent where there is a ready check
-	Ready                            // it was answered
-	WarmingUp                        // requests are sent before the clock starts
-	WarmedUp                         // they have ended
-	Starting                         // the load is about to begin
-	StartingProfiler                 // the server is asked to profile the load
-	StartedProfiler                  // it does
-	Announced                        // what is sent, and when
-	StoppingProfiler                 // the server is asked to write its profile
-	StoppedProfiler                  // it has
+	FindingModel     StepKind = iota // asks the server for its models
+	FoundModel                       // took the first of them
+	NotAligned                       // cannot use the server's /tokenize
+	Aligning                         // cuts prompts to length with the server's tokenizer
+	Prepared                         // knows everything that it will send
+	Rehearsing                       // makes the first request, and sends it if there is a ready check
+	Ready                            // the server answered it
+	WarmingUp                        // sends requests before the clock starts
+	WarmedUp                         // those requests have ended
+	Starting                         // is about to begin the load
+	StartingProfiler                 // asks the server to profile the load
+	StartedProfiler                  // the server profiles
+	Announced                        // knows what it will send, and when
+	StoppingProfiler                 // asks the server to write its profile
+	StoppedProfiler                  // the server has written it
 	RepeatDone                       // all load tests of a repeat are done
 )
 
@@ -93,62 +93,61 @@ type Loading struct {
 	// Epoch is when the clock started.
 	Epoch time.Time
 
-	// Began is from when on measured requests are sent: a delay and a warm-up go before.
+	// Began is when the first measured request was sent, after a delay and a warm-up.
 	Began time.Duration
 
-	// Total is how many requests there are.
+	// Total is the number of requests, if it is known beforehand.
 	Total int
 
-	// Until is when the last is sent, where Total does not say; 0 where it does.
+	// Until is when the last request will be sent, if Total is unknown; otherwise 0.
 	Until time.Duration
 
-	// Loads are those of the targets.
+	// Loads has one entry for each target.
 	Loads []LoadingTarget
 }
 
-// A LoadingTarget is a target's part of a Loading.
+// A LoadingTarget is one target's part of a Loading.
 type LoadingTarget struct {
 	Target string
 
 	// Run is the id in the target's Records.
 	Run string
 
-	// Live is kept up to date until the load is over.
+	// Live changes until the load is over.
 	Live *engine.Live
 }
 
-// A Draining is what was in flight when a run was stopped.
+// A Draining says what was in flight when a run stopped.
 type Draining struct {
-	// InFlight is how many requests.
+	// InFlight is the number of requests.
 	InFlight int
 
-	// Limit is for how long they may go on.
+	// Limit is the time that they still have.
 	Limit time.Duration
 
-	// Aborted says that the Plan's own rule stopped the run, and not its context.
+	// Aborted says that the Plan's own rule stopped the run, not its context.
 	Aborted bool
 }
 
-// A Result is what a target came to.
+// A Result is the outcome of one target's load test.
 type Result struct {
 	*metrics.Summary
 
-	// Plan is what the target was put under, with the seed of the repeat.
+	// Plan is the target's plan, with the seed of the repeat.
 	Plan *Plan
 
-	// Requests is how many were to be sent here; -1 where only the server's answers
-	// bounded them.
+	// Requests is the number to send here; -1 if only the server's answers bound it.
 	Requests int
 
 	// TokenIDs says that prompts were sent as token ids.
 	TokenIDs bool
 
-	// Unlisted is what the server lists in the place of the model, where every request
-	// failed by its status; empty where that is not known.
+	// Unlisted says which models the server lists instead of the requested one, if the server
+	// refused every request; empty if unknown.
 	Unlisted string
 }
 
-// Quiet is an Observer that hears nothing.
+// Quiet is an Observer that ignores everything.
 type Quiet struct{}
 
 func (Quiet) Step(Step)                     {}
@@ -158,7 +157,7 @@ func (Quiet) Draining(Draining)             {}
 func (Quiet) Record(*metrics.Record)        {}
 func (Quiet) Done(*Result)                  {}
 
-// A gate lets what is said through to an Observer until it is shut.
+// A gate forwards calls to an Observer until it is shut.
 type gate struct {
 	Observer
 	mu   sync.RWMutex
@@ -181,7 +180,7 @@ func (g *gate) Remark(target, text string) {
 	}
 }
 
-// shut waits for what is being said, and lets nothing more through.
+// shut waits for calls in progress, and forwards no more.
 func (g *gate) shut() {
 	g.mu.Lock()
 	defer g.mu.Unlock()

@@ -16,8 +16,8 @@ import (
 	"github.com/servebench/servebench/metrics"
 )
 
-// A Plan says what is sent to which server, when, and what is watched meanwhile.
-// Run does not change it, and it may be run several times.
+// A Plan says what to send to which server, when, and what to watch during the load. Run does not
+// change it, so it can run several times.
 type Plan struct {
 	Server   Server
 	Workload Workload
@@ -29,40 +29,39 @@ type Plan struct {
 	Shard    Shard
 	Abort    AbortRule
 
-	// Target names the server among several; empty for a single one.
+	// Target names the server among several targets; empty for a single one.
 	Target string
 
-	// Targets are loaded together, on one clock, each by a plan of its own. Nil means
-	// that the Plan itself is the only one. What is the whole run's to say is taken from
-	// the Plan itself: Shard, Abort, Repeat, SoloFirst, Version, Vouched, the limits
-	// Deadline and Drain, the GPUs that are watched, and where records go.
+	// Targets are loaded together, on one clock, each by its own plan. Nil means that the Plan
+	// itself is the only target. These settings always come from the Plan itself: Shard, Abort,
+	// Repeat, SoloFirst, Version, Vouched, the limits Deadline and Drain, the GPUs to watch, and
+	// where records go.
 	Targets []*Plan
 
-	// SoloFirst loads each target alone before all together, in every second repeat
-	// after that.
+	// SoloFirst loads each target alone before all of them together; every second repeat reverses
+	// the order.
 	SoloFirst bool
 
-	// Backward begins with all together instead.
+	// Backward begins with the reversed order.
 	Backward bool
 
-	// Repeat is how often all is done, each time with other prompts; 0 means once.
+	// Repeat is the number of repeats, each with different prompts; 0 means one.
 	Repeat int
 
-	// Keep says what is kept of the run beside its Summaries.
+	// Keep says what the run keeps besides its Summaries.
 	Keep Keep
 
-	// Version is of the program, in headers of record streams.
+	// Version is the program's version, for the headers of record streams.
 	Version string
 
-	// Vouched, if set, is what a selftest found of this machine; nil for none.
+	// Vouched, if set, returns what a selftest measured on this machine; nil if there was none.
 	Vouched func() (*metrics.Vouched, error)
 
-	// Flags are what the headers of records show of how the run was asked for, without
-	// secrets.
+	// Flags are the command's flags, without secrets, for the headers of records.
 	Flags []metrics.KV
 }
 
-// complete is the plan with what its zero values stand for.
+// complete fills in the defaults that zero values mean.
 func (p *Plan) complete() *Plan {
 	c := *p
 	c.Repeat = max(c.Repeat, 1)
@@ -102,7 +101,7 @@ func (p *Plan) complete() *Plan {
 	return &c
 }
 
-// check refuses settings that mean nothing.
+// check refuses invalid settings.
 func (p *Plan) check() error {
 	if !slices.Contains([]string{"openai", "vllm", "openai-chat"}, p.Server.Backend) {
 		return fmt.Errorf("backend %q: it must be openai, vllm or openai-chat", p.Server.Backend)
@@ -113,62 +112,62 @@ func (p *Plan) check() error {
 	return nil
 }
 
-// Server says where requests go and in which protocol.
+// Server says where requests go, and in which protocol.
 type Server struct {
 	// Backend is openai, vllm (the same), or openai-chat; empty means openai.
 	Backend string
 
-	// BaseURL is http://host:port, with a path where the server has one, and no slash at
-	// its end.
+	// BaseURL is http://host:port, with a path if the server has one, and without a slash at its
+	// end.
 	BaseURL string
 
-	// Query goes with every call, without its question mark; empty for none.
+	// Query goes with every call, without its question mark; empty for no query.
 	Query string
 
-	// Endpoint is the path of the API, with a slash in front; empty means the Backend's.
+	// Endpoint is the path of the API, with a slash in front; empty for the Backend's default.
 	Endpoint string
 
-	// Asked is a query of the endpoint alone, without its question mark.
+	// Asked is the query of the endpoint only, without its question mark.
 	Asked string
 
 	// Headers are sent with every request. No two have the same name.
 	Headers []metrics.KV
 
-	// Insecure does not verify TLS certificates.
+	// Insecure skips the verification of TLS certificates.
 	Insecure bool
 
 	TLS   wire.CredentialFiles
 	HTTP2 bool
 
-	// Handler is the server itself, reached through memory; nil for one at BaseURL. A run
-	// with a Handler waits by package time, so it can be in a testing/synctest bubble, and
-	// its Summaries have no Evidence: the server would be a part of what is watched.
+	// Handler is a server in this process, reached through memory; nil for a server at BaseURL. A
+	// run with a Handler waits by package time, so a testing/synctest bubble can hold it. Its
+	// Summaries have no Evidence, because the evidence would include the server.
 	Handler http.Handler
 
-	// Dial opens connections in place of TCP to the URL's host; nil for that.
+	// Dial, if set, opens connections instead of dialing the URL's host by TCP.
 	Dial func(ctx context.Context, network, address string) (net.Conn, error)
 
 	// Socket is the path of a Unix socket to connect to; empty for the URL's host.
 	Socket string
 
-	// Model is the model's name; empty for the first that the server lists.
+	// Model is the model's name; empty for the first model that the server lists.
 	Model string
 
-	// ServedName is the model's name in requests; empty for the Model's own.
+	// ServedName is the model's name in requests; empty for Model.
 	ServedName string
 
 	// APIKey is sent as a bearer token; empty for none.
 	APIKey string
 
-	// Secrets are masked in all that the run shows of what the server says.
+	// Secrets are masked in everything that the run shows.
 	Secrets Secrets
 
-	// Tokenizer is a file, a folder, a name in the Hugging Face cache, "server" to ask the
-	// server, or stub-N for one of N made-up words. Empty for the model's in the cache,
-	// then the server's, then none.
+	// Tokenizer is a file, a folder, a name in the Hugging Face cache, "server" to ask the server,
+	// or stub-N for N made-up words. If it is empty, the run tries the model's tokenizer in the
+	// cache, then the server's, then none.
 	Tokenizer string
 
-	// SkipTokenizer takes none: lengths are what the server counts.
+	// SkipTokenizer uses no tokenizer: the server counts the lengths.
 	SkipTokenizer bool
 }
 
@@ -181,7 +180,7 @@ func (s *Server) URL() string {
 	return url
 }
 
-// secrets are those that were given, the key and the values of headers.
+// secrets returns the given secrets, the key and the values of headers.
 func (s *Server) secrets() Secrets {
 	all := slices.Clone(s.Secrets)
 	if all.Add(s.APIKey); s.APIKey != "" && len(s.APIKey) < MinSecret {
@@ -193,12 +192,11 @@ func (s *Server) secrets() Secrets {
 	return all
 }
 
-// chat says whether the API is that of chats.
+// chat reports whether the backend is a chat API.
 func (s *Server) chat() bool { return s.Backend == "openai-chat" }
 
-// Config is what the run's records, block and result file say of the plan.
-// The model and tokenizer are as asked for: empty when the server is to name
-// them.
+// Config is the plan as the run's records, block and result file show it. Model and Tokenizer are
+// empty if the server is to name them.
 func (p *Plan) Config() metrics.Config {
 	c := metrics.Config{
 		Backend:     p.Server.Backend,

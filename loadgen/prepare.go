@@ -19,8 +19,7 @@ import (
 	"github.com/servebench/servebench/metrics"
 )
 
-// prepare finds the model, the tokenizer and the dataset, and sends nothing that
-// counts.
+// prepare finds the model, the tokenizer and the dataset. It sends nothing that counts.
 func (t *target) prepare(ctx context.Context) error {
 	sized, err := t.Sized()
 	if err != nil {
@@ -61,9 +60,9 @@ func (t *target) openWorkload(ctx context.Context) (err error) {
 	return nil
 }
 
-// unlessStopped does a part of the preparation that may be long and looks at no
-// context, such as counting the tokens of a dataset. Stopped, it is left to end by
-// itself, and what it says is heard no more.
+// unlessStopped runs a part of the preparation that may be long and cannot be canceled, such as
+// counting the tokens of a dataset. If ctx ends, it returns; the goroutine ends later and its
+// result is dropped.
 func (t *target) unlessStopped(ctx context.Context, prepare func(context.Context) error) error {
 	gate := &gate{Observer: t.observer}
 	t.observer = gate
@@ -84,16 +83,16 @@ func (t *target) unlessStopped(ctx context.Context, prepare func(context.Context
 	}
 }
 
-// A connection is what requests to a target are sent with.
+// A connection is everything that sends requests to a target.
 type connection struct {
 	transport *wire.Transport
-	tally     *wire.Tally    // of what goes through transport
+	tally     *wire.Tally    // counts what goes through transport
 	server    *openai.Server // for its small calls
-	sendProbe engine.Sender  // over a connection of its own; nil without probes
+	sendProbe engine.Sender  // over a separate connection; nil without probes
 	beside    []*wire.Transport
 }
 
-// close closes the connections that are left.
+// close closes the connections that are still open.
 func (c *connection) close() {
 	if c == nil {
 		return
@@ -103,7 +102,7 @@ func (c *connection) close() {
 	}
 }
 
-// connect makes what requests are sent with. No connection is opened.
+// connect prepares to send requests. It opens no connection.
 func (t *target) connect() error {
 	credentials, err := t.Server.TLS.Load()
 	if err != nil {
@@ -117,7 +116,7 @@ func (t *target) connect() error {
 	}
 	t.to.Send = t.sends(header, t.transport, t.tally)
 	if t.probing() {
-		alone := new(wire.Tally) // so that what the load did stays apart
+		alone := new(wire.Tally) // keeps the load's counts separate
 		transport := t.opens(1, alone, credentials)
 		t.beside = append(t.beside, transport)
 		t.sendProbe = t.sends(header, transport, alone)
@@ -125,7 +124,7 @@ func (t *target) connect() error {
 	return nil
 }
 
-// opens makes what opens up to limit connections; 0 is no limit.
+// opens returns a transport that opens up to limit connections; 0 is no limit.
 func (p *Plan) opens(limit int, tally *wire.Tally, credentials wire.Credentials) *wire.Transport {
 	return wire.Connections{
 		Limit: limit, Timeout: p.Limits.Connect, Insecure: p.Server.Insecure, TLS: credentials,
@@ -133,7 +132,7 @@ func (p *Plan) opens(limit int, tally *wire.Tally, credentials wire.Credentials)
 	}.Transport()
 }
 
-// sends makes what sends to the endpoint.
+// sends returns a sender for the endpoint.
 func (p *Plan) sends(header http.Header, over *wire.Transport, tally *wire.Tally) engine.Sender {
 	return (&openai.Endpoint{
 		URL: p.Server.URL(), Header: header, Transport: over, Chat: p.Server.chat(), Tally: tally,
@@ -141,10 +140,9 @@ func (p *Plan) sends(header http.Header, over *wire.Transport, tally *wire.Tally
 	}).Send
 }
 
-// findModel finds out whether the server is there, and which model to ask it for.
-// One that --model names is taken at its word, as vLLM's client does: the call is
-// then one that the client makes, too. With a ready check the server may take its
-// time to come up.
+// findModel checks that the server answers, and finds the model's name. It does not check a name
+// that --model gives; neither does vLLM's client, which makes the same call. With a ready check it
+// waits until the server is up.
 func (t *target) findModel(ctx context.Context) error {
 	if t.Server.Model != "" {
 		t.served = cmp.Or(t.Server.ServedName, t.Server.Model)
@@ -152,7 +150,7 @@ func (t *target) findModel(ctx context.Context) error {
 			if _, err := t.server.Metrics(ctx); IsDown(err) {
 				return err
 			}
-			return nil // what it says of /metrics means nothing for requests
+			return nil // an error of /metrics says nothing about requests
 		})
 		if err != nil {
 			return &FailedError{&UnreachableError{t.Target, err}}
@@ -177,7 +175,7 @@ func (t *target) findModel(ctx context.Context) error {
 	return nil
 }
 
-// reach makes a call, with a ready check again and again until the server is up.
+// reach makes a call. With a ready check it repeats the call until the server is up.
 func (t *target) reach(ctx context.Context, call func() error) error {
 	err := call()
 	for until := time.Now().Add(t.Traffic.ReadyCheck); isComing(err) && time.Now().Before(until); {
@@ -189,16 +187,15 @@ func (t *target) reach(ctx context.Context, call func() error) error {
 	return err
 }
 
-// IsDown says whether err means that there is no server, or none to be trusted.
-// Behind a container's or a proxy's port one that is not up yet takes connections
-// and drops them.
+// IsDown reports whether err means that no server is there, or that it cannot be trusted. The port
+// of a container or proxy accepts connections and drops them while the server behind it starts.
 func IsDown(err error) bool {
 	return failed(err, metrics.DNS, metrics.Refused, metrics.TLS, metrics.Connect, metrics.ConnectTimeout,
 		metrics.Timeout, metrics.Reset, metrics.Truncated)
 }
 
-// isComing says whether err is that of a server which may be there in a while. A proxy
-// before it, or the server itself while it loads its model, says so with a status.
+// isComing reports whether err comes from a server that may soon be up: a proxy, or a server that
+// loads its model, says so with a status.
 func isComing(err error) bool {
 	f, ok := errors.AsType[*metrics.Failure](err)
 	switch {
@@ -210,15 +207,14 @@ func isComing(err error) bool {
 	return IsDown(err) && f.Class != metrics.TLS
 }
 
-// failed says whether err is a failure of one of the classes.
+// failed reports whether err is a failure of one of the classes.
 func failed(err error, classes ...metrics.Class) bool {
 	f, ok := errors.AsType[*metrics.Failure](err)
 	return ok && slices.Contains(classes, f.Class)
 }
 
-// unlisted says that the server does not list the model, if it does not: that may be
-// why it refuses requests. It is asked only after it did, since some servers list
-// other names than those they answer to.
+// unlisted says that the server does not list the model, if so: that may be why it refuses
+// requests. It asks only after a refusal, since some servers answer to names that they do not list.
 func (t *target) unlisted(ctx context.Context) string {
 	models, err := t.server.Models(ctx)
 	if err != nil || len(models) == 0 || slices.ContainsFunc(models, func(m openai.Model) bool { return m.ID == t.served }) {
@@ -227,7 +223,7 @@ func (t *target) unlisted(ctx context.Context) string {
 	return fmt.Sprintf(" (%s lists %s, not %s)", t.Server.BaseURL, someOf(models), t.served)
 }
 
-// someOf names models, of many the first few.
+// someOf names models, but only the first few of many.
 func someOf(models []openai.Model) string {
 	const most = 8
 	var names []string
@@ -241,7 +237,7 @@ func someOf(models []openai.Model) string {
 	return strings.Join(names, ", ")
 }
 
-// body makes the bodies of requests to a model.
+// body returns what makes the bodies of requests to a model.
 func (p *Plan) body(model string) openai.Body {
 	return openai.Body{
 		Model: model, Chat: p.Server.chat(),
@@ -250,7 +246,7 @@ func (p *Plan) body(model string) openai.Body {
 	}
 }
 
-// aim makes the target's bodies and its way to count tokens.
+// aim sets how the target makes bodies and counts tokens.
 func (t *target) aim() {
 	body := t.body(t.served)
 	t.to.Encode = func(c *dataset.Conversation, turn int) (*engine.Request, error) {
@@ -266,7 +262,7 @@ func (t *target) aim() {
 
 func newRunID() string { return randomHex(8) }
 
-// randomHex is n random bytes in hexadecimal.
+// randomHex returns n random bytes in hexadecimal.
 func randomHex(n int) string {
 	t := make([]byte, n)
 	rand.Read(t)

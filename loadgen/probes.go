@@ -10,15 +10,15 @@ import (
 	"github.com/servebench/servebench/loadgen/engine"
 )
 
-// shortest is the smallest request that there is, which vLLM's client probes with.
+// shortest returns the smallest possible request, which vLLM's client uses as its probe.
 func (t *target) shortest() (*engine.Request, error) {
 	return t.to.Encode(&dataset.Conversation{Turns: []dataset.Turn{{Prompt: "Hi", PromptLen: 1, OutputLen: 1}}}, 0)
 }
 
-// probing says whether probes are sent. Of several shards one does.
+// probing reports whether this process sends probes. Only one shard does.
 func (t *target) probing() bool { return t.Traffic.ProbeRate > 0 && t.Shard.Index == 0 }
 
-// newProber makes what sends the probes; nil for none.
+// newProber returns what sends the probes; nil if there are none.
 func (t *target) newProber() (*engine.Prober, error) {
 	if !t.probing() {
 		return nil, nil
@@ -30,8 +30,8 @@ func (t *target) newProber() (*engine.Prober, error) {
 	return &engine.Prober{Target: to, Request: req, Pause: time.Duration(pause * float64(time.Second))}, err
 }
 
-// probe sends probes, if any were asked for, from the beginning of the measured part
-// of the run until done is closed.
+// probe sends probes, if the plan asks for them, from the beginning of the measured part until done
+// is closed.
 func (t *target) probe(ctx context.Context, done <-chan struct{}) {
 	if t.prober == nil || engine.Sleep(ctx, t.header.Epoch.Add(t.header.Began())) != nil {
 		return
@@ -39,11 +39,10 @@ func (t *target) probe(ctx context.Context, done <-chan struct{}) {
 	t.probes = t.prober.Probe(ctx, done)
 }
 
-// startProbes has the targets send their probes until stop is called, which waits
-// for the probe in flight and the pause after it, as vLLM's client does since 0.33.0
-// when it knows the duration of the load. The probe in flight ends as the
-// requests of its load do: within the limit for those, at the run's deadline, and at
-// once where the load was cut.
+// startProbes starts the probes of all targets. Calling stop ends them; it waits for the probe in
+// flight and the pause after it, as vLLM's client does since 0.33.0 when it knows the duration of
+// the load. The probe in flight has the same limits as the load: the requests' limit, the run's
+// deadline, and it ends at once if the load was cut.
 func (tr *trial) startProbes(ctx context.Context) (stop func(cut error)) {
 	var probing sync.WaitGroup
 	var quits []context.CancelFunc
@@ -72,7 +71,7 @@ func (tr *trial) startProbes(ctx context.Context) (stop func(cut error)) {
 	}
 }
 
-// probesSent is how many there were.
+// probesSent is the number of probes sent.
 func (t *target) probesSent() int {
 	if t.probes == nil {
 		return 0

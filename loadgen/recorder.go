@@ -9,47 +9,46 @@ import (
 	"github.com/servebench/servebench/metrics/stream"
 )
 
-// Keep says what is kept of a run, beside its Summaries.
+// Keep says what the run keeps besides its Summaries.
 type Keep struct {
-	// Records takes the record stream, as requests end; nil keeps none. spool.Open or
-	// spool.To makes it, and the caller closes it after Run: Close(spool.Waiting{}).
+	// Records takes the record stream, as requests end; nil keeps none. Make it with spool.Open or
+	// spool.To, and close it after Run: Close(spool.Waiting{}).
 	Records *spool.File
 
-	// Detail is what the record stream has.
+	// Detail is how much the record stream has.
 	Detail Detail
 
-	// Intervals takes the latencies of each second, as an interval log of HdrHistogram's;
-	// nil keeps none. It stays the caller's, who closes it after Run.
+	// Intervals takes the latencies of each second, as an interval log of HdrHistogram; nil keeps
+	// none. The caller owns it and closes it after Run.
 	Intervals *spool.File
 
-	// Requests keeps each request in memory, for windows and slices of the Summary and for
-	// charts. Several targets and samples keep them anyway.
+	// Requests keeps each request in memory, for windows and slices of the Summary and for charts.
+	// Several targets, and samples, keep them in any case.
 	Requests bool
 
-	// Latencies keeps those of each request in Summary.Lastings.
+	// Latencies keeps the latencies of each request in Summary.Lastings.
 	Latencies bool
 
-	// Texts keeps what was generated, in records and in Summary.Outcomes.
+	// Texts keeps the generated text, in records and in Summary.Outcomes.
 	Texts bool
 }
 
-// A Detail is how much a record stream has of each request.
+// A Detail says how much a record stream has of each request.
 type Detail string
 
 const (
-	Full         Detail = "full"     // all, which the empty Detail is, too
-	RequestsOnly Detail = "requests" // all but when each token arrived
-	Compact      Detail = "compact"  // nothing: the stream has histograms alone
+	Full         Detail = "full"     // everything; so does the empty Detail
+	RequestsOnly Detail = "requests" // everything except the time of each token
+	Compact      Detail = "compact"  // histograms only, no requests
 )
 
-// A recorder writes the record stream of a target, and the interval log. The zero value
-// writes nothing.
+// A recorder writes a target's record stream and interval log. The zero value writes nothing.
 type recorder struct {
 	file   *spool.File
 	stream *stream.Writer // nil without a stream
-	keeps  bool           // the stream takes single requests and samples
+	keeps  bool           // the stream takes requests and samples
 	log    *intervals
-	before time.Duration // for which writing was blocked before the trial
+	before time.Duration // how long writing was blocked before the trial
 }
 
 func newRecorder(k *Keep, log *intervals) recorder {
@@ -75,10 +74,10 @@ func (r *recorder) begin(h *metrics.Header) {
 	r.file.Try(func() error { return r.stream.Begin(h) })
 }
 
-// behind is for how long writing of the stream, or of the log, has been blocked.
+// behind is the time for which the stream or the log has blocked writing.
 func (r *recorder) behind() time.Duration { return max(r.file.Behind(), r.log.behind()) }
 
-// blocked is for how long it was in the trial.
+// blocked is the part of that time within the trial.
 func (r *recorder) blocked() time.Duration { return r.behind() - r.before }
 
 // write adds a record to the stream.
@@ -88,7 +87,7 @@ func (r *recorder) write(rec *metrics.Record) {
 	}
 }
 
-// sample adds a sample to the stream, as write does a record.
+// sample adds a sample to the stream.
 func (r *recorder) sample(s *metrics.Sample) {
 	if r.keeps {
 		r.file.Try(func() error { return r.stream.Sample(s) })
@@ -102,7 +101,7 @@ func (r *recorder) end(s *metrics.Summary) {
 	}
 }
 
-// intervals are the interval log of a run. Nil keeps nothing.
+// intervals writes the interval log of a run. A nil *intervals writes nothing.
 type intervals struct {
 	file *spool.File
 	log  *stream.IntervalLog
@@ -115,7 +114,7 @@ func newIntervals(file *spool.File) *intervals {
 	return &intervals{file, stream.NewIntervalLog(file)}
 }
 
-// begin takes up a run.
+// begin starts the log of a run.
 func (i *intervals) begin(h *metrics.Header) {
 	if i == nil {
 		return
@@ -131,7 +130,7 @@ func (i *intervals) write(rec *metrics.Record) {
 	}
 }
 
-// behind is for how long writing has been blocked until now.
+// behind is the time for which writing has been blocked until now.
 func (i *intervals) behind() time.Duration {
 	if i == nil {
 		return 0
@@ -139,23 +138,22 @@ func (i *intervals) behind() time.Duration {
 	return i.file.Behind()
 }
 
-// flush writes what is left of the last second.
+// flush writes the rest of the last second.
 func (i *intervals) flush() {
 	if i != nil {
 		i.file.Try(i.log.Flush)
 	}
 }
 
-// An intake does what is left to do with a record once that is in its file: another
-// one that has ended meanwhile is written all the same while a Collector makes room
-// for millions more, which can take it a tenth of a second. What is given to it is
-// done in order, by one goroutine.
+// An intake does the rest of the work on a record after the record is in its file. A Collector may
+// need a tenth of a second to make room for millions more; meanwhile the file still gets its
+// records. One goroutine does this work, in order.
 type intake struct {
 	waiting chan func()
 	work    sync.WaitGroup
 }
 
-// intakeAhead is how much may wait.
+// intakeAhead is how many records may wait.
 const intakeAhead = 4096
 
 func newIntake() *intake {
@@ -170,7 +168,7 @@ func newIntake() *intake {
 
 func (in *intake) do(f func()) { in.waiting <- f }
 
-// close waits until all is done.
+// close waits until all work is done.
 func (in *intake) close() {
 	close(in.waiting)
 	in.work.Wait()

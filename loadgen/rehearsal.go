@@ -11,11 +11,11 @@ import (
 	"github.com/servebench/servebench/metrics"
 )
 
-// rehearse makes the first request once if the ready check is on, and the
-// warm-up requests, all of them copies of the first, as vLLM's client does.
+// rehearse sends the first request once if the ready check is on, then the warm-up requests. All
+// are copies of the first request, as with vLLM's client.
 func (t *target) rehearse(ctx context.Context) error {
 	if t.Workload.Source != nil && t.Traffic.ReadyCheck <= 0 && t.Traffic.Warmups <= 0 {
-		return ctx.Err() // the caller's Source is read once where that is enough
+		return ctx.Err() // do not read the caller's Source twice without need
 	}
 	first, err := t.firstRequest()
 	if err != nil {
@@ -35,7 +35,7 @@ func (t *target) rehearse(ctx context.Context) error {
 	return ctx.Err()
 }
 
-// firstRequest is the first of the dataset, without an id.
+// firstRequest is the dataset's first request, without an id.
 func (t *target) firstRequest() (*engine.Request, error) {
 	c, err := t.first()
 	if err != nil {
@@ -49,7 +49,7 @@ func (t *target) firstRequest() (*engine.Request, error) {
 // readyInterval is how long vLLM's client waits between two tries.
 const readyInterval = 5 * time.Second
 
-// checkReady sends the first request until it is answered.
+// checkReady sends the first request until the server answers it.
 func (t *target) checkReady(ctx context.Context, first *engine.Request) error {
 	limited, cancel := context.WithTimeout(ctx, t.Traffic.ReadyCheck)
 	defer cancel()
@@ -72,8 +72,7 @@ func (t *target) checkReady(ctx context.Context, first *engine.Request) error {
 	}
 }
 
-// warmUps sends n warm-up requests, as many at once as the load may have. What
-// comes of them is not looked at.
+// warmUps sends n warm-up requests, as many at once as the load may have. It ignores their results.
 func (t *target) warmUps(ctx context.Context, first *engine.Request, n int) {
 	source := func(yield func(*dataset.Conversation, error) bool) {
 		for range n {
@@ -93,8 +92,8 @@ func (t *target) warmUps(ctx context.Context, first *engine.Request, n int) {
 	}
 }
 
-// startProfiler has the server profile the load, if that was asked for: the first
-// of several shards does. A server that does not is said; the run goes on.
+// startProfiler asks the server to profile the load, if the plan asks for it; only the first of
+// several shards does so. If the server cannot, the run goes on with a warning.
 func (t *target) startProfiler(ctx context.Context) {
 	if !t.Traffic.Profile || t.Shard.Index > 0 {
 		return
@@ -108,8 +107,8 @@ func (t *target) startProfiler(ctx context.Context) {
 	t.step(Step{Kind: StartedProfiler})
 }
 
-// stopProfiler has the server write its profile, which may take long. It is done
-// for an interrupted run, too.
+// stopProfiler asks the server to write its profile, which may take long. It also does so for an
+// interrupted run.
 func (t *target) stopProfiler(ctx context.Context) {
 	if !t.profiling {
 		return
@@ -124,7 +123,7 @@ func (t *target) stopProfiler(ctx context.Context) {
 	t.step(Step{Kind: StoppedProfiler})
 }
 
-// profilerAdvice is what to do where a server has no profiler.
+// profilerAdvice says what to do if a server has no profiler.
 func profilerAdvice(err error) string {
 	if f, ok := errors.AsType[*metrics.Failure](err); ok && f.Class == metrics.Status {
 		return ": start vLLM with VLLM_TORCH_PROFILER_DIR set or, where it is newer, with --profiler-config"
@@ -132,10 +131,10 @@ func profilerAdvice(err error) string {
 	return ""
 }
 
-// align cuts the prompts of the datasets of random tokens to length by the server's
-// tokenizer, where that is another than ours, as vLLM's client does. Prompts are
-// held in memory only if they have to be changed. The server is asked for the model
-// by the name of --model, as that client asks it, whatever its name in requests is.
+// align cuts the prompts of random datasets to length with the server's tokenizer, if the server
+// has a different one, as vLLM's client does. It holds prompts in memory only if it changes them.
+// Like that client, it asks for the model by the name of --model, whatever the model's name in
+// requests is.
 func (t *target) align(ctx context.Context) error {
 	aligned := t.Workload.Dataset == "random" || t.Workload.Dataset == "prefix_repetition"
 	if !aligned || t.ids || t.tokenizer == nil || t.remote != nil {
@@ -183,7 +182,7 @@ func (t *target) align(ctx context.Context) error {
 	return nil
 }
 
-// first is the first conversation of the dataset.
+// first is the dataset's first conversation.
 func (t *target) first() (*dataset.Conversation, error) {
 	for c, err := range t.source {
 		if err != nil {

@@ -9,9 +9,8 @@ import (
 	"github.com/servebench/servebench/dataset"
 )
 
-// Dataset opens what the plan sends, in its order: of all shards, without end where only
-// the server's answers bound it. It asks a server for its tokenizer alone, where the plan
-// says so.
+// Dataset opens what the plan sends, in order: the requests of all shards, without end if only the
+// server's answers bound them. It talks to a server only if the plan takes the server's tokenizer.
 func (p *Plan) Dataset(ctx context.Context, o Observer) (dataset.Source, error) {
 	t, err := p.open(ctx, o)
 	if err != nil {
@@ -64,7 +63,7 @@ func (p *Plan) Requests(ctx context.Context, o Observer) (dataset.Source, error)
 	}, nil
 }
 
-// open opens the workload of a plan that is not going to be run.
+// open opens the workload of a plan without running the plan.
 func (p *Plan) open(ctx context.Context, o Observer) (*target, error) {
 	if o == nil {
 		o = Quiet{}
@@ -85,7 +84,7 @@ func (p *Plan) open(ctx context.Context, o Observer) (*target, error) {
 	return t, err
 }
 
-// ResetPrefixCache has the server forget the prompts of earlier runs.
+// ResetPrefixCache makes the server forget the prompts of earlier runs.
 func (p *Plan) ResetPrefixCache(ctx context.Context) error {
 	t := &target{Plan: p.complete(), observer: Quiet{}}
 	t.config = t.Config()

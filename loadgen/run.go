@@ -11,14 +11,13 @@ import (
 	"github.com/servebench/servebench/metrics"
 )
 
-// Run does what the plan says, as often as it says, and sums up each load test of each
-// target, in the order in which they were done. That requests fail is no error. There may
-// be both Summaries and an error where a load was cut short. Once ctx ends, nothing more
-// is sent, and requests in flight have Limits.Drain to end. A nil Observer is Quiet.
+// Run carries out the plan, with all its repeats. It returns a Summary for each load test of each
+// target, in the order in which they were done. A failed request is no error. If a load was cut
+// short, Run returns both Summaries and an error. Once ctx ends, it sends nothing more, and
+// requests in flight have Limits.Drain to end. A nil Observer is Quiet.
 //
-// With more than one repeat, Summaries are condensed as Summary.Condense says once their
-// repeat is done. An error is a FailedError, ErrInterrupted, or says what is wrong with
-// the plan.
+// With more than one repeat, Run condenses Summaries after their repeat: see Summary.Condense. An
+// error is a FailedError, ErrInterrupted, or says what is wrong with the plan.
 func (p *Plan) Run(ctx context.Context, o Observer) ([]*metrics.Summary, error) {
 	if o == nil {
 		o = Quiet{}
@@ -49,7 +48,7 @@ func (p *Plan) Run(ctx context.Context, o Observer) ([]*metrics.Summary, error) 
 	return r.done, r.maskError(err)
 }
 
-// all are the plans of each target.
+// all returns the plans of all targets.
 func (p *Plan) all() []*Plan {
 	if p.Targets == nil {
 		return []*Plan{p}
@@ -57,23 +56,22 @@ func (p *Plan) all() []*Plan {
 	return p.Targets
 }
 
-// Trials is how many load tests of single targets a run comes to.
+// Trials is the number of load tests of single targets in a run.
 func (p *Plan) Trials() int {
 	return max(p.Repeat, 1) * int(p.slots()) * max(len(p.Targets), 1)
 }
 
-// A run is a Plan that is being carried out.
+// A run is a Plan in progress.
 type run struct {
 	*Plan
 	targets  []*Plan // at least one
 	observer Observer
 	log      *intervals
-	series   string // id of all repeats together; empty where there is one
+	series   string // id of all repeats together; empty for a single repeat
 	done     []*metrics.Summary
 }
 
-// once makes each load test once, of every target alone, where that was asked for,
-// and of all together.
+// once makes each load test once: each target alone, if the plan asks for that, and all together.
 func (r *run) once(ctx context.Context, repeat int) (err error) {
 	var group string
 	if r.Targets != nil {
@@ -89,9 +87,9 @@ func (r *run) once(ctx context.Context, repeat int) (err error) {
 	return err
 }
 
-// order is that of the load tests, each of the target that is alone. In every second
-// repeat it is the other way round: what drifts in the course of both slows down in one
-// as much what it speeds up in the other.
+// order is the order of the load tests: the index of the target that is loaded alone, or everyone.
+// Every second repeat reverses it. A drift during both repeats then slows down one load test as
+// much as it speeds up the other.
 func (r *run) order(repeat int) []int {
 	var order []int
 	if r.SoloFirst {
@@ -106,11 +104,11 @@ func (r *run) order(repeat int) []int {
 	return order
 }
 
-// everyone stands for no single target.
+// everyone is the index for all targets together.
 const everyone = -1
 
-// trial makes one load test of a target alone or of everyone, and tells what came
-// of it. The error is what kept it from being done.
+// trial makes one load test of a target alone or of everyone, and reports the results. The error
+// says what prevented it.
 func (r *run) trial(ctx context.Context, group string, repeat, only int) error {
 	tr := &trial{group: group, series: r.series, solo: only != everyone}
 	for i := range r.targets {
@@ -138,7 +136,7 @@ func (r *run) trial(ctx context.Context, group string, repeat, only int) error {
 	return err
 }
 
-// check refuses targets that cannot be told apart, and settings that mean nothing.
+// check refuses targets that cannot be distinguished, and invalid settings.
 func (r *run) check() error {
 	for _, p := range r.targets {
 		if err := p.check(); err != nil {
@@ -158,7 +156,7 @@ func (r *run) check() error {
 	return nil
 }
 
-// lend gives a target's plan what is the whole run's to say.
+// lend copies the settings of the whole run into a target's plan.
 func (r *run) lend(p *Plan) {
 	p.Shard, p.Abort, p.Version, p.Vouched = r.Shard, r.Abort, r.Version, r.Vouched
 	p.Limits.Deadline, p.Limits.Drain = r.Limits.Deadline, r.Limits.Drain
@@ -166,7 +164,7 @@ func (r *run) lend(p *Plan) {
 	p.Keep.Records, p.Keep.Intervals, p.Keep.Detail = r.Keep.Records, r.Keep.Intervals, r.Keep.Detail
 }
 
-// result is what the target came to.
+// result is the target's result.
 func (t *target) result(ctx context.Context, s *metrics.Summary) *Result {
 	result := &Result{Summary: s, Plan: t.Plan, Requests: t.share(), TokenIDs: t.ids}
 	if t.Endless() {
@@ -178,14 +176,14 @@ func (t *target) result(ctx context.Context, s *metrics.Summary) *Result {
 	return result
 }
 
-// serve serves the Handlers of the plan's targets, each by a server of its own, and has
-// the targets dial those, until stop is called.
+// serve starts a server for each target's Handler, and makes the targets dial these servers until
+// stop is called.
 func (p *Plan) serve() (stop func()) {
 	var stops []func()
 	for i, target := range p.all() {
 		if s := &target.Server; s.Handler != nil {
 			s.BaseURL = "http://handler"
-			if i > 0 { // each is a server of its own
+			if i > 0 { // each on its own server
 				s.BaseURL += fmt.Sprintf("-%d", i+1)
 			}
 			listener := pipe.Listen()
@@ -200,7 +198,7 @@ func (p *Plan) serve() (stop func()) {
 	}
 }
 
-// serveAt serves a handler until stop is called, which waits for its end.
+// serveAt serves a handler until stop is called. stop waits for its end.
 func serveAt(listener *pipe.Listener, handler http.Handler) (stop func()) {
 	web := &http.Server{Handler: handler}
 	done := make(chan struct{})
@@ -214,8 +212,8 @@ func serveAt(listener *pipe.Listener, handler http.Handler) (stop func()) {
 	}
 }
 
-// inMemory says whether a target is a Handler. Then the server is a part of this process,
-// so what the process does tells nothing of the load, and time may be a test's own.
+// inMemory reports whether a target is a Handler. Then the server is a part of this process, so
+// measurements of the process say nothing about the load, and a test may control time.
 func (tr *trial) inMemory() bool {
 	return slices.ContainsFunc(tr.targets, func(t *target) bool { return t.Server.Handler != nil })
 }

@@ -15,19 +15,19 @@ import (
 	"github.com/servebench/servebench/metrics/pyjson"
 )
 
-// Secrets are the texts that are sent and never shown: the API key, the values of
-// headers and passwords of URLs, each in the spellings in which a server may quote
-// it in its error messages. The longest come first.
+// Secrets are texts that are sent and never shown: the API key, the values of headers and the
+// passwords of URLs. Each is there in all spellings that a server may quote in its error messages.
+// The longest come first.
 type Secrets []string
 
-// MinSecret is the length, in bytes, under which a text is too common to be masked wherever
-// it stands.
+// MinSecret is the least length of a secret, in bytes. Shorter texts are too common to mask
+// everywhere.
 const MinSecret = 4
 
-// Redacted takes the place of a secret.
+// Redacted replaces a secret.
 const Redacted = "<redacted>"
 
-// Mask hides the secrets in a text, also the start of one before an ellipsis.
+// Mask hides the secrets in a text, and the start of a secret before an ellipsis.
 func (s Secrets) Mask(text string) string {
 	for _, secret := range s {
 		text = strings.ReplaceAll(text, secret, Redacted)
@@ -43,7 +43,7 @@ func (s Secrets) Mask(text string) string {
 	return strings.Join(parts, ellipsis)
 }
 
-// maskEnd hides the start of a secret with which a text ends.
+// maskEnd hides the start of a secret at the end of a text.
 func (s Secrets) maskEnd(text string) string {
 	for _, secret := range s {
 		for n := min(len(secret)-1, len(text)); n >= MinSecret; n-- {
@@ -55,10 +55,10 @@ func (s Secrets) maskEnd(text string) string {
 	return text
 }
 
-// Add takes up a text in all its spellings.
+// Add adds a text in all its spellings.
 func (s *Secrets) Add(text string) { s.Join(spellings(text)) }
 
-// Join takes up other secrets.
+// Join adds other secrets.
 func (s *Secrets) Join(more Secrets) {
 	for _, spelling := range more {
 		if len(spelling) >= MinSecret && !slices.Contains(*s, spelling) {
@@ -68,8 +68,8 @@ func (s *Secrets) Join(more Secrets) {
 	slices.SortStableFunc(*s, func(a, b string) int { return cmp.Compare(len(b), len(a)) })
 }
 
-// AddHeader takes up the value of a header, and what follows the scheme in one as
-// Bearer TOKEN. What is too short for that is hidden beside the header's name.
+// AddHeader adds the value of a header, and what follows the scheme in a value like Bearer TOKEN. A
+// value that is too short for this is hidden next to the header's name.
 func (s *Secrets) AddHeader(name, value string) {
 	s.Add(value)
 	token := value
@@ -87,10 +87,9 @@ func (s *Secrets) AddHeader(name, value string) {
 	}
 }
 
-// AddCredentials takes up what stands in a URL before the host: name, password and
-// what they become in a header. A name alone may be a token. Both are taken up as
-// they are written, too: more may be escaped there than has to be. A proxy's URL may
-// lack its scheme.
+// AddCredentials adds what a URL has before the host: name, password, and the header that HTTP
+// clients make of them. A name alone may be a token. It adds both also as written, since a URL may
+// escape more than it must. A proxy's URL may lack its scheme.
 func (s *Secrets) AddCredentials(link string) {
 	scheme, after, ok := strings.Cut(link, "://")
 	if !ok {
@@ -117,14 +116,14 @@ func (s *Secrets) AddCredentials(link string) {
 	}
 }
 
-// BasicAuth is what HTTP clients make of the credentials in a URL.
+// BasicAuth is the header value that HTTP clients make of the credentials in a URL.
 func BasicAuth(user *url.Userinfo) string {
 	password, _ := user.Password()
 	return base64.StdEncoding.EncodeToString([]byte(user.Username() + ":" + password))
 }
 
-// spellings are a text as it stands and as it stands in JSON, in Go's and Python's
-// quotes, in a URL, in HTML, on one line and in base64.
+// spellings returns a text as it is, and as it looks in JSON, in Go's and Python's quotes, in a
+// URL, in HTML, on one line and in base64.
 func spellings(text string) []string {
 	all := []string{text, strings.Join(strings.Fields(text), " "), url.QueryEscape(text), url.PathEscape(text), html.EscapeString(text)}
 	quotes := []string{strconv.Quote(text), strconv.QuoteToASCII(text), pyjson.Quote(text)}
@@ -134,7 +133,7 @@ func spellings(text string) []string {
 	for _, q := range quotes {
 		all = append(all, q[1:len(q)-1], strings.ReplaceAll(q[1:len(q)-1], "/", `\/`))
 	}
-	whole := text[:len(text)-len(text)%3] // what follows it decides about the last letters of the others
+	whole := text[:len(text)-len(text)%3] // the last letters depend on what follows
 	return append(all, base64.StdEncoding.EncodeToString([]byte(text)), base64.URLEncoding.EncodeToString([]byte(text)),
 		base64.StdEncoding.EncodeToString([]byte(whole)), base64.URLEncoding.EncodeToString([]byte(whole)))
 }
@@ -145,8 +144,8 @@ func RedactPair(arg string) string {
 	return key + "=" + Redacted
 }
 
-// RedactURL hides a password, a name without one, which may be a token, and what may
-// be a key in the query; a text that is no URL and may hold a password is hidden whole.
+// RedactURL hides a password, a name without one (it may be a token), and values in the query that
+// may be keys. It hides all of a text that is no URL and may hold a password.
 func RedactURL(text string) string {
 	address, query, asked := strings.Cut(text, "?")
 	scheme := ""
@@ -169,7 +168,7 @@ func RedactURL(text string) string {
 	return address
 }
 
-// RedactEndpoint hides what may be a key in the query behind a path.
+// RedactEndpoint hides values that may be keys in the query after a path.
 func RedactEndpoint(text string) string {
 	path, query, asked := strings.Cut(text, "?")
 	if asked {
@@ -178,9 +177,9 @@ func RedactEndpoint(text string) string {
 	return path
 }
 
-// redactQuery hides what may be a key in a query.
+// redactQuery hides values that may be keys in a query.
 func redactQuery(query string) string {
-	if strings.Contains(query, "@") { // it may be the rest of a password with a question mark
+	if strings.Contains(query, "@") { // may be the rest of a password with a question mark
 		return Redacted
 	}
 	pairs := strings.Split(query, "&")
@@ -192,8 +191,8 @@ func redactQuery(query string) string {
 	return strings.Join(pairs, "&")
 }
 
-// credentialName is a part of the name of what is a key in a query.
+// credentialName is part of the name of a key in a query.
 var credentialName = regexp.MustCompile(`(?i)key|token|secret|sig|auth|pass|cred|code`)
 
-// IsCredential says whether a member of a query may be one, by its name.
+// IsCredential reports whether a query parameter of that name may be a secret.
 func IsCredential(name string) bool { return credentialName.MatchString(name) }

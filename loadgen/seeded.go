@@ -8,12 +8,10 @@ import (
 	"github.com/servebench/servebench/metrics"
 )
 
-// seeded is what the nth target is put under in one trial.
-// Prompts that a server has seen before are in its prefix cache, so repeats
-// differ in their seeds, and so do targets on one server, and a target alone from
-// the same one among others. Targets on servers of their own get the same
-// prompts, and the requests of a target alone arrive when they do among the
-// others.
+// seeded is the nth target's plan for one trial. A server keeps the prompts that it has seen in its
+// prefix cache. So repeats get different seeds, and so do targets on one server, and a solo run of
+// such a target. Targets on different servers get the same prompts. A solo run keeps the arrival
+// times of the run with all targets.
 func (r *run) seeded(nth, repeat int, solo bool) *Plan {
 	var slot int64
 	if solo {
@@ -37,10 +35,10 @@ func (r *run) seeded(nth, repeat int, solo bool) *Plan {
 	return &seeded
 }
 
-// Seeds is how many seeds a repeat takes, from the first of all its targets on.
+// Seeds is how many seeds a repeat uses, counted from the first seed of all its targets.
 func (p *Plan) Seeds() int64 { return p.slots() * p.span() }
 
-// slots is how many times a repeat takes the seeds of a trial.
+// slots is how many times a repeat uses the seeds of a trial.
 func (p *Plan) slots() int64 {
 	if p.SoloFirst {
 		return 2
@@ -48,8 +46,8 @@ func (p *Plan) slots() int64 {
 	return 1
 }
 
-// span is how many seeds a trial takes, from the first to the last: of the circle
-// that they are on, all but the longest way from one to the next.
+// span is how many seeds a trial uses, from the first to the last: seeds are on a circle, and span
+// is the circle without its longest gap.
 func (p *Plan) span() int64 {
 	seeds := p.seeds()
 	slices.Sort(seeds)
@@ -62,11 +60,11 @@ func (p *Plan) span() int64 {
 	return seedCircle - longest + 1
 }
 
-// seedCircle is how many seeds there are: 0 comes after the last.
+// seedCircle is the number of seeds: 0 comes after the last.
 const seedCircle = 1 << 32
 
-// seeds are those of the first trial: as they were given, but where a server
-// would get the same prompts from two targets.
+// seeds are the seeds of the first trial: as given, unless a server would get the same prompts from
+// two targets.
 func (p *Plan) seeds() []int64 {
 	type prompts struct {
 		url, socket string

@@ -13,12 +13,12 @@ import (
 
 // Traffic says when requests are sent.
 type Traffic struct {
-	// RequestRate is in requests a second; +Inf sends all at once, and so does 0. With a
-	// RampUp or a Curve it must be one of the two.
+	// RequestRate is in requests a second; +Inf, or 0, sends all at once. With a RampUp or a Curve
+	// it must be +Inf or 0.
 	RequestRate float64
 
-	// Burstiness is the shape of the gamma distribution of the gaps: 1, which 0 means, too,
-	// is a Poisson process, less is burstier, +Inf is even.
+	// Burstiness is the shape of the gamma distribution of the gaps: 1 (or 0) is a Poisson process,
+	// less is burstier, +Inf is even.
 	Burstiness float64
 
 	// MaxConcurrency bounds the requests in flight; nil for no limit.
@@ -27,20 +27,20 @@ type Traffic struct {
 	Rule   arrivals.Rule
 	RampUp *metrics.RampUp
 
-	// Curve is a rate that changes over time; nil for a constant one.
+	// Curve is a rate that changes over time; nil for a constant rate.
 	Curve *arrivals.Curve
 
-	// Duration is from when on nothing is sent; 0 for no limit.
+	// Duration is the time after which nothing is sent; 0 for no limit.
 	Duration time.Duration
 
-	// Counted says that the load has no more than Workload.NumPrompts, whatever time there
-	// is. Otherwise a load with a Duration or a Curve has as many as its time takes.
+	// Counted says that Workload.NumPrompts bounds the load even if it has more time. Otherwise a
+	// load with a Duration or a Curve has as many requests as fit into its time.
 	Counted bool
 
-	// WarmUp is how long the same kind of load goes before the measured one.
+	// WarmUp is how long the same kind of load runs before the measured one.
 	WarmUp time.Duration
 
-	// Warmups are requests before the measured ones.
+	// Warmups is the number of requests before the measured ones.
 	Warmups int
 
 	// ReadyCheck is how long to wait for the server; 0 does not check.
@@ -52,53 +52,53 @@ type Traffic struct {
 	// Delay is the time before the first request.
 	Delay time.Duration
 
-	// Seed draws the arrival times; nil for the Workload's.
+	// Seed draws the arrival times; nil for the Workload's seed.
 	Seed *int64
 
-	// ProbeRate is in probes a second, less what their answers take; 0 for none.
+	// ProbeRate is in probes a second, not counting the time of their answers; 0 for no probes.
 	ProbeRate float64
 
-	// Retries is how many times a failed request is sent again at most.
+	// Retries is how many times a failed request may be sent again.
 	Retries int
 
-	// Profile has the server profile the load.
+	// Profile makes the server profile the load.
 	Profile bool
 }
 
 // Workload says what is sent.
 type Workload struct {
-	// Dataset is its name, as in --dataset-name; empty means random.
+	// Dataset is a name as in --dataset-name; empty means random.
 	Dataset string
 
-	// Source is what is sent, up to NumPrompts, in place of a dataset; nil for that. Dataset
-	// may name it. Without a Server.Tokenizer, the server counts tokens. A run whose Source
-	// ends early is incomplete.
+	// Source, if set, provides up to NumPrompts conversations instead of a dataset. Dataset may
+	// name it. Without a Server.Tokenizer, the server counts tokens. A run whose Source ends early
+	// is incomplete.
 	Source dataset.Source
 
-	// Path is of the dataset's file.
+	// Path is the dataset's file.
 	Path string
 
 	Seed int64
 
-	// NumPrompts is how many. 0 means all of custom, spec_bench, speed_bench and file, and
-	// 1000 of any other dataset.
+	// NumPrompts is the number of prompts. 0 means all of custom, spec_bench, speed_bench and file,
+	// and 1000 of any other dataset.
 	NumPrompts int
 
 	// DisableShuffle keeps the order of the dataset's file.
 	DisableShuffle bool
 
-	// NoOversample does not repeat a dataset that has fewer than NumPrompts.
+	// NoOversample sends fewer prompts if the dataset has fewer than NumPrompts, instead of
+	// repeating some.
 	NoOversample bool
 
-	// RequestIDPrefix is what ids of requests begin with; empty for bench-<8 random hex digits>-.
+	// RequestIDPrefix begins the ids of requests; empty for bench-<8 random hex digits>-.
 	RequestIDPrefix string
 
-	// ShareGPTLen is how many tokens each answer of sharegpt has; nil for the length of the
-	// recorded one.
+	// ShareGPTLen is the number of tokens of each answer of sharegpt; nil for the length of the
+	// recorded answer.
 	ShareGPTLen *int
 
-	// Of single datasets only what they have of their own counts: their Options are the
-	// Workload's.
+	// The settings of single datasets. Their Options are ignored; the Workload's count.
 	Random           dataset.Random
 	Custom           dataset.Custom
 	PrefixRepetition dataset.PrefixRepetition
@@ -111,25 +111,25 @@ type Workload struct {
 	SkipTemplate   bool
 	TemplateKwargs *jinja.Kwargs
 
-	// SelfTimed says that requests are due when the dataset says.
+	// SelfTimed says that the dataset says when requests are due.
 	SelfTimed bool
 
-	// TokenIDs sends token ids instead of text, which needs no tokenizer.
+	// TokenIDs sends token ids instead of text. It needs no tokenizer.
 	TokenIDs bool
 
 	// VocabSize bounds the ids when there is no tokenizer; 0 means 32000.
 	VocabSize int
 }
 
-// Sampling says what is asked of the model beside the prompt.
+// Sampling says what else to ask of the model, apart from the prompt.
 type Sampling struct {
 	// Temperature is also in ExtraBody; nil leaves it to the server.
 	Temperature *float64
 
-	// IgnoreEOS has answers go on to their full length.
+	// IgnoreEOS makes answers go on to their full length.
 	IgnoreEOS bool
 
-	// Logprobs are asked for, for each token; nil for none.
+	// Logprobs is how many log probabilities to ask for with each token; nil for none.
 	Logprobs *int
 
 	// ExtraBody is merged into every body.
@@ -141,24 +141,24 @@ type Sampling struct {
 	// PlainText sends the content of a chat's messages as a string.
 	PlainText bool
 
-	// Drop are members that no body has.
+	// Drop are members that bodies leave out.
 	Drop []string
 }
 
-// exact says that an answer is to have all tokens that the dataset asks for: by
-// ignore_eos, with nothing in the body that has it end elsewhere.
+// exact reports whether an answer must have all tokens that the dataset asks for: with ignore_eos,
+// and nothing in the body that ends it earlier.
 func (s *Sampling) exact() bool {
 	return s.IgnoreEOS && !s.ownLength() && !s.drops("ignore_eos") && !s.sends("ignore_eos", "stop", "stop_token_ids")
 }
 
-// ownLength says that the body has a bound on the answer that is not the dataset's, or
-// none, or asks for several answers, whose tokens count together.
+// ownLength reports whether the body does not bound the answer as the dataset does: it has another
+// bound, or no bound, or asks for several answers, whose tokens count together.
 func (s *Sampling) ownLength() bool {
 	bounds := []string{"max_tokens", "max_completion_tokens"}
 	return s.drops(bounds...) || s.sends(append(bounds, "n", "best_of")...)
 }
 
-// sends says whether one of the members was given for the body.
+// sends reports whether one of the members was given for the body.
 func (s *Sampling) sends(keys ...string) bool {
 	return slices.ContainsFunc(keys, func(key string) bool {
 		_, given := s.ExtraBody.Get(key)
@@ -166,80 +166,79 @@ func (s *Sampling) sends(keys ...string) bool {
 	})
 }
 
-// drops says whether one of the members is kept out of the body.
+// drops reports whether one of the members is left out of the body.
 func (s *Sampling) drops(keys ...string) bool {
 	return slices.ContainsFunc(keys, func(key string) bool { return slices.Contains(s.Drop, key) })
 }
 
-// Watch says what is sampled beside the load.
+// Watch says what to sample during the load.
 type Watch struct {
 	// Server samples the server's /metrics.
 	Server bool
 
-	// URLs are of the server's replicas, without /metrics at their ends; nil for the server itself.
+	// URLs are the server's replicas, without /metrics at their ends; nil for the server itself.
 	URLs []string
 
-	// Every is how often the server is sampled; 0 means each second.
+	// Every is the interval between samples of the server; 0 means one second.
 	Every time.Duration
 
 	// GPU is NvidiaSMI, or the URL of a DCGM exporter without /metrics; empty for nothing.
 	GPU string
 
-	// GPUs are the indexes of those that nvidia-smi is asked for, as 0,1; empty for all.
+	// GPUs are the indexes to ask nvidia-smi for, as 0,1; empty for all GPUs.
 	GPUs string
 }
 
-// NvidiaSMI is the program that tells of GPUs, and the word for it in Watch.GPU.
+// NvidiaSMI is the program that reports on GPUs, and its name in Watch.GPU.
 const NvidiaSMI = "nvidia-smi"
 
-// any says whether anything is sampled.
+// any reports whether anything is sampled.
 func (w *Watch) any() bool { return w.Server || w.GPU != "" }
 
-// Limits are of time; 0 means none.
+// Limits are limits of time; 0 means no limit.
 type Limits struct {
-	// Connect is for opening a connection, TLS included.
+	// Connect bounds opening a connection, TLS included.
 	Connect time.Duration
 
-	// FirstByte is from sending a request to the first byte of its answer.
+	// FirstByte bounds the time from sending a request to the first byte of its answer.
 	FirstByte time.Duration
 
-	// Stall is between two chunks.
+	// Stall bounds the time between two chunks.
 	Stall time.Duration
 
-	// Total is for one request from start to end.
+	// Total bounds one request from start to end.
 	Total time.Duration
 
-	// Tail is for requests in flight once the last was sent.
+	// Tail bounds requests in flight after the last was sent.
 	Tail time.Duration
 
-	// Deadline is for all of the run, from when the clock starts.
+	// Deadline bounds the whole run, from the start of the clock.
 	Deadline time.Duration
 
-	// Drain is for requests in flight when the run is interrupted.
+	// Drain bounds requests in flight when the run is interrupted.
 	Drain time.Duration
 
-	// Call is for a call that is not part of the load; 0 means ten seconds.
+	// Call bounds a call that is not part of the load; 0 means ten seconds.
 	Call time.Duration
 }
 
-// Report says what the Summaries of a run have in them.
+// Report says what the Summaries of a run contain.
 type Report struct {
-	// Metrics are the latencies that a block prints, of ttft, tpot, itl and e2el; nil means
-	// the first three.
+	// Metrics are the latencies that a block prints: ttft, tpot, itl, e2el; nil means the first
+	// three.
 	Metrics []string
 
-	// Percentiles are printed of each of the Metrics, from 0 to 100; nil means 99.
+	// Percentiles are the percentiles to print of each of the Metrics, from 0 to 100; nil means 99.
 	Percentiles []float64
 
 	// Goodput are the limits that a good request keeps.
 	Goodput []metrics.SLO
 
-	// Definitions are those of the release of vLLM by which answers are counted; empty
-	// means the latest's.
+	// Definitions are the rules by which a release of vLLM counts answers; empty means the latest.
 	Definitions metrics.Definitions
 
-	// Label and Metadata name the run in result files. SoloLabel is the Label of a target
-	// that is loaded alone; empty for the same.
+	// Label and Metadata name the run in result files. SoloLabel is the Label of a target that is
+	// loaded alone; empty for Label.
 	Label     string
 	SoloLabel string
 	Metadata  []metrics.KV

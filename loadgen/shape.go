@@ -7,21 +7,21 @@ import (
 	"github.com/servebench/servebench/loadgen/arrivals"
 )
 
-// AtOnce says whether requests are all due at once.
+// AtOnce reports whether all requests are due at once.
 func (p *Plan) AtOnce() bool {
 	t := &p.Traffic
 	return !p.Workload.SelfTimed && t.RampUp == nil && t.Curve == nil && math.IsInf(t.RequestRate, 1)
 }
 
-// Timed says whether the number of prompts is what the load takes in its time.
+// Timed reports whether the duration of the load decides the number of prompts.
 func (p *Plan) Timed() bool {
 	return !p.Traffic.Counted && !p.Workload.SelfTimed && (p.Traffic.Curve != nil || p.Traffic.Duration > 0)
 }
 
-// Endless says whether the load takes as many prompts as the server answers.
+// Endless reports whether the load takes as many prompts as the server can answer.
 func (p *Plan) Endless() bool { return p.Timed() && p.AtOnce() }
 
-// arrivals are when requests are due.
+// arrivals are the times at which requests are due.
 func (p *Plan) arrivals() arrivals.Process {
 	t := &p.Traffic
 	return arrivals.Process{
@@ -37,7 +37,7 @@ func (p *Plan) arrivalSeed() int64 {
 	return p.Workload.Seed
 }
 
-// firstRate is the rate at which the load begins, in requests a second.
+// firstRate is the rate at the start of the load, in requests a second.
 func (p *Plan) firstRate() float64 {
 	switch t := &p.Traffic; {
 	case t.RampUp != nil:
@@ -49,8 +49,8 @@ func (p *Plan) firstRate() float64 {
 	}
 }
 
-// Sized is the plan with the number of prompts that its time takes, and p itself where
-// that is not what decides. The number of a curve depends on the seed.
+// Sized is the plan with the number of prompts that fit into its time, or p itself if the time does
+// not decide it. For a curve, the number depends on the seed.
 func (p *Plan) Sized() (*Plan, error) {
 	if !p.Timed() || p.Endless() {
 		return p, nil

@@ -18,23 +18,23 @@ import (
 	"github.com/servebench/servebench/metrics/stream"
 )
 
-// Shard says which part of a run is sent here, where several load generators share it,
-// and when all of them begin.
+// Shard says which part of a run this process sends, if several load generators share the run, and
+// when all of them begin.
 type Shard struct {
-	// Shard is the part; the zero value is the whole.
+	// Shard is the part; the zero value is the whole run.
 	dataset.Shard
 
-	// StartAt is when the load begins, by the reference clock; zero for at once.
+	// StartAt is when the load begins, by the reference clock; zero means at once.
 	StartAt time.Time
 
-	// RunID is the whole run's; empty for one of its own.
+	// RunID is the id of the whole run; empty makes a new one.
 	RunID string
 
-	// ClockOffset is our wall clock less the reference clock; nil when the system is to say.
+	// ClockOffset is our wall clock less the reference clock; nil asks the system.
 	ClockOffset *time.Duration
 }
 
-// start is StartAt by this machine's clock; zero for at once.
+// start is StartAt by this machine's clock; zero means at once.
 func (s *Shard) start() time.Time {
 	if s.StartAt.IsZero() || s.ClockOffset == nil {
 		return s.StartAt
@@ -42,7 +42,7 @@ func (s *Shard) start() time.Time {
 	return s.StartAt.Add(*s.ClockOffset)
 }
 
-// late says by how much a load that began at epoch came too late, if it did.
+// late says by how much a load that began at epoch was late, if it was.
 func (s *Shard) late(epoch time.Time) []string {
 	late := epoch.Sub(s.start())
 	if s.StartAt.IsZero() || late <= 0 {
@@ -59,11 +59,11 @@ func (s *Shard) late(epoch time.Time) []string {
 	return []string{fmt.Sprintf("%s began %s after --start-at", who, by)}
 }
 
-// Name is the shard's in file names.
+// Name is the shard's name in file names.
 func (s *Shard) Name() string { return fmt.Sprintf("shard%d", s.Index) }
 
-// part is what is asked of the shard where c is asked of the whole run. A ramp, a
-// curve and times of the dataset's own stay those of the whole.
+// part is the shard's share of a run with Config c. A ramp, a curve and the dataset's own times are
+// not divided.
 func (s *Shard) part(c metrics.Config) metrics.Config {
 	if !s.Several() {
 		return c
@@ -75,7 +75,7 @@ func (s *Shard) part(c metrics.Config) metrics.Config {
 	return c
 }
 
-// RunID is what was asked for as the id of the target's run; empty for any.
+// RunID is the id that the plan gives the target's run; empty for any.
 func (p *Plan) RunID() string {
 	if p.Shard.RunID == "" || p.Target == "" {
 		return p.Shard.RunID
@@ -83,10 +83,10 @@ func (p *Plan) RunID() string {
 	return p.Shard.RunID + "-" + p.Target
 }
 
-// maxShards is far more than anybody has.
+// maxShards is far more than anyone has.
 const maxShards = 1_000_000
 
-// ParseShard reads 0/8, or none for the whole.
+// ParseShard reads 0/8, or none for the whole run.
 func ParseShard(text string) (dataset.Shard, error) {
 	if text == "none" {
 		return dataset.Shard{}, nil
@@ -106,12 +106,12 @@ func ParseShard(text string) (dataset.Shard, error) {
 	return dataset.Shard{Index: i, Of: n}, nil
 }
 
-// An Environment gives the value of a variable, empty where there is none.
+// An Environment returns the value of a variable, empty if it is not set.
 type Environment func(name string) string
 
-// Shard is the place that a Slurm step or a Kubernetes Job gives; the whole outside
-// of them. A batch script has tasks, too, but is no step of them, and an interactive
-// step of one has the tasks of its job.
+// Shard is the shard that a Slurm step or a Kubernetes Job assigns; the whole run outside of them.
+// A Slurm batch script also sees a number of tasks but is none of them, and an interactive step
+// sees the tasks of its job.
 func (env Environment) Shard() (shard dataset.Shard, said string, err error) {
 	step := env("SLURM_STEP_ID") != ""
 	for _, by := range []struct {
@@ -132,7 +132,7 @@ func (env Environment) Shard() (shard dataset.Shard, said string, err error) {
 	return shard, "", nil
 }
 
-// SharedRunID is an id that all shards of the run come to by themselves.
+// SharedRunID is an id that all shards of the run compute independently.
 func (p *Plan) SharedRunID(env Environment) (string, error) {
 	job, step := env("SLURM_JOB_ID"), env("SLURM_STEP_ID")
 	if job != "" && step != "" {

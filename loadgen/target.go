@@ -16,9 +16,8 @@ import (
 	"github.com/servebench/servebench/metrics"
 )
 
-// A target is one server and the load that it is put under: prepare finds out what will
-// be sent and whether it can be, rehearse sends what comes before the clock starts. The
-// load itself is a trial's.
+// A target is one server and its load: prepare finds out what to send and whether it can be sent,
+// rehearse sends what comes before the clock starts. A trial runs the load.
 type target struct {
 	*Plan
 	*connection
@@ -27,36 +26,36 @@ type target struct {
 	recorder recorder
 
 	served string         // the model's name in requests
-	config metrics.Config // of the whole run, where that has shards
+	config metrics.Config // of the whole run if it has shards
 	to     engine.Target
 
-	header    *metrics.Header // of what is sent here: see streamed
+	header    *metrics.Header // of what this process sends: see streamed
 	live      *engine.Live
 	collector *metrics.Collector
 	witness   witness
-	samplers  []host.Sampler // of the server, or of each of its replicas; nil when it is not sampled
+	samplers  []host.Sampler // one for the server, or one for each replica; nil if not sampled
 	watches   []*host.Watch  // of the samplers
 	warmUp    warmUp
 	prober    *engine.Prober  // nil without probes
-	probes    *metrics.Probes // what came of them
-	profiling bool            // the server's profiler was begun
+	probes    *metrics.Probes // their results
+	profiling bool            // the server's profiler was started
 	begun     int             // conversations of the measured load
-	last      time.Duration   // when the last measured request so far ended
-	lasts     time.Duration   // until when the load lasts at least
+	last      time.Duration   // when the last measured request ended, so far
+	lasts     time.Duration   // the load lasts at least until then
 }
 
-// say gives the observer a remark.
+// say passes a remark to the observer.
 func (t *target) say(format string, args ...any) {
 	t.observer.Remark(t.Target, fmt.Sprintf(format, args...))
 }
 
-// step tells the observer of a step.
+// step passes a step to the observer.
 func (t *target) step(s Step) {
 	s.Target, s.Plan = t.Target, t.Plan
 	t.observer.Step(s)
 }
 
-// named puts the name of the target before an error about it.
+// named puts the target's name before an error.
 func (t *target) named(err error) error {
 	if err == nil || t.Target == "" {
 		return err
@@ -67,14 +66,14 @@ func (t *target) named(err error) error {
 	return fmt.Errorf("target %s: %w", t.Target, err)
 }
 
-// share is how many conversations are sent here at most.
+// share is how many conversations this process sends at most.
 func (t *target) share() int { return t.Shard.Share(t.n) }
 
-// concurrency is how many requests may be in flight here at once; 0 for no limit.
+// concurrency is how many requests this process may have in flight; 0 for no limit.
 func (t *target) concurrency() int { return t.Shard.Share(t.config.MaxConcurrency) }
 
-// atOnce is how many requests can be in flight together, as far as the plan bounds it:
-// all of them at an infinite rate. A warm-up has no end of them.
+// atOnce is how many requests can be in flight together, if the plan bounds that: all of them at an
+// infinite rate. A warm-up has no bound.
 func (t *target) atOnce() int {
 	switch {
 	case t.Traffic.WarmUp > 0:
@@ -87,16 +86,15 @@ func (t *target) atOnce() int {
 	return 0
 }
 
-// arrivals go on with numpy's generator where the dataset left it.
+// arrivals continue with numpy's generator where the dataset left it.
 func (t *target) arrivals() arrivals.Process {
 	a := t.Plan.arrivals()
 	a.Start = t.numpy
 	return a
 }
 
-// load is what the target is put under. It has no schedule where the conversations
-// bring their own times, and where only the server's answers bound how many there
-// are.
+// load is the target's load. It has no schedule if the conversations bring their own times, or if
+// only the server's answers bound their number.
 func (t *target) load() (load engine.Load, err error) {
 	load = engine.Load{
 		Run: t.header.Run, Target: t.to, Source: t.witness.prompts.compare(t.source, false),
@@ -119,7 +117,7 @@ func (t *target) load() (load engine.Load, err error) {
 	return load, err
 }
 
-// begin makes ready what the trial's numbers go into.
+// begin prepares what collects the trial's numbers.
 func (t *target) begin(ctx context.Context, tr *trial) error {
 	t.header = &metrics.Header{
 		Run: cmp.Or(t.RunID(), newRunID()), Target: t.Target, Group: tr.group, Series: tr.series, Solo: tr.solo,
@@ -138,18 +136,18 @@ func (t *target) begin(ctx context.Context, tr *trial) error {
 	return t.openSamplers(ctx)
 }
 
-// maxKept is how many bytes a run takes for looking at its parts and for the arrays
-// of its result file, of each target: half a million requests of 128 tokens.
+// maxKept is how many bytes a run uses for each target to look at its parts and for the arrays of
+// its result file: enough for half a million requests of 128 tokens.
 const maxKept = 512 << 20
 
-// streamed is the header of the record stream: that of the whole run, with the shard's
-// part in it.
+// streamed is the header of the record stream: the header of the whole run, with the shard's part
+// in it.
 func (t *target) streamed() *metrics.Header {
 	h, s := *t.header, &t.Shard
 	h.Config = t.config
 	if s.Several() {
 		h.Shard, h.Shards = s.Index, s.Of
-		h.Host, _ = os.Hostname() // without one, the shard is known by its index
+		h.Host, _ = os.Hostname() // without a name, the index identifies the shard
 		h.ClockOffset, h.ClockError = host.Clock()
 	}
 	if s.ClockOffset != nil {
@@ -158,7 +156,7 @@ func (t *target) streamed() *metrics.Header {
 	return &h
 }
 
-// warm opens the connections that the load is going to need.
+// warm opens the connections that the load will need.
 func (t *target) warm(ctx context.Context) error {
 	if !t.Traffic.Warm {
 		return nil
@@ -171,9 +169,9 @@ func (t *target) warm(ctx context.Context) error {
 	return nil
 }
 
-// warmable is how many connections are worth opening beforehand: what can be in
-// flight at once or, where nothing bounds that, what is sent before a connection
-// has been unused for too long.
+// warmable is how many connections are worth opening beforehand: as many as can be in flight at
+// once, or, if nothing bounds that, as many as are used before the first would have been idle for
+// too long.
 func (t *target) warmable() int {
 	if n := t.atOnce(); n > 0 {
 		return n
@@ -182,8 +180,8 @@ func (t *target) warmable() int {
 	return min(t.share(), max(1, int(math.Ceil(rate*wire.IdleTimeout.Seconds()))))
 }
 
-// took is how long the measured load took in a trial that took all: with several
-// targets, its own part of it. What a warm-up still had in flight does not count.
+// took is how long the measured load of this target took, in a trial that took all. What a warm-up
+// still had in flight does not count.
 func (t *target) took(all time.Duration) time.Duration {
 	switch {
 	case t.last == 0:
@@ -193,7 +191,7 @@ func (t *target) took(all time.Duration) time.Duration {
 	return max(0, all-t.header.Began())
 }
 
-// rateChanges are those of a ramp, as far as something was sent.
+// rateChanges are the rate changes of a ramp, up to the last request.
 func (t *target) rateChanges() ([]metrics.RateChange, error) {
 	rises, err := t.arrivals().RateRises(t.n)
 	var changes []metrics.RateChange
@@ -214,7 +212,7 @@ func (t *target) unsent(s *metrics.Summary) []string {
 	return []string{fmt.Sprintf("--rate-curve: its last rate is 0: %d of --num-prompts %d were sent", sent, t.share())}
 }
 
-// short says that a Source of the caller's ended early.
+// short says that the caller's Source ended early.
 func (t *target) short(s *metrics.Summary) []string {
 	if t.Workload.Source == nil || t.Traffic.Duration > 0 || s.Interrupted || t.begun >= t.share() {
 		return nil
@@ -222,7 +220,7 @@ func (t *target) short(s *metrics.Summary) []string {
 	return []string{fmt.Sprintf("%s were asked for, and the Source ended after %d", count(t.share(), "request"), t.begun)}
 }
 
-// collect puts into the trial's numbers what a request did.
+// collect adds a request to the trial's numbers.
 func (t *target) collect(rec *metrics.Record) {
 	rec = t.header.Counted(rec)
 	if rec.Phase == metrics.WarmUp {

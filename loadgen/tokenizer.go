@@ -12,17 +12,17 @@ import (
 // serverTokenizer is the value of --tokenizer that asks the server.
 const serverTokenizer = "server"
 
-// A tokenizerSource is where a workload's tokenizer may come from.
+// A tokenizerSource says where a workload's tokenizer may come from.
 type tokenizerSource struct {
-	model  string         // lends its name where none is given
+	model  string         // its name is the default name of the tokenizer
 	served string         // the model's name at the server
-	server *openai.Server // nil when there is none to ask
+	server *openai.Server // nil if there is no server
 	say    func(format string, args ...any)
 }
 
-// openTokenizer opens the tokenizer that is asked for. Where none is, it tries
-// the model's in the local cache, then the server's, and then does without if
-// the prompts can be sent as token ids; it says which it took.
+// openTokenizer opens the tokenizer that the plan names. If the plan names none, it tries the
+// model's in the local cache, then the server's, and then sends token ids if the prompts allow it.
+// It reports which one it took.
 func (w *workload) openTokenizer(ctx context.Context, p *Plan, from tokenizerSource) (err error) {
 	w.ids = p.Workload.TokenIDs
 	name, made := p.Server.Tokenizer, makesIDs(p.Workload.Dataset)
@@ -60,7 +60,7 @@ func (w *workload) openTokenizer(ctx context.Context, p *Plan, from tokenizerSou
 	return tried
 }
 
-// doWithout is how a workload can be had when no tokenizer is found.
+// doWithout says how to run a workload if no tokenizer was found.
 func doWithout(p *Plan) string {
 	switch {
 	case makesIDs(p.Workload.Dataset) && !p.Server.chat():
@@ -71,7 +71,7 @@ func doWithout(p *Plan) string {
 	return "give --tokenizer"
 }
 
-// askServer makes the tokenizer of the server's own.
+// askServer returns the server's tokenizer.
 func (w *workload) askServer(ctx context.Context, p *Plan, from tokenizerSource) error {
 	if from.server == nil {
 		return errors.New("argument --tokenizer: there is no server to ask")
@@ -85,8 +85,7 @@ func (w *workload) askServer(ctx context.Context, p *Plan, from tokenizerSource)
 	return nil
 }
 
-// believe ends a source at the first conversation that the server's tokenizer
-// could not answer for.
+// believe ends a source at the first conversation that the server's tokenizer could not tokenize.
 func believe(src dataset.Source, t *openai.ServerTokenizer) dataset.Source {
 	return func(yield func(*dataset.Conversation, error) bool) {
 		for c, err := range src {

@@ -18,18 +18,18 @@ import (
 // A trial is one load test: the loads of its targets, all on one clock.
 type trial struct {
 	targets []*target // at least one
-	group   string    // id of what several targets do together; empty for a single one
-	series  string    // id of the repeats that the trial is one of; empty for none
-	solo    bool      // of several targets, one alone
+	group   string    // id that several targets share; empty for a single one
+	series  string    // id that the repeats share; empty for a single repeat
+	solo    bool      // one of several targets, alone
 
 	aborter    aborter
-	gpuSampler host.Sampler // nil when GPUs are not sampled
+	gpuSampler host.Sampler // nil if GPUs are not sampled
 	gpus       *host.Watch  // of the sampler
 }
 
-// test is the load test from the first look at the servers to the summaries, one
-// for each target. They are nil when no load was sent, and there may be both them
-// and an error when the load was cut short.
+// test is the load test, from the first look at the servers to the summaries, one for each target.
+// They are nil if no load was sent. There are both summaries and an error if the load was cut
+// short.
 func (tr *trial) test(ctx context.Context) ([]*metrics.Summary, error) {
 	if err := tr.openGPUs(ctx); err != nil {
 		return nil, interrupted(ctx, err)
@@ -47,10 +47,10 @@ func (tr *trial) test(ctx context.Context) ([]*metrics.Summary, error) {
 	return tr.measure(ctx)
 }
 
-// checkSockets finds out whether the connections of all loads can be open at once.
+// checkSockets checks that the connections of all loads can be open at once.
 func (tr *trial) checkSockets() error {
 	if len(tr.targets) == 1 {
-		return nil // its own preparation has
+		return nil // prepare has checked them
 	}
 	n := 0
 	for _, t := range tr.targets {
@@ -59,8 +59,8 @@ func (tr *trial) checkSockets() error {
 	return tr.targets[0].transport.CheckSockets(n)
 }
 
-// measure is the load itself. Stopped, or cut short by an error, it sums up what
-// was done; there are no summaries when nothing was.
+// measure runs the load. If it is stopped, or an error cuts it short, it sums up what was done; it
+// returns no summaries if nothing was done.
 func (tr *trial) measure(ctx context.Context) ([]*metrics.Summary, error) {
 	first := tr.targets[0]
 	run := engine.Run{Drain: first.Limits.Drain, Deadline: first.Limits.Deadline, Ready: tr.ready, StartAt: first.Shard.start()}
@@ -119,7 +119,7 @@ func (tr *trial) measure(ctx context.Context) ([]*metrics.Summary, error) {
 	return tr.summaries(ctx, cut, took, evidence)
 }
 
-// watchProcess watches this process until seen is called, which gives what was noticed.
+// watchProcess watches this process until seen is called, which returns the evidence.
 func watchProcess() (seen func() *metrics.Evidence) {
 	pulse := host.StartPulse()
 	return func() *metrics.Evidence {
@@ -129,7 +129,7 @@ func watchProcess() (seen func() *metrics.Evidence) {
 	}
 }
 
-// prime makes a target's load, the last thing before the clock starts.
+// prime prepares a target's load just before the clock starts.
 func (tr *trial) prime(ctx context.Context, t *target) (load engine.Load, err error) {
 	if err := t.begin(ctx, tr); err != nil {
 		return load, interrupted(ctx, t.named(err))
@@ -144,7 +144,7 @@ func (tr *trial) prime(ctx context.Context, t *target) (load engine.Load, err er
 	return load, nil
 }
 
-// loading is what there is to see of the load.
+// loading describes the load for the observer.
 func (tr *trial) loading() Loading {
 	header := tr.targets[0].header
 	l := Loading{Epoch: header.Epoch, Began: header.Began()}
@@ -159,8 +159,8 @@ func (tr *trial) loading() Loading {
 	return l
 }
 
-// warmLead is how long before the start connections are opened: time enough for
-// many, and too short for a server to drop them.
+// warmLead is how long before the start connections are opened: enough time for many connections,
+// too little for a server to drop them.
 const warmLead = 2 * time.Second
 
 // ready opens the connections of all targets, shortly before the load begins.
@@ -185,7 +185,7 @@ func (tr *trial) cutShort(err error) error {
 	return fmt.Errorf("the run was cut short: %w", err)
 }
 
-// take records and collects what requests did. The error is what cut the run short.
+// take records and collects the requests. The error says what cut the run short.
 func (tr *trial) take(records iter.Seq2[*metrics.Record, error]) error {
 	byRun := map[string]*target{}
 	for _, t := range tr.targets {
@@ -209,8 +209,8 @@ func (tr *trial) take(records iter.Seq2[*metrics.Record, error]) error {
 	return nil
 }
 
-// summaries sums up what each target did in a trial that took so long, with what
-// was seen of this process meanwhile, nil for nothing.
+// summaries sums up each target of a trial that took so long. seen is what was seen of this process
+// during the load, nil for nothing.
 func (tr *trial) summaries(ctx context.Context, cut error, took time.Duration, seen *metrics.Evidence) (sums []*metrics.Summary, err error) {
 	atOnce := 0
 	for _, t := range tr.targets {
@@ -248,7 +248,7 @@ func (t *target) evidence(seen metrics.Evidence) *metrics.Evidence {
 	return &seen
 }
 
-// tellDraining says what the end of ctx has begun: the first interrupt, or too many
+// tellDraining reports what happens after the end of ctx: the first interrupt, or too many
 // failures.
 func (tr *trial) tellDraining(ctx context.Context) {
 	limit := tr.targets[0].Limits.Drain

@@ -9,15 +9,15 @@ import (
 	"github.com/servebench/servebench/metrics"
 )
 
-// A warmUp is the load that goes before the measured one and hands over to it.
+// A warmUp is the load before the measured one. It hands over to the measured load without a pause.
 type warmUp struct {
-	source dataset.Source // nil without one
+	source dataset.Source // nil without a warm-up
 	failed int            // requests
-	first  string         // what the first that failed said
+	first  string         // the message of the first failure
 }
 
-// openWarmUp opens the warm-up's prompts, if there is one: the workload's dataset with other
-// seeds, of which all has been said.
+// openWarmUp opens the warm-up's prompts, if there is a warm-up: the workload's dataset with other
+// seeds. It stays quiet, since the dataset's remarks were already printed.
 func (t *target) openWarmUp(from tokenizerSource) {
 	if t.Traffic.WarmUp > 0 {
 		from.say = func(string, ...any) {}
@@ -25,8 +25,8 @@ func (t *target) openWarmUp(from tokenizerSource) {
 	}
 }
 
-// warmUpLoad is of the same kind as the load: other prompts of the same dataset, at
-// the rate with which the load begins.
+// warmUpLoad is of the same kind as the load: other prompts of the same dataset, at the first rate
+// of the load.
 func (t *target) warmUpLoad() (w engine.WarmUp, err error) {
 	if t.warmUp.source == nil {
 		return w, nil
@@ -38,7 +38,7 @@ func (t *target) warmUpLoad() (w engine.WarmUp, err error) {
 	}
 	a := t.Plan.arrivals()
 	a.Rate, a.RampUp, a.Curve = t.firstRate(), nil, nil
-	a.Rule = arrivals.SinceV010 // stretched, its gaps reach to the handover
+	a.Rule = arrivals.SinceV010 // stretches the gaps to fill the time until the handover
 	a.Seed = (a.Seed + warmUpSeeds) % seedCircle
 	n, err := a.Count(t.Traffic.WarmUp)
 	if err != nil {
@@ -48,7 +48,7 @@ func (t *target) warmUpLoad() (w engine.WarmUp, err error) {
 	return w, err
 }
 
-// note takes down how a request of the warm-up ended.
+// note counts how a request of the warm-up ended.
 func (w *warmUp) note(rec *metrics.Record) {
 	if rec.Class == metrics.OK || rec.Class == metrics.Cancelled {
 		return
@@ -59,7 +59,7 @@ func (w *warmUp) note(rec *metrics.Record) {
 	w.failed++
 }
 
-// warnings says what a reader of the numbers should know of the warm-up.
+// warnings are what a reader of the numbers should know about the warm-up.
 func (w *warmUp) warnings() []string {
 	if w.failed == 0 {
 		return nil

@@ -13,16 +13,16 @@ import (
 	"github.com/servebench/servebench/metrics"
 )
 
-// gpuEvery is how often GPUs are sampled.
+// gpuEvery is the interval between samples of GPUs.
 const gpuEvery = time.Second
 
-// Check finds out whether GPUs can be asked on this machine, if that is asked for.
+// Check checks that this machine can report on GPUs, if the plan asks for it.
 func (w *Watch) Check() error {
 	_, err := w.nvidiaSMI()
 	return err
 }
 
-// nvidiaSMI is the path of nvidia-smi, empty where it is not asked for.
+// nvidiaSMI is the path of nvidia-smi, empty if the plan does not ask for it.
 func (w *Watch) nvidiaSMI() (string, error) {
 	if w.GPU != NvidiaSMI {
 		return "", nil
@@ -34,7 +34,7 @@ func (w *Watch) nvidiaSMI() (string, error) {
 	return path, nil
 }
 
-// openGPUs finds out whether GPUs can be sampled, if that is asked for.
+// openGPUs checks that GPUs can be sampled, if the plan asks for it.
 func (tr *trial) openGPUs(ctx context.Context) (err error) {
 	t := tr.targets[0]
 	if t.Watch.GPU == "" {
@@ -64,8 +64,8 @@ func (tr *trial) openGPUs(ctx context.Context) (err error) {
 	return nil
 }
 
-// openSamplers finds out whether the server tells what it does, if that is asked
-// for: the first of several shards asks. Of replicas that were named each has to.
+// openSamplers checks that the server reports metrics, if the plan asks for it. Only the first of
+// several shards asks. If the plan names replicas, each of them must answer.
 func (t *target) openSamplers(ctx context.Context) error {
 	if !t.Watch.Server || t.Shard.Index > 0 {
 		return nil
@@ -84,15 +84,15 @@ func (t *target) openSamplers(ctx context.Context) error {
 	return nil
 }
 
-// A replica is a server that is asked for its metrics over connections of its own, for
-// which the load need not wait.
+// A replica is a server that is asked for its metrics over separate connections, so the load does
+// not wait for them.
 type replica struct {
 	*openai.Server
-	name      string // its URL, empty where none was named and it is the one under load
+	name      string // its URL; empty for the server under load if no replica was named
 	transport *wire.Transport
 }
 
-// replicas are those that were named, or else the server under load.
+// replicas are the named ones, or else the server under load.
 func (t *target) replicas() (all []replica) {
 	for _, url := range t.Watch.URLs {
 		transport := t.transport.Apart()
@@ -107,8 +107,8 @@ func (t *target) replicas() (all []replica) {
 	return all
 }
 
-// closing is a sampler that keeps no connection from one sample to the next: over the
-// same one, a load balancer may give the same replica each time.
+// closing is a sampler that uses a new connection for each sample: over the same connection, a load
+// balancer may always choose the same replica.
 func closing(tr *wire.Transport, sample host.Sampler) host.Sampler {
 	return func(ctx context.Context, epoch time.Time, take func(*metrics.Sample)) {
 		sample(ctx, epoch, func(s *metrics.Sample) {
@@ -130,7 +130,7 @@ func (tr *trial) watch(epoch time.Time) {
 	}
 }
 
-// drain records what was sampled so far, and has it collected.
+// drain records and collects the samples so far.
 func (tr *trial) drain(do func(func())) {
 	keep := func(t *target, s *metrics.Sample) {
 		t.recorder.sample(s)

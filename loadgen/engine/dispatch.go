@@ -11,22 +11,22 @@ import (
 	"github.com/servebench/servebench/metrics"
 )
 
-// A dispatcher starts one load's conversations, first in, first out: wait until
-// due, take a slot, start. Requests wait for a slot here and nowhere else, so there
-// is one goroutine for each request in flight and no more.
+// A dispatcher starts one load's conversations, first in, first out: it waits until one is due,
+// takes a slot and starts it. Only the dispatcher waits for slots, so there is one goroutine for
+// each request in flight and no more.
 type dispatcher struct {
 	load     *Load
-	queues   []*queue // of its parts
-	wait     Waiter   // nil: its own pacer
+	queues   []*queue // one for each part
+	wait     Waiter   // nil for a separate pacer
 	live     *Live
 	slots    chan struct{} // nil without a limit
 	epoch    time.Time
-	inFlight context.Context         // ends when requests are to be cut
+	inFlight context.Context         // ends when requests are cut
 	cut      context.CancelCauseFunc // ends it
 	records  chan<- *metrics.Record
-	group    *errgroup.Group // of the conversations
+	group    *errgroup.Group // runs the conversations
 
-	freed time.Duration // when a slot that had to be waited for was last taken
+	freed time.Duration // when a slot that was not free was last taken
 }
 
 func (r *Run) dispatcher(load *Load, queues []*queue) *dispatcher {
@@ -40,7 +40,7 @@ func (r *Run) dispatcher(load *Load, queues []*queue) *dispatcher {
 	return d
 }
 
-// dispatch starts every conversation, unless ctx ends before.
+// dispatch starts every conversation, unless ctx ends earlier.
 func (d *dispatcher) dispatch(ctx context.Context) error {
 	wait, done, err := waiter(d.wait)
 	if err != nil {
@@ -59,7 +59,7 @@ func (d *dispatcher) dispatch(ctx context.Context) error {
 	return nil
 }
 
-// limitDrain has what is in flight cut after the load's DrainLimit.
+// limitDrain cuts what is in flight after the load's DrainLimit.
 func (d *dispatcher) limitDrain(ctx context.Context) {
 	limit := d.load.DrainLimit
 	if limit <= 0 || ctx.Err() != nil {
@@ -71,7 +71,7 @@ func (d *dispatcher) limitDrain(ctx context.Context) {
 	context.AfterFunc(d.inFlight, func() { timer.Stop() })
 }
 
-// drain starts the conversations of one part until that is over.
+// drain starts the conversations of one part until the part is over.
 func (d *dispatcher) drain(ctx context.Context, wait Waiter, q *queue) error {
 	defer q.enough()
 	var over <-chan time.Time
@@ -95,8 +95,8 @@ func (d *dispatcher) drain(ctx context.Context, wait Waiter, q *queue) error {
 			p.due = slot
 		}
 		d.group.Go(func() error { return d.converse(ctx, p, start{&q.part, slot}) })
-		// Of requests due together, one is written before the next starts: it is
-		// our lag that the others wait, and no part of their TTFT.
+		// Write each request before the next one starts, if several are due together: the wait is
+		// then lag, not part of their TTFT.
 		runtime.Gosched()
 	}
 	return nil
@@ -112,9 +112,8 @@ func (d *dispatcher) until(ctx context.Context, wait Waiter, at time.Duration) e
 
 func (d *dispatcher) now() time.Duration { return time.Since(d.epoch) }
 
-// take waits for a slot and says whether there was one before ctx or the part
-// ended. Only a slot that had to be waited for delays a request by the server's
-// doing: where one is free and we come late, that is lag.
+// take waits for a slot and reports whether it got one before ctx or the part ended. Waiting for a
+// slot is a delay by the server. If a slot is free and we are late, the delay is lag.
 func (d *dispatcher) take(ctx context.Context, of *part, over <-chan time.Time) bool {
 	if ctx.Err() != nil || of.over(d.now()) {
 		return false
@@ -131,7 +130,7 @@ func (d *dispatcher) take(ctx context.Context, of *part, over <-chan time.Time) 
 	case d.slots <- struct{}{}:
 		freed := d.now()
 		if of.over(freed) {
-			<-d.slots // for the part that follows
+			<-d.slots // leave the slot to the next part
 			return false
 		}
 		d.freed = freed
@@ -143,15 +142,14 @@ func (d *dispatcher) take(ctx context.Context, of *part, over <-chan time.Time) 
 	}
 }
 
-// start is how a conversation got going.
+// start says how a conversation started.
 type start struct {
 	part *part
 	slot time.Duration // when it got its slot
 }
 
-// converse holds one conversation: each turn is sent once the one before has
-// been answered, and none after a failure, once ctx has ended, requests are cut or
-// the part is over.
+// converse runs one conversation. It sends each turn after the answer to the previous turn, and
+// stops after a failure, when ctx ends, when requests are cut, or when the part is over.
 func (d *dispatcher) converse(ctx context.Context, p prepared, s start) error {
 	defer func() {
 		if d.slots != nil {

@@ -7,22 +7,21 @@ import (
 	"github.com/servebench/servebench/metrics"
 )
 
-// exchange is where the parts of an answer go.
+// An exchange collects the parts of an answer.
 type exchange struct {
 	rec    *metrics.Record
 	live   *Live
-	going  context.Context // until it ends the request may be sent again; nil: it is sent once
+	going  context.Context // the request may be sent again until this ends; nil: never
 	tokens tokenCount
 }
 
-// exchange sends req, more than once if the Retry says so, and fills x.rec with what
-// happened.
+// exchange sends req, several times if the Retry allows it, and records the result in x.rec.
 func (t *Target) exchange(ctx context.Context, epoch time.Time, req *Request, x exchange) {
 	rec := x.rec
 	rec.In = rec.InAsked
 	rec.Sent = time.Since(epoch)
 	if x.going == nil || t.Retry.Times <= 0 {
-		_ = t.attempt(ctx, epoch, req, &x) // which is in the record
+		_ = t.attempt(ctx, epoch, req, &x) // the record has the error
 	} else {
 		t.retry(ctx, epoch, req, &x)
 	}
@@ -31,7 +30,7 @@ func (t *Target) exchange(ctx context.Context, epoch time.Time, req *Request, x 
 	t.count(req, rec)
 }
 
-// attempt sends req once. The record has the error, too.
+// attempt sends req once. The record has the error as well.
 func (t *Target) attempt(ctx context.Context, epoch time.Time, req *Request, x *exchange) error {
 	rec := x.rec
 	for chunk, err := range t.Send(ctx, epoch, req, rec) {
@@ -58,7 +57,7 @@ func (t *Target) attempt(ctx context.Context, epoch time.Time, req *Request, x *
 	return nil
 }
 
-// count fills in the token counts that the server did not give.
+// count fills in token counts that the server did not send.
 func (t *Target) count(req *Request, rec *metrics.Record) {
 	if rec.Class == metrics.OK {
 		rec.Uncounted = rec.Out == 0 && (rec.Beside == nil || t.counts(rec))
@@ -72,10 +71,9 @@ func (t *Target) count(req *Request, rec *metrics.Record) {
 	}
 }
 
-// recount replaces counts of an answer for which vLLM's client finds none, as it
-// does: by the tokenizer. Without one the server's own that stood elsewhere are
-// better than the 1 that it takes then, and than asking the server in the middle of a
-// load.
+// recount replaces the counts of an answer in which vLLM's client finds no counts: like that
+// client, it uses the tokenizer. Without a tokenizer, counts from elsewhere in the answer are
+// better than the 1 that vLLM's client takes, and better than asking the server during a load.
 func (t *Target) recount(rec *metrics.Record, in, out *int) {
 	switch {
 	case *out > 0:
@@ -88,25 +86,25 @@ func (t *Target) recount(rec *metrics.Record, in, out *int) {
 	}
 }
 
-// counts says whether the tokenizer is to count an answer for which vLLM's client
-// finds no count.
+// counts reports whether to count an answer with the tokenizer because vLLM's client finds no count
+// in it.
 func (t *Target) counts(rec *metrics.Record) bool {
 	return t.Count != nil && !(t.CountAsks && rec.Beside != nil)
 }
 
-// Once sends one request outside any load: a ready check or a warm-up. The
-// Record's times count from the call.
+// Once sends one request outside any load: a ready check or a warm-up. The Record's times count
+// from the call.
 func (t *Target) Once(ctx context.Context, req *Request) *metrics.Record {
 	rec := &metrics.Record{ID: req.ID, Phase: metrics.WarmUp}
 	t.exchange(ctx, time.Now(), req, exchange{rec: rec, live: new(Live)})
 	return rec
 }
 
-// A tokenCount turns the server's running totals into tokens per chunk, and
-// keeps nothing as long as each chunk holds one.
+// A tokenCount turns the server's running totals into tokens per chunk. It stores nothing while
+// each chunk has one token.
 type tokenCount struct {
 	chunks, total int
-	silent        int // chunks before the first total: a chat's role
+	silent        int // chunks before the first total, such as a chat's role
 	perChunk      []int
 
 	lead, content, tail int // chunks before the first content, with content, and after the last
@@ -142,9 +140,9 @@ func (c *tokenCount) add(total int, content bool) {
 	}
 }
 
-// each is the tokens of each chunk of rec, where they must be kept. With one finish
-// chunk after the content they go without saying; gateways send their usage with a
-// choice, too, in one more.
+// each is the number of tokens of each chunk of rec, if it must be stored. The usual pattern needs
+// no list: one token a chunk, then one chunk that finishes, or two from gateways that send a choice
+// with the usage.
 func (c *tokenCount) each(rec *metrics.Record) []int {
 	out := rec.Out
 	if rec.Beside != nil {

@@ -7,31 +7,30 @@ import (
 	"github.com/servebench/servebench/metrics"
 )
 
-// Live counts what a load is doing, for display. All methods and fields are safe
-// for concurrent use. The zero value is ready.
+// Live counts what a load is doing, for display. All methods and fields are safe for concurrent
+// use. The zero value is ready.
 type Live struct {
 	Sent   atomic.Int64 // requests started
 	Ended  atomic.Int64 // requests ended, failures included
-	Warmed atomic.Int64 // requests of a warm-up that ended
-	Failed atomic.Int64 // other requests that failed
+	Warmed atomic.Int64 // warm-up requests that ended
+	Failed atomic.Int64 // measured requests that failed
 	Chunks atomic.Int64 // chunks with choices so far
 
 	answered atomic.Int64 // requests with a first chunk
-	silent   atomic.Int64 // requests that ended without one
-	ttft     atomic.Int64 // sum over those with one, in nanoseconds
+	silent   atomic.Int64 // requests that ended without a chunk
+	ttft     atomic.Int64 // sum over requests with a first chunk, in nanoseconds
 }
 
-// A Count is what a Live, or several, had counted at a moment.
+// A Count is the state of a Live, or the sum of several, at one moment.
 type Count struct {
 	Sent, Ended, Warmed, Failed, Chunks int64 // as in Live
 
 	answered, silent, ttft int64
 }
 
-// Now is the count so far. A request that ends meanwhile may be in a part of it.
+// Now is the count so far. A request that ends during the call may be in only some of the numbers.
 func (l *Live) Now() Count {
-	// What comes later in a request is read before what comes earlier, so that no
-	// difference is negative.
+	// Read late stages of a request before early ones, so that no difference is negative.
 	c := Count{
 		Warmed: l.Warmed.Load(), Failed: l.Failed.Load(), Ended: l.Ended.Load(),
 		silent: l.silent.Load(), ttft: l.ttft.Load(), answered: l.answered.Load(), Chunks: l.Chunks.Load(),
@@ -40,7 +39,7 @@ func (l *Live) Now() Count {
 	return c
 }
 
-// Plus is c and other together.
+// Plus is the sum of c and other.
 func (c Count) Plus(other Count) Count {
 	return Count{
 		Sent: c.Sent + other.Sent, Ended: c.Ended + other.Ended, Warmed: c.Warmed + other.Warmed,
@@ -49,14 +48,14 @@ func (c Count) Plus(other Count) Count {
 	}
 }
 
-// InFlight is how many requests have been sent and have not ended.
+// InFlight is the number of requests that have been sent and have not ended.
 func (c Count) InFlight() int64 { return c.Sent - c.Ended }
 
-// Waiting is how many of them have no chunk yet.
+// Waiting is the number of requests in flight that have no chunk yet.
 func (c Count) Waiting() int64 { return c.Sent - c.answered - c.silent }
 
-// MeanTTFT is the mean time to first token over the requests that have one; 0
-// before the first.
+// MeanTTFT is the mean time to first token of the requests that have a first token; 0 before the
+// first.
 func (c Count) MeanTTFT() time.Duration {
 	if c.answered == 0 {
 		return 0

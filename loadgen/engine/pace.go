@@ -5,11 +5,11 @@ import (
 	"time"
 )
 
-// A Waiter waits until a point in time, or until ctx ends, whose error it then
-// returns. A point in the past does not wait.
+// A Waiter waits until a point in time, or until ctx ends, and then returns the error of ctx. It
+// does not wait for a point in the past.
 type Waiter func(ctx context.Context, until time.Time) error
 
-// waiter is w or, where that is nil, a new pacer's. It is good until done is called.
+// waiter returns w or, if w is nil, the Waiter of a new pacer. It works until done is called.
 func waiter(w Waiter) (_ Waiter, done func() error, err error) {
 	if w != nil {
 		return w, func() error { return nil }, nil
@@ -21,8 +21,8 @@ func waiter(w Waiter) (_ Waiter, done func() error, err error) {
 	return p.Wait, p.Close, nil
 }
 
-// Sleep is a Waiter made of the runtime's timers. They may be a millisecond
-// late, and they know fake time.
+// Sleep is a Waiter that uses the runtime's timers. They may be a millisecond late, and they work
+// with fake time.
 func Sleep(ctx context.Context, until time.Time) error {
 	d := time.Until(until)
 	if d <= 0 {

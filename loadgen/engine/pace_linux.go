@@ -10,9 +10,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// A pacer is a Waiter on a timerfd, read through the runtime's poller: some 25 µs
-// late where a runtime timer is 500, and without holding a thread. It belongs
-// to one goroutine.
+// A pacer is a Waiter that reads a timerfd through the runtime's poller: it is about 25 µs late, a
+// runtime timer 500 µs, and it holds no thread. Only one goroutine may use it.
 type pacer struct {
 	fd   int
 	file *os.File
@@ -28,7 +27,7 @@ func newPacer() (*pacer, error) {
 
 func (p *pacer) Close() error { return p.file.Close() }
 
-// Wait is a Waiter.
+// Wait implements Waiter.
 func (p *pacer) Wait(ctx context.Context, until time.Time) error {
 	d := time.Until(until)
 	if d <= 0 || ctx.Err() != nil {

@@ -5,12 +5,12 @@ package engine
 import "context"
 import "time"
 
-// A pacer waits by Sleep where there is no timerfd.
+// A pacer uses Sleep on systems without timerfd.
 type pacer struct{}
 
 func newPacer() (*pacer, error) { return new(pacer), nil }
 
 func (*pacer) Close() error { return nil }
 
-// Wait is a Waiter.
+// Wait implements Waiter.
 func (*pacer) Wait(ctx context.Context, until time.Time) error { return Sleep(ctx, until) }

@@ -8,17 +8,17 @@ import (
 	"github.com/servebench/servebench/metrics"
 )
 
-// A Prober sends a small request again and again beside a load, one at a time and
-// past any limit on concurrency, as vLLM's client does with --probe-request-rate.
+// A Prober repeats a small request during a load, one at a time and outside any limit on
+// concurrency, as vLLM's client does with --probe-request-rate.
 type Prober struct {
 	Target  Target
 	Request *Request
 	Pause   time.Duration // after each answer
 }
 
-// Probe goes on until done is closed, and the pause after the last answer with it,
-// or until ctx ends, which cuts the request in flight. It sums up what came of
-// the requests that were not cut, and gives nil when there was none.
+// Probe sends probes until done is closed and the pause after the last answer is over, or until ctx
+// ends, which cuts the probe in flight. It sums up the probes that were not cut; nil if there are
+// none.
 func (p *Prober) Probe(ctx context.Context, done <-chan struct{}) *metrics.Probes {
 	var took []time.Duration
 	failed := 0
@@ -43,7 +43,7 @@ func (p *Prober) Probe(ctx context.Context, done <-chan struct{}) *metrics.Probe
 	}
 }
 
-// probes sums up E2EL, with the percentiles of numpy, as vLLM's client has them.
+// probes sums up E2EL, with numpy's percentiles, as vLLM's client does.
 func probes(took []time.Duration, failed int) *metrics.Probes {
 	n := len(took)
 	if n+failed == 0 {

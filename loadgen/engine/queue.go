@@ -12,25 +12,24 @@ import (
 	"github.com/servebench/servebench/dataset"
 )
 
-// aheadBytes bounds the bodies that wait, encoded, for their due time.
+// aheadBytes bounds the encoded bodies that wait for their due time.
 const aheadBytes = 32 << 20
 
-// A queue holds the requests that are ready to go: encoded ahead of time, so
-// that tokenising and encoding delay no start, and bounded, so that a dataset
-// of any length fits.
+// A queue holds requests that are ready to send. They are encoded ahead of time, so tokenising and
+// encoding delay no start. It is bounded, so a dataset of any length fits.
 type queue struct {
 	part
 	encode func(c *dataset.Conversation, turn int) (*Request, error)
 	ready  chan prepared
-	bytes  *semaphore.Weighted // of bodies that may still be encoded
-	enough context.CancelFunc  // ends the filling
+	bytes  *semaphore.Weighted // bytes of bodies that may still be encoded
+	enough context.CancelFunc  // stops fill
 
 	primed chan struct{} // closed once the queue is full or the source at its end
 	once   sync.Once
 	early  error // what ended the source before the queue was full
 }
 
-// prepared is a conversation whose first request is encoded.
+// A prepared conversation has its first request encoded.
 type prepared struct {
 	*dataset.Conversation
 	index int
@@ -50,7 +49,7 @@ func newQueue(p part, t *Target) *queue {
 	}
 }
 
-// prime notes that there is enough to begin with, or why there will never be.
+// prime notes that the queue has enough to begin, or why it never will.
 func (q *queue) prime(err error) {
 	q.once.Do(func() {
 		q.early = err
@@ -58,8 +57,8 @@ func (q *queue) prime(err error) {
 	})
 }
 
-// fill encodes the conversations of the part that are its shard's until its source or
-// its schedule ends, or ctx does.
+// fill encodes the part's conversations that belong to this shard, until the source, the schedule
+// or ctx ends.
 func (q *queue) fill(ctx context.Context) error {
 	defer close(q.ready)
 	err := q.pull(ctx)
@@ -109,7 +108,7 @@ func (q *queue) pull(ctx context.Context) error {
 	return nil
 }
 
-// next is the next conversation, unless there is none any more or over fires before.
+// next is the next conversation. It is not ok if there are no more, or if over fires first.
 func (q *queue) next(over <-chan time.Time) (p prepared, ok bool) {
 	select {
 	case p, ok = <-q.ready:
@@ -118,7 +117,7 @@ func (q *queue) next(over <-chan time.Time) (p prepared, ok bool) {
 	return p, ok
 }
 
-// put waits until p fits, and says whether it did before ctx ended.
+// put waits until p fits, and reports whether it did before ctx ended.
 func (q *queue) put(ctx context.Context, p prepared) bool {
 	if ctx.Err() != nil {
 		return false

@@ -11,24 +11,24 @@ import (
 )
 
 const (
-	firstPause   = 100 * time.Millisecond // before a request is sent again; it doubles each time
-	longestPause = 5 * time.Second        // to which it grows
+	firstPause   = 100 * time.Millisecond // before the second attempt; doubles each time
+	longestPause = 5 * time.Second        // the most that it grows to
 	longestAsked = time.Minute            // the longest pause that a server may ask for
 )
 
-// A Retry says whether requests of a load are sent again. Only a request that failed
-// before a chunk of its answer came, and in a way that may pass, is sent again. The zero
-// value sends each request once.
+// A Retry says whether requests of a load are sent again. It allows this only for a request that
+// failed before a chunk of its answer came, and for a reason that may pass. The zero value sends
+// each request once.
 type Retry struct {
-	Times int // that a request is sent again at most
+	Times int // most repeats of one request
 
-	// Total limits a request, with all its attempts and the pauses between them. Zero
-	// means no limit.
+	// Total limits a request with all its attempts and the pauses between them. Zero means no
+	// limit.
 	Total time.Duration
 }
 
-// passing are the classes of failures that may pass, and passingStatus the statuses.
-// Limits on the answer are not among them: the server may still be at work on it.
+// passing has the classes of failures that may pass, and passingStatus the statuses. Limits on the
+// answer are not among them: the server may still be working on it.
 var (
 	passing = []metrics.Class{
 		metrics.DNS, metrics.Refused, metrics.Connect, metrics.ConnectTimeout, metrics.Reset, metrics.Truncated, metrics.Empty,
@@ -39,7 +39,7 @@ var (
 	}
 )
 
-// mayPass says whether a request that ended so is worth another try.
+// mayPass reports whether it is worth sending a request again that ended like this.
 func mayPass(rec *metrics.Record) bool {
 	switch {
 	case rec.Chunks.Len()+rec.Blank.Len() > 0:
@@ -50,7 +50,7 @@ func mayPass(rec *metrics.Record) bool {
 	return slices.Contains(passing, rec.Class)
 }
 
-// pause is how long to wait after so many tries. err is that of the last one.
+// pause is how long to wait after so many attempts. err is the error of the last attempt.
 func pause(tries int, err error) time.Duration {
 	if f, ok := errors.AsType[*metrics.Failure](err); ok && f.RetryAfter > 0 {
 		return min(f.RetryAfter, longestAsked)
@@ -58,8 +58,8 @@ func pause(tries int, err error) time.Duration {
 	return min(firstPause<<min(tries-1, 10), longestPause)
 }
 
-// retry sends req until an attempt needs no other, or may have none. The record is that
-// of the last attempt, except for Sent, Attempts and Anew.
+// retry sends req until an attempt succeeds or no other is allowed. The record describes the last
+// attempt, except for Sent, Attempts and Anew.
 func (t *Target) retry(ctx context.Context, epoch time.Time, req *Request, x *exchange) {
 	if limit := t.Retry.Total; limit > 0 {
 		var cancel context.CancelFunc
@@ -79,8 +79,8 @@ func (t *Target) retry(ctx context.Context, epoch time.Time, req *Request, x *ex
 	}
 }
 
-// rest waits before the next attempt and says whether there may be one: not after the
-// run was stopped. If the request was cut meanwhile, the record says so.
+// rest waits before the next attempt and reports whether it is allowed: not after the run was
+// stopped. If the request was cut during the pause, the record says so.
 func (x *exchange) rest(ctx context.Context, d time.Duration) bool {
 	timer := time.NewTimer(d)
 	defer timer.Stop()

@@ -13,47 +13,44 @@ import (
 	"github.com/servebench/servebench/metrics"
 )
 
-// A Run puts its Loads on their targets, all on one clock. It may be used for
-// one call of Records at a time.
+// A Run sends its Loads to their targets, all on one clock. Records must not be called while
+// another call is in progress.
 type Run struct {
 	Loads []Load
 
-	// Wait is how the dispatchers wait for a due time. Nil means a timerfd
-	// of each dispatcher's own on Linux and Sleep elsewhere.
+	// Wait is how the dispatchers wait for a due time. Nil means a timerfd for each dispatcher on
+	// Linux, and Sleep elsewhere.
 	Wait Waiter
 
-	// Drain is how long requests in flight may go on once the context of
-	// Records is cancelled. Those still going then are cut, with class
-	// metrics.Cancelled. Zero cuts at once.
+	// Drain is how long requests in flight may go on after the context of Records is cancelled. The
+	// rest are cut, with class metrics.Cancelled. Zero cuts at once.
 	Drain time.Duration
 
-	// Deadline is how long the run may go on after the clock started. Then
-	// nothing is sent any more, and what is in flight is cut, with class
-	// metrics.Deadline. Zero means no limit.
+	// Deadline is how long the run may take from the start of the clock. After that nothing is
+	// sent, and what is in flight is cut, with class metrics.Deadline. Zero means no limit.
 	Deadline time.Duration
 
-	// Ready, if set, is called once the first bodies are encoded, and the
-	// clock starts when it returns. An error means that the run cannot begin.
+	// Ready, if set, is called when the first bodies are encoded, and the clock starts when it
+	// returns. An error means that the run cannot begin.
 	Ready func(ctx context.Context) error
 
-	// StartAt is when the clock starts by the wall clock: it is the epoch to the
-	// nanosecond, unless Ready returned too late for that. Zero is at once.
+	// StartAt is when the clock starts, by the wall clock. It is the epoch to the nanosecond,
+	// unless Ready returned after it. Zero means at once.
 	StartAt time.Time
 
-	// Started, if set, is called when the clock starts. Nothing has been sent.
+	// Started, if set, is called when the clock starts, before anything is sent.
 	Started func(epoch time.Time)
 
-	// Ended, if set, is called when the last request has ended and no other follows: it
-	// may be before the last Record is yielded, but not after Records has returned.
+	// Ended, if set, is called when the last request has ended: perhaps before the last Record is
+	// yielded, but not after Records has returned.
 	Ended func(at time.Time)
 }
 
-// Records runs the loads and yields what each request did, in the order in which
-// they ended. Cancelling ctx stops new requests; those in flight are given
-// Drain to end. An error is yielded last: a source, a schedule or a body went
-// wrong, or, as a *metrics.Failure, the Deadline has cut the run short. A failed request is
-// a Record, not an error. Breaking out of the loop cuts the requests in flight. No
-// goroutine is left behind.
+// Records runs the loads and yields each request, in the order in which they end. Cancelling ctx
+// stops new requests; requests in flight have Drain to end. The last pair may be an error: a
+// source, a schedule or a body was wrong, or, as a *metrics.Failure, the Deadline cut the run
+// short. A failed request is a Record, not an error. Breaking out of the loop cuts the requests in
+// flight. Records leaves no goroutine behind.
 func (r *Run) Records(ctx context.Context) iter.Seq2[*metrics.Record, error] {
 	return func(yield func(*metrics.Record, error) bool) {
 		ctx, stop := context.WithCancelCause(ctx)
@@ -114,7 +111,7 @@ func (r *Run) Records(ctx context.Context) iter.Seq2[*metrics.Record, error] {
 	}
 }
 
-// begin waits for StartAt, unless ctx ends before, and gives the epoch.
+// begin waits for StartAt, unless ctx ends first, and returns the epoch.
 func (r *Run) begin(ctx context.Context) (epoch time.Time, err error) {
 	if r.StartAt.IsZero() {
 		return time.Now(), nil
@@ -130,8 +127,8 @@ func (r *Run) begin(ctx context.Context) (epoch time.Time, err error) {
 		if left <= 0 {
 			return now, nil
 		}
-		// The wall clock may be set meanwhile, so it is looked at each second, but
-		// not so shortly before the start that a late timer misses that.
+		// Someone may set the wall clock during the wait, so look at it each second, but not so
+		// shortly before the start that a late timer would miss the start.
 		last := left < 2*time.Second
 		if !last {
 			left = time.Second
@@ -148,18 +145,18 @@ func (r *Run) begin(ctx context.Context) (epoch time.Time, err error) {
 	}
 }
 
-// limit has the run end at its Deadline, unless that is called off.
+// limit ends the run at its Deadline, unless callOff is called.
 func (r *Run) limit(epoch time.Time, stop, cut func(cause error)) (callOff func()) {
 	if r.Deadline <= 0 {
 		return func() {}
 	}
 	over := metrics.Failf(metrics.Deadline, "cut at the run's deadline of %v", r.Deadline)
-	// Sending stops first, so that nothing follows what is cut.
+	// Stop sending first, so that nothing follows what is cut.
 	timer := time.AfterFunc(time.Until(epoch.Add(r.Deadline)), func() { stop(over); cut(over) })
 	return func() { timer.Stop() }
 }
 
-// overtime is why ctx ended, if that was a deadline.
+// overtime is the Failure that ended ctx, if a deadline did.
 func overtime(ctx context.Context) *metrics.Failure {
 	f, ok := errors.AsType[*metrics.Failure](context.Cause(ctx))
 	if !ok || f.Class != metrics.Deadline {
@@ -168,8 +165,8 @@ func overtime(ctx context.Context) *metrics.Failure {
 	return f
 }
 
-// prime starts filling the queues of each load, one for each of its parts, and waits
-// until all have enough to begin with. An error means that the run cannot begin.
+// prime starts to fill the queues of each load, one for each part, and waits until all have enough
+// to begin. An error means that the run cannot begin.
 func (r *Run) prime(ctx context.Context, group *errgroup.Group) ([][]*queue, error) {
 	queues := make([][]*queue, len(r.Loads))
 	for i := range r.Loads {
@@ -191,9 +188,8 @@ func (r *Run) prime(ctx context.Context, group *errgroup.Group) ([][]*queue, err
 	return queues, nil
 }
 
-// cutter makes the context of the requests in flight: it ends Drain after
-// going does, at once if that is for a deadline, or when cut is called, which
-// leaves nothing behind.
+// cutter makes the context of the requests in flight. It ends Drain after going ends, or at once if
+// a deadline ended going. Calling cut ends it and frees everything.
 func (r *Run) cutter(going context.Context) (inFlight context.Context, cut func(cause error)) {
 	inFlight, cancel := context.WithCancelCause(context.WithoutCancel(going))
 	done := make(chan struct{})
@@ -215,6 +211,6 @@ func (r *Run) cutter(going context.Context) (inFlight context.Context, cut func(
 	}
 }
 
-// recordsAhead is how far the consumer of Records may fall behind before that
-// holds back the load: a request keeps its slot until its Record is taken.
+// recordsAhead is how far the consumer of Records may fall behind before it holds back the load: a
+// request keeps its slot until its Record is taken.
 const recordsAhead = 4096

@@ -9,64 +9,63 @@ import (
 	"github.com/servebench/servebench/metrics"
 )
 
-// A Request is one turn, ready to be sent. It is read-only once made.
+// A Request is one turn, ready to send. Nobody changes it after it is made.
 type Request struct {
 	ID       string // x-request-id; empty sends none
 	Body     []byte // the JSON body
-	KeepText bool   // the generated text is wanted in Record.Text whatever happens
+	KeepText bool   // keep the generated text in Record.Text in any case
 }
 
 // A Chunk is one event of a streamed answer that has choices.
 type Chunk struct {
 	At time.Time // when its bytes reached this machine
 
-	// Text is what the chunk adds to the generated text, which has neither reasoning
-	// nor calls. It is valid until the next chunk.
+	// Text is what the chunk adds to the generated text, without reasoning and calls. It is valid
+	// until the next chunk.
 	Text []byte
 
 	Content bool // it carries text, reasoning, a call or a refusal
 
-	// Blank says that vLLM's client does not take the chunk for output. Most often it
-	// is a chat's role, or its end.
+	// Blank says that vLLM's client does not count the chunk as output. Most often it is a chat's
+	// role, or its end.
 	Blank bool
 
-	Tokens int // completion tokens so far, from continuous usage statistics; 0 when unknown
+	Tokens int // completion tokens so far, from continuous usage statistics; 0 if unknown
 }
 
-// A Sender sends one request and yields the chunks of its answer as they
-// arrive. It fills rec's connection, status, finish, token, Last, Trailer, MaxAge,
-// SharedReads, Server and Mangled fields, and Text when the request asks for it or the
-// server reports no output count. In is InAsked before; Out stays 0 where vLLM's client
-// finds no count. Times go into rec as offsets from epoch. The last pair
-// it yields may be an error, as a *metrics.Failure; nothing follows it.
+// A Sender sends one request and yields the chunks of its answer as they arrive. It fills the
+// fields of rec for connection, status, finish, tokens, Last, Trailer, MaxAge, SharedReads, Server
+// and Mangled, and Text if the request asks for it or the server reports no output count. Before
+// the call, In is InAsked; Out stays 0 if vLLM's client finds no count. Times in rec are offsets
+// from epoch. The last pair may be an error, as a *metrics.Failure.
 type Sender func(ctx context.Context, epoch time.Time, req *Request, rec *metrics.Record) iter.Seq2[Chunk, error]
 
-// A Target is a server under test and how to speak to it.
+// A Target is a server under test, and says how to speak to it.
 type Target struct {
-	Name string // in Records; may be empty when there is one
+	Name string // in Records; may be empty for a single target
 
 	// Encode makes the body of a turn. The engine calls it ahead of time.
 	Encode func(c *dataset.Conversation, turn int) (*Request, error)
 
 	Send Sender
 
-	// Count gives the output tokens of a text when the server gives no count. A nil
-	// Count gives 1.
+	// Count returns the output tokens of a text if the server sends no count. A nil Count returns
+	// 1.
 	Count func(text string) int
 
-	// CountAsks says that Count asks the server. The counts that came beside an answer
-	// then go first.
+	// CountAsks says that Count asks the server. Counts that came with an answer then take
+	// precedence.
 	CountAsks bool
 
 	Retry Retry // of the requests of a load
 }
 
-// A Schedule yields when each conversation is due, as an offset from the start
-// of the run. It cannot see the server, so a slow server cannot slow it down. A
-// nil Schedule starts a conversation whenever a slot is free (closed loop).
+// A Schedule yields when each conversation is due, as an offset from the start of the run. It
+// cannot see the server, so a slow server cannot slow it down. With a nil Schedule, a conversation
+// starts whenever a slot is free (closed loop).
 type Schedule = iter.Seq[time.Duration]
 
-// A Load is what one target is put under.
+// A Load is what one target receives.
 type Load struct {
 	Run         string // id that goes into its Records; may be empty
 	Target      Target
@@ -74,46 +73,45 @@ type Load struct {
 	Schedule    Schedule
 	Concurrency int           // requests in flight at most; 0 means no limit
 	Delay       time.Duration // added to every due time
-	Lasts       time.Duration // how long it lasts at least, even if all requests end before
+	Lasts       time.Duration // least duration, even if all requests end earlier
 
-	// Stop ends the load at that time: no conversation starts that is due then or
-	// later, or gets its slot then. Zero means no limit.
+	// Stop ends the load at that time: a conversation that is due then or later, or gets its slot
+	// then or later, does not start. Zero means no limit.
 	Stop time.Duration
 
-	// DrainLimit is how long requests in flight may go on once the last conversation
-	// has begun, later turns included. Those that have not ended then are cut, with
-	// class metrics.Overdue. Zero means no limit.
+	// DrainLimit is how long requests in flight may go on after the last conversation has begun,
+	// later turns included. The rest are cut, with class metrics.Overdue. Zero means no limit.
 	DrainLimit time.Duration
 
-	WarmUp WarmUp // what comes before
-	Live   *Live  // kept up to date while the load goes on; may be nil
+	WarmUp WarmUp // runs before the load
+	Live   *Live  // updated during the load; may be nil
 
-	// Shard is the part of Source, and of the warm-up's, that is sent. Each of its
-	// conversations is due when the whole Schedule says. Concurrency limits the shard.
+	// Shard is the part of Source, and of the warm-up's Source, to send. Each of its conversations
+	// is due when the whole Schedule says. Concurrency limits the shard.
 	Shard dataset.Shard
 }
 
-// A WarmUp is a load that goes before another one and hands over to it without
-// draining: what it has in flight then goes on, in its slots. Its Records have the
-// phase metrics.WarmUp. Due times, Lasts and Stop of the load count from its end.
+// A WarmUp is a load that runs before another load. It hands over without draining: its requests in
+// flight go on, in their slots. Its Records have the phase metrics.WarmUp. Due times, Lasts and
+// Stop of the load count from the end of the warm-up.
 type WarmUp struct {
 	Lasts    time.Duration // from Delay on; 0 means no warm-up
 	Source   dataset.Source
 	Schedule Schedule
 }
 
-// A part is what a load consists of: its warm-up, or what is measured.
+// A part of a load is its warm-up or its measured part.
 type part struct {
 	source   dataset.Source
 	schedule Schedule
 	shard    dataset.Shard
 	phase    metrics.Phase
-	from     time.Duration // of the run: due times count from then
+	from     time.Duration // of the run: due times count from here
 	stop     time.Duration // of the run: when sending ends; 0 means no limit
-	lasts    time.Duration // from its beginning, at least
+	lasts    time.Duration // least duration of the part
 }
 
-// parts are the load's, one after the other.
+// parts are the load's parts, one after the other.
 func (l *Load) parts() []part {
 	var parts []part
 	main := part{source: l.Source, schedule: l.Schedule, shard: l.Shard, phase: metrics.Main, from: l.Delay, lasts: l.Lasts}
@@ -127,5 +125,5 @@ func (l *Load) parts() []part {
 	return append(parts, main)
 }
 
-// over says whether an instant of the run is past what the part sends.
+// over reports whether the part sends nothing at that instant of the run or later.
 func (p *part) over(at time.Duration) bool { return p.stop > 0 && at >= p.stop }

@@ -12,12 +12,12 @@ import (
 
 const (
 	ageShift = 4  // 2^ageShift buckets a power of two
-	ageLow   = 8  // ages under 2^ageLow ns are one bucket
-	ageHigh  = 45 // so are those over 2^ageHigh ns, which is 10 h
+	ageLow   = 8  // ages under 2^ageLow ns share one bucket
+	ageHigh  = 45 // and so do ages over 2^ageHigh ns, which is 10 h
 )
 
-// ages counts durations in log-linear buckets, each with one atomic addition.
-// The zero value is empty.
+// ages counts durations in log-linear buckets, each with one atomic addition. The zero value is
+// empty.
 type ages [1 + (ageHigh-ageLow)<<ageShift + 1]atomic.Int64
 
 func (a *ages) add(age time.Duration) { a[bucket(age)].Add(1) }
@@ -36,7 +36,7 @@ func bucket(age time.Duration) int {
 	return 1 + (power-ageLow)<<ageShift + step
 }
 
-// middle is the age that stands for all in bucket i.
+// middle is the age that represents bucket i.
 func middle(i int) time.Duration {
 	switch i {
 	case 0:
@@ -67,7 +67,7 @@ func (a *ages) histogram() *hdrhistogram.Histogram {
 	h := metrics.NewHistogram()
 	for i := range a {
 		if n := a[i].Load(); n > 0 {
-			// In range, so this cannot fail.
+			// It is in range, so this cannot fail.
 			_ = h.RecordValues(min(int64(middle(i)), h.HighestTrackableValue()), n)
 		}
 	}

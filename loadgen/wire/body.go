@@ -9,67 +9,64 @@ import (
 	"github.com/servebench/servebench/metrics"
 )
 
-// A Reader reads a stream of bytes and knows when they came. It is the seam between
-// reading and stamping.
+// A Reader reads a stream of bytes and knows when they arrived. It separates reading from stamping.
 type Reader interface {
 	io.Reader
-	// Arrival is how the newest bytes came that Read gave.
+	// Arrival says how the newest bytes of the last Read arrived.
 	Arrival() Arrival
 }
 
-// An Arrival says how bytes came. The kernel keeps one stamp for all that a read gives:
-// the stamp of its last byte. The bytes before it in the same read may have come at any
-// time since the previous read.
+// An Arrival says how bytes arrived. The kernel keeps one stamp for all bytes of a read: the stamp
+// of the last byte. The earlier bytes may have arrived at any time since the previous read.
 type Arrival struct {
 	At     time.Time     // when the newest byte reached this machine
-	Read   int           // number of the network read that brought it
-	Age    time.Duration // how long it then lay unread; 0 unless the kernel stamped it
+	Read   int           // number of the network read that returned it
+	Age    time.Duration // how long it then waited in the socket; 0 unless the kernel stamped it
 	kernel bool          // the kernel stamped it
 
-	// Reach is how long the oldest byte may have lain unread. It is 0 where the
-	// connection gives no kernel stamps.
+	// Reach bounds how long the oldest byte waited in the socket. It is 0 if the connection gives
+	// no kernel stamps.
 	Reach time.Duration
 
-	// Mixed says that the read may have given bytes of what comes next, too, which
-	// nobody can see yet.
+	// Mixed says that the read may have included bytes of what follows, which nobody can see yet.
 	Mixed bool
 }
 
 // taken is when the network read took place.
 func (a Arrival) taken() time.Time { return a.At.Add(a.Age) }
 
-// A Body is the body of a reply, and knows when its bytes came. On HTTP/1 a reply has
-// its connection to itself, and its caller's own goroutine reads from it: after a Read
-// the connection's newest stamp belongs to the bytes just read. Otherwise the body takes
-// a stamp of its own after each Read, as if each had gone to the network.
+// A Body is the body of a reply, and knows when its bytes arrived. On HTTP/1, a reply has its
+// connection to itself, and its caller's goroutine reads from it: after a Read, the connection's
+// newest stamp belongs to the bytes just read. Otherwise the body stamps each Read itself, as if
+// each had gone to the network.
 type Body struct {
-	// Doubt is the greatest reach of a network read that went into several Reads.
+	// Doubt is the greatest Reach of a network read that went into several Reads.
 	Doubt time.Duration
 
 	body    io.Reader
 	watch   *Watch
-	conn    *stampedConn // nil: the body stamps
-	begun   bool         // a Read has given bytes
+	conn    *stampedConn // nil if the body stamps its Reads itself
+	begun   bool         // a Read has returned bytes
 	packed  bool         // the bytes were compressed: nobody sees what else came with them
 	tls     bool
 	arrival Arrival
 }
 
-// BodyOf is the body of reply, which came over conn. It tells w of each Read.
+// BodyOf returns the body of reply, which came over conn. It tells w about each Read.
 func BodyOf(reply *http.Response, conn net.Conn, w *Watch) Body {
 	b := Body{body: reply.Body, watch: w, packed: packed(reply) != ""}
 	if under := stampedUnder(conn); under != nil && reply.ProtoMajor == 1 {
 		b.conn, b.tls, b.arrival = under, under.secured > 0, under.newest()
-		// No byte of the reply can have come before the request was sent.
+		// No byte of the reply can have arrived before the request was sent.
 		b.arrival.Reach = min(b.arrival.Reach, b.arrival.taken().Sub(w.start))
 	}
 	return b
 }
 
-// Arrival is how the newest bytes came that Read gave.
+// Arrival says how the newest bytes of the last Read arrived.
 func (b *Body) Arrival() Arrival { return b.arrival }
 
-// Read reads the body and takes note of when the bytes came.
+// Read reads the body and notes when the bytes arrived.
 func (b *Body) Read(p []byte) (int, error) {
 	n, err := b.body.Read(p)
 	if n == 0 {
@@ -90,8 +87,8 @@ func (b *Body) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// Disorder is how many packets came before an earlier one since the last call for the
-// same connection. It is 0 where the body stamps.
+// Disorder is the number of packets that arrived before an earlier packet, since the last call for
+// the same connection. It is 0 if the body stamps its Reads itself.
 func (b *Body) Disorder() int64 {
 	if b.conn == nil {
 		return 0
@@ -99,15 +96,15 @@ func (b *Body) Disorder() int64 {
 	return b.conn.disorder()
 }
 
-// EndWithin ends the request with a failure unless it has ended within d.
+// EndWithin ends the request with a failure unless it ends within d.
 func (b *Body) EndWithin(d time.Duration, fail func() *metrics.Failure) {
 	b.watch.after(d, fail)
 }
 
-// follow takes the arrival of a Read that went to the network. net/http waits
-// for the rest of an HTTP chunk, so that one Read may have taken several from
-// the network, and may have begun with what net/http or TLS still had of the
-// one before. The oldest bytes are then as old as that one's may be.
+// follow takes the arrival of a Read that went to the network. net/http waits for the rest of an
+// HTTP chunk. So one Read may include several network reads, and may begin with bytes that net/http
+// or TLS still had from the previous network read. The oldest bytes are then as old as the bytes of
+// that read may be.
 func (b *Body) follow(newest Arrival) {
 	if several := newest.Read > b.arrival.Read+1; (several || b.tls || !b.begun) && b.conn.kernel != nil {
 		newest.Reach = newest.taken().Sub(b.arrival.taken()) + b.arrival.Reach

@@ -11,37 +11,33 @@ import (
 	"github.com/servebench/servebench/metrics"
 )
 
-// DefaultConnectTimeout is the limit on opening a connection that a run has unless
-// it is told otherwise.
+// DefaultConnectTimeout is the default limit on opening a connection.
 const DefaultConnectTimeout = time.Minute
 
-// IdleTimeout is how long a connection without a request is kept. uvicorn, which
-// vLLM runs on, and llama-server close theirs after 5 s; a request that meets
-// the closing socket has to be sent anew, which its TTFT would have inside.
+// IdleTimeout is how long a connection without a request is kept. uvicorn, which vLLM uses, and
+// llama-server close theirs after 5 s. A request that meets the closing socket must be sent again,
+// which its TTFT would include.
 const IdleTimeout = 4 * time.Second
 
-// Connections says how connections to a server are made and kept. The zero value
-// has no limits and verifies certificates.
+// Connections says how to open and keep connections to a server. The zero value has no limits and
+// verifies certificates.
 type Connections struct {
-	// Limit is how many requests may be in flight at once, each over a connection of
-	// its own on HTTP/1. vLLM's client limits them to its concurrency. Zero means no
-	// limit.
+	// Limit is how many requests may be in flight at once, each over a separate connection on
+	// HTTP/1. vLLM's client sets it to its concurrency. Zero means no limit.
 	Limit int
 
-	// Timeout limits the time that opening a connection takes, with a proxy and the
-	// TLS handshake. On HTTP/2 the handshake has the same limit for itself. Zero means
-	// no limit.
+	// Timeout limits the time to open a connection, with proxy and TLS handshake. On HTTP/2 the
+	// handshake has the same limit again. Zero means no limit.
 	Timeout time.Duration
 
 	Insecure bool // do not verify TLS certificates
 	TLS      Credentials
 
-	// HTTP2 speaks HTTP/2 and nothing else: by ALPN over TLS, else with prior
-	// knowledge. Streams then share few connections.
+	// HTTP2 speaks HTTP/2 only: by ALPN over TLS, else with prior knowledge. Streams then share few
+	// connections.
 	HTTP2 bool
 
-	// Socket is the path of a Unix socket. It is dialled instead of the URL's address
-	// and of any proxy.
+	// Socket is the path of a Unix socket. It replaces the URL's address and any proxy.
 	Socket string
 
 	Tally *Tally // counts the connections opened; nil counts nothing
@@ -49,8 +45,7 @@ type Connections struct {
 	// Dial opens a connection. Nil means TCP, or Socket.
 	Dial func(ctx context.Context, network, addr string) (net.Conn, error)
 
-	// Proxy gives the proxy for a request, nil for none. A nil Proxy means what the
-	// environment says.
+	// Proxy returns the proxy for a request, nil for no proxy. A nil Proxy follows the environment.
 	Proxy func(r *http.Request) (*url.URL, error)
 }
 
@@ -74,7 +69,7 @@ func (c *Connections) open(ctx context.Context, addr string) (*stampedConn, erro
 	return stamp(conn, askForStamps), nil
 }
 
-// limit is ctx for as long as opening a connection may take.
+// limit is ctx with the limit on opening a connection.
 func (c *Connections) limit(ctx context.Context) (context.Context, context.CancelFunc) {
 	if c.Timeout <= 0 {
 		return ctx, func() {}
@@ -82,8 +77,8 @@ func (c *Connections) limit(ctx context.Context) (context.Context, context.Cance
 	return context.WithTimeout(ctx, c.Timeout)
 }
 
-// late is err, which opening a connection since began gave before there was what,
-// as a *metrics.Failure if it was the limit that struck.
+// late turns err into a *metrics.Failure if the limit on opening a connection caused it. The
+// opening began at began and had not reached what.
 func (c *Connections) late(ctx context.Context, began time.Time, what string, err error) error {
 	if _, ok := errors.AsType[*metrics.Failure](err); ok || c.Timeout <= 0 || time.Since(began) < c.Timeout || ctx.Err() != nil {
 		return err
@@ -91,10 +86,9 @@ func (c *Connections) late(ctx context.Context, began time.Time, what string, er
 	return metrics.Failf(metrics.ConnectTimeout, "no %s within %v: %w", what, c.Timeout, err)
 }
 
-// CheckSockets reports why this machine cannot hold n connections to one
-// address at once: too few file descriptors, or local ports. It raises the limit
-// on descriptors as far as this process may, hard limit included. What cannot be
-// read is taken to be enough.
+// CheckSockets reports why this machine cannot hold n connections to one address at once: too few
+// file descriptors, or too few local ports. It raises the limit on descriptors as far as this
+// process may, hard limit included. What it cannot read, it assumes to be enough.
 func CheckSockets(n int) error {
 	if err := checkFiles(n); err != nil {
 		return err
@@ -102,8 +96,8 @@ func CheckSockets(n int) error {
 	return checkPorts(n)
 }
 
-// CheckSockets reports why this machine cannot hold the connections of n
-// requests at once. Those of HTTP/2 share a few, and a Unix socket takes no port.
+// CheckSockets reports why this machine cannot hold the connections of n requests at once. On
+// HTTP/2, requests share few connections; a Unix socket needs no port.
 func (t *Transport) CheckSockets(n int) error {
 	switch {
 	case t.connections.HTTP2:

@@ -8,19 +8,17 @@ import (
 	"strings"
 )
 
-// Credentials are the certificates that TLS uses beside the system's. The zero value
-// adds none.
+// Credentials are certificates for TLS that the system does not have. The zero value adds nothing.
 type Credentials struct {
-	Certificates []tls.Certificate // that identify the client
+	Certificates []tls.Certificate // identify the client
 	Authorities  *x509.CertPool    // trusted instead of the system's; nil for the system's
 }
 
-// CredentialFiles are the files of Credentials, in the PEM format. An empty name means
-// no file.
+// CredentialFiles are the files of Credentials, in PEM format. An empty name means no file.
 type CredentialFiles struct {
-	Certificate string // of the client, with the intermediate ones
-	Key         string // of that certificate; empty where the same file has it
-	Authorities string // certificates that are trusted instead of the system's
+	Certificate string // the client's, with intermediate certificates
+	Key         string // the certificate's key; empty if it is in the same file
+	Authorities string // trusted certificates, instead of the system's
 }
 
 // Load reads the files.
@@ -49,7 +47,7 @@ func (f CredentialFiles) Load() (c Credentials, err error) {
 	return c, nil
 }
 
-// unlocking is what can be done about a key that only a password opens.
+// unlocking says what to do about a key with a password.
 func unlocking(key string) string {
 	text, err := os.ReadFile(key)
 	if err != nil || !strings.Contains(string(text), "ENCRYPTED") {

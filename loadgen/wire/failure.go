@@ -14,7 +14,7 @@ import (
 	"github.com/servebench/servebench/metrics"
 )
 
-// Failure says why net/http gave err instead of a reply.
+// Failure says why net/http returned err instead of a reply.
 func (t *Trace) Failure(ctx context.Context, err error) *metrics.Failure {
 	if f := metrics.Ended(ctx); f != nil {
 		return f
@@ -32,7 +32,7 @@ func (t *Trace) Failure(ctx context.Context, err error) *metrics.Failure {
 	case isReset(err):
 		return metrics.Failf(metrics.Reset, "the connection was reset before the reply: %w", err)
 	case isAlert(err):
-		said, _ := errors.AsType[*net.OpError](err) // net/http may say before it where it read that
+		said, _ := errors.AsType[*net.OpError](err) // net/http may put its own words in front
 		return metrics.Failf(metrics.TLS, "%w", said)
 	case replied && !isCut(err):
 		return metrics.Failf(metrics.Malformed, "%w", err)
@@ -40,9 +40,9 @@ func (t *Trace) Failure(ctx context.Context, err error) *metrics.Failure {
 	return metrics.Failf(metrics.Truncated, "the connection was cut before the reply: %w", err)
 }
 
-// otherProtocol says what a server speaks whose first bytes are of another protocol
-// than the one asked for; "" where err is about something else. HTTP/2 begins with a
-// frame whose length has a zero byte in front, TLS refuses with an alert.
+// otherProtocol says which protocol a server speaks if its first bytes are not of the expected one;
+// "" if err is about something else. HTTP/2 begins with a frame whose length begins with a zero
+// byte; TLS refuses with an alert.
 func otherProtocol(err error) string {
 	for sign, said := range map[string]string{
 		"the frame header looked like an HTTP/1.1 header": "the server speaks HTTP/1.1, not HTTP/2",
@@ -56,8 +56,7 @@ func otherProtocol(err error) string {
 	return ""
 }
 
-// unconnected says why there is no connection. A proxy's troubles are not the
-// server's.
+// unconnected says why there is no connection. It separates a proxy's errors from the server's.
 func (t *Trace) unconnected(err error) *metrics.Failure {
 	dial, _ := errors.AsType[*net.OpError](err)
 	_, nameless := errors.AsType[*net.DNSError](err)
@@ -94,7 +93,7 @@ func unsecured(err error) *metrics.Failure {
 	return metrics.Failf(metrics.TLS, "the TLS handshake failed: %w", err)
 }
 
-// CutOff says why reading an answer gave err before its end.
+// CutOff says why reading an answer returned err before the end of the answer.
 func CutOff(ctx context.Context, err error) *metrics.Failure {
 	if f := metrics.Ended(ctx); f != nil {
 		return f
@@ -108,8 +107,8 @@ func CutOff(ctx context.Context, err error) *metrics.Failure {
 	return metrics.Failf(metrics.Malformed, "the answer makes no sense: %w", err)
 }
 
-// What the kernel says of a server where nobody listens, and of a connection that
-// the other side reset. The numbers are Windows' own.
+// What the kernel reports if nobody listens, and if the other side reset the connection. Windows
+// has its own numbers.
 var (
 	refusals = []error{syscall.ECONNREFUSED, syscall.Errno(10061)}
 	resets   = []error{syscall.ECONNRESET, syscall.EPIPE, syscall.ECONNABORTED, syscall.Errno(10053), syscall.Errno(10054)}
@@ -119,8 +118,8 @@ func isAny(err error, of []error) bool {
 	return slices.ContainsFunc(of, func(one error) bool { return errors.Is(err, one) })
 }
 
-// A streamError is HTTP/2's way to reset: net/http's own error of that kind can be
-// read as any struct with its fields.
+// A streamError is a reset in HTTP/2: errors.As converts net/http's unexported error into any
+// struct with the same fields.
 type streamError struct {
 	StreamID uint32
 	Code     uint32
@@ -135,13 +134,13 @@ func isReset(err error) bool {
 	return stream.StreamID != 0 || isAny(err, resets)
 }
 
-// isAlert reports whether TLS said so, on this side or on the other.
+// isAlert reports whether TLS raised an alert, on this side or the other.
 func isAlert(err error) bool {
 	said, _ := errors.AsType[*net.OpError](err)
 	return said != nil && (said.Op == "remote error" || said.Op == "local error")
 }
 
-// isCut tells a connection that broke from bytes that make no sense.
+// isCut reports whether a connection broke, and distinguishes that from bytes that make no sense.
 func isCut(err error) bool {
 	var network net.Error
 	return errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, io.ErrClosedPipe) ||

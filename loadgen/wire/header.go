@@ -7,13 +7,12 @@ import (
 	"github.com/servebench/servebench/metrics"
 )
 
-// tokenMarks are the characters other than letters and digits of which a token
-// may consist (RFC 9110, section 5.6.2).
+// tokenMarks are the characters, apart from letters and digits, that a token may have (RFC 9110,
+// section 5.6.2).
 const tokenMarks = "!#$%&'*+-.^_`|~"
 
-// checkHeader reports what of h HTTP does not allow (RFC 9110, section 5), as a
-// *metrics.Failure. Net/http would open a connection first. It names no value: that may
-// be a key.
+// checkHeader reports what HTTP does not allow in h (RFC 9110, section 5), as a *metrics.Failure.
+// net/http would open a connection first. The message has no value, since that may be a key.
 func checkHeader(h http.Header) error {
 	for name, values := range h {
 		if name == "" || strings.ContainsFunc(name, noToken) {

@@ -11,9 +11,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// A kernelReader reads from a TCP socket, with the kernel's stamp of the newest
-// byte. All that a read needs is made once, so that it allocates nothing. The
-// message must not be copied: it points into the kernelReader.
+// A kernelReader reads from a TCP socket, with the kernel's stamp of the newest byte. It makes
+// everything that a read needs once, so reads do not allocate. Do not copy the message: it points
+// into the kernelReader.
 type kernelReader struct {
 	conn    *net.TCPConn
 	socket  syscall.RawConn
@@ -32,13 +32,13 @@ type kernelReader struct {
 	stamped bool // control holds the stamp of the bytes just read
 }
 
-// askForStamps makes the kernel stamp what fd receives, from a moment later on
-// if no other socket of this machine had asked.
+// askForStamps makes the kernel stamp what fd receives. It takes a moment if no other socket of
+// this machine has asked for stamps.
 func askForStamps(fd uintptr) error {
 	return unix.SetsockoptInt(int(fd), unix.SOL_SOCKET, unix.SO_TIMESTAMPNS, 1)
 }
 
-// newKernelReader gives nil if conn is no TCP connection or ask is refused.
+// newKernelReader returns nil if conn is no TCP connection or ask fails.
 func newKernelReader(conn net.Conn, ask func(fd uintptr) error) *kernelReader {
 	tcp, ok := conn.(*net.TCPConn)
 	if !ok {
@@ -60,8 +60,7 @@ func newKernelReader(conn net.Conn, ask func(fd uintptr) error) *kernelReader {
 	return r
 }
 
-// read gives bytes and errors as the connection's own Read does. P must not be
-// empty.
+// read returns bytes and errors as the connection's own Read does. p must not be empty.
 func (r *kernelReader) read(p []byte) (int, error) {
 	r.into.Base, r.waited, r.stamped = &p[0], false, false
 	r.into.SetLen(len(p))
@@ -81,12 +80,11 @@ func (r *kernelReader) read(p []byte) (int, error) {
 	return r.n, nil
 }
 
-// try reads once and reports whether that is all: an empty socket is to be
-// waited for.
+// try reads once. It returns false if the socket is empty and the caller must wait.
 func (r *kernelReader) try(fd uintptr) bool {
 	for {
 		r.message.SetControllen(int(unsafe.Sizeof(r.control)))
-		// It does not wait, so the scheduler need not know of it.
+		// It does not block, so the scheduler need not know.
 		n, _, err := unix.RawSyscall(unix.SYS_RECVMSG, fd, uintptr(unsafe.Pointer(&r.message)), unix.MSG_DONTWAIT)
 		switch err {
 		case unix.EINTR:
@@ -106,20 +104,20 @@ func (r *kernelReader) try(fd uintptr) bool {
 // stamp is when the newest byte arrived, in nanoseconds of Unix time.
 func (r *kernelReader) stamp() int64 { return r.control.stamp.Nano() }
 
-// failure is err as the connection's own Read gives it.
+// failure is err as the connection's own Read returns it.
 func (r *kernelReader) failure(err error) error {
 	local := r.conn.LocalAddr()
 	return &net.OpError{Op: "read", Net: local.Network(), Source: local, Addr: r.conn.RemoteAddr(), Err: err}
 }
 
-// overtakers is how many packets have come before an earlier one, so far: what is
-// in them waits for that. It is 0 where the kernel does not tell.
+// overtakers is the number of packets so far that arrived before an earlier packet: their bytes
+// wait for the earlier one. It is 0 if the kernel does not report it.
 func (c *stampedConn) overtakers() int64 {
 	if c.kernel == nil {
 		return 0
 	}
 	n := int64(0)
-	_ = c.kernel.socket.Control(func(fd uintptr) { // closed, it has nothing more to tell
+	_ = c.kernel.socket.Control(func(fd uintptr) { // a closed socket reports nothing
 		if told, err := unix.GetsockoptTCPInfo(int(fd), unix.IPPROTO_TCP, unix.TCP_INFO); err == nil {
 			n = int64(told.Rcv_ooopack)
 		}
@@ -127,15 +125,14 @@ func (c *stampedConn) overtakers() int64 {
 	return n
 }
 
-// alive reports whether the other side has not closed the connection. Where it
-// cannot tell it takes it to be. Bytes that wait to be read are no bad sign: a
-// TLS server sends tickets after the handshake.
+// alive reports whether the other side has not closed the connection. If it cannot tell, it returns
+// true. Unread bytes are fine: a TLS server sends tickets after the handshake.
 func (c *stampedConn) alive() bool {
 	socket, err := c.SyscallConn()
 	if err != nil {
 		return true
 	}
-	alive := false // as it stays where we have closed it ourselves
+	alive := false // and stays so if we have closed it ourselves
 	_ = socket.Control(func(fd uintptr) {
 		ask := []unix.PollFd{{Fd: int32(fd), Events: unix.EPOLLRDHUP}} // POLLRDHUP is the same number
 		n, err := unix.Poll(ask, 0)

@@ -4,7 +4,7 @@ package wire
 
 import "net"
 
-// A kernelReader reads with the kernel's stamps. There is none here.
+// A kernelReader reads with the kernel's stamps. This system has no stamps.
 type kernelReader struct{ waited, stamped bool }
 
 func askForStamps(uintptr) error { return nil }
@@ -15,10 +15,10 @@ func (r *kernelReader) read([]byte) (int, error) { return 0, nil }
 
 func (r *kernelReader) stamp() int64 { return 0 }
 
-// overtakers is how many packets have come before an earlier one. Here it cannot
-// tell.
+// overtakers is the number of packets that arrived before an earlier packet. Unknown on this
+// system.
 func (c *stampedConn) overtakers() int64 { return 0 }
 
-// alive reports whether the other side has not closed the connection. Here it
-// cannot tell, so that only IdleTimeout keeps requests off a closed one.
+// alive reports whether the other side has not closed the connection. Unknown on this system, so
+// only IdleTimeout protects requests from closed connections.
 func (c *stampedConn) alive() bool { return true }

@@ -16,13 +16,13 @@ type line struct {
 	*http.ClientConn
 	to      origin
 	proxied bool
-	conn    *stampedConn // beneath it, and beneath TLS
-	used    bool         // it has carried a request, or was opened before there was one
-	answers int          // that it has carried
-	since   time.Time    // when it was last put away
+	conn    *stampedConn // the connection below it, and below TLS
+	used    bool         // it has carried a request, or was opened before any request
+	answers int          // answers it has carried
+	since   time.Time    // when it was last put into the pool
 }
 
-// lacks names what a line that is being opened waits for.
+// lacks names what a line still waits for while it opens.
 func (l *line) lacks() string {
 	switch {
 	case l.conn == nil:
@@ -33,10 +33,10 @@ func (l *line) lacks() string {
 	return "TLS handshake"
 }
 
-// An origin is where lines lead to: a scheme, a host and a port (RFC 6454).
+// An origin is what lines connect to: a scheme, a host and a port (RFC 6454).
 type origin struct{ scheme, addr string }
 
-// originOf is where requests to u go.
+// originOf is the origin that requests to u go to.
 func originOf(u *url.URL) (origin, error) {
 	port := u.Port()
 	if port == "" {
@@ -48,7 +48,7 @@ func originOf(u *url.URL) (origin, error) {
 	return origin{u.Scheme, net.JoinHostPort(u.Hostname(), port)}, nil
 }
 
-// ask sends r over l, which is closed where that fails.
+// ask sends r over l. If that fails, it closes l.
 func (l *line) ask(r *http.Request) (*http.Response, error) {
 	if trace := httptrace.ContextClientTrace(r.Context()); trace != nil && trace.GotConn != nil {
 		trace.GotConn(httptrace.GotConnInfo{Conn: l.conn, Reused: l.used})
@@ -61,15 +61,15 @@ func (l *line) ask(r *http.Request) (*http.Response, error) {
 	return reply, err
 }
 
-// unanswered says whether a request that l was asked failed with the line, before a
-// byte of its answer, and not because ctx ended. Under TLS bytes may be anything, so
-// that it takes the word of net/http, which a caller's trace passes on.
+// unanswered reports whether a request on l failed because l died before the first byte of an
+// answer, and not because ctx ended. Under TLS, bytes may be anything, so it relies on net/http, by
+// a caller's trace.
 func (l *line) unanswered(ctx context.Context) bool {
 	trace := httptrace.ContextClientTrace(ctx)
 	return ctx.Err() == nil && trace != nil && trace.GotFirstResponseByte != nil && l.conn.unanswered()
 }
 
-// bare is err without what a ClientConn, though not a Transport, says before it.
+// bare is err without the prefix that a ClientConn adds and a Transport does not.
 func bare(err error) error {
 	for strings.HasPrefix(err.Error(), "net/http: Transport failed to read from server: ") {
 		inner := errors.Unwrap(err)

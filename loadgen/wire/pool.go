@@ -6,17 +6,17 @@ import (
 	"time"
 )
 
-// A pool keeps the lines that carry no request. The zero value is empty; it is
-// safe for concurrent use.
+// A pool keeps the lines that carry no request. The zero value is empty; it is safe for concurrent
+// use.
 type pool struct {
 	mu    sync.Mutex
-	lines map[origin][]*line // put away last at the end
-	hasty map[origin]bool    // the server there closes lines after their answers
+	lines map[origin][]*line // most recently used last
+	hasty map[origin]bool    // the server closes lines after each answer
 }
 
-// take gives the line to p that was used last, nil when there is none. The lines
-// that the server has closed or that lay idle for too long are dropped. Outside
-// Linux a closing is not seen, and the request that gets such a line finds out.
+// take returns the most recently used line to p, nil if there is no line. It drops lines that the
+// server has closed, and lines that were idle for too long. Outside Linux it cannot see that a line
+// was closed; the request on that line fails.
 func (s *pool) take(p origin) *line {
 	for {
 		l := s.last(p)
@@ -34,13 +34,13 @@ func (s *pool) take(p origin) *line {
 	}
 }
 
-// hastyWithin is how soon after an answer a server closes a line because of the
-// answer. What closes idle lines waits for a second at least.
+// hastyWithin is how soon after an answer a server closes a line because of the answer. Servers
+// that close idle lines wait for at least a second.
 const hastyWithin = 500 * time.Millisecond
 
-// died notes that the server closed l while no answer was under way. A server that
-// does so right after the only answer of a line does so after every answer; one
-// that stops, or has lines carry so many requests and no more, is not taken for it.
+// died notes that the server closed l with no answer in progress. A server that does so right after
+// a line's only answer does so after every answer. A server that stops, or that limits the requests
+// of a line, does not count as such.
 func (s *pool) died(l *line) {
 	if l.answers != 1 || time.Since(l.since) > hastyWithin {
 		return
@@ -53,8 +53,8 @@ func (s *pool) died(l *line) {
 	s.hasty[l.to] = true
 }
 
-// unfit says whether l has carried an answer and its server closes such lines: the
-// closing may be on its way.
+// unfit reports whether l has carried an answer and its server closes such lines: the close may be
+// on its way.
 func (s *pool) unfit(l *line) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -73,8 +73,8 @@ func (s *pool) last(p origin) *line {
 	return l
 }
 
-// put puts a line away for the next request, if it can carry one, and closes
-// those that have lain idle for too long.
+// put keeps a line for the next request, if it can carry one, and closes lines that were idle for
+// too long.
 func (s *pool) put(l *line) {
 	if l.Available() == 0 {
 		l.Close()
@@ -89,8 +89,8 @@ func (s *pool) put(l *line) {
 	s.lines[l.to] = fresh(append(s.lines[l.to], l))
 }
 
-// fresh closes the lines that have lain idle for too long and gives the others. It
-// may be all of them, where the process stood still.
+// fresh closes the lines that were idle for too long and returns the others. If the process was
+// stopped for a while, all may be too old.
 func fresh(lines []*line) []*line {
 	for len(lines) > 0 && time.Since(lines[0].since) > IdleTimeout {
 		lines[0].Close()
@@ -111,8 +111,7 @@ func (s *pool) close() {
 	s.lines = nil
 }
 
-// A lentBody is the body of a reply. Closing it gives back the line that it came
-// over.
+// A lentBody is the body of a reply. Closing it returns its line to the pool.
 type lentBody struct {
 	io.ReadCloser
 	giveBack func()

@@ -7,9 +7,8 @@ import (
 	"sync"
 )
 
-// send sends r over a line of its own, which then gives back, too. Where a line
-// that was used before dies without a byte of the answer, it sends r anew over a new
-// one, once.
+// send sends r over a line, and releases the slot when done. If a used line dies without a byte of
+// the answer, it sends r once more, over a new line.
 func (t *Transport) send(r *http.Request, leave func()) (*http.Response, func(), error) {
 	p, err := originOf(r.URL)
 	if err != nil {
@@ -37,7 +36,7 @@ func (t *Transport) send(r *http.Request, leave func()) (*http.Response, func(),
 	}, nil
 }
 
-// sendAnew sends r over a new line, if it can, after another one died of a cause.
+// sendAnew sends r over a new line, if it can, after another line died of cause.
 func (t *Transport) sendAnew(r *http.Request, p origin, cause error) (*line, *http.Response, error) {
 	again, ok := anew(r)
 	if !ok {
@@ -65,7 +64,8 @@ func (t *Transport) putAway(l *line) {
 
 // dialLine opens a line to p for a request.
 func (t *Transport) dialLine(ctx context.Context, p origin) (l *line, err error) {
-	// Dialling makes a stack grow, which would stay with the stream: 8 KiB.
+	// Dialling grows the stack of its goroutine by 8 KiB; do it on another goroutine, since this
+	// one lives as long as the stream.
 	var opening sync.WaitGroup
 	opening.Go(func() { l, err = t.open(ctx, p) })
 	opening.Wait()
@@ -75,7 +75,7 @@ func (t *Transport) dialLine(ctx context.Context, p origin) (l *line, err error)
 	return l, err
 }
 
-// anew is r with its body from the beginning, where that can be had.
+// anew is r with its body from the beginning, if that is possible.
 func anew(r *http.Request) (again *http.Request, ok bool) {
 	again = r.WithContext(r.Context())
 	if r.Body == nil || r.Body == http.NoBody {
@@ -89,7 +89,7 @@ func anew(r *http.Request) (again *http.Request, ok bool) {
 	return again, err == nil
 }
 
-// closeBody closes the body of a request that goes nowhere, as a RoundTripper must.
+// closeBody closes the body of a request that is not sent, as a RoundTripper must.
 func closeBody(r *http.Request) {
 	if r.Body != nil {
 		r.Body.Close()

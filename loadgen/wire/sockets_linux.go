@@ -7,11 +7,10 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// spareFiles are the descriptors that are needed beside the connections.
+// spareFiles is how many descriptors are needed besides the connections.
 const spareFiles = 64
 
-// checkFiles reports a lack of file descriptors. It raises their limit as far as
-// it may.
+// checkFiles reports a lack of file descriptors. It raises their limit as far as it may.
 func checkFiles(n int) error {
 	if limit, ok := raiseFiles(uint64(n + spareFiles)); !ok {
 		return fmt.Errorf("%d requests at once need %d file descriptors and the limit is %d: raise ulimit -n or set --max-concurrency", n, n+spareFiles, limit)
@@ -32,8 +31,8 @@ func checkPorts(n int) error {
 	return nil
 }
 
-// raiseFiles makes sure that this process may have n descriptors open. If it may
-// not, limit is how many it may.
+// raiseFiles tries to allow this process n open descriptors. If it fails, limit is the number
+// allowed.
 func raiseFiles(n uint64) (limit uint64, ok bool) {
 	var files unix.Rlimit
 	if unix.Getrlimit(unix.RLIMIT_NOFILE, &files) != nil || n <= files.Cur {

@@ -9,48 +9,47 @@ import (
 	"time"
 )
 
-// A stampedConn is a connection that notes when the bytes it gives reached this
-// machine: by the kernel's stamp where there is one, else by the clock after
-// Read. It lies below TLS and net/http. Reads must follow one another, as
-// net/http's do, though on several goroutines; newest may be called at any time,
-// and means the Read before as long as there is no other under way.
+// A stampedConn is a connection that notes when its bytes reached this machine: by the kernel's
+// stamp if there is one, else by the clock after Read. It is below TLS and net/http. Reads must
+// follow one another, as in net/http, but may be on different goroutines. newest may be called at
+// any time; it describes the last finished Read.
 type stampedConn struct {
 	net.Conn
-	kernel  *kernelReader // nil where the kernel gives no stamps
+	kernel  *kernelReader // nil if the kernel gives no stamps
 	opened  time.Time
-	took    time.Duration // to open it through a proxy; 0 without one
-	secured int           // times that TLS lies above it: a proxy and the server may each want it
+	took    time.Duration // to open it through a proxy; 0 without a proxy
+	secured int           // number of TLS layers above it: a proxy and the server may each want one
 
-	// Of the newest read that gave bytes. Times count from opened.
+	// About the newest read that returned bytes. Times count from opened.
 	reads  atomic.Int64
 	at     atomic.Int64 // arrival of the newest byte
-	age    atomic.Int64 // of that; unstamped when the kernel did not stamp it
-	oldest atomic.Int64 // no byte can have come before
+	age    atomic.Int64 // age of that byte; unstamped if the kernel did not stamp it
+	oldest atomic.Int64 // no byte can have arrived earlier
 	mixed  atomic.Bool  // see arrival
 
 	asked  int64        // reads before the newest request
-	asking atomic.Bool  // a request is being written, to which no reply has begun
-	wrote  atomic.Int64 // when a write of such a request returned last
+	asking atomic.Bool  // a request is being written, and no reply has begun
+	wrote  atomic.Int64 // when a write of such a request last returned
 
-	// What only Read knows.
-	last    time.Duration // at of the read before
-	emptied bool          // that left no byte unread
-	floor   time.Duration // no byte that is still to be read can have come before
+	// Only Read uses these.
+	last    time.Duration // at of the previous read
+	emptied bool          // the previous read left no byte in the socket
+	floor   time.Duration // no byte that is still in the socket can have arrived earlier
 	records tlsRecords
 
-	overtaken int64 // packets that had come before an earlier one when the request before ended
+	overtaken int64 // overtakers when the previous request ended
 }
 
 // unstamped is the age of bytes that the kernel did not stamp.
 const unstamped = -1
 
-// stamp makes conn stamp. Ask asks the kernel for its stamps on a socket; where
-// that is refused, or conn is no TCP connection, they are taken here.
+// stamp makes conn stamp. ask asks the kernel for stamps on a socket; if that fails, or conn is no
+// TCP connection, the clock after Read is used.
 func stamp(conn net.Conn, ask func(fd uintptr) error) *stampedConn {
 	return &stampedConn{Conn: conn, kernel: newKernelReader(conn, ask), opened: time.Now()}
 }
 
-// Read is the connection's own Read in all that can be seen of it.
+// Read behaves as the connection's own Read.
 func (c *stampedConn) Read(p []byte) (int, error) {
 	if c.kernel == nil || len(p) == 0 {
 		n, err := c.Conn.Read(p)
@@ -74,10 +73,9 @@ func (c *stampedConn) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// mixes reports whether p, which was read, may have bytes at its end that nobody
-// above sees yet: TLS gives nothing of a record before all of it has come, and
-// net/http nothing of a chunk's head. Chunks, their heads and events end in a
-// line feed.
+// mixes reports whether p, which was just read, may end in bytes that nobody above sees yet: TLS
+// returns nothing of a record before the record is complete, and net/http nothing of a chunk's
+// head. Chunks, their heads and events end in a line feed.
 func (c *stampedConn) mixes(p []byte) bool {
 	switch c.secured {
 	case 0:
@@ -88,8 +86,8 @@ func (c *stampedConn) mixes(p []byte) bool {
 	return true // nobody sees the records inside the records
 }
 
-// disorder is how many packets have come before an earlier one since it was asked
-// last. Requests ask it one after the other.
+// disorder is the number of packets that arrived before an earlier packet, since the last call.
+// Requests call it one after the other.
 func (c *stampedConn) disorder() int64 {
 	before := c.overtaken
 	c.overtaken = max(before, c.overtakers())
@@ -102,8 +100,8 @@ func (c *stampedConn) ask() {
 	c.asking.Store(true)
 }
 
-// unanswered says whether nothing has come since ask. Under TLS, where alerts and
-// tickets come, too, it is what a trace was told of a reply's first byte.
+// unanswered reports whether nothing has arrived since ask. Under TLS, where alerts and tickets
+// arrive as well, it relies on the trace of the reply's first byte.
 func (c *stampedConn) unanswered() bool {
 	if c.secured > 0 {
 		return c.asking.Load()
@@ -124,8 +122,8 @@ func (c *stampedConn) Write(p []byte) (int, error) {
 // written is when the newest request was written, if a reply to it has begun.
 func (c *stampedConn) written() time.Time { return c.opened.Add(time.Duration(c.wrote.Load())) }
 
-// note records a read at now that gave bytes. If the read before drained the socket,
-// these bytes cannot have arrived before it. That also catches clocks that were set.
+// note records a read at now that returned bytes. If the previous read drained the socket, these
+// bytes cannot have arrived before that read. This also catches clock steps.
 func (c *stampedConn) note(now, age time.Duration) {
 	if c.emptied {
 		c.floor = c.last
@@ -141,7 +139,7 @@ func (c *stampedConn) note(now, age time.Duration) {
 	c.reads.Add(1)
 }
 
-// newest tells of the newest read.
+// newest describes the newest read.
 func (c *stampedConn) newest() Arrival {
 	at, age := time.Duration(c.at.Load()), time.Duration(c.age.Load())
 	a := Arrival{At: c.opened.Add(at), Read: int(c.reads.Load()), Age: max(0, age), kernel: age != unstamped}
@@ -152,7 +150,7 @@ func (c *stampedConn) newest() Arrival {
 	return a
 }
 
-// SyscallConn gives the socket, if there is one.
+// SyscallConn returns the socket, if there is one.
 func (c *stampedConn) SyscallConn() (syscall.RawConn, error) {
 	if conn, ok := c.Conn.(syscall.Conn); ok {
 		return conn.SyscallConn()
@@ -160,8 +158,7 @@ func (c *stampedConn) SyscallConn() (syscall.RawConn, error) {
 	return nil, errors.ErrUnsupported
 }
 
-// stampedUnder is the stampedConn that conn is or, under TLS, goes through; nil
-// when it is neither.
+// stampedUnder is the stampedConn that conn is or, under TLS, uses; nil if there is none.
 func stampedUnder(conn net.Conn) *stampedConn {
 	for {
 		switch c := conn.(type) {

@@ -2,5 +2,5 @@
 
 package wire
 
-// synchronize is for the race detector.
+// synchronize does nothing without the race detector.
 func synchronize(uintptr) {}

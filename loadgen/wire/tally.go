@@ -11,25 +11,24 @@ import (
 	"github.com/servebench/servebench/metrics"
 )
 
-// A Tally counts what the streams and connections of a run did. The zero value
-// is ready, a nil *Tally counts nothing, and all its methods are safe for
-// concurrent use. It must not be copied once in use.
+// A Tally counts the streams and connections of a run. The zero value is ready, a nil *Tally counts
+// nothing, and all its methods are safe for concurrent use. It must not be copied after first use.
 type Tally struct {
-	ages   ages         // of the chunks that the kernel stamped
-	user   atomic.Int64 // chunks stamped once they had been read
-	shared atomic.Int64 // chunks that came in one read with an earlier one
+	ages   ages         // of chunks that the kernel stamped
+	user   atomic.Int64 // chunks stamped after the read
+	shared atomic.Int64 // chunks that shared a read with an earlier chunk
 
-	disordered        atomic.Int64 // packets that came before an earlier one
+	disordered        atomic.Int64 // packets that arrived before an earlier packet
 	opened, warmed    atomic.Int64 // connections
 	exhausted, closed atomic.Int64
-	dropped           atomic.Int64 // connections closed after an answer, as the server would
+	dropped           atomic.Int64 // connections closed after an answer because the server would
 	exhaustion        atomic.Pointer[string]
 	protocol          atomic.Pointer[string]
 	packed            atomic.Int64 // replies that came compressed
 }
 
-// Reset forgets what was counted so far, except for the connections that were
-// opened beforehand. It is called when the clock starts.
+// Reset clears the counts, except for connections that were opened beforehand. It is called when
+// the clock starts.
 func (t *Tally) Reset() {
 	if t == nil {
 		return
@@ -58,8 +57,8 @@ func (t *Tally) Report(e *metrics.Evidence) {
 	}
 }
 
-// Ages is how long the bytes of each chunk that the kernel stamped lay unread,
-// in nanoseconds, from 1 µs to 8 h. A value is right to 4 %. It is the caller's.
+// Ages has, for each chunk that the kernel stamped, how long its bytes waited in the socket, in
+// nanoseconds, from 1 µs to 8 h, to within 4 %. The caller owns it.
 func (t *Tally) Ages() *hdrhistogram.Histogram {
 	if t == nil {
 		return new(ages).histogram()
@@ -67,8 +66,7 @@ func (t *Tally) Ages() *hdrhistogram.Histogram {
 	return t.ages.histogram()
 }
 
-// Chunk counts a chunk by its arrival, and whether it shared its read with an
-// earlier one.
+// Chunk counts a chunk by its arrival, and whether it shared its read with an earlier chunk.
 func (t *Tally) Chunk(a Arrival, shared bool) {
 	if t == nil {
 		return
@@ -83,7 +81,7 @@ func (t *Tally) Chunk(a Arrival, shared bool) {
 	}
 }
 
-// Disorder counts packets that came before an earlier one.
+// Disorder counts packets that arrived before an earlier packet.
 func (t *Tally) Disorder(packets int64) {
 	if t != nil {
 		t.disordered.Add(packets)
@@ -104,18 +102,18 @@ func (t *Tally) warm() {
 	}
 }
 
-// drop counts a connection that is not used again, since its server closes such.
+// drop counts a connection that is not used again, because its server closes connections after
+// answers.
 func (t *Tally) drop() {
 	if t != nil {
 		t.dropped.Add(1)
 	}
 }
 
-// exhaustions are the errors of a machine that has no more descriptors or ports.
+// exhaustions are the errors of a machine that has no descriptors or ports left.
 var exhaustions = []error{syscall.EMFILE, syscall.ENFILE, syscall.EADDRNOTAVAIL, syscall.ENOBUFS}
 
-// refused counts a connection that could not be opened, if that is this
-// machine's doing.
+// refused counts a connection that this machine could not open for lack of resources.
 func (t *Tally) refused(err error) {
 	if t == nil {
 		return
@@ -130,7 +128,7 @@ func (t *Tally) refused(err error) {
 	}
 }
 
-// Replied counts a reply whose head has come.
+// Replied counts a reply once its head has arrived.
 func (t *Tally) Replied(reply *http.Response) {
 	if t == nil {
 		return
@@ -142,7 +140,7 @@ func (t *Tally) Replied(reply *http.Response) {
 		t.packed.Add(1)
 	}
 	if t.protocol.Load() == nil {
-		name := reply.Proto // not &reply.Proto, which would keep all of the reply
+		name := reply.Proto // not &reply.Proto, which would keep the whole reply in memory
 		t.protocol.CompareAndSwap(nil, &name)
 	}
 }

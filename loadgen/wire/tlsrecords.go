@@ -4,15 +4,15 @@ package wire
 // the length of what follows (RFC 8446, section 5.1).
 const tlsHeader = 5
 
-// A tlsRecords follows the records of a TLS connection by their headers. The
-// zero value stands before the first.
+// A tlsRecords follows the records of a TLS connection by their headers. The zero value is before
+// the first record.
 type tlsRecords struct {
-	header int    // bytes of a header that have come
-	length uint16 // by its last two bytes
-	body   int    // bytes of the record that are still to come
+	header int    // bytes of a header so far
+	length uint16 // from its last two bytes
+	body   int    // bytes of the record still to come
 }
 
-// take follows what was read, and gives how many records ended in it.
+// take follows what was read, and returns how many records ended in it.
 func (t *tlsRecords) take(p []byte) (ended int) {
 	for len(p) > 0 {
 		if t.body > 0 {

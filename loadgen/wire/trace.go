@@ -10,30 +10,30 @@ import (
 	"github.com/servebench/servebench/metrics"
 )
 
-// A Trace notes what net/http does for one request, in times since epoch. Its
-// hooks run on net/http's goroutines, some even after the request has ended.
+// A Trace notes what net/http does for one request, in times since epoch. Its hooks run on
+// net/http's goroutines, some even after the request has ended.
 type Trace struct {
 	Epoch time.Time
-	Watch *Watch // learns when the reply begins; nil for none
+	Watch *Watch // learns when the reply begins; may be nil
 
 	mu               sync.Mutex
-	attempts         int  // connections that the request was given
-	handed, replied  bool // the request to be written; the reply has begun
+	attempts         int  // connections that the request got
+	handed, replied  bool // the request was to be written; the reply has begun
 	wrote, firstByte time.Duration
 	conn             metrics.Conn
-	over             net.Conn // that the request was given last
+	over             net.Conn // the last of these connections
 
 	dnsStart, connectStart, tlsStart time.Time
 	securing                         bool // a TLS handshake has begun and not succeeded
 }
 
-// Hooks is what a request's context must carry for t to learn of it.
+// Hooks must be in the request's context for t to learn about the request.
 func (t *Trace) Hooks() *httptrace.ClientTrace {
 	return &httptrace.ClientTrace{
 		GotConn: func(conn httptrace.GotConnInfo) {
 			t.note(func() {
 				t.attempts++
-				t.handed, t.wrote = false, 0 // the request was, over a connection that died
+				t.handed, t.wrote = false, 0 // the request was written, over a connection that died
 				t.over, t.conn.New = conn.Conn, !conn.Reused
 			})
 		},
@@ -79,19 +79,18 @@ func (t *Trace) note(f func()) {
 	f()
 }
 
-// begin keeps the first of several starts: a name may have several addresses,
-// and they are tried side by side.
+// begin keeps the first of several starts: a name may have several addresses, which are tried in
+// parallel.
 func begin(start *time.Time) {
 	if start.IsZero() {
 		*start = time.Now()
 	}
 }
 
-// Into puts what is known by now into rec. It must be called before the
-// connection is given back. When the request was written the connection knows
-// best on HTTP/1: net/http says so before it writes out its buffer. Connecting
-// counts only if the request got the new connection: while it dialled, another
-// may have become free.
+// Into copies what is known so far into rec. Call it before the connection is released. On HTTP/1,
+// the connection knows best when the request was written: net/http reports it before it flushes its
+// buffer. Connecting counts only if the request got the new connection; another may have become
+// free during the dial.
 func (t *Trace) Into(rec *metrics.Record) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -108,15 +107,14 @@ func (t *Trace) Into(rec *metrics.Record) {
 	}
 }
 
-// Carrier is the connection that carries the request, nil if it got none.
+// Carrier is the connection that carries the request, nil if it got no connection.
 func (t *Trace) Carrier() net.Conn {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return t.over
 }
 
-// reached tells how far the request came: whether it got a connection and
-// whether the reply began.
+// reached reports whether the request got a connection, and whether the reply began.
 func (t *Trace) reached() (sent, replied bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()

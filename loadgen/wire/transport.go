@@ -14,28 +14,27 @@ import (
 	"github.com/servebench/servebench/metrics"
 )
 
-// maxHeader bounds the header of a reply, in bytes. Real ones have some kilobytes.
+// maxHeader bounds the header of a reply, in bytes. Real headers have some kilobytes.
 const maxHeader = 256 << 10
 
 // A Transport sends requests over connections that stamp what arrives. It is
 // safe for concurrent use. Make one with Connections.Transport.
 type Transport struct {
 	connections Connections
-	http        *http.Transport // opens connections; HTTP/2 it speaks by itself
+	http        *http.Transport // opens connections; speaks HTTP/2 itself
 	pool        pool            // HTTP/1.1 connections without a request
-	slots       chan struct{}   // of the requests in flight; nil without a limit
+	slots       chan struct{}   // one for each request in flight; nil without a limit
 }
 
-// Transport makes an HTTP/1.1 transport: a connection carries one stream at a
-// time and is kept for the next, however many there are. It asks for no
-// compression. As vLLM's client it honours HTTP_PROXY, HTTPS_PROXY and NO_PROXY,
-// though never for localhost; also ALL_PROXY, and proxies that speak SOCKS5.
-// Warm-up and probes that use the same transport share its connections, and its
-// limit.
+// Transport makes an HTTP/1.1 transport. A connection carries one stream at a time and is kept for
+// the next, without a limit on their number. It asks for no compression. Like vLLM's client it
+// honours HTTP_PROXY, HTTPS_PROXY and NO_PROXY, though never for localhost; also ALL_PROXY, and
+// proxies that speak SOCKS5. Warm-up and probes that use the same transport share its connections,
+// and its limit.
 //
-// The pool is our own, since net/http's takes a request through several
-// goroutines to its connection: where a thousand start at once, each then waits
-// for all the others at each of them, and the wait would count as TTFT.
+// The pool is our own. net/http's pool passes a request through several goroutines to its
+// connection. If a thousand requests start at once, each waits for all the others at each
+// goroutine, and this wait would count as TTFT.
 func (c Connections) Transport() *Transport {
 	if c.Proxy == nil {
 		c.Proxy = environmentsProxy()
@@ -67,16 +66,15 @@ func (c Connections) Transport() *Transport {
 	return t
 }
 
-// Apart is another Transport that reaches servers as t does. It has no limit, and no
-// Tally counts its connections.
+// Apart is another Transport to the same servers. It has no limit, and no Tally counts its
+// connections.
 func (t *Transport) Apart() *Transport {
 	c := t.connections
 	c.Limit, c.Tally = 0, nil
 	return c.Transport()
 }
 
-// RoundTrip sends one request, as an http.RoundTripper. Closing the reply's body gives
-// its slot to the next request.
+// RoundTrip sends one request, as an http.RoundTripper. Closing the reply's body releases the slot.
 func (t *Transport) RoundTrip(r *http.Request) (*http.Response, error) {
 	if err := checkHeader(r.Header); err != nil {
 		closeBody(r)
@@ -90,7 +88,7 @@ func (t *Transport) RoundTrip(r *http.Request) (*http.Response, error) {
 	var reply *http.Response
 	if t.connections.HTTP2 {
 		once := r.WithContext(r.Context())
-		once.GetBody = nil // with which net/http would send it again
+		once.GetBody = nil // net/http would use it to send the request again
 		reply, err = t.http.RoundTrip(once)
 		err = untaken(err)
 	} else {
@@ -117,8 +115,8 @@ func (t *Transport) enter(ctx context.Context) (leave func(), err error) {
 	}
 }
 
-// untaken is err, as a *metrics.Failure if net/http had sent the request again had it been
-// able to: the server said that it did not look at it.
+// untaken is err, as a *metrics.Failure if net/http wanted to send the request again but could not:
+// the server said that it did not look at the request.
 func untaken(err error) error {
 	if err == nil {
 		return nil
@@ -131,7 +129,7 @@ func untaken(err error) error {
 	return metrics.Failf(metrics.Reset, "the server took no request: %s", why)
 }
 
-// A dialled is the key of the line for which a connection is opened.
+// A dialled is the context key of the line for which a connection is opened.
 type dialled struct{}
 
 // open opens a line to p.
@@ -151,9 +149,8 @@ func (t *Transport) open(ctx context.Context, p origin) (*line, error) {
 	return l, nil
 }
 
-// proxyFor is the proxy for r, nil for none. Where net/http opens a line it asks
-// with a request of its own, whose URL has lost the port, and the brackets of an
-// address.
+// proxyFor is the proxy for r, nil for no proxy. When net/http opens a line, it asks with a request
+// whose URL lacks the port and the brackets of an address.
 func (t *Transport) proxyFor(r *http.Request) (*url.URL, error) {
 	ask := t.connections.Proxy
 	l, ok := r.Context().Value(dialled{}).(*line)
@@ -165,7 +162,7 @@ func (t *Transport) proxyFor(r *http.Request) (*url.URL, error) {
 	return proxy, err
 }
 
-// dial opens a connection for net/http: to a server, or to the proxy before it.
+// dial opens a connection for net/http: to a server, or to its proxy.
 func (t *Transport) dial(ctx context.Context, _, addr string) (net.Conn, error) {
 	conn, err := t.connections.open(ctx, addr)
 	if err != nil {
@@ -179,15 +176,14 @@ func (t *Transport) dial(ctx context.Context, _, addr string) (net.Conn, error) 
 	return conn, nil
 }
 
-// CloseIdleConnections closes the connections that carry no request, those
-// opened beforehand included.
+// CloseIdleConnections closes the connections that carry no request, also those opened beforehand.
 func (t *Transport) CloseIdleConnections() {
 	t.pool.close()
 	t.http.CloseIdleConnections()
 }
 
-// Proxy is the host of the proxy that requests to url go through, with its port
-// if that was given; "" when there is none.
+// Proxy is the host of the proxy for requests to url, with its port if one was given; "" without a
+// proxy.
 func (t *Transport) Proxy(url string) string {
 	r, err := http.NewRequest(http.MethodPost, url, nil)
 	if err != nil || t.connections.Socket != "" {

@@ -13,13 +13,13 @@ import (
 	"github.com/servebench/servebench/metrics"
 )
 
-// maxUnpacked bounds what is unpacked of one reply, in bytes: a short one may hold
-// gigabytes. An answer of a million tokens, each in an event of its own, has about as much.
+// maxUnpacked bounds the decompressed size of one reply, in bytes: a short reply may hold
+// gigabytes. An answer of a million tokens, each in its own event, has about this size.
 const maxUnpacked = 256 << 20
 
 var errUnpackedTooLong = errors.New("the answer is longer than 256 MiB once it is decompressed")
 
-// packed is the compression of a reply's body; "" for none.
+// packed is the compression of a reply's body; "" for no compression.
 func packed(reply *http.Response) string {
 	encoding := strings.ToLower(strings.TrimSpace(reply.Header.Get("Content-Encoding")))
 	switch encoding {
@@ -37,9 +37,9 @@ var unpackers = map[string]func(*bufio.Reader) (io.Reader, error){
 	"deflate": inflate,
 }
 
-// Unpack makes a reply's body decompress as it is read: some servers and proxies
-// compress although nobody asked them to. It drops a body that is compressed in
-// another way than gzip or deflate; see unreadable.
+// Unpack makes a reply's body decompress as it is read: some servers and proxies compress although
+// nobody asked them to. It drops a body with a compression other than gzip or deflate; see
+// Unreadable.
 func Unpack(reply *http.Response) {
 	encoding := packed(reply)
 	if encoding == "" {
@@ -55,8 +55,8 @@ func Unpack(reply *http.Response) {
 	}{strings.NewReader(""), reply.Body}
 }
 
-// Unreadable gives the failure of an answer that is compressed in a way that unpack
-// does not know, and nil for any other.
+// Unreadable returns a failure for an answer with a compression that Unpack does not know, else
+// nil.
 func Unreadable(reply *http.Response) error {
 	encoding := packed(reply)
 	if encoding == "" || unpackers[encoding] != nil {
@@ -66,8 +66,8 @@ func Unreadable(reply *http.Response) error {
 		"switch compression off at the server, or at the proxy before it", metrics.Shorten(encoding))
 }
 
-// inflate reads what HTTP calls deflate: the format of zlib, or, from some servers,
-// the bare data within. RFC 1950 has the check of zlib's header.
+// inflate reads what HTTP calls deflate: the format of zlib, or, from some servers, the bare data
+// within. RFC 1950 describes the check of zlib's header.
 func inflate(src *bufio.Reader) (io.Reader, error) {
 	head, err := src.Peek(2)
 	switch {
@@ -79,14 +79,14 @@ func inflate(src *bufio.Reader) (io.Reader, error) {
 	return flate.NewReader(src), nil
 }
 
-// An unpackedBody gives what a body held before it was compressed. It takes no more
-// from the network than it needs for what it gives.
+// An unpackedBody decompresses a body. It reads no more from the network than it needs for the
+// bytes that it returns.
 type unpackedBody struct {
 	io.Closer
 	src  *bufio.Reader
 	open func(*bufio.Reader) (io.Reader, error)
 	body io.Reader // nil until the first Read
-	left int       // bytes that may still be unpacked
+	left int       // bytes that may still be decompressed
 }
 
 func (u *unpackedBody) Read(p []byte) (n int, err error) {
@@ -101,7 +101,7 @@ func (u *unpackedBody) Read(p []byte) (n int, err error) {
 	n, err = u.body.Read(p[:min(len(p), u.left)])
 	u.left -= n
 	if err == io.EOF {
-		// Its connection carries another request once its end was seen.
+		// The connection can carry another request once the end was seen.
 		if _, end := u.src.Peek(1); end != nil {
 			err = end
 		}

@@ -11,17 +11,15 @@ import (
 	"golang.org/x/sync/errgroup"
 )
 
-// warmTogether is how many connections are opened side by side. More would only
-// overflow the server's queue of connections that wait to be accepted, and be
-// tried again a second later.
+// warmTogether is how many connections are opened in parallel. More would overflow the server's
+// accept queue, and would be retried a second later.
 const warmTogether = 256
 
-// Warm opens n connections to the host of target, TLS handshake and proxy
-// included, and keeps them for the requests to come. For HTTP/2 it sends a HEAD
-// request, which leaves one connection. It gives how many it opened, and the error of
-// the first that failed. A request over one of them has no metrics.Conn. A connection
-// that lay idle for more than 4 s, or that the server has closed, is dropped when its
-// turn comes. Outside Linux nobody sees the closing.
+// Warm opens n connections to the host of target, TLS handshake and proxy included, and keeps them
+// for later requests. For HTTP/2 it sends a HEAD request, which leaves one connection. It returns
+// how many it opened, and the first error. A request over such a connection has no metrics.Conn. A
+// connection that was idle for more than 4 s, or that the server has closed, is dropped when its
+// turn comes. Outside Linux it cannot see that a connection was closed.
 func (t *Transport) Warm(ctx context.Context, target string, n int) (opened int, err error) {
 	u, err := url.Parse(target)
 	if err != nil {
@@ -61,12 +59,12 @@ func (t *Transport) Warm(ctx context.Context, target string, n int) (opened int,
 	return int(count.Load()), err
 }
 
-// head sends a HEAD request. What it is answered does not matter.
+// head sends a HEAD request. It ignores the answer.
 func (t *Transport) head(ctx context.Context, target string) error {
 	began := time.Now()
 	limited, cancel := t.connections.limit(ctx)
 	defer cancel()
-	limited = context.WithValue(limited, dialled{}, new(line)) // so that dial does not count it as opened
+	limited = context.WithValue(limited, dialled{}, new(line)) // so dial does not count it as opened
 	r, err := http.NewRequestWithContext(limited, http.MethodHead, target, nil)
 	if err != nil {
 		return err
