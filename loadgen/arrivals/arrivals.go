@@ -12,50 +12,47 @@ import (
 	"github.com/servebench/servebench/metrics"
 )
 
-// An Rule says what is made of the gaps between requests, which are drawn
-// from a gamma distribution.
+// A Rule says how to use the gaps between requests, which are drawn from a gamma distribution.
 type Rule string
 
 const (
-	// SinceV010 is the rule of vLLM's client since v0.10. With a constant rate all
-	// gaps are stretched so that the last of n requests is due at exactly n/Rate.
-	// The first is due after its own gap, not at 0.
+	// SinceV010 is the rule of vLLM's client since v0.10. With a constant rate, all gaps are
+	// stretched so that the last of n requests is due at exactly n/Rate. The first request is due
+	// after its own gap, not at 0.
 	SinceV010 Rule = "latest"
 
-	// UpToV092 is the rule before. The first request is due at 0, a gap comes after
-	// each, and none is stretched. The run is not over before the gap after the
-	// last request is.
+	// UpToV092 is the earlier rule. The first request is due at 0, a gap follows each request, and
+	// no gap is stretched. The run lasts at least until the end of the gap after the last request.
 	UpToV092 Rule = "0.9.2"
 )
 
-// A Process is an arrival process: it says how requests arrive. It gives the times that
-// vLLM's client gives.
+// A Process is an arrival process: it says when requests arrive. Its times equal those that vLLM's
+// client computes.
 type Process struct {
-	Rule Rule // SinceV010 when empty; UpToV092 knows no RampUp
+	Rule Rule // SinceV010 if empty; UpToV092 allows no RampUp
 
 	// Rate is in requests a second. +Inf sends all at once. RampUp and Curve replace it.
 	Rate float64
 
-	// Burstiness is the shape of the gamma distribution. 1 makes a Poisson process, a
-	// smaller one makes bursts, and +Inf makes even gaps.
+	// Burstiness is the shape of the gamma distribution. 1 is a Poisson process, less is burstier,
+	// and +Inf makes even gaps.
 	Burstiness float64
 
-	RampUp *metrics.RampUp // a rate that grows with the request index, nil for a constant one
+	RampUp *metrics.RampUp // a rate that grows with the request index, nil for a constant rate
 	Seed   int64           // of numpy's legacy generator, 0 to 2³²−1
 
-	// Curve, if not nil, is a rate that changes over time. It excludes RampUp and
-	// UpToV092, and no gap is stretched.
+	// Curve, if not nil, is a rate that changes over time. It excludes RampUp and UpToV092, and it
+	// stretches no gap.
 	Curve *Curve
 
-	// Start, if not nil, is a generator that gaps are drawn from instead of a
-	// freshly seeded one: where the dataset left it. It is copied, not changed. A
-	// Curve does not look at it: the dataset may need to know how many requests
-	// there are, which the gaps decide.
+	// Start, if not nil, is the generator that gaps are drawn from, instead of a freshly seeded
+	// one: its state where the dataset left it. It is copied, not changed. A Curve ignores it: the
+	// dataset may need the number of requests, which the gaps decide.
 	Start *nprand.RandomState
 }
 
-// Schedule yields when each of n requests is due, to the nanosecond. A Curve that
-// ends at 0 may yield fewer.
+// Schedule yields when each of n requests is due, to the nanosecond. A Curve that ends at 0 may
+// yield fewer.
 func (a Process) Schedule(n int) (iter.Seq[time.Duration], error) {
 	offsets, err := a.Offsets(n)
 	if err != nil {
@@ -70,9 +67,8 @@ func (a Process) Schedule(n int) (iter.Seq[time.Duration], error) {
 	}, nil
 }
 
-// Offsets yields when each of n requests is due, in seconds from the start, as
-// the very float64 that vLLM's client computes where there is no Curve. It holds no
-// list: each range over it draws anew.
+// Offsets yields when each of n requests is due, in seconds from the start. Without a Curve, it is
+// the exact float64 that vLLM's client computes. It holds no list: each range over it draws again.
 func (a Process) Offsets(n int) (iter.Seq[float64], error) {
 	if err := a.check(); err != nil {
 		return nil, err
@@ -104,7 +100,7 @@ func (a Process) Offsets(n int) (iter.Seq[float64], error) {
 	}, nil
 }
 
-// along yields when n requests are due by the Curve, or as many as it ever has.
+// along yields when n requests are due by the Curve, or as many as the Curve has.
 func (a Process) along(n int) iter.Seq[float64] {
 	return func(yield func(float64) bool) {
 		reached := 0.0
@@ -117,7 +113,7 @@ func (a Process) along(n int) iter.Seq[float64] {
 	}
 }
 
-// Lasts is how long a run of n requests lasts at least: 0 but for UpToV092.
+// Lasts is the least duration of a run of n requests: 0 except for UpToV092.
 func (a Process) Lasts(n int) (time.Duration, error) {
 	if err := a.check(); err != nil || a.Rule != UpToV092 {
 		return 0, err
@@ -129,17 +125,17 @@ func (a Process) Lasts(n int) (time.Duration, error) {
 	return dataset.Seconds(end), nil
 }
 
-// A RateRise is a moment at which a ramp reaches another whole number of requests
-// a second: when the request with the index Index is due.
+// A RateRise is a moment at which a ramp reaches the next whole number of requests a second: when
+// the request with the index Index is due.
 type RateRise struct {
 	RPS    int
 	Index  int
 	Offset time.Duration
 }
 
-// RateRises gives the rises of a ramp over n requests, one for each whole number
-// on the way; the first is the rate at the start, at offset 0. It gives none
-// without RampUp. They are vLLM's rps_change_events.
+// RateRises returns the rises of a ramp over n requests, one for each whole number on the way; the
+// first is the rate at the start, at offset 0. It is empty without RampUp. They are vLLM's
+// rps_change_events.
 func (a Process) RateRises(n int) ([]RateRise, error) {
 	if a.RampUp == nil {
 		return nil, nil
@@ -215,8 +211,8 @@ func (a Process) gap(rng *nprand.RandomState, rate float64) float64 {
 	}
 }
 
-// rate is the rate at request i of n. A ramp runs over the index, not over time. A
-// Curve's gaps are of mean 1.
+// rate is the rate at request i of n. A ramp follows the index, not the time. A Curve's gaps have
+// the mean 1.
 func (a Process) rate(i, n int) float64 {
 	if a.Curve != nil {
 		return 1

@@ -9,10 +9,9 @@ import (
 	"github.com/servebench/servebench/metrics"
 )
 
-// Count is how many requests fill the time d. With a Curve it counts the requests due
-// until then. With a rate or a ramp, the times depend on the number of requests: it is
-// the smallest number whose last request is due at d or later, on average where gaps are
-// not stretched.
+// Count is how many requests fill the time d. With a Curve, it counts the requests due by then.
+// With a rate or a ramp, times depend on the number of requests: Count is the smallest number whose
+// last request is due at d or later, on average if gaps are not stretched.
 func (a Process) Count(d time.Duration) (int, error) {
 	if err := a.check(); err != nil {
 		return 0, err
@@ -47,8 +46,8 @@ func (a Process) countAlong(d time.Duration) (n int, err error) {
 
 func tooMany(d time.Duration) error { return fmt.Errorf("more than %d requests in %s", maxRequests, d) }
 
-// rampMean is the requests of a ramp over the time that they take: the harmonic
-// mean of its rates, which are spread over the index.
+// rampMean is a ramp's number of requests divided by their time: the harmonic mean of its rates,
+// which follow the index.
 func rampMean(r *metrics.RampUp) float64 {
 	start, end := float64(r.Start), float64(r.End)
 	logs := nprand.Log(end / start)

@@ -8,43 +8,42 @@ import (
 	"github.com/servebench/servebench/dataset"
 )
 
-// A Curve is a request rate over time: in straight legs, or a sine. It is made
-// by ParseCurve and read-only.
+// A Curve is a request rate over time, in straight legs or as a sine. ParseCurve makes it; it is
+// read-only.
 //
-// Requests come by it by time rescaling: gaps of mean 1 are laid end to end, and
-// where they end is mapped through the inverse of the rate's integral. With
-// exponential gaps that is the inhomogeneous Poisson process of that rate (Cox
-// and Lewis, The Statistical Analysis of Series of Events, 1966, section 2.4;
-// Çinlar's inversion), and with even ones the n-th request is due when the
-// integral reaches n.
+// Time rescaling turns it into due times: gaps of mean 1 are laid end to end, and each end is
+// mapped through the inverse of the rate's integral. Exponential gaps give the inhomogeneous
+// Poisson process of that rate (Cox and Lewis, The Statistical Analysis of Series of Events, 1966,
+// section 2.4; Çinlar's inversion). With even gaps, the n-th request is due when the integral
+// reaches n.
 type Curve struct {
 	spec string
-	legs []leg   // one after the other from 0 on; none of a sine
+	legs []leg   // one after the other from 0 on; empty for a sine
 	all  float64 // requests until they end
-	last float64 // the rate from then on
+	last float64 // the rate after that
 	sine *sine
 }
 
-// A leg is a rate that changes evenly, in requests a second and seconds.
+// A leg is a rate that changes linearly, in requests a second and seconds.
 type leg struct {
 	from, to   float64
-	start, end float64 // the rate at its ends
-	before     float64 // requests until it begins
+	start, end float64 // the rate at both ends
+	before     float64 // requests before it begins
 }
 
 func (l *leg) requests() float64 { return (l.start + l.end) / 2 * (l.to - l.from) }
 
-// slope is by how much the rate grows in a second.
+// slope is the growth of the rate in a second.
 func (l *leg) slope() float64 { return (l.end - l.start) / (l.to - l.from) }
 
 // A sine is a rate that begins at its mean and rises.
 type sine struct{ mean, amplitude, period float64 }
 
-// String is the curve as ParseCurve reads it.
+// String is the curve in the syntax of ParseCurve.
 func (c *Curve) String() string { return c.spec }
 
-// End is when the curve ends, 0 for a sine, which never does. Past its end a curve
-// keeps its last rate.
+// End is when the curve ends; 0 for a sine, which does not end. After its end, a curve keeps its
+// last rate.
 func (c *Curve) End() time.Duration {
 	if c.sine != nil {
 		return 0
@@ -52,8 +51,8 @@ func (c *Curve) End() time.Duration {
 	return dataset.Seconds(c.legs[len(c.legs)-1].to)
 }
 
-// Beginning is the rate in requests a second with which the curve begins: the one
-// at its start or, where that is 0, the mean one of the first leg that has any.
+// Beginning is the rate at the start, in requests a second. If that is 0, it is the mean rate of
+// the first leg that sends anything.
 func (c *Curve) Beginning() float64 {
 	if c.sine != nil {
 		return c.sine.mean
@@ -96,12 +95,12 @@ func (c *Curve) when(n float64) float64 {
 	}
 	l := c.leg(func(l *leg) bool { return l.before >= n })
 	left := n - l.before
-	// The root of start·t + slope·t²/2 = left that is good for any slope, 0 among them.
+	// The root of start·t + slope·t²/2 = left, in a form that works for any slope, including 0.
 	root := math.Sqrt(max(0, float64(l.start*l.start)+float64(2*l.slope()*left)))
 	return min(l.to, l.from+2*left/(l.start+root))
 }
 
-// leg is the last before the first that is past what is looked for.
+// leg is the leg before the first one for which past is true.
 func (c *Curve) leg(past func(*leg) bool) *leg {
 	i := sort.Search(len(c.legs), func(i int) bool { return past(&c.legs[i]) })
 	return &c.legs[max(0, i-1)]
@@ -112,8 +111,8 @@ func (s *sine) requests(at float64) float64 {
 	return float64(s.mean*at) + float64(s.amplitude/turns*(1-math.Cos(turns*at)))
 }
 
-// when bisects to less than a nanosecond. A sine's requests are never fewer than
-// those of its mean, and never more by more than those of half a period.
+// when bisects to less than a nanosecond. A sine sends at least as many requests as its mean rate
+// would, and at most half a period's more.
 func (s *sine) when(n float64) float64 {
 	late := n / s.mean
 	early := max(0, late-s.amplitude*s.period/(math.Pi*s.mean))

@@ -9,12 +9,12 @@ import (
 	"strings"
 )
 
-// points become the legs of a curve as they are added.
+// points turns points into the legs of a curve as they are added.
 type points struct {
 	*Curve
-	steps    bool // each rate is held until the next
+	steps    bool // each rate lasts until the next point
 	n        int
-	at, rate float64 // of the last
+	at, rate float64 // of the last point
 }
 
 func (p *points) add(timeText, rateText string) error {
@@ -74,7 +74,7 @@ func (c *Curve) readFile(name string, steps bool) error {
 	return c.readCSV(name, f, steps)
 }
 
-// readCSV takes the first line for a header if it does not begin with a time.
+// readCSV treats the first line as a header if it does not begin with a time.
 func (c *Curve) readCSV(name string, r io.Reader, steps bool) error {
 	rows := csv.NewReader(r)
 	rows.Comment, rows.FieldsPerRecord, rows.TrimLeadingSpace = '#', -1, true

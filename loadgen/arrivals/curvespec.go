@@ -12,23 +12,23 @@ import (
 const (
 	maxLegs     = 1 << 20     // of a curve
 	maxRequests = 100_000_000 // until its end
-	shortest    = 1e-9        // seconds that a leg or a period takes at least
+	shortest    = 1e-9        // least seconds of a leg or a period
 )
 
 // CurveForms are the forms that ParseCurve reads.
 const CurveForms = "up-down:0,20,1,step=1, points:0s=0,20s=20,39s=1, steps:0s=5,60s=10,120s=5, " +
 	"sine:mean=10,amplitude=8,period=60s, csv:FILE or csv-steps:FILE"
 
-// ParseCurve reads a curve, rates in requests a second:
+// ParseCurve reads a curve, with rates in requests a second:
 //
-//	up-down:0,20,1,step=1       from value to value by the step, each rate held for a second, the first and the last, too
-//	points:0s=0,20s=20,39s=1    straight between the points
-//	steps:0s=5,60s=10,120s=5    each rate held until the next
+//	up-down:0,20,1,step=1       from value to value by the step, each rate lasts a second
+//	points:0s=0,20s=20,39s=1    straight lines between the points
+//	steps:0s=5,60s=10,120s=5    each rate lasts until the next point
 //	sine:mean=10,amplitude=8,period=60s
 //	csv:FILE, csv-steps:FILE    points or steps of a file with two columns, seconds and rate
 //
-// A time is a number of seconds or a Go duration, and the first is 0. The error
-// says what is wrong, for a file with its name and line.
+// A time is a number of seconds or a Go duration, and the first is 0. An error in a file names the
+// file and the line.
 func ParseCurve(spec string) (*Curve, error) {
 	form, rest, ok := strings.Cut(spec, ":")
 	if !ok {
@@ -57,7 +57,7 @@ func ParseCurve(spec string) (*Curve, error) {
 	return c, nil
 }
 
-// add appends a leg that begins where the one before ended.
+// add appends a leg that begins where the previous one ended.
 func (c *Curve) add(to, start, end float64) error {
 	from := 0.0
 	if n := len(c.legs); n > 0 {
@@ -104,7 +104,7 @@ func (c *Curve) readUpDown(text string) error {
 	return c.climb(turns, step)
 }
 
-// climb goes from turn to turn, a second for each rate.
+// climb goes from turn to turn, one second for each rate.
 func (c *Curve) climb(turns []float64, step float64) error {
 	rate := turns[0]
 	hold := func() error { return c.add(float64(len(c.legs)+1), rate, rate) }

@@ -1,8 +1,7 @@
-// Package exporter shows what runs are doing as Prometheus metrics.
+// Package exporter publishes the progress of runs as Prometheus metrics.
 //
-// An Exporter is an http.Handler that answers scrapes. It has a Series for each
-// target, which is told of a run when that begins, by its engine.Live, and of
-// each request once that has ended, by the one consumer of Records. So a chunk
-// costs what it cost before, and a scrape takes no lock that a request waits for.
-// Counters go on from run to run, as Prometheus expects of them.
+// An Exporter is an http.Handler that answers scrapes. It has a Series for each target. The
+// consumer of Records passes each Series the engine.Live of a run when the run begins, and each
+// request after it has ended. So a chunk costs nothing extra, and a scrape takes no lock that a
+// request waits for. Counters go on from run to run, as Prometheus expects.
 package exporter

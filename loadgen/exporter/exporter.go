@@ -11,12 +11,11 @@ import (
 	"github.com/servebench/servebench/metrics"
 )
 
-// labels are those of each metric. The arm is one of a sweep's. Either is empty,
-// which for Prometheus is as if it were not there, where there is none.
+// labels are the labels of each metric: the arm of a sweep, and the target. Either may be empty;
+// for Prometheus, an empty label is a missing one.
 var labels = []string{"arm", "target"}
 
-// An Exporter answers scrapes of what its Series have been told. It is safe for
-// concurrent use.
+// An Exporter answers scrapes with the data of its Series. It is safe for concurrent use.
 type Exporter struct {
 	handler   http.Handler
 	registry  *prometheus.Registry
@@ -26,12 +25,12 @@ type Exporter struct {
 	prompt    *prometheus.CounterVec
 	generated *prometheus.CounterVec
 
-	// latencies are the exported ones, by their names in metrics.LatencyNames.
+	// latencies are the exported latencies, by their names in metrics.LatencyNames.
 	latencies map[string]*prometheus.HistogramVec
 
 	mu         sync.Mutex
 	series     []*Series
-	liveTotals // what is read from the Series at a scrape
+	liveTotals // read from the Series at a scrape
 }
 
 // New makes an Exporter for a version of servebench.
@@ -63,7 +62,7 @@ func New(version string) *Exporter {
 // ServeHTTP answers a scrape.
 func (e *Exporter) ServeHTTP(w http.ResponseWriter, r *http.Request) { e.handler.ServeHTTP(w, r) }
 
-// Series is that of a target of an arm, new or as it was. Either name may be empty.
+// Series is the Series of an arm's target, which it creates if needed. Either name may be empty.
 func (e *Exporter) Series(arm, target string) *Series {
 	e.mu.Lock()
 	defer e.mu.Unlock()

@@ -8,12 +8,12 @@ type latency struct {
 	exported string
 	help     string
 
-	// least is the upper limit of the first classic bucket, in seconds. Each other
-	// bucket has twice the limit of the one before.
+	// least is the upper limit of the first classic bucket, in seconds. Each bucket has twice the
+	// limit of the previous one.
 	least float64
 }
 
-// exported are all but the inter-token latencies, of which there are too many.
+// exported are all latencies except ITL, of which there are too many samples.
 var exported = []latency{
 	{"ttft", "time_to_first_token_seconds", "From sending a request to the first chunk of its answer, in seconds, of completed requests.", 0.001},
 	{"tpot", "time_per_output_token_seconds", "Time per output token after the first, in seconds, of completed requests of two or more.", 0.0005},
@@ -25,13 +25,13 @@ var exported = []latency{
 const (
 	// classicBuckets reach from 1 ms to 2 min.
 	classicBuckets = 18
-	// bucketFactor makes native buckets some 10 % wide.
+	// bucketFactor makes native buckets about 10 % wide.
 	bucketFactor = 1.1
-	// maxBuckets bounds the native ones of a target.
+	// maxBuckets bounds the native buckets of a target.
 	maxBuckets = 160
 )
 
-// histogram has native buckets, and classic ones for who scrapes text.
+// histogram has native buckets, and classic ones for scrapers that read text.
 func (l latency) histogram() *prometheus.HistogramVec {
 	return prometheus.NewHistogramVec(prometheus.HistogramOpts{
 		Name: "servebench_" + l.exported, Help: l.help,

@@ -9,9 +9,8 @@ import (
 	"github.com/servebench/servebench/metrics"
 )
 
-// A Series is what is told of one target. Its methods are for one goroutine at a
-// time, which scrapes do not disturb. A nil *Series takes everything and shows
-// nothing.
+// A Series has the data of one target. Only one goroutine at a time may call its methods; scrapes
+// do not disturb them. A nil *Series takes everything and shows nothing.
 type Series struct {
 	arm, target string
 
@@ -21,10 +20,10 @@ type Series struct {
 
 	mu   sync.Mutex
 	past engine.Count // of runs that have ended
-	live *engine.Live // of the one that goes on; nil before the first
+	live *engine.Live // of the current run; nil before the first
 }
 
-// Begin tells of a run, by what counts its load. The run before has ended.
+// Begin starts a run, whose load live counts. The previous run has ended.
 func (s *Series) Begin(live *engine.Live) {
 	if s == nil {
 		return
@@ -34,7 +33,7 @@ func (s *Series) Begin(live *engine.Live) {
 	s.past, s.live = s.count(), live
 }
 
-// Take tells of a request that has ended. rec is not kept.
+// Take adds a request that has ended. It does not keep rec.
 func (s *Series) Take(rec *metrics.Record) {
 	switch {
 	case s == nil:
@@ -55,14 +54,14 @@ func (s *Series) Take(rec *metrics.Record) {
 	}
 }
 
-// now is what the runs so far have counted.
+// now is the count of all runs so far.
 func (s *Series) now() engine.Count {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.count()
 }
 
-// count is for who holds mu.
+// count needs mu.
 func (s *Series) count() engine.Count {
 	if s.live == nil {
 		return s.past

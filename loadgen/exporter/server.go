@@ -6,8 +6,7 @@ import (
 	"time"
 )
 
-// A Server answers scrapes at /metrics of an address of its own. A nil Server has no
-// Series.
+// A Server answers scrapes at /metrics of its address. A nil Server has no Series.
 type Server struct {
 	exporter *Exporter
 	listener net.Listener
@@ -15,7 +14,7 @@ type Server struct {
 	done     chan struct{}
 }
 
-// Serve begins to answer at HOST:PORT, where port 0 means any that is free.
+// Serve begins to answer at HOST:PORT; port 0 means any free port.
 func Serve(address, version string) (*Server, error) {
 	listener, err := net.Listen("tcp", address)
 	if err != nil {
@@ -35,7 +34,7 @@ func Serve(address, version string) (*Server, error) {
 // URL is where the metrics are.
 func (s *Server) URL() string { return "http://" + s.listener.Addr().String() + "/metrics" }
 
-// Series is what a target of an arm tells of itself; nil for a nil Server.
+// Series is the Series of an arm's target; nil for a nil Server.
 func (s *Server) Series(arm, target string) *Series {
 	if s == nil {
 		return nil

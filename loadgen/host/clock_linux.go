@@ -6,10 +6,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Clock is by how much this machine's wall clock is ahead of the one that the kernel
-// steers it by, and by how much that may be wrong: what adjtimex(2) calls offset,
-// which is what has to be added to the clock, and maxerror. Both are 0 where the
-// kernel knows of no other clock.
+// Clock is how far this machine's wall clock is ahead of the reference that the kernel steers it
+// by, and the bound of the error of that: adjtimex(2) calls them offset (with the other sign) and
+// maxerror. Both are 0 if the kernel knows no reference.
 func Clock() (offset, bound time.Duration) {
 	var t unix.Timex
 	if _, err := unix.Adjtimex(&t); err != nil {

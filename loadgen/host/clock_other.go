@@ -4,5 +4,5 @@ package host
 
 import "time"
 
-// Clock is known on Linux alone: both are 0.
+// Clock works on Linux only: both results are 0.
 func Clock() (offset, bound time.Duration) { return 0, 0 }

@@ -6,9 +6,8 @@ import (
 	"time"
 )
 
-// coreWait is how long threads of this process could have run and had no core, all that
-// live together: others had them, or a limit of its container had been reached. It is 0
-// where the kernel does not tell.
+// coreWait is how long the live threads of this process were ready to run and had no core: others
+// used the cores, or the container's limit was reached. It is 0 if the kernel does not say.
 func coreWait() (waited time.Duration) {
 	files, err := filepath.Glob("/proc/self/task/*/schedstat")
 	if err != nil {

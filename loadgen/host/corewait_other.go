@@ -4,5 +4,5 @@ package host
 
 import "time"
 
-// coreWait is how long threads of this process had no core: not known here.
+// coreWait is unknown on this system.
 func coreWait() time.Duration { return 0 }

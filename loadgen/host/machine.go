@@ -8,20 +8,20 @@ import (
 	"time"
 )
 
-// MachineCPU is the time that all CPUs of the machine together spent, since it
-// started. It is zero where the system does not tell.
+// MachineCPU is the time that all CPUs of the machine together spent, since it started. It is zero
+// if the system does not report it.
 type MachineCPU struct {
 	Cores      int           // CPUs that are online
 	Total      time.Duration // of all CPUs
-	Idle       time.Duration // of it, time without work, waiting for disks included
-	Interrupts time.Duration // of it, time in interrupts, deferred ones included: mostly packets
-	Stolen     time.Duration // of it, time that a hypervisor gave to other machines
+	Idle       time.Duration // part of Total without work, waiting for disks included
+	Interrupts time.Duration // part of Total in interrupts, deferred ones included: mostly packets
+	Stolen     time.Duration // part of Total that a hypervisor gave to other machines
 }
 
-// Busy is the time spent on work of any process, and in interrupts.
+// Busy is the time spent on any process, and in interrupts.
 func (m MachineCPU) Busy() time.Duration { return m.Total - m.Idle - m.Stolen }
 
-// Sub is what was spent between an earlier reading and m.
+// Sub is the time spent between an earlier reading and m.
 func (m MachineCPU) Sub(earlier MachineCPU) MachineCPU {
 	return MachineCPU{m.Cores, m.Total - earlier.Total, m.Idle - earlier.Idle, m.Interrupts - earlier.Interrupts, m.Stolen - earlier.Stolen}
 }
@@ -67,9 +67,8 @@ func parseMachineCPU(r io.Reader) MachineCPU {
 	return m
 }
 
-// parseCoreWait reads Linux's /proc/PID/task/TID/schedstat: nanoseconds that the thread
-// ran, nanoseconds that it could have run and had no core, and how often it was put on
-// one.
+// parseCoreWait reads Linux's /proc/PID/task/TID/schedstat: nanoseconds on a core, nanoseconds
+// ready to run without a core, and the number of times on a core.
 func parseCoreWait(text string) time.Duration {
 	fields := strings.Fields(text)
 	if len(fields) < 2 {

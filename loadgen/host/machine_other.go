@@ -2,5 +2,5 @@
 
 package host
 
-// ReadMachineCPU reads what the machine's CPUs did so far: not known here.
+// ReadMachineCPU is unknown on this system.
 func ReadMachineCPU() MachineCPU { return MachineCPU{} }

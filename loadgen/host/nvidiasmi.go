@@ -16,21 +16,21 @@ import (
 	"github.com/servebench/servebench/metrics"
 )
 
-// smiArgs are nvidia-smi's: https://docs.nvidia.com/deploy/nvidia-smi/index.html.
+// smiArgs are the arguments of nvidia-smi: https://docs.nvidia.com/deploy/nvidia-smi/index.html.
 var smiArgs = []string{
 	"--query-gpu=index,memory.used,memory.total,utilization.gpu,power.draw", "--format=csv,noheader,nounits",
 }
 
-// maxSMILine bounds a line of nvidia-smi's, in bytes.
+// maxSMILine bounds a line of nvidia-smi, in bytes.
 const maxSMILine = 4096
 
-// NvidiaSMI is the program of that name.
+// NvidiaSMI runs the program of that name.
 type NvidiaSMI struct {
 	Path string // of the program
-	Only string // indexes of the GPUs that are looked at, as 0,1; empty for all
+	Only string // indexes of the GPUs to look at, as 0,1; empty for all
 }
 
-// GPUs runs it once for what the GPUs of this machine do. There is at least one.
+// GPUs runs it once and returns what the GPUs of this machine do. There is at least one.
 func (n NvidiaSMI) GPUs(ctx context.Context) ([]metrics.GPUSample, error) {
 	lines := &smiLines{}
 	var gpus []metrics.GPUSample
@@ -42,8 +42,8 @@ func (n NvidiaSMI) GPUs(ctx context.Context) ([]metrics.GPUSample, error) {
 	return gpus, err
 }
 
-// Sample is a Sampler of that many GPUs, which GPUs has found: one process of
-// nvidia-smi tells of them each so often until ctx ends.
+// Sample is a Sampler of that number of GPUs, which GPUs returned. One process of nvidia-smi
+// reports at the interval until ctx ends.
 func (n NvidiaSMI) Sample(gpus int, every time.Duration) Sampler {
 	return func(ctx context.Context, epoch time.Time, take func(*metrics.Sample)) {
 		r := smiRound{gpus: gpus, epoch: epoch, take: take}
@@ -63,7 +63,7 @@ func (n NvidiaSMI) run(ctx context.Context, lines *smiLines, more ...string) err
 	}
 	cmd := exec.CommandContext(ctx, n.Path, args...)
 	cmd.Stdout, cmd.Stderr = lines, lines
-	// What it may have started itself does not hold us up.
+	// Do not wait for processes that it may have started.
 	cmd.WaitDelay = time.Second
 	if err := cmd.Run(); err != nil {
 		return fmt.Errorf("nvidia-smi: %w%s", err, lines.said())
@@ -71,12 +71,12 @@ func (n NvidiaSMI) run(ctx context.Context, lines *smiLines, more ...string) err
 	return nil
 }
 
-// smiRound puts what nvidia-smi tells of one GPU after the other together.
+// smiRound collects what nvidia-smi reports for one GPU after the other.
 type smiRound struct {
 	gpus  int
 	epoch time.Time
 	take  func(*metrics.Sample)
-	whole *metrics.Sample // so far; nil before its first
+	whole *metrics.Sample // so far; nil before the first GPU
 }
 
 func (r *smiRound) add(g metrics.GPUSample) {
@@ -93,11 +93,11 @@ func (r *smiRound) add(g metrics.GPUSample) {
 	}
 }
 
-// smiLines reads what nvidia-smi writes.
+// smiLines parses what nvidia-smi writes.
 type smiLines struct {
 	found func(metrics.GPUSample)
 	line  []byte
-	other head // what is not of a GPU
+	other head // lines that are not about a GPU
 }
 
 // Write takes a part of the output.
@@ -117,7 +117,7 @@ func (l *smiLines) Write(text []byte) (int, error) {
 	return len(text), nil
 }
 
-// said is what else nvidia-smi printed, ready to follow an error.
+// said is what else nvidia-smi printed, to append to an error.
 func (l *smiLines) said() string {
 	text := strings.Join(strings.Fields(string(l.other)+string(l.line)), " ")
 	if text == "" {
@@ -126,7 +126,7 @@ func (l *smiLines) said() string {
 	return ": " + text
 }
 
-// A head is the beginning of what is written to it.
+// A head keeps the beginning of what is written to it.
 type head []byte
 
 func (h *head) Write(text []byte) (int, error) {
@@ -135,8 +135,8 @@ func (h *head) Write(text []byte) (int, error) {
 	return len(text), nil
 }
 
-// parseSMI reads `0, 1024, 81559, 35, 120.50`. What nvidia-smi does not know, as
-// [N/A] or [Not Supported], is nil.
+// parseSMI reads `0, 1024, 81559, 35, 120.50`. A value that nvidia-smi does not know, as [N/A] or
+// [Not Supported], is nil.
 func parseSMI(line string) (g metrics.GPUSample, ok bool) {
 	fields := strings.Split(line, ",")
 	if len(fields) != 5 {

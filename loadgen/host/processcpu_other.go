@@ -4,5 +4,5 @@ package host
 
 import "time"
 
-// processCPU is the CPU time that this process has used: not known here.
+// processCPU is unknown on this system.
 func processCPU() time.Duration { return 0 }

@@ -13,16 +13,16 @@ import (
 const (
 	// beatEvery is how often a Pulse wakes up.
 	beatEvery = 10 * time.Millisecond
-	// overdue is how late a beat must be for the process to have stood
-	// still. Less is the ordinary waiting of a busy scheduler.
+	// overdue is how late a beat must be to count as a stop of the process. Less is normal on a
+	// busy scheduler.
 	overdue = 20 * time.Millisecond
-	// beatsToLook is after how many beats CPU time and collections are read.
+	// beatsToLook is the number of beats between readings of CPU time and collections.
 	beatsToLook = 100
 )
 
-// A Pulse watches the process that puts on a load: whether it stood still, how
-// much CPU it took, how long its garbage collections stopped it. It says nothing
-// of any request, and tells an accurate run from one that measured itself.
+// A Pulse watches the process that makes a load: whether it was stopped, how much CPU it used, how
+// long garbage collections stopped it. It says nothing about a request; it distinguishes an
+// accurate run from a run that measured itself.
 type Pulse struct {
 	stop chan struct{}
 	done chan struct{}
@@ -35,19 +35,19 @@ type Pulse struct {
 
 	lookedAt   time.Time // for the busiest second
 	lookedCPU  time.Duration
-	lookedWait time.Duration // for cores, until then
+	lookedWait time.Duration // wait for cores until then
 	busiest    float64
 	pauses     pauses
 }
 
-// pauses are the pauses of garbage collections within the watch.
+// pauses are the garbage-collection pauses during the watch.
 type pauses struct {
 	longest time.Duration
 	waited  time.Duration // for cores by the process's threads, in the second of the longest
-	before  time.Duration // the part of the first collection that lies before the watch
+	before  time.Duration // the part of the first collection before the watch
 }
 
-// StartPulse begins to watch. Stop must be called.
+// StartPulse begins to watch. Call Stop.
 func StartPulse() *Pulse {
 	now, cpu := time.Now(), processCPU()
 	p := &Pulse{
@@ -77,7 +77,7 @@ func (p *Pulse) watch() {
 	}
 }
 
-// look takes account of the time since it was last called.
+// look reads what happened since the previous look.
 func (p *Pulse) look() {
 	now, cpu := time.Now(), processCPU()
 	if took := now.Sub(p.lookedAt); took > 0 {
@@ -89,8 +89,8 @@ func (p *Pulse) look() {
 	p.lookedAt, p.lookedCPU, p.lookedWait = now, cpu, waited
 }
 
-// lookAtGC takes account of the collections since look was last called. It gives for
-// how long threads have waited for cores.
+// lookAtGC reads the collections since the previous look. It returns how long threads have waited
+// for cores.
 func (p *Pulse) lookAtGC(gc *debug.GCStats) (waited time.Duration) {
 	debug.ReadGCStats(gc)
 	waited = coreWait()
@@ -102,8 +102,8 @@ func (p *Pulse) lookAtGC(gc *debug.GCStats) (waited time.Duration) {
 	return waited
 }
 
-// take takes account of a pause, the sum of a collection's, that ended at an instant of
-// the watch, with how long threads waited for cores about then.
+// take adds a pause, the sum of one collection, that ended at an instant of the watch. waited is
+// how long threads waited for cores around that time.
 func (s *pauses) take(pause, ended, waited time.Duration) {
 	if before := pause - ended; before > 0 {
 		s.before = before
@@ -114,7 +114,7 @@ func (s *pauses) take(pause, ended, waited time.Duration) {
 	}
 }
 
-// Stop ends the watch and fills in what was noticed since StartPulse.
+// Stop ends the watch and fills in what happened since StartPulse.
 func (p *Pulse) Stop(e *metrics.Evidence) {
 	close(p.stop)
 	<-p.done
@@ -122,7 +122,7 @@ func (p *Pulse) Stop(e *metrics.Evidence) {
 	p.stood.beat(now)
 	var gc debug.GCStats
 	p.lookAtGC(&gc)
-	// A rest of a few milliseconds would make a busiest second of any load.
+	// A rest of a few milliseconds would be the busiest second of any load.
 	if p.busiest == 0 || now.Sub(p.lookedAt) > time.Second/2 {
 		p.look()
 	}
@@ -138,12 +138,12 @@ func (p *Pulse) Stop(e *metrics.Evidence) {
 	e.GCs = int(gc.NumGC - p.gc.NumGC)
 	e.GCPaused = gc.PauseTotal - p.gc.PauseTotal - p.pauses.before
 	e.LongestGC, e.GCWait = p.pauses.longest, p.pauses.waited
-	// Setting the wall clock moves it against the monotonic one; steering its
-	// rate moves both alike.
+	// A step of the wall clock moves it relative to the monotonic clock; a change of its rate moves
+	// both.
 	e.ClockStep = (now.Round(0).Sub(p.start.Round(0)) - e.Watched).Round(time.Microsecond)
 }
 
-// A standstill adds up by how much beats came too late.
+// A standstill adds up how late beats came.
 type standstill struct {
 	last           time.Time
 	times          int
@@ -158,7 +158,7 @@ func newStandstill(now time.Time) standstill {
 func (s *standstill) beat(now time.Time) {
 	late := now.Sub(s.last) - beatEvery
 	s.last = now
-	// In range, so this cannot fail.
+	// It is in range, so this cannot fail.
 	_ = s.late.RecordValue(int64(min(max(0, late), time.Hour)))
 	if late < overdue {
 		return

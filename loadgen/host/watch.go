@@ -9,14 +9,13 @@ import (
 	"github.com/servebench/servebench/metrics"
 )
 
-// A Sampler asks what a server or its GPUs do until ctx ends, and passes each answer to
-// take, with its time counted from epoch. A sample that failed has an Error. A Sampler
-// may call take from any goroutine, but from one at a time, and not after it has
-// returned.
+// A Sampler asks what a server or its GPUs do, until ctx ends, and passes each answer to take, with
+// its time counted from epoch. A sample that failed has an Error. A Sampler may call take from any
+// goroutine, but only one call at a time, and not after it has returned.
 type Sampler func(ctx context.Context, epoch time.Time, take func(*metrics.Sample))
 
-// A Watch keeps what a Sampler takes while a run goes on, until somebody else
-// wants it. Its methods are safe for concurrent use.
+// A Watch keeps the samples of a Sampler during a run, until someone drains them. Its methods are
+// safe for concurrent use.
 type Watch struct {
 	stop context.CancelFunc
 	done chan struct{}
@@ -28,7 +27,7 @@ type Watch struct {
 	trouble       string // the last failure
 }
 
-// StartWatch begins to sample. Stop must be called.
+// StartWatch begins to sample. Call Stop.
 func StartWatch(epoch time.Time, sample Sampler) *Watch {
 	ctx, stop := context.WithCancel(context.Background())
 	w := &Watch{stop: stop, done: make(chan struct{})}
@@ -39,7 +38,7 @@ func StartWatch(epoch time.Time, sample Sampler) *Watch {
 	return w
 }
 
-// take keeps a sample. Of failures in a row it keeps the first.
+// take keeps a sample. Of consecutive failures it keeps the first.
 func (w *Watch) take(s *metrics.Sample) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -54,8 +53,7 @@ func (w *Watch) take(s *metrics.Sample) {
 	}
 }
 
-// Drain gives the samples since it was last called, which are then the caller's.
-// A nil *Watch has none.
+// Drain returns the samples since the last call. The caller owns them. A nil *Watch has none.
 func (w *Watch) Drain() []*metrics.Sample {
 	if w == nil {
 		return nil
@@ -67,8 +65,8 @@ func (w *Watch) Drain() []*metrics.Sample {
 	return drained
 }
 
-// Stop ends the sampling and waits for its end. Drain then still gives the last
-// samples. It may be called again, and on a nil *Watch.
+// Stop ends the sampling and waits for its end. Drain then still returns the last samples. Stop may
+// be called again, and on a nil *Watch.
 func (w *Watch) Stop() {
 	if w != nil {
 		w.stop()
@@ -76,8 +74,7 @@ func (w *Watch) Stop() {
 	}
 }
 
-// Trouble says how many of the samples failed and how the last of them did; ""
-// where none did.
+// Trouble says how many of the samples failed, and why the last of them failed; "" if none failed.
 func (w *Watch) Trouble() string {
 	if w == nil {
 		return ""

@@ -11,17 +11,17 @@ import (
 	"github.com/servebench/servebench/report"
 )
 
-// A Baseline is an earlier result of a load, and how much worse it may be now.
+// A Baseline is an earlier result of a load, and how much worse the new one may be.
 type Baseline struct {
 	File string        // as compare.Baseline.Write and servebench compare --save-baseline write it
-	Gate *compare.Gate // nil for compare.DefaultGate; its Noise is not used, the file has its own
-	Runs int           // of the load; 0 means as many as the file has
+	Gate *compare.Gate // nil for compare.DefaultGate; its Noise is ignored, since the file has its own
+	Runs int           // of the load; 0 means as many as in the file
 }
 
-// TestAgainst runs the load several times until the test's context ends, and fails the
-// test unless the gate says PASS. No verdict fails it, too: with too few runs, or another
-// load than the baseline's. It ends the test if the file cannot be read or the load cannot
-// be run. Use Compare to treat the verdicts differently.
+// TestAgainst runs the load several times until the test's context ends, and fails the test unless
+// the gate says PASS. NO VERDICT also fails it: there are too few runs, or the load differs from
+// the baseline's. It ends the test if it cannot read the file or run the load. Use Compare to treat
+// the verdicts differently.
 func (l *Load) TestAgainst(t testing.TB, b Baseline) *compare.Comparison {
 	t.Helper()
 	c, err := l.Compare(t.Context(), b)
@@ -29,7 +29,7 @@ func (l *Load) TestAgainst(t testing.TB, b Baseline) *compare.Comparison {
 		t.Fatalf("nothing was compared: %v", err)
 	}
 	var text strings.Builder
-	report.Comparison(&text, c) // a builder takes everything
+	report.Comparison(&text, c) // a builder accepts everything
 	say := t.Errorf
 	if c.Verdict == compare.Pass {
 		say = t.Logf
@@ -60,10 +60,10 @@ func (l *Load) Compare(ctx context.Context, b Baseline) (*compare.Comparison, er
 	return compare.Compare(old.Runs, runs, gate), nil
 }
 
-// Repeat runs the load n times, one after the other, and returns what a comparison needs
-// of each run: the numbers of compare.Metrics and the extra ones. The first run has the
-// Load's Seed and each later one the next seed, so no prompt is in the server's prefix
-// cache already, unless a Source repeats it.
+// Repeat runs the load n times, one after the other, and returns what a comparison needs of each
+// run: the numbers of compare.Metrics and the extra ones. The first run has the Load's Seed and
+// each later one the next seed, so no prompt is already in the server's prefix cache, unless a
+// Source repeats it.
 func (l *Load) Repeat(ctx context.Context, n int, extra ...compare.Metric) ([]*compare.Run, error) {
 	if n < 1 {
 		return nil, fmt.Errorf("runs %d: there must be at least 1", n)

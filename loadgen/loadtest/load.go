@@ -27,10 +27,10 @@ const defaultTimeout = time.Minute
 // A Load is a load test of one server. It may be run several times.
 type Load struct {
 	URL     string       // of the server, as http://127.0.0.1:8000; empty for Handler
-	Handler http.Handler // the server itself, in memory
-	Header  http.Header  // sent with every request, beside the usual headers
+	Handler http.Handler // a server in memory, instead of URL
+	Header  http.Header  // sent with every request, in addition to the usual headers
 	Chat    bool         // chat completions instead of completions
-	Model   string       // as the API names it; empty for the first that the server lists
+	Model   string       // as in the API; empty for the first that the server lists
 
 	Requests    int
 	Rate        float64       // requests a second, at random times (Poisson); 0 means all at once
@@ -47,8 +47,8 @@ type Load struct {
 	Seed      int64 // of prompts and times; not negative
 }
 
-// Test runs the load until the test's context ends, and fails the test if the SLO does
-// not hold. It ends the test if the load cannot be run.
+// Test runs the load until the test's context ends, and fails the test if the SLO does not hold. It
+// ends the test if it cannot run the load.
 func (l *Load) Test(t testing.TB, o SLO) *metrics.Summary {
 	t.Helper()
 	s, err := l.Run(t.Context())
@@ -59,8 +59,8 @@ func (l *Load) Test(t testing.TB, o SLO) *metrics.Summary {
 	return s
 }
 
-// Run runs the load and sums it up, with the verdict of trust.Judge. When ctx ends,
-// requests in flight are cut. Failed requests are no error.
+// Run runs the load and sums it up, with the verdict of trust.Judge. When ctx ends, requests in
+// flight are cut. A failed request is no error.
 func (l *Load) Run(ctx context.Context) (*metrics.Summary, error) {
 	if err := l.check(); err != nil {
 		return nil, err
@@ -93,7 +93,7 @@ func (l *Load) check() error {
 	return nil
 }
 
-// plan is the load as package loadgen runs it.
+// plan is the load as a loadgen.Plan.
 func (l *Load) plan() (*loadgen.Plan, error) {
 	timeout := cmp.Or(l.Timeout, defaultTimeout)
 	p := &loadgen.Plan{
@@ -117,7 +117,7 @@ func (l *Load) plan() (*loadgen.Plan, error) {
 		return p, nil
 	}
 	p.Workload.Dataset = "random"
-	// A comparison takes loads of other lengths for other loads.
+	// A comparison needs to know the lengths.
 	p.Flags = []metrics.KV{{Key: "random-input-len", Value: strconv.Itoa(l.InputLen)}, {Key: "random-output-len", Value: strconv.Itoa(l.OutputLen)}}
 	random := dataset.Random{InputLen: l.InputLen, OutputLen: l.OutputLen, Options: dataset.Options{
 		Tokenizer: tokenizer.Stub{Size: vocabulary}, Num: l.Requests, Seed: l.Seed, IDPrefix: "loadtest-",

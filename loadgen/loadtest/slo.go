@@ -13,9 +13,8 @@ import (
 	"github.com/servebench/servebench/report"
 )
 
-// An SLO is what the result of a load must be. A zero field asks for nothing. TTFT counts
-// to the first content and TPOT from there, where that is known: vLLM's may take an empty
-// chunk for a token.
+// An SLO says what the result of a load must be. A zero field sets no limit. TTFT ends at the first
+// content and TPOT begins there, if that is known: vLLM's may take an empty chunk for a token.
 type SLO struct {
 	TTFT, TPOT, ITL, E2EL Latency
 
@@ -24,9 +23,8 @@ type SLO struct {
 	Throughput float64 // output tokens a second, at least
 }
 
-// A Latency has upper limits for statistics of a latency. A percentile holds only if at
-// least metrics.MinBeyond values lie beyond it: the median needs 20 values, P90 100, P99
-// 1000.
+// A Latency has upper limits for statistics of a latency. A percentile holds only if at least
+// metrics.MinBeyond samples are above it: the median needs 20 samples, P90 100, P99 1000.
 type Latency struct{ Mean, Median, P90, P99, Max time.Duration }
 
 // Assert fails the test if the SLO does not hold for s, and prints why and the numbers. If
@@ -36,7 +34,7 @@ func (o SLO) Assert(t testing.TB, s *metrics.Summary) {
 	t.Helper()
 	broken := o.Broken(s)
 	var said bytes.Buffer
-	report.Verdict(&said, s) // a buffer takes everything
+	report.Verdict(&said, s) // a buffer accepts everything
 	switch {
 	case len(broken) == 0 && s.Trust != nil && s.Trust.Verdict != metrics.Valid:
 		t.Logf("the SLO holds, but %s", strings.TrimSpace(said.String()))
@@ -47,9 +45,9 @@ func (o SLO) Assert(t testing.TB, s *metrics.Summary) {
 	}
 }
 
-// Broken lists the limits that do not hold for s. A run without answers, without tokens or
-// with a part missing holds no SLO. A number that is NaN holds no limit. If the server did
-// not keep up with the rate, no limit on latencies holds.
+// Broken lists the limits that do not hold for s. A run without answers, without tokens or with a
+// missing part meets no SLO. A number that is NaN holds no limit. If the server did not keep up
+// with the rate, no limit on latencies holds.
 func (o SLO) Broken(s *metrics.Summary) (why []string) {
 	if s.Interrupted {
 		why = append(why, "the run was cut short")
@@ -77,7 +75,7 @@ func (o SLO) Broken(s *metrics.Summary) (why []string) {
 	return append(why, o.slow(s)...)
 }
 
-// limitsLatencies says whether the SLO limits any latency.
+// limitsLatencies reports whether the SLO limits a latency.
 func (o SLO) limitsLatencies() bool {
 	return o != SLO{Failed: o.Failed, Requests: o.Requests, Throughput: o.Throughput}
 }
@@ -108,7 +106,7 @@ func (l Latency) broken(name string, d *metrics.Distribution) (why []string) {
 		statistic  string
 		most       time.Duration
 		of         func() float64
-		percentile float64 // 0 for a statistic of all values
+		percentile float64 // 0 for a statistic of all samples
 	}{
 		{"mean", l.Mean, d.Mean, 0}, {"median", l.Median, d.Median, 50},
 		{"P90", l.P90, func() float64 { return d.Percentile(90) }, 90}, {"P99", l.P99, func() float64 { return d.Percentile(99) }, 99},

@@ -15,16 +15,16 @@ import (
 // PlainText and Drop are our extensions.
 type Body struct {
 	Model       string // as the API names it
-	Chat        bool   // for chat completions, else completions
+	Chat        bool   // use chat completions instead of completions
 	IgnoreEOS   bool
 	Logprobs    *int // for completions; nil is sent as null
-	UsageAlways bool // ask for continuous usage statistics, with every chunk
-	// PlainText makes the content of a chat's messages a string instead of a list of
-	// parts. That is possible for text alone.
+	UsageAlways bool // ask for token counts in every chunk
+	// PlainText makes the content of a chat's messages a string instead of a list of parts, which
+	// works for text only.
 	PlainText bool
 
-	Extra pyjson.Object // set over everything else; a key that is there already keeps its place
-	Drop  []string      // names of members that are left out, whatever set them
+	Extra pyjson.Object // replaces everything else; a key that exists already keeps its place
+	Drop  []string      // names of members to leave out, wherever they come from
 }
 
 // Encode makes the body that sends turn.
@@ -100,8 +100,8 @@ func chatMessages(turn *dataset.Turn) (any, error) {
 	return []any{pyjson.Object{{Key: "role", Value: "user"}, {Key: "content", Value: content}}}, nil
 }
 
-// inPlainText makes each content of messages a string, in place. Several parts of text
-// become lines, as vLLM has it for a model that takes text alone.
+// inPlainText turns each content of messages into a string, in place. Several text parts become
+// lines, as vLLM does for a model that accepts text only.
 func inPlainText(messages any) error {
 	list, _ := messages.([]any)
 	for i, message := range list {

@@ -21,9 +21,8 @@ import (
 
 const userAgent = "servebench/1 (+https://github.com/servebench/servebench)"
 
-// Headers are the headers of every request: what vLLM's client sends, with
-// Authorization if there is a key, then extra, which replace those and, later
-// ones, earlier ones of the same name.
+// Headers are the headers of every request: what vLLM's client sends, with Authorization if there
+// is a key, then extra. A header replaces earlier ones of the same name.
 func Headers(apiKey string, extra []metrics.KV) http.Header {
 	h := http.Header{}
 	h.Set("Accept", "*/*")
@@ -38,16 +37,16 @@ func Headers(apiKey string, extra []metrics.KV) http.Header {
 	return h
 }
 
-// An Endpoint streams answers from an endpoint that speaks OpenAI's protocol for
-// completions or chat completions. Its fields must not change once it is in use,
-// and it must not be copied then. Send is safe for concurrent use.
+// An Endpoint streams answers from an endpoint for completions or chat completions in OpenAI's
+// protocol. After first use, its fields must not change and it must not be copied. Send is safe for
+// concurrent use.
 type Endpoint struct {
 	URL       string            // the endpoint
 	Header    http.Header       // sent with every request; see Headers
 	Chat      bool              // it is a chat endpoint; see metrics.Record.E2EL
 	Transport http.RoundTripper // see wire.Connections; nil means http.DefaultTransport
 	Timeouts  wire.Timeouts
-	Tally     *wire.Tally // counts what streams do; nil counts nothing
+	Tally     *wire.Tally // counts for the run; nil counts nothing
 
 	parse   sync.Once
 	target  *url.URL  // URL, parsed
@@ -55,9 +54,9 @@ type Endpoint struct {
 	streams sync.Pool // for their buffers
 }
 
-// Send is an engine.Sender. It sends a request once. There is one exception: if a used
-// connection dies before a byte of the answer, a wire.Transport sends the request anew,
-// once, over a new connection. Redirects are not followed.
+// Send is an engine.Sender. It sends a request once, with one exception: if a used connection dies
+// before the first byte of the answer, a wire.Transport sends the request again, once, over a new
+// connection. Send follows no redirects.
 func (o *Endpoint) Send(ctx context.Context, epoch time.Time, req *engine.Request, rec *metrics.Record) iter.Seq2[engine.Chunk, error] {
 	return func(yield func(engine.Chunk, error) bool) {
 		err := o.exchange(ctx, epoch, req, rec, func(c engine.Chunk) bool { return yield(c, nil) })
@@ -67,8 +66,8 @@ func (o *Endpoint) Send(ctx context.Context, epoch time.Time, req *engine.Reques
 	}
 }
 
-// exchange sends req and hands the chunks of its answer to yield. When it
-// returns, rec is complete.
+// exchange sends req and passes the chunks of its answer to yield. When it returns, rec is
+// complete.
 func (o *Endpoint) exchange(ctx context.Context, epoch time.Time, req *engine.Request, rec *metrics.Record, yield func(engine.Chunk) bool) error {
 	ctx, watch := o.Timeouts.Watch(ctx)
 	defer watch.Stop()
@@ -99,8 +98,7 @@ func (o *Endpoint) exchange(ctx context.Context, epoch time.Time, req *engine.Re
 	return s.chunksTo(ctx, yield)
 }
 
-// located is the failure of a request with the URL, if the server says that there is no
-// such. What it says of a model is about that.
+// located adds the URL to the failure of a request if the server says that the URL does not exist.
 func (o *Endpoint) located(err error) error {
 	f, ok := errors.AsType[*metrics.Failure](err)
 	if ok && (f.Status == http.StatusNotFound || f.Status == http.StatusMethodNotAllowed) && !strings.Contains(strings.ToLower(f.Error()), "model") {
@@ -119,7 +117,7 @@ func (o *Endpoint) post(ctx context.Context, req *engine.Request) (*http.Respons
 	if err != nil {
 		return nil, err
 	}
-	if _, ours := o.Transport.(*wire.Transport); ours { // another would send it again as it pleases
+	if _, ours := o.Transport.(*wire.Transport); ours { // another transport would send it again
 		r.GetBody = func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(req.Body)), nil }
 	}
 	r.URL, r.Host, r.ContentLength = o.target, o.target.Host, int64(len(req.Body))
@@ -132,10 +130,10 @@ func (o *Endpoint) post(ctx context.Context, req *engine.Request) (*http.Respons
 	return roundTrip(o.Transport, r)
 }
 
-// roundTrip sends r as it is: no redirect is followed and nothing is added.
+// roundTrip sends r as it is. It follows no redirect and adds nothing.
 func roundTrip(transport http.RoundTripper, r *http.Request) (*http.Response, error) {
 	if host := r.Header.Get("Host"); host != "" {
-		r.Host = host // net/http overlooks it among the headers
+		r.Host = host // net/http ignores it among the headers
 	}
 	if transport == nil {
 		transport = http.DefaultTransport

@@ -12,24 +12,24 @@ import (
 // maxName bounds a model's name, in bytes: some are paths.
 const maxName = 4 << 10
 
-// A Model is one entry of a server's list. ID is its name in the API. Root is what it
-// was loaded from, or the ID where the server does not say.
+// A Model is one entry of a server's list. ID is its name in the API. Root is where it was loaded
+// from, or the ID if the server does not say.
 type Model = openai.Model
 
-// A listedModel is a Model as servers write it. Permissions stay undecoded: in memory
-// they would take many times their bytes.
+// A listedModel is a Model as servers write it. Permissions stay undecoded: decoded, they would
+// take many times their bytes.
 type listedModel struct {
 	Model
 	Permission json.RawMessage `json:"permission"`
 }
 
-// A modelList is the reply of GET /v1/models: an object with the list in it, or, from
-// some servers, the list alone.
+// A modelList is the reply of GET /v1/models: an object with the list in it or, from some servers,
+// the list itself.
 type modelList struct {
 	Data few[listedModel] `json:"data"`
 }
 
-// UnmarshalJSON reads raw, which is JSON.
+// UnmarshalJSON decodes raw JSON.
 func (l *modelList) UnmarshalJSON(raw []byte) error {
 	if raw[0] == '[' {
 		return json.Unmarshal(raw, &l.Data)
@@ -38,9 +38,9 @@ func (l *modelList) UnmarshalJSON(raw []byte) error {
 	return json.Unmarshal(raw, (*object)(l))
 }
 
-// Models lists what the server serves, from GET /v1/models: the first of a list
-// that is longer than any server's. It leaves out what cannot be a name. A member of
-// another type than OpenAI's, such as a time in words, does no harm.
+// Models lists the models that the server serves, from GET /v1/models, up to a limit that no server
+// reaches. It leaves out entries that cannot be names. It ignores members of the wrong type, such
+// as a time in words.
 func (s *Server) Models(ctx context.Context) ([]Model, error) {
 	var list modelList
 	if err := s.call(ctx, "/v1/models", nil, &list); err != nil {
@@ -60,8 +60,7 @@ func (s *Server) Models(ctx context.Context) ([]Model, error) {
 	return models, nil
 }
 
-// isName says whether a text can be the name of a model: it is sent back, and
-// shown.
+// isName reports whether a text can be the name of a model, to send and to show.
 func isName(text string) bool {
 	return text != "" && len(text) <= maxName && !strings.ContainsFunc(text, unicode.IsControl)
 }

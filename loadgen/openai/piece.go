@@ -7,36 +7,35 @@ import (
 	"github.com/servebench/servebench/metrics"
 )
 
-// A piece is what one event of a streamed completion or chat completion says,
-// as far as a load test cares.
+// A piece is what a load test needs of one event of a streamed completion or chat completion.
 type piece struct {
-	choices bool   // its list of choices is not empty: a chunk
+	choices bool   // its list of choices is not empty: it is a chunk
 	index   int    // of its last choice
-	output  bool   // vLLM's client takes it for output
-	content bool   // a choice carries text, reasoning, a refusal or a call
+	output  bool   // vLLM's client counts it as output
+	content bool   // a choice has text, reasoning, a refusal or a call
 	text    []byte // what its first choice adds to the generated text
-	finish  []byte // finish reason of its last choice that has one
+	finish  []byte // finish reason of the last choice that has one
 	usage   usage
-	server  *metrics.ServerTimes // nil where it has none
-	failed  bool                 // it is, or holds, an error object
+	server  *metrics.ServerTimes // nil if the event has none
+	failed  bool                 // the event is, or holds, an error object
 
-	chat    bool   // it is of a chat; whoever reads sets it, and no read changes it
-	strings int    // texts in it that are not empty
-	varying []byte // the last of them, where it stands for itself
-	scratch []byte // keeps the room for text that does not
-	shape   shape  // of an event before
+	chat    bool   // the stream is a chat's; set by the reader, kept by reads
+	strings int    // number of its texts that are not empty
+	varying []byte // the last of them, if it has no escapes
+	scratch []byte // memory for a text with escapes
+	shape   shape  // of an earlier event
 }
 
 // usage is the server's count of tokens.
 type usage struct {
-	given         bool // it is an object that holds something
-	in, out       int  // 0 where not given: some servers send zeros on the chunks before they know
-	hasIn, hasOut bool // whether they are there, be it as 0
-	cached        int  // prompt tokens that were in the server's prefix cache; 0 where not given
+	given         bool // it is an object with members
+	in, out       int  // 0 if missing: some servers send zeros until they know
+	hasIn, hasOut bool // whether they are there, even as 0
+	cached        int  // prompt tokens found in the server's prefix cache; 0 if missing
 }
 
-// take is what vLLM's client does with more usage: the last one counts, save that
-// the prompt's tokens stay where it does not give them.
+// take merges more usage as vLLM's client does: the last one counts, but the prompt's tokens stay
+// if it has none.
 func (u *usage) take(more usage) {
 	if !more.hasIn {
 		more.in, more.hasIn = u.in, u.hasIn
@@ -44,7 +43,7 @@ func (u *usage) take(more usage) {
 	*u = more
 }
 
-// into sets what is given.
+// into sets the counts that are given.
 func (u *usage) into(in, out *int) {
 	if u.hasIn {
 		*in = u.in
@@ -54,12 +53,10 @@ func (u *usage) into(in, out *int) {
 	}
 }
 
-// maxCount is the largest count that is taken for one, so that sums of counts stay
-// within an int.
+// maxCount is the largest number accepted as a count, so that sums of counts fit into an int.
 const maxCount = 1e9 - 1
 
-// read takes in the JSON of one event. What it finds is valid as long as data,
-// and until the next read.
+// read decodes the JSON of one event. The result is valid as long as data, and until the next read.
 func (p *piece) read(data []byte) error {
 	if p.repeat(data) || p.scan(data) {
 		return nil
@@ -67,8 +64,8 @@ func (p *piece) read(data []byte) error {
 	return p.decode(data)
 }
 
-// repeat reads an event that has the shape of the one before. It reports whether
-// that is so.
+// repeat reads an event that has the shape of the previous one. It reports whether it has that
+// shape.
 func (p *piece) repeat(data []byte) bool {
 	text, counts, ok := p.shape.match(data)
 	if !ok {
@@ -88,8 +85,8 @@ func (p *piece) reset() {
 	p.strings, p.varying, p.scratch = 0, nil, p.scratch[:0]
 }
 
-// decode is read by encoding/json, for events that scan is not sure about. A
-// member of another type than it should have counts as missing.
+// decode is read with encoding/json, for events that scan is not sure about. A member of the wrong
+// type counts as missing.
 func (p *piece) decode(data []byte) error {
 	p.reset()
 	var w wireChunk
@@ -118,8 +115,8 @@ func (p *piece) decode(data []byte) error {
 	return nil
 }
 
-// choice notes whether the choice at hand carries something, and whether vLLM's
-// client takes the event for output, which the first choice decides.
+// choice notes whether the current choice carries something, and, if it is the first choice,
+// whether vLLM's client counts the event as output.
 func (p *piece) choice(d *wireDelta, text bool) {
 	p.content = p.content || text || d.carries()
 	if !p.choices {
@@ -127,8 +124,8 @@ func (p *piece) choice(d *wireDelta, text bool) {
 	}
 }
 
-// A wireChunk is the JSON of an event. The types of go-openai know neither
-// reasoning nor both endpoints at once.
+// A wireChunk is the JSON of an event. The types of go-openai have no reasoning, and none covers
+// both endpoints.
 type wireChunk struct {
 	Object  string          `json:"object"`
 	Error   json.RawMessage `json:"error"`
@@ -137,7 +134,7 @@ type wireChunk struct {
 	Metrics json.RawMessage `json:"metrics"`
 }
 
-// usageOf is what there is in raw that is a count.
+// usageOf returns the counts in raw.
 func usageOf(raw json.RawMessage) usage {
 	var members struct {
 		In  json.RawMessage `json:"prompt_tokens"`
@@ -145,7 +142,7 @@ func usageOf(raw json.RawMessage) usage {
 
 		Details json.RawMessage `json:"prompt_tokens_details"`
 	}
-	_ = json.Unmarshal(raw, &members) // what is no object has no counts
+	_ = json.Unmarshal(raw, &members) // what is not an object has no counts
 	found := usage{given: truthy(raw) && raw[0] == '{'}
 	found.in, found.hasIn = asCount(members.In)
 	found.out, found.hasOut = asCount(members.Out)
@@ -164,8 +161,7 @@ type wireChoice struct {
 	FinishReason string          `json:"finish_reason"`
 }
 
-// A wireDelta is what a chunk of a chat adds, member by member as raw JSON; nil
-// where there is none.
+// A wireDelta is what a chunk of a chat adds, each member as raw JSON; nil if missing.
 type wireDelta struct {
 	Role             json.RawMessage `json:"role"`
 	Reasoning        json.RawMessage `json:"reasoning"`
@@ -176,22 +172,22 @@ type wireDelta struct {
 	ToolCalls        json.RawMessage `json:"tool_calls"`
 }
 
-// isOutput is the rule of vLLM's client since 0.33.0: something that it knows is
-// not empty, or the content is an empty text and the role is not beside it.
+// isOutput is the rule of vLLM's client since 0.33.0: one of the members that it knows is not
+// empty, or the content is an empty text and there is no role.
 func (d *wireDelta) isOutput() bool {
 	return truthy(d.Content) || truthy(d.Reasoning) || truthy(d.ToolCalls) || truthy(d.FunctionCall) ||
 		string(d.Content) == `""` && d.Role == nil
 }
 
-// carries says that the delta holds output of any kind. Some servers give
-// reasoning its older name.
+// carries reports whether the delta holds output of any kind. Some servers use an older name for
+// reasoning.
 func (d *wireDelta) carries() bool {
 	return truthy(d.Content) || truthy(d.Reasoning) || truthy(d.ToolCalls) || truthy(d.FunctionCall) ||
 		truthy(d.ReasoningContent) || truthy(d.Refusal)
 }
 
-// serverTimes reads the times that vLLM measured of a request itself, of which each
-// that is no number is not known. It is nil for what is no object.
+// serverTimes reads the times that vLLM itself measured for a request; those that are not numbers
+// are unknown. It is nil if raw is not an object.
 func serverTimes(raw json.RawMessage) *metrics.ServerTimes {
 	var members struct {
 		Queue json.RawMessage `json:"queue_time_ms"`
@@ -203,7 +199,7 @@ func serverTimes(raw json.RawMessage) *metrics.ServerTimes {
 	return &metrics.ServerTimes{QueueMS: asNumber(members.Queue), TTFTMS: asNumber(members.TTFT)}
 }
 
-// asNumber is the number that raw is; nil for anything else.
+// asNumber is the number in raw; nil for anything else.
 func asNumber(raw json.RawMessage) *float64 {
 	var v float64
 	if isNull(raw) || json.Unmarshal(raw, &v) != nil {
@@ -212,8 +208,8 @@ func asNumber(raw json.RawMessage) *float64 {
 	return &v
 }
 
-// asText is the text that raw is, or that its parts are, as Mistral's API sends them
-// where the model reasons; empty for anything else.
+// asText is the text in raw, or the texts of its parts, which Mistral's API sends for models that
+// reason; empty for anything else.
 func asText(raw json.RawMessage) string {
 	var s string
 	if json.Unmarshal(raw, &s) == nil {
@@ -229,7 +225,7 @@ func asText(raw json.RawMessage) string {
 	return s
 }
 
-// asCount is the count that raw is; 0 for what is none, and whether it is there.
+// asCount is the count in raw, 0 if it is not a count, and whether raw is there.
 func asCount(raw json.RawMessage) (n int, there bool) {
 	if isNull(raw) {
 		return 0, false

@@ -9,13 +9,11 @@ import (
 	"unicode/utf8"
 )
 
-// These functions find their way in JSON without decoding it. A raw value is
-// the bytes of one JSON value. False from any of them means: unsure, let
-// encoding/json decide.
+// These functions find values in JSON without decoding it. A raw value is the bytes of one JSON
+// value. False means unsure: let encoding/json decide.
 
-// members stores the raw values of the named members of the object raw in
-// values. It is unsure about a name that occurs twice and about one that
-// encoding/json might take for another.
+// members stores the raw values of the named members of the object raw in values. It is unsure
+// about a name that occurs twice, and about a name that encoding/json might match with another.
 func members(raw []byte, names []string, values [][]byte) bool {
 	b, ok := take(raw, '{')
 	if !ok {
@@ -50,7 +48,7 @@ func members(raw []byte, names []string, values [][]byte) bool {
 	}
 }
 
-// note stores value in the place of its name, if that is among names.
+// note stores value under its name, if names has it.
 func note(name, value []byte, names []string, values [][]byte) bool {
 	for i := range names {
 		if string(name) == names[i] {
@@ -67,8 +65,7 @@ func note(name, value []byte, names []string, values [][]byte) bool {
 	return true
 }
 
-// elements calls each with the raw elements of the array raw for as long as it
-// is sure.
+// elements calls each with the raw elements of the array raw, until one is unsure.
 func elements(raw []byte, each func(raw []byte) bool) bool {
 	b, ok := take(raw, '[')
 	if !ok {
@@ -93,7 +90,7 @@ func elements(raw []byte, each func(raw []byte) bool) bool {
 	}
 }
 
-// take takes c, and white space before it, off b.
+// take removes c, and white space before it, from b.
 func take(b []byte, c byte) ([]byte, bool) {
 	if b = skipSpace(b); len(b) == 0 || b[0] != c {
 		return b, false
@@ -108,7 +105,7 @@ func skipSpace(b []byte) []byte {
 	return b
 }
 
-// kinds says what a byte outside of strings is to valueEnd.
+// kinds classifies bytes outside strings for valueEnd.
 var kinds = [256]byte{
 	'"': quote, '{': opening, '[': opening, '}': closing, ']': closing,
 	',': between, ' ': between, '\t': between, '\r': between, '\n': between,
@@ -121,8 +118,8 @@ const (
 	between
 )
 
-// valueEnd is the length of the value at the start of b, which must be followed
-// by something; not positive if there is none.
+// valueEnd is the length of the value at the start of b, which something must follow; 0 or less if
+// there is no value.
 func valueEnd(b []byte) int {
 	if len(b) > 0 && b[0] == '"' {
 		return stringEnd(b)
@@ -154,9 +151,8 @@ func valueEnd(b []byte) int {
 	return -1
 }
 
-// stringEnd is the length of the string at the start of b, quotes included, -1
-// if it does not end in b. Most are names and single words, for which this is
-// quicker than bytes.IndexByte.
+// stringEnd is the length of the string at the start of b, quotes included; -1 if it does not end
+// in b. Most strings are names and single words, where this is faster than bytes.IndexByte.
 func stringEnd(b []byte) int {
 	for i := 1; i < len(b); i++ {
 		switch b[i] {
@@ -171,7 +167,7 @@ func stringEnd(b []byte) int {
 
 func isNull(raw []byte) bool { return raw == nil || string(raw) == "null" }
 
-// truthy says that the value raw is there and not an empty one, as Python has it.
+// truthy reports whether Python would call the raw value true: it is there and not empty.
 func truthy(raw []byte) bool {
 	switch {
 	case isNull(raw) || string(raw) == `""` || string(raw) == "false" || string(raw) == "0":
@@ -183,8 +179,7 @@ func truthy(raw []byte) bool {
 	return true
 }
 
-// plain is the inside of a string that stands for itself, nil for any other
-// value.
+// plain is the inside of a string without escapes; nil for any other value.
 func plain(raw []byte) []byte {
 	if raw[0] != '"' || bytes.IndexByte(raw, '\\') >= 0 || !utf8.Valid(raw) {
 		return nil
@@ -192,12 +187,12 @@ func plain(raw []byte) []byte {
 	return raw[1 : len(raw)-1]
 }
 
-// count reads a number of digits alone into n. A missing one leaves n as it is.
+// count reads a number of digits only into n. If the number is missing, n stays as it is.
 func count(raw []byte, n *int) bool {
 	if isNull(raw) {
 		return true
 	}
-	if len(raw) > 9 { // it may be above maxCount
+	if len(raw) > 9 { // it may exceed maxCount
 		return false
 	}
 	sum := 0
@@ -211,8 +206,7 @@ func count(raw []byte, n *int) bool {
 	return true
 }
 
-// appendUnquoted appends what a string stands for. It is unsure about
-// surrogates without a partner.
+// appendUnquoted appends the decoded string. It is unsure about a surrogate without a partner.
 func appendUnquoted(dst, raw []byte) ([]byte, bool) {
 	if raw[0] != '"' || !utf8.Valid(raw) {
 		return dst, false
@@ -239,8 +233,7 @@ func appendUnquoted(dst, raw []byte) ([]byte, bool) {
 	}
 }
 
-// hexRune reads uHHHH at the start of s and gives its length, 0 if it is not
-// there.
+// hexRune reads uHHHH at the start of s and returns its length, 0 if it is not there.
 func hexRune(s []byte) (r rune, n int) {
 	if len(s) < 5 || s[0] != 'u' {
 		return 0, 0
@@ -252,20 +245,20 @@ func hexRune(s []byte) (r rune, n int) {
 	return rune(v), 5
 }
 
-// maxListed is how many elements of a list are looked at. Real ones have a few,
-// and models some hundreds; in memory an empty one takes many times its bytes.
+// maxListed is how many elements of a list are decoded. Real lists have a few, lists of models some
+// hundreds. A decoded empty element takes many times its bytes.
 const maxListed = 4096
 
-// A few is the start of a list in JSON. What is no list counts as an empty one, and
-// an element of another type as its zero value.
+// A few is the start of a list in JSON. Anything but a list counts as an empty list, and an element
+// of the wrong type as its zero value.
 type few[T any] []T
 
-// UnmarshalJSON reads raw, which is JSON.
+// UnmarshalJSON decodes raw JSON.
 func (f *few[T]) UnmarshalJSON(raw []byte) error {
 	*f = nil
 	elements(raw, func(element []byte) bool {
 		var v T
-		_ = json.Unmarshal(element, &v) // what is of another type is left out
+		_ = json.Unmarshal(element, &v) // ignore elements of the wrong type
 		*f = append(*f, v)
 		return len(*f) < maxListed
 	})

@@ -18,11 +18,11 @@ import (
 	"github.com/servebench/servebench/metrics"
 )
 
-// maxRefusal is how much is read of a reply that is no stream, in bytes.
+// maxRefusal is how many bytes are read of a reply that is not a stream.
 const maxRefusal = 64 << 10
 
-// refusal says why reply is no stream of chunks, with what its body says; nil if
-// it is one. Only status 200 is success, as for vLLM's client.
+// refusal says why reply is not a stream of chunks, with the message in its body; nil if it is a
+// stream. Only status 200 is success, as for vLLM's client.
 func refusal(reply *http.Response, body io.Reader) error {
 	kind, _, _ := mime.ParseMediaType(reply.Header.Get("Content-Type"))
 	if reply.StatusCode != http.StatusOK {
@@ -53,14 +53,14 @@ func refused(reply *http.Response, body io.Reader) *metrics.Failure {
 	return f
 }
 
-// isDocument tells the media types that are no event stream from all others:
-// servers and proxies that do stream are careless about what they call it.
+// isDocument reports whether a media type is not an event stream. It names the types that are not,
+// since servers and proxies that do stream are careless about the type.
 func isDocument(kind string) bool {
 	return kind == "text/html" || kind == "application/json" || kind == "application/x-ndjson" || strings.HasSuffix(kind, "+json")
 }
 
-// statusMessage is the status line and what the server said about it, unless that
-// repeats the status line.
+// statusMessage is the status line and the server's message, unless the message repeats the status
+// line.
 func statusMessage(reply *http.Response, said string) string {
 	code, reason := strconv.Itoa(reply.StatusCode), http.StatusText(reply.StatusCode)
 	message := strings.TrimSpace(code + " " + reason)
@@ -81,24 +81,22 @@ func statusMessage(reply *http.Response, said string) string {
 	return message
 }
 
-// readText reads what can be had of a short body.
+// readText reads a short body, as far as possible.
 func readText(body io.Reader) string {
 	text, _ := io.ReadAll(io.LimitReader(body, maxRefusal))
 	return string(text)
 }
 
-// A serverError is an error of ours about an error that the server sent. errors.As
-// finds the latter.
+// A serverError is our error about an error that the server sent. errors.As finds the server's.
 type serverError struct {
 	error
 	said *openai.APIError
 }
 
-// Unwrap is what the server sent.
+// Unwrap returns what the server sent.
 func (e *serverError) Unwrap() error { return e.said }
 
-// failed is a failure with a message of ours about what the server said, which may be
-// nil.
+// failed is a failure with our message about the server's error, which may be nil.
 func failed(class metrics.Class, message string, said *openai.APIError) *metrics.Failure {
 	f := metrics.Failf(class, "%s", message)
 	if said != nil {
@@ -107,10 +105,9 @@ func failed(class metrics.Class, message string, said *openai.APIError) *metrics
 	return f
 }
 
-// errorOf finds the error in a server's JSON, nil when there is none or it has no
-// message. It knows {"error":{"message":…}} (OpenAI, vLLM), {"error":"…"},
-// {"object":"error","message":…} (vLLM up to 0.10) and {"detail":…} (FastAPI). The
-// message is short and safe to print.
+// errorOf finds the error in a server's JSON; nil if there is no error or it has no message. It
+// knows {"error":{"message":…}} (OpenAI, vLLM), {"error":"…"}, {"object":"error","message":…} (vLLM
+// up to 0.10) and {"detail":…} (FastAPI). The message is short and safe to print.
 func errorOf(text []byte) *openai.APIError {
 	var reply struct {
 		Error   json.RawMessage `json:"error"`
@@ -120,7 +117,7 @@ func errorOf(text []byte) *openai.APIError {
 	if !json.Valid(text) {
 		return nil
 	}
-	_ = json.Unmarshal(text, &reply) // what is of another type is not a message
+	_ = json.Unmarshal(text, &reply) // a value of the wrong type is not a message
 	raw, message := text, reply.Message
 	for _, named := range []json.RawMessage{reply.Error, reply.Detail} {
 		if !isNull(named) {
@@ -133,13 +130,13 @@ func errorOf(text []byte) *openai.APIError {
 	}
 	said := new(openai.APIError)
 	if len(raw) <= maxRefusal {
-		_ = said.UnmarshalJSON(raw) // for the type and the code, as far as they make sense
+		_ = said.UnmarshalJSON(raw) // for the type and the code, if they are valid
 	}
 	said.Message = metrics.Shorten(message)
 	return said
 }
 
-// saying is what an error says: one complaint or a list of them.
+// saying is the text of an error: one complaint or a list of them.
 func saying(raw json.RawMessage) string {
 	var list few[json.RawMessage]
 	if !bytes.HasPrefix(bytes.TrimSpace(raw), []byte("[")) || json.Unmarshal(raw, &list) != nil {
@@ -152,8 +149,7 @@ func saying(raw json.RawMessage) string {
 	return strings.Join(parts, "; ")
 }
 
-// complaint is a plain text, an error object's message, or failing those the
-// JSON itself.
+// complaint is a plain text, or an error object's message, or else the JSON itself.
 func complaint(raw json.RawMessage) string {
 	var text string
 	if json.Unmarshal(raw, &text) == nil {
@@ -161,10 +157,10 @@ func complaint(raw json.RawMessage) string {
 	}
 	var object struct {
 		Message string   `json:"message"`
-		Msg     string   `json:"msg"` // pydantic's, with what it is about in loc
+		Msg     string   `json:"msg"` // from pydantic; loc says what it is about
 		Loc     few[any] `json:"loc"`
 	}
-	_ = json.Unmarshal(raw, &object) // what is of another type is not a message
+	_ = json.Unmarshal(raw, &object) // a value of the wrong type is not a message
 	if object.Message != "" {
 		return object.Message
 	}
@@ -189,8 +185,7 @@ var (
 	htmlTag   = regexp.MustCompile(`(?s)<[^>]*>`)
 )
 
-// plainText is text, or the title of a page, or what is left of a page without
-// its tags, on one line.
+// plainText is text on one line; for a page it is the title, or the page without its tags.
 func plainText(text string) string {
 	if title := htmlTitle.FindStringSubmatch(text); title != nil {
 		text = title[1]
@@ -200,11 +195,11 @@ func plainText(text string) string {
 	return strings.Join(strings.Fields(text), " ")
 }
 
-// maxRetryAfter bounds what retryAfter gives: a day.
+// maxRetryAfter bounds the result of retryAfter: a day.
 const maxRetryAfter = 24 * time.Hour
 
-// retryAfter is how long a server wants a request to wait by its header, in seconds
-// or until a date (RFC 9110, section 10.2.3); 0 where it does not say.
+// retryAfter is how long the server's header asks a request to wait, in seconds or until a date
+// (RFC 9110, section 10.2.3); 0 if it does not say.
 func retryAfter(header string) time.Duration {
 	if s, err := strconv.Atoi(header); err == nil {
 		return time.Duration(min(max(s, 0), int(maxRetryAfter/time.Second))) * time.Second

@@ -2,7 +2,7 @@ package openai
 
 import "bytes"
 
-// The members that a load test looks at. Their values are taken by position.
+// The members that a load test looks at. The code takes their values by position.
 var (
 	chunkNames  = []string{"object", "error", "choices", "usage", "metrics"}
 	usageNames  = []string{"prompt_tokens", "completion_tokens", "prompt_tokens_details"}
@@ -11,9 +11,8 @@ var (
 	deltaNames  = []string{"role", "reasoning", "reasoning_content", "content", "refusal", "function_call", "tool_calls"}
 )
 
-// scan reads data without allocating and reports whether it is sure to have
-// found what decode would find. It presumes that data is JSON once its brackets
-// and quotes match.
+// scan reads data without allocating and reports whether it is sure to have found what decode would
+// find. It assumes that data is JSON if its brackets and quotes match.
 func (p *piece) scan(data []byte) bool {
 	p.reset()
 	var v [5][]byte
@@ -66,7 +65,7 @@ func (p *piece) scanChoice(raw []byte) bool {
 	return p.finish != nil
 }
 
-// scanDelta reads the delta of a choice, in which a text stands beside it or not.
+// scanDelta reads the delta of a choice. text says whether the choice also has a text.
 func (p *piece) scanDelta(raw []byte, text bool) bool {
 	var v [7][]byte
 	if !isNull(raw) && !members(raw, deltaNames, v[:]) {
@@ -77,8 +76,8 @@ func (p *piece) scanDelta(raw []byte, text bool) bool {
 	return p.scanText(d.Content, p.chat) && p.scanText(d.Reasoning, false) && p.scanText(d.ReasoningContent, false) && p.scanText(d.Refusal, false)
 }
 
-// scanText reads a text, which adds to the generated one where it is of that kind
-// and of the first choice.
+// scanText reads a text. If generated is set and it is the first choice, the text is part of the
+// generated one.
 func (p *piece) scanText(raw []byte, generated bool) bool {
 	if isNull(raw) {
 		return true

@@ -13,14 +13,14 @@ import (
 	"github.com/servebench/servebench/metrics/scrape"
 )
 
-// ServerSample is what the server says of itself in GET /metrics. The error wraps
-// scrape.ErrNoSample where it says nothing.
+// ServerSample is the state that the server reports in GET /metrics. The error wraps
+// scrape.ErrNoSample if there is no such state in it.
 func (s *Server) ServerSample(ctx context.Context) (*metrics.ServerSample, error) {
 	return parsed(ctx, s, scrape.ParseServer)
 }
 
-// GPUs is what a DCGM exporter says of GPUs in GET /metrics. The error wraps
-// scrape.ErrNoSample where it says nothing.
+// GPUs is the state of GPUs that a DCGM exporter reports in GET /metrics. The error wraps
+// scrape.ErrNoSample if there is no such state in it.
 func (s *Server) GPUs(ctx context.Context) ([]metrics.GPUSample, error) {
 	return parsed(ctx, s, scrape.ParseDCGM)
 }
@@ -36,9 +36,9 @@ func parsed[T any](ctx context.Context, s *Server, parse func(io.Reader) (T, err
 	return found, nil
 }
 
-// SampleServer samples a server at the epoch and at whole multiples of an interval
-// after it. It skips the times at which the last answer has not come yet. Where a server
-// has several replicas, from is the URL of this one.
+// SampleServer samples a server at the epoch and at whole multiples of an interval after it. It
+// skips times at which the previous answer is still missing. If a server has several replicas, from
+// is the URL of this one.
 func SampleServer(s *Server, from string, every time.Duration) host.Sampler {
 	return periodically(every, func(ctx context.Context, to *metrics.Sample) (err error) {
 		to.From = from

@@ -21,38 +21,36 @@ import (
 	"github.com/servebench/servebench/metrics/pyjson"
 )
 
-// maxReply bounds the reply to a call, in bytes: the ids of a million tokens have 7
-// of them, and many calls are made at once.
+// maxReply bounds the reply to a call, in bytes. The ids of a million tokens have 7 million bytes,
+// and many calls run at once.
 const maxReply = 16 << 20
 
-// A Server makes the calls that a serving endpoint offers beside its streams. Each
-// method makes one call, for as long as its context allows. An error wraps a
-// *metrics.Failure, unless it is about the reply's JSON. The methods are safe for
-// concurrent use. A Server must not be copied once it is in use.
+// A Server makes the calls of a serving endpoint other than streams. Each method makes one call,
+// until its context ends. An error wraps a *metrics.Failure, unless it is about the reply's JSON.
+// The methods are safe for concurrent use. A Server must not be copied after first use.
 type Server struct {
 	URL       string            // base of all paths, without a slash at its end
-	Query     string            // of the URL of every call, without a question mark; empty for none
+	Query     string            // in the URL of every call, without a question mark; empty for none
 	Header    http.Header       // sent with every call; see Headers
 	Transport http.RoundTripper // see wire.Connections; nil means http.DefaultTransport
-	Limit     time.Duration     // for a call from start to end; 0 means none
+	Limit     time.Duration     // for a call from start to end; 0 means no limit
 
-	wantsContent atomic.Bool // by /tokenize, which gave no id for a prompt: see Tokenize
+	wantsContent atomic.Bool // /tokenize returned no ids for a prompt: see Tokenize
 }
 
-// With is the same server, asked over another transport and within another limit.
+// With is the same server, over another transport and with another limit.
 func (s *Server) With(transport http.RoundTripper, limit time.Duration) *Server {
 	return &Server{URL: s.URL, Query: s.Query, Header: s.Header, Transport: transport, Limit: limit}
 }
 
-// Metrics is the text of GET /metrics, in Prometheus' format.
+// Metrics returns the text of GET /metrics, in Prometheus' format.
 func (s *Server) Metrics(ctx context.Context) (string, error) {
 	text, err := s.read(ctx, "/metrics", nil)
 	return string(text), err
 }
 
-// ResetPrefixCache makes the server forget the prompts that it knows, by POST
-// /reset_prefix_cache. Where the server does not offer that, the error is a
-// metrics.Failure of class Status with status 404.
+// ResetPrefixCache makes the server forget the prompts that it knows, by POST /reset_prefix_cache.
+// If the server has no such call, the error is a metrics.Failure of class Status with status 404.
 func (s *Server) ResetPrefixCache(ctx context.Context) error {
 	_, err := s.read(ctx, "/reset_prefix_cache", nothing)
 	return err
@@ -65,15 +63,14 @@ func (s *Server) StartProfile(ctx context.Context) error {
 	return err
 }
 
-// StopProfile stops the server's profiler, which writes what it found, by POST
-// /stop_profile. That may take minutes.
+// StopProfile stops the server's profiler, which then writes its profile, by POST /stop_profile.
+// That may take minutes.
 func (s *Server) StopProfile(ctx context.Context) error {
 	_, err := s.read(ctx, "/stop_profile", nothing)
 	return err
 }
 
-// lacks says that a reply is not of vLLM's shape: other servers have calls of the
-// same names.
+// lacks says that a reply does not have vLLM's shape: other servers have calls of the same names.
 func (s *Server) lacks(path, field string) error {
 	return metrics.Failf(metrics.Malformed, "the reply of %s%s has no %q", s.URL, path, field)
 }
@@ -90,8 +87,7 @@ func (s *Server) call(ctx context.Context, path string, body pyjson.Object, v an
 	return nil
 }
 
-// unexpected says what is wrong with JSON that encoding/json could not take, in the
-// words of JSON and not of Go.
+// unexpected says why encoding/json rejected some JSON, in the words of JSON instead of Go.
 func unexpected(err error) string {
 	odd, ok := errors.AsType[*json.UnmarshalTypeError](err)
 	if !ok {
@@ -101,12 +97,12 @@ func unexpected(err error) string {
 	if odd.Field != "" {
 		what = strconv.Quote(odd.Field)
 	}
-	found, _, _ = strings.Cut(found, " ") // of a number it has the digits, too
+	found, _, _ = strings.Cut(found, " ") // for a number, it has the digits as well
 	want := map[reflect.Kind]string{reflect.Struct: "object", reflect.Slice: "array", reflect.String: "string"}[odd.Type.Kind()]
 	return fmt.Sprintf("%s is of type %s, not %s", what, found, cmp.Or(want, "number"))
 }
 
-// read gives the body of a reply with status 200. Its errors name the URL.
+// read returns the body of a reply with status 200. Its errors name the URL.
 func (s *Server) read(ctx context.Context, path string, body pyjson.Object) ([]byte, error) {
 	text, err := s.ask(ctx, path, body)
 	if err != nil {
@@ -145,7 +141,7 @@ func (s *Server) ask(ctx context.Context, path string, body pyjson.Object) ([]by
 // nothing is the body of a call that posts nothing.
 var nothing = pyjson.Object{}
 
-// do posts body, or gets when there is none.
+// do posts body, or gets if there is no body.
 func (s *Server) do(ctx context.Context, path string, body pyjson.Object) (*http.Response, error) {
 	method, content := http.MethodGet, []byte(nil)
 	if body != nil {
@@ -167,7 +163,7 @@ func (s *Server) do(ctx context.Context, path string, body pyjson.Object) (*http
 		r.Header = s.Header.Clone()
 	}
 	if len(content) == 0 {
-		r.Header.Del("Content-Type") // it is the body's
+		r.Header.Del("Content-Type") // describes the body
 	}
 	reply, err := roundTrip(s.Transport, r)
 	if err != nil {

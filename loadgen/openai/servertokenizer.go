@@ -6,10 +6,9 @@ import (
 	"sync"
 )
 
-// A ServerTokenizer is a tokenizer.Tokenizer that asks a server, with at most as
-// many calls at once as vLLM's client makes. A Tokenizer has no errors to
-// return: after the first failure it answers with nothing, and Err says why.
-// Whoever uses it must look at Err before believing what it gave.
+// A ServerTokenizer is a tokenizer.Tokenizer that asks a server, with at most as many calls at once
+// as vLLM's client makes. The methods of a Tokenizer return no errors: after the first failure they
+// return nothing, and Err says why. Check Err before you trust any result.
 type ServerTokenizer struct {
 	ctx     context.Context
 	server  *Server
@@ -22,9 +21,8 @@ type ServerTokenizer struct {
 	err error
 }
 
-// Tokenizer makes a tokenizer of the server's /tokenize and /detokenize for as
-// long as ctx lasts. The server does not say how large its vocabulary is: vocab
-// is what VocabSize gives.
+// Tokenizer returns a tokenizer that uses the server's /tokenize and /detokenize until ctx ends.
+// The server does not report the size of its vocabulary: VocabSize returns vocab.
 func (s *Server) Tokenizer(ctx context.Context, model string, vocab int) (*ServerTokenizer, error) {
 	t := &ServerTokenizer{ctx: ctx, server: s, model: model, vocab: vocab, slots: make(chan struct{}, 1)}
 	ids := t.Encode("a", false)
@@ -36,7 +34,7 @@ func (s *Server) Tokenizer(ctx context.Context, model string, vocab int) (*Serve
 	return t, t.Err()
 }
 
-// Err is what went wrong first, nil if nothing did.
+// Err is the first error, or nil.
 func (t *ServerTokenizer) Err() error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -48,7 +46,7 @@ func (t *ServerTokenizer) Encode(text string, special bool) []int {
 	return answered(t, func() ([]int, error) { return t.server.Tokenize(t.ctx, t.model, text, special) })
 }
 
-// Count is the length of what Encode gives.
+// Count is the number of ids that Encode returns.
 func (t *ServerTokenizer) Count(text string, special bool) int { return len(t.Encode(text, special)) }
 
 // Decode asks /detokenize.
@@ -56,17 +54,16 @@ func (t *ServerTokenizer) Decode(ids []int) string {
 	return answered(t, func() (string, error) { return t.server.detokenize(t.ctx, t.model, ids) })
 }
 
-// VocabSize is the size that the tokenizer was made with.
+// VocabSize is the size given to Tokenizer.
 func (t *ServerTokenizer) VocabSize() int { return t.vocab }
 
-// SpecialIDs are not told by servers: there are none.
+// SpecialIDs is empty, since servers do not report them.
 func (t *ServerTokenizer) SpecialIDs() []int { return nil }
 
-// NumSpecial is by how much the server's count of a text grows with special
-// tokens.
+// NumSpecial is how many tokens the server adds to a text with special tokens.
 func (t *ServerTokenizer) NumSpecial() int { return t.special }
 
-// answered makes a call in its turn, unless an earlier one has failed.
+// answered makes a call when its turn comes, unless an earlier call has failed.
 func answered[T any](t *ServerTokenizer, call func() (T, error)) (answer T) {
 	t.slots <- struct{}{}
 	defer func() { <-t.slots }()

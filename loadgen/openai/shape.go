@@ -5,24 +5,22 @@ import (
 	"unicode/utf8"
 )
 
-// maxShape is the longest event whose shape is kept, in bytes.
+// maxShape is the size of the longest event whose shape is kept, in bytes.
 const maxShape = 4 << 10
 
-// A shape is what an event has in common with the next one of its stream: as a
-// rule all but the text and the count of tokens. Bytes that are the same mean the
-// same, so that an event of a known shape need not be read. The zero value is
-// nobody's shape.
+// A shape is what an event has in common with the next event of its stream: usually everything
+// except the text and the count of tokens. Equal bytes mean the same, so an event of a known shape
+// need not be parsed. The zero value matches no event.
 type shape struct {
-	buf                    []byte // holds the others
+	buf                    []byte // memory of the other slices
 	before, between, after []byte // up to the text, from its end to the usage, and the rest
 	counted                bool   // there is a usage
 	index                  int    // of the choice
-	output, generated      bool   // what a piece says of the event, and of its text
+	output, generated      bool   // what a piece records of the event, and of its text
 }
 
-// learn takes the shape of data, in which scan found what p has, and the raw
-// usage, nil for none. It does so only where the next event may be alike: all
-// of the text stands in one place.
+// learn takes the shape of data, in which scan found p and the raw usage, nil if there is none. It
+// does so only if the next event may have the same shape: all of the text is in one place.
 func (s *shape) learn(data []byte, p *piece, usage []byte) {
 	if len(data) > maxShape || p.strings != 1 || len(p.scratch) > 0 || p.finish != nil {
 		return
@@ -41,8 +39,8 @@ func (s *shape) learn(data []byte, p *piece, usage []byte) {
 	s.counted, s.index, s.output, s.generated = usage != nil, p.index, p.output, len(p.text) > 0
 }
 
-// match takes an event of shape s apart. The usage is nil where there is none. An
-// empty text is no match: another member may speak in its place.
+// match splits an event of shape s. usage is nil if there is none. An empty text does not match,
+// since another member may then decide.
 func (s *shape) match(data []byte) (text, usage []byte, ok bool) {
 	rest, ok := bytes.CutPrefix(data, s.before)
 	if !ok || len(s.before) == 0 {
@@ -65,6 +63,5 @@ func (s *shape) match(data []byte) (text, usage []byte, ok bool) {
 	return text, usage, bytes.Equal(rest, s.after)
 }
 
-// position is where part begins in whole, a slice of which it is. Slicing keeps
-// the end of the room.
+// position is where part, a slice of whole, begins in whole. Slicing keeps the end of the capacity.
 func position(whole, part []byte) int { return cap(whole) - cap(part) }

@@ -9,13 +9,12 @@ import (
 )
 
 const (
-	// maxEvent is the size beyond which an event is refused, in bytes. Real
-	// ones hold a token; with log probabilities or a whole tool call they
-	// reach some hundred kilobytes, and an echo of the longest prompts some
-	// megabytes. A thousand streams may each keep one that is on its way.
+	// maxEvent is the largest accepted event, in bytes. Real events hold a token. With log
+	// probabilities or a whole tool call they reach some hundred kilobytes; an echo of the longest
+	// prompts has some megabytes. A thousand streams may each hold a partial one.
 	maxEvent = 8 << 20
-	// readSize is what one Read asks for at least. It is the size of
-	// net/http's own buffer, so that what lies there comes in one Read.
+	// readSize is the least that one Read asks for. It is the size of net/http's own buffer, so one
+	// Read empties that.
 	readSize = 4 << 10
 )
 
@@ -23,54 +22,53 @@ var errEventTooLong = errors.New("an event is longer than 8 MiB")
 
 // An event is one server-sent event.
 type event struct {
-	name         []byte // of its event: line, empty when it had none
+	name         []byte // from its event: line, empty without one
 	data         []byte // its data lines, joined by line feeds
-	whole        bool   // a blank line ended it, not the end of the stream
-	more         bool   // bytes of what follows came with it
+	whole        bool   // ended by a blank line, not by the end of the stream
+	more         bool   // the same read brought bytes of what follows
 	wire.Arrival        // of the end of its last data line
 }
 
-// An eventReader takes a stream of server-sent events apart, as the WHATWG HTML
-// standard, section 9.2, says: lines end in LF, CR or CRLF, an event ends at a
-// blank line, data lines are joined, comments and unknown fields are skipped.
-// It differs in one point: an event that the end of the stream cuts short of
-// its blank line is delivered, because servers do end there.
+// An eventReader splits a stream of server-sent events, as the WHATWG HTML standard, section 9.2,
+// says: lines end in LF, CR or CRLF, an event ends at a blank line, data lines are joined, comments
+// and unknown fields are skipped. It differs in one point: it also delivers an event that the end
+// of the stream cuts short of its blank line, because servers do end there.
 //
-// Nothing is copied and nothing allocated for an event of one data line that
-// fits the buffer. The zero value has no source: use reset.
+// It copies and allocates nothing for an event of one data line that fits the buffer. The zero
+// value has no source: call reset first.
 type eventReader struct {
 	src   wire.Reader
-	err   error // what ended the stream, once it has
+	err   error // what ended the stream, if it has ended
 	limit int   // longest event in bytes
 
 	buf     []byte
 	start   int // first byte still needed
-	pos     int // first byte not yet taken as a line
-	scanned int // no line end lies between pos and here
+	pos     int // first byte not yet split into lines
+	scanned int // no line ends between pos and here
 	end     int // end of the bytes read
 
-	edge      int          // where the Read before the newest ended
-	edgeStamp wire.Arrival // of what came up to there
+	edge      int          // where the previous Read ended
+	edgeStamp wire.Arrival // arrival of what came up to there
 
 	// odd says why vLLM's client fails the stream although it is sound, as one of
-	// metrics.Otherwise…. It is empty where that client does not.
+	// metrics.Otherwise…; empty if that client does not fail it.
 	odd string
 
 	begun   bool // the first line has been taken
-	afterCR bool // the last line ended in CR, so that an LF here belongs to it
+	afterCR bool // the last line ended in CR, so an LF here belongs to it
 
 	name   []byte
-	hasOne bool // the event under way has a data line: buf[lo:hi], unless joined
-	joined bool // it has several, and they are in data
+	hasOne bool // the current event has a data line: buf[lo:hi], unless joined
+	joined bool // it has several, joined in data
 	lo, hi int
 	data   []byte
 
-	arrival wire.Arrival // of the data line taken last
-	behind  int          // end of that
-	more    bool         // it came with more behind it than line ends, before the newest Read
+	arrival wire.Arrival // of the newest data line
+	behind  int          // end of that arrival's read
+	more    bool         // an earlier Read brought it, with more than line ends behind it
 }
 
-// reset makes r read src from its start. Buffers are kept.
+// reset makes r read src from its start. It keeps the buffers.
 func (r *eventReader) reset(src wire.Reader) {
 	*r = eventReader{src: src, limit: maxEvent, buf: r.buf, name: r.name[:0], data: r.data[:0]}
 	if r.buf == nil {
@@ -78,9 +76,8 @@ func (r *eventReader) reset(src wire.Reader) {
 	}
 }
 
-// next gives the next event, whose bytes are valid until the following call.
-// The error at the end of the stream is what its Read gave: io.EOF after a clean
-// end.
+// next returns the next event, whose bytes are valid until the following call. At the end of the
+// stream, it returns the error of the stream's Read: io.EOF after a clean end.
 func (r *eventReader) next() (event, error) {
 	r.start, r.hasOne, r.joined, r.more, r.name = r.pos, false, false, false, r.name[:0]
 	for {
@@ -112,7 +109,7 @@ func (r *eventReader) event(whole bool) event {
 	return e
 }
 
-// field takes the line buf[lo:hi], which is not empty, into the event under way.
+// field adds the line buf[lo:hi], which is not empty, to the current event.
 func (r *eventReader) field(lo, hi int) {
 	line := r.buf[lo:hi]
 	name, value := line, line[len(line):]
@@ -133,7 +130,7 @@ func (r *eventReader) field(lo, hi int) {
 		}
 		r.arrival, r.behind, r.more = r.src.Arrival(), r.pos, false
 		if hi == r.edge {
-			r.arrival = r.edgeStamp // all but the line's end came with the Read before
+			r.arrival = r.edgeStamp // all but the line's end came with the previous Read
 		}
 		switch {
 		case !r.hasOne:
@@ -159,8 +156,8 @@ func blank(b []byte) bool {
 
 var byteOrderMark = []byte("\ufeff")
 
-// line takes the next line, without its end, as buf[lo:hi]. At the end of the
-// stream what is left is a line, too.
+// line finds the next line, without its end, as buf[lo:hi]. At the end of the stream, the rest
+// counts as a line.
 func (r *eventReader) line() (lo, hi int, err error) {
 	for {
 		if r.afterCR && r.pos < r.end {
@@ -198,8 +195,8 @@ func (r *eventReader) line() (lo, hi int, err error) {
 	return lo, hi, nil
 }
 
-// lineEnd gives where the first line of b ends and the next begins; next is 0
-// when no line ends in b. A CR ends its line even though an LF may follow.
+// lineEnd returns where the first line of b ends and where the next begins; next is 0 if no line
+// ends in b. A CR ends its line even if an LF may follow.
 func lineEnd(b []byte) (end, next int) {
 	lf := bytes.IndexByte(b, '\n')
 	if lf < 0 {

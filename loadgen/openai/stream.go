@@ -13,19 +13,18 @@ import (
 )
 
 const (
-	// neverValid is what vLLM's client says of a reply without a chunk.
+	// neverValid is the message of vLLM's client about a reply without a chunk.
 	neverValid = "Never received a valid chunk to calculate TTFT.This response will be marked as failed!"
-	// lingerTimeout is how long a connection is kept reading for the end of
-	// a reply whose content is complete, so that it can be used again.
+	// lingerTimeout is how long to wait for the end of a reply whose content is complete, so that
+	// its connection can be used again.
 	lingerTimeout = time.Second
-	// maxChoices bounds the choices of a request whose tokens are counted
-	// one by one.
+	// maxChoices bounds the choices of a request whose tokens are counted separately.
 	maxChoices = 1024
-	// maxChunks and maxText bound an answer, the latter in bytes: no model's
-	// context holds as much, and stamps and text stay in memory until the end.
+	// maxChunks and maxText (in bytes) bound an answer: no model's context holds as much, and
+	// stamps and text stay in memory until the end.
 	maxChunks = 1 << 20
 	maxText   = 16 << 20
-	// maxFinish is how much is kept of a finish reason, in bytes.
+	// maxFinish is how much of a finish reason is kept, in bytes.
 	maxFinish = 100
 	// maxKept is the largest buffer kept for the next answer, in bytes.
 	maxKept = 1 << 20
@@ -36,7 +35,7 @@ var (
 	doneMark   = []byte("[DONE]")
 )
 
-// A stream is one streamed answer being read. Its buffers serve the next one, too.
+// A stream reads one streamed answer. The next answer reuses its buffers.
 type stream struct {
 	epoch time.Time
 	rec   *metrics.Record
@@ -49,25 +48,25 @@ type stream struct {
 	text   []byte // all output so far
 
 	chunks    int
-	outputs   int            // of the chunks, those that vLLM's client takes for output
-	content   int            // network read that brought the newest chunk with content; 0 before
+	outputs   int            // chunks that vLLM's client counts as output
+	content   int            // network read of the newest chunk with content; 0 before the first
 	usage     usage          // as vLLM's client reads it
-	older     usage          // as releases up to 0.32.0 do
-	beside    metrics.Tokens // by usage that came with output, which it does not read
-	perChoice []int          // of those, the output tokens of each choice
-	uncounted bool           // a chunk with output came without usage
+	older     usage          // as releases up to 0.32.0 read it
+	beside    metrics.Tokens // from usage that came with output, which vLLM's client ignores
+	perChoice []int          // their output tokens, by choice
+	uncounted bool           // a chunk with output had no usage
 	done      bool           // [DONE] came
 }
 
-// begin makes s read body, of a chat or not. It must be called before anything else.
+// begin makes s read body, a chat's or not. Call it before anything else.
 func (s *stream) begin(body wire.Body, chat bool) {
 	*s = stream{chat: chat, body: body, events: s.events, piece: s.piece, text: s.text[:0], perChoice: s.perChoice[:0]}
 	s.piece.chat = chat
 	s.events.reset(&s.body)
 }
 
-// end completes the record, with the text if it is wanted or needed to count tokens. It
-// keeps buffers for the next answer unless they are large.
+// end completes the record, with the text if it is wanted or needed to count tokens. It keeps
+// buffers for the next answer unless they are large.
 func (s *stream) end(keepText bool) {
 	s.rec.MaxAge = max(s.rec.MaxAge, s.body.Doubt)
 	s.counted()
@@ -81,9 +80,9 @@ func (s *stream) end(keepText bool) {
 	s.rec, s.tally, s.body = nil, nil, wire.Body{}
 }
 
-// chunksTo hands the answer's chunks to yield until it ends. The error is a
-// *metrics.Failure, or errStopped when yield wants no more. What comes after [DONE] counts as
-// what came before, as for vLLM's client, but nothing there is a failure any more.
+// chunksTo passes the answer's chunks to yield until the answer ends. The error is a
+// *metrics.Failure, or errStopped if yield stopped. As for vLLM's client, chunks after [DONE] count
+// like earlier ones, but nothing after it is a failure.
 func (s *stream) chunksTo(ctx context.Context, yield func(engine.Chunk) bool) error {
 	for {
 		e, err := s.events.next()
@@ -128,7 +127,7 @@ func (s *stream) chunksTo(ctx context.Context, yield func(engine.Chunk) bool) er
 	}
 }
 
-// chunk takes an event into the record and hands it to yield, if it has choices.
+// chunk adds an event to the record and passes it to yield, if it has choices.
 func (s *stream) chunk(e event, yield func(engine.Chunk) bool) error {
 	s.count(e)
 	if !s.piece.choices {
@@ -143,8 +142,7 @@ func (s *stream) chunk(e event, yield func(engine.Chunk) bool) error {
 	return nil
 }
 
-// excess is the failure of an answer that the chunk at hand makes longer than any
-// can be, nil for all others.
+// excess is the failure of an answer that this chunk makes longer than any real one; nil otherwise.
 func (s *stream) excess() error {
 	switch {
 	case s.chunks == maxChunks:
@@ -155,10 +153,9 @@ func (s *stream) excess() error {
 	return nil
 }
 
-// count takes into the record what the event says beside its choices. vLLM's client
-// reads the usage of events that are no output; up to 0.32.0 of those without
-// choices. The last one counts, also where it says 0. Usage that comes with output
-// counts one choice, so several choices are added up.
+// count records what the event has apart from its choices. vLLM's client reads the usage of events
+// that are not output; up to 0.32.0, of those without choices. The last one counts, even if it is
+// 0. Usage that comes with output counts one choice, so several choices are added up.
 func (s *stream) count(e event) {
 	p := &s.piece
 	if p.server != nil {
@@ -193,8 +190,8 @@ func (s *stream) count(e event) {
 	}
 }
 
-// counted takes the counts of the whole answer into the record, in which In is so far
-// what was asked.
+// counted records the token counts of the whole answer. Before it, the record's In is what was
+// asked for.
 func (s *stream) counted() {
 	r, older := s.rec, metrics.Tokens{In: s.rec.In}
 	s.usage.into(&r.In, &r.Out)
@@ -211,7 +208,7 @@ func (s *stream) counted() {
 	}
 }
 
-// chunkOf makes the Chunk of an event that has choices.
+// chunkOf is the Chunk of an event with choices.
 func (s *stream) chunkOf(e event) engine.Chunk {
 	p := &s.piece
 	s.text = append(s.text, p.text...)
@@ -239,7 +236,7 @@ func (s *stream) chunkOf(e event) engine.Chunk {
 	return c
 }
 
-// doubt takes into the record how far the stamp of an event is to be trusted.
+// doubt records how far to trust the stamp of an event.
 func (s *stream) doubt(e event) {
 	doubt := e.Age
 	if e.more || e.Mixed {
@@ -248,7 +245,7 @@ func (s *stream) doubt(e event) {
 	s.rec.MaxAge = max(s.rec.MaxAge, doubt)
 }
 
-// failed is the verdict on an error that the server sent in the stream.
+// failed is the failure for an error that the server sent in the stream.
 func (s *stream) failed(data []byte) *metrics.Failure {
 	said, message := errorOf(data), metrics.Shorten(string(data))
 	if said != nil {
@@ -259,9 +256,9 @@ func (s *stream) failed(data []byte) *metrics.Failure {
 	return failed(metrics.InStream, message, said)
 }
 
-// verdict is the failure of an answer that came to its end. As for vLLM's client it
-// needs output, but any that there is will do, and unlike that it also needs [DONE] or
-// a finish reason.
+// verdict is the failure of an answer that reached its end, or nil. As for vLLM's client, the
+// answer needs output, but any output will do. Unlike that client, we also require [DONE] or a
+// finish reason.
 func (s *stream) verdict() error {
 	switch {
 	case s.outputs == 0 && s.content == 0:
@@ -280,20 +277,20 @@ func (s *stream) verdict() error {
 	return nil
 }
 
-// broken notes why vLLM's client takes a failed answer for complete: it does so once
-// there is output that it knows, unless it fails that for another reason.
+// broken notes why vLLM's client takes a failed answer for complete: it does so once there is
+// output that it knows, unless it fails the answer for another reason.
 func (s *stream) broken(why string) {
 	if s.outputs > 0 && s.events.odd == "" {
 		s.rec.Otherwise = why
 	}
 }
 
-// gaveUp reports whether a finish reason is one that vLLM gives an answer which it
-// dropped: of several choices, one is enough.
+// gaveUp reports whether vLLM gives this finish reason to an answer that it dropped. With several
+// choices, one is enough.
 func gaveUp(finish string) bool { return finish == "error" || finish == "abort" }
 
-// linger reads the rest of a reply, so that its connection can be used again,
-// but not for long. How that ends does not matter.
+// linger reads the rest of a reply for a short time, so that its connection can be used again. It
+// ignores errors.
 func (s *stream) linger() {
 	s.hurry()
 	for {
@@ -303,7 +300,7 @@ func (s *stream) linger() {
 	}
 }
 
-// hurry limits how long we wait for the rest of a reply.
+// hurry limits how long to wait for the rest of a reply.
 func (s *stream) hurry() {
 	s.body.EndWithin(lingerTimeout, func() *metrics.Failure { return metrics.Failf(metrics.Stall, "no end after the last event") })
 }

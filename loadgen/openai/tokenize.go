@@ -12,12 +12,12 @@ import (
 
 const (
 	alignTogether = 64 // calls in flight while prompts are aligned, as in vLLM's client
-	fewTogether   = 4  // calls in flight to a server whose threads each stay with a connection
+	fewTogether   = 4  // calls in flight to a server that gives each connection a thread
 )
 
-// Tokenize gives the model's ids for prompt from POST /tokenize, with special
-// tokens or without. It asks as vLLM wants it, and where that gives no id for a
-// text as llama.cpp does, which calls the text content and knows no prompt.
+// Tokenize returns the model's ids for prompt from POST /tokenize, with or without special tokens.
+// It asks as vLLM expects. If that returns no id for a text, it asks as llama.cpp expects, which
+// calls the prompt content.
 func (s *Server) Tokenize(ctx context.Context, model, prompt string, special bool) ([]int, error) {
 	content := func() ([]int, error) {
 		return s.tokenize(ctx, pyjson.Object{{Key: "model", Value: model}, {Key: "content", Value: prompt}, {Key: "add_special", Value: special}})
@@ -36,9 +36,9 @@ func (s *Server) Tokenize(ctx context.Context, model, prompt string, special boo
 	return ids, nil
 }
 
-// together is how many calls may be in flight at once. llama.cpp's server has four
-// threads more than slots, and a call over a fifth connection would wait until
-// another has lain idle for five seconds.
+// together is how many calls may be in flight at once. llama.cpp's server has four threads more
+// than slots, and a call over a fifth connection would wait until another one has been idle for
+// five seconds.
 func (s *Server) together() int {
 	if s.wantsContent.Load() {
 		return fewTogether
@@ -59,8 +59,8 @@ func (s *Server) tokenize(ctx context.Context, body pyjson.Object) ([]int, error
 	return *reply.Tokens, nil
 }
 
-// detokenize gives the text of ids, from POST /detokenize: the prompt of vLLM's
-// reply, or the content of llama.cpp's.
+// detokenize returns the text of ids, from POST /detokenize: the prompt of vLLM's reply, or the
+// content of llama.cpp's.
 func (s *Server) detokenize(ctx context.Context, model string, ids []int) (string, error) {
 	var reply struct {
 		Prompt  *string `json:"prompt"`
@@ -77,9 +77,9 @@ func (s *Server) detokenize(ctx context.Context, model string, ids []int) (strin
 	return *text, nil
 }
 
-// Align cuts each turn's Prompt to PromptLen tokens by the server's count, where
-// it is longer, as vLLM's client does when the server's tokenizer is not its
-// own. Turns before an error may be aligned already.
+// Align cuts each turn's Prompt to PromptLen tokens by the server's count, if it is longer. vLLM's
+// client does so if the server's tokenizer is not its own. After an error, some turns may be
+// aligned already.
 func (s *Server) Align(ctx context.Context, model string, turns []*dataset.Turn) error {
 	group, ctx := errgroup.WithContext(ctx)
 	group.SetLimit(s.together())

@@ -9,14 +9,14 @@ import (
 	"github.com/servebench/servebench/metrics"
 )
 
-// A Disturbance is what else happened on the machine while something was measured.
-// Others and Stolen are nil where the system does not tell.
+// A Disturbance is what else happened on the machine during a measurement. Others and Stolen are
+// nil if the system does not report them.
 type Disturbance struct {
 	// Others is the CPU time of other processes, interrupts not counted.
 	Others *float64 `json:"others_percent_of_core"`
 	Stolen *float64 `json:"stolen_percent"` // of the machine's CPU time
-	Clock  float64  `json:"clock_step_ms"`  // that the wall clock was set by
-	Void   string   `json:"void"`           // why the measurement says nothing; empty when it does
+	Clock  float64  `json:"clock_step_ms"`  // by which the wall clock was set
+	Void   string   `json:"void"`           // why the measurement is void; empty if it is valid
 }
 
 // A Watch looks for what disturbs a measurement.
@@ -31,8 +31,7 @@ func StartWatch() *Watch {
 	return &Watch{time.Now(), host.ReadMachineCPU(), host.StartPulse()}
 }
 
-// Stop ends the watch. Besides this process, the measurement may have used the CPU
-// in processes that have ended: children is their CPU time.
+// Stop ends the watch. children is the CPU time of processes of the measurement that have ended.
 func (w *Watch) Stop(children time.Duration) Disturbance {
 	machine := host.ReadMachineCPU().Sub(w.machine)
 	var seen metrics.Evidence
@@ -42,9 +41,9 @@ func (w *Watch) Stop(children time.Duration) Disturbance {
 	return d
 }
 
-// judge fills in what others took of the machine during a window of time, when the
-// measurement itself used own CPU time, and whether that makes it void. Interrupts are
-// left out: nearly all of them are packets of the measurement.
+// judge fills in what others used of the machine during a window of time, when the measurement
+// itself used own CPU time, and whether that makes it void. It ignores interrupts: nearly all of
+// them are packets of the measurement.
 func (d *Disturbance) judge(machine host.MachineCPU, own, window time.Duration) {
 	if machine.Total > 0 && window > 0 {
 		others := max(machine.Busy()-machine.Interrupts-own, 0)

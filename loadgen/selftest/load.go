@@ -13,11 +13,11 @@ import (
 	"github.com/servebench/servebench/loadgen/wire"
 )
 
-// A Load is what the machine is measured under. It makes one Row each time it is
-// measured, which may be any number of times, one after the other.
+// A Load is one measurement of the machine. Each Measure makes a Row. It may be measured any number
+// of times, one after the other.
 type Load struct {
 	Name string // of its Row
-	Kind string // steps, at-once or poisson, or what the caller measures
+	Kind string // steps, at-once, poisson, or the caller's own
 
 	// Streams is how many connections are open when the load begins.
 	Streams  int
@@ -26,22 +26,22 @@ type Load struct {
 	// Schedule says when requests are due. Without one a request starts as soon as
 	// one of Streams slots is free.
 	Schedule engine.Schedule
-	// Settled is how long the load grows. Events before that count for the TTFT alone.
+	// Settled is how long the load grows. Earlier events count only for the TTFT.
 	Settled time.Duration
 
 	Server metronome.Server // its settings
-	// Client makes what sends to the server at url; nil for servebench's own client.
+	// Client returns what sends to the server at url; nil for servebench's own client.
 	Client func(url string) engine.Sender
 }
 
 const (
-	// stepRate bounds the events a second of a load in steps. Beyond it the server, not
-	// the client, would be measured.
+	// stepRate bounds the events a second of a load in steps. Above it, we would measure the
+	// server, not the client.
 	stepRate    = 40960
 	shortStep   = 20 * time.Millisecond
 	startedOnce = 1024
 	startTTFT   = 50 * time.Millisecond
-	// poissonRate keeps startedOnce streams of poissonTokens going on average.
+	// poissonRate keeps on average startedOnce streams of poissonTokens in progress.
 	poissonRate   = 395
 	poissonTokens = 128
 )
@@ -60,7 +60,7 @@ func Steps(n int, d time.Duration) *Load {
 	}
 }
 
-// atOnce is 1024 streams that start at one instant.
+// atOnce is 1024 streams that start at the same instant.
 func atOnce() *Load {
 	return &Load{
 		Name: fmt.Sprintf("%d at once", startedOnce), Kind: "at-once",
@@ -70,8 +70,8 @@ func atOnce() *Load {
 	}
 }
 
-// poisson is 395 streams a second that start at random. It lasts for d once the number
-// of streams has settled at 1024 on average.
+// poisson is 395 streams a second that start at random. It lasts for d after the number of streams
+// has reached its mean of 1024.
 func poisson(d time.Duration) (*Load, error) {
 	whole := startTTFT + poissonTokens*shortStep
 	requests := int(poissonRate * (whole + d).Seconds())
@@ -92,8 +92,8 @@ func evenly(n int, d time.Duration) engine.Schedule {
 	}
 }
 
-// Loads are the loads of a whole selftest: those InSteps, 1024 streams that start at
-// one instant, and 1024 on average that start at random.
+// Loads are the loads of a whole selftest: the loads InSteps, 1024 streams that start at the same
+// instant, and streams that start at random, 1024 on average.
 func Loads(streams []int, d time.Duration) ([]*Load, error) {
 	poisson, err := poisson(d)
 	return append(InSteps(streams, d), atOnce(), poisson), err
@@ -108,7 +108,7 @@ func InSteps(streams []int, d time.Duration) []*Load {
 	return loads
 }
 
-// Lasts is about how long the load goes on.
+// Lasts is roughly how long the load takes.
 func (l *Load) Lasts() time.Duration {
 	last := time.Duration(0)
 	for due := range l.Schedule {
@@ -121,13 +121,13 @@ func (l *Load) Lasts() time.Duration {
 // wire.CheckSockets, it raises the limit on file descriptors.
 func (l *Load) Check() error { return wire.CheckSockets(l.Streams) }
 
-// Measure sends the load to a server of its own, waits for the end of both, and says
-// how right the numbers were. Failed requests are counted in the Row. It is an error
-// when all requests failed, when the server did not start or end well, when its events
-// do not tell when they were written, and when ctx ended.
+// Measure starts a server, sends the load, waits for the end of both, and reports how right the
+// numbers were. The Row counts failed requests. It is an error if all requests failed, if the
+// server did not start or end well, if its events do not tell when they were written, or if ctx
+// ended.
 func (l *Load) Measure(ctx context.Context, server Command) (*Row, error) {
 	out := &outcome{probes: newProbes(l.Requests, l.Tokens)}
-	debug.FreeOSMemory() // so that memory of the row before does not count here
+	debug.FreeOSMemory() // so that memory of the previous row does not count
 	resident := residentBytes()
 
 	watch := StartWatch()

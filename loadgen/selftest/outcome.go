@@ -17,16 +17,16 @@ import (
 	"github.com/servebench/servebench/metrics"
 )
 
-// An outcome is what client and server did under a load.
+// An outcome is what client and server did during a load.
 type outcome struct {
 	probes    []probe
-	evidence  metrics.Evidence // of the load alone
+	evidence  metrics.Evidence // of the load only
 	took      time.Duration
 	events    int64
 	failed    int
-	failure   string    // the first
+	failure   string    // the first message
 	lags      []float64 // of the requests, in microseconds
-	resident  int64     // bytes, when the first request had ended; 0 for unknown
+	resident  int64     // bytes, after the first request ended; 0 if unknown
 	served    metronome.Count
 	serverCPU time.Duration // of the server's whole life
 }
@@ -72,8 +72,8 @@ func (l *Load) client(ctx context.Context, url string, tally *wire.Tally) (send 
 	return client.Send, connections.CloseIdleConnections, err
 }
 
-// Client is servebench's own client of the server at url, as servebench run makes it.
-// The tally must be the one of the connections.
+// Client is servebench's own client of the server at url, as servebench run makes it. connections
+// must count in tally.
 func Client(url string, connections *wire.Transport, tally *wire.Tally) *openai.Endpoint {
 	return &openai.Endpoint{
 		URL: url + "/v1/completions", Header: openai.Headers("", nil), Transport: connections, Tally: tally,
@@ -81,7 +81,7 @@ func Client(url string, connections *wire.Transport, tally *wire.Tally) *openai.
 	}
 }
 
-// probing sends with client and looks into each event.
+// probing sends with client and inspects each event.
 func (l *Load) probing(client engine.Sender, probes []probe) engine.Sender {
 	return func(ctx context.Context, epoch time.Time, req *engine.Request, rec *metrics.Record) iter.Seq2[engine.Chunk, error] {
 		return func(yield func(engine.Chunk, error) bool) {
@@ -118,7 +118,7 @@ func (out *outcome) collect(records iter.Seq2[*metrics.Record, error]) error {
 	return nil
 }
 
-// row fills in what needs no look into the events.
+// row fills in what needs no look at single events.
 func (l *Load) row(out *outcome) *Row {
 	e := &out.evidence
 	row := &Row{
@@ -146,8 +146,7 @@ func prompts(n int) dataset.Source {
 	}
 }
 
-// residentBytes is the memory that this process occupies; 0 where the system does
-// not tell.
+// residentBytes is the memory that this process occupies; 0 if the system does not report it.
 func residentBytes() int64 {
 	text, err := os.ReadFile("/proc/self/statm")
 	if err != nil {

@@ -11,32 +11,32 @@ import (
 // errUntold means that the server is not a metronome.
 var errUntold = errors.New("the server's events do not tell when they were written")
 
-// A probe holds the times of one request, as measured and as its events tell them. It
-// belongs to the request's goroutine until that has ended.
+// A probe holds the times of one request, as measured and as its events report them. It belongs to
+// the request's goroutine until the request has ended.
 type probe struct {
-	samples []sample // the first n were taken; the others are room for more
+	samples []sample // the first n are filled
 	n       int
 
 	ttft, trueTTFT time.Duration // 0 before the first event
-	bound          time.Duration // on the error of each stamp, as the Record says; 0 for none
-	worst          time.Duration // error of a stamp, less the server's own delay
+	bound          time.Duration // bound of the error of each stamp, from the Record; 0 for none
+	worst          time.Duration // largest error of a stamp, less the server's own delay
 	err            error
 
-	reads     int       // that events shared so far
+	reads     int       // reads that events shared so far
 	last      time.Time // the newest event's arrival
-	written   int64     // when that was written
+	written   int64     // when the newest event was written
 	lastError time.Duration
 }
 
 // A sample is one event.
 type sample struct {
 	stamp   time.Duration // arrival less write
-	shared  bool          // with another event in one read
-	gap     time.Duration // between this arrival and the one before
+	shared  bool          // shared a read with another event
+	gap     time.Duration // between this arrival and the previous one
 	trueGap time.Duration // between the writes
 }
 
-// newProbes makes room for all events of a load.
+// newProbes allocates room for all events of a load.
 func newProbes(requests, tokens int) []probe {
 	samples := make([]sample, requests*tokens)
 	for i := range samples {
@@ -49,9 +49,8 @@ func newProbes(requests, tokens int) []probe {
 	return probes
 }
 
-// look takes the next event of a request that was sent at sent. With it, sharedReads
-// events have shared their read with an earlier one. Events before settled count only
-// for the TTFT.
+// look takes the next event of a request that was sent at sent. With this event, sharedReads events
+// have shared their read with an earlier one. Events before settled count only for the TTFT.
 func (p *probe) look(c *engine.Chunk, sharedReads int, sent, settled time.Time) {
 	truth, err := metronome.ParseTruth(c.Text)
 	if err != nil {
@@ -66,7 +65,7 @@ func (p *probe) look(c *engine.Chunk, sharedReads int, sent, settled time.Time) 
 		p.ttft, p.trueTTFT = c.At.Sub(sent), time.Duration(truth.Written-truth.Arrived)
 	} else {
 		s.gap, s.trueGap = c.At.Sub(p.last), time.Duration(truth.Written-p.written)
-		// Only now is it known how long the previous event's write took.
+		// Only now do we know how long the previous event's write took.
 		p.worst = max(p.worst, p.lastError-truth.Delay)
 		if c.At.After(settled) && p.n < len(p.samples) {
 			p.samples[p.n] = s
@@ -76,6 +75,6 @@ func (p *probe) look(c *engine.Chunk, sharedReads int, sent, settled time.Time) 
 	p.last, p.written, p.lastError = c.At, truth.Written, s.stamp
 }
 
-// outOfBound reports whether a stamp was further off than its Record admits. It says
-// nothing of the last event: nothing tells how long that write took.
+// outOfBound reports whether a stamp had a larger error than its Record admits. It says nothing
+// about the last event, since nothing reports how long that write took.
 func (p *probe) outOfBound() bool { return p.bound > 0 && p.worst > p.bound }

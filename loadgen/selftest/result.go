@@ -1,14 +1,13 @@
-// Package selftest measures how accurately this machine measures.
+// Package selftest measures the accuracy of this machine's measurements.
 //
-// Think of it as a load test with a known answer. A Load starts a server in a process
-// of its own. The server writes into each event when it wrote it and when the request
-// arrived, as the kernel saw it. Package loadgen sends the load like any other, and
-// the measured times are compared with the true ones: that makes a Row. A Result holds
-// the Rows of a machine and says up to how many streams its numbers can be trusted. It
-// is kept for later runs, which read it with Stored.
+// Think of it as a load test with a known answer. A Load starts a server in a separate process. The
+// server writes into each event when it wrote the event and when the request arrived, by the
+// kernel's stamp. Package loadgen sends the load like any other. Comparing the measured times with
+// the true ones makes a Row. A Result holds the Rows of a machine and says up to how many streams
+// its numbers can be trusted. Stored returns it to later runs.
 //
-// Client and server share the machine's cores. A Watch looks for what else happens
-// there. A disturbed Row is void: it proves nothing.
+// Client and server share the machine's cores. A Watch looks for what else happens there. A
+// disturbed Row is void: it proves nothing.
 package selftest
 
 import (
@@ -21,8 +20,8 @@ import (
 	"github.com/servebench/servebench/metrics"
 )
 
-// The limits of a selftest. The limits on disturbance are printed before anything is
-// measured. The limits on errors are what a reader of milliseconds cares about.
+// The limits of a selftest. WriteHead prints the limits on disturbance before anything is measured.
+// The limits on errors fit a reader who looks at milliseconds.
 const (
 	othersLimit    = 15.0    // percent of one core
 	stolenLimit    = 5.0     // percent of the machine's CPU time
@@ -31,7 +30,7 @@ const (
 	ttftErrorLimit = 10000.0 // µs, at p99
 )
 
-// A Result is what a selftest found of a machine. Measure fills it in.
+// A Result is what a selftest found out about a machine. Measure fills it in.
 type Result struct {
 	Version string    `json:"version"` // of servebench
 	Date    time.Time `json:"date"`
@@ -42,7 +41,7 @@ type Result struct {
 	Rows    []Row     `json:"rows"`
 	Left    []string  `json:"left_out"` // loads that this machine cannot hold, with the reason
 
-	TrustedStreams int    `json:"trusted_streams"` // 0 for none
+	TrustedStreams int    `json:"trusted_streams"` // 0 if not trusted
 	Verdict        string `json:"verdict"`         // a sentence
 }
 
@@ -57,7 +56,7 @@ type Limits struct {
 // NewResult makes a Result of this machine and this moment, without Rows. The version
 // is servebench's.
 func NewResult(version string) *Result {
-	host, _ := os.Hostname() // empty is a name, too
+	host, _ := os.Hostname() // an empty name is fine
 	return &Result{
 		Version: version, Date: time.Now().UTC().Truncate(time.Second), Host: host,
 		System: runtime.GOOS + "/" + runtime.GOARCH, Cores: runtime.GOMAXPROCS(0),
@@ -66,10 +65,10 @@ func NewResult(version string) *Result {
 	}
 }
 
-// Measure measures the loads one after the other, calls starting before each, and
-// appends their Rows. Loads in steps must come in ascending order of streams. It leaves
-// out a load that this machine cannot hold. In the end it fills in TrustedStreams and
-// Verdict, also after an error: then they are about the Rows until then.
+// Measure measures the loads one after the other, calls starting before each, and appends their
+// Rows. Loads in steps must come in ascending order of streams. It leaves out a load that this
+// machine cannot hold. At the end it fills in TrustedStreams and Verdict, even after an error: then
+// they are about the Rows so far.
 func (r *Result) Measure(ctx context.Context, loads []*Load, server Command, starting func(*Load)) error {
 	defer r.judge()
 	for _, l := range loads {
@@ -90,9 +89,9 @@ func (r *Result) Measure(ctx context.Context, loads []*Load, server Command, sta
 	return nil
 }
 
-// judge fills in up to which load the machine can be trusted. That is the largest row
-// in steps which is right, as all smaller ones are: no failures, and at p99 an error
-// of at most 1 ms in ITL and 10 ms in TTFT. Void rows do not count.
+// judge fills in the load up to which the machine can be trusted. That is the largest row in steps
+// that is right and has only right rows below it: no failures, and at p99 an error of at most 1 ms
+// in ITL and 10 ms in TTFT. Void rows do not count.
 func (r *Result) judge() {
 	best, wrong := r.trusted()
 	r.TrustedStreams = 0
@@ -111,8 +110,8 @@ func (r *Result) judge() {
 	}
 }
 
-// trusted returns the largest row in steps up to which all are right, and the first
-// that is wrong; nil where there is none.
+// trusted returns the largest row in steps up to which all are right, and the first wrong row; nil
+// if there is none.
 func (r *Result) trusted() (best, wrong *Row) {
 	for i := range r.Rows {
 		row := &r.Rows[i]

@@ -9,20 +9,20 @@ import (
 	"github.com/servebench/servebench/metrics"
 )
 
-// A Row is what was measured under one Load. RSS is nil where the system does not tell.
+// A Row is the measurement of one Load. RSS is nil if the system does not report it.
 type Row struct {
 	Name    string  `json:"name"`
 	Load    string  `json:"load"`    // steps, at-once or poisson
-	Streams int     `json:"streams"` // at once; for poisson in the mean
+	Streams int     `json:"streams"` // at once; the mean for poisson
 	StepMS  float64 `json:"step_ms"` // between the tokens of a stream
 	Events  int64   `json:"events"`
 	PerS    float64 `json:"events_per_s"` // over the whole row
 
-	Stamp Spread `json:"stamp_error"` // of an event's arrival, less when it was written
+	Stamp Spread `json:"stamp_error"` // an event's arrival less its write
 	TTFT  Spread `json:"ttft_error"`
 	ITL   Spread `json:"itl_error"`
 
-	// Alone is Stamp without the events that arrived in one read with another.
+	// Alone is Stamp without the events that shared a read with another.
 	Alone Spread `json:"-"`
 	// Lag is how late the requests were sent.
 	Lag Spread `json:"-"`
@@ -33,20 +33,20 @@ type Row struct {
 
 	Kernel float64 `json:"kernel_stamped_percent"` // of the events
 	Shared float64 `json:"shared_reads_percent"`   // of the events
-	// Beyond counts the requests with a stamp further off than their Record admits.
+	// Beyond counts the requests with a stamp whose error is larger than its Record admits.
 	Beyond int `json:"beyond_bound"`
-	// CPU is that of this process; 0 where the system does not tell.
+	// CPU is of this process; 0 if the system does not report it.
 	CPU       float64  `json:"cpu_per_event_us"`
 	ServerCPU float64  `json:"server_cpu_per_event_us"`
-	RSS       *float64 `json:"rss_per_stream_kib"`  // beside what the selftest itself notes
+	RSS       *float64 `json:"rss_per_stream_kib"`  // without what the selftest itself records
 	Late      float64  `json:"server_late_percent"` // of the events
 	Failed    int      `json:"failed"`              // requests
-	Failure   string   `json:"failure,omitempty"`   // the first
+	Failure   string   `json:"failure,omitempty"`   // the first message
 
 	Disturbance
 }
 
-// A Spread is the distribution of how far off values were, in microseconds.
+// A Spread is the distribution of errors, in microseconds.
 type Spread struct {
 	Samples int     `json:"samples"`
 	P50     float64 `json:"p50_us"`
@@ -55,13 +55,13 @@ type Spread struct {
 	Max     float64 `json:"max_us"`
 }
 
-// A Pair is a statistic of the measured times and of the true ones, in milliseconds.
+// A Pair is a statistic of the measured times and of the true times, in milliseconds.
 type Pair struct {
 	Measured float64 `json:"measured"`
 	True     float64 `json:"true"`
 }
 
-// compare fills in how far the measured times are from the true ones.
+// compare fills in the errors of the measured times.
 func (row *Row) compare(probes []probe) error {
 	var stamps, alone, gaps, ttfts []float64 // errors, in microseconds
 	var itl, trueITL, ttft, trueTTFT []float64
@@ -122,16 +122,16 @@ func newSpread(us []float64) Spread {
 	return Spread{len(us), at(50), at(99), at(99.9), at(100)}
 }
 
-// off is how far a time is from the truth, in microseconds.
+// off is the error of a time, in microseconds.
 func off(measured, truth time.Duration) float64 {
 	return float64((measured - truth).Abs()) / float64(time.Microsecond)
 }
 
-// p99 is in milliseconds, of seconds, which it sorts.
+// p99 is in milliseconds. It sorts its argument, which is in seconds.
 func p99(seconds []float64) float64 {
 	slices.Sort(seconds)
 	return rounded(1000 * metrics.Percentile(seconds, 99))
 }
 
-// rounded leaves three digits behind the point.
+// rounded keeps three digits after the point.
 func rounded(v float64) float64 { return math.Round(v*1000) / 1000 }

@@ -16,28 +16,27 @@ import (
 	"github.com/servebench/servebench/loadgen/selftest/metronome"
 )
 
-// A Command makes the command that runs a server with the settings of s, which is
-// not started by it. The process must hand its standard input and output to
-// Serve, together with a Server of these settings; both are Load's.
+// A Command returns the command that runs a server with the settings of s, not yet started. The
+// process must pass its standard input and output to Serve, together with a Server of these
+// settings. Load uses both.
 type Command func(s *metronome.Server) *exec.Cmd
 
-// Program is the Command of a servebench program in that file.
+// Program is the Command of the servebench program in that file.
 func Program(file string) Command {
 	return func(s *metronome.Server) *exec.Cmd {
 		cmd := exec.Command(file, "selftest-server", "--ttft", s.TTFT.String(), "--itl", s.ITL.String(), fmt.Sprintf("--aligned=%t", s.Aligned))
-		cmd.Args[0] = "servebench" // whatever the file is called
+		cmd.Args[0] = "servebench" // whatever the name of the file
 		cmd.Stderr = os.Stderr
 		return cmd
 	}
 }
 
-// greeting goes before the URL in the first line that a server prints.
+// greeting precedes the URL in the first line that a server prints.
 const greeting = "listening on "
 
-// Serve is what the server's process does: it runs s on a free port of the loopback
-// interface, says on stdout where, and ends when stdin does, so that it never
-// outlives its parent. Then it prints what s has done. After an error it may go on
-// reading stdin.
+// Serve is the main function of the server's process. It runs s on a free port of the loopback
+// interface, prints the address, and ends when stdin does, so it never outlives its parent. Then it
+// prints what s has done. After an error it may go on reading stdin.
 func Serve(s *metronome.Server, stdin io.Reader, stdout io.Writer) error {
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -56,7 +55,7 @@ func Serve(s *metronome.Server, stdin io.Reader, stdout io.Writer) error {
 	return json.NewEncoder(stdout).Encode(s.Count())
 }
 
-// A process is a metronome in a process of its own.
+// A process is a metronome in a separate process.
 type process struct {
 	url   string
 	cmd   *exec.Cmd
@@ -94,7 +93,7 @@ func start(cmd *exec.Cmd) (*process, error) {
 	return p, nil
 }
 
-// stop ends the server and returns what it did and the CPU time that it used.
+// stop ends the server and returns its counts and the CPU time that it used.
 func (p *process) stop() (count metronome.Count, cpu time.Duration, err error) {
 	impatient := time.AfterFunc(endWithin, func() { p.cmd.Process.Kill() })
 	defer impatient.Stop()

@@ -21,9 +21,9 @@ func file() (string, error) {
 	return filepath.Join(folder, "servebench", "selftest.json"), nil
 }
 
-// Store writes the result into the user's configuration folder, in place of an earlier
-// one and all at once. It returns the file's name. A result without a valid row in
-// steps says nothing: then Store keeps the earlier one and returns "".
+// Store writes the result into the user's configuration folder. It replaces an earlier one
+// atomically and returns the file's name. A result without a valid row in steps proves nothing:
+// then Store keeps the earlier one and returns "".
 func (r *Result) Store() (name string, err error) {
 	if best, wrong := r.trusted(); best == nil && wrong == nil {
 		return "", nil
@@ -44,13 +44,12 @@ func (r *Result) Store() (name string, err error) {
 	return name, os.Rename(name+".new", name)
 }
 
-// Stored reads what the last selftest found of this machine. It is nil when there was
-// none, and when the host, the system, the number of cores or the version of servebench
-// was another.
+// Stored reads the last selftest of this machine. It is nil if there was none, or if the host, the
+// system, the number of cores or the version of servebench differ.
 func Stored(version string) (*metrics.Vouched, error) {
 	name, err := file()
 	if err != nil {
-		return nil, nil // a user without a home has stored nothing
+		return nil, nil // a user without a home has no stored result
 	}
 	text, err := os.ReadFile(name)
 	if errors.Is(err, fs.ErrNotExist) {

@@ -11,8 +11,8 @@ import (
 	"github.com/servebench/servebench/metrics"
 )
 
-// WriteHead writes where the selftest runs and what will make a row void. It is for the
-// time before anything is measured.
+// WriteHead writes where the selftest runs and what makes a row void. Call it before anything is
+// measured.
 func (r *Result) WriteHead(w io.Writer) {
 	fmt.Fprintf(w, "servebench %s on %s, %s, %s, %s\n", r.Version, r.Host, r.System, metrics.Counted(r.Cores, "core"), r.Date.Format(time.RFC3339))
 	fmt.Fprintf(w, "A row is void when others took more than %.0f %% of a core, when more than %.0f %% of the\n"+
@@ -111,8 +111,8 @@ func known(v *float64, format string) string {
 	return fmt.Sprintf(format, *v)
 }
 
-// writeStarts writes measured latencies beside the true ones, for the loads that are
-// about starting.
+// writeStarts writes measured latencies next to the true ones, for the loads that are about
+// starting.
 func writeStarts(w io.Writer, rows []Row) {
 	begun := false
 	for i := range rows {
@@ -149,7 +149,7 @@ func bounds(w io.Writer, rows []Row) {
 	}
 }
 
-// Explanation says what a selftest does, and what its tables and its JSON hold.
+// Explanation describes a selftest, its tables and its JSON.
 const Explanation = `Measure how accurate this machine measures.
 
 Selftest starts a server in a process of its own that writes into each event

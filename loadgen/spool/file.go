@@ -1,9 +1,9 @@
-// Package spool writes lines to a file while a load goes on, without ever making the
-// load wait for a disk or a reader.
+// Package spool writes lines to a file during a load, without ever making the load wait for a disk
+// or a reader.
 //
-// What is not taken at once waits in memory and then in a temporary file. After an error
-// the rest is given up, so that nothing follows a line that may be torn, and the load
-// goes on: Close says what was lost.
+// Lines that cannot be written at once wait in memory and then in a temporary file. After an error,
+// the rest is dropped, so that nothing follows a line that may be torn. The load goes on, and Close
+// reports what was lost.
 package spool
 
 import (
@@ -17,31 +17,31 @@ import (
 	"github.com/servebench/servebench/report/save"
 )
 
-// A File is where the lines of one or several streams go. What it held before is gone
-// once the first of them begins. A nil File takes nothing. It is for one goroutine.
+// A File takes the lines of one or several streams. What it held before is removed when the first
+// of them begins. A nil File takes nothing. Only one goroutine may use it.
 type File struct {
-	// Holds is what is in it, in what Say and Close tell; empty means the record stream.
+	// Holds names its contents in the messages of Say and Close; empty means the record stream.
 	Holds string
 
-	// Say, if set, is told of an error at once, and of what Close waits for.
+	// Say, if set, receives an error at once, and what Close waits for.
 	Say func(format string, args ...any)
 
 	*spool
-	file   *os.File // nil where it is no file
+	file   *os.File // nil if it is not a file
 	ours   bool     // Open opened it
 	begun  bool
 	broken error // what stopped it
 	told   error // what kept it out of a temporary file
 }
 
-// To is a File that writes to w, which stays open. Each line is one call of Write.
-// Where w is a file, what it held before stays.
+// To is a File that writes to w, which stays open. Each line is one call of Write. If w is a file,
+// what it held before stays.
 func To(w io.Writer) *File {
 	file, _ := w.(*os.File)
 	return &File{file: file, spool: newSpool(w), begun: true}
 }
 
-// Open opens a file, or makes one with the mode. Nil is for no name.
+// Open opens a file, or creates it with the mode. An empty name returns nil.
 func Open(name string, mode os.FileMode) (*File, error) {
 	if name == "" {
 		return nil, nil
@@ -56,7 +56,7 @@ func Open(name string, mode os.FileMode) (*File, error) {
 	return &File{file: file, ours: true, spool: newSpool(file)}, nil
 }
 
-// Regular says whether it is a plain file.
+// Regular reports whether it is a plain file.
 func (f *File) Regular() bool {
 	if f.file == nil {
 		return false
@@ -74,8 +74,8 @@ func (f *File) Begin() error {
 	return f.file.Truncate(0)
 }
 
-// Try writes, unless an error came before. The first is told at once, since the load
-// may go on for hours, and is what Close returns.
+// Try writes, unless there was an error before. It reports the first error at once, since the load
+// may go on for hours; Close returns it.
 func (f *File) Try(write func() error) {
 	if f.broken != nil {
 		return
@@ -102,8 +102,8 @@ func (f *File) holds() string {
 	return f.Holds
 }
 
-// Close waits until all is written, and says what kept the file from being whole: with
-// ErrGivenUp where that was an interrupt. It closes what Open has opened.
+// Close waits until everything is written, and says why the file is not whole: with ErrGivenUp
+// after an interrupt. It closes a file that Open opened.
 func (f *File) Close(wait Waiting) error {
 	if f == nil {
 		return nil
@@ -122,10 +122,10 @@ func (f *File) Close(wait Waiting) error {
 	return nil
 }
 
-// Broken is the error that ended the writing, if one did.
+// Broken is the error that ended the writing, or nil.
 func (f *File) Broken() error { return f.broken }
 
-// Behind is for how long writing has been blocked until now; never without a file.
+// Behind is how long writing has been blocked until now; 0 without a file.
 func (f *File) Behind() time.Duration {
 	if f == nil {
 		return 0
@@ -133,8 +133,8 @@ func (f *File) Behind() time.Duration {
 	return f.behind()
 }
 
-// settle has a plain file on its disk, and finds out whether it can be found there:
-// one that was removed can be written to as before.
+// settle syncs a plain file, and checks that it is still there: writing to a removed file gives no
+// error.
 func (f *File) settle() error {
 	own, err := f.file.Stat()
 	if err != nil || !own.Mode().IsRegular() {

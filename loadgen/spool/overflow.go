@@ -7,23 +7,23 @@ import (
 	"github.com/servebench/servebench/report/save"
 )
 
-// overflowBatch is how much is read of an overflow at once, or else a line.
+// overflowBatch is how much is read of an overflow at once, unless a line is longer.
 const overflowBatch = 1 << 20
 
-// An overflow is a temporary file of lines that follow one another. Only who runs the
-// program may read it, and it has no name once it is open, where the system allows that,
-// so that nothing is left behind however the program ends. After an error it takes no
-// more. The zero value is empty; it has no file before there is something in it.
+// An overflow is a temporary file of consecutive lines. Only the user who runs the program may read
+// it. If the system allows it, the file has no name once it is open, so nothing is left behind
+// however the program ends. After an error it takes no more lines. The zero value is empty; it has
+// no file until it gets a line.
 type overflow struct {
 	*os.File
-	named       bool  // the system does not allow that
-	read, wrote int64 // offsets: what is between them is in the file
+	named       bool  // the system requires a name
+	read, wrote int64 // offsets: the file holds what is between them
 	err         error // of put
 }
 
 func (o *overflow) empty() bool { return o.read == o.wrote }
 
-// put writes a line to the end.
+// put appends a line.
 func (o *overflow) put(line []byte) error {
 	if o.err == nil && o.File == nil {
 		o.err = o.open()
@@ -46,7 +46,7 @@ func (o *overflow) open() error {
 	return nil
 }
 
-// lines reads whole lines from one offset on, and not past the other.
+// lines reads whole lines between two offsets.
 func (o *overflow) lines(from, to int64) ([]byte, error) {
 	for size := int64(overflowBatch); ; size *= 2 {
 		text := make([]byte, min(size, to-from))
@@ -63,7 +63,7 @@ func (o *overflow) lines(from, to int64) ([]byte, error) {
 	}
 }
 
-// taken lets go of what was read.
+// taken frees what was read.
 func (o *overflow) taken(n int) {
 	if o.read += int64(n); o.read == o.wrote && o.Truncate(0) == nil {
 		o.read, o.wrote = 0, 0

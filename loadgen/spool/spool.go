@@ -9,17 +9,17 @@ import (
 )
 
 const (
-	// memoryBytes is how much waits in memory. What is more waits in a temporary file.
+	// memoryBytes is how much waits in memory. The rest waits in a temporary file.
 	memoryBytes = 64 << 20
 
-	// lateAfter is for how long a line may wait before writing counts as blocked.
+	// lateAfter is how long a line may wait before writing counts as blocked.
 	lateAfter = 100 * time.Millisecond
 )
 
-// A spool writes lines to where they go, each in one call of Write and in their order,
-// and keeps those that are not taken at once: whoever gives it a line never waits for
-// that. After an error of the writer's it takes none. It is for one goroutine that
-// gives; that which writes begins with the first line and ends with finish.
+// A spool writes lines to their destination, each in one call of Write and in order. It keeps lines
+// that cannot be written at once, so Write never waits. After an error of the destination it takes
+// no more lines. One goroutine may call Write; the goroutine that writes starts with the first line
+// and ends after finish.
 type spool struct {
 	to    io.Writer
 	limit int // of the bytes in memory; 0 means memoryBytes
@@ -28,18 +28,18 @@ type spool struct {
 	lines  []spooled // in memory, the oldest of all; the first of them is being written
 	size   int       // of lines, in bytes
 	more   overflow  // what follows them, in a file
-	tail   []spooled // what follows that, in memory since that takes no more
+	tail   []spooled // what follows that, in memory because the file failed
 	err    error     // of the writer
 	closed bool      // no line follows
 
 	taken   int           // lines that were written
-	last    time.Time     // when the last of them was
+	last    time.Time     // when the last of them was written
 	blocked time.Duration // up to then
-	wake    chan struct{} // holds one signal: a line came, or none follows
-	done    chan struct{} // closed once all is written, or an error came
+	wake    chan struct{} // holds one signal: a line came, or none will follow
+	done    chan struct{} // closed once everything is written, or after an error
 }
 
-// A spooled is a line and when it was given; the zero time where that was long ago.
+// A spooled is a line and when it was added; the zero time if that was long ago.
 type spooled struct {
 	text []byte
 	at   time.Time
@@ -49,8 +49,7 @@ func newSpool(to io.Writer) *spool {
 	return &spool{to: to, wake: make(chan struct{}, 1)}
 }
 
-// Write keeps a line, which ends with its only line end. The error is that of an
-// earlier one.
+// Write keeps a line, which must end in its only line end. The error is an earlier one.
 func (s *spool) Write(line []byte) (int, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -73,13 +72,13 @@ func (s *spool) signal() {
 	}
 }
 
-// keep puts a line behind all others.
+// keep puts a line after all others.
 func (s *spool) keep(line []byte) {
 	limit := s.limit
 	if limit == 0 {
 		limit = memoryBytes
 	}
-	alone := s.more.empty() && s.tail == nil // no other is behind those in memory
+	alone := s.more.empty() && s.tail == nil // no line is after those in memory
 	switch {
 	case alone && (s.size+len(line) <= limit || s.more.err != nil):
 		s.lines = append(s.lines, spooled{bytes.Clone(line), time.Now()})
@@ -90,7 +89,7 @@ func (s *spool) keep(line []byte) {
 	}
 }
 
-// run writes until all is written and no line follows, or there is an error.
+// run writes until everything is written and no line follows, or until an error.
 func (s *spool) run() {
 	defer close(s.done)
 	defer s.more.close()
@@ -108,7 +107,7 @@ func (s *spool) run() {
 	}
 }
 
-// next is the oldest line; nil if none follows.
+// next is the oldest line; nil if no line follows.
 func (s *spool) next() ([]byte, error) {
 	for {
 		s.mu.Lock()
@@ -139,7 +138,7 @@ func (s *spool) next() ([]byte, error) {
 	}
 }
 
-// refill takes lines out of that part of the file, which no longer changes.
+// refill reads lines from that part of the file, which no longer changes.
 func (s *spool) refill(from, to int64) error {
 	text, err := s.more.lines(from, to)
 	if err != nil {
@@ -155,7 +154,7 @@ func (s *spool) refill(from, to int64) error {
 	return nil
 }
 
-// wrote lets go of the oldest line, unless an error came.
+// wrote removes the oldest line, unless there was an error.
 func (s *spool) wrote(err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -172,7 +171,7 @@ func (s *spool) wrote(err error) {
 	s.lines = s.lines[1:]
 }
 
-// late is for how long the oldest line has been late, as far as no earlier one was.
+// late is how long the oldest line has been late, not counting time in which an earlier line was.
 func (s *spool) late(now time.Time) time.Duration {
 	from := s.lines[0].at.Add(lateAfter)
 	if from.Before(s.last) {
@@ -181,8 +180,7 @@ func (s *spool) late(now time.Time) time.Duration {
 	return max(0, now.Sub(from))
 }
 
-// behind is for how long writing has been blocked until now: there was a line that had
-// waited for longer than lateAfter.
+// behind is how long writing has been blocked until now: a line had waited longer than lateAfter.
 func (s *spool) behind() time.Duration {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -192,7 +190,7 @@ func (s *spool) behind() time.Duration {
 	return s.blocked + s.late(time.Now())
 }
 
-// finish says that no line follows. What it gives is closed once all is written.
+// finish says that no line follows. The channel is closed once everything is written.
 func (s *spool) finish() <-chan struct{} {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -205,7 +203,7 @@ func (s *spool) finish() <-chan struct{} {
 	return s.done
 }
 
-// left is what is not written.
+// left is how much is not yet written.
 func (s *spool) left() size {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -226,21 +224,21 @@ func (n size) String() string {
 	return fmt.Sprintf("%.1f MiB", float64(n)/(1<<20))
 }
 
-// written is how many lines are.
+// written is the number of lines that are written.
 func (s *spool) written() int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.taken
 }
 
-// failed is the writer's error.
+// failed is the error of the destination.
 func (s *spool) failed() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.err
 }
 
-// trouble is what kept lines out of the temporary file.
+// trouble is the error that kept lines out of the temporary file.
 func (s *spool) trouble() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()

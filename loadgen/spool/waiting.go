@@ -9,29 +9,28 @@ import (
 )
 
 const (
-	// waitingTold is after how long somebody is told what is waited for.
+	// waitingTold is the time after which the user hears what Close waits for.
 	waitingTold = time.Second
 
-	// readerPatience is for how long a reader may take nothing before it is taken for one
-	// that never comes back.
+	// readerPatience is how long a reader may take nothing before we assume that it never will.
 	readerPatience = 10 * time.Minute
 )
 
-// A Waiting says for how long what is left of a file may take to be written: as long as
-// what reads it takes something every ten minutes. Once Context has ended, by Ctrl-C, it
-// is as long as requests in flight have, and a second at least.
+// A Waiting says how long Close may wait for the rest of a file: as long as its reader takes
+// something every ten minutes. Once Context has ended, by Ctrl-C, it is as long as requests in
+// flight have, and at least a second.
 type Waiting struct {
-	// Context ends with the interrupt; nil for none.
+	// Context ends with the interrupt; may be nil.
 	Context context.Context
 
-	// Drain is what requests in flight have then.
+	// Drain is how long requests in flight have then.
 	Drain time.Duration
 }
 
-// ErrGivenUp says that Ctrl-C ended the waiting.
+// ErrGivenUp says that Ctrl-C ended the wait.
 var ErrGivenUp = errors.New("interrupted")
 
-// End waits until all is written. What is given up makes the file broken.
+// End waits until everything is written. If it stops earlier, the file is broken.
 func (f *File) End(w Waiting) {
 	done := f.finish()
 	var interrupted <-chan struct{}
@@ -63,10 +62,10 @@ func (f *File) End(w Waiting) {
 	}
 }
 
-// grace is how long Ctrl-C leaves.
+// grace is the time that Ctrl-C leaves.
 func (w Waiting) grace() time.Duration { return max(w.Drain, time.Second) }
 
-// giveUp says what is lost.
+// giveUp reports what is lost.
 func (f *File) giveUp(interrupted bool) {
 	why := fmt.Errorf("what reads it took nothing for %s", readerPatience)
 	if interrupted {

@@ -1,6 +1,5 @@
-// Package pipe is a network in memory, for tests. A net.Pipe blocks on nothing
-// but channels, so the real net/http on both ends of one runs in the fake time
-// of a testing/synctest bubble.
+// Package pipe is a network in memory, for tests. A net.Pipe blocks only on channels, so the real
+// net/http on both ends of one runs in the fake time of a testing/synctest bubble.
 package pipe
 
 import (
@@ -9,8 +8,7 @@ import (
 	"sync"
 )
 
-// A Listener accepts what Dial connects. It must not leave the bubble in which
-// it was made.
+// A Listener accepts what Dial connects. It must not leave the bubble in which it was made.
 type Listener struct {
 	conns  chan net.Conn
 	closed chan struct{}
@@ -53,5 +51,5 @@ func (l *Listener) Close() error {
 	return nil
 }
 
-// Addr is an address without a meaning.
+// Addr returns a placeholder.
 func (l *Listener) Addr() net.Addr { return &net.UnixAddr{Name: "pipe", Net: "pipe"} }

@@ -7,19 +7,19 @@ import (
 	"time"
 )
 
-// A conn is a connection of a Server. Where the system allows it, newConn makes one
-// whose reads are stamped by the kernel and whose writes never wait.
+// A conn is a connection of a Server. If the system allows it, the kernel stamps its reads and its
+// writes never wait.
 type conn interface {
 	net.Conn
 	arrived() time.Time      // when the bytes of the last Read arrived
-	writeNow(p []byte) error // writes p whole and without waiting; errFull when it does not fit
+	writeNow(p []byte) error // writes all of p without waiting; errFull if it does not fit
 }
 
 const (
-	// patience limits one write where writes can only wait.
+	// patience limits one write on systems where writes must wait.
 	patience = 10 * time.Millisecond
-	// unread is how many bytes may wait for a client that does not read, beside what
-	// its own side holds: some hundred events.
+	// unread is how many bytes may wait for a client that does not read, apart from what its own
+	// socket holds: some hundred events.
 	unread = 64 << 10
 )
 

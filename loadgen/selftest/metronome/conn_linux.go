@@ -11,8 +11,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// A kernelConn has the kernel stamp what arrives. It writes past the runtime's
-// poller, which would wait until the data fits.
+// A kernelConn lets the kernel stamp what arrives. Its writes bypass the runtime's poller, which
+// would wait until the data fits.
 type kernelConn struct {
 	*net.TCPConn
 	raw syscall.RawConn
@@ -64,7 +64,7 @@ func (k *kernelConn) Read(p []byte) (n int, err error) {
 		return 0, io.EOF
 	}
 	k.at = time.Now()
-	// There is one message at most, as nothing else was asked for.
+	// There is at most one message, since we asked for no other.
 	if messages, err := unix.ParseSocketControlMessage(control[:controls]); err == nil && len(messages) == 1 {
 		var stamp unix.Timespec
 		if _, err := binary.Decode(messages[0].Data, binary.NativeEndian, &stamp); err == nil {

@@ -1,11 +1,11 @@
 // Package metronome is a server that measures its clients.
 //
-// Think of a streamed completion whose text is the truth about itself: each event
-// tells when it was written and when its request arrived. A client that stamps
-// events on the same machine can subtract the two and knows its own error.
+// Think of a streamed completion whose text reports its own times: each event tells when it was
+// written and when its request arrived. A client that stamps events on the same machine can
+// subtract the two and knows its own error.
 //
-// The package imports nothing of servebench. A mistake in the client's parsing or
-// stamping cannot be here as well and cancel itself.
+// The package imports nothing of servebench. So a mistake in the client's parsing or stamping
+// cannot be here as well and cancel itself.
 package metronome
 
 import (
@@ -120,7 +120,7 @@ func (s *Server) answer(ctx context.Context, c conn) {
 	}
 }
 
-// write writes to all streams when they are due, until ctx ends.
+// write writes to all streams as they become due, until ctx ends.
 func (s *Server) write(ctx context.Context) {
 	var streams agenda
 	timer := time.NewTimer(0)
@@ -145,7 +145,7 @@ func (s *Server) write(ctx context.Context) {
 	}
 }
 
-// writeDue writes to the streams that are due by now.
+// writeDue writes to the streams that are due now.
 func (s *Server) writeDue(streams *agenda) {
 	now := time.Since(s.start)
 	for len(*streams) > 0 && (*streams)[0].due <= now {

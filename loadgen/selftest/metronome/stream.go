@@ -8,15 +8,15 @@ import (
 	"time"
 )
 
-// A Truth is what a Server says of an event in the event's text. Written and
-// Arrived are the wall clock of the server's machine, in nanoseconds since 1970.
+// A Truth is what the text of an event reports. Written and Arrived are the wall clock of the
+// server's machine, in nanoseconds since 1970.
 type Truth struct {
 	// Written was read immediately before the write.
 	Written int64
-	// Arrived is when the request's last bytes came, stamped by the kernel on Linux.
+	// Arrived is when the last bytes of the request came, stamped by the kernel on Linux.
 	Arrived int64
-	// Delay is how long the stream's write before this one took; 0 for the first. The
-	// bytes of that write left within Delay after their Written.
+	// Delay is how long the stream's previous write took; 0 for the first. The bytes of that write
+	// left within Delay after its Written.
 	Delay time.Duration
 }
 
@@ -37,7 +37,7 @@ func ParseTruth(text []byte) (Truth, error) {
 	return t, nil
 }
 
-// ReplyHead goes before the events of an answer.
+// ReplyHead precedes the events of an answer.
 const ReplyHead = "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream; charset=utf-8\r\nTransfer-Encoding: chunked\r\n\r\n"
 
 const (
@@ -96,7 +96,7 @@ func (s *stream) write() error {
 	return err
 }
 
-// An agenda is a heap of streams. The one that is due next is its root.
+// An agenda is a heap of streams. Its root is due next.
 type agenda []*stream
 
 func (a agenda) Len() int           { return len(a) }
