@@ -1,10 +1,12 @@
 # make builds, and make help lists what else there is.
 GO ?= go
 VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null)
+COMMIT ?= $(shell git rev-parse HEAD 2>/dev/null)
 
 .PHONY: build help
-build: ## build bin/servebench
-	$(GO) build -trimpath -ldflags="-s -w -X main.linked=$(VERSION)" -o bin/servebench ./cmd/servebench
+VERSION_PACKAGE = github.com/servebench/servebench/cmd/servebench/internal/version
+build: ## build bin/servebench, which needs no other file
+	CGO_ENABLED=0 $(GO) build -trimpath -ldflags="-s -w -X $(VERSION_PACKAGE).linked=$(VERSION) -X $(VERSION_PACKAGE).linkedCommit=$(COMMIT)" -o bin/servebench ./cmd/servebench
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z][a-z0-9-]*:.*## /{printf "%-16s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 

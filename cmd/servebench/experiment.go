@@ -9,6 +9,7 @@ import (
 	"io"
 	"slices"
 
+	"github.com/servebench/servebench/cmd/servebench/internal/version"
 	"github.com/servebench/servebench/loadgen"
 	"github.com/servebench/servebench/loadgen/engine"
 	"github.com/servebench/servebench/loadgen/exporter"
@@ -141,7 +142,7 @@ func exitOf(err error) error {
 // plan is what the options ask for.
 func (o *options) plan() *loadgen.Plan {
 	p := o.Plan
-	p.Version = buildVersion()
+	p.Version = version.Number()
 	p.Vouched = func() (*metrics.Vouched, error) { return selftest.Stored(p.Version) }
 	p.Report.Definitions = o.Results.VLLMVersion.Definitions()
 	p.Report.SoloLabel = o.solo().Report.Label

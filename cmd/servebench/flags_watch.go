@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/servebench/servebench/cmd/servebench/internal/argv"
+	"github.com/servebench/servebench/cmd/servebench/internal/version"
 	"github.com/servebench/servebench/loadgen"
 	"github.com/servebench/servebench/loadgen/exporter"
 	"github.com/servebench/servebench/metrics/pyjson"
@@ -116,7 +117,7 @@ func serveMetrics(address string, talk io.Writer) (*exporter.Server, error) {
 	if address == "" {
 		return nil, nil
 	}
-	s, err := exporter.Serve(address, buildVersion())
+	s, err := exporter.Serve(address, version.Number())
 	if err != nil {
 		return nil, fmt.Errorf("argument --metrics-addr: %w", err)
 	}

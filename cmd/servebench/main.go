@@ -6,19 +6,20 @@
 package main
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"os"
 	"os/signal"
-	"runtime/debug"
 	"slices"
 	"strings"
 	"syscall"
 	"time"
 
 	"github.com/spf13/cobra"
+	_ "golang.org/x/crypto/x509roots/fallback" // certificates for https where the system has none, as in an empty image
+
+	"github.com/servebench/servebench/cmd/servebench/internal/version"
 )
 
 // Exit codes. An interrupted run ends with 130, as the shell has it.
@@ -112,34 +113,15 @@ func newRootCommand() *cobra.Command {
 	root := &cobra.Command{
 		Use:           "servebench",
 		Short:         "A load generator for LLM serving endpoints",
-		Version:       buildVersion(),
+		Version:       version.Number(),
 		SilenceErrors: true,
 		SilenceUsage:  true,
 	}
+	root.SetVersionTemplate("{{.Name}} version {{.Version}}\n" + version.Text())
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
 		return fmt.Errorf("%w: see %s --help", err, cmd.CommandPath())
 	})
 	root.AddCommand(newRunCommand(), newSimCommand(), newReportCommand(), newCompareCommand(), newDatasetCommand(),
 		newSelftestCommand(), newSelftestServerCommand(), newSweepCommand(), newShardCommand(time.Now), newHolderCommand())
 	return root
-}
-
-// linked is what make tells the linker: the output of git describe.
-var linked string
-
-// buildVersion is the version of servebench, which --version prints and each run's
-// header has. It is what git describe told make, else the version that go install or
-// go build recorded for the module, else "devel".
-func buildVersion() string {
-	info, _ := debug.ReadBuildInfo()
-	return versionOf(linked, info)
-}
-
-// versionOf is buildVersion of a program with that build information, which may be nil.
-func versionOf(linked string, info *debug.BuildInfo) string {
-	recorded := ""
-	if info != nil && info.Main.Version != "(devel)" {
-		recorded = info.Main.Version
-	}
-	return strings.TrimPrefix(cmp.Or(linked, recorded, "devel"), "v")
 }

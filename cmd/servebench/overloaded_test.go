@@ -13,6 +13,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/servebench/servebench/cmd/servebench/internal/version"
 	"github.com/servebench/servebench/metrics"
 	"github.com/servebench/servebench/metrics/stream"
 )
@@ -39,7 +40,7 @@ func (q queued) write(t *testing.T, w io.Writer, run string) {
 	for shard := range shards {
 		h := &metrics.Header{
 			Run: run, Shard: shard, Shards: q.shards, Epoch: time.Date(2026, 11, 22, 12, 0, 0, 0, time.UTC), Compact: q.compact,
-			Version: buildVersion(), Config: q.config,
+			Version: version.Number(), Config: q.config,
 		}
 		sw, c := stream.NewWriter(w), metrics.NewCollector(h)
 		err := sw.Begin(h)

@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/servebench/servebench/cmd/servebench/internal/argv"
+	"github.com/servebench/servebench/cmd/servebench/internal/version"
 	"github.com/servebench/servebench/loadgen/selftest"
 	"github.com/servebench/servebench/loadgen/selftest/metronome"
 )
@@ -64,7 +65,7 @@ func (t *selftestCommand) run(ctx context.Context) error {
 	}
 	ctx, stop := interruptible(ctx)
 	defer stop()
-	result := selftest.NewResult(buildVersion())
+	result := selftest.NewResult(version.Number())
 	if !t.json {
 		result.WriteHead(t.out)
 	}

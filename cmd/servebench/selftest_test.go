@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/servebench/servebench/cmd/servebench/internal/version"
 	"github.com/servebench/servebench/loadgen/selftest"
 )
 
@@ -146,7 +147,7 @@ func TestEachKeyOfSelftestIsInItsHelp(t *testing.T) {
 func TestAnInterruptedSelftestShowsWhatItHas(t *testing.T) {
 	var out bytes.Buffer
 	s := selftestCommand{out: &out, talk: io.Discard}
-	result := selftest.NewResult(buildVersion())
+	result := selftest.NewResult(version.Number())
 	result.Rows = []selftest.Row{{Name: "64 per 20 ms", Load: "steps", Streams: 64}}
 	err := s.end(result, context.Canceled, true)
 	if exit, ok := errors.AsType[exitError](err); !ok || exit.code != exitInterrupted || !strings.Contains(out.String(), "64 per 20 ms") {

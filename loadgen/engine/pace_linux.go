@@ -10,6 +10,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
+// KernelTimers says whether requests wait for their time on a timer of the kernel.
+const KernelTimers = true
+
 // A pacer is a Waiter that reads a timerfd through the runtime's poller: it is about 25 µs late, a
 // runtime timer 500 µs, and it holds no thread. Only one goroutine may use it.
 type pacer struct {

@@ -2,8 +2,13 @@
 
 package engine
 
-import "context"
-import "time"
+import (
+	"context"
+	"time"
+)
+
+// KernelTimers says whether requests wait for their time on a timer of the kernel.
+const KernelTimers = false
 
 // A pacer uses Sleep on systems without timerfd.
 type pacer struct{}

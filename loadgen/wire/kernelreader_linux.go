@@ -38,6 +38,16 @@ func askForStamps(fd uintptr) error {
 	return unix.SetsockoptInt(int(fd), unix.SOL_SOCKET, unix.SO_TIMESTAMPNS, 1)
 }
 
+// KernelStamps says whether this system's kernel stamps what a TCP socket receives.
+func KernelStamps() bool {
+	fd, err := unix.Socket(unix.AF_INET, unix.SOCK_STREAM|unix.SOCK_CLOEXEC, 0)
+	if err != nil {
+		return false
+	}
+	defer unix.Close(fd)
+	return askForStamps(uintptr(fd)) == nil
+}
+
 // newKernelReader returns nil if conn is no TCP connection or ask fails.
 func newKernelReader(conn net.Conn, ask func(fd uintptr) error) *kernelReader {
 	tcp, ok := conn.(*net.TCPConn)

@@ -7,6 +7,9 @@ import "net"
 // A kernelReader reads with the kernel's stamps. This system has no stamps.
 type kernelReader struct{ waited, stamped bool }
 
+// KernelStamps says whether this system's kernel stamps what a TCP socket receives.
+func KernelStamps() bool { return false }
+
 func askForStamps(uintptr) error { return nil }
 
 func newKernelReader(net.Conn, func(uintptr) error) *kernelReader { return nil }

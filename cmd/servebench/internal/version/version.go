@@ -1,0 +1,95 @@
+// Package version tells which servebench this is and how it measures here.
+//
+// Three things know a part of it. The linker was told the version and the commit by
+// make, from git. The build information has what go build or go install recorded, and
+// fills in what the linker was not told. The system says which stamps and timers a run
+// gets.
+package version
+
+import (
+	"cmp"
+	"fmt"
+	"runtime"
+	"runtime/debug"
+	"strings"
+
+	"golang.org/x/mod/module"
+
+	"github.com/servebench/servebench/loadgen/engine"
+	"github.com/servebench/servebench/loadgen/wire"
+)
+
+// What make tells the linker.
+var (
+	linked       string // what git describe prints
+	linkedCommit string // the full hash of the commit
+)
+
+// Number is the version of servebench, which --version prints first and the header of
+// each recording has: what git describe told make, else the version that go install
+// or go build recorded for the module, else "devel". It has no "v" in front.
+func Number() string {
+	return fromBuild().number
+}
+
+// Text is what --version prints after the first line, which has the number.
+func Text() string {
+	stamps, timers := "taken by servebench after each read: this system's kernel gives none to it", "the Go runtime's, which may be a millisecond late"
+	if wire.KernelStamps() {
+		stamps = "taken by the kernel when data arrives (SO_TIMESTAMPNS)"
+	}
+	if engine.KernelTimers {
+		timers = "the kernel's (timerfd)"
+	}
+	b := fromBuild()
+	return fmt.Sprintf("commit:   %s\ngo:       %s\nplatform: %s/%s%s\nstamps:   %s\ntimers:   %s\n",
+		b.commit, runtime.Version(), runtime.GOOS, runtime.GOARCH, untested(runtime.GOOS), stamps, timers)
+}
+
+// untested says of a system that no test runs there.
+func untested(system string) string {
+	if system == "linux" {
+		return ""
+	}
+	return " (built for it, not tested on it)"
+}
+
+// A build is what tells two builds of servebench apart.
+type build struct{ number, commit string }
+
+func fromBuild() build {
+	info, _ := debug.ReadBuildInfo()
+	return build{linked, linkedCommit}.or(info)
+}
+
+// or fills in what the linker was not told from the build information, which may be nil.
+func (b build) or(info *debug.BuildInfo) build {
+	recorded, commit, modified := "", "", ""
+	if info != nil {
+		if info.Main.Version != "(devel)" {
+			recorded = info.Main.Version
+		}
+		for _, s := range info.Settings {
+			switch {
+			case s.Key == "vcs.revision":
+				commit = s.Value
+			case s.Key == "vcs.modified" && s.Value == "true":
+				modified = ", modified"
+			}
+		}
+	}
+	if commit == "" {
+		commit = revisionOf(recorded)
+	}
+	return build{
+		number: strings.TrimPrefix(cmp.Or(b.number, recorded, "devel"), "v"),
+		commit: cmp.Or(b.commit, commit+modified, "not recorded"),
+	}
+}
+
+// revisionOf is the commit that a version of a module names, if any: one without a tag
+// ends with the hash's first 12 digits.
+func revisionOf(moduleVersion string) string {
+	revision, _ := module.PseudoVersionRev(moduleVersion) // "" beside an error
+	return revision
+}

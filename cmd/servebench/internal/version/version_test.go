@@ -1,0 +1,50 @@
+package version
+
+import (
+	"runtime"
+	"runtime/debug"
+	"strings"
+	"testing"
+)
+
+func TestBuildIsWhatTheLinkerWasToldElseWhatGoRecorded(t *testing.T) {
+	const commit = "1234abc0000011112222333344445555666677778"
+	module := func(version string, settings ...debug.BuildSetting) *debug.BuildInfo {
+		return &debug.BuildInfo{Main: debug.Module{Version: version}, Settings: settings}
+	}
+	revision := debug.BuildSetting{Key: "vcs.revision", Value: commit}
+	for _, c := range []struct {
+		name   string
+		linked build
+		info   *debug.BuildInfo
+		want   build
+	}{
+		{"make", build{"v0.2.0-3-g1234abc", commit}, module("v0.2.1-0.20261122170000-1234abc00000"), build{"0.2.0-3-g1234abc", commit}},
+		{"make without git's stamp", build{"1234abc-dirty", commit}, nil, build{"1234abc-dirty", commit}},
+		{"go install of a tag", build{}, module("v0.2.0"), build{"0.2.0", "not recorded"}},
+		{"go install of a commit", build{}, module("v0.0.0-20261122170000-1234abc00000"), build{"0.0.0-20261122170000-1234abc00000", "1234abc00000"}},
+		{"go build in a clone", build{}, module("v0.2.0", revision), build{"0.2.0", commit}},
+		{"go build of changed files", build{}, module("v0.2.0+dirty", revision, debug.BuildSetting{Key: "vcs.modified", Value: "true"}), build{"0.2.0+dirty", commit + ", modified"}},
+		{"go build without git", build{}, module("(devel)"), build{"devel", "not recorded"}},
+		{"go test", build{}, module(""), build{"devel", "not recorded"}},
+		{"no build information", build{}, nil, build{"devel", "not recorded"}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			if got := c.linked.or(c.info); got != c.want {
+				t.Errorf("%+v, want %+v", got, c.want)
+			}
+		})
+	}
+}
+
+func TestTextNamesTheSystemAndItsStamps(t *testing.T) {
+	text := Text()
+	for _, want := range []string{"commit:   not recorded\n", "go:       go1.", "platform: " + runtime.GOOS + "/" + runtime.GOARCH, "stamps:   taken ", "timers:   the "} {
+		if !strings.Contains(text, want) {
+			t.Errorf("it lacks %q:\n%s", want, text)
+		}
+	}
+	if linux := runtime.GOOS == "linux"; strings.Contains(text, "timerfd") != linux || strings.Contains(text, "not tested") == linux {
+		t.Errorf("on %s:\n%s", runtime.GOOS, text)
+	}
+}
