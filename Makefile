@@ -18,7 +18,7 @@ race: ## run the tests with the race detector; needs a C compiler
 lint: ## gofmt, go vet and staticcheck
 	@files=$$(gofmt -l cmd loadgen metrics report dataset tools); test -z "$$files" || { echo "gofmt: $$files"; exit 1; }
 	$(GO) vet ./...
-	$(GO) vet -tags e2e,servers,oracle,vllm,browser,slurm,soak ./...
+	$(GO) vet -tags e2e,servers,oracle,vllm,browser,slurm,soak,release ./...
 	$(GO) tool staticcheck ./...
 demo: build ## load a simulated server
 	@rm -f bin/demo.url; bin/servebench sim --port 0 --ready-file bin/demo.url >/dev/null & sim=$$!; trap "kill $$sim" EXIT; \
@@ -49,6 +49,13 @@ manifests: ## decode what servebench shard kubernetes prints with Kubernetes' ow
 # Debian's packages slurm-wlm, slurmctld, slurmd and munge; the daemons are started on loopback.
 slurm: ## run shards under Slurm
 	$(GO) test -tags slurm -timeout 10m -count=1 -run Slurm -v ./cmd/servebench
+
+.PHONY: release release-check
+release: ## make archives, wheels, Debian packages and images for all platforms in dist
+	$(GO) run ./tools/release -version "$(VERSION)" -commit "$(COMMIT)" -time "$$(git log -1 --format=%ct)"
+# It needs Linux, Python with venv, and dpkg; who is not root needs user namespaces.
+release-check: ## install what a release has for this machine, and try it where nothing else is
+	$(GO) test -tags release -timeout 10m -count=1 -run '^TestRelease' -v ./tools/release
 
 .PHONY: bench seeds kills soak fuzz
 bench: ## measure CPU, memory, lag and stamps beside other clients; BENCH_QUICK=1 takes a minute

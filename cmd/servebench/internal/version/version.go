@@ -90,6 +90,6 @@ func (b build) or(info *debug.BuildInfo) build {
 // revisionOf is the commit that a version of a module names, if any: one without a tag
 // ends with the hash's first 12 digits.
 func revisionOf(moduleVersion string) string {
-	revision, _ := module.PseudoVersionRev(moduleVersion) // "" beside an error
+	revision, _ := module.PseudoVersionRev(moduleVersion) // an error comes with ""
 	return revision
 }
