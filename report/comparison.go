@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"slices"
 	"strings"
 	"text/template"
 
@@ -32,11 +33,9 @@ func Comparison(w io.Writer, c *compare.Comparison) error { return templated("te
 var comparisonText string
 
 var comparisonTemplates = template.Must(template.New("").Funcs(template.FuncMap{
-	"side": side, "remarked": remarked, "legend": legend, "outcome": outcome,
-	"columns": func(p *compare.Point) string { return rendered(p, (*grid).text) },
-	"table":   func(p *compare.Point) string { return rendered(p, (*grid).markdown) },
-	"lines":   func(texts []string) string { return strings.Join(texts, "\n") },
-	"escape":  strings.NewReplacer("*", `\*`).Replace,
+	"side": side, "remarked": remarked, "legend": legend, "legendOfMarks": legendOfMarks, "outcome": outcome, "columns": columns, "table": marked,
+	"lines":     func(texts []string) string { return strings.Join(texts, "\n") },
+	"paragraph": func(lines []string) string { return strings.Join(lines, "; ") },
 	// As GitHub's workflow commands want a message.
 	"data": strings.NewReplacer("%", "%25", "\r", "%0D", "\n", "%0A").Replace,
 }).Parse(comparisonText))
@@ -52,8 +51,19 @@ func templated(name string) func(io.Writer, *compare.Comparison) error {
 	}
 }
 
-// rendered are the rows of a point in a table.
-func rendered(p *compare.Point, write func(*grid, *bytes.Buffer)) string {
+// columns are the rows of a point in a table that fits into 80 columns. A mark says which
+// rows are gated and what was found of them.
+func columns(p *compare.Point) string {
+	g := &grid{heads: 1, names: 2, rows: [][]string{{"  metric", "unit", "old", "new", "change", "95 % interval", "p"}}}
+	for i := range p.Rows {
+		r := &p.Rows[i]
+		g.add(mark(r)+" "+r.Name, r.Unit, bounded(r.Old.Center), bounded(r.New.Center), percent(r.Effect.Share), interval(r.Effect, percent), chance(r))
+	}
+	return rendered(g, (*grid).text)
+}
+
+// marked is the same for Markdown, with the findings in a column of their own.
+func marked(p *compare.Point) string {
 	g := &grid{heads: 1, names: 2, found: true, rows: [][]string{{"metric", "unit", "old", "new", "change", "95 % interval", "p", "found"}}}
 	for i := range p.Rows {
 		r := &p.Rows[i]
@@ -61,29 +71,64 @@ func rendered(p *compare.Point, write func(*grid, *bytes.Buffer)) string {
 		if r.Gated {
 			name += " *"
 		}
-		g.add(name, r.Unit, center(r.Old), center(r.New), compare.Percent(r.Effect.Share), interval(r.Effect), chance(r), string(r.Finding))
+		g.add(name, r.Unit, center(r.Old), center(r.New), compare.Percent(r.Effect.Share), interval(r.Effect, compare.Percent), chance(r), string(r.Finding))
 	}
+	return rendered(g, (*grid).markdown)
+}
+
+func rendered(g *grid, write func(*grid, *bytes.Buffer)) string {
 	var b bytes.Buffer
 	write(g, &b)
 	return b.String()
 }
 
+// marks stand before the rows with a finding.
+var marks = map[compare.Finding]string{compare.Worse: "!", compare.Better: "+", compare.Blurred: "?"}
+
+func mark(r *compare.Row) string {
+	m := marks[r.Finding]
+	switch {
+	case m != "":
+		return m
+	case r.Gated:
+		return "*"
+	}
+	return " "
+}
+
 // center is a median with as many digits as the block gives.
 func center(s benchmath.Summary) string { return fmt.Sprintf("%.2f", s.Center) }
 
+// bounded is a number in at most seven characters, up to a million.
+func bounded(v float64) string {
+	digits := 2
+	for limit := 1e3; limit <= 1e4 && v >= limit; limit *= 10 {
+		digits--
+	}
+	return fmt.Sprintf("%.*f", digits, v)
+}
+
+// percent is a share without decimals where it is large.
+func percent(share float64) string {
+	if math.Abs(share) >= 1 && !math.IsInf(share, 0) {
+		return strings.Replace(fmt.Sprintf("%+.0f %%", share*100), "-", "−", 1)
+	}
+	return compare.Percent(share)
+}
+
 // interval is empty where runs are too few for one. It has no upper end where an old number
 // is 0.
-func interval(e compare.Effect) string {
+func interval(e compare.Effect, percent func(float64) string) string {
 	switch {
 	case !e.Bounded(), math.IsInf(e.Low, 1):
 		return ""
 	case math.IsInf(e.High, 1):
-		return "≥ " + compare.Percent(e.Low)
+		return "≥ " + percent(e.Low)
 	}
-	return compare.Percent(e.Low) + " … " + compare.Percent(e.High)
+	return strings.TrimSuffix(percent(e.Low), " %") + " … " + percent(e.High)
 }
 
-// chance is the p value, behind a ~ when the sides cannot be told from noise.
+// chance is the p value: of a gated row, adjusted for the number of gated rows.
 func chance(r *compare.Row) string {
 	p := r.P
 	if r.Gated {
@@ -92,16 +137,14 @@ func chance(r *compare.Row) string {
 	switch {
 	case math.IsNaN(p):
 		return ""
-	case !r.Differs:
-		return fmt.Sprintf("~ %.3f", p)
 	case p < 0.001:
-		return "< 0.001"
+		return "<0.001"
 	}
 	return fmt.Sprintf("%.3f", p)
 }
 
-// legend says how to read a comparison's rows.
-func legend(c *compare.Comparison) string {
+// legend says how to read a comparison's rows, a line each.
+func legend(c *compare.Comparison) []string {
 	gated, tested, content := 0, false, false
 	for i := range c.Points {
 		for _, r := range c.Points[i].Rows {
@@ -112,17 +155,34 @@ func legend(c *compare.Comparison) string {
 			}
 		}
 	}
-	parts := []string{"change: median over all pairs of an old and a new run"}
-	if gated > 0 && tested {
-		parts = append(parts, fmt.Sprintf("*: gated, p with regard to all %d of them", gated))
-	} else if gated > 0 {
-		parts = append(parts, "*: gated")
-	}
+	lines := []string{"change: the median over all pairs of an old and a new run"}
 	if tested {
-		parts = append(parts, "~: not to be told from noise")
+		lines = append(lines, fmt.Sprintf("p: how likely chance alone makes such a difference; %g or less counts", c.Alpha))
+	}
+	if tested && gated > 1 {
+		lines = append(lines, fmt.Sprintf("p of gated rows is adjusted for all %d of them", gated))
 	}
 	if content {
-		parts = append(parts, "ttft, tpot: to and from the first content")
+		lines = append(lines, "TTFT ends, and TPOT begins, at the first chunk with content")
+	}
+	return lines
+}
+
+// legendOfMarks says what the marks of columns mean, "" where there are none.
+func legendOfMarks(c *compare.Comparison) string {
+	var parts []string
+	for _, m := range []struct {
+		mark, means string
+		on          func(compare.Row) bool
+	}{
+		{"*", "gated", func(r compare.Row) bool { return r.Gated }},
+		{marks[compare.Worse], "regressed", func(r compare.Row) bool { return r.Finding == compare.Worse }},
+		{marks[compare.Better], "improved", func(r compare.Row) bool { return r.Finding == compare.Better }},
+		{marks[compare.Blurred], "too noisy", func(r compare.Row) bool { return r.Finding == compare.Blurred }},
+	} {
+		if slices.ContainsFunc(c.Points, func(p compare.Point) bool { return slices.ContainsFunc(p.Rows, m.on) }) {
+			parts = append(parts, m.mark+": "+m.means)
+		}
 	}
 	return strings.Join(parts, "; ")
 }
@@ -175,7 +235,7 @@ func outcome(c *compare.Comparison) string {
 	}
 	line := string(c.Verdict)
 	if c.Verdict == compare.Pass {
-		line += ": nothing that is gated got worse by more than its margin"
+		line += ": no gated number got worse by more than its margin"
 	}
 	if better != nil {
 		line += "; better: " + strings.Join(better, ", ")

@@ -28,6 +28,7 @@ type compareCommand struct {
 	stdin     io.Reader
 
 	arms         string
+	where        []compare.Condition
 	gateFile     string
 	settings     []func(*compare.Gate) error
 	baseline     string
@@ -58,6 +59,13 @@ func newCompareCommand() *cobra.Command {
 	}
 	f := argv.Of(cmd)
 	f.StringVar(&c.arms, "arms", "", "compare runs of one source: `OLD,NEW`, each a sweep's arm, a --label or a target")
+	where := func(text string) error {
+		condition, err := compare.ParseCondition(text)
+		c.where = append(c.where, condition)
+		return err
+	}
+	f.Func("where", "take only runs with `NAME=VALUE`, a flag of run or arm or target, such as request-rate=10; may be repeated", where)
+	f.Func("target", "take only runs of this target, `NAME`, or 'NAME alone': short for --where target=NAME", func(name string) error { return where("target=" + name) })
 	f.StringVar(&c.gateFile, "gate", "", "YAML `FILE` with the keys margin, ceiling, …: the flags below")
 	for _, s := range compare.Settings {
 		f.Func(s.Name, s.Help, func(value string) error {
@@ -99,7 +107,10 @@ func (c *compareCommand) run(args []string, dash int) error {
 	if c.saveBaseline != "" {
 		return c.save(args, dash)
 	}
-	old, new, err := c.sides(args, dash)
+	old, new, err := c.chosen(args, dash)
+	if err == nil && !c.missing {
+		err = compare.Unmixed(old, new, c.gate.Despite)
+	}
 	if err != nil {
 		return err
 	}
@@ -135,7 +146,7 @@ func (c *compareCommand) recounted(args []string, dash int) (old, new []*compare
 		return nil, nil, fmt.Errorf("standard input: runs were recorded by the definitions of several releases, and it cannot be read twice to count all by those of %s: put it into a file", c.counted)
 	}
 	c.talk = io.Discard
-	return c.sides(args, dash)
+	return c.chosen(args, dash)
 }
 
 // check looks at the flags before any file is read.
@@ -184,7 +195,18 @@ func (c *compareCommand) readGate() (compare.Gate, error) {
 	return gate, nil
 }
 
-// sides are the runs that are compared.
+// chosen are the runs that are compared.
+func (c *compareCommand) chosen(args []string, dash int) (old, new []*compare.Run, err error) {
+	if old, new, err = c.sides(args, dash); err != nil {
+		return nil, nil, err
+	}
+	if old, new, err = compare.Choose(old, new, c.where); err != nil {
+		return nil, nil, fmt.Errorf("argument --where: %w", err)
+	}
+	return old, new, nil
+}
+
+// sides are the runs of both sides.
 func (c *compareCommand) sides(args []string, dash int) (old, new []*compare.Run, err error) {
 	switch {
 	case c.baseline != "":
@@ -198,7 +220,7 @@ func (c *compareCommand) sides(args []string, dash int) (old, new []*compare.Run
 		}
 		return c.armsOf(args)
 	case dash <= 0 || dash == len(args):
-		return nil, nil, errors.New("what is compared must be OLD… -- NEW…, or one source with --arms OLD,NEW, or new runs with --baseline FILE")
+		return nil, nil, c.oneSided(args)
 	}
 	old, err = c.read(args[:dash])
 	if err != nil {
@@ -206,6 +228,20 @@ func (c *compareCommand) sides(args []string, dash int) (old, new []*compare.Run
 	}
 	new, err = c.read(args[dash:])
 	return old, new, err
+}
+
+// oneSided is the error for a command line that has one set of runs. It says how their
+// arms are compared, if there are several.
+func (c *compareCommand) oneSided(args []string) error {
+	const sides = "compare needs two sides: OLD… -- NEW…, or runs of several arms and --arms OLD,NEW, or new runs and --baseline FILE"
+	if len(args) == 0 {
+		return errors.New(sides)
+	}
+	runs, err := c.read(args)
+	if err != nil {
+		return err
+	}
+	return fmt.Errorf("%s\n--arms can be two of: %s", sides, compare.ArmNames(runs))
 }
 
 // read reads the runs of files and folders.
@@ -261,6 +297,9 @@ func (c *compareCommand) save(args []string, dash int) error {
 		return errors.New("--save-baseline keeps one set of runs: give no --")
 	}
 	runs, err := c.read(args)
+	if err == nil {
+		_, runs, err = compare.Choose(nil, runs, c.where)
+	}
 	if err != nil {
 		return err
 	}

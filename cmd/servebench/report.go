@@ -5,8 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
-	"path/filepath"
+	"io/fs"
 	"slices"
 	"strings"
 
@@ -51,10 +50,11 @@ func newReportCommand() *cobra.Command {
 		Long: `Print the result block of recorded runs, one for each run found, in order. The
 shards of a run are one run, in whatever files they are.
 
-A FILE is a record stream (servebench run -o), a result file of vLLM's
-(--save-result, --append-result), or any text with result blocks in it. Without
-FILE, or for -, it is standard input. What is to be known about the numbers is
-said on standard error.
+A FILE is a record stream (servebench run -o), the folder of a sweep or of such
+files, a result file of vLLM's (--save-result, --append-result), or any text with
+result blocks in it. FILE:2 is the second run of a file, FILE:2-5 the second to the
+fifth. Without FILE, or for -, it is standard input. Standard error has what to know
+about the numbers.
 
 With --html or --svg the runs are shown instead, together: on a page that opens
 from a disk and fetches nothing, or as a picture for each chart.`,
@@ -118,6 +118,9 @@ func (r *reportCommand) run(files []string) error {
 				fmt.Fprintln(r.talk, "servebench:", failed)
 			}
 			failed = exitError{err, exitNo}
+			if errors.Is(err, fs.ErrNotExist) {
+				failed = exitError{err, exitMisuse}
+			}
 		}
 	}
 	if err := r.draw(); err != nil && failed == nil {
@@ -154,21 +157,18 @@ func (r *reportCommand) ask() (metrics.Ask, error) {
 
 // report reports all runs in a source.
 func (r *reportCommand) report(from stream.Source, ask metrics.Ask) error {
-	folder := from.String()
-	if info, err := os.Stat(folder); err == nil && info.IsDir() {
-		return fmt.Errorf("%s: it is a folder: a sweep's has the record stream in %s", folder, filepath.Join(folder, sweep.RecordsName))
+	recorded := stream.Recorded{
+		Ask: ask, Stdin: r.stdin, Stream: sweep.RecordsName, Warn: func(text string) { fmt.Fprintf(r.talk, "WARNING: %s\n", text) },
 	}
-	name, sums, err := from.Read(r.stdin, ask)
+	sums, err := recorded.Of(from)
 	if err != nil {
 		return err
 	}
+	name := from.String()
+	if name == "-" {
+		name = "standard input"
+	}
 	for i, s := range sums {
-		for _, w := range s.Warnings {
-			if len(sums) > 1 {
-				w = fmt.Sprintf("run %d of %d: %s", i+1, len(sums), w)
-			}
-			fmt.Fprintf(r.talk, "WARNING: %s: %s\n", name, w)
-		}
 		r.doubt = cmp.Or(r.doubt, strict(s))
 		if r.wanted() {
 			if err := r.take(s, name); err != nil {

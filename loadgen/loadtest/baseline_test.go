@@ -74,11 +74,11 @@ func TestOnlyAPassAgainstTheBaselinePasses(t *testing.T) {
 		"more runs":        {10 * time.Millisecond, nil, Baseline{Runs: 8}, compare.Pass, "new: 8 runs, "},
 		"a fifth worse":    {12 * time.Millisecond, nil, Baseline{}, compare.Regressed, "- median_ttft went from 10.00 to 12.00 ms, +20.0 %"},
 		"within its limit": {12 * time.Millisecond, nil, Baseline{Gate: &wide}, compare.Pass, "PASS"},
-		"beyond a bound":   {10 * time.Millisecond, nil, Baseline{Gate: &bound}, compare.Regressed, "- mean_ttft is 10.00 ms, and 9 is its bound"},
-		"too few runs":     {12 * time.Millisecond, nil, Baseline{Runs: 1}, compare.NoVerdict, "- need at least "},
-		"other prompts":    {10 * time.Millisecond, func(l *Load) { l.InputLen = 30 }, Baseline{}, compare.NoVerdict, "- not comparable: random-input-len is 20 on the old side and 30 on the new"},
-		"other answers":    {10 * time.Millisecond, func(l *Load) { l.OutputLen = 4 }, Baseline{}, compare.NoVerdict, "random-output-len is 3 on the old side and 4 on the new"},
-		"another load":     {10 * time.Millisecond, func(l *Load) { l.Concurrency = 1 }, Baseline{}, compare.NoVerdict, "max-concurrency is 2 on the old side and 1 on the new"},
+		"beyond a bound":   {10 * time.Millisecond, nil, Baseline{Gate: &bound}, compare.Regressed, "- mean_ttft is 10.00 ms, above its ceiling of 9"},
+		"too few runs":     {12 * time.Millisecond, nil, Baseline{Runs: 1}, compare.NoVerdict, "- too few runs: 6 old and 1 new"},
+		"other prompts":    {10 * time.Millisecond, func(l *Load) { l.InputLen = 30 }, Baseline{}, compare.NoVerdict, "- not comparable: random-input-len is 20 in the old runs and 30 in the new ones"},
+		"other answers":    {10 * time.Millisecond, func(l *Load) { l.OutputLen = 4 }, Baseline{}, compare.NoVerdict, "random-output-len is 3 in the old runs and 4 in the new ones"},
+		"another load":     {10 * time.Millisecond, func(l *Load) { l.Concurrency = 1 }, Baseline{}, compare.NoVerdict, "max-concurrency is 2 in the old runs and 1 in the new ones"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -151,7 +151,7 @@ func TestWithoutABaselineNothingIsCompared(t *testing.T) {
 			want string
 		}{
 			{t.Context(), Baseline{File: none + "x"}, "nothing was compared: open " + none + "x: "},
-			{t.Context(), Baseline{File: none}, "nothing was compared: " + none + ": it is no baseline: servebench compare --save-baseline makes one"},
+			{t.Context(), Baseline{File: none}, "nothing was compared: " + none + ": it is not a baseline: make one with servebench compare --save-baseline"},
 			{t.Context(), Baseline{File: kept, Runs: -1}, "nothing was compared: runs -1: there must be at least 1"},
 			{ended, Baseline{File: kept}, "nothing was compared: run 1 of 6: context canceled"},
 		} {

@@ -11,7 +11,7 @@ import (
 
 // armNames are the names of a run's arm: a sweep's, its label, its target.
 func armNames(s *metrics.Summary) []string {
-	names := []string{s.Header.Config.Label, s.Header.TargetName(), metrics.Value(s.Header.Config.Metadata, "arm")}
+	names := []string{s.Header.Config.Label, s.Header.TargetName(), metrics.Value(s.Header.Config.Metadata, arm)}
 	return slices.DeleteFunc(names, func(name string) bool { return name == "" })
 }
 

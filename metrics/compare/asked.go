@@ -17,6 +17,7 @@ const (
 	client = "client" // version of the program that measured
 	cores  = "cores"  // that the program could use
 	host   = "host"   // where it ran, if --metadata host=… says so
+	arm    = "arm"    // of a sweep
 	target = "target" // one of several, and whether it was alone
 	seed   = "seed"
 	shards = "shards" // load generators that shared the run
@@ -29,7 +30,7 @@ func asked(s *metrics.Summary) map[string]string {
 	c := &s.Header.Config
 	found := map[string]string{
 		"model": c.Model, "backend": c.Backend, "endpoint": c.Endpoint, "dataset-name": c.Dataset, "tokenizer": c.Tokenizer,
-		"rate-curve": c.RateCurve, client: s.Header.Version, target: s.Header.TargetName(), definitions: string(s.Header.InForce()),
+		"rate-curve": c.RateCurve, client: s.Header.Version, arm: metrics.Value(c.Metadata, arm), target: s.Header.TargetName(), definitions: string(s.Header.InForce()),
 	}
 	if c.NumPrompts > 0 {
 		found["num-prompts"] = strconv.Itoa(c.NumPrompts)
@@ -94,7 +95,7 @@ const notGiven = "not given"
 // property is what a run was asked for under a name, empty where unknown.
 func (r *Run) property(name string) string {
 	v, known := r.Asked[name]
-	if _, whole := r.Asked[client]; !known && whole && name != cores && name != host {
+	if _, whole := r.Asked[client]; !known && whole && !slices.Contains([]string{cores, host, arm, target}, name) {
 		return notGiven
 	}
 	return v
@@ -148,12 +149,12 @@ func Differences(old, new []*Run, despite []string) []string {
 		if slices.Contains(despite, name) {
 			continue
 		}
-		if name == target && len(propertyOf(old, name)) == 1 && len(propertyOf(new, name)) == 1 {
-			continue // what one target is against another is what is asked
+		if (name == arm || name == target) && len(propertyOf(old, name)) == 1 && len(propertyOf(new, name)) == 1 {
+			continue // one arm or target against another is what is asked
 		}
 		a, b := shown(old, name), shown(new, name)
 		if a != "" && b != "" && a != b {
-			found = append(found, fmt.Sprintf("%s is %s on the old side and %s on the new", name, a, b))
+			found = append(found, fmt.Sprintf("%s is %s in the old runs and %s in the new ones", name, a, b))
 		}
 	}
 	return found
@@ -164,7 +165,7 @@ func Differences(old, new []*Run, despite []string) []string {
 func shown(runs []*Run, name string) string {
 	values := propertyOf(runs, name)
 	if name == seed && len(values) > 1 {
-		return "another for each run"
+		return "different in each run"
 	}
 	return strings.Join(values, ", ")
 }

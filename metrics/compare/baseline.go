@@ -28,18 +28,18 @@ const repeatability = 2.8
 func NewBaseline(runs []*Run) (*Baseline, error) {
 	b := &Baseline{Runs: runs, Noise: map[string]float64{}}
 	if len(runs) < 2 {
-		return nil, errors.New("a baseline takes several runs, since how much they differ is its noise floor")
+		return nil, errors.New("a baseline needs at least two runs: how much they differ is its noise floor")
 	}
 	for i, r := range runs {
 		if why := r.fault(0); why != "" {
-			return nil, fmt.Errorf("run %d: %s: it is nothing to compare with", i+1, why)
+			return nil, fmt.Errorf("run %d: %s, so there is nothing to compare with", i+1, why)
 		}
 		for _, why := range append(r.lacks(), r.Doubts...) {
-			return nil, fmt.Errorf("run %d: %s: it is nothing to compare with", i+1, why)
+			return nil, fmt.Errorf("run %d: %s, so there is nothing to compare with", i+1, why)
 		}
 	}
 	if id := twice(runs); id != "" {
-		return nil, fmt.Errorf("run %s stands there twice: that is no further evidence", id)
+		return nil, fmt.Errorf("run %s is there twice: give each run once", id)
 	}
 	for _, p := range split(runs, runs) {
 		for name := range p.Old[0].Numbers {
@@ -68,7 +68,7 @@ func deviation(values []float64) float64 {
 const baselineVersion = 1
 
 // errNoBaseline says that a file is no baseline.
-var errNoBaseline = errors.New("it is no baseline: servebench compare --save-baseline makes one")
+var errNoBaseline = errors.New("it is not a baseline: make one with servebench compare --save-baseline")
 
 type baselineFile struct {
 	Version int `json:"servebench_baseline"`
@@ -105,7 +105,7 @@ func readBaseline(r io.Reader) (*Baseline, error) {
 		return nil, errNoBaseline
 	}
 	if f.Version != baselineVersion {
-		return nil, fmt.Errorf("it has version %d, and %d is what is known here", f.Version, baselineVersion)
+		return nil, fmt.Errorf("it has version %d, and this servebench reads version %d", f.Version, baselineVersion)
 	}
 	for i, run := range f.Runs {
 		if run == nil || len(run.Numbers) == 0 {

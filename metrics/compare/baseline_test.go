@@ -42,7 +42,7 @@ func TestNoMarginIsLessThanTheNoiseFloor(t *testing.T) {
 		t.Errorf("11 %% are not: %s", c.Verdict)
 	}
 	gate.Noise["median_ttft"] = 0.4
-	if c := Compare(alike(6), alike(6, times("median_ttft", 1.3)), gate); c.Verdict != NoVerdict || !strings.Contains(c.Reasons[0], "the baseline's own runs differ by 40 %, and a change of 10 % should be seen") {
+	if c := Compare(alike(6), alike(6, times("median_ttft", 1.3)), gate); c.Verdict != NoVerdict || !strings.Contains(c.Reasons[0], "runs of the baseline differ by 40 % among themselves, too much to see a change of 10 %") {
 		t.Errorf("a blind gate lets nothing pass: %s %q", c.Verdict, c.Reasons)
 	}
 }
@@ -71,20 +71,20 @@ func TestBadRunsAreNoBaseline(t *testing.T) {
 		runs []*Run
 		want string
 	}{
-		{"one", alike(1), "a baseline takes several runs"},
-		{"failed", alike(4, func(i int, r *Run) { r.Failed = i }), "run 2: 1 of 101 requests failed: it is nothing"},
-		{"text block", alike(4, func(_ int, r *Run) { r.Asked = nil }), "run 1: a text block or the like"},
-		{"twice", alike(4, func(_ int, r *Run) { r.ID = "r" }), "run r stands there twice"},
-		{"cut", alike(4, func(_ int, r *Run) { r.Doubts = []string{"it was cut short"} }), "run 1: it was cut short: it is nothing"},
+		{"one", alike(1), "a baseline needs at least two runs"},
+		{"failed", alike(4, func(i int, r *Run) { r.Failed = i }), "run 2: 1 of 101 requests failed, so there is nothing"},
+		{"text block", alike(4, func(_ int, r *Run) { r.Asked = nil }), "run 1: a result block"},
+		{"twice", alike(4, func(_ int, r *Run) { r.ID = "r" }), "run r is there twice"},
+		{"cut", alike(4, func(_ int, r *Run) { r.Doubts = []string{"it was cut short"} }), "run 1: it was cut short, so there is nothing"},
 	} {
 		if _, err := NewBaseline(test.runs); err == nil || !strings.HasPrefix(err.Error(), test.want) {
 			t.Errorf("%s: %v", test.name, err)
 		}
 	}
 	for text, want := range map[string]string{
-		"":                           "it is no baseline",
-		`{"v": 1}`:                   "it is no baseline",
-		`{"servebench_baseline": 2}`: "it has version 2, and 1 is what is known here",
+		"":                           "it is not a baseline",
+		`{"v": 1}`:                   "it is not a baseline",
+		`{"servebench_baseline": 2}`: "it has version 2, and this servebench reads version 1",
 		`{"servebench_baseline": 1}`: "the baseline has no runs",
 		`{"servebench_baseline": 1, "runs": [{}]}`: "run 1 of the baseline has no numbers",
 	} {

@@ -117,11 +117,11 @@ func (p *Point) row(m Metric, gate *Gate) (Row, bool) {
 		r.Margin = limit.margin(r.Old.Center)
 		if noise := gate.Noise[m.Name]; noise > r.Margin {
 			r.Margin = noise
-			r.Remarks = append(r.Remarks, fmt.Sprintf("the margin is %.1f %%, by which runs of the baseline differ", noise*100))
+			r.Remarks = append(r.Remarks, fmt.Sprintf("the margin is %.1f %%: runs of the baseline differ by that much", noise*100))
 		}
 	}
 	if r.Unjudged = m.latency != "" && p.anyOverloaded(); r.Unjudged {
-		r.Remarks = append(r.Remarks, "not judged: it depends on how long the runs were, since a server did not keep up")
+		r.Remarks = append(r.Remarks, "not judged: a server did not keep up, so it depends on how long the runs were")
 	}
 	r.remarkTail(p)
 	return r, true
@@ -141,7 +141,7 @@ func (r *Row) end() float64 {
 // remarkTail says where a percentile rests on too few values.
 func (r *Row) remarkTail(p *Point) {
 	if least := r.fewest(p.Old, p.New); least < metrics.MinBeyond {
-		r.Remarks = append(r.Remarks, fmt.Sprintf("only %.1f values of a run lie beyond it", least))
+		r.Remarks = append(r.Remarks, fmt.Sprintf("a run has only %.1f samples above it, too few to rely on", least))
 	}
 }
 

@@ -66,7 +66,7 @@ func TestLoadsOfAGridAreComparedEachByItself(t *testing.T) {
 	}
 	// A load that one side alone has is a difference.
 	c = Compare(grid("median_ttft", 1), alike(6, asks("request-rate", "4")), DefaultGate())
-	if c.Verdict != NoVerdict || len(c.Points) != 1 || !strings.Contains(strings.Join(c.Reasons, "\n"), "request-rate is 4, 16 on the old side and 4 on the new") {
+	if c.Verdict != NoVerdict || len(c.Points) != 1 || !strings.Contains(strings.Join(c.Reasons, "\n"), "request-rate is 4, 16 in the old runs and 4 in the new ones") {
 		t.Errorf("%s %q", c.Verdict, c.Reasons)
 	}
 }
@@ -76,7 +76,7 @@ func TestBoundsAndChangesAreToldApart(t *testing.T) {
 	gate := DefaultGate()
 	gate.Bounds = []Bound{{gate.Limits[0].Metric, 1000, 1e9}}
 	c := Compare(alike(6), alike(6, times("output_throughput", 0.4)), gate)
-	if len(c.Reasons) != 2 || !strings.Contains(c.Reasons[0], "its bound") || !strings.Contains(c.Reasons[1], "output_throughput went from") {
+	if len(c.Reasons) != 2 || !strings.Contains(c.Reasons[0], "below its floor of 1000") || !strings.Contains(c.Reasons[1], "output_throughput went from") {
 		t.Errorf("%q", c.Reasons)
 	}
 }
@@ -92,7 +92,7 @@ func TestPercentHasNoNegativeZero(t *testing.T) {
 // Why changes were not judged is said beside what is broken outright.
 func TestDoubtsStandBesideARegression(t *testing.T) {
 	c := Compare(alike(6), alike(6, asks("model", "n"), func(_ int, r *Run) { r.Output = 0 }), DefaultGate())
-	if c.Verdict != Regressed || c.Judged || !slices.Contains(c.Notes, "not comparable: model is m on the old side and n on the new") {
+	if c.Verdict != Regressed || c.Judged || !slices.Contains(c.Notes, "not comparable: model is m in the old runs and n in the new ones") {
 		t.Errorf("%s %t %q", c.Verdict, c.Judged, c.Notes)
 	}
 }
@@ -128,13 +128,13 @@ func TestNotesTellWhatStandsBeside(t *testing.T) {
 		old, new []*Run
 		want     string
 	}{
-		{"one after the other", alike(6, at(0)), alike(6, at(10)), "the old runs were all before the new ones"},
+		{"one after the other", alike(6, at(0)), alike(6, at(10)), "all runs of one side came before"},
 		{"in turns", alike(6, at(0)), alike(6, at(1)), ""},
-		{"longer answers", alike(6), alike(6, func(_ int, r *Run) { r.Output = 1100 }), "the answers had 10.0 tokens on the old side and 11.0 on the new (+10.0 %)"},
-		{"the other way round", alike(6, at(10)), alike(6, at(0)), "the old runs were all before the new ones, or after"},
+		{"longer answers", alike(6), alike(6, func(_ int, r *Run) { r.Output = 1100 }), "the answers had 10.0 tokens in the old runs and 11.0 in the new ones (+10.0 %)"},
+		{"the other way round", alike(6, at(10)), alike(6, at(0)), "all runs of one side came before"},
 		{"when is unknown", alike(6), alike(6, at(0)), ""},
-		{"shorter prompts", alike(6), alike(6, func(_ int, r *Run) { r.Input = 900 }), "the prompts had 10.0 tokens on the old side and 9.0 on the new (−10.0 %)"},
-		{"other seeds", alike(6, seeded(0)), alike(6, seeded(1)), "the seeds are 0, 1, 2, 3, 4, 5 on the old side and 1, 2, 3, 4, 5, 6 on the new"},
+		{"shorter prompts", alike(6), alike(6, func(_ int, r *Run) { r.Input = 900 }), "the prompts had 10.0 tokens in the old runs and 9.0 in the new ones (−10.0 %)"},
+		{"other seeds", alike(6, seeded(0)), alike(6, seeded(1)), "the two sides had different prompts: the seeds are 0, 1, 2, 3, 4, 5 in the old runs and 1, 2, 3, 4, 5, 6 in the new ones"},
 	} {
 		c := Compare(test.old, test.new, DefaultGate())
 		got := strings.Join(c.Notes, "\n")
@@ -147,7 +147,7 @@ func TestNotesTellWhatStandsBeside(t *testing.T) {
 func TestFewValuesBeyondAPercentileAreRemarkedOn(t *testing.T) {
 	few := func(_ int, r *Run) { r.Numbers["p99_ttft"], r.Values["ttft"] = 50, 99 }
 	c := Compare(alike(6, few), alike(6, few), DefaultGate())
-	if r := c.Points[0].find("p99_ttft"); r == nil || !slices.Equal(r.Remarks, []string{"only 0.9 values of a run lie beyond it"}) {
+	if r := c.Points[0].find("p99_ttft"); r == nil || !slices.Equal(r.Remarks, []string{"a run has only 0.9 samples above it, too few to rely on"}) {
 		t.Errorf("%+v", r)
 	}
 }

@@ -24,12 +24,17 @@ func (j *judge) judge(old, new []*Run) {
 		j.doubt(nil, "there are no runs")
 	}
 	if id := twice(old, new); id != "" {
-		j.doubt(nil, "run %s stands there twice: that is no further evidence", id)
+		j.doubt(nil, "run %s is there twice: give each run once", id)
+	}
+	for _, side := range mixed(old, new, j.gate.Despite) {
+		for _, v := range side.Values {
+			j.doubt(nil, "the %s runs are not alike: %s is %s", side.Name, v.Property, strings.Join(v.Values, ", "))
+		}
 	}
 	for i := range j.Points {
 		p := &j.Points[i]
 		if len(p.Old) == 0 || len(p.New) == 0 {
-			j.doubt(p, "there are no runs on one side")
+			j.doubt(p, "one side has no runs")
 			continue
 		}
 		j.failures(p)
@@ -37,6 +42,7 @@ func (j *judge) judge(old, new []*Run) {
 		j.bounds(p)
 		j.remark(p)
 	}
+	j.tooFew()
 	// Changes between doubtful runs are not judged.
 	j.Judged = len(j.open) == 0
 	if j.Judged {
@@ -67,6 +73,13 @@ func (j *judge) doubt(p *Point, format string, args ...any) {
 	j.open = append(j.open, p.named(fmt.Sprintf(format, args...)))
 }
 
+// advise notes once what can be done for a verdict.
+func (j *judge) advise(format string, args ...any) {
+	if text := fmt.Sprintf(format, args...); !slices.Contains(j.Notes, text) {
+		j.Notes = append(j.Notes, text)
+	}
+}
+
 func (j *judge) note(p *Point, format string, args ...any) {
 	j.Notes = append(j.Notes, p.named(fmt.Sprintf(format, args...)))
 }
@@ -85,7 +98,7 @@ func (j *judge) failures(p *Point) {
 	before := 0.0
 	for i, r := range p.Old {
 		if why := r.fault(j.gate.Allowed); why != "" {
-			j.doubt(p, "old run %d: %s: it is nothing to compare with", i+1, why)
+			j.doubt(p, "old run %d: %s, so there is nothing to compare with", i+1, why)
 			before = max(before, r.failing())
 		}
 	}
@@ -104,18 +117,36 @@ func (j *judge) failures(p *Point) {
 func (j *judge) doubts(p *Point) {
 	for _, l := range j.gate.Limits {
 		if p.find(l.Metric.Name) == nil {
-			j.doubt(p, "%s is not known of every run", l.Metric.Name)
+			j.doubt(p, "some runs do not have %s", l.Metric.Name)
 		}
 		j.few(p, &l.Metric, p.Old, p.New)
 	}
-	for _, d := range Differences(p.Old, p.New, j.gate.Despite) {
-		j.doubt(p, "not comparable: %s", d)
+	if found := Differences(p.Old, p.New, j.gate.Despite); found != nil {
+		for _, d := range found {
+			j.doubt(p, "not comparable: %s", d)
+		}
+		j.advise("--despite NAME compares runs that differ in NAME, such as --despite %s", strings.Fields(found[0])[0])
 	}
 	j.doubtRuns(p, "old", p.Old)
 	j.doubtRuns(p, "new", p.New)
-	m, n := len(p.Old), len(p.New)
-	if tests := len(j.gate.Limits) * len(j.Points); tests > 0 && leastP(m, n) > j.Alpha/float64(tests) {
-		j.doubt(p, "need at least %s a side to decide on %s, there are %d and %d", metrics.Counted(j.Needed, "run"), metrics.Counted(tests, "number"), m, n)
+}
+
+// tooFew says which loads have too few runs to decide on all gated numbers.
+func (j *judge) tooFew() {
+	tests := len(j.gate.Limits) * len(j.Points)
+	gated := metrics.Counted(tests, "gated number")
+	if len(j.Points) > 1 {
+		gated += fmt.Sprintf(" (%d for each of %d loads)", len(j.gate.Limits), len(j.Points))
+	}
+	said := map[string]bool{}
+	for i := range j.Points {
+		m, n := len(j.Points[i].Old), len(j.Points[i].New)
+		there := fmt.Sprintf("%d old and %d new", m, n)
+		if m == 0 || n == 0 || tests == 0 || leastP(m, n) <= j.Alpha/float64(tests) || said[there] {
+			continue
+		}
+		said[there] = true
+		j.doubt(nil, "too few runs: %s; %s take at least %s a side", there, gated, metrics.Counted(j.Needed, "run"))
 	}
 }
 
@@ -125,7 +156,7 @@ func (j *judge) few(p *Point, m *Metric, sides ...[]*Run) bool {
 	if least >= metrics.MinBeyond || j.despite("suspect") {
 		return false
 	}
-	j.doubt(p, "%s: only %.1f values of a run lie beyond it, and a gate needs %d: run %d requests or more, or gate a lower percentile",
+	j.doubt(p, "%s: a run has only %.1f samples above it, and a gate needs %d: run at least %d requests, or gate a lower percentile",
 		m.Name, least, metrics.MinBeyond, metrics.ValuesNeeded(m.percentile))
 	return true
 }
@@ -146,8 +177,23 @@ func (j *judge) doubtRuns(p *Point, side string, runs []*Run) {
 			numbers[why] = append(numbers[why], strconv.Itoa(i+1))
 		}
 	}
+	if slices.ContainsFunc(whys, func(why string) bool { return strings.HasPrefix(why, "SUSPECT") }) {
+		j.advise("repeat runs that are SUSPECT on a machine with idle cores; --despite suspect judges them as they are")
+	}
 	for _, why := range whys {
-		j.doubt(p, "%s run %s: %s", side, strings.Join(numbers[why], ", "), why)
+		j.doubt(p, "%s: %s", which(side, numbers[why], len(runs)), why)
+	}
+}
+
+// which names some of a side's runs by their numbers, from 1.
+func which(side string, numbers []string, of int) string {
+	switch n := len(numbers); {
+	case n == 1:
+		return side + " run " + numbers[0]
+	case n == of:
+		return fmt.Sprintf("all %d %s runs", of, side)
+	default:
+		return side + " runs " + strings.Join(numbers, ", ")
 	}
 }
 
@@ -162,21 +208,21 @@ func (j *judge) bounds(p *Point) {
 	for _, b := range j.gate.Bounds {
 		values := p.values(&b.Metric, p.New)
 		if values == nil {
-			j.doubt(p, "%s is not known of every new run", b.Metric.Name)
+			j.doubt(p, "some new runs do not have %s", b.Metric.Name)
 			continue
 		}
-		center, bound := median(values).Center, 0.0
+		center, broken := median(values).Center, ""
 		switch {
 		case doubtful, j.few(p, &b.Metric, p.New):
 			continue
 		case center > b.Most:
-			bound = b.Most
+			broken = fmt.Sprintf("above its ceiling of %g", b.Most)
 		case center < b.Least:
-			bound = b.Least
+			broken = fmt.Sprintf("below its floor of %g", b.Least)
 		default:
 			continue
 		}
-		j.regress(p, "%s is %.2f %s, and %g is its bound", b.Metric.Name, center, b.Metric.Unit, bound)
+		j.regress(p, "%s is %.2f %s, %s", b.Metric.Name, center, b.Metric.Unit, broken)
 		if r := p.find(b.Metric.Name); r != nil {
 			r.Finding = Worse
 		}
@@ -248,18 +294,18 @@ func (r *Row) blur(p *Point, asked float64) string {
 	estimate := r.forWorse(r.Effect.Share)
 	switch reach := r.worst() - estimate; {
 	case r.Margin > visible(asked):
-		return fmt.Sprintf("the baseline's own runs differ by %s, and a change of %s should be seen: it takes a quieter machine or a wider margin",
-			fmt.Sprintf("%.0f %%", r.Margin*100), least)
+		return fmt.Sprintf("runs of the baseline differ by %.0f %% among themselves, too much to see a change of %s: measure on a quieter machine, or widen the margin",
+			r.Margin*100, least)
 	case !r.Effect.Bounded():
-		return fmt.Sprintf("need at least %s a side to rule out a change of %s", metrics.Counted(runsNeeded((1-confidenceLevel)/2, 1), "run"), least)
+		return fmt.Sprintf("too few runs to rule out a change of %s: take at least %s a side", least, metrics.Counted(runsNeeded((1-confidenceLevel)/2, 1), "run"))
 	case math.IsInf(r.worst(), 1):
 		return "an old run has 0, so the change has no upper bound: gate another number"
 	case 2*estimate > visible(asked):
-		return fmt.Sprintf("too noisy to tell a change of %s from chance: it may be %s; it takes more runs, or a quieter machine", Percent(r.Effect.Share), Percent(r.end()))
+		return fmt.Sprintf("too noisy: the change of %s may be chance, or be as much as %s: take more runs, or a quieter machine", Percent(r.Effect.Share), Percent(r.end()))
 	default:
 		ratio := reach / (visible(asked) - estimate)
 		runs := math.Ceil(float64(min(len(p.Old), len(p.New))) * ratio * ratio)
-		return fmt.Sprintf("too noisy to rule out a change of %s: it may be %s; it takes some %.0f runs a side, or a quieter machine",
+		return fmt.Sprintf("too noisy to rule out a change of %s: it may be as much as %s: take about %.0f runs a side, or a quieter machine",
 			least, Percent(r.end()), runs)
 	}
 }

@@ -50,10 +50,11 @@ func (j *judge) overloads(p *Point) {
 		for _, side := range []struct {
 			name    string
 			numbers []string
+			of      int
 			why     string
-		}{{"old", old, was}, {"new", new, is}} {
+		}{{"old", old, len(p.Old), was}, {"new", new, len(p.New), is}} {
 			if side.numbers != nil {
-				j.doubt(p, "%s run %s: OVERLOADED: %s: latencies are not judged", side.name, strings.Join(side.numbers, ", "), side.why)
+				j.doubt(p, "%s: OVERLOADED: %s: latencies are not judged", which(side.name, side.numbers, side.of), side.why)
 			}
 		}
 	default:

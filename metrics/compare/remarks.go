@@ -10,10 +10,10 @@ import (
 // verdict.
 func (j *judge) remark(p *Point) {
 	if sequential(p.Old, p.New) {
-		j.note(p, "the old runs were all before the new ones, or after: what else changed meanwhile is in the difference. servebench sweep takes turns")
+		j.note(p, "all runs of one side came before all of the other, so whatever else changed in between is part of the difference; servebench sweep alternates the sides")
 	}
 	if was, is := seeds(p.Old), seeds(p.New); was != is && shown(p.Old, seed) == shown(p.New, seed) {
-		j.note(p, "the seeds are %s on the old side and %s on the new: the prompts were others", was, is)
+		j.note(p, "the two sides had different prompts: the seeds are %s in the old runs and %s in the new ones", was, is)
 	}
 	j.remarkCached(p)
 	j.remarkDefinitions(p)
@@ -25,7 +25,7 @@ func (j *judge) remark(p *Point) {
 	} {
 		was, is := perRequest(p.Old, tokens.of), perRequest(p.New, tokens.of)
 		if change := is/was - 1; math.Abs(change) > lengthMargin {
-			j.note(p, "the %s had %.1f tokens on the old side and %.1f on the new (%s)", tokens.name, was, is, Percent(change))
+			j.note(p, "the %s had %.1f tokens in the old runs and %.1f in the new ones (%s)", tokens.name, was, is, Percent(change))
 		}
 	}
 }
@@ -49,8 +49,8 @@ func (j *judge) remarkCached(p *Point) {
 	if change > cachedDrop || !slices.ContainsFunc(later, func(r *Run) bool { return !r.CacheTold }) {
 		return
 	}
-	j.note(p, "median_ttft is %s in the runs that came later, which have the same seed (%s): their prompts may have been in the server's prefix cache, "+
-		"and no count of the server's says that they were not. Another --seed for them rules it out, or a cache reset in between", Percent(change), same)
+	j.note(p, "median_ttft is %s in the later runs, which sent the same prompts (seed %s): the server may have had them in its prefix cache, "+
+		"and it does not report cache hits. To rule that out, give the later runs another --seed, or reset the cache in between", Percent(change), same)
 }
 
 // remarkDefinitions says that runs of a chat may have been counted otherwise than the
@@ -68,8 +68,8 @@ func (j *judge) remarkDefinitions(p *Point) {
 		}
 	}
 	if known != "" && unknown {
-		j.note(p, "some runs do not tell by which release of vLLM a chat's TTFT and ITL are defined; the others are counted as by %s. "+
-			"The definitions changed in 0.30.0 and in 0.33.0", known)
+		j.note(p, "TTFT and ITL of chats are counted by the definitions of vLLM %s in some runs, and in the others by an unknown release; "+
+			"the definitions changed in 0.30.0 and in 0.33.0", known)
 	}
 }
 

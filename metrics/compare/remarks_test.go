@@ -20,7 +20,7 @@ func prompted(t *testing.T, id string, minute int, seed int64, ttft time.Duratio
 // As measured: the same command twice, on a server that keeps what it was sent.
 func TestPromptsOfOneSeedMayBeInTheCache(t *testing.T) {
 	const first, second = 51600 * time.Microsecond, 1620 * time.Microsecond
-	const says = "in the runs that came later, which have the same seed (0): their prompts may have been in the server's prefix cache"
+	const says = "in the later runs, which sent the same prompts (seed 0): the server may have had them in its prefix cache"
 	told := prompted(t, "b", 5, 0, second)
 	told.Evidence.PrefixQueries = 1000
 	for name, c := range map[string]struct {

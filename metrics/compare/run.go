@@ -147,7 +147,7 @@ func (r *Run) lacks() []string {
 	found := slices.Clone(r.Gaps)
 	switch {
 	case r.Asked["model"] == "":
-		found = append(found, "a text block or the like, which does not say what was asked for")
+		found = append(found, "a result block, which does not say with which flags it was measured")
 	case r.Completed < 0 || r.Failed < 0:
 		found = append(found, "it does not say how many requests failed")
 	}

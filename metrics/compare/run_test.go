@@ -27,7 +27,7 @@ func TestRunsHoldWhatIsKnown(t *testing.T) {
 	}
 	r := Runs([]*metrics.Summary{s}, p95)[0]
 	want := map[string]string{"model": "m", "request-rate": "inf", "max-concurrency": "unlimited", "burstiness": "1", "client": "1",
-		"seed": "7", "cores": "4", "host": "a", "shards": "4", "random-input-len": "9", "dataset-path": "b.json"}
+		"seed": "7", "cores": "4", "host": "a", "arm": "b", "shards": "4", "random-input-len": "9", "dataset-path": "b.json"}
 	if !maps.Equal(r.Asked, want) {
 		t.Errorf("%v", r.Asked)
 	}

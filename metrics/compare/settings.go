@@ -25,13 +25,13 @@ type Setting struct {
 
 // Settings are all settings of a Gate.
 var Settings = []Setting{
-	{"margin", "gate a number: `METRIC=MARGIN`, as median_ttft=5%, p99_itl=10%,2ms; what is within does not matter", setMargin, yaml.MappingNode},
+	{"margin", "gate a number: `METRIC=MARGIN`, such as median_ttft=5% or p99_itl=10%,2ms; a smaller change does not count", setMargin, yaml.MappingNode},
 	{"advisory", "do not gate this `METRIC`", setAdvisory, yaml.SequenceNode},
-	{"ceiling", "the most that a median of new runs may be: `METRIC=VALUE`, as p99_ttft=200", setCeiling, yaml.MappingNode},
-	{"floor", "the least: `METRIC=VALUE`", setFloor, yaml.MappingNode},
-	{"alpha", "chance of a false alarm over all that is gated, `P` (default 0.05)", setAlpha, yaml.ScalarNode},
-	{"allowed-failures", "`SHARE` of a run's requests that may fail, as 1% (default 0%)", setAllowed, yaml.ScalarNode},
-	{"despite", "compare though the sides differ in this `NAME`, as model, client or a flag; or though runs are suspect", setDespite, yaml.SequenceNode},
+	{"ceiling", "the most that the median of the new runs may be: `METRIC=VALUE`, such as p99_ttft=200", setCeiling, yaml.MappingNode},
+	{"floor", "the least that it may be: `METRIC=VALUE`", setFloor, yaml.MappingNode},
+	{"alpha", "chance of a false alarm over all gated numbers, `P` (default 0.05)", setAlpha, yaml.ScalarNode},
+	{"allowed-failures", "`SHARE` of a run's requests that may fail, such as 1% (default 0%)", setAllowed, yaml.ScalarNode},
+	{"despite", "compare although the sides differ in `NAME`: model, client or a flag; or although runs are suspect", setDespite, yaml.SequenceNode},
 }
 
 // UnmarshalYAML changes the gate as a gate file says, whose keys are the names of
@@ -47,7 +47,7 @@ func (g *Gate) UnmarshalYAML(node *yaml.Node) error {
 		key := entry[0]
 		i := slices.IndexFunc(Settings, func(s Setting) bool { return s.Name == key.Value })
 		if i < 0 {
-			return fmt.Errorf("line %d: %s: there is no such key; there are %s", key.Line, key.Value, settingNames())
+			return fmt.Errorf("line %d: %s: there is no such key; the keys are %s", key.Line, key.Value, settingNames())
 		}
 		if line, err := Settings[i].take(g, entry[1]); err != nil {
 			return fmt.Errorf("line %d: %s: %w", line, key.Value, err)
@@ -103,7 +103,7 @@ func setMargin(g *Gate, text string) error {
 			err = errors.New("no unit, or below 0")
 		}
 		if err != nil {
-			return fmt.Errorf("a margin must be a share, as 5%%, or an amount, as 2%s, or both with a comma", m.Unit)
+			return fmt.Errorf("a margin must be a share such as 5%%, or an amount such as 2%s, or both with a comma", m.Unit)
 		}
 	}
 	g.Limits = append(ungated(g, m), limit)
@@ -161,7 +161,7 @@ func setAlpha(g *Gate, text string) error {
 func setAllowed(g *Gate, text string) (err error) {
 	g.Allowed, err = share(text)
 	if err != nil || g.Allowed >= 1 {
-		return errors.New("it must be a share of the requests, as 1%, below 100%")
+		return errors.New("it must be a share of the requests below 100%, such as 1%")
 	}
 	return nil
 }
@@ -188,7 +188,7 @@ func findMetric(name string) (Metric, error) {
 		for _, m := range Metrics {
 			names = append(names, m.Name)
 		}
-		return m, fmt.Errorf("no number is called %q: there are %s, and any percentile, as p95_ttft", name, strings.Join(names, ", "))
+		return m, fmt.Errorf("no metric is called %q: there are %s, and any percentile, such as p95_ttft", name, strings.Join(names, ", "))
 	}
 	return m, nil
 }
@@ -198,7 +198,7 @@ func share(text string) (float64, error) {
 	number, percent := strings.CutSuffix(text, "%")
 	v, err := strconv.ParseFloat(strings.TrimSpace(number), 64)
 	if err != nil || !percent || !(v >= 0) || math.IsInf(v, 1) {
-		return 0, errors.New("it must be a share, as 5%")
+		return 0, errors.New("it must be a share, such as 5%")
 	}
 	return v / 100, nil
 }

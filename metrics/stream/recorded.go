@@ -27,7 +27,7 @@ type Recorded struct {
 func (r *Recorded) Read(names ...string) ([]*metrics.Summary, error) {
 	var all []*metrics.Summary
 	for _, from := range Sources(names) {
-		sums, err := r.named(from)
+		sums, err := r.Of(from)
 		if err != nil {
 			return nil, err
 		}
@@ -36,7 +36,8 @@ func (r *Recorded) Read(names ...string) ([]*metrics.Summary, error) {
 	return all, nil
 }
 
-func (r *Recorded) named(from Source) ([]*metrics.Summary, error) {
+// Of sums up the runs of one source, which may be a name as Read takes it.
+func (r *Recorded) Of(from Source) ([]*metrics.Summary, error) {
 	name := from[0]
 	info, err := os.Stat(name)
 	switch {
@@ -115,7 +116,10 @@ func (r *Recorded) runs(from Source) ([]*metrics.Summary, error) {
 	name, sums, err := from.Read(r.Stdin, r.Ask)
 	for i, s := range sums {
 		for _, w := range s.Warnings {
-			r.Warn(fmt.Sprintf("%s: run %d: %s", name, i+1, w))
+			if len(sums) > 1 {
+				w = fmt.Sprintf("run %d of %d: %s", i+1, len(sums), w)
+			}
+			r.Warn(name + ": " + w)
 		}
 	}
 	return sums, err

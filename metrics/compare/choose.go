@@ -1,0 +1,185 @@
+package compare
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// A Condition chooses runs by what they were asked for: by a property in Run.Asked, such
+// as request-rate, arm or target.
+type Condition struct{ Name, Value string }
+
+// ParseCondition reads NAME=VALUE. Underscores in the name stand for dashes.
+func ParseCondition(text string) (Condition, error) {
+	name, value, ok := strings.Cut(text, "=")
+	if !ok || name == "" || value == "" {
+		return Condition{}, fmt.Errorf("%q: it must be NAME=VALUE, such as request-rate=10, arm=with or target=a", text)
+	}
+	return Condition{strings.ReplaceAll(strings.TrimPrefix(name, "--"), "_", "-"), value}, nil
+}
+
+// Choose returns the runs of both sides that meet all conditions. A run that does not say
+// the property, as a pasted block does not, meets a condition on it. It is an error if a
+// condition leaves no run of a side, or if no run has the value. Either side may be nil.
+func Choose(old, new []*Run, conditions []Condition) (oldChosen, newChosen []*Run, err error) {
+	for _, c := range conditions {
+		if all := slices.Concat(old, new); !slices.ContainsFunc(propertyOf(all, c.Name), c.is) {
+			return nil, nil, c.missing("run", all)
+		}
+		for _, side := range []struct {
+			noun string
+			runs *[]*Run
+		}{{"old run", &old}, {"new run", &new}} {
+			chosen := slices.DeleteFunc(slices.Clone(*side.runs), func(r *Run) bool { return !c.met(r) })
+			if len(chosen) == 0 && *side.runs != nil {
+				return nil, nil, c.missing(side.noun, *side.runs)
+			}
+			*side.runs = chosen
+		}
+	}
+	return old, new, nil
+}
+
+// missing is the error for a condition that none of the runs meets.
+func (c Condition) missing(noun string, runs []*Run) error {
+	if values := propertyOf(runs, c.Name); values != nil && !slices.Equal(values, []string{notGiven}) {
+		return fmt.Errorf("no %s has %s %s: there are %s", noun, c.Name, c.Value, strings.Join(values, ", "))
+	}
+	differ := slices.DeleteFunc(distinctions(runs), func(name string) bool { return len(propertyOf(runs, name)) < 2 })
+	if len(differ) == 0 {
+		return fmt.Errorf("no %s says %s, and the runs do not differ in their loads", noun, c.Name)
+	}
+	return fmt.Errorf("no %s says %s: the runs differ in %s", noun, c.Name, strings.Join(differ, ", "))
+}
+
+// met says whether a run meets the condition.
+func (c Condition) met(r *Run) bool {
+	v := r.property(c.Name)
+	return v == "" || c.is(v)
+}
+
+// is says whether a value is the one of the condition. Numbers may be written in several
+// ways.
+func (c Condition) is(value string) bool {
+	x, err := strconv.ParseFloat(value, 64)
+	y, err2 := strconv.ParseFloat(c.Value, 64)
+	return value == c.Value || err == nil && err2 == nil && x == y
+}
+
+// distinctions are the properties by which runs are told apart: arm and target, and then
+// all that makes another load. What the runs of one load may differ in is not there.
+func distinctions(runs []*Run) []string {
+	names := slices.DeleteFunc(properties(runs), func(name string) bool {
+		return slices.Contains([]string{arm, target, seed, client, cores, host, shards, definitions}, name)
+	})
+	return append([]string{arm, target}, names...)
+}
+
+// A MixedError says that the runs of one side are of several arms, targets or loads. One
+// number cannot stand for all of them.
+type MixedError struct {
+	Sides  []MixedSide
+	Choice []Condition // an example of what to choose
+}
+
+// A MixedSide is one side of a MixedError.
+type MixedSide struct {
+	Name   string // of the side, such as old
+	Values []Values
+}
+
+// Values are the values of a property in which the runs of a side differ.
+type Values struct {
+	Property string
+	Values   []string
+}
+
+// Error has a line for each property, and how to choose among its values.
+func (e *MixedError) Error() string {
+	var text strings.Builder
+	for _, side := range e.Sides {
+		fmt.Fprintf(&text, "the %s runs are not alike, so no number can stand for all of them:\n", side.Name)
+		for _, v := range side.Values {
+			fmt.Fprintf(&text, "  %s: %s\n", v.Property, strings.Join(v.Values, ", "))
+		}
+	}
+	text.WriteString("choose, for example:")
+	for _, c := range e.Choice {
+		fmt.Fprintf(&text, " %s", c.flag())
+	}
+	return text.String()
+}
+
+// flag is the condition as on the command line of servebench compare.
+func (c Condition) flag() string {
+	text := "--where " + c.Name + "=" + c.Value
+	if c.Name == target {
+		text = "--target " + c.Value
+	}
+	if strings.Contains(c.Value, " ") {
+		return strings.Replace(text, c.Value, strconv.Quote(c.Value), 1)
+	}
+	return text
+}
+
+// Unmixed is nil if Compare can compare the two sides load by load, and else a
+// *MixedError. The sides may differ in the properties that despite names.
+func Unmixed(old, new []*Run, despite []string) error {
+	e := &MixedError{}
+	for {
+		sides := mixed(old, new, despite)
+		if sides == nil {
+			break
+		}
+		if e.Sides == nil {
+			e.Sides = sides
+		}
+		// The choice goes on until nothing is mixed any more.
+		v := sides[0].Values[0]
+		c := Condition{v.Property, v.Values[0]}
+		for _, value := range v.Values {
+			if slices.Contains(propertyOf(old, v.Property), value) && slices.Contains(propertyOf(new, v.Property), value) {
+				c.Value = value
+				break
+			}
+		}
+		e.Choice = append(e.Choice, c)
+		unmet := func(r *Run) bool { return !c.met(r) }
+		old, new = slices.DeleteFunc(slices.Clone(old), unmet), slices.DeleteFunc(slices.Clone(new), unmet)
+	}
+	if e.Sides == nil {
+		return nil
+	}
+	return e
+}
+
+// mixed are the sides whose runs differ within a point.
+func mixed(old, new []*Run, despite []string) (sides []MixedSide) {
+	points := split(old, new)
+	for _, side := range []struct {
+		name string
+		runs func(*Point) []*Run
+	}{
+		{"old", func(p *Point) []*Run { return p.Old }}, {"new", func(p *Point) []*Run { return p.New }},
+	} {
+		found := MixedSide{Name: side.name}
+		for _, name := range distinctions(slices.Concat(old, new)) {
+			var values []string
+			for i := range points {
+				if of := propertyOf(side.runs(&points[i]), name); len(of) > 1 {
+					values = append(values, of...)
+				}
+			}
+			if values != nil && !slices.Contains(despite, name) {
+				slices.SortFunc(values, byNumber)
+				found.Values = append(found.Values, Values{name, slices.Compact(values)})
+			}
+		}
+		if found.Values != nil {
+			sides = append(sides, found)
+		}
+	}
+	return sides
+}
