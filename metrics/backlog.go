@@ -6,31 +6,30 @@ import (
 	"time"
 )
 
-// The measures of a backlog. A run of 20 s has bins of 10 ms, one of a day bins of
-// 82 s at most: a backlog that matters grows over a good part of the run.
+// The bins of a backlog. A run of 20 s has bins of 10 ms, a run of a day bins of at most 82 s: a
+// backlog that matters grows over a good part of the run.
 const (
 	backlogBins  = 2048
 	backlogWidth = 10 * time.Millisecond
 )
 
-// A backlog counts by time how many requests were due, and how many of them have
-// ended: the difference up to a time is the backlog then, the requests in flight and
-// those that wait for a slot. When a run outgrows the bins they become twice as wide,
-// so that it never takes more than 48 KiB. Each bin begins at a multiple of its
-// width, so it does not matter in which order requests are added.
+// A backlog counts by time how many requests were due, and how many of them have ended. The
+// difference up to a time is the backlog then: the requests in flight and those that wait for a
+// slot. When a run outgrows the bins they become twice as wide, so it never takes more than 48 KiB.
+// Each bin begins at a multiple of its width, so the order in which requests are added does not
+// matter.
 type backlog struct {
 	Width  time.Duration `json:"width,omitempty"`  // of a bin
-	Origin int64         `json:"origin,omitempty"` // the first bin's time in widths
+	Origin int64         `json:"origin,omitempty"` // time of the first bin, in widths
 	Bins   []backlogBin  `json:"bins,omitempty"`   // backlogBins at most
 }
 
-// A backlogBin is what there was of a backlog in a stretch of time. The later turns
-// of a conversation are due when the turn before ends, so that they count as begun
-// never: a conversation ends with its last turn.
+// A backlogBin is one stretch of a backlog. Only a conversation's first turn counts as due, since
+// each later turn is due when the previous one ends; the conversation ends with its last turn.
 type backlogBin struct {
 	Began int           `json:"n,omitempty"` // conversations due
 	Ended int           `json:"e,omitempty"` // that ended
-	Took  time.Duration `json:"t,omitempty"` // from due to end, of all requests that were due then
+	Took  time.Duration `json:"t,omitempty"` // sum from due to end, over the requests due then
 }
 
 func (b *backlogBin) add(other backlogBin) {
@@ -39,7 +38,7 @@ func (b *backlogBin) add(other backlogBin) {
 	b.Took += other.Took
 }
 
-// sound says whether b, which was read, is one that add can have made.
+// sound reports whether b, which was read from a file, could come from add.
 func (b *backlog) sound() bool {
 	return b != nil && b.Width >= backlogWidth && len(b.Bins) <= backlogBins && max(b.Origin, -b.Origin) <= int64(math.MaxInt64/b.Width)
 }
@@ -47,7 +46,7 @@ func (b *backlog) sound() bool {
 // mean is how long a request took.
 func (b backlogBin) mean() time.Duration { return share(b.Took, b.Began) }
 
-// add takes a request into account, measured or of the warm-up.
+// add counts a request, measured or of the warm-up.
 func (b *backlog) add(r *Record) {
 	due := backlogBin{Began: 1, Took: r.End - r.Due}
 	if r.Turn > 0 {
@@ -87,8 +86,8 @@ func (b *backlog) widen() {
 	b.Width, b.Origin, b.Bins = 2*b.Width, origin, wide
 }
 
-// merge adds another backlog, whose clock began that much later: each bin goes where its
-// middle then lies.
+// merge adds another backlog, whose clock began that much later. Each bin goes where its middle
+// then is.
 func (b *backlog) merge(other *backlog, later time.Duration) {
 	for len(b.Bins) > 0 && b.Width < other.Width {
 		b.widen()
@@ -101,71 +100,70 @@ func (b *backlog) merge(other *backlog, later time.Duration) {
 	}
 }
 
-// Backlog is how the requests that were due and had not ended became more while
-// requests were due at an even rate. They are those in flight and those that wait for
-// a slot of --max-concurrency.
+// Backlog says how the number of requests grew that were due and had not ended, while requests were
+// due at an even rate. They are in flight, or wait for a slot of --max-concurrency.
 type Backlog struct {
-	Judged  bool    // there was enough to judge by; else what follows is 0, but for Early and Late
-	Over    Window  // where it was looked at, on the clock of the Records
+	Judged  bool    // there was enough data to judge; if not, the rest is 0, except for Early and Late
+	Over    Window  // the part that was judged, on the clock of the Records
 	Offered float64 // requests due a second
 	Growth  float64 // of the backlog, in requests a second
-	Chance  float64 // what the growth must be beyond to be told from chance, in requests a second
+	Chance  float64 // largest growth that chance explains, in requests a second
 
-	// Early and Late are how long the requests of either half took from when they were
-	// due, where nothing was judged and the later ones took longer; 0 elsewhere.
+	// Early and Late are the mean times from due to end in either half, if nothing was judged and
+	// the later requests took longer; else 0.
 	Early, Late time.Duration
 }
 
-// grows says that the server did not keep up: the backlog grew by more than chance
-// does, and by a part of the rate that matters.
+// grows reports that the server did not keep up: the backlog grew by more than chance explains, and
+// by a part of the rate that matters.
 func (b Backlog) grows() bool { return b.Judged && b.Growth > max(b.Chance, GrowthLimit*b.Offered) }
 
-// How the growth of a backlog is judged. Of simulated runs at 50 to 90 % of what a server
-// can do, fewer than one in a thousand is called overloaded.
+// How the growth of a backlog is judged. Of simulated runs at 50 to 90 % of a server's capacity,
+// fewer than one in a thousand is called overloaded.
 const (
-	// A server at 105 % of what it can do is hardly told from one at 95 %.
+	// A server at 105 % of its capacity is hard to distinguish from one at 95 %.
 	GrowthLimit = 0.05 // of the rate
 
-	// Completions in one stretch of time depend on the stretch before. The means of a dozen
-	// stretches hardly do, so they give an honest error of their mean: the method of batch means, Law, Simulation Modeling and Analysis, 5th ed., 9.5.3.
+	// Completions in one stretch of time depend on the previous stretch. The means of a dozen
+	// stretches hardly do, so they give an honest error of their mean: the method of batch means,
+	// Law, Simulation Modeling and Analysis, 5th ed., 9.5.3.
 	growthStretches = 12
 	growthQuantile  = 3.106 // of Student's t, 99.5 % with 11 degrees of freedom
 
-	// At first the server fills up: its backlog grows by all that is due until the
-	// first requests have ended. By twice their mean time nine of ten have.
-	settledFirst = 20 // one in so many requests is among the first,
-	settledLeast = 10 // or so many,
-	settledMost  = 30 // and no more than that
+	// At first the server fills up: its backlog grows by everything that is due until the first
+	// requests have ended. By twice their mean time, nine of ten have.
+	settledFirst = 20 // one in so many requests counts as first,
+	settledLeast = 10 // but at least so many,
+	settledMost  = 30 // and at most so many
 	settledTimes = 2  // of their mean time
-	settledShare = 10 // one in so many parts of the run is left out, however short that is
+	settledShare = 10 // leave out one in so many parts of the run, however short that is
 
-	// A backlog that grew by more than this, and no more than by chance, proves neither
+	// A backlog that grew by more than this, but not by more than chance explains, proves neither
 	// that the server keeps up nor that it does not.
 	unprovenLimit = 0.1 // of the rate
 
-	// Later a server may still fill up slowly. It then completes ever more.
+	// Later a server may still fill up slowly. Its completions then keep growing.
 	fillingLimit = 0.5 // of the growth, by which the second half completes more than the first
 
-	// A backlog that grows makes requests that are due later take longer: in order,
-	// each second of growth g at completions d makes them wait g/d s more. Without that
-	// there are only more of them in flight, each as quick as before.
+	// A growing backlog makes later requests take longer: in order, each second of growth g at
+	// completions d makes them wait g/d s more. Without that, there are only more requests in
+	// flight, each as quick as before.
 	slowerLimit = 0.5 // of g/d
 
-	// A run too short to judge gets a note when requests of its second half took this many
-	// times as long as requests of the first.
+	// A run too short to judge gets a note if requests of its second half took this many times as
+	// long as those of the first.
 	slowerTimes = 1.5
 )
 
-// growth looks at the backlog from a time on until the last request was due. It finds
-// nothing where the server has not settled by then, or still fills up.
+// growth looks at the backlog from a time on until the last request was due. It finds nothing if
+// the server has not settled by then, or still fills up.
 //
-// With A(t) requests due by t, D(t) ended and N = A − D the backlog, the growth is
-// (N(T) − N(s))/(T − s), s being when the server had settled and T when the last
-// request was due: what comes after, as the tail of slow answers, counts for nothing.
-// It is beyond chance where the rate at which requests ended, d, is below the one at
-// which they were due, λ, by more than t·s_d/√12: 12 stretches of equal length give
-// the standard deviation s_d of theirs, and Student's t the limit. That λ is known
-// and not estimated makes the test sharper than one on N.
+// With A(t) requests due by t, D(t) ended and N = A − D the backlog, the growth is (N(T) − N(s))/(T
+// − s), where s is when the server had settled and T when the last request was due. What comes
+// later, such as the tail of slow answers, does not count. It is beyond chance if the rate d at
+// which requests ended is below the rate λ at which they were due by more than t·s_d/√12: 12
+// stretches of equal length give the standard deviation s_d of their rates, and Student's t the
+// limit. Since λ is known and not estimated, this test is sharper than one on N.
 func (b *backlog) growth(from time.Duration) Backlog {
 	g := grower{backlog: b}
 	if !g.find(from) {
@@ -183,7 +181,7 @@ func (b *backlog) growth(from time.Duration) Backlog {
 	return b.slower()
 }
 
-// slower finds out whether later requests took longer, in a run with too little to judge.
+// slower checks whether later requests took longer, in a run with too little data to judge.
 func (b *backlog) slower() (found Backlog) {
 	all := 0
 	for _, bin := range b.Bins {
@@ -203,15 +201,15 @@ func (b *backlog) slower() (found Backlog) {
 	return found
 }
 
-// A grower finds the growth of a backlog.
+// A grower computes the growth of a backlog.
 type grower struct {
 	*backlog
 	offered    float64 // a bin
-	begin, per int     // the first bin that is looked at, and how many a stretch has
+	begin, per int     // the first bin to look at, and the bins in a stretch
 	stretches  [growthStretches]backlogBin
 }
 
-// find says whether there are enough bins to look at.
+// find reports whether there are enough bins to look at.
 func (g *grower) find(from time.Duration) bool {
 	first, last, all := -1, 0, 0
 	for i, bin := range g.Bins {
@@ -234,7 +232,7 @@ func (g *grower) find(from time.Duration) bool {
 	return g.per > 0 && 3*g.per*growthStretches >= last+1-measured
 }
 
-// settled is the bin by which the first of all requests had ended, most of them.
+// settled is the bin by which most of the first requests had ended.
 func (g *grower) settled(first, all int) int {
 	wanted := min(max(all/settledFirst, settledLeast), settledMost)
 	var seen backlogBin
@@ -245,8 +243,8 @@ func (g *grower) settled(first, all int) int {
 	return i + int(min(settledTimes*seen.mean()/g.Width, backlogBins))
 }
 
-// judge says what the stretches show. That is nothing where too few requests ended, where
-// the backlog grew a lot but perhaps by chance, or where it grows like a server filling up.
+// judge computes the growth over the stretches. It finds nothing if too few requests ended, if the
+// backlog grew a lot but perhaps by chance, or if it grows like a server that fills up.
 func (g *grower) judge() Backlog {
 	early, late := g.half(0), g.half(growthStretches/2)
 	if early.Ended+late.Ended < growthStretches || early.Began == 0 || late.Began == 0 {
@@ -272,7 +270,7 @@ func (g *grower) judge() Backlog {
 	return b
 }
 
-// half is half of the stretches together, from that one on.
+// half is the sum of half of the stretches, from that one on.
 func (g *grower) half(from int) (all backlogBin) {
 	for _, part := range g.stretches[from : from+growthStretches/2] {
 		all.add(part)
@@ -280,10 +278,10 @@ func (g *grower) half(from int) (all backlogBin) {
 	return all
 }
 
-// deviation is the standard deviation of the stretches' rates of completion, whose
-// mean is given, both for a bin. They are whole numbers, each within half of one.
+// deviation is the standard deviation of the stretches' rates of completion, whose mean is given,
+// both for a bin. Counts are whole numbers, each within one half of the true value.
 func (g *grower) deviation(mean float64) float64 {
-	const rounding = 1.0 / 12 // variance of what is equally likely within one
+	const rounding = 1.0 / 12 // variance of a uniform distribution of width one
 	sum := 0.0
 	for _, part := range g.stretches {
 		off := float64(part.Ended) - mean*float64(g.per)

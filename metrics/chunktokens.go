@@ -6,20 +6,20 @@ import (
 	"time"
 )
 
-// ChunkTokens says how the output tokens of completed requests came in chunks.
-// A request's are known when the server counted them with every chunk, or when
-// it has as many tokens as chunks, a role and a finish chunk aside.
+// ChunkTokens says how the output tokens of completed requests came in chunks. The tokens of each
+// chunk are known if the server counted them with every chunk, or if the request has as many tokens
+// as chunks, apart from a role and a finish chunk.
 type ChunkTokens struct {
 	Known   int   `json:"known"`             // requests whose tokens are known chunk by chunk
 	Bundled int   `json:"bundled,omitempty"` // others, with more tokens than chunks
 	Fewer   int   `json:"fewer,omitempty"`   // others, with fewer: without usage, or with empty chunks
-	Chunks  int64 `json:"chunks"`            // that carried tokens, of the known and the bundled
-	Blank   int64 `json:"blank,omitempty"`   // that carried none, of the known
-	Tokens  int64 `json:"tokens"`            // of the known and the bundled
-	Largest int   `json:"largest,omitempty"` // most tokens in one chunk, of the known
+	Chunks  int64 `json:"chunks"`            // that carried tokens, in known and bundled requests
+	Blank   int64 `json:"blank,omitempty"`   // that carried none, in known requests
+	Tokens  int64 `json:"tokens"`            // in known and bundled requests
+	Largest int   `json:"largest,omitempty"` // most tokens in one chunk, in known requests
 }
 
-// Mean is how many tokens a chunk carried, 0 when that is not known.
+// Mean is the mean number of tokens in a chunk, 0 if unknown.
 func (c ChunkTokens) Mean() float64 {
 	if c.Chunks == 0 {
 		return 0
@@ -27,15 +27,15 @@ func (c ChunkTokens) Mean() float64 {
 	return float64(c.Tokens) / float64(c.Chunks)
 }
 
-// Differ says that a chunk is not a token, so counting chunks does not count tokens. It
-// overlooks as many requests as Bundles does.
+// Differ reports that a chunk is not a token, so counting chunks does not count tokens. It ignores
+// as many requests as Bundles does.
 func (c ChunkTokens) Differ() bool { return c.Bundles() || c.Largest > 1 }
 
-// Bundles says that more than one request in a hundred had more tokens than
-// chunks: too many to speak of single tokens.
+// Bundles reports that more than one request in a hundred had more tokens than chunks: too many to
+// speak of single tokens.
 func (c ChunkTokens) Bundles() bool { return c.Bundled*100 > c.Known+c.Bundled+c.Fewer }
 
-// plus is c and other together.
+// plus is the sum of c and other.
 func (c ChunkTokens) plus(other ChunkTokens) ChunkTokens {
 	return ChunkTokens{
 		Known: c.Known + other.Known, Bundled: c.Bundled + other.Bundled, Fewer: c.Fewer + other.Fewer,
@@ -44,7 +44,7 @@ func (c ChunkTokens) plus(other ChunkTokens) ChunkTokens {
 	}
 }
 
-// counts are the ChunkTokens of the request alone.
+// counts are the ChunkTokens of this request.
 func (a *attribution) counts() ChunkTokens {
 	switch a.kind {
 	case fewer:
@@ -60,23 +60,23 @@ func (a *attribution) counts() ChunkTokens {
 	return c
 }
 
-// An attribution says how many tokens each chunk of a request carried. Of a kind
-// other than known it is a guess that adds up.
+// An attribution says how many tokens each chunk of a request carried. Unless its kind is known, it
+// is a guess with the right sum.
 type attribution struct {
 	kind           int
 	chunks, tokens int
 	full           int   // chunks with tokens
-	each           []int // tokens of each; nil for one each, but for blanks at both ends
-	lead           int   // blank ones before the first token
+	each           []int // tokens of each; nil for one in each, except blanks at both ends
+	lead           int   // blank chunks before the first token
 }
 
 const (
 	known   = iota
 	bundled // more tokens than chunks
-	fewer   // fewer tokens than chunks that could have carried them
+	fewer   // fewer tokens than chunks that could carry them
 )
 
-// attribute finds out what r's chunks carried. r completed and has chunks.
+// attribute computes what r's chunks carried. r completed and has chunks.
 func (r *Record) attribute() attribution {
 	a := attribution{chunks: r.Chunks.Len(), tokens: min(max(r.Out, 0), maxChunks)}
 	if a.count(r.TokensPerChunk) {
@@ -87,8 +87,8 @@ func (r *Record) attribute() attribution {
 		a.kind = bundled
 		return a
 	}
-	// A role chunk goes before the content, often in one packet with its
-	// beginning; a finish chunk may follow.
+	// A role chunk precedes the content, often in one packet with its beginning; a finish chunk may
+	// follow.
 	a.lead = min(blank, r.before())
 	a.full = a.tokens
 	if blank-a.lead > 1 || a.tokens == 0 {
@@ -97,8 +97,8 @@ func (r *Record) attribute() attribution {
 	return a
 }
 
-// arrivals yields when each chunk came that a is of, and its tokens. Where single
-// chunk times are not known they are spread evenly.
+// arrivals yields when each chunk came, and its tokens. If single chunk times are unknown, they are
+// spread evenly.
 func (r *Record) arrivals(a *attribution) iter.Seq2[time.Duration, int] {
 	return func(yield func(time.Duration, int) bool) {
 		if !r.Chunks.Gapless() {
@@ -120,7 +120,7 @@ func (r *Record) arrivals(a *attribution) iter.Seq2[time.Duration, int] {
 	}
 }
 
-// count takes the server's own counts, if they are complete.
+// count uses the server's counts, if they are complete.
 func (a *attribution) count(each []int) bool {
 	sum := 0
 	a.full = 0
@@ -174,23 +174,23 @@ func (a *attribution) at(i int) int {
 	return 1
 }
 
-// A Delivery says how the answers of completed requests came: whether as a stream,
-// and with what ahead of the first output.
+// A Delivery says how the answers of completed requests came: whether as a stream, and what came
+// before the first output.
 type Delivery struct {
-	// Of are requests with enough tokens to tell a stream by, and AtOnce those of them whose
-	// output came all at once, long after they were sent.
+	// Of are requests with enough tokens to recognise a stream, and AtOnce those whose output came
+	// all at once, long after they were sent.
 	Of     int `json:"of,omitempty"`
 	AtOnce int `json:"at_once,omitempty"`
 
-	// Content are requests that got output, and Early those of them whose TTFT ended before
-	// the first output: by Ahead, in all.
+	// Content are requests that got output, and Early those whose TTFT ended before the first
+	// output. Ahead is the sum of the differences.
 	Content int           `json:"content,omitempty"`
 	Early   int           `json:"early,omitempty"`
 	Ahead   time.Duration `json:"ahead,omitempty"`
 }
 
-// MeanAhead is how much earlier than its first output a request's TTFT ended, of those
-// that got output.
+// MeanAhead is by how much TTFT ended before the first output, on average over the requests that
+// got output.
 func (d Delivery) MeanAhead() time.Duration { return share(d.Ahead, d.Content) }
 
 func (d Delivery) plus(other Delivery) Delivery {
@@ -200,15 +200,15 @@ func (d Delivery) plus(other Delivery) Delivery {
 	}
 }
 
-// No server makes a token in a tenth of a millisecond, and few take less than a
-// millisecond. Fewer tokens than five may share a packet.
+// No server makes a token in a tenth of a millisecond, and few take less than a millisecond. Fewer
+// than five tokens may share a packet.
 const (
 	streamTokens   = 5
 	fastestToken   = 100 * time.Microsecond
 	deliveredToken = time.Millisecond
 )
 
-// add takes a completed request into account that has chunks.
+// add counts a completed request that has chunks.
 func (d *Delivery) add(r *Record) {
 	if r.FirstContent > 0 {
 		d.Content++
@@ -217,30 +217,30 @@ func (d *Delivery) add(r *Record) {
 			d.Ahead += ahead
 		}
 	}
-	// Where nobody counted the tokens, chunks stand for them.
+	// If nobody counted the tokens, chunks count as tokens.
 	tokens := max(r.Out, r.Chunks.Len())
 	if tokens < streamTokens {
 		return
 	}
 	d.Of++
 	took := r.Chunks.Last() - max(r.Chunks.First(), r.FirstContent)
-	// Of tokens that nobody is shown, as a hidden reasoning's, there are no chunks.
+	// Tokens that the client does not get, such as hidden reasoning, have no chunks.
 	steps := time.Duration(max(r.Chunks.Len()-1, 1))
 	if took < steps*fastestToken && r.E2EL() >= time.Duration(tokens-1)*deliveredToken {
 		d.AtOnce++
 	}
 }
 
-// Counts say whose counts the output tokens of completed requests are.
+// Counts says who counted the output tokens of completed requests.
 type Counts struct {
 	Of int `json:"of,omitempty"` // requests
-	// Tokenizer are those that the client's own tokenizer counted, since the server did not.
+	// Tokenizer are those that the client's tokenizer counted, because the server did not.
 	Tokenizer int `json:"tokenizer,omitempty"`
-	// Nobody are those that nobody counted: each stands for one token.
+	// Nobody are those that nobody counted: each counts as one token.
 	Nobody int `json:"nobody,omitempty"`
 
-	// Cached are prompt tokens of all of them that the server found in its prefix cache, as
-	// its usage says; 0 where it does not.
+	// Cached are the prompt tokens of all of them that the server found in its prefix cache, by its
+	// usage; 0 if it does not say.
 	Cached int `json:"cached,omitempty"`
 }
 
@@ -248,14 +248,14 @@ func (c Counts) plus(other Counts) Counts {
 	return Counts{c.Of + other.Of, c.Tokenizer + other.Tokenizer, c.Nobody + other.Nobody, c.Cached + other.Cached}
 }
 
-// add takes a completed request into account. A request for one token has one.
+// add counts a completed request. An answer to a request for one token has one token.
 func (c *Counts) add(r *Record) {
 	c.Of++
 	c.Cached += min(r.Cached, r.In)
 	switch {
 	case !r.Uncounted || r.OutAsked == 1:
 	case r.Beside != nil && r.Out == r.Beside.Out:
-		// The server's, where vLLM's client does not look.
+		// The server's, in a place that vLLM's client ignores.
 	case r.Out == 1:
 		c.Nobody++
 	default:
@@ -263,7 +263,7 @@ func (c *Counts) add(r *Record) {
 	}
 }
 
-// by is c for a run with that tokenizer: an answer of one token is then counted, too.
+// by is c for a run with that tokenizer, which then also counts answers of one token.
 func (c Counts) by(tokenizer string) Counts {
 	if tokenizer != "" {
 		c.Tokenizer, c.Nobody = c.Tokenizer+c.Nobody, 0

@@ -8,22 +8,21 @@ import (
 	"time"
 )
 
-// requestCap is how many requests a Collector knows exactly unless told otherwise:
-// 130 MB of them. At ten times as many it takes a second and more to move the slices
-// that they are in.
+// requestCap is the default number of requests that a Collector keeps exactly: 130 MB of them. With
+// ten times as many, moving the slices that hold them takes a second or more.
 const requestCap = 1_000_000
 
-// A Collector turns Records into a Summary. It keeps about eight bytes for each
-// chunk, up to ten million of them, and 130 for each request, up to a million: 210 MB.
-// Past either its size stays as it is, and the latencies of which there are more
-// become approximate. However long the run, what the Truth needs of time takes 48 MiB
-// at most. Outcomes and the Trace come on top, within MaxKept. It is for one goroutine.
+// A Collector turns Records into a Summary. It keeps about eight bytes for each chunk, up to ten
+// million of them, and 130 for each request, up to a million: 210 MB. Beyond either limit its size
+// stays as it is, and the latencies above the limit become approximate. However long the run, the
+// time series of the Truth take at most 48 MiB. Outcomes and the Trace come on top, within MaxKept.
+// Only one goroutine may use it.
 type Collector struct {
 	KeepOutcomes bool // keep Outcomes, with texts, for a detailed result file
 	KeepLastings bool // keep Lastings, for any result file
 	KeepTrace    bool // keep the Trace
-	MaxKept      int  // bytes that both may take, else none of them is kept; 0 means no limit
-	Cap          int  // exact values kept of each latency; 0 means as said above
+	MaxKept      int  // bytes for both together; beyond it both are dropped; 0: no limit
+	Cap          int  // exact values kept of each latency; 0 means the limits above
 
 	header      *Header
 	trace       Trace
@@ -32,16 +31,16 @@ type Collector struct {
 	timeline    timeline
 	witness     witness
 	processes   processes // that were sampled
-	foreign     bool      // AddOutcome was called: the Truth is not known
-	evened      int       // completed requests whose single chunk times are not known
-	refused     int       // requests whose times cannot be
+	foreign     bool      // AddOutcome was called: the Truth is unknown
+	evened      int       // completed requests with unknown single chunk times
+	refused     int       // requests whose times are impossible
 	firstErrors []firstError
 	scratch     []float64
 	kept        int  // bytes that Outcomes and the Trace took
-	shed        bool // and were let go
+	shed        bool // and were dropped
 }
 
-// NewCollector makes a Collector for a run. The header is kept, not changed.
+// NewCollector makes a Collector for a run. It keeps the header and does not change it.
 func NewCollector(h *Header) *Collector {
 	return &Collector{
 		header: h,
@@ -49,9 +48,8 @@ func NewCollector(h *Header) *Collector {
 	}
 }
 
-// Add takes a record into account by the header's Definitions, unless it is of the
-// warm-up. Only a Trace keeps it. A request whose answer came before it was sent counts
-// as failed.
+// Add adds a record by the header's Definitions, unless it is of the warm-up. Only a Trace keeps
+// the record. A request whose answer came before it was sent counts as failed.
 func (c *Collector) Add(r *Record) {
 	r, possible := c.header.Counted(r).possible()
 	if !possible && r.Phase != WarmUp {
@@ -81,7 +79,7 @@ func (c *Collector) Add(r *Record) {
 	c.witness.add(r, c.requestCap())
 }
 
-// AddSample keeps a sample in the Trace, if that is kept. Those of one URL come in
+// AddSample keeps a sample in the Trace, if there is a Trace. Samples of one URL must come in
 // order.
 func (c *Collector) AddSample(s *Sample) {
 	c.sum.Mixed = cmp.Or(c.sum.Mixed, c.processes.add(s))
@@ -90,29 +88,29 @@ func (c *Collector) AddSample(s *Sample) {
 	}
 }
 
-// Requests is how many measured requests were added.
+// Requests is the number of measured requests that were added.
 func (c *Collector) Requests() int { return c.sum.Completed + c.sum.Failed }
 
-// FirstLate is how late the first request of the first conversation was sent; it is false
-// where there is none.
+// FirstLate is how late the first request of the first conversation was sent; false if there is no
+// such request.
 func (c *Collector) FirstLate() (time.Duration, bool) {
 	w := &c.witness
 	return w.sent.first - w.due.first, w.sent.any
 }
 
-// Gapless says that ITL lacks the gaps of some completed request, because only its first
-// and its last chunk are known.
+// Gapless reports that ITL lacks the gaps of some completed request, because only its first and its
+// last chunk are known.
 func (c *Collector) Gapless() bool { return c.evened > 0 }
 
-// AddOutcome takes a request into account that was measured elsewhere. It does
-// not keep o.ITL. The Summary is then without Truth, which needs Records.
+// AddOutcome adds a request that was measured elsewhere. It does not keep o.ITL. The Summary then
+// has no Truth, which needs Records.
 func (c *Collector) AddOutcome(o Outcome) {
 	c.foreign = true
 	c.addOutcome(o, 0)
 }
 
-// AddLastings takes what is known of requests of which no more is: latencies of those
-// that completed, if the others can be told from them by having none.
+// AddLastings adds requests of which only their Lasting is known. It takes the latencies of those
+// that completed, if the failed ones can be recognised by having none.
 func (c *Collector) AddLastings(lastings []Lasting, completed int) {
 	lastings = slices.DeleteFunc(slices.Clone(lastings), func(l Lasting) bool { return l.Latency <= 0 })
 	if len(lastings) != completed {
@@ -123,8 +121,7 @@ func (c *Collector) AddLastings(lastings []Lasting, completed int) {
 	}
 }
 
-// putE2EL takes a latency of a completed request, and its wait for a slot where that
-// is known.
+// putE2EL adds a latency of a completed request, and its wait for a slot if that is known.
 func (c *Collector) putE2EL(latency, queue float64) {
 	c.put(&c.sum.E2EL, latency)
 	if !math.IsNaN(queue) {
@@ -133,7 +130,7 @@ func (c *Collector) putE2EL(latency, queue float64) {
 	}
 }
 
-// addOutcome counts o. gone is how many gaps it had that are no longer known.
+// addOutcome counts o. gone is the number of its gaps that are no longer known.
 func (c *Collector) addOutcome(o Outcome, gone int) {
 	if c.KeepOutcomes && c.room(o.size()) {
 		kept := o
@@ -161,7 +158,7 @@ func (c *Collector) addOutcome(o Outcome, gone int) {
 	c.addSpan(&o, gone)
 }
 
-// addSpan keeps what the peaks need, together with the gaps they share with ITL.
+// addSpan keeps what the peaks need, together with the gaps that they share with ITL.
 func (c *Collector) addSpan(o *Outcome, gone int) {
 	itl := &c.sum.ITL
 	if c.Cap > 0 {
@@ -188,9 +185,8 @@ func (c *Collector) put(d *Distribution, seconds float64) {
 
 func (c *Collector) requestCap() int { return cmp.Or(c.Cap, requestCap) }
 
-// Summary sums up what was added, for a run that has taken so many seconds. It
-// shares histograms and maps with the Collector, so it is good until the next
-// Add.
+// Summary sums up what was added, for a run that has taken so many seconds. It shares histograms
+// and maps with the Collector, so it is valid until the next Add.
 func (c *Collector) Summary(seconds float64) *Summary {
 	s := c.sum
 	s.Seconds, s.Began = seconds, c.header.Began()
@@ -212,7 +208,7 @@ func (c *Collector) Summary(seconds float64) *Summary {
 		s.Truth = c.witness.testimony(&c.header.Config, seconds)
 	}
 	if c.KeepTrace && !c.shed {
-		// Those of several sources come one source after the other.
+		// Samples of several sources come one source after the other.
 		slices.SortStableFunc(c.trace.Samples, func(a, b *Sample) int { return cmp.Compare(a.At, b.At) })
 		s.Trace = &c.trace
 	}
@@ -254,7 +250,7 @@ func rate(n, seconds float64) float64 {
 	return n / seconds
 }
 
-// refusals is what there is to say of requests whose times cannot be.
+// refusals is the warning about requests with impossible times.
 func (c *Collector) refusals() []string {
 	if c.refused == 0 {
 		return nil

@@ -6,27 +6,27 @@ import (
 	"strings"
 )
 
-// Definitions say what of an answer vLLM's client counts, by the name of a release
-// that does it so. They changed for chat alone: what a first token is, what the last
-// one, and whether an answer without output failed. The empty name is the latest's.
+// Definitions are the rules by which vLLM's client counts an answer, named after a release that
+// uses them. They changed for chats only: what the first token is, what the last one, and whether
+// an answer without output failed. The empty name means the latest.
 type Definitions string
 
 const (
-	// Definitions033 hold for 0.33.0 and later: a chunk of a chat counts when
-	// it carries output, which the chunk with the role does not.
+	// Definitions033 apply to 0.33.0 and later: a chunk of a chat counts if it carries output, so
+	// the chunk with the role does not count.
 	Definitions033 Definitions = "0.33.0"
-	// Definitions030 hold for 0.30.0 to 0.32.0: each chunk with choices counts.
+	// Definitions030 apply to 0.30.0 to 0.32.0: each chunk with choices counts.
 	Definitions030 Definitions = "0.30.0"
-	// Definitions029 hold for 0.29.0 and older: each chunk with choices counts,
-	// any later event of a chat moves its end, and a chat without a chunk succeeds.
+	// Definitions029 apply to 0.29.0 and older: each chunk with choices counts, any later event of
+	// a chat moves its end, and a chat without a chunk succeeds.
 	Definitions029 Definitions = "0.29.0"
 )
 
 // Latest are the Definitions of the newest release known here.
 const Latest = Definitions033
 
-// InForce are those by which the run's latencies are defined; empty where all are
-// the same, as for completions, or where that is not known.
+// InForce are the Definitions of the run's latencies; empty if all give the same, as for
+// completions, or if they are unknown.
 func (h *Header) InForce() Definitions {
 	if !h.Config.Chat() || h.Definitions == "" {
 		return ""
@@ -34,19 +34,19 @@ func (h *Header) InForce() Definitions {
 	return h.Definitions
 }
 
-// known says that d is one of the names above, or empty.
+// known reports whether d is one of the names above, or empty.
 func (d Definitions) known() bool {
 	return slices.Contains([]Definitions{"", Definitions033, Definitions030, Definitions029}, d)
 }
 
-// Older says that d is of older releases than e.
+// Older reports whether d belongs to older releases than e.
 func (d Definitions) Older(e Definitions) bool { return d.age() > e.age() }
 
 func (d Definitions) age() int {
 	return slices.Index([]Definitions{Definitions033, Definitions030, Definitions029}, d.Named())
 }
 
-// Named is d by its name.
+// Named is d with the empty name resolved.
 func (d Definitions) Named() Definitions {
 	if d == "" {
 		return Latest
@@ -54,7 +54,7 @@ func (d Definitions) Named() Definitions {
 	return d
 }
 
-// String is what a reader of a report is told.
+// String describes d for the reader of a report.
 func (d Definitions) String() string {
 	switch d.Named() {
 	case Definitions029:
@@ -65,8 +65,8 @@ func (d Definitions) String() string {
 	return "vLLM 0.33.0"
 }
 
-// Of is r as the client of d has it: r itself, or a copy in which Chunks are those
-// that count, and Blank and Trailer hold nothing more. To apply it twice does no harm.
+// Of is r as the client of d counts it: r itself, or a copy in which Chunks are the chunks that
+// count, and Blank and Trailer hold the rest. Applying it twice is harmless.
 func (d Definitions) Of(r *Record, chat bool) *Record {
 	if d.Named() == Latest {
 		return r
@@ -86,9 +86,9 @@ func (d Definitions) Of(r *Record, chat bool) *Record {
 	return &older
 }
 
-// TakeBlank makes chunks of a completed answer's blank ones, from the first with
-// content on, where no chunk is output that vLLM's client knows: it fails such an
-// answer, which has all that a reader of it wants.
+// TakeBlank moves a completed answer's blank chunks, from the first with content on, to Chunks, if
+// vLLM's client knows none of its chunks as output. That client fails such an answer, although it
+// has everything that a reader wants.
 func (r *Record) TakeBlank() {
 	if r.Chunks.n > 0 || r.FirstContent == 0 {
 		return
@@ -104,7 +104,7 @@ func (r *Record) TakeBlank() {
 	r.Blank, r.Last = lead, r.Chunks.last
 }
 
-// UnmarshalText reads a name. One that is not known here is of a newer program.
+// UnmarshalText reads a name. An unknown name comes from a newer program.
 func (d *Definitions) UnmarshalText(text []byte) error {
 	if *d = Definitions(text); !d.known() {
 		return fmt.Errorf("definitions of vLLM %s: this program knows none", text)
@@ -112,10 +112,10 @@ func (d *Definitions) UnmarshalText(text []byte) error {
 	return nil
 }
 
-// Chat says that the requests went to a chat endpoint.
+// Chat reports whether the requests went to a chat endpoint.
 func (c *Config) Chat() bool { return strings.Contains(c.Backend, "chat") }
 
-// Recognise tells a stream of before Definitions, which counted as 0.29.0 does.
+// Recognise sets the Definitions of a stream from before there were any: it counts as 0.29.0 does.
 func (h *Header) Recognise() {
 	if h.Definitions == "" {
 		h.Definitions, h.former = Definitions029, true
@@ -130,9 +130,9 @@ func (h *Header) Counted(r *Record) *Record {
 	return h.Definitions.Of(r, h.Config.Chat())
 }
 
-// renewed is a record of before Definitions as it would be now, as far as it tells:
-// what came before the first content was blank, and what came after the last chunk
-// had no choices. That the last chunk carried output is presumed.
+// renewed converts a record from before Definitions, as far as possible: what came before the first
+// content was blank, and what came after the last chunk had no choices. It assumes that the last
+// chunk carried output.
 func (r *Record) renewed(chat bool) *Record {
 	if !chat || r.Chunks.n == 0 || r.Blank.n > 0 {
 		return r
@@ -162,12 +162,12 @@ func (r *Record) renewed(chat bool) *Record {
 	return &now
 }
 
-// What vLLM's client makes otherwise of an answer than is made of it here, in
-// Record.Otherwise. The first kind are sound answers that it fails; some of them only
-// when the network delivers them in other pieces. The second are broken ones that it
-// takes for complete, in which it passes over what went wrong after the output.
+// Reasons in Record.Otherwise why vLLM's client judges an answer differently. The first group are
+// sound answers that it fails; some only if the network splits them differently. The second group
+// are broken answers that it takes for complete, because it ignores what went wrong after the
+// output.
 const (
-	OtherwiseOutput  = "output"   // all its output has names that vLLM's client does not know
+	OtherwiseOutput  = "output"   // all its output has member names that vLLM's client does not know
 	OtherwiseLineEnd = "line-end" // lines end in CR LF, or CR
 	OtherwiseLines   = "lines"    // an event has several data: lines
 	OtherwiseEvent   = "event"    // there are event: lines
@@ -182,7 +182,7 @@ const (
 // Otherwise counts answers by their Record.Otherwise.
 type Otherwise map[string]int
 
-// Sound is how many answers are complete here, and failed for vLLM's client.
+// Sound is the number of answers that are complete here and failed for vLLM's client.
 func (o Otherwise) Sound() int {
 	n := 0
 	for why, answers := range o {
@@ -193,7 +193,7 @@ func (o Otherwise) Sound() int {
 	return n
 }
 
-// Broken is how many answers failed here, and are complete for vLLM's client.
+// Broken is the number of answers that failed here and are complete for vLLM's client.
 func (o Otherwise) Broken() int {
 	n := 0
 	for why, answers := range o {

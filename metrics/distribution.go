@@ -9,20 +9,18 @@ import (
 	"github.com/HdrHistogram/hdrhistogram-go"
 )
 
-// DefaultCap is how many exact values a Distribution keeps unless told
-// otherwise: 80 MB of them.
+// DefaultCap is the default number of exact values that a Distribution keeps: 80 MB of them.
 const DefaultCap = 10_000_000
 
-// A Distribution holds the values of one latency: all of them exactly, up to
-// a limit, and an HDR histogram of them. Past that the exact values are dropped
-// and its statistics come from the histogram. Values go in as seconds, the way
-// vLLM's client measures; statistics come out in milliseconds, the way it
-// prints them. A Distribution read from a file may hold statistics without
+// A Distribution holds the values of one latency: all of them exactly, up to a limit, and an HDR
+// histogram of them. Beyond the limit it drops the exact values and computes statistics from the
+// histogram. Values go in as seconds, as vLLM's client measures; statistics come out in
+// milliseconds, as it prints them. A Distribution read from a file may hold statistics without
 // values. The zero value is empty; it is not safe for concurrent use.
 type Distribution struct {
-	limit  int    // exact values kept at most; 0 means DefaultCap
+	limit  int    // most exact values kept; 0 means DefaultCap
 	Rough  bool   // the values themselves are estimates
-	Quoted *Quote // statistics that a file gives: they go before anything computed; nil for none
+	Quoted *Quote // statistics that a file gives, used instead of computed ones; nil for none
 
 	exact   []float64 // in the order added
 	sorted  []float64 // made when first needed
@@ -30,28 +28,28 @@ type Distribution struct {
 	clamped int
 	over    bool  // exact values were dropped
 	gaps    bool  // they are gaps between chunks, several of each request
-	ends    []int // of gaps in exact: after each request's; nil where that is not known
+	ends    []int // for gaps in exact: the index after each request's gaps; nil if unknown
 }
 
-// A Quote is the statistics of a latency as a file gives them, in milliseconds. Of a
-// statistic that the file does not give it has NaN, or no entry in Percentiles.
+// A Quote is the statistics of a latency as a file gives them, in milliseconds. A statistic that
+// the file does not give is NaN, or has no entry in Percentiles.
 type Quote struct {
 	Mean, Median, Std float64
 	Percentiles       map[float64]float64
 
-	// Empty is what any other statistic is where the Distribution has no values: NaN,
-	// or 0 when the file says that there are none.
+	// Empty is the value of every other statistic if the Distribution has no values: NaN, or 0 if
+	// the file says that there are none.
 	Empty float64
 }
 
-// NewQuote is a Quote that gives nothing.
+// NewQuote is a Quote without any statistic.
 func NewQuote() *Quote {
 	nan := math.NaN()
 	return &Quote{Mean: nan, Median: nan, Std: nan, Percentiles: map[float64]float64{}, Empty: nan}
 }
 
-// FromHistogram is the Distribution of values of which only a histogram is
-// left, in nanoseconds. It is empty for nil, and h stays the caller's.
+// FromHistogram is a Distribution that only has a histogram, in nanoseconds. It is empty for nil.
+// The caller keeps h.
 func FromHistogram(h *hdrhistogram.Histogram) Distribution {
 	var d Distribution
 	if h != nil && h.TotalCount() > 0 {
@@ -60,8 +58,8 @@ func FromHistogram(h *hdrhistogram.Histogram) Distribution {
 	return d
 }
 
-// Add takes one value, in seconds. The histogram covers 0 to 8 h; a value
-// outside is counted there at the nearest end.
+// Add adds one value, in seconds. The histogram covers 0 to 8 h; it counts a value outside at the
+// nearest end.
 func (d *Distribution) Add(seconds float64) {
 	if d.hist == nil {
 		d.hist = NewHistogram()
@@ -76,7 +74,7 @@ func (d *Distribution) Add(seconds float64) {
 	default:
 		d.clamped++
 	}
-	// In range by now, so this cannot fail.
+	// It is in range, so this cannot fail.
 	_ = d.hist.RecordValue(ns)
 
 	if d.over {
@@ -89,7 +87,7 @@ func (d *Distribution) Add(seconds float64) {
 	d.exact = append(d.exact, seconds)
 }
 
-// addRepeated takes one value n times, into the histogram alone.
+// addRepeated adds one value n times, to the histogram only.
 func (d *Distribution) addRepeated(v time.Duration, n int) {
 	if d.hist == nil {
 		d.hist = NewHistogram()
@@ -99,7 +97,7 @@ func (d *Distribution) addRepeated(v time.Duration, n int) {
 	if within != int64(v) {
 		d.clamped += n
 	}
-	// In range by now, so this cannot fail.
+	// It is in range, so this cannot fail.
 	_ = d.hist.RecordValues(within, int64(n))
 }
 
@@ -110,13 +108,12 @@ func (d *Distribution) cap() int {
 	return DefaultCap
 }
 
-// drop lets the exact values go and leaves the histogram.
+// drop drops the exact values and keeps the histogram.
 func (d *Distribution) drop() {
 	d.exact, d.sorted, d.ends, d.over = nil, nil, nil, true
 }
 
-// condense lets go of the values and keeps their statistics, of percentiles those
-// given.
+// condense drops the values and keeps their statistics, with the given percentiles.
 func (d *Distribution) condense(percentiles []float64) {
 	if len(d.exact) == 0 {
 		return
@@ -129,8 +126,7 @@ func (d *Distribution) condense(percentiles []float64) {
 	d.exact, d.sorted, d.ends, d.Quoted = nil, nil, nil, q
 }
 
-// adopt adds the values that another histogram counted. Exact ones are dropped,
-// since the others are not to be had.
+// adopt adds the values of another histogram. It drops exact values, since the others have none.
 func (d *Distribution) adopt(h *hdrhistogram.Histogram) {
 	if d.hist == nil {
 		d.hist = NewHistogram()
@@ -139,9 +135,8 @@ func (d *Distribution) adopt(h *hdrhistogram.Histogram) {
 	d.drop()
 }
 
-// merge adds the values of another after those of d, which takes its cap if it has
-// none itself. Past the cap, or where one of the two has no exact ones, the histogram
-// alone is left.
+// merge adds the values of another after the values of d, which takes over its cap if it has none.
+// Beyond the cap, or if one of the two has no exact values, only the histogram remains.
 func (d *Distribution) merge(other *Distribution) {
 	d.limit = cmp.Or(d.limit, other.limit)
 	d.clamped += other.clamped
@@ -159,7 +154,7 @@ func (d *Distribution) merge(other *Distribution) {
 	d.exact = append(d.exact, other.exact...)
 }
 
-// Len is how many values there are; 0 when only statistics are known.
+// Len is the number of values; 0 if only statistics are known.
 func (d *Distribution) Len() int {
 	if d.hist == nil {
 		return 0
@@ -167,16 +162,16 @@ func (d *Distribution) Len() int {
 	return int(d.hist.TotalCount())
 }
 
-// Approximate says whether statistics that the file did not give are
-// estimates: they came from the histogram, or from values that are estimates.
+// Approximate reports whether computed statistics are estimates: from the histogram, or from values
+// that are estimates.
 func (d *Distribution) Approximate() bool { return d.over || d.Rough }
 
-// Histogram is the HDR histogram in nanoseconds, nil when there are no values.
-// It goes on changing with the Distribution and is not the caller's to change.
+// Histogram is the HDR histogram in nanoseconds, nil if there are no values. It keeps changing with
+// the Distribution, and the caller must not change it.
 func (d *Distribution) Histogram() *hdrhistogram.Histogram { return d.hist }
 
-// Mean is the mean in milliseconds. Like all statistics here it is 0 when there
-// are no values, as in vLLM, and NaN when a file was read that does not tell.
+// Mean is the mean in milliseconds. Like all statistics here it is 0 if there are no values, as in
+// vLLM, and NaN if it was read from a file that does not have it.
 func (d *Distribution) Mean() float64 {
 	if d.Quoted != nil && !math.IsNaN(d.Quoted.Mean) {
 		return d.Quoted.Mean
@@ -219,8 +214,7 @@ func (d *Distribution) counted(p float64) float64 {
 	return countedAtRank(d.hist, p/100*float64(d.Len()-1))
 }
 
-// statistic computes from the exact values, in seconds, or else from the
-// histogram, in nanoseconds.
+// statistic computes from the exact values, in seconds, or else from the histogram, in nanoseconds.
 func (d *Distribution) statistic(exact func([]float64) float64, approximate func() float64) float64 {
 	switch {
 	case len(d.exact) > 0:

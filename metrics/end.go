@@ -10,7 +10,7 @@ import (
 	"github.com/HdrHistogram/hdrhistogram-go"
 )
 
-// An End closes a run's stream: what cannot be reckoned from its records.
+// An End closes a run's stream. It has what the records do not.
 type End struct {
 	Seconds     float64      `json:"seconds"` // duration of the measured part
 	Completed   int          `json:"completed"`
@@ -22,33 +22,31 @@ type End struct {
 	Probes      *Probes      `json:"probes,omitempty"`
 	RateChanges []RateChange `json:"rate_changes,omitempty"`
 	Warnings    []string     `json:"warnings,omitempty"`
-	Evidence    *Evidence    `json:"evidence,omitempty"` // nil where nobody looked
+	Evidence    *Evidence    `json:"evidence,omitempty"` // nil if nothing watched
 
-	// Tokens and PeakTokens are the Truth's, for streams without single
-	// chunk times; they are not in older ones.
+	// Tokens and PeakTokens are the Truth's, for streams without single chunk times; older streams
+	// do not have them.
 	Tokens     *ChunkTokens `json:"tokens,omitempty"`
 	PeakTokens int          `json:"peak_tokens,omitempty"`
 
-	// Totals are there in a compact stream alone, and its Histograms are of all
-	// latencies of the Truth, too.
+	// Totals are only in a compact stream, whose Histograms also have all latencies of the Truth.
 	Totals *totals `json:"totals,omitempty"`
 
-	// Histograms are those of the metrics, of lag, of age and of the ITL per
-	// token, in nanoseconds: HDR, V2 compressed, base64.
+	// Histograms are the histograms of the metrics, of lag, of age and of the ITL per token, in
+	// nanoseconds: HDR, V2 compressed, base64.
 	Histograms map[string]string `json:"histograms,omitempty"`
 }
 
-// Names of the histograms beside the Metrics'.
+// Names of the histograms other than the Metrics'.
 const (
 	lagHistogram      = "lag"
 	ageHistogram      = "age"
 	tokenITLHistogram = "token_itl"
 
-	ofTruth = "_truth" // ends the names of those that only Totals go with
+	ofTruth = "_truth" // ends the names of those that only come with Totals
 )
 
-// latencies are the Distributions of s and of its Truth, by the names of their
-// histograms.
+// latencies are the Distributions of s and of its Truth, by the names of their histograms.
 func (s *Summary) latencies(t *Truth) map[string]*Distribution {
 	all := map[string]*Distribution{lagHistogram: &s.Lag}
 	for _, m := range Metrics {
@@ -63,7 +61,7 @@ func (s *Summary) latencies(t *Truth) map[string]*Distribution {
 	return all
 }
 
-// End is what a stream keeps of s.
+// End is the end line of a stream of s.
 func (s *Summary) End() (*End, error) {
 	e := &End{
 		Seconds: s.Seconds, Completed: s.Completed, Failed: s.Failed, Interrupted: s.Interrupted, StoppedBy: s.StoppedBy,
@@ -76,7 +74,7 @@ func (s *Summary) End() (*End, error) {
 		e.Tokens, e.PeakTokens = &t.Tokens, t.PeakTokens
 	}
 	if e.Totals = s.totals; e.Totals == nil {
-		// Records have the others.
+		// The records have the others.
 		maps.DeleteFunc(kept, func(name string, _ *Distribution) bool { return strings.HasSuffix(name, ofTruth) })
 	}
 	for name, d := range kept {
@@ -93,7 +91,7 @@ func (s *Summary) End() (*End, error) {
 	return e, nil
 }
 
-// histogram decodes one of e's histograms, nil when there is none.
+// histogram decodes one of e's histograms, nil if it has no such histogram.
 func (e *End) histogram(name string) (*hdrhistogram.Histogram, error) {
 	encoded, ok := e.Histograms[name]
 	if !ok {
@@ -106,12 +104,12 @@ func (e *End) histogram(name string) (*hdrhistogram.Histogram, error) {
 	return h, nil
 }
 
-// Include adds what an end line says and the records before it do not. sameMachine says
-// that a shard that was included before ran on the same machine.
+// Include adds what an end line has and the records before it do not. sameMachine says that an
+// earlier included shard ran on the same machine.
 func (s *Summary) Include(e *End, sameMachine bool) error {
 	s.Interrupted = s.Interrupted || e.Interrupted
 	s.StoppedBy = cmp.Or(s.StoppedBy, e.StoppedBy)
-	// The server's counters are of all shards' traffic: one shard's are enough.
+	// The server's counters are of all shards' traffic: one shard's counters are enough.
 	s.SpecDecode = cmp.Or(s.SpecDecode, e.SpecDecode)
 	s.Diffusion = cmp.Or(s.Diffusion, e.Diffusion)
 	s.Probes = s.Probes.Merge(e.Probes)

@@ -6,13 +6,12 @@ import (
 	"time"
 )
 
-// Evidence is what a load generator noticed of itself and of the server's
-// neighbourhood while it measured, beside the Records: what a verdict on their
-// numbers rests on. Zero in a field means that nothing was noticed, or that
-// nobody looked.
+// Evidence is what a load generator noticed about itself and its machine during the measurement:
+// the basis of the verdict. Zero in a field means that nothing was noticed, or that nothing
+// watched.
 type Evidence struct {
-	// Cores are those that the process may use at once, Machine those that its machine has:
-	// 0 when that is not known, or of several processes.
+	// Cores are the cores that the process may use at once, Machine the cores of its machine: 0 if
+	// unknown, or for several processes.
 	Cores   int `json:"cores,omitempty"`
 	Machine int `json:"machine,omitempty"`
 	// Watched is how long the process was watched, and CPU what it used in that time.
@@ -23,7 +22,7 @@ type Evidence struct {
 	// StolenCPU is the share of the machine's CPU time that a hypervisor kept, 0 to 1.
 	StolenCPU float64 `json:"stolen_cpu,omitempty"`
 
-	// Stalls is how often the whole process stood still, Stalled for how long in all.
+	// Stalls is how often the whole process was stopped, Stalled for how long in all.
 	Stalls       int           `json:"stalls,omitempty"`
 	Stalled      time.Duration `json:"stalled,omitempty"`
 	LongestStall time.Duration `json:"longest_stall,omitempty"`
@@ -38,13 +37,13 @@ type Evidence struct {
 	// ClockStep is by how much the wall clock was set.
 	ClockStep time.Duration `json:"clock_step,omitempty"`
 
-	// KernelStamps are chunks whose arrival the kernel stamped, UserStamps those that were
-	// stamped once they had been read.
+	// KernelStamps are chunks whose arrival the kernel stamped, UserStamps those stamped after the
+	// read.
 	KernelStamps int64 `json:"kernel_stamps,omitempty"`
 	UserStamps   int64 `json:"user_stamps,omitempty"`
-	// SharedReads are chunks with content that came in one read with an earlier one.
+	// SharedReads are chunks with content that shared a read with an earlier chunk.
 	SharedReads int64 `json:"shared_reads,omitempty"`
-	// Disordered are packets that arrived before an earlier one, which was lost or overtaken.
+	// Disordered are packets that arrived before an earlier packet, which was lost or overtaken.
 	Disordered int64 `json:"disordered,omitempty"`
 
 	// WriteBlocked is how long records waited because their stream's reader or disk was slow.
@@ -57,14 +56,14 @@ type Evidence struct {
 	Closed int64 `json:"closed,omitempty"`
 	// Packed are replies that came compressed.
 	Packed int64 `json:"packed,omitempty"`
-	// Dropped are connections that were not used again after an answer, because the server
-	// had closed others unannounced.
+	// Dropped are connections that were not used again after an answer, because the server had
+	// closed others without notice.
 	Dropped int64 `json:"dropped,omitempty"`
-	// Exhausted are connections that could not be opened for want of descriptors or ports,
-	// and Exhaustion is the first such error.
+	// Exhausted are connections that could not be opened for lack of descriptors or ports, and
+	// Exhaustion is the first such error.
 	Exhausted  int64  `json:"exhausted,omitempty"`
 	Exhaustion string `json:"exhaustion,omitempty"`
-	// Protocol is what the replies came over, such as HTTP/1.1.
+	// Protocol is the protocol of the replies, such as HTTP/1.1.
 	Protocol string `json:"protocol,omitempty"`
 	// Proxy is the host of the proxy, if requests go through one.
 	Proxy string `json:"proxy,omitempty"`
@@ -75,32 +74,30 @@ type Evidence struct {
 	// PrefixHits those that it found there.
 	PrefixQueries int64 `json:"prefix_queries,omitempty"`
 	PrefixHits    int64 `json:"prefix_hits,omitempty"`
-	// Mixed is why nothing is known of what the server counted for this run: its /metrics
-	// are of several processes, or of other load, too.
+	// Mixed is why the server's counters say nothing about this run: its /metrics are of several
+	// processes, or include other load.
 	Mixed string `json:"mixed,omitempty"`
-	// Repeated are requests that said the same as an earlier one of the run.
+	// Repeated are requests with the same content as an earlier request of the run.
 	Repeated int64 `json:"repeated,omitempty"`
 
 	// Beside is the most requests in flight at once on the other targets of the process.
 	Beside int `json:"beside,omitempty"`
 
-	// Vouched is what a selftest of this machine found, nil without one.
+	// Vouched is the result of a selftest of this machine, nil without one.
 	Vouched *Vouched `json:"vouched,omitempty"`
 }
 
-// Vouched is what a selftest found of a machine: the load up to which its numbers
-// are right, and the one from which on they are wrong. What lies between the two
-// was not tried, or what was tried says nothing.
+// Vouched is the result of a selftest: the load up to which a machine's numbers are right, and the
+// load from which on they are wrong. Loads between the two were not tried, or the attempt was void.
 type Vouched struct {
-	Streams   int           `json:"streams"`              // at once, 0 for none
+	Streams   int           `json:"streams"`              // at once, 0 if not trusted
 	ErrorP99  time.Duration `json:"error_p99"`            // of an arrival's stamp, at that load
-	WrongFrom int           `json:"wrong_from,omitempty"` // streams at once, 0 where none was wrong
-	Kernel    bool          `json:"kernel,omitempty"`     // it holds for kernel stamps alone
+	WrongFrom int           `json:"wrong_from,omitempty"` // streams at once, 0 if no load was wrong
+	Kernel    bool          `json:"kernel,omitempty"`     // it applies to kernel stamps only
 }
 
-// add takes the evidence of another shard to e, but for the cores. The shards ran
-// side by side, or even beside each other on one machine, which then vouches for both
-// together.
+// add adds the evidence of another shard to e, except for the cores. The shards ran at the same
+// time, perhaps on the same machine, whose selftest then covers both together.
 func (e *Evidence) add(other *Evidence, sameMachine bool) {
 	e.Machine = 0
 	e.Watched = max(e.Watched, other.Watched)
@@ -135,7 +132,7 @@ func (e *Evidence) add(other *Evidence, sameMachine bool) {
 	e.Protocol = cmp.Or(e.Protocol, other.Protocol)
 	e.Proxy = cmp.Or(e.Proxy, other.Proxy)
 	e.Unverified = e.Unverified || other.Unverified
-	// Each shard saw the whole server's counters: one shard's are enough.
+	// Each shard saw the whole server's counters: one shard's counters are enough.
 	e.PrefixQueries = max(e.PrefixQueries, other.PrefixQueries)
 	e.PrefixHits = max(e.PrefixHits, other.PrefixHits)
 	if e.Mixed = cmp.Or(e.Mixed, other.Mixed); e.Mixed != "" {
@@ -148,8 +145,7 @@ func (e *Evidence) add(other *Evidence, sameMachine bool) {
 	}
 }
 
-// beside is what two machines that share the load vouch for; nothing when one
-// of them does not.
+// beside combines the selftests of two machines that share the load; nil if one of them has none.
 func (v *Vouched) beside(other *Vouched) *Vouched {
 	if v == nil || other == nil {
 		return nil
@@ -163,26 +159,25 @@ func (v *Vouched) beside(other *Vouched) *Vouched {
 	return both
 }
 
-// A Verdict says whether a run's numbers can be believed.
+// A Verdict says whether to believe a run's numbers.
 type Verdict string
 
 const (
 	Valid   Verdict = "VALID"
 	Suspect Verdict = "SUSPECT"
 
-	// Overloaded is a run whose numbers are right, but the server did not keep up: the
-	// longer the run, the longer the latencies.
+	// Overloaded is a run whose numbers are right, but the server did not keep up: the longer the
+	// run, the longer the latencies.
 	Overloaded Verdict = "OVERLOADED"
 )
 
-// Trust is a Verdict and what it rests on.
+// Trust is a Verdict and its reasons.
 type Trust struct {
 	Verdict Verdict
-	Checks  []Check  // those that the run gave something to judge by, in order of weight
-	Notes   []string // what a reader should know and what accuses nobody
+	Checks  []Check  // the checks for which the run has data, in order of weight
+	Notes   []string // what a reader should know; nothing is wrong
 
-	// Warnings are what a reader should look into, and what is not enough to make
-	// a run SUSPECT.
+	// Warnings are what a reader should look into. They do not make a run SUSPECT.
 	Warnings []string
 }
 
@@ -191,11 +186,11 @@ type Check struct {
 	Name   string  // the same in every run
 	Figure float64 // in Unit
 	Unit   string  // as ms or %
-	Limit  float64 // in Unit; Figure is fine up to here, or down to here where AtLeast is set
+	Limit  float64 // in Unit; Figure is fine up to here, or down to here if AtLeast is set
 	OK     bool
-	Text   string // the figure in words, and the limit where it is not OK
+	Text   string // the figure in words, and the limit if it is not OK
 
-	Remedy string // what to do where it is not OK, unless Text says it
+	Remedy string // what to do if it is not OK, unless Text says it
 
 	AtLeast bool
 }
@@ -205,8 +200,8 @@ func (t *Trust) Failed() []Check {
 	return slices.DeleteFunc(slices.Clone(t.Checks), func(c Check) bool { return c.OK })
 }
 
-// Overloaded says why the server did not keep up with the rate that it was asked for,
-// of a SUSPECT run, too; empty where it did, and where that is not known.
+// Overloaded says why the server did not keep up with the requested rate, also for a SUSPECT run;
+// empty if it kept up, and if that is unknown.
 func (s *Summary) Overloaded() (why string) {
 	if s.Trust == nil {
 		return ""
@@ -222,6 +217,5 @@ func (s *Summary) Overloaded() (why string) {
 // BacklogCheck is the check that makes a run OVERLOADED.
 const BacklogCheck = "backlog"
 
-// FirstToken is the name of the check that finds a TTFT which takes an empty chunk for
-// a token.
+// FirstToken is the name of the check for a TTFT that takes an empty chunk for a token.
 const FirstToken = "first token"

@@ -15,27 +15,27 @@ import (
 )
 
 const (
-	shortMessage = 500  // bytes that shorten keeps
+	shortMessage = 500  // bytes that Shorten keeps
 	maxFailure   = 1500 // bytes of a failure's message
 )
 
-// A Failure is an error that says how a request failed. Its message is short and safe
-// to print on a terminal, whatever the server has put into it.
+// A Failure is an error that says how a request failed. Its message is short and safe to print on a
+// terminal, whatever the server put into it.
 type Failure struct {
 	Class  Class
-	Err    error // the server's own message where there is one
-	Status int   // of HTTP, where that is the failure; else 0
+	Err    error // the server's message if there is one
+	Status int   // HTTP status, if that is the failure; else 0
 
-	// RetryAfter is how long the server asks us to wait before the request is sent
-	// again. Zero means that it does not say.
+	// RetryAfter is how long the server asks us to wait before sending the request again. Zero
+	// means that it does not say.
 	RetryAfter time.Duration
 }
 
 func (f *Failure) Error() string { return Clip(f.Err.Error(), maxFailure) }
 func (f *Failure) Unwrap() error { return f.Err }
 
-// Failf makes a Failure of a class, with a message as fmt.Errorf makes it. Errors
-// among args lose the addresses of the connection.
+// Failf makes a Failure of a class, with a message in the syntax of fmt.Errorf. Errors among args
+// lose the addresses of the connection.
 func Failf(class Class, format string, args ...any) *Failure {
 	for i, arg := range args {
 		if err, ok := arg.(error); ok {
@@ -45,8 +45,8 @@ func Failf(class Class, format string, args ...any) *Failure {
 	return &Failure{Class: class, Err: fmt.Errorf(format, args...)}
 }
 
-// withoutAddresses is err without the addresses of a connection that broke. Our port
-// differs for each connection, and failures are counted by their message.
+// withoutAddresses is err without the addresses of a connection that broke. Our port differs for
+// each connection, and failures are counted by their message.
 func withoutAddresses(err error) error {
 	if broken, ok := errors.AsType[*net.OpError](err); ok && broken.Source != nil {
 		return broken.Err
@@ -54,8 +54,8 @@ func withoutAddresses(err error) error {
 	return err
 }
 
-// Ended gives the reason why ctx ended: a limit was passed, or the run was stopped. It
-// is nil as long as ctx has not ended.
+// Ended returns why ctx ended: a limit was passed, or the run was stopped. It is nil until ctx
+// ends.
 func Ended(ctx context.Context) *Failure {
 	if ctx.Err() == nil {
 		return nil
@@ -66,7 +66,7 @@ func Ended(ctx context.Context) *Failure {
 	return Failf(Cancelled, "cut because the run was stopped")
 }
 
-// Classify gives the class under which err is counted, and its message. What is no
+// Classify returns the class under which err is counted, and its message. An error that is not a
 // Failure is Malformed.
 func Classify(err error) (Class, string) {
 	if f, ok := errors.AsType[*Failure](err); ok {
@@ -75,11 +75,10 @@ func Classify(err error) (Class, string) {
 	return Malformed, err.Error()
 }
 
-// Shorten gives at most 500 bytes of a message, on one line and safe to print on a
-// terminal.
+// Shorten returns at most 500 bytes of a message, on one line and safe to print on a terminal.
 func Shorten(message string) string { return Clip(message, shortMessage) }
 
-// Clip is like shorten, but gives at most the given number of bytes.
+// Clip is like Shorten, but returns at most the given number of bytes.
 func Clip(message string, most int) string {
 	cut := message[:min(len(message), most)]
 	cut = strings.Map(func(r rune) rune {
@@ -94,19 +93,19 @@ func Clip(message string, most int) string {
 	return cut
 }
 
-// maxMessages bounds the different error messages that are counted singly.
+// maxMessages bounds the number of different error messages that are counted separately.
 const maxMessages = 1000
 
-// otherMessages is what further ones are counted under.
+// otherMessages counts all further messages.
 const otherMessages = "(other messages)"
 
-// Failing is how requests failed. Its zero value is of none; it is not safe for
-// concurrent use.
+// Failing says how requests failed. Its zero value has no requests; it is not safe for concurrent
+// use.
 type Failing struct {
 	Requests int `json:"requests"`
 	// Statuses are the requests of class Status, by HTTP status.
 	Statuses map[int]int `json:"statuses,omitempty"`
-	// Messages are the requests by message; past 1000 different ones under "(other messages)".
+	// Messages are the requests by message; beyond 1000 different ones under "(other messages)".
 	Messages map[string]int `json:"messages"`
 }
 
@@ -119,7 +118,7 @@ func (f *Failing) Add(r *Record) {
 	f.merge(&one)
 }
 
-// merge counts the requests of other, too.
+// merge adds the requests of other.
 func (f *Failing) merge(other *Failing) {
 	if f.Messages == nil {
 		f.Statuses, f.Messages = map[int]int{}, map[string]int{}
@@ -131,8 +130,8 @@ func (f *Failing) merge(other *Failing) {
 	}
 }
 
-// Commonest is the message of most requests, the first by name of several, and
-// how many had it.
+// Commonest is the message of most requests, the first by name if several have as many, and its
+// number of requests.
 func (f *Failing) Commonest() (message string, requests int) { return mostFrequent(f.Messages) }
 
 // Commonest is the message of most failed requests, as for a Failing.
@@ -147,8 +146,7 @@ func mostFrequent(messages map[string]int) (message string, requests int) {
 	return message, requests
 }
 
-// countMessages adds to the counts of messages, in order, since not all may find a
-// place.
+// countMessages adds to the counts of messages, in order, since there may not be room for all.
 func countMessages(messages, others map[string]int) {
 	for _, message := range slices.Sorted(maps.Keys(others)) {
 		countMessage(messages, message, others[message])
@@ -162,7 +160,7 @@ func countMessage(messages map[string]int, message string, n int) {
 	messages[message] += n
 }
 
-// Failures is how many requests failed and were not cut by us.
+// Failures is the number of requests that failed and were not cut by us.
 func (s *Summary) Failures() int {
 	n := s.Failed
 	for class, cut := range s.Classes {
@@ -179,7 +177,7 @@ func (c *Collector) classify(r *Record) {
 	c.failing(r.Class).Add(r)
 }
 
-// failing is what is counted of a class.
+// failing is the count of a class.
 func (c *Collector) failing(class Class) *Failing {
 	f := c.sum.Failing[class]
 	if f == nil {
@@ -189,15 +187,14 @@ func (c *Collector) failing(class Class) *Failing {
 	return f
 }
 
-// Servers have a handful of finish reasons, each of a word.
+// Servers have a handful of finish reasons, each of one word.
 const (
 	maxReasons   = 20
 	maxReason    = 32 // characters
 	otherReasons = "(others)"
 )
 
-// countReasons adds to the counts of finish reasons, in order, since not all may
-// find a place.
+// countReasons adds to the counts of finish reasons, in order, since there may not be room for all.
 func countReasons(counts *map[string]int, others map[string]int) {
 	for _, reason := range slices.Sorted(maps.Keys(others)) {
 		countReason(counts, reason, others[reason])
@@ -220,7 +217,7 @@ func countReason(counts *map[string]int, reason string, n int) {
 	(*counts)[reason] += n
 }
 
-// printable is a word of a server's without what does not print and what is too much.
+// printable is a server's word without characters that do not print, and cut to length.
 func printable(word string) string {
 	var b strings.Builder
 	for _, r := range word {
@@ -234,7 +231,7 @@ func printable(word string) string {
 	return b.String()
 }
 
-// A firstError is the message of a request that failed, at its place in the dataset.
+// A firstError is the message of a failed request, with the request's place in the dataset.
 type firstError struct {
 	Index   int    `json:"i"`
 	Message string `json:"error"`

@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// A Header says what a run was. It opens the run's record stream.
+// A Header describes a run. It is the first line of the run's record stream.
 type Header struct {
 	// Run is an id unique to the run, and Shard the index of this shard, from 0. Every line
 	// of a stream has both.
@@ -20,15 +20,15 @@ type Header struct {
 	Epoch time.Time `json:"epoch"`
 	// StartAt is when all shards agreed to start; zero without such an agreement.
 	StartAt time.Time `json:"start_at,omitzero"`
-	// ClockOffset is the wall clock less the reference clock, where that is known, and
-	// ClockError by how much it may be wrong; 0 where nobody knows.
+	// ClockOffset is the wall clock less the reference clock, and ClockError bounds its error; 0 if
+	// unknown.
 	ClockOffset time.Duration `json:"clock_offset,omitempty"`
 	ClockError  time.Duration `json:"clock_error,omitempty"`
 	// Host is the name of a shard's machine.
 	Host string `json:"host,omitempty"`
-	// Compact says that the stream holds no single requests: its end line has all there is.
+	// Compact says that the stream holds no requests: its end line has everything.
 	Compact bool `json:"compact,omitempty"`
-	// Target is the name of the target, empty when there is only one.
+	// Target is the name of the target, empty if there is only one.
 	Target string `json:"target,omitempty"`
 	// Group is an id that the runs of one experiment on several targets share.
 	Group string `json:"group,omitempty"`
@@ -36,39 +36,40 @@ type Header struct {
 	Series string `json:"series,omitempty"`
 	// Solo says that the target was loaded alone, in a run of a group.
 	Solo bool `json:"solo,omitempty"`
-	// Delay is how long nothing was sent at first, and WarmUp how long the warm-up after
-	// that took, before the measured part.
+	// Delay is how long nothing was sent at first, and WarmUp how long the warm-up after that took,
+	// before the measured part.
 	Delay  time.Duration `json:"delay,omitempty"`
 	WarmUp time.Duration `json:"warm_up,omitempty"`
-	// Sampled says that the server or GPUs were sampled meanwhile.
+	// Sampled says that the server or GPUs were sampled during the run.
 	Sampled bool `json:"sampled,omitempty"`
-	// Version is the program's that made the stream.
+	// Version is the version of the program that made the stream.
 	Version string `json:"version,omitempty"`
-	// Definitions are those by which a Summary counts; the records of a stream serve all.
+	// Definitions are the rules by which a Summary counts; the records of a stream work with all of
+	// them.
 	Definitions Definitions `json:"definitions,omitempty"`
-	// Flags are the command line, every value in effect.
+	// Flags are the command line, with every value in effect.
 	Flags  []KV   `json:"flags,omitempty"`
 	Config Config `json:"config"`
 
-	// former says that the stream is older than Definitions: its records serve those of
-	// 0.29.0 alone.
+	// former says that the stream is older than Definitions: its records only work with those of
+	// 0.29.0.
 	former bool
 }
 
 // Began is when the measured part began, on the clock of the Records.
 func (h *Header) Began() time.Duration { return h.Delay + h.WarmUp }
 
-// A Config is what was asked for, without secrets: what the block and the
-// result file need, under the names of vLLM's flags. Where it was read from a
-// file that does not tell, NumPrompts is -1, the rate and the burstiness are NaN.
+// A Config is what the user asked for, without secrets: what the block and the result file need,
+// under the names of vLLM's flags. If it comes from a file that does not say, NumPrompts is -1, and
+// the rate and the burstiness are NaN.
 type Config struct {
 	Backend  string `json:"backend"`
 	BaseURL  string `json:"base_url,omitempty"`
 	Endpoint string `json:"endpoint,omitempty"`
 	Model    string `json:"model"` // model id, as vLLM's model_id
-	// Tokenizer is its name, as vLLM's tokenizer_id; empty when none was loaded.
+	// Tokenizer is its name, as vLLM's tokenizer_id; empty if no tokenizer was used.
 	Tokenizer string `json:"tokenizer,omitempty"`
-	// SkipTokenizer leaves out of a report what takes a count of output tokens.
+	// SkipTokenizer leaves out of a report what needs a count of output tokens.
 	SkipTokenizer bool   `json:"skip_tokenizer_init,omitempty"`
 	Dataset       string `json:"dataset,omitempty"`
 	Seed          int64  `json:"seed"`
@@ -82,11 +83,11 @@ type Config struct {
 	RampUp         *RampUp `json:"ramp_up,omitempty"`
 	// SelfTimed says that due times came from the dataset's own timestamps.
 	SelfTimed bool `json:"self_timed,omitempty"`
-	// RateCurve is a rate that changes over time, as --rate-curve has it.
+	// RateCurve is a rate that changes over time, in the syntax of --rate-curve.
 	RateCurve string `json:"rate_curve,omitempty"`
 	// Duration is in seconds: no request is sent after it. 0 means no limit.
 	Duration float64 `json:"duration,omitempty"`
-	// IgnoreEOS says that answers were to have all of the tokens asked for.
+	// IgnoreEOS says that answers should have all the tokens asked for.
 	IgnoreEOS bool `json:"ignore_eos,omitempty"`
 	// OwnLength says that the body bounds answers itself, or asks for several.
 	OwnLength bool   `json:"own_length,omitempty"`
@@ -100,7 +101,7 @@ type Config struct {
 	Percentiles []float64 `json:"metric_percentiles,omitempty"`
 }
 
-// A RampUp is a request rate that grows over the request index.
+// A RampUp is a request rate that grows with the request index.
 type RampUp struct {
 	Strategy string `json:"strategy"` // linear or exponential
 	Start    int    `json:"start"`    // requests a second
@@ -118,20 +119,20 @@ func UnknownConfig() Config {
 	return Config{NumPrompts: -1, RequestRate: math.NaN(), Burstiness: math.NaN()}
 }
 
-// Paced says whether requests were due one after the other: by a rate, a ramp or
-// the dataset's times. Of a run without a run line that is not known.
+// Paced reports whether requests were due one after the other: by a rate, a ramp or the dataset's
+// times. It is unknown for a run without a run line.
 func (c *Config) Paced() bool {
 	return c.SelfTimed || c.RampUp != nil || c.RateCurve != "" || !math.IsInf(c.RequestRate, 1) && !math.IsNaN(c.RequestRate)
 }
 
-// even says whether requests were due at one rate throughout, which the server can
-// keep up with or not. A ramp, a curve and a trace have the backlog follow their rate.
+// even reports whether requests were due at one rate throughout, which the server can keep up with
+// or not. With a ramp, a curve or a trace, the backlog follows the rate.
 func (c *Config) even() bool {
 	return !c.SelfTimed && c.RampUp == nil && c.RateCurve == "" && c.RequestRate > 0 && !math.IsInf(c.RequestRate, 1)
 }
 
-// Selected says whether vLLM reports a metric of a run that was asked for this
-// way. The name is one of Metrics.
+// Selected reports whether vLLM reports a metric of a run with this Config. The name is one of
+// Metrics.
 func (c *Config) Selected(metric string) bool {
 	if !slices.Contains(c.Metrics, metric) {
 		return false
@@ -147,8 +148,7 @@ func (c *Config) Selected(metric string) bool {
 	return true
 }
 
-// An Ask is what a report is to hold whatever the run itself was asked for. Its
-// zero value leaves everything as the run had it.
+// An Ask changes what a report contains. Its zero value leaves everything as the run had it.
 type Ask struct {
 	Metrics     []string  // --percentile-metrics
 	Percentiles []float64 // --metric-percentiles
@@ -157,12 +157,11 @@ type Ask struct {
 	Lastings    bool      // keep Lastings, for any result file
 	Trace       bool      // keep the Trace, which runs of a Group have in any case
 
-	// Definitions are those to count by, where the stream has single requests;
-	// empty for the run's own.
+	// Definitions are the rules to count by, if the stream has requests; empty for the run's.
 	Definitions Definitions
 }
 
-// Apply is a copy of h that asks for what a asks.
+// Apply is a copy of h with the changes of a.
 func (a Ask) Apply(h *Header) *Header {
 	asked := *h
 	if a.Metrics != nil {
@@ -177,7 +176,7 @@ func (a Ask) Apply(h *Header) *Header {
 	return &asked
 }
 
-// wireFloat is a float64 that JSON can hold when it is infinite.
+// wireFloat is a float64 that JSON can hold even if it is infinite.
 type wireFloat float64
 
 func (f wireFloat) MarshalJSON() ([]byte, error) {
@@ -200,7 +199,7 @@ func (f *wireFloat) UnmarshalJSON(data []byte) error {
 // plainConfig is Config without its methods.
 type plainConfig Config
 
-// wireConfig is a Config as JSON: what JSON cannot hold is spelled differently.
+// wireConfig is a Config as JSON: it spells what JSON cannot hold.
 type wireConfig struct {
 	*plainConfig
 	RequestRate wireFloat `json:"request_rate"`
@@ -225,8 +224,8 @@ func (c *Config) UnmarshalJSON(data []byte) error {
 // Start is when the run or its shard began, by the reference clock.
 func (h *Header) Start() time.Time { return h.Epoch.Add(-h.ClockOffset) }
 
-// TargetName is the target that the run is of, and whether it was loaded alone; empty
-// where there is one target alone.
+// TargetName is the run's target, and whether it was loaded alone; empty if there is only one
+// target.
 func (h *Header) TargetName() string {
 	if h.Solo {
 		return h.Target + " alone"
@@ -234,7 +233,7 @@ func (h *Header) TargetName() string {
 	return h.Target
 }
 
-// Value is the value of a key among pairs; empty where there is no such pair.
+// Value is the value of a key among pairs; empty if there is no such pair.
 func Value(pairs []KV, key string) string {
 	if i := slices.IndexFunc(pairs, func(kv KV) bool { return kv.Key == key }); i >= 0 {
 		return pairs[i].Value
@@ -242,7 +241,7 @@ func Value(pairs []KV, key string) string {
 	return ""
 }
 
-// OutputFlags are the flags that only say what becomes of the numbers of a run.
+// OutputFlags are the flags that only say where the numbers of a run go.
 var OutputFlags = []string{
 	"percentile-metrics", "metric-percentiles", "label", "metadata", "save-result", "save-detailed", "append-result", "result-dir", "result-filename",
 	"plot-timeline", "timeline-itl-thresholds", "plot-dataset-stats", "record-to", "record", "hlog", "vllm-version", "window", "slice", "extended",

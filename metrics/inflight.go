@@ -6,17 +6,17 @@ import (
 	"time"
 )
 
-// An inFlight finds out how many requests were in flight at once. It keeps two
-// times for each, up to a number given; past that it settles for the most that
-// touched one step, or for those of all parts together, which are no fewer.
+// An inFlight finds the peak of requests in flight at once. It keeps two times for each request, up
+// to a number. Beyond that it uses an upper bound: the most requests that touched one step, or the
+// sum of the peaks of all parts.
 type inFlight struct {
-	busy         time.Duration // of all requests together
+	busy         time.Duration // sum over all requests
 	starts, ends []time.Duration
 	folded       *flights
-	parts        int // the peaks of the parts that it was merged of together; 0 for none
+	parts        int // sum of the peaks of the parts that were merged; 0 for none
 }
 
-// add takes a request that went from start to end.
+// add adds a request that was in flight from start to end.
 func (f *inFlight) add(start, end time.Duration, most int) {
 	if end < start {
 		return
@@ -63,8 +63,8 @@ func (f *inFlight) merge(other *inFlight, later time.Duration, most int) {
 	f.folded.merge(other.flights(), later)
 }
 
-// peak is the most requests in flight at one instant. One that ends as another
-// starts was not beside it.
+// peak is the most requests in flight at one instant. A request that ends as another starts does
+// not overlap it.
 func (f *inFlight) peak() int {
 	if f.folded != nil {
 		n := f.folded.peak()
@@ -81,11 +81,11 @@ func (f *inFlight) peak() int {
 	return most
 }
 
-// A flights counts starts and ends apart, in steps of the same width. In one sum
-// they would cancel each other out within a step once that is wide.
+// A flights counts starts and ends separately, in steps of the same width. In one sum they would
+// cancel out within a wide step.
 type flights struct{ starts, ends steps }
 
-// add leaves a request out if one of its times is nonsense.
+// add ignores a request if one of its times is nonsense.
 func (f *flights) add(start, end time.Duration) {
 	if !f.starts.fits(start) || !f.ends.fits(end) {
 		return

@@ -75,11 +75,11 @@ func between(a, b, t float64) float64 {
 	return a + float64((b-a)*t)
 }
 
-// pairwiseBlock is the length up to which numpy sums with eight accumulators
-// instead of halving once more.
+// pairwiseBlock is the length up to which numpy sums with eight accumulators instead of halving
+// again.
 const pairwiseBlock = 128
 
-// Sum adds up in the order in which numpy does on contiguous doubles.
+// Sum adds up in the order that numpy uses on contiguous doubles.
 func Sum(v []float64) float64 {
 	n := len(v)
 	if n > pairwiseBlock {
@@ -103,25 +103,23 @@ func Sum(v []float64) float64 {
 	return sum
 }
 
-// The histograms' range in nanoseconds, and their precision in digits.
+// The range of the histograms in nanoseconds, and their precision in digits.
 const (
 	histLowest  = int64(time.Microsecond)
 	histHighest = int64(8 * time.Hour)
 	histDigits  = 3
 )
 
-// NewHistogram makes a histogram as a Distribution has it: of nanoseconds from
-// 1 µs to 8 h, to three digits or half a microsecond, whichever is more. Recording
-// within that range does not fail.
+// NewHistogram makes a histogram for a Distribution: nanoseconds from 1 µs to 8 h, to three digits
+// or half a microsecond, whichever is more. Recording a value within that range does not fail.
 func NewHistogram() *hdrhistogram.Histogram {
 	return hdrhistogram.New(histLowest, histHighest, histDigits)
 }
 
-// countedAtRank is the value at a rank from 0 to n−1 of the n values that h
-// counted, in nanoseconds. Between two ranks it interpolates linearly, as
-// numpy.percentile does. It is off by the width of a bar of h at most, a thousandth
-// of the value or half a microsecond. HdrHistogram's own percentiles take the nearest
-// value that was counted: of few values that is another one.
+// countedAtRank is the value at a rank from 0 to n−1 of the n values that h counted, in
+// nanoseconds. Between two ranks it interpolates linearly, as numpy.percentile does. It is off by
+// at most the width of a bar of h, a thousandth of the value or half a microsecond. HdrHistogram's
+// percentiles take the nearest counted value, which differs if there are few values.
 func countedAtRank(h *hdrhistogram.Histogram, rank float64) float64 {
 	below := int64(rank)
 	var low, high float64
@@ -132,7 +130,7 @@ func countedAtRank(h *hdrhistogram.Histogram, rank float64) float64 {
 		}
 		if below >= seen && below < seen+bar.Count {
 			low = within(bar, below-seen)
-			high = low // the last value has none behind it
+			high = low // no value follows the last
 		}
 		if next := below + 1; next >= seen && next < seen+bar.Count {
 			high = within(bar, next-seen)
@@ -143,14 +141,14 @@ func countedAtRank(h *hdrhistogram.Histogram, rank float64) float64 {
 	return between(low, high, rank-float64(below))
 }
 
-// within is value i of those in a bar, had they been spread over it evenly.
+// within is the i-th value of a bar, if its values were spread evenly.
 func within(bar hdrhistogram.Bar, i int64) float64 {
 	width := float64(bar.To-bar.From) + 1
 	return float64(bar.From) + float64((float64(i)+0.5)/float64(bar.Count)*width)
 }
 
-// FormatFloat writes v as Python's repr does: the shortest digits that read
-// back as v, always with a point or an exponent: 20.0, 1e-09, 1e+16, inf, nan.
+// FormatFloat writes v as Python's repr does: the shortest digits that read back as v, always with
+// a point or an exponent: 20.0, 1e-09, 1e+16, inf, nan.
 func FormatFloat(v float64) string {
 	switch {
 	case math.IsInf(v, 1):
@@ -170,7 +168,7 @@ func FormatFloat(v float64) string {
 	return s
 }
 
-// FormatPercentile writes p as vLLM labels it: without a point when it is whole.
+// FormatPercentile writes p as vLLM labels it: without a point if it is whole.
 func FormatPercentile(p float64) string {
 	return strings.TrimSuffix(FormatFloat(p), ".0")
 }
@@ -186,8 +184,7 @@ func Counted(n int, thing string) string {
 // Milliseconds is d in milliseconds.
 func Milliseconds(d time.Duration) float64 { return float64(d) / float64(time.Millisecond) }
 
-// By puts things of one key together. The keys are in the order of the first thing of
-// each.
+// By groups things by key. The keys are in the order in which they first occur.
 func By[K comparable, T any](all []T, key func(T) K) (keys []K, by map[K][]T) {
 	by = map[K][]T{}
 	for _, thing := range all {
@@ -200,7 +197,7 @@ func By[K comparable, T any](all []T, key func(T) K) (keys []K, by map[K][]T) {
 	return keys, by
 }
 
-// Distinct are the different ones of all, each where it is first.
+// Distinct removes duplicates from all and keeps each first occurrence.
 func Distinct[T comparable](all []T) []T {
 	distinct, _ := By(all, func(one T) T { return one })
 	return distinct

@@ -8,30 +8,30 @@ import (
 	"unsafe"
 )
 
-// An Outcome is what vLLM's client keeps of one request, in its units: seconds
-// as float64. All statistics of a run are computed from Outcomes. Start is on
-// any clock that the run's outcomes share.
+// An Outcome is what vLLM's client keeps of one request, in its units: seconds as float64. All
+// statistics of a run are computed from Outcomes. Start is on any clock that the run's outcomes
+// share.
 type Outcome struct {
 	Index   int // position in the dataset
 	Success bool
 	In      int       // prompt tokens
 	Out     int       // output tokens
 	Start   float64   // when it was sent
-	TTFT    float64   // kept for a failed request that had chunks
+	TTFT    float64   // also kept for a failed request that had chunks
 	ITL     []float64 // between successive chunks; kept likewise
 	Latency float64   // E2EL
-	Queue   float64   // waiting for a slot before Start; NaN where that is not known
+	Queue   float64   // waiting for a slot before Start; NaN if unknown
 	Text    string    // empty for a failed request
 	Error   string
 
-	ServerQueue, ServerTTFT *float64 // ServerTimes in seconds; nil where the server does not say
+	ServerQueue, ServerTTFT *float64 // ServerTimes in seconds; nil if the server does not say
 }
 
-// A Lasting is what vLLM's result file has of each request even without
-// --save-detailed, in seconds.
+// A Lasting is what vLLM's result file has of each request even without --save-detailed, in
+// seconds.
 type Lasting struct {
 	Index          int     // position in the dataset
-	Latency, Queue float64 // as those of an Outcome
+	Latency, Queue float64 // as in an Outcome
 }
 
 // tpot is the time per output token after the first, in seconds; 0 for a
@@ -43,7 +43,7 @@ func (o *Outcome) tpot() float64 {
 	return (o.Latency - o.TTFT) / float64(o.Out-1)
 }
 
-// Outcome is the view that vLLM's client would have had of r.
+// Outcome is what vLLM's client would have measured of r.
 func (r *Record) Outcome() Outcome { return r.outcome(nil) }
 
 // outcome appends the gaps to itl, so that one slice can serve many records.
@@ -73,7 +73,7 @@ func inSeconds(ms *float64) *float64 {
 	return new(*ms / 1000)
 }
 
-// merge adds another trace, which is of no use afterwards.
+// merge adds another trace, which must not be used afterwards.
 func (t *Trace) merge(other *Trace, later time.Duration) {
 	for _, r := range other.Records {
 		r.Shift(later)
@@ -91,7 +91,7 @@ type SLO struct {
 	Limit  float64 // milliseconds, inclusive
 }
 
-// MarshalText writes an SLO as --goodput takes it: ttft:100.0.
+// MarshalText writes an SLO in the syntax of --goodput: ttft:100.0.
 func (s SLO) MarshalText() ([]byte, error) {
 	return []byte(s.Metric + ":" + FormatFloat(s.Limit)), nil
 }
@@ -107,8 +107,8 @@ func (s *SLO) UnmarshalText(text []byte) error {
 	return nil
 }
 
-// good says whether a successful request met every SLO. A request of one output
-// token has a TPOT of 0 here, as in vLLM's client.
+// good reports whether a successful request met every SLO. As in vLLM's client, a request of one
+// output token has a TPOT of 0 here.
 func good(o *Outcome, slos []SLO) bool {
 	for _, slo := range slos {
 		seconds := o.TTFT
@@ -125,17 +125,17 @@ func good(o *Outcome, slos []SLO) bool {
 	return true
 }
 
-// A Trace is what a run left, in memory: some 450 bytes a request, texts not
-// counted, and five a chunk. Parts of a run are summed up from it.
+// A Trace is all requests of a run in memory: some 450 bytes a request, without texts, and five a
+// chunk. Parts of a run are summed up from it.
 type Trace struct {
-	// Records are in the order in which they ended, one shard after the other. The warm-up is
-	// among them.
+	// Records are in the order in which they ended, one shard after the other. They include the
+	// warm-up.
 	Records []*Record
 	// Samples are in the order in which they were taken.
 	Samples []*Sample
 }
 
-// size is the bytes that a kept r takes, but for strings that it shares with others.
+// size is the bytes that a kept r takes, except for strings that it shares with others.
 func (r *Record) size() int {
 	n := int(unsafe.Sizeof(*r)) + cap(r.Chunks.deltas) + cap(r.Blank.deltas) + 8*cap(r.TokensPerChunk) + len(r.ID) + len(r.Finish) + len(r.Error) + len(r.Text)
 	if r.Server != nil {
@@ -161,9 +161,8 @@ func (s *Sample) size() int {
 	return n
 }
 
-// room says whether that many more bytes of single requests and samples can be kept. Once
-// they cannot, everything kept so far is dropped: a part of the requests would say nothing
-// true of the run.
+// room reports whether that many more bytes of requests and samples can be kept. If not, everything
+// kept so far is dropped: a part of the requests would say nothing true about the run.
 func (c *Collector) room(bytes int) bool {
 	if c.shed {
 		return false

@@ -5,9 +5,8 @@ import (
 	"time"
 )
 
-// MinBeyond is how many values must lie beyond a percentile by which something is
-// decided. The number beyond the true percentile scatters by its square root: of ten
-// by a third.
+// MinBeyond is how many values must be above a percentile that decides something. The number above
+// the true percentile varies by its square root: ten vary by a third.
 const MinBeyond = 10
 
 // A TailSize says how many values a percentile rests on.
@@ -17,32 +16,31 @@ type TailSize struct {
 	N          int // values in all
 }
 
-// tailShare is the share of values beyond the p-th percentile, on the side where
-// fewer are.
+// tailShare is the share of values beyond the p-th percentile, on the side with fewer.
 func tailShare(p float64) float64 { return min(p, 100-p) / 100 }
 
-// Beyond is how many of the values lie beyond the percentile: n·(1−p/100), or n·p/100
-// below the median.
+// Beyond is how many of the values are beyond the percentile: n·(1−p/100), or n·p/100 below the
+// median.
 func (s TailSize) Beyond() float64 {
 	// Rounded, since 100 − 99.9 is a little less than 0.1.
 	const precision = 1e9
 	return math.Round(float64(s.N)*tailShare(s.Percentile)*precision) / precision
 }
 
-// Few says that nothing should be decided by the percentile. The least and the largest
-// value are what they are, of however few.
+// Few says that nothing should be decided by the percentile. The least and the largest value are
+// exact, however few values there are.
 func (s TailSize) Few() bool {
 	return s.Percentile > 0 && s.Percentile < 100 && s.Beyond() < MinBeyond
 }
 
-// ValuesNeeded is how many values it takes for MinBeyond of them to lie beyond the p-th
+// ValuesNeeded is how many values are needed for MinBeyond of them to be beyond the p-th
 // percentile, p above 0 and below 100.
 func ValuesNeeded(p float64) int {
 	const precision = 1e6
 	return int(math.Ceil(math.Round(MinBeyond/tailShare(p)*precision) / precision))
 }
 
-// TailSizes are the values behind each percentile that the run reports.
+// TailSizes are the numbers of values behind each percentile that the run reports.
 func (s *Summary) TailSizes() []TailSize {
 	var sizes []TailSize
 	for _, m := range Metrics {
@@ -60,27 +58,26 @@ func (s *Summary) TailSizes() []TailSize {
 // intervalConfidence is how sure an Interval is.
 const intervalConfidence = 0.95
 
-// An Interval says between what a percentile lies with 95 % confidence.
+// An Interval holds a percentile with 95 % confidence.
 type Interval struct {
-	Low, High   float64 // in milliseconds; infinite where the values are too few to bound that side
-	Independent int     // values that it counts
+	Low, High   float64 // in milliseconds; infinite if the values are too few to bound that side
+	Independent int     // number of values that it counts
 }
 
-// Interval is the Interval of the p-th percentile, p from 0 to 100. It holds for values that
-// are independent of each other, whatever their distribution: fewer than l of n such
-// values lie below the percentile, or at least u of them, with the chances that the
-// binomial distribution of n and p/100 gives (H. A. David and H. N. Nagaraja, "Order
-// Statistics", 3rd ed., 7.1), so that it lies from the l-th to the u-th value.
+// Interval is the Interval of the p-th percentile, p from 0 to 100. It holds for values that are
+// independent of each other, whatever their distribution. Fewer than l of n such values are below
+// the percentile, or at least u of them, with the probabilities of the binomial distribution of n
+// and p/100 (H. A. David and H. N. Nagaraja, "Order Statistics", 3rd ed., 7.1). So the percentile
+// is between the l-th and the u-th value.
 //
-// Gaps between the chunks of one request are not independent. Of n gaps only so many
-// count as estimate the share of gaps up to the percentile as well as the requests
-// do: n over the design effect of E. Korn and B. Graubard, "Confidence intervals for
-// proportions with small expected number of positive counts estimated from survey
-// data", Survey Methodology 24 (1998). That requests in flight together share the
-// server's steps is not in it.
+// Gaps between the chunks of one request are not independent. Of n gaps, only n over the design
+// effect count (E. Korn and B. Graubard, "Confidence intervals for proportions with small expected
+// number of positive counts estimated from survey data", Survey Methodology 24 (1998)): as many as
+// estimate the share of gaps up to the percentile as well as the requests do. The interval ignores
+// that requests in flight together share the server's steps.
 //
-// It is false where it is not known: without values, at 0 and 100, and for gaps of
-// which it is not known what requests they are of.
+// It is false if the interval is unknown: without values, at 0 and 100, and for gaps without the
+// requests that they belong to.
 func (d *Distribution) Interval(p float64) (Interval, bool) {
 	n := d.independent(p)
 	if n == 0 || p <= 0 || p >= 100 {
@@ -107,8 +104,8 @@ func (d *Distribution) ranked(k int) float64 {
 	return float64(d.hist.ValueAtPercentile(float64(k)/float64(d.Len())*100)) / float64(time.Millisecond)
 }
 
-// independent is how many independent values tell as much of the p-th percentile as
-// those of d; 0 where that is not known.
+// independent is how many independent values say as much about the p-th percentile as the values of
+// d; 0 if unknown.
 func (d *Distribution) independent(p float64) int {
 	if !d.gaps {
 		return d.Len()
@@ -138,20 +135,19 @@ func (d *Distribution) independent(p float64) int {
 		from = end
 	}
 	if variance == 0 {
-		// None lies beyond, or all requests are alike: they do not tell how gaps go together.
+		// None is beyond, or all requests are alike: the gaps of a request look independent.
 		return requests
 	}
 	variance *= float64(requests) / float64(requests-1)
 	return int(min(max(share*(1-share)/variance, 1), total))
 }
 
-// binomialRanks are the ranks, from 1, of the values of n between which the quantile p
-// lies, each end with a chance of error of at most alpha/2: low is 0 and high n+1 where
-// no value is that sure. Both are as scipy.stats.binom.ppf has them: ppf(alpha/2) and
-// ppf(1−alpha/2) + 1.
+// binomialRanks are the ranks, from 1, of the values of n between which the quantile p is, each end
+// with a chance of error of at most alpha/2: low is 0 and high n+1 if no value is that sure. Both
+// equal scipy.stats.binom: ppf(alpha/2) and ppf(1−alpha/2) + 1.
 func binomialRanks(n int, p, alpha float64) (low, high int) {
 	mode := min(int(float64(n+1)*p), n)
-	// Ten standard deviations from the mode nothing is left that a float64 can tell.
+	// Ten standard deviations from the mode, a float64 cannot hold what is left.
 	reach := int(10*math.Sqrt(float64(n)*p*(1-p))) + 50
 	from, to := max(0, mode-reach), min(n, mode+reach)
 	chances := make([]float64, to-from+1)
@@ -177,21 +173,21 @@ func binomialRanks(n int, p, alpha float64) (low, high int) {
 	return low, high
 }
 
-// An Endless is a latency of requests of which some never ended: those that
-// failed, as infinite values behind all others. A server that refuses what would
-// take long has a better percentile in the Distribution, and none here.
+// An Endless is a latency in which failed requests count as infinite values after all others. A
+// server that refuses slow requests would have a better percentile in the Distribution; here it
+// does not.
 type Endless struct {
 	ended  *Distribution
 	failed int
 }
 
-// Endless is d with so many infinite values more. It goes on changing with d.
+// Endless is d with that many infinite values added. It keeps changing with d.
 func (d *Distribution) Endless(failed int) Endless { return Endless{d, failed} }
 
-// count is how many values there are, the infinite ones among them.
+// count is the number of values, including the infinite ones.
 func (e Endless) count() int { return e.ended.Len() + e.failed }
 
-// Mean is the mean in milliseconds, infinite with a single infinite value.
+// Mean is the mean in milliseconds; a single infinite value makes it infinite.
 func (e Endless) Mean() float64 {
 	if e.failed > 0 {
 		return math.Inf(1)
@@ -199,8 +195,8 @@ func (e Endless) Mean() float64 {
 	return e.ended.Mean()
 }
 
-// Median is the median in milliseconds as numpy.median computes it: infinite as
-// soon as one of the two values in the middle is.
+// Median is the median in milliseconds as numpy.median computes it: infinite if one of the two
+// values in the middle is.
 func (e Endless) Median() float64 {
 	n, sorted := e.count(), e.ended.ascending()
 	switch {
@@ -214,15 +210,15 @@ func (e Endless) Median() float64 {
 	return Mean(sorted[(n-1)/2:n/2+1]) * 1000
 }
 
-// Percentile is the p-th percentile in milliseconds, p from 0 to 100. It
-// interpolates linearly at rank p/100·(n−1) as numpy.percentile does, but where
-// numpy's arithmetic with infinity gives nan: a rank that falls on a value is that
-// value, and between a finite and an infinite one it is infinite.
+// Percentile is the p-th percentile in milliseconds, p from 0 to 100. It interpolates linearly at
+// rank p/100·(n−1) as numpy.percentile does. Where numpy's arithmetic with infinity gives nan, it
+// differs: a rank that falls on a value is that value, and between a finite and an infinite value
+// it is infinite.
 func (e Endless) Percentile(p float64) float64 {
 	if e.failed == 0 {
 		return e.ended.Percentile(p)
 	}
-	// The nearest rank to p, if it is off that only by the last digits of p/100.
+	// The nearest rank to p, if only the last digits of p/100 separate them.
 	const rounding = 1e-7
 	rank := p / 100 * float64(e.count()-1)
 	if nearest := math.Round(rank); math.Abs(rank-nearest) < rounding {

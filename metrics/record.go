@@ -19,16 +19,16 @@ type Class string
 
 const (
 	OK             Class = ""
-	DNS            Class = "dns"             // the server's name was not to be resolved
+	DNS            Class = "dns"             // the server's name could not be resolved
 	Refused        Class = "refused"         // nobody listens at its address
-	TLS            Class = "tls"             // the handshake failed, or nobody trusts the certificate
+	TLS            Class = "tls"             // the handshake failed, or the certificate is not trusted
 	Connect        Class = "connect"         // no connection for another reason
 	ConnectTimeout Class = "connect-timeout" // no connection within the limit set
 	FirstByte      Class = "first-byte"      // no first byte of the answer within the limit set
-	Stall          Class = "stall"           // the reply stood still for longer than the limit set
+	Stall          Class = "stall"           // no byte of the reply for longer than the limit set
 	Timeout        Class = "timeout"         // not finished within the limit set for one request
 	Overdue        Class = "overdue"         // not finished in time after the last send
-	Deadline       Class = "deadline"        // in flight when the time for the whole run was over
+	Deadline       Class = "deadline"        // in flight at the deadline of the whole run
 	Status         Class = "status"          // an HTTP status other than 200
 	InStream       Class = "in-stream"       // an error object inside a 200 stream
 	Unfinished     Class = "unfinished"      // its finish reason is error or abort
@@ -39,34 +39,34 @@ const (
 	Cancelled      Class = "cancelled"       // cut by us when the run was stopped
 )
 
-// Classes are all ways to fail, in the order in which they can strike a request.
+// Classes are all ways to fail, in the order in which they can affect a request.
 var Classes = []Class{
 	DNS, Refused, TLS, Connect, ConnectTimeout, FirstByte, Stall, Timeout, Overdue, Deadline,
 	Status, InStream, Unfinished, Reset, Truncated, Empty, Malformed, Cancelled,
 }
 
-// Cut says that the load generator cut the request because the run was over:
-// whether the server would have answered it is not known.
+// Cut reports that the load generator cut the request because the run was over: whether the server
+// would have answered it is unknown.
 func (c Class) Cut() bool { return c == Cancelled || c == Deadline }
 
-// A Record is what one request did. All times are offsets from the start of
-// the run; zero in Wrote, FirstByte, FirstContent and Last means "never". A
-// Record is owned by whoever received it; nothing changes it afterwards.
+// A Record is what one request did. All times are offsets from the start of the run; zero in Wrote,
+// FirstByte, FirstContent and Last means "never". Whoever receives a Record owns it; nothing
+// changes it afterwards.
 type Record struct {
 	// Run is the id of the run, the same in every line of its stream.
 	Run string `json:"-"`
-	// Target is the name of the target, empty when there is only one.
+	// Target is the name of the target, empty if there is only one.
 	Target string `json:"target,omitempty"`
-	// ID is the x-request-id as sent, empty when none was.
+	// ID is the x-request-id as sent, empty if none was sent.
 	ID string `json:"id,omitempty"`
-	// Index is the position in the dataset, Turn that in the conversation.
+	// Index is the position in the dataset, Turn the position in the conversation.
 	Index int `json:"i"`
 	Turn  int `json:"turn,omitempty"`
-	// Attempts is how often the request was sent; above 1, attempts to connect count, too.
-	// What follows is of the last attempt, except Sent, which is of the first.
+	// Attempts is how often the request was sent; if above 1, it includes attempts to connect. The
+	// following fields describe the last attempt, except Sent, which is of the first.
 	Attempts int `json:"attempts,omitempty"`
-	// Anew is how many of the Attempts used a new connection because the used one had died
-	// before a byte of the answer. Those are no retries.
+	// Anew is how many of the Attempts used a new connection because the used one had died before a
+	// byte of the answer. These are not retries.
 	Anew  int   `json:"anew,omitempty"`
 	Phase Phase `json:"phase,omitempty"`
 
@@ -75,8 +75,8 @@ type Record struct {
 	Due  time.Duration `json:"due,omitempty"`
 	Slot time.Duration `json:"slot,omitempty"`
 	Sent time.Duration `json:"sent,omitempty"`
-	// Wrote is when the write of the request's last byte returned. On HTTP/2, and where no
-	// reply came, it is when that byte was handed over to be written.
+	// Wrote is when the write of the request's last byte returned. On HTTP/2, and without a reply,
+	// it is when that byte was handed over for writing.
 	Wrote time.Duration `json:"wrote,omitempty"`
 	// FirstByte is when the first byte of the reply arrived.
 	FirstByte time.Duration `json:"first_byte,omitempty"`
@@ -88,70 +88,70 @@ type Record struct {
 	Trailer time.Duration `json:"trailer,omitempty"`
 	// End is when the reply was read to its end, or failed.
 	End time.Duration `json:"end,omitempty"`
-	// Chunks are the arrivals of the chunks that vLLM's client takes for output.
+	// Chunks are the arrivals of the chunks that vLLM's client counts as output.
 	Chunks Stamps `json:"chunks,omitzero"`
 	// Blank are the arrivals of the other chunks with choices: a chat's role, its end.
 	Blank Stamps `json:"blank,omitzero"`
 
 	Conn Conn `json:"conn,omitzero"`
-	// MaxAge bounds the error of the stamps: each chunk, with its line end and framing,
-	// arrived at most MaxAge before its stamp. It is 0 where the kernel does not stamp.
+	// MaxAge bounds the error of the stamps: each chunk, with its line end and framing, arrived at
+	// most MaxAge before its stamp. It is 0 if the kernel does not stamp.
 	MaxAge time.Duration `json:"max_age,omitempty"`
-	// SharedReads is how many chunks with content came in one read with an earlier one.
+	// SharedReads is how many chunks with content shared a read with an earlier chunk.
 	SharedReads int `json:"shared_reads,omitempty"`
 
-	// In is the number of prompt tokens: the server's count when it gave one, else InAsked.
+	// In is the number of prompt tokens: the server's count if there is one, else InAsked.
 	In int `json:"in,omitempty"`
 	// InAsked is the dataset's count of prompt tokens.
 	InAsked int `json:"in_asked,omitempty"`
-	// Cached is how many prompt tokens the server found in its prefix cache, as its usage
-	// says; 0 where it does not say.
+	// Cached is how many prompt tokens the server found in its prefix cache, by its usage; 0 if it
+	// does not say.
 	Cached int `json:"cached,omitempty"`
-	// Out is the number of output tokens: the server's count where vLLM's client looks for
-	// it, else the tokenizer's, else that of Beside, else 1.
+	// Out is the number of output tokens: the server's count if it is where vLLM's client looks,
+	// else the tokenizer's, else the count in Beside, else 1.
 	Out int `json:"out,omitempty"`
 	// OutAsked is how many output tokens were asked for.
 	OutAsked int `json:"out_asked,omitempty"`
 
 	// Uncounted says that Out is not the server's count.
 	Uncounted bool `json:"uncounted,omitempty"`
-	// Beside are the server's counts that came with output, where vLLM's client does not
-	// look; nil where the server gave others.
+	// Beside are the server's counts that came with output, where vLLM's client does not look; nil
+	// if the server sent others.
 	Beside *Tokens `json:"beside,omitempty"`
-	// Until032 is what releases up to 0.32.0 count; nil where that is the same.
+	// Until032 is what releases up to 0.32.0 count; nil if that is the same.
 	Until032 *Tokens `json:"until_0_32,omitempty"`
-	// Otherwise is why vLLM's client fails this answer, or takes it for complete where it
-	// failed here. It is one of the Otherwise constants, or empty where both agree.
+	// Otherwise is why vLLM's client fails this answer, or takes it for complete although it failed
+	// here. It is one of the Otherwise constants, or empty if both agree.
 	Otherwise string `json:"otherwise,omitempty"`
 
-	// TokensPerChunk holds the tokens of each chunk, from continuous usage
-	// statistics. It is nil when the server gave none or each chunk held one.
+	// TokensPerChunk holds the tokens of each chunk, from continuous usage statistics. It is nil if
+	// the server sent none or each chunk held one.
 	TokensPerChunk []int `json:"tokens_per_chunk,omitempty"`
 
-	// Server is what the server says of its own times; nil where it says nothing.
+	// Server is what the server reports about its own times; nil if it reports nothing.
 	Server *ServerTimes `json:"server,omitempty"`
 
 	// Finish is the finish reason as the server gave it.
 	Finish string `json:"finish,omitempty"`
-	// Status is the HTTP status, 0 when no reply came.
+	// Status is the HTTP status, 0 without a reply.
 	Status int   `json:"status,omitempty"`
 	Class  Class `json:"class,omitempty"`
-	// Error is the server's own message where there is one.
+	// Error is the server's message if there is one.
 	Error string `json:"error,omitempty"`
-	// Text is the generated text, where it was asked to be kept.
+	// Text is the generated text, if the run keeps it.
 	Text string `json:"text,omitempty"`
 }
 
-// Conn says how the request got its connection. Its times follow one another;
-// through a proxy they are together what opening the connection took.
+// Conn says how the request got its connection. Its times follow one another; through a proxy,
+// their sum is what opening the connection took.
 type Conn struct {
 	New     bool          `json:"new,omitempty"` // opened for this request
 	DNS     time.Duration `json:"dns,omitempty"`
 	Connect time.Duration `json:"connect,omitempty"`
-	// Proxy is how long the proxy took to open the way to the server. It is 0 without a
-	// proxy, and on HTTP/2, where it is not known.
+	// Proxy is how long the proxy took to connect to the server. It is 0 without a proxy, and on
+	// HTTP/2, where it is unknown.
 	Proxy time.Duration `json:"proxy,omitempty"`
-	// TLS includes the handshake with the proxy, where that speaks TLS.
+	// TLS includes the handshake with the proxy, if that speaks TLS.
 	TLS time.Duration `json:"tls,omitempty"`
 }
 
@@ -161,10 +161,9 @@ type Tokens struct {
 	Out int `json:"out"` // output tokens
 }
 
-// TTFT is the time to first token as vLLM's client defines it since 0.33.0:
-// arrival of the first of Chunks, less Sent. On completions any chunk with choices
-// is one of them, whatever it carries. Connecting is inside. It is 0 for a request
-// without chunks.
+// TTFT is the time to first token as vLLM's client defines it since 0.33.0: arrival of the first of
+// Chunks, less Sent. On completions, any chunk with choices is one of them, whatever it carries. It
+// includes connecting. It is 0 for a request without chunks.
 func (r *Record) TTFT() time.Duration {
 	if r.Chunks.Len() == 0 {
 		return 0
@@ -172,9 +171,8 @@ func (r *Record) TTFT() time.Duration {
 	return r.Chunks.First() - r.Sent
 }
 
-// TPOT is the time per output token after the first,
-// (E2EL − TTFT) / (Out − 1), as vLLM's client defines it. It is 0 when
-// there is no second token.
+// TPOT is the time per output token after the first, (E2EL − TTFT) / (Out − 1), as vLLM's client
+// defines it. It is 0 if there is no second token.
 func (r *Record) TPOT() time.Duration {
 	if r.Out < 2 || r.Chunks.Len() == 0 {
 		return 0
@@ -182,9 +180,8 @@ func (r *Record) TPOT() time.Duration {
 	return (r.E2EL() - r.TTFT()) / time.Duration(r.Out-1)
 }
 
-// E2EL is the end-to-end latency as vLLM's client defines it since 0.30.0: Last
-// less Sent. Usage that comes later is not waited for. It is 0 for a failed
-// request.
+// E2EL is the end-to-end latency as vLLM's client defines it since 0.30.0: Last less Sent. It does
+// not wait for later usage. It is 0 for a failed request.
 func (r *Record) E2EL() time.Duration {
 	if r.Class != OK || r.Last == 0 {
 		return 0
@@ -213,24 +210,24 @@ func (r *Record) Shift(d time.Duration) {
 	r.Blank.shift(d)
 }
 
-// final is when the last event came that was noticed.
+// final is when the last noticed event came.
 func (r *Record) final() time.Duration { return max(r.Last, r.Blank.last, r.Trailer) }
 
-// ServerTimes are what a server says of one request in the "metrics" object of its
-// answer: vLLM does with --enable-per-request-metrics. They are milliseconds, exactly
-// as the server wrote them. A nil field is a time that it did not give.
+// ServerTimes are what a server reports about one request in the "metrics" object of its answer;
+// vLLM does so with --enable-per-request-metrics. They are milliseconds, exactly as the server
+// wrote them. A nil field is missing.
 type ServerTimes struct {
 	QueueMS *float64 `json:"queue_ms,omitempty"` // in the engine's queue, until it was scheduled
 	TTFTMS  *float64 `json:"ttft_ms,omitempty"`  // from then until the first token
 }
 
-// LatencyNames are those that Latencies yields.
+// LatencyNames are the names that Latencies yields.
 var LatencyNames = []string{"ttft", "tpot", "itl", "e2el", "queue", "lag"}
 
-// Latencies yields the values of r that count in the Distributions of a Summary,
-// with their names: those of a request that completed, its inter-token latencies
-// one by one, and how late it was sent, completed or not. A warm-up's request has none,
-// and one whose answer came before it was sent has its lag alone.
+// Latencies yields the values of r that count in the Distributions of a Summary, with their names:
+// the latencies of a completed request, its inter-token latencies one by one, and the lag of any
+// request. A warm-up's request has none, and a request whose answer came before it was sent has
+// only its lag.
 func (r *Record) Latencies() iter.Seq2[string, time.Duration] {
 	return func(yield func(string, time.Duration) bool) {
 		if r.Phase == Main && !yield("lag", r.Lag()) {
@@ -250,18 +247,18 @@ func (r *Record) Latencies() iter.Seq2[string, time.Duration] {
 	}
 }
 
-// errImpossible is the Error of a request whose times cannot be.
+// errImpossible is the Error of a request with impossible times.
 const errImpossible = "its answer is stamped before it was sent"
 
-// impossible says that a chunk of r came before r was sent. No latency of such a
-// request means anything: a clock was set, or its line is damaged.
+// impossible reports that a chunk of r came before r was sent. No latency of such a request means
+// anything: a clock was set, or its line is damaged.
 func (r *Record) impossible() bool {
 	first := r.Chunks.Len() > 0 && r.Chunks.First() < r.Sent
 	return first || r.Last != 0 && r.Last < r.Sent
 }
 
-// possible is r, or r as a failed request where its times cannot be, and whether
-// that is so. It does not change r.
+// possible is r, or r as a failed request if its times are impossible, and whether that is so. It
+// does not change r.
 func (r *Record) possible() (*Record, bool) {
 	if r.Class != OK || !r.impossible() {
 		return r, true

@@ -6,20 +6,20 @@ import (
 	"time"
 )
 
-// A Sample is what a server and its GPUs said of themselves at one moment of a
-// run. What they did not say is nil.
+// A Sample is what a server and its GPUs reported at one moment of a run. What they did not report
+// is nil.
 type Sample struct {
-	// From is the URL of the replica that was asked, where replicas were named.
+	// From is the URL of the replica, if the plan names replicas.
 	From   string        `json:"from,omitempty"`
-	At     time.Duration `json:"at"`             // when it was asked for, from the start of the run
-	Took   time.Duration `json:"took,omitempty"` // until the answer was there
+	At     time.Duration `json:"at"`             // when it was requested, from the start of the run
+	Took   time.Duration `json:"took,omitempty"` // until the answer came
 	Server *ServerSample `json:"server,omitempty"`
 	GPUs   []GPUSample   `json:"gpus,omitempty"`
-	Error  string        `json:"error,omitempty"` // why something is not there
+	Error  string        `json:"error,omitempty"` // why something is missing
 }
 
-// A ServerSample is what a server's /metrics said, summed over its engines.
-// Counters count from the server's start.
+// A ServerSample is what a server's /metrics reported, summed over its engines. Counters count from
+// the server's start.
 type ServerSample struct {
 	Running *float64 `json:"running,omitempty"` // requests in the batch
 	Waiting *float64 `json:"waiting,omitempty"` // requests waiting to be admitted
@@ -45,9 +45,8 @@ type GPUSample struct {
 	Power       *float64 `json:"power,omitempty"`        // W
 }
 
-// Contradicts says why it cannot be one process that said s and, after that, later:
-// it restarted, or there are several replicas behind one URL. It is "" where it may
-// be one.
+// Contradicts says why s and a later sample cannot be from one process: it restarted, or there are
+// several replicas behind one URL. It is "" if they can.
 func (s *ServerSample) Contradicts(later *ServerSample) string {
 	if s.Start != nil && later.Start != nil && *s.Start != *later.Start {
 		return fmt.Sprintf("it comes from processes that started at %s and at %s", instant(*s.Start), instant(*later.Start))
@@ -68,22 +67,22 @@ func (s *ServerSample) Contradicts(later *ServerSample) string {
 	return ""
 }
 
-// instant is a time in seconds of Unix time, as a text.
+// instant is a time in seconds of Unix time, as text.
 func instant(seconds float64) string {
 	return time.UnixMilli(int64(seconds * 1000)).UTC().Format("2006-01-02T15:04:05.000Z")
 }
 
-// processes follow what was said at each URL. The zero value is ready.
+// processes checks the samples of each URL. The zero value is ready.
 type processes struct {
-	// last is by Sample.From: of counters the last that were told, nil where nothing was.
+	// last is by Sample.From: the last known value of each counter, nil if there was none.
 	last map[string]*ServerSample
 }
 
-// add takes a sample, those of one URL in order, and says why it cannot be of the
-// process that the one before was of; "" where it may be.
+// add takes a sample, in order for each URL, and says why it cannot be from the same process as the
+// previous one; "" if it can.
 func (p *processes) add(s *Sample) string {
 	if s.Server == nil && s.From == "" {
-		return "" // it is of GPUs, or there is nothing
+		return "" // it is about GPUs, or empty
 	}
 	if p.last == nil {
 		p.last = map[string]*ServerSample{}
@@ -111,8 +110,8 @@ func (p *processes) add(s *Sample) string {
 	return why
 }
 
-// WhyMixed says why the server's /metrics are not of one process under this load alone;
-// "" where they may be.
+// WhyMixed says why the server's /metrics are not of one process under only this load; "" if they
+// may be.
 func (s *Summary) WhyMixed() string {
 	if s.Evidence != nil && s.Evidence.Mixed != "" {
 		return s.Evidence.Mixed
@@ -120,22 +119,22 @@ func (s *Summary) WhyMixed() string {
 	return s.Mixed
 }
 
-// Seen is what a server and its GPUs said of themselves within a Slice: means of
-// the Samples taken then, and what counters rose by between the last before and
-// the last of them. What was not said is nil.
+// Seen is what a server and its GPUs reported during a Slice: means of the Samples taken then, and
+// the growth of counters between the last sample before and the last one in it. What was not
+// reported is nil.
 type Seen struct {
 	Running, Waiting *float64 // requests
 	KVCache          *float64 // share in use, 0 to 1
 	PrefixHits       *float64 // share of the prompt tokens that were in the prefix cache, 0 to 1
 	Preemptions      *float64
 	GPUMemory        *float64 // MiB in use, of all GPUs
-	GPUUtilization   *float64 // share of the time, 0 to 1, in the mean over GPUs
+	GPUUtilization   *float64 // share of the time, 0 to 1, as mean over GPUs
 	GPUPower         *float64 // W, of all GPUs
 }
 
-// see puts the samples into the slices in which they were asked for. Those taken
-// outside the run tell where counters stood. Unless the server's are of one process,
-// nothing of them is put there: one of its replicas says nothing of the others.
+// see puts samples into the slices in which they were requested. Samples from outside the run tell
+// where counters stood. It ignores the server's samples unless they are of one process: one replica
+// says nothing about the others.
 func (c *slicer) see(samples []*Sample, one bool) {
 	sums := make([]seeing, len(c.slices))
 	var all processes
@@ -172,7 +171,7 @@ type serverSeeing struct {
 	preemptions, queries, hits rise
 }
 
-// server adds what a server said now, and said before; before is nil at first.
+// server adds what a server reported now; before is its previous report, nil at first.
 func (s *seeing) server(from string, now, before *ServerSample) {
 	if s.servers == nil {
 		s.servers = map[string]*serverSeeing{}
@@ -204,8 +203,8 @@ func (s *seeing) gpus(gpus []GPUSample) {
 	s.power.add(power.total())
 }
 
-// seen is what so many replicas said together: sums, and the mean share of their
-// caches. What one of them did not say in that time is not known of all.
+// seen is what that many replicas reported together: sums, and the mean share of their caches. What
+// one of them did not report in that time is unknown for all.
 func (s *seeing) seen(replicas int) Seen {
 	seen := Seen{GPUMemory: s.memory.value(), GPUUtilization: s.utilization.value(), GPUPower: s.power.value()}
 	if len(s.servers) < replicas {
@@ -245,7 +244,7 @@ func (m *mean) add(v *float64) {
 
 func (m *mean) total() *float64 { return m.totalOf(m.n) }
 
-// totalOf is the sum of n values, nil where there are not as many, or none.
+// totalOf is the sum of n values, nil if there are fewer, or none.
 func (m *mean) totalOf(n int) *float64 {
 	if m.n != n || n == 0 {
 		return nil
@@ -261,13 +260,13 @@ func (m *mean) value() *float64 {
 	return &v
 }
 
-// A rise is by how much a counter went up.
+// A rise is the growth of a counter.
 type rise struct {
 	by    float64
 	known bool
 }
 
-// add takes a counter's value after the one before it, if both are known.
+// add takes a counter's value and the previous one, if both are known.
 func (r *rise) add(before, now *float64) {
 	if before != nil && now != nil {
 		r.by += *now - *before

@@ -6,22 +6,22 @@ import (
 	"time"
 )
 
-// maxSlices is how many parts a run can be cut into.
+// maxSlices is the most parts that a run can be cut into.
 const maxSlices = 100_000
 
-// A Slice is one of equal parts of a run. Each value is in the slice in which it
-// was complete, its beginning inside and its end not, save for the last one's.
+// A Slice is one of equal parts of a run. A value counts in the slice in which it was complete. A
+// slice includes its beginning but not its end, except for the last slice.
 type Slice struct {
 	Window
 	Sent, Completed, Failed int     // requests
-	InFlight                float64 // measured requests, in the mean over its time
+	InFlight                float64 // measured requests, mean over the slice
 	Input                   int     // prompt tokens of the requests completed
 	Output                  int     // output tokens of requests that completed then or later
 
-	// Latencies are of requests that completed: TTFT is in the slice of the first chunk, ITL
-	// in that of each, TPOT and E2EL in that of the last.
+	// Latencies are of requests that completed. TTFT counts in the slice of the first chunk, ITL in
+	// the slice of each chunk, TPOT and E2EL in the slice of the last chunk.
 	TTFT, TPOT, ITL, E2EL Spread
-	Seen                  Seen // of the server meanwhile
+	Seen                  Seen // what the server reported during the slice
 }
 
 // A Spread is a latency within a Slice, in milliseconds; NaN without values.
@@ -30,9 +30,9 @@ type Spread struct {
 	Mean, P99 float64
 }
 
-// Slice cuts the measured part of the run into parts of that width by the Trace;
-// the last may be shorter. Of requests without single chunk times there is no
-// ITL. There are none without a Trace or a duration, and too many are an error.
+// Slice cuts the measured part of the run into parts of that width, using the Trace; the last part
+// may be shorter. Requests without single chunk times have no ITL. Without a Trace or a duration
+// there are no slices; too many slices are an error.
 func (s *Summary) Slice(width time.Duration) ([]Slice, error) {
 	whole := s.Whole()
 	took := whole.To - whole.From
@@ -83,7 +83,7 @@ func (c *slicer) fill(s *Summary) {
 	c.see(s.Trace.Samples, s.WhyMixed() == "")
 }
 
-// at is the slice of a time; what lies outside the run is in the nearest.
+// at is the slice of a time; a time outside the run is in the nearest slice.
 func (c *slicer) at(t time.Duration) int {
 	return min(max(int((t-c.whole.From)/c.width), 0), len(c.slices)-1)
 }

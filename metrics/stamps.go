@@ -9,16 +9,16 @@ import (
 	"time"
 )
 
-// Stamps is a sequence of arrival times, offsets from the start of the run in
-// nanoseconds, kept as zigzag varint differences: two to four bytes each at the
-// intervals between tokens. The zero value is empty.
+// Stamps is a sequence of arrival times, offsets from the start of the run in nanoseconds, stored
+// as zigzag varint differences: two to four bytes each at the intervals between tokens. The zero
+// value is empty.
 type Stamps struct {
 	first, last time.Duration
 	n           int
 	deltas      []byte
 }
 
-// Append adds a stamp. An earlier one than the last is allowed.
+// Append adds a stamp. It may be earlier than the last.
 func (s *Stamps) Append(at time.Duration) {
 	if s.n == 0 {
 		s.first = at
@@ -32,10 +32,10 @@ func (s *Stamps) Append(at time.Duration) {
 // Len is the number of stamps.
 func (s *Stamps) Len() int { return s.n }
 
-// First is the first stamp, 0 when there is none.
+// First is the first stamp, 0 without stamps.
 func (s *Stamps) First() time.Duration { return s.first }
 
-// Last is the last stamp, 0 when there is none.
+// Last is the last stamp, 0 without stamps.
 func (s *Stamps) Last() time.Duration { return s.last }
 
 // All yields the stamps in order.
@@ -53,8 +53,8 @@ func (s *Stamps) All() iter.Seq[time.Duration] {
 	}
 }
 
-// Gaps yields the differences between successive stamps: one fewer than Len.
-// On the stamps of a Record these are vLLM's inter-token latencies.
+// Gaps yields the differences between successive stamps: one fewer than Len. For a Record's Chunks
+// these are vLLM's inter-token latencies.
 func (s *Stamps) Gaps() iter.Seq[time.Duration] {
 	return func(yield func(time.Duration) bool) {
 		for b := s.deltas; len(b) > 0; {
@@ -75,16 +75,17 @@ func (s *Stamps) shift(d time.Duration) {
 	s.last += d
 }
 
-// Ends is s without the times between its ends.
+// Ends is s with only its first and its last time.
 func (s Stamps) Ends() Stamps {
 	s.deltas = nil
 	return s
 }
 
-// Gapless says that there are gaps, but only their sum is known.
+// Gapless reports that there are gaps, but only their sum is known.
 func (s *Stamps) Gapless() bool { return s.n > 1 && len(s.deltas) == 0 }
 
-// together are the stamps of both in their order; where two are equal, a's comes first. Where only the ends of either are known, so it is of both.
+// together merges the stamps of both in order; of two equal ones, a's comes first. If only the ends
+// of either are known, the result also has only its ends.
 func together(a, b Stamps) Stamps {
 	switch {
 	case a.n == 0:
@@ -110,14 +111,14 @@ func together(a, b Stamps) Stamps {
 	return all
 }
 
-// maxChunks bounds the chunks that a line can claim without naming each.
+// maxChunks bounds the chunks that a line can claim without listing them.
 const maxChunks = 1 << 24
 
 // wireStamps is Stamps as JSON. Without gaps only the two ends are known.
 type wireStamps struct {
 	N     int    `json:"n"`
 	First int64  `json:"first"`
-	Last  int64  `json:"last,omitempty"` // when there are no gaps to reckon it from
+	Last  int64  `json:"last,omitempty"` // if there are no gaps to compute it from
 	Gaps  []byte `json:"gaps,omitempty"` // zigzag varints, nanoseconds
 }
 

@@ -16,16 +16,16 @@ import (
 // maxSteps bounds a steps' memory: 16 MiB.
 const maxSteps = 1 << 22
 
-// stepWidths are the widths that steps can have, from the finest. Each divides the next,
-// and all divide a second. The last covers 48 days.
+// stepWidths are the widths that steps can have, from the finest. Each divides the next, and all
+// divide a second. The last covers 48 days.
 var stepWidths = []time.Duration{
 	10 * time.Millisecond, 20 * time.Millisecond, 100 * time.Millisecond, 200 * time.Millisecond, time.Second,
 }
 
-// A steps counts by time, in steps of equal width. When a run outgrows them they
-// become wider, so that it never takes more than maxSteps: 10 ms up to 11.6 h,
-// 20 ms up to 23 h, 100 ms up to 4.8 days, 200 ms up to 9.7 days. Times that even
-// the widest cannot hold beside the others are nonsense, and left out.
+// A steps counts by time, in steps of equal width. When a run outgrows them they become wider, so
+// it never takes more than maxSteps: 10 ms up to 11.6 h, 20 ms up to 23 h, 100 ms up to 4.8 days,
+// 200 ms up to 9.7 days. It ignores times that even the widest steps cannot hold together with the
+// others.
 type steps struct {
 	coarse int   // which of stepWidths
 	origin int64 // the first count's time in widths
@@ -46,10 +46,10 @@ func (s *steps) add(at time.Duration, n int) {
 	s.counts[i-s.origin] += int32(n)
 }
 
-// fits says whether the widest steps can hold a time beside those before.
+// fits reports whether the widest steps can hold a time together with the earlier ones.
 func (s *steps) fits(at time.Duration) bool { return s.holds(at, stepWidths[len(stepWidths)-1]) }
 
-// holds says whether steps of that width can hold a time beside those before.
+// holds reports whether steps of that width can hold a time together with the earlier ones.
 func (s *steps) holds(at, width time.Duration) bool {
 	first, last := int64(at), int64(at)
 	if n := len(s.counts); n > 0 {
@@ -66,7 +66,7 @@ func (s *steps) reach(i int64) {
 		s.origin = i
 	}
 	if short := s.origin - i; short > 0 {
-		// More than is needed, lest every step back move all the others.
+		// Make more room than needed, so that not every step back moves all the others.
 		short = min(max(short, n), maxSteps-n)
 		s.counts = slices.Insert(s.counts, 0, make([]int32, short)...)
 		s.origin -= short
@@ -76,7 +76,7 @@ func (s *steps) reach(i int64) {
 	}
 }
 
-// widen goes on to the next width, which there must be.
+// widen switches to the next width, which must exist.
 func (s *steps) widen() {
 	factor := int64(stepWidths[s.coarse+1] / stepWidths[s.coarse])
 	origin := floorDiv(s.origin, factor)
@@ -92,8 +92,8 @@ func (s *steps) widen() {
 	s.origin, s.counts = origin, wide
 }
 
-// merge adds the counts of another, whose clock began that much later: each goes into the
-// step where its middle then lies.
+// merge adds the counts of another, whose clock began that much later. Each goes into the step
+// where its middle then is.
 func (s *steps) merge(other *steps, later time.Duration) {
 	for s.coarse < other.coarse {
 		s.widen()
@@ -120,23 +120,23 @@ func (s *steps) busiestSecond() int {
 	return most
 }
 
-// mostOnWire bounds the counts of a steps in a stream, which is made wider until
-// it keeps to that: 10 ms up to 11 minutes, a second from 3.6 hours on.
+// mostOnWire bounds the counts of a steps in a stream. The steps become wider until they fit: 10 ms
+// up to 11 minutes, a second from 3.6 hours on.
 const mostOnWire = 1 << 16
 
-// packed are counts as a stream has them: varints, deflated.
+// packed encodes counts for a stream: varints, deflated.
 func packed[N int | int32](counts []N) []byte {
 	var b bytes.Buffer
 	w, _ := flate.NewWriter(&b, flate.BestCompression) // that level is allowed
 	var varint [binary.MaxVarintLen64]byte
 	for _, n := range counts {
-		w.Write(varint[:binary.PutUvarint(varint[:], uint64(n))]) // a buffer takes everything
+		w.Write(varint[:binary.PutUvarint(varint[:], uint64(n))]) // a buffer accepts everything
 	}
 	w.Close()
 	return b.Bytes()
 }
 
-// unpacked reads what packed writes, of so many counts at most.
+// unpacked reads what packed writes, at most so many counts.
 func unpacked[N int | int32](data []byte, most int) ([]N, error) {
 	if len(data) == 0 {
 		return nil, nil
@@ -164,10 +164,10 @@ type wireSteps struct {
 	Counts []byte `json:"counts,omitempty"` // packed
 }
 
-// MarshalJSON writes at most mostOnWire counts, unless the widest steps are more.
+// MarshalJSON writes at most mostOnWire counts, unless the widest steps have more.
 func (s steps) MarshalJSON() ([]byte, error) {
 	for len(s.counts) > mostOnWire && s.coarse < len(stepWidths)-1 {
-		s.widen() // which leaves the original's counts alone
+		s.widen() // does not change the original's counts
 	}
 	w := wireSteps{Width: s.coarse, Origin: s.origin}
 	if len(s.counts) > 0 {

@@ -7,17 +7,16 @@ import (
 	"time"
 )
 
-// A Summary is what a run came to, by the definitions of vLLM's serving benchmark client.
-// When read from a file, unknown counts are -1 and other unknown numbers are NaN, also in
-// the Header's Config. Goodput is NaN, too, when no SLO was set. It is owned by its
-// receiver.
+// A Summary is the result of a run, by the definitions of vLLM's serving benchmark client. When
+// read from a file, unknown counts are -1 and other unknown numbers are NaN, also in the Header's
+// Config. Goodput is also NaN if there was no SLO. Its receiver owns it.
 type Summary struct {
 	Header *Header
 
-	// VLLM is the last release that prints the lines of the block that was read; empty where
-	// the latest does.
+	// VLLM is the last release that prints the lines of the block that was read; empty if the
+	// latest does.
 	VLLM string
-	// Date is when the run ended, by the wall clock; zero when that is not known.
+	// Date is when the run ended, by the wall clock; zero if unknown.
 	Date time.Time
 	// Began is when the measured part began, on the clock of the Records, and Seconds how
 	// long it took, as wall time of the client.
@@ -30,8 +29,8 @@ type Summary struct {
 	RequestThroughput float64 // completed requests a second
 	Goodput           float64 // completed requests a second that met every SLO
 	InputThroughput   float64 // tokens a second
-	// InputRate is prompts a second of a pooling endpoint, which takes several in a request;
-	// NaN of any other.
+	// InputRate is the prompts a second of a pooling endpoint, which takes several in a request;
+	// NaN for other endpoints.
 	InputRate        float64
 	OutputThroughput float64 // tokens a second
 	PeakOutput       float64 // most chunks that arrived in one second
@@ -44,51 +43,51 @@ type Summary struct {
 	QueuedE2EL            Distribution // Queue and E2EL together
 	Lag                   Distribution // every measured request
 
-	Classes map[Class]int      // failed requests by class, the cancelled among them
+	Classes map[Class]int      // failed requests by class, including cancelled ones
 	Failing map[Class]*Failing // how those of each class failed
 	Errors  map[string]int     // failed requests by message
-	// FirstErrors are the messages of the first failed requests in dataset order, ten at most.
+	// FirstErrors are the messages of the first failed requests in dataset order, at most ten.
 	FirstErrors []string
 
 	Resent Resent // requests that were sent again
-	// Mixed is why the samples of the server's /metrics are not of one process; empty where
-	// they may be.
+	// Mixed is why the samples of the server's /metrics are not of one process; empty if they may
+	// be.
 	Mixed string
 
-	Truth    *Truth    // what the numbers above leave out; nil unless Records were summed up
-	Evidence *Evidence // what the load generator noticed; nil when nobody looked
-	// Age is how long each chunk's bytes lay unread in the socket: a histogram alone.
+	Truth    *Truth    // what the numbers above leave out; nil unless it comes from Records
+	Evidence *Evidence // what the load generator noticed; nil if nothing watched
+	// Age is how long each chunk's bytes waited in the socket; it only has a histogram.
 	Age   Distribution
 	Trust *Trust // the verdict; nil before the run is judged
 
-	Shards    *Shards // of a run that was put together from several; nil for any other
+	Shards    *Shards // of a run that was merged from several; nil for any other
 	Unwatched int     // shards that left no evidence
 	totals    *totals // nil unless the Header is of a compact stream
 
 	SpecDecode *SpecDecode
 	Diffusion  *Diffusion
 	Probes     *Probes
-	// RateChanges are those of the whole ramp, which an interrupted run does not finish: see
+	// RateChanges are the changes of the whole ramp, which an interrupted run does not finish: see
 	// Reached.
 	RateChanges []RateChange
 
-	Outcomes []Outcome // in dataset order, when they were kept
+	Outcomes []Outcome // in dataset order, if they were kept
 	Lastings []Lasting // likewise
 	Trace    *Trace    // nil unless it was kept
-	Part     *Part     // which part of a run the numbers are of; nil for all of it
-	Window   *Summary  // of a part that was asked for; nil for none
-	Slices   []Slice   // where they were asked for
-	Watched  *Slice    // the whole run, where it was sampled and Slices were not asked for
+	Part     *Part     // the part of a run that the numbers are about; nil for the whole run
+	Window   *Summary  // of a requested part; nil for none
+	Slices   []Slice   // if requested
+	Watched  *Slice    // the whole run, if it was sampled and has no Slices
 
 	Interrupted bool   // stopped before all requests were sent and answered
 	StoppedBy   string // by what, unless it was an interrupt
-	// Incomplete is what the load, or the record stream that it was read from, lacks. It is
-	// among the Warnings, too, which are what a reader of the numbers should know.
+	// Incomplete is what is missing from the load, or from the record stream. The Warnings, which a
+	// reader of the numbers should know, repeat it.
 	Incomplete []string
 	Warnings   []string
 }
 
-// Unknown is a Summary of which nothing is known yet.
+// Unknown is a Summary in which everything is unknown.
 func Unknown() *Summary {
 	nan := math.NaN()
 	s := &Summary{
@@ -103,9 +102,8 @@ func Unknown() *Summary {
 	return s
 }
 
-// Condense lets go of what s holds of single requests and values, for one that is
-// kept beside many others: 205 KB stay of each latency, its statistics, of percentiles
-// those asked for and P99, and its histogram.
+// Condense drops the requests and values of a Summary that is kept with many others. Each latency
+// keeps 205 KB: its statistics, the requested percentiles and P99, and its histogram.
 func (s *Summary) Condense() {
 	s.Trace, s.Outcomes, s.Lastings, s.Window, s.Slices = nil, nil, nil, nil, nil
 	percentiles := append(slices.Clone(s.Header.Config.Percentiles), 99)
@@ -114,10 +112,10 @@ func (s *Summary) Condense() {
 	}
 }
 
-// Reached are the RateChanges that came about before the run ended.
+// Reached are the RateChanges that happened before the run ended.
 func (s *Summary) Reached() []RateChange {
 	if s.Header.Epoch.IsZero() {
-		// A result file tells only of those, and its date may lack the last second's fraction.
+		// A result file has only those, and its date may lack the last second's fraction.
 		return s.RateChanges
 	}
 	return slices.DeleteFunc(slices.Clone(s.RateChanges), func(c RateChange) bool { return c.At.After(s.Date) })
@@ -129,7 +127,7 @@ type Metric struct {
 	Of   func(*Summary) *Distribution
 }
 
-// Metrics are the metrics that vLLM reports, in the order in which it does.
+// Metrics are the metrics that vLLM reports, in its order.
 var Metrics = []Metric{
 	{"ttft", func(s *Summary) *Distribution { return &s.TTFT }},
 	{"tpot", func(s *Summary) *Distribution { return &s.TPOT }},
@@ -139,9 +137,9 @@ var Metrics = []Metric{
 	{"e2el_including_client_queue", func(s *Summary) *Distribution { return &s.QueuedE2EL }},
 }
 
-// FromContent is TTFT up to the first content, or TPOT from there on, by their names
-// in Metrics: what a user sees, where vLLM's take an empty chunk for a token. It is nil
-// for other metrics, and where that is not known of 99 in 100 completed requests.
+// FromContent is TTFT up to the first content, or TPOT from there on, by their names in Metrics:
+// what a user sees, if vLLM's take an empty chunk for a token. It is nil for other metrics, and
+// unless it is known for 99 in 100 completed requests.
 func (s *Summary) FromContent(metric string) *Distribution {
 	if s.Truth == nil {
 		return nil
@@ -153,19 +151,19 @@ func (s *Summary) FromContent(metric string) *Distribution {
 	return d
 }
 
-// Decisive is the latency by which a decision is made, and in words from or to where
-// where that is not the metric as vLLM has it: FromContent where it is known.
+// Decisive is the latency to decide by: FromContent if it is known, and then the words for its
+// difference from vLLM's metric.
 func (s *Summary) Decisive(metric string) (d *Distribution, words string) {
 	d = s.Metric(metric)
 	content := s.FromContent(metric)
-	const rounding = 1e-6 // of single values to nanoseconds
+	const rounding = 1e-6 // from rounding single values to nanoseconds
 	if content == nil || math.Abs(content.Mean()-d.Mean()) <= rounding*d.Mean() {
 		return d, ""
 	}
 	return content, map[string]string{"ttft": "to the first content", "tpot": "from the first content"}[metric]
 }
 
-// Metric is the distribution of the metric of that name, nil for an unknown one.
+// Metric is the distribution of the metric of that name, nil for an unknown name.
 func (s *Summary) Metric(name string) *Distribution {
 	i := slices.IndexFunc(Metrics, func(m Metric) bool { return m.Name == name })
 	if i < 0 {
@@ -174,12 +172,12 @@ func (s *Summary) Metric(name string) *Distribution {
 	return Metrics[i].Of(s)
 }
 
-// Resent counts measured requests that were sent again after they had failed, and
-// those that were sent anew because a connection had died.
+// Resent counts measured requests that were sent again after a failure, and those that were sent
+// again because a connection had died.
 type Resent struct {
 	Requests int `json:"requests"`       // that were sent again
-	Times    int `json:"times"`          // all of them together
-	Anew     int `json:"anew,omitempty"` // requests that were sent anew: see Record.Anew
+	Times    int `json:"times"`          // repeats of all of them together
+	Anew     int `json:"anew,omitempty"` // requests sent again over a new connection: see Record.Anew
 }
 
 func (n *Resent) add(r *Record) {
@@ -205,7 +203,7 @@ type RateChange struct {
 	At  time.Time `json:"at"`
 }
 
-// Probes sums up the single-token requests sent beside the load.
+// Probes sums up the single-token requests sent during the load.
 type Probes struct {
 	Completed int     `json:"completed"`
 	Failed    int     `json:"failed"`
@@ -214,8 +212,8 @@ type Probes struct {
 	Max       float64 `json:"max_e2el_ms"`
 }
 
-// Merge adds the probes of another shard. Of two medians or percentiles the
-// larger stands, since theirs together cannot be known.
+// Merge adds the probes of another shard. It keeps the larger of two medians or percentiles, since
+// the combined value is unknown.
 func (p *Probes) Merge(other *Probes) *Probes {
 	if p == nil || other == nil {
 		return cmp.Or(p, other)
@@ -234,7 +232,7 @@ type SpecDecode struct {
 	// AcceptanceRate is the percentage of draft tokens that were accepted.
 	AcceptanceRate float64 `json:"acceptance_rate"`
 
-	// AcceptanceLength is tokens a draft, with the target model's own.
+	// AcceptanceLength is the tokens of a draft, including the target model's.
 	AcceptanceLength float64 `json:"acceptance_length"`
 
 	Drafts         int64 `json:"drafts"`
@@ -255,28 +253,27 @@ type Diffusion struct {
 	CanvasPositions     int64   `json:"canvas_positions"`
 }
 
-// Shards says from what a run was put together that several load generators made.
+// Shards describes a run that several load generators made together.
 type Shards struct {
-	Of     int      // shards that make the run
-	Sound  int      // of them, those there once, whole, and asked for the same
-	Faults []string // what is amiss with the others
-	Hosts  []string // machines that they ran on, in order, each once; none where that is not known
+	Of     int      // shards of the run
+	Sound  int      // those that are there once, whole, and with the same parameters
+	Faults []string // what is wrong with the others
+	Hosts  []string // machines that they ran on, in order, each once; empty if unknown
 
-	// Late is how late the first and the last shard were to send their first
-	// measured request, by the clock of the run and what their schedules wanted.
-	// It is nil for fewer than two.
+	// Late is how late the first and the last shard sent their first measured request, by the clock
+	// of the run and their schedules. It is nil for fewer than two.
 	Late *Window
-	Last string // the shard that was last
+	Last string // name of the last shard
 
-	// Offsets are the least and the greatest offset of a shard's clock that is
-	// known, nil for none, and they may be wrong by Error. Unclocked are the
-	// machines, or else the shards, of which none is.
+	// Offsets are the least and the greatest known offset of a shard's clock, nil if none is known;
+	// Error bounds their error. Unclocked are the machines, or else the shards, without a known
+	// offset.
 	Offsets   *Window
 	Error     time.Duration
 	Unclocked []string
 }
 
-// Apart is for how long the shards' first requests were apart.
+// Apart is the time between the first and the last shard's first request.
 func (s *Shards) Apart() time.Duration {
 	if s.Late == nil {
 		return 0

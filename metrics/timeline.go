@@ -7,21 +7,21 @@ import (
 	"time"
 )
 
-// maxBuckets bounds what a nonsensical time stamp in a file can make us
-// allocate: 97 days of seconds.
+// maxBuckets bounds what a nonsensical time stamp in a file can make us allocate: 97 days of
+// seconds.
 const maxBuckets = 1 << 23
 
-// A span is the part of a successful request that the peaks need. Its gaps lie
-// in the order of the spans among the exact values of the ITL distribution.
+// A span is the part of a successful request that the peaks need. The exact values of the ITL
+// distribution hold its gaps, in the order of the spans.
 type span struct {
 	start, ttft, latency float64
 	gaps                 int32
-	even                 bool // single gaps are not known: spread them evenly
+	even                 bool // single gaps are unknown: spread them evenly
 }
 
-// A timeline finds the busiest second. It keeps spans, because vLLM counts
-// seconds from the earliest start, which is only known at the end; when there
-// are too many it settles for the earliest so far and keeps buckets instead.
+// A timeline finds the busiest second. It keeps spans, because vLLM counts seconds from the
+// earliest start, which is only known at the end. When there are too many, it takes the earliest
+// start so far and keeps buckets instead.
 type timeline struct {
 	spans  []span
 	folded *buckets
@@ -30,7 +30,7 @@ type timeline struct {
 func (t *timeline) add(s span, gaps []float64) {
 	if t.folded != nil {
 		if math.IsInf(t.folded.origin, 1) {
-			// Folded before there was anything: the first request was too long.
+			// Folded before the first request, because that was too long.
 			t.folded.origin = s.start
 		}
 		t.folded.put(s, gaps)
@@ -39,8 +39,8 @@ func (t *timeline) add(s span, gaps []float64) {
 	t.spans = append(t.spans, s)
 }
 
-// ends are the numbers of gaps up to the end of each request that has any, nil where
-// they are no longer known by request.
+// ends are the numbers of gaps up to the end of each request that has any, nil if they are no
+// longer known by request.
 func (t *timeline) ends() []int {
 	var ends []int
 	n := 0
@@ -65,8 +65,7 @@ func (t *timeline) buckets(gaps []float64) *buckets {
 	return fill(t.spans, gaps)
 }
 
-// merge adds another timeline, whose clock began that much later. Both are folded,
-// or none is.
+// merge adds another timeline, whose clock began that much later. Either both are folded, or none.
 func (t *timeline) merge(other *timeline, later time.Duration) {
 	if t.folded != nil {
 		t.folded.merge(other.folded, later)
@@ -78,14 +77,14 @@ func (t *timeline) merge(other *timeline, later time.Duration) {
 	}
 }
 
-// moved is a time in seconds on a clock that began that much earlier: the same number that
-// a moved Record has.
+// moved is a time in seconds on a clock that began that much earlier. It equals the number that a
+// moved Record has.
 func moved(at float64, later time.Duration) float64 {
 	return (time.Duration(math.Round(at*1e9)) + later).Seconds()
 }
 
-// peaks gives the most chunks that arrived in one second, and the most requests
-// that touched one second.
+// peaks are the most chunks that arrived in one second, and the most requests that touched one
+// second.
 func (t *timeline) peaks(gaps []float64) (chunks, requests int) {
 	b := t.buckets(gaps)
 	for _, n := range b.chunks {
@@ -97,14 +96,14 @@ func (t *timeline) peaks(gaps []float64) (chunks, requests int) {
 	return chunks, requests
 }
 
-// A buckets counts by seconds from origin, which is +Inf before there is anything.
+// A buckets counts by seconds from origin, which is +Inf until the first count.
 type buckets struct {
 	origin           float64
 	chunks, requests []int
 }
 
-// merge adds other buckets, whose clock began that much later. Where their seconds
-// do not begin together, each is added to the nearest.
+// merge adds other buckets, whose clock began that much later. If their seconds do not begin
+// together, each is added to the nearest.
 func (b *buckets) merge(other *buckets, later time.Duration) {
 	from := other.origin + later.Seconds()
 	earlier, after := buckets{from, slices.Clone(other.chunks), slices.Clone(other.requests)}, *b
@@ -119,7 +118,7 @@ func (b *buckets) merge(other *buckets, later time.Duration) {
 	*b = earlier
 }
 
-// addFrom adds counts by seconds to others that began so many seconds before.
+// addFrom adds counts by seconds to others that began that many seconds earlier.
 func addFrom(seconds *[]int, ahead float64, counts []int) {
 	for i, n := range counts {
 		at := ahead + float64(i)

@@ -7,18 +7,18 @@ import (
 	"time"
 )
 
-// totals are what the end line of a compact stream has in place of single requests,
-// beside its counts and histograms. Times are on the clock of the shard.
+// totals are what the end line of a compact stream has instead of requests, in addition to its
+// counts and histograms. Times are on the clock of the shard.
 type totals struct {
 	Input   int            `json:"input"`             // prompt tokens of completed requests
 	Output  int            `json:"output"`            // output tokens of completed requests
 	Good    int            `json:"good"`              // requests that met the run's SLOs
 	Classes map[Class]int  `json:"classes,omitempty"` // failed requests by class
-	Errors  map[string]int `json:"errors,omitempty"`  // by message, the most frequent ones
+	Errors  map[string]int `json:"errors,omitempty"`  // by message, only the most frequent
 	First   []firstError   `json:"first_errors,omitempty"`
 	Resent  Resent         `json:"resent,omitzero"`
 
-	Failing       map[Class]Failing `json:"failing,omitempty"` // the most frequent messages alone
+	Failing       map[Class]Failing `json:"failing,omitempty"` // only the most frequent messages
 	Lengths       Lengths           `json:"lengths,omitzero"`
 	Counts        Counts            `json:"counts,omitzero"`
 	Delivery      Delivery          `json:"delivery,omitzero"`
@@ -32,19 +32,19 @@ type totals struct {
 	Connecting Connecting `json:"connecting"`
 	LaterTurns bool       `json:"later_turns,omitempty"`
 
-	// AfterFirst is the time from first to last chunks, where tokens were counted, and
-	// AfterTokens how many came in that time.
+	// AfterFirst is the time from first to last chunks, if tokens were counted, and AfterTokens the
+	// tokens in that time.
 	AfterFirst  time.Duration `json:"after_first,omitempty"`
 	AfterTokens float64       `json:"after_tokens,omitempty"`
 
-	// Held is the time after last chunks, and Unread the part of it in which they may
-	// have lain unread.
+	// Held is the time after last chunks, and Unread the part of it in which they may have waited
+	// in the socket.
 	Held   time.Duration `json:"held,omitempty"`
 	Unread time.Duration `json:"unread,omitempty"`
 
 	E2EL     time.Duration `json:"e2el,omitempty"`      // up to the last chunk
 	Busy     time.Duration `json:"busy,omitempty"`      // from Sent to End, of all requests
-	InFlight int           `json:"in_flight,omitempty"` // requests at once, at most
+	InFlight int           `json:"in_flight,omitempty"` // most requests at once
 
 	Seconds *buckets `json:"seconds,omitempty"` // chunks and requests, for vLLM's peaks
 	Tokens  steps    `json:"tokens"`            // when they came
@@ -59,7 +59,7 @@ const (
 	maxTotalledBytes = 500
 )
 
-// totals are those of what was added. They are good until the next Add.
+// totals are the totals of what was added. They are valid until the next Add.
 func (c *Collector) totals() *totals {
 	w := &c.witness
 	t := &totals{
@@ -85,8 +85,7 @@ func (c *Collector) totals() *totals {
 	return t
 }
 
-// frequent are the most frequent messages with their counts, and how many requests
-// had another one.
+// frequent are the most frequent messages with their counts, and the number of other requests.
 func frequent(messages map[string]int) map[string]int {
 	kept := map[string]int{}
 	for i, message := range ByCount(messages) {
@@ -106,8 +105,8 @@ func shortened(message string) string {
 	return strings.ToValidUTF8(message[:maxTotalledBytes], "") + "…"
 }
 
-// Adopt takes what an end line says of requests that c has not seen. Without Totals
-// that is how many they were. Nothing may have been added before.
+// Adopt takes over the requests of an end line, which c has not seen. Without Totals, only their
+// number is known. Nothing may have been added before.
 func (c *Collector) Adopt(e *End) error {
 	c.sum.Completed, c.sum.Failed = e.Completed, e.Failed
 	for name, d := range c.sum.latencies(&c.witness.truth) {
@@ -128,9 +127,9 @@ func (c *Collector) Adopt(e *End) error {
 	return nil
 }
 
-// AdoptGaps takes the gaps between chunks from an end line, for records that have only
-// their first and their last chunk. same says that the run counted chunks by the
-// Definitions of c. It reports whether ITL is then known.
+// AdoptGaps takes the gaps between chunks from an end line, for records that only have their first
+// and their last chunk. same says that the run counted chunks by the Definitions of c. It reports
+// whether ITL is then known.
 func (c *Collector) AdoptGaps(e *End, same bool) (known bool, err error) {
 	truth := &c.witness.truth
 	if e.Tokens != nil {
@@ -189,7 +188,7 @@ func (x extent) window() *Window {
 	return &Window{x.first, x.last}
 }
 
-// extent is that from one end of w to the other; nothing for nil.
+// extent is the extent from one end of w to the other; empty for nil.
 func (w *Window) extent() extent {
 	if w == nil {
 		return extent{}
@@ -197,8 +196,8 @@ func (w *Window) extent() extent {
 	return extent{true, w.From, w.To}
 }
 
-// Merge adds what another Collector was given, whose clock began that much later. Its
-// values come after c's. The other must not be used afterwards.
+// Merge adds the contents of another Collector, whose clock began that much later. Its values come
+// after c's. The other must not be used afterwards.
 func (c *Collector) Merge(other *Collector, later time.Duration) {
 	c.mergeTimeline(other, later)
 	others := other.sum.latencies(nil)
@@ -233,7 +232,7 @@ func (c *Collector) Merge(other *Collector, later time.Duration) {
 	c.trace.merge(&other.trace, later)
 }
 
-// mergeTimeline keeps the timeline and the gaps that it shares with ITL together.
+// mergeTimeline keeps the timeline consistent with the gaps that it shares with ITL.
 func (c *Collector) mergeTimeline(other *Collector, later time.Duration) {
 	gaps, others := c.sum.ITL.exact, other.sum.ITL.exact
 	if c.timeline.folded != nil || other.timeline.folded != nil || len(gaps)+len(others) > cmp.Or(c.Cap, DefaultCap) ||

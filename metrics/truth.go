@@ -5,28 +5,27 @@ import (
 	"time"
 )
 
-// Truth is what the definitions of a Summary's own numbers leave out. Latencies
-// are of completed requests. A number that is not known is 0, and its
-// Distribution empty.
+// Truth is what the definitions of a Summary's numbers leave out. Latencies are of completed
+// requests. An unknown number is 0, and its Distribution empty.
 type Truth struct {
 	Tokens ChunkTokens // how tokens came in chunks
 	Counts Counts      // who counted them
-	// ITL is per token: the gap before a chunk of n tokens is n values of gap/n. It is a
-	// histogram alone, of the requests that Tokens knows, and empty where Tokens Bundles.
+	// ITL is per token: the gap before a chunk of n tokens is n values of gap/n. It only has a
+	// histogram, of the requests that Tokens knows, and is empty if Tokens Bundles.
 	ITL Distribution
-	// MeanITL is per token in milliseconds; where ITL is empty, from the counts of tokens.
+	// MeanITL is per token in milliseconds; if ITL is empty, it comes from the counts of tokens.
 	MeanITL float64
 
 	ContentTTFT   Distribution // from Sent to the first chunk with content
 	ContentTPOT   Distribution // after that chunk: (E2EL − ContentTTFT) / (Out − 1)
 	WrittenTTFT   Distribution // from the request written to the first chunk: without connecting
-	ScheduledTTFT Distribution // from Due to the first chunk: queue and lag are inside
+	ScheduledTTFT Distribution // from Due to the first chunk: includes queue and lag
 	ScheduledE2EL Distribution // from Due to the last chunk
 	Connecting    Connecting
 	Delivery      Delivery // how the answers came
 
-	// PeakTokens is the most output tokens of completed requests in any second that begins
-	// at a multiple of PeakStep, which is 10 ms in the first 11 h of a run.
+	// PeakTokens is the most output tokens of completed requests in any second that begins at a
+	// multiple of PeakStep, which is 10 ms in the first 11 h of a run.
 	PeakTokens int
 	PeakStep   time.Duration
 	// PeakConcurrency is the most measured requests in flight at one instant, from Sent to
@@ -34,23 +33,23 @@ type Truth struct {
 	PeakConcurrency int
 	MeanConcurrency float64
 
-	Ramp Ramp // how the load began, where all requests are due at once
-	Pace Pace // achieved against asked, where requests are due one after the other
+	Ramp Ramp // how the load began, if all requests are due at once
+	Pace Pace // achieved rate and requested rate, if requests are due one after the other
 	Held Held // slots held after the last chunk
 
-	Backlog Backlog // whether the server kept up, where requests are due at an even rate
+	Backlog Backlog // whether the server kept up, if requests are due at an even rate
 
-	Lengths Lengths // of answers, against those asked for
-	// FinishReasons are the requests that got a finish reason, by it; past 20 different ones
-	// under "(others)".
+	Lengths Lengths // of answers, compared with the requested lengths
+	// FinishReasons are the requests by their finish reason, if they have one; beyond 20 different
+	// ones under "(others)".
 	FinishReasons map[string]int
 
-	Otherwise Otherwise // measured answers of which vLLM's client makes something else
+	Otherwise Otherwise // measured answers that vLLM's client judges differently
 
 	LaterTurns bool // conversations went on after their first turn
 }
 
-// merge adds what was counted of other requests, but for the Ramp.
+// merge adds the counts of other requests, except for the Ramp.
 func (t *Truth) merge(other *Truth) {
 	t.Tokens = t.Tokens.plus(other.Tokens)
 	t.Counts = t.Counts.plus(other.Counts)
@@ -71,8 +70,8 @@ func (t *Truth) merge(other *Truth) {
 	t.LaterTurns = t.LaterTurns || other.LaterTurns
 }
 
-// Connecting says how many completed requests opened a connection within their
-// TTFT, and how long the parts of that took.
+// Connecting says how many completed requests opened a connection within their TTFT, and how long
+// its parts took.
 type Connecting struct {
 	Requests int           `json:"requests"` // that did
 	Of       int           `json:"of"`       // all completed
@@ -89,7 +88,7 @@ func (c Connecting) plus(other Connecting) Connecting {
 	}
 }
 
-// Mean is the time that a request spent connecting, of those that did.
+// Mean is the mean time of connecting, over the requests that connected.
 func (c Connecting) Mean() time.Duration { return share(c.DNS+c.Connect+c.Proxy+c.TLS, c.Requests) }
 
 // Ramp is the burst that opens a run whose requests are all due at once.
@@ -98,56 +97,54 @@ type Ramp struct {
 	Took     time.Duration `json:"took,omitempty"` // until the last of them was sent
 }
 
-// Held is how long completed requests held their slot after their last chunk:
-// what Little's law leaves between the requests in flight by our count, the sum
-// of End − Sent, and throughput × mean E2EL.
+// Held is how long completed requests held their slot after their last chunk. By Little's law it is
+// the difference between the requests in flight by our count, the sum of End − Sent, and throughput
+// × mean E2EL.
 type Held struct {
 	Mean  time.Duration // a request
 	Share float64       // of E2EL
-	// Unread is the part of Mean for which the last chunk may have lain unread: up to that it
-	// may be our own lateness.
+	// Unread is the part of Mean in which the last chunk may have waited in the socket: it may be
+	// our own delay.
 	Unread time.Duration
 }
 
-// Pace compares the time over which requests were sent with that over which they
-// were due.
+// Pace compares the time over which requests were sent with the time over which they were due.
 type Pace struct {
 	Requests int           `json:"requests"`
 	Due      time.Duration `json:"due,omitempty"`   // from the first to the last
 	Sent     time.Duration `json:"sent,omitempty"`  // likewise
-	Queue    time.Duration `json:"queue,omitempty"` // of all of them together: what delayed them
+	Queue    time.Duration `json:"queue,omitempty"` // over all requests: why they were late
 	Lag      time.Duration `json:"lag,omitempty"`   // likewise
 }
 
-// The slack within which a rate counts as kept. An open loop that does not come up to its
-// rate has become a closed one; for runs of a fraction of a second 20 ms late in all are
-// forgiven.
+// The tolerance within which a rate counts as kept. An open loop that does not reach its rate has
+// become a closed loop. Runs of a fraction of a second may be 20 ms late.
 const (
-	rateLimit    = 95.0 // % of what was asked for
+	rateLimit    = 95.0 // % of the requested rate
 	rateForgiven = 20 * time.Millisecond
 )
 
-// Kept is how much of the asked rate was achieved, and the least that counts as keeping
-// it, both in percent. Both mean nothing where Due or Sent is 0.
+// Kept is how much of the requested rate was achieved, and the least that counts as keeping it,
+// both in percent. Both mean nothing if Due or Sent is 0.
 func (p Pace) Kept() (achieved, least float64) {
 	part := func(of time.Duration) float64 { return float64(p.Due) / float64(of) * 100 }
 	return part(p.Sent), min(rateLimit, part(p.Due+rateForgiven))
 }
 
-// MeanQueue is how long a request waited for a slot.
+// MeanQueue is how long a request waited for a slot, on average.
 func (p Pace) MeanQueue() time.Duration { return share(p.Queue, p.Requests) }
 
-// MeanLag is how late the load generator was to send a request.
+// MeanLag is how late the load generator sent a request, on average.
 func (p Pace) MeanLag() time.Duration { return share(p.Lag, p.Requests) }
 
-// HeldBack says that slots held requests back because the server did not keep up: that
-// explains a rate that was not achieved.
+// HeldBack reports that requests waited for slots because the server did not keep up: this explains
+// a rate that was not achieved.
 func (t *Truth) HeldBack() bool { return t.Pace.Queue > t.Pace.Lag && t.Backlog.grows() }
 
-// Asked is the rate that was asked for in requests a second, 0 when there is none.
+// Asked is the requested rate in requests a second, 0 without one.
 func (p Pace) Asked() float64 { return perSecond(p.Requests-1, p.Due) }
 
-// Achieved is the rate that came about in requests a second, 0 when there is none.
+// Achieved is the achieved rate in requests a second, 0 without one.
 func (p Pace) Achieved() float64 { return perSecond(p.Requests-1, p.Sent) }
 
 func perSecond(n int, d time.Duration) float64 {
@@ -157,7 +154,7 @@ func perSecond(n int, d time.Duration) float64 {
 	return float64(n) / d.Seconds()
 }
 
-// share is a n-th part of d, 0 for none.
+// share is d divided by n, 0 for n = 0.
 func share(d time.Duration, n int) time.Duration {
 	if n <= 0 {
 		return 0
@@ -165,20 +162,19 @@ func share(d time.Duration, n int) time.Duration {
 	return d / time.Duration(n)
 }
 
-// Lengths compares the output tokens of completed requests with those asked for:
-// there may be no more of them, and under ignore_eos no fewer. vLLM's client takes an
-// answer of any length for a success. Requests whose tokens the server did not count are left
-// out. Its zero value is of none.
+// Lengths compares the output tokens of completed requests with the requested number: there may not
+// be more, and with ignore_eos not fewer. For vLLM's client, an answer of any length is a success.
+// Requests whose tokens the server did not count are left out. Its zero value has no requests.
 type Lengths struct {
 	Of      int            `json:"of"`                // requests that were compared
-	Short   int            `json:"short,omitempty"`   // with fewer tokens than asked for
-	Missing int            `json:"missing,omitempty"` // tokens, of the short ones together
+	Short   int            `json:"short,omitempty"`   // with fewer tokens than requested
+	Missing int            `json:"missing,omitempty"` // tokens that all the short ones lack together
 	Long    int            `json:"long,omitempty"`    // with more
-	Extra   int            `json:"extra,omitempty"`   // tokens, of the long ones together
+	Extra   int            `json:"extra,omitempty"`   // tokens that all the long ones have too many
 	Reasons map[string]int `json:"reasons,omitempty"` // the short ones by their finish reason
 }
 
-// merge counts the requests of other, too.
+// merge adds the requests of other.
 func (l *Lengths) merge(other *Lengths) {
 	l.Of += other.Of
 	l.Short += other.Short
@@ -204,8 +200,7 @@ func (l *Lengths) add(r *Record) {
 	}
 }
 
-// against is l as far as a run that was asked for as c says has answers of other
-// lengths than that.
+// against is l for a run with Config c, which may allow other lengths.
 func (l Lengths) against(c *Config) Lengths {
 	if c.OwnLength {
 		return Lengths{}
@@ -216,9 +211,9 @@ func (l Lengths) against(c *Config) Lengths {
 	return l
 }
 
-// PrefixCache is how many prompt tokens the server had in its prefix cache, of how
-// many: of the completed requests where their usage says so, else of all that it did
-// meanwhile by its own counters. Both are 0 where it says nothing.
+// PrefixCache is how many prompt tokens the server had in its prefix cache, and out of how many:
+// for the completed requests if their usage has it, else for everything that the server's own
+// counters saw during the run. Both are 0 if unknown.
 func (s *Summary) PrefixCache() (hits, of int64) {
 	switch {
 	case s.Truth != nil && s.Truth.Counts.Cached > 0:

@@ -8,17 +8,16 @@ import (
 	"time"
 )
 
-// A Window is a part of a run, from one offset of its clock to another, both of
-// them inside.
+// A Window is a part of a run, from one offset of its clock to another, both included.
 type Window struct {
 	From time.Duration `json:"from"`
 	To   time.Duration `json:"to"`
 }
 
-// Seconds is how long the window is.
+// Seconds is the length of the window.
 func (w Window) Seconds() float64 { return (w.To - w.From).Seconds() }
 
-// Meet is the part that two windows share; without any, To is before From.
+// Meet is the common part of two windows; without one, To is before From.
 func (w Window) Meet(other Window) Window {
 	return Window{max(w.From, other.From), min(w.To, other.To)}
 }
@@ -35,11 +34,9 @@ func (s *Summary) Whole() Window {
 	return Window{s.Began, s.Began + seconds(s.Seconds)}
 }
 
-// Loaded is the window in which the load was on, by the Trace: from the first
-// measured request sent to the last, since from then on the load drains and
-// ever fewer are in flight. Where all were sent at once, which takes no time,
-// the server works them off instead, and the window lasts until the last has
-// ended. It is false where there is no such time.
+// Loaded is the window with the full load, by the Trace: from the first measured request sent to
+// the last, since after that the number in flight falls. If all were sent at once, the window lasts
+// until the last has ended. It is false if there is no such time.
 func (s *Summary) Loaded() (Window, bool) {
 	var sent, ended extent
 	burst := !s.Header.Config.Paced() && math.IsInf(s.Header.Config.RequestRate, 1)
@@ -77,25 +74,23 @@ func (r *Record) done() time.Duration {
 	return cmp.Or(r.Last, r.End)
 }
 
-// A Part says which part of a run a Summary is of.
+// A Part says which part of a run a Summary is about.
 type Part struct {
 	Window
-	Steady bool // it is where Steady found the run in a steady state
+	Steady bool // Steady found that the run was in a steady state here
 
 	Requests int // measured in the whole run
-	Inside   int // of them, those wholly inside the window
-	Crossing int // of them, those that were under way at an edge of it
+	Inside   int // of these, requests wholly inside the window
+	Crossing int // of these, requests in progress at an edge of it
 }
 
-// Within sums up a window by the Trace, which it needs. TTFT is of the requests
-// that were sent and got their first chunk inside; other latencies are of those
-// that lie wholly inside, from Sent to the last chunk, which favours short ones
-// when the window is short, so Part counts those that are left out.
-// Throughput is of what came inside, over the length of the window: completed
-// requests by their last chunk, with their input tokens, and the output tokens
-// of completed requests by their chunks. Failures count when they happened, and
-// peaks are in seconds from the window's start. Of Truth, the pace is that of the
-// requests sent inside; there is no Trust.
+// Within sums up a window by the Trace, which it needs. TTFT is of the requests that were sent and
+// got their first chunk inside. Other latencies are of requests wholly inside, from Sent to the
+// last chunk. A short window favours short requests, so Part counts those that are left out.
+// Throughput is of what came inside, over the length of the window: completed requests by their
+// last chunk, with their input tokens, and the output tokens of completed requests by their chunks.
+// Failures count when they happened, and peaks are in seconds from the window's start. The Truth's
+// pace is of the requests sent inside; there is no Trust.
 func (s *Summary) Within(w Window) *Summary {
 	e := excerpt{Collector: NewCollector(s.Header), part: Part{Window: w}, busy: buckets{origin: w.From.Seconds()}}
 	for r := range s.Measured() {
@@ -104,8 +99,7 @@ func (s *Summary) Within(w Window) *Summary {
 	return e.summary()
 }
 
-// An excerpt puts the Summary of a window together. Its Collector gets the
-// requests wholly inside.
+// An excerpt builds the Summary of a window. Its Collector gets the requests wholly inside.
 type excerpt struct {
 	*Collector
 	part     Part
@@ -136,7 +130,7 @@ func (e *excerpt) take(r *Record) {
 	}
 }
 
-// cross counts a request that was under way at an edge, and ended inside or not.
+// cross counts a request that was in progress at an edge; ended says whether it ended inside.
 func (e *excerpt) cross(r *Record, ended bool) {
 	if r.Phase == Main && r.Turn == 0 && e.part.holds(r.Sent) {
 		e.witness.addStart(r)
@@ -161,7 +155,7 @@ func (e *excerpt) cross(r *Record, ended bool) {
 	}
 }
 
-// arrivals counts what came inside of a completed request.
+// arrivals counts what came inside for a completed request.
 func (e *excerpt) arrivals(r *Record) {
 	w := e.part.Window
 	a := r.attribute()
@@ -203,22 +197,21 @@ func (e *excerpt) summary() *Summary {
 	return s
 }
 
-// The samples of the number in flight that a steady state is sought in.
+// The samples of the number in flight in which to look for a steady state.
 const (
-	fewestSamples = 50 // that say anything: ten batches
+	fewestSamples = 50 // least number that says anything: ten batches
 	mostSamples   = 10_000
 	batch         = 5 // samples
 )
 
-// Steady is the window in which the run was in a steady state, by the Trace. Its
-// end is when the last measured request was sent: after that the load drains.
-// Its start is where MSER-5 truncates the number of measured requests in flight,
-// of which it takes a sample for each request, in equal steps from the first sent
-// to that end. MSER: White, An effective truncation heuristic for bias reduction
-// in simulation output, Simulation 69(6), 1997; in batches of five: Spratt 1998,
-// and White, Cobb, Spratt, A comparison of five steady-state truncation heuristics
-// for simulation, Winter Simulation Conference 2000. It is false when there are
-// fewer than fifty requests, or when the truncation point lies in the second half.
+// Steady is the window in which the run was in a steady state, by the Trace. Its end is when the
+// last measured request was sent: after that the load drains. Its start is where MSER-5 truncates
+// the number of measured requests in flight. It takes one sample for each request, in equal steps
+// from the first request sent to that end. MSER: White, An effective truncation heuristic for bias
+// reduction in simulation output, Simulation 69(6), 1997; in batches of five: Spratt 1998, and
+// White, Cobb, Spratt, A comparison of five steady-state truncation heuristics for simulation,
+// Winter Simulation Conference 2000. It is false if there are fewer than fifty requests, or if the
+// truncation point is in the second half.
 func (s *Summary) Steady() (Window, bool) {
 	var sent extent
 	var starts, ends []time.Duration
@@ -237,7 +230,7 @@ func (s *Summary) Steady() (Window, bool) {
 	begun, ended := 0, 0
 	means := make([]float64, samples/batch)
 	for i := range samples {
-		// In the middle of a step, lest the first see only the first request.
+		// In the middle of a step, or the first would see only the first request.
 		at := w.From + seconds((float64(i)+0.5)*step)
 		for begun < len(starts) && starts[begun] <= at {
 			begun++
@@ -252,11 +245,10 @@ func (s *Summary) Steady() (Window, bool) {
 	return w, ok
 }
 
-// truncation is how many values MSER cuts off: those whose loss makes the
-// squared error of the mean of the others smallest, the sum of their squared
-// deviations over the square of their number. It looks no further than half of
-// them, since of a few at the end nothing can be said: a minimum there says that
-// it lies beyond, and is none.
+// truncation is how many values MSER cuts off: the number that minimises the squared error of the
+// mean of the rest, the sum of their squared deviations over the square of their number. It looks
+// only at the first half, since a few values at the end prove nothing: a minimum at the half means
+// that the true one is further, and is not found.
 func truncation(values []float64) (n int, ok bool) {
 	half := len(values) / 2
 	least := math.Inf(1)

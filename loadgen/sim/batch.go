@@ -4,11 +4,11 @@ import "slices"
 
 // A batch counts what one step works on.
 type batch struct {
-	decoding int     // requests that give a token
+	decoding int     // requests that produce a token
 	prompt   int     // prompt tokens prefilled
-	attended float64 // tokens that prompt tokens look back on, summed up
-	context  int     // tokens that decoding requests look back on, summed up
-	far      bool    // one of these has a long prompt
+	attended float64 // sum over prompt tokens of the tokens before them
+	context  int     // sum over decoding requests of their tokens so far
+	far      bool    // one of the decoding requests has a long prompt
 }
 
 // decode adds a decoding request.
@@ -18,37 +18,36 @@ func (b *batch) decode(seq *sequence) {
 	b.far = b.far || seq.prompt > farPrompt
 }
 
-// prefill adds the chunk of a prompt.
+// prefill adds a chunk of a prompt.
 func (b *batch) prefill(seq *sequence) {
 	b.prompt += seq.chunk
 	chunk, done := float64(seq.chunk), float64(seq.filled())
 	b.attended += chunk * (done + chunk/2)
 }
 
-// A scheduler holds the requests that are running and waiting, and puts steps
-// together from them, as vLLM's does: first every running request whose prompt
-// is done decodes, then unfinished prompts and after them waiting requests, in
-// order of arrival, are prefilled in chunks as large as the budget allows. With
-// prefillFirst, as vLLM's did once, prompts come first and have steps of their own.
+// A scheduler holds the running and the waiting requests, and composes steps as vLLM's does. First,
+// every running request whose prompt is done decodes. Then unfinished prompts, and after them
+// waiting requests in order of arrival, are prefilled in chunks as large as the budget allows. With
+// prefillFirst, as in old releases of vLLM, prompts come first and have separate steps.
 //
-// A sequence for which the KV cache has no block takes those of the one admitted
-// last, which begins again with its prompt and the output it had, before all that
-// wait. Nothing is admitted in such a step.
+// If the KV cache has no block for a sequence, the sequence takes the blocks of the one admitted
+// last. That one starts again, with its prompt and its output so far, before all that wait. Such a
+// step admits nothing.
 type scheduler struct {
 	running []*sequence // in order of admission
 	waiting []*sequence // in order of arrival
 	seqs    int         // running at most
 	budget  int         // tokens in a step
-	decode  int         // tokens that one decoding request takes of the budget
+	decode  int         // tokens of the budget that one decoding request takes
 
 	prefillFirst bool // a step with prompt tokens has nothing else
 
 	kv        *kvCache
-	preempted int // sequences that the last step took their blocks from
+	preempted int // sequences that lost their blocks in the last step
 }
 
-// compose marks in the running sequences what the next step does with each, and
-// returns those of them that it took from the waiting ones.
+// compose marks in the running sequences what the next step does with each, and returns those that
+// it took from the waiting ones.
 func (s *scheduler) compose() (b batch, admitted []*sequence) {
 	s.preempted = 0
 	for _, seq := range s.running {
@@ -60,7 +59,7 @@ func (s *scheduler) compose() (b batch, admitted []*sequence) {
 		}
 	}
 	left := s.budget
-	for i := 0; i < len(s.running); i++ { // as preemption may shorten it
+	for i := 0; i < len(s.running); i++ { // preemption may shorten it
 		if seq := s.running[i]; seq.unfilled == 0 && s.room(seq, seq.filled()+s.decode-1) {
 			seq.decoding = true
 			b.decode(seq)
@@ -73,8 +72,8 @@ func (s *scheduler) compose() (b batch, admitted []*sequence) {
 	return b, admitted
 }
 
-// prefill adds prompts to a step with that many tokens left, first the
-// unfinished ones, then those that it takes from the waiting ones and returns.
+// prefill adds prompts to a step with that many tokens left: first the unfinished ones, then
+// waiting ones, which it returns.
 func (s *scheduler) prefill(b *batch, left int) (admitted []*sequence) {
 	add := func(seq *sequence) {
 		seq.chunk = min(left, seq.unfilled)
@@ -96,8 +95,8 @@ func (s *scheduler) prefill(b *batch, left int) (admitted []*sequence) {
 	return s.running[len(s.running)-n:]
 }
 
-// room gets a running sequence the blocks for that many tokens, at the cost of
-// those admitted last, and reports whether it is still running itself.
+// room gets a running sequence the blocks for that many tokens, if needed from those admitted last,
+// and reports whether the sequence is still running.
 func (s *scheduler) room(seq *sequence, tokens int) bool {
 	for !s.kv.grow(seq, tokens) {
 		last := len(s.running) - 1
@@ -114,8 +113,7 @@ func (s *scheduler) room(seq *sequence, tokens int) bool {
 	return true
 }
 
-// drop removes sequences, wherever they are, and returns how many of them were
-// waiting.
+// drop removes sequences, and returns how many of them were waiting.
 func (s *scheduler) drop(gone []*sequence) (waited int) {
 	set := make(map[*sequence]bool, len(gone))
 	for _, seq := range gone {

@@ -6,11 +6,11 @@ import (
 	"time"
 )
 
-// An engine is the goroutine that works in steps.
+// An engine is the goroutine that runs the steps.
 type engine struct {
 	scheduler
 	watch stopwatch
-	hold  int // one token in so many is held back; 0 for none
+	hold  int // hold back one token in so many; 0 for none
 	stats *stats
 	trace func(Trace)
 	timer *time.Timer
@@ -48,7 +48,7 @@ func startEngine(cfg *Config, st *stats) *engine {
 	return e
 }
 
-// submit hands a sequence over; false means that the engine is closed.
+// submit passes a sequence to the engine; false means that the engine is closed.
 func (e *engine) submit(seq *sequence) bool {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -66,8 +66,7 @@ func (e *engine) submit(seq *sequence) bool {
 	return true
 }
 
-// cancel takes a sequence out at the next step. It does nothing to one that has
-// finished.
+// cancel removes a sequence at the next step. It does nothing if the sequence has finished.
 func (e *engine) cancel(seq *sequence) {
 	if seq.finished() {
 		return
@@ -87,9 +86,8 @@ func (e *engine) close() {
 	<-e.done
 }
 
-// run steps until it is stopped. A step starts when the one before it was to
-// end, so that late timers do not add up; only when the machine cannot keep up
-// by a whole step is the lost time let go.
+// run steps until it is stopped. A step starts when the previous one was due to end, so late timers
+// do not add up. Only if the machine falls behind by a whole step is the lost time dropped.
 func (e *engine) run() {
 	defer close(e.done)
 	defer e.abandon()
@@ -123,7 +121,7 @@ func (e *engine) run() {
 	}
 }
 
-// rest waits until something arrives; false means that the engine is to stop.
+// rest waits until something arrives; false means that the engine must stop.
 func (e *engine) rest() bool {
 	e.watch.gpu.rest()
 	defer e.watch.gpu.work()
@@ -141,7 +139,7 @@ func (e *engine) idle() bool {
 	return e.empty() && len(e.arriving) == 0
 }
 
-// sleep waits until an instant; false means that the engine is to stop.
+// sleep waits until an instant; false means that the engine must stop.
 func (e *engine) sleep(until time.Time) bool {
 	e.timer.Reset(time.Until(until))
 	select {
@@ -152,9 +150,8 @@ func (e *engine) sleep(until time.Time) bool {
 	}
 }
 
-// prepare takes in what came and went before now and puts the step together.
-// What happens at this very instant is left for the next step: it may not all
-// have happened yet.
+// prepare handles what came and went before now and composes the step. It leaves what happens at
+// this very instant to the next step, because not all of it may have happened yet.
 func (e *engine) prepare(now time.Time) batch {
 	e.mu.Lock()
 	select {
@@ -229,15 +226,14 @@ func (e *engine) deliver(now time.Time) {
 	})
 }
 
-// holds says whether a sequence's last token is held back. Neighbours hold back
-// others, so that not all do in one step.
+// holds reports whether a sequence's last token is held back. Neighbours hold back at other tokens,
+// so not all do so in one step.
 func (e *engine) holds(seq *sequence) bool {
 	const apart = 29
 	return e.hold > 0 && (int64(seq.out)+apart*seq.number)%int64(e.hold) == 0
 }
 
-// produce moves a sequence on by what the step did with it and returns how many
-// tokens that gave.
+// produce advances a sequence by its part of the step and returns how many tokens that made.
 func (e *engine) produce(seq *sequence) int {
 	n := 0
 	switch {

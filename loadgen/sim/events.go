@@ -8,19 +8,19 @@ import (
 	"slices"
 )
 
-// events writes server-sent events, as vLLM does or as faults have it.
+// events writes server-sent events, as vLLM does or as faults demand.
 type events struct {
 	w       http.ResponseWriter
 	control *http.ResponseController
 	stay    func() // returns when the client has gone or the server closes
 
-	eol, field string // field is what a data line begins with
-	before     string // what comes before each event's data
+	eol, field string // field begins a data line
+	before     string // precedes each event's data
 	multiLine  bool
-	split      int // writes for what is due at once; 0 means 1
-	merge      int // events held back for one write
+	split      int // number of writes for what is due at once; 0 means 1
+	merge      int // number of events to hold back for one write
 	ending     Fault
-	huge       int  // MiB of the event that huge-event sends
+	huge       int  // MiB of the event of the fault huge-event
 	over       bool // a fault has ended the reply
 
 	due    []byte // framed, not written
@@ -80,8 +80,7 @@ func (e *events) chunk(data []byte) {
 	e.chunks++
 }
 
-// add frames an event. Nothing is written before send, unless the fault that
-// ends the stream comes instead of the event.
+// add frames an event. Nothing is written before send, unless a fault ends the stream here.
 func (e *events) add(data []byte) {
 	switch {
 	case e.over:
@@ -104,7 +103,7 @@ func (e *events) frame(data []byte) {
 	e.held++
 }
 
-// misend ends the stream in front of an event, as the fault has it.
+// misend ends the stream before an event, as the fault demands.
 func (e *events) misend(data []byte) {
 	e.over = true
 	failure := newProblem(http.StatusInternalServerError, "the simulated engine has failed")
@@ -145,7 +144,7 @@ func (e *events) misend(data []byte) {
 	e.write()
 }
 
-// repeat writes the same until the client has gone.
+// repeat writes the same text until the client has gone.
 func (e *events) repeat(text []byte) {
 	for {
 		e.put(text)
@@ -159,7 +158,7 @@ func (e *events) put(text []byte) {
 	}
 }
 
-// send writes what is due, once enough events are.
+// send writes what is due, if it is enough events.
 func (e *events) send() {
 	if e.held >= e.merge {
 		e.write()

@@ -9,38 +9,35 @@ import (
 	"strings"
 )
 
-// FaultHeader is the request header that says how to misbehave for that request,
-// in the form that ParseFaults reads. It overrides Config.Faults; "none" means
-// not at all.
+// FaultHeader is the request header that selects faults for that request, in the syntax of
+// ParseFaults. It overrides Config.Faults; "none" selects no fault.
 const FaultHeader = "X-Sim-Fault"
 
-// A Fault is one way to misbehave. Kind is one of the table shown by FaultHelp,
-// N its argument.
+// A Fault is one way to misbehave. Kind is a name in the table of FaultHelp, N its argument.
 type Fault struct {
 	Kind string
 	N    int
 }
 
-// Faults says when to misbehave and how. With neither Probability nor Every, all
-// requests are met with the faults listed.
+// Faults says when to misbehave and how. Without Probability and Every, the faults apply to all
+// requests.
 type Faults struct {
 	List        []Fault
-	Probability float64 // of a request to be met with them, drawn from the seed and its number
-	Every       int     // requests number Every-1, 2·Every-1, … are met with them
+	Probability float64 // chance to apply to a request, drawn from the seed and its number
+	Every       int     // they apply to requests number Every-1, 2·Every-1, …
 }
 
-// A faultKind is a row of the table of faults. One with most 0 takes no
-// argument.
+// A faultKind is a row of the table of faults. One with most 0 takes no argument.
 type faultKind struct {
 	name        string
 	least, most int // of the argument
-	otherwise   int // the argument when none is given
+	otherwise   int // the argument if none is given
 	help        string
 }
 
 const many = 1 << 30
 
-// faultKinds is every way to misbehave. A chunk is an event with choices.
+// faultKinds has every way to misbehave. A chunk is an event with choices.
 var faultKinds = []faultKind{
 	{"refuse", 0, 0, 0, "close the connection without a reply"},
 	{"never", 0, 0, 0, "never answer"},
@@ -72,7 +69,7 @@ var faultKinds = []faultKind{
 	{"usage-in-finish", 0, 0, 0, "put the usage in the chunk with the finish reason"},
 }
 
-// FaultHelp is a line for each kind of fault.
+// FaultHelp returns one line for each kind of fault.
 func FaultHelp() string {
 	var b strings.Builder
 	for _, k := range faultKinds {
@@ -85,8 +82,8 @@ func FaultHelp() string {
 	return b.String()
 }
 
-// ParseFaults reads kinds separated by commas, some with an argument, as in
-// "stall=3,crlf". Both "none" and the empty text are no faults.
+// ParseFaults reads kinds separated by commas, some with an argument, as in "stall=3,crlf". Both
+// "none" and the empty text mean no faults.
 func ParseFaults(text string) ([]Fault, error) {
 	if text == "none" || text == "" {
 		return nil, nil
@@ -146,7 +143,7 @@ func (f *Faults) check() error {
 // misdeeds are the faults chosen for one request.
 type misdeeds []Fault
 
-// with says whether a kind of fault was chosen, and its argument.
+// with reports whether a kind of fault was chosen, and its argument.
 func (m misdeeds) with(kind string) (n int, chosen bool) {
 	for _, f := range m {
 		if f.Kind == kind {
@@ -161,9 +158,8 @@ func (m misdeeds) has(kind string) bool {
 	return chosen
 }
 
-// number is the number at the end of a request's x-request-id, so that what
-// hangs on it does not depend on the order in which requests happen to come;
-// without one, requests are counted.
+// number is the number at the end of a request's x-request-id, so that what depends on it does not
+// depend on the order in which requests arrive. Requests without an id are counted.
 func (s *Server) number(r *http.Request) int64 {
 	_, n := splitID(r.Header.Get("X-Request-Id"))
 	if n < 0 {
@@ -172,7 +168,7 @@ func (s *Server) number(r *http.Request) int64 {
 	return n
 }
 
-// choose settles the faults of a request by its number.
+// choose returns the faults for a request, by its number.
 func (s *Server) choose(r *http.Request, number int64) (misdeeds, *problem) {
 	if asked := r.Header.Get(FaultHeader); asked != "" {
 		list, err := ParseFaults(asked)

@@ -53,8 +53,8 @@ func (s *Server) generate(w http.ResponseWriter, r *http.Request, chat bool) {
 	}
 }
 
-// greet takes the front end's time for a request; false means that the client
-// has gone or the server closes.
+// greet spends the front end's time on a request; false means that the client has gone or the
+// server closes.
 func (s *Server) greet(r *http.Request) bool {
 	if s.cfg.Profile.FrontEnd == 0 {
 		return true
@@ -70,7 +70,7 @@ func (s *Server) greet(r *http.Request) bool {
 	return false
 }
 
-// misreply replies as a fault has it, if one replaces the whole reply.
+// misreply replies as a fault demands, if one replaces the whole reply.
 func (s *Server) misreply(w http.ResponseWriter, r *http.Request, m misdeeds) bool {
 	if m.has("refuse") {
 		panic(http.ErrAbortHandler)
@@ -103,8 +103,8 @@ func (s *Server) misreply(w http.ResponseWriter, r *http.Request, m misdeeds) bo
 	return false
 }
 
-// stream answers token by token: what a step gives is a chunk. All that is due
-// at one instant goes in one write.
+// stream answers token by token: the tokens of a step are a chunk. All that is due at one instant
+// goes into one write.
 func (s *Server) stream(w http.ResponseWriter, r *http.Request, a *reply, seq *sequence) {
 	ev := newEvents(r.Context(), w, a.faults, s.engine.quit)
 	ev.open()
@@ -147,7 +147,7 @@ func (s *Server) end(ev *events, a *reply) {
 	}
 }
 
-// whole answers once everything has been generated.
+// whole answers after everything has been generated.
 func (s *Server) whole(w http.ResponseWriter, r *http.Request, a *reply, seq *sequence) {
 	for ended := ""; ended == ""; {
 		var err error

@@ -2,14 +2,14 @@ package sim
 
 import "sync/atomic"
 
-// A GPU is what the servers share whose Config names it. A server's step takes
-// longer by its profile's Sharing for each other server that has requests when
-// the step begins; without Sharing, each takes what a share in time slices costs:
-// two servers take twice as long. The zero value is ready to be used.
+// A GPU is shared by the servers whose Config names it. A server's step takes longer by its
+// profile's Sharing for each other server that has requests when the step begins. Without Sharing,
+// the servers take turns: with two servers, a step takes twice as long. The zero value is ready to
+// use.
 type GPU struct{ working atomic.Int64 }
 
-// sharing is how much longer a step takes that begins now, for a server at work.
-// Without a GPU, what the profile says holds always.
+// sharing is how much longer a step takes that begins now, for a server at work. Without a GPU, the
+// profile's value always holds.
 func (g *GPU) sharing(s Sharing) Sharing {
 	if g == nil {
 		return Sharing{orElse(s.Base, 1), orElse(s.Prompt, 1)}
@@ -18,7 +18,7 @@ func (g *GPU) sharing(s Sharing) Sharing {
 	return Sharing{1 + others*(orElse(s.Base, 2)-1), 1 + others*(orElse(s.Prompt, 2)-1)}
 }
 
-// work counts an engine that has something to do, until rest.
+// work counts an engine that has work, until rest.
 func (g *GPU) work() {
 	if g != nil {
 		g.working.Add(1)

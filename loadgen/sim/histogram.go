@@ -27,11 +27,11 @@ func sizeBounds(limit int) []float64 {
 	return bounds
 }
 
-// A histogram counts values in buckets; it is one metric of Prometheus.
+// A histogram counts values in buckets; it is one Prometheus metric.
 type histogram struct {
 	name, help string
 	bounds     []float64
-	counts     []uint64 // one more than bounds: the last is for what exceeds them
+	counts     []uint64 // one more than bounds: the last is for larger values
 	sum        float64
 }
 
@@ -44,8 +44,7 @@ func (h *histogram) observe(v float64) {
 	h.sum += v
 }
 
-// An exposition is the text that Prometheus scrapes. Numbers are printed as
-// Python does: 1.0, not 1.
+// An exposition is the text that Prometheus scrapes. It prints numbers as Python does: 1.0, not 1.
 type exposition struct {
 	strings.Builder
 	labels string // without braces
@@ -55,7 +54,7 @@ func (x *exposition) head(name, help, kind string) {
 	x.WriteString("# HELP " + name + " " + help + "\n# TYPE " + name + " " + kind + "\n")
 }
 
-// sample writes one line; extra is a further label, or empty.
+// sample writes one line; extra is another label, or empty.
 func (x *exposition) sample(name, extra string, v float64) {
 	labels := strings.Join(slices.DeleteFunc([]string{x.labels, extra}, func(s string) bool { return s == "" }), ",")
 	x.WriteString(name + "{" + labels + "} " + pyFloat(v) + "\n")

@@ -9,37 +9,35 @@ import (
 )
 
 const (
-	// blockSize is the tokens in a block of the KV cache, as in vLLM.
+	// blockSize is the number of tokens in a block of the KV cache, as in vLLM.
 	blockSize = 16
-	// unboundedBlocks is how many blocks of prefixes a cache without a size keeps
-	// for later: four million tokens.
+	// unboundedBlocks is how many blocks of prefixes a cache without a size keeps: four million
+	// tokens.
 	unboundedBlocks = 1 << 18
 )
 
-// A kvCache shares out blocks among sequences. Blocks with a prompt's tokens are
-// remembered by what is in them once they are computed, so that prompts which
-// begin alike share them; when no sequence uses them any more, they stay until
-// their room is needed, those used least recently going first. It is safe for
-// concurrent use.
+// A kvCache hands out blocks to sequences. It remembers computed blocks of prompts by their tokens,
+// so prompts with the same beginning share them. When no sequence uses them any more, they stay
+// until their room is needed; the least recently used go first. It is safe for concurrent use.
 type kvCache struct {
 	size      int  // blocks; 0 for no limit
-	remembers bool // prefixes are shared
+	remembers bool // share prefixes
 
 	mu            sync.Mutex
 	used          int // blocks that a sequence uses
 	known         map[uint64]*block
-	idle          list.List // of the known blocks those that none uses, used last first
+	idle          list.List // known blocks that no sequence uses, last used first
 	queries, hits int       // tokens looked up, and found
 }
 
-// A block is one whose contents are known.
+// A block has known contents.
 type block struct {
 	hash  uint64 // of all tokens up to its end
 	users int
-	place *list.Element // in idle; nil when used
+	place *list.Element // in idle; nil while used
 }
 
-// holding is what a sequence has of the cache.
+// A holding is a sequence's part of the cache.
 type holding struct {
 	known []*block
 	own   int // other blocks
@@ -49,8 +47,8 @@ func newKVCache(size int, remembers bool) *kvCache {
 	return &kvCache{size: size, remembers: remembers, known: map[uint64]*block{}}
 }
 
-// blockHashes names the whole blocks of a prompt. A block's hash covers what is
-// before it, so that equal hashes mean equal prefixes.
+// blockHashes names the whole blocks of a prompt. A block's hash covers what precedes it, so equal
+// hashes mean equal prefixes.
 func blockHashes(prompt []int) []uint64 {
 	h := fnv.New64a()
 	var hashes []uint64
@@ -63,9 +61,9 @@ func blockHashes(prompt []int) []uint64 {
 	return hashes
 }
 
-// admit gives a waiting sequence the blocks for a chunk of at most that many
-// tokens, and takes off its prompt what is known. One token never is, since the
-// next output token comes of it. It reports whether there was room.
+// admit gives a waiting sequence the blocks for a chunk of at most that many tokens, and removes
+// the known tokens from its prompt. At least one token stays, since the next output token needs it.
+// It reports whether there was room.
 func (c *kvCache) admit(seq *sequence, chunk int) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -116,7 +114,7 @@ func (c *kvCache) extend(seq *sequence, tokens int) bool {
 	return true
 }
 
-// makeRoom forgets idle blocks whose room is taken.
+// makeRoom forgets idle blocks whose room is needed.
 func (c *kvCache) makeRoom() {
 	room := unboundedBlocks
 	if c.size > 0 {
@@ -136,8 +134,8 @@ func (c *kvCache) use(b *block) {
 	}
 }
 
-// keep remembers the blocks of a prompt that has been prefilled. A block that is
-// known by then, from another sequence, stays the sequence's own.
+// keep remembers the blocks of a prompt that has been prefilled. If another sequence has made a
+// block known by then, the block stays private.
 func (c *kvCache) keep(seq *sequence) {
 	if !c.remembers {
 		return
@@ -154,7 +152,7 @@ func (c *kvCache) keep(seq *sequence) {
 	}
 }
 
-// free takes back all blocks of a sequence.
+// free releases all blocks of a sequence.
 func (c *kvCache) free(seq *sequence) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -163,7 +161,7 @@ func (c *kvCache) free(seq *sequence) {
 
 func (c *kvCache) release(seq *sequence) {
 	c.used -= seq.kv.own
-	for i := len(seq.kv.known) - 1; i >= 0; i-- { // so that ends of prompts go before beginnings
+	for i := len(seq.kv.known) - 1; i >= 0; i-- { // so that ends of prompts are dropped before beginnings
 		b := seq.kv.known[i]
 		if b.users--; b.users > 0 {
 			continue
@@ -177,15 +175,15 @@ func (c *kvCache) release(seq *sequence) {
 	c.makeRoom()
 }
 
-// counts are the prompt tokens looked up and found, and the share of blocks in
-// use, 0 without a limit.
+// counts are the prompt tokens looked up and found, and the share of blocks in use; 0 without a
+// limit.
 func (c *kvCache) counts() (queries, hits int, usage float64) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.queries, c.hits, float64(c.used) / float64(max(c.size, 1))
 }
 
-// forget forgets what the blocks hold. Sequences keep theirs.
+// forget forgets the contents of idle blocks. Sequences keep theirs.
 func (c *kvCache) forget() {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -5,12 +5,11 @@ import (
 	"math"
 )
 
-// Lengths is a distribution of lengths in tokens. They are not drawn: the nth of
-// them is the quantile at the fractional part of 1/2 + n·stride, so that every
-// stretch of requests has the distribution's shape, and every run the same
-// lengths.
+// Lengths is a distribution of lengths in tokens. They are not random: the nth length is the
+// quantile at the fractional part of 1/2 + n·stride. So every stretch of requests has the
+// distribution's shape, and every run has the same lengths.
 type Lengths struct {
-	First []int `yaml:"first"` // lengths of the first requests, before the distribution's begin
+	First []int `yaml:"first"` // lengths of the first requests, before the distribution starts
 
 	Median float64 `yaml:"median"` // of a log-normal distribution; 0 for a normal one
 	Sigma  float64 `yaml:"sigma"`  // standard deviation of its logarithm
@@ -21,7 +20,7 @@ type Lengths struct {
 	High int `yaml:"high"` // the greatest
 }
 
-// outputStride is the stride by which output lengths walk through their distribution.
+// outputStride is the stride of output lengths.
 const outputStride = math.Phi - 1
 
 // at is the length of request n.

@@ -82,7 +82,7 @@ func (s *Server) detokenize(w http.ResponseWriter, r *http.Request) {
 	}{s.cfg.Tokenizer.Decode(asked.Tokens)}))
 }
 
-// readJSON reads a body into v, whose model is then checked.
+// readJSON decodes a body into v and then checks its model.
 func (s *Server) readJSON(r *http.Request, v any, model *string) *problem {
 	if err := json.NewDecoder(r.Body).Decode(v); err != nil {
 		return badRequest("", "the body does not fit: %v", err)

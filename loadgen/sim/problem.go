@@ -15,7 +15,7 @@ type problem struct {
 	Code    int     `json:"code"`
 }
 
-// badRequest blames a field of the body; empty blames the body as a whole.
+// badRequest blames a field of the body; an empty field blames the whole body.
 func badRequest(field, format string, args ...any) *problem {
 	p := newProblem(http.StatusBadRequest, fmt.Sprintf(format, args...))
 	if field != "" {
@@ -46,8 +46,7 @@ func (p *problem) wrapped() []byte {
 	}{p})
 }
 
-// flat is the error object as vLLM had it up to v0.10 and SGLang has it:
-// {"object":"error",…}.
+// flat is the error object of vLLM up to v0.10 and of SGLang: {"object":"error",…}.
 func (p *problem) flat() []byte {
 	return mustJSON(struct {
 		Object string `json:"object"`
@@ -65,7 +64,7 @@ func writeJSON(w http.ResponseWriter, status int, body []byte) {
 	w.Write(body)
 }
 
-// mustJSON encodes a value of ours, of a type that always can be.
+// mustJSON encodes a value of a type that encoding/json always accepts.
 func mustJSON(v any) []byte {
 	b, err := json.Marshal(v)
 	if err != nil {

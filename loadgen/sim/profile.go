@@ -14,14 +14,14 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// A Profile describes how a server behaves: how long its steps take, what they
-// are made of, and how long its answers are. It is read from YAML, by the names
-// in the tags; durations are written as Go has them, 7.23ms.
+// A Profile describes how a server behaves: how long its steps take, what they consist of, and how
+// long its answers are. It is read from YAML, by the names in the tags; durations are in Go's
+// syntax, 7.23ms.
 type Profile struct {
-	Like  string `yaml:"like"`  // built-in profile whose values hold where this one has none
+	Like  string `yaml:"like"`  // built-in profile whose values apply if this one has none
 	About string `yaml:"about"` // what it describes, for people
 
-	// Sizes as in Config, where those are 0.
+	// Sizes as in Config, for those that are 0 there.
 	MaxNumSeqs          int `yaml:"max-num-seqs"`
 	MaxNumBatchedTokens int `yaml:"max-num-batched-tokens"`
 	MaxModelLen         int `yaml:"max-model-len"`
@@ -36,12 +36,12 @@ type Profile struct {
 	Spells   Spells        `yaml:"spells"`
 	Sharing  Sharing       `yaml:"sharing"`
 
-	// Hold holds back about one token in Hold, as a server does with half a
-	// character: it comes in one chunk with the next. 0 holds back none.
+	// Hold holds back about one token in Hold, as a server does with half a character: the token
+	// comes in one chunk with the next. 0 holds back none.
 	Hold int `yaml:"hold"`
 
-	// OutputLen is the length of answers that nothing else ends, before
-	// max_tokens. Config.MeanOutputLen is, when it is zero.
+	// OutputLen is the length of answers that nothing else ends before max_tokens; zero means
+	// Config.MeanOutputLen.
 	OutputLen Lengths `yaml:"output-len"`
 }
 
@@ -51,18 +51,17 @@ type Stalls struct {
 	Mean        time.Duration `yaml:"mean"`
 }
 
-// Spells are times in which all steps take Factor times as long. They begin as a
-// Poisson process.
+// Spells are periods in which all steps take Factor times as long. Their starts are a Poisson
+// process.
 type Spells struct {
 	PerSecond float64       `yaml:"per-second"`
 	Last      time.Duration `yaml:"last"`
 	Factor    float64       `yaml:"factor"`
 }
 
-// Sharing is what another server at work on the same GPU multiplies a step's time
-// by: Base what each step and each decoding request takes, Prompt what prompt
-// tokens take. Unless Config names a GPU, the other one is at work all the time,
-// and zero stands for 1; see GPU.
+// Sharing is the factor by which another server at work on the same GPU lengthens a step: Base for
+// the step and each decoding request, Prompt for prompt tokens. Unless Config names a GPU, the
+// other server is always at work, and zero means 1; see GPU.
 type Sharing struct {
 	Base   float64 `yaml:"base"`
 	Prompt float64 `yaml:"prompt"`
@@ -84,8 +83,7 @@ func ProfileNames() []string {
 	return names
 }
 
-// OpenProfile reads a built-in profile by its name or, where there is none of
-// that name, a file.
+// OpenProfile reads a built-in profile by its name or else a file.
 func OpenProfile(name string) (*Profile, error) {
 	p := new(Profile)
 	if text, err := builtIn.ReadFile(path.Join("profiles", name+".yaml")); err == nil {
@@ -101,7 +99,7 @@ func OpenProfile(name string) (*Profile, error) {
 	return p, p.read(name, text)
 }
 
-// read fills p with what text says over what its model says.
+// read fills p from text, on top of the profile that text says it is like.
 func (p *Profile) read(name string, text []byte) error {
 	var first struct {
 		Like string `yaml:"like"`

@@ -9,19 +9,18 @@ import (
 	"strings"
 )
 
-// chatTemplateTokens is what the chat template adds to the tokens of the
-// messages.
+// chatTemplateTokens is how many tokens the chat template adds to the messages.
 const chatTemplateTokens = 6
 
-// defaultMaxTokens is the output length of a completion that asks for none.
+// defaultMaxTokens is the output length of a completion that does not set one.
 const defaultMaxTokens = 16
 
-// A query is a request that has been understood.
+// A query is a parsed request.
 type query struct {
 	number      int64 // see Server.number
 	chat        bool
-	prompt      []int // token ids; of a chat, those of the messages' text
-	promptLen   int   // tokens, those of the chat template included
+	prompt      []int // token ids; for a chat, of the messages' text
+	promptLen   int   // tokens, with the chat template
 	maxTokens   int
 	minTokens   int
 	ignoreEOS   bool
@@ -30,7 +29,7 @@ type query struct {
 	usageAlways bool // and usage in every chunk
 }
 
-// body holds the fields that are honoured.
+// body holds the fields that have an effect.
 type body struct {
 	Model               string          `json:"model"`
 	Prompt              json.RawMessage `json:"prompt"`
@@ -51,10 +50,9 @@ type message struct {
 	Content json.RawMessage `json:"content"`
 }
 
-// unsimulated are the fields that would change the answer in a way that is not
-// simulated, with the values that would not. Null never does. Fields that are
-// neither here nor in body are taken and have no effect: sampling cannot change
-// a random text, and vLLM ignores what it does not know.
+// unsimulated are the fields that would change the answer in a way that is not simulated, with the
+// values that would not. Null never does. Fields that are neither here nor in body are accepted and
+// have no effect: sampling cannot change a random text, and vLLM ignores unknown fields.
 var unsimulated = []struct {
 	field    string
 	harmless []string
@@ -124,8 +122,7 @@ func (s *Server) understand(r *http.Request, chat bool) (*query, *problem) {
 	return q, s.limit(q, &b)
 }
 
-// checkModel refuses a model that is not served. Like vLLM, it takes no model
-// for the one that is.
+// checkModel refuses an unknown model. Like vLLM, it takes a missing model for the served one.
 func (s *Server) checkModel(name string) *problem {
 	if name == "" || name == s.cfg.ServedModelName {
 		return nil
@@ -136,7 +133,7 @@ func (s *Server) checkModel(name string) *problem {
 	return p
 }
 
-// readPrompt takes a text, a list of token ids, or a list of one of these.
+// readPrompt reads a text, a list of token ids, or a list of one of these.
 func (s *Server) readPrompt(q *query, raw json.RawMessage, special bool) *problem {
 	var list []json.RawMessage
 	if json.Unmarshal(raw, &list) == nil && len(list) > 0 && !isNumber(list[0]) {
@@ -203,7 +200,7 @@ func (s *Server) readMessages(q *query, messages []message) *problem {
 	return nil
 }
 
-// limit settles how many tokens may be given, within the model's length.
+// limit sets how many tokens the answer may have, within the model's length.
 func (s *Server) limit(q *query, b *body) *problem {
 	room := s.cfg.MaxModelLen - q.promptLen
 	if q.promptLen == 0 {

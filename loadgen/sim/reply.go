@@ -15,8 +15,7 @@ const (
 	toolName   = "simulate"
 )
 
-// A reply renders the answer to one query. What its chunks have in common is
-// made once.
+// A reply renders the answer to one query. What its chunks have in common is built once.
 type reply struct {
 	query   *query
 	text    *text
@@ -27,9 +26,9 @@ type reply struct {
 	model   string
 
 	head  []byte // of every chunk, up to its choices
-	words []byte // text of the chunk at hand
+	words []byte // text of the current chunk
 	out   int    // tokens rendered
-	chunk []byte // the chunk at hand
+	chunk []byte // the current chunk
 }
 
 func newReply(cfg *Config, r *http.Request, q *query, m misdeeds) *reply {
@@ -64,7 +63,7 @@ func (a *reply) role() []byte {
 	return a.chunk
 }
 
-// tokens is the chunk that holds the next n tokens.
+// tokens is the chunk with the next n tokens.
 func (a *reply) tokens(n int) []byte {
 	field := a.field()
 	first := a.out == 0
@@ -94,7 +93,7 @@ func (a *reply) tokens(n int) []byte {
 	return a.chunk
 }
 
-// field is where the next token goes in a chat.
+// field is the member for the next token in a chat.
 func (a *reply) field() string {
 	if a.out < a.lead.Tokens {
 		return a.lead.Field
@@ -123,8 +122,8 @@ func appendDelta(b []byte, field string, words []byte, first bool) []byte {
 	return append(appendString(b, words), "}}]}"...)
 }
 
-// appendUsage adds what a chunk with choices says of usage: vLLM says null on
-// completions and nothing on chats, unless asked for more.
+// appendUsage adds the usage of a chunk with choices: unless asked for more, vLLM writes null on
+// completions and nothing on chats.
 func (a *reply) appendUsage(b []byte, last bool) []byte {
 	switch {
 	case last && a.faults.has("usage-in-finish"):
@@ -159,7 +158,7 @@ func (a *reply) usage() []byte {
 	return a.chunk
 }
 
-// requestID is the request's own id, or one made up.
+// requestID is the request's id, or a generated one.
 func requestID(r *http.Request) string {
 	if id := r.Header.Get("X-Request-Id"); id != "" {
 		return id

@@ -18,14 +18,14 @@ const (
 	finishAbort  = "abort"
 )
 
-// A sequence is a request inside the engine. Its handler reads it with next;
-// what is not behind the mutex belongs to the engine once it is submitted.
+// A sequence is a request inside the engine. Its handler reads it with next. After submit,
+// everything outside the mutex belongs to the engine.
 type sequence struct {
 	id     string
 	number int64
 	prompt int        // tokens
 	want   int        // output tokens it will have, unless aborted
-	finish string     // why it ends then
+	finish string     // its finish reason then
 	drafts *rand.Rand // decides which draft tokens are accepted; nil without speculation
 	blocks []uint64   // of the prompt; nil without prefix caching
 	kv     holding    // of the KV cache
@@ -33,13 +33,13 @@ type sequence struct {
 	arrived, admitted, first, last time.Time
 
 	unfilled int  // tokens to prefill: of the prompt and, after a preemption, of the output
-	chunk    int  // of them, prefilled in the current step
-	decoding bool // gives a token in the current step
+	chunk    int  // of these, prefilled in the current step
+	decoding bool // produces a token in the current step
 	out      int  // output tokens so far
-	held     int  // of them, those not pushed yet
+	held     int  // of these, not pushed yet
 	tokens   []time.Time
 
-	wake  chan struct{} // holds one signal: there is something for next
+	wake  chan struct{} // holds one signal: next has something to read
 	mu    sync.Mutex
 	ready []int // tokens of each step that next has not returned
 	ended string
@@ -56,18 +56,16 @@ func newSequence(a *reply, r *http.Request) *sequence {
 	}
 }
 
-// filled is how many tokens need not be prefilled. When that is all of them, the
-// last is what a decoding step begins with.
+// filled is how many tokens need no prefill. If that is all of them, decoding begins with the last.
 func (s *sequence) filled() int { return s.prompt + s.out - s.unfilled }
 
-// restart has a sequence computed anew.
+// restart makes the engine compute a sequence from the start.
 func (s *sequence) restart() {
 	s.unfilled, s.chunk, s.decoding = s.prompt+s.out, 0, false
 }
 
-// before orders arrivals: by instant, then by request id, in which a number at
-// the end counts as a number, then by size, so that requests without ids are
-// told apart as far as they differ.
+// before orders arrivals: by instant, then by request id (a number at its end counts as a number),
+// then by size, so that requests without ids are ordered as far as they differ.
 func (s *sequence) before(o *sequence) int {
 	if c := s.arrived.Compare(o.arrived); c != 0 {
 		return c
@@ -82,7 +80,7 @@ func (s *sequence) before(o *sequence) int {
 	)
 }
 
-// splitID parts an id from the number at its end, which is -1 if there is none.
+// splitID splits an id into a prefix and the number at its end, which is -1 if there is none.
 func splitID(id string) (string, int64) {
 	name := strings.TrimRight(id, "0123456789")
 	n, err := strconv.ParseInt(id[len(name):], 10, 64)
@@ -92,8 +90,7 @@ func splitID(id string) (string, int64) {
 	return name, n
 }
 
-// push hands n tokens of a step to the handler. A reason other than empty ends
-// the sequence with them.
+// push passes n tokens of a step to the handler. A non-empty reason ends the sequence with them.
 func (s *sequence) push(n int, reason string) {
 	s.mu.Lock()
 	if n > 0 {
@@ -107,8 +104,8 @@ func (s *sequence) push(n int, reason string) {
 	}
 }
 
-// next waits for tokens and returns how many each step gave since the last
-// call, in buf's memory, and why the sequence has ended, empty if it has not.
+// next waits for tokens and returns how many each step made since the last call, in buf's memory,
+// and why the sequence has ended, empty if it has not.
 func (s *sequence) next(ctx context.Context, buf []int) (steps []int, ended string, err error) {
 	select {
 	case <-s.wake:
@@ -121,7 +118,7 @@ func (s *sequence) next(ctx context.Context, buf []int) (steps []int, ended stri
 	return steps, s.ended, nil
 }
 
-// finished says whether the engine has let go of the sequence.
+// finished reports whether the engine is done with the sequence.
 func (s *sequence) finished() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -9,24 +9,24 @@ import (
 	"strconv"
 )
 
-// A Site is where servers are found.
+// A Site is where servers listen.
 type Site struct {
 	// Host is the address to listen on.
 	Host string
 
-	// Ports are those of the servers, one each; 0 means any that is free.
+	// Ports has one port for each server; 0 means any free port.
 	Ports []int
 
 	// Socket is the path of a Unix socket to listen on instead, for one server.
 	Socket string
 
-	// ReadyFile gets the URL of each server, a line each, once all accept connections. It
-	// appears whole. Empty means no file.
+	// ReadyFile is written once all servers accept connections, with the URL of each server on a
+	// line. It appears whole. Empty means no file.
 	ReadyFile string
 }
 
-// Several makes n servers of one Config, each with a seed of its own, which share a GPU
-// where there are several.
+// Several makes n servers of one Config, each with a different seed. If there are several, they
+// share a GPU.
 func Several(cfg Config, n int) (all []*Server, err error) {
 	if n > 1 {
 		cfg.GPU = new(GPU)
@@ -50,7 +50,7 @@ func closeAll(servers []*Server) {
 }
 
 // Serve serves each server at its port until ctx ends, and closes them. Once they accept
-// connections it says so on out, with a line "listening on URL" each.
+// connections, it writes a line "listening on URL" for each to out.
 func Serve(ctx context.Context, servers []*Server, at Site, out io.Writer) error {
 	defer closeAll(servers)
 	var webs []*http.Server
@@ -94,7 +94,7 @@ func Serve(ctx context.Context, servers []*Server, at Site, out io.Writer) error
 	return err
 }
 
-// listen opens a server's address and gives its URL. Over a Unix socket that names no
+// listen opens a server's address and returns its URL. For a Unix socket, the URL has a placeholder
 // host.
 func (at *Site) listen(i int) (l net.Listener, url string, err error) {
 	if at.Socket != "" {
@@ -108,7 +108,7 @@ func (at *Site) listen(i int) (l net.Listener, url string, err error) {
 	return l, "http://" + l.Addr().String(), nil
 }
 
-// announce says where the servers are.
+// announce reports where the servers listen.
 func (at *Site) announce(urls []string, out io.Writer) error {
 	var lines, said string
 	for _, url := range urls {

@@ -1,18 +1,17 @@
-// Package sim is an OpenAI-compatible server that behaves like vLLM without a
-// model: an http.Handler for trying a load generator out and for testing one.
+// Package sim is an OpenAI-compatible server that behaves like vLLM without a model: an
+// http.Handler for trying out and testing a load generator.
 //
-// Behind the handlers runs one engine with a batch. It works in steps: a step
-// takes a while, at its end every token it made appears at the same instant, and
-// the next step is put together from what is running and what is waiting. All
-// latencies follow from that, as they do on a GPU; nothing else sleeps. The text
-// is random words of a tokenizer, the same for the same prompt.
+// Behind the handlers is one engine with a batch. It works in steps: a step takes some time, all
+// its tokens appear at its end, and the next step is composed of what is running and what is
+// waiting. All latencies follow from that, as on a GPU; nothing else sleeps. The text is random
+// words of a tokenizer, the same for the same prompt.
 //
-// Time is taken from package time alone, so in a testing/synctest bubble every
-// instant can be computed beforehand and checked for equality. On request the
-// server misbehaves, in the ways listed by FaultHelp.
+// All time comes from package time, so in a testing/synctest bubble a test can compute every
+// instant beforehand and compare for equality. On request the server misbehaves, in the ways that
+// FaultHelp lists.
 //
-// Like vLLM, the server sends a stream's response headers as soon as it has
-// accepted the request: the first byte says nothing about the first token.
+// Like vLLM, the server sends a stream's response headers as soon as it has accepted the request:
+// the first byte says nothing about the first token.
 package sim
 
 import (
@@ -28,43 +27,41 @@ import (
 	"github.com/servebench/servebench/dataset/tokenizer"
 )
 
-// A Config says what to simulate. Only Tokenizer is needed; the zero value of
-// every other field stands for the default it names.
+// A Config says what to simulate. Only Tokenizer is needed; the zero value of every other field
+// means the default in its comment.
 type Config struct {
 	Model           string              // the model's root; "stub-32000" when empty
 	ServedModelName string              // its name in the API; Model when empty
-	Tokenizer       tokenizer.Tokenizer // counts prompts and makes the text
+	Tokenizer       tokenizer.Tokenizer // counts the tokens of prompts and makes the text
 
-	Cost   Cost    // what a step takes; DefaultCost() when zero
+	Cost   Cost    // the time of a step; DefaultCost() when zero
 	Jitter float64 // standard deviation of the logarithm of a factor drawn for each step; 0 for none
 	Seed   uint64  // of jitter, stalls, spells, text, output lengths and faults
 
-	// Profile, unless nil, says all of this of one server: Cost and Jitter are
-	// left zero then, and sizes that are zero are the profile's, if it has them.
-	// It must not change any more.
+	// Profile, if not nil, describes the server instead of Cost and Jitter, which must be zero. It
+	// also sets sizes that are zero here. It must not change any more.
 	Profile *Profile
 
-	GPU *GPU // what this server shares with others; nil for a GPU of its own
+	GPU *GPU // shared with other servers; nil for a separate GPU
 
 	MaxNumSeqs          int // requests in the batch at most; 256
 	MaxNumBatchedTokens int // tokens in a step at most; 2048
 	MaxModelLen         int // prompt and output tokens of a request at most; 32768
-	MeanOutputLen       int // mean output length where nothing else ends it; 128
+	MeanOutputLen       int // mean output length if nothing else ends the answer; 128
 
 	NumGPUBlocks  int  // blocks of 16 tokens in the KV cache; 0 for no limit
-	PrefixCaching bool // prompts that begin alike are prefilled once, in blocks of 16 tokens
+	PrefixCaching bool // prefill the common beginning of prompts once, in blocks of 16 tokens
 
 	Speculative Speculative // decode several tokens a step; off when zero
-	Lead        Lead        // what chat output begins with; plain content when zero
+	Lead        Lead        // beginning of chat output; plain content when zero
 	Faults      Faults      // how to misbehave; not at all when zero
 
-	// Trace, unless nil, is called from the engine when a request leaves it. It
-	// must not block.
+	// Trace, if not nil, is called by the engine when a request leaves it. It must not block.
 	Trace func(Trace)
 }
 
-// A Trace is what the engine did for one request. The client of a perfect
-// network sees each chunk at the instant of its last token.
+// A Trace is what the engine did for one request. On a perfect network, the client sees each chunk
+// at the instant of its last token.
 type Trace struct {
 	ID           string // x-request-id; empty when the request had none
 	PromptTokens int
@@ -75,23 +72,22 @@ type Trace struct {
 	Finish       string      // length, stop or abort
 }
 
-// Speculative makes a decoding request draft Tokens tokens in each step, of
-// which the longest accepted run is kept, plus one: several tokens in a chunk.
+// Speculative makes a decoding request draft Tokens tokens in each step. It keeps the longest
+// accepted run, plus one token: several tokens in a chunk.
 type Speculative struct {
-	Tokens     int     // drafted a step; 0 turns it off
-	Acceptance float64 // chance of a draft token to be accepted, given that those before it were
+	Tokens     int     // drafts in a step; 0 turns it off
+	Acceptance float64 // chance that a draft token is accepted, if those before it were
 }
 
-// A Lead is what the first tokens of a chat answer are, other than content. A
-// chunk that holds tokens of both kinds is of the kind of its first.
+// A Lead says that a chat answer begins with tokens that are not content. A chunk with tokens of
+// both kinds is of the kind of its first token.
 type Lead struct {
 	Field  string // reasoning_content, reasoning or tool_calls
 	Tokens int
 }
 
-// A Server is the simulated server. It is an http.Handler, safe for concurrent
-// use, and must be mounted in a net/http server: some faults end a connection by
-// panicking with http.ErrAbortHandler.
+// A Server is the simulated server. It is an http.Handler, safe for concurrent use, and must run in
+// a net/http server: some faults end a connection by panicking with http.ErrAbortHandler.
 type Server struct {
 	cfg     Config
 	created int64 // Unix time shown by /v1/models
@@ -130,8 +126,8 @@ func New(cfg Config) (*Server, error) {
 // ServeHTTP answers one request.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) { s.mux.ServeHTTP(w, r) }
 
-// Close stops the engine and waits for it. Requests in flight are cut and later
-// ones get status 503; their handlers belong to the http.Server.
+// Close stops the engine and waits for it. Requests in flight are cut and later ones get status
+// 503; their handlers belong to the http.Server.
 func (s *Server) Close() { s.engine.close() }
 
 func (c Config) complete() (Config, error) {

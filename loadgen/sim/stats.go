@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// stats is what /metrics shows: what the engine really did.
+// stats is the content of /metrics: what the engine really did.
 type stats struct {
 	labels string
 	spec   Speculative
@@ -100,8 +100,8 @@ func (s *stats) draft(chance *rand.Rand) (accepted int) {
 	return accepted
 }
 
-// produced counts n tokens of a sequence; its first and last still say when the
-// ones before them came.
+// produced counts n tokens of a sequence. It is called before the sequence's first and last are
+// updated.
 func (s *stats) produced(seq *sequence, n int, now time.Time) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -151,7 +151,7 @@ func (s *stats) text(kv *kvCache) string {
 	if s.spec.Tokens > 0 {
 		s.speculation(x)
 	}
-	if kv.size > 0 { // of a cache without a size there is no share
+	if kv.size > 0 { // a cache without a size has no share in use
 		x.metric("vllm:kv_cache_usage_perc", "Share of the KV cache's blocks in use; 1 is all.", "gauge", usage)
 	}
 	x.metric("vllm:num_preemptions_total", "Number of times that a request lost its blocks to another.", "counter", float64(s.preemptions))

@@ -6,21 +6,21 @@ import (
 	"time"
 )
 
-// A StepTime is the formula for a step's time, before stalls and spells. With B
-// requests decoding and P prompt tokens prefilled it is
+// A StepTime is the formula for a step's time, before stalls and spells. With B requests decoding
+// and P prompt tokens prefilled it is
 //
 //	Base + D(B) + F(P) − Overlap · min(D(B), F(P))
 //	+ Attention · Σ c·(x + c/2) + Context · Σ L + Far, if an L's prompt is beyond 8192 tokens
 //
-// times a log-normal factor of spread Jitter. D is PerSequence · B plus a line
-// through the Knots, F is PerPromptToken · P. A prefilled chunk has c tokens
-// behind x of its prompt, a decoding request L, its prompt and output so far.
+// times a log-normal factor of spread Jitter. D is PerSequence · B plus a line through the Knots, F
+// is PerPromptToken · P. A prefilled chunk has c tokens after x tokens of its prompt; a decoding
+// request has L tokens, its prompt and output so far.
 type StepTime struct {
 	Cost      `yaml:",inline"`
 	Knots     []Knot        `yaml:"knots"`     // with Requests ascending
 	Attention time.Duration `yaml:"attention"` // for each pair of prompt tokens
-	Context   time.Duration `yaml:"context"`   // for each token that a decoding request looks back on
-	Far       time.Duration `yaml:"far"`       // once a prompt beyond 8192 tokens decodes
+	Context   time.Duration `yaml:"context"`   // for each prompt and output token of a decoding request
+	Far       time.Duration `yaml:"far"`       // if a request with a prompt beyond 8192 tokens decodes
 	Jitter    float64       `yaml:"jitter"`    // standard deviation of the factor's logarithm
 
 	// Overlap is the share of the shorter of decoding and prefill that costs nothing,
@@ -28,18 +28,18 @@ type StepTime struct {
 	Overlap float64 `yaml:"overlap"`
 }
 
-// A Knot is a point of the line that gives what decoding costs. The line begins
-// at 0 for no request and goes on behind the last knot as it came.
+// A Knot is a point of the line that gives the time of decoding. The line begins at 0 for no
+// requests. After the last knot it keeps its slope.
 type Knot struct {
 	Requests int           `yaml:"requests"`
 	Time     time.Duration `yaml:"time"`
 }
 
-// farPrompt is the longest prompt that is near.
+// farPrompt is the longest prompt that does not count as far.
 const farPrompt = 8192
 
-// Of is the time of a step that does b's work, before jitter, in nanoseconds.
-// Sharing slows what it slows.
+// of is the time of a step that does b's work, before jitter, in nanoseconds. sharing lengthens its
+// parts.
 func (s *StepTime) of(b batch, sharing Sharing) float64 {
 	decode := sharing.Base * (float64(s.PerSequence)*float64(b.decoding) + s.line(float64(b.decoding)))
 	prefill := sharing.Prompt * float64(s.PerPromptToken) * float64(b.prompt)
@@ -93,8 +93,8 @@ type Cost struct {
 	PerPromptToken time.Duration `yaml:"per-prompt-token"`
 }
 
-// DefaultCost feels like a model of a few billion parameters on one GPU: 5 ms
-// between tokens, 20 ms for a prompt of 750 tokens.
+// DefaultCost resembles a model of a few billion parameters on one GPU: 5 ms between tokens, 20 ms
+// for a prompt of 750 tokens.
 func DefaultCost() Cost {
 	return Cost{Base: 5 * time.Millisecond, PerSequence: 50 * time.Microsecond, PerPromptToken: 20 * time.Microsecond}
 }

@@ -6,15 +6,15 @@ import (
 	"time"
 )
 
-// gather is how long after its start a step is put together. Whatever arrives
-// at one instant is thereby seen by one step, in the order of sequence.before,
-// whichever goroutine happened to run first. It is part of the step's time.
+// gather is how long after its start a step is composed. So one step sees everything that arrives
+// at one instant, in the order of sequence.before, whichever goroutine ran first. It is part of the
+// step's time.
 const gather = time.Microsecond
 
 // A stopwatch draws the times of successive steps.
 type stopwatch struct {
 	profile *Profile
-	gpu     *GPU       // nil for none that is shared
+	gpu     *GPU       // nil if no GPU is shared
 	rand    *rand.Rand // of jitter and stalls
 	spells  spells
 }
@@ -38,16 +38,15 @@ func (w *stopwatch) step(b batch, at time.Time) time.Duration {
 	return max(time.Duration(math.Round(t)), 2*gather)
 }
 
-// spells are the slow times of a run. They begin whether or not there is work,
-// from the first step on.
+// spells are the slow periods of a run. They begin whether or not there is work, from the first
+// step on.
 type spells struct {
 	Spells
 	rand        *rand.Rand
 	next, until time.Time
 }
 
-// on says whether a spell is on at an instant, which must not come before
-// those asked for earlier.
+// on reports whether a spell is on at an instant. Instants must not go back.
 func (s *spells) on(at time.Time) bool {
 	if s.PerSecond == 0 {
 		return false

@@ -11,9 +11,9 @@ import (
 	"github.com/servebench/servebench/dataset/tokenizer"
 )
 
-// A text makes the words of one answer, token by token: ids drawn evenly from
-// the ordinary vocabulary. A last token that ends the text of itself is the
-// model's end-of-sequence token, which counts but has no text.
+// A text makes the words of one answer, token by token: ids drawn uniformly from the ordinary
+// vocabulary. If the text ends before its limit, its last token is the model's end-of-sequence
+// token, which counts but has no text.
 type text struct {
 	tokens  tokenizer.Tokenizer
 	special []int
@@ -24,10 +24,9 @@ type text struct {
 	finish  string // why it ends
 }
 
-// newText starts the answer to a query and settles its length: max_tokens, or
-// without ignore_eos what the profile says or else is drawn from a geometric
-// distribution, as if every token had the same chance of being the last, if that
-// is shorter.
+// newText starts the answer to a query and sets its length: max_tokens or, without ignore_eos, the
+// length from the profile if that is shorter. Without a profile, that length is geometrically
+// distributed, as if every token had the same chance of being the last.
 func newText(cfg *Config, q *query) *text {
 	h := fnv.New64a()
 	for _, id := range q.prompt {
@@ -60,7 +59,7 @@ func (t *text) length(cfg *Config, q *query) int {
 	return geometric(t.rand, cfg.MeanOutputLen)
 }
 
-// geometric draws a number from 1 up with that mean.
+// geometric draws a number from 1 up, with that mean.
 func geometric(r *rand.Rand, mean int) int {
 	return 1 + int(math.Log(1-r.Float64())/math.Log(1-1/float64(mean)))
 }
@@ -76,7 +75,7 @@ func (t *text) append(dst []byte, n int) []byte {
 	return dst
 }
 
-// word is what the next token adds to the text of the one before it.
+// word is what the next token adds to the text of the previous one.
 func (t *text) word() string {
 	id := t.rand.IntN(t.tokens.VocabSize())
 	for slices.Contains(t.special, id) {
