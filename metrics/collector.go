@@ -51,7 +51,7 @@ func NewCollector(h *Header) *Collector {
 // Add adds a record by the header's Definitions, unless it is of the warm-up. Only a Trace keeps
 // the record. A request whose answer came before it was sent counts as failed.
 func (c *Collector) Add(r *Record) {
-	r, possible := c.header.Counted(r).possible()
+	r, possible := c.header.Counted(r).Possible()
 	if !possible && r.Phase != WarmUp {
 		c.refused++
 	}

@@ -159,6 +159,10 @@ type Ask struct {
 
 	// Definitions are the rules to count by, if the stream has requests; empty for the run's.
 	Definitions Definitions
+
+	// Each is called with each request that a record stream holds, by what is known of its
+	// run so far; nil for none. It must not keep the record or change it.
+	Each func(*Header, *Record)
 }
 
 // Apply is a copy of h with the changes of a.

@@ -257,9 +257,9 @@ func (r *Record) impossible() bool {
 	return first || r.Last != 0 && r.Last < r.Sent
 }
 
-// possible is r, or r as a failed request if its times are impossible, and whether that is so. It
-// does not change r.
-func (r *Record) possible() (*Record, bool) {
+// Possible is r and true, or, if its times are impossible, r as a failed request and false. It does
+// not change r.
+func (r *Record) Possible() (*Record, bool) {
 	if r.Class != OK || !r.impossible() {
 		return r, true
 	}

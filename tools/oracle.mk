@@ -2,13 +2,18 @@
 # programs, and models' tokenizers and templates, into folders of the cache, and
 # need npm and Python.
 
-.PHONY: oracle models vllm-oracle vllm-client vllm-e2e vllm-engine
+.PHONY: oracle exports models vllm-oracle vllm-client vllm-e2e vllm-engine
 
 ORACLE ?= $(HOME)/.cache/servebench-oracle
 oracle: models ## compare the tokenizers of ten model families with Hugging Face's own library
 	python3 -m venv $(ORACLE)/venv && $(ORACLE)/venv/bin/pip install --quiet tokenizers==0.23.3
 	$(ORACLE)/venv/bin/python dataset/tokenizer/testdata/oracle.py $(ORACLE)
 	ORACLE=$(ORACLE) $(GO) test -tags oracle -count=1 -run Oracle -v ./dataset/tokenizer
+
+EXPORTS ?= $(HOME)/.cache/servebench-exports
+exports: ## read exported tables with DuckDB and pandas
+	python3 -m venv $(EXPORTS) && $(EXPORTS)/bin/pip install --quiet duckdb==2.0.0 pandas==3.1.1
+	EXPORTS=$(EXPORTS) $(GO) test -tags oracle -count=1 -run TestExportsOracle -v ./cmd/servebench
 
 models:
 	@mkdir -p $(ORACLE)

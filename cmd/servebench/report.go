@@ -19,6 +19,7 @@ import (
 	"github.com/servebench/servebench/metrics/stream"
 	"github.com/servebench/servebench/metrics/vllm"
 	"github.com/servebench/servebench/report"
+	"github.com/servebench/servebench/report/export"
 	"github.com/servebench/servebench/report/files"
 )
 
@@ -37,6 +38,7 @@ type reportCommand struct {
 	hgrmDir     string
 	strict      bool
 	parts       report.Parts
+	writes      export.Files
 	pictures
 
 	doubt error // why --strict does not let the runs so far pass
@@ -84,6 +86,7 @@ from a disk and fetches nothing, or as a picture for each chart.`,
 	f.StringVar(&r.folder, "svg", "", "`DIR` write each chart of the page as an SVG into this folder")
 	f.BoolVar(&r.parts.Extended, "extended", false, "print sections under the block, too: failures by class, queueing, latency per token, the run in slices")
 	f.StringVar(&r.hgrmDir, "hgrm", "", "write the percentiles of each latency into `DIR`, in the form that HdrHistogram's tools plot")
+	f.Func("write", "write a file as well: `FORMAT=FILE`, may be given several times. FORMAT is csv (a row for each run), requests-csv or requests-parquet (a row for each request), smaller-is-better or bigger-is-better (JSON for github-action-benchmark). FILE - is standard output, which then has nothing else", r.writes.Add)
 	f.BoolVar(&r.strict, "strict", false, "end with exit code 3 when a run is SUSPECT or OVERLOADED")
 	f.Choices("format", "block", "json")
 	return cmd
@@ -110,8 +113,26 @@ func (r *reportCommand) run(files []string) error {
 	if len(files) == 0 {
 		files = []string{"-"}
 	}
-	// One file that cannot be read does not keep the others from being reported.
-	var failed error
+	r.writes.Stdout = r.out
+	if r.writes.Printed() {
+		r.out = io.Discard
+	}
+	err = r.writes.Write(func() error { return r.all(files, ask) })
+	if exit, ok := errors.AsType[exitError](err); ok {
+		return exit
+	}
+	if err != nil {
+		return exitError{err, exitNo}
+	}
+	if r.strict && r.doubt != nil {
+		return exitError{r.doubt, exitNoVerdict}
+	}
+	return nil
+}
+
+// all reports all files. One that cannot be read does not keep the others from being
+// reported.
+func (r *reportCommand) all(files []string, ask metrics.Ask) (failed error) {
 	for _, from := range stream.Sources(files) {
 		if err := r.report(from, ask); err != nil {
 			if failed != nil {
@@ -123,13 +144,7 @@ func (r *reportCommand) run(files []string) error {
 			}
 		}
 	}
-	if err := r.draw(); err != nil && failed == nil {
-		failed = exitError{err, exitNo}
-	}
-	if failed == nil && r.strict && r.doubt != nil {
-		return exitError{r.doubt, exitNoVerdict}
-	}
-	return failed
+	return cmp.Or(failed, r.draw())
 }
 
 // ask is what the flags want of every run, checked.
@@ -148,6 +163,9 @@ func (r *reportCommand) ask() (metrics.Ask, error) {
 		}
 	}
 	ask.Trace = r.parts.Any() || r.wanted()
+	if r.writes.Any() {
+		ask.Each = r.writes.Request
+	}
 	var err error
 	if ask.Goodput, err = parseGoodput(r.goodput); err != nil {
 		return ask, fmt.Errorf("argument --goodput: %w", err)
@@ -170,6 +188,9 @@ func (r *reportCommand) report(from stream.Source, ask metrics.Ask) error {
 	}
 	for i, s := range sums {
 		r.doubt = cmp.Or(r.doubt, strict(s))
+		if lacking := r.writes.Run(s); lacking != "" {
+			fmt.Fprintf(r.talk, "WARNING: --write: %s: %s\n", name, lacking)
+		}
 		if r.wanted() {
 			if err := r.take(s, name); err != nil {
 				return err

@@ -95,7 +95,9 @@ func (r *Recorded) chosen(name string, failed error) ([]*metrics.Summary, error)
 	if parts == nil {
 		return nil, failed
 	}
-	all, err := r.runs(Source{parts[1]})
+	whole := *r
+	whole.Ask.Each = nil // which runs are meant is known once all are read
+	all, err := whole.runs(Source{parts[1]})
 	if err != nil {
 		return nil, err
 	}
@@ -108,7 +110,26 @@ func (r *Recorded) chosen(name string, failed error) ([]*metrics.Summary, error)
 	if last < first || last > len(all) {
 		return nil, fmt.Errorf("%s: %s has %s", name, parts[1], metrics.Counted(len(all), "run"))
 	}
-	return all[first-1 : last], nil
+	return all[first-1 : last], r.tell(parts[1], all[first-1:last])
+}
+
+// tell calls Ask.Each with the requests of some runs of a file, which it reads again.
+func (r *Recorded) tell(file string, runs []*metrics.Summary) error {
+	if r.Ask.Each == nil {
+		return nil
+	}
+	meant := map[string]bool{}
+	for _, s := range runs {
+		meant[s.Header.Run] = true
+	}
+	ask := r.Ask
+	ask.Each = func(h *metrics.Header, rec *metrics.Record) {
+		if meant[h.Run] {
+			r.Ask.Each(h, rec)
+		}
+	}
+	_, _, err := Source{file}.Read(nil, ask)
+	return err
 }
 
 // runs are all runs of a source.

@@ -33,7 +33,7 @@ func unasked() metrics.Config {
 }
 
 func newShard(run string, index int, ask metrics.Ask) *shard {
-	h := ask.Apply(&metrics.Header{Run: run, Config: unasked()})
+	h := ask.Apply(&metrics.Header{Run: run, Shard: index, Config: unasked()})
 	sh := &shard{index: index, header: h, collector: metrics.NewCollector(h)}
 	sh.collector.KeepOutcomes, sh.collector.KeepLastings, sh.collector.KeepTrace = ask.Outcomes, ask.Lastings, ask.Trace
 	return sh
@@ -56,6 +56,9 @@ func (sh *shard) take(e Entry, ask metrics.Ask) {
 		sh.collector.AddSample(e.Sample)
 	default:
 		sh.add(e.Record)
+		if ask.Each != nil {
+			ask.Each(sh.header, e.Record)
+		}
 	}
 }
 

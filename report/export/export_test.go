@@ -1,0 +1,337 @@
+package export
+
+import (
+	"bytes"
+	"encoding/csv"
+	"encoding/json"
+	"errors"
+	"io"
+	"os"
+	"path/filepath"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/parquet-go/parquet-go"
+
+	"github.com/servebench/servebench/metrics"
+)
+
+const ms = time.Millisecond
+
+// recorded are the requests of a run: one that completed with so many milliseconds between
+// its chunks, one that failed and one of the warm-up.
+func recorded(gap time.Duration) []*metrics.Record {
+	done := &metrics.Record{ID: "r-0", Due: ms, Slot: 2 * ms, Sent: 3 * ms, FirstByte: 10 * ms, FirstContent: 11 * ms, End: time.Second,
+		In: 7, InAsked: 8, Cached: 4, Out: 3, OutAsked: 3, Status: 200, Finish: "length", Attempts: 2,
+		Conn: metrics.Conn{New: true, DNS: ms, Connect: ms}, Server: &metrics.ServerTimes{QueueMS: new(1.5)}}
+	for i := range 3 {
+		done.Chunks.Append(11*ms + time.Duration(i)*gap)
+	}
+	done.Last = done.Chunks.Last()
+	failed := &metrics.Record{Index: 1, Turn: 2, Due: 5 * ms, Slot: 5 * ms, Sent: 5 * ms, End: 6 * ms, Class: metrics.Status, Status: 503, Error: "a, \"b\"\nc"}
+	warm := *done
+	warm.Phase, warm.ID, warm.Index = metrics.WarmUp, "r-w", 2
+	return []*metrics.Record{done, failed, &warm}
+}
+
+// summaries are runs on two arms, the first of which is repeated.
+func summaries(each func(*metrics.Header, *metrics.Record)) (sums []*metrics.Summary) {
+	for i, arm := range []string{"old", "old", "new"} {
+		h := &metrics.Header{Run: string(rune('a' + i)), Version: "1", Epoch: time.Unix(int64(i), 0), Config: metrics.Config{
+			Backend: "openai", Model: "m", Dataset: "random", NumPrompts: 2, RequestRate: 10, Seed: int64(i),
+			Metadata: []metrics.KV{{Key: "arm", Value: arm}}, Percentiles: []float64{50, 99, 99.9},
+		}}
+		c := metrics.NewCollector(h)
+		for _, r := range recorded(time.Duration(10+i) * ms) {
+			c.Add(r)
+			each(h, r)
+		}
+		s := c.Summary(2)
+		s.Trust = &metrics.Trust{Verdict: metrics.Suspect, Checks: []metrics.Check{{Name: "failed", Text: "1 of 2 requests failed"}}}
+		sums = append(sums, s)
+	}
+	return sums
+}
+
+// written is what a format makes of summaries.
+func written(t *testing.T, format string) string {
+	t.Helper()
+	var out bytes.Buffer
+	f := &Files{Stdout: &out}
+	if err := f.Add(format + "=-"); err != nil {
+		t.Fatal(err)
+	}
+	err := f.Write(func() error {
+		for _, s := range summaries(f.Request) {
+			if lacking := f.Run(s); lacking != "" {
+				t.Error(lacking)
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return out.String()
+}
+
+func TestRunsHaveARowEach(t *testing.T) {
+	rows, err := csv.NewReader(strings.NewReader(written(t, "csv"))).ReadAll()
+	if err != nil || len(rows) != 4 {
+		t.Fatalf("%q, %v", rows, err)
+	}
+	for name, want := range map[string][]string{
+		"run": {"a", "b", "c"}, "began": {"1970-01-01T00:00:00Z", "1970-01-01T00:00:01Z", "1970-01-01T00:00:02Z"}, "arm": {"old", "old", "new"},
+		"model": {"m", "m", "m"}, "request_rate": {"10", "10", "10"}, "max_concurrency": {"unlimited", "unlimited", "unlimited"}, "label": {"", "", ""},
+		"completed": {"1", "1", "1"}, "failed": {"1", "1", "1"}, "duration_s": {"2", "2", "2"}, "requests_per_s": {"0.5", "0.5", "0.5"},
+		"good_requests_per_s": {"", "", ""}, "output_tokens_per_s": {"1.5", "1.5", "1.5"}, "median_ttft_ms": {"8", "8", "8"},
+		"mean_itl_ms": {"10", "11", "12"}, "p99.9_e2el_ms": {"28", "30", "32"}, "verdict": {"SUSPECT", "SUSPECT", "SUSPECT"},
+		"remark": slices.Repeat([]string{"1 of 2 requests failed"}, 3),
+	} {
+		i := slices.Index(rows[0], name)
+		if i < 0 {
+			t.Errorf("there is no column %s: %q", name, rows[0])
+			continue
+		}
+		if got := []string{rows[1][i], rows[2][i], rows[3][i]}; !slices.Equal(got, want) {
+			t.Errorf("%s: %q, want %q", name, got, want)
+		}
+	}
+}
+
+func TestRequestsHaveARowEach(t *testing.T) {
+	rows, err := csv.NewReader(strings.NewReader(written(t, "requests-csv"))).ReadAll()
+	if err != nil || len(rows) != 10 {
+		t.Fatalf("%q, %v", rows, err)
+	}
+	for name, want := range map[string][]string{ // done, failed, warm-up
+		"run": {"a", "a", "a"}, "target": {"", "", ""}, "shard": {"0", "0", "0"}, "index": {"0", "1", "2"}, "turn": {"0", "2", "0"}, "request_id": {"r-0", "", "r-w"},
+		"phase": {"main", "main", "warm-up"}, "completed": {"true", "false", "true"}, "failure": {"", "status", ""}, "status": {"200", "503", "200"},
+		"error": {"", "a, \"b\"\nc", ""}, "finish_reason": {"length", "", "length"}, "attempts": {"2", "1", "2"},
+		"due_s": {"0.001", "0.005", "0.001"}, "slot_s": {"0.002", "0.005", "0.002"}, "sent_s": {"0.003", "0.005", "0.003"}, "first_byte_s": {"0.01", "", "0.01"},
+		"first_content_s": {"0.011", "", "0.011"}, "last_chunk_s": {"0.031", "", "0.031"}, "end_s": {"1", "0.006", "1"},
+		"lag_ms": {"1", "0", ""}, "queue_ms": {"1", "", ""}, "ttft_ms": {"8", "", ""}, "tpot_ms": {"10", "", ""}, "e2el_ms": {"28", "", ""}, "chunks": {"3", "0", "3"},
+		"input_tokens": {"7", "0", "7"}, "input_tokens_asked": {"8", "0", "8"}, "cached_tokens": {"4", "0", "4"}, "output_tokens": {"3", "0", "3"}, "output_tokens_asked": {"3", "0", "3"},
+		"new_connection": {"true", "false", "true"}, "connecting_ms": {"2", "0", "2"}, "server_queue_ms": {"1.5", "", "1.5"}, "server_ttft_ms": {"", "", ""},
+	} {
+		i := slices.Index(rows[0], name)
+		if i < 0 {
+			t.Errorf("there is no column %s: %q", name, rows[0])
+			continue
+		}
+		if got := []string{rows[1][i], rows[2][i], rows[3][i]}; !slices.Equal(got, want) {
+			t.Errorf("%s: %q, want %q", name, got, want)
+		}
+	}
+}
+
+// Parquet has the columns and the values of CSV, and the lists besides.
+func TestParquetIsAsCSV(t *testing.T) {
+	file := strings.NewReader(written(t, "requests-parquet"))
+	rows, err := parquet.Read[request](file, file.Size())
+	if err != nil {
+		t.Fatal(err)
+	}
+	var text bytes.Buffer
+	table := newCSV(&text)
+	for _, row := range rows {
+		if err := table.add(&row); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := table.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if want := written(t, "requests-csv"); text.String() != want {
+		t.Errorf("%s\nwant\n%s", text.String(), want)
+	}
+	if got := [][]float64{rows[0].ITL, rows[1].ITL, rows[3].ITL}; !reflect.DeepEqual(got, [][]float64{{10, 10}, {}, {11, 11}}) {
+		t.Errorf("%v", got)
+	}
+}
+
+// A row group is in memory until it is full, however many requests there are.
+func TestRowGroupsAreBounded(t *testing.T) {
+	var file bytes.Buffer
+	table := newParquet(&file).(*parquetTable)
+	table.most = 100 // some three rows
+	summaries(func(h *metrics.Header, r *metrics.Record) {
+		if err := table.add(newRequest(h, r)); err != nil {
+			t.Fatal(err)
+		}
+	})
+	if err := table.Close(); err != nil {
+		t.Fatal(err)
+	}
+	opened, err := parquet.OpenFile(bytes.NewReader(file.Bytes()), int64(file.Len()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if n := len(opened.RowGroups()); n != 3 || opened.NumRows() != 9 {
+		t.Errorf("%d rows in %d groups", opened.NumRows(), n)
+	}
+}
+
+// An entry needs a name that no other has, a unit and a number: this is what
+// github-action-benchmark reads by, and what its README documents. Its npm package is not
+// published, so that it cannot read the files here.
+func TestBenchmarksAreAsDocumented(t *testing.T) {
+	for format, want := range map[string]map[string]benchmark{
+		"smaller-is-better": {
+			"arm old: mean_itl":    {Unit: "ms", Value: 10.5, Range: "± 0.7071", Extra: "2 runs"},
+			"arm new: mean_itl":    {Unit: "ms", Value: 12, Extra: "1 run"},
+			"arm old: median_ttft": {Unit: "ms", Value: 8, Range: "± 0", Extra: "2 runs"},
+		},
+		"bigger-is-better": {
+			"arm old: output_throughput":  {Unit: "tok/s", Value: 1.5, Range: "± 0", Extra: "2 runs"},
+			"arm new: request_throughput": {Unit: "req/s", Value: 0.5, Extra: "1 run"},
+		},
+	} {
+		var entries []map[string]any
+		text := written(t, format)
+		if err := json.Unmarshal([]byte(text), &entries); err != nil {
+			t.Fatal(err)
+		}
+		seen := map[string]bool{}
+		for _, e := range entries {
+			name, _ := e["name"].(string)
+			unit, _ := e["unit"].(string)
+			_, number := e["value"].(float64)
+			if name == "" || unit == "" || !number || seen[name] {
+				t.Errorf("%s: %v", format, e)
+			}
+			seen[name] = true
+			for member, value := range e {
+				if _, text := value.(string); !slices.Contains([]string{"name", "unit", "value", "range", "extra"}, member) || text == (member == "value") {
+					t.Errorf("%s: %s is %v", format, member, value)
+				}
+			}
+			got := benchmark{Unit: unit, Value: e["value"].(float64), Extra: e["extra"].(string)}
+			got.Range, _ = e["range"].(string)
+			if w, listed := want[name]; listed && got != w {
+				t.Errorf("%s: %+v, want %+v", name, got, w)
+			}
+		}
+		for name := range want {
+			if !seen[name] {
+				t.Errorf("%s lacks %s:\n%s", format, name, text)
+			}
+		}
+	}
+}
+
+func TestOneLoadNeedsNoName(t *testing.T) {
+	sums := summaries(func(*metrics.Header, *metrics.Record) {})[:2]
+	if got := names([]*run{newRun(sums[0]), newRun(sums[1])}); !slices.Equal(got, []string{"", ""}) {
+		t.Errorf("%q", got)
+	}
+	sums[1].Header.Config.RequestRate = 20
+	if got := names([]*run{newRun(sums[0]), newRun(sums[1])}); !slices.Equal(got, []string{"request-rate 10", "request-rate 20"}) {
+		t.Errorf("%q", got)
+	}
+}
+
+func TestFilesAreWholeOrNotThere(t *testing.T) {
+	dir := t.TempDir()
+	broken := errors.New("it cannot be read")
+	for _, fail := range []error{broken, nil} {
+		var f Files
+		for _, format := range formats() {
+			if err := f.Add(format + "=" + filepath.Join(dir, format)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		err := f.Write(func() error {
+			for _, s := range summaries(f.Request) {
+				f.Run(s)
+			}
+			return fail
+		})
+		if !errors.Is(err, fail) {
+			t.Error(err)
+		}
+		files, err := os.ReadDir(dir)
+		if want := len(formats()); err != nil || fail == nil && len(files) != want || fail != nil && len(files) != 0 {
+			t.Errorf("%v: %v, %v", fail, files, err)
+		}
+	}
+}
+
+// full takes so many bytes and no more.
+type full int
+
+func (f *full) Write(p []byte) (int, error) {
+	if *f -= full(len(p)); *f < 0 {
+		return 0, io.ErrShortWrite
+	}
+	return len(p), nil
+}
+
+func TestFullDiskIsAnError(t *testing.T) {
+	for _, format := range formats() {
+		for _, space := range []full{0, 100} {
+			f := &Files{Stdout: &space}
+			if err := f.Add(format + "=-"); err != nil {
+				t.Fatal(err)
+			}
+			err := f.Write(func() error {
+				for _, s := range summaries(f.Request) {
+					f.Run(s)
+				}
+				return nil
+			})
+			if !errors.Is(err, io.ErrShortWrite) {
+				t.Errorf("%s: %v", format, err)
+			}
+		}
+	}
+}
+
+func TestFilesSayWhatTheyLack(t *testing.T) {
+	f := &Files{Stdout: io.Discard}
+	for _, wrong := range []string{"csv", "csv=", "=x", "parquet=x"} {
+		if err := f.Add(wrong); err == nil || !strings.HasSuffix(err.Error(), "it must be FORMAT=FILE with a format of bigger-is-better, csv, requests-csv, requests-parquet, smaller-is-better") {
+			t.Errorf("%s: %v", wrong, err)
+		}
+	}
+	if f.Any() || f.Printed() {
+		t.Error("what is wrong counts")
+	}
+	if err := f.Add("requests-csv=-"); err != nil || !f.Printed() {
+		t.Error(err)
+	}
+	err := f.Write(func() error {
+		s := summaries(func(*metrics.Header, *metrics.Record) {})[0]
+		if lacking := f.Run(s); !strings.HasPrefix(lacking, "single requests are not known") {
+			t.Errorf("%q", lacking)
+		}
+		return nil
+	})
+	if err != nil {
+		t.Error(err)
+	}
+	if err := benchmarks(io.Discard, nil, nil); err == nil {
+		t.Error("github-action-benchmark takes no empty array")
+	}
+}
+
+// Every column is in the page that describes them.
+func TestColumnsAreDocumented(t *testing.T) {
+	page, err := os.ReadFile("../../docs/exports.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	names, _ := columns()
+	names = append(names, "itl_ms", "verdict", "remark")
+	for _, c := range slices.Concat(told, measured) {
+		names = append(names, c.name)
+	}
+	for _, name := range slices.Concat(names, formats()) {
+		if !strings.Contains(string(page), "`"+name+"`") {
+			t.Errorf("docs/exports.md says nothing of %s", name)
+		}
+	}
+}

@@ -1,0 +1,184 @@
+package export
+
+import (
+	"encoding/csv"
+	"io"
+	"reflect"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/parquet-go/parquet-go"
+
+	"github.com/servebench/servebench/metrics"
+)
+
+// A request is a row of a table of requests. Times are seconds from the start of its run,
+// of a shard by the shard's clock. Latencies are by the definitions of the run, as in its
+// block, and only completed requests have them. What is optional and not known is null, in
+// CSV an empty field. CSV has no lists.
+type request struct {
+	Run       string `parquet:"run,dict"`
+	Target    string `parquet:"target,optional,dict"`
+	Shard     int64  `parquet:"shard"`
+	Index     int64  `parquet:"index"` // in the dataset
+	Turn      int64  `parquet:"turn"`
+	ID        string `parquet:"request_id,optional"`
+	Phase     string `parquet:"phase,dict"` // main, warm-up or drain
+	Completed bool   `parquet:"completed"`
+	Failure   string `parquet:"failure,optional,dict"` // metrics.Class
+	Status    int64  `parquet:"status,optional"`
+	Error     string `parquet:"error,optional,dict"`
+	Finish    string `parquet:"finish_reason,optional,dict"`
+	Attempts  int64  `parquet:"attempts"`
+
+	Due          float64  `parquet:"due_s"`
+	Slot         float64  `parquet:"slot_s"`
+	Sent         float64  `parquet:"sent_s"`
+	FirstByte    *float64 `parquet:"first_byte_s,optional"`
+	FirstContent *float64 `parquet:"first_content_s,optional"`
+	LastChunk    *float64 `parquet:"last_chunk_s,optional"`
+	End          *float64 `parquet:"end_s,optional"`
+
+	Lag   *float64  `parquet:"lag_ms,optional"`
+	Queue *float64  `parquet:"queue_ms,optional"`
+	TTFT  *float64  `parquet:"ttft_ms,optional"`
+	TPOT  *float64  `parquet:"tpot_ms,optional"`
+	E2EL  *float64  `parquet:"e2el_ms,optional"`
+	ITL   []float64 `parquet:"itl_ms,list"`
+
+	Chunks      int64 `parquet:"chunks"`
+	Input       int64 `parquet:"input_tokens"`
+	InputAsked  int64 `parquet:"input_tokens_asked"`
+	Cached      int64 `parquet:"cached_tokens"`
+	Output      int64 `parquet:"output_tokens"`
+	OutputAsked int64 `parquet:"output_tokens_asked"`
+
+	NewConnection bool     `parquet:"new_connection"`
+	Connecting    float64  `parquet:"connecting_ms"` // is inside TTFT
+	ServerQueue   *float64 `parquet:"server_queue_ms,optional"`
+	ServerTTFT    *float64 `parquet:"server_ttft_ms,optional"`
+}
+
+func newRequest(h *metrics.Header, r *metrics.Record) *request {
+	r, _ = h.Counted(r).Possible()
+	row := &request{
+		Run: h.Run, Target: h.TargetName(), Shard: int64(h.Shard), Index: int64(r.Index), Turn: int64(r.Turn), ID: r.ID,
+		Phase: string(r.Phase), Completed: r.Class == metrics.OK, Failure: string(r.Class), Status: int64(r.Status), Error: r.Error,
+		Finish: r.Finish, Attempts: int64(max(r.Attempts, 1)),
+		Due: r.Due.Seconds(), Slot: r.Slot.Seconds(), Sent: r.Sent.Seconds(), FirstByte: happened(r.FirstByte),
+		FirstContent: happened(r.FirstContent), LastChunk: happened(r.Last), End: happened(r.End),
+		Chunks: int64(r.Chunks.Len()), Input: int64(r.In), InputAsked: int64(r.InAsked), Cached: int64(r.Cached),
+		Output: int64(r.Out), OutputAsked: int64(r.OutAsked), NewConnection: r.Conn.New,
+		Connecting: metrics.Milliseconds(r.Conn.DNS + r.Conn.Connect + r.Conn.Proxy + r.Conn.TLS),
+	}
+	if r.Phase == metrics.Main {
+		row.Phase = "main"
+	}
+	if r.Server != nil {
+		row.ServerQueue, row.ServerTTFT = r.Server.QueueMS, r.Server.TTFTMS
+	}
+	places := map[string]**float64{"lag": &row.Lag, "queue": &row.Queue, "ttft": &row.TTFT, "tpot": &row.TPOT, "e2el": &row.E2EL}
+	for name, d := range r.Latencies() {
+		if ms := metrics.Milliseconds(d); name == "itl" {
+			row.ITL = append(row.ITL, ms)
+		} else {
+			*places[name] = &ms
+		}
+	}
+	return row
+}
+
+// happened is a time in seconds, nil for never.
+func happened(at time.Duration) *float64 {
+	if at == 0 {
+		return nil
+	}
+	return new(at.Seconds())
+}
+
+// columns are the columns of the table that are no lists, by their fields in a request.
+func columns() (names []string, fields []int) {
+	row := reflect.TypeFor[request]()
+	for i := range row.NumField() {
+		if row.Field(i).Type.Kind() != reflect.Slice {
+			name, _, _ := strings.Cut(row.Field(i).Tag.Get("parquet"), ",")
+			names, fields = append(names, name), append(fields, i)
+		}
+	}
+	return names, fields
+}
+
+// A csvTable writes the rows as comma-separated values.
+type csvTable struct {
+	*csv.Writer
+	fields []int
+	cells  []string
+	failed error // of the head
+}
+
+func newCSV(w io.Writer) table {
+	names, fields := columns()
+	t := &csvTable{Writer: csv.NewWriter(w), fields: fields}
+	t.failed = t.Write(names)
+	return t
+}
+
+func (t *csvTable) add(r *request) error {
+	t.cells = t.cells[:0]
+	row := reflect.ValueOf(r).Elem()
+	for _, i := range t.fields {
+		optional := strings.Contains(row.Type().Field(i).Tag.Get("parquet"), ",optional")
+		t.cells = append(t.cells, cell(row.Field(i), optional))
+	}
+	return t.Write(t.cells)
+}
+
+func (t *csvTable) Close() error {
+	t.Flush()
+	return t.Error()
+}
+
+// cell is a value as CSV has it.
+func cell(v reflect.Value, optional bool) string {
+	switch {
+	case optional && v.IsZero():
+		return ""
+	case v.Kind() == reflect.Pointer:
+		return number(v.Elem().Float())
+	case v.Kind() == reflect.Float64:
+		return number(v.Float())
+	case v.Kind() == reflect.Int64:
+		return strconv.FormatInt(v.Int(), 10)
+	case v.Kind() == reflect.Bool:
+		return strconv.FormatBool(v.Bool())
+	}
+	return v.String()
+}
+
+// number writes a number with the digits that it takes to read it back.
+func number(v float64) string { return strconv.FormatFloat(v, 'f', -1, 64) }
+
+// A parquetTable writes the rows in groups, since a group is in memory until it is full.
+type parquetTable struct {
+	*parquet.GenericWriter[request]
+	values, most int // in the group, about
+}
+
+// groupValues is about how many values a group has: 30 MB of them.
+const groupValues = 4 << 20
+
+func newParquet(w io.Writer) table {
+	return &parquetTable{GenericWriter: parquet.NewGenericWriter[request](w, parquet.Compression(&parquet.Zstd)), most: groupValues}
+}
+
+func (t *parquetTable) add(r *request) error {
+	if _, err := t.Write([]request{*r}); err != nil {
+		return err
+	}
+	if t.values += reflect.TypeFor[request]().NumField() + len(r.ITL); t.values < t.most {
+		return nil
+	}
+	t.values = 0
+	return t.Flush()
+}

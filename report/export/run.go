@@ -1,0 +1,198 @@
+package export
+
+import (
+	"encoding/csv"
+	"io"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/servebench/servebench/metrics"
+	"github.com/servebench/servebench/metrics/compare"
+)
+
+// A run is what the formats of runs need of one.
+type run struct {
+	*compare.Run
+	header  *metrics.Header
+	seconds float64
+	verdict string
+	remarks []string
+	metrics []compare.Metric // of its latencies
+}
+
+func newRun(s *metrics.Summary) *run {
+	r := &run{header: s.Header, seconds: s.Seconds, metrics: latencies(s.Header.Config.Percentiles)}
+	r.Run = compare.Runs([]*metrics.Summary{s}, r.metrics...)[0]
+	if s.Trust != nil {
+		r.verdict = string(s.Trust.Verdict)
+		for _, c := range s.Trust.Failed() {
+			r.remarks = append(r.remarks, c.Text)
+		}
+	}
+	r.remarks = append(r.remarks, s.Incomplete...)
+	return r
+}
+
+// latencies are the statistics of each latency: mean, median, P90, P99 and what else the run
+// was asked for.
+func latencies(percentiles []float64) []compare.Metric {
+	names := []string{"mean", "median", "p90", "p99"}
+	for _, p := range percentiles {
+		if name := "p" + metrics.FormatPercentile(p); p != 50 && !slices.Contains(names, name) {
+			names = append(names, name)
+		}
+	}
+	var all []compare.Metric
+	for _, latency := range []string{"ttft", "tpot", "itl", "e2el"} {
+		for _, name := range names {
+			if m, known := compare.Find(name + "_" + latency); known {
+				all = append(all, m)
+			}
+		}
+	}
+	return all
+}
+
+// A column is a column of the table of runs. What is not known is empty.
+type column struct {
+	name string
+	of   func(*run) string
+}
+
+// told are the columns that say what a run was.
+var told = []column{
+	{"run", func(r *run) string { return r.header.Run }},
+	{"began", func(r *run) string { return moment(r.header.Epoch) }},
+	{"group", func(r *run) string { return r.header.Group }},
+	{"target", func(r *run) string { return r.header.TargetName() }},
+	{"label", func(r *run) string { return r.header.Config.Label }},
+	{"model", func(r *run) string { return r.header.Config.Model }},
+	{"dataset", func(r *run) string { return r.Asked["dataset-name"] }},
+	{"num_prompts", func(r *run) string { return r.Asked["num-prompts"] }},
+	{"request_rate", func(r *run) string { return r.Asked["request-rate"] }},
+	{"max_concurrency", func(r *run) string { return r.Asked["max-concurrency"] }},
+}
+
+// measured are the columns with numbers that are no latencies.
+var measured = []column{
+	{"completed", func(r *run) string { return count(r.Completed) }},
+	{"failed", func(r *run) string { return count(r.Failed) }},
+	{"duration_s", func(r *run) string { return known(r.seconds) }},
+	{"input_tokens", func(r *run) string { return count(r.Input) }},
+	{"output_tokens", func(r *run) string { return count(r.Output) }},
+	{"requests_per_s", func(r *run) string { return r.number("request_throughput") }},
+	{"good_requests_per_s", func(r *run) string { return r.number("goodput") }},
+	{"output_tokens_per_s", func(r *run) string { return r.number("output_throughput") }},
+	{"total_tokens_per_s", func(r *run) string { return r.number("total_throughput") }},
+}
+
+// runsCSV writes a row for each run. Between what a run was and what it measured stand the
+// keys of --metadata, a sweep's arm and repeat among them.
+func runsCSV(w io.Writer, runs []*run) error {
+	table := slices.Clone(told)
+	var keys, names []string
+	for _, r := range runs {
+		for _, kv := range r.header.Config.Metadata {
+			keys = append(keys, kv.Key)
+		}
+		for _, m := range r.metrics {
+			names = append(names, m.Name)
+		}
+	}
+	for _, key := range metrics.Distinct(keys) {
+		table = append(table, column{key, func(r *run) string { return metrics.Value(r.header.Config.Metadata, key) }})
+	}
+	table = append(table, measured...)
+	for _, name := range metrics.Distinct(names) {
+		table = append(table, column{name + "_ms", func(r *run) string { return r.number(name) }})
+	}
+	table = append(table, column{"verdict", func(r *run) string { return r.verdict }}, column{"remark", func(r *run) string { return strings.Join(r.remarks, "; ") }})
+	rows := [][]string{nil}
+	for _, c := range table {
+		rows[0] = append(rows[0], c.name)
+	}
+	for _, r := range runs {
+		var row []string
+		for _, c := range table {
+			row = append(row, c.of(r))
+		}
+		rows = append(rows, row)
+	}
+	return csv.NewWriter(w).WriteAll(rows)
+}
+
+// number is a number of the run, empty where it is not known.
+func (r *run) number(name string) string {
+	v, there := r.Numbers[name]
+	if !there {
+		return ""
+	}
+	return known(v)
+}
+
+// known is a number that is computed, empty where it is not known.
+func known(v float64) string {
+	if math.IsNaN(v) || math.IsInf(v, 0) {
+		return ""
+	}
+	return number(rounded(v))
+}
+
+// rounded is a number to six decimals, which is a nanosecond in milliseconds.
+func rounded(v float64) float64 { return math.Round(v*1e6) / 1e6 }
+
+// count is a count, empty for one that is not known.
+func count(n int) string {
+	if n < 0 {
+		return ""
+	}
+	return strconv.Itoa(n)
+}
+
+func moment(t time.Time) string {
+	if t.IsZero() {
+		return ""
+	}
+	return t.UTC().Format(time.RFC3339Nano)
+}
+
+// same are the properties that say nothing of the load.
+var same = []string{"seed", "cores", "host", "client", "definitions"}
+
+// names are names of the runs, by what tells them apart: empty for all where there is one
+// load. Runs that repeat each other share theirs.
+func names(runs []*run) []string {
+	all := make([]map[string]string, len(runs))
+	values := map[string]map[string]bool{}
+	for i, r := range runs {
+		all[i] = map[string]string{"label": r.header.Config.Label}
+		for name, value := range r.Asked {
+			if !slices.Contains(same, name) {
+				all[i][name] = value
+			}
+		}
+		for name := range all[i] {
+			values[name] = map[string]bool{}
+		}
+	}
+	for _, asked := range all {
+		for name := range values {
+			values[name][asked[name]] = true
+		}
+	}
+	found := make([]string, len(runs))
+	for i, asked := range all {
+		var words []string
+		for name, different := range values {
+			if len(different) > 1 && asked[name] != "" {
+				words = append(words, name+" "+asked[name])
+			}
+		}
+		slices.Sort(words)
+		found[i] = strings.Join(words, ", ")
+	}
+	return found
+}
