@@ -12,11 +12,11 @@ import (
 	"github.com/servebench/servebench/dataset/nprand"
 )
 
-// BurstGPT takes the lengths of requests from a trace in a CSV file, as vLLM's
-// burstgpt dataset does: the third and the fourth column of the rows whose "Model"
-// is GPT-4 and that have "Response tokens". It ignores the times in the file. Prompt
-// i is made of the successive tokens from i on, which are not fitted. The seed, 0 to
-// 2³²−1, chooses the rows; some come again where Num is more than there are.
+// BurstGPT takes the lengths of requests from a trace in a CSV file, as vLLM's burstgpt dataset
+// does: the third and the fourth column of the rows whose "Model" is GPT-4 and that have "Response
+// tokens". It ignores the times in the file. Prompt i consists of the successive tokens from i on,
+// which are not fitted. The seed, 0 to 2³²−1, chooses the rows; some repeat if Num exceeds their
+// number.
 type BurstGPT struct{ Options }
 
 // Open reads the file. It returns the source and the number of its conversations.
@@ -64,14 +64,14 @@ func (d BurstGPT) choose(have int) []int {
 // A burstRow holds the lengths of a request and its answer, in tokens.
 type burstRow struct{ prompt, output int }
 
-// The columns of a trace that are found by their position, from 0.
+// The columns of a trace that are identified by their position, from 0.
 const (
 	burstPrompt  = 2
 	burstOutput  = 3
 	burstColumns = 4
 )
 
-// maxBurstLen is more than any model takes: a longer prompt is a broken file.
+// maxBurstLen is longer than any model accepts: a longer prompt means a broken file.
 const maxBurstLen = 1 << 28
 
 // rows reads the rows of GPT-4 that have an answer.
@@ -116,7 +116,7 @@ func (d BurstGPT) rows(r io.Reader) ([]burstRow, error) {
 	return rows, nil
 }
 
-// fault is err with the name of the file and the line.
+// fault adds the name of the file and the line to err.
 func (d BurstGPT) fault(table *csv.Reader, err error) error {
 	if parse, ok := errors.AsType[*csv.ParseError](err); ok {
 		return fmt.Errorf("%s:%d: %w", d.Path, parse.Line, parse.Err)

@@ -10,11 +10,10 @@ import (
 	"github.com/servebench/servebench/dataset/nprand"
 )
 
-// Custom takes prompts from a file of JSON lines, as vLLM's custom dataset does:
-// {"prompt": "…", "output_tokens": 128}. It ignores other columns. Prompts are
-// rendered and counted as they are pulled, on all cores. A prompt is sent as it is
-// written; vLLM's client fails on a file in which every prompt is a number. The seed
-// decides the order, and which rows come again.
+// Custom takes prompts from a file of JSON lines, as vLLM's custom dataset does: {"prompt": "…",
+// "output_tokens": 128}. It ignores other columns. It renders and counts prompts as they are
+// pulled, on all cores. It sends a prompt as it is written; vLLM's client fails on a file in which
+// every prompt is a number. The seed decides the order, and which rows repeat.
 type Custom struct {
 	Options       // Path must end in .jsonl
 	OutputLen int // tokens to ask for; -1: each row's output_tokens
@@ -92,8 +91,8 @@ func (d Custom) rows(r io.Reader) ([]promptRow, error) {
 	})
 }
 
-// outputTokens reads a number of tokens. It may be a string or have a fraction,
-// which is cut off, because tools often write columns with gaps so.
+// outputTokens reads a number of tokens. It accepts a string, and cuts off a fraction, because
+// tools often write columns with gaps that way.
 func outputTokens(raw json.RawMessage) (int, error) {
 	if !present(raw) {
 		return 0, errors.New(`no "output_tokens", and no output length given`)

@@ -17,19 +17,18 @@ import (
 // error.
 type Source = iter.Seq2[*Conversation, error]
 
-// A Conversation is one or more turns; each is sent once the one before it has
-// been answered. Most have one turn.
+// A Conversation is one or more turns. Each turn is sent after the answer to the previous turn.
+// Most conversations have one turn.
 type Conversation struct {
-	ID    string // request id; empty when the dataset gives none
+	ID    string // request id; empty if the dataset has no ids
 	Turns []Turn
 
-	// Due is when the conversation starts, in seconds from the start of the run. It is
-	// nil where the dataset has no times; a dataset has times for all of its
-	// conversations or for none.
+	// Due is when the conversation starts, in seconds from the start of the run. It is nil if the
+	// dataset has no times; a dataset has times for all of its conversations or for none.
 	Due *float64
 }
 
-// Seconds is s seconds to the nanosecond, or the longest Duration there is.
+// Seconds is s seconds to the nanosecond, or the longest possible Duration.
 func Seconds(s float64) time.Duration {
 	if ns := math.Round(s * 1e9); ns < math.MaxInt64 {
 		return time.Duration(ns)

@@ -9,9 +9,9 @@ import (
 	"os"
 )
 
-// File sends what WriteLine wrote, in its order and at its times, if it has any. It
-// reads the file when it is opened, to check all of it, and again as conversations
-// are pulled, so the file may be larger than the memory.
+// File sends what WriteLine wrote, in its order and at its times, if it has any. It reads the file
+// once when it is opened, to check all of it, and again as conversations are pulled, so the file
+// may be larger than the memory.
 type File struct {
 	Path string
 	Num  int // conversations to send, at most; 0 and less: all
@@ -47,7 +47,7 @@ func (d File) source(yield func(*Conversation, error) bool) {
 	d.read(f)(yield)
 }
 
-// read gives the conversations of r.
+// read returns the conversations of r.
 func (d File) read(r io.Reader) Source {
 	return func(yield func(*Conversation, error) bool) {
 		n, timed := 0, false
@@ -85,8 +85,8 @@ type line struct {
 	Due       *float64        `json:"due"`
 }
 
-// WriteLine writes a conversation of one turn as a line of JSON: what is sent, how
-// long it is, and when it is due, in seconds from the start of the run.
+// WriteLine writes a conversation of one turn as a line of JSON: its prompt, its lengths, and when
+// it is due, in seconds from the start of the run.
 func WriteLine(w io.Writer, c *Conversation, due float64) error {
 	if len(c.Turns) != 1 {
 		return fmt.Errorf("conversation %s has %d turns: only one can be written", c.ID, len(c.Turns))

@@ -5,9 +5,9 @@ import "github.com/servebench/servebench/dataset/tokenizer"
 // fitRetries is how often a fitting tries again.
 const fitRetries = 10
 
-// A fitting turns ids into text and back until there are want ids, because a text
-// need not have the tokens that it was made of. It cuts off surplus ids and draws
-// missing ones. Its ids are the tokens of its text.
+// A fitting turns ids into text and back until there are want ids, because a text may have other
+// tokens than those it was made of. It cuts off surplus ids and draws missing ones. Its ids are the
+// tokens of its text.
 type fitting struct {
 	ids     []int
 	want    int
@@ -16,8 +16,8 @@ type fitting struct {
 	settled bool
 }
 
-// settle fits as far as it can without drawing: until the fitting is settled or has
-// too few ids. It needs no generator, so it can run ahead of its turn.
+// settle fits as far as it can without drawing: until the fitting is done or has too few ids. It
+// needs no generator, so it can run ahead of its turn.
 func (f *fitting) settle(t tokenizer.Tokenizer) {
 	for ; ; f.retries++ {
 		f.text = t.Decode(f.ids)
@@ -33,7 +33,7 @@ func (f *fitting) settle(t tokenizer.Tokenizer) {
 	}
 }
 
-// finish settles the fitting. It takes missing ids from draw.
+// finish completes the fitting. It gets missing ids from draw.
 func (f *fitting) finish(t tokenizer.Tokenizer, draw func() int) {
 	for !f.settled {
 		for len(f.ids) < f.want {

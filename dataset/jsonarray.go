@@ -74,8 +74,8 @@ func closed(dec *json.Decoder) error {
 	return nil
 }
 
-// fault is err, which is about something behind the offset after, with the name of
-// the file and the line.
+// fault adds the name of the file and the line to err, which is about something after the offset
+// after.
 func (a jsonArray) fault(after int64, err error) error {
 	line, unknown := a.line(after, err)
 	if unknown != nil {
@@ -84,9 +84,8 @@ func (a jsonArray) fault(after int64, err error) error {
 	return fmt.Errorf("%s:%d: %w", a.name, line, plain(err))
 }
 
-// line is the line of err in the element behind the offset after, or the line on
-// which the element begins. It reads the element again, because the decoder's errors
-// do not name a line.
+// line is the line of err in the element after the offset after, or the line on which the element
+// begins. It reads the element again, because the decoder's errors do not name a line.
 func (a jsonArray) line(after int64, err error) (int, error) {
 	if _, err := a.file.Seek(0, io.SeekStart); err != nil {
 		return 0, err

@@ -9,35 +9,35 @@ import (
 	"github.com/servebench/servebench/dataset/tokenizer"
 )
 
-// Options are what datasets have in common. Each dataset says which of them it
-// needs; it ignores those that mean nothing to it.
+// Options are what datasets have in common. Each dataset says which of them it needs; it ignores
+// the others.
 type Options struct {
 	// Path is the file to read. Random and PrefixRepetition read none.
 	Path string
-	// Num is how many conversations to make. Custom, SpecBench, SpeedBench and File
-	// take 0 and less for all that the file has.
+	// Num is how many conversations to make. For Custom, SpecBench, SpeedBench and File, 0 or less
+	// means all in the file.
 	Num int
-	// Seed is where the draws start: of lengths, of the order, of what is sent again.
+	// Seed is the seed of the draws: of lengths, of the order, of what repeats.
 	Seed int64
 
-	// Tokenizer counts the tokens of prompts, and makes text of token ids. Without one,
-	// datasets of token ids send the ids, and Custom, SpecBench and SpeedBench count
-	// every prompt as one token.
+	// Tokenizer counts the tokens of prompts, and makes text of token ids. Without a tokenizer,
+	// datasets of token ids send the ids, and Custom, SpecBench and SpeedBench count every prompt
+	// as one token.
 	Tokenizer tokenizer.Tokenizer
-	// VocabSize bounds the ids of datasets that make them, where there is no Tokenizer.
+	// VocabSize bounds the ids of datasets that make them, if there is no Tokenizer.
 	VocabSize int
 	// Template renders each prompt before it is sent. Nil sends prompts as they are.
 	Template Template
 
 	// DisableShuffle keeps the order of the file.
 	DisableShuffle bool
-	// NoOversample sends fewer than Num conversations where the file has fewer, and
-	// none of them twice.
+	// NoOversample sends fewer than Num conversations if the file has fewer, and none of them
+	// twice.
 	NoOversample bool
-	// IDPrefix is what request ids start with; the number from 0 follows it.
+	// IDPrefix begins the request ids; a number from 0 follows it.
 	IDPrefix string
 
-	// NumPy, if not nil, becomes numpy's global generator as vLLM's client has it when
+	// NumPy, if not nil, becomes numpy's global generator in the state that vLLM's client has when
 	// it draws arrival times. PrefixRepetition, TimedTrace and Random set it.
 	NumPy *nprand.RandomState
 	// Log receives notices for people. Nil drops them.
@@ -58,7 +58,7 @@ func (o *Options) checkNum() error {
 	return nil
 }
 
-// checkSeed refuses a seed that numpy's RandomState does not take.
+// checkSeed refuses a seed that numpy's RandomState does not accept.
 func (o *Options) checkSeed() error {
 	if o.Seed < 0 || o.Seed > math.MaxUint32 {
 		return fmt.Errorf("seed %d: must be between 0 and %d", o.Seed, uint32(math.MaxUint32))
@@ -79,7 +79,7 @@ func errNoTokens(size int) error {
 	return fmt.Errorf("a vocabulary of %d tokens leaves none to make prompts of", size)
 }
 
-// fill sets the prompt of turn to ids, or to their text where there is a tokenizer.
+// fill sets the prompt of turn to ids, or to their text if there is a tokenizer.
 func (o *Options) fill(turn *Turn, ids []int) {
 	turn.PromptLen = len(ids)
 	if o.Tokenizer == nil {
@@ -94,9 +94,8 @@ func (o *Options) conversation(i int, turn Turn) *Conversation {
 	return &Conversation{ID: o.IDPrefix + strconv.Itoa(i), Turns: []Turn{turn}}
 }
 
-// oversample is the positions of the want conversations to send, of have > 0: all in
-// order, then some again. As in vLLM's client, rng is seeded again before it draws
-// those.
+// oversample is the positions of the want conversations to send, out of have > 0: all in order,
+// then some again. As in vLLM's client, rng is seeded again before it draws those.
 func (o *Options) oversample(rng *nprand.Python, have, want int) []int {
 	order := indices(want)
 	if want > have {

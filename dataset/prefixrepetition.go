@@ -9,14 +9,14 @@ import (
 	"github.com/servebench/servebench/dataset/nprand"
 )
 
-// PrefixRepetition makes prompts of random tokens of which many begin alike: those
-// of vLLM's prefix_repetition dataset. Each prefix begins Num/NumPrefixes prompts,
-// and the rest of Num is dropped. The prompts have no request ids. The seed is 0 to
-// 2³²−1. DisableShuffle keeps prompts that begin alike together.
+// PrefixRepetition makes prompts of random tokens, many with the same beginning, as vLLM's
+// prefix_repetition dataset does. Each prefix begins Num/NumPrefixes prompts, and the rest of Num
+// is dropped. The prompts have no request ids. The seed is 0 to 2³²−1. DisableShuffle keeps prompts
+// with the same beginning together.
 //
-// vLLM's client draws arrival times from the generator that made the prompts, so
-// Open makes all of them once, to know where it ends. It does not keep them: they
-// are made again, on all cores, as they are pulled.
+// vLLM's client draws arrival times from the generator that made the prompts, so Open makes all of
+// them once, to find the generator's state at the end. It does not keep them: it makes them again,
+// on all cores, as they are pulled.
 type PrefixRepetition struct {
 	Options
 	PrefixLen   int // tokens
@@ -68,7 +68,7 @@ func (d PrefixRepetition) check() error {
 	return d.checkSeed()
 }
 
-// repeatedPrompts is a checked PrefixRepetition, and how to make each prompt again.
+// repeatedPrompts is a checked PrefixRepetition with the data to make each prompt again.
 type repeatedPrompts struct {
 	PrefixRepetition
 	vocab    int
@@ -90,7 +90,7 @@ func (p *repeatedPrompts) make(rng *nprand.RandomState) {
 	}
 }
 
-// turn makes prompt i again. Prefix and suffix are fitted apart, and never together.
+// turn makes prompt i again. Prefix and suffix are fitted separately, never together.
 func (p *repeatedPrompts) turn(i int) Turn {
 	prefix := p.prefixes[i/(p.Num/p.NumPrefixes)]
 	ids := slices.Concat(prefix, p.tokens(p.trail.at(p.starts[i]), p.SuffixLen))
@@ -120,7 +120,7 @@ const trailStep = 1 << 16
 // A trail finds earlier states of a generator. The zero value is empty.
 type trail struct{ marks []nprand.RandomState }
 
-// pass marks where rng is, once a step. The first position must be passed.
+// pass marks the position of rng, once for each step. The first position must be passed.
 func (t *trail) pass(rng *nprand.RandomState) {
 	if n := len(t.marks); n == 0 || rng.Drawn() >= t.marks[n-1].Drawn()+trailStep {
 		t.marks = append(t.marks, *rng)

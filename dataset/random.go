@@ -9,12 +9,12 @@ import (
 	"github.com/servebench/servebench/dataset/nprand"
 )
 
-// Random makes prompts of random tokens: those of vLLM's random dataset since
-// v0.11.1, token for token. Prompts are made as they are pulled, so that a
-// dataset of any size takes the same memory. The seed is not negative.
+// Random makes prompts of random tokens: those of vLLM's random dataset since v0.11.1, token for
+// token. It makes prompts as they are pulled, so a dataset of any size takes the same memory. The
+// seed is not negative.
 //
-// Up to v0.9.2 vLLM's client drew the prompts from numpy's global generator. Open
-// leaves NumPy as that client did, but the prompts are those of later versions.
+// Up to v0.9.2 vLLM's client drew the prompts from numpy's global generator. Open leaves NumPy in
+// the state in which that client left it, but the prompts are those of later versions.
 type Random struct {
 	Options
 	InputLen  int // tokens of a prompt, with special tokens and without the prefix
@@ -62,8 +62,8 @@ func (d Random) check(special int) error {
 	return nil
 }
 
-// formerDraws is numpy's generator after the draws of vLLM's dataset up to v0.9.2:
-// the prefix, then a column each of input lengths, output lengths and offsets.
+// formerDraws is numpy's generator after the draws of vLLM's dataset up to v0.9.2: the prefix, then
+// a column each of input lengths, output lengths and offsets.
 func (p *randomPrompts) formerDraws() *nprand.RandomState {
 	rng := nprand.NewRandomState(uint32(p.Seed))
 	around := func(n int, ratio float64) span {

@@ -7,7 +7,7 @@ import (
 	"github.com/servebench/servebench/dataset/nprand"
 )
 
-// randomPrompts is a checked Random, with what follows from its fields.
+// randomPrompts is a checked Random, with values derived from its fields.
 type randomPrompts struct {
 	Random
 	vocab   int   // size of the vocabulary
@@ -15,7 +15,7 @@ type randomPrompts struct {
 	inputs  span  // tokens after the prefix
 	outputs span
 
-	// The surplus is told once, however often the prompts are made.
+	// The surplus is reported once, however often the prompts are made.
 	toldPrefix, toldPrompts sync.Once
 }
 
@@ -39,9 +39,9 @@ func (d Random) prompts() (*randomPrompts, error) {
 	return p, nil
 }
 
-// source yields the conversations. It draws in the order of vLLM's client: three
-// columns, the prefix, and then what fitting takes. Only the fitting is bound to one
-// order; everything before it is done ahead, on all cores.
+// source yields the conversations. It draws in the order of vLLM's client: three columns, the
+// prefix, and then what fitting needs. Only the fitting must run in order; everything before it is
+// done ahead, on all cores.
 func (p *randomPrompts) source(yield func(*Conversation, error) bool) {
 	rng := nprand.NewGenerator(uint64(p.Seed))
 	drafts := p.drafts(&rng)
@@ -99,7 +99,7 @@ func (p *randomPrompts) draw(rng *nprand.Generator) func() int {
 	return func() int { return int(rng.Integers(0, int64(p.vocab))) }
 }
 
-// prefix makes the tokens that all prompts begin with.
+// prefix makes the common beginning of all prompts.
 func (p *randomPrompts) prefix(rng *nprand.Generator) []int {
 	if p.PrefixLen == 0 {
 		return nil
@@ -118,8 +118,8 @@ func (p *randomPrompts) prefix(rng *nprand.Generator) []int {
 	return ids
 }
 
-// ids is a prompt before it is fitted: the prefix, and then length successive
-// allowed ids from the one at start on.
+// ids is a prompt before it is fitted: the prefix, and then length successive allowed ids,
+// beginning with the one at start.
 func (p *randomPrompts) ids(prefix []int, start, length int) []int {
 	ids := make([]int, 0, len(prefix)+length)
 	ids = append(ids, prefix...)
@@ -142,7 +142,7 @@ func (p *randomPrompts) noticeSurplus(what string, surplus int) {
 	}
 }
 
-// without is the ids of a vocabulary without the forbidden ones.
+// without is the ids of a vocabulary except the forbidden ones.
 func without(vocab int, forbidden []int) []int {
 	barred := make(map[int]bool, len(forbidden))
 	for _, id := range forbidden {
@@ -157,8 +157,8 @@ func without(vocab int, forbidden []int) []int {
 	return ids
 }
 
-// A column is one vector of draws. It does not hold them, but draws them again as
-// they are needed, from a copy of the generator.
+// A column is one vector of draws. It does not hold them, but draws them again when needed, from a
+// copy of the generator.
 type column struct {
 	rng nprand.Generator
 	span

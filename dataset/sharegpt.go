@@ -11,13 +11,13 @@ import (
 	"github.com/servebench/servebench/dataset/nprand"
 )
 
-// ShareGPT takes the first question and answer of conversations in a JSON file,
-// as vLLM's sharegpt dataset does: [{"conversations": [{"value": …}, …]}, …].
-// It leaves out conversations of fewer than two messages, and those that are too
-// short or too long. The seed decides the order, and which conversations come again.
+// ShareGPT takes the first question and answer of conversations in a JSON file, as vLLM's sharegpt
+// dataset does: [{"conversations": [{"value": …}, …]}, …]. It leaves out conversations of fewer
+// than two messages, and those that are too short or too long. The seed decides the order, and
+// which conversations repeat.
 type ShareGPT struct {
 	Options       // with a Tokenizer
-	OutputLen int // tokens to ask for; 0: as many as the answer has
+	OutputLen int // tokens to ask for; 0: as many as the recorded answer has
 }
 
 // Limits of lengths in tokens, as in vLLM's client.

@@ -12,21 +12,20 @@ import (
 	"github.com/servebench/servebench/dataset/nprand"
 )
 
-// Sonnet makes prompts of the lines of a poem, as vLLM's sonnet dataset did: all
-// begin with the same lines, and go on with lines drawn at random.
+// Sonnet makes prompts of the lines of a poem, as vLLM's sonnet dataset did: all begin with the
+// same lines, followed by random lines.
 type Sonnet struct {
 	Options        // with a Tokenizer and a Template: prompts are counted as it renders them
 	Bare      bool // prompts are sent without the template, for endpoints that apply one
 	InputLen  int  // most tokens of a rendered prompt
-	PrefixLen int  // tokens that all prompts begin with, about
+	PrefixLen int  // tokens that all prompts begin with, roughly
 	OutputLen int  // tokens to ask for
 }
 
-// sonnetTask is what each prompt begins with.
+// sonnetTask begins each prompt.
 const sonnetTask = "Pick as many lines as you can from these poem lines:\n"
 
-// sonnetTries is how many prompts in a row may be too long. vLLM's client tries for
-// ever.
+// sonnetTries is how many prompts in a row may be too long. vLLM's client tries forever.
 const sonnetTries = 1000
 
 // Open reads the file. It returns the source and the number of its conversations.
@@ -107,7 +106,7 @@ type poem struct {
 	Sonnet
 	lines  []string
 	prefix int // lines that all prompts begin with
-	drawn  int // lines that follow; none when negative
+	drawn  int // lines that follow; none if negative
 }
 
 // source yields the prompts that are not too long.

@@ -23,8 +23,8 @@ func pulls(src Source) iter.Seq[pull] {
 	}
 }
 
-// made is a Source of what work makes of each item, in the order of the items. It
-// works on all cores, ahead of what is pulled, and ends at the first error.
+// made is a Source of the result of work for each item, in the order of the items. It works on all
+// cores, ahead of what is pulled, and ends at the first error.
 func made[T any](items iter.Seq[T], work func(T) (*Conversation, error)) Source {
 	return func(yield func(*Conversation, error) bool) {
 		for p := range ordered(items, func(item T) pull {
@@ -68,7 +68,7 @@ func TokenIDs(src Source, t tokenizer.Tokenizer) Source {
 	})
 }
 
-// Untimed is src without due times of its own.
+// Untimed is src without its due times.
 func Untimed(src Source) Source {
 	return func(yield func(*Conversation, error) bool) {
 		for c, err := range src {

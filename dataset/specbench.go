@@ -7,14 +7,13 @@ import (
 	"path/filepath"
 )
 
-// SpecBench takes the first turn of the questions of Spec-Bench, as vLLM's
-// spec_bench dataset does, from a file of JSON lines:
-// {"category": "…", "turns": ["…", …]}. Whatever the seed, seed 0 decides the order
-// and what comes again, as in vLLM's client. That client renders these prompts with
-// the chat template even when it is told to skip templates.
+// SpecBench takes the first turn of the questions of Spec-Bench, as vLLM's spec_bench dataset does,
+// from a file of JSON lines: {"category": "…", "turns": ["…", …]}. Whatever the seed, seed 0
+// decides the order and what repeats, as in vLLM's client. That client renders these prompts with
+// the chat template even if it is told to skip templates.
 type SpecBench struct {
 	Options
-	Category  string // only questions of it; empty: all
+	Category  string // only its questions; empty: all
 	OutputLen int    // tokens to ask for
 }
 

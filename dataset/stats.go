@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// WriteStats writes the lengths of the prompts of src, and of the answers that they
-// ask for, in tokens: count, mean, percentiles and a histogram. It pulls all of src.
+// WriteStats writes the lengths, in tokens, of the prompts of src, and of the answers that they ask
+// for: count, mean, percentiles and a histogram. It pulls all of src.
 func WriteStats(w io.Writer, src Source) error {
 	var prompts, outputs []int
 	for c, err := range src {
@@ -44,8 +44,8 @@ func describe(title string, lengths []int) string {
 	return text.String()
 }
 
-// percentile is a percentile of sorted values, interpolated as numpy does. It has
-// one decimal where it is not whole.
+// percentile is a percentile of sorted values, interpolated as numpy does. It has one decimal if it
+// is not whole.
 func percentile(sorted []int, p int) string {
 	rank := (len(sorted) - 1) * p
 	at := rank / 100

@@ -6,8 +6,8 @@ import (
 	"github.com/servebench/servebench/dataset/jinja"
 )
 
-// A Template renders a prompt, as the only message of a user, into the text that a
-// model is to complete. It must be safe for concurrent use.
+// A Template renders a prompt, as the only message of a user, into the text that a model should
+// complete. It must be safe for concurrent use.
 type Template func(prompt string) (string, error)
 
 // OpenTemplate reads the chat template in a model's folder. The template also gets

@@ -11,27 +11,26 @@ import (
 	"github.com/servebench/servebench/dataset/nprand"
 )
 
-// TimedTrace replays a trace in JSON lines, as vLLM's timed_trace dataset does, in
-// the order of the file: {"timestamp": 27.0, "input_length": 40, "output_length":
-// 500, "hash_ids": [46, 47, 2353]}. Each hash id stands for ChunkSize tokens, the
-// last for what is left of the length; prompts whose hash ids begin alike begin
-// alike. A prompt is at most as long as its hash ids are.
+// TimedTrace replays a trace in JSON lines, as vLLM's timed_trace dataset does, in the order of the
+// file: {"timestamp": 27.0, "input_length": 40, "output_length": 500, "hash_ids": [46, 47, 2353]}.
+// Each hash id means ChunkSize tokens, the last one the rest of the length; prompts that share
+// their first hash ids share their beginning. The hash ids bound the length of a prompt.
 //
-// Lengths and times are vLLM's. The tokens are ours, because vLLM takes Python's hash
-// of a string, which differs from process to process. Here numpy's default_rng draws
-// the tokens of a chunk from the ids that are not special. Its seed is the FNV-1a
-// hash of Seed, the hash id as written, and the number of tokens in the chunk.
-// Open seeds NumPy with 0, as vLLM's client does whatever the seed of the run.
+// Lengths and times equal vLLM's. The tokens are ours, because vLLM uses Python's hash of a string,
+// which differs from process to process. Here numpy's default_rng draws the tokens of a chunk from
+// the ids that are not special. Its seed is the FNV-1a hash of Seed, the hash id as written, and
+// the number of tokens in the chunk. Open seeds NumPy with 0, as vLLM's client does whatever the
+// seed of the run.
 type TimedTrace struct {
 	Options            // Num is a maximum
 	Text       bool    // prompts are sent as text instead of as token ids; needs a Tokenizer
-	ChunkSize  int     // tokens that a hash id stands for
+	ChunkSize  int     // tokens for each hash id
 	Multiplier float64 // seconds in a unit of the timestamps
 	Labels     TraceLabels
 }
 
-// TraceLabels are the names of the fields of a trace. An empty one is the name that
-// vLLM's client takes by default.
+// TraceLabels are the names of the fields of a trace. An empty one is the default name of vLLM's
+// client.
 type TraceLabels struct{ Timestamp, InputLength, OutputLength, HashIDs string }
 
 // Open reads the file. It returns the source and the number of its conversations.

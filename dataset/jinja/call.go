@@ -105,7 +105,7 @@ func (c callBlock) run(r *renderer, s *scope) signal {
 	return done
 }
 
-// arguments are what a call is given.
+// arguments are the arguments of a call.
 type arguments struct {
 	positional list
 	names      []string // of the keyword arguments

@@ -181,8 +181,8 @@ func (p *parser) signature(inner *names) (parameters []parameter) {
 	return parameters
 }
 
-// closed parses the body of a macro, or of a tag that jinja2 makes a macro of. It
-// counts loops and names anew.
+// closed parses the body of a macro, or of a tag that jinja2 turns into a macro. It counts loops
+// and names from the start.
 func (p *parser) closed(inner *names, end string) (body section, used map[string]bool) {
 	outerLoops, outerUsed := p.loops, p.used
 	p.loops, p.used = 0, make(map[string]bool)

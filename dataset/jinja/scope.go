@@ -47,9 +47,9 @@ func (b section) scope(outer *scope) *scope {
 
 func (b section) run(r *renderer, s *scope) signal { return b.block.run(r, b.scope(s)) }
 
-// names are the names that one scope mentions, in the order of jinja2's analysis.
-// Where a scope sets a name, outside of branches, before it reads it, the name is no
-// longer the one outside: the scopes inside see it unset.
+// names are the names that one scope mentions, in the order of jinja2's analysis. If a scope sets a
+// name, outside of branches, before it reads it, the name no longer refers to the outer one: the
+// scopes inside see it unset.
 type names struct {
 	seen     map[string]bool
 	unset    []string // set before they are read

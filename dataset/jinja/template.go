@@ -26,17 +26,17 @@ type Message struct {
 // A Template is the chat template of a model, with the special tokens that it gets.
 // It is safe for concurrent use.
 type Template struct {
-	// Now is the clock for templates that ask for the date. If it is nil, rendering
-	// such a template fails. Set it before the first Render.
+	// Now is the clock for templates that ask for the date. If it is nil, rendering such a template
+	// fails. Set it before the first Render.
 	Now func() time.Time
 
 	tokens   map[string]value
-	programs map[string]program // by name; defaultName alone where they have none
+	programs map[string]program // by name; only defaultName if they have no names
 }
 
 const (
 	defaultName = "default"
-	toolsName   = "tool_use" // rendered instead of the default where there are tools
+	toolsName   = "tool_use" // rendered instead of the default if there are tools
 )
 
 // A program is a parsed template, or the error of parsing it, which matters only if
@@ -67,7 +67,7 @@ func (t *Template) parse(sources map[string]string) {
 	}
 }
 
-// Kwargs are further variables for a template, such as enable_thinking. Nil is none.
+// Kwargs are more variables for a template, such as enable_thinking. Nil means none.
 type Kwargs struct{ vars *dict }
 
 // ParseKwargs reads a JSON object. Its members keep their order and their numbers

@@ -2,9 +2,9 @@ package nprand
 
 import "math"
 
-// A double is the unevaluated sum of two float64, hi being the sum rounded: some
-// 106 bits (Dekker, "A Floating-Point Technique for Extending the Available
-// Precision", 1971). Conversions to float64 keep the compiler from fusing.
+// A double is the unevaluated sum of two float64, where hi is the rounded sum: some 106 bits
+// (Dekker, "A Floating-Point Technique for Extending the Available Precision", 1971). Conversions
+// to float64 keep the compiler from fusing.
 type double struct{ hi, lo float64 }
 
 // sum is a + b exactly.
@@ -61,8 +61,8 @@ func reciprocals(integers ...float64) []double {
 	return inverse
 }
 
-// series evaluates Σ terms[i]·xⁱ. The last plain terms must be so small, next to
-// the whole, that a float64 holds them well enough.
+// series evaluates Σ terms[i]·xⁱ. The last plain terms must be so small, relative to the sum, that
+// a float64 is exact enough for them.
 func series(terms []double, plain int, x double) double {
 	split := len(terms) - plain
 	tail := 0.0

@@ -1,16 +1,14 @@
 // Package nprand draws the random numbers of numpy and of CPython, bit for bit.
 //
-// Three generators matter to workloads made in Python: Generator is
-// numpy.random.default_rng, RandomState is numpy.random.seed and the functions
-// that go with it, and Python is the random module. A draw here takes exactly
-// the draws from the underlying stream that it takes there, so that sequences of
-// different draws agree as well. Where Python calls the C library's logarithm or
-// power, this package calls its own, which are correctly rounded: Go's differ in
-// some last bits. It converts a product to float64 before it adds it to something,
-// so that no machine fuses the two.
+// Three generators matter to workloads made in Python: Generator is numpy.random.default_rng,
+// RandomState is numpy.random.seed and the functions that go with it, and Python is the random
+// module. A draw here consumes exactly as much of the underlying stream as it does there, so
+// sequences of different draws agree as well. Where Python calls the C library's logarithm or
+// power, this package calls its own, which are correctly rounded: Go's differ in some last bits. It
+// converts a product to float64 before adding to it, so no machine fuses the two.
 //
-// The generators are plain values: a copy goes on from the same place. None is
-// safe for concurrent use.
+// The generators are plain values: a copy continues from the same place. None is safe for
+// concurrent use.
 package nprand
 
 import "math/bits"

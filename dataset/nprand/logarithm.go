@@ -2,9 +2,9 @@ package nprand
 
 import "math"
 
-// Log is the natural logarithm, correctly rounded: evaluated to some 100 bits, it
-// is the nearest float64 but for about one argument in 2⁴⁵. The C library of
-// Linux misses it for some 9 in 10 000 arguments, and Go's for many more.
+// Log is the natural logarithm, correctly rounded: evaluated to some 100 bits, it is the nearest
+// float64 except for about one argument in 2⁴⁵. The C library of Linux misses it for some 9 in 10
+// 000 arguments, and Go's for many more.
 func Log(x float64) float64 {
 	if !(x > 0) || math.IsInf(x, 1) {
 		return math.Log(x)
@@ -12,9 +12,8 @@ func Log(x float64) float64 {
 	return logarithm(x).hi
 }
 
-// Pow is x to the power of y, correctly rounded as Log is, where the result is
-// not subnormal and does not lie midway between two float64. Special cases are
-// those of math.Pow.
+// Pow is x to the power of y, correctly rounded as Log is, if the result is not subnormal and not
+// midway between two float64. Special cases are those in math.Pow.
 func Pow(x, y float64) float64 {
 	switch {
 	case y == 1:
@@ -46,8 +45,8 @@ var factorialReciprocals = reciprocals(1, 1, 2, 6, 24, 120, 720, 5040, 40320, 36
 	479001600, 6227020800, 87178291200, 1307674368000, 20922789888000, 355687428096000, 6402373705728000,
 	121645100408832000, 2432902008176640000, 51090942171709440000, 1124000727777607680000)
 
-// logarithm is ln x for finite x > 0. With x = m·2ᵉ and m next to 1, it is
-// e·ln 2 + 2·atanh(s), s = (m − 1)/(m + 1) and thus |s| < 0.172.
+// logarithm is ln x for finite x > 0. With x = m·2ᵉ and m close to 1, it is e·ln 2 + 2·atanh(s), s
+// = (m − 1)/(m + 1) and thus |s| < 0.172.
 func logarithm(x float64) double {
 	m, e := math.Frexp(x)
 	if m < math.Sqrt2/2 {
@@ -59,8 +58,8 @@ func logarithm(x float64) double {
 	return ln2.scaled(float64(e)).plus(double{2 * atanh.hi, 2 * atanh.lo})
 }
 
-// exponential is e to the power of x, |x| < expLimit. The series runs over what
-// is left of x after whole multiples of ln 2: at most 0.35.
+// exponential is e to the power of x, |x| < expLimit. The series runs over the rest of x after
+// whole multiples of ln 2: at most 0.35.
 func exponential(x double) float64 {
 	k := math.Round(x.hi / ln2.hi)
 	rest := x.plus(ln2.scaled(-k))

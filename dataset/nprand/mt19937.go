@@ -9,7 +9,7 @@ const (
 type mt19937 struct {
 	state  [mtWords]uint32
 	next   int
-	twists uint64 // how often state was made anew
+	twists uint64 // how often state was renewed
 }
 
 // newMT19937 seeds with one word, as the authors' init_genrand.

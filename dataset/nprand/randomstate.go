@@ -16,8 +16,8 @@ type RandomState struct {
 // NewRandomState is RandomState(seed).
 func NewRandomState(seed uint32) *RandomState { return &RandomState{mt: newMT19937(seed)} }
 
-// Drawn is how many 32-bit words were drawn since the seeding: where in its
-// stream the generator is.
+// Drawn is how many 32-bit words were drawn since the seeding: the position of the generator in its
+// stream.
 func (r *RandomState) Drawn() uint64 { return r.mt.twists*mtWords + uint64(r.mt.next) - mtWords }
 
 // Skip draws n 32-bit words and drops them.

@@ -7,14 +7,14 @@ import (
 	"unicode/utf8"
 )
 
-// An addedToken is found in the text before anything else looks at it.
+// An addedToken is found in the text before anything else.
 type addedToken struct {
 	ID         int    `json:"id"`
 	Content    string `json:"content"`
-	SingleWord bool   `json:"single_word"` // is none within a word
+	SingleWord bool   `json:"single_word"` // not within a word
 	LStrip     bool   `json:"lstrip"`      // takes the white space before it
 	RStrip     bool   `json:"rstrip"`      // takes the white space after it
-	Normalized bool   `json:"normalized"`  // is looked for in normalized text
+	Normalized bool   `json:"normalized"`  // looked for in normalized text
 	Special    bool   `json:"special"`
 }
 
@@ -24,7 +24,7 @@ type addedTokens struct {
 	tokens []addedToken
 	// The contents as a tree. Node 0 is the root.
 	first [256]int32         // the nodes below the root
-	below map[treeEdge]int32 // all others
+	below map[treeEdge]int32 // all other edges
 	ends  map[int32]int      // node → the token that ends there
 }
 
@@ -33,8 +33,7 @@ type treeEdge struct {
 	next byte
 }
 
-// newAddedTokens makes the finder of tokens, whose content a text has as written
-// changes it.
+// newAddedTokens makes a finder of tokens; written changes their content to what a text has.
 func newAddedTokens(tokens []addedToken, written normalizer) *addedTokens {
 	a := &addedTokens{tokens: tokens, below: make(map[treeEdge]int32), ends: make(map[int32]int)}
 	nodes := int32(0)

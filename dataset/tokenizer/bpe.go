@@ -15,12 +15,12 @@ type bpe struct {
 	whole     bool             // a word of the vocabulary is one token, whatever its merges
 	merges    *merges
 	byteLevel bool
-	bytes     [256]int32 // the symbol of a byte, if byteLevel, or its fallback; -1 without
+	bytes     [256]int32 // symbol of each byte, if byteLevel, or its fallback; -1 if missing
 	fallback  bool       // a character that is no symbol becomes its bytes
-	unknown   int32      // what else a character without a symbol becomes; -1 drops it
+	unknown   int32      // symbol of any other unknown character; -1 drops it
 	fuse      bool       // unknown characters side by side become one
-	// joints has the pairs of symbols that a merge may join. A word can be cut between
-	// two neighbours that are not in it: no merge crosses them.
+	// joints has the pairs of symbols that a merge may join. A word can be cut between two
+	// neighbours whose pair is missing: no merge crosses them.
 	joints *merges
 }
 
@@ -125,8 +125,8 @@ func (b *bpe) setMerges(pairs [][2]string, vocab map[string]int32) error {
 	return nil
 }
 
-// join notes that a merge joins the last character of one part and the first of
-// the other. A part with a character that is no symbol never comes about.
+// join notes that a merge joins the last character of one part and the first of the other. A part
+// with an unknown character never occurs.
 func (b *bpe) join(pair [2]string, vocab map[string]int32) {
 	_, last := utf8.DecodeLastRuneInString(pair[0])
 	_, first := utf8.DecodeRuneInString(pair[1])
@@ -137,7 +137,7 @@ func (b *bpe) join(pair [2]string, vocab map[string]int32) {
 	}
 }
 
-// isFallback reports whether a token stands for one byte.
+// isFallback reports whether a token means one byte.
 func isFallback(token string) bool {
 	return len(token) == len("<0x00>") && strings.HasPrefix(token, "<0x") && token[5] == '>'
 }
@@ -222,7 +222,7 @@ func (b *bpe) symbols(ids []int32, text string) []int32 {
 		case ok:
 			ids, waiting = append(b.known(ids, waiting), id), false
 		case b.fallback && b.hasBytes(char):
-			// A waiting character goes on waiting, past these bytes.
+			// A character that waits keeps waiting during these bytes.
 			for i := range len(char) {
 				ids = append(ids, b.bytes[char[i]])
 			}
@@ -241,8 +241,8 @@ func (b *bpe) known(ids []int32, waiting bool) []int32 {
 	return ids
 }
 
-// wait makes one more character without a symbol wait. If unknown characters do not
-// fuse, the one that waits already is appended first.
+// wait makes one more unknown character wait. If unknown characters do not fuse, it first appends
+// the one that waits.
 func (b *bpe) wait(ids []int32, waiting bool) []int32 {
 	return b.known(ids, waiting && !b.fuse)
 }

@@ -8,8 +8,7 @@ import (
 	"strings"
 )
 
-// Folder is the folder that holds the files of the tokenizer that Open calls name,
-// and those of its model.
+// Folder is the folder with the files of the tokenizer that Open calls name, and of its model.
 func Folder(name string) (string, error) {
 	stat, err := os.Stat(name)
 	switch {
@@ -23,9 +22,8 @@ func Folder(name string) (string, error) {
 	return filepath.Dir(name), nil
 }
 
-// cached gives the folder of the model called name, "org/name" or "name", in
-// Hugging Face's local cache. It fetches nothing: without a folder, the error says
-// where it looked.
+// cached returns the folder of the model called name, "org/name" or "name", in Hugging Face's local
+// cache. It downloads nothing: without a folder, the error says where it looked.
 func cached(name string) (string, error) {
 	hub, err := hubCache()
 	if err != nil {

@@ -75,8 +75,7 @@ func (s *step) match(text string, pos int) int {
 	return pos
 }
 
-// matchRun takes as many runes as it can, and then fewer and fewer until the rest
-// matches.
+// matchRun takes as many runes as it can, and then fewer until the rest matches.
 func (s *step) matchRun(text string, pos int) int {
 	count := 0
 	for count < s.max {

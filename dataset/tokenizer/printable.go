@@ -5,9 +5,8 @@ import (
 	"unicode/utf8"
 )
 
-// unprinted is the byte that a character of a byte-level vocabulary stands for, or
-// -1. A byte is the character of its number, if Latin-1 has a visible one, or else
-// the next character from U+0100 on.
+// unprinted is the byte that a character of a byte-level vocabulary means, or -1. A byte is the
+// character of its number, if Latin-1 has a visible one, or else the next character from U+0100 on.
 var unprinted = unprintedTable()
 
 func unprintedTable() (bytes [256 + 68]int16) {
@@ -26,8 +25,7 @@ func unprintedTable() (bytes [256 + 68]int16) {
 	return bytes
 }
 
-// unprintable is the text that a byte-level token stands for, if all of its
-// characters stand for bytes.
+// unprintable is the text that a byte-level token means, if all of its characters mean bytes.
 func unprintable(token string) (text string, ok bool) {
 	bytes := make([]byte, 0, len(token))
 	for _, r := range token {
@@ -39,8 +37,8 @@ func unprintable(token string) (text string, ok bool) {
 	return string(bytes), true
 }
 
-// appendUnprintable appends the text that a byte-level token stands for, or the
-// token itself if one of its characters stands for no byte.
+// appendUnprintable appends the text that a byte-level token means, or the token itself if one of
+// its characters means no byte.
 func appendUnprintable(text []byte, token string) []byte {
 	before := len(text)
 	for _, r := range token {

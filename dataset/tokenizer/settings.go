@@ -140,13 +140,13 @@ func (s *settings) special() []string {
 	return all
 }
 
-// apply makes p do what s says.
+// apply applies the settings to p.
 func (p *pipeline) apply(s *settings) {
 	_, bpe := p.model.(*bpe)
 	p.clean = s.Clean && (s.CleanBPE || !bpe)
 	p.special = nil
 	for _, content := range s.special() {
-		// A token outside of the vocabulary does not matter: text never becomes it.
+		// A token outside the vocabulary does not matter: text never becomes it.
 		if id := p.id(content); id >= 0 {
 			p.special = append(p.special, id)
 		}

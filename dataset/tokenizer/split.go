@@ -6,9 +6,8 @@ import (
 	"strings"
 )
 
-// A splitter cuts a text into the words that a model tokenizes one by one, and
-// gives them to emit in order. first says that the text stands at the start of
-// what was encoded. No word is empty.
+// A splitter cuts a text into the words that a model tokenizes one by one, and passes them to emit
+// in order. first says that the text is at the start of what was encoded. No word is empty.
 type splitter func(text string, first bool, emit emitter)
 
 type emitter func(word string, first bool)
@@ -27,8 +26,7 @@ func (s splitter) then(next splitter) splitter {
 	}
 }
 
-// A finder gives where the first match in text stands; start is the length of
-// text without one.
+// A finder returns where the first match in text is; without a match, start is the length of text.
 type finder func(text string) (start, end int)
 
 // matches yields the parts of text that find matches and those between them.
@@ -45,17 +43,17 @@ func (find finder) matches(text string, yield func(part string, match bool)) {
 	}
 }
 
-// A behavior says what becomes of the matches that text is split at.
+// A behavior says what to do with the matches at which text is split.
 type behavior string
 
 const (
-	isolated   behavior = "Isolated" // a match is a word of its own
+	isolated   behavior = "Isolated" // a match is a separate word
 	removed    behavior = "Removed"
-	mergedLeft behavior = "MergedWithPrevious" // a match ends the word before it
-	mergedNext behavior = "MergedWithNext"     // a match begins the word after it
+	mergedLeft behavior = "MergedWithPrevious" // a match ends the previous word
+	mergedNext behavior = "MergedWithNext"     // a match begins the next word
 )
 
-// splitter cuts text at the matches of find or, inverted, at all else.
+// splitter cuts text at the matches of find or, inverted, at everything else.
 func (b behavior) splitter(find finder, invert bool) (splitter, error) {
 	switch b {
 	case isolated:
@@ -81,9 +79,8 @@ func (b behavior) splitter(find finder, invert bool) (splitter, error) {
 	return nil, fmt.Errorf("behavior %q is not supported yet", b)
 }
 
-// joined puts each match of parts, which make up text, to the part after it
-// that is none, or to the one before it. Of matches side by side, the one
-// farther away stays alone.
+// joined puts each match of parts, which make up text, to the next part that is not a match, or to
+// the previous one. Of consecutive matches, the one farther away stays alone.
 func joined(text string, toNext bool, parts func(func(string, bool)), emit func(string)) {
 	start, end, open := 0, 0, false // text[start:end] waits for what comes next
 	parts(func(part string, match bool) {

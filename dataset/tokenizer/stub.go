@@ -11,7 +11,7 @@ import (
 // ids.
 type Stub struct {
 	Size    int   // of the vocabulary
-	BOS     []int // put before a single sequence when special tokens are asked for
+	BOS     []int // put before a single sequence if special tokens are requested
 	Special []int // ids of the special tokens, ascending
 }
 
@@ -59,8 +59,7 @@ func (s Stub) VocabSize() int    { return s.Size }
 func (s Stub) SpecialIDs() []int { return slices.Clone(s.Special) }
 func (s Stub) NumSpecial() int   { return len(s.BOS) }
 
-// id is the id of a word. The words of the vocabulary are spelled as Decode does:
-// tok007 is none.
+// id is the id of a word. Words of the vocabulary are spelled as by Decode: tok007 is not one.
 func (s Stub) id(word string) int {
 	digits, ok := strings.CutPrefix(word, stubPrefix)
 	if !ok || digits == "" || (digits[0] == '0' && digits != "0") {

@@ -26,8 +26,7 @@ func newTemplate(raw json.RawMessage) (template, error) {
 	return template{}, unsupported("post_processor", raw)
 }
 
-// newTemplates reads a Sequence, in which Hugging Face's library takes one
-// template at most.
+// newTemplates reads a Sequence, in which Hugging Face's library accepts at most one template.
 func newTemplates(raw json.RawMessage) (template, error) {
 	var all template
 	var sequence struct {

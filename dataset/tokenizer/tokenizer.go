@@ -1,12 +1,12 @@
-// Package tokenizer turns text into token ids and back, from a Hugging Face
-// tokenizer.json, in pure Go.
+// Package tokenizer turns text into token ids and back, from a Hugging Face tokenizer.json, in pure
+// Go.
 //
-// A tokenizer is opened once and then only read. Open refuses, by name, whatever a
-// tokenizer.json asks for that this package does not know. So a token count is
-// either the real tokenizer's or an error, never an estimate.
+// A tokenizer is opened once and then only read. Open refuses, by name, everything in a
+// tokenizer.json that this package does not know. So a token count is either the real tokenizer's
+// or an error, never an estimate.
 //
-// The real tokenizer is Hugging Face's library, for code points that its Unicode
-// and Go's both assign: Unicode 9 where text is normalized, and else Unicode 14.
+// The real tokenizer is Hugging Face's library, for code points that its Unicode and Go's both
+// assign: Unicode 9 for normalized text, otherwise Unicode 14.
 package tokenizer
 
 import (
@@ -40,16 +40,16 @@ type Tokenizer interface {
 
 const tokenizerFile = "tokenizer.json"
 
-// Open opens the tokenizer called name. "stub-N" is the Stub with N words. Any other
-// name is a tokenizer.json file, a folder that holds one, or the name of a model in
-// Hugging Face's local cache (HF_HOME). Open fetches nothing.
+// Open opens the tokenizer called name. "stub-N" is the Stub with N words. Any other name is a
+// tokenizer.json file, a folder that holds one, or the name of a model in Hugging Face's local
+// cache (HF_HOME). Open downloads nothing.
 //
-// In a folder, tokenizer_config.json counts as it does in transformers 5. The special
-// tokens are then the ones that it names (bos_token, additional_special_tokens …), as
-// in all_special_ids; without it they are the added tokens flagged as special. And
-// clean_up_tokenization_spaces does nothing for a BPE model, unless
-// clean_up_tokenization_spaces_for_bpe_even_though_it_will_corrupt_output is set
-// too. Transformers 4 did clean up, so its decoded text can differ.
+// In a folder, tokenizer_config.json has the same effect as in transformers 5. The special tokens
+// are then the ones that it names (bos_token, additional_special_tokens …), as in all_special_ids;
+// without it they are the added tokens flagged as special. And clean_up_tokenization_spaces does
+// nothing for a BPE model, unless
+// clean_up_tokenization_spaces_for_bpe_even_though_it_will_corrupt_output is set as well.
+// Transformers 4 did clean up, so its decoded text can differ.
 func Open(name string) (Tokenizer, error) {
 	if size, ok := strings.CutPrefix(name, "stub-"); ok {
 		if n, err := strconv.Atoi(size); err == nil && n > 0 {
@@ -73,7 +73,7 @@ func Open(name string) (Tokenizer, error) {
 	}
 	t, err := openFile(name, file)
 	if err != nil {
-		return nil, err // and not the nil of t, which as a Tokenizer would be one
+		return nil, err // not the nil of t, which would be a non-nil Tokenizer
 	}
 	if !folder {
 		return t, nil
@@ -96,9 +96,8 @@ func openFile(name, path string) (*pipeline, error) {
 	return parse(path, data)
 }
 
-// readObject reads a file that holds a JSON object. It looks at the beginning
-// first: servers name a model by the path of its weights, which may be larger
-// than the memory.
+// readObject reads a file that holds a JSON object. It looks at the beginning first: servers name a
+// model by the path of its weights, which may be larger than the memory.
 func readObject(path string) ([]byte, error) {
 	f, err := os.Open(path)
 	if err != nil {
@@ -106,7 +105,7 @@ func readObject(path string) ([]byte, error) {
 	}
 	defer f.Close()
 	r := bufio.NewReader(f)
-	start, _ := r.Peek(len("GGUF")) // what fails here fails below
+	start, _ := r.Peek(len("GGUF")) // an error here repeats below
 	if len(start) > 0 && !strings.ContainsRune(" \t\r\n{", rune(start[0])) {
 		return nil, fmt.Errorf("%s is not a tokenizer.json: it begins with %q", path, start)
 	}

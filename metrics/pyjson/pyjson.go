@@ -1,7 +1,6 @@
-// Package pyjson reads and writes JSON as Python's json module does, so that
-// request bodies and result files are those of vLLM's client byte for byte:
-// objects keep the order of their keys, and numbers their spelling as far as
-// Python keeps it.
+// Package pyjson reads and writes JSON as Python's json module does, so that request bodies and
+// result files equal those of vLLM's client byte for byte: objects keep the order of their keys,
+// and numbers their spelling as far as Python keeps it.
 package pyjson
 
 import (
@@ -19,13 +18,13 @@ import (
 	"github.com/servebench/servebench/metrics"
 )
 
-// An Object is a JSON object that keeps the order of its members, so that a
-// body has its keys where vLLM's client has them.
+// An Object is a JSON object that keeps the order of its members, so a body has its keys in the
+// order of vLLM's client.
 //
-// A value is nil, a bool, a string, an int, a float64, a json.Number holding an
-// integer of any size, an Object, a []any of these, or a slice of one of the types
-// that Append names. Parse makes no ints: as in Python, a number without a fraction
-// or an exponent is an integer, a json.Number here, and any other is a float64.
+// A value is nil, a bool, a string, an int, a float64, a json.Number holding an integer of any
+// size, an Object, a []any of these, or a slice of one of the types that Append names. Parse makes
+// no ints: as in Python, a number without a fraction or an exponent is an integer, a json.Number
+// here, and any other is a float64.
 type Object []Member
 
 // A Member is one key of an Object with its value.
@@ -44,8 +43,8 @@ func (o Object) Get(key string) (any, bool) {
 	return nil, false
 }
 
-// With is o with one member set: in its place when the key is there already, at
-// the end when it is not. It may reuse the memory of o.
+// With is o with one member set: at its place if the key exists, at the end if not. It may reuse
+// the memory of o.
 func (o Object) With(key string, value any) Object {
 	for i := range o {
 		if o[i].Key == key {
@@ -59,8 +58,7 @@ func (o Object) With(key string, value any) Object {
 // Set sets one member of o, as With does.
 func (o *Object) Set(key string, value any) { *o = o.With(key, value) }
 
-// Merge is o with all members of over set in it, as Python's {**o, **over}. It
-// leaves both as they were.
+// Merge is o with all members of over set in it, as Python's {**o, **over}. It changes neither.
 func (o Object) Merge(over Object) Object {
 	merged := slices.Clone(o)
 	for _, m := range over {
@@ -69,9 +67,8 @@ func (o Object) Merge(over Object) Object {
 	return merged
 }
 
-// Parse reads one JSON value as Python's json.loads does: objects keep the
-// order of their keys, and of two members with the same key the place of the
-// first and the value of the last.
+// Parse reads one JSON value as Python's json.loads does: objects keep the order of their keys, and
+// of two members with the same key the first place and the last value.
 func Parse(text string) (any, error) {
 	dec := json.NewDecoder(strings.NewReader(text))
 	dec.UseNumber()
@@ -137,8 +134,8 @@ func parseArray(dec *json.Decoder) (any, error) {
 	return array, err
 }
 
-// parseNumber keeps an integer as it is spelled and rounds everything else to a
-// float64, out of range to infinity.
+// parseNumber keeps the spelling of an integer and rounds everything else to a float64, out of
+// range to infinity.
 func parseNumber(n json.Number) any {
 	if !strings.ContainsAny(string(n), ".eE") {
 		if n == "-0" {
@@ -213,7 +210,7 @@ func appendArray[T any](b []byte, array []T) []byte {
 
 func appendString(b []byte, s string) []byte {
 	b = append(b, '"')
-	start := 0 // of what is not yet appended and stands for itself
+	start := 0 // of the part that is not yet appended and needs no escapes
 	for i, r := range s {
 		if r >= ' ' && r <= '~' && r != '"' && r != '\\' {
 			continue
@@ -247,8 +244,8 @@ func appendFloat(b []byte, f float64) []byte {
 	return append(b, metrics.FormatFloat(f)...)
 }
 
-// Quote is a text as Python's repr shows it: in single quotes, or in double quotes
-// where it holds single ones alone.
+// Quote is a text as Python's repr shows it: in single quotes, or in double quotes if it holds only
+// single ones.
 func Quote(text string) string {
 	q := strconv.Quote(text)
 	q = strings.ReplaceAll(q[1:len(q)-1], `\"`, `"`)

@@ -9,9 +9,8 @@ import (
 	"github.com/servebench/servebench/metrics"
 )
 
-// Counters are a server's totals of speculative and diffusion decoding and of
-// its prefix cache, summed over label sets. They count all of the server's
-// traffic.
+// Counters are a server's totals of speculative and diffusion decoding and of its prefix cache,
+// summed over label sets. They count all traffic of the server.
 type Counters struct {
 	Drafts, DraftTokens, AcceptedTokens int64
 	AcceptedAt                          map[int]int64 // accepted tokens by position in the draft
@@ -20,19 +19,19 @@ type Counters struct {
 
 	PrefixQueries, PrefixHits int64 // prompt tokens looked up in the prefix cache, and found
 
-	Sample metrics.ServerSample // what else was said: it tells processes apart
+	Sample metrics.ServerSample // other values, which distinguish processes
 }
 
-// Names under which servers count what they look up in their prefix cache and
-// find there. vLLM dropped the gpu_ in v0.9 and had both for some releases. SGLang
-// counts all prompt tokens, and has told only lately which of them were cached.
+// Names under which servers count what they look up and find in their prefix cache. vLLM dropped
+// the gpu_ in v0.9 and had both for some releases. SGLang counts all prompt tokens, and has
+// reported only lately which of them were cached.
 var (
 	prefixQueryNames = []string{"vllm:prefix_cache_queries_total", "vllm:gpu_prefix_cache_queries_total", "sglang:prompt_tokens_total"}
 	prefixHitNames   = []string{"vllm:prefix_cache_hits_total", "vllm:gpu_prefix_cache_hits_total", "sglang:cached_tokens_total"}
 )
 
-// ParseCounters reads them from the text of a server's /metrics. What the server
-// does not count is 0.
+// ParseCounters reads them from the text of a server's /metrics. What the server does not count is
+// 0.
 func ParseCounters(r io.Reader) (Counters, error) {
 	c := Counters{AcceptedAt: map[int]int64{}}
 	all := totals{}
@@ -65,7 +64,7 @@ func ParseCounters(r io.Reader) (Counters, error) {
 	return c, nil
 }
 
-// SpecDecode is what was speculated between c and later; nil when nothing was.
+// SpecDecode is the speculation between c and later; nil without any.
 func (c Counters) SpecDecode(later Counters) *metrics.SpecDecode {
 	s := &metrics.SpecDecode{
 		Drafts:         later.Drafts - c.Drafts,
@@ -87,8 +86,8 @@ func (c Counters) SpecDecode(later Counters) *metrics.SpecDecode {
 	return s
 }
 
-// Diffusion is what was denoised between c and later in so many seconds; nil
-// when nothing was. The pass that commits a canvas counts as no step.
+// Diffusion is the denoising between c and later in so many seconds; nil without any. The pass that
+// commits a canvas does not count as a step.
 func (c Counters) Diffusion(later Counters, seconds float64) *metrics.Diffusion {
 	steps := later.DenoisingSteps - c.DenoisingSteps
 	d := &metrics.Diffusion{
@@ -110,7 +109,7 @@ func (c Counters) Diffusion(later Counters, seconds float64) *metrics.Diffusion 
 	return d
 }
 
-// Plus is what c and other count together.
+// Plus is the sum of c and other.
 func (c Counters) Plus(other Counters) Counters {
 	sum := Counters{
 		Drafts: c.Drafts + other.Drafts, DraftTokens: c.DraftTokens + other.DraftTokens, AcceptedTokens: c.AcceptedTokens + other.AcceptedTokens,

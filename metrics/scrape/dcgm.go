@@ -9,23 +9,22 @@ import (
 	"github.com/servebench/servebench/metrics"
 )
 
-// dcgmBlank is DCGM_INT32_BLANK, the least of the values by which DCGM says that
-// there is none; its exporter passes them on.
+// dcgmBlank is DCGM_INT32_BLANK, the least of the values by which DCGM says that a value is
+// missing; its exporter passes them on.
 const dcgmBlank = 0x7ffffff0
 
-// dcgmField is one value of a GPU or of a part of it.
+// dcgmField identifies one value of a GPU or of a part of it.
 type dcgmField struct {
 	gpu      int
-	instance string // of MIG; "" for the whole
+	instance string // of MIG; "" for the whole GPU
 	name     string
 }
 
-// ParseDCGM reads what GPUs do from the /metrics of NVIDIA's DCGM exporter, in
-// the order of their indexes. The error is ErrNoSample when there is nothing of
-// it. It knows the names and units of etc/default-counters.csv. The memory
-// of a GPU is the sum of its MIG instances'.
+// ParseDCGM reads what GPUs do from the /metrics of NVIDIA's DCGM exporter, in the order of their
+// indexes. The error is ErrNoSample if the text has nothing from it. It knows the names and units
+// of etc/default-counters.csv. The memory of a GPU is the sum over its MIG instances.
 func ParseDCGM(r io.Reader) ([]metrics.GPUSample, error) {
-	// A GPU that several containers share is there once for each.
+	// A GPU that several containers share occurs once for each.
 	fields := map[dcgmField]float64{}
 	for s, err := range exposition(r) {
 		if err != nil {

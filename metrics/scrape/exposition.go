@@ -24,16 +24,15 @@ type series struct {
 	value  float64
 }
 
-// heard are what the names of series that are looked at begin with.
+// heard are the prefixes of the names of series to look at.
 var heard = []string{"vllm:", "sglang:", "tgi_", "llamacpp:", "DCGM_", "process_start_time_seconds"}
 
 // maxExpositionLine bounds a line of a text in Prometheus' format, in bytes.
 const maxExpositionLine = 1 << 20
 
-// exposition yields the known series of a text in Prometheus' format, those that
-// have a finite value. The last pair may be an error: reading failed, or a known
-// series and what follows is not in that format. What else stands there, such as
-// types that a router gives twice, fails nothing.
+// exposition yields the known series with a finite value of a text in Prometheus' format. The last
+// pair may be an error: reading failed, or the text is not in that format from a known series on.
+// It ignores other mistakes, such as types that a router writes twice.
 func exposition(r io.Reader) iter.Seq2[series, error] {
 	return func(yield func(series, error) bool) {
 		var text bytes.Buffer
@@ -62,7 +61,7 @@ func exposition(r io.Reader) iter.Seq2[series, error] {
 	}
 }
 
-// number is the value of a metric that has one, and NaN of the others.
+// number is the value of a metric that has one, otherwise NaN.
 func number(m *dto.Metric) float64 {
 	switch {
 	case m.Counter != nil:
@@ -75,7 +74,7 @@ func number(m *dto.Metric) float64 {
 	return math.NaN()
 }
 
-// label is the value of the label of that name, "" where there is none.
+// label is the value of the label of that name, "" if there is none.
 func (s series) label(name string) string {
 	for _, pair := range s.labels {
 		if pair.GetName() == name {
@@ -85,8 +84,7 @@ func (s series) label(name string) string {
 	return ""
 }
 
-// totals are a server's series by the name of their metric, added up over their
-// labels.
+// totals are a server's series by the name of their metric, summed over their labels.
 type totals map[string]total
 
 type total struct {
@@ -103,8 +101,8 @@ func (t totals) add(s series) {
 	t[s.name] = total{old.sum + s.value, old.series + 1, min(old.least, s.value)}
 }
 
-// first is the sum of the first of several names under which a server may have a
-// metric, since servers in transition have both; nil when it has none.
+// first is the sum of the first of several possible names of a metric, since servers in transition
+// have both; nil if it has none.
 func (t totals) first(names ...string) *float64 {
 	for _, name := range names {
 		if found, ok := t[name]; ok {
@@ -114,7 +112,7 @@ func (t totals) first(names ...string) *float64 {
 	return nil
 }
 
-// firstMean is like first, and the mean.
+// firstMean is like first, but returns the mean.
 func (t totals) firstMean(names ...string) *float64 {
 	for _, name := range names {
 		if found, ok := t[name]; ok {

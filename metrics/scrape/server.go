@@ -1,10 +1,9 @@
-// Package scrape reads what servers and GPUs say of themselves in Prometheus' format.
+// Package scrape reads what servers and GPUs report in Prometheus' format.
 //
-// ParseServer reads what vLLM, SGLang, text-generation-inference and llama.cpp say of
-// the moment, ParseDCGM what NVIDIA's exporter says of GPUs, and ParseCounters the
-// totals whose difference is what a run added. Each knows the names under which the
-// servers' releases have a number, passes over all others, and says nothing of what it
-// does not find: a nil field, or a count of 0.
+// ParseServer reads the current state of vLLM, SGLang, text-generation-inference and llama.cpp,
+// ParseDCGM the state of GPUs from NVIDIA's exporter, and ParseCounters the totals whose difference
+// is what a run added. Each knows the names under which the servers' releases have a number and
+// ignores all others. A missing number is a nil field, or a count of 0.
 package scrape
 
 import (
@@ -15,16 +14,16 @@ import (
 	"github.com/servebench/servebench/metrics"
 )
 
-// ErrNoSample says that a text of metrics holds nothing that is known here.
+// ErrNoSample says that a text of metrics holds nothing known.
 var ErrNoSample = errors.New("nothing in it is known to servebench")
 
-// ParseServer reads it from the text of the /metrics of vLLM, SGLang,
-// text-generation-inference or llama.cpp. The error is ErrNoSample when there is
-// nothing of theirs in it. The names are from docs.vllm.ai/en/latest/usage/metrics.html,
+// ParseServer reads a sample from the text of the /metrics of vLLM, SGLang,
+// text-generation-inference or llama.cpp. The error is ErrNoSample if nothing in it is from one of
+// these. The names are from docs.vllm.ai/en/latest/usage/metrics.html,
 // docs.sglang.io/docs/references/production_metrics.md,
 // huggingface.co/docs/text-generation-inference/reference/metrics and
-// github.com/ggml-org/llama.cpp/blob/master/tools/server/README.md, and from what
-// those servers answer.
+// github.com/ggml-org/llama.cpp/blob/master/tools/server/README.md, and from the answers of those
+// servers.
 func ParseServer(r io.Reader) (*metrics.ServerSample, error) {
 	all := totals{}
 	for s, err := range exposition(r) {
@@ -41,7 +40,7 @@ func ParseServer(r io.Reader) (*metrics.ServerSample, error) {
 	return &s, nil
 }
 
-// sample is what they say of the server, but for its start.
+// sample is the state of the server, without its start.
 func (t totals) sample() metrics.ServerSample {
 	s := metrics.ServerSample{
 		Running:     t.first("vllm:num_requests_running", "sglang:num_running_reqs", "tgi_batch_current_size", "llamacpp:requests_processing"),
@@ -60,9 +59,8 @@ func (t totals) sample() metrics.ServerSample {
 // generated are the names under which servers count output tokens.
 var generated = []string{"vllm:generation_tokens_total", "sglang:generation_tokens_total", "llamacpp:tokens_predicted_total"}
 
-// started is when the process started whose text of metrics has such series, in
-// seconds of Unix time: as it says, or, from Prometheus' Python client, when its
-// first counter was made. It is nil where nothing says so.
+// started is when the process started, in seconds of Unix time: as it reports, or, with Prometheus'
+// Python client, when its first counter was created. It is nil if nothing says so.
 func (t totals) started() *float64 {
 	if said := t.first("process_start_time_seconds"); said != nil {
 		return said

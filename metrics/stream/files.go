@@ -9,14 +9,14 @@ import (
 	"sort"
 )
 
-// Files reads files one after the other as one text, in which each begins on a new
-// line, and knows from which line of which file a line of the text is.
+// Files reads files one after the other as one text, in which each begins on a new line. It maps
+// lines of the text to lines of the files.
 type Files struct {
 	names  []string
-	files  []io.Reader // that are not read yet; the first is being read
+	files  []io.Reader // unread files; the first is being read
 	opened []*os.File
-	starts []int // the line of the text on which each file begins that was begun
-	line   int   // of the text, from 1, that is being read
+	starts []int // the line of the text on which each file begins, for files so far
+	line   int   // current line of the text, from 1
 }
 
 // OpenFiles opens files. The caller must close them.

@@ -1,14 +1,14 @@
 package stream
 
-// A hashes is a set of hashes that takes 11 to 22 bytes for each, half of what a map
-// does: a power of two of places, at most three quarters of them taken, where a hash
-// is at the place that its low bits say or soon after. The zero value is empty.
+// A hashes is a set of hashes that takes 11 to 22 bytes for each, half of what a map does. It is a
+// table with a power of two of entries, at most three quarters of them taken. A hash is at the
+// index of its low bits or soon after. The zero value is empty.
 type hashes struct {
 	places []uint64 // 0 where free
 	n      int
 }
 
-// add says whether the hash is new.
+// add reports whether the hash is new.
 func (s *hashes) add(hash uint64) bool {
 	if s.n >= len(s.places)/4*3 {
 		s.grow()
@@ -23,7 +23,7 @@ func (s *hashes) add(hash uint64) bool {
 	return true
 }
 
-// find is the place of a hash, or the free one where it belongs.
+// find is the index of a hash, or of the free entry where it belongs.
 func (s *hashes) find(hash uint64) uint64 {
 	last := uint64(len(s.places) - 1)
 	at := hash & last

@@ -9,19 +9,18 @@ import (
 	"github.com/servebench/servebench/metrics"
 )
 
-// interval is how long an interval of an IntervalLog is.
+// interval is the length of an interval of an IntervalLog.
 const interval = time.Second
 
-// An IntervalLog writes the latencies of runs in HdrHistogram's log format,
-// version 1.3, in nanoseconds: for each second of a run's clock and each name of
-// Latencies the values of the requests that ended then, tagged TARGET.NAME, or
-// TARGET.alone.NAME where the target was loaded alone, or NAME without a target.
-// A latency without values in a second has no line. It needs 205 KB for each tag,
-// and is for one goroutine.
+// An IntervalLog writes the latencies of runs in HdrHistogram's log format, version 1.3, in
+// nanoseconds. For each second of a run's clock and each name of Latencies it writes the values of
+// the requests that ended then. The tag is TARGET.NAME, or TARGET.alone.NAME if the target was
+// loaded alone, or NAME without a target. A latency without values in a second has no line. It
+// needs 205 KB for each tag. Only one goroutine may use it.
 type IntervalLog struct {
 	out   *hdrhistogram.HistogramLogWriter
 	base  time.Time // times in the log count from it; zero before the first run
-	epoch time.Time // of the runs that are under way, which have one clock
+	epoch time.Time // of the current runs, which have one clock
 	runs  map[string]*loggedRun
 	order []*loggedRun
 	from  time.Duration // where the interval begins
@@ -39,7 +38,7 @@ func NewIntervalLog(w io.Writer) *IntervalLog {
 	return &IntervalLog{out: hdrhistogram.NewHistogramLogWriter(w)}
 }
 
-// Begin takes up a run. It ends those before, unless their clock is the same.
+// Begin starts a run. It ends the earlier ones, unless their clock is the same.
 func (l *IntervalLog) Begin(h *metrics.Header) error {
 	if l.base.IsZero() {
 		if err := l.head(h.Epoch.Truncate(time.Second)); err != nil {
@@ -61,7 +60,7 @@ func (l *IntervalLog) Begin(h *metrics.Header) error {
 	return nil
 }
 
-// tag marks a latency of the run in an IntervalLog.
+// tag is the tag of a latency of the run in an IntervalLog.
 func tag(h *metrics.Header, name string) string {
 	switch {
 	case h.Target == "":
@@ -72,7 +71,7 @@ func tag(h *metrics.Header, name string) string {
 	return h.Target + "." + name
 }
 
-// head writes what a log begins with.
+// head writes the beginning of a log.
 func (l *IntervalLog) head(base time.Time) error {
 	l.base = base
 	l.out.SetBaseTime(base.UnixMilli())
@@ -90,9 +89,9 @@ func (l *IntervalLog) head(base time.Time) error {
 	return nil
 }
 
-// Write takes a record of a run that has begun, in the order in which requests
-// end. One that comes after a later second has begun counts there. A latency
-// outside 0 to 8 h counts at the nearest end.
+// Write adds a record of a run that has begun, in the order in which requests end. A record that
+// comes after a later second has begun counts there. A latency outside 0 to 8 h counts at the
+// nearest end.
 func (l *IntervalLog) Write(rec *metrics.Record) error {
 	r := l.runs[rec.Run]
 	if rec.End >= l.from+interval {
@@ -104,14 +103,14 @@ func (l *IntervalLog) Write(rec *metrics.Record) error {
 	l.last = max(l.last, rec.End)
 	for name, v := range rec.Latencies() {
 		h := r.histograms[name]
-		// In range, so this cannot fail.
+		// It is in range, so this cannot fail.
 		_ = h.RecordValue(min(max(int64(v), 0), h.HighestTrackableValue()))
 	}
 	return nil
 }
 
-// Flush writes the last, unfinished second. Nothing may be written after it
-// before another run begins.
+// Flush writes the last, unfinished second. Nothing may be written after it until another run
+// begins.
 func (l *IntervalLog) Flush() error { return l.close(l.last) }
 
 // close writes the interval, which ends there.

@@ -1,13 +1,12 @@
-// Package stream writes the Records of a run down, and reads them again.
+// Package stream writes Records to files and reads them.
 //
-// A stream is JSON, one object a line: a run line, a line for each Record and Sample,
-// and an end line. Every line bears its run's id, so streams concatenate and interleave:
-// merging the shards of a run is cat. A Writer writes one run or one shard. A Reader
-// yields what any streams hold, whatever tears, repeats or prefixes their lines. Read
-// sums up each run in a stream, or else in vLLM's result files and blocks, and judges
-// those whose requests are known.
+// A stream is JSON, one object a line: a run line, a line for each Record and Sample, and an end
+// line. Every line has its run's id, so streams can be concatenated and interleaved: cat merges the
+// shards of a run. A Writer writes one run or one shard. A Reader yields what any streams hold,
+// even if lines are torn, repeated or prefixed. Read sums up each run in a stream, or else in
+// vLLM's result files and blocks, and judges the runs whose requests are known.
 //
-// An IntervalLog is another form of the same Records: histograms by the second.
+// An IntervalLog is another form of the same Records: histograms for each second.
 package stream
 
 import "github.com/servebench/servebench/metrics"
@@ -52,8 +51,8 @@ type endLine struct {
 	*metrics.End
 }
 
-// A partLine holds a piece of a line that would have been too long: the first
-// under that line's own kind, the others under "more".
+// A partLine holds a piece of a line that would have been too long: the first piece under that
+// line's kind, the others under "more".
 type partLine struct {
 	lineHead
 	Message int    `json:"m"`    // which long line of its writer

@@ -9,25 +9,24 @@ import (
 	"github.com/servebench/servebench/metrics"
 )
 
-// A merged is a run put together from the shards that are there.
+// A merged is a run made from the shards that are there.
 type merged struct {
 	shards    []*shard // by their index, at least one
 	header    *metrics.Header
 	collector *metrics.Collector
 	sharded   bool
-	begun     bool            // a run line was there
-	noITL     bool            // of some shard it is not known
-	untraced  bool            // of some shard no Trace was kept
-	zero      time.Time       // of the run's clock, by the reference clock
+	begun     bool            // there was a run line
+	noITL     bool            // ITL of some shard is unknown
+	untraced  bool            // some shard has no Trace
+	zero      time.Time       // start of the run's clock, by the reference clock
 	window    metrics.Window  // the measured part
-	late      *metrics.Window // how late the shards' first requests were; nil for none
-	first     string          // the shard whose was first
+	late      *metrics.Window // how late the shards' first requests were; nil if unknown
+	first     string          // the shard with the earliest first request
 	last      string
 }
 
-// merge puts shards together. The header is the lowest shard's that has one.
-// Offset 0 of the run is when all were to start, where that was agreed upon, and
-// else when that shard did.
+// merge combines shards. The header is the header of the lowest shard that has one. Offset 0 of the
+// run is when all shards agreed to start, or else when that shard did.
 func merge(shards []*shard) (*merged, error) {
 	m := &merged{shards: shards, header: shards[0].header, collector: shards[0].collector}
 	first := shards[0]
@@ -55,7 +54,7 @@ func merge(shards []*shard) (*merged, error) {
 	return m, nil
 }
 
-// begin makes the Collector that several shards' go into.
+// begin makes the Collector that receives those of several shards.
 func (m *merged) begin(first *metrics.Header) {
 	header := *first
 	if !header.StartAt.IsZero() {
@@ -70,8 +69,8 @@ func (m *merged) begin(first *metrics.Header) {
 	}
 }
 
-// join takes a shard in. It drops the shard's own Collector, so that many need no more
-// memory than one.
+// join adds a shard. It drops the shard's Collector, so that many shards need no more memory than
+// one.
 func (m *merged) join(sh *shard) error {
 	known, err := sh.finish()
 	if err != nil {
@@ -104,7 +103,7 @@ func (m *merged) look(sh *shard) {
 	m.late = widened(m.late, late)
 }
 
-// widened is w with a time in it; of nil it is that time alone.
+// widened is w extended to include at; for nil it is only at.
 func widened(w *metrics.Window, at time.Duration) *metrics.Window {
 	if w == nil {
 		return &metrics.Window{From: at, To: at}
@@ -137,10 +136,10 @@ func (m *merged) summary() *metrics.Summary {
 	return s
 }
 
-// mostNamed bounds the missing shards that are named.
+// mostNamed bounds the number of missing shards that are named.
 const mostNamed = 10
 
-// missing are how many shards are not there, and the first of them.
+// missing is the number of missing shards, and the names of the first.
 func (m *merged) missing() (n int, named []string) {
 	n = m.of()
 	for _, sh := range m.shards {
@@ -156,10 +155,10 @@ func (m *merged) missing() (n int, named []string) {
 	return n, named
 }
 
-// of is how many shards make the run, as far as one knows.
+// of is the number of shards of the run, as far as known.
 func (m *merged) of() int { return max(m.header.Shards, 1) }
 
-// faults are what is amiss with the run and with its shards.
+// faults are what is wrong with the run and its shards.
 func (m *merged) faults() []string {
 	if !m.sharded {
 		return m.shards[0].faults(false)
@@ -180,7 +179,7 @@ func (m *merged) faults() []string {
 	return all
 }
 
-// faultsOf are the faults of a shard, and how it differs from the first.
+// faultsOf are the faults of a shard, and its differences from the first.
 func (m *merged) faultsOf(sh *shard) []string {
 	found := sh.faults(true)
 	if !sh.begun() {
@@ -195,7 +194,7 @@ func (m *merged) faultsOf(sh *shard) []string {
 	return found
 }
 
-// facts are what a report says of the shards.
+// facts are what a report shows about the shards.
 func (m *merged) facts() *metrics.Shards {
 	s := &metrics.Shards{Of: m.of(), Faults: m.faults(), Last: m.last, Late: m.late}
 	if m.first == m.last {
@@ -224,15 +223,15 @@ func (m *merged) facts() *metrics.Shards {
 	return s
 }
 
-// ShardFlags are the flags in which shards of a run may differ: they name the shard,
-// tell its clock, its GPUs or say where it writes.
+// ShardFlags are the flags in which shards of a run may differ: they name the shard, its clock, its
+// GPUs or its output.
 var ShardFlags = []string{
 	"shard", "run-id", "start-at", "clock-offset", "record-to", "record", "hlog", "result-dir", "result-filename", "save-result",
 	"save-detailed", "append-result", "plot-timeline", "plot-dataset-stats", "gpu-metrics", "metrics-addr", "disable-tqdm", "label", "metadata", "config",
 }
 
-// differences are the flags that were different for two shards, each with its
-// dashes. Without any flags nothing is known.
+// differences are the flags that differ between two shards, each with its dashes. A shard without
+// flags differs in none.
 func differences(one, other *metrics.Header) []string {
 	if one.Flags == nil || other.Flags == nil {
 		return nil

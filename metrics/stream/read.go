@@ -11,21 +11,20 @@ import (
 	"github.com/servebench/servebench/metrics/vllm"
 )
 
-// ErrNothing says that what was read holds no run in any form known here.
+// ErrNothing says that the input holds no run in a known form.
 var ErrNothing = fmt.Errorf("nothing to report: no record stream (its lines begin with %s); %w; %w",
 	streamMark, vllm.ErrNoResult, vllm.ErrNoBlock)
 
-// sniffLength is how much of a source is looked at to tell whether it is JSON.
+// sniffLength is how much of a source to look at to decide whether it is JSON.
 const sniffLength = 64 << 10
 
-// Read sums up each run in r, which may be a record stream, vLLM's result JSON
-// or a text with result blocks in it. A record stream may stand anywhere in
-// another text, whose blocks are then left alone. Runs of a record stream are
-// judged; of the others there is nothing to judge by. Where r is a *Files, damaged
-// lines of a stream are named by it.
+// Read sums up each run in r: a record stream, vLLM's result JSON, or a text with result blocks in
+// it. A record stream may be anywhere in another text, whose blocks are then ignored. Read judges
+// runs of a record stream; other forms have no data for a verdict. If r is a *Files, it names
+// damaged lines of a stream.
 func Read(r io.Reader, ask metrics.Ask) ([]*metrics.Summary, error) {
 	b := bufio.NewReaderSize(r, sniffLength)
-	// A short source is no error here, and any other comes again with the next read.
+	// A short source is no error here; any other error comes again with the next read.
 	head, _ := b.Peek(sniffLength)
 	var sums []*metrics.Summary
 	var err error
@@ -44,8 +43,8 @@ func Read(r io.Reader, ask metrics.Ask) ([]*metrics.Summary, error) {
 	return sums, err
 }
 
-// holdsShards says whether r begins with the record stream of a shard, of which there
-// may be others elsewhere.
+// holdsShards reports whether r begins with the record stream of a shard; other files may have
+// other shards of the run.
 func holdsShards(r io.Reader) bool {
 	for e, err := range NewReader(io.LimitReader(r, sniffLength)).Entries() {
 		if err != nil {
@@ -58,13 +57,13 @@ func holdsShards(r io.Reader) bool {
 	return false
 }
 
-// isStream says that a line of a record stream begins somewhere in head.
+// isStream reports whether a line of a record stream begins somewhere in head.
 func isStream(head []byte) bool {
 	return bytes.HasPrefix(head, streamMark) || bytes.Contains(head, append([]byte("\n"), streamMark...))
 }
 
-// readText reads a record stream, or else the blocks around it. It looks for both in
-// one pass: the text may come from a pipe, and any text may stand before a stream.
+// readText reads a record stream, or else the blocks in a text. It looks for both in one pass: the
+// text may come from a pipe, and any text may precede a stream.
 func readText(stream *Reader, ask metrics.Ask) ([]*metrics.Summary, error) {
 	var blocks vllm.BlockReader
 	stream.foreign = blocks.Line

@@ -18,9 +18,8 @@ import (
 // streamMark opens every line of a record stream.
 var streamMark = []byte(`{"v":`)
 
-// insideMark is by what such a line is known that another program put something
-// before: kubectl logs the name of a pod or the time, srun the number of a task. In
-// a text of JSON's it would have backslashes.
+// insideMark finds a line with something in front: kubectl logs adds the name of a pod or the time,
+// srun the number of a task. Within JSON, it would have backslashes.
 var insideMark = fmt.Appendf(nil, `{"v":%d,"k":"`, streamVersion)
 
 // maxMessage bounds the size of a message that was split over lines.
@@ -37,28 +36,27 @@ type Entry struct {
 	End    *metrics.End
 }
 
-// A Reader reads record streams of one or many runs, concatenated or
-// interleaved. Lines of unknown kinds are passed over.
+// A Reader reads record streams of one or many runs, concatenated or interleaved. It skips lines of
+// unknown kinds.
 type Reader struct {
 	Skipped  int // lines so far that belong to no stream
-	Damaged  int // lines so far that do, but are torn or cut into each other
-	Repeated int // messages so far that had been there before and were not yielded again
+	Damaged  int // lines of a stream so far that are torn or mixed up
+	Repeated int // messages so far that were repeats and were not yielded again
 
 	r       *bufio.Reader
 	buf     []byte             // the line being read
 	number  int                // its number, from 1
 	damage  []int              // the numbers of the first damaged lines, at most maxNamed
 	place   func(n int) string // names a line
-	foreign func(line string)  // is given each line that belongs to no stream, unless nil
+	foreign func(line string)  // receives each line that belongs to no stream; may be nil
 
-	// seen holds a hash of each message. A record has its index and its times, a
-	// sample its time, so no two messages are alike unless one is a copy. That two
-	// others out of ten million share a hash has a chance of 3 in a million, and
-	// the count in the end line would tell.
+	// seen holds a hash of each message. A record has its index and its times, a sample its time,
+	// so two messages are equal only if one is a copy. The chance that two different messages out
+	// of ten million share a hash is 3 in a million, and the count in the end line would show it.
 	seen  hashes
 	seed  maphash.Seed
 	parts map[message]*partial
-	runs  map[string]int // each run's rank by its first line, which a short one can overtake
+	runs  map[string]int // each run's rank by its first line, which a shorter line can overtake
 }
 
 // A message names a line that was split over several.
@@ -68,7 +66,7 @@ type message struct {
 	n     int
 }
 
-// A partial is a message of which some pieces are there.
+// A partial is a message with some pieces still missing.
 type partial struct {
 	line int // of its first piece
 	kind string
@@ -76,7 +74,7 @@ type partial struct {
 	text strings.Builder
 }
 
-// NewReader makes a reader from r.
+// NewReader returns a Reader of r.
 func NewReader(r io.Reader) *Reader {
 	return &Reader{
 		r:     bufio.NewReaderSize(r, 64<<10),
@@ -86,9 +84,8 @@ func NewReader(r io.Reader) *Reader {
 	}
 }
 
-// Entries yields what the stream holds, in its order, and what it holds twice
-// only once. The last pair may be an error: reading failed, or a line is of a
-// version that this program does not know.
+// Entries yields the contents of the stream, in order, and repeated messages only once. The last
+// pair may be an error: reading failed, or a line has a version that this program does not know.
 func (sr *Reader) Entries() iter.Seq2[Entry, error] {
 	return func(yield func(Entry, error) bool) {
 		for {
@@ -114,8 +111,7 @@ func (sr *Reader) Entries() iter.Seq2[Entry, error] {
 	}
 }
 
-// line reads a line, good until the next call. Of one that is too long it gives
-// the beginning.
+// line reads a line, valid until the next call. If the line is too long, it returns the beginning.
 func (sr *Reader) line() ([]byte, error) {
 	sr.buf = sr.buf[:0]
 	sr.number++
@@ -132,8 +128,7 @@ func (sr *Reader) line() ([]byte, error) {
 	}
 }
 
-// entry reads one line. It gives the zero Entry when there is nothing to report
-// of it.
+// entry reads one line. It returns the zero Entry if the line has nothing to report.
 func (sr *Reader) entry(raw []byte) (Entry, error) {
 	line := bytes.TrimSpace(raw)
 	if !bytes.HasPrefix(line, streamMark) {
@@ -174,7 +169,7 @@ func (sr *Reader) entry(raw []byte) (Entry, error) {
 	return entry, nil
 }
 
-// skip passes over a line that belongs to no stream.
+// skip ignores a line that belongs to no stream.
 func (sr *Reader) skip(line []byte) {
 	if len(bytes.TrimSpace(line)) > 0 {
 		sr.Skipped++
@@ -184,7 +179,7 @@ func (sr *Reader) skip(line []byte) {
 	}
 }
 
-// repeats says whether the message was there before.
+// repeats reports whether the message was there before.
 func (sr *Reader) repeats(text []byte) bool {
 	return !sr.seen.add(maphash.Bytes(sr.seed, text))
 }
@@ -212,7 +207,7 @@ func (sr *Reader) damagedLines() string {
 	return metrics.Counted(sr.Damaged, "torn or damaged line") + " of the stream: " + strings.Join(names, ", ")
 }
 
-// warnings are what there is to say of the stream so far.
+// warnings are the warnings about the stream so far.
 func (sr *Reader) warnings() []string {
 	var w []string
 	if sr.Damaged > 0 {
@@ -227,12 +222,12 @@ func (sr *Reader) warnings() []string {
 	return w
 }
 
-// join adds a piece to its message and gives the message once it is whole.
+// join adds a piece to its message and returns the message once it is complete.
 func (sr *Reader) join(part *partLine) (whole []byte, kind string) {
 	key := message{part.Run, part.Shard, part.Message}
 	p := sr.parts[key]
 	if p != nil && part.Part == 0 {
-		// A copy of the stream begins where the one before was cut.
+		// A copy of the stream begins where the previous one was cut.
 		sr.damaged(p.line)
 		p = nil
 	}
@@ -286,6 +281,6 @@ func decode(head lineHead, line []byte) (Entry, error) {
 	return e, nil
 }
 
-// maxTextLine is the longest line of text that is looked at; progress bars that
-// rewrite their line make long ones.
+// maxTextLine is the longest line of text to look at; progress bars that rewrite their line make
+// long ones.
 const maxTextLine = 16 << 20

@@ -13,13 +13,13 @@ import (
 	"github.com/servebench/servebench/metrics"
 )
 
-// Recorded reads recorded runs by the names that a user gives: files, folders of files,
-// folders with a record stream of a known name, and some runs of a file.
+// Recorded reads recorded runs by the names that a user gives: files, folders of files, folders
+// with a record stream of a known name, and some runs of a file.
 type Recorded struct {
 	Ask    metrics.Ask
 	Stdin  io.Reader         // read for the name "-"
-	Stream string            // name of the record stream that a folder is read for, if it is there
-	Warn   func(text string) // is told what is wrong with runs that are read all the same
+	Stream string            // name of the record stream to read in a folder, if it is there
+	Warn   func(text string) // receives what is wrong with runs that are read anyway
 }
 
 // Read sums up the runs of all names, in order. FILE:2 is the second run of a file and
@@ -36,7 +36,7 @@ func (r *Recorded) Read(names ...string) ([]*metrics.Summary, error) {
 	return all, nil
 }
 
-// Of sums up the runs of one source, which may be a name as Read takes it.
+// Of sums up the runs of one source, which may be a name as Read accepts it.
 func (r *Recorded) Of(from Source) ([]*metrics.Summary, error) {
 	name := from[0]
 	info, err := os.Stat(name)
@@ -89,7 +89,7 @@ func (r *Recorded) folder(name string) ([]*metrics.Summary, error) {
 
 var choice = regexp.MustCompile(`^(.+):([1-9]\d{0,8})(?:-([1-9]\d{0,8}))?$`)
 
-// chosen reads FILE:2 or FILE:2-5. It fails with the error given for another name.
+// chosen reads FILE:2 or FILE:2-5. For another name, it returns the given error.
 func (r *Recorded) chosen(name string, failed error) ([]*metrics.Summary, error) {
 	parts := choice.FindStringSubmatch(name)
 	if parts == nil {
@@ -101,7 +101,7 @@ func (r *Recorded) chosen(name string, failed error) ([]*metrics.Summary, error)
 	if err != nil {
 		return nil, err
 	}
-	// Both are digits, and few.
+	// Both are a few digits.
 	first, _ := strconv.Atoi(parts[2])
 	last := first
 	if parts[3] != "" {

@@ -10,9 +10,9 @@ import (
 	"github.com/servebench/servebench/metrics/trust"
 )
 
-// readStream sums up each run of a record stream, in the order of their run lines. Shards
-// of a run are merged on one clock. Faults of a run are among its warnings, and faults of
-// the stream among the last run's.
+// readStream sums up each run of a record stream, in the order of their run lines. It merges the
+// shards of a run on one clock. Faults of a run are among its warnings, faults of the stream among
+// the last run's.
 func readStream(stream *Reader, ask metrics.Ask) ([]*metrics.Summary, error) {
 	runs := map[string]*run{}
 	for e, err := range stream.Entries() {
@@ -39,9 +39,8 @@ func readStream(stream *Reader, ask metrics.Ask) ([]*metrics.Summary, error) {
 	return sums, nil
 }
 
-// A run is being put together from its shards. Each is summed up by itself, so that
-// it does not matter how their lines lie between each other, and the Collectors are
-// merged in the order of the shards in the end.
+// A run is assembled from its shards. Each shard is summed up separately, so the order of their
+// lines does not matter. At the end, the Collectors are merged in the order of the shards.
 type run struct {
 	id     string
 	ask    metrics.Ask
@@ -65,7 +64,7 @@ func (r *run) summary() (*metrics.Summary, error) {
 	}
 	s := m.summary()
 	if m.noITL {
-		// With nothing to quote, ITL is unknown, and not 0 or that of some requests.
+		// Without a quoted value, ITL is unknown, instead of 0 or the ITL of some requests.
 		s.ITL = metrics.Distribution{Quoted: metrics.NewQuote()}
 	}
 	if err := includeEnds(s, shards); err != nil {
@@ -86,8 +85,8 @@ func (r *run) summary() (*metrics.Summary, error) {
 	return s, nil
 }
 
-// forget leaves out of s what is not known of all shards, because some left no
-// single requests, and says so.
+// forget removes from s what is unknown for some shards, because those have no requests, and warns
+// about it.
 func (m *merged) forget(s *metrics.Summary, ask metrics.Ask) (warnings []string) {
 	compact := slices.ContainsFunc(m.shards, (*shard).compact)
 	if s.Trace != nil && (compact || m.untraced) {
@@ -112,9 +111,9 @@ func (m *merged) forget(s *metrics.Summary, ask metrics.Ask) (warnings []string)
 	return warnings
 }
 
-// includeEnds adds what the shards' end lines say and their records do not.
+// includeEnds adds what the shards' end lines have and their records do not.
 func includeEnds(s *metrics.Summary, shards []*shard) error {
-	hosts := map[string]int{} // cores that shards had there
+	hosts := map[string]int{} // cores of the shards on each host
 	for _, sh := range shards {
 		e := sh.end()
 		if e == nil {

@@ -10,22 +10,22 @@ import (
 	"github.com/servebench/servebench/metrics"
 )
 
-// A shard is what is known so far of one shard of a run. All its times are on its
-// own clock, and so are those in its Collector.
+// A shard is what is known so far about one shard of a run. All its times are on its own clock,
+// also in its Collector.
 type shard struct {
 	index     int
-	header    *metrics.Header   // the first run line's, under the ask
+	header    *metrics.Header   // from the first run line, changed by the ask
 	headers   []*metrics.Header // of all its run lines
 	ends      []*metrics.End    // all of them
 	collector *metrics.Collector
 	last      time.Duration // latest end of a measured record
 	lines     int           // of requests
-	records   int           // requests that were measured; known once it has joined the others
+	records   int           // measured requests; known once it has joined the others
 	gapless   bool          // it has records without single chunk times
 }
 
-// unasked is what is taken for the configuration of a run without a run line:
-// of what was asked for nothing is known, and vLLM's default metrics are reported.
+// unasked is the configuration of a run without a run line: everything is unknown, and vLLM's
+// default metrics are reported.
 func unasked() metrics.Config {
 	c := metrics.UnknownConfig()
 	c.Metrics, c.Percentiles = []string{"ttft", "tpot", "itl"}, []float64{99}
@@ -71,7 +71,7 @@ func (sh *shard) add(r *metrics.Record) {
 	}
 }
 
-// begun says that its run line was there.
+// begun reports whether its run line was there.
 func (sh *shard) begun() bool { return len(sh.headers) > 0 }
 
 // end is its first end line, nil if there is none.
@@ -90,11 +90,10 @@ func (sh *shard) took() time.Duration {
 	return max(0, sh.last-sh.header.Began())
 }
 
-// compact says that nothing is known of single requests.
+// compact reports that the requests are unknown.
 func (sh *shard) compact() bool { return sh.header.Compact && sh.lines == 0 }
 
-// finish takes over what the end line says and the records do not. It says whether
-// ITL is then known.
+// finish adds what the end line has and the records do not. It reports whether ITL is then known.
 func (sh *shard) finish() (known bool, err error) {
 	end := sh.end()
 	switch {
@@ -106,12 +105,12 @@ func (sh *shard) finish() (known bool, err error) {
 	return sh.collector.AdoptGaps(end, !sh.recounted())
 }
 
-// recounted says that the ask has other Definitions than the run, and that they differ.
+// recounted reports that the ask has other Definitions than the run, and that they differ.
 func (sh *shard) recounted() bool {
 	return sh.begun() && sh.header.Config.Chat() && sh.header.Definitions.Named() != sh.headers[0].Definitions.Named()
 }
 
-// counted is how many they were by the end lines, one for each run line.
+// counted is the number of requests by the end lines, one for each run line.
 func (sh *shard) counted() int {
 	n := 0
 	for _, e := range sh.ends[:min(len(sh.ends), max(len(sh.headers), 1))] {
@@ -120,8 +119,7 @@ func (sh *shard) counted() int {
 	return n
 }
 
-// faults are what there is to say of the shard, each after its name. It must have
-// joined the others.
+// faults are the shard's faults, each after its name. It must have joined the others.
 func (sh *shard) faults(sharded bool) []string {
 	var w []string
 	if !sh.begun() {

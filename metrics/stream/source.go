@@ -8,11 +8,11 @@ import (
 	"github.com/servebench/servebench/metrics"
 )
 
-// A Source is the names of files that are read as one: a single file, or all files with
-// shards, since any of these may be of one run.
+// A Source is the names of files that are read as one: a single file, or all files with shards,
+// since any of these may belong to one run.
 type Source []string
 
-// Sources groups files: all files with shards are together, where the first of them was.
+// Sources groups files: all files with shards are together, at the position of the first.
 func Sources(names []string) []Source {
 	var sources []Source
 	shards := -1
@@ -51,8 +51,8 @@ func (s Source) String() string {
 	return fmt.Sprintf("%s and %s", s[0], metrics.Counted(len(s)-1, "more file"))
 }
 
-// Read sums up the runs of the source, or of stdin for the name "-". It also names what
-// it read. An error begins with that name.
+// Read sums up the runs of the source, or of stdin for the name "-". It also returns the name of
+// what it read. An error begins with that name.
 func (s Source) Read(stdin io.Reader, ask metrics.Ask) (name string, sums []*metrics.Summary, err error) {
 	name, in := s.String(), newFile("<stdin>", stdin)
 	if name == "-" {
@@ -61,7 +61,7 @@ func (s Source) Read(stdin io.Reader, ask metrics.Ask) (name string, sums []*met
 		if in, err = OpenFiles(s...); err != nil {
 			return name, nil, err
 		}
-		defer in.Close() // which was only read
+		defer in.Close() // opened for reading only
 	}
 	if sums, err = Read(in, ask); err != nil {
 		return name, nil, fmt.Errorf("%s: %w", name, err)

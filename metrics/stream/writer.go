@@ -10,16 +10,14 @@ import (
 	"github.com/servebench/servebench/metrics"
 )
 
-// PipeLine is the MaxLine that is safe on a pipe: Slurm cuts longer lines of
-// different tasks into each other.
+// PipeLine is the MaxLine that is safe on a pipe: Slurm mixes up longer lines of different tasks.
 const PipeLine = 1000
 
-// A Writer writes one run, or one shard of it, as a record stream: Begin
-// once, Write for each record and Sample for each sample, End. Every line is handed over in one call of
-// Write, so whatever kills the program leaves at most the last line torn. It is
-// for one goroutine.
+// A Writer writes one run, or one shard of it, as a record stream: Begin once, Write for each
+// record and Sample for each sample, End. Every line is one call of Write, so whatever kills the
+// program leaves at most the last line torn. Only one goroutine may use it.
 type Writer struct {
-	MaxLine  int  // bytes in a line at most, its end included; 0 means no limit
+	MaxLine  int  // most bytes in a line, with its end; 0 means no limit
 	NoChunks bool // leave out arrival times between a request's first and last chunk
 
 	w        io.Writer
@@ -29,11 +27,10 @@ type Writer struct {
 	buf      bytes.Buffer
 }
 
-// NewWriter makes a writer to w, which needs no buffer and no lock.
+// NewWriter returns a Writer to w, which needs no buffer and no lock.
 func NewWriter(w io.Writer) *Writer { return &Writer{w: w} }
 
-// Begin writes the run line. Records are written as they are, whatever the
-// Definitions of the run.
+// Begin writes the run line. Records are written as they are, whatever the Definitions of the run.
 func (sw *Writer) Begin(h *metrics.Header) error {
 	sw.head, sw.compact = lineHead{V: streamVersion, Run: h.Run, Shard: h.Shard}, h.Compact
 	named := *h
@@ -41,8 +38,7 @@ func (sw *Writer) Begin(h *metrics.Header) error {
 	return sw.write(kindRun, runLine{sw.headOf(kindRun), &named})
 }
 
-// Write writes a record, unless the stream is compact, and neither keeps nor
-// changes it.
+// Write writes a record, unless the stream is compact. It neither keeps nor changes the record.
 func (sw *Writer) Write(r *metrics.Record) error {
 	if sw.compact {
 		return nil
@@ -63,8 +59,8 @@ func (sw *Writer) Sample(s *metrics.Sample) error {
 	return sw.write(kindSample, sampleLine{sw.headOf(kindSample), s})
 }
 
-// End writes what the run came to. A stream without an end counts as cut. Of a
-// compact one the Summary must be of a Collector whose Header says so, too.
+// End writes the result of the run. A stream without an end counts as cut. For a compact stream,
+// the Summary must come from a Collector with a compact Header.
 func (sw *Writer) End(s *metrics.Summary) error {
 	e, err := s.End()
 	if err != nil {
@@ -95,7 +91,7 @@ func (sw *Writer) write(kind string, line any) error {
 func (sw *Writer) writeParts(kind string, text []byte) error {
 	part := partLine{lineHead: sw.headOf(kind), Message: sw.messages, Part: len(text), Parts: len(text)}
 	sw.messages++
-	// The widest numbers that can occur make the longest line.
+	// The widest possible numbers make the longest line.
 	empty, err := sw.encode(part)
 	if err != nil {
 		return fmt.Errorf("encoding a %s line: %w", kind, err)
@@ -116,7 +112,7 @@ func (sw *Writer) writeParts(kind string, text []byte) error {
 	return nil
 }
 
-// encode gives a line and its end, good until the next call.
+// encode returns a line and its end, valid until the next call.
 func (sw *Writer) encode(line any) ([]byte, error) {
 	sw.buf.Reset()
 	e := json.NewEncoder(&sw.buf)

@@ -12,17 +12,16 @@ import (
 	"github.com/servebench/servebench/metrics"
 )
 
-// The block's measures in characters.
+// The widths of the block in characters.
 const (
 	Width      = 50
 	labelWidth = 40
 	valueWidth = 10
 )
 
-// Block writes the result block as that version of vLLM prints it, byte for
-// byte. The version decides lines and labels only; what the numbers mean is the
-// same for all. A metric that the configuration selects but the Summary does not
-// know is left out.
+// Block writes the result block as that version of vLLM prints it, byte for byte. The version
+// decides lines and labels only; the numbers mean the same for all. It leaves out a metric that the
+// configuration selects but the Summary does not know.
 func Block(w io.Writer, s *metrics.Summary, v Version) error {
 	var b bytes.Buffer
 	Rule(&b, " Serving Benchmark Result ", '=')
@@ -78,7 +77,7 @@ func positions(s *metrics.Summary) (rows []Row) {
 	return rows
 }
 
-// statistics are the rows of the part's metric, if the run reports that.
+// statistics are the rows of the part's metric, if the run reports it.
 func (p *part) statistics(s *metrics.Summary, v Version) []Row {
 	percentiles := s.Header.Config.Percentiles
 	if v.before(choosesMetrics) {
@@ -98,9 +97,9 @@ func LatencyRows(label string, d *metrics.Distribution, percentiles []float64) [
 	return rows
 }
 
-// Failures writes the list of errors that vLLM prints before its block when
-// requests failed: the first ten in dataset order. It writes nothing when none
-// did, or for a version that has no such list.
+// Failures writes the list of errors that vLLM prints before its block if requests failed: the
+// first ten in dataset order. It writes nothing if none failed, or for a version that has no such
+// list.
 func Failures(w io.Writer, s *metrics.Summary, v Version) error {
 	if len(s.FirstErrors) == 0 || v.before(listsFailures) {
 		return nil
@@ -123,7 +122,7 @@ func Rule(b *bytes.Buffer, title string, fill byte) {
 	b.WriteByte('\n')
 }
 
-// A Row is one line of the block. One without a value is a bare label.
+// A Row is one line of the block. A Row without a value is a bare label.
 type Row struct{ Label, Value string }
 
 func (r Row) Write(b *bytes.Buffer) {
@@ -134,7 +133,7 @@ func (r Row) Write(b *bytes.Buffer) {
 	fmt.Fprintf(b, "%-*s %-*s\n", labelWidth, r.Label, valueWidth, r.Value)
 }
 
-// Count writes a whole number; nothing when it is not known.
+// Count writes a whole number; nothing if it is unknown.
 func Count(n int) string {
 	if n < 0 {
 		return ""
@@ -142,7 +141,7 @@ func Count(n int) string {
 	return strconv.Itoa(n)
 }
 
-// Decimal writes a number with two digits; nothing when it is not known.
+// Decimal writes a number with two digits; nothing if it is unknown.
 func Decimal(v float64) string {
 	switch {
 	case math.IsNaN(v):

@@ -23,16 +23,15 @@ const sglangLabel = "Backend"
 // ErrNoBlock says that there is no result block in what was read.
 var ErrNoBlock = errors.New(`no result block headed "` + blockHeads[0] + `"`)
 
-// A BlockReader finds the result blocks in a text: of any vLLM from 0.4.0 on, of
-// its Rust client, with or without the spaces that pad their lines, quoted or
-// fenced, whole or in part. Numbers are as printed, so what a block lacks cannot be
-// computed: a warning says what is missing.
+// A BlockReader finds the result blocks in a text: of vLLM from 0.4.0 on, of its Rust client, with
+// or without the spaces that pad their lines, quoted or fenced, whole or in part. Numbers are as
+// printed. What a block lacks cannot be computed; a warning says what is missing.
 type BlockReader struct {
 	found []*metrics.Summary
-	open  *metrics.Summary   // the block it is in, nil between blocks
+	open  *metrics.Summary   // the current block, nil between blocks
 	known int                // lines of it that were understood
-	quote string             // what stands before its lines: "> " of a quotation, "0: " of srun
-	last  map[string]float64 // of each metric, the percentile read last
+	quote string             // prefix of its lines: "> " of a quotation, "0: " of srun
+	last  map[string]float64 // for each metric, the percentile read last
 }
 
 // Line takes the next line of the text.
@@ -59,8 +58,8 @@ func (b *BlockReader) Line(text string) {
 	}
 }
 
-// blockHead recognises the first line of a block, whatever its width and
-// whatever a progress bar left before it.
+// blockHead recognises the first line of a block, whatever its width and whatever a progress bar
+// left in front of it.
 func blockHead(text string) (prefix string, ok bool) {
 	for _, title := range blockHeads {
 		at := strings.Index(text, "= "+title+" =")
@@ -83,7 +82,7 @@ func (b *BlockReader) close() {
 	b.open, b.quote = nil, ""
 }
 
-// Summaries ends the text and gives what was found in it, under the ask.
+// Summaries ends the text and returns what was found in it, changed by the ask.
 func (b *BlockReader) Summaries(ask metrics.Ask) ([]*metrics.Summary, error) {
 	b.close()
 	if len(b.found) == 0 {
@@ -99,7 +98,7 @@ func (b *BlockReader) Summaries(ask metrics.Ask) ([]*metrics.Summary, error) {
 	return b.found, nil
 }
 
-// set takes over what a line of the block says; false when it says nothing known.
+// set stores the value of a line of the block; false if the label is unknown.
 func (b *BlockReader) set(label, value string) bool {
 	s := b.open
 	if label == sglangLabel {
@@ -147,7 +146,7 @@ func (b *BlockReader) setStatistic(label string, v float64) bool {
 			return false
 		}
 		if !slices.Contains(c.Percentiles, p) {
-			// Behind the one before it in its section: lines of earlier sections may be missing.
+			// After the previous one in its section: lines of earlier sections may be missing.
 			at := 0
 			if before, read := b.last[metric]; read {
 				at = slices.Index(c.Percentiles, before) + 1

@@ -1,10 +1,10 @@
-// Package vllm reads and writes what vLLM's serving benchmark prints: the result block
-// and the result file.
+// Package vllm reads and writes the output of vLLM's serving benchmark: the result block and the
+// result file.
 //
-// Both directions share one table of lines: for each number its label in the block, its
-// key in the result file, the releases that have it, and its place in a Summary. Block
-// and Result write as a given Version does, byte for byte. BlockReader and ReadResults
-// read what any release wrote; what is not there stays unknown.
+// Both directions share one table of lines. It has for each number its label in the block, its key
+// in the result file, the releases that have it, and its place in a Summary. Block and Result write
+// as a given Version does, byte for byte. BlockReader and ReadResults read the output of any
+// release; what is missing stays unknown.
 package vllm
 
 import (
@@ -13,21 +13,21 @@ import (
 	"github.com/servebench/servebench/metrics"
 )
 
-// A line is a number of vLLM's: what the block calls it, what the result file calls it,
-// and where a Summary has it.
+// A line is one of vLLM's numbers: its label in the block, its key in the result file, and its
+// place in a Summary.
 type line struct {
 	label string // in the block, without its colon
-	key   string // in the result file; "" where that does not have it
+	key   string // in the result file; "" if it is not there
 	span         // the releases whose blocks have the line
 
-	// at points to the number in a Summary, and makes the section that it is in: an *int
-	// or *int64, -1 where it is not known, or a *float64, then NaN.
+	// at points to the number in a Summary, and creates the section that it is in: an *int or
+	// *int64, -1 if unknown, or a *float64, NaN if unknown.
 	at func(*metrics.Summary) any
 
 	hidden  func(float64) bool // values that the block does not print; nil for none
-	tokens  bool               // gone when --skip-tokenizer-init was given, from vLLM 0.17 on
-	decimal bool               // printed with two digits though it is whole
-	release string             // the last one that prints the line; "" where the latest does
+	tokens  bool               // missing with --skip-tokenizer-init, from vLLM 0.17 on
+	decimal bool               // printed with two digits although it is whole
+	release string             // the last release that prints the line; "" if the latest does
 }
 
 // totals are the first part of the block, in order, for each release that changed it.
@@ -87,8 +87,7 @@ var diffusion = []line{
 	{label: "Canvas positions evaluated", key: "diffusion_canvas_positions", at: func(s *metrics.Summary) any { return &diffusionOf(s).CanvasPositions }},
 }
 
-// The sections of a Summary are made, with nothing known of them, when their first
-// number is read.
+// The sections of a Summary are created, with everything unknown, when their first number is read.
 
 func probesOf(s *metrics.Summary) *metrics.Probes {
 	if s.Probes == nil {
@@ -115,7 +114,7 @@ func diffusionOf(s *metrics.Summary) *metrics.Diffusion {
 	return s.Diffusion
 }
 
-// get is the number that s has, NaN where it is not known, and whether it is whole.
+// get is the number in s, NaN if unknown, and whether it is whole.
 func (l *line) get(s *metrics.Summary) (v float64, whole bool) {
 	switch at := l.at(s).(type) {
 	case *int:
@@ -131,7 +130,7 @@ func (l *line) get(s *metrics.Summary) (v float64, whole bool) {
 	return v, whole
 }
 
-// set gives s the number, NaN where it is not known.
+// set stores the number in s, NaN if unknown.
 func (l *line) set(s *metrics.Summary, v float64) {
 	count := int64(-1)
 	if v >= 0 && v < math.MaxInt {
@@ -159,19 +158,19 @@ func (l *line) text(s *metrics.Summary) string {
 	return Decimal(v)
 }
 
-// A part is a stretch of the block under one title: lines, or the statistics of a metric.
-// Without rows it is absent.
+// A part is a section of the block with one title: lines, or the statistics of a metric. A part
+// without rows is left out.
 type part struct {
 	title string
 	span
 	lines  []line
 	metric string                      // one of metrics.Metrics
-	label  string                      // what the block calls it
-	there  func(*metrics.Summary) bool // whether a Summary has the part; nil for all
+	label  string                      // label in the block
+	there  func(*metrics.Summary) bool // reports whether a Summary has the part; nil for all
 	more   func(*metrics.Summary) []Row
 }
 
-// parts are all that any release prints, in order.
+// parts are all sections that any release prints, in order.
 var parts = []part{
 	{lines: totals},
 	{title: "Probe Requests", span: since(27, 0), lines: probes,

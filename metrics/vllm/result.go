@@ -15,14 +15,14 @@ import (
 // An object is a result file under construction.
 type object struct{ pyjson.Object }
 
-// setKnown sets a number unless it is not known.
+// setKnown sets a number unless it is unknown.
 func (d *object) setKnown(key string, v float64) {
 	if !math.IsNaN(v) {
 		d.Set(key, v)
 	}
 }
 
-// put sets the numbers of these keys, as far as they are known.
+// put sets the numbers of these keys that are known.
 func (d *object) put(s *metrics.Summary, keys ...string) {
 	for _, key := range keys {
 		v, whole := keyed[key].get(s)
@@ -41,7 +41,7 @@ func (d *object) putAll(s *metrics.Summary, lines []line) {
 	}
 }
 
-// Result is what vLLM has in a result file.
+// Result is vLLM's result file.
 func Result(s *metrics.Summary, v Version) pyjson.Object {
 	var d object
 	asked(&d, s)
@@ -61,8 +61,7 @@ func Result(s *metrics.Summary, v Version) pyjson.Object {
 	return d.Object
 }
 
-// PartNumbers are the numbers of a part of a run under the keys that they have for the
-// whole.
+// PartNumbers are the numbers of a part of a run under the keys of the whole run's numbers.
 func PartNumbers(s *metrics.Summary) pyjson.Object {
 	var d object
 	totalled(&d, s, Version{})
@@ -115,7 +114,7 @@ func orNull(s string) any {
 	return s
 }
 
-// totalled are the numbers of a whole run, but for the peaks.
+// totalled are the numbers of a whole run, except the peaks.
 func totalled(d *object, s *metrics.Summary, v Version) {
 	d.put(s, "duration", "completed")
 	if v.Since(11, 1) {
@@ -130,8 +129,8 @@ func peaks(d *object, s *metrics.Summary) {
 	d.put(s, "max_output_tokens_per_s", "max_concurrent_requests")
 }
 
-// detailed lays the outcomes out by column; failed ones keep their place. Latencies
-// and queue times are there without the others, too: vLLM does not leave them out.
+// detailed writes the outcomes in columns; failed ones keep their place. Latencies and queue times
+// may be there without the other columns, since vLLM never leaves them out.
 func detailed(d *object, s *metrics.Summary, v Version) {
 	if o := s.Outcomes; o != nil {
 		d.Set("input_lens", columnOf(o, func(o metrics.Outcome) int { return o.In }))
@@ -155,7 +154,7 @@ func detailed(d *object, s *metrics.Summary, v Version) {
 	}
 }
 
-// serverTimes adds the server's times of all requests, if it gave any.
+// serverTimes adds the server's times of all requests, if it sent any.
 func serverTimes(d *object, outcomes []metrics.Outcome) {
 	told := func(o metrics.Outcome) bool { return o.ServerQueue != nil || o.ServerTTFT != nil }
 	if slices.ContainsFunc(outcomes, told) {
@@ -232,8 +231,8 @@ func statistics(d *object, name string, dist *metrics.Distribution, percentiles 
 // fileTime is how vLLM writes a moment in names and in the date key.
 const fileTime = "20060102-150405"
 
-// ResultName is the name vLLM gives a result file when none is asked for; t is
-// the end of the run and shows in its own location.
+// ResultName is vLLM's default name for a result file; t is the end of the run, written in its own
+// time zone.
 func ResultName(c *metrics.Config, t time.Time) string {
 	label := c.Label
 	if label == "" {
@@ -249,8 +248,8 @@ func ResultName(c *metrics.Config, t time.Time) string {
 	return fmt.Sprintf("%s-%s-%s-%s.json", label, load, path.Base(c.Model), t.Format(fileTime))
 }
 
-// isoFormat writes a moment as Python's datetime.isoformat does without a zone:
-// microseconds, or none when they are zero.
+// isoFormat writes a moment as Python's datetime.isoformat does without a zone: with microseconds,
+// unless they are zero.
 func isoFormat(t time.Time) string {
 	if t.Nanosecond()/1000 == 0 {
 		return t.Format("2006-01-02T15:04:05")

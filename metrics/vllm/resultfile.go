@@ -16,17 +16,16 @@ import (
 	"github.com/servebench/servebench/metrics"
 )
 
-// resultKeys are the keys by which a result file of vLLM's is known.
+// resultKeys are the keys that identify a result file of vLLM.
 var resultKeys = []string{"duration", "completed", "total_input_tokens"}
 
-// ErrNoResult says that there is no result of vLLM's in what was read.
+// ErrNoResult says that the input has no result of vLLM.
 var ErrNoResult = errors.New("no JSON object with the keys " + strings.Join(resultKeys, ", "))
 
-// ReadResults reads vLLM's result JSON: one object, or several one after the
-// other as --append-result writes them. What an object gives is quoted as it is;
-// what it lacks and ask wants is computed from its arrays, when it has them, and
-// marked as approximate where they do not hold all that vLLM had. Objects of
-// another kind are passed over.
+// ReadResults reads vLLM's result JSON: one object, or several one after the other as
+// --append-result writes them. It quotes what an object gives. What is missing and the ask wants,
+// it computes from the object's arrays, if there are any, and marks as approximate if they lack
+// something that vLLM had. It skips objects of another kind.
 func ReadResults(r io.Reader, ask metrics.Ask) ([]*metrics.Summary, error) {
 	var sums []*metrics.Summary
 	d := json.NewDecoder(r)
@@ -85,7 +84,7 @@ func decodeObject(d *json.Decoder) ([]member, error) {
 	return members, whole(err)
 }
 
-// whole turns an end in the middle of an object into the error that it is.
+// whole turns an end in the middle of an object into an error.
 func whole(err error) error {
 	if errors.Is(err, io.EOF) {
 		return io.ErrUnexpectedEOF
@@ -93,11 +92,11 @@ func whole(err error) error {
 	return err
 }
 
-// A resultFile is one result of vLLM's as it was written.
+// A resultFile is one result of vLLM as it was written.
 type resultFile struct{ members []member }
 
 func (f *resultFile) value(key string) json.RawMessage {
-	// Like Python's, the last of equal keys counts.
+	// As in Python, the last of equal keys counts.
 	for _, m := range slices.Backward(f.members) {
 		if m.key == key && !bytes.Equal(m.value, []byte("null")) {
 			return m.value
@@ -110,7 +109,7 @@ func (f *resultFile) has(keys ...string) bool {
 	return !slices.ContainsFunc(keys, func(k string) bool { return f.value(k) == nil })
 }
 
-// number is the value of a key, NaN when there is none.
+// number is the value of a key, NaN if there is none.
 func (f *resultFile) number(key string) float64 {
 	v, err := strconv.ParseFloat(cmp.Or(f.text(key), string(f.value(key))), 64)
 	if err != nil {
@@ -119,7 +118,7 @@ func (f *resultFile) number(key string) float64 {
 	return v
 }
 
-// count is the value of a key, -1 when there is none.
+// count is the value of a key, -1 if there is none.
 func (f *resultFile) count(key string) int {
 	v := f.number(key)
 	if !(v >= 0 && v < math.MaxInt) {
@@ -155,11 +154,11 @@ func (f *resultFile) summary(ask metrics.Ask) (*metrics.Summary, error) {
 		c.AddLastings(lastings, f.count("completed"))
 	}
 	s := c.Summary(f.number("duration"))
-	s.Truth = nil // which needs Records
+	s.Truth = nil // it needs Records
 	s.Trust, s.Interrupted, s.Incomplete = f.trust(), f.flag("interrupted"), f.texts("incomplete")
 	s.StoppedBy = f.text("stopped_by")
 	s.Warnings = append(s.Warnings, s.Incomplete...)
-	// Without one that can be read the date stays unknown.
+	// Without a readable date, the date stays unknown.
 	s.Date, _ = time.ParseInLocation("20060102-150405", f.text("date"), time.Local)
 	f.totals(s, outcomes != nil, ask.Goodput != nil && outcomes != nil)
 	f.sections(s)
@@ -180,8 +179,8 @@ func (f *resultFile) summary(ask metrics.Ask) (*metrics.Summary, error) {
 	return s, nil
 }
 
-// definitions are what servebench wrote, or 0.29.0's for a file from before vLLM wrote
-// latencies. Later files by vLLM itself do not tell.
+// definitions are what servebench wrote, or 0.29.0's for a file from before vLLM wrote latencies.
+// Later files by vLLM itself do not say.
 func (f *resultFile) definitions() metrics.Definitions {
 	var ours struct{ Definitions metrics.Definitions }
 	if raw := f.value("truth"); raw != nil && json.Unmarshal(raw, &ours) == nil && ours.Definitions != "" {
@@ -193,7 +192,7 @@ func (f *resultFile) definitions() metrics.Definitions {
 	return ""
 }
 
-// config is what the file tells of how the run was asked for.
+// config is what the file says about the run's parameters.
 func (f *resultFile) config() metrics.Config {
 	c := metrics.Config{
 		Backend: f.text("backend"), Model: f.text("model_id"), Tokenizer: f.text("tokenizer_id"),
@@ -210,13 +209,13 @@ func (f *resultFile) config() metrics.Config {
 		}
 	}
 	c.Percentiles = f.percentiles()
-	// vLLM without a tokenizer keeps what it counted in tokens from its user, though not from the file.
+	// vLLM without a tokenizer hides counts of tokens from its user, but writes them to the file.
 	c.SkipTokenizer = c.Tokenizer == "" && f.hasKey("tokenizer_id") &&
 		!f.has("mean_ttft_ms") && !f.has("mean_tpot_ms") && !f.has("mean_itl_ms")
 	return c
 }
 
-// configKeys come between date and request_rate; any others there are --metadata.
+// configKeys come between date and request_rate; all other keys there are --metadata.
 var configKeys = []string{"date", "endpoint_type", "backend", "label", "model_id", "tokenizer_id", "num_prompts"}
 
 func (f *resultFile) metadata() []metrics.KV {
@@ -246,7 +245,7 @@ func (f *resultFile) percentiles() []float64 {
 	return ps
 }
 
-// percentileKey takes p99.9_ttft_ms apart.
+// percentileKey splits p99.9_ttft_ms.
 func percentileKey(key string) (p float64, metric string, ok bool) {
 	number, metric, ok := strings.Cut(strings.TrimPrefix(key, "p"), "_")
 	metric, isMS := strings.CutSuffix(metric, "_ms")

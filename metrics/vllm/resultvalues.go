@@ -11,9 +11,9 @@ import (
 	"github.com/servebench/servebench/metrics"
 )
 
-// totals replaces what was computed by what the file says, and computes what it
-// lacks: rates from its counts, and from its arrays, if it has them, what takes single
-// requests. Goodput stays as computed when it was asked for anew.
+// totals replaces computed numbers by those in the file, and computes missing ones: rates from its
+// counts, and from its arrays, if there are any, what needs single requests. Goodput stays as
+// computed if the ask has its own limits.
 func (f *resultFile) totals(s *metrics.Summary, arrays, anew bool) {
 	timed := arrays && f.has("start_times")
 	computed := map[string]bool{
@@ -40,7 +40,7 @@ func (f *resultFile) totals(s *metrics.Summary, arrays, anew bool) {
 	}
 }
 
-// rateOf is so many a second; NaN of a count or a duration that is not known.
+// rateOf is n a second; NaN if the count or the duration is unknown.
 func rateOf(n int, seconds float64) float64 {
 	if n < 0 || !(seconds > 0) {
 		return math.NaN()
@@ -61,7 +61,7 @@ func (f *resultFile) sections(s *metrics.Summary) {
 		}
 	}
 	if s.SpecDecode != nil {
-		// A list that is not one of numbers is no list.
+		// Ignore a value that is not a list of numbers.
 		_ = json.Unmarshal(f.value("spec_decode_per_position_acceptance_rates"), &s.SpecDecode.PerPosition)
 	}
 	var changes []struct {
@@ -76,7 +76,7 @@ func (f *resultFile) sections(s *metrics.Summary) {
 	}
 }
 
-// outcomes reads the arrays of --save-detailed; nil when the file has none.
+// outcomes reads the arrays of --save-detailed; nil if the file has none.
 func (f *resultFile) outcomes() ([]metrics.Outcome, error) {
 	if !f.has("input_lens", "output_lens", "ttfts", "itls") {
 		return nil, nil
@@ -115,8 +115,8 @@ func (f *resultFile) outcomes() ([]metrics.Outcome, error) {
 	return outcomes, nil
 }
 
-// lastings reads the arrays that vLLM writes since 0.30.0 without --save-detailed, too;
-// nil when the file has none.
+// lastings reads the arrays that vLLM since 0.30.0 also writes without --save-detailed; nil if the
+// file has none.
 func (f *resultFile) lastings() ([]metrics.Lasting, error) {
 	if !f.has("latencies", "queue_times") {
 		return nil, nil
@@ -135,7 +135,7 @@ func (f *resultFile) lastings() ([]metrics.Lasting, error) {
 	return lastings, nil
 }
 
-// columns reads those arrays that the file has.
+// columns reads the arrays that the file has.
 func (f *resultFile) columns(into map[string]any) error {
 	for key, to := range into {
 		if raw := f.value(key); raw != nil {
@@ -156,9 +156,9 @@ func at[T any](list []T, i int) T {
 	return zero
 }
 
-// warn says what of the ask cannot be had, or is only an estimate.
+// warn says which part of the ask is missing, or only an estimate.
 func (f *resultFile) warn(s *metrics.Summary, ask metrics.Ask) {
-	// A chat's latency ends at the usage chunk, which the arrays do not hold.
+	// A chat's latency ends at the usage chunk, which is not in the arrays.
 	estimated := !f.has("latencies") && strings.Contains(f.text("backend"), "chat")
 	s.TPOT.Rough, s.E2EL.Rough = estimated, estimated
 	const missing = "computed without the wait for the usage chunk, which the file does not hold"
@@ -173,7 +173,7 @@ func (f *resultFile) warn(s *metrics.Summary, ask metrics.Ask) {
 	warnUnknown(s)
 }
 
-// computes says that some statistic of a selected metric comes from values.
+// computes reports that some statistic of a selected metric comes from values.
 func computes(d *metrics.Distribution, c *metrics.Config, metric string) bool {
 	if !c.Selected(metric) || d.Len() == 0 {
 		return false
@@ -187,7 +187,7 @@ func computes(d *metrics.Distribution, c *metrics.Config, metric string) bool {
 	})
 }
 
-// warnUnknown says which of the selected metrics are not known.
+// warnUnknown names the selected metrics that are unknown.
 func warnUnknown(s *metrics.Summary) {
 	c := &s.Header.Config
 	for _, m := range metrics.Metrics {
@@ -246,7 +246,7 @@ func orNaN(v *float64) float64 {
 
 func (f *resultFile) flag(key string) bool { return string(f.value(key)) == "true" }
 
-// texts are the texts of a list; none where the key has no list.
+// texts are the texts of a list; none if the key has no list.
 func (f *resultFile) texts(key string) (texts []string) {
 	if json.Unmarshal(f.value(key), &texts) != nil {
 		return nil

@@ -8,8 +8,7 @@ import (
 	"github.com/servebench/servebench/metrics"
 )
 
-// A Version is a release of vLLM, whose block changed over time. The zero value
-// is the latest.
+// A Version is a release of vLLM, whose block changed over time. The zero value is the latest.
 type Version struct{ major, minor, patch int }
 
 // oldest is the first release that printed a block at all.
@@ -18,8 +17,8 @@ var oldest = Version{major: 0, minor: 4, patch: 0}
 // release is the part of a release's name that counts: v0.10.1.post1 is 0.10.1.
 var release = regexp.MustCompile(`^v?(\d{1,6})\.(\d{1,6})(?:\.(\d{1,6}))?(?:\.?(?:post|rc|dev)\d+)?$`)
 
-// ParseVersion reads the name of a version: latest, or a release such as
-// 0.6.4. An empty one is the latest.
+// ParseVersion reads the name of a version: latest, or a release such as 0.6.4. An empty name is
+// the latest.
 func ParseVersion(s string) (Version, error) {
 	if s == "" || s == "latest" {
 		return Version{}, nil
@@ -30,7 +29,7 @@ func ParseVersion(s string) (Version, error) {
 	}
 	var v Version
 	for i, part := range []*int{&v.major, &v.minor, &v.patch} {
-		// Six digits at most, and none is nought.
+		// It is not empty and has at most six digits.
 		*part, _ = strconv.Atoi(m[i+1])
 	}
 	if v == (Version{}) || v.before(oldest) {
@@ -46,7 +45,7 @@ func (v Version) String() string {
 	return fmt.Sprintf("%d.%d.%d", v.major, v.minor, v.patch)
 }
 
-// Definitions are how v's client counts.
+// Definitions are the rules by which v's client counts.
 func (v Version) Definitions() metrics.Definitions {
 	switch {
 	case v.before(Version{major: 0, minor: 30, patch: 0}):
@@ -57,12 +56,12 @@ func (v Version) Definitions() metrics.Definitions {
 	return metrics.Definitions033
 }
 
-// Since says whether v is release 0.minor.patch or a later one.
+// Since reports whether v is release 0.minor.patch or a later one.
 func (v Version) Since(minor, patch int) bool {
 	return !v.before(Version{major: 0, minor: minor, patch: patch})
 }
 
-// before says whether v is older than w; the latest is older than nothing.
+// before reports whether v is older than w; the latest is not older than any.
 func (v Version) before(w Version) bool {
 	switch {
 	case v == (Version{}):
@@ -77,7 +76,7 @@ func (v Version) before(w Version) bool {
 	return v.patch < w.patch
 }
 
-// A span of versions: from since on, and before until. Its zero value is all.
+// A span is the versions from since on, and before until. Its zero value is all versions.
 type span struct{ since, until Version }
 
 func (s span) holds(v Version) bool {

@@ -16,8 +16,7 @@ import (
 	"github.com/servebench/servebench/metrics"
 )
 
-// Beside the clients: the bare reading that they are compared with, without and
-// with the kernel's stamps.
+// The bare readers that the clients are compared with, without and with the kernel's stamps.
 const (
 	bare        = "floor"
 	bareStamped = "floor+stamp"
@@ -26,29 +25,29 @@ const (
 const (
 	// burstStreams is how many streams burst together.
 	burstStreams = 256
-	// warmBursts are not measured: buffers grow, caches fill.
+	// warmBursts are not measured, because buffers grow and caches fill.
 	warmBursts = 20
 )
 
-// A burstJob lets one client read bursts in the process that writes them: every
-// stream is filled, and then the CPU time of reading them all is taken. Nothing
-// else is in it, neither the writing nor what other programs do meanwhile.
+// A burstJob lets one client read bursts in the process that writes them. It fills every stream,
+// and then measures the CPU time of reading them all: without the writing, and without other
+// programs.
 type burstJob struct {
 	Client string
 	Events int // in each write
 	Bursts int
 }
 
-// A burstCost is what reading cost.
+// A burstCost is the cost of reading.
 type burstCost struct {
 	CPU    []float64 // nanoseconds an event, for each burst, in ascending order
 	Allocs float64   // objects allocated an event
 }
 
-// A reader of bursts.
+// A reader reads bursts.
 type reader interface {
 	connect(addr net.Addr) error // opens one more stream
-	expect(n int)                // says before they are written how many events come next
+	expect(n int)                // announces how many events come next, before they are written
 	consume() error              // returns once they have been read
 }
 
@@ -80,8 +79,8 @@ func (j *burstJob) run() (any, error) {
 	return j.bursts(f, r, j.Bursts)
 }
 
-// bursts measures n bursts. Allocs is the median of them: now and then the text of all
-// streams outgrows its buffers.
+// bursts measures n bursts. Allocs is their median: sometimes the text of all streams outgrows its
+// buffers.
 func (j *burstJob) bursts(f *feeder, r reader, n int) (cost burstCost, err error) {
 	events := burstStreams * j.Events
 	var allocs []float64
@@ -114,19 +113,19 @@ func (j *burstJob) bursts(f *feeder, r reader, n int) (cost burstCost, err error
 func processTime() time.Duration {
 	var t unix.Timespec
 	if err := unix.ClockGettime(unix.CLOCK_PROCESS_CPUTIME_ID, &t); err != nil {
-		panic(fmt.Sprintf("clock_gettime: %v", err)) // every Linux that Go runs on has the clock
+		panic(fmt.Sprintf("clock_gettime: %v", err)) // Go only runs on Linux that has this clock
 	}
 	return time.Duration(t.Nano())
 }
 
-// errEarly says that a burst was being read while it was still being written.
+// errEarly says that a burst was read while it was still being written.
 var errEarly = errors.New("events were read before they were all written")
 
 // A crowd reads with a goroutine for each stream.
 type crowd struct {
 	send   engine.Sender
 	seen   atomic.Int64
-	before int64        // of them, those seen when more were expected
+	before int64        // events seen before the current burst
 	until  atomic.Int64 // consume ends when so many have been seen
 	done   chan error
 }

@@ -9,23 +9,21 @@ import (
 // burstClients are compared with each other, the floor first.
 var burstClients = []string{bare, bareStamped, ours, goOpenAI, plain}
 
-// noAllocs is what is let pass as none an event: that of a burst as a whole.
+// noAllocs is how much per event still counts as none: a burst may allocate twice.
 const noAllocs = 2.0 / burstStreams
 
-// A burstRound is what each client needed, one after the other: what slows the
-// machine down for a while slows them all.
+// A burstRound is what each client needed, one after the other: if the machine slows down for a
+// while, it slows them all.
 type burstRound struct {
 	costs map[string]burstCost
-	void  bool // others used the machine: on another CPU, too, they take from its caches
+	void  bool // other programs used the machine: even on another CPU, they use its caches
 }
 
-// cpu is what a client needed where nothing disturbed it: at the tenth percentile of
-// its bursts.
+// cpu is what a client needed when nothing disturbed it: the tenth percentile of its bursts.
 func (r burstRound) cpu(client string) float64 { return metrics.Percentile(r.costs[client].CPU, 10) }
 
-// bursting compares the clients where a write holds so many events, which may
-// take ours so many floors, and go-openai must take gain times ours, if that is
-// not zero.
+// bursting compares the clients if a write holds so many events. Ours may take as many floors as
+// floors, and go-openai must take gain times ours, unless gain is zero.
 func (p *plan) bursting(events int, floors, gain float64) ([]row, error) {
 	var rounds []burstRound
 	for range p.rounds {

@@ -14,8 +14,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// A job is what a child process measures. Its fields go to the child as JSON and
-// its result comes back as package gob writes it.
+// A job is a measurement in a child process. Its fields go to the child as JSON and its result
+// comes back as package gob writes it.
 type job interface {
 	run() (result any, err error)
 }
@@ -23,7 +23,7 @@ type job interface {
 // longest is how long a child may take.
 const longest = time.Minute
 
-// anyCPU leaves it to the kernel where a process runs, and to Go on how many CPUs.
+// anyCPU lets the kernel choose where a process runs, and Go on how many CPUs.
 const anyCPU = -1
 
 // measure does j in a child, on one CPU or on any, and returns its result.
@@ -49,7 +49,7 @@ func measure[R any](cpu int, j job) (result R, err error) {
 	return result, nil
 }
 
-// work is what a child does.
+// work is the main function of a child.
 func work(name, arguments string) error {
 	for _, j := range []job{new(burstJob), new(loadJob)} {
 		if fmt.Sprintf("%T", j) != name {
@@ -67,7 +67,7 @@ func work(name, arguments string) error {
 	return fmt.Errorf("no such job: %s", name)
 }
 
-// pinned is a command that runs on one CPU alone, or on any.
+// pinned is a command that runs on only one CPU, or on any.
 func pinned(ctx context.Context, cpu int, command ...string) *exec.Cmd {
 	if cpu != anyCPU {
 		command = append([]string{"taskset", "-c", strconv.Itoa(cpu)}, command...)

@@ -19,8 +19,7 @@ import (
 	"github.com/servebench/servebench/metrics"
 )
 
-// The clients that are compared, by name, and atOnce, whose answers are there as soon
-// as they are asked for.
+// The clients to compare, by name, and atOnce, which answers at once.
 const (
 	ours     = "servebench"
 	goOpenAI = "go-openai"
@@ -74,8 +73,7 @@ func goOpenAISender(url string) engine.Sender {
 	})
 }
 
-// plainSender is what one writes with the standard library and without a second
-// thought.
+// plainSender is the simplest client that one writes with the standard library.
 func plainSender(url string) engine.Sender {
 	client := &http.Client{Transport: manyConnections()}
 	return texts(func(ctx context.Context, body []byte, text func(string) bool) error {
@@ -133,5 +131,5 @@ func texts(send func(ctx context.Context, body []byte, text func(string) bool) e
 	}
 }
 
-// manyConnections is a transport that keeps them all.
+// manyConnections is a transport that keeps all its connections.
 func manyConnections() http.RoundTripper { return &http.Transport{MaxIdleConnsPerHost: 1 << 20} }

@@ -14,9 +14,9 @@ import (
 	"github.com/servebench/servebench/loadgen/selftest/metronome"
 )
 
-// A feeder is a server in the process of its clients: it writes one part of
-// every stream when it is told to, and else does nothing. Its sockets are not
-// known to the runtime's poller, so that they cost the clients nothing.
+// A feeder is a server in the process of its clients. It writes one part of every stream when told
+// to, and does nothing else. The runtime's poller does not know its sockets, so they cost the
+// clients nothing.
 type feeder struct {
 	listener net.Listener
 	part     []byte // what it writes
@@ -55,8 +55,7 @@ func (f *feeder) accept() error {
 	return err
 }
 
-// write puts its part into every stream. It lets no other goroutine run meanwhile
-// where there is one CPU.
+// write puts its part into every stream. With one CPU, it lets no other goroutine run in between.
 func (f *feeder) write() error {
 	for _, fd := range f.streams {
 		n, _, errno := unix.RawSyscall(unix.SYS_WRITE, uintptr(fd), uintptr(unsafe.Pointer(&f.part[0])), uintptr(len(f.part)))

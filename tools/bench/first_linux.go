@@ -14,8 +14,8 @@ import (
 	"github.com/servebench/servebench/dataset/tokenizer/tokenizertest"
 )
 
-// firstRequests times the program itself: from its start to its first request,
-// where 1000 random prompts are made before.
+// firstRequests times the program itself: from its start to its first request, including 1000
+// random prompts.
 func (p *plan) firstRequests() ([]row, error) {
 	large := filepath.Join(p.dir, "tokenizer.json")
 	if err := os.WriteFile(large, tokenizertest.Llama(), 0o600); err != nil {

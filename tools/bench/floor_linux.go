@@ -10,11 +10,10 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// A floor is the least that reading streams can cost: one thread, one
-// epoll_wait for whatever is ready, one read of each. It takes nothing apart and
-// knows events by their first word alone.
+// A floor is the least that reading streams can cost: one thread, one epoll_wait for everything
+// that is ready, one read of each. It parses nothing and recognises events by their first word.
 type floor struct {
-	stamps bool // read the kernel's time of arrival, too
+	stamps bool // also read the kernel's time of arrival
 	epoll  int
 	ready  []unix.EpollEvent
 	buf    []byte
@@ -77,7 +76,7 @@ func (f *floor) consume() error {
 	return nil
 }
 
-// read goes round the scheduler, as nothing else waits to run.
+// read bypasses the scheduler, since nothing else waits to run.
 func (f *floor) read(fd uintptr) int {
 	if !f.stamps {
 		n, _, _ := unix.RawSyscall(unix.SYS_READ, fd, uintptr(unsafe.Pointer(&f.buf[0])), uintptr(len(f.buf)))
@@ -89,8 +88,8 @@ func (f *floor) read(fd uintptr) int {
 	return int(n)
 }
 
-// unpolled is the socket of a connection, which it closes: the runtime's poller knows
-// the socket no more, so that it costs those nothing that use the poller.
+// unpolled is the socket of a connection, which it closes. The runtime's poller no longer knows the
+// socket, so the socket costs nothing to users of the poller.
 func unpolled(conn net.Conn) (fd int, err error) {
 	defer conn.Close()
 	raw, err := conn.(*net.TCPConn).SyscallConn()

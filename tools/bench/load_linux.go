@@ -12,8 +12,8 @@ import (
 	"github.com/servebench/servebench/loadgen/wire"
 )
 
-// A loadJob sends a load of the selftest with one client: for a time streams that burst
-// together, or requests of one token.
+// A loadJob sends a load of the selftest with one client: streams that burst together for a time,
+// or requests of one token.
 type loadJob struct {
 	Client    string
 	Program   string // servebench, which serves
@@ -48,7 +48,7 @@ func (j *loadJob) run() (any, error) {
 	})
 }
 
-// load sends one, with client and server on a CPU each.
+// load sends one, with client and server on separate CPUs.
 func (p *plan) load(j loadJob) (selftest.Row, error) {
 	j.Program, j.ServerCPU = p.program, p.serverCPU
 	return measure[selftest.Row](p.clientCPU, &j)
@@ -63,7 +63,7 @@ func (p *plan) starting() ([]row, error) {
 	return []row{row{"request starts per second of one core", figure, "≥ 20000", verdictOf(perSecond >= 20_000)}.despite(r.Void)}, err
 }
 
-// holding measures what a long stream takes, and whether very many can be held.
+// holding measures how much memory a long stream takes, and whether very many can be held.
 func (p *plan) holding() ([]row, error) {
 	const manyStreams = 10_000
 	few, err := p.load(loadJob{Client: ours, Streams: pacedStreams, Time: 2 * time.Second})
@@ -88,7 +88,7 @@ func (p *plan) holding() ([]row, error) {
 	return append(rows, many), err
 }
 
-// lagging measures how late requests are sent that are due at a time.
+// lagging measures the lag of requests that are due at a time.
 func (p *plan) lagging() ([]row, error) {
 	var rows []row
 	for _, way := range []struct {

@@ -1,12 +1,11 @@
-// Command bench measures what servebench costs and how right it is, beside the
-// bare reading of sockets, go-openai and a plain client of the standard library,
-// and holds that against the targets.
+// Command bench measures the cost and the accuracy of servebench. It compares servebench with bare
+// reading of sockets, go-openai and a plain client of the standard library, and checks the figures
+// against targets.
 //
-// It measures with the instruments of package selftest: a metronome is the server, a
-// selftest.Load is sent, and a selftest.Watch tells whether something disturbed it.
-// Each measurement runs in a child process, on one CPU where it matters. Clients
-// take turns and are compared within a round, in ratios, because the machine may be
-// shared: absolute times swing with its neighbours.
+// It measures with the instruments of package selftest: a metronome is the server, a selftest.Load
+// is sent, and a selftest.Watch reports disturbances. Each measurement runs in a child process, on
+// one CPU if that matters. Clients take turns and are compared within a round, in ratios, because
+// the machine may be shared and absolute times vary with its neighbours.
 //
 // It needs Linux and taskset, which keeps a process on a CPU.
 package main
@@ -54,12 +53,12 @@ func run(args []string) error {
 	return p.bench(os.Stdout, *only)
 }
 
-// A plan is how much is measured, and where.
+// A plan says how much to measure, and where.
 type plan struct {
 	quick                bool
 	dir                  string // for files
 	program              string // servebench
-	clientCPU, serverCPU int    // the same where there is only one
+	clientCPU, serverCPU int    // the same CPU if there is only one
 
 	rounds, bursts int           // of the burst bench, and in each round
 	pacedRounds    int           // of the paced bench
@@ -123,7 +122,7 @@ func (p *plan) bench(w io.Writer, only string) error {
 	return errors.Join(failed, err)
 }
 
-// watch looks for what disturbs this process and its children until stop is called.
+// watch looks for disturbances of this process and its children until stop is called.
 func watch() (stop func() selftest.Disturbance) {
 	w, before := selftest.StartWatch(), childrenTime()
 	return func() selftest.Disturbance { return w.Stop(childrenTime() - before) }

@@ -16,8 +16,8 @@ const (
 	stampTarget  = "p99 ≤ 0.1, p99.9 ≤ 1 ms"
 )
 
-// pacing compares the clients at streams that burst together in steps, client and
-// server on a CPU each.
+// pacing compares the clients at streams that burst together in steps, with client and server on
+// separate CPUs.
 func (p *plan) pacing() ([]row, error) {
 	if p.clientCPU == p.serverCPU {
 		return []row{{"stamp error", "not measured: client and server have one CPU together", stampTarget, void}}, nil
@@ -40,8 +40,8 @@ func (p *plan) pacing() ([]row, error) {
 	return rows, nil
 }
 
-// pacedRows shows the round of one client that is in the middle by its stamp error.
-// Rounds that are void count only where all are, and then for nothing.
+// pacedRows shows one client's round with the median stamp error. Void rounds count only if all are
+// void, and then have no verdict.
 func pacedRows(client string, all []selftest.Row) []row {
 	rounds, voids, judge := counting(all, func(r selftest.Row) bool { return r.Void != "" })
 	slices.SortFunc(rounds, func(a, b selftest.Row) int { return cmp.Compare(a.Alone.P99, b.Alone.P99) })
@@ -62,7 +62,7 @@ func pacedRows(client string, all []selftest.Row) []row {
 		figure: fmt.Sprintf("%.2f %% of the events, which are not in the line above; stamp error with them: %s", r.Shared, errors(r.Stamp))})
 }
 
-// startsOfMany takes the rows of many streams that start from a whole selftest.
+// startsOfMany takes the rows with many starting streams from a whole selftest.
 func (p *plan) startsOfMany() ([]row, error) {
 	if p.quick {
 		return []row{{"1024 streams at once, and Poisson", "not in quick mode: see servebench selftest", "", void}}, nil
@@ -76,8 +76,8 @@ func (p *plan) startsOfMany() ([]row, error) {
 	return startRows(result), err
 }
 
-// startRows are the rows of a selftest in which many streams start, with how far its
-// figures are from the truth, either way.
+// startRows are a selftest's rows in which many streams start, with the error of its figures in
+// either direction.
 func startRows(s *selftest.Result) []row {
 	off := func(p selftest.Pair) float64 { return max(p.Measured-p.True, p.True-p.Measured) }
 	var rows []row

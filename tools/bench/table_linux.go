@@ -9,13 +9,13 @@ import (
 	"github.com/servebench/servebench/metrics"
 )
 
-// A verdict is what a figure says of its target.
+// A verdict says whether a figure meets its target.
 type verdict string
 
 const (
 	met    verdict = "met"
 	missed verdict = "missed"
-	void   verdict = "void" // nothing: it could not be measured, or something disturbed it
+	void   verdict = "void" // it could not be measured, or something disturbed it
 	none   verdict = ""     // there is no target
 )
 
@@ -32,8 +32,8 @@ func verdictOf(good bool) verdict {
 	return missed
 }
 
-// despite is r, measured while something disturbed it if what is not empty. A target
-// that was missed meanwhile is void; one that was met in spite of that is met.
+// despite is r, measured while what, if not empty, disturbed it. A missed target is then void; a
+// target that was met still counts as met.
 func (r row) despite(what string) row {
 	if what != "" && r.verdict == missed {
 		r.verdict, r.figure = void, r.figure+"; "+what
@@ -41,8 +41,8 @@ func (r row) despite(what string) row {
 	return r
 }
 
-// counting gives the rounds that count, which are those that are not void, and the
-// verdict on what they show. Where all are void, all are given, and show nothing.
+// counting returns the rounds that count, without the void ones, and the verdict for them. If all
+// are void, it returns all, without a verdict.
 func counting[R any](all []R, isVoid func(R) bool) (rounds []R, voids string, judge func(good bool) verdict) {
 	rounds, judge = slices.DeleteFunc(slices.Clone(all), isVoid), verdictOf
 	voids = fmt.Sprintf("%d of %d rounds void", len(all)-len(rounds), len(all))
@@ -62,7 +62,7 @@ func figures[R any](rounds []R, figure func(R) float64) []float64 {
 	return values
 }
 
-// known is a figure of the machine; 0 where the system does not tell.
+// known is a figure of the machine; 0 if the system does not report it.
 func known(figure *float64) float64 {
 	if figure == nil {
 		return 0
@@ -70,7 +70,7 @@ func known(figure *float64) float64 {
 	return *figure
 }
 
-// spread shows the median of values in ascending order and how far they lie apart.
+// spread shows the median of values in ascending order, and the least and largest.
 func spread(sorted []float64) string {
 	return fmt.Sprintf("%.2f (%.2f to %.2f)", metrics.Median(sorted), slices.Min(sorted), slices.Max(sorted))
 }
@@ -81,7 +81,7 @@ type table struct {
 	n map[verdict]int
 }
 
-// add prints what belongs together, under a title.
+// add prints a group of rows under a title.
 func (t *table) add(title string, rows []row) {
 	fmt.Fprintf(t.w, "%s\n", title)
 	columns := tabwriter.NewWriter(t.w, 0, 0, 2, ' ', 0)

@@ -1,5 +1,5 @@
-// Command embed runs a load test from a program of its own: two servers on one clock, after
-// a warm-up, with a record stream beside it, and the verdict on each.
+// Command embed runs a load test from a Go program: two servers on one clock, after a warm-up, with
+// a record stream, and the verdict on each.
 //
 //	go run . http://127.0.0.1:8000 http://127.0.0.1:8001
 //
@@ -66,7 +66,7 @@ func run(ctx context.Context, urls []string) error {
 	return records.Close(spool.Waiting{Context: ctx})
 }
 
-// told prints what is said of a run.
+// told prints what an Observer hears of a run.
 type told struct{ loadgen.Quiet }
 
 func (told) Remark(target, text string) { fmt.Printf("%s: %s\n", target, text) }

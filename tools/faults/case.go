@@ -14,16 +14,15 @@ const (
 	outputLen = 20
 )
 
-// A Case is one fault, how it is brought about, and what is claimed of a run
-// that meets it.
+// A Case is one fault, how to make it happen, and what we claim about a run with it.
 type Case struct {
 	Group string
 	Fault string   // what is wrong
-	How   string   // how a reader brings it about, in Markdown
-	Args  []string // flags of servebench run beside the usual ones
+	How   string   // how a reader makes it happen, in Markdown
+	Args  []string // flags of servebench run, in addition to the usual ones
 
 	Needs []string                             // programs
-	Make  func(*Stage) (url string, err error) // brings it about
+	Make  func(*Stage) (url string, err error) // makes it happen
 	Alone bool                                 // no other case may run beside it
 
 	Want Want
@@ -36,8 +35,8 @@ type Want struct {
 	Exit    int
 	Failed  Failures
 	Suspect []string // names of the checks that speak of the server
-	Perhaps []string // those that may fail or not
-	Says    string   // what stderr says besides
+	Perhaps []string // checks that may fail or not
+	Says    string   // what else stderr says
 	Unsent  int      // requests that were not sent, or are in no file
 	Check   func(*Outcome) error
 }
@@ -45,17 +44,17 @@ type Want struct {
 // Failures counts failed requests by class.
 type Failures map[string]int
 
-// ofMachine are the checks that judge the machine that all of this runs on, and
-// those that are about so short a run. A case claims nothing of them.
+// ofMachine are the checks that judge this machine, and those about so short a run. A case claims
+// nothing about them.
 var ofMachine = []string{
 	"lag", "socket age", "wake-up", "shared reads", "longest stop", "stopped", "busiest second", "own CPU",
 	"stolen CPU", "longest GC pause", "GC pauses", "clock step", "selftest", "connecting", "Little's law",
 }
 
-// standstill are those of them that tell of a machine too busy to try anything on.
+// standstill are the checks that fail if a machine is too busy for any test.
 var standstill = []string{"lag", "socket age", "shared reads", "longest stop", "stopped", "longest GC pause", "GC pauses"}
 
-// An errMissing says what a case needs that is not there.
+// An errMissing names what a case needs and does not find.
 type errMissing string
 
 func (e errMissing) Error() string { return string(e) }
@@ -70,7 +69,7 @@ func (c *Case) missing() error {
 	return nil
 }
 
-// verify holds what came out against what is claimed.
+// verify compares the outcome with the claim.
 func (c *Case) verify(o *Outcome) error {
 	w := &c.Want
 	var wrong []error

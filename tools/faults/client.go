@@ -2,7 +2,7 @@ package main
 
 import "syscall"
 
-// clientCases are faults on servebench's own side.
+// clientCases are faults on servebench's side.
 func clientCases() []*Case {
 	const group = "On servebench's side"
 	return []*Case{

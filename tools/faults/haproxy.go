@@ -38,7 +38,7 @@ func haproxyCases() []*Case {
 	}
 }
 
-// haproxy puts haproxy before a simulator. It is handed a listener that is open.
+// haproxy puts haproxy before a simulator. It passes an open listener to haproxy.
 func (s *Stage) haproxy(timeout, more string, flags []string) (url string, err error) {
 	sim, err := s.sim(flags...)
 	if err != nil {

@@ -10,8 +10,7 @@ var (
 	far  = netip.MustParsePrefix("10.99.0.2/24")
 )
 
-// linkCases have client and server in network namespaces of their own, with a
-// link between them.
+// linkCases have client and server in separate network namespaces, with a link between them.
 func linkCases() []*Case {
 	const group = "On the wire: a network namespace"
 	linked := func(how string, delay time.Duration, lose int, c Case) *Case {
@@ -25,7 +24,7 @@ func linkCases() []*Case {
 			Want: Want{Check: func(o *Outcome) error { return within("mean TTFT (ms)", o.Result.MeanTTFT, 50, 300) }}}),
 		linked("`tc qdisc add dev eth0 root netem delay 25ms loss 5%` at both ends", 25*time.Millisecond, 20, Case{
 			Fault: "likewise, and one packet in twenty is lost", Args: []string{"--warm-connections"}, Lost: "ITL: it is the network's",
-			// How an answer ends hangs on which packets are lost.
+			// The end of an answer depends on which packets are lost.
 			Want: Want{Perhaps: []string{"lumpy delivery"}, Says: "came before an earlier one, which the network had lost or held up: what was in them had to wait for that"}}),
 		{Group: group, Fault: "an address that swallows packets", How: "`iptables -A INPUT -p tcp --dport 8000 -j DROP`", Args: []string{"--connect-timeout", "0.5"},
 			Want: Want{Exit: 1, Unsent: requests}, Make: (*Stage).swallow},

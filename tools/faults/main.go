@@ -1,12 +1,11 @@
-// Faults writes docs/faults.md: what servebench says of each fault that it was
-// tried against, and what is lost by it. It is for Linux, takes two minutes, and
-// is run by make faults, or here:
+// Faults writes docs/faults.md: what servebench reports for each fault that it was tried with, and
+// what is lost. It is for Linux and takes two minutes. make faults runs it, or, in this folder:
 //
 //	go run . -o ../../docs/faults.md
 //
-// Each row is a Case: a server or what stands before it is started and made to
-// fail, servebench is run against it as a reader would, and what came out is
-// held against what is claimed. The tests do the same and compare with the page.
+// Each row is a Case. It starts a server, or something in front of it, and makes it fail, runs
+// servebench as a reader would, and compares the outcome with the claim. The tests do the same and
+// compare with the page.
 package main
 
 import (
@@ -29,8 +28,7 @@ func main() {
 	}
 }
 
-// write tries all cases and writes the page, unless one went otherwise than is
-// claimed.
+// write tries all cases and writes the page, unless a case fails.
 func write(ctx context.Context, page string) error {
 	dir, err := os.MkdirTemp("", "faults-*")
 	if err != nil {

@@ -11,11 +11,11 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// A network is a network namespace: a thread that is in it alone. It ends with
-// the last process in it. Nil is the machine's own.
+// A network is a network namespace, and a thread that is in it. It ends with the last process in
+// it. Nil is the machine's network.
 type network struct{ todo chan func() }
 
-// network makes a network of the stage's own.
+// network makes a network for the stage.
 func (s *Stage) network() (*network, error) {
 	n := &network{make(chan func())}
 	entered := make(chan error)
@@ -38,7 +38,7 @@ func (s *Stage) network() (*network, error) {
 	return n, n.do(func() error { return up("lo", netip.Prefix{}) })
 }
 
-// do does f in the network. What f starts is in it, too.
+// do calls f in the network. Processes that f starts are in it, too.
 func (n *network) do(f func() error) error {
 	if n == nil {
 		return f()
@@ -48,8 +48,8 @@ func (n *network) do(f func() error) error {
 	return <-done
 }
 
-// device makes a TUN device with an address in the network: what is sent to it
-// can be read from the file, and what is written there arrives.
+// device makes a TUN device with an address in the network: what is sent to it can be read from the
+// file, and what is written to the file arrives.
 func (n *network) device(address netip.Prefix) (file *os.File, err error) {
 	err = n.do(func() error {
 		fd, err := unix.Open("/dev/net/tun", unix.O_RDWR|unix.O_NONBLOCK|unix.O_CLOEXEC, 0)
@@ -72,8 +72,7 @@ func (n *network) device(address netip.Prefix) (file *os.File, err error) {
 	return file, err
 }
 
-// up gives a device of this thread's network an address, if there is one, and
-// switches it on.
+// up gives a device of this thread's network an address, if there is one, and switches it on.
 func up(name string, address netip.Prefix) error {
 	fd, err := unix.Socket(unix.AF_INET, unix.SOCK_DGRAM|unix.SOCK_CLOEXEC, 0)
 	if err != nil {
@@ -102,14 +101,14 @@ func up(name string, address netip.Prefix) error {
 	return unix.IoctlIfreq(fd, unix.SIOCSIFFLAGS, request)
 }
 
-// A packet is on its way.
+// A packet is in transit.
 type packet struct {
 	due  time.Time
 	data []byte
 }
 
-// carry takes packets from one device to another, delay later, and loses every
-// so manyth of them, none if lose is 0. It returns when a device is closed.
+// carry moves packets from one device to another after a delay, and loses one in lose, none if lose
+// is 0. It returns when a device is closed.
 func carry(to, from *os.File, delay time.Duration, lose int) {
 	way := make(chan packet, 4096)
 	go func() {

@@ -7,16 +7,16 @@ import (
 	"strings"
 )
 
-// A site is how nginx is set up, beside what all have. The zero value is a plain
+// A site is the configuration of nginx, in addition to the common part. The zero value is a plain
 // proxy that keeps its connections.
 type site struct {
-	http       string   // directives of the whole
-	listen     string   // what the listener speaks, as "ssl http2"
+	http       string   // directives of the http block
+	listen     string   // protocols of the listener, as "ssl http2"
 	server     string   // directives for all paths
 	completion string   // directives for /v1/completions
-	instead    bool     // of passing them to the simulator
+	instead    bool     // replaces passing requests to the simulator
 	sim        []string // flags of the simulator behind it
-	key        string   // API key that servebench has
+	key        string   // servebench's API key
 }
 
 const nginxConfig = `daemon off;
@@ -39,9 +39,8 @@ http {
 }
 `
 
-// nginx puts nginx before a simulator, and gives its address. It is handed a
-// listener that is open, so that there is no port to lose and nothing to wait
-// for.
+// nginx puts nginx before a simulator, and returns its address. It passes an open listener to
+// nginx, so there is no race for a port and nothing to wait for.
 func (s *Stage) nginx(at site) (addr string, err error) {
 	sim, err := s.sim(at.sim...)
 	if err != nil {

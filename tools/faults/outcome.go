@@ -13,12 +13,12 @@ import (
 	"strings"
 )
 
-// An Outcome is what came out of a run.
+// An Outcome is the result of a run.
 type Outcome struct {
-	Exit           int // -1 when it was killed
+	Exit           int // -1 if it was killed
 	Stdout, Stderr string
 
-	Sent   []Request // those in its stream
+	Sent   []Request // requests in its stream
 	Result Result
 
 	dir string
@@ -33,8 +33,7 @@ type Request struct {
 	Error    string `json:"error"`
 }
 
-// A Result is the part of the result file that cases look at. It is zero where
-// there is none.
+// A Result is the part of the result file that cases use. It is zero without a file.
 type Result struct {
 	Completed int     `json:"completed"`
 	MeanTTFT  float64 `json:"mean_ttft_ms"`
@@ -51,14 +50,14 @@ type Result struct {
 	} `json:"trust"`
 }
 
-// A Check is one of the verdict's.
+// A Check is one check of the verdict.
 type Check struct {
 	Name string
 	OK   bool
 	Text string
 }
 
-// read takes in the files that the run left.
+// read reads the files that the run left.
 func (o *Outcome) read(s *Stage) error {
 	text, err := os.ReadFile(s.stream())
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -80,11 +79,10 @@ func (o *Outcome) read(s *Stage) error {
 	return json.Unmarshal(text, &o.Result)
 }
 
-// begun says whether the run got as far as its load.
+// begun reports whether the run got as far as its load.
 func (o *Outcome) begun() bool { return o.Result.Trust.Verdict != "" || len(o.Sent) > 0 }
 
-// completed is the number of requests that were answered, by the result file
-// where the stream is not to be had.
+// completed is the number of answered requests, from the result file if there is no stream.
 func (o *Outcome) completed() int {
 	if len(o.Sent) == 0 {
 		return o.Result.Completed
@@ -109,8 +107,8 @@ func (o *Outcome) failures() map[string]int {
 	return classes
 }
 
-// accusations are the names of the checks that failed and are neither the
-// machine's nor excused, in the order of the alphabet.
+// accusations are the names of the checks that failed and are neither about the machine nor
+// excused, in alphabetical order.
 func (o *Outcome) accusations(excused []string) []string {
 	var names []string
 	for _, c := range o.Result.Trust.Checks {
@@ -122,15 +120,15 @@ func (o *Outcome) accusations(excused []string) []string {
 	return names
 }
 
-// disturbed reports whether this machine kept the run from what it was to be.
+// disturbed reports whether this machine disturbed the run.
 func (o *Outcome) disturbed() bool {
 	return slices.ContainsFunc(o.Result.Trust.Checks, func(c Check) bool { return !c.OK && slices.Contains(standstill, c.Name) })
 }
 
-// talk is stderr with single spaces for line ends.
+// talk is stderr with line ends as single spaces.
 func (o *Outcome) talk() string { return strings.Join(strings.Fields(o.Stderr), " ") }
 
-// short makes an error of the answers that are not whole.
+// short returns an error if answers are not complete.
 func (o *Outcome) short() error {
 	for _, r := range o.Sent {
 		if r.Class == "" && r.Out != outputLen {
@@ -161,7 +159,7 @@ func (o *Outcome) says(w *Want) string {
 	}
 	var suspect []string
 	for _, c := range o.Result.Trust.Checks {
-		// That requests failed is said once for all rows.
+		// The head of the page explains failed requests for all rows.
 		if slices.Contains(w.Suspect, c.Name) && c.Name != "failed" && c.Name != "completed" {
 			suspect = append(suspect, figure.ReplaceAllString(c.Text, "…"))
 		}
@@ -184,7 +182,7 @@ func (o *Outcome) says(w *Want) string {
 	return strings.Join(said, "<br>")
 }
 
-// message is the most frequent one in a class, the first by name of several.
+// message is the most frequent message in a class, the first by name if several have as many.
 func (o *Outcome) message(class string) string {
 	counts := map[string]int{}
 	for _, r := range o.Sent {
@@ -195,7 +193,7 @@ func (o *Outcome) message(class string) string {
 	return slices.MaxFunc(slices.Sorted(maps.Keys(counts)), func(a, b string) int { return counts[a] - counts[b] })
 }
 
-// parting is what it said last, as the reason of its exit code.
+// parting is the last line of stderr, the reason for its exit code.
 func (o *Outcome) parting() string {
 	lines := strings.Split(strings.TrimSpace(o.Stderr), "\n")
 	return strings.TrimPrefix(lines[len(lines)-1], "servebench: ")

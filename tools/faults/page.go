@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// A Row is what came of a case, as the page shows it.
+// A Row is a case's line on the page.
 type Row struct {
 	*Case
 	Line string

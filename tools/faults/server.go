@@ -7,21 +7,20 @@ import (
 	"time"
 )
 
-// steady sends three requests a second to a server that takes about 1.18 s for an
-// answer. When the eighth is done, three are in flight and have begun to be
-// answered, and for 0.15 s nothing is sent or done: time to strike at the three
-// and leave nine.
+// steady sends three requests a second to a server that takes about 1.18 s for an answer. When the
+// eighth is done, three are in flight with a part of their answer, and for 0.15 s nothing is sent
+// or done: enough time to hit exactly these three, and leave nine to send.
 var steady = []string{"--request-rate", "3", "--burstiness", "1000"}
 
 // slowly makes answers take that long.
 var slowly = []string{"--step-base", "57ms"}
 
-// struck is what comes of it.
+// struck is the expected outcome.
 func struck(inFlight, after string) Want {
 	return Want{Failed: Failures{inFlight: 3, after: 9}, Suspect: []string{"failed"}}
 }
 
-// middle waits until eight answers are done, and a little.
+// middle waits until eight answers are done, and a little longer.
 func (s *Stage) middle() error {
 	if err := s.await(8); err != nil {
 		return err
@@ -29,7 +28,7 @@ func (s *Stage) middle() error {
 	return s.pause(30 * time.Millisecond)
 }
 
-// reachCases are servers that are not to be reached, or not with what was asked.
+// reachCases are servers that cannot be reached, or lack what was requested.
 func reachCases() []*Case {
 	const group = "No server, or not this one"
 	begins := Want{Exit: 1, Unsent: requests}
@@ -67,7 +66,7 @@ func onlySim(s *Stage) (string, error) {
 	return sim.URL, nil
 }
 
-// serverCases are servers that go while they work.
+// serverCases are servers that stop while they work.
 func serverCases() []*Case {
 	const group = "Servers that go, stop and fail"
 	while := func(then func(*Stage, *Sim) error) func(*Stage) (string, error) {
@@ -122,8 +121,7 @@ func (s *Stage) kill(sim *Sim) error {
 	return sim.cmd.Process.Kill()
 }
 
-// restart kills the server and starts another at its port once so many requests
-// have ended.
+// restart kills the server and starts another at its port once so many requests have ended.
 func (s *Stage) restart(sim *Sim, ended int) error {
 	if err := s.kill(sim); err != nil {
 		return err
@@ -145,7 +143,7 @@ func (s *Stage) revive(sim *Sim) error {
 	return s.again(sim)
 }
 
-// again starts another server at the port of one that is gone.
+// again starts another server at the port of a server that has ended.
 func (s *Stage) again(sim *Sim) error {
 	_, port, err := net.SplitHostPort(sim.Addr())
 	if err != nil {
@@ -155,7 +153,7 @@ func (s *Stage) again(sim *Sim) error {
 	return err
 }
 
-// stalling is a server that lets every fourth answer stand still.
+// stalling is a server that stalls every fourth answer.
 func stalling(s *Stage) (string, error) {
 	sim, err := s.sim("--fault", "stall=2", "--fault-every", "4")
 	if err != nil {

@@ -11,8 +11,8 @@ import (
 // simulatorFault is a line of the simulator's list of faults.
 var simulatorFault = regexp.MustCompile(`(?m)^([a-z-]+)(\[=N\])?  +(.*?)(?: \(N is (\d+) unless given\))?$`)
 
-// simulatorClaims says for each of the simulator's faults what comes of it.
-// With Failed, it strikes every fourth request; else all of them.
+// simulatorClaims has the expected outcome of each of the simulator's faults. With Failed, the
+// fault affects every fourth request; otherwise all of them.
 var simulatorClaims = map[string]Case{
 	"refuse":     {Want: Want{Failed: Failures{"truncated": 5}}},
 	"never":      {Want: Want{Failed: Failures{"first-byte": 5}}, Args: []string{"--first-byte-timeout", "0.5"}},
@@ -36,8 +36,8 @@ var simulatorClaims = map[string]Case{
 	"usage-zero": {}, "usage-null": {}, "usage-in-finish": {},
 }
 
-// simulatorCases makes a case of each fault that the simulator has. One of which
-// nothing is claimed is an error, lest it be forgotten.
+// simulatorCases makes a case of each fault that the simulator has. A fault without a claim is an
+// error, so none is forgotten.
 func simulatorCases(ctx context.Context, bin string) ([]*Case, error) {
 	help, err := exec.CommandContext(ctx, bin, "sim", "--help").Output()
 	if err != nil {

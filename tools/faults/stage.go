@@ -18,7 +18,7 @@ import (
 // patience is how long a case may take.
 const patience = 60 * time.Second
 
-// build makes servebench, in dir.
+// build builds servebench, in dir.
 func build(ctx context.Context, dir string) (bin string, err error) {
 	bin = filepath.Join(dir, "servebench")
 	make := exec.CommandContext(ctx, "go", "build", "-o", bin, "./cmd/servebench")
@@ -29,18 +29,18 @@ func build(ctx context.Context, dir string) (bin string, err error) {
 	return bin, nil
 }
 
-// A Stage is where one case is tried: a folder, the processes that it started,
-// and the run. All of it is gone after end.
+// A Stage is where one case is tried: a folder, the processes that it started, and the run. end
+// removes all of it.
 type Stage struct {
 	ctx context.Context
 	bin string // of servebench
 	dir string
 
-	// What a case may set: the run's surroundings, and what happens meanwhile.
+	// What a case may set: the run's environment, and what happens during the run.
 	Env       []string
-	Network   *network     // where the run takes place; nil for the machine's own
-	Meanwhile func() error // runs beside the run
-	Report    bool         // let servebench report speak of the stream after the run
+	Network   *network     // where the run happens; nil for the machine's network
+	Meanwhile func() error // runs at the same time as the run
+	Report    bool         // run servebench report on the stream after the run
 
 	run     *exec.Cmd
 	endings []func()
@@ -56,17 +56,17 @@ func open(ctx context.Context, bin string) (*Stage, error) {
 	return &Stage{ctx: ctx, bin: bin, dir: dir, endings: []func(){func() { os.RemoveAll(dir) }, cancel}}, nil
 }
 
-// end undoes all that the case did, the last first.
+// end undoes everything that the case did, in reverse order.
 func (s *Stage) end() {
 	for i := len(s.endings) - 1; i >= 0; i-- {
 		s.endings[i]()
 	}
 }
 
-// later has f called at the end.
+// later calls f at the end.
 func (s *Stage) later(f func()) { s.endings = append(s.endings, f) }
 
-// path is that of a file in the stage's folder.
+// path is the path of a file in the stage's folder.
 func (s *Stage) path(name string) string { return filepath.Join(s.dir, name) }
 
 // stream is the run's record stream.
@@ -78,7 +78,7 @@ func (s *Stage) write(name, text string) (path string, err error) {
 	return path, os.WriteFile(path, []byte(text), 0o600)
 }
 
-// start starts a process that is killed at the end, with those that it started.
+// start starts a process. end kills it, with the processes that it started.
 func (s *Stage) start(cmd *exec.Cmd, in *network) error {
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	kill := func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
@@ -93,7 +93,7 @@ func (s *Stage) start(cmd *exec.Cmd, in *network) error {
 	return nil
 }
 
-// A Sim is a `servebench sim` that runs.
+// A Sim is a running `servebench sim`.
 type Sim struct {
 	URL string
 	cmd *exec.Cmd
@@ -102,8 +102,7 @@ type Sim struct {
 // Addr is its host and port.
 func (p *Sim) Addr() string { return strings.TrimPrefix(p.URL, "http://") }
 
-// sim starts a simulated server, at steps of 10 ms, that listens on a port of
-// the system's choice.
+// sim starts a simulated server, with steps of 10 ms, on a port that the system chooses.
 func (s *Stage) sim(args ...string) (*Sim, error) {
 	return s.simAt(nil, append([]string{"--port", "0"}, args...)...)
 }
@@ -128,8 +127,7 @@ func (s *Stage) simAt(in *network, args ...string) (*Sim, error) {
 	return &Sim{url, cmd}, nil
 }
 
-// listen opens a port of the system's choice, for a program that takes the
-// listener over.
+// listen opens a port that the system chooses, for a program that takes over the listener.
 func (s *Stage) listen() (addr string, file *os.File, err error) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -140,10 +138,10 @@ func (s *Stage) listen() (addr string, file *os.File, err error) {
 	return l.Addr().String(), file, err
 }
 
-// try runs servebench against url and gathers what came out.
+// try runs servebench against url and collects the outcome.
 func (s *Stage) try(url string, args []string) (*Outcome, error) {
 	command := append([]string{"run"}, usual(url)...)
-	// A case may say where these go.
+	// A case may override where these go.
 	command = append(command, "-o", s.stream(), "--save-result", "--result-filename", s.path("result.json"), "--disable-tqdm")
 	s.run = exec.CommandContext(s.ctx, s.bin, append(command, args...)...)
 	o := &Outcome{dir: s.dir}
@@ -158,7 +156,7 @@ func (s *Stage) try(url string, args []string) (*Outcome, error) {
 	return o, o.read(s)
 }
 
-// perform runs cmd to its end, and what happens meanwhile.
+// perform runs cmd to its end, together with Meanwhile.
 func (s *Stage) perform(cmd *exec.Cmd, o *Outcome) error {
 	var out, talk strings.Builder
 	cmd.Stdout, cmd.Stderr = &out, &talk
@@ -202,7 +200,7 @@ func (s *Stage) await(n int) error {
 	}
 }
 
-// pause waits, unless the stage ends before.
+// pause waits, unless the stage ends earlier.
 func (s *Stage) pause(d time.Duration) error {
 	select {
 	case <-time.After(d):

@@ -12,12 +12,12 @@ import (
 	"time"
 )
 
-// A lock is how a server shows who it is.
+// A lock says how a server identifies itself.
 type lock struct {
 	site
-	address string // that its certificate is for, 127.0.0.1 unless given
-	unknown bool   // its authority is not made known
-	scheme  string // https unless given
+	address string // address in its certificate, 127.0.0.1 if empty
+	unknown bool   // the client does not know its authority
+	scheme  string // https if empty
 }
 
 // tlsCases have nginx speak TLS before the simulator.
@@ -29,7 +29,7 @@ func tlsCases() []*Case {
 		return &c
 	}
 	begins := Want{Exit: 1, Unsent: requests}
-	// With buffering on, nginx may hold a short answer back until it fills a TLS record.
+	// With buffering on, nginx may hold back a short answer until it fills a TLS record.
 	const unbuffered = "proxy_buffering off; "
 	tls, h2 := site{listen: "ssl", server: unbuffered}, site{listen: "ssl http2", server: unbuffered}
 	return []*Case{
@@ -66,8 +66,8 @@ func (l lock) open(s *Stage) (url string, err error) {
 	return l.scheme + "://" + addr, err
 }
 
-// certify makes an authority and, in server.pem, a key with a certificate for
-// the address. It gives the path of the authority's certificate.
+// certify makes an authority and, in server.pem, a key with a certificate for the address. It
+// returns the path of the authority's certificate.
 func (s *Stage) certify(address net.IP) (authority string, err error) {
 	begin := time.Now().Add(-time.Hour)
 	template := &x509.Certificate{

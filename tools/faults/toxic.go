@@ -58,7 +58,7 @@ func spoil(proxy *toxiproxy.Proxy, kind, attributes string) error {
 	return err
 }
 
-// proxy puts one without toxics before a simulator.
+// proxy puts a proxy without toxics before a simulator.
 func (s *Stage) proxy(args ...string) (*toxiproxy.Proxy, error) {
 	sim, err := s.sim(args...)
 	if err != nil {
@@ -73,8 +73,7 @@ func (s *Stage) proxy(args ...string) (*toxiproxy.Proxy, error) {
 	return proxy, nil
 }
 
-// taken puts a proxy before a slow simulator, to which something happens in the
-// middle of the run.
+// taken puts a proxy before a slow simulator, and calls then in the middle of the run.
 func (s *Stage) taken(then func(*toxiproxy.Proxy) error) (url string, err error) {
 	proxy, err := s.proxy(slowly...)
 	if err != nil {
@@ -89,7 +88,7 @@ func (s *Stage) taken(then func(*toxiproxy.Proxy) error) (url string, err error)
 	return "http://" + proxy.Listen, nil
 }
 
-// within makes an error of a figure that is too small or too large.
+// within returns an error if a figure is too small or too large.
 func within(what string, got, least, most float64) error {
 	if got < least || got > most {
 		return fmt.Errorf("%s: %v is not from %v to %v", what, got, least, most)

@@ -12,8 +12,8 @@ import (
 // together is how many cases are tried at once.
 const together = 4
 
-// allCases are the cases in the order of the page. Those of the simulator's
-// faults are made of its own list.
+// allCases are the cases in the order of the page. The simulator's list of faults provides its
+// cases.
 func allCases(ctx context.Context, bin string) ([]*Case, error) {
 	simulated, err := simulatorCases(ctx, bin)
 	if err != nil {
@@ -28,9 +28,8 @@ func allCases(ctx context.Context, bin string) ([]*Case, error) {
 	return all, nil
 }
 
-// try tries the case, and again where what is claimed did not come about on a
-// machine that stood still meanwhile. The error is an errMissing where the case
-// cannot be tried on this machine.
+// try tries the case, and again if the claim failed on a machine that was stopped or busy during
+// the run. The error is an errMissing if the case cannot be tried on this machine.
 func (c *Case) try(ctx context.Context, bin string) (Row, error) {
 	for again := 4; ; again-- {
 		o, err := c.once(ctx, bin)
@@ -46,7 +45,7 @@ func (c *Case) try(ctx context.Context, bin string) (Row, error) {
 	}
 }
 
-// once brings the case about once.
+// once tries the case once.
 func (c *Case) once(ctx context.Context, bin string) (*Outcome, error) {
 	if err := c.missing(); err != nil {
 		return nil, err
@@ -67,8 +66,7 @@ func (c *Case) once(ctx context.Context, bin string) (*Outcome, error) {
 	return o, nil
 }
 
-// tryAll tries all cases, several at once, and tells of those that went wrong
-// together.
+// tryAll tries all cases, several at once, and joins the errors of those that failed.
 func tryAll(ctx context.Context, bin string, cases []*Case) ([]Row, error) {
 	rows := make([]Row, len(cases))
 	wrong := make([]error, len(cases))

@@ -1,6 +1,5 @@
-// Seeds writes docs/seeds.md: the blocks of the seed documents beside what the
-// simulator's profiles make of them. It takes a few minutes, and is run in the
-// repository's root:
+// Seeds writes docs/seeds.md: the blocks of the seed documents, with the results of the simulator's
+// profiles. It takes a few minutes. Run it in the repository's root:
 //
 //	go run ./tools/seeds
 //

@@ -1,5 +1,4 @@
-// Package vllm holds servebench against vLLM's own client and engine, as they
-// are installed from PyPI: what both send, what both make of the same answers,
-// and what the engine itself says. It has tests alone, under the build tag vllm;
-// make vllm-oracle and make vllm-e2e install what they need and run them.
+// Package vllm compares servebench with vLLM's client and engine, as installed from PyPI: what both
+// send, how both read the same answers, and what the engine itself reports. It only has tests,
+// under the build tag vllm; make vllm-oracle and make vllm-e2e install what they need and run them.
 package vllm

@@ -1,7 +1,7 @@
 // Package tokenizertest makes tokenizers for tests and benchmarks.
 //
-// The tokenizers of real models are too large to keep and not ours to give away. These
-// have their shape and their size, and words that mean nothing.
+// The tokenizers of real models are too large to keep, and their licences differ. These have their
+// shape and their size, and words without a meaning.
 package tokenizertest
 
 import (
@@ -12,15 +12,14 @@ import (
 // llamaWords is the size of Llama 3's vocabulary without its special tokens.
 const llamaWords = 128_000
 
-// Llama is the text of a tokenizer.json that is byte-level as Llama 3's, with its
-// pattern and size. Half of its words begin with a space and half join what is before
-// them, so that random ids do not come back as they were from their text. It is the
-// same at each call.
+// Llama is the text of a tokenizer.json that is byte-level like Llama 3's, with its pattern and
+// size. Half of its words begin with a space and half join what precedes them, so that random ids
+// change when their text is encoded. It is the same at each call.
 func Llama() []byte {
 	draw := rand.New(rand.NewPCG(1, 2))
 	words := make(map[string]int)
 	for r := rune(0); r < 0x144; r++ {
-		// Printable Latin, and what stands for the other bytes.
+		// Printable Latin, and the characters of the other bytes.
 		if r > ' ' && r < 0x7f || r > 0xa0 && r != 0xad {
 			words[string(r)] = len(words)
 		}
