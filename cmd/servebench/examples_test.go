@@ -62,7 +62,7 @@ func TestExamplesCanBePlanned(t *testing.T) {
 		cmd.SetArgs(append(strings.Fields(command)[2:], "--dry-run"))
 		var out strings.Builder
 		cmd.SetOut(&out)
-		if err := cmd.ExecuteContext(t.Context()); err != nil || !strings.Contains(out.String(), ", some ") {
+		if err := cmd.ExecuteContext(t.Context()); err != nil || !strings.Contains(out.String(), ", about ") {
 			t.Errorf("%s: %v\n%s", file, err, out.String())
 		}
 		if !forSim(file) && strings.Contains(out.String(), "NO VERDICT") {

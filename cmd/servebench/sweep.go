@@ -101,6 +101,9 @@ func (c *sweepCommand) run(ctx context.Context, file string) error {
 	if c.plan.Any(func(p *loadgen.Plan) bool { return p.Server.Insecure }) {
 		c.warn(insecureWarning)
 	}
+	if few := c.plan.TooFew(); few != "" {
+		fmt.Fprintln(c.talk, few)
+	}
 	if c.exported, err = serveMetrics(c.listen, c.talk); err != nil {
 		return err
 	}
@@ -142,6 +145,8 @@ func (c *sweepCommand) outcome(ctx context.Context, r *sweep.Result, err error) 
 		return exitError{err, exitNo}
 	case r.Failed > 0:
 		return exitError{fmt.Errorf("%s failed: the same command tries again", metrics.Counted(r.Failed, "run")), exitNo}
+	case r.Open != "":
+		return exitError{errors.New(r.Open), exitNoVerdict}
 	case r.Doubted != nil:
 		return exitError{strict(r.Doubted), exitNoVerdict}
 	}

@@ -66,11 +66,11 @@ func Example() {
 	fmt.Printf("%d runs, %d failed\n", result.Runs, result.Failed)
 	fmt.Print(out.String()[:strings.Index(out.String(), "===")])
 	// Output:
-	// experiment.yaml: 1 arm, 2 points, 2 repeats: 4 runs, some 2 s
-	//    1  max-concurrency 1, repeat 1, seed 0: some 1 s
-	//    2  max-concurrency 4, repeat 1, seed 1: some 1 s
-	//    3  max-concurrency 1, repeat 2, seed 2: some 1 s
-	//    4  max-concurrency 4, repeat 2, seed 3: some 1 s
+	// experiment.yaml: 1 arm, 2 loads, 2 repeats: 4 runs, about 2 s
+	//    1  max-concurrency 1, repeat 1, seed 0: about 1 s
+	//    2  max-concurrency 4, repeat 1, seed 1: about 1 s
+	//    3  max-concurrency 1, repeat 2, seed 2: about 1 s
+	//    4  max-concurrency 4, repeat 2, seed 3: about 1 s
 	// assuming 20 ms a token, 256 requests at once, 20000 prompt tokens a second, a minute to start a server
 	// 4 runs, 0 failed
 	// sim

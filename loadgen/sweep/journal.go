@@ -40,11 +40,12 @@ type entry struct {
 	Run     string   `json:"run,omitempty"` // its id in the record stream
 	Seconds float64  `json:"seconds"`       // with what came before its load
 	Notes   []string `json:"notes,omitempty"`
-	Failed  string   `json:"failed,omitempty"` // why there are no numbers; it will be done again
-	Value   *float64 `json:"value,omitempty"`  // of the search
-	Passed  bool     `json:"passed,omitempty"` // as a probe
-	Broke   string   `json:"broke,omitempty"`  // why it did not pass
-	Size    int64    `json:"size"`             // of the record stream after it
+	Failed  string   `json:"failed,omitempty"`  // why there are no numbers; it will be done again
+	Value   *float64 `json:"value,omitempty"`   // of the search
+	Passed  bool     `json:"passed,omitempty"`  // as a probe
+	Doubted bool     `json:"doubted,omitempty"` // as a probe: it did not pass, and that says nothing about the server
+	Broke   string   `json:"broke,omitempty"`   // why it did not pass
+	Size    int64    `json:"size"`              // of the record stream after it
 }
 
 // A head is the first line of a journal.

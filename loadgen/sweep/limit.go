@@ -32,15 +32,24 @@ func (l Limit) percentile() (p float64, ok bool) {
 	return p, found && err == nil
 }
 
-// passes says whether a run passes as a probe on every target, and if not, why. Numbers
+// judge says whether a run passes as a probe on every target, and if not, why. Numbers
 // within their limits are not enough: no request may have failed, the run must be VALID
 // and long enough to tell whether the server keeps up with the rate, and each latency
 // must have values, enough of them for a percentile. TTFT and TPOT are what
 // metrics.Summary.Decisive gives, so vLLM's may be wrong in a run that passes.
-func (s *Search) passes(sums ...*metrics.Summary) (ok bool, why string) {
+func (s *Search) judge(sums ...*metrics.Summary) (v vote, why string) {
 	var whys []string
+	v = passed
 	for _, sum := range sums {
-		broken := strings.Join(s.broken(sum), "; ")
+		brokenBy, doubtful := s.broken(sum)
+		broken := strings.Join(brokenBy, "; ")
+		switch {
+		case broken == "":
+		case !doubtful:
+			v = failed
+		case v == passed:
+			v = doubted
+		}
 		switch {
 		case broken == "":
 			continue
@@ -51,26 +60,31 @@ func (s *Search) passes(sums ...*metrics.Summary) (ok bool, why string) {
 		}
 		whys = append(whys, broken)
 	}
-	return whys == nil, strings.Join(whys, "; ")
+	return v, strings.Join(whys, "; ")
 }
 
-// broken is why a run on one target does not pass.
-func (s *Search) broken(sum *metrics.Summary) (whys []string) {
+// broken is why a run on one target does not pass. It is doubtful if that says nothing
+// about the server: no request failed, but the run is SUSPECT, or too short.
+func (s *Search) broken(sum *metrics.Summary) (whys []string, doubtful bool) {
 	if sum.Failed > 0 {
 		whys = append(whys, fmt.Sprintf("%d of %d requests failed", sum.Failed, sum.Failed+sum.Completed))
 	}
+	enough := false
 	for _, l := range s.Limits {
-		if why := l.broken(sum); why != "" {
+		if why, tooFew := l.broken(sum); why != "" {
 			whys = append(whys, why)
+			enough = enough || !tooFew
 		}
 	}
-	if why := s.doubt(sum); why != "" {
-		whys = append(whys, why)
+	doubt := s.doubt(sum)
+	if doubt != "" {
+		whys = append(whys, doubt)
 	}
 	if whys == nil && unproven(sum) {
-		return []string{"it was too short to tell whether the server keeps up: take more requests"}
+		whys = []string{"it was too short to tell whether the server keeps up: take more requests"}
 	}
-	return whys
+	suspect := doubt != "" && sum.Trust.Verdict == metrics.Suspect
+	return whys, sum.Failed == 0 && (suspect || doubt == "" && !enough)
 }
 
 // doubt is the first reason why a run is not VALID, "" for none. An empty chunk that
@@ -102,23 +116,24 @@ func unproven(sum *metrics.Summary) bool {
 	return sum.Truth != nil && rate > 0 && !math.IsInf(rate, 1) && !sum.Truth.Backlog.Judged
 }
 
-// broken is how a run breaks the limit, "" if it does not.
-func (l Limit) broken(sum *metrics.Summary) string {
+// broken is how a run breaks the limit, "" if it does not. It has too few values if it is
+// within the limit, and nobody knows by how much.
+func (l Limit) broken(sum *metrics.Summary) (why string, tooFew bool) {
 	d, words := sum.Decisive(l.Metric)
 	name := strings.TrimSpace(l.Of + " " + strings.ToUpper(l.Metric) + " " + words)
 	got := l.value(d)
 	p, isPercentile := l.percentile()
 	switch size := (metrics.TailSize{Percentile: p, N: d.Len()}); {
 	case size.N == 0:
-		return name + " is not known: no request has one"
+		return name + " is not known: no request has one", false
 	case d.Mean() == 0: // an answer in one piece takes no time per token
-		return name + " is not known: answers came in one piece"
+		return name + " is not known: answers came in one piece", false
 	case !(got <= l.Most):
-		return fmt.Sprintf("%s is %.2f ms, above %g ms", name, got, l.Most)
+		return fmt.Sprintf("%s is %.2f ms, above %g ms", name, got, l.Most), false
 	case isPercentile && size.Few():
-		return fmt.Sprintf("%s is of %d values and needs %d", name, size.N, metrics.ValuesNeeded(p))
+		return fmt.Sprintf("%s has %d samples and needs %d", name, size.N, metrics.ValuesNeeded(p)), true
 	}
-	return ""
+	return "", false
 }
 
 func (l Limit) value(d *metrics.Distribution) float64 {

@@ -176,7 +176,7 @@ func TestPlanIsKnownByWhatItMeans(t *testing.T) {
 	if a, b := parse(t, plan).digest(), parse(t, same).digest(); a != b {
 		t.Errorf("%s and %s for the same plan", a, b)
 	}
-	for _, other := range []string{"seed: 2", "repeats: 2", "order: given", "load: {num-prompts: 3}", "between: {pause: 1}"} {
+	for _, other := range []string{"seed: 2", "order: given", "load: {num-prompts: 3}", "between: {pause: 1}"} {
 		key, _, _ := strings.Cut(other, ":")
 		text := strings.Replace(plan, "seed: 1", other, 1)
 		if key != "seed" {
@@ -185,6 +185,9 @@ func TestPlanIsKnownByWhatItMeans(t *testing.T) {
 		if parse(t, text).digest() == parse(t, plan).digest() {
 			t.Errorf("%s makes no difference", other)
 		}
+	}
+	if a, b := parse(t, plan).digest(), parse(t, plan+"\nrepeats: 2").digest(); a != b {
+		t.Errorf("%s and %s with another number of repeats", a, b)
 	}
 }
 

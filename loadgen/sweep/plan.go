@@ -124,15 +124,21 @@ const (
 	Given Order = "given"
 )
 
-// digest tells plans apart: two files that mean the same have the same.
+// digest tells plans apart: two files that mean the same have the same. It does not
+// depend on the repeats, since more of them go on with what is there.
 func (p *Plan) digest() string {
-	text, err := json.Marshal(p)
+	same := *p
+	same.Repeats = 0
+	text, err := json.Marshal(&same)
 	if err != nil {
 		panic("a plan is plain data: " + err.Error())
 	}
 	sum := sha256.Sum256(text)
 	return hex.EncodeToString(sum[:8])
 }
+
+// Folder is a name for the folder of a plan that no file names: the same for the same plan.
+func (p *Plan) Folder() string { return "servebench-" + p.digest()[:8] + ".sweep" }
 
 // A cell is one load on one arm, once. Its fields are indexes, from 0.
 type cell struct{ repeat, arm, point int }

@@ -209,7 +209,7 @@ grid: [{random-input-len: [8, 9], num-prompts: 1}, {zip: {num-prompts: [1, 2], r
 between: {reset-prefix-cache: true, command: x, pause: 2}
 until: {flag: max-concurrency, from: 1, to: 9, slo: {p99-ttft: 1, mean-tpot: 2}}
 `)
-	if got := p.digest(); got != "fc3dcb47a8cd9573" {
+	if got := p.digest(); got != "801e917cccde191a" {
 		t.Errorf("it is %s now", got)
 	}
 }

@@ -44,7 +44,11 @@ func (p *Plan) searchTime(c cell, highest float64) (total time.Duration) {
 			return total
 		}
 		total += load.time() + p.Between.Pause
-		history = append(history, probe{value: value, passed: value <= highest})
+		p := probe{value: value}
+		if value <= highest {
+			p.vote = passed
+		}
+		history = append(history, p)
 	}
 }
 
@@ -67,22 +71,26 @@ func (p *Plan) Describe(w io.Writer, file string) error {
 			if p.Search != nil {
 				what = fmt.Sprintf(", up to %s to find its %s", metrics.Counted(p.runs(), "probe"), p.Search.Flag)
 			}
-			fmt.Fprintf(&lines, "%4d  %s, seed %d%s: some %s\n", n, p.describe(c), p.seedOf(c, 0), what, roughly(took))
+			fmt.Fprintf(&lines, "%4d  %s, seed %d%s: about %s\n", n, p.describe(c), p.seedOf(c, 0), what, roughly(took))
 		}
 	}
 	runs, assumption := metrics.Counted(n*p.runs(), "run"), usualAssumption
 	if p.Search != nil {
 		runs = "up to " + runs
-		assumption += "; more probes where those of one " + p.Search.Flag + " disagree"
+		assumption += "; a " + p.Search.Flag + " whose probes disagree takes more"
 	}
-	_, err := fmt.Fprintf(w, "%s: %s, %s, %s: %s, some %s\n%sassuming %s\n%s", file, metrics.Counted(len(p.Arms), "arm"),
-		metrics.Counted(len(p.Points), "point"), metrics.Counted(p.Repeats, "repeat"), runs, roughly(total), lines.String(), assumption, p.tooFew())
+	few := p.TooFew()
+	if few != "" {
+		few += "\n"
+	}
+	_, err := fmt.Fprintf(w, "%s: %s, %s, %s: %s, about %s\n%sassuming %s\n%s", file, metrics.Counted(len(p.Arms), "arm"),
+		metrics.Counted(len(p.Points), "load"), metrics.Counted(p.Repeats, "repeat"), runs, roughly(total), lines.String(), assumption, few)
 	return err
 }
 
-// tooFew says that compare can give no verdict on two arms with so few repeats, "" if it
-// can.
-func (p *Plan) tooFew() string {
+// TooFew says that compare can give no verdict on two arms with so few repeats, how many
+// it needs and how long they take. It is empty if there are enough.
+func (p *Plan) TooFew() string {
 	gate := compare.DefaultGate()
 	if len(p.Arms) < 2 || p.Search != nil {
 		return ""
@@ -101,8 +109,24 @@ func (p *Plan) tooFew() string {
 	if p.Repeats >= needed {
 		return ""
 	}
-	return fmt.Sprintf("NO VERDICT by servebench compare: it needs at least %s to decide on %s, and there are %d\n",
-		metrics.Counted(needed, "repeat"), metrics.Counted(loads*len(gate.Limits), "number"), p.Repeats)
+	numbers := metrics.Counted(loads*len(gate.Limits), "gated number")
+	if loads > 1 {
+		numbers += fmt.Sprintf(" (%d for each of %d loads)", len(gate.Limits), loads)
+	}
+	more := needed - p.Repeats
+	return fmt.Sprintf("NO VERDICT with %s: to compare two arms by %s, servebench compare needs %d; %d more take about %s, also later: the same command with %d repeats makes only those",
+		metrics.Counted(p.Repeats, "repeat"), numbers, needed, more, roughly(time.Duration(more)*p.repeatTime()), needed)
+}
+
+// repeatTime is how long one repeat may take, with the starts of the servers.
+func (p *Plan) repeatTime() (total time.Duration) {
+	for arm := range p.Arms {
+		total += usualStart * time.Duration(len(p.Arms[arm].Servers))
+		for point := range p.Points {
+			total += p.cellTime(cell{arm: arm, point: point})
+		}
+	}
+	return total
 }
 
 // roughly is a time in a round number of its unit.
@@ -120,7 +144,7 @@ func roughly(d time.Duration) string {
 func (s *Sweep) progress(job *Job) string {
 	done, some := s.journal.entries, ""
 	if s.Plan.Search != nil {
-		some = "some "
+		some = "about "
 	}
 	line := fmt.Sprintf("[%d of %s%d] %s", len(done)+1, some, max(len(s.Plan.loads)*s.Plan.runs(), len(done)+1), job.name)
 	if left, known := s.Plan.left(done); known {

@@ -96,6 +96,13 @@ func TestWhatASearchFound(t *testing.T) {
 			"every request-rate up to 7 passes (1 of 1 probe there), and none above was tried"},
 		{edge{passes: none, fails: 1, failsBy: votes{passed: 1, of: 3}, why: "it is slow"},
 			"no request-rate from 1 on passes (1 of 3 probes there): it is slow"},
+		// Probes in doubt leave open what they might have decided, and nothing else.
+		{edge{passes: 5, fails: 7, passesBy: votes{passed: 3, of: 3}, failsBy: votes{doubted: 2, of: 3}, why: "SUSPECT: it lagged"},
+			"NO VERDICT: request-rate 5 passes (3 of 3 probes), and whether 7 does is not known (0 of 3 probes, 2 in doubt): SUSPECT: it lagged"},
+		{edge{passes: 5, fails: 7, passesBy: votes{passed: 2, doubted: 1, of: 3}, failsBy: votes{doubted: 1, of: 3}, why: "it is slow"},
+			"request-rate 5 passes (2 of 3 probes, 1 in doubt) and 7 fails (0 of 3 probes, 1 in doubt): it is slow"},
+		{edge{passes: none, fails: 1, failsBy: votes{passed: 1, doubted: 1, of: 3}, why: "SUSPECT: it lagged"},
+			"NO VERDICT: whether request-rate 1 passes is not known (1 of 3 probes, 1 in doubt): SUSPECT: it lagged"},
 	} {
 		if got := s.say(row.found); got != row.want {
 			t.Errorf("%s, want %s", got, row.want)

@@ -44,6 +44,11 @@ func (s *Sweep) read() (*result, error) {
 	for _, sum := range sums {
 		r.sums[runOf(sum)] = append(r.sums[runOf(sum)], sum)
 	}
+	for _, c := range s.Plan.cells() {
+		if found, known := r.edge(c); known && found.open() && r.Open == "" {
+			r.Open = r.answer(c)
+		}
+	}
 	for c, e := range r.all() {
 		switch {
 		case e.Failed != "":
@@ -137,6 +142,8 @@ func (e *entry) verdict() string {
 		return ""
 	case e.Passed:
 		return "passed"
+	case e.Doubted:
+		return "in doubt"
 	}
 	return "failed"
 }

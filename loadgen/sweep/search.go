@@ -22,11 +22,20 @@ type Search struct {
 	Confirm  int // more probes of each value at the edge
 }
 
+// A vote is the result of a probe.
+type vote byte
+
+const (
+	failed vote = iota
+	passed
+	doubted // it did not pass, but that says nothing about the server
+)
+
 // A probe is one run of a search.
 type probe struct {
-	value  float64
-	passed bool
-	why    string // why it did not pass
+	value float64
+	vote  vote
+	why   string // why it did not pass
 }
 
 // An edge is the result of a search: one value passes, and the next one fails.
@@ -39,8 +48,15 @@ type edge struct {
 	why string
 }
 
+// open says that nobody knows whether the upper value fails: it might pass if the probes
+// that are in doubt did.
+func (e *edge) open() bool {
+	v := e.failsBy
+	return 2*(v.passed+v.doubted) > v.of
+}
+
 // votes are the probes of one value.
-type votes struct{ passed, of int }
+type votes struct{ passed, doubted, of int }
 
 // pass says whether most of the probes passed. In a tie they did not.
 func (v votes) pass() bool { return 2*v.passed > v.of }
@@ -64,8 +80,11 @@ func (s *Search) tally(history []probe) tally {
 	for _, p := range history {
 		v := t.votes[s.index(p.value)]
 		v.of++
-		if p.passed {
+		switch p.vote {
+		case passed:
 			v.passed++
+		case doubted:
+			v.doubted++
 		}
 		t.votes[s.index(p.value)] = v
 	}
@@ -116,7 +135,7 @@ func (s *Search) edge(history []probe) edge {
 		e.fails = s.value(t.high)
 	}
 	for _, p := range history {
-		if !p.passed && s.index(p.value) == t.high {
+		if p.vote != passed && s.index(p.value) == t.high {
 			e.why = p.why
 		}
 	}
@@ -126,17 +145,25 @@ func (s *Search) edge(history []probe) edge {
 // say is the result of a search in words.
 func (s *Search) say(e edge) string {
 	switch {
+	case e.open() && math.IsNaN(e.passes):
+		return fmt.Sprintf("NO VERDICT: whether %s %g passes is not known (%s): %s", s.Flag, s.From, e.failsBy, e.why)
 	case math.IsNaN(e.passes):
 		return fmt.Sprintf("no %s from %g on passes (%s there): %s", s.Flag, s.From, e.failsBy, e.why)
 	case math.IsNaN(e.fails):
 		return fmt.Sprintf("every %s up to %g passes (%s there), and none above was tried", s.Flag, e.passes, e.passesBy)
+	case e.open():
+		return fmt.Sprintf("NO VERDICT: %s %g passes (%s), and whether %g does is not known (%s): %s", s.Flag, e.passes, e.passesBy, e.fails, e.failsBy, e.why)
 	}
 	return fmt.Sprintf("%s %g passes (%s) and %g fails (%s): %s", s.Flag, e.passes, e.passesBy, e.fails, e.failsBy, e.why)
 }
 
 // String is such as 2 of 3 probes.
 func (v votes) String() string {
-	return fmt.Sprintf("%d of %s", v.passed, metrics.Counted(v.of, "probe"))
+	text := fmt.Sprintf("%d of %s", v.passed, metrics.Counted(v.of, "probe"))
+	if v.doubted > 0 {
+		text += fmt.Sprintf(", %d in doubt", v.doubted)
+	}
+	return text
 }
 
 // json is the votes on a value; nil for no value.
@@ -144,7 +171,7 @@ func (v votes) json(value float64) any {
 	if math.IsNaN(value) {
 		return nil
 	}
-	return pyjson.Object{{Key: "value", Value: value}, {Key: "passed", Value: v.passed}, {Key: "probes", Value: v.of}}
+	return pyjson.Object{{Key: "value", Value: value}, {Key: "passed", Value: v.passed}, {Key: "doubted", Value: v.doubted}, {Key: "probes", Value: v.of}}
 }
 
 // steps is how many values there are.
@@ -163,12 +190,23 @@ func (s *Search) args(value float64) []string {
 	return []string{"--" + s.Flag + "=" + strconv.FormatFloat(value, 'f', -1, 64)}
 }
 
+// vote is the result of a run as a probe.
+func (e *entry) vote() vote {
+	switch {
+	case e.Passed:
+		return passed
+	case e.Doubted:
+		return doubted
+	}
+	return failed
+}
+
 // probes are the runs of a cell as its search sees them.
 func probes(entries []entry) []probe {
 	var history []probe
 	for _, e := range entries {
 		if e.Value != nil && e.Failed == "" {
-			history = append(history, probe{*e.Value, e.Passed, e.Broke})
+			history = append(history, probe{*e.Value, e.vote(), e.Broke})
 		}
 	}
 	return history

@@ -22,7 +22,11 @@ func searched(t *testing.T, s *Search, holds func(value float64, before int) boo
 		if value < s.From || value > s.To {
 			t.Fatalf("%g is outside %g to %g", value, s.From, s.To)
 		}
-		history = append(history, probe{value, holds(value, tried[value]), "it is slow"})
+		p := probe{value: value, why: "it is slow"}
+		if holds(value, tried[value]) {
+			p.vote = passed
+		}
+		history = append(history, p)
 		tried[value]++
 	}
 	t.Fatalf("no end: %v", history)
@@ -46,7 +50,7 @@ func TestSearchFindsTheEdge(t *testing.T) {
 			}
 			found, history := searched(t, &s, func(value float64, _ int) bool { return i >= 0 && value <= holds+1e-9 })
 			each := s.Confirm + 1
-			want := edge{passes: holds, fails: fails, passesBy: votes{each, each}, failsBy: votes{0, each}, why: "it is slow"}
+			want := edge{passes: holds, fails: fails, passesBy: votes{passed: each, of: each}, failsBy: votes{of: each}, why: "it is slow"}
 			if i < 0 {
 				want.passesBy = votes{}
 			}
@@ -85,7 +89,7 @@ func TestOneWrongProbeDoesNotChangeTheAnswer(t *testing.T) {
 func TestAFailedConfirmationDoesNotHalveTheAnswer(t *testing.T) {
 	s := Search{From: 20, To: 80, Step: 20, Confirm: 2}
 	found, history := searched(t, &s, func(value float64, before int) bool { return value <= 40 && before != 1 })
-	if found.passes != 40 || found.passesBy != (votes{2, 3}) || found.fails != 60 || found.failsBy != (votes{0, 3}) {
+	if found.passes != 40 || found.passesBy != (votes{2, 0, 3}) || found.fails != 60 || found.failsBy != (votes{0, 0, 3}) {
 		t.Errorf("found %+v by %v", found, history)
 	}
 }
@@ -127,43 +131,55 @@ func TestLimits(t *testing.T) {
 	p := parse(t, "until: {flag: request-rate, from: 1, to: 9, slo: {p99-ttft: 20, mean-tpot: 5, median-itl: 7}}")
 	for _, row := range []struct {
 		change func(*metrics.Summary)
+		vote   vote
 		says   string
 	}{
-		{func(*metrics.Summary) {}, ""},
-		{func(s *metrics.Summary) { s.Trust = &metrics.Trust{Verdict: metrics.Valid} }, ""},
-		{func(s *metrics.Summary) { many(&s.ITL, 7.1, 2000) }, "median ITL is 7.10 ms, above 7 ms"},
-		{func(s *metrics.Summary) { many(&s.TPOT, 6, 1) }, "mean TPOT is 5.50 ms, above 5 ms"},
-		{func(s *metrics.Summary) { many(&s.TTFT, 21, 12) }, "p99 TTFT is 21.00 ms, above 20 ms"},
-		{func(s *metrics.Summary) { s.Failed = 1 }, "1 of 1001 requests failed"},
-		{func(s *metrics.Summary) { s.TTFT = metrics.Distribution{}; many(&s.TTFT, 1, 999) }, "p99 TTFT is of 999 values and needs 1000"},
-		{func(s *metrics.Summary) { s.ITL = metrics.Distribution{}; many(&s.ITL, 1, 19) }, "median ITL is of 19 values and needs 20"},
-		{func(s *metrics.Summary) { s.TPOT = metrics.Distribution{} }, "mean TPOT is not known: no request has one"},
+		{func(*metrics.Summary) {}, passed, ""},
+		{func(s *metrics.Summary) { s.Trust = &metrics.Trust{Verdict: metrics.Valid} }, passed, ""},
+		{func(s *metrics.Summary) { many(&s.ITL, 7.1, 2000) }, failed, "median ITL is 7.10 ms, above 7 ms"},
+		{func(s *metrics.Summary) { many(&s.TPOT, 6, 1) }, failed, "mean TPOT is 5.50 ms, above 5 ms"},
+		{func(s *metrics.Summary) { many(&s.TTFT, 21, 12) }, failed, "p99 TTFT is 21.00 ms, above 20 ms"},
+		{func(s *metrics.Summary) { s.Failed = 1 }, failed, "1 of 1001 requests failed"},
+		{func(s *metrics.Summary) { s.TTFT = metrics.Distribution{}; many(&s.TTFT, 1, 999) }, doubted, "p99 TTFT has 999 samples and needs 1000"},
+		{func(s *metrics.Summary) { s.ITL = metrics.Distribution{}; many(&s.ITL, 1, 19) }, doubted, "median ITL has 19 samples and needs 20"},
+		{func(s *metrics.Summary) { s.TPOT = metrics.Distribution{} }, failed, "mean TPOT is not known: no request has one"},
 		{func(s *metrics.Summary) {
 			s.TPOT, s.ITL = metrics.Distribution{}, metrics.Distribution{}
 			many(&s.TPOT, 0, 9)
 			many(&s.ITL, 0, 90)
-		},
+		}, failed,
 			"mean TPOT is not known: answers came in one piece; median ITL is not known: answers came in one piece"},
 		{func(s *metrics.Summary) {
 			s.Trust = &metrics.Trust{Verdict: metrics.Suspect, Checks: []metrics.Check{{OK: true}, {Text: "it lagged"}, {Text: "it stood still"}}}
-		}, "SUSPECT: it lagged; and 1 more"},
+		}, doubted, "SUSPECT: it lagged; and 1 more"},
 		{func(s *metrics.Summary) {
 			s.Failed, s.Trust = 2, &metrics.Trust{Verdict: metrics.Suspect, Checks: []metrics.Check{{Text: "it lagged"}}}
-		}, "2 of 1002 requests failed; SUSPECT: it lagged"},
+		}, failed, "2 of 1002 requests failed; SUSPECT: it lagged"},
+		{func(s *metrics.Summary) {
+			s.Trust = &metrics.Trust{Verdict: metrics.Overloaded, Checks: []metrics.Check{{Text: "the backlog grew"}}}
+		}, failed, "OVERLOADED: the backlog grew"},
+		{func(s *metrics.Summary) { s.Header.Config.RequestRate, s.Truth = 10, new(metrics.Truth) }, doubted,
+			"it was too short to tell whether the server keeps up: take more requests"},
+		{func(s *metrics.Summary) {
+			s.TTFT = metrics.Distribution{}
+			many(&s.TTFT, 1, 999)
+			many(&s.ITL, 8, 2000)
+		}, failed,
+			"p99 TTFT has 999 samples and needs 1000; median ITL is 8.00 ms, above 7 ms"},
 		// An empty chunk that came before any content is no token to a user.
 		{func(s *metrics.Summary) {
 			s.Truth = new(metrics.Truth)
 			many(&s.Truth.ContentTTFT, 30, 1000)
 			s.Trust = &metrics.Trust{Verdict: metrics.Suspect, Checks: []metrics.Check{{Name: metrics.FirstToken, Text: "it is early"}}}
-		}, "p99 TTFT to the first content is 30.00 ms, above 20 ms; SUSPECT: it is early"},
+		}, doubted, "p99 TTFT to the first content is 30.00 ms, above 20 ms; SUSPECT: it is early"},
 	} {
 		sum := &metrics.Summary{Header: new(metrics.Header), Completed: 1000}
 		many(&sum.TTFT, 10, 1000)
 		many(&sum.TPOT, 5, 1)
 		many(&sum.ITL, 5, 1000)
 		row.change(sum)
-		if ok, why := p.Search.passes(sum); ok != (row.says == "") || why != row.says {
-			t.Errorf("%v %q, want %q", ok, why, row.says)
+		if v, why := p.Search.judge(sum); v != row.vote || why != row.says {
+			t.Errorf("%v %q, want %v %q", v, why, row.vote, row.says)
 		}
 	}
 }
@@ -180,8 +196,8 @@ func TestLimitsAreOnTheFirstContent(t *testing.T) {
 		many(&sum.ITL, 9, 90)
 		many(&sum.Truth.ContentTTFT, 19, 10)
 		sum.Trust = &metrics.Trust{Verdict: metrics.Suspect, Checks: []metrics.Check{{Name: metrics.FirstToken, Text: "it is early"}}}
-		if ok, why := parse(t, "until: {flag: request-rate, from: 1, to: 9, slo: "+slo+"}").Search.passes(sum); ok != (want == "") || why != want {
-			t.Errorf("%s: %v %q, want %q", slo, ok, why, want)
+		if v, why := parse(t, "until: {flag: request-rate, from: 1, to: 9, slo: "+slo+"}").Search.judge(sum); (v == passed) != (want == "") || why != want {
+			t.Errorf("%s: %v %q, want %q", slo, v, why, want)
 		}
 	}
 }
@@ -206,8 +222,8 @@ func TestLimitsHoldOnEachTarget(t *testing.T) {
 				sum.TTFT.Add(0.030)
 			}
 		}
-		if ok, why := p.Search.passes(sums...); ok != (row.slow == nil) || why != row.says {
-			t.Errorf("%v %q, want %q", ok, why, row.says)
+		if v, why := p.Search.judge(sums...); (v == passed) != (row.slow == nil) || why != row.says {
+			t.Errorf("%v %q, want %q", v, why, row.says)
 		}
 	}
 }

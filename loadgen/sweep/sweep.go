@@ -7,6 +7,8 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/servebench/servebench/loadgen"
@@ -34,6 +36,9 @@ type Result struct {
 	// Doubted is the first run that is not VALID and has to be, nil for none. Probes of a
 	// search do not have to be.
 	Doubted *metrics.Summary
+
+	// Open is the first search without a verdict, in words; empty for none.
+	Open string
 }
 
 // Run makes all runs that are left, and writes the blocks and the table of all runs. When
@@ -81,10 +86,17 @@ func (s *Sweep) open(ctx context.Context) error {
 		s.journal.Close()
 		return err
 	}
-	if n := len(s.journal.entries); n > 0 {
+	if n := len(s.journal.entries); n > 0 && s.over() {
+		s.say("%s has all %s already: to make them again, choose another folder with -o, or delete this one", s.Dir, metrics.Counted(n, "run"))
+	} else if n > 0 {
 		s.say("going on in %s after %s", s.Dir, metrics.Counted(n, "run"))
 	}
 	return nil
+}
+
+// over says that no run is left.
+func (s *Sweep) over() bool {
+	return !slices.ContainsFunc(s.Plan.cells(), func(c cell) bool { return s.next(c) != nil })
 }
 
 // do makes all runs that are left.
@@ -157,11 +169,9 @@ func (s *Sweep) once(ctx context.Context, b *block, job *Job) error {
 	}
 	e.Run = runOf(out.Sums[0])
 	if search := s.Plan.Search; search != nil {
-		if e.Passed, e.Broke = search.passes(out.Sums...); e.Passed {
-			s.say("  passed")
-		} else {
-			s.say("  failed: %s", e.Broke)
-		}
+		v, why := search.judge(out.Sums...)
+		e.Passed, e.Doubted, e.Broke = v == passed, v == doubted, why
+		s.say("  %s", strings.TrimSuffix(e.verdict()+": "+why, ": "))
 	}
 	if err := s.journal.add(e); err != nil || out.Counted == nil {
 		return err

@@ -63,6 +63,35 @@ func TestFailedRunsAreTriedAgainNextTime(t *testing.T) {
 
 // A search that is stopped after each of its runs makes the same runs, with the
 // same seeds, as one that is not.
+// More repeats of the same experiment go on in its folder, for every order of the runs.
+func TestMoreRepeatsGoOn(t *testing.T) {
+	const file = "seed: 2\norder: %s\nrepeats: %d\ngrid: {num-prompts: [1, 2, 3]}\narms: [{name: a, url: 'http://h'}, {name: b, url: 'http://i'}]"
+	for _, order := range []Order{ABBA, Random, Given} {
+		once := func(dir string, repeats int) (made []string) {
+			s := sweepOf(t, dir, parse(t, fmt.Sprintf(file, order, repeats)), func(_ context.Context, job *Job) (*Outcome, error) {
+				made = append(made, fmt.Sprintf("%v %s", job.cell, job.args))
+				return summary(0), nil
+			})
+			if err := s.do(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+			if !s.over() {
+				t.Errorf("%s: there are runs left", order)
+			}
+			s.journal.Close()
+			return made
+		}
+		dir := t.TempDir()
+		inTurns := append(once(dir, 2), once(dir, 4)...)
+		if atOnce := once(t.TempDir(), 4); len(atOnce) != 24 || !slices.Equal(inTurns, atOnce) {
+			t.Errorf("%s: made %q, want %q", order, inTurns, atOnce)
+		}
+		if made := once(dir, 3); made != nil {
+			t.Errorf("%s: fewer repeats made %q", order, made)
+		}
+	}
+}
+
 func TestSearchGoesOnWhereItWasStopped(t *testing.T) {
 	p := parse(t, "seed: 3\nuntil: {flag: request-rate, from: 1, to: 40, slo: {mean-ttft: 100}}")
 	search := func(dir string, stopAfter int) (runs []string, found float64) {

@@ -64,8 +64,8 @@ func found(t *testing.T, until string, requests int, lumped bool) edge {
 			if err != nil {
 				t.Fatal(err)
 			}
-			passed, why := s.passes(sum)
-			history = append(history, probe{value, passed, why})
+			v, why := s.judge(sum)
+			history = append(history, probe{value, v, why})
 		})
 	}
 }
@@ -81,7 +81,7 @@ func TestSearchFindsNoRateAboveCapacity(t *testing.T) {
 		least, most float64 // of the rate that holds; 0 for none
 		why         string
 	}{
-		{"{flag: request-rate, from: 10, to: 320, step: 10, slo: {p99-ttft: 500}}", 60, false, 0, 0, "p99 TTFT is of 60 values and needs 1000"},
+		{"{flag: request-rate, from: 10, to: 320, step: 10, slo: {p99-ttft: 500}}", 60, false, 0, 0, "p99 TTFT has 60 samples and needs 1000"},
 		{"{flag: request-rate, from: 10, to: 320, step: 10, slo: {p99-ttft: 500}}", 1000, false, 50, 60, "p99 TTFT is "},
 		{"{flag: request-rate, from: 10, to: 200, step: 10, slo: {mean-tpot: 13}}", 600, false, 50, 60, "OVERLOADED: the backlog grew by "},
 		{"{flag: request-rate, from: 10, to: 200, step: 10, slo: {mean-tpot: 13}}", 60, false, 30, 60, "it was too short to tell whether the server keeps up"},
