@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strings"
 	"time"
 )
 
@@ -228,17 +229,22 @@ func (c *Collector) Summary(seconds float64) *Summary {
 
 func (c *Collector) warnings() []string {
 	w := append(c.shedding(), c.refusals()...)
+	var approximate []string
 	for _, m := range Metrics {
 		d := m.Of(&c.sum)
-		if d.Approximate() {
-			w = append(w, fmt.Sprintf("%s is approximate: it comes from a histogram of three digits, of %s", m.Name, Counted(d.Len(), "value")))
+		if !d.Approximate() {
+			continue
 		}
-		if d.Approximate() && d.clamped > 0 {
+		approximate = append(approximate, m.Name)
+		if d.clamped > 0 {
 			w = append(w, fmt.Sprintf("%s has %s outside 0 to 8 h, counted at the nearest end", m.Name, Counted(d.clamped, "value")))
 		}
 	}
 	if c.timeline.folded != nil || c.evened > 0 {
-		w = append(w, "peak output token throughput and peak concurrent requests are approximate: not all arrival times were kept")
+		approximate = append(approximate, "peak output token throughput", "peak concurrent requests")
+	}
+	if approximate != nil {
+		w = append(w, "approximate, because histograms with three digits were kept and not all values: "+strings.Join(approximate, ", "))
 	}
 	return w
 }

@@ -22,10 +22,20 @@ type Evidence struct {
 	// StolenCPU is the share of the machine's CPU time that a hypervisor kept, 0 to 1.
 	StolenCPU float64 `json:"stolen_cpu,omitempty"`
 
+	// OthersCPU is the CPU time of all other processes of the machine in that time, interrupts
+	// not counted. BusiestOthers is how many cores they had in the second in which they had
+	// most and hardly a core was idle; 0 if there was no such second.
+	OthersCPU     time.Duration `json:"others_cpu,omitempty"`
+	BusiestOthers float64       `json:"busiest_others,omitempty"`
+
 	// Stalls is how often the whole process was stopped, Stalled for how long in all.
 	Stalls       int           `json:"stalls,omitempty"`
 	Stalled      time.Duration `json:"stalled,omitempty"`
 	LongestStall time.Duration `json:"longest_stall,omitempty"`
+	// StallWait is the part of Stalled for which threads of the process could have run and had
+	// no core, and LongestStallWait that part of LongestStall.
+	StallWait        time.Duration `json:"stall_wait,omitempty"`
+	LongestStallWait time.Duration `json:"longest_stall_wait,omitempty"`
 	// WakeP99 is how late the process woke up for a timer, 99th percentile.
 	WakeP99 time.Duration `json:"wake_p99,omitempty"`
 	// GCs are garbage collections, GCPaused their pauses in all, LongestGC the longest one.
@@ -105,9 +115,13 @@ func (e *Evidence) add(other *Evidence, sameMachine bool) {
 	e.BusiestCPU = max(e.BusiestCPU, other.BusiestCPU)
 	e.StolenCPU = max(e.StolenCPU, other.StolenCPU)
 	if other.Stalled > e.Stalled {
-		e.Stalls, e.Stalled = other.Stalls, other.Stalled
+		e.Stalls, e.Stalled, e.StallWait = other.Stalls, other.Stalled, other.StallWait
 	}
-	e.LongestStall = max(e.LongestStall, other.LongestStall)
+	e.OthersCPU = max(e.OthersCPU, other.OthersCPU)
+	e.BusiestOthers = max(e.BusiestOthers, other.BusiestOthers)
+	if other.LongestStall > e.LongestStall {
+		e.LongestStall, e.LongestStallWait = other.LongestStall, other.LongestStallWait
+	}
 	e.WakeP99 = max(e.WakeP99, other.WakeP99)
 	e.GCs += other.GCs
 	e.GCPaused = max(e.GCPaused, other.GCPaused)

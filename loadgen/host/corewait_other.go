@@ -4,5 +4,9 @@ package host
 
 import "time"
 
-// coreWait is unknown on this system.
-func coreWait() time.Duration { return 0 }
+// A coreWait knows nothing on this system.
+type coreWait struct{}
+
+func (*coreWait) refresh()            {}
+func (*coreWait) read() time.Duration { return 0 }
+func (*coreWait) close()              {}

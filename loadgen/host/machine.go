@@ -2,6 +2,7 @@ package host
 
 import (
 	"bufio"
+	"bytes"
 	"io"
 	"strconv"
 	"strings"
@@ -33,6 +34,18 @@ func (m MachineCPU) StolenShare() float64 {
 	}
 	return float64(m.Stolen) / float64(m.Total)
 }
+
+// Others is the part of the time that other processes than one of ours had, which used own.
+// Interrupts are left out: under a load nearly all of them are its packets.
+func (m MachineCPU) Others(own time.Duration) time.Duration {
+	return max(m.Busy()-m.Interrupts-own, 0)
+}
+
+// full says whether hardly a core was idle.
+func (m MachineCPU) full() bool { return m.Total > 0 && float64(m.Idle) < fullIdle*float64(m.Total) }
+
+// fullIdle is the share of idle time below which a machine has no core to give.
+const fullIdle = 0.15
 
 // parseMachineCPU reads Linux's /proc/stat. Its first line has user, nice, system,
 // idle, iowait, irq, softirq and steal, in hundredths of a second, and a line for each
@@ -69,12 +82,10 @@ func parseMachineCPU(r io.Reader) MachineCPU {
 
 // parseCoreWait reads Linux's /proc/PID/task/TID/schedstat: nanoseconds on a core, nanoseconds
 // ready to run without a core, and the number of times on a core.
-func parseCoreWait(text string) time.Duration {
-	fields := strings.Fields(text)
-	if len(fields) < 2 {
-		return 0
-	}
-	waited, err := strconv.ParseInt(fields[1], 10, 64)
+func parseCoreWait(text []byte) time.Duration {
+	_, rest, _ := bytes.Cut(text, []byte(" "))
+	field, _, _ := bytes.Cut(rest, []byte(" "))
+	waited, err := strconv.ParseInt(string(field), 10, 64)
 	if err != nil {
 		return 0
 	}

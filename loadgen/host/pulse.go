@@ -33,12 +33,23 @@ type Pulse struct {
 	machine MachineCPU    // likewise
 	gc      debug.GCStats
 
-	lookedAt   time.Time // for the busiest second
-	lookedCPU  time.Duration
-	lookedWait time.Duration // wait for cores until then
-	busiest    float64
-	pauses     pauses
+	looked  reading // when last looked
+	busiest float64
+	others  float64 // cores of other processes in their busiest second
+	waits   coreWait
+	wait    time.Duration // for cores, at the last beat
+	waited  time.Duration // since the last look
+	pauses  pauses
 }
+
+// A reading is what the process and its machine had used at a time.
+type reading struct {
+	at      time.Time
+	cpu     time.Duration
+	machine MachineCPU
+}
+
+func readNow() reading { return reading{time.Now(), processCPU(), ReadMachineCPU()} }
 
 // pauses are the garbage-collection pauses during the watch.
 type pauses struct {
@@ -49,12 +60,13 @@ type pauses struct {
 
 // StartPulse begins to watch. Call Stop.
 func StartPulse() *Pulse {
-	now, cpu := time.Now(), processCPU()
+	first := readNow()
 	p := &Pulse{
 		stop: make(chan struct{}), done: make(chan struct{}),
-		start: now, stood: newStandstill(now), cpu: cpu, machine: ReadMachineCPU(),
-		lookedAt: now, lookedCPU: cpu, lookedWait: coreWait(),
+		start: first.at, stood: newStandstill(first.at), cpu: first.cpu, machine: first.machine, looked: first,
 	}
+	p.waits.refresh()
+	p.wait = p.waits.read()
 	debug.ReadGCStats(&p.gc)
 	go p.watch()
 	return p
@@ -70,36 +82,49 @@ func (p *Pulse) watch() {
 		case <-p.stop:
 			return
 		}
-		p.stood.beat(time.Now())
+		p.beat()
 		if n%beatsToLook == 0 {
 			p.look()
 		}
 	}
 }
 
-// look reads what happened since the previous look.
-func (p *Pulse) look() {
-	now, cpu := time.Now(), processCPU()
-	if took := now.Sub(p.lookedAt); took > 0 {
-		share := float64(cpu-p.lookedCPU) / float64(took) / float64(runtime.GOMAXPROCS(0))
-		p.busiest = max(p.busiest, share)
-	}
-	var gc debug.GCStats
-	waited := p.lookAtGC(&gc)
-	p.lookedAt, p.lookedCPU, p.lookedWait = now, cpu, waited
+// beat notes how late it is, and for how long threads had no core since the previous beat.
+func (p *Pulse) beat() {
+	wait := p.waits.read()
+	waited := max(0, wait-p.wait) // threads may have ended
+	p.wait = wait
+	p.waited += waited
+	p.stood.beat(time.Now(), waited)
 }
 
-// lookAtGC reads the collections since the previous look. It returns how long threads have waited
-// for cores.
-func (p *Pulse) lookAtGC(gc *debug.GCStats) (waited time.Duration) {
-	debug.ReadGCStats(gc)
-	waited = coreWait()
+// look reads what happened since the previous look. It returns the reading, and the
+// collections so far.
+func (p *Pulse) look() (now reading, gc debug.GCStats) {
+	now = readNow()
+	p.share(now)
+	debug.ReadGCStats(&gc)
 	for i, ended := range gc.PauseEnd {
-		if ended.After(p.lookedAt) {
-			p.pauses.take(gc.Pause[i], ended.Sub(p.start), waited-p.lookedWait)
+		if ended.After(p.looked.at) {
+			p.pauses.take(gc.Pause[i], ended.Sub(p.start), p.waited)
 		}
 	}
-	return waited
+	p.waits.refresh()
+	p.looked, p.wait, p.waited = now, p.waits.read(), 0
+	return now, gc
+}
+
+// share notes who had the cores since the previous look.
+func (p *Pulse) share(now reading) {
+	took, own := now.at.Sub(p.looked.at), now.cpu-p.looked.cpu
+	// A rest of a few milliseconds would be the busiest second of any load.
+	if took < time.Second/2 && (took <= 0 || p.busiest > 0) {
+		return
+	}
+	p.busiest = max(p.busiest, float64(own)/float64(took)/float64(runtime.GOMAXPROCS(0)))
+	if machine := now.machine.Sub(p.looked.machine); machine.full() {
+		p.others = max(p.others, float64(machine.Others(own))/float64(took))
+	}
 }
 
 // take adds a pause, the sum of one collection, that ended at an instant of the watch. waited is
@@ -118,29 +143,26 @@ func (s *pauses) take(pause, ended, waited time.Duration) {
 func (p *Pulse) Stop(e *metrics.Evidence) {
 	close(p.stop)
 	<-p.done
-	now := time.Now()
-	p.stood.beat(now)
-	var gc debug.GCStats
-	p.lookAtGC(&gc)
-	// A rest of a few milliseconds would be the busiest second of any load.
-	if p.busiest == 0 || now.Sub(p.lookedAt) > time.Second/2 {
-		p.look()
-	}
+	p.beat()
+	last, gc := p.look()
+	p.waits.close()
 
 	e.Cores = runtime.GOMAXPROCS(0)
-	e.Watched = now.Sub(p.start)
-	e.CPU = processCPU() - p.cpu
+	e.Watched = last.at.Sub(p.start)
+	e.CPU = last.cpu - p.cpu
 	e.BusiestCPU = p.busiest
-	machine := ReadMachineCPU().Sub(p.machine)
+	machine := last.machine.Sub(p.machine)
 	e.Machine, e.StolenCPU = machine.Cores, machine.StolenShare()
+	e.OthersCPU, e.BusiestOthers = machine.Others(e.CPU), p.others
 	e.Stalls, e.Stalled, e.LongestStall = p.stood.times, p.stood.total, p.stood.longest
+	e.StallWait, e.LongestStallWait = p.stood.waited, p.stood.longestWait
 	e.WakeP99 = time.Duration(p.stood.late.ValueAtPercentile(99))
 	e.GCs = int(gc.NumGC - p.gc.NumGC)
 	e.GCPaused = gc.PauseTotal - p.gc.PauseTotal - p.pauses.before
 	e.LongestGC, e.GCWait = p.pauses.longest, p.pauses.waited
-	// A step of the wall clock moves it relative to the monotonic clock; a change of its rate moves
-	// both.
-	e.ClockStep = (now.Round(0).Sub(p.start.Round(0)) - e.Watched).Round(time.Microsecond)
+	// Setting the wall clock moves it against the monotonic one; steering its
+	// rate moves both alike.
+	e.ClockStep = (last.at.Round(0).Sub(p.start.Round(0)) - e.Watched).Round(time.Microsecond)
 }
 
 // A standstill adds up how late beats came.
@@ -148,6 +170,8 @@ type standstill struct {
 	last           time.Time
 	times          int
 	total, longest time.Duration
+	waited         time.Duration           // part of total in which threads had no core
+	longestWait    time.Duration           // likewise of longest
 	late           *hdrhistogram.Histogram // how late each beat was, in nanoseconds
 }
 
@@ -155,7 +179,7 @@ func newStandstill(now time.Time) standstill {
 	return standstill{last: now, late: hdrhistogram.New(int64(time.Microsecond), int64(time.Hour), 2)}
 }
 
-func (s *standstill) beat(now time.Time) {
+func (s *standstill) beat(now time.Time, waited time.Duration) {
 	late := now.Sub(s.last) - beatEvery
 	s.last = now
 	// It is in range, so this cannot fail.
@@ -165,5 +189,9 @@ func (s *standstill) beat(now time.Time) {
 	}
 	s.times++
 	s.total += late
-	s.longest = max(s.longest, late)
+	waited = min(waited, late)
+	s.waited += waited
+	if late > s.longest {
+		s.longest, s.longestWait = late, waited
+	}
 }

@@ -1,6 +1,7 @@
 package host
 
 import (
+	"math"
 	"runtime"
 	"strings"
 	"testing"
@@ -20,7 +21,7 @@ func TestAStandstillIsABeatThatComesTooLate(t *testing.T) {
 		210, // 120 ms late
 		220,
 	} {
-		s.beat(start.Add(at * time.Millisecond))
+		s.beat(start.Add(at*time.Millisecond), 0)
 	}
 	if s.times != 2 || s.total != 141*time.Millisecond || s.longest != 120*time.Millisecond {
 		t.Errorf("%d times, %v, longest %v; want 2, 141ms, 120ms", s.times, s.total, s.longest)
@@ -81,7 +82,7 @@ func TestAPauseCountsAsFarAsItIsWatched(t *testing.T) {
 
 func TestWaitingForACoreIsReadAsTheKernelWritesIt(t *testing.T) {
 	for text, want := range map[string]time.Duration{"860888 1205 1\n": 1205, "860888 0 1\n": 0, "": 0, "5\n": 0, "1 x 2\n": 0} {
-		if got := parseCoreWait(text); got != want {
+		if got := parseCoreWait([]byte(text)); got != want {
 			t.Errorf("%q: %v, want %v", text, got, want)
 		}
 	}
@@ -110,10 +111,49 @@ func TestThePulseCountsTheLastCollection(t *testing.T) {
 	close(ended)
 	now := time.Now()
 	// One that has just looked, and whose watch is over.
-	p := &Pulse{stop: make(chan struct{}), done: ended, start: now, lookedAt: now, busiest: 0.5, stood: newStandstill(now)}
+	p := &Pulse{stop: make(chan struct{}), done: ended, start: now, looked: reading{at: now}, busiest: 0.5, stood: newStandstill(now)}
 	runtime.GC()
 	var e metrics.Evidence
 	if p.Stop(&e); e.LongestGC <= 0 || e.BusiestCPU != 0.5 {
 		t.Errorf("longest %v, busiest second %v; want the collection's, and 0.5", e.LongestGC, e.BusiestCPU)
+	}
+}
+
+// What others had counts where they left hardly a core idle, and without interrupts.
+func TestOthersCountWhereTheyFillTheMachine(t *testing.T) {
+	const second = time.Second
+	start := time.Unix(1, 0)
+	for name, c := range map[string]struct {
+		machine MachineCPU // of one second
+		want    float64
+	}{
+		"others fill it": {MachineCPU{Total: 2 * second, Idle: second / 10, Interrupts: second / 10}, 1.7},
+		"half is idle":   {MachineCPU{Total: 2 * second, Idle: second}, 0},
+		"stolen":         {MachineCPU{Total: 2 * second, Stolen: second}, 0.9},
+		"nobody tells":   {MachineCPU{}, 0},
+	} {
+		p := &Pulse{looked: reading{at: start, cpu: second}}
+		p.share(reading{at: start.Add(second), cpu: second + second/10, machine: c.machine})
+		if math.Abs(p.others-c.want) > 1e-9 {
+			t.Errorf("%s: others had %v cores, want %v", name, p.others, c.want)
+		}
+		// A rest of a few milliseconds says nothing.
+		before := p.others
+		if p.share(reading{at: start.Add(5 * time.Millisecond), cpu: 2 * second, machine: MachineCPU{Total: 10 * time.Millisecond}}); p.others != before {
+			t.Errorf("%s: after a rest others had %v cores", name, p.others)
+		}
+	}
+}
+
+// A stop in which threads waited for a core is told from one in which nothing could run.
+func TestStopsAreToldByWhetherThreadsWaited(t *testing.T) {
+	const ms = time.Millisecond
+	start := time.Unix(1, 0)
+	s := newStandstill(start)
+	s.beat(start.Add(10*ms), ms)      // in time
+	s.beat(start.Add(320*ms), 900*ms) // of three threads
+	s.beat(start.Add(830*ms), 4*ms)
+	if s.times != 2 || s.total != 800*ms || s.waited != 304*ms || s.longest != 500*ms || s.longestWait != 4*ms {
+		t.Errorf("%d stops of %v, waited %v; longest %v, waited %v", s.times, s.total, s.waited, s.longest, s.longestWait)
 	}
 }

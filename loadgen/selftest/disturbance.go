@@ -41,13 +41,11 @@ func (w *Watch) Stop(children time.Duration) Disturbance {
 	return d
 }
 
-// judge fills in what others used of the machine during a window of time, when the measurement
-// itself used own CPU time, and whether that makes it void. It ignores interrupts: nearly all of
-// them are packets of the measurement.
+// judge fills in what others took of the machine during a window of time, when the
+// measurement itself used own CPU time, and whether that makes it void.
 func (d *Disturbance) judge(machine host.MachineCPU, own, window time.Duration) {
 	if machine.Total > 0 && window > 0 {
-		others := max(machine.Busy()-machine.Interrupts-own, 0)
-		d.Others = new(rounded(100 * float64(others) / float64(window)))
+		d.Others = new(rounded(100 * float64(machine.Others(own)) / float64(window)))
 		d.Stolen = new(rounded(100 * machine.StolenShare()))
 	}
 	switch {

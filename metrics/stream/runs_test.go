@@ -137,7 +137,7 @@ func TestWithoutChunksITLComesFromTheHistogram(t *testing.T) {
 	if !got.ITL.Approximate() || math.Abs(got.ITL.Mean()-want.ITL.Mean()) > 0.01*want.ITL.Mean() {
 		t.Errorf("ITL mean %v, want about %v", got.ITL.Mean(), want.ITL.Mean())
 	}
-	if !strings.Contains(strings.Join(got.Warnings, "\n"), "itl is approximate") {
+	if !strings.Contains(strings.Join(got.Warnings, "\n"), "not all values: itl, peak output") {
 		t.Errorf("warnings %q", got.Warnings)
 	}
 

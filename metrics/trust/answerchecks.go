@@ -19,14 +19,14 @@ func (j *judge) answers() (metrics.Check, bool) {
 	if l.Short > 0 {
 		texts = append(texts, fmt.Sprintf("short answers: %d of %d ended before the tokens asked for though ignore_eos was sent, %s missing (%s)",
 			l.Short, l.Of, metrics.Counted(l.Missing, "token"), reasons(&l)))
-		c.Remedy = "does the server know ignore_eos?"
+		c.Remedy = "check whether the server knows ignore_eos"
 		if len(l.Reasons) == 1 && l.Reasons["length"] > 0 {
-			c.Remedy = "is --max-model-len of the server too small?"
+			c.Remedy = "raise --max-model-len of the server"
 		}
 	}
 	if l.Long > 0 {
 		texts = append(texts, fmt.Sprintf("long answers: %d of %d went on past the tokens asked for, %s more", l.Long, l.Of, metrics.Counted(l.Extra, "token")))
-		c.Remedy = cmp.Or(c.Remedy, "does the server know "+j.lengthMember()+"?")
+		c.Remedy = cmp.Or(c.Remedy, "check whether the server knows "+j.lengthMember())
 	}
 	c.Text = strings.Join(texts, "; ")
 	return c, texts != nil
@@ -44,7 +44,7 @@ func (j *judge) lengthMember() string {
 // user's own choice the block has none of the numbers that take one.
 func (j *judge) tokenCounts() (metrics.Check, bool) {
 	n := j.Truth.Counts
-	c := metrics.Check{Name: "token counts", Figure: percent(n.Nobody, n.Of), Unit: "%", Limit: countsLimit, Remedy: "--tokenizer, or a server that sends usage"}
+	c := metrics.Check{Name: "token counts", Figure: percent(n.Nobody, n.Of), Unit: "%", Limit: countsLimit, Remedy: "give --tokenizer, or use a server that sends usage"}
 	c.Text = fmt.Sprintf("nobody counted the tokens of %d of %s: each counts as one token, so token totals, tokens a second and TPOT are wrong",
 		n.Nobody, metrics.Counted(n.Of, "answer"))
 	return c, n.Nobody > 0 && !j.Header.Config.SkipTokenizer
@@ -68,7 +68,7 @@ func (j *judge) streaming() (metrics.Check, bool) {
 	d := j.Truth.Delivery
 	// One answer may have come late for any reason.
 	c := metrics.Check{Name: "streaming", Figure: percent(d.AtOnce, d.Of), Unit: "%", Limit: max(streamingLimit, percent(1, d.Of)),
-		Remedy: "does a proxy buffer, or does the server not stream?"}
+		Remedy: "check whether a proxy buffers, and whether the server streams"}
 	c.Text = fmt.Sprintf("%d of %s came all at once at the end: their TTFT is their E2EL, and ITL and TPOT say nothing", d.AtOnce, metrics.Counted(d.Of, "answer"))
 	// What we read late came at once by our own doing, and a canvas is made at once.
 	return c, d.AtOnce > 0 && !j.late() && j.Diffusion == nil
@@ -82,7 +82,7 @@ func (j *judge) firstToken() (metrics.Check, bool) {
 		return metrics.Check{}, false
 	}
 	ahead := metrics.Milliseconds(d.MeanAhead())
-	c := metrics.Check{Name: metrics.FirstToken, Figure: ahead / content * 100, Unit: "%", Remedy: "read the TTFT to the first content"}
+	c := metrics.Check{Name: metrics.FirstToken, Figure: ahead / content * 100, Unit: "%", Remedy: "read the TTFT to the first content (--extended)"}
 	c.Limit = max(earlyLimit, max(earlyLimitMS, earlyLimitOfITL*j.usualGap())/content*100)
 	c.Text = fmt.Sprintf("TTFT takes an empty chunk for a token: %s, and %s to the first content; TPOT and ITL are wrong by it, too",
 		showMS(j.TTFT.Mean()), showMS(content))

@@ -2,6 +2,8 @@ package trust
 
 import (
 	"fmt"
+	"net"
+	"net/url"
 	"strings"
 	"time"
 
@@ -12,11 +14,75 @@ import (
 
 // What to do about them.
 const (
-	quieter = "a quieter machine, or less load"
-	spread  = "more cores, or less load"
-	frozen  = "was it suspended, throttled or debugged?"
-	crowded = "other programs or a CPU limit had the cores: leave the machine to servebench"
+	quieter   = "use a quieter machine, or less load"
+	spread    = "use more cores, or less load"
+	frozen    = "check whether this process was suspended, throttled or debugged"
+	alone     = "leave the machine to servebench"
+	apart     = "end other programs, or run the server on another machine"
+	unlimited = "check for a CPU limit of the container"
 )
+
+// others finds that other processes took the cores, if that made this one measure late:
+// it is the reason behind the checks that failed.
+func (j *judge) others() (metrics.Check, bool) {
+	cores := j.seen.BusiestOthers
+	c := metrics.Check{Name: "other processes", Figure: cores, Unit: "cores", Limit: othersLimit * float64(j.seen.Machine), Remedy: j.leave()}
+	busiest := " in the busiest second"
+	if mean := j.seen.OthersCPU.Seconds() / max(j.seen.Watched.Seconds(), 1e-9); mean > cores/2 {
+		cores, busiest = mean, ""
+	}
+	of := fmt.Sprintf(" of %s", metrics.Counted(j.seen.Machine, "core"))
+	if j.seen.Machine == 0 { // of several shards
+		of = " cores of a shard's machine"
+	}
+	c.Text = fmt.Sprintf("other processes took %.1f%s%s", cores, of, busiest)
+	return c, j.crowded() && j.lagged()
+}
+
+// crowded says that other processes took so much of the machine, and left so little, that
+// this one had to wait for cores.
+func (j *judge) crowded() bool {
+	return j.seen.BusiestOthers > othersLimit*float64(max(j.seen.Machine, 1))
+}
+
+// lagged says whether a check found that this process was late.
+func (j *judge) lagged() bool {
+	for _, find := range []func(*judge) (metrics.Check, bool){
+		(*judge).rate, (*judge).lag, (*judge).age, (*judge).wakeUp, (*judge).sharedReads, (*judge).longestStop, (*judge).stopped, (*judge).longestGC, (*judge).gcShare,
+	} {
+		if c, found := find(j); found && !fine(c) && c.Remedy == j.leave() {
+			return true
+		}
+	}
+	return false
+}
+
+// quiet is what to do where this process was late: where others took the cores it is about
+// them.
+func (j *judge) quiet(otherwise string) string {
+	if j.crowded() {
+		return j.leave()
+	}
+	return otherwise
+}
+
+// leave is what to do where other processes took the cores: the server may be one.
+func (j *judge) leave() string {
+	at, err := url.Parse(j.Header.Config.BaseURL)
+	if err == nil && (at.Hostname() == "localhost" || net.ParseIP(at.Hostname()).IsLoopback()) {
+		return apart
+	}
+	return alone
+}
+
+// stood is how the process stood still for a time, of which it waited for a core for some,
+// and what to do about it.
+func (j *judge) stood(still, waited time.Duration) (how, remedy string) {
+	if waited > 0 && waited >= still/2 {
+		return "had no core", j.quiet(unlimited)
+	}
+	return "was stopped", frozen
+}
 
 func (j *judge) exhausted() (metrics.Check, bool) {
 	c := metrics.Check{Name: "exhaustion", Figure: float64(j.seen.Exhausted), Unit: "connections", Limit: exhaustedLimit, Remedy: "raise ulimit -n, or set --max-concurrency"}
@@ -28,7 +94,7 @@ func (j *judge) exhausted() (metrics.Check, bool) {
 }
 
 func (j *judge) lag() (metrics.Check, bool) {
-	c := metrics.Check{Name: "lag", Figure: j.Lag.Percentile(99), Unit: "ms", Limit: lagLimit, Remedy: quieter}
+	c := metrics.Check{Name: "lag", Figure: j.Lag.Percentile(99), Unit: "ms", Limit: lagLimit, Remedy: j.quiet(quieter)}
 	if j.TTFT.Len() > 0 {
 		c.Limit = max(lagLimit, lagLimitOfTTFT*j.TTFT.Mean())
 	}
@@ -37,14 +103,14 @@ func (j *judge) lag() (metrics.Check, bool) {
 }
 
 func (j *judge) age() (metrics.Check, bool) {
-	c := metrics.Check{Name: "socket age", Unit: "ms", Limit: max(ageLimit, ageLimitOfITL*j.itl()), Remedy: quieter}
+	c := metrics.Check{Name: "socket age", Unit: "ms", Limit: max(ageLimit, ageLimitOfITL*j.itl()), Remedy: j.quiet(quieter)}
 	if j.Age.Len() > 0 {
 		c.Figure = j.Age.Percentile(99)
 	}
 	if j.disordered() {
-		c.Remedy = "the network loses packets or swaps them"
+		c.Remedy = "look at the network, which loses or reorders packets"
 	}
-	c.Text = fmt.Sprintf("socket age p99 %s against ITL %s", showMS(c.Figure), showMS(j.itl()))
+	c.Text = fmt.Sprintf("socket read delay p99 %s against ITL %s", showMS(c.Figure), showMS(j.itl()))
 	return c, j.Age.Len() > 0 && j.hasGaps()
 }
 
@@ -66,7 +132,7 @@ func (j *judge) userStamped() bool { return j.seen.UserStamps > j.seen.KernelSta
 
 // wakeUp stands in for the age where the kernel did not stamp.
 func (j *judge) wakeUp() (metrics.Check, bool) {
-	c := metrics.Check{Name: "wake-up", Figure: metrics.Milliseconds(j.seen.WakeP99), Unit: "ms", Limit: max(wakeLimit, ageLimitOfITL*j.itl()), Remedy: quieter}
+	c := metrics.Check{Name: "wake-up", Figure: metrics.Milliseconds(j.seen.WakeP99), Unit: "ms", Limit: max(wakeLimit, ageLimitOfITL*j.itl()), Remedy: j.quiet(quieter)}
 	against := "ITL " + showMS(j.itl())
 	if !j.hasGaps() {
 		c.Limit = max(wakeLimit, lagLimitOfTTFT*j.TTFT.Mean())
@@ -109,24 +175,26 @@ func (j *judge) late() bool {
 }
 
 func (j *judge) sharedReads() (metrics.Check, bool) {
-	c := metrics.Check{Name: "shared reads", Figure: j.sharedShare(), Unit: "%", Limit: sharedLimit}
+	c := metrics.Check{Name: "shared reads", Figure: j.sharedShare(), Unit: "%", Limit: sharedLimit, Remedy: j.quiet(quieter)}
 	c.Text = fmt.Sprintf("%s of chunks shared a read while we read late: their stamps are one", showPercent(c.Figure))
 	return c, j.seen.SharedReads > 0 && j.late()
 }
 
 func (j *judge) longestStop() (metrics.Check, bool) {
-	c := metrics.Check{Name: "longest stop", Figure: metrics.Milliseconds(j.seen.LongestStall), Unit: "ms", Limit: max(stopLimit, j.itl()), Remedy: frozen}
+	how, remedy := j.stood(j.seen.LongestStall, j.seen.LongestStallWait)
+	c := metrics.Check{Name: "longest stop", Figure: metrics.Milliseconds(j.seen.LongestStall), Unit: "ms", Limit: max(stopLimit, j.itl()), Remedy: remedy}
 	if j.userStamped() {
 		c.Limit = max(stopLimitUnstamped, j.itl())
 	}
-	c.Text = fmt.Sprintf("%s was stopped for %s at once", j.process(), showMS(c.Figure))
+	c.Text = fmt.Sprintf("%s %s for %s at once", j.process(), how, showMS(c.Figure))
 	return c, j.seen.Stalls > 0
 }
 
 func (j *judge) stopped() (metrics.Check, bool) {
-	c := metrics.Check{Name: "stopped", Figure: j.watchedShare(j.seen.Stalled), Unit: "%", Remedy: frozen}
+	how, remedy := j.stood(j.seen.Stalled, j.seen.StallWait)
+	c := metrics.Check{Name: "stopped", Figure: j.watchedShare(j.seen.Stalled), Unit: "%", Remedy: remedy}
 	c.Limit = max(stopShareLimit, j.watchedShare(stopForgiven))
-	c.Text = fmt.Sprintf("%s was stopped for %s of the time, in %s", j.process(), showPercent(c.Figure), metrics.Counted(j.seen.Stalls, "stop"))
+	c.Text = fmt.Sprintf("%s %s for %s of the time, in %s", j.process(), how, showPercent(c.Figure), metrics.Counted(j.seen.Stalls, "stop"))
 	return c, j.seen.Stalls > 0
 }
 
@@ -147,16 +215,16 @@ func (j *judge) meanCPU() (metrics.Check, bool) {
 }
 
 func (j *judge) stolen() (metrics.Check, bool) {
-	c := metrics.Check{Name: "stolen CPU", Figure: j.seen.StolenCPU * 100, Unit: "%", Limit: stolenLimit}
+	c := metrics.Check{Name: "stolen CPU", Figure: j.seen.StolenCPU * 100, Unit: "%", Limit: stolenLimit, Remedy: "use another machine"}
 	c.Text = fmt.Sprintf("%s of this machine's CPU time was stolen by its host", showPercent(c.Figure))
 	return c, j.seen.StolenCPU > 0
 }
 
 func (j *judge) longestGC() (metrics.Check, bool) {
-	c := metrics.Check{Name: "longest GC pause", Figure: metrics.Milliseconds(j.seen.LongestGC), Unit: "ms", Limit: gcLimit}
+	c := metrics.Check{Name: "longest GC pause", Figure: metrics.Milliseconds(j.seen.LongestGC), Unit: "ms", Limit: gcLimit, Remedy: frozen}
 	c.Text = fmt.Sprintf("garbage collection stopped us for %s at once", showMS(c.Figure))
 	if j.starved() {
-		c.Remedy = crowded
+		c.Remedy = j.quiet(unlimited)
 		c.Text = fmt.Sprintf("%s had no core for %s while it collected garbage, which takes microseconds", j.process(), showMS(c.Figure))
 	}
 	return c, j.seen.GCs > 0
@@ -168,18 +236,18 @@ func (j *judge) longestGC() (metrics.Check, bool) {
 func (j *judge) starved() bool { return j.seen.GCWait > 0 && j.seen.GCWait >= j.seen.LongestGC/2 }
 
 func (j *judge) gcShare() (metrics.Check, bool) {
-	c := metrics.Check{Name: "GC pauses", Figure: j.watchedShare(j.seen.GCPaused), Unit: "%"}
+	c := metrics.Check{Name: "GC pauses", Figure: j.watchedShare(j.seen.GCPaused), Unit: "%", Remedy: frozen}
 	c.Limit = max(gcShareLimit, j.watchedShare(gcLimit*time.Millisecond))
 	c.Text = fmt.Sprintf("garbage collection stopped us for %s of the time", showPercent(c.Figure))
 	if j.starved() {
-		c.Remedy = crowded
+		c.Remedy = j.quiet(unlimited)
 		c.Text = fmt.Sprintf("%s had no core for %s of the time while it collected garbage, which takes microseconds", j.process(), showPercent(c.Figure))
 	}
 	return c, j.seen.GCs > 0
 }
 
 func (j *judge) clock() (metrics.Check, bool) {
-	c := metrics.Check{Name: "clock step", Figure: metrics.Milliseconds(j.seen.ClockStep.Abs()), Unit: "ms", Limit: clockLimit}
+	c := metrics.Check{Name: "clock step", Figure: metrics.Milliseconds(j.seen.ClockStep.Abs()), Unit: "ms", Limit: clockLimit, Remedy: "measure again"}
 	c.Text = fmt.Sprintf("the wall clock was set by %s: arrival stamps rest on it", showMS(metrics.Milliseconds(j.seen.ClockStep)))
 	return c, j.seen.ClockStep != 0 && j.seen.KernelStamps > 0
 }
@@ -189,7 +257,7 @@ func (j *judge) vouched() (metrics.Check, bool) {
 	if v == nil || v.Kernel && j.userStamped() {
 		return metrics.Check{}, false
 	}
-	c := metrics.Check{Name: "selftest", Figure: float64(n), Unit: "requests", Limit: float64(v.Streams)}
+	c := metrics.Check{Name: "selftest", Figure: float64(n), Unit: "requests", Limit: float64(v.Streams), Remedy: "have fewer in flight, or use a faster machine"}
 	where := ""
 	if j.seen.Beside > 0 {
 		where = " on all targets"

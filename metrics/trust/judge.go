@@ -65,7 +65,7 @@ func Judge(s *metrics.Summary) {
 // checks are all that there are, those first that make a run worthless. Each
 // says whether the run gave it something to judge by.
 var checks = []func(*judge) (metrics.Check, bool){
-	(*judge).completed, (*judge).shards, (*judge).shardStarts, (*judge).failed, (*judge).cutShort, (*judge).answers, (*judge).tokenCounts, (*judge).streaming, (*judge).firstToken, (*judge).exhausted, (*judge).backlog, (*judge).rate, (*judge).lag,
+	(*judge).completed, (*judge).whole, (*judge).shards, (*judge).shardStarts, (*judge).failed, (*judge).cutShort, (*judge).answers, (*judge).tokenCounts, (*judge).streaming, (*judge).firstToken, (*judge).exhausted, (*judge).backlog, (*judge).others, (*judge).rate, (*judge).lag,
 	(*judge).age, (*judge).wakeUp, (*judge).sharedReads, (*judge).longestStop, (*judge).stopped,
 	(*judge).busiestSecond, (*judge).meanCPU, (*judge).stolen, (*judge).longestGC, (*judge).gcShare, (*judge).clock,
 	(*judge).little, (*judge).connecting, (*judge).lumpy, (*judge).prefixHits,

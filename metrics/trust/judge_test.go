@@ -117,6 +117,9 @@ var faults = []struct {
 
 	{"completed", 1, 0, func(s *metrics.Summary, v float64) { s.Completed = int(v) }, "no request completed"},
 
+	{"incomplete", 0, 1, func(s *metrics.Summary, v float64) {
+		s.Incomplete = []string{"run a was cut", "and more"}[:int(v)]
+	}, "run a was cut"},
 	{"failed", 10, 11, func(s *metrics.Summary, v float64) { s.Failed = int(v) }, "11 of 211 requests failed: latencies are those of the others"},
 
 	{"cut short", 200, 201, func(s *metrics.Summary, v float64) {
@@ -169,7 +172,7 @@ var faults = []struct {
 	}, "sent"},
 	{"lag", 4.99, 5.01, func(s *metrics.Summary, v float64) { s.Lag = alike(v, 100) }, "lag p99 5.01 ms (limit 5.00 ms)"},
 	{"lag", 9.99, 10.01, func(s *metrics.Summary, v float64) { s.Lag, s.TTFT = alike(v, 100), alike(100, 200) }, "lag p99 10.0 ms"},
-	{"socket age", 4.98, 5.02, func(s *metrics.Summary, v float64) { s.Age = alike(v, 100) }, "socket age p99 5.02 ms against ITL 10.00 ms (limit"},
+	{"socket age", 4.98, 5.02, func(s *metrics.Summary, v float64) { s.Age = alike(v, 100) }, "socket read delay p99 5.02 ms against ITL 10.00 ms (limit"},
 	{"socket age", 0.99, 1.01, func(s *metrics.Summary, v float64) { s.Age, s.Truth.MeanITL = alike(v, 100), 0.1 }, "against ITL 0.10 ms"},
 	{"shared reads", 40, 41, func(s *metrics.Summary, v float64) { // roles that came alone change nothing
 		s.Age, s.Evidence.SharedReads, s.Truth.Tokens.Blank = alike(1.2, 100), int64(v), 200
@@ -279,8 +282,65 @@ func TestWhoHasNoCoreIsTold(t *testing.T) {
 	s := clean()
 	s.Evidence.LongestGC, s.Evidence.GCWait = 3999*msec, 3500*msec
 	Judge(s)
-	if failed := s.Trust.Failed(); len(failed) != 1 || failed[0].Remedy != crowded {
+	if failed := s.Trust.Failed(); len(failed) != 1 || failed[0].Remedy != unlimited {
 		t.Errorf("%+v", failed)
+	}
+}
+
+// Where other processes took the cores that is the first reason, and what came of it has the
+// same remedy.
+func TestOtherProcessesAreNamedAsTheReason(t *testing.T) {
+	stopped := func(e *metrics.Evidence) {
+		e.Stalls, e.Stalled, e.StallWait, e.LongestStall = 286, 7940*msec, 7000*msec, 90*msec
+	}
+	for name, c := range map[string]struct {
+		set    func(s *metrics.Summary)
+		checks []string
+		says   string
+		remedy string
+	}{
+		"all the time": {func(s *metrics.Summary) {
+			stopped(s.Evidence)
+			s.Evidence.OthersCPU, s.Evidence.BusiestOthers = 17*time.Second, 1.9
+			s.Lag = alike(6, 100)
+		}, []string{"other processes", "lag", "stopped"}, "other processes took 1.7 of 2 cores", alone},
+		"for a second": {func(s *metrics.Summary) {
+			s.Evidence.OthersCPU, s.Evidence.BusiestOthers = 2*time.Second, 1.9
+			s.Lag = alike(6, 100)
+		}, []string{"other processes", "lag"}, "other processes took 1.9 of 2 cores in the busiest second", alone},
+		"on the server's machine": {func(s *metrics.Summary) {
+			s.Header.Config.BaseURL = "http://127.0.0.1:8000"
+			s.Evidence.OthersCPU, s.Evidence.BusiestOthers = 17*time.Second, 1.9
+			s.Lag = alike(6, 100)
+		}, []string{"other processes", "lag"}, "other processes took 1.7 of 2 cores", apart},
+		"a limit of the CPU": {func(s *metrics.Summary) {
+			stopped(s.Evidence)
+		}, []string{"stopped"}, "this process had no core for 79.4 % of the time, in 286 stops", unlimited},
+		"a debugger": {func(s *metrics.Summary) {
+			stopped(s.Evidence)
+			s.Evidence.OthersCPU, s.Evidence.BusiestOthers, s.Evidence.StallWait = 17*time.Second, 1.9, time.Second
+		}, []string{"stopped"}, "this process was stopped for 79.4 % of the time, in 286 stops", frozen},
+		"nobody was late": {func(s *metrics.Summary) {
+			s.Evidence.OthersCPU, s.Evidence.BusiestOthers = 17*time.Second, 1.9
+		}, nil, "", ""},
+	} {
+		s := clean()
+		s.Evidence.Machine = 2
+		c.set(s)
+		Judge(s)
+		failed := s.Trust.Failed()
+		if !slices.Equal(failing(s), c.checks) {
+			t.Errorf("%s: %v failed, want %v", name, failing(s), c.checks)
+			continue
+		}
+		for _, check := range failed {
+			if check.Remedy != c.remedy {
+				t.Errorf("%s: %s: %q, want %q", name, check.Name, check.Remedy, c.remedy)
+			}
+		}
+		if len(failed) > 0 && !strings.HasPrefix(failed[0].Text, c.says) {
+			t.Errorf("%s: %q, want %q", name, failed[0].Text, c.says)
+		}
 	}
 }
 
@@ -310,7 +370,8 @@ func TestEachFaultIsNamed(t *testing.T) {
 	for _, f := range faults {
 		named[f.name] = true
 	}
-	if len(named) != len(checks) {
+	const beside = 1 // the check of other processes fails beside others
+	if len(named) != len(checks)-beside {
 		t.Errorf("%d of %d checks have a fault here", len(named), len(checks))
 	}
 }
@@ -355,7 +416,7 @@ func TestAStopPilesUpOnlySoMuch(t *testing.T) {
 
 // What waits for a packet that was lost is old when it is read, whoever reads.
 func TestALossyNetworkIsNotABusyMachine(t *testing.T) {
-	for packets, want := range map[int64]string{20: quieter, 21: "the network loses packets or swaps them"} {
+	for packets, want := range map[int64]string{20: quieter, 21: "look at the network, which loses or reorders packets"} {
 		s := clean()
 		s.Age, s.Evidence.SharedReads, s.Evidence.Disordered = alike(6, 4000), 400, packets
 		Judge(s)
@@ -584,11 +645,11 @@ func TestOddAnswersSayHowTheyAreOdd(t *testing.T) {
 	}{
 		"stopped": {metrics.Lengths{Of: 100, Short: 12, Missing: 340, Reasons: map[string]int{"stop": 9, "length": 3}},
 			"short answers: 12 of 100 ended before the tokens asked for though ignore_eos was sent, 340 tokens missing (finish reasons: stop 9, length 3) (limit 1.00 %)",
-			"does the server know ignore_eos?"},
+			"check whether the server knows ignore_eos"},
 		"limited": {metrics.Lengths{Of: 100, Short: 2, Missing: 1, Reasons: map[string]int{"length": 2}}, "1 token missing (finish reasons: length 2)",
-			"is --max-model-len of the server too small?"},
-		"long": {metrics.Lengths{Of: 100, Long: 2, Extra: 9}, "long answers: 2 of 100 went on past the tokens asked for, 9 tokens more (limit", "does the server know max_tokens?"},
-		"both": {metrics.Lengths{Of: 300, Short: 1, Missing: 5, Long: 3, Extra: 9, Reasons: map[string]int{"stop": 1}}, "stop 1); long answers: 3 of 300", "does the server know ignore_eos?"},
+			"raise --max-model-len of the server"},
+		"long": {metrics.Lengths{Of: 100, Long: 2, Extra: 9}, "long answers: 2 of 100 went on past the tokens asked for, 9 tokens more (limit", "check whether the server knows max_tokens"},
+		"both": {metrics.Lengths{Of: 300, Short: 1, Missing: 5, Long: 3, Extra: 9, Reasons: map[string]int{"stop": 1}}, "stop 1); long answers: 3 of 300", "check whether the server knows ignore_eos"},
 	} {
 		s := clean()
 		s.Truth.Lengths = c.lengths

@@ -54,6 +54,9 @@ const (
 	// What a hypervisor keeps back is lost for the server, too, if that runs here.
 	stolenLimit = 10.0 // % of the machine's CPU time
 
+	// Others that take less, of a machine without an idle core, leave most of it to us.
+	othersLimit = 0.25 // of the machine's cores, in a second
+
 	// Pauses are tens of microseconds unless the process is in trouble.
 	gcLimit      = 10.0 // ms, longest
 	gcShareLimit = 1.0  // % of the time, or as much as the longest may take

@@ -13,7 +13,7 @@ import (
 // This file checks the load, what came back, and the shards that made both.
 
 func (j *judge) completed() (metrics.Check, bool) {
-	c := metrics.Check{Name: "completed", Figure: float64(j.Completed), Unit: "requests", Limit: completedLimit, AtLeast: true}
+	c := metrics.Check{Name: "completed", Figure: float64(j.Completed), Unit: "requests", Limit: completedLimit, AtLeast: true, Remedy: "read the errors"}
 	c.Text = fmt.Sprintf("%d of %s completed", j.Completed, metrics.Counted(j.Completed+j.Failed, "request"))
 	if j.Completed == 0 {
 		c.Text = "no request completed"
@@ -21,9 +21,17 @@ func (j *judge) completed() (metrics.Check, bool) {
 	return c, true
 }
 
+// whole finds that a part of the requests is not there. What a run lacks of its shards is
+// theirs to say.
+func (j *judge) whole() (metrics.Check, bool) {
+	c := metrics.Check{Name: "incomplete", Figure: float64(len(j.Incomplete)), Unit: "faults", Remedy: "run it again: what is missing may be what took longest"}
+	c.Text = strings.Join(j.Incomplete, "; ")
+	return c, c.Text != "" && j.Shards == nil
+}
+
 func (j *judge) failed() (metrics.Check, bool) {
 	n, of := j.Failures(), j.Completed+j.Failures()
-	c := metrics.Check{Name: "failed", Figure: percent(n, of), Unit: "%", Limit: failedLimit}
+	c := metrics.Check{Name: "failed", Figure: percent(n, of), Unit: "%", Limit: failedLimit, Remedy: "read the errors"}
 	c.Text = fmt.Sprintf("%d of %s failed: latencies are those of the others", n, metrics.Counted(of, "request"))
 	return c, n > 0 && j.Completed > 0
 }
@@ -31,7 +39,7 @@ func (j *judge) failed() (metrics.Check, bool) {
 func (j *judge) cutShort() (metrics.Check, bool) {
 	n := j.Failed - j.Failures()
 	of := j.Completed + n
-	c := metrics.Check{Name: "cut short", Figure: percent(n, of), Unit: "%", Limit: cutLimit}
+	c := metrics.Check{Name: "cut short", Figure: percent(n, of), Unit: "%", Limit: cutLimit, Remedy: "let it run longer"}
 	c.Text = fmt.Sprintf("%d of %s were cut short: latencies are those of the quicker ones", n, metrics.Counted(of, "request"))
 	return c, n > 0 && j.Completed > 0
 }
@@ -45,8 +53,10 @@ func (j *judge) rate() (metrics.Check, bool) {
 	switch {
 	case fine(c):
 	case p.Queue > p.Lag:
+		c.Remedy = "raise --max-concurrency, or lower the rate"
 		c.Text += fmt.Sprintf(": --max-concurrency held requests back, for %s on average", showMS(metrics.Milliseconds(p.MeanQueue())))
 	default:
+		c.Remedy = j.quiet(quieter)
 		c.Text += fmt.Sprintf(": we were late ourselves, by %s on average", showMS(metrics.Milliseconds(p.MeanLag())))
 	}
 	// Where the server did not keep up, the backlog says so.
@@ -60,7 +70,8 @@ func (j *judge) backlog() (metrics.Check, bool) {
 	if !b.Judged {
 		return metrics.Check{}, false
 	}
-	c := metrics.Check{Name: metrics.BacklogCheck, Figure: b.Growth / b.Offered * 100, Unit: "% of the rate", Limit: max(metrics.GrowthLimit, b.Chance/b.Offered) * 100}
+	c := metrics.Check{Name: metrics.BacklogCheck, Figure: b.Growth / b.Offered * 100, Unit: "% of the rate", Limit: max(metrics.GrowthLimit, b.Chance/b.Offered) * 100,
+		Remedy: "lower the rate, or use a server that does more"}
 	c.Text = "the backlog did not grow beyond chance"
 	if !fine(c) {
 		decimals := max(0, 1-int(math.Floor(math.Log10(b.Growth)))) // two digits that say something
@@ -75,8 +86,11 @@ func (j *judge) little() (metrics.Check, bool) {
 		return metrics.Check{}, false
 	}
 	part := h.Share * 100 / metrics.Milliseconds(h.Mean) // of E2EL, a millisecond
-	c := metrics.Check{Name: "Little's law", Figure: h.Share * 100, Unit: "%", Limit: max(heldLimit, heldLimitMS*part)}
+	c := metrics.Check{Name: "Little's law", Figure: h.Share * 100, Unit: "%", Limit: max(heldLimit, heldLimitMS*part), Remedy: "find out why the server ends its answers late"}
 	c.Text = fmt.Sprintf("requests held their slot for %s after the last chunk (%s of E2EL)", showMS(metrics.Milliseconds(h.Mean)), showPercent(c.Figure))
+	if h.Unread > h.Mean/2 {
+		c.Remedy = j.quiet(quieter)
+	}
 	if h.Unread > 0 {
 		c.Text += fmt.Sprintf(", up to %s of that because we read late", showMS(metrics.Milliseconds(h.Unread)))
 	}
@@ -93,9 +107,9 @@ func (j *judge) waitsForSlots() bool {
 
 func (j *judge) connecting() (metrics.Check, bool) {
 	connecting := j.Truth.Connecting
-	c := metrics.Check{Name: "connecting", Unit: "%", Limit: connectLimit, Remedy: "--warm-connections"}
+	c := metrics.Check{Name: "connecting", Unit: "%", Limit: connectLimit, Remedy: "use --warm-connections"}
 	if j.seen.Closed+j.seen.Dropped > 0 {
-		c.Remedy = "keep-alive on the server, which closes connections after its answers"
+		c.Remedy = "have the server keep connections open, which it closes after its answers"
 	}
 	all := metrics.Milliseconds(connecting.DNS + connecting.Connect + connecting.Proxy + connecting.TLS)
 	if sum := j.TTFT.Mean() * float64(j.TTFT.Len()); sum > 0 {
@@ -118,7 +132,7 @@ func (j *judge) gaps() *metrics.Distribution {
 
 func (j *judge) lumpy() (metrics.Check, bool) {
 	gaps := j.gaps()
-	c := metrics.Check{Name: "lumpy delivery", Unit: "%", Limit: lumpyLimit, AtLeast: true}
+	c := metrics.Check{Name: "lumpy delivery", Unit: "%", Limit: lumpyLimit, AtLeast: true, Remedy: "turn off the buffering of a proxy"}
 	if gaps.Len() < lumpyGaps || gaps.Mean() <= lumpyMeanMS {
 		return c, false
 	}
@@ -137,7 +151,7 @@ func (j *judge) lumpy() (metrics.Check, bool) {
 
 func (j *judge) prefixHits() (metrics.Check, bool) {
 	hits, queries := j.PrefixCache()
-	c := metrics.Check{Name: "prefix cache", Figure: percent(hits, queries), Unit: "%", Limit: prefixLimit, Remedy: "another --seed, or reset the cache"}
+	c := metrics.Check{Name: "prefix cache", Figure: percent(hits, queries), Unit: "%", Limit: prefixLimit, Remedy: "use another --seed, or reset the cache"}
 	if n := j.Completed + j.Failed; n > 0 {
 		c.Limit = max(c.Limit+100/float64(n), percent(prefixForgiven*int64(n), queries))
 	}
@@ -184,7 +198,7 @@ func (j *judge) shards() (metrics.Check, bool) {
 	if s == nil {
 		return metrics.Check{}, false
 	}
-	c := metrics.Check{Name: "shards", Figure: float64(s.Sound), Unit: "shards", Limit: float64(s.Of), AtLeast: true}
+	c := metrics.Check{Name: "shards", Figure: float64(s.Sound), Unit: "shards", Limit: float64(s.Of), AtLeast: true, Remedy: "report all shards, or run it again"}
 	c.Text = fmt.Sprintf("all %d shards are there", s.Of)
 	if len(s.Faults) > 0 {
 		c.Figure = min(c.Figure, c.Limit-1) // a fault may be with one that is too many
@@ -200,7 +214,7 @@ func (j *judge) shardStarts() (metrics.Check, bool) {
 		return metrics.Check{}, false
 	}
 	took := j.Seconds * float64(time.Second/time.Millisecond)
-	c := metrics.Check{Name: "shard starts", Figure: metrics.Milliseconds(s.Apart()), Unit: "ms", Limit: max(startsLimit, startsLimitOfRun/100*took), Remedy: "--start-at, and clocks that agree"}
+	c := metrics.Check{Name: "shard starts", Figure: metrics.Milliseconds(s.Apart()), Unit: "ms", Limit: max(startsLimit, startsLimitOfRun/100*took), Remedy: "use --start-at, and clocks that agree"}
 	c.Text = fmt.Sprintf("shards began %s apart, %s last", showMS(c.Figure), s.Last)
 	return c, true
 }
