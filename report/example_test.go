@@ -69,20 +69,20 @@ func ExampleTruth() {
 		log.Fatal(err)
 	}
 	// Output:
-	// ----------------------------------------- Beside the block -----------------------------------------
+	// ---------------------------------------- Additional metrics ----------------------------------------
 	// Milliseconds                           mean     median        P90
 	// TTFT from the request written         49.40      49.40      57.00
 	// 95 % interval, milliseconds                  P90
 	// TTFT                                    ≥ 54.00*
 	// TPOT                                    ≥ 10.00*
 	// * fewer than 10 values lie beyond this percentile: too few to decide anything by it
-	// Connecting, inside TTFT          4 of 20 requests: TCP 0.50 ms
+	// Connecting (part of TTFT)        4 of 20 requests: TCP 0.50 ms
 	// Connections opened               4 during the run
 	// Peak output throughput           213 tokens in the busiest second
-	// Requests in flight               4 at most, 2.49 in the mean
+	// Requests in flight               at most 4, mean 2.49
 	// Request rate                     20.00 req/s, scheduled 20.00 req/s
-	// Slot held after the last chunk   0.050 ms a request, 0.03 % of E2EL
-	// Values beyond the percentile     P90: TTFT 2.0, TPOT 2.0 values
+	// Slot held after last chunk       0.050 ms per request (0.03 % of E2EL)
+	// Samples above P90                TTFT 2.0, TPOT 2.0
 	// VALID: 20 of 20 requests completed; sent 20.00 of the 20.00 req/s scheduled; lag p99 0.0 ms; own CPU 0.62 % of 8 cores
 }
 

@@ -13,10 +13,13 @@ import (
 	"github.com/servebench/servebench/metrics/vllm"
 )
 
-// Causes writes how requests failed, for a terminal of 100 columns: how many of each
-// class, and a line for each class with its statuses and its commonest message. It writes
-// nothing when no request failed or the classes are unknown.
-func Causes(w io.Writer, s *metrics.Summary) error {
+// Causes writes how requests failed, in lines of a width (0 is 100 characters): how many of
+// each class, and a line for each class with its statuses and its commonest message. It
+// writes nothing when no request failed or the classes are unknown.
+func Causes(w io.Writer, s *metrics.Summary, width int) error {
+	if width <= 0 {
+		width = truthWidth
+	}
 	classes := failing(s)
 	if len(classes) == 0 {
 		return nil
@@ -27,12 +30,12 @@ func Causes(w io.Writer, s *metrics.Summary) error {
 	for _, class := range classes {
 		counts = append(counts, fmt.Sprintf("%d %s", s.Classes[class], class))
 	}
-	wrap(&b, b.Len(), truthWidth, strings.Join(counts, ", "))
+	wrap(&b, b.Len(), width, strings.Join(counts, ", "))
 	for _, class := range classes {
 		if cause := cause(s.Failing[class]); cause != "" {
 			label := fmt.Sprintf("  %s:", class)
 			b.WriteString(label)
-			wrap(&b, len(label), truthWidth, cause)
+			wrap(&b, len(label), width, cause)
 		}
 	}
 	_, err := w.Write(b.Bytes())

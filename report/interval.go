@@ -54,9 +54,9 @@ func bound(v float64) string {
 
 // intervals writes a table of the confidence intervals of the block's percentiles. Where
 // there are many percentiles it has the last ones.
-func intervals(b *bytes.Buffer, s *metrics.Summary) {
+func intervals(b *bytes.Buffer, s *metrics.Summary, width int) {
 	percentiles := slices.DeleteFunc(slices.Clone(s.Header.Config.Percentiles), func(p float64) bool { return p <= 0 || p >= 100 })
-	percentiles = percentiles[max(0, len(percentiles)-(truthWidth-truthLabel)/intervalColumn):]
+	percentiles = percentiles[max(0, len(percentiles)-(width-truthLabel)/intervalColumn):]
 	var rows bytes.Buffer
 	for _, m := range metrics.Metrics {
 		d := m.Of(s)

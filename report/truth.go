@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	_ "embed"
+	"errors"
 	"fmt"
 	"io"
 	"math"
@@ -22,89 +23,95 @@ const (
 	truthColumn = 11
 )
 
-// truthText has the facts of the truth section: each has a line with its label, then
-// its text, then an empty line. The text is a template that knows the members of the
+// truthText has the additional metrics: each has a line with its label, then its text,
+// then an empty line. Both are templates that know the members of the
 // object "truth" of a result file by their keys, and the Summary as .run.
 //
 //go:embed truth.tmpl
 var truthText string
 
 // A factLine is one fact of the truth section.
-type factLine struct {
-	label string
-	text  *template.Template
-}
+type factLine struct{ label, text *template.Template }
 
 var factLines = parseFactLines(truthText)
 
 func parseFactLines(text string) (lines []factLine) {
 	functions := template.FuncMap{
-		"beyond": beyond, "share": func(n, of int64) string { return vllm.Decimal(float64(n) / float64(of) * 100) }, "counted": metrics.Counted, "join": strings.Join, "otherwise": otherwise,
+		"beyond": beyond, "highest": func(s *metrics.Summary) string { return metrics.FormatPercentile(highest(s)) }, "share": func(n, of int64) string { return vllm.Decimal(float64(n) / float64(of) * 100) }, "counted": metrics.Counted, "join": strings.Join, "otherwise": otherwise,
 		"known": func(v any) bool { return v != nil },
 	}
 	for fact := range strings.SplitSeq(text, "\n\n") {
 		label, text, _ := strings.Cut(fact, "\n")
-		lines = append(lines, factLine{label, template.Must(template.New(label).Funcs(functions).Parse(text))})
+		parse := func(text string) *template.Template {
+			return template.Must(template.New(label).Funcs(functions).Parse(text))
+		}
+		lines = append(lines, factLine{parse(label), parse(text)})
 	}
 	return lines
 }
 
 // write writes the fact behind its label, unless its text is empty. Separators after
 // the last part of the text are dropped.
-func (l *factLine) write(b *bytes.Buffer, facts map[string]any) error {
-	var text strings.Builder
-	if err := l.text.Execute(&text, facts); err != nil {
+func (l *factLine) write(b *bytes.Buffer, facts map[string]any, width int) error {
+	var label, text strings.Builder
+	if err := errors.Join(l.label.Execute(&label, facts), l.text.Execute(&text, facts)); err != nil {
 		return err
 	}
 	if words := strings.TrimRight(text.String(), ",; \t\n"); words != "" {
-		fmt.Fprintf(b, "%-*s", truthLabel, l.label)
-		wrap(b, truthLabel, truthWidth, words)
+		fmt.Fprintf(b, "%-*s", truthLabel, label.String())
+		wrap(b, truthLabel, width, words)
 	}
 	return nil
 }
 
-// Truth writes what the block cannot say, then the notes and warnings of the verdict, for
-// a terminal of 100 columns. It leaves out facts without a text, and latencies that do not
-// differ from the block's. Percentiles that do not fit are in JSON. It writes nothing for
-// a Summary without Truth.
-func Truth(w io.Writer, s *metrics.Summary) error {
+// Truth writes the additional metrics of a run: what the block cannot say, then the notes
+// and warnings of the verdict, in lines of 100 characters. It leaves out facts without a
+// text, and latencies that do not differ from the block's. Percentiles that do not fit are
+// in JSON. It writes nothing for a Summary without Truth.
+func Truth(w io.Writer, s *metrics.Summary) error { return additional(w, s, truthWidth) }
+
+// additional is Truth in lines of a width, and of 100 characters at most; 0 is 100.
+func additional(w io.Writer, s *metrics.Summary, width int) error {
 	if s.Truth == nil {
 		return nil
 	}
+	if width <= 0 || width > truthWidth {
+		width = truthWidth
+	}
 	var b bytes.Buffer
-	title := " Beside the block "
-	pad := truthWidth - len(title)
+	title := " Additional metrics "
+	pad := width - len(title)
 	fmt.Fprintf(&b, "%s%s%s\n", strings.Repeat("-", pad/2), title, strings.Repeat("-", pad-pad/2))
-	latencies(&b, s)
-	intervals(&b, s)
+	latencies(&b, s, width)
+	intervals(&b, s, width)
 	facts := map[string]any{"run": s, "requests": s.Completed + s.Failed}
 	for _, member := range truth(s) {
 		facts[member.Key] = member.Value
 	}
 	for _, line := range factLines {
-		if err := line.write(&b, facts); err != nil {
+		if err := line.write(&b, facts, width); err != nil {
 			return err
 		}
 	}
 	if s.Trust != nil {
-		remarks(&b, "Note:", s.Trust.Notes)
-		remarks(&b, "WARNING:", s.Trust.Warnings)
+		remarks(&b, "Note:", s.Trust.Notes, width)
+		remarks(&b, "WARNING:", s.Trust.Warnings, width)
 	}
 	_, err := w.Write(b.Bytes())
 	return err
 }
 
-func remarks(b *bytes.Buffer, label string, texts []string) {
+func remarks(b *bytes.Buffer, label string, texts []string, width int) {
 	for _, text := range texts {
 		b.WriteString(label)
-		wrap(b, len(label), truthWidth, text)
+		wrap(b, len(label), width, text)
 	}
 }
 
 // latencies writes a table of the latencies that the block does not have.
-func latencies(b *bytes.Buffer, s *metrics.Summary) {
+func latencies(b *bytes.Buffer, s *metrics.Summary, width int) {
 	var rows bytes.Buffer
-	percentiles := fitting(s.Header.Config.Percentiles)
+	percentiles := fitting(s.Header.Config.Percentiles, width)
 	add := func(label string, of measure) {
 		cells := []string{vllm.Decimal(of.Mean()), vllm.Decimal(of.Median())}
 		for _, p := range percentiles {
@@ -151,9 +158,9 @@ type measure interface {
 }
 
 // fitting are the percentiles for which there is space after the mean and the median.
-func fitting(percentiles []float64) []float64 {
+func fitting(percentiles []float64, width int) []float64 {
 	beside := slices.DeleteFunc(slices.Clone(percentiles), func(p float64) bool { return p == 50 })
-	return beside[:min(len(beside), (truthWidth-truthLabel)/truthColumn-2)]
+	return beside[:min(len(beside), max(0, (width-truthLabel)/truthColumn-2))]
 }
 
 // percentileHeads are the heads of columns, as P99.
@@ -191,25 +198,26 @@ func otherwise(s *metrics.Summary) string {
 	return strings.Join(parts, ", ") + ": " + strings.Join(whys, ", ")
 }
 
-// beyond says how many values lie beyond the highest percentile that is
-// reported, since that is the one that rests on the fewest.
+// highest is the highest percentile that is reported below 100, since that is the one
+// that rests on the fewest samples; 0 for none.
+func highest(s *metrics.Summary) (p float64) {
+	for _, size := range s.TailSizes() {
+		if size.Percentile < 100 {
+			p = max(p, size.Percentile)
+		}
+	}
+	return p
+}
+
+// beyond says how many samples of each latency lie beyond the highest percentile.
 func beyond(s *metrics.Summary) string {
-	highest := 0.0
-	for _, sample := range s.TailSizes() {
-		if sample.Percentile < 100 {
-			highest = max(highest, sample.Percentile)
-		}
-	}
 	var parts []string
-	for _, sample := range s.TailSizes() {
-		if sample.Percentile == highest && highest > 0 {
-			parts = append(parts, fmt.Sprintf("%s %.1f", strings.ToUpper(short(sample.Metric)), sample.Beyond()))
+	for _, size := range s.TailSizes() {
+		if p := highest(s); size.Percentile == p && p > 0 {
+			parts = append(parts, fmt.Sprintf("%s %.1f", strings.ToUpper(short(size.Metric)), size.Beyond()))
 		}
 	}
-	if parts == nil {
-		return ""
-	}
-	return "P" + metrics.FormatPercentile(highest) + ": " + strings.Join(parts, ", ") + " values"
+	return strings.Join(parts, ", ")
 }
 
 // short names a metric in few characters.

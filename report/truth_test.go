@@ -230,7 +230,7 @@ func TestResultFilesKeepTheVerdict(t *testing.T) {
 
 func TestCausesFitAHundredColumns(t *testing.T) {
 	var b bytes.Buffer
-	if err := Causes(&b, faulty()); err != nil {
+	if err := Causes(&b, faulty(), 0); err != nil {
 		t.Fatal(err)
 	}
 	for line := range strings.Lines(b.String()) {
@@ -240,7 +240,7 @@ func TestCausesFitAHundredColumns(t *testing.T) {
 	}
 	golden(t, "causes.txt", b.Bytes())
 	b.Reset()
-	if err := Causes(&b, fair()); err != nil || b.Len() > 0 {
+	if err := Causes(&b, fair(), 0); err != nil || b.Len() > 0 {
 		t.Errorf("where none failed: %q, %v", &b, err)
 	}
 }
@@ -256,7 +256,7 @@ func TestWhereAllFailedNoLatencyIsCompared(t *testing.T) {
 func TestWhatAServerSaysHasNoControlCharacters(t *testing.T) {
 	for _, s := range runs() {
 		var b bytes.Buffer
-		if err := errors.Join(Causes(&b, s), writeExtended(&b, s), Truth(&b, s), Verdict(&b, s)); err != nil {
+		if err := errors.Join(Causes(&b, s, 0), writeExtended(&b, s), Truth(&b, s), Verdict(&b, s)); err != nil {
 			t.Fatal(err)
 		}
 		if strings.ContainsAny(b.String(), "\x1b\r") {

@@ -20,20 +20,25 @@ func Verdict(w io.Writer, s *metrics.Summary) error {
 	if s.Trust == nil {
 		return nil
 	}
-	var reasons []string
-	for _, c := range s.Trust.Failed() {
-		if c.Remedy != "" {
-			c.Text += ": " + c.Remedy
-		}
-		reasons = append(reasons, c.Text)
-	}
-	for _, c := range s.Trust.Checks {
-		if s.Trust.Verdict == metrics.Valid && slices.Contains(reassuring, c.Name) {
-			reasons = append(reasons, c.Text)
+	texts := reassurance(s.Trust)
+	if s.Trust.Verdict != metrics.Valid {
+		texts = nil
+		for _, r := range reasonsOf(s.Trust) {
+			texts = append(texts, r.String())
 		}
 	}
-	_, err := fmt.Fprintf(w, "%s: %s\n", s.Trust.Verdict, strings.Join(reasons, "; "))
+	_, err := fmt.Fprintf(w, "%s: %s\n", s.Trust.Verdict, strings.Join(texts, "; "))
 	return err
+}
+
+// reassurance are the figures that make a run VALID.
+func reassurance(t *metrics.Trust) (texts []string) {
+	for _, c := range t.Checks {
+		if slices.Contains(reassuring, c.Name) {
+			texts = append(texts, c.Text)
+		}
+	}
+	return texts
 }
 
 // trustObject is the object of that name in a result file.

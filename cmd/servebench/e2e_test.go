@@ -148,8 +148,8 @@ func (s servebench) exec(t *testing.T, args ...string) string {
 	if err := cmd.Run(); err != nil {
 		t.Fatalf("servebench %s: %v\n%s\n%s", strings.Join(args, " "), err, &stdout, &stderr)
 	}
-	if _, beside, found := strings.Cut(stderr.String(), " Beside the block "); found {
-		t.Log("Beside the block", beside)
+	if _, beside, found := strings.Cut(stderr.String(), " Additional metrics "); found {
+		t.Log("Additional metrics", beside)
 	}
 	return stdout.String()
 }

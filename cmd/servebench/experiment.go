@@ -19,6 +19,7 @@ import (
 	"github.com/servebench/servebench/metrics"
 	"github.com/servebench/servebench/metrics/vllm"
 	"github.com/servebench/servebench/report"
+	"github.com/servebench/servebench/report/screen"
 )
 
 // An experiment prints what a command line of servebench run asks for while it is done:
@@ -201,13 +202,15 @@ func (e *experiment) tell(r *loadgen.Result) error {
 		printed = fmt.Errorf("printing the result block: %w", err)
 	}
 	e.warn(s.Warnings)
-	said := report.Causes(e.talk, s)
+	shown := screen.Of(e.talk)
+	said := report.Causes(e.talk, s, shown.Readable())
 	if s.Completed > 0 { // if not, it comes last
 		for _, advice := range (&loadgen.Adviser{Plan: r.Plan, TokenIDs: r.TokenIDs}).On(s) {
 			fmt.Fprintln(e.talk, "  "+advice)
 		}
 	}
-	said = errors.Join(said, report.Truth(e.talk, s), report.Verdict(e.talk, s))
+	ending := report.Ending{Screen: shown, Extended: results.Parts.Extended, More: e.rest()}
+	said = errors.Join(said, ending.Write(e.talk, s))
 	err := errors.Join(printed, said)
 	if !e.withheld {
 		err = errors.Join(err, results.Write(s))
@@ -216,6 +219,14 @@ func (e *experiment) tell(r *loadgen.Result) error {
 		return exitError{err, exitNo}
 	}
 	return nil
+}
+
+// rest says where all that is known of a run is to be seen.
+func (o *options) rest() string {
+	if stream := o.Results.Stream; stream != "" && stream != "-" {
+		return "servebench report --extended " + stream
+	}
+	return "run with --extended"
 }
 
 // results say what is reported of a run and where it goes.

@@ -21,6 +21,7 @@ import (
 	"github.com/servebench/servebench/report"
 	"github.com/servebench/servebench/report/export"
 	"github.com/servebench/servebench/report/files"
+	"github.com/servebench/servebench/report/screen"
 )
 
 // A reportCommand is `servebench report` and its flags.
@@ -206,7 +207,9 @@ func (r *reportCommand) report(from stream.Source, ask metrics.Ask) error {
 		if len(sums) > 1 && s.Truth != nil {
 			fmt.Fprintf(r.talk, "run %d of %d: %s%s\n", i+1, len(sums), s.Header.Run, described(s.Header))
 		}
-		if err := errors.Join(report.Causes(r.talk, s), report.Truth(r.talk, s), report.Verdict(r.talk, s)); err != nil {
+		shown := screen.Of(r.talk)
+		ending := report.Ending{Screen: shown, Extended: r.parts.Extended, More: "--extended"}
+		if err := errors.Join(report.Causes(r.talk, s, shown.Readable()), ending.Write(r.talk, s)); err != nil {
 			return err
 		}
 		if err := r.together(sums, i); err != nil {

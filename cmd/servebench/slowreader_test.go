@@ -33,7 +33,7 @@ func pipe(t *testing.T, server, args string, into *os.File) *piped {
 	t.Helper()
 	p := &piped{blocks: make(chan struct{}, 10)}
 	p.Cmd = exec.CommandContext(t.Context(), program(t, t.TempDir()), strings.Fields(
-		"run --num-prompts 300 --random-input-len 8 --random-output-len 60 --disable-tqdm -o - "+server+" "+args)...)
+		"run --num-prompts 300 --random-input-len 8 --random-output-len 60 --disable-tqdm --extended -o - "+server+" "+args)...)
 	p.Stdout = into
 	if into == nil {
 		read, write, err := os.Pipe()
@@ -96,7 +96,7 @@ func reported(t *testing.T, stream io.Reader) (out, talk string) {
 	t.Helper()
 	var o, e strings.Builder
 	cmd := newReportCommand()
-	cmd.SetArgs([]string{})
+	cmd.SetArgs([]string{"--extended"})
 	cmd.SetIn(stream)
 	cmd.SetOut(&o)
 	cmd.SetErr(&e)
@@ -142,7 +142,7 @@ func TestSlowReaderDelaysNoRequest(t *testing.T) {
 					t.Errorf("%d of 300 requests are in the stream: %q", s.Completed, s.Incomplete)
 				}
 			}
-			const line = "Writing records was blocked for"
+			const line = "Record writing was blocked"
 			if test.blocked && (!strings.Contains(p.talk(), line) || !strings.Contains(talk, line) || !strings.Contains(talk, "Note: records waited for ")) {
 				t.Errorf("nothing says that records waited:\n%s\nin the report:\n%s", p.talk(), talk)
 			}
@@ -173,7 +173,7 @@ func TestSlowReaderOfShards(t *testing.T) {
 			t.Errorf("%v\n%s", err, p.talk())
 		}
 	}
-	if !strings.Contains(out, "Successful requests:                     300 ") || !strings.Contains(talk, "Writing records was blocked for") || strings.Contains(talk, "damaged") {
+	if !strings.Contains(out, "Successful requests:                     300 ") || !strings.Contains(talk, "Record writing was blocked") || strings.Contains(talk, "damaged") {
 		t.Errorf("%s%s", out, talk)
 	}
 }

@@ -35,8 +35,8 @@ func (m MachineCPU) StolenShare() float64 {
 	return float64(m.Stolen) / float64(m.Total)
 }
 
-// Others is the part of the time that other processes than one of ours had, which used own.
-// Interrupts are left out: under a load nearly all of them are its packets.
+// Others is the CPU time of all processes but this one, which used own. It leaves out
+// interrupts: under a load nearly all of them are its packets.
 func (m MachineCPU) Others(own time.Duration) time.Duration {
 	return max(m.Busy()-m.Interrupts-own, 0)
 }

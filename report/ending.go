@@ -1,0 +1,220 @@
+package report
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/servebench/servebench/metrics"
+	"github.com/servebench/servebench/report/screen"
+)
+
+// An Ending is what a reader sees below the block of a run: the verdict with its weightiest
+// reasons, what to know about the numbers, and where the rest is.
+type Ending struct {
+	// Screen is where it is shown.
+	Screen screen.Screen
+
+	// Name tells the run from others that are shown with it; empty for a single one.
+	Name string
+
+	// Extended shows everything: the additional metrics, all reasons, notes and warnings.
+	Extended bool
+
+	// More says where everything is, as "--extended".
+	More string
+}
+
+// How much an Ending shows unless it is Extended.
+const (
+	mostReasons = 3
+	mostLines   = 8
+)
+
+// Write writes the Ending of s. It writes nothing for a Summary without Trust.
+func (e *Ending) Write(w io.Writer, s *metrics.Summary) error {
+	if s.Trust == nil {
+		return nil
+	}
+	var whole error
+	if e.Extended {
+		whole = additional(w, s, e.Screen.Readable())
+	}
+	return errors.Join(whole, e.Screen.Write(w, e.Lines(s)...))
+}
+
+// Lines are the verdict on s and what follows it, at most 8 lines that fit the Screen, or
+// all that there is to say if the Ending is Extended. A Summary without Trust has no lines.
+func (e *Ending) Lines(s *metrics.Summary) []screen.Line {
+	if s.Trust == nil {
+		return nil
+	}
+	p := draft{Ending: e, indent: len(s.Trust.Verdict) + 2, width: e.Screen.Readable()}
+	if len(s.Trust.Warnings) > 0 && !e.Extended {
+		p.indent = max(p.indent, len("WARNING: "))
+	}
+	p.last = len(p.more(10, 10)) // as long as it may get
+	left := p.verdict(s)
+	if e.Extended {
+		return p.lines
+	}
+	notes := 0
+	for _, warning := range s.Trust.Warnings {
+		if !p.add(screen.Span{Text: "WARNING:", Tone: screen.Doubt}, screen.Span{Text: warning}) {
+			notes++
+		}
+	}
+	said := s.Trust.Notes
+	if few := fewSamples(s); few != "" {
+		said = append([]string{few}, said...)
+	}
+	for _, note := range said {
+		if !p.add(screen.Span{Text: "Note:"}, screen.Span{Text: note}) {
+			notes++
+		}
+	}
+	return append(p.lines, p.more(left, notes)...)
+}
+
+// A draft is an Ending while it is written.
+type draft struct {
+	*Ending
+	indent, width int
+	lines         []screen.Line
+	last          int // lines that say where the rest is
+}
+
+// add adds an item if there is space for it. It says whether it did.
+func (p *draft) add(label screen.Span, text ...screen.Span) bool {
+	item := screen.Item(label, p.indent, p.width, text...)
+	if most := mostLines - p.last; !p.Extended && len(p.lines)+len(item) > most {
+		if len(p.lines) > 0 {
+			return false
+		}
+		item = append(item[:most-1], screen.Line{{Text: strings.Repeat(" ", p.indent) + "…"}})
+	}
+	p.lines = append(p.lines, item...)
+	return true
+}
+
+// verdict adds the verdict with its reasons, those with one remedy together. It gives how
+// many did not fit.
+func (p *draft) verdict(s *metrics.Summary) (left int) {
+	label := screen.Span{Text: string(s.Trust.Verdict) + ":", Tone: verdictTone(s)}
+	var name []screen.Span
+	if p.Name != "" {
+		name = []screen.Span{{Text: p.Name + ":", Tone: screen.Strong}}
+	}
+	reasons := reasonsOf(s.Trust)
+	if len(reasons) == 0 {
+		p.add(label, append(name, screen.Span{Text: strings.Join(reassurance(s.Trust), "; ")})...)
+	}
+	for i, r := range reasons {
+		text := append(name, screen.Span{Text: strings.Join(r.texts, "; ")})
+		if r.remedy != "" {
+			text = append(text, screen.Span{Text: "→ " + r.remedy, Tone: screen.Strong})
+		}
+		if i >= mostReasons && !p.Extended || !p.add(label, text...) {
+			return len(reasons) - i
+		}
+		label, name = screen.Span{}, nil
+	}
+	return 0
+}
+
+func verdictTone(s *metrics.Summary) screen.Tone {
+	switch s.Trust.Verdict {
+	case metrics.Valid:
+		return screen.Good
+	case metrics.Overloaded:
+		return screen.Doubt
+	}
+	return screen.Bad
+}
+
+// more says where the rest is, with how many reasons and notes are there.
+func (p *draft) more(reasons, notes int) []screen.Line {
+	if p.More == "" {
+		return nil
+	}
+	var parts []string
+	if reasons > 0 {
+		parts = append(parts, metrics.Counted(reasons, "reason"))
+	}
+	if notes > 0 {
+		parts = append(parts, metrics.Counted(notes, "note"))
+	}
+	text := strings.Join(append(parts, "additional metrics"), ", ") + ": " + p.More
+	return screen.Item(screen.Span{Text: "More:", Tone: screen.Faint}, p.indent, p.width, screen.Span{Text: text, Tone: screen.Faint})
+}
+
+// A reason is why a run is not VALID: what checks say that have one remedy.
+type reason struct {
+	texts  []string
+	remedy string
+}
+
+func (r *reason) String() string {
+	text := strings.Join(r.texts, "; ")
+	if r.remedy != "" {
+		text += " → " + r.remedy
+	}
+	return text
+}
+
+// reasonsOf are the reasons in order of weight.
+func reasonsOf(t *metrics.Trust) (reasons []reason) {
+	for _, c := range t.Failed() {
+		at := slices.IndexFunc(reasons, func(r reason) bool { return r.remedy != "" && r.remedy == c.Remedy })
+		if at < 0 {
+			at = len(reasons)
+			reasons = append(reasons, reason{remedy: c.Remedy})
+		}
+		reasons[at].texts = append(reasons[at].texts, c.Text)
+	}
+	return reasons
+}
+
+// fewSamples says which of the block's percentiles rest on too few samples to decide
+// anything by: of each number of samples the highest one.
+func fewSamples(s *metrics.Summary) string {
+	type group struct {
+		metrics.TailSize
+		names []string
+	}
+	var groups []*group
+	for _, size := range s.TailSizes() {
+		if !size.Few() {
+			continue
+		}
+		at := slices.IndexFunc(groups, func(g *group) bool { return g.N == size.N })
+		if at < 0 {
+			at = len(groups)
+			groups = append(groups, &group{TailSize: size})
+		}
+		g := groups[at]
+		g.Percentile = max(g.Percentile, size.Percentile)
+		if name := strings.ToUpper(short(size.Metric)); !slices.Contains(g.names, name) {
+			g.names = append(g.names, name)
+		}
+	}
+	var parts []string
+	for _, g := range groups {
+		parts = append(parts, fmt.Sprintf("P%s of %s: %s (%s)",
+			metrics.FormatPercentile(g.Percentile), metrics.Counted(g.N, "sample"), tail(g.TailSize), strings.Join(g.names, ", ")))
+	}
+	return strings.Join(parts, "; ")
+}
+
+// tail says what a percentile of few samples is.
+func tail(t metrics.TailSize) string {
+	switch beyond := t.Beyond(); {
+	case beyond >= 1:
+		return fmt.Sprintf("only %.0f beyond it", beyond)
+	case t.Percentile < 50:
+		return "the minimum"
+	}
+	return "the maximum"
+}

@@ -1,0 +1,109 @@
+package report
+
+import (
+	"bytes"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"unicode/utf8"
+
+	"github.com/servebench/servebench/metrics"
+	"github.com/servebench/servebench/metrics/trust"
+	"github.com/servebench/servebench/report/screen"
+)
+
+// An ending as it is on a terminal of 80 columns, and in a file.
+func TestEndingsAreAsInTheGoldenFiles(t *testing.T) {
+	for name, s := range runs() {
+		var b bytes.Buffer
+		for _, on := range []screen.Screen{{Width: 80}, {}} {
+			ending := Ending{Screen: on, More: "servebench report --extended run.jsonl"}
+			if err := ending.Write(&b, s); err != nil {
+				t.Fatal(err)
+			}
+			b.WriteByte('\n')
+		}
+		golden(t, name+"-ending.txt", b.Bytes())
+	}
+}
+
+func TestAnEndingFitsItsScreen(t *testing.T) {
+	all := runs()
+	faults := make([]string, 300)
+	for i := range faults {
+		faults[i] = fmt.Sprintf("lacks shard %d of 300", i)
+	}
+	all["hundreds of faults"] = sharded(&metrics.Shards{Of: 300, Faults: faults})
+	trust.Judge(all["hundreds of faults"])
+	for name, s := range all {
+		for _, width := range []int{40, 80, 120, 200} {
+			lines := (&Ending{Screen: screen.Screen{Width: width}, Name: "a.jsonl", More: "--extended"}).Lines(s)
+			if len(lines) < 3 || len(lines) > mostLines {
+				t.Errorf("%s: %d lines in %d columns", name, len(lines), width)
+			}
+			for _, line := range lines {
+				if n := utf8.RuneCountInString(line.String()); n > min(width, 120) {
+					t.Errorf("%s: %d characters in %d columns: %s", name, n, width, line)
+				}
+			}
+		}
+	}
+}
+
+// What has one remedy is one reason, and three of them are enough.
+func TestReasonsWithOneRemedyAreOne(t *testing.T) {
+	s := fair()
+	trust.Judge(s)
+	s.Trust = &metrics.Trust{Verdict: metrics.Suspect, Notes: []string{"a note"}}
+	for i, remedy := range []string{"leave", "leave", "", "read", "leave", "", "look"} {
+		s.Trust.Checks = append(s.Trust.Checks, metrics.Check{Text: fmt.Sprintf("reason %d", i), Remedy: remedy})
+	}
+	ending := Ending{More: "--extended"}
+	var texts []string
+	for _, line := range ending.Lines(s) {
+		texts = append(texts, line.String())
+	}
+	want := []string{
+		"SUSPECT: reason 0; reason 1; reason 4 → leave", "         reason 2", "         reason 3 → read",
+		"Note:    P99 of 150 samples: only 2 beyond it (TTFT, TPOT, E2EL)", "Note:    a note", "More:    2 reasons, additional metrics: --extended",
+	}
+	if !slices.Equal(texts, want) {
+		t.Errorf("got %q\nwant %q", texts, want)
+	}
+	ending.Extended = true
+	if lines := ending.Lines(s); len(lines) != 5 || lines[4].String() != "         reason 6 → look" {
+		t.Errorf("all: %q", lines)
+	}
+}
+
+// The note names the highest percentile, of each number of samples.
+func TestPercentilesOfFewSamplesAreNoted(t *testing.T) {
+	for name, c := range map[string]struct {
+		requests    int
+		percentiles []float64
+		want        string
+	}{
+		"the maximum":    {60, []float64{50, 90, 99}, "P99 of 60 samples: the maximum (TTFT, TPOT, E2EL); P99 of 540 samples: only 5 beyond it (ITL)"},
+		"the minimum":    {60, []float64{1}, "P1 of 60 samples: the minimum (TTFT, TPOT, E2EL); P1 of 540 samples: only 5 beyond it (ITL)"},
+		"one request":    {1, []float64{99}, "P99 of 1 sample: the maximum (TTFT, TPOT, E2EL); P99 of 9 samples: the maximum (ITL)"},
+		"enough samples": {1000, []float64{50, 99, 100}, ""},
+	} {
+		s := measured(metrics.Config{RequestRate: 100, Percentiles: c.percentiles}, c.requests, func(int, *metrics.Record) {})
+		if got := fewSamples(s); got != c.want {
+			t.Errorf("%s: %q, want %q", name, got, c.want)
+		}
+		// It is no reason to doubt the run.
+		if trust.Judge(s); strings.Contains(string(s.Trust.Verdict), "SUSPECT") {
+			t.Errorf("%s: %+v", name, s.Trust.Failed())
+		}
+	}
+}
+
+func TestWithoutAVerdictThereIsNoEnding(t *testing.T) {
+	var b bytes.Buffer
+	ending := Ending{Extended: true}
+	if err := ending.Write(&b, &metrics.Summary{Header: &metrics.Header{}}); err != nil || b.Len() > 0 {
+		t.Errorf("%q, %v", &b, err)
+	}
+}

@@ -1,0 +1,67 @@
+// Package screen lays out text for a terminal: its width, its colours, and lines that fit.
+//
+// A Line is Spans, and the Tone of a Span says what it means, not which colour it has. So
+// the same lines go to a terminal in colour, to a file without, and into a picture.
+package screen
+
+import (
+	"io"
+	"os"
+	"strings"
+
+	"golang.org/x/term"
+)
+
+// A Screen is what text is shown on. The zero Screen is a file or a pipe: lines are as
+// long as they are, and nothing but text is written.
+type Screen struct {
+	// Width is in characters; 0 sets no limit.
+	Width int
+
+	// Color says whether Tones are written as ANSI colours.
+	Color bool
+}
+
+// The width of a terminal that does not tell, and the widest line that is easy to read.
+const (
+	usualWidth = 80
+	mostWidth  = 120
+)
+
+// Of is the Screen of w, a terminal or not. It has no colours if the
+// environment variable NO_COLOR is not empty (no-color.org), or if TERM is dumb.
+func Of(w io.Writer) Screen {
+	f, ok := w.(*os.File)
+	if !ok || !term.IsTerminal(int(f.Fd())) {
+		return Screen{}
+	}
+	width, _, err := term.GetSize(int(f.Fd()))
+	if err != nil || width <= 0 {
+		width = usualWidth
+	}
+	return Screen{Width: width, Color: os.Getenv("NO_COLOR") == "" && os.Getenv("TERM") != "dumb"}
+}
+
+// IsTerminal says whether a screen is one.
+func (s Screen) IsTerminal() bool { return s.Width > 0 }
+
+// Readable is the width for text that is wrapped: the screen's, and at most 120
+// characters. It is 0 where there is no limit.
+func (s Screen) Readable() int { return min(s.Width, mostWidth) }
+
+// Write writes lines, in colour where the screen has it.
+func (s Screen) Write(w io.Writer, lines ...Line) error {
+	var text strings.Builder
+	for _, line := range lines {
+		for _, span := range line {
+			if code := codes[span.Tone]; s.Color && code != "" {
+				text.WriteString("\x1b[" + code + "m" + span.Text + "\x1b[0m")
+				continue
+			}
+			text.WriteString(span.Text)
+		}
+		text.WriteByte('\n')
+	}
+	_, err := io.WriteString(w, text.String())
+	return err
+}
