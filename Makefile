@@ -1,17 +1,17 @@
-# make builds, and make help lists what else there is.
+# make builds, and make help lists everything else.
 GO ?= go
 VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null)
 COMMIT ?= $(shell git rev-parse HEAD 2>/dev/null)
 
 .PHONY: build help
 VERSION_PACKAGE = github.com/servebench/servebench/cmd/servebench/internal/version
-build: ## build bin/servebench, which needs no other file
+build: ## build bin/servebench, a single static file
 	CGO_ENABLED=0 $(GO) build -trimpath -ldflags="-s -w -X $(VERSION_PACKAGE).linked=$(VERSION) -X $(VERSION_PACKAGE).linkedCommit=$(COMMIT)" -o bin/servebench ./cmd/servebench
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z][a-z0-9-]*:.*## /{printf "%-16s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 .PHONY: test race lint demo examples e2e browser
-test: ## run the tests; they need Go alone
+test: ## run the tests; they need only Go
 	$(GO) test ./...
 race: ## run the tests with the race detector; needs a C compiler
 	$(GO) test -race ./...
@@ -24,8 +24,8 @@ demo: build ## load a simulated server
 	@rm -f bin/demo.url; bin/servebench sim --port 0 --ready-file bin/demo.url >/dev/null & sim=$$!; trap "kill $$sim" EXIT; \
 	while kill -0 $$sim && [ ! -s bin/demo.url ]; do sleep 0.05; done; \
 	bin/servebench run --base-url $$(cat bin/demo.url) --num-prompts 100 --request-rate 20 --random-input-len 512 --random-output-len 64
-# Each examples/*/sim.yaml runs by the command in its header, in two minutes at most.
-# What they print goes to bin/examples.
+# The header of each examples/*/sim.yaml has the command to run it, within two minutes.
+# Their output goes to bin/examples.
 examples: build ## run each sweep in examples against the simulator
 	@rm -rf bin/examples; mkdir bin/examples; failed=0; \
 	for file in examples/*/sim.yaml; do \
@@ -33,9 +33,9 @@ examples: build ## run each sweep in examples against the simulator
 		PATH="$$PWD/bin:$$PATH" timeout 120 servebench $$command -o $$out >$$out.txt 2>$$out.log || { code=$$?; failed=1; }; \
 		echo "$$file: $$(($$(date +%s) - start)) s, exit code $$code"; \
 	done; exit $$failed
-e2e: ## load a real inference server, which it fetches and builds
+e2e: ## load a real inference server, which it downloads and builds
 	$(GO) test -tags e2e -timeout 20m -count=1 -run E2E -v ./cmd/servebench
-browser: ## open HTML reports in Chromium; pictures of them go to bin/_artifacts
+browser: ## open HTML reports in Chromium; screenshots go to bin/_artifacts
 	@mkdir -p bin
 	$(GO) test -tags browser -timeout 5m -count=1 -run Browser -v -artifacts -outputdir bin ./report/html
 
@@ -46,27 +46,27 @@ embed: ## run a load from a program that imports servebench
 manifests: ## decode what servebench shard kubernetes prints with Kubernetes' own types
 	$(GO) -C tools/manifest vet ./...
 	$(GO) -C tools/manifest test -timeout 5m -count=1 ./...
-# Debian's packages slurm-wlm, slurmctld, slurmd and munge; the daemons are started on loopback.
+# Needs Debian's packages slurm-wlm, slurmctld, slurmd and munge; the daemons run on loopback.
 slurm: ## run shards under Slurm
 	$(GO) test -tags slurm -timeout 10m -count=1 -run Slurm -v ./cmd/servebench
 
 .PHONY: release release-check
 release: ## make archives, wheels, Debian packages and images for all platforms in dist
 	$(GO) run ./tools/release -version "$(VERSION)" -commit "$(COMMIT)" -time "$$(git log -1 --format=%ct)"
-# It needs Linux, Python with venv, and dpkg; who is not root needs user namespaces.
+# Needs Linux, Python with venv, and dpkg; without root also user namespaces.
 release-check: ## install what a release has for this machine, and try it where nothing else is
 	$(GO) test -tags release -timeout 10m -count=1 -run '^TestRelease' -v ./tools/release
 
 .PHONY: bench seeds kills soak fuzz
-bench: ## measure CPU, memory, lag and stamps beside other clients; BENCH_QUICK=1 takes a minute
+bench: ## compare CPU, memory, lag and stamps with other clients; BENCH_QUICK=1 takes a minute
 	$(GO) run ./tools/bench
 seeds: ## write docs/seeds.md, within a few minutes
 	$(GO) run ./tools/seeds
-kills: ## kill KILLS (200) runs under load, and look for each request that was answered 100 ms before
+kills: ## kill KILLS (200) runs under load, and check that no answer older than 100 ms is lost
 	KILLS=$${KILLS:-200} $(GO) test -timeout 20m -count=1 -run '^TestKilledRunLosesNothing$$' -v ./cmd/servebench
-soak: ## measure memory over a week of fake time, and SOAK_TIME (10m) at full speed
+soak: ## measure memory over a week of fake time, then SOAK_TIME (10m) at full speed
 	SOAK_TIME=$${SOAK_TIME:-10m} $(GO) test -tags soak -timeout 60m -count=1 -run '^TestMemory' -v ./cmd/servebench ./loadgen
-# By count, because go test may take the end of a time limit for a failure (context deadline exceeded).
+# By count, because go test may report the end of a time limit as a failure (context deadline exceeded).
 fuzz: ## run all fuzz targets, FUZZTIME (500000x) each
 	@for package in $$($(GO) list ./...); do \
 		for target in $$($(GO) test -list '^Fuzz' $$package | grep ^Fuzz); do \

@@ -23,7 +23,7 @@ type Custom struct {
 func (d Custom) Open() (Source, int, error) {
 	switch {
 	case d.OutputLen < 1 && d.OutputLen != -1:
-		return nil, 0, fmt.Errorf("output length %d: must be at least 1, or -1 for that of each row", d.OutputLen)
+		return nil, 0, fmt.Errorf("output length %d: must be at least 1, or -1 for the length in each row", d.OutputLen)
 	case !strings.HasSuffix(d.Path, ".jsonl"):
 		return nil, 0, fmt.Errorf("%s: the name of a custom dataset must end in .jsonl", d.Path)
 	}

@@ -116,7 +116,7 @@ func TestCustomRefusesWhatItCannotDo(t *testing.T) {
 		dataset Custom
 		want    string
 	}{
-		{Custom{Options: Options{Path: missing}}, "output length 0: must be at least 1, or -1 for that of each row"},
+		{Custom{Options: Options{Path: missing}}, "output length 0: must be at least 1, or -1 for the length in each row"},
 		{Custom{Options: Options{Path: "x.json"}, OutputLen: 1}, "x.json: the name of a custom dataset must end in .jsonl"},
 		{Custom{Options: Options{Path: empty}, OutputLen: 1}, empty + ": the file is empty"},
 		{Custom{Options: Options{Path: missing}, OutputLen: 1}, "open " + missing + ": no such file or directory"},

@@ -9,12 +9,12 @@ import (
 	"github.com/servebench/servebench/dataset/nprand"
 )
 
-// Random makes prompts of random tokens: those of vLLM's random dataset since v0.11.1, token for
+// Random makes prompts of random tokens: the prompts of vLLM's random dataset since v0.11.1, token for
 // token. It makes prompts as they are pulled, so a dataset of any size takes the same memory. The
 // seed is not negative.
 //
 // Up to v0.9.2 vLLM's client drew the prompts from numpy's global generator. Open leaves NumPy in
-// the state in which that client left it, but the prompts are those of later versions.
+// the state in which that client left it, but makes the prompts of later versions.
 type Random struct {
 	Options
 	InputLen  int // tokens of a prompt, with special tokens and without the prefix

@@ -156,7 +156,7 @@ func (t *target) align(ctx context.Context) error {
 		return nil
 	}
 	if t.Endless() {
-		t.say("WARNING: the server has %d tokens in a prompt of %d: how many prompts --duration takes is not known, so they are not cut to length: "+
+		t.say("WARNING: the server has %d tokens in a prompt of %d: with --duration, the number of prompts is unknown, so they are not cut to length: "+
 			"give the model's --tokenizer", len(ids), first.Turns[0].PromptLen)
 		return nil
 	}
@@ -190,5 +190,5 @@ func (t *target) first() (*dataset.Conversation, error) {
 		}
 		return c, nil
 	}
-	return nil, fmt.Errorf("dataset %s: there is nothing to send", t.Workload.Dataset)
+	return nil, fmt.Errorf("dataset %s: it has no prompts", t.Workload.Dataset)
 }

@@ -109,7 +109,7 @@ func TestDatasetOfAFileIsSentAgain(t *testing.T) {
 	if err != nil || w.n != 36 {
 		t.Fatalf("%d conversations, %v", w.n, err)
 	}
-	if !strings.Contains(said, "the custom dataset has 5 prompts: should the load take more, they are sent again") {
+	if !strings.Contains(said, "the custom dataset has 5 prompts: if the load needs more, they are sent again") {
 		t.Errorf("said %q", said)
 	}
 	if _, prompts := pulled(t, p, 36); len(prompts) != 5 {

@@ -146,7 +146,7 @@ func (r *run) check() error {
 	taken := map[string]bool{}
 	for _, p := range r.Targets {
 		if p.Target == "" || taken[p.Target] {
-			return fmt.Errorf("target %q: each of several targets needs a name of its own", p.Target)
+			return fmt.Errorf("target %q: each of several targets needs a different name", p.Target)
 		}
 		if p.Keep.Records != nil || p.Keep.Intervals != nil {
 			return fmt.Errorf("target %s: records of several targets go where the whole plan keeps them", p.Target)

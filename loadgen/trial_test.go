@@ -73,7 +73,7 @@ func TestTargetsTakeTheRuleOfTheWholeRun(t *testing.T) {
 func TestTargetsNeedNamesOfTheirOwn(t *testing.T) {
 	for _, names := range [][]string{{"a", "a"}, {"a", ""}} {
 		p := Plan{Targets: []*Plan{{Target: names[0]}, {Target: names[1]}}}
-		if _, err := p.Run(t.Context(), nil); err == nil || !strings.HasSuffix(err.Error(), "needs a name of its own") {
+		if _, err := p.Run(t.Context(), nil); err == nil || !strings.HasSuffix(err.Error(), "needs a different name") {
 			t.Errorf("%q: %v", names, err)
 		}
 	}

@@ -14,20 +14,19 @@ import (
 	"github.com/servebench/servebench/metrics/trust"
 )
 
-// A witness notices what the server counts while a run goes on, and what its prompts
-// are.
+// A witness notices what the server counts during a run, and which prompts are sent.
 type witness struct {
-	counters func(context.Context) []scrape.Counters // of each replica; nil unless all tell
+	counters func(context.Context) []scrape.Counters // one for each replica; nil unless all report
 	before   []scrape.Counters
 	prompts  memory
-	requests int // sent, each time that they were
+	requests int // counted each time that they were sent
 	tokens   int // in their prompts
 }
 
-// look takes down what the server has counted so far.
+// look notes what the server has counted so far.
 func (w *witness) look(ctx context.Context) { w.before = w.counters(ctx) }
 
-// send takes note of a request.
+// send counts a request.
 func (w *witness) send(rec *metrics.Record) {
 	w.prompts.send(rec)
 	times := max(rec.Attempts, 1)
@@ -35,15 +34,14 @@ func (w *witness) send(rec *metrics.Record) {
 	w.tokens += times * rec.In
 }
 
-// What a request may have looked up that we do not know of: a chat's template, more
-// than one answer.
+// What a request may look up that we do not know about: a chat's template, more than one answer.
 const (
 	unknownShare  = 0.5 // of its prompt
 	unknownTokens = 100
 )
 
-// most is how many prompt tokens the server can have looked up, for what this shard of
-// so many sent and for so many requests beside.
+// most is how many prompt tokens the server can have looked up for the requests of this shard, out
+// of so many shards, and for so many other requests.
 func (w *witness) most(beside, shards int) int64 {
 	if w.requests == 0 {
 		return 0
@@ -52,8 +50,8 @@ func (w *witness) most(beside, shards int) int64 {
 	return int64(each*float64(w.requests+beside)) * int64(max(shards, 1))
 }
 
-// testify puts what was noticed into s and its Evidence, and has s judged. At most so
-// many prompt tokens were to be looked up.
+// testify adds the findings to s and its Evidence, and judges s. At most so many prompt tokens
+// could be looked up.
 func (w *witness) testify(ctx context.Context, s *metrics.Summary, most int64) {
 	if s.Evidence != nil {
 		if w.before != nil {
@@ -64,8 +62,8 @@ func (w *witness) testify(ctx context.Context, s *metrics.Summary, most int64) {
 	trust.Judge(s)
 }
 
-// compare puts into s what the server counted since look, or why that says nothing of
-// the run. It is asked twice, as by vLLM's client: a load balancer may then show.
+// compare adds to s what the server counted since look, or why this says nothing about the run. It
+// asks twice, as vLLM's client does: that may reveal a load balancer.
 func (w *witness) compare(ctx context.Context, s *metrics.Summary, most int64) {
 	after, again := w.counters(ctx), w.counters(ctx)
 	if after == nil {
@@ -77,9 +75,8 @@ func (w *witness) compare(ctx context.Context, s *metrics.Summary, most int64) {
 	}
 }
 
-// doubt says why what was counted is not, or not alone, what the server did for the
-// run: after is what it told then, and again what it told next, without a request
-// between. It is "" where there is no doubt.
+// doubt says why the counts are not, or not only, of this run: after is the server's first answer,
+// and again its next, without a request in between. It is "" without doubt.
 func (w *witness) doubt(after, again []scrape.Counters, most int64) string {
 	for i := range after {
 		if why := w.before[i].Sample.Contradicts(&after[i].Sample); why != "" {
@@ -97,7 +94,7 @@ func (w *witness) doubt(after, again []scrape.Counters, most int64) string {
 	return ""
 }
 
-// count puts into s what the server did for the run.
+// count adds to s what the server did for the run.
 func (w *witness) count(s *metrics.Summary, after []scrape.Counters) {
 	before, later := addedUp(w.before), addedUp(after)
 	s.SpecDecode = before.SpecDecode(later)
@@ -105,7 +102,7 @@ func (w *witness) count(s *metrics.Summary, after []scrape.Counters) {
 	s.Evidence.PrefixQueries, s.Evidence.PrefixHits = later.PrefixQueries-before.PrefixQueries, later.PrefixHits-before.PrefixHits
 }
 
-// addedUp is what replicas count together.
+// addedUp is the sum over replicas.
 func addedUp(replicas []scrape.Counters) (sum scrape.Counters) {
 	for _, c := range replicas {
 		sum = sum.Plus(c)
@@ -113,8 +110,8 @@ func addedUp(replicas []scrape.Counters) (sum scrape.Counters) {
 	return sum
 }
 
-// counters are the totals of speculative and diffusion decoding and of the prefix cache
-// of each replica, each asked over a connection of its own; nil unless all tell them.
+// counters are the totals of speculative and diffusion decoding and of the prefix cache of each
+// replica, each asked over a separate connection; nil unless all report them.
 func (t *target) counters(ctx context.Context) (all []scrape.Counters) {
 	for _, r := range t.replicas() {
 		text, err := r.Metrics(ctx)
@@ -131,7 +128,7 @@ func (t *target) counters(ctx context.Context) (all []scrape.Counters) {
 	return all
 }
 
-// vouched is what the last selftest found of this machine.
+// vouched is the result of the last selftest of this machine.
 func (t *target) vouched() *metrics.Vouched {
 	if t.Vouched == nil {
 		return nil
@@ -143,23 +140,22 @@ func (t *target) vouched() *metrics.Vouched {
 	return v
 }
 
-// maxKnown bounds the prompts of a part of the run that are remembered: 48 MB.
+// maxKnown bounds the prompts to remember for a part of the run: 48 MB.
 const maxKnown = 1 << 20
 
-// A memory knows the prompts of a run by their hashes: those that were taken out of
-// its sources, of which many may wait when the run ends, and those that were sent.
-// The zero value is empty. It is safe for concurrent use.
+// A memory knows the prompts of a run by their hashes: those taken out of its sources, of which
+// many may still wait when the run ends, and those that were sent. The zero value is empty. It is
+// safe for concurrent use.
 type memory struct {
 	mu       sync.Mutex
 	seed     maphash.Seed
-	pulled   map[bool][]uint64 // of a warm-up or not, in the order of the source
+	pulled   map[bool][]uint64 // by whether it is a warm-up, in the order of the source
 	sent     map[uint64]struct{}
-	repeated int64 // sent that were so before
+	repeated int64 // sent more than once
 }
 
-// compare remembers the conversations of a source, of a warm-up or not, by how they
-// begin: a server's prefix cache is meant to know those that it was sent before. The
-// source is for one iteration at a time.
+// compare remembers the beginnings of the conversations of a source: a server's prefix cache is
+// meant to know later turns. The source is for one iteration at a time.
 func (m *memory) compare(source dataset.Source, warmUp bool) dataset.Source {
 	return func(yield func(*dataset.Conversation, error) bool) {
 		m.begin(warmUp)

@@ -15,16 +15,16 @@ import (
 
 // A workload is an opened dataset, and the tokenizer that measured it.
 type workload struct {
-	tokenizer     tokenizer.Tokenizer // nil without one
+	tokenizer     tokenizer.Tokenizer // nil without a tokenizer
 	tokenizerName string
 	remote        *openai.ServerTokenizer // the tokenizer, if it is the server's
 	ids           bool                    // prompts are sent as token ids
 	source        dataset.Source
-	n             int                 // conversations in source; math.MaxInt where it does not end
-	numpy         *nprand.RandomState // where the dataset left it, nil if it did not touch it
+	n             int                 // conversations in source; math.MaxInt if it does not end
+	numpy         *nprand.RandomState // its state after the dataset, nil if the dataset did not use it
 }
 
-// openWorkload opens what o asks for.
+// openWorkload opens the workload of p.
 func openWorkload(ctx context.Context, p *Plan, from tokenizerSource) (*workload, error) {
 	w := new(workload)
 	if err := w.openTokenizer(ctx, p, from); err != nil {
@@ -37,7 +37,7 @@ func openWorkload(ctx context.Context, p *Plan, from tokenizerSource) (*workload
 	return w, nil
 }
 
-// open opens the dataset, once there is a tokenizer.
+// open opens the dataset. The tokenizer must be open.
 func (w *workload) open(p *Plan, from tokenizerSource) error {
 	d, err := w.dataset(p, from)
 	if err != nil {
@@ -64,9 +64,9 @@ func (w *workload) open(p *Plan, from tokenizerSource) error {
 	return nil
 }
 
-// leaveForArrivals leaves numpy's generator where the dataset by the seed of the
-// arrivals does, should the prompts have another: alone, a target gets prompts of
-// its own at the times at which it gets those among others.
+// leaveForArrivals restores the state of numpy's generator that the arrivals' seed would have
+// produced, if the prompts have a different seed. So a solo run uses the same arrival times with
+// different prompts.
 func (w *workload) leaveForArrivals(p *Plan, from tokenizerSource) error {
 	if w.numpy == nil || p.Traffic.Seed == nil {
 		return nil
@@ -82,28 +82,26 @@ func (w *workload) leaveForArrivals(p *Plan, from tokenizerSource) error {
 	return err
 }
 
-// makesIDs says whether a dataset makes token ids rather than text, and so needs
-// no tokenizer.
+// makesIDs reports whether a dataset makes token ids instead of text, and so needs no tokenizer.
 func makesIDs(name string) bool {
 	return name == "random" || name == "prefix_repetition" || name == "burstgpt" || name == "timed_trace"
 }
 
-// HasOwnTimes says whether a dataset says when its requests are sent.
+// HasOwnTimes reports whether a dataset says when its requests are due.
 func HasOwnTimes(dataset string) bool { return dataset == "timed_trace" || dataset == "file" }
 
 const (
-	// roundSeeds lie between the seeds of two rounds of a dataset. Repeats and
-	// targets take seeds that follow one another, at most a few for each of a million
-	// repeats, so that rounds which followed one another, too, would soon send
-	// again what another one's had.
+	// roundSeeds is the distance between the seeds of two rounds of a dataset. Repeats and targets
+	// use consecutive seeds, at most a few for each of a million repeats. If rounds also used
+	// consecutive seeds, they would soon repeat each other's prompts.
 	roundSeeds = 1_000_003
 
-	// warmUpSeeds are how far off a warm-up begins.
+	// warmUpSeeds is the distance of a warm-up's seeds.
 	warmUpSeeds = 1 << 31
 )
 
-// extend has the workload begin again, with other seeds, where the load takes more
-// prompts than it has.
+// extend makes the workload begin again, with other seeds, if the load takes more prompts than it
+// has.
 func (w *workload) extend(p *Plan, from tokenizerSource) {
 	want := p.Workload.NumPrompts
 	if p.Endless() {
@@ -113,9 +111,9 @@ func (w *workload) extend(p *Plan, from tokenizerSource) {
 		return
 	}
 	if !makesIDs(p.Workload.Dataset) {
-		from.say("the %s dataset has %s: should the load take more, they are sent again", p.Workload.Dataset, count(w.n, "prompt"))
+		from.say("the %s dataset has %s: if the load needs more, they are sent again", p.Workload.Dataset, count(w.n, "prompt"))
 	}
-	from.say = func(string, ...any) {} // all is said once
+	from.say = func(string, ...any) {} // the first round has reported everything
 	first, rest := w.source, w.again(p, from, p.Workload.Seed+roundSeeds)
 	w.n = want
 	w.source = func(yield func(*dataset.Conversation, error) bool) {
@@ -130,8 +128,8 @@ func (w *workload) extend(p *Plan, from tokenizerSource) {
 	}
 }
 
-// again opens the workload's dataset again and again, with seeds from that one on,
-// when the prompts of the round before are used up. It does not end.
+// again opens the workload's dataset again and again, with seeds from that one on, whenever the
+// prompts of a round are used up. It does not end.
 func (w *workload) again(p *Plan, from tokenizerSource, seed int64) dataset.Source {
 	return func(yield func(*dataset.Conversation, error) bool) {
 		for seed := seed; ; seed += roundSeeds {
@@ -140,7 +138,7 @@ func (w *workload) again(p *Plan, from tokenizerSource, seed int64) dataset.Sour
 			opened := &workload{tokenizer: w.tokenizer, tokenizerName: w.tokenizerName, remote: w.remote, ids: w.ids}
 			err := opened.open(&round, from)
 			if err == nil && opened.n == 0 {
-				err = errors.New("there is nothing to send")
+				err = errors.New("it has no prompts")
 			}
 			if err != nil {
 				yield(nil, fmt.Errorf("opening it again: %w", err))

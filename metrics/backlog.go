@@ -151,7 +151,7 @@ const (
 	slowerLimit = 0.5 // of g/d
 
 	// A run too short to judge gets a note if requests of its second half took this many times as
-	// long as those of the first.
+	// long as requests of the first.
 	slowerTimes = 1.5
 )
 

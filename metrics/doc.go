@@ -12,7 +12,7 @@
 // A Summary can also be read from the output of other tools. It then quotes what is printed there:
 // unknown numbers are NaN, unknown counts are -1.
 //
-// This package imports no other package of ours. The packages below it import only those above them
+// This package imports no other package of servebench. The packages below it import only those above them
 // in this list:
 //
 //	metrics

@@ -51,8 +51,8 @@ type Header struct {
 	Flags  []KV   `json:"flags,omitempty"`
 	Config Config `json:"config"`
 
-	// former says that the stream is older than Definitions: its records only work with those of
-	// 0.29.0.
+	// former says that the stream is older than Definitions: its records only work with
+	// Definitions029.
 	former bool
 }
 

@@ -44,7 +44,7 @@ type Summary struct {
 	Lag                   Distribution // every measured request
 
 	Classes map[Class]int      // failed requests by class, including cancelled ones
-	Failing map[Class]*Failing // how those of each class failed
+	Failing map[Class]*Failing // how requests of each class failed
 	Errors  map[string]int     // failed requests by message
 	// FirstErrors are the messages of the first failed requests in dataset order, at most ten.
 	FirstErrors []string

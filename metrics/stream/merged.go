@@ -54,7 +54,7 @@ func merge(shards []*shard) (*merged, error) {
 	return m, nil
 }
 
-// begin makes the Collector that receives those of several shards.
+// begin makes the Collector that receives the Collectors of several shards.
 func (m *merged) begin(first *metrics.Header) {
 	header := *first
 	if !header.StartAt.IsZero() {

@@ -91,7 +91,7 @@ func (b *BlockReader) Summaries(ask metrics.Ask) ([]*metrics.Summary, error) {
 	for _, s := range b.found {
 		s.Header = ask.Apply(s.Header)
 		if len(ask.Goodput) > 0 {
-			s.Warnings = append(s.Warnings, "goodput cannot be computed anew: a block does not hold the single requests")
+			s.Warnings = append(s.Warnings, "goodput cannot be recomputed: a block does not hold the single requests")
 		}
 		warnUnknown(s)
 	}

@@ -248,7 +248,7 @@ func ResultName(c *metrics.Config, t time.Time) string {
 	return fmt.Sprintf("%s-%s-%s-%s.json", label, load, path.Base(c.Model), t.Format(fileTime))
 }
 
-// isoFormat writes a moment as Python's datetime.isoformat does without a zone: with microseconds,
+// isoFormat writes a moment as Python's datetime.isoformat writes one without a zone: with microseconds,
 // unless they are zero.
 func isoFormat(t time.Time) string {
 	if t.Nanosecond()/1000 == 0 {

@@ -166,7 +166,7 @@ func (f *resultFile) warn(s *metrics.Summary, ask metrics.Ask) {
 		s.Warnings = append(s.Warnings, "tpot and e2el are approximate where the file does not give them: "+missing)
 	}
 	if len(ask.Goodput) > 0 && !f.has("input_lens") {
-		s.Warnings = append(s.Warnings, "goodput cannot be computed anew: the file does not hold the single requests")
+		s.Warnings = append(s.Warnings, "goodput cannot be recomputed: the file does not hold the single requests")
 	} else if len(ask.Goodput) > 0 && estimated {
 		s.Warnings = append(s.Warnings, "goodput is approximate: "+missing)
 	}

@@ -23,14 +23,14 @@ type Case struct {
 
 	Needs []string                             // programs
 	Make  func(*Stage) (url string, err error) // makes it happen
-	Alone bool                                 // no other case may run beside it
+	Alone bool                                 // no other case may run at the same time
 
 	Want Want
-	Lost string // what is lost beside requests
+	Lost string // what is lost apart from requests
 }
 
-// Want is what is claimed. The zero value: all requests are answered, and
-// nothing is said of the server.
+// Want is the claim. The zero value: all requests are answered, and the verdict has
+// nothing against the server.
 type Want struct {
 	Exit    int
 	Failed  Failures

@@ -93,7 +93,7 @@ func serverCases() []*Case {
 			Want: Want{Failed: Failures{"overdue": 5}, Suspect: []string{"failed"}}, Make: stalling},
 		{Group: group, Fault: "standing still when the time for the run is over", How: "`sim --fault stall=2 --fault-every 4`", Args: []string{"--deadline", "1"},
 			Want: Want{Failed: Failures{"deadline": 5}, Exit: 1, Says: "5 requests cut short, by --deadline 1s"}, Make: stalling},
-		{Group: group, Fault: "failing, and the run is given up", How: "`sim --fault status=503`", Args: strings.Fields("--request-rate 10 --burstiness 1000 --abort-on-failures 4"),
+		{Group: group, Fault: "failing, and the run is aborted", How: "`sim --fault status=503`", Args: strings.Fields("--request-rate 10 --burstiness 1000 --abort-on-failures 4"),
 			Want: Want{Failed: Failures{"status": 5}, Suspect: []string{"completed"}, Unsent: requests - 5, Exit: 1, Says: "stopped by --abort-on-failures 4: 5 of 5 requests failed"},
 			Make: func(s *Stage) (string, error) {
 				sim, err := s.sim("--fault", "status=503")
