@@ -21,8 +21,8 @@ func TestAMachineIsTrustedUpToItsFirstWrongRow(t *testing.T) {
 		want int
 		says string
 	}{
-		{"no rows", nil, 0, "nothing is known"},
-		{"all void", []step{{64, 10, 10, "x", 0}}, 0, "nothing is known"},
+		{"no rows", nil, 0, "accuracy is unknown"},
+		{"all void", []step{{64, 10, 10, "x", 0}}, 0, "accuracy is unknown"},
 		{"all right", []step{{64, 10, 10, "", 0}, {256, 10, 10, "", 0}}, 256, "the largest valid row"},
 		{"just right", []step{{64, 1000, 10000, "", 0}}, 64, "up to 64 streams, the largest valid row: at 64 the error at p99 is 1 ms in ITL and 10 ms in TTFT."},
 		{"ITL just wrong", []step{{64, 10, 10, "", 0}, {256, 1000.1, 10, "", 0}}, 64, "up to 64 streams: at 64 "},
