@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -23,6 +24,7 @@ import (
 type sweepCommand struct {
 	dir       string
 	dryRun    bool
+	printYAML bool
 	listen    string
 	out, talk io.Writer
 
@@ -33,28 +35,43 @@ type sweepCommand struct {
 func newSweepCommand() *cobra.Command {
 	c := &sweepCommand{}
 	cmd := &cobra.Command{
-		Use:   "sweep FILE",
+		Use:   "sweep FILE | sweep FLAGS OF RUN",
 		Short: "Run an experiment: a grid of loads over servers, again and again",
 		Long:  sweepHelp,
-		Args: func(_ *cobra.Command, args []string) error {
-			if len(args) != 1 {
-				return errors.New("sweep takes one FILE, that of the experiment, as in servebench sweep experiment.yaml")
-			}
-			return nil
-		},
-		RunE: func(cmd *cobra.Command, args []string) error {
-			c.out, c.talk = cmd.OutOrStdout(), cmd.ErrOrStderr()
-			return c.run(cmd.Context(), args[0])
-		},
+		Example: `  servebench sweep experiment.yaml
+  servebench sweep --base-url http://127.0.0.1:8000 --num-prompts 1,8,64 --random-input-len 80,10000 --repeat 3`,
+		Args: cobra.ArbitraryArgs,
 	}
-	f := argv.Of(cmd)
+	var f *argv.Flags
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		c.out, c.talk = cmd.OutOrStdout(), cmd.ErrOrStderr()
+		switch given := f.Passed(); {
+		case len(args) == 1 && given == nil:
+			return c.runFile(cmd.Context(), args[0])
+		case len(args) == 0 && given != nil:
+			return c.runFlags(cmd.Context(), f)
+		case len(args) == 1:
+			return fmt.Errorf("--%s: %s has the flags of the loads: put it there, under load or grid", given[0].Flag.Name, args[0])
+		}
+		return errors.New("sweep takes either the FILE of an experiment, or flags of servebench run of which some have several values, such as --num-prompts 1,8")
+	}
+	f = argv.Of(cmd)
+	f.Other = emptyForm().flags
+	f.Gone = goneFlags
 	f.BoolVar(&c.dryRun, "dry-run", false, "print what would be run, in order, and how long it may take; needs no server")
-	f.StringVarP(&c.dir, "output", "o", "", "`DIR` folder for the journal, the records and the tables (default FILE without .yaml, with .sweep)")
+	f.BoolVar(&c.printYAML, "print-yaml", false, "print the file that says the same as the flags, and run nothing")
+	f.StringVarP(&c.dir, "output", "o", "", "`DIR` folder for the journal, the records and the tables (default FILE.sweep without .yaml, or for flags servebench-ID.sweep with an id made of them)")
 	f.Var(argv.Parsed(&c.listen, "", parseListen), "metrics-addr", "serve Prometheus metrics of the loads at `HOST:PORT` meanwhile, at /metrics; port 0 takes one that is free")
 	return cmd
 }
 
 const sweepHelp = `Run an experiment: a grid of loads over servers, again and again.
+
+Any flag of servebench run that takes one value may have several, with commas: all
+combinations are run, and the first such flag changes fastest. --base-url with
+several URLs compares the servers, --repeat N runs all of it N times. A list that is
+one value stays one: ` + listFlags + `, and
+JSON. --print-yaml prints the FILE that says the same.
 
 ` + sweep.Format + `
 
@@ -69,9 +86,10 @@ and lack one only if servebench was killed at that moment.
 At the end stdout has the result blocks in the order of FILE and a table. A run
 that cannot be done is a FAILED row with its reason, and the exit code is 1.`
 
-func (c *sweepCommand) run(ctx context.Context, file string) error {
-	if c.dir == "-" {
-		return errors.New("argument --output: '-': it must be a folder; blocks and table go to standard output, too")
+// runFile runs the experiment of a file.
+func (c *sweepCommand) runFile(ctx context.Context, file string) error {
+	if c.printYAML {
+		return errors.New("argument --print-yaml: it prints a file made of flags, and there is one already: " + file)
 	}
 	f, err := os.Open(file)
 	if err != nil {
@@ -88,6 +106,54 @@ func (c *sweepCommand) run(ctx context.Context, file string) error {
 	defer leave()
 	if c.plan, err = sweep.Parse(file, f, c.flags()); err != nil {
 		return err
+	}
+	return c.run(ctx, file)
+}
+
+// runFlags runs the experiment that flags ask for.
+func (c *sweepCommand) runFlags(ctx context.Context, f *argv.Flags) error {
+	text, err := sweep.Document(sweepOptions(f, func(_, value string) string { return value }))
+	if err != nil {
+		return err
+	}
+	if c.plan, err = sweep.Parse("", bytes.NewReader(text), c.flags()); err != nil {
+		return err
+	}
+	if c.printYAML {
+		return c.print(f)
+	}
+	c.plan.Any(func(p *loadgen.Plan) bool {
+		argv.Hide(p.Server.Secrets)
+		return true
+	})
+	if c.dir == "" {
+		c.dir = c.plan.Folder()
+	}
+	return c.run(ctx, "the command line")
+}
+
+// print prints the file that says the same as flags, without their secrets.
+func (c *sweepCommand) print(f *argv.Flags) error {
+	hidden := false
+	text, err := sweep.Document(sweepOptions(f, func(name, value string) string {
+		shown := f.Other.Show(name, value)
+		hidden = hidden || shown != value
+		return shown
+	}))
+	if err != nil {
+		return err
+	}
+	if hidden {
+		c.warn("--print-yaml hides secrets: put them in where the file says " + loadgen.Redacted)
+	}
+	_, err = c.out.Write(text)
+	return err
+}
+
+// run runs the plan, which is from a file or another source of that name.
+func (c *sweepCommand) run(ctx context.Context, file string) (err error) {
+	if c.dir == "-" {
+		return errors.New("argument --output: '-': it must be a folder; blocks and table go to standard output, too")
 	}
 	if c.plan.Repeats == 1 && c.plan.Any(func(p *loadgen.Plan) bool { return p.SoloFirst }) {
 		c.warn(oneOrder)
@@ -110,6 +176,7 @@ func (c *sweepCommand) run(ctx context.Context, file string) error {
 	defer c.exported.Close()
 	ctx, stop := interruptible(ctx)
 	defer stop()
+	fmt.Fprintf(c.talk, "results go to %s\n", c.dir)
 	s := &sweep.Sweep{Plan: c.plan, Dir: c.dir, Out: c.out, Talk: c.talk}
 	result, err := s.Run(ctx)
 	return c.outcome(ctx, result, err)

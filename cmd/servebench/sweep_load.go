@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"go.yaml.in/yaml/v3"
@@ -83,6 +84,40 @@ func writeAll(e *experiment) error {
 		errs = append(errs, e.results(r).Write(r.Summary))
 	}
 	return errors.Join(errs...)
+}
+
+// holdCommas are flags whose one value may have commas.
+var holdCommas = []string{"percentile-metrics", "metric-percentiles", "timeline-itl-thresholds", "drop-body", "rate-curve", "gpu-metrics"}
+
+// listFlags are the same, as the help has them.
+const listFlags = "--percentile-metrics, --metric-percentiles,\n--timeline-itl-thresholds, --drop-body, --rate-curve, --gpu-metrics"
+
+// sweepOptions are the flags that were passed to a sweep, with their values as show shows
+// them. As in run, the last occurrence of a flag counts, or all add up.
+func sweepOptions(f *argv.Flags, show func(name, value string) string) []sweep.Option {
+	var options []sweep.Option
+	for _, s := range f.Passed() {
+		o := sweep.Option{Flag: s.Flag.Name}
+		for _, value := range s.Values {
+			o.Values = append(o.Values, show(o.Flag, value))
+		}
+		switch arity := s.Arity(); {
+		case arity == argv.None, arity == argv.Bare && len(o.Values) == 0:
+			o.Values = []string{"true"}
+		case arity != argv.One:
+			o.Words = true
+		case !slices.Contains(holdCommas, o.Flag) && !strings.HasPrefix(o.Values[0], "{"):
+			o.Values = strings.Split(o.Values[0], ",")
+		}
+		if i := slices.IndexFunc(options, func(before sweep.Option) bool { return before.Flag == o.Flag }); i >= 0 {
+			if s.Arity() == argv.Gathered {
+				o.Values = slices.Concat(options[i].Values, o.Values)
+			}
+			options = slices.Delete(options, i, i+1)
+		}
+		options = append(options, o)
+	}
+	return options
 }
 
 // notInSweep are flags that a sweep has other means for, which are said.

@@ -6,11 +6,15 @@ import (
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
 	"time"
 
+	"github.com/spf13/pflag"
+
+	"github.com/servebench/servebench/cmd/servebench/internal/argv"
 	"github.com/servebench/servebench/dataset/tokenizer"
 	"github.com/servebench/servebench/loadgen/sim"
 )
@@ -110,4 +114,18 @@ func TestSweepWithoutNvidiaSMIStartsNothing(t *testing.T) {
 	if err == nil || !strings.Contains(err.Error(), "argument --gpu-metrics: ") {
 		t.Errorf("got %v", err)
 	}
+}
+
+// A flag whose default or help has a list in it takes a list as one value of a sweep.
+func TestFlagsOfListsAreNotTakenApart(t *testing.T) {
+	emptyForm().flags.VisitAll(func(flag *pflag.Flag) {
+		list := strings.Contains(flag.DefValue, ",") || strings.Contains(flag.Usage, "`LIST`") || strings.Contains(flag.Usage, "`NAMES`") ||
+			strings.Contains(flag.Usage, "`MS,MS`") || strings.Contains(flag.Usage, "`SPEC`")
+		if s := (argv.Setting{Flag: flag}); list && s.Arity() == argv.One && !slices.Contains(holdCommas, flag.Name) {
+			t.Errorf("--%s takes a list, and a sweep takes it apart", flag.Name)
+		}
+		if slices.Contains(holdCommas, flag.Name) && !strings.Contains(listFlags, "--"+flag.Name) {
+			t.Errorf("the help does not say that --%s takes a list", flag.Name)
+		}
+	})
 }

@@ -88,7 +88,7 @@ func (p *Plan) readLoads(file string, flags *Flags) error {
 			err = p.Search.enough(load)
 		}
 		if err != nil {
-			return fmt.Errorf("%s:%d: %s: %w", file, p.Arms[c.arm].Line, p.describe(c), err)
+			return located(file, fmt.Errorf("line %d: %s: %w", p.Arms[c.arm].Line, p.describe(c), err))
 		}
 		p.loads[c] = load
 	}

@@ -11,7 +11,8 @@ import (
 )
 
 // Parse reads the file of an experiment, which is YAML as Format describes it, and checks
-// all loads in it. Errors name the file and the line.
+// all loads in it. Errors name the file and the line, unless the name is empty: then it is
+// the Document of a command line.
 func Parse(name string, r io.Reader, flags *Flags) (*Plan, error) {
 	var doc, second yaml.Node
 	decoder := yaml.NewDecoder(r)

@@ -1,6 +1,7 @@
 package sweep
 
 import (
+	"errors"
 	"fmt"
 	"maps"
 	"math"
@@ -15,8 +16,15 @@ import (
 
 var lineNumber = regexp.MustCompile(`(?s)line (\d+): (.*)`)
 
-// located puts the file's name and the line in front of an error.
+// located puts the file's name and the line in front of an error. What was not read from a
+// file has neither.
 func located(name string, err error) error {
+	if m := lineNumber.FindStringSubmatch(err.Error()); m != nil && name == "" {
+		return errors.New(m[2])
+	}
+	if name == "" {
+		return err
+	}
 	if m := lineNumber.FindStringSubmatch(err.Error()); m != nil {
 		return fmt.Errorf("%s:%s: %s", name, m[1], m[2])
 	}

@@ -30,6 +30,11 @@ type Flags struct {
 	// Gone are flags that no longer exist, as written, with what to do instead.
 	Gone map[string]string
 
+	// Other are flags that the command takes and does not set itself: Passed has them.
+	// Its own flags of the same names come first.
+	Other *Flags
+
+	passed   []Setting
 	words    []string            // of the command line
 	given    map[string][]string // the arguments of each flag, as written
 	conceals map[string]func(string) string
@@ -224,6 +229,24 @@ func (f *Flags) Find(option string) []*pflag.Flag {
 	}
 	return first
 }
+
+// find is Find, and then among the Other flags. A prefix stands for one of those first.
+func (f *Flags) find(option string) []*pflag.Flag {
+	if f.Other == nil || f.lookup(Dashed(option)) != nil {
+		return f.Find(option)
+	}
+	if found := f.Other.Find(option); found != nil {
+		return found
+	}
+	return f.Find(option)
+}
+
+// own says whether a flag is not one of the Other ones.
+func (f *Flags) own(flag *pflag.Flag) bool { return f.FlagSet.Lookup(flag.Name) == flag }
+
+// Passed are the Other flags that Parse was given, in their order. Their arguments are not
+// checked.
+func (f *Flags) Passed() []Setting { return f.passed }
 
 // lookup is the flag with this name as written, with its dashes; nil for none.
 func (f *Flags) lookup(option string) *pflag.Flag {

@@ -34,6 +34,9 @@ type Setting struct {
 	Values []string
 }
 
+// Arity is that of the flag.
+func (s *Setting) Arity() Arity { return arityOf(s.Flag) }
+
 // Parse sets the flags as the words say. The words of a configuration file come before
 // all others. The error for a flag is of its first wrong occurrence; pflag.ErrHelp asks
 // for the help.
@@ -56,6 +59,10 @@ func (f *Flags) parse(words []string) (rest []string, err error) {
 		}
 	}
 	for _, s := range settings {
+		if !f.own(s.Flag) {
+			f.passed = append(f.passed, s)
+			continue
+		}
 		if err := f.accept(s); err != nil {
 			return nil, err
 		}
@@ -106,7 +113,9 @@ func (f *Flags) read(words []string) (settings []Setting, rest []string, err err
 }
 
 // hides says whether the word after a token may be the rest of a secret.
-func (f *Flags) hides(tok *token) bool { return tok.flag != nil && f.conceals[tok.flag.Name] != nil }
+func (f *Flags) hides(tok *token) bool {
+	return tok.flag != nil && (f.conceals[tok.flag.Name] != nil || f.Other != nil && f.Other.hides(tok))
+}
 
 // tokens says what each word is. As in argparse, an ambiguous prefix anywhere is an
 // error before any flag is looked at.
@@ -151,7 +160,7 @@ func (f *Flags) token(word string) (token, error) {
 	if hasValue {
 		tok.value = &value
 	}
-	found := f.Find(name)
+	found := f.find(name)
 	switch {
 	case len(found) > 1:
 		return tok, ambiguous(name, found)

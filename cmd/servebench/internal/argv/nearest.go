@@ -23,7 +23,11 @@ func (f *Flags) strayError(tok *token) error {
 func (f *Flags) nearest(name string) string {
 	name = strings.TrimLeft(name, "-")
 	best, fewest := "", 1+len(name)/2
-	for _, flag := range f.all() {
+	flags := f.all()
+	if f.Other != nil {
+		flags = append(flags, f.Other.all()...)
+	}
+	for _, flag := range flags {
 		if n := edits(flag.Name, name); n < fewest {
 			best, fewest = "--"+flag.Name, n
 		}
