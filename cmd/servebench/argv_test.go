@@ -98,8 +98,9 @@ func TestUnknownFlagNamesTheNearest(t *testing.T) {
 		"--num_promts=5":         "unknown flag --num-promts: did you mean --num-prompts?",
 		"--request-rates":        "unknown flag --request-rates: did you mean --request-rate?",
 		"--extrabody.a=1":        "unknown flag --extrabody: did you mean --extra-body?",
-		"--frobnicate-the-thing": "unknown flag --frobnicate-the-thing",
-		"--api-key=secret":       "unknown flag --api-key",
+		"--frobnicate-the-thing": "unknown flag --frobnicate-the-thing: --help=all lists the flags",
+		"--url":                  "unknown flag --url: did you mean --base-url?",
+		"--rate=3":               "unknown flag --rate: did you mean --request-rate or --rate-curve?",
 	} {
 		_, err := parseRun([]string{given})
 		if err == nil || err.Error() != want {
@@ -108,11 +109,13 @@ func TestUnknownFlagNamesTheNearest(t *testing.T) {
 	}
 }
 
-func TestGoneFlagsSayWhatReplacedThem(t *testing.T) {
+func TestFlagsOfOthersSayWhatReplacesThem(t *testing.T) {
 	for given, want := range map[string]string{
-		"--dataset":                   "--dataset is gone: use --dataset-name and --dataset-path",
-		"--endpoint_type=openai-chat": "--endpoint-type is gone: use --backend",
-		"--best-of":                   "--best-of is gone: vLLM dropped it",
+		"--dataset":                   "there is no flag --dataset: use --dataset-name and --dataset-path",
+		"--endpoint_type=openai-chat": "there is no flag --endpoint-type: use --backend",
+		"--api-key=secret":            "there is no flag --api-key: set the environment variable OPENAI_API_KEY",
+		"-n":                          "there is no flag -n: use --num-prompts",
+		"--best-of":                   "there is no flag --best-of: vLLM dropped it",
 	} {
 		_, err := parseRun([]string{given, "x"})
 		if err == nil || err.Error() != want {

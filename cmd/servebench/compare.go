@@ -45,12 +45,13 @@ func newCompareCommand() *cobra.Command {
 	c := &compareCommand{}
 	cmd := &cobra.Command{
 		Use:   "compare [flags] OLD… -- NEW…",
-		Short: "Say whether runs are worse than others, with statistics and an exit code",
+		Short: "Say whether runs are worse than others; the exit code says so too",
 		Long:  compareHelp,
 		Example: `  servebench compare old/ -- new/
   servebench compare kvcached.sweep --arms without,with --margin p99_ttft=10%
   servebench compare main.jsonl --save-baseline baseline.json
-  servebench compare --baseline baseline.json --gate gate.yaml --write junit=compare.xml new.jsonl`,
+  servebench compare --baseline baseline.json --gate gate.yaml \
+      --write junit=compare.xml new.jsonl`,
 		Args: cobra.ArbitraryArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			c.out, c.talk, c.stdin = cmd.OutOrStdout(), cmd.ErrOrStderr(), cmd.InOrStdin()
@@ -58,45 +59,44 @@ func newCompareCommand() *cobra.Command {
 		},
 	}
 	f := argv.Of(cmd)
-	f.StringVar(&c.arms, "arms", "", "compare runs of one source: `OLD,NEW`, each a sweep's arm, a --label or a target")
+	f.StringVar(&c.arms, "arms", "", "`OLD,NEW` compare runs of one source; each is an arm of a sweep, a --label or a target")
 	where := func(text string) error {
 		condition, err := compare.ParseCondition(text)
 		c.where = append(c.where, condition)
 		return err
 	}
-	f.Func("where", "take only runs with `NAME=VALUE`, a flag of run or arm or target, such as request-rate=10; may be repeated", where)
-	f.Func("target", "take only runs of this target, `NAME`, or 'NAME alone': short for --where target=NAME", func(name string) error { return where("target=" + name) })
-	f.StringVar(&c.gateFile, "gate", "", "YAML `FILE` with the keys margin, ceiling, …: the flags below")
+	f.Func("where", "`NAME=VALUE` take only runs with this flag of run, arm or target, as request-rate=10; may be repeated", where)
+	f.Func("target", "`NAME` take only runs of this target, or 'NAME alone'. It is short for --where target=NAME", func(name string) error { return where("target=" + name) })
+	f.StringVar(&c.gateFile, "gate", "", "`FILE` YAML file of the flags below: margin, ceiling, …")
 	for _, s := range compare.Settings {
 		f.Func(s.Name, s.Help, func(value string) error {
 			c.settings = append(c.settings, func(g *compare.Gate) error { return s.Set(g, value) })
 			return s.Set(new(compare.Gate), value)
 		})
 	}
-	f.StringVar(&c.baseline, "baseline", "", "compare with the runs that this `FILE` keeps; no margin is less than their noise")
-	f.StringVar(&c.saveBaseline, "save-baseline", "", "keep the runs in this `FILE`, with how much they differ")
-	f.StringVar(&c.format, "format", "text", "`FORMAT` what standard output is written as")
+	f.StringVar(&c.baseline, "baseline", "", "`FILE` compare with the runs kept in this file. No margin is then less than their noise")
+	f.StringVar(&c.saveBaseline, "save-baseline", "", "`FILE` keep the runs in this file, with their noise")
+	f.StringVar(&c.format, "format", "text", "`FORMAT` format of standard output")
 	f.Choices("format", compareFormatNames()...)
-	f.StringArrayVar(&c.writes, "write", nil, "write a file as well: `FORMAT=FILE`, may be given several times")
+	f.StringArrayVar(&c.writes, "write", nil, "`FORMAT=FILE` also write a file in this format; may be repeated")
 	return cmd
 }
 
 const compareHelp = `Say whether runs are worse than others.
 
-OLD and NEW are record streams (servebench run -o), the folders of sweeps or of such
-files, result files of vLLM's, or texts with result blocks. Every run in them counts;
-FILE:2 is the second run of a file, FILE:2-5 the second to the fifth. The runs of one
-source are compared with --arms.
+OLD and NEW are record streams (servebench run -o FILE), folders of sweeps or of
+such files, result files of vLLM, or texts with result blocks. Every run in them
+counts. FILE:2 is the second run of a file, FILE:2-5 the second to the fifth.
+--arms compares the runs of one source.
 
-The unit of evidence is a run, so it takes several a side, and servebench says how many.
-The gate is output throughput, median TTFT and median TPOT, each with a margin of 5 %,
-and failed requests; --margin gates another number and --advisory none. New runs that are
-OVERLOADED where the old ones were not are worse, too. Single runs, text blocks,
-runs that are SUSPECT or were cut short and sides that were not asked for alike get
-the change without a verdict.
+The evidence is runs, not requests, so each side needs several; servebench says
+how many. Output throughput, median TTFT and median TPOT are gated, each with a
+margin of 5 %, and so are failed requests. --margin gates another number,
+--advisory gates none. New runs that are OVERLOADED where the old ones were not
+are worse, too. There is no verdict on single runs, text blocks, runs that are
+SUSPECT or were cut short, and sides with different parameters.
 
-Exit code 0: nothing that is gated got worse. 1: something did. 2: misuse.
-3: no verdict.`
+Exit code 0: no gated number got worse. 1: one did. 2: misuse. 3: no verdict.`
 
 func compareFormatNames() []string { return slices.Sorted(maps.Keys(report.ComparisonFormats)) }
 

@@ -18,14 +18,25 @@ import (
 func newDatasetCommand() *cobra.Command {
 	return loadCommand(&cobra.Command{
 		Use:   "dataset [flags]",
-		Short: "Print what a run would send, and when, without sending it",
-		Long: `Dataset takes the flags of run and prints the requests of that run as JSON
+		Short: "Print what a run would send, without sending it",
+		Long: `Print the requests that servebench run with the same flags would send, as JSON
 lines: id, prompt, prompt_len, output_len, token_ids where they are known, and
 due, the seconds from the start of the run at which the request is sent.
-It needs no server, so it cannot ask one for its model: where no --tokenizer is
-given, --model names it. The same flags print the same bytes; run --dataset-name
-file sends them. With --shard it prints what that shard sends.`,
-	}, printDataset)
+
+It needs no server, and so cannot ask one for its model or its tokenizer: give
+--tokenizer or --model. The same flags print the same bytes. servebench run
+--dataset-name file sends them. With --shard it prints what that shard sends.`,
+		Example: `  # 100 random prompts of 512 made-up words
+  servebench dataset --tokenizer stub-32000 \
+      --num-prompts 100 --random-input-len 512 > prompts.jsonl
+
+  # The lengths of a recorded dataset
+  servebench dataset --tokenizer stub-32000 --stats \
+      --dataset-name sharegpt --dataset-path sharegpt.json`,
+	}, printDataset, []string{
+		"model", "tokenizer", "request-rate", "burstiness", "duration", "dataset-name", "dataset-path", "num-prompts", "seed",
+		"random-input-len", "random-output-len", "random-range-ratio", "random-prefix-len", "prompt-token-ids", "stats", "shard", "config",
+	})
 }
 
 func printDataset(ctx context.Context, asked *options) error {

@@ -28,28 +28,36 @@ type resultFlags struct {
 func (g *resultFlags) define(f *argv.Flags) {
 	r := &g.Results
 	f.StringVar(&g.metrics, "percentile-metrics", "ttft,tpot,itl", "`LIST` latencies to print, of ttft,tpot,itl,e2el")
-	f.StringVar(&g.percentiles, "metric-percentiles", "99", "`LIST` their percentiles, as 50,90,99.9")
-	f.ListVar(&g.goodput, "goodput", argv.Some, "`KEY:MS` limits that a good request keeps, in milliseconds: ttft, tpot, e2el")
-	f.StringVar(&g.Report.Label, "label", "", "`TEXT` first part of the result file's name (default the backend)")
+	f.StringVar(&g.percentiles, "metric-percentiles", "99", "`LIST` percentiles to print, from 0 to 100, as 50,90,99.9")
+	f.ListVar(&g.goodput, "goodput", argv.Some, "`KEY:MS` limits of a good request, as ttft:200 tpot:50 e2el:5000, in milliseconds")
+	f.StringVar(&g.Report.Label, "label", "", "`TEXT` start of the result file's name (default the backend)")
 	f.ListVar(&g.metadata, "metadata", argv.Many, "`KEY=VALUE` pairs to write into the result file")
 	f.BoolVar(&r.Save, "save-result", false, "write vLLM's JSON result file")
-	f.BoolVar(&r.SaveDetailed, "save-detailed", false, "with every request in it")
-	f.BoolVar(&r.Append, "append-result", false, "append to the result file, one JSON object a line")
-	f.StringVar(&r.Dir, "result-dir", "", "`DIR` where the result file goes (default the working directory)")
-	f.StringVar(&r.Filename, "result-filename", "", "`NAME` its name (default made from label, rate, model and time)")
-	f.BoolVar(&r.Plots.Timeline, "plot-timeline", false, "write a page about the run with a timeline of its requests, named as the result file would be, but .timeline.html")
-	f.Var(argv.Parsed(&r.Plots.ITLMarks, "25,50", parseThresholds), "timeline-itl-thresholds", "`MS,MS` where the page marks its chart of single ITLs")
-	f.BoolVar(&r.Plots.Lengths, "plot-dataset-stats", false, "write the lengths of prompts and outputs as a picture, .dataset_stats.svg (vLLM's is a PNG)")
-	f.StringVarP(&r.Stream, "record-to", "o", "", "`FILE` write the record stream, one line a request, for servebench report; - is stdout, %t in the name the shard's index")
-	f.StringVar(&r.Record, "record", "full", "`WHAT` what the stream keeps: requests leaves out the arrival of each token, compact all single requests")
-	f.StringVar(&r.Intervals, "hlog", "", "`FILE` write the latencies of each second as an interval log of HdrHistogram's")
-	f.Var(argv.Parsed(&r.VLLMVersion, "latest", parseVersion), "vllm-version", "`VERSION` print lines and write result files as this release of vLLM does, from 0.4.0 on, and count by its definitions")
-	f.Var(argv.Parsed(&r.Parts.Window, "", parseWindow), "window", "`WHEN` report this part of the run, too: steady, or times from its start as 20s:110s, 20s: or :110s")
-	f.Var(argv.Parsed(&r.Parts.Slice, "", parseSlice), "slice", "`TIME` report the run in equal parts of that length, too, as 10s")
-	f.BoolVar(&r.Parts.Extended, "extended", false, "print sections under the block, too: failures by class, queueing, latency per token, the run in slices")
+	f.BoolVar(&r.SaveDetailed, "save-detailed", false, "write every request into the result file, with its text")
+	f.BoolVar(&r.Append, "append-result", false, "append to the result file, one JSON object per line")
+	f.StringVar(&r.Dir, "result-dir", "", "`DIR` folder of the result file (default the working directory)")
+	f.StringVar(&r.Filename, "result-filename", "", "`NAME` name of the result file (default made from label, rate, model and time)")
+	f.BoolVar(&r.Plots.Timeline, "plot-timeline", false, "write an HTML page about the run, with a timeline of its requests. It has the name of the result file, with .timeline.html")
+	f.Var(argv.Parsed(&r.Plots.ITLMarks, "25,50", parseThresholds), "timeline-itl-thresholds", "`MS,MS` two thresholds to mark in the page's chart of single ITLs, in milliseconds")
+	f.BoolVar(&r.Plots.Lengths, "plot-dataset-stats", false, "write a chart of prompt and output lengths, as .dataset_stats.svg (vLLM writes a PNG)")
+	f.StringVarP(&r.Stream, "record-to", "o", "", "`FILE` write the record stream to this file, for servebench report; - means stdout. %t in the name is the shard's index")
+	f.StringVar(&r.Record, "record", "full", "`WHAT` what the record stream keeps. requests leaves out the arrival times of chunks, compact leaves out single requests")
+	f.StringVar(&r.Intervals, "hlog", "", "`FILE` write the latencies of each second as an HdrHistogram interval log")
+	f.Var(argv.Parsed(&r.VLLMVersion, "latest", parseVersion), "vllm-version", "`VERSION` release of vLLM whose lines, files and definitions to use, from 0.4.0 on")
+	f.Var(argv.Parsed(&r.Parts.Window, "", parseWindow), "window", "`WHEN` also report this part of the run: steady, or from:to as 20s:110s, 20s: or :110s")
+	f.Var(argv.Parsed(&r.Parts.Slice, "", parseSlice), "slice", "`TIME` also report the run in parts of this length, as 10s")
+	f.BoolVar(&r.Parts.Extended, "extended", false, "also print failures by class, queueing, latency per token and the run in slices")
 	f.BoolVar(&r.NoProgress, "disable-tqdm", false, "show no progress")
-	f.Var(argv.Parsed(&g.Abort, "", parseAbort), "abort-on-failures", "`N|P%` stop when more than N requests have failed, as 10, or more than P % of those that ended and at least 20 have, as 5% (default never)")
-	f.BoolVar(&r.Strict, "strict", false, "end with exit code 3 when the run is SUSPECT or OVERLOADED")
+	f.Var(argv.Parsed(&g.Abort, "", parseAbort), "abort-on-failures", "`N|P%` stop after more than N failed requests, as 10, or P percent of at least 20, as 5% (default never)")
+	f.BoolVar(&r.Strict, "strict", false, "end with exit code 3 if the run is SUSPECT or OVERLOADED")
+	f.OfferList("percentile-metrics", latencies()...)
+	f.OfferList("metric-percentiles", "50", "90", "95", "99", "99.9")
+	f.Offer("goodput", "ttft:", "tpot:", "e2el:")
+	f.Offer("window", "steady")
+	f.Offer("vllm-version", releases...)
+	f.OfferFolders("result-dir")
+	f.OfferFiles("record-to", "jsonl")
+	f.OfferFiles("hlog", "hlog")
 	f.Choices("record", "full", "requests", "compact")
 }
 
@@ -80,6 +88,17 @@ func (g *resultFlags) resolve(*argv.Flags) error {
 	}
 	return nil
 }
+
+// latencies are the names of all latencies.
+func latencies() (names []string) {
+	for _, m := range metrics.Metrics {
+		names = append(names, m.Name)
+	}
+	return names
+}
+
+// releases are those of vLLM that completion offers.
+var releases = []string{"latest", "0.33.0", "0.11.0", "0.9.2", "0.6.4"}
 
 // unknownMetrics are the names that no latency has.
 func unknownMetrics(names []string) (unknown []string) {

@@ -24,20 +24,21 @@ type samplingFlags struct {
 
 func (g *samplingFlags) define(f *argv.Flags) {
 	s := &g.Sampling
-	f.Var(argv.Optional(&s.Temperature, argv.ParseFloat), "temperature", "`T` 0 is greedy (default the server's choice)")
-	f.Var(argv.Optional(&g.topP, argv.ParseFloat), "top-p", "`P` nucleus sampling (default the server's)")
-	f.Var(argv.Optional(&g.topK, argv.ParseInt), "top-k", "`K` choose among the K likeliest tokens (default the server's)")
-	f.Var(argv.Optional(&g.minP, argv.ParseFloat), "min-p", "`P` least probability relative to the likeliest token (default the server's)")
-	f.Var(argv.Optional(&g.frequency, argv.ParseFloat), "frequency-penalty", "`X` penalty by how often a token was generated (default the server's)")
-	f.Var(argv.Optional(&g.presence, argv.ParseFloat), "presence-penalty", "`X` penalty for tokens that were generated (default the server's)")
+	f.Var(argv.Optional(&s.Temperature, argv.ParseFloat), "temperature", "`T` sampling temperature; 0 is greedy (default the server's)")
+	f.Var(argv.Optional(&g.topP, argv.ParseFloat), "top-p", "`P` keep the likeliest tokens whose probabilities add up to P (default the server's)")
+	f.Var(argv.Optional(&g.topK, argv.ParseInt), "top-k", "`K` keep the K likeliest tokens (default the server's)")
+	f.Var(argv.Optional(&g.minP, argv.ParseFloat), "min-p", "`P` keep tokens with at least P times the probability of the likeliest (default the server's)")
+	f.Var(argv.Optional(&g.frequency, argv.ParseFloat), "frequency-penalty", "`X` penalty for a token, times the number of its occurrences (default the server's)")
+	f.Var(argv.Optional(&g.presence, argv.ParseFloat), "presence-penalty", "`X` penalty for a token that has occurred (default the server's)")
 	f.Var(argv.Optional(&g.repetition, argv.ParseFloat), "repetition-penalty", "`X` penalty for repeating prompt or output (default 1.0 for completions, the server's for chat)")
-	f.Var(argv.Optional(&s.Logprobs, argv.ParseInt), "logprobs", "`N` log probabilities to ask for per token; completions only (default none)")
-	f.BoolVar(&s.IgnoreEOS, "ignore-eos", false, "generate to the full output length; always on for the random dataset")
-	f.Var(argv.Parsed(&g.extraBody, "", argv.ParseObject), "extra-body", "`JSON` members to set in every body, over all other flags; also as --extra-body.a.b VALUE")
-	f.Var(argv.Parsed(&s.Drop, "", parseNames), "drop-body", "`NAMES` leave these members out of every body, as ignore_eos,repetition_penalty,logprobs for servers that refuse what they do not know")
-	f.Var(argv.Parsed(&s.PlainText, "", isPlainText), "chat-content", "`KIND` send the text of a chat's messages as a list of parts, as vLLM's client does (the default), or as a string")
-	f.BoolVar(&s.UsageAlways, "continuous-usage-stats", false, "ask for the token count with every chunk: tells tokens from chunks, and makes chunks longer")
+	f.Var(argv.Optional(&s.Logprobs, argv.ParseInt), "logprobs", "`N` log probabilities to ask for per token, for completions (default none)")
+	f.BoolVar(&s.IgnoreEOS, "ignore-eos", false, "let the model write to the full output length. Always on for random and timed_trace")
+	f.Var(argv.Parsed(&g.extraBody, "", argv.ParseObject), "extra-body", "`JSON` members to set in every body; they replace what other flags set. Also as --extra-body.a.b VALUE")
+	f.Var(argv.Parsed(&s.Drop, "", parseNames), "drop-body", "`NAMES` members to leave out of every body, with commas between. For servers that refuse what they do not know, such as ignore_eos")
+	f.Var(argv.Parsed(&s.PlainText, "", isPlainText), "chat-content", "`KIND` send the text of chat messages as a list of parts, as vLLM's client does, or as a string (default parts)")
+	f.BoolVar(&s.UsageAlways, "continuous-usage-stats", false, "ask for the token count with every chunk. Chunks of several tokens are then counted right, and all chunks are longer")
 	f.Bool("use-beam-search", false, "no effect, as in vllm bench serve")
+	f.OfferList("drop-body", droppable...)
 	f.Choices("chat-content", "parts", "string")
 }
 

@@ -28,23 +28,25 @@ type trafficFlags struct {
 
 func (g *trafficFlags) define(f *argv.Flags) {
 	t := &g.Traffic
-	f.Var(argv.Parsed(&t.RequestRate, "inf", argv.ParseFloat), "request-rate", "`RATE` requests a second; inf sends all at once")
-	f.Var(argv.Parsed(&t.Burstiness, "1.0", argv.ParseFloat), "burstiness", "`SHAPE` shape of the gaps' gamma distribution: 1 Poisson, less is burstier, inf even")
-	f.Var(argv.Parsed(&t.Rule, string(arrivals.SinceV010), parseRule), "arrival-rule", "`RULE` when requests are due; 0.9.2: the first at 0 and gaps as drawn, as vLLM had it up to that release")
-	f.Var(argv.Optional(&t.MaxConcurrency, argv.ParseInt), "max-concurrency", "`N` requests in flight at most (default no limit)")
-	f.StringVar(&g.rampUpStrategy, "ramp-up-strategy", "", "`NAME` let the rate grow over the requests; excludes --request-rate")
-	f.Var(argv.Optional(&g.rampUpStart, argv.ParseInt), "ramp-up-start-rps", "`RATE` the ramp's first rate, in requests a second")
-	f.Var(argv.Optional(&g.rampUpEnd, argv.ParseInt), "ramp-up-end-rps", "`RATE` the ramp's last rate, in requests a second")
+	f.Var(argv.Parsed(&t.RequestRate, "inf", argv.ParseFloat), "request-rate", "`RATE` requests per second. inf sends all at once")
+	f.Var(argv.Parsed(&t.Burstiness, "1.0", argv.ParseFloat), "burstiness", "`SHAPE` shape of the gamma distribution of the gaps between requests. 1 is Poisson, less is burstier, inf is even")
+	f.Var(argv.Parsed(&t.Rule, string(arrivals.SinceV010), parseRule), "arrival-rule", "`RULE` release of vLLM whose arrival times are used. Up to 0.9.2 the first request was due at 0, and gaps were used as drawn")
+	f.Var(argv.Optional(&t.MaxConcurrency, argv.ParseInt), "max-concurrency", "`N` most requests in flight at a time (default no limit)")
+	f.StringVar(&g.rampUpStrategy, "ramp-up-strategy", "", "`NAME` raise the request rate over the run, instead of --request-rate")
+	f.Var(argv.Optional(&g.rampUpStart, argv.ParseInt), "ramp-up-start-rps", "`RATE` first rate of the ramp, in requests per second")
+	f.Var(argv.Optional(&g.rampUpEnd, argv.ParseInt), "ramp-up-end-rps", "`RATE` last rate of the ramp, in requests per second")
 	f.Var(argv.Parsed(&t.Curve, "", arrivals.ParseCurve), "rate-curve", "`SPEC` a rate that changes over time, instead of --request-rate: "+arrivals.CurveForms)
-	f.Var(argv.Parsed(&t.Duration, "0", argv.ParseSeconds), "duration", "`TIME` send nothing from then on; without --num-prompts, as many prompts as it takes; 0 for no limit")
-	f.Var(argv.Parsed(&t.WarmUp, "0", argv.ParseSeconds), "warmup-duration", "`TIME` put the same kind of load on for that long before, which hands over to the measured one without a break")
+	f.Var(argv.Parsed(&t.Duration, "0", argv.ParseSeconds), "duration", "`TIME` stop sending after this time, in seconds or as 90s, 5m; 0 means no limit. Without --num-prompts the run has as many requests as fit")
+	f.Var(argv.Parsed(&t.WarmUp, "0", argv.ParseSeconds), "warmup-duration", "`TIME` run the same load this long before measuring, in seconds or as 30s. The measured load follows without a break")
 	f.IntVar(&t.Warmups, "num-warmups", 0, "`N` requests to send before the measured ones")
-	f.IntVar(&g.readyCheck, "ready-check-timeout-sec", 0, "`SECONDS` how long to wait for the server to answer; 0 does not check")
-	f.Var(argv.Parsed(&t.Delay, "0", argv.ParseSeconds), "delay", "`TIME` how long to wait before the first request; for a single --target")
-	f.Float64Var(&t.ProbeRate, "probe-request-rate", 0, "`RATE` beside the load, send requests of one token one after the other, with a pause of 1/RATE between")
-	f.IntVar(&t.Retries, "retries", 0, "`N` send a request again, N times at most, that failed before a piece of its answer came and may fare better; its latency counts from the first time")
-	f.BoolVar(&t.Profile, "profile", false, "have the server profile the load, by its /start_profile and /stop_profile")
-	f.BoolVar(&t.Warm, "warm-connections", false, "open the connections before the load begins, so that connecting is not inside TTFT")
+	f.IntVar(&g.readyCheck, "ready-check-timeout-sec", 0, "`SECONDS` wait this long for the server to come up. 0 does not wait")
+	f.Var(argv.Parsed(&t.Delay, "0", argv.ParseSeconds), "delay", "`TIME` wait this long before the first request, in seconds or as 500ms; for use in a --target")
+	f.Float64Var(&t.ProbeRate, "probe-request-rate", 0, "`RATE` also send requests of one token, one after another, with a pause of 1/RATE seconds between. 0 sends none")
+	f.IntVar(&t.Retries, "retries", 0, "`N` resend a failed request up to N times. Only failures before the first chunk are retried, such as a refused connection or status 503; latency counts from the first attempt")
+	f.BoolVar(&t.Profile, "profile", false, "have the server profile the run, by its /start_profile and /stop_profile")
+	f.BoolVar(&t.Warm, "warm-connections", false, "open connections before the run, so that TTFT does not include connecting")
+	f.Offer("request-rate", "inf")
+	f.Offer("rate-curve", "step:", "sine:")
 	f.Choices("arrival-rule", string(arrivals.SinceV010), string(arrivals.UpToV092))
 	f.Choices("ramp-up-strategy", "linear", "exponential")
 }
@@ -133,14 +135,14 @@ type shardFlags struct{ *options }
 
 func (g *shardFlags) define(f *argv.Flags) {
 	s := &g.Shard
-	f.Func("shard", "`I/N` send the part I, from 0, of a run that N load generators share; none sends all (default what a Slurm step or servebench shard's Kubernetes Job says)", func(text string) (err error) {
+	f.Func("shard", "`I/N` send part I, from 0, of a run that N machines share; none sends all (default what Slurm or a Job of servebench shard says)", func(text string) (err error) {
 		g.ShardGiven = true
 		s.Shard, err = loadgen.ParseShard(text)
 		return err
 	})
-	f.Var(argv.Parsed(&s.StartAt, "", parseInstant), "start-at", "`TIME` when the load begins, on all shards: as 2026-11-22T02:15:00.5Z, or Unix seconds")
-	f.Var(argv.Parsed(&s.RunID, "", loadgen.ParseRunID), "run-id", "`TEXT` the run's id, the same for all shards (default Slurm's job and step, or made from --start-at and the flags)")
-	f.Var(argv.Optional(&s.ClockOffset, parseOffset), "clock-offset", "`TIME` by how much this machine's clock is ahead of the one that all shards go by, as --clock-offset=-0.3ms (default what the system knows)")
+	f.Var(argv.Parsed(&s.StartAt, "", parseInstant), "start-at", "`TIME` when the load starts, on all shards, as 2026-11-22T02:15:00.5Z or in Unix seconds")
+	f.Var(argv.Parsed(&s.RunID, "", loadgen.ParseRunID), "run-id", "`TEXT` id of the run, the same for all shards (default Slurm's job and step, or made from --start-at and the flags)")
+	f.Var(argv.Optional(&s.ClockOffset, parseOffset), "clock-offset", "`TIME` how far this machine's clock is ahead of the reference, as --clock-offset=-0.3ms (default what the system knows)")
 }
 
 var unixSeconds = regexp.MustCompile(`^(\d{1,11})(?:\.(\d{1,9})\d*)?$`)

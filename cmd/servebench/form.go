@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/servebench/servebench/cmd/servebench/internal/argv"
+	"github.com/servebench/servebench/loadgen"
 	"github.com/servebench/servebench/metrics"
 )
 
@@ -33,8 +34,9 @@ type group interface{ define(*argv.Flags) }
 // A resolver is a group whose flags have to be looked at together once they are set.
 type resolver interface{ resolve(*argv.Flags) error }
 
-// loadCommand makes a verb that takes the flags of `vllm bench serve`.
-func loadCommand(cmd *cobra.Command, do func(context.Context, *options) error) *cobra.Command {
+// loadCommand makes a verb that takes the flags of `vllm bench serve`. Its short help
+// shows the common ones.
+func loadCommand(cmd *cobra.Command, do func(context.Context, *options) error, common []string) *cobra.Command {
 	var f *form
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
 		o, err := f.fill()
@@ -45,6 +47,7 @@ func loadCommand(cmd *cobra.Command, do func(context.Context, *options) error) *
 		return do(cmd.Context(), o)
 	}
 	f = newForm(argv.Of(cmd))
+	f.flags.Common(common...)
 	return cmd
 }
 
@@ -66,23 +69,23 @@ func newForm(flags *argv.Flags) *form {
 	o := &options{}
 	several := &experimentFlags{options: o}
 	f := &form{options: o, flags: flags, several: several, sections: []section{
-		{"Server and protocol", &serverFlags{options: o}},
-		{"Traffic", &trafficFlags{options: o}},
-		{"Workload", &workloadFlags{options: o}},
-		{"Single datasets", &datasetFlags{options: o}},
-		{"Sampling", &samplingFlags{options: o}},
-		{"Several runs", several},
-		{"Many machines", &shardFlags{o}},
-		{"Watching", &watchFlags{options: o}},
-		{"Results", &resultFlags{options: o}},
-		{"Time limits, in seconds or as 90s, 5m, 6h; 0 for none", &limitFlags{o}},
-		{"Other", otherFlags{}},
-		{"Flags of vllm bench serve that are refused", refusedFlags{}},
+		{"Server: where requests go, and by which API", &serverFlags{options: o}},
+		{"Traffic: when requests are sent", &trafficFlags{options: o}},
+		{"Workload: what is sent", &workloadFlags{options: o}},
+		{"Datasets: flags of single datasets", &datasetFlags{options: o}},
+		{"Sampling: what the model is asked for", &samplingFlags{options: o}},
+		{"Targets: several servers and repeats", several},
+		{"Shards: one run on many machines", &shardFlags{o}},
+		{"Monitoring: what is sampled during the run", &watchFlags{options: o}},
+		{"Results: what is reported, and where it goes", &resultFlags{options: o}},
+		{"Limits: times in seconds or as 90s, 5m, 6h; 0 means no limit", &limitFlags{o}},
+		{"Other: configuration and help", otherFlags{}},
+		{"Refused: flags of vllm bench serve that need what servebench lacks", refusedFlags{}},
 	}}
 	for _, s := range f.sections {
 		flags.Group(s.title, s.define)
 	}
-	flags.Gone = goneFlags
+	flags.Instead = insteadFlags
 	flags.First(vllmFlags()...)
 	return f
 }
@@ -155,21 +158,22 @@ type limitFlags struct{ *options }
 
 func (g *limitFlags) define(f *argv.Flags) {
 	l := &g.Limits
-	f.Var(argv.Parsed(&l.Connect, "60", argv.ParseSeconds), "connect-timeout", "`TIME` for opening a connection, TLS included")
-	f.Var(argv.Parsed(&l.FirstByte, "0", argv.ParseSeconds), "first-byte-timeout", "`TIME` from sending a request to the first byte of its answer")
-	f.Var(argv.Parsed(&l.Stall, "300", argv.ParseSeconds), "stall-timeout", "`TIME` between two pieces of a streamed answer")
-	f.Var(argv.Parsed(&l.Total, "21600", argv.ParseSeconds), "total-timeout", "`TIME` for one request from start to end")
-	f.Var(argv.Parsed(&l.Tail, "0", argv.ParseSeconds), "drain-limit", "`TIME` for requests in flight once the last was sent")
-	f.Var(argv.Parsed(&l.Deadline, "0", argv.ParseSeconds), "deadline", "`TIME` for the run from when the clock starts; one that is cut short exits with 1")
-	f.Var(argv.Parsed(&l.Drain, "30", argv.ParseSeconds), "drain-timeout", "`TIME` for requests in flight when the run is interrupted")
+	f.Var(argv.Parsed(&l.Connect, "60", argv.ParseSeconds), "connect-timeout", "`TIME` limit for opening a connection, with TLS")
+	f.Var(argv.Parsed(&l.FirstByte, "0", argv.ParseSeconds), "first-byte-timeout", "`TIME` limit from sending a request to the first byte of its answer")
+	f.Var(argv.Parsed(&l.Stall, "300", argv.ParseSeconds), "stall-timeout", "`TIME` limit between two pieces of an answer")
+	f.Var(argv.Parsed(&l.Total, "21600", argv.ParseSeconds), "total-timeout", "`TIME` limit for one request, from start to end")
+	f.Var(argv.Parsed(&l.Tail, "0", argv.ParseSeconds), "drain-limit", "`TIME` limit for requests in flight after the last was sent")
+	f.Var(argv.Parsed(&l.Deadline, "0", argv.ParseSeconds), "deadline", "`TIME` limit for the whole run. A run that it cuts short ends with exit code 1")
+	f.Var(argv.Parsed(&l.Drain, "30", argv.ParseSeconds), "drain-timeout", "`TIME` limit for requests in flight after Ctrl-C")
 }
 
 // otherFlags are those of no options.
 type otherFlags struct{}
 
 func (otherFlags) define(f *argv.Flags) {
-	f.ConfigFile("config", "`FILE` YAML file whose keys are flag names; the command line wins over it")
+	f.ConfigFile("config", "`FILE` YAML file whose keys are flag names. Flags of the command line replace its values")
 	f.BoolP("help", "h", false, "show this help")
+	f.OfferFiles("config", "yaml", "yml")
 }
 
 // Words that vLLM has and servebench does not yet. They are refused by name.
@@ -182,8 +186,18 @@ var (
 	unbuiltDatasets = []string{"hf", "random-mm", "random-rerank", "custom_image", "custom_audio", "custom_mm", "txt-slices"}
 )
 
-// goneFlags are flags of older releases of vLLM, with what took their place.
-var goneFlags = map[string]string{
+// insteadFlags are flags of older releases of vLLM and of other load generators, with
+// what to do instead.
+var insteadFlags = map[string]string{
+	"--api-key":                   "set the environment variable " + loadgen.KeyVariable,
+	"--qps":                       "use --request-rate",
+	"--rps":                       "use --request-rate",
+	"--requests":                  "use --num-prompts",
+	"-n":                          "use --num-prompts",
+	"-c":                          "use --max-concurrency",
+	"--users":                     "use --max-concurrency",
+	"--stream":                    "answers are always streamed",
+	"--streaming":                 "answers are always streamed",
 	"--best-of":                   "vLLM dropped it",
 	"--common-prefix-len":         "use --random-prefix-len",
 	"--custom-skip-chat-template": "use --skip-chat-template",

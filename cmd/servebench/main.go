@@ -11,6 +11,7 @@ import (
 	"fmt"
 	"os"
 	"os/signal"
+	"path/filepath"
 	"slices"
 	"strings"
 	"syscall"
@@ -19,6 +20,7 @@ import (
 	"github.com/spf13/cobra"
 	_ "golang.org/x/crypto/x509roots/fallback" // certificates for https where the system has none, as in an empty image
 
+	"github.com/servebench/servebench/cmd/servebench/internal/argv"
 	"github.com/servebench/servebench/cmd/servebench/internal/version"
 )
 
@@ -36,13 +38,19 @@ func main() {
 
 // servebench runs one command line and gives its exit code.
 func servebench(ctx context.Context, args []string) int {
-	root := newRootCommand()
 	var copies []string // see argv.Hide
 	for _, arg := range args {
 		copies = append(copies, strings.Clone(arg))
 	}
-	root.SetArgs(copies)
-	err := root.ExecuteContext(ctx)
+	program := newProgram()
+	words, said, err := program.Route(copies)
+	if said != "" {
+		fmt.Fprintln(os.Stderr, said)
+	}
+	if err == nil {
+		program.SetArgs(words)
+		err = program.ExecuteContext(ctx)
+	}
 	var exit exitError
 	switch {
 	case err == nil:
@@ -109,10 +117,27 @@ type exitError struct {
 
 func (e exitError) Unwrap() error { return e.error }
 
-func newRootCommand() *cobra.Command {
+// otherPrograms are how a load test is begun in other programs, and what people try first.
+var otherPrograms = []argv.Alias{
+	{Words: "vllm bench serve", Means: "run"},
+	{Words: "bench serve", Means: "run"},
+	{Words: "bench", Means: "run"},
+	{Words: "benchmark", Means: "run"},
+	{Words: "serve", Means: "run"},
+	{Words: "version", Means: "--version"},
+}
+
+const rootHelp = `Load an LLM server, measure its answers, and say what to believe.
+
+  servebench sim                                   # a server to try it on
+  servebench run --base-url http://127.0.0.1:8000  # one load test
+  servebench run --help                            # what else it can do`
+
+func newProgram() *argv.Program {
 	root := &cobra.Command{
 		Use:           "servebench",
 		Short:         "A load generator for LLM serving endpoints",
+		Long:          rootHelp,
 		Version:       version.Number(),
 		SilenceErrors: true,
 		SilenceUsage:  true,
@@ -121,7 +146,31 @@ func newRootCommand() *cobra.Command {
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
 		return fmt.Errorf("%w: see %s --help", err, cmd.CommandPath())
 	})
+	program := &argv.Program{Command: root, Usual: "run", Aliases: otherPrograms}
 	root.AddCommand(newRunCommand(), newSimCommand(), newReportCommand(), newCompareCommand(), newDatasetCommand(),
-		newSelftestCommand(), newSelftestServerCommand(), newSweepCommand(), newShardCommand(time.Now), newHolderCommand())
-	return root
+		newSelftestCommand(), newSelftestServerCommand(), newSweepCommand(), newShardCommand(time.Now), newHolderCommand(), newManualCommand(program))
+	return program
+}
+
+// newManualCommand makes the verb that writes the manual pages, for who packs servebench.
+func newManualCommand(program *argv.Program) *cobra.Command {
+	return &cobra.Command{
+		Use:   "man DIR",
+		Short: "Write the manual pages into a folder",
+		Long:  "Write the manual pages into a folder: servebench.1, servebench-run.1 and one for\neach other command. They say what --help says.",
+		Args: func(_ *cobra.Command, args []string) error {
+			if len(args) != 1 {
+				return errors.New("man takes one folder, for the pages")
+			}
+			return nil
+		},
+		RunE: func(_ *cobra.Command, args []string) error {
+			if err := os.MkdirAll(args[0], 0o777); err != nil {
+				return err
+			}
+			return program.Manual(func(name string, page []byte) error {
+				return os.WriteFile(filepath.Join(args[0], name+".1"), page, 0o666)
+			})
+		},
+	}
 }

@@ -50,20 +50,20 @@ func newReportCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "report [FILE…]",
 		Short: "Print the result block of recorded runs",
-		Long: `Print the result block of recorded runs, one for each run found, in order. The
-shards of a run are one run, in whatever files they are.
+		Long: `Print the result block of recorded runs, one for each run, in order. The shards
+of a run make one run, in whatever files they are.
 
-A FILE is a record stream (servebench run -o), the folder of a sweep or of such
-files, a result file of vLLM's (--save-result, --append-result), or any text with
-result blocks in it. FILE:2 is the second run of a file, FILE:2-5 the second to the
-fifth. Without FILE, or for -, it is standard input. Standard error has what to know
-about the numbers.
+A FILE is a record stream (servebench run -o FILE), the folder of a sweep or of
+such files, a result file of vLLM (--save-result, --append-result), or any text
+with result blocks in it. FILE:2 is the second run of a file, FILE:2-5 the second
+to the fifth. - means standard input. What else there is to know about the numbers
+goes to stderr.
 
-With --html or --svg the runs are shown instead, together: on a page that opens
-from a disk and fetches nothing, or as a picture for each chart.`,
+--html writes a page about all runs instead, which opens without a network, and
+--svg writes each of its charts.`,
 		Example: `  servebench report run.jsonl
   servebench report --goodput ttft:200 tpot:50 shard-*.jsonl
-  servebench report --percentile-metrics ttft,e2el --metric-percentiles 50,99.9 vllm-infqps-model.json
+  servebench report --metric-percentiles 50,99.9 vllm-infqps-model.json
   servebench report --html report.html old.jsonl new.jsonl`,
 		Args: cobra.ArbitraryArgs,
 		RunE: func(cmd *cobra.Command, files []string) error {
@@ -75,20 +75,28 @@ from a disk and fetches nothing, or as a picture for each chart.`,
 		},
 	}
 	f := argv.Of(cmd)
-	f.Var(argv.Optional(&r.vllm, parseVersion), "vllm-version", "`VERSION` print the block as this release of vLLM, 0.6.4 … latest, and count recorded answers by its definitions (default as the run was recorded)")
-	f.StringVar(&r.format, "format", "block", "`FORMAT` the block, or vLLM's result file")
-	f.BoolVar(&r.detailed, "save-detailed", false, "with --format json: the arrays of single requests too, where they are known")
+	f.Var(argv.Optional(&r.vllm, parseVersion), "vllm-version", "`VERSION` release of vLLM whose block and definitions to use, from 0.4.0 on (default that of the recording)")
+	f.StringVar(&r.format, "format", "block", "`FORMAT` print vLLM's result block, or its JSON result file")
+	f.BoolVar(&r.detailed, "save-detailed", false, "with --format json, write every request too")
 	f.StringVar(&r.metrics, "percentile-metrics", "", "`LIST` latencies to print, of ttft,tpot,itl,e2el (default those of the run)")
-	f.Var(argv.Parsed(&r.percentiles, "", parsePercentiles), "metric-percentiles", "`LIST` their percentiles, as 50,90,99.9 (default those of the run)")
-	f.StringArrayVar(&r.goodput, "goodput", nil, "count requests that meet `KEY:MS`, as ttft:100 e2el:2000, in milliseconds")
-	f.Var(argv.Parsed(&r.parts.Window, "", parseWindow), "window", "`WHEN` report this part of a run, too: steady, or times from its start as 20s:110s, 20s: or :110s")
-	f.Var(argv.Parsed(&r.parts.Slice, "", parseSlice), "slice", "`TIME` report a run in equal parts of that length, too, as 10s")
-	f.StringVar(&r.page, "html", "", "`FILE` write a page about all runs into this file")
+	f.Var(argv.Parsed(&r.percentiles, "", parsePercentiles), "metric-percentiles", "`LIST` percentiles to print, from 0 to 100, as 50,90,99.9 (default those of the run)")
+	f.StringArrayVar(&r.goodput, "goodput", nil, "`KEY:MS` limits of a good request, as ttft:100 e2el:2000, in milliseconds")
+	f.Var(argv.Parsed(&r.parts.Window, "", parseWindow), "window", "`WHEN` also report this part of a run: steady, or from:to as 20s:110s, 20s: or :110s")
+	f.Var(argv.Parsed(&r.parts.Slice, "", parseSlice), "slice", "`TIME` also report a run in parts of this length, as 10s")
+	f.StringVar(&r.page, "html", "", "`FILE` write one HTML page about all runs to this file")
 	f.StringVar(&r.folder, "svg", "", "`DIR` write each chart of the page as an SVG into this folder")
-	f.BoolVar(&r.parts.Extended, "extended", false, "print sections under the block, too: failures by class, queueing, latency per token, the run in slices")
-	f.StringVar(&r.hgrmDir, "hgrm", "", "write the percentiles of each latency into `DIR`, in the form that HdrHistogram's tools plot")
-	f.Func("write", "write a file as well: `FORMAT=FILE`, may be given several times. FORMAT is csv (a row for each run), requests-csv or requests-parquet (a row for each request), smaller-is-better or bigger-is-better (JSON for github-action-benchmark). FILE - is standard output, which then has nothing else", r.writes.Add)
-	f.BoolVar(&r.strict, "strict", false, "end with exit code 3 when a run is SUSPECT or OVERLOADED")
+	f.BoolVar(&r.parts.Extended, "extended", false, "also print failures by class, queueing, latency per token and the run in slices")
+	f.StringVar(&r.hgrmDir, "hgrm", "", "`DIR` write the percentiles of each latency into this folder, for HdrHistogram's plotter")
+	f.Func("write", "`FORMAT=FILE` also write a file in this format; may be repeated. FORMAT is csv (a row for each run), requests-csv or requests-parquet (a row for each request), smaller-is-better or bigger-is-better (JSON for github-action-benchmark). FILE - is standard output, which then has nothing else", r.writes.Add)
+	f.BoolVar(&r.strict, "strict", false, "end with exit code 3 if a run is SUSPECT or OVERLOADED")
+	f.OfferList("percentile-metrics", latencies()...)
+	f.OfferList("metric-percentiles", "50", "90", "95", "99", "99.9")
+	f.Offer("goodput", "ttft:", "tpot:", "e2el:")
+	f.Offer("window", "steady")
+	f.Offer("vllm-version", releases...)
+	f.Offer("write", "csv=", "requests-csv=", "requests-parquet=", "smaller-is-better=", "bigger-is-better=")
+	f.OfferFiles("html", "html")
+	f.OfferFolders("svg", "hgrm")
 	f.Choices("format", "block", "json")
 	return cmd
 }

@@ -15,18 +15,41 @@ func newRunCommand() *cobra.Command {
 	return loadCommand(&cobra.Command{
 		Use:   "run [flags]",
 		Short: "Run one load test and print its result block",
-		Long: `Run sends one dataset to one server and prints the result block, as
-"vllm bench serve" does and with its flags. What that program prints goes to
-stdout, all else to stderr; with -o - the record stream has stdout to itself.
+		Long: `Run one load test and print its result block, with the flags and in the words of
+"vllm bench serve". That program's output goes to stdout, all else to stderr.
 
-Ctrl-C stops sending, gives the requests in flight --drain-timeout to end and
-reports what was done, with exit code 130; a second one quits at once. When
-every request failed the exit code is 1.
+After the block comes what it leaves out, and a verdict on the numbers: VALID,
+SUSPECT with the reasons, or OVERLOADED if the server did not keep up with the
+request rate.
 
-After the block, stderr has what it leaves out, and then whether the numbers can
-be believed: VALID, SUSPECT with the reasons, or OVERLOADED where the server did not
-keep up with the request rate. With --strict, the last two end with exit code 3.`,
-	}, run)
+Ctrl-C stops sending, waits up to --drain-timeout for the requests in flight and
+reports what was done; a second Ctrl-C quits at once.
+
+Exit code 0: done. 1: every request failed, or a file could not be written.
+2: misuse. 3: SUSPECT or OVERLOADED, with --strict. 130: interrupted.`,
+		Example: `  # 200 requests at 5 per second
+  servebench run --base-url http://127.0.0.1:8000 \
+      --num-prompts 200 --request-rate 5
+
+  # Chat, 16 requests in flight for a minute, with limits for a good request
+  servebench run --base-url http://127.0.0.1:8000 \
+      --backend openai-chat --endpoint /v1/chat/completions \
+      --max-concurrency 16 --duration 60s --goodput ttft:500 tpot:50
+
+  # Prompts from a file, and an HTML page about the run
+  servebench run --base-url http://127.0.0.1:8000 \
+      --dataset-name sharegpt --dataset-path sharegpt.json -o run.jsonl
+  servebench report --html run.html run.jsonl`,
+	}, run, runCommon)
+}
+
+// runCommon are the flags that people use, which the short help of run shows.
+var runCommon = []string{
+	"backend", "base-url", "endpoint", "header", "model", "tokenizer",
+	"request-rate", "max-concurrency", "duration", "ready-check-timeout-sec", "num-warmups",
+	"dataset-name", "dataset-path", "num-prompts", "seed", "random-input-len", "random-output-len",
+	"temperature", "ignore-eos", "extra-body", "target", "server-metrics",
+	"metric-percentiles", "goodput", "save-result", "record-to", "plot-timeline", "extended", "strict", "config",
 }
 
 func run(ctx context.Context, o *options) error {

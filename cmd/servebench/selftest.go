@@ -34,7 +34,7 @@ func newSelftestCommand() *cobra.Command {
 	t := &selftestCommand{talk: os.Stderr}
 	cmd := &cobra.Command{
 		Use:   "selftest [flags]",
-		Short: "Measure the accuracy of this machine's measurements",
+		Short: "Measure how accurate servebench is on this machine",
 		Long:  selftest.Explanation,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			t.out = cmd.OutOrStdout()
@@ -43,11 +43,11 @@ func newSelftestCommand() *cobra.Command {
 		},
 	}
 	f := argv.Of(cmd)
-	f.BoolVar(&t.quick, "quick", false, "fewer and shorter rows, within 50 s")
-	f.IntSliceVar(&t.streams, "streams", []int{64, 256, 1024, 2048, 4096}, "`N,N` streams of the rows in steps; when given, the rows of starts are left out")
-	f.DurationVar(&t.duration, "duration", 4*time.Second, "`TIME` how long each row lasts once all streams have started")
+	f.BoolVar(&t.quick, "quick", false, "measure fewer and shorter rows, in 50 s")
+	f.IntSliceVar(&t.streams, "streams", []int{64, 256, 1024, 2048, 4096}, "`N,N` numbers of concurrent streams to measure, a row for each. If given, the rows about bursts of starts are left out")
+	f.DurationVar(&t.duration, "duration", 4*time.Second, "`TIME` time to measure each row, as 4s, once all its streams have started")
 	f.BoolVar(&t.json, "json", false, "print one JSON object instead of tables")
-	f.BoolVar(&t.noStore, "no-store", false, "do not keep the result for servebench run to compare itself with")
+	f.BoolVar(&t.noStore, "no-store", false, "do not keep the result. servebench run uses it to judge its own accuracy")
 	return cmd
 }
 

@@ -82,7 +82,7 @@ func TestSelftestRefusesBadFlags(t *testing.T) {
 		{"--strams 64", "unknown flag --strams: did you mean --streams?"},
 		{"--duration 0s", "--duration"},
 		{"--quick=yes", "argument --quick: ignored explicit argument 'yes'"},
-		{"argument", "unrecognized arguments: argument: there are no arguments beside flags"},
+		{"argument", "unrecognized arguments: argument: this command takes flags alone"},
 	} {
 		cmd := newSelftestCommand()
 		cmd.SetArgs(strings.Fields(row.args))

@@ -15,6 +15,7 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/servebench/servebench/cmd/servebench/internal/argv"
 	"github.com/servebench/servebench/dataset"
@@ -34,18 +35,20 @@ var schedulerTemplates = template.Must(template.New("").Funcs(template.FuncMap{
 func newShardCommand(now func() time.Time) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "shard slurm|kubernetes [flags] -- run …",
-		Short: "Print what makes a scheduler run one load test on many machines",
-		Long: `Print what makes a scheduler run one load test on many machines: a batch script
-for Slurm, a Job for Kubernetes. Each of its shards sends its part of the
-requests at the times that they have in the whole, and servebench report makes
-one report of them all.`,
-		Example: `  servebench shard slurm --shards 8 -- run --base-url http://gpu1:8000 --num-prompts 100000 --request-rate 2000 > load.sh
+		Short: "Print a job that runs one load test on many machines",
+		Long: `Print a job that runs one load test on many machines: a batch script for Slurm,
+or a Job for Kubernetes. Each shard sends its part of the requests, at the times
+that they have in the whole run. servebench report makes one report of them all.`,
+		Example: `  servebench shard slurm --shards 8 -- run --base-url http://gpu1:8000 \
+      --num-prompts 100000 --request-rate 2000 > load.sh
   sbatch load.sh
-  servebench shard kubernetes --image registry/servebench:1 -- run --base-url http://vllm:8000 > load.yaml
+
+  servebench shard kubernetes --image registry/servebench:1 -- run \
+      --base-url http://vllm:8000 > load.yaml
   kubectl apply -f load.yaml`,
 		Args: cobra.ArbitraryArgs,
-		RunE: func(*cobra.Command, []string) error {
-			return errors.New("shard takes a scheduler, slurm or kubernetes, as in servebench shard slurm -- run --base-url http://HOST:8000")
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return argv.Unknown(cmd, strings.Join(args[:min(1, len(args))], ""))
 		},
 	}
 	cmd.AddCommand(newSlurmCommand(now), newKubernetesCommand(now))
@@ -71,7 +74,7 @@ type sharded struct {
 func (s *sharded) command(cmd *cobra.Command, file string, now func() time.Time, check func() error) *argv.Flags {
 	cmd.Args = func(cmd *cobra.Command, args []string) error {
 		if cmd.ArgsLenAtDash() != 0 || len(args) == 0 || args[0] != "run" {
-			return fmt.Errorf("%s takes the run after a --, as in %[1]s -- run --base-url http://HOST:8000", cmd.CommandPath())
+			return fmt.Errorf("the run must follow a --, as in %s -- run --base-url http://HOST:8000", cmd.CommandPath())
 		}
 		return nil
 	}
@@ -87,8 +90,12 @@ func (s *sharded) command(cmd *cobra.Command, file string, now func() time.Time,
 		return schedulerTemplates.ExecuteTemplate(cmd.OutOrStdout(), file, s)
 	}
 	f := argv.Of(cmd)
-	f.IntVar(&s.Shards, "shards", 8, "`N` how many shards there are")
-	f.DurationVar(&s.Ready, "start-in", s.Ready, "`TIME` how long the shards have to get ready until they start together, as 30s or 5m")
+	f.Instead = map[string]string{}
+	emptyForm().flags.VisitAll(func(flag *pflag.Flag) {
+		f.Instead["--"+flag.Name] = "it is a flag of the run: put -- run in front of it"
+	})
+	f.IntVar(&s.Shards, "shards", 8, "`N` number of shards")
+	f.DurationVar(&s.Ready, "start-in", s.Ready, "`TIME` time for the shards to get ready before they start together, as 30s or 5m")
 	f.StringVar(&s.Name, "name", "servebench", "`NAME` name of the job")
 	return f
 }
@@ -98,14 +105,15 @@ func newSlurmCommand(now func() time.Time) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "slurm [flags] -- run …",
 		Short: "Print a batch script for Slurm",
-		Long: `Print a batch script for Slurm. Submitted by sbatch, it runs a shard in each
-task of one step, all of which start at the same second, and then prints the
-report of them all. It ends with the worst exit code of the shards and the report.`,
-		Example: `  servebench shard slurm --sbatch --nodes=4 --sbatch "--time=1:00:00" -- run --base-url http://gpu1:8000 > load.sh
+		Long: `Print a batch script for Slurm. It runs a shard in each task of one step. All
+start at the same second; then the script prints the report of them all. It ends
+with the worst exit code of the shards and the report.`,
+		Example: `  servebench shard slurm --sbatch --nodes=4 --sbatch "--time=1:00:00" \
+      -- run --base-url http://gpu1:8000 > load.sh
   sbatch load.sh`,
 	}
 	f := s.command(cmd, "slurm.sh", now, s.checkSlurm)
-	f.StringArrayVar(&s.Sbatch, "sbatch", nil, "`OPTION` an \"#SBATCH OPTION\" line of the script, as --nodes=4; may be repeated")
+	f.StringArrayVar(&s.Sbatch, "sbatch", nil, "`OPTION` option of sbatch for the script, as --nodes=4; may be repeated")
 	f.Verbatim("sbatch")
 	return cmd
 }
@@ -115,16 +123,18 @@ func newKubernetesCommand(now func() time.Time) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "kubernetes [flags] --image IMAGE -- run …",
 		Short: "Print a Job for Kubernetes",
-		Long: `Print a Job for Kubernetes, of 1.29 or later. Each of its pods is a shard that
-prints its records in compact form, so servebench report makes one report of the
-logs of them all. They start together --start-in after the Job was printed.`,
-		Example: `  servebench shard kubernetes --image registry/servebench:1 -- run --base-url http://vllm:8000 | kubectl apply -f -
-  kubectl logs -l job-name=servebench --tail=-1 --max-log-requests=8 | servebench report`,
+		Long: `Print a Job for Kubernetes 1.29 or later. Each of its pods is a shard, which
+prints its records in compact form, so that servebench report can make one
+report of all logs. They start together, --start-in after the Job was printed.`,
+		Example: `  servebench shard kubernetes --image registry/servebench:1 -- run \
+      --base-url http://vllm:8000 | kubectl apply -f -
+  kubectl logs -l job-name=servebench --tail=-1 --max-log-requests=8 |
+      servebench report`,
 	}
 	f := s.command(cmd, "kubernetes.yaml", now, s.checkKubernetes)
-	f.StringVar(&s.Image, "image", "", "`IMAGE` image that has servebench in its PATH, and the files that the run's flags name")
+	f.StringVar(&s.Image, "image", "", "`IMAGE` image with servebench in its PATH and the files that the run needs")
 	f.StringVar(&s.Namespace, "namespace", "", "`NAME` namespace of the Job (default kubectl's)")
-	f.StringVar(&s.Secret, "secret", "", "`NAME` of a Secret whose key OPENAI_API_KEY goes into the environment")
+	f.StringVar(&s.Secret, "secret", "", "`NAME` Secret with the API key, as its key OPENAI_API_KEY")
 	return cmd
 }
 

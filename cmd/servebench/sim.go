@@ -32,20 +32,27 @@ func newSimCommand() *cobra.Command {
 	var o simOptions
 	cmd := &cobra.Command{
 		Use:   "sim",
-		Short: "Serve the OpenAI API like vLLM, with a simulated engine and random words",
-		Long: `Serve the OpenAI API like vLLM, with a simulated engine and random words.
+		Short: "Serve the OpenAI API with a simulated vLLM",
+		Long: `Serve the OpenAI API as vLLM does, with a simulated engine and random words.
 
 Once the server accepts connections, it prints "listening on URL" on stdout.
-SIGINT and SIGTERM end it. With --servers there are several on one GPU, each at a
-port of its own, which slow each other as the profile's sharing says or, where it
-says nothing, as time slices do: beside one other that works, a step takes twice
-as long.
+Ctrl-C ends it. --servers starts several on one simulated GPU, each at a port of
+its own, which slow each other as the profile says. Without a profile they share
+time: beside one busy server, a step takes twice as long.
 
-Faults are given as a list, as in --fault stall=3,crlf, for all requests or, by
---fault-probability and --fault-every, for some. A request with the header
-` + sim.FaultHeader + ` chooses its own; "none" means none.
+--fault makes the server misbehave, as in --fault stall=3,crlf: in all
+requests, or in some with --fault-probability or --fault-every. The header
+` + sim.FaultHeader + ` of a request chooses its faults; "none" means none. The faults:
 
 ` + sim.FaultHelp(),
+		Example: `  # A server for trying servebench
+  servebench sim
+
+  # A server as it was measured, at any free port
+  servebench sim --profile mps-solo --port 0
+
+  # Every tenth answer breaks off
+  servebench sim --fault cut --fault-every 10`,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			ctx, stop := signal.NotifyContext(cmd.Context(), os.Interrupt, syscall.SIGTERM)
 			defer stop()
@@ -75,42 +82,43 @@ Faults are given as a list, as in --fault stall=3,crlf, for all requests or, by
 func (o *simOptions) define(f *argv.Flags) {
 	o.given = f.Changed
 	usual := sim.DefaultCost()
-	f.Group("Addresses", func(f *argv.Flags) {
+	f.Group("Addresses: where it listens", func(f *argv.Flags) {
 		f.StringVar(&o.host, "host", "127.0.0.1", "`HOST` address to listen on")
-		f.StringVar(&o.port, "port", "8000", "`PORT` port to listen on, 0 for any that is free; of several servers the first one's, or a list, as 8100,8101")
-		f.StringVar(&o.socket, "uds", "", "`PATH` Unix socket to listen on instead")
-		f.IntVar(&o.servers, "servers", 1, "`N` servers that share one GPU, at successive ports unless --port lists them; each slows the others while it works")
-		f.StringVar(&o.ready, "ready-file", "", "`FILE` file that gets the URL of each server, a line each, once they accept connections")
+		f.StringVar(&o.port, "port", "8000", "`PORT` port to listen on; 0 takes a free one. With --servers it is the first port, or a list as 8100,8101")
+		f.StringVar(&o.socket, "uds", "", "`PATH` Unix socket to listen on, instead of a port")
+		f.IntVar(&o.servers, "servers", 1, "`N` number of servers that share one GPU. Each has a port of its own and slows the others while it works")
+		f.StringVar(&o.ready, "ready-file", "", "`FILE` file to write the URL of each server to, one per line, once they accept connections")
 	})
-	f.Group("Model", func(f *argv.Flags) {
-		f.StringVar(&o.Model, "model", "stub-32000", "`NAME` model to pretend to be, as root in /v1/models")
+	f.Group("Model: what it serves", func(f *argv.Flags) {
+		f.StringVar(&o.Model, "model", "stub-32000", "`NAME` name of the model, as root in /v1/models")
 		f.StringVar(&o.ServedModelName, "served-model-name", "", "`NAME` name of the model in the API (default --model)")
-		f.StringVar(&o.tokenizer, "tokenizer", "", "`PATH` stub-N, or a tokenizer.json or its folder (default --model)")
-		f.IntVar(&o.MaxModelLen, "max-model-len", 32768, "`TOKENS` tokens of a prompt and its output at most")
-		f.IntVar(&o.MaxNumSeqs, "max-num-seqs", 256, "`N` requests in the batch at most; others wait")
-		f.IntVar(&o.MaxNumBatchedTokens, "max-num-batched-tokens", 2048, "`TOKENS` tokens in a step at most; longer prompts are prefilled in chunks")
-		f.IntVar(&o.MeanOutputLen, "mean-output-len", 128, "`TOKENS` mean output length of requests without ignore_eos, before max_tokens")
+		f.StringVar(&o.tokenizer, "tokenizer", "", "`PATH` stub-N for N made-up words, or a tokenizer.json or its folder (default --model)")
+		f.IntVar(&o.MaxModelLen, "max-model-len", 32768, "`TOKENS` most tokens of a prompt and its output together")
+		f.IntVar(&o.MaxNumSeqs, "max-num-seqs", 256, "`N` most requests in a batch. Others wait")
+		f.IntVar(&o.MaxNumBatchedTokens, "max-num-batched-tokens", 2048, "`TOKENS` most tokens in a step. Longer prompts are prefilled in chunks")
+		f.IntVar(&o.MeanOutputLen, "mean-output-len", 128, "`TOKENS` mean output length of requests without ignore_eos. max_tokens still limits it")
 		f.Uint64Var(&o.Seed, "seed", 0, "`N` seed of text, output lengths, jitter and faults")
 	})
-	f.Group("Time of a step", func(f *argv.Flags) {
+	f.Group("Steps: how fast it is", func(f *argv.Flags) {
 		f.StringVar(&o.profile, "profile", "", "`NAME` behave as a server that was measured, by name or by a YAML file: "+strings.Join(sim.ProfileNames(), ", "))
-		f.DurationVar(&o.Cost.Base, "step-base", usual.Base, "`TIME` time of a step")
-		f.DurationVar(&o.Cost.PerSequence, "step-per-sequence", usual.PerSequence, "`TIME` more for each request that gives a token in it")
-		f.DurationVar(&o.Cost.PerPromptToken, "step-per-prompt-token", usual.PerPromptToken, "`TIME` more for each prompt token prefilled in it")
-		f.Float64Var(&o.Jitter, "jitter", 0.02, "`X` spread of step times: standard deviation of their logarithm")
+		f.DurationVar(&o.Cost.Base, "step-base", usual.Base, "`TIME` time of each step, as 5ms")
+		f.DurationVar(&o.Cost.PerSequence, "step-per-sequence", usual.PerSequence, "`TIME` time to add for each request that gets a token in the step")
+		f.DurationVar(&o.Cost.PerPromptToken, "step-per-prompt-token", usual.PerPromptToken, "`TIME` time to add for each prompt token prefilled in the step")
+		f.Float64Var(&o.Jitter, "jitter", 0.02, "`X` spread of step times: the standard deviation of their logarithm")
 	})
-	f.Group("Engine", func(f *argv.Flags) {
-		f.IntVar(&o.NumGPUBlocks, "num-gpu-blocks-override", 0, "`N` blocks of 16 tokens in the KV cache, for which requests may be preempted; 0 for no limit")
-		f.BoolVar(&o.PrefixCaching, "enable-prefix-caching", false, "prefill what prompts have in common once; POST /reset_prefix_cache forgets it")
-		f.IntVar(&o.Speculative.Tokens, "num-speculative-tokens", 0, "`N` tokens drafted in a decoding step; 0 for no speculation")
-		f.Float64Var(&o.Speculative.Acceptance, "speculative-acceptance", 0.7, "`P` chance of a draft token to be accepted after those before it")
-		f.StringVar(&o.Lead.Field, "lead", "", "`FIELD` what chat answers begin with: reasoning_content, reasoning or tool_calls")
-		f.IntVar(&o.Lead.Tokens, "lead-tokens", 0, "`N` how many of their tokens are that")
+	f.Offer("profile", sim.ProfileNames()...)
+	f.Group("Engine: cache and speculation", func(f *argv.Flags) {
+		f.IntVar(&o.NumGPUBlocks, "num-gpu-blocks-override", 0, "`N` size of the KV cache, in blocks of 16 tokens; 0 means no limit. Requests are preempted when it is full")
+		f.BoolVar(&o.PrefixCaching, "enable-prefix-caching", false, "prefill a common prefix once. POST /reset_prefix_cache empties the cache")
+		f.IntVar(&o.Speculative.Tokens, "num-speculative-tokens", 0, "`N` tokens to draft in each decoding step; 0 means no speculation")
+		f.Float64Var(&o.Speculative.Acceptance, "speculative-acceptance", 0.7, "`P` chance that a draft token is accepted, if those before it were")
+		f.StringVar(&o.Lead.Field, "lead", "", "`FIELD` start chat answers with this field: reasoning_content, reasoning or tool_calls")
+		f.IntVar(&o.Lead.Tokens, "lead-tokens", 0, "`N` number of tokens in the field of --lead")
 	})
-	f.Group("Faults", func(f *argv.Flags) {
-		f.Var(argv.Parsed(&o.Faults.List, "", sim.ParseFaults), "fault", "`LIST` how to misbehave: a list of the faults above")
-		f.Float64Var(&o.Faults.Probability, "fault-probability", 0, "`P` chance of a request to be met with --fault")
-		f.IntVar(&o.Faults.Every, "fault-every", 0, "`N` meet every Nth request with --fault")
+	f.Group("Faults: how it misbehaves", func(f *argv.Flags) {
+		f.Var(argv.Parsed(&o.Faults.List, "", sim.ParseFaults), "fault", "`LIST` faults to inject, with commas between, of those listed above")
+		f.Float64Var(&o.Faults.Probability, "fault-probability", 0, "`P` chance of a request to meet --fault, from 0 to 1")
+		f.IntVar(&o.Faults.Every, "fault-every", 0, "`N` let every Nth request meet --fault")
 	})
 }
 

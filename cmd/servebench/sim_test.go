@@ -130,7 +130,7 @@ func TestSimRefusesBadFlags(t *testing.T) {
 		{"--step", "ambiguous option: --step could match --step-base, --step-per-sequence, --step-per-prompt-token", 0},
 		{"--jitter", "argument --jitter: expected one argument", 0},
 		{"--enable_prefix_caching=yes", "argument --enable-prefix-caching: ignored explicit argument 'yes'", 0},
-		{"argument", "unrecognized arguments: argument: there are no arguments beside flags", 0},
+		{"argument", "unrecognized arguments: argument: this command takes flags alone", 0},
 		{"--port " + port, "address already in use", exitNo},
 		{"--port 0 --ready-file /no/such/folder/url", "/no/such/folder/url", exitNo},
 	} {

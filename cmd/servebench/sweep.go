@@ -36,10 +36,11 @@ func newSweepCommand() *cobra.Command {
 	c := &sweepCommand{}
 	cmd := &cobra.Command{
 		Use:   "sweep FILE | sweep FLAGS OF RUN",
-		Short: "Run an experiment: a grid of loads over servers, again and again",
+		Short: "Run a grid of loads over servers, with repeats",
 		Long:  sweepHelp,
 		Example: `  servebench sweep experiment.yaml
-  servebench sweep --base-url http://127.0.0.1:8000 --num-prompts 1,8,64 --random-input-len 80,10000 --repeat 3`,
+  servebench sweep --base-url http://127.0.0.1:8000 --num-prompts 1,8,64 \
+      --random-input-len 80,10000 --repeat 3`,
 		Args: cobra.ArbitraryArgs,
 	}
 	var f *argv.Flags
@@ -56,12 +57,15 @@ func newSweepCommand() *cobra.Command {
 		return errors.New("sweep takes either the FILE of an experiment, or flags of servebench run of which some have several values, such as --num-prompts 1,8")
 	}
 	f = argv.Of(cmd)
+	f.Extensions = []string{"yaml", "yml"}
 	f.Other = emptyForm().flags
-	f.Gone = goneFlags
-	f.BoolVar(&c.dryRun, "dry-run", false, "print what would be run, in order, and how long it may take; needs no server")
-	f.BoolVar(&c.printYAML, "print-yaml", false, "print the file that says the same as the flags, and run nothing")
-	f.StringVarP(&c.dir, "output", "o", "", "`DIR` folder for the journal, the records and the tables (default FILE.sweep without .yaml, or for flags servebench-ID.sweep with an id made of them)")
-	f.Var(argv.Parsed(&c.listen, "", parseListen), "metrics-addr", "serve Prometheus metrics of the loads at `HOST:PORT` meanwhile, at /metrics; port 0 takes one that is free")
+	f.Instead = insteadFlags
+	f.BoolVar(&c.dryRun, "dry-run", false, "print the runs in order and how long they may take. Nothing is started")
+	f.BoolVar(&c.printYAML, "print-yaml", false, "print the FILE that says the same as the flags. Nothing is started")
+	f.StringVarP(&c.dir, "output", "o", "", "`DIR` folder for the journal, the records and the tables (default FILE with .sweep in place of .yaml, or for flags servebench-ID.sweep with an id made of them)")
+	f.Var(argv.Parsed(&c.listen, "", parseListen), "metrics-addr", "`HOST:PORT` serve Prometheus metrics of the runs at this address, under /metrics; port 0 takes a free one")
+	f.Offer("metrics-addr", "127.0.0.1:9464")
+	f.OfferFolders("output")
 	return cmd
 }
 

@@ -24,9 +24,9 @@ type experimentFlags struct {
 }
 
 func (g *experimentFlags) define(f *argv.Flags) {
-	f.ListVar(&g.targets, "target", argv.Gathered, "`NAME=URL,FLAG=VALUE` a server to load, and flags for it alone, as a=http://127.0.0.1:8000,request-rate=5; several are loaded at once")
-	f.BoolVar(&g.SoloFirst, "solo-first", false, "load each target alone and all together, and compare; every second repeat begins with all together")
-	f.Var(argv.Optional(&g.repeat, argv.ParseInt), "repeat", "`N` how often to do it all, each time with other prompts (default 1, with --solo-first 2)")
+	f.ListVar(&g.targets, "target", argv.Gathered, "`NAME=URL,FLAG=VALUE` a server and flags for it alone, as a=http://127.0.0.1:8000,request-rate=5. Several targets are loaded at the same time")
+	f.BoolVar(&g.SoloFirst, "solo-first", false, "load each target alone and all together, and compare. Every second repeat begins with all together")
+	f.Var(argv.Optional(&g.repeat, argv.ParseInt), "repeat", "`N` number of repeats of the whole run, each with other prompts (default 1, with --solo-first 2)")
 	f.Conceal("target", redactTarget)
 }
 
@@ -172,7 +172,7 @@ func (t *target) check(flags *argv.Flags) error {
 // ofWhole says whether a flag is of a whole run, not of a target. Of those for watching,
 // each target may have replicas.
 func ofWhole(flag *pflag.Flag) bool {
-	whole := []string{"Several runs", "Many machines", "Watching", "Results", "Other"}
+	whole := []string{"Targets", "Shards", "Monitoring", "Results", "Other"}
 	return flag.Name != "server-metrics" && slices.Contains(whole, argv.GroupOf(flag)) || slices.Contains(wholeLimits, flag.Name)
 }
 

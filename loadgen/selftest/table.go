@@ -150,36 +150,35 @@ func bounds(w io.Writer, rows []Row) {
 }
 
 // Explanation describes a selftest, its tables and its JSON.
-const Explanation = `Measure the accuracy of this machine's measurements.
+const Explanation = `Measure how accurate servebench is on this machine.
 
-Selftest starts a server in a separate process. The server writes into each
-event when it wrote the event and when the request came, by the kernel's stamp.
-Selftest loads that server as servebench run would, and compares the measured
-times with the true ones. Client and server share the cores; neither is pinned.
+It starts a server as a process of its own, which writes into each event when it
+wrote it and when the request came, as the kernel saw it. It loads that server
+as servebench run does, and compares what it measured with the truth. Client and
+server share the cores.
 
-A row "N per S ms" has N streams that get their tokens at the same instants,
-every S ms, as from an engine's step. The streams start one by one, and events
-count once all have started. "At once" starts 1024 streams at the same instant,
-"Poisson" starts 395 streams a second at random. Their first token comes 50 ms
-after the request, the others every 20 ms.
+In a row "N per S ms", N streams get a token at the same instant every S ms, as
+from the steps of an engine. They start one by one, and events count once all
+have started. "At once" starts 1024 streams at one instant. "Poisson" starts 395
+streams per second at random; their first token comes 50 ms after the request,
+the others every 20 ms. The columns:
 
-  stamp   when an event arrived, less when it was written
-  TTFT    first arrival less sending, against first write less the request's arrival
-  ITL     between two arrivals, against between the two writes
-  shared  events that shared a read with an earlier one: the kernel keeps one
-          stamp for both, and max_age of the record bounds the error
-  CPU     of the client, including starting but not connecting
-  RSS     memory of a stream, without what the selftest itself records
-  others  CPU time of other processes, as a share of one core, without interrupts
-  late    events written when the next event of their stream was already due
+  stamp   error of the arrival time of an event
+  TTFT    error of the time to first token
+  ITL     error of the time between two tokens
+  shared  events that came in one read with an earlier one. The kernel keeps one
+          stamp for both; max_age in the record bounds the error
+  CPU     CPU time of the client per event, without connecting
+  RSS     memory per stream, without the notes of the selftest
+  others  CPU time of other processes, as a share of one core
+  late    events that the server wrote after the next one of the stream was due
 
-A row that was disturbed is void: it proves nothing. The machine is trusted up
-to the largest row in steps for which it and all smaller rows have an error at
-p99 of at most 1 ms in ITL and 10 ms in TTFT.
+A row that was disturbed is void and says nothing. The machine is trusted up to
+the largest row in steps that has, like all smaller ones, a P99 error of at most
+1 ms in ITL and 10 ms in TTFT.
 
-The result is stored in the user's configuration folder, as
-servebench/selftest.json, if a row in steps was valid and --streams did not
-select rows.
+The result is kept as servebench/selftest.json in the user's configuration
+folder, if a row in steps was valid and --streams was not given.
 
 The keys of --json name their units: _us, _ms, _s, _kib, _percent. rows has an
 object for each row: load (steps, at-once, poisson), streams, step_ms, events,

@@ -69,15 +69,25 @@ var faultKinds = []faultKind{
 	{"usage-in-finish", 0, 0, 0, "put the usage in the chunk with the finish reason"},
 }
 
-// FaultHelp returns one line for each kind of fault.
+// FaultHelp returns an entry for each kind of fault, in lines of at most 80 columns.
 func FaultHelp() string {
 	var b strings.Builder
 	for _, k := range faultKinds {
-		if k.most == 0 {
-			fmt.Fprintf(&b, "%-15s  %s\n", k.name, k.help)
-		} else {
-			fmt.Fprintf(&b, "%-15s  %s (N is %d unless given)\n", k.name+"[=N]", k.help, k.otherwise)
+		name, help := k.name, k.help
+		if k.most > 0 {
+			name, help = name+"[=N]", fmt.Sprintf("%s (default %d)", help, k.otherwise)
 		}
+		column := 0
+		fmt.Fprintf(&b, "%-16s", name)
+		for i, word := range strings.Fields(help) {
+			if column += 1 + len(word); i == 0 || column > 80 {
+				if column = 17 + len(word); i > 0 {
+					b.WriteString("\n" + strings.Repeat(" ", 16))
+				}
+			}
+			b.WriteString(" " + word)
+		}
+		b.WriteString("\n")
 	}
 	return b.String()
 }

@@ -25,13 +25,13 @@ type Setting struct {
 
 // Settings are all settings of a Gate.
 var Settings = []Setting{
-	{"margin", "gate a number: `METRIC=MARGIN`, such as median_ttft=5% or p99_itl=10%,2ms; a smaller change does not count", setMargin, yaml.MappingNode},
-	{"advisory", "do not gate this `METRIC`", setAdvisory, yaml.SequenceNode},
-	{"ceiling", "the most that the median of the new runs may be: `METRIC=VALUE`, such as p99_ttft=200", setCeiling, yaml.MappingNode},
-	{"floor", "the least that it may be: `METRIC=VALUE`", setFloor, yaml.MappingNode},
-	{"alpha", "chance of a false alarm over all gated numbers, `P` (default 0.05)", setAlpha, yaml.ScalarNode},
-	{"allowed-failures", "`SHARE` of a run's requests that may fail, such as 1% (default 0%)", setAllowed, yaml.ScalarNode},
-	{"despite", "compare although the sides differ in `NAME`: model, client or a flag; or although runs are suspect", setDespite, yaml.SequenceNode},
+	{"margin", "`METRIC=MARGIN` gate this number, as median_ttft=5% or p99_itl=10%,2ms. A change within the margin does not count", setMargin, yaml.MappingNode},
+	{"advisory", "`METRIC` do not gate this number", setAdvisory, yaml.SequenceNode},
+	{"ceiling", "`METRIC=VALUE` largest median that new runs may have, as p99_ttft=200", setCeiling, yaml.MappingNode},
+	{"floor", "`METRIC=VALUE` smallest median that new runs may have, as output_throughput=1000", setFloor, yaml.MappingNode},
+	{"alpha", "`P` chance of a false alarm over all gated numbers (default 0.05)", setAlpha, yaml.ScalarNode},
+	{"allowed-failures", "`SHARE` share of a run's requests that may fail, as 1% (default 0%)", setAllowed, yaml.ScalarNode},
+	{"despite", "`NAME` compare although the sides differ in this: model, client, or a flag; or although runs are suspect", setDespite, yaml.SequenceNode},
 }
 
 // UnmarshalYAML changes the gate as a gate file says, whose keys are the names of

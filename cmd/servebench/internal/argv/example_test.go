@@ -55,9 +55,10 @@ func Example() {
 	// Usage:
 	//   load [flags]
 	//
-	// Flags:
-	//       --request-rate RATE           requests a second (default 1)
-	//       --goodput KEY:MS …            limits of a good request
-	//       --format FORMAT               of the result (text, json) (default text)
-	//   -h, --help                        help for load
+	// Flags
+	//   --request-rate RATE         requests a second (default 1)
+	//   --goodput KEY:MS …          limits of a good request
+	//   --format FORMAT             of the result (text, json) (default text)
+	//   -h, --help                  show this help. --help=TOPIC is about a flag, a
+	//                               group or a word, --help=all about all flags
 }

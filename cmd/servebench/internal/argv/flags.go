@@ -27,8 +27,12 @@ type Flags struct {
 	// Otherwise they are errors.
 	Arguments bool
 
-	// Gone are flags that no longer exist, as written, with what to do instead.
-	Gone map[string]string
+	// Extensions are those of the files that completion offers as arguments; empty for all.
+	Extensions []string
+
+	// Instead says what to do instead of giving flags that do not exist, by their names
+	// with dashes in front.
+	Instead map[string]string
 
 	// Other are flags that the command takes and does not set itself: Passed has them.
 	// Its own flags of the same names come first.
@@ -36,6 +40,7 @@ type Flags struct {
 
 	passed   []Setting
 	words    []string            // of the command line
+	topic    string              // of the help that was asked for
 	given    map[string][]string // the arguments of each flag, as written
 	conceals map[string]func(string) string
 	config   string // name of the flag for a configuration file
@@ -62,11 +67,17 @@ const (
 // The keys of annotations.
 const (
 	groupKey    = "group"
+	argumentKey = "argument"
+	commonKey   = "common"
 	arityKey    = "arity"
 	choicesKey  = "choices"
 	unbuiltKey  = "unbuilt"
 	firstKey    = "first"
 	verbatimKey = "verbatim"
+	offerKey    = "offer"
+	listKey     = "list"
+	filesKey    = "files"
+	foldersKey  = "folders"
 )
 
 func (f *Flags) annotate(name, key string, values ...string) {
@@ -81,7 +92,8 @@ func has(flag *pflag.Flag, key string) bool {
 	return ok
 }
 
-// Group puts the flags that define defines under a heading of the help.
+// Group puts the flags that define defines under a heading of the help: a name and what
+// it is about, as "Traffic: when requests are sent".
 func (f *Flags) Group(title string, define func(*Flags)) {
 	define(f)
 	for _, flag := range f.all() {
@@ -91,8 +103,21 @@ func (f *Flags) Group(title string, define func(*Flags)) {
 	}
 }
 
-// GroupOf is the heading of a flag in the help; empty for none.
-func GroupOf(flag *pflag.Flag) string { return strings.Join(flag.Annotations[groupKey], "") }
+// GroupOf is the name of a flag's group; empty for none.
+func GroupOf(flag *pflag.Flag) string {
+	name, _, _ := strings.Cut(headingOf(flag), ":")
+	return name
+}
+
+// headingOf is the name of a flag's group and what it is about; empty for none.
+func headingOf(flag *pflag.Flag) string { return strings.Join(flag.Annotations[groupKey], "") }
+
+// Common has the short help show these flags alone. Without it, it shows all.
+func (f *Flags) Common(names ...string) {
+	for _, name := range names {
+		f.annotate(name, commonKey)
+	}
+}
 
 // ListVar defines a flag that takes several words. Those of one occurrence replace
 // those of an earlier one, unless they are Gathered.
@@ -211,7 +236,7 @@ func (f *Flags) Find(option string) []*pflag.Flag {
 	if flag := f.lookup(option); flag != nil {
 		return []*pflag.Flag{flag}
 	}
-	if f.Gone[option] != "" || !strings.HasPrefix(option, "--") {
+	if f.Instead[option] != "" || !strings.HasPrefix(option, "--") {
 		return nil
 	}
 	var first, others []*pflag.Flag

@@ -30,7 +30,7 @@ func sample() *Flags {
 	f.Bool("no-quick", false, "its opposite")
 	f.Refuse("adapter", One, "adapters", "none")
 	f.ConfigFile("config", "`FILE` more flags")
-	f.Gone = map[string]string{"--counter": "use --count"}
+	f.Instead = map[string]string{"--counter": "use --count"}
 	return f
 }
 
@@ -76,10 +76,10 @@ func TestWrongFlagsAreNamed(t *testing.T) {
 		"--quick=yes":           "argument --quick: ignored explicit argument 'yes'",
 		"--co 1":                "ambiguous option: --co could match --count, --config",
 		"--co=s3cret":           "ambiguous option: --co could match --count, --config",
-		"--counter 1":           "--counter is gone: use --count",
+		"--counter 1":           "there is no flag --counter: use --count",
 		"--cuont=s3cret":        "unknown flag --cuont: did you mean --count?",
 		"--key=s3cret s3cret":   "unrecognized arguments after --key: a value that holds spaces needs quotes",
-		"--count 1 more":        "unrecognized arguments: more: there are no arguments beside flags",
+		"--count 1 more":        "unrecognized arguments: more: this command takes flags alone",
 		"--adapter a":           "argument --adapter: servebench has no adapters yet",
 		"--config /none/a.yaml": "argument --config: open /none/a.yaml: no such file or directory",
 	} {
@@ -146,21 +146,12 @@ func TestCommandsCheckTheirArguments(t *testing.T) {
 	}{
 		{cobra.MinimumNArgs(1), []string{"--quick"}, "requires at least 1 arg(s), only received 0"},
 		{cobra.ArbitraryArgs, []string{"a", "--quik", "b"}, "unknown flag --quik: did you mean --quick?"},
-		{nil, []string{"a"}, "unrecognized arguments: a: there are no arguments beside flags"},
+		{nil, []string{"a"}, "unrecognized arguments: a: this command takes flags alone"},
 	} {
 		cmd, _ := verb(row.check, func(*cobra.Command, []string) { t.Errorf("%q: the command ran", row.args) })
 		cmd.SetArgs(row.args)
 		if err := cmd.Execute(); err == nil || err.Error() != row.want {
 			t.Errorf("%q: %v, want %s", row.args, err, row.want)
-		}
-	}
-}
-
-func TestChoicesAreCompleted(t *testing.T) {
-	for _, words := range [][]string{{"--format"}, {"a", "--for"}} {
-		_, f := verb(cobra.ArbitraryArgs, nil)
-		if got, _ := f.complete(nil, words, "j"); !slices.Equal(got, []string{"text", "json"}) {
-			t.Errorf("%q: %q", words, got)
 		}
 	}
 }

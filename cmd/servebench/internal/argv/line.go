@@ -18,6 +18,7 @@ type token struct {
 	kind  tokenKind
 	flag  *pflag.Flag // of an option; nil when it is unknown
 	value *string     // what an option has after its equals sign
+	last  bool        // it stands after the first --
 }
 
 type tokenKind byte
@@ -100,7 +101,7 @@ func (f *Flags) read(words []string) (settings []Setting, rest []string, err err
 			if tok.value == nil {
 				i += len(values)
 			}
-		case f.Arguments && tok.kind != option:
+		case f.Arguments && tok.kind != option && (tok.last || !looksNegative(tok.text)):
 			rest = append(rest, tok.text)
 		case err != nil:
 		case tok.kind == argument && i > 1 && f.hides(&tokens[i-2]):
@@ -126,7 +127,7 @@ func (f *Flags) tokens(words []string) ([]token, error) {
 		if word == "--" {
 			tokens = append(tokens, token{text: word, kind: separator})
 			for _, word := range words[i+1:] {
-				tokens = append(tokens, token{text: word})
+				tokens = append(tokens, token{text: word, last: true})
 			}
 			break
 		}
@@ -145,6 +146,9 @@ func (f *Flags) tokens(words []string) ([]token, error) {
 }
 
 var negativeNumber = regexp.MustCompile(`^-\d+$|^-\d*\.\d+$`)
+
+// looksNegative says whether a word is a negative number, which no file is called.
+func looksNegative(word string) bool { return negativeNumber.MatchString(word) }
 
 // IsOption says whether a word looks like a flag: it begins with a dash and is no number.
 func IsOption(word string) bool {
@@ -166,8 +170,8 @@ func (f *Flags) token(word string) (token, error) {
 		return tok, ambiguous(name, found)
 	case len(found) == 1:
 		tok.flag = found[0]
-	case f.Gone[name] != "":
-		return tok, fmt.Errorf("%s is gone: %s", name, f.Gone[name])
+	case f.Instead[name] != "":
+		return tok, fmt.Errorf("there is no flag %s: %s", name, f.Instead[name])
 	case len(word) > 2 && word[1] != '-' && f.lookup(word[:2]) != nil: // -oFILE
 		rest := word[2:]
 		tok.flag, tok.value = f.lookup(word[:2]), &rest
@@ -191,7 +195,7 @@ func ambiguous(name string, found []*pflag.Flag) error {
 func (tok *token) arguments(following []token) ([]string, error) {
 	arity := arityOf(tok.flag)
 	if tok.value != nil {
-		if arity == None {
+		if arity == None && tok.flag.Name != "help" {
 			return nil, fmt.Errorf("ignored explicit argument %s", pyjson.Quote(*tok.value))
 		}
 		return []string{*tok.value}, nil
@@ -216,6 +220,7 @@ func (tok *token) arguments(following []token) ([]string, error) {
 func (f *Flags) accept(s Setting) error {
 	name := s.Flag.Name
 	if name == "help" {
+		f.topic = strings.Join(s.Values, " ")
 		return pflag.ErrHelp
 	}
 	gathered := arityOf(s.Flag) == Gathered

@@ -2,34 +2,57 @@ package argv
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 )
 
-// strayError says why a word belongs to nothing.
+// strayError says why a word belongs to nothing, and what may have been meant.
 func (f *Flags) strayError(tok *token) error {
-	if tok.kind != option {
-		return fmt.Errorf("unrecognized arguments: %s: there are no arguments beside flags", tok.text)
+	if tok.kind != option && !looksNegative(tok.text) {
+		return fmt.Errorf("unrecognized arguments: %s: this command takes flags alone%s", tok.text, f.urlFlag(tok.text))
 	}
 	name, _, _ := strings.Cut(tok.text, "=")
-	near := f.nearest(name)
-	if near == "" {
-		return fmt.Errorf("unknown flag %s", name)
-	}
-	return fmt.Errorf("unknown flag %s: did you mean %s?", name, near)
+	return fmt.Errorf("unknown flag %s%s", name, f.meant(name))
 }
 
-// nearest is the flag whose name takes the fewest edits to become the one given,
-// empty when half of it would have to change.
-func (f *Flags) nearest(name string) string {
+// urlFlag says how to give a word that is a URL, if it is one.
+func (f *Flags) urlFlag(word string) string {
+	if strings.Contains(word, "://") && f.FlagSet.Lookup("base-url") != nil {
+		return ": give a URL as --base-url URL"
+	}
+	return ""
+}
+
+// meant is the hint at what an unknown flag may have been meant to be.
+func (f *Flags) meant(name string) string {
 	name = strings.TrimLeft(name, "-")
-	best, fewest := "", 1+len(name)/2
-	flags := f.all()
+	var names, having []string
+	flags := f.visible()
 	if f.Other != nil {
-		flags = append(flags, f.Other.all()...)
+		flags = append(flags, f.Other.visible()...)
 	}
 	for _, flag := range flags {
-		if n := edits(flag.Name, name); n < fewest {
-			best, fewest = "--"+flag.Name, n
+		names = append(names, flag.Name)
+		if slices.Contains(strings.Split(flag.Name, "-"), name) {
+			having = append(having, "--"+flag.Name)
+		}
+	}
+	if near := nearest(name, names); near != "" && (having == nil || edits(near, name) == 1) {
+		return fmt.Sprintf(": did you mean --%s?", near)
+	}
+	if n := len(having); n > 0 && n <= 4 {
+		return fmt.Sprintf(": did you mean %s?", strings.Join(having, " or "))
+	}
+	return ": --help=all lists the flags"
+}
+
+// nearest is the name that takes the fewest edits to become the one given, empty when
+// half of it would have to change.
+func nearest(name string, names []string) string {
+	best, fewest := "", 1+(len(name)+1)/2
+	for _, candidate := range names {
+		if n := edits(candidate, name); n < fewest {
+			best, fewest = candidate, n
 		}
 	}
 	return best

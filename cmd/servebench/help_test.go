@@ -1,0 +1,120 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"unicode/utf8"
+
+	"github.com/rogpeppe/go-internal/testscript"
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+)
+
+// helpOf is what a command line for help prints.
+func helpOf(t *testing.T, words ...string) string {
+	t.Helper()
+	program := newProgram()
+	routed, _, err := program.Route(words)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var out strings.Builder
+	program.SetOut(&out)
+	program.SetArgs(routed)
+	if err := program.Execute(); err != nil {
+		t.Fatalf("%q: %v", words, err)
+	}
+	return out.String()
+}
+
+// people are the commands that are for people, as words.
+func people() (all [][]string) {
+	var below func(cmd *cobra.Command, words []string)
+	below = func(cmd *cobra.Command, words []string) {
+		all = append(all, words)
+		for _, sub := range cmd.Commands() {
+			if !sub.Hidden {
+				below(sub, append(slices.Clone(words), sub.Name()))
+			}
+		}
+	}
+	below(newProgram().Command, nil)
+	return all
+}
+
+func TestHelpFitsATerminal(t *testing.T) {
+	for _, words := range people() {
+		for _, flag := range []string{"--help", "--help=all"} {
+			if flag == "--help=all" && !slices.Contains([]string{"run", "dataset", "report", "sim"}, strings.Join(words, " ")) {
+				continue
+			}
+			for line := range strings.Lines(helpOf(t, append(slices.Clone(words), flag)...)) {
+				if line = strings.TrimSuffix(line, "\n"); utf8.RuneCountInString(line) > 80 {
+					t.Errorf("servebench %s %s: %d columns: %s", strings.Join(words, " "), flag, utf8.RuneCountInString(line), line)
+				}
+			}
+		}
+	}
+}
+
+// The short help of run is what people need first: about thirty flags and three examples.
+func TestShortHelpOfRun(t *testing.T) {
+	help := helpOf(t, "run", "--help")
+	if n := strings.Count(help, "\n  --") + strings.Count(help, "\n  -o, --") - 4; n != len(runCommon) || n != 30 { // 4 of "More help"
+		t.Errorf("%d flags:\n%s", n, help)
+	}
+	if n := strings.Count(help, "\n  # "); n != 3 {
+		t.Errorf("%d examples", n)
+	}
+}
+
+// Each flag's text begins with a short sentence that says what it does.
+func TestFlagsSayFirstWhatTheyDo(t *testing.T) {
+	program := newProgram()
+	if _, _, err := program.Route(nil); err != nil {
+		t.Fatal(err)
+	}
+	for _, words := range people() {
+		cmd, _, err := program.Find(words)
+		if err != nil {
+			t.Fatal(err)
+		}
+		cmd.Flags().VisitAll(func(flag *pflag.Flag) {
+			first, _, _ := strings.Cut(flag.Usage, "\n")
+			if flag.Hidden || !cmd.DisableFlagParsing {
+				return
+			}
+			if n := utf8.RuneCountInString(first); n < 10 || n > 125 || strings.Contains(flag.Usage, "`") || strings.HasSuffix(flag.Usage, ".") {
+				t.Errorf("%s --%s: %q", cmd.Name(), flag.Name, flag.Usage)
+			}
+		})
+	}
+}
+
+// shorter makes a quick load of an example's.
+var shorter = strings.NewReplacer("--request-rate 5", "--request-rate 500", "--duration 60s", "--duration 500ms")
+
+// The examples in the help work as they stand, but for how long they take.
+func TestExamplesOfTheHelpRun(t *testing.T) {
+	t.Parallel()
+	text := "```sh\n"
+	for _, verb := range []string{"run", "dataset", "sim"} {
+		cmd, _, err := newProgram().Find([]string{verb})
+		if err != nil {
+			t.Fatal(err)
+		}
+		text += strings.ReplaceAll("\n"+cmd.Example, "\n  ", "\n") + "\n"
+	}
+	examples := documented(shorter.Replace(text + "```\n"))
+	if len(examples) != 9 {
+		t.Fatalf("%d examples: %q", len(examples), examples)
+	}
+	dir := t.TempDir()
+	if err := os.WriteFile(filepath.Join(dir, "help.txtar"), []byte(scriptOf(examples)), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	testscript.Run(t, scripts(dir))
+}

@@ -1,0 +1,124 @@
+package argv
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+)
+
+// Offer has completion offer words for a flag, and files where none of them fits.
+func (f *Flags) Offer(name string, words ...string) { f.annotate(name, offerKey, words...) }
+
+// OfferList has completion offer words for a flag that takes several with commas between.
+func (f *Flags) OfferList(name string, words ...string) {
+	f.annotate(name, offerKey, words...)
+	f.annotate(name, listKey)
+}
+
+// OfferFiles has completion offer files for a flag: all, or those with these extensions.
+func (f *Flags) OfferFiles(name string, extensions ...string) {
+	f.annotate(name, filesKey, extensions...)
+}
+
+// OfferFolders has completion offer folders for these flags.
+func (f *Flags) OfferFolders(names ...string) {
+	for _, name := range names {
+		f.annotate(name, foldersKey)
+	}
+}
+
+// complete offers what may come next: the value of a flag, or else an argument or a flag.
+// Names of flags that have begun are cobra's to complete.
+func (f *Flags) complete(_ *cobra.Command, words []string, begun string) ([]string, cobra.ShellCompDirective) {
+	if name, value, ok := strings.Cut(begun, "="); ok && strings.HasPrefix(name, "--") {
+		if found := f.Find(name); len(found) == 1 {
+			return f.values(found[0], value)
+		}
+	}
+	if flag := f.taking(words); flag != nil {
+		return f.values(flag, begun)
+	}
+	if f.Arguments {
+		if f.Extensions == nil {
+			return nil, cobra.ShellCompDirectiveDefault
+		}
+		return f.Extensions, cobra.ShellCompDirectiveFilterFileExt
+	}
+	var names []string
+	for _, flag := range f.visible() {
+		if begun == "" && (f.common() == nil || has(flag, commonKey)) {
+			names = append(names, "--"+flag.Name+"\t"+firstSentence(textOf(flag)))
+		}
+	}
+	return names, cobra.ShellCompDirectiveNoFileComp
+}
+
+// taking is the flag to which a word belongs that follows words; nil for none.
+func (f *Flags) taking(words []string) *pflag.Flag {
+	for i, word := range slices.Backward(words) {
+		if !IsOption(word) || strings.Contains(word, "=") {
+			continue
+		}
+		found := f.Find(word)
+		if len(found) != 1 {
+			return nil
+		}
+		switch arityOf(found[0]) {
+		case None:
+			return nil
+		case One:
+			if i < len(words)-1 {
+				return nil
+			}
+		}
+		return found[0]
+	}
+	return nil
+}
+
+// values are what a flag may be that is given as begun so far.
+func (f *Flags) values(flag *pflag.Flag, begun string) ([]string, cobra.ShellCompDirective) {
+	offered := flag.Annotations[offerKey]
+	before := ""
+	switch {
+	case flag.Name == "help":
+		return f.topics(), cobra.ShellCompDirectiveNoFileComp
+	case has(flag, choicesKey):
+		return flag.Annotations[choicesKey], cobra.ShellCompDirectiveNoFileComp
+	case has(flag, foldersKey):
+		return nil, cobra.ShellCompDirectiveFilterDirs
+	case has(flag, filesKey) && len(flag.Annotations[filesKey]) > 0:
+		return flag.Annotations[filesKey], cobra.ShellCompDirectiveFilterFileExt
+	case has(flag, filesKey):
+		return nil, cobra.ShellCompDirectiveDefault
+	case offered == nil:
+		return nil, cobra.ShellCompDirectiveNoFileComp
+	case has(flag, listKey):
+		before = begun[:strings.LastIndexByte(begun, ',')+1]
+	}
+	var fit []string
+	directive := cobra.ShellCompDirectiveDefault
+	for _, word := range offered {
+		if given := slices.Contains(strings.Split(before, ","), word); !given && strings.HasPrefix(before+word, begun) {
+			fit = append(fit, before+word)
+			if strings.HasSuffix(word, ":") || strings.HasSuffix(word, "=") || has(flag, listKey) {
+				directive = cobra.ShellCompDirectiveNoSpace | cobra.ShellCompDirectiveNoFileComp
+			}
+		}
+	}
+	return fit, directive
+}
+
+// topics are what --help may be about.
+func (f *Flags) topics() []string {
+	topics := []string{"all\tall flags"}
+	for _, flag := range f.visible() {
+		name, about, _ := strings.Cut(headingOf(flag), ": ")
+		if topic := strings.ToLower(name) + "\t" + about; name != "" && !slices.Contains(topics, topic) {
+			topics = append(topics, topic)
+		}
+	}
+	return topics
+}

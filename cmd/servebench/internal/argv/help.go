@@ -1,0 +1,240 @@
+package argv
+
+import (
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+)
+
+// overview writes how a command is used: its examples, its common flags by their groups,
+// and where the other flags are.
+func (f *Flags) overview(cmd *cobra.Command) error {
+	w := cmd.OutOrStdout()
+	fmt.Fprintf(w, "Usage:\n  %s\n", cmd.UseLine())
+	if cmd.Example != "" {
+		fmt.Fprintf(w, "\nExamples:\n%s\n", cmd.Example)
+	}
+	fmt.Fprintln(w)
+	common := f.common()
+	if common == nil {
+		writeFlags(w, f.visible(), whole)
+		return nil
+	}
+	writeFlags(w, common, firstSentence)
+	fmt.Fprintf(w, "\nMore help:\n")
+	for _, line := range [][2]string{
+		{"--help=all", fmt.Sprintf("all %d flags, with all that there is to know", len(f.visible()))},
+		{"--help=GROUP", "the flags of a group: " + strings.ToLower(strings.Join(f.groups(), ", "))},
+		{"--help=FLAG", "one flag, as --help=" + common[0].Name},
+		{"--help=WORD", "the flags that have this word in their name or text"},
+	} {
+		entry(w, line[0], line[1])
+	}
+	return nil
+}
+
+// about writes the help about a topic: all, a group, a flag, or else a word to look for.
+func (f *Flags) about(cmd *cobra.Command, topic string) error {
+	w := cmd.OutOrStdout()
+	topic = strings.ToLower(strings.TrimSpace(topic))
+	if topic == "all" {
+		writeFlags(w, f.visible(), whole)
+		f.writeRefused(w)
+		return nil
+	}
+	found := f.search(strings.TrimLeft(strings.ReplaceAll(topic, "_", "-"), "-"))
+	if found == nil {
+		return fmt.Errorf("argument --help: nothing is found for %q: it takes all, a flag, a group (%s), or a word of the help",
+			topic, strings.ToLower(strings.Join(f.groups(), ", ")))
+	}
+	writeFlags(w, found, whole)
+	return nil
+}
+
+// search are the flags that a topic means: those of a group, else the one of that name,
+// else those that have it in their name or text, regardless of case.
+func (f *Flags) search(topic string) (found []*pflag.Flag) {
+	texts := []func(*pflag.Flag) bool{
+		func(flag *pflag.Flag) bool { return strings.EqualFold(GroupOf(flag), topic) },
+		func(flag *pflag.Flag) bool { return flag.Name == topic || flag.Shorthand == topic },
+		func(flag *pflag.Flag) bool {
+			text := flag.Name + " " + strings.ReplaceAll(flag.Name, "-", " ") + " " + textOf(flag) + " " + strings.Join(flag.Annotations[choicesKey], " ")
+			return strings.Contains(strings.ToLower(text), topic)
+		},
+	}
+	for _, means := range texts {
+		for _, flag := range f.all() {
+			if topic != "" && means(flag) {
+				found = append(found, flag)
+			}
+		}
+		if found != nil {
+			return found
+		}
+	}
+	return nil
+}
+
+// common are the flags of the short help, nil for all.
+func (f *Flags) common() (flags []*pflag.Flag) {
+	for _, flag := range f.all() {
+		if has(flag, commonKey) {
+			flags = append(flags, flag)
+		}
+	}
+	return flags
+}
+
+// visible are all flags that are not refused.
+func (f *Flags) visible() []*pflag.Flag {
+	return slices.DeleteFunc(f.all(), func(flag *pflag.Flag) bool { return flag.Hidden })
+}
+
+// groups are the names of the groups, in the order of their definition.
+func (f *Flags) groups() (names []string) {
+	for _, flag := range f.visible() {
+		if name := GroupOf(flag); name != "" && !slices.Contains(names, name) {
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
+// writeFlags writes flags under the headings of their groups. The text of each is what
+// of leaves of it.
+func writeFlags(w io.Writer, flags []*pflag.Flag, of func(string) string) {
+	title := ""
+	for _, flag := range flags {
+		heading := headingOf(flag)
+		if heading == "" {
+			heading = "Flags"
+		}
+		if heading != title {
+			if title != "" {
+				fmt.Fprintln(w)
+			}
+			title = heading
+			fmt.Fprintln(w, title)
+		}
+		entry(w, headOf(flag), of(textOf(flag))+valuesOf(flag))
+	}
+}
+
+// writeRefused names the refused flags.
+func (f *Flags) writeRefused(w io.Writer) {
+	var refused []string
+	heading := ""
+	for _, flag := range f.all() {
+		if flag.Hidden {
+			refused, heading = append(refused, "--"+flag.Name), headingOf(flag)
+		}
+	}
+	if refused != nil {
+		fmt.Fprintf(w, "\n%s\n  %s\n", heading, wrapped(strings.Join(refused, " "), 2))
+	}
+}
+
+// headOf is how one writes a flag.
+func headOf(flag *pflag.Flag) string {
+	head := "--" + flag.Name
+	if flag.Shorthand != "" {
+		head = "-" + flag.Shorthand + ", " + head
+	}
+	argument, _ := described(flag)
+	if argument != "" {
+		head += " " + argument
+	}
+	if has(flag, arityKey) && argument != "" {
+		head += " …"
+	}
+	return head
+}
+
+// textOf is what a flag is for.
+func textOf(flag *pflag.Flag) string {
+	if r, ok := flag.Value.(*refused); ok {
+		return "refused: servebench has no " + strings.TrimSuffix(r.lacking, ",") + " yet"
+	}
+	if flag.Name == "help" {
+		return "show this help. --help=TOPIC is about a flag, a group or a word, --help=all about all flags"
+	}
+	_, text := described(flag)
+	return strings.ReplaceAll(text, "\n", ". ")
+}
+
+// valuesOf is what a flag may be, and its default.
+func valuesOf(flag *pflag.Flag) (text string) {
+	if choices := flag.Annotations[choicesKey]; choices != nil {
+		text += " (" + strings.Join(choices, ", ") + ")"
+	}
+	if value := fallback(flag); value != "" {
+		text += " (default " + value + ")"
+	}
+	return text
+}
+
+// described are the name of a flag's argument and what the flag is for.
+func described(flag *pflag.Flag) (argument, text string) {
+	if named, ok := flag.Annotations[argumentKey]; ok {
+		return strings.Join(named, ""), flag.Usage
+	}
+	if flag.Hidden {
+		return "", flag.Usage
+	}
+	argument, text = pflag.UnquoteUsage(flag)
+	if strings.HasPrefix(flag.Usage, "`") {
+		text = strings.TrimLeft(strings.TrimPrefix(text, argument), " ")
+	}
+	return argument, text
+}
+
+func whole(text string) string { return text }
+
+// firstSentence is what stands before the first full stop.
+func firstSentence(text string) string {
+	first, _, _ := strings.Cut(text, ". ")
+	return first
+}
+
+// The help has lines of at most lineWidth columns. What an entry is about begins in
+// column textColumn.
+const (
+	lineWidth  = 80
+	textColumn = 30
+)
+
+// entry writes a head and the text about it.
+func entry(w io.Writer, head, text string) {
+	head = "  " + head
+	space := textColumn - utf8.RuneCountInString(head)
+	if space < 2 {
+		head, space = head+"\n", textColumn
+	}
+	fmt.Fprintf(w, "%s%*s%s\n", head, space, "", wrapped(text, textColumn))
+}
+
+// wrapped is text in lines that end before lineWidth. All but the first are indented.
+func wrapped(text string, indent int) string {
+	var lines strings.Builder
+	column := indent
+	for i, word := range strings.Fields(text) {
+		width := utf8.RuneCountInString(word)
+		switch {
+		case i == 0:
+		case column+1+width > lineWidth:
+			lines.WriteString("\n" + strings.Repeat(" ", indent))
+			column = indent
+		default:
+			lines.WriteString(" ")
+			column++
+		}
+		lines.WriteString(word)
+		column += width
+	}
+	return lines.String()
+}
