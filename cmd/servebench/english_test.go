@@ -145,7 +145,7 @@ func TestEnglish(t *testing.T) {
 	found := breaches{}
 	found.phrases(prose(t, os.DirFS("../..")), bannedPhrases(t, string(glossary)))
 	found.sentences(frontPages(t))
-	found.help(newRootCommand())
+	found.help(newProgram().Command)
 	onlyFewer(t, "testdata/english.txt", found)
 }
 
