@@ -10,6 +10,12 @@ build: ## build bin/servebench, a single static file
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z][a-z0-9-]*:.*## /{printf "%-16s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
+.PHONY: man shells
+man: build ## write the manual pages to bin/man
+	bin/servebench man bin/man
+shells: ## complete command lines in bash, zsh and fish, and check the manual pages with groff
+	$(GO) test -count=1 -run 'TestShellsComplete|TestManualPages' -v ./cmd/servebench
+
 .PHONY: test race lint demo examples e2e browser
 test: ## run the tests; they need only Go
 	$(GO) test ./...

@@ -100,7 +100,7 @@ func TestUnknownFlagNamesTheNearest(t *testing.T) {
 		"--extrabody.a=1":        "unknown flag --extrabody: did you mean --extra-body?",
 		"--frobnicate-the-thing": "unknown flag --frobnicate-the-thing: --help=all lists the flags",
 		"--url":                  "unknown flag --url: did you mean --base-url?",
-		"--rate=3":               "unknown flag --rate: did you mean --request-rate or --rate-curve?",
+		"--penalty=3":            "unknown flag --penalty: did you mean --frequency-penalty or --presence-penalty or --repetition-penalty?",
 	} {
 		_, err := parseRun([]string{given})
 		if err == nil || err.Error() != want {
@@ -114,6 +114,7 @@ func TestFlagsOfOthersSayWhatReplacesThem(t *testing.T) {
 		"--dataset":                   "there is no flag --dataset: use --dataset-name and --dataset-path",
 		"--endpoint_type=openai-chat": "there is no flag --endpoint-type: use --backend",
 		"--api-key=secret":            "there is no flag --api-key: set the environment variable OPENAI_API_KEY",
+		"--rate=3":                    "there is no flag --rate: use --request-rate",
 		"-n":                          "there is no flag -n: use --num-prompts",
 		"--best-of":                   "there is no flag --best-of: vLLM dropped it",
 	} {

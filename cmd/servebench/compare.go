@@ -45,7 +45,7 @@ func newCompareCommand() *cobra.Command {
 	c := &compareCommand{}
 	cmd := &cobra.Command{
 		Use:   "compare [flags] OLD… -- NEW…",
-		Short: "Say whether runs are worse than others; the exit code says so too",
+		Short: "Say whether runs are worse, by the exit code too",
 		Long:  compareHelp,
 		Example: `  servebench compare old/ -- new/
   servebench compare kvcached.sweep --arms without,with --margin p99_ttft=10%
@@ -79,7 +79,28 @@ func newCompareCommand() *cobra.Command {
 	f.StringVar(&c.format, "format", "text", "`FORMAT` format of standard output")
 	f.Choices("format", compareFormatNames()...)
 	f.StringArrayVar(&c.writes, "write", nil, "`FORMAT=FILE` also write a file in this format; may be repeated")
+	c.offer(f)
 	return cmd
+}
+
+// offer says what completion offers.
+func (c *compareCommand) offer(f *argv.Flags) {
+	var numbers, ofNumbers, ofFormats []string
+	for _, m := range compare.Metrics {
+		numbers, ofNumbers = append(numbers, m.Name), append(ofNumbers, m.Name+"=")
+	}
+	for _, format := range compareFormatNames() {
+		ofFormats = append(ofFormats, format+"=")
+	}
+	for _, flag := range []string{"margin", "ceiling", "floor"} {
+		f.Offer(flag, ofNumbers...)
+	}
+	f.Offer("advisory", numbers...)
+	f.Offer("despite", "suspect", "model", "client")
+	f.Offer("write", ofFormats...)
+	f.OfferFiles("gate", "yaml", "yml")
+	f.OfferFiles("baseline", "json")
+	f.OfferFiles("save-baseline", "json")
 }
 
 const compareHelp = `Say whether runs are worse than others.

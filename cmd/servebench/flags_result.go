@@ -16,7 +16,7 @@ import (
 	"github.com/servebench/servebench/report"
 )
 
-// resultFlags are those of what is reported, and where it goes.
+// resultFlags say what is reported, and where it goes.
 type resultFlags struct {
 	*options
 	metrics     string
@@ -97,7 +97,7 @@ func latencies() (names []string) {
 	return names
 }
 
-// releases are those of vLLM that completion offers.
+// releases are the releases of vLLM that completion offers.
 var releases = []string{"latest", "0.33.0", "0.11.0", "0.9.2", "0.6.4"}
 
 // unknownMetrics are the names that no latency has.

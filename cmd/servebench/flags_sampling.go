@@ -10,7 +10,7 @@ import (
 	"github.com/servebench/servebench/metrics/pyjson"
 )
 
-// samplingFlags are those of what is asked of the model beside the prompt.
+// samplingFlags say what the model is asked for, apart from the prompt.
 type samplingFlags struct {
 	*options
 	extraBody  pyjson.Object

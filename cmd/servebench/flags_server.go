@@ -17,7 +17,7 @@ import (
 	"github.com/servebench/servebench/metrics/pyjson"
 )
 
-// serverFlags are those of where requests go, and in which protocol.
+// serverFlags say where requests go, and by which API.
 type serverFlags struct {
 	*options
 	host    string

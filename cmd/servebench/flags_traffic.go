@@ -17,7 +17,7 @@ import (
 	"github.com/servebench/servebench/metrics"
 )
 
-// trafficFlags are those of when requests are sent.
+// trafficFlags say when requests are sent.
 type trafficFlags struct {
 	*options
 	rampUpStrategy string // empty for none
@@ -35,7 +35,7 @@ func (g *trafficFlags) define(f *argv.Flags) {
 	f.StringVar(&g.rampUpStrategy, "ramp-up-strategy", "", "`NAME` raise the request rate over the run, instead of --request-rate")
 	f.Var(argv.Optional(&g.rampUpStart, argv.ParseInt), "ramp-up-start-rps", "`RATE` first rate of the ramp, in requests per second")
 	f.Var(argv.Optional(&g.rampUpEnd, argv.ParseInt), "ramp-up-end-rps", "`RATE` last rate of the ramp, in requests per second")
-	f.Var(argv.Parsed(&t.Curve, "", arrivals.ParseCurve), "rate-curve", "`SPEC` a rate that changes over time, instead of --request-rate: "+arrivals.CurveForms)
+	f.Var(argv.Parsed(&t.Curve, "", arrivals.ParseCurve), "rate-curve", "`SPEC` a rate that changes over time, instead of --request-rate. The forms are "+arrivals.CurveForms)
 	f.Var(argv.Parsed(&t.Duration, "0", argv.ParseSeconds), "duration", "`TIME` stop sending after this time, in seconds or as 90s, 5m; 0 means no limit. Without --num-prompts the run has as many requests as fit")
 	f.Var(argv.Parsed(&t.WarmUp, "0", argv.ParseSeconds), "warmup-duration", "`TIME` run the same load this long before measuring, in seconds or as 30s. The measured load follows without a break")
 	f.IntVar(&t.Warmups, "num-warmups", 0, "`N` requests to send before the measured ones")
@@ -114,7 +114,7 @@ func (g *trafficFlags) resolveRampUp() error {
 	return fmt.Errorf("argument --ramp-up-strategy: %s", problem)
 }
 
-// checkCurve refuses other rates beside a curve.
+// checkCurve refuses a curve together with another rate.
 func (g *trafficFlags) checkCurve() error {
 	t := &g.Traffic
 	switch {
@@ -130,7 +130,7 @@ func (g *trafficFlags) checkCurve() error {
 	return nil
 }
 
-// shardFlags are those of a run that several machines share.
+// shardFlags are for a run that several machines share.
 type shardFlags struct{ *options }
 
 func (g *shardFlags) define(f *argv.Flags) {

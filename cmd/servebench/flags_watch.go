@@ -18,13 +18,13 @@ import (
 	"github.com/servebench/servebench/metrics/pyjson"
 )
 
-// gpuIndexes are those of GPUs, as nvidia-smi takes them.
+// gpuIndexes matches indexes of GPUs as nvidia-smi takes them.
 var gpuIndexes = regexp.MustCompile(`^\d+(,\d+)*$`)
 
 // leastInterval keeps the sampling from being a load of its own.
 const leastInterval = 100 * time.Millisecond
 
-// watchFlags are those of what is sampled beside the load.
+// watchFlags say what is sampled during the run.
 type watchFlags struct {
 	*options
 	interval *time.Duration

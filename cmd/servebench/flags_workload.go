@@ -16,7 +16,7 @@ import (
 	"github.com/servebench/servebench/metrics/pyjson"
 )
 
-// workloadFlags are those of what is sent.
+// workloadFlags say what is sent.
 type workloadFlags struct {
 	*options
 	inputLen   *int
@@ -36,7 +36,7 @@ func (g *workloadFlags) define(f *argv.Flags) {
 	f.IntVar(&w.Random.OutputLen, "random-output-len", 128, "`TOKENS` output length of random")
 	f.StringVar(&g.rangeRatio, "random-range-ratio", "0.0", "`RATIO` how much lengths of random vary, from 0 to below 1. 0.2 draws from 80 % to 120 %; {\"input\":R,\"output\":R} sets both apart")
 	f.IntVar(&w.Random.PrefixLen, "random-prefix-len", 0, "`TOKENS` length of a prefix that all prompts of random share")
-	f.Var(argv.Optional(&w.ShareGPTLen, argv.ParseInt), "sharegpt-output-len", "`TOKENS` output length of sharegpt (default that of the recorded answer)")
+	f.Var(argv.Optional(&w.ShareGPTLen, argv.ParseInt), "sharegpt-output-len", "`TOKENS` output length of sharegpt (default the recorded length)")
 	f.IntVar(&w.Custom.OutputLen, "custom-output-len", 256, "`TOKENS` output length of custom. -1 takes output_tokens of each row")
 	f.BoolVar(&w.SkipTemplate, "skip-chat-template", false, "send prompts of custom and speed_bench without the chat template")
 	f.BoolVar(&w.DisableShuffle, "disable-shuffle", false, "keep the order of the dataset's file")
@@ -163,7 +163,7 @@ func (g *workloadFlags) resolveCustom() error {
 	return nil
 }
 
-// datasetFlags are those of single datasets, beside random, sharegpt and custom.
+// datasetFlags are for single datasets, apart from random, sharegpt and custom.
 type datasetFlags struct {
 	*options
 	selfTimed *bool

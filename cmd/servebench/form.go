@@ -153,7 +153,7 @@ func (f *form) resolveShape() error {
 	return err
 }
 
-// limitFlags are those of time limits.
+// limitFlags are the flags for time limits.
 type limitFlags struct{ *options }
 
 func (g *limitFlags) define(f *argv.Flags) {
@@ -167,7 +167,7 @@ func (g *limitFlags) define(f *argv.Flags) {
 	f.Var(argv.Parsed(&l.Drain, "30", argv.ParseSeconds), "drain-timeout", "`TIME` limit for requests in flight after Ctrl-C")
 }
 
-// otherFlags are those of no options.
+// otherFlags are the flags that set no options.
 type otherFlags struct{}
 
 func (otherFlags) define(f *argv.Flags) {
@@ -191,6 +191,7 @@ var (
 var insteadFlags = map[string]string{
 	"--api-key":                   "set the environment variable " + loadgen.KeyVariable,
 	"--qps":                       "use --request-rate",
+	"--rate":                      "use --request-rate",
 	"--rps":                       "use --request-rate",
 	"--requests":                  "use --num-prompts",
 	"-n":                          "use --num-prompts",

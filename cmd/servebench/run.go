@@ -38,7 +38,8 @@ Exit code 0: done. 1: every request failed, or a file could not be written.
 
   # Prompts from a file, and an HTML page about the run
   servebench run --base-url http://127.0.0.1:8000 \
-      --dataset-name sharegpt --dataset-path sharegpt.json -o run.jsonl
+      --dataset-name sharegpt --dataset-path sharegpt.json \
+      --num-prompts 100 -o run.jsonl
   servebench report --html run.html run.jsonl`,
 	}, run, runCommon)
 }

@@ -36,9 +36,9 @@ func newSimCommand() *cobra.Command {
 		Long: `Serve the OpenAI API as vLLM does, with a simulated engine and random words.
 
 Once the server accepts connections, it prints "listening on URL" on stdout.
-Ctrl-C ends it. --servers starts several on one simulated GPU, each at a port of
-its own, which slow each other as the profile says. Without a profile they share
-time: beside one busy server, a step takes twice as long.
+Ctrl-C ends it. --servers starts several on one simulated GPU, each at another
+port, which slow each other as the profile says. Without a profile they share
+time: while one other is busy, a step takes twice as long.
 
 --fault makes the server misbehave, as in --fault stall=3,crlf: in all
 requests, or in some with --fault-probability or --fault-every. The header
@@ -86,7 +86,7 @@ func (o *simOptions) define(f *argv.Flags) {
 		f.StringVar(&o.host, "host", "127.0.0.1", "`HOST` address to listen on")
 		f.StringVar(&o.port, "port", "8000", "`PORT` port to listen on; 0 takes a free one. With --servers it is the first port, or a list as 8100,8101")
 		f.StringVar(&o.socket, "uds", "", "`PATH` Unix socket to listen on, instead of a port")
-		f.IntVar(&o.servers, "servers", 1, "`N` number of servers that share one GPU. Each has a port of its own and slows the others while it works")
+		f.IntVar(&o.servers, "servers", 1, "`N` number of servers that share one GPU. Each has its own port and slows the others while it works")
 		f.StringVar(&o.ready, "ready-file", "", "`FILE` file to write the URL of each server to, one per line, once they accept connections")
 	})
 	f.Group("Model: what it serves", func(f *argv.Flags) {
@@ -100,7 +100,7 @@ func (o *simOptions) define(f *argv.Flags) {
 		f.Uint64Var(&o.Seed, "seed", 0, "`N` seed of text, output lengths, jitter and faults")
 	})
 	f.Group("Steps: how fast it is", func(f *argv.Flags) {
-		f.StringVar(&o.profile, "profile", "", "`NAME` behave as a server that was measured, by name or by a YAML file: "+strings.Join(sim.ProfileNames(), ", "))
+		f.StringVar(&o.profile, "profile", "", "`NAME` behave as a server that was measured: a name or a YAML file. The names are "+strings.Join(sim.ProfileNames(), ", "))
 		f.DurationVar(&o.Cost.Base, "step-base", usual.Base, "`TIME` time of each step, as 5ms")
 		f.DurationVar(&o.Cost.PerSequence, "step-per-sequence", usual.PerSequence, "`TIME` time to add for each request that gets a token in the step")
 		f.DurationVar(&o.Cost.PerPromptToken, "step-per-prompt-token", usual.PerPromptToken, "`TIME` time to add for each prompt token prefilled in the step")
@@ -173,7 +173,7 @@ func (o *simOptions) imitate(cfg *sim.Config) (err error) {
 	return nil
 }
 
-// ports are those of the servers: as listed, or successive ones unless the one
+// ports are the ports of the servers: as listed, or successive ones unless the one
 // given is 0.
 func (o *simOptions) ports() (ports []int, err error) {
 	for text := range strings.SplitSeq(o.port, ",") {

@@ -16,7 +16,7 @@ import (
 	"github.com/servebench/servebench/metrics/pyjson"
 )
 
-// experimentFlags are those of more than one load test of one target.
+// experimentFlags are for more than one load test of one target.
 type experimentFlags struct {
 	*options
 	targets []string
@@ -30,8 +30,8 @@ func (g *experimentFlags) define(f *argv.Flags) {
 	f.Conceal("target", redactTarget)
 }
 
-// readTargets checks the flags and makes the options of each target: those of the command
-// line, with what the target has of its own.
+// readTargets checks the flags and makes the options of each target: the command line's, with
+// the flags that the target itself has.
 func (g *experimentFlags) readTargets(f *argv.Flags) error {
 	switch {
 	case g.repeat != nil:
@@ -85,7 +85,7 @@ type target struct {
 	words []string // of a command line
 }
 
-// shown is the name, unless it is none and may hold a password.
+// shown is the name, with a password in it hidden.
 func (t *target) shown() string {
 	if strings.Contains(t.name, ":") {
 		return loadgen.RedactURL(t.name)
@@ -128,7 +128,7 @@ func parseTarget(text string) (target, error) {
 
 var targetName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]*$`)
 
-// options are those of the command line with what the target has of its own.
+// options are the command line's with the flags that the target itself has.
 func (t *target) options(args []string) (*options, error) {
 	f := emptyForm()
 	if err := f.flags.Parse(args); err != nil {

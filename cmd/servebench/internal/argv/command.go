@@ -10,7 +10,7 @@ import (
 )
 
 // Of are the flags of a command, which from then on reads its command line by the rules
-// of this package. Its RunE gets the words beside the flags, and is set already. A
+// of this package. Its RunE gets the words that belong to no flag, and is set already. A
 // command whose Args is nil takes none.
 func Of(cmd *cobra.Command) *Flags {
 	f := New(cmd.Flags())

@@ -1,8 +1,8 @@
 // Package argv reads a command line as Python's argparse reads vLLM's, into flags of
 // pflag.
 //
-// A command defines its flags in pflag, one line each, and says beside them what pflag
-// has no word for: the heading of the help under which they stand, how many words they
+// A command defines its flags in pflag, one line each, and adds what pflag has no word
+// for: the heading of the help under which they stand, how many words they
 // take, which words those may be. Parse then takes a command line apart by the rules of
 // argparse (a unique prefix stands for its flag, underscores for dashes, dotted flags
 // for JSON, a configuration file for what is not given) and sets the flags. Of does
@@ -23,11 +23,11 @@ import (
 type Flags struct {
 	*pflag.FlagSet
 
-	// Arguments says that the command takes words beside its flags: Args has them.
-	// Otherwise they are errors.
+	// Arguments says that the command takes words that belong to no flag: Args has them.
+	// Otherwise such words are errors.
 	Arguments bool
 
-	// Extensions are those of the files that completion offers as arguments; empty for all.
+	// Extensions limits the files that completion offers as arguments; empty means all.
 	Extensions []string
 
 	// Instead says what to do instead of giving flags that do not exist, by their names
@@ -60,7 +60,7 @@ const (
 	One      Arity = "1"  // as flags usually do
 	Many     Arity = "*"  // none or more
 	Some     Arity = "+"  // one or more
-	Gathered Arity = "++" // one or more, which add to those of earlier occurrences
+	Gathered Arity = "++" // one or more, which add to the words of earlier occurrences
 	Bare     Arity = "?*" // none or more; with none it is a switch
 )
 
@@ -119,8 +119,8 @@ func (f *Flags) Common(names ...string) {
 	}
 }
 
-// ListVar defines a flag that takes several words. Those of one occurrence replace
-// those of an earlier one, unless they are Gathered.
+// ListVar defines a flag that takes several words. The words of one occurrence
+// replace the words of an earlier one, unless they are Gathered.
 func (f *Flags) ListVar(to *[]string, name string, arity Arity, usage string) {
 	f.StringArrayVar(to, name, nil, usage)
 	f.annotate(name, arityKey, string(arity))

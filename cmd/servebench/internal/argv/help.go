@@ -56,8 +56,8 @@ func (f *Flags) about(cmd *cobra.Command, topic string) error {
 	return nil
 }
 
-// search are the flags that a topic means: those of a group, else the one of that name,
-// else those that have it in their name or text, regardless of case.
+// search finds the flags that a topic means: the flags of a group, else the flag with that
+// name, else all flags with it in their name or text. Case does not matter.
 func (f *Flags) search(topic string) (found []*pflag.Flag) {
 	texts := []func(*pflag.Flag) bool{
 		func(flag *pflag.Flag) bool { return strings.EqualFold(GroupOf(flag), topic) },

@@ -78,7 +78,7 @@ func (f *Flags) Settings(words []string) ([]Setting, error) {
 }
 
 // read takes words apart: into flags, up to the first that lacks its arguments, and the
-// words beside them. The error is about that flag, or else about the first word that
+// other words. The error is about that flag, or else about the first word that
 // belongs to none.
 func (f *Flags) read(words []string) (settings []Setting, rest []string, err error) {
 	if words, err = nest(words); err != nil {

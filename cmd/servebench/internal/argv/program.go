@@ -9,8 +9,8 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// A Program is the command at the root of others. It says what was meant where the first
-// word of a command line is none of its commands.
+// A Program is the command at the root of others. Where the first word of a command line
+// is not one of its commands, it says what was meant.
 type Program struct {
 	*cobra.Command // every other command is added to it before Route is called
 
@@ -21,12 +21,12 @@ type Program struct {
 	Aliases []Alias
 }
 
-// An Alias is the first words of a command line that stand for others, as those of
-// another program.
+// An Alias is words at the start of a command line that stand for others, such as the
+// words of another program.
 type Alias struct{ Words, Means string }
 
-// Route is a command line with the words for which an alias stands. What it took for
-// what it says in said, which is empty for nothing worth it.
+// Route returns a command line in which the words for an alias are in its place. It
+// returns in said what the user should know about that, often nothing.
 func (p *Program) Route(words []string) (routed []string, said string, err error) {
 	p.prepare()
 	if len(words) == 0 || strings.HasPrefix(words[0], "__") || p.has(words[0]) {
@@ -65,8 +65,11 @@ func (p *Program) prepare() {
 		}
 	}
 	each(p.Command, func(cmd *cobra.Command) {
-		if cmd.DisableFlagParsing && cmd.Flags().Lookup("help") == nil {
-			cmd.Flags().BoolP("help", "h", false, "")
+		if !cmd.DisableFlagParsing {
+			return
+		}
+		if cmd.Flags().Lookup("help") == nil {
+			cmd.Flags().BoolP("help", "h", false, "show this help")
 		}
 		cmd.Flags().VisitAll(plainUsage)
 	})

@@ -53,7 +53,7 @@ func (v *value[T]) String() string { return v.text }
 // Type is T.
 func (v *value[T]) Type() string { return fmt.Sprintf("%T", *v.to) }
 
-// A refused value is that of a flag for something that is lacking.
+// A refused value belongs to a flag for something that is lacking.
 type refused struct {
 	lacking  string
 	harmless []string
