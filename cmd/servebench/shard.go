@@ -90,13 +90,15 @@ func (s *sharded) command(cmd *cobra.Command, file string, now func() time.Time,
 		return schedulerTemplates.ExecuteTemplate(cmd.OutOrStdout(), file, s)
 	}
 	f := argv.Of(cmd)
-	f.Instead = map[string]string{}
-	emptyForm().flags.VisitAll(func(flag *pflag.Flag) {
-		f.Instead["--"+flag.Name] = "it is a flag of the run: put -- run in front of it"
-	})
 	f.IntVar(&s.Shards, "shards", 8, "`N` number of shards")
 	f.DurationVar(&s.Ready, "start-in", s.Ready, "`TIME` time for the shards to get ready before they start together, as 30s or 5m")
 	f.StringVar(&s.Name, "name", "servebench", "`NAME` name of the job")
+	f.Instead = map[string]string{}
+	emptyForm().flags.VisitAll(func(flag *pflag.Flag) {
+		if name := "--" + flag.Name; len(f.Find(name)) == 0 {
+			f.Instead[name] = "it is a flag of the run: put -- run in front of it"
+		}
+	})
 	return f
 }
 

@@ -87,9 +87,10 @@ func TestShardRefusesWhatItCannotPrint(t *testing.T) {
 	}
 	pods := "kubernetes --image i -- run "
 	for line, want := range map[string]string{
-		"":                          "slurm or kubernetes",
-		"nomad -- run":              "slurm or kubernetes",
-		"slurm":                     "after a --",
+		"":                          "shard needs one of kubernetes, slurm",
+		"nomad -- run":              "unknown command .nomad.: .*kubernetes, slurm",
+		"slurm --base-url http://h": "--base-url: it is a flag of the run: put -- run in front",
+		"slurm":                     "^the run must follow a --",
 		"slurm run":                 "after a --",
 		"slurm -- sweep e.yaml":     "after a --",
 		"slurm run -- --seed 1":     "after a --",

@@ -126,7 +126,7 @@ func (p *Program) strayFlag(word string) error {
 func Unknown(cmd *cobra.Command, word string) error {
 	var names []string
 	for _, sub := range cmd.Commands() {
-		if !sub.Hidden {
+		if !sub.Hidden && sub.Name() != "help" && sub.Name() != "completion" {
 			names = append(names, sub.Name())
 		}
 	}
