@@ -79,12 +79,12 @@ func newCompareCommand() *cobra.Command {
 	f.StringVar(&c.format, "format", "text", "`FORMAT` format of standard output")
 	f.Choices("format", compareFormatNames()...)
 	f.StringArrayVar(&c.writes, "write", nil, "`FORMAT=FILE` also write a file in this format; may be repeated")
-	c.offer(f)
+	offerGate(f)
 	return cmd
 }
 
-// offer says what completion offers.
-func (c *compareCommand) offer(f *argv.Flags) {
+// offerGate says what completion offers for the flags of compare.
+func offerGate(f *argv.Flags) {
 	var numbers, ofNumbers, ofFormats []string
 	for _, m := range compare.Metrics {
 		numbers, ofNumbers = append(numbers, m.Name), append(ofNumbers, m.Name+"=")

@@ -55,9 +55,9 @@ of a run make one run, in whatever files they are.
 
 A FILE is a record stream (servebench run -o FILE), the folder of a sweep or of
 such files, a result file of vLLM (--save-result, --append-result), or any text
-with result blocks in it. FILE:2 is the second run of a file, FILE:2-5 the second
-to the fifth. - means standard input. What else there is to know about the numbers
-goes to stderr.
+with result blocks in it. FILE:2 is the second run of a file, FILE:2-5 the
+second to the fifth. - means standard input. What else there is to know about
+the numbers goes to stderr.
 
 --html writes a page about all runs instead, which opens without a network, and
 --svg writes each of its charts.`,
