@@ -62,7 +62,7 @@ func columns(p *compare.Point) string {
 	return rendered(g, (*grid).text)
 }
 
-// marked is the same for Markdown, with the findings in a column of their own.
+// marked is the same for Markdown, with the findings in a separate column.
 func marked(p *compare.Point) string {
 	g := &grid{heads: 1, names: 2, found: true, rows: [][]string{{"metric", "unit", "old", "new", "change", "95 % interval", "p", "found"}}}
 	for i := range p.Rows {

@@ -8,42 +8,42 @@ import (
 )
 
 // preface has quotes for the backticks that it cannot have.
-const preface = `# Simulated servers beside measured ones
+const preface = `# Simulated servers compared with measured ones
 
-"servebench sim --profile NAME" behaves as a server that was measured. The profiles are fitted to the 37 result blocks of testdata/seeds, which were measured on vLLM servers: with kvcached, under MPS and on split SMs, over numbers and lengths of prompts.
+"servebench sim --profile NAME" behaves like a server that was measured. The profiles are fitted to the 37 result blocks in testdata/seeds. These were measured on vLLM servers: with kvcached, under MPS, on partitions of SMs, and for several numbers and lengths of prompts.
 
+"""sh
+servebench sim --profile mps-solo
+servebench dataset --tokenizer stub-128256 --num-prompts 200 --random-input-len 1000 --random-output-len 100 --request-rate 20 --arrival-rule 0.9.2
+servebench run --base-url http://127.0.0.1:8000 --num-prompts 20 --random-input-len 1000 --random-output-len 100 --request-rate 20 --max-concurrency 50 --arrival-rule 0.9.2
 """
-$ servebench sim --profile mps-solo
-$ servebench dataset --tokenizer stub-128256 --num-prompts 200 --random-input-len 1000 --random-output-len 100 --request-rate 20 --arrival-rule 0.9.2
-$ servebench run --base-url http://127.0.0.1:8000 --num-prompts 20 --random-input-len 1000 --random-output-len 100 --request-rate 20 --max-concurrency 50 --arrival-rule 0.9.2
-"""
 
-The second prints the load under which that server was measured, the third is the beginning of it.
+The second command prints the load that the server was measured with. The third sends the beginning of that load.
 
-Below, each block stands beside its simulation: the workload behind it is put on the simulator by the client of "servebench run", in fake time. Of nine runs, which differ in their jitter, each number is the mean; percentiles-e2el is one run.
+The tables below compare each block with its simulation. The client of "servebench run" sends the block's workload to the simulator, in fake time. Each number is the mean of nine runs with different jitter; percentiles-e2el is a single run.
 
-**The profiles were fitted to these same blocks.** The table says that the model is flexible enough to be like these servers. It does not say that the model would foretell another load, nor that a server is slow for the reason that its profile has. What workloads the blocks leave open, such as the lengths of answers, was fitted, too.
+**The profiles were fitted to these same blocks.** So the tables show that the model is flexible enough to resemble these servers. They do not show that it predicts another load, nor that a server is slow for the reason in its profile. Details that the blocks do not tell, such as the lengths of answers, were fitted as well.
 
-This page is written by "go run ./tools/seeds".
+"go run ./tools/seeds" writes this page.
 
 `
 
-const tolerances = `Asked for are 5 % for duration and throughputs (10 % on the ladder of 80 tokens), 10 % for means and medians, 25 % for P99. Exceptions, and their causes:
+const tolerances = `The targets are 5 % for duration and throughputs (10 % on the ladder of 80 tokens), 10 % for means and medians, 25 % for P99. The exceptions, with their causes:
 
-- TTFT of 80×4 and 80×16 (20 %): one step took about 600 ms among others of 400.
-- 80×64 (12 % for duration, throughput and median TPOT): TPOT jumps from 87 to 230 ms from 32 prompts to 64, a kink that no smooth curve meets.
+- TTFT of 80×4 and 80×16 (20 %): one step took about 600 ms, the others 400.
+- 80×64 (12 % for duration, throughput and median TPOT): TPOT jumps from 87 ms at 32 prompts to 230 ms at 64. No smooth curve has such a kink.
 - Median ITL of 80×1024 and 10000×4, median TPOT of 10000×8 (20 %).
-- Output throughput of 10000×8 (6 %): the lengths of eight answers are not known.
+- Output throughput of 10000×8 (6 %): the lengths of eight answers are unknown.
 - P99 ITL of both ladders (45 %): about one step in a hundred took twice as long, so P99 is either one step or two.
-- percentiles-e2el: P99 of TTFT comes of its first four steps alone, in which 128 prompts are prefilled, so that it is anything from 6.8 to 14.8 s in nine runs; shown is the first. P90 of TTFT (50 %), P75 and P90 of ITL (40 %), as the real server admitted in larger groups.
-- kvcached on: P99 (60 %) in a single run, which may have two slow spells or four.
+- percentiles-e2el: P99 of TTFT depends only on the first four steps, which prefill 128 prompts. In nine runs it varies from 6.8 to 14.8 s; the table shows the first run. P90 of TTFT (50 %), P75 and P90 of ITL (40 %): the real server admitted larger groups.
+- kvcached on: P99 (60 %) in a single run, which may have two slow periods or four.
 
 `
 
 const afterwards = `
 ## The ladders, fitted to every other row
 
-How well does the model tell what it has not seen? Its step times were fitted once more, to the rows of 1, 4, 16 … prompts of both ladders alone, starting from round numbers: ten parameters for ten rows. These are the rows that were held out. One of them it gets wrong: 80×32, which lies just before the kink between 32 and 64 prompts, as this fit has knots at 16, 64 and 256 alone. The lengths of answers, the spread of steps and the tokens held back are as above.
+How well does the model predict rows that it was not fitted to? Its step times were fitted again, only to the rows of 1, 4, 16 … prompts of both ladders, starting from round numbers: ten parameters for ten rows. The table has the rows that were held out. One of them is wrong: 80×32, just before the kink between 32 and 64 prompts, since this fit only has knots at 16, 64 and 256. The lengths of answers, the spread of steps and the tokens held back are as above.
 
 `
 
@@ -68,7 +68,7 @@ func document(all, unseen []comparison) string {
 		if len(c.extras) == 0 {
 			continue
 		}
-		b.WriteString("\nWhat " + c.name + " has beside that:\n\n| | measured → simulated |\n|---|---|\n")
+		b.WriteString("\nMore numbers of " + c.name + ":\n\n| | measured → simulated |\n|---|---|\n")
 		for _, x := range c.extras {
 			b.WriteString("| " + x.statistic.name + " | " + x.String() + " |\n")
 		}

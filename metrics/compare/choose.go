@@ -68,8 +68,8 @@ func (c Condition) is(value string) bool {
 	return value == c.Value || err == nil && err2 == nil && x == y
 }
 
-// distinctions are the properties by which runs are told apart: arm and target, and then
-// all that makes another load. What the runs of one load may differ in is not there.
+// distinctions are the properties that distinguish runs: arm and target, then everything
+// that makes a different load. Properties in which runs of one load may differ are left out.
 func distinctions(runs []*Run) []string {
 	names := slices.DeleteFunc(properties(runs), func(name string) bool {
 		return slices.Contains([]string{arm, target, seed, client, cores, host, shards, definitions}, name)

@@ -29,8 +29,8 @@ var simulatorClaims = map[string]Case{
 	"huge-event": {Want: Want{Failed: Failures{"malformed": 5}}, Alone: true},
 	"garbage":    {Want: Want{Failed: Failures{"malformed": 5}}},
 	"tokens":     {Want: Want{Says: "4.00 tokens a chunk, so vLLM's ITL and peak throughput are per chunk"}, Lost: "the ITL of single tokens"},
-	"answer":     {Want: Want{Suspect: []string{"answer lengths"}}, Lost: "the load: it is less than was asked for"},
-	"merge":      {Want: Want{Suspect: []string{"lumpy delivery"}}, Lost: "ITL: it is how the server bundles", Alone: true},
+	"answer":     {Want: Want{Suspect: []string{"answer lengths"}}, Lost: "the load: it is less than requested"},
+	"merge":      {Want: Want{Suspect: []string{"lumpy delivery"}}, Lost: "ITL: it measures how the server bundles", Alone: true},
 
 	"no-done": {}, "crlf": {}, "cr": {}, "comment": {}, "event-line": {}, "multi-line": {}, "no-space": {}, "split": {},
 	"usage-zero": {}, "usage-null": {}, "usage-in-finish": {},
