@@ -56,13 +56,6 @@ manifests: ## decode what servebench shard kubernetes prints with Kubernetes' ow
 slurm: ## run shards under Slurm
 	$(GO) test -tags slurm -timeout 10m -count=1 -run Slurm -v ./cmd/servebench
 
-.PHONY: release release-check
-release: ## make archives, wheels, Debian packages and images for all platforms in dist
-	$(GO) run ./tools/release -version "$(VERSION)" -commit "$(COMMIT)" -time "$$(git log -1 --format=%ct)"
-# Needs Linux, Python with venv, and dpkg; without root also user namespaces.
-release-check: ## install what a release has for this machine, and try it where nothing else is
-	$(GO) test -tags release -timeout 10m -count=1 -run '^TestRelease' -v ./tools/release
-
 .PHONY: bench seeds kills soak fuzz
 bench: ## compare CPU, memory, lag and stamps with other clients; BENCH_QUICK=1 takes a minute
 	$(GO) run ./tools/bench
@@ -79,4 +72,4 @@ fuzz: ## run all fuzz targets, FUZZTIME (500000x) each
 			$(GO) test -run '^$$' -fuzz "^$$target\$$" -fuzztime $${FUZZTIME:-500000x} -fuzzminimizetime 1x $$package || exit 1; \
 		done; done
 
-include tools/oracle.mk dataset/jinja/oracle.mk tools/faults.mk tools/servers.mk
+include tools/release.mk tools/oracle.mk dataset/jinja/oracle.mk tools/faults.mk tools/servers.mk

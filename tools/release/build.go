@@ -30,8 +30,8 @@ func (r *release) build(p platform) (*build, error) {
 	defer os.RemoveAll(folder)
 	name := filepath.Join(folder, p.program())
 	linked := fmt.Sprintf("-s -w -X %s.linked=%s -X %s.linkedCommit=%s", versionPackage, r.version.described, versionPackage, r.commit)
-	compile := exec.Command("go", "build", "-trimpath", "-buildvcs=false", "-mod=readonly", "-ldflags="+linked, "-o", name, "./cmd/servebench")
-	compile.Env = append(os.Environ(), "CGO_ENABLED=0", "GOFLAGS=", "GOEXPERIMENT=", "GOOS="+p.os, "GOARCH="+p.arch, "GOAMD64=v1", "GOARM64=v8.0")
+	compile := exec.Command("go", "build", "-trimpath", "-ldflags="+linked, "-o", name, "./cmd/servebench")
+	compile.Env = append(os.Environ(), "CGO_ENABLED=0", "GOFLAGS=-buildvcs=false", "GOEXPERIMENT=", "GOOS="+p.os, "GOARCH="+p.arch, "GOAMD64=v1", "GOARM64=v8.0")
 	if text, err := compile.CombinedOutput(); err != nil {
 		return nil, fmt.Errorf("go build: %w\n%s", err, text)
 	}

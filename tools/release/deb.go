@@ -24,7 +24,7 @@ func (r *release) deb(b *build) artifact {
 	}
 	control := []file{
 		{"./", 0o755, nil},
-		{"./control", 0o644, fmt.Appendf(nil, debControl, r.version.debian, b.debian, maintainer, size/1024+1, homepage, summary)},
+		{"./control", 0o644, fmt.Appendf(nil, debControl, r.version.debian, b.debian, maintainer, size/1024+1, homepage)},
 		{"./md5sums", 0o644, sums},
 	}
 	package_ := ar(r.time,
@@ -42,7 +42,7 @@ Installed-Size: %d
 Section: net
 Priority: optional
 Homepage: %s
-Description: %s
+Description: load generator for LLM serving endpoints
  servebench takes the flags of vllm bench serve, sends the same workload and
  prints the same result block. Then it says whether to believe the numbers,
  whether one server is worse than another, and what servers that share a GPU
@@ -53,15 +53,15 @@ Description: %s
 func (r *release) debFiles(b *build) []file {
 	files := []file{
 		{"./usr/bin/servebench", 0o755, b.binary},
+		{"./usr/share/doc/servebench/copyright", 0o644, fmt.Appendf(nil, debCopyright, r.time.Year())},
+		{"./usr/share/lintian/overrides/servebench", 0o644, []byte(debOverrides)},
 		{"./usr/share/doc/servebench/changelog.gz", 0o644, gzipped(fmt.Appendf(nil, debChangelog,
-			r.version.debian, homepage, maintainer, r.time.Format(time.RFC1123Z)))},
+			r.version.debian, maintainer, r.time.Format(time.RFC1123Z)))},
 	}
 	for _, p := range b.papers {
 		switch p.name {
-		case noticesName:
-			files = append(files, file{"./usr/share/doc/servebench/copyright", 0o644, append([]byte(debCopyright), p.data...)})
-		case "README.md":
-			files = append(files, file{"./usr/share/doc/servebench/README.md", 0o644, p.data})
+		case noticesName, "README.md", "CHANGELOG.md":
+			files = append(files, file{"./usr/share/doc/servebench/" + p.name, p.mode, p.data})
 		}
 	}
 	return withFolders(files)
@@ -69,15 +69,20 @@ func (r *release) debFiles(b *build) []file {
 
 const debChangelog = `servebench (%s) unstable; urgency=medium
 
-  * %s/blob/main/CHANGELOG.md has the changes.
+  * /usr/share/doc/servebench/CHANGELOG.md has the changes.
 
  -- %s  %s
 `
 
-const debCopyright = `servebench is Copyright its authors and licensed under the Apache License 2.0,
-whose text is in /usr/share/common-licenses/Apache-2.0.
+const debCopyright = `Copyright (C) %d the authors of servebench.
 
+servebench is licensed under the Apache License 2.0, whose text is in
+/usr/share/common-licenses/Apache-2.0. The Go modules in it have their own
+licenses, which are in /usr/share/doc/servebench/THIRD_PARTY_NOTICES.
 `
+
+// Go links its programs in this way.
+const debOverrides = "servebench: statically-linked-binary [usr/bin/servebench]\n"
 
 // withFolders are files, each after the folders that it is in.
 func withFolders(files []file) []file {

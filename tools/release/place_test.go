@@ -128,3 +128,14 @@ func tool(t *testing.T, name string, args ...string) string {
 	}
 	return string(out)
 }
+
+// packagingTools is the folder of the programs from PyPI that judge packages. make
+// release-check installs them, where it can reach PyPI.
+func packagingTools(t *testing.T) string {
+	t.Helper()
+	folder := os.Getenv("PACKAGING")
+	if folder == "" {
+		t.Skip("twine, uv and CycloneDX's schema are not installed: make release-check has installed them if PACKAGING is set")
+	}
+	return folder + "/bin"
+}

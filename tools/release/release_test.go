@@ -3,12 +3,8 @@
 package main
 
 import (
-	"archive/tar"
 	"bytes"
 	"compress/gzip"
-	"encoding/json"
-	"errors"
-	"io"
 	"io/fs"
 	"os"
 	"os/exec"
@@ -20,131 +16,117 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
+// made are the flags of a release for this machine.
+var made = []string{"-version", "v1.2.3-rc.1", "-commit", "0123456789abcdef0123456789abcdef01234567", "-time", "1790000000", "-only", "linux/" + runtime.GOARCH}
+
+// number is its version.
+const number = "1.2.3-rc.1"
+
 // TestRelease makes what a release has for this platform, and tries each of its files as
 // its user would, where nothing else of servebench is.
 func TestRelease(t *testing.T) {
 	t.Chdir("../..")
 	dist := t.TempDir()
-	made := []string{"-version", "v1.2.3-rc.1", "-commit", "0123456789abcdef0123456789abcdef01234567", "-time", "1790000000", "-only", "linux/" + runtime.GOARCH}
 	if err := run(append(made, "-out", dist)); err != nil {
 		t.Fatal(err)
 	}
-	const version = "1.2.3-rc.1"
-	t.Run("make build", func(t *testing.T) {
-		tool(t, "make", "build")
-		binary, err := os.ReadFile("bin/servebench")
-		if err != nil {
-			t.Fatal(err)
-		}
-		root := unpack(t, []file{{"servebench", 0o755, binary}})
-		described := strings.TrimSpace(tool(t, "git", "describe", "--tags", "--always", "--dirty"))
-		place{root: root, program: "/servebench", folder: "/"}.works(t, strings.TrimPrefix(described, "v"))
-	})
-	t.Run("archive", func(t *testing.T) {
-		root := t.TempDir()
-		tool(t, "tar", "xzf", only(t, dist, "*.tar.gz"), "-C", root, "--strip-components=1")
-		place{root: root, program: "/servebench", folder: "/"}.works(t, version)
-	})
-	t.Run("image", func(t *testing.T) {
-		files, config := imageOf(t, only(t, dist, "*.image.tar"))
-		root := unpack(t, files)
-		place{root: root, program: "/usr/bin/servebench", folder: config.Config.WorkingDir, user: 65532, env: config.Config.Env}.works(t, version)
-	})
-	t.Run("Dockerfile", func(t *testing.T) {
-		files, config := imageOf(t, only(t, dist, "*.image.tar"))
-		dockerfileMakes(t, files, config)
-	})
-	t.Run("wheel", func(t *testing.T) {
-		venv := t.TempDir()
-		tool(t, "python3", "-m", "venv", venv)
-		tool(t, venv+"/bin/pip", "install", "--no-index", "--find-links", dist, "servebench")
-		place{program: venv + "/bin/servebench", folder: t.TempDir()}.works(t, version)
-		for _, platform := range strings.Split(wheelTags(t), ".") {
-			tool(t, venv+"/bin/pip", "download", "--no-index", "--find-links", dist, "--dest", t.TempDir(), "--only-binary", ":all:", "--platform", platform, "servebench")
-		}
-	})
-	t.Run("Debian package", func(t *testing.T) {
-		root := t.TempDir()
-		for _, folder := range []string{"info", "updates", "triggers"} {
-			if err := os.MkdirAll(filepath.Join(root, "var/lib/dpkg", folder), 0o755); err != nil {
-				t.Fatal(err)
-			}
-		}
-		if err := os.WriteFile(filepath.Join(root, "var/lib/dpkg/status"), nil, 0o644); err != nil {
-			t.Fatal(err)
-		}
-		tool(t, "dpkg", "--root="+root, "--force-not-root", "--install", only(t, dist, "*.deb"))
-		if out := tool(t, "dpkg", "--root="+root, "--verify", "servebench"); out != "" {
-			t.Errorf("dpkg --verify: %s", out)
-		}
-		place{root: root, program: "/usr/bin/servebench", folder: "/"}.works(t, version)
-	})
-	t.Run("checksums", func(t *testing.T) {
-		c := exec.Command("sha256sum", "--check", "--strict", "SHA256SUMS")
-		c.Dir = dist
-		if out, err := c.CombinedOutput(); err != nil {
-			t.Errorf("%v\n%s", err, out)
-		}
-	})
-	t.Run("the same bytes again", func(t *testing.T) {
-		again := t.TempDir()
-		t.Setenv("GOFLAGS", "-buildvcs=true")
-		if err := run(append(made, "-out", again)); err != nil {
-			t.Fatal(err)
-		}
-		tool(t, "cmp", filepath.Join(dist, "SHA256SUMS"), filepath.Join(again, "SHA256SUMS"))
-	})
-}
-
-// only is the one file of a folder with such a name.
-func only(t *testing.T, folder, pattern string) string {
-	t.Helper()
-	names, err := filepath.Glob(filepath.Join(folder, pattern))
-	if err != nil || len(names) != 1 {
-		t.Fatalf("%s: %q %v, want one", pattern, names, err)
+	for name, try := range map[string]func(*testing.T, string){
+		"archive": tryArchive, "image": tryImage, "Dockerfile": tryDockerfile, "wheel": tryWheel, "Debian package": tryDeb,
+		"checksums": tryChecksums, "bill of materials": tryBill, "the same bytes again": tryAgain,
+	} {
+		t.Run(name, func(t *testing.T) { try(t, dist) })
 	}
-	return names[0]
 }
 
-func wheelTags(t *testing.T) string {
+func tryArchive(t *testing.T, dist string) {
+	root := t.TempDir()
+	tool(t, "tar", "xzf", only(t, dist, "*.tar.gz"), "-C", root, "--strip-components=1")
+	place{root: root, program: "/servebench", folder: "/"}.works(t, number)
+}
+
+func tryImage(t *testing.T, dist string) {
+	files, config := imageOf(t, only(t, dist, "*.image.tar"))
+	root := unpack(t, files)
+	place{root: root, program: "/usr/bin/servebench", folder: config.Config.WorkingDir, user: 65532, env: config.Config.Env}.works(t, number)
+}
+
+// tryWheel installs the wheel with pip, as one for each platform that its name has, and
+// with uv.
+func tryWheel(t *testing.T, dist string) {
+	venv := t.TempDir()
+	tool(t, "python3", "-m", "venv", venv)
+	tool(t, venv+"/bin/pip", "install", "--no-index", "--find-links", dist, "servebench")
+	place{program: venv + "/bin/servebench", folder: t.TempDir()}.works(t, number)
 	chosen, err := choose("linux/" + runtime.GOARCH)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return chosen[0].wheel
+	for platform := range strings.SplitSeq(chosen[0].wheel, ".") {
+		tool(t, venv+"/bin/pip", "download", "--no-index", "--find-links", dist, "--dest", t.TempDir(), "--only-binary", ":all:", "--platform", platform, "servebench")
+	}
+	tools := packagingTools(t)
+	tool(t, tools+"/twine", "check", "--strict", only(t, dist, "*.whl"))
+	tool(t, tools+"/check-wheel-contents", "--ignore", "W007", only(t, dist, "*.whl")) // W007: there is no Python in it
+	t.Setenv("UV_CACHE_DIR", t.TempDir())
+	said := tool(t, tools+"/uvx", "--quiet", "--offline", "--no-index", "--find-links", dist, "--prerelease", "allow", "servebench", "--version")
+	if !strings.HasPrefix(said, "servebench version "+number+"\n") {
+		t.Errorf("uvx servebench --version printed %q", said)
+	}
 }
 
-// imageOf are the files of an image, and its configuration, found as docker load finds
-// them.
-func imageOf(t *testing.T, name string) ([]file, imageConfig) {
-	t.Helper()
-	text, err := os.ReadFile(name)
-	if err != nil {
+func tryDeb(t *testing.T, dist string) {
+	root := t.TempDir()
+	for _, folder := range []string{"info", "updates", "triggers"} {
+		if err := os.MkdirAll(filepath.Join(root, "var/lib/dpkg", folder), 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.WriteFile(filepath.Join(root, "var/lib/dpkg/status"), nil, 0o644); err != nil {
 		t.Fatal(err)
 	}
-	parts := map[string][]byte{}
-	for _, f := range untar(t, bytes.NewReader(text)) {
-		parts[f.name] = f.data
+	tool(t, "dpkg", "--root="+root, "--force-not-root", "--install", only(t, dist, "*.deb"))
+	if out := tool(t, "dpkg", "--root="+root, "--verify", "servebench"); out != "" {
+		t.Errorf("dpkg --verify: %s", out)
 	}
-	var images []struct {
-		Config string
-		Layers []string
+	place{root: root, program: "/usr/bin/servebench", folder: "/"}.works(t, number)
+	if _, err := exec.LookPath("lintian"); err != nil {
+		t.Skip("lintian is not installed: nothing else judges the package")
 	}
-	var config imageConfig
-	if err := errors.Join(json.Unmarshal(parts["manifest.json"], &images), json.Unmarshal(parts[images[0].Config], &config)); err != nil {
-		t.Fatal(err)
-	}
-	layer, err := gzip.NewReader(bytes.NewReader(parts[images[0].Layers[0]]))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return untar(t, layer), config
+	tool(t, "lintian", "--allow-root", "--fail-on", "error,warning", "--suppress-tags", "no-manual-page", only(t, dist, "*.deb"))
 }
 
-// dockerfileMakes makes sure that the Dockerfile, without docker, makes an image of such
-// files that starts in the same way.
-func dockerfileMakes(t *testing.T, files []file, config imageConfig) {
-	t.Helper()
+func tryChecksums(t *testing.T, dist string) {
+	c := exec.CommandContext(t.Context(), "sha256sum", "--check", "--strict", "SHA256SUMS")
+	c.Dir = dist
+	if out, err := c.CombinedOutput(); err != nil {
+		t.Errorf("%v\n%s", err, out)
+	}
+}
+
+// tryBill holds the bill of materials against CycloneDX's schema.
+func tryBill(t *testing.T, dist string) {
+	const validate = `import sys
+from cyclonedx.schema import SchemaVersion
+from cyclonedx.validation.json import JsonStrictValidator
+sys.exit(JsonStrictValidator(SchemaVersion.V1_6).validate_str(open(sys.argv[1]).read()))`
+	tool(t, packagingTools(t)+"/python", "-c", validate, only(t, dist, "*.cdx.json"))
+}
+
+// tryAgain makes the release with other settings of the user and of the clock's zone.
+func tryAgain(t *testing.T, dist string) {
+	again := t.TempDir()
+	t.Setenv("GOFLAGS", "-buildvcs=true")
+	t.Setenv("TZ", "Asia/Tokyo")
+	if err := run(append(made, "-out", again)); err != nil {
+		t.Fatal(err)
+	}
+	tool(t, "cmp", filepath.Join(dist, "SHA256SUMS"), filepath.Join(again, "SHA256SUMS"))
+}
+
+// tryDockerfile makes sure that the Dockerfile makes an image of the same files that
+// starts in the same way. It runs its commands without docker.
+func tryDockerfile(t *testing.T, dist string) {
+	files, config := imageOf(t, only(t, dist, "*.image.tar"))
 	text, err := os.ReadFile("Dockerfile")
 	if err != nil {
 		t.Fatal(err)
@@ -169,20 +151,38 @@ func dockerfileMakes(t *testing.T, files []file, config imageConfig) {
 	}
 }
 
-func untar(t *testing.T, r io.Reader) (files []file) {
+// imageOf are the files of an image, and its configuration, found as docker load finds
+// them.
+func imageOf(t *testing.T, name string) ([]file, imageConfig) {
 	t.Helper()
-	for in := tar.NewReader(r); ; {
-		h, err := in.Next()
-		if err == io.EOF {
-			return files
-		}
-		if err != nil {
-			t.Fatal(err)
-		}
-		data, err := io.ReadAll(in)
-		if err != nil {
-			t.Fatal(err)
-		}
-		files = append(files, file{h.Name, h.FileInfo().Mode() &^ fs.ModeDir, data})
+	text, err := os.ReadFile(name)
+	if err != nil {
+		t.Fatal(err)
 	}
+	parts := map[string][]byte{}
+	for _, f := range untar(t, bytes.NewReader(text)) {
+		parts[f.name] = f.data
+	}
+	var images []struct {
+		Config string
+		Layers []string
+	}
+	var config imageConfig
+	decode(t, parts["manifest.json"], &images)
+	decode(t, parts[images[0].Config], &config)
+	layer, err := gzip.NewReader(bytes.NewReader(parts[images[0].Layers[0]]))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return untar(t, layer), config
+}
+
+// only is the one file of a folder with such a name.
+func only(t *testing.T, folder, pattern string) string {
+	t.Helper()
+	names, err := filepath.Glob(filepath.Join(folder, pattern))
+	if err != nil || len(names) != 1 {
+		t.Fatalf("%s: %q %v, want one", pattern, names, err)
+	}
+	return names[0]
 }

@@ -34,21 +34,22 @@ func Number() string {
 
 // Text is what --version prints after the first line, which has the number.
 func Text() string {
-	stamps, timers := "taken by servebench after each read: this system's kernel gives none to it", "the Go runtime's, which may be a millisecond late"
+	stamps, timers := "servebench, after each read (no kernel stamps here)", "Go runtime, about a millisecond late"
 	if wire.KernelStamps() {
-		stamps = "taken by the kernel when data arrives (SO_TIMESTAMPNS)"
+		stamps = "kernel, as data arrives (SO_TIMESTAMPNS)"
 	}
 	if engine.KernelTimers {
-		timers = "the kernel's (timerfd)"
+		timers = "kernel (timerfd)"
 	}
+	platform := runtime.GOOS + "/" + runtime.GOARCH
 	b := fromBuild()
-	return fmt.Sprintf("commit:   %s\ngo:       %s\nplatform: %s/%s%s\nstamps:   %s\ntimers:   %s\n",
-		b.commit, runtime.Version(), runtime.GOOS, runtime.GOARCH, untested(runtime.GOOS), stamps, timers)
+	return fmt.Sprintf("commit:   %s\ngo:       %s\nplatform: %s%s\nstamps:   %s\ntimers:   %s\n",
+		b.commit, runtime.Version(), platform, untested(platform), stamps, timers)
 }
 
-// untested says of a system that no test runs there.
-func untested(system string) string {
-	if system == "linux" {
+// untested says of a platform that no test runs there.
+func untested(platform string) string {
+	if platform == "linux/amd64" {
 		return ""
 	}
 	return " (built for it, not tested on it)"

@@ -1,0 +1,215 @@
+package main
+
+import (
+	"archive/tar"
+	"archive/zip"
+	"bytes"
+	"compress/gzip"
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/json"
+	"fmt"
+	"io"
+	"io/fs"
+	"runtime/debug"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// small is a release of a program that is one line, for a platform.
+func small(t *testing.T, name string) (*release, *build) {
+	t.Helper()
+	v, err := parseVersion("v0.2.0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	chosen, err := choose(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &release{version: v, commit: "1234abc", time: time.Unix(1790000000, 0).UTC()}, &build{
+		platform: chosen[0],
+		binary:   []byte("a program\n"),
+		info:     &debug.BuildInfo{GoVersion: "go1.26.8", Main: debug.Module{Path: "example.com/p"}, Deps: []*debug.Module{{Path: "example.com/d", Version: "v1.0.0", Sum: "h1:AAAA"}}},
+		papers:   []file{{"LICENSE", 0o644, []byte("a licence\n")}, {"README.md", 0o644, []byte("read\n")}, {noticesName, 0o644, []byte("uPlot 1.6.32, of npm\n")}},
+	}
+}
+
+func TestWheelHasTheProgramAndARecordOfItsFiles(t *testing.T) {
+	for platform, program := range map[string]string{"linux/arm64": "servebench", "windows/amd64": "servebench.exe"} {
+		r, b := small(t, platform)
+		wheel := r.wheel(b)
+		if want := "servebench-0.2.0-py3-none-" + b.platform.wheel + ".whl"; wheel.name != want {
+			t.Errorf("its name is %s, want %s", wheel.name, want)
+		}
+		in, err := zip.NewReader(bytes.NewReader(wheel.data), int64(len(wheel.data)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		var record, tags strings.Builder
+		for _, f := range in.File {
+			data, err := fs.ReadFile(in, f.Name)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if executable := f.Mode()&0o111 != 0; executable != (f.Name == "servebench-0.2.0.data/scripts/"+program) {
+				t.Errorf("%s is %v", f.Name, f.Mode())
+			}
+			switch sum := sha256.Sum256(data); f.Name {
+			case "servebench-0.2.0.dist-info/RECORD":
+				if want := record.String() + f.Name + ",,\n"; string(data) != want {
+					t.Errorf("RECORD (-want +got):\n%s", cmp.Diff(want, string(data)))
+				}
+			case "servebench-0.2.0.dist-info/WHEEL":
+				for _, tag := range strings.Split(string(data), "Tag: py3-none-")[1:] {
+					tags.WriteString("." + strings.TrimSpace(tag))
+				}
+				fallthrough
+			default:
+				fmt.Fprintf(&record, "%s,sha256=%s,%d\n", f.Name, base64.RawURLEncoding.EncodeToString(sum[:]), len(data))
+			}
+		}
+		if tags.String() != "."+b.platform.wheel {
+			t.Errorf("WHEEL has the tags %s, its name has %s", tags.String(), b.platform.wheel)
+		}
+	}
+}
+
+func TestImageIsALayoutWhoseBlobsHaveTheDigestsOfTheirNames(t *testing.T) {
+	r, b := small(t, "linux/arm64")
+	parts := map[string][]byte{}
+	for _, f := range untar(t, bytes.NewReader(r.image(b).data)) {
+		parts[f.name] = f.data
+		if sum, ok := strings.CutPrefix(f.name, "blobs/sha256/"); ok && sum != "" && "sha256:"+sum != digest(f.data) {
+			t.Errorf("%s has the digest %s", f.name, digest(f.data))
+		}
+	}
+	blob := func(d descriptor) []byte {
+		data := parts[blobName(d.Digest)]
+		if len(data) != d.Size || len(data) == 0 {
+			t.Errorf("%s has %d bytes, want %d", d.MediaType, len(data), d.Size)
+		}
+		return data
+	}
+	var index struct{ Manifests []descriptor }
+	var manifest struct {
+		Config descriptor
+		Layers []descriptor
+	}
+	var config imageConfig
+	decode(t, parts["index.json"], &index)
+	decode(t, blob(index.Manifests[0]), &manifest)
+	decode(t, blob(manifest.Config), &config)
+	layer, err := gzip.NewReader(bytes.NewReader(blob(manifest.Layers[0])))
+	if err != nil {
+		t.Fatal(err)
+	}
+	text, err := io.ReadAll(layer)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if config.OS != "linux" || config.Architecture != "arm64" || config.RootFS.DiffIDs[0] != digest(text) {
+		t.Errorf("%+v, of a layer %s", config, digest(text))
+	}
+	modes := map[string]fs.FileMode{}
+	for _, f := range untar(t, bytes.NewReader(text)) {
+		modes[f.name] = f.mode
+	}
+	for name, want := range map[string]fs.FileMode{"usr/bin/servebench": 0o755, "tmp/": 0o777 | fs.ModeSticky, "work/": 0o777 | fs.ModeSticky} {
+		if modes[name] != want {
+			t.Errorf("%s is %v, want %v", name, modes[name], want)
+		}
+	}
+}
+
+func TestDebianPackageHasItsThreeMembers(t *testing.T) {
+	r, b := small(t, "linux/arm64")
+	deb := r.deb(b)
+	if want := "servebench_0.2.0_arm64.deb"; deb.name != want {
+		t.Errorf("its name is %s, want %s", deb.name, want)
+	}
+	rest, ok := bytes.CutPrefix(deb.data, []byte("!<arch>\n"))
+	var names []string
+	for ok && len(rest) > 0 {
+		var size int
+		header := string(rest[:60])
+		if _, err := fmt.Sscanf(header[48:58], "%d", &size); err != nil || header[58:] != "`\n" {
+			t.Fatalf("header %q: %v", header, err)
+		}
+		names = append(names, strings.TrimSpace(header[:16]))
+		rest = rest[60+size+size%2:]
+	}
+	if diff := cmp.Diff([]string{"debian-binary", "control.tar.gz", "data.tar.gz"}, names); diff != "" {
+		t.Errorf("members (-want +got):\n%s", diff)
+	}
+}
+
+func TestFoldersComeBeforeWhatIsInThem(t *testing.T) {
+	var names []string
+	for _, f := range withFolders([]file{{"./a/b/c", 0, nil}, {"./a/d", 0, nil}, {"./e", 0, nil}}) {
+		names = append(names, f.name)
+	}
+	if diff := cmp.Diff([]string{"./", "./a/", "./a/b/", "./a/b/c", "./a/d", "./e"}, names); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
+
+func TestBillNamesModulesGoAndUPlot(t *testing.T) {
+	r, b := small(t, "darwin/arm64")
+	var bill struct {
+		Metadata   struct{ Component component }
+		Components []component
+	}
+	decode(t, r.bill(b).data, &bill)
+	got := []string{bill.Metadata.Component.PURL}
+	for _, c := range bill.Components {
+		got = append(got, c.PURL)
+	}
+	want := []string{"pkg:golang/example.com/p@v0.2.0", "pkg:golang/std@1.26.8", "pkg:golang/example.com/d@v1.0.0", "pkg:npm/uplot@1.6.32"}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+	if sum := sha256.Sum256(b.binary); bill.Metadata.Component.Hashes[0]["content"] != fmt.Sprintf("%x", sum) {
+		t.Errorf("the program has the hashes %v, want %x", bill.Metadata.Component.Hashes, sum)
+	}
+}
+
+func TestPlatformsAreThoseOfTheList(t *testing.T) {
+	for list, want := range map[string]int{"": len(platforms), "linux/amd64": 1, "windows/amd64,darwin/arm64": 2} {
+		if chosen, err := choose(list); err != nil || len(chosen) != want {
+			t.Errorf("%q: %v, %v; want %d", list, chosen, err, want)
+		}
+	}
+	if chosen, err := choose("linux/amd64,plan9/386"); err == nil || !strings.Contains(err.Error(), "plan9/386: it must be among") {
+		t.Errorf("%v, %v", chosen, err)
+	}
+}
+
+func decode(t *testing.T, text []byte, into any) {
+	t.Helper()
+	if err := json.Unmarshal(text, into); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// untar are the files of a tar.
+func untar(t *testing.T, r io.Reader) (files []file) {
+	t.Helper()
+	for in := tar.NewReader(r); ; {
+		h, err := in.Next()
+		if err == io.EOF {
+			return files
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		data, err := io.ReadAll(in)
+		if err != nil {
+			t.Fatal(err)
+		}
+		files = append(files, file{h.Name, h.FileInfo().Mode() &^ fs.ModeDir, data})
+	}
+}
