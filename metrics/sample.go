@@ -137,26 +137,75 @@ type Seen struct {
 // says nothing about the others.
 func (c *slicer) see(samples []*Sample, one bool) {
 	sums := make([]seeing, len(c.slices))
-	var all processes
-	for _, s := range samples {
-		inside := c.whole.holds(s.At)
-		sum := new(seeing)
-		if inside {
-			sum = &sums[c.at(s.At)]
-			sum.gpus(s.GPUs)
+	same, replicas := each(samples, func(s *Sample, before *ServerSample) {
+		if c.whole.holds(s.At) {
+			sums[c.at(s.At)].add(s, before)
 		}
-		before := all.last[s.From]
-		one = all.add(s) == "" && one
-		if s.Server != nil {
-			sum.server(s.From, s.Server, before)
-		}
-	}
+	})
 	for i := range sums {
-		if !one {
+		if !one || !same {
 			sums[i].servers = nil
 		}
-		c.slices[i].Seen = sums[i].seen(len(all.last))
+		c.slices[i].Seen = sums[i].seen(replicas)
 	}
+}
+
+// A Moment is what a server and its GPUs reported at one time of a run. Counters are what they
+// rose by since the moment before.
+type Moment struct {
+	At time.Duration
+	Seen
+	Failed bool // a request to the server failed
+}
+
+// Moments are the reports during the measured part, in order. There are none without a Trace.
+// The reports of replicas that were requested in one round are one Moment.
+func (s *Summary) Moments() (all []Moment) {
+	if s.Trace == nil {
+		return nil
+	}
+	whole := s.Whole()
+	var sums []*seeing
+	round, asked := -1, map[string]bool{} // the latest moment of the server, by Sample.From
+	same, replicas := each(s.Trace.Samples, func(sample *Sample, before *ServerSample) {
+		if !whole.holds(sample.At) {
+			return
+		}
+		server := sample.Server != nil || sample.GPUs == nil
+		if !server || round < 0 || asked[sample.From] {
+			all, sums = append(all, Moment{At: sample.At}), append(sums, new(seeing))
+		}
+		at := len(all) - 1
+		if server {
+			if round < 0 || asked[sample.From] {
+				round = at
+				clear(asked)
+			}
+			at, asked[sample.From] = round, true
+			all[at].Failed = all[at].Failed || sample.Server == nil
+		}
+		sums[at].add(sample, before)
+	})
+	for i, sum := range sums {
+		if s.WhyMixed() != "" || !same {
+			sum.servers = nil
+		}
+		all[i].Seen = sum.seen(replicas)
+	}
+	return all
+}
+
+// each calls take with each sample and its server's previous report, nil at first. It returns
+// whether each server was one process, and how many servers there are.
+func each(samples []*Sample, take func(s *Sample, before *ServerSample)) (same bool, servers int) {
+	var all processes
+	same = true
+	for _, s := range samples {
+		before := all.last[s.From]
+		same = all.add(s) == "" && same
+		take(s, before)
+	}
+	return same, len(all.last)
 }
 
 // A seeing adds up the samples of one slice.
@@ -169,6 +218,14 @@ type seeing struct {
 type serverSeeing struct {
 	running, waiting, kvCache  mean
 	preemptions, queries, hits rise
+}
+
+// add adds a sample; before is its server's previous report.
+func (s *seeing) add(sample *Sample, before *ServerSample) {
+	s.gpus(sample.GPUs)
+	if sample.Server != nil {
+		s.server(sample.From, sample.Server, before)
+	}
 }
 
 // server adds what a server reported now; before is its previous report, nil at first.

@@ -59,6 +59,10 @@ func Charts(runs []Run) (all []Chart) {
 	return all
 }
 
+// filled leaves out charts without data, and chapters without charts.
 func filled(all []Chapter) []Chapter {
+	for i := range all {
+		all[i].Charts = slices.DeleteFunc(all[i].Charts, func(c Chart) bool { return c.empty() })
+	}
 	return slices.DeleteFunc(all, func(c Chapter) bool { return len(c.Charts) == 0 })
 }

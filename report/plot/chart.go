@@ -109,6 +109,14 @@ func (s *Series) add(x, y float64) {
 // known says that there is a value.
 func (s *Series) known() bool { return slices.ContainsFunc(s.Y, finite) }
 
+// empty says that the chart has nothing to show: no value, or nothing but 0, as of
+// preemptions that never came.
+func (c *Chart) empty() bool {
+	return !slices.ContainsFunc(c.Series, func(s Series) bool {
+		return slices.ContainsFunc(s.Y, func(v float64) bool { return finite(v) && v != 0 })
+	})
+}
+
 // Values that span more than this, the largest over the smallest, get a logarithmic
 // scale: values of single requests, of which few lie at the ends, and of whole runs.
 const (

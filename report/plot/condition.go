@@ -25,6 +25,25 @@ func conditions(runs []Run) (all []condition) {
 	return all
 }
 
+// colors give each run its color in a chart of all of them: repeats have the same one, where
+// they repeat several conditions.
+func colors(runs []Run) []int {
+	of := make([]int, len(runs))
+	all := conditions(runs)
+	if len(all) < 2 {
+		for i := range of {
+			of[i] = i
+		}
+		return of
+	}
+	for i := range runs {
+		of[i] = slices.IndexFunc(all, func(c condition) bool {
+			return slices.ContainsFunc(c.runs, func(r Run) bool { return r.Summary == runs[i].Summary })
+		})
+	}
+	return of
+}
+
 func without(labels []metrics.KV, keys ...string) []metrics.KV {
 	return slices.DeleteFunc(slices.Clone(labels), func(kv metrics.KV) bool { return slices.Contains(keys, kv.Key) })
 }

@@ -20,6 +20,7 @@ var longNames = map[string]string{
 // with the runs' SLOs. A curve has at most some 130 points.
 func distributions(runs []Run) []Chart {
 	var charts []Chart
+	colors := colors(runs)
 	for _, metric := range latencies {
 		title := strings.ToUpper(metric)
 		shares := ecdf(metric+"-ecdf", "ECDF of "+title, title+" (ms)", "values")
@@ -33,8 +34,8 @@ func distributions(runs []Run) []Chart {
 				continue
 			}
 			fewest = min(fewest, d.Len())
-			upright := rising(seriesName(runs, i), i, d.Len(), d.Percentile)
-			flat := Series{Name: upright.Name, Style: Line, Color: i}
+			upright := rising(seriesName(runs, i), colors[i], d.Len(), d.Percentile)
+			flat := Series{Name: upright.Name, Style: Line, Color: colors[i]}
 			for k, p := range upright.Y {
 				if p < 100 {
 					flat.add(-math.Log10(1-p/100), upright.X[k])

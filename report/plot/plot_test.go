@@ -2,6 +2,7 @@ package plot
 
 import (
 	"encoding/json"
+	"fmt"
 	"math"
 	"slices"
 	"testing"
@@ -193,6 +194,40 @@ func TestHistoryFollowsTheRun(t *testing.T) {
 		if finite(y) && math.Abs(y-50) > 1e-9 {
 			t.Errorf("mean TTFT %g ms, want 50", y)
 		}
+	}
+}
+
+// What the server says is known for the moments at which it was asked, and for nothing
+// between but by the line that joins them.
+func TestSampledNumbersAreALineAtTheirOwnTimes(t *testing.T) {
+	run := usual.run(metrics.Header{})
+	ask := func(at time.Duration, running, preempted float64) {
+		run.Trace.Samples = append(run.Trace.Samples, &metrics.Sample{At: at, Server: &metrics.ServerSample{Running: &running, Preemptions: &preempted}})
+	}
+	ask(50*time.Millisecond, 3, 7)
+	ask(730*time.Millisecond, 5, 7)
+	run.Trace.Samples = append(run.Trace.Samples, &metrics.Sample{At: 900 * time.Millisecond, Error: "it did not answer"})
+	ask(1010*time.Millisecond, 4, 7)
+	s := named(overTime([]Run{run}), "concurrency").Series[1]
+	if s.Style != Line || fmt.Sprint(s.X, s.Y) != "[0.05 0.73 0.9 1.01] [3 5 NaN 4]" {
+		t.Errorf("%s at %v: %v", s.Style, s.X, s.Y)
+	}
+	for _, c := range Single(run, 1)[2].Charts {
+		if c.Name == "preemptions" {
+			t.Error("there is a chart of preemptions that never came")
+		}
+	}
+}
+
+func TestReplicasThatAreAskedInTurnSpeakAtOneMoment(t *testing.T) {
+	run := usual.run(metrics.Header{})
+	for i, from := range []string{"a", "b", "a", "b"} {
+		running := float64(i)
+		run.Trace.Samples = append(run.Trace.Samples, &metrics.Sample{From: from, At: time.Duration(100+300*i) * time.Millisecond, Server: &metrics.ServerSample{Running: &running}})
+	}
+	s := named(overTime([]Run{run}), "concurrency").Series[1]
+	if fmt.Sprint(s.X, s.Y) != "[0.1 0.7] [1 5]" {
+		t.Errorf("at %v: %v", s.X, s.Y)
 	}
 }
 

@@ -3,6 +3,7 @@ package plot
 import (
 	"fmt"
 	"math"
+	"strings"
 	"time"
 
 	"github.com/servebench/servebench/metrics"
@@ -15,48 +16,50 @@ const (
 	leastSlice = 100 * time.Millisecond
 )
 
-// A quantity is one number of a Slice, NaN where unknown.
+// A quantity is one number of a Slice, or one that the server or its GPUs said at a Moment.
+// It is NaN where unknown.
 type quantity struct {
 	name string
 	of   func(*metrics.Slice) float64
+	said func(*metrics.Seen) float64
 }
 
 // A history is a chart of quantities over the time of a run. Several runs are compared by
 // the first quantity.
 type history struct {
 	name, title, axis string
-	style             Style
+	style             Style // of what is of slices; what was said is a Line
 	quantities        []quantity
 }
 
 var histories = []history{
 	{"throughput", "Output throughput", "Output throughput (tok/s)", Step, []quantity{
-		{"output tokens", func(s *metrics.Slice) float64 { return float64(s.Output) / s.Seconds() }}}},
+		{name: "output tokens", of: func(s *metrics.Slice) float64 { return float64(s.Output) / s.Seconds() }}}},
 	{"requests", "Requests sent and ended", "Request rate (req/s)", Step, []quantity{
-		{"completed", func(s *metrics.Slice) float64 { return float64(s.Completed) / s.Seconds() }},
-		{"sent", func(s *metrics.Slice) float64 { return float64(s.Sent) / s.Seconds() }},
-		{"failed", func(s *metrics.Slice) float64 { return orUnknown(float64(s.Failed) / s.Seconds()) }}}},
+		{name: "completed", of: func(s *metrics.Slice) float64 { return float64(s.Completed) / s.Seconds() }},
+		{name: "sent", of: func(s *metrics.Slice) float64 { return float64(s.Sent) / s.Seconds() }},
+		{name: "failed", of: func(s *metrics.Slice) float64 { return orUnknown(float64(s.Failed) / s.Seconds()) }}}},
 	{"concurrency", "Concurrency", "Requests", Step, []quantity{
-		{"in flight", func(s *metrics.Slice) float64 { return s.InFlight }},
-		{"running on the server", func(s *metrics.Slice) float64 { return value(s.Seen.Running, 1) }},
-		{"waiting on the server", func(s *metrics.Slice) float64 { return value(s.Seen.Waiting, 1) }}}},
+		{name: "in flight", of: func(s *metrics.Slice) float64 { return s.InFlight }},
+		{name: "running on the server", said: func(s *metrics.Seen) float64 { return value(s.Running, 1) }},
+		{name: "waiting on the server", said: func(s *metrics.Seen) float64 { return value(s.Waiting, 1) }}}},
 	{"ttft", "TTFT over time", "TTFT (ms)", Line, []quantity{
-		{"mean", func(s *metrics.Slice) float64 { return s.TTFT.Mean }},
-		{"P99", func(s *metrics.Slice) float64 { return s.TTFT.P99 }}}},
+		{name: "mean", of: func(s *metrics.Slice) float64 { return s.TTFT.Mean }},
+		{name: "P99", of: func(s *metrics.Slice) float64 { return s.TTFT.P99 }}}},
 	{"itl", "ITL over time", "ITL (ms)", Line, []quantity{
-		{"mean", func(s *metrics.Slice) float64 { return s.ITL.Mean }},
-		{"P99", func(s *metrics.Slice) float64 { return s.ITL.P99 }}}},
+		{name: "mean", of: func(s *metrics.Slice) float64 { return s.ITL.Mean }},
+		{name: "P99", of: func(s *metrics.Slice) float64 { return s.ITL.P99 }}}},
 	{"kv-cache", "Caches on the server", "Share (%)", Line, []quantity{
-		{"KV cache in use", func(s *metrics.Slice) float64 { return value(s.Seen.KVCache, 100) }},
-		{"prompt tokens in the prefix cache", func(s *metrics.Slice) float64 { return value(s.Seen.PrefixHits, 100) }}}},
-	{"preemptions", "Preemptions", "Preemptions a slice", Step, []quantity{
-		{"preemptions", func(s *metrics.Slice) float64 { return value(s.Seen.Preemptions, 1) }}}},
+		{name: "KV cache in use", said: func(s *metrics.Seen) float64 { return value(s.KVCache, 100) }},
+		{name: "prompt tokens in the prefix cache", said: func(s *metrics.Seen) float64 { return value(s.PrefixHits, 100) }}}},
+	{"preemptions", "Preemptions", "Preemptions since the server was asked before", Line, []quantity{
+		{name: "preemptions", said: func(s *metrics.Seen) float64 { return value(s.Preemptions, 1) }}}},
 	{"gpu", "GPU utilisation", "Share of the time (%)", Line, []quantity{
-		{"a kernel ran", func(s *metrics.Slice) float64 { return value(s.Seen.GPUUtilization, 100) }}}},
+		{name: "a kernel ran", said: func(s *metrics.Seen) float64 { return value(s.GPUUtilization, 100) }}}},
 	{"gpu-memory", "GPU memory", "Memory in use (GiB)", Line, []quantity{
-		{"all GPUs", func(s *metrics.Slice) float64 { return value(s.Seen.GPUMemory, 1.0/1024) }}}},
+		{name: "all GPUs", said: func(s *metrics.Seen) float64 { return value(s.GPUMemory, 1.0/1024) }}}},
 	{"gpu-power", "GPU power", "Power (W)", Line, []quantity{
-		{"all GPUs", func(s *metrics.Slice) float64 { return value(s.Seen.GPUPower, 1) }}}},
+		{name: "all GPUs", said: func(s *metrics.Seen) float64 { return value(s.GPUPower, 1) }}}},
 }
 
 func value(v *float64, factor float64) float64 {
@@ -74,60 +77,92 @@ func orUnknown(v float64) float64 {
 	return v
 }
 
-// overTime are charts of the runs over time, slice by slice. A single run has a line for
-// each quantity, several runs a line each for the first quantity. There are none without a
-// Trace.
-func overTime(runs []Run) []Chart {
+// A course is what is known of a run over its time.
+type course struct {
+	name    string
+	color   int // among several runs
+	slices  []metrics.Slice
+	moments []metrics.Moment
+}
+
+// overTime are charts of the runs over time. A single run has a line for each quantity,
+// several runs a line each for the first quantity. There are none without a Trace.
+func overTime(runs []Run) (charts []Chart) {
 	longest := 0.0
 	for _, r := range runs {
 		longest = max(longest, r.Seconds)
 	}
-	sliced := make([][]metrics.Slice, len(runs))
-	for i := range runs {
-		sliced[i] = parts(runs[i].Summary, longest)
+	colors := colors(runs)
+	courses := make([]course, len(runs))
+	for i, r := range runs {
+		courses[i] = course{seriesName(runs, i), colors[i], parts(r.Summary, longest), r.Moments()}
 	}
-	var charts []Chart
 	for _, h := range histories {
-		c := Chart{Name: h.name, Title: h.title, X: Axis{Title: "Time since the start (s)"}, Y: Axis{Title: h.axis}}
-		for i, slices := range sliced {
-			shown := h.quantities
-			if len(runs) > 1 {
-				shown = shown[:1]
-				c.Title = h.title + ": " + shown[0].name
-			}
-			for k, q := range shown {
-				s := Series{Name: q.name, Style: h.style, Color: k}
-				if len(runs) > 1 {
-					s.Name, s.Color = runs[i].Name(), i
-				}
-				s.follow(slices, q)
-				if s.known() {
-					c.Series = append(c.Series, s)
-				}
-			}
+		if c := h.chart(courses); c.Series != nil {
+			charts = append(charts, c)
 		}
-		if len(c.Series) == 0 {
-			continue
-		}
-		c.Note = widths(sliced)
-		c.fit(true)
-		charts = append(charts, c)
 	}
 	return charts
 }
 
+func (h *history) chart(courses []course) Chart {
+	c := Chart{Name: h.name, Title: h.title, X: Axis{Title: "Time since the start (s)"}, Y: Axis{Title: h.axis}}
+	shown := h.quantities
+	if len(courses) > 1 {
+		shown = shown[:1]
+		c.Title = h.title + ": " + shown[0].name
+	}
+	cut, heard := "", ""
+	for _, run := range courses {
+		for k, q := range shown {
+			s := Series{Name: q.name, Style: h.style, Color: k}
+			if len(courses) > 1 {
+				s.Name, s.Color = run.name, run.color
+			}
+			if q.said != nil {
+				s.hear(run.moments, q)
+			} else {
+				s.follow(run.slices, q)
+			}
+			switch {
+			case !s.known():
+				continue
+			case q.said != nil:
+				heard = "What the server says is drawn at the time at which it was asked."
+			default:
+				cut = widths(courses)
+			}
+			c.Series = append(c.Series, s)
+		}
+	}
+	c.Note = strings.TrimSpace(cut + " " + heard)
+	c.fit(true)
+	return c
+}
+
 // follow adds a point in the middle of each slice. A line with steps has a point where
 // each slice begins, and where the last one ends.
-func (s *Series) follow(slices []metrics.Slice, q quantity) {
-	for i := range slices {
-		at := slices[i].From.Seconds()
+func (s *Series) follow(cut []metrics.Slice, q quantity) {
+	for i := range cut {
+		at := cut[i].From.Seconds()
 		if s.Style != Step {
-			at += slices[i].Seconds() / 2
+			at += cut[i].Seconds() / 2
 		}
-		s.add(at, q.of(&slices[i]))
+		s.add(at, q.of(&cut[i]))
 	}
-	if n := len(slices); n > 0 && s.Style == Step {
-		s.add(slices[n-1].To.Seconds(), s.Y[n-1])
+	if n := len(cut); n > 0 && s.Style == Step {
+		s.add(cut[n-1].To.Seconds(), s.Y[n-1])
+	}
+}
+
+// hear adds a point for each moment at which the quantity was said, and a gap where the
+// server did not answer.
+func (s *Series) hear(moments []metrics.Moment, q quantity) {
+	s.Style = Line
+	for i := range moments {
+		if v := q.said(&moments[i].Seen); finite(v) || moments[i].Failed {
+			s.add(moments[i].At.Seconds(), v)
+		}
 	}
 }
 
@@ -142,21 +177,21 @@ func parts(s *metrics.Summary, longest float64) []metrics.Slice {
 	}
 	width := time.Duration(even(longest/fewSlices) * float64(time.Second))
 	// These are too few for Slice to refuse.
-	slices, err := s.Slice(max(width, leastSlice))
+	cut, err := s.Slice(max(width, leastSlice))
 	if err != nil {
 		return nil
 	}
-	return slices
+	return cut
 }
 
 // widths says how long the slices are.
-func widths(sliced [][]metrics.Slice) string {
+func widths(courses []course) string {
 	text := ""
-	for _, slices := range sliced {
-		if len(slices) == 0 {
+	for _, run := range courses {
+		if len(run.slices) == 0 {
 			continue
 		}
-		width := (slices[0].To - slices[0].From).Round(time.Millisecond).String()
+		width := (run.slices[0].To - run.slices[0].From).Round(time.Millisecond).String()
 		if text != "" && text != width {
 			return "Slices are of different lengths."
 		}

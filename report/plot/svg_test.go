@@ -106,6 +106,7 @@ func TestTicksAreRoundAndInside(t *testing.T) {
 		{Axis{Min: 0, Max: 1234}, []string{"0", "500", "1000"}},
 		{Axis{Scale: Log, Min: 3, Max: 110}, []string{"5", "10", "20", "50", "100"}},
 		{Axis{Scale: Log, Min: 0.5, Max: 20000}, []string{"1", "10", "100", "1000", "10000"}},
+		{Axis{Scale: Log, Min: 95, Max: 190}, []string{"100", "120", "140", "160", "180"}},
 		{Axis{Scale: Percentile, Max: 3.2}, []string{"0", "50", "90", "99", "99.9"}},
 		{Axis{Scale: Category, Min: -0.5, Max: 1.5, Names: []string{"4", "inf"}}, []string{"4", "inf"}},
 	} {

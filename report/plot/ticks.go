@@ -26,22 +26,37 @@ func (a *Axis) ticks(n int) (ticks []tick) {
 			}
 		}
 	case Log:
-		digits := []float64{1, 2, 5}
-		if a.Max/a.Min > 2000 {
-			digits = digits[:1] // many decades are marked by their first values alone
-		}
-		for decade := math.Floor(math.Log10(a.Min)); decade <= math.Log10(a.Max); decade++ {
-			for _, digit := range digits {
-				if at := digit * math.Pow(10, decade); at >= a.Min && at <= a.Max {
-					ticks = append(ticks, tick{at, strconv.FormatFloat(at, 'f', -1, 64)})
-				}
-			}
+		if ticks = a.decades(); len(ticks) < 3 {
+			return a.steps(n)
 		}
 	default:
-		step := even((a.Max - a.Min) / float64(n))
-		for i := math.Ceil(a.Min / step); i*step <= a.Max; i++ {
-			ticks = append(ticks, tick{i * step, strconv.FormatFloat(i*step, 'f', max(0, -int(math.Floor(math.Log10(step)))), 64)})
+		return a.steps(n)
+	}
+	return ticks
+}
+
+// decades are the marks of a Log axis: 1, 2 and 5 times a power of ten, or of many decades the
+// powers alone.
+func (a *Axis) decades() (ticks []tick) {
+	digits := []float64{1, 2, 5}
+	if a.Max/a.Min > 2000 {
+		digits = digits[:1]
+	}
+	for decade := math.Floor(math.Log10(a.Min)); decade <= math.Log10(a.Max); decade++ {
+		for _, digit := range digits {
+			if at := digit * math.Pow(10, decade); at >= a.Min && at <= a.Max {
+				ticks = append(ticks, tick{at, strconv.FormatFloat(at, 'f', -1, 64)})
+			}
 		}
+	}
+	return ticks
+}
+
+// steps are about n marks at even distances.
+func (a *Axis) steps(n int) (ticks []tick) {
+	step := even((a.Max - a.Min) / float64(n))
+	for i := math.Ceil(a.Min / step); i*step <= a.Max; i++ {
+		ticks = append(ticks, tick{i * step, strconv.FormatFloat(i*step, 'f', max(0, -int(math.Floor(math.Log10(step)))), 64)})
 	}
 	return ticks
 }
