@@ -25,35 +25,63 @@
   const said = (axis, v) => {
     if (v == null) return "–";
     if (axis.scale === "percentile") return "P" + Number(percent(v));
-    if (axis.scale === "category") return axis.names[v] ?? "";
+    if (axis.scale === "category") return axis.names[Math.round(v)] ?? "";
     return show(v);
   };
 
   const isBars = (chart) => chart.series.some((s) => s.style === "bars");
 
-  // All series over one X, as uPlot wants it: undefined where a series has no
-  // point, null where it has one that is not known.
+  // Where a value lies on its axis: lines are straight there.
+  const place = (axis, v) => axis.scale === "log" ? Math.log(v) : v;
+  const back = (axis, v) => axis.scale === "log" ? Math.exp(v) : v;
+
+  // The value of a line at x, which lies between its points k and k+1: null where it has none.
+  const between = (chart, s, x, k) => {
+    const [x0, x1, y0, y1] = [s.xs[k], s.xs[k + 1], s.ys[k], s.ys[k + 1]];
+    if (x0 == null || x1 == null || y0 == null || y1 == null) return null;
+    if (s.style === "step") return y0;
+    const share = (place(chart.x, x) - place(chart.x, x0)) / (place(chart.x, x1) - place(chart.x, x0));
+    return back(chart.y, place(chart.y, y0) + share * (place(chart.y, y1) - place(chart.y, y0)));
+  };
+
+  // All series over one X, as uPlot wants it: null where a series has no value. Lines have values
+  // between their points, too, and none before the first or after the last.
   const aligned = (chart) => {
     if (isBars(chart)) return [[chart.x.min, chart.x.max], ...chart.series.map(() => [null, null])];
     const xs = [...new Set(chart.series.flatMap((s) => s.xs.filter((x) => x != null)))].sort((a, b) => a - b);
-    const at = new Map(xs.map((x, i) => [x, i]));
     return [xs, ...chart.series.map((s) => {
-      const ys = new Array(xs.length).fill(undefined);
-      s.xs.forEach((x, i) => { if (x != null) ys[at.get(x)] = s.ys[i]; });
-      return ys;
+      const at = new Map(s.xs.map((x, i) => [x, s.ys[i]]));
+      let k = -1;
+      return xs.map((x) => {
+        while (k + 1 < s.xs.length && s.xs[k + 1] <= x) k++;
+        if (at.has(x)) return at.get(x);
+        return s.style === "line" || s.style === "step" ? between(chart, s, x, k) : null;
+      });
     })];
+  };
+
+  // The least number that is at least v, and 1, 2 or 5 times a power of ten.
+  const even = (v) => {
+    const power = 10 ** Math.floor(Math.log10(v));
+    return power * ([1, 2, 5].find((d) => d * power >= v * (1 - 1e-9)) ?? 10);
+  };
+
+  // The marks of a log axis: those of its decades, or at even distances where these are too few.
+  const logSplits = (min, max, room) => {
+    const digits = 3 * Math.log10(max / min) > room ? [1] : [1, 2, 5];
+    const all = [];
+    for (let e = Math.floor(Math.log10(min)); e <= Math.log10(max); e++) all.push(...digits.map((d) => Number(d + "e" + e)));
+    const inside = all.filter((v) => v >= min && v <= max);
+    if (inside.length > 2) return inside;
+    const step = even((max - min) / Math.min(6, room)), steps = [];
+    for (let i = Math.ceil(min / step); i * step <= max; i++) steps.push(Number((i * step).toPrecision(12)));
+    return steps;
   };
 
   const splits = (axis) => {
     if (axis.scale === "percentile") return (u, side, min, max) => [0, Math.log10(2), 1, 2, 3, 4, 5, 6, 7].filter((t) => t >= min - 1e-9 && t <= max + 1e-9);
     if (axis.scale === "category") return (u, side, min, max) => axis.names.map((_, i) => i).filter((i) => i >= min && i <= max);
-    if (axis.scale === "log") return (u, side, min, max) => {
-      const all = [];
-      const room = side === 0 ? u.over.clientWidth / 45 : u.over.clientHeight / 16;
-      const digits = 3 * Math.log10(max / min) > room ? [1] : [1, 2, 5];
-      for (let e = Math.floor(Math.log10(min)); e <= Math.log10(max); e++) all.push(...digits.map((d) => Number(d + "e" + e)));
-      return all.filter((v) => v >= min && v <= max);
-    };
+    if (axis.scale === "log") return (u, side, min, max) => logSplits(min, max, side === 0 ? u.over.clientWidth / 45 : u.over.clientHeight / 16);
     return undefined;
   };
   const mark = (axis, v) => {
@@ -75,10 +103,34 @@
     return o;
   };
 
-  const scaleOf = (axis, xs) => ({
-    time: false, distr: axis.scale === "log" ? 3 : 1, dir: axis.down ? -1 : 1,
-    // What is not the whole of the data is a part that was zoomed into.
-    range: (u, min, max) => xs && !(min === xs[0] && max === xs[xs.length - 1]) && min < max ? [min, max] : [axis.min, axis.max],
+  const scaleX = (axis, xs) => ({
+    time: false, distr: axis.scale === "log" ? 3 : 1,
+    // What is not the whole of the data is a part that was zoomed into. uPlot asks for X before Y.
+    range: (u, min, max) => {
+      u.zoomed = !(min === xs[0] && max === xs[xs.length - 1]) && min < max;
+      u.view = u.zoomed ? [min, max] : [axis.min, axis.max];
+      return u.view;
+    },
+  });
+
+  // The heights that a part of the chart has.
+  const heights = (chart, u) => {
+    const [from, to] = u.view, shown = (k) => u.series[k + 1].show;
+    if (isBars(chart)) return chart.series.flatMap((s, k) => shown(k) ? s.ys.filter((_, i) => s.xs[i] <= to && s.to[i] >= from) : []);
+    return chart.series.flatMap((_, k) => shown(k) ? u.data[k + 1].filter((v, i) => v != null && u.data[0][i] >= from && u.data[0][i] <= to) : []);
+  };
+
+  // Y shows all, or what is there in the part that was zoomed into.
+  const scaleY = (chart) => ({
+    distr: chart.y.scale === "log" ? 3 : 1, dir: chart.y.down ? -1 : 1,
+    range: (u) => {
+      const axis = chart.y, all = u.zoomed ? heights(chart, u) : [];
+      if (!all.length) return [axis.min, axis.max];
+      const least = all.reduce((a, b) => Math.min(a, b)), most = all.reduce((a, b) => Math.max(a, b));
+      if (axis.scale === "log") return [least / 1.15, most * 1.15];
+      const edge = isBars(chart) ? 1 : (most - least) * 0.08 || Math.abs(most) * 0.08 || 1;
+      return [least >= 0 ? Math.max(0, least - edge) : least - edge, most + edge];
+    },
   });
 
   // Of rows of that height. Thin ones touch, as gaps of less than a pixel make patterns.
@@ -96,7 +148,7 @@
     order.forEach(([s, i]) => {
       if (!u.series[i + 1].show || s.style === "dots") return;
       g.strokeStyle = color(s.color);
-      g.lineWidth = s.style === "bars" ? thickness(s.thick * height / (chart.y.max - chart.y.min)) : (s.style === "wide" ? 9 : 2) * devicePixelRatio;
+      g.lineWidth = s.style === "bars" ? thickness(s.thick * height / (u.scales.y.max - u.scales.y.min)) : (s.style === "wide" ? 9 : 2) * devicePixelRatio;
       g.globalAlpha = s.style === "wide" ? 0.35 : 1;
       g.lineJoin = "round";
       g.lineCap = s.style === "wide" ? "round" : "butt";
@@ -134,17 +186,6 @@
     g.restore();
   };
 
-  // The nearest point that the series has, since each has points of its own.
-  const nearest = (u, series, i) => {
-    const ys = u.data[series];
-    if (ys[i] != null) return i;
-    for (let d = 1; d < ys.length; d++) {
-      if (ys[i - d] != null) return i - d;
-      if (ys[i + d] != null) return i + d;
-    }
-    return null;
-  };
-
   const seriesOf = (chart) => chart.series.map((s) => ({
     label: s.name, stroke: () => color(s.color), width: 0, paths: () => null,
     points: { show: s.style === "dots" || s.style === "path", size: s.style === "dots" ? 3 : 7, fill: () => color(s.color), width: 0 },
@@ -155,21 +196,21 @@
   const paper = (whole) => whole ? 680 : 330;
 
   const draw = (figure) => {
-    const chart = charts[figure.dataset.chart], place = figure.querySelector(".plot");
+    const chart = charts[figure.dataset.chart], at = figure.querySelector(".plot");
     figure.plot?.destroy();
     const data = aligned(chart), bars = isBars(chart);
-    const width = Math.max(240, printing ? paper(bars) : place.clientWidth);
+    const width = Math.max(240, printing ? paper(bars) : at.clientWidth);
     const u = new uPlot({
       width, height: bars ? 420 : printing ? 230 : 290,
-      scales: { x: scaleOf(chart.x, data[0]), y: scaleOf(chart.y) },
+      scales: { x: scaleX(chart.x, data[0]), y: scaleY(chart) },
       axes: [axisOf(chart.x, false), axisOf(chart.y, true)],
       series: [{ label: chart.x.title, value: (u, v) => said(chart.x, v) }, ...seriesOf(chart)],
       legend: { live: !bars && !printing, markers: { fill: (u, i) => color(chart.series[i - 1].color), stroke: (u, i) => color(chart.series[i - 1].color) } },
-      cursor: { dataIdx: nearest, drag: { x: true, y: false }, points: { show: !bars } },
+      cursor: { drag: { x: true, y: false }, points: { show: !bars } },
       hooks: { draw: [drawLines(chart)] },
-    }, data, place);
+    }, data, at);
     figure.plot = u;
-    place.querySelectorAll(".u-legend .u-series:not(:first-child) th").forEach((th, i) => {
+    at.querySelectorAll(".u-legend .u-series:not(:first-child) th").forEach((th, i) => {
       th.tabIndex = 0;
       th.setAttribute("role", "button");
       th.setAttribute("aria-pressed", "true");

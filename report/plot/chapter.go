@@ -1,9 +1,6 @@
 package plot
 
-import (
-	"fmt"
-	"slices"
-)
+import "slices"
 
 // MostOverlaid is up to how many runs a chart lays over each other, and up to how many runs
 // have charts of single requests and over time.
@@ -35,28 +32,42 @@ func Single(r Run, of int) []Chapter {
 	return filled(all)
 }
 
-// Charts are all charts of the runs, each with a unique name. Where there are several
-// runs, the names of a single run's charts begin with its number. Charts labels the
-// runs.
+// Charts are the charts of one run, or those that have several runs together. Each has a
+// unique name. Charts labels the runs.
 func Charts(runs []Run) (all []Chart) {
 	Label(runs)
-	add := func(prefix string, chapters []Chapter) {
-		for _, chapter := range chapters {
-			for _, c := range chapter.Charts {
-				c.Name = prefix + c.Name
-				all = append(all, c)
+	chapters := Comparison(runs)
+	if len(runs) == 1 {
+		chapters = Single(runs[0], 1)
+	}
+	for _, c := range chapters {
+		all = append(all, c.Charts...)
+	}
+	return all
+}
+
+// Headline is the chart that says most at a glance, nil where there are none: the requests
+// of a run over time; of several runs latency against throughput where they differ in the
+// load, else their TTFT laid over each other.
+func Headline(chapters []Chapter) *Chart {
+	var found *Chart
+	best := 0
+	for i := range chapters {
+		for k := range chapters[i].Charts {
+			c := &chapters[i].Charts[k]
+			rank := 1
+			switch {
+			case c.Name == "timeline", c.follows():
+				rank = 3
+			case c.Name == "ttft-percentiles":
+				rank = 2
+			}
+			if rank > best {
+				found, best = c, rank
 			}
 		}
 	}
-	if len(runs) == 1 {
-		add("", Single(runs[0], 1))
-		return all
-	}
-	add("", Comparison(runs))
-	for i, r := range runs {
-		add(fmt.Sprintf("run-%d-", i+1), Single(r, len(runs)))
-	}
-	return all
+	return found
 }
 
 // filled leaves out charts without data, and chapters without charts.

@@ -109,6 +109,11 @@ func (s *Series) add(x, y float64) {
 // known says that there is a value.
 func (s *Series) known() bool { return slices.ContainsFunc(s.Y, finite) }
 
+// follows says that the chart follows something over several loads.
+func (c *Chart) follows() bool {
+	return c.X.Scale != Category && slices.ContainsFunc(c.Series, func(s Series) bool { return s.Style == Path && len(s.X) > 1 })
+}
+
 // empty says that the chart has nothing to show: no value, or nothing but 0, as of
 // preemptions that never came.
 func (c *Chart) empty() bool {

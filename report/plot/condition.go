@@ -9,18 +9,19 @@ import (
 	"github.com/servebench/servebench/metrics"
 )
 
-// A condition is runs that repeat each other.
-type condition struct {
+// A Condition is runs that repeat each other.
+type Condition struct {
+	Runs   []Run
 	labels []metrics.KV
-	runs   []Run
 }
 
-// conditions groups the repeats, in the order of the first ones.
-func conditions(runs []Run) (all []condition) {
+// Conditions groups runs that have Labels by what they do not repeat, in the order of the first
+// ones.
+func Conditions(runs []Run) (all []Condition) {
 	labels := func(r Run) []metrics.KV { return without(r.Labels, keyRepeat, keySeed, keyRun) }
 	names, repeats := metrics.By(runs, func(r Run) string { return name(labels(r)) })
 	for _, name := range names {
-		all = append(all, condition{labels(repeats[name][0]), repeats[name]})
+		all = append(all, Condition{repeats[name], labels(repeats[name][0])})
 	}
 	return all
 }
@@ -29,7 +30,7 @@ func conditions(runs []Run) (all []condition) {
 // they repeat several conditions.
 func colors(runs []Run) []int {
 	of := make([]int, len(runs))
-	all := conditions(runs)
+	all := Conditions(runs)
 	if len(all) < 2 {
 		for i := range of {
 			of[i] = i
@@ -37,8 +38,8 @@ func colors(runs []Run) []int {
 		return of
 	}
 	for i := range runs {
-		of[i] = slices.IndexFunc(all, func(c condition) bool {
-			return slices.ContainsFunc(c.runs, func(r Run) bool { return r.Summary == runs[i].Summary })
+		of[i] = slices.IndexFunc(all, func(c Condition) bool {
+			return slices.ContainsFunc(c.Runs, func(r Run) bool { return r.Summary == runs[i].Summary })
 		})
 	}
 	return of
@@ -48,12 +49,15 @@ func without(labels []metrics.KV, keys ...string) []metrics.KV {
 	return slices.DeleteFunc(slices.Clone(labels), func(kv metrics.KV) bool { return slices.Contains(keys, kv.Key) })
 }
 
-func (c *condition) label(key string) string { return metrics.Value(c.labels, key) }
+// Name is the labels in words.
+func (c *Condition) Name() string { return cmp.Or(name(c.labels), "all runs") }
 
-// middle is the median of a number over the repeats that know it, NaN for none.
-func (c *condition) middle(of func(*metrics.Summary) float64) float64 {
+func (c *Condition) label(key string) string { return metrics.Value(c.labels, key) }
+
+// Middle is the median of a number over the repeats that know it, NaN for none.
+func (c *Condition) Middle(of func(*metrics.Summary) float64) float64 {
 	var values []float64
-	for _, r := range c.runs {
+	for _, r := range c.Runs {
 		if v := of(r.Summary); finite(v) && r.Completed != 0 {
 			values = append(values, v)
 		}
@@ -63,11 +67,11 @@ func (c *condition) middle(of func(*metrics.Summary) float64) float64 {
 }
 
 // lines groups the conditions that differ in one label alone, ordered by it.
-func lines(all []condition, key string) (found [][]condition) {
-	names, lines := metrics.By(all, func(c condition) string { return name(without(c.labels, key)) })
+func lines(all []Condition, key string) (found [][]Condition) {
+	names, lines := metrics.By(all, func(c Condition) string { return name(without(c.labels, key)) })
 	for _, name := range names {
 		line := lines[name]
-		slices.SortStableFunc(line, func(a, b condition) int { return cmp.Compare(size(a.label(key)), size(b.label(key))) })
+		slices.SortStableFunc(line, func(a, b Condition) int { return cmp.Compare(size(a.label(key)), size(b.label(key))) })
 		found = append(found, line)
 	}
 	return found

@@ -10,8 +10,6 @@ import (
 
 // The measures of a picture in pixels.
 const (
-	svgWidth  = 720
-	svgHeight = 440
 	svgLeft   = 76
 	svgRight  = 20
 	svgBottom = 56
@@ -36,21 +34,25 @@ func svgColor(i int) string {
 type svg struct {
 	*Chart
 	bytes.Buffer
-	top float64 // of the plot
+	width, height float64
+	top           float64 // of the plot
 }
 
 // SVG draws the chart as a picture without a background, in colours for light and dark
 // ones.
-func SVG(w io.Writer, c *Chart) error {
-	p := &svg{Chart: c}
-	fmt.Fprintf(p, `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 %d %d" font-family="system-ui, sans-serif" font-size="13" fill="%s" role="img" aria-label="%s">`+"\n",
-		svgWidth, svgHeight, svgInk, html.EscapeString(c.Title))
+func SVG(w io.Writer, c *Chart) error { return Draw(w, c, 720, 440) }
+
+// Draw is SVG of a given size in pixels.
+func Draw(w io.Writer, c *Chart, width, height float64) error {
+	p := &svg{Chart: c, width: width, height: height}
+	fmt.Fprintf(p, `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 %g %g" font-family="system-ui, sans-serif" font-size="13" fill="%s" role="img" aria-label="%s">`+"\n",
+		width, height, svgInk, html.EscapeString(c.Title))
 	fmt.Fprintf(p, `<title>%s</title>`+"\n", html.EscapeString(c.Title))
 	p.text(svgLeft, 20, `font-size="16" font-weight="600"`, c.Title)
 	p.legend()
 	p.axes()
-	fmt.Fprintf(p, `<clipPath id="plot"><rect x="%d" y="%.1f" width="%d" height="%.1f"/></clipPath>`+"\n<g clip-path=\"url(#plot)\">\n",
-		svgLeft, p.top, svgWidth-svgLeft-svgRight, p.bottom()-p.top)
+	fmt.Fprintf(p, `<clipPath id="plot"><rect x="%d" y="%.1f" width="%g" height="%.1f"/></clipPath>`+"\n<g clip-path=\"url(#plot)\">\n",
+		svgLeft, p.top, width-svgLeft-svgRight, p.bottom()-p.top)
 	for _, below := range []bool{true, false} {
 		for i := range c.Series {
 			if s := &c.Series[i]; (s.Style == Wide) == below {
@@ -64,9 +66,9 @@ func SVG(w io.Writer, c *Chart) error {
 	return err
 }
 
-func (p *svg) bottom() float64 { return svgHeight - svgBottom }
+func (p *svg) bottom() float64 { return p.height - svgBottom }
 
-func (p *svg) x(v float64) float64 { return svgLeft + p.X.place(v)*(svgWidth-svgLeft-svgRight) }
+func (p *svg) x(v float64) float64 { return svgLeft + p.X.place(v)*(p.width-svgLeft-svgRight) }
 func (p *svg) y(v float64) float64 { return p.bottom() - p.Y.place(v)*(p.bottom()-p.top) }
 
 func (p *svg) text(x, y float64, attributes, text string) {
@@ -78,7 +80,7 @@ func (p *svg) legend() {
 	x, y := float64(svgLeft), float64(svgTop)
 	for _, s := range p.Series {
 		width := float64(26 + svgLetter*len([]rune(s.Name)))
-		if x > svgLeft && x+width > svgWidth-svgRight {
+		if x > svgLeft && x+width > p.width-svgRight {
 			x, y = svgLeft, y+svgLegend
 		}
 		fmt.Fprintf(p, `<rect x="%.1f" y="%.1f" width="12" height="12" rx="2" fill="%s"/>`+"\n", x, y-10, svgColor(s.Color))
@@ -94,10 +96,10 @@ func (p *svg) axes() {
 		p.text(p.x(t.at), p.bottom()+18, `text-anchor="middle"`, t.text)
 	}
 	for _, t := range p.Y.ticks(6) {
-		p.rule(svgLeft, p.y(t.at), svgWidth-svgRight, p.y(t.at))
+		p.rule(svgLeft, p.y(t.at), p.width-svgRight, p.y(t.at))
 		p.text(svgLeft-8, p.y(t.at)+4, `text-anchor="end"`, t.text)
 	}
-	p.text((svgLeft+svgWidth-svgRight)/2, svgHeight-14, `text-anchor="middle"`, p.X.Title)
+	p.text((svgLeft+p.width-svgRight)/2, p.height-14, `text-anchor="middle"`, p.X.Title)
 	middle := (p.top + p.bottom()) / 2
 	p.text(18, middle, fmt.Sprintf(`text-anchor="middle" transform="rotate(-90 18 %.1f)"`, middle), p.Y.Title)
 }
@@ -169,7 +171,7 @@ func (p *svg) dots(s *Series, radius float64) {
 
 func (p *svg) limits() {
 	for _, l := range p.Limits {
-		x1, y1, x2, y2 := float64(svgLeft), p.y(l.At), float64(svgWidth-svgRight), p.y(l.At)
+		x1, y1, x2, y2 := float64(svgLeft), p.y(l.At), p.width-svgRight, p.y(l.At)
 		textX, textY, anchor := x2-4, y1-5, "end"
 		if l.Across {
 			x1, y1, x2, y2 = p.x(l.At), p.top, p.x(l.At), p.bottom()

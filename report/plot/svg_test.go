@@ -127,7 +127,7 @@ func TestLinesStopWhereNothingIsKnown(t *testing.T) {
 	nan := math.NaN()
 	s := Series{Style: Line, X: Numbers{0, 1, 2, 3, 4}, Y: Numbers{1, 1, nan, 1, nan}}
 	c := Chart{Series: []Series{s}, X: Axis{Max: 4}, Y: Axis{Max: 1}}
-	p := svg{Chart: &c}
+	p := svg{Chart: &c, width: 720, height: 440}
 	if got, want := p.path(&s), "M76.0 0.0L232.0 0.0M544.0 0.0h2"; got != want {
 		t.Errorf("path %s, want %s", got, want)
 	}

@@ -34,14 +34,24 @@ var loads = []string{"request-rate", "max-concurrency", "num-prompts"}
 
 // sweep are the charts of several runs: latency against throughput with the Pareto front,
 // and each number over each flag that has several numeric values. A point is the median of
-// a run's repeats.
+// a run's repeats. Where no flag has several numbers, each repeat is a dot.
 func sweep(runs []Run) []Chart {
-	all := conditions(runs)
+	all := Conditions(runs)
 	grid := gridKeys(all)
-	if len(all) < 2 || grid == nil && targets(runs) {
+	var charts []Chart
+	switch {
+	case len(all) < 2:
+		return nil
+	case grid == nil && len(all) < len(runs):
+		for _, n := range []number{outputThroughput, median("ttft"), median("tpot"), median("e2el")} {
+			if c := spread(all, n); c.Series != nil {
+				charts = append(charts, c.fitRuns())
+			}
+		}
+		return charts
+	case grid == nil && targets(runs):
 		return nil
 	}
-	var charts []Chart
 	for _, metric := range []string{"ttft", "tpot", "e2el"} {
 		for _, n := range []number{median(metric), tail(metric)} {
 			if c := against(all, n, loadKey(grid)); c.Series != nil {
@@ -78,12 +88,12 @@ func (c *Chart) fitRuns() Chart {
 }
 
 // gridKeys are the labels that are numbers.
-func gridKeys(all []condition) (keys []string) {
+func gridKeys(all []Condition) (keys []string) {
 	if len(all) == 0 {
 		return nil
 	}
 	for _, kv := range without(all[0].labels, keyFile, keyModel, keyTarget, keyArm, keyNumber) {
-		if !slices.ContainsFunc(all, func(c condition) bool { return math.IsNaN(size(c.label(kv.Key))) }) {
+		if !slices.ContainsFunc(all, func(c Condition) bool { return math.IsNaN(size(c.label(kv.Key))) }) {
 			keys = append(keys, kv.Key)
 		}
 	}
@@ -102,15 +112,15 @@ func loadKey(grid []string) string {
 
 // against is a latency against output throughput: a path for the conditions that
 // differ in the load alone, from the lightest to the heaviest.
-func against(all []condition, latency number, load string) Chart {
+func against(all []Condition, latency number, load string) Chart {
 	c := Chart{Name: latency.name + "-against-throughput", Title: latency.title + " against output throughput",
 		X: Axis{Title: outputThroughput.title}, Y: Axis{Title: latency.title}}
 	if load != "" {
 		c.Note = "A line goes from the lowest " + load + " to the highest."
 	}
-	paths := paths(all, load, func(c *condition) (x, y float64) { return c.middle(outputThroughput.of), c.middle(latency.of) })
+	paths := paths(all, load, func(c *Condition) (x, y float64) { return c.Middle(outputThroughput.of), c.Middle(latency.of) })
 	c.draw(paths)
-	if front := pareto(paths); len(front.X) > 1 && !targets(all[0].runs) {
+	if front := pareto(paths); len(front.X) > 1 && !targets(all[0].Runs) {
 		c.Note = strings.TrimSpace(c.Note + " The front joins those that no other betters in both.")
 		c.Series = append(c.Series, front)
 	}
@@ -119,7 +129,7 @@ func against(all []condition, latency number, load string) Chart {
 
 // paths join the conditions that differ in one label alone, as far as their points are
 // known.
-func paths(all []condition, key string, point func(*condition) (x, y float64)) []Series {
+func paths(all []Condition, key string, point func(*Condition) (x, y float64)) []Series {
 	var found []Series
 	for _, line := range lines(all, key) {
 		s := Series{Name: cmp.Or(name(without(line[0].labels, key)), "runs"), Style: Path}
@@ -174,7 +184,7 @@ func pareto(series []Series) Series {
 
 // over is a number over the values of a flag, with a path for the conditions
 // that differ in that flag alone.
-func over(all []condition, n number, key string) Chart {
+func over(all []Condition, n number, key string) Chart {
 	var values []string
 	for i := range all {
 		values = append(values, all[i].label(key))
@@ -183,9 +193,28 @@ func over(all []condition, n number, key string) Chart {
 	slices.SortStableFunc(values, func(a, b string) int { return cmp.Compare(size(a), size(b)) })
 	c := Chart{Name: n.name + "-over-" + plainName(key), Title: n.title + " over " + key,
 		X: Axis{Title: key, Scale: Category, Names: values}, Y: Axis{Title: n.title}}
-	c.draw(paths(all, key, func(c *condition) (x, y float64) {
-		return float64(slices.Index(values, c.label(key))), c.middle(n.of)
+	c.draw(paths(all, key, func(c *Condition) (x, y float64) {
+		return float64(slices.Index(values, c.label(key))), c.Middle(n.of)
 	}))
+	return c
+}
+
+// spread has a dot for each run, above the name of what it repeats.
+func spread(all []Condition, n number) Chart {
+	c := Chart{Name: n.name + "-spread", Title: n.title + " of each run", X: Axis{Title: "Runs", Scale: Category}, Y: Axis{Title: n.title}}
+	for i, condition := range all {
+		c.X.Names = append(c.X.Names, condition.Name())
+		s := Series{Name: condition.Name(), Style: Path, Color: i}
+		for k, r := range condition.Runs {
+			if v := n.of(r.Summary); finite(v) && r.Completed != 0 {
+				// Side by side, since repeats may be alike.
+				s.add(float64(i)+0.5*(float64(k+1)/float64(len(condition.Runs)+1)-0.5), v)
+			}
+		}
+		if len(s.X) > 0 {
+			c.Series = append(c.Series, s)
+		}
+	}
 	return c
 }
 
