@@ -57,7 +57,7 @@ func columns(p *compare.Point) string {
 	g := &grid{heads: 1, names: 2, rows: [][]string{{"  metric", "unit", "old", "new", "change", "95 % interval", "p"}}}
 	for i := range p.Rows {
 		r := &p.Rows[i]
-		g.add(mark(r)+" "+r.Name, r.Unit, bounded(r.Old.Center), bounded(r.New.Center), percent(r.Effect.Share), interval(r.Effect, percent), chance(r))
+		g.add(mark(r)+" "+r.Name, r.Unit, bounded(r.Old.Center), bounded(r.New.Center), percent(r.Effect.Share), r.Effect.Interval(percent), r.Chance())
 	}
 	return rendered(g, (*grid).text)
 }
@@ -71,7 +71,7 @@ func marked(p *compare.Point) string {
 		if r.Gated {
 			name += " *"
 		}
-		g.add(name, r.Unit, center(r.Old), center(r.New), compare.Percent(r.Effect.Share), interval(r.Effect, compare.Percent), chance(r), string(r.Finding))
+		g.add(name, r.Unit, center(r.Old), center(r.New), compare.Percent(r.Effect.Share), r.Effect.Interval(compare.Percent), r.Chance(), string(r.Finding))
 	}
 	return rendered(g, (*grid).markdown)
 }
@@ -114,33 +114,6 @@ func percent(share float64) string {
 		return strings.Replace(fmt.Sprintf("%+.0f %%", share*100), "-", "−", 1)
 	}
 	return compare.Percent(share)
-}
-
-// interval is empty where runs are too few for one. It has no upper end where an old number
-// is 0.
-func interval(e compare.Effect, percent func(float64) string) string {
-	switch {
-	case !e.Bounded(), math.IsInf(e.Low, 1):
-		return ""
-	case math.IsInf(e.High, 1):
-		return "≥ " + percent(e.Low)
-	}
-	return strings.TrimSuffix(percent(e.Low), " %") + " … " + percent(e.High)
-}
-
-// chance is the p value: of a gated row, adjusted for the number of gated rows.
-func chance(r *compare.Row) string {
-	p := r.P
-	if r.Gated {
-		p = r.Adjusted
-	}
-	switch {
-	case math.IsNaN(p):
-		return ""
-	case p < 0.001:
-		return "<0.001"
-	}
-	return fmt.Sprintf("%.3f", p)
 }
 
 // legend says how to read a comparison's rows, a line each.

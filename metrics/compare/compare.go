@@ -138,6 +138,21 @@ func (r *Row) end() float64 {
 	return r.Effect.High
 }
 
+// Chance is the p value in words: of a gated row Adjusted, and empty where it is unknown.
+func (r *Row) Chance() string {
+	p := r.P
+	if r.Gated {
+		p = r.Adjusted
+	}
+	switch {
+	case math.IsNaN(p):
+		return ""
+	case p < 0.001:
+		return "<0.001"
+	}
+	return fmt.Sprintf("%.3f", p)
+}
+
 // remarkTail says where a percentile rests on too few values.
 func (r *Row) remarkTail(p *Point) {
 	if least := r.fewest(p.Old, p.New); least < metrics.MinBeyond {

@@ -3,6 +3,7 @@ package compare
 import (
 	"math"
 	"slices"
+	"strings"
 
 	"github.com/servebench/servebench/metrics"
 )
@@ -22,6 +23,18 @@ type Effect struct {
 
 // Bounded says that the runs are enough for an interval.
 func (e *Effect) Bounded() bool { return e.Low >= -1 }
+
+// Interval is the interval in words, its ends written by percent, such as Percent. It is
+// empty where the runs are too few, and has no upper end where an old number is 0.
+func (e *Effect) Interval(percent func(share float64) string) string {
+	switch {
+	case !e.Bounded(), math.IsInf(e.Low, 1):
+		return ""
+	case math.IsInf(e.High, 1):
+		return "≥ " + percent(e.Low)
+	}
+	return strings.TrimSuffix(percent(e.Low), " %") + " … " + percent(e.High)
+}
 
 func effect(old, new []float64) Effect {
 	unknown := math.NaN()
