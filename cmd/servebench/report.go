@@ -153,7 +153,7 @@ func (r *reportCommand) all(files []string, ask metrics.Ask) (failed error) {
 			}
 		}
 	}
-	return cmp.Or(failed, r.draw())
+	return cmp.Or(failed, r.draw(r.out))
 }
 
 // ask is what the flags want of every run, checked.

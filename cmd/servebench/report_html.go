@@ -9,6 +9,7 @@ import (
 
 	"github.com/servebench/servebench/metrics"
 	"github.com/servebench/servebench/metrics/vllm"
+	"github.com/servebench/servebench/report/front"
 	"github.com/servebench/servebench/report/html"
 	"github.com/servebench/servebench/report/plot"
 	"github.com/servebench/servebench/report/save"
@@ -17,6 +18,7 @@ import (
 // pictures are the forms of a report that show all runs together.
 type pictures struct {
 	page, folder string // where they go, "" for none
+	title        string
 	runs         []html.Run
 }
 
@@ -42,34 +44,34 @@ func (r *reportCommand) take(s *metrics.Summary, file string) error {
 	return nil
 }
 
-// draw writes what was asked for, if there is a run to show.
-func (p *pictures) draw() error {
-	var errs []error
-	if p.page != "" && p.runs != nil {
-		errs = append(errs, write(p.page, func(w io.Writer) error { return html.Write(w, p.runs) }))
+// draw writes what was asked for, if there is a run to show. A page called - goes to out.
+func (p *pictures) draw(out io.Writer) error {
+	if p.runs == nil {
+		return nil
 	}
-	if p.folder != "" && p.runs != nil {
+	page := func(w io.Writer) error { return html.Write(w, p.runs, p.title) }
+	var errs []error
+	switch p.page {
+	case "":
+	case "-":
+		errs = append(errs, page(out))
+	default:
+		errs = append(errs, write(p.page, page))
+	}
+	if p.folder != "" {
 		errs = append(errs, p.drawEach())
 	}
 	return errors.Join(errs...)
 }
 
-// drawEach writes a file for each chart.
+// drawEach writes a picture for each chart, and those of the page and of a terminal.
 func (p *pictures) drawEach() error {
-	var runs []plot.Run
-	for _, r := range p.runs {
-		runs = append(runs, r.Run)
-	}
-	charts := plot.Charts(runs)
-	if len(charts) == 0 {
-		return errors.New("--svg: there is nothing to draw: charts need single requests or several runs")
-	}
 	if err := os.MkdirAll(p.folder, 0o777); err != nil {
 		return fmt.Errorf("--svg: %w", err)
 	}
 	var errs []error
-	for _, c := range charts {
-		errs = append(errs, write(filepath.Join(p.folder, c.Name+".svg"), func(w io.Writer) error { return plot.SVG(w, &c) }))
+	for name, picture := range front.Pictures(html.Plain(p.runs), p.title) {
+		errs = append(errs, write(filepath.Join(p.folder, name), picture))
 	}
 	return errors.Join(errs...)
 }

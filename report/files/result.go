@@ -134,7 +134,7 @@ func (r *Result) draw(stem string, s *metrics.Summary) error {
 	var errs []error
 	if r.Plots.Timeline {
 		err := r.put(stem, timelineExtension, func(w io.Writer) error {
-			return html.Write(w, []html.Run{{Run: run, Version: r.VLLMVersion}})
+			return html.Write(w, []html.Run{{Run: run, Version: r.VLLMVersion}}, "")
 		})
 		if err != nil {
 			errs = append(errs, fmt.Errorf("writing the timeline: %w", err))

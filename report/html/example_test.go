@@ -25,7 +25,7 @@ func Example() {
 		log.Fatal(err)
 	}
 	var page strings.Builder
-	if err := html.Write(&page, []html.Run{{Run: plot.Run{Summary: sums[0], File: "run.jsonl"}}}); err != nil {
+	if err := html.Write(&page, []html.Run{{Run: plot.Run{Summary: sums[0], File: "run.jsonl"}}}, ""); err != nil {
 		log.Fatal(err)
 	}
 	for _, heading := range regexp.MustCompile(`<h[14]>([^<]*)`).FindAllStringSubmatch(page.String(), -1) {

@@ -6,25 +6,24 @@
 package html
 
 import (
-	"cmp"
 	"embed"
 	"fmt"
 	"html/template"
 	"io"
-	"slices"
 	"strings"
 
 	"github.com/servebench/servebench/metrics"
 	"github.com/servebench/servebench/metrics/compare"
 	"github.com/servebench/servebench/metrics/vllm"
 	"github.com/servebench/servebench/report"
+	"github.com/servebench/servebench/report/front"
 	"github.com/servebench/servebench/report/plot"
 )
 
 //go:embed page.html page.css page.js uplot
 var files embed.FS
 
-var pageTemplate = template.Must(template.ParseFS(files, "page.html"))
+var pageTemplate = template.Must(template.New("page.html").Funcs(template.FuncMap{"percent": percent}).ParseFS(files, "page.html"))
 
 // A Run is a run on the page, with the release of vLLM whose block it shows.
 type Run struct {
@@ -33,22 +32,25 @@ type Run struct {
 }
 
 // Write writes a page about one or more runs. For several it has charts that compare
-// them. Write labels the runs.
-func Write(w io.Writer, runs []Run) error {
-	p := page{Title: title(runs), Several: len(runs) > 1, Style: template.CSS(asset("page.css")), Script: template.JS(asset("page.js")),
+// them. The title may be empty. Write labels the runs.
+func Write(w io.Writer, runs []Run, title string) error {
+	p := page{Several: len(runs) > 1, Style: template.CSS(asset("page.css")), Script: template.JS(asset("page.js")),
 		PlotStyle: template.CSS(asset("uplot/uPlot.min.css")), PlotScript: template.JS(asset("uplot/uPlot.iife.min.js")), Notice: asset("uplot/LICENSE")}
-	plain := make([]plot.Run, len(runs))
-	for i, r := range runs {
-		plain[i] = r.Run
-	}
+	plain := Plain(runs)
 	plot.Label(plain)
 	if p.Several {
-		if err := p.compare(runs, plain); err != nil {
+		chapters := plot.Comparison(plain)
+		p.front(front.Of(plain, chapters, title))
+		if err := p.compare(runs, plain, chapters); err != nil {
 			return err
 		}
 	}
 	for i, r := range runs {
-		s, err := p.section(plain[i], r.Version, len(runs))
+		chapters := plot.Single(plain[i], len(runs))
+		if !p.Several {
+			p.front(front.Of(plain, chapters, title))
+		}
+		s, err := p.section(plain[i], r.Version, chapters)
 		if err != nil {
 			return err
 		}
@@ -56,6 +58,29 @@ func Write(w io.Writer, runs []Run) error {
 		p.Runs = append(p.Runs, *s)
 	}
 	return pageTemplate.Execute(w, &p)
+}
+
+// Plain are the runs as charts are made of them.
+func Plain(runs []Run) []plot.Run {
+	plain := make([]plot.Run, len(runs))
+	for i, r := range runs {
+		plain[i] = r.Run
+	}
+	return plain
+}
+
+// front takes in the first screen. Its chart is on the page once.
+func (p *page) front(f *front.Front) {
+	p.Front = f
+	if f.Chart != nil {
+		p.Charts = append(p.Charts, *f.Chart)
+	}
+	if f.Table != nil {
+		p.Table = shown(f.Table, false)
+	}
+	if f.Sides != nil {
+		p.Versus = newVersus(f)
+	}
 }
 
 // asset is an embedded file.
@@ -67,30 +92,16 @@ func asset(name string) string {
 	return string(text)
 }
 
-func title(runs []Run) string {
-	model := runs[0].Header.Config.Model
-	for _, r := range runs {
-		if r.Header.Config.Model != model {
-			model = ""
-		}
-	}
-	if len(runs) > 1 {
-		return strings.TrimSpace(fmt.Sprintf("%s: %d runs", cmp.Or(model, "Several models"), len(runs)))
-	}
-	return cmp.Or(model, "A run")
-}
-
 // A page is what the template shows.
 type page struct {
-	Title              string
+	Front              *front.Front
+	Table              *table // of the first screen, nil for none
 	Several            bool
 	Style, PlotStyle   template.CSS
 	Script, PlotScript template.JS
 	Notice             string
 
-	Doubt      string // how many runs are SUSPECT or OVERLOADED
-	Head       []cell // of the table of runs
-	Rows       [][]cell
+	All        *table   // the runs
 	Versus     *versus  // nil where there are not two sides
 	Groups     []string // what targets that were loaded together did to each other
 	Comparison []chapter
@@ -98,12 +109,6 @@ type page struct {
 	Runs       []section
 
 	Charts []plot.Chart // of the whole page; a figure has its position
-}
-
-// A cell of the table of runs. Target is the section that it leads to.
-type cell struct {
-	Text, Target string
-	Number       bool
 }
 
 // A chapter is figures under a heading.
@@ -118,23 +123,30 @@ type figure struct {
 	Chart *plot.Chart
 }
 
-// chapters takes the charts into the page.
+// Headline is the figure of the first screen; it has no Chart where there is none.
+func (p *page) Headline() figure { return figure{0, p.Front.Chart} }
+
+// chapters takes the charts into the page, but for the first screen's.
 func (p *page) chapters(plots []plot.Chapter) (all []chapter) {
 	for _, plotted := range plots {
 		c := chapter{ID: plotted.Name, Title: plotted.Title}
 		for i := range plotted.Charts {
+			if &plotted.Charts[i] == p.Front.Chart {
+				continue
+			}
 			c.Figures = append(c.Figures, figure{len(p.Charts), &plotted.Charts[i]})
 			p.Charts = append(p.Charts, plotted.Charts[i])
 		}
-		all = append(all, c)
+		if c.Figures != nil {
+			all = append(all, c)
+		}
 	}
 	return all
 }
 
 // compare fills the sections about all runs together.
-func (p *page) compare(runs []Run, plain []plot.Run) error {
-	p.tabulate(plain)
-	p.Doubt = doubt(plain)
+func (p *page) compare(runs []Run, plain []plot.Run, chapters []plot.Chapter) error {
+	p.All = tabulate(plain)
 	sums := summaries(plain)
 	for _, g := range compare.Groups(sums) {
 		var text strings.Builder
@@ -152,11 +164,7 @@ func (p *page) compare(runs []Run, plain []plot.Run) error {
 	if pairs.Len() > 0 {
 		p.Groups = append(p.Groups, strings.TrimSpace(pairs.String()))
 	}
-	var err error
-	if p.Versus, err = sides(plain); err != nil {
-		return err
-	}
-	p.Comparison = p.chapters(plot.Comparison(plain))
+	p.Comparison = p.chapters(chapters)
 	if len(runs) > plot.MostOverlaid {
 		p.TooMany = fmt.Sprintf("%d runs are too many to lay their latencies over each other: report %d or fewer for that, and to see single requests and how a run went over time.",
 			len(runs), plot.MostOverlaid)
@@ -169,47 +177,4 @@ func summaries(runs []plot.Run) (sums []*metrics.Summary) {
 		sums = append(sums, r.Summary)
 	}
 	return sums
-}
-
-// doubt says how many runs are SUSPECT or OVERLOADED, if any is.
-func doubt(runs []plot.Run) string {
-	n := map[metrics.Verdict]int{}
-	for _, r := range runs {
-		if r.Trust != nil {
-			n[r.Trust.Verdict]++
-		}
-	}
-	var counts []string
-	for _, v := range []metrics.Verdict{metrics.Suspect, metrics.Overloaded} {
-		if n[v] > 0 {
-			counts = append(counts, fmt.Sprintf("%d of %d runs %s", n[v], len(runs), v))
-		}
-	}
-	if counts == nil {
-		return ""
-	}
-	return strings.Join(counts, ", ") + ": below, each says why."
-}
-
-// tabulate puts the runs into a table, each with a link to its section. The
-// verdict follows the labels, where a reader sees it without scrolling.
-func (p *page) tabulate(plain []plot.Run) {
-	var table report.Table
-	for _, r := range plain {
-		table = append(table, report.Row{Labels: r.Labels, Summary: r.Summary})
-	}
-	texts, labels := table.Cells()
-	for i, row := range texts {
-		last := len(row) - 1
-		var cells []cell
-		for k, text := range slices.Insert(row[:last:last], labels, row[last]) {
-			cells = append(cells, cell{Text: text, Number: k > labels})
-		}
-		if i == 0 {
-			p.Head = cells
-			continue
-		}
-		cells[0].Target = fmt.Sprintf("run-%d", i)
-		p.Rows = append(p.Rows, cells)
-	}
 }

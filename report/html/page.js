@@ -200,8 +200,10 @@
     figure.plot?.destroy();
     const data = aligned(chart), bars = isBars(chart);
     const width = Math.max(240, printing ? paper(bars) : at.clientWidth);
+    const first = figure.closest(".first"), small = innerWidth <= 600;
+    const height = first && !printing ? (small ? 220 : bars ? 330 : 300) : bars ? 420 : printing ? 230 : 290;
     const u = new uPlot({
-      width, height: bars ? 420 : printing ? 230 : 290,
+      width, height,
       scales: { x: scaleX(chart.x, data[0]), y: scaleY(chart) },
       axes: [axisOf(chart.x, false), axisOf(chart.y, true)],
       series: [{ label: chart.x.title, value: (u, v) => said(chart.x, v) }, ...seriesOf(chart)],

@@ -49,7 +49,7 @@ func run(h metrics.Header, requests, tokens int, message string) Run {
 func write(t *testing.T, runs ...Run) string {
 	t.Helper()
 	var b bytes.Buffer
-	if err := Write(&b, runs); err != nil {
+	if err := Write(&b, runs, ""); err != nil {
 		t.Fatal(err)
 	}
 	return b.String()

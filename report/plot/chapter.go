@@ -32,18 +32,13 @@ func Single(r Run, of int) []Chapter {
 	return filled(all)
 }
 
-// Charts are the charts of one run, or those that have several runs together. Each has a
-// unique name. Charts labels the runs.
-func Charts(runs []Run) (all []Chart) {
-	Label(runs)
-	chapters := Comparison(runs)
+// Chapters has the charts of one run, or those that several runs, which have Labels, have
+// together. Their names are unique.
+func Chapters(runs []Run) []Chapter {
 	if len(runs) == 1 {
-		chapters = Single(runs[0], 1)
+		return Single(runs[0], 1)
 	}
-	for _, c := range chapters {
-		all = append(all, c.Charts...)
-	}
-	return all
+	return Comparison(runs)
 }
 
 // Headline is the chart that says most at a glance, nil where there are none: the requests

@@ -22,10 +22,12 @@ func Example() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	for _, chart := range plot.Charts([]plot.Run{{Summary: sums[0]}}) {
-		fmt.Printf("%s: %s over %s\n", chart.Name, chart.Y.Title, chart.X.Title)
-		if err := plot.SVG(io.Discard, &chart); err != nil {
-			log.Fatal(err)
+	for _, chapter := range plot.Chapters([]plot.Run{{Summary: sums[0]}}) {
+		for _, chart := range chapter.Charts {
+			fmt.Printf("%s: %s over %s\n", chart.Name, chart.Y.Title, chart.X.Title)
+			if err := plot.SVG(io.Discard, &chart); err != nil {
+				log.Fatal(err)
+			}
 		}
 	}
 	// Output:
@@ -37,7 +39,7 @@ func Example() {
 	// itl-percentiles: ITL (ms) over Percentile
 	// e2el-ecdf: Share of values at or below (%) over E2EL (ms)
 	// e2el-percentiles: E2EL (ms) over Percentile
-	// timeline: Request, in the order in which they were due over Time since the start (s)
+	// timeline: Request, in order of due time over Time since the start (s)
 	// ttft-points: TTFT (ms) over Time at which the request was sent (s)
 	// itl-points: ITL (ms) over Time at which the token came (s)
 	// lengths: Share of requests at or below (%) over Length (tokens)

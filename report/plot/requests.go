@@ -64,7 +64,7 @@ func (r *Run) measured() (records []*metrics.Record) {
 func timeline(records []*metrics.Record) Chart {
 	c := Chart{Name: "timeline", Title: "Requests over time",
 		Note: "Prefill is from sending a request to its first token: the server's own queue is inside.",
-		X:    Axis{Title: "Time since the start (s)"}, Y: Axis{Title: "Request, in the order in which they were due", Down: true}}
+		X:    Axis{Title: "Time since the start (s)"}, Y: Axis{Title: "Request, in order of due time", Down: true}}
 	every := (len(records)-1)/mostRows + 1
 	bars := func(name string, color int) Series {
 		return Series{Name: name, Style: Bars, Color: color, Thick: float64(every)}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"html"
 	"io"
+	"math"
 	"strings"
 )
 
@@ -48,7 +49,7 @@ func Draw(w io.Writer, c *Chart, width, height float64) error {
 	fmt.Fprintf(p, `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 %g %g" font-family="system-ui, sans-serif" font-size="13" fill="%s" role="img" aria-label="%s">`+"\n",
 		width, height, svgInk, html.EscapeString(c.Title))
 	fmt.Fprintf(p, `<title>%s</title>`+"\n", html.EscapeString(c.Title))
-	p.text(svgLeft, 20, `font-size="16" font-weight="600"`, c.Title)
+	p.text(svgLeft, 20, fmt.Sprintf(`font-size="%g" font-weight="600"`, titleSize(c.Title, width-svgLeft)), c.Title)
 	p.legend()
 	p.axes()
 	fmt.Fprintf(p, `<clipPath id="plot"><rect x="%d" y="%.1f" width="%g" height="%.1f"/></clipPath>`+"\n<g clip-path=\"url(#plot)\">\n",
@@ -64,6 +65,12 @@ func Draw(w io.Writer, c *Chart, width, height float64) error {
 	p.WriteString("</g>\n</svg>\n")
 	_, err := w.Write(p.Bytes())
 	return err
+}
+
+// titleSize is the size at which a title fits into a width, about.
+func titleSize(title string, width float64) float64 {
+	const most, least = 16, 12
+	return max(least, min(most, math.Floor(width/(0.62*float64(len([]rune(title)))))))
 }
 
 func (p *svg) bottom() float64 { return p.height - svgBottom }

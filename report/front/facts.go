@@ -1,0 +1,40 @@
+package front
+
+import (
+	"fmt"
+	"math"
+	"strings"
+
+	"github.com/servebench/servebench/metrics"
+	"github.com/servebench/servebench/report"
+)
+
+// A Fact is a number with its name.
+type Fact struct {
+	Name, Value string
+	Interval    string // of a percentile; empty where there is none
+}
+
+// Facts are the numbers of a run that a reader looks for first, percentiles with their
+// 95 % intervals. Unknown numbers are left out.
+func Facts(s *metrics.Summary) (all []Fact) {
+	add := func(name, format string, v float64, interval string) {
+		if !math.IsNaN(v) && v >= 0 {
+			all = append(all, Fact{name, fmt.Sprintf(format, v), interval})
+		}
+	}
+	add("Completed", "%.0f", float64(s.Completed), "")
+	add("Failed", "%.0f", float64(s.Failed), "")
+	add("Request throughput", "%.2f req/s", s.RequestThroughput, "")
+	add("Output throughput", "%.1f tok/s", s.OutputThroughput, "")
+	add("Goodput", "%.2f req/s", s.Goodput, "")
+	if s.Completed == 0 {
+		return all
+	}
+	for _, metric := range []string{"ttft", "tpot", "e2el"} {
+		d, name := s.Metric(metric), strings.ToUpper(metric)
+		add("Median "+name, "%.2f ms", d.Median(), "")
+		add("P99 "+name, "%.2f ms", d.Percentile(99), report.Interval(d, 99))
+	}
+	return all
+}

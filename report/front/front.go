@@ -1,0 +1,151 @@
+// Package front is what a reader of some runs is to see first: what was run, whether to
+// believe it, one table and one chart.
+//
+// Of makes a Front, which is plain data. Package html puts it on a page's first screen, SVG
+// draws it as a picture, and Terminal draws what a terminal shows.
+package front
+
+import (
+	"cmp"
+	"fmt"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/servebench/servebench/metrics"
+	"github.com/servebench/servebench/metrics/compare"
+	"github.com/servebench/servebench/report/plot"
+)
+
+// A Front is the first screen about one or more runs.
+type Front struct {
+	Title    string
+	About    string // which model, at which server, when
+	Verdicts []Verdict
+	Facts    []Fact      // of one run
+	Table    *Table      // of several, nil where there is none
+	Chart    *plot.Chart // nil where there is none
+
+	// Sides compares the runs of two sides; nil where there are not two. Old and New are their
+	// names.
+	Sides    *compare.Comparison
+	Old, New string
+}
+
+// Of makes the Front of the runs, which have Labels, and of their charts. The title may be
+// empty.
+func Of(runs []plot.Run, chapters []plot.Chapter, title string) *Front {
+	f := &Front{About: about(runs), Chart: plot.Headline(chapters)}
+	if len(runs) == 1 {
+		f.Facts = Facts(runs[0].Summary)
+	} else {
+		f.compare(runs)
+	}
+	f.Title = cmp.Or(title, experiment(runs), f.between(), essentials(runs))
+	f.Verdicts = append(f.Verdicts, believable(runs)...)
+	return f
+}
+
+// compare fills in what is about several runs: a table of two sides, of what targets did to
+// each other, or of the conditions.
+func (f *Front) compare(runs []plot.Run) {
+	if f.Old, f.New, f.Sides = sides(runs); f.Sides != nil {
+		f.Verdicts = append(f.Verdicts, Verdict{string(f.Sides.Verdict), f.Sides.Reasons})
+		f.Table = changes(f.Sides, f.Old, f.New)
+		return
+	}
+	if f.Table = slowdowns(runs); f.Table == nil {
+		f.Table = middles(runs)
+	}
+}
+
+// between is a title for two sides, or for targets; "" where there are none.
+func (f *Front) between() string {
+	switch {
+	case f.Sides != nil:
+		return f.New + " against " + f.Old
+	case f.Table != nil && f.Table.Head[0] == "target":
+		var targets []string
+		for _, r := range f.Table.Rows {
+			targets = append(targets, r.Cells[0])
+		}
+		return strings.Join(targets, " and ") + ", alone and together"
+	}
+	return ""
+}
+
+// experiment is the name of the sweep in whose folder all runs are, "" where there is none.
+func experiment(runs []plot.Run) string {
+	found := ""
+	for i, r := range runs {
+		path, _ := filepath.Abs(r.File) // it fails where there is no working directory: then there is no name
+		folder := filepath.Base(filepath.Dir(path))
+		if strings.HasSuffix(r.File, ".sweep") {
+			folder = filepath.Base(r.File)
+		}
+		name, is := strings.CutSuffix(folder, ".sweep")
+		if !is || i > 0 && name != found {
+			return ""
+		}
+		found = name
+	}
+	return found
+}
+
+// essentials say what was asked for.
+func essentials(runs []plot.Run) string {
+	if len(runs) > 1 {
+		var keys []string
+		for _, kv := range runs[0].Labels {
+			keys = append(keys, kv.Key)
+		}
+		return fmt.Sprintf("%d runs by %s", len(runs), strings.Join(keys, ", "))
+	}
+	c := &runs[0].Header.Config
+	if label := metrics.Value(runs[0].Header.Flags, "label"); label != "" {
+		return label
+	}
+	text := "A run"
+	if n := cmp.Or(max(c.NumPrompts, 0), max(runs[0].Completed, 0)+max(runs[0].Failed, 0)); n > 0 {
+		text = metrics.Counted(n, "request")
+	}
+	switch rate := c.RequestRate; {
+	case rate > 0 && rate < 1e300:
+		text += fmt.Sprintf(" at %g a second", rate)
+	case rate > 0:
+		text += " at once"
+	}
+	if c.MaxConcurrency > 0 {
+		text += fmt.Sprintf(", at most %d in flight", c.MaxConcurrency)
+	}
+	return text
+}
+
+// about says which model was loaded, at which server, and when.
+func about(runs []plot.Run) string {
+	var parts []string
+	same := func(of func(*metrics.Header) string) {
+		var values []string
+		for _, r := range runs {
+			values = append(values, of(r.Header))
+		}
+		if values = metrics.Distinct(values); len(values) == 1 && values[0] != "" {
+			parts = append(parts, values[0])
+		}
+	}
+	same(func(h *metrics.Header) string { return h.Config.Model })
+	same(func(h *metrics.Header) string { return h.Config.BaseURL })
+	var begun time.Time
+	for _, r := range runs {
+		if at := r.Header.Epoch; !at.IsZero() && (begun.IsZero() || at.Before(begun)) {
+			begun = at
+		}
+	}
+	if !begun.IsZero() {
+		parts = append(parts, begun.UTC().Format("2006-01-02 15:04 UTC"))
+	}
+	if len(runs) > 1 {
+		parts = append(parts, fmt.Sprintf("%d runs", len(runs)))
+	}
+	return strings.Join(parts, " · ")
+}

@@ -1,0 +1,28 @@
+package front
+
+import (
+	"io"
+	"iter"
+
+	"github.com/servebench/servebench/report/plot"
+)
+
+// Pictures are the pictures of the runs by the names of their files: the first screen as
+// page.svg, and each chart. They label the runs.
+func Pictures(runs []plot.Run, title string) iter.Seq2[string, func(io.Writer) error] {
+	return func(yield func(string, func(io.Writer) error) bool) {
+		plot.Label(runs)
+		chapters := plot.Chapters(runs)
+		if !yield("page.svg", Of(runs, chapters, title).SVG) {
+			return
+		}
+		for _, chapter := range chapters {
+			for i := range chapter.Charts {
+				c := &chapter.Charts[i]
+				if !yield(c.Name+".svg", func(w io.Writer) error { return plot.SVG(w, c) }) {
+					return
+				}
+			}
+		}
+	}
+}

@@ -1,0 +1,117 @@
+package front
+
+import (
+	"math"
+
+	"github.com/servebench/servebench/metrics"
+	"github.com/servebench/servebench/metrics/compare"
+	"github.com/servebench/servebench/report/plot"
+)
+
+// sided are the labels whose two values may be two sides to compare.
+var sided = []string{"arm", "label", "file"}
+
+// sides compares the runs of two arms, labels or files, the first one being the old side. The
+// comparison is nil unless there are exactly two.
+func sides(runs []plot.Run) (old, new string, c *compare.Comparison) {
+	for _, key := range sided {
+		names, of := metrics.By(runs, func(r plot.Run) string { return metrics.Value(r.Labels, key) })
+		if len(names) != 2 {
+			continue
+		}
+		return names[0], names[1], compare.Compare(sideOf(of[names[0]]), sideOf(of[names[1]]), compare.DefaultGate())
+	}
+	return "", "", nil
+}
+
+func sideOf(runs []plot.Run) []*compare.Run {
+	var sums []*metrics.Summary
+	for _, r := range runs {
+		sums = append(sums, r.Summary)
+	}
+	return compare.Runs(sums)
+}
+
+// changes has a row for each number of a comparison, the gated ones first.
+func changes(c *compare.Comparison, old, new string) *Table {
+	t := &Table{Head: []string{"", old, new, "change", "95 % interval", "p", ""}, Drawn: 4}
+	most := reach(c)
+	for i := range c.Points {
+		p := &c.Points[i]
+		if name := p.Name(); name != "" {
+			t.Rows = append(t.Rows, Row{Heading: name})
+		}
+		for _, gated := range []bool{true, false} {
+			for k := range p.Rows {
+				if r := &p.Rows[k]; r.Gated == gated {
+					t.Rows = append(t.Rows, change(r, most))
+				}
+			}
+		}
+	}
+	return t
+}
+
+func change(r *compare.Row, most float64) Row {
+	row := Row{Cells: []string{
+		said(r.Name, r.Unit), decimal(r.Old.Center), decimal(r.New.Center), compare.Percent(r.Effect.Share), r.Effect.Interval(compare.Percent), r.Chance(), string(r.Finding),
+	}, More: !r.Gated, Tone: tone(r)}
+	if row.Cells[4] != "" {
+		row.Span = span(r, most)
+	}
+	return row
+}
+
+// tone is good where a number got better, and bad where it got worse.
+func tone(r *compare.Row) Tone {
+	switch {
+	case r.Finding == compare.Worse:
+		return Bad
+	case r.Finding == compare.Better:
+		return Good
+	case r.Gated || !r.Differs:
+		return Open
+	case r.Effect.Share > 0 == r.Higher:
+		return Good
+	}
+	return Bad
+}
+
+// A Span is an interval as it is drawn: shares of the width, 0 at the left and 1 at the
+// right. What lies farther out than that is cut.
+type Span struct {
+	Low, Share, High float64
+	Zero             float64 // where nothing changed
+	From, To         float64 // what the gate takes for no change; equal where there is no gate
+	Tone             Tone
+}
+
+// leastReach is the change that the drawing of intervals shows at least, to either side.
+const leastReach = 0.1
+
+// reach is the change up to which intervals are drawn, to either side: all of the gated ones
+// are inside, and of the others what fits.
+func reach(c *compare.Comparison) float64 {
+	most := leastReach
+	for i := range c.Points {
+		for _, r := range c.Points[i].Rows {
+			if !r.Gated || !r.Effect.Bounded() {
+				continue
+			}
+			for _, v := range []float64{r.Effect.Low, r.Effect.High, r.Margin} {
+				if v = math.Abs(v); !math.IsInf(v, 0) {
+					most = max(most, v*1.1)
+				}
+			}
+		}
+	}
+	return most
+}
+
+func span(r *compare.Row, most float64) *Span {
+	at := func(v float64) float64 { return min(1, max(0, 0.5+v/most/2)) }
+	return &Span{
+		Low: at(r.Effect.Low), Share: at(r.Effect.Share), High: at(r.Effect.High),
+		Zero: 0.5, From: at(-r.Margin), To: at(r.Margin), Tone: tone(r),
+	}
+}

@@ -1,0 +1,160 @@
+package front
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/servebench/servebench/metrics"
+	"github.com/servebench/servebench/metrics/compare"
+	"github.com/servebench/servebench/report/plot"
+)
+
+// A Table has names in its first column and numbers in the others.
+type Table struct {
+	Head []string
+	// Drawn is the column whose intervals are drawn, 0 for none.
+	Drawn int
+	Rows  []Row
+}
+
+// A Row is a line of a Table.
+type Row struct {
+	Heading string // of the rows below it; such a row has no Cells
+	Cells   []string
+	Span    *Span // of the drawn column; nil for none
+	Tone    Tone  // of the last cell
+	More    bool  // it may be left out where there is little space
+}
+
+// middles has a row for each condition, with the medians of its repeats.
+func middles(runs []plot.Run) *Table {
+	t := &Table{Head: []string{"runs", "req/s", "output tok/s", "median TTFT ms", "P99 TTFT ms", "median TPOT ms", "verdict"}}
+	for _, c := range plot.Conditions(runs) {
+		row := Row{Cells: []string{c.Name()}}
+		for _, of := range []func(*metrics.Summary) float64{
+			func(s *metrics.Summary) float64 { return s.RequestThroughput },
+			func(s *metrics.Summary) float64 { return s.OutputThroughput },
+			func(s *metrics.Summary) float64 { return s.TTFT.Median() },
+			func(s *metrics.Summary) float64 { return s.TTFT.Percentile(99) },
+			func(s *metrics.Summary) float64 { return s.TPOT.Median() },
+		} {
+			row.Cells = append(row.Cells, decimal(c.Middle(of)))
+		}
+		word, tone := ofRuns(c.Runs)
+		row.Cells, row.Tone = append(row.Cells, word), tone
+		t.Rows = append(t.Rows, row)
+	}
+	return t
+}
+
+// ofRuns is the verdict on repeats in a word or two.
+func ofRuns(runs []plot.Run) (string, Tone) {
+	verdicts := believable(runs)
+	switch {
+	case verdicts == nil:
+		return "", Open
+	case len(runs) == 1, verdicts[0].Tone() == Good:
+		return verdicts[0].Word, verdicts[0].Tone()
+	}
+	n := 0
+	for _, r := range runs {
+		if r.Trust != nil && string(r.Trust.Verdict) == verdicts[0].Word {
+			n++
+		}
+	}
+	return fmt.Sprintf("%d of %d %s", n, len(runs), verdicts[0].Word), verdicts[0].Tone()
+}
+
+// slowdowns has a row for each target that was loaded alone and with others, nil for none.
+// Of several repeats it has the medians, and the geometric mean of the slowdowns.
+func slowdowns(runs []plot.Run) *Table {
+	var sums []*metrics.Summary
+	for _, r := range runs {
+		sums = append(sums, r.Summary)
+	}
+	var targets []string
+	effects := map[string][]compare.Sharing{}
+	groups := compare.Groups(sums)
+	for i := range groups {
+		if len(groups[i].Shared) < 2 {
+			continue
+		}
+		for _, e := range groups[i].Interference().Effects {
+			if e.Alone != nil {
+				targets = append(targets, e.Target)
+				effects[e.Target] = append(effects[e.Target], e)
+			}
+		}
+	}
+	if targets == nil {
+		return nil
+	}
+	t := &Table{Head: []string{"target"}}
+	for _, m := range shownMeasures() {
+		t.Head = append(t.Head, measureNames[m.Name]+" alone", "together", "slowdown")
+	}
+	for _, target := range metrics.Distinct(targets) {
+		row := Row{Cells: []string{target}}
+		pair := compare.Paired{Target: target, Effects: effects[target]}
+		for _, m := range shownMeasures() {
+			slowdown, _, _ := pair.Slowdown(m)
+			row.Cells = append(row.Cells, decimal(middle(pair.Effects, func(e *compare.Sharing) float64 { return m.Of(e.Alone) })),
+				decimal(middle(pair.Effects, func(e *compare.Sharing) float64 { return m.Of(e.Shared) })), times(slowdown))
+		}
+		t.Rows = append(t.Rows, row)
+	}
+	return t
+}
+
+// measureNames are the measures of interference that a first screen has, in few words.
+var measureNames = map[string]string{"mean_ttft": "mean TTFT ms", "mean_tpot": "mean TPOT ms", "output_throughput": "tok/s"}
+
+func shownMeasures() []compare.Measure {
+	return slices.DeleteFunc(slices.Clone(compare.Measures), func(m compare.Measure) bool { return measureNames[m.Name] == "" })
+}
+
+// middle is the median of a number over the repeats, NaN where one does not know it.
+func middle(effects []compare.Sharing, of func(*compare.Sharing) float64) float64 {
+	var values []float64
+	for i := range effects {
+		values = append(values, of(&effects[i]))
+	}
+	slices.Sort(values)
+	return metrics.Median(values)
+}
+
+// said is the name of a number for readers, with its unit if it has one: median_ttft is
+// Median TTFT.
+func said(name, unit string) string {
+	words := strings.Split(name, "_")
+	for i, word := range words {
+		switch word {
+		case "ttft", "tpot", "itl", "e2el":
+			words[i] = strings.ToUpper(word)
+		}
+	}
+	text := strings.Join(words, " ")
+	text = strings.ToUpper(text[:1]) + text[1:]
+	if unit != "" {
+		text += ", " + unit
+	}
+	return text
+}
+
+// decimal is a number with as many digits as the block gives, a dash where it is unknown.
+func decimal(v float64) string {
+	if math.IsNaN(v) || math.IsInf(v, 0) {
+		return "–"
+	}
+	return fmt.Sprintf("%.2f", v)
+}
+
+// times is a ratio.
+func times(v float64) string {
+	if math.IsNaN(v) || math.IsInf(v, 0) {
+		return "–"
+	}
+	return fmt.Sprintf("%.2f ×", v)
+}

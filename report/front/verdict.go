@@ -1,0 +1,103 @@
+package front
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/servebench/servebench/metrics"
+	"github.com/servebench/servebench/metrics/compare"
+	"github.com/servebench/servebench/report/plot"
+)
+
+// A Verdict is a word with the reasons for it, the weightiest first.
+type Verdict struct {
+	Word    string // as VALID or REGRESSED
+	Reasons []string
+}
+
+// mostReasons is how many reasons a reader takes in at a glance.
+const mostReasons = 3
+
+// A Tone says whether something is good news.
+type Tone string
+
+const (
+	Good Tone = "good"
+	Bad  Tone = "bad"
+	Open Tone = "open" // nobody knows
+)
+
+// Tone is the tone of the word.
+func (v Verdict) Tone() Tone {
+	switch v.Word {
+	case string(metrics.Valid), string(compare.Pass):
+		return Good
+	case string(compare.Regressed):
+		return Bad
+	}
+	return Open
+}
+
+// Short are the reasons in a line, the first ones of many.
+func (v Verdict) Short() string {
+	if more := len(v.Reasons) - mostReasons; more > 0 {
+		return fmt.Sprintf("%s; and %d more", strings.Join(v.Reasons[:mostReasons], "; "), more)
+	}
+	return strings.Join(v.Reasons, "; ")
+}
+
+// believable says whether the runs can be believed: of one run why, of several how many and
+// what was in doubt.
+func believable(runs []plot.Run) (all []Verdict) {
+	counts, checks := map[metrics.Verdict]int{}, map[metrics.Verdict]map[string]int{}
+	judged := 0
+	for _, r := range runs {
+		if r.Trust == nil {
+			continue
+		}
+		if len(runs) == 1 {
+			return []Verdict{*Judged(r.Summary)}
+		}
+		judged++
+		counts[r.Trust.Verdict]++
+		for _, c := range r.Trust.Failed() {
+			if checks[r.Trust.Verdict] == nil {
+				checks[r.Trust.Verdict] = map[string]int{}
+			}
+			checks[r.Trust.Verdict][c.Name]++
+		}
+	}
+	for _, v := range []metrics.Verdict{metrics.Suspect, metrics.Overloaded} {
+		if counts[v] == 0 {
+			continue
+		}
+		var whys []string
+		for _, name := range metrics.ByCount(checks[v]) {
+			whys = append(whys, fmt.Sprintf("%s (%d)", name, checks[v][name]))
+		}
+		all = append(all, Verdict{string(v), []string{fmt.Sprintf("%d of %d runs, for: %s", counts[v], len(runs), strings.Join(whys, ", "))}})
+	}
+	if all == nil && judged > 0 && counts[metrics.Valid] == judged {
+		all = []Verdict{{string(metrics.Valid), []string{fmt.Sprintf("all %d runs", judged)}}}
+	}
+	return all
+}
+
+// Judged says whether a run can be believed, and if not why and what to do; nil where nobody
+// judged it.
+func Judged(s *metrics.Summary) *Verdict {
+	if s.Trust == nil {
+		return nil
+	}
+	v := &Verdict{Word: string(s.Trust.Verdict)}
+	for _, c := range s.Trust.Failed() {
+		if c.Remedy != "" {
+			c.Text += ": " + c.Remedy
+		}
+		v.Reasons = append(v.Reasons, c.Text)
+	}
+	if s.Trust.Verdict == metrics.Valid {
+		v.Reasons = []string{"nothing speaks against these numbers"}
+	}
+	return v
+}

@@ -1,0 +1,123 @@
+package html
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/servebench/servebench/metrics/compare"
+	"github.com/servebench/servebench/report"
+	"github.com/servebench/servebench/report/front"
+	"github.com/servebench/servebench/report/plot"
+)
+
+// A table is what the page shows in rows. The first column stays in view.
+type table struct {
+	Head []string
+	Rows []row
+}
+
+// A row has a heading of the rows below it, or cells.
+type row struct {
+	Heading string
+	Cells   []cell
+}
+
+// A cell is text, a link to the section Target, or an interval that is drawn.
+type cell struct {
+	Text, Target string
+	Span         *front.Span
+	Tone         front.Tone
+}
+
+// percent is a share as an attribute of SVG.
+func percent(share float64) string { return fmt.Sprintf("%.1f%%", share*100) }
+
+// Wide is how much of the drawing the margin takes.
+func (c cell) Wide() float64 { return c.Span.To - c.Span.From }
+
+// shown is the table in cells; in full also with the rows that may be left out.
+func shown(t *front.Table, full bool) *table {
+	all := &table{Head: t.Head}
+	for _, r := range t.Rows {
+		if r.More && !full {
+			continue
+		}
+		cells := row{Heading: r.Heading}
+		for i, text := range r.Cells {
+			c := cell{Text: text}
+			if t.Drawn > 0 && i == t.Drawn {
+				c.Span = r.Span
+			}
+			if i > 0 && i == len(r.Cells)-1 {
+				c.Tone = r.Tone
+			}
+			cells.Cells = append(cells.Cells, c)
+		}
+		all.Rows = append(all.Rows, cells)
+	}
+	return all
+}
+
+// tabulate puts the runs into a table, each with a link to its section. The verdict follows
+// the name, where a reader sees it without scrolling.
+func tabulate(plain []plot.Run) *table {
+	var runs report.Table
+	for _, r := range plain {
+		runs = append(runs, report.Row{Labels: r.Labels, Summary: r.Summary})
+	}
+	texts, labels := runs.Cells()
+	all := &table{}
+	for i, texts := range texts {
+		last := len(texts) - 1
+		if i == 0 {
+			all.Head = append([]string{"run", "verdict"}, texts[labels:last]...)
+			continue
+		}
+		r := row{Cells: []cell{{Text: plain[i-1].Name(), Target: fmt.Sprintf("run-%d", i)}, verdictCell(&plain[i-1])}}
+		for _, text := range texts[labels:last] {
+			r.Cells = append(r.Cells, cell{Text: text})
+		}
+		all.Rows = append(all.Rows, r)
+	}
+	return all
+}
+
+func verdictCell(r *plot.Run) cell {
+	v := front.Judged(r.Summary)
+	if v == nil {
+		return cell{}
+	}
+	return cell{Text: v.Word, Tone: v.Tone()}
+}
+
+// A versus is a comparison of two sides with all its numbers.
+type versus struct {
+	Old, New       string
+	Table          *table
+	Reasons, Notes []string
+}
+
+func newVersus(f *front.Front) *versus {
+	v := &versus{Old: f.Old, New: f.New, Table: shown(f.Table, true), Reasons: f.Sides.Reasons, Notes: f.Sides.Notes}
+	for i := range f.Sides.Points {
+		v.Notes = append(v.Notes, remarks(&f.Sides.Points[i])...)
+	}
+	return v
+}
+
+// remarks are what a reader should know about single numbers, each once.
+func remarks(p *compare.Point) (texts []string) {
+	names := map[string][]string{}
+	for _, r := range p.Rows {
+		for _, text := range r.Remarks {
+			if names[text] == nil {
+				texts = append(texts, text)
+			}
+			names[text] = append(names[text], r.Name)
+		}
+	}
+	for i, text := range texts {
+		texts[i] = strings.TrimPrefix(p.Name()+": ", ": ") + strings.Join(names[text], ", ") + ": " + text
+	}
+	return texts
+}
