@@ -9,6 +9,7 @@ import (
 	"cmp"
 	"fmt"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -92,14 +93,16 @@ func experiment(runs []plot.Run) string {
 	return found
 }
 
-// essentials say what was asked for.
+// essentials say what was asked for; of several runs, in what they differ besides their order.
 func essentials(runs []plot.Run) string {
 	if len(runs) > 1 {
 		var keys []string
 		for _, kv := range runs[0].Labels {
-			keys = append(keys, kv.Key)
+			if !slices.Contains([]string{"repeat", "run", "number", "seed"}, kv.Key) {
+				keys = append(keys, kv.Key)
+			}
 		}
-		return fmt.Sprintf("%d runs by %s", len(runs), strings.Join(keys, ", "))
+		return strings.TrimSuffix(fmt.Sprintf("%d runs by %s", len(runs), strings.Join(keys, ", ")), " by ")
 	}
 	c := &runs[0].Header.Config
 	if label := metrics.Value(runs[0].Header.Flags, "label"); label != "" {

@@ -32,9 +32,7 @@ func Example() {
 		fmt.Println(heading[1])
 	}
 	// Output:
-	// demo
-	// The block
-	// What the block leaves out
+	// 20 requests at 20 a second
 	// Latency distributions
 	// Single requests
 	// Over time

@@ -209,7 +209,7 @@ func TestPageShowsWhatTargetsDidToEachOther(t *testing.T) {
 		return run(metrics.Header{Run: name, Target: name, Group: "g", Solo: solo}, 40, 5, "x")
 	}
 	page := markup(write(t, target("a", true), target("b", true), target("a", false), target("b", false)))
-	for _, want := range []string{`<section id="together">`, "slowdown", ">a alone</a>", "4 of 4 runs SUSPECT"} {
+	for _, want := range []string{`<section id="together">`, "slowdown", ">a alone</a>", "<h1>a and b, alone and together</h1>", "4 of 4 runs, for: "} {
 		if !strings.Contains(page, want) {
 			t.Errorf("no %s", want)
 		}

@@ -1,0 +1,197 @@
+package front
+
+import (
+	"bytes"
+	"encoding/xml"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/servebench/servebench/metrics"
+	"github.com/servebench/servebench/report/plot"
+)
+
+// A load is 40 requests of five chunks, 100 ms apart.
+type load struct {
+	header    metrics.Header
+	ttft, itl time.Duration
+}
+
+func (l load) run() plot.Run {
+	l.header.Version = "1"
+	c := metrics.NewCollector(&l.header)
+	c.KeepTrace = true
+	for i := range 40 {
+		at := time.Duration(i) * 100 * time.Millisecond
+		r := &metrics.Record{Index: i, Attempts: 1, Due: at, Slot: at, Sent: at, In: 10, Out: 5, Status: 200}
+		for k := range 5 {
+			r.Chunks.Append(at + l.ttft + time.Duration(k)*l.itl)
+		}
+		r.Last, r.End = r.Chunks.Last(), r.Chunks.Last()
+		c.Add(r)
+	}
+	return plot.Run{Summary: c.Summary(5)}
+}
+
+// arm are so many runs of an arm, which scatter by a percent.
+func arm(name string, n int, ttft, itl time.Duration) (runs []plot.Run) {
+	for i := range n {
+		h := metrics.Header{Run: fmt.Sprint(name, i), Epoch: time.Date(2026, 1, 2, 3, i, 0, 0, time.UTC),
+			Config: metrics.Config{Model: "m/x", NumPrompts: 40, RequestRate: 10, Metadata: []metrics.KV{{Key: "arm", Value: name}}}}
+		runs = append(runs, load{h, ttft + time.Duration(i%3)*ttft/100, itl}.run())
+	}
+	return runs
+}
+
+func front(runs []plot.Run, title string) *Front {
+	plot.Label(runs)
+	return Of(runs, plot.Chapters(runs), title)
+}
+
+// texts are the texts of an SVG, which must be sound XML.
+func texts(t *testing.T, svg func(io.Writer) error) (all []string) {
+	t.Helper()
+	var b bytes.Buffer
+	if err := svg(&b); err != nil {
+		t.Fatal(err)
+	}
+	d := xml.NewDecoder(&b)
+	for {
+		token, err := d.Token()
+		if errors.Is(err, io.EOF) {
+			return all
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		if text, ok := token.(xml.CharData); ok && strings.TrimSpace(string(text)) != "" {
+			all = append(all, string(text))
+		}
+	}
+}
+
+func TestTwoArmsAreATableWithTheirIntervals(t *testing.T) {
+	f := front(slices.Concat(arm("without", 5, 40*time.Millisecond, 10*time.Millisecond), arm("with", 5, 50*time.Millisecond, 0)), "")
+	if f.Title != "with against without" || f.Verdicts[0].Word != "REGRESSED" || f.Verdicts[0].Tone() != Bad {
+		t.Errorf("%q: %v", f.Title, f.Verdicts)
+	}
+	rows := map[string]Row{}
+	for _, r := range f.Table.Rows {
+		rows[r.Cells[0]] = r
+	}
+	ttft, itl := rows["Median TTFT, ms"], rows["Median ITL, ms"]
+	if got := fmt.Sprint(ttft.Cells); got != "[Median TTFT, ms 40.40 50.50 +25.0 % +23.8 … +26.3 % 0.012 REGRESSED]" || ttft.More || ttft.Tone != Bad {
+		t.Errorf("%s, %+v", got, ttft)
+	}
+	if s := ttft.Span; !(0.5 < s.To && s.To < s.Low && s.Low < s.Share && s.Share < s.High && s.High < 1) {
+		t.Errorf("drawn as %+v", s)
+	}
+	// Nothing falls by more than all of it.
+	if got := fmt.Sprint(itl.Cells[1:5]); got != "[10.00 0.00 −100.0 % −100.0 … −100.0 %]" || !itl.More {
+		t.Errorf("%s, %+v", got, itl)
+	}
+	all := texts(t, f.SVG)
+	for _, want := range []string{"with against without", "REGRESSED", "Median TTFT, ms", "+25.0 %", "50.50"} {
+		if !slices.Contains(all, want) {
+			t.Errorf("the picture lacks %q: %q", want, all)
+		}
+	}
+	if slices.Contains(all, "Median ITL, ms") {
+		t.Error("the picture has a number that no gate looks at")
+	}
+}
+
+func TestTargetsAreATableOfSlowdowns(t *testing.T) {
+	target := func(group, name string, solo bool, ttft time.Duration) plot.Run {
+		return load{metrics.Header{Run: group + name + fmt.Sprint(solo), Target: name, Group: group, Series: "s", Solo: solo}, ttft, 10 * time.Millisecond}.run()
+	}
+	var runs []plot.Run
+	for _, group := range []string{"g", "h"} {
+		runs = append(runs, target(group, "a", true, 20*time.Millisecond), target(group, "b", true, 20*time.Millisecond),
+			target(group, "a", false, 40*time.Millisecond), target(group, "b", false, 30*time.Millisecond))
+	}
+	f := front(runs, "")
+	if f.Title != "a and b, alone and together" || len(f.Table.Rows) != 2 {
+		t.Fatalf("%q: %+v", f.Title, f.Table)
+	}
+	if got := fmt.Sprint(f.Table.Rows[1].Cells[:4]); got != "[b 20.00 30.00 1.50 ×]" {
+		t.Error(got)
+	}
+}
+
+func TestOtherRunsAreATableOfTheirMedians(t *testing.T) {
+	f := front(slices.Concat(arm("a", 3, 40*time.Millisecond, 10*time.Millisecond), arm("b", 3, 50*time.Millisecond, 10*time.Millisecond), arm("c", 3, 60*time.Millisecond, 10*time.Millisecond)), "")
+	if f.Title != "9 runs by arm" || len(f.Table.Rows) != 3 {
+		t.Fatalf("%q: %+v", f.Title, f.Table)
+	}
+	if got := fmt.Sprint(f.Table.Rows[1].Cells[:5]); got != "[b 8.00 40.00 50.50 50.50]" {
+		t.Error(got)
+	}
+	if f.About != "m/x · 2026-01-02 03:00 UTC · 9 runs" {
+		t.Error(f.About)
+	}
+}
+
+func TestTitleIsTheExperiments(t *testing.T) {
+	one := arm("a", 1, 40*time.Millisecond, 0)
+	one[0].File = "out/night.sweep/records.jsonl"
+	if f := front(one, ""); f.Title != "night" {
+		t.Errorf("of a sweep: %q", f.Title)
+	}
+	if f := front(one, "mine"); f.Title != "mine" {
+		t.Errorf("asked for: %q", f.Title)
+	}
+	one[0].File = "run.jsonl"
+	if f := front(one, ""); f.Title != "40 requests at 10 a second" {
+		t.Errorf("of a run: %q", f.Title)
+	}
+	one[0].Header.Config.MaxConcurrency = 4
+	one[0].Header.Flags = []metrics.KV{{Key: "label", Value: "nightly"}}
+	if f := front(one, ""); f.Title != "nightly" {
+		t.Errorf("with a label: %q", f.Title)
+	}
+}
+
+func TestDoubtIsCountedByItsReasons(t *testing.T) {
+	runs := arm("a", 3, 40*time.Millisecond, 10*time.Millisecond)
+	for i, r := range runs {
+		r.Trust = &metrics.Trust{Verdict: metrics.Valid}
+		if i > 0 {
+			r.Trust = &metrics.Trust{Verdict: metrics.Suspect, Checks: []metrics.Check{{Name: "lag", Text: "lag p99 9 ms", Remedy: "use fewer"}}}
+		}
+	}
+	f := front(runs, "")
+	if got := fmt.Sprint(f.Verdicts); got != "[{SUSPECT [2 of 3 runs, for: lag (2)]}]" {
+		t.Error(got)
+	}
+	if got := Judged(runs[1].Summary).Short(); got != "lag p99 9 ms: use fewer" {
+		t.Error(got)
+	}
+	many := Verdict{Word: "SUSPECT", Reasons: []string{"a", "b", "c", "d", "e"}}
+	if many.Short() != "a; b; c; and 2 more" || many.Tone() != Open {
+		t.Errorf("%s", many.Short())
+	}
+}
+
+func TestTerminalKeepsColoursAndNothingElse(t *testing.T) {
+	text := "plain <b>\x1b[1;31mbad\x1b[0m & \x1b[2mdim\x1b[m\n\x1b[32mgood\nstill good\x1b[39m end\n"
+	var b bytes.Buffer
+	if err := Terminal(&b, text); err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{
+		`plain &lt;b&gt;<tspan font-weight="700" fill="#ff8a80">bad</tspan> &amp; <tspan opacity=".65">dim</tspan></text>`,
+		`<tspan fill="#7ee2a0">good</tspan></text>`, `<tspan fill="#7ee2a0">still good</tspan> end</text>`,
+	} {
+		if !strings.Contains(b.String(), want) {
+			t.Errorf("no %s in\n%s", want, b.String())
+		}
+	}
+	if got := texts(t, func(w io.Writer) error { return Terminal(w, text) }); strings.Join(got, "|") != "plain <b>|bad| & |dim|good|still good| end" {
+		t.Errorf("%q", got)
+	}
+}
