@@ -178,7 +178,7 @@ func TestOverloadedRunBesideAnother(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, want := range []string{`<strong class="badge OVERLOADED">OVERLOADED</strong>`, "1 of 2 runs OVERLOADED: below, each says why."} {
+	for _, want := range []string{`<strong class="badge open">OVERLOADED</strong>`, "1 of 2 runs, for: backlog (1)"} {
 		if !strings.Contains(string(text), want) {
 			t.Errorf("the page lacks %s", want)
 		}

@@ -8,7 +8,7 @@ import (
 	"github.com/servebench/servebench/metrics"
 )
 
-// An Effect is the ratio of new to old numbers, less one: −0.2 where new numbers are 20 %
+// An Effect is the ratio of new to old numbers, minus one: −0.2 if new numbers are 20 %
 // smaller. It is the Hodges–Lehmann estimate, which is the median of the ratio over all
 // pairs of an old and a new run, with the interval of the Mann–Whitney test (M. Hollander
 // and D. Wolfe, "Nonparametric Statistical Methods", 4.2 and 4.3, on logarithms). A number

@@ -12,11 +12,11 @@ import (
 // A Fact is a number with its name.
 type Fact struct {
 	Name, Value string
-	Interval    string // of a percentile; empty where there is none
+	Interval    string // of a percentile; may be empty
 }
 
-// Facts are the numbers of a run that a reader looks for first, percentiles with their
-// 95 % intervals. Unknown numbers are left out.
+// Facts are the most important numbers of a run. Percentiles have their 95 % intervals. Facts
+// omits unknown numbers.
 func Facts(s *metrics.Summary) (all []Fact) {
 	add := func(name, format string, v float64, interval string) {
 		if !math.IsNaN(v) && v >= 0 {

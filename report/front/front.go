@@ -1,5 +1,5 @@
-// Package front is what a reader of some runs is to see first: what was run, whether to
-// believe it, one table and one chart.
+// Package front selects what a reader of some runs sees first: what ran, whether to believe
+// it, one table and one chart.
 //
 // Of makes a Front, which is plain data. Package html puts it on a page's first screen, SVG
 // draws it as a picture, and Terminal draws what a terminal shows.
@@ -21,20 +21,19 @@ import (
 // A Front is the first screen about one or more runs.
 type Front struct {
 	Title    string
-	About    string // which model, at which server, when
+	About    string // the model, the server and the time
 	Verdicts []Verdict
 	Facts    []Fact      // of one run
-	Table    *Table      // of several, nil where there is none
-	Chart    *plot.Chart // nil where there is none
+	Table    *Table      // of several runs; may be nil
+	Chart    *plot.Chart // may be nil
 
-	// Sides compares the runs of two sides; nil where there are not two. Old and New are their
-	// names.
+	// Sides compares two sides, which are named Old and New; nil unless there are exactly two.
 	Sides    *compare.Comparison
 	Old, New string
 }
 
-// Of makes the Front of the runs, which have Labels, and of their charts. The title may be
-// empty.
+// Of makes the Front of runs, which must have Labels, with one of their charts. An empty title
+// stands for one made from the runs.
 func Of(runs []plot.Run, chapters []plot.Chapter, title string) *Front {
 	f := &Front{About: about(runs), Chart: plot.Headline(chapters)}
 	if len(runs) == 1 {
@@ -47,8 +46,8 @@ func Of(runs []plot.Run, chapters []plot.Chapter, title string) *Front {
 	return f
 }
 
-// compare fills in what is about several runs: a table of two sides, of what targets did to
-// each other, or of the conditions.
+// compare makes the table of several runs: of two sides, of interference between targets, or
+// of the conditions.
 func (f *Front) compare(runs []plot.Run) {
 	if f.Old, f.New, f.Sides = sides(runs); f.Sides != nil {
 		f.Verdicts = append(f.Verdicts, Verdict{string(f.Sides.Verdict), f.Sides.Reasons})
@@ -60,7 +59,7 @@ func (f *Front) compare(runs []plot.Run) {
 	}
 }
 
-// between is a title for two sides, or for targets; "" where there are none.
+// between is the title for two sides or for targets; "" for other runs.
 func (f *Front) between() string {
 	switch {
 	case f.Sides != nil:
@@ -75,7 +74,7 @@ func (f *Front) between() string {
 	return ""
 }
 
-// experiment is the name of the sweep in whose folder all runs are, "" where there is none.
+// experiment is the name of the sweep that made all runs, by their folder; "" for other runs.
 func experiment(runs []plot.Run) string {
 	found := ""
 	for i, r := range runs {
@@ -93,7 +92,7 @@ func experiment(runs []plot.Run) string {
 	return found
 }
 
-// essentials say what was asked for; of several runs, in what they differ besides their order.
+// essentials describe the load of one run, or name the flags in which several runs differ.
 func essentials(runs []plot.Run) string {
 	if len(runs) > 1 {
 		var keys []string
@@ -124,7 +123,7 @@ func essentials(runs []plot.Run) string {
 	return text
 }
 
-// about says which model was loaded, at which server, and when.
+// about names the model, the server and the time.
 func about(runs []plot.Run) string {
 	var parts []string
 	same := func(of func(*metrics.Header) string) {

@@ -7,8 +7,8 @@ import (
 	"github.com/servebench/servebench/report/plot"
 )
 
-// Pictures are the pictures of the runs by the names of their files: the first screen as
-// page.svg, and each chart. They label the runs.
+// Pictures yields the pictures of the runs with their file names: page.svg is the first
+// screen, and each chart has a file. Pictures labels the runs.
 func Pictures(runs []plot.Run, title string) iter.Seq2[string, func(io.Writer) error] {
 	return func(yield func(string, func(io.Writer) error) bool) {
 		plot.Label(runs)

@@ -8,10 +8,10 @@ import (
 	"github.com/servebench/servebench/report/plot"
 )
 
-// sided are the labels whose two values may be two sides to compare.
+// sided are the labels that may name two sides to compare.
 var sided = []string{"arm", "label", "file"}
 
-// sides compares the runs of two arms, labels or files, the first one being the old side. The
+// sides compares the runs of two arms, labels or files; the first is the old side. The
 // comparison is nil unless there are exactly two.
 func sides(runs []plot.Run) (old, new string, c *compare.Comparison) {
 	for _, key := range sided {
@@ -77,20 +77,20 @@ func tone(r *compare.Row) Tone {
 	return Bad
 }
 
-// A Span is an interval as it is drawn: shares of the width, 0 at the left and 1 at the
-// right. What lies farther out than that is cut.
+// A Span is a drawn interval: shares of the width, from 0 at the left to 1 at the right. The
+// edges cut what lies outside.
 type Span struct {
 	Low, Share, High float64
 	Zero             float64 // where nothing changed
-	From, To         float64 // what the gate takes for no change; equal where there is no gate
+	From, To         float64 // the gate's margin; both are Zero without a gate
 	Tone             Tone
 }
 
-// leastReach is the change that the drawing of intervals shows at least, to either side.
+// leastReach is the smallest reach.
 const leastReach = 0.1
 
-// reach is the change up to which intervals are drawn, to either side: all of the gated ones
-// are inside, and of the others what fits.
+// reach is the largest change in the drawing of intervals, to either side. The intervals of
+// gated numbers fit; others may be cut.
 func reach(c *compare.Comparison) float64 {
 	most := leastReach
 	for i := range c.Points {

@@ -26,7 +26,7 @@ const (
 // mostRows is how many rows of a table the picture has.
 const mostRows = 14
 
-// The colours follow the reader's theme, and the ground is the picture's own.
+// The colours follow the reader's theme.
 const style = `<style>
 .ground{fill:#fff;stroke:#d5dae1}.panel{fill:#f6f7f9;stroke:#d5dae1}.ink{fill:#1b1f24}.soft{fill:#57606a}.rule{stroke:#d5dae1}.margin{fill:#8c959f;fill-opacity:.2}
 .good{fill:#12703a}.bad{fill:#b3261e}.open{fill:#8a4b00}.on-good{fill:#dff3e6}.on-bad{fill:#fde3e1}.on-open{fill:#fff0d6}
@@ -39,14 +39,14 @@ const style = `<style>
 </style>
 `
 
-// A picture is being drawn from top to bottom. Y is where it has got to.
+// A picture is drawn from top to bottom. Its next element goes to y.
 type picture struct {
 	bytes.Buffer
 	y float64
 }
 
-// SVG draws the first screen as a picture, for a README or a pull request. It has a ground of
-// its own, light or dark as the reader's theme is.
+// SVG draws the first screen as a picture, for a README or a pull request. Its background
+// follows the reader's light or dark theme.
 func (f *Front) SVG(w io.Writer) error {
 	p := &picture{y: edge + 18}
 	p.text(edge, p.y, `class="ink" font-size="24" font-weight="600"`, short(f.Title, 68))
@@ -60,7 +60,7 @@ func (f *Front) SVG(w io.Writer) error {
 	var err error
 	switch {
 	case f.Table != nil && f.Table.Drawn > 0:
-		err = p.beside(f)
+		err = p.columns(f)
 	default:
 		p.facts(f.Facts)
 		if f.Table != nil {
@@ -91,7 +91,7 @@ func short(text string, n int) string {
 	return string([]rune(text)[:n-1]) + "…"
 }
 
-// verdict writes the word on a badge, and the reasons beside it in at most three lines.
+// verdict writes the word on a badge, and the reasons next to it in at most three lines.
 func (p *picture) verdict(v Verdict) {
 	tone, wide := v.Tone(), float64(utf8.RuneCountInString(v.Word))*9+20
 	p.y += line + 6
@@ -132,8 +132,8 @@ func (p *picture) facts(all []Fact) {
 	}
 }
 
-// beside draws the table at the left and the chart at the right.
-func (p *picture) beside(f *Front) error {
+// columns draws the table at the left and the chart at the right.
+func (p *picture) columns(f *Front) error {
 	const table = 570
 	top := p.y
 	p.table(f.Table, table)

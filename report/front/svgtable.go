@@ -5,16 +5,16 @@ import (
 	"slices"
 )
 
-// drawnWidth is the width of a drawn interval, digit of a digit of 14 pixels, about, and
-// textPad what a cell has beside its text.
+// drawnWidth is the width of a drawn interval, digit the approximate width of a digit of 14
+// pixels, and textPad the space between columns.
 const (
 	drawnWidth = 126
 	digit      = 8
 	textPad    = 18
 )
 
-// table draws the rows that matter, and says how many there are besides. It leaves out the p
-// value beside a drawn interval.
+// table draws the important rows and prints how many more there are. With drawn intervals it
+// omits the p values.
 func (p *picture) table(t *Table, wide float64) {
 	rows := slices.DeleteFunc(slices.Clone(t.Rows), func(r Row) bool { return r.More })
 	more := len(rows) - mostRows
@@ -44,8 +44,8 @@ func (p *picture) rule(wide float64) {
 	fmt.Fprintf(p, `<line class="rule" x1="%d" x2="%.1f" y1="%.1f" y2="%[3]f"/>`+"\n", edge, edge+wide, p.y+8)
 }
 
-// columns are where the columns end: as wide as their texts, the first one taking what is
-// left. A column that is left out ends where the one before does.
+// columns are the right ends of the columns. The first column takes the width that the others
+// leave. An omitted column has no width.
 func (t *Table) columns(rows []Row, wide float64) []float64 {
 	ends := make([]float64, len(t.Head))
 	end := edge + wide

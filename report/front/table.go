@@ -14,21 +14,21 @@ import (
 // A Table has names in its first column and numbers in the others.
 type Table struct {
 	Head []string
-	// Drawn is the column whose intervals are drawn, 0 for none.
+	// Drawn is the column with drawn intervals; 0 without one.
 	Drawn int
 	Rows  []Row
 }
 
 // A Row is a line of a Table.
 type Row struct {
-	Heading string // of the rows below it; such a row has no Cells
+	Heading string // of the rows below; such a row has no Cells
 	Cells   []string
-	Span    *Span // of the drawn column; nil for none
+	Span    *Span // of the drawn column; may be nil
 	Tone    Tone  // of the last cell
-	More    bool  // it may be left out where there is little space
+	More    bool  // the row may be omitted to save space
 }
 
-// middles has a row for each condition, with the medians of its repeats.
+// middles has a row for each condition, with the medians over its repeats.
 func middles(runs []plot.Run) *Table {
 	t := &Table{Head: []string{"runs", "req/s", "output tok/s", "median TTFT ms", "P99 TTFT ms", "median TPOT ms", "verdict"}}
 	for _, c := range plot.Conditions(runs) {
@@ -49,7 +49,7 @@ func middles(runs []plot.Run) *Table {
 	return t
 }
 
-// ofRuns is the verdict on repeats in a word or two.
+// ofRuns is the verdict on repeats in a few words.
 func ofRuns(runs []plot.Run) (string, Tone) {
 	verdicts := believable(runs)
 	switch {
@@ -67,8 +67,8 @@ func ofRuns(runs []plot.Run) (string, Tone) {
 	return fmt.Sprintf("%d of %d %s", n, len(runs), verdicts[0].Word), verdicts[0].Tone()
 }
 
-// slowdowns has a row for each target that was loaded alone and with others, nil for none.
-// Of several repeats it has the medians, and the geometric mean of the slowdowns.
+// slowdowns has a row for each target that ran alone and with others; it is nil without such a
+// target. For several repeats it has medians, and the geometric mean of the slowdowns.
 func slowdowns(runs []plot.Run) *Table {
 	var sums []*metrics.Summary
 	for _, r := range runs {
@@ -108,14 +108,14 @@ func slowdowns(runs []plot.Run) *Table {
 	return t
 }
 
-// measureNames are the measures of interference that a first screen has, in few words.
+// measureNames are the measures of interference on the first screen, with short names.
 var measureNames = map[string]string{"mean_ttft": "mean TTFT ms", "mean_tpot": "mean TPOT ms", "output_throughput": "tok/s"}
 
 func shownMeasures() []compare.Measure {
 	return slices.DeleteFunc(slices.Clone(compare.Measures), func(m compare.Measure) bool { return measureNames[m.Name] == "" })
 }
 
-// middle is the median of a number over the repeats, NaN where one does not know it.
+// middle is the median of a number over the repeats.
 func middle(effects []compare.Sharing, of func(*compare.Sharing) float64) float64 {
 	var values []float64
 	for i := range effects {
@@ -125,8 +125,7 @@ func middle(effects []compare.Sharing, of func(*compare.Sharing) float64) float6
 	return metrics.Median(values)
 }
 
-// said is the name of a number for readers, with its unit if it has one: median_ttft is
-// Median TTFT.
+// said is the name of a number for readers, with its unit: median_ttft is Median TTFT, ms.
 func said(name, unit string) string {
 	words := strings.Split(name, "_")
 	for i, word := range words {

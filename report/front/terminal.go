@@ -18,7 +18,7 @@ const (
 )
 
 var (
-	// escape is what sets the attributes of the text behind it (ECMA-48, SGR).
+	// escape matches a sequence that sets attributes of the text after it (ECMA-48, SGR).
 	escape = regexp.MustCompile("\x1b\\[([0-9;]*)m")
 
 	// fills are the colours of a terminal, by their codes.
@@ -34,7 +34,7 @@ type ink struct {
 	fill      string
 }
 
-// set follows a code. Codes that are not known end all that was set, as 0 does.
+// set follows a code. An unknown code resets all, as 0 does.
 func (k *ink) set(code string) {
 	switch {
 	case code == "1":
@@ -66,8 +66,8 @@ func (k *ink) write(b *bytes.Buffer, text string) {
 	fmt.Fprintf(b, ">%s</tspan>", html.EscapeString(text))
 }
 
-// Terminal draws text as a terminal shows it, on a dark ground of its own: bold, dim and
-// coloured where the text says so in ANSI's sequences.
+// Terminal draws text as a terminal shows it, on a dark background. It follows the ANSI
+// sequences for bold, dim and colours in the text.
 func Terminal(w io.Writer, text string) error {
 	lines := strings.Split(strings.TrimRight(text, "\n"), "\n")
 	longest := 0

@@ -15,16 +15,16 @@ type Verdict struct {
 	Reasons []string
 }
 
-// mostReasons is how many reasons a reader takes in at a glance.
+// mostReasons is the number of reasons on the first screen.
 const mostReasons = 3
 
-// A Tone says whether something is good news.
+// A Tone is good or bad news.
 type Tone string
 
 const (
 	Good Tone = "good"
 	Bad  Tone = "bad"
-	Open Tone = "open" // nobody knows
+	Open Tone = "open" // undecided
 )
 
 // Tone is the tone of the word.
@@ -38,7 +38,7 @@ func (v Verdict) Tone() Tone {
 	return Open
 }
 
-// Short are the reasons in a line, the first ones of many.
+// Short has the first reasons in one line.
 func (v Verdict) Short() string {
 	if more := len(v.Reasons) - mostReasons; more > 0 {
 		return fmt.Sprintf("%s; and %d more", strings.Join(v.Reasons[:mostReasons], "; "), more)
@@ -46,8 +46,8 @@ func (v Verdict) Short() string {
 	return strings.Join(v.Reasons, "; ")
 }
 
-// believable says whether the runs can be believed: of one run why, of several how many and
-// what was in doubt.
+// believable is the verdict on one run with its reasons, or the verdicts on several runs with
+// their counts.
 func believable(runs []plot.Run) (all []Verdict) {
 	counts, checks := map[metrics.Verdict]int{}, map[metrics.Verdict]map[string]int{}
 	judged := 0
@@ -83,8 +83,7 @@ func believable(runs []plot.Run) (all []Verdict) {
 	return all
 }
 
-// Judged says whether a run can be believed, and if not why and what to do; nil where nobody
-// judged it.
+// Judged is the verdict on a run, with a remedy for each reason; nil without Trust.
 func Judged(s *metrics.Summary) *Verdict {
 	if s.Trust == nil {
 		return nil

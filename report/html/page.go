@@ -31,8 +31,8 @@ type Run struct {
 	Version vllm.Version
 }
 
-// Write writes a page about one or more runs. For several it has charts that compare
-// them. The title may be empty. Write labels the runs.
+// Write writes a page about one or more runs. For several runs it has charts that compare
+// them. An empty title stands for one made from the runs. Write labels the runs.
 func Write(w io.Writer, runs []Run, title string) error {
 	p := page{Several: len(runs) > 1, Style: template.CSS(asset("page.css")), Script: template.JS(asset("page.js")),
 		PlotStyle: template.CSS(asset("uplot/uPlot.min.css")), PlotScript: template.JS(asset("uplot/uPlot.iife.min.js")), Notice: asset("uplot/LICENSE")}
@@ -92,10 +92,10 @@ func asset(name string) string {
 	return string(text)
 }
 
-// A page is what the template shows.
+// A page is the data of the template.
 type page struct {
 	Front              *front.Front
-	Table              *table // of the first screen, nil for none
+	Table              *table // on the first screen; may be nil
 	Several            bool
 	Style, PlotStyle   template.CSS
 	Script, PlotScript template.JS
@@ -123,10 +123,10 @@ type figure struct {
 	Chart *plot.Chart
 }
 
-// Headline is the figure of the first screen; it has no Chart where there is none.
+// Headline is the figure of the first screen. Its Chart may be nil.
 func (p *page) Headline() figure { return figure{0, p.Front.Chart} }
 
-// chapters takes the charts into the page, but for the first screen's.
+// chapters adds the charts to the page, except the one on the first screen.
 func (p *page) chapters(plots []plot.Chapter) (all []chapter) {
 	for _, plotted := range plots {
 		c := chapter{ID: plotted.Name, Title: plotted.Title}
@@ -166,7 +166,7 @@ func (p *page) compare(runs []Run, plain []plot.Run, chapters []plot.Chapter) er
 	}
 	p.Comparison = p.chapters(chapters)
 	if len(runs) > plot.MostOverlaid {
-		p.TooMany = fmt.Sprintf("%d runs are too many to lay their latencies over each other: report %d or fewer for that, and to see single requests and how a run went over time.",
+		p.TooMany = fmt.Sprintf("%d runs are too many for one chart. To overlay latencies and to see single requests, report %d runs or fewer.",
 			len(runs), plot.MostOverlaid)
 	}
 	return nil

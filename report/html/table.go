@@ -10,13 +10,13 @@ import (
 	"github.com/servebench/servebench/report/plot"
 )
 
-// A table is what the page shows in rows. The first column stays in view.
+// A table has rows. Its first column stays in view when a reader scrolls.
 type table struct {
 	Head []string
 	Rows []row
 }
 
-// A row has a heading of the rows below it, or cells.
+// A row has cells, or a heading for the rows below.
 type row struct {
 	Heading string
 	Cells   []cell
@@ -35,7 +35,7 @@ func percent(share float64) string { return fmt.Sprintf("%.1f%%", share*100) }
 // Wide is how much of the drawing the margin takes.
 func (c cell) Wide() float64 { return c.Span.To - c.Span.From }
 
-// shown is the table in cells; in full also with the rows that may be left out.
+// shown makes cells of a table. In full, it includes the rows that may be omitted.
 func shown(t *front.Table, full bool) *table {
 	all := &table{Head: t.Head}
 	for _, r := range t.Rows {
@@ -58,8 +58,8 @@ func shown(t *front.Table, full bool) *table {
 	return all
 }
 
-// tabulate puts the runs into a table, each with a link to its section. The verdict follows
-// the name, where a reader sees it without scrolling.
+// tabulate makes a table of the runs, with a link to the section of each. The verdict comes
+// second, where a reader sees it without scrolling.
 func tabulate(plain []plot.Run) *table {
 	var runs report.Table
 	for _, r := range plain {
@@ -105,7 +105,7 @@ func newVersus(f *front.Front) *versus {
 	return v
 }
 
-// remarks are what a reader should know about single numbers, each once.
+// remarks are notes about single numbers, each once.
 func remarks(p *compare.Point) (texts []string) {
 	names := map[string][]string{}
 	for _, r := range p.Rows {

@@ -2,8 +2,8 @@ package plot
 
 import "slices"
 
-// MostOverlaid is up to how many runs a chart lays over each other, and up to how many runs
-// have charts of single requests and over time.
+// MostOverlaid is the largest number of runs that one chart overlays. More runs have no charts
+// of single requests and none over time.
 const MostOverlaid = 10
 
 // A Chapter is charts of one kind.
@@ -12,8 +12,8 @@ type Chapter struct {
 	Charts      []Chart
 }
 
-// Comparison has the charts of several runs together, which have Labels. For more than
-// MostOverlaid it has the sweep's charts alone.
+// Comparison has the charts that compare several runs, which must have Labels. For more than
+// MostOverlaid runs it has only the sweep's charts.
 func Comparison(runs []Run) []Chapter {
 	all := []Chapter{{"sweep", "Latency, throughput and the grid", sweep(runs)}}
 	if len(runs) <= MostOverlaid {
@@ -23,7 +23,7 @@ func Comparison(runs []Run) []Chapter {
 	return filled(all)
 }
 
-// Single has the charts of one run, one of so many.
+// Single has the charts of one run, out of a number of runs on the same page.
 func Single(r Run, of int) []Chapter {
 	all := []Chapter{{"distributions", "Latency distributions", distributions([]Run{r})}}
 	if of <= MostOverlaid {
@@ -32,8 +32,8 @@ func Single(r Run, of int) []Chapter {
 	return filled(all)
 }
 
-// Chapters has the charts of one run, or those that several runs, which have Labels, have
-// together. Their names are unique.
+// Chapters has the charts of one run, or the charts that compare several runs, which must
+// have Labels. The names of the charts are unique.
 func Chapters(runs []Run) []Chapter {
 	if len(runs) == 1 {
 		return Single(runs[0], 1)
@@ -41,9 +41,9 @@ func Chapters(runs []Run) []Chapter {
 	return Comparison(runs)
 }
 
-// Headline is the chart that says most at a glance, nil where there are none: the requests
-// of a run over time; of several runs latency against throughput where they differ in the
-// load, else their TTFT laid over each other.
+// Headline is the chart that says most at a glance; nil without charts. For one run it shows
+// the requests over time. For several runs it shows latency against throughput if their loads
+// differ, and otherwise the TTFT of all.
 func Headline(chapters []Chapter) *Chart {
 	var found *Chart
 	best := 0

@@ -109,13 +109,12 @@ func (s *Series) add(x, y float64) {
 // known says that there is a value.
 func (s *Series) known() bool { return slices.ContainsFunc(s.Y, finite) }
 
-// follows says that the chart follows something over several loads.
+// follows tells whether the chart has a path over several loads.
 func (c *Chart) follows() bool {
 	return c.X.Scale != Category && slices.ContainsFunc(c.Series, func(s Series) bool { return s.Style == Path && len(s.X) > 1 })
 }
 
-// empty says that the chart has nothing to show: no value, or nothing but 0, as of
-// preemptions that never came.
+// empty tells whether the chart has no value except 0, as for preemptions that never happened.
 func (c *Chart) empty() bool {
 	return !slices.ContainsFunc(c.Series, func(s Series) bool {
 		return slices.ContainsFunc(s.Y, func(v float64) bool { return finite(v) && v != 0 })

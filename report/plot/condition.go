@@ -15,8 +15,8 @@ type Condition struct {
 	labels []metrics.KV
 }
 
-// Conditions groups runs that have Labels by what they do not repeat, in the order of the first
-// ones.
+// Conditions groups the repeats among runs, which must have Labels. The groups are in the order
+// of their first runs.
 func Conditions(runs []Run) (all []Condition) {
 	labels := func(r Run) []metrics.KV { return without(r.Labels, keyRepeat, keySeed, keyRun) }
 	names, repeats := metrics.By(runs, func(r Run) string { return name(labels(r)) })
@@ -26,8 +26,8 @@ func Conditions(runs []Run) (all []Condition) {
 	return all
 }
 
-// colors give each run its color in a chart of all of them: repeats have the same one, where
-// they repeat several conditions.
+// colors are the colors of the runs in a chart of all. The repeats of one condition share a
+// color if there are several conditions.
 func colors(runs []Run) []int {
 	of := make([]int, len(runs))
 	all := Conditions(runs)
@@ -54,7 +54,7 @@ func (c *Condition) Name() string { return cmp.Or(name(c.labels), "all runs") }
 
 func (c *Condition) label(key string) string { return metrics.Value(c.labels, key) }
 
-// Middle is the median of a number over the repeats that know it, NaN for none.
+// Middle is the median of a number over the repeats that know it; NaN if no repeat does.
 func (c *Condition) Middle(of func(*metrics.Summary) float64) float64 {
 	var values []float64
 	for _, r := range c.Runs {

@@ -16,19 +16,19 @@ const (
 	leastSlice = 100 * time.Millisecond
 )
 
-// A quantity is one number of a Slice, or one that the server or its GPUs said at a Moment.
-// It is NaN where unknown.
+// A quantity is one number of a Slice, or one that the server or its GPUs reported at a
+// Moment. It is NaN where unknown.
 type quantity struct {
 	name string
 	of   func(*metrics.Slice) float64
-	said func(*metrics.Seen) float64
+	seen func(*metrics.Seen) float64
 }
 
 // A history is a chart of quantities over the time of a run. Several runs are compared by
 // the first quantity.
 type history struct {
 	name, title, axis string
-	style             Style // of what is of slices; what was said is a Line
+	style             Style // of the numbers of slices; reported numbers are a Line
 	quantities        []quantity
 }
 
@@ -41,8 +41,8 @@ var histories = []history{
 		{name: "failed", of: func(s *metrics.Slice) float64 { return orUnknown(float64(s.Failed) / s.Seconds()) }}}},
 	{"concurrency", "Concurrency", "Requests", Step, []quantity{
 		{name: "in flight", of: func(s *metrics.Slice) float64 { return s.InFlight }},
-		{name: "running on the server", said: func(s *metrics.Seen) float64 { return value(s.Running, 1) }},
-		{name: "waiting on the server", said: func(s *metrics.Seen) float64 { return value(s.Waiting, 1) }}}},
+		{name: "running on the server", seen: func(s *metrics.Seen) float64 { return value(s.Running, 1) }},
+		{name: "waiting on the server", seen: func(s *metrics.Seen) float64 { return value(s.Waiting, 1) }}}},
 	{"ttft", "TTFT over time", "TTFT (ms)", Line, []quantity{
 		{name: "mean", of: func(s *metrics.Slice) float64 { return s.TTFT.Mean }},
 		{name: "P99", of: func(s *metrics.Slice) float64 { return s.TTFT.P99 }}}},
@@ -50,16 +50,16 @@ var histories = []history{
 		{name: "mean", of: func(s *metrics.Slice) float64 { return s.ITL.Mean }},
 		{name: "P99", of: func(s *metrics.Slice) float64 { return s.ITL.P99 }}}},
 	{"kv-cache", "Caches on the server", "Share (%)", Line, []quantity{
-		{name: "KV cache in use", said: func(s *metrics.Seen) float64 { return value(s.KVCache, 100) }},
-		{name: "prompt tokens in the prefix cache", said: func(s *metrics.Seen) float64 { return value(s.PrefixHits, 100) }}}},
+		{name: "KV cache in use", seen: func(s *metrics.Seen) float64 { return value(s.KVCache, 100) }},
+		{name: "prompt tokens in the prefix cache", seen: func(s *metrics.Seen) float64 { return value(s.PrefixHits, 100) }}}},
 	{"preemptions", "Preemptions", "Preemptions since the server was asked before", Line, []quantity{
-		{name: "preemptions", said: func(s *metrics.Seen) float64 { return value(s.Preemptions, 1) }}}},
+		{name: "preemptions", seen: func(s *metrics.Seen) float64 { return value(s.Preemptions, 1) }}}},
 	{"gpu", "GPU utilisation", "Share of the time (%)", Line, []quantity{
-		{name: "a kernel ran", said: func(s *metrics.Seen) float64 { return value(s.GPUUtilization, 100) }}}},
+		{name: "a kernel ran", seen: func(s *metrics.Seen) float64 { return value(s.GPUUtilization, 100) }}}},
 	{"gpu-memory", "GPU memory", "Memory in use (GiB)", Line, []quantity{
-		{name: "all GPUs", said: func(s *metrics.Seen) float64 { return value(s.GPUMemory, 1.0/1024) }}}},
+		{name: "all GPUs", seen: func(s *metrics.Seen) float64 { return value(s.GPUMemory, 1.0/1024) }}}},
 	{"gpu-power", "GPU power", "Power (W)", Line, []quantity{
-		{name: "all GPUs", said: func(s *metrics.Seen) float64 { return value(s.GPUPower, 1) }}}},
+		{name: "all GPUs", seen: func(s *metrics.Seen) float64 { return value(s.GPUPower, 1) }}}},
 }
 
 func value(v *float64, factor float64) float64 {
@@ -77,7 +77,7 @@ func orUnknown(v float64) float64 {
 	return v
 }
 
-// A course is what is known of a run over its time.
+// A course is a run over time.
 type course struct {
 	name    string
 	color   int // among several runs
@@ -85,8 +85,8 @@ type course struct {
 	moments []metrics.Moment
 }
 
-// overTime are charts of the runs over time. A single run has a line for each quantity,
-// several runs a line each for the first quantity. There are none without a Trace.
+// overTime makes charts of the runs over time. A single run has a line for each quantity.
+// Several runs have a line each for the first quantity. A run without a Trace has no lines.
 func overTime(runs []Run) (charts []Chart) {
 	longest := 0.0
 	for _, r := range runs {
@@ -119,7 +119,7 @@ func (h *history) chart(courses []course) Chart {
 			if len(courses) > 1 {
 				s.Name, s.Color = run.name, run.color
 			}
-			if q.said != nil {
+			if q.seen != nil {
 				s.hear(run.moments, q)
 			} else {
 				s.follow(run.slices, q)
@@ -127,8 +127,8 @@ func (h *history) chart(courses []course) Chart {
 			switch {
 			case !s.known():
 				continue
-			case q.said != nil:
-				heard = "What the server says is drawn at the time at which it was asked."
+			case q.seen != nil:
+				heard = "The server's numbers are drawn at the times of its reports."
 			default:
 				cut = widths(courses)
 			}
@@ -155,12 +155,12 @@ func (s *Series) follow(cut []metrics.Slice, q quantity) {
 	}
 }
 
-// hear adds a point for each moment at which the quantity was said, and a gap where the
-// server did not answer.
+// hear adds a point for each report of the quantity, and a gap where the server did not
+// answer.
 func (s *Series) hear(moments []metrics.Moment, q quantity) {
 	s.Style = Line
 	for i := range moments {
-		if v := q.said(&moments[i].Seen); finite(v) || moments[i].Failed {
+		if v := q.seen(&moments[i].Seen); finite(v) || moments[i].Failed {
 			s.add(moments[i].At.Seconds(), v)
 		}
 	}

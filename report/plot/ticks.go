@@ -35,8 +35,8 @@ func (a *Axis) ticks(n int) (ticks []tick) {
 	return ticks
 }
 
-// decades are the marks of a Log axis: 1, 2 and 5 times a power of ten, or of many decades the
-// powers alone.
+// decades are the marks of a Log axis: 1, 2 and 5 times each power of ten, or only the powers
+// of many decades.
 func (a *Axis) decades() (ticks []tick) {
 	digits := []float64{1, 2, 5}
 	if a.Max/a.Min > 2000 {
