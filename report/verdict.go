@@ -20,15 +20,20 @@ func Verdict(w io.Writer, s *metrics.Summary) error {
 	if s.Trust == nil {
 		return nil
 	}
-	texts := reassurance(s.Trust)
-	if s.Trust.Verdict != metrics.Valid {
-		texts = nil
-		for _, r := range reasonsOf(s.Trust) {
-			texts = append(texts, r.String())
-		}
-	}
-	_, err := fmt.Fprintf(w, "%s: %s\n", s.Trust.Verdict, strings.Join(texts, "; "))
+	_, err := fmt.Fprintf(w, "%s: %s\n", s.Trust.Verdict, strings.Join(Reasons(s.Trust), "; "))
 	return err
+}
+
+// Reasons are why a run is SUSPECT or OVERLOADED, in order of weight and with their remedies,
+// or the figures that make it VALID.
+func Reasons(t *metrics.Trust) (texts []string) {
+	if t.Verdict == metrics.Valid {
+		return reassurance(t)
+	}
+	for _, r := range reasonsOf(t) {
+		texts = append(texts, r.String())
+	}
+	return texts
 }
 
 // reassurance are the figures that make a run VALID.

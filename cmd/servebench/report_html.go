@@ -64,13 +64,13 @@ func (p *pictures) draw(out io.Writer) error {
 	return errors.Join(errs...)
 }
 
-// drawEach writes a picture for each chart, and those of the page and of a terminal.
+// drawEach writes a file for each picture.
 func (p *pictures) drawEach() error {
 	if err := os.MkdirAll(p.folder, 0o777); err != nil {
 		return fmt.Errorf("--svg: %w", err)
 	}
 	var errs []error
-	for name, picture := range front.Pictures(html.Plain(p.runs), p.title) {
+	for name, picture := range front.Pictures(html.Plain(p.runs), p.runs[0].Version, p.title) {
 		errs = append(errs, write(filepath.Join(p.folder, name), picture))
 	}
 	return errors.Join(errs...)

@@ -2,7 +2,7 @@
 // it, one table and one chart.
 //
 // Of makes a Front, which is plain data. Package html puts it on a page's first screen, SVG
-// draws it as a picture, and Terminal draws what a terminal shows.
+// draws it as a picture, and Terminal draws the end of a run on a terminal.
 package front
 
 import (

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/servebench/servebench/metrics"
+	"github.com/servebench/servebench/metrics/vllm"
 	"github.com/servebench/servebench/report/plot"
 )
 
@@ -168,30 +169,26 @@ func TestDoubtIsCountedByItsReasons(t *testing.T) {
 	if got := fmt.Sprint(f.Verdicts); got != "[{SUSPECT [2 of 3 runs, for: lag (2)]}]" {
 		t.Error(got)
 	}
-	if got := Judged(runs[1].Summary).Short(); got != "lag p99 9 ms: use fewer" {
+	if got := Judged(runs[1].Summary).Short(); got != "lag p99 9 ms → use fewer" {
 		t.Error(got)
 	}
 	many := Verdict{Word: "SUSPECT", Reasons: []string{"a", "b", "c", "d", "e"}}
-	if many.Short() != "a; b; c; and 2 more" || many.Tone() != Open {
+	if many.Short() != "a; b; c; and 2 more" || many.Tone() != Bad {
 		t.Errorf("%s", many.Short())
 	}
 }
 
-func TestTerminalKeepsColoursAndNothingElse(t *testing.T) {
-	text := "plain <b>\x1b[1;31mbad\x1b[0m & \x1b[2mdim\x1b[m\n\x1b[32mgood\nstill good\x1b[39m end\n"
+func TestTerminalHasTheBlockAndTheVerdictInColour(t *testing.T) {
+	s := arm("a <b>", 1, 40*time.Millisecond, 10*time.Millisecond)[0].Summary
+	s.Trust = &metrics.Trust{Verdict: metrics.Suspect, Checks: []metrics.Check{{Name: "lag", Text: "lag p99 9 ms > 5", Remedy: "use fewer"}}}
 	var b bytes.Buffer
-	if err := Terminal(&b, text); err != nil {
+	if err := Terminal(&b, s, vllm.Version{}); err != nil {
 		t.Fatal(err)
 	}
-	for _, want := range []string{
-		`plain &lt;b&gt;<tspan font-weight="700" fill="#ff8a80">bad</tspan> &amp; <tspan opacity=".65">dim</tspan></text>`,
-		`<tspan fill="#7ee2a0">good</tspan></text>`, `<tspan fill="#7ee2a0">still good</tspan> end</text>`,
-	} {
+	for _, want := range []string{`<tspan fill="#ff8a80" font-weight="700">SUSPECT:</tspan> lag p99 9 ms &gt; 5<tspan font-weight="700"> → use fewer</tspan></text>`, `Successful requests:                     40`} {
 		if !strings.Contains(b.String(), want) {
 			t.Errorf("no %s in\n%s", want, b.String())
 		}
 	}
-	if got := texts(t, func(w io.Writer) error { return Terminal(w, text) }); strings.Join(got, "|") != "plain <b>|bad| & |dim|good|still good| end" {
-		t.Errorf("%q", got)
-	}
+	texts(t, func(w io.Writer) error { return Terminal(w, s, vllm.Version{}) })
 }

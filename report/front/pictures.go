@@ -4,16 +4,21 @@ import (
 	"io"
 	"iter"
 
+	"github.com/servebench/servebench/metrics/vllm"
 	"github.com/servebench/servebench/report/plot"
 )
 
 // Pictures yields the pictures of the runs with their file names: page.svg is the first
-// screen, and each chart has a file. Pictures labels the runs.
-func Pictures(runs []plot.Run, title string) iter.Seq2[string, func(io.Writer) error] {
+// screen, terminal.svg the end of a single run on a terminal with the block of that release,
+// and each chart has a file. Pictures labels the runs.
+func Pictures(runs []plot.Run, v vllm.Version, title string) iter.Seq2[string, func(io.Writer) error] {
 	return func(yield func(string, func(io.Writer) error) bool) {
 		plot.Label(runs)
 		chapters := plot.Chapters(runs)
 		if !yield("page.svg", Of(runs, chapters, title).SVG) {
+			return
+		}
+		if len(runs) == 1 && !yield("terminal.svg", func(w io.Writer) error { return Terminal(w, runs[0].Summary, v) }) {
 			return
 		}
 		for _, chapter := range chapters {

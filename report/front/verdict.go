@@ -6,6 +6,7 @@ import (
 
 	"github.com/servebench/servebench/metrics"
 	"github.com/servebench/servebench/metrics/compare"
+	"github.com/servebench/servebench/report"
 	"github.com/servebench/servebench/report/plot"
 )
 
@@ -32,7 +33,7 @@ func (v Verdict) Tone() Tone {
 	switch v.Word {
 	case string(metrics.Valid), string(compare.Pass):
 		return Good
-	case string(compare.Regressed):
+	case string(compare.Regressed), string(metrics.Suspect):
 		return Bad
 	}
 	return Open
@@ -83,20 +84,10 @@ func believable(runs []plot.Run) (all []Verdict) {
 	return all
 }
 
-// Judged is the verdict on a run, with a remedy for each reason; nil without Trust.
+// Judged is the verdict on a run; nil without Trust.
 func Judged(s *metrics.Summary) *Verdict {
 	if s.Trust == nil {
 		return nil
 	}
-	v := &Verdict{Word: string(s.Trust.Verdict)}
-	for _, c := range s.Trust.Failed() {
-		if c.Remedy != "" {
-			c.Text += ": " + c.Remedy
-		}
-		v.Reasons = append(v.Reasons, c.Text)
-	}
-	if s.Trust.Verdict == metrics.Valid {
-		v.Reasons = []string{"nothing speaks against these numbers"}
-	}
-	return v
+	return &Verdict{string(s.Trust.Verdict), report.Reasons(s.Trust)}
 }
