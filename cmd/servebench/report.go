@@ -60,7 +60,7 @@ second to the fifth. - means standard input. What else there is to know about
 the numbers goes to stderr.
 
 --html writes a page about all runs instead, which opens without a network, and
---svg writes each of its charts.`,
+--svg writes pictures: the page's first screen and each of its charts.`,
 		Example: `  servebench report run.jsonl
   servebench report --goodput ttft:200 tpot:50 shard-*.jsonl
   servebench report --metric-percentiles 50,99.9 vllm-infqps-model.json
@@ -83,8 +83,9 @@ the numbers goes to stderr.
 	f.StringArrayVar(&r.goodput, "goodput", nil, "`KEY:MS` limits of a good request, as ttft:100 e2el:2000, in milliseconds")
 	f.Var(argv.Parsed(&r.parts.Window, "", parseWindow), "window", "`WHEN` also report this part of a run: steady, or from:to as 20s:110s, 20s: or :110s")
 	f.Var(argv.Parsed(&r.parts.Slice, "", parseSlice), "slice", "`TIME` also report a run in parts of this length, as 10s")
-	f.StringVar(&r.page, "html", "", "`FILE` write one HTML page about all runs to this file")
-	f.StringVar(&r.folder, "svg", "", "`DIR` write each chart of the page as an SVG into this folder")
+	f.StringVar(&r.page, "html", "", "`FILE` write one HTML page about all runs to this file; - is stdout")
+	f.StringVar(&r.title, "title", "", "`TEXT` title of the page (default the sweep's name, or what the runs have in common)")
+	f.StringVar(&r.folder, "svg", "", "`DIR` write pictures into this folder: page.svg, terminal.svg for a single run, and each chart")
 	f.BoolVar(&r.parts.Extended, "extended", false, "also print failures by class, queueing, latency per token and the run in slices")
 	f.StringVar(&r.hgrmDir, "hgrm", "", "`DIR` write the percentiles of each latency into this folder, for HdrHistogram's plotter")
 	f.Func("write", "`FORMAT=FILE` also write a file in this format; may be repeated. FORMAT is csv (a row for each run), requests-csv or requests-parquet (a row for each request), smaller-is-better or bigger-is-better (JSON for github-action-benchmark). FILE - is standard output, which then has nothing else", r.writes.Add)
