@@ -148,7 +148,11 @@ func TestPageIsAsBefore(t *testing.T) {
 			t.Fatal(err)
 		}
 		if got != string(want) {
-			t.Errorf("%s differs; -update writes it anew:\n%s", file, got)
+			i := 0
+			for i < min(len(got), len(want)) && got[i] == want[i] {
+				i++
+			}
+			t.Errorf("%s differs, -update writes it again: got …%.300s", file, got[max(0, i-60):])
 		}
 	}
 }
