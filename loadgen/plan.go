@@ -34,7 +34,7 @@ type Plan struct {
 
 	// Targets are loaded together, on one clock, each by its own plan. Nil means that the Plan
 	// itself is the only target. These settings always come from the Plan itself: Shard, Abort,
-	// Repeat, SoloFirst, Version, Vouched, the limits Deadline and Drain, the GPUs to watch, and
+	// Repeat, SoloFirst, Version, Selftest, the limits Deadline and Drain, the GPUs to watch, and
 	// where records go.
 	Targets []*Plan
 
@@ -54,8 +54,8 @@ type Plan struct {
 	// Version is the program's version, for the headers of record streams.
 	Version string
 
-	// Vouched, if set, returns what a selftest measured on this machine; nil if there was none.
-	Vouched func() (*metrics.Vouched, error)
+	// Selftest, if set, returns what a selftest measured on this machine; nil if there was none.
+	Selftest func() (*metrics.Selftest, error)
 
 	// Flags are the command's flags, without secrets, for the headers of records.
 	Flags []metrics.KV

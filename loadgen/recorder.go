@@ -26,7 +26,7 @@ type Keep struct {
 	// Several targets, and samples, keep them in any case.
 	Requests bool
 
-	// Latencies keeps the latencies of each request in Summary.Lastings.
+	// Latencies keeps the latencies of each request in Summary.Timings.
 	Latencies bool
 
 	// Texts keeps the generated text, in records and in Summary.Outcomes.

@@ -158,7 +158,7 @@ func (r *run) check() error {
 
 // lend copies the settings of the whole run into a target's plan.
 func (r *run) lend(p *Plan) {
-	p.Shard, p.Abort, p.Version, p.Vouched = r.Shard, r.Abort, r.Version, r.Vouched
+	p.Shard, p.Abort, p.Version, p.Selftest = r.Shard, r.Abort, r.Version, r.Selftest
 	p.Limits.Deadline, p.Limits.Drain = r.Limits.Deadline, r.Limits.Drain
 	p.Watch.GPU, p.Watch.GPUs = r.Watch.GPU, r.Watch.GPUs
 	p.Keep.Records, p.Keep.Intervals, p.Keep.Detail = r.Keep.Records, r.Keep.Intervals, r.Keep.Detail

@@ -127,7 +127,7 @@ func (t *target) begin(ctx context.Context, tr *trial) error {
 	}
 	t.to.Name, t.live = t.Target, new(engine.Live)
 	t.collector = metrics.NewCollector(t.header)
-	t.collector.KeepOutcomes, t.collector.KeepLastings = t.Keep.Texts, t.Keep.Latencies
+	t.collector.KeepOutcomes, t.collector.KeepTimings = t.Keep.Texts, t.Keep.Latencies
 	t.collector.KeepTrace, t.collector.MaxKept = t.Keep.Requests || t.Target != "" || t.Watch.any(), maxKept
 	t.witness = witness{counters: t.counters}
 	if !tr.inMemory() {

@@ -85,8 +85,8 @@ func (w *workload) askServer(ctx context.Context, p *Plan, from tokenizerSource)
 	return nil
 }
 
-// believe ends a source at the first conversation that the server's tokenizer could not tokenize.
-func believe(src dataset.Source, t *openai.ServerTokenizer) dataset.Source {
+// checked ends a source at the first conversation that the server's tokenizer could not tokenize.
+func checked(src dataset.Source, t *openai.ServerTokenizer) dataset.Source {
 	return func(yield func(*dataset.Conversation, error) bool) {
 		for c, err := range src {
 			if failed := t.Err(); failed != nil {

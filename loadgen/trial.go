@@ -227,11 +227,11 @@ func (tr *trial) summaries(ctx context.Context, cut error, took time.Duration, s
 		s := sums[i]
 		if seen != nil {
 			s.Evidence, s.Age = t.evidence(*seen), metrics.FromHistogram(t.tally.Ages())
-			s.Evidence.Beside = atOnce - s.Truth.PeakConcurrency
+			s.Evidence.OtherInFlight = atOnce - s.Truth.PeakConcurrency
 		}
 		s.Probes, s.Incomplete = t.probes, append(s.Incomplete, t.short(s)...)
 		s.Warnings = append(append(append(s.Warnings, t.warmUp.warnings()...), t.unsent(s)...), t.short(s)...)
-		t.witness.testify(context.WithoutCancel(ctx), s, t.witness.most(t.probesSent(), t.Shard.Of))
+		t.witness.report(context.WithoutCancel(ctx), s, t.witness.most(t.probesSent(), t.Shard.Of))
 		if s.RateChanges, err = t.rateChanges(); err != nil {
 			return nil, t.named(err)
 		}
@@ -242,7 +242,7 @@ func (tr *trial) summaries(ctx context.Context, cut error, took time.Duration, s
 // evidence is what was seen of this process and of the target's connections.
 func (t *target) evidence(seen metrics.Evidence) *metrics.Evidence {
 	t.tally.Report(&seen)
-	seen.Proxy, seen.Vouched = t.transport.Proxy(t.Server.BaseURL), t.vouched()
+	seen.Proxy, seen.Selftest = t.transport.Proxy(t.Server.BaseURL), t.selftest()
 	seen.Unverified = t.Server.Insecure && strings.HasPrefix(t.Server.BaseURL, "https:")
 	seen.WriteBlocked = t.recorder.blocked()
 	return &seen

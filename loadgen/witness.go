@@ -50,9 +50,9 @@ func (w *witness) most(beside, shards int) int64 {
 	return int64(each*float64(w.requests+beside)) * int64(max(shards, 1))
 }
 
-// testify adds the findings to s and its Evidence, and judges s. At most so many prompt tokens
+// report adds the findings to s and its Evidence, and judges s. At most so many prompt tokens
 // could be looked up.
-func (w *witness) testify(ctx context.Context, s *metrics.Summary, most int64) {
+func (w *witness) report(ctx context.Context, s *metrics.Summary, most int64) {
 	if s.Evidence != nil {
 		if w.before != nil {
 			w.compare(ctx, s, most)
@@ -128,12 +128,12 @@ func (t *target) counters(ctx context.Context) (all []scrape.Counters) {
 	return all
 }
 
-// vouched is the result of the last selftest of this machine.
-func (t *target) vouched() *metrics.Vouched {
-	if t.Vouched == nil {
+// selftest is the result of the last selftest of this machine.
+func (t *target) selftest() *metrics.Selftest {
+	if t.Selftest == nil {
 		return nil
 	}
-	v, err := t.Vouched()
+	v, err := t.Selftest()
 	if err != nil {
 		t.say("WARNING: %v", err)
 	}

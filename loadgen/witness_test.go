@@ -22,7 +22,7 @@ func testified(warmUp time.Duration, sent int, before scrape.Counters, later ...
 	}
 	s := metrics.NewCollector(&metrics.Header{WarmUp: warmUp}).Summary(10)
 	s.Evidence = new(metrics.Evidence)
-	w.testify(context.Background(), s, w.most(0, 1))
+	w.report(context.Background(), s, w.most(0, 1))
 	return s
 }
 

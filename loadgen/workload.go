@@ -59,7 +59,7 @@ func (w *workload) open(p *Plan, from tokenizerSource) error {
 		w.source = dataset.Untimed(w.source)
 	}
 	if w.remote != nil {
-		w.source = believe(w.source, w.remote)
+		w.source = checked(w.source, w.remote)
 	}
 	return nil
 }

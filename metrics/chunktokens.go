@@ -254,7 +254,7 @@ func (c *Counts) add(r *Record) {
 	c.Cached += min(r.Cached, r.In)
 	switch {
 	case !r.Uncounted || r.OutAsked == 1:
-	case r.Beside != nil && r.Out == r.Beside.Out:
+	case r.WithOutput != nil && r.Out == r.WithOutput.Out:
 		// The server's, in a place that vLLM's client ignores.
 	case r.Out == 1:
 		c.Nobody++

@@ -20,7 +20,7 @@ const requestCap = 1_000_000
 // Only one goroutine may use it.
 type Collector struct {
 	KeepOutcomes bool // keep Outcomes, with texts, for a detailed result file
-	KeepLastings bool // keep Lastings, for any result file
+	KeepTimings  bool // keep Timings, for any result file
 	KeepTrace    bool // keep the Trace
 	MaxKept      int  // bytes for both together; beyond it both are dropped; 0: no limit
 	Cap          int  // exact values kept of each latency; 0 means the limits above
@@ -110,14 +110,14 @@ func (c *Collector) AddOutcome(o Outcome) {
 	c.addOutcome(o, 0)
 }
 
-// AddLastings adds requests of which only their Lasting is known. It takes the latencies of those
+// AddTimings adds requests of which only their Timing is known. It takes the latencies of those
 // that completed, if the failed ones can be recognised by having none.
-func (c *Collector) AddLastings(lastings []Lasting, completed int) {
-	lastings = slices.DeleteFunc(slices.Clone(lastings), func(l Lasting) bool { return l.Latency <= 0 })
-	if len(lastings) != completed {
+func (c *Collector) AddTimings(timings []Timing, completed int) {
+	timings = slices.DeleteFunc(slices.Clone(timings), func(l Timing) bool { return l.Latency <= 0 })
+	if len(timings) != completed {
 		return
 	}
-	for _, l := range lastings {
+	for _, l := range timings {
 		c.putE2EL(l.Latency, l.Queue)
 	}
 }
@@ -138,8 +138,8 @@ func (c *Collector) addOutcome(o Outcome, gone int) {
 		kept.ITL = slices.Clone(o.ITL)
 		c.sum.Outcomes = append(c.sum.Outcomes, kept)
 	}
-	if l := (Lasting{o.Index, o.Latency, o.Queue}); c.KeepLastings && c.room(l.size()) {
-		c.sum.Lastings = append(c.sum.Lastings, l)
+	if l := (Timing{o.Index, o.Latency, o.Queue}); c.KeepTimings && c.room(l.size()) {
+		c.sum.Timings = append(c.sum.Timings, l)
 	}
 	if !o.Success {
 		c.fail(o)
@@ -206,7 +206,7 @@ func (c *Collector) Summary(seconds float64) *Summary {
 	chunks, requests := c.timeline.peaks(s.ITL.exact)
 	s.PeakOutput, s.PeakConcurrent = float64(chunks), requests
 	if !c.foreign {
-		s.Truth = c.witness.testimony(&c.header.Config, seconds)
+		s.Truth = c.witness.result(&c.header.Config, seconds)
 	}
 	if c.KeepTrace && !c.shed {
 		// Samples of several sources come one source after the other.
@@ -215,8 +215,8 @@ func (c *Collector) Summary(seconds float64) *Summary {
 	}
 	s.Outcomes = slices.Clone(s.Outcomes)
 	slices.SortStableFunc(s.Outcomes, func(a, b Outcome) int { return a.Index - b.Index })
-	s.Lastings = slices.Clone(s.Lastings)
-	slices.SortStableFunc(s.Lastings, func(a, b Lasting) int { return a.Index - b.Index })
+	s.Timings = slices.Clone(s.Timings)
+	slices.SortStableFunc(s.Timings, func(a, b Timing) int { return a.Index - b.Index })
 	for _, e := range c.firstErrors {
 		s.FirstErrors = append(s.FirstErrors, e.Message)
 	}

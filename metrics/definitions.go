@@ -162,28 +162,28 @@ func (r *Record) renewed(chat bool) *Record {
 	return &now
 }
 
-// Reasons in Record.Otherwise why vLLM's client judges an answer differently. The first group are
+// Reasons in Record.Differs why vLLM's client judges an answer differently. The first group are
 // sound answers that it fails; some only if the network splits them differently. The second group
 // are broken answers that it takes for complete, because it ignores what went wrong after the
 // output.
 const (
-	OtherwiseOutput  = "output"   // all its output has member names that vLLM's client does not know
-	OtherwiseLineEnd = "line-end" // lines end in CR LF, or CR
-	OtherwiseLines   = "lines"    // an event has several data: lines
-	OtherwiseEvent   = "event"    // there are event: lines
-	OtherwiseSpace   = "space"    // no space follows data:
-	OtherwiseCut     = "cut"      // the connection broke after [DONE]
+	DiffersOutput  = "output"   // all its output has member names that vLLM's client does not know
+	DiffersLineEnd = "line-end" // lines end in CR LF, or CR
+	DiffersLines   = "lines"    // an event has several data: lines
+	DiffersEvent   = "event"    // there are event: lines
+	DiffersSpace   = "space"    // no space follows data:
+	DiffersCut     = "cut"      // the connection broke after [DONE]
 
-	OtherwiseUnended    = "unended"    // neither [DONE] nor a finish reason came
-	OtherwiseError      = "error"      // an error event came after output
-	OtherwiseUnfinished = "unfinished" // the finish reason is error or abort
+	DiffersUnended    = "unended"    // neither [DONE] nor a finish reason came
+	DiffersError      = "error"      // an error event came after output
+	DiffersUnfinished = "unfinished" // the finish reason is error or abort
 )
 
-// Otherwise counts answers by their Record.Otherwise.
-type Otherwise map[string]int
+// Differing counts answers by their Record.Differs.
+type Differing map[string]int
 
 // Sound is the number of answers that are complete here and failed for vLLM's client.
-func (o Otherwise) Sound() int {
+func (o Differing) Sound() int {
 	n := 0
 	for why, answers := range o {
 		if !brokenFor(why) {
@@ -194,7 +194,7 @@ func (o Otherwise) Sound() int {
 }
 
 // Broken is the number of answers that failed here and are complete for vLLM's client.
-func (o Otherwise) Broken() int {
+func (o Differing) Broken() int {
 	n := 0
 	for why, answers := range o {
 		if brokenFor(why) {
@@ -205,5 +205,5 @@ func (o Otherwise) Broken() int {
 }
 
 func brokenFor(why string) bool {
-	return slices.Contains([]string{OtherwiseUnended, OtherwiseError, OtherwiseUnfinished}, why)
+	return slices.Contains([]string{DiffersUnended, DiffersError, DiffersUnfinished}, why)
 }

@@ -113,9 +113,9 @@ func TestStampsTogether(t *testing.T) {
 	}
 }
 
-func TestOtherwiseIsSoundOrBroken(t *testing.T) {
-	o := Otherwise{OtherwiseCut: 2, OtherwiseEvent: 1, OtherwiseUnended: 4}
-	if o.Sound() != 3 || o.Broken() != 4 || Otherwise(nil).Sound() != 0 {
+func TestDifferingIsSoundOrBroken(t *testing.T) {
+	o := Differing{DiffersCut: 2, DiffersEvent: 1, DiffersUnended: 4}
+	if o.Sound() != 3 || o.Broken() != 4 || Differing(nil).Sound() != 0 {
 		t.Errorf("%d sound, %d broken", o.Sound(), o.Broken())
 	}
 }

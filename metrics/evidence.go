@@ -90,16 +90,16 @@ type Evidence struct {
 	// Repeated are requests with the same content as an earlier request of the run.
 	Repeated int64 `json:"repeated,omitempty"`
 
-	// Beside is the most requests in flight at once on the other targets of the process.
-	Beside int `json:"beside,omitempty"`
+	// OtherInFlight is the most requests in flight at once on the other targets of the process.
+	OtherInFlight int `json:"beside,omitempty"`
 
-	// Vouched is the result of a selftest of this machine, nil without one.
-	Vouched *Vouched `json:"vouched,omitempty"`
+	// Selftest is the result of a selftest of this machine, nil without one.
+	Selftest *Selftest `json:"vouched,omitempty"`
 }
 
-// Vouched is the result of a selftest: the load up to which a machine's numbers are right, and the
+// Selftest is the result of a selftest: the load up to which a machine's numbers are right, and the
 // load from which on they are wrong. Loads between the two were not tried, or the attempt was void.
-type Vouched struct {
+type Selftest struct {
 	Streams   int           `json:"streams"`              // at once, 0 if not trusted
 	ErrorP99  time.Duration `json:"error_p99"`            // of an arrival's stamp, at that load
 	WrongFrom int           `json:"wrong_from,omitempty"` // streams at once, 0 if no load was wrong
@@ -153,18 +153,18 @@ func (e *Evidence) add(other *Evidence, sameMachine bool) {
 		e.PrefixQueries, e.PrefixHits = 0, 0
 	}
 	e.Repeated += other.Repeated
-	e.Beside += other.Beside
+	e.OtherInFlight += other.OtherInFlight
 	if !sameMachine {
-		e.Vouched = e.Vouched.beside(other.Vouched)
+		e.Selftest = e.Selftest.together(other.Selftest)
 	}
 }
 
-// beside combines the selftests of two machines that share the load; nil if one of them has none.
-func (v *Vouched) beside(other *Vouched) *Vouched {
+// together combines the selftests of two machines that share the load; nil if one of them has none.
+func (v *Selftest) together(other *Selftest) *Selftest {
 	if v == nil || other == nil {
 		return nil
 	}
-	both := &Vouched{
+	both := &Selftest{
 		Streams: v.Streams + other.Streams, ErrorP99: max(v.ErrorP99, other.ErrorP99), Kernel: v.Kernel || other.Kernel,
 	}
 	if v.WrongFrom > 0 || other.WrongFrom > 0 {

@@ -154,7 +154,7 @@ type Ask struct {
 	Percentiles []float64 // --metric-percentiles
 	Goodput     []SLO     // --goodput
 	Outcomes    bool      // keep Outcomes, for a detailed result file
-	Lastings    bool      // keep Lastings, for any result file
+	Timings     bool      // keep Timings, for any result file
 	Trace       bool      // keep the Trace, which runs of a Group have in any case
 
 	// Definitions are the rules to count by, if the stream has requests; empty for the run's.

@@ -27,9 +27,9 @@ type Outcome struct {
 	ServerQueue, ServerTTFT *float64 // ServerTimes in seconds; nil if the server does not say
 }
 
-// A Lasting is what vLLM's result file has of each request even without --save-detailed, in
+// A Timing is what vLLM's result file has of each request even without --save-detailed, in
 // seconds.
-type Lasting struct {
+type Timing struct {
 	Index          int     // position in the dataset
 	Latency, Queue float64 // as in an Outcome
 }
@@ -150,7 +150,7 @@ func (o *Outcome) size() int {
 }
 
 // size is the bytes that a kept l takes.
-func (l *Lasting) size() int { return int(unsafe.Sizeof(*l)) }
+func (l *Timing) size() int { return int(unsafe.Sizeof(*l)) }
 
 // size is the bytes that a kept s takes, with the numbers that it points to.
 func (s *Sample) size() int {
@@ -168,7 +168,7 @@ func (c *Collector) room(bytes int) bool {
 		return false
 	}
 	if c.kept += bytes; c.MaxKept > 0 && c.kept > c.MaxKept {
-		c.shed, c.trace, c.sum.Outcomes, c.sum.Lastings = true, Trace{}, nil, nil
+		c.shed, c.trace, c.sum.Outcomes, c.sum.Timings = true, Trace{}, nil, nil
 	}
 	return !c.shed
 }

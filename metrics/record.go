@@ -65,10 +65,10 @@ type Record struct {
 	// Attempts is how often the request was sent; if above 1, it includes attempts to connect. The
 	// following fields describe the last attempt, except Sent, which is of the first.
 	Attempts int `json:"attempts,omitempty"`
-	// Anew is how many of the Attempts used a new connection because the used one had died before a
+	// Reconnects is how many of the Attempts used a new connection because the used one had died before a
 	// byte of the answer. These are not retries.
-	Anew  int   `json:"anew,omitempty"`
-	Phase Phase `json:"phase,omitempty"`
+	Reconnects int   `json:"anew,omitempty"`
+	Phase      Phase `json:"phase,omitempty"`
 
 	// Due is when the schedule wanted the request sent, Slot when it got a concurrency slot,
 	// and Sent just before it was handed to the HTTP client.
@@ -108,21 +108,21 @@ type Record struct {
 	// does not say.
 	Cached int `json:"cached,omitempty"`
 	// Out is the number of output tokens: the server's count if it is where vLLM's client looks,
-	// else the tokenizer's, else the count in Beside, else 1.
+	// else the tokenizer's, else the count in WithOutput, else 1.
 	Out int `json:"out,omitempty"`
 	// OutAsked is how many output tokens were asked for.
 	OutAsked int `json:"out_asked,omitempty"`
 
 	// Uncounted says that Out is not the server's count.
 	Uncounted bool `json:"uncounted,omitempty"`
-	// Beside are the server's counts that came with output, where vLLM's client does not look; nil
+	// WithOutput are the server's counts that came with output, where vLLM's client does not look; nil
 	// if the server sent others.
-	Beside *Tokens `json:"beside,omitempty"`
+	WithOutput *Tokens `json:"beside,omitempty"`
 	// Until032 is what releases up to 0.32.0 count; nil if that is the same.
 	Until032 *Tokens `json:"until_0_32,omitempty"`
-	// Otherwise is why vLLM's client fails this answer, or takes it for complete although it failed
-	// here. It is one of the Otherwise constants, or empty if both agree.
-	Otherwise string `json:"otherwise,omitempty"`
+	// Differs is why vLLM's client fails this answer, or takes it for complete although it failed
+	// here. It is one of the Differs constants, or empty if both agree.
+	Differs string `json:"otherwise,omitempty"`
 
 	// TokensPerChunk holds the tokens of each chunk, from continuous usage statistics. It is nil if
 	// the server sent none or each chunk held one.

@@ -72,7 +72,7 @@ type Summary struct {
 	RateChanges []RateChange
 
 	Outcomes []Outcome // in dataset order, if they were kept
-	Lastings []Lasting // likewise
+	Timings  []Timing  // likewise
 	Trace    *Trace    // nil unless it was kept
 	Part     *Part     // the part of a run that the numbers are about; nil for the whole run
 	Window   *Summary  // of a requested part; nil for none
@@ -105,7 +105,7 @@ func Unknown() *Summary {
 // Condense drops the requests and values of a Summary that is kept with many others. Each latency
 // keeps 205 KB: its statistics, the requested percentiles and P99, and its histogram.
 func (s *Summary) Condense() {
-	s.Trace, s.Outcomes, s.Lastings, s.Window, s.Slices = nil, nil, nil, nil, nil
+	s.Trace, s.Outcomes, s.Timings, s.Window, s.Slices = nil, nil, nil, nil, nil
 	percentiles := append(slices.Clone(s.Header.Config.Percentiles), 99)
 	for _, d := range s.latencies(s.Truth) {
 		d.condense(percentiles)
@@ -175,25 +175,25 @@ func (s *Summary) Metric(name string) *Distribution {
 // Resent counts measured requests that were sent again after a failure, and those that were sent
 // again because a connection had died.
 type Resent struct {
-	Requests int `json:"requests"`       // that were sent again
-	Times    int `json:"times"`          // repeats of all of them together
-	Anew     int `json:"anew,omitempty"` // requests sent again over a new connection: see Record.Anew
+	Requests   int `json:"requests"`       // that were sent again
+	Times      int `json:"times"`          // repeats of all of them together
+	Reconnects int `json:"anew,omitempty"` // requests sent again over a new connection: see Record.Reconnects
 }
 
 func (n *Resent) add(r *Record) {
-	if again := r.Attempts - r.Anew - 1; again > 0 {
+	if again := r.Attempts - r.Reconnects - 1; again > 0 {
 		n.Requests++
 		n.Times += again
 	}
-	if r.Anew > 0 {
-		n.Anew++
+	if r.Reconnects > 0 {
+		n.Reconnects++
 	}
 }
 
 func (n *Resent) merge(other Resent) {
 	n.Requests += other.Requests
 	n.Times += other.Times
-	n.Anew += other.Anew
+	n.Reconnects += other.Reconnects
 }
 
 // A RateChange is a moment at which a ramp reached its next whole number of

@@ -23,7 +23,7 @@ type totals struct {
 	Counts        Counts            `json:"counts,omitzero"`
 	Delivery      Delivery          `json:"delivery,omitzero"`
 	FinishReasons map[string]int    `json:"finish_reasons,omitempty"`
-	Otherwise     Otherwise         `json:"otherwise,omitempty"`
+	Differing     Differing         `json:"otherwise,omitempty"`
 
 	Pace       Pace       `json:"pace"` // without Due and Sent, which are:
 	Due        *Window    `json:"due,omitempty"`
@@ -64,7 +64,7 @@ func (c *Collector) totals() *totals {
 	w := &c.witness
 	t := &totals{
 		Input: c.sum.TotalInput, Output: c.sum.TotalOutput, Good: c.good, Classes: c.sum.Classes, Errors: frequent(c.sum.Errors), Resent: c.sum.Resent,
-		Failing: map[Class]Failing{}, Lengths: w.truth.Lengths, FinishReasons: w.truth.FinishReasons, Otherwise: w.truth.Otherwise,
+		Failing: map[Class]Failing{}, Lengths: w.truth.Lengths, FinishReasons: w.truth.FinishReasons, Differing: w.truth.Differing,
 		Counts: w.truth.Counts, Delivery: w.truth.Delivery,
 		Pace: w.truth.Pace, Due: w.due.window(), Sent: w.sent.window(), Ramp: w.truth.Ramp, Connecting: w.truth.Connecting,
 		LaterTurns: w.truth.LaterTurns, AfterFirst: w.afterFirst, AfterTokens: w.afterTokens,
@@ -163,7 +163,7 @@ func (c *Collector) adoptTotals(t *totals) {
 		c.failing(class).merge(&f)
 	}
 	c.firstErrors = t.First
-	w.truth.Lengths, w.truth.FinishReasons, w.truth.Otherwise = t.Lengths, t.FinishReasons, t.Otherwise
+	w.truth.Lengths, w.truth.FinishReasons, w.truth.Differing = t.Lengths, t.FinishReasons, t.Differing
 	w.truth.Counts, w.truth.Delivery = t.Counts, t.Delivery
 	w.truth.Pace, w.truth.Ramp, w.truth.Connecting, w.truth.LaterTurns = t.Pace, t.Ramp, t.Connecting, t.LaterTurns
 	w.due, w.sent = t.Due.extent(), t.Sent.extent()
@@ -228,7 +228,7 @@ func (c *Collector) Merge(other *Collector, later time.Duration) {
 		o.Start = moved(o.Start, later)
 		c.sum.Outcomes = append(c.sum.Outcomes, o)
 	}
-	c.sum.Lastings = append(c.sum.Lastings, other.sum.Lastings...)
+	c.sum.Timings = append(c.sum.Timings, other.sum.Timings...)
 	c.trace.merge(&other.trace, later)
 }
 

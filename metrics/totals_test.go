@@ -161,7 +161,7 @@ func allSorts(n int) []*Record {
 		r.Run = "r"
 		switch {
 		case i%17 == 3:
-			records[i] = &Record{Run: "r", Index: r.Index, Due: r.Due, Slot: r.Slot, Sent: r.Sent, End: r.Sent + 5*msec, Class: Status, Status: 500 + i%2, Attempts: 3 + i%2, Anew: i % 2, Error: fmt.Sprint("no ", i%3)}
+			records[i] = &Record{Run: "r", Index: r.Index, Due: r.Due, Slot: r.Slot, Sent: r.Sent, End: r.Sent + 5*msec, Class: Status, Status: 500 + i%2, Attempts: 3 + i%2, Reconnects: i % 2, Error: fmt.Sprint("no ", i%3)}
 			continue
 		case i%11 == 5:
 			r.Phase = WarmUp

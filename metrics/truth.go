@@ -44,7 +44,7 @@ type Truth struct {
 	// ones under "(others)".
 	FinishReasons map[string]int
 
-	Otherwise Otherwise // measured answers that vLLM's client judges differently
+	Differing Differing // measured answers that vLLM's client judges differently
 
 	LaterTurns bool // conversations went on after their first turn
 }
@@ -66,7 +66,7 @@ func (t *Truth) merge(other *Truth) {
 	t.Pace.Lag += other.Pace.Lag
 	t.Lengths.merge(&other.Lengths)
 	countReasons(&t.FinishReasons, other.FinishReasons)
-	countReasons((*map[string]int)(&t.Otherwise), other.Otherwise)
+	countReasons((*map[string]int)(&t.Differing), other.Differing)
 	t.LaterTurns = t.LaterTurns || other.LaterTurns
 }
 

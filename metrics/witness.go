@@ -49,7 +49,7 @@ func (w *witness) add(r *Record, most int) {
 	w.truth.LaterTurns = w.truth.LaterTurns || r.Turn > 0
 	w.truth.Lengths.add(r)
 	countReason(&w.truth.FinishReasons, r.Finish, 1)
-	countReason((*map[string]int)(&w.truth.Otherwise), r.Otherwise, 1)
+	countReason((*map[string]int)(&w.truth.Differing), r.Differs, 1)
 	if r.Phase == Main && r.Turn == 0 {
 		w.addStart(r)
 	}
@@ -163,8 +163,8 @@ func (w *witness) mergeRamp(other *witness, later time.Duration) {
 	}
 }
 
-// testimony is the Truth of a run with Config c that took so many seconds.
-func (w *witness) testimony(c *Config, seconds float64) *Truth {
+// result is the Truth of a run with Config c that took so many seconds.
+func (w *witness) result(c *Config, seconds float64) *Truth {
 	t := w.truth
 	if t.Tokens.Bundles() {
 		t.ITL = Distribution{}

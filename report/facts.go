@@ -36,8 +36,8 @@ func truth(s *metrics.Summary) pyjson.Object {
 	if in := s.Header.InForce(); in != "" {
 		o.Set("definitions", string(in))
 	}
-	if len(t.Otherwise) > 0 {
-		o.Set("otherwise_for_vllm", tally(t.Otherwise))
+	if len(t.Differing) > 0 {
+		o.Set("otherwise_for_vllm", tally(t.Differing))
 	}
 	failureFacts(&o, s)
 	connectionFacts(&o, t.Connecting)
@@ -58,7 +58,7 @@ func truth(s *metrics.Summary) pyjson.Object {
 		o.Set("requests_sent_again", n.Requests)
 		o.Set("times_sent_again", n.Times)
 	}
-	setSome(&o, "requests_sent_anew", s.Resent.Anew)
+	setSome(&o, "requests_sent_anew", s.Resent.Reconnects)
 	loadFacts(&o, t)
 	o.Set("samples", samples(s))
 	return o

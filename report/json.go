@@ -11,7 +11,7 @@ import (
 // JSON writes a result file as vLLM does: its keys in its order, on one line
 // without an end, formatted as Python's json.dumps formats. The arrays of
 // --save-detailed are in it when the Summary has Outcomes, latencies and queue_times
-// when it has Lastings. Version v decides the keys. Unknown settings of the run are
+// when it has Timings. Version v decides the keys. Unknown settings of the run are
 // null, any other unknown number is left out. At the end are our own members, as far as
 // the Summary has them: "truth", "run_id", "interrupted", "stopped_by", "incomplete",
 // "trust", "window" and "slices".

@@ -173,15 +173,15 @@ func percentileHeads(percentiles []float64) (heads []string) {
 
 // otherwiseTexts are the reasons in words.
 var otherwiseTexts = map[string]string{
-	metrics.OtherwiseOutput: "all output has names that it does not know", metrics.OtherwiseLineEnd: "lines end in CR",
-	metrics.OtherwiseLines: "events of several data: lines",
-	metrics.OtherwiseEvent: "event: lines", metrics.OtherwiseSpace: "no space after data:", metrics.OtherwiseCut: "cut after [DONE]",
-	metrics.OtherwiseUnended: "no end came", metrics.OtherwiseError: "an error came after output", metrics.OtherwiseUnfinished: "the server gave up",
+	metrics.DiffersOutput: "all output has names that it does not know", metrics.DiffersLineEnd: "lines end in CR",
+	metrics.DiffersLines: "events of several data: lines",
+	metrics.DiffersEvent: "event: lines", metrics.DiffersSpace: "no space after data:", metrics.DiffersCut: "cut after [DONE]",
+	metrics.DiffersUnended: "no end came", metrics.DiffersError: "an error came after output", metrics.DiffersUnfinished: "the server gave up",
 }
 
 // otherwise says how many answers vLLM's client takes for something else, and why.
 func otherwise(s *metrics.Summary) string {
-	o := s.Truth.Otherwise
+	o := s.Truth.Differing
 	var parts, whys []string
 	if n := o.Sound(); n > 0 {
 		parts = append(parts, metrics.Counted(n, "complete answer")+" may have failed there")

@@ -72,7 +72,7 @@ func foul() *metrics.Summary {
 		r.Conn = metrics.Conn{New: true, DNS: ms, Connect: 2 * ms, TLS: 9 * ms}
 		r.End += 20 * ms
 		if i == 79 {
-			r.Class, r.Error, r.Attempts, r.Anew = metrics.Status, "no room", 5, 1
+			r.Class, r.Error, r.Attempts, r.Reconnects = metrics.Status, "no room", 5, 1
 		}
 	})
 	s.Evidence = &metrics.Evidence{

@@ -123,7 +123,7 @@ func closed(err error) error {
 	switch {
 	case err == nil:
 		return nil
-	case errors.Is(err, spool.ErrGivenUp):
+	case errors.Is(err, spool.ErrInterrupted):
 		return exitError{err, exitInterrupted}
 	}
 	return exitError{err, exitNo}
@@ -144,7 +144,7 @@ func exitOf(err error) error {
 func (o *options) plan() *loadgen.Plan {
 	p := o.Plan
 	p.Version = version.Number()
-	p.Vouched = func() (*metrics.Vouched, error) { return selftest.Stored(p.Version) }
+	p.Selftest = func() (*metrics.Selftest, error) { return selftest.Stored(p.Version) }
 	p.Report.Definitions = o.Results.VLLMVersion.Definitions()
 	p.Report.SoloLabel = o.solo().Report.Label
 	p.Keep = loadgen.Keep{

@@ -102,7 +102,7 @@ func TestTargetsKnowWhatTheOthersHadInFlight(t *testing.T) {
 		all += m.Truth.PeakConcurrency
 	}
 	for _, m := range e.done {
-		if own, beside := m.Truth.PeakConcurrency, m.Evidence.Beside; own == 0 || own+beside != all {
+		if own, beside := m.Truth.PeakConcurrency, m.Evidence.OtherInFlight; own == 0 || own+beside != all {
 			t.Errorf("%s: %d in flight, %d beside, %d together", m.Plan.Target, own, beside, all)
 		}
 	}

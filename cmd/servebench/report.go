@@ -159,7 +159,7 @@ func (r *reportCommand) all(files []string, ask metrics.Ask) (failed error) {
 
 // ask is what the flags want of every run, checked.
 func (r *reportCommand) ask() (metrics.Ask, error) {
-	ask := metrics.Ask{Outcomes: r.detailed, Lastings: r.format == "json", Percentiles: r.percentiles}
+	ask := metrics.Ask{Outcomes: r.detailed, Timings: r.format == "json", Percentiles: r.percentiles}
 	if r.parts.Extended && r.format != "block" {
 		return ask, errors.New("argument --extended: its sections stand under the block, so it goes with --format block")
 	}

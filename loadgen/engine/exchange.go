@@ -60,7 +60,7 @@ func (t *Target) attempt(ctx context.Context, epoch time.Time, req *Request, x *
 // count fills in token counts that the server did not send.
 func (t *Target) count(req *Request, rec *metrics.Record) {
 	if rec.Class == metrics.OK {
-		rec.Uncounted = rec.Out == 0 && (rec.Beside == nil || t.counts(rec))
+		rec.Uncounted = rec.Out == 0 && (rec.WithOutput == nil || t.counts(rec))
 		t.recount(rec, &rec.In, &rec.Out)
 		if older := rec.Until032; older != nil {
 			t.recount(rec, &older.In, &older.Out)
@@ -79,8 +79,8 @@ func (t *Target) recount(rec *metrics.Record, in, out *int) {
 	case *out > 0:
 	case t.counts(rec):
 		*out = t.Count(rec.Text)
-	case rec.Beside != nil:
-		*in, *out = rec.Beside.In, rec.Beside.Out
+	case rec.WithOutput != nil:
+		*in, *out = rec.WithOutput.In, rec.WithOutput.Out
 	default:
 		*out = 1
 	}
@@ -89,7 +89,7 @@ func (t *Target) recount(rec *metrics.Record, in, out *int) {
 // counts reports whether to count an answer with the tokenizer because vLLM's client finds no count
 // in it.
 func (t *Target) counts(rec *metrics.Record) bool {
-	return t.Count != nil && !(t.CountAsks && rec.Beside != nil)
+	return t.Count != nil && !(t.CountAsks && rec.WithOutput != nil)
 }
 
 // Once sends one request outside any load: a ready check or a warm-up. The Record's times count
@@ -145,8 +145,8 @@ func (c *tokenCount) add(total int, content bool) {
 // with the usage.
 func (c *tokenCount) each(rec *metrics.Record) []int {
 	out := rec.Out
-	if rec.Beside != nil {
-		out = rec.Beside.Out
+	if rec.WithOutput != nil {
+		out = rec.WithOutput.Out
 	}
 	if c.perChunk != nil || c.tail < 2 || c.content != out || c.lead+c.content+c.tail != c.chunks {
 		return c.perChunk

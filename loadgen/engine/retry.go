@@ -59,18 +59,18 @@ func pause(tries int, err error) time.Duration {
 }
 
 // retry sends req until an attempt succeeds or no other is allowed. The record describes the last
-// attempt, except for Sent, Attempts and Anew.
+// attempt, except for Sent, Attempts and Reconnects.
 func (t *Target) retry(ctx context.Context, epoch time.Time, req *Request, x *exchange) {
 	if limit := t.Retry.Total; limit > 0 {
 		var cancel context.CancelFunc
 		ctx, cancel = context.WithTimeoutCause(ctx, limit, metrics.Failf(metrics.Timeout, "not finished within %v", limit))
 		defer cancel()
 	}
-	blank, anew := *x.rec, 0
+	blank, reconnects := *x.rec, 0
 	for tries := 1; ; tries++ {
 		err := t.attempt(ctx, epoch, req, x)
-		if anew += x.rec.Anew; tries > 1 {
-			x.rec.Attempts, x.rec.Anew = tries+anew, anew
+		if reconnects += x.rec.Reconnects; tries > 1 {
+			x.rec.Attempts, x.rec.Reconnects = tries+reconnects, reconnects
 		}
 		if tries > t.Retry.Times || !mayPass(x.rec) || !x.rest(ctx, pause(tries, err)) {
 			return

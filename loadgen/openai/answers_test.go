@@ -167,10 +167,10 @@ var otherwise = map[string]string{
 	"chat-no-done": notEnded, "chat-no-blank-line-at-end": notEnded, "random-10": notEnded, "random-22": notEnded,
 	"random-26": notEnded, "random-42": notEnded, "random-43": notEnded, "random-53": notEnded,
 	"chat-error-after-token": hasError, "comp-error-later": hasError,
-	"chat-only-reasoning-content": metrics.OtherwiseOutput, "chat-refusal": metrics.OtherwiseOutput,
-	"chat-crlf-pairs": metrics.OtherwiseLineEnd, "chat-event-line": metrics.OtherwiseEvent, "chat-no-space": metrics.OtherwiseSpace,
-	"chat-cut-after-done": metrics.OtherwiseCut, "random-1": metrics.OtherwiseCut, "random-24": metrics.OtherwiseCut,
-	"random-29": metrics.OtherwiseCut, "random-39": metrics.OtherwiseCut,
+	"chat-only-reasoning-content": metrics.DiffersOutput, "chat-refusal": metrics.DiffersOutput,
+	"chat-crlf-pairs": metrics.DiffersLineEnd, "chat-event-line": metrics.DiffersEvent, "chat-no-space": metrics.DiffersSpace,
+	"chat-cut-after-done": metrics.DiffersCut, "random-1": metrics.DiffersCut, "random-24": metrics.DiffersCut,
+	"random-29": metrics.DiffersCut, "random-39": metrics.DiffersCut,
 
 	"chat-error-first": hasError + " before 0.30.0", "chat-error-after-role": hasError + " before 0.33.0",
 	"chat-ping-alone": olderParser, "chat-ping-mixed": olderParser, "chat-split-at-space": olderParser, "comp-ping-alone": olderParser,
@@ -201,16 +201,16 @@ func TestAnswersAreThoseOfVLLM(t *testing.T) {
 						differ = append(differ, release.name)
 					}
 					if diff != "" && otherwise[c.Name] == "" {
-						t.Errorf("%s, class %q, otherwise %q, error %q (-vLLM +ours):\n%s", release.name, rec.Class, rec.Otherwise, rec.Error, diff)
+						t.Errorf("%s, class %q, otherwise %q, error %q (-vLLM +ours):\n%s", release.name, rec.Class, rec.Differs, rec.Error, diff)
 					}
 				}
 				rule := otherwise[c.Name]
 				// Lines that run into each other are told as a cut, which vLLM's client fails elsewhere.
-				if byLatest := len(differ) > 0 && differ[0] == "0.33.0"; byLatest && rec.Otherwise == "" && c.Name != "chat-no-blank-line-at-end" {
+				if byLatest := len(differ) > 0 && differ[0] == "0.33.0"; byLatest && rec.Differs == "" && c.Name != "chat-no-blank-line-at-end" {
 					t.Errorf("rule %q: the record does not say that vLLM's client makes something else of it", rule)
 				}
-				if whole := rule == string(rec.Class) || rule == rec.Otherwise; rule != "" && (len(differ) == 0 || whole != (differ[0] == "0.33.0")) {
-					t.Errorf("rule %q, class %q, otherwise %q: it differs by %q", rule, rec.Class, rec.Otherwise, differ)
+				if whole := rule == string(rec.Class) || rule == rec.Differs; rule != "" && (len(differ) == 0 || whole != (differ[0] == "0.33.0")) {
+					t.Errorf("rule %q, class %q, otherwise %q: it differs by %q", rule, rec.Class, rec.Differs, differ)
 				}
 			})
 		})

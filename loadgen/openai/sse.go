@@ -51,7 +51,7 @@ type eventReader struct {
 	edgeStamp wire.Arrival // arrival of what came up to there
 
 	// odd says why vLLM's client fails the stream although it is sound, as one of
-	// metrics.Otherwise…; empty if that client does not fail it.
+	// metrics.Differs…; empty if that client does not fail it.
 	odd string
 
 	begun   bool // the first line has been taken
@@ -123,10 +123,10 @@ func (r *eventReader) field(lo, hi int) {
 	switch string(name) {
 	case "event":
 		r.name = append(r.name[:0], value...)
-		r.odd = metrics.OtherwiseEvent
+		r.odd = metrics.DiffersEvent
 	case "data":
 		if !spaced {
-			r.odd = metrics.OtherwiseSpace
+			r.odd = metrics.DiffersSpace
 		}
 		r.arrival, r.behind, r.more = r.src.Arrival(), r.pos, false
 		if hi == r.edge {
@@ -137,7 +137,7 @@ func (r *eventReader) field(lo, hi int) {
 			r.hasOne, r.lo, r.hi = true, hi-len(value), hi
 			return
 		case !r.joined:
-			r.odd = metrics.OtherwiseLines
+			r.odd = metrics.DiffersLines
 			r.joined, r.data = true, append(r.data[:0], r.buf[r.lo:r.hi]...)
 		}
 		r.data = append(append(r.data, '\n'), value...)
@@ -171,7 +171,7 @@ func (r *eventReader) line() (lo, hi int, err error) {
 			lo, hi = r.pos, r.scanned+end
 			r.pos = r.scanned + next
 			if r.afterCR = r.buf[r.pos-1] == '\r'; r.afterCR {
-				r.odd = metrics.OtherwiseLineEnd
+				r.odd = metrics.DiffersLineEnd
 			}
 			break
 		}

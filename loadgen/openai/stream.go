@@ -91,7 +91,7 @@ func (s *stream) chunksTo(ctx context.Context, yield func(engine.Chunk) bool) er
 			return s.verdict()
 		case err != nil && s.done:
 			if metrics.Ended(ctx) == nil {
-				s.rec.Otherwise = metrics.OtherwiseCut
+				s.rec.Differs = metrics.DiffersCut
 			}
 			return s.verdict()
 		case err != nil:
@@ -204,7 +204,7 @@ func (s *stream) counted() {
 	}
 	if r.Out == 0 && s.beside.Out > 0 {
 		beside := s.beside
-		r.Beside = &beside
+		r.WithOutput = &beside
 	}
 }
 
@@ -226,7 +226,7 @@ func (s *stream) chunkOf(e event) engine.Chunk {
 		s.outputs++
 		s.rec.Last = e.At.Sub(s.epoch)
 	}
-	if len(p.finish) > 0 && string(p.finish) != s.rec.Finish && !gaveUp(s.rec.Finish) {
+	if len(p.finish) > 0 && string(p.finish) != s.rec.Finish && !unfinished(s.rec.Finish) {
 		s.rec.Finish = metrics.Clip(string(p.finish), maxFinish)
 	}
 	c := engine.Chunk{At: e.At, Text: p.text, Blank: !p.output, Content: p.content, Tokens: p.usage.out}
@@ -251,7 +251,7 @@ func (s *stream) failed(data []byte) *metrics.Failure {
 	if said != nil {
 		message = said.Message
 	}
-	s.broken(metrics.OtherwiseError)
+	s.broken(metrics.DiffersError)
 	s.linger()
 	return failed(metrics.InStream, message, said)
 }
@@ -263,16 +263,16 @@ func (s *stream) verdict() error {
 	switch {
 	case s.outputs == 0 && s.content == 0:
 		return metrics.Failf(metrics.Empty, neverValid)
-	case gaveUp(s.rec.Finish):
-		s.broken(metrics.OtherwiseUnfinished)
+	case unfinished(s.rec.Finish):
+		s.broken(metrics.DiffersUnfinished)
 		return metrics.Failf(metrics.Unfinished, "the server did not finish the answer: its finish reason is %s", s.rec.Finish)
 	case !s.done && s.rec.Finish == "":
-		s.broken(metrics.OtherwiseUnended)
+		s.broken(metrics.DiffersUnended)
 		return metrics.Failf(metrics.Truncated, "the stream ended without a finish reason and without [DONE]")
 	case s.outputs == 0:
-		s.rec.Otherwise = metrics.OtherwiseOutput
+		s.rec.Differs = metrics.DiffersOutput
 	case s.events.odd != "":
-		s.rec.Otherwise = s.events.odd
+		s.rec.Differs = s.events.odd
 	}
 	return nil
 }
@@ -281,13 +281,13 @@ func (s *stream) verdict() error {
 // output that it knows, unless it fails the answer for another reason.
 func (s *stream) broken(why string) {
 	if s.outputs > 0 && s.events.odd == "" {
-		s.rec.Otherwise = why
+		s.rec.Differs = why
 	}
 }
 
-// gaveUp reports whether vLLM gives this finish reason to an answer that it dropped. With several
+// unfinished reports whether vLLM gives this finish reason to an answer that it dropped. With several
 // choices, one is enough.
-func gaveUp(finish string) bool { return finish == "error" || finish == "abort" }
+func unfinished(finish string) bool { return finish == "error" || finish == "abort" }
 
 // linger reads the rest of a reply for a short time, so that its connection can be used again. It
 // ignores errors.

@@ -89,8 +89,8 @@ func ask(t *testing.T, o *Endpoint) (readAnswer, *metrics.Record) {
 
 // countsOf are the server's, wherever it gave them.
 func countsOf(rec *metrics.Record) (in, out int) {
-	if rec.Out == 0 && rec.Beside != nil {
-		return rec.Beside.In, rec.Beside.Out
+	if rec.Out == 0 && rec.WithOutput != nil {
+		return rec.WithOutput.In, rec.WithOutput.Out
 	}
 	return rec.In, rec.Out
 }

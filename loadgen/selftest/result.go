@@ -126,9 +126,9 @@ func (r *Result) trusted() (best, wrong *Row) {
 	return best, nil
 }
 
-// vouched is what a later run may rely on.
-func (r *Result) vouched() *metrics.Vouched {
-	v := new(metrics.Vouched)
+// summary is what a later run may rely on.
+func (r *Result) summary() *metrics.Selftest {
+	v := new(metrics.Selftest)
 	best, wrong := r.trusted()
 	if best != nil {
 		v.Streams, v.ErrorP99 = best.Streams, time.Duration(best.Stamp.P99*float64(time.Microsecond))

@@ -46,7 +46,7 @@ func (r *Result) Store() (name string, err error) {
 
 // Stored reads the last selftest of this machine. It is nil if there was none, or if the host, the
 // system, the number of cores or the version of servebench differ.
-func Stored(version string) (*metrics.Vouched, error) {
+func Stored(version string) (*metrics.Selftest, error) {
 	name, err := file()
 	if err != nil {
 		return nil, nil // a user without a home has no stored result
@@ -65,5 +65,5 @@ func Stored(version string) (*metrics.Vouched, error) {
 	if stored.Host != here.Host || stored.Cores != here.Cores || stored.Version != here.Version || stored.System != here.System {
 		return nil, nil
 	}
-	return stored.vouched(), nil
+	return stored.summary(), nil
 }

@@ -28,7 +28,7 @@ func TestASelftestIsKeptForItsMachine(t *testing.T) {
 	if name, err := silent.Store(); err != nil || name != "" {
 		t.Fatal(err)
 	}
-	if v, err := Stored("1.2.3"); err != nil || v == nil || *v != (metrics.Vouched{Streams: 1024, ErrorP99: 24 * time.Microsecond, WrongFrom: 2048, Kernel: true}) {
+	if v, err := Stored("1.2.3"); err != nil || v == nil || *v != (metrics.Selftest{Streams: 1024, ErrorP99: 24 * time.Microsecond, WrongFrom: 2048, Kernel: true}) {
 		t.Errorf("after a result and one that says nothing: %+v, %v", v, err)
 	}
 	untried := *here
@@ -44,7 +44,7 @@ func TestASelftestIsKeptForItsMachine(t *testing.T) {
 	if _, err := wrong.Store(); err != nil {
 		t.Fatal(err)
 	}
-	if v, err := Stored("1.2.3"); err != nil || v == nil || *v != (metrics.Vouched{WrongFrom: 2048, Kernel: true}) {
+	if v, err := Stored("1.2.3"); err != nil || v == nil || *v != (metrics.Selftest{WrongFrom: 2048, Kernel: true}) {
 		t.Errorf("a machine that cannot be trusted: %+v, %v", v, err)
 	}
 	for _, change := range []func(r *Result){

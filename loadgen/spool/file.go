@@ -102,7 +102,7 @@ func (f *File) holds() string {
 	return f.Holds
 }
 
-// Close waits until everything is written, and says why the file is not whole: with ErrGivenUp
+// Close waits until everything is written, and says why the file is not whole: with ErrInterrupted
 // after an interrupt. It closes a file that Open opened.
 func (f *File) Close(wait Waiting) error {
 	if f == nil {

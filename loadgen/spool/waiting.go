@@ -27,8 +27,8 @@ type Waiting struct {
 	Drain time.Duration
 }
 
-// ErrGivenUp says that Ctrl-C ended the wait.
-var ErrGivenUp = errors.New("interrupted")
+// ErrInterrupted says that Ctrl-C ended the wait.
+var ErrInterrupted = errors.New("interrupted")
 
 // End waits until everything is written. If it stops earlier, the file is broken.
 func (f *File) End(w Waiting) {
@@ -56,7 +56,7 @@ func (f *File) End(w Waiting) {
 				over.Reset(readerPatience)
 				continue
 			}
-			f.giveUp(interrupted == nil)
+			f.abandon(interrupted == nil)
 			return
 		}
 	}
@@ -65,11 +65,11 @@ func (f *File) End(w Waiting) {
 // grace is the time that Ctrl-C leaves.
 func (w Waiting) grace() time.Duration { return max(w.Drain, time.Second) }
 
-// giveUp reports what is lost.
-func (f *File) giveUp(interrupted bool) {
+// abandon reports what is lost.
+func (f *File) abandon(interrupted bool) {
 	why := fmt.Errorf("what reads it took nothing for %s", readerPatience)
 	if interrupted {
-		why = ErrGivenUp
+		why = ErrInterrupted
 	}
 	f.broken = cmp.Or(f.broken, fmt.Errorf("%w: the last %s of it are lost", why, f.left()))
 }

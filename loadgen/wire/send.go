@@ -25,7 +25,7 @@ func (t *Transport) send(r *http.Request, leave func()) (*http.Response, func(),
 	reply, err := l.ask(r)
 	if err != nil && l.used && l.unanswered(r.Context()) {
 		t.pool.died(l)
-		l, reply, err = t.sendAnew(r, p, err)
+		l, reply, err = t.resend(r, p, err)
 	}
 	if err != nil {
 		return nil, leave, bare(err)
@@ -36,9 +36,9 @@ func (t *Transport) send(r *http.Request, leave func()) (*http.Response, func(),
 	}, nil
 }
 
-// sendAnew sends r over a new line, if it can, after another line died of cause.
-func (t *Transport) sendAnew(r *http.Request, p origin, cause error) (*line, *http.Response, error) {
-	again, ok := anew(r)
+// resend sends r over a new line, if it can, after another line died of cause.
+func (t *Transport) resend(r *http.Request, p origin, cause error) (*line, *http.Response, error) {
+	again, ok := rewound(r)
 	if !ok {
 		return nil, nil, cause
 	}
@@ -75,8 +75,8 @@ func (t *Transport) dialLine(ctx context.Context, p origin) (l *line, err error)
 	return l, err
 }
 
-// anew is r with its body from the beginning, if that is possible.
-func anew(r *http.Request) (again *http.Request, ok bool) {
+// rewound is r with its body from the beginning, if that is possible.
+func rewound(r *http.Request) (again *http.Request, ok bool) {
 	again = r.WithContext(r.Context())
 	if r.Body == nil || r.Body == http.NoBody {
 		return again, true

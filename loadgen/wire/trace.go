@@ -95,7 +95,7 @@ func (t *Trace) Into(rec *metrics.Record) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	rec.Attempts, rec.Wrote, rec.FirstByte, rec.Conn = t.attempts, t.wrote, t.firstByte, t.conn
-	rec.Anew = max(0, t.attempts-1)
+	rec.Reconnects = max(0, t.attempts-1)
 	line, ok := t.over.(*stampedConn)
 	if ok && t.handed && t.replied {
 		rec.Wrote = max(t.wrote, line.written().Sub(t.Epoch))

@@ -64,7 +64,7 @@ func (m *merged) begin(first *metrics.Header) {
 	m.header, m.collector = &header, metrics.NewCollector(&header)
 	for _, sh := range m.shards {
 		m.collector.KeepOutcomes = m.collector.KeepOutcomes || sh.collector.KeepOutcomes
-		m.collector.KeepLastings = m.collector.KeepLastings || sh.collector.KeepLastings
+		m.collector.KeepTimings = m.collector.KeepTimings || sh.collector.KeepTimings
 		m.collector.KeepTrace = m.collector.KeepTrace || sh.collector.KeepTrace
 	}
 }

@@ -101,7 +101,7 @@ func (m *merged) forget(s *metrics.Summary, ask metrics.Ask) (warnings []string)
 	if recorded := s.Header.Definitions; ask.Definitions != "" && ask.Definitions != recorded.Named() && s.Header.Config.Chat() {
 		warnings = append(warnings, fmt.Sprintf("latencies are by the definitions of %s: a compact stream serves no others", recorded))
 	}
-	if s.Outcomes, s.Lastings = nil, nil; ask.Outcomes {
+	if s.Outcomes, s.Timings = nil, nil; ask.Outcomes {
 		warnings = append(warnings, "single requests are not known: a compact stream has only what they add up to")
 	}
 	if ask.Goodput != nil {

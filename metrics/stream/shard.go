@@ -35,7 +35,7 @@ func unasked() metrics.Config {
 func newShard(run string, index int, ask metrics.Ask) *shard {
 	h := ask.Apply(&metrics.Header{Run: run, Shard: index, Config: unasked()})
 	sh := &shard{index: index, header: h, collector: metrics.NewCollector(h)}
-	sh.collector.KeepOutcomes, sh.collector.KeepLastings, sh.collector.KeepTrace = ask.Outcomes, ask.Lastings, ask.Trace
+	sh.collector.KeepOutcomes, sh.collector.KeepTimings, sh.collector.KeepTrace = ask.Outcomes, ask.Timings, ask.Trace
 	return sh
 }
 

@@ -96,7 +96,7 @@ func load(n int) []*metrics.Record {
 		r.Run = "r"
 		switch {
 		case i%17 == 3:
-			records[i] = &metrics.Record{Run: "r", Index: r.Index, Due: r.Due, Slot: r.Slot, Sent: r.Sent, End: r.Sent + 5*msec, Class: metrics.Status, Status: 500 + i%2, Attempts: 3 + i%2, Anew: i % 2, Error: fmt.Sprint("no ", i%3)}
+			records[i] = &metrics.Record{Run: "r", Index: r.Index, Due: r.Due, Slot: r.Slot, Sent: r.Sent, End: r.Sent + 5*msec, Class: metrics.Status, Status: 500 + i%2, Attempts: 3 + i%2, Reconnects: i % 2, Error: fmt.Sprint("no ", i%3)}
 			continue
 		case i%11 == 5:
 			r.Phase = metrics.WarmUp
@@ -190,7 +190,7 @@ func TestShardsMergeToTheNumbersOfOneRun(t *testing.T) {
 			}
 		}
 		if got.PeakOutput != want.PeakOutput || got.PeakConcurrent != want.PeakConcurrent || got.Goodput != want.Goodput ||
-			got.TotalOutput != want.TotalOutput || got.Resent != want.Resent || got.Resent.Times == 0 || got.Resent.Anew == 0 || !slices.Equal(got.FirstErrors, want.FirstErrors) || !maps.Equal(got.Errors, want.Errors) {
+			got.TotalOutput != want.TotalOutput || got.Resent != want.Resent || got.Resent.Times == 0 || got.Resent.Reconnects == 0 || !slices.Equal(got.FirstErrors, want.FirstErrors) || !maps.Equal(got.Errors, want.Errors) {
 			t.Errorf("peaks %v and %d, want %v and %d", got.PeakOutput, got.PeakConcurrent, want.PeakOutput, want.PeakConcurrent)
 		}
 		// Each shard counts tokens in steps of its own clock.

@@ -35,8 +35,8 @@ func noticed(s *metrics.Summary, shard int) {
 		Stalls: 2, Stalled: n * 30 * msec, LongestStall: n * 110 * msec, GCs: 4, GCPaused: n * msec, LongestGC: n * msec / 2, GCWait: n * msec / 3,
 		ClockStep: n * -msec, KernelStamps: 100, UserStamps: 3, SharedReads: 2, Disordered: 3, Opened: 5, Warmed: 1, Closed: 1, Packed: 4,
 		Exhausted: 1, Exhaustion: fmt.Sprint("no ports ", shard), Protocol: "HTTP/1.1", Unverified: shard == 1,
-		PrefixQueries: 100, PrefixHits: 3, Repeated: 2, Beside: 4,
-		Vouched: &metrics.Vouched{Streams: 10, ErrorP99: n * msec, WrongFrom: 30 * shard, Kernel: shard == 0},
+		PrefixQueries: 100, PrefixHits: 3, Repeated: 2, OtherInFlight: 4,
+		Selftest: &metrics.Selftest{Streams: 10, ErrorP99: n * msec, WrongFrom: 30 * shard, Kernel: shard == 0},
 	}
 	ages := alike(0.5*float64(n), 100)
 	s.Age = metrics.FromHistogram(ages.Histogram())
@@ -166,8 +166,8 @@ func TestShardsComeToTheTruthOfOneRun(t *testing.T) {
 		Stalls: 2, Stalled: 60 * msec, LongestStall: 220 * msec, GCs: 8, GCPaused: 2 * msec, LongestGC: msec, GCWait: 2 * msec / 3,
 		ClockStep: -2 * msec, KernelStamps: 200, UserStamps: 6, SharedReads: 4, Disordered: 6, Opened: 10, Warmed: 2, Closed: 2, Packed: 8,
 		Exhausted: 2, Exhaustion: "no ports 0", Protocol: "HTTP/1.1", Unverified: true,
-		PrefixQueries: 100, PrefixHits: 3, Repeated: 4, Beside: 8,
-		Vouched: &metrics.Vouched{Streams: 20, ErrorP99: 2 * msec, WrongFrom: 40, Kernel: true},
+		PrefixQueries: 100, PrefixHits: 3, Repeated: 4, OtherInFlight: 8,
+		Selftest: &metrics.Selftest{Streams: 20, ErrorP99: 2 * msec, WrongFrom: 40, Kernel: true},
 	}
 	if diff := cmp.Diff(wantEvidence, got.Evidence); diff != "" || got.Age.Len() != 200 || !near(got.Age.Percentile(100), 1) {
 		t.Errorf("%d ages up to %v, evidence\n%s", got.Age.Len(), got.Age.Percentile(100), diff)

@@ -253,13 +253,13 @@ func (j *judge) clock() (metrics.Check, bool) {
 }
 
 func (j *judge) vouched() (metrics.Check, bool) {
-	v, n := j.seen.Vouched, j.Truth.PeakConcurrency+j.seen.Beside
+	v, n := j.seen.Selftest, j.Truth.PeakConcurrency+j.seen.OtherInFlight
 	if v == nil || v.Kernel && j.userStamped() {
 		return metrics.Check{}, false
 	}
 	c := metrics.Check{Name: "selftest", Figure: float64(n), Unit: "requests", Limit: float64(v.Streams), Remedy: "have fewer in flight, or use a faster machine"}
 	where := ""
-	if j.seen.Beside > 0 {
+	if j.seen.OtherInFlight > 0 {
 		where = " on all targets"
 	}
 	c.Text = fmt.Sprintf("%d in flight at once%s, %s vouches for %d", n, where, j.selftest(), v.Streams)

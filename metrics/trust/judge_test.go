@@ -262,7 +262,7 @@ var faults = []struct {
 		s.TotalInput, s.Truth.Counts.Cached, s.Evidence.PrefixQueries = 20_000, int(v), 1e6
 	}, "5.60 % of the prompt tokens"},
 	{"selftest", 63, 64, func(s *metrics.Summary, v float64) {
-		s.Truth.PeakConcurrency, s.Evidence.Vouched = int(v), &metrics.Vouched{Streams: 63, WrongFrom: 64, Kernel: true}
+		s.Truth.PeakConcurrency, s.Evidence.Selftest = int(v), &metrics.Selftest{Streams: 63, WrongFrom: 64, Kernel: true}
 	}, "64 in flight at once, the selftest of this machine was wrong at 64"},
 	{"shards", 8, 7, func(s *metrics.Summary, v float64) {
 		if s.Shards = (&metrics.Shards{Of: 8, Sound: int(v)}); v < 8 {
@@ -499,7 +499,7 @@ func TestFiniteRatesAloneAreJudgedByLag(t *testing.T) {
 
 func TestTheSelftestOfAMachineWithoutKernelStampsCountsThere(t *testing.T) {
 	s := inUserSpace(clean(), 0)
-	s.Truth.PeakConcurrency, s.Evidence.Vouched = 64, &metrics.Vouched{WrongFrom: 64}
+	s.Truth.PeakConcurrency, s.Evidence.Selftest = 64, &metrics.Selftest{WrongFrom: 64}
 	if Judge(s); !slices.Equal(failing(s), []string{"selftest"}) {
 		t.Errorf("%q", failing(s))
 	}
@@ -507,11 +507,11 @@ func TestTheSelftestOfAMachineWithoutKernelStampsCountsThere(t *testing.T) {
 
 func TestTheLoadOfOtherTargetsCountsForTheSelftest(t *testing.T) {
 	s := clean()
-	s.Truth.PeakConcurrency, s.Evidence.Vouched = 40, &metrics.Vouched{Streams: 20, WrongFrom: 64}
+	s.Truth.PeakConcurrency, s.Evidence.Selftest = 40, &metrics.Selftest{Streams: 20, WrongFrom: 64}
 	if Judge(s); len(failing(s)) != 0 {
 		t.Errorf("%q without other targets", failing(s))
 	}
-	s.Evidence.Beside = 24
+	s.Evidence.OtherInFlight = 24
 	Judge(s)
 	if failed := s.Trust.Failed(); len(failed) != 1 || failed[0].Text != "64 in flight at once on all targets, the selftest of this machine was wrong at 64" {
 		t.Errorf("%+v", failed)

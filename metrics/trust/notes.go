@@ -21,8 +21,8 @@ func (j *judge) notes() []string {
 	n.kept(j.failed())
 	n.add(j.Resent.Requests > 0, "%s sent again after failures, %s in all: their latencies have what failed and the waits inside",
 		metrics.Counted(j.Resent.Requests, "request"), metrics.Counted(j.Resent.Times, "time"))
-	n.add(j.Resent.Anew > 0, "%s sent anew over a new connection: the used one died before any byte of the answer; latencies count from the first sending",
-		metrics.Counted(j.Resent.Anew, "request"))
+	n.add(j.Resent.Reconnects > 0, "%s sent anew over a new connection: the used one died before any byte of the answer; latencies count from the first sending",
+		metrics.Counted(j.Resent.Reconnects, "request"))
 	n.kept(j.answers())
 	n.text(j.noteCounts())
 	n.text(j.noteTokens())
@@ -131,7 +131,7 @@ func (j *judge) noteShared() string {
 
 // noteVouched says why the selftest is no witness.
 func (j *judge) noteVouched() string {
-	v, n := j.seen.Vouched, j.Truth.PeakConcurrency+j.seen.Beside
+	v, n := j.seen.Selftest, j.Truth.PeakConcurrency+j.seen.OtherInFlight
 	_, found := j.vouched()
 	switch {
 	case v == nil || found:

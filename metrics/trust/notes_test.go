@@ -28,7 +28,7 @@ func TestNotesAccuseNobody(t *testing.T) {
 		"short answers": {func(s *metrics.Summary) { s.Truth.Lengths = metrics.Lengths{Of: 100, Short: 1} }, "1 of 100 ended before"},
 		"retried": {func(s *metrics.Summary) { s.Resent = metrics.Resent{Requests: 12, Times: 17} },
 			"12 requests sent again after failures, 17 times in all: their latencies have what failed and the waits inside"},
-		"sent anew": {func(s *metrics.Summary) { s.Resent = metrics.Resent{Anew: 3} },
+		"sent anew": {func(s *metrics.Summary) { s.Resent = metrics.Resent{Reconnects: 3} },
 			"3 requests sent anew over a new connection: the used one died before any byte of the answer; latencies count from the first sending"},
 		"dropped": {func(s *metrics.Summary) { s.Evidence.Dropped = 7 },
 			"closes connections right after its answers without announcing it: 7 connections not used again, so the next requests connected anew"},
@@ -46,13 +46,13 @@ func TestNotesAccuseNobody(t *testing.T) {
 			s.Truth.Tokens = metrics.ChunkTokens{Known: 199, Bundled: 2, Chunks: 2, Tokens: 5, Largest: 2}
 		}, "a chunk, so vLLM's ITL and peak throughput are per chunk; 2 requests with more"},
 		"untried": {func(s *metrics.Summary) {
-			s.Truth.PeakConcurrency, s.Evidence.Vouched = 21, &metrics.Vouched{Streams: 20}
+			s.Truth.PeakConcurrency, s.Evidence.Selftest = 21, &metrics.Selftest{Streams: 20}
 		}, "has nothing on 21 requests in flight at once: it vouches for 20"},
 		"others beside": {func(s *metrics.Summary) {
-			s.Truth.PeakConcurrency, s.Evidence.Beside, s.Evidence.Vouched = 11, 10, &metrics.Vouched{Streams: 20}
+			s.Truth.PeakConcurrency, s.Evidence.OtherInFlight, s.Evidence.Selftest = 11, 10, &metrics.Selftest{Streams: 20}
 		}, "has nothing on 21 requests in flight at once: it vouches for 20"},
 		"tried above": {func(s *metrics.Summary) {
-			s.Truth.PeakConcurrency, s.Evidence.Vouched = 21, &metrics.Vouched{WrongFrom: 22}
+			s.Truth.PeakConcurrency, s.Evidence.Selftest = 21, &metrics.Selftest{WrongFrom: 22}
 		}, "nothing on 21"},
 		"user space": {func(s *metrics.Summary) { s.Evidence.UserStamps = 5 }, "5 of 4005 chunks were stamped after reading"},
 		"a proxy":    {func(s *metrics.Summary) { s.Evidence.Proxy = "proxy:3128" }, "through the proxy proxy:3128"},
@@ -85,7 +85,7 @@ func TestWhatIsReadInUserSpaceIsDoubted(t *testing.T) {
 	const stamped = "4000 of 4000 chunks were stamped after reading"
 	for late, says := range map[float64]string{0: "or we read late, of which nothing is known", 0.5: "that this process woke up late by 0.50 ms at p99"} {
 		s := inUserSpace(clean(), late)
-		s.Evidence.SharedReads, s.Evidence.Vouched = 2000, &metrics.Vouched{Streams: 1000, Kernel: true}
+		s.Evidence.SharedReads, s.Evidence.Selftest = 2000, &metrics.Selftest{Streams: 1000, Kernel: true}
 		Judge(s)
 		notes := strings.Join(s.Trust.Notes, "\n")
 		if s.Trust.Verdict != metrics.Valid || strings.Contains(notes, "in time") {

@@ -178,7 +178,7 @@ func TestEachVersionHasItsKeys(t *testing.T) {
 	s := everything()
 	told := 0.25
 	s.Outcomes = []metrics.Outcome{{Success: true, ServerTTFT: &told}, {Error: "no"}}
-	s.Lastings = []metrics.Lasting{{}, {Index: 1}}
+	s.Timings = []metrics.Timing{{}, {Index: 1}}
 	for version, want := range map[string]int{ // how many of the marks
 		"0.10.2": 0, "0.11.0": 1, "0.11.1": 2, "0.14.0": 3, "0.15.0": 4, "0.17.0": 5, "0.26.0": 5, "0.27.0": 6, "0.29.0": 6, "0.30.0": 10, "0.32.0": 10, "0.33.0": 12, "latest": 12,
 	} {

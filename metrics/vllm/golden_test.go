@@ -177,7 +177,7 @@ func (g *goldenCase) summary(t *testing.T) *metrics.Summary {
 	}
 	header, count := g.header(t), g.counter(t)
 	collector := metrics.NewCollector(header)
-	collector.KeepLastings = true
+	collector.KeepTimings = true
 	collector.KeepOutcomes = g.version != (Version{}) || slices.Contains(g.Argv, "--save-detailed")
 	for i, r := range g.Requests {
 		o := metrics.Outcome{

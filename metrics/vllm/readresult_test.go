@@ -33,7 +33,7 @@ func TestResultFilesGiveTheirBlock(t *testing.T) {
 // checkResult reads a result file and expects its block, and the file again.
 func checkResult(t *testing.T, name string, file []byte, block string, v Version) {
 	t.Helper()
-	sums, err := ReadResults(bytes.NewReader(file), metrics.Ask{Outcomes: true, Lastings: true})
+	sums, err := ReadResults(bytes.NewReader(file), metrics.Ask{Outcomes: true, Timings: true})
 	if err != nil {
 		t.Errorf("%s: %v", name, err)
 		return

@@ -138,15 +138,15 @@ func detailed(d *object, s *metrics.Summary, v Version) {
 		d.Set("ttfts", columnOf(o, func(o metrics.Outcome) float64 { return o.TTFT }))
 		d.Set("itls", columnOf(o, func(o metrics.Outcome) []float64 { return o.ITL }))
 	}
-	lasting := s.Lastings != nil && v.Since(30, 0)
-	if lasting {
-		d.Set("latencies", columnOf(s.Lastings, func(l metrics.Lasting) float64 { return l.Latency }))
+	timing := s.Timings != nil && v.Since(30, 0)
+	if timing {
+		d.Set("latencies", columnOf(s.Timings, func(l metrics.Timing) float64 { return l.Latency }))
 	}
 	if s.Outcomes != nil && v.Since(15, 0) {
 		d.Set("start_times", columnOf(s.Outcomes, func(o metrics.Outcome) float64 { return o.Start }))
 	}
-	if lasting {
-		d.Set("queue_times", columnOf(s.Lastings, func(l metrics.Lasting) float64 { return l.Queue }))
+	if timing {
+		d.Set("queue_times", columnOf(s.Timings, func(l metrics.Timing) float64 { return l.Queue }))
 	}
 	if o := s.Outcomes; o != nil {
 		d.Set("generated_texts", columnOf(o, func(o metrics.Outcome) string { return o.Text }))

@@ -146,12 +146,12 @@ func (f *resultFile) summary(ask metrics.Ask) (*metrics.Summary, error) {
 	for _, o := range outcomes {
 		c.AddOutcome(o)
 	}
-	lastings, err := f.lastings()
+	timings, err := f.timings()
 	if err != nil {
 		return nil, err
 	}
 	if outcomes == nil {
-		c.AddLastings(lastings, f.count("completed"))
+		c.AddTimings(timings, f.count("completed"))
 	}
 	s := c.Summary(f.number("duration"))
 	s.Truth = nil // it needs Records
@@ -172,8 +172,8 @@ func (f *resultFile) summary(ask metrics.Ask) (*metrics.Summary, error) {
 	if ask.Outcomes {
 		s.Outcomes = outcomes
 	}
-	if ask.Lastings {
-		s.Lastings = lastings
+	if ask.Timings {
+		s.Timings = timings
 	}
 	f.warn(s, ask)
 	return s, nil

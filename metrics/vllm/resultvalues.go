@@ -115,9 +115,9 @@ func (f *resultFile) outcomes() ([]metrics.Outcome, error) {
 	return outcomes, nil
 }
 
-// lastings reads the arrays that vLLM since 0.30.0 also writes without --save-detailed; nil if the
+// timings reads the arrays that vLLM since 0.30.0 also writes without --save-detailed; nil if the
 // file has none.
-func (f *resultFile) lastings() ([]metrics.Lasting, error) {
+func (f *resultFile) timings() ([]metrics.Timing, error) {
 	if !f.has("latencies", "queue_times") {
 		return nil, nil
 	}
@@ -128,11 +128,11 @@ func (f *resultFile) lastings() ([]metrics.Lasting, error) {
 	if len(latencies) != len(queues) {
 		return nil, fmt.Errorf("arrays of %d and %d requests", len(latencies), len(queues))
 	}
-	lastings := make([]metrics.Lasting, len(queues))
-	for i := range lastings {
-		lastings[i] = metrics.Lasting{Index: i, Latency: latencies[i], Queue: queues[i]}
+	timings := make([]metrics.Timing, len(queues))
+	for i := range timings {
+		timings[i] = metrics.Timing{Index: i, Latency: latencies[i], Queue: queues[i]}
 	}
-	return lastings, nil
+	return timings, nil
 }
 
 // columns reads the arrays that the file has.

@@ -77,14 +77,14 @@ func TestARequestIsSentAnewOnceIfItsUsedConnectionDies(t *testing.T) {
 				transport := wire.Connections{Dial: scripted(&dials, &requests, test.scripts...)}.Transport()
 				// An idempotent request net/http would send again by itself.
 				o := &Endpoint{URL: "http://server.test", Transport: transport, Header: http.Header{"Idempotency-Key": {"1"}}}
-				if got, rec := ask(t, o); got.Class != metrics.OK || rec.Attempts != 1 || rec.Anew != 0 || !rec.Conn.New {
+				if got, rec := ask(t, o); got.Class != metrics.OK || rec.Attempts != 1 || rec.Reconnects != 0 || !rec.Conn.New {
 					t.Fatalf("first request: %+v", got)
 				}
 				began := time.Now()
 				got, rec := ask(t, &Endpoint{URL: o.URL, Transport: transport, Header: o.Header, Timeouts: test.limits})
 				synctest.Wait() // for what the server counts
-				if got.Class != test.class || got.Error != test.message || rec.Attempts != test.attempts || rec.Anew != test.anew || time.Since(began) != test.end {
-					t.Errorf("%+v after %v in %d attempts, %d of them anew", got, time.Since(began), rec.Attempts, rec.Anew)
+				if got.Class != test.class || got.Error != test.message || rec.Attempts != test.attempts || rec.Reconnects != test.anew || time.Since(began) != test.end {
+					t.Errorf("%+v after %v in %d attempts, %d of them anew", got, time.Since(began), rec.Attempts, rec.Reconnects)
 				}
 				if dials != test.dials || requests != test.requests || rec.Conn.New != (test.anew > 0) {
 					t.Errorf("%d connections and %d requests, %+v", dials, requests, rec.Conn)
@@ -102,7 +102,7 @@ func TestARequestOnANewConnectionIsSentOnce(t *testing.T) {
 		o := &Endpoint{URL: "http://server.test", Transport: wire.Connections{Dial: scripted(&dials, &requests, nil, []string{oneChunk})}.Transport()}
 		got, rec := ask(t, o)
 		synctest.Wait()
-		if got.Class != metrics.Truncated || rec.Attempts != 1 || rec.Anew != 0 || dials != 1 || requests != 1 {
+		if got.Class != metrics.Truncated || rec.Attempts != 1 || rec.Reconnects != 0 || dials != 1 || requests != 1 {
 			t.Errorf("%+v in %d attempts, %d connections and %d requests", got, rec.Attempts, dials, requests)
 		}
 	})
@@ -133,15 +133,15 @@ func TestAStoppedRequestIsNotSentAnew(t *testing.T) {
 // What is sent anew is no retry: there may be as many of those after it, or none.
 func TestRetriesCountWithoutWhatIsSentAnew(t *testing.T) {
 	for retries, want := range map[int]metrics.Record{
-		0: {Class: metrics.Truncated, Attempts: 2, Anew: 1, Sent: time.Second, End: time.Second},
-		1: {Attempts: 3, Anew: 1, Sent: time.Second, End: 2100 * time.Millisecond},
+		0: {Class: metrics.Truncated, Attempts: 2, Reconnects: 1, Sent: time.Second, End: time.Second},
+		1: {Attempts: 3, Reconnects: 1, Sent: time.Second, End: 2100 * time.Millisecond},
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			dials, requests := 0, 0
 			transport := wire.Connections{Dial: scripted(&dials, &requests, []string{oneChunk}, nil, []string{oneChunk})}.Transport()
 			o := &Endpoint{URL: "http://server.test", Transport: transport}
 			rec := recorded(t, asked(2, engine.Target{Send: o.Send, Retry: engine.Retry{Times: retries}}))[1]
-			if rec.Class != want.Class || rec.Attempts != want.Attempts || rec.Anew != want.Anew || rec.Sent != want.Sent || rec.End != want.End {
+			if rec.Class != want.Class || rec.Attempts != want.Attempts || rec.Reconnects != want.Reconnects || rec.Sent != want.Sent || rec.End != want.End {
 				t.Errorf("with %d retries: %+v", retries, rec)
 			}
 			transport.CloseIdleConnections()
@@ -208,7 +208,7 @@ func TestConnectionsThatAServerClosesAfterAnswersAreNotUsedAgain(t *testing.T) {
 					if got.Class != metrics.OK {
 						t.Errorf("request %d: %+v", i, got)
 					}
-					anew += rec.Anew
+					anew += rec.Reconnects
 					time.Sleep(c.idle)
 				}
 				if e := reported(tally); anew != c.anew || dials != c.opened || e.Opened != int64(c.opened) || e.Dropped != c.dropped {
