@@ -47,6 +47,8 @@ func newSweepCommand() *cobra.Command {
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		c.out, c.talk = cmd.OutOrStdout(), cmd.ErrOrStderr()
 		switch given := f.Passed(); {
+		case c.dir == "-":
+			return errors.New("argument --output: '-': it must be a folder; blocks and table go to standard output, too")
 		case len(args) == 1 && given == nil:
 			return c.runFile(cmd.Context(), args[0])
 		case len(args) == 0 && given != nil:
@@ -156,9 +158,6 @@ func (c *sweepCommand) print(f *argv.Flags) error {
 
 // run runs the plan, which is from a file or another source of that name.
 func (c *sweepCommand) run(ctx context.Context, file string) (err error) {
-	if c.dir == "-" {
-		return errors.New("argument --output: '-': it must be a folder; blocks and table go to standard output, too")
-	}
 	if c.plan.Repeats == 1 && c.plan.Any(func(p *loadgen.Plan) bool { return p.SoloFirst }) {
 		c.warn(oneOrder)
 	}

@@ -255,15 +255,21 @@ func (f *Flags) Find(option string) []*pflag.Flag {
 	return first
 }
 
-// find is Find, and then among the Other flags. A prefix stands for one of those first.
+// find is Find, also among the Other flags.
 func (f *Flags) find(option string) []*pflag.Flag {
 	if f.Other == nil || f.lookup(Dashed(option)) != nil {
 		return f.Find(option)
 	}
-	if found := f.Other.Find(option); found != nil {
-		return found
+	if flag := f.Other.lookup(Dashed(option)); flag != nil {
+		return []*pflag.Flag{flag}
 	}
-	return f.Find(option)
+	found := f.Find(option)
+	for _, flag := range f.Other.Find(option) {
+		if f.FlagSet.Lookup(flag.Name) == nil {
+			found = append(found, flag)
+		}
+	}
+	return found
 }
 
 // own says whether a flag is not one of the Other ones.
