@@ -106,6 +106,9 @@ var standIns = strings.NewReplacer("'http://127.0.0.1:8000?api-version=2024-10-2
 // picture is where a command writes what it does not print.
 var picture = regexp.MustCompile(` --(?:html|svg) (\S+)`)
 
+// sweptFolder is the folder of an example that has been swept. A page may compare its arms.
+var sweptFolder = regexp.MustCompile(`examples/\S+\.sweep`)
+
 // scriptOf is a testscript that runs examples one after the other.
 func scriptOf(examples []example) string {
 	var script, outputs strings.Builder
@@ -113,6 +116,13 @@ func scriptOf(examples []example) string {
 		"mkdir testdata/seeds\ncp $DATA/seeds/kvcached-on-off.md $DATA/seeds/mps-sm-partition.md testdata/seeds\n" +
 		"exec servebench compare --save-baseline baseline.json before.json\n")
 	for i, e := range examples {
+		for _, folder := range sweptFolder.FindAllString(e.command, 1) {
+			fmt.Fprintf(&script, "mkdir %s\n", folder)
+			for _, arm := range []string{"without", "mps-two", "sm-64"} {
+				fmt.Fprintf(&script, "exec servebench run --target a=$URL --metadata arm=%s --num-prompts 2 --random-input-len 8 --random-output-len 2 -o %s.jsonl\n", arm, arm)
+			}
+			fmt.Fprintf(&script, "exec cat without.jsonl mps-two.jsonl sm-64.jsonl\ncp stdout %s/records.jsonl\n", folder)
+		}
 		c, file, redirected := strings.Cut(standIns.Replace(e.command), " > ")
 		fmt.Fprintf(&script, "# %s\n", e.command)
 		if strings.HasPrefix(c, "servebench sim") {
