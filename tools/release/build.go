@@ -18,22 +18,31 @@ type build struct {
 	papers []file           // the licences, the README and the list of changes
 }
 
+// compile builds servebench for a platform in a folder, and returns the program's path.
+// What is in it depends on the commit and the version of Go alone, not on the environment.
+func (r *release) compile(p platform, folder string) (string, error) {
+	name := filepath.Join(folder, p.program())
+	linked := fmt.Sprintf("-s -w -X %s.linked=%s -X %s.linkedCommit=%s", versionPackage, r.version.described, versionPackage, r.commit)
+	c := exec.Command("go", "build", "-trimpath", "-ldflags="+linked, "-o", name, "./cmd/servebench")
+	c.Env = append(os.Environ(), "CGO_ENABLED=0", "GOFLAGS=-buildvcs=false", "GOEXPERIMENT=", "GOOS="+p.os, "GOARCH="+p.arch, "GOAMD64=v1", "GOARM64=v8.0")
+	if text, err := c.CombinedOutput(); err != nil {
+		return "", fmt.Errorf("go build: %w\n%s", err, text)
+	}
+	return name, nil
+}
+
 const versionPackage = "github.com/servebench/servebench/cmd/servebench/internal/version"
 
-// build builds servebench. What is in the binary depends on the commit and the version
-// of Go alone, not on the environment.
+// build builds servebench for a platform.
 func (r *release) build(p platform) (*build, error) {
 	folder, err := os.MkdirTemp("", "servebench-release")
 	if err != nil {
 		return nil, err
 	}
 	defer os.RemoveAll(folder)
-	name := filepath.Join(folder, p.program())
-	linked := fmt.Sprintf("-s -w -X %s.linked=%s -X %s.linkedCommit=%s", versionPackage, r.version.described, versionPackage, r.commit)
-	compile := exec.Command("go", "build", "-trimpath", "-ldflags="+linked, "-o", name, "./cmd/servebench")
-	compile.Env = append(os.Environ(), "CGO_ENABLED=0", "GOFLAGS=-buildvcs=false", "GOEXPERIMENT=", "GOOS="+p.os, "GOARCH="+p.arch, "GOAMD64=v1", "GOARM64=v8.0")
-	if text, err := compile.CombinedOutput(); err != nil {
-		return nil, fmt.Errorf("go build: %w\n%s", err, text)
+	name, err := r.compile(p, folder)
+	if err != nil {
+		return nil, err
 	}
 	b := &build{platform: p}
 	if b.binary, err = os.ReadFile(name); err != nil {
@@ -46,11 +55,13 @@ func (r *release) build(p platform) (*build, error) {
 	return b, err
 }
 
-// archive is the binary and its papers in one folder: a tar, or a zip for Windows.
+// archive is the binary, its papers and its aids in one folder: a tar, or a zip for
+// Windows.
 func (r *release) archive(b *build) artifact {
 	name := fmt.Sprintf("servebench-%s-%s-%s", r.version.number, b.os, b.arch)
 	files := []file{{b.program(), 0o755, b.binary}}
 	files = append(files, b.papers...)
+	files = append(files, r.aids...)
 	for i := range files {
 		files[i].name = name + "/" + files[i].name
 	}

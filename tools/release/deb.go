@@ -64,6 +64,14 @@ func (r *release) debFiles(b *build) []file {
 			files = append(files, file{"./usr/share/doc/servebench/" + p.name, p.mode, p.data})
 		}
 	}
+	for _, a := range r.aids {
+		folder, name := path.Split(a.name)
+		if folder == manualFolder {
+			files = append(files, file{"./usr/share/man/man1/" + name + ".gz", a.mode, gzipped(a.data)})
+		} else {
+			files = append(files, file{"./usr/share/" + completions[name].debian, a.mode, a.data})
+		}
+	}
 	return withFolders(files)
 }
 

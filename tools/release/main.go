@@ -54,6 +54,9 @@ func run(args []string) error {
 		return err
 	}
 	r := &release{version: v, commit: *commit, time: time.Unix(*seconds, 0).UTC()}
+	if r.aids, err = r.findAids(); err != nil {
+		return err
+	}
 	return r.write(*out, chosen)
 }
 
@@ -78,6 +81,7 @@ type release struct {
 	version version
 	commit  string
 	time    time.Time // of the commit, and of each file in an archive
+	aids    []file    // what helps to use the program: manual pages and completions
 }
 
 // An artifact is one file of a release.

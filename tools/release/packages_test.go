@@ -12,6 +12,7 @@ import (
 	"io"
 	"io/fs"
 	"runtime/debug"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -30,12 +31,14 @@ func small(t *testing.T, name string) (*release, *build) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return &release{version: v, commit: "1234abc", time: time.Unix(1790000000, 0).UTC()}, &build{
-		platform: chosen[0],
-		binary:   []byte("a program\n"),
-		info:     &debug.BuildInfo{GoVersion: "go1.26.8", Main: debug.Module{Path: "example.com/p"}, Deps: []*debug.Module{{Path: "example.com/d", Version: "v1.0.0", Sum: "h1:AAAA"}}},
-		papers:   []file{{"LICENSE", 0o644, []byte("a licence\n")}, {"README.md", 0o644, []byte("read\n")}, {noticesName, 0o644, []byte("uPlot 1.6.32, of npm\n")}},
-	}
+	return &release{version: v, commit: "1234abc", time: time.Unix(1790000000, 0).UTC(), aids: []file{
+			{"man/servebench.1", 0o644, []byte(".TH\n")}, {"completions/_servebench", 0o644, []byte("#compdef\n")},
+		}}, &build{
+			platform: chosen[0],
+			binary:   []byte("a program\n"),
+			info:     &debug.BuildInfo{GoVersion: "go1.26.8", Main: debug.Module{Path: "example.com/p"}, Deps: []*debug.Module{{Path: "example.com/d", Version: "v1.0.0", Sum: "h1:AAAA"}}},
+			papers:   []file{{"LICENSE", 0o644, []byte("a licence\n")}, {"README.md", 0o644, []byte("read\n")}, {noticesName, 0o644, []byte("uPlot 1.6.32, of npm\n")}},
+		}
 }
 
 func TestWheelHasTheProgramAndARecordOfItsFiles(t *testing.T) {
@@ -125,14 +128,14 @@ func TestImageIsALayoutWhoseBlobsHaveTheDigestsOfTheirNames(t *testing.T) {
 	}
 }
 
-func TestDebianPackageHasItsThreeMembers(t *testing.T) {
+func TestDebianPackageHasItsMembersAndFiles(t *testing.T) {
 	r, b := small(t, "linux/arm64")
 	deb := r.deb(b)
 	if want := "servebench_0.2.0_arm64.deb"; deb.name != want {
 		t.Errorf("its name is %s, want %s", deb.name, want)
 	}
 	rest, ok := bytes.CutPrefix(deb.data, []byte("!<arch>\n"))
-	var names []string
+	var names, installed []string
 	for ok && len(rest) > 0 {
 		var size int
 		header := string(rest[:60])
@@ -140,10 +143,24 @@ func TestDebianPackageHasItsThreeMembers(t *testing.T) {
 			t.Fatalf("header %q: %v", header, err)
 		}
 		names = append(names, strings.TrimSpace(header[:16]))
+		if strings.HasPrefix(header, "data.tar.gz ") {
+			data, err := gzip.NewReader(bytes.NewReader(rest[60 : 60+size]))
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, f := range untar(t, data) {
+				installed = append(installed, f.name)
+			}
+		}
 		rest = rest[60+size+size%2:]
 	}
 	if diff := cmp.Diff([]string{"debian-binary", "control.tar.gz", "data.tar.gz"}, names); diff != "" {
 		t.Errorf("members (-want +got):\n%s", diff)
+	}
+	for _, name := range []string{"./usr/bin/servebench", "./usr/share/man/man1/servebench.1.gz", "./usr/share/zsh/vendor-completions/_servebench", "./usr/share/doc/servebench/copyright"} {
+		if !slices.Contains(installed, name) {
+			t.Errorf("it lacks %s of %q", name, installed)
+		}
 	}
 }
 

@@ -92,7 +92,7 @@ func tryDeb(t *testing.T, dist string) {
 	if _, err := exec.LookPath("lintian"); err != nil {
 		t.Skip("lintian is not installed: nothing else judges the package")
 	}
-	tool(t, "lintian", "--allow-root", "--fail-on", "error,warning", "--suppress-tags", "no-manual-page", only(t, dist, "*.deb"))
+	tool(t, "lintian", "--allow-root", "--fail-on", "error,warning", only(t, dist, "*.deb"))
 }
 
 func tryChecksums(t *testing.T, dist string) {
