@@ -324,7 +324,7 @@ func (c *compareCommand) save(args []string, dash int) error {
 	if err != nil {
 		return err
 	}
-	b, err := compare.NewBaseline(runs)
+	b, err := compare.NewBaseline(runs, c.gate)
 	if err != nil {
 		return exitError{fmt.Errorf("no baseline: %w", err), exitNoVerdict}
 	}

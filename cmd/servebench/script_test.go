@@ -29,6 +29,7 @@ func TestMain(m *testing.M) {
 			limitFiles(os.Getenv("FILE_LIMIT"))
 			os.Exit(servebench(context.Background(), os.Args[1:]))
 		},
+		"gh-stand-in": standIn(standInGH), "docker-stand-in": standIn(standInDocker),
 	})
 }
 

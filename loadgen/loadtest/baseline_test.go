@@ -34,7 +34,7 @@ func keep(t *testing.T, noise float64) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	b, err := compare.NewBaseline(runs)
+	b, err := compare.NewBaseline(runs, compare.Gate{})
 	if err != nil {
 		t.Fatal(err)
 	}

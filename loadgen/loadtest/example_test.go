@@ -43,7 +43,7 @@ func ExampleBaseline() {
 		fmt.Println(err)
 		return
 	}
-	kept, err := compare.NewBaseline(runs)
+	kept, err := compare.NewBaseline(runs, compare.Gate{})
 	if err != nil {
 		fmt.Println(err)
 		return

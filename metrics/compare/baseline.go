@@ -7,6 +7,7 @@ import (
 	"io"
 	"math"
 	"os"
+	"slices"
 
 	"github.com/servebench/servebench/metrics"
 )
@@ -24,17 +25,23 @@ const repeatability = 2.8
 
 // NewBaseline measures the noise floor of runs of one thing. It is the repeatability
 // limit of single runs, although several are compared: all runs of a later session share
-// what changed since, and no number of them averages that out.
-func NewBaseline(runs []*Run) (*Baseline, error) {
+// what changed since, and no number of them averages that out. A run with more failures than
+// the gate allows makes no baseline, nor does a SUSPECT one without "suspect" in the gate's
+// Despite.
+func NewBaseline(runs []*Run, gate Gate) (*Baseline, error) {
 	b := &Baseline{Runs: runs, Noise: map[string]float64{}}
 	if len(runs) < 2 {
 		return nil, errors.New("a baseline needs at least two runs: how much they differ is its noise floor")
 	}
 	for i, r := range runs {
-		if why := r.fault(0); why != "" {
+		if why := r.fault(gate.Allowed); why != "" {
 			return nil, fmt.Errorf("run %d: %s, so there is nothing to compare with", i+1, why)
 		}
-		for _, why := range append(r.lacks(), r.Doubts...) {
+		doubts := r.lacks()
+		if !slices.Contains(gate.Despite, "suspect") {
+			doubts = append(doubts, r.Doubts...)
+		}
+		for _, why := range doubts {
 			return nil, fmt.Errorf("run %d: %s, so there is nothing to compare with", i+1, why)
 		}
 	}

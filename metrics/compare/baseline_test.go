@@ -14,7 +14,7 @@ func ttfts(values ...float64) []*Run {
 
 // numpy 2.4.6: 2.8 · std(log(values), ddof=1).
 func TestNoiseFloorIsTheRepeatabilityLimit(t *testing.T) {
-	b, err := NewBaseline(ttfts(100, 103, 98, 101))
+	b, err := NewBaseline(ttfts(100, 103, 98, 101), Gate{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -26,7 +26,7 @@ func TestNoiseFloorIsTheRepeatabilityLimit(t *testing.T) {
 	}
 	for _, rate := range []string{"4", "nought", "inf 2"} { // some come before inf, some after
 		loads := slices.Concat(ttfts(100, 103, 98, 101), alike(4, asks("request-rate", rate)))
-		if b, err = NewBaseline(loads); err != nil || !near(b.Noise["median_ttft"], 0.058010178490065456) {
+		if b, err = NewBaseline(loads, Gate{}); err != nil || !near(b.Noise["median_ttft"], 0.058010178490065456) {
 			t.Errorf("runs under another load are not alike: %v, %v", b.Noise["median_ttft"], err)
 		}
 	}
@@ -48,7 +48,7 @@ func TestNoMarginIsLessThanTheNoiseFloor(t *testing.T) {
 }
 
 func TestBaselineIsReadAsWritten(t *testing.T) {
-	b, err := NewBaseline(ttfts(100, 103, 98, 101))
+	b, err := NewBaseline(ttfts(100, 103, 98, 101), Gate{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -77,7 +77,7 @@ func TestBadRunsAreNoBaseline(t *testing.T) {
 		{"twice", alike(4, func(_ int, r *Run) { r.ID = "r" }), "run r is there twice"},
 		{"cut", alike(4, func(_ int, r *Run) { r.Doubts = []string{"it was cut short"} }), "run 1: it was cut short, so there is nothing"},
 	} {
-		if _, err := NewBaseline(test.runs); err == nil || !strings.HasPrefix(err.Error(), test.want) {
+		if _, err := NewBaseline(test.runs, Gate{}); err == nil || !strings.HasPrefix(err.Error(), test.want) {
 			t.Errorf("%s: %v", test.name, err)
 		}
 	}
@@ -94,8 +94,22 @@ func TestBadRunsAreNoBaseline(t *testing.T) {
 	}
 }
 
+// What a gate lets pass may be kept to compare with.
+func TestGateSaysWhichRunsMakeABaseline(t *testing.T) {
+	doubtful := alike(4, func(_ int, r *Run) { r.Doubts, r.Failed = []string{"SUSPECT: lag"}, 1 })
+	if _, err := NewBaseline(doubtful, Gate{Allowed: 0.01}); err == nil || !strings.Contains(err.Error(), "SUSPECT: lag") {
+		t.Errorf("%v", err)
+	}
+	if _, err := NewBaseline(doubtful, Gate{Despite: []string{"suspect"}}); err == nil || !strings.Contains(err.Error(), "1 of 101 requests failed") {
+		t.Errorf("%v", err)
+	}
+	if b, err := NewBaseline(doubtful, Gate{Allowed: 0.01, Despite: []string{"suspect"}}); err != nil || len(b.Runs) != 4 {
+		t.Errorf("%v", err)
+	}
+}
+
 func FuzzReadBaseline(f *testing.F) {
-	b, err := NewBaseline(alike(4))
+	b, err := NewBaseline(alike(4), Gate{})
 	if err != nil {
 		f.Fatal(err)
 	}

@@ -1,0 +1,213 @@
+package main
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// newJobs makes jobs of one repository on GitHub.
+func newJobs(t *testing.T) func(event, ref string) *workflowJob {
+	t.Helper()
+	if testing.Short() {
+		t.Skip("the steps of the action: in go test without -short")
+	}
+	if runtime.GOOS == "windows" {
+		t.Skip("the steps of the action are for bash")
+	}
+	bin := t.TempDir()
+	for _, name := range []string{"gh", "docker"} {
+		if err := os.WriteFile(filepath.Join(bin, name), []byte("#!/bin/sh\nexec "+name+"-stand-in \"$@\"\n"), 0o700); err != nil {
+			t.Fatal(err)
+		}
+	}
+	g, containers := newGitHub(t), t.TempDir()
+	return func(event, ref string) *workflowJob {
+		return &workflowJob{t: t, github: g, event: event, ref: "refs/heads/" + ref, path: []string{bin}, env: []string{"FAKE_DOCKER=" + containers, "FAKE_IMAGE=example/server:1"}, workspace: workspace(t)}
+	}
+}
+
+// workspace has a gate for a busy machine: only a median TPOT of more than twice the old one
+// is REGRESSED.
+func workspace(t *testing.T) string {
+	dir := t.TempDir()
+	gate := "margin: {median_tpot: 100%}\nadvisory: [output_throughput, median_ttft]\ndespite: [suspect]\n"
+	if err := os.WriteFile(filepath.Join(dir, "gate.yml"), []byte(gate), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return dir
+}
+
+// fastServer and slowServer are commands of servers. That they differ is seen on any machine.
+const (
+	fastServer = "servebench sim --port ${port} --step-base 10ms"
+	slowServer = "servebench sim --port ${port} --step-base 150ms"
+)
+
+// with are the inputs of a job with that server, and some others by name and value.
+func with(server string, others ...string) map[string]string {
+	inputs := map[string]string{
+		"binary": "servebench", "server": server, "restarts": "4", "gate": "gate.yml",
+		"load": "num-prompts: 4\nrandom-input-len: 8\nrandom-output-len: 4\n",
+	}
+	for pair := range slices.Chunk(others, 2) {
+		inputs[pair[0]] = pair[1]
+	}
+	return inputs
+}
+
+// The steps of action.yml, in the order in which a repository meets them.
+func TestActionGates(t *testing.T) {
+	job := newJobs(t)
+	t.Parallel()
+
+	first := job("pull_request", "feature").run(with(fastServer))
+	first.wants("NO VERDICT", 3, "title=servebench NO VERDICT::there is no baseline", "title=servebench NO BASELINE::There is no baseline servebench-baseline from a successful run on main",
+		"update-baseline: true to make it", "## NO VERDICT", "docs/ci.md#no-verdict", "<summary>Each run</summary>", "!REGRESSED")
+	if report := readText(t, filepath.Join(first.outputs["folder"], "compare.xml")); !strings.Contains(report, `errors="1"`) || !strings.Contains(report, `failures="0"`) {
+		t.Error(report)
+	}
+	job("push", "main").run(with(fastServer)).wants("NO VERDICT", 3, "NO BASELINE")
+	if kept := first.github.baselines(); kept != nil {
+		t.Errorf("runs made a baseline unasked: %q", kept)
+	}
+
+	for _, elsewhere := range []*workflowJob{job("pull_request", "feature"), job("pull_request", "main"), job("push", "feature")} {
+		elsewhere.run(with(fastServer, "update-baseline", "true")).wants("", 2, "update-baseline: true compares nothing, so it works on main alone")
+	}
+	job("workflow_dispatch", "main").run(with(fastServer, "update-baseline", "true")).wants("BASELINE UPDATED", 0, "## BASELINE UPDATED", "baseline.json: 4 runs")
+
+	job("pull_request", "feature").run(with(fastServer)).wants("PASS", 0, "title=servebench PASS::", "## PASS", "!NO BASELINE")
+	worse := job("pull_request", "feature").run(with(slowServer))
+	worse.wants("REGRESSED", 1, "::error title=servebench REGRESSED::median_tpot went from ", "## REGRESSED", "!NO VERDICT")
+	if report := readText(t, filepath.Join(worse.outputs["folder"], "compare.xml")); !strings.Contains(report, `<failure message="REGRESSED">`) || !strings.Contains(report, `errors="0"`) {
+		t.Error(report)
+	}
+	job("pull_request", "feature").run(with(fastServer, "restarts", "1")).wants("NO VERDICT", 3, "::warning title=servebench NO VERDICT::", "!NO BASELINE", "!REGRESSED")
+	job("pull_request", "feature").run(with("exit 7 # ${port}")).wants("FAILED", 1, "title=servebench FAILED::", "## FAILED", "exit status 7")
+	job("pull_request", "feature").run(with(fastServer, "restarts", "1", "gate", "none.yml")).wants("FAILED", 2, "none.yml: no such file", "title=servebench FAILED::")
+
+	// A run on the default branch keeps the baseline from expiring, as it was.
+	job("push", "main").run(with(slowServer)).wants("REGRESSED", 1)
+	job("schedule", "main").run(with(fastServer)).wants("PASS", 0)
+	if kept := slices.Compact(first.github.baselines()); len(kept) != 1 {
+		t.Errorf("%d different baselines, and one was made", len(kept))
+	}
+}
+
+// Only what a successful run on the default branch has left is a baseline.
+func TestActionTakesNoBaselineFromElsewhere(t *testing.T) {
+	job := newJobs(t)
+	t.Parallel()
+	good := job("push", "main")
+	g, made := good.github, filepath.Join(t.TempDir(), "baseline.json")
+	leave := func(event, ref, text string, change func(run, artifact map[string]any)) {
+		if err := os.WriteFile(made, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		id := g.begin(job(event, ref))
+		g.upload(id, "servebench-baseline", made)
+		g.end(id, true)
+		artifact := g.Artifacts[len(g.Artifacts)-1]
+		change(g.run(id), artifact)
+		g.save()
+	}
+	of := func(artifact map[string]any) map[string]any { return artifact["workflow_run"].(map[string]any) }
+	leave("push", "main", "good", func(_, _ map[string]any) {})
+	leave("pull_request", "main", "of a fork", func(run, artifact map[string]any) { of(artifact)["head_repository_id"] = fork })
+	leave("push", "feature", "of another branch", func(_, _ map[string]any) {})
+	leave("push", "main", "expired", func(_, artifact map[string]any) { artifact["expired"] = true })
+	leave("push", "main", "of a run that failed", func(run, _ map[string]any) { run["conclusion"] = "failure" })
+	leave("pull_request_target", "main", "of a pull request", func(_, _ map[string]any) {})
+	found := job("pull_request", "feature").run(with(fastServer, "restarts", "1"))
+	found.wants("FAILED", 2, "The baseline servebench-baseline is from run 100.", "it is not a baseline", "title=servebench FAILED::", "## FAILED")
+	if text := readText(t, filepath.Join(found.temp, "servebench-baseline", "baseline", "baseline.json")); text != "good" {
+		t.Errorf("the baseline is %q", text)
+	}
+	// Without an answer there is no verdict either.
+	unasked := job("pull_request", "feature")
+	unasked.run(with(fastServer, "token", "")).wants("", 2, "permissions: {actions: read, contents: read}")
+}
+
+// Two servers in turns need no baseline.
+func TestActionComparesTwoServers(t *testing.T) {
+	job := newJobs(t)
+	t.Parallel()
+	job("pull_request", "feature").run(with(slowServer, "old-server", fastServer, "token", "")).wants("REGRESSED", 1, "!BASELINE")
+	job("pull_request", "feature").run(with(fastServer, "old-server", fastServer, "token", "")).wants("PASS", 0)
+}
+
+// An image is started for each run, and stopped. There is no Docker daemon here: a
+// stand-in for the docker command takes its place.
+func TestActionStartsImages(t *testing.T) {
+	job := newJobs(t)
+	t.Parallel()
+	inputs := with("", "image", "example/server:1", "docker-run", "--gpus all\n--ipc=host", "image-args", "--step-base 10ms", "update-baseline", "true")
+	made := job("push", "main").run(inputs)
+	made.wants("BASELINE UPDATED", 0)
+	var calls []string
+	for call := range strings.Lines(readText(t, filepath.Join(strings.TrimPrefix(made.env[0], "FAKE_DOCKER="), "calls"))) {
+		calls = append(calls, strings.TrimSpace(call))
+	}
+	want := []string{`docker image inspect example/server:1`, `docker pull --quiet example/server:1`}
+	for range 4 {
+		want = append(want, `docker run --rm --name servebench-PORT --publish 127.0.0.1:PORT:8000 --gpus all --ipc=host example/server:1 --step-base 10ms`, `docker stop servebench-PORT`)
+	}
+	for i, call := range calls {
+		for word := range strings.FieldsSeq(strings.ReplaceAll(call, ":", " ")) {
+			if name, ok := strings.CutPrefix(word, "servebench-"); ok {
+				calls[i] = strings.ReplaceAll(call, name, "PORT")
+			}
+		}
+	}
+	if !slices.Equal(calls, want) {
+		t.Errorf("%q, want %q", calls, want)
+	}
+	inputs["update-baseline"], inputs["image-args"] = "false", "--step-base 150ms"
+	job("pull_request", "feature").run(inputs).wants("REGRESSED", 1)
+}
+
+// A release is taken by its checksum alone.
+func TestActionInstallsReleases(t *testing.T) {
+	job := newJobs(t)
+	t.Parallel()
+	program, err := exec.LookPath("servebench")
+	if err != nil {
+		t.Fatal(err)
+	}
+	const name = "servebench-1.2.3-linux-amd64"
+	dir := t.TempDir()
+	script := fmt.Sprintf("#!/bin/sh\nexec %s \"$@\"\n", program)
+	if err := os.Mkdir(filepath.Join(dir, name), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(dir, name, "servebench"), []byte(script), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	archive := filepath.Join(dir, name+".tar.gz")
+	if text, err := exec.Command("tar", "-czf", archive, "-C", dir, name).CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, text)
+	}
+	releases := http.NewServeMux()
+	releases.HandleFunc("/v1.2.3/"+name+".tar.gz", func(w http.ResponseWriter, r *http.Request) { http.ServeFile(w, r, archive) })
+	server := httptest.NewServer(releases)
+	t.Cleanup(server.Close)
+	sum := sha256.Sum256([]byte(readText(t, archive)))
+	take := func(version, sum string) *workflowJob {
+		return job("pull_request", "feature").run(with("exit 7 # ${port}", "binary", "", "version", version, "sha256", sum, "releases", server.URL))
+	}
+	take("1.2.3", hex.EncodeToString(sum[:])).wants("FAILED", 1, "servebench version ", "exit status 7")
+	take("1.2.3", strings.Repeat("0", 64)).wants("", 2, "has the checksum "+hex.EncodeToString(sum[:]))
+	take("1.2.3", "").wants("", 2, "give version and sha256")
+	take("1.2.4", hex.EncodeToString(sum[:])).wants("", 22)
+	job("pull_request", "feature").run(with("exit 7 # ${port}", "binary", "no-such-program")).wants("", 2, "binary: there is no program no-such-program")
+}
