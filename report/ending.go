@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"slices"
 	"strings"
 
@@ -20,6 +21,9 @@ type Ending struct {
 	// Name tells the run from others that are shown with it; empty for a single one.
 	Name string
 
+	// Brief shows the weightiest reason alone, in two lines.
+	Brief bool
+
 	// Extended shows everything: the additional metrics, all reasons, notes and warnings.
 	Extended bool
 
@@ -31,6 +35,7 @@ type Ending struct {
 const (
 	mostReasons = 3
 	mostLines   = 8
+	briefLines  = 2
 )
 
 // Write writes the Ending of s. It writes nothing for a Summary without Trust.
@@ -40,6 +45,9 @@ func (e *Ending) Write(w io.Writer, s *metrics.Summary) error {
 	}
 	var whole error
 	if e.Extended {
+		if e.Name != "" {
+			fmt.Fprintf(w, "\n%s\n", e.Name)
+		}
 		whole = additional(w, s, e.Screen.Readable())
 	}
 	return errors.Join(whole, e.Screen.Write(w, e.Lines(s)...))
@@ -57,7 +65,7 @@ func (e *Ending) Lines(s *metrics.Summary) []screen.Line {
 	}
 	p.last = len(p.more(10, 10)) // as long as it may get
 	left := p.verdict(s)
-	if e.Extended {
+	if e.Extended || e.Brief {
 		return p.lines
 	}
 	notes := 0
@@ -89,7 +97,11 @@ type draft struct {
 // add adds an item if there is space for it. It says whether it did.
 func (p *draft) add(label screen.Span, text ...screen.Span) bool {
 	item := screen.Item(label, p.indent, p.width, text...)
-	if most := mostLines - p.last; !p.Extended && len(p.lines)+len(item) > most {
+	most := mostLines - p.last
+	if p.Brief {
+		most = briefLines
+	}
+	if !p.Extended && len(p.lines)+len(item) > most {
 		if len(p.lines) > 0 {
 			return false
 		}
@@ -109,19 +121,34 @@ func (p *draft) verdict(s *metrics.Summary) (left int) {
 	}
 	reasons := reasonsOf(s.Trust)
 	if len(reasons) == 0 {
-		p.add(label, append(name, screen.Span{Text: strings.Join(reassurance(s.Trust), "; ")})...)
+		figures := reassurance(s.Trust)
+		if p.Brief {
+			figures = figures[:min(1, len(figures))]
+		}
+		p.add(label, append(name, screen.Span{Text: strings.Join(figures, "; ")})...)
 	}
 	for i, r := range reasons {
 		text := append(name, screen.Span{Text: strings.Join(r.texts, "; ")})
 		if r.remedy != "" {
 			text = append(text, screen.Span{Text: "→ " + r.remedy, Tone: screen.Strong})
 		}
-		if i >= mostReasons && !p.Extended || !p.add(label, text...) {
+		if i >= p.reasons() || !p.add(label, text...) {
 			return len(reasons) - i
 		}
 		label, name = screen.Span{}, nil
 	}
 	return 0
+}
+
+// reasons are how many are shown at most.
+func (e *Ending) reasons() int {
+	switch {
+	case e.Extended:
+		return math.MaxInt
+	case e.Brief:
+		return 1
+	}
+	return mostReasons
 }
 
 func verdictTone(s *metrics.Summary) screen.Tone {

@@ -35,8 +35,10 @@ func writeExtended(w io.Writer, s *metrics.Summary) error {
 			r.Write(&b)
 		}
 	}
-	if err := course(&b, s); err != nil {
-		return err
+	if s.Slices == nil { // or those that were asked for follow
+		if err := course(&b, s); err != nil {
+			return err
+		}
 	}
 	vllm.Rule(&b, "", '=')
 	_, err := w.Write(b.Bytes())

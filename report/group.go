@@ -5,14 +5,40 @@ import (
 	"fmt"
 	"io"
 
+	"github.com/servebench/servebench/metrics"
 	"github.com/servebench/servebench/metrics/compare"
 	"github.com/servebench/servebench/metrics/pyjson"
 	"github.com/servebench/servebench/metrics/vllm"
 )
 
-// Group writes what the targets of a group did together and to each other, in the whole
-// run and again while all were loaded. It writes nothing for fewer than two targets.
-func Group(w io.Writer, g *compare.Group, v vllm.Version) error {
+// Group writes in tables what the targets of a group did together and to each other, in
+// the whole run and while all were loaded. It writes nothing for fewer than two targets.
+func Group(w io.Writer, g *compare.Group) error {
+	if len(g.Shared) < 2 {
+		return nil
+	}
+	var b bytes.Buffer
+	total := g.Total()
+	fmt.Fprintf(&b, "\nAll targets: %d of %s completed in %s s, %s req/s, %s output tok/s\n", total.Completed,
+		metrics.Counted(total.Completed+total.Failed, "request"), vllm.Decimal(total.Seconds), vllm.Decimal(total.RequestThroughput), vllm.Decimal(total.OutputThroughput))
+	whole := g.Interference()
+	tableNotes(&b, whole, interference(&b, whole, "with the others", "alone"))
+	if window, ok := g.Loaded(); !ok {
+		b.WriteString("\nAt no time were all targets loaded\n")
+	} else {
+		part := g.Within(window)
+		interference(&b, part.Interference(), "while all were loaded ("+between(window)+")", "alone")
+		for _, s := range part.Shared {
+			fmt.Fprintf(&b, "%s: %s\n", s.Header.TargetName(), inside(s.Part))
+		}
+	}
+	_, err := w.Write(b.Bytes())
+	return err
+}
+
+// GroupBlocks writes the block of all targets of a group together, and the blocks of the
+// time while all were loaded. It writes nothing for fewer than two targets.
+func GroupBlocks(w io.Writer, g *compare.Group, v vllm.Version) error {
 	if len(g.Shared) < 2 {
 		return nil
 	}
@@ -20,23 +46,16 @@ func Group(w io.Writer, g *compare.Group, v vllm.Version) error {
 	total := g.Total()
 	b.WriteString("\nAll targets\n")
 	vllm.Block(&b, total, v) // a buffer takes everything
-	interference(&b, g.Interference(), "with the others", "alone")
-	window, ok := g.Loaded()
-	if !ok {
-		b.WriteString("\nAt no time were all targets loaded\n")
-		_, err := w.Write(b.Bytes())
-		return err
+	if window, ok := g.Loaded(); ok {
+		fmt.Fprintf(&b, "\nWhile all targets were loaded, %s\n", between(window))
+		for _, s := range g.Within(window).Shared {
+			fmt.Fprintf(&b, "\n%s: %s\n", s.Header.TargetName(), inside(s.Part))
+			vllm.Block(&b, s, v)
+		}
+		all := total.Within(window)
+		fmt.Fprintf(&b, "\nAll targets: %s\n", inside(all.Part))
+		vllm.Block(&b, all, v)
 	}
-	part := g.Within(window)
-	fmt.Fprintf(&b, "\nWhile all targets were loaded, %s\n", between(window))
-	for _, s := range part.Shared {
-		fmt.Fprintf(&b, "\n%s: %s\n", s.Header.TargetName(), inside(s.Part))
-		vllm.Block(&b, s, v)
-	}
-	all := total.Within(window)
-	fmt.Fprintf(&b, "\nAll targets: %s\n", inside(all.Part))
-	vllm.Block(&b, all, v)
-	interference(&b, part.Interference(), "while all were loaded", "alone while its load was on")
 	_, err := w.Write(b.Bytes())
 	return err
 }

@@ -20,8 +20,8 @@ var measureHeads = []string{
 
 // interference writes what the targets did to each other: a table of each target with
 // the others, alone and how much slower it was, and how fair the sharing was. The
-// heading says when that was.
-func interference(b *bytes.Buffer, in *compare.Interference, shared, alone string) {
+// heading says when that was. It says whether a percentile rests on too few values.
+func interference(b *bytes.Buffer, in *compare.Interference, shared, alone string) (marked bool) {
 	b.WriteString("\nEach target " + shared)
 	if in.Compared {
 		b.WriteString(", against itself " + alone)
@@ -32,29 +32,38 @@ func interference(b *bytes.Buffer, in *compare.Interference, shared, alone strin
 		// What a part completes depends on when it begins more than on the server.
 		measures = measures[:len(measures)-1]
 	}
-	g := twoLined(1, slices.Concat([]string{"|target", "|"}, measureHeads[:len(measures)])...)
-	marked := false
+	g := twoLined(1, slices.Concat([]string{"|target", "|", "|failed"}, measureHeads[:len(measures)])...)
 	for i := range in.Effects {
 		marked = effect(g, &in.Effects[i], measures, in.Compared) || marked
 	}
 	g.text(b)
+	evenness(b, in.Fairness)
+	return marked
+}
+
+// tableNotes explains what stands in tables of interference: the mark, if there is one, and
+// throughput that tells nothing.
+func tableNotes(b *bytes.Buffer, in *compare.Interference, marked bool) {
 	if marked {
 		b.WriteString(few + " " + fewMeans + "\n")
 	}
-	for _, f := range in.Fairness {
-		evenness(b, f)
-	}
 	if in.Bound != nil {
 		b.WriteString("Note:")
-		wrap(b, len("Note:"), truthWidth, "requests to "+strings.Join(in.Bound, ", ")+" were sent at the rate asked for: throughput that is bound by it says little of interference")
+		wrap(b, len("Note:"), groupWidth, "the request rate limits the throughput of "+strings.Join(in.Bound, ", ")+", which therefore says little about interference")
 	}
 }
+
+// groupWidth is the width of texts about several targets.
+const groupWidth = 80
 
 // effect adds the rows of a target, with a column for each measure. It says whether a
 // percentile rests on too few values.
 func effect(g *grid, e *compare.Sharing, measures []compare.Measure, compared bool) (marked bool) {
 	numbers := func(name, what string, s *metrics.Summary) {
-		cells := []string{name, what}
+		cells := []string{name, what, ""}
+		if s != nil && s.Failed > 0 {
+			cells[2] = vllm.Count(s.Failed)
+		}
 		for _, m := range measures {
 			text := orDash(vllm.Decimal(m.Of(s)))
 			if m.Few(s) {
@@ -70,7 +79,7 @@ func effect(g *grid, e *compare.Sharing, measures []compare.Measure, compared bo
 		return marked
 	}
 	numbers("", "alone", e.Alone)
-	cells := []string{"", "slowdown"}
+	cells := []string{"", "slowdown", ""}
 	for _, m := range measures {
 		cells = append(cells, times(e.Slowdown(m)))
 	}
@@ -94,17 +103,23 @@ var fairnessNames = map[string]string{
 	"tpot_slowdown":     "slowdown of mean TPOT",
 }
 
-func evenness(b *bytes.Buffer, f compare.Fairness) {
-	of := fairnessNames[f.Of]
-	if math.IsNaN(f.Jain) {
-		fmt.Fprintf(b, "Fairness of the %s: not known\n", of)
+// evenness writes a table of how fair the sharing was.
+func evenness(b *bytes.Buffer, all []compare.Fairness) {
+	if len(all) == 0 {
 		return
 	}
-	ratio := vllm.Decimal(f.Ratio)
-	if math.IsInf(f.Ratio, 1) {
-		ratio = "∞"
+	g := &grid{heads: 1, names: 1, rows: [][]string{{"Fairness (1 is even)", "Jain's index", "most/least"}}}
+	for _, f := range all {
+		index, ratio := "-", "-"
+		if !math.IsNaN(f.Jain) {
+			index, ratio = fmt.Sprintf("%.3f", f.Jain), vllm.Decimal(f.Ratio)
+		}
+		if math.IsInf(f.Ratio, 1) {
+			ratio = "∞"
+		}
+		g.add(fairnessNames[f.Of], index, ratio)
 	}
-	fmt.Fprintf(b, "Fairness of the %s: Jain's index %.3f (1 is even), most / least %s\n", of, f.Jain, ratio)
+	g.text(b)
 }
 
 // interferenceObject is the object "interference" of a result file. It has the measures

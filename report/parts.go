@@ -1,13 +1,16 @@
 package report
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"io"
 	"math"
+	"slices"
 	"time"
 
 	"github.com/servebench/servebench/metrics"
+	"github.com/servebench/servebench/metrics/compare"
 	"github.com/servebench/servebench/metrics/vllm"
 )
 
@@ -43,8 +46,8 @@ func (p *Parts) Any() bool { return p.Window != nil || p.Slice > 0 || p.Extended
 // Cut puts the parts into s. It warns of those that there are not.
 func (p *Parts) Cut(talk io.Writer, s *metrics.Summary) {
 	if s.Trace == nil {
-		if p.Any() {
-			fmt.Fprintln(talk, "WARNING: --window, --slice and --extended need single requests, as a record stream has them that is not compact (servebench run -o)")
+		if p.Window != nil || p.Slice > 0 {
+			fmt.Fprintln(talk, "WARNING: --window and --slice need single requests: record a stream that is not compact (servebench run -o)")
 		}
 		return
 	}
@@ -76,6 +79,36 @@ func (p *Parts) Show(out io.Writer, s *metrics.Summary, v vllm.Version) error {
 		extended = writeExtended(out, s)
 	}
 	return errors.Join(extended, Window(out, s, v), writeSlices(out, s))
+}
+
+// Targets writes what the targets of one repeat came to: how they fared together, if that
+// is known, then of each run the parts that were asked for. The blocks follow if Extended,
+// and where nothing else is known.
+func (p *Parts) Targets(w io.Writer, sums []*metrics.Summary, v vllm.Version) error {
+	var errs []error
+	var b bytes.Buffer
+	groups := slices.DeleteFunc(compare.Groups(sums), func(g compare.Group) bool {
+		return len(g.Shared) < 2 || slices.ContainsFunc(g.Shared, func(s *metrics.Summary) bool { return s.Trace == nil })
+	})
+	for _, g := range groups {
+		errs = append(errs, Group(&b, &g))
+	}
+	for _, s := range sums {
+		var parts bytes.Buffer
+		if p.Extended || len(groups) == 0 {
+			errs = append(errs, vllm.Block(&parts, s, v))
+		}
+		if errs = append(errs, p.Show(&parts, s, v)); parts.Len() > 0 {
+			fmt.Fprintf(&b, "\n%s\n%s", s.Header.TargetName(), &parts)
+		}
+	}
+	if p.Extended {
+		for _, g := range groups {
+			errs = append(errs, GroupBlocks(&b, &g, v))
+		}
+	}
+	_, err := w.Write(b.Bytes())
+	return errors.Join(append(errs, err)...)
 }
 
 // of is the window in s, no longer than its measured part.

@@ -75,7 +75,10 @@ func TestGroupsAreAsInTheGoldenFiles(t *testing.T) {
 	failed.Shared[1] = summed(failed.Shared[1])
 	for name, g := range map[string]*compare.Group{"group": two(true), "group-shared": two(false), "group-apart": apart, "group-failed": failed} {
 		var b bytes.Buffer
-		if err := Group(&b, g, vllm.Version{}); err != nil {
+		if err := Group(&b, g); err != nil {
+			t.Fatal(err)
+		}
+		if err := GroupBlocks(&b, g, vllm.Version{}); err != nil {
 			t.Fatal(err)
 		}
 		narrow(t, b.String())
@@ -111,7 +114,7 @@ func TestATargetAmongNoOthersIsNoGroup(t *testing.T) {
 	g := two(true)
 	g.Shared = g.Shared[:1]
 	var b bytes.Buffer
-	if err := Group(&b, g, vllm.Version{}); err != nil || b.Len() > 0 {
+	if err := Group(&b, g); err != nil || b.Len() > 0 {
 		t.Errorf("%q, %v", b.String(), err)
 	}
 	if err := GroupJSON(&b, g, vllm.Version{}); err != nil || b.Len() > 0 {

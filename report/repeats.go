@@ -10,11 +10,14 @@ import (
 
 	"github.com/servebench/servebench/metrics"
 	"github.com/servebench/servebench/metrics/compare"
+	"github.com/servebench/servebench/report/screen"
 )
 
-// Repeats writes repeated runs of one or of several targets side by side, how much they
-// differ, and by how much targets slow each other down.
-func Repeats(w io.Writer, several bool, sums []*metrics.Summary) error {
+// Repeats writes by how much targets slow each other down, if there are several, then the
+// repeated runs side by side. How much these differ follows for a single target, and if
+// Extended. On a terminal the table has its width; elsewhere it is Markdown, with all
+// numbers.
+func (p *Parts) Repeats(w io.Writer, shown screen.Screen, several bool, sums []*metrics.Summary) error {
 	var table Table
 	repeats := map[string]int{}
 	for _, s := range sums {
@@ -27,9 +30,17 @@ func Repeats(w io.Writer, several bool, sums []*metrics.Summary) error {
 		table = append(table, Row{Labels: append(labels, metrics.KV{Key: "repeat", Value: fmt.Sprint(repeats[name])}), Summary: s})
 	}
 	var b bytes.Buffer
+	errs := []error{PairedBySeries(&b, sums)}
 	b.WriteByte('\n')
-	errs := []error{table.Markdown(&b)}
+	if shown.IsTerminal() {
+		errs = append(errs, table.Text(&b, shown.Width, "a page (servebench report --html) and in --format json"))
+	} else {
+		errs = append(errs, table.Markdown(&b))
+	}
 	names, runs := metrics.By(sums, func(s *metrics.Summary) string { return s.Header.TargetName() })
+	if several && !p.Extended {
+		names = nil
+	}
 	for _, name := range names {
 		title := "Over all repeats"
 		if several {
@@ -38,7 +49,6 @@ func Repeats(w io.Writer, several bool, sums []*metrics.Summary) error {
 		b.WriteByte('\n')
 		errs = append(errs, spread(&b, title, runs[name]))
 	}
-	errs = append(errs, PairedBySeries(&b, sums))
 	_, err := w.Write(b.Bytes())
 	return errors.Join(append(errs, err)...)
 }

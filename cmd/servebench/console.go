@@ -12,13 +12,11 @@ import (
 	"github.com/servebench/servebench/loadgen"
 	"github.com/servebench/servebench/loadgen/progress"
 	"github.com/servebench/servebench/metrics"
-	"github.com/servebench/servebench/metrics/compare"
 	"github.com/servebench/servebench/metrics/vllm"
-	"github.com/servebench/servebench/report"
 )
 
 // A console prints what vLLM's client prints before its block, in the words of a release,
-// and all else that is said meanwhile.
+// and all other talk of the run.
 type console struct {
 	out     io.Writer // what vLLM's client prints
 	talk    io.Writer // all else
@@ -36,7 +34,7 @@ func (c *console) to(target string) (out, talk io.Writer) {
 		c.targets = map[string]io.Writer{}
 	}
 	if c.targets[target] == nil {
-		c.targets[target] = &prefixed{w: c.talk, prefix: target + ": "}
+		c.targets[target] = &prefixed{w: c.talk, prefix: target + ": ", said: map[string]bool{}}
 	}
 	return c.targets[target], c.targets[target]
 }
@@ -46,9 +44,16 @@ const temperatureWarning = "WARNING: vllm bench serve no longer sets temperature
 	"The default will be determined on the server side and can be model/API specific. " +
 	"For the old behavior, include --temperature=0."
 
-// Step prints the lines that vLLM's client has at a step, if the release has them.
+// Step prints the lines that vLLM's client has at a step, if the release has them. Of
+// several targets it prints those that say something of a target.
 func (c *console) Step(s loadgen.Step) {
 	out, _ := c.to(s.Target)
+	switch s.Kind {
+	case loadgen.FindingModel, loadgen.Prepared, loadgen.Rehearsing, loadgen.Ready, loadgen.Starting:
+		if c.several {
+			return
+		}
+	}
 	since := func(minor, patch int, format string, args ...any) {
 		if c.version.Since(minor, patch) {
 			fmt.Fprintf(out, format+"\n", args...)
@@ -98,7 +103,7 @@ func (c *console) Step(s loadgen.Step) {
 		if s.Config.SelfTimed {
 			since(23, 0, "Self timing is set, using the timestamps from the trace file.")
 		} else {
-			announceRate(out, &s.Config)
+			c.announceRate(out, &s.Config)
 		}
 		if s.Probes {
 			since(27, 0, "Probe request rate: %s req/s", metrics.FormatFloat(s.Plan.Traffic.ProbeRate))
@@ -106,27 +111,35 @@ func (c *console) Step(s loadgen.Step) {
 	}
 }
 
-// announceRate prints what vLLM's client prints of the load.
-func announceRate(out io.Writer, c *metrics.Config) {
-	switch r := c.RampUp; {
+// announceRate prints what vLLM's client prints of the load: of several targets in one line
+// each.
+func (c *console) announceRate(out io.Writer, load *metrics.Config) {
+	var lines []string
+	say := func(format string, args ...any) { lines = append(lines, fmt.Sprintf(format, args...)) }
+	switch r := load.RampUp; {
 	case r != nil:
-		fmt.Fprintf(out, "Traffic ramp-up strategy: %s.\n", r.Strategy)
-		fmt.Fprintf(out, "Will increase RPS from %d to %d RPS over the duration of the benchmark.\n", r.Start, r.End)
-	case c.RateCurve != "":
-		fmt.Fprintf(out, "Traffic rate curve: %s\n", c.RateCurve)
+		say("Traffic ramp-up strategy: %s.", r.Strategy)
+		say("Will increase RPS from %d to %d RPS over the duration of the benchmark.", r.Start, r.End)
+	case load.RateCurve != "":
+		say("Traffic rate curve: %s", load.RateCurve)
 	default:
-		fmt.Fprintf(out, "Traffic request rate: %s\n", metrics.FormatFloat(c.RequestRate))
+		say("Traffic request rate: %s", metrics.FormatFloat(load.RequestRate))
 	}
 	distribution := "Gamma distribution"
-	if c.Burstiness == 1 {
+	if load.Burstiness == 1 {
 		distribution = "Poisson process"
 	}
-	fmt.Fprintf(out, "Burstiness factor: %s (%s)\n", metrics.FormatFloat(c.Burstiness), distribution)
+	say("Burstiness factor: %s (%s)", metrics.FormatFloat(load.Burstiness), distribution)
 	limit := "None"
-	if c.MaxConcurrency > 0 {
-		limit = fmt.Sprint(c.MaxConcurrency)
+	if load.MaxConcurrency > 0 {
+		limit = fmt.Sprint(load.MaxConcurrency)
 	}
-	fmt.Fprintf(out, "Maximum request concurrency: %s\n", limit)
+	say("Maximum request concurrency: %s", limit)
+	between := "\n"
+	if c.several {
+		between = "; "
+	}
+	fmt.Fprintln(out, strings.Join(lines, between))
 }
 
 // unaligned says as vLLM's client does why /tokenize is of no use. Where that shows
@@ -169,41 +182,21 @@ func (c *console) warn(warnings []string) {
 	}
 }
 
-// head says which of several targets a block is of.
-func (c *console) head(s *metrics.Summary) {
+// about is the writer for talk of a run. Where there are several targets each line begins with
+// the name of its target.
+func (c *console) about(s *metrics.Summary) io.Writer {
 	if !c.several {
-		return
+		return c.talk
 	}
-	fmt.Fprintf(c.out, "\n%s\n", s.Header.TargetName())
-	if c.talk != c.out {
-		fmt.Fprintf(c.talk, "\n%s\n", s.Header.TargetName())
-	}
+	return &prefixed{w: c.talk, prefix: s.Header.TargetName() + ": "}
 }
 
-// compare writes what all targets did together, and what they did to each other.
-func (c *console) compare(done []*loadgen.Result) error {
-	var sums []*metrics.Summary
-	for _, r := range done {
-		if r.Trace == nil {
-			return nil // there were too many requests to keep, as their warnings say
-		}
-		sums = append(sums, r.Summary)
-	}
-	var errs []error
-	for _, g := range compare.Groups(sums) {
-		errs = append(errs, report.Group(c.out, &g, c.version))
-	}
-	if err := errors.Join(errs...); err != nil {
-		return exitError{err, exitNo}
-	}
-	return nil
-}
-
-// A prefixed writer puts a text before each line. It is safe for concurrent use
+// A prefixed writer puts a text before each line, and may leave out what it has written. It is safe for concurrent use
 // where w is.
 type prefixed struct {
 	w      io.Writer
 	prefix string
+	said   map[string]bool // lines that are not said again; nil where all are
 
 	mu   sync.Mutex
 	rest []byte // of a line whose end has not come
@@ -219,7 +212,12 @@ func (p *prefixed) Write(text []byte) (int, error) {
 		if !ok {
 			break
 		}
-		whole.WriteString(p.prefix + string(line) + "\n")
+		if !p.said[string(line)] {
+			whole.WriteString(p.prefix + string(line) + "\n")
+		}
+		if p.said != nil {
+			p.said[string(line)] = true
+		}
 		p.rest = rest
 	}
 	if whole.Len() > 0 {

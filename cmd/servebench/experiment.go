@@ -64,15 +64,11 @@ func (e *experiment) run(ctx context.Context) (err error) {
 	}
 	err = e.load(ctx, plan)
 	if e.Repeat > 1 && len(e.done) > 0 {
-		var sums []*metrics.Summary
-		for _, r := range e.done {
-			sums = append(sums, r.Summary)
-		}
-		if unprinted := report.Repeats(e.out, e.several, sums); unprinted != nil {
+		if unprinted := e.Results.Parts.Repeats(e.out, screen.Of(e.out), e.several, e.summaries(e.done)); unprinted != nil {
 			err = errors.Join(err, exitError{unprinted, exitNo})
 		}
 	}
-	err = errors.Join(err, e.unwritten, closed(plan.Keep.Records.Close(wait)), closed(plan.Keep.Intervals.Close(wait)))
+	err = errors.Join(err, e.tellMore(), e.unwritten, closed(plan.Keep.Records.Close(wait)), closed(plan.Keep.Intervals.Close(wait)))
 	if _, stopped := errors.AsType[loadgen.AbortError](err); err == nil || stopped {
 		return cmp.Or(err, e.outcome(ctx))
 	}
@@ -162,9 +158,19 @@ func (o *options) plan() *loadgen.Plan {
 func (e *experiment) Step(s loadgen.Step) {
 	if s.Kind != loadgen.RepeatDone {
 		e.console.Step(s)
-	} else if e.several && s.Count > 0 {
-		e.unwritten = errors.Join(e.unwritten, e.compare(e.done[len(e.done)-s.Count:]))
+	} else if e.several && s.Count > 0 && (e.Repeat == 1 || e.Results.Parts.Any()) {
+		if err := e.Results.Parts.Targets(e.out, e.summaries(e.done[len(e.done)-s.Count:]), e.version); err != nil {
+			e.unwritten = errors.Join(e.unwritten, exitError{err, exitNo})
+		}
 	}
+}
+
+// summaries are the Summaries of results.
+func (e *experiment) summaries(done []*loadgen.Result) (sums []*metrics.Summary) {
+	for _, r := range done {
+		sums = append(sums, r.Summary)
+	}
+	return sums
 }
 
 // Loading shows the progress, and tells whoever asks for metrics.
@@ -192,26 +198,25 @@ func (e *experiment) Done(r *loadgen.Result) {
 }
 
 func (e *experiment) tell(r *loadgen.Result) error {
-	s, results := r.Summary, e.results(r)
+	s, results, talk := r.Summary, e.results(r), e.about(r.Summary)
 	tellPart(e.talk, &r.Plan.Shard)
-	e.head(s)
-	results.Parts.Cut(e.talk, s)
-	var block bytes.Buffer
-	printed := errors.Join(vllm.Failures(&block, s, e.version), vllm.Block(&block, s, e.version), results.Parts.Show(&block, s, e.version))
-	if _, err := e.out.Write(block.Bytes()); err != nil {
-		printed = fmt.Errorf("printing the result block: %w", err)
+	results.Parts.Cut(talk, s)
+	var printed error
+	if !e.several { // of several targets the tables come first
+		printed = e.print(s, &results.Parts)
 	}
-	e.warn(s.Warnings)
+	for _, w := range s.Warnings {
+		fmt.Fprintln(talk, "WARNING:", w)
+	}
 	shown := screen.Of(e.talk)
-	said := report.Causes(e.talk, s, shown.Readable())
+	said := report.Causes(talk, s, shown.Readable())
 	if s.Completed > 0 { // if not, it comes last
 		for _, advice := range (&loadgen.Adviser{Plan: r.Plan, TokenIDs: r.TokenIDs}).On(s) {
-			fmt.Fprintln(e.talk, "  "+advice)
+			fmt.Fprintln(talk, "  "+advice)
 		}
 	}
-	ending := report.Ending{Screen: shown, Extended: results.Parts.Extended, More: e.rest()}
-	said = errors.Join(said, ending.Write(e.talk, s))
-	err := errors.Join(printed, said)
+	ending := report.Ending{Screen: shown, Name: s.Header.TargetName(), Brief: e.several, Extended: results.Parts.Extended, More: e.rest()}
+	err := errors.Join(printed, said, ending.Write(e.talk, s))
 	if !e.withheld {
 		err = errors.Join(err, results.Write(s))
 	}
@@ -219,6 +224,24 @@ func (e *experiment) tell(r *loadgen.Result) error {
 		return exitError{err, exitNo}
 	}
 	return nil
+}
+
+// print prints the block of a run, and the parts of it that were asked for.
+func (e *experiment) print(s *metrics.Summary, parts *report.Parts) error {
+	var block bytes.Buffer
+	err := errors.Join(vllm.Failures(&block, s, e.version), vllm.Block(&block, s, e.version), parts.Show(&block, s, e.version))
+	if _, err := e.out.Write(block.Bytes()); err != nil {
+		return fmt.Errorf("printing the result block: %w", err)
+	}
+	return err
+}
+
+// tellMore says where the rest is of what was told of several targets.
+func (e *experiment) tellMore() error {
+	if !e.several || e.Results.Parts.Extended || len(e.done) == 0 {
+		return nil
+	}
+	return screen.Of(e.talk).Write(e.talk, screen.Line{{Text: "More: blocks, reasons and additional metrics of each target: " + e.rest(), Tone: screen.Faint}})
 }
 
 // rest says where all that is known of a run is to be seen.

@@ -42,7 +42,8 @@ type reportCommand struct {
 	writes      export.Files
 	pictures
 
-	doubt error // why --strict does not let the runs so far pass
+	several bool  // sources
+	doubt   error // why --strict does not let the runs so far pass
 }
 
 func newReportCommand() *cobra.Command {
@@ -143,7 +144,9 @@ func (r *reportCommand) run(files []string) error {
 // all reports all files. One that cannot be read does not keep the others from being
 // reported.
 func (r *reportCommand) all(files []string, ask metrics.Ask) (failed error) {
-	for _, from := range stream.Sources(files) {
+	sources := stream.Sources(files)
+	r.several = len(sources) > 1
+	for _, from := range sources {
 		if err := r.report(from, ask); err != nil {
 			if failed != nil {
 				fmt.Fprintln(r.talk, "servebench:", failed)
@@ -196,6 +199,7 @@ func (r *reportCommand) report(from stream.Source, ask metrics.Ask) error {
 	if name == "-" {
 		name = "standard input"
 	}
+	var unmade error
 	for i, s := range sums {
 		r.doubt = cmp.Or(r.doubt, strict(s))
 		if lacking := r.writes.Run(s); lacking != "" {
@@ -207,28 +211,44 @@ func (r *reportCommand) report(from stream.Source, ask metrics.Ask) error {
 			}
 			continue
 		}
-		if err := r.print(s); err != nil {
-			return err
+		if s.Truth != nil && s.Completed+s.Failed == 0 && len(s.Incomplete) > 0 {
+			unmade = errors.Join(unmade, fmt.Errorf("%s: %s: no request had ended by then, so there is nothing to report", name, s.Incomplete[0]))
+			continue
 		}
-		if err := r.hgrm(s); err != nil {
-			return err
+		shown := ""
+		if r.several || len(sums) > 1 {
+			shown = runName(name, i, sums)
 		}
-		if len(sums) > 1 && s.Truth != nil {
-			fmt.Fprintf(r.talk, "run %d of %d: %s%s\n", i+1, len(sums), s.Header.Run, described(s.Header))
-		}
-		shown := screen.Of(r.talk)
-		ending := report.Ending{Screen: shown, Extended: r.parts.Extended, More: "--extended"}
-		if err := errors.Join(report.Causes(r.talk, s, shown.Readable()), ending.Write(r.talk, s)); err != nil {
-			return err
-		}
-		if err := r.together(sums, i); err != nil {
+		if err := errors.Join(r.print(s, shown), r.hgrm(s), r.end(s, shown), r.together(sums, i)); err != nil {
 			return err
 		}
 	}
 	if r.wanted() || r.format != "block" {
-		return nil
+		return unmade
 	}
-	return report.PairedBySeries(r.out, sums)
+	return errors.Join(unmade, report.PairedBySeries(r.out, sums))
+}
+
+// end says below the block of a run what there is to know of it.
+func (r *reportCommand) end(s *metrics.Summary, name string) error {
+	shown := screen.Of(r.talk)
+	ending := report.Ending{Screen: shown, Name: name, Brief: s.Header.Group != "", Extended: r.parts.Extended, More: "--extended"}
+	if ending.Brief {
+		ending.Name = strings.TrimPrefix(name+": "+s.Header.TargetName(), ": ")
+	}
+	return errors.Join(report.Causes(r.talk, s, shown.Readable()), ending.Write(r.talk, s))
+}
+
+// runName tells a run of a source from all others: by its place there, its id and its
+// metadata, as a sweep's arm and repeat.
+func runName(source string, i int, sums []*metrics.Summary) string {
+	if len(sums) > 1 {
+		source += fmt.Sprintf(", run %d of %d", i+1, len(sums))
+	}
+	if id := sums[i].Header.Run; id != "" {
+		source += " (" + id + described(sums[i].Header) + ")"
+	}
+	return source
 }
 
 // described is the metadata of a run: of a sweep's, its arm and its repeat.
@@ -247,20 +267,22 @@ func (r *reportCommand) together(sums []*metrics.Summary, i int) error {
 	if sums[i].Header.Group == "" || slices.ContainsFunc(sums[i+1:], inGroup) {
 		return nil
 	}
-	groups := compare.Groups(sums)
-	g := &groups[slices.IndexFunc(groups, func(g compare.Group) bool { return g.ID == sums[i].Header.Group })]
-	if slices.ContainsFunc(g.Shared, func(s *metrics.Summary) bool { return s.Trace == nil }) {
+	of := slices.DeleteFunc(slices.Clone(sums), func(s *metrics.Summary) bool { return !inGroup(s) })
+	g := compare.Groups(of)[0]
+	unknown := slices.ContainsFunc(g.Shared, func(s *metrics.Summary) bool { return s.Trace == nil })
+	if unknown {
 		fmt.Fprintln(r.talk, "WARNING: what the targets did together is not known: that takes single requests, and a compact stream has none")
-		return nil
 	}
-	version := *cmp.Or(r.vllm, new(vllm.Version))
+	version, err := r.version(of[0])
 	switch {
-	case len(g.Shared) < 2:
+	case err != nil:
+		return err
+	case r.format != "json":
+		return r.parts.Targets(r.out, of, version)
+	case unknown || len(g.Shared) < 2:
 		return nil
-	case r.format == "json":
-		return errors.Join(report.GroupJSON(r.out, g, version), r.endLine())
 	}
-	return report.Group(r.out, g, version)
+	return errors.Join(report.GroupJSON(r.out, &g, version), r.endLine())
 }
 
 // endLine ends a line of JSON.
@@ -269,7 +291,9 @@ func (r *reportCommand) endLine() error {
 	return err
 }
 
-func (r *reportCommand) print(s *metrics.Summary) error {
+// print prints the block of a run, under its name if there are several. The targets of a
+// group follow together.
+func (r *reportCommand) print(s *metrics.Summary, name string) error {
 	r.parts.Cut(r.talk, s)
 	version, err := r.version(s)
 	if err != nil {
@@ -279,7 +303,10 @@ func (r *reportCommand) print(s *metrics.Summary) error {
 		return errors.Join(report.JSON(r.out, s, version), r.endLine())
 	}
 	if s.Header.Group != "" {
-		fmt.Fprintf(r.out, "\n%s\n", s.Header.TargetName())
+		return nil
+	}
+	if name != "" {
+		fmt.Fprintf(r.out, "\n%s\n", name)
 	}
 	return errors.Join(vllm.Block(r.out, s, version), r.parts.Show(r.out, s, version))
 }

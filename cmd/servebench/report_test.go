@@ -93,7 +93,7 @@ func TestReportMergesAndSeparatesRunsOfAStream(t *testing.T) {
 		}
 	}
 	out, talk, err := reportOf(text.String())
-	if err != nil || strings.Contains(talk, "WARNING") || strings.Count(talk, "\nVALID: ") != 2 {
+	if err != nil || strings.Contains(talk, "WARNING") || strings.Count(talk, "VALID: standard input, run ") != 2 {
 		t.Fatalf("%v, %q", err, talk)
 	}
 	var completed []string
@@ -123,7 +123,7 @@ func TestReportSaysWhatItLookedFor(t *testing.T) {
 			t.Errorf("%q does not name %q", err, part)
 		}
 	}
-	if out != readFile(t, good) {
+	if out != "\n"+good+"\n"+readFile(t, good) {
 		t.Errorf("the other file was not reported:\n%s", out)
 	}
 }

@@ -109,7 +109,7 @@ func (r *result) blocks(w io.Writer, c cell, e entry) error {
 		errs = append(errs, load.block(w, s))
 	}
 	for _, g := range compare.Groups(sums) {
-		errs = append(errs, report.Group(w, &g, load.Version))
+		errs = append(errs, report.Group(w, &g), report.GroupBlocks(w, &g, load.Version))
 	}
 	return errors.Join(errs...)
 }

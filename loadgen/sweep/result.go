@@ -14,6 +14,7 @@ import (
 	"github.com/servebench/servebench/metrics/stream"
 	"github.com/servebench/servebench/report"
 	"github.com/servebench/servebench/report/save"
+	"github.com/servebench/servebench/report/screen"
 )
 
 // A result is what a sweep has measured so far.
@@ -79,25 +80,36 @@ func (r *result) all() iter.Seq2[cell, entry] {
 	}
 }
 
-// write prints the blocks and the table, and writes them into the folder.
+// write prints the blocks and the table, which fits a terminal, and writes both into the
+// folder.
 func (r *result) write() error {
 	if r.Runs == 0 {
 		return nil
 	}
-	var blocks, table strings.Builder
+	var blocks, table, shown strings.Builder
 	rows := r.table()
 	if err := errors.Join(r.document(&blocks), rows.Markdown(&table)); err != nil {
 		return err
 	}
+	answers := ""
 	if r.answers != nil {
-		table.WriteString("\n- " + strings.Join(r.answers, "\n- ") + "\n")
+		answers = "\n- " + strings.Join(r.answers, "\n- ") + "\n"
+	}
+	table.WriteString(answers)
+	shown.WriteString(table.String())
+	if out := screen.Of(r.Out); out.IsTerminal() {
+		shown.Reset()
+		if err := rows.Text(&shown, out.Width, filepath.Join(r.Dir, "table.csv")); err != nil {
+			return err
+		}
+		shown.WriteString(answers)
 	}
 	whole := func(text string) func(io.Writer) error {
 		return func(w io.Writer) error { _, err := io.WriteString(w, text); return err }
 	}
 	return errors.Join(
 		r.save("blocks.txt", whole(blocks.String())), r.save("table.md", whole(table.String())), r.save("table.csv", rows.CSV), r.save("table.json", rows.JSON),
-		whole(blocks.String()+"\n"+table.String())(r.Out))
+		whole(blocks.String()+"\n"+shown.String())(r.Out))
 }
 
 // table has a row for each target of each run, in the order of the file.

@@ -150,7 +150,7 @@ func (p *page) compare(runs []Run, plain []plot.Run, chapters []plot.Chapter) er
 	sums := summaries(plain)
 	for _, g := range compare.Groups(sums) {
 		var text strings.Builder
-		if err := report.Group(&text, &g, runs[0].Version); err != nil {
+		if err := report.Group(&text, &g); err != nil {
 			return err
 		}
 		if text.Len() > 0 {
