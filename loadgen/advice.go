@@ -117,7 +117,7 @@ func (a *Adviser) adviseKey(message string) string {
 
 func (a *Adviser) adviseProtocol(message string) string {
 	switch {
-	case !a.Server.HTTP2 && strings.Contains(message, "the server speaks HTTP/2 alone"):
+	case !a.Server.HTTP2 && strings.Contains(message, "the server speaks only HTTP/2"):
 		return "give --http2"
 	case a.Server.HTTP2 && (strings.HasSuffix(message, "not HTTP/2") || strings.Contains(message, "http2: client conn could not be established")):
 		return "does the server speak HTTP/2? If not, leave --http2 away"

@@ -261,6 +261,6 @@ func (c *Collector) refusals() []string {
 	if c.refused == 0 {
 		return nil
 	}
-	return []string{fmt.Sprintf("%s refused and counted as failed: the answer is stamped before the request was sent, so that TTFT would be negative",
+	return []string{fmt.Sprintf("%s counted as failed: the answer is stamped before the request was sent, so TTFT would be negative",
 		Counted(c.refused, "request"))}
 }

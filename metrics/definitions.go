@@ -107,7 +107,7 @@ func (r *Record) TakeBlank() {
 // UnmarshalText reads a name. An unknown name comes from a newer program.
 func (d *Definitions) UnmarshalText(text []byte) error {
 	if *d = Definitions(text); !d.known() {
-		return fmt.Errorf("definitions of vLLM %s: this program knows none", text)
+		return fmt.Errorf("definitions of vLLM %s: unknown to this version of servebench", text)
 	}
 	return nil
 }

@@ -178,6 +178,6 @@ func (c *Collector) shedding() []string {
 	if !c.shed {
 		return nil
 	}
-	return []string{fmt.Sprintf("single requests took more than %d MiB and were let go: the run itself shows no windows, slices, charts, targets together or arrays "+
-		"of a detailed result file; servebench report makes them from a record stream (-o)", c.MaxKept>>20)}
+	return []string{fmt.Sprintf("per-request data exceeded %d MiB and was dropped: the run has no windows, slices, charts, combined table of targets "+
+		"or detailed result file; record with -o and use servebench report", c.MaxKept>>20)}
 }

@@ -29,7 +29,7 @@ func TestSingleRequestsAreLetGoWhenTheyTakeTooMuch(t *testing.T) {
 	if got.Trace != nil || got.Outcomes != nil || bounded.trace.Records != nil || bounded.sum.Outcomes != nil {
 		t.Error("something is kept")
 	}
-	if len(want.Warnings) != 0 || len(got.Warnings) != 1 || !strings.Contains(got.Warnings[0], "were let go: the run itself shows no windows") {
+	if len(want.Warnings) != 0 || len(got.Warnings) != 1 || !strings.Contains(got.Warnings[0], "and was dropped: the run has no windows") {
 		t.Errorf("warnings %q and %q", want.Warnings, got.Warnings)
 	}
 	if got.Completed != want.Completed || got.E2EL.Percentile(99) != want.E2EL.Percentile(99) || len(want.Trace.Records) != 500 || len(want.Outcomes) != 500 {

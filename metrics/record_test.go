@@ -23,7 +23,7 @@ func premature() []*Record {
 	return records
 }
 
-const refusal = "1 request refused and counted as failed: the answer is stamped before the request was sent, so that TTFT would be negative"
+const refusal = "1 request counted as failed: the answer is stamped before the request was sent, so TTFT would be negative"
 
 func checkRefused(t *testing.T, s *Summary) {
 	t.Helper()

@@ -150,7 +150,7 @@ func (c *slicer) see(samples []*Sample, one bool) {
 	}
 }
 
-// A Moment is what a server and its GPUs reported at one time of a run. Counters are what they
+// A Moment is what a server and its GPUs reported at one moment of a run. Counters are what they
 // rose by since the moment before.
 type Moment struct {
 	At time.Duration

@@ -41,7 +41,7 @@ func (s *Summary) Slice(width time.Duration) ([]Slice, error) {
 	}
 	n := (took-1)/width + 1
 	if n > maxSlices {
-		return nil, fmt.Errorf("%s are %d slices of %s: there may be %d, of %s or more", took, n, width, maxSlices, (took-1)/maxSlices+1)
+		return nil, fmt.Errorf("%s make %d slices of %s: at most %d are allowed, so take %s or more", took, n, width, maxSlices, (took-1)/maxSlices+1)
 	}
 	c := slicer{whole: whole, width: width, slices: make([]Slice, n)}
 	for i := range c.slices {

@@ -84,7 +84,7 @@ func TestSlicesBeginWithTheMeasuredPart(t *testing.T) {
 
 func TestThereAreOnlySoManySlices(t *testing.T) {
 	run := traced(Config{}, 100.001, sentAt(0, 1))
-	if parts, err := run.Slice(1000 * time.Microsecond); err == nil || !strings.Contains(err.Error(), "100001 slices of 1ms: there may be 100000, of 1.00001ms or more") || parts != nil {
+	if parts, err := run.Slice(1000 * time.Microsecond); err == nil || !strings.Contains(err.Error(), "100001 slices of 1ms: at most 100000 are allowed, so take 1.00001ms or more") || parts != nil {
 		t.Errorf("%d slices, %v", len(parts), err)
 	}
 	if parts, err := run.Slice(1001 * time.Microsecond); err != nil || len(parts) == 0 {

@@ -154,7 +154,7 @@ func TestWhatCanBeDoneAboutAFailure(t *testing.T) {
 		{"--http2", "the server speaks HTTP/1.1, not HTTP/2", "does the server speak HTTP/2? If not, leave --http2 away"},
 		{"--http2", "the server speaks HTTP/1.1 over TLS, not HTTP/2", "does the server speak HTTP/2? If not, leave --http2 away"},
 		{"--http2", "the connection was cut before the reply: http2: client conn could not be established", "does the server speak HTTP/2? If not, leave --http2 away"},
-		{"", "the server speaks HTTP/2 alone, not HTTP/1.1", "give --http2"},
+		{"", "the server speaks only HTTP/2, not HTTP/1.1", "give --http2"},
 		{"", "remote error: tls: certificate required", "the server wants to see a certificate of the client's: give --client-cert and --client-key"},
 		{"--client-cert c", "remote error: tls: unknown certificate authority", "the server does not trust the certificate of --client-cert"},
 		{"", "the TLS handshake failed: tls: failed to verify certificate: x509: certificate signed by unknown authority",

@@ -76,11 +76,11 @@ the numbers goes to stderr.
 		},
 	}
 	f := argv.Of(cmd)
-	f.Var(argv.Optional(&r.vllm, parseVersion), "vllm-version", "`VERSION` release of vLLM whose block and definitions to use, from 0.4.0 on (default that of the recording)")
+	f.Var(argv.Optional(&r.vllm, parseVersion), "vllm-version", "`VERSION` release of vLLM whose block and definitions to use, from 0.4.0 on (default as recorded)")
 	f.StringVar(&r.format, "format", "block", "`FORMAT` print vLLM's result block, or its JSON result file")
 	f.BoolVar(&r.detailed, "save-detailed", false, "with --format json, write every request too")
-	f.StringVar(&r.metrics, "percentile-metrics", "", "`LIST` latencies to print, of ttft,tpot,itl,e2el (default those of the run)")
-	f.Var(argv.Parsed(&r.percentiles, "", parsePercentiles), "metric-percentiles", "`LIST` percentiles to print, from 0 to 100, as 50,90,99.9 (default those of the run)")
+	f.StringVar(&r.metrics, "percentile-metrics", "", "`LIST` latencies to print, of ttft,tpot,itl,e2el (default as in the run)")
+	f.Var(argv.Parsed(&r.percentiles, "", parsePercentiles), "metric-percentiles", "`LIST` percentiles to print, from 0 to 100, as 50,90,99.9 (default as in the run)")
 	f.StringArrayVar(&r.goodput, "goodput", nil, "`KEY:MS` limits of a good request, as ttft:100 e2el:2000, in milliseconds")
 	f.Var(argv.Parsed(&r.parts.Window, "", parseWindow), "window", "`WHEN` also report this part of a run: steady, or from:to as 20s:110s, 20s: or :110s")
 	f.Var(argv.Parsed(&r.parts.Slice, "", parseSlice), "slice", "`TIME` also report a run in parts of this length, as 10s")

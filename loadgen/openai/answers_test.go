@@ -156,7 +156,7 @@ const (
 	hasError    = string(metrics.InStream)  // it passes over an error after a token
 	olderParser = "parser"                  // up to 0.32.0 it stripped each read, and lost spaces and what stood beside comments
 	olderDelta  = "delta"                   // up to 0.32.0 a delta that is no object ended in an exception
-	olderJSON   = "JSON"                    // up to 0.32.0 what is no JSON was passed over at times
+	olderJSON   = "JSON"                    // up to 0.32.0 what is no JSON was skipped at times
 	olderUsage  = "usage"                   // up to 0.29.0 a usage chunk amid the answer shortened the next gap
 )
 

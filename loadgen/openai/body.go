@@ -128,7 +128,7 @@ func joinedText(parts []any) (string, error) {
 		text, _ := object.Get("text")
 		said, ok := text.(string)
 		if !ok || kind != "text" {
-			return "", fmt.Errorf("its content has a part of type %v, and a string holds text alone", kind)
+			return "", fmt.Errorf("its content has a part of type %v, and a string holds only text", kind)
 		}
 		texts[i] = said
 	}

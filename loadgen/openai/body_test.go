@@ -169,7 +169,7 @@ func TestBodyOfEveryKindOfTurn(t *testing.T) {
 			`{"model": "m", "messages": [{"role": "system", "content": "s"}, {"content": "a\nb", "role": "user"}, {"role": "assistant", "tool_calls": []}], "max_`},
 		{"a picture as a string", Body{Model: "m", Chat: true, PlainText: true}, dataset.Turn{Messages: json.RawMessage(
 			`[{"role":"system","content":"s"},{"role":"user","content":[{"type":"text","text":"a"},{"type":"image_url","image_url":{"url":"data:"}}]}]`)},
-			"message 2: its content has a part of type image_url, and a string holds text alone"},
+			"message 2: its content has a part of type image_url, and a string holds only text"},
 		{"members dropped", Body{Model: "m", IgnoreEOS: true, Drop: []string{"ignore_eos", "repetition_penalty", "logprobs", "stream_options", "top_k"}, Extra: pyjson.Object{{Key: "top_k", Value: 3}, {Key: "seed", Value: nil}}},
 			dataset.Turn{Prompt: "x", OutputLen: 5}, `{"model": "m", "prompt": "x", "max_tokens": 5, "stream": true, "seed": null}`},
 		{"messages without chat", Body{Model: "m"}, dataset.Turn{Messages: json.RawMessage(`[]`)}, "a completions endpoint takes no messages"},

@@ -122,9 +122,9 @@ func TestCompressedRepliesThatAreNoStream(t *testing.T) {
 		{"a refusal that cannot be read", whole("404 Not Found\r\nContent-Encoding: br", "\x0b\x02\x80oops"), metrics.Status, "404 Not Found (POST http://server.test/v1/completions)"},
 		{"a document", whole("200 OK\r\n"+head, compressed(`{"error":"boom"}`)), metrics.InStream, "boom"},
 		{"brotli", whole("200 OK\r\nContent-Encoding: br", "\x0b\x02\x80oops"), metrics.Malformed,
-			"the answer is compressed (br), although nobody asked for it, and servebench reads gzip and deflate alone: switch compression off at the server, or at the proxy before it"},
+			"the answer is compressed (br), although nobody asked for it, and servebench reads only gzip and deflate: switch compression off at the server, or at the proxy before it"},
 		{"cut", fmt.Sprintf(packedHead, "gzip") + framed(good[:len(good)/2]) + streamEnd, metrics.Truncated, "the connection was cut in the middle of the answer: unexpected EOF"},
-		{"not gzip at all", fmt.Sprintf(packedHead, "gzip") + framed(aChunk+doneEvent) + streamEnd, metrics.Malformed, "the answer makes no sense: gzip: invalid header"},
+		{"not gzip at all", fmt.Sprintf(packedHead, "gzip") + framed(aChunk+doneEvent) + streamEnd, metrics.Malformed, "the answer breaks the protocol: gzip: invalid header"},
 		{"nothing", fmt.Sprintf(packedHead, "gzip") + streamEnd, metrics.Empty, neverValid},
 		{"not compressed after all", streamHead[:len(streamHead)-2] + "Content-Encoding: identity\r\n\r\n" + framed(aChunk+doneEvent) + streamEnd, metrics.OK, ""},
 	} {

@@ -111,7 +111,7 @@ func TestFailuresAreClassed(t *testing.T) {
 		{"no reply", "", metrics.Truncated, "the connection was cut before the reply: EOF"},
 		{"half a head", streamHead[:40], metrics.Truncated, "the connection was cut before the reply: net/http: HTTP/1.x transport connection broken: unexpected EOF"},
 		{"no HTTP", "hello\r\n\r\n", metrics.Malformed, `net/http: HTTP/1.x transport connection broken: malformed HTTP response "hello"`},
-		{"broken framing", streamHead + "xyz\r\n", metrics.Malformed, "the answer makes no sense: invalid byte in chunk length"},
+		{"broken framing", streamHead + "xyz\r\n", metrics.Malformed, "the answer breaks the protocol: invalid byte in chunk length"},
 		{"no JSON", streamHead + framed(aChunk+"data: oops\n\n"+doneEvent) + streamEnd, metrics.Malformed, `an event is not JSON: "oops"`},
 		{"empty", streamHead + streamEnd, metrics.Empty, neverValid},
 		{"[DONE] alone", streamHead + framed(doneEvent) + streamEnd, metrics.Empty, neverValid},

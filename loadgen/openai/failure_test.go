@@ -231,7 +231,7 @@ func TestAnotherProtocolIsNamed(t *testing.T) {
 			metrics.Malformed, "the server speaks HTTP/1.1, not HTTP/2"},
 		{"HTTP/1.1 over TLS", secure.URL, true, metrics.TLS, "the server speaks HTTP/1.1 over TLS, not HTTP/2"},
 		{"HTTP/2", playing("\r\n\r\n", "\x00\x00\x12\x04\x00\x00\x00\x00\x00\x00\x03\x00\x00\x00\x80\x00\x04\x00\x01\x00\x00\x00\x05\x00\xff\xff\xff\x00\x00\x04\x08"), false,
-			metrics.Malformed, "the server speaks HTTP/2 alone, not HTTP/1.1"},
+			metrics.Malformed, "the server speaks only HTTP/2, not HTTP/1.1"},
 		{"TLS", playing("\r\n\r\n", "\x15\x03\x01\x00\x02\x02\x46"), false, metrics.Malformed, "the server speaks TLS: is its URL https:// instead of http://?"},
 	} {
 		transport := wire.Connections{HTTP2: test.http2, Insecure: true}.Transport()

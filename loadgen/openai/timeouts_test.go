@@ -121,7 +121,7 @@ func TestLimitsEndARequest(t *testing.T) {
 				say(string(c))
 				time.Sleep(time.Minute)
 			}
-		}, metrics.Stall, "the reply's header was not whole 5m0s after it began", 14 * time.Minute},
+		}, metrics.Stall, "the reply's header was still incomplete 5m0s after it began", 14 * time.Minute},
 		{"a slow header, but within the limit", wire.Timeouts{Stall: 5 * time.Minute}, func(say func(string)) {
 			say(streamHead[:20])
 			time.Sleep(299 * time.Second)
@@ -135,7 +135,7 @@ func TestLimitsEndARequest(t *testing.T) {
 			time.Sleep(4 * time.Minute)
 			say(framed(": ping\n\n"))
 			never()
-		}, metrics.Stall, "the stream stood still for 5m0s", 18 * time.Minute},
+		}, metrics.Stall, "the stream stalled for 5m0s", 18 * time.Minute},
 		{"total", limits, func(say func(string)) {
 			for say(streamHead); ; time.Sleep(time.Minute) {
 				say(framed(aChunk))
@@ -155,7 +155,7 @@ func TestLimitsEndARequest(t *testing.T) {
 			time.Sleep(24 * time.Hour)
 			say(framed(aChunk))
 			never()
-		}, metrics.Stall, "the stream stood still for 1m0s", 24*time.Hour + time.Minute},
+		}, metrics.Stall, "the stream stalled for 1m0s", 24*time.Hour + time.Minute},
 		{"a first byte limit alone bears a stall", wire.Timeouts{FirstByte: time.Minute}, func(say func(string)) {
 			say(streamHead + framed(aChunk))
 			time.Sleep(24 * time.Hour)

@@ -152,7 +152,7 @@ func bounds(w io.Writer, rows []Row) {
 // Explanation describes a selftest, its tables and its JSON.
 const Explanation = `Measure how accurate servebench is on this machine.
 
-It starts a server as a process of its own, which writes into each event when it
+It starts a server as a separate process, which writes into each event when it
 wrote it and when the request came, as the kernel saw it. It loads that server
 as servebench run does, and compares what it measured with the truth. Client and
 server share the cores.

@@ -85,7 +85,7 @@ func (f *File) Try(write func() error) {
 	}
 	if err := f.trouble(); err != nil && f.told == nil {
 		f.told = err
-		f.say("WARNING: %s is not taken, and a temporary file does not take it either: %v: it waits in memory", f.holds(), err)
+		f.say("WARNING: %s cannot be written now, and a temporary file cannot hold it: %v: it waits in memory", f.holds(), err)
 	}
 }
 
@@ -142,7 +142,7 @@ func (f *File) settle() error {
 	}
 	named, err := os.Stat(f.file.Name())
 	if !errors.Is(err, fs.ErrPermission) && !os.SameFile(own, named) {
-		return fmt.Errorf("%s is not there any more: it or its folder was removed or moved meanwhile", f.file.Name())
+		return fmt.Errorf("%s no longer exists: it or its folder was removed or moved during the run", f.file.Name())
 	}
 	return f.file.Sync()
 }

@@ -142,7 +142,7 @@ func (s *spool) next() ([]byte, error) {
 func (s *spool) refill(from, to int64) error {
 	text, err := s.more.lines(from, to)
 	if err != nil {
-		return fmt.Errorf("what waited in a temporary file: %w", err)
+		return fmt.Errorf("reading the temporary file: %w", err)
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -218,9 +218,9 @@ func TestReaderIsWaitedFor(t *testing.T) {
 				time.Sleep(9 * time.Minute)
 				r.may <- struct{}{}
 			}
-		}, 27 * time.Minute, "", "3.0 KiB are not taken yet; Ctrl-C gives up after 30s", Waiting{Drain: 30 * time.Second}},
+		}, 27 * time.Minute, "", "3.0 KiB are not written yet; Ctrl-C stops waiting after 30s", Waiting{Drain: 30 * time.Second}},
 		{"gone", func(r *reader, _ func()) { r.may <- struct{}{} }, 20 * time.Minute,
-			"what reads it took nothing for 10m0s: the last 2.0 KiB of it are lost", "waiting for what reads the record stream", Waiting{Drain: 30 * time.Second}},
+			"its reader took nothing for 10m0s: the last 2.0 KiB of it are lost", "waiting for the reader of the record stream", Waiting{Drain: 30 * time.Second}},
 		{"interrupted", func(_ *reader, interrupt func()) { time.Sleep(time.Minute); interrupt() }, 90 * time.Second,
 			"interrupted: the last 3.0 KiB of it are lost", "waiting for", Waiting{Drain: 30 * time.Second}},
 		{"interrupted before", func(_ *reader, interrupt func()) { interrupt() }, time.Second,

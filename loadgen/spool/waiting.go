@@ -46,7 +46,7 @@ func (f *File) End(w Waiting) {
 			f.broken = cmp.Or(f.broken, f.failed())
 			return
 		case <-tell.C:
-			f.say("waiting for what reads %s: %s are not taken yet; Ctrl-C gives up after %s", f.holds(), f.left(), w.grace())
+			f.say("waiting for the reader of %s: %s are not written yet; Ctrl-C stops waiting after %s", f.holds(), f.left(), w.grace())
 		case <-interrupted:
 			interrupted = nil
 			over.Reset(w.grace())
@@ -67,7 +67,7 @@ func (w Waiting) grace() time.Duration { return max(w.Drain, time.Second) }
 
 // abandon reports what is lost.
 func (f *File) abandon(interrupted bool) {
-	why := fmt.Errorf("what reads it took nothing for %s", readerPatience)
+	why := fmt.Errorf("its reader took nothing for %s", readerPatience)
 	if interrupted {
 		why = ErrInterrupted
 	}

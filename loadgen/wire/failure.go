@@ -46,7 +46,7 @@ func (t *Trace) Failure(ctx context.Context, err error) *metrics.Failure {
 func otherProtocol(err error) string {
 	for sign, said := range map[string]string{
 		"the frame header looked like an HTTP/1.1 header": "the server speaks HTTP/1.1, not HTTP/2",
-		`malformed HTTP response "\x00`:                   "the server speaks HTTP/2 alone, not HTTP/1.1",
+		`malformed HTTP response "\x00`:                   "the server speaks only HTTP/2, not HTTP/1.1",
 		`malformed HTTP response "\x15\x03`:               "the server speaks TLS: is its URL https:// instead of http://?",
 	} {
 		if strings.Contains(err.Error(), sign) {
@@ -104,7 +104,7 @@ func CutOff(ctx context.Context, err error) *metrics.Failure {
 	case isCut(err):
 		return metrics.Failf(metrics.Truncated, "the connection was cut in the middle of the answer: %w", err)
 	}
-	return metrics.Failf(metrics.Malformed, "the answer makes no sense: %w", err)
+	return metrics.Failf(metrics.Malformed, "the answer breaks the protocol: %w", err)
 }
 
 // What the kernel reports if nobody listens, and if the other side reset the connection. Windows

@@ -94,11 +94,11 @@ type lapse struct {
 // see it begin.
 func (w *Watch) lapses(now time.Duration) [2]lapse {
 	if last := w.last.Load(); last != 0 {
-		return [2]lapse{{since(last, now), w.limits.Stall, metrics.Stall, "the stream stood still for %v"}}
+		return [2]lapse{{since(last, now), w.limits.Stall, metrics.Stall, "the stream stalled for %v"}}
 	}
 	return [2]lapse{
 		{now, w.limits.FirstByte, metrics.FirstByte, "no first byte within %v"},
-		{since(w.head.Load(), now), w.limits.Stall, metrics.Stall, "the reply's header was not whole %v after it began"},
+		{since(w.head.Load(), now), w.limits.Stall, metrics.Stall, "the reply's header was still incomplete %v after it began"},
 	}
 }
 

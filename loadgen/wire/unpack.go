@@ -17,7 +17,7 @@ import (
 // gigabytes. An answer of a million tokens, each in its own event, has about this size.
 const maxUnpacked = 256 << 20
 
-var errUnpackedTooLong = errors.New("the answer is longer than 256 MiB once it is decompressed")
+var errUnpackedTooLong = errors.New("the decompressed answer exceeds 256 MiB")
 
 // packed is the compression of a reply's body; "" for no compression.
 func packed(reply *http.Response) string {
@@ -62,7 +62,7 @@ func Unreadable(reply *http.Response) error {
 	if encoding == "" || unpackers[encoding] != nil {
 		return nil
 	}
-	return metrics.Failf(metrics.Malformed, "the answer is compressed (%s), although nobody asked for it, and servebench reads gzip and deflate alone: "+
+	return metrics.Failf(metrics.Malformed, "the answer is compressed (%s), although nobody asked for it, and servebench reads only gzip and deflate: "+
 		"switch compression off at the server, or at the proxy before it", metrics.Shorten(encoding))
 }
 

@@ -113,7 +113,7 @@ func checkRefused(t *testing.T, s *metrics.Summary) {
 	}
 }
 
-const refusal = "1 request refused and counted as failed: the answer is stamped before the request was sent, so that TTFT would be negative"
+const refusal = "1 request counted as failed: the answer is stamped before the request was sent, so TTFT would be negative"
 
 // nearby says that got is want as well as a histogram of three digits can tell.
 func nearby(got, want float64) bool {

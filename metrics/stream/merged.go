@@ -186,10 +186,10 @@ func (m *merged) faultsOf(sh *shard) []string {
 		return found
 	}
 	if n := max(sh.header.Shards, 1); n != m.of() {
-		found = append(found, fmt.Sprintf("is one of %d, and not of %d", n, m.of()))
+		found = append(found, fmt.Sprintf("belongs to a run of %d shards, not %d", n, m.of()))
 	}
 	if flags := differences(m.header, sh.header); len(flags) > 0 {
-		found = append(found, "was asked for something else: "+listed(flags))
+		found = append(found, "has other parameters: "+listed(flags))
 	}
 	return found
 }

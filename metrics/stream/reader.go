@@ -214,10 +214,10 @@ func (sr *Reader) warnings() []string {
 		w = append(w, "left out "+sr.damagedLines())
 	}
 	if sr.Repeated > 0 {
-		w = append(w, "took only once "+metrics.Counted(sr.Repeated, "line")+" that the stream repeats")
+		w = append(w, "ignored "+metrics.Counted(sr.Repeated, "line")+" that the stream repeats")
 	}
 	if sr.Skipped > 0 {
-		w = append(w, "passed over "+metrics.Counted(sr.Skipped, "line")+" of other programs in the stream")
+		w = append(w, "skipped "+metrics.Counted(sr.Skipped, "line")+" of other programs in the stream")
 	}
 	return w
 }

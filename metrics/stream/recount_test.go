@@ -88,7 +88,7 @@ func TestACompactStreamKeepsItsDefinitions(t *testing.T) {
 	if got := inMS(s); got[0] != 400 || s.Header.InForce() != metrics.Definitions033 {
 		t.Errorf("%v by %s", got, s.Header.InForce())
 	}
-	const want = "latencies are by the definitions of vLLM 0.33.0: a compact stream serves no others"
+	const want = "latencies are by the definitions of vLLM 0.33.0: a compact stream has no others"
 	if !slices.Contains(s.Warnings, want) {
 		t.Errorf("warnings %q", s.Warnings)
 	}

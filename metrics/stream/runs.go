@@ -78,7 +78,7 @@ func (r *run) summary() (*metrics.Summary, error) {
 	}
 	s.Warnings = append(s.Warnings, s.Incomplete...)
 	if m.noITL {
-		s.Warnings = append(s.Warnings, fmt.Sprintf("run %s: itl is not known, because the stream holds no single arrival times", r.id))
+		s.Warnings = append(s.Warnings, fmt.Sprintf("run %s: itl is unknown: the stream holds no single arrival times", r.id))
 	}
 	s.Warnings = slices.Compact(append(s.Warnings, m.forget(s, r.ask)...))
 	trust.Judge(s)
@@ -99,14 +99,14 @@ func (m *merged) forget(s *metrics.Summary, ask metrics.Ask) (warnings []string)
 		return nil
 	}
 	if recorded := s.Header.Definitions; ask.Definitions != "" && ask.Definitions != recorded.Named() && s.Header.Config.Chat() {
-		warnings = append(warnings, fmt.Sprintf("latencies are by the definitions of %s: a compact stream serves no others", recorded))
+		warnings = append(warnings, fmt.Sprintf("latencies are by the definitions of %s: a compact stream has no others", recorded))
 	}
 	if s.Outcomes, s.Timings = nil, nil; ask.Outcomes {
-		warnings = append(warnings, "single requests are not known: a compact stream has only what they add up to")
+		warnings = append(warnings, "single requests are unknown: a compact stream has only totals")
 	}
 	if ask.Goodput != nil {
 		s.Goodput = math.NaN()
-		warnings = append(warnings, "goodput is not known: a compact stream counts by the limits of the run alone")
+		warnings = append(warnings, "goodput is unknown: a compact stream has it only for the limits of the run")
 	}
 	return warnings
 }

@@ -204,17 +204,17 @@ func TestWhatAStreamLostOrRepeatsIsSaid(t *testing.T) {
 		"whole":               {lines, 4, nil},
 		"a line lost":         {slices.Delete(slices.Clone(lines), 2, 3), 3, []string{"run r counts 4 requests in its end line, but the stream holds 3"}},
 		"a line torn":         {slices.Replace(slices.Clone(lines), 2, 3, lines[2][:99], []byte("\n")), 3, []string{"run r counts 4 requests in its end line, but the stream holds 3", "left out 1 torn or damaged line of the stream: line 3"}},
-		"twice":               {slices.Concat(lines, lines), 4, []string{"took only once 6 lines that the stream repeats"}},
-		"once cut, once not":  {slices.Concat(lines[:2], lines), 4, []string{"took only once 2 lines that the stream repeats"}},
-		"once cut in the end": {slices.Concat(lines[:6], lines), 4, []string{"left out 1 torn or damaged line of the stream: line 6", "took only once 5 lines that the stream repeats"}},
-		"a line twice":        {slices.Insert(slices.Clone(lines), 2, lines[1]), 4, []string{"took only once 1 line that the stream repeats"}},
+		"twice":               {slices.Concat(lines, lines), 4, []string{"ignored 6 lines that the stream repeats"}},
+		"once cut, once not":  {slices.Concat(lines[:2], lines), 4, []string{"ignored 2 lines that the stream repeats"}},
+		"once cut in the end": {slices.Concat(lines[:6], lines), 4, []string{"left out 1 torn or damaged line of the stream: line 6", "ignored 5 lines that the stream repeats"}},
+		"a line twice":        {slices.Insert(slices.Clone(lines), 2, lines[1]), 4, []string{"ignored 1 line that the stream repeats"}},
 		"backwards":           {backwards(lines), 4, nil},
 		"with a warm-up":      {slices.Insert(slices.Clone(lines), 1, rehearsed.Bytes()), 4, nil},
-		"with a line between": {slices.Insert(slices.Clone(lines), 1, foreign), 4, []string{"passed over 1 line of other programs in the stream"}},
+		"with a line between": {slices.Insert(slices.Clone(lines), 1, foreign), 4, []string{"skipped 1 line of other programs in the stream"}},
 		"with a pod's name":   {behind("[pod/a-0-x/a] 2026-11-22T02:15:00.5Z ", lines), 4, nil},
-		"twice, by two tasks": {slices.Concat(behind("0: ", lines), behind("1: ", lines)), 4, []string{"took only once 6 lines that the stream repeats"}},
-		"quoted in a text":    {slices.Insert(slices.Clone(lines), 1, []byte(`{"log":"{\"v\":1,\"k\":\"req\"}","x":{"v":1}}`+"\n")), 4, []string{"passed over 1 line of other programs in the stream"}},
-		"another end":         {append(slices.Clone(lines), recorded(t, 3)[4:]...), 4, []string{"run r has run or end lines that differ: the first of each stands"}},
+		"twice, by two tasks": {slices.Concat(behind("0: ", lines), behind("1: ", lines)), 4, []string{"ignored 6 lines that the stream repeats"}},
+		"quoted in a text":    {slices.Insert(slices.Clone(lines), 1, []byte(`{"log":"{\"v\":1,\"k\":\"req\"}","x":{"v":1}}`+"\n")), 4, []string{"skipped 1 line of other programs in the stream"}},
+		"another end":         {append(slices.Clone(lines), recorded(t, 3)[4:]...), 4, []string{"run r has run or end lines that differ: the first of each counts"}},
 	} {
 		sums, err := Read(bytes.NewReader(slices.Concat(c.lines...)), metrics.Ask{})
 		if err != nil || len(sums) != 1 {
@@ -262,7 +262,7 @@ func TestARunWithoutARunLineClaimsNoConfiguration(t *testing.T) {
 	if c.NumPrompts != -1 || !math.IsNaN(c.RequestRate) || !math.IsNaN(c.Burstiness) || !sums[0].Date.IsZero() {
 		t.Errorf("%+v, ended %v", c, sums[0].Date)
 	}
-	if want := []string{"run r has no run line, so what it was asked for is not known"}; !slices.Equal(sums[0].Warnings, want) {
+	if want := []string{"run r has no run line, so its parameters are unknown"}; !slices.Equal(sums[0].Warnings, want) {
 		t.Errorf("warnings %q", sums[0].Warnings)
 	}
 }

@@ -123,7 +123,7 @@ func (sh *shard) counted() int {
 func (sh *shard) faults(sharded bool) []string {
 	var w []string
 	if !sh.begun() {
-		w = append(w, "has no run line, so what it was asked for is not known")
+		w = append(w, "has no run line, so its parameters are unknown")
 	}
 	twice := len(sh.headers) > 1
 	switch {
@@ -131,13 +131,13 @@ func (sh *shard) faults(sharded bool) []string {
 		times := cmp.Or(map[int]string{2: "twice"}[len(sh.headers)], fmt.Sprintf("%d times", len(sh.headers)))
 		w = append(w, fmt.Sprintf("is there %s: its requests are counted %[1]s", times))
 	case twice || len(sh.ends) > 1:
-		w = append(w, "has run or end lines that differ: the first of each stands")
+		w = append(w, "has run or end lines that differ: the first of each counts")
 	}
 	switch {
 	case len(sh.ends) == 0 && sh.compact():
-		w = append(w, "was cut: it has no end line, and so nothing of its requests")
+		w = append(w, "was cut: it has no end line, so its requests are unknown")
 	case len(sh.ends) == 0:
-		w = append(w, "was cut: it has no end line, so its duration is the end of the last request")
+		w = append(w, "was cut: it has no end line, so its duration ends with the last request")
 	case len(sh.ends) < len(sh.headers):
 		w = append(w, "was cut once: it has fewer end lines than run lines")
 	case sh.counted() != sh.records:

@@ -42,17 +42,17 @@ func TestWhatIsAmissWithShardsIsNamed(t *testing.T) {
 		"none":           {shards, nil},
 		"one missing":    {shards[:3], []string{"lacks shard 3 of 4"}},
 		"two missing":    {[][]byte{shards[3], shards[1]}, []string{"lacks shards 0 and 2 of 4"}},
-		"cut":            {[][]byte{shards[0], shards[1], cutOff(shards[2]), shards[3]}, []string{"shard 2 (host n1) was cut: it has no end line, so its duration is the end of the last request"}},
-		"cut, compact":   {[][]byte{compact[0], compact[1], cutOff(compact[2]), compact[3]}, []string{"shard 2 (host n1) was cut: it has no end line, and so nothing of its requests"}},
+		"cut":            {[][]byte{shards[0], shards[1], cutOff(shards[2]), shards[3]}, []string{"shard 2 (host n1) was cut: it has no end line, so its duration ends with the last request"}},
+		"cut, compact":   {[][]byte{compact[0], compact[1], cutOff(compact[2]), compact[3]}, []string{"shard 2 (host n1) was cut: it has no end line, so its requests are unknown"}},
 		"a copy":         {append(slices.Clone(shards), shards[2]), nil},
 		"twice":          {append(slices.Clone(shards), elsewhere[2]), []string{"shard 2 (hosts n1 and n9) is there twice: its requests are counted twice"}},
 		"twice, one cut": {append(slices.Clone(shards), cutOff(elsewhere[2])), []string{"shard 2 (hosts n1 and n9) is there twice: its requests are counted twice", "shard 2 (hosts n1 and n9) was cut once: it has fewer end lines than run lines"}},
 		"nameless":       {noHosts[1:], []string{"lacks shard 0 of 4"}},
 		"asked otherwise": {otherwise, []string{
-			"shard 2 (host n1) was asked for something else: --request-rate and --seed"}},
-		"another number":  {[][]byte{shards[0], shards[1], shards[2], of5[3]}, []string{"shard 3 (host n1) is one of 5, and not of 4"}},
-		"one too many":    {append(slices.Clone(shards), of5[4]), []string{"shard 4 (host n2) is one of 5, and not of 4"}},
-		"without a start": {[][]byte{shards[0], shards[1], shards[2], shards[3][bytes.IndexByte(shards[3], '\n')+1:]}, []string{"shard 3 has no run line, so what it was asked for is not known"}},
+			"shard 2 (host n1) has other parameters: --request-rate and --seed"}},
+		"another number":  {[][]byte{shards[0], shards[1], shards[2], of5[3]}, []string{"shard 3 (host n1) belongs to a run of 5 shards, not 4"}},
+		"one too many":    {append(slices.Clone(shards), of5[4]), []string{"shard 4 (host n2) belongs to a run of 5 shards, not 4"}},
+		"without a start": {[][]byte{shards[0], shards[1], shards[2], shards[3][bytes.IndexByte(shards[3], '\n')+1:]}, []string{"shard 3 has no run line, so its parameters are unknown"}},
 		"lines lost":      {[][]byte{shards[0], lost, shards[2], shards[3]}, []string{"shard 1 (host n0) counts 9 requests in its end line, but the stream holds 2"}},
 	} {
 		s := readOne(t, slices.Concat(c.streams...))
@@ -77,7 +77,7 @@ func TestGapsThatOneShardDoesNotKnowAreNotKnown(t *testing.T) {
 		streams[shard] = cutOff(streams[shard])
 		s := readOne(t, slices.Concat(streams...))
 		said := strings.Join(s.Warnings, "\n")
-		if !math.IsNaN(s.ITL.Mean()) || !strings.Contains(said, "run r: itl is not known") || !strings.Contains(said, "not all values: peak output") {
+		if !math.IsNaN(s.ITL.Mean()) || !strings.Contains(said, "run r: itl is unknown") || !strings.Contains(said, "not all values: peak output") {
 			t.Errorf("shard %d: ITL %v, warnings %q", shard, s.ITL.Mean(), s.Warnings)
 		}
 	}

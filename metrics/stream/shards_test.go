@@ -318,7 +318,7 @@ func TestWhatACompactStreamDoesNotKnowIsSaid(t *testing.T) {
 	s := sums[0]
 	said := strings.Join(s.Warnings, "\n")
 	if s.Outcomes != nil || s.Trace != nil || !math.IsNaN(s.Goodput) ||
-		!strings.Contains(said, "single requests are not known") || !strings.Contains(said, "goodput is not known") {
+		!strings.Contains(said, "single requests are unknown") || !strings.Contains(said, "goodput is unknown") {
 		t.Errorf("%d outcomes, goodput %v, warnings %q", len(s.Outcomes), s.Goodput, s.Warnings)
 	}
 }
