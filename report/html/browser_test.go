@@ -38,7 +38,7 @@ func browse(t *testing.T, name string, args ...string) (out, log string) {
 	if os.Geteuid() == 0 {
 		args = append(args, "--no-sandbox") // which refuses to work for root
 	}
-	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	ctx, cancel := context.WithTimeout(t.Context(), 3*time.Minute)
 	defer cancel()
 	var stdout, stderr strings.Builder
 	cmd := exec.CommandContext(ctx, program, append(args, "file://"+name)...)

@@ -34,8 +34,8 @@ type Run struct {
 // Write writes a page about one or more runs. For several runs it has charts that compare
 // them. An empty title stands for one made from the runs. Write labels the runs.
 func Write(w io.Writer, runs []Run, title string) error {
-	p := page{Several: len(runs) > 1, Style: template.CSS(asset("page.css")), Script: template.JS(asset("page.js")),
-		PlotStyle: template.CSS(asset("uplot/uPlot.min.css")), PlotScript: template.JS(asset("uplot/uPlot.iife.min.js")), Notice: asset("uplot/LICENSE")}
+	p := newPage()
+	p.Several = len(runs) > 1
 	plain := Plain(runs)
 	plot.Label(plain)
 	if p.Several {
@@ -57,7 +57,13 @@ func Write(w io.Writer, runs []Run, title string) error {
 		s.ID = fmt.Sprintf("run-%d", i+1)
 		p.Runs = append(p.Runs, *s)
 	}
-	return pageTemplate.Execute(w, &p)
+	return pageTemplate.Execute(w, p)
+}
+
+// newPage is a page without runs.
+func newPage() *page {
+	return &page{Style: template.CSS(asset("page.css")), Script: template.JS(asset("page.js")),
+		PlotStyle: template.CSS(asset("uplot/uPlot.min.css")), PlotScript: template.JS(asset("uplot/uPlot.iife.min.js")), Notice: asset("uplot/LICENSE")}
 }
 
 // Plain are the runs as charts are made of them.
