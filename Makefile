@@ -16,7 +16,7 @@ man: build ## write the manual pages to bin/man
 shells: ## complete command lines in bash, zsh and fish, and check the manual pages with groff
 	$(GO) test -count=1 -run 'TestShellsComplete|TestManualPages' -v ./cmd/servebench
 
-.PHONY: test race lint demo examples e2e browser
+.PHONY: test race lint demo examples docs e2e browser
 test: ## run the tests; they need only Go
 	$(GO) test ./...
 race: ## run the tests with the race detector; needs a C compiler
@@ -39,6 +39,8 @@ examples: build ## run each sweep in examples against the simulator
 		PATH="$$PWD/bin:$$PATH" timeout 120 servebench $$command -o $$out >$$out.txt 2>$$out.log || { code=$$?; failed=1; }; \
 		echo "$$file: $$(($$(date +%s) - start)) s, exit code $$code"; \
 	done; exit $$failed
+docs: ## check the links of README and docs, and run each command that they show
+	$(GO) test -count=1 -run '^TestREADMEIsShort|^TestLinksLead|^TestPagesName|^TestDocumented' ./cmd/servebench
 e2e: ## load a real inference server, which it downloads and builds
 	$(GO) test -tags e2e -timeout 20m -count=1 -run E2E -v ./cmd/servebench
 browser: ## open HTML reports in Chromium; screenshots go to bin/_artifacts

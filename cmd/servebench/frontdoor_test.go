@@ -67,6 +67,21 @@ func TestLinksLeadSomewhere(t *testing.T) {
 	}
 }
 
+// The README is what a newcomer reads before anything else, so it stays short, and the
+// index of the docs names every page.
+func TestREADMEIsShortAndTheIndexIsWhole(t *testing.T) {
+	pages := frontPages(t)
+	if words := len(strings.Fields(pages["README.md"])); words > 900 {
+		t.Errorf("README.md has %d words, may have 900", words)
+	}
+	for name := range pages {
+		file, ok := strings.CutPrefix(name, "docs/")
+		if ok && file != "README.md" && strings.Count(pages["docs/README.md"], "("+file+")") != 1 {
+			t.Errorf("docs/README.md does not name %s once", file)
+		}
+	}
+}
+
 var quotedPath = regexp.MustCompile("`((?:cmd|loadgen|metrics|report|dataset|docs|testdata|tools)(?:/[a-z0-9_.]+)*)`")
 
 // The page of the architecture names every package, and no page names a file or a
