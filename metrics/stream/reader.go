@@ -49,6 +49,7 @@ type Reader struct {
 	damage  []int              // the numbers of the first damaged lines, at most maxNamed
 	place   func(n int) string // names a line
 	foreign func(line string)  // receives each line that belongs to no stream; may be nil
+	log     bool               // it has compact records, which are for logs: these hold messages as well
 
 	// seen holds a hash of each message. A record has its index and its times, a sample its time,
 	// so two messages are equal only if one is a copy. The chance that two different messages out
@@ -162,6 +163,7 @@ func (sr *Reader) entry(raw []byte) (Entry, error) {
 		sr.damaged(sr.number)
 		return Entry{}, nil
 	}
+	sr.log = sr.log || entry.Header != nil && entry.Header.Compact
 	if entry != (Entry{}) && sr.repeats(line) {
 		sr.Repeated++
 		return Entry{}, nil
@@ -216,7 +218,7 @@ func (sr *Reader) warnings() []string {
 	if sr.Repeated > 0 {
 		w = append(w, "ignored "+metrics.Counted(sr.Repeated, "line")+" that the stream repeats")
 	}
-	if sr.Skipped > 0 {
+	if sr.Skipped > 0 && !sr.log {
 		w = append(w, "skipped "+metrics.Counted(sr.Skipped, "line")+" of other programs in the stream")
 	}
 	return w

@@ -14,7 +14,7 @@ import (
 // also in its Collector.
 type shard struct {
 	index     int
-	header    *metrics.Header   // from the first run line, changed by the ask
+	header    *metrics.Header   // from the run line that counts, changed by the ask
 	headers   []*metrics.Header // of all its run lines
 	ends      []*metrics.End    // all of them
 	collector *metrics.Collector
@@ -43,7 +43,8 @@ func (sh *shard) take(e Entry, ask metrics.Ask) {
 	switch {
 	case e.Header != nil:
 		sh.headers = append(sh.headers, e.Header)
-		if len(sh.headers) == 1 {
+		// A compact run that was cut leaves only its run line, so the next run line counts.
+		if len(sh.headers) == 1 || sh.compact() && len(sh.ends) == 0 {
 			*sh.header = *ask.Apply(e.Header)
 			if ask.Definitions != "" && !e.Header.Compact {
 				sh.header.Definitions = ask.Definitions
@@ -128,8 +129,7 @@ func (sh *shard) faults(sharded bool) []string {
 	twice := len(sh.headers) > 1
 	switch {
 	case twice && sharded:
-		times := cmp.Or(map[int]string{2: "twice"}[len(sh.headers)], fmt.Sprintf("%d times", len(sh.headers)))
-		w = append(w, fmt.Sprintf("is there %s: its requests are counted %[1]s", times))
+		w = append(w, "ran "+repeated(len(sh.headers))+": "+sh.countedOf())
 	case twice || len(sh.ends) > 1:
 		w = append(w, "has run or end lines that differ: the first of each counts")
 	}
@@ -139,11 +139,24 @@ func (sh *shard) faults(sharded bool) []string {
 	case len(sh.ends) == 0:
 		w = append(w, "was cut: it has no end line, so its duration ends with the last request")
 	case len(sh.ends) < len(sh.headers):
-		w = append(w, "was cut once: it has fewer end lines than run lines")
-	case sh.counted() != sh.records:
+		w = append(w, "was cut "+repeated(len(sh.headers)-len(sh.ends))+": it has fewer end lines than run lines")
+	case sh.counted() != sh.records && !(twice && sh.compact()):
 		w = append(w, fmt.Sprintf("counts %s in its end line, but the stream holds %d", metrics.Counted(sh.counted(), "request"), sh.records))
 	}
 	return w
+}
+
+// countedOf says which requests of a shard that ran several times are counted.
+func (sh *shard) countedOf() string {
+	if sh.compact() {
+		return "only the requests of the first run with an end line are counted"
+	}
+	return "the requests of all its runs are counted"
+}
+
+// repeated is a number of times in words: once, twice, 3 times.
+func repeated(n int) string {
+	return cmp.Or(map[int]string{1: "once", 2: "twice"}[n], fmt.Sprintf("%d times", n))
 }
 
 // name names the shard and the machines that it ran on.

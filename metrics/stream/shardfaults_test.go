@@ -32,6 +32,7 @@ func TestWhatIsAmissWithShardsIsNamed(t *testing.T) {
 		}
 	}}.write(t, load(40))
 	compact := fleet{n: 4, change: compactly}.write(t, load(40))
+	lateCompact := fleet{n: 4, change: runAgain}.write(t, load(40))
 	of5 := fleet{n: 5}.write(t, load(40))
 	lost := slices.Concat(slices.Collect(bytes.Lines(shards[1]))[:3]...)
 	lost = append(lost, shards[1][bytes.LastIndex(shards[1], []byte("\n"+`{"v":1,"k":"req"`))+1:]...)
@@ -45,9 +46,13 @@ func TestWhatIsAmissWithShardsIsNamed(t *testing.T) {
 		"cut":            {[][]byte{shards[0], shards[1], cutOff(shards[2]), shards[3]}, []string{"shard 2 (host n1) was cut: it has no end line, so its duration ends with the last request"}},
 		"cut, compact":   {[][]byte{compact[0], compact[1], cutOff(compact[2]), compact[3]}, []string{"shard 2 (host n1) was cut: it has no end line, so its requests are unknown"}},
 		"a copy":         {append(slices.Clone(shards), shards[2]), nil},
-		"twice":          {append(slices.Clone(shards), elsewhere[2]), []string{"shard 2 (hosts n1 and n9) is there twice: its requests are counted twice"}},
-		"twice, one cut": {append(slices.Clone(shards), cutOff(elsewhere[2])), []string{"shard 2 (hosts n1 and n9) is there twice: its requests are counted twice", "shard 2 (hosts n1 and n9) was cut once: it has fewer end lines than run lines"}},
-		"nameless":       {noHosts[1:], []string{"lacks shard 0 of 4"}},
+		"twice":          {append(slices.Clone(shards), elsewhere[2]), []string{"shard 2 (hosts n1 and n9) ran twice: the requests of all its runs are counted"}},
+		"twice, one cut": {append(slices.Clone(shards), cutOff(elsewhere[2])), []string{"shard 2 (hosts n1 and n9) ran twice: the requests of all its runs are counted", "shard 2 (hosts n1 and n9) was cut once: it has fewer end lines than run lines"}},
+		"compact, cut and run again": {[][]byte{compact[0], compact[1], cutOff(compact[2]), lateCompact[2], compact[3]}, []string{
+			"shard 2 (hosts n1 and n9) ran twice: only the requests of the first run with an end line are counted", "shard 2 (hosts n1 and n9) was cut once: it has fewer end lines than run lines"}},
+		"compact, run again and cut": {[][]byte{compact[0], compact[1], lateCompact[2], cutOff(compact[2]), compact[3]}, []string{
+			"shard 2 (hosts n1 and n9) ran twice: only the requests of the first run with an end line are counted", "shard 2 (hosts n1 and n9) was cut once: it has fewer end lines than run lines"}},
+		"nameless": {noHosts[1:], []string{"lacks shard 0 of 4"}},
 		"asked otherwise": {otherwise, []string{
 			"shard 2 (host n1) has other parameters: --request-rate and --seed"}},
 		"another number":  {[][]byte{shards[0], shards[1], shards[2], of5[3]}, []string{"shard 3 (host n1) belongs to a run of 5 shards, not 4"}},
@@ -66,6 +71,32 @@ func TestWhatIsAmissWithShardsIsNamed(t *testing.T) {
 			if !slices.Contains(s.Incomplete, "run r "+fault) || !slices.Contains(s.Warnings, "run r "+fault) {
 				t.Errorf("%s: lacks %q, warns %q", name, s.Incomplete, s.Warnings)
 			}
+		}
+	}
+}
+
+// runAgain makes a shard one that ran ten seconds later, on another machine.
+func runAgain(h *metrics.Header, sw *Writer) {
+	compactly(h, sw)
+	h.Host, h.Epoch = "n9", h.Epoch.Add(10*time.Second)
+}
+
+// A pod that is killed leaves a run line in its log; the Job may begin another, whose
+// requests are then the shard's, at the times when they were sent.
+func TestACompactShardThatRanAgainCountsOnceAndLate(t *testing.T) {
+	first := fleet{n: 4, startAt: true, change: compactly}.write(t, load(40))
+	again := fleet{n: 4, startAt: true, change: runAgain}.write(t, load(40))
+	whole := readOne(t, slices.Concat(first...))
+	for name, streams := range map[string][][]byte{
+		"the cut one first": {first[0], first[1], cutOff(first[2]), again[2], first[3]},
+		"the cut one last":  {first[0], first[1], again[2], cutOff(first[2]), first[3]},
+	} {
+		s := readOne(t, slices.Concat(streams...))
+		if s.Completed != whole.Completed || s.TotalInput != whole.TotalInput || s.TotalOutput != whole.TotalOutput {
+			t.Errorf("%s: %d completed, %d and %d tokens; want %d, %d and %d", name, s.Completed, s.TotalInput, s.TotalOutput, whole.Completed, whole.TotalInput, whole.TotalOutput)
+		}
+		if late := s.Shards.Late.Seconds(); late < 9 || s.Shards.Last != "shard 2 (hosts n1 and n9)" || s.Seconds < 10 || !slices.Contains(failing(s), "shard starts") {
+			t.Errorf("%s: shards %.1f s apart, %s last, in %.1f s; failing %q", name, late, s.Shards.Last, s.Seconds, failing(s))
 		}
 	}
 }
