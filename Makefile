@@ -24,7 +24,7 @@ race: ## run the tests with the race detector; needs a C compiler
 lint: ## gofmt, go vet and staticcheck
 	@files=$$(gofmt -l cmd loadgen metrics report dataset tools); test -z "$$files" || { echo "gofmt: $$files"; exit 1; }
 	$(GO) vet ./...
-	$(GO) vet -tags e2e,servers,oracle,vllm,browser,slurm,soak,release ./...
+	$(GO) vet -tags e2e,servers,oracle,vllm,browser,slurm,live,soak,release ./...
 	$(GO) tool staticcheck ./...
 demo: build ## load a simulated server
 	@rm -f bin/demo.url; bin/servebench sim --port 0 --ready-file bin/demo.url >/dev/null & sim=$$!; trap "kill $$sim" EXIT; \
@@ -46,6 +46,11 @@ e2e: ## load a real inference server, which it downloads and builds
 browser: ## open HTML reports in Chromium; screenshots go to bin/_artifacts
 	@mkdir -p bin
 	$(GO) test -tags browser -timeout 5m -count=1 -run Browser -v -artifacts -outputdir bin ./report/html
+
+# It needs Debian's packages prometheus, maven and default-jre-headless.
+.PHONY: live
+live: ## have Prometheus and HdrHistogram's Java tools read the data of runs
+	$(GO) test -tags live -timeout 10m -count=1 -run '^TestLive' -v ./cmd/servebench
 
 .PHONY: embed manifests slurm
 embed: ## run a load from a program that imports servebench
@@ -74,4 +79,4 @@ fuzz: ## run all fuzz targets, FUZZTIME (500000x) each
 			$(GO) test -run '^$$' -fuzz "^$$target\$$" -fuzztime $${FUZZTIME:-500000x} -fuzzminimizetime 1x $$package || exit 1; \
 		done; done
 
-include tools/release.mk tools/oracle.mk dataset/jinja/oracle.mk tools/faults.mk tools/servers.mk
+include tools/release.mk tools/oracle.mk dataset/jinja/oracle.mk tools/faults.mk tools/kubernetes.mk tools/servers.mk

@@ -1,11 +1,11 @@
 #!/bin/sh
-# A load test by 8 shards. Submit it in a folder that all nodes share:
+# A load test of 8 shards. Submit it in a folder that all nodes share:
 #
 #     sbatch load.sh
 #
-# servebench-JOB.txt gets the report of all shards together, the folder
-# servebench-JOB the records of each and what it said. OPENAI_API_KEY goes
-# along with the environment.
+# servebench-JOB.txt is the report of all shards. The folder servebench-JOB
+# has the records and the messages of each shard. sbatch passes OPENAI_API_KEY
+# on with the environment.
 #SBATCH --job-name=servebench
 #SBATCH --ntasks=8
 #SBATCH --output=servebench-%j.txt
@@ -13,10 +13,10 @@
 dir=servebench-$SLURM_JOB_ID
 mkdir -p "$dir" || exit
 
-# The second at which the load begins: until then the shards get ready.
+# The second at which the load begins. Until then the shards get ready.
 T0=$(($(date +%s) + 30))
 
-# A shard that fails ends no other.
+# A failed shard stops no other.
 srun --ntasks=8 --kill-on-bad-exit=0 --wait=0 --output="$dir/shard-%t.log" \
     ${SLURM_CPUS_PER_TASK:+--cpus-per-task=$SLURM_CPUS_PER_TASK} \
     servebench run --start-at "$T0" -o "$dir/shard-%t.jsonl" \
