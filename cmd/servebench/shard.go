@@ -26,12 +26,12 @@ import (
 //go:embed shard/slurm.sh shard/kubernetes.yaml
 var schedulerFiles embed.FS
 
-// schedulerTemplates make what is printed of a sharded.
+// schedulerTemplates make the files for schedulers from a sharded.
 var schedulerTemplates = template.Must(template.New("").Funcs(template.FuncMap{
 	"lines": shellLines, "text": yamlText, "literal": literal,
 }).ParseFS(schedulerFiles, "shard/*"))
 
-// newShardCommand prints for schedulers; now is the clock.
+// newShardCommand prints job files for schedulers. now is the clock.
 func newShardCommand(now func() time.Time) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "shard slurm|kubernetes [flags] -- run …",
@@ -43,7 +43,7 @@ that they have in the whole run. servebench report makes one report of them all.
       --num-prompts 100000 --request-rate 2000 > load.sh
   sbatch load.sh
 
-  servebench shard kubernetes --image registry/servebench:1 -- run \
+  servebench shard kubernetes --image registry/servebench:0.1.0 -- run \
       --base-url http://vllm:8000 > load.yaml
   kubectl apply -f load.yaml`,
 		Args: cobra.ArbitraryArgs,
@@ -55,22 +55,22 @@ that they have in the whole run. servebench report makes one report of them all.
 	return cmd
 }
 
-// A sharded is a run that several machines make together, and what the file of
-// their scheduler is printed from.
+// A sharded is a run that several machines make together, and the data for the file of
+// their scheduler.
 type sharded struct {
 	Shards int
 	Name   string        // of the job
 	Ready  time.Duration // how long the shards have until they start
 	Start  time.Time     // when they start, a whole second
 	Words  []string      // of the run, as given
-	Run    *options      // what they ask for, checked
+	Run    *options      // of the run, checked
 
 	Sbatch                   []string // Slurm's alone
 	Image, Namespace, Secret string   // Kubernetes' alone
 }
 
-// command makes cmd the verb for one scheduler, and gives its flags. The verb fills the
-// template called file once the run and what check checks are right.
+// command makes cmd the verb for one scheduler, and returns its flags. The verb fills the
+// template called file if the run is right and check returns nil.
 func (s *sharded) command(cmd *cobra.Command, file string, now func() time.Time, check func() error) *argv.Flags {
 	cmd.Args = func(cmd *cobra.Command, args []string) error {
 		if cmd.ArgsLenAtDash() != 0 || len(args) == 0 || args[0] != "run" {
@@ -128,7 +128,7 @@ func newKubernetesCommand(now func() time.Time) *cobra.Command {
 		Long: `Print a Job for Kubernetes 1.29 or later. Each of its pods is a shard, which
 prints its records in compact form, so that servebench report can make one
 report of all logs. They start together, --start-in after the Job was printed.`,
-		Example: `  servebench shard kubernetes --image registry/servebench:1 -- run \
+		Example: `  servebench shard kubernetes --image registry/servebench:0.1.0 -- run \
       --base-url http://vllm:8000 | kubectl apply -f -
   kubectl logs -l job-name=servebench --tail=-1 --max-log-requests=8 |
       servebench report`,
@@ -141,7 +141,7 @@ report of all logs. They start together, --start-in after the Job was printed.`,
 }
 
 var (
-	// jobName is what both schedulers take for a name, and a run's id for a part of it.
+	// jobName is a name that both schedulers accept, and that may be part of a run's id.
 	jobName      = regexp.MustCompile(`^[a-z]([a-z0-9-]{0,38}[a-z0-9])?$`)
 	sbatchOption = regexp.MustCompile(`^-[^\r\n]+$`)
 	dnsLabel     = regexp.MustCompile(`^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$`)
@@ -154,7 +154,7 @@ func (s *sharded) check() (err error) {
 	case s.Shards < 2 || s.Shards > 1e4:
 		return fmt.Errorf("argument --shards: %d: it must be from 2 to 10000", s.Shards)
 	case !jobName.MatchString(s.Name):
-		return fmt.Errorf("argument --name: %s: it must be of small letters, digits and dashes, begin with a letter and have at most 40", pyjson.Quote(s.Name))
+		return fmt.Errorf("argument --name: %s: it may have small letters, digits and dashes, at most 40, and must begin with a letter", pyjson.Quote(s.Name))
 	case s.Ready < time.Second:
 		return fmt.Errorf("argument --start-in: %v: it must be a second or more", s.Ready)
 	}
@@ -178,7 +178,7 @@ func (s *sharded) check() (err error) {
 func (s *sharded) checkSlurm() error {
 	for _, option := range s.Sbatch {
 		if !sbatchOption.MatchString(option) {
-			return fmt.Errorf("argument --sbatch: %s: it must be an option of sbatch, as --nodes=4", pyjson.Quote(option))
+			return fmt.Errorf("argument --sbatch: %s: it must be an option of sbatch, such as --nodes=4", pyjson.Quote(option))
 		}
 	}
 	return nil
@@ -187,48 +187,47 @@ func (s *sharded) checkSlurm() error {
 func (s *sharded) checkKubernetes() error {
 	switch {
 	case s.Image == "":
-		return errors.New("argument --image: it must name an image that has servebench in its PATH")
+		return errors.New("argument --image: it must name an image with servebench in its PATH, such as registry/servebench:0.1.0 (make release builds one)")
 	case !imageName.MatchString(s.Image):
-		return fmt.Errorf("argument --image: %s: it must be the name of an image, as registry/servebench:1", pyjson.Quote(s.Image))
+		return fmt.Errorf("argument --image: %s: it must be the name of an image, such as registry/servebench:0.1.0", pyjson.Quote(s.Image))
 	case s.Namespace != "" && !dnsLabel.MatchString(s.Namespace):
-		return fmt.Errorf("argument --namespace: %s: it must be of small letters, digits and dashes, at most 63", pyjson.Quote(s.Namespace))
+		return fmt.Errorf("argument --namespace: %s: it may have small letters, digits and dashes, at most 63", pyjson.Quote(s.Namespace))
 	case s.Secret != "" && !dnsSubdomain.MatchString(s.Secret):
-		return fmt.Errorf("argument --secret: %s: it must be of small letters, digits, dashes and dots, at most 253", pyjson.Quote(s.Secret))
+		return fmt.Errorf("argument --secret: %s: it may have small letters, digits, dashes and dots, at most 253", pyjson.Quote(s.Secret))
 	case !utf8.ValidString(strings.Join(s.Words, "")):
-		return errors.New("run: YAML holds UTF-8 only, and a word of the run is not")
+		return errors.New("run: YAML needs UTF-8, and a word of the run is not UTF-8")
 	}
 	return s.refuse(podsOwn)
 }
 
-// shardsOwn are flags of run that one of several shards does not take, each with
-// what sets it.
+// shardsOwn are flags of run that a shard does not accept, each with the reason.
 var shardsOwn = map[string]string{
 	"record-to": "each shard writes its own records, where servebench report finds them",
-	"shard":     "each finds out which it is; servebench shard --shards says how many there are",
-	"start-at":  "servebench shard --start-in says when they start",
-	"run-id":    "the job has it; servebench shard --name names that",
+	"shard":     "each shard finds its index; servebench shard --shards sets their number",
+	"start-at":  "servebench shard --start-in sets the start",
+	"run-id":    "the job makes it; servebench shard --name sets the name in it",
 }
 
-// podsOwn are flags of run whose files would end with a pod, each with what to do.
+// podsOwn are flags of run whose files are lost with a pod, each with the remedy.
 var podsOwn = map[string]string{
-	"save-result":        "a pod's files end with it; servebench report --format json makes the file of all shards together",
-	"append-result":      "a pod's files end with it; servebench report --format json makes the object of all shards together",
-	"plot-timeline":      "a pod's files end with it, and its log has no single requests; a run under Slurm has them",
-	"plot-dataset-stats": "a pod's files end with it; servebench dataset --stats shows the lengths",
-	"hlog":               "a pod's files end with it; a run under Slurm leaves one for each shard",
+	"save-result":        "a pod loses its files when it ends; servebench report --format json makes the file of all shards together",
+	"append-result":      "a pod loses its files when it ends; servebench report --format json makes the object of all shards together",
+	"plot-timeline":      "a pod loses its files when it ends, and its log has no single requests; use Slurm for them",
+	"plot-dataset-stats": "a pod loses its files when it ends; servebench dataset --stats shows the lengths",
+	"hlog":               "a pod loses its files when it ends; a run under Slurm keeps one for each shard",
 }
 
-// refuse says what to do instead of giving one of flags.
+// refuse is an error if the run has one of flags.
 func (s *sharded) refuse(flags map[string]string) error {
 	for _, kv := range s.Run.Flags {
 		if why := flags[kv.Key]; why != "" {
-			return fmt.Errorf("run: argument --%s: leave it away: %s", kv.Key, why)
+			return fmt.Errorf("run: argument --%s: remove it: %s", kv.Key, why)
 		}
 	}
 	return nil
 }
 
-// keepSecrets refuses words that hold a secret, since files keep what is printed.
+// keepSecrets refuses words that contain a secret, because files keep the output.
 func (s *sharded) keepSecrets() error {
 	flags := emptyForm().flags
 	settings, err := flags.Settings(s.Words)
@@ -240,7 +239,7 @@ func (s *sharded) keepSecrets() error {
 			return flags.Show(set.Flag.Name, v) != v || s.Run.Server.Secrets.Mask(v) != v
 		}
 		if slices.ContainsFunc(set.Values, secret) {
-			return fmt.Errorf("run: argument --%s: what is printed would show a secret: "+
+			return fmt.Errorf("run: argument --%s: the output would show a secret: "+
 				"put a bearer token into OPENAI_API_KEY and other headers into a --config file that the shards can read", set.Flag.Name)
 		}
 	}
@@ -250,7 +249,7 @@ func (s *sharded) keepSecrets() error {
 // Seconds is Ready in whole seconds, rounded up.
 func (s *sharded) Seconds() int { return int((s.Ready + time.Second - 1) / time.Second) }
 
-// shellLines are words as a POSIX shell reads them, each flag on a line of its own.
+// shellLines are words as a POSIX shell reads them, each flag on a separate line.
 func shellLines(words []string) string {
 	var text strings.Builder
 	for _, word := range words {
@@ -268,8 +267,8 @@ func shellLines(words []string) string {
 
 var plainShellWord = regexp.MustCompile(`^[A-Za-z0-9_@%+=:,./-]+$`)
 
-// literal is a word of args as YAML. Kubernetes takes $(NAME) in one for a
-// variable, and $$ for $.
+// literal is a word of args as YAML. In args, Kubernetes replaces $(NAME) by a
+// variable, and $$ by $.
 func literal(word string) (string, error) {
 	return yamlText(strings.ReplaceAll(word, "$", "$$"))
 }
