@@ -13,6 +13,7 @@ import (
 
 	"github.com/servebench/servebench/cmd/servebench/internal/argv"
 	"github.com/servebench/servebench/loadgen/sweep"
+	"github.com/servebench/servebench/metrics/stream"
 )
 
 // exampleFiles are the experiments of examples, from the repository's root, which
@@ -77,6 +78,9 @@ func forSim(file string) bool { return filepath.Base(file) == "sim.yaml" }
 func TestExamplesSayWhatTheyNeed(t *testing.T) {
 	for _, file := range exampleFiles(t) {
 		header, text := exampleHeader(t, file)
+		if !regexp.MustCompile("(?m)^# Load: ").MatchString(header) {
+			t.Errorf("the header of %s does not say whose load it has", file)
+		}
 		if forSim(file) {
 			continue
 		}
@@ -261,5 +265,53 @@ func checkSimulated(t *testing.T, file string, words []string) {
 	}
 	if err != nil {
 		t.Errorf("%s: %q: %v", file, words, err)
+	}
+}
+
+// The commands in the headers compare what is there: arms, loads and targets of the
+// file, and blocks of the documents.
+func TestExamplesCompareWhatTheyMeasure(t *testing.T) {
+	for _, file := range exampleFiles(t) {
+		header, _ := exampleHeader(t, file)
+		plan := examplePlan(t, file)
+		for line := range strings.Lines(header) {
+			command, ok := strings.CutPrefix(line, "#     servebench compare ")
+			if !ok {
+				continue
+			}
+			if folder := strings.TrimSuffix(file, ".yaml") + ".sweep"; !strings.Contains(command, folder) {
+				t.Errorf("%s: %s does not compare %s", file, command, folder)
+			}
+			checkCompared(t, file, plan, strings.Fields(command))
+		}
+	}
+}
+
+// checkCompared looks up the words of a servebench compare in a plan and in the documents.
+func checkCompared(t *testing.T, file string, plan *sweep.Plan, words []string) {
+	t.Helper()
+	isArm := func(name string) bool {
+		return slices.ContainsFunc(plan.Arms, func(a sweep.Arm) bool { return a.Name == name })
+	}
+	for i, word := range words {
+		switch {
+		case i > 0 && words[i-1] == "--arms":
+			if old, new, _ := strings.Cut(word, ","); !isArm(old) || !isArm(new) {
+				t.Errorf("%s: there are no arms %s", file, word)
+			}
+		case i > 0 && words[i-1] == "--where":
+			name, value, _ := strings.Cut(word, "=")
+			isSetting := func(p sweep.Point) bool {
+				return slices.ContainsFunc(p.Settings, func(s sweep.Setting) bool { return s.Flag == name && s.Value == value })
+			}
+			if name == "arm" && !isArm(value) || name != "arm" && !slices.ContainsFunc(plan.Points, isSetting) {
+				t.Errorf("%s: there is no %s", file, word)
+			}
+		case strings.HasPrefix(word, "testdata/seeds/"):
+			document := stream.Recorded{Warn: func(string) {}}
+			if sums, err := document.Read(word); err != nil || len(sums) != 1 {
+				t.Errorf("%s: %s: %d runs, %v", file, word, len(sums), err)
+			}
+		}
 	}
 }

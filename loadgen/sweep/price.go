@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"path/filepath"
 	"strings"
 	"time"
 
@@ -60,7 +61,7 @@ func (p *Plan) Describe(w io.Writer, file string) error {
 	for _, block := range p.blocks() {
 		arm := &p.Arms[block[0].arm]
 		if len(arm.Servers) > 0 {
-			total += usualStart * time.Duration(len(arm.Servers))
+			total += arm.startTime()
 			fmt.Fprintf(&lines, "      start %s\n", arm.Name)
 		}
 		for _, c := range block {
@@ -118,10 +119,23 @@ func (p *Plan) TooFew() string {
 		metrics.Counted(p.Repeats, "repeat"), numbers, needed, more, roughly(time.Duration(more)*p.repeatTime()), needed)
 }
 
+// startTime is how long the arm's servers may take to start, one after the other. A
+// simulated server loads no model.
+func (a *Arm) startTime() (total time.Duration) {
+	for _, s := range a.Servers {
+		if len(s.Command) > 1 && filepath.Base(s.Command[0]) == "servebench" && s.Command[1] == "sim" {
+			total += time.Second
+		} else {
+			total += usualStart
+		}
+	}
+	return total
+}
+
 // repeatTime is how long one repeat may take, with the starts of the servers.
 func (p *Plan) repeatTime() (total time.Duration) {
 	for arm := range p.Arms {
-		total += usualStart * time.Duration(len(p.Arms[arm].Servers))
+		total += p.Arms[arm].startTime()
 		for point := range p.Points {
 			total += p.cellTime(cell{arm: arm, point: point})
 		}
