@@ -10,7 +10,7 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// A workflowFile is a workflow of examples/ci that uses the action.
+// A workflowFile is a workflow that uses the action.
 type workflowFile struct {
 	Permissions map[string]string
 	Jobs        map[string]struct {
@@ -25,12 +25,25 @@ type workflowFile struct {
 func (w *workflowFile) usesAction() map[string]string {
 	for _, job := range w.Jobs {
 		for _, step := range job.Steps {
-			if strings.HasPrefix(step.Uses, "servebench/servebench@") {
+			if step.Uses == "./" || strings.HasPrefix(step.Uses, "servebench/servebench@") {
 				return step.With
 			}
 		}
 	}
 	return nil
+}
+
+// The inputs in the workflow of this repository exist, and it runs.
+func TestActionRunsInThisRepository(t *testing.T) {
+	job := newJobs(t)
+	t.Parallel()
+	var workflow workflowFile
+	if err := yaml.Unmarshal([]byte(readText(t, "../../.github/workflows/ci.yml")), &workflow); err != nil {
+		t.Fatal(err)
+	}
+	inputs := workflow.usesAction()
+	inputs["binary"], inputs["load"] = "servebench", "--num-prompts 4 --random-input-len 8 --random-output-len 4"
+	job("push", "main").run(inputs).wants("PASS", 0)
 }
 
 // Each workflow in examples/ci runs, with simulated servers in the place of its servers and
@@ -87,5 +100,5 @@ const madeUp = `{"backend": "openai", "model_id": "m", "num_prompts": 5, "reques
 `
 
 // fewer makes what takes minutes on a server take a second here.
-var fewer = strings.NewReplacer("num-prompts: 300", "num-prompts: 5", "request-rate: 10", "request-rate: inf",
-	"random-output-len: 128", "random-output-len: 8", "num-warmups: 10", "num-warmups: 1")
+var fewer = strings.NewReplacer("--num-prompts 300", "--num-prompts 5", "--request-rate 10", "--request-rate inf",
+	"--random-output-len 128", "--random-output-len 8", "--num-warmups 10", "--num-warmups 1")

@@ -96,6 +96,8 @@ func TestActionGates(t *testing.T) {
 	job("pull_request", "feature").run(with("exit 7 # ${port}")).wants("FAILED", 1, "title=servebench FAILED::", "## FAILED", "exit status 7")
 	job("pull_request", "feature").run(with(fastServer, "restarts", "1", "gate", "none.yml")).wants("FAILED", 2, "none.yml: no such file", "title=servebench FAILED::")
 
+	job("pull_request", "feature").run(with(fastServer, "restarts", "1", "load", "--num-promts 4")).wants("", 2, "unknown flag --num-promts: did you mean --num-prompts?", "title=servebench::load: ")
+
 	// A run on the default branch keeps the baseline from expiring, as it was.
 	job("push", "main").run(with(slowServer)).wants("REGRESSED", 1)
 	job("schedule", "main").run(with(fastServer)).wants("PASS", 0)
@@ -143,6 +145,9 @@ func TestActionComparesTwoServers(t *testing.T) {
 	job := newJobs(t)
 	t.Parallel()
 	job("pull_request", "feature").run(with(slowServer, "old-server", fastServer, "token", "")).wants("REGRESSED", 1, "!BASELINE")
+	job("pull_request", "feature").run(with(fastServer, "old-server", fastServer, "token", "", "load", "--num-prompts 2,4 --random-input-len 8\n--random-output-len 4 --label 'a b'")).
+		wants("PASS", 0, "### num-prompts 2", "### num-prompts 4")
+	job("pull_request", "feature").run(with(fastServer, "old-server", fastServer, "load", "--num-prompts 2 --header X-Key=secret")).wants("", 2, "load: write it as YAML", "!X-Key=secret")
 	job("pull_request", "feature").run(with(fastServer, "old-server", fastServer, "token", "")).wants("PASS", 0)
 }
 
