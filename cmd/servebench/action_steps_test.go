@@ -93,7 +93,12 @@ func TestActionGates(t *testing.T) {
 		t.Error(report)
 	}
 	job("pull_request", "feature").run(with(fastServer, "restarts", "1")).wants("NO VERDICT", 3, "::warning title=servebench NO VERDICT::", "!NO BASELINE", "!REGRESSED")
-	job("pull_request", "feature").run(with("exit 7 # ${port}")).wants("FAILED", 1, "title=servebench FAILED::", "## FAILED", "exit status 7")
+	dead := job("pull_request", "feature").run(with("exit 7 # ${port}"))
+	dead.wants("FAILED", 1, "title=servebench FAILED::The server could not be measured", "## FAILED", "exit status 7", "!REGRESSED")
+	if report := readText(t, filepath.Join(dead.outputs["folder"], "compare.xml")); !strings.Contains(report, `errors="1"`) || !strings.Contains(report, `<error message="FAILED">`) {
+		t.Error(report)
+	}
+	job("pull_request", "feature").run(with(fastServer, "restarts", "1", "load", "--num-prompts 4 --random-input-len 8 --random-output-len 4 --strict")).wants("NO VERDICT", 3)
 	job("pull_request", "feature").run(with(fastServer, "restarts", "1", "gate", "none.yml")).wants("FAILED", 2, "none.yml: no such file", "title=servebench FAILED::")
 
 	job("pull_request", "feature").run(with(fastServer, "restarts", "1", "load", "--num-promts 4")).wants("", 2, "unknown flag --num-promts: did you mean --num-prompts?", "title=servebench::load: ")
