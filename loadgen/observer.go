@@ -113,6 +113,9 @@ type LoadingTarget struct {
 	// Run is the id in the target's Records.
 	Run string
 
+	// Total is its part of the Loading's Total.
+	Total int
+
 	// Live changes until the load is over.
 	Live *engine.Live
 }

@@ -154,7 +154,7 @@ func (tr *trial) loading() Loading {
 		if t.Traffic.Duration > 0 {
 			l.Until = max(l.Until, t.header.Began()+t.Traffic.Duration)
 		}
-		l.Loads = append(l.Loads, LoadingTarget{t.Target, t.header.Run, t.live})
+		l.Loads = append(l.Loads, LoadingTarget{t.Target, t.header.Run, t.share(), t.live})
 	}
 	return l
 }

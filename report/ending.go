@@ -34,6 +34,7 @@ type Ending struct {
 // How much an Ending shows unless it is Extended.
 const (
 	mostReasons = 3
+	mostTexts   = 2 // of checks with one remedy
 	mostLines   = 8
 	briefLines  = 2
 )
@@ -120,6 +121,11 @@ func (p *draft) verdict(s *metrics.Summary) (left int) {
 		name = []screen.Span{{Text: p.Name + ":", Tone: screen.Strong}}
 	}
 	reasons := reasonsOf(s.Trust)
+	if !p.Extended {
+		for i := range reasons {
+			reasons[i].shorten()
+		}
+	}
 	if len(reasons) == 0 {
 		figures := reassurance(s.Trust)
 		if p.Brief {
@@ -181,6 +187,13 @@ func (p *draft) more(reasons, notes int) []screen.Line {
 type reason struct {
 	texts  []string
 	remedy string
+}
+
+// shorten leaves so much of a reason that its remedy is in view.
+func (r *reason) shorten() {
+	if more := len(r.texts) - mostTexts; more > 0 {
+		r.texts = append(r.texts[:mostTexts:mostTexts], metrics.Counted(more, "more sign"))
+	}
 }
 
 func (r *reason) String() string {

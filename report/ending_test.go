@@ -65,7 +65,7 @@ func TestReasonsWithOneRemedyAreOne(t *testing.T) {
 		texts = append(texts, line.String())
 	}
 	want := []string{
-		"SUSPECT: reason 0; reason 1; reason 4 → leave", "         reason 2", "         reason 3 → read",
+		"SUSPECT: reason 0; reason 1; 1 more sign → leave", "         reason 2", "         reason 3 → read",
 		"Note:    P99 of 150 samples: only 2 beyond it (TTFT, TPOT, E2EL)", "Note:    a note", "More:    2 reasons, additional metrics: --extended",
 	}
 	if !slices.Equal(texts, want) {

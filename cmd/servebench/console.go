@@ -10,7 +10,6 @@ import (
 	"sync"
 
 	"github.com/servebench/servebench/loadgen"
-	"github.com/servebench/servebench/loadgen/progress"
 	"github.com/servebench/servebench/metrics"
 	"github.com/servebench/servebench/metrics/vllm"
 )
@@ -172,7 +171,7 @@ func (c *console) Draining(d loadgen.Draining) {
 	if d.Aborted {
 		why, again = "too many requests failed", ""
 	}
-	progress.Aside(c.talk, "%s: %s in flight may take %s to end%s", why, count(d.InFlight, "request"), d.Limit, again)
+	fmt.Fprintf(c.talk, "%s: %s in flight may take %s to end%s\n", why, count(d.InFlight, "request"), d.Limit, again)
 }
 
 // warn prints warnings.

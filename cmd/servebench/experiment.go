@@ -11,7 +11,6 @@ import (
 
 	"github.com/servebench/servebench/cmd/servebench/internal/version"
 	"github.com/servebench/servebench/loadgen"
-	"github.com/servebench/servebench/loadgen/engine"
 	"github.com/servebench/servebench/loadgen/exporter"
 	"github.com/servebench/servebench/loadgen/progress"
 	"github.com/servebench/servebench/loadgen/selftest"
@@ -28,7 +27,7 @@ type experiment struct {
 	console
 	*options // of the command line itself
 
-	screen   io.Writer        // where progress is shown; nil shows none
+	screen   *progress.Talk   // where progress is shown; nil shows none
 	exported *exporter.Server // nil without one
 	arm      string           // of a sweep
 	withheld bool             // somebody else writes the files
@@ -175,9 +174,9 @@ func (e *experiment) summaries(done []*loadgen.Result) (sums []*metrics.Summary)
 
 // Loading shows the progress, and tells whoever asks for metrics.
 func (e *experiment) Loading(l loadgen.Loading) (over func()) {
-	var live []*engine.Live
+	shown := progress.Load{Start: l.Epoch, Began: l.Began, Until: l.Until}
 	for _, load := range l.Loads {
-		live = append(live, load.Live)
+		shown.Targets = append(shown.Targets, progress.Target{Name: load.Target, Total: load.Total, Live: load.Live})
 		series := e.exported.Series(e.arm, load.Target)
 		series.Begin(load.Live)
 		e.series[load.Run] = series
@@ -185,7 +184,7 @@ func (e *experiment) Loading(l loadgen.Loading) (over func()) {
 	if e.screen == nil {
 		return func() {}
 	}
-	return progress.Show(e.screen, progress.Load{Start: l.Epoch, Began: l.Began, Total: l.Total, Until: l.Until, Live: live})
+	return progress.Show(e.screen, shown)
 }
 
 // Record tells whoever asks for metrics.

@@ -9,7 +9,6 @@ import (
 	"strings"
 
 	"github.com/servebench/servebench/cmd/servebench/internal/argv"
-	"github.com/servebench/servebench/loadgen/progress"
 	"github.com/servebench/servebench/loadgen/spool"
 	"github.com/servebench/servebench/metrics/pyjson"
 	"github.com/servebench/servebench/report"
@@ -109,9 +108,9 @@ func openLines(flag, name, holds string, mode os.FileMode, talk io.Writer) (*spo
 	return f, nil
 }
 
-// sayTo says lines while there may be one of progress.
+// sayTo says lines.
 func sayTo(talk io.Writer) func(format string, args ...any) {
-	return func(format string, args ...any) { progress.Aside(talk, format, args...) }
+	return func(format string, args ...any) { fmt.Fprintf(talk, format+"\n", args...) }
 }
 
 // checkFiles finds out before any load whether the files of a target can be written, and

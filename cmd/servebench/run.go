@@ -8,6 +8,7 @@ import (
 	"os"
 
 	"github.com/servebench/servebench/loadgen"
+	"github.com/servebench/servebench/loadgen/progress"
 	"github.com/spf13/cobra"
 )
 
@@ -69,12 +70,13 @@ func run(ctx context.Context, o *options) error {
 	}
 	ctx, stop := interruptible(ctx)
 	defer stop()
-	e := newExperiment(o, os.Stdout, os.Stderr)
+	talk := progress.NewTalk(os.Stderr)
+	e := newExperiment(o, os.Stdout, talk)
 	if o.Results.Stream == "-" {
-		e.out = os.Stderr
+		e.out = talk
 	}
 	if !o.Results.NoProgress {
-		e.screen = os.Stderr
+		e.screen = talk
 	}
 	return maskError(o.Server.Secrets, e.run(ctx))
 }

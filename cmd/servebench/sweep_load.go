@@ -12,6 +12,7 @@ import (
 
 	"github.com/servebench/servebench/cmd/servebench/internal/argv"
 	"github.com/servebench/servebench/loadgen"
+	"github.com/servebench/servebench/loadgen/progress"
 	"github.com/servebench/servebench/loadgen/sweep"
 	"github.com/servebench/servebench/metrics"
 	"github.com/servebench/servebench/metrics/vllm"
@@ -54,7 +55,7 @@ func (c *sweepCommand) load(ctx context.Context, o *options, job *sweep.Job) (*s
 	e := newExperiment(o, job.Log, job.Log)
 	e.exported, e.arm = c.exported, job.Arm
 	if !o.Results.NoProgress {
-		e.screen = c.talk
+		e.screen = progress.NewTalk(c.talk)
 	}
 	e.withheld = true
 	e.warn(e.Warnings)

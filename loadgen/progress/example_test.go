@@ -12,7 +12,7 @@ import (
 // Show a load that ends at once: what is left is its last line, without its times.
 func Example() {
 	var out bytes.Buffer
-	over := progress.Show(&out, progress.Load{Start: time.Now(), Total: 100, Live: []*engine.Live{new(engine.Live)}})
+	over := progress.Show(progress.NewTalk(&out), progress.Load{Start: time.Now(), Targets: []progress.Target{{Total: 100, Live: new(engine.Live)}}})
 	over()
 	line, _, _ := bytes.Cut(out.Bytes(), []byte("["))
 	fmt.Printf("%s\n", line)

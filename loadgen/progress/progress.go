@@ -1,15 +1,13 @@
-// Package progress shows a load on a terminal while it goes on, in tqdm's shape.
+// Package progress shows a load on a terminal while it goes on, in tqdm's shape: a line for
+// each target. Other text goes to the same Talk, so that neither spoils the other.
 package progress
 
 import (
 	"fmt"
-	"io"
 	"math"
-	"os"
 	"strings"
 	"time"
-
-	"golang.org/x/term"
+	"unicode/utf8"
 
 	"github.com/servebench/servebench/loadgen/engine"
 )
@@ -22,46 +20,85 @@ type Load struct {
 	// Began is from when on measured requests are sent: a delay and a warm-up go before.
 	Began time.Duration
 
+	// Until is when the last is sent, where no Total says it; 0 where it does.
+	Until time.Duration
+
+	// Targets are shown in a line each.
+	Targets []Target
+}
+
+// A Target is the part of a Load for one target.
+type Target struct {
+	// Name stands before its line, if there are several.
+	Name string
+
 	// Total is how many requests there are.
 	Total int
 
-	// Until is when the last is sent, where Total does not say; 0 where it does.
-	Until time.Duration
-
-	// Live counts what each target's part of it is doing.
-	Live []*engine.Live
+	// Live counts what happens.
+	Live *engine.Live
 }
 
-// A display is one line that is rewritten ten times a second on a terminal, and a plain
-// line every ten seconds elsewhere.
+// A display is a line for each target. On a terminal it is rewritten ten times a second;
+// elsewhere lines follow each other every ten seconds. A terminal with too few rows has one
+// line for all targets.
 type display struct {
 	Load
-	w    io.Writer
+	talk *Talk
 	tty  bool
+	bars []*bar
 	quit chan struct{}
 	done chan struct{}
+}
+
+// A bar is one line of a display.
+type bar struct {
+	name  string
+	total int
+	live  []*engine.Live
+
+	// From and chunks are when the live rate was last taken, and how many there were.
+	from   time.Time
+	chunks int64
+	rate   float64
+	recent bool // the rate is of the last seconds
 }
 
 // tokenWindow is the time over which live tokens a second are taken.
 const tokenWindow = 2 * time.Second
 
-// Show shows a load on w until over is called, which leaves a last line.
-func Show(w io.Writer, l Load) (over func()) {
-	return (&display{Load: l, w: w, tty: onTerminal(w)}).show()
+// Show shows a load on talk until over is called, which leaves the last lines.
+func Show(talk *Talk, l Load) (over func()) {
+	return (&display{Load: l, talk: talk, tty: talk.onTerminal()}).show()
 }
 
-func onTerminal(w io.Writer) bool {
-	f, ok := w.(*os.File)
-	return ok && term.IsTerminal(int(f.Fd()))
-}
-
-// show starts the display; the returned func ends it, with a last line.
+// show starts the display; the returned func ends it, with the last lines.
 func (p *display) show() (stop func()) {
 	p.quit, p.done = make(chan struct{}), make(chan struct{})
+	p.divide()
 	go p.loop()
 	return func() {
 		close(p.quit)
 		<-p.done
+	}
+}
+
+// divide makes a bar for each target, or one for all.
+func (p *display) divide() {
+	_, rows := p.talk.size()
+	all, width := &bar{from: p.Start}, 0
+	for _, t := range p.Targets {
+		all.total += t.Total
+		all.live = append(all.live, t.Live)
+		p.bars = append(p.bars, &bar{name: t.Name, total: t.Total, live: []*engine.Live{t.Live}, from: p.Start})
+		width = max(width, utf8.RuneCountInString(t.Name))
+	}
+	if len(p.bars) == 1 || p.tty && len(p.bars) >= rows {
+		p.bars = []*bar{all}
+		return
+	}
+	for _, b := range p.bars {
+		b.name = fmt.Sprintf("%-*s ", width+1, b.name+":")
 	}
 }
 
@@ -73,64 +110,69 @@ func (p *display) loop() {
 	}
 	tick := time.NewTicker(interval)
 	defer tick.Stop()
-	from, chunks, recent := p.Start, int64(0), false
-	var rate float64
 	for {
+		last := false
 		select {
 		case <-tick.C:
 		case <-p.quit:
-			p.print(p.rateSince(p.Start, 0), true)
+			last = true
+		}
+		p.print(interval, last)
+		if last {
 			return
 		}
-		if time.Since(from) >= min(tokenWindow, 20*interval) {
-			rate, recent = p.rateSince(from, chunks), true
-			from, chunks = time.Now(), p.count().Chunks
+	}
+}
+
+func (p *display) print(interval time.Duration, last bool) {
+	columns := 0
+	if p.tty {
+		columns, _ = p.talk.size()
+	}
+	var lines []string
+	for _, b := range p.bars {
+		b.measure(p.Start, interval, last)
+		space := columns
+		if columns > 0 {
+			space = max(1, columns-utf8.RuneCountInString(b.name))
 		}
-		if !recent {
-			rate = p.rateSince(p.Start, 0)
-		}
-		p.print(rate, false)
+		lines = append(lines, b.name+b.snapshot(&p.Load).line(space))
+	}
+	if p.tty {
+		p.talk.draw(lines, last)
+		return
+	}
+	fmt.Fprintln(p.talk, strings.Join(lines, "\n"))
+}
+
+// measure takes the rate of tokens: in the last seconds, or in the end of the whole load.
+func (b *bar) measure(start time.Time, interval time.Duration, last bool) {
+	since := func(from time.Time, chunks int64) float64 {
+		return float64(b.count().Chunks-chunks) / time.Since(from).Seconds()
+	}
+	if time.Since(b.from) >= min(tokenWindow, 20*interval) {
+		b.rate, b.recent = since(b.from, b.chunks), true
+		b.from, b.chunks = time.Now(), b.count().Chunks
+	}
+	if !b.recent || last {
+		b.rate = since(start, 0)
 	}
 }
 
-// Aside says something while there may be a line of progress.
-func Aside(w io.Writer, format string, args ...any) {
-	if onTerminal(w) {
-		fmt.Fprintln(w) // leaves that line
-	}
-	fmt.Fprintf(w, format+"\n", args...)
-}
-
-// count is that of all loads together.
-func (p *display) count() engine.Count { return together(p.Live) }
-
-// rateSince is the chunks a second since a moment at which there were so many.
-func (p *display) rateSince(from time.Time, chunks int64) float64 {
-	return float64(p.count().Chunks-chunks) / time.Since(from).Seconds()
-}
-
-func (p *display) print(rate float64, last bool) {
-	c := p.count()
-	s := snapshot{
-		elapsed: time.Since(p.Start), total: p.Total, until: p.Until, began: p.Began, rate: rate, ttft: c.MeanTTFT(),
-		ended: int(c.Ended - c.Warmed), running: int(c.InFlight()), failed: int(c.Failed),
-	}
-	switch {
-	case !p.tty:
-		fmt.Fprintln(p.w, s.line(0))
-	case last:
-		fmt.Fprintf(p.w, "\r\x1b[K%s\n", s.line(columns()))
-	default:
-		fmt.Fprintf(p.w, "\r\x1b[K%s", s.line(columns()))
-	}
-}
-
-// together is the count of several loads.
-func together(live []*engine.Live) (c engine.Count) {
-	for _, l := range live {
+// count is what happened so far.
+func (b *bar) count() (c engine.Count) {
+	for _, l := range b.live {
 		c = c.Plus(l.Now())
 	}
 	return c
+}
+
+func (b *bar) snapshot(l *Load) snapshot {
+	c := b.count()
+	return snapshot{
+		elapsed: time.Since(l.Start), total: b.total, until: l.Until, began: l.Began, rate: b.rate, ttft: c.MeanTTFT(),
+		ended: int(c.Ended - c.Warmed), running: int(c.InFlight()), failed: int(c.Failed),
+	}
 }
 
 // A snapshot is what one line of progress shows.
@@ -177,7 +219,7 @@ func (s snapshot) line(columns int) string {
 	if columns > 0 {
 		width = min(40, columns-1-len(left)-len(right))
 	}
-	line := left + bar(done, width) + right
+	line := left + cells(done, width) + right
 	if columns > 0 && width < 0 {
 		return line[:max(0, min(len(line), columns-1))]
 	}
@@ -214,8 +256,8 @@ func clock(d time.Duration) string {
 	return fmt.Sprintf("%d:%02d:%02d", s/3600, s/60%60, s%60)
 }
 
-// bar is a bar of width cells, filled to eighths of a cell.
-func bar(done float64, width int) string {
+// cells is a bar of so many cells, filled to eighths of a cell.
+func cells(done float64, width int) string {
 	if width <= 0 {
 		return ""
 	}
@@ -227,12 +269,4 @@ func bar(done float64, width int) string {
 		full++
 	}
 	return s + strings.Repeat(" ", width-full)
-}
-
-// columns is the width of the terminal on stderr, 80 when it does not say.
-func columns() int {
-	if width, _, err := term.GetSize(int(os.Stderr.Fd())); err == nil && width > 0 {
-		return width
-	}
-	return 80
 }

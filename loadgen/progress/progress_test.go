@@ -1,6 +1,7 @@
 package progress
 
 import (
+	"fmt"
 	"math"
 	"strings"
 	"testing"
@@ -53,13 +54,21 @@ func TestProgressLineFitsTheTerminal(t *testing.T) {
 	}
 }
 
+// load is of a target for each total.
+func load(totals ...int) Load {
+	l := Load{Start: time.Now()}
+	for i, total := range totals {
+		l.Targets = append(l.Targets, Target{Name: []string{"a", "long"}[i%2], Total: total, Live: new(engine.Live)})
+	}
+	return l
+}
+
 func TestProgressElsewhereThanOnATerminalIsAPlainLineEveryTenSeconds(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var out strings.Builder
-		p := &display{w: &out, Load: Load{Total: 3, Start: time.Now(), Live: []*engine.Live{new(engine.Live), new(engine.Live)}}}
-		p.Live[0].Sent.Add(1)
-		p.Live[1].Sent.Add(1)
-		stop := p.show()
+		l := load(3)
+		l.Targets[0].Live.Sent.Add(2)
+		stop := Show(NewTalk(&out), l)
 		time.Sleep(25 * time.Second)
 		stop()
 		lines := strings.Split(strings.TrimSuffix(out.String(), "\n"), "\n")
@@ -67,4 +76,48 @@ func TestProgressElsewhereThanOnATerminalIsAPlainLineEveryTenSeconds(t *testing.
 			t.Errorf("got %q", out.String())
 		}
 	})
+}
+
+// Several targets have a line each. Text that comes meanwhile stands above the lines that
+// are rewritten after it.
+func TestEachTargetHasALineOfProgress(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var out strings.Builder
+		talk := NewTalk(&out)
+		l := load(3, 5)
+		l.Targets[1].Live.Sent.Add(4)
+		p := &display{Load: l, talk: talk, tty: true}
+		stop := p.show()
+		time.Sleep(150 * time.Millisecond)
+		synctest.Wait()
+		first := out.String()
+		if !strings.HasPrefix(first, "\r\x1b[Ka:      0%|") || strings.Count(first, "\n") != 1 || !strings.Contains(first, "\n\r\x1b[Klong:   0%|") ||
+			!strings.Contains(first, "0/5 [00:00<?, ?it/s, running=4") {
+			t.Errorf("drawn: %q", first)
+		}
+		time.Sleep(100 * time.Millisecond)
+		synctest.Wait()
+		if again := out.String()[len(first):]; !strings.HasPrefix(again, "\x1b[1A\r\x1b[Ka: ") {
+			t.Errorf("drawn again: %q", again)
+		}
+		before := out.Len()
+		fmt.Fprintln(talk, "interrupted")
+		stop()
+		if rest := out.String()[before:]; !strings.HasPrefix(rest, "\ninterrupted\n\r\x1b[Ka: ") || !strings.HasSuffix(rest, "]\n") {
+			t.Errorf("after text: %q", rest)
+		}
+	})
+}
+
+// Where the lines would scroll away there is one for all targets.
+func TestTooManyTargetsShareALine(t *testing.T) {
+	totals := make([]int, 24)
+	for i := range totals {
+		totals[i] = 2
+	}
+	p := &display{Load: load(totals...), talk: NewTalk(new(strings.Builder)), tty: true}
+	p.divide()
+	if len(p.bars) != 1 || p.bars[0].total != 48 || p.bars[0].name != "" || len(p.bars[0].live) != 24 {
+		t.Errorf("%d lines, the first of %+v", len(p.bars), p.bars[0])
+	}
 }

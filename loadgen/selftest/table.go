@@ -54,24 +54,53 @@ func (r *Result) WriteTables(w io.Writer) error {
 // nameWidth is the width of a row's name.
 const nameWidth = 15
 
+// errorHeads are the heads of four columns, with the least width of each.
+var errorHeads = []struct {
+	name  string
+	width int
+}{{"p50", 6}, {"p99", 7}, {"p99.9", 7}, {"max", 7}}
+
+// writeErrors writes columns as wide as their numbers need, with a blank between two.
 func writeErrors(w io.Writer, rows []Row) {
-	fmt.Fprintf(w, "\n%-*s%s%s%s\n", nameWidth, "Error in µs", over("stamp"), over("TTFT"), over("ITL"))
-	heads := fmt.Sprintf("%6s%7s%7s%7s", "p50", "p99", "p99.9", "max")
-	fmt.Fprintf(w, "%-*s%s\n", nameWidth, "", strings.Repeat(heads, 3))
+	n := len(errorHeads)
+	cells, widths, heads := make([][]string, len(rows)), make([]int, 3*n), make([]string, 3*n)
 	for i := range rows {
-		row := &rows[i]
-		fmt.Fprintf(w, "%-*s", nameWidth, row.Name)
-		for _, s := range []Spread{row.Stamp, row.TTFT, row.ITL} {
-			fmt.Fprintf(w, "%6.0f%7.0f%7.0f%7.0f", s.P50, s.P99, s.P999, s.Max)
+		for _, s := range []Spread{rows[i].Stamp, rows[i].TTFT, rows[i].ITL} {
+			for _, v := range []float64{s.P50, s.P99, s.P999, s.Max} {
+				cells[i] = append(cells[i], fmt.Sprintf("%.0f", v))
+			}
+		}
+	}
+	for k := range widths {
+		heads[k], widths[k] = errorHeads[k%n].name, errorHeads[k%n].width
+		for _, row := range cells {
+			widths[k] = max(widths[k], len(row[k])+1)
+		}
+	}
+	line := func(name string, cells []string) {
+		fmt.Fprintf(w, "%-*s", nameWidth, name)
+		for k, cell := range cells {
+			fmt.Fprintf(w, "%*s", widths[k], cell)
 		}
 		fmt.Fprintln(w)
 	}
+	fmt.Fprintf(w, "\n%-*s", nameWidth, "Error in µs")
+	for k, title := range []string{"stamp", "TTFT", "ITL"} {
+		fmt.Fprint(w, over(title, widths[k*n:(k+1)*n]))
+	}
+	fmt.Fprintln(w)
+	line("", heads)
+	for i := range rows {
+		line(rows[i].Name, cells[i])
+	}
 }
 
-// over is a heading over four columns.
-func over(title string) string {
-	const width = 6 + 3*7 - 2
-	dashes := width - len(title) - 2
+// over is a heading over columns of these widths.
+func over(title string, widths []int) string {
+	dashes := -len(title) - 4 // two blanks before it, one on each side of the title
+	for _, width := range widths {
+		dashes += width
+	}
 	return "  " + strings.Repeat("-", dashes/2) + " " + title + " " + strings.Repeat("-", dashes-dashes/2)
 }
 

@@ -5,6 +5,7 @@ import (
 	"flag"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 )
@@ -85,5 +86,18 @@ func TestAResultIsWritten(t *testing.T) {
 			t.Fatal(err)
 		}
 		golden(t, name+".json", object.Bytes())
+	}
+}
+
+// On a machine that is busy with other things errors take seconds.
+func TestNumbersOfABadMachineStandApart(t *testing.T) {
+	r := measured(true)
+	r.Rows[0].Stamp, r.Rows[0].TTFT = Spread{P50: 6, P99: 65456, P999: 5171504, Max: 12498305}, Spread{P50: 561242474, P99: 1, P999: 2, Max: 3}
+	var text bytes.Buffer
+	if err := r.WriteTables(&text); err != nil {
+		t.Fatal(err)
+	}
+	if want := "6  65456 5171504 12498305 561242474      1      2      3"; !strings.Contains(text.String(), want) {
+		t.Errorf("no %q in\n%s", want, &text)
 	}
 }

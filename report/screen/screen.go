@@ -28,10 +28,10 @@ const (
 	mostWidth  = 120
 )
 
-// Of is the Screen of w, a terminal or not. It has no colours if the
+// Of is the Screen of w: a terminal is told by its file descriptor, Fd. It has no colours if the
 // environment variable NO_COLOR is not empty (no-color.org), or if TERM is dumb.
 func Of(w io.Writer) Screen {
-	f, ok := w.(*os.File)
+	f, ok := w.(interface{ Fd() uintptr })
 	if !ok || !term.IsTerminal(int(f.Fd())) {
 		return Screen{}
 	}
