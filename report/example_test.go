@@ -75,7 +75,7 @@ func ExampleTruth() {
 	// 95 % interval, milliseconds                  P90
 	// TTFT                                    ≥ 54.00*
 	// TPOT                                    ≥ 10.00*
-	// * fewer than 10 values lie beyond this percentile: too few to decide anything by it
+	// * fewer than 10 values beyond this percentile: too few to decide anything by it
 	// Connecting (part of TTFT)        4 of 20 requests: TCP 0.50 ms
 	// Connections opened               4 during the run
 	// Peak output throughput           213 tokens in the busiest second

@@ -45,7 +45,7 @@ func TestMarkdownTable(t *testing.T) {
 		"| c    |      | 2      |           |        |      |       |              |             |              |             | ",
 		"| d    |      |        |         5 |        |      |       |              |             |              |             | ",
 		"",
-		"`*` fewer than 10 values lie beyond this percentile: too few to decide anything by it",
+		"`*` fewer than 10 values beyond this percentile: too few to decide anything by it",
 		"",
 		"- arm a|b, rate inf: SUSPECT: lag p99 9 ms",
 		"- arm c, repeat 2: FAILED: odd; no port, none",
