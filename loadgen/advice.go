@@ -3,6 +3,7 @@ package loadgen
 import (
 	"errors"
 	"fmt"
+	"net/http"
 	"regexp"
 	"slices"
 	"strings"
@@ -25,16 +26,28 @@ type Adviser struct {
 func (a *Adviser) Unreachable(lost *UnreachableError) string {
 	f, ok := errors.AsType[*metrics.Failure](lost.Err)
 	if !ok {
-		return ""
-	}
-	if f.Class == metrics.Refused && a.Traffic.ReadyCheck == 0 {
-		return "nothing listens there: is this the server's address? --ready-check-timeout-sec waits for a server that is still starting"
+		return "the reply is not one of OpenAI's API: check --base-url, and give --model if the server has no list of models"
 	}
 	message := f.Error()
 	if strings.Contains(lost.Error(), twice) {
 		message += " " + twice
 	}
-	return first(message, a.adviseURL, a.adviseTLS, a.adviseKey, a.adviseProtocol)
+	if advice := first(message, a.adviseURL, a.adviseTLS, a.adviseKey, a.adviseProtocol); advice != "" {
+		return advice
+	}
+	switch {
+	case f.Class == metrics.DNS:
+		return "check the host in --base-url"
+	case f.Status == http.StatusNotFound && a.Server.Model == "":
+		return "check --base-url, and give --model if the server has no list of models"
+	case a.Traffic.ReadyCheck > 0:
+		return ""
+	case f.Class == metrics.Refused:
+		return "is the server up, at this address? --ready-check-timeout-sec 600 waits for one that is starting, and servebench sim is one to try"
+	case isComing(f):
+		return "--ready-check-timeout-sec 600 waits for a server that is starting"
+	}
+	return ""
 }
 
 // KeyVariable is the environment variable that has the API key, as for vLLM's client.
@@ -46,7 +59,7 @@ const twice = "/v1/v1/"
 // About is what can be done about a failure by its message, "" where that is not known.
 // What the server said comes first, since one status has many causes.
 func (a *Adviser) About(message string) string {
-	return first(message, a.adviseURL, a.adviseTLS, a.adviseKey, a.adviseProtocol, a.adviseBackend, a.adviseIDs, a.adviseBody)
+	return first(message, a.adviseURL, a.adviseTLS, a.adviseKey, a.adviseProtocol, a.adviseBackend, a.adviseLength, a.adviseIDs, a.adviseBody)
 }
 
 // first is the first advice of causes on a message, "" if none has any.
@@ -106,13 +119,27 @@ func (a *Adviser) adviseTLS(message string) string {
 }
 
 func (a *Adviser) adviseKey(message string) string {
+	forbidden := strings.HasPrefix(message, "403 ") // which has other causes, too
 	switch {
-	case !strings.HasPrefix(message, "401 "):
+	case !strings.HasPrefix(message, "401 ") && !forbidden:
 		return ""
+	case a.Server.APIKey == "" && forbidden:
+		return "if the server wants a key, set " + KeyVariable + ", or give a header of its own as --header NAME=VALUE"
 	case a.Server.APIKey == "":
-		return KeyVariable + " is not set"
+		return KeyVariable + " is not set: set it to the server's key, or give another header as --header NAME=VALUE"
 	}
-	return "is " + KeyVariable + " its key?"
+	return "check the key in " + KeyVariable
+}
+
+// adviseLength is about requests that are longer than the model allows.
+func (a *Adviser) adviseLength(message string) string {
+	if text := strings.ToLower(message); !refusal.MatchString(text) || !strings.Contains(text, "context length") && !strings.Contains(text, "context size") {
+		return ""
+	}
+	if a.Workload.Dataset == "random" {
+		return "prompt and answer are too long for the model: lower --random-input-len or --random-output-len"
+	}
+	return "prompt and answer are too long for the model: lower --output-len, or take shorter prompts"
 }
 
 func (a *Adviser) adviseProtocol(message string) string {

@@ -18,17 +18,19 @@ func adviserOf(t *testing.T, line string) *loadgen.Adviser {
 	return &loadgen.Adviser{Plan: mustParse(t, line).plan()}
 }
 
-// What a server without the right key is told names the variable that has it; any
-// other refusal does not.
-func TestALockedServerIsAboutTheKey(t *testing.T) {
+// What a server answers to the first call says what to do: about a key, the address, or
+// waiting for the server.
+func TestTheFirstRefusalSaysWhatToDo(t *testing.T) {
 	for _, test := range []struct {
 		status    int
 		key, says string
 	}{
-		{http.StatusUnauthorized, "", "401 Unauthorized: OPENAI_API_KEY is not set"},
-		{http.StatusUnauthorized, "wrong", "401 Unauthorized: is OPENAI_API_KEY its key?"},
-		{http.StatusForbidden, "", "403 Forbidden"},
-		{http.StatusNotFound, "", "404 Not Found"}, // a server without a list of models may have both kinds of API
+		{http.StatusUnauthorized, "", "401 Unauthorized: OPENAI_API_KEY is not set: set it to the server's key, or give another header as --header NAME=VALUE"},
+		{http.StatusUnauthorized, "wrong", "401 Unauthorized: check the key in OPENAI_API_KEY"},
+		{http.StatusForbidden, "", "403 Forbidden: if the server wants a key, set OPENAI_API_KEY, or give a header of its own as --header NAME=VALUE"},
+		{http.StatusForbidden, "wrong", "403 Forbidden: check the key in OPENAI_API_KEY"},
+		{http.StatusNotFound, "", "404 Not Found: check --base-url, and give --model if the server has no list of models"},
+		{http.StatusServiceUnavailable, "", "503 Service Unavailable: --ready-check-timeout-sec 600 waits for a server that is starting"},
 	} {
 		server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(test.status) }))
 		_, err := (&openai.Server{URL: server.URL}).Models(t.Context())
@@ -104,7 +106,7 @@ func TestWhatCanBeDoneAboutAFailure(t *testing.T) {
 	)
 	for _, test := range []struct{ line, message, advice string }{
 		// The key, the URL, the path.
-		{"", "401 Unauthorized: Incorrect API key provided", "OPENAI_API_KEY is not set"},
+		{"", "401 Unauthorized: Incorrect API key provided", "OPENAI_API_KEY is not set: set it to the server's key, or give another header as --header NAME=VALUE"},
 		{"--base-url http://h/v1", "404 Not Found (POST http://h/v1/v1/completions)", "the base URL ends in /v1 and the path begins with it: give --base-url http://h"},
 		{"--base-url http://h/v1 --endpoint /completions", "404 Not Found /v1/v1/", "the base URL ends in /v1 and the path begins with it: give --base-url http://h --endpoint /v1/completions"},
 		{"--base-url http://h/v1/chat/completions", "404 Not Found", "the base URL must end before /v1/chat/completions: give --base-url http://h --backend openai-chat --endpoint /v1/chat/completions"},
@@ -155,6 +157,10 @@ func TestWhatCanBeDoneAboutAFailure(t *testing.T) {
 		{"--http2", "the server speaks HTTP/1.1 over TLS, not HTTP/2", "does the server speak HTTP/2? If not, leave --http2 away"},
 		{"--http2", "the connection was cut before the reply: http2: client conn could not be established", "does the server speak HTTP/2? If not, leave --http2 away"},
 		{"", "the server speaks only HTTP/2, not HTTP/1.1", "give --http2"},
+		{"", "400 Bad Request: This model's maximum context length is 32768 tokens. However, your request has 100000 input tokens.",
+			"prompt and answer are too long for the model: lower --random-input-len or --random-output-len"},
+		{"--dataset-name sonnet --dataset-path sonnet.txt", "400 Bad Request: the request exceeds the available context size",
+			"prompt and answer are too long for the model: lower --output-len, or take shorter prompts"},
 		{"", "remote error: tls: certificate required", "the server wants to see a certificate of the client's: give --client-cert and --client-key"},
 		{"--client-cert c", "remote error: tls: unknown certificate authority", "the server does not trust the certificate of --client-cert"},
 		{"", "the TLS handshake failed: tls: failed to verify certificate: x509: certificate signed by unknown authority",

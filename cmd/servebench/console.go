@@ -174,6 +174,13 @@ func (c *console) Draining(d loadgen.Draining) {
 	fmt.Fprintf(c.talk, "%s: %s in flight may take %s to end%s\n", why, count(d.InFlight, "request"), d.Limit, again)
 }
 
+// note prints what was taken for something else.
+func (c *console) note(notes []string) {
+	for _, n := range notes {
+		fmt.Fprintln(c.talk, n)
+	}
+}
+
 // warn prints warnings.
 func (c *console) warn(warnings []string) {
 	for _, w := range warnings {

@@ -48,6 +48,7 @@ func newExperiment(o *options, out, talk io.Writer) *experiment {
 
 // run does it all, as often as was asked for, and gives what was not done or not written.
 func (e *experiment) run(ctx context.Context) (err error) {
+	e.note(e.Notes)
 	e.warn(e.Warnings)
 	if e.exported, err = serveMetrics(e.Listen, e.talk); err != nil {
 		return err

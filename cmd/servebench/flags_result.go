@@ -68,10 +68,10 @@ func (g *resultFlags) resolve(*argv.Flags) error {
 		g.Report.Metrics = []string{"ttft", "tpot", "itl"}
 	}
 	for _, m := range unknownMetrics(g.Report.Metrics) {
-		g.Warnings = append(g.Warnings, fmt.Sprintf("--percentile-metrics: no latency is called %s: it is left out", pyjson.Quote(m)))
+		g.Warnings = append(g.Warnings, fmt.Sprintf("--percentile-metrics: %s is no latency and is left out: there are %s", pyjson.Quote(m), strings.Join(latencies(), ", ")))
 	}
 	if !r.Save && !r.Append && (r.SaveDetailed || !r.Plots.Any() && (r.Dir != "" || r.Filename != "")) {
-		g.Warnings = append(g.Warnings, "no result file is written without --save-result or --append-result")
+		g.Warnings = append(g.Warnings, "no result file is written without --save-result or --append-result: give one of the two")
 	}
 	if r.Intervals != "" && (r.Intervals == "-" || sameFile(r.Intervals, r.Stream)) {
 		return fmt.Errorf("argument --hlog: %s: it must be a file of its own", r.Intervals)

@@ -3,14 +3,12 @@ package main
 import (
 	"errors"
 	"fmt"
-	"net"
-	"net/netip"
 	"net/url"
 	"os"
 	"slices"
-	"strconv"
 	"strings"
 
+	"github.com/servebench/servebench/cmd/servebench/internal/address"
 	"github.com/servebench/servebench/cmd/servebench/internal/argv"
 	"github.com/servebench/servebench/loadgen"
 	"github.com/servebench/servebench/metrics"
@@ -65,14 +63,10 @@ const insecureWarning = "--insecure: TLS certificates are not verified, so that 
 
 func (g *serverFlags) resolve(f *argv.Flags) error {
 	s := &g.Server
-	address := g.resolveHost
-	if f.Changed("base-url") {
-		address = g.resolveURL
-	}
-	if err := address(); err != nil {
+	if err := g.resolveEndpoint(); err != nil {
 		return err
 	}
-	if err := g.resolveEndpoint(); err != nil {
+	if err := g.resolveAddress(f); err != nil {
 		return err
 	}
 	switch {
@@ -100,71 +94,49 @@ func (g *serverFlags) resolve(f *argv.Flags) error {
 	return g.resolveSecrets()
 }
 
+// resolveAddress makes the URL of the server.
+func (g *serverFlags) resolveAddress(f *argv.Flags) error {
+	s := &g.Server
+	reader := address.Reader{Endpoint: s.Endpoint, Show: loadgen.RedactURL}
+	if !f.Changed("base-url") {
+		at, err := reader.Host(g.host, g.port, f.Changed("port"))
+		if err != nil {
+			return err
+		}
+		s.BaseURL, g.Notes = at.URL, append(g.Notes, at.Notes...)
+		return nil
+	}
+	at, err := reader.URL(s.BaseURL)
+	if err != nil {
+		return fmt.Errorf("argument --base-url: %w", err)
+	}
+	s.BaseURL, s.Query = at.URL, at.Query
+	for _, note := range at.Notes {
+		g.Notes = append(g.Notes, "--base-url "+note)
+	}
+	return nil
+}
+
 // resolveEndpoint takes the query off the endpoint's path.
 func (g *serverFlags) resolveEndpoint() error {
 	s := &g.Server
 	path, query, _ := strings.Cut(s.Endpoint, "?")
-	suffix := "completions"
-	if s.Backend == "openai-chat" {
-		suffix = "chat/completions"
-	}
-	if !strings.HasSuffix(path, suffix) {
-		return fmt.Errorf("argument --endpoint: %s: with --backend %s it must end with %s", pyjson.Quote(path), s.Backend, suffix)
+	isChat := strings.HasSuffix(path, "chat/completions")
+	switch {
+	case s.Backend == "openai-chat" && !isChat:
+		return fmt.Errorf("argument --endpoint: %s: it must end with chat/completions: --backend openai-chat needs --endpoint /v1/chat/completions", pyjson.Quote(path))
+	case s.Backend != "openai-chat" && isChat: // vLLM's client sends it, too
+		g.Warnings = append(g.Warnings, fmt.Sprintf("--backend %s sends prompts, but %s takes messages: give --backend openai-chat, or --endpoint /v1/completions", s.Backend, path))
+	case !strings.HasSuffix(path, "completions"):
+		return fmt.Errorf("argument --endpoint: %s: with --backend %s it must end with completions, such as /v1/completions", pyjson.Quote(path), s.Backend)
 	}
 	if !strings.HasPrefix(path, "/") {
 		path = "/" + path
 	}
 	s.Endpoint, s.Asked = path, query
-	if wrong := checkQuery(query); wrong != nil {
+	if wrong := address.CheckQuery(query); wrong != nil {
 		return fmt.Errorf("argument --endpoint: %w", wrong)
 	}
-	return nil
-}
-
-// checkQuery refuses what cannot be the query of a URL.
-func checkQuery(query string) error {
-	if strings.ContainsFunc(query, func(r rune) bool { return r <= ' ' || r == '#' || r == 0x7f }) {
-		return errors.New("a query holds no space, line end or #: write them as %20, %0A and %23")
-	}
-	return nil
-}
-
-// resolveURL takes the query off --base-url.
-func (g *serverFlags) resolveURL() error {
-	address, query, _ := strings.Cut(g.Server.BaseURL, "?")
-	if !strings.Contains(address, "://") {
-		return fmt.Errorf("argument --base-url: %s: it needs http:// or https:// in front", pyjson.Quote(loadgen.RedactURL(address)))
-	}
-	u, err := url.Parse(address)
-	if err != nil {
-		return fmt.Errorf("argument --base-url: %w", errors.Unwrap(err))
-	}
-	if u.Scheme != "http" && u.Scheme != "https" || u.Host == "" || u.Fragment != "" {
-		return fmt.Errorf("argument --base-url: %s: it must be http://host:port or https://host, with a path and a query where the server has them",
-			pyjson.Quote(loadgen.RedactURL(address)))
-	}
-	if wrong := checkQuery(query); wrong != nil {
-		return fmt.Errorf("argument --base-url: %w", wrong)
-	}
-	g.Server.BaseURL, g.Server.Query = strings.TrimRight(address, "/"), query
-	return nil
-}
-
-// resolveHost makes the URL of --host and --port.
-func (g *serverFlags) resolveHost() error {
-	host := strings.Trim(g.host, "[]")
-	_, wrong := netip.ParseAddr(host)
-	switch name, port, _ := strings.Cut(host, ":"); {
-	case g.port < 1 || g.port > 65535:
-		return fmt.Errorf("argument --port: %d: it must be from 1 to 65535", g.port)
-	case strings.Contains(host, "/"):
-		return fmt.Errorf("argument --host: %s: it must be a name or an address; --base-url takes a URL", pyjson.Quote(g.host))
-	case strings.Count(host, ":") == 1:
-		return fmt.Errorf("argument --host: %s: the port has a flag of its own: give --host %s --port %s", pyjson.Quote(g.host), name, port)
-	case strings.ContainsAny(host, ": @?#") && wrong != nil:
-		return fmt.Errorf("argument --host: %s: it must be a name or an address", pyjson.Quote(g.host))
-	}
-	g.Server.BaseURL = "http://" + net.JoinHostPort(host, strconv.Itoa(g.port))
 	return nil
 }
 

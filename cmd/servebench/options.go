@@ -31,6 +31,9 @@ type options struct {
 	Stats      bool   // of servebench dataset: lengths only
 	Listen     string // where our own /metrics is served; empty for nowhere
 
+	// Notes say on stderr what was taken for something else.
+	Notes []string
+
 	// Warnings are to be said on stderr: what was accepted and has no effect.
 	Warnings []string
 }

@@ -172,7 +172,7 @@ func (r *reportCommand) ask() (metrics.Ask, error) {
 	if r.metrics != "" {
 		ask.Metrics = strings.Split(r.metrics, ",")
 		for _, m := range unknownMetrics(ask.Metrics) {
-			fmt.Fprintf(r.talk, "WARNING: --percentile-metrics: no latency is called %s: it is left out\n", pyjson.Quote(m))
+			fmt.Fprintf(r.talk, "WARNING: --percentile-metrics: %s is no latency and is left out: there are %s\n", pyjson.Quote(m), strings.Join(latencies(), ", "))
 		}
 	}
 	ask.Trace = r.parts.Any() || r.wanted()

@@ -256,6 +256,20 @@ func TestANameInAURLMayBeAToken(t *testing.T) {
 	}
 }
 
+func TestNotesOfTheCommandLineShowNoSecret(t *testing.T) {
+	for _, argv := range [][]string{
+		{"--base-url", "me:s3cret@h:1"},
+		{"--base-url", "h:1?key=s3cret"},
+		{"--base-url", "http://s3cret@h:1/v1"},
+		{"--target", "a=me:s3cret@h:1,seed=2"},
+	} {
+		o, err := parseRun(argv)
+		if err != nil || len(o.Notes) != 1 || strings.Contains(o.Notes[0], "s3cret") {
+			t.Errorf("%q: %q, %v", argv, o.Notes, err)
+		}
+	}
+}
+
 func TestErrorsOfTheCommandLineShowNoSecret(t *testing.T) {
 	for _, argv := range [][]string{
 		{"--header", "Authorization=Bearer", "s3cret"},
@@ -265,9 +279,9 @@ func TestErrorsOfTheCommandLineShowNoSecret(t *testing.T) {
 		{"--he=Authorization=s3cret"},
 		{"--headers=A=s3cret"},
 		{"--base-url", "http://me:s3cret@h:1/#a"},
-		{"--base-url", "me:s3cret@h:1"},
+		{"--base-url", "me:s3cret@h:x"},
 		{"--base-url", "http:/me:s3cret@h:1"},
-		{"--base-url", "h:1?key=s3cret"},
+		{"--base-url", "h:0?key=s3cret"},
 		{"--base-url", "http://h:1?key=s3cret and more"},
 		{"--base-url=http://s3cret@h", "s3cret"},
 		{"--endpoint", "/v1/embeddings?key=s3cret"},

@@ -58,6 +58,7 @@ func (c *sweepCommand) load(ctx context.Context, o *options, job *sweep.Job) (*s
 		e.screen = progress.NewTalk(c.talk)
 	}
 	e.withheld = true
+	e.note(e.Notes)
 	e.warn(e.Warnings)
 	err := errors.Join(e.load(ctx, job.Plan), e.unwritten)
 	// To a search the failures of a run that was given up are an answer.

@@ -62,6 +62,9 @@ func (g *experimentFlags) readTargets(f *argv.Flags) error {
 			return fmt.Errorf("argument --target: %s: %w", t.name, err)
 		}
 		g.Targets = append(g.Targets, o)
+		for _, note := range o.Notes {
+			g.Notes = append(g.Notes, fmt.Sprintf("target %s: %s", o.Target, note))
+		}
 		g.Server.Secrets.Join(o.Server.Secrets)
 	}
 	if g.Targets != nil && g.Watch.URLs != nil {
@@ -118,9 +121,6 @@ func parseTarget(text string) (target, error) {
 			end = marks[i+1][0]
 		}
 		t.words = append(t.words, "--"+rest[m[2]:m[3]]+"="+rest[m[1]:end])
-	}
-	if !strings.Contains(url, "://") {
-		return t, fmt.Errorf("%s: it must be a URL, as http://127.0.0.1:8000", pyjson.Quote(loadgen.RedactURL(url)))
 	}
 	t.words = append([]string{"--base-url=" + url}, t.words...)
 	return t, nil

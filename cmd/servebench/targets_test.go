@@ -55,7 +55,7 @@ func TestBadTargetsAreNamed(t *testing.T) {
 	}{
 		{"--target a", `argument --target: 'a': it must be NAME=URL`},
 		{"--target http://h:1", `argument --target: 'http://h:1': it must be NAME=URL`},
-		{"--target a=h:1", `argument --target: 'a': 'h:1': it must be a URL`},
+		{"--target a=h:x", `argument --target: a: argument --base-url: invalid port`},
 		{"--target =http://h", `it must be NAME=URL`},
 		{"--target ../a=http://h", `it must be NAME=URL`},
 		{"--target a=http://h:1 a=http://h:2", `argument --target: two are named a`},
@@ -94,7 +94,7 @@ func TestSecretsOfTargetsAreNotRecorded(t *testing.T) {
 
 func TestBadTargetsTellNoPassword(t *testing.T) {
 	for _, text := range []string{
-		"http://me:s3cret@h:1", "http://me:s3cret=x@h:1", "a=me:s3cret@h:1", "a=//me:s3cret@h:1", "a b=http://me:s3cret@h:1", "a=me:s3cret@h:1,seed=2",
+		"http://me:s3cret@h:1", "http://me:s3cret=x@h:1", "a=me:s3cret@h:x", "a=//me:s3cret@h:1", "a b=http://me:s3cret@h:1", "a=me:s3cret@h:0,seed=2",
 	} {
 		_, err := parseRun([]string{"--target", text})
 		if err == nil || strings.Contains(err.Error(), "s3cret") {
