@@ -87,22 +87,11 @@ func (a *Adviser) On(s *metrics.Summary) []string {
 }
 
 func (a *Adviser) adviseURL(message string) string {
-	for _, flags := range []string{chatFlags, completionsFlags} {
-		_, endpoint, _ := strings.Cut(flags, "--endpoint ")
-		base, ends := strings.CutSuffix(a.Server.BaseURL, endpoint)
-		if ends && (strings.HasPrefix(message, "404 ") || strings.HasPrefix(message, "405 ")) {
-			return fmt.Sprintf("the base URL must end before %s: give --base-url %s %s", endpoint, base, flags)
-		}
-	}
 	base, ends := strings.CutSuffix(a.Server.BaseURL, "/v1")
 	if !ends || !strings.Contains(message, twice) {
 		return ""
 	}
-	advice := "the base URL ends in /v1 and the path begins with it: give --base-url " + base
-	if !strings.HasPrefix(a.Server.Endpoint, "/v1/") {
-		advice += " --endpoint /v1" + a.Server.Endpoint
-	}
-	return advice
+	return fmt.Sprintf("the base URL ends in /v1, which other paths begin with: give --base-url %s --endpoint /v1%s", base, a.Server.Endpoint)
 }
 
 func (a *Adviser) adviseTLS(message string) string {
