@@ -124,7 +124,8 @@ func TestWhatCanBeDoneAboutAFailure(t *testing.T) {
 		{"--endpoint /v1/chat/completions", "400 Bad Request: `messages` must not be empty", "/v1/chat/completions" + noMessages},
 		{"--endpoint /v1/chat/completions", "500 Internal Server Error: 'messages' is required", "/v1/chat/completions" + noMessages},
 		{chat, "422 Unprocessable Entity: body.prompt: Field required", "/v1/chat/completions takes requests for completions: give --backend openai --endpoint /v1/completions"},
-		{"", "400 Bad Request: This model's maximum context length is 1024 tokens. However, you requested 5002 tokens (2 in the messages, 5000 in the completion).", ""},
+		{"", "400 Bad Request: This model's maximum context length is 1024 tokens. However, you requested 5002 tokens (2 in the messages, 5000 in the completion).",
+			"prompt and answer are too long for the model: lower --random-input-len or --random-output-len"},
 
 		// Content that is no string, as pydantic, Go, serde, a template and Groq say it.
 		{chat, "422 Unprocessable Entity: body.messages.0.content: Input should be a valid string", wantsText},

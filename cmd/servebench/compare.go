@@ -192,7 +192,7 @@ func (c *compareCommand) check() error {
 func (c *compareCommand) readGate() (compare.Gate, error) {
 	gate := compare.DefaultGate()
 	if c.gateFile != "" {
-		f, err := os.Open(c.gateFile)
+		f, err := argv.OpenYAML(c.gateFile)
 		if err != nil {
 			return gate, fmt.Errorf("argument --gate: %w", err)
 		}

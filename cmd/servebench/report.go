@@ -6,10 +6,12 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"os"
 	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
+	"golang.org/x/term"
 
 	"github.com/servebench/servebench/cmd/servebench/internal/argv"
 	"github.com/servebench/servebench/loadgen/sweep"
@@ -122,6 +124,9 @@ func (r *reportCommand) run(files []string) error {
 		return err
 	}
 	if len(files) == 0 {
+		if f, ok := r.stdin.(*os.File); ok && term.IsTerminal(int(f.Fd())) {
+			return errors.New("report needs a FILE, such as one of servebench run -o FILE; - reads what is typed")
+		}
 		files = []string{"-"}
 	}
 	r.writes.Stdout = r.out
@@ -223,6 +228,9 @@ func (r *reportCommand) report(from stream.Source, ask metrics.Ask) error {
 			return err
 		}
 	}
+	if recordedNothing(sums) {
+		return fmt.Errorf("%s: no request is recorded in it: the run was cut before one had ended", name)
+	}
 	if r.wanted() || r.format != "block" {
 		return unmade
 	}
@@ -249,6 +257,11 @@ func runName(source string, i int, sums []*metrics.Summary) string {
 		source += " (" + id + described(sums[i].Header) + ")"
 	}
 	return source
+}
+
+// recordedNothing says whether recorded runs have not one request between them.
+func recordedNothing(sums []*metrics.Summary) bool {
+	return !slices.ContainsFunc(sums, func(s *metrics.Summary) bool { return s.Truth == nil || s.Completed+s.Failed > 0 })
 }
 
 // described is the metadata of a run: of a sweep's, its arm and its repeat.

@@ -118,13 +118,39 @@ func TestReportSaysWhatItLookedFor(t *testing.T) {
 	if !errors.As(err, &exit) || exit.code != exitNo || !errors.Is(err, stream.ErrNothing) {
 		t.Errorf("got %v", err)
 	}
-	for _, part := range []string{"prose.txt", "record stream", "duration, completed", "Serving Benchmark Result"} {
+	for _, part := range []string{"prose.txt", "record stream", "result file of vLLM", "result block"} {
 		if !strings.Contains(err.Error(), part) {
 			t.Errorf("%q does not name %q", err, part)
 		}
 	}
 	if out != "\n"+good+"\n"+readFile(t, good) {
 		t.Errorf("the other file was not reported:\n%s", out)
+	}
+}
+
+// A terminal is asked for a file, instead of waiting for what nobody types.
+func TestReportDoesNotWaitForATerminal(t *testing.T) {
+	terminal, err := os.Open("/dev/ptmx")
+	if err != nil {
+		t.Skipf("this system has no pseudo-terminals: %v", err)
+	}
+	defer terminal.Close()
+	cmd := newReportCommand()
+	cmd.SilenceErrors, cmd.SilenceUsage = true, true
+	cmd.SetIn(terminal)
+	cmd.SetArgs([]string{})
+	if err := cmd.Execute(); err == nil || !strings.HasPrefix(err.Error(), "report needs a FILE") {
+		t.Error(err)
+	}
+}
+
+// A recording that was cut before a request had ended has an answer of its own.
+func TestReportOfNoRequestIsNoSuccess(t *testing.T) {
+	const head = `{"v":1,"k":"run","run":"a","epoch":"2026-11-22T20:53:36Z","version":"devel","definitions":"0.33.0","config":{"model":"m","num_prompts":5}}` + "\n"
+	_, _, err := reportOf(head, "-")
+	var exit exitError
+	if !errors.As(err, &exit) || exit.code != exitNo || !strings.Contains(err.Error(), "no request is recorded") {
+		t.Error(err)
 	}
 }
 

@@ -97,7 +97,7 @@ func (c *sweepCommand) runFile(ctx context.Context, file string) error {
 	if c.printYAML {
 		return errors.New("argument --print-yaml: it prints a file made of flags, and there is one already: " + file)
 	}
-	f, err := os.Open(file)
+	f, err := argv.OpenYAML(file)
 	if err != nil {
 		return err
 	}

@@ -83,7 +83,7 @@ func TestDamagedLinesAreNamedByFileAndLine(t *testing.T) {
 		t.Errorf("warnings %q, want %q", sums[0].Warnings, want)
 	}
 	_, err = Read(newFile("<stdin>", strings.NewReader("a banner\n"+string(torn))), metrics.Ask{})
-	if want := "nothing to report: there is only 1 torn or damaged line of the stream: <stdin>:2"; err == nil || err.Error() != want {
+	if want := "no run in it: there is only 1 torn or damaged line of the stream: <stdin>:2"; err == nil || err.Error() != want {
 		t.Errorf("error %v, want %s", err, want)
 	}
 }

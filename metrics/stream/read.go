@@ -12,8 +12,14 @@ import (
 )
 
 // ErrNothing says that the input holds no run in a known form.
-var ErrNothing = fmt.Errorf("nothing to report: no record stream (its lines begin with %s); %w; %w",
-	streamMark, vllm.ErrNoResult, vllm.ErrNoBlock)
+var ErrNothing = errors.New("no run in it: it is no record stream (servebench run -o FILE), no result file of vLLM (--save-result) " +
+	"and no text with a result block")
+
+// An emptyError is ErrNothing for an input without a word.
+type emptyError struct{}
+
+func (emptyError) Error() string { return "it is empty" }
+func (emptyError) Unwrap() error { return ErrNothing }
 
 // sniffLength is how much of a source to look at to decide whether it is JSON.
 const sniffLength = 64 << 10
@@ -37,7 +43,10 @@ func Read(r io.Reader, ask metrics.Ask) ([]*metrics.Summary, error) {
 		}
 		sums, err = readText(stream, ask)
 	}
-	if errors.Is(err, vllm.ErrNoResult) || errors.Is(err, vllm.ErrNoBlock) {
+	switch {
+	case len(bytes.TrimSpace(head)) == 0 && err != nil:
+		return nil, emptyError{}
+	case errors.Is(err, vllm.ErrNoResult) || errors.Is(err, vllm.ErrNoBlock):
 		return nil, ErrNothing
 	}
 	return sums, err
@@ -73,7 +82,7 @@ func readText(stream *Reader, ask metrics.Ask) ([]*metrics.Summary, error) {
 	}
 	sums, err = blocks.Summaries(ask)
 	if err != nil && stream.Damaged > 0 {
-		return nil, fmt.Errorf("nothing to report: there is only %s", stream.damagedLines())
+		return nil, fmt.Errorf("no run in it: there is only %s", stream.damagedLines())
 	}
 	return sums, err
 }

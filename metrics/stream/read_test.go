@@ -35,18 +35,22 @@ func TestReadTellsWhatItReads(t *testing.T) {
 
 func TestATornStreamIsNotTakenForNothing(t *testing.T) {
 	_, err := Read(strings.NewReader(`{"v":1,"k":"run","run":"r","con`), metrics.Ask{})
-	const want = "nothing to report: there is only 1 torn or damaged line of the stream: line 1"
+	const want = "no run in it: there is only 1 torn or damaged line of the stream: line 1"
 	if err == nil || err.Error() != want {
 		t.Errorf("got %v, want %s", err, want)
 	}
 }
 
-func TestNothingSaysWhatWasLookedFor(t *testing.T) {
-	const want = `nothing to report: no record stream (its lines begin with {"v":); ` +
-		`no JSON object with the keys duration, completed, total_input_tokens; ` +
-		`no result block headed "Serving Benchmark Result"`
-	if ErrNothing.Error() != want {
-		t.Errorf("got  %v\nwant %s", ErrNothing, want)
+func TestNothingSaysWhatIsRead(t *testing.T) {
+	for text, want := range map[string]string{
+		"hello\n": "no run in it: it is no record stream (servebench run -o FILE), no result file of vLLM (--save-result) and no text with a result block",
+		"{}":      "no run in it: it is no record stream (servebench run -o FILE), no result file of vLLM (--save-result) and no text with a result block",
+		"\n":      "it is empty",
+		"":        "it is empty",
+	} {
+		if _, err := Read(strings.NewReader(text), metrics.Ask{}); err == nil || err.Error() != want || !errors.Is(err, ErrNothing) {
+			t.Errorf("%q: %v", text, err)
+		}
 	}
 }
 

@@ -17,7 +17,7 @@ import (
 // parseConfig takes the flags of a YAML file: its keys are their names. True
 // gives a switch, a list several arguments, a mapping JSON.
 func (f *Flags) parseConfig(name string) error {
-	file, err := os.Open(name)
+	file, err := OpenYAML(name)
 	if err != nil {
 		return fmt.Errorf("argument --%s: %w", f.config, err)
 	}
@@ -52,6 +52,19 @@ func (f *Flags) readConfig(name string, r io.Reader) error {
 		return fmt.Errorf("%s: %w", name, err)
 	}
 	return nil
+}
+
+// OpenYAML opens a YAML file, which must not be a folder. The caller must close it.
+func OpenYAML(name string) (*os.File, error) {
+	f, err := os.Open(name)
+	if err != nil {
+		return nil, err
+	}
+	if info, err := f.Stat(); err == nil && info.IsDir() {
+		f.Close()
+		return nil, fmt.Errorf("%s: it is a folder: give the YAML file itself", name)
+	}
+	return f, nil
 }
 
 // ReadYAML reads the document of a YAML file, nil for an empty one. Errors name the
