@@ -10,6 +10,7 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 )
 
 // await waits until a file is there.
@@ -73,6 +74,29 @@ func TestDaemonsEndWhenTheirHolderIsKilled(t *testing.T) {
 		t.Fatal(err)
 	}
 	if err := cmd.Wait(); err == nil || !strings.Contains(talk.String(), "the server ended with signal: killed") {
+		t.Errorf("%v\n%s", err, talk)
+	}
+	if !tied.loose(t) {
+		t.Error("the daemon is left")
+	}
+}
+
+// A holder that somebody has stopped, and its server, end with the first interrupt.
+func TestStoppedHolderEndsWithTheFirstInterrupt(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	tied := newLeash(t, filepath.Join(dir, "leash"))
+	cmd, talk := startSweep(t, dir, fugitive)
+	await(t, filepath.Join(dir, "up"))
+	if err := syscall.Kill(holderIn(t, dir), syscall.SIGSTOP); err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Process.Signal(os.Interrupt); err != nil {
+		t.Fatal(err)
+	}
+	late := time.AfterFunc(patience, func() { cmd.Process.Kill() })
+	defer late.Stop()
+	if err := cmd.Wait(); err == nil || cmd.ProcessState.ExitCode() != exitInterrupted {
 		t.Errorf("%v\n%s", err, talk)
 	}
 	if !tied.loose(t) {

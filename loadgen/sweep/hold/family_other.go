@@ -18,6 +18,11 @@ func (f *family) signal(syscall.Signal) {
 	}
 }
 
+// wake does nothing: these systems stop no process.
+func (f *family) wake() {}
+
+func wake(*os.Process) {}
+
 // tryLock takes no lock: these systems have none that processes share.
 func tryLock(*os.File) (bool, error) { return true, nil }
 

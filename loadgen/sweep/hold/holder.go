@@ -95,6 +95,7 @@ func (c *Command) stop(f *family) {
 		}
 	}
 	f.signal(syscall.SIGTERM)
+	f.wake()
 	for until := time.Now().Add(c.Grace); !f.gone() && time.Now().Before(until); {
 		time.Sleep(pause)
 	}

@@ -95,8 +95,9 @@ type Hold struct {
 	// Ended is done once the command and all that it has started have ended.
 	Ended context.Context
 
-	pipe io.Closer // the holder's standard input
-	err  error
+	pipe   io.Closer // the holder's standard input
+	holder *os.Process
+	err    error
 }
 
 // Err says how the command ended. It is nil for exit code 0, and before the end.
@@ -110,6 +111,7 @@ func (h *Hold) Err() error {
 // End stops the command and waits until it has ended.
 func (h *Hold) End() {
 	h.pipe.Close()
+	wake(h.holder)
 	<-h.Ended.Done()
 }
 
@@ -137,7 +139,7 @@ func (k *Keeper) Start(c *Command) (*Hold, error) {
 		return nil, err
 	}
 	k.holders[cmd.Process.Pid] = true
-	h := &Hold{pipe: pipe}
+	h := &Hold{pipe: pipe, holder: cmd.Process}
 	var end context.CancelFunc
 	h.Ended, end = context.WithCancel(context.Background())
 	go func() {
