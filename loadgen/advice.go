@@ -113,7 +113,7 @@ func (a *Adviser) adviseKey(message string) string {
 	case !strings.HasPrefix(message, "401 ") && !forbidden:
 		return ""
 	case a.Server.APIKey == "" && forbidden:
-		return "if the server wants a key, set " + KeyVariable + ", or give a header of its own as --header NAME=VALUE"
+		return "if the server wants a key, set " + KeyVariable + ", or give the header that it wants as --header NAME=VALUE"
 	case a.Server.APIKey == "":
 		return KeyVariable + " is not set: set it to the server's key, or give another header as --header NAME=VALUE"
 	}

@@ -36,15 +36,17 @@ func (t *target) prepare(ctx context.Context) error {
 	if err := t.unlessStopped(ctx, t.openWorkload); err != nil {
 		return err
 	}
+	if t.Server.Handler == nil {
+		if err := t.transport.CheckSockets(t.atOnce()); err != nil {
+			return err // before what may take long
+		}
+	}
 	t.aim()
 	if err := t.unlessStopped(ctx, t.align); err != nil {
 		return err
 	}
 	t.step(Step{Kind: Prepared})
-	if t.Server.Handler != nil {
-		return nil
-	}
-	return t.transport.CheckSockets(t.atOnce())
+	return nil
 }
 
 func (t *target) openWorkload(ctx context.Context) (err error) {

@@ -27,7 +27,7 @@ func TestTheFirstRefusalSaysWhatToDo(t *testing.T) {
 	}{
 		{http.StatusUnauthorized, "", "401 Unauthorized: OPENAI_API_KEY is not set: set it to the server's key, or give another header as --header NAME=VALUE"},
 		{http.StatusUnauthorized, "wrong", "401 Unauthorized: check the key in OPENAI_API_KEY"},
-		{http.StatusForbidden, "", "403 Forbidden: if the server wants a key, set OPENAI_API_KEY, or give a header of its own as --header NAME=VALUE"},
+		{http.StatusForbidden, "", "403 Forbidden: if the server wants a key, set OPENAI_API_KEY, or give the header that it wants as --header NAME=VALUE"},
 		{http.StatusForbidden, "wrong", "403 Forbidden: check the key in OPENAI_API_KEY"},
 		{http.StatusNotFound, "", "404 Not Found: check --base-url, and give --model if the server has no list of models"},
 		{http.StatusServiceUnavailable, "", "503 Service Unavailable: --ready-check-timeout-sec 600 waits for a server that is starting"},

@@ -64,7 +64,7 @@ func newSweepCommand() *cobra.Command {
 	f.Instead = insteadFlags
 	f.BoolVar(&c.dryRun, "dry-run", false, "print the runs in order and how long they may take. Nothing is started")
 	f.BoolVar(&c.printYAML, "print-yaml", false, "print the FILE that says the same as the flags. Nothing is started")
-	f.StringVarP(&c.dir, "output", "o", "", "`DIR` folder for the journal, the records and the tables (default FILE with .sweep in place of .yaml, or for flags servebench-ID.sweep with an id made of them)")
+	f.StringVarP(&c.dir, "output", "o", "", "`DIR` folder for the journal, the records and the tables (default FILE with .sweep in place of .yaml). Without FILE the default is servebench-ID.sweep, with an id made of the flags")
 	f.Var(argv.Parsed(&c.listen, "", parseListen), "metrics-addr", "`HOST:PORT` serve Prometheus metrics of the runs at this address, under /metrics; port 0 takes a free one")
 	f.Offer("metrics-addr", "127.0.0.1:9464")
 	f.OfferFolders("output")
