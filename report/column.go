@@ -12,7 +12,7 @@ type column struct {
 	head string // as shown
 	key  string // in CSV and JSON, with the unit
 	of   func(*metrics.Summary) float64
-	few  func(*metrics.Summary) bool // it rests on too few values; nil where it never does
+	few  func(*metrics.Summary) bool // it rests on too few samples; nil if it never does
 }
 
 var runColumns = []column{
@@ -24,8 +24,7 @@ var runColumns = []column{
 	{head: "total tok/s", key: "total_tokens_per_s", of: func(s *metrics.Summary) float64 { return s.TotalThroughput }},
 }
 
-// columns are the numbers of runs, and the mean and the requested percentiles of each
-// latency.
+// columns are the numbers of runs, and the mean and the requested percentiles of each latency.
 func (t Table) columns() []column {
 	var percentiles []float64
 	for _, row := range t {

@@ -16,11 +16,10 @@ import (
 	"github.com/servebench/servebench/metrics/compare"
 )
 
-// ComparisonFormats are what a comparison can be written as: text; markdown with the
-// verdict first; two annotations of a GitHub workflow, which shows ten of a step at most:
-// an error for a regression, a warning for no verdict or a notice for a pass, with all
-// reasons in it, and a notice with all notes; JUnit XML; JSON; and the runs of one side in
-// the Go benchmark format.
+// ComparisonFormats are the formats of a comparison: text; markdown with the verdict first; two
+// annotations for a GitHub workflow, which shows ten of a step at most (an error for a regression,
+// a warning for no verdict or a notice for a pass, with all reasons, and a notice with all notes);
+// JUnit XML; JSON; and the runs of one side in the Go benchmark format.
 var ComparisonFormats = map[string]func(io.Writer, *compare.Comparison) error{
 	"text": Comparison, "markdown": templated("markdown"), "github": templated("github"),
 	"junit": comparisonJUnit, "json": comparisonJSON, "bench-old": benchOld, "bench-new": benchNew,
@@ -36,7 +35,7 @@ var comparisonTemplates = template.Must(template.New("").Funcs(template.FuncMap{
 	"side": side, "remarked": remarked, "legend": legend, "legendOfMarks": legendOfMarks, "outcome": outcome, "columns": columns, "table": marked,
 	"lines":     func(texts []string) string { return strings.Join(texts, "\n") },
 	"paragraph": func(lines []string) string { return strings.Join(lines, "; ") },
-	// As GitHub's workflow commands want a message.
+	// The encoding of messages in GitHub's workflow commands.
 	"data": strings.NewReplacer("%", "%25", "\r", "%0D", "\n", "%0A").Replace,
 }).Parse(comparisonText))
 
@@ -51,8 +50,8 @@ func templated(name string) func(io.Writer, *compare.Comparison) error {
 	}
 }
 
-// columns are the rows of a point in a table that fits into 80 columns. A mark says which
-// rows are gated and what was found of them.
+// columns are the rows of a point in a table that fits into 80 columns. A mark shows which rows are
+// gated, and the finding.
 func columns(p *compare.Point) string {
 	g := &grid{heads: 1, names: 2, rows: [][]string{{"  metric", "unit", "old", "new", "change", "95 % interval", "p"}}}
 	for i := range p.Rows {
@@ -82,7 +81,7 @@ func rendered(g *grid, write func(*grid, *bytes.Buffer)) string {
 	return b.String()
 }
 
-// marks stand before the rows with a finding.
+// marks precede the rows with a finding.
 var marks = map[compare.Finding]string{compare.Worse: "!", compare.Better: "+", compare.Blurred: "?"}
 
 func mark(r *compare.Row) string {
@@ -108,7 +107,7 @@ func bounded(v float64) string {
 	return fmt.Sprintf("%.*f", digits, v)
 }
 
-// percent is a share without decimals where it is large.
+// percent is a share, without decimals if it is large.
 func percent(share float64) string {
 	if math.Abs(share) >= 1 && !math.IsInf(share, 0) {
 		return strings.Replace(fmt.Sprintf("%+.0f %%", share*100), "-", "−", 1)
@@ -141,7 +140,7 @@ func legend(c *compare.Comparison) []string {
 	return lines
 }
 
-// legendOfMarks says what the marks of columns mean, "" where there are none.
+// legendOfMarks explains the marks of columns, "" if there are none.
 func legendOfMarks(c *compare.Comparison) string {
 	var parts []string
 	for _, m := range []struct {
@@ -160,7 +159,7 @@ func legendOfMarks(c *compare.Comparison) string {
 	return strings.Join(parts, "; ")
 }
 
-// side says in a line what the runs of one side were.
+// side describes the runs of one side in a line.
 func side(name string, runs []*compare.Run) string {
 	completed, failed, known := 0, 0, true
 	for _, r := range runs {
@@ -175,7 +174,7 @@ func side(name string, runs []*compare.Run) string {
 	return line
 }
 
-// remarked are the remarks on rows, those that say the same together.
+// remarked are the remarks on rows; equal remarks are combined.
 func remarked(p *compare.Point) []string {
 	var texts []string
 	names := map[string][]string{}
@@ -193,7 +192,7 @@ func remarked(p *compare.Point) []string {
 	return texts
 }
 
-// outcome is the verdict in a line, with what got better.
+// outcome is the verdict in a line, with improvements.
 func outcome(c *compare.Comparison) string {
 	var better []string
 	for i := range c.Points {

@@ -77,7 +77,7 @@ func subName(load []metrics.KV) string {
 	return name.String()
 }
 
-// plain is a text without what separates parts of a benchmark's line.
+// plain is a text without the separators of a benchmark's line.
 func plain(text string) string {
 	return strings.Map(func(r rune) rune {
 		if unicode.IsSpace(r) || r == '/' || r == '=' {

@@ -12,8 +12,8 @@ import (
 	"github.com/servebench/servebench/metrics/compare"
 )
 
-// comparisonVersion is the version of a comparison's JSON, which docs/compare.md
-// describes. Members may be added without another.
+// comparisonVersion is the version of a comparison's JSON, which docs/compare.md describes. New
+// members do not change it.
 const comparisonVersion = 1
 
 // ordered is a JSON object whose members keep their order.
@@ -83,7 +83,7 @@ func medianObject(s benchmath.Summary) ordered {
 	return ordered{{"median", s.Center}, {"low", finite(s.Lo)}, {"high", finite(s.Hi)}}
 }
 
-// some is list, and an empty one for none.
+// some is list, or an empty list for nil.
 func some[T any](list []T) []T {
 	if list == nil {
 		return []T{}

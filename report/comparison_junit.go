@@ -34,8 +34,8 @@ type junitProblem struct {
 	Text    string `xml:",chardata"`
 }
 
-// comparisonJUnit writes a comparison as JUnit XML. Without a verdict there is an
-// error, since what is only skipped counts as success.
+// comparisonJUnit writes a comparison as JUnit XML. NO VERDICT is an error, since CI systems count
+// a skipped case as success.
 func comparisonJUnit(w io.Writer, c *compare.Comparison) error {
 	suite := junitSuite{Name: "servebench compare"}
 	for i := range c.Points {

@@ -35,7 +35,7 @@ func writeExtended(w io.Writer, s *metrics.Summary) error {
 			r.Write(&b)
 		}
 	}
-	if s.Slices == nil { // or those that were asked for follow
+	if s.Slices == nil { // or the requested slices follow
 		if err := course(&b, s); err != nil {
 			return err
 		}
@@ -101,8 +101,8 @@ func course(b *bytes.Buffer, s *metrics.Summary) error {
 	return nil
 }
 
-// begins is when a slice begins, in seconds, with enough decimals to tell it from the
-// slice before.
+// begins is when a slice begins, in seconds, with enough decimals to distinguish it from the
+// previous slice.
 func begins(from, width time.Duration) string {
 	if width < 10*time.Millisecond {
 		return fmt.Sprintf("%.3f", from.Seconds())

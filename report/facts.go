@@ -11,9 +11,8 @@ import (
 	"github.com/servebench/servebench/metrics/vllm"
 )
 
-// truth is the object "truth" of a result file: the facts of a run that vLLM's files do
-// not have. Truth prints these facts, so text and JSON say the same. A key ends with its
-// unit unless it is a count.
+// truth is the object "truth" of a result file: facts about a run that vLLM's files do not have.
+// Truth prints these facts, so text and JSON agree. A key ends with its unit unless it is a count.
 func truth(s *metrics.Summary) pyjson.Object {
 	t := s.Truth
 	var o pyjson.Object
@@ -80,7 +79,7 @@ func tally[K cmp.Ordered](counts map[K]int) pyjson.Object {
 	return object
 }
 
-// answerFacts are who counted the tokens of the answers, and how they came.
+// answerFacts say who counted the tokens of the answers, and how they came.
 func answerFacts(o *pyjson.Object, t *metrics.Truth) {
 	o.Set("mean_tokens_per_chunk", t.Tokens.Mean())
 	o.Set("max_tokens_per_chunk", t.Tokens.Largest)
@@ -101,8 +100,8 @@ func answerFacts(o *pyjson.Object, t *metrics.Truth) {
 	}
 }
 
-// failureFacts are how requests failed, and why answers ended. In latencies with failures
-// a failed request has an infinite latency, which is written as "inf".
+// failureFacts say how requests failed, and why answers ended. In latencies with failures, a failed
+// request has an infinite latency, written as "inf".
 func failureFacts(o *pyjson.Object, s *metrics.Summary) {
 	if n := s.Failures(); n > 0 {
 		for _, latency := range []struct {
@@ -155,7 +154,7 @@ func connectionFacts(o *pyjson.Object, c metrics.Connecting) {
 	o.Set("mean_tls_ms", metrics.Milliseconds(c.TLS/n))
 }
 
-// shardFacts are the facts of a run's shards; none where s is nil.
+// shardFacts are the facts of a run's shards; none if s is nil.
 func shardFacts(o *pyjson.Object, s *metrics.Shards) {
 	if s == nil {
 		return
@@ -197,8 +196,8 @@ func loadFacts(o *pyjson.Object, t *metrics.Truth) {
 	o.Set("mean_held_unread_ms", metrics.Milliseconds(t.Held.Unread))
 }
 
-// samples are how many values each percentile rests on, and its 95 % confidence interval.
-// An end is null where the values are too few for it.
+// samples is the number of samples of each percentile, and its 95 % confidence interval. An end is
+// null if the samples are too few for it.
 func samples(s *metrics.Summary) []pyjson.Object {
 	objects := []pyjson.Object{}
 	for _, sample := range s.TailSizes() {
@@ -214,7 +213,7 @@ func samples(s *metrics.Summary) []pyjson.Object {
 	return objects
 }
 
-// finite is v, or null where JSON has no number for it.
+// finite is v, or null if JSON cannot represent it.
 func finite(v float64) any {
 	if math.IsNaN(v) || math.IsInf(v, 0) {
 		return nil

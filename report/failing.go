@@ -13,9 +13,9 @@ import (
 	"github.com/servebench/servebench/metrics/vllm"
 )
 
-// Causes writes how requests failed, in lines of a width (0 is 100 characters): how many of
-// each class, and a line for each class with its statuses and its commonest message. It
-// writes nothing when no request failed or the classes are unknown.
+// Causes writes how requests failed, in lines of a width (0 is 100 characters): the number for each
+// class, and a line for each class with its statuses and its commonest message. It writes nothing
+// if no request failed or the classes are unknown.
 func Causes(w io.Writer, s *metrics.Summary, width int) error {
 	if width <= 0 {
 		width = truthWidth
@@ -67,7 +67,7 @@ func cause(f *metrics.Failing) string {
 	return strings.Join(parts, ", ") + "; " + text
 }
 
-// The measures of a message, and of a word in it, in characters.
+// The widths of a message, and of a word in it, in characters.
 const (
 	mostMessage = 240
 	mostWord    = vllm.Width - 2

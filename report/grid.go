@@ -9,8 +9,8 @@ import (
 	"unicode/utf8"
 )
 
-// A grid is cells in columns, the head first. All rows are equally long. Names are
-// aligned to the left, numbers to the right.
+// A grid is cells in columns, with the head first. All rows have the same length. Names are aligned
+// to the left, numbers to the right.
 type grid struct {
 	heads int  // rows of the head
 	names int  // columns from the left that hold names
@@ -30,7 +30,7 @@ func twoLined(names int, columns ...string) *grid {
 
 func (g *grid) add(cells ...string) { g.rows = append(g.rows, cells) }
 
-// left says that a column holds names.
+// left reports whether a column holds names.
 func (g *grid) left(column int) bool {
 	return column < g.names || g.found && column == len(g.rows[0])-1
 }
@@ -107,7 +107,7 @@ func fixed(b *bytes.Buffer, label string, width int, cells ...string) {
 	b.WriteByte('\n')
 }
 
-// wrap writes a text behind a label of so many characters, in lines of a width.
+// wrap writes a text after a label of so many characters, in lines of a width.
 func wrap(b *bytes.Buffer, label, width int, text string) {
 	column := label
 	for word := range strings.FieldsSeq(text) {
@@ -122,5 +122,5 @@ func wrap(b *bytes.Buffer, label, width int, text string) {
 	b.WriteByte('\n')
 }
 
-// orDash is a text, or a dash for a number that is not known.
+// orDash is a text, or a dash if it is empty.
 func orDash(text string) string { return cmp.Or(text, "-") }

@@ -11,8 +11,8 @@ import (
 	"github.com/servebench/servebench/metrics/vllm"
 )
 
-// Group writes in tables what the targets of a group did together and to each other, in
-// the whole run and while all were loaded. It writes nothing for fewer than two targets.
+// Group writes tables of what the targets of a group did together and to each other, in the whole
+// run and while all were loaded. It writes nothing for fewer than two targets.
 func Group(w io.Writer, g *compare.Group) error {
 	if len(g.Shared) < 2 {
 		return nil
@@ -45,7 +45,7 @@ func GroupBlocks(w io.Writer, g *compare.Group, v vllm.Version) error {
 	var b bytes.Buffer
 	total := g.Total()
 	b.WriteString("\nAll targets\n")
-	vllm.Block(&b, total, v) // a buffer takes everything
+	vllm.Block(&b, total, v) // a buffer accepts everything
 	if window, ok := g.Loaded(); ok {
 		fmt.Fprintf(&b, "\nWhile all targets were loaded, %s\n", between(window))
 		for _, s := range g.Within(window).Shared {
@@ -60,8 +60,8 @@ func GroupBlocks(w io.Writer, g *compare.Group, v vllm.Version) error {
 	return err
 }
 
-// GroupJSON writes the same as one object on one line without an end, formatted as JSON
-// formats a run. Unknown numbers are null.
+// GroupJSON writes the same as one object on one line without a line end, formatted as JSON formats
+// a run. Unknown numbers are null.
 func GroupJSON(w io.Writer, g *compare.Group, v vllm.Version) error {
 	if len(g.Shared) < 2 {
 		return nil

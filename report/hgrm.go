@@ -8,12 +8,12 @@ import (
 	"github.com/servebench/servebench/metrics"
 )
 
-// hgrmTicks is how many percentiles there are for each half of what is left to
-// 100 %, as HdrHistogram's tools have it.
+// hgrmTicks is the number of percentiles for each halving of the distance to 100 %, as in
+// HdrHistogram's tools.
 const hgrmTicks = 5
 
-// Hgrm writes the percentiles of a latency, in milliseconds, in the form that
-// HdrHistogram's tools plot. It writes nothing without values.
+// Hgrm writes the percentiles of a latency, in milliseconds, in the format that HdrHistogram's
+// tools plot. It writes nothing without samples.
 func Hgrm(w io.Writer, d *metrics.Distribution) error {
 	if d.Len() == 0 {
 		return nil

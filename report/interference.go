@@ -18,9 +18,9 @@ var measureHeads = []string{
 	"TTFT ms|mean", "|median", "|P99", "TPOT ms|mean", "|P99", "output|tok/s", "requests|req/s",
 }
 
-// interference writes what the targets did to each other: a table of each target with
-// the others, alone and how much slower it was, and how fair the sharing was. The
-// heading says when that was. It says whether a percentile rests on too few values.
+// interference writes what the targets did to each other: a table of each target with the others,
+// alone and how much slower it was, and how fair the sharing was. The heading says which part of
+// the run it is about. It reports whether a percentile rests on too few samples.
 func interference(b *bytes.Buffer, in *compare.Interference, shared, alone string) (marked bool) {
 	b.WriteString("\nEach target " + shared)
 	if in.Compared {
@@ -29,7 +29,7 @@ func interference(b *bytes.Buffer, in *compare.Interference, shared, alone strin
 	b.WriteByte('\n')
 	measures := compare.Measures
 	if in.Effects[0].Shared.Part != nil {
-		// What a part completes depends on when it begins more than on the server.
+		// What a part completes depends more on its beginning than on the server.
 		measures = measures[:len(measures)-1]
 	}
 	g := twoLined(1, slices.Concat([]string{"|target", "|", "|failed"}, measureHeads[:len(measures)])...)
@@ -41,8 +41,8 @@ func interference(b *bytes.Buffer, in *compare.Interference, shared, alone strin
 	return marked
 }
 
-// tableNotes explains what stands in tables of interference: the mark, if there is one, and
-// throughput that tells nothing.
+// tableNotes explains tables of interference: the mark, if there is one, and throughput that says
+// nothing.
 func tableNotes(b *bytes.Buffer, in *compare.Interference, marked bool) {
 	if marked {
 		b.WriteString(few + " " + fewMeans + "\n")
@@ -56,8 +56,8 @@ func tableNotes(b *bytes.Buffer, in *compare.Interference, marked bool) {
 // groupWidth is the width of texts about several targets.
 const groupWidth = 80
 
-// effect adds the rows of a target, with a column for each measure. It says whether a
-// percentile rests on too few values.
+// effect adds the rows of a target, with a column for each measure. It reports whether a percentile
+// rests on too few samples.
 func effect(g *grid, e *compare.Sharing, measures []compare.Measure, compared bool) (marked bool) {
 	numbers := func(name, what string, s *metrics.Summary) {
 		cells := []string{name, what, ""}

@@ -13,10 +13,10 @@ import (
 // intervalColumn is the width of an interval in characters.
 const intervalColumn = 16
 
-// Interval is the 95 % confidence interval of the p-th percentile of a latency, in
-// milliseconds, as "41.23–52.10". It is "≥ 41.23" where the values are too few for an upper
-// end, and "?" where it is unknown. An asterisk says that the values are too few to decide
-// anything by it. Interval is "" for p of 0 and 100, and without values.
+// Interval is the 95 % confidence interval of the p-th percentile of a latency, in milliseconds, as
+// "41.23–52.10". It is "≥ 41.23" if the samples are too few for an upper end, and "?" if it is
+// unknown. An asterisk says that the samples are too few to decide anything. Interval is "" for p
+// of 0 and 100, and without samples.
 func Interval(d *metrics.Distribution, p float64) string {
 	if d.Len() == 0 || p <= 0 || p >= 100 {
 		return ""
@@ -52,8 +52,8 @@ func bound(v float64) string {
 	return fmt.Sprintf("%.*f", digits, v)
 }
 
-// intervals writes a table of the confidence intervals of the block's percentiles. Where
-// there are many percentiles it has the last ones.
+// intervals writes a table of the confidence intervals of the block's percentiles. If there are
+// many percentiles, it has the last ones.
 func intervals(b *bytes.Buffer, s *metrics.Summary, width int) {
 	percentiles := slices.DeleteFunc(slices.Clone(s.Header.Config.Percentiles), func(p float64) bool { return p <= 0 || p >= 100 })
 	percentiles = percentiles[max(0, len(percentiles)-(width-truthLabel)/intervalColumn):]

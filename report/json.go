@@ -8,12 +8,11 @@ import (
 	"github.com/servebench/servebench/metrics/vllm"
 )
 
-// JSON writes a result file as vLLM does: its keys in its order, on one line
-// without an end, formatted as Python's json.dumps formats. The arrays of
-// --save-detailed are in it when the Summary has Outcomes, latencies and queue_times
-// when it has Timings. Version v decides the keys. Unknown settings of the run are
-// null, any other unknown number is left out. At the end are our own members, as far as
-// the Summary has them: "truth", "run_id", "interrupted", "stopped_by", "incomplete",
+// JSON writes a result file as vLLM does: its keys in its order, on one line without a line end,
+// formatted as Python's json.dumps. It has the arrays of --save-detailed if the Summary has
+// Outcomes, and latencies and queue_times if it has Timings. Version v decides the keys. Unknown
+// settings of the run are null, other unknown numbers are left out. Our own members follow at the
+// end, if the Summary has them: "truth", "run_id", "interrupted", "stopped_by", "incomplete",
 // "trust", "window" and "slices".
 func JSON(w io.Writer, s *metrics.Summary, v vllm.Version) error {
 	_, err := w.Write(pyjson.Append(nil, result(s, v)))

@@ -14,9 +14,9 @@ import (
 	"github.com/servebench/servebench/metrics/vllm"
 )
 
-// Parts say what of a run is shown beside the block of the whole.
+// Parts say which parts of a run to show in addition to the whole.
 type Parts struct {
-	// Window is a part that is named; nil for none.
+	// Window is a requested part; nil for none.
 	Window *WindowAsk
 
 	// Slice is the width of equal parts; 0 shows none.
@@ -31,7 +31,7 @@ type WindowAsk struct {
 	// Text is how it was named.
 	Text string
 
-	// Steady takes the part in which the run is in a steady state, and not the Window.
+	// Steady takes the part in which the run is in a steady state, instead of the Window.
 	Steady bool
 
 	metrics.Window
@@ -40,10 +40,10 @@ type WindowAsk struct {
 	Open bool
 }
 
-// Any says whether a part is to be shown.
+// Any reports whether there is a part to show.
 func (p *Parts) Any() bool { return p.Window != nil || p.Slice > 0 || p.Extended }
 
-// Cut puts the parts into s. It warns of those that there are not.
+// Cut puts the parts into s. It warns about parts that do not exist.
 func (p *Parts) Cut(talk io.Writer, s *metrics.Summary) {
 	if s.Trace == nil {
 		if p.Window != nil || p.Slice > 0 {
@@ -72,7 +72,7 @@ func (p *Parts) Cut(talk io.Writer, s *metrics.Summary) {
 	}
 }
 
-// Show writes what is to stand under the block of s, as far as there is any.
+// Show writes what follows the block of s, if there is anything.
 func (p *Parts) Show(out io.Writer, s *metrics.Summary, v vllm.Version) error {
 	var extended error
 	if p.Extended {
@@ -81,9 +81,8 @@ func (p *Parts) Show(out io.Writer, s *metrics.Summary, v vllm.Version) error {
 	return errors.Join(extended, Window(out, s, v), writeSlices(out, s))
 }
 
-// Targets writes what the targets of one repeat came to: how they fared together, if that
-// is known, then of each run the parts that were asked for. The blocks follow if Extended,
-// and where nothing else is known.
+// Targets writes the results of the targets of one repeat: their interference, if known, then the
+// requested parts of each run. The blocks follow if Extended, or if nothing else is known.
 func (p *Parts) Targets(w io.Writer, sums []*metrics.Summary, v vllm.Version) error {
 	var errs []error
 	var b bytes.Buffer
@@ -111,7 +110,7 @@ func (p *Parts) Targets(w io.Writer, sums []*metrics.Summary, v vllm.Version) er
 	return errors.Join(append(errs, err)...)
 }
 
-// of is the window in s, no longer than its measured part.
+// of is the window in s, limited to its measured part.
 func (a *WindowAsk) of(s *metrics.Summary) (metrics.Window, error) {
 	if a.Steady {
 		window, ok := s.Steady()

@@ -11,7 +11,7 @@ import (
 	"github.com/servebench/servebench/metrics/vllm"
 )
 
-// pyTorchMetrics each get a record of the PyTorch file, in this order.
+// pyTorchMetrics each get a record in the PyTorch file, in this order.
 var pyTorchMetrics = []string{
 	"median_ttft_ms", "mean_ttft_ms", "std_ttft_ms", "p99_ttft_ms",
 	"mean_tpot_ms", "median_tpot_ms", "std_tpot_ms", "p99_tpot_ms",
@@ -21,11 +21,10 @@ var pyTorchMetrics = []string{
 // pyTorchOmits are keys of the result file that no record has.
 var pyTorchOmits = append([]string{"ttfts", "itls", "generated_texts", "errors", "server_queue_times", "server_ttfts"}, pyTorchMetrics...)
 
-// PyTorch writes what vLLM writes beside its result file for PyTorch's benchmarks: a
-// list with a record for each statistic of TTFT, TPOT and ITL that the result file
-// has, on one line without an end. It writes nothing where that has none. args are the
-// arguments of the command line; name is that of the result file, empty if none was
-// asked for.
+// PyTorch writes vLLM's second file, for PyTorch's benchmarks: a list with a record for each
+// statistic of TTFT, TPOT and ITL in the result file, on one line without a line end. It writes
+// nothing if there are none. args are the arguments of the command line; name is the name of the
+// result file, empty if there is none.
 func PyTorch(w io.Writer, s *metrics.Summary, v vllm.Version, args pyjson.Object, name string) error {
 	result := vllm.Result(s, v)
 	of := func(key string) any {
@@ -67,7 +66,7 @@ func PyTorch(w io.Writer, s *metrics.Summary, v vllm.Version, args pyjson.Object
 	return err
 }
 
-// infAsText is o with the text inf in the place of infinite numbers.
+// infAsText is o with the text inf instead of infinite numbers.
 func infAsText(o pyjson.Object) pyjson.Object {
 	o = slices.Clone(o)
 	for i := range o {

@@ -13,10 +13,9 @@ import (
 	"github.com/servebench/servebench/report/screen"
 )
 
-// Repeats writes by how much targets slow each other down, if there are several, then the
-// repeated runs side by side. How much these differ follows for a single target, and if
-// Extended. On a terminal the table has its width; elsewhere it is Markdown, with all
-// numbers.
+// Repeats writes by how much targets slow each other down, if there are several, then a table of
+// the repeated runs. For a single target, and if Extended, it adds how much they differ. On a
+// terminal the table fits its width; elsewhere it is Markdown, with all numbers.
 func (p *Parts) Repeats(w io.Writer, shown screen.Screen, several bool, sums []*metrics.Summary) error {
 	var table Table
 	repeats := map[string]int{}
@@ -56,11 +55,10 @@ func (p *Parts) Repeats(w io.Writer, shown screen.Screen, several bool, sums []*
 // spreadWidth is the width of a number in the table of spread.
 const spreadWidth = 12
 
-// spread writes how much the numbers of repeated runs differ: mean, median,
-// least and most over the runs, and the coefficient of variation, which is the
-// sample standard deviation (n−1) over the mean. A run that
-// lacks a number, as a latency where no request completed, does not count for it. It
-// writes nothing for fewer than two runs.
+// spread writes how much the numbers of repeated runs differ: mean, median, least and most over the
+// runs, and the coefficient of variation, which is the sample standard deviation (n−1) over the
+// mean. A run that lacks a number, for example a latency if no request completed, does not count
+// for it. It writes nothing for fewer than two runs.
 func spread(w io.Writer, title string, sums []*metrics.Summary) error {
 	if len(sums) < 2 {
 		return nil
@@ -108,8 +106,8 @@ func spreadLatency(metric, name string) []column {
 	}
 }
 
-// variation is the mean of values and their coefficient of variation in percent,
-// which is 0 where the mean is.
+// variation is the mean of values and their coefficient of variation in percent, which is 0 if the
+// mean is 0.
 func variation(values []float64) (mean, cv float64) {
 	if mean = metrics.Mean(values); mean == 0 {
 		return 0, 0

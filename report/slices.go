@@ -14,9 +14,9 @@ import (
 	"github.com/servebench/servebench/metrics/vllm"
 )
 
-// writeSlices writes the run in equal parts, one a line. Where the server was watched it also
-// writes what the server told in each part, or in the whole run where there are no parts.
-// It writes nothing for a Summary without either.
+// writeSlices writes the run in equal parts, one a line. If the server was sampled, it also writes
+// what the server reported in each part, or in the whole run if there are no parts. It writes
+// nothing for a Summary without either.
 func writeSlices(w io.Writer, s *metrics.Summary) error {
 	var b bytes.Buffer
 	all := s.Slices
@@ -43,9 +43,9 @@ func writeSlices(w io.Writer, s *metrics.Summary) error {
 // A sliceColumn is one number of each Slice.
 type sliceColumn struct {
 	key   string                   // in a result file, with the unit
-	head  string                   // in a table, "" for a number that is in the result file alone
-	of    func(*metrics.Slice) any // an int, a float64, or a *float64 for what the server may tell
-	times float64                  // what the server told times this is in the table
+	head  string                   // in a table, "" for a number that is only in the result file
+	of    func(*metrics.Slice) any // an int, a float64, or a *float64 for what the server may report
+	times float64                  // factor from the reported value to the table's
 }
 
 // sliceColumns are all numbers of a Slice. Those with a head fit into 120 columns.
@@ -73,7 +73,7 @@ func latencyOfSlice(name, tailHead string, of func(*metrics.Slice) metrics.Sprea
 	}
 }
 
-// seenColumns are what the server and its GPUs told.
+// seenColumns are what the server and its GPUs reported.
 var seenColumns = []sliceColumn{
 	{"server_running", "running|mean", func(s *metrics.Slice) any { return s.Seen.Running }, 1},
 	{"server_waiting", "waiting|mean", func(s *metrics.Slice) any { return s.Seen.Waiting }, 1},
@@ -85,8 +85,7 @@ var seenColumns = []sliceColumn{
 	{"server_gpu_power_w", "GPU power|W", func(s *metrics.Slice) any { return s.Seen.GPUPower }, 1},
 }
 
-// text is the number in a table, "" where it is not known. What the server told is a
-// whole number where it is one.
+// text is the number in a table, "" if unknown. A reported number that is whole is printed as such.
 func (c *sliceColumn) text(s *metrics.Slice) string {
 	switch v := c.of(s).(type) {
 	case int:
@@ -125,8 +124,8 @@ func sliceTable(columns []sliceColumn, all []metrics.Slice) *grid {
 	return g
 }
 
-// sliceObjects are the objects of "slices" in a result file. Unknown numbers are null, and
-// numbers that the server did not tell are left out.
+// sliceObjects are the objects of "slices" in a result file. Unknown numbers are null; numbers that
+// the server did not report are left out.
 func sliceObjects(all []metrics.Slice) []pyjson.Object {
 	objects := []pyjson.Object{}
 	for i := range all {

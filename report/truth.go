@@ -16,7 +16,7 @@ import (
 	"github.com/servebench/servebench/metrics/vllm"
 )
 
-// The measures of the truth section in characters.
+// The widths of the additional metrics in characters.
 const (
 	truthWidth  = 100
 	truthLabel  = 32
@@ -30,7 +30,7 @@ const (
 //go:embed truth.tmpl
 var truthText string
 
-// A factLine is one fact of the truth section.
+// A factLine is one line of the additional metrics.
 type factLine struct{ label, text *template.Template }
 
 var factLines = parseFactLines(truthText)
@@ -50,8 +50,8 @@ func parseFactLines(text string) (lines []factLine) {
 	return lines
 }
 
-// write writes the fact behind its label, unless its text is empty. Separators after
-// the last part of the text are dropped.
+// write writes the fact after its label, unless its text is empty. Separators after the last part
+// of the text are dropped.
 func (l *factLine) write(b *bytes.Buffer, facts map[string]any, width int) error {
 	var label, text strings.Builder
 	if err := errors.Join(l.label.Execute(&label, facts), l.text.Execute(&text, facts)); err != nil {
@@ -64,10 +64,10 @@ func (l *factLine) write(b *bytes.Buffer, facts map[string]any, width int) error
 	return nil
 }
 
-// Truth writes the additional metrics of a run: what the block cannot say, then the notes
-// and warnings of the verdict, in lines of 100 characters. It leaves out facts without a
-// text, and latencies that do not differ from the block's. Percentiles that do not fit are
-// in JSON. It writes nothing for a Summary without Truth.
+// Truth writes the additional metrics of a run: what the block cannot say, then the notes and
+// warnings of the verdict, in lines of 100 characters. It leaves out facts without a text, and
+// latencies that equal the block's. Percentiles that do not fit are in JSON. It writes nothing for
+// a Summary without Truth.
 func Truth(w io.Writer, s *metrics.Summary) error { return additional(w, s, truthWidth) }
 
 // additional is Truth in lines of a width, and of 100 characters at most; 0 is 100.
@@ -119,7 +119,7 @@ func latencies(b *bytes.Buffer, s *metrics.Summary, width int) {
 		}
 		fixed(&rows, label, truthColumn, cells...)
 	}
-	// differs adds a row if its mean differs visibly from the block's.
+	// differs adds a row if its mean visibly differs from the block's.
 	differs := func(label string, d, block *metrics.Distribution) bool {
 		visible := d.Len() > 0 && !(math.Abs(d.Mean()-block.Mean()) < 0.005)
 		if visible {
@@ -179,7 +179,7 @@ var otherwiseTexts = map[string]string{
 	metrics.DiffersUnended: "no end came", metrics.DiffersError: "an error came after output", metrics.DiffersUnfinished: "the server gave up",
 }
 
-// otherwise says how many answers vLLM's client takes for something else, and why.
+// otherwise says how many answers vLLM's client judges differently, and why.
 func otherwise(s *metrics.Summary) string {
 	o := s.Truth.Differing
 	var parts, whys []string
@@ -198,8 +198,8 @@ func otherwise(s *metrics.Summary) string {
 	return strings.Join(parts, ", ") + ": " + strings.Join(whys, ", ")
 }
 
-// highest is the highest percentile that is reported below 100, since that is the one
-// that rests on the fewest samples; 0 for none.
+// highest is the highest reported percentile below 100, which rests on the fewest samples; 0 for
+// none.
 func highest(s *metrics.Summary) (p float64) {
 	for _, size := range s.TailSizes() {
 		if size.Percentile < 100 {
@@ -209,7 +209,7 @@ func highest(s *metrics.Summary) (p float64) {
 	return p
 }
 
-// beyond says how many samples of each latency lie beyond the highest percentile.
+// beyond says how many samples of each latency are above the highest percentile.
 func beyond(s *metrics.Summary) string {
 	var parts []string
 	for _, size := range s.TailSizes() {

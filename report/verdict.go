@@ -10,12 +10,12 @@ import (
 	"github.com/servebench/servebench/metrics/pyjson"
 )
 
-// reassuring are the checks whose figures stand in the line of a VALID run.
+// reassuring are the checks whose figures are in the line of a VALID run.
 var reassuring = []string{"completed", "rate", "lag", "socket age", "wake-up", "own CPU"}
 
-// Verdict writes whether the run can be believed, as one line: VALID with the
-// figures that make it so, or SUSPECT or OVERLOADED with the reasons. It writes nothing for a
-// Summary without Trust. The notes are Truth's to write.
+// Verdict writes whether to believe the run, as one line: VALID with its figures, or SUSPECT or
+// OVERLOADED with the reasons. It writes nothing for a Summary without Trust. Truth writes the
+// notes.
 func Verdict(w io.Writer, s *metrics.Summary) error {
 	if s.Trust == nil {
 		return nil

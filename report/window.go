@@ -9,8 +9,8 @@ import (
 	"github.com/servebench/servebench/metrics/vllm"
 )
 
-// Window writes the block of the window that was asked for, under a heading that
-// says which it is. It writes nothing for a Summary without one.
+// Window writes the block of the requested window, under a heading that names it. It writes nothing
+// for a Summary without one.
 func Window(w io.Writer, s *metrics.Summary, v vllm.Version) error {
 	if s.Window == nil {
 		return nil
@@ -26,8 +26,8 @@ func Window(w io.Writer, s *metrics.Summary, v vllm.Version) error {
 	return vllm.Block(w, s.Window, v)
 }
 
-// windowObject is the object "window" in a result file: the numbers of a part of the
-// run under the keys that they have for the whole.
+// windowObject is the object "window" in a result file: the numbers of a part of the run under the
+// keys of the whole run's numbers.
 func windowObject(s *metrics.Summary) pyjson.Object {
 	p := s.Part
 	o := pyjson.Object{
@@ -42,7 +42,7 @@ func between(w metrics.Window) string {
 	return fmt.Sprintf("%.2f to %.2f s", w.From.Seconds(), w.To.Seconds())
 }
 
-// inside says how many requests the latencies of a part are of.
+// inside says how many requests count in the latencies of a part.
 func inside(p *metrics.Part) string {
 	text := fmt.Sprintf("%d of %d requests wholly inside", p.Inside, p.Requests)
 	if p.Crossing > 0 {

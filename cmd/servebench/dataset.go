@@ -49,7 +49,7 @@ func printDataset(ctx context.Context, asked *options) error {
 		return errors.New("argument --duration: at an infinite rate the server decides how many requests are sent: give --num-prompts")
 	}
 	plan := asked.plan()
-	// A run's ids begin differently each time; what is printed is always the same.
+	// The ids of a run begin differently each time; printed ids are always the same.
 	plan.Workload.RequestIDPrefix = cmp.Or(plan.Workload.RequestIDPrefix, fmt.Sprintf("bench-%08x-", plan.Workload.Seed))
 	if asked.Stats {
 		source, err := plan.Dataset(ctx, remarks{w: os.Stderr})
@@ -85,7 +85,7 @@ func printRequests(ctx context.Context, requests dataset.Source) error {
 	return nil
 }
 
-// remarks prints what is said of a dataset while it is opened.
+// remarks prints messages about a dataset while it is opened.
 type remarks struct {
 	loadgen.Quiet
 	w io.Writer

@@ -10,7 +10,7 @@ import (
 	"github.com/servebench/servebench/metrics/pyjson"
 )
 
-// samplingFlags say what the model is asked for, apart from the prompt.
+// samplingFlags say what to ask of the model, apart from the prompt.
 type samplingFlags struct {
 	*options
 	extraBody  pyjson.Object
@@ -45,7 +45,7 @@ func (g *samplingFlags) define(f *argv.Flags) {
 func (g *samplingFlags) resolve(*argv.Flags) error {
 	s := &g.Sampling
 	s.IgnoreEOS = s.IgnoreEOS || g.Workload.Dataset == "random" || g.Workload.Dataset == "timed_trace"
-	// The order is the one in which vLLM's client puts them into the body.
+	// This is the order in which vLLM's client puts them into the body.
 	var given pyjson.Object
 	given = member(given, "top_p", g.topP)
 	given = member(given, "top_k", g.topK)
@@ -58,8 +58,8 @@ func (g *samplingFlags) resolve(*argv.Flags) error {
 	return g.checkDropped()
 }
 
-// checkDropped refuses to leave out of the bodies what the load cannot do without, and
-// what they never have.
+// checkDropped refuses to leave out members that the load needs, and members that bodies never
+// have.
 func (g *samplingFlags) checkDropped() error {
 	s := &g.Sampling
 	for _, name := range s.Drop {
@@ -103,7 +103,7 @@ func parseNames(text string) ([]string, error) {
 
 func isPlainText(kind string) (bool, error) { return kind == "string", nil }
 
-// member appends a member when there is a value for it.
+// member appends a member if there is a value for it.
 func member[T any](o pyjson.Object, key string, value *T) pyjson.Object {
 	if value == nil {
 		return o

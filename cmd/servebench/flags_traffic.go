@@ -51,7 +51,7 @@ func (g *trafficFlags) define(f *argv.Flags) {
 	f.Choices("ramp-up-strategy", "linear", "exponential")
 }
 
-// maxRetries is far more than what still says something of a server.
+// maxRetries is far more than makes sense in a measurement.
 const maxRetries = 1000
 
 func parseRule(name string) (arrivals.Rule, error) { return arrivals.Rule(name), nil }
@@ -171,7 +171,7 @@ const maxOffset = 366 * 24 * time.Hour
 func parseOffset(text string) (time.Duration, error) {
 	digits, negative := strings.CutPrefix(strings.TrimSpace(text), "-")
 	d, err := argv.ParseSeconds(digits)
-	seconds, notNumber := argv.ParseFloat(digits) // of which parseSeconds makes 0 where they are too many
+	seconds, notNumber := argv.ParseFloat(digits) // if there are too many, parseSeconds returns 0
 	if err != nil || d > maxOffset || notNumber == nil && seconds > maxOffset.Seconds() {
 		return 0, fmt.Errorf("invalid offset: %s: it must be seconds, or a number with a unit as in -0.3ms", pyjson.Quote(text))
 	}

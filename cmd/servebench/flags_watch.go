@@ -21,7 +21,7 @@ import (
 // gpuIndexes matches indexes of GPUs as nvidia-smi takes them.
 var gpuIndexes = regexp.MustCompile(`^\d+(,\d+)*$`)
 
-// leastInterval keeps the sampling from being a load of its own.
+// leastInterval keeps the sampling from becoming a load.
 const leastInterval = 100 * time.Millisecond
 
 // watchFlags say what is sampled during the run.
@@ -85,7 +85,7 @@ func withoutMetrics(text string) (string, bool) {
 	return strings.TrimRight(strings.TrimSuffix(text, "/metrics"), "/"), true
 }
 
-// resolveReplicas reads what --server-metrics was given: nothing, or URLs.
+// resolveReplicas reads the value of --server-metrics: nothing, or URLs.
 func (g *watchFlags) resolveReplicas() error {
 	w := &g.Watch
 	for _, text := range strings.FieldsFunc(strings.Join(g.replicas, ","), func(c rune) bool { return c == ',' || c == ' ' }) {
@@ -113,8 +113,8 @@ func parseListen(text string) (string, error) {
 	return text, nil
 }
 
-// serveMetrics begins to answer scrapes at what --metrics-addr says, and says where
-// that is; nil for nowhere.
+// serveMetrics starts the exporter at the address of --metrics-addr, and prints its URL; nil
+// without an address.
 func serveMetrics(address string, talk io.Writer) (*exporter.Server, error) {
 	if address == "" {
 		return nil, nil

@@ -51,7 +51,7 @@ func (g *workloadFlags) define(f *argv.Flags) {
 
 func (g *workloadFlags) resolve(f *argv.Flags) error {
 	w := &g.Workload
-	if w.Dataset == "file" && !f.Changed("num-prompts") { // what was kept is sent again whole
+	if w.Dataset == "file" && !f.Changed("num-prompts") { // a recorded dataset is sent whole
 		w.NumPrompts, f.Lookup("num-prompts").DefValue = 0, "0"
 	}
 	if n := g.inputLen; n != nil {
@@ -87,7 +87,7 @@ func (g *workloadFlags) resolve(f *argv.Flags) error {
 	return nil
 }
 
-// fileless says whether a dataset is made of nothing.
+// fileless reports whether a dataset needs no file.
 func fileless(dataset string) bool { return dataset == "random" || dataset == "prefix_repetition" }
 
 func (g *workloadFlags) resolveRandom() error {
@@ -135,7 +135,7 @@ func parseRatio(text string) (r dataset.RangeRatio, err error) {
 	return r, nil
 }
 
-// number is a JSON value that is one.
+// number is a JSON number.
 func number(v any) (float64, error) {
 	return argv.ParseFloat(string(pyjson.Append(nil, v)))
 }
@@ -217,7 +217,7 @@ func (g *datasetFlags) resolveTimes() error {
 	return nil
 }
 
-// resolve checks what single datasets need of the rest.
+// resolve checks what single datasets need from other flags.
 func (g *datasetFlags) resolve(*argv.Flags) error {
 	if err := g.resolveTimes(); err != nil {
 		return err

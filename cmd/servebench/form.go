@@ -14,7 +14,7 @@ import (
 	"github.com/servebench/servebench/metrics"
 )
 
-// A form is a command line of run or dataset as it is being filled in.
+// A form is a command line of run or dataset while it is being parsed.
 type form struct {
 	*options
 	flags    *argv.Flags
@@ -31,7 +31,7 @@ type section struct {
 // A group defines flags that set the options, or fields of its own.
 type group interface{ define(*argv.Flags) }
 
-// A resolver is a group whose flags have to be looked at together once they are set.
+// A resolver is a group whose flags must be checked together after they are set.
 type resolver interface{ resolve(*argv.Flags) error }
 
 // loadCommand makes a verb that takes the flags of `vllm bench serve`. Its short help
@@ -90,13 +90,13 @@ func newForm(flags *argv.Flags) *form {
 	return f
 }
 
-// vllmFlags are the names of vLLM's flags, also of those that it has no more.
+// vllmFlags are the names of vLLM's flags, including removed ones.
 func vllmFlags() []string {
 	names := []string{"help", "no-self-timed", "sonnet-input-len", "sonnet-output-len", "sonnet-prefix-len"}
 	return append(names, strings.Fields(strings.ReplaceAll(vllmArguments, "_", "-"))...)
 }
 
-// fill makes options of what the flags were given.
+// fill turns the flags into options.
 func (f *form) fill() (*options, error) {
 	if err := f.resolve(); err != nil {
 		return nil, err
@@ -107,7 +107,7 @@ func (f *form) fill() (*options, error) {
 	return f.options, nil
 }
 
-// resolve makes options of all but the flags for several runs.
+// resolve turns all flags into options, except those for several runs.
 func (f *form) resolve() error {
 	for _, s := range f.sections {
 		if g, ok := s.group.(resolver); ok {
@@ -125,7 +125,7 @@ func (f *form) resolve() error {
 	return f.resolvePyTorch()
 }
 
-// resolveShape looks at how the load's rate, its duration and its prompts go together.
+// resolveShape checks the load's rate, its duration and its prompts together.
 func (f *form) resolveShape() error {
 	t, prompts := &f.Traffic, f.flags.Lookup("num-prompts")
 	t.Counted = prompts.Changed
@@ -145,7 +145,7 @@ func (f *form) resolveShape() error {
 	case !f.Timed():
 		return nil
 	}
-	prompts.DefValue = "" // what it says is not what is sent
+	prompts.DefValue = "" // its default does not apply
 	sized, err := f.Sized()
 	if err == nil {
 		f.Plan = *sized
@@ -176,7 +176,7 @@ func (otherFlags) define(f *argv.Flags) {
 	f.OfferFiles("config", "yaml", "yml")
 }
 
-// Words that vLLM has and servebench does not yet. They are refused by name.
+// Values that vLLM accepts and servebench does not. They are refused by name.
 var (
 	unbuiltBackends = []string{
 		"openai-audio", "openai-embeddings", "openai-embeddings-chat", "openai-embeddings-clip", "openai-embeddings-vlm2vec",
@@ -186,8 +186,8 @@ var (
 	unbuiltDatasets = []string{"hf", "random-mm", "random-rerank", "custom_image", "custom_audio", "custom_mm", "txt-slices"}
 )
 
-// insteadFlags are flags of older releases of vLLM and of other load generators, with
-// what to do instead.
+// insteadFlags are flags of older releases of vLLM and of other load generators, with what to use
+// instead.
 var insteadFlags = map[string]string{
 	"--api-key":                   "set the environment variable " + loadgen.KeyVariable,
 	"--qps":                       "use --request-rate",
@@ -206,9 +206,8 @@ var insteadFlags = map[string]string{
 	"--endpoint-type":             "use --backend",
 }
 
-// refusedFlags are the flags of vllm bench serve that need something that
-// servebench does not have yet. Each is refused when given, except with an
-// argument that asks for nothing.
+// refusedFlags are the flags of vllm bench serve that servebench does not support. Each is an
+// error, except with an argument that has no effect.
 type refusedFlags struct{}
 
 func (refusedFlags) define(f *argv.Flags) {

@@ -1,8 +1,7 @@
 // Command servebench is a load generator for LLM serving endpoints.
 //
-// Each verb is a file of this package and turns its flags into the structs of
-// the other packages; nothing below this package knows a flag. Stdout is data,
-// stderr is talk.
+// Each verb is a file of this package and turns its flags into the structs of the other packages;
+// no package below this one knows a flag. Stdout has data, stderr has messages.
 package main
 
 import (
@@ -18,7 +17,7 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
-	_ "golang.org/x/crypto/x509roots/fallback" // certificates for https where the system has none, as in an empty image
+	_ "golang.org/x/crypto/x509roots/fallback" // certificates for https if the system has none, as in an empty image
 
 	"github.com/servebench/servebench/cmd/servebench/internal/argv"
 	"github.com/servebench/servebench/cmd/servebench/internal/version"
@@ -28,7 +27,7 @@ import (
 const (
 	exitNo          = 1 // the answer is no: every request failed, nothing could be read
 	exitMisuse      = 2
-	exitNoVerdict   = 3 // the numbers cannot be believed
+	exitNoVerdict   = 3 // the numbers cannot be trusted
 	exitInterrupted = 130
 )
 
@@ -66,7 +65,7 @@ func servebench(ctx context.Context, args []string) int {
 	}
 }
 
-// complain prints each line of an error, which may be several joined ones.
+// complain prints each line of an error, which may join several errors.
 func complain(err error) {
 	for _, line := range slices.Compact(strings.Split(err.Error(), "\n")) {
 		if line != "" {
@@ -75,10 +74,9 @@ func complain(err error) {
 	}
 }
 
-// interruptible is ctx until the first SIGINT, SIGTERM or SIGHUP; a second one
-// ends the program at once. It holds too where a shell has made a background
-// command ignore SIGINT. Nor does the program end when somebody stops reading what
-// it prints: that is an error of the write.
+// interruptible is ctx until the first SIGINT, SIGTERM or SIGHUP; a second signal ends the program
+// at once. It also works if a shell has made a background command ignore SIGINT. The program does
+// not end if nobody reads its output: the write then fails.
 func interruptible(ctx context.Context) (interrupted context.Context, stop func()) {
 	ctx, cancel := context.WithCancel(ctx)
 	signals := make(chan os.Signal, 1)
@@ -86,7 +84,7 @@ func interruptible(ctx context.Context) (interrupted context.Context, stop func(
 	if !signal.Ignored(syscall.SIGHUP) {
 		signal.Notify(signals, syscall.SIGHUP)
 	}
-	// Unread, it has no effect here, and what is started here does not inherit that.
+	// signal.Ignore would be inherited by child processes; a channel that nobody reads is not.
 	signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE)
 	done := make(chan struct{})
 	go func() {
@@ -109,7 +107,7 @@ func interruptible(ctx context.Context) (interrupted context.Context, stop func(
 	}
 }
 
-// An exitError ends the program with a code of its own, without an error in silence.
+// exitError makes the program exit with code. If error is nil, it prints nothing.
 type exitError struct {
 	error
 	code int
@@ -117,7 +115,7 @@ type exitError struct {
 
 func (e exitError) Unwrap() error { return e.error }
 
-// otherPrograms are how a load test is begun in other programs, and what people try first.
+// otherPrograms are the commands of other programs that start a load test, which people try first.
 var otherPrograms = []argv.Alias{
 	{Words: "vllm bench serve", Means: "run"},
 	{Words: "bench serve", Means: "run"},
@@ -152,7 +150,7 @@ func newProgram() *argv.Program {
 	return program
 }
 
-// newManualCommand makes the verb that writes the manual pages, for who packs servebench.
+// newManualCommand makes the verb that writes the manual pages, for packagers.
 func newManualCommand(program *argv.Program) *cobra.Command {
 	return &cobra.Command{
 		Use:   "man DIR",

@@ -12,9 +12,8 @@ import (
 	"github.com/servebench/servebench/metrics/pyjson"
 )
 
-// join takes the place in a run of several shards that --shard names or, without
-// it, the environment, and makes the whole run's id. What the environment decided
-// is said.
+// join sets the shard to which --shard or, without it, the environment assigns this process, and
+// makes the whole run's id. It returns a message if the environment decided.
 func (o *options) join(env loadgen.Environment) (said string, err error) {
 	place := o.Shard
 	if !o.ShardGiven {
@@ -40,7 +39,7 @@ func (o *options) join(env loadgen.Environment) (said string, err error) {
 	return said, nil
 }
 
-// take gives o its place. Files that each shard writes get names of their own.
+// take sets the shard of o. It renames the files that each shard writes.
 func (o *options) take(place loadgen.Shard) error {
 	o.Shard = place
 	r := &o.Results

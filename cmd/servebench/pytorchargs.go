@@ -8,12 +8,12 @@ import (
 	"github.com/servebench/servebench/metrics/pyjson"
 )
 
-// pyTorchVariable has vLLM's client write a second result file, in the format of
-// PyTorch's benchmarks, wherever it is not empty.
+// pyTorchVariable, if not empty, makes vLLM's client write a second result file, in the format of
+// PyTorch's benchmarks.
 const pyTorchVariable = "SAVE_TO_PYTORCH_BENCHMARK_FORMAT"
 
-// vllmArguments are the names that all arguments of `vllm bench serve` 0.33.0 have in
-// Python, in the order of its parser.
+// vllmArguments are the names of all arguments of `vllm bench serve` 0.33.0 in Python, in the order
+// of its parser.
 const vllmArguments = `
 	trust_remote_code seed num_prompts dataset_name no_stream dataset_path no_oversample
 	skip_chat_template enable_multimodal_chat disable_shuffle custom_output_len
@@ -35,8 +35,7 @@ const vllmArguments = `
 	ramp_up_strategy ramp_up_start_rps ramp_up_end_rps ready_check_timeout_sec chat_template_kwargs
 	extra_body skip_tokenizer_init insecure plot_timeline timeline_itl_thresholds plot_dataset_stats`
 
-// absentArguments are what arguments are when they are not given, where that is not the
-// default of the flag.
+// absentArguments are the values of missing arguments that differ from the default of the flag.
 var absentArguments = map[string]any{
 	"num_prompts": 1000, "percentile_metrics": nil, "request_rate": "inf", "timed_trace_sec_multiplier": 1,
 	"blazedit_min_distance": 0.0, "blazedit_max_distance": 1.0, "asr_min_audio_len_sec": 0.0, "asr_max_audio_len_sec": "inf",
@@ -48,12 +47,12 @@ var absentArguments = map[string]any{
 	},
 }
 
-// lengthArguments are those that --output-len sets, as in vLLM's client.
+// lengthArguments are the arguments that --output-len sets, as in vLLM's client.
 var lengthArguments = []string{
 	"random_output_len", "sharegpt_output_len", "custom_output_len", "hf_output_len", "spec_bench_output_len", "prefix_repetition_output_len",
 }
 
-// resolvePyTorch takes down the arguments for the PyTorch file, if one is to be written.
+// resolvePyTorch stores the arguments for the PyTorch file, if there is to be one.
 func (f *form) resolvePyTorch() error {
 	if os.Getenv(pyTorchVariable) == "" || !f.Results.Save && !f.Results.Append {
 		return nil
@@ -78,7 +77,7 @@ func (f *form) resolvePyTorch() error {
 	return nil
 }
 
-// argument is what an argument is in Python, fit to be shown.
+// argument is the value of an argument in Python, without secrets.
 func (f *form) argument(name string) (any, error) {
 	flag := f.flags.Lookup(strings.ReplaceAll(name, "_", "-"))
 	values := f.flags.Shown(flag.Name)
@@ -86,7 +85,7 @@ func (f *form) argument(name string) (any, error) {
 	switch {
 	case flag.NoOptDefVal != "":
 		return flag.Changed, nil
-	case known && (values == nil || flag.Hidden): // a refused flag can be given its default alone
+	case known && (values == nil || flag.Hidden): // a refused flag can only have its default
 		return absent, nil
 	case name == "header" && values != nil:
 		return "***", nil

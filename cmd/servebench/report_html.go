@@ -15,14 +15,14 @@ import (
 	"github.com/servebench/servebench/report/save"
 )
 
-// pictures are the forms of a report that show all runs together.
+// pictures are the graphical forms of a report, which show all runs together.
 type pictures struct {
 	page, folder string // where they go, "" for none
 	title        string
 	runs         []html.Run
 }
 
-// wanted says that the runs are to be shown so, and not as text.
+// wanted reports whether the runs are shown in this form, instead of as text.
 func (p *pictures) wanted() bool { return p.page != "" || p.folder != "" }
 
 // version is the release of vLLM whose block is shown.
@@ -44,7 +44,7 @@ func (r *reportCommand) take(s *metrics.Summary, file string) error {
 	return nil
 }
 
-// draw writes what was asked for, if there is a run to show. A page called - goes to out.
+// draw writes the requested forms, if there is a run to show. A page named - goes to out.
 func (p *pictures) draw(out io.Writer) error {
 	if p.runs == nil {
 		return nil

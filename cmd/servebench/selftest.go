@@ -92,7 +92,7 @@ func (t *selftestCommand) settle() error {
 	return nil
 }
 
-// loads are those of the rows to come.
+// loads are the loads to measure.
 func (t *selftestCommand) loads() ([]*selftest.Load, error) {
 	if t.chosen {
 		return selftest.InSteps(t.streams, t.duration), nil
@@ -100,8 +100,8 @@ func (t *selftestCommand) loads() ([]*selftest.Load, error) {
 	return selftest.Loads(t.streams, t.duration)
 }
 
-// end prints the result, which lacks rows if measuring failed or was interrupted, and
-// keeps a whole one for the runs to come.
+// end prints the result, which lacks rows if measuring failed or was interrupted, and stores a
+// complete one for later runs.
 func (t *selftestCommand) end(result *selftest.Result, failed error, interrupted bool) error {
 	if failed != nil && !interrupted {
 		return exitError{failed, exitNo}
@@ -130,8 +130,7 @@ func (t *selftestCommand) end(result *selftest.Result, failed error, interrupted
 	return nil
 }
 
-// newSelftestServerCommand makes the verb that selftest runs in a process of its
-// own.
+// newSelftestServerCommand makes the verb that selftest runs in a separate process.
 func newSelftestServerCommand() *cobra.Command {
 	s := new(metronome.Server)
 	cmd := &cobra.Command{

@@ -65,8 +65,8 @@ type sharded struct {
 	Words  []string      // of the run, as given
 	Run    *options      // of the run, checked
 
-	Sbatch                   []string // Slurm's alone
-	Image, Namespace, Secret string   // Kubernetes' alone
+	Sbatch                   []string // for Slurm only
+	Image, Namespace, Secret string   // for Kubernetes only
 }
 
 // command makes cmd the verb for one scheduler, and returns its flags. The verb fills the

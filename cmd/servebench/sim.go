@@ -147,12 +147,12 @@ func (o *simOptions) config() (cfg sim.Config, err error) {
 			return cfg, err
 		}
 	} else if cfg.Cost == (sim.Cost{}) {
-		cfg.Cost.Base = 1 // asked for no time, not for the default
+		cfg.Cost.Base = 1 // zero was given, not the default
 	}
 	return cfg, nil
 }
 
-// imitate puts the profile in the place of the flags that were not given.
+// imitate applies the profile to the flags that were not given.
 func (o *simOptions) imitate(cfg *sim.Config) (err error) {
 	for _, flag := range []string{"step-base", "step-per-sequence", "step-per-prompt-token", "jitter"} {
 		if o.given(flag) {
@@ -173,8 +173,7 @@ func (o *simOptions) imitate(cfg *sim.Config) (err error) {
 	return nil
 }
 
-// ports are the ports of the servers: as listed, or successive ones unless the one
-// given is 0.
+// ports are the ports of the servers: as listed, or consecutive ones unless the given one is 0.
 func (o *simOptions) ports() (ports []int, err error) {
 	for text := range strings.SplitSeq(o.port, ",") {
 		port, err := strconv.ParseUint(text, 10, 16)

@@ -10,8 +10,8 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// Unless the file says otherwise, a server has usualWithin to come up, for it may load a
-// large model first, and usualGrace to stop before it is killed.
+// Defaults of the file: a server has usualWithin to start, since it may load a large model, and
+// usualGrace to stop before it is killed.
 const (
 	usualWithin = 15 * time.Minute
 	usualGrace  = 30 * time.Second
@@ -101,7 +101,7 @@ func (s *Server) keys() map[string]any {
 	}
 }
 
-// given says whether the file has any key of the server.
+// given reports whether the file has any key of the server.
 func (s *Server) given() bool {
 	return s.Command != nil || s.Env != nil || s.Stop != nil || s.Folder+s.Ready+s.Log != "" ||
 		s.Within != usualWithin || s.Grace != usualGrace

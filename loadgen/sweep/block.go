@@ -13,7 +13,7 @@ import (
 	"github.com/servebench/servebench/metrics"
 )
 
-// A block is the servers of an arm while its cells are run.
+// A block is the servers of an arm while its cells run.
 type block struct {
 	*Sweep
 	arm     *Arm
@@ -51,7 +51,7 @@ func (b *block) run(ctx context.Context, job *Job) (*Outcome, error) {
 // breath is how long a server that no longer answers may take to end.
 const breath = 5 * time.Second
 
-// lastBreath waits for a server that no longer answers to end. Then that is why requests
+// lastBreath waits for a server that no longer answers to end. If it ends, that is why requests
 // failed.
 func (b *block) lastBreath(ctx context.Context) {
 	for _, p := range b.servers {
@@ -127,7 +127,7 @@ func (b *block) stop() {
 	b.servers = nil
 }
 
-// prepare does what the plan has between runs, except for the prefix cache: see reset.
+// prepare does what the plan asks for between runs, except resetting the prefix cache: see reset.
 func (b *block) prepare(ctx context.Context) error {
 	if len(b.Plan.Between.Command) > 0 {
 		if err := b.between(ctx); err != nil {

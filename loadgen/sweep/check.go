@@ -10,8 +10,8 @@ import (
 	"github.com/servebench/servebench/loadgen/sweep/hold"
 )
 
-// Check makes sure that the commands of the plan and their folders are there, and that
-// GPUs can be watched, as far as that can be known before a run.
+// Check checks that the commands of the plan and their folders exist, and that GPUs can be watched,
+// as far as possible before a run.
 func (p *Plan) Check(file string) error {
 	for _, a := range p.Arms {
 		for _, s := range a.Servers {
@@ -55,7 +55,7 @@ func (s *Server) check() error {
 	return nil
 }
 
-// find looks for a program in the places where its holder will.
+// find looks for a program where its holder will look.
 func (s *Server) find(name string) error {
 	path, own := s.Env["PATH"]
 	switch {

@@ -12,8 +12,8 @@ import (
 	"github.com/servebench/servebench/report"
 )
 
-// document writes the blocks in the order of the file. Points that differ only in the
-// last key of the grid have one heading, with the values of all keys.
+// document writes the blocks in the order of the file. Points that differ only in the last key of
+// the grid share a heading, with the values of all keys.
 func (r *result) document(w *strings.Builder) error {
 	heading := ""
 	for _, c := range r.Plan.cells() {
@@ -75,7 +75,7 @@ func headed(flag string) string {
 	return strings.ReplaceAll(flag, "-", "_")
 }
 
-// subheading tells a block from the others under one heading.
+// subheading distinguishes a block from the others under one heading.
 func (p *Plan) subheading(c cell, e entry) string {
 	var parts []string
 	point := p.Points[c.point]
@@ -94,7 +94,7 @@ func (p *Plan) subheading(c cell, e entry) string {
 	return strings.Join(parts, ", ") + "\n"
 }
 
-// blocks writes one run, or why there is none.
+// blocks writes one run, or why it is missing.
 func (r *result) blocks(w io.Writer, c cell, e entry) error {
 	if e.Failed != "" {
 		_, err := fmt.Fprintf(w, "FAILED: %s\n", e.Failed)
@@ -114,8 +114,8 @@ func (r *result) blocks(w io.Writer, c cell, e entry) error {
 	return errors.Join(errs...)
 }
 
-// paired writes after the last repeat of a point what its targets did to each other in
-// all repeats.
+// paired writes, after the last repeat of a point, what its targets did to each other in all
+// repeats.
 func (r *result) paired(w io.Writer, c cell) error {
 	if c.repeat < r.Plan.Repeats-1 || r.Plan.Search != nil {
 		return nil

@@ -1,6 +1,6 @@
 package sweep
 
-// Format is what the file of an experiment may have, as a reader of help sees it.
+// Format describes the file of an experiment for the reader of help.
 const Format = `FILE is YAML. Paths in it are relative to its folder, in which commands start. All
 keys may be left out:
 

@@ -8,7 +8,7 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// maxCells is how many cells a plan may have. A file with more has a mistake in it.
+// maxCells is the most cells that a plan may have. A file with more has a mistake.
 const maxCells = 100_000
 
 // grid reads the points: all combinations of the values of a mapping, in which the last
@@ -132,7 +132,7 @@ func (p *parser) zip(_, node *yaml.Node) ([][]Setting, error) {
 	return together, err
 }
 
-// shown is a value as a reader sees it.
+// shown is a value as the reader sees it.
 func shown(value *yaml.Node) string {
 	if value.Kind == yaml.ScalarNode {
 		return value.Value

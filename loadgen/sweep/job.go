@@ -13,18 +13,18 @@ import (
 	"github.com/servebench/servebench/metrics"
 )
 
-// A Job is one run to be made.
+// A Job is a run to make.
 type Job struct {
-	Plan *loadgen.Plan // the Load's own, with what the sweep adds
+	Plan *loadgen.Plan // the Load's Plan, with what the sweep adds
 	Arm  string
-	Log  io.Writer // takes what the run says
+	Log  io.Writer // takes the messages of the run
 
 	cell  cell
 	name  string   // of the cell, in words, with the value of a search
 	args  []string // command line
 	value *float64 // of a search
-	notes []string // what to know beside the numbers
-	lost  error    // what kept the records from being written
+	notes []string // remarks next to the numbers
+	lost  error    // error that kept the records from being written
 }
 
 // An Outcome is the result of a run.
@@ -39,7 +39,7 @@ type Outcome struct {
 // runOf is the id of a run in the journal: the group's id if there are several targets.
 func runOf(s *metrics.Summary) string { return cmp.Or(s.Header.Group, s.Header.Run) }
 
-// load makes one run and says what it came to.
+// load makes one run and reports its result.
 func (s *Sweep) load(ctx context.Context, job *Job) (*Outcome, error) {
 	s.say("%s", s.progress(job))
 	fmt.Fprintf(s.log, "--- %s: %s: servebench run %s\n", time.Now().Format(time.DateTime), job.name, s.mask(strings.Join(job.args, " ")))
@@ -63,7 +63,7 @@ func (s *Sweep) measure(ctx context.Context, job *Job) (*Outcome, error) {
 	}
 	job.Plan = load.Plan
 	job.Plan.Repeat, job.Plan.Backward = 1, job.cell.repeat%2 == 1
-	job.Plan.Limits.Drain = 0 // a run that is cut short is made again
+	job.Plan.Limits.Drain = 0 // a run that is cut short is repeated
 	for _, target := range load.targets() {
 		target.Report.Metadata = append(target.Report.Metadata, metrics.KV{Key: "arm", Value: job.Arm},
 			metrics.KV{Key: "repeat", Value: fmt.Sprint(job.cell.repeat + 1)})
@@ -90,8 +90,8 @@ func (s *Sweep) reset(ctx context.Context, target *loadgen.Plan, job *Job) {
 	}
 }
 
-// tell says in a line what a run came to. If the TTFT that decides a search is not vLLM's,
-// it says both.
+// tell reports the result of a run in one line. If the TTFT that decides a search is not vLLM's, it
+// prints both.
 func (s *Sweep) tell(sum *metrics.Summary) {
 	var line strings.Builder
 	if sum.Header.Target != "" {

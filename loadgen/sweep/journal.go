@@ -18,13 +18,12 @@ const (
 	RecordsName = "records.jsonl" // the record stream of all runs
 )
 
-// journalVersion is the version of the journal that is written and read here. Version 1
-// had for a probe whether its limits held, which is less than whether it passed.
+// journalVersion is the version of the journal that is written and read here. In version 1, a probe
+// recorded whether its limits held, which is less than whether it passed.
 const journalVersion = 2
 
-// A journal is what a sweep has done so far, in a folder of its own. A run counts once
-// its line is in the journal. The record stream has nothing of runs that do not count.
-// A journal is for one goroutine.
+// A journal is what a sweep has done so far, in its folder. A run counts once its line is in the
+// journal. The record stream has only runs that count. Only one goroutine may use a journal.
 type journal struct {
 	records *os.File // takes the record stream of the run in progress at its end
 	keeper  *hold.Keeper
@@ -38,14 +37,14 @@ type journal struct {
 type entry struct {
 	Cell    string   `json:"cell"`
 	Run     string   `json:"run,omitempty"` // its id in the record stream
-	Seconds float64  `json:"seconds"`       // with what came before its load
+	Seconds float64  `json:"seconds"`       // including what preceded its load
 	Notes   []string `json:"notes,omitempty"`
 	Failed  string   `json:"failed,omitempty"`  // why there are no numbers; it will be done again
 	Value   *float64 `json:"value,omitempty"`   // of the search
 	Passed  bool     `json:"passed,omitempty"`  // as a probe
-	Doubted bool     `json:"doubted,omitempty"` // as a probe: it did not pass, and that says nothing about the server
+	Doubted bool     `json:"doubted,omitempty"` // as a probe: failed, without proof against the server
 	Broke   string   `json:"broke,omitempty"`   // why it did not pass
-	Size    int64    `json:"size"`              // of the record stream after it
+	Size    int64    `json:"size"`              // of the record stream after this run
 }
 
 // A head is the first line of a journal.
@@ -123,14 +122,14 @@ func (j *journal) read(digest string) error {
 	return nil
 }
 
-// add writes down a run. If it failed, its records are forgotten.
+// add records a run. If the run failed, its records are removed.
 func (j *journal) add(e entry) error {
 	if e.Failed != "" {
 		if err := j.rollback(); err != nil {
 			return err
 		}
 	} else {
-		// The records must be on disk before the line that vouches for them.
+		// The records must be on disk before the line that refers to them.
 		if err := j.records.Sync(); err != nil {
 			return err
 		}
@@ -164,7 +163,7 @@ func (j *journal) write(v any) error {
 	return j.file.Sync()
 }
 
-// rollback forgets the records of a run that does not count.
+// rollback removes the records of a run that does not count.
 func (j *journal) rollback() error {
 	info, err := j.records.Stat()
 	switch {

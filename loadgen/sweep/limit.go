@@ -32,11 +32,11 @@ func (l Limit) percentile() (p float64, ok bool) {
 	return p, found && err == nil
 }
 
-// judge says whether a run passes as a probe on every target, and if not, why. Numbers
-// within their limits are not enough: no request may have failed, the run must be VALID
-// and long enough to tell whether the server keeps up with the rate, and each latency
-// must have values, enough of them for a percentile. TTFT and TPOT are what
-// metrics.Summary.Decisive gives, so vLLM's may be wrong in a run that passes.
+// judge reports whether a run passes as a probe on every target, and if not, why. Numbers within
+// their limits are not enough: no request may have failed, the run must be VALID and long enough to
+// show whether the server keeps up with the rate, and each latency must have samples, enough of
+// them for a percentile. TTFT and TPOT are what metrics.Summary.Decisive returns, so vLLM's may be
+// wrong in a run that passes.
 func (s *Search) judge(sums ...*metrics.Summary) (v vote, why string) {
 	var whys []string
 	v = passed
@@ -87,9 +87,9 @@ func (s *Search) broken(sum *metrics.Summary) (whys []string, doubtful bool) {
 	return whys, sum.Failed == 0 && (suspect || doubt == "" && !enough)
 }
 
-// doubt is the first reason why a run is not VALID, "" for none. An empty chunk that
-// vLLM's TTFT takes for a token spoils ITL. It does not spoil TTFT and TPOT, which are
-// measured from the content.
+// doubt is the first reason why a run is not VALID, "" if it is. An empty chunk that vLLM's TTFT
+// takes for a token spoils ITL. It does not spoil TTFT and TPOT, which are measured from the
+// content.
 func (s *Search) doubt(sum *metrics.Summary) string {
 	t := sum.Trust
 	if t == nil || t.Verdict == metrics.Valid {
@@ -109,15 +109,15 @@ func (s *Search) doubt(sum *metrics.Summary) string {
 	}
 }
 
-// unproven says that requests came at a finite rate, and nobody knows whether the server
-// kept up with it.
+// unproven reports that requests came at a finite rate, and it is unknown whether the server kept
+// up with it.
 func unproven(sum *metrics.Summary) bool {
 	rate := sum.Header.Config.RequestRate
 	return sum.Truth != nil && rate > 0 && !math.IsInf(rate, 1) && !sum.Truth.Backlog.Judged
 }
 
-// broken is how a run breaks the limit, "" if it does not. It has too few values if it is
-// within the limit, and nobody knows by how much.
+// broken is how a run breaks the limit, "" if it does not. tooFew means that it is within the
+// limit, but by an unknown margin.
 func (l Limit) broken(sum *metrics.Summary) (why string, tooFew bool) {
 	d, words := sum.Decisive(l.Metric)
 	name := strings.TrimSpace(l.Of + " " + strings.ToUpper(l.Metric) + " " + words)

@@ -30,11 +30,11 @@ type Flags struct {
 type Load struct {
 	Plan *loadgen.Plan
 
-	// Run makes one run by the job's Plan; nil is for the Plan's own Run. An error means that
-	// there are no numbers. What Run gives all the same is told.
+	// Run makes one run by the job's Plan; nil means the Plan's own Run. An error means that there
+	// are no numbers. Partial results are reported anyway.
 	Run func(ctx context.Context, job *Job) (*Outcome, error)
 
-	// Block writes what a run on one target came to; nil writes the result block of Version.
+	// Block writes the result of a run on one target; nil writes the result block of Version.
 	Block func(w io.Writer, s *metrics.Summary) error
 
 	// Requests says that Block needs single requests.
@@ -55,7 +55,7 @@ func (l *Load) run(ctx context.Context, job *Job) (*Outcome, error) {
 	return &Outcome{Sums: sums}, err
 }
 
-// block writes what a run on one target came to.
+// block writes the result of a run on one target.
 func (l *Load) block(w io.Writer, s *metrics.Summary) error {
 	if l.Block != nil {
 		return l.Block(w, s)
@@ -195,17 +195,17 @@ func thousands(n int) string {
 	return text
 }
 
-// What is assumed about a server before it is measured.
+// Assumptions about a server before it is measured.
 const (
 	usualToken      = 20 * time.Millisecond // a token of every request in the batch
 	usualPrefill    = 20_000.0              // prompt tokens a second
 	usualBatch      = 256                   // requests at once
-	usualLength     = 256                   // tokens where the dataset says them
+	usualLength     = 256                   // tokens if the dataset decides them
 	usualStart      = time.Minute           // of a server
 	usualAssumption = "20 ms a token, 256 requests at once, 20000 prompt tokens a second, a minute to start a server"
 )
 
-// time is how long a run may take, with the runs of each target alone, if there are any.
+// time is how long a run may take, including the solo runs of each target, if there are any.
 func (l *Load) time() time.Duration {
 	var alone, together time.Duration
 	for _, target := range l.targets() {

@@ -24,10 +24,10 @@ func (o *Option) varies() bool { return len(o.Values) > 1 && !o.Words }
 // documentHead is the comment at the beginning of a Document.
 const documentHead = `Run it by servebench sweep FILE. Paths are relative to the folder of this file.`
 
-// Document is the file of the experiment that the flags of a command line ask for. Flags
-// with several values are its grid, of which the first one changes fastest, as blocks are
-// usually read: for each length of the prompt, from few prompts to many. Several URLs are
-// its arms. The flags repeat and seed are the experiment's.
+// Document is the file of the experiment that the flags of a command line describe. Flags with
+// several values are its grid. The first of them changes fastest, which is the usual order of
+// blocks: for each length of the prompt, from few prompts to many. Several URLs are its arms. The
+// flags repeat and seed apply to the experiment.
 func Document(options []Option) ([]byte, error) {
 	root, load, grid, arms := mapping(), mapping(), mapping(), &yaml.Node{Kind: yaml.SequenceNode}
 	for _, o := range options {
@@ -65,7 +65,7 @@ func Document(options []Option) ([]byte, error) {
 	return text.Bytes(), err
 }
 
-// armsOf are an arm for each URL, which goes by its host and port.
+// armsOf are an arm for each URL, named by its host and port.
 func armsOf(urls []string) (arms []*yaml.Node) {
 	for _, text := range urls {
 		name := text
@@ -94,7 +94,7 @@ func list(values []string) *yaml.Node {
 	return n
 }
 
-// scalar is a text, without quotes where it is a number or true.
+// scalar is a text, without quotes if it is a number or true.
 func scalar(text string) *yaml.Node {
 	n := &yaml.Node{}
 	if _, err := strconv.ParseFloat(text, 64); err == nil && strings.Trim(text, "0123456789.-") == "" || text == "true" {

@@ -28,7 +28,7 @@ func Parse(name string, r io.Reader, flags *Flags) (*Plan, error) {
 	case !errors.Is(err, io.EOF):
 		return nil, located(name, err)
 	}
-	if err := doc.Decode(new(any)); err != nil { // a key that is there twice, an alias of what it is in
+	if err := doc.Decode(new(any)); err != nil { // duplicate keys, and an alias inside its own anchor
 		return nil, located(name, err)
 	}
 	p := parser{words: flags.Words, plan: &Plan{Repeats: 1, Order: ABBA, turns: 1, seeds: 1}}

@@ -1,15 +1,15 @@
-// Package sweep runs an experiment: many runs over servers and loads, in an order that
-// is fair to all of them. It can be killed at any time, and goes on where it was.
+// Package sweep runs an experiment: many runs over servers and loads, in an order that is fair to
+// all of them. It can be killed at any time, and continues where it was.
 //
-// A Plan is what the file of an experiment says. It has a cell for each arm (a server in
-// one configuration), point (a load) and repeat. A cell is one run or, where the plan has
-// a Search, as many as the search needs. A journal in the sweep's folder has what was
-// run. What to run next follows from the plan and the journal alone, so a sweep that was
-// cut short ends as if it had not been.
+// A Plan is the content of an experiment's file. It has a cell for each arm (a server in one
+// configuration), point (a load) and repeat. A cell is one run or, if the plan has a Search, as
+// many as the search needs. A journal in the sweep's folder records the finished runs. The plan and
+// the journal alone decide what to run next, so a sweep that was cut short ends as if it had not
+// been.
 //
-// Parse reads a Plan, Plan.Describe says what it would do, and Sweep does it: it starts
-// the servers, finds out that they are up, and writes the result blocks and a table. The
-// package knows no flag: Flags reads the command line of a load.
+// Parse reads a Plan, Plan.Describe reports what it would do, and Sweep does it: it starts the
+// servers, checks that they are up, and writes the result blocks and a table. The package knows no
+// flag: Flags reads the command line of a load.
 package sweep
 
 import (
@@ -23,12 +23,12 @@ import (
 	"time"
 )
 
-// A Plan is an experiment as its file has it. It is read-only once made.
+// A Plan is an experiment as in its file. Nobody changes it after it is made.
 type Plan struct {
-	// Seed is of the first cell's workload, and of a random Order.
+	// Seed is the seed of the first cell's workload, and of a random Order.
 	Seed int64
 
-	// Repeats is of each point on each arm; at least 1.
+	// Repeats is how often each point runs on each arm; at least 1.
 	Repeats int
 
 	Order  Order
@@ -51,9 +51,9 @@ type Plan struct {
 // An Arm is one configuration of what is measured.
 type Arm struct {
 	Name    string
-	URL     string   // where the load goes; empty when Flags say so
+	URL     string   // where the load goes; empty if Flags say so
 	Flags   []string // of its runs, after the plan's
-	Servers []Server // to start in this order; none when they run already
+	Servers []Server // to start in this order; none if they already run
 	Line    int      `json:"-"` // where the file has it
 
 	turn int // among the arms that load the same server
@@ -63,10 +63,10 @@ type Arm struct {
 type Server struct {
 	Command []string
 
-	// Env is beside the sweep's own environment.
+	// Env is added to the sweep's environment.
 	Env map[string]string `json:",omitempty"`
 
-	// Folder is where it runs; empty for the sweep's own.
+	// Folder is its working directory; empty for the sweep's.
 	Folder string
 
 	// Ready is the URL that answers 200 once the server is up, and Within how long that
@@ -113,8 +113,7 @@ type Between struct {
 type Order string
 
 const (
-	// ABBA has the arms the other way round in every other repeat, so that a drift hits
-	// all alike.
+	// ABBA reverses the arms in every other repeat, so that a drift affects all arms equally.
 	ABBA Order = "abba"
 
 	// Random shuffles the arms within a repeat, and the points within an arm, by the seed.
@@ -124,8 +123,8 @@ const (
 	Given Order = "given"
 )
 
-// digest tells plans apart: two files that mean the same have the same. It does not
-// depend on the repeats, since more of them go on with what is there.
+// digest identifies a plan: two files with the same meaning have the same digest. It ignores the
+// repeats, so a plan with more repeats continues with the finished runs.
 func (p *Plan) digest() string {
 	same := *p
 	same.Repeats = 0
@@ -137,7 +136,7 @@ func (p *Plan) digest() string {
 	return hex.EncodeToString(sum[:8])
 }
 
-// Folder is a name for the folder of a plan that no file names: the same for the same plan.
+// Folder is a folder name for a plan without a file: the same for the same plan.
 func (p *Plan) Folder() string { return "servebench-" + p.digest()[:8] + ".sweep" }
 
 // A cell is one load on one arm, once. Its fields are indexes, from 0.
@@ -194,8 +193,8 @@ func (p *Plan) args(c cell, probe int) []string {
 	return args
 }
 
-// blocks are the cells in the order in which they are run, in blocks during
-// which the servers of one arm stay up: one for each arm and repeat.
+// blocks are the cells in the order in which they run, grouped by the time that one arm's servers
+// stay up: one block for each arm and repeat.
 func (p *Plan) blocks() [][]cell {
 	shuffled := rand.New(rand.NewPCG(uint64(p.Seed), 0))
 	var blocks [][]cell
@@ -229,14 +228,12 @@ func (p *Plan) armsOf(repeat int, shuffled *rand.Rand) []int {
 	return arms
 }
 
-// probesPerCell is how far apart the seeds of two cells are under a search, in
-// runs.
+// probesPerCell is the distance between the seeds of two cells under a search, in runs.
 const probesPerCell = 1000
 
-// seedOf is the seed of a cell's probe, the first of which is 0. Arms share the
-// seeds of a repeat, so that they are compared on one workload, unless they load
-// the same server; repeats, points and probes differ, so that no prompt is in a
-// prefix cache already.
+// seedOf is the seed of a cell's probe, counted from 0. Arms share the seeds of a repeat, so they
+// are compared on the same workload, unless they load the same server. Repeats, points and probes
+// differ, so that no prompt is already in a prefix cache.
 func (p *Plan) seedOf(c cell, probe int) int64 {
 	n := int64(c.repeat*len(p.Points)+c.point)*int64(p.turns) + int64(p.Arms[c.arm].turn)
 	if p.Search != nil {
@@ -245,9 +242,8 @@ func (p *Plan) seedOf(c cell, probe int) int64 {
 	return p.Seed + n*p.seeds
 }
 
-// spread keeps apart the seeds of what must not be sent the same prompts. An arm's
-// own servers know no prompts of other arms, wherever they are, since they are
-// started anew for it.
+// spread separates the seeds of loads that must not send the same prompts. An arm's own servers
+// know no prompts of other arms, since they are restarted for it.
 func (p *Plan) spread() {
 	servers := make([]map[string]bool, len(p.Arms)) // that the runs of each arm load
 	for i := range servers {

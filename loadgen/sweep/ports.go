@@ -59,12 +59,12 @@ func (p ports) server(s Server) (*Server, error) {
 	return &s, nil
 }
 
-// AnyPorts puts some port in place of each name of one, a different one for each, so that
-// texts can be checked before any server is started.
+// AnyPorts replaces each port name by some port, a different one for each name, so that texts can
+// be checked before any server starts.
 func AnyPorts(texts ...string) []string {
 	some := ports{}
 	for _, name := range namesOf(texts) {
-		n, _ := strconv.ParseUint(strings.Trim(name, "${port}"), 10, 64) // none is 0
+		n, _ := strconv.ParseUint(strings.Trim(name, "${port}"), 10, 64) // none of them is 0
 		some[name] = strconv.FormatUint(1+n%65535, 10)
 	}
 	return some.putAll(texts)

@@ -20,14 +20,14 @@ func (p *Plan) runs() int {
 	return p.Search.most()
 }
 
-// cellTime is how long a cell may take at most, with the pauses before its runs. For a
-// search it is the time of all probes, wherever the edge may be.
+// cellTime is the longest time that a cell may take, with the pauses before its runs. For a search
+// it is the time of all probes, wherever the edge is.
 func (p *Plan) cellTime(c cell) time.Duration {
 	s := p.Search
 	if s == nil {
 		return p.loads[c].time() + p.Between.Pause
 	}
-	// Probes take longest when little is in flight, so when the edge is near the lowest value.
+	// Probes take longest if little is in flight, so if the edge is near the lowest value.
 	longest := time.Duration(0)
 	for _, highest := range []float64{0, s.From, (s.From + s.To) / 2, s.To} {
 		longest = max(longest, p.searchTime(c, highest))
@@ -89,14 +89,14 @@ func (p *Plan) Describe(w io.Writer, file string) error {
 	return err
 }
 
-// TooFew says that compare can give no verdict on two arms with so few repeats, how many
-// it needs and how long they take. It is empty if there are enough.
+// TooFew says that compare can give no verdict on two arms with so few repeats, how many it needs
+// and how long they take. It is empty if there are enough.
 func (p *Plan) TooFew() string {
 	gate := compare.DefaultGate()
 	if len(p.Arms) < 2 || p.Search != nil {
 		return ""
 	}
-	loads := 0 // that compare tells apart, in the arm with the most
+	loads := 0 // that compare distinguishes, in the arm with the most
 	for arm := range p.Arms {
 		trials := 0
 		for point := range p.Points {
@@ -167,10 +167,10 @@ func (s *Sweep) progress(job *Job) string {
 	return line
 }
 
-// left is how long the rest may take, from the times that the runs so far took and that
-// were expected of them. A run that failed tells nothing about the others.
+// left is how long the rest may take, from the actual and the expected times of the finished runs.
+// A failed run says nothing about the others.
 func (p *Plan) left(done []entry) (left time.Duration, known bool) {
-	var took, of, rest float64 // seconds that runs took, that were expected of them, and of the others
+	var took, of, rest float64 // seconds: actual and expected for finished runs, and expected for the rest
 	expected := map[string]float64{}
 	for c, load := range p.loads {
 		seconds := load.time().Seconds()

@@ -134,7 +134,7 @@ func (r *result) table() (table report.Table) {
 	return table
 }
 
-// labels tell a run apart from the others.
+// labels distinguish a run from the others.
 func (r *result) labels(c cell, e entry) []metrics.KV {
 	kvs := []metrics.KV{{Key: "arm", Value: r.Plan.Arms[c.arm].Name}}
 	for _, s := range r.Plan.Points[c.point].Settings {
@@ -160,7 +160,7 @@ func (e *entry) verdict() string {
 	return "failed"
 }
 
-// edge is the result of a cell's search. It is not known before the search is over.
+// edge is the result of a cell's search; not known before the search is over.
 func (s *Sweep) edge(c cell) (found edge, known bool) {
 	if s.Plan.Search == nil {
 		return edge{}, false

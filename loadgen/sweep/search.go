@@ -44,12 +44,12 @@ type edge struct {
 	passes, fails     float64
 	passesBy, failsBy votes
 
-	// why is why the last probe of fails that did not pass failed.
+	// why is the reason of the last probe of fails that did not pass.
 	why string
 }
 
-// open says that nobody knows whether the upper value fails: it might pass if the probes
-// that are in doubt did.
+// open reports that it is unknown whether the upper value fails: it might pass if the doubtful
+// probes did.
 func (e *edge) open() bool {
 	v := e.failsBy
 	return 2*(v.passed+v.doubted) > v.of
@@ -58,7 +58,7 @@ func (e *edge) open() bool {
 // votes are the probes of one value.
 type votes struct{ passed, doubted, of int }
 
-// pass says whether most of the probes passed. In a tie they did not.
+// pass reports whether most of the probes passed. In a tie they did not.
 func (v votes) pass() bool { return 2*v.passed > v.of }
 
 func (v votes) tied() bool { return v.of > 0 && 2*v.passed == v.of }
@@ -111,7 +111,7 @@ func (s *Search) next(history []probe) (value float64, over bool) {
 	case t.high-t.low > 1:
 		return s.value((t.low + t.high) / 2), false
 	}
-	// The edge. Its values take turns, so that a drift hits both alike.
+	// The edge. Its values take turns, so that a drift affects both equally.
 	next := -1
 	for _, i := range []int{t.low, t.high} {
 		if i >= 0 && i < s.steps() && t.votes[i].of <= s.Confirm && (next < 0 || t.votes[i].of < t.votes[next].of) {

@@ -20,7 +20,7 @@ import (
 	"github.com/servebench/servebench/loadgen/sweep/hold"
 )
 
-// A process is a server that runs.
+// A process is a running server.
 type process struct {
 	*hold.Hold
 	server *Server
@@ -31,8 +31,7 @@ type process struct {
 // readyInterval is how often a server is asked whether it is up.
 const readyInterval = 100 * time.Millisecond
 
-// unused makes sure that no other server listens where this one will. It would answer in
-// its place.
+// unused checks that no other server listens at the address of this one. It would answer instead.
 func (p *process) unused() error {
 	u, err := url.Parse(p.server.Ready)
 	if err != nil {
@@ -126,7 +125,7 @@ func shownURL(u *url.URL) string {
 	return shown.String()
 }
 
-// died says how the server ended by itself.
+// died says how the server ended, if nobody stopped it.
 func (p *process) died() error {
 	how := "by itself"
 	if err := p.Err(); err != nil {

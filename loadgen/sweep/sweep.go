@@ -16,7 +16,7 @@ import (
 	"github.com/servebench/servebench/metrics"
 )
 
-// A Sweep makes the runs of a plan that its folder does not have yet.
+// A Sweep makes the runs of a plan that are missing in its folder.
 type Sweep struct {
 	Plan *Plan
 	Dir  string // folder of the journal, the records and the tables
@@ -25,7 +25,7 @@ type Sweep struct {
 	Talk io.Writer // takes progress and warnings
 
 	journal *journal
-	log     *os.File // what single runs say
+	log     *os.File // messages of single runs
 }
 
 // A Result sums up what a sweep has done so far.
@@ -33,8 +33,8 @@ type Result struct {
 	Runs   int // in the journal
 	Failed int // of them
 
-	// Doubted is the first run that is not VALID and has to be, nil for none. Probes of a
-	// search do not have to be.
+	// Doubted is the first run that is not VALID although it must be, nil if there is none. Probes
+	// of a search may be SUSPECT.
 	Doubted *metrics.Summary
 
 	// Open is the first search without a verdict, in words; empty for none.
@@ -94,7 +94,7 @@ func (s *Sweep) open(ctx context.Context) error {
 	return nil
 }
 
-// over says that no run is left.
+// over reports that no run is left.
 func (s *Sweep) over() bool {
 	return !slices.ContainsFunc(s.Plan.cells(), func(c cell) bool { return s.next(c) != nil })
 }
@@ -150,7 +150,7 @@ func (s *Sweep) next(c cell) *Job {
 // of are the runs of a cell so far.
 func (s *Sweep) of(c cell) []entry { return s.journal.of[s.Plan.key(c)] }
 
-// once makes one run and writes it down.
+// once makes one run and records it.
 func (s *Sweep) once(ctx context.Context, b *block, job *Job) error {
 	began := time.Now()
 	e := entry{Cell: s.Plan.key(job.cell), Value: job.value}

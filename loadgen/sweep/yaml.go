@@ -16,8 +16,8 @@ import (
 
 var lineNumber = regexp.MustCompile(`(?s)line (\d+): (.*)`)
 
-// located puts the file's name and the line in front of an error. What was not read from a
-// file has neither.
+// located puts the file's name and the line in front of an error. An error without a file has
+// neither.
 func located(name string, err error) error {
 	if m := lineNumber.FindStringSubmatch(err.Error()); m != nil && name == "" {
 		return errors.New(m[2])
@@ -52,9 +52,8 @@ func entries(node *yaml.Node, what string, do func(key, value *yaml.Node) error)
 	return nil
 }
 
-// merged are the entries of a mapping, and after them the entries of other mappings that
-// << adds, except for keys that it has itself. The decoder has checked that << has
-// mappings.
+// merged are the entries of a mapping, followed by the entries of other mappings that << adds,
+// except for keys that it has itself. The decoder has checked that << has mappings.
 func merged(node *yaml.Node) (all [][]*yaml.Node) {
 	var others []*yaml.Node
 	for entry := range slices.Chunk(node.Content, 2) {
@@ -78,7 +77,7 @@ func merged(node *yaml.Node) (all [][]*yaml.Node) {
 	return all
 }
 
-// resolved is the node that an alias stands for, and any other node itself.
+// resolved is the node that an alias refers to, and any other node itself.
 func resolved(node *yaml.Node) *yaml.Node {
 	for node.Kind == yaml.AliasNode {
 		node = node.Alias

@@ -12,7 +12,7 @@ import (
 	"github.com/servebench/servebench/metrics"
 )
 
-// Properties in Run.Asked that are no flags.
+// Properties in Run.Asked that are not flags.
 const (
 	client = "client" // version of the program that measured
 	cores  = "cores"  // that the program could use
@@ -25,7 +25,7 @@ const (
 	definitions = "definitions" // of vLLM's client, where they make a difference
 )
 
-// asked is what a run was asked for, as far as we know.
+// asked is the parameters of a run, as far as known.
 func asked(s *metrics.Summary) map[string]string {
 	c := &s.Header.Config
 	found := map[string]string{
@@ -48,7 +48,7 @@ func asked(s *metrics.Summary) map[string]string {
 	if r := c.RampUp; r != nil {
 		found["ramp-up-strategy"] = fmt.Sprintf("%s from %d to %d", r.Strategy, r.Start, r.End)
 	}
-	if s.Header.Version != "" { // a file that has no version has no seed either, which is then 0
+	if s.Header.Version != "" { // a file without a version has no seed either, which is then 0
 		found[seed] = strconv.FormatInt(c.Seed, 10)
 	}
 	if s.Evidence != nil && s.Evidence.Cores > 0 {
@@ -78,9 +78,8 @@ func rate(v float64) string {
 	return strconv.FormatFloat(v, 'g', -1, 64)
 }
 
-// apart are flags that do not make another load: where the server is, when and by
-// which of its shards a run begins, and what is sampled during it. All others do, also
-// new ones.
+// apart are flags that do not make a different load: where the server is, when and by which of its
+// shards a run begins, and what is sampled during it. All other flags do, also new ones.
 var apart = slices.Concat(metrics.OutputFlags, []string{
 	"base-url", "host", "port", "unix-socket", "header", "insecure", "ca-cert", "client-cert", "client-key", "served-model-name", "input-len", "output-len",
 	"request-rate", "max-concurrency", "ramp-up-start-rps", "ramp-up-end-rps", "request-id-prefix",
@@ -88,11 +87,11 @@ var apart = slices.Concat(metrics.OutputFlags, []string{
 	"shard", "run-id", "start-at", "clock-offset", "target", "solo-first", "repeat", "server-metrics", "gpu-metrics",
 })
 
-// notGiven is the value of a property that a run was not asked for. It needs a run of
-// which all properties are known.
+// notGiven is the value of a property that a run does not have. It needs a run of which all
+// properties are known.
 const notGiven = "not given"
 
-// property is what a run was asked for under a name, empty where unknown.
+// property is a parameter of a run by its name, empty if unknown.
 func (r *Run) property(name string) string {
 	v, known := r.Asked[name]
 	if _, whole := r.Asked[client]; !known && whole && !slices.Contains([]string{cores, host, arm, target}, name) {
@@ -140,9 +139,9 @@ func properties(sides ...[]*Run) []string {
 	return slices.Sorted(maps.Keys(names))
 }
 
-// Differences describes the properties in which the two sides were not asked for the
-// same, so that their numbers differ without any change of the server. A property that
-// is unknown on one side does not differ, nor does one that despite names.
+// Differences describes the parameters that differ between the two sides, which make their numbers
+// differ without any change of the server. A parameter that is unknown on one side does not count,
+// nor one that despite names.
 func Differences(old, new []*Run, despite []string) []string {
 	var found []string
 	for _, name := range properties(old, new) {
@@ -150,7 +149,7 @@ func Differences(old, new []*Run, despite []string) []string {
 			continue
 		}
 		if (name == arm || name == target) && len(propertyOf(old, name)) == 1 && len(propertyOf(new, name)) == 1 {
-			continue // one arm or target against another is what is asked
+			continue // comparing arms or targets is the purpose
 		}
 		a, b := shown(old, name), shown(new, name)
 		if a != "" && b != "" && a != b {
@@ -160,8 +159,8 @@ func Differences(old, new []*Run, despite []string) []string {
 	return found
 }
 
-// shown writes the values of a property. For seeds it says whether all runs had one
-// seed or each its own.
+// shown writes the values of a property. For seeds it says whether all runs shared one seed or each
+// had a different one.
 func shown(runs []*Run, name string) string {
 	values := propertyOf(runs, name)
 	if name == seed && len(values) > 1 {

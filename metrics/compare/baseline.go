@@ -12,22 +12,21 @@ import (
 	"github.com/servebench/servebench/metrics"
 )
 
-// A Baseline is a set of runs of one thing, kept to be compared with later ones.
+// A Baseline is a set of runs of one configuration, kept for comparison with later runs.
 type Baseline struct {
 	Runs []*Run `json:"runs"`
 	// Noise is the share by which two equal runs may differ, by the metric's name.
 	Noise map[string]float64 `json:"noise"`
 }
 
-// repeatability is by how many standard deviations two single results of one thing
-// differ in at most 95 of 100 cases: 1.96·√2, as ISO 5725-6:1994, 4.1, has it.
+// repeatability is the number of standard deviations by which two single results differ at most in
+// 95 of 100 cases: 1.96·√2, as in ISO 5725-6:1994, 4.1.
 const repeatability = 2.8
 
-// NewBaseline measures the noise floor of runs of one thing. It is the repeatability
-// limit of single runs, although several are compared: all runs of a later session share
-// what changed since, and no number of them averages that out. A run with more failures than
-// the gate allows makes no baseline, nor does a SUSPECT one without "suspect" in the gate's
-// Despite.
+// NewBaseline measures the noise floor of runs of one configuration. It is the repeatability limit
+// of single runs, although several are compared: day-to-day drift affects all runs of a later
+// session, and more runs do not average it out. A run with more failures than the gate allows makes
+// no baseline, nor does a SUSPECT one without "suspect" in the gate's Despite.
 func NewBaseline(runs []*Run, gate Gate) (*Baseline, error) {
 	b := &Baseline{Runs: runs, Noise: map[string]float64{}}
 	if len(runs) < 2 {
@@ -59,8 +58,8 @@ func NewBaseline(runs []*Run, gate Gate) (*Baseline, error) {
 	return b, nil
 }
 
-// deviation is the sample standard deviation of values as a share: of their
-// logarithms, or over their mean where one is not above 0.
+// deviation is the sample standard deviation of values as a share: of their logarithms, or over
+// their mean if one is not above 0.
 func deviation(values []float64) float64 {
 	scale := 1.0
 	if positive(values) {

@@ -7,11 +7,10 @@ import (
 	"strings"
 )
 
-// A Condition chooses runs by what they were asked for: by a property in Run.Asked, such
-// as request-rate, arm or target.
+// A Condition chooses runs by a property in Run.Asked, such as request-rate, arm or target.
 type Condition struct{ Name, Value string }
 
-// ParseCondition reads NAME=VALUE. Underscores in the name stand for dashes.
+// ParseCondition reads NAME=VALUE. Underscores in the name mean dashes.
 func ParseCondition(text string) (Condition, error) {
 	name, value, ok := strings.Cut(text, "=")
 	if !ok || name == "" || value == "" {
@@ -60,7 +59,7 @@ func (c Condition) met(r *Run) bool {
 	return v == "" || c.is(v)
 }
 
-// is says whether a value is the one of the condition. Numbers may be written in several
+// is reports whether a value equals the one of the condition. Numbers may be written in several
 // ways.
 func (c Condition) is(value string) bool {
 	x, err := strconv.ParseFloat(value, 64)
@@ -77,8 +76,8 @@ func distinctions(runs []*Run) []string {
 	return append([]string{arm, target}, names...)
 }
 
-// A MixedError says that the runs of one side are of several arms, targets or loads. One
-// number cannot stand for all of them.
+// A MixedError says that the runs of one side have several arms, targets or loads. One number
+// cannot represent all of them.
 type MixedError struct {
 	Sides  []MixedSide
 	Choice []Condition // an example of what to choose
@@ -124,8 +123,8 @@ func (c Condition) flag() string {
 	return text
 }
 
-// Unmixed is nil if Compare can compare the two sides load by load, and else a
-// *MixedError. The sides may differ in the properties that despite names.
+// Unmixed is nil if Compare can compare the two sides load by load, and else a *MixedError. The
+// sides may differ in the properties that despite names.
 func Unmixed(old, new []*Run, despite []string) error {
 	e := &MixedError{}
 	for {

@@ -10,7 +10,7 @@ import (
 	"github.com/servebench/servebench/metrics"
 )
 
-// A Verdict is what a gate makes of a comparison.
+// A Verdict is a gate's conclusion about a comparison.
 type Verdict string
 
 const (
@@ -19,12 +19,12 @@ const (
 	NoVerdict Verdict = "NO VERDICT"
 )
 
-// A Finding is what a gate makes of one gated number.
+// A Finding is a gate's conclusion about one gated number.
 type Finding string
 
 const (
-	Worse   Finding = "REGRESSED" // told from chance, and worse by more than the margin
-	Better  Finding = "IMPROVED"  // told from chance, and better by more than the margin
+	Worse   Finding = "REGRESSED" // beyond chance, and worse by more than the margin
+	Better  Finding = "IMPROVED"  // beyond chance, and better by more than the margin
 	Blurred Finding = "TOO NOISY" // neither, and it may be worse by more than twice the margin
 )
 
@@ -33,10 +33,10 @@ const confidenceLevel = 0.95
 
 // A Comparison is the result of comparing runs.
 type Comparison struct {
-	Points  []Point // one, unless both sides were put under the same several loads
+	Points  []Point // one, unless both sides ran the same several loads
 	Alpha   float64 // of the gate
-	Needed  int     // runs a side that the gate needs at least; 0 where it gates no change
-	Judged  bool    // changes were; else there was too little to judge by
+	Needed  int     // least runs a side that the gate needs; 0 if it gates no change
+	Judged  bool    // changes were judged; else there was too little data
 	Verdict Verdict
 	Reasons []string // for the verdict; none for Pass
 	Notes   []string // what else a reader should know
@@ -44,10 +44,10 @@ type Comparison struct {
 
 // A Point compares the runs under one load.
 type Point struct {
-	Load     []metrics.KV // what tells it from the others; none for the only one
+	Load     []metrics.KV // what distinguishes it from the others; none if it is the only one
 	Old, New []*Run
 	Rows     []Row
-	Better   []string // what got better that is not in Rows
+	Better   []string // improvements that are not in Rows
 }
 
 // Name is the load in words.
@@ -73,9 +73,9 @@ type Row struct {
 	Differs  bool     // P, or Adjusted of a gated row, is at most the alpha of the gate
 	Gated    bool     // the gate limits its change
 	Unjudged bool     // a latency of a server that did not keep up
-	Margin   float64  // share by which it may get worse; 0 where it is not gated
+	Margin   float64  // share by which it may get worse; 0 if it is not gated
 	Finding  Finding  // empty for none
-	Remarks  []string // on the row alone
+	Remarks  []string // about this row only
 
 	// FromContent says that a TTFT ends, or a TPOT begins, at the first content. vLLM's
 	// may count an empty chunk as a token.
@@ -127,10 +127,10 @@ func (p *Point) row(m Metric, gate *Gate) (Row, bool) {
 	return r, true
 }
 
-// worse says whether the new runs are worse, by chance or not.
+// worse reports whether the new runs are worse, by chance or not.
 func (r *Row) worse() bool { return r.Effect.Share != 0 && r.Effect.Share > 0 != r.Higher }
 
-// end is the end of the confidence interval that is the worst for the new runs.
+// end is the worse end of the confidence interval for the new runs.
 func (r *Row) end() float64 {
 	if r.Higher {
 		return r.Effect.Low
@@ -138,7 +138,7 @@ func (r *Row) end() float64 {
 	return r.Effect.High
 }
 
-// Chance is the p value in words: of a gated row Adjusted, and empty where it is unknown.
+// Chance is the p value in words: Adjusted for a gated row; empty if unknown.
 func (r *Row) Chance() string {
 	p := r.P
 	if r.Gated {
@@ -153,15 +153,15 @@ func (r *Row) Chance() string {
 	return fmt.Sprintf("%.3f", p)
 }
 
-// remarkTail says where a percentile rests on too few values.
+// remarkTail says if a percentile rests on too few samples.
 func (r *Row) remarkTail(p *Point) {
 	if least := r.fewest(p.Old, p.New); least < metrics.MinBeyond {
 		r.Remarks = append(r.Remarks, fmt.Sprintf("a run has only %.1f samples above it, too few to rely on", least))
 	}
 }
 
-// adjust corrects the p values of the gated numbers for their count. "It got worse" and
-// "it got better" are two questions, each with its own correction.
+// adjust corrects the p values of the gated numbers for their count. "It got worse" and "it got
+// better" are two questions, each with its own correction.
 func (c *Comparison) adjust(tests int) {
 	var gated []*Row
 	var worse, better []float64

@@ -21,8 +21,8 @@ func content(s *metrics.Summary, all []Metric) map[string]float64 {
 	return found
 }
 
-// fromContent says that a number of TTFT or TPOT is compared from the first content on,
-// because all runs of both sides know it.
+// fromContent reports that a number of TTFT or TPOT is compared from the first content on, because
+// all runs of both sides know it.
 func (p *Point) fromContent(m *Metric) bool {
 	unknown := func(r *Run) bool {
 		_, known := r.Content[m.Name]

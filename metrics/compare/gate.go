@@ -5,12 +5,12 @@ import (
 	"slices"
 )
 
-// A Gate says what makes one set of runs worse than another. The zero value gates
-// failures alone. DefaultGate is what most users want. Compare does not change it.
+// A Gate says when one set of runs is worse than another. The zero value gates only failures.
+// DefaultGate is what most users want. Compare does not change it.
 type Gate struct {
 	Alpha  float64 // chance of a false alarm over all limits together; 0 means 0.05
-	Limits []Limit // one a metric
-	Bounds []Bound // one a metric: what new runs may be, whatever the old ones are
+	Limits []Limit // one for each metric
+	Bounds []Bound // one for each metric: what new runs may be, whatever the old ones are
 
 	// Allowed is the share of requests that may fail in a good run, 0 to 1.
 	Allowed float64
@@ -25,7 +25,7 @@ type Gate struct {
 // A Limit gates the change of one metric.
 type Limit struct {
 	Metric   Metric
-	Relative float64 // ignored are changes for the worse by less than this share,
+	Relative float64 // ignore changes for the worse by less than this share,
 	Absolute float64 // or by less than this, in the metric's unit
 }
 
@@ -35,7 +35,7 @@ type Bound struct {
 	Least, Most float64 // infinite for none
 }
 
-// usualMargin is the share by which a number may get worse unless told otherwise.
+// usualMargin is the default share by which a number may get worse.
 const usualMargin = 0.05
 
 // DefaultGate gates output throughput, median TTFT and median TPOT, and allows no failed
@@ -56,8 +56,8 @@ func (g *Gate) alpha() float64 {
 	return g.Alpha
 }
 
-// Needs is how many runs a side are needed at least to decide on all limits at so many
-// points. It is 0 where the gate limits no change.
+// Needs is the least number of runs a side to decide on all limits at so many points. It is 0 if
+// the gate limits no change.
 func (g *Gate) Needs(points int) int {
 	tests := len(g.Limits) * points
 	if tests == 0 {
@@ -75,7 +75,7 @@ func (g *Gate) limit(name string) *Limit {
 	return &g.Limits[i]
 }
 
-// metrics are all compared metrics: Metrics, and what else the gate has.
+// metrics are all compared metrics: Metrics, and the gate's extra ones.
 func (g *Gate) metrics() []Metric { return slices.Concat(Metrics, g.Extra()) }
 
 // Extra are the metrics of the gate that Metrics lacks.

@@ -10,16 +10,16 @@ import (
 	"github.com/servebench/servebench/metrics"
 )
 
-// A Group is the runs of one experiment on several targets, or the same part of
-// each of them. Its methods need their Traces, but for Interference.
+// A Group is the runs of one experiment on several targets, or the same part of each of them. Its
+// methods need their Traces, except Interference.
 type Group struct {
 	ID     string
 	Shared []*metrics.Summary // of the targets loaded together, on one clock
 	Solo   []*metrics.Summary // of the targets loaded alone, as far as they were
 }
 
-// Groups are those that the runs belong to, in the order of their first ones.
-// Runs on a single target belong to none.
+// Groups are the groups of the runs, in the order of their first runs. Runs on a single target have
+// no group.
 func Groups(sums []*metrics.Summary) []Group {
 	var groups []Group
 	at := map[string]int{}
@@ -42,8 +42,8 @@ func Groups(sums []*metrics.Summary) []Group {
 	return groups
 }
 
-// lead is how far the clock of a shared run is behind that of the first: what to
-// add to its times.
+// lead is how far the clock of a shared run is behind the clock of the first: what to add to its
+// times.
 func (g *Group) lead(s *metrics.Summary) time.Duration {
 	first := g.Shared[0].Header
 	if first.Epoch.IsZero() || s.Header.Epoch.IsZero() {
@@ -65,8 +65,8 @@ func (g *Group) whole() metrics.Window {
 	return all
 }
 
-// Total is the shared runs as one, with a Trace: what was asked of all targets
-// together, from the earliest beginning to the latest end. There must be one.
+// Total is the shared runs as one, with a Trace: the requests to all targets together, from the
+// earliest beginning to the latest end. There must be a shared run.
 func (g *Group) Total() *metrics.Summary {
 	whole := g.whole()
 	h := &metrics.Header{
@@ -107,9 +107,9 @@ func (g *Group) Total() *metrics.Summary {
 	return total
 }
 
-// Loaded is the window in which all shared runs had their load on, on the clock
-// of the first: outside it one has its server, or its share of a GPU, for itself.
-// It is false where there is none.
+// Loaded is the window in which all shared runs had their load, on the clock of the first: outside
+// it, some target has its server, or its share of a GPU, for itself. It is false if there is no
+// such window.
 func (g *Group) Loaded() (metrics.Window, bool) {
 	var all metrics.Window
 	for i, s := range g.Shared {
@@ -126,9 +126,9 @@ func (g *Group) Loaded() (metrics.Window, bool) {
 	return all, all.From < all.To
 }
 
-// Within is the same window of each shared run, and of each that was alone the
-// window in which its own load was on, so that like is compared with like. The
-// window is on the clock of the first shared run.
+// Within is the same window of each shared run. For each solo run it is the window in which its own
+// load was on, so that like is compared with like. The window is on the clock of the first shared
+// run.
 func (g *Group) Within(w metrics.Window) *Group {
 	part := &Group{ID: g.ID}
 	for _, s := range g.Shared {
@@ -142,8 +142,8 @@ func (g *Group) Within(w metrics.Window) *Group {
 	return part
 }
 
-// config is what was asked of all shared runs together: sums where all were asked
-// for so much, and otherwise what they were asked for one by one, or nothing.
+// config is the parameters of all shared runs together: sums if all have a number, and otherwise
+// the value that they share, or none.
 func (g *Group) config() metrics.Config {
 	c := g.Shared[0].Header.Config
 	c.RampUp = nil
@@ -172,8 +172,7 @@ func (g *Group) config() metrics.Config {
 	return c
 }
 
-// sumKnown is a and b together, but not known (-1) or without a limit (0) if one of
-// them is.
+// sumKnown is the sum of a and b, but unknown (-1) or without a limit (0) if one of them is.
 func sumKnown(a, b int) int {
 	if a > 0 && b > 0 {
 		return a + b

@@ -8,11 +8,11 @@ import (
 	"github.com/servebench/servebench/metrics"
 )
 
-// An Sharing is what sharing did to one target.
+// A Sharing is what sharing did to one target.
 type Sharing struct {
 	Target string
 	Shared *metrics.Summary // with the others loaded, too
-	Alone  *metrics.Summary // nil where it was not loaded alone
+	Alone  *metrics.Summary // nil if it was not loaded alone
 }
 
 // A Measure is a number of a run that shows interference.
@@ -31,7 +31,7 @@ var (
 	outputThroughput = Measure{Name: "output_throughput", Rate: true, of: func(s *metrics.Summary) float64 { return s.OutputThroughput }}
 )
 
-// Measures are those of an Effect, latencies first.
+// Measures are the measures of an Effect, latencies first.
 var Measures = []Measure{
 	meanTTFT,
 	latencyMeasure("median_ttft", ttft, (*metrics.Distribution).Median),
@@ -55,8 +55,8 @@ func ttft(s *metrics.Summary) *metrics.Distribution { return &s.TTFT }
 func tpot(s *metrics.Summary) *metrics.Distribution { return &s.TPOT }
 func p99(d *metrics.Distribution) float64           { return d.Percentile(99) }
 
-// Of is the measure of a run: milliseconds, or tokens or requests a second. It is
-// NaN where there are no values, or no run.
+// Of is the measure of a run: milliseconds, or tokens or requests a second. It is NaN if there are
+// no samples, or no run.
 func (m *Measure) Of(s *metrics.Summary) float64 {
 	if s == nil {
 		return math.NaN()
@@ -64,7 +64,7 @@ func (m *Measure) Of(s *metrics.Summary) float64 {
 	return m.of(s)
 }
 
-// Few says that the measure is the tail of too few values to decide anything by it.
+// Few reports that the measure is the tail of too few samples to decide anything.
 func (m *Measure) Few(s *metrics.Summary) bool {
 	if !m.Tail || s == nil || m.latency(s).Len() == 0 {
 		return false
@@ -73,8 +73,8 @@ func (m *Measure) Few(s *metrics.Summary) bool {
 	return size.Few()
 }
 
-// Slowdown is how many times as long latencies are with the others as alone, and
-// how many times as much throughput there is alone; NaN where one is not known.
+// Slowdown is the ratio of latencies with the others to latencies alone, or of throughput alone to
+// throughput with the others; NaN if one is unknown.
 func (e *Sharing) Slowdown(m Measure) float64 {
 	if m.Rate {
 		return quotient(m.Of(e.Alone), m.Of(e.Shared))
@@ -82,12 +82,12 @@ func (e *Sharing) Slowdown(m Measure) float64 {
 	return quotient(m.Of(e.Shared), m.Of(e.Alone))
 }
 
-// progress is how much of its output throughput alone a target keeps.
+// progress is the share of its solo output throughput that a target keeps.
 func (e *Sharing) progress() float64 {
 	return quotient(outputThroughput.Of(e.Shared), outputThroughput.Of(e.Alone))
 }
 
-// quotient is NaN where there is nothing to divide by.
+// quotient is NaN if the divisor is 0.
 func quotient(a, b float64) float64 {
 	if b == 0 {
 		return math.NaN()
@@ -104,9 +104,9 @@ type Fairness struct {
 	Ratio float64 // of the largest to the smallest
 }
 
-// fairness is that of values that must all be known, or it is NaN: Jain, Chiu,
-// Hawe, A quantitative measure of fairness and discrimination for resource
-// allocation in shared computer systems, DEC-TR-301, 1984.
+// fairness is the fairness of values, NaN if one of them is unknown: Jain, Chiu, Hawe, A
+// quantitative measure of fairness and discrimination for resource allocation in shared computer
+// systems, DEC-TR-301, 1984.
 func fairness(of string, values []float64) Fairness {
 	sum, squares := 0.0, 0.0
 	for _, v := range values {
@@ -124,14 +124,14 @@ func fairness(of string, values []float64) Fairness {
 // Interference is what targets did to each other.
 type Interference struct {
 	Effects  []Sharing  // in the order of the targets
-	Fairness []Fairness // of their progress, and of their slowdowns where all were alone
+	Fairness []Fairness // of their progress, and of their slowdowns if all were also alone
 	Compared bool       // some target was loaded alone
-	// Bound are targets that were sent requests at the rate asked for, so that their
-	// throughput says little.
+	// Bound are targets that got requests at the requested rate, so that their throughput says
+	// little.
 	Bound []string
 }
 
-// Interference compares the shared runs with those alone.
+// Interference compares the shared runs with the solo runs.
 func (g *Group) Interference() *Interference {
 	in := &Interference{}
 	all := true
@@ -165,7 +165,7 @@ func (in *Interference) fairness(of string, value func(*Sharing) float64) {
 	in.Fairness = append(in.Fairness, fairness(of, values))
 }
 
-// keptPace says that requests were sent at a rate that was asked for.
+// keptPace reports that requests were sent at the requested rate.
 func keptPace(s *metrics.Summary) bool {
 	if s.Truth == nil {
 		return false

@@ -10,13 +10,13 @@ import (
 	"github.com/servebench/servebench/metrics"
 )
 
-// A judge reaches the verdict. Something that is broken is a regression however few the
-// runs are. A change takes enough runs that are comparable and believable.
+// A judge reaches the verdict. A server that is broken is a regression, with any number of runs. A
+// change needs enough runs that can be compared and trusted.
 type judge struct {
 	*Comparison
 	gate *Gate
 	bad  []string // reasons to call it regressed
-	open []string // reasons to give no verdict
+	open []string // reasons for no verdict
 }
 
 func (j *judge) judge(old, new []*Run) {
@@ -73,7 +73,7 @@ func (j *judge) doubt(p *Point, format string, args ...any) {
 	j.open = append(j.open, p.named(fmt.Sprintf(format, args...)))
 }
 
-// advise notes once what can be done for a verdict.
+// advise notes once what would help to reach a verdict.
 func (j *judge) advise(format string, args ...any) {
 	if text := fmt.Sprintf(format, args...); !slices.Contains(j.Notes, text) {
 		j.Notes = append(j.Notes, text)
@@ -84,7 +84,7 @@ func (j *judge) note(p *Point, format string, args ...any) {
 	j.Notes = append(j.Notes, p.named(fmt.Sprintf(format, args...)))
 }
 
-// named puts the point's name before a text where there are several points.
+// named puts the point's name before a text if there are several points.
 func (p *Point) named(text string) string {
 	if p == nil || p.Load == nil {
 		return text
@@ -150,7 +150,7 @@ func (j *judge) tooFew() {
 	}
 }
 
-// few says that a gated percentile rests on too few values of a run.
+// few reports that a gated percentile rests on too few samples of a run.
 func (j *judge) few(p *Point, m *Metric, sides ...[]*Run) bool {
 	least := m.fewest(sides...)
 	if least >= metrics.MinBeyond || j.despite("suspect") {
@@ -161,7 +161,7 @@ func (j *judge) few(p *Point, m *Metric, sides ...[]*Run) bool {
 	return true
 }
 
-// doubtRuns says which runs of a side cannot be believed or compared.
+// doubtRuns says which runs of a side cannot be trusted or compared.
 func (j *judge) doubtRuns(p *Point, side string, runs []*Run) {
 	var whys []string
 	numbers := map[string][]string{} // of the runs, by what is wrong with them
@@ -238,8 +238,7 @@ func (p *Point) find(name string) *Row {
 	return &p.Rows[i]
 }
 
-// changes finds numbers that got worse, and numbers that may have although we cannot see
-// it.
+// changes finds numbers that got worse, and numbers that may have got worse unseen.
 func (j *judge) changes(p *Point) {
 	for i := range p.Rows {
 		r := &p.Rows[i]
@@ -261,8 +260,7 @@ func (j *judge) changes(p *Point) {
 	}
 }
 
-// visible is the smallest change that a gate with that margin promises to see: twice the
-// margin.
+// visible is the smallest change that a gate with that margin promises to detect: twice the margin.
 func visible(margin float64) float64 {
 	if margin == 0 {
 		margin = usualMargin
@@ -270,8 +268,8 @@ func visible(margin float64) float64 {
 	return 2 * margin
 }
 
-// blurred says that the runs do not rule out a change that the gate promises to see.
-// Finding nothing then means nothing.
+// blurred reports that the runs do not rule out a change that the gate promises to detect. Finding
+// nothing then proves nothing.
 func (r *Row) blurred(asked float64) bool {
 	return r.worst() > visible(asked) || r.Margin > visible(asked)
 }
@@ -287,8 +285,8 @@ func (r *Row) forWorse(share float64) float64 {
 // worst is the largest share by which the new runs may be worse.
 func (r *Row) worst() float64 { return r.forWorse(r.end()) }
 
-// blur says how far the runs scatter and what would help. The width of the interval
-// shrinks with the square root of the number of runs.
+// blur says how much the runs vary and what would help. The width of the interval shrinks with the
+// square root of the number of runs.
 func (r *Row) blur(p *Point, asked float64) string {
 	least := fmt.Sprintf("%.0f %%", visible(asked)*100)
 	estimate := r.forWorse(r.Effect.Share)
@@ -310,7 +308,7 @@ func (r *Row) blur(p *Point, asked float64) string {
 	}
 }
 
-// Percent writes a share as a signed percentage, or a question mark where it is unknown.
+// Percent writes a share as a signed percentage, or a question mark if unknown.
 func Percent(share float64) string {
 	if math.IsNaN(share) || math.IsInf(share, 0) {
 		return "?"

@@ -14,11 +14,11 @@ type Metric struct {
 	Name   string // as output_throughput or median_ttft
 	Unit   string
 	Higher bool                           // more is better
-	Of     func(*metrics.Summary) float64 // NaN where the run has none
+	Of     func(*metrics.Summary) float64 // NaN if the run does not have it
 
-	latency    string                              // of metrics.Metrics, empty for others
+	latency    string                              // one of metrics.Metrics, empty for others
 	statistic  func(*metrics.Distribution) float64 // of it
-	percentile float64                             // it is, 0 for others
+	percentile float64                             // its percentile, 0 for others
 }
 
 // Metrics are the compared numbers in the order of the output.
@@ -48,8 +48,8 @@ func percentile(name, of string, p float64) Metric {
 	return m
 }
 
-// known is a number of a latency, NaN for a latency without values. In vLLM its
-// statistics are then 0.
+// known is a number of a latency, NaN for a latency without samples. In vLLM its statistics are
+// then 0.
 func known(latency string, number func(*metrics.Distribution) float64) func(*metrics.Summary) float64 {
 	return func(s *metrics.Summary) float64 {
 		d := s.Metric(latency)
@@ -90,8 +90,8 @@ func (m *Metric) values(runs []*Run) []float64 {
 	return values
 }
 
-// fewest is the smallest number of values beyond the percentile in any run, rounded down
-// to a tenth.
+// fewest is the smallest number of samples beyond the percentile in any run, rounded down to a
+// tenth.
 func (m *Metric) fewest(sides ...[]*Run) float64 {
 	least := math.Inf(1)
 	for _, r := range slices.Concat(sides...) {
@@ -100,8 +100,8 @@ func (m *Metric) fewest(sides ...[]*Run) float64 {
 	return math.Floor(least*10) / 10
 }
 
-// beyond is how many values of a run lie beyond the percentile. It is infinite where that
-// is unknown or the metric is no tail.
+// beyond is how many samples of a run are beyond the percentile. It is infinite if unknown or if
+// the metric is not a percentile.
 func (m *Metric) beyond(r *Run) float64 {
 	n := r.Values[m.latency]
 	if n == 0 || m.percentile <= 50 {

@@ -22,15 +22,15 @@ func overloaded(runs []*Run) (numbers []string, why string) {
 	return numbers, why
 }
 
-// anyOverloaded says that the server of a run did not keep up. The run's latencies then
-// depend on its length.
+// anyOverloaded reports that the server of a run did not keep up. The run's latencies then depend
+// on its length.
 func (p *Point) anyOverloaded() bool {
 	return slices.ContainsFunc(slices.Concat(p.Old, p.New), func(r *Run) bool { return r.Overloaded != "" })
 }
 
-// overloads finds a side of which more than half of the runs cannot hold the load. If only
-// the new side cannot, that is a regression, however few the runs are. If only the old side
-// could not, that is better. Other latencies of such runs are not judged.
+// overloads finds a side of which more than half of the runs cannot keep up with the load. If only
+// the new side cannot, that is a regression, with any number of runs. If only the old side could
+// not, that is an improvement. Other latencies of such runs are not judged.
 func (j *judge) overloads(p *Point) {
 	old, was := overloaded(p.Old)
 	new, is := overloaded(p.New)
@@ -67,7 +67,7 @@ func of(numbers []string, runs []*Run) string {
 	return fmt.Sprintf("%d of %d", len(numbers), len(runs))
 }
 
-// sound says that both sides had the same load from clients that can be believed.
+// sound reports that both sides had the same load from trusted clients.
 func (j *judge) sound(p *Point) bool {
 	doubtful := func(r *Run) bool { return len(r.Gaps) > 0 || len(r.Doubts) > 0 && !j.despite("suspect") }
 	return !slices.ContainsFunc(slices.Concat(p.Old, p.New), doubtful) && len(Differences(p.Old, p.New, j.gate.Despite)) == 0

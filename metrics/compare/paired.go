@@ -5,16 +5,15 @@ import (
 	"slices"
 )
 
-// A Paired is what sharing did to one target in several repeats. Each has the target
-// alone and with the others, so that its slowdown is of one pair.
+// A Paired is what sharing did to one target in several repeats. Each repeat has the target alone
+// and with the others, so its slowdown is the ratio of one pair.
 type Paired struct {
 	Target  string
 	Effects []Sharing // of each repeat
 }
 
-// Pair puts together what sharing did to each target in the groups, in the order of
-// their first ones. Groups in which it was not alone are left out, and so is a target
-// of which fewer than two are left.
+// Pair collects what sharing did to each target in the groups, in the order of their first ones. It
+// leaves out groups in which the target was not alone, and targets with fewer than two groups left.
 func Pair(groups []Group) []Paired {
 	var pairs []Paired
 	for i := range groups {
@@ -32,9 +31,8 @@ func Pair(groups []Group) []Paired {
 	return slices.DeleteFunc(pairs, func(p Paired) bool { return len(p.Effects) < 2 })
 }
 
-// Slowdown is the geometric mean of the pairs' slowdowns, as it takes one and its
-// inverse to cancel, with the least and the most of them. All are NaN where one is not
-// known.
+// Slowdown is the geometric mean of the pairs' slowdowns, for which a slowdown and its inverse
+// cancel, with the least and the most of them. All are NaN if one is unknown.
 func (p *Paired) Slowdown(m Measure) (mean, least, most float64) {
 	least, most = math.Inf(1), math.Inf(-1)
 	logs := 0.0

@@ -6,10 +6,9 @@ import (
 	"github.com/servebench/servebench/metrics"
 )
 
-// Recount are the definitions by which to count recorded streams again so that all runs
-// are counted alike: the definitions of runs without single requests, which cannot be
-// counted again, else the newest. It is empty where all runs are counted alike already,
-// and where that is impossible.
+// Recount are the definitions by which to recount recorded streams so that all runs use the same:
+// the definitions of runs without single requests, which cannot be recounted, else the newest. It
+// is empty if all runs use the same already, and if that is impossible.
 func Recount(runs ...[]*Run) metrics.Definitions {
 	var found, fixed []metrics.Definitions
 	for _, r := range slices.Concat(runs...) {

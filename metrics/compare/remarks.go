@@ -53,8 +53,8 @@ func (j *judge) remarkCached(p *Point) {
 		"and it does not report cache hits. To rule that out, give the later runs another --seed, or reset the cache in between", Percent(change), same)
 }
 
-// remarkDefinitions says that runs of a chat may have been counted otherwise than the
-// others: a file that vLLM wrote does not tell its release.
+// remarkDefinitions says that runs of a chat may have been counted differently from the others: a
+// file that vLLM wrote does not name its release.
 func (j *judge) remarkDefinitions(p *Point) {
 	known, unknown := "", false
 	for _, r := range slices.Concat(p.Old, p.New) {
@@ -73,8 +73,8 @@ func (j *judge) remarkDefinitions(p *Point) {
 	}
 }
 
-// cachedDrop is by which share TTFT is lower at least when the prompts are known: all of
-// it is prefill but for the queue and one step.
+// cachedDrop is the least drop of TTFT if the server knows the prompts: all of TTFT is prefill,
+// except the queue and one step.
 const cachedDrop = -0.3
 
 // before says whether all runs of one side began before all of the other.
@@ -86,12 +86,10 @@ func before(one, other []*Run) bool {
 	return slices.MaxFunc(one, byTime).Began.Before(slices.MinFunc(other, byTime).Began)
 }
 
-// lengthMargin is by which share prompts or answers may differ in length without
-// a word.
+// lengthMargin is by which share prompts or answers may differ in length without a remark.
 const lengthMargin = 0.02
 
-// perRequest is how many tokens completed requests had in the mean; NaN where that
-// is not known.
+// perRequest is the mean number of tokens of completed requests; NaN if unknown.
 func perRequest(runs []*Run, of func(*Run) int) float64 {
 	tokens, requests := 0, 0
 	for _, r := range runs {

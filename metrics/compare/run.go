@@ -10,23 +10,21 @@ import (
 	"github.com/servebench/servebench/metrics"
 )
 
-// A Run is what a comparison needs to know of one run. It is read-only once made.
+// A Run is what a comparison needs to know about one run. Nobody changes it after it is made.
 type Run struct {
 	ID    string    `json:"run,omitempty"`
-	Began time.Time `json:"began,omitzero"` // zero where that is not known
+	Began time.Time `json:"began,omitzero"` // zero if unknown
 
-	// Asked is what the run was asked for, by the names of flags. Unknown properties
-	// are not in it.
+	// Asked is the run's parameters, by the names of flags. Unknown properties are missing.
 	Asked map[string]string `json:"asked,omitempty"`
-	// Numbers are the numbers of the run by the names of Metrics, and Content holds the
-	// numbers of TTFT and TPOT from the first content on. Unknown numbers are not in
-	// them.
+	// Numbers are the numbers of the run by the names of Metrics, and Content has the numbers of
+	// TTFT and TPOT from the first content on. Unknown numbers are missing.
 	Numbers map[string]float64 `json:"numbers"`
 	Content map[string]float64 `json:"content,omitempty"`
-	// Values are how many values each latency has, by its name; 0 where unknown.
+	// Values is the number of samples of each latency, by its name; 0 if unknown.
 	Values map[string]int `json:"values,omitempty"`
 
-	// Requests, and tokens of the completed requests; -1 where unknown.
+	// Requests, and tokens of the completed requests; -1 if unknown.
 	Completed int `json:"completed"`
 	Failed    int `json:"failed"`
 	Input     int `json:"input_tokens"`
@@ -34,19 +32,18 @@ type Run struct {
 
 	// CacheTold says that the server counted the prompt tokens in its prefix cache.
 	CacheTold bool `json:"cache_told,omitempty"`
-	// Overloaded is why the server did not keep up, "" where it did.
+	// Overloaded is why the server did not keep up, "" if it did.
 	Overloaded string   `json:"overloaded,omitempty"`
-	Doubts     []string `json:"doubts,omitempty"` // why its numbers cannot be believed
-	// Early is how TTFT counts an empty chunk as a token, "" where it does not.
+	Doubts     []string `json:"doubts,omitempty"` // why its numbers cannot be trusted
+	// Early says how TTFT counts an empty chunk as a token, "" if it does not.
 	Early string   `json:"early,omitempty"`
-	Gaps  []string `json:"gaps,omitempty"` // what is missing, as the end of the run
+	Gaps  []string `json:"gaps,omitempty"` // what is missing, such as the end of the run
 
-	recounts bool     // its stream can be counted by other definitions
+	recounts bool     // its stream can be recounted by other definitions
 	arms     []string // names of its arm: a sweep's, its label, its target
 }
 
-// Runs are the summarised runs, in the same order. Their numbers are those of Metrics
-// and of extra.
+// Runs are the summarised runs, in the same order. Their numbers are Metrics and the extra ones.
 func Runs(sums []*metrics.Summary, extra ...Metric) []*Run {
 	var runs []*Run
 	for _, s := range sums {
@@ -80,7 +77,7 @@ func newRun(s *metrics.Summary, extra []Metric) *Run {
 	return r
 }
 
-// gaps are what there is not of a run that was stopped or whose stream was cut.
+// gaps are what is missing from a run that was stopped or whose stream was cut.
 func gaps(s *metrics.Summary) []string {
 	var found []string
 	switch {
@@ -92,7 +89,7 @@ func gaps(s *metrics.Summary) []string {
 	return append(found, s.Incomplete...)
 }
 
-// doubts are why the numbers of a run cannot be believed, though they are there.
+// doubts are why the numbers of a run cannot be trusted, although they are there.
 func doubts(s *metrics.Summary) []string {
 	var found []string
 	if s.Trust == nil {
@@ -109,7 +106,7 @@ func doubts(s *metrics.Summary) []string {
 	return found
 }
 
-// earlyTTFT says how TTFT takes an empty chunk for a token; empty where it does not.
+// earlyTTFT says how TTFT counts an empty chunk as a token; empty if it does not.
 func earlyTTFT(s *metrics.Summary) string {
 	if s.Trust == nil {
 		return ""
@@ -122,13 +119,13 @@ func earlyTTFT(s *metrics.Summary) string {
 	return ""
 }
 
-// elsewhere are the checks that are no reason to doubt all numbers of a run:
-// failures and a backlog that grew are looked at by themselves, and percentiles of too few values, which made
-// runs of earlier versions SUSPECT, are each marked.
+// elsewhere are the checks that are no reason to doubt all numbers of a run. Failures and a backlog
+// that grew are handled separately. Percentiles of too few samples, which made runs of earlier
+// versions SUSPECT, are marked one by one.
 var elsewhere = []string{"samples", "completed", "failed", "backlog"}
 
-// fault says why a run is one that no gate lets pass; empty for none. Allowed is
-// the share of requests that may fail.
+// fault says why no gate passes a run; empty if a gate may. allowed is the share of requests that
+// may fail.
 func (r *Run) fault(allowed float64) string {
 	switch {
 	case r.Completed == 0:
@@ -141,8 +138,8 @@ func (r *Run) fault(allowed float64) string {
 	return ""
 }
 
-// lacks is what a run does not say, or not as it can be, and no verdict can be
-// without. Blocks in a text say little.
+// lacks is what is missing or wrong in a run, without which there can be no verdict. Text blocks
+// have little data.
 func (r *Run) lacks() []string {
 	found := slices.Clone(r.Gaps)
 	switch {
@@ -163,7 +160,7 @@ func (r *Run) lacks() []string {
 	return found
 }
 
-// failing is the share of requests that failed; 0 where that is not known.
+// failing is the share of requests that failed; 0 if unknown.
 func (r *Run) failing() float64 {
 	if r.Failed <= 0 {
 		return 0
@@ -171,7 +168,7 @@ func (r *Run) failing() float64 {
 	return float64(r.Failed) / float64(r.Failed+max(r.Completed, 0))
 }
 
-// twice is the id of a run that is there more than once; empty for none.
+// twice is the id of a run that occurs more than once; empty for none.
 func twice(sides ...[]*Run) string {
 	seen := map[string]bool{}
 	for _, r := range slices.Concat(sides...) {

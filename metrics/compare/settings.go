@@ -11,13 +11,12 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// A Setting is one thing that a Gate can be told: a key of a gate file, and a flag of
-// the same name.
+// A Setting is one setting of a Gate: a key of a gate file, and a flag of the same name.
 type Setting struct {
 	Name string
 	Help string // of the flag, with the name of its value in backquotes
 
-	// Set changes the gate as a value of the flag says.
+	// Set applies a value of the flag to the gate.
 	Set func(g *Gate, value string) error
 
 	shape yaml.Kind // in the file: a mapping of METRIC: VALUE, a list or one value
@@ -34,10 +33,10 @@ var Settings = []Setting{
 	{"despite", "`NAME` compare although the sides differ in this: model, client, or a flag; or although runs are suspect", setDespite, yaml.SequenceNode},
 }
 
-// UnmarshalYAML changes the gate as a gate file says, whose keys are the names of
-// Settings. Errors begin with the line.
+// UnmarshalYAML changes the gate as a gate file says, whose keys are the names of Settings. Errors
+// begin with the line.
 func (g *Gate) UnmarshalYAML(node *yaml.Node) error {
-	if err := node.Decode(new(any)); err != nil { // a key given twice, an alias of what it is in
+	if err := node.Decode(new(any)); err != nil { // a duplicate key, and an alias inside its own anchor
 		return err
 	}
 	if node.Kind != yaml.MappingNode {
@@ -171,7 +170,7 @@ func setDespite(g *Gate, name string) error {
 	return nil
 }
 
-// ofMetric takes METRIC=VALUE apart.
+// ofMetric splits METRIC=VALUE.
 func ofMetric(text string) (m Metric, value string, err error) {
 	name, value, ok := strings.Cut(text, "=")
 	if !ok {

@@ -8,7 +8,7 @@ import (
 	"golang.org/x/perf/benchmath"
 )
 
-// sample is a copy of values as benchmath wants them.
+// sample is a copy of values for benchmath.
 func sample(values []float64) *benchmath.Sample {
 	thresholds := benchmath.DefaultThresholds
 	return benchmath.NewSample(slices.Clone(values), &thresholds)
@@ -22,7 +22,7 @@ func median(values []float64) benchmath.Summary {
 // mannWhitney is the p value of the two-sided test that old and new come from one
 // distribution: twice the p value of the tail in which they lie.
 func mannWhitney(old, new []float64) float64 {
-	// Ties make the distribution of U lopsided, and benchmath looks at its lower tail.
+	// Ties make the distribution of U asymmetric, and benchmath uses its lower tail.
 	if lead(old, new) < 0 {
 		old, new = new, old
 	}
@@ -58,9 +58,9 @@ func holm(p []float64, tests int) []float64 {
 	return adjusted
 }
 
-// runsNeeded is how many runs a side it takes at least for a one-sided Mann–Whitney
-// test to find a difference at the level alpha, when it is one of so many tests that
-// share it. Alpha must be above 0.
+// runsNeeded is the least number of runs a side with which a one-sided Mann–Whitney test can find a
+// difference at the level alpha, if it is one of so many tests that share it. alpha must be above
+// 0.
 func runsNeeded(alpha float64, tests int) int {
 	n := 1
 	for leastP(n, n) > alpha/float64(max(tests, 1)) {

@@ -7,10 +7,10 @@ import (
 	"github.com/servebench/servebench/metrics"
 )
 
-// split puts runs together that were put under one load. Sides are split by what
-// both were asked for with the same several values, as the points of a grid: what
-// they have not in common is a difference, and what only varies within one side is
-// not to be told from one.
+// split groups runs by load. It splits sides by the parameters that have the same several values on
+// both sides, such as the points of a grid. Values that are not common to both sides are a
+// difference. A parameter that varies only within one side cannot be distinguished from such a
+// difference.
 func split(old, new []*Run) []Point {
 	var by []string
 	for _, name := range properties(old, new) {

@@ -8,10 +8,10 @@ import (
 	"github.com/servebench/servebench/metrics"
 )
 
-// This file checks the answers: did they come as a stream of tokens, did somebody count
-// those, and were there as many as asked for?
+// This file checks the answers: did they come as a stream of tokens, did somebody count the tokens,
+// and were there as many as requested?
 
-// answers compares the lengths of answers with those asked for.
+// answers compares the lengths of answers with the requested lengths.
 func (j *judge) answers() (metrics.Check, bool) {
 	l := j.Truth.Lengths
 	c := metrics.Check{Name: "answer lengths", Figure: percent(l.Short+l.Long, l.Of), Unit: "%", Limit: lengthsLimit}
@@ -40,8 +40,8 @@ func (j *judge) lengthMember() string {
 	return "max_tokens"
 }
 
-// tokenCounts finds answers whose tokens nobody counted. Without a tokenizer by the
-// user's own choice the block has none of the numbers that take one.
+// tokenCounts finds answers whose tokens nobody counted. If the user chose to have no tokenizer,
+// the block has no numbers that need one.
 func (j *judge) tokenCounts() (metrics.Check, bool) {
 	n := j.Truth.Counts
 	c := metrics.Check{Name: "token counts", Figure: percent(n.Nobody, n.Of), Unit: "%", Limit: countsLimit, Remedy: "give --tokenizer, or use a server that sends usage"}
@@ -50,7 +50,7 @@ func (j *judge) tokenCounts() (metrics.Check, bool) {
 	return c, n.Nobody > 0 && !j.Header.Config.SkipTokenizer
 }
 
-// noteCounts says whose counts the tokens are, where they are not the server's.
+// noteCounts says who counted the tokens, if the server did not.
 func (j *judge) noteCounts() string {
 	n := j.Truth.Counts
 	if n.Tokenizer == 0 {
@@ -63,18 +63,18 @@ func (j *judge) noteCounts() string {
 	return fmt.Sprintf("the server gave no whole number of output tokens for %d of %s: %s counted them", n.Tokenizer, metrics.Counted(n.Of, "answer"), by)
 }
 
-// streaming finds answers that were made piece by piece, and came at once.
+// streaming finds answers that were generated step by step, but came at once.
 func (j *judge) streaming() (metrics.Check, bool) {
 	d := j.Truth.Delivery
-	// One answer may have come late for any reason.
+	// A single answer may have come late for any reason.
 	c := metrics.Check{Name: "streaming", Figure: percent(d.AtOnce, d.Of), Unit: "%", Limit: max(streamingLimit, percent(1, d.Of)),
 		Remedy: "check whether a proxy buffers, and whether the server streams"}
 	c.Text = fmt.Sprintf("%d of %s came all at once at the end: their TTFT is their E2EL, and ITL and TPOT say nothing", d.AtOnce, metrics.Counted(d.Of, "answer"))
-	// What we read late came at once by our own doing, and a canvas is made at once.
+	// What we read late came at once because of us, and a canvas is generated at once.
 	return c, d.AtOnce > 0 && !j.late() && j.Diffusion == nil
 }
 
-// firstToken finds out whether TTFT takes for a token what comes before any.
+// firstToken checks whether TTFT counts something as a token that comes before any token.
 func (j *judge) firstToken() (metrics.Check, bool) {
 	d := j.Truth.Delivery
 	content := j.Truth.ContentTTFT.Mean()
@@ -89,10 +89,10 @@ func (j *judge) firstToken() (metrics.Check, bool) {
 	return c, true
 }
 
-// usualGap is the gap between two tokens that is in the middle of all, or between two
-// chunks where there are enough of those; 0 where it is not known.
+// usualGap is the median gap between two tokens, or between two chunks if there are enough of
+// those; 0 if unknown.
 func (j *judge) usualGap() float64 {
-	const most = 3 // chunks beside the tokens: a role, one that finishes
+	const most = 3 // chunks without tokens: a role, one that finishes
 	switch {
 	case j.Truth.ITL.Len() > 0:
 		return j.Truth.ITL.Median()

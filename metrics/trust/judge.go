@@ -1,11 +1,10 @@
-// Package trust says whether the numbers of a run can be believed.
+// Package trust says whether to believe the numbers of a run.
 //
-// Judge holds a Summary's own numbers, its Truth and its Evidence against limits: was
-// the load what was asked for, did the server answer it, and did the load generator
-// measure in time? Each check is a figure, its limit and a text. One that fails makes
-// the run SUSPECT, and a backlog that grew makes it OVERLOADED. The limits are set so
-// that an ordinary run on a busy laptop keeps to them, and each says what it is for.
-// What accuses nobody is a note.
+// Judge compares a Summary's numbers, its Truth and its Evidence with limits. Was the load what was
+// requested, did the server answer it, and did the load generator measure in time? Each check is a
+// figure, its limit and a text. A check that fails makes the run SUSPECT, and a backlog that grew
+// makes it OVERLOADED. The limits are such that an ordinary run on a busy laptop keeps them, and
+// each limit says what it is for. Findings with no fault are notes.
 package trust
 
 import (
@@ -15,7 +14,7 @@ import (
 	"github.com/servebench/servebench/metrics"
 )
 
-// fine says whether a check's figure keeps to its limit.
+// fine reports whether a check's figure is within its limit.
 func fine(c metrics.Check) bool {
 	if c.AtLeast {
 		return c.Figure >= c.Limit
@@ -23,7 +22,7 @@ func fine(c metrics.Check) bool {
 	return c.Figure <= c.Limit
 }
 
-// explained is c with its limit in its text, where it failed and the text does not say it.
+// explained is c with its limit in its text, if it failed and the text does not have the limit.
 func explained(c metrics.Check) metrics.Check {
 	if !c.OK && !c.AtLeast && (c.Unit == "ms" || c.Unit == "%") {
 		c.Text += fmt.Sprintf(" (limit %s %s)", showDigits(c.Limit), c.Unit)
@@ -31,9 +30,9 @@ func explained(c metrics.Check) metrics.Check {
 	return c
 }
 
-// Judge fills s.Trust from s.Truth, s.Evidence, s.Age and the Summary's own
-// numbers, and may be called again when they have changed. Trust is nil for a
-// Summary of a result file or a block: there is nothing to judge.
+// Judge sets s.Trust from s.Truth, s.Evidence, s.Age and the Summary's numbers. Call it again when
+// they have changed. Trust is nil for a Summary of a result file or a block, which have no data to
+// judge.
 func Judge(s *metrics.Summary) {
 	if s.Truth == nil {
 		s.Trust = nil
@@ -62,8 +61,8 @@ func Judge(s *metrics.Summary) {
 	s.Trust = t
 }
 
-// checks are all that there are, those first that make a run worthless. Each
-// says whether the run gave it something to judge by.
+// checks are all checks, with those first that make a run worthless. Each reports whether the run
+// has data for it.
 var checks = []func(*judge) (metrics.Check, bool){
 	(*judge).completed, (*judge).whole, (*judge).shards, (*judge).shardStarts, (*judge).failed, (*judge).cutShort, (*judge).answers, (*judge).tokenCounts, (*judge).streaming, (*judge).firstToken, (*judge).exhausted, (*judge).backlog, (*judge).others, (*judge).rate, (*judge).lag,
 	(*judge).age, (*judge).wakeUp, (*judge).sharedReads, (*judge).longestStop, (*judge).stopped,
@@ -72,14 +71,14 @@ var checks = []func(*judge) (metrics.Check, bool){
 	(*judge).vouched,
 }
 
-// A judge looks at one Summary. What it has seen is never nil.
+// A judge looks at one Summary. seen is never nil.
 type judge struct {
 	*metrics.Summary
 	seen *metrics.Evidence
 }
 
-// itl is the mean inter-token latency in milliseconds, per token where that is
-// known and else per chunk; 0 when there were no gaps.
+// itl is the mean inter-token latency in milliseconds, per token if known and else per chunk; 0 if
+// there were no gaps.
 func (j *judge) itl() float64 {
 	if j.Truth.MeanITL > 0 {
 		return j.Truth.MeanITL
@@ -90,10 +89,10 @@ func (j *judge) itl() float64 {
 	return j.ITL.Mean()
 }
 
-// watchedShare is a part of the time that the process was watched, in percent.
+// watchedShare is d as part of the time that the process was watched, in percent.
 func (j *judge) watchedShare(d time.Duration) float64 { return percent(d, j.seen.Watched) }
 
-// percent is 0 of nothing.
+// percent is 0 if whole is 0.
 func percent[T int | int64 | time.Duration](part, whole T) float64 {
 	if whole <= 0 {
 		return 0

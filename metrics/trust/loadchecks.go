@@ -10,7 +10,7 @@ import (
 	"github.com/servebench/servebench/metrics"
 )
 
-// This file checks the load, what came back, and the shards that made both.
+// This file checks the load, the answers, and the shards that made both.
 
 func (j *judge) completed() (metrics.Check, bool) {
 	c := metrics.Check{Name: "completed", Figure: float64(j.Completed), Unit: "requests", Limit: completedLimit, AtLeast: true, Remedy: "read the errors"}
@@ -21,8 +21,7 @@ func (j *judge) completed() (metrics.Check, bool) {
 	return c, true
 }
 
-// whole finds that a part of the requests is not there. What a run lacks of its shards is
-// theirs to say.
+// whole finds that a part of the requests is missing. The check of shards reports missing shards.
 func (j *judge) whole() (metrics.Check, bool) {
 	c := metrics.Check{Name: "incomplete", Figure: float64(len(j.Incomplete)), Unit: "faults", Remedy: "run it again: what is missing may be what took longest"}
 	c.Text = strings.Join(j.Incomplete, "; ")
@@ -44,7 +43,7 @@ func (j *judge) cutShort() (metrics.Check, bool) {
 	return c, n > 0 && j.Completed > 0
 }
 
-// rate compares achieved with asked, and says which of two delays was longer.
+// rate compares the achieved with the requested rate, and says which of two delays was longer.
 func (j *judge) rate() (metrics.Check, bool) {
 	p := j.Truth.Pace
 	c := metrics.Check{Name: "rate", Unit: "%", AtLeast: true}
@@ -59,12 +58,11 @@ func (j *judge) rate() (metrics.Check, bool) {
 		c.Remedy = j.quiet(quieter)
 		c.Text += fmt.Sprintf(": we were late ourselves, by %s on average", showMS(metrics.Milliseconds(p.MeanLag())))
 	}
-	// Where the server did not keep up, the backlog says so.
+	// If the server did not keep up, the backlog says so.
 	return c, p.Due > 0 && p.Sent > 0 && !j.Truth.HeldBack()
 }
 
-// backlog is by how much more requests were due and had not ended while others were
-// still due.
+// backlog is the growth of requests that were due and had not ended, while others were still due.
 func (j *judge) backlog() (metrics.Check, bool) {
 	b := j.Truth.Backlog
 	if !b.Judged {
@@ -74,7 +72,7 @@ func (j *judge) backlog() (metrics.Check, bool) {
 		Remedy: "lower the rate, or use a server that does more"}
 	c.Text = "the backlog did not grow beyond chance"
 	if !fine(c) {
-		decimals := max(0, 1-int(math.Floor(math.Log10(b.Growth)))) // two digits that say something
+		decimals := max(0, 1-int(math.Floor(math.Log10(b.Growth)))) // two significant digits
 		c.Text = fmt.Sprintf("the backlog grew by %.*f requests a second; these latencies depend on how long the run was", decimals, b.Growth)
 	}
 	return c, true
@@ -85,7 +83,7 @@ func (j *judge) little() (metrics.Check, bool) {
 	if h.Mean <= 0 || !j.waitsForSlots() {
 		return metrics.Check{}, false
 	}
-	part := h.Share * 100 / metrics.Milliseconds(h.Mean) // of E2EL, a millisecond
+	part := h.Share * 100 / metrics.Milliseconds(h.Mean) // share of E2EL of one millisecond
 	c := metrics.Check{Name: "Little's law", Figure: h.Share * 100, Unit: "%", Limit: max(heldLimit, heldLimitMS*part), Remedy: "find out why the server ends its answers late"}
 	c.Text = fmt.Sprintf("requests held their slot for %s after the last chunk (%s of E2EL)", showMS(metrics.Milliseconds(h.Mean)), showPercent(c.Figure))
 	if h.Unread > h.Mean/2 {
@@ -97,8 +95,8 @@ func (j *judge) little() (metrics.Check, bool) {
 	return c, true
 }
 
-// waitsForSlots says that requests wait until another one gives its slot back. In a
-// closed loop they do as soon as there are more of them than slots.
+// waitsForSlots reports that requests wait until another one releases its slot. In a closed loop
+// they do as soon as there are more of them than slots.
 func (j *judge) waitsForSlots() bool {
 	c := &j.Header.Config
 	closed := !c.Paced() && math.IsInf(c.RequestRate, 1) && j.Completed+j.Failed > c.MaxConcurrency
@@ -121,8 +119,8 @@ func (j *judge) connecting() (metrics.Check, bool) {
 	return c, connecting.Requests > 0
 }
 
-// gaps are the gaps between tokens, or else between chunks. Between tokens there
-// are none to chunks that carry nothing, as a chat's role.
+// gaps are the gaps between tokens, or else between chunks. Gaps between tokens leave out chunks
+// without tokens, such as a chat's role.
 func (j *judge) gaps() *metrics.Distribution {
 	if j.Truth.ITL.Len() > 0 {
 		return &j.Truth.ITL
@@ -145,7 +143,7 @@ func (j *judge) lumpy() (metrics.Check, bool) {
 		c.Text = fmt.Sprintf("lumpy delivery: %s of the gaps are under %s, p95 of the others is %s: does a proxy batch?",
 			showPercent(small*100), showMS(edge), showMS(rest))
 	}
-	// What we read late is lumpy by our own doing.
+	// What we read late is lumpy because of us.
 	return c, !j.late()
 }
 
@@ -159,8 +157,7 @@ func (j *judge) prefixHits() (metrics.Check, bool) {
 	return c, queries > 0 && !j.sharesPrefixes()
 }
 
-// sharesPrefixes says whether the workload is made of prompts that begin alike,
-// or comes again and again.
+// sharesPrefixes reports whether the prompts of the workload share a beginning, or repeat.
 func (j *judge) sharesPrefixes() bool {
 	switch j.Header.Config.Dataset {
 	case "prefix_repetition", "sonnet", "timed_trace":
@@ -170,7 +167,7 @@ func (j *judge) sharesPrefixes() bool {
 	return repeats || j.Truth.LaterTurns || j.flag("random-prefix-len") > 0
 }
 
-// flag is the number that a flag was given, 0 for none.
+// flag is the number that a flag was set to, 0 without one.
 func (j *judge) flag(name string) float64 {
 	for _, kv := range j.Header.Flags {
 		if kv.Key == name {
@@ -192,7 +189,7 @@ func below(d *metrics.Distribution, limit float64) float64 {
 	return float64(n) / float64(d.Len())
 }
 
-// shards finds shards that are missing, not whole, or asked for something else.
+// shards finds shards that are missing, incomplete, or have other parameters.
 func (j *judge) shards() (metrics.Check, bool) {
 	s := j.Shards
 	if s == nil {
@@ -201,13 +198,13 @@ func (j *judge) shards() (metrics.Check, bool) {
 	c := metrics.Check{Name: "shards", Figure: float64(s.Sound), Unit: "shards", Limit: float64(s.Of), AtLeast: true, Remedy: "report all shards, or run it again"}
 	c.Text = fmt.Sprintf("all %d shards are there", s.Of)
 	if len(s.Faults) > 0 {
-		c.Figure = min(c.Figure, c.Limit-1) // a fault may be with one that is too many
+		c.Figure = min(c.Figure, c.Limit-1) // a surplus shard may be the faulty one
 		c.Text = strings.Join(s.Faults, "; ")
 	}
 	return c, true
 }
 
-// shardStarts finds shards that began apart.
+// shardStarts finds shards that began at different times.
 func (j *judge) shardStarts() (metrics.Check, bool) {
 	s := j.Shards
 	if s == nil || s.Late == nil {

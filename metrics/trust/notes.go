@@ -7,14 +7,14 @@ import (
 	"github.com/servebench/servebench/metrics"
 )
 
-// notes are what a reader of the verdict should know besides.
+// notes are what else a reader of the verdict should know.
 func (j *judge) notes() []string {
 	var n notes
 	n.add(j.Evidence == nil, "there is no evidence of the load generator itself: the verdict rests on the records alone")
 	n.add(j.Evidence != nil && j.Unwatched > 0, "the evidence of %s is missing: the verdict rests on the records and on the other shards'",
 		metrics.Counted(j.Unwatched, "shard"))
 	n.text(j.noteInterrupted())
-	// Shards have a queue each, and not one together.
+	// Each shard has its own queue.
 	shards, limit := j.Header.Shards, j.Header.Config.MaxConcurrency
 	n.add(shards > 1 && limit > 0, "--max-concurrency %d was split over %d shards: each has its own queue, "+
 		"so the order in which waiting requests get their slots is approximately first in, first out", limit, shards)
@@ -67,7 +67,7 @@ func (j *judge) noteConnections(n *notes) {
 	n.add(j.seen.Protocol == "HTTP/1.0", "the server answers in HTTP/1.0: an answer ends where its connection does")
 }
 
-// noteServer notes whether the server kept up, and what its own counters are worth.
+// noteServer notes whether the server kept up, and how far its counters can be used.
 func (j *judge) noteServer(n *notes) {
 	b := j.Truth.Backlog
 	n.add(b.Late > 0, "requests of the second half took %s from when they were due, those of the first %s: "+
@@ -93,7 +93,7 @@ func (j *judge) noteInterrupted() string {
 	return text
 }
 
-// noteTokens says where a chunk is not a token.
+// noteTokens says if a chunk is not a token.
 func (j *judge) noteTokens() string {
 	t := j.Truth.Tokens
 	text := fmt.Sprintf("chunk ≠ token: %.2f tokens a chunk, so vLLM's ITL and peak throughput are per chunk", t.Mean())
@@ -129,7 +129,7 @@ func (j *judge) noteShared() string {
 	return text + ": " + others + ", or we read late, of which nothing is known"
 }
 
-// noteVouched says why the selftest is no witness.
+// noteVouched says why the selftest proves nothing here.
 func (j *judge) noteVouched() string {
 	v, n := j.seen.Selftest, j.Truth.PeakConcurrency+j.seen.OtherInFlight
 	_, found := j.vouched()

@@ -13,10 +13,10 @@ import (
 	"github.com/servebench/servebench/metrics"
 )
 
-// A request is a row of a table of requests. Times are seconds from the start of its run,
-// of a shard by the shard's clock. Latencies are by the definitions of the run, as in its
-// block, and only completed requests have them. What is optional and not known is null, in
-// CSV an empty field. CSV has no lists.
+// A request is a row of a table of requests. Times are seconds from the start of its run, for a
+// shard by the shard's clock. Latencies follow the definitions of the run, as in its block; only
+// completed requests have them. Unknown optional values are null, in CSV an empty field. CSV has no
+// lists.
 type request struct {
 	Run       string `parquet:"run,dict"`
 	Target    string `parquet:"target,optional,dict"`

@@ -13,7 +13,7 @@ import (
 	"github.com/servebench/servebench/metrics/compare"
 )
 
-// A run is what the formats of runs need of one.
+// A run is what the formats of runs need to know about one.
 type run struct {
 	*compare.Run
 	header  *metrics.Header
@@ -56,7 +56,7 @@ func latencies(percentiles []float64) []compare.Metric {
 	return all
 }
 
-// A column is a column of the table of runs. What is not known is empty.
+// A column is a column of the table of runs. An unknown value is empty.
 type column struct {
 	name string
 	of   func(*run) string
@@ -89,8 +89,8 @@ var measured = []column{
 	{"total_tokens_per_s", func(r *run) string { return r.number("total_throughput") }},
 }
 
-// runsCSV writes a row for each run. Between what a run was and what it measured stand the
-// keys of --metadata, a sweep's arm and repeat among them.
+// runsCSV writes a row for each run. The keys of --metadata, including a sweep's arm and repeat,
+// stand between the description and the numbers.
 func runsCSV(w io.Writer, runs []*run) error {
 	table := slices.Clone(told)
 	var keys, names []string
@@ -162,8 +162,8 @@ func moment(t time.Time) string {
 // same are the properties that say nothing of the load.
 var same = []string{"seed", "cores", "host", "client", "definitions"}
 
-// names are names of the runs, by what tells them apart: empty for all where there is one
-// load. Runs that repeat each other share theirs.
+// names are names of the runs, by what distinguishes them: empty for all if there is one load. Runs
+// that repeat each other share a name.
 func names(runs []*run) []string {
 	all := make([]map[string]string, len(runs))
 	values := map[string]map[string]bool{}

@@ -13,8 +13,8 @@ import (
 	"github.com/servebench/servebench/report/save"
 )
 
-// Hgrm writes the percentiles of each latency of a run into a folder, which it makes: a
-// file [TARGET-][alone-]RUN-LATENCY.hgrm each. A latency without values has none.
+// Hgrm writes the percentiles of each latency of a run into a folder, which it creates: one file
+// [TARGET-][alone-]RUN-LATENCY.hgrm for each. A latency without samples has no file.
 func Hgrm(dir string, s *metrics.Summary) error {
 	if err := os.MkdirAll(dir, 0o777); err != nil {
 		return err
@@ -32,8 +32,7 @@ func Hgrm(dir string, s *metrics.Summary) error {
 	return errors.Join(errs...)
 }
 
-// notInFileName are the characters that a name out of a record stream may not
-// bring into that of a file.
+// notInFileName are characters that a name from a record stream may not bring into a file name.
 var notInFileName = regexp.MustCompile(`[^A-Za-z0-9._-]`)
 
 func hgrmName(h *metrics.Header, latency string) string {

@@ -1,5 +1,5 @@
-// Package files writes the files that a run leaves once it is over: vLLM's result file,
-// its twin for PyTorch's benchmarks, and what vLLM's client draws.
+// Package files writes the files that a run leaves at its end: vLLM's result file, its second file
+// for PyTorch's benchmarks, and the plots of vLLM's client.
 package files
 
 import (
@@ -25,19 +25,19 @@ type Result struct {
 	// Save writes vLLM's result file.
 	Save bool
 
-	// SaveDetailed keeps the arrays in it, with texts: others may not read the file.
+	// SaveDetailed keeps the arrays in it, with texts, so other users may not read the file.
 	SaveDetailed bool
 
-	// Append adds to the file instead, as one line of JSON.
+	// Append appends to the file instead, as one line of JSON.
 	Append bool
 
 	// Dir is where files go, unless their names are absolute; empty means here.
 	Dir string
 
-	// Filename is the result file's; empty for one made from label, rate, model and time.
+	// Filename is the name of the result file; empty for one made of label, rate, model and time.
 	Filename string
 
-	// VLLMVersion is the release of vLLM as which the file is written.
+	// VLLMVersion is the release of vLLM whose format the file has.
 	VLLMVersion vllm.Version
 
 	// PyTorch has the arguments of the command line for a second file, in the format of
@@ -47,7 +47,7 @@ type Result struct {
 	Plots Plots
 }
 
-// Mode is that of new files: closed to others when they hold texts.
+// Mode is the mode of new files: other users cannot read files with texts.
 func (r *Result) Mode() os.FileMode {
 	if r.SaveDetailed {
 		return 0o600
@@ -63,7 +63,7 @@ func (r *Result) Path(name string) string {
 	return filepath.Join(r.Dir, name)
 }
 
-// Write writes vLLM's result file and the plots, as far as they were asked for.
+// Write writes vLLM's result file and the plots, if requested.
 func (r *Result) Write(s *metrics.Summary) error {
 	name := r.Path(r.name(s))
 	stem := strings.TrimSuffix(name, ".json")
@@ -85,9 +85,8 @@ func (r *Result) Write(s *metrics.Summary) error {
 	return errors.Join(err, r.draw(stem, s))
 }
 
-// savePyTorch writes the file in the format of PyTorch's benchmarks beside the result
-// file, in the place of an earlier one, if it was asked for and there is something to
-// write.
+// savePyTorch writes the file in the format of PyTorch's benchmarks next to the result file,
+// replacing an earlier one, if it was requested and there is something to write.
 func (r *Result) savePyTorch(stem string, s *metrics.Summary) error {
 	if r.PyTorch == nil {
 		return nil
@@ -106,29 +105,29 @@ func (r *Result) name(s *metrics.Summary) string {
 	return vllm.ResultName(&s.Header.Config, s.Date.Local())
 }
 
-// Plots are what vLLM's client draws of a run.
+// Plots are the plots of vLLM's client.
 type Plots struct {
-	// Timeline is the page about it.
+	// Timeline is the page about the run.
 	Timeline bool
 
-	// Lengths is of its prompts and outputs, as a picture.
+	// Lengths is a picture of its prompts and outputs.
 	Lengths bool
 
 	// ITLMarks is on the page, in milliseconds.
 	ITLMarks []float64
 }
 
-// Any says whether anything is drawn.
+// Any reports whether anything is drawn.
 func (p *Plots) Any() bool { return p.Timeline || p.Lengths }
 
-// Extensions of what is drawn, behind the result file's name without its own.
+// Extensions of the plots, which replace the extension of the result file.
 const (
 	timelineExtension = ".timeline.html"
 	lengthsExtension  = ".dataset_stats.svg"
 )
 
-// draw writes what was asked for, under names that begin with stem. Lengths are
-// those of completed requests: without one there is no picture.
+// draw writes the requested plots, under names that begin with stem. Lengths are of completed
+// requests: without one there is no picture.
 func (r *Result) draw(stem string, s *metrics.Summary) error {
 	run := plot.Run{Summary: s, ITLMarks: r.Plots.ITLMarks}
 	var errs []error
@@ -149,8 +148,8 @@ func (r *Result) draw(stem string, s *metrics.Summary) error {
 	return errors.Join(errs...)
 }
 
-// put writes a file that is a run's own: over the one before only where its name
-// was asked for, and not for a file that many runs are in.
+// put writes a file of one run. It replaces an existing file only if the user named the result file
+// and no other run is in it.
 func (r *Result) put(stem, extension string, write func(io.Writer) error) error {
 	if r.Filename != "" && !r.Append {
 		return save.Replace(stem+extension, r.Mode(), write)

@@ -31,8 +31,8 @@ type Run struct {
 	Version vllm.Version
 }
 
-// Write writes a page about one or more runs. For several runs it has charts that compare
-// them. An empty title stands for one made from the runs. Write labels the runs.
+// Write writes a page about one or more runs. For several runs it has charts that compare them. If
+// title is empty, the runs provide it. Write labels the runs.
 func Write(w io.Writer, runs []Run, title string) error {
 	p := newPage()
 	p.Several = len(runs) > 1
@@ -66,7 +66,7 @@ func newPage() *page {
 		PlotStyle: template.CSS(asset("uplot/uPlot.min.css")), PlotScript: template.JS(asset("uplot/uPlot.iife.min.js")), Notice: asset("uplot/LICENSE")}
 }
 
-// Plain are the runs as charts are made of them.
+// Plain are the runs without their releases, for charts.
 func Plain(runs []Run) []plot.Run {
 	plain := make([]plot.Run, len(runs))
 	for i, r := range runs {
@@ -93,7 +93,7 @@ func (p *page) front(f *front.Front) {
 func asset(name string) string {
 	text, err := files.ReadFile(name)
 	if err != nil {
-		panic(err) // the compiler has put it in
+		panic(err) // the compiler embeds it
 	}
 	return string(text)
 }
@@ -108,10 +108,10 @@ type page struct {
 	Notice             string
 
 	All        *table   // the runs
-	Versus     *versus  // nil where there are not two sides
+	Versus     *versus  // nil if there are not two sides
 	Groups     []string // what targets that were loaded together did to each other
 	Comparison []chapter
-	TooMany    string // why nothing is laid over another
+	TooMany    string // why no chart overlays the runs
 	Runs       []section
 
 	Charts []plot.Chart // of the whole page; a figure has its position

@@ -21,7 +21,7 @@ type section struct {
 	plot.Run
 	ID         string
 	Facts      []front.Fact
-	Verdict    *front.Verdict // nil where nobody judged the run
+	Verdict    *front.Verdict // nil if the run was not judged
 	Block      string
 	Truth      string
 	Window     string // a part of the run that was asked for
@@ -59,7 +59,7 @@ func commonest(messages map[string]int) (all []fact) {
 	return all
 }
 
-// provenance says what program made the run, where and when.
+// provenance says which program made the run, where and when.
 func provenance(r plot.Run) string {
 	var parts []string
 	add := func(name, value string) {

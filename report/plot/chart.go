@@ -1,8 +1,8 @@
-// Package plot turns what runs came to into charts.
+// Package plot turns the results of runs into charts.
 //
-// A Chart is data: lines, dots or bars over two axes, thinned out so that it is as small
-// for two million values as for a thousand. Charts makes the charts of runs, SVG draws one
-// as a picture, and package html shows them on a page.
+// A Chart is data: lines, dots or bars over two axes, thinned out so that it is as small for two
+// million samples as for a thousand. Chapters makes the charts of runs, SVG draws one as a picture,
+// and package html shows them on a page.
 package plot
 
 import (
@@ -121,8 +121,8 @@ func (c *Chart) empty() bool {
 	})
 }
 
-// Values that span more than this, the largest over the smallest, get a logarithmic
-// scale: values of single requests, of which few lie at the ends, and of whole runs.
+// If the largest value exceeds this multiple of the smallest, the scale is logarithmic: a limit for
+// values of single requests, of which few are at the ends, and one for values of whole runs.
 const (
 	requestSpan = 100
 	runSpan     = 20
@@ -132,8 +132,8 @@ const (
 // one would squeeze the values.
 const farLimit = 2
 
-// fit gives the axes their ends. All values are inside. A limit far beyond them goes
-// into the Note instead. A linear Y begins at 0, and with xFromZero so does X.
+// fit sets the ends of the axes. All values are inside. A limit far beyond them goes into the Note
+// instead. A linear Y begins at 0, and with xFromZero so does X.
 func (c *Chart) fit(xFromZero bool) {
 	var xs, ys extent
 	for _, s := range c.Series {
@@ -169,7 +169,7 @@ func (c *Chart) fit(xFromZero bool) {
 	c.Y.fit(ys, true)
 }
 
-// fit gives the axis its ends, unless it has ends already.
+// fit sets the ends of the axis, unless they are set already.
 func (a *Axis) fit(e extent, fromZero bool) {
 	if a.Max > a.Min {
 		return
@@ -192,7 +192,7 @@ func (a *Axis) fit(e extent, fromZero bool) {
 	}
 }
 
-// An extent is the least and the most of finite values.
+// An extent is the least and the greatest of finite values.
 type extent struct {
 	least, most float64
 	any         bool

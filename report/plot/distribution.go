@@ -114,7 +114,7 @@ func limits(runs []Run, metric string, across bool) []Limit {
 	return all
 }
 
-// seriesName is the name of a run's line where each run has one.
+// seriesName is the name of a run's line in a chart with one line for each run.
 func seriesName(runs []Run, i int) string {
 	if len(runs) == 1 {
 		return "this run"

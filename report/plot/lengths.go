@@ -6,8 +6,8 @@ import (
 	"github.com/servebench/servebench/metrics"
 )
 
-// Lengths is the chart of the prompts and outputs of a run. It has no Series where
-// the run has no Trace or no request completed.
+// Lengths is the chart of the prompts and outputs of a run. It has no Series if the run has no
+// Trace or no request completed.
 func Lengths(r Run) Chart { return lengths(r.measured()) }
 
 // lengths has the ECDFs of the tokens of completed requests.

@@ -6,12 +6,11 @@ import (
 	"github.com/servebench/servebench/metrics"
 )
 
-// thin leaves at most n points of a line, those that keep its shape: the first,
-// the last, and of each part of the others the one that spans the largest
-// triangle with the point kept before and the mean of the part after. See
-// S. Steinarsson, Downsampling Time Series for Visual Representation,
-// University of Iceland, 2013, section 4.2 (largest triangle three buckets).
-// Points are in order of x and all known; n is 3 or more.
+// thin keeps at most n points of a line that preserve its shape: the first, the last, and in each
+// part between them the point that spans the largest triangle with the previously kept point and
+// the mean of the next part. See S. Steinarsson, Downsampling Time Series for Visual
+// Representation, University of Iceland, 2013, section 4.2 (largest triangle three buckets). Points
+// are in order of x and all known; n is 3 or more.
 func thin(x, y []float64, n int) (Numbers, Numbers) {
 	if len(x) <= n {
 		return x, y

@@ -24,9 +24,9 @@ const (
 	failedColor = 3
 )
 
-// singleRequests are the charts of single requests: a timeline of what each waited for,
-// TTFT and ITL over time, and the lengths of prompts and outputs. There are none without a
-// Trace. Of many requests the timeline shows one in so many. Of many points a chart shows
+// singleRequests are the charts of single requests: a timeline of what each waited for, TTFT and
+// ITL over time, and the lengths of prompts and outputs. There are none without a Trace. If there
+// are many requests, the timeline shows one in so many. If there are many points, a chart shows
 // those that keep its shape.
 func singleRequests(r Run) []Chart {
 	records := r.measured()
@@ -128,8 +128,8 @@ func gaps(records []*metrics.Record) (all []moment) {
 	return all
 }
 
-// scatter has a dot for each moment, or for as many as keep its shape, and a line at each
-// mark, in milliseconds.
+// scatter has a dot for each moment, or for as many as keep its shape, and a line at each mark, in
+// milliseconds.
 func scatter(metric, axis string, all []moment, marks []float64) Chart {
 	c := Chart{Name: metric + "-points", Title: strings.ToUpper(metric) + " over time, one by one",
 		X: Axis{Title: axis}, Y: Axis{Title: strings.ToUpper(metric) + " (ms)"}}

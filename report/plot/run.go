@@ -10,16 +10,16 @@ import (
 	"github.com/servebench/servebench/metrics"
 )
 
-// A Run is a Summary with labels that tell it from the other runs of a page.
+// A Run is a Summary with labels that distinguish it from the other runs of a page.
 type Run struct {
 	*metrics.Summary
-	File   string       // where it was read; "" where that says nothing
+	File   string       // where it was read; "" if that says nothing
 	Labels []metrics.KV // filled by Label
 
 	ITLMarks []float64 // lines in the chart of its single ITLs, in milliseconds
 }
 
-// Keys of labels that are no flags.
+// Keys of labels that are not flags.
 const (
 	keyArm    = "arm"
 	keyTarget = "target"
@@ -32,12 +32,12 @@ const (
 	keyNumber = "number"
 )
 
-// mute are flags that change nothing about a run, or are told by other labels.
+// mute are flags that do not change a run, or that other labels cover.
 var mute = append([]string{"host", "port", keyURL, keySeed, keyTarget, keyModel, keyRepeat, "solo-first", "header", "request-id-prefix"}, metrics.OutputFlags...)
 
-// Label finds labels that tell the runs apart: arm, target, model, the flags in which
-// they differ, and if that is not enough the repeat, file, seed, URL and id. It leaves out
-// a label that tells no more runs apart than the labels before it.
+// Label finds labels that distinguish the runs: arm, target, model, the flags in which they differ,
+// and if that is not enough the repeat, file, seed, URL and id. It leaves out a label that
+// distinguishes no more runs than the labels before it.
 func Label(runs []Run) {
 	value := func(i int, key string) string {
 		if key == keyNumber {
@@ -85,7 +85,7 @@ func keys(runs []Run) []string {
 	return metrics.Distinct(append(all, keyRepeat, keyFile, keySeed, keyURL, keyRun, keyNumber))
 }
 
-// value is the run's value of a label, "" where it has none.
+// value is the run's value of a label, "" if it has none.
 func (r *Run) value(key string) string {
 	c := &r.Header.Config
 	switch key {
@@ -118,7 +118,7 @@ func unflagged(c *metrics.Config, key string) string {
 	return ""
 }
 
-// Name is the labels in words, or the model's name where there are none.
+// Name is the labels in words, or the model's name if there are none.
 func (r *Run) Name() string { return cmp.Or(name(r.Labels), r.Header.Config.Model, "run") }
 
 func name(labels []metrics.KV) string {

@@ -9,7 +9,7 @@ import (
 	"github.com/servebench/servebench/metrics"
 )
 
-// How many Slices a chart shows, and how short they are unless the user chose.
+// How many Slices a chart shows, and how short they are unless the user chooses.
 const (
 	fewSlices  = 60
 	mostSlices = 400

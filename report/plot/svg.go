@@ -9,7 +9,7 @@ import (
 	"strings"
 )
 
-// The measures of a picture in pixels.
+// The sizes of a picture in pixels.
 const (
 	svgLeft   = 76
 	svgRight  = 20
@@ -39,8 +39,7 @@ type svg struct {
 	top           float64 // of the plot
 }
 
-// SVG draws the chart as a picture without a background, in colours for light and dark
-// ones.
+// SVG draws the chart as a picture without a background, in colours for light and dark backgrounds.
 func SVG(w io.Writer, c *Chart) error { return Draw(w, c, 720, 440) }
 
 // Draw is SVG of a given size in pixels.

@@ -32,9 +32,9 @@ var outputThroughput = number{"throughput", "Output throughput (tok/s)", func(s 
 // throughput follows one of them.
 var loads = []string{"request-rate", "max-concurrency", "num-prompts"}
 
-// sweep are the charts of several runs: latency against throughput with the Pareto front,
-// and each number over each flag that has several numeric values. A point is the median of
-// a run's repeats. Where no flag has several numbers, each repeat is a dot.
+// sweep are the charts of several runs: latency against throughput with the Pareto front, and each
+// number over each flag that has several numeric values. A point is the median of a run's repeats.
+// If no flag has several numbers, each repeat is a dot.
 func sweep(runs []Run) []Chart {
 	all := Conditions(runs)
 	grid := gridKeys(all)
@@ -100,7 +100,7 @@ func gridKeys(all []Condition) (keys []string) {
 	return keys
 }
 
-// loadKey is the flag that lines follow, "" where no label is a number.
+// loadKey is the flag that lines follow, "" if no label is a number.
 func loadKey(grid []string) string {
 	for _, key := range slices.Concat(loads, grid) {
 		if slices.Contains(grid, key) {
@@ -207,7 +207,7 @@ func spread(all []Condition, n number) Chart {
 		s := Series{Name: condition.Name(), Style: Path, Color: i}
 		for k, r := range condition.Runs {
 			if v := n.of(r.Summary); finite(v) && r.Completed != 0 {
-				// Side by side, since repeats may be alike.
+				// Next to each other, since repeats may be equal.
 				s.add(float64(i)+0.5*(float64(k+1)/float64(len(condition.Runs)+1)-0.5), v)
 			}
 		}

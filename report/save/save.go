@@ -1,5 +1,5 @@
-// Package save writes files that are whole or not there: result files, pages and pictures
-// that other programs may be waiting for.
+// Package save writes files that are whole or not there: result files, pages and pictures that
+// other programs may be waiting for.
 package save
 
 import (
@@ -15,8 +15,8 @@ import (
 	"syscall"
 )
 
-// Append adds to a file of JSON lines. As in vLLM, the line end comes before the
-// object, when there is one already.
+// Append appends to a file of JSON lines. As in vLLM, the line end comes before the object if the
+// file already has one.
 func Append(name string, mode os.FileMode, write func(io.Writer) error) error {
 	f, err := os.OpenFile(name, os.O_CREATE|os.O_APPEND|os.O_WRONLY, mode)
 	if err != nil {
@@ -36,7 +36,7 @@ func Append(name string, mode os.FileMode, write func(io.Writer) error) error {
 		}
 	}
 	if err := write(f); err != nil {
-		// What is torn would make the lines after it unreadable.
+		// A torn object would make later lines unreadable.
 		return errors.Join(err, f.Truncate(info.Size()))
 	}
 	return f.Sync()
@@ -53,7 +53,7 @@ func Create(stem, extension string, mode os.FileMode, write func(io.Writer) erro
 			f.Close()
 			err = Replace(free+extension, mode, write)
 			if info, lost := os.Stat(free + extension); lost == nil && info.Size() == 0 {
-				os.Remove(free + extension) // the name stands for nothing
+				os.Remove(free + extension) // the name is only a placeholder
 			}
 			return free, err
 		}
@@ -64,9 +64,8 @@ func Create(stem, extension string, mode os.FileMode, write func(io.Writer) erro
 	}
 }
 
-// Replace writes a file under a Temporary name, and then renames it, so that it
-// is there whole or not at all. Links are followed, and what is no plain file is
-// written to as it is.
+// Replace writes a file under a Temporary name, and then renames it, so that it appears whole or
+// not at all. It follows links, and writes directly to what is not a plain file.
 func Replace(name string, mode os.FileMode, write func(io.Writer) error) error {
 	if target, err := filepath.EvalSymlinks(name); err == nil {
 		name = target
@@ -96,7 +95,7 @@ func Replace(name string, mode os.FileMode, write func(io.Writer) error) error {
 	return syncFolder(filepath.Dir(name))
 }
 
-// syncFolder makes a name in a folder last, where folders can be synced.
+// syncFolder makes a name in a folder durable, if folders can be synced.
 func syncFolder(name string) error {
 	f, err := os.Open(name)
 	if err != nil {
@@ -109,11 +108,11 @@ func syncFolder(name string) error {
 	return nil
 }
 
-// Temporary is the pattern of the names of files that are not whole yet.
+// Temporary is the pattern of the names of incomplete files.
 const Temporary = ".servebench-*"
 
-// Restrict takes from a file that was there what mode does not allow to others,
-// where mode allows them nothing: texts go in. Pipes and devices stay as they are.
+// Restrict removes permissions of other users from an existing file, if mode gives them none: texts
+// go in. Pipes and devices stay as they are.
 func Restrict(f *os.File, mode os.FileMode) error {
 	info, err := f.Stat()
 	if err != nil || mode&0o077 != 0 || !info.Mode().IsRegular() || info.Mode().Perm()&0o077 == 0 {

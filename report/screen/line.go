@@ -39,9 +39,9 @@ func (l Line) String() string {
 	return text.String()
 }
 
-// Item is a label and a text behind it, in lines of at most that many characters: the
-// label has indent characters, and so much blank stands before each further line. A width
-// of 0 makes one line. Words are kept whole, and between two Spans there is a blank.
+// Item is a label followed by a text, in lines of at most that many characters: the label has
+// indent characters, and further lines begin with as many blanks. A width of 0 makes one line.
+// Words are kept whole, with a blank between two Spans.
 func Item(label Span, indent, width int, text ...Span) []Line {
 	blank := indent - utf8.RuneCountInString(label.Text)
 	line, column := Line{label, {Text: strings.Repeat(" ", max(0, blank))}}, max(indent, indent-blank)
@@ -64,12 +64,12 @@ func Item(label Span, indent, width int, text ...Span) []Line {
 	return append(lines, line)
 }
 
-// noBreak stands for a blank at which no line ends: that before a unit.
+// noBreak is a blank that does not end a line, for example before a unit.
 const noBreak = "\u00a0"
 
 var units = strings.NewReplacer(" %", noBreak+"%", " ms", noBreak+"ms")
 
-// with is the line and a Span, which is joined to one of its Tone.
+// with is the line and a Span, which is joined to a previous one of the same Tone.
 func (l Line) with(span Span) Line {
 	if last := len(l) - 1; l[last].Tone == span.Tone {
 		l[last].Text += span.Text

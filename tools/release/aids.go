@@ -10,7 +10,7 @@ import (
 	"slices"
 )
 
-// manualFolder is where an archive has the manual pages.
+// manualFolder is the folder of the manual pages in an archive.
 const manualFolder = "man/"
 
 // completions are the files that complete command lines, in the shell that each is for
@@ -21,8 +21,7 @@ var completions = map[string]struct{ shell, debian string }{
 	"servebench.fish": {"fish", "fish/vendor_completions.d/servebench.fish"},
 }
 
-// findAids asks a servebench that runs on this machine for its manual pages and
-// completions.
+// findAids makes a servebench that runs on this machine write its manual pages and completions.
 func (r *release) findAids() ([]file, error) {
 	folder, err := os.MkdirTemp("", "servebench-release")
 	if err != nil {

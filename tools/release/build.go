@@ -14,7 +14,7 @@ import (
 type build struct {
 	platform
 	binary []byte
-	info   *debug.BuildInfo // what is in it
+	info   *debug.BuildInfo // its build information
 	papers []file           // the licences, the README and the list of changes
 }
 

@@ -9,13 +9,12 @@ import (
 	"time"
 )
 
-// The image has servebench and nothing that it needs: certificates are in the binary. It
-// runs as a user other than root, so that Kubernetes takes it where runAsNonRoot is set.
-// The Dockerfile makes the same image.
+// The image has only servebench, because the binary includes certificates. It runs as a user other
+// than root, so Kubernetes accepts it with runAsNonRoot. The Dockerfile makes the same image.
 const (
 	imageUser   = "65532:65532"
 	imagePath   = "/usr/bin"
-	imageFolder = "/work" // where files go that a command names
+	imageFolder = "/work" // working folder of commands
 )
 
 // imageFiles are the files of the image.
@@ -63,9 +62,8 @@ type descriptor struct {
 	Annotations map[string]string `json:"annotations,omitempty"`
 }
 
-// image is an image of one layer as docker save writes it since version 25: an OCI
-// layout, which ctr, podman and skopeo read, with the manifest.json that an older docker
-// looks for.
+// image is an image of one layer in the format of docker save since version 25: an OCI layout,
+// which ctr, podman and skopeo read, with the manifest.json that an older docker needs.
 func (r *release) image(b *build) artifact {
 	layer := tarball(imageFiles(b), r.time)
 	config := imageConfig{Created: r.time, Architecture: b.arch, OS: b.os}
@@ -131,7 +129,7 @@ func (l *layout) tar() []byte {
 
 func digest(data []byte) string { return fmt.Sprintf("sha256:%x", sha256.Sum256(data)) }
 
-// blobName is where a layout has the blob of a digest.
+// blobName is the path of a blob in a layout, by its digest.
 func blobName(digest string) string { return "blobs/sha256/" + digest[len("sha256:"):] }
 
 func encoded(v any) []byte {

@@ -1,15 +1,14 @@
-// Command release makes the files of a release of servebench, in a folder: an archive,
-// a wheel, a Debian package, an image and a bill of materials for each platform that has
-// one, and their checksums.
+// Command release makes the files of a release of servebench in a folder: for each platform an
+// archive, a wheel, a Debian package, an image and a bill of materials, as far as they exist for
+// it, and checksums.
 //
-// It needs Go and the modules of go.mod: no network, no git, no docker, no dpkg, no
-// Python. The same commit and the same version of Go make the same bytes on each
-// machine, since nothing but the commit's time is in them.
+// It needs Go and the modules of go.mod: no network, no git, no docker, no dpkg, no Python. The
+// same commit and the same version of Go make the same bytes on each machine, since the only time
+// in them is the commit's.
 //
 //	go run ./tools/release -version v0.2.0 -commit HASH -time 1790000000
 //
-// make release says what git knows of the commit. The command is run in the
-// repository's root.
+// make release passes what git knows about the commit. Run the command in the repository's root.
 package main
 
 import (
@@ -81,7 +80,7 @@ type release struct {
 	version version
 	commit  string
 	time    time.Time // of the commit, and of each file in an archive
-	aids    []file    // what helps to use the program: manual pages and completions
+	aids    []file    // manual pages and completions
 }
 
 // An artifact is one file of a release.
@@ -90,7 +89,7 @@ type artifact struct {
 	data []byte
 }
 
-// write makes the files of platforms, and SHA256SUMS, in a folder that it empties before.
+// write makes the files of platforms, and SHA256SUMS, in a folder. It empties the folder first.
 func (r *release) write(folder string, platforms []platform) error {
 	if err := os.RemoveAll(folder); err != nil {
 		return err

@@ -13,8 +13,8 @@ import (
 	"strings"
 )
 
-// papers are what comes with a binary: the licence, the README, the list of changes, and
-// the notices of all others whose work is in it.
+// papers are the documents that come with a binary: the licence, the README, the list of changes,
+// and the notices of everyone whose work is in it.
 func papers(info *debug.BuildInfo) ([]file, error) {
 	var files []file
 	for _, name := range []string{"LICENSE", "README.md", "CHANGELOG.md", noticesName} {

@@ -22,8 +22,8 @@ type component struct {
 	PURL     string              `json:"purl"`
 }
 
-// bill is what the binary is made of, in CycloneDX's JSON: what its build information
-// says, and the JavaScript of its HTML reports.
+// bill is the bill of materials in CycloneDX's JSON: the modules in the build information, and the
+// JavaScript of the HTML reports.
 func (r *release) bill(b *build) artifact {
 	program := library("golang", b.info.Main.Path, r.version.described)
 	program.Type, program.Name = "application", "servebench"
@@ -63,8 +63,7 @@ func library(kind, name, version string) component {
 	return component{Ref: purl, Type: "library", Name: name, Version: version, PURL: purl}
 }
 
-// uPlot is the only thing in the binary that is no Go module. Its version is in the
-// notices.
+// uPlot is the only component that is not a Go module. Its version is in the notices.
 func uPlot(papers []file) component {
 	for _, p := range papers {
 		if m := uPlotVersion.FindSubmatch(p.data); m != nil && p.name == noticesName {

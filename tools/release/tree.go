@@ -72,8 +72,8 @@ func gzipped(data []byte) []byte {
 	return b.Bytes()
 }
 
-// must panics: writing to memory fails only where this program asks for what a format
-// cannot say.
+// must panics: writing to memory fails only if this program asks for something that a format cannot
+// represent.
 func must(err error) {
 	if err != nil {
 		panic(err)

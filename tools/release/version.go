@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// A version is one of servebench, as each kind of package spells it.
+// A version is a version of servebench in the spelling of each kind of package.
 type version struct {
 	described string // by git describe
 	number    string // that without the "v"
@@ -19,8 +19,8 @@ var (
 	withoutTag = regexp.MustCompile(`^([0-9a-f]{7,})(-dirty)?$`)
 )
 
-// parseVersion reads what git describe printed. A commit that has no tag is of version
-// 0.0.0. What is no release has a "+" in Python's spelling, and PyPI does not take it.
+// parseVersion reads the output of git describe. A commit without a tag has version 0.0.0. A
+// version that is not a release has a "+" in Python's spelling, which PyPI rejects.
 func parseVersion(described string) (version, error) {
 	v := version{described: described, number: strings.TrimPrefix(described, "v")}
 	var local []string

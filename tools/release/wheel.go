@@ -12,8 +12,8 @@ const (
 	summary  = "A load generator for LLM serving endpoints"
 )
 
-// wheel is a Python package that has the binary among its scripts, so that pip puts it
-// into the bin folder of an environment, and no Python in it:
+// wheel is a Python package with the binary among its scripts, so that pip puts it into the bin
+// folder of an environment. It has no Python code:
 // https://packaging.python.org/en/latest/specifications/binary-distribution-format.
 func (r *release) wheel(b *build) artifact {
 	stem := "servebench-" + r.version.python

@@ -8,7 +8,7 @@ import (
 	"syscall"
 )
 
-// setGroup puts cmd into a process group of its own.
+// setGroup puts cmd into a separate process group.
 func setGroup(cmd *exec.Cmd) { cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} }
 
 // members are the process groups of the commands, as negative numbers for kill(2).

@@ -15,12 +15,12 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// adopt makes this process the parent of orphans among its descendants, so that it can
-// find them and wait for them. Otherwise init becomes their parent.
+// adopt makes this process the parent of orphans among its descendants, so that it can find them
+// and wait for them. Without it, init becomes their parent.
 func adopt() { unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) }
 
-// setGroup puts cmd into a process group of its own, and has the kernel kill it when the
-// thread that starts it ends.
+// setGroup puts cmd into a separate process group, and makes the kernel kill it when the thread
+// that starts it ends.
 func setGroup(cmd *exec.Cmd) {
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL}
 }
@@ -73,8 +73,8 @@ func processes() []process {
 	return all
 }
 
-// endOrphans ends what a holder has left that was killed or crashed: children of this
-// process that are in another session and are no holders.
+// endOrphans ends what a killed or crashed holder left: children of this process that are in
+// another session and are not holders.
 func endOrphans(holders map[int]bool) {
 	self := os.Getpid()
 	session, err := unix.Getsid(self)

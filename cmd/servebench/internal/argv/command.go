@@ -9,9 +9,9 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// Of are the flags of a command, which from then on reads its command line by the rules
-// of this package. Its RunE gets the words that belong to no flag, and is set already. A
-// command whose Args is nil takes none.
+// Of are the flags of a command, which from then on reads its command line by the rules of this
+// package. Set its RunE before; it gets the words that belong to no flag. A command whose Args is
+// nil accepts none.
 func Of(cmd *cobra.Command) *Flags {
 	f := New(cmd.Flags())
 	f.Arguments = cmd.Args != nil
@@ -37,7 +37,7 @@ func Of(cmd *cobra.Command) *Flags {
 	return f
 }
 
-// help prints what --help asks for.
+// help prints the requested help.
 func (f *Flags) help(cmd *cobra.Command) error {
 	if f.topic != "" {
 		return f.about(cmd, f.topic)

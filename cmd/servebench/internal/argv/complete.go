@@ -8,29 +8,29 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// Offer has completion offer words for a flag, and files where none of them fits.
+// Offer makes completion offer words for a flag, and files if none of them fits.
 func (f *Flags) Offer(name string, words ...string) { f.annotate(name, offerKey, words...) }
 
-// OfferList has completion offer words for a flag that takes several with commas between.
+// OfferList makes completion offer words for a flag that takes several with commas between.
 func (f *Flags) OfferList(name string, words ...string) {
 	f.annotate(name, offerKey, words...)
 	f.annotate(name, listKey)
 }
 
-// OfferFiles has completion offer files for a flag: all, or those with these extensions.
+// OfferFiles makes completion offer files for a flag: all, or those with these extensions.
 func (f *Flags) OfferFiles(name string, extensions ...string) {
 	f.annotate(name, filesKey, extensions...)
 }
 
-// OfferFolders has completion offer folders for these flags.
+// OfferFolders makes completion offer folders for these flags.
 func (f *Flags) OfferFolders(names ...string) {
 	for _, name := range names {
 		f.annotate(name, foldersKey)
 	}
 }
 
-// complete offers what may come next: the value of a flag, or else an argument or a flag.
-// Names of flags that have begun are cobra's to complete.
+// complete offers what may come next: the value of a flag, or else an argument or a flag. cobra
+// completes partial names of flags.
 func (f *Flags) complete(_ *cobra.Command, words []string, begun string) ([]string, cobra.ShellCompDirective) {
 	if name, value, ok := strings.Cut(begun, "="); ok && strings.HasPrefix(name, "--") {
 		if found := f.Find(name); len(found) == 1 {
@@ -55,7 +55,7 @@ func (f *Flags) complete(_ *cobra.Command, words []string, begun string) ([]stri
 	return names, cobra.ShellCompDirectiveNoFileComp
 }
 
-// taking is the flag to which a word belongs that follows words; nil for none.
+// taking is the flag to which the word after words belongs; nil for none.
 func (f *Flags) taking(words []string) *pflag.Flag {
 	for i, word := range slices.Backward(words) {
 		if !IsOption(word) || strings.Contains(word, "=") {
@@ -78,7 +78,7 @@ func (f *Flags) taking(words []string) *pflag.Flag {
 	return nil
 }
 
-// values are what a flag may be that is given as begun so far.
+// values are the possible values of a flag that begin with begun.
 func (f *Flags) values(flag *pflag.Flag, begun string) ([]string, cobra.ShellCompDirective) {
 	offered := flag.Annotations[offerKey]
 	before := ""
@@ -111,7 +111,7 @@ func (f *Flags) values(flag *pflag.Flag, begun string) ([]string, cobra.ShellCom
 	return fit, directive
 }
 
-// topics are what --help may be about.
+// topics are the topics of --help.
 func (f *Flags) topics() []string {
 	topics := []string{"all\tall flags"}
 	for _, flag := range f.visible() {

@@ -10,10 +10,9 @@ import (
 	"github.com/servebench/servebench/metrics/pyjson"
 )
 
-// nest spells flag names with dashes, and gathers vLLM's dotted flags into JSON:
-// --extra-body.a.b 1 --extra-body.c=x becomes --extra-body '{"a": {"b": 1}, "c":
-// "x"}' at the end of the command line, where it replaces an --extra-body given
-// as a whole. A name that ends in + takes a list, to which it adds.
+// nest spells flag names with dashes, and collects vLLM's dotted flags into JSON: --extra-body.a.b
+// 1 --extra-body.c=x becomes --extra-body '{"a": {"b": 1}, "c": "x"}' at the end of the command
+// line, where it replaces a plain --extra-body. A name that ends in + is a list, to which it adds.
 func nest(args []string) ([]string, error) {
 	var plain []string
 	var nested pyjson.Object // flag as written, and the object gathered for it
@@ -42,8 +41,8 @@ func nest(args []string) ([]string, error) {
 	return plain, nil
 }
 
-// Dashed is a word with dashes for the underscores in the flag's name: in
-// --extra_body.top_p=a_b the first one only.
+// Dashed is a word with dashes instead of underscores in the flag's name: in --extra_body.top_p=a_b
+// only the first one.
 func Dashed(arg string) string {
 	if !strings.HasPrefix(arg, "--") {
 		return arg
@@ -55,7 +54,7 @@ func Dashed(arg string) string {
 	return strings.ReplaceAll(arg[:end], "_", "-") + arg[end:]
 }
 
-// nestedValue is the object with only the value in it, at the end of the path.
+// nestedValue is an object with only the value, at the end of the path.
 func nestedValue(path []string, text string) pyjson.Object {
 	last := len(path) - 1
 	var value any
@@ -75,8 +74,8 @@ func nestedValue(path []string, text string) pyjson.Object {
 	return pyjson.Object{{Key: path[0], Value: value}}
 }
 
-// overlay sets the members of over in base: object in object, list after list,
-// and otherwise the later value for the earlier.
+// overlay sets the members of over in base: it merges objects, appends lists, and otherwise
+// replaces the earlier value.
 func overlay(base, over pyjson.Object) pyjson.Object {
 	for _, m := range over {
 		old, _ := base.Get(m.Key)
@@ -97,9 +96,9 @@ func overlay(base, over pyjson.Object) pyjson.Object {
 
 var humanInt = regexp.MustCompile(`^(\d+)(\.\d+)?([kKmMgGtT])$`)
 
-// looseJSON is the value of a dotted flag: JSON where it is JSON, a number where
-// it is an integer as Python or people write it (1_000, 80g; small letters count
-// in thousands, capitals in 1024s), and otherwise the text itself.
+// looseJSON is the value of a dotted flag: JSON if it is JSON, a number if it is an integer as
+// Python or people write it (1_000, 80g; small letters mean powers of 1000, capitals powers of
+// 1024), and otherwise the text itself.
 func looseJSON(text string) any {
 	if v, err := pyjson.Parse(text); err == nil {
 		return v

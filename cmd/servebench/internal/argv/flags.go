@@ -1,12 +1,10 @@
-// Package argv reads a command line as Python's argparse reads vLLM's, into flags of
-// pflag.
+// Package argv reads a command line as Python's argparse reads vLLM's, into flags of pflag.
 //
-// A command defines its flags in pflag, one line each, and adds what pflag has no word
-// for: the heading of the help under which they stand, how many words they
-// take, which words those may be. Parse then takes a command line apart by the rules of
-// argparse (a unique prefix stands for its flag, underscores for dashes, dotted flags
-// for JSON, a configuration file for what is not given) and sets the flags. Of does
-// that for a command of cobra, with help and completion. Errors read as argparse's.
+// A command defines its flags in pflag, one line each, and adds what pflag lacks: their heading in
+// the help, how many words they take, which words they accept. Parse then parses a command line by
+// the rules of argparse (a unique prefix means its flag, underscores mean dashes, dotted flags mean
+// JSON, a configuration file provides missing flags) and sets the flags. Of does that for a command
+// of cobra, with help and completion. Errors have argparse's wording.
 package argv
 
 import (
@@ -17,30 +15,30 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// Flags are the flags of one command, and what its command line gave them. They are
-// defined by the methods of pflag. A usage that begins with a word in backquotes names
-// the flag's argument by it. Flags are not safe for concurrent use.
+// Flags are the flags of one command, and the values from its command line. Define them with the
+// methods of pflag. A usage that begins with a word in backquotes names the flag's argument. Flags
+// are not safe for concurrent use.
 type Flags struct {
 	*pflag.FlagSet
 
-	// Arguments says that the command takes words that belong to no flag: Args has them.
-	// Otherwise such words are errors.
+	// Arguments says that the command accepts words that belong to no flag: Args has them. Without
+	// it, such words are errors.
 	Arguments bool
 
 	// Extensions limits the files that completion offers as arguments; empty means all.
 	Extensions []string
 
-	// Instead says what to do instead of giving flags that do not exist, by their names
-	// with dashes in front.
+	// Instead says what to use instead of flags that do not exist, by their names with dashes in
+	// front.
 	Instead map[string]string
 
-	// Other are flags that the command takes and does not set itself: Passed has them.
-	// Its own flags of the same names come first.
+	// Other are flags that the command accepts and does not set itself: Passed has them. Its own
+	// flags of the same names take precedence.
 	Other *Flags
 
 	passed   []Setting
 	words    []string            // of the command line
-	topic    string              // of the help that was asked for
+	topic    string              // of the requested help
 	given    map[string][]string // the arguments of each flag, as written
 	conceals map[string]func(string) string
 	config   string // name of the flag for a configuration file
@@ -60,7 +58,7 @@ const (
 	One      Arity = "1"  // as flags usually do
 	Many     Arity = "*"  // none or more
 	Some     Arity = "+"  // one or more
-	Gathered Arity = "++" // one or more, which add to the words of earlier occurrences
+	Gathered Arity = "++" // one or more; later occurrences add to earlier ones
 	Bare     Arity = "?*" // none or more; with none it is a switch
 )
 
@@ -92,8 +90,8 @@ func has(flag *pflag.Flag, key string) bool {
 	return ok
 }
 
-// Group puts the flags that define defines under a heading of the help: a name and what
-// it is about, as "Traffic: when requests are sent".
+// Group puts the flags that define defines under a heading of the help: a name and a description,
+// as "Traffic: when requests are sent".
 func (f *Flags) Group(title string, define func(*Flags)) {
 	define(f)
 	for _, flag := range f.all() {
@@ -112,7 +110,7 @@ func GroupOf(flag *pflag.Flag) string {
 // headingOf is the name of a flag's group and what it is about; empty for none.
 func headingOf(flag *pflag.Flag) string { return strings.Join(flag.Annotations[groupKey], "") }
 
-// Common has the short help show these flags alone. Without it, it shows all.
+// Common makes the short help show only these flags. Without it, it shows all.
 func (f *Flags) Common(names ...string) {
 	for _, name := range names {
 		f.annotate(name, commonKey)
@@ -140,16 +138,15 @@ func (f *Flags) ConfigFile(name, usage string) {
 	f.config = name
 }
 
-// Choices are all that a flag may be.
+// Choices are all values that a flag accepts.
 func (f *Flags) Choices(name string, words ...string) { f.annotate(name, choicesKey, words...) }
 
-// Unbuilt are what a flag with Choices may be in vLLM, and not here. The error for one
-// of them says so.
+// Unbuilt are values that vLLM accepts for a flag with Choices, and servebench does not. The error
+// for them says so.
 func (f *Flags) Unbuilt(name string, words ...string) { f.annotate(name, unbuiltKey, words...) }
 
-// Refuse defines a flag of vLLM's for something that is lacking here. To give it is an
-// error, except with a harmless argument, which asks for nothing. The help names refused
-// flags at its end.
+// Refuse defines a flag of vLLM for a missing feature. Using it is an error, except with a harmless
+// argument, which has no effect. The help lists refused flags at its end.
 func (f *Flags) Refuse(name string, arity Arity, lacking string, harmless ...string) {
 	flag := f.VarPF(&refused{lacking: lacking, harmless: harmless}, name, "", "")
 	flag.Hidden = true
@@ -158,27 +155,27 @@ func (f *Flags) Refuse(name string, arity Arity, lacking string, harmless ...str
 	}
 }
 
-// First has prefixes mean the flags with these names, where one of them fits, and
-// otherwise the rest.
+// First makes prefixes mean the flags with these names, if one of them fits, and otherwise the
+// rest.
 func (f *Flags) First(names ...string) {
 	for _, name := range names {
 		f.annotate(name, firstKey)
 	}
 }
 
-// Verbatim has a flag take the word after it even if that looks like a flag.
+// Verbatim makes a flag take the word after it even if that looks like a flag.
 func (f *Flags) Verbatim(name string) { f.annotate(name, verbatimKey) }
 
-// Conceal has a func make the arguments of a flag fit to be shown.
+// Conceal sets a func that hides secrets in the arguments of a flag.
 func (f *Flags) Conceal(name string, conceal func(string) string) { f.conceals[name] = conceal }
 
-// Words are all words that Parse was given.
+// Words are all words that Parse got.
 func (f *Flags) Words() []string { return f.words }
 
 // Given are the arguments of a flag as they were written, nil for none.
 func (f *Flags) Given(name string) []string { return f.given[name] }
 
-// Shown are the arguments of a flag, fit to be shown.
+// Shown are the arguments of a flag, without secrets.
 func (f *Flags) Shown(name string) []string {
 	var shown []string
 	for _, value := range f.given[name] {
@@ -187,7 +184,7 @@ func (f *Flags) Shown(name string) []string {
 	return shown
 }
 
-// Show is an argument of a flag, fit to be shown.
+// Show is an argument of a flag, without secrets.
 func (f *Flags) Show(name, argument string) string {
 	if conceal := f.conceals[name]; conceal != nil {
 		return conceal(argument)
@@ -195,8 +192,8 @@ func (f *Flags) Show(name, argument string) string {
 	return argument
 }
 
-// Values are every flag that has a value, given or by default, with that, in the order
-// of their definition and fit to be shown. A switch that was given is true.
+// Values yields every flag that has a value, given or by default, with its value without secrets,
+// in the order of definition. A switch that was given is true.
 func (f *Flags) Values() iter.Seq2[string, string] {
 	return func(yield func(name, value string) bool) {
 		for _, flag := range f.all() {
@@ -216,7 +213,7 @@ func (f *Flags) Values() iter.Seq2[string, string] {
 	}
 }
 
-// fallback is the default of a flag as it would be given; empty for none.
+// fallback is the default of a flag as a user would write it; empty for none.
 func fallback(flag *pflag.Flag) string {
 	if arityOf(flag) == None || flag.DefValue == "[]" {
 		return ""
@@ -275,8 +272,7 @@ func (f *Flags) find(option string) []*pflag.Flag {
 // own says whether a flag is not one of the Other ones.
 func (f *Flags) own(flag *pflag.Flag) bool { return f.FlagSet.Lookup(flag.Name) == flag }
 
-// Passed are the Other flags that Parse was given, in their order. Their arguments are not
-// checked.
+// Passed are the Other flags that Parse got, in their order. Their arguments are not checked.
 func (f *Flags) Passed() []Setting { return f.passed }
 
 // lookup is the flag with this name as written, with its dashes; nil for none.

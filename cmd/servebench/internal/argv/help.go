@@ -105,8 +105,7 @@ func (f *Flags) groups() (names []string) {
 	return names
 }
 
-// writeFlags writes flags under the headings of their groups. The text of each is what
-// of leaves of it.
+// writeFlags writes flags under the headings of their groups. of shortens the text of each.
 func writeFlags(w io.Writer, flags []*pflag.Flag, of func(string) string) {
 	title := ""
 	for _, flag := range flags {
@@ -155,7 +154,7 @@ func headOf(flag *pflag.Flag) string {
 	return head
 }
 
-// textOf is what a flag is for.
+// textOf is the description of a flag.
 func textOf(flag *pflag.Flag) string {
 	if r, ok := flag.Value.(*refused); ok {
 		return "refused: servebench has no " + strings.TrimSuffix(r.lacking, ",") + " yet"
@@ -167,7 +166,7 @@ func textOf(flag *pflag.Flag) string {
 	return strings.ReplaceAll(text, "\n", ". ")
 }
 
-// valuesOf is what a flag may be, and its default.
+// valuesOf is the possible values of a flag, and its default.
 func valuesOf(flag *pflag.Flag) (text string) {
 	if choices := flag.Annotations[choicesKey]; choices != nil {
 		text += " (" + strings.Join(choices, ", ") + ")"
@@ -195,7 +194,7 @@ func described(flag *pflag.Flag) (argument, text string) {
 
 func whole(text string) string { return text }
 
-// firstSentence is what stands before the first full stop.
+// firstSentence is the text before the first full stop.
 func firstSentence(text string) string {
 	first, _, _ := strings.Cut(text, ". ")
 	return first
@@ -208,7 +207,7 @@ const (
 	textColumn = 30
 )
 
-// entry writes a head and the text about it.
+// entry writes a head and its text.
 func entry(w io.Writer, head, text string) {
 	head = "  " + head
 	space := textColumn - utf8.RuneCountInString(head)

@@ -6,10 +6,9 @@ import (
 	"unsafe"
 )
 
-// Hide writes over secrets in the memory in which this process was
-// given its arguments, which all users of the machine can read at /proc/PID/cmdline
-// and see in ps. The strings of os.Args lie there, so that nobody may have kept
-// any of them but as a copy.
+// Hide overwrites secrets in the memory of this process's arguments, which all users of the machine
+// can read at /proc/PID/cmdline and see in ps. The strings of os.Args are in that memory, so keep
+// only copies of them.
 func Hide(secrets []string) {
 	for _, arg := range os.Args[1:] {
 		for _, secret := range secrets {

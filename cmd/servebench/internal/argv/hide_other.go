@@ -2,5 +2,5 @@
 
 package argv
 
-// Hide does nothing: here a process cannot change what others see of its arguments.
+// Hide does nothing: on this system a process cannot change what others see of its arguments.
 func Hide(secrets []string) {}

@@ -16,9 +16,9 @@ import (
 type token struct {
 	text  string
 	kind  tokenKind
-	flag  *pflag.Flag // of an option; nil when it is unknown
+	flag  *pflag.Flag // of an option; nil if unknown
 	value *string     // what an option has after its equals sign
-	last  bool        // it stands after the first --
+	last  bool        // it is after the first --
 }
 
 type tokenKind byte
@@ -35,12 +35,11 @@ type Setting struct {
 	Values []string
 }
 
-// Arity is that of the flag.
+// Arity is the Arity of the flag.
 func (s *Setting) Arity() Arity { return arityOf(s.Flag) }
 
-// Parse sets the flags as the words say. The words of a configuration file come before
-// all others. The error for a flag is of its first wrong occurrence; pflag.ErrHelp asks
-// for the help.
+// Parse sets the flags from the words. The words of a configuration file come before all others.
+// The error for a flag is about its first wrong occurrence; pflag.ErrHelp requests the help.
 func (f *Flags) Parse(words []string) error {
 	f.words = append(f.words, words...)
 	rest, err := f.parse(words)
@@ -77,9 +76,8 @@ func (f *Flags) Settings(words []string) ([]Setting, error) {
 	return settings, err
 }
 
-// read takes words apart: into flags, up to the first that lacks its arguments, and the
-// other words. The error is about that flag, or else about the first word that
-// belongs to none.
+// read splits words: into flags, up to the first one without its arguments, and the other words.
+// The error is about that flag, or else about the first word that belongs to none.
 func (f *Flags) read(words []string) (settings []Setting, rest []string, err error) {
 	if words, err = nest(words); err != nil {
 		return nil, nil, err
@@ -113,13 +111,13 @@ func (f *Flags) read(words []string) (settings []Setting, rest []string, err err
 	return settings, rest, err
 }
 
-// hides says whether the word after a token may be the rest of a secret.
+// hides reports whether the word after a token may be the rest of a secret.
 func (f *Flags) hides(tok *token) bool {
 	return tok.flag != nil && (f.conceals[tok.flag.Name] != nil || f.Other != nil && f.Other.hides(tok))
 }
 
-// tokens says what each word is. As in argparse, an ambiguous prefix anywhere is an
-// error before any flag is looked at.
+// tokens classifies each word. As in argparse, an ambiguous prefix anywhere is an error before any
+// flag is parsed.
 func (f *Flags) tokens(words []string) ([]token, error) {
 	var tokens []token
 	verbatim := false
@@ -147,10 +145,10 @@ func (f *Flags) tokens(words []string) ([]token, error) {
 
 var negativeNumber = regexp.MustCompile(`^-\d+$|^-\d*\.\d+$`)
 
-// looksNegative says whether a word is a negative number, which no file is called.
+// looksNegative reports whether a word is a negative number, which is no file name.
 func looksNegative(word string) bool { return negativeNumber.MatchString(word) }
 
-// IsOption says whether a word looks like a flag: it begins with a dash and is no number.
+// IsOption reports whether a word looks like a flag: it begins with a dash and is not a number.
 func IsOption(word string) bool {
 	return strings.HasPrefix(word, "-") && !negativeNumber.MatchString(word)
 }
@@ -190,8 +188,8 @@ func ambiguous(name string, found []*pflag.Flag) error {
 	return fmt.Errorf("ambiguous option: %s could match %s", name, strings.Join(names, ", "))
 }
 
-// arguments are the words that belong to a flag: what is after its equals sign, or as
-// many of those that follow as it takes.
+// arguments are the words that belong to a flag: the part after its equals sign, or as many of the
+// following words as it takes.
 func (tok *token) arguments(following []token) ([]string, error) {
 	arity := arityOf(tok.flag)
 	if tok.value != nil {
@@ -216,7 +214,7 @@ func (tok *token) arguments(following []token) ([]string, error) {
 	return values, nil
 }
 
-// accept takes one occurrence of a flag.
+// accept handles one occurrence of a flag.
 func (f *Flags) accept(s Setting) error {
 	name := s.Flag.Name
 	if name == "help" {

@@ -10,8 +10,8 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// Manual writes the manual pages of the program and its commands, all of section 1, from
-// what their help says. The pages are in the man macros of roff.
+// Manual writes the manual pages of the program and its commands, all of section 1, from their
+// help. The pages use the man macros of roff.
 func (p *Program) Manual(write func(name string, page []byte) error) error {
 	p.prepare()
 	var errs []error
@@ -23,7 +23,7 @@ func (p *Program) Manual(write func(name string, page []byte) error) error {
 	return errors.Join(errs...)
 }
 
-// shown says whether a command is one for people, and not one that cobra adds.
+// shown reports whether a command is meant for people, and not added by cobra.
 func shown(cmd *cobra.Command) bool {
 	for c := cmd; c.HasParent(); c = c.Parent() {
 		if c.Hidden || c.Name() == "help" || c.Name() == "completion" {
@@ -73,8 +73,7 @@ func (m *manual) section(name string) { fmt.Fprintf(m, ".SH %s\n", name) }
 // text writes a paragraph, which is filled.
 func (m *manual) text(text string) { fmt.Fprintln(m, escaped(text)) }
 
-// lines writes a text as its author wrote it where lines are indented, and fills it
-// elsewhere.
+// lines writes indented lines of a text verbatim, and fills the others.
 func (m *manual) lines(text string) {
 	for i, paragraph := range strings.Split(strings.TrimSpace(text), "\n\n") {
 		if i > 0 {

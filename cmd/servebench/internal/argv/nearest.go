@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// strayError says why a word belongs to nothing, and what may have been meant.
+// strayError says why a word does not belong there, and what the user may have meant.
 func (f *Flags) strayError(tok *token) error {
 	if tok.kind != option && !looksNegative(tok.text) {
 		return fmt.Errorf("unrecognized arguments: %s: this command takes flags alone%s", tok.text, f.urlFlag(tok.text))
@@ -15,7 +15,7 @@ func (f *Flags) strayError(tok *token) error {
 	return fmt.Errorf("unknown flag %s%s", name, f.meant(name))
 }
 
-// urlFlag says how to give a word that is a URL, if it is one.
+// urlFlag says how to pass a word that is a URL, if it is one.
 func (f *Flags) urlFlag(word string) string {
 	if strings.Contains(word, "://") && f.FlagSet.Lookup("base-url") != nil {
 		return ": give a URL as --base-url URL"
@@ -23,7 +23,7 @@ func (f *Flags) urlFlag(word string) string {
 	return ""
 }
 
-// meant is the hint at what an unknown flag may have been meant to be.
+// meant is a hint at the flag that the user may have meant.
 func (f *Flags) meant(name string) string {
 	name = strings.TrimLeft(name, "-")
 	var names, having []string
@@ -46,8 +46,8 @@ func (f *Flags) meant(name string) string {
 	return ": --help=all lists the flags"
 }
 
-// nearest is the name that takes the fewest edits to become the one given, empty when
-// half of it would have to change.
+// nearest is the name with the smallest edit distance to the given one, empty if half of it would
+// have to change.
 func nearest(name string, names []string) string {
 	best, fewest := "", 1+(len(name)+1)/2
 	for _, candidate := range names {

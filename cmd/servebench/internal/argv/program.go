@@ -9,24 +9,24 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// A Program is the command at the root of others. Where the first word of a command line
-// is not one of its commands, it says what was meant.
+// A Program is the root command. If the first word of a command line is not one of its commands, it
+// says what the user may have meant.
 type Program struct {
-	*cobra.Command // every other command is added to it before Route is called
+	*cobra.Command // add every other command before Route is called
 
 	// Usual is the command that people mean most often.
 	Usual string
 
-	// Aliases are first words that stand for others, each with these.
+	// Aliases are first words that mean others.
 	Aliases []Alias
 }
 
-// An Alias is words at the start of a command line that stand for others, such as the
-// words of another program.
+// An Alias is words at the start of a command line that mean others, such as the command of another
+// program.
 type Alias struct{ Words, Means string }
 
-// Route returns a command line in which the words for an alias are in its place. It
-// returns in said what the user should know about that, often nothing.
+// Route returns the command line with aliases replaced. said is a message for the user about that,
+// often empty.
 func (p *Program) Route(words []string) (routed []string, said string, err error) {
 	p.prepare()
 	if len(words) == 0 || strings.HasPrefix(words[0], "__") || p.has(words[0]) {
@@ -43,7 +43,7 @@ func (p *Program) Route(words []string) (routed []string, said string, err error
 	if strings.HasPrefix(words[0], "-") {
 		return words, "", p.strayFlag(words[0])
 	}
-	if strings.Contains(words[0], "://") { // which may hold a password
+	if strings.Contains(words[0], "://") { // it may hold a password
 		return words, "", fmt.Errorf("a URL is no command: did you mean %s %s --base-url URL?", p.Name(), p.Usual)
 	}
 	return words, "", Unknown(p.Command, words[0])
@@ -83,8 +83,8 @@ func each(cmd *cobra.Command, visit func(*cobra.Command)) {
 	}
 }
 
-// plainUsage takes the name of the argument out of a flag's usage, which cobra's
-// completion shows as it is, up to its first line.
+// plainUsage removes the argument's name from a flag's usage, up to the first line end, since
+// cobra's completion shows it as it is.
 func plainUsage(flag *pflag.Flag) {
 	if has(flag, argumentKey) {
 		return
@@ -98,7 +98,7 @@ func plainUsage(flag *pflag.Flag) {
 	flag.Usage = strings.Replace(text, ". ", "\n", 1)
 }
 
-// has says whether a word is a command, or a flag of the program itself.
+// has reports whether a word is a command, or a flag of the program itself.
 func (p *Program) has(word string) bool {
 	if name, ok := strings.CutPrefix(word, "--"); ok {
 		return p.Flags().Lookup(name) != nil
@@ -109,7 +109,7 @@ func (p *Program) has(word string) bool {
 	return slices.ContainsFunc(p.Commands(), func(cmd *cobra.Command) bool { return cmd.Name() == word })
 }
 
-// strayFlag is the error for a flag that stands where a command must.
+// strayFlag is the error for a flag in the place of a command.
 func (p *Program) strayFlag(word string) error {
 	name, _, _ := strings.Cut(Dashed("--"+strings.TrimLeft(word, "-")), "=")
 	name = strings.TrimPrefix(name, "--")
@@ -122,7 +122,7 @@ func (p *Program) strayFlag(word string) error {
 	return fmt.Errorf("unknown flag %s: a command comes first: see %s --help", word, p.Name())
 }
 
-// Unknown is the error for a word that is no command below cmd, empty for none.
+// Unknown is the error for a word that is not a command below cmd, nil for an empty word.
 func Unknown(cmd *cobra.Command, word string) error {
 	var names []string
 	for _, sub := range cmd.Commands() {

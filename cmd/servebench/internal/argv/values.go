@@ -15,15 +15,15 @@ import (
 	"github.com/servebench/servebench/metrics/pyjson"
 )
 
-// A value is a flag's, which parse reads.
+// A value is the value of a flag, which parse reads.
 type value[T any] struct {
 	to    *T
 	parse func(string) (T, error)
 	text  string // as given
 }
 
-// Parsed is the value of a flag that parse reads into to. The default is as one would
-// give it; where it is empty, what is there stays. It panics if the default is wrong.
+// Parsed is the value of a flag that parse reads into to. fallback is the default as a user would
+// write it; an empty one leaves *to as it is. It panics if the default is wrong.
 func Parsed[T any](to *T, fallback string, parse func(string) (T, error)) pflag.Value {
 	v := &value[T]{to: to, parse: parse}
 	if fallback != "" {
@@ -34,7 +34,7 @@ func Parsed[T any](to *T, fallback string, parse func(string) (T, error)) pflag.
 	return v
 }
 
-// Optional is the value of a flag whose absence means something, and is nil.
+// Optional is the value of a flag that is nil if it is not given.
 func Optional[T any](to **T, parse func(string) (T, error)) pflag.Value {
 	return Parsed(to, "", func(text string) (*T, error) {
 		v, err := parse(text)
@@ -53,7 +53,7 @@ func (v *value[T]) String() string { return v.text }
 // Type is T.
 func (v *value[T]) Type() string { return fmt.Sprintf("%T", *v.to) }
 
-// A refused value belongs to a flag for something that is lacking.
+// A refused value belongs to a flag for a missing feature.
 type refused struct {
 	lacking  string
 	harmless []string
@@ -70,8 +70,8 @@ func (r *refused) String() string { return "" }
 
 func (r *refused) Type() string { return "refused" }
 
-// plain is the text of a value of one of pflag's types as pflag reads it, where it was
-// written as Python reads it. Durations are written as for ParseSeconds.
+// plain is the text of a value for pflag's type, converted from Python's syntax. Durations are
+// written as for ParseSeconds.
 func plain(kind, text string) (string, error) {
 	switch kind {
 	case "int", "int64":
@@ -137,7 +137,7 @@ func ParseFloat(text string) (float64, error) {
 		return math.NaN(), nil
 	}
 	f, err := strconv.ParseFloat(digits, 64)
-	if err != nil && !errors.Is(err, strconv.ErrRange) { // beyond the range is infinity, as in Python
+	if err != nil && !errors.Is(err, strconv.ErrRange) { // out of range means infinity, as in Python
 		return 0, fmt.Errorf("invalid float value: %s", pyjson.Quote(text))
 	}
 	return f, nil

@@ -1,9 +1,8 @@
-// Package version tells which servebench this is and how it measures here.
+// Package version says which servebench this is and how it measures on this system.
 //
-// Three things know a part of it. The linker was told the version and the commit by
-// make, from git. The build information has what go build or go install recorded, and
-// fills in what the linker was not told. The system says which stamps and timers a run
-// gets.
+// The information has three sources. make tells the linker the version and the commit, from git.
+// The build information has what go build or go install recorded, and fills gaps. The system
+// decides which stamps and timers a run gets.
 package version
 
 import (
@@ -25,9 +24,9 @@ var (
 	linkedCommit string // the full hash of the commit
 )
 
-// Number is the version of servebench, which --version prints first and the header of
-// each recording has: what git describe told make, else the version that go install
-// or go build recorded for the module, else "devel". It has no "v" in front.
+// Number is the version of servebench, which --version prints first and the header of each
+// recording has. It is what git describe told make, else the version that go install or go build
+// recorded for the module, else "devel". It has no "v" in front.
 func Number() string {
 	return fromBuild().number
 }
@@ -47,7 +46,7 @@ func Text() string {
 		b.commit, runtime.Version(), platform, untested(platform), stamps, timers)
 }
 
-// untested says of a platform that no test runs there.
+// untested says that no test runs on a platform.
 func untested(platform string) string {
 	if platform == "linux/amd64" {
 		return ""
@@ -55,7 +54,7 @@ func untested(platform string) string {
 	return " (built for it, not tested on it)"
 }
 
-// A build is what tells two builds of servebench apart.
+// A build identifies a build of servebench.
 type build struct{ number, commit string }
 
 func fromBuild() build {
