@@ -134,7 +134,7 @@ func (p *picture) facts(all []Fact) {
 
 // columns draws the table at the left and the chart at the right.
 func (p *picture) columns(f *Front) error {
-	const table = 570
+	const table = 600
 	top := p.y
 	p.table(f.Table, table)
 	bottom := p.y

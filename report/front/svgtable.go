@@ -8,9 +8,9 @@ import (
 // drawnWidth is the width of a drawn interval, digit the approximate width of a digit of 14
 // pixels, and textPad the space between columns.
 const (
-	drawnWidth = 126
+	drawnWidth = 122
 	digit      = 8
-	textPad    = 18
+	textPad    = 12
 )
 
 // table draws the important rows and prints how many more there are. With drawn intervals it

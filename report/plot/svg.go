@@ -68,7 +68,7 @@ func Draw(w io.Writer, c *Chart, width, height float64) error {
 
 // titleSize is the size at which a title fits into a width, about.
 func titleSize(title string, width float64) float64 {
-	const most, least = 16, 12
+	const most, least = 16, 11
 	return max(least, min(most, math.Floor(width/(0.62*float64(len([]rune(title)))))))
 }
 

@@ -16,6 +16,12 @@ type number struct {
 	of          func(*metrics.Summary) float64
 }
 
+// short is the title without the unit.
+func (n *number) short() string {
+	title, _, _ := strings.Cut(n.title, " (")
+	return title
+}
+
 func median(metric string) number {
 	return number{metric + "-median", "Median " + strings.ToUpper(metric) + " (ms)",
 		func(s *metrics.Summary) float64 { return s.Metric(metric).Median() }}
@@ -113,7 +119,7 @@ func loadKey(grid []string) string {
 // against is a latency against output throughput: a path for the conditions that
 // differ in the load alone, from the lightest to the heaviest.
 func against(all []Condition, latency number, load string) Chart {
-	c := Chart{Name: latency.name + "-against-throughput", Title: latency.title + " against output throughput",
+	c := Chart{Name: latency.name + "-against-throughput", Title: latency.short() + " against output throughput",
 		X: Axis{Title: outputThroughput.title}, Y: Axis{Title: latency.title}}
 	if load != "" {
 		c.Note = "A line goes from the lowest " + load + " to the highest."
@@ -191,7 +197,7 @@ func over(all []Condition, n number, key string) Chart {
 	}
 	values = metrics.Distinct(values)
 	slices.SortStableFunc(values, func(a, b string) int { return cmp.Compare(size(a), size(b)) })
-	c := Chart{Name: n.name + "-over-" + plainName(key), Title: n.title + " over " + key,
+	c := Chart{Name: n.name + "-over-" + plainName(key), Title: n.short() + " over " + key,
 		X: Axis{Title: key, Scale: Category, Names: values}, Y: Axis{Title: n.title}}
 	c.draw(paths(all, key, func(c *Condition) (x, y float64) {
 		return float64(slices.Index(values, c.label(key))), c.Middle(n.of)
@@ -201,7 +207,7 @@ func over(all []Condition, n number, key string) Chart {
 
 // spread has a dot for each run, above the name of what it repeats.
 func spread(all []Condition, n number) Chart {
-	c := Chart{Name: n.name + "-spread", Title: n.title + " of each run", X: Axis{Title: "Runs", Scale: Category}, Y: Axis{Title: n.title}}
+	c := Chart{Name: n.name + "-spread", Title: n.short() + " of each run", X: Axis{Title: "Runs", Scale: Category}, Y: Axis{Title: n.title}}
 	for i, condition := range all {
 		c.X.Names = append(c.X.Names, condition.Name())
 		s := Series{Name: condition.Name(), Style: Path, Color: i}
