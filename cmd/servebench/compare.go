@@ -140,7 +140,7 @@ func (c *compareCommand) run(args []string, dash int) error {
 		if old, new, err = c.recounted(args, dash); err != nil {
 			return err
 		}
-		notes = append(notes, fmt.Sprintf("runs were recorded by the definitions of several releases: all are counted by those of %s", c.counted))
+		notes = append(notes, fmt.Sprintf("the runs were recorded with the definitions of several releases of vLLM: all are counted with the definitions of %s", c.counted))
 	}
 	result := compare.Compare(old, new, c.gate)
 	if c.missing {
@@ -164,7 +164,7 @@ func (c *compareCommand) run(args []string, dash int) error {
 // there is to say of the files has been said.
 func (c *compareCommand) recounted(args []string, dash int) (old, new []*compare.Run, err error) {
 	if slices.Contains(args, "-") {
-		return nil, nil, fmt.Errorf("standard input: runs were recorded by the definitions of several releases, and it cannot be read twice to count all by those of %s: put it into a file", c.counted)
+		return nil, nil, fmt.Errorf("standard input: the runs were recorded with the definitions of several releases of vLLM, and counting all with the definitions of %s takes reading them twice: put them into a file", c.counted)
 	}
 	c.talk = io.Discard
 	return c.chosen(args, dash)

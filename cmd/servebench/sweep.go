@@ -75,22 +75,24 @@ const sweepHelp = `Run an experiment: a grid of loads over servers, again and ag
 
 Any flag of servebench run that takes one value may have several, with commas: all
 combinations are run, and the first such flag changes fastest. --base-url with
-several URLs compares the servers, --repeat N runs all of it N times. A list that is
-one value stays one: ` + listFlags + `, and
+several URLs compares the servers, and --repeat N runs everything N times. A list
+that is one value stays one: ` + listFlags + `, and
 JSON. --print-yaml prints the FILE that says the same.
 
 ` + sweep.Format + `
 
-The journal in the folder has what is done. The same command goes on where it was
-killed or interrupted, does again what failed, and does nothing twice; a changed
-FILE needs another folder. Beside it are records.jsonl, the record stream of all
-runs, blocks.txt, table.md, table.csv, table.json, sweep.log with what single
-runs said, and logs with what the servers said. The files of --save-result and
---append-result are written once a run is in the journal: they have none twice,
-and lack one only if servebench was killed at that moment.
+The folder has a journal of the runs that are done. The same command continues where
+it was killed or interrupted, tries failed runs again, and makes no run twice. More
+repeats continue in the folder; any other change needs another one. The folder also
+has records.jsonl, the record stream of all runs; blocks.txt; the table as table.md,
+table.csv and table.json; sweep.log with the output of single runs; and the logs of
+the servers. The files of --save-result and --append-result are written once a run
+is in the journal: they have no run twice, and lack one only if servebench was killed
+at that moment.
 
-At the end stdout has the result blocks in the order of FILE and a table. A run
-that cannot be done is a FAILED row with its reason, and the exit code is 1.`
+At the end stdout gets the result blocks in the order of FILE, and a table. Exit code
+0: all runs are done. 1: a run FAILED; its row has the reason. 2: misuse. 3: a search
+has no verdict, or with --strict a run is SUSPECT or OVERLOADED. 130: interrupted.`
 
 // runFile runs the experiment of a file.
 func (c *sweepCommand) runFile(ctx context.Context, file string) error {
@@ -186,8 +188,8 @@ func (c *sweepCommand) run(ctx context.Context, file string) (err error) {
 }
 
 // enter goes to the folder of the experiment's file, to which the paths in it and the
-// commands are relative. The func goes back. What is no plain file has no folder of
-// its own.
+// commands are relative. The func goes back. Only a plain file
+// has a folder.
 func (c *sweepCommand) enter(f *os.File) (leave func(), err error) {
 	info, err := f.Stat()
 	folder := filepath.Dir(f.Name())
@@ -210,7 +212,7 @@ func (c *sweepCommand) outcome(ctx context.Context, r *sweep.Result, err error) 
 	case r == nil:
 		return exitError{err, exitNo}
 	case ctx.Err() != nil:
-		return exitError{fmt.Errorf("interrupted after %s: the same command goes on", metrics.Counted(r.Runs, "run")), exitInterrupted}
+		return exitError{fmt.Errorf("interrupted after %s: the same command continues", metrics.Counted(r.Runs, "run")), exitInterrupted}
 	case err != nil:
 		return exitError{err, exitNo}
 	case r.Failed > 0:
@@ -228,7 +230,7 @@ func (c *sweepCommand) outcome(ctx context.Context, r *sweep.Result, err error) 
 
 func (c *sweepCommand) warn(what string) { fmt.Fprintln(c.talk, "WARNING:", what) }
 
-// newHolderCommand makes the verb that sweep runs in a process of its own for each
+// newHolderCommand makes the verb that sweep runs as a separate process for each
 // server.
 func newHolderCommand() *cobra.Command {
 	return &cobra.Command{

@@ -61,7 +61,7 @@ func (c *sweepCommand) load(ctx context.Context, o *options, job *sweep.Job) (*s
 	e.note(e.Notes)
 	e.warn(e.Warnings)
 	err := errors.Join(e.load(ctx, job.Plan), e.unwritten)
-	// To a search the failures of a run that was given up are an answer.
+	// To a search the failures of a run that was aborted are an answer.
 	if _, stopped := errors.AsType[loadgen.AbortError](err); err != nil && !(stopped && c.plan.Search != nil) {
 		return nil, err
 	}
@@ -122,17 +122,17 @@ func sweepOptions(f *argv.Flags, show func(name, value string) string) []sweep.O
 	return options
 }
 
-// notInSweep are flags that a sweep has other means for, which are said.
+// notInSweep says why a sweep does not take some flags of run, and what to do instead.
 var notInSweep = map[string]string{
-	"record-to": "a sweep has one record stream for all runs, in its folder",
-	"hlog":      "each run would write over it",
-	"repeat":    "repeats stands beside load",
-	"config":    "the flags of a sweep stand in its own file, under load",
-	"help":      "it is no flag of a load",
+	"record-to": "a sweep writes one record stream for all runs, into its folder",
+	"hlog":      "each run would overwrite it",
+	"repeat":    "use repeats, next to load",
+	"config":    "put the flags into the file of the sweep, under load",
+	"help":      "it is not a flag of a load",
 
 	"shard": notMany, "start-at": notMany, "run-id": notMany, "clock-offset": notMany,
 
-	"metrics-addr": "it is a flag of servebench sweep itself, for all runs",
+	"metrics-addr": "give it to servebench sweep itself, for all runs",
 }
 
 // notMany is why a sweep has no flags for many machines.
@@ -156,7 +156,7 @@ func sweepWords(name string, value *yaml.Node) (flag string, args []string, err 
 	}
 	// All points and repeats would share it.
 	if own := havingOwn(f, "seed"); own != nil {
-		return "", nil, fmt.Errorf("argument --target: %s: seed: each repeat and point needs one of its own", own[0])
+		return "", nil, fmt.Errorf("argument --target: %s: seed: each repeat and load needs another seed", own[0])
 	}
 	return flag, args, nil
 }
@@ -170,13 +170,13 @@ func checkVaried(flags, args []string) error {
 	}
 	for _, flag := range flags {
 		if len(havingOwn(f, flag)) == len(f.Given("target")) {
-			return fmt.Errorf("argument --%s: each target has its own, so that none takes it", flag)
+			return fmt.Errorf("argument --%s: each target sets it itself, so it has no effect", flag)
 		}
 	}
 	return nil
 }
 
-// havingOwn are the names of the targets that have a flag of their own. What is wrong
+// havingOwn are the names of the targets that set a flag themselves. What is wrong
 // with a target is an error of the whole command line.
 func havingOwn(f *argv.Flags, flag string) (names []string) {
 	for _, text := range f.Given("target") {

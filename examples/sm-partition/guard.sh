@@ -7,7 +7,7 @@ fail() {
 	exit 1
 }
 
-# partitioned: each engine has a partition of its own with 64 SMs.
+# partitioned: each engine has its own partition with 64 SMs.
 partitioned() {
 	seen=
 	for pid in $1; do
@@ -27,7 +27,7 @@ partitioned() {
 overlapping() {
 	for log in sm-100-first.log sm-100-second.log; do
 		awk '/^starting / { found = 0 } /green context.* 100 SMs/ { found = 1 } END { exit !found }' $log ||
-			fail "stock engine: it has not said that it has a green context of 100 SMs, so that it has all of them"
+			fail "stock engine: its log has no green context of 100 SMs, so it uses all SMs"
 	done
 }
 
@@ -47,6 +47,6 @@ sm-100)
 	overlapping
 	;;
 *)
-	fail "nothing says what proves this arm"
+	fail "there is no proof for this arm"
 	;;
 esac

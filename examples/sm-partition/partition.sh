@@ -1,5 +1,5 @@
 #!/bin/sh
-# Runs a server on SMs of its own, of an MPS daemon that was started with -S:
+# Runs a server on separate SMs, of an MPS daemon that was started with -S:
 #
 #   partition.sh CHUNKS COMMAND...
 #

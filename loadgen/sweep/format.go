@@ -4,31 +4,31 @@ package sweep
 const Format = `FILE is YAML. Paths in it are relative to its folder, in which commands start. All
 keys may be left out:
 
-  seed: 0             # of the first run; repeats and points differ, arms only where they load one server
-  repeats: 4          # of each point on each arm
-  order: abba         # every other repeat has the arms the other way round; or random, or given
+  seed: 0             # of the first run; repeats and loads get others, arms only if they load one server
+  repeats: 4          # of each load on each arm
+  order: abba         # every second repeat has the arms in the opposite order; or random, or given
   load:               # flags of servebench run, for all runs
     random-output-len: 128
-  grid:               # flags with several values: all combinations, the last key changing fastest
+  grid:               # flags with several values: all combinations; the last key changes fastest
     request-rate: [inf, 16]
-    zip:              # these go together: 1 and 60, 2 and 120
+    zip:              # values that belong together: 1 and 60, 2 and 120
       max-concurrency: [1, 2]
       num-prompts: [60, 120]
   arms:               # what is compared
     - name: plain
       url: http://127.0.0.1:8000    # where the load goes: --base-url
-      load: {}                      # flags of this arm alone
+      load: {}                      # flags of this arm only
     - name: kvcached
       url: http://127.0.0.1:${port} # a free port, the same one in the command; also ${port2} and so on
       command: [vllm, serve, MODEL, --port, "${port}"]   # or one text for the shell
-      env: {ENABLE_KVCACHED: "true"}   # beside our own, less OPENAI_API_KEY
+      env: {ENABLE_KVCACHED: "true"}   # added to our own, without OPENAI_API_KEY
       ready: http://127.0.0.1:${port}/health   # answers 200 once it is up (default URL/v1/models)
       ready-timeout: 15m
       stop: [docker, stop, NAME]    # before SIGTERM
       stop-timeout: 30s             # before SIGKILL
       log: kvcached.log
       folder: DIR                   # to start it in
-      servers: []                   # several of these instead, with the keys from command on
+      servers: []                   # several servers instead, with the keys from command on
     - name: together
       servers: []
       load: {target: ["a=http://127.0.0.1:${port}", "b=http://127.0.0.1:${port2}"], solo-first: true}
@@ -37,15 +37,14 @@ keys may be left out:
     command: ./settle.sh            # has SERVEBENCH_ARM and SERVEBENCH_URL
     timeout: 10m                    # of the command
     pause: 5s
-  until:              # find the highest value at which probes pass, in place of one run a point
+  until:              # find the highest value at which probes pass, instead of one run a load
     flag: request-rate              # or max-concurrency
     from: 1
     to: 64
     step: 1
     slo: {p99-ttft: 200, mean-tpot: 50}   # in milliseconds; p99 needs 1,000 requests a probe, p90 100
-    confirm: 2                      # more probes of each of the two values at the edge; most of a value's decide
+    confirm: 2                      # more probes of each of the two values at the edge; the majority decides
 
 A grid may be a list of such mappings, one after the other. The servers of an arm
-are started for each repeat and stopped after it, with all that they have
-started; they stop as well when servebench is killed. So does the command
-between runs: it leaves nothing running.`
+start for each repeat and stop after it, with all processes that they started, also
+when servebench is killed. So does the command between runs.`

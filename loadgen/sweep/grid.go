@@ -90,7 +90,7 @@ func (p *parser) axis(key, value *yaml.Node) ([][]Setting, error) {
 		case err != nil:
 			return nil, at(v, "%w", err)
 		case flag == "seed" && p.plan.Repeats > 1:
-			return nil, at(key, "seed: with repeats each has a seed of its own")
+			return nil, at(key, "seed: with repeats each run needs another seed")
 		case flag == "header":
 			return nil, at(key, "header: its values are never shown, so it belongs into load")
 		}

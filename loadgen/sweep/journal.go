@@ -54,7 +54,7 @@ type head struct {
 }
 
 // errOther says that a journal belongs to another experiment.
-var errOther = errors.New("it is of another experiment, of this one before the file was changed, or of an older servebench: choose another folder, or delete it")
+var errOther = errors.New("it belongs to another experiment, to this one before the file was changed, or to an older servebench: choose another folder with -o, or delete it")
 
 // openJournal opens the journal of a plan in a folder, or begins one. It closes keeper
 // with the journal.

@@ -104,7 +104,7 @@ func (p *parser) load(node *yaml.Node) (args []string, err error) {
 		case err != nil:
 			return at(key, "%w", err)
 		case flag == "seed":
-			return at(key, "seed: it stands beside load, since each repeat and point needs one of its own")
+			return at(key, "seed: put it next to load, since each repeat and load needs another seed")
 		case given[flag]:
 			return at(key, "%s: it is there twice", flag)
 		}
@@ -135,7 +135,7 @@ func (p *parser) ports() error {
 		}
 		for _, name := range p.namedBy(a) {
 			if !own[name] {
-				return at(&yaml.Node{Line: a.Line}, "arm %s: %s is in no command or env of a server of its own", a.Name, name)
+				return at(&yaml.Node{Line: a.Line}, "arm %s: %s is in no command or env of its servers", a.Name, name)
 			}
 		}
 	}

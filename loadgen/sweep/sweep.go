@@ -89,7 +89,7 @@ func (s *Sweep) open(ctx context.Context) error {
 	if n := len(s.journal.entries); n > 0 && s.over() {
 		s.say("%s has all %s already: to make them again, choose another folder with -o, or delete this one", s.Dir, metrics.Counted(n, "run"))
 	} else if n > 0 {
-		s.say("going on in %s after %s", s.Dir, metrics.Counted(n, "run"))
+		s.say("continuing in %s after %s", s.Dir, metrics.Counted(n, "run"))
 	}
 	return nil
 }

@@ -25,11 +25,15 @@ func Arm(runs []*Run, name string) ([]*Run, error) {
 	return of, nil
 }
 
-// ArmNames lists the names that Arm takes for these runs.
+// ArmNames lists the names that Arm takes for these runs. If they are of several arms of a
+// sweep, those are all: labels and targets are then names of their parts.
 func ArmNames(runs []*Run) string {
-	var names []string
+	var names, arms []string
 	for _, r := range runs {
-		names = append(names, r.arms...)
+		names, arms = append(names, r.arms...), append(arms, r.Asked[arm])
+	}
+	if arms = metrics.Distinct(arms); len(arms) > 1 {
+		names = arms
 	}
 	return cmp.Or(strings.Join(metrics.Distinct(names), ", "), "no names in these runs")
 }

@@ -22,3 +22,24 @@ func TestArmsAreKnownByLabelTargetAndMetadata(t *testing.T) {
 		}
 	}
 }
+
+// The names to choose from are the arms, if there are several.
+func TestArmNamesAreTheArms(t *testing.T) {
+	run := func(arm, label, target string) *metrics.Summary {
+		h := &metrics.Header{Target: target, Config: metrics.Config{Label: label}}
+		if arm != "" {
+			h.Config.Metadata = []metrics.KV{{Key: "arm", Value: arm}}
+		}
+		return &metrics.Summary{Header: h}
+	}
+	for want, sums := range map[string][]*metrics.Summary{
+		"with, without":          {run("with", "l", "a"), run("without", "l", "a"), run("with", "l", "b")},
+		"l, a, with, b":          {run("with", "l", "a"), run("with", "l", "b")},
+		"old, new":               {run("", "old", ""), run("", "new", "")},
+		"no names in these runs": {run("", "", "")},
+	} {
+		if got := ArmNames(Runs(sums)); got != want {
+			t.Errorf("%s, want %s", got, want)
+		}
+	}
+}

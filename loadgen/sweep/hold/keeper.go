@@ -1,6 +1,6 @@
 // Package hold runs commands that end when this process ends, even when it is killed.
 //
-// A Keeper starts each Command under a holder: a process of its own, whose standard input
+// A Keeper starts each Command under a holder: a separate process, whose standard input
 // is a pipe from the Keeper. When the pipe ends, the holder stops the command and all
 // processes that the command has started, in any process group and session. The holder
 // runs the Keeper's own program, which calls Main.
