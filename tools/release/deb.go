@@ -27,11 +27,11 @@ func (r *release) deb(b *build) artifact {
 		{"./control", 0o644, fmt.Appendf(nil, debControl, r.version.debian, b.debian, maintainer, size/1024+1, homepage)},
 		{"./md5sums", 0o644, sums},
 	}
-	package_ := ar(r.time,
+	data := ar(r.time,
 		file{"debian-binary", 0o644, []byte("2.0\n")},
 		file{"control.tar.gz", 0o644, gzipped(tarball(control, r.time))},
 		file{"data.tar.gz", 0o644, gzipped(tarball(files, r.time))})
-	return artifact{fmt.Sprintf("servebench_%s_%s.deb", r.version.debian, b.debian), package_}
+	return artifact{fmt.Sprintf("servebench_%s_%s.deb", r.version.debian, b.debian), data}
 }
 
 const debControl = `Package: servebench
