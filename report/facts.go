@@ -45,6 +45,9 @@ func truth(s *metrics.Summary) pyjson.Object {
 		o.Set("opened_connections", e.Opened)
 		o.Set("warmed_connections", e.Warmed)
 		setSome(&o, "dropped_connections", e.Dropped)
+		if e.OthersCPU > 0 && e.Watched > 0 {
+			o.Set("other_processes_cores", e.OthersCPU.Seconds()/e.Watched.Seconds())
+		}
 		if e.WriteBlocked > 0 {
 			o.Set("write_blocked_ms", metrics.Milliseconds(e.WriteBlocked))
 		}

@@ -56,7 +56,7 @@ func measured(c metrics.Config, n int, vary func(i int, r *metrics.Record)) *met
 func fair() *metrics.Summary {
 	s := measured(metrics.Config{RequestRate: 100, Percentiles: []float64{50, 99}}, 150, func(int, *metrics.Record) {})
 	s.Evidence = &metrics.Evidence{
-		Cores: 2, Watched: 2 * time.Second, CPU: 300 * ms, BusiestCPU: 0.2, KernelStamps: 1500, Opened: 3, Warmed: 16, GCs: 1, GCPaused: 30 * time.Microsecond,
+		Cores: 2, Watched: 2 * time.Second, CPU: 300 * ms, BusiestCPU: 0.2, KernelStamps: 1500, Opened: 3, Warmed: 16, Machine: 4, OthersCPU: 500 * ms, GCs: 1, GCPaused: 30 * time.Microsecond,
 		PrefixQueries: 15000, PrefixHits: 480,
 	}
 	return s

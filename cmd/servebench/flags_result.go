@@ -46,7 +46,7 @@ func (g *resultFlags) define(f *argv.Flags) {
 	f.Var(argv.Parsed(&r.VLLMVersion, "latest", parseVersion), "vllm-version", "`VERSION` release of vLLM whose lines, files and definitions to use, from 0.4.0 on")
 	f.Var(argv.Parsed(&r.Parts.Window, "", parseWindow), "window", "`WHEN` also report this part of the run: steady, or from:to as 20s:110s, 20s: or :110s")
 	f.Var(argv.Parsed(&r.Parts.Slice, "", parseSlice), "slice", "`TIME` also report the run in parts of this length, as 10s")
-	f.BoolVar(&r.Parts.Extended, "extended", false, "also print failures by class, queueing, latency per token and the run in slices")
+	f.BoolVar(&r.Parts.Extended, "extended", false, "print everything: additional metrics, all reasons, failures by class, queueing, slices, and the blocks of several targets")
 	f.BoolVar(&r.NoProgress, "disable-tqdm", false, "show no progress")
 	f.Var(argv.Parsed(&g.Abort, "", parseAbort), "abort-on-failures", "`N|P%` stop after more than N failed requests, as 10, or P percent of at least 20, as 5% (default never)")
 	f.BoolVar(&r.Strict, "strict", false, "end with exit code 3 if the run is SUSPECT or OVERLOADED")

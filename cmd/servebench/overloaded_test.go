@@ -156,7 +156,7 @@ func TestRecordedRunIsNotOverloaded(t *testing.T) {
 		want string
 	}{
 		"keeps up":     {queued{rate: 20}, "\nVALID: "},
-		"and failures": {queued{rate: 40, failing: 5}, "\nSUSPECT: 80 of 400 requests failed: latencies are those of the others (limit 5.00 %) → read the errors\n         the backlog grew by 15 requests a second"},
+		"and failures": {queued{rate: 40, failing: 5}, "\nSUSPECT: 80 of 400 requests failed: the latencies leave these out (limit 5.00 %) → read the errors\n         the backlog grew by 15 requests a second"},
 		"ramp":         {queued{rate: 40, config: metrics.Config{RampUp: &metrics.RampUp{Strategy: "linear", Start: 1, End: 79}}}, "\nVALID: "},
 		"curve":        {queued{rate: 40, config: metrics.Config{RateCurve: "up-down:0,80,10"}}, "\nVALID: "},
 		"trace":        {queued{rate: 40, config: metrics.Config{SelfTimed: true}}, "\nVALID: "},

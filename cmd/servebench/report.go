@@ -89,7 +89,7 @@ the numbers goes to stderr.
 	f.StringVar(&r.page, "html", "", "`FILE` write one HTML page about all runs to this file; - is stdout")
 	f.StringVar(&r.title, "title", "", "`TEXT` title of the page (default the sweep's name, or what the runs have in common)")
 	f.StringVar(&r.folder, "svg", "", "`DIR` write pictures into this folder: page.svg, terminal.svg for a single run, and each chart")
-	f.BoolVar(&r.parts.Extended, "extended", false, "also print failures by class, queueing, latency per token and the run in slices")
+	f.BoolVar(&r.parts.Extended, "extended", false, "print everything: additional metrics, all reasons, failures by class, queueing, slices, and the blocks of several targets")
 	f.StringVar(&r.hgrmDir, "hgrm", "", "`DIR` write the percentiles of each latency into this folder, for HdrHistogram's plotter")
 	f.Func("write", "`FORMAT=FILE` also write a file in this format; may be repeated. FORMAT is csv (a row for each run), requests-csv or requests-parquet (a row for each request), smaller-is-better or bigger-is-better (JSON for github-action-benchmark). FILE - is standard output, which then has nothing else", r.writes.Add)
 	f.BoolVar(&r.strict, "strict", false, "end with exit code 3 if a run is SUSPECT or OVERLOADED")

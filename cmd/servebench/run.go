@@ -19,9 +19,11 @@ func newRunCommand() *cobra.Command {
 		Long: `Run one load test and print its result block, with the flags and in the words of
 "vllm bench serve". That program's output goes to stdout, all else to stderr.
 
-After the block comes what it leaves out, and a verdict on the numbers: VALID,
-SUSPECT with the reasons, or OVERLOADED if the server did not keep up with the
-request rate.
+After the block comes a verdict on the numbers: VALID, SUSPECT with its main
+reasons, or OVERLOADED if the server did not keep up with the request rate.
+--extended prints the other reasons and the additional metrics too.
+
+With several targets tables come first: what the targets did to each other.
 
 Ctrl-C stops sending, waits up to --drain-timeout for the requests in flight and
 reports what was done; a second Ctrl-C quits at once.

@@ -11,7 +11,7 @@ import (
 )
 
 // A Talk is a terminal, or another writer, for text and for lines of progress that are
-// rewritten. Text begins on a line of its own, and later progress goes on below it. Its
+// rewritten. Text begins on a new line, and later progress goes on below it. Its
 // methods are safe for concurrent use.
 type Talk struct {
 	w io.Writer

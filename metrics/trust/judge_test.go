@@ -120,11 +120,11 @@ var faults = []struct {
 	{"incomplete", 0, 1, func(s *metrics.Summary, v float64) {
 		s.Incomplete = []string{"run a was cut", "and more"}[:int(v)]
 	}, "run a was cut"},
-	{"failed", 10, 11, func(s *metrics.Summary, v float64) { s.Failed = int(v) }, "11 of 211 requests failed: latencies are those of the others"},
+	{"failed", 10, 11, func(s *metrics.Summary, v float64) { s.Failed = int(v) }, "11 of 211 requests failed: the latencies leave these out"},
 
 	{"cut short", 200, 201, func(s *metrics.Summary, v float64) {
 		s.Failed, s.Classes, s.Interrupted = int(v), map[metrics.Class]int{metrics.Cancelled: int(v)}, true
-	}, "201 of 401 requests were cut short: latencies are those of the quicker ones"},
+	}, "201 of 401 requests were cut short: the latencies are of the quicker requests"},
 	{"answer lengths", 2, 3, func(s *metrics.Summary, v float64) {
 		s.Truth.Lengths = metrics.Lengths{Of: 200, Short: 1, Missing: 8, Long: int(v) - 1, Extra: 3, Reasons: map[string]int{"stop": 1}}
 	}, "short answers: 1 of 200 ended before the tokens asked for though ignore_eos was sent, 8 tokens missing (finish reasons: stop 1); long answers: 2 of 200"},

@@ -31,7 +31,7 @@ func (j *judge) whole() (metrics.Check, bool) {
 func (j *judge) failed() (metrics.Check, bool) {
 	n, of := j.Failures(), j.Completed+j.Failures()
 	c := metrics.Check{Name: "failed", Figure: percent(n, of), Unit: "%", Limit: failedLimit, Remedy: "read the errors"}
-	c.Text = fmt.Sprintf("%d of %s failed: latencies are those of the others", n, metrics.Counted(of, "request"))
+	c.Text = fmt.Sprintf("%d of %s failed: the latencies leave these out", n, metrics.Counted(of, "request"))
 	return c, n > 0 && j.Completed > 0
 }
 
@@ -39,7 +39,7 @@ func (j *judge) cutShort() (metrics.Check, bool) {
 	n := j.Failed - j.Failures()
 	of := j.Completed + n
 	c := metrics.Check{Name: "cut short", Figure: percent(n, of), Unit: "%", Limit: cutLimit, Remedy: "let it run longer"}
-	c.Text = fmt.Sprintf("%d of %s were cut short: latencies are those of the quicker ones", n, metrics.Counted(of, "request"))
+	c.Text = fmt.Sprintf("%d of %s were cut short: the latencies are of the quicker requests", n, metrics.Counted(of, "request"))
 	return c, n > 0 && j.Completed > 0
 }
 
