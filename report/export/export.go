@@ -127,7 +127,7 @@ func (f *Files) write(to file, content func(io.Writer) error) error {
 	return nil
 }
 
-// Request takes a request of a run. It is used up when Request returns.
+// Request takes a request of a run. It keeps neither of its arguments.
 func (f *Files) Request(h *metrics.Header, r *metrics.Record) {
 	if len(f.tables) == 0 {
 		return
