@@ -13,8 +13,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"regexp"
-	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -142,22 +140,22 @@ func startPrometheus(t *testing.T, ctx context.Context, scraped string) promServ
 		t.Fatal(err)
 	}
 	config := strings.NewReplacer("127.0.0.1:9464", scraped, "[rules.yml]", "['"+rules+"']").Replace(string(text))
-	if !nativeHistograms(t) {
+	file := filepath.Join(t.TempDir(), "prometheus.yml")
+	said, err := checkConfig(t, file, config)
+	if strings.Contains(said, "scrape_native_histograms not found") { // before 3.8
 		config = strings.Replace(config, "scrape_native_histograms: true\n", "\n", 1)
+		said, err = checkConfig(t, file, config)
 	}
-	dir := t.TempDir()
-	file := filepath.Join(dir, "prometheus.yml")
-	if err := os.WriteFile(file, []byte(config), 0o600); err != nil {
-		t.Fatal(err)
+	if err != nil {
+		t.Fatalf("%v\n%s", err, said)
 	}
-	command(t, "promtool", "check", "config", file)
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}
 	p := promServer{l.Addr().String()}
 	l.Close()
-	cmd := exec.CommandContext(ctx, "prometheus", "--config.file", file, "--storage.tsdb.path", filepath.Join(dir, "data"), "--web.listen-address", p.address)
+	cmd := exec.CommandContext(ctx, "prometheus", "--config.file", file, "--storage.tsdb.path", filepath.Join(t.TempDir(), "data"), "--web.listen-address", p.address)
 	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) }
 	cmd.WaitDelay = 10 * time.Second
 	var talk strings.Builder
@@ -173,19 +171,14 @@ func startPrometheus(t *testing.T, ctx context.Context, scraped string) promServ
 	return p
 }
 
-var prometheusVersion = regexp.MustCompile(`version (\d+)\.(\d+)`)
-
-// nativeHistograms says whether Prometheus has the setting for them, as from 3.8 on.
-func nativeHistograms(t *testing.T) bool {
+// checkConfig writes a configuration of Prometheus and checks it.
+func checkConfig(t *testing.T, file, config string) (said string, err error) {
 	t.Helper()
-	said, err := exec.CommandContext(t.Context(), "prometheus", "--version").CombinedOutput()
-	version := prometheusVersion.FindSubmatch(said)
-	if err != nil || version == nil {
-		t.Fatalf("%v\n%s", err, said)
+	if err := os.WriteFile(file, []byte(config), 0o600); err != nil {
+		t.Fatal(err)
 	}
-	major, _ := strconv.Atoi(string(version[1]))
-	minor, _ := strconv.Atoi(string(version[2]))
-	return major > 3 || major == 3 && minor >= 8
+	out, err := exec.CommandContext(t.Context(), "promtool", "check", "config", file).CombinedOutput()
+	return string(out), err
 }
 
 // answers says whether an expression has a value other than NaN.
