@@ -20,15 +20,15 @@ import (
 
 const dashboard = "../../examples/dashboard/"
 
-// The alert rules of examples/dashboard are right, and fire when they are to.
+// The alert rules of examples/dashboard are right, and fire when they should.
 func TestLiveAlertsFire(t *testing.T) {
 	need(t, "promtool")
 	command(t, "promtool", "check", "rules", dashboard+"rules.yml")
 	command(t, "promtool", "test", "rules", "testdata/live/rules_test.yml")
 }
 
-// A Prometheus of the configuration in examples/dashboard has data for each panel of the
-// dashboard while a run goes on that has a warm-up, failures and two targets.
+// Prometheus, with the configuration in examples/dashboard, has data for each panel of the
+// dashboard during a run with a warm-up, failures and two targets.
 func TestLiveDashboardShowsARun(t *testing.T) {
 	need(t, "promtool")
 	need(t, "prometheus")

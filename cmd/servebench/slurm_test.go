@@ -36,8 +36,8 @@ func TestSlurm(t *testing.T) {
 	t.Run("killed shard", func(t *testing.T) { slurmKill(t, c, server) })
 }
 
-// slurmWorkload: the shards' lines of servebench dataset, taken in turn, are those of
-// the whole, byte for byte.
+// slurmWorkload: the lines that servebench dataset prints for the shards, taken in turn,
+// are the lines of the whole workload, byte for byte.
 func slurmWorkload(t *testing.T, c *cluster) {
 	prompts, err := os.ReadFile("../../testdata/golden/sharegpt_input.json")
 	if err != nil {
@@ -72,8 +72,8 @@ func slurmWorkload(t *testing.T, c *cluster) {
 	}
 }
 
-// slurmPipe: the records of shards that come through one pipe are those of the whole
-// workload, and their report is that of the records laid one after the other.
+// slurmPipe: shards that write into one pipe have the records of the whole workload, and
+// their report equals the report of the records one after the other.
 func slurmPipe(t *testing.T, c *cluster, server *notary) {
 	run := "servebench run --base-url " + server.URL + slurmLoad
 	c.must(t, "sh", "-c", fmt.Sprintf("srun -n 8 %s --start-at %d -o - 2>said | tee piped.jsonl | servebench report >block 2>truth",

@@ -28,7 +28,8 @@ const (
 // A cluster is a Kubernetes whose nodes are all on this machine.
 type cluster struct {
 	dir   string
-	image string // of servebench, as the nodes know it
+	image string      // of servebench, as the nodes know it
+	died  chan string // a daemon that ended before the test
 }
 
 // startCluster starts the control plane and as many nodes as eight pods need of which
@@ -38,14 +39,14 @@ func startCluster(t *testing.T) *cluster {
 	if why := missing(); why != "" {
 		t.Skip(why)
 	}
-	c := &cluster{dir: t.TempDir()}
+	c := &cluster{dir: t.TempDir(), died: make(chan string, 1)}
 	t.Setenv("KUBECONFIG", c.path("kubeconfig"))
 	c.control(t)
 	nodes := (shards + runtime.NumCPU() - 1) / runtime.NumCPU()
 	for i := range nodes {
 		c.node(t, i)
 	}
-	await(t, "ready nodes", func() bool {
+	c.await(t, "ready nodes", func() bool {
 		out, err := c.try("kubectl", "get", "nodes", "-o", `jsonpath={range .items[*]}{.spec.taints}{.status.conditions[?(@.type=="Ready")].status} {end}`)
 		return err == nil && strings.Count(out, "True") == nodes && !strings.Contains(out, "NoSchedule")
 	})
@@ -72,7 +73,7 @@ current-context: x
 		"--cert-dir="+c.path("certificates"), "--token-auth-file="+c.path("tokens.csv"), "--authorization-mode=AlwaysAllow",
 		"--service-account-issuer=https://servebench.invalid", "--service-account-key-file="+c.path("key.pem"), "--service-account-signing-key-file="+c.path("key.pem"),
 		"--service-cluster-ip-range=10.89.0.0/24", "--disable-admission-plugins=ServiceAccount", "--kubelet-preferred-address-types=InternalIP")
-	await(t, "the API server", func() bool { _, err := c.try("kubectl", "get", "--raw", "/readyz"); return err == nil })
+	c.await(t, "the API server", func() bool { _, err := c.try("kubectl", "get", "--raw", "/readyz"); return err == nil })
 	c.daemon(t, "kube-controller-manager", "--kubeconfig="+c.path("kubeconfig"), "--bind-address=127.0.0.1", "--leader-elect=false",
 		"--service-account-private-key-file="+c.path("key.pem"))
 	c.daemon(t, "kube-scheduler", "--kubeconfig="+c.path("kubeconfig"), "--bind-address=127.0.0.1", "--leader-elect=false")
@@ -123,7 +124,7 @@ makeIPTablesUtilChains: false
 evictionHard: {memory.available: 1Mi}
 `, host, 10250+i, socket, dir, controlGroup))
 	c.daemon(t, "containerd", "--config", dir+"/containerd.toml", "--log-level", "warn")
-	await(t, "containerd of "+name, func() bool { _, err := c.try("ctr", "--address", socket, "version"); return err == nil })
+	c.await(t, "containerd of "+name, func() bool { _, err := c.try("ctr", "--address", socket, "version"); return err == nil })
 	images := func(args ...string) string {
 		return c.must(t, slices.Concat([]string{"ctr", "--address", socket, "--namespace", "k8s.io", "images"}, args)...)
 	}
@@ -151,11 +152,19 @@ func (c *cluster) daemon(t *testing.T, args ...string) {
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
+	ended := make(chan error, 1)
+	go func() {
+		ended <- cmd.Wait()
+		select {
+		case c.died <- args[0]:
+		default:
+		}
+	}()
 	t.Cleanup(func() {
-		err := cmd.Process.Kill()
-		cmd.Wait()
+		cmd.Process.Kill()
+		err := <-ended
 		log.Close()
-		if err != nil || t.Failed() {
+		if t.Failed() {
 			t.Logf("%s: %v\n%s", strings.Join(args, " "), err, tail(log.Name()))
 		}
 	})
@@ -184,11 +193,16 @@ func privateKey(t *testing.T) string {
 	return string(pem.EncodeToMemory(&pem.Block{Type: "EC PRIVATE KEY", Bytes: der}))
 }
 
-// await waits until something is so.
-func await(t *testing.T, what string, so func() bool) {
+// await waits until something is so, as long as all daemons live.
+func (c *cluster) await(t *testing.T, what string, so func() bool) {
 	t.Helper()
-	for end := time.Now().Add(patience); !so(); time.Sleep(50 * time.Millisecond) {
-		if time.Now().After(end) {
+	end := time.After(patience)
+	for tick := time.Tick(50 * time.Millisecond); !so(); {
+		select {
+		case <-tick:
+		case name := <-c.died:
+			t.Fatalf("%s ended while the test waited for %s", name, what)
+		case <-end:
 			t.Fatalf("waited in vain for %s", what)
 		}
 	}

@@ -1,6 +1,6 @@
 // Package kubernetes runs the Job that servebench prints on a real Kubernetes.
 //
-// The test process starts itself anew in namespaces for processes, mounts and
+// The test process starts itself again in new namespaces for processes, mounts and
 // network. There it is process 1, and starts etcd, the control plane, and for each
 // node a kubelet and a containerd. All that they start, mount and listen on ends
 // with process 1; only control groups remain, and the outer process removes those.
@@ -21,7 +21,7 @@ import (
 	"testing"
 )
 
-// archive is of the image that the pods run, as make release makes it.
+// archive is the file of the image that the pods run. make release builds such a file.
 var archive = flag.String("archive", "", "`FILE` of servebench's image")
 
 // host is the address of the machine in the network of the pods.
@@ -70,7 +70,7 @@ func missing() string {
 	return ""
 }
 
-// enclose runs this program again in namespaces of its own, and gives its exit code.
+// enclose runs this program again in new namespaces, and returns its exit code.
 func enclose() int {
 	dir, err := os.MkdirTemp("", "servebench-kubernetes-")
 	if err != nil {
@@ -95,8 +95,8 @@ func enclose() int {
 	return 1
 }
 
-// furnish gives the namespaces what the daemons need: an own /proc, /run and /var, of
-// which the machine sees nothing, and a bridge for the pods.
+// furnish prepares the namespaces for the daemons. They get a separate /proc, /run and
+// /var, which the machine does not see, and a bridge for the pods.
 func furnish() error {
 	upper, work := filepath.Join(os.TempDir(), "var"), filepath.Join(os.TempDir(), "work")
 	if err := errors.Join(os.Mkdir(upper, 0o755), os.Mkdir(work, 0o755)); err != nil {

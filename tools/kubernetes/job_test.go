@@ -25,7 +25,7 @@ const (
 func TestJob(t *testing.T) {
 	c := startCluster(t)
 	c.daemon(t, "servebench", "sim", "--host", host, "--port", "8000", "--step-base", "1ms", "--ready-file", c.path("ready"))
-	await(t, "the simulator", func() bool { _, err := os.Stat(c.path("ready")); return err == nil })
+	c.await(t, "the simulator", func() bool { _, err := os.Stat(c.path("ready")); return err == nil })
 	c.sh(t, "servebench run"+load+" --request-rate 50 -o whole.jsonl")
 	whole := c.counts(t, "whole.jsonl")
 	if whole.Completed != 103 || whole.Failed != 0 || whole.Input == 0 || whole.Output == 0 {
@@ -147,7 +147,7 @@ func (j *job) logs(t *testing.T) {
 // begun waits until shards have sent requests.
 func (j *job) begun(t *testing.T) {
 	t.Helper()
-	await(t, "answers for "+j.name, func() bool { return answered(t) >= j.had+shards })
+	j.await(t, "answers for "+j.name, func() bool { return answered(t) >= j.had+shards })
 }
 
 // suspect checks that a strict report of the Job is SUSPECT and says why.
@@ -204,7 +204,7 @@ func (n *counts) add(other counts) {
 	n.Output += other.Output
 }
 
-// counts are those of the report of files.
+// counts returns what the report of files counts.
 func (c *cluster) counts(t *testing.T, files string) (n counts) {
 	t.Helper()
 	if err := json.Unmarshal([]byte(c.sh(t, "servebench report --format json "+files)), &n); err != nil {

@@ -92,7 +92,7 @@ func TestJobsDecodeStrictly(t *testing.T) {
 				container.Args[i] = strings.ReplaceAll(word, "$$", "$") // as the kubelet reads it
 			}
 			if n := len(container.Args) - len(c.run); n < 1 || !cmp.Equal(container.Args[n:], c.run) || container.Args[0] != "run" {
-				t.Errorf("the run is %q, want that of %q", container.Args, c.run)
+				t.Errorf("the run is %q, want the run of %q", container.Args, c.run)
 			}
 			env := append([]corev1.EnvVar{{Name: "SERVEBENCH_SHARDS", Value: fmt.Sprint(c.shards)}}, c.env...)
 			if diff := cmp.Diff(env, container.Env); diff != "" {
