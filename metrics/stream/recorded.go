@@ -128,13 +128,13 @@ func (r *Recorded) tell(file string, runs []*metrics.Summary) error {
 			r.Ask.Each(h, rec)
 		}
 	}
-	_, _, err := Source{file}.Read(nil, ask)
+	_, _, err := Source{file}.read(nil, ask)
 	return err
 }
 
 // runs are all runs of a source.
 func (r *Recorded) runs(from Source) ([]*metrics.Summary, error) {
-	name, sums, err := from.Read(r.Stdin, r.Ask)
+	name, sums, err := from.read(r.Stdin, r.Ask)
 	for i, s := range sums {
 		for _, w := range s.Warnings {
 			if len(sums) > 1 {

@@ -51,9 +51,9 @@ func (s Source) String() string {
 	return fmt.Sprintf("%s and %s", s[0], metrics.Counted(len(s)-1, "more file"))
 }
 
-// Read sums up the runs of the source, or of stdin for the name "-". It also returns the name of
+// read sums up the runs of the source, or of stdin for the name "-". It also returns the name of
 // what it read. An error begins with that name.
-func (s Source) Read(stdin io.Reader, ask metrics.Ask) (name string, sums []*metrics.Summary, err error) {
+func (s Source) read(stdin io.Reader, ask metrics.Ask) (name string, sums []*metrics.Summary, err error) {
 	name, in := s.String(), newFile("<stdin>", stdin)
 	if name == "-" {
 		name = "standard input"
