@@ -24,6 +24,9 @@ func readFile[T any](path string, rows func(io.Reader) ([]T, error)) ([]T, error
 		return nil, err
 	}
 	defer f.Close()
+	if info, err := f.Stat(); err == nil && info.IsDir() {
+		return nil, fmt.Errorf("%s: it is a folder: give the file itself", path)
+	}
 	list, err := rows(f)
 	if err == nil && len(list) == 0 {
 		err = fmt.Errorf("%s: the file is empty", path)

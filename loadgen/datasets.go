@@ -22,6 +22,23 @@ func takesAll(dataset string) bool {
 	return slices.Contains([]string{"custom", "spec_bench", "speed_bench", "file"}, dataset)
 }
 
+// bytesPerPrompt is what a dataset from a file keeps for each prompt to send: its position
+// in the file. Random tokens are made as they are sent, and keep nothing.
+const bytesPerPrompt = 8
+
+// checkMemory refuses more prompts than there is memory for, so that the system need not
+// kill what is being prepared.
+func (p *Plan) checkMemory(free int64, known bool) error {
+	w := &p.Workload
+	need := int64(w.NumPrompts) * bytesPerPrompt
+	if !known || w.Source != nil || w.NoOversample || makesIDs(w.Dataset) || need <= free {
+		return nil
+	}
+	const gib = 1 << 30
+	return fmt.Errorf("argument --num-prompts: %d: the %s dataset keeps %d bytes for each prompt, %.1f GiB in all, and %.1f GiB are free: "+
+		"lower it, or take --dataset-name random, which keeps nothing", w.NumPrompts, w.Dataset, bytesPerPrompt, float64(need)/gib, float64(free)/gib)
+}
+
 // An opener opens the dataset that the plan describes.
 type opener interface {
 	Open() (dataset.Source, int, error)

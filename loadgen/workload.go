@@ -10,6 +10,7 @@ import (
 	"github.com/servebench/servebench/dataset"
 	"github.com/servebench/servebench/dataset/nprand"
 	"github.com/servebench/servebench/dataset/tokenizer"
+	"github.com/servebench/servebench/loadgen/host"
 	"github.com/servebench/servebench/loadgen/openai"
 )
 
@@ -27,6 +28,9 @@ type workload struct {
 // openWorkload opens the workload of p.
 func openWorkload(ctx context.Context, p *Plan, from tokenizerSource) (*workload, error) {
 	w := new(workload)
+	if err := p.checkMemory(host.FreeMemory()); err != nil {
+		return nil, err
+	}
 	if err := w.openTokenizer(ctx, p, from); err != nil {
 		return nil, err
 	}

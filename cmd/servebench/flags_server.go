@@ -81,7 +81,7 @@ func (g *serverFlags) resolve(f *argv.Flags) error {
 			if name, _, ok := strings.Cut(h, ":"); ok {
 				which = pyjson.Quote(name)
 			}
-			return fmt.Errorf("argument --header: Invalid header format. Please use KEY=VALUE format. (%s has no =)", which)
+			return fmt.Errorf("argument --header: Invalid header format. Please use KEY=VALUE format. (%s has no =: write it as --header Authorization='Bearer KEY')", which)
 		}
 	}
 	if s.Insecure {

@@ -61,7 +61,8 @@ func Open(name string) (Tokenizer, error) {
 	if os.IsNotExist(err) {
 		folder, missing := cached(name)
 		if missing != nil {
-			return nil, fmt.Errorf("tokenizer %q: there is no file %s, the name is not stub-N, and the Hugging Face cache has %w", name, name, missing)
+			return nil, fmt.Errorf("tokenizer %q: there is no file %s, the name is not stub-N, and the Hugging Face cache has %w: "+
+				"give the folder of the model, a name that the cache has, or stub-32000 for made-up words", name, name, missing)
 		}
 		path = folder
 	} else if err != nil {

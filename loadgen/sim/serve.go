@@ -2,11 +2,14 @@ package sim
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"io"
 	"net"
 	"net/http"
 	"os"
 	"strconv"
+	"syscall"
 )
 
 // A Site is where servers listen.
@@ -102,6 +105,9 @@ func (at *Site) listen(i int) (l net.Listener, url string, err error) {
 		return l, "http://localhost", err
 	}
 	l, err = net.Listen("tcp", net.JoinHostPort(at.Host, strconv.Itoa(at.Ports[i])))
+	if errors.Is(err, syscall.EADDRINUSE) {
+		err = fmt.Errorf("%w: --port 0 takes a free port", err)
+	}
 	if err != nil {
 		return nil, "", err
 	}

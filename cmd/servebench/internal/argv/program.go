@@ -113,11 +113,11 @@ func (p *Program) has(word string) bool {
 func (p *Program) strayFlag(word string) error {
 	name, _, _ := strings.Cut(Dashed("--"+strings.TrimLeft(word, "-")), "=")
 	name = strings.TrimPrefix(name, "--")
-	if cmd := child(p.Command, p.Usual); cmd != nil && cmd.Flags().Lookup(name) != nil {
-		return fmt.Errorf("a command comes first: did you mean %s --%s?", cmd.CommandPath(), name)
-	}
 	if near := nearest(name, []string{"help", "version"}); near != "" {
 		return fmt.Errorf("unknown flag %s: did you mean --%s?", word, near)
+	}
+	if cmd := child(p.Command, p.Usual); cmd != nil && cmd.Flags().Lookup(name) != nil {
+		return fmt.Errorf("a command comes first: did you mean %s --%s?", cmd.CommandPath(), name)
 	}
 	return fmt.Errorf("unknown flag %s: a command comes first: see %s --help", word, p.Name())
 }
