@@ -62,7 +62,7 @@ func TestBadInputIsRefusedByName(t *testing.T) {
 		"--host gpu1:9101 --port 8000":                                             "argument --host: 'gpu1:9101': --port 8000 says another port: give one of the two",
 		"--host me:pw@gpu1":                                                        "argument --host: 'me:xxxxx@gpu1': what follows the colon must be a port, from 1 to 65535",
 		"--port 0":                                                                 "argument --port: 0: it must be from 1 to 65535",
-		"--header foo":                                                             "argument --header: Invalid header format. Please use KEY=VALUE format. (a word has no =)",
+		"--header foo":                                                             "argument --header: Invalid header format. Please use KEY=VALUE format. (a word has no =: write it as --header Authorization='Bearer KEY')",
 		"--metadata foo":                                                           "argument --metadata: Invalid metadata format. Please use KEY=VALUE format.",
 		"--goodput itl:5":                                                          "argument --goodput: Invalid metric name found, itl: 5.0. The service level objective name should be one of ['ttft', 'tpot', 'e2el'].",
 		"--goodput ttft:-5":                                                        "argument --goodput: Invalid value found, ttft: -5.0. The service level objective value should be non-negative.",
