@@ -1,8 +1,8 @@
 // Package front selects what a reader of some runs sees first: what ran, whether to believe
 // it, one table and one chart.
 //
-// Of makes a Front, which is plain data. Package html puts it on a page's first screen, SVG
-// draws it as a picture, and Terminal draws the end of a run on a terminal.
+// Of makes a Front, which is plain data. Package html puts it on a page's first screen, and
+// Pictures draws it.
 package front
 
 import (
@@ -27,8 +27,8 @@ type Front struct {
 	Table    *Table      // of several runs; may be nil
 	Chart    *plot.Chart // may be nil
 
-	// Sides compares two sides, which are named Old and New; nil unless there are exactly two.
-	Sides    *compare.Comparison
+	// Versus compares New with Old; nil unless there are exactly two arms, labels or files.
+	Versus   *compare.Comparison
 	Old, New string
 }
 
@@ -49,9 +49,9 @@ func Of(runs []plot.Run, chapters []plot.Chapter, title string) *Front {
 // compare makes the table of several runs: of two sides, of interference between targets, or
 // of the conditions.
 func (f *Front) compare(runs []plot.Run) {
-	if f.Old, f.New, f.Sides = sides(runs); f.Sides != nil {
-		f.Verdicts = append(f.Verdicts, Verdict{string(f.Sides.Verdict), f.Sides.Reasons})
-		f.Table = changes(f.Sides, f.Old, f.New)
+	if f.Old, f.New, f.Versus = sides(runs); f.Versus != nil {
+		f.Verdicts = append(f.Verdicts, Verdict{string(f.Versus.Verdict), f.Versus.Reasons})
+		f.Table = changes(f.Versus, f.Old, f.New)
 		return
 	}
 	if f.Table = slowdowns(runs); f.Table == nil {
@@ -62,7 +62,7 @@ func (f *Front) compare(runs []plot.Run) {
 // between is the title for two sides or for targets; "" for other runs.
 func (f *Front) between() string {
 	switch {
-	case f.Sides != nil:
+	case f.Versus != nil:
 		return f.New + " against " + f.Old
 	case f.Table != nil && f.Table.Head[0] == "target":
 		var targets []string

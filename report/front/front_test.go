@@ -95,7 +95,7 @@ func TestTwoArmsAreATableWithTheirIntervals(t *testing.T) {
 	if got := fmt.Sprint(itl.Cells[1:5]); got != "[10.00 0.00 −100.0 % −100.0 … −100.0 %]" || !itl.More {
 		t.Errorf("%s, %+v", got, itl)
 	}
-	all := texts(t, f.SVG)
+	all := texts(t, f.svg)
 	for _, want := range []string{"with against without", "REGRESSED", "Median TTFT, ms", "+25.0 %", "50.50"} {
 		if !slices.Contains(all, want) {
 			t.Errorf("the picture lacks %q: %q", want, all)
@@ -182,7 +182,7 @@ func TestTerminalHasTheBlockAndTheVerdictInColour(t *testing.T) {
 	s := arm("a <b>", 1, 40*time.Millisecond, 10*time.Millisecond)[0].Summary
 	s.Trust = &metrics.Trust{Verdict: metrics.Suspect, Checks: []metrics.Check{{Name: "lag", Text: "lag p99 9 ms > 5", Remedy: "use fewer"}}}
 	var b bytes.Buffer
-	if err := Terminal(&b, s, vllm.Version{}); err != nil {
+	if err := terminal(&b, s, vllm.Version{}); err != nil {
 		t.Fatal(err)
 	}
 	for _, want := range []string{`<tspan fill="#ff8a80" font-weight="700">SUSPECT:</tspan> lag p99 9 ms &gt; 5<tspan font-weight="700"> → use fewer</tspan></text>`, `Successful requests:                     40`} {
@@ -190,5 +190,5 @@ func TestTerminalHasTheBlockAndTheVerdictInColour(t *testing.T) {
 			t.Errorf("no %s in\n%s", want, b.String())
 		}
 	}
-	texts(t, func(w io.Writer) error { return Terminal(w, s, vllm.Version{}) })
+	texts(t, func(w io.Writer) error { return terminal(w, s, vllm.Version{}) })
 }

@@ -15,10 +15,10 @@ func Pictures(runs []plot.Run, v vllm.Version, title string) iter.Seq2[string, f
 	return func(yield func(string, func(io.Writer) error) bool) {
 		plot.Label(runs)
 		chapters := plot.Chapters(runs)
-		if !yield("page.svg", Of(runs, chapters, title).SVG) {
+		if !yield("page.svg", Of(runs, chapters, title).svg) {
 			return
 		}
-		if len(runs) == 1 && !yield("terminal.svg", func(w io.Writer) error { return Terminal(w, runs[0].Summary, v) }) {
+		if len(runs) == 1 && !yield("terminal.svg", func(w io.Writer) error { return terminal(w, runs[0].Summary, v) }) {
 			return
 		}
 		for _, chapter := range chapters {

@@ -45,9 +45,9 @@ type picture struct {
 	y float64
 }
 
-// SVG draws the first screen as a picture, for a README or a pull request. Its background
+// svg draws the first screen as a picture, for a README or a pull request. Its background
 // follows the reader's light or dark theme.
-func (f *Front) SVG(w io.Writer) error {
+func (f *Front) svg(w io.Writer) error {
 	p := &picture{y: edge + 18}
 	p.text(edge, p.y, `class="ink" font-size="24" font-weight="600"`, short(f.Title, 68))
 	p.y += 26

@@ -28,9 +28,9 @@ var inks = map[screen.Tone]string{
 	screen.Strong: `font-weight="700"`, screen.Faint: `fill="#9aa5b1"`,
 }
 
-// Terminal draws what a terminal shows at the end of a run: the block and the verdict. The
+// terminal draws what a terminal shows at the end of a run: the block and the verdict. The
 // background is dark for all readers.
-func Terminal(w io.Writer, s *metrics.Summary, v vllm.Version) error {
+func terminal(w io.Writer, s *metrics.Summary, v vllm.Version) error {
 	var block strings.Builder
 	if err := vllm.Block(&block, s, v); err != nil {
 		return err

@@ -23,7 +23,7 @@ import (
 //go:embed page.html page.css page.js uplot
 var files embed.FS
 
-var pageTemplate = template.Must(template.New("page.html").Funcs(template.FuncMap{"percent": percent}).ParseFS(files, "page.html"))
+var pageTemplate = template.Must(template.New("page.html").Funcs(template.FuncMap{"percent": percent, "short": front.Verdict.Short}).ParseFS(files, "page.html"))
 
 // A Run is a run on the page, with the release of vLLM whose block it shows.
 type Run struct {
@@ -84,7 +84,7 @@ func (p *page) front(f *front.Front) {
 	if f.Table != nil {
 		p.Table = shown(f.Table, false)
 	}
-	if f.Sides != nil {
+	if f.Versus != nil {
 		p.Versus = newVersus(f)
 	}
 }

@@ -66,7 +66,7 @@
     return power * ([1, 2, 5].find((d) => d * power >= v * (1 - 1e-9)) ?? 10);
   };
 
-  // The marks of a log axis: those of its decades, or at even distances where these are too few.
+  // The marks of a log axis: the decades, or even distances if the decades are too few.
   const logSplits = (min, max, room) => {
     const digits = 3 * Math.log10(max / min) > room ? [1] : [1, 2, 5];
     const all = [];

@@ -172,7 +172,7 @@ func TestPageOfMillionsOfTokensIsSmall(t *testing.T) {
 			shown = c.Note
 		}
 	}
-	if want := "1500 of 1999800 values, those that keep the shape (LTTB, Steinarsson 2013)."; shown != want {
+	if want := "1500 of 1999800 values, selected to keep the shape (LTTB, Steinarsson 2013)."; shown != want {
 		t.Errorf("note %q, want %q", shown, want)
 	}
 }

@@ -98,9 +98,9 @@ type versus struct {
 }
 
 func newVersus(f *front.Front) *versus {
-	v := &versus{Old: f.Old, New: f.New, Table: shown(f.Table, true), Reasons: f.Sides.Reasons, Notes: f.Sides.Notes}
-	for i := range f.Sides.Points {
-		v.Notes = append(v.Notes, remarks(&f.Sides.Points[i])...)
+	v := &versus{Old: f.Old, New: f.New, Table: shown(f.Table, true), Reasons: f.Versus.Reasons, Notes: f.Versus.Notes}
+	for i := range f.Versus.Points {
+		v.Notes = append(v.Notes, remarks(&f.Versus.Points[i])...)
 	}
 	return v
 }

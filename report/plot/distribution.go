@@ -75,10 +75,10 @@ func rising(name string, color, n int, percentile func(p float64) float64) Serie
 func rest(n int) string {
 	const few = metrics.MinBeyond
 	if n <= few {
-		return fmt.Sprintf("There are only %d values.", n)
+		return fmt.Sprintf("There are only %d samples.", n)
 	}
 	digits := max(0, int(math.Ceil(math.Log10(float64(n))))-2)
-	return fmt.Sprintf("Beyond P%.*f there are fewer than %d values.", digits, 100*(1-few/float64(n)), few)
+	return fmt.Sprintf("Fewer than %d samples lie beyond P%.*f.", few, digits, 100*(1-few/float64(n)))
 }
 
 // percents are the percentiles at which a curve of n values has points: each percent,

@@ -96,7 +96,7 @@ func TestCurvesHoldThePercentiles(t *testing.T) {
 	if got := curve.X.Max; math.Abs(got-3) > 1e-9 {
 		t.Errorf("the curve of 1000 values goes to %g decades, want 3", got)
 	}
-	if want := "Beyond P99.0 there are fewer than 10 values. SLO 9000 ms lies beyond the chart."; curve.Note != want {
+	if want := "Fewer than 10 samples lie beyond P99.0. SLO 9000 ms lies beyond the chart."; curve.Note != want {
 		t.Errorf("note %q, want %q", curve.Note, want)
 	}
 	if want := []Limit{{"SLO 500 ms", 500, true}}; !slices.Equal(ecdf.Limits, want) {
@@ -114,7 +114,7 @@ func TestCurvesOfFewValues(t *testing.T) {
 			t.Errorf("of %d values: %v", n, ps)
 		}
 	}
-	if got := rest(7); got != "There are only 7 values." {
+	if got := rest(7); got != "There are only 7 samples." {
 		t.Error(got)
 	}
 }
@@ -158,7 +158,7 @@ func TestTimelineOfManyRequestsShowsSome(t *testing.T) {
 	if c.Y.Max != 1002 || c.X.Max < 100 {
 		t.Errorf("axes end at %g and %g s", c.Y.Max, c.X.Max)
 	}
-	if want := "Prefill is from sending a request to its first token: the server's own queue is inside. Of 1001 requests one in 4 is shown."; c.Note != want {
+	if want := "Prefill lasts from sending a request to its first token, so it includes the server's queue. The chart shows one in 4 of 1001 requests."; c.Note != want {
 		t.Errorf("note %q", c.Note)
 	}
 }

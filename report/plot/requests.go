@@ -63,7 +63,7 @@ func (r *Run) measured() (records []*metrics.Record) {
 // timeline has a row for each request, in the order in which they were due.
 func timeline(records []*metrics.Record) Chart {
 	c := Chart{Name: "timeline", Title: "Requests over time",
-		Note: "Prefill is from sending a request to its first token: the server's own queue is inside.",
+		Note: "Prefill lasts from sending a request to its first token, so it includes the server's queue.",
 		X:    Axis{Title: "Time since the start (s)"}, Y: Axis{Title: "Request, in order of due time", Down: true}}
 	every := (len(records)-1)/mostRows + 1
 	bars := func(name string, color int) Series {
@@ -72,7 +72,7 @@ func timeline(records []*metrics.Record) Chart {
 	queue, wait := bars("queue (client)", queueColor), bars("prefill", waitColor)
 	decode, failed := bars("decode", decodeColor), bars("failed", failedColor)
 	if every > 1 {
-		c.Note += fmt.Sprintf(" Of %d requests one in %d is shown.", len(records), every)
+		c.Note += fmt.Sprintf(" The chart shows one in %d of %d requests.", every, len(records))
 	}
 	for i := 0; i < len(records); i += every {
 		r, row := records[i], float64(i+1)
@@ -142,7 +142,7 @@ func scatter(metric, axis string, all []moment, marks []float64) Chart {
 	span.add(y...)
 	s := Series{Name: strings.ToUpper(metric), Style: Dots}
 	if s.X, s.Y = thin(x, y, mostPoints); len(s.X) < len(x) {
-		c.Note = fmt.Sprintf("%d of %d values, those that keep the shape (LTTB, Steinarsson 2013).", len(s.X), len(x))
+		c.Note = fmt.Sprintf("%d of %d values, selected to keep the shape (LTTB, Steinarsson 2013).", len(s.X), len(x))
 	}
 	c.Series = []Series{s}
 	for _, ms := range marks {

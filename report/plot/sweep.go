@@ -127,7 +127,7 @@ func against(all []Condition, latency number, load string) Chart {
 	paths := paths(all, load, func(c *Condition) (x, y float64) { return c.Middle(outputThroughput.of), c.Middle(latency.of) })
 	c.draw(paths)
 	if front := pareto(paths); len(front.X) > 1 && !targets(all[0].Runs) {
-		c.Note = strings.TrimSpace(c.Note + " The front joins those that no other betters in both.")
+		c.Note = strings.TrimSpace(c.Note + " No other run is better in both than a run on the front.")
 		c.Series = append(c.Series, front)
 	}
 	return c
