@@ -76,36 +76,36 @@ func distinctions(runs []*Run) []string {
 	return append([]string{arm, target}, names...)
 }
 
-// A MixedError says that the runs of one side have several arms, targets or loads. One number
-// cannot represent all of them.
-type MixedError struct {
-	Sides  []MixedSide
-	Choice []Condition // an example of what to choose
+// A mixedError says that the runs of one side are of several arms, targets or loads. One
+// number cannot stand for all of them.
+type mixedError struct {
+	parts  []mixedPart
+	choice []Condition // an example of what to choose
 }
 
-// A MixedSide is one side of a MixedError.
-type MixedSide struct {
-	Name   string // of the side, such as old
-	Values []Values
+// A mixedPart is how the runs of one side differ.
+type mixedPart struct {
+	name string // of the side, such as old
+	by   []spread
 }
 
-// Values are the values of a property in which the runs of a side differ.
-type Values struct {
-	Property string
-	Values   []string
+// A spread is a property in which runs differ, with its values.
+type spread struct {
+	property string
+	values   []string
 }
 
 // Error has a line for each property, and how to choose among its values.
-func (e *MixedError) Error() string {
+func (e *mixedError) Error() string {
 	var text strings.Builder
-	for _, side := range e.Sides {
-		fmt.Fprintf(&text, "the %s runs are not alike, so no number can stand for all of them:\n", side.Name)
-		for _, v := range side.Values {
-			fmt.Fprintf(&text, "  %s: %s\n", v.Property, strings.Join(v.Values, ", "))
+	for _, side := range e.parts {
+		fmt.Fprintf(&text, "the %s runs are not alike, so no number can stand for all of them:\n", side.name)
+		for _, v := range side.by {
+			fmt.Fprintf(&text, "  %s: %s\n", v.property, strings.Join(v.values, ", "))
 		}
 	}
 	text.WriteString("choose, for example:")
-	for _, c := range e.Choice {
+	for _, c := range e.choice {
 		fmt.Fprintf(&text, " %s", c.flag())
 	}
 	return text.String()
@@ -123,39 +123,40 @@ func (c Condition) flag() string {
 	return text
 }
 
-// Unmixed is nil if Compare can compare the two sides load by load, and else a *MixedError. The
-// sides may differ in the properties that despite names.
+// Unmixed is nil if Compare can compare the two sides load by load. The error else lists
+// the properties in which the runs of a side differ, and says how to choose. The sides may
+// differ in the properties that despite names.
 func Unmixed(old, new []*Run, despite []string) error {
-	e := &MixedError{}
+	e := &mixedError{}
 	for {
 		sides := mixed(old, new, despite)
 		if sides == nil {
 			break
 		}
-		if e.Sides == nil {
-			e.Sides = sides
+		if e.parts == nil {
+			e.parts = sides
 		}
 		// The choice goes on until nothing is mixed any more.
-		v := sides[0].Values[0]
-		c := Condition{v.Property, v.Values[0]}
-		for _, value := range v.Values {
-			if slices.Contains(propertyOf(old, v.Property), value) && slices.Contains(propertyOf(new, v.Property), value) {
+		v := sides[0].by[0]
+		c := Condition{v.property, v.values[0]}
+		for _, value := range v.values {
+			if slices.Contains(propertyOf(old, v.property), value) && slices.Contains(propertyOf(new, v.property), value) {
 				c.Value = value
 				break
 			}
 		}
-		e.Choice = append(e.Choice, c)
+		e.choice = append(e.choice, c)
 		unmet := func(r *Run) bool { return !c.met(r) }
 		old, new = slices.DeleteFunc(slices.Clone(old), unmet), slices.DeleteFunc(slices.Clone(new), unmet)
 	}
-	if e.Sides == nil {
+	if e.parts == nil {
 		return nil
 	}
 	return e
 }
 
 // mixed are the sides whose runs differ within a point.
-func mixed(old, new []*Run, despite []string) (sides []MixedSide) {
+func mixed(old, new []*Run, despite []string) (sides []mixedPart) {
 	points := split(old, new)
 	for _, side := range []struct {
 		name string
@@ -163,7 +164,7 @@ func mixed(old, new []*Run, despite []string) (sides []MixedSide) {
 	}{
 		{"old", func(p *Point) []*Run { return p.Old }}, {"new", func(p *Point) []*Run { return p.New }},
 	} {
-		found := MixedSide{Name: side.name}
+		part := mixedPart{name: side.name}
 		for _, name := range distinctions(slices.Concat(old, new)) {
 			var values []string
 			for i := range points {
@@ -173,11 +174,11 @@ func mixed(old, new []*Run, despite []string) (sides []MixedSide) {
 			}
 			if values != nil && !slices.Contains(despite, name) {
 				slices.SortFunc(values, byNumber)
-				found.Values = append(found.Values, Values{name, slices.Compact(values)})
+				part.by = append(part.by, spread{name, slices.Compact(values)})
 			}
 		}
-		if found.Values != nil {
-			sides = append(sides, found)
+		if part.by != nil {
+			sides = append(sides, part)
 		}
 	}
 	return sides

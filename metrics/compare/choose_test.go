@@ -103,8 +103,8 @@ func TestMixedSidesAreNotCompared(t *testing.T) {
 			t.Errorf("%s: %q, want %q", name, said, test.want)
 			continue
 		}
-		if mixed, ok := err.(*MixedError); ok {
-			old, new, err := Choose(test.old, test.new, mixed.Choice)
+		if mixed, ok := err.(*mixedError); ok {
+			old, new, err := Choose(test.old, test.new, mixed.choice)
 			if err != nil || Unmixed(old, new, nil) != nil {
 				t.Errorf("%s: %v after the choice, %v", name, Unmixed(old, new, nil), err)
 			}

@@ -27,8 +27,8 @@ func (j *judge) judge(old, new []*Run) {
 		j.doubt(nil, "run %s is there twice: give each run once", id)
 	}
 	for _, side := range mixed(old, new, j.gate.Despite) {
-		for _, v := range side.Values {
-			j.doubt(nil, "the %s runs are not alike: %s is %s", side.Name, v.Property, strings.Join(v.Values, ", "))
+		for _, v := range side.by {
+			j.doubt(nil, "the %s runs are not alike: %s is %s", side.name, v.property, strings.Join(v.values, ", "))
 		}
 	}
 	for i := range j.Points {
