@@ -211,7 +211,7 @@ func (g *datasetFlags) resolveTimes() error {
 		return nil
 	}
 	if *g.selfTimed && !w.SelfTimed {
-		return fmt.Errorf("argument --self-timed: the %s dataset has no times of its own", w.Dataset)
+		return fmt.Errorf("argument --self-timed: the %s dataset has no times", w.Dataset)
 	}
 	w.SelfTimed = *g.selfTimed
 	return nil

@@ -28,7 +28,7 @@ type section struct {
 	group
 }
 
-// A group defines flags that set the options, or fields of its own.
+// A group defines flags that set the options, or its own fields.
 type group interface{ define(*argv.Flags) }
 
 // A resolver is a group whose flags must be checked together after they are set.
@@ -133,13 +133,13 @@ func (f *form) resolveShape() error {
 	unbounded := atOnce && t.MaxConcurrency == nil
 	switch {
 	case t.Curve != nil && f.Workload.SelfTimed:
-		return fmt.Errorf("argument --rate-curve: the %s dataset has times of its own: give --no-self-timed, too", f.Workload.Dataset)
+		return fmt.Errorf("argument --rate-curve: the %s dataset has its own times: also give --no-self-timed", f.Workload.Dataset)
 	case t.Curve != nil && t.Curve.End() == 0 && t.Duration == 0 && !t.Counted:
-		return errors.New("argument --rate-curve: a sine has no end: give --duration or --num-prompts, too")
+		return errors.New("argument --rate-curve: a sine has no end: also give --duration or --num-prompts")
 	case t.Duration > 0 && unbounded && !t.Counted:
-		return errors.New("argument --duration: at an infinite rate it bounds nothing: give --request-rate, --max-concurrency or --num-prompts, too")
+		return errors.New("argument --duration: at an infinite rate it bounds nothing: also give --request-rate, --max-concurrency or --num-prompts")
 	case t.WarmUp > 0 && f.Workload.SelfTimed:
-		return fmt.Errorf("argument --warmup-duration: the %s dataset has times of its own, and none before they begin: give --no-self-timed, too", f.Workload.Dataset)
+		return fmt.Errorf("argument --warmup-duration: the %s dataset has its own times, and none before them: also give --no-self-timed", f.Workload.Dataset)
 	case t.WarmUp > 0 && unbounded:
 		return errors.New("argument --warmup-duration: at an infinite rate there would be no end of requests: give --request-rate or --max-concurrency, too")
 	case !f.Timed():

@@ -68,7 +68,7 @@ func (g *experimentFlags) readTargets(f *argv.Flags) error {
 		g.Server.Secrets.Join(o.Server.Secrets)
 	}
 	if g.Targets != nil && g.Watch.URLs != nil {
-		return errors.New("argument --server-metrics: each target has replicas of its own: name them in --target, as a=URL,server-metrics=http://10.0.0.1:8000,http://10.0.0.2:8000")
+		return errors.New("argument --server-metrics: each target has different replicas: name them in --target, as a=URL,server-metrics=http://10.0.0.1:8000,http://10.0.0.2:8000")
 	}
 	if g.Targets != nil && (f.Changed("base-url") || g.Server.Socket != "") {
 		return errors.New("argument --target: each has its own URL, so leave --base-url and --unix-socket away")

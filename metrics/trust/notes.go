@@ -19,9 +19,9 @@ func (j *judge) notes() []string {
 	n.add(shards > 1 && limit > 0, "--max-concurrency %d was split over %d shards: each has its own queue, "+
 		"so the order in which waiting requests get their slots is approximately first in, first out", limit, shards)
 	n.kept(j.failed())
-	n.add(j.Resent.Requests > 0, "%s sent again after failures, %s in all: their latencies have what failed and the waits inside",
+	n.add(j.Resent.Requests > 0, "%s sent again after failures, %s in all: their latencies include the failed attempts and the waits",
 		metrics.Counted(j.Resent.Requests, "request"), metrics.Counted(j.Resent.Times, "time"))
-	n.add(j.Resent.Reconnects > 0, "%s sent anew over a new connection: the used one died before any byte of the answer; latencies count from the first sending",
+	n.add(j.Resent.Reconnects > 0, "%s sent again over a new connection: the used one died before any byte of the answer; latencies count from the first sending",
 		metrics.Counted(j.Resent.Reconnects, "request"))
 	n.kept(j.answers())
 	n.text(j.noteCounts())
@@ -58,11 +58,11 @@ func (j *judge) noteConnections(n *notes) {
 	n.text(j.noteVouched())
 	n.add(j.seen.Proxy != "", "requests went through the proxy %s: stamps and connections are to it", j.seen.Proxy)
 	n.add(j.seen.Unverified, "nobody verified the server's TLS certificate (--insecure): what answered may be anybody")
-	n.add(j.seen.Closed > 0, "the server closed the connection after %s: the next request connects anew",
+	n.add(j.seen.Closed > 0, "the server closed the connection after %s: the next request opens a new connection",
 		metrics.Counted(int(j.seen.Closed), "answer"))
-	n.add(j.seen.Dropped > 0, "the server closes connections right after its answers without announcing it: %s not used again, so the next requests connected anew",
+	n.add(j.seen.Dropped > 0, "the server closes connections right after its answers without announcing it: %s not used again, so the next requests opened new connections",
 		metrics.Counted(int(j.seen.Dropped), "connection"))
-	n.add(j.seen.Packed > 0, "%s came compressed: the compressor kept each event back until it wrote out its block, and that wait is in the latencies",
+	n.add(j.seen.Packed > 0, "%s came compressed: the compressor held each event back until its block was complete, and latencies include that wait",
 		metrics.Counted(int(j.seen.Packed), "answer"))
 	n.add(j.seen.Protocol == "HTTP/1.0", "the server answers in HTTP/1.0: an answer ends where its connection does")
 }
@@ -70,12 +70,12 @@ func (j *judge) noteConnections(n *notes) {
 // noteServer notes whether the server kept up, and how far its counters can be used.
 func (j *judge) noteServer(n *notes) {
 	b := j.Truth.Backlog
-	n.add(b.Late > 0, "requests of the second half took %s from when they were due, those of the first %s: "+
-		"the run is too short beside its answers to tell whether the server keeps up", showMS(metrics.Milliseconds(b.Late)), showMS(metrics.Milliseconds(b.Early)))
-	n.add(j.WhyMixed() != "", "the server's /metrics is not that of one process under this load alone: %s. Nothing that it says is used. "+
+	n.add(b.Late > 0, "from when they were due, requests of the second half took %s, requests of the first %s: "+
+		"the run is too short for its answers to show whether the server keeps up", showMS(metrics.Milliseconds(b.Late)), showMS(metrics.Milliseconds(b.Early)))
+	n.add(j.WhyMixed() != "", "the server's /metrics are not from one process under only this load: %s. They are ignored. "+
 		"Behind a load balancer or router, name each replica: --server-metrics http://REPLICA1:8000,http://REPLICA2:8000", j.WhyMixed())
 	hits, of := j.PrefixCache()
-	n.add(hits > 0 && j.sharesPrefixes(), "the server had %s of the prompt tokens in its prefix cache, as this workload has it",
+	n.add(hits > 0 && j.sharesPrefixes(), "the server had %s of the prompt tokens in its prefix cache, as expected for this workload",
 		showPercent(percent(hits, cmp.Or(of, hits))))
 }
 

@@ -27,11 +27,11 @@ func TestNotesAccuseNobody(t *testing.T) {
 		}, "and 5 requests cut short"},
 		"short answers": {func(s *metrics.Summary) { s.Truth.Lengths = metrics.Lengths{Of: 100, Short: 1} }, "1 of 100 ended before"},
 		"retried": {func(s *metrics.Summary) { s.Resent = metrics.Resent{Requests: 12, Times: 17} },
-			"12 requests sent again after failures, 17 times in all: their latencies have what failed and the waits inside"},
+			"12 requests sent again after failures, 17 times in all: their latencies include the failed attempts and the waits"},
 		"sent anew": {func(s *metrics.Summary) { s.Resent = metrics.Resent{Reconnects: 3} },
-			"3 requests sent anew over a new connection: the used one died before any byte of the answer; latencies count from the first sending"},
+			"3 requests sent again over a new connection: the used one died before any byte of the answer; latencies count from the first sending"},
 		"dropped": {func(s *metrics.Summary) { s.Evidence.Dropped = 7 },
-			"closes connections right after its answers without announcing it: 7 connections not used again, so the next requests connected anew"},
+			"closes connections right after its answers without announcing it: 7 connections not used again, so the next requests opened new connections"},
 		"failures": {func(s *metrics.Summary) { s.Failed = 3 }, "3 of 203 requests failed"},
 		"bundled":  {func(s *metrics.Summary) { s.Truth.Tokens = metrics.ChunkTokens{Bundled: 1, Chunks: 2, Tokens: 5} }, "chunk ≠ token: 2.50 tokens a chunk, so vLLM's ITL and peak throughput are per chunk; --continuous-usage-stats"},
 		"several": {func(s *metrics.Summary) {
@@ -57,18 +57,18 @@ func TestNotesAccuseNobody(t *testing.T) {
 		"user space": {func(s *metrics.Summary) { s.Evidence.UserStamps = 5 }, "5 of 4005 chunks were stamped after reading"},
 		"a proxy":    {func(s *metrics.Summary) { s.Evidence.Proxy = "proxy:3128" }, "through the proxy proxy:3128"},
 		"anybody":    {func(s *metrics.Summary) { s.Evidence.Unverified = true }, "nobody verified the server's TLS certificate"},
-		"packed":     {func(s *metrics.Summary) { s.Evidence.Packed = 9 }, "9 answers came compressed: the compressor kept each event back"},
+		"packed":     {func(s *metrics.Summary) { s.Evidence.Packed = 9 }, "9 answers came compressed: the compressor held each event back"},
 		"closed":     {func(s *metrics.Summary) { s.Evidence.Closed = 9 }, "closed the connection after 9 answers"},
 		"mixed": {func(s *metrics.Summary) {
 			s.Evidence.Mixed, s.Evidence.PrefixQueries, s.Evidence.PrefixHits = "it restarted", 0, 0
 		},
-			"the server's /metrics is not that of one process under this load alone: it restarted. Nothing that it says is used. Behind a load balancer or router, name each replica: --server-metrics http://REPLICA1:8000,http://REPLICA2:8000"},
+			"the server's /metrics are not from one process under only this load: it restarted. They are ignored. Behind a load balancer or router, name each replica: --server-metrics http://REPLICA1:8000,http://REPLICA2:8000"},
 		"old protocol": {func(s *metrics.Summary) { s.Evidence.Protocol = "HTTP/1.0" }, "answers in HTTP/1.0"},
 		"asked for prefixes": {func(s *metrics.Summary) {
 			s.Header.Flags, s.Evidence.PrefixHits = []metrics.KV{{Key: "random-prefix-len", Value: "100"}}, 900
 		}, "90.0 % of the prompt tokens"},
 		"repeated prefixes": {func(s *metrics.Summary) { s.Header.Config.Dataset, s.Evidence.PrefixHits = "prefix_repetition", 500 }, "50.0 %"},
-		"sent again":        {func(s *metrics.Summary) { s.Evidence.Repeated, s.Evidence.PrefixHits = 3, 500 }, "50.0 % of the prompt tokens in its prefix cache, as this workload has it"},
+		"sent again":        {func(s *metrics.Summary) { s.Evidence.Repeated, s.Evidence.PrefixHits = 3, 500 }, "50.0 % of the prompt tokens in its prefix cache, as expected for this workload"},
 		"conversations":     {func(s *metrics.Summary) { s.Truth.LaterTurns, s.Evidence.PrefixHits = true, 500 }, "50.0 %"},
 	} {
 		s := clean()
@@ -110,7 +110,7 @@ func TestLaterRequestsThatTookLongerAreNoted(t *testing.T) {
 	s := clean()
 	s.Truth.Backlog = metrics.Backlog{Early: time.Second, Late: 3 * time.Second}
 	Judge(s)
-	const want = "the run is too short beside its answers to tell whether the server keeps up"
+	const want = "the run is too short for its answers to show whether the server keeps up"
 	if !slices.ContainsFunc(s.Trust.Notes, func(note string) bool { return strings.HasSuffix(note, want) }) {
 		t.Errorf("notes %q", s.Trust.Notes)
 	}
@@ -121,7 +121,7 @@ func TestMetricsOfSeveralProcessesAreNoted(t *testing.T) {
 		s := clean()
 		s.Mixed = mixed
 		Judge(s)
-		if noted := strings.Contains(strings.Join(s.Trust.Notes, "\n"), "under this load alone: "+mixed+". Nothing"); noted != (mixed != "") {
+		if noted := strings.Contains(strings.Join(s.Trust.Notes, "\n"), "under only this load: "+mixed+". They are ignored"); noted != (mixed != "") {
 			t.Errorf("mixed %q: notes %q", mixed, s.Trust.Notes)
 		}
 	}

@@ -108,8 +108,8 @@ func nginxCases() []*Case {
 		proxied(locked, site{server: lock}, Case{Fault: "there is no API key", Want: Want{Exit: 1, Unsent: requests}}),
 		proxied("`OPENAI_API_KEY=wrong`; "+locked, site{server: lock, key: "wrong"}, Case{Fault: "the API key is wrong", Want: Want{Exit: 1, Unsent: requests}}),
 		proxied("`OPENAI_API_KEY=right`; "+locked, site{server: lock, key: "right"}, Case{Fault: "the API key is right"}),
-		proxied("`keepalive_timeout 0`", site{server: "keepalive_timeout 0;"}, Case{Fault: "it closes after each answer", Args: few, Want: opens(requests, "the server closed the connection after 20 answers: the next request connects anew"), Lost: "nothing: each request connects, and TTFT includes that"}),
-		proxied("`keepalive_requests 2`", site{server: "keepalive_requests 2;"}, Case{Fault: "it closes after two answers", Args: few, Want: opens(requests/2, "the next request connects anew")}),
+		proxied("`keepalive_timeout 0`", site{server: "keepalive_timeout 0;"}, Case{Fault: "it closes after each answer", Args: few, Want: opens(requests, "the server closed the connection after 20 answers: the next request opens a new connection"), Lost: "nothing: each request connects, and TTFT includes that"}),
+		proxied("`keepalive_requests 2`", site{server: "keepalive_requests 2;"}, Case{Fault: "it closes after two answers", Args: few, Want: opens(requests/2, "the next request opens a new connection")}),
 		proxied("`keepalive_timeout 100ms`", site{server: "keepalive_timeout 100ms;"}, Case{Fault: "it closes idle connections before we do", Args: strings.Fields("--request-rate 4 --burstiness 1000 --random-output-len 5"), Want: opens(requests-2, "")}),
 	}
 }

@@ -33,7 +33,7 @@ func (f *family) wake() { f.signal(syscall.SIGCONT) }
 // wake lets a process go on that somebody has stopped.
 func wake(p *os.Process) { p.Signal(syscall.SIGCONT) }
 
-// setApart puts cmd into a session of its own, which no Ctrl-C and no end of a terminal
+// setApart puts cmd into a separate session, which no Ctrl-C and no end of a terminal
 // reaches, and passes it the lock and the mark.
 func setApart(cmd *exec.Cmd, lock *os.File) {
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
