@@ -1,4 +1,4 @@
-//go:build live
+//go:build live && linux
 
 package main
 
@@ -14,6 +14,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 )
@@ -158,6 +159,7 @@ func startPrometheus(t *testing.T, ctx context.Context, scraped string) promServ
 	cmd := exec.CommandContext(ctx, "prometheus", "--config.file", file, "--storage.tsdb.path", filepath.Join(t.TempDir(), "data"), "--web.listen-address", p.address)
 	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) }
 	cmd.WaitDelay = 10 * time.Second
+	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGTERM} // also if the test is killed
 	var talk strings.Builder
 	cmd.Stdout, cmd.Stderr = &talk, &talk
 	if err := cmd.Start(); err != nil {

@@ -49,7 +49,7 @@ type Reader struct {
 	damage  []int              // the numbers of the first damaged lines, at most maxNamed
 	place   func(n int) string // names a line
 	foreign func(line string)  // receives each line that belongs to no stream; may be nil
-	log     bool               // it has compact records, which are for logs: these hold messages as well
+	log     bool               // compact records were there: logs hold messages, too
 
 	// seen holds a hash of each message. A record has its index and its times, a sample its time,
 	// so two messages are equal only if one is a copy. The chance that two different messages out
