@@ -21,7 +21,6 @@ import (
 	"github.com/servebench/servebench/metrics/stream"
 	"github.com/servebench/servebench/metrics/vllm"
 	"github.com/servebench/servebench/report"
-	"github.com/servebench/servebench/report/export"
 	"github.com/servebench/servebench/report/files"
 	"github.com/servebench/servebench/report/screen"
 )
@@ -38,11 +37,9 @@ type reportCommand struct {
 	metrics     string
 	percentiles []float64
 	goodput     []string
-	hgrmDir     string
 	strict      bool
 	parts       report.Parts
-	writes      export.Files
-	pictures
+	reportFiles
 
 	several bool  // sources
 	doubt   error // why --strict does not let the runs so far pass

@@ -9,21 +9,25 @@ import (
 
 	"github.com/servebench/servebench/metrics"
 	"github.com/servebench/servebench/metrics/vllm"
+	"github.com/servebench/servebench/report/export"
 	"github.com/servebench/servebench/report/front"
 	"github.com/servebench/servebench/report/html"
 	"github.com/servebench/servebench/report/plot"
 	"github.com/servebench/servebench/report/save"
 )
 
-// pictures are the graphical forms of a report, which show all runs together.
-type pictures struct {
-	page, folder string // where they go, "" for none
-	title        string
+// reportFiles are what a report leaves in files. A page and pictures take the place of text.
+type reportFiles struct {
+	page, folder string // of the page and of the pictures; "" for none
+	title        string // of the page
 	runs         []html.Run
+
+	hgrmDir string
+	writes  export.Files
 }
 
 // wanted reports whether the runs are shown in this form, instead of as text.
-func (p *pictures) wanted() bool { return p.page != "" || p.folder != "" }
+func (p *reportFiles) wanted() bool { return p.page != "" || p.folder != "" }
 
 // version is the release of vLLM whose block is shown.
 func (r *reportCommand) version(s *metrics.Summary) (vllm.Version, error) {
@@ -45,7 +49,7 @@ func (r *reportCommand) take(s *metrics.Summary, file string) error {
 }
 
 // draw writes the requested forms, if there is a run to show. A page named - goes to out.
-func (p *pictures) draw(out io.Writer) error {
+func (p *reportFiles) draw(out io.Writer) error {
 	if p.runs == nil {
 		return nil
 	}
@@ -65,7 +69,7 @@ func (p *pictures) draw(out io.Writer) error {
 }
 
 // drawEach writes a file for each picture.
-func (p *pictures) drawEach() error {
+func (p *reportFiles) drawEach() error {
 	if err := os.MkdirAll(p.folder, 0o777); err != nil {
 		return fmt.Errorf("--svg: %w", err)
 	}
