@@ -102,7 +102,7 @@ func (g *grid) markdown(b *bytes.Buffer) {
 func fixed(b *bytes.Buffer, label string, width int, cells ...string) {
 	fmt.Fprintf(b, "%-*s", truthLabel, label)
 	for _, cell := range cells {
-		fmt.Fprintf(b, "%*s", width, cell)
+		fmt.Fprintf(b, " %*s", width-1, cell)
 	}
 	b.WriteByte('\n')
 }

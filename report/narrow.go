@@ -178,7 +178,7 @@ func (n *narrowed) remarks(b *bytes.Buffer) {
 	rows := map[string][]string{}
 	for i := range n.Table {
 		row := &n.Table[i]
-		remark := row.remark()
+		remark := row.brief()
 		if remark == "" {
 			continue
 		}

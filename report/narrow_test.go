@@ -14,8 +14,10 @@ func gridTable() (t Table) {
 	for i := range 8 {
 		s := measured(metrics.Config{RequestRate: 100, Percentiles: []float64{50, 99}}, 40+i, func(int, *metrics.Record) {})
 		s.Header.Run, s.Trust = fmt.Sprint("r", i), &metrics.Trust{Verdict: metrics.Valid}
-		if i >= 6 {
-			s.Trust = &metrics.Trust{Verdict: metrics.Suspect, Checks: []metrics.Check{{Name: "lag", Text: "lag p99 9.00 ms (limit 5.00 ms)"}}}
+		if i >= 6 { // of two reasons the weightier one is enough
+			s.Trust = &metrics.Trust{Verdict: metrics.Suspect, Checks: []metrics.Check{
+				{Name: "lag", Text: "lag p99 9.00 ms (limit 5.00 ms)", Remedy: "less load"}, {Name: "connecting", Text: "12 of 40 requests connected inside TTFT", Remedy: "warm"},
+			}}
 		}
 		t = append(t, Row{Summary: s, Labels: []metrics.KV{
 			{Key: "arm", Value: []string{"with", "without"}[i/4]}, {Key: "request-rate", Value: []string{"10", "inf"}[i/2%2]}, {Key: "num-prompts", Value: "40"}, {Key: "repeat", Value: fmt.Sprint(i%2 + 1)},

@@ -53,7 +53,7 @@ func (p *Parts) Repeats(w io.Writer, shown screen.Screen, several bool, sums []*
 }
 
 // spreadWidth is the width of a number in the table of spread.
-const spreadWidth = 12
+const spreadWidth = 9
 
 // spread writes how much the numbers of repeated runs differ: mean, median, least and most over the
 // runs, and the coefficient of variation, which is the sample standard deviation (n−1) over the

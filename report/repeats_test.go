@@ -21,10 +21,10 @@ func TestSpreadOfRepeats(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, want := range []string{
-		"Over 3 repeats                          mean      median       least        most        CV %\n",
-		"Duration (s)                            2.00        2.00        2.00        2.00        0.00\n",
-		"Request throughput (req/s)             30.00       20.00       10.00       60.00       88.19\n",
-		"Mean TTFT (ms)                         30.00       20.00       10.00       60.00       88.19\n",
+		"Over 3 repeats                       mean   median    least     most     CV %\n",
+		"Duration (s)                         2.00     2.00     2.00     2.00     0.00\n",
+		"Request throughput (req/s)          30.00    20.00    10.00    60.00    88.19\n",
+		"Mean TTFT (ms)                      30.00    20.00    10.00    60.00    88.19\n",
 	} {
 		if !strings.Contains(text.String(), want) {
 			t.Errorf("no %q in\n%s", want, text.String())

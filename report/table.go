@@ -52,16 +52,45 @@ func (r *Row) verdict() string {
 // remark is one line about the row: its notes, why it failed, or what makes it SUSPECT
 // or OVERLOADED.
 func (r *Row) remark() string {
+	var why []string
+	if r.doubted() {
+		for _, c := range r.Summary.Trust.Failed() {
+			why = append(why, c.Text)
+		}
+	}
+	return r.remarked(why)
+}
+
+// brief is the remark with the weightiest reason alone.
+func (r *Row) brief() string {
+	var why []string
+	if r.doubted() {
+		if reasons := reasonsOf(r.Summary.Trust); len(reasons) > 0 {
+			reasons[0].shorten()
+			why = reasons[0].texts
+			if more := len(reasons) - 1; more > 0 {
+				why = append(why, metrics.Counted(more, "more reason"))
+			}
+		}
+	}
+	return r.remarked(why)
+}
+
+// doubted says that the row's run is not VALID.
+func (r *Row) doubted() bool {
+	return r.Summary != nil && r.Summary.Trust != nil && r.Summary.Trust.Verdict != metrics.Valid
+}
+
+// remarked is one line of the row's notes and of why its run is not VALID.
+func (r *Row) remarked(why []string) string {
 	remarks := slices.Clone(r.Notes)
 	if r.Failed != "" {
 		remarks = append(remarks, r.Failed)
 	}
-	if r.Summary != nil && r.Summary.Trust != nil && r.Summary.Trust.Verdict != metrics.Valid {
-		for _, c := range r.Summary.Trust.Failed() {
-			// A probe's note may have it already.
-			if said := strings.Join(remarks, "; "); !strings.Contains(said, c.Text) {
-				remarks = append(remarks, c.Text)
-			}
+	for _, text := range why {
+		// A probe's note may have it already.
+		if said := strings.Join(remarks, "; "); !strings.Contains(said, text) {
+			remarks = append(remarks, text)
 		}
 	}
 	return strings.Join(strings.Fields(strings.Join(remarks, "; ")), " ")

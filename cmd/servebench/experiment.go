@@ -64,11 +64,15 @@ func (e *experiment) run(ctx context.Context) (err error) {
 	}
 	err = e.load(ctx, plan)
 	if e.Repeat > 1 && len(e.done) > 0 {
-		if unprinted := e.Results.Parts.Repeats(e.out, screen.Of(e.out), e.several, e.summaries(e.done)); unprinted != nil {
+		if unprinted := e.Results.Parts.Repeats(e.out, screen.Of(e.out), e.several, summaries(e.done)); unprinted != nil {
 			err = errors.Join(err, exitError{unprinted, exitNo})
 		}
 	}
-	err = errors.Join(err, e.tellMore(), e.unwritten, closed(plan.Keep.Records.Close(wait)), closed(plan.Keep.Intervals.Close(wait)))
+	if e.several && !e.Results.Parts.Extended && len(e.done) > 0 {
+		more := screen.Span{Text: "More: blocks, reasons and additional metrics of each target: " + e.rest(), Tone: screen.Faint}
+		err = errors.Join(err, screen.Of(e.talk).Write(e.talk, screen.Line{more}))
+	}
+	err = errors.Join(err, e.unwritten, closed(plan.Keep.Records.Close(wait)), closed(plan.Keep.Intervals.Close(wait)))
 	if _, stopped := errors.AsType[loadgen.AbortError](err); err == nil || stopped {
 		return cmp.Or(err, e.outcome(ctx))
 	}
@@ -159,14 +163,14 @@ func (e *experiment) Step(s loadgen.Step) {
 	if s.Kind != loadgen.RepeatDone {
 		e.console.Step(s)
 	} else if e.several && s.Count > 0 && (e.Repeat == 1 || e.Results.Parts.Any()) {
-		if err := e.Results.Parts.Targets(e.out, e.summaries(e.done[len(e.done)-s.Count:]), e.version); err != nil {
+		if err := e.Results.Parts.Targets(e.out, summaries(e.done[len(e.done)-s.Count:]), e.version); err != nil {
 			e.unwritten = errors.Join(e.unwritten, exitError{err, exitNo})
 		}
 	}
 }
 
 // summaries are the Summaries of results.
-func (e *experiment) summaries(done []*loadgen.Result) (sums []*metrics.Summary) {
+func summaries(done []*loadgen.Result) (sums []*metrics.Summary) {
 	for _, r := range done {
 		sums = append(sums, r.Summary)
 	}
@@ -234,14 +238,6 @@ func (e *experiment) print(s *metrics.Summary, parts *report.Parts) error {
 		return fmt.Errorf("printing the result block: %w", err)
 	}
 	return err
-}
-
-// tellMore says where the rest is of what was told of several targets.
-func (e *experiment) tellMore() error {
-	if !e.several || e.Results.Parts.Extended || len(e.done) == 0 {
-		return nil
-	}
-	return screen.Of(e.talk).Write(e.talk, screen.Line{{Text: "More: blocks, reasons and additional metrics of each target: " + e.rest(), Tone: screen.Faint}})
 }
 
 // rest says where all that is known of a run is to be seen.

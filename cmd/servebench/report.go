@@ -41,8 +41,7 @@ type reportCommand struct {
 	parts       report.Parts
 	reportFiles
 
-	several bool  // sources
-	doubt   error // why --strict does not let the runs so far pass
+	doubt error // why --strict does not let the runs so far pass
 }
 
 func newReportCommand() *cobra.Command {
@@ -147,9 +146,8 @@ func (r *reportCommand) run(files []string) error {
 // reported.
 func (r *reportCommand) all(files []string, ask metrics.Ask) (failed error) {
 	sources := stream.Sources(files)
-	r.several = len(sources) > 1
 	for _, from := range sources {
-		if err := r.report(from, ask); err != nil {
+		if err := r.report(from, ask, len(sources) > 1); err != nil {
 			if failed != nil {
 				fmt.Fprintln(r.talk, "servebench:", failed)
 			}
@@ -188,8 +186,8 @@ func (r *reportCommand) ask() (metrics.Ask, error) {
 	return ask, nil
 }
 
-// report reports all runs in a source.
-func (r *reportCommand) report(from stream.Source, ask metrics.Ask) error {
+// report reports all runs in a source, one of several or not.
+func (r *reportCommand) report(from stream.Source, ask metrics.Ask, several bool) error {
 	recorded := stream.Recorded{
 		Ask: ask, Stdin: r.stdin, Stream: sweep.RecordsName, Warn: func(text string) { fmt.Fprintf(r.talk, "WARNING: %s\n", text) },
 	}
@@ -201,7 +199,6 @@ func (r *reportCommand) report(from stream.Source, ask metrics.Ask) error {
 	if name == "-" {
 		name = "standard input"
 	}
-	var unmade error
 	for i, s := range sums {
 		r.doubt = cmp.Or(r.doubt, strict(s))
 		if lacking := r.writes.Run(s); lacking != "" {
@@ -213,12 +210,8 @@ func (r *reportCommand) report(from stream.Source, ask metrics.Ask) error {
 			}
 			continue
 		}
-		if s.Truth != nil && s.Completed+s.Failed == 0 && len(s.Incomplete) > 0 {
-			unmade = errors.Join(unmade, fmt.Errorf("%s: %s: no request had ended by then, so there is nothing to report", name, s.Incomplete[0]))
-			continue
-		}
 		shown := ""
-		if r.several || len(sums) > 1 {
+		if several || len(sums) > 1 {
 			shown = runName(name, i, sums)
 		}
 		if err := errors.Join(r.print(s, shown), r.hgrm(s), r.end(s, shown), r.together(sums, i)); err != nil {
@@ -229,9 +222,9 @@ func (r *reportCommand) report(from stream.Source, ask metrics.Ask) error {
 		return fmt.Errorf("%s: no request is recorded in it: the run was cut before one had ended", name)
 	}
 	if r.wanted() || r.format != "block" {
-		return unmade
+		return nil
 	}
-	return errors.Join(unmade, report.PairedBySeries(r.out, sums))
+	return report.PairedBySeries(r.out, sums)
 }
 
 // end says below the block of a run what there is to know of it.

@@ -19,8 +19,8 @@ type MachineCPU struct {
 	Stolen     time.Duration // part of Total that a hypervisor gave to other machines
 }
 
-// Busy is the time spent on any process, and in interrupts.
-func (m MachineCPU) Busy() time.Duration { return m.Total - m.Idle - m.Stolen }
+// busy is the time spent on any process, and in interrupts.
+func (m MachineCPU) busy() time.Duration { return m.Total - m.Idle - m.Stolen }
 
 // Sub is the time spent between an earlier reading and m.
 func (m MachineCPU) Sub(earlier MachineCPU) MachineCPU {
@@ -38,7 +38,7 @@ func (m MachineCPU) StolenShare() float64 {
 // Others is the CPU time of all processes but this one, which used own. It leaves out
 // interrupts: under a load nearly all of them are its packets.
 func (m MachineCPU) Others(own time.Duration) time.Duration {
-	return max(m.Busy()-m.Interrupts-own, 0)
+	return max(m.busy()-m.Interrupts-own, 0)
 }
 
 // full says whether hardly a core was idle.

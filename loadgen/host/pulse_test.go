@@ -92,8 +92,8 @@ func TestProcStatIsReadAsTheKernelWritesIt(t *testing.T) {
 	const text = "cpu  4705 150 1120 16250 520 30 45 700 120 10\ncpu0 1 2 3 4 5 6 7 8 9 10\n"
 	m := parseMachineCPU(strings.NewReader(text))
 	want := MachineCPU{Cores: 1, Total: 235200 * time.Millisecond, Idle: 167700 * time.Millisecond, Interrupts: 750 * time.Millisecond, Stolen: 7 * time.Second}
-	if m != want || m.Busy() != 60500*time.Millisecond {
-		t.Errorf("got %+v, busy %v; want %+v", m, m.Busy(), want)
+	if m != want || m.busy() != 60500*time.Millisecond {
+		t.Errorf("got %+v, busy %v; want %+v", m, m.busy(), want)
 	}
 	later := MachineCPU{Total: want.Total + 10*time.Second, Idle: want.Idle, Stolen: want.Stolen + time.Second}
 	if share := later.Sub(m).StolenShare(); share != 0.1 {
