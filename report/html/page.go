@@ -107,9 +107,9 @@ type page struct {
 	Script, PlotScript template.JS
 	Notice             string
 
-	All        *table   // the runs
-	Versus     *versus  // nil if there are not two sides
-	Groups     []string // what targets that were loaded together did to each other
+	All        *table  // the runs
+	Versus     *versus // nil if there are not two sides
+	Groups     []fact  // texts about targets that were loaded together
 	Comparison []chapter
 	TooMany    string // why no chart overlays the runs
 	Runs       []section
@@ -154,13 +154,13 @@ func (p *page) chapters(plots []plot.Chapter) (all []chapter) {
 func (p *page) compare(runs []Run, plain []plot.Run, chapters []plot.Chapter) error {
 	p.All = tabulate(plain)
 	sums := summaries(plain)
-	for _, g := range compare.Groups(sums) {
+	for i, g := range compare.Groups(sums) {
 		var text strings.Builder
 		if err := report.Group(&text, &g); err != nil {
 			return err
 		}
 		if text.Len() > 0 {
-			p.Groups = append(p.Groups, strings.TrimSpace(text.String()))
+			p.Groups = append(p.Groups, fact{fmt.Sprintf("Blocks of all targets together, repeat %d", i+1), strings.TrimSpace(text.String())})
 		}
 	}
 	var pairs strings.Builder
@@ -168,7 +168,7 @@ func (p *page) compare(runs []Run, plain []plot.Run, chapters []plot.Chapter) er
 		return err
 	}
 	if pairs.Len() > 0 {
-		p.Groups = append(p.Groups, strings.TrimSpace(pairs.String()))
+		p.Groups = append(p.Groups, fact{"Slowdowns of all repeats", strings.TrimSpace(pairs.String())})
 	}
 	p.Comparison = p.chapters(chapters)
 	if len(runs) > plot.MostOverlaid {

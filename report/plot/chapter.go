@@ -15,7 +15,7 @@ type Chapter struct {
 // Comparison has the charts that compare several runs, which must have Labels. For more than
 // MostOverlaid runs it has only the sweep's charts.
 func Comparison(runs []Run) []Chapter {
-	all := []Chapter{{"sweep", "Latency, throughput and the grid", sweep(runs)}}
+	all := []Chapter{{"sweep", "Latency and throughput", sweep(runs)}}
 	if len(runs) <= MostOverlaid {
 		all = append(all, Chapter{"distributions", "Latencies side by side", distributions(runs)},
 			Chapter{"history", "Side by side over time", overTime(runs)})
