@@ -43,7 +43,7 @@ func (f *Flags) about(cmd *cobra.Command, topic string) error {
 	w := cmd.OutOrStdout()
 	topic = strings.ToLower(strings.TrimSpace(topic))
 	if topic == "all" {
-		writeFlags(w, f.visible(), whole)
+		writeFlags(w, f.known(), whole)
 		f.writeRefused(w)
 		return nil
 	}
@@ -67,8 +67,12 @@ func (f *Flags) search(topic string) (found []*pflag.Flag) {
 			return strings.Contains(strings.ToLower(text), topic)
 		},
 	}
+	candidates := f.all()
+	if f.Other != nil {
+		candidates = f.known()
+	}
 	for _, means := range texts {
-		for _, flag := range f.all() {
+		for _, flag := range candidates {
 			if topic != "" && means(flag) {
 				found = append(found, flag)
 			}
@@ -93,6 +97,20 @@ func (f *Flags) common() (flags []*pflag.Flag) {
 // visible are all flags that are not refused.
 func (f *Flags) visible() []*pflag.Flag {
 	return slices.DeleteFunc(f.all(), func(flag *pflag.Flag) bool { return flag.Hidden })
+}
+
+// known are the visible flags, and the visible flags of Other with other names.
+func (f *Flags) known() []*pflag.Flag {
+	flags := f.visible()
+	if f.Other == nil {
+		return flags
+	}
+	for _, flag := range f.Other.visible() {
+		if f.FlagSet.Lookup(flag.Name) == nil {
+			flags = append(flags, flag)
+		}
+	}
+	return flags
 }
 
 // groups are the names of the groups, in the order of their definition.

@@ -27,11 +27,7 @@ func (f *Flags) urlFlag(word string) string {
 func (f *Flags) meant(name string) string {
 	name = strings.TrimLeft(name, "-")
 	var names, having []string
-	flags := f.visible()
-	if f.Other != nil {
-		flags = append(flags, f.Other.visible()...)
-	}
-	for _, flag := range flags {
+	for _, flag := range f.known() {
 		names = append(names, flag.Name)
 		if slices.Contains(strings.Split(flag.Name, "-"), name) {
 			having = append(having, "--"+flag.Name)
