@@ -74,7 +74,7 @@ func (g *resultFlags) resolve(*argv.Flags) error {
 		g.Warnings = append(g.Warnings, "no result file is written without --save-result or --append-result: give one of the two")
 	}
 	if r.Intervals != "" && (r.Intervals == "-" || sameFile(r.Intervals, r.Stream)) {
-		return fmt.Errorf("argument --hlog: %s: it must be a file of its own", r.Intervals)
+		return fmt.Errorf("argument --hlog: %s: it must be a separate file", r.Intervals)
 	}
 	var err error
 	if g.Report.Percentiles, err = parsePercentiles(g.percentiles); err != nil {

@@ -149,7 +149,7 @@ func (t *target) options(args []string) (*options, error) {
 	return f.options, nil
 }
 
-// has says whether the target has a flag of its own.
+// has reports whether the target sets a flag itself.
 func (t *target) has(flags *argv.Flags, name string) bool {
 	return slices.ContainsFunc(t.words, func(word string) bool {
 		option, _, _ := strings.Cut(word, "=")
