@@ -15,16 +15,16 @@ import (
 	"github.com/servebench/servebench/metrics/pyjson"
 )
 
-// A Row is one run of several that are shown together.
+// A Row is one of several runs that are shown together.
 type Row struct {
-	Labels  []metrics.KV     // what tells it from the others
-	Summary *metrics.Summary // nil when there are no numbers
+	Labels  []metrics.KV     // what distinguishes it from the others
+	Summary *metrics.Summary // nil if there are no numbers
 	Failed  string           // why there are none
 	Notes   []string         // what a reader should know about the numbers
 	More    pyjson.Object    // members of its object in JSON, after all others
 }
 
-// A Table is runs side by side.
+// A Table is runs next to each other.
 type Table []Row
 
 // labels are the names of the rows' labels, in the order in which they appear.
@@ -38,7 +38,7 @@ func (t Table) labels() []string {
 	return metrics.Distinct(names)
 }
 
-// verdict is whether the row's numbers can be believed, in a word.
+// verdict says in a word whether to believe the row's numbers.
 func (r *Row) verdict() string {
 	switch {
 	case r.Summary == nil:
@@ -96,14 +96,13 @@ func (r *Row) remarked(why []string) string {
 	return strings.Join(strings.Fields(strings.Join(remarks, "; ")), " ")
 }
 
-// number is a column's value with as many digits as the block gives, or "" where
-// it is not known.
+// number is a column's value with as many digits as in the block, or "" if unknown.
 func (r *Row) number(c column) string {
 	if r.Summary == nil {
 		return ""
 	}
 	switch v := c.of(r.Summary); {
-	case math.IsNaN(v), v < 0: // a count that is not known is -1
+	case math.IsNaN(v), v < 0: // an unknown count is -1
 		return ""
 	case c.key == "completed" || c.key == "failed":
 		return strconv.Itoa(int(v))
@@ -124,9 +123,8 @@ func (r *Row) value(c column) any {
 	return nil
 }
 
-// Cells are the table's texts, the head first; the first labels of each row are
-// its labels, the last is its verdict, and those between are numbers. One with an
-// asterisk rests on too few values.
+// Cells are the table's texts, the head first. Each row begins with its labels and ends with its
+// verdict; between them are numbers. An asterisk marks a number that rests on too few samples.
 func (t Table) Cells() (cells [][]string, labels int) {
 	return t.cells(func(c column) string { return c.head }, func(r *Row, c column) string {
 		number := r.number(c)
@@ -158,10 +156,10 @@ func (t Table) cells(head func(column) string, number func(*Row, column) string)
 	return cells, len(names)
 }
 
-// few marks a percentile of too few values.
+// few marks a percentile of too few samples.
 const few = "*"
 
-// fewMeans says what few does.
+// fewMeans explains few.
 var fewMeans = fmt.Sprintf("fewer than %d values beyond this percentile: too few to decide anything by it", metrics.MinBeyond)
 
 // Markdown writes the table with columns of even width, and below it a line for each row

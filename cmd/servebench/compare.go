@@ -37,7 +37,7 @@ type compareCommand struct {
 	writes       []string
 
 	gate    compare.Gate
-	missing bool                // there is no file of the baseline
+	missing bool                // the baseline's file does not exist
 	counted metrics.Definitions // by which recorded streams are counted; empty for each run's own
 }
 
@@ -160,8 +160,8 @@ func (c *compareCommand) run(args []string, dash int) error {
 	}
 }
 
-// recounted reads the sides again, to count their streams by other definitions. What
-// there is to say of the files has been said.
+// recounted reads the sides again, to count their streams by other definitions. It repeats no
+// messages about the files.
 func (c *compareCommand) recounted(args []string, dash int) (old, new []*compare.Run, err error) {
 	if slices.Contains(args, "-") {
 		return nil, nil, fmt.Errorf("standard input: the runs were recorded with the definitions of several releases of vLLM, and counting all with the definitions of %s takes reading them twice: put them into a file", c.counted)
@@ -188,7 +188,7 @@ func (c *compareCommand) check() error {
 	return err
 }
 
-// readGate is the default gate with what the file and then the flags say.
+// readGate is the default gate, changed by the file and then by the flags.
 func (c *compareCommand) readGate() (compare.Gate, error) {
 	gate := compare.DefaultGate()
 	if c.gateFile != "" {
@@ -210,7 +210,7 @@ func (c *compareCommand) readGate() (compare.Gate, error) {
 	}
 	for _, set := range c.settings {
 		if err := set(&gate); err != nil {
-			return gate, err // though each was tried when its flag was read
+			return gate, err // although each was tried when its flag was read
 		}
 	}
 	return gate, nil
@@ -251,8 +251,8 @@ func (c *compareCommand) sides(args []string, dash int) (old, new []*compare.Run
 	return old, new, err
 }
 
-// oneSided is the error for a command line that has one set of runs. It says how their
-// arms are compared, if there are several.
+// oneSided is the error for a command line that has one set of runs. It says how to compare their
+// arms, if there are several.
 func (c *compareCommand) oneSided(args []string) error {
 	const sides = "compare needs two sides: OLD… -- NEW…, or runs of several arms and --arms OLD,NEW, or new runs and --baseline FILE"
 	if len(args) == 0 {
@@ -350,7 +350,7 @@ func (c *compareCommand) write(result *compare.Comparison) error {
 	return errors.Join(errs...)
 }
 
-// replaceFile writes a file at once, when all of it is known.
+// replaceFile writes a file at once, when its content is complete.
 func replaceFile(name string, write func(io.Writer) error) error {
 	var text bytes.Buffer
 	if err := write(&text); err != nil {

@@ -14,14 +14,14 @@ import (
 	"github.com/servebench/servebench/metrics/vllm"
 )
 
-// A console prints what vLLM's client prints before its block, in the words of a release,
-// and all other talk of the run.
+// A console prints what vLLM's client prints before its block, in the words of a release, and all
+// other messages of the run.
 type console struct {
 	out     io.Writer // what vLLM's client prints
-	talk    io.Writer // all else
+	talk    io.Writer // all other messages
 	version vllm.Version
-	several bool                 // targets: what is printed of one has its name in front
-	targets map[string]io.Writer // of several
+	several bool                 // targets: each line about one begins with its name
+	targets map[string]io.Writer // one for each of several targets
 }
 
 // to are the writers for a target.
@@ -43,8 +43,8 @@ const temperatureWarning = "WARNING: vllm bench serve no longer sets temperature
 	"The default will be determined on the server side and can be model/API specific. " +
 	"For the old behavior, include --temperature=0."
 
-// Step prints the lines that vLLM's client has at a step, if the release has them. Of
-// several targets it prints those that say something of a target.
+// Step prints the lines of vLLM's client at a step, if the release has them. For several targets it
+// prints only the lines about a target.
 func (c *console) Step(s loadgen.Step) {
 	out, _ := c.to(s.Target)
 	switch s.Kind {
@@ -81,7 +81,7 @@ func (c *console) Step(s loadgen.Step) {
 	case loadgen.Ready:
 		end := "\n"
 		if !c.version.Since(11, 0) {
-			end = " " // the next line was the same one
+			end = " " // the next line continued this one
 		}
 		fmt.Fprint(out, "Initial test run completed.", end)
 	case loadgen.WarmingUp:
@@ -110,8 +110,7 @@ func (c *console) Step(s loadgen.Step) {
 	}
 }
 
-// announceRate prints what vLLM's client prints of the load: of several targets in one line
-// each.
+// announceRate prints what vLLM's client prints about the load: for several targets one line each.
 func (c *console) announceRate(out io.Writer, load *metrics.Config) {
 	var lines []string
 	say := func(format string, args ...any) { lines = append(lines, fmt.Sprintf(format, args...)) }
@@ -141,8 +140,8 @@ func (c *console) announceRate(out io.Writer, load *metrics.Config) {
 	fmt.Fprintln(out, strings.Join(lines, between))
 }
 
-// unaligned says as vLLM's client does why /tokenize is of no use. Where that shows
-// Python's exception it shows the error.
+// unaligned says why /tokenize cannot be used, as vLLM's client does, with our error instead of
+// Python's exception.
 func (c *console) unaligned(s loadgen.Step) string {
 	f, _ := errors.AsType[*metrics.Failure](s.Err)
 	switch {
@@ -159,13 +158,13 @@ func (c *console) unaligned(s loadgen.Step) string {
 	return fmt.Sprintf("/tokenize unavailable (HTTP %d)", f.Status)
 }
 
-// Remark prints a line of talk.
+// Remark prints a message.
 func (c *console) Remark(target, text string) {
 	_, talk := c.to(target)
 	fmt.Fprintln(talk, text)
 }
 
-// Draining says what is waited for.
+// Draining says what the run waits for.
 func (c *console) Draining(d loadgen.Draining) {
 	why, again := "interrupted", "; interrupt again to quit at once"
 	if d.Aborted {
@@ -188,7 +187,7 @@ func (c *console) warn(warnings []string) {
 	}
 }
 
-// about is the writer for talk of a run. Where there are several targets each line begins with
+// about is the writer for messages about a run. If there are several targets, each line begins with
 // the name of its target.
 func (c *console) about(s *metrics.Summary) io.Writer {
 	if !c.several {
@@ -197,12 +196,12 @@ func (c *console) about(s *metrics.Summary) io.Writer {
 	return &prefixed{w: c.talk, prefix: s.Header.TargetName() + ": "}
 }
 
-// A prefixed writer puts a text before each line, and may leave out what it has written. It is safe for concurrent use
-// where w is.
+// A prefixed writer puts a text before each line, and can suppress repeated lines. It is safe for
+// concurrent use if w is.
 type prefixed struct {
 	w      io.Writer
 	prefix string
-	said   map[string]bool // lines that are not said again; nil where all are
+	said   map[string]bool // lines that are not repeated; nil repeats all
 
 	mu   sync.Mutex
 	rest []byte // of a line whose end has not come

@@ -21,21 +21,21 @@ import (
 	"github.com/servebench/servebench/report/screen"
 )
 
-// An experiment prints what a command line of servebench run asks for while it is done:
-// it is the Observer of its Plan.
+// An experiment runs and prints what a command line of servebench run describes. It is the Observer
+// of its Plan.
 type experiment struct {
 	console
 	*options // of the command line itself
 
 	screen   *progress.Talk   // where progress is shown; nil shows none
-	exported *exporter.Server // nil without one
+	exported *exporter.Server // nil if there is no exporter
 	arm      string           // of a sweep
-	withheld bool             // somebody else writes the files
+	withheld bool             // the caller writes the files
 	series   map[string]*exporter.Series
 	done     []*loadgen.Result
 
-	// unwritten is what kept results of done from being printed and saved. The next run
-	// may do better.
+	// unwritten is the error that kept results from being printed and saved. The next run may
+	// succeed.
 	unwritten error
 }
 
@@ -46,7 +46,7 @@ func newExperiment(o *options, out, talk io.Writer) *experiment {
 	}
 }
 
-// run does it all, as often as was asked for, and gives what was not done or not written.
+// run runs the whole command line, and returns what was not done or not written.
 func (e *experiment) run(ctx context.Context) (err error) {
 	e.note(e.Notes)
 	e.warn(e.Warnings)
@@ -104,8 +104,7 @@ func (e *experiment) of(target string) *options {
 	return all[slices.IndexFunc(all, func(o *options) bool { return o.Target == target })]
 }
 
-// advised is the err of a run that cannot begin, with what can be done about it, where
-// that is known.
+// advised adds advice to the error of a run that cannot begin, if there is any.
 func (e *experiment) advised(err error) error {
 	lost, ok := errors.AsType[*loadgen.UnreachableError](err)
 	if !ok {
@@ -140,7 +139,7 @@ func exitOf(err error) error {
 	return err
 }
 
-// plan is what the options ask for.
+// plan is the Plan of the options.
 func (o *options) plan() *loadgen.Plan {
 	p := o.Plan
 	p.Version = version.Number()
@@ -157,8 +156,8 @@ func (o *options) plan() *loadgen.Plan {
 	return &p
 }
 
-// Step prints what vLLM's client does at that step, and after a repeat what its targets
-// did to each other.
+// Step prints what vLLM's client prints at that step, and after a repeat what its targets did to
+// each other.
 func (e *experiment) Step(s loadgen.Step) {
 	if s.Kind != loadgen.RepeatDone {
 		e.console.Step(s)
@@ -177,7 +176,7 @@ func summaries(done []*loadgen.Result) (sums []*metrics.Summary) {
 	return sums
 }
 
-// Loading shows the progress, and tells whoever asks for metrics.
+// Loading shows the progress, and updates the exporter.
 func (e *experiment) Loading(l loadgen.Loading) (over func()) {
 	shown := progress.Load{Start: l.Epoch, Began: l.Began, Until: l.Until}
 	for _, load := range l.Loads {
@@ -192,10 +191,10 @@ func (e *experiment) Loading(l loadgen.Loading) (over func()) {
 	return progress.Show(e.screen, shown)
 }
 
-// Record tells whoever asks for metrics.
+// Record updates the exporter.
 func (e *experiment) Record(rec *metrics.Record) { e.series[rec.Run].Take(rec) }
 
-// Done prints the block of a run, writes its files and says what is to be known of it.
+// Done prints the block of a run, writes its files and prints remarks about it.
 func (e *experiment) Done(r *loadgen.Result) {
 	e.done = append(e.done, r)
 	e.unwritten = errors.Join(e.unwritten, e.tell(r))
@@ -206,7 +205,7 @@ func (e *experiment) tell(r *loadgen.Result) error {
 	tellPart(e.talk, &r.Plan.Shard)
 	results.Parts.Cut(talk, s)
 	var printed error
-	if !e.several { // of several targets the tables come first
+	if !e.several { // for several targets, the tables come first
 		printed = e.print(s, &results.Parts)
 	}
 	for _, w := range s.Warnings {
@@ -230,7 +229,7 @@ func (e *experiment) tell(r *loadgen.Result) error {
 	return nil
 }
 
-// print prints the block of a run, and the parts of it that were asked for.
+// print prints the block of a run, and its requested parts.
 func (e *experiment) print(s *metrics.Summary, parts *report.Parts) error {
 	var block bytes.Buffer
 	err := errors.Join(vllm.Failures(&block, s, e.version), vllm.Block(&block, s, e.version), parts.Show(&block, s, e.version))
@@ -240,7 +239,7 @@ func (e *experiment) print(s *metrics.Summary, parts *report.Parts) error {
 	return err
 }
 
-// rest says where all that is known of a run is to be seen.
+// rest says where to see everything about a run.
 func (o *options) rest() string {
 	if stream := o.Results.Stream; stream != "" && stream != "-" {
 		return "servebench report --extended " + stream
@@ -257,7 +256,7 @@ func (e *experiment) results(r *loadgen.Result) *resultOptions {
 	return &o.Results
 }
 
-// The ends of a run under --strict.
+// Why a run fails with --strict.
 var (
 	errSuspect    = errors.New("--strict: the numbers are SUSPECT")
 	errOverloaded = errors.New("--strict: the server is OVERLOADED")
@@ -298,7 +297,7 @@ func targeted(r *loadgen.Result, err error) error {
 	return fmt.Errorf("target %s: %w", r.Plan.Target, err)
 }
 
-// failure says why a run that was not interrupted came to nothing, if it did.
+// failure says why a run without an interrupt has no result, if so.
 func failure(r *loadgen.Result) error {
 	switch {
 	case r.Completed > 0:
@@ -313,7 +312,7 @@ func failure(r *loadgen.Result) error {
 	return targeted(r, fmt.Errorf("all of %s failed; %s: %s%s", count(r.Failed, "request"), count(n, "time"), message, r.Unlisted))
 }
 
-// strict is why --strict lets no run like s pass, nil where it does.
+// strict is why --strict fails a run like s, nil if it passes.
 func strict(s *metrics.Summary) error {
 	if s.Trust == nil {
 		return nil

@@ -16,7 +16,7 @@ import (
 	"github.com/servebench/servebench/report"
 )
 
-// resultFlags say what is reported, and where it goes.
+// resultFlags say what to report, and where it goes.
 type resultFlags struct {
 	*options
 	metrics     string
@@ -151,8 +151,7 @@ func parsePercentiles(text string) ([]float64, error) {
 	return percentiles, nil
 }
 
-// parseGoodput reads the values of --goodput. Of two limits on the same latency
-// the later one counts.
+// parseGoodput reads the values of --goodput. The later of two limits on the same latency counts.
 func parseGoodput(args []string) ([]metrics.SLO, error) {
 	var slos []metrics.SLO
 	for _, arg := range args {

@@ -77,7 +77,7 @@ func (g *serverFlags) resolve(f *argv.Flags) error {
 	}
 	for _, h := range g.headers {
 		if !strings.Contains(h, "=") {
-			which := "a word" // that may be a secret, as what follows a space in one
+			which := "a word" // it may be a secret, for example the rest of one after a space
 			if name, _, ok := strings.Cut(h, ":"); ok {
 				which = pyjson.Quote(name)
 			}
@@ -117,7 +117,7 @@ func (g *serverFlags) resolveAddress(f *argv.Flags) error {
 	return nil
 }
 
-// resolveEndpoint takes the query off the endpoint's path.
+// resolveEndpoint separates the query from the endpoint's path.
 func (g *serverFlags) resolveEndpoint() error {
 	s := &g.Server
 	path, query, _ := strings.Cut(s.Endpoint, "?")
@@ -162,8 +162,8 @@ next:
 	return kvs, nil
 }
 
-// resolveSecrets takes the API key from the environment and credentials out of
-// the URL, which go into a header as HTTP clients have it.
+// resolveSecrets takes the API key from the environment and credentials from the URL; the latter go
+// into a header, as in HTTP clients.
 func (g *serverFlags) resolveSecrets() error {
 	s := &g.Server
 	s.APIKey = os.Getenv(loadgen.KeyVariable)

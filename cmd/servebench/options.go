@@ -18,27 +18,26 @@ import (
 	"github.com/servebench/servebench/report/files"
 )
 
-// options is what `servebench run` was asked to do, checked and complete:
-// defaults are in place and flags that stand for others are resolved. It is
-// read-only once made.
+// options is a checked and complete command line of `servebench run`: it has defaults, and flags
+// that set other flags are resolved. Nobody changes it after it is made.
 type options struct {
 	loadgen.Plan // of one target, or of all of them together
 
 	Results resultOptions
-	Targets []*options // of --target, one each; nil without
+	Targets []*options // one for each --target; nil without
 
-	ShardGiven bool   // by --shard, so that the environment is not asked
+	ShardGiven bool   // --shard was given, so the environment is ignored
 	Stats      bool   // of servebench dataset: lengths only
-	Listen     string // where our own /metrics is served; empty for nowhere
+	Listen     string // address of our /metrics; empty for none
 
 	// Notes say on stderr what was taken for something else.
 	Notes []string
 
-	// Warnings are to be said on stderr: what was accepted and has no effect.
+	// Warnings go to stderr: flags that were accepted and have no effect.
 	Warnings []string
 }
 
-// resultOptions say what is reported and where it goes.
+// resultOptions say what to report and where it goes.
 type resultOptions struct {
 	files.Result
 
@@ -47,11 +46,10 @@ type resultOptions struct {
 	Record     string // full, requests or compact
 	Intervals  string // where the interval log goes; empty for nowhere
 	NoProgress bool
-	Strict     bool // a run that cannot be believed ends with exit code 3
+	Strict     bool // a run with untrusted numbers ends with exit code 3
 }
 
-// rename puts a part into the name of the result file, or into the label with which
-// that begins.
+// rename puts part into the name of the result file, or into the label that begins it.
 func (o *options) rename(label, part string) {
 	r := &o.Results
 	if r.Filename == "" {
@@ -77,14 +75,14 @@ func (o *options) all() []*options {
 	return o.Targets
 }
 
-// trials is how many load tests of single targets all repeats come to.
+// trials is the number of load tests of single targets in all repeats.
 func (o *options) trials() int {
 	plan := o.Plan
 	plan.Targets = make([]*loadgen.Plan, len(o.Targets))
 	return plan.Trials()
 }
 
-// openRecords opens what -o names; nil for nothing.
+// openRecords opens the file of -o; nil without one.
 func openRecords(r *resultOptions, talk io.Writer) (*spool.File, error) {
 	if r.Stream == "-" {
 		f := spool.To(os.Stdout)
@@ -94,7 +92,7 @@ func openRecords(r *resultOptions, talk io.Writer) (*spool.File, error) {
 	return openLines("-o/--record-to", r.Stream, "the record stream", r.Mode(), talk)
 }
 
-// openIntervals opens what --hlog names; nil for nothing.
+// openIntervals opens the file of --hlog; nil without one.
 func openIntervals(r *resultOptions, talk io.Writer) (*spool.File, error) {
 	return openLines("--hlog", r.Intervals, "the interval log", 0o666, talk)
 }
@@ -116,8 +114,7 @@ func sayTo(talk io.Writer) func(format string, args ...any) {
 	return func(format string, args ...any) { fmt.Fprintf(talk, format+"\n", args...) }
 }
 
-// checkFiles finds out before any load whether the files of a target can be written, and
-// changes none.
+// checkFiles checks, before any load, that the files of a target can be written. It changes none.
 func (o *options) checkFiles() error {
 	r := &o.Results
 	if !r.Save && !r.Append && !r.Plots.Any() {
@@ -126,8 +123,8 @@ func (o *options) checkFiles() error {
 	return r.check(o.Report.Label)
 }
 
-// check makes the folder of the result file and of the plots and finds out whether
-// they can be written there.
+// check creates the folder of the result file and of the plots and checks that they can be written
+// there.
 func (r *resultOptions) check(label string) error {
 	if strings.ContainsRune(label, filepath.Separator) && r.Filename == "" {
 		return fmt.Errorf("argument --label: %s: it begins the result file's name, so it must not hold a %c", pyjson.Quote(label), filepath.Separator)
@@ -164,7 +161,7 @@ func sameFile(a, b string) bool {
 	return err == nil && err2 == nil && os.SameFile(one, other)
 }
 
-// checkFolder makes a folder and finds out whether a file can be made in it.
+// checkFolder creates a folder and checks that a file can be created in it.
 func checkFolder(name string) error {
 	if name == "" {
 		name = "."

@@ -47,7 +47,7 @@ Exit code 0: done. 1: every request failed, or a file could not be written.
 	}, run, runCommon)
 }
 
-// runCommon are the flags that people use, which the short help of run shows.
+// runCommon are the common flags, which the short help of run shows.
 var runCommon = []string{
 	"backend", "base-url", "endpoint", "header", "model", "tokenizer",
 	"request-rate", "max-concurrency", "duration", "ready-check-timeout-sec", "num-warmups",
@@ -83,7 +83,7 @@ func run(ctx context.Context, o *options) error {
 	return maskError(o.Server.Secrets, e.run(ctx))
 }
 
-// maskError hides the secrets in what an error says, and keeps its exit code.
+// maskError hides the secrets in the text of an error, and keeps its exit code.
 func maskError(s loadgen.Secrets, err error) error {
 	if err == nil {
 		return nil
@@ -95,14 +95,14 @@ func maskError(s loadgen.Secrets, err error) error {
 	return masked
 }
 
-// tellPart says that what follows is not the whole run.
+// tellPart says that the following output is only a part of the run.
 func tellPart(talk io.Writer, s *loadgen.Shard) {
 	if s.Several() {
 		fmt.Fprintf(talk, "what follows is the part of shard %d of %d alone: servebench report over the streams (-o) of all shards has the whole\n", s.Index, s.Of)
 	}
 }
 
-// count is n of a noun.
+// count formats n with its noun.
 func count(n int, noun string) string {
 	if n != 1 {
 		noun += "s"

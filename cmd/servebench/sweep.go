@@ -140,7 +140,7 @@ func (c *sweepCommand) runFlags(ctx context.Context, f *argv.Flags) error {
 	return c.run(ctx, "the command line")
 }
 
-// print prints the file that says the same as flags, without their secrets.
+// print prints the file that is equivalent to the flags, without their secrets.
 func (c *sweepCommand) print(f *argv.Flags) error {
 	hidden := false
 	text, err := sweep.Document(sweepOptions(f, func(name, value string) string {
@@ -206,7 +206,7 @@ func (c *sweepCommand) enter(f *os.File) (leave func(), err error) {
 	return func() { os.Chdir(before) }, os.Chdir(folder)
 }
 
-// outcome is the exit code of what a sweep came to, and why.
+// outcome is the exit code of a sweep, and the reason.
 func (c *sweepCommand) outcome(ctx context.Context, r *sweep.Result, err error) error {
 	switch {
 	case r == nil:

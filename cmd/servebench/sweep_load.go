@@ -21,7 +21,7 @@ import (
 // flags reads the loads of a sweep.
 func (c *sweepCommand) flags() *sweep.Flags { return &sweep.Flags{Words: sweepWords, Load: c.read} }
 
-// read reads the command line of a load, of whose flags some vary.
+// read reads the command line of a load. varied are the flags that vary.
 func (c *sweepCommand) read(args, varied []string) (*sweep.Load, error) {
 	o, err := parseRun(args)
 	if err == nil && o.Stats {
@@ -38,7 +38,7 @@ func (c *sweepCommand) read(args, varied []string) (*sweep.Load, error) {
 		Plan: o.plan(), Version: version, Requests: parts.Any(), Strict: o.Results.Strict,
 		Run: func(ctx context.Context, job *sweep.Job) (*sweep.Outcome, error) { return c.load(ctx, o, job) },
 		Block: func(w io.Writer, s *metrics.Summary) error {
-			parts.Cut(io.Discard, s) // the log has what it warns of
+			parts.Cut(io.Discard, s) // its warnings are in the log
 			return errors.Join(vllm.Failures(w, s, version), vllm.Block(w, s, version), parts.Show(w, s, version))
 		},
 	}
@@ -78,8 +78,8 @@ func (c *sweepCommand) load(ctx context.Context, o *options, job *sweep.Job) (*s
 	return out, nil
 }
 
-// writeAll writes the files of all runs once they count, so that no file tells of a run
-// that does not.
+// writeAll writes the files of all runs once they count, so that no file is about a run that does
+// not.
 func writeAll(e *experiment) error {
 	var errs []error
 	for _, r := range e.done {
@@ -91,11 +91,11 @@ func writeAll(e *experiment) error {
 // holdCommas are flags whose one value may have commas.
 var holdCommas = []string{"percentile-metrics", "metric-percentiles", "timeline-itl-thresholds", "drop-body", "rate-curve", "gpu-metrics"}
 
-// listFlags are the same, as the help has them.
+// listFlags are the same flags, for the help.
 const listFlags = "--percentile-metrics, --metric-percentiles,\n--timeline-itl-thresholds, --drop-body, --rate-curve, --gpu-metrics"
 
-// sweepOptions are the flags that were passed to a sweep, with their values as show shows
-// them. As in run, the last occurrence of a flag counts, or all add up.
+// sweepOptions are the flags that were passed to a sweep, with their values as show formats them.
+// As in run, the last occurrence of a flag counts, or all add up.
 func sweepOptions(f *argv.Flags, show func(name, value string) string) []sweep.Option {
 	var options []sweep.Option
 	for _, s := range f.Passed() {
@@ -138,7 +138,7 @@ var notInSweep = map[string]string{
 // notMany is why a sweep has no flags for many machines.
 const notMany = "a sweep runs on one machine"
 
-// sweepWords is an entry of the file as a command line, checked by itself.
+// sweepWords turns an entry of the file into the words of a command line, and checks it.
 func sweepWords(name string, value *yaml.Node) (flag string, args []string, err error) {
 	f := emptyForm().flags
 	flag = strings.TrimPrefix(argv.Dashed("--"+name), "--")
@@ -161,8 +161,7 @@ func sweepWords(name string, value *yaml.Node) (flag string, args []string, err 
 	return flag, args, nil
 }
 
-// checkVaried makes sure that flags which a sweep varies are not the own ones of each
-// target of a command line.
+// checkVaried refuses to vary flags that a target of the command line sets itself.
 func checkVaried(flags, args []string) error {
 	f := emptyForm().flags
 	if err := f.Parse(args); err != nil {

@@ -30,8 +30,8 @@ func (g *experimentFlags) define(f *argv.Flags) {
 	f.Conceal("target", redactTarget)
 }
 
-// readTargets checks the flags and makes the options of each target: the command line's, with
-// the flags that the target itself has.
+// readTargets checks the flags and makes the options of each target: the command line's, with the
+// target's own flags.
 func (g *experimentFlags) readTargets(f *argv.Flags) error {
 	switch {
 	case g.repeat != nil:
@@ -79,16 +79,16 @@ func (g *experimentFlags) readTargets(f *argv.Flags) error {
 	return nil
 }
 
-// oneOrder is what there is to say of targets that are alone first and once.
+// oneOrder is the warning about targets that are loaded alone first, and only once.
 const oneOrder = "--solo-first: with one repeat each target is alone first and all are together last, so a slow drift looks like interference; two repeats take turns"
 
-// A target is what one --target says.
+// A target is the value of one --target.
 type target struct {
 	name  string
 	words []string // of a command line
 }
 
-// shown is the name, with a password in it hidden.
+// shown is the name, with any password hidden.
 func (t *target) shown() string {
 	if strings.Contains(t.name, ":") {
 		return loadgen.RedactURL(t.name)
@@ -96,10 +96,10 @@ func (t *target) shown() string {
 	return t.name
 }
 
-// targetFlag begins a flag within a target: a comma may as well be part of a value.
+// targetFlag begins a flag within a target: a comma may also be part of a value.
 var targetFlag = regexp.MustCompile(`,([A-Za-z][A-Za-z0-9_-]*)=`)
 
-// curveKeys follow a comma within a --rate-curve. No flag is called so.
+// curveKeys follow a comma within a --rate-curve. No flag has these names.
 var curveKeys = []string{"step", "mean", "amplitude", "period"}
 
 func parseTarget(text string) (target, error) {
@@ -128,7 +128,7 @@ func parseTarget(text string) (target, error) {
 
 var targetName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]*$`)
 
-// options are the command line's with the flags that the target itself has.
+// options are the command line's options with the target's own flags.
 func (t *target) options(args []string) (*options, error) {
 	f := emptyForm()
 	if err := f.flags.Parse(args); err != nil {
@@ -158,7 +158,7 @@ func (t *target) has(flags *argv.Flags, name string) bool {
 	})
 }
 
-// check refuses what is not of a single target.
+// check refuses flags that do not apply to a single target.
 func (t *target) check(flags *argv.Flags) error {
 	for _, word := range t.words {
 		option, _, _ := strings.Cut(word, "=")
@@ -169,8 +169,8 @@ func (t *target) check(flags *argv.Flags) error {
 	return nil
 }
 
-// ofWhole says whether a flag is of a whole run, not of a target. Of those for watching,
-// each target may have replicas.
+// ofWhole reports whether a flag is about a whole run, not about a target. Each target may have its
+// own replicas to watch.
 func ofWhole(flag *pflag.Flag) bool {
 	whole := []string{"Targets", "Shards", "Monitoring", "Results", "Other"}
 	return flag.Name != "server-metrics" && slices.Contains(whole, argv.GroupOf(flag)) || slices.Contains(wholeLimits, flag.Name)

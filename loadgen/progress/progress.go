@@ -12,12 +12,12 @@ import (
 	"github.com/servebench/servebench/loadgen/engine"
 )
 
-// A Load is what there is to show.
+// A Load is what to show.
 type Load struct {
 	// Start is when the clock of the run started.
 	Start time.Time
 
-	// Began is from when on measured requests are sent: a delay and a warm-up go before.
+	// Began is when the first measured request is sent, after a delay and a warm-up.
 	Began time.Duration
 
 	// Until is when the last is sent, where no Total says it; 0 where it does.
@@ -32,7 +32,7 @@ type Target struct {
 	// Name stands before its line, if there are several.
 	Name string
 
-	// Total is how many requests there are.
+	// Total is the number of requests.
 	Total int
 
 	// Live counts what happens.
@@ -64,7 +64,7 @@ type bar struct {
 	recent bool // the rate is of the last seconds
 }
 
-// tokenWindow is the time over which live tokens a second are taken.
+// tokenWindow is the time over which live tokens a second are averaged.
 const tokenWindow = 2 * time.Second
 
 // Show shows a load on talk until over is called, which leaves the last lines.
@@ -179,7 +179,7 @@ func (b *bar) snapshot(l *Load) snapshot {
 type snapshot struct {
 	elapsed      time.Duration
 	ended, total int
-	until        time.Duration // in place of the total; 0 with one
+	until        time.Duration // instead of the total; 0 with a total
 	began        time.Duration // when the first measured request may be sent
 	running      int
 	failed       int
@@ -226,10 +226,10 @@ func (s snapshot) line(columns int) string {
 	return line
 }
 
-// minBar is the width under which the bar is rather kept than a field.
+// minBar is the width below which the bar is kept and a field dropped.
 const minBar = 4
 
-// fields are what follows tqdm's own, the most wanted first.
+// fields are what follows tqdm's fields, the most important first.
 func (s snapshot) fields() []string {
 	fields := []string{fmt.Sprintf(", running=%d", s.running), fmt.Sprintf(", failed=%d", s.failed)}
 	latency := []string{fmt.Sprintf(", tok/s=%.0f", s.rate), ", TTFT=" + millis(s.ttft)}

@@ -22,8 +22,8 @@ const (
 	unlimited = "check for a CPU limit of the container"
 )
 
-// others finds that other processes took the cores, if that made this one measure late:
-// it is the reason behind the checks that failed.
+// others finds that other processes used the cores, if that made this one measure late: it is the
+// cause of the checks that failed.
 func (j *judge) others() (metrics.Check, bool) {
 	cores := j.seen.BusiestOthers
 	c := metrics.Check{Name: "other processes", Figure: cores, Unit: "cores", Limit: othersLimit * float64(j.seen.Machine), Remedy: j.leave()}
@@ -39,13 +39,13 @@ func (j *judge) others() (metrics.Check, bool) {
 	return c, j.crowded() && j.lagged()
 }
 
-// crowded says that other processes took so much of the machine, and left so little, that
-// this one had to wait for cores.
+// crowded reports that other processes used so much of the machine, and left so little, that this
+// one had to wait for cores.
 func (j *judge) crowded() bool {
 	return j.seen.BusiestOthers > othersLimit*float64(max(j.seen.Machine, 1))
 }
 
-// lagged says whether a check found that this process was late.
+// lagged reports whether a check found that this process was late.
 func (j *judge) lagged() bool {
 	for _, find := range []func(*judge) (metrics.Check, bool){
 		(*judge).rate, (*judge).lag, (*judge).age, (*judge).wakeUp, (*judge).sharedReads, (*judge).longestStop, (*judge).stopped, (*judge).longestGC, (*judge).gcShare,
@@ -57,8 +57,7 @@ func (j *judge) lagged() bool {
 	return false
 }
 
-// quiet is what to do where this process was late: where others took the cores it is about
-// them.
+// quiet is the remedy if this process was late: it is about other processes if they used the cores.
 func (j *judge) quiet(otherwise string) string {
 	if j.crowded() {
 		return j.leave()
@@ -66,7 +65,7 @@ func (j *judge) quiet(otherwise string) string {
 	return otherwise
 }
 
-// leave is what to do where other processes took the cores: the server may be one.
+// leave is the remedy if other processes used the cores: the server may be one of them.
 func (j *judge) leave() string {
 	at, err := url.Parse(j.Header.Config.BaseURL)
 	if err == nil && (at.Hostname() == "localhost" || net.ParseIP(at.Hostname()).IsLoopback()) {
@@ -75,8 +74,8 @@ func (j *judge) leave() string {
 	return alone
 }
 
-// stood is how the process stood still for a time, of which it waited for a core for some,
-// and what to do about it.
+// stood says how the process was stopped for a time, a part of which it waited for a core, and what
+// to do about it.
 func (j *judge) stood(still, waited time.Duration) (how, remedy string) {
 	if waited > 0 && waited >= still/2 {
 		return "had no core", j.quiet(unlimited)
@@ -114,23 +113,23 @@ func (j *judge) age() (metrics.Check, bool) {
 	return c, j.Age.Len() > 0 && j.hasGaps()
 }
 
-// disordered says that packets came before an earlier one, so often that the age
-// at p99 may be the time for which they waited, though we read in time.
+// disordered reports that packets arrived before an earlier one so often that this may explain the
+// age at p99, although we read in time.
 func (j *judge) disordered() bool {
 	return percent(j.seen.Disordered, j.seen.KernelStamps) > disorderLimit
 }
 
-// hasGaps says that some request had a second token. A chunk that comes alone
-// keeps the kernel's stamp however long it lies.
+// hasGaps reports that some request had a second token. A single chunk keeps the kernel's stamp
+// however long it waits.
 func (j *judge) hasGaps() bool {
 	return j.Truth.MeanITL > 0 || j.Truth.ITL.Len() > 0 || j.Truth.Tokens.Fewer > 0 && j.ITL.Len() > 0
 }
 
-// userStamped says that most chunks were stamped once they had been read: how
-// late that was is inside their stamps, and no age tells.
+// userStamped reports that most chunks were stamped after the read: their stamps include our delay,
+// and no age shows it.
 func (j *judge) userStamped() bool { return j.seen.UserStamps > j.seen.KernelStamps }
 
-// wakeUp stands in for the age where the kernel did not stamp.
+// wakeUp replaces the age if the kernel did not stamp.
 func (j *judge) wakeUp() (metrics.Check, bool) {
 	c := metrics.Check{Name: "wake-up", Figure: metrics.Milliseconds(j.seen.WakeP99), Unit: "ms", Limit: max(wakeLimit, ageLimitOfITL*j.itl()), Remedy: j.quiet(quieter)}
 	against := "ITL " + showMS(j.itl())
@@ -150,9 +149,8 @@ func (j *judge) sharedShare() float64 {
 	return percent(j.seen.SharedReads, j.seen.KernelStamps+j.seen.UserStamps)
 }
 
-// late says that the client did not read as fast as events came, so often that
-// it may be why as many of them shared a read as did. Where a proxy sends heaps,
-// a reader that is late now and then is not to blame for them.
+// late reports that the client read so late, so often, that this may explain the shared reads. If a
+// proxy sends bursts, a reader that is late now and then is not to blame.
 func (j *judge) late() bool {
 	few, share := lateLimitOfITL*j.itl(), j.sharedShare()
 	often := min(max(sharedLimit, share), 90)
@@ -162,7 +160,7 @@ func (j *judge) late() bool {
 	case j.userStamped() && metrics.Milliseconds(j.seen.WakeP99) > max(wakeLimit, few):
 		return true
 	}
-	// What came while the process stood still for longer than an ITL has piled up.
+	// Events that came while the process was stopped for longer than an ITL have piled up.
 	stood := max(j.seen.Stalled, j.seen.LongestStall)
 	if share > sharedLimit && share > stopsPile*j.watchedShare(stood) {
 		return false
@@ -230,9 +228,8 @@ func (j *judge) longestGC() (metrics.Check, bool) {
 	return c, j.seen.GCs > 0
 }
 
-// starved says whether collections took their time because the process had no core: its
-// threads then waited for one, of which at least half as long as the longest pause is
-// known.
+// starved reports whether collections took long because the process had no core: its threads waited
+// for one for at least half as long as the longest pause.
 func (j *judge) starved() bool { return j.seen.GCWait > 0 && j.seen.GCWait >= j.seen.LongestGC/2 }
 
 func (j *judge) gcShare() (metrics.Check, bool) {
@@ -271,7 +268,7 @@ func (j *judge) vouched() (metrics.Check, bool) {
 	return c, wrong || n <= v.Streams
 }
 
-// process names what was watched: of shards one, the worst.
+// process names what was watched: for shards, the worst one.
 func (j *judge) process() string {
 	if j.Shards != nil {
 		return "the process of a shard"

@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// maintainer is who made the Debian package.
+// maintainer is the maintainer of the Debian package.
 const maintainer = "servebench <servebench@users.noreply.github.com>"
 
 // deb is a Debian package: deb(5).
@@ -49,7 +49,7 @@ Description: load generator for LLM serving endpoints
  do to each other.
 `
 
-// debFiles are what the package installs, with the folders that they are in.
+// debFiles are the files that the package installs, with their folders.
 func (r *release) debFiles(b *build) []file {
 	files := []file{
 		{"./usr/bin/servebench", 0o755, b.binary},
@@ -92,7 +92,7 @@ licenses, which are in /usr/share/doc/servebench/THIRD_PARTY_NOTICES.
 // Go links its programs in this way.
 const debOverrides = "servebench: statically-linked-binary [usr/bin/servebench]\n"
 
-// withFolders are files, each after the folders that it is in.
+// withFolders are files, each after its folders.
 func withFolders(files []file) []file {
 	var all []file
 	seen := map[string]bool{}

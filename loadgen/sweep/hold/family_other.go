@@ -8,7 +8,7 @@ import (
 	"syscall"
 )
 
-// gone says whether the commands have ended.
+// gone reports whether the commands have ended.
 func (f *family) gone() bool { return f.running.Load() == 0 }
 
 // signal kills the commands: no signal asks a process to end.

@@ -10,7 +10,7 @@ import (
 	"syscall"
 )
 
-// gone says whether the family has ended. It reaps those that have.
+// gone reports whether the family has ended. It reaps processes that have.
 func (f *family) gone() bool {
 	for {
 		pid, err := syscall.Wait4(-1, nil, syscall.WNOHANG, nil)
@@ -41,19 +41,19 @@ func setApart(cmd *exec.Cmd, lock *os.File) {
 	cmd.Env = append(cmd.Environ(), mark(lock))
 }
 
-// mark is the environment variable of all that a Keeper has started. As long as any
+// mark is an environment variable in all processes that a Keeper has started. As long as any
 // process has the lock open, no other lock has the same mark.
 func mark(lock *os.File) string {
 	var s syscall.Stat_t
-	syscall.Fstat(int(lock.Fd()), &s) // which cannot fail: the file is open
+	syscall.Fstat(int(lock.Fd()), &s) // cannot fail, since the file is open
 	return fmt.Sprintf("SERVEBENCH_LOCK=%d:%d", s.Dev, s.Ino)
 }
 
 // keepLock keeps the lock from the processes that this one starts.
 func keepLock() { syscall.CloseOnExec(3) }
 
-// tryLock takes a lock on f, if it is free. The lock lasts until all processes have closed
-// f that got it from this one.
+// tryLock takes a lock on f, if it is free. The lock lasts until f is closed in this process and in
+// all that inherited it.
 func tryLock(f *os.File) (bool, error) {
 	err := syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
 	if errors.Is(err, syscall.EWOULDBLOCK) {

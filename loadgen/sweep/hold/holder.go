@@ -76,7 +76,7 @@ func (f *family) start(words []string) (<-chan int, error) {
 	return ended, nil
 }
 
-// exitCode is the exit code of a command. How it ended is not known if gone saw it first.
+// exitCode is the exit code of a command. It is unknown if gone reaped the command first.
 func exitCode(how *os.ProcessState) int {
 	if how == nil {
 		return -1

@@ -87,7 +87,7 @@ func Open(ctx context.Context, dir string, longest time.Duration, waiting func()
 	}
 }
 
-// Close gives up the lock. Holders that still run keep it.
+// Close releases the lock. Holders that still run keep it.
 func (k *Keeper) Close() error { return k.lock.Close() }
 
 // A Hold is a started command.
@@ -126,7 +126,7 @@ func (k *Keeper) Start(c *Command) (*Hold, error) {
 		return nil, err
 	}
 	cmd := exec.Command(self, Verb, string(text))
-	cmd.Args[0] = "servebench" // whatever the file is called
+	cmd.Args[0] = "servebench" // whatever the name of the file
 	cmd.Dir, cmd.Env, cmd.Stdout, cmd.Stderr, cmd.WaitDelay = c.Dir, c.Env, c.Output, c.Output, time.Second
 	setApart(cmd, k.lock)
 	pipe, err := cmd.StdinPipe()
@@ -155,10 +155,10 @@ func (k *Keeper) Start(c *Command) (*Hold, error) {
 	return h, nil
 }
 
-// TakeOver ends what an earlier Keeper of the folder left when it was killed together with
-// its holders, and makes this process the parent of what its own holders leave. Call it
-// before Start. When a holder ends from then on, the Keeper ends each child of this
-// process that is in another session and is no holder.
+// TakeOver ends what an earlier Keeper of the folder left if it was killed together with its
+// holders, and makes this process the parent of what its own holders leave. Call it before Start.
+// From then on, when a holder ends, the Keeper ends each child of this process that is in another
+// session and is not a holder.
 func (k *Keeper) TakeOver() {
 	k.adopts = true
 	adopt()

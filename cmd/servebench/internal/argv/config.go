@@ -14,8 +14,8 @@ import (
 	"github.com/servebench/servebench/metrics/pyjson"
 )
 
-// parseConfig takes the flags of a YAML file: its keys are their names. True
-// gives a switch, a list several arguments, a mapping JSON.
+// parseConfig reads flags from a YAML file: its keys are their names. True sets a switch, a list
+// gives several arguments, a mapping gives JSON.
 func (f *Flags) parseConfig(name string) error {
 	file, err := OpenYAML(name)
 	if err != nil {
@@ -33,7 +33,7 @@ func (f *Flags) readConfig(name string, r io.Reader) error {
 	if root.Kind != yaml.MappingNode {
 		return fmt.Errorf("%s:%d: it must be a mapping from flag names to values", name, root.Line)
 	}
-	var dotted []string // taken at once, for they add up
+	var dotted []string // parsed together, since they add up
 	for entry := range slices.Chunk(root.Content, 2) {
 		key, value := entry[0], entry[1]
 		words, err := f.Entry(key.Value, value)
@@ -127,8 +127,7 @@ func (f *Flags) Entry(key string, value *yaml.Node) ([]string, error) {
 	return []string{option + "=" + value.Value}, nil
 }
 
-// entrySwitch reads a boolean as YAML 1.1 spells it, which is what vLLM's
-// reader takes.
+// entrySwitch reads a boolean in the spelling of YAML 1.1, as vLLM's reader does.
 func (f *Flags) entrySwitch(key string, value *yaml.Node) ([]string, error) {
 	switch strings.ToLower(value.Value) {
 	case "true", "yes", "on":
@@ -142,7 +141,7 @@ func (f *Flags) entrySwitch(key string, value *yaml.Node) ([]string, error) {
 	return nil, fmt.Errorf("%s must be true or false, not %s", key, pyjson.Quote(value.Value))
 }
 
-// yamlValue is a YAML value as JSON has it.
+// yamlValue is a YAML value as JSON.
 func yamlValue(node *yaml.Node) (any, error) {
 	switch node.Kind {
 	case yaml.AliasNode:
