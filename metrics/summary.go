@@ -177,7 +177,7 @@ func (s *Summary) Metric(name string) *Distribution {
 type Resent struct {
 	Requests   int `json:"requests"`       // that were sent again
 	Times      int `json:"times"`          // repeats of all of them together
-	Reconnects int `json:"anew,omitempty"` // requests sent again over a new connection: see Record.Reconnects
+	Reconnects int `json:"anew,omitempty"` // requests that used a second connection: see Record
 }
 
 func (n *Resent) add(r *Record) {

@@ -19,7 +19,7 @@ type StepTime struct {
 	Cost      `yaml:",inline"`
 	Knots     []Knot        `yaml:"knots"`     // with Requests ascending
 	Attention time.Duration `yaml:"attention"` // for each pair of prompt tokens
-	Context   time.Duration `yaml:"context"`   // for each prompt and output token of a decoding request
+	Context   time.Duration `yaml:"context"`   // for each token so far of a decoding request
 	Far       time.Duration `yaml:"far"`       // if a request with a prompt beyond 8192 tokens decodes
 	Jitter    float64       `yaml:"jitter"`    // standard deviation of the factor's logarithm
 
