@@ -147,7 +147,7 @@ func (k *killer) check(t *testing.T, stream, prefix string, killed time.Time, la
 	}
 	var out, talk strings.Builder
 	cmd := newReportCommand()
-	cmd.SetArgs([]string{stream})
+	cmd.SetArgs([]string{"--extended", stream})
 	cmd.SetOut(&out)
 	cmd.SetErr(&talk)
 	if err := cmd.Execute(); err != nil || !strings.Contains(out.String(), "Serving Benchmark Result") || !strings.Contains(talk.String(), "was cut: it has no end line") {

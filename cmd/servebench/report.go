@@ -199,6 +199,9 @@ func (r *reportCommand) report(from stream.Source, ask metrics.Ask, several bool
 	if name == "-" {
 		name = "standard input"
 	}
+	if recordedNothing(sums) {
+		return fmt.Errorf("%s: no request is recorded in it: the run was cut before one had ended", name)
+	}
 	for i, s := range sums {
 		r.doubt = cmp.Or(r.doubt, strict(s))
 		if lacking := r.writes.Run(s); lacking != "" {
@@ -217,9 +220,6 @@ func (r *reportCommand) report(from stream.Source, ask metrics.Ask, several bool
 		if err := errors.Join(r.print(s, shown), r.hgrm(s), r.end(s, shown), r.together(sums, i)); err != nil {
 			return err
 		}
-	}
-	if recordedNothing(sums) {
-		return fmt.Errorf("%s: no request is recorded in it: the run was cut before one had ended", name)
 	}
 	if r.wanted() || r.format != "block" {
 		return nil
