@@ -43,7 +43,9 @@ func (f *Flags) help(cmd *cobra.Command) error {
 		return f.about(cmd, f.topic)
 	}
 	if long := strings.TrimSpace(cmd.Long); long != "" {
-		fmt.Fprintf(cmd.OutOrStdout(), "%s\n\n", long)
+		for _, paragraph := range strings.Split(long, "\n\n") {
+			fmt.Fprintf(cmd.OutOrStdout(), "%s\n\n", filled(paragraph))
+		}
 	}
 	return f.overview(cmd)
 }

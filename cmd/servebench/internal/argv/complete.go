@@ -33,12 +33,15 @@ func (f *Flags) OfferFolders(names ...string) {
 // completes partial names of flags.
 func (f *Flags) complete(_ *cobra.Command, words []string, begun string) ([]string, cobra.ShellCompDirective) {
 	if name, value, ok := strings.Cut(begun, "="); ok && strings.HasPrefix(name, "--") {
-		if found := f.Find(name); len(found) == 1 {
+		if found := f.find(name); len(found) == 1 {
 			return f.values(found[0], value)
 		}
 	}
 	if flag := f.taking(words); flag != nil {
 		return f.values(flag, begun)
+	}
+	if f.Other != nil && strings.HasPrefix(begun, "-") {
+		return named(f.known()[len(f.visible()):]), cobra.ShellCompDirectiveNoFileComp
 	}
 	if f.Arguments {
 		if f.Extensions == nil {
@@ -46,13 +49,22 @@ func (f *Flags) complete(_ *cobra.Command, words []string, begun string) ([]stri
 		}
 		return f.Extensions, cobra.ShellCompDirectiveFilterFileExt
 	}
-	var names []string
-	for _, flag := range f.visible() {
-		if begun == "" && (f.common() == nil || has(flag, commonKey)) {
-			names = append(names, "--"+flag.Name+"\t"+firstSentence(textOf(flag)))
-		}
+	flags := f.common()
+	switch {
+	case begun != "":
+		flags = nil
+	case flags == nil:
+		flags = f.visible()
 	}
-	return names, cobra.ShellCompDirectiveNoFileComp
+	return named(flags), cobra.ShellCompDirectiveNoFileComp
+}
+
+// named are the names of flags with what they do.
+func named(flags []*pflag.Flag) (names []string) {
+	for _, flag := range flags {
+		names = append(names, "--"+flag.Name+"\t"+firstSentence(textOf(flag)))
+	}
+	return names
 }
 
 // taking is the flag to which the word after words belongs; nil for none.
@@ -61,7 +73,7 @@ func (f *Flags) taking(words []string) *pflag.Flag {
 		if !IsOption(word) || strings.Contains(word, "=") {
 			continue
 		}
-		found := f.Find(word)
+		found := f.find(word)
 		if len(found) != 1 {
 			return nil
 		}

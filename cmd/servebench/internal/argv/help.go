@@ -235,6 +235,14 @@ func entry(w io.Writer, head, text string) {
 	fmt.Fprintf(w, "%s%*s%s\n", head, space, "", wrapped(text, textColumn))
 }
 
+// filled is a paragraph in lines that fit, unless it has indented lines, which stay.
+func filled(paragraph string) string {
+	if strings.Contains("\n"+paragraph, "\n ") {
+		return paragraph
+	}
+	return wrapped(paragraph, 0)
+}
+
 // wrapped is text in lines that end before lineWidth. All but the first are indented.
 func wrapped(text string, indent int) string {
 	var lines strings.Builder

@@ -12,7 +12,7 @@ import (
 // load is a command with groups of flags, of which two are common.
 func load() (*cobra.Command, *Flags) {
 	cmd := &cobra.Command{
-		Use: "load", Short: "Load a server", Long: "Load a server, and say\nhow it went.", Example: "  load --rate 5",
+		Use: "load", Short: "Load a server", Long: "Load a server, and say\nhow it went.\n\n  as it is\nthis stays", Example: "  load --rate 5",
 		SilenceErrors: true, SilenceUsage: true, RunE: func(*cobra.Command, []string) error { return nil },
 	}
 	f := Of(cmd)
@@ -57,8 +57,10 @@ func TestShortHelpShowsTheCommonFlags(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got != `Load a server, and say
-how it went.
+	if got != `Load a server, and say how it went.
+
+  as it is
+this stays
 
 Usage:
   load [flags]
@@ -141,6 +143,23 @@ func TestValuesAreCompleted(t *testing.T) {
 		if !slices.Equal(got, row.want) || directive != row.directive {
 			t.Errorf("%q %q: %q, directive %d", row.words, row.begun, got, directive)
 		}
+	}
+}
+
+// The flags of another command that a command takes are found and completed, too.
+func TestOtherFlagsHaveHelp(t *testing.T) {
+	cmd, f := verb(cobra.ArbitraryArgs, nil)
+	_, f.Other = load()
+	const prompts = "Traffic: when requests are sent\n  --prompts N                 number of requests (default 1000)\n"
+	if got, err := said(t, cmd, "--help=prompts"); got != prompts || err != nil {
+		t.Errorf("%v\n%s", err, got)
+	}
+	if got, directive := f.complete(nil, []string{"--percentile-metrics"}, "ttft,"); !slices.Equal(got, []string{"ttft,tpot"}) || directive&cobra.ShellCompDirectiveNoSpace == 0 {
+		t.Errorf("%q, directive %d", got, directive)
+	}
+	got, _ := f.complete(nil, nil, "--p")
+	if !slices.Contains(got, "--prompts\tnumber of requests") || slices.ContainsFunc(got, func(name string) bool { return strings.HasPrefix(name, "--format") }) {
+		t.Errorf("%q", got)
 	}
 }
 

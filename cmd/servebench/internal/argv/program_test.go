@@ -62,8 +62,8 @@ func run(t *testing.T, line string) (string, error) {
 
 func TestHelpCommandFindsCommandsAndTopics(t *testing.T) {
 	for line, want := range map[string]string{
-		"help load":         "Load a server, and say\n",
-		"help load --help":  "Load a server, and say\n",
+		"help load":         "Load a server, and say how it went.\n",
+		"help load --help":  "Load a server, and say how it went.\n",
 		"help load traffic": "Traffic: when requests are sent\n",
 		"help load --rate":  "Traffic: when requests are sent\n  --rate ",
 		"help jobs":         "Print jobs\n",
@@ -130,6 +130,11 @@ bench\-load \- Load a server
 .SH DESCRIPTION
 Load a server, and say
 how it went.
+.PP
+.nf
+  as it is
+this stays
+.fi
 .SH EXAMPLES
 .nf
   load \-\-rate 5
