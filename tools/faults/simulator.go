@@ -8,8 +8,11 @@ import (
 	"strings"
 )
 
-// simulatorFault is a line of the simulator's list of faults.
-var simulatorFault = regexp.MustCompile(`(?m)^([a-z-]+)(\[=N\])?  +(.*?)(?: \(N is (\d+) unless given\))?$`)
+// simulatorFault is an entry of the simulator's list of faults, on one line.
+var simulatorFault = regexp.MustCompile(`(?m)^([a-z-]+)(\[=N\])?  +(.*?)(?: \(default (\d+)\))?$`)
+
+// continued is the break before a further line of an entry.
+var continued = regexp.MustCompile(`\n {10,}`)
 
 // simulatorClaims has the expected outcome of each of the simulator's faults. With Failed, the
 // fault affects every fourth request; otherwise all of them.
@@ -43,7 +46,7 @@ func simulatorCases(ctx context.Context, bin string) ([]*Case, error) {
 	if err != nil {
 		return nil, fmt.Errorf("asking for the simulator's faults: %w", err)
 	}
-	found := simulatorFault.FindAllStringSubmatch(string(help), -1)
+	found := simulatorFault.FindAllStringSubmatch(continued.ReplaceAllString(string(help), " "), -1)
 	if len(found) < len(simulatorClaims) {
 		return nil, fmt.Errorf("the simulator has %d faults, and claims are made of %d", len(found), len(simulatorClaims))
 	}
