@@ -188,6 +188,7 @@ func standInDocker(args []string) error {
 		_, err := os.Stat(filepath.Join(dir, "pulled"))
 		return err
 	case "pull":
+		fmt.Println(args[len(args)-1]) // as docker does with --quiet
 		return os.WriteFile(filepath.Join(dir, "pulled"), nil, 0o600)
 	case "stop":
 		return stopProcess(filepath.Join(dir, args[1]))

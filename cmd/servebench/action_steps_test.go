@@ -81,7 +81,7 @@ func TestActionGates(t *testing.T) {
 		t.Errorf("runs made a baseline unasked: %q", kept)
 	}
 
-	for _, elsewhere := range []*workflowJob{job("pull_request", "feature"), job("pull_request", "main"), job("push", "feature")} {
+	for _, elsewhere := range []*workflowJob{job("pull_request", "feature"), job("pull_request", "main"), job("push", "feature"), job("issue_comment", "main")} {
 		elsewhere.run(with(fastServer, "update-baseline", "true")).wants("", 2, "update-baseline: true compares nothing, so it works on main alone")
 	}
 	job("workflow_dispatch", "main").run(with(fastServer, "update-baseline", "true")).wants("BASELINE UPDATED", 0, "## BASELINE UPDATED", "baseline.json: 4 runs")
@@ -135,6 +135,7 @@ func TestActionTakesNoBaselineFromElsewhere(t *testing.T) {
 	leave("push", "main", "expired", func(_, artifact map[string]any) { artifact["expired"] = true })
 	leave("push", "main", "of a run that failed", func(run, _ map[string]any) { run["conclusion"] = "failure" })
 	leave("pull_request_target", "main", "of a pull request", func(_, _ map[string]any) {})
+	leave("issue_comment", "main", "of a comment on a pull request", func(_, _ map[string]any) {})
 	found := job("pull_request", "feature").run(with(fastServer, "restarts", "1"))
 	found.wants("FAILED", 2, "The baseline servebench-baseline is from run 100.", "it is not a baseline", "title=servebench FAILED::", "## FAILED")
 	if text := readText(t, filepath.Join(found.temp, "servebench-baseline", "baseline", "baseline.json")); text != "good" {
@@ -150,7 +151,7 @@ func TestActionComparesTwoServers(t *testing.T) {
 	job := newJobs(t)
 	t.Parallel()
 	job("pull_request", "feature").run(with(slowServer, "old-server", fastServer, "token", "")).wants("REGRESSED", 1, "!BASELINE")
-	job("pull_request", "feature").run(with(fastServer, "old-server", fastServer, "token", "", "load", "--num-prompts 2,4 --random-input-len 8\n--random-output-len 4 --label 'a b'")).
+	job("pull_request", "feature").run(with(fastServer, "old-server", fastServer, "token", "", "load", "# two loads\n--num-prompts 2,4 --random-input-len 8 \\\n  --random-output-len 4 --label 'a b'")).
 		wants("PASS", 0, "### num-prompts 2", "### num-prompts 4")
 	job("pull_request", "feature").run(with(fastServer, "old-server", fastServer, "load", "--num-prompts 2 --header X-Key=secret")).wants("", 2, "load: write it as YAML", "!X-Key=secret")
 	job("pull_request", "feature").run(with(fastServer, "old-server", fastServer, "token", "")).wants("PASS", 0)
