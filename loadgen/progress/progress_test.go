@@ -84,23 +84,28 @@ func TestEachTargetHasALineOfProgress(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var out strings.Builder
 		talk := NewTalk(&out)
+		drawn := func() string { // which is written under the lock
+			talk.mu.Lock()
+			defer talk.mu.Unlock()
+			return out.String()
+		}
 		l := load(3, 5)
 		l.Targets[1].Live.Sent.Add(4)
 		p := &display{Load: l, talk: talk, tty: true}
 		stop := p.show()
 		time.Sleep(150 * time.Millisecond)
 		synctest.Wait()
-		first := out.String()
+		first := drawn()
 		if !strings.HasPrefix(first, "\r\x1b[Ka:      0%|") || strings.Count(first, "\n") != 1 || !strings.Contains(first, "\n\r\x1b[Klong:   0%|") ||
 			!strings.Contains(first, "0/5 [00:00<?, ?it/s, running=4") {
 			t.Errorf("drawn: %q", first)
 		}
 		time.Sleep(100 * time.Millisecond)
 		synctest.Wait()
-		if again := out.String()[len(first):]; !strings.HasPrefix(again, "\x1b[1A\r\x1b[Ka: ") {
+		if again := drawn()[len(first):]; !strings.HasPrefix(again, "\x1b[1A\r\x1b[Ka: ") {
 			t.Errorf("drawn again: %q", again)
 		}
-		before := out.Len()
+		before := len(drawn())
 		fmt.Fprintln(talk, "interrupted")
 		stop()
 		if rest := out.String()[before:]; !strings.HasPrefix(rest, "\ninterrupted\n\r\x1b[Ka: ") || !strings.HasSuffix(rest, "]\n") {
