@@ -35,6 +35,7 @@ type compareCommand struct {
 	saveBaseline string
 	format       string
 	writes       []string
+	dryRun       bool
 
 	gate    compare.Gate
 	missing bool                // the baseline's file does not exist
@@ -79,6 +80,7 @@ func newCompareCommand() *cobra.Command {
 	f.StringVar(&c.format, "format", "text", "`FORMAT` format of standard output")
 	f.Choices("format", compareFormatNames()...)
 	f.StringArrayVar(&c.writes, "write", nil, "`FORMAT=FILE` also write a file in this format; may be repeated")
+	f.BoolVar(&c.dryRun, "dry-run", false, "check the flags and the gate, and say what is gated. No run is read")
 	offerGate(f)
 	return cmd
 }
@@ -125,6 +127,9 @@ func (c *compareCommand) run(args []string, dash int) error {
 	if err := c.check(); err != nil {
 		return err
 	}
+	if c.dryRun {
+		return c.describe()
+	}
 	if c.saveBaseline != "" {
 		return c.save(args, dash)
 	}
@@ -144,7 +149,7 @@ func (c *compareCommand) run(args []string, dash int) error {
 	}
 	result := compare.Compare(old, new, c.gate)
 	if c.missing {
-		result.Reasons = []string{fmt.Sprintf("there is no baseline: %s does not exist; servebench compare --save-baseline makes it of runs that you trust", c.baseline)}
+		result.Reasons = []string{fmt.Sprintf("there is no baseline: %s does not exist. Make it of runs that you trust, with servebench compare --save-baseline or, in the GitHub Action, with update-baseline: true on the default branch", c.baseline)}
 	}
 	result.Notes = append(result.Notes, notes...)
 	if err := c.write(result); err != nil {
@@ -158,6 +163,19 @@ func (c *compareCommand) run(args []string, dash int) error {
 	default:
 		return exitError{verdict, exitNoVerdict}
 	}
+}
+
+// describe says what the gate takes.
+func (c *compareCommand) describe() error {
+	names := []string{"failed requests"}
+	for _, l := range c.gate.Limits {
+		names = append(names, l.Metric.Name)
+	}
+	for _, b := range c.gate.Bounds {
+		names = append(names, "the bound of "+b.Metric.Name)
+	}
+	_, err := fmt.Fprintf(c.out, "gated: %s\nruns a side for each load: %d or more\n", strings.Join(names, ", "), max(c.gate.Needs(1), 1))
+	return err
 }
 
 // recounted reads the sides again, to count their streams by other definitions. It repeats no
@@ -326,7 +344,7 @@ func (c *compareCommand) save(args []string, dash int) error {
 	}
 	b, err := compare.NewBaseline(runs, c.gate)
 	if err != nil {
-		return exitError{fmt.Errorf("no baseline: %w", err), exitNoVerdict}
+		return exitError{fmt.Errorf("the baseline was not made: %w", err), exitNoVerdict}
 	}
 	if err := replaceFile(c.saveBaseline, b.Write); err != nil {
 		return err
@@ -336,6 +354,9 @@ func (c *compareCommand) save(args []string, dash int) error {
 		if noise, known := b.Noise[m.Metric.Name]; known {
 			fmt.Fprintf(c.out, "noise of %s: %.1f %%\n", m.Metric.Name, noise*100)
 		}
+	}
+	for _, why := range b.Warnings(c.gate) {
+		fmt.Fprintf(c.talk, "WARNING: %s\n", why)
 	}
 	return nil
 }

@@ -34,14 +34,14 @@ func NewBaseline(runs []*Run, gate Gate) (*Baseline, error) {
 	}
 	for i, r := range runs {
 		if why := r.fault(gate.Allowed); why != "" {
-			return nil, fmt.Errorf("run %d: %s, so there is nothing to compare with", i+1, why)
+			return nil, fmt.Errorf("run %d: %s", i+1, why)
 		}
 		doubts := r.lacks()
 		if !slices.Contains(gate.Despite, "suspect") {
 			doubts = append(doubts, r.Doubts...)
 		}
 		for _, why := range doubts {
-			return nil, fmt.Errorf("run %d: %s, so there is nothing to compare with", i+1, why)
+			return nil, fmt.Errorf("run %d: %s", i+1, why)
 		}
 	}
 	if id := twice(runs); id != "" {
@@ -56,6 +56,33 @@ func NewBaseline(runs []*Run, gate Gate) (*Baseline, error) {
 		}
 	}
 	return b, nil
+}
+
+// Warnings are the reasons why later runs get no verdict from the baseline by that gate: it has
+// fewer runs than the gate needs, or more noise than the gate's margins allow.
+func (b *Baseline) Warnings(gate Gate) (found []string) {
+	points := split(b.Runs, b.Runs)
+	needed := gate.Needs(len(points))
+	for _, p := range points {
+		if n := len(p.Old); n < needed {
+			found = append(found, p.named(fmt.Sprintf("the baseline has %s, and the gate needs %d for a verdict on as many new ones", metrics.Counted(n, "run"), needed)))
+		}
+		for _, l := range gate.Limits {
+			values := p.values(&l.Metric, p.Old)
+			if values == nil {
+				continue
+			}
+			if asked, noise := l.margin(median(values).Center), b.Noise[l.Metric.Name]; noise > visible(asked) {
+				found = append(found, p.named(l.Metric.Name+": "+noisyBaseline(noise, asked)))
+			}
+		}
+	}
+	return found
+}
+
+// noisyBaseline says what to do about a baseline that is too noisy for a margin.
+func noisyBaseline(noise, margin float64) string {
+	return fmt.Sprintf("runs of the baseline differ by %.0f %%; the margin is %.3g %%: make the baseline again on a quieter machine, or widen the margin", noise*100, margin*100)
 }
 
 // deviation is the sample standard deviation of values as a share: of their logarithms, or over

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 )
 
 func ttfts(values ...float64) []*Run {
@@ -42,7 +43,7 @@ func TestNoMarginIsLessThanTheNoiseFloor(t *testing.T) {
 		t.Errorf("11 %% are not: %s", c.Verdict)
 	}
 	gate.Noise["median_ttft"] = 0.4
-	if c := Compare(alike(6), alike(6, times("median_ttft", 1.3)), gate); c.Verdict != NoVerdict || !strings.Contains(c.Reasons[0], "runs of the baseline differ by 40 % among themselves, too much to see a change of 10 %") {
+	if c := Compare(alike(6), alike(6, times("median_ttft", 1.3)), gate); c.Verdict != NoVerdict || !strings.Contains(c.Reasons[0], "runs of the baseline differ by 40 %; the margin is 5 %: make the baseline again on a quieter machine, or widen the margin") {
 		t.Errorf("a blind gate lets nothing pass: %s %q", c.Verdict, c.Reasons)
 	}
 }
@@ -72,10 +73,10 @@ func TestBadRunsAreNoBaseline(t *testing.T) {
 		want string
 	}{
 		{"one", alike(1), "a baseline needs at least two runs"},
-		{"failed", alike(4, func(i int, r *Run) { r.Failed = i }), "run 2: 1 of 101 requests failed, so there is nothing"},
+		{"failed", alike(4, func(i int, r *Run) { r.Failed = i }), "run 2: 1 of 101 requests failed"},
 		{"text block", alike(4, func(_ int, r *Run) { r.Asked = nil }), "run 1: a result block"},
 		{"twice", alike(4, func(_ int, r *Run) { r.ID = "r" }), "run r is there twice"},
-		{"cut", alike(4, func(_ int, r *Run) { r.Doubts = []string{"it was cut short"} }), "run 1: it was cut short, so there is nothing"},
+		{"cut", alike(4, func(_ int, r *Run) { r.Doubts = []string{"it was cut short"} }), "run 1: it was cut short"},
 	} {
 		if _, err := NewBaseline(test.runs, Gate{}); err == nil || !strings.HasPrefix(err.Error(), test.want) {
 			t.Errorf("%s: %v", test.name, err)
@@ -105,6 +106,47 @@ func TestGateSaysWhichRunsMakeABaseline(t *testing.T) {
 	}
 	if b, err := NewBaseline(doubtful, Gate{Allowed: 0.01, Despite: []string{"suspect"}}); err != nil || len(b.Runs) != 4 {
 		t.Errorf("%v", err)
+	}
+}
+
+// A baseline may be kept although no later run gets a verdict from it: then it says why.
+func TestBaselineWarnsOfNoVerdict(t *testing.T) {
+	for _, test := range []struct {
+		name string
+		runs []*Run
+		want []string
+	}{
+		{"good", alike(4), nil},
+		{"few", alike(2), []string{"the baseline has 2 runs, and the gate needs 4 for a verdict on as many new ones"}},
+		{"noisy", ttfts(100, 140, 98, 101), []string{"median_ttft: runs of the baseline differ by 48 %; the margin is 5 %: make the baseline again on a quieter machine, or widen the margin"}},
+	} {
+		b, err := NewBaseline(test.runs, DefaultGate())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := b.Warnings(DefaultGate()); !slices.Equal(got, test.want) {
+			t.Errorf("%s: %q", test.name, got)
+		}
+	}
+}
+
+// All runs of a baseline came before the new ones, and a reader knows it.
+func TestBaselineComesBefore(t *testing.T) {
+	began := func(day int) func(int, *Run) {
+		return func(i int, r *Run) { r.Began = time.Date(2026, 1, day, i, 0, 0, 0, time.UTC) }
+	}
+	old, new := alike(6, began(1)), alike(6, began(2))
+	gate := DefaultGate()
+	if c := Compare(old, new, gate); !strings.Contains(strings.Join(c.Notes, "\n"), "all runs of one side came before all of the other") {
+		t.Errorf("%q", c.Notes)
+	}
+	b, err := NewBaseline(old, gate)
+	if err != nil {
+		t.Fatal(err)
+	}
+	gate.Noise = b.Noise
+	if c := Compare(b.Runs, new, gate); c.Notes != nil {
+		t.Errorf("%q", c.Notes)
 	}
 }
 

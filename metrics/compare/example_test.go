@@ -40,6 +40,6 @@ func ExampleCompare() {
 		}
 	}
 	// Output:
-	// REGRESSED [median_ttft went from 102.00 to 122.00 ms, +19.6 % (p=0.004)]
+	// REGRESSED [median_ttft +19.6 % (the median over all pairs of runs; medians 102.00 → 122.00 ms; margin 5 %; p=0.004)]
 	// median_ttft: 102 to 122 ms, +19.6 %
 }

@@ -249,7 +249,7 @@ func (j *judge) changes(p *Point) {
 		switch beyond := math.Abs(r.Effect.Share) > r.Margin; {
 		case r.Differs && beyond && r.worse():
 			r.Finding = Worse
-			j.regress(p, "%s went from %.2f to %.2f %s, %s (p=%.3f)", r.Name, r.Old.Center, r.New.Center, r.Unit, Percent(r.Effect.Share), r.Adjusted)
+			j.regress(p, "%s", r.worsening())
 		case r.Finding != "": // by a bound
 		case r.Differs && beyond:
 			r.Finding = Better
@@ -258,6 +258,12 @@ func (j *judge) changes(p *Point) {
 			j.doubt(p, "%s: %s", r.Name, r.blur(p, asked))
 		}
 	}
+}
+
+// worsening says by how much a number got worse. The change is not the ratio of the medians.
+func (r *Row) worsening() string {
+	return fmt.Sprintf("%s %s (the median over all pairs of runs; medians %.2f → %.2f %s; margin %.3g %%; p=%.3f)",
+		r.Name, Percent(r.Effect.Share), r.Old.Center, r.New.Center, r.Unit, r.Margin*100, r.Adjusted)
 }
 
 // visible is the smallest change that a gate with that margin promises to detect: twice the margin.
@@ -292,8 +298,7 @@ func (r *Row) blur(p *Point, asked float64) string {
 	estimate := r.forWorse(r.Effect.Share)
 	switch reach := r.worst() - estimate; {
 	case r.Margin > visible(asked):
-		return fmt.Sprintf("runs of the baseline differ by %.0f %% among themselves, too much to see a change of %s: measure on a quieter machine, or widen the margin",
-			r.Margin*100, least)
+		return noisyBaseline(r.Margin, asked)
 	case !r.Effect.Bounded():
 		return fmt.Sprintf("too few runs to rule out a change of %s: take at least %s a side", least, metrics.Counted(runsNeeded((1-confidenceLevel)/2, 1), "run"))
 	case math.IsInf(r.worst(), 1):

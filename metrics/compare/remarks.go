@@ -9,7 +9,7 @@ import (
 // remark notes what a reader should know about a point's runs. It does not change the
 // verdict.
 func (j *judge) remark(p *Point) {
-	if sequential(p.Old, p.New) {
+	if j.gate.Noise == nil && sequential(p.Old, p.New) { // a baseline always comes before
 		j.note(p, "all runs of one side came before all of the other, so whatever else changed in between is part of the difference; servebench sweep alternates the sides")
 	}
 	if was, is := seeds(p.Old), seeds(p.New); was != is && shown(p.Old, seed) == shown(p.New, seed) {

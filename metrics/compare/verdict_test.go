@@ -78,8 +78,8 @@ func TestVerdicts(t *testing.T) {
 		reason   string // in the first one
 	}{
 		{"alike", DefaultGate(), alike(6), alike(6), Pass, ""},
-		{"slower", DefaultGate(), alike(6), alike(6, times("median_ttft", 1.1)), Regressed, "median_ttft went from 40.40 to 44.44 ms, +10.0 % (p=0.0"},
-		{"less throughput", DefaultGate(), alike(6), alike(6, times("output_throughput", 0.9)), Regressed, "output_throughput went"},
+		{"slower", DefaultGate(), alike(6), alike(6, times("median_ttft", 1.1)), Regressed, "median_ttft +10.0 % (the median over all pairs of runs; medians 40.40 → 44.44 ms; margin 5 %; p=0.0"},
+		{"less throughput", DefaultGate(), alike(6), alike(6, times("output_throughput", 0.9)), Regressed, "output_throughput −10.0 %"},
 		{"faster", DefaultGate(), alike(6), alike(6, times("median_ttft", 0.5)), Pass, ""},
 		{"within the margin", DefaultGate(), alike(6), alike(6, times("median_ttft", 1.04)), Pass, ""},
 		{"one a side", DefaultGate(), alike(1), alike(1, times("median_ttft", 9)), NoVerdict, "too few runs: 1 old and 1 new; 3 gated numbers take at least 4 runs a side"},
@@ -122,8 +122,8 @@ func TestVerdicts(t *testing.T) {
 		{"under the ceiling, of few values", ceiling, alike(6), alike(6, tail(100), beyond(60)), NoVerdict, "p99_ttft: a run has only 0.6 samples above it"},
 		{"under the ceiling, of enough", ceiling, alike(6, tail(100), beyond(60)), alike(6, tail(100), beyond(1000)), Pass, ""},
 		{"margin of a tail of few values", gatedTail, alike(6, tail(100), beyond(60)), alike(6, tail(200), beyond(1000)), NoVerdict, "p99_ttft: a run has only 0.6 samples"},
-		{"margin of a tail", gatedTail, alike(6, tail(100), beyond(1000)), alike(6, tail(200), beyond(1000)), Regressed, "p99_ttft went from 100.00 to 200.00 ms"},
-		{"margin of a tail of few values, though suspect ones may be", trusting, alike(6, tail(100), beyond(60)), alike(6, tail(200), beyond(60)), Regressed, "p99_ttft went from 100.00 to 200.00 ms"},
+		{"margin of a tail", gatedTail, alike(6, tail(100), beyond(1000)), alike(6, tail(200), beyond(1000)), Regressed, "p99_ttft +100.0 % (the median over all pairs of runs; medians 100.00 → 200.00 ms"},
+		{"margin of a tail of few values, though suspect ones may be", trusting, alike(6, tail(100), beyond(60)), alike(6, tail(200), beyond(60)), Regressed, "p99_ttft +100.0 % (the median over all pairs of runs; medians 100.00 → 200.00 ms"},
 		{"ceiling of what is unknown", ceiling, alike(6), alike(6), NoVerdict, "some new runs do not have p99_ttft"},
 		{"under the ceiling", ceiling, alike(6, tail(100)), alike(6, tail(199)), Pass, ""},
 		{"all over the place, but not above", DefaultGate(), alike(6), alike(6, func(i int, r *Run) { r.Numbers["median_ttft"] *= min(1, 0.5+0.17*float64(i)) }), Pass, ""},
