@@ -188,7 +188,7 @@ func (n *narrowed) remarks(b *bytes.Buffer) {
 				names = append(names, name+" "+value)
 			}
 		}
-		text := row.verdict() + ": " + remark
+		text := row.line(remark)
 		if rows[text] == nil {
 			texts = append(texts, text)
 		}

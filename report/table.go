@@ -81,17 +81,27 @@ func (r *Row) doubted() bool {
 	return r.Summary != nil && r.Summary.Trust != nil && r.Summary.Trust.Verdict != metrics.Valid
 }
 
+// judged reports that a note says the row's verdict with its reasons, as the note of a probe does.
+func (r *Row) judged() bool {
+	return r.doubted() && strings.Contains(strings.Join(r.Notes, "; "), r.verdict()+": ")
+}
+
+// line is a remark with the row's verdict before it, unless the run is VALID or the remark has it.
+func (r *Row) line(remark string) string {
+	if r.verdict() == string(metrics.Valid) || r.judged() {
+		return remark
+	}
+	return r.verdict() + ": " + remark
+}
+
 // remarked is one line of the row's notes and of why its run is not VALID.
 func (r *Row) remarked(why []string) string {
 	remarks := slices.Clone(r.Notes)
 	if r.Failed != "" {
 		remarks = append(remarks, r.Failed)
 	}
-	for _, text := range why {
-		// A probe's note may have it already.
-		if said := strings.Join(remarks, "; "); !strings.Contains(said, text) {
-			remarks = append(remarks, text)
-		}
+	if !r.judged() {
+		remarks = append(remarks, why...)
 	}
 	return strings.Join(strings.Fields(strings.Join(remarks, "; ")), " ")
 }
@@ -192,7 +202,7 @@ func (t Table) remarks(text *bytes.Buffer) {
 		for _, kv := range t[i].Labels {
 			names = append(names, kv.Key+" "+kv.Value)
 		}
-		fmt.Fprintf(text, "%s- %s: %s: %s\n", gap, strings.Join(names, ", "), t[i].verdict(), remark)
+		fmt.Fprintf(text, "%s- %s: %s\n", gap, strings.Join(names, ", "), t[i].line(remark))
 		gap = ""
 	}
 }

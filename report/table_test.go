@@ -78,6 +78,17 @@ func TestTableSaysAReasonOnce(t *testing.T) {
 	}
 }
 
+// The line about a probe of a VALID run begins with why the probe failed.
+func TestTableSaysNoVALIDBeforeAReason(t *testing.T) {
+	table := sampleTable(t)
+	table[0].Notes = []string{"mean TTFT is 9 ms, above 5 ms"}
+	table[0].Summary.Trust = &metrics.Trust{Verdict: metrics.Valid}
+	var out strings.Builder
+	if err := table.Markdown(&out); err != nil || !strings.Contains(out.String(), ": mean TTFT is 9 ms, above 5 ms\n") || strings.Contains(out.String(), "VALID: ") {
+		t.Errorf("%v\n%s", err, &out)
+	}
+}
+
 func TestCSVTable(t *testing.T) {
 	var out strings.Builder
 	if err := sampleTable(t).CSV(&out); err != nil {

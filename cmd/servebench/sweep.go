@@ -217,8 +217,8 @@ func (c *sweepCommand) outcome(ctx context.Context, r *sweep.Result, err error) 
 		return exitError{err, exitNo}
 	case r.Failed > 0:
 		return exitError{fmt.Errorf("%s failed: the same command tries again", metrics.Counted(r.Failed, "run")), exitNo}
-	case r.Open != "":
-		return exitError{errors.New(r.Open), exitNoVerdict}
+	case r.Open:
+		return exitError{errors.New("a search has NO VERDICT: the line below the table says why"), exitNoVerdict}
 	case r.Doubted != nil:
 		return exitError{strict(r.Doubted), exitNoVerdict}
 	}

@@ -35,7 +35,6 @@ func (r *result) document(w *strings.Builder) error {
 			}
 		}
 		if answer := r.answer(c); answer != "" {
-			w.WriteString("\n" + answer + "\n")
 			r.answers = append(r.answers, answer)
 		}
 		if err := r.paired(w, c); err != nil {

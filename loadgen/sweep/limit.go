@@ -77,17 +77,20 @@ func (s *Search) broken(sum *metrics.Summary) (whys []string, doubtful bool) {
 		}
 	}
 	doubt := s.doubt(sum)
-	if doubt != "" {
+	suspect := doubt != "" && sum.Trust.Verdict == metrics.Suspect
+	switch {
+	case suspect && sum.Failed == 0 && whys != nil:
+		whys[len(whys)-1] += ", but the run is " + doubt
+	case doubt != "":
 		whys = append(whys, doubt)
 	}
 	if whys == nil && unproven(sum) {
 		whys = []string{"it was too short to tell whether the server keeps up: take more requests"}
 	}
-	suspect := doubt != "" && sum.Trust.Verdict == metrics.Suspect
 	return whys, sum.Failed == 0 && (suspect || doubt == "" && !enough)
 }
 
-// doubt is the first reason why a run is not VALID, "" if it is. An empty chunk that vLLM's TTFT
+// doubt is the verdict and the reasons of a run that is not VALID, "" if it is. An empty chunk that vLLM's TTFT
 // takes for a token spoils ITL. It does not spoil TTFT and TPOT, which are measured from the
 // content.
 func (s *Search) doubt(sum *metrics.Summary) string {
@@ -99,14 +102,14 @@ func (s *Search) doubt(sum *metrics.Summary) string {
 	failed := slices.DeleteFunc(t.Failed(), func(c metrics.Check) bool {
 		return c.Name == metrics.FirstToken && !gaps && sum.FromContent("ttft") != nil
 	})
-	switch n := len(failed); n {
-	case 0:
+	if len(failed) == 0 {
 		return ""
-	case 1:
-		return fmt.Sprintf("%s: %s", t.Verdict, failed[0].Text)
-	default:
-		return fmt.Sprintf("%s: %s; and %d more", t.Verdict, failed[0].Text, n-1)
 	}
+	var reasons []string
+	for _, c := range failed {
+		reasons = append(reasons, c.Text)
+	}
+	return fmt.Sprintf("%s: %s", t.Verdict, strings.Join(reasons, "; "))
 }
 
 // unproven reports that requests came at a finite rate, and it is unknown whether the server kept

@@ -46,8 +46,8 @@ func (s *Sweep) read() (*result, error) {
 		r.sums[runOf(sum)] = append(r.sums[runOf(sum)], sum)
 	}
 	for _, c := range s.Plan.cells() {
-		if found, known := r.edge(c); known && found.open() && r.Open == "" {
-			r.Open = r.answer(c)
+		if found, known := r.edge(c); known && found.open() {
+			r.Open = true
 		}
 	}
 	for c, e := range r.all() {

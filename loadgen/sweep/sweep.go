@@ -37,8 +37,8 @@ type Result struct {
 	// of a search may be SUSPECT.
 	Doubted *metrics.Summary
 
-	// Open is the first search without a verdict, in words; empty for none.
-	Open string
+	// Open reports that a search has no verdict.
+	Open bool
 }
 
 // Run makes all runs that are left, and writes the blocks and the table of all runs. When
