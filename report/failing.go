@@ -14,8 +14,8 @@ import (
 )
 
 // Causes writes how requests failed, in lines of a width (0 is 100 characters): the number for each
-// class, and a line for each class with its statuses and its commonest message. It writes nothing
-// if no request failed or the classes are unknown.
+// class or HTTP status, and a line for each class with its commonest message. It writes nothing if
+// no request failed or the classes are unknown.
 func Causes(w io.Writer, s *metrics.Summary, width int) error {
 	if width <= 0 {
 		width = truthWidth
@@ -28,18 +28,34 @@ func Causes(w io.Writer, s *metrics.Summary, width int) error {
 	fmt.Fprintf(&b, "%d of %s failed:", s.Failed, metrics.Counted(s.Failed+s.Completed, "request"))
 	var counts []string
 	for _, class := range classes {
-		counts = append(counts, fmt.Sprintf("%d %s", s.Classes[class], class))
+		counts = append(counts, counted(s, class))
 	}
 	wrap(&b, b.Len(), width, strings.Join(counts, ", "))
 	for _, class := range classes {
-		if cause := cause(s.Failing[class]); cause != "" {
-			label := fmt.Sprintf("  %s:", class)
+		if cause := message(s.Failing[class]); cause != "" {
+			label := fmt.Sprintf("  %s:", named(class))
 			b.WriteString(label)
 			wrap(&b, len(label), width, cause)
 		}
 	}
 	_, err := w.Write(b.Bytes())
 	return err
+}
+
+// counted is how many requests failed in a class, for HTTP by their statuses: HTTP 404 ×3.
+func counted(s *metrics.Summary, class metrics.Class) string {
+	if f := s.Failing[class]; class == metrics.Status && f != nil && len(f.Statuses) > 0 {
+		return "HTTP " + strings.Join(statuses(f), ", HTTP ")
+	}
+	return fmt.Sprintf("%d %s", s.Classes[class], named(class))
+}
+
+// named is a class in a sentence.
+func named(class metrics.Class) string {
+	if class == metrics.Status {
+		return "HTTP"
+	}
+	return string(class)
 }
 
 // failing are the classes of s's failed requests.
@@ -53,18 +69,31 @@ func cause(f *metrics.Failing) string {
 	if f == nil {
 		return ""
 	}
-	var parts []string
+	parts, text := statuses(f), message(f)
+	if len(parts) == 0 || text == "" {
+		return text + strings.Join(parts, ", ")
+	}
+	return strings.Join(parts, ", ") + "; " + text
+}
+
+// statuses are the HTTP statuses of the requests of a class, with their numbers.
+func statuses(f *metrics.Failing) (parts []string) {
 	for _, status := range metrics.ByCount(f.Statuses) {
 		parts = append(parts, fmt.Sprintf("%d ×%d", status, f.Statuses[status]))
+	}
+	return parts
+}
+
+// message is the commonest message of a class, with its count unless all requests had it.
+func message(f *metrics.Failing) string {
+	if f == nil {
+		return ""
 	}
 	text, n := f.Commonest()
 	if text = excerpt(text); text != "" && n < f.Requests {
 		text = fmt.Sprintf("most often (%d ×) %s", n, text)
 	}
-	if len(parts) == 0 || text == "" {
-		return text + strings.Join(parts, ", ")
-	}
-	return strings.Join(parts, ", ") + "; " + text
+	return text
 }
 
 // The widths of a message, and of a word in it, in characters.

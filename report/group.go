@@ -22,7 +22,8 @@ func Group(w io.Writer, g *compare.Group) error {
 	fmt.Fprintf(&b, "\nAll targets: %d of %s completed in %s s, %s req/s, %s output tok/s\n", total.Completed,
 		metrics.Counted(total.Completed+total.Failed, "request"), vllm.Decimal(total.Seconds), vllm.Decimal(total.RequestThroughput), vllm.Decimal(total.OutputThroughput))
 	whole := g.Interference()
-	tableNotes(&b, whole, interference(&b, whole, "with the others", "alone"))
+	marked := interference(&b, whole, "with the others", "alone")
+	tableNotes(&b, tableNote{marked, whole.Compared, whole.Bound})
 	if window, ok := g.Loaded(); !ok {
 		b.WriteString("\nAt no time were all targets loaded\n")
 	} else {

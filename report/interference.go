@@ -41,15 +41,24 @@ func interference(b *bytes.Buffer, in *compare.Interference, shared, alone strin
 	return marked
 }
 
-// tableNotes explains tables of interference: the mark, if there is one, and throughput that says
-// nothing.
-func tableNotes(b *bytes.Buffer, in *compare.Interference, marked bool) {
-	if marked {
+// A tableNote says what a table of interference has that needs an explanation.
+type tableNote struct {
+	marked   bool     // a percentile of too few samples
+	compared bool     // slowdowns
+	bound    []string // targets whose throughput the request rate limits
+}
+
+// tableNotes explains tables of interference.
+func tableNotes(b *bytes.Buffer, n tableNote) {
+	if n.compared {
+		b.WriteString("× of a latency: shared / alone; of throughput: alone / shared; above 1 is worse\n")
+	}
+	if n.marked {
 		b.WriteString(few + " " + fewMeans + "\n")
 	}
-	if in.Bound != nil {
+	if n.bound != nil {
 		b.WriteString("Note:")
-		wrap(b, len("Note:"), groupWidth, "the request rate limits the throughput of "+strings.Join(in.Bound, ", ")+", which therefore says little about interference")
+		wrap(b, len("Note:"), groupWidth, "the request rate limits the throughput of "+strings.Join(n.bound, ", ")+", which therefore says little about interference")
 	}
 }
 
@@ -81,7 +90,11 @@ func effect(g *grid, e *compare.Sharing, measures []compare.Measure, compared bo
 	numbers("", "alone", e.Alone)
 	cells := []string{"", "slowdown", ""}
 	for _, m := range measures {
-		cells = append(cells, times(e.Slowdown(m)))
+		text := times(e.Slowdown(m))
+		if m.Few(e.Shared) || m.Few(e.Alone) {
+			text += few
+		}
+		cells = append(cells, text)
 	}
 	g.add(cells...)
 	return marked

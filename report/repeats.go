@@ -124,13 +124,21 @@ func Paired(w io.Writer, pairs []compare.Paired) error {
 	var b bytes.Buffer
 	fmt.Fprintf(&b, "\nSlowdown of each target with the others, from %d pairs of it alone and with them\n", len(pairs[0].Effects))
 	g := twoLined(1, slices.Concat([]string{"|target", "|"}, measureHeads)...)
+	marked, bound := false, []string(nil)
 	for i := range pairs {
 		p := &pairs[i]
+		if p.Bound {
+			bound = append(bound, p.Target)
+		}
 		rows := [][]string{{p.Target, "mean"}, {"", "least"}, {"", "most"}}
 		for _, m := range compare.Measures {
+			mark := ""
+			if p.Few(m) {
+				mark, marked = few, true
+			}
 			mean, least, most := p.Slowdown(m)
 			for j, v := range []float64{mean, least, most} {
-				rows[j] = append(rows[j], times(v))
+				rows[j] = append(rows[j], times(v)+mark)
 			}
 		}
 		for _, row := range rows {
@@ -138,6 +146,7 @@ func Paired(w io.Writer, pairs []compare.Paired) error {
 		}
 	}
 	g.text(&b)
+	tableNotes(&b, tableNote{marked: marked, compared: true, bound: bound})
 	_, err := w.Write(b.Bytes())
 	return err
 }

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/servebench/servebench/metrics"
+	"github.com/servebench/servebench/metrics/compare"
 )
 
 // The variation of 10, 20, 60 is that of numpy: std([10, 20, 60], ddof=1) / 30.
@@ -33,5 +34,23 @@ func TestSpreadOfRepeats(t *testing.T) {
 	text.Reset()
 	if err := spread(&text, "", sums[:1]); err != nil || text.Len() > 0 {
 		t.Errorf("%v, %q of one run", err, text.String())
+	}
+}
+
+// Slowdowns from percentiles of too few samples are marked, and lines below say how to read them.
+func TestSlowdownsOfRepeatsAreExplained(t *testing.T) {
+	var out strings.Builder
+	if err := Paired(&out, compare.Pair([]compare.Group{*two(true), *two(true)})); err != nil {
+		t.Fatal(err)
+	}
+	narrow(t, out.String())
+	for _, want := range []string{
+		"a               mean   1.97 ×  1.97 ×  1.94 ×*   2.00 ×  2.00 ×*  1.04 ×    1.04 ×\n",
+		"\n× of a latency: shared / alone; of throughput: alone / shared; above 1 is worse\n* fewer than 10 values beyond this percentile",
+		"\nNote: the request rate limits the throughput of a, which therefore says little\n",
+	} {
+		if !strings.Contains(out.String(), want) {
+			t.Errorf("%s\nlacks %q", out.String(), want)
+		}
 	}
 }

@@ -212,7 +212,10 @@ func (e *experiment) tell(r *loadgen.Result) error {
 		fmt.Fprintln(talk, "WARNING:", w)
 	}
 	shown := screen.Of(e.talk)
-	said := report.Causes(talk, s, shown.Readable())
+	var said error
+	if _, n := s.Commonest(); e.several || s.Completed > 0 || n < s.Failed { // else the last line says it
+		said = report.Causes(talk, s, shown.Readable())
+	}
 	if s.Completed > 0 { // if not, it comes last
 		for _, advice := range (&loadgen.Adviser{Plan: r.Plan, TokenIDs: r.TokenIDs}).On(s) {
 			fmt.Fprintln(talk, "  "+advice)
@@ -309,7 +312,11 @@ func failure(r *loadgen.Result) error {
 	if advice := (&loadgen.Adviser{Plan: r.Plan, TokenIDs: r.TokenIDs}).About(message); advice != "" {
 		message += ": " + advice
 	}
-	return targeted(r, fmt.Errorf("all of %s failed; %s: %s%s", count(r.Failed, "request"), count(n, "time"), message, r.Unlisted))
+	often := ""
+	if n < r.Failed {
+		often = "; " + count(n, "time")
+	}
+	return targeted(r, fmt.Errorf("all of %s failed%s: %s%s", count(r.Failed, "request"), often, message, r.Unlisted))
 }
 
 // strict is why --strict fails a run like s, nil if it passes.

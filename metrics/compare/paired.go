@@ -10,6 +10,9 @@ import (
 type Paired struct {
 	Target  string
 	Effects []Sharing // of each repeat
+
+	// Bound reports that the request rate limits the throughput with the others in some repeat.
+	Bound bool
 }
 
 // Pair collects what sharing did to each target in the groups, in the order of their first ones. It
@@ -17,7 +20,8 @@ type Paired struct {
 func Pair(groups []Group) []Paired {
 	var pairs []Paired
 	for i := range groups {
-		for _, e := range groups[i].Interference().Effects {
+		in := groups[i].Interference()
+		for _, e := range in.Effects {
 			if e.Alone == nil {
 				continue
 			}
@@ -25,10 +29,16 @@ func Pair(groups []Group) []Paired {
 			if at < 0 {
 				at, pairs = len(pairs), append(pairs, Paired{Target: e.Target})
 			}
-			pairs[at].Effects = append(pairs[at].Effects, e)
+			p := &pairs[at]
+			p.Effects, p.Bound = append(p.Effects, e), p.Bound || slices.Contains(in.Bound, e.Target)
 		}
 	}
 	return slices.DeleteFunc(pairs, func(p Paired) bool { return len(p.Effects) < 2 })
+}
+
+// Few reports that the measure is the tail of too few samples in some run.
+func (p *Paired) Few(m Measure) bool {
+	return slices.ContainsFunc(p.Effects, func(e Sharing) bool { return m.Few(e.Alone) || m.Few(e.Shared) })
 }
 
 // Slowdown is the geometric mean of the pairs' slowdowns, for which a slowdown and its inverse
