@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
 	"slices"
@@ -52,12 +53,19 @@ func TestActionRunsTheExamples(t *testing.T) {
 	job := newJobs(t)
 	t.Parallel()
 	files, err := filepath.Glob("../../examples/ci/*.yml")
-	if err != nil || len(files) != 4 {
+	if err != nil || len(files) != 5 {
 		t.Fatalf("%q, %v", files, err)
 	}
 	for _, file := range files {
-		if filepath.Base(file) == "gate.yml" {
+		if strings.HasSuffix(file, "gate.yml") {
 			continue
+		}
+		gate := filepath.Join(filepath.Dir(file), "gate.yml")
+		if filepath.Base(file) == "turns.yml" {
+			gate = filepath.Join(filepath.Dir(file), "turns-gate.yml")
+		}
+		if text := readText(t, file); !strings.Contains(text, filepath.Base(gate)+" as .github/servebench-gate.yml") {
+			t.Errorf("%s does not say which gate file it needs", file)
 		}
 		var workflow workflowFile
 		if err := yaml.Unmarshal([]byte(readText(t, file)), &workflow); err != nil {
@@ -83,7 +91,8 @@ func TestActionRunsTheExamples(t *testing.T) {
 		}
 		delete(inputs, "update-baseline")
 		inputs["load"], inputs["restarts"], inputs["binary"] = fewer.Replace(inputs["load"]), "2", "servebench"
-		if err := os.WriteFile(filepath.Join(j.workspace, inputs["gate"]), []byte(readText(t, "../../examples/ci/gate.yml")), 0o600); err != nil {
+		to := filepath.Join(j.workspace, ".github", "servebench-gate.yml")
+		if err := errors.Join(os.MkdirAll(filepath.Dir(to), 0o700), os.WriteFile(to, []byte(readText(t, gate)), 0o600)); err != nil {
 			t.Fatal(err)
 		}
 		j.run(inputs)

@@ -71,37 +71,43 @@ func TestActionGates(t *testing.T) {
 	t.Parallel()
 
 	first := job("pull_request", "feature").run(with(fastServer))
-	first.wants("NO VERDICT", 3, "title=servebench NO VERDICT::there is no baseline", "title=servebench NO BASELINE::There is no baseline servebench-baseline from a successful run on main",
-		"update-baseline: true to make it", "## NO VERDICT", "docs/ci.md#no-verdict", "<summary>Each run</summary>", "!REGRESSED")
+	first.wants("NO VERDICT", 3, "title=servebench NO VERDICT::there is no baseline", "update-baseline: true on the default branch\n", "There is no baseline servebench-baseline from a successful run on main.", "!NO BASELINE",
+		"## NO VERDICT", "docs/ci.md#no-verdict", "<summary>Each run</summary>", "!REGRESSED")
 	if report := readText(t, filepath.Join(first.outputs["folder"], "compare.xml")); !strings.Contains(report, `errors="1"`) || !strings.Contains(report, `failures="0"`) {
 		t.Error(report)
 	}
-	job("push", "main").run(with(fastServer)).wants("NO VERDICT", 3, "NO BASELINE")
+	job("push", "main").run(with(fastServer)).wants("NO VERDICT", 3, "there is no baseline")
 	if kept := first.github.baselines(); kept != nil {
 		t.Errorf("runs made a baseline unasked: %q", kept)
 	}
 
 	for _, elsewhere := range []*workflowJob{job("pull_request", "feature"), job("pull_request", "main"), job("push", "feature"), job("issue_comment", "main")} {
-		elsewhere.run(with(fastServer, "update-baseline", "true")).wants("", 2, "update-baseline: true compares nothing, so it works on main alone")
+		elsewhere.run(with(fastServer, "update-baseline", "true")).wants("FAILED", 2, "update-baseline: true compares nothing, so it works on main alone")
 	}
-	job("workflow_dispatch", "main").run(with(fastServer, "update-baseline", "true")).wants("BASELINE UPDATED", 0, "## BASELINE UPDATED", "baseline.json: 4 runs")
+	job("workflow_dispatch", "main").run(with(fastServer, "update-baseline", "true")).wants("BASELINE UPDATED", 0, "## BASELINE UPDATED", "baseline.json: 4 runs", "!::warning")
 
-	job("pull_request", "feature").run(with(fastServer)).wants("PASS", 0, "title=servebench PASS::", "## PASS", "!NO BASELINE")
+	job("pull_request", "feature").run(with(fastServer)).wants("PASS", 0, "title=servebench PASS::", "## PASS", "The old runs are the baseline servebench-baseline of 20", "!::notice title=servebench compare::", "!there is no baseline")
 	worse := job("pull_request", "feature").run(with(slowServer))
-	worse.wants("REGRESSED", 1, "::error title=servebench REGRESSED::median_tpot went from ", "## REGRESSED", "!NO VERDICT")
+	worse.wants("REGRESSED", 1, "::error title=servebench REGRESSED::median_tpot +", "## REGRESSED", "!NO VERDICT")
 	if report := readText(t, filepath.Join(worse.outputs["folder"], "compare.xml")); !strings.Contains(report, `<failure message="REGRESSED">`) || !strings.Contains(report, `errors="0"`) {
 		t.Error(report)
 	}
-	job("pull_request", "feature").run(with(fastServer, "restarts", "1")).wants("NO VERDICT", 3, "::warning title=servebench NO VERDICT::", "!NO BASELINE", "!REGRESSED")
+	job("pull_request", "feature").run(with(fastServer, "restarts", "1")).wants("NO VERDICT", 3, "::warning title=servebench NO VERDICT::", "!there is no baseline", "!REGRESSED")
 	dead := job("pull_request", "feature").run(with("exit 7 # ${port}"))
-	dead.wants("FAILED", 1, "title=servebench FAILED::The server could not be measured", "## FAILED", "exit status 7", "!REGRESSED")
-	if report := readText(t, filepath.Join(dead.outputs["folder"], "compare.xml")); !strings.Contains(report, `errors="1"`) || !strings.Contains(report, `<error message="FAILED">`) {
+	dead.wants("FAILED", 1, "title=servebench FAILED::The server could not be measured: server: ", "## FAILED", "exit status 7", "!REGRESSED")
+	if n := strings.Count(dead.log.String(), "starting server"); n != 1 {
+		t.Errorf("a server that does not start was started %d times", n)
+	}
+	if report := readText(t, filepath.Join(dead.outputs["folder"], "compare.xml")); !strings.Contains(report, `errors="1"`) || !strings.Contains(report, `<error message="FAILED">The server could not be measured: server: `) {
 		t.Error(report)
 	}
 	job("pull_request", "feature").run(with(fastServer, "restarts", "1", "load", "--num-prompts 4 --random-input-len 8 --random-output-len 4 --strict")).wants("NO VERDICT", 3)
-	job("pull_request", "feature").run(with(fastServer, "restarts", "1", "gate", "none.yml")).wants("FAILED", 2, "none.yml: no such file", "title=servebench FAILED::")
+	job("pull_request", "feature").run(with(fastServer, "restarts", "1", "gate", "none.yml")).wants("FAILED", 2, "title=servebench FAILED::argument --gate: open none.yml: no such file", "!starting server")
 
-	job("pull_request", "feature").run(with(fastServer, "restarts", "1", "load", "--num-promts 4")).wants("", 2, "unknown flag --num-promts: did you mean --num-prompts?", "title=servebench::load: ")
+	job("pull_request", "feature").run(with(fastServer, "restarts", "1", "load", "--num-promts 4")).wants("FAILED", 2, "unknown flag --num-promts: did you mean --num-prompts?", "title=servebench FAILED::load: unknown flag --num-promts")
+	job("pull_request", "feature").run(with(fastServer, "load", "num-promts: 4")).wants("FAILED", 2, "title=servebench FAILED::The server could not be measured: ", "num-promts", "## FAILED")
+	job("pull_request", "feature").run(with("sleep 100")).wants("FAILED", 2, "title=servebench FAILED::The server could not be measured: ", "## FAILED")
+	job("pull_request", "feature").run(with(fastServer, "restarts", "some")).wants("FAILED", 2, "restarts: some: it must be a number")
 
 	// A run on the default branch keeps the baseline from expiring, as it was.
 	job("push", "main").run(with(slowServer)).wants("REGRESSED", 1)
@@ -143,7 +149,32 @@ func TestActionTakesNoBaselineFromElsewhere(t *testing.T) {
 	}
 	// Without an answer there is no verdict either.
 	unasked := job("pull_request", "feature")
-	unasked.run(with(fastServer, "token", "")).wants("", 2, "permissions: {actions: read, contents: read}")
+	unasked.run(with(fastServer, "token", "")).wants("FAILED", 2, "permissions: {actions: read, contents: read}")
+}
+
+// A baseline that can give no verdict is not made, or says so; nor is there one on another machine.
+func TestActionSaysWhatABaselineCannotGive(t *testing.T) {
+	job := newJobs(t)
+	t.Parallel()
+	unmade := job("push", "main").run(with(fastServer, "restarts", "1", "update-baseline", "true"))
+	unmade.wants("NO VERDICT", 3, "::warning title=servebench NO VERDICT::the baseline was not made: a baseline needs at least two runs", "## NO VERDICT", "!nothing to compare")
+	if report := readText(t, filepath.Join(unmade.outputs["folder"], "compare.xml")); !strings.Contains(report, `<error message="NO VERDICT">the baseline was not made: `) {
+		t.Error(report)
+	}
+	gate := filepath.Join(unmade.workspace, "gate.yml")
+	if err := os.WriteFile(gate, []byte("margin: {output_throughput: 900%, median_ttft: 900%, median_tpot: 900%}\ndespite: [suspect]\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	few := job("push", "main")
+	few.workspace = unmade.workspace
+	few.run(with(fastServer, "restarts", "2", "update-baseline", "true")).wants("BASELINE UPDATED", 0,
+		"::warning title=servebench BASELINE UPDATED::the baseline has 2 runs, and the gate needs 4")
+	if report := readText(t, filepath.Join(few.outputs["folder"], "compare.xml")); !strings.Contains(report, `errors="0"`) {
+		t.Error(report)
+	}
+	moved := job("pull_request", "feature")
+	moved.env = append(moved.env, "RUNNER_NAME=runner 2")
+	moved.run(with(fastServer, "restarts", "1")).wants("NO VERDICT", 3, "not comparable: host is runner 1 in the old runs and runner 2 in the new ones")
 }
 
 // Two servers in turns need no baseline.
@@ -153,7 +184,7 @@ func TestActionComparesTwoServers(t *testing.T) {
 	job("pull_request", "feature").run(with(slowServer, "old-server", fastServer, "token", "")).wants("REGRESSED", 1, "!BASELINE")
 	job("pull_request", "feature").run(with(fastServer, "old-server", fastServer, "token", "", "load", "# two loads\n--num-prompts 2,4 --random-input-len 8 \\\n  --random-output-len 4 --label 'a b'")).
 		wants("PASS", 0, "### num-prompts 2", "### num-prompts 4")
-	job("pull_request", "feature").run(with(fastServer, "old-server", fastServer, "load", "--num-prompts 2 --header X-Key=secret")).wants("", 2, "load: write it as YAML", "!X-Key=secret")
+	job("pull_request", "feature").run(with(fastServer, "old-server", fastServer, "load", "--num-prompts 2 --header X-Key=secret")).wants("FAILED", 2, "load: write it as YAML", "!X-Key=secret")
 	job("pull_request", "feature").run(with(fastServer, "old-server", fastServer, "token", "")).wants("PASS", 0)
 }
 
@@ -217,8 +248,8 @@ func TestActionInstallsReleases(t *testing.T) {
 		return job("pull_request", "feature").run(with("exit 7 # ${port}", "binary", "", "version", version, "sha256", sum, "releases", server.URL))
 	}
 	take("1.2.3", hex.EncodeToString(sum[:])).wants("FAILED", 1, "servebench version ", "exit status 7")
-	take("1.2.3", strings.Repeat("0", 64)).wants("", 2, "has the checksum "+hex.EncodeToString(sum[:]))
-	take("1.2.3", "").wants("", 2, "give version and sha256")
-	take("1.2.4", hex.EncodeToString(sum[:])).wants("", 22)
-	job("pull_request", "feature").run(with("exit 7 # ${port}", "binary", "no-such-program")).wants("", 2, "binary: there is no program no-such-program")
+	take("1.2.3", strings.Repeat("0", 64)).wants("FAILED", 2, "has the checksum "+hex.EncodeToString(sum[:]))
+	take("1.2.3", "").wants("FAILED", 2, "give version and sha256")
+	take("1.2.4", hex.EncodeToString(sum[:])).wants("FAILED", 22, "title=servebench FAILED::downloading ", "is 1.2.4 a release?", "## FAILED")
+	job("pull_request", "feature").run(with("exit 7 # ${port}", "binary", "no-such-program")).wants("FAILED", 2, "binary: there is no program no-such-program")
 }

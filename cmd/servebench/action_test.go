@@ -113,7 +113,7 @@ func (j *workflowJob) step(run int, step *actionStep) bool {
 	cmd.Dir, cmd.Stdout, cmd.Stderr = j.workspace, &j.log, &j.log
 	cmd.Env = append(os.Environ(), "GITHUB_OUTPUT="+file("output"), "GITHUB_STEP_SUMMARY="+file("summary"), "GITHUB_PATH="+file("path"),
 		"GITHUB_WORKSPACE="+j.workspace, "GITHUB_REPOSITORY=owner/repository", "GITHUB_EVENT_NAME="+j.event, "GITHUB_REF="+j.ref,
-		"RUNNER_TEMP="+j.temp, "RUNNER_OS=Linux", "RUNNER_ARCH=X64", "FAKE_GITHUB="+j.github.dir, "PATH="+strings.Join(append(j.path, os.Getenv("PATH")), ":"))
+		"RUNNER_TEMP="+j.temp, "RUNNER_NAME=runner 1", "RUNNER_OS=Linux", "RUNNER_ARCH=X64", "FAKE_GITHUB="+j.github.dir, "PATH="+strings.Join(append(j.path, os.Getenv("PATH")), ":"))
 	cmd.Env = append(cmd.Env, j.env...)
 	for name, value := range step.Env {
 		cmd.Env = append(cmd.Env, name+"="+j.put(value))
