@@ -128,7 +128,7 @@ func (sh *shard) faults(sharded bool) []string {
 	}
 	twice := len(sh.headers) > 1
 	switch {
-	case twice && sharded:
+	case twice && (sharded || sh.compact()):
 		w = append(w, "ran "+repeated(len(sh.headers))+": "+sh.countedOf())
 	case twice || len(sh.ends) > 1:
 		w = append(w, "has run or end lines that differ: the first of each counts")

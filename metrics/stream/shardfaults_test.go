@@ -33,6 +33,7 @@ func TestWhatIsAmissWithShardsIsNamed(t *testing.T) {
 	}}.write(t, load(40))
 	compact := fleet{n: 4, change: compactly}.write(t, load(40))
 	lateCompact := fleet{n: 4, change: runAgain}.write(t, load(40))
+	shortCompact := fleet{n: 4, change: runAgain}.write(t, again[:34])
 	of5 := fleet{n: 5}.write(t, load(40))
 	lost := slices.Concat(slices.Collect(bytes.Lines(shards[1]))[:3]...)
 	lost = append(lost, shards[1][bytes.LastIndex(shards[1], []byte("\n"+`{"v":1,"k":"req"`))+1:]...)
@@ -52,6 +53,8 @@ func TestWhatIsAmissWithShardsIsNamed(t *testing.T) {
 			"shard 2 (hosts n1 and n9) ran twice: only the requests of the first run with an end line are counted", "shard 2 (hosts n1 and n9) was cut once: it has fewer end lines than run lines"}},
 		"compact, run again and cut": {[][]byte{compact[0], compact[1], lateCompact[2], cutOff(compact[2]), compact[3]}, []string{
 			"shard 2 (hosts n1 and n9) ran twice: only the requests of the first run with an end line are counted", "shard 2 (hosts n1 and n9) was cut once: it has fewer end lines than run lines"}},
+		"compact, twice": {append(slices.Clone(compact), shortCompact[2]), []string{
+			"shard 2 (hosts n1 and n9) ran twice: only the requests of the first run with an end line are counted"}},
 		"nameless": {noHosts[1:], []string{"lacks shard 0 of 4"}},
 		"asked otherwise": {otherwise, []string{
 			"shard 2 (host n1) has other parameters: --request-rate and --seed"}},
@@ -71,6 +74,32 @@ func TestWhatIsAmissWithShardsIsNamed(t *testing.T) {
 			if !slices.Contains(s.Incomplete, "run r "+fault) || !slices.Contains(s.Warnings, "run r "+fault) {
 				t.Errorf("%s: lacks %q, warns %q", name, s.Incomplete, s.Warnings)
 			}
+		}
+	}
+}
+
+// Of a compact run that was repeated the requests of one attempt count, and the reader says of which.
+func TestACompactRunThatRanAgainSaysWhichCounts(t *testing.T) {
+	alone := func(n int, change func(*metrics.Header, *Writer)) []byte {
+		return fleet{n: 1, change: func(h *metrics.Header, sw *Writer) {
+			change(h, sw)
+			h.Shards = 0
+		}}.write(t, load(n))[0]
+	}
+	first, again := alone(40, compactly), alone(36, runAgain)
+	const ran = "run r ran twice: only the requests of the first run with an end line are counted"
+	for name, c := range map[string]struct {
+		stream   []byte
+		counted  []byte // the attempt whose requests count
+		warnings []string
+	}{
+		"cut and run again": {slices.Concat(cutOff(first), again), again, []string{ran, "run r was cut once: it has fewer end lines than run lines"}},
+		"twice":             {slices.Concat(first, again), first, []string{ran}},
+	} {
+		s := readOne(t, c.stream)
+		said := slices.DeleteFunc(slices.Clone(s.Warnings), func(w string) bool { return !strings.HasPrefix(w, "run r ") })
+		if s.Completed != readOne(t, c.counted).Completed || !slices.Equal(said, c.warnings) {
+			t.Errorf("%s: %d completed, %q; want %q", name, s.Completed, said, c.warnings)
 		}
 	}
 }
