@@ -94,6 +94,12 @@ func TestWhatASearchFound(t *testing.T) {
 			"request-rate 5 passes (2 of 3 probes) and 7 fails (0 of 3 probes): it is slow"},
 		{edge{passes: 7, fails: none, passesBy: votes{passed: 1, of: 1}},
 			"every request-rate up to 7 passes (1 of 1 probe there), and none above was tried"},
+		{edge{passes: 5, fails: 7, passesBy: votes{passed: 2, of: 2}, failsBy: votes{doubted: 1, of: 2}, why: "SUSPECT: it lagged"},
+			"NO VERDICT: request-rate 5 passes (2 of 2 probes), and whether 7 does is not known (0 of 2 probes, 1 in doubt): SUSPECT: it lagged"},
+		{edge{passes: 5, fails: 7, passesBy: votes{passed: 4, of: 4}, failsBy: votes{passed: 1, doubted: 1, of: 4}, why: "SUSPECT: it lagged"},
+			"NO VERDICT: request-rate 5 passes (4 of 4 probes), and whether 7 does is not known (1 of 4 probes, 1 in doubt): SUSPECT: it lagged"},
+		{edge{passes: 5, fails: 7, passesBy: votes{passed: 4, of: 4}, failsBy: votes{doubted: 1, of: 4}, why: "it is slow"},
+			"request-rate 5 passes (4 of 4 probes) and 7 fails (0 of 4 probes, 1 in doubt): it is slow"},
 		{edge{passes: none, fails: 1, failsBy: votes{passed: 1, of: 3}, why: "it is slow"},
 			"no request-rate from 1 on passes (1 of 3 probes there): it is slow"},
 		// Probes in doubt leave open what they might have decided, and nothing else.

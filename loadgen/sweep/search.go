@@ -48,11 +48,11 @@ type edge struct {
 	why string
 }
 
-// open reports that it is unknown whether the upper value fails: it might pass if the doubtful
-// probes did.
+// open reports that it is unknown whether the upper value fails: if the doubtful probes had passed,
+// it might pass, or be tied and need another probe.
 func (e *edge) open() bool {
 	v := e.failsBy
-	return 2*(v.passed+v.doubted) > v.of
+	return v.of > 0 && 2*(v.passed+v.doubted) >= v.of
 }
 
 // votes are the probes of one value.
