@@ -37,6 +37,8 @@ type Quote struct {
 	Mean, Median, Std float64
 	Percentiles       map[float64]float64
 
+	Values int // that the statistics are of; 0 if the file does not say
+
 	// Empty is the value of every other statistic if the Distribution has no values: NaN, or 0 if
 	// the file says that there are none.
 	Empty float64

@@ -96,7 +96,8 @@ func (g *Gate) Extra() []Metric {
 	return extra
 }
 
-// margin is the share of the old median by which the metric may get worse.
+// margin is the share of the old median by which the metric may get worse. It is infinite if the
+// old median is 0 and the limit has an absolute part, which then decides alone.
 func (l *Limit) margin(old float64) float64 {
 	if l.Absolute == 0 {
 		return l.Relative

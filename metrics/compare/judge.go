@@ -150,14 +150,25 @@ func (j *judge) tooFew() {
 	}
 }
 
-// few reports that a gated percentile rests on too few samples of a run.
+// few reports that a gated percentile rests on too few samples of a run, or nobody knows on how
+// many.
 func (j *judge) few(p *Point, m *Metric, sides ...[]*Run) bool {
 	least := m.fewest(sides...)
 	if least >= metrics.MinBeyond || j.despite("suspect") {
 		return false
 	}
-	j.doubt(p, "%s: a run has only %.1f samples above it, and a gate needs %d: run at least %d requests, or gate a lower percentile",
-		m.Name, least, metrics.MinBeyond, metrics.ValuesNeeded(m.percentile))
+	only := fmt.Sprintf("a run has only %.1f samples %s it, and a gate needs %d", least, m.side(), metrics.MinBeyond)
+	if math.IsNaN(least) {
+		only = "a run does not say how many samples it has"
+	}
+	other := ""
+	switch {
+	case m.percentile > 50:
+		other = ", or gate a lower percentile"
+	case m.percentile < 50:
+		other = ", or gate a higher percentile"
+	}
+	j.doubt(p, "%s: %s: run at least %d requests%s", m.Name, only, metrics.ValuesNeeded(m.percentile), other)
 	return true
 }
 
@@ -245,15 +256,16 @@ func (j *judge) changes(p *Point) {
 		if !r.Gated || r.Unjudged {
 			continue
 		}
-		asked := j.gate.limit(r.Name).margin(r.Old.Center)
-		switch beyond := math.Abs(r.Effect.Share) > r.Margin; {
+		limit := j.gate.limit(r.Name)
+		asked := limit.margin(r.Old.Center)
+		switch beyond := r.beyond(limit); {
 		case r.Differs && beyond && r.worse():
 			r.Finding = Worse
-			j.regress(p, "%s", r.worsening())
+			j.regress(p, "%s", r.worsening(limit))
 		case r.Finding != "": // by a bound
 		case r.Differs && beyond:
 			r.Finding = Better
-		case r.blurred(asked):
+		case r.blurred(asked), r.unclear(limit):
 			r.Finding = Blurred
 			j.doubt(p, "%s: %s", r.Name, r.blur(p, asked))
 		}
@@ -261,7 +273,10 @@ func (j *judge) changes(p *Point) {
 }
 
 // worsening says by how much a number got worse. The change is not the ratio of the medians.
-func (r *Row) worsening() string {
+func (r *Row) worsening(limit *Limit) string {
+	if math.IsInf(r.Margin, 1) {
+		return fmt.Sprintf("%s went from %.2f to %.2f %s (medians; margin %g %s; p=%.3f)", r.Name, r.Old.Center, r.New.Center, r.Unit, limit.Absolute, r.Unit, r.Adjusted)
+	}
 	return fmt.Sprintf("%s %s (the median over all pairs of runs; medians %.2f → %.2f %s; margin %.3g %%; p=%.3f)",
 		r.Name, Percent(r.Effect.Share), r.Old.Center, r.New.Center, r.Unit, r.Margin*100, r.Adjusted)
 }
@@ -278,6 +293,20 @@ func visible(margin float64) float64 {
 // nothing then proves nothing.
 func (r *Row) blurred(asked float64) bool {
 	return r.worst() > visible(asked) || r.Margin > visible(asked)
+}
+
+// beyond reports whether the change is larger than the margin.
+func (r *Row) beyond(limit *Limit) bool {
+	if math.IsInf(r.Margin, 1) {
+		return math.Abs(r.New.Center-r.Old.Center) > limit.Absolute
+	}
+	return math.Abs(r.Effect.Share) > r.Margin
+}
+
+// unclear is blurred for a change from 0, which has no share: the new median may be as large as
+// twice what the gate allows.
+func (r *Row) unclear(limit *Limit) bool {
+	return math.IsInf(r.Margin, 1) && math.IsInf(r.worst(), 1) && r.New.Hi-r.Old.Center > 2*limit.Absolute
 }
 
 // forWorse is the share by which a change is for the worse.

@@ -91,7 +91,7 @@ func (m *Metric) values(runs []*Run) []float64 {
 }
 
 // fewest is the smallest number of samples beyond the percentile in any run, rounded down to a
-// tenth.
+// tenth. It is NaN if it is unknown for a run.
 func (m *Metric) fewest(sides ...[]*Run) float64 {
 	least := math.Inf(1)
 	for _, r := range slices.Concat(sides...) {
@@ -100,12 +100,35 @@ func (m *Metric) fewest(sides ...[]*Run) float64 {
 	return math.Floor(least*10) / 10
 }
 
-// beyond is how many samples of a run are beyond the percentile. It is infinite if unknown or if
-// the metric is not a percentile.
+// beyond is how many samples of a run are beyond the percentile, NaN if unknown. It is infinite if
+// the metric is not a percentile, and for the least and the largest value, which are exact.
 func (m *Metric) beyond(r *Run) float64 {
-	n := r.Values[m.latency]
-	if n == 0 || m.percentile <= 50 {
+	if m.percentile <= 0 || m.percentile >= 100 {
 		return math.Inf(1)
 	}
+	n := r.samples(m.latency)
+	if n <= 0 {
+		return math.NaN()
+	}
 	return metrics.TailSize{Metric: m.latency, Percentile: m.percentile, N: n}.Beyond()
+}
+
+// side is where the samples beyond the percentile are.
+func (m *Metric) side() string {
+	if m.percentile < 50 {
+		return "below"
+	}
+	return "above"
+}
+
+// samples is how many samples of a latency a run has; if it does not say, the most that it can
+// have: one for each completed request, and for ITL one before each of its tokens but the first.
+func (r *Run) samples(latency string) int {
+	switch n := r.Values[latency]; {
+	case n > 0:
+		return n
+	case latency == "itl":
+		return r.Output - max(r.Completed, 0)
+	}
+	return r.Completed
 }

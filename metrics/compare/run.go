@@ -72,6 +72,8 @@ func newRun(s *metrics.Summary, extra []Metric) *Run {
 	for _, m := range metrics.Metrics {
 		if n := m.Of(s).Len(); n > 0 {
 			r.Values[m.Name] = n
+		} else if q := m.Of(s).Quoted; q != nil && q.Values > 0 {
+			r.Values[m.Name] = q.Values
 		}
 	}
 	return r

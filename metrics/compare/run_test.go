@@ -25,6 +25,8 @@ func TestRunsHoldWhatIsKnown(t *testing.T) {
 	if !ok {
 		t.Fatal("no p95_ttft")
 	}
+	s.TPOT.Quoted = metrics.NewQuote()
+	s.TPOT.Quoted.Values = 2
 	r := Runs([]*metrics.Summary{s}, p95)[0]
 	want := map[string]string{"model": "m", "request-rate": "inf", "max-concurrency": "unlimited", "burstiness": "1", "client": "1",
 		"seed": "7", "cores": "4", "host": "a", "arm": "b", "shards": "4", "random-input-len": "9", "dataset-path": "b.json"}
@@ -36,7 +38,7 @@ func TestRunsHoldWhatIsKnown(t *testing.T) {
 			t.Errorf("%s is %v", name, v)
 		}
 	}
-	if r.Numbers["p95_ttft"] != 500 || r.Numbers["output_throughput"] != 5 || !maps.Equal(r.Values, map[string]int{"ttft": 1}) {
+	if r.Numbers["p95_ttft"] != 500 || r.Numbers["output_throughput"] != 5 || !maps.Equal(r.Values, map[string]int{"ttft": 1, "tpot": 2}) {
 		t.Errorf("%+v", r)
 	}
 }

@@ -50,6 +50,24 @@ func TestVerdicts(t *testing.T) {
 	gatedTail := Gate{Limits: []Limit{{Metric: p99, Relative: 0.05}}}
 	trusting := gatedTail
 	trusting.Despite = []string{"suspect"}
+	median, _ := Find("median_ttft")
+	p10, _ := Find("p10_ttft")
+	highest, _ := Find("p100_ttft")
+	gated := func(m Metric) Gate { return Gate{Limits: []Limit{{Metric: m, Relative: 0.05}}} }
+	// A result file of another program does not say how many samples it has.
+	unsaid := func(completed int) func(int, *Run) {
+		return func(_ int, r *Run) {
+			r.Values, r.Completed, r.Output = nil, completed, 20*completed
+			r.Numbers["p10_ttft"], r.Numbers["p100_ttft"], r.Numbers["p99_itl"] = 30, 90, 12
+		}
+	}
+	tailITL, _ := Find("p99_itl")
+	itl, _ := Find("median_itl")
+	amount := Gate{Limits: []Limit{{Metric: itl, Relative: 0.1, Absolute: 2}}}
+	gaps := func(of func(i int) float64) func(int, *Run) {
+		return func(i int, r *Run) { r.Numbers["median_itl"] = of(i) }
+	}
+	all := func(ms float64) func(int, *Run) { return gaps(func(int) float64 { return ms }) }
 	beyond := func(n int) func(int, *Run) { return func(_ int, r *Run) { r.Values["ttft"] = n } }
 	floor := DefaultGate()
 	floor.Bounds = []Bound{{Metrics[1], 1000, math.Inf(1)}}
@@ -124,6 +142,22 @@ func TestVerdicts(t *testing.T) {
 		{"margin of a tail of few values", gatedTail, alike(6, tail(100), beyond(60)), alike(6, tail(200), beyond(1000)), NoVerdict, "p99_ttft: a run has only 0.6 samples"},
 		{"margin of a tail", gatedTail, alike(6, tail(100), beyond(1000)), alike(6, tail(200), beyond(1000)), Regressed, "p99_ttft +100.0 % (the median over all pairs of runs; medians 100.00 → 200.00 ms"},
 		{"margin of a tail of few values, though suspect ones may be", trusting, alike(6, tail(100), beyond(60)), alike(6, tail(200), beyond(60)), Regressed, "p99_ttft +100.0 % (the median over all pairs of runs; medians 100.00 → 200.00 ms"},
+		{"margin of a tail of few requests", gatedTail, alike(6, tail(100), unsaid(1000)), alike(6, tail(100), unsaid(20)), NoVerdict, "p99_ttft: a run has only 0.2 samples above it, and a gate needs 10: run at least 1000 requests, or gate a lower percentile"},
+		{"margin of a tail of enough requests", gatedTail, alike(6, tail(100), unsaid(1000)), alike(6, tail(100), unsaid(1000)), Pass, ""},
+		{"margin of a tail of enough gaps", gated(tailITL), alike(6, unsaid(53)), alike(6, unsaid(53)), Pass, ""},
+		{"margin of a tail of few gaps", gated(tailITL), alike(6, unsaid(52)), alike(6, unsaid(52)), NoVerdict, "p99_itl: a run has only 9.8 samples above it"},
+		{"margin of a tail of unknown gaps", gated(tailITL), alike(6, unsaid(90)), alike(6, unsaid(90), func(_ int, r *Run) { r.Output = -1 }), NoVerdict, "p99_itl: a run does not say how many samples it has: run at least 1000 requests, or gate a lower percentile"},
+		{"a median of few requests", gated(median), alike(6, unsaid(19)), alike(6, unsaid(20)), NoVerdict, "median_ttft: a run has only 9.5 samples above it, and a gate needs 10: run at least 20 requests"},
+		{"a median of enough requests", gated(median), alike(6, unsaid(20)), alike(6, unsaid(20)), Pass, ""},
+		{"a low percentile of few requests", gated(p10), alike(6, unsaid(99)), alike(6, unsaid(99)), NoVerdict, "p10_ttft: a run has only 9.9 samples below it, and a gate needs 10: run at least 100 requests, or gate a higher percentile"},
+		{"a low percentile of enough requests", gated(p10), alike(6, unsaid(100)), alike(6, unsaid(100)), Pass, ""},
+		{"the largest value, which is exact", gated(highest), alike(6, unsaid(20)), alike(6, unsaid(20)), Pass, ""},
+		{"from 0 by more than the amount", amount, alike(10, all(0)), alike(10, all(500)), Regressed, "median_itl went from 0.00 to 500.00 ms (medians; margin 2 ms; p="},
+		{"from 0 by less than the amount", amount, alike(10, all(0)), alike(10, all(1)), Pass, ""},
+		{"from 0 by nothing", amount, alike(10, all(0)), alike(10, all(0)), Pass, ""},
+		{"from 0 perhaps by more than the amount", amount, alike(10, all(0)), alike(10, gaps(func(i int) float64 { return float64(1 + i/7*8) })), NoVerdict, "median_itl: an old run has 0, so the change has no upper bound: gate another number"},
+		{"by more than the amount", amount, alike(10, all(10)), alike(10, all(13)), Regressed, "median_itl +30.0 % (the median over all pairs of runs; medians 10.00 → 13.00 ms"},
+		{"by less than the amount", amount, alike(10, all(10)), alike(10, all(11.9)), Pass, ""},
 		{"ceiling of what is unknown", ceiling, alike(6), alike(6), NoVerdict, "some new runs do not have p99_ttft"},
 		{"under the ceiling", ceiling, alike(6, tail(100)), alike(6, tail(199)), Pass, ""},
 		{"all over the place, but not above", DefaultGate(), alike(6), alike(6, func(i int, r *Run) { r.Numbers["median_ttft"] *= min(1, 0.5+0.17*float64(i)) }), Pass, ""},

@@ -264,5 +264,25 @@ func (f *resultFile) quote(metric string) *metrics.Quote {
 			q.Percentiles[p] = f.number(m.key)
 		}
 	}
+	q.Values = f.samples(metric)
 	return q
+}
+
+// samples is how many samples of a latency servebench had; 0 if the file does not say.
+func (f *resultFile) samples(metric string) int {
+	var ours struct {
+		Samples []struct {
+			Metric  string
+			Samples int
+		}
+	}
+	if raw := f.value("truth"); raw == nil || json.Unmarshal(raw, &ours) != nil {
+		return 0
+	}
+	for _, s := range ours.Samples {
+		if s.Metric == metric {
+			return s.Samples
+		}
+	}
+	return 0
 }
