@@ -47,7 +47,7 @@ func (e *Ending) Write(w io.Writer, s *metrics.Summary) error {
 	var whole error
 	if e.Extended {
 		if e.Name != "" {
-			fmt.Fprintf(w, "\n%s\n", e.Name)
+			fmt.Fprintf(w, "\n%s\n", screen.Clean(e.Name))
 		}
 		whole = additional(w, s, e.Screen.Readable())
 	}
@@ -98,7 +98,7 @@ type draft struct {
 // add adds an item if there is space for it. It says whether it did.
 func (p *draft) add(label screen.Span, text ...screen.Span) bool {
 	item := screen.Item(label, p.indent, p.width, text...)
-	most := mostLines - p.last
+	most := max(briefLines, mostLines-p.last)
 	if p.Brief {
 		most = briefLines
 	}

@@ -6,7 +6,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"unicode/utf8"
 
 	"github.com/servebench/servebench/metrics"
 	"github.com/servebench/servebench/metrics/trust"
@@ -37,13 +36,19 @@ func TestAnEndingFitsItsScreen(t *testing.T) {
 	all["hundreds of faults"] = sharded(&metrics.Shards{Of: 300, Faults: faults})
 	trust.Judge(all["hundreds of faults"])
 	for name, s := range all {
-		for _, width := range []int{40, 80, 120, 200} {
-			lines := (&Ending{Screen: screen.Screen{Width: width}, Name: "a.jsonl", More: "--extended"}).Lines(s)
+		for width := 1; width <= 200; width++ {
+			lines := (&Ending{Screen: screen.Screen{Width: width}, Name: "a.jsonl", More: "servebench report --extended run.jsonl"}).Lines(s)
+			if text := lines[0].String(); !strings.HasPrefix(text, string(s.Trust.Verdict)+": ") {
+				t.Errorf("%s: no verdict in %d columns: %s", name, width, text)
+			}
+			if width < 40 { // where a word may be wider
+				continue
+			}
 			if len(lines) < 3 || len(lines) > mostLines {
 				t.Errorf("%s: %d lines in %d columns", name, len(lines), width)
 			}
 			for _, line := range lines {
-				if n := utf8.RuneCountInString(line.String()); n > min(width, 120) {
+				if n := screen.Width(line.String()); n > min(width, 120) {
 					t.Errorf("%s: %d characters in %d columns: %s", name, n, width, line)
 				}
 			}

@@ -7,10 +7,10 @@ import (
 	"slices"
 	"strings"
 	"unicode"
-	"unicode/utf8"
 
 	"github.com/servebench/servebench/metrics"
 	"github.com/servebench/servebench/metrics/vllm"
+	"github.com/servebench/servebench/report/screen"
 )
 
 // Causes writes how requests failed, in lines of a width (0 is 100 characters): the number for each
@@ -107,10 +107,8 @@ func excerpt(message string) string {
 	var words []string
 	n := 0
 	for _, word := range strings.FieldsFunc(message, func(r rune) bool { return unicode.IsSpace(r) || !unicode.IsPrint(r) }) {
-		if utf8.RuneCountInString(word) > mostWord {
-			word = string([]rune(word)[:mostWord-1]) + "…"
-		}
-		if n += utf8.RuneCountInString(word) + 1; n > mostMessage {
+		word = screen.Cut(word, mostWord)
+		if n += screen.Width(word) + 1; n > mostMessage {
 			return strings.Join(append(words, "…"), " ")
 		}
 		words = append(words, word)
@@ -135,7 +133,7 @@ func failures(s *metrics.Summary) (rows []vllm.Row) {
 // finishReasons has a row for each finish reason, the commonest first.
 func finishReasons(s *metrics.Summary) (rows []vllm.Row) {
 	for _, reason := range metrics.ByCount(s.Truth.FinishReasons) {
-		rows = append(rows, vllm.Row{Label: reason + ":", Value: vllm.Count(s.Truth.FinishReasons[reason])})
+		rows = append(rows, vllm.Row{Label: screen.Clean(reason) + ":", Value: vllm.Count(s.Truth.FinishReasons[reason])})
 	}
 	return rows
 }

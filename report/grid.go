@@ -6,7 +6,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"unicode/utf8"
+
+	"github.com/servebench/servebench/report/screen"
 )
 
 // A grid is cells in columns, with the head first. All rows have the same length. Names are aligned
@@ -28,20 +29,26 @@ func twoLined(names int, columns ...string) *grid {
 	return g
 }
 
-func (g *grid) add(cells ...string) { g.rows = append(g.rows, cells) }
+// add adds a row. What comes from outside, such as a label, must not command a terminal.
+func (g *grid) add(cells ...string) {
+	for i, cell := range cells {
+		cells[i] = screen.Clean(cell)
+	}
+	g.rows = append(g.rows, cells)
+}
 
 // left reports whether a column holds names.
 func (g *grid) left(column int) bool {
 	return column < g.names || g.found && column == len(g.rows[0])-1
 }
 
-// widths are the widths of the columns in characters.
+// widths are the widths of the columns on a terminal.
 func (g *grid) widths(least int) []int {
 	widths := make([]int, len(g.rows[0]))
 	for i := range widths {
 		widths[i] = least
 		for _, row := range g.rows {
-			widths[i] = max(widths[i], utf8.RuneCountInString(row[i]))
+			widths[i] = max(widths[i], screen.Width(row[i]))
 		}
 	}
 	return widths
@@ -50,9 +57,9 @@ func (g *grid) widths(least int) []int {
 // padded is a cell in the width of its column.
 func (g *grid) padded(cell string, column, width int) string {
 	if g.left(column) {
-		width = -width
+		return screen.Pad(cell, width)
 	}
-	return fmt.Sprintf("%*s", width, cell)
+	return strings.Repeat(" ", width-screen.Width(cell)) + cell
 }
 
 // text writes the columns two blanks apart. It leaves out columns that are empty below
@@ -111,7 +118,7 @@ func fixed(b *bytes.Buffer, label string, width int, cells ...string) {
 func wrap(b *bytes.Buffer, label, width int, text string) {
 	column := label
 	for word := range strings.FieldsSeq(text) {
-		n := 1 + utf8.RuneCountInString(word)
+		n := 1 + screen.Width(word)
 		if column+n > width {
 			fmt.Fprintf(b, "\n%*s", label, "")
 			column = label

@@ -28,7 +28,7 @@ func (t Table) Text(w io.Writer, width int, rest string) error {
 		n.note(&b, "Left out:", strings.Join(n.left, ", ")+"; all numbers are in "+rest)
 	}
 	n.remarks(&b)
-	_, err := w.Write(b.Bytes())
+	_, err := io.WriteString(w, screen.CleanLines(b.String()))
 	return err
 }
 
@@ -108,7 +108,7 @@ func (n *narrowed) values(of func(*Row) string) (texts []string) {
 
 func widest(texts []string) (most int) {
 	for _, text := range texts {
-		most = max(most, len([]rune(text)))
+		most = max(most, screen.Width(text))
 	}
 	return most
 }

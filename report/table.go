@@ -13,6 +13,7 @@ import (
 
 	"github.com/servebench/servebench/metrics"
 	"github.com/servebench/servebench/metrics/pyjson"
+	"github.com/servebench/servebench/report/screen"
 )
 
 // A Row is one of several runs that are shown together.
@@ -186,7 +187,7 @@ func (t Table) Markdown(w io.Writer) error {
 		text.WriteString("\n`" + few + "` " + fewMeans + "\n")
 	}
 	t.remarks(&text)
-	_, err := w.Write(text.Bytes())
+	_, err := io.WriteString(w, screen.CleanLines(text.String()))
 	return err
 }
 

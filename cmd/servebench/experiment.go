@@ -69,8 +69,7 @@ func (e *experiment) run(ctx context.Context) (err error) {
 		}
 	}
 	if e.several && !e.Results.Parts.Extended && len(e.done) > 0 {
-		more := screen.Span{Text: "More: blocks, reasons and additional metrics of each target: " + e.rest(), Tone: screen.Faint}
-		err = errors.Join(err, screen.Of(e.talk).Write(e.talk, screen.Line{more}))
+		err = errors.Join(err, tellRest(e.talk, screen.Of(e.talk), e.rest()))
 	}
 	err = errors.Join(err, e.unwritten, closed(plan.Keep.Records.Close(wait)), closed(plan.Keep.Intervals.Close(wait)))
 	if _, stopped := errors.AsType[loadgen.AbortError](err); err == nil || stopped {
@@ -194,7 +193,7 @@ func (e *experiment) Loading(l loadgen.Loading) (over func()) {
 // Record updates the exporter.
 func (e *experiment) Record(rec *metrics.Record) { e.series[rec.Run].Take(rec) }
 
-// Done prints the block of a run, writes its files and prints remarks about it.
+// Done writes the files of a run, then prints its block and remarks about it.
 func (e *experiment) Done(r *loadgen.Result) {
 	e.done = append(e.done, r)
 	e.unwritten = errors.Join(e.unwritten, e.tell(r))
@@ -204,6 +203,10 @@ func (e *experiment) tell(r *loadgen.Result) error {
 	s, results, talk := r.Summary, e.results(r), e.about(r.Summary)
 	tellPart(e.talk, &r.Plan.Shard)
 	results.Parts.Cut(talk, s)
+	var unsaved error
+	if !e.withheld { // before the rest is printed, so that no trouble with a terminal can lose them
+		unsaved = results.Write(s)
+	}
 	var printed error
 	if !e.several { // for several targets, the tables come first
 		printed = e.print(s, &results.Parts)
@@ -222,11 +225,7 @@ func (e *experiment) tell(r *loadgen.Result) error {
 		}
 	}
 	ending := report.Ending{Screen: shown, Name: s.Header.TargetName(), Brief: e.several, Extended: results.Parts.Extended, More: e.rest()}
-	err := errors.Join(printed, said, ending.Write(e.talk, s))
-	if !e.withheld {
-		err = errors.Join(err, results.Write(s))
-	}
-	if err != nil {
+	if err := errors.Join(printed, said, ending.Write(e.talk, s), unsaved); err != nil {
 		return exitError{err, exitNo}
 	}
 	return nil
@@ -242,10 +241,17 @@ func (e *experiment) print(s *metrics.Summary, parts *report.Parts) error {
 	return err
 }
 
-// rest says where to see everything about a run.
+// tellRest says where to see everything about several targets.
+func tellRest(talk io.Writer, shown screen.Screen, rest string) error {
+	text := screen.Span{Text: "blocks, reasons and additional metrics of each target: " + rest, Tone: screen.Faint}
+	label := screen.Span{Text: "More:", Tone: screen.Faint}
+	return shown.Write(talk, screen.Item(label, len("More: "), shown.Readable(), text)...)
+}
+
+// rest says where to see everything about a run, with a command for a shell.
 func (o *options) rest() string {
 	if stream := o.Results.Stream; stream != "" && stream != "-" {
-		return "servebench report --extended " + stream
+		return "servebench report --extended " + screen.Whole(shellWord(stream))
 	}
 	return "run with --extended"
 }

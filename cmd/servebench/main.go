@@ -8,6 +8,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"os/signal"
 	"path/filepath"
@@ -21,6 +22,8 @@ import (
 
 	"github.com/servebench/servebench/cmd/servebench/internal/argv"
 	"github.com/servebench/servebench/cmd/servebench/internal/version"
+	"github.com/servebench/servebench/loadgen/progress"
+	"github.com/servebench/servebench/report/screen"
 )
 
 // Exit codes. An interrupted run ends with 130, as the shell has it.
@@ -69,7 +72,7 @@ func servebench(ctx context.Context, args []string) int {
 func complain(err error) {
 	for _, line := range slices.Compact(strings.Split(err.Error(), "\n")) {
 		if line != "" {
-			fmt.Fprintln(os.Stderr, "servebench:", line)
+			fmt.Fprintln(os.Stderr, "servebench:", screen.CleanLines(line))
 		}
 	}
 }
@@ -107,6 +110,15 @@ func interruptible(ctx context.Context) (interrupted context.Context, stop func(
 	}
 }
 
+// shown is a writer to f. If f is a terminal, text from outside, such as a server's, cannot command
+// it. Anywhere else all bytes are kept.
+func shown(f *os.File) io.Writer {
+	if screen.Of(f).IsTerminal() {
+		return progress.NewTalk(f)
+	}
+	return f
+}
+
 // exitError makes the program exit with code. If error is nil, it prints nothing.
 type exitError struct {
 	error
@@ -140,6 +152,8 @@ func newProgram() *argv.Program {
 		SilenceErrors: true,
 		SilenceUsage:  true,
 	}
+	root.SetOut(shown(os.Stdout))
+	root.SetErr(progress.NewTalk(os.Stderr))
 	root.SetVersionTemplate("{{.Name}} version {{.Version}}\n" + version.Text())
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
 		return fmt.Errorf("%w: see %s --help", err, cmd.CommandPath())

@@ -246,7 +246,7 @@ func runName(source string, i int, sums []*metrics.Summary) string {
 	if id := sums[i].Header.Run; id != "" {
 		source += " (" + id + described(sums[i].Header) + ")"
 	}
-	return source
+	return screen.Clean(source)
 }
 
 // recordedNothing says whether recorded runs have not one request between them.

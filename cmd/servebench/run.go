@@ -73,7 +73,7 @@ func run(ctx context.Context, o *options) error {
 	ctx, stop := interruptible(ctx)
 	defer stop()
 	talk := progress.NewTalk(os.Stderr)
-	e := newExperiment(o, os.Stdout, talk)
+	e := newExperiment(o, shown(os.Stdout), talk)
 	if o.Results.Stream == "-" {
 		e.out = talk
 	}

@@ -257,12 +257,17 @@ func shellLines(words []string) string {
 		if argv.IsOption(word) {
 			text.WriteString("\\\n    ")
 		}
-		if !plainShellWord.MatchString(word) {
-			word = "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
-		}
-		text.WriteString(word)
+		text.WriteString(shellWord(word))
 	}
 	return text.String()
+}
+
+// shellWord is a word as a POSIX shell reads it.
+func shellWord(word string) string {
+	if plainShellWord.MatchString(word) {
+		return word
+	}
+	return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
 }
 
 var plainShellWord = regexp.MustCompile(`^[A-Za-z0-9_@%+=:,./-]+$`)

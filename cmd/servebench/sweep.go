@@ -223,7 +223,7 @@ func (c *sweepCommand) outcome(ctx context.Context, r *sweep.Result, err error) 
 		return exitError{strict(r.Doubted), exitNoVerdict}
 	}
 	if arms := c.plan.Arms; len(arms) == 2 && c.plan.Search == nil {
-		fmt.Fprintf(c.talk, "which is worse: servebench compare %s --arms %s,%s\n", c.dir, arms[0].Name, arms[1].Name)
+		fmt.Fprintf(c.talk, "which is worse: servebench compare %s --arms %s\n", shellWord(c.dir), shellWord(arms[0].Name+","+arms[1].Name))
 	}
 	return nil
 }

@@ -30,9 +30,11 @@ type Count struct {
 
 // Now is the count so far. A request that ends during the call may be in only some of the numbers.
 func (l *Live) Now() Count {
-	// Read late stages of a request before early ones, so that no difference is negative.
+	// Read late stages of a request before early ones, so that no more have ended than were sent.
+	// A warm-up is counted in Warmed before Ended: read in the other order, it would seem to be a
+	// measured request that ended.
 	c := Count{
-		Warmed: l.Warmed.Load(), Failed: l.Failed.Load(), Ended: l.Ended.Load(),
+		Failed: l.Failed.Load(), Ended: l.Ended.Load(), Warmed: l.Warmed.Load(),
 		silent: l.silent.Load(), ttft: l.ttft.Load(), answered: l.answered.Load(), Chunks: l.Chunks.Load(),
 	}
 	c.Sent = l.Sent.Load()

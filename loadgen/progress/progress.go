@@ -7,9 +7,9 @@ import (
 	"math"
 	"strings"
 	"time"
-	"unicode/utf8"
 
 	"github.com/servebench/servebench/loadgen/engine"
+	"github.com/servebench/servebench/report/screen"
 )
 
 // A Load is what to show.
@@ -46,14 +46,15 @@ type display struct {
 	Load
 	talk *Talk
 	tty  bool
-	bars []*bar
+	each []*bar // of the targets
+	all  *bar   // of all targets together
 	quit chan struct{}
 	done chan struct{}
 }
 
 // A bar is one line of a display.
 type bar struct {
-	name  string
+	name  string // with a colon, in the width of the longest; empty for a single line
 	total int
 	live  []*engine.Live
 
@@ -69,7 +70,7 @@ const tokenWindow = 2 * time.Second
 
 // Show shows a load on talk until over is called, which leaves the last lines.
 func Show(talk *Talk, l Load) (over func()) {
-	return (&display{Load: l, talk: talk, tty: talk.onTerminal()}).show()
+	return (&display{Load: l, talk: talk, tty: talk.rewritable()}).show()
 }
 
 // show starts the display; the returned func ends it, with the last lines.
@@ -83,23 +84,27 @@ func (p *display) show() (stop func()) {
 	}
 }
 
-// divide makes a bar for each target, or one for all.
+// divide makes a bar for each target, and one for all.
 func (p *display) divide() {
-	_, rows := p.talk.size()
-	all, width := &bar{from: p.Start}, 0
+	width := 0
+	p.all = &bar{from: p.Start}
 	for _, t := range p.Targets {
-		all.total += t.Total
-		all.live = append(all.live, t.Live)
-		p.bars = append(p.bars, &bar{name: t.Name, total: t.Total, live: []*engine.Live{t.Live}, from: p.Start})
-		width = max(width, utf8.RuneCountInString(t.Name))
+		p.all.total += t.Total
+		p.all.live = append(p.all.live, t.Live)
+		p.each = append(p.each, &bar{name: t.Name + ": ", total: t.Total, live: []*engine.Live{t.Live}, from: p.Start})
+		width = max(width, screen.Width(t.Name+": "))
 	}
-	if len(p.bars) == 1 || p.tty && len(p.bars) >= rows {
-		p.bars = []*bar{all}
-		return
+	for _, b := range p.each {
+		b.name = screen.Pad(b.name, width)
 	}
-	for _, b := range p.bars {
-		b.name = fmt.Sprintf("%-*s ", width+1, b.name+":")
+}
+
+// bars are the lines to show on a terminal of so many rows.
+func (p *display) bars(rows int) []*bar {
+	if len(p.each) == 1 || p.tty && len(p.each) >= rows {
+		return []*bar{p.all}
 	}
+	return p.each
 }
 
 func (p *display) loop() {
@@ -125,24 +130,31 @@ func (p *display) loop() {
 }
 
 func (p *display) print(interval time.Duration, last bool) {
-	columns := 0
+	columns, rows := 0, 0
 	if p.tty {
-		columns, _ = p.talk.size()
+		columns, rows = p.talk.size()
 	}
-	var lines []string
-	for _, b := range p.bars {
-		b.measure(p.Start, interval, last)
-		space := columns
-		if columns > 0 {
-			space = max(1, columns-utf8.RuneCountInString(b.name))
-		}
-		lines = append(lines, b.name+b.snapshot(&p.Load).line(space))
-	}
+	lines := p.lines(columns, rows, interval, last)
 	if p.tty {
 		p.talk.draw(lines, last)
 		return
 	}
 	fmt.Fprintln(p.talk, strings.Join(lines, "\n"))
+}
+
+// lines are the lines in at most columns-1 columns each, so that none is broken; 0 means no
+// limit. A name takes half of a line at most.
+func (p *display) lines(columns, rows int, interval time.Duration, last bool) (lines []string) {
+	for _, b := range p.bars(rows) {
+		b.measure(p.Start, interval, last)
+		name, space := b.name, 0
+		if columns > 0 {
+			name = screen.Cut(name, columns/2)
+			space = columns - screen.Width(name)
+		}
+		lines = append(lines, name+b.snapshot(&p.Load).line(space))
+	}
+	return lines
 }
 
 // measure takes the rate of tokens: in the last seconds, or in the end of the whole load.
@@ -171,7 +183,7 @@ func (b *bar) snapshot(l *Load) snapshot {
 	c := b.count()
 	return snapshot{
 		elapsed: time.Since(l.Start), total: b.total, until: l.Until, began: l.Began, rate: b.rate, ttft: c.MeanTTFT(),
-		ended: int(c.Ended - c.Warmed), running: int(c.InFlight()), failed: int(c.Failed),
+		ended: int(max(0, c.Ended-c.Warmed)), running: int(c.InFlight()), failed: int(c.Failed),
 	}
 }
 
@@ -196,16 +208,17 @@ func (s snapshot) line(columns int) string {
 	remaining, speed := "?", "?it/s"
 	if s.ended > 0 && s.elapsed > s.began {
 		perSecond := float64(s.ended) / (s.elapsed - s.began).Seconds()
-		remaining = clock(time.Duration(float64(s.total-s.ended) / perSecond * float64(time.Second)))
+		remaining = clock(time.Duration(float64(max(0, s.total-s.ended)) / perSecond * float64(time.Second)))
 		if speed = fmt.Sprintf("%.2fit/s", perSecond); perSecond < 1 {
 			speed = fmt.Sprintf("%.2fs/it", 1/perSecond)
 		}
 	}
 	of := fmt.Sprintf("%d/%d", s.ended, s.total)
 	if s.until > 0 {
-		of, done = fmt.Sprint(s.ended), min(1, s.elapsed.Seconds()/s.until.Seconds())
+		of, done = fmt.Sprint(s.ended), s.elapsed.Seconds()/s.until.Seconds()
 		remaining = clock(max(0, s.until-s.elapsed))
 	}
+	done = max(0, min(1, done))
 	left := fmt.Sprintf("%3.0f%%|", 100*done)
 	right := fmt.Sprintf("| %s [%s<%s, %s", of, clock(s.elapsed), remaining, speed)
 	room := columns - 1 - len(left) - len("]") - minBar
@@ -249,7 +262,7 @@ func millis(d time.Duration) string {
 
 // clock is tqdm's time: 00:11, 1:02:03.
 func clock(d time.Duration) string {
-	s := int(d.Seconds())
+	s := int(max(0, d).Seconds())
 	if s < 3600 {
 		return fmt.Sprintf("%02d:%02d", s/60, s%60)
 	}

@@ -10,6 +10,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/servebench/servebench/loadgen/engine"
+	"github.com/servebench/servebench/report/screen"
 )
 
 func TestProgressLineHasTqdmsShape(t *testing.T) {
@@ -122,7 +123,62 @@ func TestTooManyTargetsShareALine(t *testing.T) {
 	}
 	p := &display{Load: load(totals...), talk: NewTalk(new(strings.Builder)), tty: true}
 	p.divide()
-	if len(p.bars) != 1 || p.bars[0].total != 48 || p.bars[0].name != "" || len(p.bars[0].live) != 24 {
-		t.Errorf("%d lines, the first of %+v", len(p.bars), p.bars[0])
+	if bars := p.bars(24); len(bars) != 1 || bars[0].total != 48 || bars[0].name != "" || len(bars[0].live) != 24 {
+		t.Errorf("%d lines, the first of %+v", len(bars), bars[0])
+	}
+	if bars := p.bars(25); len(bars) != 24 {
+		t.Errorf("%d lines on a terminal that has become higher", len(bars))
+	}
+}
+
+// A line as wide as the terminal would break, and the lines above it would scroll away.
+func TestLinesWithNamesFitTheTerminal(t *testing.T) {
+	l := load(3, 5)
+	l.Targets[0].Name, l.Targets[1].Name = strings.Repeat("n", 50), "日本語のターゲット"
+	p := &display{Load: l, talk: NewTalk(new(strings.Builder)), tty: true}
+	p.divide()
+	for columns := 2; columns < 200; columns++ {
+		for _, line := range p.lines(columns, 24, time.Second, false) {
+			if n := screen.Width(line); n >= columns {
+				t.Errorf("%d columns on a terminal of %d: %q", n, columns, line)
+			}
+		}
+	}
+}
+
+// On a terminal that has become lower, one line takes the place of several.
+func TestFewerLinesLeaveNoneOfTheOthers(t *testing.T) {
+	var out strings.Builder
+	talk := NewTalk(&out)
+	talk.draw([]string{"a", "b", "c"}, false)
+	out.Reset()
+	talk.draw([]string{"all"}, false)
+	if got := out.String(); got != "\x1b[2A\r\x1b[J\r\x1b[Kall" {
+		t.Errorf("%q", got)
+	}
+}
+
+func TestProgressStaysBetweenNothingAndAll(t *testing.T) {
+	for want, s := range map[string]snapshot{
+		"100%|██████████| 105/100 [00:10<00:00, 10.50it/s, running=0, tok/s=0, TTFT=?, failed=0]": {elapsed: 10 * time.Second, ended: 105, total: 100},
+		"  0%|          | 0 [00:00<00:12, ?it/s, running=0, tok/s=0, TTFT=?, failed=0]":           {elapsed: -2 * time.Second, until: 10 * time.Second},
+	} {
+		if got := s.line(0); got != want {
+			t.Errorf("got %q\nwant %q", got, want)
+		}
+	}
+}
+
+// Text from outside cannot command the terminal, but text with Tones has its colours.
+func TestTextIsClean(t *testing.T) {
+	var out strings.Builder
+	talk := NewTalk(&out)
+	if NewTalk(talk) != talk {
+		t.Error("a Talk on a Talk is another one")
+	}
+	fmt.Fprint(talk, "a\tmodel\x1b[31m\x07\x9b\u202e\r\n")
+	err := screen.Screen{Width: 80, Color: true}.Write(talk, screen.Line{{Text: "red\x1b[0m", Tone: screen.Bad}})
+	if want := "a\tmodel�[31m����\n\x1b[1;31mred�[0m\x1b[0m\n"; out.String() != want || err != nil {
+		t.Errorf("%q, want %q, %v", out.String(), want, err)
 	}
 }

@@ -6,9 +6,9 @@ import (
 	"html"
 	"io"
 	"strings"
-	"unicode/utf8"
 
 	"github.com/servebench/servebench/report/plot"
+	"github.com/servebench/servebench/report/screen"
 )
 
 // The measures of the picture in pixels.
@@ -49,9 +49,9 @@ type picture struct {
 // follows the reader's light or dark theme.
 func (f *Front) svg(w io.Writer) error {
 	p := &picture{y: edge + 18}
-	p.text(edge, p.y, `class="ink" font-size="24" font-weight="600"`, short(f.Title, 68))
+	p.text(edge, p.y, `class="ink" font-size="24" font-weight="600"`, screen.Cut(f.Title, 68))
 	p.y += 26
-	p.text(edge, p.y, `class="soft"`, short(f.About, 125))
+	p.text(edge, p.y, `class="soft"`, screen.Cut(f.About, 125))
 	p.y += 14
 	for _, v := range f.Verdicts {
 		p.verdict(v)
@@ -80,20 +80,12 @@ func (f *Front) svg(w io.Writer) error {
 }
 
 func (p *picture) text(x, y float64, attributes, text string) {
-	fmt.Fprintf(p, `<text x="%.1f" y="%.1f" %s>%s</text>`+"\n", x, y, attributes, html.EscapeString(text))
-}
-
-// short is the text in at most n characters.
-func short(text string, n int) string {
-	if utf8.RuneCountInString(text) <= n {
-		return text
-	}
-	return string([]rune(text)[:n-1]) + "…"
+	fmt.Fprintf(p, `<text x="%.1f" y="%.1f" %s>%s</text>`+"\n", x, y, attributes, html.EscapeString(screen.Clean(text)))
 }
 
 // verdict writes the word on a badge, and the reasons next to it in at most three lines.
 func (p *picture) verdict(v Verdict) {
-	tone, wide := v.Tone(), float64(utf8.RuneCountInString(v.Word))*9+20
+	tone, wide := v.Tone(), float64(screen.Width(v.Word))*9+20
 	p.y += line + 6
 	fmt.Fprintf(p, `<rect class="on-%s" x="%d" y="%.1f" width="%.1f" height="22" rx="11"/>`+"\n", tone, edge, p.y-16, wide)
 	p.text(edge+wide/2, p.y, fmt.Sprintf(`class="%s" font-weight="700" font-size="13" letter-spacing=".4" text-anchor="middle"`, tone), v.Word)
@@ -106,10 +98,10 @@ func (p *picture) verdict(v Verdict) {
 	}
 }
 
-// wrapped is the text in lines of at most n characters, where its words allow.
+// wrapped is the text in lines of at most n columns of a terminal, where its words allow.
 func wrapped(text string, n int) (lines []string) {
 	for word := range strings.FieldsSeq(text) {
-		if last := len(lines) - 1; last >= 0 && utf8.RuneCountInString(lines[last])+1+utf8.RuneCountInString(word) <= n {
+		if last := len(lines) - 1; last >= 0 && screen.Width(lines[last])+1+screen.Width(word) <= n {
 			lines[last] += " " + word
 		} else {
 			lines = append(lines, word)

@@ -3,6 +3,8 @@ package front
 import (
 	"fmt"
 	"slices"
+
+	"github.com/servebench/servebench/report/screen"
 )
 
 // drawnWidth is the width of a drawn interval, digit the approximate width of a digit of 14
@@ -63,10 +65,10 @@ func (t *Table) width(rows []Row, column int) float64 {
 	case t.Drawn > 0 && column == t.Drawn+1:
 		return 0
 	}
-	most := len([]rune(t.Head[column]))
+	most := screen.Width(t.Head[column])
 	for _, r := range rows {
 		if r.Cells != nil {
-			most = max(most, len([]rune(r.Cells[column])))
+			most = max(most, screen.Width(r.Cells[column]))
 		}
 	}
 	if most == 0 {
@@ -77,7 +79,7 @@ func (t *Table) width(rows []Row, column int) float64 {
 
 // cells writes a row: the name at the left, numbers to the right of their columns.
 func (p *picture) cells(r Row, ends []float64, drawn int, attributes string) {
-	p.text(edge, p.y, attributes, short(r.Cells[0], int((ends[0]-edge)/letter)))
+	p.text(edge, p.y, attributes, screen.Cut(r.Cells[0], int((ends[0]-edge)/letter)))
 	for i, text := range r.Cells[1:] {
 		column := i + 1
 		switch {

@@ -6,7 +6,6 @@ import (
 	"html"
 	"io"
 	"strings"
-	"unicode/utf8"
 
 	"github.com/servebench/servebench/metrics"
 	"github.com/servebench/servebench/metrics/vllm"
@@ -47,7 +46,7 @@ func terminal(w io.Writer, s *metrics.Summary, v vllm.Version) error {
 func drawn(w io.Writer, lines []screen.Line) error {
 	longest := 0
 	for _, line := range lines {
-		longest = max(longest, utf8.RuneCountInString(line.String()))
+		longest = max(longest, screen.Width(line.String()))
 	}
 	var b bytes.Buffer
 	fmt.Fprintf(&b, `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 %.0f %d" font-family="ui-monospace, 'SF Mono', Menlo, Consolas, 'DejaVu Sans Mono', monospace" font-size="14" fill="#e4e8ee" role="img" aria-label="The end of a run on a terminal">
@@ -57,9 +56,9 @@ func drawn(w io.Writer, lines []screen.Line) error {
 		fmt.Fprintf(&b, `<text x="%d" y="%d" xml:space="preserve">`, border, border+14+i*high)
 		for _, span := range line {
 			if ink := inks[span.Tone]; ink != "" {
-				fmt.Fprintf(&b, "<tspan %s>%s</tspan>", ink, html.EscapeString(span.Text))
+				fmt.Fprintf(&b, "<tspan %s>%s</tspan>", ink, html.EscapeString(screen.Clean(span.Text)))
 			} else {
-				b.WriteString(html.EscapeString(span.Text))
+				b.WriteString(html.EscapeString(screen.Clean(span.Text)))
 			}
 		}
 		b.WriteString("</text>\n")

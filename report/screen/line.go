@@ -1,9 +1,6 @@
 package screen
 
-import (
-	"strings"
-	"unicode/utf8"
-)
+import "strings"
 
 // A Tone is what a Span means.
 type Tone int
@@ -39,18 +36,18 @@ func (l Line) String() string {
 	return text.String()
 }
 
-// Item is a label followed by a text, in lines of at most that many characters: the label has
-// indent characters, and further lines begin with as many blanks. A width of 0 makes one line.
-// Words are kept whole, with a blank between two Spans.
+// Item is a label followed by a text, in lines of at most width columns: the label has indent
+// columns, and further lines begin with as many blanks. A width of 0 makes one line. Words are
+// kept whole, even if they are wider than that, with a blank between two Spans.
 func Item(label Span, indent, width int, text ...Span) []Line {
-	blank := indent - utf8.RuneCountInString(label.Text)
+	blank := indent - Width(label.Text)
 	line, column := Line{label, {Text: strings.Repeat(" ", max(0, blank))}}, max(indent, indent-blank)
 	var lines []Line
 	begun := false // the line has a word
 	for _, span := range text {
-		for word := range strings.FieldsFuncSeq(units.Replace(span.Text), func(r rune) bool { return r == ' ' }) {
+		for word := range strings.FieldsFuncSeq(units.Replace(span.Text), isBlank) {
 			word = strings.ReplaceAll(word, noBreak, " ")
-			n := utf8.RuneCountInString(word)
+			n := Width(word)
 			if begun && width > 0 && column+1+n > width {
 				lines = append(lines, line)
 				line, column, begun = Line{{Text: strings.Repeat(" ", indent)}}, indent, false
@@ -64,8 +61,14 @@ func Item(label Span, indent, width int, text ...Span) []Line {
 	return append(lines, line)
 }
 
+// isBlank says whether a character separates words.
+func isBlank(r rune) bool { return strings.ContainsRune(" \t\r\n", r) }
+
 // noBreak is a blank that does not end a line, for example before a unit.
 const noBreak = "\u00a0"
+
+// Whole is a text that an Item keeps in one line, with all its blanks: it is one word there.
+func Whole(text string) string { return strings.ReplaceAll(text, " ", noBreak) }
 
 var units = strings.NewReplacer(" %", noBreak+"%", " ms", noBreak+"ms")
 

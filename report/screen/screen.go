@@ -15,7 +15,7 @@ import (
 // A Screen is what text is shown on. The zero Screen is a file or a pipe: lines are as
 // long as they are, and nothing but text is written.
 type Screen struct {
-	// Width is in characters; 0 sets no limit.
+	// Width is in columns; 0 sets no limit.
 	Width int
 
 	// Color says whether Tones are written as ANSI colours.
@@ -46,21 +46,25 @@ func Of(w io.Writer) Screen {
 func (s Screen) IsTerminal() bool { return s.Width > 0 }
 
 // Readable is the width for text that is wrapped: the screen's, and at most 120
-// characters. It is 0 where there is no limit.
+// columns. It is 0 where there is no limit.
 func (s Screen) Readable() int { return min(s.Width, mostWidth) }
 
-// Write writes lines, in colour where the screen has it.
+// Write writes lines, in colour where the screen has it. Their texts are made Clean. A writer that
+// lets nothing but text pass must have a method WriteColored for colours.
 func (s Screen) Write(w io.Writer, lines ...Line) error {
 	var text strings.Builder
 	for _, line := range lines {
 		for _, span := range line {
 			if code := codes[span.Tone]; s.Color && code != "" {
-				text.WriteString("\x1b[" + code + "m" + span.Text + "\x1b[0m")
+				text.WriteString("\x1b[" + code + "m" + Clean(span.Text) + "\x1b[0m")
 				continue
 			}
-			text.WriteString(span.Text)
+			text.WriteString(Clean(span.Text))
 		}
 		text.WriteByte('\n')
+	}
+	if colored, ok := w.(interface{ WriteColored(text string) error }); ok {
+		return colored.WriteColored(text.String())
 	}
 	_, err := io.WriteString(w, text.String())
 	return err
