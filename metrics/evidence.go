@@ -10,8 +10,8 @@ import (
 // the basis of the verdict. Zero in a field means that nothing was noticed, or that nothing
 // watched.
 type Evidence struct {
-	// Cores are the cores that the process may use at once, Machine the cores of its machine: 0 if
-	// unknown, or for several processes.
+	// Cores are the cores that the process may use at once, Machine the cores of its machine; 0 if
+	// unknown. For several shards Machine is of the machine that OthersCPU is of.
 	Cores   int `json:"cores,omitempty"`
 	Machine int `json:"machine,omitempty"`
 	// Watched is how long the process was watched, and CPU what it used in that time.
@@ -32,7 +32,7 @@ type Evidence struct {
 	Stalls       int           `json:"stalls,omitempty"`
 	Stalled      time.Duration `json:"stalled,omitempty"`
 	LongestStall time.Duration `json:"longest_stall,omitempty"`
-	// StallWait is the part of Stalled for which threads of the process could have run and had
+	// StallWait is the part of Stalled for which a thread of the process could have run and had
 	// no core, and LongestStallWait that part of LongestStall.
 	StallWait        time.Duration `json:"stall_wait,omitempty"`
 	LongestStallWait time.Duration `json:"longest_stall_wait,omitempty"`
@@ -109,7 +109,6 @@ type Selftest struct {
 // add adds the evidence of another shard to e, except for the cores. The shards ran at the same
 // time, perhaps on the same machine, whose selftest then covers both together.
 func (e *Evidence) add(other *Evidence, sameMachine bool) {
-	e.Machine = 0
 	e.Watched = max(e.Watched, other.Watched)
 	e.CPU += other.CPU
 	e.BusiestCPU = max(e.BusiestCPU, other.BusiestCPU)
@@ -117,8 +116,10 @@ func (e *Evidence) add(other *Evidence, sameMachine bool) {
 	if other.Stalled > e.Stalled {
 		e.Stalls, e.Stalled, e.StallWait = other.Stalls, other.Stalled, other.StallWait
 	}
-	e.OthersCPU = max(e.OthersCPU, other.OthersCPU)
-	e.BusiestOthers = max(e.BusiestOthers, other.BusiestOthers)
+	// Cores of others are many or few by their machine.
+	if cmp.Or(cmp.Compare(other.othersShare(), e.othersShare()), cmp.Compare(other.OthersCPU, e.OthersCPU)) > 0 {
+		e.Machine, e.OthersCPU, e.BusiestOthers = other.Machine, other.OthersCPU, other.BusiestOthers
+	}
 	if other.LongestStall > e.LongestStall {
 		e.LongestStall, e.LongestStallWait = other.LongestStall, other.LongestStallWait
 	}
@@ -158,6 +159,9 @@ func (e *Evidence) add(other *Evidence, sameMachine bool) {
 		e.Selftest = e.Selftest.together(other.Selftest)
 	}
 }
+
+// othersShare is the share of its machine that other processes had in their busiest second.
+func (e *Evidence) othersShare() float64 { return e.BusiestOthers / float64(max(e.Machine, 1)) }
 
 // together combines the selftests of two machines that share the load; nil if one of them has none.
 func (v *Selftest) together(other *Selftest) *Selftest {

@@ -31,7 +31,7 @@ func figures(t *metrics.Truth) string {
 func noticed(s *metrics.Summary, shard int) {
 	n := time.Duration(shard + 1)
 	s.Evidence = &metrics.Evidence{
-		Cores: 2, Machine: 3, Watched: n * 10 * time.Second, CPU: n * 8 * time.Second, BusiestCPU: 0.3 / float64(n), StolenCPU: 0.02 * float64(n),
+		Cores: 2, Machine: 3, OthersCPU: n * time.Second, BusiestOthers: 1 + 0.5*float64(shard), Watched: n * 10 * time.Second, CPU: n * 8 * time.Second, BusiestCPU: 0.3 / float64(n), StolenCPU: 0.02 * float64(n),
 		Stalls: 2, Stalled: n * 30 * msec, LongestStall: n * 110 * msec, GCs: 4, GCPaused: n * msec, LongestGC: n * msec / 2, GCWait: n * msec / 3,
 		ClockStep: n * -msec, KernelStamps: 100, UserStamps: 3, SharedReads: 2, Disordered: 3, Opened: 5, Warmed: 1, Closed: 1, Packed: 4,
 		Exhausted: 1, Exhaustion: fmt.Sprint("no ports ", shard), Protocol: "HTTP/1.1", Unverified: shard == 1,
@@ -162,7 +162,7 @@ func TestShardsComeToTheTruthOfOneRun(t *testing.T) {
 		t.Errorf("truth\n%s", diff)
 	}
 	wantEvidence := &metrics.Evidence{
-		Cores: 4, Watched: 20 * time.Second, CPU: 24 * time.Second, BusiestCPU: 0.3, StolenCPU: 0.04,
+		Cores: 4, Machine: 3, OthersCPU: 2 * time.Second, BusiestOthers: 1.5, Watched: 20 * time.Second, CPU: 24 * time.Second, BusiestCPU: 0.3, StolenCPU: 0.04,
 		Stalls: 2, Stalled: 60 * msec, LongestStall: 220 * msec, GCs: 8, GCPaused: 2 * msec, LongestGC: msec, GCWait: 2 * msec / 3,
 		ClockStep: -2 * msec, KernelStamps: 200, UserStamps: 6, SharedReads: 4, Disordered: 6, Opened: 10, Warmed: 2, Closed: 2, Packed: 8,
 		Exhausted: 2, Exhaustion: "no ports 0", Protocol: "HTTP/1.1", Unverified: true,

@@ -19,23 +19,22 @@ const (
 	frozen    = "check whether this process was suspended, throttled or debugged"
 	alone     = "leave the machine to servebench"
 	apart     = "end other programs, or run the server on another machine"
-	unlimited = "check for a CPU limit of the container"
+	unlimited = "check for a CPU limit of the container, and for other programs on its cores"
 )
 
 // others finds that other processes used the cores, if that made this one measure late: it is the
 // cause of the checks that failed.
 func (j *judge) others() (metrics.Check, bool) {
-	cores := j.seen.BusiestOthers
-	c := metrics.Check{Name: "other processes", Figure: cores, Unit: "cores", Limit: othersLimit * float64(j.seen.Machine), Remedy: j.leave()}
+	c := metrics.Check{Name: "other processes", Figure: j.seen.BusiestOthers, Unit: "cores", Limit: othersLimit * float64(j.seen.Machine), Remedy: j.leave()}
 	busiest := " in the busiest second"
-	if mean := j.seen.OthersCPU.Seconds() / max(j.seen.Watched.Seconds(), 1e-9); mean > cores/2 {
-		cores, busiest = mean, ""
+	if mean := j.seen.OthersCPU.Seconds() / max(j.seen.Watched.Seconds(), 1e-9); mean > max(c.Figure/2, c.Limit) {
+		c.Figure, busiest = mean, ""
 	}
 	of := fmt.Sprintf(" of %s", metrics.Counted(j.seen.Machine, "core"))
-	if j.seen.Machine == 0 { // of several shards
-		of = " cores of a shard's machine"
+	if j.Shards != nil {
+		of += " of a shard's machine"
 	}
-	c.Text = fmt.Sprintf("other processes took %.1f%s%s", cores, of, busiest)
+	c.Text = fmt.Sprintf("other processes took %.1f%s%s", c.Figure, of, busiest)
 	return c, j.crowded() && j.lagged()
 }
 

@@ -304,6 +304,19 @@ func TestOtherProcessesAreNamedAsTheReason(t *testing.T) {
 			s.Evidence.OthersCPU, s.Evidence.BusiestOthers = 17*time.Second, 1.9
 			s.Lag = alike(6, 100)
 		}, []string{"other processes", "lag", "stopped"}, "other processes took 1.7 of 2 cores", alone},
+		"for a second, and little else": {func(s *metrics.Summary) {
+			s.Evidence.OthersCPU, s.Evidence.BusiestOthers = 3*time.Second, 0.55
+			s.Lag = alike(6, 100)
+		}, []string{"other processes", "lag"}, "other processes took 0.6 of 2 cores in the busiest second", alone},
+		"of many cores": {func(s *metrics.Summary) {
+			s.Evidence.Machine, s.Evidence.OthersCPU, s.Evidence.BusiestOthers = 8, 17*time.Second, 1.9
+			s.Lag = alike(6, 100)
+		}, []string{"lag"}, "lag p99 6", quieter},
+		"of a shard": {func(s *metrics.Summary) {
+			s.Shards = &metrics.Shards{Of: 2, Sound: 2}
+			s.Evidence.OthersCPU, s.Evidence.BusiestOthers = 17*time.Second, 1.9
+			s.Lag = alike(6, 100)
+		}, []string{"other processes", "lag"}, "other processes took 1.7 of 2 cores of a shard's machine", alone},
 		"for a second": {func(s *metrics.Summary) {
 			s.Evidence.OthersCPU, s.Evidence.BusiestOthers = 2*time.Second, 1.9
 			s.Lag = alike(6, 100)
