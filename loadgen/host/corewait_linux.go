@@ -10,8 +10,14 @@ import (
 // others used the cores, or the container's limit was reached. It keeps their files open, so
 // that it can be read often. The zero coreWait knows no thread until refresh.
 type coreWait struct {
-	files map[string]*os.File
-	text  [64]byte
+	threads map[string]*thread // by their files' names
+	text    [64]byte
+}
+
+// A thread is one of this process.
+type thread struct {
+	file   *os.File
+	waited time.Duration // in its life, when it was last read
 }
 
 // refresh finds the threads that live now.
@@ -20,33 +26,44 @@ func (c *coreWait) refresh() {
 	if err != nil {
 		return
 	}
-	before := c.files
-	c.files = map[string]*os.File{}
+	before := c.threads
+	c.threads = map[string]*thread{}
 	for _, name := range names {
-		if f := before[name]; f != nil {
-			c.files[name] = f
+		if t := before[name]; t != nil {
+			c.threads[name] = t
 		} else if f, err := os.Open(name); err == nil { // or the thread has ended
-			c.files[name] = f
+			c.threads[name] = &thread{file: f}
+			c.advance(c.threads[name])
 		}
 		delete(before, name)
 	}
-	for _, f := range before {
-		f.Close()
+	for _, t := range before {
+		t.file.Close()
 	}
 }
 
-// read is the wait so far, of the threads that refresh found and that live.
-func (c *coreWait) read() (waited time.Duration) {
-	for _, f := range c.files {
-		if n, _ := f.ReadAt(c.text[:], 0); n > 0 {
-			waited += parseCoreWait(c.text[:n])
-		}
+// longest is the longest wait of a thread since it was last read, by longest or refresh. Threads
+// that wait at the same time delay the process only once.
+func (c *coreWait) longest() (waited time.Duration) {
+	for _, t := range c.threads {
+		waited = max(waited, c.advance(t))
 	}
 	return waited
 }
 
+// advance reads a thread's wait. It returns by how much it grew, 0 if the thread has ended.
+func (c *coreWait) advance(t *thread) time.Duration {
+	n, _ := t.file.ReadAt(c.text[:], 0)
+	if n == 0 {
+		return 0
+	}
+	before := t.waited
+	t.waited = parseCoreWait(c.text[:n])
+	return t.waited - before
+}
+
 func (c *coreWait) close() {
-	for _, f := range c.files {
-		f.Close()
+	for _, t := range c.threads {
+		t.file.Close()
 	}
 }

@@ -7,6 +7,6 @@ import "time"
 // A coreWait knows nothing on this system.
 type coreWait struct{}
 
-func (*coreWait) refresh()            {}
-func (*coreWait) read() time.Duration { return 0 }
-func (*coreWait) close()              {}
+func (*coreWait) refresh()               {}
+func (*coreWait) longest() time.Duration { return 0 }
+func (*coreWait) close()                 {}

@@ -16,8 +16,9 @@ const (
 	// overdue is how late a beat must be to count as a stop of the process. Less is normal on a
 	// busy scheduler.
 	overdue = 20 * time.Millisecond
-	// beatsToLook is the number of beats between readings of CPU time and collections.
-	beatsToLook = 100
+	// lookEvery is the time between readings of CPU time and collections. A number of beats would
+	// be longer the later they come, since a ticker drops ticks.
+	lookEvery = time.Second
 )
 
 // A Pulse watches the process that makes a load: whether it was stopped, how much CPU it used, how
@@ -37,8 +38,7 @@ type Pulse struct {
 	busiest float64
 	others  float64 // cores of other processes in their busiest second
 	waits   coreWait
-	wait    time.Duration // for cores, at the last beat
-	waited  time.Duration // since the last look
+	waited  time.Duration // for cores since the last look
 	pauses  pauses
 }
 
@@ -54,7 +54,7 @@ func readNow() reading { return reading{time.Now(), processCPU(), ReadMachineCPU
 // pauses are the garbage-collection pauses during the watch.
 type pauses struct {
 	longest time.Duration
-	waited  time.Duration // for cores by the process's threads, in the second of the longest
+	waited  time.Duration // for cores, in the second of the longest
 	before  time.Duration // the part of the first collection before the watch
 }
 
@@ -66,7 +66,6 @@ func StartPulse() *Pulse {
 		start: first.at, stood: newStandstill(first.at), cpu: first.cpu, machine: first.machine, looked: first,
 	}
 	p.waits.refresh()
-	p.wait = p.waits.read()
 	debug.ReadGCStats(&p.gc)
 	go p.watch()
 	return p
@@ -76,24 +75,27 @@ func (p *Pulse) watch() {
 	defer close(p.done)
 	ticker := time.NewTicker(beatEvery)
 	defer ticker.Stop()
-	for n := 1; ; n++ {
+	for {
 		select {
 		case <-ticker.C:
 		case <-p.stop:
 			return
 		}
-		p.beat()
-		if n%beatsToLook == 0 {
-			p.look()
-		}
+		p.tick()
 	}
 }
 
-// beat notes how late it is, and for how long threads had no core since the previous beat.
+// tick notes a beat, and looks if that is due.
+func (p *Pulse) tick() {
+	p.beat()
+	if time.Since(p.looked.at) >= lookEvery {
+		p.look()
+	}
+}
+
+// beat notes how late it is, and for how long a thread had no core since the previous beat.
 func (p *Pulse) beat() {
-	wait := p.waits.read()
-	waited := max(0, wait-p.wait) // threads may have ended
-	p.wait = wait
+	waited := p.waits.longest()
 	p.waited += waited
 	p.stood.beat(time.Now(), waited)
 }
@@ -110,7 +112,7 @@ func (p *Pulse) look() (now reading, gc debug.GCStats) {
 		}
 	}
 	p.waits.refresh()
-	p.looked, p.wait, p.waited = now, p.waits.read(), 0
+	p.looked, p.waited = now, 0
 	return now, gc
 }
 
@@ -128,7 +130,7 @@ func (p *Pulse) share(now reading) {
 }
 
 // take adds a pause, the sum of one collection, that ended at an instant of the watch. waited is
-// how long threads waited for cores around that time.
+// how long threads waited for cores around that time, one after the other.
 func (s *pauses) take(pause, ended, waited time.Duration) {
 	if before := pause - ended; before > 0 {
 		s.before = before

@@ -127,13 +127,17 @@ func TestOthersCountWhereTheyFillTheMachine(t *testing.T) {
 		machine MachineCPU // of one second
 		want    float64
 	}{
-		"others fill it": {MachineCPU{Total: 2 * second, Idle: second / 10, Interrupts: second / 10}, 1.7},
-		"half is idle":   {MachineCPU{Total: 2 * second, Idle: second}, 0},
-		"stolen":         {MachineCPU{Total: 2 * second, Stolen: second}, 0.9},
-		"nobody tells":   {MachineCPU{}, 0},
+		"others fill it":  {MachineCPU{Total: 2 * second, Idle: second / 10, Interrupts: second / 10}, 1.7},
+		"a fifth is idle": {MachineCPU{Total: 2 * second, Idle: 2 * second / 5}, 0},
+		"half is idle":    {MachineCPU{Total: 2 * second, Idle: second}, 0},
+		"stolen":          {MachineCPU{Total: 2 * second, Stolen: second}, 0.9},
+		"nobody tells":    {MachineCPU{}, 0},
 	} {
-		p := &Pulse{looked: reading{at: start, cpu: second}}
-		p.share(reading{at: start.Add(second), cpu: second + second/10, machine: c.machine})
+		// The machine was idle before.
+		m := c.machine
+		m.Total, m.Idle = m.Total+100*second, m.Idle+100*second
+		p := &Pulse{looked: reading{at: start, cpu: second, machine: MachineCPU{Total: 100 * second, Idle: 100 * second}}}
+		p.share(reading{at: start.Add(second), cpu: second + second/10, machine: m})
 		if math.Abs(p.others-c.want) > 1e-9 {
 			t.Errorf("%s: others had %v cores, want %v", name, p.others, c.want)
 		}
@@ -145,13 +149,47 @@ func TestOthersCountWhereTheyFillTheMachine(t *testing.T) {
 	}
 }
 
+// The busiest second is the one with most, not the last one.
+func TestTheBusiestSecondStays(t *testing.T) {
+	const second = time.Second
+	p := &Pulse{looked: reading{at: time.Unix(1, 0)}}
+	var now reading
+	for i, s := range []struct{ own, others time.Duration }{{second / 4, second}, {second / 2, 3 * second / 2}, {second / 10, second / 2}} {
+		now = reading{p.looked.at.Add(second), p.looked.cpu + s.own, MachineCPU{Total: p.looked.machine.Total + s.own + s.others}}
+		p.share(now)
+		p.looked = now
+		if i == 2 && (p.busiest != 0.5/float64(runtime.GOMAXPROCS(0)) || p.others != 1.5) {
+			t.Errorf("busiest %v, others %v", p.busiest, p.others)
+		}
+	}
+}
+
+// A second is a second, however late the beats come.
+func TestAPulseLooksEverySecond(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		now := time.Now()
+		p := &Pulse{start: now, looked: reading{at: now}, stood: newStandstill(now)}
+		defer p.waits.close()
+		for range 9 { // late by 100 ms each
+			time.Sleep(110 * time.Millisecond)
+			if p.tick(); !p.looked.at.Equal(now) {
+				t.Fatalf("looked after %v", p.looked.at.Sub(now))
+			}
+		}
+		time.Sleep(110 * time.Millisecond)
+		if p.tick(); p.looked.at.Sub(now) != 1100*time.Millisecond {
+			t.Errorf("looked after %v, want 1.1s", p.looked.at.Sub(now))
+		}
+	})
+}
+
 // A stop in which threads waited for a core is told from one in which nothing could run.
 func TestStopsAreToldByWhetherThreadsWaited(t *testing.T) {
 	const ms = time.Millisecond
 	start := time.Unix(1, 0)
 	s := newStandstill(start)
 	s.beat(start.Add(10*ms), ms)      // in time
-	s.beat(start.Add(320*ms), 900*ms) // of three threads
+	s.beat(start.Add(320*ms), 900*ms) // one thread waited from before
 	s.beat(start.Add(830*ms), 4*ms)
 	if s.times != 2 || s.total != 800*ms || s.waited != 304*ms || s.longest != 500*ms || s.longestWait != 4*ms {
 		t.Errorf("%d stops of %v, waited %v; longest %v, waited %v", s.times, s.total, s.waited, s.longest, s.longestWait)
