@@ -157,15 +157,26 @@ func RedactURL(text string) string {
 	case err != nil && (scheme == "" || strings.Contains(address, "@")), scheme != "" && u != nil && u.User == nil && strings.Contains(address, "@"):
 		return Redacted
 	case err == nil && u.User != nil:
-		if _, set := u.User.Password(); !set {
-			u.User = url.User("xxxxx")
+		hidden := Redacted
+		if _, set := u.User.Password(); set {
+			hidden = url.User(u.User.Username()).String() + ":" + Redacted
 		}
-		address = strings.TrimPrefix(u.Redacted(), scheme)
+		u.User = nil
+		address = strings.TrimPrefix(strings.Replace(u.String(), "//", "//"+hidden+"@", 1), scheme)
 	}
 	if asked {
 		address += "?" + redactQuery(query)
 	}
 	return address
+}
+
+// RedactURLs is RedactURL for URLs with commas between.
+func RedactURLs(text string) string {
+	urls := strings.Split(text, ",")
+	for i, one := range urls {
+		urls[i] = RedactURL(one)
+	}
+	return strings.Join(urls, ",")
 }
 
 // RedactEndpoint hides values that may be keys in the query after a path.

@@ -38,7 +38,7 @@ func (g *watchFlags) define(f *argv.Flags) {
 	f.Var(argv.Parsed(&g.Listen, "", parseListen), "metrics-addr", "`HOST:PORT` serve Prometheus metrics of the run at this address, under /metrics; port 0 takes a free one")
 	f.Offer("gpu-metrics", loadgen.NvidiaSMI)
 	f.Offer("metrics-addr", "127.0.0.1:9464")
-	f.Conceal("server-metrics", loadgen.RedactURL)
+	f.Conceal("server-metrics", loadgen.RedactURLs)
 	f.Conceal("gpu-metrics", loadgen.RedactURL)
 }
 

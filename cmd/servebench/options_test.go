@@ -152,7 +152,7 @@ func TestURLIsMadeOfHostAndPort(t *testing.T) {
 		"--host gpu1":                       "http://gpu1:8000/v1/completions",
 		"--base-url https://x.example/api/": "https://x.example/api/v1/completions",
 		"--base-url http://h:1 --endpoint v2/completions":                 "http://h:1/v2/completions",
-		"--host fe80::1%eth0":                                             "http://[fe80::1%eth0]:8000/v1/completions",
+		"--host fe80::1%eth0":                                             "http://[fe80::1%25eth0]:8000/v1/completions",
 		"--base-url http://h:1?api-version=1 --endpoint v2/completions":   "http://h:1/v2/completions?api-version=1",
 		"--base-url http://h:1/a/?x=1&y --endpoint v2/completions?z=%20":  "http://h:1/a/v2/completions?x=1&y&z=%20",
 		"--base-url https://h/deployed --endpoint /chat/completions?a=/b": "https://h/deployed/chat/completions?a=/b",
@@ -229,7 +229,7 @@ func TestSecretsAreNotRecorded(t *testing.T) {
 		t.Errorf("a secret was lost: %+v", o.Server)
 	}
 	want := map[string]string{
-		"header": "Authorization=<redacted> X-Key=<redacted>", "base-url": "http://me:xxxxx@h:1", "metadata": "a=b",
+		"header": "Authorization=<redacted> X-Key=<redacted>", "base-url": "http://me:<redacted>@h:1", "metadata": "a=b",
 		"save-result": "true", "num-prompts": "1000",
 	}
 	for _, kv := range o.Flags {

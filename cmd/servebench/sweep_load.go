@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -99,17 +100,17 @@ const listFlags = "--percentile-metrics, --metric-percentiles,\n--timeline-itl-t
 func sweepOptions(f *argv.Flags, show func(name, value string) string) []sweep.Option {
 	var options []sweep.Option
 	for _, s := range f.Passed() {
-		o := sweep.Option{Flag: s.Flag.Name}
-		for _, value := range s.Values {
-			o.Values = append(o.Values, show(o.Flag, value))
-		}
+		o := sweep.Option{Flag: s.Flag.Name, Values: slices.Clone(s.Values)}
 		switch arity := s.Arity(); {
 		case arity == argv.None, arity == argv.Bare && len(o.Values) == 0:
 			o.Values = []string{"true"}
 		case arity != argv.One:
 			o.Words = true
-		case !slices.Contains(holdCommas, o.Flag) && !strings.HasPrefix(o.Values[0], "{"):
+		case !slices.Contains(holdCommas, o.Flag) && !isJSON(o.Values[0]):
 			o.Values = strings.Split(o.Values[0], ",")
+		}
+		for i, value := range o.Values { // after the split: several URLs are not one
+			o.Values[i] = show(o.Flag, value)
 		}
 		if i := slices.IndexFunc(options, func(before sweep.Option) bool { return before.Flag == o.Flag }); i >= 0 {
 			if s.Arity() == argv.Gathered {
@@ -120,6 +121,11 @@ func sweepOptions(f *argv.Flags, show func(name, value string) string) []sweep.O
 		options = append(options, o)
 	}
 	return options
+}
+
+// isJSON reports whether a text is an object or an array in JSON.
+func isJSON(text string) bool {
+	return strings.IndexAny(strings.TrimSpace(text), "{[") == 0 && json.Valid([]byte(text))
 }
 
 // notInSweep says why a sweep does not take some flags of run, and what to do instead.

@@ -29,7 +29,7 @@ func TestWhatIsSampledIsResolved(t *testing.T) {
 	}
 	for line, want := range map[string]string{
 		"--server-metrics a:8000":                                 "argument --server-metrics: 'a:8000': it must be nothing, or the URLs of the server's replicas as http://10.0.0.1:8000,http://10.0.0.2:8000",
-		"--server-metrics http://me:secret@a:8000":                "argument --server-metrics: 'http://me:xxxxx@a:8000': it must be nothing",
+		"--server-metrics http://me:secret@a:8000":                "argument --server-metrics: 'http://me:<redacted>@a:8000': it must be nothing",
 		"--server-metrics http://a:8000 http://a:8000/metrics":    "argument --server-metrics: http://a:8000 is there twice: it would count twice",
 		"--server-metrics http://a:8000 --unix-socket s":          "argument --server-metrics: there are no URLs behind --unix-socket",
 		"--server-metrics http://a:8000 --target b=http://b:8000": "argument --server-metrics: each target has different replicas: name them in --target, as a=URL,server-metrics=http://10.0.0.1:8000",

@@ -65,11 +65,18 @@ func Document(options []Option) ([]byte, error) {
 	return text.Bytes(), err
 }
 
-// armsOf are an arm for each URL, named by its host and port.
+// armsOf are an arm for each URL, named by its host, port and path. All files of the sweep have the
+// name, so nothing else of the URL is in it: that may be a secret.
 func armsOf(urls []string) (arms []*yaml.Node) {
-	for _, text := range urls {
-		name := text
-		if u, err := url.Parse(text); err == nil && u.Host != "" {
+	for i, text := range urls {
+		_, after, ok := strings.Cut(text, "://")
+		if !ok {
+			after = text
+		}
+		authority := after[:strings.IndexAny(after+"/", "/?#")]
+		after = after[strings.LastIndexByte(authority, '@')+1:]
+		name := fmt.Sprintf("URL %d", i+1)
+		if u, err := url.Parse("//" + after); err == nil && u.Host != "" && !strings.Contains(u.Path, "@") {
 			name = u.Host + strings.TrimRight(u.Path, "/")
 		}
 		arm := mapping()

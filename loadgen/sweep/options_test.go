@@ -19,6 +19,11 @@ func TestDocumentsSayWhatTheirOptionsSay(t *testing.T) {
 		{[]Option{{"seed", []string{"1", "2"}, false}}, "grid:\n  seed: [1, 2]\n"},
 		{[]Option{{"base-url", []string{"http://h:1", "https://i/x/"}, false}, {"request-rate", []string{"inf"}, false}, {"ignore-eos", []string{"true"}, false}},
 			"load:\n  request-rate: inf\n  ignore-eos: true\narms:\n  - name: h:1\n    url: http://h:1\n  - name: i/x\n    url: https://i/x/\n"},
+		// An arm's name has no password and no key of its URL.
+		{[]Option{{"base-url", []string{"https://me:<redacted>@h:1", "h/a?b=1"}, false}},
+			"arms:\n  - name: h:1\n    url: https://me:<redacted>@h:1\n  - name: h/a\n    url: h/a?b=1\n"},
+		{[]Option{{"base-url", []string{"me:s3cret@h:1", "h:2?api-key=s3cret", "http:/me:s3cret@h:1"}, false}},
+			"arms:\n  - name: h:1\n    url: me:s3cret@h:1\n  - name: h:2\n    url: h:2?api-key=s3cret\n  - name: URL 3\n    url: http:/me:s3cret@h:1\n"},
 		// What YAML would take for something else is quoted.
 		{[]Option{{"model", []string{"null"}, false}, {"label", []string{"0x10"}, false}, {"served-model-name", []string{"yes: no"}, false}, {"tokenizer", []string{""}, false}},
 			"load:\n  model: \"null\"\n  label: \"0x10\"\n  served-model-name: 'yes: no'\n  tokenizer: \"\"\n"},

@@ -51,6 +51,9 @@ func (r Reader) URL(text string) (*Server, error) {
 		}
 		address = "http://" + address
 	}
+	if several(address) {
+		return nil, errors.New("it takes one URL: servebench sweep --base-url URL,URL loads one server after the other, and --target NAME=URL --target NAME=URL loads them at the same time")
+	}
 	u, err := url.Parse(address)
 	if err != nil {
 		return nil, errors.Unwrap(err) // which quotes no more than it complains about
@@ -73,6 +76,13 @@ func (r Reader) URL(text string) (*Server, error) {
 	return s, nil
 }
 
+// several reports whether a text is URLs with commas between. A password may have a comma, too.
+func several(address string) bool {
+	_, host, _ := strings.Cut(address, "://")
+	host = host[:strings.IndexAny(host+"/", "/")]
+	return strings.Contains(host[strings.LastIndexByte(host, '@')+1:], ",") || strings.Contains(address, ",http://") || strings.Contains(address, ",https://")
+}
+
 // trim takes off the end of the URL what the endpoint has.
 func (r Reader) trim(s *Server) error {
 	for _, path := range []string{chat, completions} {
@@ -82,6 +92,9 @@ func (r Reader) trim(s *Server) error {
 		}
 		if path != r.Endpoint {
 			backend := map[string]string{chat: "openai-chat", completions: "openai"}[path]
+			if s.Query != "" {
+				base += "?" + s.Query
+			}
 			return fmt.Errorf("it must end before %s: give --base-url %s --backend %s --endpoint %[1]s", path, r.Show(base), backend)
 		}
 		s.URL = base
@@ -105,7 +118,7 @@ func CheckQuery(query string) error {
 // nobody chose a port then. Errors name the flag.
 func (r Reader) Host(host string, port int, chosen bool) (*Server, error) {
 	s := &Server{}
-	if name, digits, err := net.SplitHostPort(host); err == nil && !chosen && !strings.Contains(host, "/") {
+	if name, digits, err := net.SplitHostPort(host); err == nil && name != "" && !chosen && !strings.Contains(host, "/") {
 		n, err := strconv.ParseUint(digits, 10, 16)
 		if err != nil {
 			return nil, fmt.Errorf("argument --host: %s: what follows the colon must be a port, from 1 to 65535", pyjson.Quote(r.Show(host)))
@@ -118,6 +131,8 @@ func (r Reader) Host(host string, port int, chosen bool) (*Server, error) {
 	switch {
 	case port < 1 || port > 65535:
 		return nil, fmt.Errorf("argument --port: %d: it must be from 1 to 65535", port)
+	case name == "" || name[0] == ':' && wrong != nil:
+		return nil, fmt.Errorf("argument --host: %s: the host is missing: give --host HOST --port PORT", pyjson.Quote(r.Show(host)))
 	case strings.Contains(name, "/"):
 		return nil, fmt.Errorf("argument --host: %s: it must be a name or an address: give a URL as --base-url", pyjson.Quote(r.Show(host)))
 	case strings.Count(name, ":") == 1:
@@ -125,6 +140,6 @@ func (r Reader) Host(host string, port int, chosen bool) (*Server, error) {
 	case strings.ContainsAny(name, ": @?#") && wrong != nil:
 		return nil, fmt.Errorf("argument --host: %s: it must be a name or an address", pyjson.Quote(r.Show(host)))
 	}
-	s.URL = "http://" + net.JoinHostPort(name, strconv.Itoa(port))
+	s.URL = "http://" + net.JoinHostPort(strings.Replace(name, "%", "%25", 1), strconv.Itoa(port)) // of a zone, see RFC 6874
 	return s, nil
 }

@@ -42,6 +42,7 @@ func TestURLsAreTakenAsMeant(t *testing.T) {
 		{"http://h/v1/chat/completions/", "/v1/chat/completions", "http://h", "http://h/v1/chat/completions/ is taken as http://h"},
 		{"http://h/gateway/v1", "/v1/completions", "http://h/gateway", "http://h/gateway/v1 is taken as http://h/gateway"},
 		{"me:secret@h:1", "/v1/completions", "http://me:secret@h:1", "me:***@h:1 is taken as http://me:***@h:1"},
+		{"http://me:a,b@h/x,y", "/v1/completions", "http://me:a,b@h/x,y", ""},
 		{"h?key=secret", "/v1/completions", "http://h", "h is taken as http://h"},
 	} {
 		s, err := reader(row.endpoint).URL(row.text)
@@ -53,17 +54,21 @@ func TestURLsAreTakenAsMeant(t *testing.T) {
 
 func TestUnclearURLsAreRefused(t *testing.T) {
 	for text, want := range map[string]string{
-		"htp://h":                      `'htp://h': it must be http://HOST:PORT or https://HOST, with a path and a query if the server has them`,
-		"http:/h":                      `'http:/h': it must begin with http://`,
-		"HTTPS:me:secret@h":            `'HTTPS:me:***@h': it must begin with https://`,
-		"http://":                      `'http://': it must be http://HOST:PORT or https://HOST, with a path and a query if the server has them`,
-		"":                             `'': it must be http://HOST:PORT or https://HOST, with a path and a query if the server has them`,
-		"http://h:80000":               "port 80000: it must be from 1 to 65535",
-		"http://h:0":                   "port 0: it must be from 1 to 65535",
-		"http://h#x":                   `'http://h#x': it must be http://HOST:PORT or https://HOST, with a path and a query if the server has them`,
-		"http://h?a b":                 "a query holds no space, line end or #: write them as %20, %0A and %23",
-		"http://me:secret@h:x":         `invalid port ":x" after host`,
-		"http://h/v1/chat/completions": "it must end before /v1/chat/completions: give --base-url http://h --backend openai-chat --endpoint /v1/chat/completions",
+		"htp://h":              `'htp://h': it must be http://HOST:PORT or https://HOST, with a path and a query if the server has them`,
+		"http:/h":              `'http:/h': it must begin with http://`,
+		"HTTPS:me:secret@h":    `'HTTPS:me:***@h': it must begin with https://`,
+		"http://":              `'http://': it must be http://HOST:PORT or https://HOST, with a path and a query if the server has them`,
+		"":                     `'': it must be http://HOST:PORT or https://HOST, with a path and a query if the server has them`,
+		"http://h:80000":       "port 80000: it must be from 1 to 65535",
+		"http://h:0":           "port 0: it must be from 1 to 65535",
+		"http://h#x":           `'http://h#x': it must be http://HOST:PORT or https://HOST, with a path and a query if the server has them`,
+		"http://h?a b":         "a query holds no space, line end or #: write them as %20, %0A and %23",
+		"http://me:secret@h:x": `invalid port ":x" after host`,
+		"http://h/v1/chat/completions?k=secret&v=1": "it must end before /v1/chat/completions: give --base-url http://h?k=***&v=1 --backend openai-chat --endpoint /v1/chat/completions",
+		"http://a,http://b":                         "it takes one URL: servebench sweep --base-url URL,URL loads one server after the other, and --target NAME=URL --target NAME=URL loads them at the same time",
+		"http://a/x,https://b":                      "it takes one URL: servebench sweep --base-url URL,URL loads one server after the other, and --target NAME=URL --target NAME=URL loads them at the same time",
+		"me:secret@a:1,b:2":                         "it takes one URL: servebench sweep --base-url URL,URL loads one server after the other, and --target NAME=URL --target NAME=URL loads them at the same time",
+		"http://h/v1/chat/completions":              "it must end before /v1/chat/completions: give --base-url http://h --backend openai-chat --endpoint /v1/chat/completions",
 	} {
 		if s, err := reader("/v1/completions").URL(text); err == nil || err.Error() != want {
 			t.Errorf("%q: %v, %+v", text, err, s)
@@ -81,6 +86,7 @@ func TestHostsMayHaveAPort(t *testing.T) {
 		{"h", 8000, false, "http://h:8000", ""},
 		{"h:9", 8000, false, "http://h:9", "h:9 is taken as --host h --port 9"},
 		{"::1", 8000, false, "http://[::1]:8000", ""},
+		{"fe80::1%eth0", 8000, false, "http://[fe80::1%25eth0]:8000", ""},
 		{"[::1]", 8000, true, "http://[::1]:8000", ""},
 		{"[::1]:9", 8000, false, "http://[::1]:9", "[::1]:9 is taken as --host ::1 --port 9"},
 	} {
@@ -98,6 +104,8 @@ func TestHostsMayHaveAPort(t *testing.T) {
 		{"h:9", 8000, true, `argument --host: 'h:9': --port 8000 says another port: give one of the two`},
 		{"h:x", 8000, false, `argument --host: 'h:x': what follows the colon must be a port, from 1 to 65535`},
 		{"http://me:secret@h", 8000, false, `argument --host: 'http://me:***@h': it must be a name or an address: give a URL as --base-url`},
+		{":18431", 8000, false, `argument --host: ':18431': the host is missing: give --host HOST --port PORT`},
+		{"", 8000, false, `argument --host: '': the host is missing: give --host HOST --port PORT`},
 		{"h", 0, true, "argument --port: 0: it must be from 1 to 65535"},
 		{"a b", 1, true, `argument --host: 'a b': it must be a name or an address`},
 	} {
