@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -99,7 +100,13 @@ func (c *sweepCommand) runFile(ctx context.Context, file string) error {
 	if c.printYAML {
 		return errors.New("argument --print-yaml: it prints a file made of flags, and there is one already: " + file)
 	}
+	if strings.Contains(file, "://") {
+		return fmt.Errorf("%s: it is no FILE: give a URL as --base-url URL", loadgen.RedactURL(file))
+	}
 	f, err := argv.OpenYAML(file)
+	if wrong, ok := errors.AsType[*fs.PathError](err); ok && strings.Contains(file, "@") {
+		return fmt.Errorf("%s: %w", loadgen.RedactURL(file), wrong.Err)
+	}
 	if err != nil {
 		return err
 	}

@@ -60,8 +60,11 @@ func (c Condition) met(r *Run) bool {
 }
 
 // is reports whether a value equals the one of the condition. Numbers may be written in several
-// ways.
+// ways. Names are texts: arms 1 and 1.0 are two.
 func (c Condition) is(value string) bool {
+	if slices.Contains([]string{arm, target}, c.Name) {
+		return value == c.Value
+	}
 	x, err := strconv.ParseFloat(value, 64)
 	y, err2 := strconv.ParseFloat(c.Value, 64)
 	return value == c.Value || err == nil && err2 == nil && x == y
@@ -146,8 +149,11 @@ func Unmixed(old, new []*Run, despite []string) error {
 			}
 		}
 		e.choice = append(e.choice, c)
-		unmet := func(r *Run) bool { return !c.met(r) }
+		unmet, before := func(r *Run) bool { return !c.met(r) }, len(old)+len(new)
 		old, new = slices.DeleteFunc(slices.Clone(old), unmet), slices.DeleteFunc(slices.Clone(new), unmet)
+		if len(old)+len(new) == before { // two values that count as one
+			break
+		}
 	}
 	if e.parts == nil {
 		return nil

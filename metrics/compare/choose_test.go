@@ -88,6 +88,10 @@ func TestMixedSidesAreNotCompared(t *testing.T) {
 		"one load more": {alike(2, asks("request-rate", "inf")), slices.Concat(alike(2, asks("request-rate", "10")), alike(2, asks("request-rate", "inf"))), nil,
 			"the new runs are not alike, so no number can stand for all of them:\n  request-rate: 10, inf\nchoose, for example: --where request-rate=inf"},
 		"one load more, meant": {alike(2), slices.Concat(alike(2, asks("request-rate", "10")), alike(2)), []string{"request-rate"}, ""},
+		"arms that are equal as numbers": {slices.Concat(alike(2, asks(arm, "1")), alike(2, asks(arm, "1.0"))), alike(2), nil,
+			"the old runs are not alike, so no number can stand for all of them:\n  arm: 1, 1.0\nchoose, for example: --where arm=1"},
+		"targets that are equal as numbers": {slices.Concat(alike(2, asks(target, "01")), alike(2, asks(target, "1"))), alike(2), nil,
+			"the old runs are not alike, so no number can stand for all of them:\n  target: 01, 1\nchoose, for example: --target 01"},
 		"targets alone on one side": {alone, two(), nil, "the old runs are not alike, so no number can stand for all of them:\n  target: a, a alone, b\n" +
 			"the new runs are not alike, so no number can stand for all of them:\n  target: a, b\nchoose, for example: --target a"},
 		"one target against another": {alike(2, asks(target, "a")), alike(2, asks(target, "b")), nil, ""},

@@ -79,6 +79,8 @@ func TestWrongFlagsAreNamed(t *testing.T) {
 		"--counter 1":           "there is no flag --counter: use --count",
 		"--cuont=s3cret":        "unknown flag --cuont: did you mean --count?",
 		"--key=s3cret s3cret":   "unrecognized arguments after --key: a value that holds spaces needs quotes",
+		"-C:s3cret":             "unknown flag -C: --help=all lists the flags",
+		"http://me:s3cret@h":    "unrecognized arguments: a word with a URL or an @: this command takes flags alone",
 		"--count 1 more":        "unrecognized arguments: more: this command takes flags alone",
 		"--adapter a":           "argument --adapter: servebench has no adapters yet",
 		"--config /none/a.yaml": "argument --config: open /none/a.yaml: no such file or directory",

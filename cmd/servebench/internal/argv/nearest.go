@@ -2,17 +2,39 @@ package argv
 
 import (
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 )
 
-// strayError says why a word does not belong there, and what the user may have meant.
+// strayError says why a word does not belong there, and what the user may have meant. A word may
+// hold a secret: of what looks like a flag it shows the name alone, also where argparse sees no flag
+// because of a space, and of a URL what the URL's flag shows.
 func (f *Flags) strayError(tok *token) error {
-	if tok.kind != option && !looksNegative(tok.text) {
-		return fmt.Errorf("unrecognized arguments: %s: this command takes flags alone%s", tok.text, f.urlFlag(tok.text))
+	name := flagName.FindString(tok.text)
+	if tok.kind != option && !looksNegative(tok.text) && (name == "" || tok.last) {
+		return fmt.Errorf("unrecognized arguments: %s: this command takes flags alone%s", f.shown(tok.text), f.urlFlag(tok.text))
 	}
-	name, _, _ := strings.Cut(tok.text, "=")
+	if name == "" {
+		name, _, _ = strings.Cut(tok.text, "=")
+	}
 	return fmt.Errorf("unknown flag %s%s", name, f.meant(name))
+}
+
+// flagName is the name at the start of a word that looks like a flag.
+var flagName = regexp.MustCompile(`^--?[A-Za-z][A-Za-z0-9_.-]*`)
+
+// shown is a word that no flag takes, without the secrets of a URL.
+func (f *Flags) shown(word string) string {
+	switch {
+	case !strings.Contains(word, "://") && !strings.Contains(word, "@"):
+		return word
+	case f.conceals["base-url"] != nil:
+		return f.Show("base-url", word)
+	case f.Other != nil:
+		return f.Other.shown(word)
+	}
+	return "a word with a URL or an @"
 }
 
 // urlFlag says how to pass a word that is a URL, if it is one.
