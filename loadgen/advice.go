@@ -112,6 +112,8 @@ func (a *Adviser) adviseKey(message string) string {
 	switch {
 	case !strings.HasPrefix(message, "401 ") && !forbidden:
 		return ""
+	case slices.ContainsFunc(a.Server.Headers, func(kv metrics.KV) bool { return strings.EqualFold(kv.Key, "Authorization") }):
+		return "check the Authorization header, or the name and password in the URL"
 	case a.Server.APIKey == "" && forbidden:
 		return "if the server wants a key, set " + KeyVariable + ", or give the header that it wants as --header NAME=VALUE"
 	case a.Server.APIKey == "":

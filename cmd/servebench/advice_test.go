@@ -106,6 +106,8 @@ func TestWhatCanBeDoneAboutAFailure(t *testing.T) {
 	)
 	for _, test := range []struct{ line, message, advice string }{
 		// The key, the URL, the path.
+		{"--header authorization=Bearer", "401 Unauthorized: x", "check the Authorization header, or the name and password in the URL"},
+		{"--base-url http://me:s3cret@h", "403 Forbidden: x", "check the Authorization header, or the name and password in the URL"},
 		{"", "401 Unauthorized: Incorrect API key provided", "OPENAI_API_KEY is not set: set it to the server's key, or give another header as --header NAME=VALUE"},
 		{"--base-url http://h/v1 --endpoint /completions", "404 Not Found /v1/v1/", "the base URL ends in /v1, which other paths begin with: give --base-url http://h --endpoint /v1/completions"},
 		{"", "404 Not Found: Not found (POST http://h/v1/completions)", toChat},

@@ -20,6 +20,7 @@ import (
 	"github.com/servebench/servebench/metrics/pyjson"
 	"github.com/servebench/servebench/metrics/stream"
 	"github.com/servebench/servebench/report"
+	"github.com/servebench/servebench/report/save"
 )
 
 // A compareCommand is `servebench compare` and its flags.
@@ -125,6 +126,9 @@ func compareFormatNames() []string { return slices.Sorted(maps.Keys(report.Compa
 
 func (c *compareCommand) run(args []string, dash int) error {
 	if err := c.check(); err != nil {
+		return err
+	}
+	if err := save.Clash(c.written(), append([]string{c.baseline, c.gateFile}, args...)); err != nil {
 		return err
 	}
 	if c.dryRun {
@@ -369,6 +373,18 @@ func (c *compareCommand) write(result *compare.Comparison) error {
 		errs = append(errs, replaceFile(file, func(w io.Writer) error { return report.ComparisonFormats[format](w, result) }))
 	}
 	return errors.Join(errs...)
+}
+
+// written are the names of the files to write.
+func (c *compareCommand) written() (names []string) {
+	if c.saveBaseline != "" {
+		names = append(names, c.saveBaseline)
+	}
+	for _, w := range c.writes {
+		_, file, _ := strings.Cut(w, "=")
+		names = append(names, file)
+	}
+	return names
 }
 
 // replaceFile writes a file at once, when its content is complete.

@@ -14,6 +14,7 @@ import (
 	"github.com/servebench/servebench/metrics/pyjson"
 	"github.com/servebench/servebench/metrics/vllm"
 	"github.com/servebench/servebench/report"
+	"github.com/servebench/servebench/report/save"
 )
 
 // resultFlags say what to report, and where it goes.
@@ -73,7 +74,7 @@ func (g *resultFlags) resolve(*argv.Flags) error {
 	if !r.Save && !r.Append && (r.SaveDetailed || !r.Plots.Any() && (r.Dir != "" || r.Filename != "")) {
 		g.Warnings = append(g.Warnings, "no result file is written without --save-result or --append-result: give one of the two")
 	}
-	if r.Intervals != "" && (r.Intervals == "-" || sameFile(r.Intervals, r.Stream)) {
+	if r.Intervals != "" && (r.Intervals == "-" || save.Same(r.Intervals, r.Stream)) {
 		return fmt.Errorf("argument --hlog: %s: it must be a separate file", r.Intervals)
 	}
 	var err error

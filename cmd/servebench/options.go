@@ -140,7 +140,7 @@ func (r *resultOptions) check(label string) error {
 	switch {
 	case err == nil && info.IsDir():
 		return fmt.Errorf("argument --result-filename: %s is a folder", name)
-	case sameFile(name, r.Stream):
+	case save.Same(name, r.Stream):
 		return fmt.Errorf("argument --result-filename: %s is where -o/--record-to writes", name)
 	case err == nil && (r.Append || !info.Mode().IsRegular()):
 		f, err := os.OpenFile(name, os.O_APPEND|os.O_WRONLY, 0)
@@ -150,15 +150,6 @@ func (r *resultOptions) check(label string) error {
 		return f.Close()
 	}
 	return checkFolder(filepath.Dir(name))
-}
-
-func sameFile(a, b string) bool {
-	if filepath.Clean(a) == filepath.Clean(b) {
-		return true
-	}
-	one, err := os.Stat(a)
-	other, err2 := os.Stat(b)
-	return err == nil && err2 == nil && os.SameFile(one, other)
 }
 
 // checkFolder creates a folder and checks that a file can be created in it.

@@ -22,6 +22,7 @@ import (
 	"github.com/servebench/servebench/metrics/vllm"
 	"github.com/servebench/servebench/report"
 	"github.com/servebench/servebench/report/files"
+	"github.com/servebench/servebench/report/save"
 	"github.com/servebench/servebench/report/screen"
 )
 
@@ -124,6 +125,9 @@ func (r *reportCommand) run(files []string) error {
 			return errors.New("report needs a FILE, such as one of servebench run -o FILE; - reads what is typed")
 		}
 		files = []string{"-"}
+	}
+	if err := save.Clash(r.written(), files); err != nil {
+		return err
 	}
 	r.writes.Stdout = r.out
 	if r.writes.Printed() {

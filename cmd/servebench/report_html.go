@@ -29,6 +29,14 @@ type reportFiles struct {
 // wanted reports whether the runs are shown in this form, instead of as text.
 func (p *reportFiles) wanted() bool { return p.page != "" || p.folder != "" }
 
+// written are the names of the single files.
+func (p *reportFiles) written() []string {
+	if p.page == "" {
+		return p.writes.Names()
+	}
+	return append(p.writes.Names(), p.page)
+}
+
 // version is the release of vLLM whose block is shown.
 func (r *reportCommand) version(s *metrics.Summary) (vllm.Version, error) {
 	if r.vllm != nil {

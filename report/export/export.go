@@ -64,6 +64,14 @@ func (f *Files) Add(text string) error {
 // Any says whether there is a file to write.
 func (f *Files) Any() bool { return len(f.named) > 0 }
 
+// Names are the names of the files.
+func (f *Files) Names() (names []string) {
+	for _, file := range f.named {
+		names = append(names, file.name)
+	}
+	return names
+}
+
 // Printed says whether a file goes to Stdout.
 func (f *Files) Printed() bool {
 	return slices.ContainsFunc(f.named, func(f file) bool { return f.name == "-" })
@@ -71,15 +79,19 @@ func (f *Files) Printed() bool {
 
 // Write opens the files of requests, calls read, and writes all files. Meanwhile read calls
 // Request with each request, and then Run with its run. If read fails, Write writes no file. A
-// file is there whole or not at all.
+// file is there whole or not at all. One of runs that cannot be written does not keep the others
+// from being written.
 func (f *Files) Write(read func() error) error {
 	f.filled = map[string]bool{}
-	return f.writeRequests(f.named, func() error {
+	var unwritten error
+	err := f.writeRequests(f.named, func() error {
 		if err := errors.Join(read(), f.broken); err != nil {
 			return err
 		}
-		return f.writeRuns()
+		unwritten = f.writeRuns()
+		return nil
 	})
+	return errors.Join(err, unwritten)
 }
 
 // writeRequests opens the files of requests, and closes them after then.

@@ -318,6 +318,71 @@ func TestFilesSayWhatTheyLack(t *testing.T) {
 	}
 }
 
+// A format that cannot be written does not take the others with it.
+func TestOneFormatDoesNotKeepOthersFromBeingWritten(t *testing.T) {
+	dir := t.TempDir()
+	var f Files
+	for _, format := range []string{"requests-csv", "smaller-is-better", "csv"} {
+		if err := f.Add(format + "=" + filepath.Join(dir, format)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	err := f.Write(func() error { // no run, and so no number for a chart
+		for _, r := range recorded(ms) {
+			f.Request(&metrics.Header{Run: "a"}, r)
+		}
+		return nil
+	})
+	if err == nil || !strings.Contains(err.Error(), "these runs have no number to write") {
+		t.Error(err)
+	}
+	for _, format := range []string{"requests-csv", "csv"} {
+		if text, err := os.ReadFile(filepath.Join(dir, format)); err != nil || !strings.HasPrefix(string(text), "run,") {
+			t.Errorf("%s: %q, %v", format, text, err)
+		}
+	}
+	if _, err := os.Stat(filepath.Join(dir, "smaller-is-better")); err == nil {
+		t.Error("a file without numbers is there")
+	}
+}
+
+// No two columns have one name, and a text is no formula.
+func TestMetadataIsToldFromOtherColumns(t *testing.T) {
+	h := &metrics.Header{Run: "a", Config: metrics.Config{Model: "@m", RequestRate: 10, Percentiles: []float64{99}, Metadata: []metrics.KV{
+		{Key: "model", Value: "=1+1"}, {Key: "", Value: "-5"}, {Key: "p99_ttft_ms", Value: "+a"}, {Key: "-x", Value: "\tb"}, {Key: "metadata.remark", Value: "c"}, {Key: "remark", Value: "d"},
+	}}}
+	var text bytes.Buffer
+	if err := runsCSV(&text, []*run{newRun(metrics.NewCollector(h).Summary(1))}); err != nil {
+		t.Fatal(err)
+	}
+	rows, err := csv.NewReader(&text).ReadAll()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if distinct := metrics.Distinct(rows[0]); len(distinct) != len(rows[0]) {
+		t.Errorf("%q", rows[0])
+	}
+	for name, want := range map[string]string{
+		"model": "'@m", "metadata.model": "'=1+1", "metadata.": "-5", "metadata.p99_ttft_ms": "'+a", "'-x": "'\tb",
+		"metadata.remark": "c", "metadata.metadata.remark": "d",
+	} {
+		if i := slices.Index(rows[0], name); i < 0 || rows[1][i] != want {
+			t.Errorf("%s: %q", name, rows)
+		}
+	}
+}
+
+func TestTextsOfRequestsAreNoFormulas(t *testing.T) {
+	var text bytes.Buffer
+	table := newCSV(&text)
+	if err := table.add(newRequest(&metrics.Header{Run: "a"}, &metrics.Record{Class: metrics.Status, Error: "=cmd"})); err != nil {
+		t.Fatal(err)
+	}
+	if err := table.Close(); err != nil || !strings.Contains(text.String(), ",'=cmd,") {
+		t.Errorf("%s, %v", text.String(), err)
+	}
+}
+
 // Every column is in the page that describes them.
 func TestColumnsAreDocumented(t *testing.T) {
 	page, err := os.ReadFile("../../docs/exports.md")

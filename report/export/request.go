@@ -153,7 +153,7 @@ func cell(v reflect.Value, optional bool) string {
 	case v.Kind() == reflect.Bool:
 		return strconv.FormatBool(v.Bool())
 	}
-	return v.String()
+	return inert(v.String())
 }
 
 // number writes a number with the digits that it takes to read it back.

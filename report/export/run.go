@@ -90,9 +90,26 @@ var measured = []column{
 }
 
 // runsCSV writes a row for each run. The keys of --metadata, including a sweep's arm and repeat,
-// stand between the description and the numbers.
+// stand between the description and the numbers. A key that is the name of another column, or
+// empty, has metadata. in front.
 func runsCSV(w io.Writer, runs []*run) error {
-	table := slices.Clone(told)
+	table := columnsOf(runs)
+	rows := [][]string{nil}
+	for _, c := range table {
+		rows[0] = append(rows[0], inert(c.name))
+	}
+	for _, r := range runs {
+		var row []string
+		for _, c := range table {
+			row = append(row, inert(c.of(r)))
+		}
+		rows = append(rows, row)
+	}
+	return csv.NewWriter(w).WriteAll(rows)
+}
+
+// columnsOf are the columns of the table of runs.
+func columnsOf(runs []*run) []column {
 	var keys, names []string
 	for _, r := range runs {
 		for _, kv := range r.header.Config.Metadata {
@@ -102,26 +119,29 @@ func runsCSV(w io.Writer, runs []*run) error {
 			names = append(names, m.Name)
 		}
 	}
-	for _, key := range metrics.Distinct(keys) {
-		table = append(table, column{key, func(r *run) string { return metrics.Value(r.header.Config.Metadata, key) }})
-	}
-	table = append(table, measured...)
+	numbers := slices.Clone(measured)
 	for _, name := range metrics.Distinct(names) {
-		table = append(table, column{name + "_ms", func(r *run) string { return r.number(name) }})
+		numbers = append(numbers, column{name + "_ms", func(r *run) string { return r.number(name) }})
 	}
-	table = append(table, column{"verdict", func(r *run) string { return r.verdict }}, column{"remark", func(r *run) string { return strings.Join(r.remarks, "; ") }})
-	rows := [][]string{nil}
-	for _, c := range table {
-		rows[0] = append(rows[0], c.name)
-	}
-	for _, r := range runs {
-		var row []string
-		for _, c := range table {
-			row = append(row, c.of(r))
+	numbers = append(numbers, column{"verdict", func(r *run) string { return r.verdict }}, column{"remark", func(r *run) string { return strings.Join(r.remarks, "; ") }})
+	table := slices.Clone(told)
+	for _, key := range metrics.Distinct(keys) {
+		name := key
+		for name == "" || slices.ContainsFunc(slices.Concat(table, numbers), func(c column) bool { return c.name == name }) {
+			name = "metadata." + name
 		}
-		rows = append(rows, row)
+		table = append(table, column{name, func(r *run) string { return metrics.Value(r.header.Config.Metadata, key) }})
 	}
-	return csv.NewWriter(w).WriteAll(rows)
+	return append(table, numbers...)
+}
+
+// inert is a cell that no spreadsheet takes for a formula: a text that could be one has an
+// apostrophe in front. See https://owasp.org/www-community/attacks/CSV_Injection.
+func inert(cell string) string {
+	if _, err := strconv.ParseFloat(cell, 64); err != nil && strings.IndexAny(cell, "=+-@\t\r") == 0 {
+		return "'" + cell
+	}
+	return cell
 }
 
 // number is a number of the run, empty where it is not known.
