@@ -27,7 +27,7 @@ func Clash(outputs, inputs []string) error {
 			case out == "-" && other == "-":
 				return fmt.Errorf("- is there twice, and standard output takes one of them: give the other one a file")
 			case Same(out, other):
-				return fmt.Errorf("%s is there twice: give each output a file of its own", out)
+				return fmt.Errorf("%s is there twice: give each output a separate file", out)
 			}
 		}
 	}

@@ -21,7 +21,7 @@ func TestOutputsDestroyNothingThatIsRead(t *testing.T) {
 	if err := os.Link("q.jsonl", "link.jsonl"); err != nil {
 		t.Fatal(err)
 	}
-	const twice, read = " is there twice: give each output a file of its own", " is read, and writing to it would destroy it: give another file"
+	const twice, read = " is there twice: give each output a separate file", " is read, and writing to it would destroy it: give another file"
 	for _, row := range []struct {
 		outputs, inputs []string
 		want            string
