@@ -128,7 +128,7 @@ func (c *compareCommand) run(args []string, dash int) error {
 	if err := c.check(); err != nil {
 		return err
 	}
-	if err := save.Clash(c.written(), append([]string{c.baseline, c.gateFile}, args...)); err != nil {
+	if err := save.Clash(written(c.saveBaseline, c.writes), append([]string{c.baseline, c.gateFile}, args...)); err != nil {
 		return err
 	}
 	if c.dryRun {
@@ -375,12 +375,12 @@ func (c *compareCommand) write(result *compare.Comparison) error {
 	return errors.Join(errs...)
 }
 
-// written are the names of the files to write.
-func (c *compareCommand) written() (names []string) {
-	if c.saveBaseline != "" {
-		names = append(names, c.saveBaseline)
+// written are the names of the files to write: a baseline, "" for none, and files as FORMAT=FILE.
+func written(baseline string, files []string) (names []string) {
+	if baseline != "" {
+		names = append(names, baseline)
 	}
-	for _, w := range c.writes {
+	for _, w := range files {
 		_, file, _ := strings.Cut(w, "=")
 		names = append(names, file)
 	}
