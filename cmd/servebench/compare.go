@@ -128,7 +128,7 @@ func (c *compareCommand) run(args []string, dash int) error {
 	if err := c.check(); err != nil {
 		return err
 	}
-	if err := save.Clash(written(c.saveBaseline, c.writes), append([]string{c.baseline, c.gateFile}, args...)); err != nil {
+	if err := save.Clash(outputFiles(c.saveBaseline, c.writes), append([]string{c.baseline, c.gateFile}, args...)); err != nil {
 		return err
 	}
 	if c.dryRun {
@@ -375,8 +375,8 @@ func (c *compareCommand) write(result *compare.Comparison) error {
 	return errors.Join(errs...)
 }
 
-// written are the names of the files to write: a baseline, "" for none, and files as FORMAT=FILE.
-func written(baseline string, files []string) (names []string) {
+// outputFiles are the names of the files to write: a baseline, "" for none, and files as FORMAT=FILE.
+func outputFiles(baseline string, files []string) (names []string) {
 	if baseline != "" {
 		names = append(names, baseline)
 	}
