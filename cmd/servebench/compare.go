@@ -132,7 +132,7 @@ func (c *compareCommand) run(args []string, dash int) error {
 		return err
 	}
 	if c.dryRun {
-		return c.describe()
+		return c.gate.Describe(c.out)
 	}
 	if c.saveBaseline != "" {
 		return c.save(args, dash)
@@ -167,19 +167,6 @@ func (c *compareCommand) run(args []string, dash int) error {
 	default:
 		return exitError{verdict, exitNoVerdict}
 	}
-}
-
-// describe says what the gate takes.
-func (c *compareCommand) describe() error {
-	names := []string{"failed requests"}
-	for _, l := range c.gate.Limits {
-		names = append(names, l.Metric.Name)
-	}
-	for _, b := range c.gate.Bounds {
-		names = append(names, "the bound of "+b.Metric.Name)
-	}
-	_, err := fmt.Fprintf(c.out, "gated: %s\nruns a side for each load: %d or more\n", strings.Join(names, ", "), max(c.gate.Needs(1), 1))
-	return err
 }
 
 // recounted reads the sides again, to count their streams by other definitions. It repeats no

@@ -263,3 +263,22 @@ func TestDashboardShowsTheMetrics(t *testing.T) {
 		}
 	}
 }
+
+// docs/live.md names each metric.
+func TestDocsNameEachMetric(t *testing.T) {
+	e := New("1")
+	e.Series("", "")
+	families, err := e.registry.Gather()
+	if err != nil || len(families) < 10 {
+		t.Fatalf("%d metrics, %v", len(families), err)
+	}
+	text, err := os.ReadFile("../../docs/live.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, family := range families {
+		if !strings.Contains(string(text), "`"+family.GetName()+"`") {
+			t.Errorf("docs/live.md does not name %s", family.GetName())
+		}
+	}
+}

@@ -1,8 +1,11 @@
 package compare
 
 import (
+	"fmt"
+	"io"
 	"math"
 	"slices"
+	"strings"
 )
 
 // A Gate says when one set of runs is worse than another. The zero value gates only failures.
@@ -64,6 +67,19 @@ func (g *Gate) Needs(points int) int {
 		return 0
 	}
 	return runsNeeded(g.alpha(), tests)
+}
+
+// Describe writes what the gate looks at, and how many runs a side it takes for each load.
+func (g *Gate) Describe(w io.Writer) error {
+	names := []string{"failed requests"}
+	for _, l := range g.Limits {
+		names = append(names, l.Metric.Name)
+	}
+	for _, b := range g.Bounds {
+		names = append(names, "the bound of "+b.Metric.Name)
+	}
+	_, err := fmt.Fprintf(w, "gated: %s\nruns a side for each load: %d or more\n", strings.Join(names, ", "), max(g.Needs(1), 1))
+	return err
 }
 
 // limit is the gate's limit on a metric, nil without one.
