@@ -63,6 +63,14 @@ func asked(s *metrics.Summary) map[string]string {
 			found[kv.Key] = kv.Value
 		}
 	}
+	for _, short := range []string{"input-len", "output-len"} { // it takes the place of the dataset's own flag
+		if length := metrics.Value(s.Header.Flags, short); length != "" {
+			found[strings.ReplaceAll(c.Dataset, "_", "-")+"-"+short] = length
+		}
+	}
+	if found["served-model-name"] == c.Model {
+		delete(found, "served-model-name") // it is the default
+	}
 	if file, ok := found["dataset-path"]; ok { // the same file may be elsewhere
 		found["dataset-path"] = filepath.Base(file)
 	}
@@ -79,9 +87,10 @@ func rate(v float64) string {
 }
 
 // apart are flags that do not make a different load: where the server is, when and by which of its
-// shards a run begins, and what is sampled during it. All other flags do, also new ones.
+// shards a run begins, and what is sampled during it. So are those for which asked has another
+// property. All other flags do, also new ones.
 var apart = slices.Concat(metrics.OutputFlags, []string{
-	"base-url", "host", "port", "unix-socket", "header", "insecure", "ca-cert", "client-cert", "client-key", "served-model-name", "input-len", "output-len",
+	"base-url", "host", "port", "unix-socket", "header", "insecure", "ca-cert", "client-cert", "client-key", "input-len", "output-len",
 	"request-rate", "max-concurrency", "ramp-up-start-rps", "ramp-up-end-rps", "request-id-prefix",
 	"ready-check-timeout-sec", "delay", "connect-timeout", "first-byte-timeout", "stall-timeout", "total-timeout", "drain-limit", "deadline", "drain-timeout",
 	"shard", "run-id", "start-at", "clock-offset", "target", "solo-first", "repeat", "server-metrics", "gpu-metrics",
@@ -94,7 +103,7 @@ const notGiven = "not given"
 // property is a parameter of a run by its name, empty if unknown.
 func (r *Run) property(name string) string {
 	v, known := r.Asked[name]
-	if _, whole := r.Asked[client]; !known && whole && !slices.Contains([]string{cores, host, arm, target}, name) {
+	if _, whole := r.Asked[client]; !known && whole && !slices.Contains([]string{cores, host}, name) {
 		return notGiven
 	}
 	return v

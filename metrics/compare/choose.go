@@ -20,7 +20,8 @@ func ParseCondition(text string) (Condition, error) {
 }
 
 // Choose returns the runs of both sides that meet all conditions. A run that does not say
-// the property, as a pasted block does not, meets a condition on it. It is an error if a
+// the property, as a pasted block does not, meets a condition on it. A run of servebench says
+// all: without an arm or a target it meets no condition on them, unless no run of its side has one. It is an error if a
 // condition leaves no run of a side, or if no run has the value. Either side may be nil.
 func Choose(old, new []*Run, conditions []Condition) (oldChosen, newChosen []*Run, err error) {
 	for _, c := range conditions {
@@ -31,7 +32,7 @@ func Choose(old, new []*Run, conditions []Condition) (oldChosen, newChosen []*Ru
 			noun string
 			runs *[]*Run
 		}{{"old run", &old}, {"new run", &new}} {
-			chosen := slices.DeleteFunc(slices.Clone(*side.runs), func(r *Run) bool { return !c.met(r) })
+			chosen := c.of(*side.runs)
 			if len(chosen) == 0 && *side.runs != nil {
 				return nil, nil, c.missing(side.noun, *side.runs)
 			}
@@ -51,6 +52,15 @@ func (c Condition) missing(noun string, runs []*Run) error {
 		return fmt.Errorf("no %s says %s, and the runs do not differ in their loads", noun, c.Name)
 	}
 	return fmt.Errorf("no %s says %s: the runs differ in %s", noun, c.Name, strings.Join(differ, ", "))
+}
+
+// of are the runs of a side that meet the condition.
+func (c Condition) of(runs []*Run) []*Run {
+	says := func(r *Run) bool { return r.Asked[c.Name] != "" }
+	if (c.Name == arm || c.Name == target) && !slices.ContainsFunc(runs, says) {
+		return runs
+	}
+	return slices.DeleteFunc(slices.Clone(runs), func(r *Run) bool { return !c.met(r) })
 }
 
 // met says whether a run meets the condition.
@@ -149,8 +159,8 @@ func Unmixed(old, new []*Run, despite []string) error {
 			}
 		}
 		e.choice = append(e.choice, c)
-		unmet, before := func(r *Run) bool { return !c.met(r) }, len(old)+len(new)
-		old, new = slices.DeleteFunc(slices.Clone(old), unmet), slices.DeleteFunc(slices.Clone(new), unmet)
+		before := len(old) + len(new)
+		old, new = c.of(old), c.of(new)
 		if len(old)+len(new) == before { // two values that count as one
 			break
 		}

@@ -44,8 +44,9 @@ func TestConditionsChooseRuns(t *testing.T) {
 		{[]string{"arm=with", "request_rate=10.0"}, pasted(), grid(), 1, 5, ""},
 		{[]string{"--request-rate=inf"}, grid(), grid(), 10, 10, ""},
 		{[]string{"arm=with"}, nil, grid(), 0, 10, ""},
-		{[]string{"target=a"}, targets, targets, 3, 3, ""}, // a run without targets says nothing of them
-		{[]string{"target=a alone"}, targets, targets, 4, 4, ""},
+		{[]string{"target=a"}, targets, targets, 2, 2, ""},
+		{[]string{"target=a alone"}, targets, alike(1), 3, 1, ""}, // the new side has no targets to choose from
+		{[]string{"target=a alone"}, slices.Concat(targets, pasted()), nil, 4, 0, ""},
 		{[]string{"temperature=not given"}, grid(), alike(2, asks("temperature", "0")), 0, 0, "no new run has temperature not given: there are 0"},
 		{[]string{"arm=of"}, grid(), grid(), 0, 0, "no run has arm of: there are with, without"},
 		{[]string{"request-rate=5"}, pasted(), grid(), 0, 0, "no run has request-rate 5: there are 10, inf"},
@@ -88,6 +89,8 @@ func TestMixedSidesAreNotCompared(t *testing.T) {
 		"one load more": {alike(2, asks("request-rate", "inf")), slices.Concat(alike(2, asks("request-rate", "10")), alike(2, asks("request-rate", "inf"))), nil,
 			"the new runs are not alike, so no number can stand for all of them:\n  request-rate: 10, inf\nchoose, for example: --where request-rate=inf"},
 		"one load more, meant": {alike(2), slices.Concat(alike(2, asks("request-rate", "10")), alike(2)), []string{"request-rate"}, ""},
+		"an arm and runs without one": {slices.Concat(alike(2, asks(arm, "fast")), alike(2)), alike(2), nil,
+			"the old runs are not alike, so no number can stand for all of them:\n  arm: fast, not given\nchoose, for example: --where arm=\"not given\""},
 		"arms that are equal as numbers": {slices.Concat(alike(2, asks(arm, "1")), alike(2, asks(arm, "1.0"))), alike(2), nil,
 			"the old runs are not alike, so no number can stand for all of them:\n  arm: 1, 1.0\nchoose, for example: --where arm=1"},
 		"targets that are equal as numbers": {slices.Concat(alike(2, asks(target, "01")), alike(2, asks(target, "1"))), alike(2), nil,
