@@ -181,3 +181,18 @@ func (c *Collector) shedding() []string {
 	return []string{fmt.Sprintf("per-request data exceeded %d MiB and was dropped: the run has no windows, slices, charts, combined table of targets "+
 		"or detailed result file; record with -o and use servebench report", c.MaxKept>>20)}
 }
+
+// An Origin is where a recorded run is: the run with that Number, from 1 on, among Of runs of a
+// File. The zero value is an unknown origin.
+type Origin struct {
+	File       string
+	Number, Of int
+}
+
+// String is FILE:NUMBER, as commands take it, or only the file if it has a single run.
+func (o Origin) String() string {
+	if o.Of < 2 {
+		return o.File
+	}
+	return fmt.Sprintf("%s:%d", o.File, o.Number)
+}

@@ -12,6 +12,8 @@ import (
 // Config. Goodput is also NaN if there was no SLO. Its receiver owns it.
 type Summary struct {
 	Header *Header
+	// Origin is where the run was read; zero for a run that was not read.
+	Origin Origin
 
 	// VLLM is the last release that prints the lines of the block that was read; empty if the
 	// latest does.

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"fmt"
+	"io"
 	"slices"
 	"strings"
 
@@ -131,3 +132,49 @@ func wrap(b *bytes.Buffer, label, width int, text string) {
 
 // orDash is a text, or a dash if it is empty.
 func orDash(text string) string { return cmp.Or(text, "-") }
+
+// ofLoads is a grid for a terminal, or with one line of heads for Markdown.
+func ofLoads(names []string, shown screen.Screen, heads ...string) *grid {
+	var all []string
+	for _, name := range names {
+		all = append(all, "|"+name)
+	}
+	all = append(all, heads...)
+	if shown.IsTerminal() {
+		return twoLined(len(names), all...)
+	}
+	latency := ""
+	for i, head := range all {
+		above, below, _ := strings.Cut(head, "|")
+		if above == "" && i > len(names) && latency != "" && below != "verdict" {
+			above = latency // a heading over several columns
+		}
+		latency = above
+		all[i] = strings.TrimSpace(below + " " + above)
+		if strings.Contains(below, "/s") {
+			all[i] = strings.TrimSpace(above + " " + below)
+		}
+	}
+	return &grid{heads: 1, names: len(names), rows: [][]string{all}}
+}
+
+// tableOf writes a grid under a title, with the meaning of the mark.
+func tableOf(w io.Writer, g *grid, shown screen.Screen, title string, marked bool) error {
+	var b bytes.Buffer
+	b.WriteString("\n" + title + "\n")
+	switch {
+	case shown.IsTerminal():
+		g.text(&b)
+		if marked {
+			b.WriteString(few + " " + fewMeans + "\n")
+		}
+	default:
+		b.WriteByte('\n')
+		g.markdown(&b)
+		if marked {
+			b.WriteString("\n`" + few + "` " + fewMeans + "\n")
+		}
+	}
+	_, err := w.Write(b.Bytes())
+	return err
+}

@@ -3,6 +3,7 @@ package report
 import (
 	"bytes"
 	"fmt"
+	"io"
 	"math"
 	"slices"
 	"strings"
@@ -11,6 +12,7 @@ import (
 	"github.com/servebench/servebench/metrics/compare"
 	"github.com/servebench/servebench/metrics/pyjson"
 	"github.com/servebench/servebench/metrics/vllm"
+	"github.com/servebench/servebench/report/screen"
 )
 
 // measureHeads are the heads of compare.Measures.
@@ -166,4 +168,54 @@ func measureObject(of func(compare.Measure) float64, unit string) (o pyjson.Obje
 		o.Set(key, finite(of(m)))
 	}
 	return o
+}
+
+// Slowdowns writes a table with a row for each target of each load: how many times slower it was
+// with the others than alone, as the geometric mean over the repeats. It writes nothing if no
+// target was loaded alone and with others. In a file it is Markdown.
+func (t Table) Slowdowns(w io.Writer, shown screen.Screen) error {
+	names, loads := t.loads("repeat", "target")
+	g := ofLoads(append(names, "target"), shown, append([]string{"|pairs"}, measureHeads...)...)
+	for _, load := range loads {
+		var sums []*metrics.Summary
+		for _, row := range load {
+			if row.Summary != nil {
+				sums = append(sums, row.Summary)
+			}
+		}
+		for _, p := range pairs(sums) {
+			cells := append(load.named(names), p.Target, fmt.Sprint(len(p.Effects)))
+			for _, m := range compare.Measures {
+				mean, _, _ := p.Slowdown(m)
+				cells = append(cells, times(mean))
+			}
+			g.add(cells...)
+		}
+	}
+	if len(g.rows) == g.heads {
+		return nil
+	}
+	return tableOf(w, g, shown, "Slowdown of each target with the others, against itself alone", false)
+}
+
+// pairs are the targets that were loaded alone and with others, also in one repeat alone.
+func pairs(sums []*metrics.Summary) (found []compare.Paired) {
+	groups := compare.Groups(sums)
+	for i := range groups {
+		if len(groups[i].Shared) < 2 {
+			continue
+		}
+		for _, e := range groups[i].Interference().Effects {
+			if e.Alone == nil {
+				continue
+			}
+			at := slices.IndexFunc(found, func(p compare.Paired) bool { return p.Target == e.Target })
+			if at < 0 {
+				at = len(found)
+				found = append(found, compare.Paired{Target: e.Target})
+			}
+			found[at].Effects = append(found[at].Effects, e)
+		}
+	}
+	return found
 }

@@ -7,9 +7,11 @@ import (
 	"io"
 	"math"
 	"slices"
+	"strings"
 
 	"github.com/servebench/servebench/metrics"
 	"github.com/servebench/servebench/metrics/compare"
+	"github.com/servebench/servebench/metrics/vllm"
 	"github.com/servebench/servebench/report/screen"
 )
 
@@ -161,4 +163,101 @@ func PairedBySeries(w io.Writer, sums []*metrics.Summary) error {
 		}
 	}
 	return errors.Join(errs...)
+}
+
+// headline are the numbers of which Medians has the medians, by their keys.
+var headline = []string{"output_tokens_per_s", "mean_ttft_ms", "p99_ttft_ms", "mean_tpot_ms"}
+
+// Medians writes a table with a row for each load: for some numbers the median over its repeats,
+// and in a file the least and the most. It writes nothing if no load was repeated. In a file it is
+// Markdown.
+func (t Table) Medians(w io.Writer, shown screen.Screen) error {
+	if !t.Repeated() {
+		return nil
+	}
+	columns := slices.DeleteFunc(t.columns(), func(c column) bool { return !slices.Contains(headline, c.key) })
+	heads := []string{"|repeats"}
+	for _, c := range columns {
+		above, below := c.twoHeads()
+		heads = append(heads, above+"|"+below)
+	}
+	names, loads := t.loads("repeat")
+	g := ofLoads(names, shown, append(heads, "|verdict")...)
+	g.found = true
+	marked := false
+	for _, load := range loads {
+		cells := append(load.named(names), fmt.Sprint(len(load)))
+		for _, c := range columns {
+			text, rare := load.median(c, !shown.IsTerminal())
+			marked = marked || rare
+			cells = append(cells, text)
+		}
+		g.add(append(cells, load.verdicts())...)
+	}
+	title := "Median over the repeats"
+	if !shown.IsTerminal() {
+		title += " (least … most)"
+	}
+	return tableOf(w, g, shown, title, marked)
+}
+
+// Repeated reports whether there are several runs of a load. The probes of a search are none.
+func (t Table) Repeated() bool {
+	names, loads := t.loads("repeat")
+	return !slices.Contains(names, "probe") && slices.ContainsFunc(loads, func(load Table) bool { return len(load) > 1 })
+}
+
+// loads are the rows that differ only in these labels, and the names of the other labels.
+func (t Table) loads(but ...string) (names []string, loads []Table) {
+	names = slices.DeleteFunc(t.labels(), func(name string) bool { return slices.Contains(but, name) })
+	keys, rows := metrics.By(t, func(r Row) string { return fmt.Sprintf("%q", Table{r}.named(names)) })
+	for _, key := range keys {
+		loads = append(loads, rows[key])
+	}
+	return names, loads
+}
+
+// named are the first row's values of labels.
+func (t Table) named(names []string) (values []string) {
+	for _, name := range names {
+		values = append(values, metrics.Value(t[0].Labels, name))
+	}
+	return values
+}
+
+// median is the median of a number over the rows, on request with the least and the most. It is
+// marked, and rare is true, if it rests on too few samples in a row.
+func (t Table) median(c column, ends bool) (text string, rare bool) {
+	var values []float64
+	for i := range t {
+		if t[i].number(c) == "" {
+			continue
+		}
+		values = append(values, c.of(t[i].Summary))
+		rare = rare || c.few != nil && c.few(t[i].Summary)
+	}
+	if values == nil {
+		return "", false
+	}
+	slices.Sort(values)
+	text = vllm.Decimal(metrics.Median(values))
+	if rare {
+		text += few
+	}
+	if ends && len(values) > 1 {
+		text += fmt.Sprintf(" (%s … %s)", vllm.Decimal(values[0]), vllm.Decimal(values[len(values)-1]))
+	}
+	return text, rare
+}
+
+// verdicts are the verdicts on the rows with their counts, or the one on all.
+func (t Table) verdicts() string {
+	words, rows := metrics.By(t, func(r Row) string { return r.verdict() })
+	if len(words) == 1 {
+		return words[0]
+	}
+	for i, word := range words {
+		words[i] = fmt.Sprintf("%d %s", len(rows[word]), orDash(word))
+	}
+	return strings.Join(words, ", ")
 }

@@ -88,21 +88,15 @@ func (r *result) write() error {
 	}
 	var blocks, table, shown strings.Builder
 	rows := r.table()
-	if err := errors.Join(r.document(&blocks), rows.Markdown(&table)); err != nil {
+	if err := errors.Join(r.document(&blocks), r.tables(&table, rows, screen.Screen{})); err != nil {
 		return err
 	}
-	answers := ""
-	if r.answers != nil {
-		answers = "\n- " + strings.Join(r.answers, "\n- ") + "\n"
-	}
-	table.WriteString(answers)
 	shown.WriteString(table.String())
 	if out := screen.Of(r.Out); out.IsTerminal() {
 		shown.Reset()
-		if err := rows.Text(&shown, out.Width, filepath.Join(r.Dir, "table.csv")); err != nil {
+		if err := r.tables(&shown, rows, out); err != nil {
 			return err
 		}
-		shown.WriteString(answers)
 	}
 	whole := func(text string) func(io.Writer) error {
 		return func(w io.Writer) error { _, err := io.WriteString(w, text); return err }
@@ -110,6 +104,28 @@ func (r *result) write() error {
 	return errors.Join(
 		r.save("blocks.txt", whole(blocks.String())), r.save("table.md", whole(table.String())), r.save("table.csv", rows.CSV), r.save("table.json", rows.JSON),
 		whole(blocks.String()+"\n"+shown.String())(r.Out))
+}
+
+// mostRows is how many runs have rows on a terminal if there are medians.
+const mostRows = 24
+
+// tables writes the rows of the runs, their medians over the repeats, the results of searches, and
+// the slowdowns of targets. A terminal with medians has the rows of few runs only.
+func (r *result) tables(w *strings.Builder, rows report.Table, shown screen.Screen) error {
+	var err error
+	switch {
+	case !shown.IsTerminal():
+		err = rows.Markdown(w)
+	case len(rows) > mostRows && rows.Repeated():
+		fmt.Fprintf(w, "The %d runs have their rows in %s.\n", len(rows), filepath.Join(r.Dir, "table.md"))
+	default:
+		err = rows.Text(w, shown.Width, filepath.Join(r.Dir, "table.csv"))
+	}
+	err = errors.Join(err, rows.Medians(w, shown))
+	if r.answers != nil {
+		w.WriteString("\n- " + strings.Join(r.answers, "\n- ") + "\n")
+	}
+	return errors.Join(err, rows.Slowdowns(w, shown))
 }
 
 // table has a row for each target of each run, in the order of the file.

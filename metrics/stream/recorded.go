@@ -136,6 +136,7 @@ func (r *Recorded) tell(file string, runs []*metrics.Summary) error {
 func (r *Recorded) runs(from Source) ([]*metrics.Summary, error) {
 	name, sums, err := from.read(r.Stdin, r.Ask)
 	for i, s := range sums {
+		s.Origin = metrics.Origin{File: name, Number: i + 1, Of: len(sums)}
 		for _, w := range s.Warnings {
 			if len(sums) > 1 {
 				w = fmt.Sprintf("run %d of %d: %s", i+1, len(sums), w)

@@ -400,3 +400,42 @@ func TestColumnsAreDocumented(t *testing.T) {
 		}
 	}
 }
+
+// A grid varies a flag that has no column of its own, and --metadata may have any key.
+func TestRunsHaveTheirFlagsAndPlacesAndNoColumnTwice(t *testing.T) {
+	sums := summaries(func(*metrics.Header, *metrics.Record) {})
+	for i, s := range sums {
+		s.Origin = metrics.Origin{File: "grid.jsonl", Number: i + 1, Of: 3}
+		s.Header.Flags = []metrics.KV{{Key: "random-input-len", Value: strings.Repeat("1", i+1)}, {Key: "temperature", Value: "0"}}
+		s.Header.Target = "a"
+		s.Header.Config.Metadata = append(s.Header.Config.Metadata,
+			metrics.KV{Key: "target", Value: "mine"}, metrics.KV{Key: "verdict", Value: "good"}, metrics.KV{Key: "metadata_target", Value: "x"})
+	}
+	sums[2].Header.Config.Metadata = append(sums[2].Header.Config.Metadata, metrics.KV{Key: "random_input_len", Value: "said"})
+	var runs []*run
+	for _, s := range sums {
+		runs = append(runs, newRun(s))
+	}
+	var text bytes.Buffer
+	if err := runsCSV(&text, runs); err != nil {
+		t.Fatal(err)
+	}
+	rows, err := csv.NewReader(&text).ReadAll()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if names := slices.Sorted(slices.Values(rows[0])); len(slices.Compact(names)) != len(rows[0]) {
+		t.Errorf("a column is there twice: %q", rows[0])
+	}
+	for name, want := range map[string]string{
+		"file": "grid.jsonl", "number": "3", "target": "a", "metadata_target": "mine", "metadata_metadata_target": "x", "metadata_verdict": "good",
+		"random_input_len": "said", "flag_random_input_len": "111", "verdict": "SUSPECT",
+	} {
+		if i := slices.Index(rows[0], name); i < 0 || rows[3][i] != want {
+			t.Errorf("%s is not %q: %q, %q", name, want, rows[0], rows[3])
+		}
+	}
+	if slices.Contains(rows[0], "temperature") {
+		t.Error("a flag that is the same in all runs has a column")
+	}
+}

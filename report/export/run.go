@@ -3,6 +3,7 @@ package export
 import (
 	"encoding/csv"
 	"io"
+	"maps"
 	"math"
 	"slices"
 	"strconv"
@@ -17,6 +18,7 @@ import (
 type run struct {
 	*compare.Run
 	header  *metrics.Header
+	origin  metrics.Origin
 	seconds float64
 	verdict string
 	remarks []string
@@ -24,7 +26,7 @@ type run struct {
 }
 
 func newRun(s *metrics.Summary) *run {
-	r := &run{header: s.Header, seconds: s.Seconds, metrics: latencies(s.Header.Config.Percentiles)}
+	r := &run{header: s.Header, origin: s.Origin, seconds: s.Seconds, metrics: latencies(s.Header.Config.Percentiles)}
 	r.Run = compare.Runs([]*metrics.Summary{s}, r.metrics...)[0]
 	if s.Trust != nil {
 		r.verdict = string(s.Trust.Verdict)
@@ -66,6 +68,8 @@ type column struct {
 var told = []column{
 	{"run", func(r *run) string { return r.header.Run }},
 	{"began", func(r *run) string { return moment(r.header.Epoch) }},
+	{"file", func(r *run) string { return r.origin.File }},
+	{"number", func(r *run) string { return position(r.origin.Number) }},
 	{"group", func(r *run) string { return r.header.Group }},
 	{"target", func(r *run) string { return r.header.TargetName() }},
 	{"label", func(r *run) string { return r.header.Config.Label }},
@@ -89,11 +93,11 @@ var measured = []column{
 	{"total_tokens_per_s", func(r *run) string { return r.number("total_throughput") }},
 }
 
-// runsCSV writes a row for each run. The keys of --metadata, including a sweep's arm and repeat,
-// stand between the description and the numbers. A key that is the name of another column, or
-// empty, has metadata. in front.
+// runsCSV writes a row for each run. The flags in which the loads of the runs differ and the keys
+// of --metadata, including a sweep's arm and repeat, stand between the description and the
+// numbers.
 func runsCSV(w io.Writer, runs []*run) error {
-	table := columnsOf(runs)
+	table := runsTable(runs)
 	rows := [][]string{nil}
 	for _, c := range table {
 		rows[0] = append(rows[0], inert(c.name))
@@ -108,8 +112,17 @@ func runsCSV(w io.Writer, runs []*run) error {
 	return csv.NewWriter(w).WriteAll(rows)
 }
 
-// columnsOf are the columns of the table of runs.
-func columnsOf(runs []*run) []column {
+// inert is a cell that no spreadsheet takes for a formula: a text that could be one has an
+// apostrophe in front. See https://owasp.org/www-community/attacks/CSV_Injection.
+func inert(cell string) string {
+	if _, err := strconv.ParseFloat(cell, 64); err != nil && strings.IndexAny(cell, "=+-@\t\r") == 0 {
+		return "'" + cell
+	}
+	return cell
+}
+
+// runsTable are the columns of the table of runs. No two have the same name.
+func runsTable(runs []*run) []column {
 	var keys, names []string
 	for _, r := range runs {
 		for _, kv := range r.header.Config.Metadata {
@@ -124,24 +137,51 @@ func columnsOf(runs []*run) []column {
 		numbers = append(numbers, column{name + "_ms", func(r *run) string { return r.number(name) }})
 	}
 	numbers = append(numbers, column{"verdict", func(r *run) string { return r.verdict }}, column{"remark", func(r *run) string { return strings.Join(r.remarks, "; ") }})
-	table := slices.Clone(told)
-	for _, key := range metrics.Distinct(keys) {
-		name := key
-		for name == "" || slices.ContainsFunc(slices.Concat(table, numbers), func(c column) bool { return c.name == name }) {
-			name = "metadata." + name
-		}
-		table = append(table, column{name, func(r *run) string { return metrics.Value(r.header.Config.Metadata, key) }})
+	taken := map[string]bool{}
+	for _, c := range slices.Concat(told, numbers) {
+		taken[c.name] = true
 	}
-	return append(table, numbers...)
+	// other adds a column, whose name has a prefix if it is empty or another column has it.
+	var others []column
+	other := func(prefix string, c column) {
+		for c.name == "" || taken[c.name] {
+			c.name = prefix + c.name
+		}
+		taken[c.name] = true
+		others = append(others, c)
+	}
+	for _, key := range metrics.Distinct(keys) {
+		other("metadata.", column{key, func(r *run) string { return metrics.Value(r.header.Config.Metadata, key) }})
+	}
+	for _, flag := range varied(runs) {
+		other("flag.", column{strings.ReplaceAll(flag, "-", "_"), func(r *run) string { return r.Asked[flag] }})
+	}
+	return slices.Concat(told, others, numbers)
 }
 
-// inert is a cell that no spreadsheet takes for a formula: a text that could be one has an
-// apostrophe in front. See https://owasp.org/www-community/attacks/CSV_Injection.
-func inert(cell string) string {
-	if _, err := strconv.ParseFloat(cell, 64); err != nil && strings.IndexAny(cell, "=+-@\t\r") == 0 {
-		return "'" + cell
+// varied are the flags in which the loads of the runs differ and that no column of told has, in
+// order. A result block says nothing of its flags, and does not count.
+func varied(runs []*run) (flags []string) {
+	values := map[string]map[string]bool{}
+	for _, r := range runs {
+		for name := range r.Asked {
+			values[name] = map[string]bool{}
+		}
 	}
-	return cell
+	for _, r := range runs {
+		if r.Asked["model"] == "" {
+			continue
+		}
+		for name := range values {
+			values[name][r.Asked[name]] = true
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(values)) {
+		if len(values[name]) > 1 && !slices.Contains(same, name) && !slices.Contains(columned, name) {
+			flags = append(flags, name)
+		}
+	}
+	return flags
 }
 
 // number is a number of the run, empty where it is not known.
@@ -178,6 +218,17 @@ func moment(t time.Time) string {
 	}
 	return t.UTC().Format(time.RFC3339Nano)
 }
+
+// position is a number from 1 on, empty if it is not known.
+func position(n int) string {
+	if n == 0 {
+		return ""
+	}
+	return strconv.Itoa(n)
+}
+
+// columned are the properties that other columns have: in told, or as metadata.
+var columned = []string{"target", "model", "dataset-name", "num-prompts", "request-rate", "max-concurrency", "arm", "host"}
 
 // same are the properties that say nothing of the load.
 var same = []string{"seed", "cores", "host", "client", "definitions"}

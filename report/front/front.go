@@ -30,6 +30,7 @@ type Front struct {
 	// Versus compares New with Old; nil unless there are exactly two arms, labels or files.
 	Versus   *compare.Comparison
 	Old, New string
+	Apart    string // why several runs are not compared; may be empty
 }
 
 // Of makes the Front of runs, which must have Labels, with one of their charts. An empty title
@@ -46,15 +47,19 @@ func Of(runs []plot.Run, chapters []plot.Chapter, title string) *Front {
 	return f
 }
 
-// compare makes the table of several runs: of two sides, of interference between targets, or
-// of the conditions.
+// compare makes the table of several runs: of two sides, of interference between the targets of one
+// arm, or of the conditions.
 func (f *Front) compare(runs []plot.Run) {
-	if f.Old, f.New, f.Versus = sides(runs); f.Versus != nil {
+	if f.versus(runs); f.Versus != nil {
 		f.Verdicts = append(f.Verdicts, Verdict{string(f.Versus.Verdict), f.Versus.Reasons})
 		f.Table = changes(f.Versus, f.Old, f.New)
 		return
 	}
-	if f.Table = slowdowns(runs); f.Table == nil {
+	arms, _ := metrics.By(runs, func(r plot.Run) string { return metrics.Value(r.Labels, "arm") })
+	if len(arms) == 1 {
+		f.Table = slowdowns(runs)
+	}
+	if f.Table == nil {
 		f.Table = middles(runs)
 	}
 }
@@ -96,12 +101,14 @@ func experiment(runs []plot.Run) string {
 func essentials(runs []plot.Run) string {
 	if len(runs) > 1 {
 		var keys []string
-		for _, kv := range runs[0].Labels {
-			if !slices.Contains([]string{"repeat", "run", "number", "seed"}, kv.Key) {
-				keys = append(keys, kv.Key)
+		for _, r := range runs {
+			for _, kv := range r.Labels {
+				if !slices.Contains([]string{"repeat", "run", "number", "seed"}, kv.Key) {
+					keys = append(keys, kv.Key)
+				}
 			}
 		}
-		return strings.TrimSuffix(fmt.Sprintf("%d runs by %s", len(runs), strings.Join(keys, ", ")), " by ")
+		return strings.TrimSuffix(fmt.Sprintf("%d runs by %s", len(runs), strings.Join(metrics.Distinct(keys), ", ")), " by ")
 	}
 	c := &runs[0].Header.Config
 	if label := metrics.Value(runs[0].Header.Flags, "label"); label != "" {

@@ -129,7 +129,7 @@ func TestOtherRunsAreATableOfTheirMedians(t *testing.T) {
 	if f.Title != "9 runs by arm" || len(f.Table.Rows) != 3 {
 		t.Fatalf("%q: %+v", f.Title, f.Table)
 	}
-	if got := fmt.Sprint(f.Table.Rows[1].Cells[:5]); got != "[b 8.00 40.00 50.50 50.50]" {
+	if got := fmt.Sprint(f.Table.Rows[1].Cells[:5]); got != "[b 8.00 40.00 50.50 50.50*]" {
 		t.Error(got)
 	}
 	if f.About != "m/x · 2026-01-02 03:00 UTC · 9 runs" {
@@ -191,4 +191,82 @@ func TestTerminalHasTheBlockAndTheVerdictInColour(t *testing.T) {
 		}
 	}
 	texts(t, func(w io.Writer) error { return terminal(w, s, vllm.Version{}) })
+}
+
+// block is a result block of a file, whose runs say nothing of how they were measured.
+func block(file string, number, of int) plot.Run {
+	s := load{metrics.Header{}, 40 * time.Millisecond, 10 * time.Millisecond}.run().Summary
+	s.Header.Flags, s.Origin = nil, metrics.Origin{File: file, Number: number, Of: of}
+	return plot.Run{Summary: s, File: file}
+}
+
+func TestBlocksAreNamedByTheirPlaceAndNotPooled(t *testing.T) {
+	runs := []plot.Run{block("seeds/mps.md", 1, 3), block("seeds/mps.md", 2, 3), block("seeds/mps.md", 3, 3)}
+	runs = append(runs, arm("server", 2, 40*time.Millisecond, 0)...)
+	runs[4].Header.Config.NumPrompts = 80
+	f := front(runs, "")
+	if f.Versus != nil || !strings.Contains(f.Apart, "not compared: a result block does not say how it was measured") {
+		t.Errorf("%v, %q", f.Versus, f.Apart)
+	}
+	var names []string
+	for _, r := range f.Table.Rows {
+		names = append(names, r.Cells[0])
+	}
+	if got := strings.Join(names, "; "); got != "mps.md:1; mps.md:2; mps.md:3; num-prompts 40; num-prompts 80" {
+		t.Error(got)
+	}
+	if all := texts(t, f.svg); !strings.Contains(strings.Join(all, " "), "The runs are not compared") || strings.Contains(strings.Join(all, " "), "unset") {
+		t.Errorf("the picture says %q", all)
+	}
+}
+
+func TestABlockNextToARunNamesBoth(t *testing.T) {
+	run := arm("server", 1, 40*time.Millisecond, 0)[0]
+	run.Origin = metrics.Origin{File: "out/one.jsonl", Number: 1, Of: 1}
+	run.Trust = &metrics.Trust{Verdict: metrics.Valid}
+	f := front([]plot.Run{block("mps.md", 2, 3), run}, "")
+	if f.Title != "one.jsonl against mps.md:2" || fmt.Sprint(f.Table.Head[1:3]) != "[mps.md:2 one.jsonl]" {
+		t.Errorf("%q, %q", f.Title, f.Table.Head)
+	}
+	if got := fmt.Sprint(f.Verdicts[1]); got != "{VALID [1 of 2 runs; there is no verdict without a record stream]}" {
+		t.Error(got)
+	}
+}
+
+// A number cannot stand for runs of several loads, as servebench compare says, too.
+func TestArmsOfUnlikeLoadsAreNotCompared(t *testing.T) {
+	runs := slices.Concat(arm("old", 2, 40*time.Millisecond, 0), arm("new", 2, 40*time.Millisecond, 0))
+	runs[0].Header.Config.NumPrompts = 80
+	f := front(runs, "")
+	if want := "old and new are not compared: the old runs are not alike, so no number can stand for all of them: num-prompts: 40, 80; choose, for example: --where num-prompts=40"; f.Versus != nil || f.Apart != want {
+		t.Errorf("%v, %q", f.Versus, f.Apart)
+	}
+}
+
+func TestTargetsOfSeveralArmsHaveARowEach(t *testing.T) {
+	var runs []plot.Run
+	for _, arm := range []string{"one", "two", "three"} {
+		for _, target := range []string{"a", "b"} {
+			for _, solo := range []bool{true, false} {
+				runs = append(runs, load{metrics.Header{Run: fmt.Sprint(arm, target, solo), Target: target, Group: arm, Solo: solo,
+					Config: metrics.Config{Metadata: []metrics.KV{{Key: "arm", Value: arm}}}}, 20 * time.Millisecond, 10 * time.Millisecond}.run())
+			}
+		}
+	}
+	for i := range runs { // two repeats
+		again := runs[i]
+		h := *again.Header
+		s := *again.Summary
+		h.Run, h.Group = h.Run+"again", h.Group+"again"
+		s.Header = &h
+		again.Summary = &s
+		runs = append(runs, again)
+	}
+	f := front(runs, "")
+	if len(f.Table.Rows) != 12 || f.Table.Rows[5].Cells[0] != "two, a" || f.Table.Head[3] != "median TTFT ms" {
+		t.Errorf("%q: %+v", f.Table.Head, f.Table.Rows)
+	}
+	if f.Chart == nil || f.Chart.Name != "ttft-median-spread" {
+		t.Errorf("the chart is %+v", f.Chart)
+	}
 }

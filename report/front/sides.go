@@ -1,7 +1,10 @@
 package front
 
 import (
+	"fmt"
 	"math"
+	"slices"
+	"strings"
 
 	"github.com/servebench/servebench/metrics"
 	"github.com/servebench/servebench/metrics/compare"
@@ -11,18 +14,30 @@ import (
 // sided are the labels that may name two sides to compare.
 var sided = []string{"arm", "label", "file"}
 
-// sides compares the runs of two arms, labels or files; the first is the old side. The
-// comparison is nil unless there are exactly two.
-func sides(runs []plot.Run) (old, new string, c *compare.Comparison) {
+// versus compares the runs of two arms, labels or files; the first is the old side. It compares
+// nothing unless there are exactly two, and every run is of one. If the runs of a side are not
+// alike, Apart says so.
+func (f *Front) versus(runs []plot.Run) {
 	for _, key := range sided {
 		names, of := metrics.By(runs, func(r plot.Run) string { return metrics.Value(r.Labels, key) })
-		if len(names) != 2 {
+		if len(names) != 2 || slices.Contains(names, "") {
 			continue
 		}
-		return names[0], names[1], compare.Compare(sideOf(of[names[0]]), sideOf(of[names[1]]), compare.DefaultGate())
+		old, new, gate := sideOf(of[names[0]]), sideOf(of[names[1]]), compare.DefaultGate()
+		if err := compare.Unmixed(old, new, gate.Despite); err != nil {
+			f.Apart = fmt.Sprintf("%s and %s are not compared: %s", names[0], names[1], oneLine.Replace(err.Error()))
+			return
+		}
+		f.Old, f.New, f.Versus = names[0], names[1], compare.Compare(old, new, gate)
+		return
 	}
-	return "", "", nil
+	if slices.ContainsFunc(runs, func(r plot.Run) bool { return r.Block() }) {
+		f.Apart = "The runs are not compared: a result block does not say how it was measured, so no number can stand for several. Name two runs to compare them."
+	}
 }
+
+// oneLine makes one line of the lines of an error.
+var oneLine = strings.NewReplacer("\n  ", " ", "\n", "; ")
 
 func sideOf(runs []plot.Run) []*compare.Run {
 	var sums []*metrics.Summary

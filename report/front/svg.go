@@ -56,6 +56,14 @@ func (f *Front) svg(w io.Writer) error {
 	for _, v := range f.Verdicts {
 		p.verdict(v)
 	}
+	const most = inner * 10 / 72 // letters in a line
+	for i, text := range wrapped(f.Apart, most) {
+		p.y += line
+		if i == 0 {
+			p.y += 6
+		}
+		p.text(edge, p.y, `class="soft"`, text)
+	}
 	p.y += 14
 	var err error
 	switch {

@@ -39,6 +39,10 @@ func (p *picture) table(t *Table, wide float64) {
 		p.y += rowOf
 		p.text(edge, p.y, `class="soft"`, fmt.Sprintf("and %d more rows", more))
 	}
+	if t.Note != "" {
+		p.y += rowOf
+		p.text(edge, p.y, `class="soft" font-size="12"`, t.Note)
+	}
 	p.y += 16
 }
 

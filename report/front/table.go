@@ -17,6 +17,7 @@ type Table struct {
 	// Drawn is the column with drawn intervals; 0 without one.
 	Drawn int
 	Rows  []Row
+	Note  string // of what a mark in a cell means; may be empty
 }
 
 // A Row is a line of a Table.
@@ -42,11 +43,31 @@ func middles(runs []plot.Run) *Table {
 		} {
 			row.Cells = append(row.Cells, decimal(c.Middle(of)))
 		}
+		if slices.ContainsFunc(c.Runs, func(r plot.Run) bool { return fewTTFT(r.Summary) }) {
+			row.Cells[4] += few
+			t.Note = fewMeans
+		}
 		word, tone := ofRuns(c.Runs)
 		row.Cells, row.Tone = append(row.Cells, word), tone
 		t.Rows = append(t.Rows, row)
 	}
 	return t
+}
+
+// few marks a percentile of too few samples.
+const few = "*"
+
+// fewMeans explains few.
+var fewMeans = fmt.Sprintf("* fewer than %d values beyond this percentile: too few to decide anything by it", metrics.MinBeyond)
+
+// fewTTFT says whether the P99 of TTFT rests on too few samples.
+func fewTTFT(s *metrics.Summary) bool { return fewOf(&s.TTFT, 99) }
+
+// fewOf says whether a percentile rests on too few samples. The samples of a result block are not
+// known.
+func fewOf(d *metrics.Distribution, percentile float64) bool {
+	size := metrics.TailSize{Percentile: percentile, N: d.Len()}
+	return size.N > 0 && size.Few()
 }
 
 // ofRuns is the verdict on repeats in a few words.

@@ -79,9 +79,17 @@ func believable(runs []plot.Run) (all []Verdict) {
 		all = append(all, Verdict{string(v), []string{fmt.Sprintf("%d of %d runs, for: %s", counts[v], len(runs), strings.Join(whys, ", "))}})
 	}
 	if all == nil && judged > 0 && counts[metrics.Valid] == judged {
-		all = []Verdict{{string(metrics.Valid), []string{fmt.Sprintf("all %d runs", judged)}}}
+		all = []Verdict{{string(metrics.Valid), []string{validRuns(judged, len(runs))}}}
 	}
 	return all
+}
+
+// validRuns says how many of several runs are VALID, if all runs with a verdict are.
+func validRuns(judged, of int) string {
+	if judged == of {
+		return fmt.Sprintf("all %d runs", of)
+	}
+	return fmt.Sprintf("%d of %d runs; there is no verdict without a record stream", judged, of)
 }
 
 // Judged is the verdict on a run; nil without Trust.

@@ -14,6 +14,7 @@ import (
 type table struct {
 	Head []string
 	Rows []row
+	Note string // may be empty
 }
 
 // A row has cells, or a heading for the rows below.
@@ -37,7 +38,7 @@ func (c cell) Wide() float64 { return c.Span.To - c.Span.From }
 
 // shown makes cells of a table. In full, it includes the rows that may be omitted.
 func shown(t *front.Table, full bool) *table {
-	all := &table{Head: t.Head}
+	all := &table{Head: t.Head, Note: t.Note}
 	for _, r := range t.Rows {
 		if r.More && !full {
 			continue

@@ -43,7 +43,7 @@ func Chapters(runs []Run) []Chapter {
 
 // Headline is the chart that says most at a glance; nil without charts. For one run it shows
 // the requests over time. For several runs it shows latency against throughput if their loads
-// differ, and otherwise the TTFT of all.
+// differ, and otherwise the TTFT of all, by percentile or, for many runs, its medians.
 func Headline(chapters []Chapter) *Chart {
 	var found *Chart
 	best := 0
@@ -53,8 +53,10 @@ func Headline(chapters []Chapter) *Chart {
 			rank := 1
 			switch {
 			case c.Name == "timeline", c.follows():
-				rank = 3
+				rank = 4
 			case c.Name == "ttft-percentiles":
+				rank = 3
+			case c.Name == "ttft-median-spread":
 				rank = 2
 			}
 			if rank > best {

@@ -28,9 +28,13 @@ func distributions(runs []Run) []Chart {
 			X: Axis{Title: "Percentile", Scale: Percentile}, Y: Axis{Title: title + " (ms)"}}
 		var span extent
 		fewest := math.MaxInt
+		var lacking []string // runs that have only the numbers of a result block
 		for i := range runs {
 			d := runs[i].Metric(metric)
 			if d.Len() == 0 {
+				if runs[i].Completed != 0 {
+					lacking = append(lacking, runs[i].Name())
+				}
 				continue
 			}
 			fewest = min(fewest, d.Len())
@@ -50,6 +54,10 @@ func distributions(runs []Run) []Chart {
 		shares.X.Scale, curve.Y.Scale = span.scale(requestSpan), span.scale(requestSpan)
 		shares.Limits, curve.Limits = limits(runs, metric, true), limits(runs, metric, false)
 		curve.Note = rest(fewest)
+		if lacking != nil {
+			curve.Title += fmt.Sprintf(", of %d of %s", len(curve.Series), metrics.Counted(len(runs), "run"))
+			curve.Note = strings.TrimSpace(curve.Note + " Single values are not known of " + strings.Join(lacking, ", ") + ".")
+		}
 		shares.fit(true)
 		curve.fit(false)
 		charts = append(charts, shares, curve)

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"math"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -37,8 +38,59 @@ var mute = append([]string{"host", "port", keyURL, keySeed, keyTarget, keyModel,
 
 // Label finds labels that distinguish the runs: arm, target, model, the flags in which they differ,
 // and if that is not enough the repeat, file, seed, URL and id. It leaves out a label that
-// distinguishes no more runs than the labels before it.
+// distinguishes no more runs than the labels before it. A result block, which says nothing of its
+// run, has its file and its number there as its label, as night.md:2.
 func Label(runs []Run) {
+	var blocks, others []*Run
+	for i := range runs {
+		if runs[i].Labels = nil; runs[i].Block() {
+			blocks = append(blocks, &runs[i])
+		} else {
+			others = append(others, &runs[i])
+		}
+	}
+	label(others)
+	if len(runs) > 1 && len(others) == 1 {
+		blocks = append(blocks, others...)
+	}
+	var origins []metrics.Origin
+	for _, r := range blocks {
+		origins = append(origins, r.Origin)
+	}
+	for i, name := range originNames(origins) {
+		blocks[i].Labels = []metrics.KV{{Key: keyFile, Value: name}}
+	}
+}
+
+// Block says whether the run was read as a result block in a text, which does not say by which
+// model, flags or load it was measured.
+func (r *Run) Block() bool {
+	h := r.Header
+	return r.Origin.File != "" && h.Run == "" && h.Config.Model == "" && h.Flags == nil
+}
+
+// originNames are short names of origins: the file without its folder, if no other file has that
+// name.
+func originNames(origins []metrics.Origin) (names []string) {
+	files := map[string]map[string]bool{}
+	for _, p := range origins {
+		base := filepath.Base(p.File)
+		if files[base] == nil {
+			files[base] = map[string]bool{}
+		}
+		files[base][p.File] = true
+	}
+	for _, p := range origins {
+		if base := filepath.Base(p.File); len(files[base]) == 1 {
+			p.File = base
+		}
+		names = append(names, p.String())
+	}
+	return names
+}
+
+// label finds the labels of runs that say what they are.
+func label(runs []*Run) {
 	value := func(i int, key string) string {
 		if key == keyNumber {
 			return fmt.Sprint(i + 1)
@@ -46,9 +98,6 @@ func Label(runs []Run) {
 		return runs[i].value(key)
 	}
 	told := make([]string, len(runs))
-	for i := range runs {
-		runs[i].Labels = nil
-	}
 	for _, key := range keys(runs) {
 		next := slices.Clone(told)
 		for i := range runs {
@@ -65,7 +114,7 @@ func Label(runs []Run) {
 }
 
 // keys are the possible keys of labels, the most telling first.
-func keys(runs []Run) []string {
+func keys(runs []*Run) []string {
 	all := []string{keyArm, keyTarget, keyModel}
 	for _, r := range runs {
 		for _, kv := range r.Header.Config.Metadata {

@@ -37,6 +37,7 @@ type svg struct {
 	bytes.Buffer
 	width, height float64
 	top           float64 // of the plot
+	foot          float64 // of the space for sloping names below it
 }
 
 // SVG draws the chart as a picture without a background, in colours for light and dark backgrounds.
@@ -45,6 +46,7 @@ func SVG(w io.Writer, c *Chart) error { return Draw(w, c, 720, 440) }
 // Draw is SVG of a given size in pixels.
 func Draw(w io.Writer, c *Chart, width, height float64) error {
 	p := &svg{Chart: c, width: width, height: height}
+	p.foot = p.slope() * svgSlant
 	fmt.Fprintf(p, `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 %g %g" font-family="system-ui, sans-serif" font-size="13" fill="%s" role="img" aria-label="%s">`+"\n",
 		width, height, svgInk, html.EscapeString(c.Title))
 	fmt.Fprintf(p, `<title>%s</title>`+"\n", html.EscapeString(c.Title))
@@ -72,7 +74,24 @@ func titleSize(title string, width float64) float64 {
 	return max(least, min(most, math.Floor(width/(0.62*float64(len([]rune(title)))))))
 }
 
-func (p *svg) bottom() float64 { return p.height - svgBottom }
+func (p *svg) bottom() float64 { return p.height - svgBottom - p.foot }
+
+// svgMost is the largest number of letters in a sloping name below the plot, and svgSlant the sine
+// of its angle.
+const svgMost, svgSlant = 24, 0.5
+
+// slope is the length in pixels of the names below the plot if they are too long to stand next to
+// each other, so that they slope; otherwise 0.
+func (p *svg) slope() float64 {
+	most := 0
+	for _, name := range p.X.Names {
+		most = max(most, len([]rune(name)))
+	}
+	if float64(most*svgLetter*len(p.X.Names)) <= p.width-svgLeft-svgRight {
+		return 0
+	}
+	return float64(min(most, svgMost) * svgLetter)
+}
 
 func (p *svg) x(v float64) float64 { return svgLeft + p.X.place(v)*(p.width-svgLeft-svgRight) }
 func (p *svg) y(v float64) float64 { return p.bottom() - p.Y.place(v)*(p.bottom()-p.top) }
@@ -99,7 +118,12 @@ func (p *svg) legend() {
 func (p *svg) axes() {
 	for _, t := range p.X.ticks(8) {
 		p.rule(p.x(t.at), p.top, p.x(t.at), p.bottom())
-		p.text(p.x(t.at), p.bottom()+18, `text-anchor="middle"`, t.text)
+		x, y := p.x(t.at), p.bottom()+18
+		if p.slope() > 0 {
+			p.text(x, y, fmt.Sprintf(`text-anchor="end" transform="rotate(-30 %.1f %.1f)"`, x, y), shortened(t.text, svgMost))
+			continue
+		}
+		p.text(x, y, `text-anchor="middle"`, t.text)
 	}
 	for _, t := range p.Y.ticks(6) {
 		p.rule(svgLeft, p.y(t.at), p.width-svgRight, p.y(t.at))
@@ -108,6 +132,14 @@ func (p *svg) axes() {
 	p.text((svgLeft+p.width-svgRight)/2, p.height-14, `text-anchor="middle"`, p.X.Title)
 	middle := (p.top + p.bottom()) / 2
 	p.text(18, middle, fmt.Sprintf(`text-anchor="middle" transform="rotate(-90 18 %.1f)"`, middle), p.Y.Title)
+}
+
+// shortened is a text of at most n letters.
+func shortened(text string, n int) string {
+	if letters := []rune(text); len(letters) > n {
+		return string(letters[:n-1]) + "…"
+	}
+	return text
 }
 
 func (p *svg) rule(x1, y1, x2, y2 float64) {

@@ -136,3 +136,24 @@ func TestLinesStopWhereNothingIsKnown(t *testing.T) {
 		t.Errorf("steps %s, want %s", got, want)
 	}
 }
+
+// Long names below a plot would cover each other.
+func TestLongNamesBelowAPlotSlope(t *testing.T) {
+	c := &Chart{X: Axis{Scale: Category, Max: 3}, Y: Axis{Max: 1}}
+	draw := func() string {
+		var b strings.Builder
+		if err := SVG(&b, c); err != nil {
+			t.Fatal(err)
+		}
+		return b.String()
+	}
+	c.X.Names = []string{"a", "b", "c"}
+	if text := draw(); strings.Contains(text, "rotate(-30") {
+		t.Error("short names slope")
+	}
+	long := strings.Repeat("long ", 8)
+	c.X.Names = []string{long, long, long}
+	if text := draw(); strings.Count(text, "rotate(-30") != 3 || strings.Contains(text, long) {
+		t.Error("long names lie in a row")
+	}
+}
