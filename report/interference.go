@@ -2,6 +2,7 @@ package report
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"io"
 	"math"
@@ -176,6 +177,7 @@ func measureObject(of func(compare.Measure) float64, unit string) (o pyjson.Obje
 func (t Table) Slowdowns(w io.Writer, shown screen.Screen) error {
 	names, loads := t.loads("repeat", "target")
 	g := ofLoads(append(names, "target"), shown, append([]string{"|pairs"}, measureHeads...)...)
+	note := tableNote{compared: true}
 	for _, load := range loads {
 		var sums []*metrics.Summary
 		for _, row := range load {
@@ -187,7 +189,14 @@ func (t Table) Slowdowns(w io.Writer, shown screen.Screen) error {
 			cells := append(load.named(names), p.Target, fmt.Sprint(len(p.Effects)))
 			for _, m := range compare.Measures {
 				mean, _, _ := p.Slowdown(m)
-				cells = append(cells, times(mean))
+				text := times(mean)
+				if p.Few(m) {
+					text, note.marked = text+few, true
+				}
+				cells = append(cells, text)
+			}
+			if p.Bound {
+				note.bound = append(note.bound, p.Target)
 			}
 			g.add(cells...)
 		}
@@ -195,7 +204,16 @@ func (t Table) Slowdowns(w io.Writer, shown screen.Screen) error {
 	if len(g.rows) == g.heads {
 		return nil
 	}
-	return tableOf(w, g, shown, "Slowdown of each target with the others, against itself alone", false)
+	var notes bytes.Buffer
+	note.bound = metrics.Distinct(note.bound)
+	tableNotes(&notes, note)
+	err := tableOf(w, g, shown, "Slowdown of each target with the others, against itself alone", false)
+	text := notes.String()
+	if !shown.IsTerminal() {
+		text = "\n" + text
+	}
+	_, wrote := io.WriteString(w, text)
+	return errors.Join(err, wrote)
 }
 
 // pairs are the targets that were loaded alone and with others, also in one repeat alone.
@@ -205,7 +223,8 @@ func pairs(sums []*metrics.Summary) (found []compare.Paired) {
 		if len(groups[i].Shared) < 2 {
 			continue
 		}
-		for _, e := range groups[i].Interference().Effects {
+		in := groups[i].Interference()
+		for _, e := range in.Effects {
 			if e.Alone == nil {
 				continue
 			}
@@ -214,7 +233,8 @@ func pairs(sums []*metrics.Summary) (found []compare.Paired) {
 				at = len(found)
 				found = append(found, compare.Paired{Target: e.Target})
 			}
-			found[at].Effects = append(found[at].Effects, e)
+			p := &found[at]
+			p.Effects, p.Bound = append(p.Effects, e), p.Bound || slices.Contains(in.Bound, e.Target)
 		}
 	}
 	return found
