@@ -409,7 +409,7 @@ func TestRunsHaveTheirFlagsAndPlacesAndNoColumnTwice(t *testing.T) {
 		s.Header.Flags = []metrics.KV{{Key: "random-input-len", Value: strings.Repeat("1", i+1)}, {Key: "temperature", Value: "0"}}
 		s.Header.Target = "a"
 		s.Header.Config.Metadata = append(s.Header.Config.Metadata,
-			metrics.KV{Key: "target", Value: "mine"}, metrics.KV{Key: "verdict", Value: "good"}, metrics.KV{Key: "metadata_target", Value: "x"})
+			metrics.KV{Key: "target", Value: "mine"}, metrics.KV{Key: "verdict", Value: "good"}, metrics.KV{Key: "metadata.target", Value: "x"})
 	}
 	sums[2].Header.Config.Metadata = append(sums[2].Header.Config.Metadata, metrics.KV{Key: "random_input_len", Value: "said"})
 	var runs []*run
@@ -428,8 +428,8 @@ func TestRunsHaveTheirFlagsAndPlacesAndNoColumnTwice(t *testing.T) {
 		t.Errorf("a column is there twice: %q", rows[0])
 	}
 	for name, want := range map[string]string{
-		"file": "grid.jsonl", "number": "3", "target": "a", "metadata_target": "mine", "metadata_metadata_target": "x", "metadata_verdict": "good",
-		"random_input_len": "said", "flag_random_input_len": "111", "verdict": "SUSPECT",
+		"file": "grid.jsonl", "number": "3", "target": "a", "metadata.target": "mine", "metadata.metadata.target": "x", "metadata.verdict": "good",
+		"random_input_len": "said", "flag.random_input_len": "111", "verdict": "SUSPECT",
 	} {
 		if i := slices.Index(rows[0], name); i < 0 || rows[3][i] != want {
 			t.Errorf("%s is not %q: %q, %q", name, want, rows[0], rows[3])
