@@ -57,7 +57,7 @@ func TestSearchFindsTheEdge(t *testing.T) {
 			if i == s.steps()-1 {
 				want.failsBy, want.why = votes{}, ""
 			}
-			if !near(found.passes, want.passes) || !near(found.fails, want.fails) || found.passesBy != want.passesBy || found.failsBy != want.failsBy || found.why != want.why {
+			if !near(found.passes, want.passes) || !near(found.fails, want.fails) || found.passesBy != want.passesBy || found.failsBy != want.failsBy || found.why != want.why || found.open() {
 				t.Errorf("%+v: found %+v, want %+v", s, found, want)
 			}
 			if len(history) > s.most() {
