@@ -30,7 +30,7 @@ func stepping(t *testing.T, step time.Duration) *sim.Server {
 // said to differ by so much.
 func keep(t *testing.T, noise float64) string {
 	t.Helper()
-	runs, err := four(steady(t, "")).Repeat(t.Context(), 6)
+	runs, err := twenty(steady(t, "")).Repeat(t.Context(), 6)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -83,7 +83,7 @@ func TestOnlyAPassAgainstTheBaselinePasses(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				row.b.File = keep(t, 0)
-				load := four(stepping(t, row.step))
+				load := twenty(stepping(t, row.step))
 				if row.change != nil {
 					row.change(load)
 				}
@@ -104,7 +104,7 @@ func TestOnlyAPassAgainstTheBaselinePasses(t *testing.T) {
 func TestFailuresAreWorseThanAnyBaseline(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := &recorder{ctx: t.Context()}
-		c := four(steady(t, "status=500")).TestAgainst(r, Baseline{File: keep(t, 0), Runs: 1})
+		c := twenty(steady(t, "status=500")).TestAgainst(r, Baseline{File: keep(t, 0), Runs: 1})
 		if c.Verdict != compare.Regressed || !strings.Contains(r.errors, "- new run 1: no request completed") {
 			t.Errorf("%s: %s", c.Verdict, r.errors)
 		}
@@ -115,7 +115,7 @@ func TestTheBaselinesNoiseIsNoRegression(t *testing.T) {
 	for noise, want := range map[float64]compare.Verdict{0: compare.Regressed, 0.09: compare.Pass} {
 		synctest.Test(t, func(t *testing.T) {
 			b := Baseline{File: keep(t, noise)}
-			if c, err := four(stepping(t, 10800*time.Microsecond)).Compare(t.Context(), b); err != nil || c.Verdict != want {
+			if c, err := twenty(stepping(t, 10800*time.Microsecond)).Compare(t.Context(), b); err != nil || c.Verdict != want {
 				t.Errorf("noise %v: %v, %+v, want %s", noise, err, c, want)
 			}
 		})
@@ -124,7 +124,7 @@ func TestTheBaselinesNoiseIsNoRegression(t *testing.T) {
 
 func TestRepeatsHaveOtherPrompts(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		load := four(steady(t, ""))
+		load := twenty(steady(t, ""))
 		load.Rate, load.Seed = 1, 7
 		runs, err := load.Repeat(t.Context(), 2, compare.Metric{Name: "seed", Of: func(s *metrics.Summary) float64 { return float64(s.Header.Config.Seed) }})
 		if err != nil || runs[0].Numbers["seed"] != 7 || runs[1].Numbers["seed"] != 8 || load.Seed != 7 {
@@ -143,7 +143,7 @@ func TestWithoutABaselineNothingIsCompared(t *testing.T) {
 		kept = keep(t, 0)
 		ended, cancel := context.WithCancel(t.Context())
 		cancel()
-		load := four(steady(t, ""))
+		load := twenty(steady(t, ""))
 		load.Model = "stub-32000"
 		for _, row := range []struct {
 			ctx  context.Context

@@ -61,6 +61,13 @@ func four(h http.Handler) *Load {
 	return &Load{Handler: h, Requests: 4, Concurrency: 2, InputLen: 20, OutputLen: 3, IgnoreEOS: true}
 }
 
+// twenty has as many requests as a gate on a median takes.
+func twenty(h http.Handler) *Load {
+	load := four(h)
+	load.Requests = 20
+	return load
+}
+
 func TestALoadOnAHandlerTakesWhatTheHandlerDoes(t *testing.T) {
 	for _, chat := range []bool{false, true} {
 		synctest.Test(t, func(t *testing.T) {
