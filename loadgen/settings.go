@@ -119,6 +119,9 @@ type Workload struct {
 
 	// VocabSize bounds the ids when there is no tokenizer; 0 means 32000.
 	VocabSize int
+
+	// VocabGiven says that VocabSize is the size of the model's vocabulary, not a guess.
+	VocabGiven bool
 }
 
 // Sampling says what else to ask of the model, apart from the prompt.

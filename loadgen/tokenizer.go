@@ -54,6 +54,7 @@ func (w *workload) openTokenizer(ctx context.Context, p *Plan, from tokenizerSou
 		if made && !p.Server.chat() {
 			w.ids = true
 			from.say("tokenizer: none (%v), prompts are sent as token ids below %d (--vocab-size)", err, p.Workload.VocabSize)
+			p.noteVocabulary(from.say)
 			return nil
 		}
 	}
@@ -81,8 +82,19 @@ func (w *workload) askServer(ctx context.Context, p *Plan, from tokenizerSource)
 		return err
 	}
 	from.say("tokenizer: the server's, with ids below %d (--vocab-size)", p.Workload.VocabSize)
+	if makesIDs(p.Workload.Dataset) {
+		p.noteVocabulary(from.say)
+	}
 	w.tokenizer, w.tokenizerName, w.remote = t, serverTokenizer, t
 	return nil
+}
+
+// noteVocabulary says that prompts are drawn from another range than the model's vocabulary, unless
+// the plan gives the range.
+func (p *Plan) noteVocabulary(say func(format string, args ...any)) {
+	if !p.Workload.VocabGiven {
+		say("NOTE: these are not the prompts of vllm bench serve: without the model's tokenizer, token ids are drawn below %d; give --tokenizer or --vocab-size", p.Workload.VocabSize)
+	}
 }
 
 // checked ends a source at the first conversation that the server's tokenizer could not tokenize.

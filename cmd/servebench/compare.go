@@ -99,7 +99,7 @@ func offerGate(f *argv.Flags) {
 		f.Offer(flag, ofNumbers...)
 	}
 	f.Offer("advisory", numbers...)
-	f.Offer("despite", "suspect", "model", "client")
+	f.Offer("despite", append([]string{"model", "seed"}, compare.Known...)...)
 	f.Offer("write", ofFormats...)
 	f.OfferFiles("gate", "yaml", "yml")
 	f.OfferFiles("baseline", "json")
@@ -193,8 +193,16 @@ func (c *compareCommand) check() error {
 		return errors.New("--baseline is the old side: it does not go with --arms")
 	}
 	var err error
-	c.gate, err = c.readGate()
-	return err
+	if c.gate, err = c.readGate(); err != nil {
+		return err
+	}
+	flags := emptyForm().flags
+	for _, name := range c.gate.Despite {
+		if !slices.Contains(compare.Known, name) && flags.Lookup(name) == nil {
+			return fmt.Errorf("argument --despite: %s: it takes %s, and flags of servebench run, such as model or seed", pyjson.Quote(name), strings.Join(compare.Known, ", "))
+		}
+	}
+	return nil
 }
 
 // readGate is the default gate, changed by the file and then by the flags.
@@ -271,7 +279,10 @@ func (c *compareCommand) oneSided(args []string) error {
 	if err != nil {
 		return err
 	}
-	return fmt.Errorf("%s\n--arms can be two of: %s", sides, compare.ArmNames(runs))
+	if names := compare.ArmNames(runs); strings.Contains(names, ", ") {
+		return fmt.Errorf("%s\n--arms can be two of: %s", sides, names)
+	}
+	return errors.New(sides)
 }
 
 // read reads the runs of files and folders.

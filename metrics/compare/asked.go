@@ -20,6 +20,8 @@ const (
 	arm    = "arm"    // of a sweep
 	target = "target" // one of several, and whether it was alone
 	seed   = "seed"
+
+	backend = "backend" // openai and vllm are two names of the same
 	shards = "shards" // load generators that shared the run
 
 	definitions = "definitions" // of vLLM's client, where they make a difference
@@ -29,7 +31,7 @@ const (
 func asked(s *metrics.Summary) map[string]string {
 	c := &s.Header.Config
 	found := map[string]string{
-		"model": c.Model, "backend": c.Backend, "endpoint": c.Endpoint, "dataset-name": c.Dataset, "tokenizer": c.Tokenizer,
+		"model": c.Model, backend: canonical(backend, c.Backend), "endpoint": c.Endpoint, "dataset-name": c.Dataset, "tokenizer": c.Tokenizer,
 		"rate-curve": c.RateCurve, client: s.Header.Version, arm: metrics.Value(c.Metadata, arm), target: s.Header.TargetName(), definitions: string(s.Header.InForce()),
 	}
 	if c.NumPrompts > 0 {
@@ -78,6 +80,14 @@ func asked(s *metrics.Summary) map[string]string {
 	return found
 }
 
+// canonical is the one name of a property's value.
+func canonical(name, value string) string {
+	if name == backend && value == "vllm" {
+		return "openai"
+	}
+	return value
+}
+
 // rate writes a number as in a flag.
 func rate(v float64) string {
 	if math.IsInf(v, 1) {
@@ -94,6 +104,7 @@ var apart = slices.Concat(metrics.OutputFlags, []string{
 	"request-rate", "max-concurrency", "ramp-up-start-rps", "ramp-up-end-rps", "request-id-prefix",
 	"ready-check-timeout-sec", "delay", "connect-timeout", "first-byte-timeout", "stall-timeout", "total-timeout", "drain-limit", "deadline", "drain-timeout",
 	"shard", "run-id", "start-at", "clock-offset", "target", "solo-first", "repeat", "server-metrics", "gpu-metrics",
+	"goodput",
 })
 
 // notGiven is the value of a property that a run does not have. It needs a run of which all
@@ -160,12 +171,23 @@ func Differences(old, new []*Run, despite []string) []string {
 		if (name == arm || name == target) && len(propertyOf(old, name)) == 1 && len(propertyOf(new, name)) == 1 {
 			continue // comparing arms or targets is the purpose
 		}
-		a, b := shown(old, name), shown(new, name)
-		if a != "" && b != "" && a != b {
-			found = append(found, fmt.Sprintf("%s is %s in the old runs and %s in the new ones", name, a, b))
+		if name == seed && len(propertyOf(old, name)) == 1 && len(propertyOf(new, name)) == 1 {
+			continue // other prompts of the same kind: a note says so
+		}
+		if name == "request-rate" && (differ(old, new, "ramp-up-strategy") || differ(old, new, "rate-curve")) {
+			continue // which replaces the rate
+		}
+		if differ(old, new, name) {
+			found = append(found, fmt.Sprintf("%s is %s in the old runs and %s in the new ones", name, shown(old, name), shown(new, name)))
 		}
 	}
 	return found
+}
+
+// differ reports that a property is known on both sides, and not the same.
+func differ(old, new []*Run, name string) bool {
+	a, b := shown(old, name), shown(new, name)
+	return a != "" && b != "" && a != b
 }
 
 // shown writes the values of a property. For seeds it says whether all runs shared one seed or each

@@ -16,7 +16,8 @@ func ParseCondition(text string) (Condition, error) {
 	if !ok || name == "" || value == "" {
 		return Condition{}, fmt.Errorf("%q: it must be NAME=VALUE, such as request-rate=10, arm=with or target=a", text)
 	}
-	return Condition{strings.ReplaceAll(strings.TrimPrefix(name, "--"), "_", "-"), value}, nil
+	name = strings.ReplaceAll(strings.TrimPrefix(name, "--"), "_", "-")
+	return Condition{name, canonical(name, value)}, nil
 }
 
 // Choose returns the runs of both sides that meet all conditions. A run that does not say

@@ -25,6 +25,9 @@ type Gate struct {
 	Despite []string
 }
 
+// Known are the names in Gate.Despite that are no flags of a run.
+var Known = []string{"suspect", client, host, cores, shards, definitions, arm, target}
+
 // A Limit gates the change of one metric.
 type Limit struct {
 	Metric   Metric

@@ -69,3 +69,17 @@ func TestOnlySuspicionsOfTheRunAreDoubts(t *testing.T) {
 		t.Errorf("%q", got)
 	}
 }
+
+// Two names of one backend, and limits that only count good requests, make no other load.
+func TestHarmlessDifferencesAreComparable(t *testing.T) {
+	sums := func(backend string, flags ...metrics.KV) []*Run {
+		h := &metrics.Header{Version: "1", Flags: flags, Config: metrics.Config{Backend: backend}}
+		return Runs([]*metrics.Summary{{Header: h}})
+	}
+	if got := Differences(sums("vllm"), sums("openai", metrics.KV{Key: "goodput", Value: "ttft:200"}), nil); got != nil {
+		t.Error(got)
+	}
+	if c, err := ParseCondition("backend=vllm"); err != nil || !c.is("openai") {
+		t.Error(c, err)
+	}
+}

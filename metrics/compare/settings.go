@@ -30,7 +30,7 @@ var Settings = []Setting{
 	{"floor", "`METRIC=VALUE` smallest median that new runs may have, as output_throughput=1000", setFloor, yaml.MappingNode},
 	{"alpha", "`P` chance of a false alarm over all gated numbers (default 0.05)", setAlpha, yaml.ScalarNode},
 	{"allowed-failures", "`SHARE` share of a run's requests that may fail, as 1% (default 0%)", setAllowed, yaml.ScalarNode},
-	{"despite", "`NAME` compare although the sides differ in this: model, client, or a flag; or although runs are suspect", setDespite, yaml.SequenceNode},
+	{"despite", "`NAMES` compare although the sides differ in these: model, client, seed, or another flag of run; or although runs are suspect, as suspect,model", setDespite, yaml.SequenceNode},
 }
 
 // UnmarshalYAML changes the gate as a gate file says, whose keys are the names of Settings. Errors
@@ -165,8 +165,14 @@ func setAllowed(g *Gate, text string) (err error) {
 	return nil
 }
 
-func setDespite(g *Gate, name string) error {
-	g.Despite = append(g.Despite, name)
+func setDespite(g *Gate, names string) error {
+	for name := range strings.SplitSeq(names, ",") {
+		name = strings.ReplaceAll(strings.TrimPrefix(strings.TrimSpace(name), "--"), "_", "-")
+		if name == "" {
+			return errors.New("it must be names, separated by commas")
+		}
+		g.Despite = append(g.Despite, name)
+	}
 	return nil
 }
 
