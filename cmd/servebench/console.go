@@ -166,6 +166,9 @@ func (c *console) Remark(target, text string) {
 
 // Draining says what the run waits for.
 func (c *console) Draining(d loadgen.Draining) {
+	if d.InFlight == 0 {
+		return
+	}
 	why, again := "interrupted", "; interrupt again to quit at once"
 	if d.Aborted {
 		why, again = "too many requests failed", ""

@@ -205,6 +205,7 @@ func (e *experiment) tell(r *loadgen.Result) error {
 	results.Parts.Cut(talk, s)
 	var unsaved error
 	if !e.withheld { // before the rest is printed, so that no trouble with a terminal can lose them
+		results.Talk = e.talk
 		unsaved = results.Write(s)
 	}
 	var printed error

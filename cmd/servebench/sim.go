@@ -120,6 +120,7 @@ func (o *simOptions) define(f *argv.Flags) {
 		f.Float64Var(&o.Faults.Probability, "fault-probability", 0, "`P` chance of a request to meet --fault, from 0 to 1")
 		f.IntVar(&o.Faults.Every, "fault-every", 0, "`N` let every Nth request meet --fault")
 	})
+	f.OfferList("fault", sim.FaultNames()...)
 }
 
 func (o *simOptions) config() (cfg sim.Config, err error) {

@@ -69,6 +69,14 @@ var faultKinds = []faultKind{
 	{"usage-in-finish", 0, 0, 0, "put the usage in the chunk with the finish reason"},
 }
 
+// FaultNames returns the name of each kind of fault.
+func FaultNames() (names []string) {
+	for _, k := range faultKinds {
+		names = append(names, k.name)
+	}
+	return names
+}
+
 // FaultHelp returns an entry for each kind of fault, in lines of at most 80 columns.
 func FaultHelp() string {
 	var b strings.Builder

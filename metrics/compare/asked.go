@@ -22,7 +22,7 @@ const (
 	seed   = "seed"
 
 	backend = "backend" // openai and vllm are two names of the same
-	shards = "shards" // load generators that shared the run
+	shards  = "shards"  // load generators that shared the run
 
 	definitions = "definitions" // of vLLM's client, where they make a difference
 )

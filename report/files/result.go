@@ -22,6 +22,9 @@ import (
 
 // A Result says which files a run leaves, and where. The zero value leaves none.
 type Result struct {
+	// Talk gets the name of the result file once it is written; nil for nobody.
+	Talk io.Writer
+
 	// Save writes vLLM's result file.
 	Save bool
 
@@ -81,6 +84,9 @@ func (r *Result) Write(s *metrics.Summary) error {
 	}
 	if err != nil {
 		err = fmt.Errorf("writing the result file: %w", err)
+	}
+	if err == nil && r.Talk != nil && (r.Save || r.Append) {
+		fmt.Fprintf(r.Talk, "result file: %s\n", stem+strings.TrimPrefix(name, strings.TrimSuffix(name, ".json")))
 	}
 	return errors.Join(err, r.draw(stem, s))
 }

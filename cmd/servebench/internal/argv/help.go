@@ -3,6 +3,7 @@ package argv
 import (
 	"fmt"
 	"io"
+	"regexp"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -47,13 +48,63 @@ func (f *Flags) about(cmd *cobra.Command, topic string) error {
 		f.writeRefused(w)
 		return nil
 	}
-	found := f.search(strings.TrimLeft(strings.ReplaceAll(topic, "_", "-"), "-"))
+	topic = strings.TrimLeft(strings.ReplaceAll(topic, "_", "-"), "-")
+	found := f.search(topic)
 	if found == nil {
-		return fmt.Errorf("argument --help: nothing is found for %q: it takes all, a flag, a group (%s), or a word of the help",
-			topic, strings.ToLower(strings.Join(f.groups(), ", ")))
+		found = f.meaning(topic)
 	}
-	writeFlags(w, found, whole)
+	about := paragraphs(cmd.Long, topic)
+	switch {
+	case found != nil:
+		writeFlags(w, found, whole)
+	case about != nil:
+		fmt.Fprintln(w, strings.Join(about, "\n\n"))
+	default:
+		groups := ""
+		if names := f.groups(); names != nil {
+			groups = " a group (" + strings.ToLower(strings.Join(names, ", ")) + "),"
+		}
+		return fmt.Errorf("argument --help: nothing is found for %q: it takes all, a flag,%s or a word of the help", topic, groups)
+	}
 	return nil
+}
+
+// meaning finds the flags that another word for them means: an old name of a flag, a percentile such
+// as p99, a plural.
+func (f *Flags) meaning(topic string) (found []*pflag.Flag) {
+	for _, dashes := range []string{"--", "-"} {
+		for _, word := range strings.Fields(f.Instead[dashes+topic]) {
+			if flag := f.Lookup(strings.TrimLeft(word, "-")); flag != nil && strings.HasPrefix(word, "--") {
+				found = append(found, flag)
+			}
+		}
+	}
+	switch singular, plural := strings.CutSuffix(topic, "s"); {
+	case found != nil || topic == "":
+		return found
+	case percentile.MatchString(topic):
+		return f.search("percentile")
+	case strings.HasSuffix(topic, "ies"):
+		return f.search(strings.TrimSuffix(topic, "ies") + "y")
+	case plural:
+		return f.search(singular)
+	case strings.HasSuffix(topic, "y"):
+		return f.search(strings.TrimSuffix(topic, "y") + "ies")
+	}
+	return nil
+}
+
+// percentile is a percentile's name.
+var percentile = regexp.MustCompile(`^p[0-9.]+$`)
+
+// paragraphs are the parts of a text that have a word.
+func paragraphs(text, word string) (found []string) {
+	for _, paragraph := range strings.Split(strings.TrimSpace(text), "\n\n") {
+		if word != "" && strings.Contains(strings.ToLower(paragraph), word) {
+			found = append(found, paragraph)
+		}
+	}
+	return found
 }
 
 // search finds the flags that a topic means: the flags of a group, else the flag with that

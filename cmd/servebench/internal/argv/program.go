@@ -29,6 +29,9 @@ type Alias struct{ Words, Means string }
 // often empty.
 func (p *Program) Route(words []string) (routed []string, said string, err error) {
 	p.prepare()
+	if len(words) > 1 && (words[0] == cobra.ShellCompRequestCmd || words[0] == cobra.ShellCompNoDescRequestCmd) {
+		return append(words[:1:1], p.completed(words[1:])...), "", nil
+	}
 	if len(words) == 0 || strings.HasPrefix(words[0], "__") || p.has(words[0]) {
 		return words, "", nil
 	}
@@ -47,6 +50,17 @@ func (p *Program) Route(words []string) (routed []string, said string, err error
 		return words, "", fmt.Errorf("a URL is no command: did you mean %s %s --base-url URL?", p.Name(), p.Usual)
 	}
 	return words, "", Unknown(p.Command, words[0])
+}
+
+// completed is a command line to complete, with an alias before its last word replaced.
+func (p *Program) completed(words []string) []string {
+	for _, alias := range p.Aliases {
+		typed := strings.Fields(alias.Words)
+		if n := len(typed); len(words) > n && slices.Equal(words[:n], typed) && !strings.HasPrefix(alias.Means, "-") {
+			return append(strings.Fields(alias.Means), words[n:]...)
+		}
+	}
+	return words
 }
 
 // prepare adds the commands that every program has, and completes its flags.
