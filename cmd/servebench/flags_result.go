@@ -31,7 +31,7 @@ const goodputHelp = "limits of a good request, as ttft:200 tpot:50 e2el:5000, in
 
 func (g *resultFlags) define(f *argv.Flags) {
 	r := &g.Results
-	f.StringVar(&g.metrics, "percentile-metrics", "ttft,tpot,itl", "`LIST` latencies to print, of "+strings.Join(latencies(), ","))
+	f.StringVar(&g.metrics, "percentile-metrics", "ttft,tpot,itl", "`LIST` latencies to print, of "+strings.Join(latencies(), ", "))
 	f.StringVar(&g.percentiles, "metric-percentiles", "99", "`LIST` percentiles to print, from 0 to 100, as 50,90,99.9")
 	f.ListVar(&g.goodput, "goodput", argv.Some, "`KEY:MS` "+goodputHelp)
 	f.StringVar(&g.Report.Label, "label", "", "`TEXT` start of the result file's name (default the backend)")

@@ -43,7 +43,7 @@ func (g *workloadFlags) define(f *argv.Flags) {
 	f.BoolVar(&w.NoOversample, "no-oversample", false, "do not repeat a dataset that has fewer prompts than --num-prompts")
 	f.StringVar(&w.RequestIDPrefix, "request-id-prefix", "", "`TEXT` start of each x-request-id (default bench-, 8 random hex digits and -)")
 	f.BoolVar(&w.TokenIDs, "prompt-token-ids", false, "send prompts as token ids. random and prefix_repetition then need no tokenizer")
-	f.IntVar(&w.VocabSize, "vocab-size", 32000, "`N` upper bound of the token ids to draw without a tokenizer, and with the server's, which does not say its size")
+	f.IntVar(&w.VocabSize, "vocab-size", 32000, "`N` upper bound of the token ids to draw. It applies without a tokenizer, and with the server's, which does not say its size")
 	f.OfferFiles("dataset-path")
 	f.Choices("dataset-name", loadgen.Datasets...)
 	f.Unbuilt("dataset-name", unbuiltDatasets...)

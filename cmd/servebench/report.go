@@ -78,7 +78,7 @@ the numbers goes to stderr.
 	f.Var(argv.Optional(&r.vllm, parseVersion), "vllm-version", "`VERSION` release of vLLM whose block and definitions to use, from 0.4.0 on (default as recorded)")
 	f.StringVar(&r.format, "format", "block", "`FORMAT` print vLLM's result block, or its JSON result file")
 	f.BoolVar(&r.detailed, "save-detailed", false, "with --format json, write every request too")
-	f.StringVar(&r.metrics, "percentile-metrics", "", "`LIST` latencies to print, of "+strings.Join(latencies(), ",")+" (default as in the run)")
+	f.StringVar(&r.metrics, "percentile-metrics", "", "`LIST` latencies to print, of "+strings.Join(latencies(), ", ")+" (default as in the run)")
 	f.Var(argv.Parsed(&r.percentiles, "", parsePercentiles), "metric-percentiles", "`LIST` percentiles to print, from 0 to 100, as 50,90,99.9 (default as in the run)")
 	f.StringArrayVar(&r.goodput, "goodput", nil, "`KEY:MS …` "+goodputHelp)
 	f.Var(argv.Parsed(&r.parts.Window, "", parseWindow), "window", "`WHEN` also report this part of a run: steady, or from:to as 20s:110s, 20s: or :110s")

@@ -30,7 +30,7 @@ var Settings = []Setting{
 	{"floor", "`METRIC=VALUE` smallest median that new runs may have, as output_throughput=1000", setFloor, yaml.MappingNode},
 	{"alpha", "`P` chance of a false alarm over all gated numbers (default 0.05)", setAlpha, yaml.ScalarNode},
 	{"allowed-failures", "`SHARE` share of a run's requests that may fail, as 1% (default 0%)", setAllowed, yaml.ScalarNode},
-	{"despite", "`NAMES` compare although the sides differ in these: model, client, seed, or another flag of run; or although runs are suspect, as suspect,model", setDespite, yaml.SequenceNode},
+	{"despite", "`NAMES` compare although the sides differ in these, as model,client or another flag of run. suspect also judges runs that are SUSPECT", setDespite, yaml.SequenceNode},
 }
 
 // UnmarshalYAML changes the gate as a gate file says, whose keys are the names of Settings. Errors
