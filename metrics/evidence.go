@@ -235,5 +235,9 @@ func (s *Summary) Overloaded() (why string) {
 // BacklogCheck is the check that makes a run OVERLOADED.
 const BacklogCheck = "backlog"
 
+// HeldBack is in the text of a check that failed because --max-concurrency, and not the load
+// generator, sent requests later than they were due.
+const HeldBack = "--max-concurrency held requests back"
+
 // FirstToken is the name of the check for a TTFT that takes an empty chunk for a token.
 const FirstToken = "first token"

@@ -293,7 +293,7 @@ func (c *compareCommand) read(names []string) ([]*compare.Run, error) {
 		}
 	}
 	recorded := stream.Recorded{
-		Ask: metrics.Ask{Definitions: c.counted}, Stdin: c.stdin, Stream: sweep.RecordsName,
+		Ask: metrics.Ask{Definitions: c.counted}, Stdin: c.stdin, Stream: sweep.RecordsName, Finished: sweep.Finished,
 		Warn: func(text string) { fmt.Fprintf(c.talk, "WARNING: %s\n", text) },
 	}
 	sums, err := recorded.Read(names...)

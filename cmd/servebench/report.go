@@ -193,7 +193,7 @@ func (r *reportCommand) ask() (metrics.Ask, error) {
 // report reports all runs in a source, one of several or not.
 func (r *reportCommand) report(from stream.Source, ask metrics.Ask, several bool) error {
 	recorded := stream.Recorded{
-		Ask: ask, Stdin: r.stdin, Stream: sweep.RecordsName, Warn: func(text string) { fmt.Fprintf(r.talk, "WARNING: %s\n", text) },
+		Ask: ask, Stdin: r.stdin, Stream: sweep.RecordsName, Finished: sweep.Finished, Warn: func(text string) { fmt.Fprintf(r.talk, "WARNING: %s\n", text) },
 	}
 	sums, err := recorded.Of(from)
 	if err != nil {

@@ -122,6 +122,23 @@ func (j *journal) read(digest string) error {
 	return nil
 }
 
+// Finished returns how many bytes of the record stream in a sweep's folder have finished runs; -1 if
+// the folder has no journal. What follows is of a run in progress, or of one that was killed.
+func Finished(dir string) int64 {
+	text, err := os.ReadFile(filepath.Join(dir, journalName))
+	if err != nil {
+		return -1
+	}
+	size := int64(0)
+	for line := range bytes.Lines(text) {
+		var e entry
+		if json.Unmarshal(line, &e) == nil { // the last line may be torn
+			size = max(size, e.Size)
+		}
+	}
+	return size
+}
+
 // add records a run. If the run failed, its records are removed.
 func (j *journal) add(e entry) error {
 	if e.Failed != "" {

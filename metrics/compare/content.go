@@ -43,12 +43,22 @@ func (p *Point) values(m *Metric, runs []*Run) []float64 {
 	return values
 }
 
-// early are the doubts about a run whose TTFT counts an empty chunk as a token. There
-// are none where TTFT is compared from the first content on.
-func (p *Point) early(r *Run) []string {
+// doubts are all doubts about a run among the point's. There is none about a TTFT that counts an
+// empty chunk as a token if TTFT is compared from the first content on, and none about requests
+// that waited for a slot if all runs have as many slots.
+func (p *Point) doubts(r *Run) []string {
+	found := slices.Clone(r.Doubts)
 	median, _ := Find("median_ttft")
-	if r.Early == "" || p.fromContent(&median) {
-		return nil
+	if r.Early != "" && !p.fromContent(&median) {
+		found = append(found, "SUSPECT: "+r.Early)
 	}
-	return []string{"SUSPECT: " + r.Early}
+	if r.Held != "" && !p.sameSlots() {
+		found = append(found, "SUSPECT: "+r.Held)
+	}
+	return found
+}
+
+// sameSlots says whether all runs of the point have the same --max-concurrency.
+func (p *Point) sameSlots() bool {
+	return len(propertyOf(slices.Concat(p.Old, p.New), "max-concurrency")) == 1
 }

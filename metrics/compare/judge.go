@@ -1,6 +1,7 @@
 package compare
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -93,18 +94,18 @@ func (p *Point) named(text string) string {
 }
 
 // failures looks at failed requests and at answers without a token. New runs that fail
-// no more than the old runs are not worse, but never pass.
+// no more than the old runs are not worse, but never pass. A run that was cut decides nothing.
 func (j *judge) failures(p *Point) {
 	before := 0.0
 	for i, r := range p.Old {
-		if why := r.fault(j.gate.Allowed); why != "" {
+		if why := r.fault(j.gate.Allowed); why != "" && !r.cut {
 			j.doubt(p, "old run %d: %s, so there is nothing to compare with", i+1, why)
 			before = max(before, r.failing())
 		}
 	}
 	for i, r := range p.New {
 		switch why := r.fault(j.gate.Allowed); {
-		case why == "":
+		case why == "", r.cut: // doubtRuns says what is missing
 		case before > 0 && r.failing() <= before:
 			j.doubt(p, "new run %d: %s", i+1, why)
 		default:
@@ -178,8 +179,9 @@ func (j *judge) doubtRuns(p *Point, side string, runs []*Run) {
 	numbers := map[string][]string{} // of the runs, by what is wrong with them
 	for i, r := range runs {
 		found := r.lacks()
-		if !j.despite("suspect") {
-			found = append(append(found, r.Doubts...), p.early(r)...)
+		if doubts := p.doubts(r); doubts != nil && !j.despite("suspect") {
+			j.advise("SUSPECT runs: %s, and repeat them; --despite suspect judges them as they are", cmp.Or(r.remedy, "find out why"))
+			found = append(found, doubts...)
 		}
 		for _, why := range found {
 			if numbers[why] == nil {
@@ -187,9 +189,6 @@ func (j *judge) doubtRuns(p *Point, side string, runs []*Run) {
 			}
 			numbers[why] = append(numbers[why], strconv.Itoa(i+1))
 		}
-	}
-	if slices.ContainsFunc(whys, func(why string) bool { return strings.HasPrefix(why, "SUSPECT") }) {
-		j.advise("repeat runs that are SUSPECT on a machine with idle cores; --despite suspect judges them as they are")
 	}
 	for _, why := range whys {
 		j.doubt(p, "%s: %s", which(side, numbers[why], len(runs)), why)
@@ -214,7 +213,7 @@ func (j *judge) despite(what string) bool { return slices.Contains(j.gate.Despit
 // doubtful.
 func (j *judge) bounds(p *Point) {
 	doubtful := slices.ContainsFunc(p.New, func(r *Run) bool {
-		return len(r.Gaps) > 0 || len(r.Doubts)+len(p.early(r)) > 0 && !j.despite("suspect")
+		return len(r.Gaps) > 0 || len(p.doubts(r)) > 0 && !j.despite("suspect")
 	})
 	for _, b := range j.gate.Bounds {
 		values := p.values(&b.Metric, p.New)

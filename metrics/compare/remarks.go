@@ -3,7 +3,10 @@ package compare
 import (
 	"math"
 	"slices"
+	"strconv"
 	"strings"
+
+	"github.com/servebench/servebench/metrics"
 )
 
 // remark notes what a reader should know about a point's runs. It does not change the
@@ -16,6 +19,8 @@ func (j *judge) remark(p *Point) {
 		j.note(p, "the two sides had different prompts: the seeds are %s in the old runs and %s in the new ones", was, is)
 	}
 	j.remarkCached(p)
+	j.remarkHeld(p, "old", p.Old)
+	j.remarkHeld(p, "new", p.New)
 	j.remarkDefinitions(p)
 	for _, tokens := range []struct {
 		name string
@@ -51,6 +56,21 @@ func (j *judge) remarkCached(p *Point) {
 	}
 	j.note(p, "median_ttft is %s in the later runs, which sent the same prompts (seed %s): the server may have had them in its prefix cache, "+
 		"and it does not report cache hits. To rule that out, give the later runs another --seed, or reset the cache in between", Percent(change), same)
+}
+
+// remarkHeld says that requests of a side waited for slots, which is the load that was asked for if
+// all runs have as many slots.
+func (j *judge) remarkHeld(p *Point, side string, runs []*Run) {
+	var numbers []string
+	for i, r := range runs {
+		if r.Held != "" {
+			numbers = append(numbers, strconv.Itoa(i+1))
+		}
+	}
+	if numbers != nil && p.sameSlots() {
+		j.note(p, "%s: %s, so the requests were sent at a lower rate than %s a second; all runs have the same limit of %s. TTFT leaves out the wait for a slot",
+			which(side, numbers, len(runs)), metrics.HeldBack, shown(runs, "request-rate"), shown(runs, "max-concurrency"))
+	}
 }
 
 // remarkDefinitions says that runs of a chat may have been counted differently from the others: a

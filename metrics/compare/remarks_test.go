@@ -1,6 +1,7 @@
 package compare
 
 import (
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -50,5 +51,24 @@ func TestRunsInTurnsShareTheCache(t *testing.T) {
 	new := []*metrics.Summary{prompted(t, "c", 1, 0, 5*time.Millisecond), prompted(t, "d", 2, 0, 5*time.Millisecond)}
 	if c := Compare(Runs(old), Runs(new), DefaultGate()); strings.Contains(strings.Join(c.Notes, "\n"), "prefix cache") {
 		t.Errorf("notes %q", c.Notes)
+	}
+}
+
+func TestNotesOnRequestsThatWaitedAndOnSuspectRuns(t *testing.T) {
+	held := func(i int, r *Run) {
+		r.Asked["request-rate"], r.Asked["max-concurrency"], r.Held = "20", "50", "held back"
+	}
+	late := func(i int, r *Run) { r.Doubts, r.remedy = []string{"SUSPECT: it lagged"}, "use more cores" }
+	for _, test := range []struct {
+		old, new []*Run
+		want     string
+	}{
+		{alike(4, held), alike(4, asks("request-rate", "20"), asks("max-concurrency", "50")),
+			"all 4 old runs: --max-concurrency held requests back, so the requests were sent at a lower rate than 20 a second; all runs have the same limit of 50. TTFT leaves out the wait for a slot"},
+		{alike(4), alike(4, late), "SUSPECT runs: use more cores, and repeat them; --despite suspect judges them as they are"},
+	} {
+		if c := Compare(test.old, test.new, DefaultGate()); !slices.Equal(c.Notes, []string{test.want}) {
+			t.Errorf("%q, want %q", c.Notes, test.want)
+		}
 	}
 }

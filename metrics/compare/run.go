@@ -1,10 +1,12 @@
 package compare
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"math"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/servebench/servebench/metrics"
@@ -35,12 +37,17 @@ type Run struct {
 	// Overloaded is why the server did not keep up, "" if it did.
 	Overloaded string   `json:"overloaded,omitempty"`
 	Doubts     []string `json:"doubts,omitempty"` // why its numbers cannot be trusted
+	// Held says how --max-concurrency held requests back, "" if it did not. It is a doubt unless all
+	// runs have the same limit.
+	Held string `json:"held,omitempty"`
 	// Early says how TTFT counts an empty chunk as a token, "" if it does not.
 	Early string   `json:"early,omitempty"`
 	Gaps  []string `json:"gaps,omitempty"` // what is missing, such as the end of the run
 
 	recounts bool     // its stream can be recounted by other definitions
 	arms     []string // names of its arm: a sweep's, its label, its target
+	cut      bool     // its numbers lack requests, because someone or something ended it
+	remedy   string   // what to do about the first of Doubts, or about Held; empty if unknown
 }
 
 // Runs are the summarised runs, in the same order. Their numbers are Metrics and the extra ones.
@@ -56,14 +63,18 @@ func newRun(s *metrics.Summary, extra []Metric) *Run {
 	r := &Run{
 		ID: s.Header.Run, Began: s.Header.Epoch, Asked: asked(s), Numbers: map[string]float64{}, Values: map[string]int{},
 		Completed: s.Completed, Failed: s.Failed, Input: s.TotalInput, Output: s.TotalOutput, Overloaded: s.Overloaded(),
-		Doubts: doubts(s), Gaps: gaps(s),
+		Doubts: doubts(s), Held: failedText(s, heldBack), Gaps: gaps(s),
+	}
+	r.cut = s.Interrupted && s.StoppedBy == "" || len(s.Incomplete) > 0
+	for _, c := range slices.Concat(suspicions(s), failed(s, heldBack)) {
+		r.remedy = cmp.Or(r.remedy, c.Remedy)
 	}
 	r.arms = armNames(s)
 	r.recounts = s.Truth != nil && !s.Header.Compact
 	all := append(Metrics[:len(Metrics):len(Metrics)], extra...)
 	_, prompts := s.PrefixCache()
 	r.CacheTold = prompts > 0
-	r.Content, r.Early = content(s, all), earlyTTFT(s)
+	r.Content, r.Early = content(s, all), failedText(s, firstToken)
 	for _, m := range all {
 		if v := m.Of(s); !math.IsNaN(v) && !math.IsInf(v, 0) {
 			r.Numbers[m.Name] = v
@@ -93,38 +104,50 @@ func gaps(s *metrics.Summary) []string {
 
 // doubts are why the numbers of a run cannot be trusted, although they are there.
 func doubts(s *metrics.Summary) []string {
-	var found []string
+	found := suspicions(s)
+	switch n := len(found); n {
+	case 0:
+		return nil
+	case 1:
+		return []string{"SUSPECT: " + found[0].Text}
+	default:
+		return []string{fmt.Sprintf("SUSPECT: %s; and %d more", found[0].Text, n-1)}
+	}
+}
+
+// suspicions are the failed checks that are a reason to doubt all numbers of a run.
+func suspicions(s *metrics.Summary) []metrics.Check {
+	return failed(s, func(c metrics.Check) bool {
+		return !firstToken(c) && !heldBack(c) && !slices.Contains(elsewhere, c.Name)
+	})
+}
+
+// failed are the failed checks of a kind.
+func failed(s *metrics.Summary, kind func(metrics.Check) bool) []metrics.Check {
 	if s.Trust == nil {
 		return nil
 	}
-	failed := slices.DeleteFunc(s.Trust.Failed(), func(c metrics.Check) bool { return c.Name == metrics.FirstToken || slices.Contains(elsewhere, c.Name) })
-	switch n := len(failed); n {
-	case 0:
-	case 1:
-		found = append(found, "SUSPECT: "+failed[0].Text)
-	default:
-		found = append(found, fmt.Sprintf("SUSPECT: %s; and %d more", failed[0].Text, n-1))
-	}
-	return found
+	return slices.DeleteFunc(s.Trust.Failed(), func(c metrics.Check) bool { return !kind(c) })
 }
 
-// earlyTTFT says how TTFT counts an empty chunk as a token; empty if it does not.
-func earlyTTFT(s *metrics.Summary) string {
-	if s.Trust == nil {
-		return ""
-	}
-	for _, c := range s.Trust.Failed() {
-		if c.Name == metrics.FirstToken {
-			return c.Text
-		}
+// failedText is the text of the first failed check of a kind, "" if there is none.
+func failedText(s *metrics.Summary, kind func(metrics.Check) bool) string {
+	if found := failed(s, kind); len(found) > 0 {
+		return found[0].Text
 	}
 	return ""
 }
 
-// elsewhere are the checks that are no reason to doubt all numbers of a run. Failures and a backlog
-// that grew are handled separately. Percentiles of too few samples, which made runs of earlier
+// firstToken says that TTFT counts an empty chunk as a token.
+func firstToken(c metrics.Check) bool { return c.Name == metrics.FirstToken }
+
+// heldBack says that requests were sent late because of the limit of the load.
+func heldBack(c metrics.Check) bool { return strings.Contains(c.Text, metrics.HeldBack) }
+
+// elsewhere are the checks that are no reason to doubt all numbers of a run. Failures, a backlog
+// that grew and what is missing are handled separately. Percentiles of too few samples, which made runs of earlier
 // versions SUSPECT, are marked one by one.
-var elsewhere = []string{"samples", "completed", "failed", "backlog"}
+var elsewhere = []string{"samples", "completed", "failed", "backlog", "incomplete"}
 
 // fault says why no gate passes a run; empty if a gate may. allowed is the share of requests that
 // may fail.

@@ -52,7 +52,7 @@ func TestAFileWithoutAVersionHasNoSeed(t *testing.T) {
 
 func TestOnlySuspicionsOfTheRunAreDoubts(t *testing.T) {
 	s := &metrics.Summary{Interrupted: true, Incomplete: []string{"run r was cut"}, Trust: &metrics.Trust{Verdict: metrics.Suspect, Checks: []metrics.Check{
-		{Name: "samples", Text: "too few"}, {Name: "lag", Text: "requests went out late"}, {Name: "age", OK: true},
+		{Name: "samples", Text: "too few"}, {Name: "incomplete", Text: "run r was cut"}, {Name: "lag", Text: "requests went out late"}, {Name: "age", OK: true},
 	}}}
 	if got := doubts(s); !slices.Equal(got, []string{"SUSPECT: requests went out late"}) {
 		t.Errorf("%q", got)
@@ -64,7 +64,7 @@ func TestOnlySuspicionsOfTheRunAreDoubts(t *testing.T) {
 	if got := gaps(s); got[0] != "it was stopped early by a rule" {
 		t.Errorf("%q", got)
 	}
-	s.Trust.Checks[2].OK = false
+	s.Trust.Checks[3].OK = false
 	if got := doubts(s); !slices.Equal(got, []string{"SUSPECT: requests went out late; and 1 more"}) {
 		t.Errorf("%q", got)
 	}
@@ -81,5 +81,19 @@ func TestHarmlessDifferencesAreComparable(t *testing.T) {
 	}
 	if c, err := ParseCondition("backend=vllm"); err != nil || !c.is("openai") {
 		t.Error(c, err)
+	}
+}
+
+func TestRequestsThatWaitedForASlotAreNoDoubtOfTheRun(t *testing.T) {
+	const text = "sent 17.43 of the 18.62 req/s scheduled: " + metrics.HeldBack + ", for 30.0 ms on average"
+	s := &metrics.Summary{Header: &metrics.Header{}, Trust: &metrics.Trust{Verdict: metrics.Suspect, Checks: []metrics.Check{
+		{Name: "rate", Text: text, Remedy: "raise the limit"},
+	}}}
+	if r := newRun(s, nil); r.Held != text || r.Doubts != nil || r.remedy != "raise the limit" {
+		t.Errorf("%q, %q, %q", r.Held, r.Doubts, r.remedy)
+	}
+	s.Trust.Checks[0].Text = "sent 17.43 of the 18.62 req/s scheduled: we were late ourselves, by 30.0 ms on average"
+	if r := newRun(s, nil); r.Held != "" || !slices.Equal(r.Doubts, []string{"SUSPECT: " + s.Trust.Checks[0].Text}) {
+		t.Errorf("%q, %q", r.Held, r.Doubts)
 	}
 }

@@ -1,6 +1,7 @@
 package compare
 
 import (
+	"fmt"
 	"math"
 	"strconv"
 	"strings"
@@ -87,6 +88,17 @@ func TestVerdicts(t *testing.T) {
 			r.Gaps = []string{"it was cut short"}
 		}
 	}
+	held := func(limit string) func(int, *Run) {
+		return func(i int, r *Run) {
+			r.Asked["max-concurrency"] = limit
+			r.Held = fmt.Sprintf("sent 17.4%d of the 18.62 req/s scheduled: --max-concurrency held requests back", i)
+		}
+	}
+	stopped := func(failed int) func(int, *Run) {
+		return func(_ int, r *Run) {
+			r.Completed, r.Failed, r.Gaps, r.cut = 0, failed, []string{"run r was cut"}, true
+		}
+	}
 	tail := func(v float64) func(int, *Run) { return func(_ int, r *Run) { r.Numbers["p99_ttft"] = v } }
 	for _, test := range []struct {
 		name     string
@@ -131,6 +143,12 @@ func TestVerdicts(t *testing.T) {
 		{"cut short", DefaultGate(), alike(6), alike(6, cut, times("median_ttft", 2)), NoVerdict, "new run 2: it was cut short"},
 		{"suspect", DefaultGate(), alike(6), alike(6, doubtful, times("median_ttft", 2)), NoVerdict, "new run 2: SUSPECT: it lagged"},
 		{"cut short, though suspect ones may be", despite, alike(6), alike(6, cut), NoVerdict, "new run 2: it was cut short"},
+		{"held back by the same limit", DefaultGate(), alike(6, held("50")), alike(6, held("50")), Pass, ""},
+		{"held back by the same limit on one side", DefaultGate(), alike(6, asks("max-concurrency", "50")), alike(6, held("50"), times("median_tpot", 2)), Regressed, "median_tpot went from"},
+		{"held back by the same limit, and late", DefaultGate(), alike(6, held("50")), alike(6, held("50"), doubtful), NoVerdict, "new run 2: SUSPECT: it lagged"},
+		{"held back by different limits", DefaultGate(), alike(6, held("50")), alike(6, held("8")), NoVerdict, "not comparable: max-concurrency is 50 in the old runs and 8 in the new ones"},
+		{"nothing completed in a run that was cut", DefaultGate(), alike(6), alike(6, stopped(0)), NoVerdict, "all 6 new runs: run r was cut"},
+		{"all failed in a run that was cut", DefaultGate(), alike(6, stopped(3)), alike(6, stopped(3)), NoVerdict, "all 6 old runs: run r was cut"},
 		{"below 0", DefaultGate(), alike(6), alike(6, times("median_ttft", -1)), NoVerdict, "all 6 new runs: median_ttft is below 0"},
 		{"no time to the first token", DefaultGate(), alike(6), alike(6, times("median_ttft", 0)), NoVerdict, "all 6 new runs: median_ttft is 0"},
 		{"tokens together", DefaultGate(), alike(6), alike(6, times("median_tpot", 0)), Pass, ""},

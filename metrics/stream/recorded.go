@@ -20,10 +20,14 @@ type Recorded struct {
 	Stdin  io.Reader         // read for the name "-"
 	Stream string            // name of the record stream to read in a folder, if it is there
 	Warn   func(text string) // receives what is wrong with runs that are read anyway
+
+	// Finished returns how many bytes of a folder's record stream have finished runs. The rest is
+	// not read. A negative number, or a nil func, means all of it.
+	Finished func(folder string) int64
 }
 
-// Read sums up the runs of all names, in order. FILE:2 is the second run of a file and
-// FILE:2-5 the second to the fifth.
+// Read sums up the runs of all names, in order. FILE:2 is the second run of a file or a folder, and
+// FILE:2-5 are the second to the fifth.
 func (r *Recorded) Read(names ...string) ([]*metrics.Summary, error) {
 	var all []*metrics.Summary
 	for _, from := range Sources(names) {
@@ -47,9 +51,37 @@ func (r *Recorded) Of(from Source) ([]*metrics.Summary, error) {
 		return r.chosen(name, err)
 	}
 	if stream := filepath.Join(name, r.Stream); r.Stream != "" && exists(stream) {
-		return r.runs(Source{stream})
+		return r.stream(name, stream)
 	}
 	return r.folder(name)
+}
+
+// stream reads the finished runs of a folder's record stream.
+func (r *Recorded) stream(folder, name string) ([]*metrics.Summary, error) {
+	if r.Finished == nil {
+		return r.runs(Source{name})
+	}
+	size := r.Finished(folder)
+	info, err := os.Stat(name)
+	switch {
+	case err != nil:
+		return nil, err
+	case size < 0 || info.Size() <= size:
+		return r.runs(Source{name})
+	case size == 0:
+		return nil, fmt.Errorf("%s: no run has finished yet; %s has the requests so far", folder, name)
+	}
+	r.Warn(folder + ": 1 run is not finished: left out")
+	f, err := os.Open(name)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close() // opened for reading only
+	sums, err := Read(newFile(name, io.LimitReader(f, size)), r.Ask)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", name, err)
+	}
+	return r.warned(name, sums), nil
 }
 
 func exists(name string) bool {
@@ -95,9 +127,12 @@ func (r *Recorded) chosen(name string, failed error) ([]*metrics.Summary, error)
 	if parts == nil {
 		return nil, failed
 	}
+	if _, err := os.Stat(parts[1]); err != nil {
+		return nil, err
+	}
 	whole := *r
 	whole.Ask.Each = nil // which runs are meant is known once all are read
-	all, err := whole.runs(Source{parts[1]})
+	all, err := whole.Of(Source{parts[1]})
 	if err != nil {
 		return nil, err
 	}
@@ -113,8 +148,8 @@ func (r *Recorded) chosen(name string, failed error) ([]*metrics.Summary, error)
 	return all[first-1 : last], r.tell(parts[1], all[first-1:last])
 }
 
-// tell calls Ask.Each with the requests of some runs of a file, which it reads again.
-func (r *Recorded) tell(file string, runs []*metrics.Summary) error {
+// tell calls Ask.Each with the requests of some runs of a file or a folder, which it reads again.
+func (r *Recorded) tell(name string, runs []*metrics.Summary) error {
 	if r.Ask.Each == nil {
 		return nil
 	}
@@ -122,19 +157,25 @@ func (r *Recorded) tell(file string, runs []*metrics.Summary) error {
 	for _, s := range runs {
 		meant[s.Header.Run] = true
 	}
-	ask := r.Ask
-	ask.Each = func(h *metrics.Header, rec *metrics.Record) {
+	again := *r
+	again.Warn = func(string) {} // all was said when it was read first
+	again.Ask.Each = func(h *metrics.Header, rec *metrics.Record) {
 		if meant[h.Run] {
 			r.Ask.Each(h, rec)
 		}
 	}
-	_, _, err := Source{file}.read(nil, ask)
+	_, err := again.Of(Source{name})
 	return err
 }
 
 // runs are all runs of a source.
 func (r *Recorded) runs(from Source) ([]*metrics.Summary, error) {
 	name, sums, err := from.read(r.Stdin, r.Ask)
+	return r.warned(name, sums), err
+}
+
+// warned passes on what is wrong with the runs of that name, and returns them.
+func (r *Recorded) warned(name string, sums []*metrics.Summary) []*metrics.Summary {
 	for i, s := range sums {
 		s.Origin = metrics.Origin{File: name, Number: i + 1, Of: len(sums)}
 		for _, w := range s.Warnings {
@@ -144,5 +185,5 @@ func (r *Recorded) runs(from Source) ([]*metrics.Summary, error) {
 			r.Warn(name + ": " + w)
 		}
 	}
-	return sums, err
+	return sums
 }

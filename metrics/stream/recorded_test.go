@@ -55,6 +55,8 @@ func TestRecordedRunsAreFoundByName(t *testing.T) {
 		{[]string{file("shard-2.jsonl"), file("two.jsonl"), file("shard-0.jsonl"), file("shard-1.jsonl")}, "r 12, a 4, b 4", ""},
 		{[]string{file("two.jsonl:2")}, "b 4", ""},
 		{[]string{file("two.jsonl:1-2"), "-"}, "a 4, b 4, s 0", ""},
+		{[]string{dir + ":3"}, "b 4", file("notes.txt") + ": no runs in it"},
+		{[]string{dir + ":4"}, dir + ":4: " + dir + " has 3 runs", file("notes.txt") + ": no runs in it"},
 		{[]string{file("two.jsonl:3")}, file("two.jsonl:3") + ": " + file("two.jsonl") + " has 2 runs", ""},
 		{[]string{file("none.jsonl")}, "stat " + file("none.jsonl") + ": no such file or directory", ""},
 		{[]string{t.TempDir()}, "no runs in that folder", ""},
@@ -84,5 +86,50 @@ func TestAFolderIsReadForItsRecordStream(t *testing.T) {
 	sums, err := r.Read(recordedFolder(t))
 	if err != nil || len(sums) != 2 || !slices.ContainsFunc(sums, func(s *metrics.Summary) bool { return s.Header.Run == "b" }) {
 		t.Errorf("%d runs, %v", len(sums), err)
+	}
+}
+
+func TestOnlyFinishedRunsOfAFolderAreRead(t *testing.T) {
+	dir := recordedFolder(t)
+	name := filepath.Join(dir, "two.jsonl")
+	text, err := os.ReadFile(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	first := bytes.LastIndex(text, []byte(`{"v":1,"k":"run"`))
+	for _, test := range []struct {
+		of    string
+		size  int
+		want  string
+		warns string
+	}{
+		{dir, first, "[a]", dir + ": 1 run is not finished: left out"},
+		{dir, len(text), "[a b]", ""},
+		{dir, -1, "[a b]", ""},
+		{dir, 0, dir + ": no run has finished yet; " + name + " has the requests so far", ""},
+		{dir + ":1", first, "[a]", dir + ": 1 run is not finished: left out"},
+		{dir + ":2", first, dir + ":2: " + dir + " has 1 run", dir + ": 1 run is not finished: left out"},
+		{name, first, "[a b]", ""},
+	} {
+		var warns, found []string
+		each := map[string]int{}
+		r := Recorded{
+			Stream: "two.jsonl", Finished: func(string) int64 { return int64(test.size) }, Warn: func(text string) { warns = append(warns, text) },
+			Ask: metrics.Ask{Each: func(h *metrics.Header, _ *metrics.Record) { each[h.Run]++ }},
+		}
+		sums, err := r.Read(test.of)
+		for _, s := range sums {
+			found = append(found, s.Header.Run)
+			if each[s.Header.Run] != 4 {
+				t.Errorf("%s up to %d: requests %v", test.of, test.size, each)
+			}
+		}
+		got := fmt.Sprint(found)
+		if err != nil {
+			got = err.Error()
+		}
+		if got != test.want || strings.Join(warns, "\n") != test.warns || len(each) != len(found) {
+			t.Errorf("%s up to %d: %s, warns %q, requests of %v; want %s, %q", test.of, test.size, got, warns, each, test.want, test.warns)
+		}
 	}
 }

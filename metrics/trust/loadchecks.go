@@ -53,7 +53,7 @@ func (j *judge) rate() (metrics.Check, bool) {
 	case fine(c):
 	case p.Queue > p.Lag:
 		c.Remedy = "raise --max-concurrency, or lower the rate"
-		c.Text += fmt.Sprintf(": --max-concurrency held requests back, for %s on average", showMS(metrics.Milliseconds(p.MeanQueue())))
+		c.Text += fmt.Sprintf(": %s, for %s on average", metrics.HeldBack, showMS(metrics.Milliseconds(p.MeanQueue())))
 	default:
 		c.Remedy = j.quiet(quieter)
 		c.Text += fmt.Sprintf(": we were late ourselves, by %s on average", showMS(metrics.Milliseconds(p.MeanLag())))
