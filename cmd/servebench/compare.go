@@ -21,6 +21,7 @@ import (
 	"github.com/servebench/servebench/metrics/stream"
 	"github.com/servebench/servebench/report"
 	"github.com/servebench/servebench/report/save"
+	"github.com/servebench/servebench/report/screen"
 )
 
 // A compareCommand is `servebench compare` and its flags.
@@ -279,10 +280,11 @@ func (c *compareCommand) oneSided(args []string) error {
 	if err != nil {
 		return err
 	}
-	if names := compare.ArmNames(runs); strings.Contains(names, ", ") {
-		return fmt.Errorf("%s\n--arms can be two of: %s", sides, names)
+	names := compare.ArmNames(runs)
+	if len(names) < 2 {
+		return fmt.Errorf("%s\nput -- between the old and the new ones of %s", sides, strings.Join(args, " "))
 	}
-	return errors.New(sides)
+	return fmt.Errorf("%s\n--arms can be two of: %s", sides, strings.Join(names, ", "))
 }
 
 // read reads the runs of files and folders.
@@ -294,7 +296,7 @@ func (c *compareCommand) read(names []string) ([]*compare.Run, error) {
 	}
 	recorded := stream.Recorded{
 		Ask: metrics.Ask{Definitions: c.counted}, Stdin: c.stdin, Stream: sweep.RecordsName, Finished: sweep.Finished,
-		Warn: func(text string) { fmt.Fprintf(c.talk, "WARNING: %s\n", text) },
+		Warn: func(text string) { screen.Of(c.talk).Say(c.talk, "WARNING: "+text+"\n") },
 	}
 	sums, err := recorded.Read(names...)
 	return compare.Runs(sums, c.gate.Extra()...), err
@@ -308,7 +310,7 @@ func (c *compareCommand) armsOf(args []string) (old, new []*compare.Run, err err
 	}
 	a, b, ok := strings.Cut(c.arms, ",")
 	if !ok || a == b {
-		return nil, nil, fmt.Errorf("argument --arms: %s: it must be two names, OLD,NEW, of %s", pyjson.Quote(c.arms), compare.ArmNames(all))
+		return nil, nil, fmt.Errorf("argument --arms: %s: it must be two names, OLD,NEW, of %s", pyjson.Quote(c.arms), strings.Join(compare.ArmNames(all), ", "))
 	}
 	if old, err = compare.Arm(all, a); err == nil {
 		new, err = compare.Arm(all, b)
@@ -365,7 +367,14 @@ func (c *compareCommand) save(args []string, dash int) error {
 
 // write writes the comparison to standard output and to the files.
 func (c *compareCommand) write(result *compare.Comparison) error {
-	errs := []error{report.ComparisonFormats[c.format](c.out, result)}
+	var text strings.Builder
+	errs := []error{report.ComparisonFormats[c.format](&text, result)}
+	if shown := screen.Of(c.out); c.format == "text" {
+		errs = append(errs, shown.Say(c.out, text.String()))
+	} else {
+		_, err := io.WriteString(c.out, text.String())
+		errs = append(errs, err)
+	}
 	for _, w := range c.writes {
 		format, file, _ := strings.Cut(w, "=")
 		errs = append(errs, replaceFile(file, func(w io.Writer) error { return report.ComparisonFormats[format](w, result) }))

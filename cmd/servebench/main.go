@@ -72,7 +72,7 @@ func servebench(ctx context.Context, args []string) int {
 func complain(err error) {
 	for _, line := range slices.Compact(strings.Split(err.Error(), "\n")) {
 		if line != "" {
-			fmt.Fprintln(os.Stderr, "servebench:", screen.CleanLines(line))
+			screen.Of(os.Stderr).Say(os.Stderr, "servebench: "+screen.CleanLines(line)+"\n")
 		}
 	}
 }

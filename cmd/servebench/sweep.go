@@ -8,6 +8,7 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 
@@ -19,6 +20,7 @@ import (
 	"github.com/servebench/servebench/loadgen/sweep"
 	"github.com/servebench/servebench/loadgen/sweep/hold"
 	"github.com/servebench/servebench/metrics"
+	"github.com/servebench/servebench/report/screen"
 )
 
 // A sweepCommand is the verb: an experiment of many runs.
@@ -47,15 +49,17 @@ func newSweepCommand() *cobra.Command {
 	var f *argv.Flags
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		c.out, c.talk = cmd.OutOrStdout(), cmd.ErrOrStderr()
-		switch given := f.Passed(); {
+		given := f.Passed()
+		if err := misplaced(given, args); err != nil {
+			return err
+		}
+		switch {
 		case c.dir == "-":
 			return errors.New("argument --output: '-': it must be a folder; blocks and table go to standard output, too")
 		case len(args) == 1 && given == nil:
 			return c.runFile(cmd.Context(), args[0])
 		case len(args) == 0 && given != nil:
 			return c.runFlags(cmd.Context(), f)
-		case len(args) == 1:
-			return fmt.Errorf("--%s: %s has the flags of the loads: put it there, under load or grid", given[0].Flag.Name, args[0])
 		}
 		return errors.New("sweep takes either the FILE of an experiment, or flags of servebench run of which some have several values, such as --num-prompts 1,8")
 	}
@@ -70,6 +74,28 @@ func newSweepCommand() *cobra.Command {
 	f.Offer("metrics-addr", "127.0.0.1:9464")
 	f.OfferFolders("output")
 	return cmd
+}
+
+// misplaced is the error for arguments in which a list has a space, or in which a file and flags
+// of loads are mixed.
+func misplaced(given []argv.Setting, args []string) error {
+	if len(args) == 0 || given == nil {
+		return nil
+	}
+	for _, s := range given {
+		if last := s.Values[max(0, len(s.Values)-1):]; last != nil && (strings.HasSuffix(last[0], ",") || strings.HasPrefix(args[0], ",")) {
+			list := strings.Trim(last[0], ",") + "," + strings.Trim(args[0], ",")
+			return fmt.Errorf("argument --%s: write the list without spaces: --%[1]s %s", s.Flag.Name, list)
+		}
+	}
+	switch s := given[0]; s.Flag.Name {
+	case "repeat":
+		return fmt.Errorf("--repeat: put it into %s, as repeats: %s at the top level", args[0], strings.Join(s.Values, ","))
+	case "seed":
+		return fmt.Errorf("--seed: put it into %s, as seed: %s at the top level", args[0], strings.Join(s.Values, ","))
+	default:
+		return fmt.Errorf("--%s: %s has the flags of the loads: put it there, under load or grid", s.Flag.Name, args[0])
+	}
 }
 
 const sweepHelp = `Run an experiment: a grid of loads over servers, again and again.
@@ -171,7 +197,10 @@ func (c *sweepCommand) run(ctx context.Context, file string) (err error) {
 		c.warn(oneOrder)
 	}
 	if c.dryRun {
-		return c.plan.Describe(c.out, file)
+		return c.plan.Describe(c.out, file, c.dir)
+	}
+	if err := findable(); err != nil {
+		return err
 	}
 	if err := c.plan.Check(file); err != nil {
 		return err
@@ -180,7 +209,7 @@ func (c *sweepCommand) run(ctx context.Context, file string) (err error) {
 		c.warn(insecureWarning)
 	}
 	if few := c.plan.TooFew(); few != "" {
-		fmt.Fprintln(c.talk, few)
+		c.say(few)
 	}
 	if c.exported, err = serveMetrics(c.listen, c.talk); err != nil {
 		return err
@@ -188,10 +217,22 @@ func (c *sweepCommand) run(ctx context.Context, file string) (err error) {
 	defer c.exported.Close()
 	ctx, stop := interruptible(ctx)
 	defer stop()
-	fmt.Fprintf(c.talk, "results go to %s\n", c.dir)
+	c.say("results go to " + c.dir)
 	s := &sweep.Sweep{Plan: c.plan, Dir: c.dir, Out: c.out, Talk: c.talk}
 	result, err := s.Run(ctx)
 	return c.outcome(ctx, result, err)
+}
+
+// findable makes the commands of a file find this program as servebench, also if it is not in PATH.
+func findable() error {
+	if _, err := exec.LookPath("servebench"); err == nil {
+		return nil
+	}
+	self, err := os.Executable()
+	if err != nil {
+		return err
+	}
+	return os.Setenv("PATH", strings.TrimPrefix(os.Getenv("PATH")+string(filepath.ListSeparator)+filepath.Dir(self), string(filepath.ListSeparator)))
 }
 
 // enter goes to the folder of the experiment's file, to which the paths in it and the
@@ -230,12 +271,14 @@ func (c *sweepCommand) outcome(ctx context.Context, r *sweep.Result, err error) 
 		return exitError{strict(r.Doubted), exitNoVerdict}
 	}
 	if arms := c.plan.Arms; len(arms) == 2 && c.plan.Search == nil {
-		fmt.Fprintf(c.talk, "which is worse: servebench compare %s --arms %s\n", shellWord(c.dir), shellWord(arms[0].Name+","+arms[1].Name))
+		c.say(fmt.Sprintf("which is worse: servebench compare %s --arms %s", shellWord(c.dir), shellWord(arms[0].Name+","+arms[1].Name)))
 	}
 	return nil
 }
 
-func (c *sweepCommand) warn(what string) { fmt.Fprintln(c.talk, "WARNING:", what) }
+func (c *sweepCommand) warn(what string) { c.say("WARNING: " + what) }
+
+func (c *sweepCommand) say(line string) { screen.Of(c.talk).Say(c.talk, line+"\n") }
 
 // newHolderCommand makes the verb that sweep runs as a separate process for each
 // server.

@@ -56,7 +56,7 @@ func Example() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	plan.Describe(os.Stdout, "experiment.yaml")
+	plan.Describe(os.Stdout, "experiment.yaml", "experiment.sweep")
 	var out strings.Builder
 	s := &sweep.Sweep{Plan: plan, Dir: dir, Out: &out, Talk: io.Discard}
 	result, err := s.Run(context.Background())
@@ -71,7 +71,7 @@ func Example() {
 	//    2  max-concurrency 4, repeat 1, seed 1: about 1 s
 	//    3  max-concurrency 1, repeat 2, seed 2: about 1 s
 	//    4  max-concurrency 4, repeat 2, seed 3: about 1 s
-	// assuming 20 ms a token, 256 requests at once, 20000 prompt tokens a second, a minute to start a server
+	// assuming 20 ms a token, 20000 prompt tokens a second
 	// 4 runs, 0 failed
 	// sim
 	// max_concurrency: 1, 4

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 
@@ -88,38 +89,72 @@ func (j *journal) read(digest string) error {
 	if err != nil {
 		return err
 	}
-	own, err := json.Marshal(head{journalVersion, digest})
-	if err != nil {
-		return err
-	}
 	records, err := j.records.Stat()
 	if err != nil {
 		return err
 	}
-	whole := bytes.LastIndexByte(text, '\n') + 1
-	switch {
-	case whole == 0 && (!bytes.HasPrefix(own, text) || records.Size() > 0):
-		return errOther
-	case whole > 0 && !bytes.HasPrefix(text, append(own, '\n')):
-		return errOther
+	entries, err := parsed(text, digest, records.Size())
+	if err != nil {
+		return err
 	}
+	whole := bytes.LastIndexByte(text, '\n') + 1
 	if err := j.file.Truncate(int64(whole)); err != nil {
 		return err
 	}
 	if whole == 0 {
 		return j.write(head{journalVersion, digest})
 	}
+	for _, e := range entries {
+		j.keep(e)
+		j.size = e.Size
+	}
+	return nil
+}
+
+// parsed are the runs that count in the text of a journal, next to a record stream of that size. A
+// last line that is torn is left out.
+func parsed(text []byte, digest string, records int64) (entries []entry, err error) {
+	own, err := json.Marshal(head{journalVersion, digest})
+	if err != nil {
+		return nil, err
+	}
+	whole := bytes.LastIndexByte(text, '\n') + 1
+	switch {
+	case whole == 0 && (!bytes.HasPrefix(own, text) || records > 0):
+		return nil, errOther
+	case whole == 0:
+		return nil, nil
+	case !bytes.HasPrefix(text, append(own, '\n')):
+		return nil, errOther
+	}
 	for i, line := range bytes.Split(text[:whole-1], []byte("\n"))[1:] {
 		var e entry
 		if err := json.Unmarshal(line, &e); err != nil {
-			return fmt.Errorf("line %d: %w", i+2, err)
+			return nil, fmt.Errorf("line %d: %w", i+2, err)
 		}
 		if e.Failed == "" { // else its cell is tried again
-			j.keep(e)
-			j.size = e.Size
+			entries = append(entries, e)
 		}
 	}
-	return nil
+	return entries, nil
+}
+
+// done are the runs of a plan that a folder has already. It changes nothing there.
+func (p *Plan) done(dir string) ([]entry, error) {
+	name := filepath.Join(dir, journalName)
+	text, err := os.ReadFile(name)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, err
+	}
+	size := int64(0)
+	if info, err := os.Stat(filepath.Join(dir, RecordsName)); err == nil {
+		size = info.Size()
+	}
+	entries, err := parsed(text, p.digest(), size)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", name, err)
+	}
+	return entries, nil
 }
 
 // Finished returns how many bytes of the record stream in a sweep's folder have finished runs; -1 if

@@ -197,12 +197,12 @@ func thousands(n int) string {
 
 // Assumptions about a server before it is measured.
 const (
-	usualToken      = 20 * time.Millisecond // a token of every request in the batch
-	usualPrefill    = 20_000.0              // prompt tokens a second
-	usualBatch      = 256                   // requests at once
-	usualLength     = 256                   // tokens if the dataset decides them
-	usualStart      = time.Minute           // of a server
-	usualAssumption = "20 ms a token, 256 requests at once, 20000 prompt tokens a second, a minute to start a server"
+	usualToken   = 20 * time.Millisecond // a token of every request in the batch
+	usualPrefill = 20_000.0              // prompt tokens a second
+	usualBatch   = 256                   // requests at once
+	usualLength  = 256                   // tokens if the dataset decides them
+	usualStart   = time.Minute           // of a server
+	usualSpeed   = "20 ms a token, 20000 prompt tokens a second"
 )
 
 // time is how long a run may take, including the solo runs of each target, if there are any.

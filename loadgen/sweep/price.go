@@ -2,7 +2,6 @@ package sweep
 
 import (
 	"fmt"
-	"io"
 	"math"
 	"path/filepath"
 	"strings"
@@ -53,42 +52,6 @@ func (p *Plan) searchTime(c cell, highest float64) (total time.Duration) {
 	}
 }
 
-// Describe writes what the plan would run, in order, and how long it may take.
-func (p *Plan) Describe(w io.Writer, file string) error {
-	var total time.Duration
-	var lines strings.Builder
-	n := 0
-	for _, block := range p.blocks() {
-		arm := &p.Arms[block[0].arm]
-		if len(arm.Servers) > 0 {
-			total += arm.startTime()
-			fmt.Fprintf(&lines, "      start %s\n", arm.Name)
-		}
-		for _, c := range block {
-			n++
-			took := p.cellTime(c)
-			total += took
-			what := ""
-			if p.Search != nil {
-				what = fmt.Sprintf(", up to %s to find its %s", metrics.Counted(p.runs(), "probe"), p.Search.Flag)
-			}
-			fmt.Fprintf(&lines, "%4d  %s, seed %d%s: about %s\n", n, p.describe(c), p.seedOf(c, 0), what, roughly(took))
-		}
-	}
-	runs, assumption := metrics.Counted(n*p.runs(), "run"), usualAssumption
-	if p.Search != nil {
-		runs = "up to " + runs
-		assumption += "; a " + p.Search.Flag + " whose probes disagree takes more"
-	}
-	few := p.TooFew()
-	if few != "" {
-		few += "\n"
-	}
-	_, err := fmt.Fprintf(w, "%s: %s, %s, %s: %s, about %s\n%sassuming %s\n%s", file, metrics.Counted(len(p.Arms), "arm"),
-		metrics.Counted(len(p.Points), "load"), metrics.Counted(p.Repeats, "repeat"), runs, roughly(total), lines.String(), assumption, few)
-	return err
-}
-
 // TooFew says that compare can give no verdict on two arms with so few repeats, how many it needs
 // and how long they take. It is empty if there are enough.
 func (p *Plan) TooFew() string {
@@ -96,7 +59,7 @@ func (p *Plan) TooFew() string {
 	if len(p.Arms) < 2 || p.Search != nil {
 		return ""
 	}
-	loads := 0 // that compare distinguishes, in the arm with the most
+	loads, of := 0, "" // that compare distinguishes, in the arm with the most
 	for arm := range p.Arms {
 		trials := 0
 		for point := range p.Points {
@@ -104,7 +67,9 @@ func (p *Plan) TooFew() string {
 			plan.Repeat = 1
 			trials += plan.Trials()
 		}
-		loads = max(loads, trials)
+		if trials > loads {
+			loads, of = trials, p.loadsOf(arm)
+		}
 	}
 	needed := gate.Needs(loads)
 	if p.Repeats >= needed {
@@ -112,24 +77,50 @@ func (p *Plan) TooFew() string {
 	}
 	numbers := metrics.Counted(loads*len(gate.Limits), "gated number")
 	if loads > 1 {
-		numbers += fmt.Sprintf(" (%d for each of %d loads)", len(gate.Limits), loads)
+		numbers += fmt.Sprintf(" (%d for each of %s)", len(gate.Limits), of)
 	}
-	more := needed - p.Repeats
-	return fmt.Sprintf("NO VERDICT with %s: to compare two arms by %s, servebench compare needs %d; %d more take about %s, also later: the same command with %d repeats makes only those",
-		metrics.Counted(p.Repeats, "repeat"), numbers, needed, more, roughly(time.Duration(more)*p.repeatTime()), needed)
+	more, takes := needed-p.Repeats, "take"
+	if more == 1 {
+		takes = "takes"
+	}
+	return fmt.Sprintf("NO VERDICT with %s: to compare two arms by %s, servebench compare needs %d; %d more %s about %s, also later: the same command with %d repeats makes only those",
+		metrics.Counted(p.Repeats, "repeat"), numbers, needed, more, takes, roughly(time.Duration(more)*p.repeatTime()), needed)
+}
+
+// loadsOf says what compare distinguishes among the runs of an arm: loads, and targets alone and
+// together.
+func (p *Plan) loadsOf(arm int) string {
+	plan := p.loads[cell{arm: arm}].Plan
+	var parts []string
+	if n := len(p.Points); n > 1 {
+		parts = append(parts, metrics.Counted(n, "load"))
+	}
+	if n := len(plan.Targets); n > 0 {
+		parts = append(parts, metrics.Counted(n, "target"))
+	}
+	text := strings.Join(parts, " and ")
+	if plan.SoloFirst {
+		text += ", alone and together"
+	}
+	return text
 }
 
 // startTime is how long the arm's servers may take to start, one after the other. A
 // simulated server loads no model.
 func (a *Arm) startTime() (total time.Duration) {
 	for _, s := range a.Servers {
-		if len(s.Command) > 1 && filepath.Base(s.Command[0]) == "servebench" && s.Command[1] == "sim" {
+		if s.simulated() {
 			total += time.Second
 		} else {
 			total += usualStart
 		}
 	}
 	return total
+}
+
+// simulated reports whether the command starts servebench sim.
+func (s *Server) simulated() bool {
+	return len(s.Command) > 1 && filepath.Base(s.Command[0]) == "servebench" && s.Command[1] == "sim"
 }
 
 // repeatTime is how long one repeat may take, with the starts of the servers.

@@ -14,6 +14,7 @@ import (
 	"github.com/servebench/servebench/loadgen"
 	"github.com/servebench/servebench/loadgen/sweep/hold"
 	"github.com/servebench/servebench/metrics"
+	"github.com/servebench/servebench/report/screen"
 )
 
 // A Sweep makes the runs of a plan that are missing in its folder.
@@ -187,4 +188,6 @@ func (s *Sweep) mask(text string) string {
 	return text
 }
 
-func (s *Sweep) say(format string, args ...any) { fmt.Fprintf(s.Talk, format+"\n", args...) }
+func (s *Sweep) say(format string, args ...any) {
+	screen.Of(s.Talk).Say(s.Talk, fmt.Sprintf(format+"\n", args...))
+}

@@ -20,20 +20,26 @@ func armNames(s *metrics.Summary) []string {
 func Arm(runs []*Run, name string) ([]*Run, error) {
 	of := slices.DeleteFunc(slices.Clone(runs), func(r *Run) bool { return !slices.Contains(r.arms, name) })
 	if len(of) == 0 {
-		return nil, fmt.Errorf("no run is of %q: there are %s", name, ArmNames(runs))
+		return nil, fmt.Errorf("no run is of %q: there are %s", name, listed(ArmNames(runs)))
 	}
 	return of, nil
 }
 
-// ArmNames lists the names that Arm takes for these runs. If they are of several arms of a
-// sweep, those are all: labels and targets are then names of their parts.
-func ArmNames(runs []*Run) string {
+// ArmNames are the names that Arm takes for these runs. If they are of several arms of a sweep,
+// those are all: labels and targets are then names of their parts.
+func ArmNames(runs []*Run) []string {
 	var names, arms []string
 	for _, r := range runs {
 		names, arms = append(names, r.arms...), append(arms, r.Asked[arm])
 	}
-	if arms = metrics.Distinct(arms); len(arms) > 1 {
-		names = arms
+	arms = slices.DeleteFunc(metrics.Distinct(arms), func(name string) bool { return name == "" })
+	if len(arms) > 1 {
+		return arms
 	}
-	return cmp.Or(strings.Join(metrics.Distinct(names), ", "), "no names in these runs")
+	return metrics.Distinct(names)
+}
+
+// listed are names in words.
+func listed(names []string) string {
+	return cmp.Or(strings.Join(names, ", "), "no names in these runs")
 }

@@ -38,8 +38,15 @@ func TestArmNamesAreTheArms(t *testing.T) {
 		"old, new":               {run("", "old", ""), run("", "new", "")},
 		"no names in these runs": {run("", "", "")},
 	} {
-		if got := ArmNames(Runs(sums)); got != want {
+		if got := listed(ArmNames(Runs(sums))); got != want {
 			t.Errorf("%s, want %s", got, want)
 		}
+	}
+}
+
+func TestRunsWithoutAnArmHaveNoName(t *testing.T) {
+	runs := []*Run{{Asked: map[string]string{arm: "server"}, arms: []string{"server"}}, {}}
+	if got := ArmNames(runs); !slices.Equal(got, []string{"server"}) {
+		t.Errorf("%q", got)
 	}
 }

@@ -1,6 +1,7 @@
 package compare
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strconv"
@@ -137,8 +138,8 @@ func (c Condition) flag() string {
 	return text
 }
 
-// Unmixed is nil if Compare can compare the two sides load by load. The error else lists
-// the properties in which the runs of a side differ, and says how to choose. The sides may
+// Unmixed is nil if Compare can compare the two sides load by load. Otherwise the error lists the
+// properties in which the runs of a side differ, and says how to choose. The sides may
 // differ in the properties that despite names.
 func Unmixed(old, new []*Run, despite []string) error {
 	e := &mixedError{}
@@ -167,7 +168,7 @@ func Unmixed(old, new []*Run, despite []string) error {
 		}
 	}
 	if e.parts == nil {
-		return nil
+		return cmp.Or(unlikeBlocks("old", old), unlikeBlocks("new", new))
 	}
 	return e
 }

@@ -128,6 +128,7 @@ func (j *judge) doubts(p *Point) {
 		}
 		j.advise("--despite NAME compares runs that differ in NAME, such as --despite %s", strings.Fields(found[0])[0])
 	}
+	j.unlikeSides(p)
 	j.doubtRuns(p, "old", p.Old)
 	j.doubtRuns(p, "new", p.New)
 }
@@ -332,13 +333,22 @@ func (r *Row) blur(p *Point, asked float64) string {
 	case math.IsInf(r.worst(), 1):
 		return "an old run has 0, so the change has no upper bound: gate another number"
 	case 2*estimate > visible(asked):
-		return fmt.Sprintf("too noisy: the change of %s may be chance, or be as much as %s: take more runs, or a quieter machine", Percent(r.Effect.Share), Percent(r.end()))
+		return fmt.Sprintf("too noisy: the change of %s may be chance, or be as much as %s: take more runs, %s", Percent(r.Effect.Share), Percent(r.end()), p.steadier())
 	default:
 		ratio := reach / (visible(asked) - estimate)
 		runs := math.Ceil(float64(min(len(p.Old), len(p.New))) * ratio * ratio)
-		return fmt.Sprintf("too noisy to rule out a change of %s: it may be as much as %s: take about %.0f runs a side, or a quieter machine",
-			least, Percent(r.end()), runs)
+		return fmt.Sprintf("too noisy to rule out a change of %s: it may be as much as %s: take about %.0f runs a side, %s",
+			least, Percent(r.end()), runs, p.steadier())
 	}
+}
+
+// steadier says what else makes the runs of a point vary less. Runs with different seeds differ
+// also on the quietest machine.
+func (p *Point) steadier() string {
+	if len(propertyOf(slices.Concat(p.Old, p.New), seed)) > 1 {
+		return "or longer ones: the runs have different seeds, so each has other prompts and arrival times; or a quieter machine"
+	}
+	return "or a quieter machine"
 }
 
 // Percent writes a share as a signed percentage, or a question mark if unknown.

@@ -144,7 +144,7 @@ func TestVerdicts(t *testing.T) {
 		{"suspect", DefaultGate(), alike(6), alike(6, doubtful, times("median_ttft", 2)), NoVerdict, "new run 2: SUSPECT: it lagged"},
 		{"cut short, though suspect ones may be", despite, alike(6), alike(6, cut), NoVerdict, "new run 2: it was cut short"},
 		{"held back by the same limit", DefaultGate(), alike(6, held("50")), alike(6, held("50")), Pass, ""},
-		{"held back by the same limit on one side", DefaultGate(), alike(6, asks("max-concurrency", "50")), alike(6, held("50"), times("median_tpot", 2)), Regressed, "median_tpot went from"},
+		{"held back by the same limit on one side", DefaultGate(), alike(6, asks("max-concurrency", "50")), alike(6, held("50"), times("median_tpot", 2)), Regressed, "median_tpot +100.0 %"},
 		{"held back by the same limit, and late", DefaultGate(), alike(6, held("50")), alike(6, held("50"), doubtful), NoVerdict, "new run 2: SUSPECT: it lagged"},
 		{"held back by different limits", DefaultGate(), alike(6, held("50")), alike(6, held("8")), NoVerdict, "not comparable: max-concurrency is 50 in the old runs and 8 in the new ones"},
 		{"nothing completed in a run that was cut", DefaultGate(), alike(6), alike(6, stopped(0)), NoVerdict, "all 6 new runs: run r was cut"},

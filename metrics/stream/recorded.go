@@ -158,7 +158,7 @@ func (r *Recorded) tell(name string, runs []*metrics.Summary) error {
 		meant[s.Header.Run] = true
 	}
 	again := *r
-	again.Warn = func(string) {} // all was said when it was read first
+	again.Warn = func(string) {} // the first reading has warned already
 	again.Ask.Each = func(h *metrics.Header, rec *metrics.Record) {
 		if meant[h.Run] {
 			r.Ask.Each(h, rec)

@@ -69,3 +69,24 @@ func (s Screen) Write(w io.Writer, lines ...Line) error {
 	_, err := io.WriteString(w, text.String())
 	return err
 }
+
+// Say writes a text of several lines. On a terminal, lines that are longer than Readable are
+// wrapped. Further lines of an item of a list stand below its text. Rows of a table, in which
+// blanks follow each other, are kept.
+func (s Screen) Say(w io.Writer, text string) error {
+	var out []Line
+	for line := range strings.Lines(text) {
+		line = strings.TrimSuffix(line, "\n")
+		body := strings.TrimLeft(line, " ")
+		label := line[:len(line)-len(body)]
+		if item, ok := strings.CutPrefix(body, "- "); ok {
+			label, body = label+"- ", item
+		}
+		if s.Width == 0 || Width(line) <= s.Readable() || strings.Contains(body, "  ") {
+			out = append(out, Line{{Text: line}})
+			continue
+		}
+		out = append(out, Item(Span{Text: label}, len(label), s.Readable(), Span{Text: body})...)
+	}
+	return s.Write(w, out...)
+}

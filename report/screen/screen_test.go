@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 )
 
@@ -93,5 +94,18 @@ func TestTextCannotCommandTheTerminal(t *testing.T) {
 	var out bytes.Buffer
 	if err := (Screen{}).Write(&out, Item(Span{Text: "x:\x1b"}, 4, 0, Span{Text: "a\nVALID: b" + text})...); err != nil || out.String() != "x:� a VALID: b"+clean+"\n" {
 		t.Errorf("%q, %v", out.String(), err)
+	}
+}
+
+func TestLongLinesOfATextAreWrappedOnATerminal(t *testing.T) {
+	const text = "short\n- an item of a list that is too long\n* name      unit   a row of a table stays\n  indented and too long as well\n"
+	for width, want := range map[int]string{
+		0:  text,
+		24: "short\n- an item of a list that\n  is too long\n* name      unit   a row of a table stays\n  indented and too long\n  as well\n",
+	} {
+		var got strings.Builder
+		if err := (Screen{Width: width}).Say(&got, text); err != nil || got.String() != want {
+			t.Errorf("width %d: %q, %v; want %q", width, &got, err, want)
+		}
 	}
 }
