@@ -194,7 +194,7 @@ func (c *compareCommand) check() error {
 		return errors.New("--baseline is the old side: it does not go with --arms")
 	}
 	var err error
-	if c.gate, err = c.readGate(); err != nil {
+	if c.gate, err = readGate(c.gateFile, c.settings); err != nil {
 		return err
 	}
 	flags := emptyForm().flags
@@ -207,26 +207,26 @@ func (c *compareCommand) check() error {
 }
 
 // readGate is the default gate, changed by the file and then by the flags.
-func (c *compareCommand) readGate() (compare.Gate, error) {
+func readGate(file string, settings []func(*compare.Gate) error) (compare.Gate, error) {
 	gate := compare.DefaultGate()
-	if c.gateFile != "" {
-		f, err := argv.OpenYAML(c.gateFile)
+	if file != "" {
+		f, err := argv.OpenYAML(file)
 		if err != nil {
 			return gate, fmt.Errorf("argument --gate: %w", err)
 		}
 		defer f.Close()
-		root, err := argv.ReadYAML(c.gateFile, f)
+		root, err := argv.ReadYAML(file, f)
 		switch {
 		case err != nil:
 			return gate, err
 		case root == nil:
-			return gate, fmt.Errorf("%s: it is empty", c.gateFile)
+			return gate, fmt.Errorf("%s: it is empty", file)
 		}
 		if err := gate.UnmarshalYAML(root); err != nil {
-			return gate, fmt.Errorf("%s:%s", c.gateFile, strings.TrimPrefix(err.Error(), "line "))
+			return gate, fmt.Errorf("%s:%s", file, strings.TrimPrefix(err.Error(), "line "))
 		}
 	}
-	for _, set := range c.settings {
+	for _, set := range settings {
 		if err := set(&gate); err != nil {
 			return gate, err // although each was tried when its flag was read
 		}
