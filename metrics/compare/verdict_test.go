@@ -97,6 +97,7 @@ func TestVerdicts(t *testing.T) {
 	stopped := func(failed int) func(int, *Run) {
 		return func(_ int, r *Run) {
 			r.Completed, r.Failed, r.Gaps, r.cut = 0, failed, []string{"run r was cut"}, true
+			r.Values = map[string]int{"ttft": 5000, "tpot": 5000}
 		}
 	}
 	tail := func(v float64) func(int, *Run) { return func(_ int, r *Run) { r.Numbers["p99_ttft"] = v } }
