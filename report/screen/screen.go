@@ -74,15 +74,19 @@ func (s Screen) Write(w io.Writer, lines ...Line) error {
 // wrapped. Further lines of an item of a list stand below its text. Rows of a table, in which
 // blanks follow each other, are kept.
 func (s Screen) Say(w io.Writer, text string) error {
+	if !s.IsTerminal() {
+		_, err := io.WriteString(w, CleanLines(text))
+		return err
+	}
 	var out []Line
-	for line := range strings.Lines(text) {
+	for line := range strings.Lines(strings.ReplaceAll(text, "\t", "    ")) {
 		line = strings.TrimSuffix(line, "\n")
 		body := strings.TrimLeft(line, " ")
 		label := line[:len(line)-len(body)]
 		if item, ok := strings.CutPrefix(body, "- "); ok {
 			label, body = label+"- ", item
 		}
-		if s.Width == 0 || Width(line) <= s.Readable() || strings.Contains(body, "  ") {
+		if Width(line) <= s.Readable() || strings.Contains(body, "  ") {
 			out = append(out, Line{{Text: line}})
 			continue
 		}

@@ -98,10 +98,10 @@ func TestTextCannotCommandTheTerminal(t *testing.T) {
 }
 
 func TestLongLinesOfATextAreWrappedOnATerminal(t *testing.T) {
-	const text = "short\n- an item of a list that is too long\n* name      unit   a row of a table stays\n  indented and too long as well\n"
+	const text = "short\ttab\n- an item of a list that is too long\n* name      unit   a row of a table stays\n  indented and too long as well\n"
 	for width, want := range map[int]string{
 		0:  text,
-		24: "short\n- an item of a list that\n  is too long\n* name      unit   a row of a table stays\n  indented and too long\n  as well\n",
+		24: "short    tab\n- an item of a list that\n  is too long\n* name      unit   a row of a table stays\n  indented and too long\n  as well\n",
 	} {
 		var got strings.Builder
 		if err := (Screen{Width: width}).Say(&got, text); err != nil || got.String() != want {
