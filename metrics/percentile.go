@@ -40,11 +40,16 @@ func ValuesNeeded(p float64) int {
 	return int(math.Ceil(math.Round(MinBeyond/tailShare(p)*precision) / precision))
 }
 
-// TailSizes are the numbers of values behind each percentile that the run reports.
+// TailSizes are the numbers of values behind each percentile that the run reports. If a file has
+// only the percentiles, a latency that each request has once has as many values as requests
+// completed.
 func (s *Summary) TailSizes() []TailSize {
 	var sizes []TailSize
 	for _, m := range Metrics {
 		n := m.Of(s).Len()
+		if q := m.Of(s).Quoted; n == 0 && q != nil && len(q.Percentiles) > 0 && m.Name != "itl" {
+			n = max(s.Completed, 0)
+		}
 		if !s.Header.Config.Selected(m.Name) || n == 0 {
 			continue
 		}

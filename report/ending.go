@@ -6,6 +6,7 @@ import (
 	"io"
 	"math"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/servebench/servebench/metrics"
@@ -27,7 +28,7 @@ type Ending struct {
 	// Extended shows everything: the additional metrics, all reasons, notes and warnings.
 	Extended bool
 
-	// More says where everything is, as "--extended".
+	// More says how to see everything, as "add --extended".
 	More string
 }
 
@@ -39,13 +40,10 @@ const (
 	briefLines  = 2
 )
 
-// Write writes the Ending of s. It writes nothing for a Summary without Trust.
+// Write writes the Ending of s.
 func (e *Ending) Write(w io.Writer, s *metrics.Summary) error {
-	if s.Trust == nil {
-		return nil
-	}
 	var whole error
-	if e.Extended {
+	if e.Extended && s.Trust != nil {
 		if e.Name != "" {
 			fmt.Fprintf(w, "\n%s\n", screen.Clean(e.Name))
 		}
@@ -55,14 +53,20 @@ func (e *Ending) Write(w io.Writer, s *metrics.Summary) error {
 }
 
 // Lines are the verdict on s and what follows it, at most 8 lines that fit the Screen, or
-// all that there is to say if the Ending is Extended. A Summary without Trust has no lines.
+// all that there is to say if the Ending is Extended. For a Summary without Trust, which comes from
+// a result of vLLM, they say that nobody can judge it.
 func (e *Ending) Lines(s *metrics.Summary) []screen.Line {
+	p := draft{Ending: e, width: e.Screen.Readable()}
 	if s.Trust == nil {
-		return nil
+		p.unjudged(s)
+		return p.lines
 	}
-	p := draft{Ending: e, indent: len(s.Trust.Verdict) + 2, width: e.Screen.Readable()}
+	p.indent = len(s.Trust.Verdict) + 2
 	if len(s.Trust.Warnings) > 0 && !e.Extended {
 		p.indent = max(p.indent, len("WARNING: "))
+	}
+	if overloadedToo(s.Trust) && !e.Brief {
+		p.indent = max(p.indent, len(metrics.Overloaded)+2)
 	}
 	p.last = len(p.more(10, 10)) // as long as it may get
 	left := p.verdict(s)
@@ -75,11 +79,7 @@ func (e *Ending) Lines(s *metrics.Summary) []screen.Line {
 			notes++
 		}
 	}
-	said := s.Trust.Notes
-	if few := fewSamples(s); few != "" {
-		said = append([]string{few}, said...)
-	}
-	for _, note := range said {
+	for _, note := range noted(s) {
 		if !p.add(screen.Span{Text: "Note:"}, screen.Span{Text: note}) {
 			notes++
 		}
@@ -138,12 +138,31 @@ func (p *draft) verdict(s *metrics.Summary) (left int) {
 		if r.remedy != "" {
 			text = append(text, screen.Span{Text: "→ " + r.remedy, Tone: screen.Strong})
 		}
-		if i >= p.reasons() || !p.add(label, text...) {
-			return len(reasons) - i
+		shown := left == 0 && i < p.reasons()
+		if r.verdict != "" {
+			label, shown = screen.Span{Text: string(r.verdict) + ":", Tone: screen.Doubt}, !p.Brief
+		}
+		if !shown || !p.add(label, text...) {
+			left++
+			continue
 		}
 		label, name = screen.Span{}, nil
 	}
-	return 0
+	return left
+}
+
+// unjudged says why there is no verdict, and what is known about the percentiles.
+func (p *draft) unjudged(s *metrics.Summary) {
+	const label = "NOT JUDGED:"
+	p.indent = len(label) + 1
+	text := []screen.Span{{Text: "vLLM's results say nothing about the client that measured them"}}
+	if p.Name != "" {
+		text = append([]screen.Span{{Text: p.Name + ":", Tone: screen.Strong}}, text...)
+	}
+	p.add(screen.Span{Text: label, Tone: screen.Doubt}, text...)
+	if few := fewSamples(s); few != "" && !p.Brief {
+		p.add(screen.Span{Text: "Note:"}, screen.Span{Text: few})
+	}
 }
 
 // reasons are how many are shown at most.
@@ -179,7 +198,11 @@ func (p *draft) more(reasons, notes int) []screen.Line {
 	if notes > 0 {
 		parts = append(parts, metrics.Counted(notes, "note"))
 	}
-	text := strings.Join(append(parts, "additional metrics"), ", ") + ": " + p.More
+	what := "additional metrics"
+	if parts != nil {
+		what = strings.Join(parts, ", ") + " and " + what
+	}
+	text := "for " + what + " " + p.More
 	return screen.Item(screen.Span{Text: "More:", Tone: screen.Faint}, p.indent, p.width, screen.Span{Text: text, Tone: screen.Faint})
 }
 
@@ -187,6 +210,10 @@ func (p *draft) more(reasons, notes int) []screen.Line {
 type reason struct {
 	texts  []string
 	remedy string
+
+	// verdict is OVERLOADED in a SUSPECT run, whose other reasons are about the measurement. It is
+	// empty for a reason for the run's own verdict.
+	verdict metrics.Verdict
 }
 
 // shorten leaves so much of a reason that its remedy is in view.
@@ -198,23 +225,46 @@ func (r *reason) shorten() {
 
 func (r *reason) String() string {
 	text := strings.Join(r.texts, "; ")
+	if r.verdict != "" {
+		text = string(r.verdict) + ": " + text
+	}
 	if r.remedy != "" {
 		text += " → " + r.remedy
 	}
 	return text
 }
 
-// reasonsOf are the reasons in order of weight.
+// reasonsOf are the reasons in order of weight. A backlog of a SUSPECT run is the last one.
 func reasonsOf(t *metrics.Trust) (reasons []reason) {
 	for _, c := range t.Failed() {
-		at := slices.IndexFunc(reasons, func(r reason) bool { return r.remedy != "" && r.remedy == c.Remedy })
+		own := reason{remedy: c.Remedy}
+		if t.Verdict == metrics.Suspect && c.Name == metrics.BacklogCheck {
+			own.verdict = metrics.Overloaded
+		}
+		at := slices.IndexFunc(reasons, func(r reason) bool {
+			return r.remedy != "" && r.remedy == own.remedy && r.verdict == own.verdict
+		})
 		if at < 0 {
 			at = len(reasons)
-			reasons = append(reasons, reason{remedy: c.Remedy})
+			reasons = append(reasons, own)
 		}
 		reasons[at].texts = append(reasons[at].texts, c.Text)
 	}
 	return reasons
+}
+
+// overloadedToo says that a SUSPECT run has a backlog that grew.
+func overloadedToo(t *metrics.Trust) bool {
+	reasons := reasonsOf(t)
+	return len(reasons) > 0 && reasons[len(reasons)-1].verdict != ""
+}
+
+// noted are all notes on s, which has Trust.
+func noted(s *metrics.Summary) []string {
+	if few := fewSamples(s); few != "" {
+		return append([]string{few}, s.Trust.Notes...)
+	}
+	return s.Trust.Notes
 }
 
 // fewSamples says which of the block's percentiles rest on too few samples to decide
@@ -248,13 +298,20 @@ func fewSamples(s *metrics.Summary) string {
 	return strings.Join(parts, "; ")
 }
 
-// tail says what a percentile of few samples is.
+// tail says how few samples a percentile rests on.
 func tail(t metrics.TailSize) string {
-	switch beyond := t.Beyond(); {
-	case beyond >= 1:
-		return fmt.Sprintf("only %.0f beyond it", beyond)
-	case t.Percentile < 50:
-		return "the minimum"
+	if beyond := whole(t.Beyond()); beyond != fewerThanOne {
+		return "only " + beyond + " beyond it"
 	}
-	return "the maximum"
+	return fewerThanOne + " beyond it"
+}
+
+const fewerThanOne = "fewer than 1"
+
+// whole is an expected number of samples, rounded down.
+func whole(samples float64) string {
+	if samples < 1 {
+		return fewerThanOne
+	}
+	return strconv.Itoa(int(samples))
 }

@@ -17,7 +17,7 @@ func TestEndingsAreAsInTheGoldenFiles(t *testing.T) {
 	for name, s := range runs() {
 		var b bytes.Buffer
 		for _, on := range []screen.Screen{{Width: 80}, {}} {
-			ending := Ending{Screen: on, More: "servebench report --extended run.jsonl"}
+			ending := Ending{Screen: on, More: "run servebench report --extended run.jsonl"}
 			if err := ending.Write(&b, s); err != nil {
 				t.Fatal(err)
 			}
@@ -31,7 +31,7 @@ func TestAnEndingFitsItsScreen(t *testing.T) {
 	all := runs()
 	faults := make([]string, 300)
 	for i := range faults {
-		faults[i] = fmt.Sprintf("lacks shard %d of 300", i)
+		faults[i] = fmt.Sprintf("the files lack shard %d of 300", i)
 	}
 	all["hundreds of faults"] = sharded(&metrics.Shards{Of: 300, Faults: faults})
 	trust.Judge(all["hundreds of faults"])
@@ -64,14 +64,14 @@ func TestReasonsWithOneRemedyAreOne(t *testing.T) {
 	for i, remedy := range []string{"leave", "leave", "", "read", "leave", "", "look"} {
 		s.Trust.Checks = append(s.Trust.Checks, metrics.Check{Text: fmt.Sprintf("reason %d", i), Remedy: remedy})
 	}
-	ending := Ending{More: "--extended"}
+	ending := Ending{More: "add --extended"}
 	var texts []string
 	for _, line := range ending.Lines(s) {
 		texts = append(texts, line.String())
 	}
 	want := []string{
 		"SUSPECT: reason 0; reason 1; 1 more sign → leave", "         reason 2", "         reason 3 → read",
-		"Note:    P99 of 150 samples: only 2 beyond it (TTFT, TPOT, E2EL)", "Note:    a note", "More:    2 reasons, additional metrics: --extended",
+		"Note:    P99 of 150 samples: only 1 beyond it (TTFT, TPOT, E2EL)", "Note:    a note", "More:    for 2 reasons and additional metrics add --extended",
 	}
 	if !slices.Equal(texts, want) {
 		t.Errorf("got %q\nwant %q", texts, want)
@@ -82,6 +82,35 @@ func TestReasonsWithOneRemedyAreOne(t *testing.T) {
 	}
 }
 
+// Reasons about the measurement come first, and the backlog on a line of its own.
+func TestASuspectRunMayBeOverloadedToo(t *testing.T) {
+	s := fair()
+	trust.Judge(s)
+	s.Trust = &metrics.Trust{Verdict: metrics.Suspect, Checks: []metrics.Check{
+		{Text: "reason 1", Remedy: "leave"}, {Text: "reason 2"}, {Text: "reason 3"}, {Text: "reason 4"},
+		{Name: metrics.BacklogCheck, Text: "the backlog grew", Remedy: "leave"},
+	}}
+	for ending, want := range map[Ending][]string{
+		{More: "add --extended"}: {
+			"SUSPECT:    reason 1 → leave", "            reason 2", "            reason 3", "OVERLOADED: the backlog grew → leave",
+			"Note:       P99 of 150 samples: only 1 beyond it (TTFT, TPOT, E2EL)", "More:       for 1 reason and additional metrics add --extended",
+		},
+		{Extended: true}: {"SUSPECT:    reason 1 → leave", "            reason 2", "            reason 3", "            reason 4", "OVERLOADED: the backlog grew → leave"},
+		{Brief: true}:    {"SUSPECT: reason 1 → leave"},
+	} {
+		var texts []string
+		for _, line := range ending.Lines(s) {
+			texts = append(texts, line.String())
+		}
+		if !slices.Equal(texts, want) {
+			t.Errorf("got %q\nwant %q", texts, want)
+		}
+	}
+	if got := Reasons(s.Trust); got[len(got)-1] != "OVERLOADED: the backlog grew → leave" {
+		t.Errorf("reasons %q", got)
+	}
+}
+
 // The note names the highest percentile, of each number of samples.
 func TestPercentilesOfFewSamplesAreNoted(t *testing.T) {
 	for name, c := range map[string]struct {
@@ -89,9 +118,9 @@ func TestPercentilesOfFewSamplesAreNoted(t *testing.T) {
 		percentiles []float64
 		want        string
 	}{
-		"the maximum":    {60, []float64{50, 90, 99}, "P99 of 60 samples: the maximum (TTFT, TPOT, E2EL); P99 of 540 samples: only 5 beyond it (ITL)"},
-		"the minimum":    {60, []float64{1}, "P1 of 60 samples: the minimum (TTFT, TPOT, E2EL); P1 of 540 samples: only 5 beyond it (ITL)"},
-		"one request":    {1, []float64{99}, "P99 of 1 sample: the maximum (TTFT, TPOT, E2EL); P99 of 9 samples: the maximum (ITL)"},
+		"sixty requests": {60, []float64{50, 90, 99}, "P99 of 60 samples: fewer than 1 beyond it (TTFT, TPOT, E2EL); P99 of 540 samples: only 5 beyond it (ITL)"},
+		"the other end":  {60, []float64{1}, "P1 of 60 samples: fewer than 1 beyond it (TTFT, TPOT, E2EL); P1 of 540 samples: only 5 beyond it (ITL)"},
+		"one request":    {1, []float64{99}, "P99 of 1 sample: fewer than 1 beyond it (TTFT, TPOT, E2EL); P99 of 9 samples: fewer than 1 beyond it (ITL)"},
 		"enough samples": {1000, []float64{50, 99, 100}, ""},
 	} {
 		s := measured(metrics.Config{RequestRate: 100, Percentiles: c.percentiles}, c.requests, func(int, *metrics.Record) {})
@@ -105,10 +134,28 @@ func TestPercentilesOfFewSamplesAreNoted(t *testing.T) {
 	}
 }
 
-func TestWithoutAVerdictThereIsNoEnding(t *testing.T) {
-	var b bytes.Buffer
-	ending := Ending{Extended: true}
-	if err := ending.Write(&b, &metrics.Summary{Header: &metrics.Header{}}); err != nil || b.Len() > 0 {
-		t.Errorf("%q, %v", &b, err)
+// A result of vLLM has no verdict. Where the number of requests is known, the percentiles of few
+// are noted.
+func TestAResultOfVLLMIsNotJudged(t *testing.T) {
+	const notJudged = "NOT JUDGED: vLLM's results say nothing about the client that measured them\n"
+	quoted := metrics.NewQuote()
+	quoted.Percentiles[99] = 50
+	s := metrics.Unknown()
+	s.TTFT.Quoted, s.TPOT.Quoted, s.ITL.Quoted = quoted, quoted, quoted
+	s.Header.Config.Metrics, s.Header.Config.Percentiles = []string{"ttft", "tpot", "itl"}, []float64{99}
+	for completed, want := range map[int]string{
+		-1: notJudged, 1000: notJudged, 60: notJudged + "Note:       P99 of 60 samples: fewer than 1 beyond it (TTFT, TPOT)\n",
+	} {
+		s.Completed = completed
+		for _, extended := range []bool{false, true} {
+			var b bytes.Buffer
+			ending := Ending{Extended: extended, More: "add --extended"}
+			if err := ending.Write(&b, s); err != nil || b.String() != want {
+				t.Errorf("%d completed: %q, %v", completed, &b, err)
+			}
+		}
+	}
+	if line := (&Ending{Name: "b", Brief: true}).Lines(s)[0].String(); !strings.HasPrefix(line, "NOT JUDGED: b: vLLM") {
+		t.Errorf("%q", line)
 	}
 }

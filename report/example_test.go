@@ -82,7 +82,8 @@ func ExampleTruth() {
 	// Requests in flight               at most 4, mean 2.49
 	// Request rate                     20.00 req/s, scheduled 20.00 req/s
 	// Slot held after last chunk       0.050 ms per request (0.03 % of E2EL)
-	// Samples above P90                TTFT 2.0, TPOT 2.0
+	// Samples beyond P90               TTFT 2, TPOT 2
+	// Note: P90 of 20 samples: only 2 beyond it (TTFT, TPOT)
 	// VALID: 20 of 20 requests completed; sent 20.00 of the 20.00 req/s scheduled; lag p99 0.0 ms; own CPU 0.62 % of 8 cores
 }
 

@@ -11,9 +11,8 @@ import (
 )
 
 // writeExtended writes more sections in the form of the block: failures by class with their
-// commonest message, finish reasons, the wait for a slot and our lag, the inter-token
-// latency per token instead of per chunk, and the run in at most 20 equal parts, for which
-// the Summary needs its Trace. It writes nothing for a Summary without Truth.
+// commonest message, finish reasons, the wait for a slot and our lag, and the run in at most 20
+// equal parts, for which the Summary needs its Trace. It writes nothing for a Summary without Truth.
 func writeExtended(w io.Writer, s *metrics.Summary) error {
 	if s.Truth == nil {
 		return nil
@@ -25,7 +24,7 @@ func writeExtended(w io.Writer, s *metrics.Summary) error {
 		rows  []vllm.Row
 	}{
 		{"Failed Requests by Class", failures(s)}, {"Finish Reasons", finishReasons(s)},
-		{"Queueing", queueing(s)}, {"Inter-token Latency per Token", tokenGaps(s)},
+		{"Queueing", queueing(s)},
 	} {
 		if len(section.rows) == 0 {
 			continue
@@ -45,33 +44,18 @@ func writeExtended(w io.Writer, s *metrics.Summary) error {
 	return err
 }
 
-// queueing is how long requests waited before they were sent, and the latencies with
-// that wait.
+// queueing is how long requests waited before they were sent. The additional metrics have the
+// latencies with that wait.
 func queueing(s *metrics.Summary) (rows []vllm.Row) {
 	for _, latency := range []struct {
 		label string
 		of    *metrics.Distribution
 	}{
 		{"wait for a slot", &s.Queue}, {"lag", &s.Lag},
-		{"TTFT from due", &s.Truth.ScheduledTTFT}, {"E2EL from due", &s.Truth.ScheduledE2EL},
 	} {
 		if latency.of.Len() > 0 {
 			rows = append(rows, vllm.LatencyRows(latency.label, latency.of, s.Header.Config.Percentiles)...)
 		}
-	}
-	return rows
-}
-
-func tokenGaps(s *metrics.Summary) (rows []vllm.Row) {
-	t := s.Truth
-	switch {
-	case t.ITL.Len() > 0:
-		rows = vllm.LatencyRows("ITL per token", &t.ITL, s.Header.Config.Percentiles)
-	case t.MeanITL > 0:
-		rows = []vllm.Row{{Label: "Mean ITL per token (ms):", Value: vllm.Decimal(t.MeanITL)}}
-	}
-	if len(rows) > 0 && t.Tokens.Mean() > 0 {
-		rows = append(rows, vllm.Row{Label: "Mean tokens per chunk:", Value: vllm.Decimal(t.Tokens.Mean())})
 	}
 	return rows
 }

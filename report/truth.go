@@ -94,7 +94,7 @@ func additional(w io.Writer, s *metrics.Summary, width int) error {
 		}
 	}
 	if s.Trust != nil {
-		remarks(&b, "Note:", s.Trust.Notes, width)
+		remarks(&b, "Note:", noted(s), width)
 		remarks(&b, "WARNING:", s.Trust.Warnings, width)
 	}
 	_, err := w.Write(b.Bytes())
@@ -209,12 +209,12 @@ func highest(s *metrics.Summary) (p float64) {
 	return p
 }
 
-// beyond says how many samples of each latency are above the highest percentile.
+// beyond says how many samples of each latency are expected beyond the highest percentile.
 func beyond(s *metrics.Summary) string {
 	var parts []string
 	for _, size := range s.TailSizes() {
 		if p := highest(s); size.Percentile == p && p > 0 {
-			parts = append(parts, fmt.Sprintf("%s %.1f", strings.ToUpper(short(size.Metric)), size.Beyond()))
+			parts = append(parts, strings.ToUpper(short(size.Metric))+" "+whole(size.Beyond()))
 		}
 	}
 	return strings.Join(parts, ", ")

@@ -127,7 +127,7 @@ func runs() map[string]*metrics.Summary {
 		}),
 		"sharded-suspect": sharded(&metrics.Shards{
 			Of: 8, Sound: 5, Hosts: []string{"n1", "n2"}, Late: &metrics.Window{From: 0, To: 1500 * ms}, Last: "shard 1 (host n2)",
-			Faults: []string{"lacks shards 3 and 5 of 8", "shard 2 (host n1) was cut: it has no end line, so its duration ends with the last request"}, Unclocked: []string{"n1", "n2"},
+			Faults: []string{"the files lack shards 3 and 5 of 8", "shard 2 (host n1) was cut: it has no end line, so its duration ends with the last request"}, Unclocked: []string{"n1", "n2"},
 		}),
 	}
 	for _, s := range all {

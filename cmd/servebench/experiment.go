@@ -242,19 +242,19 @@ func (e *experiment) print(s *metrics.Summary, parts *report.Parts) error {
 	return err
 }
 
-// tellRest says where to see everything about several targets.
+// tellRest says how to see everything about several targets.
 func tellRest(talk io.Writer, shown screen.Screen, rest string) error {
-	text := screen.Span{Text: "blocks, reasons and additional metrics of each target: " + rest, Tone: screen.Faint}
+	text := screen.Span{Text: "for blocks, reasons and additional metrics of each target " + rest, Tone: screen.Faint}
 	label := screen.Span{Text: "More:", Tone: screen.Faint}
 	return shown.Write(talk, screen.Item(label, len("More: "), shown.Readable(), text)...)
 }
 
-// rest says where to see everything about a run, with a command for a shell.
+// rest says how to see everything about a run, with a command for a shell.
 func (o *options) rest() string {
 	if stream := o.Results.Stream; stream != "" && stream != "-" {
-		return "servebench report --extended " + screen.Whole(shellWord(stream))
+		return "run servebench report --extended " + screen.Whole(shellWord(stream))
 	}
-	return "run with --extended"
+	return "add --extended"
 }
 
 // results say what is reported of a run and where it goes.
@@ -269,6 +269,7 @@ func (e *experiment) results(r *loadgen.Result) *resultOptions {
 // Why a run fails with --strict.
 var (
 	errSuspect    = errors.New("--strict: the numbers are SUSPECT")
+	errUnjudged   = errors.New("--strict: the numbers are NOT JUDGED")
 	errOverloaded = errors.New("--strict: the server is OVERLOADED")
 )
 
@@ -329,7 +330,7 @@ func failure(r *loadgen.Result) error {
 // strict is why --strict fails a run like s, nil if it passes.
 func strict(s *metrics.Summary) error {
 	if s.Trust == nil {
-		return nil
+		return errUnjudged
 	}
 	return map[metrics.Verdict]error{metrics.Suspect: errSuspect, metrics.Overloaded: errOverloaded}[s.Trust.Verdict]
 }

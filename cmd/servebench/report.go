@@ -89,7 +89,7 @@ the numbers goes to stderr.
 	f.BoolVar(&r.parts.Extended, "extended", false, "print everything: additional metrics, all reasons, failures by class, queueing, slices, and the blocks of several targets")
 	f.StringVar(&r.hgrmDir, "hgrm", "", "`DIR` write the percentiles of each latency into this folder, for HdrHistogram's plotter")
 	f.Func("write", "`FORMAT=FILE` also write a file in this format; may be repeated. FORMAT is csv (a row for each run), requests-csv or requests-parquet (a row for each request), smaller-is-better or bigger-is-better (JSON for github-action-benchmark). FILE - is standard output, which then has nothing else", r.writes.Add)
-	f.BoolVar(&r.strict, "strict", false, "end with exit code 3 if a run is SUSPECT or OVERLOADED")
+	f.BoolVar(&r.strict, "strict", false, "end with exit code 3 if a run is SUSPECT, OVERLOADED or not judged")
 	f.OfferList("percentile-metrics", latencies()...)
 	f.OfferList("metric-percentiles", "50", "90", "95", "99", "99.9")
 	f.Offer("goodput", "ttft:", "tpot:", "e2el:")
@@ -234,7 +234,7 @@ func (r *reportCommand) report(from stream.Source, ask metrics.Ask, several bool
 // end says below the block of a run what there is to know of it.
 func (r *reportCommand) end(s *metrics.Summary, name string) error {
 	shown := screen.Of(r.talk)
-	ending := report.Ending{Screen: shown, Name: name, Brief: s.Header.Group != "", Extended: r.parts.Extended, More: "--extended"}
+	ending := report.Ending{Screen: shown, Name: name, Brief: s.Header.Group != "", Extended: r.parts.Extended, More: "add --extended"}
 	if ending.Brief {
 		ending.Name = strings.TrimPrefix(name+": "+s.Header.TargetName(), ": ")
 	}

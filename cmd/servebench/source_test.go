@@ -74,11 +74,11 @@ func TestWhatIsAmissWithShardFilesNamesThem(t *testing.T) {
 		t.Fatal(err)
 	}
 	out, talk, err := reportOf("", "--format", "json", shards[0], shards[2])
-	said := "WARNING: " + shards[0] + " and 1 more file: run r lacks shard 1 of 3\n"
-	if err != nil || !strings.Contains(talk, said) || !strings.Contains(talk, "left out 1 torn or damaged line") || !strings.Contains(talk, "\nSUSPECT: lacks shard 1 of 3; shard 0 (host n1) was cut") {
+	said := "WARNING: " + shards[0] + " and 1 more file: run r: the files lack shard 1 of 3\n"
+	if err != nil || !strings.Contains(talk, said) || !strings.Contains(talk, "left out 1 torn or damaged line") || !strings.Contains(talk, "\nSUSPECT: the files lack shard 1 of 3; shard 0 (host n1) was cut") {
 		t.Errorf("%v\n%s", err, talk)
 	}
-	for _, part := range []string{`"shards": 3, "sound_shards": 1`, `"incomplete": ["run r lacks shard 1 of 3", "run r shard 0 (host n1) was cut`} {
+	for _, part := range []string{`"shards": 3, "sound_shards": 1`, `"incomplete": ["run r: the files lack shard 1 of 3", "run r: shard 0 (host n1) was cut`} {
 		if !strings.Contains(out, part) {
 			t.Errorf("%s is not in\n%s", part, out)
 		}

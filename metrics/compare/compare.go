@@ -156,7 +156,7 @@ func (r *Row) Chance() string {
 // remarkTail says if a percentile rests on too few samples.
 func (r *Row) remarkTail(p *Point) {
 	if least := r.fewest(p.Old, p.New); least < metrics.MinBeyond {
-		r.Remarks = append(r.Remarks, fmt.Sprintf("a run has only %.1f samples %s it, too few to rely on", least, r.side()))
+		r.Remarks = append(r.Remarks, fmt.Sprintf("a run has %s %s it, too few to rely on", fewSamples(least), r.side()))
 	}
 }
 

@@ -147,7 +147,7 @@ func TestNotesTellWhatStandsBeside(t *testing.T) {
 func TestFewValuesBeyondAPercentileAreRemarkedOn(t *testing.T) {
 	few := func(_ int, r *Run) { r.Numbers["p99_ttft"], r.Values["ttft"] = 50, 99 }
 	c := Compare(alike(6, few), alike(6, few), DefaultGate())
-	if r := c.Points[0].find("p99_ttft"); r == nil || !slices.Equal(r.Remarks, []string{"a run has only 0.9 samples above it, too few to rely on"}) {
+	if r := c.Points[0].find("p99_ttft"); r == nil || !slices.Equal(r.Remarks, []string{"a run has fewer than 1 sample above it, too few to rely on"}) {
 		t.Errorf("%+v", r)
 	}
 }

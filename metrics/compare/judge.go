@@ -159,7 +159,7 @@ func (j *judge) few(p *Point, m *Metric, sides ...[]*Run) bool {
 	if least >= metrics.MinBeyond || j.despite("suspect") {
 		return false
 	}
-	only := fmt.Sprintf("a run has only %.1f samples %s it, and a gate needs %d", least, m.side(), metrics.MinBeyond)
+	only := fmt.Sprintf("a run has %s %s it, and a gate needs %d", fewSamples(least), m.side(), metrics.MinBeyond)
 	if math.IsNaN(least) {
 		only = "a run does not say how many samples it has"
 	}

@@ -90,14 +90,22 @@ func (m *Metric) values(runs []*Run) []float64 {
 	return values
 }
 
-// fewest is the smallest number of samples beyond the percentile in any run, rounded down to a
-// tenth. It is NaN if it is unknown for a run.
+// fewest is the smallest expected number of samples beyond the percentile in any run. It is NaN if it
+// is unknown for a run.
 func (m *Metric) fewest(sides ...[]*Run) float64 {
 	least := math.Inf(1)
 	for _, r := range slices.Concat(sides...) {
 		least = min(least, m.beyond(r))
 	}
-	return math.Floor(least*10) / 10
+	return least
+}
+
+// fewSamples is an expected number of samples in words, rounded down.
+func fewSamples(n float64) string {
+	if n < 1 {
+		return "fewer than 1 sample"
+	}
+	return "only " + metrics.Counted(int(n), "sample")
 }
 
 // beyond is how many samples of a run are beyond the percentile, NaN if unknown. It is infinite if

@@ -169,7 +169,7 @@ func (m *merged) faults() []string {
 		named = append(named, fmt.Sprintf("%d more", n-len(named)))
 	}
 	if n > 0 {
-		all = append(all, "lacks "+strings.TrimPrefix(metrics.Counted(n, "shard"), fmt.Sprint(n)+" ")+" "+listed(named)+fmt.Sprintf(" of %d", m.of()))
+		all = append(all, "the files lack "+strings.TrimPrefix(metrics.Counted(n, "shard"), fmt.Sprint(n)+" ")+" "+listed(named)+fmt.Sprintf(" of %d", m.of()))
 	}
 	for _, sh := range m.shards {
 		for _, fault := range m.faultsOf(sh) {

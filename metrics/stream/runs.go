@@ -73,8 +73,12 @@ func (r *run) summary() (*metrics.Summary, error) {
 	if sh := shards[0]; len(shards) == 1 && sh.gapless && sh.end() != nil && sh.end().PeakTokens > 0 {
 		s.Truth.PeakTokens = sh.end().PeakTokens
 	}
+	name := "run " + r.id
+	if m.sharded {
+		name += ":"
+	}
 	for _, fault := range m.faults() {
-		s.Incomplete = append(s.Incomplete, fmt.Sprintf("run %s %s", r.id, fault))
+		s.Incomplete = append(s.Incomplete, name+" "+fault)
 	}
 	s.Warnings = append(s.Warnings, s.Incomplete...)
 	if m.noITL {

@@ -171,6 +171,30 @@ func TestCutStreamIsReadAndSaysSo(t *testing.T) {
 	}
 }
 
+// A cut stream says how much of the run it has, if the run line says how much that was.
+func TestACutStreamSaysHowMuchIsThere(t *testing.T) {
+	const cut = "run r was cut: it has no end line, so its duration ends with the last request"
+	for name, test := range map[string]struct {
+		set  func(*metrics.Header, *metrics.Record)
+		want string
+	}{
+		"by requests":   {func(*metrics.Header, *metrics.Record) {}, cut + "; 2 of 3 requests are in the file"},
+		"by time":       {func(h *metrics.Header, _ *metrics.Record) { h.Config.Duration = 60 }, cut},
+		"all there are": {func(h *metrics.Header, _ *metrics.Record) { h.Config.NumPrompts = 0 }, cut},
+		"short dataset": {func(h *metrics.Header, _ *metrics.Record) { h.Flags = []metrics.KV{{Key: "no-oversample", Value: "true"}} }, cut},
+		"conversations": {func(_ *metrics.Header, second *metrics.Record) { second.Turn = 1 }, cut},
+	} {
+		var buf bytes.Buffer
+		h, second := testHeader("r"), testRecord("r", 1, 5)
+		test.set(h, second)
+		writeRun(t, NewWriter(&buf), h, testRecord("r", 0, 5), second)
+		s := readOne(t, bytes.Join(bytes.SplitAfter(buf.Bytes(), []byte("\n"))[:3], nil))
+		if !slices.Equal(s.Incomplete, []string{test.want}) {
+			t.Errorf("%s: %q, want %q", name, s.Incomplete, test.want)
+		}
+	}
+}
+
 // recorded is the stream of a run "r" of so many requests, by lines.
 func recorded(t *testing.T, n int) [][]byte {
 	t.Helper()
@@ -248,7 +272,7 @@ func TestMissingShardsAreCounted(t *testing.T) {
 	h.Shards = 2
 	writeRun(t, NewWriter(&buf), h, testRecord("r", 0, 5))
 	sums, err := Read(&buf, metrics.Ask{})
-	if err != nil || len(sums) != 1 || !slices.Equal(sums[0].Warnings, []string{"run r lacks shard 1 of 2"}) {
+	if err != nil || len(sums) != 1 || !slices.Equal(sums[0].Warnings, []string{"run r: the files lack shard 1 of 2"}) {
 		t.Errorf("%v, %v", sums, err)
 	}
 }

@@ -22,6 +22,7 @@ type shard struct {
 	lines     int           // of requests
 	records   int           // measured requests; known once it has joined the others
 	gapless   bool          // it has records without single chunk times
+	turns     bool          // it has records of a conversation's later turns
 }
 
 // unasked is the configuration of a run without a run line: everything is unknown, and vLLM's
@@ -65,6 +66,7 @@ func (sh *shard) take(e Entry, ask metrics.Ask) {
 
 func (sh *shard) add(r *metrics.Record) {
 	sh.lines++
+	sh.turns = sh.turns || r.Turn > 0
 	sh.collector.Add(r)
 	if r.Phase != metrics.WarmUp {
 		sh.last = max(sh.last, r.End)
@@ -137,13 +139,27 @@ func (sh *shard) faults(sharded bool) []string {
 	case len(sh.ends) == 0 && sh.compact():
 		w = append(w, "was cut: it has no end line, so its requests are unknown")
 	case len(sh.ends) == 0:
-		w = append(w, "was cut: it has no end line, so its duration ends with the last request")
+		cut := "was cut: it has no end line, so its duration ends with the last request"
+		if n := sh.planned(); n > 0 && !sharded {
+			cut += fmt.Sprintf("; %d of %s are in the file", sh.records, metrics.Counted(n, "request"))
+		}
+		w = append(w, cut)
 	case len(sh.ends) < len(sh.headers):
 		w = append(w, "was cut "+repeated(len(sh.headers)-len(sh.ends))+": it has fewer end lines than run lines")
 	case sh.counted() != sh.records && !(twice && sh.compact()):
 		w = append(w, fmt.Sprintf("counts %s in its end line, but the stream holds %d", metrics.Counted(sh.counted(), "request"), sh.records))
 	}
 	return w
+}
+
+// planned is how many requests the whole shard had, 0 if unknown: a time may end it earlier, and a
+// conversation is several requests.
+func (sh *shard) planned() int {
+	c := &sh.header.Config
+	if c.Duration > 0 || sh.turns || metrics.Value(sh.header.Flags, "no-oversample") == "true" {
+		return 0
+	}
+	return max(c.NumPrompts, 0)
 }
 
 // countedOf says which requests of a shard that ran several times are counted.

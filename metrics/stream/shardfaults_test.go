@@ -42,8 +42,8 @@ func TestWhatIsAmissWithShardsIsNamed(t *testing.T) {
 		faults  []string
 	}{
 		"none":           {shards, nil},
-		"one missing":    {shards[:3], []string{"lacks shard 3 of 4"}},
-		"two missing":    {[][]byte{shards[3], shards[1]}, []string{"lacks shards 0 and 2 of 4"}},
+		"one missing":    {shards[:3], []string{"the files lack shard 3 of 4"}},
+		"two missing":    {[][]byte{shards[3], shards[1]}, []string{"the files lack shards 0 and 2 of 4"}},
 		"cut":            {[][]byte{shards[0], shards[1], cutOff(shards[2]), shards[3]}, []string{"shard 2 (host n1) was cut: it has no end line, so its duration ends with the last request"}},
 		"cut, compact":   {[][]byte{compact[0], compact[1], cutOff(compact[2]), compact[3]}, []string{"shard 2 (host n1) was cut: it has no end line, so its requests are unknown"}},
 		"a copy":         {append(slices.Clone(shards), shards[2]), nil},
@@ -55,7 +55,7 @@ func TestWhatIsAmissWithShardsIsNamed(t *testing.T) {
 			"shard 2 (hosts n1 and n9) ran twice: only the requests of the first run with an end line are counted", "shard 2 (hosts n1 and n9) was cut once: it has fewer end lines than run lines"}},
 		"compact, twice": {append(slices.Clone(compact), shortCompact[2]), []string{
 			"shard 2 (hosts n1 and n9) ran twice: only the requests of the first run with an end line are counted"}},
-		"nameless": {noHosts[1:], []string{"lacks shard 0 of 4"}},
+		"nameless": {noHosts[1:], []string{"the files lack shard 0 of 4"}},
 		"asked otherwise": {otherwise, []string{
 			"shard 2 (host n1) has other parameters: --request-rate and --seed"}},
 		"another number":  {[][]byte{shards[0], shards[1], shards[2], of5[3]}, []string{"shard 3 (host n1) belongs to a run of 5 shards, not 4"}},
@@ -71,7 +71,7 @@ func TestWhatIsAmissWithShardsIsNamed(t *testing.T) {
 			t.Errorf("%s: fails %q, lacks %q", name, failing(s), s.Incomplete)
 		}
 		for _, fault := range c.faults {
-			if !slices.Contains(s.Incomplete, "run r "+fault) || !slices.Contains(s.Warnings, "run r "+fault) {
+			if !slices.Contains(s.Incomplete, "run r: "+fault) || !slices.Contains(s.Warnings, "run r: "+fault) {
 				t.Errorf("%s: lacks %q, warns %q", name, s.Incomplete, s.Warnings)
 			}
 		}
@@ -146,7 +146,7 @@ func TestGapsThatOneShardDoesNotKnowAreNotKnown(t *testing.T) {
 func TestOfManyMissingShardsAFewAreNamed(t *testing.T) {
 	f := fleet{n: 1, change: func(h *metrics.Header, _ *Writer) { h.Shards, h.Shard = 1e9, 3 }}
 	s := readOne(t, f.write(t, load(10))[0])
-	if want := "lacks shards 0, 1, 2, 4, 5, 6, 7, 8, 9, 10 and 999999989 more of 1000000000"; !slices.Equal(s.Shards.Faults, []string{want}) {
+	if want := "the files lack shards 0, 1, 2, 4, 5, 6, 7, 8, 9, 10 and 999999989 more of 1000000000"; !slices.Equal(s.Shards.Faults, []string{want}) {
 		t.Errorf("%q", s.Shards.Faults)
 	}
 }

@@ -177,7 +177,7 @@ func TestShardsComeToTheTruthOfOneRun(t *testing.T) {
 func TestACutShardLeavesNoEvidenceAndTheVerdictSaysSo(t *testing.T) {
 	shards := sharded(t, requests(10))
 	cut := shards[1][:bytes.LastIndexByte(shards[1][:len(shards[1])-1], '\n')+1]
-	const missing = "the evidence of 1 shard is missing: the verdict rests on the records and on the other shards'"
+	const missing = "the measurements of the load generator are missing for 1 shard: the verdict uses the requests and the other shards"
 	for name, data := range map[string][]byte{"cut": slices.Concat(shards[0], cut), "lost": shards[0]} {
 		s := readOne(t, data)
 		if !slices.Contains(s.Trust.Notes, missing) || s.Evidence == nil || s.Evidence.Exhausted != 1 {
@@ -193,7 +193,7 @@ func TestAStreamWithoutEvidenceIsJudgedByItsRecords(t *testing.T) {
 	if s.Evidence != nil || s.Age.Len() != 0 || s.Truth.PeakConcurrency != 1 || s.Truth.ITL.Len() != 108 {
 		t.Errorf("evidence %v, truth\n%s", s.Evidence, figures(s.Truth))
 	}
-	if len(s.Trust.Notes) != 1 || !strings.Contains(s.Trust.Notes[0], "rests on the records alone") {
+	if len(s.Trust.Notes) != 1 || !strings.Contains(s.Trust.Notes[0], "has no measurements of the load generator") {
 		t.Errorf("notes %q", s.Trust.Notes)
 	}
 }

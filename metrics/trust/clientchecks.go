@@ -173,7 +173,7 @@ func (j *judge) late() bool {
 
 func (j *judge) sharedReads() (metrics.Check, bool) {
 	c := metrics.Check{Name: "shared reads", Figure: j.sharedShare(), Unit: "%", Limit: sharedLimit, Remedy: j.quiet(quieter)}
-	c.Text = fmt.Sprintf("%s of chunks shared a read while we read late: they have one arrival time", showPercent(c.Figure))
+	c.Text = fmt.Sprintf("%s of chunks shared a read while we read late: they have one timestamp", showPercent(c.Figure))
 	return c, j.seen.SharedReads > 0 && j.late()
 }
 

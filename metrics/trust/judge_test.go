@@ -158,7 +158,17 @@ var faults = []struct {
 		if v > 1 {
 			s.Truth.Pace.Sent *= 2
 		}
-	}, "the backlog grew by 16 requests a second"},
+	}, "the backlog grew by 16 requests a second; these latencies depend on how long the run was"},
+	{"backlog", 1, 9.4, func(s *metrics.Summary, v float64) { // most requests waited for a slot
+		inSlots(s).Header.Config.RequestRate, s.Queue = 20, alike(500, 200)
+		s.Truth.Backlog = metrics.Backlog{Judged: true, Offered: 20, Growth: v}
+		s.Truth.Pace.Queue = time.Hour
+	}, "--max-concurrency 8 held requests back: the backlog grew by 9.4 requests a second; latencies from when a request was due depend on how long the run was"},
+	{"backlog", 1, 9.4, func(s *metrics.Summary, v float64) { // the slots were full at the end only
+		inSlots(s).Header.Config.RequestRate, s.Queue = 20, alike(0, 200)
+		s.Truth.Backlog = metrics.Backlog{Judged: true, Offered: 20, Growth: v}
+		s.Truth.Pace.Queue = time.Second
+	}, "second; these latencies depend on how long the run was"},
 	{"rate", 95.1, 94.9, func(s *metrics.Summary, v float64) {
 		s.Truth.Pace.Sent = time.Duration(float64(s.Truth.Pace.Due) / v * 100)
 	}, "req/s scheduled: we were late ourselves"},
@@ -266,9 +276,9 @@ var faults = []struct {
 	}, "64 in flight at once, the selftest of this machine was wrong at 64"},
 	{"shards", 8, 7, func(s *metrics.Summary, v float64) {
 		if s.Shards = (&metrics.Shards{Of: 8, Sound: int(v)}); v < 8 {
-			s.Shards.Faults = []string{"lacks shard 3 of 8"}
+			s.Shards.Faults = []string{"the files lack shard 3 of 8"}
 		}
-	}, "lacks shard 3 of 8"},
+	}, "the files lack shard 3 of 8"},
 	{"shard starts", 99.9, 100.1, func(s *metrics.Summary, v float64) {
 		s.Shards = &metrics.Shards{Of: 2, Sound: 2, Late: &metrics.Window{From: -durationMS(50), To: durationMS(v - 50)}, Last: "shard 1 (host b)"}
 	}, "shards began 100 ms apart, shard 1 (host b) last (limit 100 ms)"},
@@ -630,8 +640,8 @@ func TestWhatWeReadLateIsNotCalledLumpy(t *testing.T) {
 	}
 }
 
-// What cannot be believed is no less so for a server that did not keep up, and both are
-// said, in either order.
+// A run in doubt stays in doubt if the server did not keep up. The reasons about the measurement
+// come first.
 func TestSuspectComesBeforeOverloaded(t *testing.T) {
 	s := clean()
 	if Judge(s); s.Overloaded() != "" {
@@ -640,7 +650,7 @@ func TestSuspectComesBeforeOverloaded(t *testing.T) {
 	s.Truth.Backlog = metrics.Backlog{Judged: true, Offered: 40, Growth: 16}
 	s.Evidence.CPU = time.Hour
 	Judge(s)
-	if want := []string{"backlog", "own CPU"}; s.Trust.Verdict != metrics.Suspect || !slices.Equal(failing(s), want) {
+	if want := []string{"own CPU", "backlog"}; s.Trust.Verdict != metrics.Suspect || !slices.Equal(failing(s), want) {
 		t.Errorf("%s: %q, want %q", s.Trust.Verdict, failing(s), want)
 	}
 	if !strings.HasPrefix(s.Overloaded(), "the backlog grew by 16 requests a second;") {

@@ -63,19 +63,33 @@ func (j *judge) rate() (metrics.Check, bool) {
 }
 
 // backlog is the growth of requests that were due and had not ended, while others were still due.
+// Without a limit, each of them slows down the others. With --max-concurrency they wait for a slot
+// instead, so latencies from when a request was sent do not grow.
 func (j *judge) backlog() (metrics.Check, bool) {
 	b := j.Truth.Backlog
 	if !b.Judged {
 		return metrics.Check{}, false
 	}
 	c := metrics.Check{Name: metrics.BacklogCheck, Figure: b.Growth / b.Offered * 100, Unit: "% of the rate", Limit: max(metrics.GrowthLimit, b.Chance/b.Offered) * 100,
-		Remedy: "lower the rate, or use a server that does more"}
+		Remedy: "lower the rate, or use a faster server"}
 	c.Text = "the backlog did not grow beyond chance"
 	if !fine(c) {
 		decimals := max(0, 1-int(math.Floor(math.Log10(b.Growth)))) // two significant digits
-		c.Text = fmt.Sprintf("the backlog grew by %.*f requests a second; these latencies depend on how long the run was", decimals, b.Growth)
+		grew := fmt.Sprintf("the backlog grew by %.*f requests a second", decimals, b.Growth)
+		c.Text = grew + "; these latencies depend on how long the run was"
+		if j.slotsFull() {
+			c.Text = fmt.Sprintf("--max-concurrency %d held requests back: %s; latencies from when a request was due depend on how long the run was",
+				j.Header.Config.MaxConcurrency, grew)
+			c.Remedy = "raise --max-concurrency, or lower the rate"
+		}
 	}
 	return c, true
+}
+
+// slotsFull reports that most requests had to wait until another one released its slot, so the
+// backlog grew in front of the slots.
+func (j *judge) slotsFull() bool {
+	return j.Header.Config.MaxConcurrency > 0 && j.Truth.HeldBack() && j.Queue.Len() > 0 && j.Queue.Median() > 0
 }
 
 func (j *judge) little() (metrics.Check, bool) {

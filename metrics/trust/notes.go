@@ -3,6 +3,7 @@ package trust
 import (
 	"cmp"
 	"fmt"
+	"strings"
 
 	"github.com/servebench/servebench/metrics"
 )
@@ -10,8 +11,8 @@ import (
 // notes are what else a reader of the verdict should know.
 func (j *judge) notes() []string {
 	var n notes
-	n.add(j.Evidence == nil, "there is no evidence of the load generator itself: the verdict rests on the records alone")
-	n.add(j.Evidence != nil && j.Unwatched > 0, "the evidence of %s is missing: the verdict rests on the records and on the other shards'",
+	n.add(j.Evidence == nil, "the file has no measurements of the load generator, so the verdict uses only the requests")
+	n.add(j.Evidence != nil && j.Unwatched > 0, "the measurements of the load generator are missing for %s: the verdict uses the requests and the other shards",
 		metrics.Counted(j.Unwatched, "shard"))
 	n.text(j.noteInterrupted())
 	// Each shard has its own queue.
@@ -26,6 +27,7 @@ func (j *judge) notes() []string {
 	n.kept(j.answers())
 	n.text(j.noteCounts())
 	n.text(j.noteTokens())
+	n.text(j.noteSingleTokens())
 	n.text(j.noteShared())
 	j.noteConnections(&n)
 	j.noteServer(&n)
@@ -111,6 +113,22 @@ func (j *judge) noteTokens() string {
 		return fmt.Sprintf("%s had fewer tokens than chunks: was there no usage? Their ITL per token is not known", metrics.Counted(t.Fewer, "request"))
 	}
 	return ""
+}
+
+// noteSingleTokens says if every answer was too short for the latencies between tokens, which the
+// block then prints as 0.00.
+func (j *judge) noteSingleTokens() string {
+	var unmeasured []string
+	for _, m := range metrics.Metrics {
+		if (m.Name == "tpot" || m.Name == "itl") && j.Header.Config.Selected(m.Name) && m.Of(j.Summary).Len() == 0 {
+			unmeasured = append(unmeasured, strings.ToUpper(m.Name))
+		}
+	}
+	if j.TTFT.Len() == 0 || j.TPOT.Len() > 0 || unmeasured == nil {
+		return ""
+	}
+	are := map[bool]string{true: "are", false: "is"}[len(unmeasured) > 1]
+	return fmt.Sprintf("no answer had two tokens: %s %s not measured", strings.Join(unmeasured, " and "), are)
 }
 
 func (j *judge) noteShared() string {

@@ -14,8 +14,8 @@ func TestNotesAccuseNobody(t *testing.T) {
 		set  func(s *metrics.Summary)
 		says string
 	}{
-		"no evidence":   {func(s *metrics.Summary) { s.Evidence, s.Age = nil, metrics.Distribution{} }, "rests on the records alone"},
-		"a shard short": {func(s *metrics.Summary) { s.Unwatched = 1 }, "the evidence of 1 shard is missing"},
+		"no evidence":   {func(s *metrics.Summary) { s.Evidence, s.Age = nil, metrics.Distribution{} }, "the verdict uses only the requests"},
+		"a shard short": {func(s *metrics.Summary) { s.Unwatched = 1 }, "are missing for 1 shard"},
 		"interrupted":   {func(s *metrics.Summary) { s.Interrupted = true }, "stopped before its end"},
 		"cut short": {func(s *metrics.Summary) {
 			s.Interrupted, s.Failed, s.Classes = true, 9, map[metrics.Class]int{metrics.Cancelled: 9}
@@ -54,11 +54,15 @@ func TestNotesAccuseNobody(t *testing.T) {
 		"tried above": {func(s *metrics.Summary) {
 			s.Truth.PeakConcurrency, s.Evidence.Selftest = 21, &metrics.Selftest{WrongFrom: 22}
 		}, "nothing on 21"},
-		"user space": {func(s *metrics.Summary) { s.Evidence.UserStamps = 5 }, "5 of 4005 chunks were stamped after reading"},
-		"a proxy":    {func(s *metrics.Summary) { s.Evidence.Proxy = "proxy:3128" }, "through the proxy proxy:3128"},
-		"anybody":    {func(s *metrics.Summary) { s.Evidence.Unverified = true }, "nobody verified the server's TLS certificate"},
-		"packed":     {func(s *metrics.Summary) { s.Evidence.Packed = 9 }, "9 answers came compressed: the compressor held each event back"},
-		"closed":     {func(s *metrics.Summary) { s.Evidence.Closed = 9 }, "closed the connection after 9 answers"},
+		"answers of one token": {func(s *metrics.Summary) {
+			s.TPOT, s.ITL = metrics.Distribution{}, metrics.Distribution{}
+		}, "no answer had two tokens: TPOT and ITL are not measured"},
+		"one token after a role": {func(s *metrics.Summary) { s.TPOT = metrics.Distribution{} }, "no answer had two tokens: TPOT is not measured"},
+		"user space":             {func(s *metrics.Summary) { s.Evidence.UserStamps = 5 }, "5 of 4005 chunks were stamped after reading"},
+		"a proxy":                {func(s *metrics.Summary) { s.Evidence.Proxy = "proxy:3128" }, "through the proxy proxy:3128"},
+		"anybody":                {func(s *metrics.Summary) { s.Evidence.Unverified = true }, "nobody verified the server's TLS certificate"},
+		"packed":                 {func(s *metrics.Summary) { s.Evidence.Packed = 9 }, "9 answers came compressed: the compressor held each event back"},
+		"closed":                 {func(s *metrics.Summary) { s.Evidence.Closed = 9 }, "closed the connection after 9 answers"},
 		"mixed": {func(s *metrics.Summary) {
 			s.Evidence.Mixed, s.Evidence.PrefixQueries, s.Evidence.PrefixHits = "it restarted", 0, 0
 		},

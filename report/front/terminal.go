@@ -38,7 +38,7 @@ func terminal(w io.Writer, s *metrics.Summary, v vllm.Version) error {
 	for text := range strings.Lines(block.String()) {
 		lines = append(lines, screen.Line{{Text: strings.TrimSuffix(text, "\n")}})
 	}
-	ending := report.Ending{Screen: screen.Screen{Width: columns}, More: "--extended"}
+	ending := report.Ending{Screen: screen.Screen{Width: columns}, More: "add --extended"}
 	return drawn(w, append(lines, ending.Lines(s)...))
 }
 

@@ -50,7 +50,7 @@ func allComplete(t *testing.T, c *cluster, whole counts) {
 		}
 	}
 	o := c.run("sh", "-c", "servebench report load.log")
-	for _, amiss := range []string{"lacks shard", "was cut", "ran twice", "skipped"} {
+	for _, amiss := range []string{"lack shard", "was cut", "ran twice", "skipped"} {
 		if o.code != 0 || strings.Contains(o.stderr, amiss) {
 			t.Errorf("the report ends with %d and says %q:\n%s", o.code, amiss, o.stderr)
 		}
@@ -69,7 +69,7 @@ func killedAndLost(t *testing.T, c *cluster) {
 		t.Errorf("the indexes %q failed", failed)
 	}
 	j.logs(t)
-	j.suspect(t, "lacks shard 5 of 8", "shard 3 (host cut-3) was cut")
+	j.suspect(t, "the files lack shard 5 of 8", "shard 3 (host cut-3) was cut")
 	var others counts
 	for i := range shards {
 		if i != 3 && i != 5 {
