@@ -115,7 +115,9 @@ func carryOut(cmd *cobra.Command, args ...string) (said string, code int) {
 	return text.String(), code
 }
 
-const overloadedLine = "\nOVERLOADED: the backlog grew by 15 requests a second; these latencies depend on how long the run was → lower the rate, or use a server that does more\n"
+const overloadedLine = "\nOVERLOADED: the backlog grew by 15 requests a second; these latencies depend on how long the run was → lower the rate, or use a faster server\n"
+
+const slotsFullLine = "\nOVERLOADED: --max-concurrency 3 held requests back: the backlog grew by 15 requests a second; latencies from when a request was due depend on how long the run was → raise --max-concurrency, or lower the rate\n"
 
 // A server that does 25 requests a second is asked for 40.
 func TestRecordedRunIsOverloaded(t *testing.T) {
@@ -124,8 +126,11 @@ func TestRecordedRunIsOverloaded(t *testing.T) {
 		"four compact shards": {rate: 40, shards: 4, compact: true, slots: 3},
 	} {
 		t.Run(name, func(t *testing.T) {
-			file := q.file(t, "one")
-			if said, code := carryOut(newReportCommand(), file); code != 0 || !strings.Contains(said, overloadedLine) {
+			file, line := q.file(t, "one"), overloadedLine
+			if q.slots > 0 {
+				line = slotsFullLine
+			}
+			if said, code := carryOut(newReportCommand(), file); code != 0 || !strings.Contains(said, line) {
 				t.Errorf("exit code %d\n%s", code, said)
 			}
 			if said, code := carryOut(newReportCommand(), "--strict", file); code != exitNoVerdict || !strings.Contains(said, "--strict: the server is OVERLOADED") {
@@ -156,7 +161,7 @@ func TestRecordedRunIsNotOverloaded(t *testing.T) {
 		want string
 	}{
 		"keeps up":     {queued{rate: 20}, "\nVALID: "},
-		"and failures": {queued{rate: 40, failing: 5}, "\nSUSPECT: 80 of 400 requests failed: the latencies leave these out (limit 5.00 %) → read the errors\n         the backlog grew by 15 requests a second"},
+		"and failures": {queued{rate: 40, failing: 5}, "\nSUSPECT:    80 of 400 requests failed: the latencies leave these out (limit 5.00 %) → read the errors\nOVERLOADED: the backlog grew by 15 requests a second"},
 		"ramp":         {queued{rate: 40, config: metrics.Config{RampUp: &metrics.RampUp{Strategy: "linear", Start: 1, End: 79}}}, "\nVALID: "},
 		"curve":        {queued{rate: 40, config: metrics.Config{RateCurve: "up-down:0,80,10"}}, "\nVALID: "},
 		"trace":        {queued{rate: 40, config: metrics.Config{SelfTimed: true}}, "\nVALID: "},

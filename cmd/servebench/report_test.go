@@ -34,12 +34,23 @@ func readFile(t *testing.T, name string) string {
 	return string(data)
 }
 
+// notJudged is what report says of a result of vLLM.
+const notJudged = "NOT JUDGED: vLLM's results say nothing about the client that measured them\n"
+
+func TestStrictRefusesAResultOfVLLM(t *testing.T) {
+	for _, name := range []string{"../../testdata/seeds/percentiles-e2el.txt", "../../testdata/golden/wire/chat.result.json"} {
+		if said, code := carryOut(newReportCommand(), "--strict", name); code != exitNoVerdict || !strings.Contains(said, notJudged) {
+			t.Errorf("%s: exit code %d\n%s", name, code, said)
+		}
+	}
+}
+
 func TestReportPrintsAPaddedBlockAgain(t *testing.T) {
 	const name = "../../testdata/seeds/percentiles-e2el.txt"
 	want := readFile(t, name)
 	for _, args := range [][]string{{name}, {"-"}, nil} {
 		out, talk, err := reportOf(want, args...)
-		if out != want || talk != "" || err != nil {
+		if out != want || talk != notJudged || err != nil {
 			t.Errorf("%q: got %v %q\n%s", args, err, talk, out)
 		}
 	}
@@ -49,7 +60,7 @@ func TestReportGivesTheBlockOfAResultFile(t *testing.T) {
 	const dir = "../../testdata/golden/wire/"
 	_, want, _ := strings.Cut(readFile(t, dir+"chat.stdout.txt"), "gnuplot to plot the metrics\n")
 	out, talk, err := reportOf("", dir+"chat.result.json")
-	if out != want || talk != "" || err != nil {
+	if out != want || !strings.HasPrefix(talk, notJudged+"Note: ") || err != nil {
 		t.Errorf("got %v %q\n%s\nwant\n%s", err, talk, out, want)
 	}
 	out, _, err = reportOf("", "--format", "json", "--save-detailed", dir+"chat.result.json")
