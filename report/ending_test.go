@@ -82,7 +82,7 @@ func TestReasonsWithOneRemedyAreOne(t *testing.T) {
 	}
 }
 
-// Reasons about the measurement come first, and the backlog on a line of its own.
+// Reasons about the measurement come first, and the backlog on a separate line.
 func TestASuspectRunMayBeOverloadedToo(t *testing.T) {
 	s := fair()
 	trust.Judge(s)
