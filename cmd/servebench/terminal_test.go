@@ -45,7 +45,7 @@ func TestMoreHasACommandForAShell(t *testing.T) {
 	if err := tellRest(&talk, screen.Screen{Width: 60}, o.rest()); err != nil {
 		t.Fatal(err)
 	}
-	want := "More: blocks, reasons and additional metrics of each target:\n      servebench report --extended 'my  run of monday.jsonl'\n"
+	want := "More: for blocks, reasons and additional metrics of each\n      target run servebench report --extended\n      'my  run of monday.jsonl'\n"
 	if talk.String() != want {
 		t.Errorf("got %q\nwant %q", talk.String(), want)
 	}
