@@ -69,7 +69,7 @@ func TestOnlyAPassAgainstTheBaselinePasses(t *testing.T) {
 		want   compare.Verdict
 		said   string
 	}{
-		"as it was":        {10 * time.Millisecond, nil, Baseline{}, compare.Pass, "new: 6 runs, 24 requests completed, 0 failed"},
+		"as it was":        {10 * time.Millisecond, nil, Baseline{}, compare.Pass, "new: 6 runs, 120 requests completed, 0 failed"},
 		"better":           {5 * time.Millisecond, nil, Baseline{}, compare.Pass, "better: output_throughput, median_ttft, median_tpot"},
 		"more runs":        {10 * time.Millisecond, nil, Baseline{Runs: 8}, compare.Pass, "new: 8 runs, "},
 		"a fifth worse":    {12 * time.Millisecond, nil, Baseline{}, compare.Regressed, "- median_ttft +20.0 % (the median over all pairs of runs; medians 10.00 → 12.00 ms"},
