@@ -181,7 +181,9 @@ func TestACutStreamSaysHowMuchIsThere(t *testing.T) {
 		"by requests":   {func(*metrics.Header, *metrics.Record) {}, cut + "; 2 of 3 requests are in the file"},
 		"by time":       {func(h *metrics.Header, _ *metrics.Record) { h.Config.Duration = 60 }, cut},
 		"all there are": {func(h *metrics.Header, _ *metrics.Record) { h.Config.NumPrompts = 0 }, cut},
-		"short dataset": {func(h *metrics.Header, _ *metrics.Record) { h.Flags = []metrics.KV{{Key: "no-oversample", Value: "true"}} }, cut},
+		"short dataset": {func(h *metrics.Header, _ *metrics.Record) {
+			h.Flags = []metrics.KV{{Key: "no-oversample", Value: "true"}}
+		}, cut},
 		"conversations": {func(_ *metrics.Header, second *metrics.Record) { second.Turn = 1 }, cut},
 	} {
 		var buf bytes.Buffer
