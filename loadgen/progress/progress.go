@@ -70,7 +70,7 @@ const tokenWindow = 2 * time.Second
 
 // Show shows a load on talk until over is called, which leaves the last lines.
 func Show(talk *Talk, l Load) (over func()) {
-	return (&display{Load: l, talk: talk, tty: talk.rewritable()}).show()
+	return (&display{Load: l, talk: talk, tty: screen.Of(talk).Rewrites}).show()
 }
 
 // show starts the display; the returned func ends it, with the last lines.

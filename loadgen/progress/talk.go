@@ -60,10 +60,6 @@ func (t *Talk) Fd() uintptr {
 	return ^uintptr(0)
 }
 
-// rewritable says whether text is written to a terminal on which lines can be rewritten. A dumb
-// terminal cannot do that.
-func (t *Talk) rewritable() bool { return term.IsTerminal(int(t.Fd())) && os.Getenv("TERM") != "dumb" }
-
 // size is the width and the height of the terminal, 80 and 24 if it does not tell.
 func (t *Talk) size() (columns, rows int) {
 	if columns, rows, err := term.GetSize(int(t.Fd())); err == nil && columns > 0 && rows > 0 {

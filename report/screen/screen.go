@@ -20,6 +20,10 @@ type Screen struct {
 
 	// Color says whether Tones are written as ANSI colours.
 	Color bool
+
+	// Rewrites says whether a line can be written over the one before. A dumb terminal shows
+	// control characters instead of obeying them.
+	Rewrites bool
 }
 
 // The width of a terminal that does not tell, and the widest line that is easy to read.
@@ -39,7 +43,8 @@ func Of(w io.Writer) Screen {
 	if err != nil || width <= 0 {
 		width = usualWidth
 	}
-	return Screen{Width: width, Color: os.Getenv("NO_COLOR") == "" && os.Getenv("TERM") != "dumb"}
+	obeys := os.Getenv("TERM") != "dumb"
+	return Screen{Width: width, Color: obeys && os.Getenv("NO_COLOR") == "", Rewrites: obeys}
 }
 
 // IsTerminal says whether a screen is one.

@@ -41,11 +41,11 @@ func TestATerminalHasItsWidthAndColoursUnlessTheyAreNotWanted(t *testing.T) {
 		columns       uint16
 		want          Screen
 	}{
-		"usual":            {"", "xterm", 80, Screen{80, true}},
-		"wide":             {"", "xterm", 200, Screen{200, true}},
-		"colours unwanted": {"1", "xterm", 120, Screen{120, false}},
-		"dumb":             {"", "dumb", 80, Screen{80, false}},
-		"unknown width":    {"", "xterm", 0, Screen{80, true}},
+		"usual":            {"", "xterm", 80, Screen{80, true, true}},
+		"wide":             {"", "xterm", 200, Screen{200, true, true}},
+		"colours unwanted": {"1", "xterm", 120, Screen{120, false, true}},
+		"dumb":             {"", "dumb", 80, Screen{80, false, false}},
+		"unknown width":    {"", "xterm", 0, Screen{80, true, true}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Setenv("NO_COLOR", c.noColor)
