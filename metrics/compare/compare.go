@@ -5,8 +5,6 @@ import (
 	"math"
 	"strings"
 
-	"golang.org/x/perf/benchmath"
-
 	"github.com/servebench/servebench/metrics"
 )
 
@@ -57,29 +55,6 @@ func (p *Point) Name() string {
 		words = append(words, kv.Key+" "+kv.Value)
 	}
 	return strings.Join(words, ", ")
-}
-
-// A Row compares one number of the runs.
-type Row struct {
-	Metric
-	Old, New benchmath.Summary // medians with their confidence intervals
-	Effect   Effect            // by how much new runs differ
-
-	// P is the probability that the runs differ by chance, two-sided. Adjusted is the
-	// probability that they differ in that direction by chance, corrected for all gated
-	// numbers. NaN where unknown; Adjusted also where the row is not gated.
-	P, Adjusted float64
-
-	Differs  bool     // P, or Adjusted of a gated row, is at most the alpha of the gate
-	Gated    bool     // the gate limits its change
-	Unjudged bool     // a latency of a server that did not keep up
-	Margin   float64  // share by which it may get worse; 0 if it is not gated
-	Finding  Finding  // empty for none
-	Remarks  []string // about this row only
-
-	// FromContent says that a TTFT ends, or a TPOT begins, at the first content. vLLM's
-	// may count an empty chunk as a token.
-	FromContent bool
 }
 
 // Compare compares the runs of two sides.
