@@ -91,7 +91,12 @@ func (o *Options) fill(turn *Turn, ids []int) {
 
 // conversation is number i, of one turn.
 func (o *Options) conversation(i int, turn Turn) *Conversation {
-	return &Conversation{ID: o.IDPrefix + strconv.Itoa(i), Turns: []Turn{turn}}
+	c := &struct {
+		Conversation
+		turns [1]Turn
+	}{Conversation{ID: o.IDPrefix + strconv.Itoa(i)}, [1]Turn{turn}} // one allocation
+	c.Turns = c.turns[:]
+	return &c.Conversation
 }
 
 // oversample is the positions of the want conversations to send, out of have > 0: all in order,

@@ -2,6 +2,7 @@ package dataset
 
 import (
 	"iter"
+	"runtime"
 	"sync"
 )
 
@@ -9,12 +10,21 @@ import (
 // many as vLLM's client has at once if the tokenizer is a server.
 const ahead = 64
 
-// ordered yields work(item) for each item, in the order of the items, and works on the next items
-// at the same time. Another goroutine pulls the items. All goroutines have ended when ordered
+// aheadTokens is about how many tokens of prompts are made at once. A token takes some 50 bytes
+// until its prompt is ready.
+const aheadTokens = 1 << 19
+
+// width is how many prompts of that many tokens ordered works on at once.
+func width(tokens int) int {
+	return min(ahead, max(runtime.GOMAXPROCS(0), aheadTokens/max(tokens, 1)))
+}
+
+// ordered yields work(item) for each item, in the order of the items, and works on the next width
+// items at the same time. Another goroutine pulls the items. All goroutines have ended when ordered
 // returns.
-func ordered[In, Out any](items iter.Seq[In], work func(In) Out) iter.Seq[Out] {
+func ordered[In, Out any](items iter.Seq[In], width int, work func(In) Out) iter.Seq[Out] {
 	return func(yield func(Out) bool) {
-		results := make(chan chan Out, ahead)
+		results := make(chan chan Out, width)
 		stop := make(chan struct{})
 		var all sync.WaitGroup
 		defer all.Wait()

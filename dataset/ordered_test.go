@@ -20,7 +20,7 @@ func count(n int) iter.Seq[int] {
 }
 
 func TestOrderedKeepsTheOrder(t *testing.T) {
-	got := slices.Collect(ordered(count(1000), func(i int) int {
+	got := slices.Collect(ordered(count(1000), ahead, func(i int) int {
 		if i%7 == 0 {
 			runtime.Gosched()
 		}
@@ -39,10 +39,10 @@ func TestOrderedKeepsTheOrder(t *testing.T) {
 // A synctest bubble fails when a goroutine is left behind in it.
 func TestOrderedLeavesNothingBehindWhenStopped(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		for range ordered(count(1000), func(i int) int { return i }) {
+		for range ordered(count(1000), ahead, func(i int) int { return i }) {
 			break
 		}
-		for range ordered(count(0), func(i int) int { return i }) {
+		for range ordered(count(0), ahead, func(i int) int { return i }) {
 			t.Error("an item from none")
 		}
 	})
@@ -51,7 +51,7 @@ func TestOrderedLeavesNothingBehindWhenStopped(t *testing.T) {
 func TestOrderedRunsAheadByABoundedNumber(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var begun atomic.Int64
-		next, stop := iter.Pull(ordered(count(1_000_000), func(i int) int { begun.Add(1); return i }))
+		next, stop := iter.Pull(ordered(count(1_000_000), ahead, func(i int) int { begun.Add(1); return i }))
 		defer stop()
 		next()
 		synctest.Wait()
@@ -59,4 +59,14 @@ func TestOrderedRunsAheadByABoundedNumber(t *testing.T) {
 			t.Errorf("%d items begun for one taken, want at most %d", n, bound)
 		}
 	})
+}
+
+// Memory is for a number of tokens, not of prompts.
+func TestLongPromptsAreMadeFewAtATime(t *testing.T) {
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(2))
+	for tokens, want := range map[int]int{0: ahead, 1024: ahead, 16_384: 32, 100_000: 5, 10_000_000: 2} {
+		if got := width(tokens); got != want {
+			t.Errorf("%d prompts of %d tokens at once, want %d", got, tokens, want)
+		}
+	}
 }

@@ -46,7 +46,7 @@ func (p *randomPrompts) source(yield func(*Conversation, error) bool) {
 	rng := nprand.NewGenerator(uint64(p.Seed))
 	drafts := p.drafts(&rng)
 	prefix := p.prefix(&rng)
-	settled := ordered(drafts, func(d draft) draft {
+	settled := ordered(drafts, width(p.PrefixLen+p.inputs.high), func(d draft) draft {
 		d.ids = p.ids(prefix, d.start, d.want-p.PrefixLen)
 		if p.Tokenizer != nil {
 			d.settle(p.Tokenizer)

@@ -73,7 +73,7 @@ func (d ShareGPT) choose(file io.ReadSeeker, rng *nprand.Python) ([]Turn, []int,
 		after int64
 	}
 	var turns []Turn
-	for m := range ordered(slices.Values(exchanges), func(e exchange) made {
+	for m := range ordered(slices.Values(exchanges), ahead, func(e exchange) made {
 		turn, err := d.turn(e)
 		return made{turn, err, e.after}
 	}) {

@@ -112,7 +112,7 @@ type poem struct {
 // source yields the prompts that are not too long.
 func (p poem) source(yield func(*Conversation, error) bool) {
 	i, misses := 0, 0
-	for v := range ordered(p.texts(), p.verse) {
+	for v := range ordered(p.texts(), ahead, p.verse) {
 		switch {
 		case v.err != nil:
 			yield(nil, v.err)

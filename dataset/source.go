@@ -27,7 +27,7 @@ func pulls(src Source) iter.Seq[pull] {
 // cores, ahead of what is pulled, and ends at the first error.
 func made[T any](items iter.Seq[T], work func(T) (*Conversation, error)) Source {
 	return func(yield func(*Conversation, error) bool) {
-		for p := range ordered(items, func(item T) pull {
+		for p := range ordered(items, ahead, func(item T) pull {
 			c, err := work(item)
 			return pull{c, err}
 		}) {

@@ -22,6 +22,7 @@ type addedToken struct {
 // first.
 type addedTokens struct {
 	tokens []addedToken
+	starts string // the bytes that a content can begin with
 	// The contents as a tree. Node 0 is the root.
 	first [256]int32         // the nodes below the root
 	below map[treeEdge]int32 // all other edges
@@ -47,6 +48,7 @@ func newAddedTokens(tokens []addedToken, written normalizer) *addedTokens {
 				next = nodes
 				if node == 0 {
 					a.first[content[j]] = next
+					a.starts += content[j : j+1]
 				} else {
 					a.below[treeEdge{node, content[j]}] = next
 				}
@@ -70,7 +72,7 @@ func (a *addedTokens) child(node int32, b byte) int32 {
 // find returns the first added token in text at or after from, and where it is.
 // Without one, start is the length of text.
 func (a *addedTokens) find(text string, from int) (start, end int, t *addedToken) {
-	for start := from; start < len(text); start++ {
+	for start := a.start(text, from); start < len(text); start = a.start(text, start+1) {
 		node := a.first[text[start]]
 		for pos := start + 1; node != 0; pos++ {
 			if i, ok := a.ends[node]; ok {
@@ -86,6 +88,23 @@ func (a *addedTokens) find(text string, from int) (start, end int, t *addedToken
 		}
 	}
 	return len(text), len(text), nil
+}
+
+// start is where an added token may start in text at or after from.
+func (a *addedTokens) start(text string, from int) int {
+	switch len(a.starts) {
+	case 0:
+		return len(text)
+	case 1:
+		if i := strings.IndexByte(text[from:], a.starts[0]); i >= 0 {
+			return from + i
+		}
+		return len(text)
+	}
+	for from < len(text) && a.first[text[from]] == 0 {
+		from++
+	}
+	return from
 }
 
 // split emits the parts of text in order: the added tokens, and the text between
@@ -138,16 +157,16 @@ func inWord(r rune) bool {
 // place gives tokens the ids that Hugging Face's library gives them, whatever the
 // file says: the id in the vocabulary, or else the next free one. It leaves out
 // tokens without content and repeated tokens.
-func place(tokens []addedToken, vocab map[string]int32) []addedToken {
+func place(tokens []addedToken, vocab *vocabulary) []addedToken {
 	var placed []addedToken
 	seen := make(map[string]bool)
-	next := len(vocab)
+	next := vocab.size
 	for _, t := range tokens {
 		if t.Content == "" || seen[t.Content] {
 			continue
 		}
 		seen[t.Content] = true
-		if id, ok := vocab[t.Content]; ok {
+		if id, ok := vocab.id(t.Content); ok {
 			t.ID = int(id)
 		} else {
 			t.ID = next

@@ -4,15 +4,18 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"hash/maphash"
 	"strings"
+	"sync"
 	"unicode/utf8"
 )
 
 // A bpe is a byte-pair model. It starts with the characters of a word, or its bytes,
 // and merges neighbours while there is a merge for them.
 type bpe struct {
-	vocab     map[string]int32 // by the text that words are made of
-	whole     bool             // a word of the vocabulary is one token, whatever its merges
+	vocab     *vocabulary
+	whole     bool // a word of the vocabulary is one token, whatever its merges
+	longest   int  // bytes of the longest token; a longer word is not in the vocabulary
 	merges    *merges
 	byteLevel bool
 	bytes     [256]int32 // symbol of each byte, if byteLevel, or its fallback; -1 if missing
@@ -20,8 +23,9 @@ type bpe struct {
 	unknown   int32      // symbol of any other unknown character; -1 drops it
 	fuse      bool       // unknown characters side by side become one
 	// joints has the pairs of symbols that a merge may join. A word can be cut between two
-	// neighbours whose pair is missing: no merge crosses them.
-	joints *merges
+	// neighbours whose pair is missing: no merge crosses them. It is nil if a word cannot be cut.
+	// Only a long word needs it, so the first one makes it.
+	joints func() *merges
 }
 
 // A bpeModel is a BPE model as a file has it.
@@ -38,40 +42,66 @@ type bpeModel struct {
 	Merges       json.RawMessage  `json:"merges"`
 }
 
-// newBPE reads a model of type BPE. byteLevel is the pre-tokenizer's.
-func newBPE(raw json.RawMessage, byteLevel bool) (*bpe, map[string]int32, error) {
+// newBPE reads a model of type BPE, whose vocabulary and merges are in b unless it is nil.
+// byteLevel is the pre-tokenizer's.
+func newBPE(raw json.RawMessage, b *bulk, byteLevel bool) (*bpe, error) {
 	var m bpeModel
 	if err := decode(raw, &m); err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	if err := m.check(byteLevel); err != nil {
-		return nil, nil, err
+		return nil, err
 	}
-	b := &bpe{
-		vocab: m.Vocab, whole: m.IgnoreMerges, byteLevel: byteLevel,
+	if b == nil || b.pairs == nil {
+		var err error
+		if b, err = m.bulk(); err != nil {
+			return nil, err
+		}
+	}
+	model := &bpe{
+		vocab: b.vocab, whole: m.IgnoreMerges, byteLevel: byteLevel,
 		fallback: m.ByteFallback, unknown: -1, fuse: m.FuseUnknown,
 	}
 	if m.Unknown != nil {
-		id, ok := m.Vocab[*m.Unknown]
+		id, ok := b.vocab.id(*m.Unknown)
 		if !ok {
-			return nil, nil, fmt.Errorf("unk_token %q is not in the vocabulary", *m.Unknown)
+			return nil, fmt.Errorf("unk_token %q is not in the vocabulary", *m.Unknown)
 		}
-		b.unknown = id
+		model.unknown = id
+	}
+	for _, text := range b.vocab.texts {
+		model.longest = max(model.longest, len(text))
+	}
+	model.setBytes()
+	model.merges = newMerges(len(b.pairs))
+	for rank, p := range b.pairs {
+		model.merges.set(p.left, p.right, merge{int32(rank), p.id})
+	}
+	model.joints = sync.OnceValue(model.findJoints)
+	return model, nil
+}
+
+// bulk is the vocabulary and the merges as encoding/json reads them.
+func (m *bpeModel) bulk() (*bulk, error) {
+	vocab, err := vocabularyOf(m.Vocab)
+	if err != nil {
+		return nil, err
 	}
 	pairs, err := readMerges(m.Merges)
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
-	if byteLevel {
-		b.vocab = make(map[string]int32, len(m.Vocab))
-		for written, id := range m.Vocab {
-			if text, ok := unprintable(written); ok {
-				b.vocab[text] = id
-			}
+	b := &bulk{vocab, make([]symbolPair, len(pairs))}
+	for rank, pair := range pairs {
+		left, okLeft := vocab.id(pair[0])
+		right, okRight := vocab.id(pair[1])
+		id, ok := vocab.id(pair[0] + pair[1])
+		if !okLeft || !okRight || !ok || pair[0] == "" || pair[1] == "" {
+			return nil, fmt.Errorf("merge %d, of %q and %q: a part or the whole is not in the vocabulary", rank, pair[0], pair[1])
 		}
+		b.pairs[rank] = symbolPair{left, right, id}
 	}
-	b.setBytes()
-	return b, m.Vocab, b.setMerges(pairs, m.Vocab)
+	return b, nil
 }
 
 // check refuses settings that a bpe does not have.
@@ -92,49 +122,63 @@ func (m *bpeModel) check(byteLevel bool) error {
 // setBytes finds the symbols of bytes.
 func (b *bpe) setBytes() {
 	for i := range b.bytes {
-		text := string([]byte{byte(i)})
+		text := printed[i]
 		if !b.byteLevel {
 			text = fmt.Sprintf("<0x%02X>", i)
 		}
-		id, ok := b.vocab[text]
+		id, ok := b.vocab.id(text)
 		if b.bytes[i] = -1; ok {
 			b.bytes[i] = id
 		}
 	}
 }
 
-// setMerges fills the tables of pairs, whose rank is their place.
-func (b *bpe) setMerges(pairs [][2]string, vocab map[string]int32) error {
-	b.merges, b.joints = newMerges(len(pairs)), newMerges(len(pairs))
-	for rank, pair := range pairs {
-		left, okLeft := vocab[pair[0]]
-		right, okRight := vocab[pair[1]]
-		id, ok := vocab[pair[0]+pair[1]]
-		if !okLeft || !okRight || !ok || pair[0] == "" || pair[1] == "" {
-			return fmt.Errorf("merge %d, of %q and %q: a part or the whole is not in the vocabulary", rank, pair[0], pair[1])
+// findJoints finds the joints: a merge joins the last character of one part and the first of the
+// other. A part with an unknown character never occurs.
+func (b *bpe) findJoints() *merges {
+	ends := make([]tokenEnds, len(b.vocab.texts))
+	for id, text := range b.vocab.texts {
+		ends[id] = b.endsOf(int32(id), text)
+	}
+	pairs := make(map[[2]int32]bool)
+	for i := range b.merges.slots {
+		s := &b.merges.slots[i]
+		if s.empty() {
+			continue
 		}
-		b.merges.set(left, right, merge{int32(rank), id})
-		if isFallback(pair[0]) || isFallback(pair[1]) || left == b.unknown || right == b.unknown {
-			// Such a part may be one symbol or several.
-			b.joints = nil
+		left, right := ends[s.left()], ends[s.right]
+		if left.several || right.several {
+			return nil
 		}
-		if b.joints != nil {
-			b.join(pair, vocab)
+		if left.last >= 0 && right.first >= 0 {
+			pairs[[2]int32{left.last, right.first}] = true
 		}
 	}
-	return nil
+	joints := newMerges(len(pairs))
+	for pair := range pairs {
+		joints.set(pair[0], pair[1], merge{})
+	}
+	return joints
 }
 
-// join notes that a merge joins the last character of one part and the first of the other. A part
-// with an unknown character never occurs.
-func (b *bpe) join(pair [2]string, vocab map[string]int32) {
-	_, last := utf8.DecodeLastRuneInString(pair[0])
-	_, first := utf8.DecodeRuneInString(pair[1])
-	before, okBefore := vocab[pair[0][len(pair[0])-last:]]
-	after, okAfter := vocab[pair[1][:first]]
-	if okBefore && okAfter {
-		b.joints.set(before, after, merge{})
+// tokenEnds are the symbols of the first and the last character of a token, or -1 if they are
+// unknown.
+type tokenEnds struct {
+	first, last int32
+	several     bool // a part with this token may be one symbol or several
+}
+
+func (b *bpe) endsOf(id int32, text string) tokenEnds {
+	e := tokenEnds{first: -1, last: -1, several: id == b.unknown || isFallback(text)}
+	_, first := utf8.DecodeRuneInString(text)
+	_, last := utf8.DecodeLastRuneInString(text)
+	if id, ok := b.vocab.id(text[:first]); ok {
+		e.first = id
 	}
+	if id, ok := b.vocab.id(text[len(text)-last:]); ok {
+		e.last = id
+	}
+	return e
 }
 
 // isFallback reports whether a token means one byte.
@@ -166,29 +210,64 @@ func readMerges(raw json.RawMessage) (pairs [][2]string, _ error) {
 	return pairs, nil
 }
 
+// tokens makes the merges of a word only if it has not done so lately: a text that is cut and
+// encoded again repeats nearly all its words.
 func (b *bpe) tokens(w *word, text string) []int32 {
 	if b.whole {
-		if id, ok := b.vocab[text]; ok {
+		if id, ok := b.word(w, text); ok {
 			w.ids = append(w.ids[:0], id)
 			return w.ids
 		}
 	}
+	if len(text) > maxRecent {
+		return b.merged(w, text)
+	}
+	r := w.recent(maphash.String(b.vocab.seed, text))
+	if r.is(text) {
+		return r.ids[:r.count]
+	}
+	ids := b.merged(w, text)
+	r.set(text, ids)
+	return ids
+}
+
+// merged are the tokens that the merges make of a word.
+func (b *bpe) merged(w *word, text string) []int32 {
 	if b.byteLevel {
 		w.ids = b.byteSymbols(w.ids[:0], text)
 	} else {
 		w.ids = b.symbols(w.ids[:0], text)
 	}
-	if len(w.ids) <= longWord || b.joints == nil {
+	if len(w.ids) <= longWord || b.joints() == nil {
 		return w.merge(b.merges, w.ids)
 	}
 	return b.mergeParts(w)
 }
 
+// word is the id of a whole word.
+func (b *bpe) word(w *word, text string) (id int32, ok bool) {
+	if len(text) > b.longest {
+		return 0, false
+	}
+	if !b.byteLevel {
+		return b.vocab.id(text)
+	}
+	w.text = w.text[:0]
+	for i := range len(text) {
+		if c := text[i]; '!' <= c && c <= '~' {
+			w.text = append(w.text, c)
+		} else {
+			w.text = append(w.text, printed[c]...)
+		}
+	}
+	return b.vocab.idOf(w.text)
+}
+
 // mergeParts cuts a word where no merge can cross, and merges the parts.
 func (b *bpe) mergeParts(w *word) []int32 {
-	ids, kept, start := w.ids, 0, 0
+	ids, kept, start, joints := w.ids, 0, 0, b.joints()
 	for end := 1; end <= len(ids); end++ {
-		if end < len(ids) && b.joints.slot(ids[end-1], ids[end]).left >= 0 {
+		if end < len(ids) && joints.has(ids[end-1], ids[end]) {
 			continue
 		}
 		kept += copy(ids[kept:], w.merge(b.merges, ids[start:end]))
@@ -217,7 +296,7 @@ func (b *bpe) symbols(ids []int32, text string) []int32 {
 		_, width := runeAt(text, pos)
 		char := text[pos : pos+width]
 		pos += width
-		id, ok := b.vocab[char]
+		id, ok := b.vocab.id(char)
 		switch {
 		case ok:
 			ids, waiting = append(b.known(ids, waiting), id), false

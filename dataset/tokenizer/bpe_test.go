@@ -8,6 +8,8 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"github.com/servebench/servebench/dataset/tokenizer/tokenizertest"
 )
 
 // naive does the merge of the lowest rank, the leftmost first, until none is
@@ -28,13 +30,20 @@ func naive(table *merges, ids []int32) []int32 {
 	}
 }
 
+func symbolsOf(b *bpe, text string) []int32 {
+	if b.byteLevel {
+		return b.byteSymbols(nil, text)
+	}
+	return b.symbols(nil, text)
+}
+
 func TestLongWordsMergeAsShortOnesDo(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	text := "der▁Server▁antwortet▁schnell,▁▁▁when▁the▁queue▁is▁empty.сервер服务器▁🇩🇪enenenenen"
 	chars := []rune(text)
 	for _, v := range readVariants(t) {
 		model, ok := v.tokenizer(t).model.(*bpe)
-		if !ok || model.byteLevel || model.joints == nil {
+		if !ok || model.byteLevel || model.joints() == nil {
 			continue
 		}
 		for range 20 {
@@ -47,8 +56,35 @@ func TestLongWordsMergeAsShortOnesDo(t *testing.T) {
 			if got := model.tokens(new(word), long.String()); !slices.Equal(got, want) {
 				t.Fatalf("%s: in parts, %q becomes %v, want %v", v.Name, long.String(), got, want)
 			}
-			if got := new(word).mergeLong(model.merges, model.symbols(nil, long.String())); !slices.Equal(got, want) {
+			if got := new(word).mergeQueued(model.merges, model.symbols(nil, long.String())); !slices.Equal(got, want) {
 				t.Fatalf("%s: in a queue, %q becomes %v, want %v", v.Name, long.String(), got, want)
+			}
+		}
+	}
+}
+
+// One memory makes all words, as in a text, so that it has met many of them before.
+func TestRepeatedWordsKeepTheirTokens(t *testing.T) {
+	rng := rand.New(rand.NewPCG(5, 6))
+	chars := []rune("the server answers,12 eenenanter🇩🇪服务器 сервер\x00éé")
+	for _, v := range readVariants(t) {
+		model, ok := v.tokenizer(t).model.(*bpe)
+		if !ok {
+			continue
+		}
+		memory := new(word)
+		for range 20_000 {
+			start := rng.IntN(len(chars))
+			text := string(chars[start:min(len(chars), start+1+rng.IntN(6))])
+			if rng.IntN(8) == 0 {
+				text = strings.Repeat(text, 1+rng.IntN(30))
+			}
+			want := naive(model.merges, symbolsOf(model, text))
+			if id, ok := model.word(new(word), text); ok && model.whole {
+				want = []int32{id}
+			}
+			if got := model.tokens(memory, text); !slices.Equal(got, want) {
+				t.Fatalf("%s: %q becomes %v, want %v", v.Name, text, got, want)
 			}
 		}
 	}
@@ -172,5 +208,26 @@ func BenchmarkEncode(b *testing.B) {
 			}
 			b.ReportMetric(float64(n)/b.Elapsed().Seconds(), "tokens/s")
 		})
+	}
+}
+
+// Random prompts are successive ids as text, encoded until they are short enough.
+func BenchmarkRandomPrompt(b *testing.B) {
+	const length = 16
+	tok := mustParse(b, string(tokenizertest.Llama()))
+	at := 0
+	for b.Loop() {
+		ids := make([]int, length)
+		for i := range ids {
+			ids[i] = (at + i) % tok.size
+		}
+		at += 7919
+		for range 10 {
+			ids = tok.Encode(tok.Decode(ids), false)
+			if len(ids) <= length {
+				break
+			}
+			ids = ids[:length]
+		}
 	}
 }

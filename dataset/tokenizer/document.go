@@ -18,10 +18,26 @@ type document struct {
 	PostProcessor json.RawMessage `json:"post_processor"`
 	Decoder       json.RawMessage `json:"decoder"`
 	Model         json.RawMessage `json:"model"`
+
+	bulk *bulk // of Model, or nil if Model is complete
 }
 
 // parse makes the tokenizer that data describes: the tokenizer.json at path.
 func parse(path string, data []byte) (*pipeline, error) {
+	if rest, b, ok := cut(data); ok {
+		doc := document{bulk: b}
+		if decode(rest, &doc) == nil {
+			if t, err := newPipeline(&doc); err == nil {
+				return t, nil
+			}
+		}
+		// What follows finds the error again, at its place in the whole text.
+	}
+	return parseAll(path, data)
+}
+
+// parseAll is parse with encoding/json alone.
+func parseAll(path string, data []byte) (*pipeline, error) {
 	var doc document
 	if err := decode(data, &doc); err != nil {
 		if syntax, ok := errors.AsType[*json.SyntaxError](err); ok {

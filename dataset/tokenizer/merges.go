@@ -12,68 +12,96 @@ var never = merge{rank: maxRank}
 const maxRank = 1<<31 - 1
 
 // merges maps pairs of symbols to their merge: a hash table with open
-// addressing, at most half full.
+// addressing, at most two thirds full. Most pairs have no merge. For these, a look at the filter
+// is enough nine times in ten, and the filter fits into the cache of a core.
 type merges struct {
-	slots []mergeSlot
-	shift int
+	slots  []mergeSlot
+	filter []uint8 // a bit for the hash of each pair that has a merge, eight for each slot
+	shift  int
 }
 
+// A mergeSlot has a pair and its merge. The zero slot is empty.
 type mergeSlot struct {
-	left, right int32 // left is -1 in an empty slot
+	next  int32 // the left symbol and 1
+	right int32
 	merge
 }
 
+func (s *mergeSlot) empty() bool { return s.next == 0 }
+func (s *mergeSlot) left() int32 { return s.next - 1 }
+
 func newMerges(size int) *merges {
-	width := max(bits.Len(uint(size))+1, 4)
-	m := &merges{slots: make([]mergeSlot, 1<<width), shift: 64 - width}
-	for i := range m.slots {
-		m.slots[i].left = -1
-	}
-	return m
+	width := bits.Len(uint(size + size/2))
+	return &merges{slots: make([]mergeSlot, 1<<width), filter: make([]uint8, 1<<width), shift: 64 - width}
 }
 
-// slot is the slot of the pair, or the empty slot for it.
-func (m *merges) slot(left, right int32) *mergeSlot {
+func pairHash(left, right int32) uint64 {
 	const golden = 0x9e3779b97f4a7c15
-	key := uint64(uint32(left))<<32 | uint64(uint32(right))
-	for i := key * golden >> m.shift; ; i++ {
+	return (uint64(uint32(left))<<32 | uint64(uint32(right))) * golden
+}
+
+// slot is the slot of the pair with that hash, or the empty slot for it.
+func (m *merges) slot(left, right int32, hash uint64) *mergeSlot {
+	for i := hash >> m.shift; ; i++ {
 		s := &m.slots[i&uint64(len(m.slots)-1)]
-		if s.left == left && s.right == right || s.left < 0 {
+		if s.next == left+1 && s.right == right || s.empty() {
 			return s
 		}
 	}
 }
 
+// bit is where the filter has the bit of a hash: in that byte, with that mask.
+func (m *merges) bit(hash uint64) (at uint64, mask uint8) {
+	return hash >> m.shift & uint64(len(m.filter)-1), 1 << (hash >> (m.shift - 3) & 7)
+}
+
 func (m *merges) of(left, right int32) merge {
-	if s := m.slot(left, right); s.left >= 0 {
+	hash := pairHash(left, right)
+	if at, mask := m.bit(hash); m.filter[at]&mask == 0 {
+		return never
+	}
+	if s := m.slot(left, right, hash); !s.empty() {
 		return s.merge
 	}
 	return never
 }
 
+// has reports whether the pair is in the table.
+func (m *merges) has(left, right int32) bool { return m.of(left, right) != never }
+
 func (m *merges) set(left, right int32, to merge) {
-	*m.slot(left, right) = mergeSlot{left, right, to}
+	hash := pairHash(left, right)
+	at, mask := m.bit(hash)
+	m.filter[at] |= mask
+	*m.slot(left, right, hash) = mergeSlot{left + 1, right, to}
 }
 
-// A word is the memory for merging the symbols of one word.
+// A word is the memory for merging the symbols of one word, and for decoding.
 type word struct {
 	ids    []int32
 	merges []merge  // of each symbol with the one after it
-	links  []link   // in a long word, of each symbol
-	queue  []uint64 // in a long word, a heap of ranks and positions
+	links  []link   // in a queued word, of each symbol
+	queue  []uint64 // in a queued word, a heap of ranks and positions
+	text   []byte   // of the word, as a byte-level vocabulary has it
+	tokens []string // of a text that is decoded
+
+	recents *[recents]recentWord // by hash; nil at first
 }
 
 // A link gives the symbols before and after one; dead ones have a next of -1.
 type link struct{ before, next int32 }
 
-// longWord is the length from which a queue is faster than a search of all merges
-// each time.
-const longWord = 96
+// Above these lengths, a queue is faster than a search of all merges each time, and a word is cut
+// where no merge can cross.
+const (
+	queuedWord = 32
+	longWord   = 96
+)
 
 // merge does all merges in ids, in place, and returns the rest.
 func (w *word) merge(table *merges, ids []int32) []int32 {
-	if len(ids) > longWord {
-		return w.mergeLong(table, ids)
+	if len(ids) > queuedWord {
+		return w.mergeQueued(table, ids)
 	}
 	todo := w.merges[:0]
 	for i := 1; i < len(ids); i++ {
@@ -102,8 +130,8 @@ func (w *word) merge(table *merges, ids []int32) []int32 {
 	}
 }
 
-// mergeLong does the same with a queue of the merges that can be done.
-func (w *word) mergeLong(table *merges, ids []int32) []int32 {
+// mergeQueued does the same with a queue of the merges that can be done.
+func (w *word) mergeQueued(table *merges, ids []int32) []int32 {
 	end := int32(len(ids))
 	w.links, w.queue = w.links[:0], w.queue[:0]
 	for i := range end {

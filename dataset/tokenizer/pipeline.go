@@ -1,7 +1,6 @@
 package tokenizer
 
 import (
-	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
@@ -31,10 +30,6 @@ type model interface {
 	tokens(w *word, text string) []int32
 }
 
-// maxID bounds the ids of a vocabulary, so that a broken file does not take all
-// memory.
-const maxID = 1<<22 - 1
-
 func newPipeline(d *document) (*pipeline, error) {
 	if !absent(d.Truncation) {
 		return nil, unsupported("truncation", d.Truncation)
@@ -53,7 +48,7 @@ func newPipeline(d *document) (*pipeline, error) {
 		return nil, err
 	}
 	p.split = pre.split
-	vocab, err := p.setModel(d.Model, pre.byteLevel)
+	vocab, err := p.setModel(d, pre.byteLevel)
 	if err != nil {
 		return nil, err
 	}
@@ -70,48 +65,32 @@ func newPipeline(d *document) (*pipeline, error) {
 }
 
 // setModel reads the model and returns its vocabulary.
-func (p *pipeline) setModel(raw json.RawMessage, byteLevel bool) (vocab map[string]int32, err error) {
-	switch typeOf(raw) {
+func (p *pipeline) setModel(d *document, byteLevel bool) (*vocabulary, error) {
+	var vocab *vocabulary
+	switch typeOf(d.Model) {
 	case "BPE":
-		p.model, vocab, err = newBPE(raw, byteLevel)
+		m, err := newBPE(d.Model, d.bulk, byteLevel)
+		if err != nil {
+			return nil, fmt.Errorf("model: %w", err)
+		}
+		p.model, vocab = m, m.vocab
 	case "WordLevel":
-		var m *wordLevel
-		if m, err = newWordLevel(raw); err == nil {
-			p.model, vocab = m, m.vocab
+		m, err := newWordLevel(d.Model, d.bulk)
+		if err != nil {
+			return nil, fmt.Errorf("model: %w", err)
 		}
+		p.model, vocab = m, m.vocab
 	default:
-		return nil, unsupported("model", raw)
+		return nil, unsupported("model", d.Model)
 	}
-	p.size = len(vocab)
-	for text, id := range vocab {
-		if err == nil {
-			err = p.setText(int(id), text)
-		}
-	}
-	if err != nil {
-		return nil, fmt.Errorf("model: %w", err)
-	}
+	p.size, p.texts = vocab.size, slices.Clone(vocab.texts)
 	return vocab, nil
-}
-
-func (p *pipeline) setText(id int, text string) error {
-	if id < 0 || id > maxID {
-		return fmt.Errorf("token %q has the id %d, which is not between 0 and %d", text, id, maxID)
-	}
-	if missing := id + 1 - len(p.texts); missing > 0 {
-		p.texts = append(p.texts, make([]string, missing)...)
-	}
-	if other := p.texts[id]; other != "" && other != text {
-		return fmt.Errorf("tokens %q and %q have the same id, %d", min(text, other), max(text, other), id)
-	}
-	p.texts[id] = text
-	return nil
 }
 
 func (p *pipeline) setAdded(tokens []addedToken) error {
 	var raw, normalized []addedToken
 	for _, t := range tokens {
-		if err := p.setText(t.ID, t.Content); err != nil {
+		if err := setText(&p.texts, t.ID, t.Content); err != nil {
 			return fmt.Errorf("added tokens: %w", err)
 		}
 		if t.Normalized {
@@ -187,13 +166,15 @@ func (p *pipeline) each(text string, visit func(tokens []int32)) {
 }
 
 func (p *pipeline) Decode(ids []int) string {
-	tokens := make([]string, 0, len(ids))
+	w := p.words.Get().(*word)
+	defer p.words.Put(w)
+	w.tokens = slices.Grow(w.tokens[:0], len(ids))
 	for _, id := range ids {
 		if id >= 0 && id < len(p.texts) && p.texts[id] != "" {
-			tokens = append(tokens, p.texts[id])
+			w.tokens = append(w.tokens, p.texts[id])
 		}
 	}
-	text := strings.Join(p.decode(tokens), "")
+	text := strings.Join(p.decode(w.tokens), "")
 	if p.clean {
 		text = cleanUp(text)
 	}

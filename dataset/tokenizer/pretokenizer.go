@@ -175,10 +175,12 @@ func newMetaspace(raw json.RawMessage) (splitter, error) {
 
 // findSpace finds a white space rune.
 func findSpace(text string) (start, end int) {
-	start = strings.IndexFunc(text, unicode.IsSpace)
-	if start < 0 {
-		return len(text), len(text)
+	for start < len(text) {
+		r, width := runeAt(text, start)
+		if unicode.IsSpace(r) {
+			return start, start + width
+		}
+		start += width
 	}
-	_, width := runeAt(text, start)
-	return start, start + width
+	return start, start
 }

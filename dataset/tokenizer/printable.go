@@ -25,16 +25,16 @@ func unprintedTable() (bytes [256 + 68]int16) {
 	return bytes
 }
 
-// unprintable is the text that a byte-level token means, if all of its characters mean bytes.
-func unprintable(token string) (text string, ok bool) {
-	bytes := make([]byte, 0, len(token))
-	for _, r := range token {
-		if int(r) >= len(unprinted) || unprinted[r] < 0 {
-			return "", false
+// printed is the inverse of unprinted: the character of each byte.
+var printed = printedTable()
+
+func printedTable() (chars [256]string) {
+	for r, b := range unprinted {
+		if b >= 0 {
+			chars[b] = string(rune(r))
 		}
-		bytes = append(bytes, byte(unprinted[r]))
 	}
-	return string(bytes), true
+	return chars
 }
 
 // appendUnprintable appends the text that a byte-level token means, or the token itself if one of

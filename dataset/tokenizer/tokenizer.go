@@ -11,8 +11,8 @@ package tokenizer
 
 import (
 	"bufio"
+	"bytes"
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -110,5 +110,10 @@ func readObject(path string) ([]byte, error) {
 	if len(start) > 0 && !strings.ContainsRune(" \t\r\n{", rune(start[0])) {
 		return nil, fmt.Errorf("%s is not a tokenizer.json: it begins with %q", path, start)
 	}
-	return io.ReadAll(r)
+	var data bytes.Buffer
+	if stat, err := f.Stat(); err == nil && stat.Mode().IsRegular() {
+		data.Grow(int(stat.Size()) + bytes.MinRead)
+	}
+	_, err = data.ReadFrom(r)
+	return data.Bytes(), err
 }

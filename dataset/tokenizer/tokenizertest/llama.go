@@ -39,11 +39,13 @@ func Llama() []byte {
 	type object map[string]any
 	const pattern = `(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+`
 	text, err := json.Marshal(object{
-		"model":   object{"type": "BPE", "vocab": words, "merges": merges, "ignore_merges": true},
-		"decoder": object{"type": "ByteLevel"},
+		"version":      "1.0",
+		"added_tokens": []object{},
+		"model":        object{"type": "BPE", "vocab": words, "merges": merges, "ignore_merges": true},
+		"decoder":      object{"type": "ByteLevel", "add_prefix_space": true, "trim_offsets": true},
 		"pre_tokenizer": object{"type": "Sequence", "pretokenizers": []object{
 			{"type": "Split", "pattern": object{"Regex": pattern}, "behavior": "Isolated", "invert": false},
-			{"type": "ByteLevel", "use_regex": false},
+			{"type": "ByteLevel", "add_prefix_space": false, "trim_offsets": true, "use_regex": false},
 		}},
 	})
 	if err != nil {

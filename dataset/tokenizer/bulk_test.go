@@ -1,0 +1,115 @@
+package tokenizer
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/servebench/servebench/dataset/tokenizer/tokenizertest"
+)
+
+// sameAsAll holds parse against parseAll: the same error, or tokenizers that do the same.
+func sameAsAll(t *testing.T, data []byte, texts ...string) {
+	t.Helper()
+	got, err := parse("t.json", data)
+	want, wantErr := parseAll("t.json", data)
+	if err != nil || wantErr != nil {
+		if err == nil || wantErr == nil || err.Error() != wantErr.Error() {
+			t.Fatalf("%s\nthe error is %v, want %v", data, err, wantErr)
+		}
+		return
+	}
+	if got.size != want.size || !slices.Equal(got.texts, want.texts) || !slices.Equal(got.special, want.special) {
+		t.Fatalf("%s\nthe vocabulary is %d %q, want %d %q", data, got.size, got.texts, want.size, want.texts)
+	}
+	for _, text := range append(texts, want.texts...) {
+		if ids := want.Encode(text, true); !slices.Equal(got.Encode(text, true), ids) || got.Decode(ids) != want.Decode(ids) {
+			t.Fatalf("%s\n%q becomes %v %q, want %v %q", data, text, got.Encode(text, true), got.Decode(ids), ids, want.Decode(ids))
+		}
+	}
+	a, okA := got.model.(*bpe)
+	b, okB := want.model.(*bpe)
+	if okA != okB || okA && !slices.Equal(a.merges.slots, b.merges.slots) {
+		t.Fatalf("%s\nthe merges differ", data)
+	}
+}
+
+func TestCutReadsTheUsualForm(t *testing.T) {
+	files, err := filepath.Glob("../../testdata/golden/tok-*/tokenizer.json")
+	if err != nil || len(files) == 0 {
+		t.Fatal(err)
+	}
+	documents := [][]byte{tokenizertest.Llama()}
+	for _, file := range append(files, "testdata/bytes.json", "testdata/pieces.json") {
+		data, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		documents = append(documents, data)
+	}
+	for _, v := range readVariants(t) {
+		documents = append(documents, v.document(t))
+	}
+	cuts := 0
+	for _, data := range documents {
+		if _, _, ok := cut(data); ok {
+			cuts++
+		}
+		sameAsAll(t, data, "in long runs: "+strings.Repeat("the server answers, ", 9), strings.Repeat("▁▁enen", 99))
+	}
+	if cuts < len(documents)/2 {
+		t.Errorf("of %d documents, %d are of the usual form", len(documents), cuts)
+	}
+}
+
+// Each row is unusual in one way: the tokenizer, or the error, is the same as encoding/json gives.
+func TestCutLeavesWhatIsUnusual(t *testing.T) {
+	const usual = `{"model":{"type":"BPE","vocab":{"a":0,"b":1,"ab":2},"merges":["a b"]}}`
+	if _, _, ok := cut([]byte(usual)); !ok {
+		t.Fatal("the usual form is not read")
+	}
+	for _, row := range []struct{ old, with string }{
+		{`"a":0`, `"a":00`}, {`"a":0`, `"a":-1`}, {`"a":0`, `"a":0.0`}, {`"a":0`, `"a":0e0`}, {`"a":0`, `"a":""`}, {`"a":0`, `"a":null`},
+		{`"a":0`, `"a":99999999999999999999`}, {`"a":0`, `"a":4194304`}, {`"a":0`, `"a":1`}, {`"a":0`, `"a":7,"a":0`}, {`"a":0`, `"a":0,"a":0`},
+		{`"a":0`, `"":3,"a":0`}, {`"a":0`, `"":0,"a":0`}, {`"a":0`, `"\u0061":0`}, {`"a":0`, "\"\xff\":3,\"a\":0"}, {`"a":0`, `"\ud800":3,"a":0`},
+		{`"a":0`, "\"\xc4\":3,\"\xa0\":4,\"a\":0"}, {`"a":0`, "\"a\tb\":3,\"a\":0"}, {`"a":0`, `"a\tb":3,"a":0`}, {`"a":0`, `"a":0,`},
+		{`"merges"`, `"Merges"`}, {`"merges"`, `"merges":["b a"],"merges"`}, {`"merges"`, `"Vocab":{"c":3},"merges"`}, {`"merges"`, `"x":1,"merges"`},
+		{`{"model"`, `{"MODEL":7,"model"`}, {`{"model"`, `{"model":{"type":"BPE"},"model"`}, {`}}`, `},"model":{"type":"BPE","vocab":{},"merges":[]}}`},
+		{`}}`, `},"model":{"type":"BPE"}}`}, {`}}`, `}}x`}, {`}}`, `} }` + "\n"}, {`}}`, `}`}, {`}}`, `},"normalizer":nul}`}, {`}}`, `},"version":"1.0"}`},
+		{`["a b"]`, `[["a","b"]]`}, {`["a b"]`, `[["a","b","c"]]`}, {`["a b"]`, `[["a"]]`}, {`["a b"]`, `["a b",["a","b"]]`}, {`["a b"]`, `[["a","b"],"a b"]`},
+		{`["a b"]`, `null`}, {`["a b"]`, `[null]`}, {`["a b"]`, `[]`}, {`["a b"]`, `["a b",]`}, {`["a b"]`, `["a  b"]`}, {`["a b"]`, `["ab"]`}, {`["a b"]`, `["b a"]`},
+		{`["a b"]`, `["a b","a b"]`}, {`["a b"]`, `["a\u0020b"]`}, {`["a b"]`, "[\"a b\"\t, \"a b\"\n]"}, {`["a b"]`, `[" ab"]`}, {`["a b"]`, `["a b" "a b"]`},
+		{`["a b"]`, `[{"a":"b"}]`}, {`["a b"]`, `{}`}, {`["a b"]`, `[7]`}, {`["a b"]`, "[\"a b\x00\"]"},
+		{`"vocab":{"a":0,"b":1,"ab":2},"merges":["a b"]`, `"merges":["a b"],"vocab":{"a":0,"b":1,"ab":2}`},
+		{`,"merges":["a b"]`, ``}, {`"BPE"`, `"WordLevel","unk_token":"a"`}, {`"BPE"`, `"WordLevel","unk_token":"c"`},
+		{`"BPE","vocab":{"a":0,"b":1,"ab":2},"merges":["a b"]`, `"WordLevel","unk_token":"a","vocab":{"a":0,"b":1}`},
+		{`"BPE"`, `"WordLevel"`}, {`"BPE"`, `"Unigram"`},
+	} {
+		data := strings.Replace(usual, row.old, row.with, 1)
+		if data == usual {
+			t.Fatalf("%s does nothing", row.with)
+		}
+		sameAsAll(t, []byte(data), "ab", "abab ba", "\ufffd")
+	}
+}
+
+func FuzzCut(f *testing.F) {
+	f.Add([]byte(`{"model":{"type":"BPE","vocab":{"a":0,"b":1,"ab":2},"merges":["a b"]}}`))
+	f.Add([]byte(`{"added_tokens":[{"id":7,"content":"x"}],"model":{"type":"BPE","merges":[["a","b"]],"vocab":{"\u0061":0,"b":1,"ab":2},"byte_fallback":true}}`))
+	for _, v := range readVariants(f) {
+		f.Add(v.document(f))
+	}
+	f.Fuzz(func(t *testing.T, data []byte) { sameAsAll(t, data, "ab a b", string(data)) })
+}
+
+func BenchmarkOpen(b *testing.B) {
+	data := tokenizertest.Llama()
+	b.ReportAllocs()
+	for b.Loop() {
+		if _, err := parse("t.json", data); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
