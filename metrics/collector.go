@@ -49,15 +49,17 @@ func NewCollector(h *Header) *Collector {
 	}
 }
 
-// Add adds a record by the header's Definitions, unless it is of the warm-up. Only a Trace keeps
+// Add adds a record by the header's Definitions, unless it is of the warm-up. It does not keep
 // the record. A request whose answer came before it was sent counts as failed.
 func (c *Collector) Add(r *Record) {
 	r, possible := c.header.Counted(r).Possible()
 	if !possible && r.Phase != WarmUp {
 		c.refused++
 	}
-	if c.KeepTrace && c.room(r.size()) {
-		c.trace.Records = append(c.trace.Records, r)
+	if c.KeepTrace && !c.shed {
+		if packed := c.trace.Records.pack(r); c.room(len(packed)) {
+			c.trace.Records.add(packed)
+		}
 	}
 	c.witness.backlog.add(r)
 	if r.Phase == WarmUp {
@@ -77,6 +79,7 @@ func (c *Collector) Add(r *Record) {
 		gone = r.Chunks.Len() - 1
 	}
 	c.addOutcome(o, gone)
+	c.witness.expected = c.expected()
 	c.witness.add(r, c.requestCap())
 }
 
@@ -173,6 +176,9 @@ func (c *Collector) addSpan(o *Outcome, gone int) {
 		s.gaps, s.even = int32(gone), true
 		c.evened++
 	}
+	if c.timeline.spans == nil && c.timeline.folded == nil {
+		c.timeline.spans = make([]span, 0, c.expected())
+	}
 	c.timeline.add(s, o.ITL)
 	for _, gap := range o.ITL {
 		itl.Add(gap)
@@ -180,11 +186,17 @@ func (c *Collector) addSpan(o *Outcome, gone int) {
 }
 
 func (c *Collector) put(d *Distribution, seconds float64) {
-	d.limit = c.requestCap()
+	d.limit, d.expected = c.requestCap(), c.expected()
 	d.Add(seconds)
 }
 
 func (c *Collector) requestCap() int { return cmp.Or(c.Cap, requestCap) }
+
+// expected is how many requests to make room for: growing the slices that hold them would copy them
+// ten times, and all slices in the same request.
+func (c *Collector) expected() int {
+	return min(max(c.header.Config.NumPrompts, 0)/max(c.header.Shards, 1), c.requestCap())
+}
 
 // Summary sums up what was added, for a run that has taken so many seconds. It shares histograms
 // and maps with the Collector, so it is valid until the next Add.
@@ -211,7 +223,7 @@ func (c *Collector) Summary(seconds float64) *Summary {
 	if c.KeepTrace && !c.shed {
 		// Samples of several sources come one source after the other.
 		slices.SortStableFunc(c.trace.Samples, func(a, b *Sample) int { return cmp.Compare(a.At, b.At) })
-		s.Trace = &c.trace
+		s.Trace = new(c.trace) // a pointer into c would keep all of c
 	}
 	s.Outcomes = slices.Clone(s.Outcomes)
 	slices.SortStableFunc(s.Outcomes, func(a, b Outcome) int { return a.Index - b.Index })

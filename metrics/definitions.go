@@ -75,7 +75,7 @@ func (d Definitions) Of(r *Record, chat bool) *Record {
 	if t := r.Until032; t != nil {
 		older.In, older.Out, older.Until032 = t.In, t.Out, nil
 	}
-	older.Chunks, older.Blank = together(r.Blank, r.Chunks), Stamps{}
+	older.Chunks, older.Blank, older.Late = together(r.Blank, r.Chunks), Stamps{}, r.Late.among(r.Blank, r.Chunks)
 	older.Last = max(older.Last, older.Chunks.last)
 	if d == Definitions029 {
 		older.Last, older.Trailer = max(older.Last, r.Trailer), 0

@@ -18,12 +18,14 @@ const DefaultCap = 10_000_000
 // milliseconds, as it prints them. A Distribution read from a file may hold statistics without
 // values. The zero value is empty; it is not safe for concurrent use.
 type Distribution struct {
-	limit  int    // most exact values kept; 0 means DefaultCap
-	Rough  bool   // the values themselves are estimates
-	Quoted *Quote // statistics that a file gives, used instead of computed ones; nil for none
+	limit    int    // most exact values kept; 0 means DefaultCap
+	expected int    // exact values to make room for with the first; 0: unknown
+	Rough    bool   // the values themselves are estimates
+	Quoted   *Quote // statistics that a file gives, used instead of computed ones; nil for none
 
-	exact   []float64 // in the order added
+	exact   []float64 // in the order added, until settled
 	sorted  []float64 // made when first needed
+	settled *moments  // of exact before it was sorted in place; nil for exact in the order added
 	hist    *hdrhistogram.Histogram
 	clamped int
 	over    bool  // exact values were dropped
@@ -86,6 +88,9 @@ func (d *Distribution) Add(seconds float64) {
 		d.drop()
 		return
 	}
+	if d.exact == nil && d.expected > 0 {
+		d.exact = make([]float64, 0, d.expected)
+	}
 	d.exact = append(d.exact, seconds)
 }
 
@@ -112,7 +117,7 @@ func (d *Distribution) cap() int {
 
 // drop drops the exact values and keeps the histogram.
 func (d *Distribution) drop() {
-	d.exact, d.sorted, d.ends, d.over = nil, nil, nil, true
+	d.exact, d.sorted, d.settled, d.ends, d.over = nil, nil, nil, nil, true
 }
 
 // condense drops the values and keeps their statistics, with the given percentiles.
@@ -125,7 +130,7 @@ func (d *Distribution) condense(percentiles []float64) {
 	for _, p := range percentiles {
 		q.Percentiles[p] = d.Percentile(p)
 	}
-	d.exact, d.sorted, d.ends, d.Quoted = nil, nil, nil, q
+	d.exact, d.sorted, d.settled, d.ends, d.Quoted = nil, nil, nil, nil, q
 }
 
 // adopt adds the values of another histogram. It drops exact values, since the others have none.
@@ -156,6 +161,32 @@ func (d *Distribution) merge(other *Distribution) {
 	d.exact = append(d.exact, other.exact...)
 }
 
+// instead is d with the values of in instead of the values of out, which are some of d's.
+func (d *Distribution) instead(out, in *Distribution) *Distribution {
+	if len(d.exact) == 0 || len(out.exact) < out.Len() || len(in.exact) < in.Len() {
+		h, gone := NewHistogram(), map[int64]int64{}
+		for _, bar := range out.hist.Distribution() {
+			gone[bar.From] = bar.Count
+		}
+		for _, bar := range d.hist.Distribution() {
+			_ = h.RecordValues(bar.From, max(0, bar.Count-gone[bar.From])) // it is in range, so this cannot fail
+		}
+		h.Merge(in.hist)
+		changed := FromHistogram(h)
+		return &changed
+	}
+	changed, gone := &Distribution{exact: make([]float64, 0, len(d.exact))}, out.ascending()
+	for _, v := range d.ascending() {
+		if len(gone) > 0 && gone[0] == v {
+			gone = gone[1:]
+			continue
+		}
+		changed.exact = append(changed.exact, v)
+	}
+	changed.exact = append(changed.exact, in.exact...)
+	return changed
+}
+
 // Len is the number of values; 0 if only statistics are known.
 func (d *Distribution) Len() int {
 	if d.hist == nil {
@@ -178,7 +209,12 @@ func (d *Distribution) Mean() float64 {
 	if d.Quoted != nil && !math.IsNaN(d.Quoted.Mean) {
 		return d.Quoted.Mean
 	}
-	return d.statistic(Mean, func() float64 { return d.hist.Mean() })
+	return d.statistic(func(values []float64) float64 {
+		if d.settled != nil {
+			return d.settled.mean
+		}
+		return Mean(values)
+	}, func() float64 { return d.hist.Mean() })
 }
 
 // Std is the population standard deviation in milliseconds.
@@ -186,7 +222,12 @@ func (d *Distribution) Std() float64 {
 	if d.Quoted != nil && !math.IsNaN(d.Quoted.Std) {
 		return d.Quoted.Std
 	}
-	return d.statistic(std, func() float64 { return d.hist.StdDev() })
+	return d.statistic(func(values []float64) float64 {
+		if d.settled != nil {
+			return d.settled.std
+		}
+		return std(values)
+	}, func() float64 { return d.hist.StdDev() })
 }
 
 // Median is the median in milliseconds.
@@ -234,4 +275,19 @@ func (d *Distribution) ascending() []float64 {
 		d.sorted = slices.Sorted(slices.Values(d.exact))
 	}
 	return d.sorted
+}
+
+// moments are statistics that depend on the order of the values, in their last digits.
+type moments struct{ mean, std float64 } // in seconds
+
+// settle sorts the values in place instead of in a copy. No more can be added. Gaps stay in the
+// order of their requests, and get a copy.
+func (d *Distribution) settle() {
+	if d.gaps || len(d.exact) == 0 || d.settled != nil {
+		d.ascending()
+		return
+	}
+	d.settled = &moments{Mean(d.exact), std(d.exact)}
+	slices.Sort(d.exact)
+	d.sorted = d.exact
 }

@@ -28,6 +28,8 @@ type End struct {
 	// do not have them.
 	Tokens     *ChunkTokens `json:"tokens,omitempty"`
 	PeakTokens int          `json:"peak_tokens,omitempty"`
+	// Late counts the marked chunks, nil if there are none.
+	Late *LateStamps `json:"late,omitempty"`
 
 	// Totals are only in a compact stream, whose Histograms also have all latencies of the Truth.
 	Totals *totals `json:"totals,omitempty"`
@@ -43,6 +45,9 @@ const (
 	ageHistogram      = "age"
 	tokenITLHistogram = "token_itl"
 
+	// Of the gaps next to marked chunks, and of their bounds.
+	lateITLHistogram, leastITLHistogram, mostITLHistogram = "late_itl", "late_itl_least", "late_itl_most"
+
 	ofTruth = "_truth" // ends the names of those that only come with Totals
 )
 
@@ -54,8 +59,9 @@ func (s *Summary) latencies(t *Truth) map[string]*Distribution {
 	}
 	if t != nil {
 		all[tokenITLHistogram] = &t.ITL
+		all[lateITLHistogram], all[leastITLHistogram], all[mostITLHistogram] = &t.Late.gaps, &t.Late.least, &t.Late.most
 		all["content_ttft"+ofTruth], all["content_tpot"+ofTruth] = &t.ContentTTFT, &t.ContentTPOT
-		all["written_ttft"+ofTruth] = &t.WrittenTTFT
+		all["written_ttft"+ofTruth], all["undelayed_ttft"+ofTruth] = &t.WrittenTTFT, &t.UndelayedTTFT
 		all["scheduled_ttft"+ofTruth], all["scheduled_e2el"+ofTruth] = &t.ScheduledTTFT, &t.ScheduledE2EL
 	}
 	return all
@@ -72,6 +78,9 @@ func (s *Summary) End() (*End, error) {
 	kept[ageHistogram] = &s.Age
 	if t := s.Truth; t != nil {
 		e.Tokens, e.PeakTokens = &t.Tokens, t.PeakTokens
+		if t.Late.Chunks > 0 {
+			e.Late = &t.Late
+		}
 	}
 	if e.Totals = s.totals; e.Totals == nil {
 		// The records have the others.

@@ -75,6 +75,9 @@ type Evidence struct {
 	Exhaustion string `json:"exhaustion,omitempty"`
 	// Protocol is the protocol of the replies, such as HTTP/1.1.
 	Protocol string `json:"protocol,omitempty"`
+	// Transport says which code spoke HTTP: TransportOwn or TransportNet, or both with "and" between
+	// them; empty if no connection was opened.
+	Transport string `json:"transport,omitempty"`
 	// Proxy is the host of the proxy, if requests go through one.
 	Proxy string `json:"proxy,omitempty"`
 	// Unverified says that nobody verified the server's TLS certificate.
@@ -104,6 +107,8 @@ type Selftest struct {
 	ErrorP99  time.Duration `json:"error_p99"`            // of an arrival's stamp, at that load
 	WrongFrom int           `json:"wrong_from,omitempty"` // streams at once, 0 if no load was wrong
 	Kernel    bool          `json:"kernel,omitempty"`     // it applies to kernel stamps only
+	// PerCore is how many chunks a second fill one core, 0 if that is unknown.
+	PerCore float64 `json:"per_core,omitempty"`
 }
 
 // add adds the evidence of another shard to e, except for the cores. The shards ran at the same
@@ -145,6 +150,7 @@ func (e *Evidence) add(other *Evidence, sameMachine bool) {
 	e.Exhausted += other.Exhausted
 	e.Exhaustion = cmp.Or(e.Exhaustion, other.Exhaustion)
 	e.Protocol = cmp.Or(e.Protocol, other.Protocol)
+	e.Transport = bothTransports(e.Transport, other.Transport)
 	e.Proxy = cmp.Or(e.Proxy, other.Proxy)
 	e.Unverified = e.Unverified || other.Unverified
 	// Each shard saw the whole server's counters: one shard's counters are enough.
@@ -170,6 +176,7 @@ func (v *Selftest) together(other *Selftest) *Selftest {
 	}
 	both := &Selftest{
 		Streams: v.Streams + other.Streams, ErrorP99: max(v.ErrorP99, other.ErrorP99), Kernel: v.Kernel || other.Kernel,
+		PerCore: min(v.PerCore, other.PerCore),
 	}
 	if v.WrongFrom > 0 || other.WrongFrom > 0 {
 		both.WrongFrom = cmp.Or(v.WrongFrom, v.Streams) + cmp.Or(other.WrongFrom, other.Streams)
@@ -241,3 +248,20 @@ const HeldBack = "--max-concurrency held requests back"
 
 // FirstToken is the name of the check for a TTFT that takes an empty chunk for a token.
 const FirstToken = "first token"
+
+// The values of Evidence.Transport.
+const (
+	TransportOwn = "own"      // servebench's HTTP/1.1, in the goroutine of each stream
+	TransportNet = "net/http" // Go's HTTP, for HTTP/2, for proxies, and with --transport net
+)
+
+// bothTransports is the Transport of two parts of a run.
+func bothTransports(a, b string) string {
+	switch {
+	case a == "" || a == b:
+		return b
+	case b == "":
+		return a
+	}
+	return TransportOwn + " and " + TransportNet
+}

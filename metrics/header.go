@@ -248,6 +248,6 @@ func Value(pairs []KV, key string) string {
 // OutputFlags are the flags that only say where the numbers of a run go.
 var OutputFlags = []string{
 	"percentile-metrics", "metric-percentiles", "label", "metadata", "save-result", "save-detailed", "append-result", "result-dir", "result-filename",
-	"plot-timeline", "timeline-itl-thresholds", "plot-dataset-stats", "record-to", "record", "hlog", "vllm-version", "window", "slice", "extended",
+	"plot-timeline", "timeline-itl-thresholds", "plot-dataset-stats", "record-to", "record", "compress", "hlog", "vllm-version", "window", "slice", "extended",
 	"metrics-addr", "disable-tqdm", "strict", "abort-on-failures", "config",
 }

@@ -22,12 +22,7 @@ func Mean(values []float64) float64 {
 // std is the population standard deviation (ddof 0) as numpy.std computes it.
 // It is NaN for no values.
 func std(values []float64) float64 {
-	mean := Mean(values)
-	squares := make([]float64, len(values))
-	for i, v := range values {
-		squares[i] = (v - mean) * (v - mean)
-	}
-	return math.Sqrt(Mean(squares))
+	return math.Sqrt(deviations(values, Mean(values)) / float64(len(values)))
 }
 
 // SampleStd is the sample standard deviation (ddof 1): Std times √(n/(n−1)). It is
@@ -101,6 +96,20 @@ func Sum(v []float64) float64 {
 		sum += x
 	}
 	return sum
+}
+
+// deviations adds up the squares of the differences from mean, in the order of Sum.
+func deviations(values []float64, mean float64) float64 {
+	if n := len(values); n > pairwiseBlock {
+		half := n / 2
+		half -= half % 8
+		return deviations(values[:half], mean) + deviations(values[half:], mean)
+	}
+	var block [pairwiseBlock]float64
+	for i, v := range values {
+		block[i] = (v - mean) * (v - mean)
+	}
+	return Sum(block[:len(values)])
 }
 
 // The range of the histograms in nanoseconds, and their precision in digits.

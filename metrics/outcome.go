@@ -73,15 +73,13 @@ func inSeconds(ms *float64) *float64 {
 	return new(*ms / 1000)
 }
 
-// merge adds another trace, which must not be used afterwards.
+// merge adds another trace, whose clock began that much later. The other must not be used
+// afterwards.
 func (t *Trace) merge(other *Trace, later time.Duration) {
-	for _, r := range other.Records {
-		r.Shift(later)
-	}
+	t.Records.merge(&other.Records, later)
 	for _, s := range other.Samples {
 		s.At += later
 	}
-	t.Records = append(t.Records, other.Records...)
 	t.Samples = append(t.Samples, other.Samples...)
 }
 
@@ -125,23 +123,14 @@ func good(o *Outcome, slos []SLO) bool {
 	return true
 }
 
-// A Trace is all requests of a run in memory: some 450 bytes a request, without texts, and five a
-// chunk. Parts of a run are summed up from it.
+// A Trace is all requests of a run in memory, and what the server reported meanwhile. Parts of a
+// run are summed up from it.
 type Trace struct {
 	// Records are in the order in which they ended, one shard after the other. They include the
 	// warm-up.
-	Records []*Record
+	Records Records
 	// Samples are in the order in which they were taken.
 	Samples []*Sample
-}
-
-// size is the bytes that a kept r takes, except for strings that it shares with others.
-func (r *Record) size() int {
-	n := int(unsafe.Sizeof(*r)) + cap(r.Chunks.deltas) + cap(r.Blank.deltas) + 8*cap(r.TokensPerChunk) + len(r.ID) + len(r.Finish) + len(r.Error) + len(r.Text)
-	if r.Server != nil {
-		n += int(unsafe.Sizeof(*r.Server)) + 2*int(unsafe.Sizeof(*r.Server.TTFTMS))
-	}
-	return n
 }
 
 // size is the bytes that a kept o takes.

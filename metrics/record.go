@@ -1,3 +1,27 @@
+// Package metrics turns the records of single requests into the numbers of a run.
+//
+// A Record says what one request did. A Collector takes Records and returns a Summary at any time:
+// the numbers that vLLM's serving benchmark defines, the Truth that those leave out, and the
+// Evidence of how good the measurement was. With a Trace, a Summary can be cut into windows and
+// slices.
+//
+// A latency is a Distribution: exact values up to a limit, and an HDR histogram of all values.
+// Values go in as seconds and come out as milliseconds, as in vLLM's client. Times are offsets from
+// the start of the run.
+//
+// A Summary can also be read from the output of other tools. It then quotes what is printed there:
+// unknown numbers are NaN, unknown counts are -1.
+//
+// This package imports no other package of servebench. The packages below it import only those above them
+// in this list:
+//
+//	metrics
+//	metrics/pyjson   JSON as Python writes it
+//	metrics/scrape   servers' metrics in Prometheus' format
+//	metrics/trust    whether to believe a Summary
+//	metrics/vllm     vLLM's result block and result file, both ways
+//	metrics/stream   Records in a file, written and read
+//	metrics/compare  statistics between runs
 package metrics
 
 import (
@@ -78,6 +102,10 @@ type Record struct {
 	// Wrote is when the write of the request's last byte returned. On HTTP/2, and without a reply,
 	// it is when that byte was handed over for writing.
 	Wrote time.Duration `json:"wrote,omitempty"`
+	// Waited is the part of the time from Sent to Wrote in which a request of more than 16 KiB may
+	// have waited for the server to read it. On HTTP/2 it includes the wait for a connection that
+	// another request opened.
+	Waited time.Duration `json:"waited,omitempty"`
 	// FirstByte is when the first byte of the reply arrived.
 	FirstByte time.Duration `json:"first_byte,omitempty"`
 	// FirstContent is when the first chunk with text, reasoning, a call or a refusal arrived.
@@ -92,6 +120,9 @@ type Record struct {
 	Chunks Stamps `json:"chunks,omitzero"`
 	// Blank are the arrivals of the other chunks with choices: a chat's role, its end.
 	Blank Stamps `json:"blank,omitzero"`
+	// Late marks the Chunks that shared a read with a later chunk while we read late: they have
+	// the other's stamp, and may have arrived that much earlier.
+	Late Marks `json:"late,omitempty"`
 
 	Conn Conn `json:"conn,omitzero"`
 	// MaxAge bounds the error of the stamps: each chunk, with its line end and framing, arrived at
@@ -195,6 +226,16 @@ func (r *Record) Queue() time.Duration { return r.Slot - r.Due }
 // Lag is how late the load generator itself was: Sent less the later of Due
 // and Slot.
 func (r *Record) Lag() time.Duration { return r.Sent - max(r.Due, r.Slot) }
+
+// sendDelay is our own delay from Sent to Wrote, which TTFT includes: without connecting and without
+// Waited. It is 0 if it is unknown: without Wrote, and for a request that was sent more than once.
+func (r *Record) sendDelay() time.Duration {
+	if r.Wrote == 0 || r.Attempts > 1 {
+		return 0
+	}
+	c := &r.Conn
+	return max(0, r.Wrote-r.Sent-r.Waited-c.DNS-c.Connect-c.Proxy-c.TLS)
+}
 
 // Shift moves all times of r by d, from one run's clock to another's.
 func (r *Record) Shift(d time.Duration) {

@@ -6,6 +6,8 @@ import (
 	"errors"
 	"fmt"
 	"iter"
+	"math"
+	"slices"
 	"time"
 )
 
@@ -111,6 +113,49 @@ func together(a, b Stamps) Stamps {
 	return all
 }
 
+// Marks say which stamps may be late, and by how much at most: pairs of uvarints, the index of a
+// stamp and nanoseconds, in the order of the stamps. The zero value marks none.
+type Marks []byte
+
+// Add marks the stamp of an index, which must be above all marked ones.
+func (m *Marks) Add(index int, by time.Duration) {
+	*m = binary.AppendUvarint(binary.AppendUvarint(*m, uint64(index)), uint64(by))
+}
+
+// All yields the indices of the marked stamps, and how late each may be. It stops at a malformed
+// mark.
+func (m Marks) All() iter.Seq2[int, time.Duration] {
+	return func(yield func(int, time.Duration) bool) {
+		for b := m; len(b) > 0; {
+			index, n := binary.Uvarint(b)
+			by, k := binary.Uvarint(b[max(n, 0):])
+			if n <= 0 || k <= 0 || index > maxChunks || by > math.MaxInt64 {
+				return
+			}
+			if b = b[n+k:]; !yield(int(index), time.Duration(by)) {
+				return
+			}
+		}
+	}
+}
+
+// among are the marks of b's stamps once a is merged with b, as together does.
+func (m Marks) among(a, b Stamps) Marks {
+	if len(m) == 0 || b.Gapless() {
+		return nil
+	}
+	before := slices.Collect(a.All())
+	at := slices.Collect(b.All())
+	var moved Marks
+	for i, by := range m.All() {
+		if i < len(at) {
+			earlier, _ := slices.BinarySearch(before, at[i]+1)
+			moved.Add(i+earlier, by)
+		}
+	}
+	return moved
+}
+
 // maxChunks bounds the chunks that a line can claim without listing them.
 const maxChunks = 1 << 24
 
@@ -137,28 +182,39 @@ func (s Stamps) MarshalJSON() ([]byte, error) {
 // UnmarshalJSON reads what MarshalJSON writes.
 func (s *Stamps) UnmarshalJSON(data []byte) error {
 	var w wireStamps
-	if err := json.Unmarshal(data, &w); err != nil {
-		return err
+	err := json.Unmarshal(data, &w)
+	if err == nil {
+		*s, err = StampsOf(w.N, time.Duration(w.First), time.Duration(w.Last), w.Gaps)
 	}
-	if w.N < 0 || w.N > maxChunks {
-		return fmt.Errorf("%d stamps", w.N)
+	return err
+}
+
+// Packed is the differences between successive stamps, as StampsOf takes them. The caller must not
+// change it.
+func (s *Stamps) Packed() []byte { return s.deltas }
+
+// StampsOf makes n stamps from the first and the differences between successive ones, as zigzag
+// varints in nanoseconds. It keeps gaps. Without gaps, only the first and the last are known.
+func StampsOf(n int, first, last time.Duration, gaps []byte) (Stamps, error) {
+	if n < 0 || n > maxChunks {
+		return Stamps{}, fmt.Errorf("%d stamps", n)
 	}
-	*s = Stamps{first: time.Duration(w.First), last: time.Duration(w.Last), n: w.N, deltas: w.Gaps}
-	if len(w.Gaps) == 0 {
-		return nil
+	s := Stamps{first: first, last: last, n: n, deltas: gaps}
+	if len(gaps) == 0 {
+		return s, nil
 	}
-	at, n := w.First, 1
-	for b := w.Gaps; len(b) > 0; n++ {
+	at, count := first, 1
+	for b := gaps; len(b) > 0; count++ {
 		gap, size := binary.Varint(b)
 		if size <= 0 {
-			return errors.New("stamps: malformed varint")
+			return Stamps{}, errors.New("stamps: malformed varint")
 		}
-		at += gap
+		at += time.Duration(gap)
 		b = b[size:]
 	}
-	if n != w.N {
-		return fmt.Errorf("%d stamps, but %d gaps", w.N, n-1)
+	if count != n {
+		return Stamps{}, fmt.Errorf("%d stamps, but %d gaps", n, count-1)
 	}
-	s.last = time.Duration(at)
-	return nil
+	s.last = at
+	return s, nil
 }

@@ -120,6 +120,9 @@ func (c *Collector) Adopt(e *End) error {
 	if e.Tokens != nil {
 		w.truth.Tokens = *e.Tokens
 	}
+	if e.Late != nil {
+		w.truth.Late.Chunks, w.truth.Late.Of = e.Late.Chunks, e.Late.Of
+	}
 	c.timeline.fold(nil)
 	if e.Totals != nil {
 		c.adoptTotals(e.Totals)
@@ -151,7 +154,23 @@ func (c *Collector) AdoptGaps(e *End, same bool) (known bool, err error) {
 	}
 	c.timeline.fold(c.sum.ITL.exact)
 	c.sum.ITL.adopt(h)
-	return true, nil
+	return true, truth.Late.adopt(e)
+}
+
+// adopt adds the marked chunks of an end line, for records that do not have them.
+func (l *LateStamps) adopt(e *End) error {
+	if e.Late == nil {
+		return nil
+	}
+	l.Chunks += e.Late.Chunks
+	for name, d := range map[string]*Distribution{lateITLHistogram: &l.gaps, leastITLHistogram: &l.least, mostITLHistogram: &l.most} {
+		h, err := e.histogram(name)
+		if h == nil || err != nil {
+			return err
+		}
+		d.adopt(h)
+	}
+	return nil
 }
 
 func (c *Collector) adoptTotals(t *totals) {

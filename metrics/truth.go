@@ -19,6 +19,7 @@ type Truth struct {
 	ContentTTFT   Distribution // from Sent to the first chunk with content
 	ContentTPOT   Distribution // after that chunk: (E2EL − ContentTTFT) / (Out − 1)
 	WrittenTTFT   Distribution // from the request written to the first chunk: without connecting
+	UndelayedTTFT Distribution // TTFT less our own delay until the request was written
 	ScheduledTTFT Distribution // from Due to the first chunk: includes queue and lag
 	ScheduledE2EL Distribution // from Due to the last chunk
 	Connecting    Connecting
@@ -44,6 +45,8 @@ type Truth struct {
 	// ones under "(others)".
 	FinishReasons map[string]int
 
+	Late LateStamps // chunks with the stamp of a later one
+
 	Differing Differing // measured answers that vLLM's client judges differently
 
 	LaterTurns bool // conversations went on after their first turn
@@ -54,10 +57,12 @@ func (t *Truth) merge(other *Truth) {
 	t.Tokens = t.Tokens.plus(other.Tokens)
 	t.Counts = t.Counts.plus(other.Counts)
 	t.Delivery = t.Delivery.plus(other.Delivery)
+	t.Late.merge(&other.Late)
 	t.ITL.merge(&other.ITL)
 	t.ContentTTFT.merge(&other.ContentTTFT)
 	t.ContentTPOT.merge(&other.ContentTPOT)
 	t.WrittenTTFT.merge(&other.WrittenTTFT)
+	t.UndelayedTTFT.merge(&other.UndelayedTTFT)
 	t.ScheduledTTFT.merge(&other.ScheduledTTFT)
 	t.ScheduledE2EL.merge(&other.ScheduledE2EL)
 	t.Connecting = t.Connecting.plus(other.Connecting)
@@ -68,6 +73,63 @@ func (t *Truth) merge(other *Truth) {
 	countReasons(&t.FinishReasons, other.FinishReasons)
 	countReasons((*map[string]int)(&t.Differing), other.Differing)
 	t.LaterTurns = t.LaterTurns || other.LaterTurns
+}
+
+// LateStamps are the marked chunks of completed requests: see Record.
+type LateStamps struct {
+	Chunks int `json:"chunks"` // that are marked
+	Of     int `json:"of"`     // all chunks of these requests
+
+	gaps        Distribution // in ITL next to a marked chunk
+	least, most Distribution // how short and how long each of these gaps may be
+}
+
+func (l *LateStamps) merge(other *LateStamps) {
+	l.Chunks += other.Chunks
+	l.Of += other.Of
+	l.gaps.merge(&other.gaps)
+	l.least.merge(&other.least)
+	l.most.merge(&other.most)
+}
+
+// add adds a completed request; keep is how many gaps are kept exactly. A chunk stamped t that may
+// be late by b arrived between t−b and t, so a gap lies between t₂−b₂−t₁, or 0, and t₂−(t₁−b₁).
+func (l *LateStamps) add(r *Record, keep int) {
+	l.Of += r.Chunks.Len()
+	if len(r.Late) == 0 || r.Chunks.Gapless() {
+		return
+	}
+	late := make([]time.Duration, r.Chunks.Len())
+	for i, by := range r.Late.All() {
+		if i < len(late) {
+			late[i] = by
+			l.Chunks++
+		}
+	}
+	put := func(d *Distribution, gap time.Duration) {
+		d.limit = keep
+		d.Add(gap.Seconds())
+	}
+	i := 0
+	for gap := range r.Chunks.Gaps() {
+		if i++; late[i-1] > 0 || late[i] > 0 {
+			put(&l.gaps, gap)
+			put(&l.least, max(0, gap-late[i]))
+			put(&l.most, gap+late[i-1])
+		}
+	}
+}
+
+// LateITL is how small and how large the p-th percentile of ITL may be, in milliseconds, by the
+// marked chunks: with each gap as short as possible, and as long. It is false if none is marked.
+func (s *Summary) LateITL(p float64) (least, most float64, marked bool) {
+	if s.Truth == nil || s.Truth.Late.gaps.Len() == 0 || s.ITL.Len() == 0 {
+		return 0, 0, false
+	}
+	late, itl := &s.Truth.Late, s.ITL.Percentile(p)
+	least = s.ITL.instead(&late.gaps, &late.least).Percentile(p)
+	most = s.ITL.instead(&late.gaps, &late.most).Percentile(p)
+	return min(least, itl), max(most, itl), true
 }
 
 // Connecting says how many completed requests opened a connection within their TTFT, and how long

@@ -57,6 +57,7 @@ func TestTruthIsWhatOneReckonsByHand(t *testing.T) {
 	for name, pair := range map[string][2]float64{
 		"content TTFT":        {truth.ContentTTFT.Mean(), 50},
 		"written TTFT":        {truth.WrittenTTFT.Mean(), (35 + 49.5) / 2},
+		"undelayed TTFT":      {truth.UndelayedTTFT.Mean(), (40 + 49.5) / 2}, // connecting took longer than until it was written
 		"scheduled TTFT":      {truth.ScheduledTTFT.Mean(), (50 + 61) / 2.0},
 		"scheduled E2EL":      {truth.ScheduledE2EL.Mean(), (101 + 81) / 2.0},
 		"values of ITL":       {float64(truth.ITL.Len()), 7}, // 2 of 5 ms, 3 of 10 ms; 2 of 10 ms

@@ -52,13 +52,13 @@ func (s *Summary) Loaded() (Window, bool) {
 	return w, sent.any && w.From < w.To
 }
 
-// Measured yields the Records of the Trace without the warm-up.
+// Measured yields the Records of the Trace without the warm-up. Each is valid until the next.
 func (s *Summary) Measured() iter.Seq[*Record] {
 	return func(yield func(*Record) bool) {
 		if s.Trace == nil {
 			return
 		}
-		for _, r := range s.Trace.Records {
+		for r := range s.Trace.Records.all() {
 			if r.Phase != WarmUp && !yield(r) {
 				return
 			}

@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// A witness gathers the Truth of a run from its Records. It keeps 48 bytes for each request, up to
+// A witness gathers the Truth of a run from its Records. It keeps 56 bytes for each request, up to
 // a given number, and nothing for a token: at most 48 MiB of steps, 48 KiB of the backlog and a few
 // histograms.
 type witness struct {
@@ -13,6 +13,7 @@ type witness struct {
 	tokens   steps // when tokens came
 	inFlight inFlight
 	backlog  backlog // includes the warm-up's requests
+	expected int     // requests to make room for with the first; 0: unknown
 
 	afterFirst  time.Duration // from first to last chunk, of requests whose tokens were counted
 	afterTokens float64       // tokens in that time
@@ -45,6 +46,9 @@ func (x *extent) merge(other extent, later time.Duration) {
 
 // add adds a measured record; most is how many values of a kind are kept.
 func (w *witness) add(r *Record, most int) {
+	if w.inFlight.starts == nil && w.inFlight.folded == nil {
+		w.inFlight.starts, w.inFlight.ends = make([]time.Duration, 0, w.expected), make([]time.Duration, 0, w.expected)
+	}
 	w.inFlight.add(r.Sent, r.End, most)
 	w.truth.LaterTurns = w.truth.LaterTurns || r.Turn > 0
 	w.truth.Lengths.add(r)
@@ -56,6 +60,7 @@ func (w *witness) add(r *Record, most int) {
 	if r.Class == OK && r.Chunks.Len() > 0 {
 		w.truth.Counts.add(r)
 		w.truth.Delivery.add(r)
+		w.truth.Late.add(r, most)
 		w.addLatencies(r, most)
 		w.addTokens(r)
 	}
@@ -79,7 +84,7 @@ func (w *witness) addLatencies(r *Record, most int) {
 	t := &w.truth
 	first := r.Chunks.First()
 	put := func(d *Distribution, latency time.Duration) {
-		d.limit = most
+		d.limit, d.expected = most, w.expected
 		d.Add(latency.Seconds())
 	}
 	if r.FirstContent > 0 {
@@ -90,6 +95,7 @@ func (w *witness) addLatencies(r *Record, most int) {
 	}
 	if r.Wrote > 0 {
 		put(&t.WrittenTTFT, first-r.Wrote)
+		put(&t.UndelayedTTFT, max(0, first-r.Sent-r.sendDelay()))
 	}
 	put(&t.ScheduledTTFT, first-r.Due)
 	put(&t.ScheduledE2EL, r.Sent+r.E2EL()-r.Due)

@@ -24,6 +24,7 @@ const (
 	backend = "backend" // openai and vllm are two names of the same
 	shards  = "shards"  // load generators that shared the run
 
+	transport   = "transport"   // code for HTTP/1.1; runs of older clients do not have it
 	definitions = "definitions" // of vLLM's client, where they make a difference
 )
 
@@ -114,7 +115,7 @@ const notGiven = "not given"
 // property is a parameter of a run by its name, empty if unknown.
 func (r *Run) property(name string) string {
 	v, known := r.Asked[name]
-	if _, whole := r.Asked[client]; !known && whole && !slices.Contains([]string{cores, host}, name) {
+	if _, whole := r.Asked[client]; !known && whole && !slices.Contains([]string{cores, host, transport}, name) {
 		return notGiven
 	}
 	return v

@@ -77,12 +77,9 @@ func (g *Group) Total() *metrics.Summary {
 	for _, s := range g.Shared {
 		lead := g.lead(s)
 		for r := range s.Measured() {
-			if lead != 0 {
-				moved := *r
-				moved.Shift(lead)
-				r = &moved
-			}
-			records = append(records, r)
+			moved := *r
+			moved.Shift(lead)
+			records = append(records, &moved)
 		}
 	}
 	slices.SortStableFunc(records, func(a, b *metrics.Record) int { return cmp.Compare(a.End, b.End) })

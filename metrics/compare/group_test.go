@@ -25,8 +25,8 @@ func TestTheTotalIsOnTheReferenceClock(t *testing.T) {
 	a := shared(metrics.Header{Target: "a"}, 0, 2, sentAt(0, 500, 2000))
 	b := shared(metrics.Header{Target: "b", ClockOffset: -time.Second}, 0, 2, sentAt(0, 500, 2000))
 	total := (&Group{Shared: []*metrics.Summary{a, b}}).Total()
-	if total.Seconds != 3 || total.Trace.Records[1].Sent != time.Second {
-		t.Errorf("%v s, the second sent at %v", total.Seconds, total.Trace.Records[1].Sent)
+	if total.Seconds != 3 || recordsOf(total)[1].Sent != time.Second {
+		t.Errorf("%v s, the second sent at %v", total.Seconds, recordsOf(total)[1].Sent)
 	}
 }
 
@@ -36,7 +36,9 @@ func TestTheTotalKnowsWhatItsTargetsDo(t *testing.T) {
 		t.Errorf("interrupted: %v, %d gaps", total.Interrupted, total.ITL.Len())
 	}
 	whole.Header.Config.IgnoreEOS, cut.Interrupted, cut.StoppedBy = true, true, "a rule"
-	cut.Trace.Records[0].Chunks = cut.Trace.Records[0].Chunks.Ends()
+	only := recordsOf(cut)[0]
+	only.Chunks = only.Chunks.Ends()
+	cut.Trace = shared(metrics.Header{}, 0, 2, &only).Trace
 	if total := (&Group{Shared: []*metrics.Summary{whole, cut}}).Total(); !total.Interrupted || total.StoppedBy != "a rule" ||
 		total.Header.Config.IgnoreEOS || !math.IsNaN(total.ITL.Mean()) {
 		t.Errorf("interrupted: %v, ITL %v where single times are not known", total.Interrupted, total.ITL.Mean())
@@ -67,8 +69,8 @@ func TestTheTotalIsOfAllTargetsOnOneClock(t *testing.T) {
 	if total.Truth.PeakConcurrency != 3 {
 		t.Errorf("%d at once", total.Truth.PeakConcurrency)
 	}
-	if last := total.Trace.Records[3]; last.End != 3300*msec || b.Trace.Records[0].End != 2300*msec {
-		t.Errorf("the last ends at %v, its own record says %v", last.End, b.Trace.Records[0].End)
+	if last := recordsOf(total)[3]; last.End != 3300*msec || recordsOf(b)[0].End != 2300*msec {
+		t.Errorf("the last ends at %v, its own record says %v", last.End, recordsOf(b)[0].End)
 	}
 	if only := (&Group{Shared: []*metrics.Summary{b}}).Total(); only.Began != 500*msec || only.Seconds != 1.8 || !only.Date.Equal(epoch.Add(3300*msec)) {
 		t.Errorf("of the second alone: from %v, %v s, to %v", only.Began, only.Seconds, only.Date)

@@ -41,3 +41,11 @@ const msec = time.Millisecond
 func durationMS(v float64) time.Duration { return time.Duration(v * float64(msec)) }
 
 var epoch = time.Date(2026, 8, 1, 12, 0, 0, 0, time.UTC)
+
+// recordsOf are the records of the Trace, without the warm-up.
+func recordsOf(s *metrics.Summary) (all []metrics.Record) {
+	for r := range s.Measured() {
+		all = append(all, *r)
+	}
+	return all
+}

@@ -136,6 +136,8 @@ func TestVerdicts(t *testing.T) {
 		{"another model, meant", despite, alike(6), alike(6, asks("model", "n"), doubtful), Pass, ""},
 		{"limited", DefaultGate(), alike(6, asks("max-concurrency", "unlimited")), alike(6, asks("max-concurrency", "8")), NoVerdict, "not comparable: max-concurrency is unlimited in the old runs and 8 in the new ones"},
 		{"cores known once", DefaultGate(), alike(6), alike(6, asks(cores, "2")), Pass, ""},
+		{"code for HTTP known once", DefaultGate(), alike(6), alike(6, asks(transport, "auto")), Pass, ""},
+		{"other code for HTTP", DefaultGate(), alike(6, asks(transport, "net")), alike(6, asks(transport, "auto")), NoVerdict, "not comparable: transport is net in the old runs and auto in the new ones"},
 		{"given once", DefaultGate(), alike(6), alike(6, asks("temperature", "0")), NoVerdict, "not comparable: temperature is not given in the old runs and 0 in the new ones"},
 		{"seeds", DefaultGate(), alike(6), alike(6, seeded(0)), NoVerdict, "not comparable: seed is 0 in the old runs and different in each run in the new ones"},
 		{"a seed for each side", DefaultGate(), alike(6), alike(6, asks(seed, "7")), Pass, ""},

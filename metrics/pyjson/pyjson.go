@@ -172,7 +172,7 @@ func Append(b []byte, v any) []byte {
 	case []any:
 		return appendArray(b, v)
 	case []int:
-		return appendArray(b, v)
+		return appendInts(b, v)
 	case []float64:
 		return appendArray(b, v)
 	case [][]float64:
@@ -208,28 +208,65 @@ func appendArray[T any](b []byte, array []T) []byte {
 	return append(b, ']')
 }
 
+// appendInts is appendArray without an allocation for each number.
+func appendInts(b []byte, array []int) []byte {
+	b = append(b, '[')
+	for i, v := range array {
+		if i > 0 {
+			b = append(b, ", "...)
+		}
+		b = strconv.AppendInt(b, int64(v), 10)
+	}
+	return append(b, ']')
+}
+
 func appendString(b []byte, s string) []byte {
 	b = append(b, '"')
 	start := 0 // of the part that is not yet appended and needs no escapes
-	for i, r := range s {
-		if r >= ' ' && r <= '~' && r != '"' && r != '\\' {
+	for i := 0; i < len(s); {
+		if c := s[i]; c >= ' ' && c <= '~' && c != '"' && c != '\\' {
+			i++
 			continue
 		}
-		_, size := utf8.DecodeRuneInString(s[i:])
+		r, size := utf8.DecodeRuneInString(s[i:])
 		b = append(b, s[start:i]...)
-		start = i + size
-		switch short := strings.IndexRune("\"\\\n\r\t\f\b", r); {
-		case short >= 0:
-			b = append(b, '\\', `"\nrtfb`[short])
-		case r > 0xffff:
+		i += size
+		start = i
+		if r > 0xffff {
 			high, low := utf16.EncodeRune(r)
-			b = fmt.Appendf(b, `\u%04x\u%04x`, high, low)
-		default:
-			b = fmt.Appendf(b, `\u%04x`, r)
+			b = appendEscape(appendEscape(b, high), low)
+		} else if short := shortEscape(r); short != 0 {
+			b = append(b, '\\', short)
+		} else {
+			b = appendEscape(b, r)
 		}
 	}
 	b = append(b, s[start:]...)
 	return append(b, '"')
+}
+
+// shortEscape is the letter of the escape of r that has one, else 0.
+func shortEscape(r rune) byte {
+	switch r {
+	case '"', '\\':
+		return byte(r)
+	case '\n':
+		return 'n'
+	case '\r':
+		return 'r'
+	case '\t':
+		return 't'
+	case '\f':
+		return 'f'
+	case '\b':
+		return 'b'
+	}
+	return 0
+}
+
+func appendEscape(b []byte, r rune) []byte {
+	const hex = "0123456789abcdef"
+	return append(b, '\\', 'u', hex[r>>12&15], hex[r>>8&15], hex[r>>4&15], hex[r&15])
 }
 
 func appendFloat(b []byte, f float64) []byte {

@@ -75,3 +75,13 @@ func FuzzParse(f *testing.F) {
 		}
 	})
 }
+
+func TestPromptsAreWrittenWithoutAllocations(t *testing.T) {
+	ids := []int{70_000, 80_000, 90_000}
+	b := make([]byte, 0, 1<<10)
+	for _, v := range []any{"naïve \"日本語\"\n\U0001f600", ids} {
+		if n := testing.AllocsPerRun(10, func() { b = Append(b[:0], v) }); n > 0 {
+			t.Errorf("%v takes %v allocations", v, n)
+		}
+	}
+}

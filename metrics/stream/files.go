@@ -6,14 +6,16 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"sort"
 )
 
-// Files reads files one after the other as one text, in which each begins on a new line. It maps
-// lines of the text to lines of the files.
+// Files reads files one after the other as one text, in which each begins on a new line. It unpacks
+// frames of zstd, and maps lines of the text to lines of the files.
 type Files struct {
 	names  []string
-	files  []io.Reader // unread files; the first is being read
+	files  []*plainReader // of each name
+	read   int            // files that were read to their end
 	opened []*os.File
 	starts []int // the line of the text on which each file begins, for files so far
 	line   int   // current line of the text, from 1
@@ -28,14 +30,14 @@ func OpenFiles(names ...string) (*Files, error) {
 			f.Close()
 			return nil, err
 		}
-		f.opened, f.files = append(f.opened, file), append(f.files, file)
+		f.opened, f.files = append(f.opened, file), append(f.files, plain(file))
 	}
 	return f, nil
 }
 
 // newFile reads r as a file of that name. There is nothing to close.
 func newFile(name string, r io.Reader) *Files {
-	return &Files{names: []string{name}, files: []io.Reader{r}}
+	return &Files{names: []string{name}, files: []*plainReader{plain(r)}}
 }
 
 // Read reads the text.
@@ -43,10 +45,10 @@ func (f *Files) Read(p []byte) (int, error) {
 	if len(f.starts) == 0 {
 		f.line, f.starts = 1, []int{1}
 	}
-	if len(f.files) == 0 {
+	if f.read == len(f.files) {
 		return 0, io.EOF
 	}
-	n, err := f.files[0].Read(p)
+	n, err := f.files[f.read].Read(p)
 	f.line += bytes.Count(p[:n], []byte("\n"))
 	switch {
 	case !errors.Is(err, io.EOF):
@@ -54,7 +56,7 @@ func (f *Files) Read(p []byte) (int, error) {
 	case n == len(p):
 		return n, nil // the end comes again, with space for a newline
 	}
-	if f.files = f.files[1:]; len(f.files) == 0 {
+	if f.read++; f.read == len(f.files) {
 		return n, io.EOF
 	}
 	p[n] = '\n'
@@ -67,6 +69,21 @@ func (f *Files) Read(p []byte) (int, error) {
 func (f *Files) place(n int) string {
 	file := sort.SearchInts(f.starts, n+1) - 1
 	return fmt.Sprintf("%s:%d", f.names[file], n-f.starts[file]+1)
+}
+
+// packed reports whether any file has a frame of zstd.
+func (f *Files) packed() bool {
+	return slices.ContainsFunc(f.files, func(file *plainReader) bool { return file.packed })
+}
+
+// damaged warns of each file with a damaged frame.
+func (f *Files) damaged() (warnings []string) {
+	for i, file := range f.files {
+		if file.damaged {
+			warnings = append(warnings, f.names[i]+": its compressed data is damaged; what follows is lost up to the next frame")
+		}
+	}
+	return warnings
 }
 
 // Close closes the files.

@@ -18,7 +18,7 @@ func files(read func(io.Reader) io.Reader, texts ...string) *Files {
 	f := &Files{}
 	for i, text := range texts {
 		f.names = append(f.names, fmt.Sprint("f", i))
-		f.files = append(f.files, read(strings.NewReader(text)))
+		f.files = append(f.files, plain(read(strings.NewReader(text))))
 	}
 	return f
 }
@@ -49,7 +49,8 @@ func TestFilesNameTheirLines(t *testing.T) {
 }
 
 func TestFilesEndAtAnError(t *testing.T) {
-	f := files(iotest.TimeoutReader, "a\n", "b\n")
+	broken := func(r io.Reader) io.Reader { return io.MultiReader(r, iotest.ErrReader(iotest.ErrTimeout)) }
+	f := files(broken, "a\n", "b\n")
 	if _, err := io.ReadAll(f); err == nil || err.Error() != "timeout" {
 		t.Errorf("error %v, want that of the reader", err)
 	}

@@ -65,7 +65,7 @@ func sentAt(sent float64, chunks ...float64) *metrics.Record {
 func three() []*metrics.Record {
 	return []*metrics.Record{
 		arrived(metrics.Record{
-			Index: 0, Sent: 10 * msec, Wrote: 15 * msec, FirstContent: 60 * msec, Last: 101 * msec, End: 111 * msec,
+			Index: 0, Sent: 10 * msec, Wrote: 15 * msec, FirstContent: 60 * msec, End: 111 * msec,
 			Conn: metrics.Conn{New: true, DNS: msec, Connect: 2 * msec, Proxy: 4 * msec, TLS: 3 * msec},
 			Out:  6, TokensPerChunk: []int{0, 1, 2, 3, 0},
 		}, 50, 60, 70, 100, 100),

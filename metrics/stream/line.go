@@ -11,8 +11,11 @@ package stream
 
 import "github.com/servebench/servebench/metrics"
 
-// streamVersion is the version of the record stream written and read here.
-const streamVersion = 1
+// Versions of the record stream. Only their req lines differ: in version 1 they are Records in JSON.
+const (
+	firstVersion  = 1
+	streamVersion = 2 // written here
+)
 
 // Kinds of lines of a record stream. Readers skip those they do not know.
 const (
@@ -31,14 +34,12 @@ type lineHead struct {
 	Shard int    `json:"s,omitempty"`
 }
 
+// known reports whether this program knows the version.
+func (h lineHead) known() bool { return h.V >= firstVersion && h.V <= streamVersion }
+
 type runLine struct {
 	lineHead
 	*metrics.Header
-}
-
-type reqLine struct {
-	lineHead
-	*metrics.Record
 }
 
 type sampleLine struct {

@@ -226,7 +226,7 @@ func (m *merged) facts() *metrics.Shards {
 // ShardFlags are the flags in which shards of a run may differ: they name the shard, its clock, its
 // GPUs or its output.
 var ShardFlags = []string{
-	"shard", "run-id", "start-at", "clock-offset", "record-to", "record", "hlog", "result-dir", "result-filename", "save-result",
+	"shard", "run-id", "start-at", "clock-offset", "record-to", "record", "compress", "hlog", "result-dir", "result-filename", "save-result",
 	"save-detailed", "append-result", "plot-timeline", "plot-dataset-stats", "gpu-metrics", "metrics-addr", "disable-tqdm", "label", "metadata", "config",
 }
 

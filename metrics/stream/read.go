@@ -15,21 +15,28 @@ import (
 var ErrNothing = errors.New("no run in it: it is no record stream (servebench run -o FILE), no result file of vLLM (--save-result) " +
 	"and no text with a result block")
 
-// An emptyError is ErrNothing for an input without a word.
-type emptyError struct{}
+// A nothing is ErrNothing with its reason.
+type nothing string
 
-func (emptyError) Error() string { return "it is empty" }
-func (emptyError) Unwrap() error { return ErrNothing }
+func (n nothing) Error() string { return string(n) }
+func (nothing) Unwrap() error   { return ErrNothing }
+
+// gzipMark opens a file of gzip.
+var gzipMark = []byte{0x1f, 0x8b}
 
 // sniffLength is how much of a source to look at to decide whether it is JSON.
 const sniffLength = 64 << 10
 
 // Read sums up each run in r: a record stream, vLLM's result JSON, or a text with result blocks in
 // it. A record stream may be anywhere in another text, whose blocks are then ignored. Read judges
-// runs of a record stream; other forms have no data for a verdict. If r is a *Files, it names
-// damaged lines of a stream.
+// runs of a record stream; other forms have no data for a verdict. Any of it may be packed by zstd.
+// If r is a *Files, Read names damaged lines of a stream.
 func Read(r io.Reader, ask metrics.Ask) ([]*metrics.Summary, error) {
-	b := bufio.NewReaderSize(r, sniffLength)
+	files, ok := r.(*Files)
+	if !ok {
+		files = newFile("the input", r)
+	}
+	b := bufio.NewReaderSize(files, sniffLength)
 	// A short source is no error here; any other error comes again with the next read.
 	head, _ := b.Peek(sniffLength)
 	var sums []*metrics.Summary
@@ -37,15 +44,23 @@ func Read(r io.Reader, ask metrics.Ask) ([]*metrics.Summary, error) {
 	if bytes.HasPrefix(bytes.TrimSpace(head), []byte("{")) && !isStream(head) {
 		sums, err = vllm.ReadResults(b, ask)
 	} else {
-		stream := NewReader(b)
-		if files, ok := r.(*Files); ok {
+		stream := newReader(b)
+		stream.spoilt = files.damaged
+		if ok {
 			stream.place = files.place
 		}
 		sums, err = readText(stream, ask)
 	}
-	switch {
-	case len(bytes.TrimSpace(head)) == 0 && err != nil:
-		return nil, emptyError{}
+	blank := len(bytes.TrimSpace(head)) == 0
+	switch spoilt := files.damaged(); {
+	case err != nil && len(spoilt) > 0 && errors.Is(err, vllm.ErrNoBlock):
+		return nil, nothing("no run in it: its compressed data is damaged")
+	case err != nil && blank && files.packed():
+		return nil, nothing("no run in it: it is a compressed stream that was cut before its first line")
+	case err != nil && blank:
+		return nil, nothing("it is empty")
+	case err != nil && bytes.HasPrefix(head, gzipMark):
+		return nil, nothing("it is gzip: unpack it first")
 	case errors.Is(err, vllm.ErrNoResult) || errors.Is(err, vllm.ErrNoBlock):
 		return nil, ErrNothing
 	}

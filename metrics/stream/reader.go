@@ -9,6 +9,7 @@ import (
 	"hash/maphash"
 	"io"
 	"iter"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -20,7 +21,13 @@ var streamMark = []byte(`{"v":`)
 
 // insideMark finds a line with something in front: kubectl logs adds the name of a pod or the time,
 // srun the number of a task. Within JSON, it would have backslashes.
-var insideMark = fmt.Appendf(nil, `{"v":%d,"k":"`, streamVersion)
+var insideMark = regexp.MustCompile(`\{"v":[12],"k":"`)
+
+// What opens the line of a request, as a Writer of each version writes it.
+var (
+	firstMark   = fmt.Sprintf(`{"v":%d,"k":"%s","run":`, firstVersion, kindReq)
+	requestMark = fmt.Sprintf(`{"v":%d,"k":"%s","run":`, streamVersion, kindReq)
+)
 
 // maxMessage bounds the size of a message that was split over lines.
 const maxMessage = 1 << 30
@@ -44,12 +51,13 @@ type Reader struct {
 	Repeated int // messages so far that were repeats and were not yielded again
 
 	r       *bufio.Reader
-	buf     []byte             // the line being read
-	number  int                // its number, from 1
+	number  int                // of the current line, from 1
 	damage  []int              // the numbers of the first damaged lines, at most maxNamed
 	place   func(n int) string // names a line
+	spoilt  func() []string    // warns of compressed data that is damaged; may be nil
 	foreign func(line string)  // receives each line that belongs to no stream; may be nil
 	log     bool               // compact records were there: logs hold messages, too
+	lend    bool               // a record is valid until the next Entry
 
 	// seen holds a hash of each message. A record has its index and its times, a sample its time,
 	// so two messages are equal only if one is a copy. The chance that two different messages out
@@ -75,8 +83,10 @@ type partial struct {
 	text strings.Builder
 }
 
-// NewReader returns a Reader of r.
-func NewReader(r io.Reader) *Reader {
+// NewReader returns a Reader of r, which may be packed by zstd, all of it or some parts.
+func NewReader(r io.Reader) *Reader { return newReader(plain(r)) }
+
+func newReader(r io.Reader) *Reader {
 	return &Reader{
 		r:     bufio.NewReaderSize(r, 64<<10),
 		place: func(n int) string { return fmt.Sprintf("line %d", n) },
@@ -89,82 +99,60 @@ func NewReader(r io.Reader) *Reader {
 // pair may be an error: reading failed, or a line has a version that this program does not know.
 func (sr *Reader) Entries() iter.Seq2[Entry, error] {
 	return func(yield func(Entry, error) bool) {
-		for {
-			line, readErr := sr.line()
-			entry, err := sr.entry(line)
-			if err != nil {
-				yield(Entry{}, err)
-				return
-			}
-			if entry != (Entry{}) && !yield(entry, nil) {
-				return
-			}
-			if readErr != nil {
-				if !errors.Is(readErr, io.EOF) {
-					yield(Entry{}, fmt.Errorf("reading a record stream: %w", readErr))
+		for b := range sr.batches() {
+			for i := range b.said {
+				sr.number++
+				entry, err := sr.entry(b, i)
+				if err != nil {
+					yield(Entry{}, err)
+					return
 				}
-				for _, p := range sr.parts {
-					sr.damaged(p.line)
+				if entry != (Entry{}) && !yield(entry, nil) {
+					return
 				}
-				return
+			}
+			if b.err != nil && !errors.Is(b.err, io.EOF) {
+				yield(Entry{}, fmt.Errorf("reading a record stream: %w", b.err))
 			}
 		}
+		for _, p := range sr.parts {
+			sr.damaged(p.line)
+		}
+		sr.seen = hashes{} // 16 MB of a million requests
 	}
 }
 
-// line reads a line, valid until the next call. If the line is too long, it returns the beginning.
-func (sr *Reader) line() ([]byte, error) {
-	sr.buf = sr.buf[:0]
-	sr.number++
-	for {
-		piece, err := sr.r.ReadSlice('\n')
-		limit := maxTextLine
-		if bytes.HasPrefix(sr.buf, streamMark) {
-			limit = maxMessage
-		}
-		sr.buf = append(sr.buf, piece[:min(len(piece), limit-len(sr.buf))]...)
-		if !errors.Is(err, bufio.ErrBufferFull) {
-			return sr.buf, err
-		}
-	}
-}
-
-// entry reads one line. It returns the zero Entry if the line has nothing to report.
-func (sr *Reader) entry(raw []byte) (Entry, error) {
-	line := bytes.TrimSpace(raw)
-	if !bytes.HasPrefix(line, streamMark) {
-		at := bytes.Index(line, insideMark)
-		if at < 0 {
-			sr.skip(raw)
-			return Entry{}, nil
-		}
-		line = line[at:]
-	}
-	var part partLine
-	if err := json.Unmarshal(line, &part); err != nil {
+// entry reads line i of a batch. It returns the zero Entry if the line has nothing to report.
+func (sr *Reader) entry(b *batch, i int) (Entry, error) {
+	line := &b.said[i]
+	switch {
+	case line.foreign:
+		sr.skip(b.raw(i))
+		return Entry{}, nil
+	case line.head.V == 0 && line.torn:
 		sr.damaged(sr.number)
 		return Entry{}, nil
+	case !line.head.known():
+		return Entry{}, fmt.Errorf("record stream of version %d: this program reads versions %d to %d: use a newer servebench", line.head.V, firstVersion, streamVersion)
 	}
-	if part.V != streamVersion {
-		return Entry{}, fmt.Errorf("record stream of version %d: this program reads version %d", part.V, streamVersion)
+	if _, known := sr.runs[line.head.Run]; !known {
+		sr.runs[line.head.Run] = len(sr.runs)
 	}
-	if _, known := sr.runs[part.Run]; !known {
-		sr.runs[part.Run] = len(sr.runs)
-	}
-	if part.Parts > 0 {
-		whole, kind := sr.join(&part)
+	if line.part != nil {
+		whole, kind := sr.join(line.part)
 		if whole == nil {
 			return Entry{}, nil
 		}
-		line, part.Kind = whole, kind
+		line.head.Kind = kind
+		*line = b.parser.whole(line.head, whole)
 	}
-	entry, err := decode(part.lineHead, line)
-	if err != nil {
+	if line.torn {
 		sr.damaged(sr.number)
 		return Entry{}, nil
 	}
+	entry := line.entry
 	sr.log = sr.log || entry.Header != nil && entry.Header.Compact
-	if entry != (Entry{}) && sr.repeats(line) {
+	if entry != (Entry{}) && !sr.seen.add(line.hash) {
 		sr.Repeated++
 		return Entry{}, nil
 	}
@@ -179,11 +167,6 @@ func (sr *Reader) skip(line []byte) {
 	if sr.foreign != nil {
 		sr.foreign(string(line))
 	}
-}
-
-// repeats reports whether the message was there before.
-func (sr *Reader) repeats(text []byte) bool {
-	return !sr.seen.add(maphash.Bytes(sr.seed, text))
 }
 
 // maxNamed is how many damaged lines are named; the others are only counted.
@@ -212,6 +195,9 @@ func (sr *Reader) damagedLines() string {
 // warnings are the warnings about the stream so far.
 func (sr *Reader) warnings() []string {
 	var w []string
+	if sr.spoilt != nil {
+		w = sr.spoilt()
+	}
 	if sr.Damaged > 0 {
 		w = append(w, "left out "+sr.damagedLines())
 	}
@@ -262,11 +248,11 @@ func decode(head lineHead, line []byte) (Entry, error) {
 		e.Header.Run, e.Header.Shard = head.Run, head.Shard
 		e.Header.Recognise()
 	case kindReq:
-		e.Record = &metrics.Record{}
-		if err := json.Unmarshal(line, e.Record); err != nil {
+		r, err := decodeRecord(head.V, line)
+		if err != nil {
 			return Entry{}, err
 		}
-		e.Record.Run = head.Run
+		e.Record, r.Run = r, head.Run
 	case kindSample:
 		e.Sample = &metrics.Sample{}
 		if err := json.Unmarshal(line, e.Sample); err != nil {
@@ -281,6 +267,19 @@ func decode(head lineHead, line []byte) (Entry, error) {
 		return Entry{}, nil
 	}
 	return e, nil
+}
+
+// decodeRecord reads a req line of that version.
+func decodeRecord(version int, line []byte) (*metrics.Record, error) {
+	r := &metrics.Record{}
+	if version == firstVersion {
+		return r, json.Unmarshal(line, r)
+	}
+	l := reqLine{Record: r}
+	if err := json.Unmarshal(line, &l); err != nil {
+		return nil, err
+	}
+	return r, l.complete()
 }
 
 // maxTextLine is the longest line of text to look at; progress bars that rewrite their line make

@@ -96,7 +96,7 @@ func TestOnlyFinishedRunsOfAFolderAreRead(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	first := bytes.LastIndex(text, []byte(`{"v":1,"k":"run"`))
+	first := bytes.LastIndex(text, []byte(`{"v":2,"k":"run"`))
 	for _, test := range []struct {
 		of    string
 		size  int

@@ -15,6 +15,7 @@ import (
 // the last run's.
 func readStream(stream *Reader, ask metrics.Ask) ([]*metrics.Summary, error) {
 	runs := map[string]*run{}
+	stream.lend = true // a Collector keeps no record
 	for e, err := range stream.Entries() {
 		if err != nil {
 			return nil, err
@@ -58,6 +59,7 @@ func (r *run) take(e Entry) {
 
 func (r *run) summary() (*metrics.Summary, error) {
 	shards := slices.SortedFunc(maps.Values(r.shards), func(a, b *shard) int { return a.index - b.index })
+	r.shards = nil // so that their Collectors go before other runs are summed up
 	m, err := merge(shards)
 	if err != nil {
 		return nil, err
@@ -85,6 +87,7 @@ func (r *run) summary() (*metrics.Summary, error) {
 		s.Warnings = append(s.Warnings, fmt.Sprintf("run %s: itl is unknown: the stream holds no single arrival times", r.id))
 	}
 	s.Warnings = slices.Compact(append(s.Warnings, m.forget(s, r.ask)...))
+	s.Settle()
 	trust.Judge(s)
 	return s, nil
 }
@@ -94,7 +97,7 @@ func (r *run) summary() (*metrics.Summary, error) {
 func (m *merged) forget(s *metrics.Summary, ask metrics.Ask) (warnings []string) {
 	compact := slices.ContainsFunc(m.shards, (*shard).compact)
 	if s.Trace != nil && (compact || m.untraced) {
-		s.Trace.Records = nil
+		s.Trace.Records = metrics.Records{}
 		if len(s.Trace.Samples) == 0 {
 			s.Trace = nil
 		}

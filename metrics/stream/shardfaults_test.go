@@ -14,7 +14,7 @@ import (
 
 // cutOff is a stream without its end line, which may be several lines.
 func cutOff(stream []byte) []byte {
-	return stream[:bytes.LastIndex(stream, []byte("\n"+`{"v":1,"k":"end"`))+1]
+	return stream[:bytes.LastIndex(stream, []byte("\n"+`{"v":2,"k":"end"`))+1]
 }
 
 func TestWhatIsAmissWithShardsIsNamed(t *testing.T) {
@@ -36,7 +36,7 @@ func TestWhatIsAmissWithShardsIsNamed(t *testing.T) {
 	shortCompact := fleet{n: 4, change: runAgain}.write(t, again[:34])
 	of5 := fleet{n: 5}.write(t, load(40))
 	lost := slices.Concat(slices.Collect(bytes.Lines(shards[1]))[:3]...)
-	lost = append(lost, shards[1][bytes.LastIndex(shards[1], []byte("\n"+`{"v":1,"k":"req"`))+1:]...)
+	lost = append(lost, shards[1][bytes.LastIndex(shards[1], []byte("\n"+`{"v":2,"k":"req"`))+1:]...)
 	for name, c := range map[string]struct {
 		streams [][]byte
 		faults  []string
@@ -247,7 +247,7 @@ func TestSamplesOfOneShardMakeNoTraceOfAll(t *testing.T) {
 	sample := []byte(`{"v":1,"k":"sample","run":"r","at":5}` + "\n")
 	for name, streams := range map[string][][]byte{"sampled": {shards[0], sample, shards[1]}, "no sample": shards} {
 		s := readOne(t, slices.Concat(streams...))
-		if (s.Trace != nil) != (len(streams) == 3) || s.Trace != nil && (len(s.Trace.Records) > 0 || len(s.Trace.Samples) != 1) {
+		if (s.Trace != nil) != (len(streams) == 3) || s.Trace != nil && (s.Trace.Records.Len() > 0 || len(s.Trace.Samples) != 1) {
 			t.Errorf("%s: trace %+v", name, s.Trace)
 		}
 	}

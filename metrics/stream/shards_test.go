@@ -260,6 +260,7 @@ func TestCompactShardsComeToTheSameCounts(t *testing.T) {
 		"ttft": {&got.TTFT, &want.TTFT}, "tpot": {&got.TPOT, &want.TPOT}, "itl": {&got.ITL, &want.ITL}, "e2el": {&got.E2EL, &want.E2EL},
 		"queue": {&got.Queue, &want.Queue}, "lag": {&got.Lag, &want.Lag}, "queue and e2el": {&got.QueuedE2EL, &want.QueuedE2EL},
 		"content": {&got.Truth.ContentTTFT, &want.Truth.ContentTTFT}, "written": {&got.Truth.WrittenTTFT, &want.Truth.WrittenTTFT},
+		"undelayed": {&got.Truth.UndelayedTTFT, &want.Truth.UndelayedTTFT},
 		"scheduled": {&got.Truth.ScheduledTTFT, &want.Truth.ScheduledTTFT}, "scheduled e2el": {&got.Truth.ScheduledE2EL, &want.Truth.ScheduledE2EL},
 	} {
 		if got, want := pair[0], pair[1]; got.Len() != want.Len() || !want.Histogram().Equals(got.Histogram()) || !got.Approximate() {

@@ -81,6 +81,7 @@ func TestStreamKeepsEverything(t *testing.T) {
 	failed := &metrics.Record{Run: "r", Index: 9, Sent: time.Second, End: 2 * time.Second, Status: 503, Class: metrics.Status, Error: "no\nroom"}
 	records := []*metrics.Record{testRecord("r", 0, 1), testRecord("r", 1, 500), failed}
 	queue, ttft := 0.25, 12.5
+	records[1].Late.Add(3, 4*time.Millisecond)
 	records[0].Server, records[1].Server = &metrics.ServerTimes{TTFTMS: &ttft}, &metrics.ServerTimes{QueueMS: &queue, TTFTMS: &ttft}
 	for _, maxLine := range []int{0, PipeLine, 200} {
 		var buf bytes.Buffer
@@ -167,8 +168,8 @@ func TestUnknownKindsAreSkippedAndVersionsRefused(t *testing.T) {
 	if len(entries) != 0 || sr.Skipped != 0 || sr.Damaged != 0 {
 		t.Errorf("unknown kind: %v", entries)
 	}
-	_, err := Read(strings.NewReader(`{"v":2,"k":"req","run":"r"}`), metrics.Ask{})
-	if err == nil || !strings.Contains(err.Error(), "version 2") {
+	_, err := Read(strings.NewReader(`{"v":3,"k":"req","run":"r"}`), metrics.Ask{})
+	if err == nil || !strings.Contains(err.Error(), "version 3: this program reads versions 1 to 2: use a newer servebench") {
 		t.Errorf("unknown version: %v", err)
 	}
 }
@@ -191,6 +192,7 @@ func FuzzReadStream(f *testing.F) {
 			}
 		}
 		f.Add(buf.Bytes())
+		f.Add(version1(f, 0, r))
 		buf.Reset()
 		h.Compact, h.Shards, h.Shard, h.StartAt, h.Host, h.ClockError = true, 2, 1, h.Epoch, "n", 1
 		c = metrics.NewCollector(h)

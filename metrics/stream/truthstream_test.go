@@ -18,7 +18,7 @@ import (
 // gives them.
 func figures(t *metrics.Truth) string {
 	var b strings.Builder
-	for _, d := range []*metrics.Distribution{&t.ITL, &t.ContentTTFT, &t.WrittenTTFT, &t.ScheduledTTFT, &t.ScheduledE2EL} {
+	for _, d := range []*metrics.Distribution{&t.ITL, &t.ContentTTFT, &t.WrittenTTFT, &t.UndelayedTTFT, &t.ScheduledTTFT, &t.ScheduledE2EL} {
 		fmt.Fprintln(&b, d.Len(), d.Mean(), d.Median(), d.Percentile(99))
 	}
 	fmt.Fprintf(&b, "%+v\n%+v\n%+v\n%+v\n%+v\n", t.Tokens, t.Connecting, t.Ramp, t.Pace, t.Held)
@@ -72,6 +72,50 @@ func readOne(t *testing.T, data []byte) *metrics.Summary {
 		t.Fatalf("%d runs, %v", len(sums), err)
 	}
 	return sums[0]
+}
+
+// readLate is r with marks of some chunks.
+func readLate(r *metrics.Record) *metrics.Record {
+	for i := 5; i < 50; i += 10 {
+		r.Late.Add(i, 5*time.Millisecond)
+	}
+	return r
+}
+
+func TestBoundsOfMarkedChunksSurviveEveryStream(t *testing.T) {
+	for _, compact := range []bool{false, true} {
+		for _, noChunks := range []bool{false, true} {
+			var buf bytes.Buffer
+			sw := NewWriter(&buf)
+			sw.NoChunks = noChunks
+			h := testHeader("r")
+			h.Compact = compact
+			c := metrics.NewCollector(h)
+			err := sw.Begin(h)
+			for _, r := range []*metrics.Record{testRecord("r", 0, 50), readLate(testRecord("r", 1, 60))} {
+				c.Add(r)
+				if err == nil && !compact {
+					err = sw.Write(r)
+				}
+			}
+			want := c.Summary(1.5)
+			if err == nil {
+				err = sw.End(want)
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			got := readOne(t, buf.Bytes())
+			least, most, _ := want.LateITL(99)
+			gotLeast, gotMost, marked := got.LateITL(99)
+			if !marked || !near(gotLeast, least) || !near(gotMost, most) || least == most {
+				t.Errorf("compact %v, without chunks %v: %v to %v, want %v to %v", compact, noChunks, gotLeast, gotMost, least, most)
+			}
+			if late := got.Truth.Late; late.Chunks != 5 || late.Of != 110 {
+				t.Errorf("compact %v, without chunks %v: %d of %d chunks, want 5 of 110", compact, noChunks, late.Chunks, late.Of)
+			}
+		}
+	}
 }
 
 func TestAStreamComesToTheSameTruthAndVerdict(t *testing.T) {

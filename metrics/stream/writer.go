@@ -23,7 +23,8 @@ type Writer struct {
 	w        io.Writer
 	head     lineHead
 	compact  bool
-	messages int // long lines so far
+	messages int    // long lines so far
+	line     []byte // the last record's
 	buf      bytes.Buffer
 }
 
@@ -45,10 +46,11 @@ func (sw *Writer) Write(r *metrics.Record) error {
 	}
 	if sw.NoChunks {
 		short := *r
-		short.Chunks, short.Blank, short.TokensPerChunk = r.Chunks.Ends(), r.Blank.Ends(), nil
+		short.Chunks, short.Blank, short.Late, short.TokensPerChunk = r.Chunks.Ends(), r.Blank.Ends(), nil, nil
 		r = &short
 	}
-	return sw.write(kindReq, reqLine{sw.headOf(kindReq), r})
+	sw.line = appendReq(sw.line[:0], sw.headOf(kindReq), r)
+	return sw.put(kindReq, sw.line)
 }
 
 // Sample writes a sample as Write does a record.
@@ -80,6 +82,11 @@ func (sw *Writer) write(kind string, line any) error {
 	if err != nil {
 		return fmt.Errorf("encoding a %s line: %w", kind, err)
 	}
+	return sw.put(kind, text)
+}
+
+// put writes a line and its end, or several if it is too long.
+func (sw *Writer) put(kind string, text []byte) error {
 	if sw.MaxLine <= 0 || len(text) <= sw.MaxLine {
 		_, err := sw.w.Write(text)
 		return err

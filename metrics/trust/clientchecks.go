@@ -15,7 +15,8 @@ import (
 // What to do about them.
 const (
 	quieter   = "use a quieter machine, or less load"
-	spread    = "use more cores, or less load"
+	roomier   = "use more cores, or less load"
+	fewer     = "use more cores, or --shard, or fewer requests at once (--max-concurrency)"
 	frozen    = "check whether this process was suspended, throttled or debugged"
 	alone     = "leave the machine to servebench"
 	apart     = "end other programs, or run the server on another machine"
@@ -47,7 +48,7 @@ func (j *judge) crowded() bool {
 // lagged reports whether a check found that this process was late.
 func (j *judge) lagged() bool {
 	for _, find := range []func(*judge) (metrics.Check, bool){
-		(*judge).rate, (*judge).lag, (*judge).age, (*judge).wakeUp, (*judge).sharedReads, (*judge).longestStop, (*judge).stopped, (*judge).longestGC, (*judge).gcShare,
+		(*judge).rate, (*judge).lag, (*judge).sendDelay, (*judge).age, (*judge).wakeUp, (*judge).sharedReads, (*judge).longestStop, (*judge).stopped, (*judge).longestGC, (*judge).gcShare,
 	} {
 		if c, found := find(j); found && !fine(c) && c.Remedy == j.leave() {
 			return true
@@ -56,10 +57,14 @@ func (j *judge) lagged() bool {
 	return false
 }
 
-// quiet is the remedy if this process was late: it is about other processes if they used the cores.
+// quiet is the remedy if this process was late: it is about other processes if they used the cores,
+// and about more cores if this one did.
 func (j *judge) quiet(otherwise string) string {
-	if j.crowded() {
+	switch {
+	case j.crowded():
 		return j.leave()
+	case j.saturated():
+		return j.spread()
 	}
 	return otherwise
 }
@@ -98,6 +103,34 @@ func (j *judge) lag() (metrics.Check, bool) {
 	}
 	c.Text = fmt.Sprintf("lag p99 %s", showMS(c.Figure))
 	return c, j.Header.Config.Paced() && j.Lag.Len() > 0
+}
+
+// sendDelay is how much of TTFT is our own delay, as the difference that it makes to the p99 and to
+// the mean: of the two, the one that is further beyond its limit.
+func (j *judge) sendDelay() (metrics.Check, bool) {
+	c := metrics.Check{Name: "send delay", Unit: "ms", Remedy: j.quiet(fewer)}
+	without, of := &j.Truth.UndelayedTTFT, ""
+	if without.Len() == 0 || without.Len() != j.TTFT.Len() {
+		return c, false
+	}
+	for _, n := range []struct {
+		name          string
+		with, without float64
+		least         float64
+	}{
+		{"P99 TTFT", j.TTFT.Percentile(99), without.Percentile(99), delayP99MS},
+		{"mean TTFT", j.TTFT.Mean(), without.Mean(), delayLimitMS},
+	} {
+		figure, limit := max(0, n.with-n.without), max(n.least, n.with*delayLimit/100)
+		if of == "" || figure/limit > c.Figure/c.Limit {
+			c.Figure, c.Limit, of = figure, limit, n.name+" "+showMS(n.with)
+		}
+	}
+	c.Text = fmt.Sprintf("%s of %s is our own delay between the start of a request and its last byte written", showMS(c.Figure), of)
+	if j.Truth.Connecting.Requests > 0 {
+		c.Text += ", not counting the time to connect"
+	}
+	return c, true
 }
 
 func (j *judge) age() (metrics.Check, bool) {
@@ -173,8 +206,21 @@ func (j *judge) late() bool {
 
 func (j *judge) sharedReads() (metrics.Check, bool) {
 	c := metrics.Check{Name: "shared reads", Figure: j.sharedShare(), Unit: "%", Limit: sharedLimit, Remedy: j.quiet(quieter)}
-	c.Text = fmt.Sprintf("%s of chunks shared a read while we read late: they have one timestamp", showPercent(c.Figure))
-	return c, j.seen.SharedReads > 0 && j.late()
+	late := j.Truth.Late
+	if late.Chunks == 0 {
+		c.Text = fmt.Sprintf("%s of chunks shared a read while we read late: they have one timestamp", showPercent(c.Figure))
+		return c, j.seen.SharedReads > 0 && j.late()
+	}
+	c.Figure = percent(late.Chunks, late.Of)
+	c.Text = fmt.Sprintf("%s of chunks have the timestamp of a later one, which we read late", showPercent(c.Figure))
+	if least, most, marked := j.LateITL(99); marked {
+		p99 := j.ITL.Percentile(99)
+		if off, limit := max(most-p99, p99-least), max(lateLimit, lateLimitOfITL*p99); off > limit {
+			c.Figure, c.Unit, c.Limit = off, "ms", limit
+			c.Text += ", so P99 ITL may be off by " + showMS(off)
+		}
+	}
+	return c, true
 }
 
 func (j *judge) longestStop() (metrics.Check, bool) {
@@ -196,19 +242,19 @@ func (j *judge) stopped() (metrics.Check, bool) {
 }
 
 func (j *judge) busiestSecond() (metrics.Check, bool) {
-	c := metrics.Check{Name: "busiest second", Figure: j.seen.BusiestCPU * 100, Unit: "%", Limit: busiestLimit, Remedy: spread}
+	c := metrics.Check{Name: "busiest second", Figure: j.seen.BusiestCPU * 100, Unit: "%", Limit: busiestLimit, Remedy: roomier}
 	c.Text = fmt.Sprintf("own CPU %s of %s in the busiest second", showPercent(c.Figure), metrics.Counted(j.seen.Cores, "core"))
 	if j.Shards != nil {
 		c.Text = fmt.Sprintf("own CPU of a shard %s of its cores in the busiest second", showPercent(c.Figure))
 	}
-	return c, j.seen.CPU > 0 && j.seen.Watched >= busiestFrom
+	return j.split(c), j.seen.CPU > 0 && j.seen.Watched >= busiestFrom
 }
 
 func (j *judge) meanCPU() (metrics.Check, bool) {
-	c := metrics.Check{Name: "own CPU", Unit: "%", Limit: meanCPULimit, Remedy: spread}
+	c := metrics.Check{Name: "own CPU", Unit: "%", Limit: meanCPULimit, Remedy: roomier}
 	c.Figure = j.watchedShare(j.seen.CPU) / float64(max(j.seen.Cores, 1))
 	c.Text = fmt.Sprintf("own CPU %s of %s", showPercent(c.Figure), metrics.Counted(j.seen.Cores, "core"))
-	return c, j.seen.CPU > 0 && j.seen.Watched >= meanCPUFrom
+	return j.split(c), j.seen.CPU > 0 && j.seen.Watched >= meanCPUFrom
 }
 
 func (j *judge) stolen() (metrics.Check, bool) {

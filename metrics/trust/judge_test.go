@@ -44,6 +44,23 @@ func alike(ms float64, n int) metrics.Distribution {
 	return d
 }
 
+// readLate is s with that many of 4000 chunks marked as late by so much.
+func readLate(s *metrics.Summary, chunks int, by time.Duration) {
+	c := metrics.NewCollector(s.Header)
+	for i := range 200 {
+		r := &metrics.Record{Out: 20}
+		for j := range 20 {
+			if late := i < chunks && j == 10; late {
+				r.Late.Add(j, by)
+			}
+			r.Chunks.Append(time.Duration(50+10*j) * msec)
+		}
+		r.Last = r.Chunks.Last()
+		c.Add(r)
+	}
+	s.Truth.Late = c.Summary(2.5).Truth.Late
+}
+
 // inUserSpace is s as one without the kernel's stamps, by a process that woke up
 // late by so many milliseconds.
 func inUserSpace(s *metrics.Summary, late float64) *metrics.Summary {
@@ -182,6 +199,31 @@ var faults = []struct {
 	}, "sent"},
 	{"lag", 4.99, 5.01, func(s *metrics.Summary, v float64) { s.Lag = alike(v, 100) }, "lag p99 5.01 ms (limit 5.00 ms)"},
 	{"lag", 9.99, 10.01, func(s *metrics.Summary, v float64) { s.Lag, s.TTFT = alike(v, 100), alike(100, 200) }, "lag p99 10.0 ms"},
+	{"send delay", 2.64, 2.66, func(s *metrics.Summary, v float64) {
+		s.TTFT, s.Truth.UndelayedTTFT = alike(50, 180), alike(50, 180)
+		for range 20 {
+			s.TTFT.Add(0.053)
+			s.Truth.UndelayedTTFT.Add((53 - v) / 1000)
+		}
+	}, "2.66 ms of P99 TTFT 53.0 ms is our own delay between the start of a request and its last byte written (limit 2.65 ms)"},
+	{"send delay", 1.99, 2.01, func(s *metrics.Summary, v float64) {
+		s.TTFT, s.Truth.UndelayedTTFT = alike(10, 190), alike(10, 190)
+		for range 10 {
+			s.TTFT.Add(0.013)
+			s.Truth.UndelayedTTFT.Add((13 - v) / 1000)
+		}
+	}, "2.01 ms of P99 TTFT 13.0 ms"},
+	{"send delay", 2.49, 2.51, func(s *metrics.Summary, v float64) { // on average, but not in the largest
+		s.TTFT, s.Truth.UndelayedTTFT = alike(50, 190), alike(50-v/0.95, 190)
+		for range 10 {
+			s.TTFT.Add(0.05)
+			s.Truth.UndelayedTTFT.Add(0.05)
+		}
+	}, "2.51 ms of mean TTFT 50.0 ms is our own delay"},
+	{"send delay", 0.49, 0.51, func(s *metrics.Summary, v float64) {
+		s.TTFT, s.Truth.UndelayedTTFT = alike(5, 200), alike(5-v, 200)
+		s.Truth.Connecting = metrics.Connecting{Requests: 3, Of: 200}
+	}, "written, not counting the time to connect (limit 0.50 ms)"},
 	{"socket age", 4.98, 5.02, func(s *metrics.Summary, v float64) { s.Age = alike(v, 100) }, "socket read delay p99 5.02 ms against ITL 10.00 ms (limit"},
 	{"socket age", 0.99, 1.01, func(s *metrics.Summary, v float64) { s.Age, s.Truth.MeanITL = alike(v, 100), 0.1 }, "against ITL 0.10 ms"},
 	{"shared reads", 40, 41, func(s *metrics.Summary, v float64) { // roles that came alone change nothing
@@ -191,6 +233,8 @@ var faults = []struct {
 	{"shared reads", 4.98, 5.02, func(s *metrics.Summary, v float64) {
 		s.Age, s.Evidence.SharedReads, s.Truth.MeanITL = alike(v, 100), 400, 50
 	}, "10.0 % of chunks"},
+	{"shared reads", 40, 41, func(s *metrics.Summary, v float64) { readLate(s, int(v), 500*time.Microsecond) }, "1.03 % of chunks have the timestamp of a later one, which we read late (limit"},
+	{"shared reads", 38, 40, func(s *metrics.Summary, v float64) { readLate(s, int(v), 9*msec) }, "1.00 % of chunks have the timestamp of a later one, which we read late, so P99 ITL may be off by"},
 	{"wake-up", 4.99, 5.01, func(s *metrics.Summary, v float64) { inUserSpace(s, v) }, "woke up 5.01 ms late at p99, against ITL 10.00 ms, and what it stamps"},
 	{"wake-up", 1.99, 2.01, func(s *metrics.Summary, v float64) { inUserSpace(s, v).Truth.MeanITL = 0.1 }, "against ITL 0.10 ms"},
 	{"wake-up", 4.99, 5.01, func(s *metrics.Summary, v float64) {
@@ -251,6 +295,10 @@ var faults = []struct {
 	{"connecting", 2.49, 2.51, func(s *metrics.Summary, v float64) {
 		s.Truth.Connecting = metrics.Connecting{Requests: 200, Of: 200, TLS: 200 * durationMS(v)}
 	}, "200 of 200 requests connected inside TTFT (mean 2.51 ms) (limit 5.00 %)"},
+	{"connecting", 2.49, 2.51, func(s *metrics.Summary, v float64) {
+		s.Evidence.Warmed = 200
+		s.Truth.Connecting = metrics.Connecting{Requests: 20, Of: 200, TLS: 200 * durationMS(v)}
+	}, "20 of 200 requests connected inside TTFT (mean 25.1 ms) in spite of 200 connections opened beforehand (limit 5.00 %)"},
 	{"connecting", 0.49, 0.51, func(s *metrics.Summary, v float64) {
 		s.TTFT = alike(5, 200)
 		s.Truth.Connecting = metrics.Connecting{Requests: 200, Of: 200, Connect: 200 * durationMS(v)}
@@ -637,6 +685,18 @@ func TestWhatWeReadLateIsNotCalledLumpy(t *testing.T) {
 	s.Evidence.Stalls, s.Evidence.LongestStall = 1, time.Second
 	if Judge(s); slices.Contains(failing(s), "lumpy delivery") {
 		t.Errorf("late: %q", failing(s))
+	}
+	// Marks tell what we read late from what arrived together.
+	s.Truth.Late.Of, s.Evidence.SharedReads = 201, 134
+	for marked, want := range map[int]bool{22: true, 66: true, 67: false, 134: false} {
+		s.Truth.Late.Chunks = marked
+		if Judge(s); slices.Contains(failing(s), "lumpy delivery") != want {
+			t.Errorf("%d marked of 134 shared reads: %q", marked, failing(s))
+		}
+	}
+	s.Failed, s.Truth.Late.Chunks = 1, 22 // a failed request may have shared the other reads
+	if Judge(s); slices.Contains(failing(s), "lumpy delivery") {
+		t.Errorf("with a failed request: %q", failing(s))
 	}
 }
 

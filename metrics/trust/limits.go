@@ -10,6 +10,13 @@ const (
 	lagLimit       = 5.0  // ms, p99
 	lagLimitOfTTFT = 0.10 // of the mean, if that is more
 
+	// TTFT counts from when a request was about to be sent. So our own delay until it is written is
+	// in the number, where lag only moves the load. A busy scheduler causes a millisecond or two at
+	// the 99th percentile, and a tenth of that on average.
+	delayLimit   = 5.0 // % of the TTFT's mean, and of its p99
+	delayLimitMS = 0.5 // ms of the mean, if that is more
+	delayP99MS   = 2.0 // ms of the p99, likewise
+
 	// While bytes wait in the socket, the next event can join them and take its stamp. Up to half
 	// an ITL, that is rare. A context switch can take a millisecond.
 	ageLimitOfITL = 0.5 // of the mean
@@ -24,7 +31,8 @@ const (
 	// Events that share a read share a stamp: their ITL is 0, and the first of them takes it all.
 	// Servers also send several events at once, which is not our fault. So this is judged only if
 	// the client was late, too: at least as large a part of its reads as of the chunks that shared
-	// one, up to 90 %.
+	// one, up to 90 %. If chunks are marked, these are counted. They may also not move P99 ITL by
+	// more than what counts as late.
 	sharedLimit    = 1.0 // % of the chunks
 	lateLimitOfITL = 0.1 // of the mean
 	lateLimit      = 1.0 // ms, if that is more

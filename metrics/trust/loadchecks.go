@@ -120,8 +120,13 @@ func (j *judge) waitsForSlots() bool {
 func (j *judge) connecting() (metrics.Check, bool) {
 	connecting := j.Truth.Connecting
 	c := metrics.Check{Name: "connecting", Unit: "%", Limit: connectLimit, Remedy: "use --warm-connections"}
-	if j.seen.Closed+j.seen.Dropped > 0 {
+	beforehand := ""
+	switch {
+	case j.seen.Closed+j.seen.Dropped > 0:
 		c.Remedy = "have the server keep connections open, which it closes after its answers"
+	case j.seen.Warmed > 0:
+		c.Remedy = "raise the server's time limit on idle connections, which it may have closed"
+		beforehand = fmt.Sprintf(" in spite of %s opened beforehand", metrics.Counted(int(j.seen.Warmed), "connection"))
 	}
 	all := metrics.Milliseconds(connecting.DNS + connecting.Connect + connecting.Proxy + connecting.TLS)
 	if sum := j.TTFT.Mean() * float64(j.TTFT.Len()); sum > 0 {
@@ -129,7 +134,7 @@ func (j *judge) connecting() (metrics.Check, bool) {
 		c.Limit = max(connectLimit, connectLimitMS*float64(connecting.Of)/sum*100)
 	}
 	c.Text = fmt.Sprintf("%d of %s connected inside TTFT (mean %s)",
-		connecting.Requests, metrics.Counted(connecting.Of, "request"), showMS(metrics.Milliseconds(connecting.Mean())))
+		connecting.Requests, metrics.Counted(connecting.Of, "request"), showMS(metrics.Milliseconds(connecting.Mean()))) + beforehand
 	return c, connecting.Requests > 0
 }
 
@@ -158,7 +163,15 @@ func (j *judge) lumpy() (metrics.Check, bool) {
 			showPercent(small*100), showMS(edge), showMS(rest))
 	}
 	// What we read late is lumpy because of us.
-	return c, !j.late()
+	return c, !j.late() || j.bundled()
+}
+
+// bundled reports that most chunks that shared a read arrived together: what shares a read because
+// we read late is marked. It cannot tell if requests failed: their chunks share reads as well, but
+// their marks do not count.
+func (j *judge) bundled() bool {
+	marked := int64(j.Truth.Late.Chunks)
+	return j.Failed == 0 && marked > 0 && 2*marked < j.seen.SharedReads
 }
 
 func (j *judge) prefixHits() (metrics.Check, bool) {

@@ -1,0 +1,132 @@
+package stream
+
+import (
+	"time"
+
+	"github.com/servebench/servebench/metrics"
+)
+
+// wireStamps is metrics.Stamps as a line has it.
+type wireStamps struct {
+	n           int
+	first, last time.Duration
+	gaps        []byte
+}
+
+// The fields of a request's line after its head, in the order in which a Writer writes them. A line
+// with another field reads as well, but slowly.
+var (
+	lineFields = []field[reqLine]{
+		{`"i":`, func(s *scanner, l *reqLine) { l.Index = s.int() }},
+		{`"turn":`, func(s *scanner, l *reqLine) { l.Turn = s.int() }},
+		{`"id":`, func(s *scanner, l *reqLine) { l.ID = s.string() }},
+		{`"target":`, func(s *scanner, l *reqLine) { l.Target = s.name() }},
+		{`"phase":`, func(s *scanner, l *reqLine) { l.Phase = metrics.Phase(s.name()) }},
+		{`"attempts":`, func(s *scanner, l *reqLine) { l.Attempts = s.number() }},
+		{`"anew":`, func(s *scanner, l *reqLine) { l.Reconnects = s.int() }},
+		{`"sent":`, func(s *scanner, l *reqLine) { l.Sent = s.duration() }},
+		{`"lag":`, func(s *scanner, l *reqLine) { l.Lag = s.duration() }},
+		{`"queue":`, func(s *scanner, l *reqLine) { l.Queue = s.duration() }},
+		{`"wrote":`, func(s *scanner, l *reqLine) { l.Wrote = s.number() }},
+		{`"waited":`, func(s *scanner, l *reqLine) { l.Waited = s.duration() }},
+		{`"first_byte":`, func(s *scanner, l *reqLine) { l.FirstByte = s.number() }},
+		{`"chunks":`, func(s *scanner, l *reqLine) { l.Chunks = s.int() }},
+		{`"first":`, func(s *scanner, l *reqLine) { l.First = s.duration() }},
+		{`"last":`, func(s *scanner, l *reqLine) { l.Last = s.number() }},
+		{`"gaps":`, func(s *scanner, l *reqLine) { l.Gaps = s.base64() }},
+		{`"first_content":`, func(s *scanner, l *reqLine) { l.FirstContent = s.number() }},
+		{`"no_content":`, func(s *scanner, l *reqLine) { l.NoContent = s.true() }},
+		{`"blank":`, func(s *scanner, l *reqLine) { object(s, blankFields, &l.Blank) }},
+		{`"trailer":`, func(s *scanner, l *reqLine) { l.Trailer = s.number() }},
+		{`"end":`, func(s *scanner, l *reqLine) { l.End = s.number() }},
+		{`"late":`, func(s *scanner, l *reqLine) { l.Late = s.base64() }},
+		{`"conn":`, func(s *scanner, l *reqLine) { object(s, connFields, &l.Conn) }},
+		{`"max_age":`, func(s *scanner, l *reqLine) { l.MaxAge = s.duration() }},
+		{`"shared_reads":`, func(s *scanner, l *reqLine) { l.SharedReads = s.int() }},
+		{`"in":`, func(s *scanner, l *reqLine) { l.In = s.int() }},
+		{`"in_asked":`, func(s *scanner, l *reqLine) { l.InAsked = s.number() }},
+		{`"cached":`, func(s *scanner, l *reqLine) { l.Cached = s.int() }},
+		{`"out":`, func(s *scanner, l *reqLine) { l.Out = s.int() }},
+		{`"out_asked":`, func(s *scanner, l *reqLine) { l.OutAsked = s.number() }},
+		{`"uncounted":`, func(s *scanner, l *reqLine) { l.Uncounted = s.true() }},
+		{`"beside":`, func(s *scanner, l *reqLine) { l.WithOutput = made(s, tokenFields) }},
+		{`"until_0_32":`, func(s *scanner, l *reqLine) { l.Until032 = made(s, tokenFields) }},
+		{`"otherwise":`, func(s *scanner, l *reqLine) { l.Differs = s.name() }},
+		{`"tokens_per_chunk":`, func(s *scanner, l *reqLine) { l.TokensPerChunk = s.ints() }},
+		{`"server":`, func(s *scanner, l *reqLine) { l.Server = made(s, serverFields) }},
+		{`"finish":`, func(s *scanner, l *reqLine) { l.Finish = s.name() }},
+		{`"status":`, func(s *scanner, l *reqLine) { l.Status = s.number() }},
+		{`"class":`, func(s *scanner, l *reqLine) { l.Class = metrics.Class(s.name()) }},
+		{`"error":`, func(s *scanner, l *reqLine) { l.Error = s.name() }},
+		{`"text":`, func(s *scanner, l *reqLine) { l.Text = s.string() }},
+	}
+	blankFields = []field[blankPart]{
+		{`"n":`, func(s *scanner, b *blankPart) { b.N = s.int() }},
+		{`"first":`, func(s *scanner, b *blankPart) { b.First = s.duration() }},
+		{`"last":`, func(s *scanner, b *blankPart) { b.Last = s.number() }},
+		{`"gaps":`, func(s *scanner, b *blankPart) { b.Gaps = s.base64() }},
+	}
+	// Of version 1.
+	recordFields = []field[metrics.Record]{
+		{`"target":`, func(s *scanner, r *metrics.Record) { r.Target = s.name() }},
+		{`"id":`, func(s *scanner, r *metrics.Record) { r.ID = s.string() }},
+		{`"i":`, func(s *scanner, r *metrics.Record) { r.Index = s.int() }},
+		{`"turn":`, func(s *scanner, r *metrics.Record) { r.Turn = s.int() }},
+		{`"attempts":`, func(s *scanner, r *metrics.Record) { r.Attempts = s.int() }},
+		{`"anew":`, func(s *scanner, r *metrics.Record) { r.Reconnects = s.int() }},
+		{`"phase":`, func(s *scanner, r *metrics.Record) { r.Phase = metrics.Phase(s.name()) }},
+		{`"due":`, func(s *scanner, r *metrics.Record) { r.Due = s.duration() }},
+		{`"slot":`, func(s *scanner, r *metrics.Record) { r.Slot = s.duration() }},
+		{`"sent":`, func(s *scanner, r *metrics.Record) { r.Sent = s.duration() }},
+		{`"wrote":`, func(s *scanner, r *metrics.Record) { r.Wrote = s.duration() }},
+		{`"waited":`, func(s *scanner, r *metrics.Record) { r.Waited = s.duration() }},
+		{`"first_byte":`, func(s *scanner, r *metrics.Record) { r.FirstByte = s.duration() }},
+		{`"first_content":`, func(s *scanner, r *metrics.Record) { r.FirstContent = s.duration() }},
+		{`"last":`, func(s *scanner, r *metrics.Record) { r.Last = s.duration() }},
+		{`"trailer":`, func(s *scanner, r *metrics.Record) { r.Trailer = s.duration() }},
+		{`"end":`, func(s *scanner, r *metrics.Record) { r.End = s.duration() }},
+		{`"chunks":`, func(s *scanner, r *metrics.Record) { r.Chunks = s.stamps() }},
+		{`"blank":`, func(s *scanner, r *metrics.Record) { r.Blank = s.stamps() }},
+		{`"late":`, func(s *scanner, r *metrics.Record) { r.Late = s.base64() }},
+		{`"conn":`, func(s *scanner, r *metrics.Record) { object(s, connFields, &r.Conn) }},
+		{`"max_age":`, func(s *scanner, r *metrics.Record) { r.MaxAge = s.duration() }},
+		{`"shared_reads":`, func(s *scanner, r *metrics.Record) { r.SharedReads = s.int() }},
+		{`"in":`, func(s *scanner, r *metrics.Record) { r.In = s.int() }},
+		{`"in_asked":`, func(s *scanner, r *metrics.Record) { r.InAsked = s.int() }},
+		{`"cached":`, func(s *scanner, r *metrics.Record) { r.Cached = s.int() }},
+		{`"out":`, func(s *scanner, r *metrics.Record) { r.Out = s.int() }},
+		{`"out_asked":`, func(s *scanner, r *metrics.Record) { r.OutAsked = s.int() }},
+		{`"uncounted":`, func(s *scanner, r *metrics.Record) { r.Uncounted = s.true() }},
+		{`"beside":`, func(s *scanner, r *metrics.Record) { r.WithOutput = made(s, tokenFields) }},
+		{`"until_0_32":`, func(s *scanner, r *metrics.Record) { r.Until032 = made(s, tokenFields) }},
+		{`"otherwise":`, func(s *scanner, r *metrics.Record) { r.Differs = s.name() }},
+		{`"tokens_per_chunk":`, func(s *scanner, r *metrics.Record) { r.TokensPerChunk = s.ints() }},
+		{`"server":`, func(s *scanner, r *metrics.Record) { r.Server = made(s, serverFields) }},
+		{`"finish":`, func(s *scanner, r *metrics.Record) { r.Finish = s.name() }},
+		{`"status":`, func(s *scanner, r *metrics.Record) { r.Status = s.int() }},
+		{`"class":`, func(s *scanner, r *metrics.Record) { r.Class = metrics.Class(s.name()) }},
+		{`"error":`, func(s *scanner, r *metrics.Record) { r.Error = s.name() }},
+		{`"text":`, func(s *scanner, r *metrics.Record) { r.Text = s.string() }},
+	}
+	stampFields = []field[wireStamps]{
+		{`"n":`, func(s *scanner, w *wireStamps) { w.n = s.int() }},
+		{`"first":`, func(s *scanner, w *wireStamps) { w.first = s.duration() }},
+		{`"last":`, func(s *scanner, w *wireStamps) { w.last = s.duration() }},
+		{`"gaps":`, func(s *scanner, w *wireStamps) { w.gaps = s.base64() }},
+	}
+	connFields = []field[metrics.Conn]{
+		{`"new":`, func(s *scanner, c *metrics.Conn) { c.New = s.true() }},
+		{`"dns":`, func(s *scanner, c *metrics.Conn) { c.DNS = s.duration() }},
+		{`"connect":`, func(s *scanner, c *metrics.Conn) { c.Connect = s.duration() }},
+		{`"proxy":`, func(s *scanner, c *metrics.Conn) { c.Proxy = s.duration() }},
+		{`"tls":`, func(s *scanner, c *metrics.Conn) { c.TLS = s.duration() }},
+	}
+	tokenFields = []field[metrics.Tokens]{
+		{`"in":`, func(s *scanner, t *metrics.Tokens) { t.In = s.int() }},
+		{`"out":`, func(s *scanner, t *metrics.Tokens) { t.Out = s.int() }},
+	}
+	serverFields = []field[metrics.ServerTimes]{
+		{`"queue_ms":`, func(s *scanner, t *metrics.ServerTimes) { t.QueueMS = s.float() }},
+		{`"ttft_ms":`, func(s *scanner, t *metrics.ServerTimes) { t.TTFTMS = s.float() }},
+	}
+)

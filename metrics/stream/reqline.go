@@ -1,0 +1,109 @@
+package stream
+
+import (
+	"bytes"
+	"encoding/json"
+	"net/http"
+	"time"
+
+	"github.com/servebench/servebench/metrics"
+)
+
+// A reqLine is a Record in a stream of version 2. Its fields replace fields of the Record that have
+// other values or names there: times count from Sent, and what is usual is left out.
+type reqLine struct {
+	lineHead
+	Attempts  number        `json:"attempts"` // usually 1
+	Lag       time.Duration `json:"lag"`
+	Queue     time.Duration `json:"queue"`
+	Wrote     number        `json:"wrote"`
+	FirstByte number        `json:"first_byte"`
+
+	Chunks       int           `json:"chunks"`
+	First        time.Duration `json:"first"`         // of the chunks
+	Last         number        `json:"last"`          // usually First
+	Gaps         []byte        `json:"gaps"`          // zigzag varints
+	FirstContent number        `json:"first_content"` // usually First
+	NoContent    bool          `json:"no_content"`
+	Blank        blankPart     `json:"blank"`
+
+	Trailer number `json:"trailer"`
+	End     number `json:"end"`
+
+	InAsked  number `json:"in_asked"`  // usually the Record's In
+	OutAsked number `json:"out_asked"` // usually the Record's Out
+	Status   number `json:"status"`    // usually 200
+
+	*metrics.Record
+}
+
+// A blankPart is the blank chunks of a reqLine.
+type blankPart struct {
+	N     int           `json:"n"`
+	First time.Duration `json:"first"`
+	Last  number        `json:"last"` // usually First
+	Gaps  []byte        `json:"gaps"`
+}
+
+// complete fills in the Record.
+func (l *reqLine) complete() (err error) {
+	r := l.Record
+	r.Slot, r.Due = r.Sent-l.Lag, r.Sent-l.Lag-l.Queue
+	if l.Queue < 0 {
+		r.Due, r.Slot = r.Sent-l.Lag, r.Sent-l.Lag+l.Queue
+	}
+	r.Wrote, r.FirstByte, r.FirstContent = l.at(l.Wrote), l.at(l.FirstByte), l.at(l.FirstContent)
+	r.Trailer, r.End = l.at(l.Trailer), l.at(l.End)
+	if l.Chunks != 0 {
+		if r.Chunks, err = l.stamps(l.Chunks, l.First, l.Last, l.Gaps); err != nil {
+			return err
+		}
+		r.Last = r.Chunks.Last()
+		if !l.FirstContent.there && !l.NoContent {
+			r.FirstContent = r.Chunks.First()
+		}
+	}
+	r.Attempts, r.Status = int(l.Attempts.or(1)), int(l.Status.or(http.StatusOK))
+	r.InAsked, r.OutAsked = int(l.InAsked.or(int64(r.In))), int(l.OutAsked.or(int64(r.Out)))
+	b := &l.Blank
+	r.Blank, err = l.stamps(b.N, b.First, b.Last, b.Gaps)
+	return err
+}
+
+// at is a time on the clock of the run, 0 for none.
+func (l *reqLine) at(after number) time.Duration {
+	if !after.there {
+		return 0
+	}
+	return l.Record.Sent + time.Duration(after.n)
+}
+
+func (l *reqLine) stamps(n int, first time.Duration, last number, gaps []byte) (metrics.Stamps, error) {
+	if n == 0 {
+		return metrics.Stamps{}, nil
+	}
+	sent := l.Record.Sent
+	return metrics.StampsOf(n, sent+first, sent+time.Duration(last.or(int64(first))), gaps)
+}
+
+// A number may be missing.
+type number struct {
+	n     int64
+	there bool
+}
+
+// or is the number, or the usual one if it is missing.
+func (v number) or(usual int64) int64 {
+	if !v.there {
+		return usual
+	}
+	return v.n
+}
+
+// UnmarshalJSON reads an integer.
+func (v *number) UnmarshalJSON(text []byte) error {
+	if v.there = !bytes.Equal(text, []byte("null")); !v.there {
+		return nil
+	}
+	return json.Unmarshal(text, &v.n)
+}

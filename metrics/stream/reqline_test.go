@@ -1,0 +1,170 @@
+package stream
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"math/rand/v2"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/servebench/servebench/metrics"
+)
+
+// version1 are the lines of records in a stream of version 1, of that shard.
+func version1(t testing.TB, shard int, records ...*metrics.Record) []byte {
+	t.Helper()
+	var lines bytes.Buffer
+	for _, r := range records {
+		e := json.NewEncoder(&lines)
+		e.SetEscapeHTML(false)
+		if err := e.Encode(struct {
+			lineHead
+			*metrics.Record
+		}{lineHead{firstVersion, kindReq, r.Run, shard}, r}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return lines.Bytes()
+}
+
+// anyRecord sets about half of a Record's fields to something.
+func anyRecord(random *rand.Rand) *metrics.Record {
+	r := &metrics.Record{}
+	set(random, reflect.ValueOf(r).Elem())
+	r.Run = "r"
+	if r.TokensPerChunk = slices.Clip(r.TokensPerChunk); len(r.TokensPerChunk) == 0 {
+		r.TokensPerChunk = nil
+	}
+	if r.Late = slices.Clip(r.Late); len(r.Late) == 0 {
+		r.Late = nil
+	}
+	r.Last = r.Chunks.Last() // as everywhere
+	return r
+}
+
+var texts = []string{"bench-1", "stop", "Zoë said:\n\"\\ <>&\u2028\x7f\x01\"", "\xff", " "}
+
+// set sets a value to something, or to its zero.
+func set(random *rand.Rand, v reflect.Value) {
+	if random.IntN(2) == 0 {
+		return
+	}
+	if s, ok := v.Addr().Interface().(*metrics.Stamps); ok {
+		for range random.IntN(5) {
+			s.Append(time.Duration(random.Int64N(1e10) - 1e9))
+		}
+		if random.IntN(3) == 0 && s.Len() != 1 {
+			*s = s.Ends()
+		}
+		return
+	}
+	switch v.Kind() {
+	case reflect.Int, reflect.Int64:
+		v.SetInt([]int64{1, 200, -5, random.Int64N(1e12), 77}[random.IntN(5)])
+	case reflect.Uint8:
+		v.SetUint(uint64(random.IntN(256)))
+	case reflect.Float64:
+		v.SetFloat(random.NormFloat64())
+	case reflect.Bool:
+		v.SetBool(true)
+	case reflect.String:
+		v.SetString(strings.ToValidUTF8(texts[random.IntN(len(texts))], "\ufffd"))
+	case reflect.Pointer:
+		v.Set(reflect.New(v.Type().Elem()))
+		set(random, v.Elem())
+	case reflect.Slice:
+		v.Set(reflect.MakeSlice(v.Type(), random.IntN(4), 4))
+		for i := range v.Len() {
+			set(random, v.Index(i))
+		}
+	case reflect.Struct:
+		for i := range v.NumField() {
+			set(random, v.Field(i))
+		}
+	default:
+		panic(fmt.Sprint("no value for a ", v.Type()))
+	}
+}
+
+// Whatever a record holds comes back, from both versions.
+func TestARecordIsReadAsItWasWritten(t *testing.T) {
+	random := rand.New(rand.NewPCG(1, 2))
+	same := cmp.AllowUnexported(metrics.Stamps{})
+	for range 3000 {
+		want := anyRecord(random)
+		var now bytes.Buffer
+		sw := NewWriter(&now)
+		sw.head = lineHead{V: streamVersion, Run: "r"}
+		if err := sw.Write(want); err != nil {
+			t.Fatal(err)
+		}
+		for version, line := range [][]byte{version1(t, 0, want), now.Bytes()} {
+			entries, sr := readAll(t, line)
+			if len(entries) != 1 || sr.Damaged != 0 {
+				t.Fatalf("version %d: not read: %s", version+1, line)
+			}
+			if diff := cmp.Diff(want, entries[0].Record, same); diff != "" {
+				t.Fatalf("version %d: %s\n%s", version+1, line, diff)
+			}
+		}
+		if !json.Valid(now.Bytes()) {
+			t.Fatalf("%s", now.Bytes())
+		}
+	}
+}
+
+// The line of a usual request, as in the documentation.
+func TestTheUsualIsLeftOut(t *testing.T) {
+	r := arrived(metrics.Record{
+		Index: 138, ID: "bench-241faa97-138", Attempts: 1, Due: 50 * msec, Slot: 80 * msec, Sent: 81 * msec, Wrote: 81*msec + 25600,
+		FirstByte: 95 * msec, FirstContent: 96 * msec, End: 98*msec + 1, In: 16, InAsked: 16, Out: 1, OutAsked: 1, Finish: "length", Status: 200,
+	}, 96)
+	const want = `{"v":2,"k":"req","run":"a","i":138,"id":"bench-241faa97-138","sent":81000000,"lag":1000000,"queue":30000000,` +
+		`"wrote":25600,"first_byte":14000000,"chunks":1,"first":15000000,"end":17000001,"in":16,"out":1,"finish":"length"}` + "\n"
+	if got := appendReq(nil, lineHead{V: 2, Kind: kindReq, Run: "a"}, r); string(got) != want {
+		t.Errorf("%s, want\n%s", got, want)
+	}
+}
+
+func TestALineOfARequestIsNotAllocated(t *testing.T) {
+	r, line := testRecord("r", 7, 500), make([]byte, 0, 64<<10)
+	r.Text = ""
+	r.Late.Add(3, 7*msec)
+	if n := testing.AllocsPerRun(100, func() { line = appendReq(line[:0], lineHead{V: 2, Kind: kindReq, Run: "r"}, r) }); n != 0 {
+		t.Errorf("%v allocations", n)
+	}
+}
+
+func FuzzText(f *testing.F) {
+	for _, text := range texts {
+		f.Add(text)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		var want bytes.Buffer
+		e := json.NewEncoder(&want)
+		e.SetEscapeHTML(false)
+		if err := e.Encode(text); err != nil {
+			t.Fatal(err)
+		}
+		if got := appendString(nil, text); string(got)+"\n" != want.String() {
+			t.Errorf("%s, want %s", got, &want)
+		}
+	})
+}
+
+func BenchmarkWrite(b *testing.B) {
+	r := testRecord("r", 7, 1)
+	r.Text = ""
+	var line []byte
+	b.ReportAllocs()
+	for b.Loop() {
+		line = appendReq(line[:0], lineHead{V: 2, Kind: kindReq, Run: "b9d96ec93f826220"}, r)
+	}
+	b.ReportMetric(float64(len(line)), "bytes")
+}
