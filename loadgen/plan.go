@@ -139,6 +139,9 @@ type Server struct {
 	TLS   wire.CredentialFiles
 	HTTP2 bool
 
+	// NetHTTP leaves HTTP/1.1 to package net/http; see wire.Connections.
+	NetHTTP bool
+
 	// Handler is a server in this process, reached through memory; nil for a server at BaseURL. A
 	// run with a Handler waits by package time, so a testing/synctest bubble can hold it. Its
 	// Summaries have no Evidence, because the evidence would include the server.

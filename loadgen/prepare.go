@@ -130,7 +130,7 @@ func (t *target) connect() error {
 func (p *Plan) opens(limit int, tally *wire.Tally, credentials wire.Credentials) *wire.Transport {
 	return wire.Connections{
 		Limit: limit, Timeout: p.Limits.Connect, Insecure: p.Server.Insecure, TLS: credentials,
-		HTTP2: p.Server.HTTP2, Socket: p.Server.Socket, Dial: p.Server.Dial, Tally: tally,
+		HTTP2: p.Server.HTTP2, NetHTTP: p.Server.NetHTTP, Socket: p.Server.Socket, Dial: p.Server.Dial, Tally: tally,
 	}.Transport()
 }
 
@@ -251,11 +251,13 @@ func (p *Plan) body(model string) openai.Body {
 // aim sets how the target makes bodies and counts tokens.
 func (t *target) aim() {
 	body := t.body(t.served)
+	encode := body.Encoder()
+	counts := t.workload != nil && t.tokenizer != nil
 	t.to.Encode = func(c *dataset.Conversation, turn int) (*engine.Request, error) {
-		text, err := body.Encode(&c.Turns[turn])
-		return &engine.Request{ID: c.ID, Body: text, KeepText: t.Keep.Texts}, err
+		text, err := encode(&c.Turns[turn])
+		return &engine.Request{ID: c.ID, Body: text, KeepText: t.Keep.Texts, NoText: !t.Keep.Texts && !counts}, err
 	}
-	if t.workload != nil && t.tokenizer != nil {
+	if counts {
 		counter := t.tokenizer
 		t.to.Count = func(text string) int { return counter.Count(text, false) }
 		t.to.CountAsks = t.remote != nil

@@ -15,14 +15,15 @@ import (
 func TestLoadIsTheShardsShare(t *testing.T) {
 	shard := func(p *Plan) { p.Shard = Shard{Shard: dataset.Shard{Index: 1, Of: 4}, RunID: "a"} }
 	for _, row := range []struct {
-		changes                   []with
-		concurrency, atOnce, warm int
+		changes                         []with
+		concurrency, atOnce, soon, warm int
 	}{
-		{[]with{slots(10)}, 3, 3, 3},
-		{[]with{slots(10), warmedUp(time.Second), rate(5)}, 3, 3, 3},
-		{[]with{rate(20)}, 0, 0, 20},
-		{[]with{rate(20000)}, 0, 0, 101},
-		{nil, 0, 101, 101},
+		{[]with{slots(10)}, 3, 3, 0, 3},
+		{[]with{slots(10), warmedUp(time.Second), rate(5)}, 3, 3, 2, 2},
+		{[]with{slots(10), rate(5)}, 3, 3, 4, 3},
+		{[]with{rate(20)}, 0, 0, 7, 7},
+		{[]with{rate(0.1)}, 0, 0, 0, 1},
+		{nil, 0, 101, 0, 101},
 	} {
 		p := plan(t, append(row.changes, prompts(402), shard)...)
 		b := &target{Plan: p, observer: Quiet{}, config: p.Config(), workload: &workload{n: 402}, header: new(metrics.Header)}
@@ -30,8 +31,8 @@ func TestLoadIsTheShardsShare(t *testing.T) {
 		if err != nil || load.Concurrency != row.concurrency || load.Shard != p.Shard.Shard {
 			t.Errorf("%+v: %d at once of shard %v, %v", row, load.Concurrency, load.Shard, err)
 		}
-		if b.atOnce() != row.atOnce || b.warmable() != row.warm {
-			t.Errorf("%+v: %d at once, %d worth opening", row, b.atOnce(), b.warmable())
+		if b.atOnce() != row.atOnce || b.warmable(row.soon) != row.warm {
+			t.Errorf("%+v: %d at once, %d worth opening", row, b.atOnce(), b.warmable(row.soon))
 		}
 		last := 0
 		for range load.Schedule {
@@ -89,7 +90,7 @@ func TestConnectionsAreOpenedShortlyBeforeTheStart(t *testing.T) {
 		ahead, said := 10*time.Second, new(remarks)
 		p := &Plan{Shard: Shard{StartAt: begin.Add(time.Hour).UTC(), ClockOffset: &ahead}}
 		tr := &trial{targets: []*target{{Plan: p, observer: said}}}
-		if err := tr.ready(t.Context()); err != nil {
+		if err := tr.ready(t.Context(), []int{4000}); err != nil {
 			t.Fatal(err)
 		}
 		if waited := time.Since(begin); waited != time.Hour+10*time.Second-warmLead {
@@ -100,7 +101,7 @@ func TestConnectionsAreOpenedShortlyBeforeTheStart(t *testing.T) {
 		}
 		time.Sleep(time.Hour)
 		said.Reset()
-		if err := tr.ready(t.Context()); err != nil {
+		if err := tr.ready(t.Context(), []int{4000}); err != nil {
 			t.Fatal(err)
 		}
 		if waited := time.Since(begin); waited != 2*time.Hour+8*time.Second || said.Len() > 0 {

@@ -5,14 +5,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math"
 	"os"
 	"time"
 
 	"github.com/servebench/servebench/loadgen/arrivals"
 	"github.com/servebench/servebench/loadgen/engine"
 	"github.com/servebench/servebench/loadgen/host"
-	"github.com/servebench/servebench/loadgen/wire"
 	"github.com/servebench/servebench/metrics"
 )
 
@@ -101,6 +99,9 @@ func (t *target) load() (load engine.Load, err error) {
 		Concurrency: t.concurrency(), Delay: t.Traffic.Delay, Stop: t.Traffic.Duration, DrainLimit: t.Limits.Tail, Live: t.live,
 		Shard: t.Shard.Shard,
 	}
+	if t.Traffic.Warm {
+		load.Ahead = t.ahead
+	}
 	load.Target.Retry = engine.Retry{Times: t.Traffic.Retries, Total: t.Limits.Total}
 	if t.prober, err = t.newProber(); err != nil || t.config.SelfTimed {
 		return load, err
@@ -156,12 +157,12 @@ func (t *target) streamed() *metrics.Header {
 	return &h
 }
 
-// warm opens the connections that the load will need.
-func (t *target) warm(ctx context.Context) error {
+// warm opens the connections that the load will need first: soon requests are due within a second.
+func (t *target) warm(ctx context.Context, soon int) error {
 	if !t.Traffic.Warm {
 		return nil
 	}
-	opened, err := t.transport.Warm(ctx, t.Server.BaseURL, t.warmable())
+	opened, err := t.transport.Warm(ctx, t.Server.BaseURL, t.warmable(soon))
 	if err != nil {
 		return interrupted(ctx, failedAs("--warm-connections", err))
 	}
@@ -169,15 +170,22 @@ func (t *target) warm(ctx context.Context) error {
 	return nil
 }
 
-// warmable is how many connections are worth opening beforehand: as many as can be in flight at
-// once, or, if nothing bounds that, as many as are used before the first would have been idle for
-// too long.
-func (t *target) warmable() int {
-	if n := t.atOnce(); n > 0 {
-		return n
+// warmable is how many connections are worth opening before the start: as many as can be in flight
+// at once if all requests are due at the start, else one for each that is due soon.
+func (t *target) warmable(soon int) int {
+	n := max(1, soon)
+	if t.AtOnce() {
+		n = max(n, t.atOnce())
 	}
-	rate := t.firstRate() / float64(max(t.Shard.Of, 1))
-	return min(t.share(), max(1, int(math.Ceil(rate*wire.IdleTimeout.Seconds()))))
+	if limit := t.concurrency(); limit > 0 {
+		n = min(n, limit)
+	}
+	return n
+}
+
+// ahead opens a connection for a request that is due soon, if waiting requests need one more.
+func (t *target) ahead(ctx context.Context, waiting int) {
+	t.transport.Ahead(ctx, t.Server.BaseURL, waiting)
 }
 
 // took is how long the measured load of this target took, in a trial that took all. What a warm-up

@@ -159,20 +159,30 @@ func (tr *trial) loading() Loading {
 	return l
 }
 
-// warmLead is how long before the start connections are opened: enough time for many connections,
-// too little for a server to drop them.
-const warmLead = 2 * time.Second
+// warmLead is how long before a given start connections are opened, and warmRate how many a second
+// at least are opened after that. A server may close connections that wait for long.
+const (
+	warmLead = 2 * time.Second
+	warmRate = 2000
+)
 
-// ready opens the connections of all targets, shortly before the load begins.
-func (tr *trial) ready(ctx context.Context) error {
+// ready opens the first connections of all targets, shortly before the load begins. soon is how many
+// requests of each are due within a second.
+func (tr *trial) ready(ctx context.Context, soon []int) error {
 	start := tr.targets[0].Shard.start()
 	if left := time.Until(start); !start.IsZero() && left > 0 {
 		tr.targets[0].observer.Remark("", fmt.Sprintf("ready: the load begins at %s, in %.1f s", start.Format(time.RFC3339Nano), left.Seconds()))
-		engine.Sleep(ctx, start.Add(-warmLead))
+		n := 0
+		for i, t := range tr.targets {
+			if t.Traffic.Warm {
+				n += t.warmable(soon[i])
+			}
+		}
+		engine.Sleep(ctx, start.Add(-warmLead-time.Duration(n)*time.Second/warmRate))
 	}
 	group, ctx := errgroup.WithContext(ctx)
-	for _, t := range tr.targets {
-		group.Go(func() error { return t.named(t.warm(ctx)) })
+	for i, t := range tr.targets {
+		group.Go(func() error { return t.named(t.warm(ctx, soon[i])) })
 	}
 	return group.Wait()
 }

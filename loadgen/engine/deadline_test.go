@@ -142,7 +142,7 @@ func TestAnErrorOfTheSourceIsNoDeadline(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		lost := metrics.Failf(metrics.Refused, "refused")
 		source := func(yield func(*dataset.Conversation, error) bool) {
-			for c := range talks(20_000, 1) {
+			for c := range talks(maxReady+10_000, 1) {
 				if !yield(c, nil) {
 					return
 				}

@@ -6,14 +6,12 @@ import (
 	"runtime"
 	"time"
 
-	"golang.org/x/sync/errgroup"
-
 	"github.com/servebench/servebench/metrics"
 )
 
 // A dispatcher starts one load's conversations, first in, first out: it waits until one is due,
-// takes a slot and starts it. Only the dispatcher waits for slots, so there is one goroutine for
-// each request in flight and no more.
+// takes a slot and starts it. Only the dispatcher waits for slots, so there are no more goroutines
+// than requests were in flight at once.
 type dispatcher struct {
 	load     *Load
 	queues   []*queue // one for each part
@@ -24,7 +22,7 @@ type dispatcher struct {
 	inFlight context.Context         // ends when requests are cut
 	cut      context.CancelCauseFunc // ends it
 	records  chan<- *metrics.Record
-	group    *errgroup.Group // runs the conversations
+	crew     *crew // runs the conversations
 
 	freed time.Duration // when a slot that was not free was last taken
 }
@@ -42,11 +40,13 @@ func (r *Run) dispatcher(load *Load, queues []*queue) *dispatcher {
 
 // dispatch starts every conversation, unless ctx ends earlier.
 func (d *dispatcher) dispatch(ctx context.Context) error {
+	defer d.crew.dismiss()
 	wait, done, err := waiter(d.wait)
 	if err != nil {
 		return err
 	}
 	defer done()
+	defer d.lookAhead(ctx)()
 	for _, q := range d.queues {
 		if err := d.drain(ctx, wait, q); err != nil {
 			return err
@@ -91,10 +91,12 @@ func (d *dispatcher) drain(ctx context.Context, wait Waiter, q *queue) error {
 		}
 		q.bytes.Release(p.cost)
 		slot := max(p.due, d.freed)
-		if !p.timed {
+		if p.timed {
+			q.started.Add(1)
+		} else {
 			p.due = slot
 		}
-		d.group.Go(func() error { return d.converse(ctx, p, start{&q.part, slot}) })
+		d.crew.run(func() error { return d.converse(ctx, p, start{&q.part, slot}) })
 		// Write each request before the next one starts, if several are due together: the wait is
 		// then lag, not part of their TTFT.
 		runtime.Gosched()

@@ -147,7 +147,7 @@ func TestOurLatenessIsLagAndNotQueue(t *testing.T) {
 
 func TestAWaitThatFailsEndsTheRun(t *testing.T) {
 	broken := errors.New("no timer")
-	for _, n := range []int{3, 9000} {
+	for _, n := range []int{3, maxReady + 808} {
 		synctest.Test(t, func(t *testing.T) {
 			r := oneLoad(Load{Source: prompts(n), Schedule: every(time.Second), Target: Target{Send: answer(0, 0, 1)}})
 			r.Wait = func(context.Context, time.Time) error { return broken }

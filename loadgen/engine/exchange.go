@@ -49,6 +49,9 @@ func (t *Target) attempt(ctx context.Context, epoch time.Time, req *Request, x *
 		if rec.Chunks.Len() == 0 {
 			x.live.first(at - rec.Sent)
 		}
+		if chunk.Late > 0 {
+			rec.Late.Add(rec.Chunks.Len(), chunk.Late)
+		}
 		rec.Chunks.Append(at)
 		x.live.Chunks.Add(1)
 		x.tokens.add(chunk.Tokens, chunk.Content)

@@ -103,8 +103,8 @@ func TestNoTurnIsSentFromTheStopOn(t *testing.T) {
 func TestSlowSourceDoesNotHoldUpTheHandover(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		slow := func(yield func(*dataset.Conversation, error) bool) {
-			for i := range 10_000 {
-				if i > 8200 { // what the queue holds is there before the start
+			for i := range 100_000 {
+				if i > maxReady { // what the queue holds is there before the start
 					time.Sleep(time.Hour)
 				}
 				if !yield(&dataset.Conversation{Turns: make([]dataset.Turn, 1)}, nil) {
@@ -115,7 +115,7 @@ func TestSlowSourceDoesNotHoldUpTheHandover(t *testing.T) {
 		var ended time.Duration
 		r := oneLoad(Load{
 			Source: prompts(1), Schedule: every(0), Target: Target{Send: answer(0, 0, 1)},
-			WarmUp: WarmUp{Lasts: 20 * time.Second, Source: slow, Schedule: every(time.Millisecond)},
+			WarmUp: WarmUp{Lasts: 20 * time.Second, Source: slow, Schedule: every(100 * time.Microsecond)},
 		})
 		for rec := range r.Records(t.Context()) {
 			if rec.Phase == metrics.Main {

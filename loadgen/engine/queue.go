@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"iter"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"golang.org/x/sync/semaphore"
@@ -12,8 +13,20 @@ import (
 	"github.com/servebench/servebench/dataset"
 )
 
-// aheadBytes bounds the encoded bodies that wait for their due time.
-const aheadBytes = 32 << 20
+// A queue is bounded by the memory of the requests that wait for their due time: their encoded
+// bodies, the prompts of their conversations, and about eachBytes more for each.
+const (
+	aheadBytes = 32 << 20
+	eachBytes  = 512
+	maxReady   = aheadBytes / eachBytes
+)
+
+// A run begins when its queue is full or has all requests. It does not wait longer than primeFor
+// for more than enoughReady.
+const (
+	enoughReady = 8192
+	primeFor    = time.Second
+)
 
 // A queue holds requests that are ready to send. They are encoded ahead of time, so tokenising and
 // encoding delay no start. It is bounded, so a dataset of any length fits.
@@ -21,12 +34,16 @@ type queue struct {
 	part
 	encode func(c *dataset.Conversation, turn int) (*Request, error)
 	ready  chan prepared
-	bytes  *semaphore.Weighted // bytes of bodies that may still be encoded
+	dues   chan time.Duration  // of all that went into ready and are timed; nil if nobody wants them
+	bytes  *semaphore.Weighted // bytes that may still be encoded
 	enough context.CancelFunc  // stops fill
 
-	primed chan struct{} // closed once the queue is full or the source at its end
+	soon    atomic.Int64 // conversations that are due up to aheadBy after the start
+	started atomic.Int64 // timed conversations
+
+	primed chan struct{} // closed once the run can begin
 	once   sync.Once
-	early  error // what ended the source before the queue was full
+	early  error // what ended the source before the run could begin
 }
 
 // A prepared conversation has its first request encoded.
@@ -39,14 +56,18 @@ type prepared struct {
 	cost  int64
 }
 
-func newQueue(p part, t *Target) *queue {
-	return &queue{
+func newQueue(p part, l *Load) *queue {
+	q := &queue{
 		part:   p,
-		encode: t.Encode,
-		ready:  make(chan prepared, 8192),
+		encode: l.Target.Encode,
+		ready:  make(chan prepared, maxReady),
 		bytes:  semaphore.NewWeighted(aheadBytes),
 		primed: make(chan struct{}),
 	}
+	if l.Ahead != nil {
+		q.dues = make(chan time.Duration, cap(q.ready))
+	}
+	return q
 }
 
 // prime notes that the queue has enough to begin, or why it never will.
@@ -61,6 +82,9 @@ func (q *queue) prime(err error) {
 // or ctx ends.
 func (q *queue) fill(ctx context.Context) error {
 	defer close(q.ready)
+	if q.dues != nil {
+		defer close(q.dues)
+	}
 	err := q.pull(ctx)
 	q.prime(err)
 	return err
@@ -73,7 +97,7 @@ func (q *queue) pull(ctx context.Context) error {
 		next, stop = iter.Pull(q.schedule)
 		defer stop()
 	}
-	index := -1
+	index, began := -1, time.Now()
 	for conversation, err := range q.source {
 		if ctx.Err() != nil {
 			return nil
@@ -100,12 +124,25 @@ func (q *queue) pull(ctx context.Context) error {
 		if err != nil {
 			return fmt.Errorf("encoding request %d: %w", index, err)
 		}
-		p := prepared{conversation, index, due + q.from, timed, first, int64(min(len(first.Body), aheadBytes))}
-		if !q.put(ctx, p) {
+		p := prepared{conversation, index, due + q.from, timed, first, min(size(conversation)+int64(len(first.Body)), aheadBytes)}
+		if !q.put(ctx, p) || !q.announce(ctx, p) {
 			return nil
+		}
+		if len(q.ready) >= enoughReady && time.Since(began) >= primeFor {
+			q.prime(nil)
 		}
 	}
 	return nil
+}
+
+// size is about how many bytes c and its first request take, without the body.
+func size(c *dataset.Conversation) int64 {
+	n := eachBytes
+	for i := range c.Turns {
+		t := &c.Turns[i]
+		n += len(t.Prompt) + 8*len(t.TokenIDs) + len(t.Messages)
+	}
+	return int64(n)
 }
 
 // next is the next conversation. It is not ok if there are no more, or if over fires first.

@@ -31,8 +31,9 @@ type Run struct {
 	Deadline time.Duration
 
 	// Ready, if set, is called when the first bodies are encoded, and the clock starts when it
-	// returns. An error means that the run cannot begin.
-	Ready func(ctx context.Context) error
+	// returns. soon has for each of the Loads with Ahead how many of these bodies have a due time
+	// up to a second after the start. An error means that the run cannot begin.
+	Ready func(ctx context.Context, soon []int) error
 
 	// StartAt is when the clock starts, by the wall clock. It is the epoch to the nanosecond,
 	// unless Ready returned after it. Zero means at once.
@@ -58,7 +59,7 @@ func (r *Run) Records(ctx context.Context) iter.Seq2[*metrics.Record, error] {
 		group, going := errgroup.WithContext(ctx)
 		queues, err := r.prime(going, group)
 		if err == nil && r.Ready != nil && going.Err() == nil {
-			err = r.Ready(going)
+			err = r.Ready(going, soon(queues))
 		}
 		var epoch time.Time
 		if err == nil && going.Err() == nil {
@@ -82,7 +83,7 @@ func (r *Run) Records(ctx context.Context) iter.Seq2[*metrics.Record, error] {
 		records := make(chan *metrics.Record, recordsAhead)
 		for i := range r.Loads {
 			d := r.dispatcher(&r.Loads[i], queues[i])
-			d.epoch, d.records, d.group = epoch, records, group
+			d.epoch, d.records, d.crew = epoch, records, newCrew(group)
 			d.inFlight, d.cut = context.WithCancelCause(inFlight)
 			group.Go(func() error { return d.dispatch(going) })
 		}
@@ -172,7 +173,7 @@ func (r *Run) prime(ctx context.Context, group *errgroup.Group) ([][]*queue, err
 	for i := range r.Loads {
 		load := &r.Loads[i]
 		for _, p := range load.parts() {
-			q := newQueue(p, &load.Target)
+			q := newQueue(p, load)
 			queues[i] = append(queues[i], q)
 			wanted, enough := context.WithCancel(ctx)
 			q.enough = enough

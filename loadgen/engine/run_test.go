@@ -119,7 +119,7 @@ func TestSourceErrorEndsTheRun(t *testing.T) {
 		good, sent int
 	}{
 		{"found before the start", 3, 0},
-		{"found under way, requests in flight are let finish", 9000, 10},
+		{"found under way, requests in flight are let finish", maxReady + 808, 10},
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			source := func(yield func(*dataset.Conversation, error) bool) {
@@ -130,7 +130,7 @@ func TestSourceErrorEndsTheRun(t *testing.T) {
 				}
 				yield(nil, bad)
 			}
-			// The queue holds 8192, so the error is met as the last 808 are pulled.
+			// The queue holds maxReady at most, so the error is met when at least 808 have begun.
 			r := oneLoad(Load{Source: source, Schedule: every(time.Second), Target: Target{Send: answer(10*time.Second, 0, 1)}})
 			r.Drain = time.Minute
 			started, ok := false, 0
@@ -229,7 +229,7 @@ func TestReadyComesBetweenTheFirstBodyAndTheClock(t *testing.T) {
 				return encodeID(c, turn)
 			},
 		}})
-		r.Ready = func(context.Context) error {
+		r.Ready = func(context.Context, []int) error {
 			if !encoded {
 				t.Error("nothing was encoded yet")
 			}
@@ -253,7 +253,7 @@ func TestARunThatIsNotReadyDoesNotBegin(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		wanted := errors.New("not ready")
 		r := oneLoad(Load{Source: prompts(1000), Target: Target{Send: answer(0, 0, 1)}})
-		r.Ready = func(context.Context) error { return wanted }
+		r.Ready = func(context.Context, []int) error { return wanted }
 		r.Started = func(time.Time) { t.Error("the clock started") }
 		n := 0
 		for rec, err := range r.Records(t.Context()) {

@@ -21,7 +21,7 @@ func TestClockStartsAtTheInstantGiven(t *testing.T) {
 			begin := time.Now()
 			r := oneLoad(Load{Source: prompts(3), Schedule: every(time.Second), Target: Target{Send: answer(time.Second, 0, 1)}})
 			r.StartAt = begin.Add(row.startAt).UTC()
-			r.Ready = func(ctx context.Context) error { return Sleep(ctx, time.Now().Add(3*time.Second)) }
+			r.Ready = func(ctx context.Context, _ []int) error { return Sleep(ctx, time.Now().Add(3*time.Second)) }
 			var epoch time.Time
 			r.Started = func(at time.Time) {
 				if epoch = at; !time.Now().Equal(at) {

@@ -14,11 +14,16 @@ type Request struct {
 	ID       string // x-request-id; empty sends none
 	Body     []byte // the JSON body
 	KeepText bool   // keep the generated text in Record.Text in any case
+	NoText   bool   // drop the text: nobody would count its tokens
 }
 
 // A Chunk is one event of a streamed answer that has choices.
 type Chunk struct {
 	At time.Time // when its bytes reached this machine
+
+	// Late is how much earlier they may have arrived, because the chunk has the stamp of a later
+	// one. It is 0 if the stamp is the chunk's.
+	Late time.Duration
 
 	// Text is what the chunk adds to the generated text, without reasoning and calls. It is valid
 	// until the next chunk.
@@ -82,6 +87,11 @@ type Load struct {
 	// DrainLimit is how long requests in flight may go on after the last conversation has begun,
 	// later turns included. The rest are cut, with class metrics.Overdue. Zero means no limit.
 	DrainLimit time.Duration
+
+	// Ahead, if set, is called a second before a conversation is due, if that is after the start,
+	// with the number of conversations that are due until then and have not started. It may open a
+	// connection. Calls overlap. ctx ends when the last conversation has started.
+	Ahead func(ctx context.Context, waiting int)
 
 	WarmUp WarmUp // runs before the load
 	Live   *Live  // updated during the load; may be nil

@@ -114,7 +114,7 @@ func (c *answerCase) play(conn net.Conn) (closing bool) {
 
 // ours is what is kept here of the case's answer, which it asks for.
 func (c *answerCase) ours(t *testing.T) *metrics.Record {
-	transport := wire.Connections{Dial: dialScript(c.play)}.Transport()
+	transport := wire.Connections{NetHTTP: netHTTP, Dial: dialScript(c.play)}.Transport()
 	defer transport.CloseIdleConnections()
 	o := &Endpoint{URL: "http://server.test", Chat: c.Backend == "openai-chat", Transport: transport}
 	load := asked(1, engine.Target{Send: o.Send, Count: func(string) int { return 0 }}) // so that nothing is made up

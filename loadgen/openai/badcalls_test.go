@@ -27,7 +27,7 @@ func TestEndlessRepliesToCallsFail(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			bad := &badServer{head: test.head, again: test.again, well: whole("200 OK", `{"data":[],"tokens":[],"prompt":""}`)}
-			transport := wire.Connections{Dial: narrowly}.Transport()
+			transport := wire.Connections{NetHTTP: netHTTP, Dial: narrowly}.Transport()
 			defer transport.CloseIdleConnections()
 			s := &Server{URL: bad.start(t), Transport: transport}
 			before := mallocs()
@@ -66,7 +66,7 @@ func TestOddRepliesToCalls(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			bad := &badServer{head: test.reply}
-			transport := wire.Connections{}.Transport()
+			transport := wire.Connections{NetHTTP: netHTTP}.Transport()
 			defer transport.CloseIdleConnections()
 			s := &Server{URL: bad.start(t), Transport: transport}
 			before := mallocs()
@@ -88,7 +88,7 @@ func TestOddRepliesToCalls(t *testing.T) {
 
 func TestATokenCountBeyondReasonIsAnError(t *testing.T) {
 	bad := &badServer{head: whole("200 OK", `{"tokens":[1,`+strings.Repeat("9", 1<<20)+`]}`)}
-	transport := wire.Connections{}.Transport()
+	transport := wire.Connections{NetHTTP: netHTTP}.Transport()
 	defer transport.CloseIdleConnections()
 	s := &Server{URL: bad.start(t), Transport: transport}
 	if ids, err := s.Tokenize(t.Context(), "m", "a", false); err == nil || len(err.Error()) > 2*longestFailure {

@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"context"
 	"encoding/json"
+	"fmt"
 	"io"
 	"net"
 	"net/http"
@@ -50,7 +51,7 @@ func TestRequestsAreThoseOfVLLM(t *testing.T) {
 				t.Fatal(err)
 			}
 			text := pyjson.Append(nil, body)
-			encoded, err := test.body.Encode(turnOf(t, body.(pyjson.Object)))
+			encoded, err := test.body.Encoder()(turnOf(t, body.(pyjson.Object)))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -121,7 +122,7 @@ func turnOf(t *testing.T, body pyjson.Object) *dataset.Turn {
 func received(t *testing.T, o *Endpoint, req *engine.Request) *http.Request {
 	t.Helper()
 	client, server := net.Pipe()
-	o.Transport = wire.Connections{Dial: func(context.Context, string, string) (net.Conn, error) { return client, nil }}.Transport()
+	o.Transport = wire.Connections{NetHTTP: netHTTP, Dial: func(context.Context, string, string) (net.Conn, error) { return client, nil }}.Transport()
 	seen := make(chan *http.Request, 1)
 	go func() {
 		defer server.Close()
@@ -176,12 +177,14 @@ func TestBodyOfEveryKindOfTurn(t *testing.T) {
 		{"token ids in chat", Body{Model: "m", Chat: true}, dataset.Turn{TokenIDs: []int{1}}, "a chat endpoint takes no token ids"},
 		{"broken messages", Body{Model: "m", Chat: true}, dataset.Turn{Messages: json.RawMessage(`[`)}, "reading messages: "},
 	} {
-		got, err := test.body.Encode(&test.turn)
-		if err != nil {
-			got = []byte(err.Error())
-		}
-		if !strings.HasPrefix(string(got), test.want) {
-			t.Errorf("%s: %s\nwant %s", test.name, got, test.want)
+		for _, encode := range []func(*dataset.Turn) ([]byte, error){test.body.Encode, test.body.Encoder()} {
+			got, err := encode(&test.turn)
+			if err != nil {
+				got = []byte(err.Error())
+			}
+			if !strings.HasPrefix(string(got), test.want) {
+				t.Errorf("%s: %s\nwant %s", test.name, got, test.want)
+			}
 		}
 	}
 }
@@ -210,13 +213,48 @@ func TestHeadersOfTheUserWin(t *testing.T) {
 
 func BenchmarkBody(b *testing.B) {
 	body := Body{Model: "stub-32000", IgnoreEOS: true}
-	turn := dataset.Turn{Prompt: strings.Repeat(" token", 1000), OutputLen: 100}
-	b.SetBytes(int64(len(turn.Prompt)))
-	b.ReportAllocs()
-	for b.Loop() {
-		if _, err := body.Encode(&turn); err != nil {
-			b.Fatal(err)
+	for name, encode := range map[string]func(*dataset.Turn) ([]byte, error){"whole": body.Encode, "framed": body.Encoder()} {
+		for _, tokens := range []int{1, 1000} {
+			b.Run(fmt.Sprintf("%s/tokens=%d", name, tokens), func(b *testing.B) {
+				turn := dataset.Turn{Prompt: strings.Repeat(" token", tokens), OutputLen: 100}
+				b.ReportAllocs()
+				for b.Loop() {
+					if _, err := encode(&turn); err != nil {
+						b.Fatal(err)
+					}
+				}
+			})
 		}
+	}
+}
+
+func TestEncoderDoesWhatEncodeDoes(t *testing.T) {
+	zero := 0
+	for _, body := range []Body{
+		{Model: "m"}, {Model: "m", Chat: true}, {Model: "m", Chat: true, PlainText: true, IgnoreEOS: true, UsageAlways: true},
+		{Model: "m", Logprobs: &zero, Drop: []string{"max_tokens"}}, {Model: "m", Drop: []string{"prompt"}},
+		{Model: "m", Extra: pyjson.Object{{Key: "prompt", Value: "other"}}}, {Model: "m", Extra: pyjson.Object{{Key: "max_tokens", Value: 7}}},
+		{Model: "m", Extra: pyjson.Object{{Key: "note", Value: "\x00prompt\x00"}}}, {Model: "\x00prompt\x00"}, {Model: "-9223372036854775808"},
+	} {
+		encode := body.Encoder()
+		for _, turn := range []dataset.Turn{
+			{}, {Prompt: "naïve \"日本語\"", OutputLen: 12}, {TokenIDs: []int{1, 70_000}, OutputLen: 1}, {TokenIDs: []int{}},
+			{Messages: json.RawMessage(`[{"role":"user","content":"Hi"}]`), OutputLen: 3}, {Prompt: "\x00prompt\x00", OutputLen: -1},
+		} {
+			want, wantErr := body.Encode(&turn)
+			got, err := encode(&turn)
+			if string(got) != string(want) || (err == nil) != (wantErr == nil) {
+				t.Errorf("%+v makes %s, %v of %+v, want %s, %v", body, got, err, turn, want, wantErr)
+			}
+		}
+	}
+}
+
+func TestABodyIsOneAllocation(t *testing.T) {
+	encode := (&Body{Model: "m", IgnoreEOS: true}).Encoder()
+	turn := &dataset.Turn{Prompt: " token", OutputLen: 1}
+	if n := testing.AllocsPerRun(10, func() { encode(turn) }); n > 2 { // its text, and the prompt as a value
+		t.Errorf("a body takes %v allocations", n)
 	}
 }
 

@@ -51,7 +51,7 @@ func TestACompressedStreamIsReadAsItComes(t *testing.T) {
 		t.Run(encoding, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				tally := new(wire.Tally)
-				transport := wire.Connections{Tally: tally, Dial: dialScript(func(c net.Conn) bool {
+				transport := wire.Connections{NetHTTP: netHTTP, Tally: tally, Dial: dialScript(func(c net.Conn) bool {
 					fmt.Fprintf(c, packedHead, encoding)
 					var out bytes.Buffer
 					w := pack(&out)
@@ -136,12 +136,12 @@ func TestCompressedRepliesThatAreNoStream(t *testing.T) {
 
 func TestCompressedRepliesToCallsAreRead(t *testing.T) {
 	reply := whole("200 OK\r\nContent-Encoding: gzip", compressed(`{"data":[{"id":"m"}]}`))
-	s := &Server{URL: "http://server.test", Transport: wire.Connections{Dial: dialRaw([]byte(reply))}.Transport()}
+	s := &Server{URL: "http://server.test", Transport: wire.Connections{NetHTTP: netHTTP, Dial: dialRaw([]byte(reply))}.Transport()}
 	if models, err := s.Models(t.Context()); err != nil || len(models) != 1 {
 		t.Errorf("models %v, %v", models, err)
 	}
 	reply = whole("200 OK\r\nContent-Encoding: zstd", "oops")
-	s.Transport = wire.Connections{Dial: dialRaw([]byte(reply))}.Transport()
+	s.Transport = wire.Connections{NetHTTP: netHTTP, Dial: dialRaw([]byte(reply))}.Transport()
 	if _, err := s.Models(t.Context()); err == nil || !strings.Contains(err.Error(), "http://server.test/v1/models: the answer is compressed (zstd)") {
 		t.Error(err)
 	}

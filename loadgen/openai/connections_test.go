@@ -22,7 +22,7 @@ import (
 // failing sends one request in fake time over connections that dial makes.
 func failing(ctx context.Context, url string, dial func(context.Context, string, string) (net.Conn, error)) (*metrics.Failure, *metrics.Record) {
 	epoch := time.Now()
-	transport := wire.Connections{Timeout: time.Minute, Dial: dial}.Transport()
+	transport := wire.Connections{NetHTTP: netHTTP, Timeout: time.Minute, Dial: dial}.Transport()
 	defer transport.CloseIdleConnections()
 	o := Endpoint{URL: url, Transport: transport}
 	rec := &metrics.Record{}
@@ -90,7 +90,7 @@ func TestStoppingTheRunCancels(t *testing.T) {
 
 func TestIdleConnectionsAreDroppedInTime(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		transport := wire.Connections{Dial: dialScript(func(c net.Conn) bool {
+		transport := wire.Connections{NetHTTP: netHTTP, Dial: dialScript(func(c net.Conn) bool {
 			_, _ = io.WriteString(c, streamHead+framed(aChunk+doneEvent)+streamEnd)
 			return false
 		})}.Transport()
@@ -116,11 +116,11 @@ func TestConnectingIsTimed(t *testing.T) {
 	server.Config.ErrorLog = log.New(io.Discard, "", 0)
 	server.StartTLS()
 	defer server.Close()
-	verifying := &Endpoint{URL: server.URL, Transport: wire.Connections{}.Transport()}
+	verifying := &Endpoint{URL: server.URL, Transport: wire.Connections{NetHTTP: netHTTP}.Transport()}
 	if got, _ := ask(t, verifying); got.Class != metrics.TLS || !strings.Contains(got.Error, "certificate") {
 		t.Errorf("with an unknown certificate: %+v", got)
 	}
-	transport := wire.Connections{Insecure: true}.Transport()
+	transport := wire.Connections{NetHTTP: netHTTP, Insecure: true}.Transport()
 	defer transport.CloseIdleConnections()
 	insecure := &Endpoint{URL: server.URL, Transport: transport}
 	if got, rec := ask(t, insecure); got.Class != metrics.OK || !rec.Conn.New || rec.Conn.Connect <= 0 || rec.Conn.TLS <= 0 || rec.Wrote <= 0 {
@@ -133,7 +133,7 @@ func TestConnectingIsTimed(t *testing.T) {
 
 func TestTheLimitHoldsForTheProxyToo(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		transport := wire.Connections{Timeout: 10 * time.Second, Proxy: http.ProxyURL(&url.URL{Scheme: "http", Host: "proxy.test"}),
+		transport := wire.Connections{NetHTTP: netHTTP, Timeout: 10 * time.Second, Proxy: http.ProxyURL(&url.URL{Scheme: "http", Host: "proxy.test"}),
 			Dial: dialScript(func(net.Conn) bool { time.Sleep(time.Hour); return true })}.Transport()
 		start := time.Now()
 		got, _ := ask(t, &Endpoint{URL: "https://server.test", Transport: transport})
@@ -147,7 +147,7 @@ func TestTheLimitHoldsForTheProxyToo(t *testing.T) {
 
 func TestWarmingHTTP2HasALimit(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		transport := wire.Connections{HTTP2: true, Timeout: 10 * time.Second, Dial: func(context.Context, string, string) (net.Conn, error) {
+		transport := wire.Connections{NetHTTP: netHTTP, HTTP2: true, Timeout: 10 * time.Second, Dial: func(context.Context, string, string) (net.Conn, error) {
 			client, server := net.Pipe()
 			go io.Copy(io.Discard, server)
 			return client, nil

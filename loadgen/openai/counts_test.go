@@ -37,11 +37,14 @@ func TestWhatServersDoToConnectionsIsCounted(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			tally := new(wire.Tally)
-			transport := wire.Connections{Tally: tally, Dial: dialRaw([]byte(test.reply))}.Transport()
+			transport := wire.Connections{NetHTTP: netHTTP, Tally: tally, Dial: dialRaw([]byte(test.reply))}.Transport()
 			defer transport.CloseIdleConnections()
 			got, _ := ask(t, &Endpoint{URL: "http://server.test", Transport: transport, Tally: tally})
 			if failed := got.Class != metrics.OK; failed != (test.want.UserStamps == 0) {
 				t.Fatalf("%+v", got)
+			}
+			if test.want.Transport = metrics.TransportOwn; netHTTP {
+				test.want.Transport = metrics.TransportNet
 			}
 			if diff := cmp.Diff(test.want, reported(tally)); diff != "" {
 				t.Errorf("tally (-want +got):\n%s", diff)
@@ -57,7 +60,7 @@ func TestWantOfSocketsIsCounted(t *testing.T) {
 		errs = append(errs, &net.OpError{Op: "dial", Net: "tcp", Err: os.NewSyscallError("connect", errno)})
 	}
 	want := errs[1].Error()
-	transport := wire.Connections{Tally: tally, Dial: func(context.Context, string, string) (net.Conn, error) {
+	transport := wire.Connections{NetHTTP: netHTTP, Tally: tally, Dial: func(context.Context, string, string) (net.Conn, error) {
 		err := errs[0]
 		errs = errs[1:]
 		return nil, err

@@ -112,7 +112,7 @@ func TestClientAndServerShowTheirCertificates(t *testing.T) {
 			if err != nil {
 				t.Fatal(test.name, err)
 			}
-			transport := wire.Connections{TLS: credentials, HTTP2: http2}.Transport()
+			transport := wire.Connections{NetHTTP: netHTTP, TLS: credentials, HTTP2: http2}.Transport()
 			got, _ := ask(t, &Endpoint{URL: server.URL, Transport: transport})
 			want := metrics.OK
 			if test.message != "" {

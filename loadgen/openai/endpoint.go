@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"iter"
+	"net"
 	"net/http"
 	"net/http/httptrace"
 	"net/url"
@@ -51,7 +52,8 @@ type Endpoint struct {
 	parse   sync.Once
 	target  *url.URL  // URL, parsed
 	wrong   error     // with URL
-	streams sync.Pool // for their buffers
+	streams sync.Pool // *stream, for their buffers
+	buffers sync.Pool // see eventReader
 }
 
 // Send is an engine.Sender. It sends a request once, with one exception: if a used connection dies
@@ -69,9 +71,11 @@ func (o *Endpoint) Send(ctx context.Context, epoch time.Time, req *engine.Reques
 // exchange sends req and passes the chunks of its answer to yield. When it returns, rec is
 // complete.
 func (o *Endpoint) exchange(ctx context.Context, epoch time.Time, req *engine.Request, rec *metrics.Record, yield func(engine.Chunk) bool) error {
-	ctx, watch := o.Timeouts.Watch(ctx)
+	limits := o.Timeouts
+	limits.Linger = lingerTimeout
+	ctx, watch := limits.Watch(ctx)
 	defer watch.Stop()
-	t := &wire.Trace{Epoch: epoch, Watch: watch}
+	t := &wire.Trace{Epoch: epoch, Watch: watch, Size: len(req.Body)}
 	reply, err := o.post(httptrace.WithClientTrace(ctx, t.Hooks()), req)
 	if err != nil {
 		t.Into(rec)
@@ -84,18 +88,25 @@ func (o *Endpoint) exchange(ctx context.Context, epoch time.Time, req *engine.Re
 	o.Tally.Replied(reply)
 	wire.Unpack(reply)
 
-	s, _ := o.streams.Get().(*stream)
-	if s == nil {
-		s = new(stream)
-	}
+	s := o.stream(reply, t.Carrier(), watch)
 	defer o.streams.Put(s)
-	s.begin(wire.BodyOf(reply, t.Carrier(), watch), o.Chat)
-	s.epoch, s.rec, s.tally = epoch, rec, o.Tally
+	s.epoch, s.rec, s.tally, s.unread = epoch, rec, o.Tally, req.NoText
 	defer s.end(req.KeepText)
 	if err := refusal(reply, &s.body); err != nil {
 		return o.located(err)
 	}
 	return s.chunksTo(ctx, yield)
+}
+
+// stream is a stream that reads the body of reply, which came over conn.
+func (o *Endpoint) stream(reply *http.Response, conn net.Conn, watch *wire.Watch) *stream {
+	s, _ := o.streams.Get().(*stream)
+	if s == nil {
+		s = new(stream)
+	}
+	body := wire.BodyOf(reply, conn, watch)
+	s.begin(&body, o.Chat, &o.buffers)
+	return s
 }
 
 // located adds the URL to the failure of a request if the server says that the URL does not exist.
@@ -107,9 +118,15 @@ func (o *Endpoint) located(err error) error {
 	return err
 }
 
+// prepare does what no request must do again.
+func (o *Endpoint) prepare() {
+	o.target, o.wrong = url.Parse(o.URL)
+	o.buffers.New = func() any { return new([bufferSize]byte) }
+}
+
 // post sends req.
 func (o *Endpoint) post(ctx context.Context, req *engine.Request) (*http.Response, error) {
-	o.parse.Do(func() { o.target, o.wrong = url.Parse(o.URL) })
+	o.parse.Do(o.prepare)
 	if o.wrong != nil {
 		return nil, o.wrong
 	}

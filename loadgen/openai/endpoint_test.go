@@ -109,8 +109,8 @@ func TestFailuresAreClassed(t *testing.T) {
 		{"cut after the finish reason", streamHead + framed(aChunk+lastChunk), metrics.Truncated, "the connection was cut in the middle of the answer: unexpected EOF"},
 		{"cut without a chunk", streamHead, metrics.Truncated, "the connection was cut in the middle of the answer: unexpected EOF"},
 		{"no reply", "", metrics.Truncated, "the connection was cut before the reply: EOF"},
-		{"half a head", streamHead[:40], metrics.Truncated, "the connection was cut before the reply: net/http: HTTP/1.x transport connection broken: unexpected EOF"},
-		{"no HTTP", "hello\r\n\r\n", metrics.Malformed, `net/http: HTTP/1.x transport connection broken: malformed HTTP response "hello"`},
+		{"half a head", streamHead[:40], metrics.Truncated, "the connection was cut before the reply: unexpected EOF"},
+		{"no HTTP", "hello\r\n\r\n", metrics.Malformed, `malformed HTTP response "hello"`},
 		{"broken framing", streamHead + "xyz\r\n", metrics.Malformed, "the answer breaks the protocol: invalid byte in chunk length"},
 		{"no JSON", streamHead + framed(aChunk+"data: oops\n\n"+doneEvent) + streamEnd, metrics.Malformed, `an event is not JSON: "oops"`},
 		{"empty", streamHead + streamEnd, metrics.Empty, neverValid},
@@ -235,7 +235,7 @@ func TestTokensSoFarNeedUsageWithEveryChunk(t *testing.T) {
 
 func TestLeavingEarlyStopsReading(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		transport := wire.Connections{Dial: dialScript(func(c net.Conn) bool {
+		transport := wire.Connections{NetHTTP: netHTTP, Dial: dialScript(func(c net.Conn) bool {
 			_, _ = io.WriteString(c, streamHead+framed(aChunk+aChunk))
 			time.Sleep(time.Hour)
 			return true

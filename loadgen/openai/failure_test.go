@@ -53,7 +53,7 @@ func TestAFailureToConnectIsClassed(t *testing.T) {
 		{"the proxy refused", dial(os.NewSyscallError("connect", syscall.ECONNREFUSED)), proxy,
 			metrics.Connect, "proxyconnect tcp: dial tcp: connect: connection refused"},
 	} {
-		transport := wire.Connections{Dial: dialling(test.err), Proxy: test.proxy}.Transport()
+		transport := wire.Connections{NetHTTP: netHTTP, Dial: dialling(test.err), Proxy: test.proxy}.Transport()
 		got, rec := ask(t, &Endpoint{URL: "http://server.test", Transport: transport})
 		if got.Class != test.class || got.Error != test.message || rec.Attempts != 0 {
 			t.Errorf("%s: %s, %q in %d attempts; want %s, %q", test.name, got.Class, got.Error, rec.Attempts, test.class, test.message)
@@ -119,7 +119,7 @@ func TestWhyThereIsNoTLSIsSaid(t *testing.T) {
 		{"reset", "https://server.test", serving(t, func(conn *net.TCPConn) { hello(conn); reset(conn) }), metrics.Reset,
 			"the connection was reset in the TLS handshake: "},
 	} {
-		transport := wire.Connections{Dial: func(ctx context.Context, network, _ string) (net.Conn, error) {
+		transport := wire.Connections{NetHTTP: netHTTP, Dial: func(ctx context.Context, network, _ string) (net.Conn, error) {
 			return new(net.Dialer).DialContext(ctx, network, test.server)
 		}}.Transport()
 		got, _ := ask(t, &Endpoint{URL: test.url, Transport: transport})
@@ -128,7 +128,7 @@ func TestWhyThereIsNoTLSIsSaid(t *testing.T) {
 		}
 	}
 	// With TLS 1.3 the server refuses the client once that is done.
-	transport := wire.Connections{Insecure: true}.Transport()
+	transport := wire.Connections{NetHTTP: netHTTP, Insecure: true}.Transport()
 	defer transport.CloseIdleConnections()
 	got, _ := ask(t, &Endpoint{URL: "https://" + quiet(picky), Transport: transport})
 	if got.Class != metrics.TLS || !strings.HasSuffix(got.Error, "remote error: tls: certificate required") {
@@ -163,7 +163,7 @@ func TestAResetIsNoCleanEnd(t *testing.T) {
 				reset(conn)
 			}
 		})
-		o := &Endpoint{URL: url, Transport: wire.Connections{}.Transport()}
+		o := &Endpoint{URL: url, Transport: wire.Connections{NetHTTP: netHTTP}.Transport()}
 		rec, chunks := &metrics.Record{}, 0
 		var class metrics.Class
 		var message string
@@ -191,7 +191,7 @@ func (c brokenConn) Read([]byte) (int, error)  { <-c.closed; return 0, net.ErrCl
 func (c brokenConn) Close() error              { close(c.closed); return nil }
 
 func TestABrokenPipeIsAReset(t *testing.T) {
-	transport := wire.Connections{Dial: func(context.Context, string, string) (net.Conn, error) {
+	transport := wire.Connections{NetHTTP: netHTTP, Dial: func(context.Context, string, string) (net.Conn, error) {
 		return brokenConn{closed: make(chan struct{})}, nil
 	}}.Transport()
 	if got, _ := ask(t, &Endpoint{URL: "http://server.test", Transport: transport}); got.Class != metrics.Reset {
@@ -234,7 +234,7 @@ func TestAnotherProtocolIsNamed(t *testing.T) {
 			metrics.Malformed, "the server speaks only HTTP/2, not HTTP/1.1"},
 		{"TLS", playing("\r\n\r\n", "\x15\x03\x01\x00\x02\x02\x46"), false, metrics.Malformed, "the server speaks TLS: is its URL https:// instead of http://?"},
 	} {
-		transport := wire.Connections{HTTP2: test.http2, Insecure: true}.Transport()
+		transport := wire.Connections{NetHTTP: netHTTP, HTTP2: test.http2, Insecure: true}.Transport()
 		if got, _ := ask(t, &Endpoint{URL: test.url, Transport: transport}); got.Class != test.class || got.Error != test.message {
 			t.Errorf("%s: %s, %q", test.name, got.Class, got.Error)
 		}
@@ -254,7 +254,7 @@ func TestAStreamOfHTTP2IsReset(t *testing.T) {
 		}))
 		server.EnableHTTP2 = true
 		server.StartTLS()
-		transport := wire.Connections{Insecure: true, HTTP2: true}.Transport()
+		transport := wire.Connections{NetHTTP: netHTTP, Insecure: true, HTTP2: true}.Transport()
 		got, _ := ask(t, &Endpoint{URL: server.URL, Transport: transport})
 		if got.Class != metrics.Reset || got.Chunks != chunks || !strings.Contains(got.Error, "stream error: stream ID 1; INTERNAL_ERROR") {
 			t.Errorf("after %d chunks: %+v", chunks, got)
@@ -277,7 +277,7 @@ func TestAnInvalidHeaderIsRefusedBeforeConnecting(t *testing.T) {
 	} {
 		for _, http2 := range []bool{false, true} {
 			dials := 0
-			transport := wire.Connections{HTTP2: http2, Dial: func(context.Context, string, string) (net.Conn, error) {
+			transport := wire.Connections{NetHTTP: netHTTP, HTTP2: http2, Dial: func(context.Context, string, string) (net.Conn, error) {
 				dials++
 				return nil, errors.New("refused")
 			}}.Transport()
@@ -313,7 +313,7 @@ func (c *resetConn) Close() error { return nil }
 
 // Net/http's ClientConn says more than its Transport.
 func TestAnErrorBeforeTheReplyIsTheConnectionsOwn(t *testing.T) {
-	transport := wire.Connections{Dial: func(context.Context, string, string) (net.Conn, error) {
+	transport := wire.Connections{NetHTTP: netHTTP, Dial: func(context.Context, string, string) (net.Conn, error) {
 		return &resetConn{written: make(chan struct{})}, nil
 	}}.Transport()
 	got, _ := ask(t, &Endpoint{URL: "http://server.test", Transport: transport})

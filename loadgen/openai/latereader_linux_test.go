@@ -38,6 +38,12 @@ type lateReader struct {
 // not asked for stamps.
 func newLateReader(t *testing.T, secure, unstamped bool) *lateReader {
 	t.Helper()
+	return newLateReaderOver(t, wire.Connections{Insecure: true}, secure, unstamped)
+}
+
+// newLateReaderOver is newLateReader over other connections.
+func newLateReaderOver(t *testing.T, over wire.Connections, secure, unstamped bool) *lateReader {
+	t.Helper()
 	l := &lateReader{t: t, tls: secure, goOn: make(chan struct{}), got: make(chan engine.Chunk, 1000), done: make(chan error, 1)}
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -48,7 +54,7 @@ func newLateReader(t *testing.T, secure, unstamped bool) *lateReader {
 	if secure {
 		url = "https://" + listener.Addr().String()
 	}
-	transport := wire.Connections{Insecure: true, Dial: func(ctx context.Context, network, addr string) (net.Conn, error) {
+	over.Dial = func(ctx context.Context, network, addr string) (net.Conn, error) {
 		conn, err := new(net.Dialer).DialContext(ctx, network, addr)
 		if err == nil {
 			l.client = conn.(*net.TCPConn)
@@ -57,7 +63,8 @@ func newLateReader(t *testing.T, secure, unstamped bool) *lateReader {
 			conn = struct{ net.Conn }{conn}
 		}
 		return conn, err
-	}}.Transport()
+	}
+	transport := over.Transport()
 	t.Cleanup(transport.CloseIdleConnections)
 	o := &Endpoint{URL: url, Transport: transport, Tally: &l.tally}
 	go func() {

@@ -41,7 +41,7 @@ func (l *lateReader) take(n int) {
 func (l *lateReader) verdict(tokens int, wake time.Duration) (s *metrics.Summary, failed []string) {
 	l.t.Helper()
 	l.rec.Out, l.rec.Sent = tokens, -time.Hour
-	l.rec.Due, l.rec.Slot = l.rec.Sent, l.rec.Sent
+	l.rec.Due, l.rec.Slot, l.rec.Wrote = l.rec.Sent, l.rec.Sent, l.rec.Sent
 	c := metrics.NewCollector(&metrics.Header{Config: metrics.Config{Dataset: "random", RequestRate: math.Inf(1)}})
 	c.Add(&l.rec)
 	s = c.Summary(1)
@@ -82,6 +82,31 @@ func TestEventsThatALateReaderMergesAreNamed(t *testing.T) {
 		l.end()
 		if s, failed := l.verdict(10, 0); !slices.Equal(failed, []string{"socket age", "shared reads"}) {
 			t.Errorf("%s for %q", s.Trust.Verdict, failed)
+		}
+	})
+}
+
+// Of the chunks of a late read all but the last are marked, by no more than the time since the
+// read before. Nobody sees which of several TLS records a chunk was in, so the last is marked, too.
+func TestChunksOfALateReadAreMarked(t *testing.T) {
+	both(t, func(t *testing.T, secure bool) {
+		start := time.Now()
+		l := newLateReader(t, secure, false)
+		before, _ := l.arrive(framed(numbered(0, 3)))
+		lie(start)
+		l.arrive(framed(numbered(1, 3)))
+		lie(start)
+		first, second := l.next(), l.next()
+		l.end()
+		switch {
+		case !first.At.Equal(second.At):
+			if first.Late != 0 || second.Late != 0 {
+				t.Errorf("stamps of their own are marked by %v and %v", first.Late, second.Late)
+			}
+		case !secure && second.Late != 0 || first.At.Add(-first.Late).After(before):
+			t.Errorf("marked by %v and %v; the first came at most %v before its stamp", first.Late, second.Late, first.At.Sub(before))
+		case first.At.Add(-first.Late).Before(start):
+			t.Errorf("marked by %v, more than all took", first.Late)
 		}
 	})
 }

@@ -65,8 +65,8 @@ func TestARequestIsSentAnewOnceIfItsUsedConnectionDies(t *testing.T) {
 		{"it dies late", [][]string{{oneChunk, ""}, {oneChunk}}, wire.Timeouts{}, metrics.OK, "", 2, 1, 2, 3, 2 * time.Second},
 		{"the new one dies, too", [][]string{{oneChunk}, {}, {oneChunk}}, wire.Timeouts{}, metrics.Truncated, cut, 2, 1, 2, 3, 0},
 		{"there is no new one", [][]string{{oneChunk}}, wire.Timeouts{}, metrics.Truncated, cut + ", and no new one could be opened: nobody listens", 1, 0, 1, 2, 0},
-		{"a byte came", [][]string{{oneChunk, "H"}, {oneChunk}}, wire.Timeouts{}, metrics.Malformed, `net/http: HTTP/1.x transport connection broken: malformed HTTP response "H"`, 1, 0, 1, 2, time.Second},
-		{"a word came", [][]string{{oneChunk, "HTTP/1.1 100 Continue\r\n\r\n"}, {oneChunk}}, wire.Timeouts{}, metrics.Truncated, "the connection was cut before the reply: net/http: HTTP/1.x transport connection broken: unexpected EOF", 1, 0, 1, 2, time.Second},
+		{"a byte came", [][]string{{oneChunk, "H"}, {oneChunk}}, wire.Timeouts{}, metrics.Malformed, `malformed HTTP response "H"`, 1, 0, 1, 2, time.Second},
+		{"a word came", [][]string{{oneChunk, "HTTP/1.1 100 Continue\r\n\r\n"}, {oneChunk}}, wire.Timeouts{}, metrics.Truncated, "the connection was cut before the reply: unexpected EOF", 1, 0, 1, 2, time.Second},
 		{"a head came", [][]string{{oneChunk, streamHead}, {oneChunk}}, wire.Timeouts{}, metrics.Truncated, "the connection was cut in the middle of the answer: unexpected EOF", 1, 0, 1, 2, time.Second},
 		{"a limit strikes", [][]string{{oneChunk, ""}, {oneChunk}}, wire.Timeouts{FirstByte: time.Second / 2}, metrics.FirstByte, "no first byte within 500ms", 1, 0, 1, 2, time.Second / 2},
 		{"a limit strikes on the new one", [][]string{{oneChunk, ""}, {oneChunk}}, wire.Timeouts{FirstByte: 1500 * time.Millisecond}, metrics.FirstByte, "no first byte within 1.5s", 2, 1, 2, 3, 1500 * time.Millisecond},
@@ -74,7 +74,7 @@ func TestARequestIsSentAnewOnceIfItsUsedConnectionDies(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				dials, requests := 0, 0
-				transport := wire.Connections{Dial: scripted(&dials, &requests, test.scripts...)}.Transport()
+				transport := wire.Connections{NetHTTP: netHTTP, Dial: scripted(&dials, &requests, test.scripts...)}.Transport()
 				// An idempotent request net/http would send again by itself.
 				o := &Endpoint{URL: "http://server.test", Transport: transport, Header: http.Header{"Idempotency-Key": {"1"}}}
 				if got, rec := ask(t, o); got.Class != metrics.OK || rec.Attempts != 1 || rec.Reconnects != 0 || !rec.Conn.New {
@@ -99,7 +99,7 @@ func TestARequestIsSentAnewOnceIfItsUsedConnectionDies(t *testing.T) {
 func TestARequestOnANewConnectionIsSentOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		dials, requests := 0, 0
-		o := &Endpoint{URL: "http://server.test", Transport: wire.Connections{Dial: scripted(&dials, &requests, nil, []string{oneChunk})}.Transport()}
+		o := &Endpoint{URL: "http://server.test", Transport: wire.Connections{NetHTTP: netHTTP, Dial: scripted(&dials, &requests, nil, []string{oneChunk})}.Transport()}
 		got, rec := ask(t, o)
 		synctest.Wait()
 		if got.Class != metrics.Truncated || rec.Attempts != 1 || rec.Reconnects != 0 || dials != 1 || requests != 1 {
@@ -111,7 +111,7 @@ func TestARequestOnANewConnectionIsSentOnce(t *testing.T) {
 func TestAStoppedRequestIsNotSentAnew(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		dials, requests := 0, 0
-		transport := wire.Connections{Dial: scripted(&dials, &requests, []string{oneChunk, oneChunk}, []string{oneChunk})}.Transport()
+		transport := wire.Connections{NetHTTP: netHTTP, Dial: scripted(&dials, &requests, []string{oneChunk, oneChunk}, []string{oneChunk})}.Transport()
 		o := &Endpoint{URL: "http://server.test", Transport: transport}
 		ask(t, o)
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second/2)
@@ -138,7 +138,7 @@ func TestRetriesCountWithoutWhatIsSentAnew(t *testing.T) {
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			dials, requests := 0, 0
-			transport := wire.Connections{Dial: scripted(&dials, &requests, []string{oneChunk}, nil, []string{oneChunk})}.Transport()
+			transport := wire.Connections{NetHTTP: netHTTP, Dial: scripted(&dials, &requests, []string{oneChunk}, nil, []string{oneChunk})}.Transport()
 			o := &Endpoint{URL: "http://server.test", Transport: transport}
 			rec := recorded(t, asked(2, engine.Target{Send: o.Send, Retry: engine.Retry{Times: retries}}))[1]
 			if rec.Class != want.Class || rec.Attempts != want.Attempts || rec.Reconnects != want.Reconnects || rec.Sent != want.Sent || rec.End != want.End {
@@ -153,7 +153,7 @@ func TestRetriesCountWithoutWhatIsSentAnew(t *testing.T) {
 func TestACallIsMadeAnewToo(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		dials, requests := 0, 0
-		transport := wire.Connections{Dial: scripted(&dials, &requests, []string{oneChunk}, []string{oneChunk})}.Transport()
+		transport := wire.Connections{NetHTTP: netHTTP, Dial: scripted(&dials, &requests, []string{oneChunk}, []string{oneChunk})}.Transport()
 		s := &Server{URL: "http://server.test", Transport: transport}
 		_, got := s.Metrics(t.Context())
 		posted := s.ResetPrefixCache(t.Context())
@@ -200,7 +200,7 @@ func TestConnectionsThatAServerClosesAfterAnswersAreNotUsedAgain(t *testing.T) {
 					})(ctx, network, addr)
 				}
 				tally := new(wire.Tally)
-				transport := wire.Connections{Dial: dial, Tally: tally}.Transport()
+				transport := wire.Connections{NetHTTP: netHTTP, Dial: dial, Tally: tally}.Transport()
 				o := &Endpoint{URL: "http://server.test", Transport: transport, Tally: tally}
 				anew := 0
 				for i := range len(c.before) + n {
@@ -249,7 +249,7 @@ func TestNoRequestIsLostToAServerThatClosesAfterAnswers(t *testing.T) {
 	}()
 	defer listener.Close()
 	tally := new(wire.Tally)
-	transport := wire.Connections{Tally: tally}.Transport()
+	transport := wire.Connections{NetHTTP: netHTTP, Tally: tally}.Transport()
 	defer transport.CloseIdleConnections()
 	o := &Endpoint{URL: "http://" + listener.Addr().String(), Chat: true, Transport: transport, Tally: tally}
 	const workers, each = 4, 40

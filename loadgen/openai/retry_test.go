@@ -27,7 +27,7 @@ func replayed(retry engine.Retry, replies []string, dials ...error) engine.Load 
 		_, _ = io.WriteString(c, reply)
 		return true
 	})
-	transport := wire.Connections{Dial: func(ctx context.Context, network, addr string) (net.Conn, error) {
+	transport := wire.Connections{NetHTTP: netHTTP, Dial: func(ctx context.Context, network, addr string) (net.Conn, error) {
 		if dialled++; dialled <= len(dials) {
 			return nil, dials[dialled-1]
 		}

@@ -95,7 +95,7 @@ func TestARequestIsSentOnceOverHTTP2(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				requests, dials := 0, 0
-				transport := wire.Connections{HTTP2: true, Dial: func(context.Context, string, string) (net.Conn, error) {
+				transport := wire.Connections{NetHTTP: netHTTP, HTTP2: true, Dial: func(context.Context, string, string) (net.Conn, error) {
 					dials++
 					client, server := net.Pipe()
 					go http2Server(server, &requests, test.answer, test.hangUp)
@@ -124,7 +124,7 @@ func TestNoRedirectIsFollowed(t *testing.T) {
 	defer other.Close()
 	for _, status := range []int{301, 302, 303, 307, 308} {
 		server := httptest.NewServer(http.RedirectHandler(other.URL+"/v1", status))
-		transport := wire.Connections{}.Transport()
+		transport := wire.Connections{NetHTTP: netHTTP}.Transport()
 		got, rec := ask(t, &Endpoint{URL: server.URL, Transport: transport})
 		if got.Class != metrics.Status || rec.Status != status || !strings.Contains(got.Error, " (Location: "+other.URL+"/v1; redirects are not followed)") {
 			t.Errorf("%d: %+v", status, got)

@@ -66,7 +66,7 @@ func wordServer(t *testing.T, calls *atomic.Int32) *Server {
 	})
 	mux.HandleFunc("GET /metrics", func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "up 1\n") })
 	web := httptest.NewServer(mux)
-	transport := wire.Connections{}.Transport()
+	transport := wire.Connections{NetHTTP: netHTTP}.Transport()
 	t.Cleanup(func() { transport.CloseIdleConnections(); web.Close() })
 	return &Server{URL: web.URL, Header: Headers("key", nil), Transport: transport}
 }
@@ -131,7 +131,7 @@ func TestModelListsOfEveryShape(t *testing.T) {
 		`[{"id":"m"`: "reading the reply of http://server.test/v1/models: unexpected end of JSON input",
 	} {
 		raw := fmt.Sprintf("HTTP/1.1 200 OK\r\nContent-Length: %d\r\n\r\n%s", len(reply), reply)
-		s := &Server{URL: "http://server.test", Transport: wire.Connections{Dial: dialRaw([]byte(raw))}.Transport()}
+		s := &Server{URL: "http://server.test", Transport: wire.Connections{NetHTTP: netHTTP, Dial: dialRaw([]byte(raw))}.Transport()}
 		models, err := s.Models(t.Context())
 		got := named(models)
 		if err != nil {
@@ -145,7 +145,7 @@ func TestModelListsOfEveryShape(t *testing.T) {
 
 func TestARepliesTypesAreNamedAsJSONHasThem(t *testing.T) {
 	raw := "HTTP/1.1 200 OK\r\nContent-Length: 19\r\n\r\n{\"tokens\": [1, {}]}"
-	s := &Server{URL: "http://server.test", Transport: wire.Connections{Dial: dialRaw([]byte(raw))}.Transport()}
+	s := &Server{URL: "http://server.test", Transport: wire.Connections{NetHTTP: netHTTP, Dial: dialRaw([]byte(raw))}.Transport()}
 	const want = `reading the reply of http://server.test/tokenize: "tokens" is of type object, not number`
 	if _, err := s.Tokenize(t.Context(), "m", "x", false); err == nil || err.Error() != want {
 		t.Errorf("%v\nwant %s", err, want)
@@ -213,7 +213,7 @@ func llamaServer(t *testing.T, calls *atomic.Int32) *Server {
 		_ = json.NewEncoder(w).Encode(map[string]any{"content": strings.Join(words, " ")})
 	})
 	web := httptest.NewServer(mux)
-	transport := wire.Connections{}.Transport()
+	transport := wire.Connections{NetHTTP: netHTTP}.Transport()
 	t.Cleanup(func() { transport.CloseIdleConnections(); web.Close() })
 	return &Server{URL: web.URL, Transport: transport}
 }
@@ -331,7 +331,7 @@ func TestOtherShapesOfReplyAreNoTokenizer(t *testing.T) {
 		mux.HandleFunc("POST /tokenize", func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, replies[0]) })
 		mux.HandleFunc("POST /detokenize", func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, replies[1]) })
 		web := httptest.NewServer(mux)
-		transport := wire.Connections{}.Transport()
+		transport := wire.Connections{NetHTTP: netHTTP}.Transport()
 		s := &Server{URL: web.URL, Transport: transport}
 		if _, err := s.Tokenizer(t.Context(), "m", 10); err == nil {
 			t.Errorf("%s, %s: taken for a tokenizer", replies[0], replies[1])

@@ -111,7 +111,7 @@ func TestAServerIsReachedThroughSOCKS(t *testing.T) {
 		addr, asked := socksProxy(t, server.Listener.Addr().String())
 		t.Setenv("ALL_PROXY", "socks5://me:s3cret@"+addr)
 		tally := new(wire.Tally)
-		transport := wire.Connections{Insecure: true, Tally: tally}.Transport()
+		transport := wire.Connections{NetHTTP: netHTTP, Insecure: true, Tally: tally}.Transport()
 		got, rec := ask(t, &Endpoint{URL: target, Transport: transport, Tally: tally})
 		if got.Class != metrics.OK || got.Chunks != 2 || !rec.Conn.New || rec.Conn.Proxy <= 0 {
 			t.Fatalf("%s: %+v over %+v", target, got, rec.Conn)
@@ -136,7 +136,7 @@ func TestWhatASOCKSProxyRefuses(t *testing.T) {
 	gone.Close()
 	addr, _ := socksProxy(t, gone.Listener.Addr().String())
 	t.Setenv("ALL_PROXY", "socks5://me:s3cret@"+addr)
-	got, _ := ask(t, &Endpoint{URL: "http://server.test", Transport: wire.Connections{}.Transport()})
+	got, _ := ask(t, &Endpoint{URL: "http://server.test", Transport: wire.Connections{NetHTTP: netHTTP}.Transport()})
 	if got.Class != metrics.Connect || !strings.HasSuffix(got.Error, "connection refused") {
 		t.Errorf("%+v", got)
 	}
@@ -166,7 +166,7 @@ func TestWhichProxyTheEnvironmentNames(t *testing.T) {
 			t.Setenv(name, value)
 		}
 		dialled, refused := "", errors.New("refused")
-		transport := wire.Connections{Dial: func(_ context.Context, _, addr string) (net.Conn, error) {
+		transport := wire.Connections{NetHTTP: netHTTP, Dial: func(_ context.Context, _, addr string) (net.Conn, error) {
 			dialled = addr
 			return nil, refused
 		}}.Transport()

@@ -3,6 +3,7 @@ package openai
 import (
 	"bytes"
 	"errors"
+	"sync"
 
 	"github.com/servebench/servebench/loadgen/wire"
 	"github.com/servebench/servebench/metrics"
@@ -16,6 +17,8 @@ const (
 	// readSize is the least that one Read asks for. It is the size of net/http's own buffer, so one
 	// Read empties that.
 	readSize = 4 << 10
+	// bufferSize leaves room for the start of an event before the next Read.
+	bufferSize = readSize + readSize/8
 )
 
 var errEventTooLong = errors.New("an event is longer than 8 MiB")
@@ -38,8 +41,9 @@ type event struct {
 // value has no source: call reset first.
 type eventReader struct {
 	src   wire.Reader
-	err   error // what ended the stream, if it has ended
-	limit int   // longest event in bytes
+	pool  *sync.Pool // of *[bufferSize]byte
+	err   error      // what ended the stream, if it has ended
+	limit int        // longest event in bytes
 
 	buf     []byte
 	start   int // first byte still needed
@@ -58,6 +62,7 @@ type eventReader struct {
 	afterCR bool // the last line ended in CR, so an LF here belongs to it
 
 	name   []byte
+	paused bool // the last call of next returned wire.ErrAgain
 	hasOne bool // the current event has a data line: buf[lo:hi], unless joined
 	joined bool // it has several, joined in data
 	lo, hi int
@@ -69,19 +74,40 @@ type eventReader struct {
 }
 
 // reset makes r read src from its start. It keeps the buffers.
-func (r *eventReader) reset(src wire.Reader) {
-	*r = eventReader{src: src, limit: maxEvent, buf: r.buf, name: r.name[:0], data: r.data[:0]}
-	if r.buf == nil {
-		r.buf = make([]byte, readSize+readSize/8)
+func (r *eventReader) reset(src wire.Reader, pool *sync.Pool) {
+	*r = eventReader{src: src, pool: pool, limit: maxEvent, buf: r.buf, name: r.name[:0], data: r.data[:0]}
+}
+
+// pause gives the buffer back if no event has begun. Streams that wait between events then share few
+// buffers, whose memory is warm.
+func (r *eventReader) pause() {
+	if r.start == r.end && r.buf != nil {
+		r.shift(r.start)
+		r.release()
 	}
 }
 
+// release returns the buffer to the pool, unless it has grown.
+func (r *eventReader) release() {
+	if len(r.buf) == bufferSize {
+		r.pool.Put((*[bufferSize]byte)(r.buf))
+	}
+	r.buf = nil
+}
+
 // next returns the next event, whose bytes are valid until the following call. At the end of the
-// stream, it returns the error of the stream's Read: io.EOF after a clean end.
+// stream, it returns the error of the stream's Read: io.EOF after a clean end. After wire.ErrAgain,
+// the following call goes on with the same event.
 func (r *eventReader) next() (event, error) {
-	r.start, r.hasOne, r.joined, r.more, r.name = r.pos, false, false, false, r.name[:0]
+	if !r.paused {
+		r.start, r.hasOne, r.joined, r.more, r.name = r.pos, false, false, false, r.name[:0]
+	}
 	for {
 		lo, hi, err := r.line()
+		if r.paused = err == wire.ErrAgain; r.paused {
+			r.pause()
+			return event{}, err
+		}
 		if err != nil {
 			if r.hasOne {
 				return r.event(false), nil
@@ -183,7 +209,10 @@ func (r *eventReader) line() (lo, hi int, err error) {
 			lo, hi, r.pos = r.pos, r.end, r.end
 			break
 		}
-		r.fill()
+		if r.fill(); r.err == wire.ErrAgain {
+			r.err = nil
+			return 0, 0, wire.ErrAgain
+		}
 	}
 	r.scanned = r.pos
 	if !r.begun {
@@ -217,6 +246,9 @@ func (r *eventReader) fill() {
 		r.err = errEventTooLong
 		r.pos, r.hasOne = r.end, false
 		return
+	}
+	if r.buf == nil {
+		r.buf = r.pool.Get().(*[bufferSize]byte)[:]
 	}
 	// An empty buffer is filled from its start, whose memory is warm.
 	if r.start == r.end || len(r.buf)-r.end < readSize {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io"
 	"strings"
+	"sync"
 	"testing"
 	"testing/iotest"
 	"time"
@@ -41,7 +42,7 @@ type got struct {
 // readEvents reads all of r and gives its events and the error at its end.
 func readEvents(r io.Reader) ([]got, error) {
 	var events eventReader
-	events.reset(&ticker{r: r})
+	events.reset(&ticker{r: r}, newBuffers())
 	var all []got
 	for {
 		e, err := events.next()
@@ -110,7 +111,7 @@ func TestEventIsStampedWhenItsLastDataLineCame(t *testing.T) {
 		readers = append(readers, strings.NewReader(s))
 	}
 	var events eventReader
-	events.reset(&ticker{r: io.MultiReader(readers...)})
+	events.reset(&ticker{r: io.MultiReader(readers...)}, newBuffers())
 	for _, want := range []struct {
 		data string
 		read int
@@ -135,7 +136,7 @@ func TestReadErrorComesAfterTheEventsBeforeIt(t *testing.T) {
 
 func TestTooLongAnEventIsAnError(t *testing.T) {
 	var events eventReader
-	events.reset(&ticker{r: strings.NewReader("data: a\n\ndata: " + strings.Repeat("x", 100_000) + "\n\n")})
+	events.reset(&ticker{r: strings.NewReader("data: a\n\ndata: " + strings.Repeat("x", 100_000) + "\n\n")}, newBuffers())
 	events.limit = 50_000
 	if _, err := events.next(); err != nil {
 		t.Fatal(err)
@@ -150,7 +151,7 @@ func TestTooLongAnEventIsAnError(t *testing.T) {
 
 func TestCommentsDoNotPileUp(t *testing.T) {
 	var events eventReader
-	events.reset(&ticker{r: strings.NewReader(strings.Repeat(": ping\n", 10_000) + "data: a\n\n")})
+	events.reset(&ticker{r: strings.NewReader(strings.Repeat(": ping\n", 10_000) + "data: a\n\n")}, newBuffers())
 	events.limit = 20_000
 	if e, err := events.next(); err != nil || string(e.data) != "a" {
 		t.Errorf("event %q, error %v", e.data, err)
@@ -161,7 +162,7 @@ func TestReadingEventsDoesNotAllocate(t *testing.T) {
 	chunk := `data: {"id":"cmpl-1","choices":[{"index":0,"text":" the","finish_reason":null}],"usage":null}` + "\n\n"
 	var events eventReader
 	source := strings.NewReader(strings.Repeat(chunk, 3000))
-	events.reset(&ticker{r: source})
+	events.reset(&ticker{r: source}, newBuffers())
 	allocs := testing.AllocsPerRun(2000, func() {
 		if _, err := events.next(); err != nil {
 			t.Fatal(err)
@@ -232,4 +233,8 @@ func FuzzEventsDoNotDependOnReads(f *testing.F) {
 			t.Errorf("events (-want +got):\n%s", diff)
 		}
 	})
+}
+
+func newBuffers() *sync.Pool {
+	return &sync.Pool{New: func() any { return new([bufferSize]byte) }}
 }

@@ -191,7 +191,7 @@ func TestTheGreatestAgeCoversWhatFollowsAChunkInItsRead(t *testing.T) {
 // long after it was read.
 func TestTheGreatestAgeCoversAnHTTPChunkThatComesInParts(t *testing.T) {
 	needStamps(t)
-	l := newLateReader(t, false, false)
+	l := newLateReaderOver(t, wire.Connections{NetHTTP: true}, false, false)
 	const parts = 20
 	var wrote [parts]time.Time
 	body := ""
@@ -263,6 +263,9 @@ func TestRefusedStampsAreTakenHere(t *testing.T) {
 // allocation in a hundred events does. (Under TLS, crypto/tls makes an object for
 // every record that it reads.)
 func TestAnEventOverTheNetworkDoesNotAllocate(t *testing.T) {
+	if raced {
+		t.Skip("the race detector makes sync.Pool allocate at random")
+	}
 	needStamps(t)
 	l := newLateReader(t, false, false)
 	event := []byte(framed(numbered(1, 20)))

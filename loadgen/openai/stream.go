@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"sync"
 	"time"
 
 	"github.com/servebench/servebench/loadgen/engine"
@@ -45,7 +46,9 @@ type stream struct {
 	body   wire.Body
 	events eventReader
 	piece  piece
-	text   []byte // all output so far
+	text   []byte // all output so far, unless nobody wants it
+	length int    // of all output, in bytes
+	unread bool   // nobody wants the text
 
 	chunks    int
 	outputs   int            // chunks that vLLM's client counts as output
@@ -56,13 +59,17 @@ type stream struct {
 	perChoice []int          // their output tokens, by choice
 	uncounted bool           // a chunk with output had no usage
 	done      bool           // [DONE] came
+	lingers   bool           // read the rest, for the next request's sake
 }
 
-// begin makes s read body, a chat's or not. Call it before anything else.
-func (s *stream) begin(body wire.Body, chat bool) {
-	*s = stream{chat: chat, body: body, events: s.events, piece: s.piece, text: s.text[:0], perChoice: s.perChoice[:0]}
+// begin makes s read body, a chat's or not. Call it before anything else. Inlined, it would add two
+// streams to the stack of its caller, which lives as long as the answer.
+//
+//go:noinline
+func (s *stream) begin(body *wire.Body, chat bool, buffers *sync.Pool) {
+	*s = stream{chat: chat, body: *body, events: s.events, piece: s.piece, text: s.text[:0], perChoice: s.perChoice[:0]}
 	s.piece.chat = chat
-	s.events.reset(&s.body)
+	s.events.reset(&s.body, buffers)
 }
 
 // end completes the record, with the text if it is wanted or needed to count tokens. It keeps
@@ -74,57 +81,74 @@ func (s *stream) end(keepText bool) {
 	if keepText || s.rec.Out == 0 || s.rec.Until032 != nil {
 		s.rec.Text = string(s.text)
 	}
-	if cap(s.events.buf)+cap(s.events.data)+cap(s.text)+cap(s.piece.scratch) > maxKept {
+	s.events.release()
+	if cap(s.events.data)+cap(s.text)+cap(s.piece.scratch) > maxKept {
 		*s = stream{}
 	}
 	s.rec, s.tally, s.body = nil, nil, wire.Body{}
 }
 
 // chunksTo passes the answer's chunks to yield until the answer ends. The error is a
-// *metrics.Failure, or errStopped if yield stopped. As for vLLM's client, chunks after [DONE] count
-// like earlier ones, but nothing after it is a failure.
-func (s *stream) chunksTo(ctx context.Context, yield func(engine.Chunk) bool) error {
-	for {
-		e, err := s.events.next()
-		switch {
-		case err == io.EOF:
-			return s.verdict()
-		case err != nil && s.done:
-			if metrics.Ended(ctx) == nil {
-				s.rec.Differs = metrics.DiffersCut
+// *metrics.Failure, or errStopped if yield stopped.
+func (s *stream) chunksTo(ctx context.Context, yield func(engine.Chunk) bool) (failure error) {
+	s.body.Await(func() (ended bool) {
+		for !ended {
+			e, err := s.events.next()
+			if err == wire.ErrAgain {
+				return false
 			}
-			return s.verdict()
-		case err != nil:
-			return wire.CutOff(ctx, err)
-		case bytes.Equal(bytes.TrimSpace(e.data), doneMark):
-			s.done = true
-			s.hurry()
-			continue
-		case string(e.name) == "error" && !s.done:
-			return s.failed(e.data)
-		case len(e.data) == 0:
-			continue
+			ended, failure = s.take(ctx, e, err, yield)
 		}
-		if err := s.piece.read(e.data); err != nil {
-			if s.done {
-				continue
-			}
-			if e.whole {
-				return metrics.Failf(metrics.Malformed, "an event is not JSON: %q", metrics.Shorten(string(e.data)))
-			}
-			_, err = s.events.next()
-			return wire.CutOff(ctx, err)
-		}
-		if s.piece.failed {
-			if s.done {
-				continue
-			}
-			return s.failed(e.data)
-		}
-		if err := s.chunk(e, yield); err != nil {
-			return err
-		}
+		return true
+	})
+	if s.lingers {
+		s.linger()
 	}
+	return failure
+}
+
+// take passes an event to yield, or the error that the event reader returned instead. It reports
+// whether the answer has ended, and how it failed. As for vLLM's client, chunks after [DONE] count
+// like earlier ones, but nothing after it is a failure.
+func (s *stream) take(ctx context.Context, e event, err error, yield func(engine.Chunk) bool) (ended bool, failure error) {
+	switch {
+	case err == io.EOF:
+		return true, s.verdict()
+	case err != nil && s.done:
+		if metrics.Ended(ctx) == nil {
+			s.rec.Differs = metrics.DiffersCut
+		}
+		return true, s.verdict()
+	case err != nil:
+		return true, wire.CutOff(ctx, err)
+	case bytes.Equal(bytes.TrimSpace(e.data), doneMark):
+		s.done = true
+		s.body.Ending()
+		return false, nil
+	case string(e.name) == "error" && !s.done:
+		return true, s.failed(e.data)
+	case len(e.data) == 0:
+		return false, nil
+	}
+	if s.piece.read(e.data) != nil || s.piece.failed {
+		return !s.done, s.unreadable(ctx, e)
+	}
+	failure = s.chunk(e, yield)
+	return failure != nil, failure
+}
+
+// unreadable is the failure of an event that is no chunk; nil after [DONE].
+func (s *stream) unreadable(ctx context.Context, e event) error {
+	switch {
+	case s.done:
+		return nil
+	case s.piece.failed:
+		return s.failed(e.data)
+	case e.whole:
+		return metrics.Failf(metrics.Malformed, "an event is not JSON: %q", metrics.Shorten(string(e.data)))
+	}
+	_, err := s.events.next() // what cut it
+	return wire.CutOff(ctx, err)
 }
 
 // chunk adds an event to the record and passes it to yield, if it has choices.
@@ -147,7 +171,7 @@ func (s *stream) excess() error {
 	switch {
 	case s.chunks == maxChunks:
 		return metrics.Failf(metrics.Malformed, "the answer goes on after %d chunks", maxChunks)
-	case len(s.text)+len(s.piece.text) > maxText:
+	case s.length+len(s.piece.text) > maxText:
 		return metrics.Failf(metrics.Malformed, "the answer goes on after %d MiB of text", maxText>>20)
 	}
 	return nil
@@ -211,7 +235,9 @@ func (s *stream) counted() {
 // chunkOf is the Chunk of an event with choices.
 func (s *stream) chunkOf(e event) engine.Chunk {
 	p := &s.piece
-	s.text = append(s.text, p.text...)
+	if s.length += len(p.text); !s.unread {
+		s.text = append(s.text, p.text...)
+	}
 	shared := false
 	if p.content {
 		shared, s.content = e.Read == s.content, e.Read
@@ -229,7 +255,7 @@ func (s *stream) chunkOf(e event) engine.Chunk {
 	if len(p.finish) > 0 && string(p.finish) != s.rec.Finish && !unfinished(s.rec.Finish) {
 		s.rec.Finish = metrics.Clip(string(p.finish), maxFinish)
 	}
-	c := engine.Chunk{At: e.At, Text: p.text, Blank: !p.output, Content: p.content, Tokens: p.usage.out}
+	c := engine.Chunk{At: e.At, Late: s.late(e), Text: p.text, Blank: !p.output, Content: p.content, Tokens: p.usage.out}
 	if s.uncounted = s.uncounted || p.index != 0 || c.Content && c.Tokens == 0; s.uncounted {
 		c.Tokens = 0
 	}
@@ -245,6 +271,14 @@ func (s *stream) doubt(e event) {
 	s.rec.MaxAge = max(s.rec.MaxAge, doubt)
 }
 
+// late bounds how much earlier than its stamp the event may have arrived; 0 if the stamp is its own.
+func (s *stream) late(e event) time.Duration {
+	if !e.more && !e.Mixed {
+		return 0
+	}
+	return s.tally.Late(e.Arrival)
+}
+
 // failed is the failure for an error that the server sent in the stream.
 func (s *stream) failed(data []byte) *metrics.Failure {
 	said, message := errorOf(data), metrics.Shorten(string(data))
@@ -252,7 +286,7 @@ func (s *stream) failed(data []byte) *metrics.Failure {
 		message = said.Message
 	}
 	s.broken(metrics.DiffersError)
-	s.linger()
+	s.lingers = true
 	return failed(metrics.InStream, message, said)
 }
 
@@ -292,15 +326,10 @@ func unfinished(finish string) bool { return finish == "error" || finish == "abo
 // linger reads the rest of a reply for a short time, so that its connection can be used again. It
 // ignores errors.
 func (s *stream) linger() {
-	s.hurry()
+	s.body.Ending()
 	for {
 		if _, err := s.events.next(); err != nil {
 			return
 		}
 	}
-}
-
-// hurry limits how long to wait for the rest of a reply.
-func (s *stream) hurry() {
-	s.body.EndWithin(lingerTimeout, func() *metrics.Failure { return metrics.Failf(metrics.Stall, "no end after the last event") })
 }

@@ -25,7 +25,7 @@ const week = 7 * 24 * time.Hour
 func inTime(t *testing.T, o *Endpoint, script func(say func(string))) (rec *metrics.Record, arrivals []time.Duration, failed *metrics.Failure) {
 	t.Helper()
 	epoch := time.Now()
-	transport := wire.Connections{Timeout: time.Minute, Dial: dialScript(func(c net.Conn) bool {
+	transport := wire.Connections{NetHTTP: netHTTP, Timeout: time.Minute, Dial: dialScript(func(c net.Conn) bool {
 		script(func(s string) {
 			if _, err := io.WriteString(c, s); err != nil {
 				runtime.Goexit()

@@ -233,7 +233,7 @@ func TestTokensOfChunksAroundTheUsage(t *testing.T) {
 
 // openAIAt is a Sender to the server that dial reaches.
 func openAIAt(dial func(context.Context, string, string) (net.Conn, error), chat bool) *Endpoint {
-	return &Endpoint{URL: "http://server.test/v1/completions", Chat: chat, Transport: wire.Connections{Dial: dial}.Transport()}
+	return &Endpoint{URL: "http://server.test/v1/completions", Chat: chat, Transport: wire.Connections{NetHTTP: netHTTP, Dial: dial}.Transport()}
 }
 
 // TestGoOpenAIReadsTheSame compares with an independent client on the streams
@@ -250,7 +250,7 @@ func TestGoOpenAIReadsTheSame(t *testing.T) {
 			if name == "nginx-gzip-sim" {
 				raw = unzipped(t, raw)
 			}
-			config.HTTPClient = &http.Client{Transport: wire.Connections{Dial: dialRaw(raw)}.Transport()}
+			config.HTTPClient = &http.Client{Transport: wire.Connections{NetHTTP: netHTTP, Dial: dialRaw(raw)}.Transport()}
 			client := openai.NewClientWithConfig(config)
 			read := readCompletion
 			if chats(name) {

@@ -55,7 +55,7 @@ func TestHTTP2IsSpokenWhereItIsAskedFor(t *testing.T) {
 			}
 			defer server.Close()
 			tally := new(wire.Tally)
-			transport := wire.Connections{Insecure: true, HTTP2: test.asked, Tally: tally}.Transport()
+			transport := wire.Connections{NetHTTP: netHTTP, Insecure: true, HTTP2: test.asked, Tally: tally}.Transport()
 			defer transport.CloseIdleConnections()
 			if n, err := transport.Warm(t.Context(), server.URL, 3); err != nil || (n == 1) != test.asked {
 				t.Errorf("%d connections opened beforehand: %v", n, err)
@@ -82,7 +82,7 @@ func TestHTTP2IsNotMadeUp(t *testing.T) {
 	server.Config.ErrorLog = log.New(io.Discard, "", 0)
 	server.StartTLS()
 	defer server.Close()
-	transport := wire.Connections{Insecure: true, HTTP2: true}.Transport()
+	transport := wire.Connections{NetHTTP: netHTTP, Insecure: true, HTTP2: true}.Transport()
 	defer transport.CloseIdleConnections()
 	if n, err := transport.Warm(t.Context(), server.URL, 3); n != 0 || err == nil {
 		t.Errorf("%d connections to a server that knows only HTTP/1.1", n)
@@ -102,7 +102,7 @@ func TestAUnixSocketIsDialledInPlaceOfTheAddress(t *testing.T) {
 	go server.Serve(listener)
 	defer server.Close()
 	tally := new(wire.Tally)
-	transport := wire.Connections{Socket: path, Tally: tally}.Transport()
+	transport := wire.Connections{NetHTTP: netHTTP, Socket: path, Tally: tally}.Transport()
 	defer transport.CloseIdleConnections()
 	if n, err := transport.Warm(t.Context(), "http://server.test/v1", 1); n != 1 || err != nil {
 		t.Errorf("%d opened beforehand: %v", n, err)
@@ -130,7 +130,7 @@ func TestTheProxyIsNamedAndWarmed(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	transport := wire.Connections{Proxy: http.ProxyURL(address)}.Transport()
+	transport := wire.Connections{NetHTTP: netHTTP, Proxy: http.ProxyURL(address)}.Transport()
 	defer transport.CloseIdleConnections()
 	const target = "http://server.test/v1"
 	if got := transport.Proxy(target); got != address.Host {

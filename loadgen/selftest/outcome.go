@@ -39,7 +39,7 @@ func (l *Load) send(ctx context.Context, url string, out *outcome) error {
 	if err != nil {
 		return err
 	}
-	request := &engine.Request{Body: fmt.Appendf(nil, `{"model":"metronome","prompt":"x","stream":true,"max_tokens":%d}`, l.Tokens)}
+	request := &engine.Request{NoText: true, Body: fmt.Appendf(nil, `{"model":"metronome","prompt":"x","stream":true,"max_tokens":%d}`, l.Tokens)}
 	load := engine.Load{
 		Target: engine.Target{
 			Encode: func(*dataset.Conversation, int) (*engine.Request, error) { return request, nil },

@@ -11,8 +11,10 @@
 package selftest
 
 import (
+	"cmp"
 	"context"
 	"fmt"
+	"math"
 	"os"
 	"runtime"
 	"time"
@@ -135,6 +137,9 @@ func (r *Result) summary() *metrics.Selftest {
 	}
 	if wrong != nil {
 		v.WrongFrom = wrong.Streams
+	}
+	if largest := cmp.Or(best, wrong); largest != nil && largest.CPU > 0 {
+		v.PerCore = math.Round(float64(time.Second/time.Microsecond) / largest.CPU)
 	}
 	v.Kernel = best != nil && best.Kernel > 0 || wrong != nil && wrong.Kernel > 0
 	return v

@@ -3,6 +3,7 @@ package selftest
 import (
 	"os"
 	"path/filepath"
+	"slices"
 	"testing"
 	"time"
 
@@ -28,15 +29,16 @@ func TestASelftestIsKeptForItsMachine(t *testing.T) {
 	if name, err := silent.Store(); err != nil || name != "" {
 		t.Fatal(err)
 	}
-	if v, err := Stored("1.2.3"); err != nil || v == nil || *v != (metrics.Selftest{Streams: 1024, ErrorP99: 24 * time.Microsecond, WrongFrom: 2048, Kernel: true}) {
+	if v, err := Stored("1.2.3"); err != nil || v == nil || *v != (metrics.Selftest{Streams: 1024, ErrorP99: 24 * time.Microsecond, WrongFrom: 2048, Kernel: true, PerCore: 108_108}) {
 		t.Errorf("after a result and one that says nothing: %+v, %v", v, err)
 	}
 	untried := *here
-	untried.Rows = here.Rows[:1]
+	untried.Rows = slices.Clone(here.Rows[:1])
+	untried.Rows[0].CPU = 12.5 // µs an event
 	if _, err := untried.Store(); err != nil {
 		t.Fatal(err)
 	}
-	if v, err := Stored("1.2.3"); err != nil || v == nil || v.Streams != 64 || v.WrongFrom != 0 {
+	if v, err := Stored("1.2.3"); err != nil || v == nil || v.Streams != 64 || v.WrongFrom != 0 || v.PerCore != 80_000 {
 		t.Errorf("after one that went to 64 streams: %+v, %v", v, err)
 	}
 	wrong := *here
@@ -44,7 +46,7 @@ func TestASelftestIsKeptForItsMachine(t *testing.T) {
 	if _, err := wrong.Store(); err != nil {
 		t.Fatal(err)
 	}
-	if v, err := Stored("1.2.3"); err != nil || v == nil || *v != (metrics.Selftest{WrongFrom: 2048, Kernel: true}) {
+	if v, err := Stored("1.2.3"); err != nil || v == nil || *v != (metrics.Selftest{WrongFrom: 2048, Kernel: true, PerCore: 108_108}) {
 		t.Errorf("a machine that cannot be trusted: %+v, %v", v, err)
 	}
 	for _, change := range []func(r *Result){

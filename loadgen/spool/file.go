@@ -34,14 +34,16 @@ type File struct {
 	told   error // what kept it out of a temporary file
 }
 
-// To is a File that writes to w, which stays open. Each line is one call of Write. If w is a file,
-// what it held before stays.
+// To is a File that writes to w, which stays open. If w is a plain file, lines gather for 40 ms, and
+// what it held before stays. For another, each line is one call of Write.
 func To(w io.Writer) *File {
 	file, _ := w.(*os.File)
-	return &File{file: file, spool: newSpool(w), begun: true}
+	f := &File{file: file, spool: newSpool(w), begun: true}
+	f.gathers = f.Regular()
+	return f
 }
 
-// Open opens a file, or creates it with the mode. An empty name returns nil.
+// Open opens a file, or creates it with the mode. Lines gather as To says. An empty name returns nil.
 func Open(name string, mode os.FileMode) (*File, error) {
 	if name == "" {
 		return nil, nil
@@ -53,8 +55,14 @@ func Open(name string, mode os.FileMode) (*File, error) {
 	if err := save.Restrict(file, mode); err != nil {
 		return nil, err
 	}
-	return &File{file: file, ours: true, spool: newSpool(file)}, nil
+	f := &File{file: file, ours: true, spool: newSpool(file)}
+	f.gathers = f.Regular()
+	return f, nil
 }
+
+// Compress lets f write zstd, before its first line. Lines gather for 40 ms, and whatever ends the
+// program, what was written until then can be read.
+func (f *File) Compress() { f.to, f.gathers = newPacker(f.to), true }
 
 // Regular reports whether it is a plain file.
 func (f *File) Regular() bool {

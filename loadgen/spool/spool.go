@@ -14,39 +14,48 @@ const (
 
 	// lateAfter is how long a line may wait before writing counts as blocked.
 	lateAfter = 100 * time.Millisecond
+
+	// gatherFor is how long lines gather between two calls of Write, and gatherBytes how much one
+	// call takes, unless a line is longer.
+	gatherFor   = 40 * time.Millisecond
+	gatherBytes = 64 << 10
 )
 
-// A spool writes lines to their destination, each in one call of Write and in order. It keeps lines
-// that cannot be written at once, so Write never waits. After an error of the destination it takes
+// A spool writes lines to their destination, each in one call of Write or many together, and in
+// order. It keeps lines that cannot be written at once, so Write never waits. After an error of the destination it takes
 // no more lines. One goroutine may call Write; the goroutine that writes starts with the first line
 // and ends after finish.
 type spool struct {
-	to    io.Writer
-	limit int // of the bytes in memory; 0 means memoryBytes
+	to      io.Writer
+	gathers bool // a call of Write takes many lines
+	limit   int  // of the bytes in memory; 0 means memoryBytes
 
 	mu     sync.Mutex
-	lines  []spooled // in memory, the oldest of all; the first of them is being written
+	lines  []spooled // in memory, the oldest of all
+	writes bool      // the first of them is being written
 	size   int       // of lines, in bytes
 	more   overflow  // what follows them, in a file
 	tail   []spooled // what follows that, in memory because the file failed
 	err    error     // of the writer
 	closed bool      // no line follows
 
-	taken   int           // lines that were written
+	taken   int           // spooled that were written
 	last    time.Time     // when the last of them was written
 	blocked time.Duration // up to then
 	wake    chan struct{} // holds one signal: a line came, or none will follow
+	over    chan struct{} // closed once no line follows
 	done    chan struct{} // closed once everything is written, or after an error
 }
 
-// A spooled is a line and when it was added; the zero time if that was long ago.
+// A spooled is a line, or several that gathered, and when the first was added; the zero time if that
+// was long ago.
 type spooled struct {
 	text []byte
 	at   time.Time
 }
 
 func newSpool(to io.Writer) *spool {
-	return &spool{to: to, wake: make(chan struct{}, 1)}
+	return &spool{to: to, wake: make(chan struct{}, 1), over: make(chan struct{})}
 }
 
 // Write keeps a line, which must end in its only line end. The error is an earlier one.
@@ -81,7 +90,7 @@ func (s *spool) keep(line []byte) {
 	alone := s.more.empty() && s.tail == nil // no line is after those in memory
 	switch {
 	case alone && (s.size+len(line) <= limit || s.more.err != nil):
-		s.lines = append(s.lines, spooled{bytes.Clone(line), time.Now()})
+		s.add(line)
 		s.size += len(line)
 	case s.tail == nil && s.more.put(line) == nil:
 	default:
@@ -89,25 +98,68 @@ func (s *spool) keep(line []byte) {
 	}
 }
 
+// add puts a line after those in memory.
+func (s *spool) add(line []byte) {
+	if !s.gathers {
+		s.lines = append(s.lines, spooled{bytes.Clone(line), time.Now()})
+		return
+	}
+	if n := len(s.lines); n > 1 || n == 1 && !s.writes {
+		if last := &s.lines[n-1]; len(last.text)+len(line) <= cap(last.text) {
+			last.text = append(last.text, line...)
+			return
+		}
+	}
+	text := make([]byte, 0, max(gatherBytes, len(line)))
+	s.lines = append(s.lines, spooled{append(text, line...), time.Now()})
+}
+
 // run writes until everything is written and no line follows, or until an error.
 func (s *spool) run() {
 	defer close(s.done)
 	defer s.more.close()
 	for {
-		line, err := s.next()
-		if line == nil && err == nil {
+		text, err := s.next()
+		if text == nil && err == nil {
+			s.end()
 			return
 		}
 		if err == nil {
-			_, err = s.to.Write(line)
+			_, err = s.to.Write(text)
 		}
 		if s.wrote(err); err != nil {
 			return
 		}
+		s.gather()
 	}
 }
 
-// next is the oldest line; nil if no line follows.
+// gather lets lines come together before the next is written.
+func (s *spool) gather() {
+	if !s.gathers {
+		return
+	}
+	enough := time.NewTimer(gatherFor)
+	defer enough.Stop()
+	select {
+	case <-enough.C:
+	case <-s.over:
+	}
+}
+
+// end completes what was written, if the destination needs that.
+func (s *spool) end() {
+	p, ok := s.to.(*packer)
+	if !ok {
+		return
+	}
+	err := p.end()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.err = err
+}
+
+// next is the oldest text; nil if no line follows.
 func (s *spool) next() ([]byte, error) {
 	for {
 		s.mu.Lock()
@@ -119,7 +171,7 @@ func (s *spool) next() ([]byte, error) {
 			s.lines, s.tail = s.tail, nil
 		}
 		if len(s.lines) > 0 {
-			first = s.lines[0].text
+			first, s.writes = s.lines[0].text, true
 		}
 		over, from, to := s.closed, s.more.read, s.more.wrote
 		s.mu.Unlock()
@@ -148,16 +200,21 @@ func (s *spool) refill(from, to int64) error {
 	defer s.mu.Unlock()
 	s.more.taken(len(text))
 	s.size = len(text)
+	if s.gathers {
+		s.lines = append(s.lines, spooled{text: text})
+		return nil
+	}
 	for line := range bytes.Lines(text) {
 		s.lines = append(s.lines, spooled{text: line})
 	}
 	return nil
 }
 
-// wrote removes the oldest line, unless there was an error.
+// wrote removes the oldest text, unless there was an error.
 func (s *spool) wrote(err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	s.writes = false
 	if err != nil {
 		s.err = err
 		return
@@ -198,7 +255,10 @@ func (s *spool) finish() <-chan struct{} {
 		s.done = make(chan struct{})
 		close(s.done)
 	}
-	s.closed = true
+	if !s.closed {
+		s.closed = true
+		close(s.over)
+	}
 	s.signal()
 	return s.done
 }
@@ -224,7 +284,7 @@ func (n size) String() string {
 	return fmt.Sprintf("%.1f MiB", float64(n)/(1<<20))
 }
 
-// written is the number of lines that are written.
+// written grows with every text that is written.
 func (s *spool) written() int {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -1,6 +1,7 @@
 package spool
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -13,6 +14,8 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"github.com/klauspost/compress/zstd"
 )
 
 // A reader takes lines when it may: each takes a send on its channel, unless that is
@@ -262,3 +265,125 @@ func TestReaderIsWaitedFor(t *testing.T) {
 		})
 	}
 }
+
+// Lines that gather are written at once: the first, and after 40 ms those that came meanwhile.
+func TestLinesGather(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := &reader{may: make(chan struct{})}
+		close(r.may)
+		s := newSpool(r)
+		s.gathers = true
+		lines := numbered(8)
+		give(t, s, lines[:1])
+		synctest.Wait()
+		give(t, s, lines[1:4])
+		time.Sleep(gatherFor - 1)
+		give(t, s, lines[4:5])
+		r.mu.Lock()
+		if len(r.took) != 1 {
+			t.Errorf("%q before it was time", r.took)
+		}
+		r.mu.Unlock()
+		time.Sleep(time.Hour)
+		give(t, s, lines[5:6])
+		synctest.Wait()
+		give(t, s, lines[6:])
+		began := time.Now()
+		<-s.finish()
+		want := []string{lines[0], strings.Join(lines[1:5], ""), lines[5], lines[6] + lines[7]}
+		if !slices.Equal(r.took, want) || time.Since(began) != 0 {
+			t.Errorf("%q, want %q; the end took %v", r.took, want, time.Since(began))
+		}
+		if s.behind() != 0 || s.left() != 0 {
+			t.Errorf("behind by %v, %v left", s.behind(), s.left())
+		}
+	})
+}
+
+// What gathers waits in the temporary file as single lines do, and in order.
+func TestGatheredLinesWaitInOrder(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := &reader{may: make(chan struct{})}
+		s := newSpool(r)
+		s.gathers, s.limit = true, 500
+		lines := append(numbered(3000), strings.Repeat("y", 3*gatherBytes)+"\n")
+		give(t, s, lines[:2000])
+		close(r.may)
+		synctest.Wait()
+		give(t, s, lines[2000:])
+		<-s.finish()
+		if got := strings.Join(r.took, ""); got != strings.Join(lines, "") || len(r.took) > 100 {
+			t.Errorf("%d bytes in %d pieces", len(got), len(r.took))
+		}
+	})
+}
+
+// What a compressed file has is whole after each call of Write, and zstd reads it in the end.
+func TestCompressedLinesAreThereAtOnce(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var out bytes.Buffer
+		f := To(&out)
+		f.Compress()
+		lines := numbered(400)
+		read := func() string {
+			d, err := zstd.NewReader(bytes.NewReader(out.Bytes()), zstd.WithDecoderConcurrency(1))
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer d.Close()
+			text, _ := io.ReadAll(d) // the frame is not complete yet
+			return string(text)
+		}
+		for i := range lines {
+			give(t, f.spool, lines[i:i+1])
+			time.Sleep(gatherFor)
+			synctest.Wait()
+			if got, want := read(), strings.Join(lines[:i+1], ""); got != want {
+				t.Fatalf("%d bytes after %d lines", len(got), i+1)
+			}
+		}
+		if err := f.Close(Waiting{}); err != nil {
+			t.Fatal(err)
+		}
+		d, err := zstd.NewReader(nil, zstd.WithDecoderConcurrency(1))
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer d.Close()
+		text, err := d.DecodeAll(out.Bytes(), nil)
+		if err != nil || string(text) != strings.Join(lines, "") {
+			t.Errorf("%d bytes, %v", len(text), err)
+		}
+	})
+}
+
+// A new frame begins after some text, and nothing is written for a file without lines.
+func TestFramesEnd(t *testing.T) {
+	var out bytes.Buffer
+	p := newPacker(&out)
+	if err := p.end(); err != nil || out.Len() > 0 {
+		t.Errorf("%d bytes, %v", out.Len(), err)
+	}
+	line := []byte(strings.Repeat("x", 1<<20-1) + "\n")
+	for range 9 {
+		if _, err := p.Write(line); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := p.end(); err != nil {
+		t.Fatal(err)
+	}
+	if n := bytes.Count(out.Bytes(), []byte{0x28, 0xb5, 0x2f, 0xfd}); n != 3 {
+		t.Errorf("%d frames", n)
+	}
+	broken := newPacker(fullDisk{})
+	if _, err := broken.Write(line); !errors.Is(err, errFull) {
+		t.Error(err)
+	}
+}
+
+var errFull = errors.New("no space left on device")
+
+type fullDisk struct{}
+
+func (fullDisk) Write([]byte) (int, error) { return 0, errFull }

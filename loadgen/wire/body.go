@@ -6,7 +6,7 @@ import (
 	"net/http"
 	"time"
 
-	"github.com/servebench/servebench/metrics"
+	"github.com/servebench/servebench/loadgen/wire/http1"
 )
 
 // A Reader reads a stream of bytes and knows when they arrived. It separates reading from stamping.
@@ -44,6 +44,7 @@ type Body struct {
 	Doubt time.Duration
 
 	body    io.Reader
+	own     *http1.Body // what body reads from, if our own line carries it
 	watch   *Watch
 	conn    *stampedConn // nil if the body stamps its Reads itself
 	begun   bool         // a Read has returned bytes
@@ -55,6 +56,11 @@ type Body struct {
 // BodyOf returns the body of reply, which came over conn. It tells w about each Read.
 func BodyOf(reply *http.Response, conn net.Conn, w *Watch) Body {
 	b := Body{body: reply.Body, watch: w, packed: packed(reply) != ""}
+	if lent, ok := reply.Body.(*lentBody); ok {
+		if b.own, ok = lent.ReadCloser.(*http1.Body); ok {
+			b.body = b.own
+		}
+	}
 	if under := stampedUnder(conn); under != nil && reply.ProtoMajor == 1 {
 		b.conn, b.tls, b.arrival = under, under.secured > 0, under.newest()
 		// No byte of the reply can have arrived before the request was sent.
@@ -78,13 +84,29 @@ func (b *Body) Read(p []byte) (int, error) {
 		b.follow(newest)
 	} else if b.begun {
 		b.Doubt = max(b.Doubt, b.arrival.Reach)
+		b.arrival.Mixed = newest.Mixed
 	}
-	if err == io.EOF || b.packed {
+	if err == io.EOF || b.packed || b.own != nil && b.own.Ahead {
 		b.arrival.Mixed = true // with the end of the body, or what follows
 	}
 	b.begun = true
 	b.watch.touch(b.arrival.taken())
 	return n, err
+}
+
+// ErrAgain is the error of a Read within Await that found no bytes. It ends nothing.
+var ErrAgain error = http1.ErrAgain
+
+// Await calls step until it returns true: at once, and again whenever bytes may have arrived. If
+// the connection can do so, a Read within step returns ErrAgain instead of waiting. That saves a
+// system call for each event: a separate wait must begin with a read that finds nothing.
+func (b *Body) Await(step func() (done bool)) {
+	if b.own == nil {
+		for !step() {
+		}
+		return
+	}
+	b.conn.Await(step)
 }
 
 // Disorder is the number of packets that arrived before an earlier packet, since the last call for
@@ -96,10 +118,8 @@ func (b *Body) Disorder() int64 {
 	return b.conn.disorder()
 }
 
-// EndWithin ends the request with a failure unless it ends within d.
-func (b *Body) EndWithin(d time.Duration, fail func() *metrics.Failure) {
-	b.watch.after(d, fail)
-}
+// Ending tells the watch that only the end of the reply is still to come.
+func (b *Body) Ending() { b.watch.end() }
 
 // follow takes the arrival of a Read that went to the network. net/http waits for the rest of an
 // HTTP chunk. So one Read may include several network reads, and may begin with bytes that net/http

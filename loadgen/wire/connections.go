@@ -14,10 +14,10 @@ import (
 // DefaultConnectTimeout is the default limit on opening a connection.
 const DefaultConnectTimeout = time.Minute
 
-// IdleTimeout is how long a connection without a request is kept. uvicorn, which vLLM uses, and
+// idleTimeout is how long a connection without a request is kept. uvicorn, which vLLM uses, and
 // llama-server close theirs after 5 s. A request that meets the closing socket must be sent again,
 // which its TTFT would include.
-const IdleTimeout = 4 * time.Second
+const idleTimeout = 4 * time.Second
 
 // Connections says how to open and keep connections to a server. The zero value has no limits and
 // verifies certificates.
@@ -36,6 +36,10 @@ type Connections struct {
 	// HTTP2 speaks HTTP/2 only: by ALPN over TLS, else with prior knowledge. Streams then share few
 	// connections.
 	HTTP2 bool
+
+	// NetHTTP leaves HTTP/1.1 to net/http, which costs more of this machine's time. HTTP/2 and
+	// proxies are always left to it.
+	NetHTTP bool
 
 	// Socket is the path of a Unix socket. It replaces the URL's address and any proxy.
 	Socket string
@@ -56,7 +60,7 @@ func (c *Connections) open(ctx context.Context, addr string) (*stampedConn, erro
 	defer cancel()
 	network, dial := "tcp", c.Dial
 	if dial == nil {
-		dial = new(net.Dialer).DialContext
+		dial = (&net.Dialer{Control: connectEarly}).DialContext
 	}
 	if c.Socket != "" {
 		network, addr = "unix", c.Socket
@@ -66,7 +70,11 @@ func (c *Connections) open(ctx context.Context, addr string) (*stampedConn, erro
 		c.Tally.refused(err)
 		return nil, c.late(ctx, began, "connection", err)
 	}
-	return stamp(conn, askForStamps), nil
+	stamped := stamp(conn, askForStamps)
+	if stamped.kernel != nil {
+		stamped.kernel.share(c.Tally)
+	}
+	return stamped, nil
 }
 
 // limit is ctx with the limit on opening a connection.

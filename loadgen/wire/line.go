@@ -2,6 +2,7 @@ package wire
 
 import (
 	"context"
+	"crypto/tls"
 	"errors"
 	"net"
 	"net/http"
@@ -9,17 +10,49 @@ import (
 	"net/url"
 	"strings"
 	"time"
+
+	"github.com/servebench/servebench/loadgen/wire/http1"
 )
+
+// A client speaks HTTP/1.1 over one connection, as http.ClientConn and http1.Conn do.
+type client interface {
+	http.RoundTripper
+	Available() int // requests that it can take now
+	Err() error     // nil if it can be used
+	Close() error
+}
 
 // A line is an HTTP/1.1 connection. It carries one request at a time.
 type line struct {
-	*http.ClientConn
+	client
 	to      origin
 	proxied bool
 	conn    *stampedConn // the connection below it, and below TLS
+	secure  *tls.Conn    // the TLS that connect put on it; nil without TLS
 	used    bool         // it has carried a request, or was opened before any request
 	answers int          // answers it has carried
 	since   time.Time    // when it was last put into the pool
+}
+
+// alive reports whether the server has not closed l, as far as that can be seen. Between requests,
+// nobody reads from our own lines; net/http always does.
+func (l *line) alive() bool {
+	_, own := l.client.(*http1.Conn)
+	if l.secure != nil && l.conn.kernel != nil {
+		return l.quiet()
+	}
+	return l.conn.alive(own)
+}
+
+// quiet reports whether our own line under TLS has neither ended nor brought a byte that would pass
+// for the next reply. It takes the tickets that servers send after the handshake.
+func (l *line) quiet() (quiet bool) {
+	l.conn.Await(func() (done bool) {
+		_, err := l.secure.Read(make([]byte, 1))
+		quiet = err == http1.ErrAgain
+		return true
+	})
+	return quiet
 }
 
 // lacks names what a line still waits for while it opens.
@@ -69,14 +102,24 @@ func (l *line) unanswered(ctx context.Context) bool {
 	return ctx.Err() == nil && trace != nil && trace.GotFirstResponseByte != nil && l.conn.unanswered()
 }
 
-// bare is err without the prefix that a ClientConn adds and a Transport does not.
+// before has what net/http puts in front of the errors of a connection.
+var before = []string{
+	"net/http: Transport failed to read from server: ", "net/http: HTTP/1.x transport connection broken: ",
+}
+
+// bare is err without what net/http puts in front of it.
 func bare(err error) error {
-	for strings.HasPrefix(err.Error(), "net/http: Transport failed to read from server: ") {
-		inner := errors.Unwrap(err)
-		if inner == nil {
-			break
+	for _, words := range before {
+		for strings.HasPrefix(err.Error(), words) {
+			inner := errors.Unwrap(err)
+			if inner == nil {
+				break
+			}
+			err = inner
 		}
-		err = inner
+	}
+	if said, found := strings.CutPrefix(err.Error(), "net/http: "); found && errors.Unwrap(err) == nil {
+		return errors.New(said)
 	}
 	return err
 }

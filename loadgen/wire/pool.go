@@ -9,22 +9,26 @@ import (
 // A pool keeps the lines that carry no request. The zero value is empty; it is safe for concurrent
 // use.
 type pool struct {
-	mu    sync.Mutex
-	lines map[origin][]*line // most recently used last
-	hasty map[origin]bool    // the server closes lines after each answer
+	mu      sync.Mutex
+	lines   map[origin][]*line // most recently put last
+	hasty   map[origin]bool    // the server closes lines after each answer
+	warm    bool               // lines are opened beforehand
+	opening map[origin]int     // lines that are being opened beforehand
 }
 
-// take returns the most recently used line to p, nil if there is no line. It drops lines that the
-// server has closed, and lines that were idle for too long. Outside Linux it cannot see that a line
-// was closed; the request on that line fails.
+// take returns a line to p, nil if there is no line. It is the most recently used one, so lines that
+// nobody needs grow old. If lines are opened beforehand it is the oldest one, so that all of them
+// stay in use. take drops lines that the server has closed, and lines that were idle for too long
+// since an answer. Outside Linux it cannot see that a line was closed; the request on that line
+// fails.
 func (s *pool) take(p origin) *line {
 	for {
-		l := s.last(p)
+		l := s.pick(p)
 		if l == nil {
 			return nil
 		}
-		old := time.Since(l.since) > IdleTimeout
-		if !old && l.Err() == nil && l.conn.alive() && !s.unfit(l) {
+		old := l.idle() > idleTimeout
+		if !old && l.open() && !s.unfit(l) {
 			return l
 		}
 		if !old {
@@ -61,16 +65,31 @@ func (s *pool) unfit(l *line) bool {
 	return l.answers > 0 && s.hasty[l.to]
 }
 
-func (s *pool) last(p origin) *line {
+// pick removes and returns the line whose turn it is, nil if there is no line.
+func (s *pool) pick(p origin) *line {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	n := len(s.lines[p])
-	if n == 0 {
+	lines := s.lines[p]
+	n := len(lines)
+	switch {
+	case n == 0:
 		return nil
+	case s.warm:
+		l := lines[0]
+		lines[0], s.lines[p] = nil, lines[1:]
+		return l
 	}
-	l := s.lines[p][n-1]
-	s.lines[p] = s.lines[p][:n-1]
-	return l
+	s.lines[p] = lines[:n-1]
+	return lines[n-1]
+}
+
+// idle is how long l has waited for a request since its last answer. A line without an answer does
+// not count as idle: servers close it late or never, and alive shows whether they did.
+func (l *line) idle() time.Duration {
+	if l.answers == 0 {
+		return 0
+	}
+	return time.Since(l.since)
 }
 
 // put keeps a line for the next request, if it can carry one, and closes lines that were idle for
@@ -92,12 +111,87 @@ func (s *pool) put(l *line) {
 // fresh closes the lines that were idle for too long and returns the others. If the process was
 // stopped for a while, all may be too old.
 func fresh(lines []*line) []*line {
-	for len(lines) > 0 && time.Since(lines[0].since) > IdleTimeout {
+	for len(lines) > 0 && lines[0].idle() > idleTimeout {
 		lines[0].Close()
 		lines = lines[1:]
 	}
 	return lines
 }
+
+// keepWarm makes take return the oldest line.
+func (s *pool) keepWarm() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.warm = true
+}
+
+// reserve reports whether to open one more line to p: if fewer than n lie ready or are being
+// opened, and all lines together, busy ones included, are fewer than limit. The caller opens the
+// line and calls opened.
+func (s *pool) reserve(p origin, n, busy, limit int) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.refresh(p)
+	have := len(s.lines[p]) + s.opening[p]
+	if have >= n || limit > 0 && have+busy >= limit {
+		return false
+	}
+	if s.opening == nil {
+		s.opening = map[origin]int{}
+	}
+	s.opening[p]++
+	return true
+}
+
+// opened keeps l, for which there was a reserve. l is nil if it could not be opened.
+func (s *pool) opened(l *line, p origin) {
+	if l != nil {
+		s.put(l)
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.opening[p]--
+}
+
+// refresh drops lines to p that will soon have been idle for too long, and lines without an answer
+// that the server has closed. It looks at a line again after half of idleTimeout.
+func (s *pool) refresh(p origin) {
+	for range len(s.lines[p]) {
+		l := s.lines[p][0]
+		if time.Since(l.since) <= idleTimeout/2 {
+			return
+		}
+		s.lines[p] = s.lines[p][1:]
+		if l.answers > 0 || !l.open() {
+			l.Close()
+			continue
+		}
+		l.since = time.Now()
+		s.lines[p] = append(s.lines[p], l)
+	}
+}
+
+// sweep drops the lines to p that the server has closed and returns their number.
+func (s *pool) sweep(p origin) (dead int) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	kept := s.lines[p][:0]
+	for _, l := range s.lines[p] {
+		if l.open() {
+			kept = append(kept, l)
+			continue
+		}
+		l.Close()
+		dead++
+	}
+	if dead > 0 {
+		s.lines[p] = kept
+	}
+	return dead
+}
+
+// open reports whether neither side has closed l.
+func (l *line) open() bool { return l.Err() == nil && l.alive() }
 
 // close closes all lines.
 func (s *pool) close() {

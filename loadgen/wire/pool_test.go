@@ -107,10 +107,10 @@ func TestAllLinesMayHaveLainIdleForTooLong(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		l.since = time.Now()
-		time.Sleep(IdleTimeout)
+		l.since, l.answers = time.Now(), 1
+		time.Sleep(idleTimeout)
 		if lines := fresh([]*line{l}); len(lines) != 1 || l.Err() != nil {
-			t.Errorf("%d lines after %v, %v", len(lines), IdleTimeout, l.Err())
+			t.Errorf("%d lines after %v, %v", len(lines), idleTimeout, l.Err())
 		}
 		time.Sleep(time.Nanosecond)
 		if lines := fresh([]*line{l}); len(lines) != 0 || l.Err() == nil {

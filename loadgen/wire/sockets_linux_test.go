@@ -1,6 +1,8 @@
 package wire
 
 import (
+	"net"
+	"net/netip"
 	"os"
 	"os/exec"
 	"strings"
@@ -64,5 +66,52 @@ func TestAUnixSocketNeedsNoPorts(t *testing.T) {
 	}
 	if err := (Connections{Socket: "s"}).Transport().CheckSockets(beyond); err != nil {
 		t.Error(err)
+	}
+}
+
+func TestASocketBeginsToConnectEarly(t *testing.T) {
+	for _, address := range []string{"127.0.0.1:0", "[::1]:0"} {
+		listener, err := net.Listen("tcp", address)
+		if err != nil {
+			t.Skipf("%s: %v", address, err)
+		}
+		defer listener.Close()
+		again := unix.EINPROGRESS // what a second call finds
+		dialer := net.Dialer{Control: func(network, to string, socket syscall.RawConn) error {
+			if err := connectEarly(network, to, socket); err != nil {
+				return err
+			}
+			for again = unix.EALREADY; again == unix.EALREADY; {
+				again = connectAgain(t, socket, to)
+			}
+			return nil
+		}}
+		conn, err := dialer.Dial("tcp", listener.Addr().String())
+		if err != nil || again != 0 { // it is connected
+			t.Fatalf("%s: %v, a second call found %v", address, err, again)
+		}
+		conn.Close()
+	}
+}
+
+// connectAgain is what connect says about a socket on which it was called before.
+func connectAgain(t *testing.T, socket syscall.RawConn, to string) (errno syscall.Errno) {
+	at := netip.MustParseAddrPort(to)
+	var address unix.Sockaddr = &unix.SockaddrInet4{Port: int(at.Port()), Addr: [4]byte{127, 0, 0, 1}}
+	if at.Addr().Is6() {
+		address = &unix.SockaddrInet6{Port: int(at.Port()), Addr: at.Addr().As16()}
+	}
+	if err := socket.Control(func(fd uintptr) { errno, _ = unix.Connect(int(fd), address).(syscall.Errno) }); err != nil {
+		t.Error(err)
+	}
+	return errno
+}
+
+// A name and a Unix socket are nothing to connect to.
+func TestOnlyAnAddressIsConnectedEarly(t *testing.T) {
+	for _, address := range []string{"/tmp/socket", "server.test:80", "[fe80::1%lo]:80"} {
+		if err := connectEarly("tcp", address, nil); err != nil {
+			t.Errorf("%s: %v", address, err)
+		}
 	}
 }

@@ -4,9 +4,12 @@ import (
 	"crypto/tls"
 	"errors"
 	"net"
+	"os"
 	"sync/atomic"
 	"syscall"
 	"time"
+
+	"github.com/servebench/servebench/loadgen/wire/http1"
 )
 
 // A stampedConn is a connection that notes when its bytes reached this machine: by the kernel's
@@ -37,7 +40,8 @@ type stampedConn struct {
 	floor   time.Duration // no byte that is still in the socket can have arrived earlier
 	records tlsRecords
 
-	overtaken int64 // overtakers when the previous request ended
+	overtaken int64         // overtakers when the kernel was last asked
+	counted   time.Duration // when that was; 0 for never
 }
 
 // unstamped is the age of bytes that the kernel did not stamp.
@@ -60,6 +64,7 @@ func (c *stampedConn) Read(p []byte) (int, error) {
 	}
 	n, err := c.kernel.read(p)
 	if n == 0 {
+		c.emptied = c.emptied || err == http1.ErrAgain
 		return n, err
 	}
 	now, age := time.Now(), time.Duration(unstamped)
@@ -67,10 +72,22 @@ func (c *stampedConn) Read(p []byte) (int, error) {
 		age = max(0, time.Duration(now.UnixNano()-c.kernel.stamp()))
 	}
 	c.emptied = c.emptied || c.kernel.waited
-	c.mixed.Store(c.mixes(p[:n]))
-	c.note(now.Sub(c.opened), age)
-	c.emptied = n < len(p) && age != unstamped
+	before := c.last
+	c.mixed.Store(c.mixes(p[:n]) || c.kernel.follows)
+	if !c.kernel.repeats {
+		c.note(now.Sub(c.opened), age)
+		c.kernel.aged(age, c.last-before, c.secured == 0)
+	}
+	c.emptied = n < len(p) && age != unstamped && !c.kernel.follows
 	return n, err
+}
+
+// Await lets http1 wait without a Read.
+func (c *stampedConn) Await(step func() (done bool)) {
+	if c.kernel == nil || !c.kernel.await(step) {
+		for !step() {
+		}
+	}
 }
 
 // mixes reports whether p, which was just read, may end in bytes that nobody above sees yet: TLS
@@ -86,9 +103,29 @@ func (c *stampedConn) mixes(p []byte) bool {
 	return true // nobody sees the records inside the records
 }
 
-// disorder is the number of packets that arrived before an earlier packet, since the last call.
-// Requests call it one after the other.
+// silent reports whether a read without a wait finds nothing, not even an end. A socket always
+// seems silent, and so does a connection that someone reads.
+func (c *stampedConn) silent(idle bool) bool {
+	if c.secured > 0 || !idle {
+		return true
+	}
+	_ = c.Conn.SetReadDeadline(time.Unix(1, 0))
+	defer c.Conn.SetReadDeadline(time.Time{})
+	_, err := c.Conn.Read(make([]byte, 1))
+	return errors.Is(err, os.ErrDeadlineExceeded)
+}
+
+// countEvery is how often the kernel is asked for packets that overtook others. Short requests
+// would notice the cost.
+const countEvery = 100 * time.Millisecond
+
+// disorder is the number of packets that arrived before an earlier packet, since it last asked the
+// kernel. Requests call it one after the other.
 func (c *stampedConn) disorder() int64 {
+	if c.counted > 0 && c.last-c.counted < countEvery {
+		return 0
+	}
+	c.counted = max(c.last, 1)
 	before := c.overtaken
 	c.overtaken = max(before, c.overtakers())
 	return c.overtaken - before

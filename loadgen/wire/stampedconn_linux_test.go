@@ -241,3 +241,33 @@ func control(t *testing.T, conn syscall.Conn, f func(fd int)) {
 		t.Fatal(err)
 	}
 }
+
+// The timer of an earlier wait may fire so late that its wake meets the next wait.
+func TestALateWakeLeavesNoDeadline(t *testing.T) {
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer listener.Close()
+	dialled, err := net.Dial("tcp", listener.Addr().String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer dialled.Close()
+	server, err := listener.Accept()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer server.Close()
+	client := stamp(dialled, askForStamps)
+	client.Await(func() bool {
+		client.kernel.wake()
+		return true
+	})
+	if _, err := server.Write([]byte("hello")); err != nil {
+		t.Fatal(err)
+	}
+	if n, err := client.Read(make([]byte, 8)); n != 5 || err != nil {
+		t.Errorf("the read after the wait returned %d bytes, %v", n, err)
+	}
+}

@@ -3,18 +3,34 @@ package wire
 import (
 	"errors"
 	"net/http"
+	"strings"
 	"sync/atomic"
 	"syscall"
+	"time"
 
 	"github.com/HdrHistogram/hdrhistogram-go"
 
 	"github.com/servebench/servebench/metrics"
 )
 
+const (
+	// lateAge is the age from which on we read late. A context switch can take a millisecond.
+	lateAge = time.Millisecond
+	// lateFor is how long a late read makes others late: the goroutines that became ready while it
+	// waited run one after the other. So it also tells that the first bytes of a read waited if its
+	// newest bytes did not.
+	lateFor = 10 * time.Millisecond
+	// lateLeast is the least error of a stamp that is worth a mark: a hundredth of the shortest
+	// usual ITL.
+	lateLeast = 100 * time.Microsecond
+)
+
 // A Tally counts the streams and connections of a run. The zero value is ready, a nil *Tally counts
 // nothing, and all its methods are safe for concurrent use. It must not be copied after first use.
 type Tally struct {
 	ages   ages         // of chunks that the kernel stamped
+	behind atomic.Int64 // when we last read late, in nanoseconds of Unix time
+	lateBy atomic.Int64 // and by how many nanoseconds
 	user   atomic.Int64 // chunks stamped after the read
 	shared atomic.Int64 // chunks that shared a read with an earlier chunk
 
@@ -24,7 +40,10 @@ type Tally struct {
 	dropped           atomic.Int64 // connections closed after an answer because the server would
 	exhaustion        atomic.Pointer[string]
 	protocol          atomic.Pointer[string]
+	own, net          atomic.Bool  // who speaks HTTP on connections: see metrics.Evidence
 	packed            atomic.Int64 // replies that came compressed
+
+	splits trial // of reads of several events
 }
 
 // Reset clears the counts, except for connections that were opened beforehand. It is called when
@@ -55,6 +74,14 @@ func (t *Tally) Report(e *metrics.Evidence) {
 	if name := t.protocol.Load(); name != nil {
 		e.Protocol = *name
 	}
+	var spoken []string
+	if t.own.Load() {
+		spoken = append(spoken, metrics.TransportOwn)
+	}
+	if t.net.Load() {
+		spoken = append(spoken, metrics.TransportNet)
+	}
+	e.Transport = strings.Join(spoken, " and ")
 }
 
 // Ages has, for each chunk that the kernel stamped, how long its bytes waited in the socket, in
@@ -73,6 +100,9 @@ func (t *Tally) Chunk(a Arrival, shared bool) {
 	}
 	if a.kernel {
 		t.ages.add(a.Age)
+		if a.Age > lateAge {
+			t.late(a.taken().UnixNano(), a.Age)
+		}
 	} else {
 		t.user.Add(1)
 	}
@@ -81,10 +111,51 @@ func (t *Tally) Chunk(a Arrival, shared bool) {
 	}
 }
 
+// Late bounds how much earlier than its stamp a chunk arrived that shared the read a with later
+// bytes. It is 0 if we read in time: the server then sent them together.
+func (t *Tally) Late(a Arrival) time.Duration {
+	by := a.Reach - a.Age
+	if by < lateLeast {
+		return 0
+	}
+	switch now := a.taken().UnixNano(); {
+	case a.Age > lateAge:
+		t.late(now, a.Reach)
+	case t == nil || now-t.behind.Load() > int64(lateFor):
+		return 0
+	}
+	return by
+}
+
+// late notes a read that was late at that time, unless another one was as late just before.
+func (t *Tally) late(now int64, by time.Duration) {
+	if t == nil || int64(by) < t.lateBy.Load() && now-t.behind.Load() <= int64(lateFor) {
+		return
+	}
+	t.behind.Store(now)
+	t.lateBy.Store(int64(by))
+}
+
+// behindBy reports whether some connection was read that late a moment ago.
+func (t *Tally) behindBy(age time.Duration) bool {
+	return t != nil && t.lateBy.Load() > int64(age) && time.Now().UnixNano()-t.behind.Load() <= int64(lateFor)
+}
+
 // Disorder counts packets that arrived before an earlier packet.
 func (t *Tally) Disorder(packets int64) {
 	if t != nil {
 		t.disordered.Add(packets)
+	}
+}
+
+// speaks notes who speaks HTTP on a connection.
+func (t *Tally) speaks(own bool) {
+	switch {
+	case t == nil:
+	case own:
+		t.own.Store(true)
+	default:
+		t.net.Store(true)
 	}
 }
 
@@ -142,5 +213,37 @@ func (t *Tally) Replied(reply *http.Response) {
 	if t.protocol.Load() == nil {
 		name := reply.Proto // not &reply.Proto, which would keep the whole reply in memory
 		t.protocol.CompareAndSwap(nil, &name)
+	}
+}
+
+const (
+	// mostDebt is how many vain attempts a trial allows before it doubts.
+	mostDebt = 128
+	// gainPays is how many vain attempts a successful one pays for.
+	gainPays = 16
+	// doubtEvery is how often a trial that doubts tries.
+	doubtEvery = 8
+)
+
+// A trial tells whether something is worth trying that pays in some runs only. The zero value is
+// ready, and a nil *trial finds everything worth trying. All methods are safe for concurrent use.
+type trial struct {
+	debt   atomic.Int64 // vain attempts not paid for; about mostDebt at most
+	passed atomic.Int64 // chances while it doubted
+}
+
+// worth reports whether to try now.
+func (t *trial) worth() bool {
+	return t == nil || t.debt.Load() < mostDebt || t.passed.Add(1)%doubtEvery == 0
+}
+
+// tried notes an attempt.
+func (t *trial) tried(gained bool) {
+	switch {
+	case t == nil:
+	case gained:
+		t.debt.Store(max(0, t.debt.Load()-gainPays))
+	case t.debt.Load() < mostDebt:
+		t.debt.Add(1)
 	}
 }

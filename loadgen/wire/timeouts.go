@@ -3,6 +3,7 @@ package wire
 import (
 	"context"
 	"math"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -25,6 +26,9 @@ type Timeouts struct {
 	Stall time.Duration
 	// Total limits the request from sending to the end of the reply.
 	Total time.Duration
+	// Linger limits the time from the last event of a stream to the end of the reply; see
+	// Body.Ending.
+	Linger time.Duration
 }
 
 // A Watch enforces the Timeouts of one request. Bytes that arrive only store a time. The timer
@@ -35,9 +39,10 @@ type Watch struct {
 	start  time.Time
 	head   atomic.Int64 // mark of the header's first byte; 0 before it, and after the header's end
 	last   atomic.Int64 // mark of the body's newest byte; 0 before the first
-	timer  *time.Timer  // for FirstByte and Stall
+	ending atomic.Int64 // mark of the last event; 0 before it
+	timer  *time.Timer  // nil without limits
+	mu     sync.Mutex   // one check at a time
 	cancel context.CancelCauseFunc
-	others []*time.Timer
 }
 
 // Watch starts the clock of a request. The context that it returns ends when a limit is passed,
@@ -45,22 +50,13 @@ type Watch struct {
 func (t Timeouts) Watch(ctx context.Context) (context.Context, *Watch) {
 	w := &Watch{limits: t, start: time.Now()}
 	ctx, w.cancel = context.WithCancelCause(ctx)
-	if t.Total > 0 {
-		w.after(t.Total, func() *metrics.Failure { return metrics.Failf(metrics.Timeout, "not finished within %v", t.Total) })
-	}
-	if t.FirstByte > 0 || t.Stall > 0 {
+	if t.Total > 0 || t.FirstByte > 0 || t.Stall > 0 || t.Linger > 0 {
 		// The timer must be in its field before it can fire.
 		w.timer = time.AfterFunc(time.Hour, w.check)
 		w.timer.Stop()
 		w.check()
 	}
 	return ctx, w
-}
-
-// after ends the request with a failure unless it ends within d. The failure is made only if
-// needed, which is rare.
-func (w *Watch) after(d time.Duration, fail func() *metrics.Failure) {
-	w.others = append(w.others, time.AfterFunc(d, func() { w.cancel(fail()) }))
 }
 
 // begun tells w that the header's first byte arrived.
@@ -92,18 +88,24 @@ type lapse struct {
 
 // lapses are the lapses at now. What has not begun counts as 0, so the timer looks often enough to
 // see it begin.
-func (w *Watch) lapses(now time.Duration) [2]lapse {
+func (w *Watch) lapses(now time.Duration) [4]lapse {
+	lapses := [4]lapse{{now, w.limits.Total, metrics.Timeout, "not finished within %v"}}
+	if ending := w.ending.Load(); ending != 0 {
+		lapses[1] = lapse{since(ending, now), w.limits.Linger, metrics.Stall, "no end within %v after the last event"}
+	}
 	if last := w.last.Load(); last != 0 {
-		return [2]lapse{{since(last, now), w.limits.Stall, metrics.Stall, "the stream stalled for %v"}}
+		lapses[2] = lapse{since(last, now), w.limits.Stall, metrics.Stall, "the stream stalled for %v"}
+		return lapses
 	}
-	return [2]lapse{
-		{now, w.limits.FirstByte, metrics.FirstByte, "no first byte within %v"},
-		{since(w.head.Load(), now), w.limits.Stall, metrics.Stall, "the reply's header was still incomplete %v after it began"},
-	}
+	lapses[2] = lapse{now, w.limits.FirstByte, metrics.FirstByte, "no first byte within %v"}
+	lapses[3] = lapse{since(w.head.Load(), now), w.limits.Stall, metrics.Stall, "the reply's header was still incomplete %v after it began"}
+	return lapses
 }
 
 // check ends the request if a limit is reached, and otherwise sets the timer for the next limit.
 func (w *Watch) check() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
 	left := time.Duration(math.MaxInt64)
 	for _, l := range w.lapses(time.Since(w.start)) {
 		switch {
@@ -120,13 +122,17 @@ func (w *Watch) check() {
 	}
 }
 
+// end tells w that the last event has arrived.
+func (w *Watch) end() {
+	if w.ending.Store(w.mark(time.Now())); w.limits.Linger > 0 {
+		w.check()
+	}
+}
+
 // Stop ends the watch. The request is over.
 func (w *Watch) Stop() {
 	if w.timer != nil {
 		w.timer.Stop()
-	}
-	for _, timer := range w.others {
-		timer.Stop()
 	}
 	w.cancel(nil)
 }

@@ -15,17 +15,27 @@ import (
 type Trace struct {
 	Epoch time.Time
 	Watch *Watch // learns when the reply begins; may be nil
+	Size  int    // of the request's body, in bytes
 
 	mu               sync.Mutex
 	attempts         int  // connections that the request got
 	handed, replied  bool // the request was to be written; the reply has begun
 	wrote, firstByte time.Duration
 	conn             metrics.Conn
-	over             net.Conn // the last of these connections
-
-	dnsStart, connectStart, tlsStart time.Time
-	securing                         bool // a TLS handshake has begun and not succeeded
+	got              time.Duration // when it got the last of these connections
+	over             net.Conn      // that connection
+	opening          opening
 }
+
+// An opening is what is known of a connection that is being opened.
+type opening struct {
+	dns, connect, tls time.Time // when these began
+	securing          bool      // a TLS handshake has begun and not succeeded
+}
+
+// fitsSocket is the size of a body in bytes up to which a socket takes a request at once, however
+// slowly the server reads: Linux gives a new TCP socket at least that much space.
+const fitsSocket = 16 << 10
 
 // Hooks must be in the request's context for t to learn about the request.
 func (t *Trace) Hooks() *httptrace.ClientTrace {
@@ -34,7 +44,7 @@ func (t *Trace) Hooks() *httptrace.ClientTrace {
 			t.note(func() {
 				t.attempts++
 				t.handed, t.wrote = false, 0 // the request was written, over a connection that died
-				t.over, t.conn.New = conn.Conn, !conn.Reused
+				t.got, t.over, t.conn.New = time.Since(t.Epoch), conn.Conn, !conn.Reused
 			})
 		},
 		WroteRequest: func(wrote httptrace.WroteRequestInfo) {
@@ -53,21 +63,21 @@ func (t *Trace) Hooks() *httptrace.ClientTrace {
 				}
 			})
 		},
-		DNSStart: func(httptrace.DNSStartInfo) { t.note(func() { begin(&t.dnsStart) }) },
+		DNSStart: func(httptrace.DNSStartInfo) { t.note(func() { begin(&t.opening.dns) }) },
 		DNSDone: func(httptrace.DNSDoneInfo) {
-			t.note(func() { t.conn.DNS = time.Since(t.dnsStart) })
+			t.note(func() { t.conn.DNS = time.Since(t.opening.dns) })
 		},
-		ConnectStart: func(_, _ string) { t.note(func() { begin(&t.connectStart) }) },
+		ConnectStart: func(_, _ string) { t.note(func() { begin(&t.opening.connect) }) },
 		ConnectDone: func(_, _ string, err error) {
 			if err == nil {
-				t.note(func() { t.conn.Connect = time.Since(t.connectStart) })
+				t.note(func() { t.conn.Connect = time.Since(t.opening.connect) })
 			}
 		},
-		TLSHandshakeStart: func() { t.note(func() { t.tlsStart, t.securing = time.Now(), true }) },
+		TLSHandshakeStart: func() { t.note(func() { t.opening.tls, t.opening.securing = time.Now(), true }) },
 		TLSHandshakeDone: func(_ tls.ConnectionState, err error) {
 			t.note(func() {
-				t.conn.TLS += time.Since(t.tlsStart)
-				t.securing = err != nil
+				t.conn.TLS += time.Since(t.opening.tls)
+				t.opening.securing = err != nil
 			})
 		},
 	}
@@ -100,11 +110,29 @@ func (t *Trace) Into(rec *metrics.Record) {
 	if ok && t.handed && t.replied {
 		rec.Wrote = max(t.wrote, line.written().Sub(t.Epoch))
 	}
+	rec.Waited = t.waited(rec.Wrote)
 	if !t.conn.New {
 		rec.Conn = metrics.Conn{}
 	} else if ok && line.took > 0 {
 		rec.Conn.Proxy = max(0, line.took-t.conn.DNS-t.conn.Connect-t.conn.TLS)
 	}
+}
+
+// waited is how long a request that was written at wrote may have waited for others before that: for
+// the server to read it, if it is large, and for a connection that another request opened. The
+// latter happens on HTTP/2: the request began to open a connection, too, and then got the other.
+func (t *Trace) waited(wrote time.Duration) (d time.Duration) {
+	if wrote > 0 && t.Size > fitsSocket {
+		d = wrote - t.got
+	}
+	began := t.opening.dns
+	if began.IsZero() {
+		began = t.opening.connect
+	}
+	if t.attempts > 0 && !t.conn.New && !began.IsZero() {
+		d += t.got - began.Sub(t.Epoch)
+	}
+	return d
 }
 
 // Carrier is the connection that carries the request, nil if it got no connection.
@@ -125,5 +153,5 @@ func (t *Trace) reached() (sent, replied bool) {
 func (t *Trace) handshaking() bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	return t.securing
+	return t.opening.securing
 }

@@ -11,6 +11,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/servebench/servebench/loadgen/wire/http1"
 	"github.com/servebench/servebench/metrics"
 )
 
@@ -24,6 +25,7 @@ type Transport struct {
 	http        *http.Transport // opens connections; speaks HTTP/2 itself
 	pool        pool            // HTTP/1.1 connections without a request
 	slots       chan struct{}   // one for each request in flight; nil without a limit
+	ahead       chan struct{}   // one for each connection that Ahead opens now
 }
 
 // Transport makes an HTTP/1.1 transport. A connection carries one stream at a time and is kept for
@@ -39,7 +41,7 @@ func (c Connections) Transport() *Transport {
 	if c.Proxy == nil {
 		c.Proxy = environmentsProxy()
 	}
-	t := &Transport{connections: c}
+	t := &Transport{connections: c, ahead: make(chan struct{}, warmTogether)}
 	if c.Limit > 0 {
 		t.slots = make(chan struct{}, c.Limit)
 	}
@@ -51,7 +53,7 @@ func (c Connections) Transport() *Transport {
 		Proxy:              t.proxyFor,
 		DialContext:        t.dial,
 		TLSClientConfig:    &tls.Config{InsecureSkipVerify: c.Insecure, Certificates: c.TLS.Certificates, RootCAs: c.TLS.Authorities},
-		IdleConnTimeout:    IdleTimeout,
+		IdleConnTimeout:    idleTimeout,
 		DisableCompression: true,
 		Protocols:          &protocols,
 
@@ -87,6 +89,7 @@ func (t *Transport) RoundTrip(r *http.Request) (*http.Response, error) {
 	}
 	var reply *http.Response
 	if t.connections.HTTP2 {
+		t.connections.Tally.speaks(false)
 		once := r.WithContext(r.Context())
 		once.GetBody = nil // net/http would use it to send the request again
 		reply, err = t.http.RoundTrip(once)
@@ -139,14 +142,68 @@ func (t *Transport) open(ctx context.Context, p origin) (*line, error) {
 	began := time.Now()
 	limited, cancel := t.connections.limit(ctx)
 	defer cancel()
-	conn, err := t.http.NewClientConn(context.WithValue(limited, dialled{}, l), p.scheme, p.addr)
+	var err error
+	direct := t.direct(p)
+	t.connections.Tally.speaks(direct)
+	if direct {
+		err = t.connect(limited, l)
+	} else {
+		l.client, err = t.http.NewClientConn(context.WithValue(limited, dialled{}, l), p.scheme, p.addr)
+	}
 	if err != nil {
 		return nil, t.connections.late(ctx, began, l.lacks(), err)
 	}
-	if l.ClientConn = conn; l.proxied {
+	if l.proxied {
 		l.conn.took = time.Since(began)
 	}
 	return l, nil
+}
+
+// direct reports whether lines to p are our own: not if they lead through a proxy.
+func (t *Transport) direct(p origin) bool {
+	if t.connections.NetHTTP {
+		return false
+	}
+	if t.connections.Socket != "" {
+		return true
+	}
+	proxy, err := t.connections.Proxy(&http.Request{URL: &url.URL{Scheme: p.scheme, Host: p.addr}})
+	return proxy == nil && err == nil
+}
+
+// connect opens our own line.
+func (t *Transport) connect(ctx context.Context, l *line) (err error) {
+	if l.conn, err = t.connections.open(ctx, l.to.addr); err != nil {
+		return err
+	}
+	var conn net.Conn = l.conn
+	if l.to.scheme == "https" {
+		if l.secure, err = t.secure(ctx, l); err != nil {
+			l.conn.Close()
+			return err
+		}
+		conn = l.secure
+	}
+	own := http1.New(conn)
+	own.MaxHeader = maxHeader
+	l.client = own
+	return nil
+}
+
+// secure puts TLS on l.
+func (t *Transport) secure(ctx context.Context, l *line) (*tls.Conn, error) {
+	config := t.http.TLSClientConfig.Clone()
+	config.ServerName, _, _ = net.SplitHostPort(l.to.addr)
+	conn := tls.Client(l.conn, config)
+	trace := httptrace.ContextClientTrace(ctx)
+	if trace != nil && trace.TLSHandshakeStart != nil {
+		trace.TLSHandshakeStart()
+	}
+	err := conn.HandshakeContext(ctx)
+	if trace != nil && trace.TLSHandshakeDone != nil {
+		trace.TLSHandshakeDone(conn.ConnectionState(), err)
+	}
+	return conn, err
 }
 
 // proxyFor is the proxy for r, nil for no proxy. When net/http opens a line, it asks with a request

@@ -15,20 +15,24 @@ import (
 // accept queue, and would be retried a second later.
 const warmTogether = 256
 
+// warmRounds is how often Warm opens connections, again those that the server has closed meanwhile.
+const warmRounds = 3
+
 // Warm opens n connections to the host of target, TLS handshake and proxy included, and keeps them
-// for later requests. For HTTP/2 it sends a HEAD request, which leaves one connection. It returns
-// how many it opened, and the first error. A request over such a connection has no metrics.Conn. A
-// connection that was idle for more than 4 s, or that the server has closed, is dropped when its
-// turn comes. Outside Linux it cannot see that a connection was closed.
+// until requests use them. For HTTP/2 it sends a HEAD request, which leaves one connection. It
+// returns how many are open, and the first error. A request over such a connection has no
+// metrics.Conn. Some servers close connections that wait for their first request. Warm opens these
+// again, and one that was closed later is dropped when its turn comes. Outside Linux it cannot see
+// that a connection was closed.
 func (t *Transport) Warm(ctx context.Context, target string, n int) (opened int, err error) {
-	u, err := url.Parse(target)
+	p, err := parseOrigin(target)
 	if err != nil {
 		return 0, err
 	}
-	p, err := originOf(u)
-	if err != nil {
-		return 0, err
+	if t.connections.HTTP2 {
+		return t.openAll(p, min(n, 1), func() error { return t.head(ctx, target) })
 	}
+	t.pool.keepWarm()
 	open := func() error {
 		l, err := t.open(ctx, p)
 		if err == nil {
@@ -36,10 +40,17 @@ func (t *Transport) Warm(ctx context.Context, target string, n int) (opened int,
 		}
 		return err
 	}
-	if t.connections.HTTP2 {
-		n = min(n, 1)
-		open = func() error { return t.head(ctx, target) }
+	for lacking, round := n, 0; lacking > 0 && err == nil && round < warmRounds; round++ {
+		var more int
+		more, err = t.openAll(p, lacking, open)
+		lacking = t.pool.sweep(p)
+		opened += more - lacking
 	}
+	return max(0, opened), err
+}
+
+// openAll opens n connections, many at once, and counts them.
+func (t *Transport) openAll(p origin, n int, open func() error) (opened int, err error) {
 	var count atomic.Int64
 	var group errgroup.Group
 	group.SetLimit(warmTogether)
@@ -57,6 +68,36 @@ func (t *Transport) Warm(ctx context.Context, target string, n int) (opened int,
 		err = fmt.Errorf("opening connections to %s: %w", p.addr, err)
 	}
 	return int(count.Load()), err
+}
+
+// Ahead opens a connection to the host of target for a later request, unless n of them are ready or
+// being opened, or requests and connections are as many as the Limit. If that fails it does
+// nothing: a request without a connection opens one and has the error. On HTTP/2 it does nothing.
+func (t *Transport) Ahead(ctx context.Context, target string, n int) {
+	p, err := parseOrigin(target)
+	if err != nil || t.connections.HTTP2 || !t.pool.reserve(p, n, len(t.slots), t.connections.Limit) {
+		return
+	}
+	var l *line
+	defer func() { t.pool.opened(l, p) }()
+	select {
+	case t.ahead <- struct{}{}:
+		defer func() { <-t.ahead }()
+	case <-ctx.Done():
+		return
+	}
+	if l, err = t.open(ctx, p); err == nil {
+		t.connections.Tally.warm()
+	}
+}
+
+// parseOrigin is the origin of a URL.
+func parseOrigin(target string) (origin, error) {
+	u, err := url.Parse(target)
+	if err != nil {
+		return origin{}, err
+	}
+	return originOf(u)
 }
 
 // head sends a HEAD request. It ignores the answer.

@@ -10,6 +10,8 @@ import (
 	"runtime"
 	"strings"
 	"sync"
+	"sync/atomic"
+	"syscall"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -109,7 +111,7 @@ func TestAWarmedConnectionThatTheServerClosedIsNotUsed(t *testing.T) {
 		transport.pool.stayFresh() // so that only the closing can tell
 		for _, lines := range transport.pool.lines {
 			for _, l := range lines {
-				for l.conn.alive() {
+				for l.alive() {
 					runtime.Gosched()
 				}
 			}
@@ -122,28 +124,161 @@ func TestAWarmedConnectionThatTheServerClosedIsNotUsed(t *testing.T) {
 	}
 }
 
-func TestAWarmedConnectionDoesNotWaitForLong(t *testing.T) {
+// keeping runs f with a server that closes connections that wait for a first request for longer than
+// patience, in fake time. The transport allows limit requests at once, and 0 means any number.
+func keeping(t *testing.T, patience time.Duration, limit int, f func(t *testing.T, transport *Transport, tally *Tally)) {
 	synctest.Test(t, func(t *testing.T) {
 		listener := pipe.Listen()
-		server := &http.Server{Handler: http.HandlerFunc(answering)}
+		server := &http.Server{ReadHeaderTimeout: patience, Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			time.Sleep(time.Second)
+			answering(w, r)
+		})}
 		go server.Serve(listener)
 		tally := new(Tally)
-		transport := Connections{Dial: listener.Dial, Tally: tally}.Transport()
-		for _, step := range []struct {
-			idle time.Duration
-			new  bool
-		}{{IdleTimeout, false}, {IdleTimeout + 1, true}} {
-			transport.CloseIdleConnections()
-			if n, err := transport.Warm(t.Context(), "http://server.test/v1", 1); n != 1 || err != nil {
-				t.Fatal(n, err)
-			}
-			time.Sleep(step.idle)
-			if rec := fetch(t, transport, "http://server.test"); rec.Class != metrics.OK || rec.Conn.New != step.new {
-				t.Errorf("after %v: new connection %t; %+v", step.idle, rec.Conn.New, rec)
-			}
-		}
+		transport := Connections{Dial: listener.Dial, Tally: tally, Limit: limit}.Transport()
+		f(t, transport, tally)
 		transport.CloseIdleConnections()
 		server.Close()
+		synctest.Wait()
+	})
+}
+
+// fetchAll sends n requests at once and returns how many of them opened a connection.
+func fetchAll(t *testing.T, transport *Transport, n int) int {
+	var group sync.WaitGroup
+	var opened atomic.Int64
+	for range n {
+		group.Go(func() {
+			rec := fetch(t, transport, "http://server.test")
+			if rec.Class != metrics.OK || rec.Attempts != 1 {
+				t.Errorf("%+v", rec)
+			}
+			if rec.Conn.New {
+				opened.Add(1)
+			}
+		})
+	}
+	group.Wait()
+	return int(opened.Load())
+}
+
+// A warmed connection waits for its first request for as long as the server keeps it, and after an
+// answer for idleTimeout.
+func TestAWarmedConnectionWaitsForItsFirstRequest(t *testing.T) {
+	keeping(t, 0, 0, func(t *testing.T, transport *Transport, tally *Tally) {
+		if n, err := transport.Warm(t.Context(), "http://server.test/v1", 1000); n != 1000 || err != nil {
+			t.Fatal(n, err)
+		}
+		for _, step := range []struct {
+			idle time.Duration
+			new  int
+		}{{time.Hour, 0}, {idleTimeout, 0}, {idleTimeout + 1, 1000}} {
+			time.Sleep(step.idle)
+			if opened := fetchAll(t, transport, 1000); opened != step.new {
+				t.Errorf("after %v: %d connections opened, want %d", step.idle, opened, step.new)
+			}
+		}
+		if e := evidence(tally); e.Warmed != 1000 || e.Opened != 1000 {
+			t.Errorf("%+v", e)
+		}
+	})
+}
+
+// A server may close connections while others are still being opened.
+func TestConnectionsThatTheServerClosedAreWarmedAgain(t *testing.T) {
+	keeping(t, time.Minute, 0, func(t *testing.T, transport *Transport, tally *Tally) {
+		var dialled atomic.Int32
+		dial := transport.connections.Dial
+		transport.connections.Dial = func(ctx context.Context, network, addr string) (net.Conn, error) {
+			if dialled.Add(1) == 2 {
+				time.Sleep(2 * time.Minute)
+			}
+			return dial(ctx, network, addr)
+		}
+		if n, err := transport.Warm(t.Context(), "http://server.test/v1", 2); n != 2 || err != nil {
+			t.Fatal(n, err)
+		}
+		if opened, e := fetchAll(t, transport, 2), evidence(tally); opened != 0 || e.Warmed != 3 || e.Opened != 0 {
+			t.Errorf("%d opened again, %+v", opened, e)
+		}
+	})
+}
+
+// Ahead opens what is lacking, and keeps what is there from growing old.
+func TestAheadOpensWhatIsLacking(t *testing.T) {
+	keeping(t, 10*time.Second, 0, func(t *testing.T, transport *Transport, tally *Tally) {
+		if _, err := transport.Warm(t.Context(), "http://server.test", 1); err != nil {
+			t.Fatal(err)
+		}
+		announce := func(n int) {
+			for i := range n {
+				transport.Ahead(t.Context(), "http://server.test", i+1)
+			}
+		}
+		for i, step := range []struct {
+			idle           time.Duration
+			requests       int
+			warmed, opened int64 // so far
+		}{
+			{0, 1, 1, 0},                 // the warmed one
+			{0, 3, 3, 0},                 // two more
+			{idleTimeout/2 + 1, 3, 6, 0}, // those with an answer would soon be too old
+			{0, 2, 6, 0},
+		} {
+			time.Sleep(step.idle)
+			announce(step.requests)
+			time.Sleep(time.Second)
+			fetchAll(t, transport, step.requests)
+			if e := evidence(tally); e.Warmed != step.warmed || e.Opened != step.opened {
+				t.Errorf("step %d: %+v, want %+v", i, e, step)
+			}
+		}
+		time.Sleep(idleTimeout)
+		announce(5)
+		time.Sleep(9 * time.Second) // these are kept
+		announce(5)
+		if e := evidence(tally); e.Warmed != 6+5 {
+			t.Errorf("connections that wait were opened again: %+v", e)
+		}
+		time.Sleep(9 * time.Second) // the server has closed them
+		announce(5)
+		if opened, e := fetchAll(t, transport, 5), evidence(tally); opened != 0 || e.Warmed != 6+5+5 {
+			t.Errorf("%d opened, %+v", opened, e)
+		}
+	})
+}
+
+func TestAheadKeepsTheLimit(t *testing.T) {
+	keeping(t, 0, 3, func(t *testing.T, transport *Transport, tally *Tally) {
+		var busy sync.WaitGroup
+		busy.Go(func() { fetchAll(t, transport, 2) })
+		synctest.Wait()
+		for i := range 9 {
+			transport.Ahead(t.Context(), "http://server.test", i+1)
+		}
+		if e := evidence(tally); e.Warmed != 1 || e.Opened != 2 {
+			t.Errorf("%+v", e)
+		}
+		busy.Wait()
+	})
+}
+
+// What cannot be opened ahead is left to the request.
+func TestAheadFailsSilently(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		refusing := Connections{Dial: func(context.Context, string, string) (net.Conn, error) { return nil, syscall.ECONNREFUSED }}.Transport()
+		for _, url := range []string{"http://server.test", "http://[::1"} {
+			refusing.Ahead(t.Context(), url, 1)
+		}
+		ctx, cancel := context.WithCancel(t.Context())
+		for range warmTogether {
+			refusing.ahead <- struct{}{}
+		}
+		cancel()
+		refusing.Ahead(ctx, "http://server.test", 1)
+		if n := refusing.pool.opening[origin{"http", "server.test:80"}]; n != 0 {
+			t.Errorf("%d are still being opened", n)
+		}
 	})
 }
 

@@ -7,6 +7,7 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"net/http/httptrace"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -101,3 +102,38 @@ func TestWroteIsOfTheRequestsOwnWrites(t *testing.T) {
 type silentConn struct{ net.Conn }
 
 func (silentConn) Write(p []byte) (int, error) { return len(p), nil }
+
+// A large request waits for the server to read it. What a small one waits for is our own delay.
+func TestOnlyLargeRequestsWaitForTheReader(t *testing.T) {
+	for size, want := range map[int]time.Duration{fitsSocket: 0, fitsSocket + 1: 2 * time.Second} {
+		synctest.Test(t, func(t *testing.T) {
+			asked := &Trace{Epoch: time.Now(), Size: size}
+			hooks := asked.Hooks()
+			time.Sleep(time.Second)
+			hooks.GotConn(httptrace.GotConnInfo{Reused: true})
+			time.Sleep(2 * time.Second)
+			hooks.WroteRequest(httptrace.WroteRequestInfo{})
+			var rec metrics.Record
+			if asked.Into(&rec); rec.Waited != want || rec.Wrote != 3*time.Second {
+				t.Errorf("%d bytes: %+v", size, rec)
+			}
+		})
+	}
+}
+
+// On HTTP/2 a request may get a connection that another request opened, while it opens one itself.
+func TestTheWaitForTheConnectionOfAnotherIsNotOurDelay(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		asked := &Trace{Epoch: time.Now()}
+		hooks := asked.Hooks()
+		time.Sleep(time.Second)
+		hooks.ConnectStart("tcp", "server.test:80")
+		time.Sleep(2 * time.Second)
+		hooks.GotConn(httptrace.GotConnInfo{Reused: true})
+		hooks.WroteRequest(httptrace.WroteRequestInfo{})
+		var rec metrics.Record
+		if asked.Into(&rec); rec.Waited != 2*time.Second || rec.Wrote != 3*time.Second || rec.Conn != (metrics.Conn{}) {
+			t.Errorf("%+v", rec)
+		}
+	})
+}
