@@ -21,6 +21,7 @@ func truth(s *metrics.Summary) pyjson.Object {
 		of   *metrics.Distribution
 	}{
 		{"service_ttft", &s.TTFT}, {"content_ttft", &t.ContentTTFT}, {"written_ttft", &t.WrittenTTFT},
+		{"undelayed_ttft", &t.UndelayedTTFT},
 		{"scheduled_ttft", &t.ScheduledTTFT}, {"service_e2el", &s.E2EL}, {"scheduled_e2el", &t.ScheduledE2EL},
 		{"token_itl", &t.ITL}, {"lag", &s.Lag}, {"socket_age", &s.Age},
 	} {
@@ -32,6 +33,7 @@ func truth(s *metrics.Summary) pyjson.Object {
 		o.Set("mean_token_itl_ms", t.MeanITL)
 	}
 	answerFacts(&o, t)
+	lateFacts(&o, s)
 	if in := s.Header.InForce(); in != "" {
 		o.Set("definitions", string(in))
 	}
@@ -45,6 +47,9 @@ func truth(s *metrics.Summary) pyjson.Object {
 		o.Set("opened_connections", e.Opened)
 		o.Set("warmed_connections", e.Warmed)
 		setSome(&o, "dropped_connections", e.Dropped)
+		if e.Transport != "" {
+			o.Set("transport", e.Transport)
+		}
 		if e.OthersCPU > 0 && e.Watched > 0 {
 			o.Set("other_processes_cores", e.OthersCPU.Seconds()/e.Watched.Seconds())
 		}
@@ -100,6 +105,21 @@ func answerFacts(o *pyjson.Object, t *metrics.Truth) {
 		o.Set("missing_tokens", l.Missing)
 		o.Set("long_answers", l.Long)
 		o.Set("extra_tokens", l.Extra)
+	}
+}
+
+// lateFacts say how many chunks have the timestamp of a later one, and between what P99 ITL lies if
+// they may change it.
+func lateFacts(o *pyjson.Object, s *metrics.Summary) {
+	late := s.Truth.Late
+	if late.Chunks == 0 {
+		return
+	}
+	o.Set("late_chunks", late.Chunks)
+	o.Set("late_chunks_percent", 100*float64(late.Chunks)/float64(late.Of))
+	if least, most, marked := s.LateITL(99); marked && least < most {
+		o.Set("late_p99_itl_least_ms", least)
+		o.Set("late_p99_itl_most_ms", most)
 	}
 }
 

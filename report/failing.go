@@ -137,3 +137,11 @@ func finishReasons(s *metrics.Summary) (rows []vllm.Row) {
 	}
 	return rows
 }
+
+// transport says which code spoke HTTP.
+func transport(s *metrics.Summary) []vllm.Row {
+	if s.Evidence == nil || s.Evidence.Transport == "" {
+		return nil
+	}
+	return []vllm.Row{{Label: "Transport:", Value: s.Evidence.Transport}}
+}

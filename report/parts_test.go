@@ -69,10 +69,7 @@ func TestGroupsAreAsInTheGoldenFiles(t *testing.T) {
 	apart := two(true)
 	apart.Shared[1] = loaded(metrics.Header{Target: "b", Group: "g", Delay: time.Hour, Config: metrics.Config{RequestRate: 1}}, 3, ms, ms)
 	failed := two(true)
-	for _, r := range failed.Shared[1].Trace.Records {
-		r.Class, r.Error = metrics.Status, "no"
-	}
-	failed.Shared[1] = summed(failed.Shared[1])
+	failed.Shared[1] = summed(failed.Shared[1], func(r *metrics.Record) { r.Class, r.Error = metrics.Status, "no" })
 	for name, g := range map[string]*compare.Group{"group": two(true), "group-shared": two(false), "group-apart": apart, "group-failed": failed} {
 		var b bytes.Buffer
 		if err := Group(&b, g); err != nil {
@@ -91,11 +88,12 @@ func TestGroupsAreAsInTheGoldenFiles(t *testing.T) {
 	}
 }
 
-// summed sums the records of s up again.
-func summed(s *metrics.Summary) *metrics.Summary {
+// summed sums the records of s up again, after a change to each.
+func summed(s *metrics.Summary, change func(*metrics.Record)) *metrics.Summary {
 	c := metrics.NewCollector(s.Header)
 	c.KeepTrace = true
-	for _, r := range s.Trace.Records {
+	for r := range s.Measured() {
+		change(r)
 		c.Add(r)
 	}
 	return c.Summary(s.Seconds)

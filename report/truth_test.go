@@ -71,6 +71,9 @@ func foul() *metrics.Summary {
 		r.FirstContent = r.Chunks.First() + 12*ms
 		r.Conn = metrics.Conn{New: true, DNS: ms, Connect: 2 * ms, TLS: 9 * ms}
 		r.End += 20 * ms
+		if i%2 == 0 {
+			r.Late.Add(5, 11*ms)
+		}
 		if i == 79 {
 			r.Class, r.Error, r.Attempts, r.Reconnects = metrics.Status, "no room", 5, 1
 		}

@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 	"fmt"
+	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
@@ -46,6 +47,7 @@ func (g *resultFlags) define(f *argv.Flags) {
 	f.BoolVar(&r.Plots.Lengths, "plot-dataset-stats", false, "write a chart of prompt and output lengths, as .dataset_stats.svg (vLLM writes a PNG)")
 	f.StringVarP(&r.Stream, "record-to", "o", "", "`FILE` write the record stream to this file, for servebench report; - means stdout. %t in the name is the shard's index")
 	f.StringVar(&r.Record, "record", "full", "`WHAT` what the record stream keeps. requests leaves out the arrival times of chunks, compact leaves out single requests")
+	f.StringVar(&r.Compress, "compress", "", "`HOW` compress the record stream: zstd. A FILE of -o that ends in .zst is always compressed. servebench report reads both")
 	f.StringVar(&r.Intervals, "hlog", "", "`FILE` write the latencies of each second as an HdrHistogram interval log")
 	f.Var(argv.Parsed(&r.VLLMVersion, "latest", parseVersion), "vllm-version", "`VERSION` release of vLLM whose lines, files and definitions to use, from 0.4.0 on")
 	f.Var(argv.Parsed(&r.Parts.Window, "", parseWindow), "window", "`WHEN` also report this part of the run: steady, or from:to as 20s:110s, 20s: or :110s")
@@ -60,9 +62,10 @@ func (g *resultFlags) define(f *argv.Flags) {
 	f.Offer("window", "steady")
 	f.Offer("vllm-version", releases...)
 	f.OfferFolders("result-dir")
-	f.OfferFiles("record-to", "jsonl")
+	f.OfferFiles("record-to", "jsonl", "zst")
 	f.OfferFiles("hlog", "hlog")
 	f.Choices("record", "full", "requests", "compact")
+	f.Choices("compress", "zstd")
 }
 
 func (g *resultFlags) resolve(*argv.Flags) error {
@@ -76,6 +79,14 @@ func (g *resultFlags) resolve(*argv.Flags) error {
 	}
 	if !r.Save && !r.Append && (r.SaveDetailed || !r.Plots.Any() && (r.Dir != "" || r.Filename != "")) {
 		g.Warnings = append(g.Warnings, "no result file is written without --save-result or --append-result: give one of the two")
+	}
+	switch ending := strings.ToLower(filepath.Ext(r.Stream)); {
+	case ending == ".zst":
+		r.Compress = "zstd"
+	case slices.Contains([]string{".gz", ".xz", ".bz2"}, ending):
+		return fmt.Errorf("argument -o/--record-to: %s: servebench compresses with zstd: name it .zst", r.Stream)
+	case r.Stream == "" && r.Compress != "":
+		g.Warnings = append(g.Warnings, "no record stream is written without -o FILE, so --compress has no effect")
 	}
 	if r.Intervals != "" && (r.Intervals == "-" || save.Same(r.Intervals, r.Stream)) {
 		return fmt.Errorf("argument --hlog: %s: it must be a separate file", r.Intervals)

@@ -21,6 +21,8 @@ type serverFlags struct {
 	host    string
 	port    int
 	headers []string
+
+	transport string
 }
 
 func (g *serverFlags) define(f *argv.Flags) {
@@ -36,6 +38,7 @@ func (g *serverFlags) define(f *argv.Flags) {
 	f.StringVar(&s.TLS.Certificate, "client-cert", "", "`FILE` PEM file of the certificate that the server asks clients for")
 	f.StringVar(&s.TLS.Key, "client-key", "", "`FILE` PEM file of the key of --client-cert (default the same file)")
 	f.BoolVar(&s.HTTP2, "http2", false, "use HTTP/2. Streams then share connections, and the arrival of a chunk is stamped after it is read, not by the kernel")
+	f.StringVar(&g.transport, "transport", "auto", "`WHICH` code for HTTP/1.1. auto is servebench's, and Go's net/http through a proxy. net is always net/http, which costs more CPU. Results say own or net/http")
 	f.StringVar(&s.Socket, "unix-socket", "", "`PATH` Unix socket to connect to, instead of the URL's host")
 	f.StringVar(&s.Model, "model", "", "`NAME` model to ask for (default the first that the server lists)")
 	f.StringVar(&s.ServedName, "served-model-name", "", "`NAME` name of the model in requests (default --model)")
@@ -56,6 +59,7 @@ func (g *serverFlags) define(f *argv.Flags) {
 	f.Offer("endpoint", "/v1/completions", "/v1/chat/completions")
 	f.Offer("tokenizer", "server", "stub-32000")
 	f.Choices("tokenizer-mode", "auto", "hf")
+	f.Choices("transport", "auto", "net")
 	f.Unbuilt("tokenizer-mode", "slow", "mistral", "custom", "deepseek_v32")
 }
 
@@ -63,6 +67,7 @@ const insecureWarning = "--insecure: TLS certificates are not verified, so that 
 
 func (g *serverFlags) resolve(f *argv.Flags) error {
 	s := &g.Server
+	s.NetHTTP = g.transport == "net"
 	if err := g.resolveEndpoint(); err != nil {
 		return err
 	}

@@ -44,7 +44,7 @@ func (g *trafficFlags) define(f *argv.Flags) {
 	f.Float64Var(&t.ProbeRate, "probe-request-rate", 0, "`RATE` also send requests of one token, one after another, with a pause of 1/RATE seconds between. 0 sends none")
 	f.IntVar(&t.Retries, "retries", 0, "`N` resend a failed request up to N times. Only failures before the first chunk are retried, such as a refused connection or status 503; latency counts from the first attempt")
 	f.BoolVar(&t.Profile, "profile", false, "have the server profile the run, by its /start_profile and /stop_profile")
-	f.BoolVar(&t.Warm, "warm-connections", false, "open connections before the run, so that TTFT does not include connecting")
+	f.BoolVar(&t.Warm, "warm-connections", false, "open connections before the requests that need them, so that TTFT does not include connecting")
 	f.Offer("request-rate", "inf")
 	f.Offer("rate-curve", "step:", "sine:")
 	f.Choices("arrival-rule", string(arrivals.SinceV010), string(arrivals.UpToV092))

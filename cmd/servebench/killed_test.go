@@ -34,6 +34,8 @@ var killedRuns = []string{
 	"--base-url A --request-rate 300 -o run.jsonl --record requests --server-metrics --plot-timeline --metrics-addr 127.0.0.1:0",
 	"--target a=A b=B --request-rate 150 -o run.jsonl",
 	"--base-url A --max-concurrency 200 -o run.jsonl",
+	"--base-url A --request-rate 300 --compress zstd -o run.jsonl",
+	"--base-url A --max-concurrency 200 --compress zstd -o -",
 }
 
 // Whenever a run is killed, each request that its server had answered 100 ms before

@@ -44,6 +44,7 @@ type resultOptions struct {
 	Parts      report.Parts
 	Stream     string // where the record stream goes: a file, - for stdout, empty for nowhere
 	Record     string // full, requests or compact
+	Compress   string // zstd, or empty for nothing
 	Intervals  string // where the interval log goes; empty for nowhere
 	NoProgress bool
 	Strict     bool // a run with untrusted numbers ends with exit code 3
@@ -83,13 +84,17 @@ func (o *options) trials() int {
 }
 
 // openRecords opens the file of -o; nil without one.
-func openRecords(r *resultOptions, talk io.Writer) (*spool.File, error) {
+func openRecords(r *resultOptions, talk io.Writer) (f *spool.File, err error) {
 	if r.Stream == "-" {
-		f := spool.To(os.Stdout)
+		f = spool.To(os.Stdout)
 		f.Say = sayTo(talk)
-		return f, nil
+	} else if f, err = openLines("-o/--record-to", r.Stream, "the record stream", r.Mode(), talk); f == nil {
+		return nil, err
 	}
-	return openLines("-o/--record-to", r.Stream, "the record stream", r.Mode(), talk)
+	if r.Compress == "zstd" {
+		f.Compress()
+	}
+	return f, nil
 }
 
 // openIntervals opens the file of --hlog; nil without one.

@@ -214,6 +214,7 @@ var podsOwn = map[string]string{
 	"append-result":      "a pod loses its files when it ends; servebench report --format json makes the object of all shards together",
 	"plot-timeline":      "a pod loses its files when it ends, and its log has no single requests; use Slurm for them",
 	"plot-dataset-stats": "a pod loses its files when it ends; servebench dataset --stats shows the lengths",
+	"compress":           "a pod's log is text; compress it where you keep it",
 	"hlog":               "a pod loses its files when it ends; a run under Slurm keeps one for each shard",
 }
 

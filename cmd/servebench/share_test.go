@@ -110,7 +110,7 @@ func TestCompactStreamKeepsNoRequests(t *testing.T) {
 		t.Fatal(err)
 	}
 	lines := strings.Split(strings.TrimSpace(string(text)), "\n")
-	if len(lines) != 2 || !strings.Contains(lines[0], `"compact":true`) || !strings.HasPrefix(lines[1], `{"v":1,"k":"end"`) {
+	if len(lines) != 2 || !strings.Contains(lines[0], `"compact":true`) || !strings.HasPrefix(lines[1], `{"v":2,"k":"end"`) {
 		t.Errorf("the stream is\n%s", strings.Join(lines, "\n"))
 	}
 	if n := e.done[0].TTFT.Len(); n != 9 {

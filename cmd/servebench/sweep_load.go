@@ -131,6 +131,7 @@ func isJSON(text string) bool {
 // notInSweep says why a sweep does not take some flags of run, and what to do instead.
 var notInSweep = map[string]string{
 	"record-to": "a sweep writes one record stream for all runs, into its folder",
+	"compress":  "a sweep adds to its records, so they stay plain",
 	"hlog":      "each run would overwrite it",
 	"repeat":    "use repeats, next to load",
 	"config":    "put the flags into the file of the sweep, under load",

@@ -49,6 +49,24 @@ func (w workload) run(h metrics.Header) Run {
 	return Run{Summary: s}
 }
 
+// recordsOf are copies of the records of the Trace, without the warm-up.
+func recordsOf(r Run) (all []metrics.Record) {
+	for rec := range r.Measured() {
+		all = append(all, *rec)
+	}
+	return all
+}
+
+// keep puts other records in the Trace.
+func keep(r Run, all []metrics.Record) {
+	c := metrics.NewCollector(r.Header)
+	c.KeepTrace = true
+	for _, rec := range all {
+		c.Add(&rec)
+	}
+	r.Trace.Records = c.Summary(r.Seconds).Trace.Records
+}
+
 func named(charts []Chart, name string) *Chart {
 	for i := range charts {
 		if charts[i].Name == name {
@@ -123,7 +141,7 @@ func TestTimelineHasTheParts(t *testing.T) {
 	w := usual
 	w.fail = 4
 	run := w.run(metrics.Header{})
-	run.Trace.Records = append(run.Trace.Records, &metrics.Record{Phase: metrics.WarmUp, Sent: 1, End: time.Minute})
+	keep(run, append(recordsOf(run), metrics.Record{Phase: metrics.WarmUp, Sent: 1, End: time.Minute}))
 	c := named(singleRequests(run), "timeline")
 	var names []string
 	for _, s := range c.Series {
@@ -284,7 +302,9 @@ func TestLengthsAreOfCompletedRequests(t *testing.T) {
 	w := usual
 	w.fail = 2
 	run := w.run(metrics.Header{})
-	run.Trace.Records[1].In = 400
+	records := recordsOf(run)
+	records[1].In = 400
+	keep(run, records)
 	c := named(singleRequests(run), "lengths")
 	prompt, output := c.Series[0], c.Series[1]
 	if prompt.at(10) != 0 || prompt.at(400) != 100 || output.X[0] != 11 || output.X[len(output.X)-1] != 11 || c.X.Scale != Log {
@@ -294,7 +314,9 @@ func TestLengthsAreOfCompletedRequests(t *testing.T) {
 
 func TestLengthsAloneAreThoseOfTheRequests(t *testing.T) {
 	run := usual.run(metrics.Header{})
-	run.Trace.Records[0].Phase, run.Trace.Records[0].In = metrics.WarmUp, 400
+	records := recordsOf(run)
+	records[0].Phase, records[0].In = metrics.WarmUp, 400
+	keep(run, records)
 	want := named(singleRequests(run), "lengths")
 	if got := Lengths(run); !cmp.Equal(got, *want) || got.X.Max > 400 {
 		t.Errorf("%+v, want %+v", got, want)

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/servebench/servebench/metrics"
@@ -29,53 +30,71 @@ const (
 // are many requests, the timeline shows one in so many. If there are many points, a chart shows
 // those that keep its shape.
 func singleRequests(r Run) []Chart {
-	records := r.measured()
-	if len(records) == 0 {
-		return nil
-	}
-	slices.SortStableFunc(records, func(a, b *metrics.Record) int { return cmp.Compare(a.Due, b.Due) })
-	charts := []Chart{timeline(records)}
-	for _, c := range []Chart{scatter("ttft", "Time at which the request was sent (s)", firstTokens(records), nil),
-		scatter("itl", "Time at which the token came (s)", gaps(records), r.ITLMarks)} {
-		if len(c.Series[0].X) > 0 {
-			charts = append(charts, c)
-		}
-	}
-	if c := lengths(records); c.Series != nil {
-		charts = append(charts, c)
-	}
-	return charts
-}
-
-// measured are the records of the Trace without the warm-up.
-func (r *Run) measured() (records []*metrics.Record) {
 	if r.Trace == nil {
 		return nil
 	}
-	for _, rec := range r.Trace.Records {
-		if rec.Phase != metrics.WarmUp {
-			records = append(records, rec)
-		}
+	// Each is made in a pass over all requests.
+	charts := make([]Chart, 4)
+	var passes sync.WaitGroup
+	for i, chart := range []func() Chart{
+		func() Chart { return timeline(byDue(r)) },
+		func() Chart { return scatter("ttft", "Time at which the request was sent (s)", firstTokens(r), nil) },
+		func() Chart { return scatter("itl", "Time at which the token came (s)", gaps(r), r.ITLMarks) },
+		func() Chart { return Lengths(r) },
+	} {
+		passes.Go(func() { charts[i] = chart() })
 	}
-	return records
+	passes.Wait()
+	return slices.DeleteFunc(charts, func(c Chart) bool { return c.Series == nil || c.Name != "timeline" && len(c.Series[0].X) == 0 })
 }
 
-// timeline has a row for each request, in the order in which they were due.
-func timeline(records []*metrics.Record) Chart {
+// byDue are the measured requests in the order in which they were due, or one in so many, and how
+// many there are in all.
+func byDue(r Run) (shown []metrics.Record, of int) {
+	due := make([]time.Duration, 0, r.Trace.Records.Len())
+	for rec := range r.Measured() {
+		due = append(due, rec.Due)
+	}
+	order := make([]int32, len(due))
+	for i := range order {
+		order[i] = int32(i)
+	}
+	slices.SortStableFunc(order, func(a, b int32) int { return cmp.Compare(due[a], due[b]) })
+	every := oneIn(len(due))
+	rows := map[int32]int{}
+	for i := 0; i < len(order); i += every {
+		rows[order[i]] = i / every
+	}
+	shown = make([]metrics.Record, len(rows))
+	at := int32(0)
+	for rec := range r.Measured() {
+		if row, is := rows[at]; is {
+			shown[row] = *rec
+		}
+		at++
+	}
+	return shown, len(due)
+}
+
+// oneIn says that the timeline shows one in so many of n requests.
+func oneIn(n int) int { return (n-1)/mostRows + 1 }
+
+// timeline has a row for each request of those in order, and room for the rows of all.
+func timeline(shown []metrics.Record, of int) Chart {
 	c := Chart{Name: "timeline", Title: "Requests over time",
 		Note: "Prefill lasts from sending a request to its first token, so it includes the server's queue.",
 		X:    Axis{Title: "Time since the start (s)"}, Y: Axis{Title: "Request, in order of due time", Down: true}}
-	every := (len(records)-1)/mostRows + 1
+	every := oneIn(of)
 	bars := func(name string, color int) Series {
 		return Series{Name: name, Style: Bars, Color: color, Thick: float64(every)}
 	}
 	queue, wait := bars("queue (client)", queueColor), bars("prefill", waitColor)
 	decode, failed := bars("decode", decodeColor), bars("failed", failedColor)
 	if every > 1 {
-		c.Note += fmt.Sprintf(" The chart shows one in %d of %d requests.", every, len(records))
+		c.Note += fmt.Sprintf(" The chart shows one in %d of %d requests.", every, of)
 	}
-	for i := 0; i < len(records); i += every {
-		r, row := records[i], float64(i+1)
+	for i, r := range shown {
+		row := float64(i*every + 1)
 		queue.span(row, r.Due, r.Sent)
 		if r.Class != metrics.OK {
 			failed.span(row, r.Sent, r.End)
@@ -89,7 +108,7 @@ func timeline(records []*metrics.Record) Chart {
 			c.Series = append(c.Series, s)
 		}
 	}
-	c.Y.Min, c.Y.Max = 0, float64(len(records)+1)
+	c.Y.Min, c.Y.Max = 0, float64(of+1)
 	c.fit(true)
 	return c
 }
@@ -102,47 +121,17 @@ func (s *Series) span(row float64, from, to time.Duration) {
 	}
 }
 
-// A moment is a latency and its time, in seconds.
-type moment struct{ at, took float64 }
-
-func firstTokens(records []*metrics.Record) (all []moment) {
-	for _, r := range records {
-		if r.Class == metrics.OK {
-			all = append(all, moment{r.Sent.Seconds(), r.TTFT().Seconds()})
-		}
-	}
-	return all
-}
-
-func gaps(records []*metrics.Record) (all []moment) {
-	for _, r := range records {
-		if r.Class != metrics.OK {
-			continue
-		}
-		at := r.Chunks.First()
-		for gap := range r.Chunks.Gaps() {
-			at += gap
-			all = append(all, moment{at.Seconds(), gap.Seconds()})
-		}
-	}
-	return all
-}
-
-// scatter has a dot for each moment, or for as many as keep its shape, and a line at each mark, in
+// scatter has a dot for each value, or for as many as keep its shape, and a line at each mark, in
 // milliseconds.
-func scatter(metric, axis string, all []moment, marks []float64) Chart {
+func scatter(metric, axis string, all *moments, marks []float64) Chart {
 	c := Chart{Name: metric + "-points", Title: strings.ToUpper(metric) + " over time, one by one",
 		X: Axis{Title: axis}, Y: Axis{Title: strings.ToUpper(metric) + " (ms)"}}
-	slices.SortFunc(all, func(a, b moment) int { return cmp.Compare(a.at, b.at) })
-	var x, y []float64
-	for _, m := range all {
-		x, y = append(x, m.at), append(y, m.took*1000)
-	}
+	x, y := all.points()
 	var span extent
 	span.add(y...)
 	s := Series{Name: strings.ToUpper(metric), Style: Dots}
-	if s.X, s.Y = thin(x, y, mostPoints); len(s.X) < len(x) {
-		c.Note = fmt.Sprintf("%d of %d values, selected to keep the shape (LTTB, Steinarsson 2013).", len(s.X), len(x))
+	if s.X, s.Y = thin(x, y, mostPoints); len(s.X) < all.n {
+		c.Note = fmt.Sprintf("%d of %d values, selected to keep the shape (LTTB, Steinarsson 2013).", len(s.X), all.n)
 	}
 	c.Series = []Series{s}
 	for _, ms := range marks {

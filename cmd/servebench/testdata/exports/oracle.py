@@ -14,7 +14,7 @@ requests = [line for line in map(json.loads, open(folder + "run.jsonl")) if line
 
 def gaps(request):
     found, value, shift = [], 0, 0
-    for byte in base64.b64decode(request["chunks"].get("gaps", "")):
+    for byte in base64.b64decode(request.get("gaps", "")):
         value |= (byte & 127) << shift
         shift += 7
         if byte < 128:
@@ -37,11 +37,11 @@ wanted = {
     "index": [r["i"] for r in requests],
     "completed": ["class" not in r for r in requests],
     "failure": [r.get("class") for r in requests],
-    "status": [r.get("status") for r in requests],
+    "status": [r.get("status", 200) for r in requests],
     "sent_s": [r.get("sent", 0) / 1e9 for r in requests],
-    "ttft_ms": [None if "class" in r else (r["chunks"]["first"] - r.get("sent", 0)) / 1e6 for r in requests],
-    "e2el_ms": [None if "class" in r else (r["last"] - r.get("sent", 0)) / 1e6 for r in requests],
-    "chunks": [r.get("chunks", {}).get("n", 0) for r in requests],
+    "ttft_ms": [None if "class" in r else r.get("first", 0) / 1e6 for r in requests],
+    "e2el_ms": [None if "class" in r else r.get("last", r.get("first", 0)) / 1e6 for r in requests],
+    "chunks": [r.get("chunks", 0) for r in requests],
     "output_tokens": [r.get("out", 0) for r in requests],
 }
 tables = {
