@@ -94,4 +94,4 @@ fuzz: ## run all fuzz targets, FUZZTIME (500000x) each
 			$(GO) test -run '^$$' -fuzz "^$$target\$$" -fuzztime $${FUZZTIME:-500000x} -fuzzminimizetime 1x $$package || exit 1; \
 		done; done
 
-include tools/release.mk tools/oracle.mk dataset/jinja/oracle.mk tools/faults.mk tools/kubernetes.mk tools/servers.mk
+include tools/release.mk tools/oracle.mk dataset/jinja/oracle.mk tools/faults.mk tools/kubernetes.mk tools/servers.mk tools/peers.mk

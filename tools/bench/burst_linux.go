@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"iter"
 	"net"
 	"runtime"
 	"slices"
@@ -55,7 +56,7 @@ func newReader(client string, addr net.Addr) (reader, error) {
 	if client == bare || client == bareStamped {
 		return newFloor(client == bareStamped)
 	}
-	return &crowd{send: senders[client]("http://" + addr.String()), done: make(chan error, 1)}, nil
+	return &crowd{send: senders[client]("http://" + addr.String()), records: client == recording, done: make(chan error, 1)}, nil
 }
 
 // run returns a burstCost.
@@ -123,22 +124,40 @@ var errEarly = errors.New("events were read before they were all written")
 
 // A crowd reads with a goroutine for each stream.
 type crowd struct {
-	send   engine.Sender
-	seen   atomic.Int64
-	before int64        // events seen before the current burst
-	until  atomic.Int64 // consume ends when so many have been seen
-	done   chan error
+	send    engine.Sender
+	records bool // as a run does: stamps go into a record, and events are counted for the live view
+	seen    atomic.Int64
+	before  int64        // events seen before the current burst
+	until   atomic.Int64 // consume ends when so many have been seen
+	done    chan error
 }
 
 func (c *crowd) connect(net.Addr) error {
+	request := &engine.Request{Body: requestBody(1 << 30), NoText: true}
+	if c.records {
+		target := engine.Target{Send: c.counted}
+		go target.Once(context.Background(), request)
+		return nil
+	}
 	go func() {
-		for _, err := range c.send(context.Background(), time.Now(), &engine.Request{Body: requestBody(1 << 30)}, new(metrics.Record)) {
+		for range c.counted(context.Background(), time.Now(), request, new(metrics.Record)) {
+		}
+	}()
+	return nil
+}
+
+// counted is a Sender that counts events, and tells when all have been seen.
+func (c *crowd) counted(ctx context.Context, epoch time.Time, req *engine.Request, rec *metrics.Record) iter.Seq2[engine.Chunk, error] {
+	return func(yield func(engine.Chunk, error) bool) {
+		for chunk, err := range c.send(ctx, epoch, req, rec) {
+			if !yield(chunk, err) {
+				return
+			}
 			if err != nil || c.seen.Add(1) == c.until.Load() {
 				c.done <- err
 			}
 		}
-	}()
-	return nil
+	}
 }
 
 func (c *crowd) expect(n int) {

@@ -51,7 +51,7 @@ func measure[R any](cpu int, j job) (result R, err error) {
 
 // work is the main function of a child.
 func work(name, arguments string) error {
-	for _, j := range []job{new(burstJob), new(loadJob)} {
+	for _, j := range []job{new(burstJob), new(liveJob), new(loadJob)} {
 		if fmt.Sprintf("%T", j) != name {
 			continue
 		}

@@ -21,15 +21,16 @@ import (
 
 // The clients to compare, by name, and atOnce, which answers at once.
 const (
-	ours     = "servebench"
-	goOpenAI = "go-openai"
-	plain    = "plain"
-	atOnce   = "at once"
+	ours      = "servebench"
+	recording = "servebench, recording"
+	goOpenAI  = "go-openai"
+	plain     = "plain"
+	atOnce    = "at once"
 )
 
 // senders make each client of the server at url, which is http://host:port.
 var senders = map[string]func(url string) engine.Sender{
-	ours: ourSender, goOpenAI: goOpenAISender, plain: plainSender, atOnce: noSender,
+	ours: ourSender, recording: ourSender, goOpenAI: goOpenAISender, plain: plainSender, atOnce: noSender,
 }
 
 const endpoint = "/v1/completions"

@@ -71,7 +71,7 @@ func (p *plan) holding() ([]row, error) {
 		return nil, err
 	}
 	memory := known(few.RSS)
-	rows := []row{{"memory per long stream", fmt.Sprintf("%.1f KiB each of %d", memory, pacedStreams), "≤ 64 KiB", verdictOf(memory <= 64)}}
+	rows := []row{{"memory per long stream", fmt.Sprintf("%.1f KiB each of %d", memory, pacedStreams), "≤ 16 KiB", verdictOf(memory <= 16)}}
 	many := row{fmt.Sprintf("%d streams in one process", manyStreams), "not in quick mode", "no error", void}
 	if p.quick {
 		return append(rows, many), nil
@@ -99,6 +99,7 @@ func (p *plan) lagging() ([]row, error) {
 		{"5000 a second", atOnce, 5000},
 		{"10000 a second", atOnce, 10_000},
 		{"1000 a second to a server", ours, 1000},
+		{"5000 a second to a server", ours, 5000},
 	} {
 		r, err := measure[selftest.Row](anyCPU, &loadJob{
 			Client: way.client, Program: p.program, ServerCPU: anyCPU,

@@ -63,6 +63,7 @@ type plan struct {
 	rounds, bursts int           // of the burst bench, and in each round
 	pacedRounds    int           // of the paced bench
 	paced          time.Duration // of each client in such a round
+	lives          int           // measurements of the live bench in each such round
 	requests       int           // whose starts are counted
 	lagSeconds     int           // at each rate
 	firsts         int           // runs whose first request is timed; the best counts
@@ -70,9 +71,9 @@ type plan struct {
 
 // newPlan picks the CPUs and builds servebench.
 func newPlan(quick bool, dir string) (*plan, error) {
-	p := &plan{rounds: 7, bursts: 200, pacedRounds: 4, paced: 3 * time.Second, requests: 60_000, lagSeconds: 3, firsts: 3}
+	p := &plan{rounds: 7, bursts: 200, pacedRounds: 4, paced: 3 * time.Second, lives: 5, requests: 60_000, lagSeconds: 3, firsts: 3}
 	if quick {
-		p = &plan{rounds: 2, bursts: 60, pacedRounds: 1, paced: 1500 * time.Millisecond, requests: 10_000, lagSeconds: 1, firsts: 1}
+		p = &plan{rounds: 2, bursts: 60, pacedRounds: 1, paced: 1500 * time.Millisecond, lives: 2, requests: 10_000, lagSeconds: 1, firsts: 1}
 	}
 	p.quick, p.dir, p.program = quick, dir, filepath.Join(dir, "servebench")
 	cpus, err := allowedCPUs()
@@ -98,12 +99,16 @@ func (p *plan) bench(w io.Writer, only string) error {
 		{"burst: CPU of reading 256 streams, one event a read (p10; median of the rounds, least and most)",
 			func() ([]row, error) { return p.bursting(1, 1.7, 1.5) }},
 		{"burst: eight events a read", func() ([]row, error) { return p.bursting(8, 3, 0) }},
+		{"live: CPU of reading 512 streams with an event every 20 ms each, a core each for client and server (median of the rounds, least and most)",
+			func() ([]row, error) { return p.living(1.25) }},
 		{"paced, 1024 streams that burst every 25 ms, a core each for client and server", p.pacing},
 		{"requests", p.starting},
+		{"runs with records and prompts, from start to end", p.runs},
 		{"long streams", p.holding},
 		{"pacing lag (p50, p99)", p.lagging},
 		{"start to first request, 1000 random prompts", p.firstRequests},
 		{"many streams that start", p.startsOfMany},
+		{"a million requests that were recorded", func() ([]row, error) { return million(p) }},
 	} {
 		if !strings.Contains(part.title, only) {
 			continue

@@ -24,6 +24,7 @@ type Case struct {
 	Needs []string                             // programs
 	Make  func(*Stage) (url string, err error) // makes it happen
 	Alone bool                                 // no other case may run at the same time
+	Own   bool                                 // not over net/http, which keeps an event back until the next one is whole
 
 	Want Want
 	Lost string // what is lost apart from requests
@@ -47,7 +48,7 @@ type Failures map[string]int
 // ofMachine are the checks that judge this machine, and those about so short a run. A case claims
 // nothing about them.
 var ofMachine = []string{
-	"lag", "socket age", "wake-up", "shared reads", "longest stop", "stopped", "busiest second", "own CPU",
+	"lag", "send delay", "socket age", "wake-up", "shared reads", "longest stop", "stopped", "busiest second", "own CPU",
 	"stolen CPU", "longest GC pause", "GC pauses", "clock step", "selftest", "other processes", "connecting", "Little's law",
 }
 

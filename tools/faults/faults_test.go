@@ -5,6 +5,7 @@ import (
 	"flag"
 	"os"
 	"os/signal"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -34,8 +35,17 @@ func lines(t *testing.T) (text string, rows map[[2]string]string) {
 	return string(b), rows
 }
 
-// TestThePageIsTrue tries each case again: what is claimed holds, and the page
-// says just that.
+// withoutFlags is a row without the flags that a test added to its case's.
+func withoutFlags(line string, flags []string) string {
+	if len(flags) == 0 {
+		return line
+	}
+	added := strings.Join(flags, " ")
+	return strings.Replace(strings.Replace(line, "; `"+added+"`", "", 1), " "+added+"`", "`", 1)
+}
+
+// TestThePageIsTrue tries each case again, over our own HTTP/1.1 and over net/http:
+// what is claimed holds, and the page says just that.
 func TestThePageIsTrue(t *testing.T) {
 	text, rows := lines(t)
 	// Interrupted, the cases end and leave nothing behind.
@@ -53,24 +63,31 @@ func TestThePageIsTrue(t *testing.T) {
 	for _, c := range cases {
 		want := rows[[2]string{c.Group, c.Fault}]
 		all = append(all, Row{c, want})
-		t.Run(c.Group+"/"+c.Fault, func(t *testing.T) {
-			if !c.Alone {
-				t.Parallel()
+		for name, flags := range map[string][]string{"": nil, ", over net/http": {"--transport", "net"}} {
+			if c.Own && flags != nil {
+				continue
 			}
-			if err := c.missing(); err != nil && *complete {
-				t.Fatal(err)
-			}
-			row, err := c.try(ctx, bin)
-			if missing, ok := errors.AsType[errMissing](err); ok {
-				t.Skip(missing)
-			}
-			if err != nil {
-				t.Error(err)
-			}
-			if row.Line != want {
-				t.Errorf("run make faults: the page has\n%s\nand now it is\n%s", want, row.Line)
-			}
-		})
+			tried := *c
+			tried.Args = slices.Concat(c.Args, flags)
+			t.Run(c.Group+"/"+c.Fault+name, func(t *testing.T) {
+				if !c.Alone {
+					t.Parallel()
+				}
+				if err := c.missing(); err != nil && *complete {
+					t.Fatal(err)
+				}
+				row, err := tried.try(ctx, bin)
+				if missing, ok := errors.AsType[errMissing](err); ok {
+					t.Skip(missing)
+				}
+				if err != nil {
+					t.Error(err)
+				}
+				if got := withoutFlags(row.Line, flags); got != want {
+					t.Errorf("run make faults: the page has\n%s\nand now it is\n%s", want, got)
+				}
+			})
+		}
 	}
 	if render(all) != text {
 		t.Error("run make faults: the page has other text or rows than it would be written with")

@@ -26,11 +26,10 @@ type Outcome struct {
 
 // A Request is a line of the record stream.
 type Request struct {
-	Kind     string `json:"k"`
-	Attempts int    `json:"attempts"`
-	Out      int    `json:"out"`
-	Class    string `json:"class"`
-	Error    string `json:"error"`
+	Kind  string `json:"k"`
+	Out   int    `json:"out"`
+	Class string `json:"class"`
+	Error string `json:"error"`
 }
 
 // A Result is the part of the result file that cases use. It is zero without a file.

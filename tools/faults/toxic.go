@@ -38,7 +38,7 @@ func toxicCases() []*Case {
 			Want: Want{Check: func(o *Outcome) error { return within("mean TTFT (ms)", o.Result.MeanTTFT, 200, 500) }}}),
 		toxic("latency", "latency=100 jitter=90", Case{Fault: "all data arrives 10 to 190 ms late", Lost: "ITL: it measures the network",
 			Want: Want{Suspect: lumpy, Check: func(o *Outcome) error { return within("mean TTFT (ms)", o.Result.MeanTTFT, 20, 500) }}}),
-		toxic("bandwidth", "rate=5", Case{Fault: "5 kB/s", Lost: "ITL: it measures the line", Want: Want{Suspect: lumpy}}),
+		toxic("bandwidth", "rate=5", Case{Fault: "5 kB/s", Lost: "ITL: it measures the line", Own: true}),
 		toxic("slicer", "average_size=37 size_variation=10 delay=2000", Case{Fault: "events cut into pieces of 37 bytes, 2 ms apart"}),
 		toxic("limit_data", "bytes=2000", Case{Fault: "connections end after 2000 bytes", Want: broken}),
 		midway("reset_peer", "timeout=100", Failures{"truncated": 3, "reset": 9}, Case{Fault: "connections are reset after 8 answers, with 3 in flight; open ones end"}),

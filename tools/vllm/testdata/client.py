@@ -108,8 +108,9 @@ def run(serve, parser, notes, argv, out):
         notes.write(out)
 
 
-def main():
-    if "--whole" not in sys.argv:
+def load(whole=False):
+    """Gives vLLM's module and the parser of its flags."""
+    if not whole:
         import transformers
 
         transformers.utils.is_torch_available()  # it would take the hollow one for torch
@@ -117,12 +118,17 @@ def main():
     from vllm.benchmarks import serve
     from vllm.utils.argparse_utils import FlexibleArgumentParser
 
+    parser = FlexibleArgumentParser()
+    serve.add_cli_args(parser)
+    return serve, parser
+
+
+def main():
+    serve, parser = load("--whole" in sys.argv)
     notes = Notes()
     serve.get_request = planned(serve.get_request, notes)
     for name, send in serve.ASYNC_REQUEST_FUNCS.items():
         serve.ASYNC_REQUEST_FUNCS[name] = judged(send, notes)
-    parser = FlexibleArgumentParser()
-    serve.add_cli_args(parser)
     for line in sys.stdin:
         print(json.dumps(run(serve, parser, notes, **json.loads(line))), flush=True)
 

@@ -1,0 +1,85 @@
+package main
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"syscall"
+	"time"
+
+	"github.com/servebench/servebench/metrics"
+	"github.com/servebench/servebench/metrics/stream"
+)
+
+// million measures the time and the memory of reading a stream of a million requests, with all
+// CPUs. compare reads a stream of a tenth of them as well.
+func million(p *plan) ([]row, error) {
+	if p.quick {
+		return []row{{"report, report --html, compare", "not in quick mode", "", void}}, nil
+	}
+	few, many := filepath.Join(p.dir, "few.jsonl"), filepath.Join(p.dir, "many.jsonl")
+	if err := errors.Join(record(few, 100_000), record(many, 1_000_000)); err != nil {
+		return nil, err
+	}
+	var rows []row
+	for _, way := range []struct {
+		name string
+		args []string
+	}{
+		{"report", []string{"report", many}},
+		{"report --html", []string{"report", "--html", filepath.Join(p.dir, "page.html"), many}},
+		{"compare", []string{"compare", few, "--", many}},
+	} {
+		stop, began := watch(), time.Now()
+		cmd := exec.Command(p.program, way.args...)
+		err := cmd.Run()
+		took := time.Since(began).Seconds()
+		const noVerdict = 3 // of single runs
+		if err != nil && cmd.ProcessState.ExitCode() != noVerdict {
+			return nil, fmt.Errorf("%s: %w", way.name, err)
+		}
+		used := cmd.ProcessState.SysUsage().(*syscall.Rusage)
+		cpu, memory := cmd.ProcessState.UserTime()+cmd.ProcessState.SystemTime(), float64(used.Maxrss)*1024/1e6
+		figure := fmt.Sprintf("%.1f s (%.1f s of CPU), %.0f MB", took, cpu.Seconds(), memory)
+		rows = append(rows, row{way.name, figure, "≤ 5 s, ≤ 300 MB", verdictOf(took <= 5 && memory <= 300)}.despite(stop().Void))
+	}
+	return rows, nil
+}
+
+// record writes a stream of requests of one token, 5000 a second.
+func record(name string, requests int) error {
+	f, err := os.Create(name)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	h := &metrics.Header{Run: filepath.Base(name), Epoch: time.Unix(0, 0), Definitions: metrics.Latest,
+		Config: metrics.Config{Model: "m", Backend: "openai", NumPrompts: requests, RequestRate: 5000, Burstiness: 1, Percentiles: []float64{99}}}
+	buffered := bufio.NewWriter(f)
+	w, c := stream.NewWriter(buffered), metrics.NewCollector(h)
+	c.Cap = 1000 // a child's peak of memory begins with its parent's
+	if err := w.Begin(h); err != nil {
+		return err
+	}
+	random, end := rand.New(rand.NewPCG(1, 2)), time.Duration(0)
+	for i := range requests {
+		due := time.Duration(i) * time.Second / 5000
+		r := &metrics.Record{Run: h.Run, ID: fmt.Sprintf("bench-%d", i), Index: i, Attempts: 1, Due: due, Slot: due,
+			In: 20, InAsked: 20, Out: 1, OutAsked: 1, Finish: "length", Status: 200}
+		r.Sent = due + time.Duration(random.Int64N(int64(time.Millisecond)))
+		r.Wrote = r.Sent + time.Duration(random.Int64N(int64(time.Millisecond)))
+		r.FirstByte = r.Wrote + time.Duration(random.Int64N(int64(50*time.Millisecond)))
+		r.Chunks.Append(r.FirstByte)
+		r.FirstContent, r.Last, r.End = r.FirstByte, r.FirstByte, r.FirstByte+time.Millisecond
+		c.Add(r)
+		if err := w.Write(r); err != nil {
+			return err
+		}
+		end = r.End
+	}
+	return errors.Join(w.End(c.Summary(end.Seconds())), buffered.Flush())
+}

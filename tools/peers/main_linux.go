@@ -1,0 +1,83 @@
+// Peers compares servebench with other clients, against a server that notes what really happened,
+// and writes docs/beside-others.md. Run it in the repository's root:
+//
+//	make peers
+//
+// It takes a quarter of an hour, and PEERS_QUICK=1 three minutes.
+package main
+
+import (
+	"encoding/json"
+	"errors"
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+)
+
+// model is the name that clients ask for.
+const model = "truth"
+
+func main() {
+	var err error
+	if len(os.Args) == 3 && os.Args[1] == "serve" {
+		var s script
+		if err = json.Unmarshal([]byte(os.Args[2]), &s); err == nil {
+			err = serveScript(s)
+		}
+	} else {
+		err = peers()
+	}
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "peers:", err)
+		os.Exit(1)
+	}
+}
+
+func peers() error {
+	var p programs
+	quick := flag.Bool("quick", os.Getenv("PEERS_QUICK") != "", "measure for three minutes, and only print the page")
+	only := flag.String("only", "", "measure only what has `TEXT` in its name, and keep the other results")
+	turns := flag.Int("turns", 3, "run each client `N` times")
+	kept := flag.String("results", filepath.Join("bin", "peers.json"), "keep the results in `FILE`")
+	page := flag.String("page", filepath.Join("docs", "beside-others.md"), "write the page to `FILE`")
+	flag.StringVar(&p.servebench, "servebench", filepath.Join("bin", "servebench"), "our `PROGRAM`")
+	flag.StringVar(&p.vllm, "vllm", "", "virtual environment with vLLM's clients, a `FOLDER`")
+	flag.StringVar(&p.aiperf, "aiperf", "", "AIPerf's `PROGRAM`")
+	flag.Parse()
+	if *quick {
+		*turns = 1
+	}
+	dir, err := os.MkdirTemp("", "peers")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(dir)
+	b, err := newBench(dir)
+	if err != nil {
+		return err
+	}
+	r, err := readReport(*kept, *only)
+	if err != nil {
+		return err
+	}
+	clients := p.clients()
+	if len(clients) == 2 {
+		return errors.New("no other client is installed: see the target peers of tools/peers.mk")
+	}
+	load := r.Machine.Load
+	r.Machine, r.Versions = thisMachine(), p.versions()
+	r.Machine.Load = max(r.Machine.Load, load)
+	failed := r.measure(b, clients, measurements(*quick, *only), *turns)
+	if err := r.keep(*kept); err != nil {
+		return err
+	}
+	if *quick {
+		return errors.Join(r.write(os.Stdout), failed)
+	}
+	f, err := os.Create(*page)
+	if err != nil {
+		return err
+	}
+	return errors.Join(r.write(f), f.Close(), failed)
+}

@@ -1,0 +1,30 @@
+package main
+
+import "time"
+
+// A script says when the server writes the chunks of an answer. The client's request says how many
+// there are.
+type script struct {
+	First    time.Duration // from the arrival of a request to its first chunk; 0 answers at once
+	ITL      time.Duration // from one chunk to the next
+	Tail     time.Duration // from the last chunk to what ends the answer; 0 for one write
+	LockStep bool          // all streams get their chunks at the same moments, every ITL
+	Gap      time.Duration // between the times at which requests are due, for their lag
+	Answers  bool          // the truth has each answer's gaps
+}
+
+// moment is when a chunk is due that may come from t on.
+func (s *script) moment(t time.Duration) time.Duration {
+	if s.LockStep {
+		return (t + s.ITL - 1) / s.ITL * s.ITL
+	}
+	return t
+}
+
+// wait is the least time from a chunk to the next.
+func (s *script) wait() time.Duration {
+	if s.LockStep {
+		return 1 // the next step
+	}
+	return s.ITL
+}

@@ -1,0 +1,158 @@
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"net/textproto"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// A conn is a connection of the server, with the answer that it carries.
+type conn struct {
+	fd         int // -1 once it is closed
+	in         []byte
+	arrived    int64         // when the last bytes of a request did, in nanoseconds since 1970
+	due, wrote time.Duration // the next chunk and the last one, by the server's clock
+	answer
+}
+
+// An answer is what is left to write.
+type answer struct {
+	left, tokens int
+	usage        bool   // the request asks for usage at the end
+	id           string // of the request
+}
+
+func (a *answer) begun() bool { return a.left < a.tokens }
+
+// head begins each answer, in the same write as the first chunk.
+const head = "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream; charset=utf-8\r\nTransfer-Encoding: chunked\r\n\r\n"
+
+// event is a chunk as vLLM writes one, of 270 bytes.
+const event = `data: {"id":"cmpl-5e1f0c2b7a9d4836b1d2c3e4f5a60718","object":"text_completion","created":1763856000,"model":"truth",` +
+	`"choices":[{"index":0,"text":" words","logprobs":null,"finish_reason":%s,"stop_reason":null,"token_ids":null,"prompt_logprobs":null}],"usage":null}` + "\n\n"
+
+// usage is the event after the last chunk.
+const usage = `data: {"id":"cmpl-5e1f0c2b7a9d4836b1d2c3e4f5a60718","object":"text_completion","created":1763856000,"model":"truth",` +
+	`"choices":[],"usage":{"prompt_tokens":16,"total_tokens":%d,"completion_tokens":%d}}` + "\n\n"
+
+var (
+	more    = frame(fmt.Sprintf(event, "null"))
+	last    = frame(fmt.Sprintf(event, `"length"`))
+	done    = frame("data: [DONE]\n\n")
+	started = append([]byte(head), more...)
+)
+
+// frame is text as one chunk of chunked transfer coding.
+func frame(text string) []byte { return fmt.Appendf(nil, "%x\r\n%s\r\n", len(text), text) }
+
+// next is the text of the next chunk.
+func (a *answer) next() []byte {
+	begun := a.begun()
+	a.left--
+	switch {
+	case a.left > 0 && begun:
+		return more
+	case a.left > 0:
+		return started
+	}
+	var text []byte
+	if !begun {
+		text = append(text, head...)
+	}
+	return append(text, last...)
+}
+
+// end is the text that ends an answer.
+func (a *answer) end() (text []byte) {
+	if a.usage {
+		text = append(text, frame(fmt.Sprintf(usage, 16+a.tokens, a.tokens))...)
+	}
+	return append(append(text, done...), "0\r\n\r\n"...)
+}
+
+// A request is what the server needs to know of one.
+type request struct {
+	completion bool // not of the model list or of something else
+	models     bool
+	tokens     int
+	usage      bool
+	id         string
+}
+
+// parse reads a request. It says whether the request is whole.
+func parse(in []byte) (r request, whole bool, err error) {
+	end := bytes.Index(in, []byte("\r\n\r\n"))
+	if end < 0 {
+		return r, false, nil
+	}
+	line, fields, _ := strings.Cut(string(in[:end]), "\r\n")
+	length := 0
+	for field := range strings.SplitSeq(fields, "\r\n") {
+		name, value, _ := strings.Cut(field, ":")
+		switch textproto.CanonicalMIMEHeaderKey(name) {
+		case "Content-Length":
+			if length, err = strconv.Atoi(strings.TrimSpace(value)); err != nil {
+				return r, false, fmt.Errorf("reading a request: %w", err)
+			}
+		case "X-Request-Id":
+			r.id = strings.TrimSpace(value)
+		case "Transfer-Encoding":
+			return r, false, fmt.Errorf("reading a request: transfer encoding %s", value)
+		}
+	}
+	body := in[end+4:]
+	if len(body) < length {
+		return r, false, nil
+	}
+	r.completion = strings.HasPrefix(line, "POST /v1/completions")
+	r.models = strings.HasPrefix(line, "GET /v1/models")
+	r.tokens = number(body, `"max_tokens":`)
+	r.usage = bytes.Contains(body, []byte(`"include_usage"`))
+	return r, true, nil
+}
+
+// number is the integer after key in a JSON text; 0 if there is none.
+func number(text []byte, key string) (n int) {
+	_, text, _ = bytes.Cut(text, []byte(key))
+	for _, b := range bytes.TrimLeft(text, " ") {
+		if b < '0' || b > '9' {
+			break
+		}
+		n = 10*n + int(b-'0')
+	}
+	return n
+}
+
+// other answers a request that is not for a completion.
+func (r request) other() []byte {
+	status, body := "404 Not Found", `{"error":{"message":"not found"}}`
+	if r.models {
+		status, body = "200 OK", `{"object":"list","data":[{"id":"truth","object":"model","created":1763856000,"owned_by":"peers","max_model_len":1000000}]}`
+	}
+	return fmt.Appendf(nil, "HTTP/1.1 %s\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n%s", status, len(body), body)
+}
+
+// A queue is first in, first out.
+type queue struct {
+	conns []*conn
+	taken int
+}
+
+func (q *queue) push(c *conn) { q.conns = append(q.conns, c) }
+
+func (q *queue) empty() bool { return q.taken == len(q.conns) }
+
+func (q *queue) head() *conn { return q.conns[q.taken] }
+
+func (q *queue) pop() *conn {
+	c := q.head()
+	q.taken++
+	if q.taken > 1<<12 && 2*q.taken > len(q.conns) {
+		q.conns = q.conns[:copy(q.conns, q.conns[q.taken:])]
+		q.taken = 0
+	}
+	return c
+}
