@@ -93,6 +93,8 @@ type Record struct {
 	// byte of the answer. These are not retries.
 	Reconnects int   `json:"anew,omitempty"`
 	Phase      Phase `json:"phase,omitempty"`
+	// Step says where the request stands in its session; nil if the session has one request.
+	Step *Step `json:"step,omitempty"`
 
 	// Due is when the schedule wanted the request sent, Slot when it got a concurrency slot,
 	// and Sent just before it was handed to the HTTP client.

@@ -1,0 +1,181 @@
+package dataset
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+)
+
+// A Conversation is a session: one or more turns, each sent once what it waits for has been
+// answered. A chain of turns is a chat. A tree has sub-agents, and a join waits for several turns.
+// Most conversations have one turn. Nobody changes a conversation that a Source has yielded.
+type Conversation struct {
+	ID    string // request id; empty if the dataset has no ids
+	Turns []Turn // a turn comes after those that it waits for
+
+	// Due is when the conversation starts, in seconds from the start of the run. It is nil if the
+	// dataset has no times; a dataset has times for all of its conversations or for none.
+	Due *float64
+
+	// Mint makes the prompt of a turn with Blocks, in the turn. It is nil if no turn has Blocks. It
+	// is safe for concurrent use, and gives equal Blocks equal tokens.
+	Mint func(t *Turn) error
+}
+
+// A Turn is one request. It sends Messages if set, else TokenIDs if set, else Prompt. If it has
+// the history of another turn, these are only what it adds.
+type Turn struct {
+	Prompt    string
+	TokenIDs  []int           // the prompt as token ids, for endpoints that take them
+	Messages  json.RawMessage // a ready list of chat messages
+	Blocks    []Block         // the prompt as blocks, in place of all of these until it is minted
+	PromptLen int             // tokens in the whole prompt by this dataset's count; 0 if unknown
+	OutputLen int             // tokens to ask for; 0 if the server decides
+
+	// Waits are the turns that must have been answered. Nil means the turn before this one, with
+	// its whole history; for the first turn nothing. Empty but not nil means nothing.
+	Waits []Wait
+	Gap   float64  // seconds from the end of the last of the Waits, or from the start, to this turn
+	At    *float64 // when the recording had it sent, in seconds from its start; nil if unknown
+	Took  float64  // how many seconds the recorded answer took; 0 if unknown
+	Agent string   // who sends it; empty if the conversation has one agent
+	Tool  bool     // its gap is a tool's, not a person's
+
+	// Answer is the recorded answer as an assistant's message; nil if it is not known.
+	Answer json.RawMessage
+}
+
+// A Wait is one turn that another turn waits for.
+type Wait struct {
+	Turn    int // its position in the conversation
+	History History
+}
+
+// A History is what a prompt has of a turn that it waits for.
+type History int8
+
+const (
+	Nothing    History = iota // only the order matters: a spawn, a join, a prompt that is complete
+	Everything                // all that led to that turn, the turn and its answer; at most one Wait has it
+	AnswerOnly                // the answer alone
+)
+
+// A Block is a part of a prompt. Blocks with equal ID and Tokens have equal tokens.
+type Block struct {
+	ID     uint64
+	Tokens int32 // how many tokens it has
+}
+
+// WaitsOf is what turn number i waits for.
+func (c *Conversation) WaitsOf(i int) []Wait {
+	if waits := c.Turns[i].Waits; waits != nil || i == 0 {
+		return waits
+	}
+	return []Wait{{i - 1, Everything}}
+}
+
+// Prompted is turn number i with its whole prompt: minted if it has Blocks, and with its history.
+// said has the live answers by turn, as assistants' messages. A nil said means the recorded
+// answers.
+func (c *Conversation) Prompted(i int, said []json.RawMessage) (Turn, error) {
+	turn := c.Turns[i]
+	if turn.Blocks != nil {
+		if c.Mint == nil {
+			return turn, errors.New("a prompt of blocks, and nothing to make it of")
+		}
+		err := c.Mint(&turn)
+		return turn, err
+	}
+	parts, err := c.history(i, said)
+	switch {
+	case err != nil || len(parts) == 0:
+		return turn, err
+	case turn.Messages != nil:
+		turn.Messages = joinLists(append(parts, turn.Messages))
+	default:
+		turn.Prompt, err = joinTexts(parts, turn.Prompt)
+	}
+	return turn, err
+}
+
+// history is what comes before the own part of turn number i: lists of messages, or texts as
+// strings of JSON.
+func (c *Conversation) history(i int, said []json.RawMessage) (parts []json.RawMessage, err error) {
+	for _, wait := range c.WaitsOf(i) {
+		if wait.History == Nothing {
+			continue
+		}
+		before := &c.Turns[wait.Turn]
+		if wait.History == Everything {
+			if parts, err = c.history(wait.Turn, said); err != nil {
+				return nil, err
+			}
+			own := before.Messages
+			if own == nil {
+				own, _ = json.Marshal(before.Prompt)
+			}
+			parts = append(parts, own)
+		}
+		answer := before.Answer
+		if said != nil {
+			answer = said[wait.Turn]
+		}
+		if answer == nil {
+			return nil, fmt.Errorf("turn %d waits for the answer to turn %d, which is not recorded", i, wait.Turn)
+		}
+		parts = append(parts, answer)
+	}
+	return parts, nil
+}
+
+// joinLists is one list of the messages in parts, each a list or one message.
+func joinLists(parts []json.RawMessage) json.RawMessage {
+	size := 2
+	for _, part := range parts {
+		size += len(part) + 2
+	}
+	list := append(make(json.RawMessage, 0, size), '[')
+	for _, part := range parts {
+		part = bytes.TrimSpace(part)
+		if inner, ok := bytes.CutPrefix(part, []byte("[")); ok {
+			part = bytes.TrimSpace(bytes.TrimSuffix(inner, []byte("]")))
+		}
+		if len(part) == 0 {
+			continue
+		}
+		if len(list) > 1 {
+			list = append(list, ", "...)
+		}
+		list = append(list, part...)
+	}
+	return append(list, ']')
+}
+
+// joinTexts is the text of parts, each a text or an assistant's message, and then last.
+func joinTexts(parts []json.RawMessage, last string) (string, error) {
+	var text []byte
+	for _, part := range parts {
+		said, err := textOf(part)
+		if err != nil {
+			return "", err
+		}
+		text = append(text, said...)
+	}
+	return string(append(text, last...)), nil
+}
+
+// textOf is a text, or the content of a message.
+func textOf(part json.RawMessage) (text string, err error) {
+	if len(part) > 0 && part[0] == '"' {
+		err = json.Unmarshal(part, &text)
+		return text, err
+	}
+	var message struct {
+		Content *string `json:"content"`
+	}
+	if err := json.Unmarshal(part, &message); err != nil || message.Content == nil {
+		return "", errors.New("an answer without text cannot be part of a prompt of text")
+	}
+	return *message.Content, nil
+}
