@@ -25,15 +25,17 @@ const ms = time.Millisecond
 // its chunks, one that failed and one of the warm-up.
 func recorded(gap time.Duration) []*metrics.Record {
 	done := &metrics.Record{ID: "r-0", Due: ms, Slot: 2 * ms, Sent: 3 * ms, FirstByte: 10 * ms, FirstContent: 11 * ms, End: time.Second,
-		In: 7, InAsked: 8, Cached: 4, Out: 3, OutAsked: 3, Status: 200, Finish: "length", Attempts: 2,
+		Step: &metrics.Step{Session: "s", Turns: 3, Agent: "main", Place: ms, Ready: 2 * ms, At: new(-4 * ms), Reusable: 0},
+		In:   7, InAsked: 8, Cached: 4, Out: 3, OutAsked: 3, Status: 200, Finish: "length", Attempts: 2,
 		Conn: metrics.Conn{New: true, DNS: ms, Connect: ms}, Server: &metrics.ServerTimes{QueueMS: new(1.5)}}
 	for i := range 3 {
 		done.Chunks.Append(11*ms + time.Duration(i)*gap)
 	}
 	done.Last = done.Chunks.Last()
-	failed := &metrics.Record{Index: 1, Turn: 2, Due: 5 * ms, Slot: 5 * ms, Sent: 5 * ms, End: 6 * ms, Class: metrics.Status, Status: 503, Error: "a, \"b\"\nc"}
+	failed := &metrics.Record{Index: 1, Turn: 2, Due: 5 * ms, Slot: 5 * ms, Sent: 5 * ms, End: 6 * ms, Class: metrics.Status, Status: 503, Error: "a, \"b\"\nc",
+		Step: &metrics.Step{Session: "s", Turns: 3, Waits: []int{0, 1}, Tool: true, Ready: 2 * ms, Gap: 3 * ms, History: 9, Reusable: -1, Answered: 4}}
 	warm := *done
-	warm.Phase, warm.ID, warm.Index = metrics.WarmUp, "r-w", 2
+	warm.Phase, warm.ID, warm.Index, warm.Step = metrics.WarmUp, "r-w", 2, nil
 	return []*metrics.Record{done, failed, &warm}
 }
 
@@ -116,6 +118,9 @@ func TestRequestsHaveARowEach(t *testing.T) {
 		"lag_ms": {"1", "0", ""}, "queue_ms": {"1", "", ""}, "ttft_ms": {"8", "", ""}, "tpot_ms": {"10", "", ""}, "e2el_ms": {"28", "", ""}, "chunks": {"3", "0", "3"},
 		"input_tokens": {"7", "0", "7"}, "input_tokens_asked": {"8", "0", "8"}, "cached_tokens": {"4", "0", "4"}, "output_tokens": {"3", "0", "3"}, "output_tokens_asked": {"3", "0", "3"},
 		"new_connection": {"true", "false", "true"}, "connecting_ms": {"2", "0", "2"}, "server_queue_ms": {"1.5", "", "1.5"}, "server_ttft_ms": {"", "", ""},
+		"session": {"s", "s", ""}, "session_turns": {"3", "3", ""}, "agent": {"main", "", ""}, "place_s": {"0.001", "0", ""}, "ready_s": {"0.002", "0.002", ""},
+		"gap_ms": {"0", "3", ""}, "tool_gap": {"", "true", ""}, "at_s": {"-0.004", "", ""}, "drift_ms": {"5", "", ""},
+		"history_tokens": {"0", "9", ""}, "reusable_tokens": {"0", "", ""}, "answered_tokens": {"", "4", ""},
 	} {
 		i := slices.Index(rows[0], name)
 		if i < 0 {
@@ -148,6 +153,9 @@ func TestParquetIsAsCSV(t *testing.T) {
 	if want := written(t, "requests-csv"); text.String() != want {
 		t.Errorf("%s\nwant\n%s", text.String(), want)
 	}
+	if got := [][]int64{rows[0].Waits, rows[1].Waits}; !reflect.DeepEqual(got, [][]int64{{}, {0, 1}}) {
+		t.Errorf("waits %v", got)
+	}
 	if got := [][]float64{rows[0].ITL, rows[1].ITL, rows[3].ITL}; !reflect.DeepEqual(got, [][]float64{{10, 10}, {}, {11, 11}}) {
 		t.Errorf("%v", got)
 	}
@@ -157,7 +165,7 @@ func TestParquetIsAsCSV(t *testing.T) {
 func TestRowGroupsAreBounded(t *testing.T) {
 	var file bytes.Buffer
 	table := newParquet(&file).(*parquetTable)
-	table.most = 100 // some three rows
+	table.most = 130 // some three rows
 	summaries(func(h *metrics.Header, r *metrics.Record) {
 		if err := table.add(newRequest(h, r)); err != nil {
 			t.Fatal(err)
@@ -390,7 +398,7 @@ func TestColumnsAreDocumented(t *testing.T) {
 		t.Fatal(err)
 	}
 	names, _ := columns()
-	names = append(names, "itl_ms", "verdict", "remark")
+	names = append(names, "itl_ms", "waits", "verdict", "remark")
 	for _, c := range slices.Concat(told, measured) {
 		names = append(names, c.name)
 	}

@@ -58,6 +58,21 @@ type request struct {
 	Connecting    float64  `parquet:"connecting_ms"` // is inside TTFT
 	ServerQueue   *float64 `parquet:"server_queue_ms,optional"`
 	ServerTTFT    *float64 `parquet:"server_ttft_ms,optional"`
+
+	// These are of requests in sessions of several.
+	Session      string   `parquet:"session,optional,dict"`
+	SessionTurns int64    `parquet:"session_turns,optional"`
+	Agent        string   `parquet:"agent,optional,dict"`
+	Waits        []int64  `parquet:"waits,list"`
+	Place        *float64 `parquet:"place_s,optional"`
+	Ready        *float64 `parquet:"ready_s,optional"`
+	Gap          *float64 `parquet:"gap_ms,optional"`
+	ToolGap      bool     `parquet:"tool_gap,optional"`
+	At           *float64 `parquet:"at_s,optional"`
+	Drift        *float64 `parquet:"drift_ms,optional"`
+	History      *int64   `parquet:"history_tokens,optional"`
+	Reusable     *int64   `parquet:"reusable_tokens,optional"`
+	Answered     int64    `parquet:"answered_tokens,optional"`
 }
 
 func newRequest(h *metrics.Header, r *metrics.Record) *request {
@@ -78,6 +93,9 @@ func newRequest(h *metrics.Header, r *metrics.Record) *request {
 	if r.Server != nil {
 		row.ServerQueue, row.ServerTTFT = r.Server.QueueMS, r.Server.TTFTMS
 	}
+	if r.Step != nil {
+		row.step(r.Step, r.Due)
+	}
 	places := map[string]**float64{"lag": &row.Lag, "queue": &row.Queue, "ttft": &row.TTFT, "tpot": &row.TPOT, "e2el": &row.E2EL}
 	for name, d := range r.Latencies() {
 		if ms := metrics.Milliseconds(d); name == "itl" {
@@ -87,6 +105,22 @@ func newRequest(h *metrics.Header, r *metrics.Record) *request {
 		}
 	}
 	return row
+}
+
+// step fills the columns of a request that was due at a time in its session.
+func (row *request) step(s *metrics.Step, due time.Duration) {
+	row.Session, row.SessionTurns, row.Agent, row.ToolGap = s.Session, int64(s.Turns), s.Agent, s.Tool
+	row.Place, row.Ready, row.Gap = new(s.Place.Seconds()), new(s.Ready.Seconds()), new(metrics.Milliseconds(s.Gap))
+	row.History, row.Answered = new(int64(s.History)), int64(s.Answered)
+	for _, turn := range s.Waits {
+		row.Waits = append(row.Waits, int64(turn))
+	}
+	if s.Reusable >= 0 {
+		row.Reusable = new(int64(s.Reusable))
+	}
+	if s.At != nil {
+		row.At, row.Drift = new(s.At.Seconds()), new(metrics.Milliseconds(due-*s.At))
+	}
 }
 
 // happened is a time in seconds, nil for never.
@@ -145,7 +179,7 @@ func cell(v reflect.Value, optional bool) string {
 	case optional && v.IsZero():
 		return ""
 	case v.Kind() == reflect.Pointer:
-		return number(v.Elem().Float())
+		return cell(v.Elem(), false)
 	case v.Kind() == reflect.Float64:
 		return number(v.Float())
 	case v.Kind() == reflect.Int64:
@@ -176,7 +210,7 @@ func (t *parquetTable) add(r *request) error {
 	if _, err := t.Write([]request{*r}); err != nil {
 		return err
 	}
-	if t.values += reflect.TypeFor[request]().NumField() + len(r.ITL); t.values < t.most {
+	if t.values += reflect.TypeFor[request]().NumField() + len(r.ITL) + len(r.Waits); t.values < t.most {
 		return nil
 	}
 	t.values = 0
