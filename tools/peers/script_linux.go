@@ -11,6 +11,8 @@ type script struct {
 	LockStep bool          // all streams get their chunks at the same moments, every ITL
 	Gap      time.Duration // between the times at which requests are due, for their lag
 	Answers  bool          // the truth has each answer's gaps
+	Chunks   int           // at most so many an answer, whatever is asked for; 0 for no limit
+	Keep     string        // the file to keep the requests in; empty to keep none
 }
 
 // moment is when a chunk is due that may come from t on.

@@ -164,8 +164,8 @@ func (s *server) readable(c *conn) {
 		s.notes.Failures++
 		s.close(c)
 	case whole && r.completion:
-		c.in = c.in[:0]
 		s.begin(c, r)
+		c.in = c.in[:0]
 	case whole:
 		c.in = c.in[:0]
 		s.write(c, r.other())
@@ -174,8 +174,16 @@ func (s *server) readable(c *conn) {
 
 // begin notes a request and says when its first chunk is due.
 func (s *server) begin(c *conn, r request) {
-	c.answer = answer{left: max(r.tokens, 1), tokens: max(r.tokens, 1), usage: r.usage, id: r.id}
+	tokens := max(r.tokens, 1)
+	chunks := tokens
+	if s.Chunks > 0 {
+		chunks = min(chunks, s.Chunks)
+	}
+	c.answer = answer{left: chunks, chunks: chunks, tokens: tokens, usage: r.usage, chat: r.chat, id: r.id}
 	s.notes.arrivals = append(s.notes.arrivals, c.arrived)
+	if s.Keep != "" {
+		c.kept = s.notes.keep(c)
+	}
 	if s.First > 0 {
 		c.due = s.moment(time.Since(s.base) + s.First)
 		s.first.push(c)
@@ -215,6 +223,9 @@ func (s *server) chunk(c *conn) {
 		s.notes.ttfts = append(s.notes.ttfts, time.Duration(t.UnixNano()-c.arrived))
 	}
 	c.wrote, s.notes.last = at, t.UnixNano()
+	if c.kept > 0 && c.left == 0 {
+		s.notes.kept[c.kept-1].Ended = s.notes.last
+	}
 	switch sent := s.write(c, text); {
 	case sent && c.left > 0:
 		c.due = s.moment(at + s.wait())
@@ -255,6 +266,11 @@ func serveScript(s script) error {
 	fmt.Println(srv.port)
 	if err := srv.serve(); err != nil {
 		return err
+	}
+	if s.Keep != "" {
+		if err := srv.notes.keepIn(s.Keep); err != nil {
+			return err
+		}
 	}
 	return srv.notes.print(os.Stdout, s.Gap)
 }

@@ -36,9 +36,19 @@ func start(t *testing.T, s script) (url string, stop func() *notes) {
 }
 
 // complete sends a request and returns the events of its answer.
-func complete(t *testing.T, url, body string) (events []string) {
+func complete(t *testing.T, url, body string) []string {
 	t.Helper()
-	reply, err := http.Post(url+"/v1/completions", "application/json", strings.NewReader(body))
+	r, err := http.NewRequest(http.MethodPost, url+"/v1/completions", strings.NewReader(body))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return events(t, r)
+}
+
+// events are what a request is answered with.
+func events(t *testing.T, r *http.Request) (events []string) {
+	t.Helper()
+	reply, err := http.DefaultClient.Do(r)
 	if err != nil {
 		t.Fatal(err)
 	}

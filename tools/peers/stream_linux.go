@@ -20,12 +20,15 @@ type conn struct {
 
 // An answer is what is left to write.
 type answer struct {
-	left, tokens int
-	usage        bool   // the request asks for usage at the end
+	left, chunks int
+	tokens       int  // asked for, and what usage says
+	usage        bool // the request asks for usage at the end
+	chat         bool
 	id           string // of the request
+	kept         int    // its number among the requests kept, from 1; 0 if it is not kept
 }
 
-func (a *answer) begun() bool { return a.left < a.tokens }
+func (a *answer) begun() bool { return a.left < a.chunks }
 
 // head begins each answer, in the same write as the first chunk.
 const head = "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream; charset=utf-8\r\nTransfer-Encoding: chunked\r\n\r\n"
@@ -34,16 +37,37 @@ const head = "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream; charset=utf-8\
 const event = `data: {"id":"cmpl-5e1f0c2b7a9d4836b1d2c3e4f5a60718","object":"text_completion","created":1763856000,"model":"truth",` +
 	`"choices":[{"index":0,"text":" words","logprobs":null,"finish_reason":%s,"stop_reason":null,"token_ids":null,"prompt_logprobs":null}],"usage":null}` + "\n\n"
 
+// chatEvent is a chunk of an answer to a chat.
+const chatEvent = `data: {"id":"chatcmpl-5e1f0c2b7a9d4836b1d2c3e4f5a60718","object":"chat.completion.chunk","created":1763856000,"model":"truth",` +
+	`"choices":[{"index":0,"delta":{"content":" words"},"logprobs":null,"finish_reason":%s,"token_ids":null}]}` + "\n\n"
+
 // usage is the event after the last chunk.
-const usage = `data: {"id":"cmpl-5e1f0c2b7a9d4836b1d2c3e4f5a60718","object":"text_completion","created":1763856000,"model":"truth",` +
+const usage = `data: {"id":"cmpl-5e1f0c2b7a9d4836b1d2c3e4f5a60718","object":%q,"created":1763856000,"model":"truth",` +
 	`"choices":[],"usage":{"prompt_tokens":16,"total_tokens":%d,"completion_tokens":%d}}` + "\n\n"
 
+// A form is how the chunks of an answer are written.
+type form struct {
+	started, more, last []byte
+	object              string
+}
+
+func formOf(event, object string) form {
+	more := frame(fmt.Sprintf(event, "null"))
+	return form{append([]byte(head), more...), more, frame(fmt.Sprintf(event, `"length"`)), object}
+}
+
 var (
-	more    = frame(fmt.Sprintf(event, "null"))
-	last    = frame(fmt.Sprintf(event, `"length"`))
-	done    = frame("data: [DONE]\n\n")
-	started = append([]byte(head), more...)
+	completions = formOf(event, "text_completion")
+	chats       = formOf(chatEvent, "chat.completion.chunk")
+	done        = frame("data: [DONE]\n\n")
 )
+
+func (a *answer) form() *form {
+	if a.chat {
+		return &chats
+	}
+	return &completions
+}
 
 // frame is text as one chunk of chunked transfer coding.
 func frame(text string) []byte { return fmt.Appendf(nil, "%x\r\n%s\r\n", len(text), text) }
@@ -54,21 +78,21 @@ func (a *answer) next() []byte {
 	a.left--
 	switch {
 	case a.left > 0 && begun:
-		return more
+		return a.form().more
 	case a.left > 0:
-		return started
+		return a.form().started
 	}
 	var text []byte
 	if !begun {
 		text = append(text, head...)
 	}
-	return append(text, last...)
+	return append(text, a.form().last...)
 }
 
 // end is the text that ends an answer.
 func (a *answer) end() (text []byte) {
 	if a.usage {
-		text = append(text, frame(fmt.Sprintf(usage, 16+a.tokens, a.tokens))...)
+		text = append(text, frame(fmt.Sprintf(usage, a.form().object, 16+a.tokens, a.tokens))...)
 	}
 	return append(append(text, done...), "0\r\n\r\n"...)
 }
@@ -76,6 +100,7 @@ func (a *answer) end() (text []byte) {
 // A request is what the server needs to know of one.
 type request struct {
 	completion bool // not of the model list or of something else
+	chat       bool
 	models     bool
 	tokens     int
 	usage      bool
@@ -107,9 +132,10 @@ func parse(in []byte) (r request, whole bool, err error) {
 	if len(body) < length {
 		return r, false, nil
 	}
-	r.completion = strings.HasPrefix(line, "POST /v1/completions")
+	r.chat = strings.HasPrefix(line, "POST /v1/chat/completions")
+	r.completion = r.chat || strings.HasPrefix(line, "POST /v1/completions")
 	r.models = strings.HasPrefix(line, "GET /v1/models")
-	r.tokens = number(body, `"max_tokens":`)
+	r.tokens = max(number(body, `"max_tokens":`), number(body, `"max_completion_tokens":`))
 	r.usage = bytes.Contains(body, []byte(`"include_usage"`))
 	return r, true, nil
 }

@@ -38,6 +38,7 @@ type notes struct {
 	arrivals    []int64 // in nanoseconds since 1970
 	ttfts, itls []time.Duration
 	last        int64
+	kept        []kept
 }
 
 // gap notes one of an answer's gaps.
