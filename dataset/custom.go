@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/servebench/servebench/dataset/nprand"
+	"github.com/servebench/servebench/dataset/rows"
 )
 
 // Custom takes prompts from a file of JSON lines, as vLLM's custom dataset does: {"prompt": "…",
@@ -78,14 +79,14 @@ func (d Custom) rows(r io.Reader) ([]promptRow, error) {
 		Prompt       *string         `json:"prompt"`
 		OutputTokens json.RawMessage `json:"output_tokens"`
 	}
-	return readRows(d.Path, r, func(l jsonLine[line]) (promptRow, bool, error) {
-		if l.value.Prompt == nil {
+	return readRows(d.Path, r, func(l rows.Line[line]) (promptRow, bool, error) {
+		if l.Value.Prompt == nil {
 			return promptRow{}, false, errors.New(`no "prompt"`)
 		}
-		row := promptRow{*l.value.Prompt, d.OutputLen, l.number}
+		row := promptRow{*l.Value.Prompt, d.OutputLen, l.Number}
 		var err error
 		if d.OutputLen == -1 {
-			row.outputLen, err = outputTokens(l.value.OutputTokens)
+			row.outputLen, err = outputTokens(l.Value.OutputTokens)
 		}
 		return row, true, err
 	})
@@ -94,7 +95,7 @@ func (d Custom) rows(r io.Reader) ([]promptRow, error) {
 // outputTokens reads a number of tokens. It accepts a string, and cuts off a fraction, because
 // tools often write columns with gaps that way.
 func outputTokens(raw json.RawMessage) (int, error) {
-	if !present(raw) {
+	if !rows.Present(raw) {
 		return 0, errors.New(`no "output_tokens", and no output length given`)
 	}
 	var n json.Number

@@ -7,6 +7,8 @@ import (
 	"io"
 	"math"
 	"os"
+
+	"github.com/servebench/servebench/dataset/rows"
 )
 
 // File sends what WriteLine wrote, in its order and at its times, if it has any. It reads the file
@@ -51,12 +53,12 @@ func (d File) source(yield func(*Conversation, error) bool) {
 func (d File) read(r io.Reader) Source {
 	return func(yield func(*Conversation, error) bool) {
 		n, timed := 0, false
-		for l, err := range jsonLines[line](d.Path, r) {
+		for l, err := range rows.Lines[line](d.Path, r) {
 			if err != nil {
 				yield(nil, err)
 				return
 			}
-			c, err := l.value.conversation()
+			c, err := l.Value.conversation()
 			if n == 0 && err == nil {
 				timed = c.Due != nil
 			}
@@ -64,7 +66,7 @@ func (d File) read(r io.Reader) Source {
 				err = errors.New(`some lines have a time "due" and some have none`)
 			}
 			if err != nil {
-				yield(nil, fmt.Errorf("%s:%d: %w", d.Path, l.number, err))
+				yield(nil, fmt.Errorf("%s:%d: %w", d.Path, l.Number, err))
 				return
 			}
 			if n++; !yield(c, nil) || n == d.Num {
@@ -100,7 +102,7 @@ func WriteLine(w io.Writer, c *Conversation, due float64) error {
 // conversation is the conversation that was written as l.
 func (l *line) conversation() (*Conversation, error) {
 	switch {
-	case l.Prompt == "" && len(l.TokenIDs) == 0 && !present(l.Messages):
+	case l.Prompt == "" && len(l.TokenIDs) == 0 && !rows.Present(l.Messages):
 		return nil, errors.New(`no "prompt", "token_ids" or "messages"`)
 	case l.PromptLen < 0:
 		return nil, fmt.Errorf(`"prompt_len" is %d: must not be negative`, l.PromptLen)
@@ -110,7 +112,7 @@ func (l *line) conversation() (*Conversation, error) {
 		return nil, fmt.Errorf(`"due" is %v: must be at least 0 and below %v seconds`, *l.Due, float64(maxDue))
 	}
 	turn := Turn{Prompt: l.Prompt, TokenIDs: l.TokenIDs, PromptLen: l.PromptLen, OutputLen: l.OutputLen}
-	if present(l.Messages) {
+	if rows.Present(l.Messages) {
 		turn.Messages = l.Messages
 	}
 	return &Conversation{ID: l.ID, Turns: []Turn{turn}, Due: l.Due}, nil

@@ -9,6 +9,7 @@ import (
 	"slices"
 
 	"github.com/servebench/servebench/dataset/nprand"
+	"github.com/servebench/servebench/dataset/rows"
 )
 
 // ShareGPT takes the first question and answer of conversations in a JSON file, as vLLM's sharegpt
@@ -59,7 +60,7 @@ func (d ShareGPT) Open() (Source, int, error) {
 
 // choose returns the turns that fit, and the order in which to send them.
 func (d ShareGPT) choose(file io.ReadSeeker, rng *nprand.Python) ([]Turn, []int, error) {
-	array := jsonArray{d.Path, file}
+	array := rows.Array{Name: d.Path, File: file}
 	exchanges, err := readExchanges(array)
 	if err != nil {
 		return nil, nil, err
@@ -78,7 +79,7 @@ func (d ShareGPT) choose(file io.ReadSeeker, rng *nprand.Python) ([]Turn, []int,
 		return made{turn, err, e.after}
 	}) {
 		if m.err != nil {
-			return nil, nil, array.fault(m.after, m.err)
+			return nil, nil, array.Fault(m.after, m.err)
 		}
 		if !d.fits(m.turn) {
 			continue
@@ -124,11 +125,11 @@ func (d ShareGPT) fits(t Turn) bool {
 type exchange struct {
 	question, answer *string
 	media            bool  // it comes with an image or a video
-	after            int64 // where it is in the file, see element
+	after            int64 // where it is in the file, see rows.Element
 }
 
 // readExchanges reads the conversations of two or more messages.
-func readExchanges(array jsonArray) ([]exchange, error) {
+func readExchanges(array rows.Array) ([]exchange, error) {
 	type conversation struct {
 		Conversations []struct {
 			Value *string `json:"value"`
@@ -137,18 +138,14 @@ func readExchanges(array jsonArray) ([]exchange, error) {
 		Video json.RawMessage `json:"video"`
 	}
 	var list []exchange
-	for e, err := range elements[conversation](array) {
+	for e, err := range rows.Elements[conversation](array) {
 		if err != nil {
 			return nil, err
 		}
-		if messages := e.value.Conversations; len(messages) >= 2 {
-			media := present(e.value.Image) || present(e.value.Video)
-			list = append(list, exchange{messages[0].Value, messages[1].Value, media, e.after})
+		if messages := e.Value.Conversations; len(messages) >= 2 {
+			media := rows.Present(e.Value.Image) || rows.Present(e.Value.Video)
+			list = append(list, exchange{messages[0].Value, messages[1].Value, media, e.After})
 		}
 	}
 	return list, nil
-}
-
-func present(raw json.RawMessage) bool {
-	return len(raw) > 0 && string(raw) != "null" && string(raw) != `""`
 }

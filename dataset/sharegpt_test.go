@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/servebench/servebench/dataset/nprand"
+	"github.com/servebench/servebench/dataset/rows"
 	"github.com/servebench/servebench/dataset/tokenizer"
 )
 
@@ -104,7 +105,7 @@ func TestShareGPTLeavesTheGeneratorAsTheRealProgram(t *testing.T) {
 		if got := rng.Random(); got != c.RNGAfter {
 			t.Errorf("case %d: the next number is %v, want %v", i, got, c.RNGAfter)
 		}
-		list, err := readExchanges(jsonArray{shareGPTFile, bytes.NewReader(input)})
+		list, err := readExchanges(rows.Array{Name: shareGPTFile, File: bytes.NewReader(input)})
 		if err != nil {
 			t.Fatal(err)
 		}

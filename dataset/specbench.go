@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"io"
 	"path/filepath"
+
+	"github.com/servebench/servebench/dataset/rows"
 )
 
 // SpecBench takes the first turn of the questions of Spec-Bench, as vLLM's spec_bench dataset does,
@@ -45,11 +47,11 @@ func (d SpecBench) rows(r io.Reader) ([]promptRow, error) {
 		Category string   `json:"category"`
 		Turns    []string `json:"turns"`
 	}
-	return readRows(d.Path, r, func(l jsonLine[question]) (promptRow, bool, error) {
-		if len(l.value.Turns) == 0 {
+	return readRows(d.Path, r, func(l rows.Line[question]) (promptRow, bool, error) {
+		if len(l.Value.Turns) == 0 {
 			return promptRow{}, false, errors.New(`no "turns"`)
 		}
-		return promptRow{l.value.Turns[0], d.OutputLen, l.number}, d.wants(l.value.Category), nil
+		return promptRow{l.Value.Turns[0], d.OutputLen, l.Number}, d.wants(l.Value.Category), nil
 	})
 }
 
@@ -77,10 +79,10 @@ func (d SpeedBench) rows(r io.Reader) ([]promptRow, error) {
 			Content *string `json:"content"`
 		} `json:"messages"`
 	}
-	return readRows(d.Path, r, func(l jsonLine[prompt]) (promptRow, bool, error) {
-		if len(l.value.Messages) == 0 || l.value.Messages[0].Content == nil {
+	return readRows(d.Path, r, func(l rows.Line[prompt]) (promptRow, bool, error) {
+		if len(l.Value.Messages) == 0 || l.Value.Messages[0].Content == nil {
 			return promptRow{}, false, errors.New(`no "messages" with a "content"`)
 		}
-		return promptRow{*l.value.Messages[0].Content, d.OutputLen, l.number}, d.wants(l.value.Category), nil
+		return promptRow{*l.Value.Messages[0].Content, d.OutputLen, l.Number}, d.wants(l.Value.Category), nil
 	})
 }

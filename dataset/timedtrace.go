@@ -9,6 +9,7 @@ import (
 	"io"
 
 	"github.com/servebench/servebench/dataset/nprand"
+	"github.com/servebench/servebench/dataset/rows"
 )
 
 // TimedTrace replays a trace in JSON lines, as vLLM's timed_trace dataset does, in the order of the
@@ -98,20 +99,20 @@ func (d TimedTrace) rows(r io.Reader) ([]traceRow, error) {
 		cmp.Or(d.Labels.Timestamp, "timestamp"), cmp.Or(d.Labels.InputLength, "input_length"),
 		cmp.Or(d.Labels.OutputLength, "output_length"), cmp.Or(d.Labels.HashIDs, "hash_ids"),
 	}
-	var rows []traceRow
-	for line, err := range jsonLines[map[string]json.RawMessage](d.Path, r) {
+	var list []traceRow
+	for line, err := range rows.Lines[map[string]json.RawMessage](d.Path, r) {
 		if err != nil {
 			return nil, err
 		}
-		row, err := d.row(line.value, labels)
+		row, err := d.row(line.Value, labels)
 		if err != nil {
-			return nil, fmt.Errorf("%s:%d: %w", d.Path, line.number, err)
+			return nil, fmt.Errorf("%s:%d: %w", d.Path, line.Number, err)
 		}
-		if rows = append(rows, row); len(rows) == d.Num {
+		if list = append(list, row); len(list) == d.Num {
 			break
 		}
 	}
-	return rows, nil
+	return list, nil
 }
 
 func (d TimedTrace) row(fields map[string]json.RawMessage, labels TraceLabels) (traceRow, error) {
@@ -124,11 +125,11 @@ func (d TimedTrace) row(fields map[string]json.RawMessage, labels TraceLabels) (
 		{labels.OutputLength, &row.output}, {labels.HashIDs, &row.hashIDs},
 	} {
 		raw := fields[field.label]
-		if !present(raw) {
+		if !rows.Present(raw) {
 			return row, fmt.Errorf("no %q", field.label)
 		}
 		if err := json.Unmarshal(raw, field.into); err != nil {
-			return row, fmt.Errorf("%q: %w", field.label, plain(err))
+			return row, fmt.Errorf("%q: %w", field.label, rows.Plain(err))
 		}
 	}
 	row.due *= d.Multiplier

@@ -1,4 +1,4 @@
-package dataset
+package rows
 
 import (
 	"bufio"
@@ -8,31 +8,31 @@ import (
 	"fmt"
 	"io"
 	"iter"
+	"math"
 )
 
-// A jsonArray is a file that holds one JSON array. It is read element by element,
-// because the file may be larger than the memory.
-type jsonArray struct {
-	name string
-	file io.ReadSeeker
+// An Array is a file that holds one JSON array.
+type Array struct {
+	Name string
+	File io.ReadSeeker
 }
 
-// An element is one element of a jsonArray. It follows the offset after of the file,
-// with only white space and a comma in between.
-type element[T any] struct {
-	value T
-	after int64
+// An Element is one element of an Array. It follows the offset After of the file, with only white
+// space and a comma in between.
+type Element[T any] struct {
+	Value T
+	After int64
 }
 
-// elements yields the elements of the array. An error names the file and the line.
-func elements[T any](a jsonArray) iter.Seq2[element[T], error] {
-	return func(yield func(element[T], error) bool) {
-		dec := json.NewDecoder(a.file)
+// Elements yields the elements of the array, from where its file stands.
+func Elements[T any](a Array) iter.Seq2[Element[T], error] {
+	return func(yield func(Element[T], error) bool) {
+		dec := json.NewDecoder(a.File)
 		err := opened(dec)
 		for err == nil && dec.More() {
-			e := element[T]{after: dec.InputOffset()}
-			if err = dec.Decode(&e.value); err != nil {
-				yield(e, a.fault(e.after, err))
+			e := Element[T]{After: dec.InputOffset()}
+			if err = dec.Decode(&e.Value); err != nil {
+				yield(e, a.Fault(e.After, err))
 				return
 			}
 			if !yield(e, nil) {
@@ -43,9 +43,17 @@ func elements[T any](a jsonArray) iter.Seq2[element[T], error] {
 			err = closed(dec)
 		}
 		if err != nil {
-			yield(element[T]{}, a.fault(dec.InputOffset(), err))
+			yield(Element[T]{}, a.Fault(dec.InputOffset(), err))
 		}
 	}
+}
+
+// At is the element of an array that follows the offset after of its file.
+func At[T any](file io.ReaderAt, after int64) (value T, err error) {
+	r := bufio.NewReader(io.NewSectionReader(file, after, math.MaxInt64-after))
+	skipComma(r)
+	err = json.NewDecoder(r).Decode(&value)
+	return value, err
 }
 
 // opened reads the beginning of the array.
@@ -74,42 +82,48 @@ func closed(dec *json.Decoder) error {
 	return nil
 }
 
-// fault adds the name of the file and the line to err, which is about something after the offset
+// Fault adds the name of the file and the line to err, which is about something after the offset
 // after.
-func (a jsonArray) fault(after int64, err error) error {
+func (a Array) Fault(after int64, err error) error {
 	line, unknown := a.line(after, err)
 	if unknown != nil {
-		return fmt.Errorf("%s: %w", a.name, plain(err))
+		return fmt.Errorf("%s: %w", a.Name, Plain(err))
 	}
-	return fmt.Errorf("%s:%d: %w", a.name, line, plain(err))
+	return fmt.Errorf("%s:%d: %w", a.Name, line, Plain(err))
 }
 
 // line is the line of err in the element after the offset after, or the line on which the element
 // begins. It reads the element again, because the decoder's errors do not name a line.
-func (a jsonArray) line(after int64, err error) (int, error) {
-	if _, err := a.file.Seek(0, io.SeekStart); err != nil {
+func (a Array) line(after int64, err error) (int, error) {
+	if _, err := a.File.Seek(0, io.SeekStart); err != nil {
 		return 0, err
 	}
-	r := bufio.NewReader(a.file)
+	r := bufio.NewReader(a.File)
 	lines := newlines(0)
 	if _, err := io.CopyN(&lines, r, after); err != nil {
 		return 0, err
 	}
-	for {
-		next, err := r.Peek(1)
-		if err != nil || !bytes.ContainsAny(next, " \t\r\n,") {
-			break
-		}
-		lines.Write(next)
-		r.Discard(1)
-		if next[0] == ',' {
-			break
-		}
-	}
+	lines += skipComma(r)
 	var text bytes.Buffer
 	again := json.NewDecoder(io.TeeReader(r, &text)).Decode(new(json.RawMessage))
 	lines.Write(text.Bytes()[:faultOffset(text.Bytes(), err, again)])
 	return 1 + int(lines), nil
+}
+
+// skipComma skips white space, and a comma, if one follows. It returns how many newlines it skipped.
+func skipComma(r *bufio.Reader) (skipped newlines) {
+	for {
+		next, err := r.Peek(1)
+		if err != nil || !bytes.ContainsAny(next, " \t\r\n,") {
+			return skipped
+		}
+		comma := next[0] == ','
+		skipped.Write(next)
+		r.Discard(1)
+		if comma {
+			return skipped
+		}
+	}
 }
 
 // faultOffset is the offset of err in the text of an element; again is the error of
@@ -127,9 +141,9 @@ func faultOffset(text []byte, err, again error) int64 {
 	return int64(len(text) - len(bytes.TrimLeft(text, " \t\r\n")))
 }
 
-// plain is err in words without Go's types, if it says that a JSON value has the
+// Plain is err in words without Go's types, if it says that a JSON value has the
 // wrong type. Other errors stay as they are.
-func plain(err error) error {
+func Plain(err error) error {
 	if kind, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
 		wrong := errors.New("unexpected JSON " + kind.Value)
 		if kind.Field != "" {

@@ -1,0 +1,52 @@
+package rows
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"iter"
+)
+
+// A Line is one line of a file of JSON lines.
+type Line[T any] struct {
+	Value  T
+	Number int   // from 1
+	Offset int64 // of its first byte
+}
+
+// Lines yields the lines of r that are not blank. Lines may be of any length.
+func Lines[T any](name string, r io.Reader) iter.Seq2[Line[T], error] {
+	return func(yield func(Line[T], error) bool) {
+		lines := bufio.NewReader(r)
+		line := Line[T]{Number: 1}
+		for {
+			text, err := lines.ReadBytes('\n')
+			if err != nil && err != io.EOF {
+				yield(line, fmt.Errorf("%s:%d: %w", name, line.Number, err))
+				return
+			}
+			length := len(text)
+			if text = bytes.TrimSpace(text); len(text) > 0 {
+				if err := json.Unmarshal(text, &line.Value); err != nil {
+					yield(line, fmt.Errorf("%s:%d: %w", name, line.Number, Plain(err)))
+					return
+				}
+				if !yield(line, nil) {
+					return
+				}
+			}
+			if err == io.EOF {
+				return
+			}
+			line = Line[T]{Number: line.Number + 1, Offset: line.Offset + int64(length)}
+		}
+	}
+}
+
+// Present reports whether a field of a JSON object is there, and is neither null nor an empty
+// string.
+func Present(raw json.RawMessage) bool {
+	return len(raw) > 0 && string(raw) != "null" && string(raw) != `""`
+}
