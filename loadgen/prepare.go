@@ -5,10 +5,12 @@ import (
 	"context"
 	"crypto/rand"
 	"encoding/hex"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"net/http"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -253,9 +255,22 @@ func (t *target) aim() {
 	body := t.body(t.served)
 	encode := body.Encoder()
 	counts := t.workload != nil && t.tokenizer != nil
-	t.to.Encode = func(c *dataset.Conversation, turn int) (*engine.Request, error) {
-		text, err := encode(&c.Turns[turn])
-		return &engine.Request{ID: c.ID, Body: text, KeepText: t.Keep.Texts, NoText: !t.Keep.Texts && !counts}, err
+	t.to.Encode = func(c *dataset.Conversation, turn int, said []json.RawMessage) (*engine.Request, error) {
+		asked := &c.Turns[turn]
+		req := &engine.Request{ID: c.ID, KeepText: t.Keep.Texts, NoText: !t.Keep.Texts && !counts}
+		if len(c.Turns) > 1 || asked.Blocks != nil {
+			whole, err := c.Prompted(turn, said)
+			if err != nil {
+				return nil, err
+			}
+			asked, req.Session = &whole, c.ID
+			if turn > 0 && c.ID != "" {
+				req.ID += "-t" + strconv.Itoa(turn)
+			}
+		}
+		var err error
+		req.Body, err = encode(asked)
+		return req, err
 	}
 	if counts {
 		counter := t.tokenizer

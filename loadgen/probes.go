@@ -12,7 +12,7 @@ import (
 
 // shortest returns the smallest possible request, which vLLM's client uses as its probe.
 func (t *target) shortest() (*engine.Request, error) {
-	return t.to.Encode(&dataset.Conversation{Turns: []dataset.Turn{{Prompt: "Hi", PromptLen: 1, OutputLen: 1}}}, 0)
+	return t.to.Encode(&dataset.Conversation{Turns: []dataset.Turn{{Prompt: "Hi", PromptLen: 1, OutputLen: 1}}}, 0, nil)
 }
 
 // probing reports whether this process sends probes. Only one shard does.

@@ -2,6 +2,7 @@ package loadgen
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"time"
@@ -43,7 +44,7 @@ func (t *target) firstRequest() (*engine.Request, error) {
 	}
 	nameless := *c
 	nameless.ID = ""
-	return t.to.Encode(&nameless, 0)
+	return t.to.Encode(&nameless, 0, nil)
 }
 
 // readyInterval is how long vLLM's client waits between two tries.
@@ -82,7 +83,7 @@ func (t *target) warmUps(ctx context.Context, first *engine.Request, n int) {
 		}
 	}
 	to := t.to
-	to.Encode = func(*dataset.Conversation, int) (*engine.Request, error) { return first, nil }
+	to.Encode = func(*dataset.Conversation, int, []json.RawMessage) (*engine.Request, error) { return first, nil }
 	load := engine.Load{Target: to, Source: source, Concurrency: t.concurrency()}
 	run := engine.Run{Loads: []engine.Load{load}}
 	if t.Server.Handler != nil {

@@ -2,6 +2,7 @@ package loadgen_test
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"math"
 	"net"
@@ -124,7 +125,7 @@ func (tr trial) load(t *testing.T, transport http.RoundTripper) engine.Load {
 	sender := &openai.Endpoint{URL: endpoint, Header: openai.Headers("", nil), Chat: tr.chat, Transport: transport,
 		Timeouts: wire.Timeouts{Stall: time.Minute, Total: time.Hour}}
 	body := openai.Body{Model: "stub-32000", Chat: tr.chat, IgnoreEOS: true}
-	encode := func(c *dataset.Conversation, turn int) (*engine.Request, error) {
+	encode := func(c *dataset.Conversation, turn int, _ []json.RawMessage) (*engine.Request, error) {
 		text, err := body.Encode(&c.Turns[turn])
 		return &engine.Request{ID: c.ID, Body: text}, err
 	}

@@ -74,7 +74,7 @@ var Classes = []Class{
 func (c Class) Cut() bool { return c == Cancelled || c == Deadline }
 
 // A Record is what one request did. All times are offsets from the start of the run; zero in Wrote,
-// FirstByte, FirstContent and Last means "never". Whoever receives a Record owns it; nothing
+// FirstByte, FirstContent, LastByte and Last means "never". Whoever receives a Record owns it; nothing
 // changes it afterwards.
 type Record struct {
 	// Run is the id of the run, the same in every line of its stream.
@@ -116,6 +116,8 @@ type Record struct {
 	Last time.Duration `json:"last,omitempty"`
 	// Trailer is when the last event of a chat without choices arrived, such as its usage.
 	Trailer time.Duration `json:"trailer,omitempty"`
+	// LastByte is when the last byte of the reply arrived. The record stream does not have it.
+	LastByte time.Duration `json:"-"`
 	// End is when the reply was read to its end, or failed.
 	End time.Duration `json:"end,omitempty"`
 	// Chunks are the arrivals of the chunks that vLLM's client counts as output.

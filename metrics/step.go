@@ -13,6 +13,9 @@ type Step struct {
 	Agent string `json:"agent,omitempty"`
 	// Waits are the turns that it waited for.
 	Waits []int `json:"waits,omitempty"`
+	// Early says that its session began in the warm-up. Sessions of the warm-up have indexes of their
+	// part, as measured ones have.
+	Early bool `json:"early,omitempty"`
 	// Tool says that its Gap is a tool's, not a person's.
 	Tool bool `json:"tool,omitempty"`
 

@@ -4,7 +4,10 @@ import (
 	"context"
 	"fmt"
 	"runtime"
+	"sync"
 	"time"
+
+	"golang.org/x/sync/semaphore"
 
 	"github.com/servebench/servebench/metrics"
 )
@@ -17,14 +20,19 @@ type dispatcher struct {
 	queues   []*queue // one for each part
 	wait     Waiter   // nil for a separate pacer
 	live     *Live
-	slots    chan struct{} // nil without a limit
+	slots    *slots // of requests; nil without a limit
+	places   *slots // of sessions; nil without a limit
+	later    *followUps
+	ahead    *semaphore.Weighted // bytes of later turns that are encoded before what they wait for is answered
+	reuse    sync.Mutex          // held to call the load's Reusable
 	epoch    time.Time
 	inFlight context.Context         // ends when requests are cut
 	cut      context.CancelCauseFunc // ends it
 	records  chan<- *metrics.Record
 	crew     *crew // runs the conversations
 
-	freed time.Duration // when a slot that was not free was last taken
+	freed  [2]time.Duration // when a slot that was not free was last taken, by rank
+	placed time.Duration    // the same for places
 }
 
 func (r *Run) dispatcher(load *Load, queues []*queue) *dispatcher {
@@ -32,13 +40,12 @@ func (r *Run) dispatcher(load *Load, queues []*queue) *dispatcher {
 	if d.live == nil {
 		d.live = new(Live)
 	}
-	if load.Concurrency > 0 {
-		d.slots = make(chan struct{}, load.Concurrency)
-	}
+	d.slots, d.places = newSlots(load.Concurrency), newSlots(load.Sessions)
+	d.later, d.ahead = newFollowUps(), semaphore.NewWeighted(aheadBytes)
 	return d
 }
 
-// dispatch starts every conversation, unless ctx ends earlier.
+// dispatch starts every conversation, and each of its turns, unless ctx ends earlier.
 func (d *dispatcher) dispatch(ctx context.Context) error {
 	defer d.crew.dismiss()
 	wait, done, err := waiter(d.wait)
@@ -47,12 +54,22 @@ func (d *dispatcher) dispatch(ctx context.Context) error {
 	}
 	defer done()
 	defer d.lookAhead(ctx)()
+	over := make(chan struct{})
+	defer func() { <-over }()
+	going, stop := context.WithCancel(ctx)
+	defer stop()
+	d.crew.group.Go(func() error {
+		defer close(over)
+		return d.goOn(going)
+	})
 	for _, q := range d.queues {
 		if err := d.drain(ctx, wait, q); err != nil {
 			return err
 		}
 	}
+	d.later.change(func() { d.later.closed = true })
 	d.limitDrain(ctx)
+	<-over
 	if last := d.queues[len(d.queues)-1]; last.lasts > 0 {
 		return d.until(ctx, wait, last.from+last.lasts)
 	}
@@ -86,22 +103,39 @@ func (d *dispatcher) drain(ctx context.Context, wait Waiter, q *queue) error {
 				return err
 			}
 		}
-		if !d.take(ctx, &q.part, over) {
+		at, ok := d.place(ctx, p, &q.part, over)
+		if !ok {
 			return nil
 		}
 		q.bytes.Release(p.cost)
-		slot := max(p.due, d.freed)
 		if p.timed {
 			q.started.Add(1)
 		} else {
-			p.due = slot
+			p.due = at.slot
 		}
-		d.crew.run(func() error { return d.converse(ctx, p, start{&q.part, slot}) })
+		d.start(ctx, p, at)
 		// Write each request before the next one starts, if several are due together: the wait is
 		// then lag, not part of their TTFT.
 		runtime.Gosched()
 	}
 	return nil
+}
+
+// start starts a conversation.
+func (d *dispatcher) start(ctx context.Context, p prepared, at start) {
+	d.live.Sessions.Add(1)
+	if len(p.Turns) == 1 && d.load.Reusable == nil {
+		d.crew.run(func() error { d.only(ctx, p, at); return nil })
+		return
+	}
+	s := d.begin(p, at)
+	roots := s.roots()
+	s.pass(1 + len(roots))
+	d.later.change(func() { d.later.open++ })
+	for _, turn := range roots {
+		d.later.push(&followUp{of: s, turn: turn, due: d.dueOf(s, turn)})
+	}
+	d.crew.run(func() error { return d.turn(ctx, s, 0, p.due, at.slot) })
 }
 
 // until waits for an instant of the run, or for ctx to end.
@@ -114,74 +148,73 @@ func (d *dispatcher) until(ctx context.Context, wait Waiter, at time.Duration) e
 
 func (d *dispatcher) now() time.Duration { return time.Since(d.epoch) }
 
-// take waits for a slot and reports whether it got one before ctx or the part ended. Waiting for a
-// slot is a delay by the server. If a slot is free and we are late, the delay is lag.
-func (d *dispatcher) take(ctx context.Context, of *part, over <-chan time.Time) bool {
+// place waits for a place for a session, and then for a slot for its first request. It is not ok if
+// ctx or the part ends before.
+func (d *dispatcher) place(ctx context.Context, p prepared, of *part, over <-chan time.Time) (at start, ok bool) {
+	if !d.take(ctx, d.places, firstTurn, of, over, &d.placed) {
+		return at, false
+	}
+	if !d.take(ctx, d.slots, firstTurn, of, over, &d.freed[firstTurn]) {
+		d.places.release(d.now())
+		return at, false
+	}
+	place := max(p.due, d.placed)
+	return start{of, place, max(place, d.freed[firstTurn])}, true
+}
+
+// take takes one of the slots, and reports whether it got one before ctx or the part ended. Waiting
+// for a slot is a delay by the server: freed becomes the time when the slot was freed. If a slot is
+// free and we are late, the delay is lag.
+func (d *dispatcher) take(ctx context.Context, from *slots, r rank, of *part, over <-chan time.Time, freed *time.Duration) bool {
 	if ctx.Err() != nil || of.over(d.now()) {
 		return false
 	}
-	if d.slots == nil {
+	if from.take() {
 		return true
 	}
+	given := from.await(r)
 	select {
-	case d.slots <- struct{}{}:
-		return true
-	default:
-	}
-	select {
-	case d.slots <- struct{}{}:
-		freed := d.now()
-		if of.over(freed) {
-			<-d.slots // leave the slot to the next part
+	case at := <-given:
+		if of.over(d.now()) {
+			from.release(at) // leave the slot to the next part
 			return false
 		}
-		d.freed = freed
+		*freed = max(*freed, at)
 		return true
 	case <-over:
-		return false
 	case <-ctx.Done():
-		return false
 	}
+	from.leave(r, given)
+	return false
 }
 
-// start says how a conversation started.
+// A start says how a conversation started.
 type start struct {
-	part *part
-	slot time.Duration // when it got its slot
+	part  *part
+	place time.Duration // when it got its place
+	slot  time.Duration // when its first request got its slot
 }
 
-// converse runs one conversation. It sends each turn after the answer to the previous turn, and
-// stops after a failure, when ctx ends, when requests are cut, or when the part is over.
-func (d *dispatcher) converse(ctx context.Context, p prepared, s start) error {
-	defer func() {
-		if d.slots != nil {
-			<-d.slots
-		}
-	}()
-	req, due, slot := p.first, p.due, s.slot
-	for turn := range p.Turns {
-		if turn > 0 {
-			var err error
-			if req, err = d.load.Target.Encode(p.Conversation, turn); err != nil {
-				return fmt.Errorf("encoding turn %d of request %d: %w", turn, p.index, err)
-			}
-		}
-		rec := &metrics.Record{
-			Run: d.load.Run, Target: d.load.Target.Name, ID: req.ID, Index: p.index, Turn: turn, Phase: s.part.phase,
-			Due: due, Slot: slot, InAsked: p.Turns[turn].PromptLen, OutAsked: p.Turns[turn].OutputLen,
-		}
-		d.live.Sent.Add(1)
-		d.load.Target.exchange(d.inFlight, d.epoch, req, exchange{rec: rec, live: d.live, going: ctx})
-		if ctx.Err() != nil && rec.Phase == metrics.Main {
-			rec.Phase = metrics.Drain
-		}
-		d.live.end(rec)
-		failed := rec.Class != metrics.OK
-		due, slot = rec.End, rec.End
-		d.records <- rec
-		if failed || ctx.Err() != nil || d.inFlight.Err() != nil || s.part.over(due) {
-			break
-		}
+// only runs a conversation of one turn.
+func (d *dispatcher) only(ctx context.Context, p prepared, at start) {
+	rec := d.send(ctx, p.first, &metrics.Record{
+		Index: p.index, Phase: at.part.phase, Due: p.due, Slot: at.slot, InAsked: p.Turns[0].PromptLen, OutAsked: p.Turns[0].OutputLen,
+	})
+	d.live.SessionsOver.Add(1)
+	d.records <- rec
+	now := d.now()
+	d.slots.release(now)
+	d.places.release(now)
+}
+
+// send sends a request and completes its record.
+func (d *dispatcher) send(ctx context.Context, req *Request, rec *metrics.Record) *metrics.Record {
+	rec.Run, rec.Target, rec.ID = d.load.Run, d.load.Target.Name, req.ID
+	d.live.Sent.Add(1)
+	d.load.Target.exchange(d.inFlight, d.epoch, req, exchange{rec: rec, live: d.live, going: ctx})
+	if ctx.Err() != nil && rec.Phase == metrics.Main {
+		rec.Phase = metrics.Drain
 	}
-	return nil
+	d.live.end(rec)
+	return rec
 }

@@ -2,6 +2,7 @@ package engine
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"slices"
 	"testing"
@@ -118,7 +119,7 @@ func BenchmarkDispatch(b *testing.B) {
 func TestLongBodiesInFlightLeaveRoomToOthers(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		body := make([]byte, 1<<20)
-		target := Target{Send: answer(time.Second, 0, 1), Encode: func(c *dataset.Conversation, _ int) (*Request, error) {
+		target := Target{Send: answer(time.Second, 0, 1), Encode: func(c *dataset.Conversation, _ int, _ []json.RawMessage) (*Request, error) {
 			return &Request{ID: c.ID, Body: body}, nil
 		}}
 		r := oneLoad(Load{Source: prompts(200), Schedule: every(0), Target: target})

@@ -2,6 +2,7 @@ package engine_test
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"iter"
 	"time"
@@ -23,7 +24,7 @@ func Example() {
 			rec.Out = 2
 		}
 	}
-	encode := func(c *dataset.Conversation, turn int) (*engine.Request, error) {
+	encode := func(c *dataset.Conversation, turn int, _ []json.RawMessage) (*engine.Request, error) {
 		return &engine.Request{ID: c.ID, Body: []byte(c.Turns[turn].Prompt)}, nil
 	}
 	prompts := func(yield func(*dataset.Conversation, error) bool) {

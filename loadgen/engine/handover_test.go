@@ -2,6 +2,7 @@ package engine
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"iter"
 	"math/rand/v2"
@@ -27,7 +28,7 @@ func randomLoad(rng *rand.Rand, n int) Load {
 	body := make([]byte, aheadBytes/(rng.IntN(4)+1))
 	load := Load{
 		Source: prompts(n), Concurrency: rng.IntN(5) + 1, Delay: time.Duration(rng.IntN(3)) * 100 * time.Millisecond,
-		Target: Target{Send: uneven(rng.Uint64()), Encode: func(c *dataset.Conversation, _ int) (*Request, error) {
+		Target: Target{Send: uneven(rng.Uint64()), Encode: func(c *dataset.Conversation, _ int, _ []json.RawMessage) (*Request, error) {
 			return &Request{ID: c.ID, Body: body}, nil
 		}},
 		WarmUp: WarmUp{Lasts: time.Duration(rng.IntN(1000)+1) * time.Millisecond, Source: endless},

@@ -16,6 +16,9 @@ type Live struct {
 	Failed atomic.Int64 // measured requests that failed
 	Chunks atomic.Int64 // chunks with choices so far
 
+	Sessions     atomic.Int64 // conversations begun
+	SessionsOver atomic.Int64 // conversations that are over
+
 	answered atomic.Int64 // requests with a first chunk
 	silent   atomic.Int64 // requests that ended without a chunk
 	ttft     atomic.Int64 // sum over requests with a first chunk, in nanoseconds

@@ -70,19 +70,21 @@ func TestNothingIsSentFromTheStopOn(t *testing.T) {
 // The timer that ends a part may be late, and a slot free before it fires.
 func TestSlotIsLeftToThePartThatFollows(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		d := &dispatcher{epoch: time.Now(), slots: make(chan struct{}, 1)}
+		d := &dispatcher{epoch: time.Now(), slots: newSlots(1)}
 		of := &part{stop: 2 * time.Second}
-		if !d.take(t.Context(), of, nil) {
+		var freed time.Duration
+		take := func() bool { return d.take(t.Context(), d.slots, firstTurn, of, nil, &freed) }
+		if !take() {
 			t.Error("no slot before the stop")
 		}
 		go func() {
 			time.Sleep(2 * time.Second)
-			<-d.slots
+			d.slots.release(d.now())
 		}()
-		if d.take(t.Context(), of, nil) || len(d.slots) != 0 {
+		if take() || d.slots.free != 1 {
 			t.Error("a slot that was freed at the stop was taken")
 		}
-		if d.take(t.Context(), of, nil) || len(d.slots) != 0 {
+		if take() || d.slots.free != 1 {
 			t.Error("a slot that was free after the stop was taken")
 		}
 	})

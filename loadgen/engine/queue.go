@@ -2,11 +2,13 @@ package engine
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"iter"
 	"sync"
 	"sync/atomic"
 	"time"
+	"unsafe"
 
 	"golang.org/x/sync/semaphore"
 
@@ -32,7 +34,7 @@ const (
 // encoding delay no start. It is bounded, so a dataset of any length fits.
 type queue struct {
 	part
-	encode func(c *dataset.Conversation, turn int) (*Request, error)
+	encode func(c *dataset.Conversation, turn int, said []json.RawMessage) (*Request, error)
 	ready  chan prepared
 	dues   chan time.Duration  // of all that went into ready and are timed; nil if nobody wants them
 	bytes  *semaphore.Weighted // bytes that may still be encoded
@@ -120,7 +122,7 @@ func (q *queue) pull(ctx context.Context) error {
 		if !q.shard.Has(index) {
 			continue
 		}
-		first, err := q.encode(conversation, 0)
+		first, err := q.encode(conversation, 0, nil)
 		if err != nil {
 			return fmt.Errorf("encoding request %d: %w", index, err)
 		}
@@ -137,12 +139,13 @@ func (q *queue) pull(ctx context.Context) error {
 
 // size is about how many bytes c and its first request take, without the body.
 func size(c *dataset.Conversation) int64 {
-	n := eachBytes
+	n, blocks := eachBytes, 0
 	for i := range c.Turns {
 		t := &c.Turns[i]
-		n += len(t.Prompt) + 8*len(t.TokenIDs) + len(t.Messages)
+		n += len(t.Prompt) + 8*len(t.TokenIDs) + len(t.Messages) + len(t.Answer)
+		blocks = max(blocks, len(t.Blocks)) // prompts that extend one another share them
 	}
-	return int64(n)
+	return int64(n + blocks*int(unsafe.Sizeof(dataset.Block{})))
 }
 
 // next is the next conversation. It is not ok if there are no more, or if over fires first.

@@ -2,6 +2,7 @@ package engine
 
 import (
 	"context"
+	"encoding/json"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -26,7 +27,9 @@ func TestWaitingPromptsCountAsMuchAsTheirBodies(t *testing.T) {
 		}
 		body := make([]byte, len(text))
 		r := oneLoad(Load{Source: source, Schedule: every(time.Hour), Target: Target{
-			Send: answer(0, 0, 1), Encode: func(*dataset.Conversation, int) (*Request, error) { return &Request{Body: body}, nil },
+			Send: answer(0, 0, 1), Encode: func(*dataset.Conversation, int, []json.RawMessage) (*Request, error) {
+				return &Request{Body: body}, nil
+			},
 		}})
 		most := int64(0)
 		for _, err := range r.Records(t.Context()) {

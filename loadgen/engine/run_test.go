@@ -2,6 +2,7 @@ package engine
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"iter"
@@ -35,7 +36,7 @@ func every(interval time.Duration) Schedule {
 	}
 }
 
-func encodeID(c *dataset.Conversation, turn int) (*Request, error) {
+func encodeID(c *dataset.Conversation, turn int, _ []json.RawMessage) (*Request, error) {
 	return &Request{ID: c.ID, Body: []byte(c.ID)}, nil
 }
 
@@ -224,9 +225,9 @@ func TestReadyComesBetweenTheFirstBodyAndTheClock(t *testing.T) {
 		encoded, began := false, time.Now()
 		r := oneLoad(Load{Source: prompts(3), Target: Target{
 			Send: answer(time.Second, 0, 1),
-			Encode: func(c *dataset.Conversation, turn int) (*Request, error) {
+			Encode: func(c *dataset.Conversation, turn int, _ []json.RawMessage) (*Request, error) {
 				encoded = true
-				return encodeID(c, turn)
+				return encodeID(c, turn, nil)
 			},
 		}})
 		r.Ready = func(context.Context, []int) error {

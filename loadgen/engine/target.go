@@ -2,6 +2,7 @@ package engine
 
 import (
 	"context"
+	"encoding/json"
 	"iter"
 	"time"
 
@@ -12,6 +13,7 @@ import (
 // A Request is one turn, ready to send. Nobody changes it after it is made.
 type Request struct {
 	ID       string // x-request-id; empty sends none
+	Session  string // the id of its session, for routers; empty sends none
 	Body     []byte // the JSON body
 	KeepText bool   // keep the generated text in Record.Text in any case
 	NoText   bool   // drop the text: nobody would count its tokens
@@ -49,8 +51,14 @@ type Sender func(ctx context.Context, epoch time.Time, req *Request, rec *metric
 type Target struct {
 	Name string // in Records; may be empty for a single target
 
-	// Encode makes the body of a turn. The engine calls it ahead of time.
-	Encode func(c *dataset.Conversation, turn int) (*Request, error)
+	// Encode makes the request of a turn. The engine calls it ahead of time, for several turns at the
+	// same time. said has the answers to earlier turns, by turn, if Answer is set.
+	Encode func(c *dataset.Conversation, turn int, said []json.RawMessage) (*Request, error)
+
+	// Answer makes of a Record what the prompts of later turns have of its answer, as an assistant's
+	// message. It may drop from the Record what only it needs. A nil Answer sends the recorded
+	// answers, so that prompts do not depend on the server.
+	Answer func(rec *metrics.Record) json.RawMessage
 
 	Send Sender
 
@@ -77,8 +85,17 @@ type Load struct {
 	Source      dataset.Source
 	Schedule    Schedule
 	Concurrency int           // requests in flight at most; 0 means no limit
+	Sessions    int           // conversations begun and not over at most; 0 means no limit
 	Delay       time.Duration // added to every due time
 	Lasts       time.Duration // least duration, even if all requests end earlier
+
+	// Absolute sends a later turn when its recording did, or when what it waits for is answered,
+	// whichever is later. Without it, a later turn waits for its gap.
+	Absolute bool
+
+	// Reusable, if set, returns how many tokens of a prompt a prefix cache without limit has. It is
+	// called once for each turn that is sent, in that order. A Record then has a Step in any case.
+	Reusable func(c *dataset.Conversation, turn int) int
 
 	// Stop ends the load at that time: a conversation that is due then or later, or gets its slot
 	// then or later, does not start. Zero means no limit.

@@ -74,7 +74,9 @@ func answer(chunks int, every time.Duration, fails func(*engine.Request) bool) e
 			rec.In, rec.Last = 7, rec.Chunks.Last()
 		}
 	}
-	encode := func(c *dataset.Conversation, _ int) (*engine.Request, error) { return &engine.Request{ID: c.ID}, nil }
+	encode := func(c *dataset.Conversation, _ int, _ []json.RawMessage) (*engine.Request, error) {
+		return &engine.Request{ID: c.ID}, nil
+	}
 	return engine.Target{Encode: encode, Send: send}
 }
 

@@ -95,7 +95,11 @@ func (o *Endpoint) exchange(ctx context.Context, epoch time.Time, req *engine.Re
 	if err := refusal(reply, &s.body); err != nil {
 		return o.located(err)
 	}
-	return s.chunksTo(ctx, yield)
+	err = s.chunksTo(ctx, yield)
+	if at := s.body.Arrival().At; !at.IsZero() {
+		rec.LastByte = at.Sub(epoch)
+	}
+	return err
 }
 
 // stream is a stream that reads the body of reply, which came over conn.

@@ -1,6 +1,7 @@
 package openai
 
 import (
+	"encoding/json"
 	"fmt"
 	"slices"
 	"testing"
@@ -19,7 +20,7 @@ func asked(n int, target engine.Target) engine.Load {
 			}
 		}
 	}
-	target.Encode = func(c *dataset.Conversation, _ int) (*engine.Request, error) {
+	target.Encode = func(c *dataset.Conversation, _ int, _ []json.RawMessage) (*engine.Request, error) {
 		return &engine.Request{ID: c.ID, Body: []byte("{}"), KeepText: true}, nil
 	}
 	return engine.Load{Source: source, Target: target, Concurrency: 1, Live: new(engine.Live)}

@@ -2,6 +2,7 @@ package selftest
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"iter"
 	"math"
@@ -42,7 +43,7 @@ func (l *Load) send(ctx context.Context, url string, out *outcome) error {
 	request := &engine.Request{NoText: true, Body: fmt.Appendf(nil, `{"model":"metronome","prompt":"x","stream":true,"max_tokens":%d}`, l.Tokens)}
 	load := engine.Load{
 		Target: engine.Target{
-			Encode: func(*dataset.Conversation, int) (*engine.Request, error) { return request, nil },
+			Encode: func(*dataset.Conversation, int, []json.RawMessage) (*engine.Request, error) { return request, nil },
 			Send:   l.probing(client, out.probes),
 		},
 		Source:   prompts(l.Requests),

@@ -1,6 +1,7 @@
 package sim_test
 
 import (
+	"encoding/json"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -205,7 +206,7 @@ func (p *plan) load(t *testing.T, transport http.RoundTripper) engine.Load {
 	}
 	sender := &openai.Endpoint{URL: "http://sim/v1/completions", Header: openai.Headers("", nil), Transport: transport}
 	body := openai.Body{Model: "stub-32000", IgnoreEOS: !p.open}
-	encode := func(c *dataset.Conversation, turn int) (*engine.Request, error) {
+	encode := func(c *dataset.Conversation, turn int, _ []json.RawMessage) (*engine.Request, error) {
 		text, err := body.Encode(&c.Turns[turn])
 		return &engine.Request{ID: c.ID, Body: text}, err
 	}

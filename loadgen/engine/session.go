@@ -1,0 +1,173 @@
+package engine
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/servebench/servebench/dataset"
+	"github.com/servebench/servebench/metrics"
+)
+
+// A session is a conversation that has begun.
+type session struct {
+	prepared
+	part  *part
+	place time.Duration // when it got its place
+
+	mu    sync.Mutex
+	turns []progress
+	said  []json.RawMessage // live answers by turn; nil if the recorded ones are sent
+	open  int               // turns that have been passed on and have not ended
+	ended bool              // nothing more is sent: a turn failed, or the time is over
+}
+
+// A progress says how far a turn is.
+type progress struct {
+	waits int           // turns that it still waits for
+	ready time.Duration // when the last of those that have been answered was
+
+	once    sync.Once // guards what follows
+	request *Request
+	err     error
+	ahead   int64 // bytes of the queue's bound that the request holds
+}
+
+// begin makes a session of p.
+func (d *dispatcher) begin(p prepared, at start) *session {
+	s := &session{prepared: p, part: at.part, place: at.place, turns: make([]progress, len(p.Turns))}
+	if d.load.Target.Answer != nil {
+		s.said = make([]json.RawMessage, len(p.Turns))
+	}
+	for i := range s.turns {
+		s.turns[i].waits, s.turns[i].ready = len(p.WaitsOf(i)), p.due
+	}
+	s.turns[0].once.Do(func() { s.turns[0].request = p.first })
+	return s
+}
+
+// waiting are the turns that wait for a turn.
+func (s *session) waiting(turn int) (all []int) {
+	for i := turn + 1; i < len(s.Turns); i++ {
+		waits := s.Turns[i].Waits
+		if waits == nil && i == turn+1 || slices.ContainsFunc(waits, func(w dataset.Wait) bool { return w.Turn == turn }) {
+			all = append(all, i)
+		}
+	}
+	return all
+}
+
+// last reports whether a turn waits for one answer more.
+func (s *session) last(turn int) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.turns[turn].waits == 1
+}
+
+// bodySize is about how many bytes the body of a turn has.
+func (s *session) bodySize(turn int) int64 {
+	t := &s.Turns[turn]
+	return int64(eachBytes + 8*t.PromptLen + len(t.Messages) + len(t.Prompt))
+}
+
+// roots are the turns that wait for nothing, without the first.
+func (s *session) roots() (all []int) {
+	for i := 1; i < len(s.turns); i++ {
+		if s.turns[i].waits == 0 {
+			all = append(all, i)
+		}
+	}
+	return all
+}
+
+// encode makes the request of a turn, once.
+func (s *session) encode(t *Target, turn int) (*Request, error) {
+	p := &s.turns[turn]
+	p.once.Do(func() {
+		s.mu.Lock()
+		said := slices.Clone(s.said)
+		s.mu.Unlock()
+		if p.request, p.err = t.Encode(s.Conversation, turn, said); p.err != nil {
+			p.err = fmt.Errorf("encoding turn %d of request %d: %w", turn, s.index, p.err)
+		}
+	})
+	return p.request, p.err
+}
+
+// dueOf is when a turn is due whose waits have been answered.
+func (d *dispatcher) dueOf(s *session, turn int) time.Duration {
+	ready := s.turns[turn].ready
+	if at := s.at(turn); at != nil && d.load.Absolute {
+		return max(*at, ready)
+	}
+	return ready + dataset.Seconds(s.Turns[turn].Gap)
+}
+
+// at is when the recording had a turn sent, on the run's clock; nil if that is not known.
+func (s *session) at(turn int) *time.Duration {
+	at, first := s.Turns[turn].At, s.Turns[0].At
+	if at == nil || first == nil {
+		return nil
+	}
+	return new(s.due + dataset.Seconds(*at-*first))
+}
+
+// answered notes the answer to a turn and returns the turns that wait for nothing now.
+func (s *session) answered(turn int, at time.Duration, answer json.RawMessage) (ready []int) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.said != nil {
+		s.said[turn] = answer
+	}
+	for _, i := range s.waiting(turn) {
+		p := &s.turns[i]
+		p.ready = max(p.ready, at)
+		if p.waits--; p.waits == 0 {
+			ready = append(ready, i)
+		}
+	}
+	return ready
+}
+
+// pass notes that n more turns have been passed on, unless nothing more is sent.
+func (s *session) pass(n int) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if !s.ended {
+		s.open += n
+	}
+	return !s.ended
+}
+
+// left notes that a turn that was passed on has ended, or is not sent, which ends the session. It
+// reports whether the session is over.
+func (s *session) left(last bool) (over bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.open--
+	s.ended = s.ended || last
+	return s.open == 0
+}
+
+// step is the place of a turn in its session.
+func (s *session) step(turn int) *metrics.Step {
+	t := &s.Turns[turn]
+	step := &metrics.Step{
+		Session: s.ID, Turns: len(s.Turns), Agent: t.Agent, Tool: t.Tool, Early: s.part.phase == metrics.WarmUp,
+		Ready: s.turns[turn].ready, Gap: dataset.Seconds(t.Gap), At: s.at(turn), Place: s.place,
+	}
+	for _, wait := range s.WaitsOf(turn) {
+		step.Waits = append(step.Waits, wait.Turn)
+		if wait.History == dataset.Nothing {
+			continue
+		}
+		before := &s.Turns[wait.Turn]
+		step.Answered += before.OutputLen
+		if wait.History == dataset.Everything {
+			step.History = before.PromptLen + before.OutputLen
+		}
+	}
+	return step
+}

@@ -1,0 +1,143 @@
+package engine
+
+import (
+	"context"
+	"encoding/json"
+	"time"
+
+	"github.com/servebench/servebench/metrics"
+)
+
+// goOn sends the later turns of the sessions that have begun, each when it is due and has a slot,
+// until all sessions are over or ctx ends.
+func (d *dispatcher) goOn(ctx context.Context) error {
+	wait, done, err := waiter(d.wait)
+	if err != nil {
+		return err
+	}
+	defer done()
+	for {
+		next, err := d.later.next(ctx, d.epoch, wait)
+		if next == nil || err != nil {
+			return err
+		}
+		s := next.of
+		if !next.ready {
+			next.ready = true
+			d.crew.group.Go(func() error {
+				_, err := s.encode(&d.load.Target, next.turn)
+				return err
+			})
+			d.later.push(next)
+			continue
+		}
+		of := d.partAt(s.part, next.due)
+		if !s.pass(0) || of.over(next.due) || !d.take(ctx, d.slots, laterTurn, of, nil, &d.freed[laterTurn]) {
+			d.leave(s, true)
+			continue
+		}
+		slot := max(next.due, d.freed[laterTurn])
+		d.crew.run(func() error { return d.turn(ctx, s, next.turn, next.due, slot) })
+	}
+}
+
+// partAt is the part of the load to which a turn belongs that is due then, of a session that began
+// in a part: a session of the warm-up goes on in the part that follows.
+func (d *dispatcher) partAt(began *part, due time.Duration) *part {
+	if last := &d.queues[len(d.queues)-1].part; began.phase == metrics.WarmUp && due >= last.from {
+		return last
+	}
+	return began
+}
+
+// turn sends one turn of a session that has a slot, and passes on what waited for it alone. A turn
+// that fails ends its session.
+func (d *dispatcher) turn(ctx context.Context, s *session, turn int, due, slot time.Duration) error {
+	req, err := s.encode(&d.load.Target, turn)
+	if err != nil {
+		return err
+	}
+	d.encodeAhead(s, turn)
+	of := d.partAt(s.part, due)
+	rec := &metrics.Record{
+		Index: s.index, Turn: turn, Phase: of.phase, Step: s.step(turn), Due: due, Slot: slot,
+		InAsked: s.Turns[turn].PromptLen, OutAsked: s.Turns[turn].OutputLen,
+	}
+	d.lookUp(s, turn, rec)
+	d.send(ctx, req, rec)
+	d.forget(s, turn)
+	end := rec.LastByte
+	if end == 0 {
+		end = rec.End
+	}
+	stopped := rec.Class != metrics.OK || ctx.Err() != nil || d.inFlight.Err() != nil
+	var said json.RawMessage
+	if answer := d.load.Target.Answer; answer != nil {
+		said = answer(rec)
+	}
+	d.records <- rec
+	d.slots.release(end)
+	if !stopped {
+		d.passOn(s, turn, end, said)
+	}
+	d.leave(s, stopped)
+	return nil
+}
+
+// passOn passes on the turns that waited for one that was answered then, and now wait for nothing
+// else.
+func (d *dispatcher) passOn(s *session, turn int, at time.Duration, said json.RawMessage) {
+	ready := s.answered(turn, at, said)
+	if !s.pass(len(ready)) {
+		return
+	}
+	for _, next := range ready {
+		d.later.push(&followUp{of: s, turn: next, due: d.dueOf(s, next)})
+	}
+}
+
+// leave notes that a turn of a session has ended or is not sent. A session that is over leaves its
+// place.
+func (d *dispatcher) leave(s *session, last bool) {
+	if !s.left(last) {
+		return
+	}
+	d.live.SessionsOver.Add(1)
+	d.places.release(d.now())
+	d.later.change(func() { d.later.open-- })
+}
+
+// encodeAhead encodes the turns that wait for this turn alone and follow it at once, if their
+// prompts do not depend on its answer and there is room for them.
+func (d *dispatcher) encodeAhead(s *session, turn int) {
+	if s.said != nil {
+		return
+	}
+	for _, next := range s.waiting(turn) {
+		bytes := s.bodySize(next)
+		if s.last(next) && s.Turns[next].Gap < encodeLead.Seconds() && d.ahead.TryAcquire(bytes) {
+			s.turns[next].ahead = bytes
+			d.crew.group.Go(func() error {
+				_, err := s.encode(&d.load.Target, next)
+				return err
+			})
+		}
+	}
+}
+
+// forget drops the request of a turn that has been sent.
+func (d *dispatcher) forget(s *session, turn int) {
+	p := &s.turns[turn]
+	p.request = nil
+	d.ahead.Release(p.ahead)
+}
+
+// lookUp notes how much of a turn's prompt a prefix cache without limit has when the turn is sent.
+func (d *dispatcher) lookUp(s *session, turn int, rec *metrics.Record) {
+	if d.load.Reusable == nil {
+		return
+	}
+	d.reuse.Lock()
+	defer d.reuse.Unlock()
+	rec.Step.Reusable = d.load.Reusable(s.Conversation, turn)
+}
