@@ -6,6 +6,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/HdrHistogram/hdrhistogram-go"
 )
@@ -147,4 +148,259 @@ func (s *Summary) Include(e *End, sameMachine bool) error {
 		s.Age.adopt(ages)
 	}
 	return err
+}
+
+// totals are what the end line of a compact stream has instead of requests, in addition to its
+// counts and histograms. Times are on the clock of the shard.
+type totals struct {
+	Input   int            `json:"input"`             // prompt tokens of completed requests
+	Output  int            `json:"output"`            // output tokens of completed requests
+	Good    int            `json:"good"`              // requests that met the run's SLOs
+	Classes map[Class]int  `json:"classes,omitempty"` // failed requests by class
+	Errors  map[string]int `json:"errors,omitempty"`  // by message, only the most frequent
+	First   []firstError   `json:"first_errors,omitempty"`
+	Resent  Resent         `json:"resent,omitzero"`
+
+	Failing       map[Class]Failing `json:"failing,omitempty"` // only the most frequent messages
+	Lengths       Lengths           `json:"lengths,omitzero"`
+	Counts        Counts            `json:"counts,omitzero"`
+	Delivery      Delivery          `json:"delivery,omitzero"`
+	FinishReasons map[string]int    `json:"finish_reasons,omitempty"`
+	Differing     Differing         `json:"otherwise,omitempty"`
+
+	Pace       Pace       `json:"pace"` // without Due and Sent, which are:
+	Due        *Window    `json:"due,omitempty"`
+	Sent       *Window    `json:"sent,omitempty"`
+	Ramp       Ramp       `json:"ramp"`
+	Connecting Connecting `json:"connecting"`
+	LaterTurns bool       `json:"later_turns,omitempty"`
+
+	// AfterFirst is the time from first to last chunks, if tokens were counted, and AfterTokens the
+	// tokens in that time.
+	AfterFirst  time.Duration `json:"after_first,omitempty"`
+	AfterTokens float64       `json:"after_tokens,omitempty"`
+
+	// Held is the time after last chunks, and Unread the part of it in which they may have waited
+	// in the socket.
+	Held   time.Duration `json:"held,omitempty"`
+	Unread time.Duration `json:"unread,omitempty"`
+
+	E2EL     time.Duration `json:"e2el,omitempty"`      // up to the last chunk
+	Busy     time.Duration `json:"busy,omitempty"`      // from Sent to End, of all requests
+	InFlight int           `json:"in_flight,omitempty"` // most requests at once
+
+	Seconds *buckets `json:"seconds,omitempty"` // chunks and requests, for vLLM's peaks
+	Tokens  steps    `json:"tokens"`            // when they came
+	Started steps    `json:"started"`           // requests, when they were sent
+	Ended   steps    `json:"ended"`
+	Backlog *backlog `json:"backlog,omitempty"` // nil in older streams
+}
+
+// maxTotalled bounds the messages in Totals, and the bytes of each.
+const (
+	maxTotalled      = 100
+	maxTotalledBytes = 500
+)
+
+// totals are the totals of what was added. They are valid until the next Add.
+func (c *Collector) totals() *totals {
+	w := &c.witness
+	t := &totals{
+		Input: c.sum.TotalInput, Output: c.sum.TotalOutput, Good: c.good, Classes: c.sum.Classes, Errors: frequent(c.sum.Errors), Resent: c.sum.Resent,
+		Failing: map[Class]Failing{}, Lengths: w.truth.Lengths, FinishReasons: w.truth.FinishReasons, Differing: w.truth.Differing,
+		Counts: w.truth.Counts, Delivery: w.truth.Delivery,
+		Pace: w.truth.Pace, Due: w.due.window(), Sent: w.sent.window(), Ramp: w.truth.Ramp, Connecting: w.truth.Connecting,
+		LaterTurns: w.truth.LaterTurns, AfterFirst: w.afterFirst, AfterTokens: w.afterTokens,
+		Held: w.held, Unread: w.unread, E2EL: w.e2el, Busy: w.inFlight.busy, InFlight: w.inFlight.peak(), Tokens: w.tokens,
+		Backlog: &w.backlog,
+	}
+	for class, f := range c.sum.Failing {
+		t.Failing[class] = Failing{f.Requests, f.Statuses, frequent(f.Messages)}
+	}
+	for _, e := range c.firstErrors {
+		t.First = append(t.First, firstError{e.Index, shortened(e.Message)})
+	}
+	if b := c.timeline.buckets(c.sum.ITL.exact); len(b.requests) > 0 {
+		t.Seconds = b
+	}
+	f := w.inFlight.flights()
+	t.Started, t.Ended = f.starts, f.ends
+	return t
+}
+
+// frequent are the most frequent messages with their counts, and the number of other requests.
+func frequent(messages map[string]int) map[string]int {
+	kept := map[string]int{}
+	for i, message := range ByCount(messages) {
+		name := otherMessages
+		if i < maxTotalled {
+			name = shortened(message)
+		}
+		kept[name] += messages[message]
+	}
+	return kept
+}
+
+func shortened(message string) string {
+	if len(message) <= maxTotalledBytes {
+		return message
+	}
+	return strings.ToValidUTF8(message[:maxTotalledBytes], "") + "…"
+}
+
+// Adopt takes over the requests of an end line, which c has not seen. Without Totals, only their
+// number is known. Nothing may have been added before.
+func (c *Collector) Adopt(e *End) error {
+	c.sum.Completed, c.sum.Failed = e.Completed, e.Failed
+	for name, d := range c.sum.latencies(&c.witness.truth) {
+		h, err := e.histogram(name)
+		if err != nil {
+			return err
+		}
+		*d = FromHistogram(h)
+	}
+	w := &c.witness
+	if e.Tokens != nil {
+		w.truth.Tokens = *e.Tokens
+	}
+	if e.Late != nil {
+		w.truth.Late.Chunks, w.truth.Late.Of = e.Late.Chunks, e.Late.Of
+	}
+	c.timeline.fold(nil)
+	if e.Totals != nil {
+		c.adoptTotals(e.Totals)
+	}
+	return nil
+}
+
+// AdoptGaps takes the gaps between chunks from an end line, for records that only have their first
+// and their last chunk. same says that the run counted chunks by the Definitions of c. It reports
+// whether ITL is then known.
+func (c *Collector) AdoptGaps(e *End, same bool) (known bool, err error) {
+	truth := &c.witness.truth
+	if e.Tokens != nil {
+		truth.Tokens = *e.Tokens
+	}
+	h, err := e.histogram(tokenITLHistogram)
+	if err != nil {
+		return false, err
+	}
+	if h != nil {
+		truth.ITL.adopt(h)
+	}
+	if !same {
+		return false, nil
+	}
+	h, err = e.histogram("itl")
+	if h == nil || err != nil {
+		return false, err
+	}
+	c.timeline.fold(c.sum.ITL.exact)
+	c.sum.ITL.adopt(h)
+	return true, truth.Late.adopt(e)
+}
+
+// adopt adds the marked chunks of an end line, for records that do not have them.
+func (l *LateStamps) adopt(e *End) error {
+	if e.Late == nil {
+		return nil
+	}
+	l.Chunks += e.Late.Chunks
+	for name, d := range map[string]*Distribution{lateITLHistogram: &l.gaps, leastITLHistogram: &l.least, mostITLHistogram: &l.most} {
+		h, err := e.histogram(name)
+		if h == nil || err != nil {
+			return err
+		}
+		d.adopt(h)
+	}
+	return nil
+}
+
+func (c *Collector) adoptTotals(t *totals) {
+	w := &c.witness
+	c.sum.TotalInput, c.sum.TotalOutput, c.good, c.sum.Resent = t.Input, t.Output, t.Good, t.Resent
+	maps.Copy(c.sum.Classes, t.Classes)
+	maps.Copy(c.sum.Errors, t.Errors)
+	for class, f := range t.Failing {
+		c.failing(class).merge(&f)
+	}
+	c.firstErrors = t.First
+	w.truth.Lengths, w.truth.FinishReasons, w.truth.Differing = t.Lengths, t.FinishReasons, t.Differing
+	w.truth.Counts, w.truth.Delivery = t.Counts, t.Delivery
+	w.truth.Pace, w.truth.Ramp, w.truth.Connecting, w.truth.LaterTurns = t.Pace, t.Ramp, t.Connecting, t.LaterTurns
+	w.due, w.sent = t.Due.extent(), t.Sent.extent()
+	w.spaced = w.due.last > w.due.first
+	w.afterFirst, w.afterTokens = t.AfterFirst, t.AfterTokens
+	w.held, w.unread, w.e2el = t.Held, t.Unread, t.E2EL
+	w.tokens = t.Tokens
+	w.inFlight = inFlight{busy: t.Busy, folded: &flights{t.Started, t.Ended}, parts: t.InFlight}
+	w.inFlight.folded.level()
+	if t.Backlog.sound() {
+		w.backlog = *t.Backlog
+	}
+	if t.Seconds != nil {
+		c.timeline.folded = t.Seconds
+	}
+}
+
+func (x extent) window() *Window {
+	if !x.any {
+		return nil
+	}
+	return &Window{x.first, x.last}
+}
+
+// extent is the extent from one end of w to the other; empty for nil.
+func (w *Window) extent() extent {
+	if w == nil {
+		return extent{}
+	}
+	return extent{true, w.From, w.To}
+}
+
+// Merge adds the contents of another Collector, whose clock began that much later. Its values come
+// after c's. The other must not be used afterwards.
+func (c *Collector) Merge(other *Collector, later time.Duration) {
+	c.mergeTimeline(other, later)
+	others := other.sum.latencies(nil)
+	for name, d := range c.sum.latencies(nil) {
+		d.merge(others[name])
+	}
+	c.witness.merge(&other.witness, later, c.requestCap())
+	c.sum.Completed += other.sum.Completed
+	c.sum.Failed += other.sum.Failed
+	c.sum.Resent.merge(other.sum.Resent)
+	c.sum.Mixed = cmp.Or(c.sum.Mixed, other.sum.Mixed)
+	c.sum.TotalInput += other.sum.TotalInput
+	c.sum.TotalOutput += other.sum.TotalOutput
+	c.good += other.good
+	c.evened += other.evened
+	c.refused += other.refused
+	for class, n := range other.sum.Classes {
+		c.sum.Classes[class] += n
+	}
+	for class, f := range other.sum.Failing {
+		c.failing(class).merge(f)
+	}
+	countMessages(c.sum.Errors, other.sum.Errors)
+	for _, e := range other.firstErrors {
+		c.addFirst(e)
+	}
+	for _, o := range other.sum.Outcomes {
+		o.Start = moved(o.Start, later)
+		c.sum.Outcomes = append(c.sum.Outcomes, o)
+	}
+	c.sum.Timings = append(c.sum.Timings, other.sum.Timings...)
+	c.trace.merge(&other.trace, later)
+}
+
+// mergeTimeline keeps the timeline consistent with the gaps that it shares with ITL.
+func (c *Collector) mergeTimeline(other *Collector, later time.Duration) {
+	gaps, others := c.sum.ITL.exact, other.sum.ITL.exact
+	if c.timeline.folded != nil || other.timeline.folded != nil || len(gaps)+len(others) > cmp.Or(c.Cap, DefaultCap) ||
+		len(c.timeline.spans)+len(other.timeline.spans) > c.requestCap() {
+		c.timeline.fold(gaps)
+		other.timeline.fold(others)
+	}
+	c.timeline.merge(&other.timeline, later)
 }

@@ -140,8 +140,9 @@ type Record struct {
 	// InAsked is the dataset's count of prompt tokens.
 	InAsked int `json:"in_asked,omitempty"`
 	// Cached is how many prompt tokens the server found in its prefix cache, by its usage; 0 if it
-	// does not say.
-	Cached int `json:"cached,omitempty"`
+	// does not say. Uncached says that it found none: vLLM leaves out a 0, others send it.
+	Cached   int  `json:"cached,omitempty"`
+	Uncached bool `json:"uncached,omitempty"`
 	// Out is the number of output tokens: the server's count if it is where vLLM's client looks,
 	// else the tokenizer's, else the count in WithOutput, else 1.
 	Out int `json:"out,omitempty"`
@@ -253,6 +254,7 @@ func (r *Record) Shift(d time.Duration) {
 	}
 	r.Chunks.shift(d)
 	r.Blank.shift(d)
+	r.Step = r.Step.shifted(d)
 }
 
 // final is when the last noticed event came.

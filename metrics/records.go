@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// Records are Records in memory, packed: some 80 bytes a request, and what its stamps and its texts
-// take. The zero value is empty.
+// Records are Records in memory, packed: some 80 bytes a request, 30 for its Step, and what its stamps
+// and its texts take. The zero value is empty.
 type Records struct {
 	n      int
 	blocks [][]byte       // packed records, one after the other; none crosses a block
@@ -125,6 +125,9 @@ func (p *Records) pack(r *Record) []byte {
 	for _, flag := range p.parts.flags {
 		part(*flag)
 	}
+	if part(r.Step != nil) {
+		b = r.Step.pack(b, p, r.Due)
+	}
 	if rare := (rareParts{r.WithOutput, r.Until032, r.TokensPerChunk, r.Server}); part(rare.any()) {
 		b = binary.AppendUvarint(b, uint64(len(p.rare)))
 		p.rare = append(p.rare, rare)
@@ -183,13 +186,16 @@ func (p *Records) unpack(u *unpacker, r *Record, all *parts) {
 		*flag = part()
 	}
 	if part() {
+		r.Step = u.step(p, r.Due)
+	}
+	if part() {
 		rare := p.rare[u.uint()]
 		r.WithOutput, r.Until032, r.TokensPerChunk, r.Server = rare.withOutput, rare.until032, rare.tokensPerChunk, rare.server
 	}
 }
 
-// parts are the fields of a Record by their kinds, except rareParts, in the order in which they are
-// packed. Successive moments are close to each other.
+// parts are the fields of a Record by their kinds, except its Step and rareParts, in the order in
+// which they are packed. Successive moments are close to each other.
 type parts struct {
 	moments []*time.Duration
 	lengths []*time.Duration
@@ -210,7 +216,7 @@ func partsOf(r *Record) parts {
 		names: []*string{&r.Run, &r.Target, (*string)(&r.Phase), &r.Differs, &r.Finish, (*string)(&r.Class)},
 		texts: []*string{&r.ID, &r.Error, &r.Text},
 		bytes: []*[]byte{&r.Chunks.deltas, &r.Blank.deltas, (*[]byte)(&r.Late)},
-		flags: []*bool{&r.Conn.New, &r.Uncounted},
+		flags: []*bool{&r.Conn.New, &r.Uncounted, &r.Uncached},
 	}
 }
 

@@ -32,6 +32,7 @@ type usage struct {
 	in, out       int  // 0 if missing: some servers send zeros until they know
 	hasIn, hasOut bool // whether they are there, even as 0
 	cached        int  // prompt tokens found in the server's prefix cache; 0 if missing
+	hasCached     bool // whether it is there, even as 0
 }
 
 // take merges more usage as vLLM's client does: the last one counts, but the prompt's tokens stay
@@ -150,7 +151,7 @@ func usageOf(raw json.RawMessage) usage {
 		Cached json.RawMessage `json:"cached_tokens"`
 	}
 	_ = json.Unmarshal(members.Details, &details) // likewise
-	found.cached, _ = asCount(details.Cached)
+	found.cached, found.hasCached = asCount(details.Cached)
 	return found
 }
 

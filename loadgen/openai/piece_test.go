@@ -6,6 +6,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/servebench/servebench/metrics"
 )
 
 // said is a piece as a test compares it.
@@ -193,5 +195,25 @@ func BenchmarkPiece(b *testing.B) {
 				}
 			}
 		})
+	}
+}
+
+// A server that says that it found nothing in its prefix cache differs from one that says nothing.
+func TestAZeroOfCachedTokensIsKnown(t *testing.T) {
+	for raw, want := range map[string][2]bool{
+		`{"prompt_tokens":4,"prompt_tokens_details":{"cached_tokens":0}}`:    {true, true},
+		`{"prompt_tokens":4,"prompt_tokens_details":{"cached_tokens":16}}`:   {true, false},
+		`{"prompt_tokens":4,"prompt_tokens_details":{"cached_tokens":null}}`: {false, false},
+		`{"prompt_tokens":4,"prompt_tokens_details":null}`:                   {false, false},
+	} {
+		var p piece
+		if !p.scanUsage([]byte(raw)) || p.usage != usageOf([]byte(raw)) || p.usage.hasCached != want[0] {
+			t.Errorf("%s: %+v and %+v", raw, p.usage, usageOf([]byte(raw)))
+		}
+		s := stream{rec: &metrics.Record{}, piece: p}
+		s.count(event{})
+		if s.rec.Uncached != want[1] {
+			t.Errorf("%s: %+v", raw, s.rec)
+		}
 	}
 }

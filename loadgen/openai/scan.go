@@ -43,7 +43,7 @@ func (p *piece) scanUsage(raw []byte) bool {
 	if !isNull(v[2]) && (!members(v[2], cachedNames, cached[:]) || !count(cached[0], &u.cached)) {
 		return false
 	}
-	u.given, u.hasIn, u.hasOut = truthy(raw), !isNull(v[0]), !isNull(v[1])
+	u.given, u.hasIn, u.hasOut, u.hasCached = truthy(raw), !isNull(v[0]), !isNull(v[1]), !isNull(cached[0])
 	return true
 }
 

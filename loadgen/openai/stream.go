@@ -193,8 +193,8 @@ func (s *stream) count(e event) {
 	if !u.given {
 		return
 	}
-	if u.cached > 0 {
-		s.rec.Cached = u.cached
+	if u.hasCached && (u.cached > 0 || s.rec.Cached == 0) {
+		s.rec.Cached, s.rec.Uncached = u.cached, u.cached == 0
 	}
 	if !p.choices {
 		s.older.take(u)

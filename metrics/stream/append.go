@@ -27,6 +27,7 @@ func appendReq(b []byte, head lineHead, r *metrics.Record) []byte {
 	l.text(`"phase":`, string(r.Phase))
 	l.number(`"attempts":`, int64(r.Attempts), 1)
 	l.number(`"anew":`, int64(r.Reconnects), 0)
+	l.step(r)
 	l.times(r)
 	l.bytes(`"late":`, r.Late)
 	l.conn(r.Conn)
@@ -39,6 +40,36 @@ func appendReq(b []byte, head lineHead, r *metrics.Record) []byte {
 	l.text(`"error":`, r.Error)
 	l.text(`"text":`, r.Text)
 	return append(l.b, '}', '\n')
+}
+
+// step appends where the request stands in its session. Its times count from Sent.
+func (l *appender) step(r *metrics.Record) {
+	s := r.Step
+	if s == nil {
+		return
+	}
+	l.key(`"step":{`)
+	start := len(l.b)
+	l.text(`"session":`, s.Session)
+	l.number(`"turns":`, int64(s.Turns), 0)
+	l.text(`"agent":`, s.Agent)
+	if len(s.Waits) > 0 {
+		l.ints(`"waits":`, s.Waits)
+	}
+	l.flag(`"tool":`, s.Tool)
+	if s.Ready != r.Due-s.Gap {
+		l.offset(`"ready":`, s.Ready-r.Sent)
+	}
+	l.number(`"gap":`, int64(s.Gap), 0)
+	if s.At != nil {
+		l.offset(`"at":`, *s.At-r.Sent)
+	}
+	l.number(`"took":`, int64(s.Took), 0)
+	l.after(`"place":`, s.Place, r.Sent)
+	l.number(`"history":`, int64(s.History), 0)
+	l.number(`"reusable":`, int64(s.Reusable), 0)
+	l.number(`"answered":`, int64(s.Answered), 0)
+	l.end(start)
 }
 
 // times appends when things happened. After Sent, all times count from it.
@@ -83,14 +114,14 @@ func (l *appender) conn(c metrics.Conn) {
 	if c == (metrics.Conn{}) {
 		return
 	}
-	l.b = append(l.b, `,"conn":{`...)
+	l.key(`"conn":{`)
 	start := len(l.b)
 	l.flag(`"new":`, c.New)
 	l.number(`"dns":`, int64(c.DNS), 0)
 	l.number(`"connect":`, int64(c.Connect), 0)
 	l.number(`"proxy":`, int64(c.Proxy), 0)
 	l.number(`"tls":`, int64(c.TLS), 0)
-	l.b = append(append(l.b[:start], l.b[start+1:]...), '}') // without the first comma
+	l.end(start)
 }
 
 // counts appends the tokens.
@@ -98,6 +129,7 @@ func (l *appender) counts(r *metrics.Record) {
 	l.number(`"in":`, int64(r.In), 0)
 	l.number(`"in_asked":`, int64(r.InAsked), int64(r.In))
 	l.number(`"cached":`, int64(r.Cached), 0)
+	l.flag(`"uncached":`, r.Uncached)
 	l.number(`"out":`, int64(r.Out), 0)
 	l.number(`"out_asked":`, int64(r.OutAsked), int64(r.Out))
 	l.flag(`"uncounted":`, r.Uncounted)
@@ -121,6 +153,14 @@ type appender struct{ b []byte }
 
 // key begins a member; it has quotes and a colon.
 func (l *appender) key(key string) { l.b = append(append(l.b, ','), key...) }
+
+// end ends an object whose members begin at start. It drops the comma before the first.
+func (l *appender) end(start int) {
+	if len(l.b) > start {
+		l.b = append(l.b[:start], l.b[start+1:]...)
+	}
+	l.b = append(l.b, '}')
+}
 
 // number appends a number, unless it is the usual one.
 func (l *appender) number(key string, n, usual int64) {
@@ -148,6 +188,14 @@ func (l *appender) bytes(key string, data []byte) {
 		l.key(key)
 		l.b = append(base64.StdEncoding.AppendEncode(append(l.b, '"'), data), '"')
 	}
+}
+
+func (l *appender) ints(key string, all []int) {
+	l.key(key)
+	for i, n := range all {
+		l.b = strconv.AppendInt(append(l.b, "[,"[min(i, 1)]), int64(n), 10)
+	}
+	l.b = append(l.b, ']')
 }
 
 func (l *appender) flag(key string, on bool) {

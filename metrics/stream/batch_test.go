@@ -77,7 +77,10 @@ func TestEveryFieldIsScanned(t *testing.T) {
 	want := &metrics.Record{}
 	fillIn(reflect.ValueOf(want).Elem())
 	want.Last = want.Chunks.Last()
-	for i, line := range [][]byte{bytes.TrimSpace(version1(t, 3, want)), lineOf(t, 3, want)} {
+	old := *want
+	old.Step, old.Uncached = nil, false // version 1 is older
+	for i, want := range []*metrics.Record{&old, want} {
+		line := [][]byte{bytes.TrimSpace(version1(t, 3, want)), lineOf(t, 3, want)}[i]
 		head, got := parserOfOne().request(line)
 		if got == nil {
 			t.Fatalf("not in the form of the tables: %s", line)
@@ -103,6 +106,7 @@ func FuzzScannedLinesReadAsJSON(f *testing.F) {
 		`"chunks":{"n":-1,"first":1}`, `"chunks":{}`, `"tokens_per_chunk":[]`, `"tokens_per_chunk":[1,]`, `"uncounted":false`, `"uncounted":`, `"conn":{"new":true,}`,
 		`"m":1,"p":0,"of":2,"json":"x"`, `"new_field":1`,
 		`"chunks":3,"last":4,"gaps":"AA=="`, `"chunks":2`, `"chunks":-2`, `"i":1,"blank":{"first":7}`, `"blank":{"n":-1}`, `"lag":-7,"queue":-9`, `"sent":null,"status":null`,
+		`"step":{}`, `"step":{"ready":5}`, `"step":{"waits":[]}`, `"step":{"at":null}`, `"step":{"at":0}`, `"step":null`, `"step":{"turns":2,"place":0},"sent":7`,
 		"\"error\":\"\x01\"", "\"error\":\"\xff\"",
 	} {
 		f.Add([]byte(firstMark + `"r",` + odd + `}`))

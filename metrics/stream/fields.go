@@ -24,6 +24,10 @@ var (
 		{`"phase":`, func(s *scanner, l *reqLine) { l.Phase = metrics.Phase(s.name()) }},
 		{`"attempts":`, func(s *scanner, l *reqLine) { l.Attempts = s.number() }},
 		{`"anew":`, func(s *scanner, l *reqLine) { l.Reconnects = s.int() }},
+		{`"step":`, func(s *scanner, l *reqLine) {
+			l.Step = &stepPart{Step: new(metrics.Step)}
+			object(s, stepFields, l.Step)
+		}},
 		{`"sent":`, func(s *scanner, l *reqLine) { l.Sent = s.duration() }},
 		{`"lag":`, func(s *scanner, l *reqLine) { l.Lag = s.duration() }},
 		{`"queue":`, func(s *scanner, l *reqLine) { l.Queue = s.duration() }},
@@ -46,6 +50,7 @@ var (
 		{`"in":`, func(s *scanner, l *reqLine) { l.In = s.int() }},
 		{`"in_asked":`, func(s *scanner, l *reqLine) { l.InAsked = s.number() }},
 		{`"cached":`, func(s *scanner, l *reqLine) { l.Cached = s.int() }},
+		{`"uncached":`, func(s *scanner, l *reqLine) { l.Uncached = s.true() }},
 		{`"out":`, func(s *scanner, l *reqLine) { l.Out = s.int() }},
 		{`"out_asked":`, func(s *scanner, l *reqLine) { l.OutAsked = s.number() }},
 		{`"uncounted":`, func(s *scanner, l *reqLine) { l.Uncounted = s.true() }},
@@ -65,6 +70,21 @@ var (
 		{`"first":`, func(s *scanner, b *blankPart) { b.First = s.duration() }},
 		{`"last":`, func(s *scanner, b *blankPart) { b.Last = s.number() }},
 		{`"gaps":`, func(s *scanner, b *blankPart) { b.Gaps = s.base64() }},
+	}
+	stepFields = []field[stepPart]{
+		{`"session":`, func(s *scanner, p *stepPart) { p.Session = s.string() }},
+		{`"turns":`, func(s *scanner, p *stepPart) { p.Turns = s.int() }},
+		{`"agent":`, func(s *scanner, p *stepPart) { p.Agent = s.name() }},
+		{`"waits":`, func(s *scanner, p *stepPart) { p.Waits = s.ints() }},
+		{`"tool":`, func(s *scanner, p *stepPart) { p.Tool = s.true() }},
+		{`"ready":`, func(s *scanner, p *stepPart) { p.Ready = s.number() }},
+		{`"gap":`, func(s *scanner, p *stepPart) { p.Gap = s.duration() }},
+		{`"at":`, func(s *scanner, p *stepPart) { p.At = s.number() }},
+		{`"took":`, func(s *scanner, p *stepPart) { p.Took = s.duration() }},
+		{`"place":`, func(s *scanner, p *stepPart) { p.Place = s.number() }},
+		{`"history":`, func(s *scanner, p *stepPart) { p.History = s.int() }},
+		{`"reusable":`, func(s *scanner, p *stepPart) { p.Reusable = s.int() }},
+		{`"answered":`, func(s *scanner, p *stepPart) { p.Answered = s.int() }},
 	}
 	// Of version 1.
 	recordFields = []field[metrics.Record]{

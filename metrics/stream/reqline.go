@@ -34,7 +34,18 @@ type reqLine struct {
 	OutAsked number `json:"out_asked"` // usually the Record's Out
 	Status   number `json:"status"`    // usually 200
 
+	Step *stepPart `json:"step"`
+
 	*metrics.Record
+}
+
+// A stepPart is the Step of a reqLine.
+type stepPart struct {
+	Ready number `json:"ready"` // usually Due less the Gap
+	At    number `json:"at"`    // usually missing
+	Place number `json:"place"` // usually 0: the start of the run
+
+	*metrics.Step
 }
 
 // A blankPart is the blank chunks of a reqLine.
@@ -65,9 +76,29 @@ func (l *reqLine) complete() (err error) {
 	}
 	r.Attempts, r.Status = int(l.Attempts.or(1)), int(l.Status.or(http.StatusOK))
 	r.InAsked, r.OutAsked = int(l.InAsked.or(int64(r.In))), int(l.OutAsked.or(int64(r.Out)))
+	l.step()
 	b := &l.Blank
 	r.Blank, err = l.stamps(b.N, b.First, b.Last, b.Gaps)
 	return err
+}
+
+// step fills in the Record's Step.
+func (l *reqLine) step() {
+	p, r := l.Step, l.Record
+	if r.Step = nil; p == nil {
+		return
+	}
+	if r.Step = p.Step; r.Step == nil {
+		r.Step = &metrics.Step{} // it has none of the other members
+	}
+	r.Step.Ready = r.Due - r.Step.Gap
+	if p.Ready.there {
+		r.Step.Ready = l.at(p.Ready)
+	}
+	if p.At.there {
+		r.Step.At = new(l.at(p.At))
+	}
+	r.Step.Place = l.at(p.Place)
 }
 
 // at is a time on the clock of the run, 0 for none.

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"hash/maphash"
 	"math/rand/v2"
 	"reflect"
 	"slices"
@@ -43,6 +44,9 @@ func anyRecord(random *rand.Rand) *metrics.Record {
 	}
 	if r.Late = slices.Clip(r.Late); len(r.Late) == 0 {
 		r.Late = nil
+	}
+	if r.Step != nil && len(r.Step.Waits) == 0 {
+		r.Step.Waits = nil
 	}
 	r.Last = r.Chunks.Last() // as everywhere
 	return r
@@ -132,10 +136,34 @@ func TestTheUsualIsLeftOut(t *testing.T) {
 	}
 }
 
+// The line of a later turn of a session, as in the documentation.
+func TestALineHasTheStep(t *testing.T) {
+	r := arrived(metrics.Record{
+		Index: 4, Turn: 2, ID: "bench-4-t2", Attempts: 1, Due: 7 * time.Second, Slot: 7 * time.Second, Sent: 7*time.Second + 1000, End: 8 * time.Second,
+		In: 900, InAsked: 900, Cached: 640, Out: 1, OutAsked: 1, Status: 200, FirstContent: 8 * time.Second,
+		Step: &metrics.Step{
+			Session: "chat-4", Turns: 6, Waits: []int{0, 1}, Ready: 5 * time.Second, Gap: 2 * time.Second, At: new(6 * time.Second),
+			Took: time.Second, Place: time.Second, History: 700, Reusable: 720,
+		},
+	}, 8000)
+	const want = `{"v":2,"k":"req","run":"a","i":4,"turn":2,"id":"bench-4-t2","step":{"session":"chat-4","turns":6,"waits":[0,1],"gap":2000000000,` +
+		`"at":-1000001000,"took":1000000000,"place":-6000001000,"history":700,"reusable":720},"sent":7000001000,"lag":1000,` +
+		`"chunks":1,"first":999999000,"end":999999000,"in":900,"cached":640,"out":1}` + "\n"
+	if got := appendReq(nil, lineHead{V: 2, Kind: kindReq, Run: "a"}, r); string(got) != want {
+		t.Errorf("%s, want\n%s", got, want)
+	}
+	p := newParser(maphash.MakeSeed(), false)
+	p.begin(1)
+	if _, got := p.request([]byte(want[:len(want)-1])); got == nil || !cmp.Equal(r.Step, got.Step) {
+		t.Errorf("read as %+v", got)
+	}
+}
+
 func TestALineOfARequestIsNotAllocated(t *testing.T) {
 	r, line := testRecord("r", 7, 500), make([]byte, 0, 64<<10)
 	r.Text = ""
 	r.Late.Add(3, 7*msec)
+	r.Step = &metrics.Step{Session: "s", Turns: 3, Waits: []int{0, 1}, At: new(msec), Place: msec}
 	if n := testing.AllocsPerRun(100, func() { line = appendReq(line[:0], lineHead{V: 2, Kind: kindReq, Run: "r"}, r) }); n != 0 {
 		t.Errorf("%v allocations", n)
 	}
