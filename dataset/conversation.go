@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"iter"
 )
 
 // A Conversation is a session: one or more turns, each sent once what it waits for has been
@@ -15,7 +16,8 @@ type Conversation struct {
 	Turns []Turn // a turn comes after those that it waits for
 
 	// Due is when the conversation starts, in seconds from the start of the run. It is nil if the
-	// dataset has no times; a dataset has times for all of its conversations or for none.
+	// dataset has no times; a dataset has times for all of its conversations or for none. The zero
+	// of the times At in its turns is that of Due, or the start of the conversation if that is nil.
 	Due *float64
 
 	// Mint makes the prompt of a turn with Blocks, in the turn. It is nil if no turn has Blocks. It
@@ -30,6 +32,7 @@ type Turn struct {
 	TokenIDs  []int           // the prompt as token ids, for endpoints that take them
 	Messages  json.RawMessage // a ready list of chat messages
 	Blocks    []Block         // the prompt as blocks, in place of all of these until it is minted
+	Tail      Block           // the last block of the prompt, if it has tokens; see AllBlocks
 	PromptLen int             // tokens in the whole prompt by this dataset's count; 0 if unknown
 	OutputLen int             // tokens to ask for; 0 if the server decides
 
@@ -37,7 +40,7 @@ type Turn struct {
 	// its whole history; for the first turn nothing. Empty but not nil means nothing.
 	Waits []Wait
 	Gap   float64  // seconds from the end of the last of the Waits, or from the start, to this turn
-	At    *float64 // when the recording had it sent, in seconds from its start; nil if unknown
+	At    *float64 // when the recording had it sent, in seconds from its zero; nil if unknown
 	Took  float64  // how many seconds the recorded answer took; 0 if unknown
 	Agent string   // who sends it; empty if the conversation has one agent
 	Tool  bool     // its gap is a tool's, not a person's
@@ -67,6 +70,22 @@ type Block struct {
 	Tokens int32 // how many tokens it has
 }
 
+// AllBlocks yields the blocks of the prompt: Blocks, and the Tail if it has tokens. Prompts often end
+// in a part of a block. It is apart so that one array can have the Blocks of all prompts that begin
+// with the same ones.
+func (t *Turn) AllBlocks() iter.Seq[Block] {
+	return func(yield func(Block) bool) {
+		for _, b := range t.Blocks {
+			if !yield(b) {
+				return
+			}
+		}
+		if t.Tail.Tokens > 0 {
+			yield(t.Tail)
+		}
+	}
+}
+
 // WaitsOf is what turn number i waits for.
 func (c *Conversation) WaitsOf(i int) []Wait {
 	if waits := c.Turns[i].Waits; waits != nil || i == 0 {
@@ -80,7 +99,7 @@ func (c *Conversation) WaitsOf(i int) []Wait {
 // answers.
 func (c *Conversation) Prompted(i int, said []json.RawMessage) (Turn, error) {
 	turn := c.Turns[i]
-	if turn.Blocks != nil {
+	if turn.Blocks != nil || turn.Tail.Tokens > 0 {
 		if c.Mint == nil {
 			return turn, errors.New("a prompt of blocks, and nothing to make it of")
 		}
