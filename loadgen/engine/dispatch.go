@@ -169,14 +169,14 @@ func (d *dispatcher) take(ctx context.Context, from *slots, r rank, of *part, ov
 	if ctx.Err() != nil || of.over(d.now()) {
 		return false
 	}
-	if from.take() {
+	if from.take(r) {
 		return true
 	}
 	given := from.await(r)
 	select {
 	case at := <-given:
 		if of.over(d.now()) {
-			from.release(at) // leave the slot to the next part
+			from.giveBack(r, at) // leave the slot to the next part
 			return false
 		}
 		*freed = max(*freed, at)

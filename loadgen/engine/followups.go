@@ -23,10 +23,11 @@ type followUps struct {
 
 // A followUp is a turn that is due once its gap is over.
 type followUp struct {
-	of    *session
-	turn  int
-	due   time.Duration
-	ready bool // it is encoded, or about to be
+	of      *session
+	turn    int
+	due     time.Duration
+	ready   bool // it is encoded, or about to be
+	claimed bool // it has claimed a slot
 }
 
 // at is when something must be done for it.

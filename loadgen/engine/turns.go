@@ -31,8 +31,12 @@ func (d *dispatcher) goOn(ctx context.Context) error {
 			d.later.push(next)
 			continue
 		}
-		of := d.partAt(s.part, next.due)
-		if !s.pass(0) || of.over(next.due) || !d.take(ctx, d.slots, laterTurn, of, nil, &d.freed[laterTurn]) {
+		if !next.claimed {
+			d.slots.claim()
+		}
+		last := &d.queues[len(d.queues)-1].part
+		if !s.pass(0) || last.over(next.due) || !d.take(ctx, d.slots, laterTurn, last, nil, &d.freed[laterTurn]) {
+			d.slots.unclaim()
 			d.leave(s, true)
 			continue
 		}
@@ -41,13 +45,13 @@ func (d *dispatcher) goOn(ctx context.Context) error {
 	}
 }
 
-// partAt is the part of the load to which a turn belongs that is due then, of a session that began
-// in a part: a session of the warm-up goes on in the part that follows.
-func (d *dispatcher) partAt(began *part, due time.Duration) *part {
-	if last := &d.queues[len(d.queues)-1].part; began.phase == metrics.WarmUp && due >= last.from {
-		return last
+// phaseOf is the phase of a turn that is due then: the measured part has the turns that are due in
+// it, whenever their session began.
+func (d *dispatcher) phaseOf(s *session, due time.Duration) metrics.Phase {
+	if last := &d.queues[len(d.queues)-1].part; due >= last.from {
+		return last.phase
 	}
-	return began
+	return s.part.phase
 }
 
 // turn sends one turn of a session that has a slot, and passes on what waited for it alone. A turn
@@ -58,9 +62,8 @@ func (d *dispatcher) turn(ctx context.Context, s *session, turn int, due, slot t
 		return err
 	}
 	d.encodeAhead(s, turn)
-	of := d.partAt(s.part, due)
 	rec := &metrics.Record{
-		Index: s.index, Turn: turn, Phase: of.phase, Step: s.step(turn), Due: due, Slot: slot,
+		Index: s.index, Turn: turn, Phase: d.phaseOf(s, due), Step: s.step(turn), Due: due, Slot: slot,
 		InAsked: s.Turns[turn].PromptLen, OutAsked: s.Turns[turn].OutputLen,
 	}
 	d.lookUp(s, turn, rec)
@@ -76,10 +79,10 @@ func (d *dispatcher) turn(ctx context.Context, s *session, turn int, due, slot t
 		said = answer(rec)
 	}
 	d.records <- rec
-	d.slots.release(end)
 	if !stopped {
 		d.passOn(s, turn, end, said)
 	}
+	d.slots.release(end)
 	d.leave(s, stopped)
 	return nil
 }
@@ -91,8 +94,13 @@ func (d *dispatcher) passOn(s *session, turn int, at time.Duration, said json.Ra
 	if !s.pass(len(ready)) {
 		return
 	}
-	for _, next := range ready {
-		d.later.push(&followUp{of: s, turn: next, due: d.dueOf(s, next)})
+	for _, turn := range ready {
+		next := &followUp{of: s, turn: turn, due: d.dueOf(s, turn)}
+		if next.due <= at {
+			next.claimed = true
+			d.slots.claim()
+		}
+		d.later.push(next)
 	}
 }
 

@@ -1,0 +1,365 @@
+package engine
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"iter"
+	"runtime"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/servebench/servebench/dataset"
+	"github.com/servebench/servebench/metrics"
+)
+
+// these is a Source of conversations with ids from a.
+func these(turns ...[]dataset.Turn) dataset.Source {
+	return func(yield func(*dataset.Conversation, error) bool) {
+		for i, t := range turns {
+			if !yield(&dataset.Conversation{ID: string(rune('a' + i)), Turns: t}, nil) {
+				return
+			}
+		}
+	}
+}
+
+// order has waits for the order alone.
+func order(turns ...int) []dataset.Wait {
+	waits := []dataset.Wait{}
+	for _, turn := range turns {
+		waits = append(waits, dataset.Wait{Turn: turn})
+	}
+	return waits
+}
+
+// chain is a chain of turns with that gap, in seconds.
+func chain(n int, gap float64) []dataset.Turn {
+	turns := make([]dataset.Turn, n)
+	for i := 1; i < n; i++ {
+		turns[i].Gap = gap
+	}
+	return turns
+}
+
+// encodeTurn names a request by its session and turn, as b/2.
+func encodeTurn(c *dataset.Conversation, turn int, _ []json.RawMessage) (*Request, error) {
+	return &Request{ID: fmt.Sprintf("%s/%d", c.ID, turn)}, nil
+}
+
+// told says of each request, in the order of sending, what was due when and sent when, in seconds.
+func told(t *testing.T, load Load) string {
+	t.Helper()
+	if load.Target.Encode == nil {
+		load.Target.Encode = encodeTurn
+	}
+	all := collect(t, oneLoad(load))
+	slices.SortFunc(all, func(a, b *metrics.Record) int {
+		return cmp.Or(cmp.Compare(a.Sent, b.Sent), strings.Compare(a.ID, b.ID))
+	})
+	var lines []string
+	for _, rec := range all {
+		if rec.Lag() != 0 {
+			t.Errorf("%s: lag %v", rec.ID, rec.Lag())
+		}
+		line := fmt.Sprintf("%s %v", rec.ID, rec.Due.Seconds())
+		if rec.Queue() != 0 {
+			line += fmt.Sprintf("+%v", rec.Queue().Seconds())
+		}
+		lines = append(lines, line)
+	}
+	return strings.Join(lines, ", ")
+}
+
+func TestSessionsAreSentTurnByTurn(t *testing.T) {
+	second := Target{Send: answer(time.Second, 0, 1)}
+	at := func(s float64) *float64 { return &s }
+	// a job with two sub-agents, one of which nobody waits for
+	job := []dataset.Turn{
+		{At: at(0)},
+		{Waits: order(0), Gap: 0.5, At: at(2.5), Agent: "A"},
+		{Waits: order(1), At: at(3.5), Agent: "A"},
+		{Waits: order(0), Gap: 1, At: at(3), Agent: "B"},
+		{Waits: order(0), Gap: 1, At: at(3), Agent: "C"},
+		{Waits: order(0, 2, 3), At: at(7)},
+		{Waits: order(5), Gap: 300, At: at(310)},
+	}
+	for _, row := range []struct {
+		name string
+		load Load
+		want string
+	}{
+		{"a chain waits for its gaps", Load{Source: these(chain(3, 2), chain(2, 0)), Schedule: every(500 * time.Millisecond)},
+			"a/0 0, b/0 0.5, b/1 1.5, a/1 3, a/2 6"},
+		{"a join waits for the last, nobody for C", Load{Source: these(job)},
+			"a/0 0, a/1 1.5, a/3 2, a/4 2, a/2 2.5, a/5 3.5, a/6 304.5"},
+		{"absolute times", Load{Source: these(job), Absolute: true},
+			"a/0 0, a/1 2.5, a/3 3, a/4 3, a/2 3.5, a/5 7, a/6 310"},
+		{"absolute times that a server cannot keep", Load{Source: these(job), Absolute: true, Target: Target{Send: answer(4*time.Second, 0, 1)}},
+			"a/0 0, a/1 4, a/3 4, a/4 4, a/2 8, a/5 12, a/6 310"},
+		{"agents begin at once", Load{Source: these([]dataset.Turn{{}, {Waits: order()}, {Waits: order(), Gap: 3}, {Waits: order(0, 1, 2)}})},
+			"a/0 0, a/1 0, a/2 3, a/3 4"},
+		{"a slot is not held through a gap", Load{Source: these(chain(2, 5), chain(2, 5)), Concurrency: 1, Schedule: every(0)},
+			"a/0 0, b/0 0+1, a/1 6, b/1 7"},
+		{"a place is held through gaps", Load{Source: these(chain(2, 5), chain(2, 5), chain(1, 0)), Sessions: 1, Schedule: every(0)},
+			"a/0 0, a/1 6, b/0 0+7, b/1 13, c/0 0+14"},
+		{"a closed loop keeps its places filled", Load{Source: these(chain(2, 5), chain(1, 0), chain(1, 0)), Sessions: 2},
+			"a/0 0, b/0 0, c/0 1, a/1 6"},
+		{"later turns go before first turns", Load{Source: these(chain(3, 0), chain(2, 0), chain(1, 0)), Concurrency: 1, Schedule: every(0)},
+			"a/0 0, a/1 1, a/2 2, b/0 0+3, b/1 4, c/0 0+5"},
+		{"among later turns the first due", Load{Source: these(chain(2, 0.9), chain(2, 0.5), chain(1, 0)), Concurrency: 1, Schedule: every(0)},
+			"a/0 0, b/0 0+1, a/1 1.9+0.1, b/1 2.5+0.5, c/0 0+4"},
+		{"nothing is sent from the stop on", Load{Source: these(chain(9, 1)), Stop: 4 * time.Second}, "a/0 0, a/1 2"},
+		{"a delay moves all", Load{Source: these(job[:1]), Delay: time.Second, Schedule: every(0)}, "a/0 1"},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				if row.load.Target.Send == nil {
+					row.load.Target = second
+				}
+				if got := told(t, row.load); got != row.want {
+					t.Errorf("got  %s\nwant %s", got, row.want)
+				}
+			})
+		})
+	}
+}
+
+func TestAStepSaysWhereARequestStands(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		at := func(s float64) *float64 { return &s }
+		turns := []dataset.Turn{
+			{At: at(10), PromptLen: 100, OutputLen: 20},
+			{At: at(11), PromptLen: 150, OutputLen: 7, Gap: 0.25, Tool: true},
+			{Waits: order(0, 1), At: at(15), Gap: 2, Agent: "x"},
+		}
+		var asked []int
+		load := Load{Source: these(turns), Schedule: every(0), Delay: time.Second, Sessions: 1, Target: Target{Send: answer(time.Second, 0, 1)}}
+		load.Reusable = func(_ *dataset.Conversation, turn int) int { asked = append(asked, turn); return 16 * turn }
+		ms := func(ms int) *time.Duration { return new(time.Duration(ms) * time.Millisecond) }
+		want := []metrics.Step{
+			{Session: "a", Turns: 3, Ready: *ms(1000), At: ms(1000), Place: *ms(1000)},
+			{Session: "a", Turns: 3, Ready: *ms(2000), At: ms(2000), Place: *ms(1000), Gap: *ms(250), Tool: true, Waits: []int{0}, History: 120, Answered: 20, Reusable: 16},
+			{Session: "a", Turns: 3, Ready: *ms(3250), At: ms(6000), Place: *ms(1000), Gap: *ms(2000), Agent: "x", Waits: []int{0, 1}, Reusable: 32},
+		}
+		for _, rec := range collect(t, oneLoad(load)) {
+			if got, want := asJSON(t, rec.Step), asJSON(t, want[rec.Turn]); got != want {
+				t.Errorf("turn %d: %s, want %s", rec.Turn, got, want)
+			}
+		}
+		if !slices.Equal(asked, []int{0, 1, 2}) {
+			t.Errorf("asked what is reusable for turns %v", asked)
+		}
+	})
+}
+
+func asJSON(t *testing.T, v any) string {
+	t.Helper()
+	text, err := json.Marshal(v)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
+}
+
+// What a turn waits for ends when its last byte arrives, not when this process has noticed.
+func TestATurnIsDueFromTheLastByte(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		noticing := func(ctx context.Context, epoch time.Time, req *Request, rec *metrics.Record) iter.Seq2[Chunk, error] {
+			return func(yield func(Chunk, error) bool) {
+				for c, err := range answer(time.Second, 0, 1)(ctx, epoch, req, rec) {
+					yield(c, err)
+				}
+				rec.LastByte = time.Since(epoch)
+				time.Sleep(3 * time.Millisecond)
+			}
+		}
+		all := collect(t, oneLoad(Load{Source: these(chain(3, 0.001)), Concurrency: 1, Target: Target{Send: noticing}}))
+		for i, rec := range all {
+			due := time.Duration(i)*1003*time.Millisecond - min(time.Duration(i), 1)*2*time.Millisecond
+			if i > 0 {
+				due = all[i-1].Sent + 1001*time.Millisecond
+			}
+			if rec.Due != due || i > 0 && (rec.Lag() != 2*time.Millisecond || rec.Queue() != 0 || rec.Step.Ready != due-time.Millisecond) {
+				t.Errorf("turn %d: due %v, queue %v, lag %v, ready %v", i, rec.Due, rec.Queue(), rec.Lag(), rec.Step.Ready)
+			}
+		}
+	})
+}
+
+func TestAFailedTurnEndsItsSession(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		send := func(ctx context.Context, epoch time.Time, req *Request, rec *metrics.Record) iter.Seq2[Chunk, error] {
+			if req.ID == "a/1" {
+				return func(yield func(Chunk, error) bool) {
+					time.Sleep(time.Second)
+					yield(Chunk{}, metrics.Failf(metrics.Status, "no"))
+				}
+			}
+			return answer(3*time.Second, 0, 1)(ctx, epoch, req, rec)
+		}
+		turns := []dataset.Turn{{}, {Waits: order(0), Agent: "A"}, {Waits: order(0), Agent: "B"}, {Waits: order(2), Agent: "B"}, {Waits: order(1, 3)}}
+		got := told(t, Load{Source: these(turns, chain(1, 0)), Sessions: 1, Target: Target{Send: send}})
+		if want := "a/0 0, a/1 3, a/2 3, b/0 6"; got != want {
+			t.Errorf("got %s, want %s: what is in flight ends, and leaves the place", got, want)
+		}
+	})
+}
+
+func TestASessionOfTheWarmUpGoesOn(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := oneLoad(Load{
+			Source: these(chain(2, 0)), Schedule: every(0), Target: Target{Send: answer(time.Second, 0, 1), Encode: encodeTurn},
+			WarmUp: WarmUp{Lasts: 2500 * time.Millisecond, Source: these(chain(4, 0.1)), Schedule: every(0)},
+		})
+		var got []string
+		for rec := range r.Records(t.Context()) {
+			got = append(got, fmt.Sprintf("%s %v%v %v", rec.ID, rec.Phase, rec.Step.Early, rec.Due))
+		}
+		slices.Sort(got)
+		want := []string{
+			"a/0 warm-uptrue 0s", "a/1 warm-uptrue 1.1s", "a/2 warm-uptrue 2.2s", "a/3 true 3.3s",
+			"a/0 false 2.5s", "a/1 false 3.5s",
+		}
+		slices.Sort(want)
+		if !slices.Equal(got, want) {
+			t.Errorf("got  %q\nwant %q", got, want)
+		}
+	})
+}
+
+func TestLiveAnswersGoIntoLaterPrompts(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		for _, live := range []bool{true, false} {
+			var mu sync.Mutex
+			said := map[string]string{}
+			target := Target{Send: answer(time.Second, 0, 1), Encode: func(c *dataset.Conversation, turn int, answers []json.RawMessage) (*Request, error) {
+				mu.Lock()
+				defer mu.Unlock()
+				said[fmt.Sprint(c.ID, turn)] = asJSON(t, answers)
+				return encodeTurn(c, turn, nil)
+			}}
+			want := map[string]string{"a0": "null", "a1": "null", "a2": "null"}
+			if live {
+				target.Answer = func(rec *metrics.Record) json.RawMessage { return json.RawMessage(fmt.Sprint(10 + rec.Turn)) }
+				want = map[string]string{"a0": "null", "a1": "[10,null,null]", "a2": "[10,11,null]"}
+			}
+			collect(t, oneLoad(Load{Source: these(chain(3, 0)), Target: target}))
+			if fmt.Sprint(said) != fmt.Sprint(want) {
+				t.Errorf("live %v: got %v, want %v", live, said, want)
+			}
+		}
+	})
+}
+
+// A prompt that depends on no live answer is encoded before it is due: at once if it may follow at
+// once, else shortly before.
+func TestLaterTurnsAreEncodedAhead(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		for _, row := range []struct {
+			gap  float64
+			live bool
+			want []time.Duration
+		}{
+			{0, false, []time.Duration{0, 0, time.Second}},
+			{60, false, []time.Duration{0, 61*time.Second - encodeLead, 122*time.Second - encodeLead}},
+			{0, true, []time.Duration{0, time.Second, 2 * time.Second}},
+			{60, true, []time.Duration{0, 61*time.Second - encodeLead, 122*time.Second - encodeLead}},
+		} {
+			var mu sync.Mutex
+			at := make([]time.Duration, 3)
+			start := time.Now()
+			target := Target{Send: answer(time.Second, 0, 1), Encode: func(c *dataset.Conversation, turn int, _ []json.RawMessage) (*Request, error) {
+				mu.Lock()
+				defer mu.Unlock()
+				at[turn] = time.Since(start)
+				return encodeTurn(c, turn, nil)
+			}}
+			if row.live {
+				target.Answer = func(*metrics.Record) json.RawMessage { return json.RawMessage("0") }
+			}
+			collect(t, oneLoad(Load{Source: these(chain(3, row.gap)), Target: target}))
+			if !slices.Equal(at, row.want) {
+				t.Errorf("gap %v, live %v: encoded at %v, want %v", row.gap, row.live, at, row.want)
+			}
+		}
+	})
+}
+
+func TestABadLaterPromptEndsTheRun(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		for _, gap := range []float64{0, 60} {
+			bad := errors.New("bad")
+			r := oneLoad(Load{Source: these(chain(3, gap), chain(1, 0)), Sessions: 1, Target: Target{Send: answer(time.Second, 0, 1),
+				Encode: func(c *dataset.Conversation, turn int, _ []json.RawMessage) (*Request, error) {
+					if turn == 2 {
+						return nil, bad
+					}
+					return encodeTurn(c, turn, nil)
+				}}})
+			var last error
+			for _, err := range r.Records(t.Context()) {
+				last = err
+			}
+			if !errors.Is(last, bad) || !strings.Contains(last.Error(), "turn 2 of request 0") {
+				t.Errorf("gap %v: the run ended with %v", gap, last)
+			}
+		}
+	})
+}
+
+func TestStoppingEndsSessions(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		ctx, cancel := context.WithTimeout(t.Context(), 90*time.Second)
+		defer cancel()
+		r := oneLoad(Load{Source: these(chain(9, 59.5), chain(9, 0)), Schedule: every(85 * time.Second), Target: Target{Send: answer(3*time.Second, 0, 1), Encode: encodeTurn}})
+		r.Drain = time.Minute
+		var got []string
+		for rec, err := range r.Records(ctx) {
+			if err != nil {
+				t.Fatal(err)
+			}
+			got = append(got, fmt.Sprintf("%s %v%v", rec.ID, rec.Sent, rec.Phase))
+		}
+		if want := "[a/0 0s a/1 1m2.5s b/0 1m25s b/1 1m28sdrain]"; fmt.Sprint(got) != want {
+			t.Errorf("sent %v, want %v", got, want)
+		}
+	})
+}
+
+// Sessions that wait for their gaps hold no goroutines.
+func TestManySessionsThink(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		const sessions = 20_000
+		most := 0
+		source := func(yield func(*dataset.Conversation, error) bool) {
+			for range sessions {
+				if !yield(&dataset.Conversation{Turns: chain(3, 600)}, nil) {
+					return
+				}
+			}
+		}
+		target := Target{Send: answer(time.Second, 0, 1), Encode: encodeTurn}
+		n := 0
+		for rec, err := range oneLoad(Load{Source: source, Schedule: every(10 * time.Millisecond), Target: target}).Records(t.Context()) {
+			if err != nil {
+				t.Fatal(err)
+			}
+			if rec.Lag() != 0 || rec.Due != time.Duration(rec.Index)*10*time.Millisecond+time.Duration(rec.Turn)*601*time.Second {
+				t.Fatalf("session %d, turn %d: due %v, lag %v", rec.Index, rec.Turn, rec.Due, rec.Lag())
+			}
+			if n++; n%1000 == 0 {
+				most = max(most, runtime.NumGoroutine())
+			}
+		}
+		if n != 3*sessions || most > 2000 {
+			t.Errorf("%d requests, up to %d goroutines", n, most)
+		}
+	})
+}
