@@ -133,6 +133,10 @@ type Server struct {
 	// Headers are sent with every request. No two have the same name.
 	Headers []metrics.KV
 
+	// SessionHeader names the header with the id of the session, for sessions of several turns; empty
+	// for X-Session-ID.
+	SessionHeader string
+
 	// Insecure skips the verification of TLS certificates.
 	Insecure bool
 
@@ -236,6 +240,9 @@ func (p *Plan) Config() metrics.Config {
 	}
 	if p.Traffic.MaxConcurrency != nil {
 		c.MaxConcurrency = *p.Traffic.MaxConcurrency
+	}
+	if p.Traffic.MaxSessions != nil {
+		c.MaxSessions = *p.Traffic.MaxSessions
 	}
 	return c
 }

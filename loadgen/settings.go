@@ -24,6 +24,13 @@ type Traffic struct {
 	// MaxConcurrency bounds the requests in flight; nil for no limit.
 	MaxConcurrency *int
 
+	// MaxSessions bounds the sessions that have begun and not ended; nil for no limit.
+	MaxSessions *int
+
+	// Absolute sends a later turn at the dataset's time for it, or at once if what it waits for ends
+	// later. Without it, a later turn waits for its gap.
+	Absolute bool
+
 	Rule   arrivals.Rule
 	RampUp *metrics.RampUp
 
@@ -106,6 +113,8 @@ type Workload struct {
 	SpecBench        dataset.SpecBench
 	SpeedBench       dataset.SpeedBench
 	TimedTrace       dataset.TimedTrace
+
+	Sessions Sessions
 
 	// SkipTemplate sends prompts without the chat template.
 	SkipTemplate   bool

@@ -68,7 +68,7 @@ func (s *Shard) part(c metrics.Config) metrics.Config {
 	if !s.Several() {
 		return c
 	}
-	c.NumPrompts, c.MaxConcurrency = s.Share(c.NumPrompts), s.Share(c.MaxConcurrency)
+	c.NumPrompts, c.MaxConcurrency, c.MaxSessions = s.Share(c.NumPrompts), s.Share(c.MaxConcurrency), s.Share(c.MaxSessions)
 	c.RequestRate /= float64(s.Of)
 	c.Label = cmp.Or(c.Label, c.Backend) + "-" + s.Name()
 	c.Metadata = append(slices.Clone(c.Metadata), metrics.KV{Key: "shard", Value: fmt.Sprintf("%d/%d", s.Index, s.Of)})

@@ -70,14 +70,21 @@ func (t *target) share() int { return t.Shard.Share(t.n) }
 // concurrency is how many requests this process may have in flight; 0 for no limit.
 func (t *target) concurrency() int { return t.Shard.Share(t.config.MaxConcurrency) }
 
-// atOnce is how many requests can be in flight together, if the plan bounds that: all of them at an
-// infinite rate. A warm-up has no bound.
+// places is how many sessions this process may have begun and not ended; 0 for no limit.
+func (t *target) places() int { return t.Shard.Share(t.config.MaxSessions) }
+
+// atOnce is about how many requests can be in flight together, if the plan bounds that: all of them
+// at an infinite rate. A warm-up has no bound. Sub-agents may make more.
 func (t *target) atOnce() int {
+	limit := cmp.Or(t.concurrency(), t.places())
+	if places := t.places(); places > 0 {
+		limit = min(limit, places)
+	}
 	switch {
 	case t.Traffic.WarmUp > 0:
-		return t.concurrency()
-	case t.config.MaxConcurrency > 0:
-		return min(t.share(), t.concurrency())
+		return limit
+	case limit > 0:
+		return min(t.share(), limit)
 	case t.AtOnce():
 		return t.share()
 	}

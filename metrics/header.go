@@ -80,6 +80,7 @@ type Config struct {
 	// Burstiness is the shape of the gamma distribution; +Inf for even gaps.
 	Burstiness     float64 `json:"-"`
 	MaxConcurrency int     `json:"max_concurrency,omitempty"` // 0 means no limit
+	MaxSessions    int     `json:"max_sessions,omitempty"`    // begun and not ended; 0 means no limit
 	RampUp         *RampUp `json:"ramp_up,omitempty"`
 	// SelfTimed says that due times came from the dataset's own timestamps.
 	SelfTimed bool `json:"self_timed,omitempty"`

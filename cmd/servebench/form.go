@@ -73,6 +73,7 @@ func newForm(flags *argv.Flags) *form {
 		{"Traffic: when requests are sent", &trafficFlags{options: o}},
 		{"Workload: what is sent", &workloadFlags{options: o}},
 		{"Datasets: flags of single datasets", &datasetFlags{options: o}},
+		{"Sessions: conversations, agents and traces", &sessionFlags{options: o}},
 		{"Sampling: what the model is asked for", &samplingFlags{options: o}},
 		{"Targets: several servers and repeats", several},
 		{"Shards: one run on many machines", &shardFlags{o}},
@@ -130,18 +131,18 @@ func (f *form) resolveShape() error {
 	t, prompts := &f.Traffic, f.flags.Lookup("num-prompts")
 	t.Counted = prompts.Changed
 	atOnce := f.AtOnce()
-	unbounded := atOnce && t.MaxConcurrency == nil
+	unbounded := atOnce && t.MaxConcurrency == nil && t.MaxSessions == nil
 	switch {
 	case t.Curve != nil && f.Workload.SelfTimed:
 		return fmt.Errorf("argument --rate-curve: the %s dataset has its own times: also give --no-self-timed", f.Workload.Dataset)
 	case t.Curve != nil && t.Curve.End() == 0 && t.Duration == 0 && !t.Counted:
 		return errors.New("argument --rate-curve: a sine has no end: also give --duration or --num-prompts")
 	case t.Duration > 0 && unbounded && !t.Counted:
-		return errors.New("argument --duration: at an infinite rate it bounds nothing: also give --request-rate, --max-concurrency or --num-prompts")
+		return errors.New("argument --duration: at an infinite rate it bounds nothing: also give --request-rate, --max-concurrency, --max-sessions or --num-prompts")
 	case t.WarmUp > 0 && f.Workload.SelfTimed:
 		return fmt.Errorf("argument --warmup-duration: the %s dataset has its own times, and none before them: also give --no-self-timed", f.Workload.Dataset)
 	case t.WarmUp > 0 && unbounded:
-		return errors.New("argument --warmup-duration: at an infinite rate there would be no end of requests: give --request-rate or --max-concurrency, too")
+		return errors.New("argument --warmup-duration: at an infinite rate there would be no end of requests: give --request-rate, --max-concurrency or --max-sessions, too")
 	case !f.Timed():
 		return nil
 	}

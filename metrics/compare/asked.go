@@ -45,6 +45,9 @@ func asked(s *metrics.Summary) map[string]string {
 	if c.MaxConcurrency > 0 {
 		found["max-concurrency"] = strconv.Itoa(c.MaxConcurrency)
 	}
+	if c.MaxSessions > 0 {
+		found["max-sessions"] = strconv.Itoa(c.MaxSessions)
+	}
 	if !math.IsNaN(c.Burstiness) {
 		found["burstiness"] = rate(c.Burstiness)
 	}
@@ -102,7 +105,7 @@ func rate(v float64) string {
 // property. All other flags do, also new ones.
 var apart = slices.Concat(metrics.OutputFlags, []string{
 	"base-url", "host", "port", "unix-socket", "header", "insecure", "ca-cert", "client-cert", "client-key", "input-len", "output-len",
-	"request-rate", "max-concurrency", "ramp-up-start-rps", "ramp-up-end-rps", "request-id-prefix",
+	"request-rate", "max-concurrency", "multi-turn-concurrency", "ramp-up-start-rps", "ramp-up-end-rps", "request-id-prefix",
 	"ready-check-timeout-sec", "delay", "connect-timeout", "first-byte-timeout", "stall-timeout", "total-timeout", "drain-limit", "deadline", "drain-timeout",
 	"shard", "run-id", "start-at", "clock-offset", "target", "solo-first", "repeat", "server-metrics", "gpu-metrics",
 	"goodput",

@@ -164,6 +164,7 @@ func (g *Group) config() metrics.Config {
 		}
 		c.NumPrompts = sumKnown(c.NumPrompts, other.NumPrompts)
 		c.MaxConcurrency = sumKnown(c.MaxConcurrency, other.MaxConcurrency)
+		c.MaxSessions = sumKnown(c.MaxSessions, other.MaxSessions)
 		c.Duration = max(c.Duration, other.Duration)
 	}
 	return c

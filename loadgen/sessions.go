@@ -1,0 +1,43 @@
+package loadgen
+
+import "time"
+
+// Sessions says which sessions a Workload has, and how they are changed before they are sent. The
+// zero value sends a dataset as it is.
+type Sessions struct {
+	// MultiTurn makes random and sharegpt send conversations of several turns.
+	MultiTurn bool
+
+	// Answers are the answers of earlier turns in a prompt; empty means Live for a dataset that has
+	// texts, and Recorded for one that has only lengths or blocks.
+	Answers Answers
+
+	// Bust keeps prompts out of prefix caches; empty means nothing does.
+	Bust CacheBust
+
+	// BlockSize is how many tokens a hash id of a trace stands for; 0 means what the format says.
+	BlockSize int
+
+	// Speed divides all times and gaps of the dataset; 0 means 1. From and To cut it by its times,
+	// before Speed does: sessions start from From on and before To, and From is the new zero. 0 cuts
+	// nothing. GapCap bounds each gap, before Speed divides it; 0 bounds nothing.
+	Speed    float64
+	From, To time.Duration
+	GapCap   time.Duration
+}
+
+// Answers says where the earlier answers in a prompt come from.
+type Answers string
+
+const (
+	Live     Answers = "live"     // the server: prompts then depend on it
+	Recorded Answers = "recorded" // the dataset
+)
+
+// A CacheBust says which prompts a server's prefix cache cannot know from others.
+type CacheBust string
+
+const (
+	BustRun     CacheBust = "run"     // those of other runs, as far as they have another seed
+	BustSession CacheBust = "session" // those of other sessions, too
+)
