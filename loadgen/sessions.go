@@ -38,6 +38,6 @@ const (
 type CacheBust string
 
 const (
-	BustRun     CacheBust = "run"     // those of other runs, as far as they have another seed
-	BustSession CacheBust = "session" // those of other sessions, too
+	BustRun     CacheBust = "run"     // from runs with another seed
+	BustSession CacheBust = "session" // from other sessions, too
 )

@@ -21,8 +21,8 @@ func (g *sessionFlags) define(f *argv.Flags) {
 	s, t := &g.Workload.Sessions, &g.Traffic
 	f.Var(argv.Optional(&t.MaxSessions, argv.ParseInt), "max-sessions", "`N` most sessions begun and not ended, also during their gaps (default no limit). Without a rate, N are kept going")
 	f.Var(argv.Optional(&g.permits, argv.ParseInt), "multi-turn-concurrency", "`N` the same as --max-sessions. The Rust client of vLLM bounds requests by it, as --max-concurrency does")
-	f.StringVar((*string)(&s.Answers), "session-answers", "", "`NAME` whose answers later prompts have: live takes the server's, recorded the dataset's (default live for datasets of texts, recorded for traces of lengths)")
-	f.StringVar((*string)(&s.Bust), "cache-bust", "", "`NAME` keep prompts out of prefix caches: run makes them differ from runs with another --seed, session from all other sessions, too (default none)")
+	f.StringVar((*string)(&s.Answers), "session-answers", "", "`NAME` whose answers later prompts have: live (the server's) or recorded (the dataset's). The default is live for texts, and recorded for traces of lengths")
+	f.StringVar((*string)(&s.Bust), "cache-bust", "", "`NAME` keep prompts out of prefix caches (default none). run makes them differ from runs with another --seed, session makes each session differ from all others, too")
 	f.StringVar(&g.Server.SessionHeader, "session-header", "", "`NAME` header with the session's id, for routers (default X-Session-ID)")
 	f.StringVar(&g.timing, "trace-timing", "", "`NAME` when a later turn is due: think waits for its gap, absolute for its time in the dataset (default think)")
 	f.Var(argv.Parsed(&s.Speed, "", argv.ParseFloat), "trace-speed", "`X` divide the times and gaps of a dataset by X (default 1)")
@@ -58,7 +58,7 @@ func (g *sessionFlags) resolve(f *argv.Flags) error {
 	if n := g.permits; n != nil {
 		t.MaxSessions = n
 		g.Notes = append(g.Notes, fmt.Sprintf("--multi-turn-concurrency %d is taken as --max-sessions %[1]d, which bounds sessions begun and not ended: "+
-			"the Rust client of vLLM begins all at once and bounds requests, as --max-concurrency %[1]d does without it", *n))
+			"the Rust client of vLLM begins all at once and bounds requests by it, which --max-concurrency %[1]d does here", *n))
 	}
 	return nil
 }
