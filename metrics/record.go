@@ -25,6 +25,7 @@
 package metrics
 
 import (
+	"encoding/json"
 	"iter"
 	"time"
 )
@@ -43,30 +44,31 @@ type Class string
 
 const (
 	OK             Class = ""
-	DNS            Class = "dns"             // the server's name could not be resolved
-	Refused        Class = "refused"         // nobody listens at its address
-	TLS            Class = "tls"             // the handshake failed, or the certificate is not trusted
-	Connect        Class = "connect"         // no connection for another reason
-	ConnectTimeout Class = "connect-timeout" // no connection within the limit set
-	FirstByte      Class = "first-byte"      // no first byte of the answer within the limit set
-	Stall          Class = "stall"           // no byte of the reply for longer than the limit set
-	Timeout        Class = "timeout"         // not finished within the limit set for one request
-	Overdue        Class = "overdue"         // not finished in time after the last send
-	Deadline       Class = "deadline"        // in flight at the deadline of the whole run
-	Status         Class = "status"          // an HTTP status other than 200
-	InStream       Class = "in-stream"       // an error object inside a 200 stream
-	Unfinished     Class = "unfinished"      // its finish reason is error or abort
-	Reset          Class = "reset"           // the connection was reset
-	Truncated      Class = "truncated"       // the stream ended in the middle
-	Empty          Class = "empty"           // 200, but no chunk at all
-	Malformed      Class = "malformed"       // a reply, or a request, that breaks the protocol
-	Cancelled      Class = "cancelled"       // cut by us when the run was stopped
+	DNS            Class = "dns"              // the server's name could not be resolved
+	Refused        Class = "refused"          // nobody listens at its address
+	TLS            Class = "tls"              // the handshake failed, or the certificate is not trusted
+	Connect        Class = "connect"          // no connection for another reason
+	ConnectTimeout Class = "connect-timeout"  // no connection within the limit set
+	FirstByte      Class = "first-byte"       // no first byte of the answer within the limit set
+	Stall          Class = "stall"            // no byte of the reply for longer than the limit set
+	Timeout        Class = "timeout"          // not finished within the limit set for one request
+	Overdue        Class = "overdue"          // not finished in time after the last send
+	Deadline       Class = "deadline"         // in flight at the deadline of the whole run
+	Status         Class = "status"           // an HTTP status other than 200
+	Overflow       Class = "context-overflow" // the server says that the prompt does not fit the model's context
+	InStream       Class = "in-stream"        // an error object inside a 200 stream
+	Unfinished     Class = "unfinished"       // its finish reason is error or abort
+	Reset          Class = "reset"            // the connection was reset
+	Truncated      Class = "truncated"        // the stream ended in the middle
+	Empty          Class = "empty"            // 200, but no chunk at all
+	Malformed      Class = "malformed"        // a reply, or a request, that breaks the protocol
+	Cancelled      Class = "cancelled"        // cut by us when the run was stopped
 )
 
 // Classes are all ways to fail, in the order in which they can affect a request.
 var Classes = []Class{
 	DNS, Refused, TLS, Connect, ConnectTimeout, FirstByte, Stall, Timeout, Overdue, Deadline,
-	Status, InStream, Unfinished, Reset, Truncated, Empty, Malformed, Cancelled,
+	Status, Overflow, InStream, Unfinished, Reset, Truncated, Empty, Malformed, Cancelled,
 }
 
 // Cut reports that the load generator cut the request because the run was over: whether the server
@@ -176,6 +178,12 @@ type Record struct {
 	Error string `json:"error,omitempty"`
 	// Text is the generated text, if the run keeps it.
 	Text string `json:"text,omitempty"`
+	// Calls are the tool calls of a chat's answer as its message has them, put together from the
+	// stream: a list of objects with id, type and function. It is nil without calls, and if the run
+	// does not keep them.
+	Calls json.RawMessage `json:"calls,omitempty"`
+	// Reasoning is the text that a model that reasons generates before its answer, if the run keeps it.
+	Reasoning string `json:"reasoning,omitempty"`
 }
 
 // Conn says how the request got its connection. Its times follow one another; through a proxy,

@@ -17,6 +17,10 @@ type Request struct {
 	Body     []byte // the JSON body
 	KeepText bool   // keep the generated text in Record.Text in any case
 	NoText   bool   // drop the text: nobody would count its tokens
+
+	// KeepAnswer keeps what the next turn needs to go on from this answer: Record.Text and
+	// Record.Calls.
+	KeepAnswer bool
 }
 
 // A Chunk is one event of a streamed answer that has choices.

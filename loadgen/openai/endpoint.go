@@ -2,6 +2,7 @@ package openai
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -19,6 +20,9 @@ import (
 	"github.com/servebench/servebench/loadgen/wire"
 	"github.com/servebench/servebench/metrics"
 )
+
+// sessionHeader is what vLLM's server and its multi-turn clients name the header of a session.
+const sessionHeader = "X-Session-ID"
 
 const userAgent = "servebench/1 (+https://github.com/servebench/servebench)"
 
@@ -48,6 +52,9 @@ type Endpoint struct {
 	Transport http.RoundTripper // see wire.Connections; nil means http.DefaultTransport
 	Timeouts  wire.Timeouts
 	Tally     *wire.Tally // counts for the run; nil counts nothing
+
+	SessionHeader string // carries engine.Request.Session; empty means X-Session-ID
+	Reasoning     bool   // keep the reasoning of an answer, too, if the request keeps the answer
 
 	parse   sync.Once
 	target  *url.URL  // URL, parsed
@@ -90,8 +97,11 @@ func (o *Endpoint) exchange(ctx context.Context, epoch time.Time, req *engine.Re
 
 	s := o.stream(reply, t.Carrier(), watch)
 	defer o.streams.Put(s)
-	s.epoch, s.rec, s.tally, s.unread = epoch, rec, o.Tally, req.NoText
-	defer s.end(req.KeepText)
+	s.epoch, s.rec, s.tally, s.unread = epoch, rec, o.Tally, req.NoText && !req.KeepAnswer
+	if req.KeepAnswer {
+		s.answer = &draft{reasoning: o.Reasoning}
+	}
+	defer s.end(req.KeepText || req.KeepAnswer)
 	if err := refusal(reply, &s.body); err != nil {
 		return o.located(err)
 	}
@@ -147,6 +157,9 @@ func (o *Endpoint) post(ctx context.Context, req *engine.Request) (*http.Respons
 	}
 	if req.ID != "" {
 		r.Header.Set("X-Request-Id", req.ID)
+	}
+	if req.Session != "" {
+		r.Header.Set(cmp.Or(o.SessionHeader, sessionHeader), req.Session)
 	}
 	return roundTrip(o.Transport, r)
 }

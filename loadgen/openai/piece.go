@@ -1,6 +1,7 @@
 package openai
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 
@@ -14,6 +15,8 @@ type piece struct {
 	output  bool   // vLLM's client counts it as output
 	content bool   // a choice has text, reasoning, a refusal or a call
 	text    []byte // what its first choice adds to the generated text
+	thought []byte // what its first choice adds to the reasoning
+	calls   []byte // tool calls of its first choice, as a raw list; nil without
 	finish  []byte // finish reason of the last choice that has one
 	usage   usage
 	server  *metrics.ServerTimes // nil if the event has none
@@ -74,14 +77,18 @@ func (p *piece) repeat(data []byte) bool {
 	}
 	p.reset()
 	p.choices, p.content, p.index, p.output = true, true, p.shape.index, p.shape.output
-	if p.shape.generated {
+	switch {
+	case p.shape.generated:
 		p.text = text
+	case p.shape.reasoned:
+		p.thought = text
 	}
 	return p.scanUsage(counts)
 }
 
 func (p *piece) reset() {
 	p.choices, p.index, p.output, p.content, p.text, p.finish = false, 0, false, false, nil, nil
+	p.thought, p.calls = nil, nil
 	p.usage, p.server, p.failed = usage{}, nil, false
 	p.strings, p.varying, p.scratch = 0, nil, p.scratch[:0]
 }
@@ -107,6 +114,7 @@ func (p *piece) decode(data []byte) error {
 		p.choice(&c.Delta, truthy(c.Text))
 		if !p.choices {
 			p.text = []byte(asText(text))
+			p.thought = []byte(cmp.Or(asText(c.Delta.Reasoning), asText(c.Delta.ReasoningContent)))
 		}
 		p.choices = true
 		if c.FinishReason != "" {
@@ -117,11 +125,14 @@ func (p *piece) decode(data []byte) error {
 }
 
 // choice notes whether the current choice carries something, and, if it is the first choice,
-// whether vLLM's client counts the event as output.
+// whether vLLM's client counts the event as output, and its calls.
 func (p *piece) choice(d *wireDelta, text bool) {
 	p.content = p.content || text || d.carries()
 	if !p.choices {
 		p.output = !p.chat || d.isOutput()
+		if truthy(d.ToolCalls) {
+			p.calls = d.ToolCalls
+		}
 	}
 }
 

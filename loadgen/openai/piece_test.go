@@ -17,10 +17,11 @@ type said struct {
 	Index           int
 	Text, Finish    string
 	In, Out, Cached int
+	Thought, Calls  string
 }
 
 func (p *piece) said() said {
-	return said{p.choices, p.failed, p.output, p.content, p.index, string(p.text), string(p.finish), p.usage.in, p.usage.out, p.usage.cached}
+	return said{p.choices, p.failed, p.output, p.content, p.index, string(p.text), string(p.finish), p.usage.in, p.usage.out, p.usage.cached, string(p.thought), string(p.calls)}
 }
 
 // isChat says that an event of a test is of a chat.
@@ -49,17 +50,21 @@ var pieceTests = []struct {
 	{"empty finish", `{"choices":[{"index":0,"delta":{},"finish_reason":""}]}`,
 		sure, said{Choices: true}},
 	{"reasoning", `{"choices":[{"index":0,"delta":{"reasoning":"Let me"}}]}`,
-		sure, said{Choices: true, Output: true, Content: true}},
+		sure, said{Choices: true, Output: true, Content: true, Thought: "Let me"}},
 	{"reasoning_content", `{"choices":[{"index":0,"delta":{"reasoning_content":"Let me"}}]}`,
-		sure, said{Choices: true, Content: true}},
+		sure, said{Choices: true, Content: true, Thought: "Let me"}},
 	{"reasoning under both names", `{"choices":[{"index":0,"delta":{"content":"!","reasoning_content":"Let me","reasoning":"Let me"}}]}`,
-		sure, said{Choices: true, Output: true, Content: true, Text: "!"}},
+		sure, said{Choices: true, Output: true, Content: true, Text: "!", Thought: "Let me"}},
 	{"refusal", `{"choices":[{"index":0,"delta":{"content":null,"refusal":"No"}}]}`,
 		sure, said{Choices: true, Content: true}},
 	{"tool call", `{"choices":[{"index":0,"delta":{"tool_calls":[{"index":0,"id":"c1","type":"function","function":{"name":"get","arguments":""}}]}}]}`,
-		sure, said{Choices: true, Output: true, Content: true}},
+		sure, said{Choices: true, Output: true, Content: true, Calls: `[{"index":0,"id":"c1","type":"function","function":{"name":"get","arguments":""}}]`}},
 	{"tool call arguments", `{"choices":[{"index":0,"delta":{"tool_calls":[{"index":0,"function":{"arguments":"{\"a\": 1"}}]}}]}`,
-		sure, said{Choices: true, Output: true, Content: true}},
+		sure, said{Choices: true, Output: true, Content: true, Calls: `[{"index":0,"function":{"arguments":"{\"a\": 1"}}]`}},
+	{"no tool calls", `{"choices":[{"index":0,"delta":{"content":"Hi","tool_calls":[],"reasoning":null}},{"index":1,"delta":{"reasoning":"So","tool_calls":[{"index":0}]}}]}`,
+		sure, said{Choices: true, Output: true, Content: true, Index: 1, Text: "Hi"}},
+	{"reasoning with escapes", `{"choices":[{"index":0,"delta":{"reasoning_content":"a\nb","reasoning":""}}]}`,
+		sure, said{Choices: true, Content: true, Thought: "a\nb"}},
 	{"function call", `{"choices":[{"index":0,"delta":{"function_call":{"name":"get","arguments":"{"}}}]}`,
 		sure, said{Choices: true, Output: true, Content: true}},
 	{"escapes", `{"choices":[{"index":0,"text":"a\n\"b\"\t\\\/\u00e9\ud83d\ude00"}]}`,

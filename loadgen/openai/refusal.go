@@ -8,6 +8,7 @@ import (
 	"mime"
 	"net/http"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -48,9 +49,48 @@ func refused(reply *http.Response, body io.Reader) *metrics.Failure {
 		said.HTTPStatus, said.HTTPStatusCode = reply.Status, reply.StatusCode
 		message = said.Message
 	}
-	f := failed(metrics.Status, statusMessage(reply, message), said)
+	class := metrics.Status
+	if overflows(reply.StatusCode, message, said) {
+		class = metrics.Overflow
+	}
+	f := failed(class, statusMessage(reply, message), said)
 	f.Status, f.RetryAfter = reply.StatusCode, retryAfter(reply.Header.Get("Retry-After"))
 	return f
+}
+
+// tooLong are words, in lower case, with which servers say that a prompt, with or without the tokens
+// asked for, is longer than the context of their model.
+var tooLong = []string{
+	"maximum context length",  // OpenAI, vLLM, and many after them
+	"context_length_exceeded", // OpenAI's code
+	"context window",          // OpenAI's responses, and gateways
+	"maximum model length",    // vLLM's engine
+	"max_model_len",           // likewise
+	"model's context length",  // SGLang
+	"maximum allowed length",  // SGLang's scheduler
+	"context size",            // llama.cpp
+	"exceed_context_size",     // its type
+	"the context length",      // Ollama
+	"prompt is too long",      // Anthropic
+	"input is too long",       // Amazon's Bedrock
+	"max_new_tokens` must be", // Hugging Face's text-generation-inference
+	"`inputs` must have less", // likewise
+	"max_seq_len",             // TensorRT-LLM
+	"input token count",       // Google's Gemini
+}
+
+// overflows reports whether a server refused a prompt because it is longer than the model's context.
+func overflows(status int, message string, said *openai.APIError) bool {
+	switch status {
+	case http.StatusBadRequest, http.StatusRequestEntityTooLarge, http.StatusUnprocessableEntity:
+	default:
+		return false
+	}
+	if said != nil {
+		message = fmt.Sprint(message, " ", said.Type, " ", said.Code)
+	}
+	message = strings.ToLower(message)
+	return slices.ContainsFunc(tooLong, func(words string) bool { return strings.Contains(message, words) })
 }
 
 // isDocument reports whether a media type is not an event stream. It names the types that are not,

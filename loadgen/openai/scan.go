@@ -54,7 +54,11 @@ func (p *piece) scanChoice(raw []byte) bool {
 	}
 	index, text, delta, finish := v[0], v[1], v[2], v[3]
 	p.index = 0
-	if !count(index, &p.index) || !p.scanText(text, !p.chat) || !p.scanDelta(delta, truthy(text)) {
+	generated := &p.text
+	if p.chat {
+		generated = nil
+	}
+	if !count(index, &p.index) || !p.scanText(text, generated) || !p.scanDelta(delta, truthy(text)) {
 		return false
 	}
 	p.choices = true
@@ -73,12 +77,16 @@ func (p *piece) scanDelta(raw []byte, text bool) bool {
 	}
 	d := wireDelta{Role: v[0], Reasoning: v[1], ReasoningContent: v[2], Content: v[3], Refusal: v[4], FunctionCall: v[5], ToolCalls: v[6]}
 	p.choice(&d, text)
-	return p.scanText(d.Content, p.chat) && p.scanText(d.Reasoning, false) && p.scanText(d.ReasoningContent, false) && p.scanText(d.Refusal, false)
+	var content *[]byte
+	if p.chat {
+		content = &p.text
+	}
+	return p.scanText(d.Content, content) && p.scanText(d.Reasoning, &p.thought) && p.scanText(d.ReasoningContent, &p.thought) && p.scanText(d.Refusal, nil)
 }
 
-// scanText reads a text. If generated is set and it is the first choice, the text is part of the
-// generated one.
-func (p *piece) scanText(raw []byte, generated bool) bool {
+// scanText reads a text. It becomes what to points to, unless to is nil, or has a text, or this is
+// not the first choice.
+func (p *piece) scanText(raw []byte, to *[]byte) bool {
 	if isNull(raw) {
 		return true
 	}
@@ -95,8 +103,8 @@ func (p *piece) scanText(raw []byte, generated bool) bool {
 	}
 	p.strings++
 	p.varying = s
-	if generated && !p.choices {
-		p.text = s
+	if to != nil && *to == nil && !p.choices {
+		*to = s
 	}
 	return true
 }

@@ -16,13 +16,15 @@ type shape struct {
 	before, between, after []byte // up to the text, from its end to the usage, and the rest
 	counted                bool   // there is a usage
 	index                  int    // of the choice
-	output, generated      bool   // what a piece records of the event, and of its text
+	output                 bool   // what a piece records of the event
+	generated, reasoned    bool   // and of its text
 }
 
 // learn takes the shape of data, in which scan found p and the raw usage, nil if there is none. It
-// does so only if the next event may have the same shape: all of the text is in one place.
+// does so only if the next event may have the same shape: all of the text is in one place, and
+// nothing else is kept of it.
 func (s *shape) learn(data []byte, p *piece, usage []byte) {
-	if len(data) > maxShape || p.strings != 1 || len(p.scratch) > 0 || p.finish != nil {
+	if len(data) > maxShape || p.strings != 1 || len(p.scratch) > 0 || p.finish != nil || p.calls != nil {
 		return
 	}
 	start := position(data, p.varying)
@@ -37,6 +39,7 @@ func (s *shape) learn(data []byte, p *piece, usage []byte) {
 	s.buf = append(append(append(s.buf[:0], data[:start]...), data[end:from]...), data[to:]...)
 	s.before, s.between, s.after = s.buf[:start], s.buf[start:start+from-end], s.buf[start+from-end:]
 	s.counted, s.index, s.output, s.generated = usage != nil, p.index, p.output, len(p.text) > 0
+	s.reasoned = len(p.thought) > 0
 }
 
 // match splits an event of shape s. usage is nil if there is none. An empty text does not match,

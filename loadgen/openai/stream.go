@@ -49,6 +49,7 @@ type stream struct {
 	text   []byte // all output so far, unless nobody wants it
 	length int    // of all output, in bytes
 	unread bool   // nobody wants the text
+	answer *draft // of the message that the next turn needs; nil if nobody wants it
 
 	chunks    int
 	outputs   int            // chunks that vLLM's client counts as output
@@ -81,11 +82,12 @@ func (s *stream) end(keepText bool) {
 	if keepText || s.rec.Out == 0 || s.rec.Until032 != nil {
 		s.rec.Text = string(s.text)
 	}
+	s.answer.into(s.rec)
 	s.events.release()
 	if cap(s.events.data)+cap(s.text)+cap(s.piece.scratch) > maxKept {
 		*s = stream{}
 	}
-	s.rec, s.tally, s.body = nil, nil, wire.Body{}
+	s.rec, s.tally, s.answer, s.body = nil, nil, nil, wire.Body{}
 }
 
 // chunksTo passes the answer's chunks to yield until the answer ends. The error is a
@@ -171,7 +173,7 @@ func (s *stream) excess() error {
 	switch {
 	case s.chunks == maxChunks:
 		return metrics.Failf(metrics.Malformed, "the answer goes on after %d chunks", maxChunks)
-	case s.length+len(s.piece.text) > maxText:
+	case s.length+len(s.piece.text)+s.answer.size(&s.piece) > maxText:
 		return metrics.Failf(metrics.Malformed, "the answer goes on after %d MiB of text", maxText>>20)
 	}
 	return nil
@@ -237,6 +239,9 @@ func (s *stream) chunkOf(e event) engine.Chunk {
 	p := &s.piece
 	if s.length += len(p.text); !s.unread {
 		s.text = append(s.text, p.text...)
+	}
+	if s.answer != nil {
+		s.answer.add(p)
 	}
 	shared := false
 	if p.content {

@@ -162,7 +162,7 @@ var replies = map[string]readAnswer{
 	"haproxy-504":                 {Status: 504, Class: metrics.Status, Error: "504 Gateway Time-out The server didn't respond in time."},
 	"llamacpp-badjson":            {Status: 500, Class: metrics.Status, Error: "500 Internal Server Error: [json.exception.parse_error.101] parse error at line 1, column 10: syntax error while parsing value - unexpected end of input; expected '[', '{', or a literal"},
 	"llamacpp-embeddings":         {Status: 501, Class: metrics.Status, Error: "501 Not Implemented: This server does not support embeddings. Start it with `--embeddings`"},
-	"llamacpp-toolong":            {Status: 400, Class: metrics.Status, Error: "400 Bad Request: request (60002 tokens) exceeds the available context size (4096 tokens), try increasing it"},
+	"llamacpp-toolong":            {Status: 400, Class: metrics.Overflow, Error: "400 Bad Request: request (60002 tokens) exceeds the available context size (4096 tokens), try increasing it"},
 	"litellm-404model":            {Status: 400, Class: metrics.Status, Error: "400 Bad Request: 400: {'error': '/completions: Invalid model name passed in model=nope. Call `/v1/models` to view available models for your key.'}"},
 	"litellm-nokey":               {Status: 500, Class: metrics.Status, Error: "500 Internal Server Error"},
 	"litellm-tokenids":            {Status: 500, Class: metrics.Status, Error: "500 Internal Server Error: litellm.APIConnectionError: APIConnectionError: OpenAIException - Unmapped prompt format. Your prompt is neither a list of strings nor a string. prompt=[1, 2]. File an issue - https://github.com/BerriAI/litellm/issues  LiteLLM: model group 'tiny' failed with the error above. No fallback was attempted."},
@@ -185,7 +185,7 @@ var replies = map[string]readAnswer{
 	"sim-embeddings":              {Status: 200, Class: metrics.Malformed, Error: `the answer is application/json, not an event stream: {"object":"list","data":[{"object":"embedding","index":0,"embedding":[0.40234375,-0.31835938,0.609375,-0.2734375]}],"model":"tiny-sim","usage":{"prompt_tokens":2,"total_tokens":2}}`},
 	"transformers-tokenids":       {Status: 400, Class: metrics.Status, Error: "400 Bad Request: prompt must be a string."},
 	"transformers-unexpected":     {Status: 422, Class: metrics.Status, Error: "422 Unprocessable Entity: Unexpected fields in the request: {'repetition_penalty', 'ignore_eos'}"},
-	"sim-toolong":                 {Status: 400, Class: metrics.Status, Error: "400 Bad Request: This model's maximum context length is 1024 tokens. However, you requested 5002 tokens (2 in the messages, 5000 in the completion). Please reduce the length of the messages or completion"},
+	"sim-toolong":                 {Status: 400, Class: metrics.Overflow, Error: "400 Bad Request: This model's maximum context length is 1024 tokens. However, you requested 5002 tokens (2 in the messages, 5000 in the completion). Please reduce the length of the messages or completion"},
 }
 
 func TestEveryTranscriptIsRead(t *testing.T) {

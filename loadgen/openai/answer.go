@@ -1,0 +1,142 @@
+package openai
+
+import (
+	"encoding/json"
+	"slices"
+
+	"github.com/servebench/servebench/metrics"
+	"github.com/servebench/servebench/metrics/pyjson"
+)
+
+// Answer is what rec was answered as an assistant's message, as the next turn sends it: its text
+// and its tool calls, in the spelling of Python's json.dumps. Templates drop the reasoning of
+// earlier turns, so it is part of the message only if rec has kept it. The request must have had
+// KeepAnswer.
+func Answer(rec *metrics.Record) json.RawMessage {
+	message := pyjson.Object{{Key: "role", Value: "assistant"}, {Key: "content", Value: rec.Text}}
+	if rec.Reasoning != "" {
+		message.Set("reasoning", rec.Reasoning)
+	}
+	if rec.Calls == nil {
+		return pyjson.Append(nil, message)
+	}
+	if rec.Text == "" {
+		message.Set("content", nil)
+	}
+	text := pyjson.Append(nil, message)
+	text = append(text[:len(text)-len("}")], `, "tool_calls": `...)
+	return append(append(text, rec.Calls...), '}')
+}
+
+// maxCalls bounds the calls of an answer. A model makes a few at once.
+const maxCalls = 1024
+
+// A draft gathers what an answer has apart from its text. A nil draft gathers nothing.
+type draft struct {
+	reasoning bool // keep it
+	thoughts  []byte
+	parts     [][]byte // raw lists of parts of calls
+	kept      int      // bytes of all of them
+}
+
+// size is how many bytes the draft has with p.
+func (d *draft) size(p *piece) int {
+	if d == nil {
+		return 0
+	}
+	return d.kept + len(p.thought) + len(p.calls)
+}
+
+func (d *draft) add(p *piece) {
+	if d.reasoning && p.thought != nil {
+		d.kept += len(p.thought)
+		d.thoughts = append(d.thoughts, p.thought...)
+	}
+	if p.calls != nil {
+		d.kept += len(p.calls)
+		d.parts = append(d.parts, slices.Clone(p.calls))
+	}
+}
+
+// into completes the record.
+func (d *draft) into(rec *metrics.Record) {
+	if d == nil {
+		return
+	}
+	rec.Reasoning = string(d.thoughts)
+	if calls := d.calls(); len(calls) > 0 {
+		rec.Calls = pyjson.Append(nil, calls)
+	}
+}
+
+// A callPart is what a chunk adds to a tool call.
+type callPart struct {
+	Index    *int   `json:"index"`
+	ID       string `json:"id"`
+	Function struct {
+		Name      string `json:"name"`
+		Arguments string `json:"arguments"`
+	} `json:"function"`
+}
+
+// A call is what its parts make.
+type call struct {
+	id        string
+	name      string
+	arguments []byte
+}
+
+// calls are the calls that the parts make, as a message has them.
+func (d *draft) calls() (list []pyjson.Object) {
+	var all []*call
+	numbered := map[int]*call{}
+	for _, raw := range d.parts {
+		var parts few[callPart]
+		_ = json.Unmarshal(raw, &parts) // what is not a list has no parts
+		for i := range parts {
+			part := &parts[i]
+			c := part.of(all, numbered)
+			if c == nil {
+				if len(all) == maxCalls {
+					continue
+				}
+				c = new(call)
+				all = append(all, c)
+			}
+			if part.Index != nil {
+				numbered[*part.Index] = c
+			}
+			c.add(part)
+		}
+	}
+	for _, c := range all {
+		function := pyjson.Object{{Key: "name", Value: c.name}, {Key: "arguments", Value: string(c.arguments)}}
+		list = append(list, pyjson.Object{{Key: "id", Value: c.id}, {Key: "type", Value: "function"}, {Key: "function", Value: function}})
+	}
+	return list
+}
+
+// of is the call that the part goes on with; nil if it begins one. Some servers give no index, and
+// some give all calls the same.
+func (part *callPart) of(all []*call, numbered map[int]*call) (c *call) {
+	if part.Index != nil {
+		c = numbered[*part.Index]
+	} else if len(all) > 0 {
+		c = all[len(all)-1]
+	}
+	if c != nil && part.ID != "" && c.id != "" && part.ID != c.id {
+		return nil
+	}
+	return c
+}
+
+// add adds a part. Some servers repeat id and name in every part.
+func (c *call) add(part *callPart) {
+	if part.ID != "" {
+		c.id = part.ID
+	}
+	if part.Function.Name != c.name {
+		c.name += part.Function.Name
+	}
+	c.arguments = append(c.arguments, part.Function.Arguments...)
+}
