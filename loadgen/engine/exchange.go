@@ -69,7 +69,7 @@ func (t *Target) count(req *Request, rec *metrics.Record) {
 			t.recount(rec, &older.In, &older.Out)
 		}
 	}
-	if !req.KeepText {
+	if !req.KeepText && !req.KeepAnswer {
 		rec.Text = ""
 	}
 }

@@ -18,8 +18,8 @@ type Request struct {
 	KeepText bool   // keep the generated text in Record.Text in any case
 	NoText   bool   // drop the text: nobody would count its tokens
 
-	// KeepAnswer keeps what the next turn needs to go on from this answer: Record.Text and
-	// Record.Calls.
+	// KeepAnswer keeps what the next turn needs to go on from this answer, for Target.Answer:
+	// Record.Text and Record.Calls.
 	KeepAnswer bool
 }
 
