@@ -209,7 +209,7 @@ type parts struct {
 func partsOf(r *Record) parts {
 	return parts{
 		moments: []*time.Duration{&r.Due, &r.Slot, &r.Sent, &r.Wrote, &r.FirstByte, &r.Chunks.first, &r.FirstContent, &r.Blank.first,
-			&r.Chunks.last, &r.Last, &r.Blank.last, &r.Trailer, &r.End},
+			&r.Chunks.last, &r.Last, &r.Blank.last, &r.Trailer, &r.LastByte, &r.End},
 		lengths: []*time.Duration{&r.Conn.DNS, &r.Conn.Connect, &r.Conn.Proxy, &r.Conn.TLS, &r.MaxAge, &r.Waited},
 		counts: []*int{&r.Index, &r.Turn, &r.Attempts, &r.Reconnects, &r.Chunks.n, &r.Blank.n, &r.SharedReads,
 			&r.In, &r.InAsked, &r.Cached, &r.Out, &r.OutAsked, &r.Status},
