@@ -200,7 +200,7 @@ func (d *dispatcher) only(ctx context.Context, p prepared, at start) {
 	rec := d.send(ctx, p.first, &metrics.Record{
 		Index: p.index, Phase: at.part.phase, Due: p.due, Slot: at.slot, InAsked: p.Turns[0].PromptLen, OutAsked: p.Turns[0].OutputLen,
 	})
-	d.live.SessionsOver.Add(1)
+	d.live.over(at.part.phase)
 	d.records <- rec
 	now := d.now()
 	d.slots.release(now)

@@ -16,8 +16,9 @@ type Live struct {
 	Failed atomic.Int64 // measured requests that failed
 	Chunks atomic.Int64 // chunks with choices so far
 
-	Sessions     atomic.Int64 // conversations begun
-	SessionsOver atomic.Int64 // conversations that are over
+	Sessions       atomic.Int64 // conversations begun
+	SessionsOver   atomic.Int64 // conversations that are over
+	SessionsWarmed atomic.Int64 // of these, conversations that began in the warm-up
 
 	answered atomic.Int64 // requests with a first chunk
 	silent   atomic.Int64 // requests that ended without a chunk
@@ -26,7 +27,8 @@ type Live struct {
 
 // A Count is the state of a Live, or the sum of several, at one moment.
 type Count struct {
-	Sent, Ended, Warmed, Failed, Chunks int64 // as in Live
+	Sent, Ended, Warmed, Failed, Chunks    int64 // as in Live
+	Sessions, SessionsOver, SessionsWarmed int64 // likewise
 
 	answered, silent, ttft int64
 }
@@ -39,8 +41,9 @@ func (l *Live) Now() Count {
 	c := Count{
 		Failed: l.Failed.Load(), Ended: l.Ended.Load(), Warmed: l.Warmed.Load(),
 		silent: l.silent.Load(), ttft: l.ttft.Load(), answered: l.answered.Load(), Chunks: l.Chunks.Load(),
+		SessionsOver: l.SessionsOver.Load(), SessionsWarmed: l.SessionsWarmed.Load(),
 	}
-	c.Sent = l.Sent.Load()
+	c.Sent, c.Sessions = l.Sent.Load(), l.Sessions.Load()
 	return c
 }
 
@@ -49,6 +52,7 @@ func (c Count) Plus(other Count) Count {
 	return Count{
 		Sent: c.Sent + other.Sent, Ended: c.Ended + other.Ended, Warmed: c.Warmed + other.Warmed,
 		Failed: c.Failed + other.Failed, Chunks: c.Chunks + other.Chunks,
+		Sessions: c.Sessions + other.Sessions, SessionsOver: c.SessionsOver + other.SessionsOver, SessionsWarmed: c.SessionsWarmed + other.SessionsWarmed,
 		answered: c.answered + other.answered, silent: c.silent + other.silent, ttft: c.ttft + other.ttft,
 	}
 }
@@ -59,6 +63,12 @@ func (c Count) InFlight() int64 { return c.Sent - c.Ended }
 // Waiting is the number of requests in flight that have no chunk yet.
 func (c Count) Waiting() int64 { return c.Sent - c.answered - c.silent }
 
+// SessionsRunning is the number of conversations that have begun and are not over.
+func (c Count) SessionsRunning() int64 { return c.Sessions - c.SessionsOver }
+
+// LaterTurns reports that some conversation has gone on after its first request.
+func (c Count) LaterTurns() bool { return c.Sent > c.Sessions }
+
 // MeanTTFT is the mean time to first token of the requests that have a first token; 0 before the
 // first.
 func (c Count) MeanTTFT() time.Duration {
@@ -66,6 +76,14 @@ func (c Count) MeanTTFT() time.Duration {
 		return 0
 	}
 	return time.Duration(c.ttft / c.answered)
+}
+
+// over counts a conversation that began in a phase and is over.
+func (l *Live) over(began metrics.Phase) {
+	if began == metrics.WarmUp {
+		l.SessionsWarmed.Add(1)
+	}
+	l.SessionsOver.Add(1)
 }
 
 func (l *Live) first(ttft time.Duration) {

@@ -110,7 +110,7 @@ func (d *dispatcher) leave(s *session, last bool) {
 	if !s.left(last) {
 		return
 	}
-	d.live.SessionsOver.Add(1)
+	d.live.over(s.part.phase)
 	d.places.release(d.now())
 	d.later.change(func() { d.later.open-- })
 }

@@ -153,6 +153,32 @@ func TestAScrapeShowsWhatARunIsDoing(t *testing.T) {
 	})
 }
 
+// A session runs through its gaps, in which no request is in flight.
+func TestAScrapeShowsSessionsInTheirGaps(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		e := New("1.2.3")
+		s := e.Series("", "a")
+		done := make(chan struct{})
+		source := func(yield func(*dataset.Conversation, error) bool) {
+			yield(&dataset.Conversation{Turns: []dataset.Turn{{}, {Gap: 10}}}, nil)
+		}
+		go func() {
+			defer close(done)
+			load(t, s, engine.Load{Source: source, Concurrency: 1, Target: answer(1, time.Second, nil)})
+		}()
+		for _, row := range []struct {
+			after             time.Duration
+			running, inFlight float64
+		}{{500 * time.Millisecond, 1, 1}, {6 * time.Second, 1, 0}, {5 * time.Second, 1, 1}, {time.Second, 0, 0}} {
+			time.Sleep(row.after)
+			synctest.Wait()
+			got, _ := scraped(t, e)
+			compare(t, row.after.String(), got, map[string]float64{"sessions_running a": row.running, "requests_in_flight a": row.inFlight})
+		}
+		<-done
+	})
+}
+
 func TestCountersGoOnFromRunToRun(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		e := New("1.2.3")

@@ -26,6 +26,8 @@ func newLiveTotals() liveTotals {
 			func(c engine.Count) int64 { return c.Chunks }),
 		total("requests_in_flight", "Requests that have been sent and have not ended.", prometheus.GaugeValue, engine.Count.InFlight),
 		total("requests_waiting", "Requests in flight of whose answer no chunk has come.", prometheus.GaugeValue, engine.Count.Waiting),
+		total("sessions_running", "Sessions that have begun and are not over, also during their gaps. A request of a dataset without sessions is a session.", prometheus.GaugeValue,
+			engine.Count.SessionsRunning),
 	}
 }
 

@@ -32,7 +32,7 @@ type Target struct {
 	// Name stands before its line, if there are several.
 	Name string
 
-	// Total is the number of requests.
+	// Total is the number of requests, or of sessions.
 	Total int
 
 	// Live counts what happens.
@@ -181,19 +181,24 @@ func (b *bar) count() (c engine.Count) {
 
 func (b *bar) snapshot(l *Load) snapshot {
 	c := b.count()
-	return snapshot{
+	s := snapshot{
 		elapsed: time.Since(l.Start), total: b.total, until: l.Until, began: l.Began, rate: b.rate, ttft: c.MeanTTFT(),
 		ended: int(max(0, c.Ended-c.Warmed)), running: int(c.InFlight()), failed: int(c.Failed),
 	}
+	if c.LaterTurns() {
+		s.ended, s.sessions = int(max(0, c.SessionsOver-c.SessionsWarmed)), int(c.SessionsRunning())
+	}
+	return s
 }
 
 // A snapshot is what one line of progress shows.
 type snapshot struct {
 	elapsed      time.Duration
-	ended, total int
+	ended, total int           // requests, or sessions if they have later turns
 	until        time.Duration // instead of the total; 0 with a total
 	began        time.Duration // when the first measured request may be sent
 	running      int
+	sessions     int // that are running; 0 if they have no later turns
 	failed       int
 	rate         float64 // chunks a second, which are tokens on most servers
 	ttft         time.Duration
@@ -244,7 +249,11 @@ const minBar = 4
 
 // fields are what follows tqdm's fields, the most important first.
 func (s snapshot) fields() []string {
-	fields := []string{fmt.Sprintf(", running=%d", s.running), fmt.Sprintf(", failed=%d", s.failed)}
+	running := fmt.Sprintf(", running=%d", s.running)
+	if s.sessions > 0 {
+		running += fmt.Sprintf(", sessions=%d", s.sessions)
+	}
+	fields := []string{running, fmt.Sprintf(", failed=%d", s.failed)}
 	latency := []string{fmt.Sprintf(", tok/s=%.0f", s.rate), ", TTFT=" + millis(s.ttft)}
 	if s.failed > 0 {
 		return append(fields, latency...)

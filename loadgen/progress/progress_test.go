@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -36,6 +37,8 @@ func TestProgressLineHasTqdmsShape(t *testing.T) {
 		// The last requests may end a moment before the time is over.
 		{snapshot{elapsed: 11994 * time.Millisecond, until: 12 * time.Second, ended: 24, rate: 40, ttft: time.Second}, 0,
 			"100%|██████████| 24 [00:11<00:00, 2.00it/s, running=0, tok/s=40, TTFT=1000ms, failed=0]"},
+		{snapshot{elapsed: 4 * time.Second, ended: 2, total: 8, running: 3, sessions: 5, rate: 40, ttft: time.Second}, 0,
+			" 25%|██▌       | 2/8 [00:04<00:12, 2.00s/it, running=3, sessions=5, tok/s=40, TTFT=1000ms, failed=0]"},
 		// A warm-up of 10 s says nothing of how long the rest takes.
 		{snapshot{elapsed: 15 * time.Second, began: 10 * time.Second, ended: 10, total: 40, rate: 40, ttft: time.Second}, 0,
 			" 25%|██▌       | 10/40 [00:15<00:15, 2.00it/s, running=0, tok/s=40, TTFT=1000ms, failed=0]"},
@@ -51,6 +54,27 @@ func TestProgressLineFitsTheTerminal(t *testing.T) {
 	for columns := 1; columns < 200; columns++ {
 		if n := utf8.RuneCountInString(s.line(columns)); n >= columns && columns > 1 {
 			t.Errorf("%d characters on a terminal of %d columns", n, columns)
+		}
+	}
+}
+
+// A line counts sessions once a session has gone on after its first request. The warm-up does not
+// count.
+func TestProgressCountsSessions(t *testing.T) {
+	l := load(8)
+	live := l.Targets[0].Live
+	for _, step := range []struct {
+		count       *atomic.Int64
+		n           int64
+		ended, here int
+	}{
+		{&live.Sessions, 5, 0, 0}, {&live.Sent, 5, 0, 0}, {&live.Ended, 3, 3, 0}, {&live.Sent, 1, 0, 5},
+		{&live.SessionsOver, 2, 2, 3}, {&live.SessionsWarmed, 1, 1, 3},
+	} {
+		step.count.Add(step.n)
+		b := &bar{total: 8, live: []*engine.Live{live}}
+		if s := b.snapshot(&l); s.ended != step.ended || s.sessions != step.here {
+			t.Errorf("%+v: %d ended and %d sessions, want %d and %d", live.Now(), s.ended, s.sessions, step.ended, step.here)
 		}
 	}
 }
