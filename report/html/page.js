@@ -230,7 +230,8 @@
   const read = (chart, u, i) => {
     if (isBars(chart)) {
       const parts = chart.series.flatMap((s) => s.ys.flatMap((row, k) => row === i ? [`${s.name} ${show((s.to[k] - s.xs[k]) * 1000)} ms`] : []));
-      return `request ${i}: ${parts.join(", ")}`;
+      const name = chart.rows?.[Math.floor(i / chart.series[0].thick)] ?? `request ${i}`;
+      return `${name}: ${parts.join(", ")}`;
     }
     const parts = chart.series.map((s, k) => u.series[k + 1].show && u.data[k + 1][i] != null ? `${s.name}: ${show(u.data[k + 1][i])}` : "");
     return `${said(chart.x, u.data[0][i])}, ${chart.x.title} – ${parts.filter(Boolean).join("; ")}`;

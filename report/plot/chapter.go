@@ -27,7 +27,7 @@ func Comparison(runs []Run) []Chapter {
 func Single(r Run, of int) []Chapter {
 	all := []Chapter{{"distributions", "Latency distributions", distributions([]Run{r})}}
 	if of <= MostOverlaid {
-		all = append(all, Chapter{"requests", "Single requests", singleRequests(r)}, Chapter{"history", "Over time", overTime([]Run{r})})
+		all = append(all, Chapter{"sessions", "Sessions", sessionCharts(r)}, Chapter{"requests", "Single requests", singleRequests(r)}, Chapter{"history", "Over time", overTime([]Run{r})})
 	}
 	return filled(all)
 }

@@ -22,6 +22,9 @@ type Chart struct {
 	Y      Axis     `json:"y"`
 	Series []Series `json:"series"`
 	Limits []Limit  `json:"limits,omitempty"`
+	// Rows are the names of the rows of Bars, from 0 up, each as high as a bar is Thick; nil if the
+	// rows are requests.
+	Rows []string `json:"rows,omitempty"`
 }
 
 // An Axis goes from Min to Max, in the unit that its Title names. A Percentile

@@ -1,0 +1,202 @@
+package plot
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/servebench/servebench/metrics"
+)
+
+// How many sessions the timeline shows, and how much of them.
+const (
+	mostSessions  = 24
+	leastSessions = 6 // if sessions have many turns
+	mostAgents    = 5 // rows of one session
+	mostTurns     = 1500
+)
+
+// The palette's colors of the parts of a session that no request has.
+const (
+	placeColor  = 6
+	personColor = 2
+	toolColor   = 4
+)
+
+// sessionCharts are the charts of a run's sessions; none without a Trace or without sessions of
+// several turns.
+func sessionCharts(r Run) (charts []Chart) {
+	if c := sessionTimeline(r); c.Series != nil {
+		charts = append(charts, c)
+	}
+	return charts
+}
+
+// A session is one of several turns.
+type session struct {
+	key        sessionKey
+	begun, end time.Duration
+	turns      int
+}
+
+// A sessionKey distinguishes the sessions of a run.
+type sessionKey struct {
+	index int
+	place time.Duration
+}
+
+func keyOf(r *metrics.Record) sessionKey { return sessionKey{r.Index, r.Step.Place} }
+
+// sessions are the measured sessions of several turns, the shortest first.
+func sessions(r Run) (all []session) {
+	at := map[sessionKey]int{}
+	for rec := range r.Measured() {
+		if rec.Step == nil {
+			continue
+		}
+		i, known := at[keyOf(rec)]
+		if !known {
+			i = len(all)
+			at[keyOf(rec)] = i
+			all = append(all, session{key: keyOf(rec), begun: rec.Due})
+		}
+		s := &all[i]
+		s.begun, s.end, s.turns = min(s.begun, rec.Due), max(s.end, rec.End), s.turns+1
+	}
+	slices.SortStableFunc(all, func(a, b session) int { return cmp.Compare(a.end-a.begun, b.end-b.begun) })
+	return all
+}
+
+// some of the sessions, at even steps from the shortest to the longest, and fewer if they have many
+// turns; and how many turns of each there is space for.
+func some(all []session) (shown []session, each int) {
+	turns := 0
+	for _, s := range all {
+		turns += s.turns
+	}
+	n := min(len(all), max(leastSessions, min(mostSessions, mostTurns*len(all)/max(turns, 1))))
+	for i := range n {
+		shown = append(shown, all[(len(all)-1)*i/max(n-1, 1)])
+	}
+	return shown, mostTurns / max(n, 1)
+}
+
+// sessionTimeline has a row for each agent of some sessions, from when each session was due. It has
+// no Series if no session has several turns.
+func sessionTimeline(r Run) Chart {
+	all := sessions(r)
+	shown, each := some(all)
+	rows := map[sessionKey]*sessionRows{}
+	for _, s := range shown {
+		rows[s.key] = &sessionRows{session: s}
+	}
+	for rec := range r.Measured() {
+		if rec.Step == nil {
+			continue
+		}
+		if of := rows[keyOf(rec)]; of != nil {
+			of.take(rec, each)
+		}
+	}
+	c := Chart{Name: "session-timeline", Title: "Sessions, turn by turn",
+		Note: fmt.Sprintf("%d of %s, at even steps from the shortest to the longest. Each agent has a row.", len(shown), metrics.Counted(len(all), "session")),
+		X:    Axis{Title: "Time since the session was due (s)"}, Y: Axis{Title: "Agent of a session", Down: true}}
+	g := newGantt()
+	left := ""
+	for _, s := range shown {
+		of := rows[s.key]
+		if g.draw(&c, of); of.left {
+			left = fmt.Sprintf(" The chart leaves out turns beyond %d of a session, and agents beyond %d.", each, mostAgents)
+		}
+	}
+	c.Note += left
+	for _, s := range g {
+		if len(s.X) > 0 {
+			c.Series = append(c.Series, *s)
+		}
+	}
+	c.Y.Max = float64(len(c.Rows))
+	c.fit(true)
+	return c
+}
+
+// sessionRows are the turns of a session by agent, the agents in the order in which they began.
+type sessionRows struct {
+	session
+	name   string
+	agents []string
+	bars   map[string][]turnBar
+	taken  int
+	left   bool // something had no space
+}
+
+// A turnBar is when one turn was ready, due, sent, and so on, from the session's beginning.
+type turnBar struct {
+	place, ready, due, sent, first, last time.Duration
+	tool, failed                         bool
+}
+
+func (s *sessionRows) take(r *metrics.Record, most int) {
+	s.name = r.Step.Session
+	bars, known := s.bars[r.Step.Agent]
+	if s.taken++; s.taken > most || !known && len(s.agents) == mostAgents {
+		s.left = true
+		return
+	}
+	if !known {
+		if s.bars == nil {
+			s.bars = map[string][]turnBar{}
+		}
+		s.agents = append(s.agents, r.Step.Agent)
+	}
+	b := turnBar{place: r.Step.Place, ready: r.Step.Ready, due: r.Due, sent: r.Sent, first: r.Chunks.First(), last: cmp.Or(r.Last, r.End), tool: r.Step.Tool}
+	if len(r.Step.Waits) == 0 {
+		b.ready = r.Due
+	} else {
+		b.place = 0
+	}
+	if b.failed = r.Class != metrics.OK; b.failed {
+		b.last = r.End
+	}
+	for _, at := range []*time.Duration{&b.place, &b.ready, &b.due, &b.sent, &b.first, &b.last} {
+		*at -= s.begun
+	}
+	s.bars[r.Step.Agent] = append(bars, b)
+}
+
+// A gantt are the series of a timeline of sessions.
+type gantt []*Series
+
+func newGantt() gantt {
+	bars := func(name string, color int) *Series {
+		return &Series{Name: name, Style: Bars, Color: color, Thick: 1}
+	}
+	return gantt{bars("waits for a place", placeColor), bars("person's gap", personColor), bars("tool's gap", toolColor),
+		bars("queue (client)", queueColor), bars("prefill", waitColor), bars("decode", decodeColor), bars("failed", failedColor)}
+}
+
+// draw adds the rows of a session.
+func (g gantt) draw(c *Chart, s *sessionRows) {
+	place, person, tool, queue, prefill, decode, failed := g[0], g[1], g[2], g[3], g[4], g[5], g[6]
+	for _, agent := range s.agents {
+		c.Rows = append(c.Rows, strings.TrimSpace("session "+cmp.Or(s.name, fmt.Sprint(s.key.index))+" "+agent))
+		row := float64(len(c.Rows)) - 0.5
+		for _, b := range s.bars[agent] {
+			gap := person
+			if b.tool {
+				gap = tool
+			}
+			gap.span(row, b.ready, b.due)
+			place.span(row, b.due, b.place)
+			queue.span(row, max(b.due, b.place), b.sent)
+			if b.failed {
+				failed.span(row, b.sent, b.last)
+				continue
+			}
+			prefill.span(row, b.sent, b.first)
+			decode.span(row, b.first, b.last)
+		}
+	}
+}
