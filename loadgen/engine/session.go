@@ -83,7 +83,7 @@ func (s *session) roots() (all []int) {
 }
 
 // encode makes the request of a turn, once.
-func (s *session) encode(t *Target, turn int) (*Request, error) {
+func (s *session) encode(t *Target, turn int) error {
 	p := &s.turns[turn]
 	p.once.Do(func() {
 		s.mu.Lock()
@@ -93,7 +93,7 @@ func (s *session) encode(t *Target, turn int) (*Request, error) {
 			p.err = fmt.Errorf("encoding turn %d of request %d: %w", turn, s.index, p.err)
 		}
 	})
-	return p.request, p.err
+	return p.err
 }
 
 // dueOf is when a turn is due whose waits have been answered.

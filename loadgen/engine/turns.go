@@ -24,10 +24,7 @@ func (d *dispatcher) goOn(ctx context.Context) error {
 		s := next.of
 		if !next.ready {
 			next.ready = true
-			d.crew.group.Go(func() error {
-				_, err := s.encode(&d.load.Target, next.turn)
-				return err
-			})
+			d.crew.group.Go(func() error { return s.encode(&d.load.Target, next.turn) })
 			d.later.push(next)
 			continue
 		}
@@ -57,8 +54,7 @@ func (d *dispatcher) phaseOf(s *session, due time.Duration) metrics.Phase {
 // turn sends one turn of a session that has a slot, and passes on what waited for it alone. A turn
 // that fails ends its session.
 func (d *dispatcher) turn(ctx context.Context, s *session, turn int, due, slot time.Duration) error {
-	req, err := s.encode(&d.load.Target, turn)
-	if err != nil {
+	if err := s.encode(&d.load.Target, turn); err != nil {
 		return err
 	}
 	d.encodeAhead(s, turn)
@@ -67,7 +63,7 @@ func (d *dispatcher) turn(ctx context.Context, s *session, turn int, due, slot t
 		InAsked: s.Turns[turn].PromptLen, OutAsked: s.Turns[turn].OutputLen,
 	}
 	d.lookUp(s, turn, rec)
-	d.send(ctx, req, rec)
+	d.send(ctx, s.turns[turn].request, rec)
 	d.forget(s, turn)
 	end := rec.LastByte
 	if end == 0 {
@@ -125,10 +121,7 @@ func (d *dispatcher) encodeAhead(s *session, turn int) {
 		bytes := s.bodySize(next)
 		if s.last(next) && s.Turns[next].Gap < encodeLead.Seconds() && d.ahead.TryAcquire(bytes) {
 			s.turns[next].ahead = bytes
-			d.crew.group.Go(func() error {
-				_, err := s.encode(&d.load.Target, next)
-				return err
-			})
+			d.crew.group.Go(func() error { return s.encode(&d.load.Target, next) })
 		}
 	}
 }
