@@ -31,6 +31,7 @@ type Collector struct {
 	good        int
 	timeline    timeline
 	witness     witness
+	sessions    sessionCollector
 	processes   processes // that were sampled
 	foreign     bool      // AddOutcome was called: the Truth is unknown
 	evened      int       // completed requests with unknown single chunk times
@@ -63,10 +64,12 @@ func (c *Collector) Add(r *Record) {
 	}
 	c.witness.backlog.add(r)
 	if r.Phase == WarmUp {
+		c.addStep(r, true)
 		return
 	}
 	o := r.outcome(c.scratch[:0])
 	c.scratch = o.ITL
+	c.addStep(r, good(&o, c.header.Config.Goodput))
 	c.sum.Resent.add(r)
 	if r.Phase == Main {
 		c.put(&c.sum.Lag, r.Lag().Seconds())
@@ -81,6 +84,20 @@ func (c *Collector) Add(r *Record) {
 	c.addOutcome(o, gone)
 	c.witness.expected = c.expected()
 	c.witness.add(r, c.requestCap())
+}
+
+// addStep adds a record to the sessions, if there are any. kept says that it kept all SLOs.
+func (c *Collector) addStep(r *Record, kept bool) {
+	if r.Step != nil || c.header.Config.Sessions {
+		a := c.asked()
+		c.sessions.add(r, kept, &a)
+	}
+}
+
+// asked is what the figures of sessions depend on.
+func (c *Collector) asked() asked {
+	h := c.header
+	return asked{h.Began(), seconds(h.Config.Duration), h.Config.Goodput, c.requestCap()}
 }
 
 // AddSample keeps a sample in the Trace, if there is a Trace. Samples of one URL must come in
@@ -212,9 +229,11 @@ func (c *Collector) Summary(seconds float64) *Summary {
 	s.OutputThroughput = rate(float64(s.TotalOutput), seconds)
 	s.TotalThroughput = rate(float64(s.TotalInput+s.TotalOutput), seconds)
 	s.Goodput, s.InputRate = math.NaN(), math.NaN()
-	if len(c.header.Config.Goodput) > 0 {
+	if slices.ContainsFunc(c.header.Config.Goodput, SLO.ofRequest) {
 		s.Goodput = rate(float64(c.good), seconds)
 	}
+	var flights *inFlight
+	s.Sessions, flights = c.sessions.result(seconds, c.asked())
 	chunks, requests := c.timeline.peaks(s.ITL.exact)
 	s.PeakOutput, s.PeakConcurrent = float64(chunks), requests
 	if !c.foreign {
@@ -234,6 +253,7 @@ func (c *Collector) Summary(seconds float64) *Summary {
 	}
 	if c.header.Compact {
 		s.totals = c.totals()
+		s.totals.Sessions = s.Sessions.totals(flights)
 	}
 	s.Warnings = c.warnings()
 	return &s

@@ -2,6 +2,7 @@ package metrics
 
 import (
 	"cmp"
+	"iter"
 	"math"
 	"slices"
 	"time"
@@ -268,6 +269,26 @@ func (d *Distribution) statistic(exact func([]float64) float64, approximate func
 		return d.Quoted.Empty
 	}
 	return 0
+}
+
+// values yields the values in ascending order, in seconds, and how often each is there. Without
+// exact values they are the middles of the histogram's bars.
+func (d *Distribution) values() iter.Seq2[float64, int] {
+	return func(yield func(float64, int) bool) {
+		for _, v := range d.ascending() {
+			if !yield(v, 1) {
+				return
+			}
+		}
+		if len(d.exact) > 0 || d.hist == nil {
+			return
+		}
+		for _, bar := range d.hist.Distribution() {
+			if bar.Count > 0 && !yield(within(bar, bar.Count/2)/1e9, int(bar.Count)) {
+				return
+			}
+		}
+	}
 }
 
 func (d *Distribution) ascending() []float64 {

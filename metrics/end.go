@@ -86,6 +86,8 @@ func (s *Summary) End() (*End, error) {
 	if e.Totals = s.totals; e.Totals == nil {
 		// The records have the others.
 		maps.DeleteFunc(kept, func(name string, _ *Distribution) bool { return strings.HasSuffix(name, ofTruth) })
+	} else if s.Sessions != nil {
+		maps.Copy(kept, s.Sessions.latencies())
 	}
 	for name, d := range kept {
 		h := d.Histogram()
@@ -194,6 +196,8 @@ type totals struct {
 	Started steps    `json:"started"`           // requests, when they were sent
 	Ended   steps    `json:"ended"`
 	Backlog *backlog `json:"backlog,omitempty"` // nil in older streams
+
+	Sessions *sessionTotals `json:"sessions,omitempty"` // nil without sessions
 }
 
 // maxTotalled bounds the messages in Totals, and the bytes of each.
@@ -269,6 +273,7 @@ func (c *Collector) Adopt(e *End) error {
 	c.timeline.fold(nil)
 	if e.Totals != nil {
 		c.adoptTotals(e.Totals)
+		return c.sessions.adopt(e.Totals.Sessions, e)
 	}
 	return nil
 }
@@ -367,6 +372,8 @@ func (c *Collector) Merge(other *Collector, later time.Duration) {
 		d.merge(others[name])
 	}
 	c.witness.merge(&other.witness, later, c.requestCap())
+	asked := c.asked()
+	c.sessions.merge(&other.sessions, later, &asked)
 	c.sum.Completed += other.sum.Completed
 	c.sum.Failed += other.sum.Failed
 	c.sum.Resent.merge(other.sum.Resent)

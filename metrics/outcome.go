@@ -2,6 +2,7 @@ package metrics
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -83,9 +84,9 @@ func (t *Trace) merge(other *Trace, later time.Duration) {
 	t.Samples = append(t.Samples, other.Samples...)
 }
 
-// An SLO is an upper limit on one latency of a request.
+// An SLO is an upper limit on one latency of a request, or on the job time of a session.
 type SLO struct {
-	Metric string  // ttft, tpot or e2el
+	Metric string  // ttft, tpot, e2el or JobSLO
 	Limit  float64 // milliseconds, inclusive
 }
 
@@ -105,12 +106,25 @@ func (s *SLO) UnmarshalText(text []byte) error {
 	return nil
 }
 
+// JobSLO is the Metric of an SLO on the job time of a session.
+const JobSLO = "job"
+
+// ofRequest reports whether the SLO limits a latency of a request.
+func (s SLO) ofRequest() bool { return s.Metric != JobSLO }
+
+// kept reports whether a session kept the SLOs on its job time.
+func kept(job time.Duration, slos []SLO) bool {
+	return !slices.ContainsFunc(slos, func(s SLO) bool { return !s.ofRequest() && s.Limit < Milliseconds(job) })
+}
+
 // good reports whether a successful request met every SLO. As in vLLM's client, a request of one
 // output token has a TPOT of 0 here.
 func good(o *Outcome, slos []SLO) bool {
 	for _, slo := range slos {
 		seconds := o.TTFT
 		switch slo.Metric {
+		case JobSLO:
+			continue
 		case "tpot":
 			seconds = o.tpot()
 		case "e2el":

@@ -255,7 +255,7 @@ func (r *Record) Shift(d time.Duration) {
 	for _, at := range []*time.Duration{&r.Due, &r.Slot, &r.Sent} {
 		*at += d
 	}
-	for _, at := range []*time.Duration{&r.Wrote, &r.FirstByte, &r.FirstContent, &r.Last, &r.Trailer, &r.End} {
+	for _, at := range []*time.Duration{&r.Wrote, &r.FirstByte, &r.FirstContent, &r.Last, &r.Trailer, &r.LastByte, &r.End} {
 		if *at != 0 {
 			*at += d
 		}

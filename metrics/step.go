@@ -1,13 +1,15 @@
 package metrics
 
 import (
+	"cmp"
 	"encoding/binary"
+	"math"
 	"time"
 )
 
 // A Step says where a request stands in its session. Times are offsets from the start of the run.
 type Step struct {
-	// Session is the id of the session, empty if the dataset has none. Record.Index and Place
+	// Session is the id of the session, empty if the dataset has none. Record.Index and Early
 	// distinguish sessions in any case.
 	Session string `json:"session,omitempty"`
 	// Turns is how many requests the whole session has.
@@ -32,8 +34,7 @@ type Step struct {
 	// Took is how long the recorded answer took, at the speed of the run; 0 if that is not known.
 	Took time.Duration `json:"took,omitempty"`
 	// Place is when its session got one of the places for sessions; without a limit on them, the Due
-	// of the session's first request. Sessions of the warm-up and of the measured part may share an
-	// Index, but no Place.
+	// of the session's first request.
 	Place time.Duration `json:"place,omitempty"`
 
 	// History is how many tokens of its prompt earlier requests of the session had, by the dataset's
@@ -65,12 +66,15 @@ func (s *Step) shifted(d time.Duration) *Step {
 func (s *Step) pack(b []byte, p *Records, due time.Duration) []byte {
 	b = append(binary.AppendUvarint(b, uint64(len(s.Session))), s.Session...)
 	b = binary.AppendUvarint(b, uint64(p.name(s.Agent)))
-	flags := uint64(len(s.Waits)) << 2
+	flags := uint64(len(s.Waits)) << 3
 	if s.Tool {
 		flags |= 1
 	}
 	if s.At != nil {
 		flags |= 2
+	}
+	if s.Early {
+		flags |= 4
 	}
 	b = binary.AppendUvarint(b, flags)
 	for _, turn := range s.Waits {
@@ -91,8 +95,8 @@ func (s *Step) pack(b []byte, p *Records, due time.Duration) []byte {
 func (u *unpacker) step(p *Records, due time.Duration) *Step {
 	s := &Step{Session: string(u.bytes()), Agent: p.names[u.uint()]}
 	flags := u.uint()
-	s.Tool = flags&1 != 0
-	for range flags >> 2 {
+	s.Tool, s.Early = flags&1 != 0, flags&4 != 0
+	for range flags >> 3 {
 		s.Waits = append(s.Waits, int(u.int()))
 	}
 	if flags&2 != 0 {
@@ -103,4 +107,431 @@ func (u *unpacker) step(p *Records, due time.Duration) *Step {
 	s.Took, s.Place = time.Duration(u.int()), due+time.Duration(u.int())
 	s.History, s.Reusable, s.Answered = int(u.int()), int(u.int()), int(u.int())
 	return s
+}
+
+// A sessionKey names a session within a run.
+type sessionKey struct {
+	index int
+	early bool // it began in the warm-up
+}
+
+// A sessionCollector gathers the Sessions of a run from its Records, in any order. Each session that
+// may have more turns takes some 200 bytes, and 30 for each of its turns so far; one that had all of
+// them takes a few bytes in Distributions.
+type sessionCollector struct {
+	sums     Sessions // of the sessions that had all their turns, and of all turns
+	open     map[sessionKey]*session
+	inFlight inFlight // of the sessions that had all their turns
+	stepped  bool     // a request had a Step
+}
+
+// A session is one session as far as its records were there.
+type session struct {
+	turns, seen int
+	legs        []byte        // the turns seen, packed
+	due, begun  time.Duration // of the first turn that was due, and that was sent
+	ended       time.Duration // of the last turn that ended
+	broke       Class         // of the first turn that failed; OK if none did
+	brokeAt     time.Duration // its End
+	cut         bool          // a turn was cut
+	bad         bool          // a turn did not keep an SLO
+	early       bool          // it began in the warm-up
+	measured    bool          // a turn was of the measured part
+
+	untimed  bool          // the recorded times of a turn are unknown
+	from, to time.Duration // of the recording
+}
+
+// asked is what the figures depend on, apart from the records.
+type asked struct {
+	began time.Duration // the measured part
+	lasts time.Duration // until no more turns are sent; 0 if that is unknown
+	slos  []SLO
+	most  int // values of a kind that are kept exactly
+}
+
+// add adds a record. One without a Step is a session. good says that it kept all SLOs.
+func (c *sessionCollector) add(r *Record, good bool, a *asked) {
+	step := r.Step
+	if c.stepped = c.stepped || step != nil; step == nil {
+		step = &Step{Turns: 1, Early: r.Phase == WarmUp, Ready: r.Due, Place: r.Due, Reusable: -1}
+	}
+	if r.Phase != WarmUp {
+		c.addTurn(r, step, a)
+	}
+	one := session{
+		turns: max(step.Turns, 1), seen: 1, due: r.Due, begun: r.Sent, ended: r.End, cut: r.Class.Cut(), bad: !good,
+		early: step.Early, measured: r.Phase != WarmUp, untimed: step.At == nil || step.Took <= 0,
+	}
+	if r.Class != OK && !one.cut {
+		one.broke, one.brokeAt = r.Class, r.End
+	}
+	if !one.untimed {
+		one.from, one.to = *step.At, *step.At+step.Took
+	}
+	l := legOf(r, step)
+	key := sessionKey{r.Index, step.Early}
+	if s := c.open[key]; s != nil {
+		s.merge(&one)
+		s.legs = l.pack(s.legs)
+		if s.seen >= s.turns {
+			delete(c.open, key)
+			c.sums.close(s, &c.inFlight, a)
+		}
+		return
+	}
+	one.legs = l.pack(nil)
+	if one.seen >= one.turns {
+		c.sums.close(&one, &c.inFlight, a)
+		return
+	}
+	if c.open == nil {
+		c.open = map[sessionKey]*session{}
+	}
+	c.open[key] = &one
+}
+
+// addTurn adds a measured turn.
+func (c *sessionCollector) addTurn(r *Record, step *Step, a *asked) {
+	put := func(d *Distribution, seconds float64) {
+		d.limit = a.most
+		d.Add(seconds)
+	}
+	row := c.sums.row(rowOf(r.Turn))
+	row.Sent++
+	if r.Class == OK && r.Chunks.Len() > 0 {
+		row.Completed++
+		row.Prompt += r.In
+		row.Cache.add(r)
+		c.sums.Cache.add(r)
+		put(&row.TTFT, r.TTFT().Seconds())
+		put(&row.E2EL, r.E2EL().Seconds())
+		put(&row.ScheduledE2EL, (r.Sent + r.E2EL() - r.Due).Seconds())
+		if r.Out > 1 {
+			put(&row.TPOT, r.TPOT().Seconds())
+		}
+		for gap := range r.Chunks.Gaps() {
+			row.ITL.addRepeated(gap, 1)
+		}
+	}
+	later := &c.sums.Later
+	if len(step.Waits) == 0 {
+		return
+	}
+	later.Turns++
+	put(&later.Lag, r.Lag().Seconds())
+	if r.Lag() > LateTurn {
+		later.Late++
+	}
+	if step.Gap > 0 {
+		later.Gaps++
+		if r.Due <= step.Ready {
+			later.Vanished++
+		}
+	}
+	if r.Sent < step.Ready {
+		later.Disordered++
+	}
+	if step.At != nil {
+		put(&later.Drift, (r.Due - *step.At).Seconds())
+	}
+	if r.Class != OK || r.Uncounted {
+		return
+	}
+	if r.OutAsked > 0 {
+		put(&later.OutDrift, apart(r.Out, r.OutAsked))
+	}
+	if r.InAsked > 0 && step.History > 0 {
+		put(&later.InDrift, apart(r.In, r.InAsked))
+	}
+}
+
+// apart is how far n is from the requested number, in percent of it, as a Distribution takes it
+// whose statistics are percentages.
+func apart(n, asked int) float64 { return math.Abs(float64(n-asked)) / float64(asked) * 100 / 1000 }
+
+// merge adds other turns of the same session, except for their legs.
+func (s *session) merge(other *session) {
+	s.turns = max(s.turns, other.turns)
+	s.seen += other.seen
+	s.due, s.begun, s.ended = min(s.due, other.due), min(s.begun, other.begun), max(s.ended, other.ended)
+	if other.broke != OK && (s.broke == OK || cmp.Or(cmp.Compare(other.brokeAt, s.brokeAt), cmp.Compare(other.broke, s.broke)) < 0) {
+		s.broke, s.brokeAt = other.broke, other.brokeAt
+	}
+	s.cut = s.cut || other.cut
+	s.bad = s.bad || other.bad
+	s.measured = s.measured || other.measured
+	s.untimed = s.untimed || other.untimed
+	s.from, s.to = min(s.from, other.from), max(s.to, other.to)
+}
+
+// close counts a session that has no more turns.
+func (all *Sessions) close(s *session, flights *inFlight, a *asked) {
+	if !s.measured {
+		return
+	}
+	flights.add(max(s.begun, a.began), max(s.ended, a.began), a.most)
+	if s.early {
+		all.Earlier++
+		return
+	}
+	all.Begun++
+	all.Sent += s.seen
+	all.Unsent += max(0, s.turns-s.seen)
+	switch {
+	case s.broke != OK:
+		all.broke(s.broke, 1)
+	case s.cut:
+		all.cutOff(s.ended-s.due, a)
+	case s.seen < s.turns:
+		all.cutOff(max(s.ended, a.over())-s.due, a)
+	default:
+		all.complete(s, a)
+	}
+}
+
+// cutOff counts a session that was cut when it had taken that long.
+func (all *Sessions) cutOff(took time.Duration, a *asked) {
+	all.Cut++
+	all.CutAfter.limit = a.most
+	all.CutAfter.Add(took.Seconds())
+}
+
+// over is when no more turns were sent; 0 if that is unknown.
+func (a *asked) over() time.Duration {
+	if a.lasts == 0 {
+		return 0
+	}
+	return a.began + a.lasts
+}
+
+// complete counts a session all of whose turns were answered.
+func (all *Sessions) complete(s *session, a *asked) {
+	took := s.ended - s.due
+	all.Completed++
+	all.JobTime.limit, all.Stretch.limit = a.most, a.most
+	all.JobTime.Add(took.Seconds())
+	if !s.bad && kept(took, a.slos) {
+		all.Good++
+	}
+	if recorded := s.to - s.from; !s.untimed && recorded > 0 {
+		all.Stretch.Add(float64(took) / float64(recorded) / 1000)
+	}
+	parts, disordered := s.walk()
+	all.Parts = all.Parts.plus(parts)
+	all.Later.Disordered += disordered
+}
+
+// A leg is what a turn took of a session. It is empty if it has no end.
+type leg struct {
+	turn  int
+	waits []int
+	end   time.Duration
+
+	server, prefill     time.Duration // before end; prefill is the first part of server
+	lag                 time.Duration // before that
+	queue, places       time.Duration // before that; places is a part of queue
+	gap                 time.Duration // before that, from ready to due
+	tool, early, exists bool          // early: it was sent before ready
+}
+
+func legOf(r *Record, step *Step) leg {
+	l := leg{
+		turn: r.Turn, waits: step.Waits, end: r.End, server: r.End - r.Sent, lag: r.Lag(), queue: max(r.Due, r.Slot) - r.Due,
+		gap: r.Due - step.Ready, tool: step.Tool, early: r.Sent < step.Ready, exists: true,
+	}
+	l.prefill, l.places = l.server, min(max(step.Place-r.Due, 0), l.queue)
+	if r.Chunks.Len() > 0 {
+		l.prefill = r.Chunks.First() - r.Sent
+	}
+	return l
+}
+
+func (l *leg) sent() time.Duration  { return l.end - l.server }
+func (l *leg) due() time.Duration   { return l.sent() - l.lag - l.queue }
+func (l *leg) ready() time.Duration { return l.due() - l.gap }
+
+// pack appends l.
+func (l *leg) pack(b []byte) []byte {
+	flags := uint64(len(l.waits)) << 2
+	if l.tool {
+		flags |= 1
+	}
+	if l.early {
+		flags |= 2
+	}
+	b = binary.AppendUvarint(binary.AppendUvarint(b, uint64(l.turn)), flags)
+	for _, turn := range l.waits {
+		b = binary.AppendUvarint(b, uint64(turn))
+	}
+	for _, d := range [...]time.Duration{l.end, l.server, l.prefill, l.lag, l.queue, l.places, l.gap} {
+		b = binary.AppendVarint(b, int64(d))
+	}
+	return b
+}
+
+// leg reads what pack appends.
+func (u *unpacker) leg() leg {
+	l := leg{turn: int(u.uint()), exists: true}
+	flags := u.uint()
+	l.tool, l.early = flags&1 != 0, flags&2 != 0
+	for range flags >> 2 {
+		l.waits = append(l.waits, int(u.uint()))
+	}
+	for _, d := range [...]*time.Duration{&l.end, &l.server, &l.prefill, &l.lag, &l.queue, &l.places, &l.gap} {
+		*d = time.Duration(u.int())
+	}
+	return l
+}
+
+// walk goes along the critical path of a completed session. disordered are the turns that were sent
+// after ready and before the end of a turn that they waited for.
+func (s *session) walk() (parts JobParts, disordered int) {
+	legs := make([]leg, s.turns)
+	last := 0
+	for u := (unpacker{s.legs}); len(u.left) > 0; {
+		if l := u.leg(); l.turn >= 0 && l.turn < len(legs) {
+			legs[l.turn] = l
+		}
+	}
+	for i := range legs {
+		if legs[i].end > legs[last].end {
+			last = i
+		}
+		if awaited := latest(legs, i); awaited >= 0 && legs[i].sent() < legs[awaited].end && !legs[i].early {
+			disordered++
+		}
+	}
+	for at := last; at >= 0; {
+		l, before := &legs[at], latest(legs, at)
+		parts.Prefill += l.prefill
+		parts.Decode += l.server - l.prefill
+		parts.Lag += l.lag
+		parts.Places += l.places
+		parts.Slots += l.queue - l.places
+		gap := l.due() - s.due
+		if before >= 0 {
+			gap = l.gap
+			if after := l.ready() - legs[before].end; after < 0 {
+				parts.Decode += after // its last byte came before we noticed its end
+			} else {
+				parts.Lag += after
+			}
+		}
+		if l.tool {
+			parts.Tool += gap
+		} else {
+			parts.Think += gap
+		}
+		at = before
+	}
+	return parts, disordered
+}
+
+// latest is the turn that ended last among those that turn i waited for, -1 if it waited for none. A
+// turn waits for earlier ones only.
+func latest(legs []leg, i int) int {
+	found := -1
+	for _, turn := range legs[i].waits {
+		if turn >= 0 && turn < i && legs[turn].exists && (found < 0 || legs[turn].end > legs[found].end) {
+			found = turn
+		}
+	}
+	return found
+}
+
+// merge adds the sessions of another, whose clock began that much later.
+func (c *sessionCollector) merge(other *sessionCollector, later time.Duration, a *asked) {
+	c.stepped = c.stepped || other.stepped
+	c.sums.merge(&other.sums)
+	c.inFlight.merge(&other.inFlight, later, a.most)
+	for key, s := range other.open {
+		s.shift(later)
+		mine := c.open[key]
+		if mine == nil {
+			if c.open == nil {
+				c.open = map[sessionKey]*session{}
+			}
+			c.open[key] = s
+			continue
+		}
+		mine.merge(s)
+		if mine.legs = append(mine.legs, s.legs...); mine.seen >= mine.turns {
+			delete(c.open, key)
+			c.sums.close(mine, &c.inFlight, a)
+		}
+	}
+}
+
+// shift moves all times of s by d.
+func (s *session) shift(d time.Duration) {
+	for _, at := range []*time.Duration{&s.due, &s.begun, &s.ended, &s.brokeAt, &s.from, &s.to} {
+		*at += d
+	}
+	var moved []byte
+	for u := (unpacker{s.legs}); len(u.left) > 0; {
+		l := u.leg()
+		l.end += d
+		moved = l.pack(moved)
+	}
+	s.legs = moved
+}
+
+// result are the figures of what was added, for a run that took so many seconds. They are valid
+// until the next add; nil if no request had a Step. flights are the sessions in flight.
+func (c *sessionCollector) result(seconds float64, a asked) (all *Sessions, flights *inFlight) {
+	if !c.stepped {
+		return nil, nil
+	}
+	a.lasts = min(a.lasts, time.Duration(seconds*float64(time.Second)))
+	all = c.sums.copied()
+	all.CutAfter = Distribution{}
+	all.CutAfter.merge(&c.sums.CutAfter)
+	flights = new(inFlight)
+	flights.merge(&c.inFlight, 0, a.most)
+	for _, s := range c.open {
+		all.close(s, flights, &a)
+	}
+	all.Throughput, all.Goodput = rate(float64(all.Completed), seconds), math.NaN()
+	if len(a.slos) > 0 {
+		all.Goodput = rate(float64(all.Good), seconds)
+	}
+	all.MeanInFlight, all.PeakInFlight = rate(flights.busy.Seconds(), seconds), flights.peak()
+	return all, flights
+}
+
+// sessionTotals are the Sessions of a compact stream, without what its histograms have.
+type sessionTotals struct {
+	*Sessions
+	Busy    time.Duration `json:"busy,omitempty"` // of all sessions in flight
+	Started steps         `json:"started"`
+	Ended   steps         `json:"stopped"`
+}
+
+// totals are the totals of all, with those sessions in flight; nil for nil.
+func (all *Sessions) totals(flights *inFlight) *sessionTotals {
+	if all == nil {
+		return nil
+	}
+	f := flights.flights()
+	return &sessionTotals{all, flights.busy, f.starts, f.ends}
+}
+
+// adopt takes over the sessions of a compact stream, with its histograms.
+func (c *sessionCollector) adopt(t *sessionTotals, e *End) error {
+	if t == nil || t.Sessions == nil {
+		return nil
+	}
+	c.stepped, c.sums = true, *t.Sessions
+	c.sums.Rows = c.sums.Rows[:min(len(c.sums.Rows), rowOf(math.MaxInt)+1)]
+	for name, d := range c.sums.latencies() {
+		h, err := e.histogram(name)
+		if err != nil {
+			return err
+		}
+		*d = FromHistogram(h)
+	}
+	c.inFlight = inFlight{busy: t.Busy, folded: &flights{t.Started, t.Ended}, parts: t.PeakInFlight}
+	c.inFlight.folded.level()
+	return nil
 }

@@ -57,6 +57,9 @@ type Summary struct {
 	// be.
 	Mixed string
 
+	// Sessions are the figures of sessions; nil if no session has several requests, for a part of a
+	// run, and unless they come from Records or a file of servebench.
+	Sessions *Sessions
 	Truth    *Truth    // what the numbers above leave out; nil unless it comes from Records
 	Evidence *Evidence // what the load generator noticed; nil if nothing watched
 	// Age is how long each chunk's bytes waited in the socket; it only has a histogram.
@@ -112,6 +115,11 @@ func (s *Summary) Settle() {
 	for _, d := range s.latencies(s.Truth) {
 		sorting.Go(d.settle)
 	}
+	if s.Sessions != nil {
+		for _, d := range s.Sessions.latencies() {
+			sorting.Go(d.settle)
+		}
+	}
 	sorting.Wait()
 }
 
@@ -123,6 +131,21 @@ func (s *Summary) Condense() {
 	for _, d := range s.latencies(s.Truth) {
 		d.condense(percentiles)
 	}
+	if s.Sessions != nil {
+		for _, d := range s.Sessions.latencies() {
+			d.condense(append(percentiles, 90, 95))
+		}
+	}
+}
+
+// ScheduledSessions are the sessions that the run was to send; 0 if that is unknown, or if its
+// duration decides.
+func (s *Summary) ScheduledSessions() int {
+	c := &s.Header.Config
+	if s.Sessions == nil || c.Duration > 0 || s.Header.Shards > 1 && s.Shards == nil {
+		return 0
+	}
+	return max(c.NumPrompts, 0)
 }
 
 // Reached are the RateChanges that happened before the run ended.

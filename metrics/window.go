@@ -180,7 +180,7 @@ func (e *excerpt) summary() *Summary {
 	if e.Gapless() {
 		s.ITL = Distribution{Quoted: NewQuote()}
 	}
-	s.Part = &e.part
+	s.Part, s.Sessions = &e.part, nil // most sessions are not wholly inside
 	s.Began = e.part.From
 	if !s.Header.Epoch.IsZero() {
 		s.Date = s.Header.Epoch.Add(e.part.To)

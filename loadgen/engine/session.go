@@ -156,7 +156,8 @@ func (s *session) step(turn int) *metrics.Step {
 	t := &s.Turns[turn]
 	step := &metrics.Step{
 		Session: s.ID, Turns: len(s.Turns), Agent: t.Agent, Tool: t.Tool, Early: s.part.phase == metrics.WarmUp,
-		Ready: s.turns[turn].ready, Gap: dataset.Seconds(t.Gap), At: s.at(turn), Place: s.place,
+		Ready: s.turns[turn].ready, Gap: dataset.Seconds(t.Gap), At: s.at(turn),
+		Took: dataset.Seconds(t.Took), Place: s.place, Reusable: -1,
 	}
 	for _, wait := range s.WaitsOf(turn) {
 		step.Waits = append(step.Waits, wait.Turn)

@@ -56,6 +56,7 @@ func (l *appender) step(r *metrics.Record) {
 	if len(s.Waits) > 0 {
 		l.ints(`"waits":`, s.Waits)
 	}
+	l.flag(`"early":`, s.Early)
 	l.flag(`"tool":`, s.Tool)
 	if s.Ready != r.Due-s.Gap {
 		l.offset(`"ready":`, s.Ready-r.Sent)

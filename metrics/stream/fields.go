@@ -76,6 +76,7 @@ var (
 		{`"turns":`, func(s *scanner, p *stepPart) { p.Turns = s.int() }},
 		{`"agent":`, func(s *scanner, p *stepPart) { p.Agent = s.name() }},
 		{`"waits":`, func(s *scanner, p *stepPart) { p.Waits = s.ints() }},
+		{`"early":`, func(s *scanner, p *stepPart) { p.Early = s.true() }},
 		{`"tool":`, func(s *scanner, p *stepPart) { p.Tool = s.true() }},
 		{`"ready":`, func(s *scanner, p *stepPart) { p.Ready = s.number() }},
 		{`"gap":`, func(s *scanner, p *stepPart) { p.Gap = s.duration() }},

@@ -49,6 +49,7 @@ func anyRecord(random *rand.Rand) *metrics.Record {
 		r.Step.Waits = nil
 	}
 	r.Last = r.Chunks.Last() // as everywhere
+	r.LastByte = 0           // not in a stream
 	return r
 }
 

@@ -1,0 +1,233 @@
+package metrics
+
+import (
+	"math"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// turn is a turn of a session with these times in milliseconds; its first chunk came at first, and
+// its last at the end of the answer.
+func turn(index, number, turns int, ready, gap, slot, sent, first, end int, waits ...int) *Record {
+	r := &Record{
+		Index: index, Turn: number, In: 100 * (number + 1), InAsked: 100 * (number + 1), Out: 2, OutAsked: 2,
+		Due: time.Duration(ready+gap) * msec, Slot: time.Duration(slot) * msec, Sent: time.Duration(sent) * msec, End: time.Duration(end) * msec,
+		Step: &Step{Turns: turns, Waits: waits, Ready: time.Duration(ready) * msec, Gap: time.Duration(gap) * msec},
+	}
+	r.Chunks.Append(time.Duration(first) * msec)
+	r.Chunks.Append(r.End)
+	r.Last, r.FirstContent = r.End, r.Chunks.First()
+	return r
+}
+
+// tree is a job with a sub-agent that works meanwhile: turns 1 and 2 wait for turn 0, and turn 3
+// waits for both.
+func tree() []*Record {
+	records := []*Record{
+		turn(0, 0, 4, 0, 0, 10, 11, 111, 221),
+		turn(0, 1, 4, 221, 50, 271, 272, 300, 400, 0),
+		turn(0, 2, 4, 221, 0, 230, 230, 250, 900, 0),
+		turn(0, 3, 4, 900, 100, 1000, 1001, 1101, 1201, 1, 2),
+	}
+	for i, r := range records {
+		r.Step.Place = 4 * msec
+		r.Step.At, r.Step.Took = new(time.Duration(100*i)*msec), 300*msec
+	}
+	records[1].Step.Tool = true
+	records[3].Step.History, records[3].In = 300, 410
+	return records
+}
+
+func sessionsOf(t *testing.T, h *Header, seconds float64, records ...*Record) *Sessions {
+	t.Helper()
+	c := NewCollector(h)
+	for _, r := range records {
+		c.Add(r)
+	}
+	s := c.Summary(seconds).Sessions
+	if s == nil {
+		t.Fatal("no sessions")
+	}
+	return s
+}
+
+func TestAJobsPartsAddUpAlongItsCriticalPath(t *testing.T) {
+	h := &Header{Config: Config{Goodput: []SLO{{JobSLO, 1201}, {"e2el", 1000}}}}
+	s := sessionsOf(t, h, 2, tree()...)
+	want := JobParts{Think: 100 * msec, Places: 4 * msec, Slots: 15 * msec, Lag: 2 * msec, Prefill: 220 * msec, Decode: 860 * msec}
+	if s.Parts != want || s.Parts.Total() != 1201*msec || s.JobTime.Mean() != 1201 || s.MeanParts() != want {
+		t.Errorf("parts %+v, together %v of %v ms", s.Parts, s.Parts.Total(), s.JobTime.Mean())
+	}
+	if s.Begun != 1 || s.Completed != 1 || s.Good != 1 || s.Goodput != 0.5 || s.Throughput != 0.5 || s.Sent != 4 || s.Unsent != 0 {
+		t.Errorf("%+v", s)
+	}
+	// The recording took from 0 to 600 ms.
+	if got, want := s.Stretch.Mean(), 1201.0/600; math.Abs(got-want) > 1e-12 {
+		t.Errorf("stretch %v, want %v", got, want)
+	}
+	// From 11 to 1201 ms, in 2 s.
+	if s.PeakInFlight != 1 || s.MeanInFlight != 0.595 {
+		t.Errorf("in flight %v, at most %d", s.MeanInFlight, s.PeakInFlight)
+	}
+	l := &s.Later
+	if l.Turns != 3 || l.Late != 0 || l.Lag.Percentile(100) != 1 || l.Gaps != 2 || l.Vanished != 0 || l.Disordered != 0 {
+		t.Errorf("later turns %+v", l)
+	}
+	// Due at 271, 221 and 1000 ms instead of 100, 200 and 300.
+	if l.Drift.Median() != 171 || l.Drift.Percentile(100) != 700 || l.InDrift.Len() != 1 || math.Abs(l.InDrift.Median()-2.5) > 1e-12 || l.OutDrift.Mean() != 0 {
+		t.Errorf("drift %v, %v, %v", l.Drift.Median(), l.InDrift.Median(), l.OutDrift.Mean())
+	}
+	h.Config.Goodput[0].Limit = 1200
+	if s := sessionsOf(t, h, 2, tree()...); s.Good != 0 {
+		t.Error("a job that took longer than its limit is good")
+	}
+	h.Config.Goodput = []SLO{{"e2el", 669}}
+	if s := sessionsOf(t, h, 2, tree()...); s.Good != 0 {
+		t.Error("a session with a slow turn is good")
+	}
+}
+
+func TestTurnsAreInTheRowsOfTheirNumbers(t *testing.T) {
+	var records []*Record
+	for i := range 10 {
+		var waits []int
+		if i > 0 {
+			waits = []int{i - 1}
+		}
+		r := turn(0, i, 10, 1000*i, 10, 1000*i+10, 1000*i+10, 1000*i+20+i, 1000*i+500, waits...)
+		r.Cached, r.Step.Reusable = 50*i, 100*i
+		records = append(records, r)
+	}
+	records[9].Class = Reset
+	s := sessionsOf(t, &Header{}, 10, records...)
+	if s.Broken[Reset] != 1 || s.Unsent != 0 || s.Completed != 0 || s.JobTime.Len() != 0 || s.BrokenAll() != 1 {
+		t.Errorf("%+v", s)
+	}
+	var sent, completed, prompt []int
+	var ttft []float64
+	for i := range s.Rows {
+		row := &s.Rows[i]
+		sent, completed, prompt = append(sent, row.Sent), append(completed, row.Completed), append(prompt, int(row.MeanPrompt()))
+		ttft = append(ttft, row.TTFT.Median())
+	}
+	for _, diff := range []string{
+		cmp.Diff([]int{1, 1, 2, 4, 2}, sent), cmp.Diff([]int{1, 1, 2, 4, 1}, completed), cmp.Diff([]int{100, 200, 350, 650, 900}, prompt),
+		cmp.Diff([]float64{10, 11, 12.5, 15.5, 18}, ttft),
+	} {
+		if diff != "" {
+			t.Error(diff)
+		}
+	}
+	if from, to := RowTurns(4); from != 9 || to != 16 || rowOf(8) != 4 || rowOf(15) != 4 {
+		t.Errorf("row 4 is from %d to %d", from, to)
+	}
+	row := &s.Rows[3] // 200 to 350 of 500 to 800
+	if row.Cache.CachedShare() != 1100.0/2600 || row.Cache.ReusableShare() != 2200.0/2600 || row.Cache.ReusedShare() != 0.5 {
+		t.Errorf("cache %+v", row.Cache)
+	}
+	if row.ScheduledE2EL.Median() != 490 || row.ITL.Len() != 4 {
+		t.Errorf("%v from due, %d gaps", row.ScheduledE2EL.Median(), row.ITL.Len())
+	}
+}
+
+// What a server says nothing about is unknown, unless it only leaves out a 0.
+func TestUnknownCachedTokensAreLeftOut(t *testing.T) {
+	told, zero, silent := &Record{In: 100, Cached: 40}, &Record{In: 100, Uncached: true}, &Record{In: 50}
+	for _, c := range []struct {
+		name    string
+		records []*Record
+		want    float64
+	}{
+		{"a server that says nothing", []*Record{silent, silent}, math.NaN()},
+		{"one that leaves out a 0", []*Record{told, silent}, 40.0 / 150},
+		{"one that says so", []*Record{told, zero}, 40.0 / 200},
+		{"one that says so, and nothing in other answers", []*Record{told, zero, silent}, 40.0 / 200},
+		{"only 0", []*Record{zero}, 0},
+	} {
+		var u CacheUse
+		for _, r := range c.records {
+			u.add(r)
+		}
+		if got := u.CachedShare(); got != c.want && !(math.IsNaN(got) && math.IsNaN(c.want)) {
+			t.Errorf("%s: %v, want %v", c.name, got, c.want)
+		}
+	}
+}
+
+func TestSessionsThatWereCutAreCensored(t *testing.T) {
+	var s Sessions
+	for _, ms := range []float64{6, 6, 6, 7, 10, 13, 16, 22, 23} {
+		s.JobTime.Add(ms / 1000)
+	}
+	for _, ms := range []float64{6, 9, 10, 11, 17, 19, 20, 25, 32, 32, 34, 35} {
+		s.CutAfter.Add(ms / 1000)
+	}
+	// The remission times of Freireich et al. (1963): Kaplan and Meier's curve falls to 0.857, 0.807,
+	// 0.753, 0.690, 0.627, 0.538 and 0.448.
+	for p, want := range map[float64]float64{0: 6, 14: 6, 15: 7, 24: 10, 25: 13, 40: 22, 50: 23, 55: 23, 56: math.Inf(1)} {
+		if got := s.JobPercentile(p); math.Abs(got-want) > 1e-9 && got != want {
+			t.Errorf("percentile %v is %v, want %v", p, got, want)
+		}
+	}
+	over := s
+	over.JobTime.drop() // the histogram remains
+	over.CutAfter.drop()
+	if got := over.JobPercentile(50); math.Abs(got-23) > 0.03 {
+		t.Errorf("the median is %v by the histogram", got)
+	}
+	if got := new(Sessions).JobPercentile(50); !math.IsNaN(got) {
+		t.Errorf("%v without sessions", got)
+	}
+}
+
+// A session in a gap when the duration was over went on until then.
+func TestASessionIsKnownUntilTheDurationIsOver(t *testing.T) {
+	cut := turn(1, 0, 2, 0, 0, 0, 0, 100, 200)
+	inFlight := turn(2, 1, 2, 0, 0, 0, 0, 100, 4000, 0)
+	inFlight.Class, inFlight.Phase = Cancelled, Drain
+	h := &Header{Config: Config{Duration: 3}}
+	for seconds, want := range map[float64]float64{4: 3000, 2.5: 2500, 0.1: 200} {
+		if s := sessionsOf(t, h, seconds, cut); s.Cut != 1 || s.Unsent != 1 || s.CutAfter.Mean() != want {
+			t.Errorf("%d cut, after %v ms, want %v", s.Cut, s.CutAfter.Mean(), want)
+		}
+	}
+	if s := sessionsOf(t, h, 4, inFlight, turn(2, 0, 2, 0, 0, 0, 0, 100, 200)); s.Cut != 1 || s.Unsent != 0 || s.CutAfter.Mean() != 4000 {
+		t.Errorf("%d cut, after %v ms", s.Cut, s.CutAfter.Mean())
+	}
+	if s := sessionsOf(t, &Header{}, 4, cut); s.CutAfter.Mean() != 200 {
+		t.Errorf("cut after %v ms", s.CutAfter.Mean())
+	}
+}
+
+func TestASessionOfTheWarmUpIsCountedApart(t *testing.T) {
+	first, second := turn(0, 0, 2, 0, 0, 0, 0, 100, 200), turn(0, 1, 2, 200, 1800, 2000, 2000, 2100, 2200, 0)
+	first.Phase, first.Step.Early, second.Step.Early = WarmUp, true, true
+	h := &Header{WarmUp: time.Second, Config: Config{Sessions: true}}
+	single := turn(0, 0, 1, 1500, 0, 1510, 1511, 1600, 1700) // the same index, in the measured part
+	single.Step = nil
+	s := sessionsOf(t, h, 2, first, single, second)
+	if s.Earlier != 1 || s.Begun != 1 || s.Completed != 1 || s.JobTime.Mean() != 200 || s.Rows[0].Sent != 1 || s.Rows[1].Sent != 1 {
+		t.Errorf("%+v", s)
+	}
+	// From 1000 to 2200 and from 1511 to 1700 ms.
+	if s.MeanInFlight != (1.2+0.189)/2 || s.PeakInFlight != 2 {
+		t.Errorf("in flight %v, at most %d", s.MeanInFlight, s.PeakInFlight)
+	}
+	if s := sessionsOf(t, &Header{}, 2, first, single, second); s.Begun != 0 {
+		t.Error("a single request counts as a session of a dataset without sessions")
+	}
+	if NewCollector(h).Summary(2).Sessions != nil {
+		t.Error("sessions without requests")
+	}
+}
+
+func TestTurnsOutOfOrderAreFound(t *testing.T) {
+	early := turn(0, 1, 2, 500, 0, 500, 400, 600, 700, 0)  // before ready
+	hidden := turn(1, 1, 2, 100, 0, 100, 100, 600, 700, 0) // after ready, and before the end of turn 0
+	s := sessionsOf(t, &Header{}, 1, turn(0, 0, 2, 0, 0, 0, 0, 100, 500), early, turn(1, 0, 2, 0, 0, 0, 0, 100, 500), hidden)
+	if s.Later.Disordered != 2 || s.Later.Turns != 2 {
+		t.Errorf("%+v", s.Later)
+	}
+}
