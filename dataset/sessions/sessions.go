@@ -7,7 +7,20 @@
 // index of where the lines are.
 package sessions
 
-import "github.com/servebench/servebench/dataset"
+import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"hash/fnv"
+	"io"
+	"math"
+	"os"
+	"slices"
+	"strconv"
+	"time"
+
+	"github.com/servebench/servebench/dataset"
+)
 
 // notice tells people something about the file, if they listen.
 func notice(o *dataset.Options, format string, args ...any) {
@@ -16,10 +29,89 @@ func notice(o *dataset.Options, format string, args ...any) {
 	}
 }
 
-// number is how many of have sessions to send; want is Options.Num, where 0 and less means all.
+// number is how many of have sessions to send; 0 and less of Options.Num means all.
 func number(o *dataset.Options, have int) int {
 	if o.Num > 0 {
 		return min(o.Num, have)
 	}
 	return have
+}
+
+// open opens a file that is read twice. It stays open until nobody holds it any more.
+func open(path string) (*os.File, error) {
+	file, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	if stat, err := file.Stat(); err == nil && !stat.Mode().IsRegular() {
+		file.Close()
+		return nil, fmt.Errorf("%s: is read twice, so it must be a regular file", path)
+	}
+	return file, nil
+}
+
+// A start is when a session starts in the recording.
+type start struct {
+	due   time.Duration
+	line  int // of its first request
+	timed bool
+}
+
+// byStart is the sessions in the order in which they start, those of one time as in the file.
+func byStart(starts []start) []uint32 {
+	order := make([]uint32, len(starts))
+	for i := range order {
+		order[i] = uint32(i)
+	}
+	slices.SortStableFunc(order, func(a, b uint32) int { return cmp.Compare(starts[a].due, starts[b].due) })
+	return order
+}
+
+// contents is a name of what a file contains.
+func contents(file io.ReaderAt) (string, error) {
+	hash := fnv.New64a()
+	_, err := io.Copy(hash, io.NewSectionReader(file, 0, math.MaxInt64))
+	return strconv.FormatUint(hash.Sum64(), 16), err
+}
+
+// seconds is d as a dataset has it: the float64 nearest to it.
+func seconds(d time.Duration) float64 { return float64(d) / 1e9 }
+
+// plus is the sum of two times, or the longest possible one.
+func plus(a, b time.Duration) time.Duration {
+	if sum := a + b; sum >= a {
+		return sum
+	}
+	return math.MaxInt64
+}
+
+// maxTime is the first whole second that a time.Duration does not reach.
+const maxTime = math.MaxInt64/1_000_000_000 + 1
+
+// maxLen is longer than any model accepts: a longer prompt or answer means a broken file.
+const maxLen = 1 << 28
+
+const mustFit = "must be at least 1 and below 2²⁸"
+
+// fits reports whether a prompt or an answer can have n tokens.
+func fits(n int) bool { return n >= 1 && n < maxLen }
+
+// A name is an id in a file: a text, or a number as it is written. An empty one is no id.
+type name string
+
+// UnmarshalJSON reads a text, a number or null.
+func (n *name) UnmarshalJSON(raw []byte) error {
+	if raw[0] == '"' {
+		return json.Unmarshal(raw, (*string)(n))
+	}
+	var number json.Number
+	err := json.Unmarshal(raw, &number)
+	*n = name(number)
+	return err
+}
+
+// asked is a text as the only message of a user.
+func asked(text string) json.RawMessage {
+	raw, _ := json.Marshal([]map[string]string{{"role": "user", "content": text}}) // cannot fail
+	return raw
 }
