@@ -30,6 +30,14 @@ func Pow(x, y float64) float64 {
 	return exponential(exponent)
 }
 
+// Exp is e to the power of x, correctly rounded as Log is, if the result is not subnormal.
+func Exp(x float64) float64 {
+	if x == 0 || !(math.Abs(x) < expLimit) {
+		return math.Exp(x)
+	}
+	return exponential(double{hi: x})
+}
+
 const expLimit = 750 // beyond it, results are 0 or infinite
 
 // ln2 is the logarithm of two. The difference of the two constants is taken
