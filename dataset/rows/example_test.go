@@ -14,13 +14,13 @@ func Example() {
 	type turn struct{ Session, Say string }
 	sessions, err := rows.Group("talk.jsonl", file, func(l *rows.Line[turn]) (string, error) {
 		return l.Value.Session, nil
-	})
+	}, nil)
 	if err != nil {
 		fmt.Println(err)
 		return
 	}
 	for i := range sessions.Len() {
-		turns, err := sessions.Lines(i)
+		turns, err := sessions.Lines(file, i)
 		if err != nil {
 			fmt.Println(err)
 			return

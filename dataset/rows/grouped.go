@@ -13,7 +13,6 @@ import (
 // key differs from the line before it, and 8 bytes for each key.
 type Grouped[T any] struct {
 	name   string
-	file   io.ReaderAt
 	runs   chunks // of lines
 	groups []group
 }
@@ -45,53 +44,66 @@ func (c *chunks) add(r run) (number uint32) {
 
 func (c chunks) at(number uint32) *run { return &c[number/chunkRuns][number%chunkRuns] }
 
-// Group reads all lines of a file, and groups them by the key that it gives them. An empty key is a
-// group of one line. The key's errors are about the line. The file must stay open for Lines.
-func Group[T any](name string, file io.ReaderAt, key func(*Line[T]) (string, error)) (*Grouped[T], error) {
-	g := &Grouped[T]{name: name, file: file}
-	numbers := map[string]uint32{}
-	var before *run // of the line before, and its key
-	var keyBefore string
-	for line, err := range Lines[T](name, io.NewSectionReader(file, 0, math.MaxInt64)) {
+// Group reads all lines, and groups them by the key that it gives them. A line with an empty key is
+// a group by itself. Add, if not nil, gets each line with the number of its group. Errors of the two
+// are about the line.
+func Group[T any](name string, r io.Reader, key func(*Line[T]) (string, error), add func(group int, l *Line[T]) error) (*Grouped[T], error) {
+	g := &Grouped[T]{name: name}
+	numbers := map[string]int{}
+	keyBefore := ""
+	for line, err := range Lines[T](name, r) {
 		if err != nil {
 			return nil, err
 		}
 		key, err := key(&line)
+		if err == nil {
+			number, known := numbers[key]
+			if key == "" || !known {
+				number = len(g.groups)
+			}
+			if key != "" && !known {
+				numbers[key] = number
+			}
+			g.add(number, line.Offset, key != "" && key == keyBefore)
+			if keyBefore = key; add != nil {
+				err = add(number, &line)
+			}
+		}
 		if err != nil {
 			return nil, fmt.Errorf("%s:%d: %w", name, line.Number, err)
 		}
-		if key != "" && before != nil && key == keyBefore {
-			before.lines++
-			continue
-		}
-		at := g.runs.add(run{offset: line.Offset, lines: 1})
-		before, keyBefore = g.runs.at(at), key
-		if number, known := numbers[key]; known {
-			of := &g.groups[number]
-			g.runs.at(of.last).next, of.last = at, at
-			continue
-		}
-		if key != "" {
-			numbers[key] = uint32(len(g.groups))
-		}
-		g.groups = append(g.groups, group{at, at})
 	}
 	return g, nil
+}
+
+// add adds a line to a group, which may be new. It may be the same group as for the line before.
+func (g *Grouped[T]) add(number int, offset int64, same bool) {
+	if same {
+		g.runs.at(g.groups[number].last).lines++
+		return
+	}
+	at := g.runs.add(run{offset: offset, lines: 1})
+	if number == len(g.groups) {
+		g.groups = append(g.groups, group{at, at})
+		return
+	}
+	of := &g.groups[number]
+	g.runs.at(of.last).next, of.last = at, at
 }
 
 // Len is how many groups there are. They are numbered from 0, in the order of their first lines.
 func (g *Grouped[T]) Len() int { return len(g.groups) }
 
-// Lines reads the lines of one group. They have offsets, and no numbers.
-func (g *Grouped[T]) Lines(number int) ([]Line[T], error) {
+// Lines reads the lines of one group from the file. They have offsets, and no numbers.
+func (g *Grouped[T]) Lines(file io.ReaderAt, number int) ([]Line[T], error) {
 	var list []Line[T]
 	for at := g.groups[number].first; ; {
 		r := g.runs.at(at)
 		left := r.lines
-		for line, err := range Lines[T](g.name, io.NewSectionReader(g.file, r.offset, math.MaxInt64-r.offset)) {
+		for line, err := range Lines[T](g.name, io.NewSectionReader(file, r.offset, math.MaxInt64-r.offset)) {
 			line.Number, line.Offset = 0, line.Offset+r.offset
 			if err != nil {
-				return nil, g.Fault(line, errors.Unwrap(err))
+				return nil, g.Fault(file, line, errors.Unwrap(err))
 			}
 			list = append(list, line)
 			if left--; left == 0 {
@@ -109,9 +121,9 @@ func (g *Grouped[T]) Lines(number int) ([]Line[T], error) {
 
 // Fault adds the name of the file and the number of a line to err, which is about that line. It
 // reads the file up to that line.
-func (g *Grouped[T]) Fault(line Line[T], err error) error {
+func (g *Grouped[T]) Fault(file io.ReaderAt, line Line[T], err error) error {
 	var before newlines
-	if _, unread := io.Copy(&before, bufio.NewReader(io.NewSectionReader(g.file, 0, line.Offset))); unread != nil {
+	if _, unread := io.Copy(&before, bufio.NewReader(io.NewSectionReader(file, 0, line.Offset))); unread != nil {
 		return fmt.Errorf("%s: %w", g.name, err)
 	}
 	return fmt.Errorf("%s:%d: %w", g.name, 1+int(before), err)

@@ -22,10 +22,10 @@ func key(l *Line[part]) (string, error) {
 	return l.Value.Of, nil
 }
 
-func texts(t *testing.T, g *Grouped[part]) (groups []string) {
+func texts(t *testing.T, file string, g *Grouped[part]) (groups []string) {
 	t.Helper()
 	for i := range g.Len() {
-		lines, err := g.Lines(i)
+		lines, err := g.Lines(strings.NewReader(file), i)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -48,15 +48,15 @@ func TestLinesOfOneKeyNeedNotBeAdjacent(t *testing.T) {
 {"text":"6"}
 {"text":"7"}
 {"of":"b","text":"8"}`
-	g, err := Group("f.jsonl", strings.NewReader(file), key)
+	g, err := Group("f.jsonl", strings.NewReader(file), key, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got, want := texts(t, g), []string{"15", "2348", "6", "7"}; !slices.Equal(got, want) {
+	if got, want := texts(t, file, g), []string{"15", "2348", "6", "7"}; !slices.Equal(got, want) {
 		t.Errorf("groups %q, want %q", got, want)
 	}
-	lines, _ := g.Lines(1)
-	if err := g.Fault(lines[3], errors.New("wrong")); err.Error() != "f.jsonl:11: wrong" {
+	lines, _ := g.Lines(strings.NewReader(file), 1)
+	if err := g.Fault(strings.NewReader(file), lines[3], errors.New("wrong")); err.Error() != "f.jsonl:11: wrong" {
 		t.Errorf("error %v", err)
 	}
 }
@@ -66,11 +66,11 @@ func TestManyRunsAreOneListForEachKey(t *testing.T) {
 	for i := range 3*chunkRuns + 5 {
 		fmt.Fprintf(&file, `{"of":"%d","text":"%d."}`+"\n", i%3, i)
 	}
-	g, err := Group("f.jsonl", strings.NewReader(file.String()), key)
+	g, err := Group("f.jsonl", strings.NewReader(file.String()), key, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	for k, got := range texts(t, g) {
+	for k, got := range texts(t, file.String(), g) {
 		var want strings.Builder
 		for i := k; i < 3*chunkRuns+5; i += 3 {
 			fmt.Fprintf(&want, "%d.", i)
@@ -87,7 +87,7 @@ func TestFaultOfAGroupedFileNamesTheLine(t *testing.T) {
 		"{}\n{\"text\":\"bad\"}": "f.jsonl:2: a bad text",
 		"{\"of\":1}":             "f.jsonl:1: Of: unexpected JSON number",
 	} {
-		if _, err := Group("f.jsonl", strings.NewReader(text), key); err == nil || err.Error() != want {
+		if _, err := Group("f.jsonl", strings.NewReader(text), key, nil); err == nil || err.Error() != want {
 			t.Errorf("error %v, want %s", err, want)
 		}
 	}
@@ -116,7 +116,7 @@ func FuzzGroup(f *testing.F) {
 		alone := 0
 		for line, err := range Lines[part]("f", strings.NewReader(text)) {
 			if _, wrong := key(&line); err != nil || wrong != nil {
-				if _, err := Group("f", strings.NewReader(text), key); err == nil || !strings.HasPrefix(err.Error(), "f:") {
+				if _, err := Group("f", strings.NewReader(text), key, nil); err == nil || !strings.HasPrefix(err.Error(), "f:") {
 					t.Errorf("error %v", err)
 				}
 				return
@@ -128,11 +128,11 @@ func FuzzGroup(f *testing.F) {
 			}
 			want[k] += line.Value.Text
 		}
-		g, err := Group("f", strings.NewReader(text), key)
+		g, err := Group("f", strings.NewReader(text), key, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
-		got := texts(t, g)
+		got := texts(t, text, g)
 		slices.Sort(got)
 		if sorted := slices.Sorted(maps.Values(want)); !slices.Equal(got, sorted) {
 			t.Errorf("groups %q, want %q", got, sorted)
