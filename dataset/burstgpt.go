@@ -36,7 +36,7 @@ func (d BurstGPT) Open() (Source, int, error) {
 		return nil, 0, err
 	}
 	chosen := d.choose(len(rows))
-	return numbered(d.Num, func(i int) (*Conversation, error) {
+	return Numbered(d.Num, func(i int) (*Conversation, error) {
 		row := rows[chosen[i]]
 		ids := make([]int, row.prompt)
 		for j := range ids {

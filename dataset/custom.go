@@ -50,7 +50,7 @@ func (d Custom) source(rows []promptRow) (Source, int) {
 		d.notice("%s: has %d rows; some are sent again to make %d", d.Path, len(rows), want)
 	}
 	order := d.oversample(rng, len(rows), want)
-	return numbered(want, func(i int) (*Conversation, error) {
+	return Numbered(want, func(i int) (*Conversation, error) {
 		turn, err := d.turn(rows[order[i]])
 		if err != nil {
 			return nil, err

@@ -5,6 +5,16 @@ import "github.com/servebench/servebench/dataset/tokenizer"
 // fitRetries is how often a fitting tries again.
 const fitRetries = 10
 
+// Fit turns ids into a text of want tokens, special ones not counted. It cuts off surplus ids and
+// takes missing ones from draw. A tokenizer whose texts do not keep their tokens may leave the text
+// with a few more or fewer.
+func Fit(t tokenizer.Tokenizer, ids []int, want int, draw func() int) string {
+	f := fitting{ids: ids, want: want}
+	f.settle(t)
+	f.finish(t, draw)
+	return f.text
+}
+
 // A fitting turns ids into text and back until there are want ids, because a text may have other
 // tokens than those it was made of. It cuts off surplus ids and draws missing ones. Its ids are the
 // tokens of its text.

@@ -35,10 +35,9 @@ const (
 // tokens, and prompts share their first tokens exactly where they share blocks.
 func NewMinter(o *Options, text bool) (*Minter, error) {
 	if !text {
-		size, special := o.vocabulary()
-		allowed := without(size, special)
-		if len(allowed) == 0 {
-			return nil, errNoTokens(size)
+		allowed, err := o.Allowed()
+		if err != nil {
+			return nil, err
 		}
 		return &Minter{allowed: allowed}, nil
 	}

@@ -74,6 +74,16 @@ func (o *Options) vocabulary() (size int, special []int) {
 	return o.VocabSize, nil
 }
 
+// Allowed is the ids that prompts may be made of, ascending: all that are not special.
+func (o *Options) Allowed() ([]int, error) {
+	size, special := o.vocabulary()
+	ids := without(size, special)
+	if len(ids) == 0 {
+		return nil, errNoTokens(size)
+	}
+	return ids, nil
+}
+
 // errNoTokens says that a vocabulary has no id for a prompt.
 func errNoTokens(size int) error {
 	return fmt.Errorf("a vocabulary of %d tokens leaves none to make prompts of", size)

@@ -38,8 +38,9 @@ func made[T any](items iter.Seq[T], work func(T) (*Conversation, error)) Source 
 	}
 }
 
-// numbered is a Source of n conversations that work makes, as made does.
-func numbered(n int, work func(i int) (*Conversation, error)) Source {
+// Numbered is a Source of n conversations. work makes each of them from its number, on all cores and
+// ahead of what is pulled. The Source ends at the first error.
+func Numbered(n int, work func(i int) (*Conversation, error)) Source {
 	return made(func(yield func(int) bool) {
 		for i := range n {
 			if !yield(i) {

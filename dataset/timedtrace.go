@@ -47,10 +47,9 @@ func (d TimedTrace) Open() (Source, int, error) {
 	case d.Text && d.Tokenizer == nil:
 		return nil, 0, errors.New("timed_trace: needs a tokenizer to send text")
 	}
-	vocab, special := d.vocabulary()
-	allowed := without(vocab, special)
-	if len(allowed) == 0 {
-		return nil, 0, errNoTokens(vocab)
+	allowed, err := d.Allowed()
+	if err != nil {
+		return nil, 0, err
 	}
 	if !d.Text {
 		d.Tokenizer = nil
@@ -62,7 +61,7 @@ func (d TimedTrace) Open() (Source, int, error) {
 	if d.NumPy != nil {
 		*d.NumPy = *nprand.NewRandomState(0)
 	}
-	return numbered(len(rows), func(i int) (*Conversation, error) {
+	return Numbered(len(rows), func(i int) (*Conversation, error) {
 		c := d.conversation(i, d.turn(rows[i], allowed))
 		c.Due = new(rows[i].due)
 		return c, nil

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"io"
+	"math"
 	"strconv"
 	"time"
 
@@ -48,7 +49,7 @@ func (d Mooncake) read(file io.ReaderAt) (dataset.Source, int, error) {
 		return nil, 0, fmt.Errorf("block size %d: must be at least 1", d.BlockSize)
 	}
 	scan := mooncakeScan{d: &d, of: map[string]*mooncakeSession{}}
-	grouped, err := rows.Group(d.Path, file, scan.line)
+	grouped, err := rows.Group(d.Path, io.NewSectionReader(file, 0, math.MaxInt64), scan.line, nil)
 	switch {
 	case err != nil:
 		return nil, 0, err
@@ -60,7 +61,7 @@ func (d Mooncake) read(file io.ReaderAt) (dataset.Source, int, error) {
 		}
 	}
 	scan.notices()
-	trace := mooncakeTrace{d: &d, lines: grouped, starts: scan.starts, timed: scan.timed}
+	trace := mooncakeTrace{d: &d, file: file, lines: grouped, starts: scan.starts, timed: scan.timed}
 	if scan.blocks {
 		if trace.scope, err = contents(file); err != nil {
 			return nil, 0, fmt.Errorf("reading %s: %w", d.Path, err)
@@ -175,6 +176,7 @@ func (s *mooncakeScan) notices() {
 // A mooncakeTrace is a file that the scan has accepted.
 type mooncakeTrace struct {
 	d      *Mooncake
+	file   io.ReaderAt
 	lines  *rows.Grouped[mooncakeRow]
 	starts []start
 	timed  bool
@@ -184,7 +186,7 @@ type mooncakeTrace struct {
 
 // session builds a session.
 func (m *mooncakeTrace) session(number int) (*dataset.Conversation, error) {
-	lines, err := m.lines.Lines(number)
+	lines, err := m.lines.Lines(m.file, number)
 	if err != nil {
 		return nil, err
 	}
@@ -200,7 +202,7 @@ func (m *mooncakeTrace) session(number int) (*dataset.Conversation, error) {
 			err = row.check(kind, m.d.BlockSize)
 		}
 		if err != nil {
-			return nil, m.lines.Fault(lines[i], err)
+			return nil, m.lines.Fault(m.file, lines[i], err)
 		}
 		at, gap := row.times(last)
 		if last = at; row.Timestamp != nil {

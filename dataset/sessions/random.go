@@ -1,0 +1,214 @@
+package sessions
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"strconv"
+
+	"github.com/servebench/servebench/dataset"
+)
+
+// Random makes sessions of random tokens, as the Rust client of vLLM does with --multi-turn and its
+// random dataset. Lengths and structure are that client's. Tokens are not: it draws from Rust's
+// generator, and here each draw depends on the seed, the session and the turn alone, so the number
+// of sessions and the shards change nothing.
+//
+// A turn adds its tokens to the history, which has the server's answers. With GlobalRatio or
+// ConversationRatio there is no history: each turn is a prompt of InputLen tokens (PerTurnInputLen
+// after the first), and begins with a part that all sessions share and a part that the turns of a
+// session share.
+type Random struct {
+	dataset.Options         // with a Tokenizer; Num sessions
+	Chat               bool // the endpoint takes messages
+	MinTurns, MaxTurns int  // turns of a session, drawn evenly from this range
+	InputLen           int  // tokens of the first turn, with special tokens and without the prefix
+	PerTurnInputLen    int  // tokens that each later turn adds; 0: InputLen
+	OutputLen          int  // tokens to ask for
+	PrefixLen          int  // tokens that all sessions begin with; without history, that all turns begin with
+	Ratio              dataset.RangeRatio
+	GlobalRatio        float64 // share of InputLen that all turns of all sessions begin with
+	ConversationRatio  float64 // share of InputLen that the turns of a session have next
+	Delay              float64 // seconds from an answer to the next turn
+	MaxModelLen        int     // cuts a session where it exceeds so many tokens, and drops what is left of one turn; 0: never
+}
+
+// Open checks the fields. It returns the source and the number of its sessions.
+func (d Random) Open() (dataset.Source, int, error) {
+	r, err := d.checked()
+	if err != nil {
+		return nil, 0, err
+	}
+	if d.MaxModelLen == 0 {
+		return dataset.Numbered(d.Num, r.session), d.Num, nil
+	}
+	kept, err := fitting(dataset.Numbered(d.Num, r.session))
+	if err != nil {
+		return nil, 0, err
+	}
+	if left := d.Num - len(kept); left > 0 {
+		notice(&d.Options, "random: %d of %d sessions have fewer than 2 turns within %d tokens and are left out", left, d.Num, d.MaxModelLen)
+	}
+	if len(kept) == 0 {
+		return nil, 0, fmt.Errorf("no session has 2 turns within %d tokens", d.MaxModelLen)
+	}
+	return dataset.Numbered(len(kept), func(i int) (*dataset.Conversation, error) { return r.session(kept[i]) }), len(kept), nil
+}
+
+// fitting is the numbers of the sessions that have at least two turns.
+func fitting(src dataset.Source) (kept []int, err error) {
+	i := 0
+	for c, err := range src {
+		if err != nil {
+			return nil, err
+		}
+		if len(c.Turns) >= 2 {
+			kept = append(kept, i)
+		}
+		i++
+	}
+	return kept, nil
+}
+
+// within is c without the turns from the first on that exceeds so many tokens with its answer.
+func within(c *dataset.Conversation, tokens int) *dataset.Conversation {
+	for i, t := range c.Turns {
+		if tokens > 0 && t.PromptLen+t.OutputLen > tokens {
+			c.Turns = c.Turns[:i]
+			break
+		}
+	}
+	return c
+}
+
+// random is a checked Random, with values derived from its fields.
+type random struct {
+	Random
+	allowed                    []int
+	first, later               int    // tokens of the turns, without special ones
+	prefix, global             string // texts that all sessions have
+	globalLen, conversationLen int    // tokens
+}
+
+func (d Random) checked() (*random, error) {
+	if d.Tokenizer == nil {
+		return nil, errors.New("random: sessions of several turns need a tokenizer, to send text")
+	}
+	allowed, err := d.Allowed()
+	if err != nil {
+		return nil, err
+	}
+	r := &random{Random: d, allowed: allowed, first: d.InputLen - d.Tokenizer.NumSpecial()}
+	r.later = r.first
+	if d.PerTurnInputLen > 0 {
+		r.later = d.PerTurnInputLen - d.Tokenizer.NumSpecial()
+	}
+	r.globalLen = int(float64(r.first) * d.GlobalRatio)
+	r.conversationLen = int(float64(r.first) * d.ConversationRatio)
+	switch {
+	case d.Num < 1:
+		return nil, fmt.Errorf("number of sessions %d: must be at least 1", d.Num)
+	case d.MinTurns < 1 || d.MaxTurns < d.MinTurns:
+		return nil, fmt.Errorf("%d to %d turns: must be at least 1, and in order", d.MinTurns, d.MaxTurns)
+	case r.first < 1:
+		return nil, fmt.Errorf("input length %d: must be above the tokenizer's %d special tokens", d.InputLen, d.Tokenizer.NumSpecial())
+	case r.later < 1:
+		return nil, fmt.Errorf("input length per turn %d: must be above the tokenizer's %d special tokens", d.PerTurnInputLen, d.Tokenizer.NumSpecial())
+	case d.OutputLen < 1:
+		return nil, fmt.Errorf("output length %d: must be at least 1", d.OutputLen)
+	case d.PrefixLen < 0:
+		return nil, fmt.Errorf("prefix length %d: must not be negative", d.PrefixLen)
+	case !ratio(d.GlobalRatio) || !ratio(d.ConversationRatio) || d.GlobalRatio+d.ConversationRatio > 1:
+		return nil, fmt.Errorf("prefix ratios %v and %v: must not be negative, and at most 1 together", d.GlobalRatio, d.ConversationRatio)
+	case !ratio(d.Ratio.Input) || !ratio(d.Ratio.Output) || d.Ratio.Input == 1 || d.Ratio.Output == 1:
+		return nil, fmt.Errorf("range ratios %v and %v: must be at least 0 and below 1", d.Ratio.Input, d.Ratio.Output)
+	case d.shares() && r.later <= r.globalLen+r.conversationLen:
+		return nil, fmt.Errorf("input length per turn %d: the shared parts of %d and %d tokens leave none for the turn", r.later, r.globalLen, r.conversationLen)
+	case !(d.Delay >= 0):
+		return nil, fmt.Errorf("delay %v s: must not be negative", d.Delay)
+	}
+	r.prefix = r.text(d.PrefixLen, "prefix")
+	r.global = r.text(r.globalLen, "global")
+	return r, nil
+}
+
+func ratio(r float64) bool { return r >= 0 && r <= 1 }
+
+// shares reports whether turns share parts in place of a history.
+func (d *Random) shares() bool { return d.GlobalRatio > 0 || d.ConversationRatio > 0 }
+
+// text is n successive tokens from a place that depends on the key.
+func (r *random) text(n int, what string, key ...int) string {
+	if n == 0 {
+		return ""
+	}
+	rng := keyed(r.Seed, what, key...)
+	at := int(rng.Random() * float64(len(r.allowed)))
+	next := func() int {
+		id := r.allowed[at%len(r.allowed)]
+		at++
+		return id
+	}
+	ids := make([]int, n)
+	for i := range ids {
+		ids[i] = next()
+	}
+	return dataset.Fit(r.Tokenizer, ids, n, next)
+}
+
+// length draws around n, as dataset.RangeRatio has it.
+func (r *random) length(n int, ratio float64, what string, key ...int) int {
+	low, high := math.Floor(float64(n)*(1-ratio)), math.Ceil(float64(n)*(1+ratio))
+	rng := keyed(r.Seed, what, key...)
+	return max(1, int(low)+int(rng.Random()*(high-low+1)))
+}
+
+// session makes session number i.
+func (r *random) session(i int) (*dataset.Conversation, error) {
+	c := &dataset.Conversation{ID: r.IDPrefix + strconv.Itoa(i)}
+	rng := keyed(r.Seed, "turns", i)
+	turns := r.MinTurns + int(rng.Random()*float64(r.MaxTurns-r.MinTurns+1))
+	shared := ""
+	if r.shares() {
+		shared = r.prefix + r.global + r.text(r.conversationLen, "conversation", i)
+	}
+	count := counter{o: &r.Options}
+	for k := range turns {
+		n := r.first
+		turn := dataset.Turn{OutputLen: r.length(r.OutputLen, r.Ratio.Output, "output", i, k)}
+		if k > 0 {
+			n, turn.Gap = r.later, r.Delay
+		}
+		var text string
+		if r.shares() {
+			text = shared + r.text(n-r.globalLen-r.conversationLen, "turn", i, k)
+			turn.Waits, count = after(k), counter{o: &r.Options}
+		} else {
+			text = r.text(r.length(n, r.Ratio.Input, "input", i, k), "turn", i, k)
+			if k == 0 {
+				text = r.prefix + text
+			}
+		}
+		count.text(text)
+		turn.PromptLen = count.prompt()
+		count.answer(turn.OutputLen)
+		switch {
+		case r.Chat:
+			turn.Messages = parts(text)
+		case r.shares():
+			turn.Prompt = text
+		default:
+			turn.Prompt = asText(k, message{Content: text})
+		}
+		c.Turns = append(c.Turns, turn)
+	}
+	return within(c, r.MaxModelLen), nil
+}
+
+// after says that turn number k waits for the one before it, and has a complete prompt.
+func after(k int) []dataset.Wait {
+	if k == 0 {
+		return []dataset.Wait{}
+	}
+	return []dataset.Wait{{Turn: k - 1, History: dataset.Nothing}}
+}
