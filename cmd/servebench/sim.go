@@ -110,6 +110,7 @@ func (o *simOptions) define(f *argv.Flags) {
 	f.Group("Engine: cache and speculation", func(f *argv.Flags) {
 		f.IntVar(&o.NumGPUBlocks, "num-gpu-blocks-override", 0, "`N` size of the KV cache, in blocks of 16 tokens; 0 means no limit. Requests are preempted when it is full")
 		f.BoolVar(&o.PrefixCaching, "enable-prefix-caching", false, "prefill a common prefix once. POST /reset_prefix_cache empties the cache")
+		f.BoolVar(&o.PromptTokensDetails, "enable-prompt-tokens-details", false, "let usage say how many prompt tokens were found in the cache, if any were")
 		f.IntVar(&o.Speculative.Tokens, "num-speculative-tokens", 0, "`N` tokens to draft in each decoding step; 0 means no speculation")
 		f.Float64Var(&o.Speculative.Acceptance, "speculative-acceptance", 0.7, "`P` chance that a draft token is accepted, if those before it were")
 		f.StringVar(&o.Lead.Field, "lead", "", "`FIELD` start chat answers with this field: reasoning_content, reasoning or tool_calls")

@@ -244,11 +244,11 @@ func (e *engine) produce(seq *sequence) int {
 	case seq.chunk > 0:
 		if seq.unfilled -= seq.chunk; seq.unfilled == 0 {
 			n = 1
-			e.kv.keep(seq)
 		}
 	}
 	n = min(n, seq.want-seq.out)
 	seq.out += n
+	e.kv.keep(seq)
 	return n
 }
 

@@ -29,10 +29,10 @@ func FuzzUnderstand(f *testing.F) {
 			}
 			return
 		}
-		a := newReply(&s.cfg, httptest.NewRequest("POST", "/", nil), q, nil)
+		a := newReply(&s.cfg, s.vocabulary, httptest.NewRequest("POST", "/", nil), q, nil)
 		want := a.text.left
-		if q.promptLen < 1 || want < 1 || q.promptLen+want > 50 || want > q.maxTokens || want < q.minTokens {
-			t.Errorf("%d prompt and %d output tokens for %+v", q.promptLen, want, q)
+		if len(q.prompt) < 1 || want < 1 || len(q.prompt)+want > 50 || want > q.maxTokens || want < q.minTokens {
+			t.Errorf("%d prompt and %d output tokens for %+v", len(q.prompt), want, q)
 		}
 		if out := string(a.tokens(want)); !strings.Contains(out, `"finish_reason":"`+a.text.finish) {
 			t.Errorf("rendered as %s", out)

@@ -33,13 +33,13 @@ func (s *Server) generate(w http.ResponseWriter, r *http.Request, chat bool) {
 	if !s.greet(r) {
 		panic(http.ErrAbortHandler)
 	}
-	a := newReply(&s.cfg, r, q, faults)
+	a := newReply(&s.cfg, s.vocabulary, r, q, faults)
 	seq := newSequence(a, r)
 	if s.cfg.Speculative.Tokens > 0 {
 		seq.drafts = rand.New(rand.NewPCG(s.cfg.Seed, a.text.rand.Uint64()))
 	}
 	if s.cfg.PrefixCaching {
-		seq.blocks = blockHashes(q.prompt)
+		seq.blocks = blockHashes(q.prompt, a.text.ids())
 	}
 	if !s.engine.submit(seq) {
 		newProblem(http.StatusServiceUnavailable, "the server is closed").write(w)
@@ -119,6 +119,7 @@ func (s *Server) stream(w http.ResponseWriter, r *http.Request, a *reply, seq *s
 		if steps, ended, err = seq.next(r.Context(), steps); err != nil || ended == finishAbort {
 			panic(http.ErrAbortHandler)
 		}
+		a.found = seq.found
 		for i, n := range steps {
 			last := ended != "" && i == len(steps)-1
 			if held += n; held < size && !last {
@@ -155,5 +156,6 @@ func (s *Server) whole(w http.ResponseWriter, r *http.Request, a *reply, seq *se
 			panic(http.ErrAbortHandler)
 		}
 	}
+	a.found = seq.found
 	writeJSON(w, http.StatusOK, a.whole())
 }

@@ -2,8 +2,6 @@ package sim
 
 import (
 	"container/list"
-	"encoding/binary"
-	"hash/fnv"
 	"net/http"
 	"sync"
 )
@@ -16,8 +14,8 @@ const (
 	unboundedBlocks = 1 << 18
 )
 
-// A kvCache hands out blocks to sequences. It remembers computed blocks of prompts by their tokens,
-// so prompts with the same beginning share them. When no sequence uses them any more, they stay
+// A kvCache hands out blocks to sequences. It remembers computed blocks of prompts and outputs by
+// their tokens, so prompts with the same beginning share them. When no sequence uses them any more, they stay
 // until their room is needed; the least recently used go first. It is safe for concurrent use.
 type kvCache struct {
 	size      int  // blocks; 0 for no limit
@@ -41,28 +39,48 @@ type block struct {
 type holding struct {
 	known []*block
 	own   int // other blocks
+	kept  int // blocks that keep or admit has looked at
 }
 
 func newKVCache(size int, remembers bool) *kvCache {
 	return &kvCache{size: size, remembers: remembers, known: map[uint64]*block{}}
 }
 
-// blockHashes names the whole blocks of a prompt. A block's hash covers what precedes it, so equal
-// hashes mean equal prefixes.
-func blockHashes(prompt []int) []uint64 {
-	h := fnv.New64a()
-	var hashes []uint64
-	for n, id := range prompt {
-		h.Write(binary.LittleEndian.AppendUint32(nil, uint32(id)))
-		if (n+1)%blockSize == 0 {
-			hashes = append(hashes, h.Sum64())
+// blockHashes names the whole blocks of a text in parts. A block's hash covers what precedes it, so
+// equal hashes mean equal prefixes.
+func blockHashes(parts ...[]int) []uint64 {
+	size := 0
+	for _, part := range parts {
+		size += len(part)
+	}
+	hashes := make([]uint64, 0, size/blockSize)
+	h := chain(0)
+	n := 0
+	for _, part := range parts {
+		for _, id := range part {
+			h = h.add(uint64(id))
+			if n++; n%blockSize == 0 {
+				hashes = append(hashes, uint64(h))
+			}
 		}
 	}
 	return hashes
 }
 
+// A chain is a hash of numbers in order.
+type chain uint64
+
+// add mixes a number in, by the finalizer of SplitMix64.
+func (h chain) add(n uint64) chain {
+	x := uint64(h)*0x9e3779b97f4a7c15 + n + 0x9e3779b97f4a7c15
+	x = (x ^ x>>30) * 0xbf58476d1ce4e5b9
+	x = (x ^ x>>27) * 0x94d049bb133111eb
+	return chain(x ^ x>>31)
+}
+
 // admit gives a waiting sequence the blocks for a chunk of at most that many tokens, and removes
-// the known tokens from its prompt. At least one token stays, since the next output token needs it.
+// the known tokens from what it has to prefill. At least one token stays, since the next output
+// token needs it.
 // It reports whether there was room.
 func (c *kvCache) admit(seq *sequence, chunk int) bool {
 	c.mu.Lock()
@@ -70,7 +88,7 @@ func (c *kvCache) admit(seq *sequence, chunk int) bool {
 	found := 0
 	for _, hash := range seq.blocks {
 		b := c.known[hash]
-		if b == nil || found+blockSize >= seq.prompt {
+		if b == nil || found+blockSize >= seq.unfilled {
 			break
 		}
 		c.use(b)
@@ -82,7 +100,9 @@ func (c *kvCache) admit(seq *sequence, chunk int) bool {
 		return false
 	}
 	seq.unfilled -= found
-	if c.remembers && seq.out == 0 {
+	seq.kv.kept = found / blockSize
+	if c.remembers && seq.admitted.IsZero() {
+		seq.found = found
 		c.queries += seq.prompt
 		c.hits += found
 	}
@@ -134,15 +154,16 @@ func (c *kvCache) use(b *block) {
 	}
 }
 
-// keep remembers the blocks of a prompt that has been prefilled. If another sequence has made a
+// keep remembers the blocks of a sequence that have been computed. If another sequence has made a
 // block known by then, the block stays private.
 func (c *kvCache) keep(seq *sequence) {
-	if !c.remembers {
+	whole := min(seq.computed()/blockSize, len(seq.blocks))
+	if !c.remembers || whole <= seq.kv.kept {
 		return
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	for _, hash := range seq.blocks[len(seq.kv.known):] {
+	for _, hash := range seq.blocks[seq.kv.kept:whole] {
 		if c.known[hash] == nil {
 			b := &block{hash: hash, users: 1}
 			c.known[hash] = b
@@ -150,6 +171,7 @@ func (c *kvCache) keep(seq *sequence) {
 			seq.kv.own--
 		}
 	}
+	seq.kv.kept = whole
 }
 
 // free releases all blocks of a sequence.

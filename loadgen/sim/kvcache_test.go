@@ -60,6 +60,7 @@ func TestThePrefixCacheLetsGoOfWhatWasUsedLeastRecently(t *testing.T) {
 		if !c.admit(seq, blockSize) {
 			t.Fatal("no room")
 		}
+		seq.unfilled, seq.out = 0, 1
 		c.keep(seq)
 		c.free(seq)
 	}
@@ -156,6 +157,7 @@ func TestPrefixesLiveInTheCache(t *testing.T) {
 	if !c.admit(one, 100) {
 		t.Fatal("no room")
 	}
+	one.unfilled, one.out = 0, 1
 	c.keep(one)
 	usage(4)
 	if !c.admit(two, 100) || two.unfilled != 1 {
@@ -171,6 +173,7 @@ func TestPrefixesLiveInTheCache(t *testing.T) {
 	if three := prompt(); !c.admit(three, 100) || three.unfilled != three.prompt {
 		t.Errorf("%d tokens to prefill after a reset, want all", three.unfilled)
 	} else {
+		three.unfilled, three.out = 0, 1
 		c.keep(three)
 		c.free(three)
 	}

@@ -6,11 +6,7 @@ import (
 	"io"
 	"net/http"
 	"slices"
-	"strings"
 )
-
-// chatTemplateTokens is how many tokens the chat template adds to the messages.
-const chatTemplateTokens = 6
 
 // defaultMaxTokens is the output length of a completion that does not set one.
 const defaultMaxTokens = 16
@@ -19,8 +15,8 @@ const defaultMaxTokens = 16
 type query struct {
 	number      int64 // see Server.number
 	chat        bool
-	prompt      []int // token ids; for a chat, of the messages' text
-	promptLen   int   // tokens, with the chat template
+	prompt      []int  // token ids, for a chat with the marks of its template
+	tool        string // for a chat, the tool that it may call; empty for none
 	maxTokens   int
 	minTokens   int
 	ignoreEOS   bool
@@ -34,6 +30,8 @@ type body struct {
 	Model               string          `json:"model"`
 	Prompt              json.RawMessage `json:"prompt"`
 	Messages            []message       `json:"messages"`
+	Tools               json.RawMessage `json:"tools"`
+	ToolChoice          json.RawMessage `json:"tool_choice"`
 	MaxTokens           *int            `json:"max_tokens"`
 	MaxCompletionTokens *int            `json:"max_completion_tokens"`
 	MinTokens           int             `json:"min_tokens"`
@@ -44,10 +42,6 @@ type body struct {
 		IncludeUsage         bool `json:"include_usage"`
 		ContinuousUsageStats bool `json:"continuous_usage_stats"`
 	} `json:"stream_options"`
-}
-
-type message struct {
-	Content json.RawMessage `json:"content"`
 }
 
 // unsimulated are the fields that would change the answer in a way that is not simulated, with the
@@ -71,7 +65,6 @@ var unsimulated = []struct {
 	{"return_token_ids", []string{"false"}},
 	{"return_tokens_as_token_ids", []string{"false"}},
 	{"prompt_embeds", nil},
-	{"tools", []string{"[]"}},
 	{"response_format", []string{`{"type":"text"}`}},
 	{"structured_outputs", nil},
 	{"guided_json", nil},
@@ -112,7 +105,7 @@ func (s *Server) understand(r *http.Request, chat bool) (*query, *problem) {
 	}
 	var p *problem
 	if chat {
-		p = s.readMessages(q, b.Messages)
+		p = s.readChat(q, &b)
 	} else {
 		p = s.readPrompt(q, b.Prompt, b.AddSpecialTokens == nil || *b.AddSpecialTokens)
 	}
@@ -153,7 +146,6 @@ func (s *Server) readPrompt(q *query, raw json.RawMessage, special bool) *proble
 	default:
 		return badRequest("prompt", "`prompt` must be a text or a list of token ids")
 	}
-	q.promptLen = len(q.prompt)
 	return nil
 }
 
@@ -171,48 +163,22 @@ func isNumber(raw json.RawMessage) bool {
 	return len(raw) > 0 && (raw[0] == '-' || raw[0] >= '0' && raw[0] <= '9')
 }
 
-// readMessages counts the text of the messages, which are texts or lists of
-// parts.
-func (s *Server) readMessages(q *query, messages []message) *problem {
-	if len(messages) == 0 {
-		return badRequest("messages", "`messages` must not be empty")
-	}
-	var all []string
-	for _, m := range messages {
-		var parts []struct{ Type, Text string }
-		var text string
-		switch {
-		case json.Unmarshal(m.Content, &text) == nil:
-			all = append(all, text)
-		case json.Unmarshal(m.Content, &parts) == nil:
-			for _, part := range parts {
-				if part.Type != "text" {
-					return badRequest("messages", "content of type %q is not simulated", part.Type)
-				}
-				all = append(all, part.Text)
-			}
-		default:
-			return badRequest("messages", "`content` must be a text or a list of parts")
-		}
-	}
-	q.prompt = s.cfg.Tokenizer.Encode(strings.Join(all, "\n"), false)
-	q.promptLen = len(q.prompt) + chatTemplateTokens
-	return nil
-}
-
 // limit sets how many tokens the answer may have, within the model's length.
 func (s *Server) limit(q *query, b *body) *problem {
-	room := s.cfg.MaxModelLen - q.promptLen
-	if q.promptLen == 0 {
+	room := s.cfg.MaxModelLen - len(q.prompt)
+	if len(q.prompt) == 0 {
 		return badRequest("prompt", "the prompt must hold a token")
-	}
-	if room < 1 {
-		return badRequest("prompt", "This model's maximum context length is %d tokens. However, your request has %d input tokens.",
-			s.cfg.MaxModelLen, q.promptLen)
 	}
 	field, asked := "max_tokens", b.MaxTokens
 	if q.chat && b.MaxCompletionTokens != nil {
 		field, asked = "max_completion_tokens", b.MaxCompletionTokens
+	}
+	if room < 1 {
+		out := 1 + room // a prompt that just fits lacks room for one
+		if asked != nil {
+			out = *asked
+		}
+		return s.tooLong(max(out, 0))
 	}
 	switch {
 	case asked != nil:
@@ -226,11 +192,19 @@ func (s *Server) limit(q *query, b *body) *problem {
 		return badRequest(field, "`%s` must be at least 1, got %d.", field, q.maxTokens)
 	}
 	if q.maxTokens > room {
-		return badRequest(field, "This model's maximum context length is %d tokens. However, you requested %d tokens (%d in the prompt, %d in the completion).",
-			s.cfg.MaxModelLen, q.promptLen+q.maxTokens, q.promptLen, q.maxTokens)
+		return s.tooLong(q.maxTokens)
 	}
 	if q.minTokens < 0 || q.minTokens > q.maxTokens {
 		return badRequest("min_tokens", "`min_tokens` must be from 0 to %d, got %d.", q.maxTokens, q.minTokens)
 	}
 	return nil
+}
+
+// tooLong refuses a prompt that leaves no room for that many output tokens, in vLLM's words. Like
+// vLLM, it counts the prompt no further than needed.
+func (s *Server) tooLong(out int) *problem {
+	limit := s.cfg.MaxModelLen
+	in := limit - min(out, limit) + 1
+	return badRequest("input_tokens", "This model's maximum context length is %d tokens. However, you requested %d output tokens and your prompt contains at least %d input tokens, for a total of at least %d tokens. Please reduce the length of the input prompt or the number of requested output tokens. (parameter=input_tokens, value=%d)",
+		limit, out, in, in+out, in)
 }

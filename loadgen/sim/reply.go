@@ -9,11 +9,8 @@ import (
 	"time"
 )
 
-// The tool call of a chat that leads with one.
-const (
-	toolCallID = "call_simulated"
-	toolName   = "simulate"
-)
+// toolName is the tool that an answer calls if the request lists none.
+const toolName = "simulate"
 
 // A reply renders the answer to one query. What its chunks have in common is built once.
 type reply struct {
@@ -22,8 +19,11 @@ type reply struct {
 	lead    Lead
 	faults  misdeeds
 	id      string
+	callID  string // of its tool call
 	created int64
 	model   string
+	details bool // usage says how many prompt tokens were found in the cache
+	found   int  // that many
 
 	head  []byte // of every chunk, up to its choices
 	words []byte // text of the current chunk
@@ -31,19 +31,22 @@ type reply struct {
 	chunk []byte // the current chunk
 }
 
-func newReply(cfg *Config, r *http.Request, q *query, m misdeeds) *reply {
+func newReply(cfg *Config, w *vocabulary, r *http.Request, q *query, m misdeeds) *reply {
 	a := &reply{
-		query: q, text: newText(cfg, q), faults: m,
-		created: time.Now().Unix(), model: cfg.ServedModelName,
+		query: q, text: newText(cfg, w, q), faults: m,
+		created: time.Now().Unix(), model: cfg.ServedModelName, details: cfg.PromptTokensDetails,
 	}
 	kind := "text_completion"
 	if n, chosen := m.with("answer"); chosen {
 		a.text.left, a.text.finish = n, finishStop
 	}
-	a.id = "cmpl-" + requestID(r)
+	id := requestID(r)
+	a.id, a.callID = "cmpl-"+id, "call_"+id
 	if q.chat {
-		kind, a.lead = "chat.completion.chunk", cfg.Lead
-		a.id = "chat" + a.id
+		kind, a.id = "chat.completion.chunk", "chat"+a.id
+		if cfg.Lead.Field != "tool_calls" || q.tool != "" {
+			a.lead = cfg.Lead
+		}
 	}
 	a.head = append(a.head, `{"id":`...)
 	a.head = appendString(a.head, a.id)
@@ -74,7 +77,7 @@ func (a *reply) tokens(n int) []byte {
 	b := append(a.chunk[:0], a.head...)
 	if a.query.chat {
 		b = append(b, `{"index":0,"delta":`...)
-		b = appendDelta(b, field, a.words, first)
+		b = a.appendDelta(b, field, first)
 	} else {
 		b = append(b, `{"index":0,"text":`...)
 		b = appendString(b, a.words)
@@ -108,18 +111,32 @@ func (a *reply) finish() string {
 	return a.text.finish
 }
 
-func appendDelta(b []byte, field string, words []byte, first bool) []byte {
+// appendDelta adds the words of a chunk as that member, which the answer may begin with.
+func (a *reply) appendDelta(b []byte, field string, first bool) []byte {
 	if field != "tool_calls" {
 		b = append(b, `{"`+field+`":`...)
-		return append(appendString(b, words), '}')
+		return append(appendString(b, a.words), '}')
 	}
 	b = append(b, `{"tool_calls":[{`...)
 	if first {
-		b = append(b, `"id":"`+toolCallID+`","type":"function","index":0,"function":{"name":"`+toolName+`","arguments":`...)
+		b = append(b, `"id":`...)
+		b = appendString(b, a.callID)
+		b = append(b, `,"type":"function","index":0,"function":{"name":`...)
+		b = appendString(b, a.query.tool)
+		b = append(b, `,"arguments":`...)
 	} else {
 		b = append(b, `"index":0,"function":{"arguments":`...)
 	}
-	return append(appendString(b, words), "}}]}"...)
+	quoted := appendString(nil, a.words)
+	part := quoted[1 : len(quoted)-1]
+	if first {
+		part = append([]byte(callBegins), quoted[:len(quoted)-1]...)
+	}
+	if a.text.left == 0 || a.out >= a.lead.Tokens {
+		part = append(part, '"')
+		part = append(part, callEnds...)
+	}
+	return append(appendString(b, part), "}}]}"...)
 }
 
 // appendUsage adds the usage of a chunk with choices: unless asked for more, vLLM writes null on
@@ -127,26 +144,32 @@ func appendDelta(b []byte, field string, words []byte, first bool) []byte {
 func (a *reply) appendUsage(b []byte, last bool) []byte {
 	switch {
 	case last && a.faults.has("usage-in-finish"):
-		return a.appendCounts(b)
+		return a.appendCounts(b, true)
 	case a.faults.has("usage-zero"):
 		return append(b, `,"usage":{"prompt_tokens":0,"total_tokens":0,"completion_tokens":0}`...)
 	case a.faults.has("usage-null"):
 		return append(b, `,"usage":null`...)
 	case a.query.usageAlways:
-		return a.appendCounts(b)
+		return a.appendCounts(b, false)
 	case !a.query.chat:
 		return append(b, `,"usage":null`...)
 	}
 	return b
 }
 
-func (a *reply) appendCounts(b []byte) []byte {
+// appendCounts adds the usage so far. Like vLLM's, only the last one has details, and only if
+// tokens were found.
+func (a *reply) appendCounts(b []byte, last bool) []byte {
 	b = append(b, `,"usage":{"prompt_tokens":`...)
-	b = strconv.AppendInt(b, int64(a.query.promptLen), 10)
+	b = strconv.AppendInt(b, int64(len(a.query.prompt)), 10)
 	b = append(b, `,"total_tokens":`...)
-	b = strconv.AppendInt(b, int64(a.query.promptLen+a.out), 10)
+	b = strconv.AppendInt(b, int64(len(a.query.prompt)+a.out), 10)
 	b = append(b, `,"completion_tokens":`...)
 	b = strconv.AppendInt(b, int64(a.out), 10)
+	if last && a.details && a.found > 0 {
+		b = append(b, `,"prompt_tokens_details":{"cached_tokens":`...)
+		b = append(strconv.AppendInt(b, int64(a.found), 10), '}')
+	}
 	return append(b, '}')
 }
 
@@ -154,7 +177,7 @@ func (a *reply) appendCounts(b []byte) []byte {
 func (a *reply) usage() []byte {
 	b := append(a.chunk[:0], a.head...)
 	b = append(b, ']')
-	a.chunk = append(a.appendCounts(b), '}')
+	a.chunk = append(a.appendCounts(b, true), '}')
 	return a.chunk
 }
 

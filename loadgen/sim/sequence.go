@@ -21,14 +21,16 @@ const (
 // A sequence is a request inside the engine. Its handler reads it with next. After submit,
 // everything outside the mutex belongs to the engine.
 type sequence struct {
-	id     string
-	number int64
-	prompt int        // tokens
-	want   int        // output tokens it will have, unless aborted
-	finish string     // its finish reason then
-	drafts *rand.Rand // decides which draft tokens are accepted; nil without speculation
-	blocks []uint64   // of the prompt; nil without prefix caching
-	kv     holding    // of the KV cache
+	id      string
+	session string // x-session-id
+	number  int64
+	prompt  int        // tokens
+	want    int        // output tokens it will have, unless aborted
+	finish  string     // its finish reason then
+	drafts  *rand.Rand // decides which draft tokens are accepted; nil without speculation
+	blocks  []uint64   // of the prompt and the output; nil without prefix caching
+	kv      holding    // of the KV cache
+	found   int        // prompt tokens that were in the cache when it was first admitted
 
 	arrived, admitted, first, last time.Time
 
@@ -47,17 +49,27 @@ type sequence struct {
 
 func newSequence(a *reply, r *http.Request) *sequence {
 	return &sequence{
-		id:     r.Header.Get("X-Request-Id"),
-		number: a.query.number,
-		prompt: a.query.promptLen,
-		want:   a.text.left,
-		finish: a.text.finish,
-		wake:   make(chan struct{}, 1),
+		id:      r.Header.Get("X-Request-Id"),
+		number:  a.query.number,
+		session: r.Header.Get("X-Session-Id"),
+		prompt:  len(a.query.prompt),
+		want:    a.text.left,
+		finish:  a.text.finish,
+		wake:    make(chan struct{}, 1),
 	}
 }
 
 // filled is how many tokens need no prefill. If that is all of them, decoding begins with the last.
 func (s *sequence) filled() int { return s.prompt + s.out - s.unfilled }
+
+// computed is how many of its tokens are in the KV cache: all that are filled, except the newest
+// output token, which the next step computes.
+func (s *sequence) computed() int {
+	if s.unfilled > 0 {
+		return s.filled()
+	}
+	return s.filled() - 1
+}
 
 // restart makes the engine compute a sequence from the start.
 func (s *sequence) restart() {
@@ -127,7 +139,7 @@ func (s *sequence) finished() bool {
 
 func (s *sequence) trace(at time.Time, reason string) Trace {
 	return Trace{
-		ID: s.id, PromptTokens: s.prompt,
+		ID: s.id, Session: s.session, PromptTokens: s.prompt, Found: s.found,
 		Arrived: s.arrived, Admitted: s.admitted,
 		Tokens: s.tokens, Finished: at, Finish: reason,
 	}

@@ -58,7 +58,7 @@ func TestChatChunksAreVLLMs(t *testing.T) {
 			head + `{"index":0,"delta":{"reasoning_content":"W"},"logprobs":null,"finish_reason":null}]}` + "\n" +
 			head + `{"index":0,"delta":{"content":" W"},` + done + "}\n" + tail,
 		{"tool_calls", 1}: role + "}\n" +
-			head + `{"index":0,"delta":{"tool_calls":[{"id":"call_simulated","type":"function","index":0,"function":{"name":"simulate","arguments":"W"}}]},"logprobs":null,"finish_reason":null}]}` + "\n" +
+			head + `{"index":0,"delta":{"tool_calls":[{"id":"call_r-1","type":"function","index":0,"function":{"name":"simulate","arguments":"{\"text\":\"W\"}"}}]},"logprobs":null,"finish_reason":null}]}` + "\n" +
 			head + `{"index":0,"delta":{"content":" W"},` + done + "}\n" + tail,
 	} {
 		bubble(t, Config{ServedModelName: "m", Lead: lead}, func(h *harness) {
@@ -74,9 +74,9 @@ func TestChatChunksAreVLLMs(t *testing.T) {
 func TestWholeAnswersAreVLLMs(t *testing.T) {
 	for path, row := range map[string]struct{ body, want string }{
 		"/v1/completions": {`{"prompt":"tok1 tok2","max_tokens":2,"ignore_eos":true}`,
-			`{"id":"cmpl-I","object":"text_completion","created":946684800,"model":"stub-32000","choices":[{"index":0,"text":" W W","logprobs":null,"finish_reason":"length","stop_reason":null}],"usage":{"prompt_tokens":2,"total_tokens":4,"completion_tokens":2},"kv_transfer_params":null}`},
+			`{"id":"cmpl-I","object":"text_completion","created":946684800,"model":"stub-32000","choices":[{"index":0,"text":" W W","logprobs":null,"finish_reason":"length","stop_reason":null}],"usage":{"prompt_tokens":2,"total_tokens":4,"completion_tokens":2,"prompt_tokens_details":null},"kv_transfer_params":null}`},
 		"/v1/chat/completions": {`{"messages":[{"role":"system","content":"tok1"},{"role":"user","content":[{"type":"text","text":"tok1 tok2"}]}],"max_tokens":3,"ignore_eos":true}`,
-			`{"id":"chatcmpl-I","object":"chat.completion","created":946684800,"model":"stub-32000","choices":[{"index":0,"message":{"role":"assistant","content":" W","reasoning":"W W","tool_calls":[]},"logprobs":null,"finish_reason":"length","stop_reason":null}],"usage":{"prompt_tokens":9,"total_tokens":12,"completion_tokens":3},"kv_transfer_params":null}`},
+			`{"id":"chatcmpl-I","object":"chat.completion","created":946684800,"model":"stub-32000","choices":[{"index":0,"message":{"role":"assistant","content":" W","reasoning":"W W","tool_calls":[]},"logprobs":null,"finish_reason":"length","stop_reason":null}],"usage":{"prompt_tokens":13,"total_tokens":16,"completion_tokens":3,"prompt_tokens_details":null},"kv_transfer_params":null}`},
 	} {
 		bubble(t, Config{Lead: Lead{"reasoning", 2}}, func(h *harness) {
 			status, got := h.send(path, row.body)
@@ -141,8 +141,9 @@ func TestRefusedRequestsSayWhy(t *testing.T) {
 			{comp, `{"prompt":{}}`, 400, "prompt", "must be a text or a list of token ids"},
 			{comp, `{"prompt":""}`, 400, "prompt", "must hold a token"},
 			{comp, `{}`, 400, "prompt", "must"},
-			{comp, `{"prompt":"a a a a a a a a a a"}`, 400, "prompt", "maximum context length is 10 tokens. However, your request has 10 input tokens"},
-			{comp, `{"prompt":"a a","max_tokens":9}`, 400, "max_tokens", "you requested 11 tokens (2 in the prompt, 9 in the completion)"},
+			{comp, `{"prompt":"a a a a a a a a a a a"}`, 400, "input_tokens", "maximum context length is 10 tokens. However, you requested 0 output tokens and your prompt contains at least 11 input tokens, for a total of at least 11 tokens. Please reduce"},
+			{comp, `{"prompt":"a a a a a a a a a a"}`, 400, "input_tokens", "you requested 1 output tokens and your prompt contains at least 10 input tokens"},
+			{comp, `{"prompt":"a a","max_tokens":9}`, 400, "input_tokens", "you requested 9 output tokens and your prompt contains at least 2 input tokens, for a total of at least 11 tokens."},
 			{chat, `{"messages":[{"content":"a"}],"max_completion_tokens":0}`, 400, "max_completion_tokens", "at least 1, got 0"},
 			{comp, `{"prompt":"a","max_tokens":3,"min_tokens":4}`, 400, "min_tokens", "from 0 to 3"},
 		} {
@@ -227,7 +228,7 @@ func TestAnswersEndByThemselvesUnlessToldNotTo(t *testing.T) {
 			t.Errorf("mean length %v, want about 20", mean)
 		}
 		_, body := h.send("/v1/completions", `{"prompt":"tok1","ignore_eos":true}`)
-		if !strings.Contains(body, fmt.Sprintf(`"completion_tokens":%d}`, defaultMaxTokens)) {
+		if !strings.Contains(body, fmt.Sprintf(`"completion_tokens":%d,`, defaultMaxTokens)) {
 			t.Errorf("without max_tokens: %s", body)
 		}
 	})

@@ -49,8 +49,15 @@ type Config struct {
 	MaxModelLen         int // prompt and output tokens of a request at most; 32768
 	MeanOutputLen       int // mean output length if nothing else ends the answer; 128
 
-	NumGPUBlocks  int  // blocks of 16 tokens in the KV cache; 0 for no limit
-	PrefixCaching bool // prefill the common beginning of prompts once, in blocks of 16 tokens
+	NumGPUBlocks int // blocks of 16 tokens in the KV cache; 0 for no limit
+
+	// PrefixCaching prefills only what no earlier prompt and output began with, in blocks of 16
+	// tokens.
+	PrefixCaching bool
+
+	// PromptTokensDetails lets usage say how many prompt tokens were found in the cache. Like vLLM,
+	// it says nothing if there were none.
+	PromptTokensDetails bool
 
 	Speculative Speculative // decode several tokens a step; off when zero
 	Lead        Lead        // beginning of chat output; plain content when zero
@@ -64,7 +71,9 @@ type Config struct {
 // at the instant of its last token.
 type Trace struct {
 	ID           string // x-request-id; empty when the request had none
+	Session      string // x-session-id; empty when the request had none
 	PromptTokens int
+	Found        int         // of these, in the prefix cache when the request was first admitted
 	Arrived      time.Time   // handed to the engine
 	Admitted     time.Time   // taken into the batch; zero if it never was
 	Tokens       []time.Time // when each output token appeared
@@ -89,12 +98,13 @@ type Lead struct {
 // A Server is the simulated server. It is an http.Handler, safe for concurrent use, and must run in
 // a net/http server: some faults end a connection by panicking with http.ErrAbortHandler.
 type Server struct {
-	cfg     Config
-	created int64 // Unix time shown by /v1/models
-	mux     *http.ServeMux
-	engine  *engine
-	stats   *stats
-	seen    atomic.Int64 // requests numbered so far, for faults
+	cfg        Config
+	vocabulary *vocabulary
+	created    int64 // Unix time shown by /v1/models
+	mux        *http.ServeMux
+	engine     *engine
+	stats      *stats
+	seen       atomic.Int64 // requests numbered so far, for faults
 }
 
 // New starts a server. Close ends it.
@@ -105,11 +115,12 @@ func New(cfg Config) (*Server, error) {
 	}
 	st := newStats(&cfg)
 	s := &Server{
-		cfg:     cfg,
-		created: time.Now().Unix(),
-		mux:     http.NewServeMux(),
-		engine:  startEngine(&cfg, st),
-		stats:   st,
+		cfg:        cfg,
+		vocabulary: newVocabulary(cfg.Tokenizer),
+		created:    time.Now().Unix(),
+		mux:        http.NewServeMux(),
+		engine:     startEngine(&cfg, st),
+		stats:      st,
 	}
 	s.mux.HandleFunc("POST /v1/completions", s.completions)
 	s.mux.HandleFunc("POST /v1/chat/completions", s.chatCompletions)

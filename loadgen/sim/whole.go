@@ -39,6 +39,11 @@ type (
 		PromptTokens     int `json:"prompt_tokens"`
 		TotalTokens      int `json:"total_tokens"`
 		CompletionTokens int `json:"completion_tokens"`
+
+		PromptTokensDetails *details `json:"prompt_tokens_details"`
+	}
+	details struct {
+		CachedTokens int `json:"cached_tokens"`
 	}
 )
 
@@ -46,7 +51,7 @@ type (
 func (a *reply) whole() []byte {
 	lead := min(a.lead.Tokens, a.text.left)
 	a.out = a.text.left
-	first := string(a.text.append(nil, lead))
+	first := a.text.append(nil, lead)
 	rest := string(a.text.append(nil, a.text.left))
 
 	object, c := "text_completion", choice{FinishReason: a.finish()}
@@ -55,18 +60,21 @@ func (a *reply) whole() []byte {
 		c.Message = &chatMessage{Role: "assistant", Content: rest, ToolCalls: []toolCall{}}
 		switch a.lead.Field {
 		case "reasoning_content":
-			c.Message.ReasoningContent = first
+			c.Message.ReasoningContent = string(first)
 		case "reasoning":
-			c.Message.Reasoning = first
+			c.Message.Reasoning = string(first)
 		case "tool_calls":
-			c.Message.ToolCalls = []toolCall{{toolCallID, "function", toolFunction{toolName, first}}}
+			c.Message.ToolCalls = []toolCall{{a.callID, "function", toolFunction{a.query.tool, callBegins + string(appendString(nil, first)) + callEnds}}}
 		}
 	} else {
 		c.Text = &rest
 	}
+	usage := counts{PromptTokens: len(a.query.prompt), TotalTokens: len(a.query.prompt) + a.out, CompletionTokens: a.out}
+	if a.details && a.found > 0 {
+		usage.PromptTokensDetails = &details{a.found}
+	}
 	return mustJSON(answer{
 		ID: a.id, Object: object, Created: a.created, Model: a.model,
-		Choices: [1]choice{c},
-		Usage:   counts{a.query.promptLen, a.query.promptLen + a.out, a.out},
+		Choices: [1]choice{c}, Usage: usage,
 	})
 }
