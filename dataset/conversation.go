@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"iter"
+	"slices"
 )
 
 // A Conversation is a session: one or more turns, each sent once what it waits for has been
@@ -92,6 +93,24 @@ func (c *Conversation) WaitsOf(i int) []Wait {
 		return waits
 	}
 	return []Wait{{i - 1, Everything}}
+}
+
+// continues reports whether the prompt of turn number i has that of another turn.
+func (c *Conversation) continues(i int, h History) bool {
+	return slices.ContainsFunc(c.WaitsOf(i), func(w Wait) bool { return w.History == h })
+}
+
+// Remembers reports whether the prompt of a turn has the answer to turn number i.
+func (c *Conversation) Remembers(i int) bool {
+	for k := i + 1; k < len(c.Turns); k++ {
+		if c.Turns[k].Blocks != nil || c.Turns[k].Tail.Tokens > 0 {
+			continue
+		}
+		if slices.ContainsFunc(c.WaitsOf(k), func(w Wait) bool { return w.Turn == i && w.History != Nothing }) {
+			return true
+		}
+	}
+	return false
 }
 
 // Prompted is turn number i with its whole prompt: minted if it has Blocks, and with its history.
