@@ -95,22 +95,20 @@ func (c *Conversation) WaitsOf(i int) []Wait {
 	return []Wait{{i - 1, Everything}}
 }
 
-// continues reports whether the prompt of turn number i has that of another turn.
-func (c *Conversation) continues(i int, h History) bool {
-	return slices.ContainsFunc(c.WaitsOf(i), func(w Wait) bool { return w.History == h })
-}
-
-// Remembers reports whether the prompt of a turn has the answer to turn number i.
-func (c *Conversation) Remembers(i int) bool {
-	for k := i + 1; k < len(c.Turns); k++ {
-		if c.Turns[k].Blocks != nil || c.Turns[k].Tail.Tokens > 0 {
-			continue
-		}
-		if slices.ContainsFunc(c.WaitsOf(k), func(w Wait) bool { return w.Turn == i && w.History != Nothing }) {
+// Remembers reports whether a prompt has the answer to an earlier turn. A prompt of blocks has none:
+// what it has of answers is among the blocks.
+func (c *Conversation) Remembers() bool {
+	for i := range c.Turns {
+		if t := &c.Turns[i]; t.Blocks == nil && t.Tail.Tokens == 0 && (c.continues(i, Everything) || c.continues(i, AnswerOnly)) {
 			return true
 		}
 	}
 	return false
+}
+
+// continues reports whether the prompt of turn number i has that of another turn.
+func (c *Conversation) continues(i int, h History) bool {
+	return slices.ContainsFunc(c.WaitsOf(i), func(w Wait) bool { return w.History == h })
 }
 
 // Prompted is turn number i with its whole prompt: minted if it has Blocks, and with its history.

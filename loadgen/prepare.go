@@ -139,7 +139,7 @@ func (p *Plan) opens(limit int, tally *wire.Tally, credentials wire.Credentials)
 // sends returns a sender for the endpoint.
 func (p *Plan) sends(header http.Header, over *wire.Transport, tally *wire.Tally) engine.Sender {
 	return (&openai.Endpoint{
-		URL: p.Server.URL(), Header: header, Transport: over, Chat: p.Server.chat(), Tally: tally,
+		URL: p.Server.URL(), Header: header, SessionHeader: p.Server.SessionHeader, Transport: over, Chat: p.Server.chat(), Tally: tally,
 		Timeouts: wire.Timeouts{FirstByte: p.Limits.FirstByte, Stall: p.Limits.Stall, Total: p.Limits.Total},
 	}).Send
 }
@@ -255,6 +255,10 @@ func (t *target) aim() {
 	body := t.body(t.served)
 	encode := body.Encoder()
 	counts := t.workload != nil && t.tokenizer != nil
+	live := t.Workload.live()
+	if live {
+		t.to.Answer = t.answer
+	}
 	t.to.Encode = func(c *dataset.Conversation, turn int, said []json.RawMessage) (*engine.Request, error) {
 		asked := &c.Turns[turn]
 		req := &engine.Request{ID: c.ID, KeepText: t.Keep.Texts, NoText: !t.Keep.Texts && !counts}
@@ -264,6 +268,7 @@ func (t *target) aim() {
 				return nil, err
 			}
 			asked, req.Session = &whole, c.ID
+			req.KeepAnswer = live && c.Remembers()
 			if turn > 0 && c.ID != "" {
 				req.ID += "-t" + strconv.Itoa(turn)
 			}
@@ -277,6 +282,16 @@ func (t *target) aim() {
 		t.to.Count = func(text string) int { return counter.Count(text, false) }
 		t.to.CountAsks = t.remote != nil
 	}
+}
+
+// answer is the answer of a record for later prompts.
+func (t *target) answer(rec *metrics.Record) json.RawMessage {
+	message := openai.Answer(rec)
+	rec.Calls, rec.Reasoning = nil, ""
+	if !t.Keep.Texts {
+		rec.Text = ""
+	}
+	return message
 }
 
 func newRunID() string { return randomHex(8) }

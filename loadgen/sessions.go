@@ -8,8 +8,8 @@ type Sessions struct {
 	// MultiTurn makes random and sharegpt send conversations of several turns.
 	MultiTurn bool
 
-	// Answers are the answers of earlier turns in a prompt; empty means Live for a dataset that has
-	// texts, and Recorded for one that has only lengths or blocks.
+	// Answers are the earlier answers that a prompt has, if its history is not part of the dataset;
+	// empty means Live, but Recorded for synthetic sessions.
 	Answers Answers
 
 	// Bust keeps prompts out of prefix caches; empty means nothing does.
@@ -41,3 +41,8 @@ const (
 	BustRun     CacheBust = "run"     // from runs with another seed
 	BustSession CacheBust = "session" // from other sessions, too
 )
+
+// live reports whether prompts have the server's answers.
+func (w *Workload) live() bool {
+	return w.Sessions.Answers == Live || w.Sessions.Answers == "" && w.Dataset != "sessions"
+}

@@ -21,7 +21,7 @@ func (g *sessionFlags) define(f *argv.Flags) {
 	s, t := &g.Workload.Sessions, &g.Traffic
 	f.Var(argv.Optional(&t.MaxSessions, argv.ParseInt), "max-sessions", "`N` most sessions begun and not ended, also during their gaps (default no limit). Without a rate, N are kept going")
 	f.Var(argv.Optional(&g.permits, argv.ParseInt), "multi-turn-concurrency", "`N` the same as --max-sessions. The Rust client of vLLM bounds requests by it, as --max-concurrency does")
-	f.StringVar((*string)(&s.Answers), "session-answers", "", "`NAME` whose answers later prompts have: live (the server's) or recorded (the dataset's). The default is live for texts, and recorded for traces of lengths")
+	f.StringVar((*string)(&s.Answers), "session-answers", "", "`NAME` whose answers later prompts have: live (the server's) or recorded (the dataset's). The default is live, but recorded for sessions. Prompts of lengths and hash ids have none")
 	f.StringVar((*string)(&s.Bust), "cache-bust", "", "`NAME` keep prompts out of prefix caches (default none). run makes them differ from runs with another --seed, session makes each session differ from all others, too")
 	f.StringVar(&g.Server.SessionHeader, "session-header", "", "`NAME` header with the session's id, for routers (default X-Session-ID)")
 	f.StringVar(&g.timing, "trace-timing", "", "`NAME` when a later turn is due: think waits for its gap, absolute for its time in the dataset (default think)")

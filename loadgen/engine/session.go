@@ -38,7 +38,7 @@ type progress struct {
 // begin makes a session of p.
 func (d *dispatcher) begin(p prepared, at start) *session {
 	s := &session{prepared: p, part: at.part, place: at.place, turns: make([]progress, len(p.Turns))}
-	if d.load.Target.Answer != nil {
+	if d.load.Target.Answer != nil && s.Remembers() {
 		s.said = make([]json.RawMessage, len(p.Turns))
 	}
 	for i := range s.turns {

@@ -60,8 +60,9 @@ type Target struct {
 	Encode func(c *dataset.Conversation, turn int, said []json.RawMessage) (*Request, error)
 
 	// Answer makes of a Record what the prompts of later turns have of its answer, as an assistant's
-	// message. It may drop from the Record what only it needs. A nil Answer sends the recorded
-	// answers, so that prompts do not depend on the server.
+	// message. It may drop from the Record what only it needs. It is not called for sessions whose prompts
+	// have no earlier answers. A nil Answer sends the recorded answers, so that prompts do not depend
+	// on the server.
 	Answer func(rec *metrics.Record) json.RawMessage
 
 	Send Sender

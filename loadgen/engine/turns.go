@@ -71,7 +71,7 @@ func (d *dispatcher) turn(ctx context.Context, s *session, turn int, due, slot t
 	}
 	stopped := rec.Class != metrics.OK || ctx.Err() != nil || d.inFlight.Err() != nil
 	var said json.RawMessage
-	if answer := d.load.Target.Answer; answer != nil {
+	if answer := d.load.Target.Answer; s.said != nil {
 		said = answer(rec)
 	}
 	d.records <- rec
