@@ -239,7 +239,10 @@ func TestEncoderDoesWhatEncodeDoes(t *testing.T) {
 		encode := body.Encoder()
 		for _, turn := range []dataset.Turn{
 			{}, {Prompt: "naïve \"日本語\"", OutputLen: 12}, {TokenIDs: []int{1, 70_000}, OutputLen: 1}, {TokenIDs: []int{}},
-			{Messages: json.RawMessage(`[{"role":"user","content":"Hi"}]`), OutputLen: 3}, {Prompt: "\x00prompt\x00", OutputLen: -1},
+			{Messages: json.RawMessage(`[{"role":"user","content":"Hi"}]`), OutputLen: 3},
+			{Messages: json.RawMessage(`[{"role": "user", "content": "H\u00e9 \"content\": ["}, {"role": "assistant", "content": null}]`), OutputLen: 3},
+			{Messages: json.RawMessage(`[{"role": "user", "content": [{"type": "text", "text": "a"}, {"type": "text", "text": "b"}]}]`)},
+			{Messages: json.RawMessage(`["\u0000prompt\u0000"]`)}, {Messages: json.RawMessage(`[`)}, {Messages: json.RawMessage(`null`)}, {Prompt: "\x00prompt\x00", OutputLen: -1},
 		} {
 			want, wantErr := body.Encode(&turn)
 			got, err := encode(&turn)
@@ -247,6 +250,55 @@ func TestEncoderDoesWhatEncodeDoes(t *testing.T) {
 				t.Errorf("%+v makes %s, %v of %+v, want %s, %v", body, got, err, turn, want, wantErr)
 			}
 		}
+	}
+}
+
+func FuzzMessagesAreEncodedAlike(f *testing.F) {
+	f.Add(`[{"role": "user", "content": "Hi"}]`, false)
+	f.Add(`[{"role": "user", "content": [{"type": "text", "text": "a"}, {"type": "text", "text": "b"}]}]`, true)
+	f.Add(`[{"role":"user","content":"é"}]`, true)
+	f.Fuzz(func(t *testing.T, messages string, plain bool) {
+		body := Body{Model: "m", Chat: true, PlainText: plain}
+		turn := dataset.Turn{Messages: json.RawMessage(messages), OutputLen: 7}
+		want, wantErr := body.Encode(&turn)
+		if got, err := body.Encoder()(&turn); string(got) != string(want) || (err == nil) != (wantErr == nil) {
+			t.Errorf("%s became %s, %v, want %s, %v", messages, got, err, want, wantErr)
+		}
+	})
+}
+
+// longChat is a conversation of n turns with about 100,000 tokens, whose messages are spelled as
+// json.dumps does or without spaces.
+func longChat(n int, spelled bool) *dataset.Conversation {
+	said := strings.Repeat(`Then it says \"yes\",\nand the client goes on with the next word. `, 100_000/(2*n*15))
+	c := &dataset.Conversation{Turns: make([]dataset.Turn, n)}
+	for i := range c.Turns {
+		user, answer := `[{"role": "user", "content": "`+said+`"}]`, `{"role": "assistant", "content": "`+said+`"}`
+		if !spelled {
+			user, answer = strings.ReplaceAll(user, `": `, `":`), strings.ReplaceAll(answer, `": `, `":`)
+		}
+		c.Turns[i] = dataset.Turn{Messages: json.RawMessage(user), Answer: json.RawMessage(answer), OutputLen: 100}
+	}
+	return c
+}
+
+func BenchmarkLongHistory(b *testing.B) {
+	body := Body{Model: "m", Chat: true}
+	for name, encode := range map[string]func(*dataset.Turn) ([]byte, error){"parsed": body.Encode, "copied": body.Encoder()} {
+		b.Run(name, func(b *testing.B) {
+			c := longChat(50, true)
+			for b.Loop() {
+				turn, err := c.Prompted(49, nil)
+				if err != nil {
+					b.Fatal(err)
+				}
+				text, err := encode(&turn)
+				if err != nil {
+					b.Fatal(err)
+				}
+				b.SetBytes(int64(len(text)))
+			}
+		})
 	}
 }
 

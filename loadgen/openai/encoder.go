@@ -1,6 +1,7 @@
 package openai
 
 import (
+	"bytes"
 	"math"
 	"strconv"
 	"strings"
@@ -14,27 +15,49 @@ import (
 type bodyFrame struct{ before, middle, after string }
 
 // Encoder returns a function that does what Encode does in less time: it writes what all bodies
-// have in common once, and copies it. b must not change afterwards. The function is safe for
-// concurrent use.
+// have in common once, and copies it, and it copies messages that are in the spelling of Python's
+// json.dumps. b must not change afterwards. The function is safe for concurrent use.
 func (b *Body) Encoder() func(turn *dataset.Turn) ([]byte, error) {
-	f, ok := b.frame()
-	if !ok {
-		return b.Encode
+	const mark = "\x00prompt\x00"
+	quoted := pyjson.Append(nil, mark)
+	text, plain := b.frame(dataset.Turn{Prompt: mark}, string(quoted))
+	var list bodyFrame
+	listed := false
+	if b.Chat {
+		messages := pyjson.Append(nil, []string{mark})
+		list, listed = b.frame(dataset.Turn{Messages: messages}, string(messages))
 	}
 	return func(turn *dataset.Turn) ([]byte, error) {
-		if turn.Messages != nil || turn.TokenIDs != nil && b.Chat {
+		switch {
+		case turn.Messages != nil && listed && b.copies(turn.Messages):
+			body := list.begin(len(turn.Messages))
+			return list.end(append(body, turn.Messages...), turn.OutputLen), nil
+		case turn.Messages != nil || !plain || turn.TokenIDs != nil && b.Chat:
 			return b.Encode(turn)
+		case turn.TokenIDs != nil:
+			body := text.begin(8 * len(turn.TokenIDs))
+			return text.end(pyjson.Append(body, turn.TokenIDs), turn.OutputLen), nil
 		}
-		return f.fill(turn), nil
+		body := text.begin(len(turn.Prompt) + len(`""`))
+		return text.end(pyjson.Append(body, turn.Prompt), turn.OutputLen), nil
 	}
 }
 
-// frame cuts a body at the places of its prompt and its length. It is not ok if Extra has taken the
-// place of the prompt.
-func (b *Body) frame() (f bodyFrame, ok bool) {
-	const prompt, length = "\x00prompt\x00", math.MinInt
-	body, err := b.Encode(&dataset.Turn{Prompt: prompt, OutputLen: length})
-	text, mark, number := string(body), string(pyjson.Append(nil, prompt)), strconv.Itoa(length)
+// inParts is how a message begins a content that is a list, in the spelling of json.dumps. A text
+// cannot have it, since its quotes are escaped there.
+var inParts = []byte(`"content": [`)
+
+// copies reports whether the body has messages as they are.
+func (b *Body) copies(messages []byte) bool {
+	return pyjson.Spelled(messages) && !(b.PlainText && bytes.Contains(messages, inParts))
+}
+
+// frame cuts the body of turn at the places of its prompt, which is mark, and its length. It is not
+// ok if Extra has taken the place of the prompt.
+func (b *Body) frame(turn dataset.Turn, mark string) (f bodyFrame, ok bool) {
+	turn.OutputLen = math.MinInt
+	body, err := b.Encode(&turn)
+	text, number := string(body), strconv.Itoa(turn.OutputLen)
 	if err != nil || strings.Count(text, mark) != 1 || strings.Count(text, number) > 1 {
 		return bodyFrame{}, false
 	}
@@ -43,16 +66,16 @@ func (b *Body) frame() (f bodyFrame, ok bool) {
 	return f, ok
 }
 
-func (f *bodyFrame) fill(turn *dataset.Turn) []byte {
-	const quotes, digits = len(`""`), len("-9223372036854775808")
-	size := len(f.before) + len(turn.Prompt) + quotes + 8*len(turn.TokenIDs) + len(f.middle) + digits + len(f.after)
-	body := append(make([]byte, 0, size), f.before...)
-	if turn.TokenIDs != nil {
-		body = pyjson.Append(body, turn.TokenIDs)
-	} else {
-		body = pyjson.Append(body, turn.Prompt)
-	}
+// begin is the start of a body, with room for a prompt of size bytes and the rest.
+func (f *bodyFrame) begin(size int) []byte {
+	const digits = len("-9223372036854775808")
+	size += len(f.before) + len(f.middle) + digits + len(f.after)
+	return append(make([]byte, 0, size), f.before...)
+}
+
+// end completes a body that ends with its prompt.
+func (f *bodyFrame) end(body []byte, length int) []byte {
 	body = append(body, f.middle...)
-	body = strconv.AppendInt(body, int64(turn.OutputLen), 10)
+	body = strconv.AppendInt(body, int64(length), 10)
 	return append(body, f.after...)
 }
