@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"runtime"
-	"sync"
 	"time"
 
 	"golang.org/x/sync/semaphore"
@@ -24,7 +23,6 @@ type dispatcher struct {
 	places   *slots // of sessions; nil without a limit
 	later    *followUps
 	ahead    *semaphore.Weighted // bytes of later turns that are encoded before what they wait for is answered
-	reuse    sync.Mutex          // held to call the load's Reusable
 	epoch    time.Time
 	inFlight context.Context         // ends when requests are cut
 	cut      context.CancelCauseFunc // ends it

@@ -98,8 +98,9 @@ type Load struct {
 	// whichever is later. Without it, a later turn waits for its gap.
 	Absolute bool
 
-	// Reusable, if set, returns how many tokens of a prompt a prefix cache without limit has. It is
-	// called once for each turn that is sent, in that order. A Record then has a Step in any case.
+	// Reusable, if set, returns how many tokens of a prompt a prefix cache without limit has, −1 if
+	// it does not know. It is called just before each turn is sent, and is safe for concurrent use.
+	// Each Record then has a Step.
 	Reusable func(c *dataset.Conversation, turn int) int
 
 	// Stop ends the load at that time: a conversation that is due then or later, or gets its slot

@@ -138,7 +138,5 @@ func (d *dispatcher) lookUp(s *session, turn int, rec *metrics.Record) {
 	if d.load.Reusable == nil {
 		return
 	}
-	d.reuse.Lock()
-	defer d.reuse.Unlock()
 	rec.Step.Reusable = d.load.Reusable(s.Conversation, turn)
 }
