@@ -48,7 +48,7 @@ func (j *judge) crowded() bool {
 // lagged reports whether a check found that this process was late.
 func (j *judge) lagged() bool {
 	for _, find := range []func(*judge) (metrics.Check, bool){
-		(*judge).rate, (*judge).lag, (*judge).sendDelay, (*judge).age, (*judge).wakeUp, (*judge).sharedReads, (*judge).longestStop, (*judge).stopped, (*judge).longestGC, (*judge).gcShare,
+		(*judge).rate, (*judge).lag, (*judge).turns, (*judge).sendDelay, (*judge).age, (*judge).wakeUp, (*judge).sharedReads, (*judge).longestStop, (*judge).stopped, (*judge).longestGC, (*judge).gcShare,
 	} {
 		if c, found := find(j); found && !fine(c) && c.Remedy == j.leave() {
 			return true

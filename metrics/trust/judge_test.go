@@ -124,13 +124,15 @@ func TestAnOrdinaryRunIsValid(t *testing.T) {
 	}
 }
 
-// faults are what can be wrong, each just within its limit and just beyond.
-var faults = []struct {
+// A fault is what can be wrong, just within its limit and just beyond.
+type fault struct {
 	name        string // of the check
 	fine, wrong float64
 	set         func(s *metrics.Summary, v float64)
 	says        string // part of its text
-}{
+}
+
+var faults = []fault{
 
 	{"completed", 1, 0, func(s *metrics.Summary, v float64) { s.Completed = int(v) }, "no request completed"},
 
@@ -416,6 +418,7 @@ func TestOtherProcessesAreNamedAsTheReason(t *testing.T) {
 }
 
 func TestEachFaultIsNamed(t *testing.T) {
+	faults := slices.Concat(faults, sessionFaults)
 	for i, f := range faults {
 		s := clean()
 		f.set(s, f.fine)

@@ -126,6 +126,26 @@ const (
 	// for a different time than planned, and tokens a second belong to a different load.
 	lengthsLimit = 1.0 // % of the answers whose tokens the server counted
 
+	// A turn that waits for an answer cannot be prepared in advance if the answer is part of it. If
+	// one turn in ten is late, that work is in the way. A busy scheduler delays fewer.
+	turnsLimit    = 10.0 // % of the later turns, more than a millisecond late
+	turnsForgiven = 2    // turns, if that is more
+
+	// The sessions that break are the long ones: each turn is a chance to fail.
+	brokenLimit = 1.0 // % of the sessions that were not cut
+	// The sessions that are cut are the long ones, too.
+	cutSessionsLimit = 10.0 // % of the sessions that began
+	// Requests that do not fit are the longest prompts.
+	overflowLimit = 1.0 // % of the requests that were not cut short
+	// If gaps vanish, people stop thinking, and the load is another one.
+	gapsLimit = 5.0 // % of the gaps
+	// A chat template adds some tokens to each message.
+	historyLimit = 10.0 // %: median distance from the planned prompt
+
+	// Shares of the job time, and of the reusable tokens, from which on there is a note.
+	placesNoted = 1.0 // %
+	reusedNoted = 0.5
+
 	exhaustedLimit = 0 // connections
 	completedLimit = 1 // requests
 )

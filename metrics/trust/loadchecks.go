@@ -48,11 +48,20 @@ func (j *judge) rate() (metrics.Check, bool) {
 	p := j.Truth.Pace
 	c := metrics.Check{Name: "rate", Unit: "%", AtLeast: true}
 	c.Figure, c.Limit = p.Kept()
-	c.Text = fmt.Sprintf("sent %.2f of the %.2f req/s scheduled", p.Achieved(), p.Asked())
+	unit := "req/s"
+	if j.Sessions != nil {
+		unit = "sessions/s"
+	}
+	c.Text = fmt.Sprintf("sent %.2f of the %.2f %s scheduled", p.Achieved(), p.Asked(), unit)
 	switch {
 	case fine(c):
 	case p.Queue > p.Lag:
 		c.Remedy = "raise --max-concurrency, or lower the rate"
+		if j.waitsForPlaces() {
+			c.Remedy = "raise --max-sessions, or lower the rate"
+			c.Text += fmt.Sprintf(": --max-sessions held sessions back, for %s on average", showMS(metrics.Milliseconds(p.MeanQueue())))
+			break
+		}
 		c.Text += fmt.Sprintf(": %s, for %s on average", metrics.HeldBack, showMS(metrics.Milliseconds(p.MeanQueue())))
 	default:
 		c.Remedy = j.quiet(quieter)
@@ -174,20 +183,33 @@ func (j *judge) bundled() bool {
 	return j.Failed == 0 && marked > 0 && 2*marked < j.seen.SharedReads
 }
 
+// prefixHits finds prompts that the server knew from before the run. A session finds its history in
+// the cache, so only its first turn counts.
 func (j *judge) prefixHits() (metrics.Check, bool) {
 	hits, queries := j.PrefixCache()
-	c := metrics.Check{Name: "prefix cache", Figure: percent(hits, queries), Unit: "%", Limit: prefixLimit, Remedy: "use another --seed, or reset the cache"}
-	if n := j.Completed + j.Failed; n > 0 {
-		c.Limit = max(c.Limit+100/float64(n), percent(prefixForgiven*int64(n), queries))
-	}
+	c, found := j.inCache(hits, queries, j.Completed+j.Failed)
 	c.Text = fmt.Sprintf("the server had %s of the prompt tokens in its prefix cache", showPercent(c.Figure))
-	return c, queries > 0 && !j.sharesPrefixes()
+	found = found && !j.sharesPrefixes()
+	if hits, of, known := j.knownBefore(); known {
+		c, found = j.inCache(hits, of, j.Sessions.Rows[0].Sent)
+		c.Text = fmt.Sprintf("the server had %s of the first turns' prompt tokens in its prefix cache though no earlier prompt of the run has them", showPercent(c.Figure))
+	}
+	return c, found
+}
+
+// inCache checks how many prompt tokens of some requests the server had in its prefix cache.
+func (j *judge) inCache(hits, queries int64, requests int) (metrics.Check, bool) {
+	c := metrics.Check{Name: "prefix cache", Figure: percent(hits, queries), Unit: "%", Limit: prefixLimit, Remedy: "use another --seed, or reset the cache"}
+	if requests > 0 {
+		c.Limit = max(c.Limit+100/float64(requests), percent(prefixForgiven*int64(requests), queries))
+	}
+	return c, queries > 0
 }
 
 // sharesPrefixes reports whether the prompts of the workload share a beginning, or repeat.
 func (j *judge) sharesPrefixes() bool {
 	switch j.Header.Config.Dataset {
-	case "prefix_repetition", "sonnet", "timed_trace":
+	case "prefix_repetition", "sonnet", "timed_trace", "mooncake", "weka", "sessions":
 		return true
 	}
 	repeats := float64(j.seen.Repeated) > repeatedLimit*float64(j.Completed+j.Failed)

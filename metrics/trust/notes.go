@@ -31,6 +31,7 @@ func (j *judge) notes() []string {
 	n.text(j.noteShared())
 	j.noteConnections(&n)
 	j.noteServer(&n)
+	j.noteSessions(&n)
 	n.add(j.seen.WriteBlocked > 0, "records waited for %s, as they were not taken: what reads them or their disk was slow. No request waited for that",
 		showDigits(j.seen.WriteBlocked.Seconds())+" s")
 	return n
@@ -77,7 +78,8 @@ func (j *judge) noteServer(n *notes) {
 	n.add(j.WhyMixed() != "", "the server's /metrics are not from one process under only this load: %s. They are ignored. "+
 		"Behind a load balancer or router, name each replica: --server-metrics http://REPLICA1:8000,http://REPLICA2:8000", j.WhyMixed())
 	hits, of := j.PrefixCache()
-	n.add(hits > 0 && j.sharesPrefixes(), "the server had %s of the prompt tokens in its prefix cache, as expected for this workload",
+	_, known := j.reused()
+	n.add(hits > 0 && j.sharesPrefixes() && !known, "the server had %s of the prompt tokens in its prefix cache, as expected for this workload",
 		showPercent(percent(hits, cmp.Or(of, hits))))
 }
 
@@ -163,7 +165,11 @@ func (j *judge) noteVouched() string {
 // warnings are what a reader of the verdict should look into.
 func (j *judge) warnings() []string {
 	if c, found := j.prefixHits(); found && fine(c) && c.Figure > prefixWarned {
-		return []string{c.Text + ", although this workload shares no prefixes: a rehearsal's request, a chat template's beginning or an earlier run"}
+		why := ", although this workload shares no prefixes"
+		if _, _, first := j.knownBefore(); first {
+			why = ""
+		}
+		return []string{c.Text + why + ": a rehearsal's request, a chat template's beginning or an earlier run"}
 	}
 	return nil
 }

@@ -1,0 +1,158 @@
+package trust
+
+import (
+	"fmt"
+	"math"
+	"time"
+
+	"github.com/servebench/servebench/metrics"
+)
+
+// This file checks sessions: were their turns sent when they should be, did they complete, and did
+// the server see the prompts that it was to see?
+
+// order finds turns that were sent before the answers that they wait for had come.
+func (j *judge) order() (metrics.Check, bool) {
+	if j.Sessions == nil {
+		return metrics.Check{}, false
+	}
+	n := j.Sessions.Later.Disordered
+	c := metrics.Check{Name: "order", Figure: float64(n), Unit: "turns", Remedy: "report this as an error of servebench"}
+	c.Text = metrics.Counted(n, "turn") + " sent before an answer that it waits for had ended"
+	return c, n > 0
+}
+
+// turns is how late we sent the turns that follow others: of two figures, the one that is further
+// beyond its limit.
+func (j *judge) turns() (metrics.Check, bool) {
+	if j.Sessions == nil || j.Sessions.Later.Lag.Len() == 0 {
+		return metrics.Check{}, false
+	}
+	later := &j.Sessions.Later
+	c := metrics.Check{Name: "later turns", Figure: percent(later.Late, later.Turns), Unit: "%", Limit: turnsLimit, Remedy: j.quiet(quieter)}
+	p99 := later.Lag.Percentile(99)
+	c.Limit = max(c.Limit, percent(turnsForgiven, later.Turns))
+	c.Text = fmt.Sprintf("%s of later turns were sent more than 1 ms late, p99 %s", showPercent(c.Figure), showMS(p99))
+	if limit := max(lagLimit, lagLimitOfTTFT*mean(&j.TTFT)); p99/limit > c.Figure/c.Limit {
+		c.Figure, c.Unit, c.Limit = p99, "ms", limit
+	}
+	return c, true
+}
+
+// mean is d's mean, 0 without values.
+func mean(d *metrics.Distribution) float64 {
+	if d.Len() == 0 {
+		return 0
+	}
+	return d.Mean()
+}
+
+// brokenSessions are those with a turn that failed, so that others were never sent.
+func (j *judge) brokenSessions() (metrics.Check, bool) {
+	if j.Sessions == nil {
+		return metrics.Check{}, false
+	}
+	s := j.Sessions
+	n, of := s.BrokenAll(), s.BrokenAll()+s.Completed
+	c := metrics.Check{Name: "broken sessions", Figure: percent(n, of), Unit: "%", Limit: brokenLimit, Remedy: "read the errors"}
+	c.Text = fmt.Sprintf("%d of %s broke, as a turn failed: job times leave these out", n, metrics.Counted(of, "session"))
+	return c, n > 0
+}
+
+// cutSessions are those that had not ended when the run had.
+func (j *judge) cutSessions() (metrics.Check, bool) {
+	if j.Sessions == nil {
+		return metrics.Check{}, false
+	}
+	s := j.Sessions
+	c := metrics.Check{Name: "cut sessions", Figure: percent(s.Cut, s.Begun), Unit: "%", Limit: cutSessionsLimit, Remedy: "let it run longer"}
+	c.Text = fmt.Sprintf("%d of %s were cut: job times favor short sessions", s.Cut, metrics.Counted(s.Begun, "session"))
+	return c, s.Cut > 0
+}
+
+// overflows finds requests that did not fit into the model's context.
+func (j *judge) overflows() (metrics.Check, bool) {
+	n, of := j.Classes[metrics.Overflow], j.Completed+j.Failures()
+	c := metrics.Check{Name: "context overflow", Figure: percent(n, of), Unit: "%", Limit: overflowLimit,
+		Remedy: "leave out long sessions (--max-model-len), or raise the server's limit"}
+	c.Text = fmt.Sprintf("%d of %s did not fit into the model's context", n, metrics.Counted(of, "request"))
+	return c, n > 0
+}
+
+// gapsKept finds gaps of a recording that the server's answers have eaten. Turns wait for their gaps
+// unless the recording's times decide.
+func (j *judge) gapsKept() (metrics.Check, bool) {
+	if j.Sessions == nil {
+		return metrics.Check{}, false
+	}
+	later := &j.Sessions.Later
+	c := metrics.Check{Name: "gaps", Figure: percent(later.Vanished, later.Gaps), Unit: "%", Limit: gapsLimit,
+		Remedy: "use --trace-timing think, a lower --trace-speed, or a faster server"}
+	c.Text = fmt.Sprintf("%d of %s vanished: the answers took so long that the next turns were due at once", later.Vanished, metrics.Counted(later.Gaps, "gap"))
+	return c, later.Vanished > 0
+}
+
+// history compares the prompts that the server counted with the dataset's, in turns with a history.
+func (j *judge) history() (metrics.Check, bool) {
+	if j.Sessions == nil || j.Sessions.Later.InDrift.Len() == 0 {
+		return metrics.Check{}, false
+	}
+	in, out := &j.Sessions.Later.InDrift, &j.Sessions.Later.OutDrift
+	c := metrics.Check{Name: "history", Figure: in.Median(), Unit: "%", Limit: historyLimit, Remedy: "have the server answer with the lengths asked for (--ignore-eos), or check the chat template"}
+	c.Text = fmt.Sprintf("prompts of later turns are %s longer or shorter than planned in the median, p95 %s", showPercent(c.Figure), showPercent(in.Percentile(95)))
+	if out.Len() > 0 && !fine(c) {
+		c.Text += fmt.Sprintf("; answers %s, p95 %s", showPercent(out.Median()), showPercent(out.Percentile(95)))
+	}
+	return c, true
+}
+
+// knownBefore is how many prompt tokens of first turns the server had in its prefix cache although no
+// earlier prompt of the run has them, out of how many. Later turns find their own session's history
+// there. It is false if nobody knows what prompts share.
+func (j *judge) knownBefore() (hits, of int64, known bool) {
+	if j.Sessions == nil || len(j.Sessions.Rows) == 0 {
+		return 0, 0, false
+	}
+	cache := j.Sessions.Rows[0].Cache
+	tokens := cache.Known()
+	return int64(max(0, tokens.Reused-tokens.Reusable)), int64(tokens.Prompt), cache.Planned > 0 && tokens.Prompt > 0
+}
+
+// reused is how much the server had in its prefix cache of what it could reuse, 0 to 1.
+func (j *judge) reused() (share float64, known bool) {
+	if j.Sessions == nil {
+		return 0, false
+	}
+	share = j.Sessions.Cache.ReusedShare()
+	return share, !math.IsNaN(share)
+}
+
+// waitsForPlaces reports that sessions waited for places more than turns for slots.
+func (j *judge) waitsForPlaces() bool {
+	return j.Sessions != nil && j.Sessions.Parts.Places > j.Sessions.Parts.Slots
+}
+
+// noteSessions notes what a reader of the sessions' numbers should know.
+func (j *judge) noteSessions(n *notes) {
+	s := j.Sessions
+	if s == nil {
+		return
+	}
+	n.kept(j.brokenSessions())
+	n.kept(j.cutSessions())
+	n.kept(j.gapsKept())
+	n.add(s.Earlier > 0, "%s began before the measured part: their turns count, their job times do not", metrics.Counted(s.Earlier, "session"))
+	places, total := s.Parts.Places, s.Parts.Total()
+	n.add(percent(places, total) > placesNoted, "sessions waited for one of the places of --max-sessions, for %s on average (%s of the job time): "+
+		"a slow server delays their arrival, so read latencies from when turns were due",
+		showMS(metrics.Milliseconds(places/time.Duration(max(s.Completed, 1)))), showPercent(percent(places, total)))
+	if reused, known := j.reused(); known {
+		text := fmt.Sprintf("the server had %s of the prompt tokens in its prefix cache, %s of what it could reuse", showPercent(100*s.Cache.CachedShare()), showPercent(100*reused))
+		if reused < reusedNoted {
+			text += ": the cache is too small for the sessions in progress, or a router sends their turns to different servers"
+		}
+		n.text(text)
+	}
+	held := s.MeanInFlight * float64(s.Cache.Told.Prompt+s.Cache.Silent.Prompt) / math.Max(1, float64(j.Completed))
+	n.add(held >= 1, "the %.1f sessions in progress on average had prompts of about %s tokens together: a smaller prefix cache forgets some of them", s.MeanInFlight, about(held))
+}

@@ -1,0 +1,222 @@
+package trust
+
+import (
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/servebench/servebench/metrics"
+)
+
+// talks gives a run 100 sessions of two turns that there is nothing to say against.
+func talks(s *metrics.Summary) *metrics.Sessions {
+	s.Sessions = &metrics.Sessions{
+		Begun: 100, Completed: 100, Sent: 200, JobTime: alike(1000, 100), Rows: []metrics.TurnRow{{Sent: 100, Completed: 100}, {Sent: 100, Completed: 100}},
+		Parts: metrics.JobParts{Think: 50 * time.Second, Prefill: 10 * time.Second, Decode: 40 * time.Second},
+		Later: metrics.LaterTurns{Turns: 100, Lag: alike(0.1, 100), Gaps: 100},
+	}
+	return s.Sessions
+}
+
+// inFirst has the server find that many of the 10,000 prompt tokens of the first turns in its prefix
+// cache, of which earlier prompts had 1000.
+func inFirst(s *metrics.Summary, found float64) {
+	use := metrics.CacheUse{Planned: 10_000, Reusable: 1000, Told: metrics.CacheTokens{Prompt: 10_000, Cached: int(found), Reused: int(found), Reusable: 1000}}
+	of := talks(s)
+	of.Rows[0].Cache, of.Cache = use, use
+}
+
+var sessionFaults = []fault{
+	{"order", 0, 1, func(s *metrics.Summary, v float64) { talks(s).Later.Disordered = int(v) }, "1 turn sent before an answer that it waits for had ended"},
+	{"later turns", 10, 11, func(s *metrics.Summary, v float64) { talks(s).Later.Late = int(v) }, "11.0 % of later turns were sent more than 1 ms late, p99 0.10 ms (limit 10.0 %)"},
+	{"later turns", 2, 3, func(s *metrics.Summary, v float64) { // a few turns
+		talks(s).Later = metrics.LaterTurns{Turns: 10, Late: int(v), Lag: alike(0.1, 10)}
+	}, "30.0 % of later turns"},
+	{"later turns", 4.99, 5.01, func(s *metrics.Summary, v float64) { talks(s).Later.Lag = alike(v, 100) }, "more than 1 ms late, p99 5.01 ms (limit 5.00 ms)"},
+	{"later turns", 9.99, 10.01, func(s *metrics.Summary, v float64) {
+		s.TTFT = alike(100, 200)
+		talks(s).Later.Lag = alike(v, 100)
+	}, "p99 10.0 ms (limit 10.0 ms)"},
+	{"broken sessions", 10, 11, func(s *metrics.Summary, v float64) { // cut sessions might have broken
+		of := talks(s)
+		of.Begun, of.Completed, of.Cut, of.Broken = 1100, 1000-int(v), 100, map[metrics.Class]int{metrics.Reset: int(v) - 1, metrics.Stall: 1}
+	}, "11 of 1000 sessions broke, as a turn failed: job times leave these out (limit 1.00 %)"},
+	{"cut sessions", 10, 11, func(s *metrics.Summary, v float64) {
+		of := talks(s)
+		of.Completed, of.Cut = 100-int(v), int(v)
+	}, "11 of 100 sessions were cut: job times favor short sessions (limit 10.0 %)"},
+	{"context overflow", 2, 3, func(s *metrics.Summary, v float64) {
+		s.Failed, s.Classes = int(v), map[metrics.Class]int{metrics.Overflow: int(v)}
+	}, "3 of 203 requests did not fit into the model's context (limit 1.00 %)"},
+	{"gaps", 5, 6, func(s *metrics.Summary, v float64) { talks(s).Later.Vanished = int(v) },
+		"6 of 100 gaps vanished: the answers took so long that the next turns were due at once (limit 5.00 %)"},
+	{"history", 9.99, 10.01, func(s *metrics.Summary, v float64) {
+		of := talks(s)
+		of.Later.InDrift, of.Later.OutDrift = alike(v, 90), alike(3, 100)
+		for range 10 {
+			of.Later.InDrift.Add(0.05)
+		}
+	}, "prompts of later turns are 10.0 % longer or shorter than planned in the median, p95 50.0 %; answers 3.00 %, p95 3.00 % (limit 10.0 %)"},
+	{"prefix cache", 1600, 1601, inFirst, "the server had 6.01 % of the first turns' prompt tokens in its prefix cache though no earlier prompt of the run has them (limit 6.00 %)"},
+	{"rate", 95.1, 94.9, func(s *metrics.Summary, v float64) {
+		talks(s).Parts.Places = time.Second
+		s.Truth.Pace.Sent, s.Truth.Pace.Queue = time.Duration(float64(s.Truth.Pace.Due)/v*100), time.Hour
+	}, "sessions/s scheduled: --max-sessions held sessions back, for 18000 ms on average"},
+	{"rate", 95.1, 94.9, func(s *metrics.Summary, v float64) {
+		talks(s).Parts.Slots = time.Second
+		s.Truth.Pace.Sent, s.Truth.Pace.Queue = time.Duration(float64(s.Truth.Pace.Due)/v*100), time.Hour
+	}, "sessions/s scheduled: --max-concurrency held requests back"},
+}
+
+func TestSessionsThatAreFineAreValid(t *testing.T) {
+	s := clean()
+	talks(s)
+	if Judge(s); s.Trust.Verdict != metrics.Valid || len(s.Trust.Notes) != 0 {
+		t.Errorf("%s for %q, notes %q", s.Trust.Verdict, failing(s), s.Trust.Notes)
+	}
+	if !slices.ContainsFunc(s.Trust.Checks, func(c metrics.Check) bool { return c.Name == "later turns" && c.OK }) {
+		t.Errorf("checks %+v", s.Trust.Checks)
+	}
+}
+
+func TestNotesOnSessionsAccuseNobody(t *testing.T) {
+	for name, c := range map[string]struct {
+		set  func(of *metrics.Sessions)
+		says string
+	}{
+		"a broken session":          {func(of *metrics.Sessions) { of.Broken = map[metrics.Class]int{metrics.Reset: 1} }, "1 of 101 sessions broke"},
+		"a cut session":             {func(of *metrics.Sessions) { of.Cut = 1 }, "1 of 100 sessions were cut"},
+		"a vanished gap":            {func(of *metrics.Sessions) { of.Later.Vanished = 1 }, "1 of 100 gaps vanished"},
+		"sessions from the warm-up": {func(of *metrics.Sessions) { of.Earlier = 2 }, "2 sessions began before the measured part: their turns count, their job times do not"},
+		"places": {func(of *metrics.Sessions) { of.Parts.Places = 25 * time.Second },
+			"sessions waited for one of the places of --max-sessions, for 250 ms on average (20.0 % of the job time): a slow server delays their arrival, so read latencies from when turns were due"},
+		"reuse": {func(of *metrics.Sessions) {
+			of.Cache = metrics.CacheUse{Planned: 100, Reusable: 80, Told: metrics.CacheTokens{Prompt: 100, Cached: 40, Reused: 40, Reusable: 80}}
+		}, "the server had 40.0 % of the prompt tokens in its prefix cache, 50.0 % of what it could reuse"},
+		"little reuse": {func(of *metrics.Sessions) {
+			of.Cache = metrics.CacheUse{Planned: 100, Reusable: 80, Told: metrics.CacheTokens{Prompt: 100, Cached: 39, Reused: 39, Reusable: 80}}
+		}, "48.8 % of what it could reuse: the cache is too small for the sessions in progress, or a router sends their turns to different servers"},
+		"what sessions hold": {func(of *metrics.Sessions) {
+			of.MeanInFlight, of.Cache.Silent.Prompt = 12.5, 200_000
+		}, "the 12.5 sessions in progress on average had prompts of about 13000 tokens together: a smaller prefix cache forgets some of them"},
+	} {
+		s := clean()
+		c.set(talks(s))
+		Judge(s)
+		if s.Trust.Verdict != metrics.Valid || len(s.Trust.Notes) != 1 || !strings.Contains(s.Trust.Notes[0], c.says) || strings.Contains(s.Trust.Notes[0], "too small") != strings.Contains(c.says, "too small") {
+			t.Errorf("%s: %s for %q, notes %q", name, s.Trust.Verdict, failing(s), s.Trust.Notes)
+		}
+	}
+	s := clean()
+	talks(s).Parts.Places = 1010 * time.Millisecond // of 101 s
+	if Judge(s); len(s.Trust.Notes) != 0 {
+		t.Errorf("a hundredth of the job time is noted: %q", s.Trust.Notes)
+	}
+}
+
+// What sessions find of their own is as it should be. What first turns find that no earlier prompt
+// has was there before the run, whatever else is found.
+func TestOnlyPromptsFromBeforeTheRunAreBlamed(t *testing.T) {
+	own := metrics.CacheUse{Planned: 50_000, Reusable: 40_000, Told: metrics.CacheTokens{Prompt: 50_000, Cached: 40_000, Reused: 40_000, Reusable: 40_000}}
+	s := clean()
+	inFirst(s, 1000)
+	s.Sessions.Rows[1].Cache, s.Sessions.Cache = own, own
+	s.TotalInput, s.Truth.Counts.Cached = 60_000, 41_000
+	if Judge(s); s.Trust.Verdict != metrics.Valid || len(s.Trust.Warnings) != 0 {
+		t.Errorf("%s for %q, %q", s.Trust.Verdict, failing(s), s.Trust.Warnings)
+	}
+	inFirst(s, 1101) // 1.01 %
+	if Judge(s); s.Trust.Verdict != metrics.Valid || len(s.Trust.Warnings) != 1 || !strings.Contains(s.Trust.Warnings[0], "though no earlier prompt of the run has them: a rehearsal's request") {
+		t.Errorf("%s for %q, %q", s.Trust.Verdict, failing(s), s.Trust.Warnings)
+	}
+	// Without a count of what prompts share, sessions are excused.
+	s = clean()
+	talks(s).Rows[0].Cache.Told = metrics.CacheTokens{Prompt: 10_000, Cached: 9000}
+	s.TotalInput, s.Truth.Counts.Cached, s.Truth.LaterTurns = 60_000, 41_000, true
+	if Judge(s); s.Trust.Verdict != metrics.Valid {
+		t.Errorf("%s for %q", s.Trust.Verdict, failing(s))
+	}
+}
+
+// conversed is a run of that many sessions of three turns, a second from one to the next, after
+// each made changes.
+func conversed(sessions int, change func(r *metrics.Record)) *metrics.Summary {
+	c := metrics.NewCollector(&metrics.Header{Config: metrics.Config{RequestRate: 1, NumPrompts: sessions, Percentiles: []float64{99}, Dataset: "sessions"}})
+	for i := range sessions {
+		ready := time.Duration(i) * time.Second
+		for turn := range 3 {
+			r := &metrics.Record{Index: i, Turn: turn, Due: ready, Slot: ready, Sent: ready, In: 100, InAsked: 100, Out: 20, OutAsked: 20,
+				Step: &metrics.Step{Turns: 3, Ready: ready, Place: time.Duration(i) * time.Second, Reusable: -1}}
+			if turn > 0 {
+				r.Step.Waits, r.Step.Gap, r.Step.History = []int{turn - 1}, 100*msec, 50
+				r.Due, r.Slot, r.Sent = ready+100*msec, ready+100*msec, ready+100*msec
+			}
+			for j := range 20 {
+				r.Chunks.Append(r.Sent + time.Duration(50+2*j)*msec)
+			}
+			r.FirstContent, r.Last, r.End = r.Chunks.First(), r.Chunks.Last(), r.Chunks.Last()
+			ready = r.End
+			change(r)
+			c.Add(r)
+			if r.Class != metrics.OK {
+				break
+			}
+		}
+	}
+	s := c.Summary(float64(sessions))
+	s.Evidence = &metrics.Evidence{Cores: 2, Watched: time.Minute, CPU: time.Second, KernelStamps: 6000}
+	Judge(s)
+	return s
+}
+
+// A tenth of plain errors of the server is no run to believe, whatever the class.
+func TestATenthOfPlainErrorsIsSuspect(t *testing.T) {
+	if s := conversed(100, func(*metrics.Record) {}); s.Trust.Verdict != metrics.Valid {
+		t.Errorf("%s for %q without errors", s.Trust.Verdict, failing(s))
+	}
+	s := conversed(100, func(r *metrics.Record) {
+		if (3*r.Index+r.Turn)%10 == 0 {
+			r.Class, r.Status, r.Error, r.Chunks, r.Last = metrics.Status, 500, "busy", metrics.Stamps{}, 0
+		}
+	})
+	if got := failing(s); s.Trust.Verdict != metrics.Suspect || !slices.Equal(got, []string{"failed", "broken sessions"}) {
+		t.Errorf("%s for %q", s.Trust.Verdict, got)
+	}
+}
+
+// The checks see in single requests what is wrong with them.
+func TestTurnsOfARecordingAreChecked(t *testing.T) {
+	for want, change := range map[string]func(r *metrics.Record){
+		"order": func(r *metrics.Record) { // sent while the answer came
+			if r.Index == 7 && r.Turn == 2 {
+				r.Sent = r.Step.Ready - msec
+			}
+		},
+		"later turns": func(r *metrics.Record) { // each of them is late, and so little that no p99 shows it
+			if r.Turn > 0 {
+				r.Sent += 1100 * time.Microsecond
+			}
+		},
+		"gaps": func(r *metrics.Record) {
+			if r.Turn > 0 {
+				r.Due, r.Slot, r.Sent = r.Step.Ready, r.Step.Ready, r.Step.Ready
+			}
+		},
+		"history": func(r *metrics.Record) {
+			if r.Turn > 0 {
+				r.In = 150
+			}
+		},
+		"context overflow": func(r *metrics.Record) {
+			if r.Index >= 90 && r.Turn == 2 {
+				r.Class, r.Error, r.Chunks, r.Last = metrics.Overflow, "too long", metrics.Stamps{}, 0
+			}
+		},
+	} {
+		s := conversed(100, change)
+		if got := slices.DeleteFunc(failing(s), func(name string) bool { return name == "broken sessions" }); !slices.Equal(got, []string{want}) {
+			t.Errorf("%s: %s for %q", want, s.Trust.Verdict, got)
+		}
+	}
+}
