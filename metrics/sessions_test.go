@@ -1,11 +1,16 @@
 package metrics
 
 import (
+	"encoding/json"
+	"errors"
 	"math"
+	"math/rand/v2"
+	"slices"
 	"testing"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
 )
 
 // turn is a turn of a session with these times in milliseconds; its first chunk came at first, and
@@ -229,5 +234,193 @@ func TestTurnsOutOfOrderAreFound(t *testing.T) {
 	s := sessionsOf(t, &Header{}, 1, turn(0, 0, 2, 0, 0, 0, 0, 100, 500), early, turn(1, 0, 2, 0, 0, 0, 0, 100, 500), hidden)
 	if s.Later.Disordered != 2 || s.Later.Turns != 2 {
 		t.Errorf("%+v", s.Later)
+	}
+}
+
+// job is a random session from some time on: a tree with joins. Its answers may fail or be cut,
+// which leaves turns unsent, and its first turns may be of a warm-up that lasts a second.
+func job(random *rand.Rand, index int, from time.Duration) (records []*Record) {
+	some := func(most time.Duration) time.Duration { return time.Duration(random.Int64N(int64(most))) }
+	turns := 1 + random.IntN(6)
+	early := from < time.Second
+	ends := map[int]time.Duration{}
+	for i := range turns {
+		r := &Record{Index: index, Turn: i, In: 1 + random.IntN(900), InAsked: 1 + random.IntN(900), Cached: random.IntN(3) * 10, Out: 1 + random.IntN(5), OutAsked: random.IntN(5)}
+		r.Step = &Step{Turns: turns, Early: early, Ready: from, Place: from, Gap: some(time.Second) * time.Duration(random.IntN(2)), Tool: random.IntN(2) == 0, History: random.IntN(2), Reusable: random.IntN(30) - 1}
+		for wait := range i {
+			if random.IntN(3) == 0 {
+				r.Step.Waits = append(r.Step.Waits, wait)
+			}
+		}
+		unsent := false
+		for k, wait := range r.Step.Waits {
+			end, answered := ends[wait]
+			if unsent = unsent || !answered; k == 0 || end > r.Step.Ready {
+				r.Step.Ready = end
+			}
+		}
+		if unsent {
+			continue
+		}
+		r.Due = r.Step.Ready + r.Step.Gap
+		r.Slot = r.Due + some(50*msec)*time.Duration(random.IntN(2))
+		r.Sent = r.Slot + some(2*msec)
+		at := r.Sent + some(300*msec)
+		for range r.Out {
+			r.Chunks.Append(at)
+			at += some(20 * msec)
+		}
+		r.Last, r.FirstContent, r.End = r.Chunks.Last(), r.Chunks.First(), at
+		if early && r.Due < time.Second {
+			r.Phase = WarmUp
+		}
+		if random.IntN(3) > 0 {
+			r.Step.At, r.Step.Took = new(from+time.Duration(i)*time.Second), some(time.Second)
+		}
+		switch random.IntN(25) {
+		case 0:
+			r.Class, r.Status = Status, 500
+		case 1:
+			r.Class, r.Phase = Cancelled, Drain
+		default:
+			ends[i] = r.End
+		}
+		records = append(records, r)
+	}
+	return records
+}
+
+// sameSessions compares figures up to the order of values.
+var sameSessions = cmp.Options{
+	cmp.Comparer(func(a, b Distribution) bool {
+		same := a.hist == b.hist || a.hist != nil && b.hist != nil && a.hist.Equals(b.hist)
+		return same && a.over == b.over && slices.Equal(a.ascending(), b.ascending())
+	}),
+	cmpopts.EquateNaNs(), cmpopts.EquateEmpty(),
+}
+
+func collected(h *Header, records []*Record) *Collector {
+	c := NewCollector(h)
+	for _, r := range records {
+		c.Add(r)
+	}
+	return c
+}
+
+// However the records of a run are split, also in the middle of sessions, and in any order, the parts
+// together are the whole.
+func TestMergedSessionsAreTheWhole(t *testing.T) {
+	random := rand.New(rand.NewPCG(3, 4))
+	h := &Header{WarmUp: time.Second, Config: Config{Duration: 8, Goodput: []SLO{{JobSLO, 2000}, {"ttft", 290}}}}
+	for range 50 {
+		var records []*Record
+		var jobs time.Duration // times of completed measured sessions
+		for i := range 40 {
+			all := job(random, i, time.Duration(random.Int64N(9e9)))
+			records = append(records, all...)
+			if len(all) == 0 || all[0].Step.Early || len(all) < all[0].Step.Turns || slices.ContainsFunc(all, func(r *Record) bool { return r.Class != OK }) {
+				continue
+			}
+			from, to := all[0].Due, all[0].End
+			for _, r := range all {
+				from, to = min(from, r.Due), max(to, r.End)
+			}
+			jobs += to - from
+		}
+		want := collected(h, records).Summary(10).Sessions
+		if got := want.Parts.Total(); got != jobs || want.Later.Disordered != 0 {
+			t.Fatalf("parts of %v, jobs of %v, %d turns out of order", got, jobs, want.Later.Disordered)
+		}
+		if want.Completed+want.Cut+want.BrokenAll() != want.Begun || want.JobTime.Len() != want.Completed || want.CutAfter.Len() != want.Cut {
+			t.Fatalf("%+v", want)
+		}
+		random.Shuffle(len(records), func(i, j int) { records[i], records[j] = records[j], records[i] })
+		whole, parts := NewCollector(h), make([]*Collector, 3)
+		for i := range parts {
+			parts[i] = NewCollector(h)
+		}
+		for _, r := range records {
+			parts[random.IntN(len(parts))].Add(r)
+		}
+		parts[0].Summary(3) // which changes nothing
+		for _, c := range parts {
+			whole.Merge(c, 0)
+		}
+		for range 2 {
+			if diff := cmp.Diff(want, whole.Summary(10).Sessions, sameSessions); diff != "" {
+				t.Fatal(diff)
+			}
+		}
+	}
+}
+
+// Shards have their own clocks, and keep their sessions.
+func TestSessionsOfShardsAreOnOneClock(t *testing.T) {
+	random := rand.New(rand.NewPCG(5, 6))
+	h := &Header{Config: Config{Sessions: true}}
+	var whole []*Record
+	merged := NewCollector(h)
+	for shard := range 3 {
+		later := time.Duration(shard) * 700 * msec
+		c := NewCollector(h)
+		for i := range 20 {
+			for _, r := range job(random, 3*i+shard, 2*time.Second+time.Duration(random.Int64N(9e9))) {
+				whole = append(whole, r)
+				own := *r
+				own.Shift(-later)
+				c.Add(&own)
+			}
+		}
+		merged.Merge(c, later)
+	}
+	if diff := cmp.Diff(collected(h, whole).Summary(12).Sessions, merged.Summary(12).Sessions, sameSessions); diff != "" {
+		t.Error(diff)
+	}
+}
+
+// The end lines of compact shards have all that the figures need, except for single values.
+func TestTotalsHaveTheSessions(t *testing.T) {
+	random := rand.New(rand.NewPCG(7, 8))
+	h := &Header{Compact: true, Config: Config{Goodput: []SLO{{JobSLO, 2000}}}}
+	var all []*Record
+	merged := NewCollector(h)
+	for shard := range 2 {
+		var records []*Record
+		for i := range 30 {
+			records = append(records, job(random, 2*i+shard, time.Duration(1e9+random.Int64N(9e9)))...)
+		}
+		all = append(all, records...)
+		end, err := collected(h, records).Summary(12).End()
+		if err != nil {
+			t.Fatal(err)
+		}
+		line, err := json.Marshal(end)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var read End
+		c := NewCollector(h)
+		if err := errors.Join(json.Unmarshal(line, &read), c.Adopt(&read)); err != nil {
+			t.Fatal(err)
+		}
+		merged.Merge(c, 0)
+	}
+	want := collected(h, all).Summary(12).Sessions
+	got := merged.Summary(12).Sessions
+	for name, d := range want.latencies() {
+		if d.Len() > 0 {
+			d.drop()
+		}
+		if g := got.latencies()[name]; g.Len() != d.Len() {
+			t.Errorf("%s has %d values, want %d", name, g.Len(), d.Len())
+		}
+	}
+	// Peaks within steps are upper bounds.
+	if got.PeakInFlight < want.PeakInFlight || got.PeakInFlight > want.PeakInFlight+3 {
+		t.Errorf("at most %d in flight, want %d", got.PeakInFlight, want.PeakInFlight)
+	}
+	got.PeakInFlight = want.PeakInFlight
+	if diff := cmp.Diff(want, got, sameSessions); diff != "" {
+		t.Error(diff)
 	}
 }
