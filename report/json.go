@@ -12,8 +12,8 @@ import (
 // formatted as Python's json.dumps. It has the arrays of --save-detailed if the Summary has
 // Outcomes, and latencies and queue_times if it has Timings. Version v decides the keys. Unknown
 // settings of the run are null, other unknown numbers are left out. Our own members follow at the
-// end, if the Summary has them: "truth", "run_id", "interrupted", "stopped_by", "incomplete",
-// "trust", "window" and "slices".
+// end, if the Summary has them: "truth", "sessions", "run_id", "interrupted", "stopped_by",
+// "incomplete", "trust", "window" and "slices".
 func JSON(w io.Writer, s *metrics.Summary, v vllm.Version) error {
 	_, err := w.Write(pyjson.Append(nil, result(s, v)))
 	return err
@@ -24,6 +24,9 @@ func result(s *metrics.Summary, v vllm.Version) pyjson.Object {
 	o := vllm.Result(s, v)
 	if s.Truth != nil {
 		o.Set("truth", truth(s))
+	}
+	if s.Sessions != nil {
+		o.Set("sessions", vllm.Sessions(s.Sessions))
 	}
 	if s.Truth != nil && s.Header.Run != "" {
 		o.Set("run_id", s.Header.Run)

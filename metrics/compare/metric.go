@@ -16,7 +16,7 @@ type Metric struct {
 	Higher bool                           // more is better
 	Of     func(*metrics.Summary) float64 // NaN if the run does not have it
 
-	latency    string                              // one of metrics.Metrics, empty for others
+	latency    string                              // one of metrics.Metrics, or job; empty for others
 	statistic  func(*metrics.Distribution) float64 // of it
 	percentile float64                             // its percentile, 0 for others
 }
@@ -27,7 +27,34 @@ var Metrics = slices.Concat([]Metric{
 	{Name: "output_throughput", Unit: "tok/s", Higher: true, Of: func(s *metrics.Summary) float64 { return s.OutputThroughput }},
 	{Name: "total_throughput", Unit: "tok/s", Higher: true, Of: func(s *metrics.Summary) float64 { return s.TotalThroughput }},
 	{Name: "goodput", Unit: "req/s", Higher: true, Of: func(s *metrics.Summary) float64 { return s.Goodput }},
-}, latencies("ttft"), latencies("tpot"), latencies("itl"), latencies("e2el"))
+}, latencies("ttft"), latencies("tpot"), latencies("itl"), latencies("e2el"), []Metric{
+	{Name: "session_throughput", Unit: "sessions/s", Higher: true, Of: ofSessions(func(s *metrics.Sessions) float64 { return s.Throughput })},
+	{Name: "session_goodput", Unit: "sessions/s", Higher: true, Of: ofSessions(func(s *metrics.Sessions) float64 { return s.Goodput })},
+}, latencies(job))
+
+// job is the latency of a whole session: its job time.
+const job = "job"
+
+// ofSessions is a number of a run's sessions, NaN without sessions.
+func ofSessions(number func(*metrics.Sessions) float64) func(*metrics.Summary) float64 {
+	return func(s *metrics.Summary) float64 {
+		if s.Sessions == nil {
+			return math.NaN()
+		}
+		return number(s.Sessions)
+	}
+}
+
+// distribution is the latency of that name; nil if the run has none.
+func distribution(s *metrics.Summary, latency string) *metrics.Distribution {
+	switch {
+	case latency != job:
+		return s.Metric(latency)
+	case s.Sessions == nil:
+		return nil
+	}
+	return &s.Sessions.JobTime
+}
 
 // latencies are the compared numbers of a latency, in milliseconds.
 func latencies(name string) []Metric {
@@ -52,7 +79,10 @@ func percentile(name, of string, p float64) Metric {
 // then 0.
 func known(latency string, number func(*metrics.Distribution) float64) func(*metrics.Summary) float64 {
 	return func(s *metrics.Summary) float64 {
-		d := s.Metric(latency)
+		d := distribution(s, latency)
+		if d == nil {
+			return math.NaN()
+		}
 		v := number(d)
 		if v == 0 && d.Len() == 0 {
 			return math.NaN()
@@ -61,7 +91,7 @@ func known(latency string, number func(*metrics.Distribution) float64) func(*met
 	}
 }
 
-var percentileName = regexp.MustCompile(`^p(\d+(?:\.\d+)?)_(ttft|tpot|itl|e2el)$`)
+var percentileName = regexp.MustCompile(`^p(\d+(?:\.\d+)?)_(ttft|tpot|itl|e2el|job)$`)
 
 // Find is the metric of that name: one of Metrics, or any percentile of a latency,
 // as p95_ttft.
@@ -131,9 +161,10 @@ func (m *Metric) side() string {
 
 // samples is how many samples of a latency a run has; if it does not say, the most that it can
 // have: one for each completed request, and for ITL one before each of its tokens but the first.
+// Of job times it is 0 then.
 func (r *Run) samples(latency string) int {
 	switch n := r.Values[latency]; {
-	case n > 0:
+	case n > 0 || latency == job:
 		return n
 	case latency == "itl":
 		return r.Output - max(r.Completed, 0)

@@ -80,11 +80,18 @@ func newRun(s *metrics.Summary, extra []Metric) *Run {
 			r.Numbers[m.Name] = v
 		}
 	}
+	names := []string{job}
 	for _, m := range metrics.Metrics {
-		if n := m.Of(s).Len(); n > 0 {
-			r.Values[m.Name] = n
-		} else if q := m.Of(s).Quoted; q != nil && q.Values > 0 {
-			r.Values[m.Name] = q.Values
+		names = append(names, m.Name)
+	}
+	for _, name := range names {
+		d := distribution(s, name)
+		switch {
+		case d == nil:
+		case d.Len() > 0:
+			r.Values[name] = d.Len()
+		case d.Quoted != nil && d.Quoted.Values > 0:
+			r.Values[name] = d.Quoted.Values
 		}
 	}
 	return r

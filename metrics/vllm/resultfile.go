@@ -105,6 +105,18 @@ func (f *resultFile) value(key string) json.RawMessage {
 	return nil
 }
 
+// object is the object under a key, nil if there is none.
+func (f *resultFile) object(key string) *resultFile { return readObject(f.value(key)) }
+
+// readObject reads an object, nil for anything else.
+func readObject(raw json.RawMessage) *resultFile {
+	members, err := decodeObject(json.NewDecoder(bytes.NewReader(raw)))
+	if err != nil {
+		return nil
+	}
+	return &resultFile{members}
+}
+
 func (f *resultFile) has(keys ...string) bool {
 	return !slices.ContainsFunc(keys, func(k string) bool { return f.value(k) == nil })
 }
@@ -157,6 +169,7 @@ func (f *resultFile) summary(ask metrics.Ask) (*metrics.Summary, error) {
 	s.Truth = nil // it needs Records
 	s.Trust, s.Interrupted, s.Incomplete = f.trust(), f.flag("interrupted"), f.texts("incomplete")
 	s.StoppedBy = f.text("stopped_by")
+	s.Sessions = f.readSessions()
 	s.Warnings = append(s.Warnings, s.Incomplete...)
 	// Without a readable date, the date stays unknown.
 	s.Date, _ = time.ParseInLocation("20060102-150405", f.text("date"), time.Local)

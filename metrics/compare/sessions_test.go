@@ -1,0 +1,42 @@
+package compare
+
+import (
+	"testing"
+
+	"github.com/servebench/servebench/metrics"
+)
+
+// Runs of sessions are compared and gated by their job times and their rate; others have no such
+// numbers.
+func TestSessionsAreCompared(t *testing.T) {
+	run := func(jobSeconds float64) *Run {
+		s := metrics.Unknown()
+		s.Completed, s.Failed = 60, 0
+		s.Sessions = &metrics.Sessions{Throughput: 2, Goodput: 1}
+		for range 30 {
+			s.Sessions.JobTime.Add(jobSeconds)
+		}
+		return Runs([]*metrics.Summary{s})[0]
+	}
+	m, ok := Find("p95_job")
+	if !ok {
+		t.Fatal("no p95_job")
+	}
+	gate := Gate{Limits: []Limit{{Metric: m, Relative: 0.05}}}
+	old := []*Run{run(1), run(1.001), run(1.002), run(1.003)}
+	new := []*Run{run(2), run(2.001), run(2.002), run(2.003)}
+	c := Compare(old, new, gate)
+	names := map[string]float64{}
+	for _, r := range c.Points[0].Rows {
+		names[r.Name] = r.New.Center
+		if r.Name == "p95_job" && !(r.Gated && r.worse() && r.Differs && len(r.Remarks) == 1) {
+			t.Errorf("%+v", r)
+		}
+	}
+	if names["mean_job"] < 2000 || names["p99_job"] < 2000 || names["session_throughput"] != 2 || names["session_goodput"] != 1 {
+		t.Errorf("%v", names)
+	}
+	if single := Runs([]*metrics.Summary{metrics.Unknown()})[0]; len(single.Numbers) != 0 {
+		t.Errorf("%v of a run without sessions", single.Numbers)
+	}
+}

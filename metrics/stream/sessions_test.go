@@ -1,0 +1,71 @@
+package stream
+
+import (
+	"bytes"
+	"errors"
+	"math"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/servebench/servebench/metrics"
+)
+
+// chats are the records of a shard's sessions: each has two turns, the second 300 ms after the first
+// had ended, and takes 800 ms. Their times are on the shard's clock, which began that much later.
+func chats(shard int, later time.Duration) (records []*metrics.Record) {
+	for i := range 4 {
+		due := time.Duration(2*i+shard)*100*msec - later
+		for turn := range 2 {
+			r := arrived(metrics.Record{
+				Run: "r", Index: 2*i + shard, Turn: turn, Due: due, Slot: due, Sent: due, End: due + 250*msec, In: 100, InAsked: 100, Out: 1, OutAsked: 1, Attempts: 1, Status: 200,
+				Step: &metrics.Step{Turns: 2, Ready: due, Place: time.Duration(2*i+shard)*100*msec - later},
+			}, metrics.Milliseconds(due+200*msec))
+			if turn > 0 {
+				r.Step.Waits, r.Step.Gap, r.Step.Ready = []int{0}, 300*msec, due-300*msec
+			}
+			records = append(records, r)
+			due += 550 * msec
+		}
+	}
+	return records
+}
+
+// Sessions of two shards, full or compact, are the sessions of one run on one clock.
+func TestSessionsOfShardsAddUp(t *testing.T) {
+	for _, compact := range []bool{false, true} {
+		var files [2]bytes.Buffer
+		for shard := range files {
+			later := time.Duration(shard) * 50 * msec
+			h := testHeader("r")
+			h.Shards, h.Shard, h.StartAt, h.Compact = 2, shard, h.Epoch, compact
+			h.Epoch = h.Epoch.Add(later)
+			c := metrics.NewCollector(h)
+			sw := NewWriter(&files[shard])
+			err := sw.Begin(h)
+			for _, r := range chats(shard, later) {
+				c.Add(r)
+				err = errors.Join(err, sw.Write(r))
+			}
+			if err := errors.Join(err, sw.End(c.Summary(2))); err != nil {
+				t.Fatal(err)
+			}
+		}
+		sums, err := Read(bytes.NewReader(slices.Concat(files[1].Bytes(), files[0].Bytes())), metrics.Ask{})
+		if err != nil || len(sums) != 1 || sums[0].Sessions == nil {
+			t.Fatalf("%d runs, %v", len(sums), err)
+		}
+		s := sums[0].Sessions
+		want := metrics.JobParts{Think: 8 * 300 * msec, Prefill: 16 * 200 * msec, Decode: 16 * 50 * msec}
+		if s.Begun != 8 || s.Completed != 8 || s.Parts != want || s.JobTime.Len() != 8 || len(s.Rows) != 2 || s.Later.Turns != 8 {
+			t.Errorf("compact %v: %+v", compact, s)
+		}
+		// One begins every 100 ms, and each takes 800 ms.
+		if !compact && s.PeakInFlight != 8 || math.Abs(s.MeanInFlight-6.4/2.05) > 1e-12 {
+			t.Errorf("compact %v: %v in flight, at most %d", compact, s.MeanInFlight, s.PeakInFlight)
+		}
+		if got := sums[0].ScheduledSessions(); got != max(sums[0].Header.Config.NumPrompts, 0) {
+			t.Errorf("%d sessions scheduled", got)
+		}
+	}
+}
