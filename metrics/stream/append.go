@@ -39,6 +39,8 @@ func appendReq(b []byte, head lineHead, r *metrics.Record) []byte {
 	l.text(`"class":`, string(r.Class))
 	l.text(`"error":`, r.Error)
 	l.text(`"text":`, r.Text)
+	l.raw(`"calls":`, r.Calls)
+	l.text(`"reasoning":`, r.Reasoning)
 	return append(l.b, '}', '\n')
 }
 
@@ -203,6 +205,19 @@ func (l *appender) flag(key string, on bool) {
 	if on {
 		l.key(key)
 		l.b = append(l.b, "true"...)
+	}
+}
+
+// raw appends JSON, unless there is none. JSON of several lines becomes one line, and what is no JSON
+// is left out.
+func (l *appender) raw(key string, text json.RawMessage) {
+	switch {
+	case len(text) == 0 || !json.Valid(text):
+	case bytes.IndexByte(text, '\n') >= 0 || bytes.IndexByte(text, '\r') >= 0:
+		l.value(key, text)
+	default:
+		l.key(key)
+		l.b = append(l.b, text...)
 	}
 }
 

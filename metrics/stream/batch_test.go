@@ -36,6 +36,10 @@ func fillIn(v reflect.Value) {
 		v.Set(reflect.New(v.Type().Elem()))
 		fillIn(v.Elem())
 	case reflect.Slice:
+		if v.Type() == reflect.TypeFor[json.RawMessage]() {
+			v.SetBytes([]byte(`[{"id":"a","function":{"name":"\"]"}},[]]`))
+			return
+		}
 		v.Set(reflect.MakeSlice(v.Type(), 2, 2))
 		fillIn(v.Index(0))
 	case reflect.String:
@@ -78,7 +82,7 @@ func TestEveryFieldIsScanned(t *testing.T) {
 	fillIn(reflect.ValueOf(want).Elem())
 	want.Last, want.LastByte = want.Chunks.Last(), 0 // the stream does not have LastByte
 	old := *want
-	old.Step, old.Uncached = nil, false // version 1 is older
+	old.Step, old.Uncached, old.Calls, old.Reasoning = nil, false, nil, "" // version 1 is older
 	for i, want := range []*metrics.Record{&old, want} {
 		line := [][]byte{bytes.TrimSpace(version1(t, 3, want)), lineOf(t, 3, want)}[i]
 		head, got := parserOfOne().request(line)
@@ -106,6 +110,7 @@ func FuzzScannedLinesReadAsJSON(f *testing.F) {
 		`"chunks":{"n":-1,"first":1}`, `"chunks":{}`, `"tokens_per_chunk":[]`, `"tokens_per_chunk":[1,]`, `"uncounted":false`, `"uncounted":`, `"conn":{"new":true,}`,
 		`"m":1,"p":0,"of":2,"json":"x"`, `"new_field":1`,
 		`"chunks":3,"last":4,"gaps":"AA=="`, `"chunks":2`, `"chunks":-2`, `"i":1,"blank":{"first":7}`, `"blank":{"n":-1}`, `"lag":-7,"queue":-9`, `"sent":null,"status":null`,
+		`"calls":[`, `"calls":[]`, `"calls":[}`, `"calls":["\\"]`, `"calls":{}`, `"calls":null`, `"calls":[1] `, "\"calls\":[\"\n\"]", `"calls":["]`, `"calls":["\`,
 		`"step":{}`, `"step":{"ready":5}`, `"step":{"waits":[]}`, `"step":{"at":null}`, `"step":{"at":0}`, `"step":null`, `"step":{"turns":2,"place":0},"sent":7`,
 		"\"error\":\"\x01\"", "\"error\":\"\xff\"",
 	} {

@@ -64,6 +64,8 @@ var (
 		{`"class":`, func(s *scanner, l *reqLine) { l.Class = metrics.Class(s.name()) }},
 		{`"error":`, func(s *scanner, l *reqLine) { l.Error = s.name() }},
 		{`"text":`, func(s *scanner, l *reqLine) { l.Text = s.string() }},
+		{`"calls":`, func(s *scanner, l *reqLine) { l.Calls = s.list() }},
+		{`"reasoning":`, func(s *scanner, l *reqLine) { l.Reasoning = s.string() }},
 	}
 	blankFields = []field[blankPart]{
 		{`"n":`, func(s *scanner, b *blankPart) { b.N = s.int() }},

@@ -194,6 +194,33 @@ func (s *scanner) name() string {
 	return name
 }
 
+// list reads a list of anything as it is. It keeps a copy.
+func (s *scanner) list() json.RawMessage {
+	if s.expect("["); s.failed {
+		return nil
+	}
+	depth, end, quoted := 1, 0, false
+	for ; depth > 0 && end < len(s.text); end++ {
+		switch c := s.text[end]; {
+		case c == '\\' && quoted:
+			end++
+		case c == '"':
+			quoted = !quoted
+		case quoted:
+		case c == '[' || c == '{':
+			depth++
+		case c == ']' || c == '}':
+			depth--
+		}
+	}
+	end = min(end, len(s.text))
+	list := append(json.RawMessage{'['}, s.text[:end]...)
+	if s.text = s.text[end:]; !json.Valid(list) {
+		s.failed = true
+	}
+	return list
+}
+
 // stamps reads the times of chunks.
 func (s *scanner) stamps() metrics.Stamps {
 	var w wireStamps
