@@ -132,7 +132,7 @@ func makefiles(t *testing.T) string {
 }
 
 // steps are targets that only others need.
-var steps = []string{"models", "vllm-client", "vllm-engine", "peers-aiperf"}
+var steps = []string{"models", "vllm-client", "vllm-engine", "peers-aiperf", "peers-multi-turn"}
 
 func TestMakeHelpNamesEveryTarget(t *testing.T) {
 	text := makefiles(t)

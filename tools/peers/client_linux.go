@@ -46,8 +46,9 @@ type figures struct {
 // resultFile is the name of a client's result.
 const resultFile = "result.json"
 
-// programs are where the clients are. An empty one is not installed.
-type programs struct{ servebench, vllm, aiperf string }
+// programs are where the clients are. An empty one is not installed. VLLM is a virtual environment,
+// and multiTurn the folder of vLLM's benchmarks/multi_turn.
+type programs struct{ servebench, vllm, aiperf, multiTurn string }
 
 // clients are those that are installed. VLLM is the folder of a virtual environment.
 func (p programs) clients() (all []client) {

@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// TestServerKeepsRequests has the server keep two requests, one in pieces of its own, and reads
-// them back.
+// TestServerKeepsRequests has the server keep two requests, one of them long, and reads them
+// back.
 func TestServerKeepsRequests(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "kept")
 	url, stop := start(t, script{First: time.Millisecond, Chunks: 2, Keep: file})
@@ -25,7 +25,7 @@ func TestServerKeepsRequests(t *testing.T) {
 	}
 	r.Header.Set("X-Session-ID", "a-1")
 	events := events(t, r)
-	if len(events) != 2+1+1 || !strings.Contains(events[0], `"delta":{"content":" words"}`) || !strings.Contains(events[2], `"completion_tokens":7`) {
+	if len(events) != 2+1+1 || !strings.Contains(events[0], `"delta":{"content":"`+said+`"}`) || !strings.Contains(events[2], `"completion_tokens":7`) {
 		t.Errorf("a chat's events are %q", events)
 	}
 	notes := stop()

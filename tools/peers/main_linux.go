@@ -1,9 +1,11 @@
 // Peers compares servebench with other clients, against a server that notes what really happened,
-// and writes docs/beside-others.md. Run it in the repository's root:
+// and writes docs/beside-others.md and docs/sessions-beside-others.md. Run it in the repository's
+// root:
 //
 //	make peers
+//	make sessions
 //
-// It takes a quarter of an hour, and PEERS_QUICK=1 three minutes.
+// Each takes a quarter of an hour, and with PEERS_QUICK=1 three minutes.
 package main
 
 import (
@@ -44,6 +46,8 @@ func peers() error {
 	flag.StringVar(&p.servebench, "servebench", filepath.Join("bin", "servebench"), "our `PROGRAM`")
 	flag.StringVar(&p.vllm, "vllm", "", "virtual environment with vLLM's clients, a `FOLDER`")
 	flag.StringVar(&p.aiperf, "aiperf", "", "AIPerf's `PROGRAM`")
+	flag.StringVar(&p.multiTurn, "multi-turn", "", "vLLM's benchmarks/multi_turn, a `FOLDER`")
+	replay := flag.Bool("sessions", false, "compare how the clients send sessions, and write that page")
 	flag.Parse()
 	if *quick {
 		*turns = 1
@@ -56,6 +60,9 @@ func peers() error {
 	b, err := newBench(dir)
 	if err != nil {
 		return err
+	}
+	if *replay {
+		return sessions(b, p, *quick, *only)
 	}
 	r, err := readReport(*kept, *only)
 	if err != nil {

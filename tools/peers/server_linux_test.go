@@ -149,7 +149,7 @@ func TestServerCountsAnswersThatNobodyRead(t *testing.T) {
 }
 
 func TestRequestsAreReadInPieces(t *testing.T) {
-	const text = "POST /v1/completions HTTP/1.1\r\nHost: a\r\nx-request-id: b-7\r\ncontent-length: 33\r\n\r\n" + `{"max_tokens": 12,"include_usage"`
+	const text = "POST /v1/completions HTTP/1.1\r\nHost: a\r\nx-request-id: b-7\r\ncontent-length: 39\r\n\r\n" + `{"max_tokens": 12,"include_usage": true`
 	for end := range len(text) {
 		if _, whole, err := parse([]byte(text[:end])); whole || err != nil {
 			t.Fatalf("%q: whole %t, %v", text[:end], whole, err)
