@@ -69,18 +69,18 @@ func TokenIDs(src Source, t tokenizer.Tokenizer) Source {
 	})
 }
 
-// Untimed is src without its due times.
+// Untimed is src without its due times. The times in the recording then count from the start of each
+// conversation.
 func Untimed(src Source) Source {
-	return func(yield func(*Conversation, error) bool) {
-		for c, err := range src {
-			if err == nil {
-				untimed := *c
-				untimed.Due = nil
-				c = &untimed
-			}
-			if !yield(c, err) {
-				return
+	return retimed(src, func(c *Conversation) {
+		if c.Due == nil {
+			return
+		}
+		for i := range c.Turns {
+			if at := c.Turns[i].At; at != nil {
+				c.Turns[i].At = new(*at - *c.Due)
 			}
 		}
-	}
+		c.Due = nil
+	})
 }

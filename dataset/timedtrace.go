@@ -7,15 +7,20 @@ import (
 	"fmt"
 	"hash/fnv"
 	"io"
+	"slices"
 
 	"github.com/servebench/servebench/dataset/nprand"
 	"github.com/servebench/servebench/dataset/rows"
 )
 
-// TimedTrace replays a trace in JSON lines, as vLLM's timed_trace dataset does, in the order of the
-// file: {"timestamp": 27.0, "input_length": 40, "output_length": 500, "hash_ids": [46, 47, 2353]}.
-// Each hash id means ChunkSize tokens, the last one the rest of the length; prompts that share
-// their first hash ids share their beginning. The hash ids bound the length of a prompt.
+// TimedTrace replays a trace in JSON lines, as vLLM's timed_trace dataset does:
+// {"timestamp": 27.0, "input_length": 40, "output_length": 500, "hash_ids": [46, 47, 2353]}. Each
+// hash id means ChunkSize tokens, the last one the rest of the length; prompts that share their
+// first hash ids share their beginning. The hash ids bound the length of a prompt, and surplus ones
+// have no effect.
+//
+// Requests come in the order of their times, equal ones as in the file. VLLM's client keeps the
+// order of the file, and so sends late what stands behind a later line.
 //
 // Lengths and times equal vLLM's. The tokens are ours, because vLLM uses Python's hash of a string,
 // which differs from process to process. Here numpy's default_rng draws the tokens of a chunk from
@@ -27,6 +32,7 @@ type TimedTrace struct {
 	Text       bool    // prompts are sent as text instead of as token ids; needs a Tokenizer
 	ChunkSize  int     // tokens for each hash id
 	Multiplier float64 // seconds in a unit of the timestamps
+	FileOrder  bool    // keep the order of the file, for arrivals that do not follow its times
 	Labels     TraceLabels
 }
 
@@ -58,11 +64,12 @@ func (d TimedTrace) Open() (Source, int, error) {
 	if err != nil {
 		return nil, 0, err
 	}
+	d.order(rows)
 	if d.NumPy != nil {
 		*d.NumPy = *nprand.NewRandomState(0)
 	}
 	return Numbered(len(rows), func(i int) (*Conversation, error) {
-		c := d.conversation(i, d.turn(rows[i], allowed))
+		c := d.conversation(rows[i].number, d.turn(rows[i], allowed))
 		c.Due = new(rows[i].due)
 		return c, nil
 	}), len(rows), nil
@@ -85,11 +92,46 @@ func (d TimedTrace) turn(row traceRow, allowed []int) Turn {
 	return turn
 }
 
+// order sorts the rows by their times, and tells people what vLLM's client does with this file that
+// they might not expect.
+func (d TimedTrace) order(list []traceRow) {
+	late, surplus, cut, sessions, latest := 0, 0, 0, 0, 0.0
+	for _, row := range list {
+		if row.due < latest {
+			late++
+		}
+		latest = max(latest, row.due)
+		surplus += row.surplus
+		cut += row.cut
+		if row.session {
+			sessions++
+		}
+	}
+	if late > 0 && !d.FileOrder {
+		d.notice("%s: %d of %d lines stand behind a later one: requests are sent in the order of their times. "+
+			"VLLM's client sends them in the order of the file, those %d late", d.Path, late, len(list), late)
+		slices.SortStableFunc(list, func(a, b traceRow) int { return cmp.Compare(a.due, b.due) })
+	}
+	if surplus > 0 {
+		d.notice("%s: %d hash ids are more than their lines have chunks of %d tokens: they have no effect, as in vLLM's client", d.Path, surplus, d.ChunkSize)
+	}
+	if cut > 0 {
+		d.notice("%s: the hash ids of some lines stand for %d tokens fewer than their input_length: their prompts are shorter by that, as in vLLM's client. "+
+			"The mooncake dataset keeps the lengths", d.Path, cut)
+	}
+	if sessions > 0 {
+		d.notice("%s: %d lines have a session_id, which has no effect here: the mooncake dataset sends sessions", d.Path, sessions)
+	}
+}
+
 // A traceRow is a request of a trace. It has no more hash ids than its input needs.
 type traceRow struct {
+	number        int     // in the file, from 0
 	due           float64 // seconds
 	input, output int     // tokens
 	hashIDs       []json.RawMessage
+	surplus, cut  int  // hash ids and tokens that were left out
+	session       bool // it has a session id
 }
 
 // rows reads the first rows, at most Num.
@@ -107,6 +149,7 @@ func (d TimedTrace) rows(r io.Reader) ([]traceRow, error) {
 		if err != nil {
 			return nil, fmt.Errorf("%s:%d: %w", d.Path, line.Number, err)
 		}
+		row.number = len(list)
 		if list = append(list, row); len(list) == d.Num {
 			break
 		}
@@ -115,7 +158,7 @@ func (d TimedTrace) rows(r io.Reader) ([]traceRow, error) {
 }
 
 func (d TimedTrace) row(fields map[string]json.RawMessage, labels TraceLabels) (traceRow, error) {
-	var row traceRow
+	row := traceRow{session: rows.Present(fields["session_id"])}
 	for _, field := range []struct {
 		label string
 		into  any
@@ -125,6 +168,9 @@ func (d TimedTrace) row(fields map[string]json.RawMessage, labels TraceLabels) (
 	} {
 		raw := fields[field.label]
 		if !rows.Present(raw) {
+			if row.session || rows.Present(fields["delay"]) {
+				return row, fmt.Errorf("no %q: the mooncake dataset reads lines with a session_id or a delay", field.label)
+			}
 			return row, fmt.Errorf("no %q", field.label)
 		}
 		if err := json.Unmarshal(raw, field.into); err != nil {
@@ -141,8 +187,10 @@ func (d TimedTrace) row(fields map[string]json.RawMessage, labels TraceLabels) (
 		return row, fmt.Errorf("no %q", labels.HashIDs)
 	}
 	if chunks := (row.input-1)/d.ChunkSize + 1; chunks < len(row.hashIDs) {
+		row.surplus = len(row.hashIDs) - chunks
 		row.hashIDs = row.hashIDs[:chunks]
 	}
-	row.input = min(row.input, len(row.hashIDs)*d.ChunkSize)
+	row.cut = max(0, row.input-len(row.hashIDs)*d.ChunkSize)
+	row.input -= row.cut
 	return row, nil
 }

@@ -93,6 +93,7 @@ func TestBadTraceIsNamedWithItsLine(t *testing.T) {
 	good := strings.SplitAfter(trace, "\n")[0]
 	for _, row := range []struct{ old, new, want string }{
 		{"timestamp", "ts", `no "timestamp"`},
+		{`"timestamp"`, `"delay": 5, "ts"`, `no "timestamp": the mooncake dataset reads lines with a session_id or a delay`},
 		{"20", "0", `"input_length" and "output_length" are 0 and 2: must be at least 1`},
 		{`: 2,`, `: "2",`, `"output_length": unexpected JSON string`},
 		{`[1, 2]`, `[]`, `no "hash_ids"`},
@@ -144,4 +145,50 @@ func FuzzTimedTrace(f *testing.F) {
 			}
 		}
 	})
+}
+
+// The lines of this trace are in no order. VLLM's client would send the second one 7.25 seconds late.
+const scattered = `{"timestamp": 7.5, "input_length": 24, "output_length": 5, "session_id": "a", "hash_ids": [3, 4]}
+{"timestamp": 0.25, "input_length": 16, "output_length": 7, "hash_ids": [3, 9, 9]}
+{"timestamp": 9.0, "input_length": 30, "output_length": 5, "hash_ids": [3]}
+{"timestamp": 0.25, "input_length": 32, "output_length": 2, "hash_ids": [3, 8]}
+`
+
+func TestTimedTraceOutOfOrderIsSentInTime(t *testing.T) {
+	path := writeFile(t, "t.jsonl", scattered)
+	for fileOrder, want := range map[bool][]string{
+		false: {"1 0.25", "3 0.25", "0 7.5", "2 9"},
+		true:  {"0 7.5", "1 0.25", "2 9", "3 0.25"},
+	} {
+		var said []string
+		source, _, err := TimedTrace{
+			Options:   Options{Path: path, VocabSize: 1000, Num: 9, Log: func(format string, args ...any) { said = append(said, fmt.Sprintf(format, args...)) }},
+			ChunkSize: 16, Multiplier: 1, FileOrder: fileOrder,
+		}.Open()
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got []string
+		for c, err := range source {
+			if err != nil {
+				t.Fatal(err)
+			}
+			got = append(got, fmt.Sprint(c.ID, " ", *c.Due))
+		}
+		if !slices.Equal(got, want) {
+			t.Errorf("requests %q, want %q", got, want)
+		}
+		notices := []string{
+			path + ": 2 of 4 lines stand behind a later one: requests are sent in the order of their times. VLLM's client sends them in the order of the file, those 2 late",
+			path + ": 2 hash ids are more than their lines have chunks of 16 tokens: they have no effect, as in vLLM's client",
+			path + ": the hash ids of some lines stand for 14 tokens fewer than their input_length: their prompts are shorter by that, as in vLLM's client. The mooncake dataset keeps the lengths",
+			path + ": 1 lines have a session_id, which has no effect here: the mooncake dataset sends sessions",
+		}
+		if fileOrder {
+			notices = notices[1:]
+		}
+		if !slices.Equal(said, notices) {
+			t.Errorf("notices %q\nwant %q", said, notices)
+		}
+	}
 }

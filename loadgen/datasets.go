@@ -103,7 +103,7 @@ func (w *workload) synthetic(p *Plan, common dataset.Options) opener {
 	}
 	if d.Dataset == "timed_trace" {
 		t := d.TimedTrace
-		t.Options, t.Text = common, p.Server.chat()
+		t.Options, t.Text, t.FileOrder = common, p.Server.chat(), !d.SelfTimed
 		return t
 	}
 	if w.ids && w.tokenizer != nil {
