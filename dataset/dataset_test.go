@@ -42,8 +42,8 @@ func TestDueIsReadBackAsItWas(t *testing.T) {
 }
 
 func TestLineRefusesWhatItCannotHold(t *testing.T) {
-	if err := WriteLine(&bytes.Buffer{}, &Conversation{ID: "x", Turns: make([]Turn, 2)}, 0); err == nil {
-		t.Error("two turns were written as one")
+	if err := WriteLine(&bytes.Buffer{}, &Conversation{Turns: make([]Turn, 2)}, 0); err == nil {
+		t.Error("two turns were written without a session")
 	}
 	if err := WriteLine(&bytes.Buffer{}, &Conversation{Turns: make([]Turn, 1)}, math.Inf(1)); err == nil {
 		t.Error("an infinite due time was written")

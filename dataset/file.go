@@ -1,22 +1,26 @@
 package dataset
 
 import (
-	"encoding/json"
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
-	"math"
 	"os"
+	"slices"
 
 	"github.com/servebench/servebench/dataset/rows"
 )
 
-// File sends what WriteLine wrote, in its order and at its times, if it has any. It reads the file
-// once when it is opened, to check all of it, and again as conversations are pulled, so the file
-// may be larger than the memory.
+// File sends what WriteLine wrote, in its order and at its times, if it has any. It also reads the
+// record stream of a run that kept its prompts, and sends what that run sent: the sessions in the
+// order in which they were due.
+//
+// It reads the file when it is opened, to check each line, and again as conversations are pulled, so
+// the file may be larger than the memory. Lines of a session need not be adjacent; it then holds
+// where they are.
 type File struct {
-	Path string
-	Num  int // conversations to send, at most; 0 and less: all
+	Options      // Num is a maximum, 0 and less: all. A Tokenizer or VocabSize makes prompts of blocks
+	Text    bool // prompts of blocks are sent as text; needs a Tokenizer
 }
 
 // Open reads the file. It returns the source and the number of its conversations.
@@ -26,97 +30,231 @@ func (d File) Open() (Source, int, error) {
 	} else if !stat.Mode().IsRegular() {
 		return nil, 0, fmt.Errorf("%s: is read twice, so it must be a regular file", d.Path)
 	}
-	n := 0
-	for _, err := range d.source {
-		if err != nil {
-			return nil, 0, err
-		}
-		n++
-	}
-	if n == 0 {
-		return nil, 0, fmt.Errorf("%s: the file is empty", d.Path)
-	}
-	return d.source, n, nil
-}
-
-func (d File) source(yield func(*Conversation, error) bool) {
 	f, err := os.Open(d.Path)
 	if err != nil {
-		yield(nil, err)
-		return
+		return nil, 0, err
 	}
 	defer f.Close()
-	d.read(f)(yield)
+	s := lineScan{name: d.Path}
+	if err := s.read(f); err != nil {
+		return nil, 0, err
+	}
+	n := s.lines
+	if d.Num > 0 {
+		n = min(n, d.Num)
+	}
+	mint, err := d.mint(s.blocks)
+	if err != nil {
+		return nil, 0, err
+	}
+	if !s.grouped {
+		return d.single(n, mint), n, nil
+	}
+	sessions, err := d.group(f, &s)
+	if err != nil {
+		return nil, 0, err
+	}
+	if n = len(sessions.order); d.Num > 0 {
+		n = min(n, d.Num)
+	}
+	return d.several(sessions, n, mint), n, nil
 }
 
-// read returns the conversations of r.
-func (d File) read(r io.Reader) Source {
-	return func(yield func(*Conversation, error) bool) {
-		n, timed := 0, false
-		for l, err := range rows.Lines[line](d.Path, r) {
+// mint makes prompts of blocks, if the file has any.
+func (d File) mint(blocks bool) (func(*Turn) error, error) {
+	if !blocks {
+		return nil, nil
+	}
+	m, err := NewMinter(&d.Options, d.Text)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", d.Path, err)
+	}
+	return m.Mint, nil
+}
+
+// single reads a file whose lines are conversations of one turn.
+func (d File) single(n int, mint func(*Turn) error) Source {
+	return d.opened(func(f io.ReaderAt, yield func(*Conversation, error) bool) {
+		for l, err := range rows.Lines[line](d.Path, io.NewSectionReader(f, 0, maxOffset)) {
 			if err != nil {
 				yield(nil, err)
 				return
 			}
-			c, err := l.Value.conversation()
-			if n == 0 && err == nil {
-				timed = c.Due != nil
-			}
-			if err == nil && timed != (c.Due != nil) {
-				err = errors.New(`some lines have a time "due" and some have none`)
-			}
+			c, err := conversation([]rows.Line[line]{l})
 			if err != nil {
 				yield(nil, fmt.Errorf("%s:%d: %w", d.Path, l.Number, err))
 				return
 			}
-			if n++; !yield(c, nil) || n == d.Num {
+			if c.Turns[0].Blocks != nil || c.Turns[0].Tail.Tokens > 0 {
+				c.Mint = mint
+			}
+			if n--; !yield(c, nil) || n == 0 {
 				return
 			}
 		}
+	})
+}
+
+const maxOffset = 1<<63 - 1
+
+// opened is a Source that opens the file for each iteration.
+func (d File) opened(read func(f io.ReaderAt, yield func(*Conversation, error) bool)) Source {
+	return func(yield func(*Conversation, error) bool) {
+		f, err := os.Open(d.Path)
+		if err != nil {
+			yield(nil, err)
+			return
+		}
+		defer f.Close()
+		read(f, yield)
 	}
 }
 
-// A line is a conversation of one turn as a line of JSON.
-type line struct {
-	ID        string          `json:"id"`
-	Prompt    string          `json:"prompt"`
-	PromptLen int             `json:"prompt_len"`
-	OutputLen int             `json:"output_len"`
-	TokenIDs  []int           `json:"token_ids,omitempty"`
-	Messages  json.RawMessage `json:"messages,omitempty"`
-	Due       *float64        `json:"due"`
+// A lineScan is the first reading of a file: it checks the lines one by one.
+type lineScan struct {
+	name    string
+	lines   int
+	grouped bool   // some lines are parts of sessions, or of a recorded run
+	blocks  bool   // some prompts are blocks
+	begun   bool   // some line begins a conversation
+	timed   bool   // the conversations have times
+	run     string // the recorded run and its target; empty without one
 }
 
-// WriteLine writes a conversation of one turn as a line of JSON: its prompt, its lengths, and when
-// it is due, in seconds from the start of the run.
-func WriteLine(w io.Writer, c *Conversation, due float64) error {
-	if len(c.Turns) != 1 {
-		return fmt.Errorf("conversation %s has %d turns: only one can be written", c.ID, len(c.Turns))
+func (s *lineScan) read(r io.Reader) error {
+	for l, err := range rows.Lines[line](s.name, r) {
+		if err != nil {
+			return err
+		}
+		if err := s.line(&l.Value); err != nil {
+			return fmt.Errorf("%s:%d: %w", s.name, l.Number, err)
+		}
 	}
-	turn := c.Turns[0]
-	enc := json.NewEncoder(w)
-	enc.SetEscapeHTML(false)
-	return enc.Encode(line{c.ID, turn.Prompt, turn.PromptLen, turn.OutputLen, turn.TokenIDs, turn.Messages, &due})
-}
-
-// conversation is the conversation that was written as l.
-func (l *line) conversation() (*Conversation, error) {
 	switch {
-	case l.Prompt == "" && len(l.TokenIDs) == 0 && !rows.Present(l.Messages):
-		return nil, errors.New(`no "prompt", "token_ids" or "messages"`)
-	case l.PromptLen < 0:
-		return nil, fmt.Errorf(`"prompt_len" is %d: must not be negative`, l.PromptLen)
-	case l.OutputLen < 1:
-		return nil, fmt.Errorf(`"output_len" is %d: must be at least 1`, l.OutputLen)
-	case l.Due != nil && !(*l.Due >= 0 && *l.Due < maxDue):
-		return nil, fmt.Errorf(`"due" is %v: must be at least 0 and below %v seconds`, *l.Due, float64(maxDue))
+	case s.lines == 0 && s.run != "":
+		return fmt.Errorf("%s: the recorded run has no requests", s.name)
+	case s.lines == 0:
+		return fmt.Errorf("%s: the file is empty", s.name)
 	}
-	turn := Turn{Prompt: l.Prompt, TokenIDs: l.TokenIDs, PromptLen: l.PromptLen, OutputLen: l.OutputLen}
-	if rows.Present(l.Messages) {
-		turn.Messages = l.Messages
-	}
-	return &Conversation{ID: l.ID, Turns: []Turn{turn}, Due: l.Due}, nil
+	return nil
 }
 
-// maxDue is the first whole second that a time.Duration does not reach.
-const maxDue = math.MaxInt64/1_000_000_000 + 1
+func (s *lineScan) line(l *line) error {
+	if l.Kind != "" {
+		if run := l.Run + " " + l.Target; l.Kind == recordKind && s.run != "" && s.run != run {
+			return fmt.Errorf("requests of more than one run or target (%s and %s): only one can be sent again", s.run, run)
+		} else if l.Kind == recordKind {
+			s.run = run
+		}
+		if l.skipped() {
+			return nil
+		}
+		s.grouped = true
+	}
+	if err := l.check(); err != nil {
+		return err
+	}
+	timed := l.due() != nil
+	if l = l.asked(); l.Session == "" || l.Turn == 0 {
+		if s.begun && s.timed != timed {
+			return errors.New(`some lines have a time "due" and some have none`)
+		}
+		s.begun, s.timed = true, timed
+	}
+	s.grouped = s.grouped || l.Session != ""
+	s.blocks = s.blocks || len(l.Blocks) > 0 || l.Tail != nil
+	s.lines++
+	return nil
+}
+
+// A sessionIndex is where the sessions of a file are.
+type sessionIndex struct {
+	*rows.Grouped[line]
+	order []int32 // in which they are sent
+}
+
+// group finds the lines of each session.
+func (d File) group(f io.ReaderAt, s *lineScan) (*sessionIndex, error) {
+	var dues []float64   // of sessions
+	var turns []int32    // how many turns they have
+	var doubtful []int32 // sessions whose turns are not in order
+	var first []bool     // whether the first turn has been there
+	grouped, err := rows.Group(d.Path, io.NewSectionReader(f, 0, maxOffset), func(l *rows.Line[line]) (string, error) {
+		return l.Value.key(), nil
+	}, func(session int, l *rows.Line[line]) error {
+		if session == len(dues) {
+			dues, turns, first = append(dues, 0), append(turns, 0), append(first, false)
+		}
+		if l.Value.skipped() {
+			return nil
+		}
+		due, asked := l.Value.due(), l.Value.asked()
+		if asked.Turn != int(turns[session]) && (len(doubtful) == 0 || doubtful[len(doubtful)-1] != int32(session)) {
+			doubtful = append(doubtful, int32(session))
+		}
+		turns[session]++
+		if asked.Turn == 0 || asked.Session == "" {
+			if first[session] = true; due != nil {
+				dues[session] = *due
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	index := &sessionIndex{Grouped: grouped}
+	for i := range dues {
+		switch {
+		case turns[i] == 0: // lines of a stream that are no requests
+		case !first[i] && s.run == "":
+			lines, err := grouped.Lines(f, i)
+			if err == nil {
+				err = grouped.Fault(f, lines[0], errors.New("the session has no turn 0"))
+			}
+			return nil, err
+		case first[i]:
+			index.order = append(index.order, int32(i))
+		}
+	}
+	if s.run != "" {
+		slices.SortStableFunc(index.order, func(a, b int32) int { return cmp.Compare(dues[a], dues[b]) })
+	}
+	for _, i := range doubtful {
+		if !first[i] {
+			continue
+		}
+		if _, err := index.session(f, int(i)); err != nil {
+			return nil, err
+		}
+	}
+	return index, nil
+}
+
+// several reads the sessions of an index.
+func (d File) several(index *sessionIndex, n int, mint func(*Turn) error) Source {
+	return d.opened(func(f io.ReaderAt, yield func(*Conversation, error) bool) {
+		Numbered(n, func(i int) (*Conversation, error) {
+			c, err := index.session(f, int(index.order[i]))
+			if err == nil && mint != nil && slices.ContainsFunc(c.Turns, func(t Turn) bool { return t.Blocks != nil || t.Tail.Tokens > 0 }) {
+				c.Mint = mint
+			}
+			return c, err
+		})(yield)
+	})
+}
+
+// session reads session number i.
+func (s *sessionIndex) session(f io.ReaderAt, i int) (*Conversation, error) {
+	lines, err := s.Lines(f, i)
+	if err != nil {
+		return nil, err
+	}
+	lines = slices.DeleteFunc(lines, func(l rows.Line[line]) bool { return l.Value.skipped() })
+	slices.SortStableFunc(lines, func(a, b rows.Line[line]) int { return cmp.Compare(a.Value.asked().Turn, b.Value.asked().Turn) })
+	c, err := conversation(lines)
+	if at, ok := errors.AsType[*lineFault](err); ok {
+		return nil, s.Fault(f, lines[at.line], at.error)
+	}
+	return c, err
+}

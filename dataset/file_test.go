@@ -3,7 +3,12 @@ package dataset
 import (
 	"bytes"
 	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -24,7 +29,7 @@ func TestFileGivesBackWhatWasWritten(t *testing.T) {
 	}
 	path := writeFile(t, "f.jsonl", text.String())
 	for _, num := range []int{0, 2, 4, 9} {
-		source, n, err := File{Path: path, Num: num}.Open()
+		source, n, err := File{Options: Options{Path: path, Num: num}}.Open()
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -46,7 +51,7 @@ func TestFileGivesBackWhatWasWritten(t *testing.T) {
 }
 
 func TestFileWithoutTimesHasNone(t *testing.T) {
-	source, _, err := File{Path: writeFile(t, "f.jsonl", `{"prompt":"x","output_len":1}`)}.Open()
+	source, _, err := File{Options: Options{Path: writeFile(t, "f.jsonl", `{"prompt":"x","output_len":1}`)}}.Open()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -71,28 +76,186 @@ func TestBadFileIsNamedWithItsLine(t *testing.T) {
 		{"\n", ": the file is empty"},
 	} {
 		path := writeFile(t, "f.jsonl", row.text)
-		if _, _, err := (File{Path: path}).Open(); err == nil || err.Error() != path+row.want {
+		if _, _, err := (File{Options: Options{Path: path}}).Open(); err == nil || err.Error() != path+row.want {
 			t.Errorf("%s\nerror %v\nwant  %s", row.text, err, row.want)
 		}
 	}
 	folder := t.TempDir()
-	if _, _, err := (File{Path: folder}).Open(); err == nil || err.Error() != folder+": is read twice, so it must be a regular file" {
+	if _, _, err := (File{Options: Options{Path: folder}}).Open(); err == nil || err.Error() != folder+": is read twice, so it must be a regular file" {
 		t.Errorf("error %v", err)
+	}
+}
+
+// graph is a session with a sub-agent that is joined, and with all that a line can hold.
+func graph() *Conversation {
+	blocks := []Block{{1 << 63, 4}, {2, 4}, {3, 2}}
+	at := 1.5
+	return &Conversation{ID: "s", Due: new(0.25), Turns: []Turn{
+		{Blocks: blocks[:1:1], PromptLen: 4, OutputLen: 2, Agent: "main", Answer: json.RawMessage(`{"role":"assistant","content":"ok"}`)},
+		{Blocks: blocks[:2:2], Tail: Block{9, 1}, PromptLen: 9, OutputLen: 2, Agent: "a", Waits: []Wait{{0, Nothing}}, Gap: 0.1, Tool: true, At: &at, Took: 2},
+		{Messages: json.RawMessage(`[{"role":"user","content":"<&>"}]`), Agent: "b", Waits: []Wait{{0, Everything}}, PromptLen: 3},
+		{Blocks: blocks, PromptLen: 10, OutputLen: 7, Agent: "main", Waits: []Wait{{0, Nothing}, {1, Nothing}, {2, AnswerOnly}}},
+		{Prompt: "more", OutputLen: 1, Gap: 1e-9},
+	}}
+}
+
+func TestSessionsAreGivenBackAsTheyWereWritten(t *testing.T) {
+	want := []*Conversation{
+		graph(),
+		{ID: "single", Turns: []Turn{{Prompt: "x", OutputLen: 1}}, Due: new(0.5)},
+		{ID: "t", Turns: []Turn{{Prompt: "a", OutputLen: 1}, {Prompt: "b", OutputLen: 2, Waits: []Wait{}}}, Due: new(0.75)},
+	}
+	var text bytes.Buffer
+	for _, c := range want {
+		if err := WriteLine(&text, c, *c.Due); err != nil {
+			t.Fatal(err)
+		}
+	}
+	lines := strings.SplitAfter(strings.TrimSuffix(text.String(), "\n"), "\n")
+	if len(lines) != 8 {
+		t.Fatalf("%d lines:\n%s", len(lines), text.String())
+	}
+	lines[7] += "\n"
+	read := func(lines ...string) []*Conversation {
+		t.Helper()
+		path := writeFile(t, "f.jsonl", strings.Join(lines, ""))
+		source, n, err := File{Options: Options{Path: path, VocabSize: 100}}.Open()
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got []*Conversation
+		for c, err := range source {
+			if err != nil {
+				t.Fatal(err)
+			}
+			blocks := slices.ContainsFunc(c.Turns, func(t Turn) bool { return t.Blocks != nil })
+			if blocks != (c.Mint != nil) {
+				t.Errorf("%s: blocks %v, a mint %v", c.ID, blocks, c.Mint != nil)
+			}
+			c.Mint = nil
+			got = append(got, c)
+		}
+		if len(got) != n {
+			t.Errorf("%d conversations, and Open says %d", len(got), n)
+		}
+		return got
+	}
+	if got := read(lines...); !reflect.DeepEqual(got, want) {
+		t.Errorf("got\n%s", asLines(t, got))
+	}
+	// Lines of a session need be neither adjacent nor in order.
+	mixed := []string{lines[1], "\n", lines[6], lines[5], lines[0], lines[4], lines[7], lines[3], lines[2]}
+	if got := read(mixed...); !reflect.DeepEqual(got, []*Conversation{want[0], want[2], want[1]}) {
+		t.Errorf("got\n%s", asLines(t, got))
+	}
+}
+
+func asLines(t *testing.T, list []*Conversation) string {
+	t.Helper()
+	var text bytes.Buffer
+	for _, c := range list {
+		if err := WriteLine(&text, c, *c.Due); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return text.String()
+}
+
+func TestBlocksOfASessionShareAnArray(t *testing.T) {
+	c := &Conversation{ID: "s", Due: new(0.)}
+	var all []Block
+	for i := range 100 {
+		for range 100 {
+			all = append(all, Block{uint64(len(all)), 16})
+		}
+		c.Turns = append(c.Turns, Turn{Blocks: all[:len(all):len(all)], OutputLen: 1})
+		if i > 0 {
+			c.Turns[i].Waits = []Wait{{i - 1, Nothing}}
+		}
+	}
+	text := asLines(t, []*Conversation{c})
+	if len(text) > 300_000 { // 10,000 blocks once
+		t.Errorf("%d bytes", len(text))
+	}
+	source, _, err := File{Options: Options{Path: writeFile(t, "f.jsonl", text), VocabSize: 10}}.Open()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for got, err := range source {
+		if err != nil {
+			t.Fatal(err)
+		}
+		arrays := map[*Block]bool{}
+		for i, turn := range got.Turns {
+			if !slices.Equal(turn.Blocks, c.Turns[i].Blocks) {
+				t.Errorf("turn %d has other blocks", i)
+			}
+			arrays[&turn.Blocks[0]] = true
+		}
+		if len(arrays) > 30 { // an array doubles now and then
+			t.Errorf("%d arrays for %d turns", len(arrays), len(got.Turns))
+		}
+	}
+}
+
+func TestBadSessionIsNamedWithItsLine(t *testing.T) {
+	turn := func(session string, number int, more string) string {
+		return fmt.Sprintf(`{"session":%q,"turn":%d,"prompt":"x"%s}`+"\n", session, number, more)
+	}
+	for _, row := range []struct{ text, want string }{
+		{turn("a", 0, "") + turn("a", 0, ""), `:2: turn 0 of session "a" is there twice`},
+		{turn("a", 0, "") + turn("b", 1, ""), `:2: the session has no turn 0`},
+		{turn("a", 2, "") + turn("a", 0, ""), `:1: turn 2 of session "a" needs turn 1, which is not there`},
+		{turn("a", 0, "") + turn("a", 1, `,"due":1`), `:2: only turn 0 of a session has a time "due": others have "gap" or "at"`},
+		{turn("a", 0, `,"due":1`) + turn("b", 0, ""), `:2: some lines have a time "due" and some have none`},
+		{turn("a", 0, "") + turn("a", 1, `,"waits":[[1,1]]`), `:2: "waits" has [1 1]: must be an earlier turn, and 0, 1 or 2`},
+		{turn("a", 0, "") + turn("a", 1, `,"begins":[0,1]`), `:2: "begins" is [0 1]: turn 0 has 0 blocks`},
+		{turn("a", 0, `,"gap":-1`), `:1: "gap" is -1: must be at least 0 and below 9.223372037e+09 seconds`},
+		{turn("a", 0, `,"blocks":["x:1"]`), `:1: "x:1" is not a block, such as 9f:512`},
+		{`{"turn":1,"prompt":"x"}`, `:1: a "turn" without a "session"`},
+	} {
+		path := writeFile(t, "f.jsonl", row.text)
+		source, _, err := File{Options: Options{Path: path, VocabSize: 10}}.Open()
+		if err == nil { // what one line alone does not show
+			for _, err = range source {
+			}
+		}
+		if err == nil || err.Error() != path+row.want {
+			t.Errorf("%s\nerror %v\nwant  %s", row.text, err, row.want)
+		}
 	}
 }
 
 func FuzzFile(f *testing.F) {
 	f.Add(`{"id":"a","prompt":"x","prompt_len":1,"output_len":1,"due":0.5}`)
 	f.Add(`{"token_ids":[1,2],"output_len":3}` + "\n\n" + `{"messages":[],"output_len":3}`)
+	var text bytes.Buffer
+	if err := WriteLine(&text, graph(), 1); err != nil {
+		f.Fatal(err)
+	}
+	f.Add(text.String())
+	f.Add(`{"v":2,"k":"run","run":"r"}` + "\n" + `{"v":2,"k":"req","run":"r","i":1,"sent":5,"lag":1,"queue":2,"asked":{"id":"x","prompt":"x","output_len":1}}`)
+	folder := f.TempDir()
 	f.Fuzz(func(t *testing.T, text string) {
-		for c, err := range (File{Path: "f.jsonl"}).read(strings.NewReader(text)) {
+		path := filepath.Join(folder, "f.jsonl")
+		if err := os.WriteFile(path, []byte(text), 0o666); err != nil {
+			t.Fatal(err)
+		}
+		source, _, err := File{Options: Options{Path: path, VocabSize: 10}}.Open()
+		if err != nil {
+			if !strings.HasPrefix(err.Error(), path+":") {
+				t.Errorf("the error does not name the file: %v", err)
+			}
+			return
+		}
+		for c, err := range source {
 			if err != nil {
-				if !strings.HasPrefix(err.Error(), "f.jsonl:") {
+				if !strings.HasPrefix(err.Error(), path+":") {
 					t.Errorf("the error does not name the file: %v", err)
 				}
 				return
 			}
-			if err := WriteLine(&bytes.Buffer{}, c, 0); err != nil {
+			if err := WriteLine(io.Discard, c, 0); err != nil {
 				t.Errorf("what was read cannot be written: %v", err)
 			}
 		}

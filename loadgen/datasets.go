@@ -63,7 +63,7 @@ func (w *workload) dataset(p *Plan, from tokenizerSource) (opener, error) {
 	case "random", "prefix_repetition", "burstgpt", "timed_trace":
 		return w.synthetic(p, common), nil
 	case "file":
-		return dataset.File{Path: d.Path, Num: d.NumPrompts}, nil
+		return dataset.File{Options: common, Text: p.Server.chat()}, nil
 	case "sharegpt":
 		s := dataset.ShareGPT{Options: common}
 		if d.ShareGPTLen != nil {
