@@ -113,7 +113,8 @@ func (c *Conversation) continues(i int, h History) bool {
 
 // Prompted is turn number i with its whole prompt: minted if it has Blocks, and with its history.
 // said has the live answers by turn, as assistants' messages. A nil said means the recorded
-// answers.
+// answers. The recorded results of tools, in order, answer the live calls: calls without a result are
+// left out, and results without a call are a user's messages, since servers refuse others.
 func (c *Conversation) Prompted(i int, said []json.RawMessage) (Turn, error) {
 	turn := c.Turns[i]
 	if turn.Blocks != nil || turn.Tail.Tokens > 0 {
@@ -128,7 +129,10 @@ func (c *Conversation) Prompted(i int, said []json.RawMessage) (Turn, error) {
 	case err != nil || len(parts) == 0:
 		return turn, err
 	case turn.Messages != nil:
-		turn.Messages = joinLists(append(parts, turn.Messages))
+		if parts = append(parts, turn.Messages); said != nil {
+			err = paired(parts)
+		}
+		turn.Messages = joinLists(parts)
 	default:
 		turn.Prompt, err = joinTexts(parts, turn.Prompt)
 	}

@@ -65,6 +65,9 @@ func (w *workload) open(p *Plan, from tokenizerSource) error {
 	if w.remote != nil {
 		w.source = checked(w.source, w.remote)
 	}
+	if p.Server.chat() {
+		w.source = openai.Spelled(w.source)
+	}
 	return nil
 }
 
