@@ -40,8 +40,17 @@ func (p *pacer) Wait(ctx context.Context, until time.Time) error {
 	if err := unix.TimerfdSettime(p.fd, 0, &spec, nil); err != nil {
 		return fmt.Errorf("timerfd: %w", err)
 	}
-	unhook := context.AfterFunc(ctx, func() { p.file.SetReadDeadline(time.Unix(1, 0)) })
-	defer unhook()
+	hooked := make(chan struct{})
+	unhook := context.AfterFunc(ctx, func() {
+		p.file.SetReadDeadline(time.Unix(1, 0))
+		close(hooked)
+	})
+	defer func() {
+		if !unhook() { // the next Wait may have another ctx
+			<-hooked
+			p.file.SetReadDeadline(time.Time{})
+		}
+	}()
 	var expirations [8]byte
 	if _, err := p.file.Read(expirations[:]); errors.Is(err, os.ErrDeadlineExceeded) {
 		return ctx.Err()

@@ -25,4 +25,9 @@ func TestPacerWaitsUntilDue(t *testing.T) {
 	if err := p.Wait(ctx, time.Now().Add(time.Hour)); !errors.Is(err, context.Canceled) {
 		t.Errorf("cancelled wait returned %v", err)
 	}
+	// A wait that was cancelled leaves nothing behind.
+	due = time.Now().Add(3 * time.Millisecond)
+	if err := p.Wait(t.Context(), due); err != nil || time.Now().Before(due) {
+		t.Errorf("after a cancelled wait: returned %v, %v before due", err, time.Until(due))
+	}
 }
