@@ -4,23 +4,25 @@ import "slices"
 
 // A batch counts what one step works on.
 type batch struct {
-	decoding int     // requests that produce a token
-	prompt   int     // prompt tokens prefilled
+	decoding float64 // requests that produce a token
+	prompt   float64 // prompt tokens prefilled
 	attended float64 // sum over prompt tokens of the tokens before them
-	context  int     // sum over decoding requests of their tokens so far
-	far      bool    // one of the decoding requests has a long prompt
+	context  float64 // sum over decoding requests of their tokens so far
+	far      float64 // decoding requests with a long prompt
 }
 
 // decode adds a decoding request.
 func (b *batch) decode(seq *sequence) {
 	b.decoding++
-	b.context += seq.prompt + seq.out
-	b.far = b.far || seq.prompt > farPrompt
+	b.context += float64(seq.prompt + seq.out)
+	if seq.prompt > farPrompt {
+		b.far++
+	}
 }
 
 // prefill adds a chunk of a prompt.
 func (b *batch) prefill(seq *sequence) {
-	b.prompt += seq.chunk
+	b.prompt += float64(seq.chunk)
 	chunk, done := float64(seq.chunk), float64(seq.filled())
 	b.attended += chunk * (done + chunk/2)
 }

@@ -13,6 +13,7 @@ type engine struct {
 	hold  int // hold back one token in so many; 0 for none
 	stats *stats
 	trace func(Trace)
+	over  func(*sequence) // called in a dry run when a sequence has left the engine
 	timer *time.Timer
 	quit  chan struct{} // closed to stop it
 	done  chan struct{} // closed when it has stopped
@@ -30,7 +31,15 @@ type departure struct {
 }
 
 func startEngine(cfg *Config, st *stats) *engine {
-	e := &engine{
+	e := newEngine(cfg, st)
+	e.timer = time.NewTimer(0)
+	go e.run()
+	return e
+}
+
+// newEngine makes an engine that does not run.
+func newEngine(cfg *Config, st *stats) *engine {
+	return &engine{
 		scheduler: scheduler{
 			seqs: cfg.MaxNumSeqs, budget: cfg.MaxNumBatchedTokens, decode: 1 + cfg.Speculative.Tokens,
 			prefillFirst: cfg.Profile.PrefillFirst, kv: newKVCache(cfg.NumGPUBlocks, cfg.PrefixCaching),
@@ -39,23 +48,20 @@ func startEngine(cfg *Config, st *stats) *engine {
 		hold:  cfg.Profile.Hold,
 		stats: st,
 		trace: cfg.Trace,
-		timer: time.NewTimer(0),
 		quit:  make(chan struct{}),
 		done:  make(chan struct{}),
 		wake:  make(chan struct{}, 1),
 	}
-	go e.run()
-	return e
 }
 
-// submit passes a sequence to the engine; false means that the engine is closed.
-func (e *engine) submit(seq *sequence) bool {
+// submit passes a sequence to the engine at an instant; false means that the engine is closed.
+func (e *engine) submit(seq *sequence, at time.Time) bool {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	if e.closed {
 		return false
 	}
-	seq.arrived = time.Now()
+	seq.arrived = at
 	seq.unfilled = seq.prompt
 	e.stats.arrived()
 	e.arriving = append(e.arriving, seq)
@@ -255,6 +261,9 @@ func (e *engine) produce(seq *sequence) int {
 func (e *engine) report(seq *sequence, now time.Time, reason string) {
 	if e.trace != nil {
 		e.trace(seq.trace(now, reason))
+	}
+	if e.over != nil {
+		e.over(seq)
 	}
 }
 

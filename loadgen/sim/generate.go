@@ -41,7 +41,7 @@ func (s *Server) generate(w http.ResponseWriter, r *http.Request, chat bool) {
 	if s.cfg.PrefixCaching {
 		seq.blocks = blockHashes(q.prompt, a.text.ids())
 	}
-	if !s.engine.submit(seq) {
+	if !s.engine.submit(seq, time.Now()) {
 		newProblem(http.StatusServiceUnavailable, "the server is closed").write(w)
 		return
 	}

@@ -91,7 +91,7 @@ func TestStepTimeIsItsFormula(t *testing.T) {
 		{batch{decoding: 2, prompt: 100}, Sharing{1, 1}, 10*ms + 6*ms + ms - ms/2},
 		{batch{decoding: 2, prompt: 1000}, Sharing{1, 1}, 10*ms + 6*ms + 10*ms - 3*ms},
 		{batch{decoding: 2, prompt: 100}, shared, 20*ms + 12*ms + 3*ms - 3*ms/2},
-		{batch{decoding: 1, context: 300, attended: 1000, far: true}, Sharing{1, 1}, 10*ms + 3*ms + 300*time.Microsecond + 2000 + 5*ms},
+		{batch{decoding: 1, context: 300, attended: 1000, far: 1}, Sharing{1, 1}, 10*ms + 3*ms + 300*time.Microsecond + 2000 + 5*ms},
 	} {
 		if got := s.of(row.batch, row.sharing); got != float64(row.want) {
 			t.Errorf("%+v with %v: %v, want %v", row.batch, row.sharing, time.Duration(got), row.want)
@@ -105,7 +105,7 @@ func TestBatchCountsWhatTokensLookBackOn(t *testing.T) {
 		{prompt: 300, unfilled: 200},
 	}}
 	b, _ := s.compose()
-	want := batch{decoding: 1, prompt: 99, attended: 99 * (100 + 49.5), context: 9007, far: true}
+	want := batch{decoding: 1, prompt: 99, attended: 99 * (100 + 49.5), context: 9007, far: 1}
 	if b != want {
 		t.Errorf("%+v, want %+v", b, want)
 	}

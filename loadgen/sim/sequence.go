@@ -41,7 +41,7 @@ type sequence struct {
 	held     int  // of these, not pushed yet
 	tokens   []time.Time
 
-	wake  chan struct{} // holds one signal: next has something to read
+	wake  chan struct{} // holds one signal: next has something to read; nil if nobody reads
 	mu    sync.Mutex
 	ready []int // tokens of each step that next has not returned
 	ended string
@@ -105,7 +105,7 @@ func splitID(id string) (string, int64) {
 // push passes n tokens of a step to the handler. A non-empty reason ends the sequence with them.
 func (s *sequence) push(n int, reason string) {
 	s.mu.Lock()
-	if n > 0 {
+	if n > 0 && s.wake != nil {
 		s.ready = append(s.ready, n)
 	}
 	s.ended = reason

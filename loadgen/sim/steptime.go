@@ -41,14 +41,11 @@ const farPrompt = 8192
 // of is the time of a step that does b's work, before jitter, in nanoseconds. sharing lengthens its
 // parts.
 func (s *StepTime) of(b batch, sharing Sharing) float64 {
-	decode := sharing.Base * (float64(s.PerSequence)*float64(b.decoding) + s.line(float64(b.decoding)))
-	prefill := sharing.Prompt * float64(s.PerPromptToken) * float64(b.prompt)
+	decode := sharing.Base * (float64(s.PerSequence)*b.decoding + s.line(b.decoding))
+	prefill := sharing.Prompt * float64(s.PerPromptToken) * b.prompt
 	t := sharing.Base*float64(s.Base) + decode + prefill - s.Overlap*min(decode, prefill)
-	t += float64(s.Attention)*b.attended + float64(s.Context)*float64(b.context)
-	if b.far {
-		t += float64(s.Far)
-	}
-	return t
+	t += float64(s.Attention)*b.attended + float64(s.Context)*b.context
+	return t + float64(s.Far)*min(1, b.far)
 }
 
 // line is the line through the knots at n requests.

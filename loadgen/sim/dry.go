@@ -1,0 +1,422 @@
+package sim
+
+import (
+	"cmp"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"iter"
+	"math/rand/v2"
+	"strconv"
+	"time"
+
+	"github.com/servebench/servebench/dataset"
+	"github.com/servebench/servebench/dataset/tokenizer"
+)
+
+// Bounds say how a dry run sends. The zero value is one server and no limits.
+type Bounds struct {
+	Servers     int  // replicas, which sessions take in turns; a session stays on one. 1 when zero
+	Sessions    int  // sessions begun and not over at most; 0 for no limit
+	Concurrency int  // requests in flight at most; 0 for no limit
+	Absolute    bool // a later turn is due when its recording was sent, if what it waits for has ended
+	Live        bool // prompts of text have the server's answers, not the recorded ones
+}
+
+// A Dried is a request of a dry run. Its times count from the start of the run.
+type Dried struct {
+	Session, Turn, Server int // positions, from 0
+	Prompt, Found, Out    int // tokens; Found are those of the prompt that were in the prefix cache
+
+	Due   time.Duration // when it was to be sent
+	Sent  time.Duration // when the bounds let it be sent
+	First time.Duration // first token
+	End   time.Duration // last token
+
+	// Refused says that prompt and output are too long for the model. It ends the session.
+	Refused bool
+}
+
+// Dry sends the sessions of a source to simulated servers in time that does not pass. It yields each
+// request when it ends. The engine is that of New, step by step, and each server has the seed that
+// Several gives it. Sending takes no time. Without times in the source, sessions start as soon as
+// the bounds let them.
+//
+// The Forecast is complete when the iteration is over. Without a tokenizer, prompts of text are made
+// of the words of tokenizer.Stub.
+func Dry(cfg Config, source dataset.Source, b Bounds, f *Forecast) iter.Seq2[Dried, error] {
+	return func(yield func(Dried, error) bool) {
+		*f = Forecast{}
+		d, err := newDry(cfg, b, f)
+		if err == nil {
+			err = d.run(source, func(r Dried) bool { return yield(r, nil) })
+		}
+		if err != nil {
+			yield(Dried{}, err)
+		}
+	}
+}
+
+// A dry is a dry run.
+type dry struct {
+	Server // without its engine
+	Bounds
+	replicas []*replica
+	forecast *Forecast
+	yield    func(Dried) bool
+
+	now     time.Duration
+	agenda  agenda
+	waiting [2][]*flight // for one of the requests in flight: later turns, then first turns
+	flights map[*sequence]*flight
+	begun   int // sessions
+	open    int // of these, not over
+
+	pull   func() (*dataset.Conversation, error, bool)
+	next   *dataset.Conversation // not begun
+	stop   bool
+	failed error
+}
+
+// A replica is a server of a dry run.
+type replica struct {
+	*engine
+	start  time.Duration // of its step
+	took   time.Duration // by that step
+	asleep bool
+}
+
+// A drySession is a session that has begun.
+type drySession struct {
+	*dataset.Conversation
+	number int
+	due    time.Duration
+	turns  []dryTurn
+	said   []json.RawMessage // nil if the recorded answers are sent
+	going  int               // turns due and not ended
+	ended  bool              // nothing more is sent
+}
+
+type dryTurn struct {
+	waits int
+	ready time.Duration
+}
+
+// A flight is a request on its way.
+type flight struct {
+	Dried
+	session *drySession
+	text    *text // nil if nobody needs it
+}
+
+// epoch is the start of a dry run in the engine's time.
+var epoch = time.Unix(0, 0)
+
+func newDry(cfg Config, b Bounds, f *Forecast) (*dry, error) {
+	cfg.Trace, cfg.GPU = nil, nil
+	if cfg.Tokenizer == nil {
+		cfg.Tokenizer = tokenizer.Stub{Size: 32000}
+	}
+	cfg, err := cfg.complete()
+	if err != nil {
+		return nil, err
+	}
+	b.Servers = max(b.Servers, 1)
+	d := &dry{Server: Server{cfg: cfg, vocabulary: newVocabulary(cfg.Tokenizer)}, Bounds: b, forecast: f, flights: map[*sequence]*flight{}}
+	for range b.Servers {
+		r := &replica{engine: newEngine(&cfg, newStats(&cfg)), asleep: true}
+		r.over = d.landed
+		d.replicas = append(d.replicas, r)
+		cfg.Seed++
+	}
+	return d, nil
+}
+
+func (d *dry) run(source dataset.Source, yield func(Dried) bool) error {
+	next, stop := iter.Pull2(iter.Seq2[*dataset.Conversation, error](source))
+	defer stop()
+	d.pull, d.yield = next, yield
+	d.fetch()
+	for len(d.agenda.list) > 0 && !d.stop && d.failed == nil {
+		h := d.agenda.pop()
+		d.now = h.at
+		switch {
+		case h.seq != nil:
+			d.arrive(h.replica, h.seq)
+		case h.flight != nil:
+			d.depart(h.flight)
+		case h.replica == nil:
+			d.room()
+		case h.ends:
+			d.deliver(h.replica)
+		default:
+			d.compose(h.replica)
+		}
+	}
+	d.forecast.finish(d)
+	return d.failed
+}
+
+// fetch looks at the next session of the source, to begin it when it is due.
+func (d *dry) fetch() {
+	c, err, ok := d.pull()
+	if !ok || err != nil {
+		d.next, d.failed = nil, err
+		return
+	}
+	d.next = c
+	due := d.now
+	if c.Due != nil {
+		due = max(due, dataset.Seconds(*c.Due))
+	}
+	d.agenda.push(happening{at: due})
+}
+
+// room lets those be sent that wait for one of the requests in flight, and begins the next session
+// if it is due and the bounds let it.
+func (d *dry) room() {
+	for rank := range d.waiting {
+		for len(d.waiting[rank]) > 0 && len(d.flights) < d.Concurrency {
+			f := d.waiting[rank][0]
+			d.waiting[rank] = d.waiting[rank][1:]
+			d.depart(f)
+		}
+	}
+	c := d.next
+	if c == nil || d.Sessions > 0 && d.open >= d.Sessions || c.Due != nil && dataset.Seconds(*c.Due) > d.now {
+		return
+	}
+	s := &drySession{Conversation: c, number: d.begun, due: d.now, turns: make([]dryTurn, len(c.Turns))}
+	if c.Due != nil {
+		s.due = dataset.Seconds(*c.Due)
+	}
+	if d.Live && c.Remembers() {
+		s.said = make([]json.RawMessage, len(c.Turns))
+	}
+	d.begun++
+	d.open++
+	d.forecast.offer(s, d.Absolute)
+	for i := range s.turns {
+		s.turns[i] = dryTurn{len(c.WaitsOf(i)), s.due}
+	}
+	for i := range s.turns {
+		if s.turns[i].waits == 0 {
+			d.plan(s, i)
+		}
+	}
+	d.fetch()
+}
+
+// plan lets a turn whose waits have ended be sent when it is due.
+func (d *dry) plan(s *drySession, turn int) {
+	if s.ended {
+		return
+	}
+	due := s.dueOf(turn, s.turns[turn].ready, d.Absolute)
+	s.going++
+	f := &flight{Dried: Dried{Session: s.number, Turn: turn, Server: s.number % d.Servers, Due: due}, session: s}
+	d.agenda.push(happening{at: max(due, d.now), flight: f})
+}
+
+// dueOf is when a turn is due whose waits ended at an instant.
+func (s *drySession) dueOf(turn int, ready time.Duration, absolute bool) time.Duration {
+	t := &s.Turns[turn]
+	if absolute && t.At != nil && s.Turns[0].At != nil {
+		return max(ready, s.due+dataset.Seconds(*t.At-*s.Turns[0].At))
+	}
+	return ready + dataset.Seconds(t.Gap)
+}
+
+// depart sends a request that is due, or lets it wait.
+func (d *dry) depart(f *flight) {
+	if d.Concurrency > 0 && len(d.flights) >= d.Concurrency {
+		rank := 0
+		if f.Turn == 0 {
+			rank = 1
+		}
+		d.waiting[rank] = append(d.waiting[rank], f)
+		return
+	}
+	seq, err := d.sequence(f)
+	if err != nil {
+		d.failed = fmt.Errorf("turn %d of session %d: %w", f.Turn, f.Session, err)
+		return
+	}
+	f.Sent = d.now
+	if f.Refused {
+		f.First, f.End = d.now, d.now
+		d.leave(f)
+		return
+	}
+	d.flights[seq] = f
+	d.agenda.push(happening{at: d.now + d.cfg.Profile.FrontEnd, replica: d.replicas[f.Server], seq: seq})
+}
+
+// sequence makes the engine's part of a request, or refuses it.
+func (d *dry) sequence(f *flight) (*sequence, error) {
+	s := f.session
+	t := &s.Turns[f.Turn]
+	q := &query{number: int64(d.forecast.Requests + len(d.flights)), ignoreEOS: t.OutputLen > 0, chat: true}
+	ofBlocks := t.Blocks != nil || t.Tail.Tokens > 0
+	if ofBlocks {
+		for b := range t.AllBlocks() {
+			f.Prompt += int(b.Tokens)
+		}
+		q.prompt = []int{f.Session, f.Turn} // only to draw the length of the answer, if it has none
+	} else if err := d.prompt(q, s, f.Turn); err != nil {
+		return nil, err
+	} else {
+		f.Prompt = len(q.prompt)
+	}
+	room := d.cfg.MaxModelLen - f.Prompt
+	if q.maxTokens = cmp.Or(t.OutputLen, room); room < 1 || q.maxTokens > room {
+		f.Refused = true
+		return nil, nil
+	}
+	text := newText(&d.cfg, d.vocabulary, q)
+	f.Out = text.left
+	seq := &sequence{
+		id: strconv.FormatInt(q.number, 10), session: s.ID, number: q.number,
+		prompt: f.Prompt, want: text.left, finish: text.finish,
+	}
+	if d.cfg.Speculative.Tokens > 0 {
+		seq.drafts = rand.New(rand.NewPCG(d.cfg.Seed, text.rand.Uint64()))
+	}
+	switch {
+	case !d.cfg.PrefixCaching:
+	case ofBlocks:
+		seq.blocks = dryHashes(t, chain(0).add(uint64(f.Session)).add(uint64(f.Turn)), f.Prompt, f.Out)
+	default:
+		seq.blocks = blockHashes(q.prompt, text.ids())
+	}
+	if s.said != nil {
+		f.text = text
+	}
+	return seq, nil
+}
+
+// prompt encodes a prompt of text, messages or token ids.
+func (d *dry) prompt(q *query, s *drySession, i int) error {
+	t, err := s.Prompted(i, s.said)
+	if err != nil {
+		return err
+	}
+	var b body
+	switch {
+	case t.Messages != nil:
+		if err := json.Unmarshal(t.Messages, &b.Messages); err != nil {
+			return fmt.Errorf("its messages: %w", err)
+		}
+		if p := d.readChat(q, &b); p != nil {
+			return errors.New(p.Message)
+		}
+		return nil
+	case t.TokenIDs != nil:
+		q.prompt = t.TokenIDs
+	default:
+		q.prompt = d.cfg.Tokenizer.Encode(t.Prompt, true)
+	}
+	if q.chat = false; len(q.prompt) == 0 {
+		return errors.New("the prompt must hold a token")
+	}
+	return nil
+}
+
+// dryHashes names the blocks of a prompt of blocks and of an output that is in no other request.
+func dryHashes(t *dataset.Turn, output chain, prompt, out int) []uint64 {
+	hashes := make([]uint64, 0, (prompt+out)/blockSize)
+	h, filled := chain(0), 0
+	add := func(id uint64, tokens int) {
+		whole := uint64(chain(id).add(uint64(tokens)))
+		for done := 0; done < tokens; {
+			part := min(blockSize-filled, tokens-done)
+			h = h.add(whole + uint64(done*blockSize+part))
+			done += part
+			if filled += part; filled == blockSize {
+				hashes = append(hashes, uint64(h))
+				filled = 0
+			}
+		}
+	}
+	for b := range t.AllBlocks() {
+		add(b.ID, int(b.Tokens))
+	}
+	add(uint64(output), out)
+	return hashes
+}
+
+// landed takes a request that has left its engine.
+func (d *dry) landed(seq *sequence) {
+	f := d.flights[seq]
+	delete(d.flights, seq)
+	f.Found, f.First, f.End = seq.found, seq.first.Sub(epoch), seq.last.Sub(epoch)
+	if s := f.session; s.said != nil {
+		s.said[f.Turn] = mustJSON(struct {
+			Role    string `json:"role"`
+			Content string `json:"content"`
+		}{"assistant", string(f.text.append(nil, f.text.left))})
+	}
+	d.leave(f)
+}
+
+// leave ends a request, and lets those be sent that waited for it.
+func (d *dry) leave(f *flight) {
+	d.forecast.add(f)
+	d.stop = d.stop || !d.yield(f.Dried)
+	s := f.session
+	s.ended = s.ended || f.Refused
+	for i := f.Turn + 1; i < len(s.Turns); i++ {
+		for _, w := range s.WaitsOf(i) {
+			if w.Turn != f.Turn {
+				continue
+			}
+			t := &s.turns[i]
+			t.ready = max(t.ready, f.End)
+			if t.waits--; t.waits == 0 {
+				d.plan(s, i)
+			}
+		}
+	}
+	if s.going--; s.going == 0 {
+		d.open--
+	}
+	if s.going == 0 || d.Concurrency > 0 {
+		d.agenda.push(happening{at: d.now}) // after the turns that are due now
+	}
+}
+
+// arrive hands a request to its engine.
+func (d *dry) arrive(r *replica, seq *sequence) {
+	r.submit(seq, epoch.Add(d.now))
+	if r.asleep {
+		r.asleep, r.start = false, d.now
+		d.agenda.push(happening{at: r.start + gather, replica: r})
+	}
+}
+
+// compose begins a step, as the engine's run does.
+func (d *dry) compose(r *replica) {
+	b := r.prepare(epoch.Add(d.now))
+	if b == (batch{}) {
+		r.start = d.now
+		d.goOn(r)
+		return
+	}
+	r.took = r.watch.step(b, epoch.Add(r.start))
+	d.forecast.work(b, r.took)
+	d.agenda.push(happening{at: r.start + r.took, replica: r, ends: true})
+}
+
+func (d *dry) deliver(r *replica) {
+	r.engine.deliver(epoch.Add(d.now))
+	r.start += r.took
+	d.goOn(r)
+}
+
+func (d *dry) goOn(r *replica) {
+	if r.idle() {
+		r.asleep = true
+		return
+	}
+	d.agenda.push(happening{at: r.start + gather, replica: r})
+}

@@ -1,0 +1,193 @@
+package sim
+
+import (
+	"time"
+)
+
+// A Forecast is what a dry run comes to.
+type Forecast struct {
+	Sessions, Requests int // that were begun, and that have ended
+	Refused            int // requests that are too long for the model
+	Unsent             int // turns of the sessions that these ended
+	Prompt, Found, Out int // tokens of the requests; see Dried
+	Preempted          int // times that a request lost its blocks to another
+
+	// Length is the time from the first due request to the last end. Busy is the share of it that a
+	// server spent in steps, on average.
+	Length time.Duration
+	Busy   float64
+
+	// Offered is the time from the first due request to the last one, if every answer came at once.
+	Offered time.Duration
+
+	// Needs is how many such servers keep up with the requests: the work that comes in a second,
+	// over the work that a server does in a second when it always has enough of it. With fewer, the
+	// queue grows as long as the load lasts. With more, it ends, though peaks may wait.
+	//
+	// The work is the time of the steps that all the requests of this run need in the best case. A
+	// step has B decoding requests, an equal part of the prompt tokens that were not found in the
+	// cache, and the mean contexts. There are as many steps as the output tokens need at B a step,
+	// or as all tokens need within MaxNumBatchedTokens if that is more. B is the number from 1 to
+	// MaxNumSeqs with which the work is least, of those whose mean contexts the KV cache holds. The
+	// time that the work comes in is Offered. Needs is 0 if that is 0, as without times in the
+	// source.
+	//
+	// The cache hits are those of this run. If Needs is above Bounds.Servers, a run with more servers
+	// has other hits: long queues make sessions forget their prefixes.
+	Needs float64
+
+	busy       time.Duration // steps of all servers
+	total      batch         // of all their steps
+	turns      int           // of the sessions begun
+	first, end time.Duration
+}
+
+// offer counts a session that begins.
+func (f *Forecast) offer(s *drySession, absolute bool) {
+	if f.Sessions == 0 {
+		f.first = s.due
+	}
+	f.Sessions++
+	f.turns += len(s.Turns)
+	ends := make([]time.Duration, len(s.Turns)) // if every answer came at once
+	for i := range s.Turns {
+		ready := s.due
+		for _, w := range s.WaitsOf(i) {
+			ready = max(ready, ends[w.Turn])
+		}
+		ends[i] = s.dueOf(i, ready, absolute)
+		f.Offered = max(f.Offered, ends[i]-f.first)
+	}
+	if s.Due == nil {
+		f.Offered = 0
+	}
+}
+
+// add counts a request that has ended.
+func (f *Forecast) add(r *flight) {
+	f.Requests++
+	f.end = max(f.end, r.End)
+	if r.Refused {
+		f.Refused++
+		return
+	}
+	f.Prompt += r.Prompt
+	f.Found += r.Found
+	f.Out += r.Out
+}
+
+// work counts a step.
+func (f *Forecast) work(b batch, took time.Duration) {
+	f.busy += took
+	f.total.decoding += b.decoding
+	f.total.prompt += b.prompt
+	f.total.attended += b.attended
+	f.total.context += b.context
+	f.total.far += b.far
+}
+
+func (f *Forecast) finish(d *dry) {
+	f.Unsent = f.turns - f.Requests
+	for _, r := range d.replicas {
+		f.Preempted += r.stats.preemptions
+	}
+	if f.Length = f.end - f.first; f.Length > 0 {
+		f.Busy = f.busy.Seconds() / f.Length.Seconds() / float64(d.Servers)
+	}
+	if f.Offered > 0 {
+		f.Needs = f.least(&d.cfg, &d.replicas[0].watch) / float64(f.Offered)
+	}
+}
+
+// least is the time in nanoseconds that one server needs for all steps at the best batch.
+func (f *Forecast) least(cfg *Config, w *stopwatch) float64 {
+	most := cfg.MaxNumSeqs
+	if tokens := cfg.NumGPUBlocks * blockSize; tokens > 0 && f.total.context > 0 {
+		most = max(1, min(most, int(float64(tokens)*f.total.decoding/f.total.context)))
+	}
+	best := f.with(1, cfg, w)
+	for batch := 2; batch <= most; batch++ {
+		best = min(best, f.with(batch, cfg, w))
+	}
+	return best
+}
+
+// with is the time in nanoseconds of all steps if n requests decode in a step.
+func (f *Forecast) with(n int, cfg *Config, w *stopwatch) float64 {
+	t, budget := f.total, float64(cfg.MaxNumBatchedTokens)
+	decoding := t.decoding / float64(n)
+	if cfg.Profile.PrefillFirst {
+		prompts := t.prompt / budget
+		return f.steps(prompts, batch{prompt: t.prompt, attended: t.attended}, w) +
+			f.steps(decoding, batch{decoding: t.decoding, context: t.context, far: t.far}, w)
+	}
+	return f.steps(max(decoding, (t.prompt+t.decoding*float64(1+cfg.Speculative.Tokens))/budget), t, w)
+}
+
+// steps is the time in nanoseconds of n steps that share work equally.
+func (f *Forecast) steps(n float64, work batch, w *stopwatch) float64 {
+	if n == 0 {
+		return 0
+	}
+	return n * w.mean(batch{
+		decoding: work.decoding / n, prompt: work.prompt / n, attended: work.attended / n,
+		context: work.context / n, far: work.far / n,
+	})
+}
+
+// A happening is what a dry run does at an instant: a sequence arrives at a replica, a request is
+// due, a replica's step ends or is composed, or there may be room for more.
+type happening struct {
+	at      time.Duration
+	order   int // in which they were planned, to break ties
+	replica *replica
+	seq     *sequence
+	flight  *flight
+	ends    bool
+}
+
+// An agenda is a heap of happenings, the next one first.
+type agenda struct {
+	list    []happening
+	planned int
+}
+
+func (a *agenda) before(i, j int) bool {
+	x, y := &a.list[i], &a.list[j]
+	return x.at < y.at || x.at == y.at && x.order < y.order
+}
+
+func (a *agenda) push(h happening) {
+	a.planned++
+	h.order = a.planned
+	a.list = append(a.list, h)
+	for i := len(a.list) - 1; i > 0; {
+		parent := (i - 1) / 2
+		if !a.before(i, parent) {
+			break
+		}
+		a.list[i], a.list[parent] = a.list[parent], a.list[i]
+		i = parent
+	}
+}
+
+func (a *agenda) pop() happening {
+	h := a.list[0]
+	last := len(a.list) - 1
+	a.list[0] = a.list[last]
+	a.list[last] = happening{}
+	a.list = a.list[:last]
+	for i := 0; ; {
+		least := i
+		for child := 2*i + 1; child <= 2*i+2 && child < last; child++ {
+			if a.before(child, least) {
+				least = child
+			}
+		}
+		if least == i {
+			return h
+		}
+		a.list[i], a.list[least] = a.list[least], a.list[i]
+		i = least
+	}
+}
