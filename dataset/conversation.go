@@ -17,8 +17,8 @@ type Conversation struct {
 	Turns []Turn // a turn comes after those that it waits for
 
 	// Due is when the conversation starts, in seconds from the start of the run. It is nil if the
-	// dataset has no times; a dataset has times for all of its conversations or for none. The zero
-	// of the times At in its turns is that of Due, or the start of the conversation if that is nil.
+	// dataset has no times; a dataset has times for all of its conversations or for none. The times
+	// At in its turns count from there, too, or from the start of the conversation if Due is nil.
 	Due *float64
 
 	// Mint makes the prompt of a turn with Blocks, in the turn. It is nil if no turn has Blocks. It
@@ -41,7 +41,7 @@ type Turn struct {
 	// its whole history; for the first turn nothing. Empty but not nil means nothing.
 	Waits []Wait
 	Gap   float64  // seconds from the end of the last of the Waits, or from the start, to this turn
-	At    *float64 // when the recording had it sent, in seconds from its zero; nil if unknown
+	At    *float64 // when the recording had it sent, in seconds, see Due; nil if unknown
 	Took  float64  // how many seconds the recorded answer took; 0 if unknown
 	Agent string   // who sends it; empty if the conversation has one agent
 	Tool  bool     // its gap is a tool's, not a person's

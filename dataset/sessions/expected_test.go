@@ -118,8 +118,12 @@ func requestNames(list []*dataset.Conversation, several bool) map[string]place {
 func checkExpansion(t *testing.T, sample string, list []*dataset.Conversation, block func(c *dataset.Conversation, id uint64) uint64) {
 	t.Helper()
 	want := readExpansion(t, sample)
-	several := strings.Contains(want.Requests[0].ID, "/")
-	names := requestNames(list, several)
+	checkNamed(t, want, requestNames(list, strings.Contains(want.Requests[0].ID, "/")), block)
+}
+
+// checkNamed compares requests with what a sample expands to.
+func checkNamed(t *testing.T, want *expansion, names map[string]place, block func(c *dataset.Conversation, id uint64) uint64) {
+	t.Helper()
 	if len(names) != len(want.Requests) {
 		t.Errorf("%d requests, want %d", len(names), len(want.Requests))
 	}
@@ -172,6 +176,9 @@ func checkRequest(t *testing.T, r expected, at place, names map[string]place, bl
 	if r.Sent != nil {
 		checkMessages(t, r, at)
 	}
+	if r.Adds != nil {
+		sameMessages(t, r.ID, turn.Messages, r.Adds)
+	}
 }
 
 // kindOf is what the expansions call a wait.
@@ -223,16 +230,21 @@ func checkMessages(t *testing.T, r expected, at place) {
 	if err != nil {
 		t.Error(err)
 	}
+	sameMessages(t, r.ID, turn.Messages, r.Sent)
+}
+
+func sameMessages(t *testing.T, name string, list json.RawMessage, wanted []json.RawMessage) {
+	t.Helper()
 	var got, want []map[string]string
-	if err := json.Unmarshal(turn.Messages, &got); err != nil {
+	if err := json.Unmarshal(list, &got); err != nil {
 		t.Fatal(err)
 	}
-	all, _ := json.Marshal(r.Sent)
+	all, _ := json.Marshal(wanted)
 	if err := json.Unmarshal(all, &want); err != nil {
 		t.Fatal(err)
 	}
 	if !slices.EqualFunc(got, want, maps.Equal) {
-		t.Errorf("%s sends %v, want %v", r.ID, got, want)
+		t.Errorf("%s sends %v, want %v", name, got, want)
 	}
 }
 

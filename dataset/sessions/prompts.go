@@ -23,8 +23,8 @@ type prompts struct {
 // A part is the first whole blocks of an array.
 type part struct{ array, whole int }
 
-// add returns the blocks of the next turn, of n tokens: those of ids, and after them a tail that no
-// other prompt has. An array of before, the number of an earlier turn or −1, may have the first of
+// add takes in the next turn, of n tokens: the blocks of ids, and after them a tail that no other
+// prompt has. It returns the last one if that is a part of a block. An array of before, the number of an earlier turn or −1, may have the first of
 // them. The whole blocks come with share.
 func (p *prompts) add(ids []json.Number, n, before int) (tail dataset.Block) {
 	whole := min(len(ids), n/p.size)
