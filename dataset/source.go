@@ -84,3 +84,15 @@ func Untimed(src Source) Source {
 		c.Due = nil
 	})
 }
+
+// First is the first n conversations of src.
+func First(src Source, n int) Source {
+	return func(yield func(*Conversation, error) bool) {
+		left := n
+		for c, err := range src {
+			if left--; !yield(c, err) || left <= 0 {
+				return
+			}
+		}
+	}
+}

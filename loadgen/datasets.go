@@ -3,7 +3,6 @@ package loadgen
 import (
 	"cmp"
 	"fmt"
-	"slices"
 	"time"
 
 	"github.com/servebench/servebench/dataset"
@@ -15,11 +14,51 @@ import (
 // Datasets are the names that Workload.Dataset accepts.
 var Datasets = []string{
 	"random", "sharegpt", "custom", "prefix_repetition", "sonnet", "burstgpt", "spec_bench", "speed_bench", "timed_trace", "file",
+	"conversations", "multi_turn", "mooncake", "weka", "sessions",
 }
 
-// takesAll reports whether NumPrompts = 0 means all prompts of the dataset.
-func takesAll(dataset string) bool {
-	return slices.Contains([]string{"custom", "spec_bench", "speed_bench", "file"}, dataset)
+// A Trait is what some datasets have in common.
+type Trait uint
+
+// The traits of datasets.
+const (
+	Fileless    Trait = 1 << iota // it reads no file
+	CanSendAll                    // NumPrompts = 0 means all that the file has
+	SendsAll                      // so it does by default
+	OwnTimes                      // it may say when its sessions are due
+	MakesIDs                      // it makes token ids instead of texts, and so needs no tokenizer
+	ExactOutput                   // its output lengths are those of a trace, or drawn: answers have all their tokens
+)
+
+// traits are the Traits of each dataset.
+var traits = map[string]Trait{
+	"random":            Fileless | MakesIDs | ExactOutput,
+	"custom":            CanSendAll,
+	"prefix_repetition": Fileless | MakesIDs,
+	"burstgpt":          MakesIDs,
+	"spec_bench":        CanSendAll,
+	"speed_bench":       CanSendAll,
+	"timed_trace":       OwnTimes | MakesIDs | ExactOutput,
+	"file":              CanSendAll | SendsAll | OwnTimes,
+	"conversations":     CanSendAll | SendsAll,
+	"multi_turn":        CanSendAll | SendsAll | OwnTimes,
+	"mooncake":          CanSendAll | SendsAll | OwnTimes | MakesIDs | ExactOutput,
+	"weka":              CanSendAll | SendsAll | MakesIDs | ExactOutput,
+	"sessions":          Fileless | MakesIDs | ExactOutput,
+}
+
+// Has reports whether the workload's dataset has a trait.
+func (w *Workload) Has(t Trait) bool {
+	if t == MakesIDs && w.textual() {
+		return false
+	}
+	return traits[w.Dataset]&t != 0
+}
+
+// textual reports whether a dataset that otherwise makes token ids makes texts: its prompts go on
+// from the server's answers.
+func (w *Workload) textual() bool {
+	return w.Sessions.MultiTurn || w.Dataset == "sessions" && w.live()
 }
 
 // bytesPerPrompt is what a dataset from a file keeps for each prompt to send: its position
@@ -31,7 +70,7 @@ const bytesPerPrompt = 8
 func (p *Plan) checkMemory(free int64, known bool) error {
 	w := &p.Workload
 	need := int64(w.NumPrompts) * bytesPerPrompt
-	if !known || w.Source != nil || w.NoOversample || makesIDs(w.Dataset) || need <= free {
+	if !known || w.Source != nil || w.NoOversample || w.Has(MakesIDs) || need <= free {
 		return nil
 	}
 	const gib = 1 << 30
@@ -60,7 +99,12 @@ func (w *workload) dataset(p *Plan, from tokenizerSource) (opener, error) {
 		IDPrefix: cmp.Or(d.RequestIDPrefix, "bench-"+randomHex(4)+"-"), Log: from.say,
 	}
 	switch d.Dataset {
+	case "conversations", "multi_turn", "mooncake", "weka", "sessions":
+		return w.sessions(p, common), nil
 	case "random", "prefix_repetition", "burstgpt", "timed_trace":
+		if d.Sessions.MultiTurn {
+			return w.sessions(p, common), nil
+		}
 		return w.synthetic(p, common), nil
 	case "file":
 		return dataset.File{Options: common, Text: p.Server.chat()}, nil

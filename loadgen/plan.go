@@ -77,10 +77,10 @@ func (p *Plan) complete() *Plan {
 		c.Server.BaseURL = strings.TrimRight(c.Server.BaseURL, "/")
 		c.Server.Secrets = c.Server.secrets()
 		c.Workload.Dataset = cmp.Or(c.Workload.Dataset, "random")
-		if w := &c.Workload; w.NumPrompts == 0 && w.Source == nil && !takesAll(w.Dataset) {
+		if w := &c.Workload; w.NumPrompts == 0 && w.Source == nil && !w.Has(CanSendAll) {
 			w.NumPrompts = 1000
 		}
-		c.Sampling.IgnoreEOS = c.Sampling.IgnoreEOS || c.Workload.Dataset == "random"
+		c.Sampling.IgnoreEOS = c.Sampling.IgnoreEOS || c.Workload.Has(ExactOutput)
 	}
 	c.Traffic.Rule = cmp.Or(c.Traffic.Rule, arrivals.SinceV010)
 	c.Traffic.Burstiness = cmp.Or(c.Traffic.Burstiness, 1)

@@ -51,17 +51,30 @@ func (t *target) prepare(ctx context.Context) error {
 	return nil
 }
 
-func (t *target) openWorkload(ctx context.Context) (err error) {
+func (t *target) openWorkload(ctx context.Context) error {
 	from := tokenizerSource{t.config.Model, t.served, t.server, t.say}
-	if t.workload, err = openWorkload(ctx, t.Plan, from); err != nil {
+	w, err := openWorkload(ctx, t.Plan, from)
+	if err != nil {
 		return err
 	}
+	t.take(w)
 	if t.n < t.Shard.Of {
 		return fmt.Errorf("argument --num-prompts: there are %s for %d shards: each needs one", count(t.n, "prompt"), t.Shard.Of)
 	}
 	t.config.Tokenizer = t.tokenizerName
 	t.openWarmUp(from)
 	return nil
+}
+
+// take takes the plan of an opened workload.
+func (t *target) take(w *workload) {
+	t.workload = w
+	if w.plan != t.Plan {
+		model := t.config.Model
+		t.Plan = w.plan
+		t.config = t.Config()
+		t.config.Model = model
+	}
 }
 
 // unlessStopped runs a part of the preparation that may be long and cannot be canceled, such as

@@ -137,7 +137,7 @@ func profilerAdvice(err error) string {
 // Like that client, it asks for the model by the name of --model, whatever the model's name in
 // requests is.
 func (t *target) align(ctx context.Context) error {
-	aligned := t.Workload.Dataset == "random" || t.Workload.Dataset == "prefix_repetition"
+	aligned := t.Workload.Dataset == "random" && !t.Workload.Sessions.MultiTurn || t.Workload.Dataset == "prefix_repetition"
 	if !aligned || t.ids || t.tokenizer == nil || t.remote != nil {
 		return nil
 	}

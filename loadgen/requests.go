@@ -80,7 +80,10 @@ func (p *Plan) open(ctx context.Context, o Observer) (*target, error) {
 		}
 		from.server = t.server
 	}
-	t.workload, err = openWorkload(ctx, t.Plan, from)
+	w, err := openWorkload(ctx, t.Plan, from)
+	if err == nil {
+		t.take(w)
+	}
 	return t, err
 }
 

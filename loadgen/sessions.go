@@ -1,12 +1,33 @@
 package loadgen
 
-import "time"
+import (
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/servebench/servebench/dataset"
+	"github.com/servebench/servebench/dataset/sessions"
+)
 
 // Sessions says which sessions a Workload has, and how they are changed before they are sent. The
 // zero value sends a dataset as it is.
 type Sessions struct {
 	// MultiTurn makes random and sharegpt send conversations of several turns.
 	MultiTurn bool
+
+	// MinTurns and MaxTurns bound the turns of random, sharegpt and conversations; 0 means no bound.
+	// random needs both. Delay is the gap before each later turn of random and sharegpt.
+	MinTurns, MaxTurns int
+	Delay              time.Duration
+
+	// MaxModelLen ends a session of random, sharegpt and synthetic ones before the turn that exceeds
+	// so many tokens with its answer; 0 means never.
+	MaxModelLen int
+
+	// Random and Synthetic are the settings of single datasets. Their other fields, such as lengths
+	// of random, are ignored; those of the Workload count.
+	Random    sessions.Random
+	Synthetic sessions.Synthetic
 
 	// Answers are the earlier answers that a prompt has, if its history is not part of the dataset;
 	// empty means Live, but Recorded for synthetic sessions.
@@ -45,4 +66,83 @@ const (
 // live reports whether prompts have the server's answers.
 func (w *Workload) live() bool {
 	return w.Sessions.Answers == Live || w.Sessions.Answers == "" && w.Dataset != "sessions"
+}
+
+// sessions returns a dataset whose sessions have several turns.
+func (w *workload) sessions(p *Plan, common dataset.Options) opener {
+	d, s, chat := &p.Workload, &p.Workload.Sessions, p.Server.chat()
+	if s.To > 0 || s.From > 0 {
+		common.Num = 0 // the cut comes first
+	}
+	switch d.Dataset {
+	case "conversations":
+		return sessions.Conversations{Options: common, Chat: chat, MaxTurns: s.MaxTurns}
+	case "multi_turn":
+		return sessions.MultiTurn{Options: common, Chat: chat, Timed: d.SelfTimed}
+	case "mooncake":
+		return sessions.Mooncake{Options: common, Text: chat, BlockSize: s.BlockSize}
+	case "weka":
+		return sessions.Weka{Options: common, Text: chat}
+	case "sessions":
+		made := s.Synthetic
+		made.Options, made.Text, made.Chat, made.Live, made.MaxModelLen = common, chat, chat, d.live(), s.MaxModelLen
+		return made
+	case "sharegpt":
+		g := sessions.ShareGPT{Options: common, Chat: chat, MinTurns: max(2, s.MinTurns), MaxTurns: s.MaxTurns, Delay: s.Delay.Seconds(), MaxModelLen: s.MaxModelLen}
+		if d.ShareGPTLen != nil {
+			g.OutputLen = *d.ShareGPTLen
+		}
+		return g
+	default:
+		r := s.Random
+		r.Options, r.Chat, r.MinTurns, r.MaxTurns, r.Delay, r.MaxModelLen = common, chat, s.MinTurns, s.MaxTurns, s.Delay.Seconds(), s.MaxModelLen
+		r.InputLen, r.OutputLen, r.PrefixLen, r.Ratio = d.Random.InputLen, d.Random.OutputLen, d.Random.PrefixLen, d.Random.Ratio
+		return r
+	}
+}
+
+// retime changes the times of an opened dataset as the plan says, and marks its prompts.
+func (w *workload) retime(p *Plan, from tokenizerSource) (err error) {
+	s := &p.Workload.Sessions
+	if s.To > 0 || s.From > 0 {
+		left := 0
+		if w.source, w.n, left, err = dataset.Window(w.source, s.From, s.To); err != nil {
+			return err
+		}
+		from.say("--trace-from and --trace-to leave out %s of %d", count(left, "session"), w.n+left)
+		if most := p.Workload.NumPrompts; most > 0 && most < w.n {
+			w.source, w.n = dataset.First(w.source, most), most
+		}
+	}
+	if s.GapCap > 0 {
+		var once sync.Once
+		w.source = dataset.GapCap(w.source, s.GapCap, func(total time.Duration) {
+			once.Do(func() { from.say("--trace-gap-cap %s took %s out of all gaps", s.GapCap, total) })
+		})
+	}
+	if s.Speed > 0 && s.Speed != 1 {
+		w.source = dataset.Speed(w.source, s.Speed)
+	}
+	if s.Bust != "" {
+		var counts func(string) int
+		if t := w.tokenizer; t != nil && w.remote == nil {
+			counts = func(text string) int { return t.Count(text, false) }
+		}
+		w.source = dataset.Marked(w.source, p.Workload.Seed, s.Bust == BustSession, counts)
+	}
+	return nil
+}
+
+// untimed reports whether a plan asks for times that the workload does not have.
+func (w *workload) untimed(p *Plan) (bool, error) {
+	if !p.Workload.SelfTimed || p.Workload.Source != nil {
+		return false, nil
+	}
+	for c, err := range w.source {
+		if err != nil {
+			return false, fmt.Errorf("dataset %s: %w", p.Workload.Dataset, err)
+		}
+		return c.Due == nil, nil
+	}
+	return false, nil
 }

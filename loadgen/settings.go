@@ -87,8 +87,8 @@ type Workload struct {
 
 	Seed int64
 
-	// NumPrompts is the number of prompts. 0 means all of custom, spec_bench, speed_bench and file,
-	// and 1000 of any other dataset.
+	// NumPrompts is the number of prompts, and of sessions if they have several turns. 0 means all of
+	// a dataset that CanSendAll, and 1000 of any other.
 	NumPrompts int
 
 	// DisableShuffle keeps the order of the dataset's file.

@@ -13,6 +13,13 @@ func (p *Plan) AtOnce() bool {
 	return !p.Workload.SelfTimed && t.RampUp == nil && t.Curve == nil && math.IsInf(t.RequestRate, 1)
 }
 
+// untimed is the plan without times of its dataset, which has none. It sends what it would have sent.
+func (p *Plan) untimed() *Plan {
+	u := *p
+	u.Workload.SelfTimed, u.Traffic.Counted = false, true
+	return &u
+}
+
 // Timed reports whether the duration of the load decides the number of prompts.
 func (p *Plan) Timed() bool {
 	return !p.Traffic.Counted && !p.Workload.SelfTimed && (p.Traffic.Curve != nil || p.Traffic.Duration > 0)

@@ -98,8 +98,8 @@ func (t *target) arrivals() arrivals.Process {
 	return a
 }
 
-// load is the target's load. It has no schedule if the conversations bring their own times, or if
-// only the server's answers bound their number.
+// load is the target's load. It has no schedule if the sessions bring their own times, if only the
+// server's answers bound their number, or if a number of sessions is kept going.
 func (t *target) load() (load engine.Load, err error) {
 	load = engine.Load{
 		Run: t.header.Run, Target: t.to, Source: t.witness.prompts.compare(t.source, false),
@@ -113,7 +113,7 @@ func (t *target) load() (load engine.Load, err error) {
 	if t.prober, err = t.newProber(); err != nil || t.config.SelfTimed {
 		return load, err
 	}
-	if load.WarmUp, err = t.warmUpLoad(); err != nil || t.Endless() {
+	if load.WarmUp, err = t.warmUpLoad(); err != nil || t.Endless() || t.AtOnce() && load.Sessions > 0 {
 		return load, err
 	}
 	if load.Schedule, err = t.arrivals().Schedule(t.n); err != nil {
@@ -220,11 +220,10 @@ func (t *target) rateChanges() ([]metrics.RateChange, error) {
 
 // unsent says that a curve whose last rate is 0 had fewer requests than prompts.
 func (t *target) unsent(s *metrics.Summary) []string {
-	sent := s.Completed + s.Failed
-	if t.Traffic.Curve == nil || t.Traffic.Duration > 0 || s.Interrupted || sent >= t.share() {
+	if t.Traffic.Curve == nil || t.Traffic.Duration > 0 || s.Interrupted || t.begun >= t.share() {
 		return nil
 	}
-	return []string{fmt.Sprintf("--rate-curve: its last rate is 0: %d of --num-prompts %d were sent", sent, t.share())}
+	return []string{fmt.Sprintf("--rate-curve: its last rate is 0: %d of --num-prompts %d were sent", t.begun, t.share())}
 }
 
 // short says that the caller's Source ended early.

@@ -25,7 +25,7 @@ type tokenizerSource struct {
 // It reports which one it took.
 func (w *workload) openTokenizer(ctx context.Context, p *Plan, from tokenizerSource) (err error) {
 	w.ids = p.Workload.TokenIDs
-	name, made := p.Server.Tokenizer, makesIDs(p.Workload.Dataset)
+	name, made := p.Server.Tokenizer, p.Workload.Has(MakesIDs)
 	switch {
 	case p.Server.SkipTokenizer, name == "" && p.Workload.Source != nil, name == "" && w.ids && made, name == "" && p.Workload.Dataset == "file":
 		return nil
@@ -64,7 +64,7 @@ func (w *workload) openTokenizer(ctx context.Context, p *Plan, from tokenizerSou
 // doWithout says how to run a workload if no tokenizer was found.
 func doWithout(p *Plan) string {
 	switch {
-	case makesIDs(p.Workload.Dataset) && !p.Server.chat():
+	case p.Workload.Has(MakesIDs) && !p.Server.chat():
 		return "give --tokenizer, or --prompt-token-ids"
 	case p.Workload.Dataset == "custom":
 		return "give --tokenizer, or --skip-tokenizer-init"
@@ -82,7 +82,7 @@ func (w *workload) askServer(ctx context.Context, p *Plan, from tokenizerSource)
 		return err
 	}
 	from.say("tokenizer: the server's, with ids below %d (--vocab-size)", p.Workload.VocabSize)
-	if makesIDs(p.Workload.Dataset) {
+	if p.Workload.Has(MakesIDs) {
 		p.noteVocabulary(from.say)
 	}
 	w.tokenizer, w.tokenizerName, w.remote = t, serverTokenizer, t

@@ -210,5 +210,8 @@ func promptHash(seed maphash.Seed, turn *dataset.Turn) uint64 {
 	for _, id := range turn.TokenIDs {
 		maphash.WriteComparable(&h, id)
 	}
+	for b := range turn.AllBlocks() {
+		maphash.WriteComparable(&h, b)
+	}
 	return h.Sum64()
 }

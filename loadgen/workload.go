@@ -16,6 +16,7 @@ import (
 
 // A workload is an opened dataset, and the tokenizer that measured it.
 type workload struct {
+	plan          *Plan // whose it is: without the dataset's times, if it has none
 	tokenizer     tokenizer.Tokenizer // nil without a tokenizer
 	tokenizerName string
 	remote        *openai.ServerTokenizer // the tokenizer, if it is the server's
@@ -37,7 +38,14 @@ func openWorkload(ctx context.Context, p *Plan, from tokenizerSource) (*workload
 	if err := w.open(p, from); err != nil {
 		return nil, fmt.Errorf("dataset %s: %w", p.Workload.Dataset, err)
 	}
-	w.extend(p, from)
+	untimed, err := w.untimed(p)
+	if err != nil {
+		return nil, err
+	}
+	if w.plan = p; untimed {
+		w.plan = p.untimed()
+	}
+	w.extend(w.plan, from)
 	return w, nil
 }
 
@@ -56,10 +64,13 @@ func (w *workload) open(p *Plan, from tokenizerSource) error {
 	if err != nil {
 		return err
 	}
-	if w.ids && !makesIDs(p.Workload.Dataset) {
+	if err := w.retime(p, from); err != nil {
+		return err
+	}
+	if w.ids && !p.Workload.Has(MakesIDs) {
 		w.source = dataset.TokenIDs(w.source, w.tokenizer)
 	}
-	if HasOwnTimes(p.Workload.Dataset) && !p.Workload.SelfTimed {
+	if p.Workload.Has(OwnTimes) && !p.Workload.SelfTimed {
 		w.source = dataset.Untimed(w.source)
 	}
 	if w.remote != nil {
@@ -89,14 +100,6 @@ func (w *workload) leaveForArrivals(p *Plan, from tokenizerSource) error {
 	return err
 }
 
-// makesIDs reports whether a dataset makes token ids instead of text, and so needs no tokenizer.
-func makesIDs(name string) bool {
-	return name == "random" || name == "prefix_repetition" || name == "burstgpt" || name == "timed_trace"
-}
-
-// HasOwnTimes reports whether a dataset says when its requests are due.
-func HasOwnTimes(dataset string) bool { return dataset == "timed_trace" || dataset == "file" }
-
 const (
 	// roundSeeds is the distance between the seeds of two rounds of a dataset. Repeats and targets
 	// use consecutive seeds, at most a few for each of a million repeats. If rounds also used
@@ -117,7 +120,7 @@ func (w *workload) extend(p *Plan, from tokenizerSource) {
 	if !p.Timed() || w.n >= want {
 		return
 	}
-	if !makesIDs(p.Workload.Dataset) {
+	if !p.Workload.Has(MakesIDs) {
 		from.say("the %s dataset has %s: if the load needs more, they are sent again", p.Workload.Dataset, count(w.n, "prompt"))
 	}
 	from.say = func(string, ...any) {} // the first round has reported everything

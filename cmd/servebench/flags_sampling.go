@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/servebench/servebench/cmd/servebench/internal/argv"
+	"github.com/servebench/servebench/loadgen"
 	"github.com/servebench/servebench/metrics/pyjson"
 )
 
@@ -32,7 +33,7 @@ func (g *samplingFlags) define(f *argv.Flags) {
 	f.Var(argv.Optional(&g.presence, argv.ParseFloat), "presence-penalty", "`X` penalty for a token that has occurred (default the server's)")
 	f.Var(argv.Optional(&g.repetition, argv.ParseFloat), "repetition-penalty", "`X` penalty for repeating prompt or output (default 1.0 for completions, the server's for chat)")
 	f.Var(argv.Optional(&s.Logprobs, argv.ParseInt), "logprobs", "`N` log probabilities to ask for per token, for completions (default none)")
-	f.BoolVar(&s.IgnoreEOS, "ignore-eos", false, "let the model write to the full output length. Always on for random and timed_trace")
+	f.BoolVar(&s.IgnoreEOS, "ignore-eos", false, "let the model write to the full output length. Always on for random, traces of lengths and sessions")
 	f.Var(argv.Parsed(&g.extraBody, "", argv.ParseObject), "extra-body", "`JSON` members to set in every body; they replace what other flags set. Also as --extra-body.a.b VALUE")
 	f.Var(argv.Parsed(&s.Drop, "", parseNames), "drop-body", "`NAMES` members to leave out of every body, with commas between. For servers that refuse what they do not know, such as ignore_eos")
 	f.Var(argv.Parsed(&s.PlainText, "", isPlainText), "chat-content", "`KIND` send the text of chat messages as a list of parts, as vLLM's client does, or as a string (default parts)")
@@ -44,7 +45,7 @@ func (g *samplingFlags) define(f *argv.Flags) {
 
 func (g *samplingFlags) resolve(*argv.Flags) error {
 	s := &g.Sampling
-	s.IgnoreEOS = s.IgnoreEOS || g.Workload.Dataset == "random" || g.Workload.Dataset == "timed_trace"
+	s.IgnoreEOS = s.IgnoreEOS || g.Workload.Has(loadgen.ExactOutput)
 	// This is the order in which vLLM's client puts them into the body.
 	var given pyjson.Object
 	given = member(given, "top_p", g.topP)

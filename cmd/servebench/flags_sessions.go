@@ -1,14 +1,122 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"math"
+	"time"
+
+	"github.com/spf13/pflag"
 
 	"github.com/servebench/servebench/cmd/servebench/internal/argv"
+	"github.com/servebench/servebench/dataset/sessions"
 	"github.com/servebench/servebench/loadgen"
 	"github.com/servebench/servebench/metrics"
 )
+
+// multiTurnFlags are the flags of the Rust client of vLLM for conversations, by its names.
+type multiTurnFlags struct {
+	*options
+	turns   int
+	delayMS float64
+}
+
+func (g *multiTurnFlags) define(f *argv.Flags) {
+	s := &g.Workload.Sessions
+	f.BoolVar(&s.MultiTurn, "multi-turn", false, "make random and sharegpt send conversations of several turns. --num-prompts then counts conversations")
+	f.Var(argv.Parsed(&g.turns, "", argv.ParseInt), "multi-turn-num-turns", "`N` turns of each conversation of random (default 3)")
+	f.Var(argv.Parsed(&s.MinTurns, "", argv.ParseInt), "multi-turn-min-turns", "`N` fewest turns of a conversation. random draws from N to --multi-turn-max-turns; sharegpt leaves out shorter ones (default 2)")
+	f.Var(argv.Parsed(&s.MaxTurns, "", argv.ParseInt), "multi-turn-max-turns", "`N` most turns of a conversation. sharegpt and conversations leave out the turns after them (default no limit)")
+	f.Var(argv.Parsed(&g.delayMS, "", argv.ParseFloat), "multi-turn-delay-ms", "`MS` gap before each later turn of random and sharegpt, in milliseconds (default 0)")
+	f.Var(argv.Parsed(&s.Random.GlobalRatio, "", argv.ParseFloat), "multi-turn-prefix-global-ratio", "`RATIO` share of each prompt of random that all conversations begin with. Turns then have no history")
+	f.Var(argv.Parsed(&s.Random.ConversationRatio, "", argv.ParseFloat), "multi-turn-prefix-conversation-ratio", "`RATIO` share of each prompt of random that the turns of a conversation share. Turns then have no history")
+	f.Var(argv.Parsed(&s.Random.PerTurnInputLen, "", argv.ParseInt), "per-turn-input-len", "`TOKENS` tokens that each later turn of random adds (default --random-input-len)")
+	f.Var(argv.Parsed(&s.MaxModelLen, "", argv.ParseInt), "max-model-len", "`TOKENS` end conversations before the turn that exceeds this with its answer (default no limit). random and sharegpt then leave out those of one turn")
+}
+
+// ofMultiTurn are the flags that only --multi-turn takes.
+var ofMultiTurn = []string{"multi-turn-num-turns", "multi-turn-min-turns", "multi-turn-delay-ms", "multi-turn-prefix-global-ratio",
+	"multi-turn-prefix-conversation-ratio", "per-turn-input-len"}
+
+func (g *multiTurnFlags) resolve(f *argv.Flags) error {
+	w, s := &g.Workload, &g.Workload.Sessions
+	random := w.Dataset == "random" && s.MultiTurn
+	for _, name := range ofMultiTurn {
+		if f.Changed(name) && !s.MultiTurn {
+			return fmt.Errorf("argument --%s: it needs --multi-turn", name)
+		}
+	}
+	switch {
+	case s.MultiTurn && w.Dataset != "random" && w.Dataset != "sharegpt":
+		return fmt.Errorf("argument --multi-turn: it makes conversations of random and sharegpt, and %s is what its file says", w.Dataset)
+	case s.MultiTurn && w.TokenIDs:
+		return errors.New("argument --prompt-token-ids: conversations are sent as text, since their prompts have earlier answers")
+	case f.Changed("multi-turn-max-turns") && !s.MultiTurn && w.Dataset != "conversations":
+		return errors.New("argument --multi-turn-max-turns: it needs --multi-turn, or --dataset-name conversations")
+	case f.Changed("max-model-len") && (s.MaxModelLen < 1 || !s.MultiTurn && w.Dataset != "sessions"):
+		return fmt.Errorf("argument --max-model-len: %d: it must be greater than 0, and needs --multi-turn, or --dataset-name sessions", s.MaxModelLen)
+	case s.MinTurns < 0 || s.MaxTurns < 0 || s.MaxTurns > 0 && s.MaxTurns < s.MinTurns:
+		return fmt.Errorf("argument --multi-turn-max-turns: %d: it must be at least --multi-turn-min-turns (%d), which must not be negative", s.MaxTurns, s.MinTurns)
+	case random && (s.MinTurns > 0) != (s.MaxTurns > 0):
+		return errors.New("argument --multi-turn-min-turns: random draws between two bounds: also give --multi-turn-max-turns, and each above 0")
+	case random && s.MinTurns > 0 && f.Changed("multi-turn-num-turns"):
+		return errors.New("argument --multi-turn-num-turns: --multi-turn-min-turns and -max-turns say it: give one of the two")
+	case f.Changed("multi-turn-num-turns") && g.turns < 1:
+		return fmt.Errorf("argument --multi-turn-num-turns: %d: it must be greater than 0", g.turns)
+	case !(g.delayMS >= 0) || g.delayMS > maxDelay:
+		return fmt.Errorf("argument --multi-turn-delay-ms: %s: it must not be negative, nor more than a year", metrics.FormatFloat(g.delayMS))
+	case random && s.Answers == loadgen.Recorded:
+		return errors.New("argument --session-answers: random has no recorded answers: it takes live")
+	}
+	if random && s.MinTurns == 0 {
+		s.MinTurns = cmp.Or(g.turns, 3)
+		s.MaxTurns = s.MinTurns
+	}
+	s.Delay = time.Duration(g.delayMS * float64(time.Millisecond))
+	return nil
+}
+
+// maxDelay is a year, in milliseconds.
+const maxDelay = 366 * 24 * 3600 * 1000
+
+// syntheticFlags describe the sessions of the dataset of that name.
+type syntheticFlags struct{ *options }
+
+func (g *syntheticFlags) define(f *argv.Flags) {
+	s := &g.Workload.Sessions.Synthetic
+	*s = sessions.Synthetic{Systems: 1, Growth: 1}
+	dist := func(to *sessions.Dist, name, usual, usage string) {
+		*to, _ = sessions.ParseDist(usual)
+		f.Var(argv.Parsed(to, "", sessions.ParseDist), name, "`DIST` "+usage+" (default "+usual+")")
+	}
+	dist(&s.Turns, "session-turns", "5", "turns of a session. All DIST are numbers, or distributions such as uniform:min=1,max=9 and lognormal:mean=500,sigma=0.6")
+	dist(&s.First, "session-first-len", "512", "tokens of a session's first prompt, without the system prompt")
+	dist(&s.Input, "session-input-len", "128", "tokens that each later turn adds")
+	f.Var(argv.Parsed(&s.Growth, "", argv.ParseFloat), "session-growth", "`X` factor by which each later turn adds more than the one before (default 1)")
+	dist(&s.Output, "session-output-len", "128", "output length of each turn")
+	dist(&s.Gap, "session-think-time", "0", "seconds from an answer to the next turn")
+	f.Var(argv.Parsed(&s.Systems, "", argv.ParseInt), "session-systems", "`N` number of system prompts that sessions share; 0 means none (default 1)")
+	dist(&s.System, "session-system-len", "256", "tokens of each system prompt")
+	f.Var(argv.Parsed(&s.SystemSkew, "", argv.ParseFloat), "session-system-skew", "`X` how much likelier the first system prompts are: number k is k^X times rarer than the first (default 0)")
+	f.Var(argv.Parsed(&s.AgentShare, "", argv.ParseFloat), "session-agent-share", "`RATIO` share of turns that start sub-agents, which the next turn waits for (default 0)")
+	dist(&s.Agents, "session-agents", "2", "sub-agents that such a turn starts")
+	dist(&s.AgentTurns, "session-agent-turns", "3", "turns of a sub-agent")
+	dist(&s.ToolGap, "session-tool-time", "1", "seconds that a tool takes: before the turns of sub-agents, and after them")
+}
+
+func (g *syntheticFlags) resolve(f *argv.Flags) error {
+	var given string
+	f.Visit(func(flag *pflag.Flag) {
+		if argv.GroupOf(flag) == "Synthetic" {
+			given = flag.Name
+		}
+	})
+	if given != "" && g.Workload.Dataset != "sessions" {
+		return fmt.Errorf("argument --%s: it needs --dataset-name sessions", given)
+	}
+	return nil
+}
 
 // sessionFlags say which sessions are sent, and how.
 type sessionFlags struct {

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"slices"
 	"strings"
 
 	"github.com/servebench/servebench/dataset/jinja"
@@ -28,7 +27,7 @@ func (g *workloadFlags) define(f *argv.Flags) {
 	w := &g.Workload
 	f.StringVar(&w.Dataset, "dataset-name", "random", "`NAME` where prompts come from")
 	f.StringVar(&w.Path, "dataset-path", "", "`FILE` file of the dataset, or folder of speed_bench. For --dataset-name file it is what servebench dataset printed")
-	f.IntVar(&w.NumPrompts, "num-prompts", 1000, "`N` number of requests. 0 sends all of a custom, spec_bench, speed_bench or file dataset, and is the default for file")
+	f.IntVar(&w.NumPrompts, "num-prompts", 1000, "`N` number of requests, or of sessions if they have several turns. 0 sends all of a file that is sent in its order, and is the default for file, conversations, multi_turn, mooncake and weka")
 	f.Int64Var(&w.Seed, "seed", 0, "`N` seed of prompts and arrival times, 0 to 4294967295")
 	f.Var(argv.Optional(&g.inputLen, argv.ParseInt), "input-len", "`TOKENS` prompt length of random and sonnet")
 	f.Var(argv.Optional(&g.outputLen, argv.ParseInt), "output-len", "`TOKENS` output length of random, sharegpt, custom, prefix_repetition, sonnet and spec_bench")
@@ -52,7 +51,7 @@ func (g *workloadFlags) define(f *argv.Flags) {
 func (g *workloadFlags) resolve(f *argv.Flags) error {
 	w := &g.Workload
 	w.VocabGiven = f.Changed("vocab-size")
-	if w.Dataset == "file" && !f.Changed("num-prompts") { // a recorded dataset is sent whole
+	if w.Has(loadgen.SendsAll) && !f.Changed("num-prompts") {
 		w.NumPrompts, f.Lookup("num-prompts").DefValue = 0, "0"
 	}
 	if n := g.inputLen; n != nil {
@@ -65,16 +64,16 @@ func (g *workloadFlags) resolve(f *argv.Flags) error {
 	switch {
 	case w.Seed < 0 || w.Seed > 1<<32-1:
 		return fmt.Errorf("argument --seed: %d: it must be from 0 to 4294967295", w.Seed)
-	case w.NumPrompts <= 0 && !slices.Contains([]string{"custom", "spec_bench", "speed_bench", "file"}, w.Dataset):
+	case w.NumPrompts <= 0 && !w.Has(loadgen.CanSendAll):
 		return fmt.Errorf("argument --num-prompts: %d: it must be greater than 0", w.NumPrompts)
 	case w.VocabSize < 1:
 		return fmt.Errorf("argument --vocab-size: %d: it must be greater than 0", w.VocabSize)
 	case w.TokenIDs && g.Server.Backend == "openai-chat":
 		return errors.New("argument --prompt-token-ids: chat takes no token ids: it needs --backend openai or vllm")
-	case fileless(w.Dataset) && w.Path != "":
+	case w.Has(loadgen.Fileless) && w.Path != "":
 		return fmt.Errorf("argument --dataset-path: Cannot use '%s' dataset with --dataset-path. Please specify the "+
 			"appropriate --dataset-name (e.g., 'sharegpt', 'custom') for your dataset file: %s", w.Dataset, w.Path)
-	case !fileless(w.Dataset) && w.Path == "":
+	case !w.Has(loadgen.Fileless) && w.Path == "":
 		return fmt.Errorf("argument --dataset-name: %s needs --dataset-path", w.Dataset)
 	}
 	switch w.Dataset {
@@ -87,9 +86,6 @@ func (g *workloadFlags) resolve(f *argv.Flags) error {
 	}
 	return nil
 }
-
-// fileless reports whether a dataset needs no file.
-func fileless(dataset string) bool { return dataset == "random" || dataset == "prefix_repetition" }
 
 func (g *workloadFlags) resolveRandom() error {
 	r := &g.Workload.Random
@@ -191,7 +187,7 @@ func (g *datasetFlags) define(f *argv.Flags) {
 	f.StringVar(&trace.Labels.InputLength, "timed-trace-label-input-length", "input_length", "`NAME` field of timed_trace with the prompt length")
 	f.StringVar(&trace.Labels.OutputLength, "timed-trace-label-output-length", "output_length", "`NAME` field of timed_trace with the output length")
 	f.StringVar(&trace.Labels.HashIDs, "timed-trace-label-hash-ids", "hash_ids", "`NAME` field of timed_trace with the hash ids")
-	f.BoolFunc("self-timed", "send at the times that the dataset has. This is the default for timed_trace, and for file unless there is a rate", func(string) error { g.selfTimed = new(true); return nil })
+	f.BoolFunc("self-timed", "send at the times that the dataset has. This is the default for timed_trace, and for other traces and files with times unless there is a rate", func(string) error { g.selfTimed = new(true); return nil })
 	f.BoolFunc("no-self-timed", "send by --request-rate, although the dataset has times", func(string) error { g.selfTimed = new(false); return nil })
 	f.Var(argv.Parsed(&w.TemplateKwargs, "", jinja.ParseKwargs), "chat-template-kwargs", "`JSON` more variables for the chat template")
 	f.BoolVar(&g.Stats, "stats", false, "print a histogram of lengths instead. Only for servebench dataset")
@@ -201,11 +197,10 @@ func (g *datasetFlags) define(f *argv.Flags) {
 // resolveTimes decides whose times count.
 func (g *datasetFlags) resolveTimes() error {
 	w := &g.Workload
-	w.SelfTimed = loadgen.HasOwnTimes(w.Dataset)
+	w.SelfTimed = w.Has(loadgen.OwnTimes)
 	if g.selfTimed == nil {
 		if rated := g.Traffic.RampUp != nil || g.Traffic.Curve != nil || !math.IsInf(g.Traffic.RequestRate, 1); w.SelfTimed && rated {
-			w.SelfTimed = w.Dataset != "file"
-			if w.SelfTimed {
+			if w.SelfTimed = w.Dataset == "timed_trace"; w.SelfTimed {
 				g.Warnings = append(g.Warnings, "--request-rate and ramp-up have no effect on timed_trace without --no-self-timed")
 			}
 		}
@@ -228,8 +223,8 @@ func (g *datasetFlags) resolve(*argv.Flags) error {
 	switch {
 	case measured && g.Server.SkipTokenizer:
 		return fmt.Errorf("argument --skip-tokenizer-init: the %s dataset needs a tokenizer", w.Dataset)
-	case w.Dataset == "timed_trace" && w.TokenIDs:
-		return errors.New("argument --prompt-token-ids: timed_trace sends ids where the endpoint takes them, of itself")
+	case w.Dataset != "random" && w.Has(loadgen.ExactOutput) && w.TokenIDs:
+		return fmt.Errorf("argument --prompt-token-ids: %s sends ids where the endpoint takes them, of itself", w.Dataset)
 	case w.Dataset == "file" && w.TokenIDs:
 		return errors.New("argument --prompt-token-ids: what a file holds is sent as it is")
 	case w.Dataset == "burstgpt" && !strings.HasSuffix(w.Path, ".csv"):

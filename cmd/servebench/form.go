@@ -74,6 +74,8 @@ func newForm(flags *argv.Flags) *form {
 		{"Workload: what is sent", &workloadFlags{options: o}},
 		{"Datasets: flags of single datasets", &datasetFlags{options: o}},
 		{"Sessions: conversations, agents and traces", &sessionFlags{options: o}},
+		{"Conversations: flags of the Rust client of vLLM", &multiTurnFlags{options: o}},
+		{"Synthetic: the sessions of --dataset-name sessions", &syntheticFlags{o}},
 		{"Sampling: what the model is asked for", &samplingFlags{options: o}},
 		{"Targets: several servers and repeats", several},
 		{"Shards: one run on many machines", &shardFlags{o}},
