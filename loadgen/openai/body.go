@@ -37,6 +37,9 @@ func (b *Body) Encode(turn *dataset.Turn) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
+	if turn.OutputLen == 0 { // the server decides
+		object = slices.DeleteFunc(object, func(m pyjson.Member) bool { return slices.Contains(bounds, m.Key) })
+	}
 	usage := pyjson.Object{{Key: "include_usage", Value: true}}
 	if b.UsageAlways {
 		usage = append(usage, pyjson.Member{Key: "continuous_usage_stats", Value: true})
@@ -51,6 +54,9 @@ func (b *Body) Encode(turn *dataset.Turn) ([]byte, error) {
 	object = slices.DeleteFunc(object.Merge(b.Extra), func(m pyjson.Member) bool { return slices.Contains(b.Drop, m.Key) })
 	return pyjson.Append(make([]byte, 0, size), object), nil
 }
+
+// bounds are the members of bodies that bound the length of an answer.
+var bounds = []string{"max_tokens", "max_completion_tokens"}
 
 func (b *Body) completion(turn *dataset.Turn) (pyjson.Object, error) {
 	if turn.Messages != nil {

@@ -166,8 +166,11 @@ func TestBodyOfEveryKindOfTurn(t *testing.T) {
 		{"text as a string", Body{Model: "m", Chat: true, PlainText: true}, dataset.Turn{Prompt: "x", OutputLen: 5},
 			`{"model": "m", "messages": [{"role": "user", "content": "x"}], "max_completion_tokens": 5, "stream": true`},
 		{"parts as strings", Body{Model: "m", Chat: true, PlainText: true}, dataset.Turn{Messages: json.RawMessage(
-			`[{"role":"system","content":"s"},{"content":[{"type":"text","text":"a"},{"text":"b","type":"text"}],"role":"user"},{"role":"assistant","tool_calls":[]}]`)},
+			`[{"role":"system","content":"s"},{"content":[{"type":"text","text":"a"},{"text":"b","type":"text"}],"role":"user"},{"role":"assistant","tool_calls":[]}]`), OutputLen: 5},
 			`{"model": "m", "messages": [{"role": "system", "content": "s"}, {"content": "a\nb", "role": "user"}, {"role": "assistant", "tool_calls": []}], "max_`},
+		{"the server decides the length", Body{Model: "m", Chat: true}, dataset.Turn{Messages: json.RawMessage(`[]`)}, `{"model": "m", "messages": [], "stream": true`},
+		{"the server decides the length of a text", Body{Model: "m", Extra: pyjson.Object{{Key: "max_tokens", Value: 9}}}, dataset.Turn{Prompt: "x"},
+			`{"model": "m", "prompt": "x", "repetition_penalty": 1.0, "logprobs": null, "stream": true, "stream_options": {"include_usage": true}, "max_tokens": 9}`},
 		{"a picture as a string", Body{Model: "m", Chat: true, PlainText: true}, dataset.Turn{Messages: json.RawMessage(
 			`[{"role":"system","content":"s"},{"role":"user","content":[{"type":"text","text":"a"},{"type":"image_url","image_url":{"url":"data:"}}]}]`)},
 			"message 2: its content has a part of type image_url, and a string holds only text"},
