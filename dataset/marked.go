@@ -82,8 +82,8 @@ func (m *marker) block(b Block) Block {
 	return b
 }
 
-// arrays are the marked blocks of a session, by the first of the blocks in whose place they are, as
-// many as the longest prompt has.
+// arrays are the marked blocks of a session, as many as the longest prompt has, by the first of the
+// blocks that they replace.
 func (m *marker) arrays(c *Conversation) map[*Block][]Block {
 	longest := map[*Block][]Block{}
 	for i := range c.Turns {

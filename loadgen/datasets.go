@@ -22,12 +22,13 @@ type Trait uint
 
 // The traits of datasets.
 const (
-	Fileless    Trait = 1 << iota // it reads no file
-	CanSendAll                    // NumPrompts = 0 means all that the file has
-	SendsAll                      // so it does by default
-	OwnTimes                      // it may say when its sessions are due
-	MakesIDs                      // it makes token ids instead of texts, and so needs no tokenizer
-	ExactOutput                   // its output lengths are those of a trace, or drawn: answers have all their tokens
+	Fileless     Trait = 1 << iota // it reads no file
+	CanSendAll                     // NumPrompts = 0 means all that the file has
+	SendsAll                       // so it does by default
+	OwnTimes                       // it may say when its sessions are due
+	MakesIDs                       // it makes token ids instead of texts, and so needs no tokenizer
+	ExactOutput                    // a trace or a draw gives its output lengths: answers have all their tokens
+	SeveralTurns                   // its sessions may have several turns, or its prompts blocks
 )
 
 // traits are the Traits of each dataset.
@@ -40,11 +41,11 @@ var traits = map[string]Trait{
 	"speed_bench":       CanSendAll,
 	"timed_trace":       OwnTimes | MakesIDs | ExactOutput,
 	"file":              CanSendAll | SendsAll | OwnTimes,
-	"conversations":     CanSendAll | SendsAll,
-	"multi_turn":        CanSendAll | SendsAll | OwnTimes,
-	"mooncake":          CanSendAll | SendsAll | OwnTimes | MakesIDs | ExactOutput,
-	"weka":              CanSendAll | SendsAll | MakesIDs | ExactOutput,
-	"sessions":          Fileless | MakesIDs | ExactOutput,
+	"conversations":     CanSendAll | SendsAll | SeveralTurns,
+	"multi_turn":        CanSendAll | SendsAll | OwnTimes | SeveralTurns,
+	"mooncake":          CanSendAll | SendsAll | OwnTimes | MakesIDs | ExactOutput | SeveralTurns,
+	"weka":              CanSendAll | SendsAll | MakesIDs | ExactOutput | SeveralTurns,
+	"sessions":          Fileless | MakesIDs | ExactOutput | SeveralTurns,
 }
 
 // Has reports whether the workload's dataset has a trait.

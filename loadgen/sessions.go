@@ -24,8 +24,8 @@ type Sessions struct {
 	// so many tokens with its answer; 0 means never.
 	MaxModelLen int
 
-	// Random and Synthetic are the settings of single datasets. Their other fields, such as lengths
-	// of random, are ignored; those of the Workload count.
+	// Random and Synthetic are the settings of single datasets. Fields that the Workload
+	// has, too, are ignored, such as lengths of random.
 	Random    sessions.Random
 	Synthetic sessions.Synthetic
 
@@ -131,6 +131,23 @@ func (w *workload) retime(p *Plan, from tokenizerSource) (err error) {
 		w.source = dataset.Marked(w.source, p.Workload.Seed, s.Bust == BustSession, counts)
 	}
 	return nil
+}
+
+// reuse returns what tells how many tokens of prompts a prefix cache would have; nil if sessions have
+// one turn and prompts of no blocks.
+func (t *target) reuse() func(*dataset.Conversation, int) int {
+	d := &t.Workload
+	several := d.Sessions.MultiTurn || d.Has(SeveralTurns)
+	if d.Dataset == "file" {
+		for c := range t.source {
+			several = c != nil && (len(c.Turns) > 1 || c.Mint != nil)
+			break
+		}
+	}
+	if !several {
+		return nil
+	}
+	return (&sessions.Reuse{Live: d.live()}).Next
 }
 
 // untimed reports whether a plan asks for times that the workload does not have.

@@ -104,7 +104,7 @@ func (t *target) load() (load engine.Load, err error) {
 	load = engine.Load{
 		Run: t.header.Run, Target: t.to, Source: t.witness.prompts.compare(t.source, false),
 		Concurrency: t.concurrency(), Sessions: t.places(), Absolute: t.Traffic.Absolute, Delay: t.Traffic.Delay, Stop: t.Traffic.Duration, DrainLimit: t.Limits.Tail, Live: t.live,
-		Shard: t.Shard.Shard,
+		Shard: t.Shard.Shard, Reusable: t.reuse(),
 	}
 	if t.Traffic.Warm {
 		load.Ahead = t.ahead

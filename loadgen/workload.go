@@ -16,7 +16,7 @@ import (
 
 // A workload is an opened dataset, and the tokenizer that measured it.
 type workload struct {
-	plan          *Plan // whose it is: without the dataset's times, if it has none
+	plan          *Plan               // whose it is: without the dataset's times, if it has none
 	tokenizer     tokenizer.Tokenizer // nil without a tokenizer
 	tokenizerName string
 	remote        *openai.ServerTokenizer // the tokenizer, if it is the server's

@@ -32,7 +32,7 @@ func (g *multiTurnFlags) define(f *argv.Flags) {
 	f.Var(argv.Parsed(&s.Random.GlobalRatio, "", argv.ParseFloat), "multi-turn-prefix-global-ratio", "`RATIO` share of each prompt of random that all conversations begin with. Turns then have no history")
 	f.Var(argv.Parsed(&s.Random.ConversationRatio, "", argv.ParseFloat), "multi-turn-prefix-conversation-ratio", "`RATIO` share of each prompt of random that the turns of a conversation share. Turns then have no history")
 	f.Var(argv.Parsed(&s.Random.PerTurnInputLen, "", argv.ParseInt), "per-turn-input-len", "`TOKENS` tokens that each later turn of random adds (default --random-input-len)")
-	f.Var(argv.Parsed(&s.MaxModelLen, "", argv.ParseInt), "max-model-len", "`TOKENS` end conversations before the turn that exceeds this with its answer (default no limit). random and sharegpt then leave out those of one turn")
+	f.Var(argv.Parsed(&s.MaxModelLen, "", argv.ParseInt), "max-model-len", "`TOKENS` end conversations before the turn that exceeds this with its answer (default no limit). random and sharegpt then leave out conversations of one turn")
 }
 
 // ofMultiTurn are the flags that only --multi-turn takes.
