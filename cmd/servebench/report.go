@@ -94,7 +94,7 @@ the numbers goes to stderr.
 	f.BoolVar(&r.strict, "strict", false, "end with exit code 3 if a run is SUSPECT, OVERLOADED or not judged")
 	f.OfferList("percentile-metrics", latencies()...)
 	f.OfferList("metric-percentiles", "50", "90", "95", "99", "99.9")
-	f.Offer("goodput", "ttft:", "tpot:", "e2el:")
+	f.Offer("goodput", "ttft:", "tpot:", "e2el:", "job:")
 	f.Offer("window", "steady")
 	f.Offer("vllm-version", releases...)
 	f.Offer("write", "csv=", "requests-csv=", "requests-parquet=", "smaller-is-better=", "bigger-is-better=")

@@ -11,7 +11,7 @@ import (
 
 func FuzzParseGoodput(f *testing.F) {
 	f.Add("ttft:100 e2el:2_000.5 ttft:3")
-	f.Add("tpot:inf")
+	f.Add("tpot:inf job:60000")
 	f.Add("ttft:nan e2el:-0")
 	f.Fuzz(func(t *testing.T, text string) {
 		slos, err := parseGoodput(strings.Fields(text))
@@ -29,4 +29,11 @@ func FuzzParseGoodput(f *testing.F) {
 			t.Errorf("%q gave %+v, and that %+v, %v", text, slos, same, err)
 		}
 	})
+}
+
+func TestALimitMayBeOfASession(t *testing.T) {
+	slos, err := parseGoodput([]string{"ttft:500", "job:60000"})
+	if want := []metrics.SLO{{Metric: "ttft", Limit: 500}, {Metric: metrics.JobSLO, Limit: 60000}}; err != nil || !slices.Equal(slos, want) {
+		t.Errorf("%+v, %v", slos, err)
+	}
 }

@@ -113,6 +113,9 @@ func (m *merged) forget(s *metrics.Summary, ask metrics.Ask) (warnings []string)
 	}
 	if ask.Goodput != nil {
 		s.Goodput = math.NaN()
+		if s.Sessions != nil {
+			s.Sessions.Goodput = math.NaN()
+		}
 		warnings = append(warnings, "goodput is unknown: a compact stream has it only for the limits of the run")
 	}
 	return warnings

@@ -169,7 +169,9 @@ func (f *resultFile) summary(ask metrics.Ask) (*metrics.Summary, error) {
 	s.Truth = nil // it needs Records
 	s.Trust, s.Interrupted, s.Incomplete = f.trust(), f.flag("interrupted"), f.texts("incomplete")
 	s.StoppedBy = f.text("stopped_by")
-	s.Sessions = f.readSessions()
+	if s.Sessions = f.readSessions(); s.Sessions != nil && ask.Goodput != nil {
+		s.Sessions.Goodput = math.NaN()
+	}
 	s.Warnings = append(s.Warnings, s.Incomplete...)
 	// Without a readable date, the date stays unknown.
 	s.Date, _ = time.ParseInLocation("20060102-150405", f.text("date"), time.Local)

@@ -2,6 +2,7 @@ package vllm_test
 
 import (
 	"encoding/json"
+	"math"
 	"strings"
 	"testing"
 	"time"
@@ -76,6 +77,10 @@ func TestResultFilesHaveTheSessions(t *testing.T) {
 	}
 	if got.Rows[1].Cache.CachedShare() != 0.8 || got.Cache.ReusedShare() != want.Cache.ReusedShare() || got.Parts != want.Parts {
 		t.Errorf("%+v, want %+v", got, want)
+	}
+	asked, err := vllm.ReadResults(strings.NewReader(file), metrics.Ask{Goodput: []metrics.SLO{{Metric: metrics.JobSLO, Limit: 1}}})
+	if err != nil || !math.IsNaN(asked[0].Sessions.Goodput) {
+		t.Errorf("goodput by other limits: %v, %v", asked[0].Sessions.Goodput, err)
 	}
 	for _, odd := range []string{`null`, `7`, `{"turns": 3}`, `{"turns": [3]}`, `{"begun": "x", "broken": []}`} {
 		if _, err := vllm.ReadResults(strings.NewReader(strings.Replace(file, text, odd, 1)), metrics.Ask{}); err != nil {
