@@ -36,7 +36,7 @@ type chat struct {
 
 // Open reads the file. It returns the source and the number of its sessions.
 func (d Conversations) Open() (dataset.Source, int, error) {
-	f, err := regular(d.Path)
+	f, err := open(d.Path)
 	if err != nil {
 		return nil, 0, err
 	}

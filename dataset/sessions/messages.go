@@ -3,9 +3,7 @@ package sessions
 import (
 	"bytes"
 	"encoding/json"
-	"fmt"
 	"io"
-	"os"
 	"strings"
 
 	"github.com/servebench/servebench/dataset"
@@ -96,23 +94,11 @@ func (c *counter) prompt() int {
 	return c.total
 }
 
-// regular opens a file that is read more than once.
-func regular(path string) (*os.File, error) {
-	stat, err := os.Stat(path)
-	if err != nil {
-		return nil, err
-	}
-	if !stat.Mode().IsRegular() {
-		return nil, fmt.Errorf("%s: it is read more than once, so it must be a regular file", path)
-	}
-	return os.Open(path)
-}
-
 // fromFile is a Source of n sessions that work makes of an open file, as dataset.Numbered does. Each
 // iteration opens the file again.
 func fromFile(path string, n int, work func(file io.ReaderAt, i int) (*dataset.Conversation, error)) dataset.Source {
 	return func(yield func(*dataset.Conversation, error) bool) {
-		f, err := regular(path)
+		f, err := open(path)
 		if err != nil {
 			yield(nil, err)
 			return

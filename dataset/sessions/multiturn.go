@@ -50,7 +50,7 @@ type multiTurnPart struct {
 
 // Open reads the file. It returns the source and the number of its sessions.
 func (d MultiTurn) Open() (dataset.Source, int, error) {
-	f, err := regular(d.Path)
+	f, err := open(d.Path)
 	if err != nil {
 		return nil, 0, err
 	}

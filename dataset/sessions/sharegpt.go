@@ -52,7 +52,7 @@ func (d ShareGPT) Open() (dataset.Source, int, error) {
 	case !(d.Delay >= 0):
 		return nil, 0, fmt.Errorf("delay %v s: must not be negative", d.Delay)
 	}
-	f, err := regular(d.Path)
+	f, err := open(d.Path)
 	if err != nil {
 		return nil, 0, err
 	}

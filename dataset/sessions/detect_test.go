@@ -1,0 +1,86 @@
+package sessions
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/servebench/servebench/dataset"
+)
+
+func TestFilesAreTakenForWhatTheyAre(t *testing.T) {
+	for _, row := range []struct{ file, dataset, why string }{
+		{"testdata/vllm-multi-turn.json", "conversations", `the first element has "id" and "messages"`},
+		{"testdata/vllm-generate.json", "conversations", `the first object has "filetype". It describes chats to generate`},
+		{"testdata/sharegpt-conversations.json", "sharegpt", `the first element has "conversations". With --multi-turn all turns are sent, without it the first questions`},
+		{"testdata/aiperf-multi-turn.jsonl", "multi_turn", `the first object has "turns"`},
+		{"testdata/mooncake-oneshot.jsonl", "mooncake", `the first object has "hash_ids" and "input_length". timed_trace reads such a file, too, as vLLM does: without sessions, and with prompts cut to their hash ids`},
+		{"testdata/mooncake-sessions-tricky.jsonl", "mooncake", `the first object has "hash_ids", "input_length" and "session_id"`},
+		{"testdata/mooncake-delta.jsonl", "mooncake", `the first object has "messages". speed_bench has such lines, too, but is a folder`},
+		{"testdata/weka-tricky.json", "weka", `the first object has "id" and "requests"`},
+		{"testdata/azure-2023.csv", "azure", "its columns are TIMESTAMP, ContextTokens and GeneratedTokens"},
+		{"testdata/azure-2024.csv", "azure", "its columns are TIMESTAMP, ContextTokens and GeneratedTokens"},
+	} {
+		g, err := Detect(row.file)
+		if err != nil || g != (Guess{row.dataset, row.why}) {
+			t.Errorf("%s: %+v, %v", row.file, g, err)
+		}
+	}
+	for _, row := range []struct{ text, dataset, why string }{
+		{"\ufeff\n{\"prompt\": \"x\", \"output_tokens\": 3}", "custom", `the first object has "prompt"`},
+		{`{"id":"a","prompt":"x","prompt_len":1,"output_len":1,"due":0.5}`, "file", `the first object has "output_len" and "prompt_len"`},
+		{`{"prompt":"x","output_len":1}`, "file", `the first object has "output_len" and "prompt". custom reads such a file, too, but not its "output_len"`},
+		{`{"session":"a","turn":1,"prompt":"x"}`, "file", `the first object has "session" and "turn"`},
+		{`{"v":2,"k":"run","run":"r"}`, "file", `the first object has "v", "k" and "run". It is the record stream of a run`},
+		{`{"category":"math","turns":["x"]}`, "spec_bench", `the first object has "category" and "turns"`},
+		{"Timestamp,Model,Request tokens,Response tokens,Total tokens,Log Type\n", "burstgpt", `it has the columns "Model", "Request tokens" and "Response tokens"`},
+	} {
+		g, err := Detect(saved(t, "f", row.text))
+		if err != nil || g != (Guess{row.dataset, row.why}) {
+			t.Errorf("%s: %+v, %v", row.text, g, err)
+		}
+	}
+}
+
+func TestUnknownFilesAreNotGuessed(t *testing.T) {
+	for text, want := range map[string]string{
+		"":        "the file is empty",
+		"[]":      "the list is empty, or it is cut",
+		"[1]":     "the first element is not a JSON object: say what the file is with --dataset-name",
+		"{":       "the first object is not a JSON object: say what the file is with --dataset-name",
+		`{"a":1}`: "the first object has fields of no known format: say what the file is with --dataset-name",
+		`{"session_id":"a","turns":[ {"messages":[]}]}`: `the first object has "session_id" and "turns": these are AIPerf's DAG files, which are not read yet`,
+		`{"spans":[]}`:                      `the first object has "spans": these are spans of OpenTelemetry, which are not read yet`,
+		`{"chat_id":1,"parent_chat_id":-1}`: `the first object has "chat_id" and "parent_chat_id": these are Bailian's traces, which are not read yet`,
+		"Shall I compare thee":              "neither JSON nor a table whose columns are known: say what the file is with --dataset-name, such as sonnet for lines of text",
+	} {
+		path := saved(t, "f", text)
+		if _, err := Detect(path); err == nil || err.Error() != path+": "+want {
+			t.Errorf("%s: error %v", text, err)
+		}
+	}
+}
+
+// What WriteLine writes is taken for a file of its lines.
+func TestWrittenSessionsAreDetected(t *testing.T) {
+	for _, d := range []opener{agents(), random200(), Conversations{Options: dataset.Options{Path: "testdata/vllm-multi-turn.json", Num: 1}}} {
+		var text strings.Builder
+		for _, c := range all(t, d) {
+			if err := dataset.WriteLine(&text, c, 0); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if g, err := Detect(saved(t, "f", text.String())); err != nil || g.Dataset != "file" {
+			t.Errorf("%+v, %v", g, err)
+		}
+	}
+}
+
+func FuzzDetect(f *testing.F) {
+	f.Add(`[{"id":"a","messages":[]}]`)
+	f.Add("TIMESTAMP,ContextTokens,GeneratedTokens\n")
+	f.Fuzz(func(t *testing.T, text string) {
+		if g, err := detect(strings.NewReader(text)); (err == nil) != (g.Dataset != "" && g.Why != "") {
+			t.Errorf("%+v, %v", g, err)
+		}
+	})
+}
