@@ -7,6 +7,7 @@ import (
 	"math"
 	"math/bits"
 	"slices"
+	"strconv"
 	"time"
 )
 
@@ -162,6 +163,15 @@ func RowTurns(i int) (from, to int) {
 		return 1, 1
 	}
 	return 1<<(i-1) + 1, 1 << i
+}
+
+// TurnNumbers are the numbers of the turns in row i, as "3–4".
+func TurnNumbers(i int) string {
+	from, to := RowTurns(i)
+	if from == to {
+		return strconv.Itoa(from)
+	}
+	return fmt.Sprintf("%d–%d", from, to)
 }
 
 // MeanPrompt is the mean number of prompt tokens of a completed turn; 0 if there is none.

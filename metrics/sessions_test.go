@@ -128,6 +128,9 @@ func TestTurnsAreInTheRowsOfTheirNumbers(t *testing.T) {
 	if from, to := RowTurns(4); from != 9 || to != 16 || rowOf(8) != 4 || rowOf(15) != 4 {
 		t.Errorf("row 4 is from %d to %d", from, to)
 	}
+	if a, b := TurnNumbers(1), TurnNumbers(2); a != "2" || b != "3–4" {
+		t.Errorf("rows of turns %s and %s", a, b)
+	}
 	row := &s.Rows[3] // 200 to 350 of 500 to 800
 	if row.Cache.CachedShare() != 1100.0/2600 || row.Cache.ReusableShare() != 2200.0/2600 || row.Cache.ReusedShare() != 0.5 {
 		t.Errorf("cache %+v", row.Cache)

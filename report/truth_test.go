@@ -124,7 +124,7 @@ func faulty() *metrics.Summary {
 func runs() map[string]*metrics.Summary {
 	bundled := measured(metrics.Config{RequestRate: 5, Percentiles: []float64{99}}, 3, func(_ int, r *metrics.Record) { r.Out = 30 })
 	all := map[string]*metrics.Summary{
-		"fair": fair(), "foul": foul(), "bundled": bundled, "faulty": faulty(), "sharded": sharded(&metrics.Shards{
+		"talks": talks(), "fair": fair(), "foul": foul(), "bundled": bundled, "faulty": faulty(), "sharded": sharded(&metrics.Shards{
 			Of: 8, Sound: 8, Hosts: []string{"n1", "n2", "n3", "n4"}, Late: &metrics.Window{From: -ms / 5, To: ms}, Last: "shard 7 (host n4)",
 			Offsets: &metrics.Window{From: -ms / 3, To: ms}, Error: 2 * ms,
 		}),
@@ -186,7 +186,7 @@ func TestJSONEndsWithTruthAndTrust(t *testing.T) {
 			t.Fatal(err)
 		}
 		bare := *s
-		bare.Truth, bare.Trust, bare.Interrupted, bare.StoppedBy = nil, nil, false, ""
+		bare.Truth, bare.Sessions, bare.Trust, bare.Interrupted, bare.StoppedBy = nil, nil, nil, false, ""
 		if err := JSON(&without, &bare, vllm.Version{}); err != nil {
 			t.Fatal(err)
 		}

@@ -18,6 +18,7 @@ func Comparison(runs []Run) []Chapter {
 	all := []Chapter{{"sweep", "Latency and throughput", sweep(runs)}}
 	if len(runs) <= MostOverlaid {
 		all = append(all, Chapter{"distributions", "Latencies side by side", distributions(runs)},
+			Chapter{"sessions", "Sessions side by side", sessionCharts(runs)},
 			Chapter{"history", "Side by side over time", overTime(runs)})
 	}
 	return filled(all)
@@ -27,7 +28,7 @@ func Comparison(runs []Run) []Chapter {
 func Single(r Run, of int) []Chapter {
 	all := []Chapter{{"distributions", "Latency distributions", distributions([]Run{r})}}
 	if of <= MostOverlaid {
-		all = append(all, Chapter{"sessions", "Sessions", sessionCharts(r)}, Chapter{"requests", "Single requests", singleRequests(r)}, Chapter{"history", "Over time", overTime([]Run{r})})
+		all = append(all, Chapter{"sessions", "Sessions", sessionCharts([]Run{r})}, Chapter{"requests", "Single requests", singleRequests(r)}, Chapter{"history", "Over time", overTime([]Run{r})})
 	}
 	return filled(all)
 }

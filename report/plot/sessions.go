@@ -25,29 +25,21 @@ const (
 	toolColor   = 4
 )
 
-// sessionCharts are the charts of a run's sessions; none without a Trace or without sessions of
-// several turns.
-func sessionCharts(r Run) (charts []Chart) {
-	if c := sessionTimeline(r); c.Series != nil {
-		charts = append(charts, c)
-	}
-	return charts
-}
-
 // A session is one of several turns.
 type session struct {
 	key        sessionKey
 	begun, end time.Duration
-	turns      int
+	turns, of  int  // that are there, and that it has
+	failed     bool // a turn failed
 }
 
 // A sessionKey distinguishes the sessions of a run.
 type sessionKey struct {
 	index int
-	place time.Duration
+	early bool // it began in the warm-up
 }
 
-func keyOf(r *metrics.Record) sessionKey { return sessionKey{r.Index, r.Step.Place} }
+func keyOf(r *metrics.Record) sessionKey { return sessionKey{r.Index, r.Step.Early} }
 
 // sessions are the measured sessions of several turns, the shortest first.
 func sessions(r Run) (all []session) {
@@ -60,10 +52,11 @@ func sessions(r Run) (all []session) {
 		if !known {
 			i = len(all)
 			at[keyOf(rec)] = i
-			all = append(all, session{key: keyOf(rec), begun: rec.Due})
+			all = append(all, session{key: keyOf(rec), begun: rec.Due, of: rec.Step.Turns})
 		}
 		s := &all[i]
 		s.begun, s.end, s.turns = min(s.begun, rec.Due), max(s.end, rec.End), s.turns+1
+		s.failed = s.failed || rec.Class != metrics.OK
 	}
 	slices.SortStableFunc(all, func(a, b session) int { return cmp.Compare(a.end-a.begun, b.end-b.begun) })
 	return all
@@ -85,8 +78,7 @@ func some(all []session) (shown []session, each int) {
 
 // sessionTimeline has a row for each agent of some sessions, from when each session was due. It has
 // no Series if no session has several turns.
-func sessionTimeline(r Run) Chart {
-	all := sessions(r)
+func sessionTimeline(r Run, all []session) Chart {
 	shown, each := some(all)
 	rows := map[sessionKey]*sessionRows{}
 	for _, s := range shown {
@@ -103,7 +95,7 @@ func sessionTimeline(r Run) Chart {
 	c := Chart{Name: "session-timeline", Title: "Sessions, turn by turn",
 		Note: fmt.Sprintf("%d of %s, at even steps from the shortest to the longest. Each agent has a row.", len(shown), metrics.Counted(len(all), "session")),
 		X:    Axis{Title: "Time since the session was due (s)"}, Y: Axis{Title: "Agent of a session", Down: true}}
-	g := newGantt()
+	g := newGantt(1)
 	left := ""
 	for _, s := range shown {
 		of := rows[s.key]
@@ -112,11 +104,7 @@ func sessionTimeline(r Run) Chart {
 		}
 	}
 	c.Note += left
-	for _, s := range g {
-		if len(s.X) > 0 {
-			c.Series = append(c.Series, *s)
-		}
-	}
+	g.put(&c)
 	c.Y.Max = float64(len(c.Rows))
 	c.fit(true)
 	return c
@@ -166,37 +154,57 @@ func (s *sessionRows) take(r *metrics.Record, most int) {
 	s.bars[r.Step.Agent] = append(bars, b)
 }
 
-// A gantt are the series of a timeline of sessions.
-type gantt []*Series
+// A gantt are the series of bars about sessions.
+type gantt struct{ place, person, tool, queue, prefill, decode, failed *Series }
 
-func newGantt() gantt {
+func newGantt(thick float64) gantt {
 	bars := func(name string, color int) *Series {
-		return &Series{Name: name, Style: Bars, Color: color, Thick: 1}
+		return &Series{Name: name, Style: Bars, Color: color, Thick: thick}
 	}
 	return gantt{bars("waits for a place", placeColor), bars("person's gap", personColor), bars("tool's gap", toolColor),
 		bars("queue (client)", queueColor), bars("prefill", waitColor), bars("decode", decodeColor), bars("failed", failedColor)}
 }
 
+// put puts the series that have bars on a chart.
+func (g gantt) put(c *Chart) {
+	for _, s := range []*Series{g.place, g.person, g.tool, g.queue, g.prefill, g.decode, g.failed} {
+		if len(s.X) > 0 {
+			c.Series = append(c.Series, *s)
+		}
+	}
+}
+
+// stack adds the parts of a job time, one after the other.
+func (g gantt) stack(row float64, p metrics.JobParts) {
+	at := time.Duration(0)
+	for _, part := range []struct {
+		bars *Series
+		took time.Duration
+	}{{g.prefill, p.Prefill}, {g.decode, p.Decode}, {g.person, p.Think}, {g.tool, p.Tool}, {g.place, p.Places}, {g.queue, p.Slots + p.Lag}} {
+		part.bars.span(row, at, at+part.took)
+		at += part.took
+	}
+}
+
 // draw adds the rows of a session.
 func (g gantt) draw(c *Chart, s *sessionRows) {
-	place, person, tool, queue, prefill, decode, failed := g[0], g[1], g[2], g[3], g[4], g[5], g[6]
 	for _, agent := range s.agents {
 		c.Rows = append(c.Rows, strings.TrimSpace("session "+cmp.Or(s.name, fmt.Sprint(s.key.index))+" "+agent))
 		row := float64(len(c.Rows)) - 0.5
 		for _, b := range s.bars[agent] {
-			gap := person
+			gap := g.person
 			if b.tool {
-				gap = tool
+				gap = g.tool
 			}
 			gap.span(row, b.ready, b.due)
-			place.span(row, b.due, b.place)
-			queue.span(row, max(b.due, b.place), b.sent)
+			g.place.span(row, b.due, b.place)
+			g.queue.span(row, max(b.due, b.place), b.sent)
 			if b.failed {
-				failed.span(row, b.sent, b.last)
+				g.failed.span(row, b.sent, b.last)
 				continue
 			}
-			prefill.span(row, b.sent, b.first)
-			decode.span(row, b.first, b.last)
+			g.prefill.span(row, b.sent, b.first)
+			g.decode.span(row, b.first, b.last)
 		}
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"github.com/servebench/servebench/metrics"
 )
@@ -63,6 +64,8 @@ func (k talk) run() Run {
 	return Run{Summary: c.Summary(end.Seconds())}
 }
 
+func timelineOf(r Run) Chart { return sessionTimeline(r, sessions(r)) }
+
 // bars are the bars of a series as row, from and to in milliseconds.
 func bars(c *Chart, name string) (all []string) {
 	for _, s := range c.Series {
@@ -83,7 +86,7 @@ func TestSessionTimelineHasTheTurnsAndWhatIsBetweenThem(t *testing.T) {
 		}
 	}}
 	run := k.run()
-	c := sessionTimeline(run)
+	c := timelineOf(run)
 	for name, want := range map[string][]string{
 		"waits for a place": {"session s0 0–20", "session s1 0–20"},
 		"person's gap":      {"session s0 175–475", "session s1 sub 175–475"},
@@ -103,7 +106,7 @@ func TestSessionTimelineHasTheTurnsAndWhatIsBetweenThem(t *testing.T) {
 	if c.Y.Max != 3 || c.X.Max < 1.085 {
 		t.Errorf("axes %+v, %+v", c.X, c.Y)
 	}
-	if got := sessionTimeline(usual.run(metrics.Header{})); got.Series != nil {
+	if got := timelineOf(usual.run(metrics.Header{})); got.Series != nil {
 		t.Errorf("requests without sessions have %+v", got.Series)
 	}
 }
@@ -120,7 +123,7 @@ func TestSessionTimelineIsBounded(t *testing.T) {
 		{talk{sessions: 10, turns: 400}, 6, 1500, "turns beyond 250 of a session"},
 		{talk{sessions: 3, turns: 9, each: func(r *metrics.Record) { r.Step.Agent = fmt.Sprint(r.Turn) }}, 15, 15, "agents beyond 5"},
 	} {
-		c := sessionTimeline(k.run())
+		c := timelineOf(k.run())
 		if n := len(bars(&c, "prefill")); n != k.bars || len(c.Rows) != k.rows || !strings.Contains(c.Note, k.left) || k.left == "" && strings.Contains(c.Note, "leaves out") {
 			t.Errorf("%d × %d: %d bars in %d rows, want %d in %d; %s", k.sessions, k.turns, n, len(c.Rows), k.bars, k.rows, c.Note)
 		}
@@ -129,8 +132,96 @@ func TestSessionTimelineIsBounded(t *testing.T) {
 
 // The shortest and the longest session are shown, and the others at even steps between them.
 func TestSessionTimelineShowsAllLengths(t *testing.T) {
-	c := sessionTimeline(talk{sessions: 100, turns: 1}.run())
+	c := timelineOf(talk{sessions: 100, turns: 1}.run())
 	if got := []string{c.Rows[0], c.Rows[1], c.Rows[12], c.Rows[23]}; !slices.Equal(got, []string{"session s0", "session s4", "session s51", "session s99"}) {
 		t.Errorf("%q", got)
+	}
+}
+
+func TestJobTimesHaveTheirParts(t *testing.T) {
+	k := talk{sessions: 4, turns: 2, gap: 300 * ms, each: func(r *metrics.Record) {
+		if r.Index == 2 && r.Turn == 3 { // a session that broke has no job time
+			r.Class, r.Chunks, r.Last = metrics.Status, metrics.Stamps{}, 0
+		}
+	}}
+	c := named(sessionCharts([]Run{k.run()}), "job-parts")
+	for name, want := range map[string][]string{
+		"prefill":           {"session 1 of 3 0–100", "session 2 of 3 0–150", "session 3 of 3 0–250"},
+		"decode":            {"session 1 of 3 100–300", "session 2 of 3 150–450", "session 3 of 3 250–750"},
+		"person's gap":      {"session 1 of 3 300–600", "session 2 of 3 450–750", "session 3 of 3 750–1650"},
+		"tool's gap":        {"session 2 of 3 750–1050", "session 3 of 3 1650–1950"},
+		"waits for a place": {"session 1 of 3 600–620", "session 2 of 3 1050–1070", "session 3 of 3 1950–1970"},
+		"queue (client)":    {"session 1 of 3 620–630", "session 2 of 3 1070–1085", "session 3 of 3 1970–1995"},
+	} {
+		if diff := cmp.Diff(want, bars(c, name)); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", name, diff)
+		}
+	}
+	if c.Y.Max != 100 || c.X.Max < 1.995 {
+		t.Errorf("axes %+v, %+v", c.X, c.Y)
+	}
+}
+
+// Many sessions are in groups from the shortest to the longest, whose bars are means.
+func TestManyJobTimesAreInGroups(t *testing.T) {
+	c := named(sessionCharts([]Run{talk{sessions: 80, turns: 1}.run()}), "job-parts")
+	if len(c.Rows) != mostJobs || c.Rows[0] != "sessions from 1 to 2 of 80" || c.Rows[39] != "sessions from 79 to 80 of 80" || !strings.HasPrefix(c.Note, "80 sessions in 40 groups of equal size. ") {
+		t.Errorf("%q, %s", c.Rows, c.Note)
+	}
+	// Of one and of two turns, with 50 ms each until the first token.
+	if got := bars(c, "prefill"); got[0] != "sessions from 1 to 2 of 80 0–75" || got[39] != "sessions from 79 to 80 of 80 0–3975" {
+		t.Errorf("%q", got)
+	}
+	c = named(sessionCharts([]Run{talk{sessions: 50, turns: 1}.run()}), "job-parts")
+	members := 0
+	for _, name := range c.Rows {
+		var from, to, of int
+		if _, err := fmt.Sscanf(name, "sessions from %d to %d of %d", &from, &to, &of); err != nil || from != members+1 || to < from || of != 50 {
+			t.Errorf("%q after %d: %v", name, members, err)
+		}
+		members = to
+	}
+	if members != 50 {
+		t.Errorf("%d of 50 sessions in %q", members, c.Rows)
+	}
+}
+
+func TestTurnsHaveALineByNumber(t *testing.T) {
+	k := talk{sessions: 2, turns: 4, each: func(r *metrics.Record) {
+		r.Cached, r.Uncached, r.InAsked = 50*r.Turn, r.Turn == 0, r.In
+		r.Step.Reusable = 80 * r.Turn
+		first := r.Sent + time.Duration(50+10*r.Turn)*ms
+		r.Chunks = metrics.Stamps{}
+		r.Chunks.Append(first)
+		r.Chunks.Append(r.Last)
+	}}
+	run := k.run()
+	charts := sessionCharts([]Run{run})
+	ttft, cached := named(charts, "turns-ttft"), named(charts, "turns-cached")
+	if diff := cmp.Diff([]string{"1", "2", "3–4", "5–8"}, ttft.X.Names); diff != "" {
+		t.Error(diff)
+	}
+	near := cmpopts.EquateApprox(0, 1e-9)
+	if diff := cmp.Diff(Numbers{50, 60, 75, 90}, ttft.Series[0].Y, near); diff != "" || ttft.Series[1].Name != "P99" {
+		t.Error(diff)
+	}
+	// Of prompts of 100, 200, 300 and 400, and 500 tokens.
+	if diff := cmp.Diff(Numbers{0, 25, 100 * 250.0 / 700, 40}, cached.Series[0].Y, near); diff != "" {
+		t.Error(diff)
+	}
+	if diff := cmp.Diff(Numbers{0, 40, 100 * 400.0 / 700, 64}, cached.Series[1].Y, near); diff != "" {
+		t.Error(diff)
+	}
+	other := talk{sessions: 1, turns: 2}.run()
+	other.Header.Config.Model, other.Labels, run.Labels = "b", []metrics.KV{{Key: "arm", Value: "new"}}, []metrics.KV{{Key: "arm", Value: "old"}}
+	charts = sessionCharts([]Run{run, other, usual.run(metrics.Header{})})
+	if ttft := named(charts, "turns-ttft"); len(charts) != 2 || len(ttft.Series) != 2 || ttft.Series[0].Name != "old" || ttft.Series[1].Name != "new" || len(ttft.X.Names) != 4 || ttft.Title != "TTFT by turn: median" {
+		t.Errorf("%d charts, %+v", len(charts), ttft)
+	}
+	if cached := named(charts, "turns-cached"); len(cached.Series) != 1 {
+		t.Errorf("a server that says nothing of its cache has a line: %+v", cached.Series)
+	}
+	if charts := sessionCharts([]Run{usual.run(metrics.Header{})}); len(charts) != 0 {
+		t.Errorf("requests without sessions have %v", charts)
 	}
 }

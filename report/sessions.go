@@ -1,0 +1,249 @@
+package report
+
+import (
+	"bytes"
+	"cmp"
+	"fmt"
+	"io"
+	"math"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/servebench/servebench/metrics"
+	"github.com/servebench/servebench/metrics/vllm"
+)
+
+// Sessions writes what became of the sessions, their job times, what they found in the server's
+// prefix cache, and the turns by their number, in lines of 80 characters, or of 120 if extended. It
+// writes nothing without sessions of several turns.
+func Sessions(w io.Writer, s *metrics.Summary, extended bool) error {
+	of := s.Sessions
+	if of == nil {
+		return nil
+	}
+	var b bytes.Buffer
+	b.WriteByte('\n')
+	line := func(label, text string) {
+		if text != "" {
+			b.WriteString(label)
+			wrap(&b, len(label), screenWidth, text)
+		}
+	}
+	line("Sessions:", outcomes(of))
+	line("Job time:", jobTime(of, tailOf(s)))
+	line("   of it:", strings.Join(jobParts(of), ", "))
+	line("Prefix cache:", reuse(of.Cache))
+	b.WriteByte('\n')
+	if marked := turnTable(&b, s, extended); marked {
+		fmt.Fprintln(&b, few, fewMeans)
+	}
+	_, err := w.Write(b.Bytes())
+	return err
+}
+
+// screenWidth is the width of a usual terminal in characters.
+const screenWidth = 80
+
+// outcomes are how many sessions there were of each kind, how often one completed, and how many were
+// in progress at once.
+func outcomes(of *metrics.Sessions) string {
+	counts := []string{fmt.Sprintf("%d of %d completed", of.Completed, of.Begun)}
+	if n := of.BrokenAll(); n > 0 {
+		counts = append(counts, fmt.Sprintf("%d broken", n))
+	}
+	if of.Cut > 0 {
+		counts = append(counts, fmt.Sprintf("%d cut", of.Cut))
+	}
+	if of.Unsent > 0 {
+		counts = append(counts, metrics.Counted(of.Unsent, "turn")+" not sent")
+	}
+	rate := vllm.Decimal(of.Throughput) + " sessions/s"
+	if !math.IsNaN(of.Goodput) {
+		rate += ", " + vllm.Decimal(of.Goodput) + " good"
+	}
+	return fmt.Sprintf("%s; %s; in progress %s, at most %d", strings.Join(counts, ", "), rate, vllm.Decimal(of.MeanInFlight), of.PeakInFlight)
+}
+
+// tailOf is the highest reported percentile, or 99.
+func tailOf(s *metrics.Summary) float64 {
+	if p := highest(s); p > 0 {
+		return p
+	}
+	return 99
+}
+
+// jobTime is the job time in words; "" without completed sessions. If sessions were cut, a second
+// median counts what is known of them.
+func jobTime(of *metrics.Sessions, tail float64) string {
+	if !present(&of.JobTime) {
+		return ""
+	}
+	with := ""
+	if of.Cut > 0 && of.JobTime.Len() > 0 {
+		with = fmt.Sprintf(" (%s with cut sessions)", longer(of.JobPercentile(50)))
+	}
+	return fmt.Sprintf("mean %s s, median %s s%s, P%s %s s", inSeconds(of.JobTime.Mean()), inSeconds(of.JobTime.Median()), with,
+		metrics.FormatPercentile(tail), inSeconds(of.JobTime.Percentile(tail)))
+}
+
+// present reports that d has values, or statistics that were read.
+func present(d *metrics.Distribution) bool { return d.Len() > 0 || d.Quoted != nil }
+
+// longer is an estimated job time, which may be beyond all that was seen.
+func longer(ms float64) string {
+	if math.IsInf(ms, 1) {
+		return "longer than the run"
+	}
+	return inSeconds(ms) + " s"
+}
+
+func inSeconds(ms float64) string { return vllm.Decimal(ms / 1000) }
+
+// jobParts are the parts of the mean job time in percent, without what took no time.
+func jobParts(of *metrics.Sessions) (parts []string) {
+	all := of.Parts
+	for _, part := range []struct {
+		name string
+		took time.Duration
+	}{
+		{"prefill", all.Prefill}, {"decode", all.Decode}, {"gaps of persons", all.Think}, {"gaps of tools", all.Tool},
+		{"waiting for places", all.Places}, {"waiting for slots", all.Slots}, {"lag", all.Lag},
+	} {
+		if share := part.took.Seconds() / max(all.Total().Seconds(), 1e-9) * 100; share >= 0.05 {
+			parts = append(parts, fmt.Sprintf("%s %.1f %%", part.name, share))
+		}
+	}
+	return parts
+}
+
+// reuse says what the server had in its prefix cache; "" if nobody knows.
+func reuse(use metrics.CacheUse) string {
+	cached, reused := use.CachedShare(), use.ReusedShare()
+	var parts []string
+	if !math.IsNaN(cached) {
+		known := use.Known()
+		parts = append(parts, fmt.Sprintf("found %.1f %% of %d prompt tokens", 100*cached, known.Prompt))
+	}
+	switch most := use.ReusableShare(); {
+	case !math.IsNaN(reused):
+		parts = append(parts, fmt.Sprintf("%.1f %% of the reusable ones", 100*reused))
+	case !math.IsNaN(most):
+		parts = append(parts, fmt.Sprintf("%.1f %% could be reused", 100*most))
+	}
+	return strings.Join(parts, ", ")
+}
+
+// A turnColumn is one number of the turns of a row.
+type turnColumn struct {
+	head     string
+	of       func(*metrics.TurnRow) string
+	extended bool // it is shown only then
+}
+
+// turnTable writes a line for each row of turns. It reports whether a percentile rests on too few
+// samples.
+func turnTable(b *bytes.Buffer, s *metrics.Summary, extended bool) (marked bool) {
+	p := tailOf(s)
+	tail := "P" + metrics.FormatPercentile(p)
+	beyond := func(d *metrics.Distribution) string {
+		if !present(d) {
+			return ""
+		}
+		text := vllm.Decimal(d.Percentile(p))
+		if d.Len() > 0 && (metrics.TailSize{Percentile: p, N: d.Len()}).Few() {
+			text += few
+			marked = true
+		}
+		return text
+	}
+	middle := func(d *metrics.Distribution) string {
+		if !present(d) {
+			return ""
+		}
+		return vllm.Decimal(d.Median())
+	}
+	columns := []turnColumn{
+		{head: "|sent", of: func(r *metrics.TurnRow) string { return vllm.Count(r.Sent) }},
+		{head: "prompt|tokens", of: func(r *metrics.TurnRow) string { return fmt.Sprintf("%.0f", r.MeanPrompt()) }},
+		{head: "cached|%", of: func(r *metrics.TurnRow) string { return inPercent(r.Cache.CachedShare()) }},
+		{head: "reusable|%", of: func(r *metrics.TurnRow) string { return inPercent(r.Cache.ReusableShare()) }, extended: true},
+		{head: "TTFT ms|median", of: func(r *metrics.TurnRow) string { return middle(&r.TTFT) }},
+		{head: "|" + tail, of: func(r *metrics.TurnRow) string { return beyond(&r.TTFT) }},
+		{head: "TPOT ms|median", of: func(r *metrics.TurnRow) string { return middle(&r.TPOT) }},
+		{head: "|" + tail, of: func(r *metrics.TurnRow) string { return beyond(&r.TPOT) }, extended: true},
+		{head: "E2EL ms|median", of: func(r *metrics.TurnRow) string { return middle(&r.E2EL) }},
+		{head: "|" + tail, of: func(r *metrics.TurnRow) string { return beyond(&r.E2EL) }},
+		{head: "from due|" + tail, of: func(r *metrics.TurnRow) string { return beyond(&r.ScheduledE2EL) }, extended: true},
+	}
+	columns = slices.DeleteFunc(columns, func(c turnColumn) bool { return c.extended && !extended })
+	heads := []string{"|turn"}
+	for _, c := range columns {
+		heads = append(heads, c.head)
+	}
+	g := twoLined(1, heads...)
+	for i := range s.Sessions.Rows {
+		cells := []string{metrics.TurnNumbers(i)}
+		for _, c := range columns {
+			cells = append(cells, c.of(&s.Sessions.Rows[i]))
+		}
+		g.add(cells...)
+	}
+	g.text(b)
+	return marked
+}
+
+// inPercent is a share in percent, "" if it is unknown.
+func inPercent(share float64) string {
+	if math.IsNaN(share) {
+		return ""
+	}
+	return fmt.Sprintf("%.1f", 100*share)
+}
+
+// sessionRows are the rows of the extended result about sessions.
+func sessionRows(s *metrics.Summary) (rows []vllm.Row) {
+	of := s.Sessions
+	if of == nil {
+		return nil
+	}
+	add := func(label, value string) {
+		rows = append(rows, vllm.Row{Label: label + ":", Value: cmp.Or(value, "?")})
+	}
+	count := func(label string, n int) {
+		if n > 0 {
+			add(label, vllm.Count(n))
+		}
+	}
+	count("Begun", of.Begun)
+	count("Completed", of.Completed)
+	for _, class := range metrics.ByCount(of.Broken) {
+		count("Broken, "+string(class), of.Broken[class])
+	}
+	count("Cut", of.Cut)
+	count("Begun in the warm-up", of.Earlier)
+	count("Turns sent", of.Sent)
+	count("Turns not sent", of.Unsent)
+	if present(&of.JobTime) {
+		for _, part := range []struct {
+			label string
+			took  time.Duration
+		}{{"Mean prefill of a session", of.MeanParts().Prefill}, {"Mean decode", of.MeanParts().Decode}, {"Mean gaps of persons", of.MeanParts().Think},
+			{"Mean gaps of tools", of.MeanParts().Tool}, {"Mean wait for a place", of.MeanParts().Places}, {"Mean wait for slots", of.MeanParts().Slots},
+			{"Mean lag of a session", of.MeanParts().Lag}} {
+			add(part.label+" (s)", vllm.Decimal(part.took.Seconds()))
+		}
+	}
+	if d := &of.Stretch; present(d) {
+		add("Median time over recorded time", vllm.Decimal(d.Median()))
+	}
+	for _, latency := range []struct {
+		label string
+		of    *metrics.Distribution
+	}{{"lag of later turns", &of.Later.Lag}, {"drift", &of.Later.Drift}} {
+		if present(latency.of) {
+			rows = append(rows, vllm.LatencyRows(latency.label, latency.of, s.Header.Config.Percentiles)...)
+		}
+	}
+	return rows
+}

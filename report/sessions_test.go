@@ -1,0 +1,160 @@
+package report
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"math"
+	"strings"
+	"testing"
+	"time"
+	"unicode/utf8"
+
+	"github.com/servebench/servebench/metrics"
+	"github.com/servebench/servebench/metrics/vllm"
+)
+
+// talks is a run of 40 sessions, one each second, of three to seven turns, with gaps of persons and
+// of tools. Sessions wait for places, a server finds most of each history in its cache, one turn
+// fails, and the run ends before the last two sessions.
+func talks() *metrics.Summary {
+	config := metrics.Config{Dataset: "sessions", RequestRate: 1, NumPrompts: 40, Percentiles: []float64{50, 99}, Metrics: []string{"ttft", "tpot", "itl", "e2el"}, Sessions: true,
+		Goodput: []metrics.SLO{{Metric: "ttft", Limit: 100}}}
+	c := metrics.NewCollector(&metrics.Header{Config: config})
+	c.KeepTrace = true
+	var end time.Duration
+	for i := range 40 {
+		due := time.Duration(i) * time.Second
+		place, turns := due+time.Duration(i%4)*100*ms, 3+i%5
+		ready := due
+		for turn := range turns {
+			gap := time.Duration(turn%3) * 500 * ms
+			r := &metrics.Record{Index: i, Turn: turn, Due: ready + gap, In: 100 * (turn + 1), InAsked: 100 * (turn + 1), Out: 10, OutAsked: 10,
+				Step: &metrics.Step{Session: fmt.Sprint("s", i), Turns: turns, Ready: ready, Gap: gap, Tool: turn == 2, Place: place,
+					At: new(due + time.Duration(turn)*400*ms), Took: 100 * ms, History: 100 * turn, Reusable: 96 * turn}}
+			r.Slot = max(r.Due, place) + 5*ms
+			r.Sent = r.Slot + time.Duration(i%7)*50*time.Microsecond
+			r.Cached, r.Uncached = 80*turn, turn == 0
+			if turn > 0 {
+				r.Step.Waits = []int{turn - 1}
+			}
+			for j := range 10 {
+				r.Chunks.Append(r.Sent + time.Duration(40+10*turn+i%11+12*j)*ms)
+			}
+			r.FirstContent, r.Last, r.End = r.Chunks.First(), r.Chunks.Last(), r.Chunks.Last()
+			ready = r.End
+			broke := i == 7 && turn == 1
+			if broke {
+				r.Class, r.Status, r.Error, r.Chunks, r.Last, r.Cached = metrics.Status, 500, "no room", metrics.Stamps{}, 0, 0
+			}
+			c.Add(r)
+			if end = max(end, r.End); broke || i >= 38 && turn == 1 {
+				break
+			}
+		}
+	}
+	return c.Summary(end.Seconds())
+}
+
+func TestSessionsAreAsInTheGoldenFiles(t *testing.T) {
+	for _, extended := range []bool{false, true} {
+		var b bytes.Buffer
+		if err := Sessions(&b, talks(), extended); err != nil {
+			t.Fatal(err)
+		}
+		name, width := "talks-sessions.txt", 80
+		if extended {
+			name, width = "talks-sessions-extended.txt", 120
+		}
+		for line := range strings.Lines(b.String()) {
+			if n := utf8.RuneCountInString(strings.TrimSuffix(line, "\n")); n > width {
+				t.Errorf("%s: %d columns: %s", name, n, line)
+			}
+		}
+		if lines := bytes.Count(b.Bytes(), []byte("\n")); !extended && lines > 16 {
+			t.Errorf("%d lines", lines)
+		}
+		golden(t, name, b.Bytes())
+	}
+}
+
+// A run without sessions of several turns prints what it printed before.
+func TestWithoutSessionsNothingIsWritten(t *testing.T) {
+	var b bytes.Buffer
+	if err := (&Parts{}).Show(&b, fair(), vllm.Version{}); err != nil || b.Len() != 0 {
+		t.Errorf("%q, %v", &b, err)
+	}
+	if rows := sessionRows(fair()); rows != nil {
+		t.Errorf("%v", rows)
+	}
+	var with bytes.Buffer
+	if err := JSON(&with, fair(), vllm.Version{}); err != nil || strings.Contains(with.String(), "sessions") {
+		t.Errorf("%s, %v", &with, err)
+	}
+}
+
+// What is unknown is not printed as a number.
+func TestUnknownNumbersOfSessionsAreLeftOut(t *testing.T) {
+	s := talks()
+	s.Sessions.Cache = metrics.CacheUse{Planned: 200, Reusable: 50, Silent: metrics.CacheTokens{Prompt: 1000}}
+	for i := range s.Sessions.Rows {
+		r := &s.Sessions.Rows[i]
+		r.Cache, r.TPOT = metrics.CacheUse{}, metrics.Distribution{}
+	}
+	s.Sessions.JobTime, s.Sessions.Goodput = metrics.Distribution{}, math.NaN()
+	var b bytes.Buffer
+	if err := Sessions(&b, s, true); err != nil {
+		t.Fatal(err)
+	}
+	for _, unwanted := range []string{"NaN", "cached", "TPOT", "Job time", "good sessions"} {
+		if strings.Contains(b.String(), unwanted) {
+			t.Errorf("%q in\n%s", unwanted, &b)
+		}
+	}
+	if !strings.Contains(b.String(), "Prefix cache: 25.0 % could be reused\n") {
+		t.Errorf("\n%s", &b)
+	}
+	for _, row := range sessionRows(s) {
+		if strings.Contains(row.Label, "of a session") || row.Value == "" {
+			t.Errorf("%+v", row)
+		}
+	}
+}
+
+// What a result file has of sessions is printed again.
+func TestSessionsOfAResultFileArePrinted(t *testing.T) {
+	var file, want, got bytes.Buffer
+	s := talks()
+	if err := errors.Join(JSON(&file, s, vllm.Version{}), Sessions(&want, s, true)); err != nil {
+		t.Fatal(err)
+	}
+	read, err := vllm.ReadResults(&file, metrics.Ask{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := Sessions(&got, read[0], true); err != nil {
+		t.Fatal(err)
+	}
+	first, _, _ := strings.Cut(want.String(), "; in progress")
+	if !strings.HasPrefix(got.String(), first) || !strings.Contains(got.String(), "Job time: mean 3.18 s, median 2.99 s") || !strings.Contains(got.String(), "\n3–4     66     344    56.7      68.1    69.00    80.00    12.00") || strings.Contains(got.String(), "NaN") {
+		t.Errorf("\n%swant\n%s", &got, &want)
+	}
+}
+
+// Too few sessions end in a short run to see their median.
+func TestAMedianBeyondTheRunIsSaidInWords(t *testing.T) {
+	var of metrics.Sessions
+	of.Cut = 3
+	for range 3 {
+		of.JobTime.Add(1)
+		of.CutAfter.Add(0.5)
+		of.CutAfter.Add(2)
+	}
+	if got, want := jobTime(&of, 99), "mean 1.00 s, median 1.00 s (1.00 s with cut sessions), P99 1.00 s"; got != want {
+		t.Errorf("%q, want %q", got, want)
+	}
+	of.CutAfter.Add(3)
+	if got, want := jobTime(&of, 99), "mean 1.00 s, median 1.00 s (longer than the run with cut sessions), P99 1.00 s"; got != want {
+		t.Errorf("%q, want %q", got, want)
+	}
+}
