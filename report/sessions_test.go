@@ -10,6 +10,8 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"github.com/google/go-cmp/cmp"
+
 	"github.com/servebench/servebench/metrics"
 	"github.com/servebench/servebench/metrics/vllm"
 )
@@ -135,9 +137,10 @@ func TestSessionsOfAResultFileArePrinted(t *testing.T) {
 	if err := Sessions(&got, read[0], true); err != nil {
 		t.Fatal(err)
 	}
-	first, _, _ := strings.Cut(want.String(), "; in progress")
-	if !strings.HasPrefix(got.String(), first) || !strings.Contains(got.String(), "Job time: mean 3.18 s, median 2.99 s") || !strings.Contains(got.String(), "\n3–4     66     344    56.7      68.1    69.00    80.00    12.00") || strings.Contains(got.String(), "NaN") {
-		t.Errorf("\n%swant\n%s", &got, &want)
+	// It does not say how many values there were, nor what is known of cut sessions.
+	words := strings.NewReplacer(few, "", " (2.99 s with cut sessions)", "", fewMeans, "").Replace(want.String())
+	if diff := cmp.Diff(strings.Fields(words), strings.Fields(got.String())); diff != "" {
+		t.Errorf("(-want +got)\n%s", diff)
 	}
 }
 

@@ -28,6 +28,13 @@ func Facts(s *metrics.Summary) (all []Fact) {
 	add("Request throughput", "%.2f req/s", s.RequestThroughput, "")
 	add("Output throughput", "%.1f tok/s", s.OutputThroughput, "")
 	add("Goodput", "%.2f req/s", s.Goodput, "")
+	if of := s.Sessions; of != nil {
+		all = append(all, Fact{Name: "Sessions completed", Value: fmt.Sprintf("%d of %d", of.Completed, of.Begun)})
+		if d := &of.JobTime; d.Len() > 0 || d.Quoted != nil {
+			add("Median job time", "%.2f s", d.Median()/1000, "")
+		}
+		add("Cached prompt tokens", "%.1f %%", 100*of.Cache.CachedShare(), "")
+	}
 	if s.Completed == 0 {
 		return all
 	}

@@ -118,6 +118,9 @@ func essentials(runs []plot.Run) string {
 	if n := cmp.Or(max(c.NumPrompts, 0), max(runs[0].Completed, 0)+max(runs[0].Failed, 0)); n > 0 {
 		text = metrics.Counted(n, "request")
 	}
+	if of := runs[0].Sessions; of != nil {
+		text = metrics.Counted(cmp.Or(max(c.NumPrompts, 0), of.Begun), "session")
+	}
 	switch rate := c.RequestRate; {
 	case rate > 0 && rate < 1e300:
 		text += fmt.Sprintf(" at %g a second", rate)

@@ -93,6 +93,7 @@ func TestBrowserShowsThePages(t *testing.T) {
 	}
 	for name, runs := range map[string][]Run{
 		"one":      {run(h, 40, 20, "busy")},
+		"sessions": {talks(h, 60, 12)},
 		"arms":     {arm("old", 2), arm("old", 4), arm("new", 2), arm("new", 4)},
 		"millions": {run(h, 2000, 1112, "busy")},
 	} {

@@ -8,6 +8,7 @@ import (
 	"html/template"
 	"os"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -40,6 +41,45 @@ func run(h metrics.Header, requests, tokens int, message string) Run {
 		}
 		last = max(last, r.End)
 		c.Add(r)
+	}
+	s := c.Summary(last.Seconds())
+	trust.Judge(s)
+	return Run{Run: plot.Run{Summary: s, File: h.Run + ".jsonl"}}
+}
+
+// talks is a run of that many sessions, one each second, of as many turns, and of one with two
+// sub-agents. Gaps of persons and tools come in turn, and the server has most of the history cached.
+func talks(h metrics.Header, sessions, turns int) Run {
+	h.Config.Sessions = true
+	c := metrics.NewCollector(&h)
+	c.KeepTrace = true
+	var last time.Duration
+	for i := range sessions {
+		due := time.Duration(i) * time.Second
+		ready := due
+		for turn := range turns {
+			r := &metrics.Record{Index: i, Turn: turn, Attempts: 1, Due: ready + time.Duration(turn%3*300+i%17*40)*time.Millisecond, In: 200 * (turn + 1), InAsked: 200 * (turn + 1), Out: 10, Status: 200,
+				Step: &metrics.Step{Session: fmt.Sprint("s-", i), Turns: turns, Ready: ready, Gap: time.Duration(turn%3*300+i%17*40) * time.Millisecond, Tool: turn%2 == 0,
+					Place: due + time.Duration(i%3)*100*time.Millisecond, Reusable: 200 * turn, History: 200 * turn}}
+			if turn == 0 {
+				r.Due, r.Step.Gap = due, 0
+			} else {
+				r.Step.Waits = []int{turn - 1}
+			}
+			if i == sessions-1 && turn > 1 {
+				r.Step.Agent = fmt.Sprint("sub-agent ", turn%2+1)
+			}
+			r.Slot = max(r.Due, r.Step.Place)
+			r.Sent, r.Cached, r.Uncached = r.Slot, 160*turn, turn == 0
+			at := r.Sent + time.Duration(50+10*turn+i%9)*time.Millisecond
+			for k := range 10 {
+				r.Chunks.Append(at)
+				at += 10*time.Millisecond + time.Duration(k*i%7)*time.Millisecond
+			}
+			r.Last, r.End = r.Chunks.Last(), r.Chunks.Last()
+			ready, last = r.End, max(last, r.End)
+			c.Add(r)
+		}
 	}
 	s := c.Summary(last.Seconds())
 	trust.Judge(s)
@@ -136,7 +176,7 @@ func TestPageIsAsBefore(t *testing.T) {
 			Metrics: []string{"ttft", "tpot", "itl"}, Percentiles: []float64{99}}}
 	other := h
 	other.Run, other.Config.RequestRate = "def", 20
-	for name, page := range map[string]string{"one": write(t, run(h, 20, 5, "busy")), "two": write(t, run(h, 20, 5, "busy"), run(other, 30, 5, "busy"))} {
+	for name, page := range map[string]string{"talks": write(t, talks(h, 20, 6)), "one": write(t, run(h, 20, 5, "busy")), "two": write(t, run(h, 20, 5, "busy"), run(other, 30, 5, "busy"))} {
 		got, file := markup(page), "testdata/"+name+".html"
 		if *update {
 			if err := os.WriteFile(file, []byte(got), 0o666); err != nil {
@@ -174,6 +214,30 @@ func TestPageOfMillionsOfTokensIsSmall(t *testing.T) {
 	}
 	if want := "1500 of 1999800 values, selected to keep the shape (LTTB, Steinarsson 2013)."; shown != want {
 		t.Errorf("note %q, want %q", shown, want)
+	}
+}
+
+// However many sessions there are, the page has some of them.
+func TestPageOfManySessionsIsSmall(t *testing.T) {
+	sessions := 100_000
+	if testing.Short() {
+		sessions = 5000
+	}
+	page := write(t, talks(metrics.Header{}, sessions, 4))
+	if len(page) > 400<<10 {
+		t.Errorf("%d KiB", len(page)>>10)
+	}
+	var names []string
+	for _, c := range dataOf(t, page) {
+		names = append(names, c.Name)
+	}
+	for _, want := range []string{"turns-ttft", "turns-cached", "job-parts", "session-timeline"} {
+		if !slices.Contains(names, want) {
+			t.Errorf("there is no chart %s in %q", want, names)
+		}
+	}
+	if want := "Sessions: " + fmt.Sprint(sessions) + " of " + fmt.Sprint(sessions) + " completed"; !strings.Contains(page, want) {
+		t.Errorf("the page does not say %q", want)
 	}
 }
 

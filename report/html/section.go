@@ -24,6 +24,7 @@ type section struct {
 	Verdict    *front.Verdict // nil if the run was not judged
 	Block      string
 	Truth      string
+	Sessions   string
 	Window     string // a part of the run that was asked for
 	Classes    []fact
 	Errors     []fact
@@ -37,11 +38,11 @@ type fact struct{ Name, Value string }
 // section is what the page says about a run.
 func (p *page) section(r plot.Run, v vllm.Version, chapters []plot.Chapter) (*section, error) {
 	s := &section{Run: r, Facts: front.Facts(r.Summary), Verdict: front.Judged(r.Summary), Errors: commonest(r.Errors), Chapters: p.chapters(chapters), Provenance: provenance(r)}
-	var block, truth, window strings.Builder
-	if err := errors.Join(vllm.Block(&block, r.Summary, v), report.Truth(&truth, r.Summary), report.Window(&window, r.Summary, v)); err != nil {
+	var block, truth, sessions, window strings.Builder
+	if err := errors.Join(vllm.Block(&block, r.Summary, v), report.Truth(&truth, r.Summary), report.Sessions(&sessions, r.Summary, true), report.Window(&window, r.Summary, v)); err != nil {
 		return nil, err
 	}
-	s.Block, s.Truth, s.Window = block.String(), truth.String(), strings.TrimSpace(window.String())
+	s.Block, s.Truth, s.Sessions, s.Window = block.String(), truth.String(), strings.TrimSpace(sessions.String()), strings.TrimSpace(window.String())
 	for _, class := range metrics.Classes {
 		if n := r.Classes[class]; n > 0 {
 			s.Classes = append(s.Classes, fact{Name: string(class), Value: fmt.Sprint(n)})

@@ -116,7 +116,7 @@ func jobParts(r Run, all []session) Chart {
 	}
 	g.put(&c)
 	if n < len(all) {
-		c.Note = fmt.Sprintf("%d sessions in %d groups of equal size. ", len(all), n) + c.Note
+		c.Note = fmt.Sprintf("%d sessions in %d groups. ", len(all), n) + c.Note
 	}
 	c.fit(true)
 	return c

@@ -165,7 +165,7 @@ func TestJobTimesHaveTheirParts(t *testing.T) {
 // Many sessions are in groups from the shortest to the longest, whose bars are means.
 func TestManyJobTimesAreInGroups(t *testing.T) {
 	c := named(sessionCharts([]Run{talk{sessions: 80, turns: 1}.run()}), "job-parts")
-	if len(c.Rows) != mostJobs || c.Rows[0] != "sessions from 1 to 2 of 80" || c.Rows[39] != "sessions from 79 to 80 of 80" || !strings.HasPrefix(c.Note, "80 sessions in 40 groups of equal size. ") {
+	if len(c.Rows) != mostJobs || c.Rows[0] != "sessions from 1 to 2 of 80" || c.Rows[39] != "sessions from 79 to 80 of 80" || !strings.HasPrefix(c.Note, "80 sessions in 40 groups. ") {
 		t.Errorf("%q, %s", c.Rows, c.Note)
 	}
 	// Of one and of two turns, with 50 ms each until the first token.
