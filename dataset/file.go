@@ -11,9 +11,10 @@ import (
 	"github.com/servebench/servebench/dataset/rows"
 )
 
-// File sends what WriteLine wrote, in its order and at its times, if it has any. It also reads the
-// record stream of a run that kept its prompts, and sends what that run sent: the sessions in the
-// order in which they were due.
+// File sends what WriteLine wrote, in its order and at its times, if it has any. Conversations that
+// stand behind a later one are sent in the order of their times. It also reads the record stream of
+// a run that kept its prompts, and sends what that run sent: the sessions in the order in which they
+// were due.
 //
 // It reads the file when it is opened, to check each line, and again as conversations are pulled, so
 // the file may be larger than the memory. Lines of a session need not be adjacent; it then holds
@@ -53,6 +54,9 @@ func (d File) Open() (Source, int, error) {
 	sessions, err := d.group(f, &s)
 	if err != nil {
 		return nil, 0, err
+	}
+	if s.late > 0 && s.run == "" {
+		d.notice("%s: %d conversations stand behind a later one: all are sent in the order of their times", d.Path, s.late)
 	}
 	if n = len(sessions.order); d.Num > 0 {
 		n = min(n, d.Num)
@@ -114,11 +118,13 @@ func (d File) opened(read func(f io.ReaderAt, yield func(*Conversation, error) b
 type lineScan struct {
 	name    string
 	lines   int
-	grouped bool   // some lines are parts of sessions, or of a recorded run
-	blocks  bool   // some prompts are blocks
-	begun   bool   // some line begins a conversation
-	timed   bool   // the conversations have times
-	run     string // the recorded run and its target; empty without one
+	grouped bool    // some lines are parts of sessions, or of a recorded run
+	blocks  bool    // some prompts are blocks
+	begun   bool    // some line begins a conversation
+	timed   bool    // the conversations have times
+	latest  float64 // of the times
+	late    int     // conversations that stand behind a later one
+	run     string  // the recorded run and its target; empty without one
 }
 
 func (s *lineScan) read(r io.Reader) error {
@@ -154,17 +160,28 @@ func (s *lineScan) line(l *line) error {
 	if err := l.check(); err != nil {
 		return err
 	}
-	timed := l.due() != nil
+	due := l.due()
+	timed := due != nil
 	if l = l.asked(); l.Session == "" || l.Turn == 0 {
 		if s.begun && s.timed != timed {
 			return errors.New(`some lines have a time "due" and some have none`)
 		}
-		s.begun, s.timed = true, timed
+		if s.begun, s.timed = true, timed; timed {
+			s.place(*due)
+		}
 	}
 	s.grouped = s.grouped || l.Session != ""
 	s.blocks = s.blocks || len(l.Blocks) > 0 || l.Tail != nil
 	s.lines++
 	return nil
+}
+
+// place notes when a conversation is due. One behind a later one needs an index to be sent in time.
+func (s *lineScan) place(due float64) {
+	if s.latest = max(s.latest, due); due < s.latest {
+		s.late++
+		s.grouped = true
+	}
 }
 
 // A sessionIndex is where the sessions of a file are.
@@ -217,7 +234,7 @@ func (d File) group(f io.ReaderAt, s *lineScan) (*sessionIndex, error) {
 			index.order = append(index.order, int32(i))
 		}
 	}
-	if s.run != "" {
+	if s.timed {
 		slices.SortStableFunc(index.order, func(a, b int32) int { return cmp.Compare(dues[a], dues[b]) })
 	}
 	for _, i := range doubtful {

@@ -14,7 +14,7 @@ import (
 )
 
 func TestFileGivesBackWhatWasWritten(t *testing.T) {
-	due := []float64{0, 0.1, 1e-9, 86400.123456789}
+	due := []float64{0, 1e-9, 0.1, 86400.123456789}
 	want := []*Conversation{
 		{ID: "a", Turns: []Turn{{Prompt: "<é\u2028\n\x00 & \U0001f600", PromptLen: 3, OutputLen: 4}}, Due: &due[0]},
 		{Turns: []Turn{{TokenIDs: []int{5, 0, 7}, PromptLen: 3, OutputLen: 1}}, Due: &due[1]},
@@ -59,6 +59,27 @@ func TestFileWithoutTimesHasNone(t *testing.T) {
 		if c.Due != nil {
 			t.Errorf("due at %v", *c.Due)
 		}
+	}
+}
+
+func TestFileOutOfOrderIsSentInTime(t *testing.T) {
+	path := writeFile(t, "f.jsonl", `{"id": "a", "prompt": "x", "output_len": 1, "due": 7.5}
+{"id": "b", "prompt": "x", "output_len": 1, "due": 0.25}
+
+{"id": "c", "prompt": "x", "output_len": 1, "due": 9}
+{"id": "d", "prompt": "x", "output_len": 1, "due": 0.25}`)
+	var said []string
+	source, n, err := File{Options: Options{Path: path, Log: func(format string, args ...any) { said = append(said, fmt.Sprintf(format, args...)) }}}.Open()
+	if err != nil || n != 4 {
+		t.Fatal(n, err)
+	}
+	var ids []string
+	turns(t, source, &ids)
+	if want := []string{"b", "d", "a", "c"}; !slices.Equal(ids, want) {
+		t.Errorf("conversations %q, want %q", ids, want)
+	}
+	if want := []string{path + ": 2 conversations stand behind a later one: all are sent in the order of their times"}; !slices.Equal(said, want) {
+		t.Errorf("notices %q, want %q", said, want)
 	}
 }
 
@@ -143,9 +164,9 @@ func TestSessionsAreGivenBackAsTheyWereWritten(t *testing.T) {
 	if got := read(lines...); !reflect.DeepEqual(got, want) {
 		t.Errorf("got\n%s", asLines(t, got))
 	}
-	// Lines of a session need be neither adjacent nor in order.
+	// Lines of a session need be neither adjacent nor in order, and the times order sessions.
 	mixed := []string{lines[1], "\n", lines[6], lines[5], lines[0], lines[4], lines[7], lines[3], lines[2]}
-	if got := read(mixed...); !reflect.DeepEqual(got, []*Conversation{want[0], want[2], want[1]}) {
+	if got := read(mixed...); !reflect.DeepEqual(got, want) {
 		t.Errorf("got\n%s", asLines(t, got))
 	}
 }

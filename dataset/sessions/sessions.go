@@ -57,7 +57,7 @@ type start struct {
 	timed bool
 }
 
-// byStart is the sessions in the order in which they start, those of one time as in the file.
+// byStart is the sessions in the order in which they start, equal times as in the file.
 func byStart(starts []start) []uint32 {
 	order := make([]uint32, len(starts))
 	for i := range order {

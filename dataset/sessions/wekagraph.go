@@ -73,7 +73,7 @@ type wekaAgent struct {
 	spawned []int // last turns of sub-agents that it has not waited for
 }
 
-// walk adds the requests of an agent, and those of its sub-agents. Their times count from zero.
+// walk adds the requests of an agent and of its sub-agents. Their times count from zero.
 func (g *wekaGraph) walk(list []wekaRequest, agent *wekaAgent, zero time.Duration) error {
 	g.path = append(g.path, 0)
 	for i := range list {
