@@ -1,7 +1,6 @@
 package sim
 
 import (
-	"container/list"
 	"net/http"
 	"sync"
 )
@@ -15,35 +14,48 @@ const (
 )
 
 // A kvCache hands out blocks to sequences. It remembers computed blocks of prompts and outputs by
-// their tokens, so prompts with the same beginning share them. When no sequence uses them any more, they stay
-// until their room is needed; the least recently used go first. It is safe for concurrent use.
+// their tokens, so prompts with the same beginning share them. When no sequence uses them any more,
+// they stay until their room is needed; the least recently used go first, the end of a text before
+// its beginning. It is safe for concurrent use.
+//
+// The blocks that it remembers are a tree of runs, so that a long text costs no more than the texts
+// that branch off it.
 type kvCache struct {
 	size      int  // blocks; 0 for no limit
 	remembers bool // share prefixes
 
 	mu            sync.Mutex
-	used          int // blocks that a sequence uses
-	known         map[uint64]*block
-	idle          list.List // known blocks that no sequence uses, last used first
-	queries, hits int       // tokens looked up, and found
+	used          int             // blocks that a sequence uses
+	known         map[uint64]*run // by first hash
+	idle          run             // heads the ring of known runs that no sequence uses, last used first
+	idleBlocks    int             // in that ring
+	queries, hits int             // tokens looked up, and found
 }
 
-// A block has known contents.
-type block struct {
-	hash  uint64 // of all tokens up to its end
-	users int
-	place *list.Element // in idle; nil while used
+// A run is blocks in a row with known contents. A sequence uses all of a run, and all before it.
+type run struct {
+	hashes   []uint64  // of each block: all tokens up to its end
+	at       int       // position of the first in the text, in blocks
+	before   *run      // nil at the beginning of a text
+	branches int       // runs that have this one before them
+	owner    *sequence // may add to it if nobody else uses it; nil while idle
+	users    int
+	lost     bool // the cache has been told to forget it
+
+	newer, older *run // in the ring of idle runs; nil while used
 }
 
 // A holding is a sequence's part of the cache.
 type holding struct {
-	known []*block
-	own   int // other blocks
-	kept  int // blocks that keep or admit has looked at
+	end   *run // the last of its known runs
+	known int  // blocks in its known runs
+	own   int  // other blocks
 }
 
 func newKVCache(size int, remembers bool) *kvCache {
-	return &kvCache{size: size, remembers: remembers, known: map[uint64]*block{}}
+	c := &kvCache{size: size, remembers: remembers, known: map[uint64]*run{}}
+	c.idle.newer, c.idle.older = &c.idle, &c.idle
+	return c
 }
 
 // blockHashes names the whole blocks of a text in parts. A block's hash covers what precedes it, so
@@ -80,27 +92,21 @@ func (h chain) add(n uint64) chain {
 
 // admit gives a waiting sequence the blocks for a chunk of at most that many tokens, and removes
 // the known tokens from what it has to prefill. At least one token stays, since the next output
-// token needs it.
-// It reports whether there was room.
+// token needs it. It reports whether there was room.
 func (c *kvCache) admit(seq *sequence, chunk int) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	found := 0
-	for _, hash := range seq.blocks {
-		b := c.known[hash]
-		if b == nil || found+blockSize >= seq.unfilled {
+	for most := min(len(seq.blocks), (seq.unfilled-1)/blockSize); seq.kv.known < most; {
+		if !c.follow(seq, most) {
 			break
 		}
-		c.use(b)
-		seq.kv.known = append(seq.kv.known, b)
-		found += blockSize
 	}
+	found := seq.kv.known * blockSize
 	if !c.extend(seq, found+min(chunk, seq.unfilled-found)) {
 		c.release(seq)
 		return false
 	}
 	seq.unfilled -= found
-	seq.kv.kept = found / blockSize
 	if c.remembers && seq.admitted.IsZero() {
 		seq.found = found
 		c.queries += seq.prompt
@@ -109,10 +115,57 @@ func (c *kvCache) admit(seq *sequence, chunk int) bool {
 	return true
 }
 
+// follow lets a sequence use the known run that goes on where its known blocks end, as far as it has
+// the sequence's blocks up to number most. It reports whether there is one.
+func (c *kvCache) follow(seq *sequence, most int) bool {
+	r := c.known[seq.blocks[seq.kv.known]]
+	if r == nil {
+		return false
+	}
+	blocks := seq.blocks[seq.kv.known:most]
+	same := 1
+	for same < min(len(blocks), len(r.hashes)) && blocks[same] == r.hashes[same] {
+		same++
+	}
+	if same < len(r.hashes) {
+		r = c.split(r, same)
+	}
+	if r.users++; r.users == 1 {
+		c.take(r)
+		c.used += same
+	}
+	seq.kv.end = r
+	seq.kv.known += same
+	return true
+}
+
+// split makes the first n blocks of a run a run, and returns it. The old run is the rest, so that
+// those who use it use both.
+func (c *kvCache) split(r *run, n int) *run {
+	front := &run{hashes: r.hashes[:n:n], at: r.at, before: r.before, branches: 1, users: r.users}
+	c.known[r.hashes[0]], c.known[r.hashes[n]] = front, r
+	r.hashes, r.at, r.before = r.hashes[n:], r.at+n, front
+	if r.users == 0 {
+		front.newer, front.older = r.newer, r
+		front.newer.older, r.newer = front, front
+	}
+	return front
+}
+
+// take takes a run out of the ring of idle ones.
+func (c *kvCache) take(r *run) {
+	if r.newer == nil {
+		return
+	}
+	r.newer.older, r.older.newer = r.older, r.newer
+	r.newer, r.older = nil, nil
+	c.idleBlocks -= len(r.hashes)
+}
+
 // grow gives a sequence blocks for that many tokens in all, and reports whether
 // there was room.
 func (c *kvCache) grow(seq *sequence, tokens int) bool {
-	if tokens <= blockSize*(len(seq.kv.known)+seq.kv.own) {
+	if tokens <= blockSize*(seq.kv.known+seq.kv.own) {
 		return true
 	}
 	c.mu.Lock()
@@ -121,7 +174,7 @@ func (c *kvCache) grow(seq *sequence, tokens int) bool {
 }
 
 func (c *kvCache) extend(seq *sequence, tokens int) bool {
-	more := (tokens+blockSize-1)/blockSize - len(seq.kv.known) - seq.kv.own
+	more := (tokens+blockSize-1)/blockSize - seq.kv.known - seq.kv.own
 	if more <= 0 {
 		return true
 	}
@@ -140,38 +193,49 @@ func (c *kvCache) makeRoom() {
 	if c.size > 0 {
 		room = c.size - c.used
 	}
-	for c.idle.Len() > room {
-		b := c.idle.Remove(c.idle.Back()).(*block)
-		delete(c.known, b.hash)
+	for c.idleBlocks > room {
+		r := c.idle.newer // the oldest, as the ring closes there
+		if more := c.idleBlocks - room; more < len(r.hashes) {
+			r.hashes = r.hashes[:len(r.hashes)-more]
+			c.idleBlocks = room
+			return
+		}
+		c.take(r)
+		delete(c.known, r.hashes[0])
+		if r.before != nil {
+			r.before.branches--
+		}
 	}
 }
 
-func (c *kvCache) use(b *block) {
-	if b.users++; b.users == 1 {
-		c.idle.Remove(b.place)
-		b.place = nil
-		c.used++
-	}
-}
-
-// keep remembers the blocks of a sequence that have been computed. If another sequence has made a
-// block known by then, the block stays private.
+// keep remembers the blocks of a sequence that have been computed. If another sequence has made them
+// known by then, it shares them.
 func (c *kvCache) keep(seq *sequence) {
 	whole := min(seq.computed()/blockSize, len(seq.blocks))
-	if !c.remembers || whole <= seq.kv.kept {
+	if !c.remembers || whole <= seq.kv.known {
 		return
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	for _, hash := range seq.blocks[seq.kv.kept:whole] {
-		if c.known[hash] == nil {
-			b := &block{hash: hash, users: 1}
-			c.known[hash] = b
-			seq.kv.known = append(seq.kv.known, b)
-			seq.kv.own--
-		}
+	if end := seq.kv.end; end != nil && end.lost {
+		return
 	}
-	seq.kv.kept = whole
+	first := seq.kv.known
+	for seq.kv.known < whole && c.follow(seq, whole) {
+	}
+	c.used -= seq.kv.known - first // it gives its copies back
+	if end := seq.kv.end; end != nil && end.owner == seq && end.users == 1 && end.branches == 0 {
+		end.hashes = seq.blocks[end.at:whole:whole]
+	} else if seq.kv.known < whole {
+		r := &run{hashes: seq.blocks[seq.kv.known:whole:whole], at: seq.kv.known, before: end, owner: seq, users: 1}
+		c.known[r.hashes[0]] = r
+		if end != nil {
+			end.branches++
+		}
+		seq.kv.end = r
+	}
+	seq.kv.known = whole
+	seq.kv.own -= whole - first
 }
 
 // free releases all blocks of a sequence.
@@ -183,15 +247,18 @@ func (c *kvCache) free(seq *sequence) {
 
 func (c *kvCache) release(seq *sequence) {
 	c.used -= seq.kv.own
-	for i := len(seq.kv.known) - 1; i >= 0; i-- { // so that ends of prompts are dropped before beginnings
-		b := seq.kv.known[i]
-		if b.users--; b.users > 0 {
+	for r := seq.kv.end; r != nil; r = r.before { // so that ends of texts are dropped before beginnings
+		if r.users--; r.users > 0 {
 			continue
 		}
-		c.used--
-		if c.known[b.hash] == b {
-			b.place = c.idle.PushFront(b)
+		c.used -= len(r.hashes)
+		r.owner = nil
+		if r.lost {
+			continue
 		}
+		r.newer, r.older = &c.idle, c.idle.older
+		r.older.newer, c.idle.older = r, r
+		c.idleBlocks += len(r.hashes)
 	}
 	seq.kv = holding{}
 	c.makeRoom()
@@ -209,8 +276,12 @@ func (c *kvCache) counts() (queries, hits int, usage float64) {
 func (c *kvCache) forget() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	for _, r := range c.known {
+		r.lost = true
+	}
 	clear(c.known)
-	c.idle.Init()
+	c.idle.newer, c.idle.older = &c.idle, &c.idle
+	c.idleBlocks = 0
 }
 
 // resetPrefixCache answers POST /reset_prefix_cache.

@@ -3,6 +3,7 @@ package sim
 import (
 	"context"
 	"fmt"
+	"math/rand/v2"
 	"slices"
 	"strings"
 	"testing"
@@ -222,5 +223,165 @@ func TestPreemptionLosesNothing(t *testing.T) {
 				}
 			})
 		}
+	}
+}
+
+// A blockCache is a kvCache block by block: the blocks that no sequence uses, last used first, and
+// how many sequences use each of the others.
+type blockCache struct {
+	size, own int
+	idle      []uint64
+	users     map[uint64]int
+}
+
+func (c *blockCache) used() int { return len(c.users) + c.own }
+
+// use lets a sequence use its next known block, if it is known.
+func (c *blockCache) use(hash uint64) bool {
+	i := slices.Index(c.idle, hash)
+	if i < 0 && c.users[hash] == 0 {
+		return false
+	}
+	if i >= 0 {
+		c.idle = slices.Delete(c.idle, i, i+1)
+	}
+	c.users[hash]++
+	return true
+}
+
+// extend gives n private blocks, if there is room.
+func (c *blockCache) extend(n int) bool {
+	if n > 0 && c.used()+n > c.size {
+		return false
+	}
+	c.own += max(n, 0)
+	c.makeRoom()
+	return true
+}
+
+func (c *blockCache) makeRoom() { c.idle = c.idle[:min(len(c.idle), c.size-c.used())] }
+
+func (c *blockCache) release(hashes []uint64, own int) {
+	c.own -= own
+	for _, hash := range slices.Backward(hashes) {
+		if c.users[hash]--; c.users[hash] == 0 {
+			delete(c.users, hash)
+			c.idle = slices.Insert(c.idle, 0, hash)
+		}
+	}
+	c.makeRoom()
+}
+
+func TestRunsOfBlocksAreTheirBlocks(t *testing.T) {
+	const size = 30
+	random := rand.New(rand.NewPCG(5, 5))
+	c, model := newKVCache(size, true), &blockCache{size: size, users: map[uint64]int{}}
+	type part struct {
+		*sequence
+		known, own int // of the model
+	}
+	var live []*part
+	free := func(i int) {
+		p := live[i]
+		c.free(p.sequence)
+		model.release(p.blocks[:p.known], p.own)
+		live = slices.Delete(live, i, i+1)
+	}
+	found, forgot := 0, 0
+	for step := range 20000 {
+		switch what := random.IntN(10); {
+		case what < 3 && len(live) < 6: // a new sequence
+			seq := &sequence{prompt: 1 + random.IntN(10*blockSize), want: 1000}
+			seq.unfilled = seq.prompt
+			h := chain(0)
+			for range 20 {
+				h = h.add(random.Uint64N(6) / 5)
+				seq.blocks = append(seq.blocks, uint64(h))
+			}
+			p := &part{sequence: seq}
+			for most := (seq.prompt - 1) / blockSize; p.known < most && model.use(seq.blocks[p.known]); {
+				p.known++
+			}
+			chunk := 1 + random.IntN(100)
+			tokens := min(seq.prompt, p.known*blockSize+chunk)
+			more := max(0, (tokens+blockSize-1)/blockSize-p.known)
+			want := model.extend(more)
+			if !want {
+				model.release(seq.blocks[:p.known], 0)
+			} else {
+				p.own = more
+			}
+			if got := c.admit(seq, chunk); got != want || got && seq.found != p.known*blockSize {
+				t.Fatalf("step %d: admitted %v with %d tokens found, want %v with %d blocks", step, got, seq.found, want, p.known)
+			}
+			if want {
+				found += p.known
+				seq.admitted = time.Unix(0, 0)
+				live = append(live, p)
+			}
+		case what == 3 && random.IntN(300) == 0:
+			c.forget()
+			forgot++
+			for len(live) > 0 { // their blocks are forgotten, too
+				p := live[0]
+				c.free(p.sequence)
+				live = live[1:]
+			}
+			*model = blockCache{size: size, users: map[uint64]int{}}
+		case len(live) == 0:
+		case what < 5:
+			free(random.IntN(len(live)))
+		default: // computes more of a sequence
+			i := random.IntN(len(live))
+			p := live[i]
+			n := 1 + random.IntN(50)
+			if p.unfilled > 0 {
+				n = min(n, p.unfilled)
+			}
+			tokens := p.filled() + n
+			if p.unfilled == 0 {
+				tokens = p.filled() + n - 1
+			}
+			want := model.extend(max(0, (tokens+blockSize-1)/blockSize-p.known-p.own))
+			if got := c.grow(p.sequence, tokens); got != want {
+				t.Fatalf("step %d: grew %v, want %v", step, got, want)
+			}
+			if !want {
+				free(i)
+				break
+			}
+			p.own = max(p.own, (tokens+blockSize-1)/blockSize-p.known)
+			if p.unfilled > 0 {
+				if p.unfilled -= n; p.unfilled == 0 {
+					p.out++
+				}
+			} else {
+				p.out += n
+			}
+			c.keep(p.sequence)
+			for whole := min(p.computed()/blockSize, len(p.blocks)); p.known < whole; p.known++ {
+				p.own--
+				model.own--
+				if hash := p.blocks[p.known]; !model.use(hash) {
+					model.users[hash] = 1
+				}
+			}
+		}
+		var idle []uint64
+		for r := c.idle.older; r != &c.idle; r = r.older {
+			idle = append(idle, r.hashes...)
+		}
+		if !slices.Equal(idle, model.idle) || c.idleBlocks != len(idle) || c.used != model.used() {
+			t.Fatalf("step %d: %d blocks used and %v idle (%d), want %d and %v", step, c.used, idle, c.idleBlocks, model.used(), model.idle)
+		}
+	}
+	if found < 1000 || forgot == 0 {
+		t.Errorf("%d blocks found, forgotten %d times: a test of nothing", found, forgot)
+	}
+	for len(live) > 0 {
+		free(0)
+	}
+	if c.used != 0 {
+		t.Errorf("%d blocks in use in the end", c.used)
 	}
 }

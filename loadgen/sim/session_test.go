@@ -49,20 +49,19 @@ func (c *lru) serve(prompt, output []int) {
 	all := slices.Concat(prompt, output)
 	name := func(i int) string { return fmt.Sprint(all[:(i+1)*blockSize]) }
 	var mine []string
-	for len(mine)*blockSize+blockSize < len(prompt) && slices.Contains(c.idle, name(len(mine))) {
-		block := name(len(mine))
+	use := func(block string) {
 		mine = append(mine, block)
 		c.idle = slices.DeleteFunc(c.idle, func(s string) bool { return s == block })
 	}
+	for len(mine)*blockSize+blockSize < len(prompt) && slices.Contains(c.idle, name(len(mine))) {
+		use(name(len(mine)))
+	}
 	c.found = len(mine) * blockSize
-	known := len(mine)
 	for computed := len(prompt); computed < len(all); computed++ {
 		used := (computed + blockSize - 1) / blockSize
 		c.idle = c.idle[:min(len(c.idle), c.size-used)]
-		for ; (known+1)*blockSize <= computed; known++ {
-			if !slices.Contains(c.idle, name(known)) {
-				mine = append(mine, name(known))
-			}
+		for (len(mine)+1)*blockSize <= computed {
+			use(name(len(mine)))
 		}
 	}
 	c.idle = slices.Concat(mine, c.idle)
