@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -99,7 +100,7 @@ func readReplay(_ *trace, dir string, c *course) error {
 func (p programs) aiperfReplays(t *trace, at place) []string {
 	args := []string{p.aiperf, "profile", "--model", model, "--url", at.url, "--endpoint-type", "chat", "--streaming",
 		"--tokenizer", repositoryName, "--artifact-dir", at.dir, "--ui", "none", "--session-header", "X-Session-ID", "--random-seed", "1",
-		"--use-server-token-count", "--input-file", t.file, "--custom-dataset-type", t.theirs}
+		"--use-server-token-count", "--input-file", cmp.Or(t.folder, t.file), "--custom-dataset-type", t.theirs}
 	if t.timed {
 		return append(args, "--fixed-schedule")
 	}

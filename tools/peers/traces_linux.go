@@ -31,7 +31,8 @@ type step struct {
 type trace struct {
 	name         string
 	form, theirs string // the format's name here, and AIPerf's
-	file         string // or a folder
+	file         string
+	folder       string // for AIPerf, which reads a file a session; empty if it reads file, too
 	timed        bool   // sessions start at times of the trace
 	vllm         bool   // it is for vLLM's script
 	block        int    // tokens of a block; 0 for chats
@@ -143,22 +144,21 @@ func (m *maker) request(s step) wekaRequest {
 }
 
 // weka makes a trace of agents: sessions of turns, some of which start sub-agents that the next
-// turn waits for. The file is a folder with a file for each session.
+// turn waits for.
 func weka(dir string, sessions int) (trace, error) {
 	m := newMaker(trace{name: "Weka", form: "weka", theirs: "weka_trace", block: 64, chunks: fewestChunks})
-	m.file = filepath.Join(dir, "weka")
-	if err := os.MkdirAll(m.file, 0o755); err != nil {
-		return m.trace, err
-	}
-	var failed error
+	m.file, m.folder = filepath.Join(dir, "weka.jsonl"), filepath.Join(dir, "weka")
+	failed := os.MkdirAll(m.folder, 0o755)
+	var all []byte
 	for i := range sessions {
 		id := fmt.Sprintf("job-%02d", i)
 		requests := m.job(id)
 		text, err := json.Marshal(map[string]any{"id": id, "models": []string{model}, "block_size": m.block, "hash_id_scope": "local",
 			"tool_tokens": m.block, "system_tokens": m.block, "requests": requests})
-		failed = errors.Join(failed, err, os.WriteFile(filepath.Join(m.file, id+".json"), text, 0o644))
+		failed = errors.Join(failed, err, os.WriteFile(filepath.Join(m.folder, id+".json"), text, 0o644))
+		all = append(append(all, text...), '\n')
 	}
-	return m.trace, failed
+	return m.trace, errors.Join(failed, os.WriteFile(m.file, all, 0o644))
 }
 
 // job makes one session of a Weka trace. Blocks mean something within it only.
