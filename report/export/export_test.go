@@ -133,6 +133,53 @@ func TestRequestsHaveARowEach(t *testing.T) {
 	}
 }
 
+// A table has columns about sessions if one of its runs has sessions.
+func TestRunsOfSessionsHaveTheirColumns(t *testing.T) {
+	h := &metrics.Header{Run: "s", Config: metrics.Config{Percentiles: []float64{99}, Goodput: []metrics.SLO{{Metric: "ttft", Limit: 1000}}}}
+	c := metrics.NewCollector(h)
+	for i := range 4 {
+		first, second := *recorded(ms)[0], *recorded(ms)[0]
+		first.Index, second.Index, second.Turn = i, i, 1
+		first.Step, second.Step = &metrics.Step{Turns: 2, Reusable: 0}, &metrics.Step{Turns: 2, Waits: []int{0}, Reusable: 5, Ready: 31 * ms}
+		if i == 3 {
+			second.Class = metrics.Reset
+		}
+		c.Add(&first)
+		if i != 2 {
+			c.Add(&second)
+		}
+	}
+	single := metrics.NewCollector(&metrics.Header{Run: "single", Config: h.Config})
+	request := *recorded(ms)[0]
+	request.Step = nil
+	single.Add(&request)
+	table := func(runs ...*run) [][]string {
+		var text bytes.Buffer
+		if err := runsCSV(&text, runs); err != nil {
+			t.Fatal(err)
+		}
+		rows, err := csv.NewReader(&text).ReadAll()
+		if err != nil {
+			t.Fatal(err)
+		}
+		return rows
+	}
+	rows := table(newRun(c.Summary(2)), newRun(single.Summary(2)))
+	for name, want := range map[string]string{
+		"sessions": "4", "sessions_completed": "2", "sessions_broken": "1", "sessions_cut": "1", "turns_unsent": "1", "sessions_per_s": "1", "good_sessions_per_s": "1",
+		"cached_share": "0.571429", "reused_share": "2.4", "median_job_ms": "999", "p90_job_ms": "999",
+	} {
+		if i := slices.Index(rows[0], name); i < 0 || rows[1][i] != want || rows[2][i] != "" {
+			t.Errorf("%s is not %q: %q", name, want, rows)
+		}
+	}
+	for _, name := range table(newRun(single.Summary(2)))[0] {
+		if strings.Contains(name, "session") || strings.Contains(name, "job") || strings.Contains(name, "cached") {
+			t.Errorf("runs without sessions have a column %s", name)
+		}
+	}
+}
+
 // Parquet has the columns and the values of CSV, and the lists besides.
 func TestParquetIsAsCSV(t *testing.T) {
 	file := strings.NewReader(written(t, "requests-parquet"))
@@ -399,7 +446,7 @@ func TestColumnsAreDocumented(t *testing.T) {
 	}
 	names, _ := columns()
 	names = append(names, "itl_ms", "waits", "verdict", "remark")
-	for _, c := range slices.Concat(told, measured) {
+	for _, c := range slices.Concat(told, measured, ofSessions) {
 		names = append(names, c.name)
 	}
 	for _, name := range slices.Concat(names, formats()) {

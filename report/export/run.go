@@ -23,10 +23,12 @@ type run struct {
 	verdict string
 	remarks []string
 	metrics []compare.Metric // of its latencies
+	// sessions are its sessions; nil if it has none of several turns.
+	sessions *metrics.Sessions
 }
 
 func newRun(s *metrics.Summary) *run {
-	r := &run{header: s.Header, origin: s.Origin, seconds: s.Seconds, metrics: latencies(s.Header.Config.Percentiles)}
+	r := &run{header: s.Header, origin: s.Origin, seconds: s.Seconds, sessions: s.Sessions, metrics: latencies(s)}
 	r.Run = compare.Runs([]*metrics.Summary{s}, r.metrics...)[0]
 	if s.Trust != nil {
 		r.verdict = string(s.Trust.Verdict)
@@ -38,17 +40,21 @@ func newRun(s *metrics.Summary) *run {
 	return r
 }
 
-// latencies are the statistics of each latency: mean, median, P90, P99 and what else the run
-// was asked for.
-func latencies(percentiles []float64) []compare.Metric {
+// latencies are the statistics of each latency, and of job times if the run has sessions: mean,
+// median, P90, P99 and what else the run was asked for.
+func latencies(s *metrics.Summary) []compare.Metric {
 	names := []string{"mean", "median", "p90", "p99"}
-	for _, p := range percentiles {
+	for _, p := range s.Header.Config.Percentiles {
 		if name := "p" + metrics.FormatPercentile(p); p != 50 && !slices.Contains(names, name) {
 			names = append(names, name)
 		}
 	}
 	var all []compare.Metric
-	for _, latency := range []string{"ttft", "tpot", "itl", "e2el"} {
+	of := []string{"ttft", "tpot", "itl", "e2el"}
+	if s.Sessions != nil {
+		of = append(of, "job")
+	}
+	for _, latency := range of {
 		for _, name := range names {
 			if m, known := compare.Find(name + "_" + latency); known {
 				all = append(all, m)
@@ -93,6 +99,35 @@ var measured = []column{
 	{"total_tokens_per_s", func(r *run) string { return r.number("total_throughput") }},
 }
 
+// ofSessions are the columns about sessions, for tables in which a run has some.
+var ofSessions = []column{
+	{"sessions", func(r *run) string { return r.ofSessions(func(s *metrics.Sessions) string { return count(s.Begun) }) }},
+	{"sessions_completed", func(r *run) string {
+		return r.ofSessions(func(s *metrics.Sessions) string { return count(s.Completed) })
+	}},
+	{"sessions_broken", func(r *run) string {
+		return r.ofSessions(func(s *metrics.Sessions) string { return count(s.BrokenAll()) })
+	}},
+	{"sessions_cut", func(r *run) string { return r.ofSessions(func(s *metrics.Sessions) string { return count(s.Cut) }) }},
+	{"turns_unsent", func(r *run) string { return r.ofSessions(func(s *metrics.Sessions) string { return count(s.Unsent) }) }},
+	{"sessions_per_s", func(r *run) string { return r.number("session_throughput") }},
+	{"good_sessions_per_s", func(r *run) string { return r.number("session_goodput") }},
+	{"cached_share", func(r *run) string {
+		return r.ofSessions(func(s *metrics.Sessions) string { return known(s.Cache.CachedShare()) })
+	}},
+	{"reused_share", func(r *run) string {
+		return r.ofSessions(func(s *metrics.Sessions) string { return known(s.Cache.ReusedShare()) })
+	}},
+}
+
+// ofSessions is a number of the run's sessions, empty without sessions.
+func (r *run) ofSessions(number func(*metrics.Sessions) string) string {
+	if r.sessions == nil {
+		return ""
+	}
+	return number(r.sessions)
+}
+
 // runsCSV writes a row for each run. The flags in which the loads of the runs differ and the keys
 // of --metadata, including a sweep's arm and repeat, stand between the description and the
 // numbers.
@@ -133,6 +168,9 @@ func runsTable(runs []*run) []column {
 		}
 	}
 	numbers := slices.Clone(measured)
+	if slices.ContainsFunc(runs, func(r *run) bool { return r.sessions != nil }) {
+		numbers = append(numbers, ofSessions...)
+	}
 	for _, name := range metrics.Distinct(names) {
 		numbers = append(numbers, column{name + "_ms", func(r *run) string { return r.number(name) }})
 	}
