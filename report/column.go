@@ -1,6 +1,7 @@
 package report
 
 import (
+	"math"
 	"slices"
 	"strings"
 
@@ -24,6 +25,30 @@ var runColumns = []column{
 	{head: "total tok/s", key: "total_tokens_per_s", of: func(s *metrics.Summary) float64 { return s.TotalThroughput }},
 }
 
+// sessionColumns are the numbers of sessions, for tables in which a run has some.
+var sessionColumns = []column{
+	{head: "sessions/s", key: "sessions_per_s", of: func(s *metrics.Summary) float64 { return s.Sessions.Throughput }},
+	{head: "median job s", key: "median_job_s", of: func(s *metrics.Summary) float64 {
+		if !present(&s.Sessions.JobTime) {
+			return math.NaN()
+		}
+		return s.Sessions.JobTime.Median() / 1000
+	}},
+	{head: "cached %", key: "cached_percent", of: func(s *metrics.Summary) float64 { return 100 * s.Sessions.Cache.CachedShare() }},
+}
+
+// ofSessions is c for runs that may have no sessions.
+func ofSessions(c column) column {
+	of := c.of
+	c.of = func(s *metrics.Summary) float64 {
+		if s.Sessions == nil {
+			return math.NaN()
+		}
+		return of(s)
+	}
+	return c
+}
+
 // columns are the numbers of runs, and the mean and the requested percentiles of each latency.
 func (t Table) columns() []column {
 	var percentiles []float64
@@ -37,6 +62,11 @@ func (t Table) columns() []column {
 		percentiles = []float64{99}
 	}
 	columns := slices.Clone(runColumns)
+	if slices.ContainsFunc(t, func(r Row) bool { return r.Summary != nil && r.Summary.Sessions != nil }) {
+		for _, c := range sessionColumns {
+			columns = append(columns, ofSessions(c))
+		}
+	}
 	for _, metric := range []string{"ttft", "tpot", "itl", "e2el"} {
 		columns = append(columns, latencyColumns(metric, percentiles)...)
 	}

@@ -45,7 +45,7 @@ type narrowed struct {
 
 // weights are the numbers in the order in which a reader wants them. All others follow.
 var weights = []string{
-	"failed", "mean_ttft_ms", "output_tokens_per_s", "mean_tpot_ms", "p99_ttft_ms", "p99_tpot_ms", "requests_per_s", "mean_itl_ms", "mean_e2el_ms", "duration_s", "completed",
+	"failed", "mean_ttft_ms", "median_job_s", "sessions_per_s", "cached_percent", "output_tokens_per_s", "mean_tpot_ms", "p99_ttft_ms", "p99_tpot_ms", "requests_per_s", "mean_itl_ms", "mean_e2el_ms", "duration_s", "completed",
 }
 
 // choose decides what is shown.
@@ -118,7 +118,7 @@ func (c *column) twoHeads() (above, below string) {
 	words := strings.Fields(c.head)
 	switch len(words) {
 	case 3: // mean TTFT ms
-		if c.few != nil || words[0] == "mean" {
+		if c.few != nil || words[0] == "mean" || words[0] == "median" {
 			return words[1] + " " + words[2], words[0]
 		}
 		return words[0], words[1] + " " + words[2]

@@ -151,3 +151,31 @@ func TestTableHasThePercentilesAskedFor(t *testing.T) {
 		}
 	}
 }
+
+// A table with a run of sessions has columns about them, empty for other runs.
+func TestTablesOfSessionsHaveTheirColumns(t *testing.T) {
+	table := Table{{Labels: []metrics.KV{{Key: "arm", Value: "a"}}, Summary: talks()}, {Labels: []metrics.KV{{Key: "arm", Value: "b"}}, Summary: fair()}}
+	for width, want := range map[int][]string{
+		80:  {"job s  cached  TTFT ms\n", "sessions/s  median       %     mean\n", "0.92    2.99   54.34"},
+		120: {"sessions/s  median"},
+	} {
+		var b strings.Builder
+		if err := table.Text(&b, width, "rest"); err != nil {
+			t.Fatal(err)
+		}
+		for _, words := range want {
+			if !strings.Contains(b.String(), words) {
+				t.Errorf("no %q in\n%s", words, &b)
+			}
+		}
+	}
+	var csv strings.Builder
+	if err := table.CSV(&csv); err != nil || !strings.HasPrefix(csv.String(), "arm,completed,failed,duration_s,requests_per_s,output_tokens_per_s,total_tokens_per_s,sessions_per_s,median_job_s,cached_percent,") ||
+		!strings.Contains(csv.String(), ",0.92,2.99,54.34,") || !strings.Contains(csv.String(), ",,,,") {
+		t.Errorf("%v\n%s", err, &csv)
+	}
+	csv.Reset()
+	if err := table[1:].CSV(&csv); err != nil || strings.Contains(csv.String(), "session") {
+		t.Errorf("%v\n%s", err, &csv)
+	}
+}
