@@ -34,6 +34,10 @@ var sessionFaults = []fault{
 		talks(s).Later = metrics.LaterTurns{Turns: 10, Late: int(v), Lag: alike(0.1, 10)}
 	}, "30.0 % of later turns"},
 	{"later turns", 4.99, 5.01, func(s *metrics.Summary, v float64) { talks(s).Later.Lag = alike(v, 100) }, "more than 1 ms late, p99 5.01 ms (limit 5.00 ms)"},
+	{"later turns", 4.99, 5.01, func(s *metrics.Summary, v float64) {
+		s.TTFT = alike(20, 200)
+		talks(s).Later.Lag = alike(v, 100)
+	}, "p99 5.01 ms (limit 5.00 ms)"},
 	{"later turns", 9.99, 10.01, func(s *metrics.Summary, v float64) {
 		s.TTFT = alike(100, 200)
 		talks(s).Later.Lag = alike(v, 100)
@@ -113,6 +117,10 @@ func TestNotesOnSessionsAccuseNobody(t *testing.T) {
 	if Judge(s); len(s.Trust.Notes) != 0 {
 		t.Errorf("a hundredth of the job time is noted: %q", s.Trust.Notes)
 	}
+	s.Sessions.Parts.Places += 10 * time.Millisecond
+	if Judge(s); len(s.Trust.Notes) != 1 {
+		t.Errorf("notes %q", s.Trust.Notes)
+	}
 }
 
 // What sessions find of their own is as it should be. What first turns find that no earlier prompt
@@ -134,8 +142,9 @@ func TestOnlyPromptsFromBeforeTheRunAreBlamed(t *testing.T) {
 	s = clean()
 	talks(s).Rows[0].Cache.Told = metrics.CacheTokens{Prompt: 10_000, Cached: 9000}
 	s.TotalInput, s.Truth.Counts.Cached, s.Truth.LaterTurns = 60_000, 41_000, true
-	if Judge(s); s.Trust.Verdict != metrics.Valid {
-		t.Errorf("%s for %q", s.Trust.Verdict, failing(s))
+	Judge(s)
+	if s.Trust.Verdict != metrics.Valid || slices.ContainsFunc(s.Trust.Checks, func(c metrics.Check) bool { return c.Name == "prefix cache" }) {
+		t.Errorf("%s for %q, checks %+v", s.Trust.Verdict, failing(s), s.Trust.Checks)
 	}
 }
 
