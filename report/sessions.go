@@ -33,7 +33,7 @@ func Sessions(w io.Writer, s *metrics.Summary, extended bool) error {
 	line("Sessions:", outcomes(of))
 	line("Job time:", jobTime(of, tailOf(s)))
 	line("   of it:", strings.Join(jobParts(of), ", "))
-	line("Prefix cache:", reuse(of.Cache))
+	line("Prefix cache:", strings.Join(reuse(of), ", "))
 	b.WriteByte('\n')
 	if marked := turnTable(&b, s, extended); marked {
 		fmt.Fprintln(&b, few, fewMeans)
@@ -117,13 +117,13 @@ func jobParts(of *metrics.Sessions) (parts []string) {
 	return parts
 }
 
-// reuse says what the server had in its prefix cache; "" if nobody knows.
-func reuse(use metrics.CacheUse) string {
+// reuse says what the server had in its prefix cache, as far as it is known, and how many tokens the
+// prompts of the sessions in progress have together: a smaller cache forgets some of them.
+func reuse(of *metrics.Sessions) (parts []string) {
+	use := of.Cache
 	cached, reused := use.CachedShare(), use.ReusedShare()
-	var parts []string
 	if !math.IsNaN(cached) {
-		known := use.Known()
-		parts = append(parts, fmt.Sprintf("found %.1f %% of %d prompt tokens", 100*cached, known.Prompt))
+		parts = append(parts, fmt.Sprintf("found %.1f %% of %d prompt tokens", 100*cached, use.Known().Prompt))
 	}
 	switch most := use.ReusableShare(); {
 	case !math.IsNaN(reused):
@@ -131,7 +131,14 @@ func reuse(use metrics.CacheUse) string {
 	case !math.IsNaN(most):
 		parts = append(parts, fmt.Sprintf("%.1f %% could be reused", 100*most))
 	}
-	return strings.Join(parts, ", ")
+	prompt, turns := 0, 0
+	for i := range of.Rows {
+		prompt, turns = prompt+of.Rows[i].Prompt, turns+of.Rows[i].Completed
+	}
+	if held := of.MeanInFlight * float64(prompt) / float64(max(turns, 1)); held >= 1 {
+		parts = append(parts, fmt.Sprintf("about %.0f in the prompts of the sessions in progress", held))
+	}
+	return parts
 }
 
 // A turnColumn is one number of the turns of a row.

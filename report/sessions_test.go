@@ -113,7 +113,7 @@ func TestUnknownNumbersOfSessionsAreLeftOut(t *testing.T) {
 			t.Errorf("%q in\n%s", unwanted, &b)
 		}
 	}
-	if !strings.Contains(b.String(), "Prefix cache: 25.0 % could be reused\n") {
+	if !strings.Contains(b.String(), "Prefix cache: 25.0 % could be reused, about ") {
 		t.Errorf("\n%s", &b)
 	}
 	for _, row := range sessionRows(s) {

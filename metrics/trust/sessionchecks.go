@@ -146,13 +146,8 @@ func (j *judge) noteSessions(n *notes) {
 	n.add(percent(places, total) > placesNoted, "sessions waited for one of the places of --max-sessions, for %s on average (%s of the job time): "+
 		"a slow server delays their arrival, so read latencies from when turns were due",
 		showMS(metrics.Milliseconds(places/time.Duration(max(s.Completed, 1)))), showPercent(percent(places, total)))
-	if reused, known := j.reused(); known {
-		text := fmt.Sprintf("the server had %s of the prompt tokens in its prefix cache, %s of what it could reuse", showPercent(100*s.Cache.CachedShare()), showPercent(100*reused))
-		if reused < reusedNoted {
-			text += ": the cache is too small for the sessions in progress, or a router sends their turns to different servers"
-		}
-		n.text(text)
+	if reused, known := j.reused(); known && reused < reusedNoted {
+		n.text(fmt.Sprintf("the server had %s of the prompt tokens in its prefix cache, %s of what it could reuse: the cache is too small for the sessions in progress, "+
+			"or a router sends their turns to different servers", showPercent(100*s.Cache.CachedShare()), showPercent(100*reused)))
 	}
-	held := s.MeanInFlight * float64(s.Cache.Told.Prompt+s.Cache.Silent.Prompt) / math.Max(1, float64(j.Completed))
-	n.add(held >= 1, "the %.1f sessions in progress on average had prompts of about %s tokens together: a smaller prefix cache forgets some of them", s.MeanInFlight, about(held))
 }

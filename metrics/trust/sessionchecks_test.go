@@ -95,24 +95,22 @@ func TestNotesOnSessionsAccuseNobody(t *testing.T) {
 		"sessions from the warm-up": {func(of *metrics.Sessions) { of.Earlier = 2 }, "2 sessions began before the measured part: their turns count, their job times do not"},
 		"places": {func(of *metrics.Sessions) { of.Parts.Places = 25 * time.Second },
 			"sessions waited for one of the places of --max-sessions, for 250 ms on average (20.0 % of the job time): a slow server delays their arrival, so read latencies from when turns were due"},
-		"reuse": {func(of *metrics.Sessions) {
-			of.Cache = metrics.CacheUse{Planned: 100, Reusable: 80, Told: metrics.CacheTokens{Prompt: 100, Cached: 40, Reused: 40, Reusable: 80}}
-		}, "the server had 40.0 % of the prompt tokens in its prefix cache, 50.0 % of what it could reuse"},
 		"little reuse": {func(of *metrics.Sessions) {
 			of.Cache = metrics.CacheUse{Planned: 100, Reusable: 80, Told: metrics.CacheTokens{Prompt: 100, Cached: 39, Reused: 39, Reusable: 80}}
-		}, "48.8 % of what it could reuse: the cache is too small for the sessions in progress, or a router sends their turns to different servers"},
-		"what sessions hold": {func(of *metrics.Sessions) {
-			of.MeanInFlight, of.Cache.Silent.Prompt = 12.5, 200_000
-		}, "the 12.5 sessions in progress on average had prompts of about 13000 tokens together: a smaller prefix cache forgets some of them"},
+		}, "the server had 39.0 % of the prompt tokens in its prefix cache, 48.8 % of what it could reuse: the cache is too small for the sessions in progress, or a router sends their turns to different servers"},
 	} {
 		s := clean()
 		c.set(talks(s))
 		Judge(s)
-		if s.Trust.Verdict != metrics.Valid || len(s.Trust.Notes) != 1 || !strings.Contains(s.Trust.Notes[0], c.says) || strings.Contains(s.Trust.Notes[0], "too small") != strings.Contains(c.says, "too small") {
+		if s.Trust.Verdict != metrics.Valid || len(s.Trust.Notes) != 1 || !strings.Contains(s.Trust.Notes[0], c.says) {
 			t.Errorf("%s: %s for %q, notes %q", name, s.Trust.Verdict, failing(s), s.Trust.Notes)
 		}
 	}
 	s := clean()
+	talks(s).Cache = metrics.CacheUse{Planned: 100, Reusable: 80, Told: metrics.CacheTokens{Prompt: 100, Cached: 40, Reused: 40, Reusable: 80}}
+	if Judge(s); len(s.Trust.Notes) != 0 {
+		t.Errorf("a half of what can be reused is noted: %q", s.Trust.Notes)
+	}
 	talks(s).Parts.Places = 1010 * time.Millisecond // of 101 s
 	if Judge(s); len(s.Trust.Notes) != 0 {
 		t.Errorf("a hundredth of the job time is noted: %q", s.Trust.Notes)
