@@ -20,13 +20,13 @@ func WriteStats(w io.Writer, src Source) error {
 			outputs = append(outputs, turn.OutputLen)
 		}
 	}
-	text := describe("prompt tokens", prompts) + "\n" + describe("output tokens", outputs)
+	text := Describe("prompt tokens", prompts) + "\n" + Describe("output tokens", outputs)
 	_, err := io.WriteString(w, text)
 	return err
 }
 
-// describe is the paragraph about lengths, which it sorts.
-func describe(title string, lengths []int) string {
+// Describe is a paragraph about numbers, which it sorts: count, mean, percentiles and a histogram.
+func Describe(title string, lengths []int) string {
 	var text strings.Builder
 	fmt.Fprintf(&text, "%s: count %d", title, len(lengths))
 	if len(lengths) == 0 {

@@ -59,7 +59,7 @@ func (w *Workload) Has(t Trait) bool {
 // textual reports whether a dataset that otherwise makes token ids makes texts: its prompts go on
 // from the server's answers.
 func (w *Workload) textual() bool {
-	return w.Sessions.MultiTurn || w.Dataset == "sessions" && w.live()
+	return w.Sessions.MultiTurn || w.Dataset == "sessions" && w.Live()
 }
 
 // bytesPerPrompt is what a dataset from a file keeps for each prompt to send: its position

@@ -268,7 +268,7 @@ func (t *target) aim() {
 	body := t.body(t.served)
 	encode := body.Encoder()
 	counts := t.workload != nil && t.tokenizer != nil
-	live := t.Workload.live()
+	live := t.Workload.Live()
 	if live {
 		t.to.Answer = t.answer
 	}

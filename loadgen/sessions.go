@@ -63,8 +63,8 @@ const (
 	BustSession CacheBust = "session" // from other sessions, too
 )
 
-// live reports whether prompts have the server's answers.
-func (w *Workload) live() bool {
+// Live reports whether prompts have the server's answers.
+func (w *Workload) Live() bool {
 	return w.Sessions.Answers == Live || w.Sessions.Answers == "" && w.Dataset != "sessions"
 }
 
@@ -85,7 +85,7 @@ func (w *workload) sessions(p *Plan, common dataset.Options) opener {
 		return sessions.Weka{Options: common, Text: chat}
 	case "sessions":
 		made := s.Synthetic
-		made.Options, made.Text, made.Chat, made.Live, made.MaxModelLen = common, chat, chat, d.live(), s.MaxModelLen
+		made.Options, made.Text, made.Chat, made.Live, made.MaxModelLen = common, chat, chat, d.Live(), s.MaxModelLen
 		return made
 	case "sharegpt":
 		g := sessions.ShareGPT{Options: common, Chat: chat, MinTurns: max(2, s.MinTurns), MaxTurns: s.MaxTurns, Delay: s.Delay.Seconds(), MaxModelLen: s.MaxModelLen}
@@ -147,7 +147,7 @@ func (t *target) reuse() func(*dataset.Conversation, int) int {
 	if !several {
 		return nil
 	}
-	return (&sessions.Reuse{Live: d.live()}).Next
+	return (&sessions.Reuse{Live: d.Live()}).Next
 }
 
 // untimed reports whether a plan asks for times that the workload does not have.

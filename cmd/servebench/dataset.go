@@ -8,11 +8,14 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/servebench/servebench/dataset"
+	"github.com/servebench/servebench/dataset/sessions"
 	"github.com/servebench/servebench/loadgen"
+	"github.com/servebench/servebench/loadgen/sim"
 )
 
 func newDatasetCommand() *cobra.Command {
@@ -43,26 +46,78 @@ func printDataset(ctx context.Context, asked *options) error {
 	switch {
 	case asked.Targets != nil:
 		return errors.New("argument --target: it belongs to servebench run")
-	case asked.Shard.Several() && asked.Stats:
-		return errors.New("argument --shard: --stats are of the whole dataset: leave one of the two away")
+	case asked.Shard.Several() && (asked.Stats || asked.Simulate != ""):
+		return errors.New("argument --shard: --stats and --simulate are about the whole dataset: leave one of the two out")
 	case asked.Endless():
 		return errors.New("argument --duration: at an infinite rate the server decides how many requests are sent: give --num-prompts")
 	}
 	plan := asked.plan()
 	// The ids of a run begin differently each time; printed ids are always the same.
 	plan.Workload.RequestIDPrefix = cmp.Or(plan.Workload.RequestIDPrefix, fmt.Sprintf("bench-%08x-", plan.Workload.Seed))
-	if asked.Stats {
-		source, err := plan.Dataset(ctx, remarks{w: os.Stderr})
-		if err != nil {
-			return err
-		}
-		return dataset.WriteStats(os.Stdout, source)
+	if asked.Stats || asked.Simulate != "" {
+		return describeDataset(ctx, plan, asked)
 	}
 	requests, err := plan.Requests(ctx, remarks{w: os.Stderr})
 	if err != nil {
 		return err
 	}
 	return printRequests(ctx, requests)
+}
+
+// describeDataset prints the numbers of a dataset, and of a dry run if one is asked for.
+func describeDataset(ctx context.Context, plan *loadgen.Plan, asked *options) error {
+	source, err := plan.Dataset(ctx, remarks{w: os.Stderr})
+	if err != nil {
+		return err
+	}
+	if asked.Stats {
+		if plan.Workload.Has(loadgen.SeveralTurns) || plan.Workload.Sessions.MultiTurn {
+			err = sessions.WriteStats(os.Stdout, source, plan.Traffic.Absolute)
+		} else {
+			err = dataset.WriteStats(os.Stdout, source)
+		}
+	}
+	if err != nil || asked.Simulate == "" {
+		return err
+	}
+	if source, err = plan.Requests(ctx, remarks{w: io.Discard}); err != nil {
+		return err
+	}
+	return simulate(plan, asked.Simulate, source)
+}
+
+// simulate prints how a server with a profile copes with requests, in time that does not pass.
+func simulate(plan *loadgen.Plan, name string, requests dataset.Source) error {
+	profile, err := sim.OpenProfile(name)
+	if err != nil {
+		return fmt.Errorf("argument --simulate: %w", err)
+	}
+	t, bounds := &plan.Traffic, sim.Bounds{Absolute: plan.Traffic.Absolute, Live: plan.Workload.Live()}
+	if t.MaxSessions != nil {
+		bounds.Sessions = *t.MaxSessions
+	}
+	if t.MaxConcurrency != nil {
+		bounds.Concurrency = *t.MaxConcurrency
+	}
+	if plan.AtOnce() && bounds.Sessions > 0 {
+		requests = dataset.Untimed(requests)
+	}
+	var f sim.Forecast
+	for _, err := range sim.Dry(sim.Config{Profile: profile, PrefixCaching: true}, requests, bounds, &f) {
+		if err != nil {
+			return fmt.Errorf("dry run: %w", err)
+		}
+	}
+	fmt.Printf("dry run on one %s: %s of %s in %s, the server busy for %.1f %% of it\n", name, count(f.Requests, "request"), count(f.Sessions, "session"),
+		f.Length.Round(time.Millisecond), 100*f.Busy)
+	fmt.Printf("  found in its prefix cache: %d of %d prompt tokens (%.1f %%)\n", f.Found, f.Prompt, 100*float64(f.Found)/float64(max(f.Prompt, 1)))
+	if f.Refused > 0 {
+		fmt.Printf("  too long for the model: %s, after which %s were not sent\n", count(f.Refused, "request"), count(f.Unsent, "turn"))
+	}
+	if f.Needs > 0 {
+		fmt.Printf("  this load needs %.1f of this server\n", f.Needs)
+	}
+	return nil
 }
 
 // printRequests prints each request with its due time.

@@ -107,8 +107,8 @@ func (g *syntheticFlags) define(f *argv.Flags) {
 
 func (g *syntheticFlags) resolve(f *argv.Flags) error {
 	var given string
-	f.Visit(func(flag *pflag.Flag) {
-		if argv.GroupOf(flag) == "Synthetic" {
+	f.VisitAll(func(flag *pflag.Flag) {
+		if flag.Changed && argv.GroupOf(flag) == "Synthetic" {
 			given = flag.Name
 		}
 	})

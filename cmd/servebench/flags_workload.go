@@ -11,6 +11,7 @@ import (
 
 	"github.com/servebench/servebench/cmd/servebench/internal/argv"
 	"github.com/servebench/servebench/dataset"
+	"github.com/servebench/servebench/loadgen/sim"
 	"github.com/servebench/servebench/metrics"
 	"github.com/servebench/servebench/metrics/pyjson"
 )
@@ -190,7 +191,9 @@ func (g *datasetFlags) define(f *argv.Flags) {
 	f.BoolFunc("self-timed", "send at the times that the dataset has. This is the default for timed_trace, and for other traces and files with times unless there is a rate", func(string) error { g.selfTimed = new(true); return nil })
 	f.BoolFunc("no-self-timed", "send by --request-rate, although the dataset has times", func(string) error { g.selfTimed = new(false); return nil })
 	f.Var(argv.Parsed(&w.TemplateKwargs, "", jinja.ParseKwargs), "chat-template-kwargs", "`JSON` more variables for the chat template")
-	f.BoolVar(&g.Stats, "stats", false, "print a histogram of lengths instead. Only for servebench dataset")
+	f.BoolVar(&g.Stats, "stats", false, "print histograms of lengths instead, and what prefix caches have of sessions. Only for servebench dataset")
+	f.StringVar(&g.Simulate, "simulate", "", "`NAME` print how a simulated server copes with the load, in time that does not pass. NAME is a profile of servebench sim. Only for servebench dataset")
+	f.Offer("simulate", sim.ProfileNames()...)
 	f.Choices("speed-bench-dataset-subset", "qualitative", "throughput_1k", "throughput_2k", "throughput_8k", "throughput_16k", "throughput_32k")
 }
 

@@ -31,6 +31,7 @@ type options struct {
 
 	ShardGiven bool   // --shard was given, so the environment is ignored
 	Stats      bool   // of servebench dataset: lengths only
+	Simulate   string // of servebench dataset: the profile of a dry run; empty for none
 	Listen     string // address of our /metrics; empty for none
 
 	// Notes say on stderr what was taken for something else.

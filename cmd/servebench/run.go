@@ -60,6 +60,9 @@ func run(ctx context.Context, o *options) error {
 	if o.Stats {
 		return errors.New("argument --stats: it belongs to servebench dataset")
 	}
+	if o.Simulate != "" {
+		return errors.New("argument --simulate: it belongs to servebench dataset")
+	}
 	if o.Repeat > 1 && o.Results.Filename != "" && !o.Results.Append {
 		return fmt.Errorf("argument --solo-first: it makes %d repeats, of which each would write over the file of --result-filename: take --append-result, or --repeat 1", o.Repeat)
 	}
