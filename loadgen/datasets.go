@@ -14,7 +14,7 @@ import (
 // Datasets are the names that Workload.Dataset accepts.
 var Datasets = []string{
 	"random", "sharegpt", "custom", "prefix_repetition", "sonnet", "burstgpt", "spec_bench", "speed_bench", "timed_trace", "file",
-	"conversations", "multi_turn", "mooncake", "weka", "sessions",
+	"conversations", "multi_turn", "mooncake", "weka", "azure", "sessions",
 }
 
 // A Trait is what some datasets have in common.
@@ -45,6 +45,7 @@ var traits = map[string]Trait{
 	"multi_turn":        CanSendAll | SendsAll | OwnTimes | SeveralTurns,
 	"mooncake":          CanSendAll | SendsAll | OwnTimes | MakesIDs | ExactOutput | SeveralTurns,
 	"weka":              CanSendAll | SendsAll | MakesIDs | ExactOutput | SeveralTurns,
+	"azure":             CanSendAll | SendsAll | OwnTimes | MakesIDs | ExactOutput | SeveralTurns,
 	"sessions":          Fileless | MakesIDs | ExactOutput | SeveralTurns,
 }
 
@@ -100,7 +101,7 @@ func (w *workload) dataset(p *Plan, from tokenizerSource) (opener, error) {
 		IDPrefix: cmp.Or(d.RequestIDPrefix, "bench-"+randomHex(4)+"-"), Log: from.say,
 	}
 	switch d.Dataset {
-	case "conversations", "multi_turn", "mooncake", "weka", "sessions":
+	case "conversations", "multi_turn", "mooncake", "weka", "azure", "sessions":
 		return w.sessions(p, common), nil
 	case "random", "prefix_repetition", "burstgpt", "timed_trace":
 		if d.Sessions.MultiTurn {

@@ -83,6 +83,8 @@ func (w *workload) sessions(p *Plan, common dataset.Options) opener {
 		return sessions.Mooncake{Options: common, Text: chat, BlockSize: s.BlockSize}
 	case "weka":
 		return sessions.Weka{Options: common, Text: chat}
+	case "azure":
+		return sessions.Azure{Options: common, Text: chat}
 	case "sessions":
 		made := s.Synthetic
 		made.Options, made.Text, made.Chat, made.Live, made.MaxModelLen = common, chat, chat, d.Live(), s.MaxModelLen

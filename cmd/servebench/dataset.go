@@ -51,6 +51,9 @@ func printDataset(ctx context.Context, asked *options) error {
 	case asked.Endless():
 		return errors.New("argument --duration: at an infinite rate the server decides how many requests are sent: give --num-prompts")
 	}
+	for _, note := range asked.Notes {
+		fmt.Fprintln(os.Stderr, note)
+	}
 	plan := asked.plan()
 	// The ids of a run begin differently each time; printed ids are always the same.
 	plan.Workload.RequestIDPrefix = cmp.Or(plan.Workload.RequestIDPrefix, fmt.Sprintf("bench-%08x-", plan.Workload.Seed))

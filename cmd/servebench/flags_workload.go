@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 
 	"github.com/servebench/servebench/dataset/jinja"
@@ -11,6 +12,7 @@ import (
 
 	"github.com/servebench/servebench/cmd/servebench/internal/argv"
 	"github.com/servebench/servebench/dataset"
+	"github.com/servebench/servebench/dataset/sessions"
 	"github.com/servebench/servebench/loadgen/sim"
 	"github.com/servebench/servebench/metrics"
 	"github.com/servebench/servebench/metrics/pyjson"
@@ -26,9 +28,9 @@ type workloadFlags struct {
 
 func (g *workloadFlags) define(f *argv.Flags) {
 	w := &g.Workload
-	f.StringVar(&w.Dataset, "dataset-name", "random", "`NAME` where prompts come from")
+	f.StringVar(&w.Dataset, "dataset-name", "random", "`NAME` where prompts come from. auto looks at the file, and says what it is taken for")
 	f.StringVar(&w.Path, "dataset-path", "", "`FILE` file of the dataset, or folder of speed_bench. For --dataset-name file it is what servebench dataset printed")
-	f.IntVar(&w.NumPrompts, "num-prompts", 1000, "`N` number of requests, or of sessions if they have several turns. 0 sends all of a file that is sent in its order, and is the default for file, conversations, multi_turn, mooncake and weka")
+	f.IntVar(&w.NumPrompts, "num-prompts", 1000, "`N` number of requests, or of sessions if they have several turns. 0 sends all of a file that is sent in its order, and is the default for file, conversations, multi_turn, mooncake, weka and azure")
 	f.Int64Var(&w.Seed, "seed", 0, "`N` seed of prompts and arrival times, 0 to 4294967295")
 	f.Var(argv.Optional(&g.inputLen, argv.ParseInt), "input-len", "`TOKENS` prompt length of random and sonnet")
 	f.Var(argv.Optional(&g.outputLen, argv.ParseInt), "output-len", "`TOKENS` output length of random, sharegpt, custom, prefix_repetition, sonnet and spec_bench")
@@ -45,12 +47,35 @@ func (g *workloadFlags) define(f *argv.Flags) {
 	f.BoolVar(&w.TokenIDs, "prompt-token-ids", false, "send prompts as token ids. random and prefix_repetition then need no tokenizer")
 	f.IntVar(&w.VocabSize, "vocab-size", 32000, "`N` upper bound of the token ids to draw. It applies without a tokenizer, and with the server's, which does not say its size")
 	f.OfferFiles("dataset-path")
-	f.Choices("dataset-name", loadgen.Datasets...)
+	f.Choices("dataset-name", append(slices.Clone(loadgen.Datasets), auto)...)
 	f.Unbuilt("dataset-name", unbuiltDatasets...)
+}
+
+// auto is the value of --dataset-name that looks at the file.
+const auto = "auto"
+
+// detect finds out which dataset the file is.
+func (g *workloadFlags) detect() error {
+	w := &g.Workload
+	if w.Path == "" {
+		return errors.New("argument --dataset-name: auto needs --dataset-path")
+	}
+	guess, err := sessions.Detect(w.Path)
+	if err != nil {
+		return fmt.Errorf("argument --dataset-name: auto: %w", err)
+	}
+	w.Dataset = guess.Dataset
+	g.Notes = append(g.Notes, fmt.Sprintf("%s is taken as --dataset-name %s: %s", w.Path, guess.Dataset, guess.Why))
+	return nil
 }
 
 func (g *workloadFlags) resolve(f *argv.Flags) error {
 	w := &g.Workload
+	if w.Dataset == auto {
+		if err := g.detect(); err != nil {
+			return err
+		}
+	}
 	w.VocabGiven = f.Changed("vocab-size")
 	if w.Has(loadgen.SendsAll) && !f.Changed("num-prompts") {
 		w.NumPrompts, f.Lookup("num-prompts").DefValue = 0, "0"
