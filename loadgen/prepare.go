@@ -287,7 +287,9 @@ func (t *target) aim() {
 			}
 		}
 		var err error
-		req.Body, err = encode(asked)
+		if req.Body, err = encode(asked); err == nil && t.Keep.Detail == Prompts {
+			req.Asked, err = dataset.AskedLine(c, turn, asked)
+		}
 		return req, err
 	}
 	if counts {

@@ -37,7 +37,8 @@ type Keep struct {
 type Detail string
 
 const (
-	Full         Detail = "full"     // everything; so does the empty Detail
+	Prompts      Detail = "prompts"  // everything, and what was sent: dataset file sends it again
+	Full         Detail = "full"     // everything else; so does the empty Detail
 	RequestsOnly Detail = "requests" // everything except the time of each token
 	Compact      Detail = "compact"  // histograms only, no requests
 )

@@ -184,6 +184,8 @@ type Record struct {
 	Calls json.RawMessage `json:"calls,omitempty"`
 	// Reasoning is the text that a model that reasons generates before its answer, if the run keeps it.
 	Reasoning string `json:"reasoning,omitempty"`
+	// Asked is what was sent, as a line of a dataset that sends it again, if the run keeps it.
+	Asked json.RawMessage `json:"asked,omitempty"`
 }
 
 // Conn says how the request got its connection. Its times follow one another; through a proxy,

@@ -38,7 +38,7 @@ var kinds = []struct {
 //	512                               always 512
 //	uniform:min=1,max=9               each number from 1 to 9, whole ones if lengths are drawn
 //	normal:mean=500,sigma=100
-//	lognormal:mean=500,sigma=0.6      mean is that of the draws, sigma that of their logarithms
+//	lognormal:mean=500,sigma=0.6      the mean of the draws, and sigma of their logarithms
 //	poisson:mean=4
 //	exponential:mean=20
 //	zipf:alpha=1.5                    1 is the likeliest, k is k^alpha times less likely

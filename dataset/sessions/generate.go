@@ -18,8 +18,8 @@ import (
 // A generator is the object that describes chats to generate, as vLLM's benchmarks/multi_turn reads
 // it. Lengths are drawn as that script draws them, bit for bit, from numpy's global generator: the
 // turns of all chats, the lengths of all prefixes, the length of the common prefix, and then for
-// each chat the lengths of its messages and of its answers. The texts are those of the script, too:
-// they are cut from the text files, token by token.
+// each chat the lengths of its messages and of its answers. The texts are the same, too: they are
+// cut from the text files, token by token.
 type generator struct {
 	FileType    string   `json:"filetype"`
 	Num         int      `json:"num_conversations"`
@@ -61,7 +61,7 @@ func (d Conversations) generate(f io.Reader) (dataset.Source, int, error) {
 	}
 	w := writer{Conversations: d}
 	for _, name := range g.Files {
-		text, err := readBeside(d.Path, name)
+		text, err := readNear(d.Path, name)
 		if err != nil {
 			return nil, 0, fmt.Errorf("%s: text_files: %w", d.Path, err)
 		}
@@ -78,11 +78,11 @@ func (d Conversations) generate(f io.Reader) (dataset.Source, int, error) {
 	}), n, nil
 }
 
-// readBeside reads a file that another one names: as it is named, or beside that one.
-func readBeside(path, name string) ([]byte, error) {
+// readNear reads a file that another one names: as it is named, or from the folder of that one.
+func readNear(path, name string) ([]byte, error) {
 	text, err := os.ReadFile(name)
 	if errors.Is(err, os.ErrNotExist) && !filepath.IsAbs(name) {
-		if text, beside := os.ReadFile(filepath.Join(filepath.Dir(path), name)); beside == nil {
+		if text, near := os.ReadFile(filepath.Join(filepath.Dir(path), name)); near == nil {
 			return text, nil
 		}
 	}

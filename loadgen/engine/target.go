@@ -21,6 +21,8 @@ type Request struct {
 	// KeepAnswer keeps what the next turn needs to go on from this answer, for Target.Answer:
 	// Record.Text and Record.Calls.
 	KeepAnswer bool
+
+	Asked json.RawMessage // goes into Record.Asked
 }
 
 // A Chunk is one event of a streamed answer that has choices.

@@ -41,6 +41,7 @@ func appendReq(b []byte, head lineHead, r *metrics.Record) []byte {
 	l.text(`"text":`, r.Text)
 	l.raw(`"calls":`, r.Calls)
 	l.text(`"reasoning":`, r.Reasoning)
+	l.raw(`"asked":`, r.Asked)
 	return append(l.b, '}', '\n')
 }
 

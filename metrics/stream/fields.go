@@ -64,8 +64,9 @@ var (
 		{`"class":`, func(s *scanner, l *reqLine) { l.Class = metrics.Class(s.name()) }},
 		{`"error":`, func(s *scanner, l *reqLine) { l.Error = s.name() }},
 		{`"text":`, func(s *scanner, l *reqLine) { l.Text = s.string() }},
-		{`"calls":`, func(s *scanner, l *reqLine) { l.Calls = s.list() }},
+		{`"calls":`, func(s *scanner, l *reqLine) { l.Calls = s.nested() }},
 		{`"reasoning":`, func(s *scanner, l *reqLine) { l.Reasoning = s.string() }},
+		{`"asked":`, func(s *scanner, l *reqLine) { l.Asked = s.nested() }},
 	}
 	blankFields = []field[blankPart]{
 		{`"n":`, func(s *scanner, b *blankPart) { b.N = s.int() }},

@@ -194,13 +194,10 @@ func (s *scanner) name() string {
 	return name
 }
 
-// list reads a list of anything as it is. It keeps a copy.
-func (s *scanner) list() json.RawMessage {
-	if s.expect("["); s.failed {
-		return nil
-	}
-	depth, end, quoted := 1, 0, false
-	for ; depth > 0 && end < len(s.text); end++ {
+// nested reads a list or an object of anything as it is. It keeps a copy.
+func (s *scanner) nested() json.RawMessage {
+	depth, end, quoted := 0, 0, false
+	for ; (depth > 0 || end == 0) && end < len(s.text); end++ {
 		switch c := s.text[end]; {
 		case c == '\\' && quoted:
 			end++
@@ -214,11 +211,11 @@ func (s *scanner) list() json.RawMessage {
 		}
 	}
 	end = min(end, len(s.text))
-	list := append(json.RawMessage{'['}, s.text[:end]...)
-	if s.text = s.text[end:]; !json.Valid(list) {
+	value := append(json.RawMessage(nil), s.text[:end]...)
+	if s.text = s.text[end:]; depth != 0 || len(value) < 2 || !json.Valid(value) {
 		s.failed = true
 	}
-	return list
+	return value
 }
 
 // stamps reads the times of chunks.

@@ -1,0 +1,97 @@
+package loadgen
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/servebench/servebench/dataset/sessions"
+	"github.com/servebench/servebench/loadgen/spool"
+)
+
+// A run with live answers that keeps its prompts is a dataset: sent again, it has the same bodies at
+// the same times, and asks for no answers of the server.
+func TestARunIsSentAgainFromItsStream(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		path := filepath.Join(t.TempDir(), "run.jsonl")
+		var mu sync.Mutex
+		run := func(change func(p *Plan)) (requests []string) {
+			p := onHandler(t)
+			p.Server.Backend = "openai-chat"
+			p.Traffic.MaxConcurrency, p.Sampling.IgnoreEOS = nil, true
+			inner, begun := p.Server.Handler, time.Time{}
+			p.Server.Handler = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				body, err := io.ReadAll(r.Body)
+				if err != nil {
+					t.Error(err)
+				}
+				r.Body = io.NopCloser(bytes.NewReader(body))
+				if strings.HasSuffix(r.URL.Path, "/chat/completions") {
+					mu.Lock()
+					if begun.IsZero() {
+						begun = time.Now()
+					}
+					requests = append(requests, fmt.Sprintf("%s %s %s %s", time.Since(begun), r.Header.Get("X-Request-Id"), r.Header.Get("X-Session-Id"), body))
+					mu.Unlock()
+				}
+				inner.ServeHTTP(w, r)
+			})
+			change(p)
+			sums, err := p.Run(t.Context(), nil)
+			if err != nil || sums[0].Completed != 15 {
+				t.Fatalf("%v, %d completed, %v, %v", err, sums[0].Completed, sums[0].Errors, requests)
+			}
+			slices.Sort(requests)
+			return requests
+		}
+		first := run(func(p *Plan) {
+			p.Workload.Dataset, p.Workload.NumPrompts, p.Workload.RequestIDPrefix = "random", 5, "x-"
+			p.Workload.Random.InputLen, p.Workload.Random.OutputLen = 12, 4
+			p.Workload.Sessions = Sessions{MultiTurn: true, MinTurns: 3, MaxTurns: 3, Delay: 700 * time.Millisecond, Random: sessions.Random{PerTurnInputLen: 5}}
+			p.Traffic.RequestRate = 2
+			records, err := spool.Open(path, 0o666)
+			if err != nil {
+				t.Fatal(err)
+			}
+			p.Keep.Records, p.Keep.Detail = records, Prompts
+			t.Cleanup(func() { _ = records.Close(spool.Waiting{}) })
+		})
+		synctest.Wait()
+		time.Sleep(time.Second) // of the bubble: lines gather for a while
+		for _, timing := range []bool{false, true} {
+			again := run(func(p *Plan) {
+				p.Workload.Dataset, p.Workload.Path, p.Workload.NumPrompts = "file", path, 0
+				p.Workload.SelfTimed, p.Traffic.Absolute = true, timing
+				p.Workload.Sessions.Answers = Recorded
+			})
+			for i, want := range first {
+				if again[i] != want {
+					t.Errorf("absolute %v: the first run sent\n%s\nand the second\n%s", timing, want, again[i])
+				}
+			}
+		}
+	})
+}
+
+func TestAStreamWithoutPromptsCannotBeSentAgain(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "run.jsonl")
+	line := `{"v":2,"k":"run","run":"r"}` + "\n" + `{"v":2,"k":"req","run":"r","i":0,"sent":5}` + "\n"
+	if err := os.WriteFile(path, []byte(line), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	p := onHandler(t)
+	p.Workload.Dataset, p.Workload.Path = "file", path
+	_, err := p.Run(t.Context(), nil)
+	if want := path + ":2: the run was recorded without its prompts: record it with --record prompts"; err == nil || !strings.HasSuffix(err.Error(), want) {
+		t.Errorf("error %v, want %s", err, want)
+	}
+}
