@@ -182,6 +182,9 @@ type Record struct {
 	// stream: a list of objects with id, type and function. It is nil without calls, and if the run
 	// does not keep them.
 	Calls json.RawMessage `json:"calls,omitempty"`
+	// Reply is the id that the server gave the answer, with which a request of the Responses API goes on
+	// from it, if the run keeps it. The record stream does not have it.
+	Reply string `json:"-"`
 	// Reasoning is the text that a model that reasons generates before its answer, if the run keeps it.
 	Reasoning string `json:"reasoning,omitempty"`
 	// Asked is what was sent, as a line of a dataset that sends it again, if the run keeps it.

@@ -214,7 +214,7 @@ func partsOf(r *Record) parts {
 		counts: []*int{&r.Index, &r.Turn, &r.Attempts, &r.Reconnects, &r.Chunks.n, &r.Blank.n, &r.SharedReads,
 			&r.In, &r.InAsked, &r.Cached, &r.Out, &r.OutAsked, &r.Status},
 		names: []*string{&r.Run, &r.Target, (*string)(&r.Phase), &r.Differs, &r.Finish, (*string)(&r.Class)},
-		texts: []*string{&r.ID, &r.Error, &r.Text, &r.Reasoning},
+		texts: []*string{&r.ID, &r.Error, &r.Text, &r.Reply, &r.Reasoning},
 		bytes: []*[]byte{&r.Chunks.deltas, &r.Blank.deltas, (*[]byte)(&r.Late), (*[]byte)(&r.Calls)},
 		flags: []*bool{&r.Conn.New, &r.Uncounted, &r.Uncached},
 	}

@@ -10,12 +10,15 @@ import (
 
 // Answer is what rec was answered as an assistant's message, as the next turn sends it: its text
 // and its tool calls, in the spelling of Python's json.dumps. Templates drop the reasoning of
-// earlier turns, so it is part of the message only if rec has kept it. The request must have had
-// KeepAnswer.
+// earlier turns, so it is part of the message only if rec has kept it. The id of an answer of the
+// Responses API is for the Body alone. The request must have had KeepAnswer.
 func Answer(rec *metrics.Record) json.RawMessage {
 	message := pyjson.Object{{Key: "role", Value: "assistant"}, {Key: "content", Value: rec.Text}}
 	if rec.Reasoning != "" {
 		message.Set("reasoning", rec.Reasoning)
+	}
+	if rec.Reply != "" {
+		message.Set("id", rec.Reply)
 	}
 	if rec.Calls == nil {
 		return pyjson.Append(nil, message)
@@ -60,17 +63,18 @@ func (d *draft) add(p *piece) {
 
 // into completes the record.
 func (d *draft) into(rec *metrics.Record) {
-	if d == nil {
-		return
-	}
 	rec.Reasoning = string(d.thoughts)
 	if calls := d.calls(); len(calls) > 0 {
 		rec.Calls = pyjson.Append(nil, calls)
 	}
 }
 
-// A callPart is what a chunk adds to a tool call.
+// A callPart is what a chunk adds to a tool call. The Responses API gives whole calls, with a CallID.
 type callPart struct {
+	CallID    string `json:"call_id"`
+	Name      string `json:"name"`
+	Arguments string `json:"arguments"`
+
 	Index    *int   `json:"index"`
 	ID       string `json:"id"`
 	Function struct {
@@ -86,15 +90,26 @@ type call struct {
 	arguments []byte
 }
 
+// partsOf are the parts of calls in a raw list, or the whole call in an object.
+func partsOf(raw []byte) (parts few[callPart]) {
+	if raw[0] != '{' {
+		_ = json.Unmarshal(raw, &parts) // what is not a list has no parts
+		return parts
+	}
+	var one callPart
+	if json.Unmarshal(raw, &one) != nil || one.CallID == "" {
+		return nil
+	}
+	one.ID, one.Function.Name, one.Function.Arguments = one.CallID, one.Name, one.Arguments
+	return few[callPart]{one}
+}
+
 // calls are the calls that the parts make, as a message has them.
 func (d *draft) calls() (list []pyjson.Object) {
 	var all []*call
 	numbered := map[int]*call{}
 	for _, raw := range d.parts {
-		var parts few[callPart]
-		_ = json.Unmarshal(raw, &parts) // what is not a list has no parts
-		for i := range parts {
-			part := &parts[i]
+		for _, part := range partsOf(raw) {
 			c := part.of(all, numbered)
 			if c == nil {
 				if len(all) == maxCalls {
@@ -106,7 +121,7 @@ func (d *draft) calls() (list []pyjson.Object) {
 			if part.Index != nil {
 				numbered[*part.Index] = c
 			}
-			c.add(part)
+			c.add(&part)
 		}
 	}
 	for _, c := range all {

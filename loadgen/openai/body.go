@@ -16,6 +16,8 @@ import (
 type Body struct {
 	Model       string // as the API names it
 	Chat        bool   // use chat completions instead of completions
+	Responses   bool   // use the Responses API instead; Store then has the server keep its answers
+	Store       bool
 	IgnoreEOS   bool
 	Logprobs    *int // for completions; nil is sent as null
 	UsageAlways bool // ask for token counts in every chunk
@@ -30,33 +32,43 @@ type Body struct {
 // Encode makes the body that sends turn.
 func (b *Body) Encode(turn *dataset.Turn) ([]byte, error) {
 	base := b.completion
-	if b.Chat {
+	switch {
+	case b.Responses:
+		base = b.response
+	case b.Chat:
 		base = b.chat
 	}
 	object, err := base(turn)
 	if err != nil {
 		return nil, err
 	}
+	return b.complete(object, turn), nil
+}
+
+// complete is the text of a body that lacks only what the APIs have in common.
+func (b *Body) complete(object pyjson.Object, turn *dataset.Turn) []byte {
 	if turn.OutputLen == 0 { // the server decides
 		object = slices.DeleteFunc(object, func(m pyjson.Member) bool { return slices.Contains(bounds, m.Key) })
 	}
-	usage := pyjson.Object{{Key: "include_usage", Value: true}}
-	if b.UsageAlways {
-		usage = append(usage, pyjson.Member{Key: "continuous_usage_stats", Value: true})
-	}
-	object = append(object,
-		pyjson.Member{Key: "stream", Value: true},
-		pyjson.Member{Key: "stream_options", Value: usage})
 	if b.IgnoreEOS {
 		object = append(object, pyjson.Member{Key: "ignore_eos", Value: true})
 	}
 	size := 1024 + len(turn.Prompt) + 8*len(turn.TokenIDs) + len(turn.Messages)
 	object = slices.DeleteFunc(object.Merge(b.Extra), func(m pyjson.Member) bool { return slices.Contains(b.Drop, m.Key) })
-	return pyjson.Append(make([]byte, 0, size), object), nil
+	return pyjson.Append(make([]byte, 0, size), object)
+}
+
+// streamed asks for a stream that ends with the token counts.
+func (b *Body) streamed(object pyjson.Object) pyjson.Object {
+	usage := pyjson.Object{{Key: "include_usage", Value: true}}
+	if b.UsageAlways {
+		usage = append(usage, pyjson.Member{Key: "continuous_usage_stats", Value: true})
+	}
+	return append(object, pyjson.Member{Key: "stream", Value: true}, pyjson.Member{Key: "stream_options", Value: usage})
 }
 
 // bounds are the members of bodies that bound the length of an answer.
-var bounds = []string{"max_tokens", "max_completion_tokens"}
+var bounds = []string{"max_tokens", "max_completion_tokens", "max_output_tokens"}
 
 func (b *Body) completion(turn *dataset.Turn) (pyjson.Object, error) {
 	if turn.Messages != nil {
@@ -70,13 +82,13 @@ func (b *Body) completion(turn *dataset.Turn) (pyjson.Object, error) {
 	if b.Logprobs != nil {
 		logprobs = *b.Logprobs
 	}
-	return pyjson.Object{
+	return b.streamed(pyjson.Object{
 		{Key: "model", Value: b.Model},
 		{Key: "prompt", Value: prompt},
 		{Key: "repetition_penalty", Value: 1.0},
 		{Key: "max_tokens", Value: turn.OutputLen},
 		{Key: "logprobs", Value: logprobs},
-	}, nil
+	}), nil
 }
 
 func (b *Body) chat(turn *dataset.Turn) (pyjson.Object, error) {
@@ -84,11 +96,11 @@ func (b *Body) chat(turn *dataset.Turn) (pyjson.Object, error) {
 	if err == nil && b.PlainText {
 		err = inPlainText(messages)
 	}
-	return pyjson.Object{
+	return b.streamed(pyjson.Object{
 		{Key: "model", Value: b.Model},
 		{Key: "messages", Value: messages},
 		{Key: "max_completion_tokens", Value: turn.OutputLen},
-	}, err
+	}), err
 }
 
 func chatMessages(turn *dataset.Turn) (any, error) {

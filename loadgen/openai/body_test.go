@@ -234,7 +234,7 @@ func BenchmarkBody(b *testing.B) {
 func TestEncoderDoesWhatEncodeDoes(t *testing.T) {
 	zero := 0
 	for _, body := range []Body{
-		{Model: "m"}, {Model: "m", Chat: true}, {Model: "m", Chat: true, PlainText: true, IgnoreEOS: true, UsageAlways: true},
+		{Model: "m", Responses: true, IgnoreEOS: true}, {Model: "m"}, {Model: "m", Chat: true}, {Model: "m", Chat: true, PlainText: true, IgnoreEOS: true, UsageAlways: true},
 		{Model: "m", Logprobs: &zero, Drop: []string{"max_tokens"}}, {Model: "m", Drop: []string{"prompt"}},
 		{Model: "m", Extra: pyjson.Object{{Key: "prompt", Value: "other"}}}, {Model: "m", Extra: pyjson.Object{{Key: "max_tokens", Value: 7}}},
 		{Model: "m", Extra: pyjson.Object{{Key: "note", Value: "\x00prompt\x00"}}}, {Model: "\x00prompt\x00"}, {Model: "-9223372036854775808"},
@@ -245,7 +245,7 @@ func TestEncoderDoesWhatEncodeDoes(t *testing.T) {
 			{Messages: json.RawMessage(`[{"role":"user","content":"Hi"}]`), OutputLen: 3},
 			{Messages: json.RawMessage(`[{"role": "user", "content": "H\u00e9 \"content\": ["}, {"role": "assistant", "content": null}]`), OutputLen: 3},
 			{Messages: json.RawMessage(`[{"role": "user", "content": [{"type": "text", "text": "a"}, {"type": "text", "text": "b"}]}]`)},
-			{Messages: json.RawMessage(`["\u0000prompt\u0000"]`)}, {Messages: json.RawMessage(`[`)}, {Messages: json.RawMessage(`null`)}, {Prompt: "\x00prompt\x00", OutputLen: -1},
+			{Messages: json.RawMessage(`["\u0000prompt\u0000"]`)}, {Messages: json.RawMessage(`[`)}, {Messages: json.RawMessage(`null`)}, {Prompt: "\x00prompt\x00", OutputLen: -1}, {Prompt: "open"}, {TokenIDs: []int{1}},
 		} {
 			want, wantErr := body.Encode(&turn)
 			got, err := encode(&turn)
@@ -262,7 +262,7 @@ func FuzzMessagesAreEncodedAlike(f *testing.F) {
 	f.Add(`[{"role":"user","content":"é"}]`, true)
 	f.Fuzz(func(t *testing.T, messages string, plain bool) {
 		body := Body{Model: "m", Chat: true, PlainText: plain}
-		turn := dataset.Turn{Messages: json.RawMessage(messages), OutputLen: 7}
+		turn := dataset.Turn{Messages: json.RawMessage(messages), OutputLen: len(messages) % 2}
 		want, wantErr := body.Encode(&turn)
 		if got, err := body.Encoder()(&turn); string(got) != string(want) || (err == nil) != (wantErr == nil) {
 			t.Errorf("%s became %s, %v, want %s, %v", messages, got, err, want, wantErr)

@@ -11,8 +11,8 @@ import (
 )
 
 // A bodyFrame is a body without its prompt and its number of tokens to ask for, which go between the
-// parts.
-type bodyFrame struct{ before, middle, after string }
+// parts. rest follows the prompt in a body that does not ask for a number.
+type bodyFrame struct{ before, middle, after, rest string }
 
 // Encoder returns a function that does what Encode does in less time: it writes what all bodies
 // have in common once, and copies it, and it copies messages that are in the spelling of Python's
@@ -29,12 +29,10 @@ func (b *Body) Encoder() func(turn *dataset.Turn) ([]byte, error) {
 	}
 	return func(turn *dataset.Turn) ([]byte, error) {
 		switch {
-		case turn.OutputLen == 0:
-			return b.Encode(turn)
 		case turn.Messages != nil && listed && b.copies(turn.Messages):
 			body := list.begin(len(turn.Messages))
 			return list.end(append(body, turn.Messages...), turn.OutputLen), nil
-		case turn.Messages != nil || !plain || turn.TokenIDs != nil && b.Chat:
+		case turn.Messages != nil || !plain || turn.TokenIDs != nil && (b.Chat || b.Responses):
 			return b.Encode(turn)
 		case turn.TokenIDs != nil:
 			body := text.begin(8 * len(turn.TokenIDs))
@@ -57,10 +55,15 @@ func (b *Body) copies(messages []byte) bool {
 // frame cuts the body of turn at the places of its prompt, which is mark, and its length. It is not
 // ok if Extra has taken the place of the prompt.
 func (b *Body) frame(turn dataset.Turn, mark string) (f bodyFrame, ok bool) {
+	open, err := b.Encode(&turn)
+	if err != nil || strings.Count(string(open), mark) != 1 {
+		return bodyFrame{}, false
+	}
+	_, f.rest, _ = strings.Cut(string(open), mark)
 	turn.OutputLen = math.MinInt
 	body, err := b.Encode(&turn)
 	text, number := string(body), strconv.Itoa(turn.OutputLen)
-	if err != nil || strings.Count(text, mark) != 1 || strings.Count(text, number) > 1 {
+	if err != nil || strings.Count(text, number) > 1 {
 		return bodyFrame{}, false
 	}
 	f.before, text, _ = strings.Cut(text, mark)
@@ -77,6 +80,9 @@ func (f *bodyFrame) begin(size int) []byte {
 
 // end completes a body that ends with its prompt.
 func (f *bodyFrame) end(body []byte, length int) []byte {
+	if length == 0 {
+		return append(body, f.rest...)
+	}
 	body = append(body, f.middle...)
 	body = strconv.AppendInt(body, int64(length), 10)
 	return append(body, f.after...)

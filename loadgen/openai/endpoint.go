@@ -42,13 +42,14 @@ func Headers(apiKey string, extra []metrics.KV) http.Header {
 	return h
 }
 
-// An Endpoint streams answers from an endpoint for completions or chat completions in OpenAI's
-// protocol. After first use, its fields must not change and it must not be copied. Send is safe for
+// An Endpoint streams answers from an endpoint for completions, chat completions or responses in
+// OpenAI's protocol. After first use, its fields must not change and it must not be copied. Send is safe for
 // concurrent use.
 type Endpoint struct {
 	URL       string            // the endpoint
 	Header    http.Header       // sent with every request; see Headers
 	Chat      bool              // it is a chat endpoint; see metrics.Record.E2EL
+	Responses bool              // it is an endpoint of the Responses API
 	Transport http.RoundTripper // see wire.Connections; nil means http.DefaultTransport
 	Timeouts  wire.Timeouts
 	Tally     *wire.Tally // counts for the run; nil counts nothing
@@ -119,7 +120,7 @@ func (o *Endpoint) stream(reply *http.Response, conn net.Conn, watch *wire.Watch
 		s = new(stream)
 	}
 	body := wire.BodyOf(reply, conn, watch)
-	s.begin(&body, o.Chat, &o.buffers)
+	s.begin(&body, o)
 	return s
 }
 

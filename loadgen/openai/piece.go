@@ -8,7 +8,7 @@ import (
 	"github.com/servebench/servebench/metrics"
 )
 
-// A piece is what a load test needs of one event of a streamed completion or chat completion.
+// A piece is what a load test needs of one event of a streamed answer.
 type piece struct {
 	choices bool   // its list of choices is not empty: it is a chunk
 	index   int    // of its last choice
@@ -16,13 +16,19 @@ type piece struct {
 	content bool   // a choice has text, reasoning, a refusal or a call
 	text    []byte // what its first choice adds to the generated text
 	thought []byte // what its first choice adds to the reasoning
-	calls   []byte // tool calls of its first choice, as a raw list; nil without
+	calls   []byte // tool calls of its first choice, as a raw list, or one as an object; nil without
 	finish  []byte // finish reason of the last choice that has one
 	usage   usage
 	server  *metrics.ServerTimes // nil if the event has none
 	failed  bool                 // the event is, or holds, an error object
 
-	chat    bool   // the stream is a chat's; set by the reader, kept by reads
+	// of the Responses API alone
+	last  bool   // it is the end of the answer
+	reply string // the id of the answer
+
+	chat      bool // the stream is a chat's; set by the reader, kept by reads
+	responses bool // it is of the Responses API; likewise
+
 	strings int    // number of its texts that are not empty
 	varying []byte // the last of them, if it has no escapes
 	scratch []byte // memory for a text with escapes
@@ -62,6 +68,9 @@ const maxCount = 1e9 - 1
 
 // read decodes the JSON of one event. The result is valid as long as data, and until the next read.
 func (p *piece) read(data []byte) error {
+	if p.responses {
+		return p.readResponse(data)
+	}
 	if p.repeat(data) || p.scan(data) {
 		return nil
 	}
@@ -88,7 +97,7 @@ func (p *piece) repeat(data []byte) bool {
 
 func (p *piece) reset() {
 	p.choices, p.index, p.output, p.content, p.text, p.finish = false, 0, false, false, nil, nil
-	p.thought, p.calls = nil, nil
+	p.thought, p.calls, p.last, p.reply = nil, nil, false, ""
 	p.usage, p.server, p.failed = usage{}, nil, false
 	p.strings, p.varying, p.scratch = 0, nil, p.scratch[:0]
 }
@@ -158,12 +167,17 @@ func usageOf(raw json.RawMessage) usage {
 	found := usage{given: truthy(raw) && raw[0] == '{'}
 	found.in, found.hasIn = asCount(members.In)
 	found.out, found.hasOut = asCount(members.Out)
+	found.cached, found.hasCached = cachedOf(members.Details)
+	return found
+}
+
+// cachedOf is the number of cached tokens in the details of a prompt, and whether it is there.
+func cachedOf(raw json.RawMessage) (n int, there bool) {
 	var details struct {
 		Cached json.RawMessage `json:"cached_tokens"`
 	}
-	_ = json.Unmarshal(members.Details, &details) // likewise
-	found.cached, found.hasCached = asCount(details.Cached)
-	return found
+	_ = json.Unmarshal(raw, &details) // what is not an object has no details
+	return asCount(details.Cached)
 }
 
 type wireChoice struct {

@@ -57,6 +57,9 @@ type eventReader struct {
 	// odd says why vLLM's client fails the stream although it is sound, as one of
 	// metrics.Differs…; empty if that client does not fail it.
 	odd string
+	// joins says that vLLM's client takes the events of the stream as the standard has them, apart
+	// from their line ends: so for the Responses API.
+	joins bool
 
 	begun   bool // the first line has been taken
 	afterCR bool // the last line ended in CR, so an LF here belongs to it
@@ -149,10 +152,10 @@ func (r *eventReader) field(lo, hi int) {
 	switch string(name) {
 	case "event":
 		r.name = append(r.name[:0], value...)
-		r.odd = metrics.DiffersEvent
+		r.differs(metrics.DiffersEvent)
 	case "data":
 		if !spaced {
-			r.odd = metrics.DiffersSpace
+			r.differs(metrics.DiffersSpace)
 		}
 		r.arrival, r.behind, r.more = r.src.Arrival(), r.pos, false
 		if hi == r.edge {
@@ -163,10 +166,17 @@ func (r *eventReader) field(lo, hi int) {
 			r.hasOne, r.lo, r.hi = true, hi-len(value), hi
 			return
 		case !r.joined:
-			r.odd = metrics.DiffersLines
+			r.differs(metrics.DiffersLines)
 			r.joined, r.data = true, append(r.data[:0], r.buf[r.lo:r.hi]...)
 		}
 		r.data = append(append(r.data, '\n'), value...)
+	}
+}
+
+// differs notes why vLLM's client fails the stream, unless it joins the lines of its events.
+func (r *eventReader) differs(why string) {
+	if !r.joins {
+		r.odd = why
 	}
 }
 

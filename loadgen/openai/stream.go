@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"io"
-	"sync"
 	"time"
 
 	"github.com/servebench/servebench/loadgen/engine"
@@ -61,16 +60,18 @@ type stream struct {
 	uncounted bool           // a chunk with output had no usage
 	done      bool           // [DONE] came
 	lingers   bool           // read the rest, for the next request's sake
+	reply     string         // the id of the answer, by its end
 }
 
-// begin makes s read body, a chat's or not. Call it before anything else. Inlined, it would add two
+// begin makes s read body, an answer of o. Call it before anything else. Inlined, it would add two
 // streams to the stack of its caller, which lives as long as the answer.
 //
 //go:noinline
-func (s *stream) begin(body *wire.Body, chat bool, buffers *sync.Pool) {
-	*s = stream{chat: chat, body: *body, events: s.events, piece: s.piece, text: s.text[:0], perChoice: s.perChoice[:0]}
-	s.piece.chat = chat
-	s.events.reset(&s.body, buffers)
+func (s *stream) begin(body *wire.Body, o *Endpoint) {
+	*s = stream{chat: o.Chat, body: *body, events: s.events, piece: s.piece, text: s.text[:0], perChoice: s.perChoice[:0]}
+	s.piece.chat, s.piece.responses = o.Chat, o.Responses
+	s.events.reset(&s.body, &o.buffers)
+	s.events.joins = o.Responses
 }
 
 // end completes the record, with the text if it is wanted or needed to count tokens. It keeps
@@ -82,7 +83,10 @@ func (s *stream) end(keepText bool) {
 	if keepText || s.rec.Out == 0 || s.rec.Until032 != nil {
 		s.rec.Text = string(s.text)
 	}
-	s.answer.into(s.rec)
+	if s.answer != nil {
+		s.answer.into(s.rec)
+		s.rec.Reply = s.reply
+	}
 	s.events.release()
 	if cap(s.events.data)+cap(s.text)+cap(s.piece.scratch) > maxKept {
 		*s = stream{}
@@ -124,19 +128,29 @@ func (s *stream) take(ctx context.Context, e event, err error, yield func(engine
 	case err != nil:
 		return true, wire.CutOff(ctx, err)
 	case bytes.Equal(bytes.TrimSpace(e.data), doneMark):
-		s.done = true
-		s.body.Ending()
+		if !s.piece.responses { // whose answers end otherwise
+			s.ended()
+		}
 		return false, nil
 	case string(e.name) == "error" && !s.done:
 		return true, s.failed(e.data)
 	case len(e.data) == 0:
 		return false, nil
 	}
+	if s.piece.responses && !e.whole && len(e.name) > 0 {
+		s.events.odd = metrics.DiffersEvent // that client loses it
+	}
 	if s.piece.read(e.data) != nil || s.piece.failed {
 		return !s.done, s.unreadable(ctx, e)
 	}
 	failure = s.chunk(e, yield)
 	return failure != nil, failure
+}
+
+// ended notes that the answer is complete.
+func (s *stream) ended() {
+	s.done = true
+	s.body.Ending()
 }
 
 // unreadable is the failure of an event that is no chunk; nil after [DONE].
@@ -156,11 +170,23 @@ func (s *stream) unreadable(ctx context.Context, e event) error {
 // chunk adds an event to the record and passes it to yield, if it has choices.
 func (s *stream) chunk(e event, yield func(engine.Chunk) bool) error {
 	s.count(e)
-	if !s.piece.choices {
+	p := &s.piece
+	if p.last {
+		s.ended()
+		s.finished()
+		s.reply = p.reply
+	}
+	if !p.choices && p.calls == nil {
 		return nil
 	}
 	if err := s.excess(); err != nil {
 		return err
+	}
+	if s.answer != nil {
+		s.answer.add(p)
+	}
+	if !p.choices {
+		return nil
 	}
 	if !yield(s.chunkOf(e)) {
 		return errStopped
@@ -240,9 +266,6 @@ func (s *stream) chunkOf(e event) engine.Chunk {
 	if s.length += len(p.text); !s.unread {
 		s.text = append(s.text, p.text...)
 	}
-	if s.answer != nil {
-		s.answer.add(p)
-	}
 	shared := false
 	if p.content {
 		shared, s.content = e.Read == s.content, e.Read
@@ -257,14 +280,19 @@ func (s *stream) chunkOf(e event) engine.Chunk {
 		s.outputs++
 		s.rec.Last = e.At.Sub(s.epoch)
 	}
-	if len(p.finish) > 0 && string(p.finish) != s.rec.Finish && !unfinished(s.rec.Finish) {
-		s.rec.Finish = metrics.Clip(string(p.finish), maxFinish)
-	}
+	s.finished()
 	c := engine.Chunk{At: e.At, Late: s.late(e), Text: p.text, Blank: !p.output, Content: p.content, Tokens: p.usage.out}
 	if s.uncounted = s.uncounted || p.index != 0 || c.Content && c.Tokens == 0; s.uncounted {
 		c.Tokens = 0
 	}
 	return c
+}
+
+// finished records the finish reason, if the event has one.
+func (s *stream) finished() {
+	if p := &s.piece; len(p.finish) > 0 && string(p.finish) != s.rec.Finish && !unfinished(s.rec.Finish) {
+		s.rec.Finish = metrics.Clip(string(p.finish), maxFinish)
+	}
 }
 
 // doubt records how far to trust the stamp of an event.
@@ -286,6 +314,9 @@ func (s *stream) late(e event) time.Duration {
 
 // failed is the failure for an error that the server sent in the stream.
 func (s *stream) failed(data []byte) *metrics.Failure {
+	if s.piece.responses {
+		data = responseOf(data)
+	}
 	said, message := errorOf(data), metrics.Shorten(string(data))
 	if said != nil {
 		message = said.Message
@@ -300,11 +331,15 @@ func (s *stream) failed(data []byte) *metrics.Failure {
 // finish reason.
 func (s *stream) verdict() error {
 	switch {
+	case s.outputs == 0 && s.content == 0 && s.piece.responses:
+		return metrics.Failf(metrics.Empty, neverDelta)
 	case s.outputs == 0 && s.content == 0:
 		return metrics.Failf(metrics.Empty, neverValid)
 	case unfinished(s.rec.Finish):
 		s.broken(metrics.DiffersUnfinished)
 		return metrics.Failf(metrics.Unfinished, "the server did not finish the answer: its finish reason is %s", s.rec.Finish)
+	case !s.done && s.piece.responses:
+		return metrics.Failf(metrics.Truncated, "the stream ended without response.completed")
 	case !s.done && s.rec.Finish == "":
 		s.broken(metrics.DiffersUnended)
 		return metrics.Failf(metrics.Truncated, "the stream ended without a finish reason and without [DONE]")
@@ -317,9 +352,10 @@ func (s *stream) verdict() error {
 }
 
 // broken notes why vLLM's client takes a failed answer for complete: it does so once there is
-// output that it knows, unless it fails the answer for another reason.
+// output that it knows, unless it fails the answer for another reason. It fails failed answers of the
+// Responses API.
 func (s *stream) broken(why string) {
-	if s.outputs > 0 && s.events.odd == "" {
+	if s.outputs > 0 && s.events.odd == "" && !s.piece.responses {
 		s.rec.Differs = why
 	}
 }
