@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"iter"
+	"math"
 	"math/rand/v2"
 	"strconv"
 	"time"
@@ -54,6 +55,23 @@ func Dry(cfg Config, source dataset.Source, b Bounds, f *Forecast) iter.Seq2[Dri
 		if err != nil {
 			yield(Dried{}, err)
 		}
+	}
+}
+
+// Enough runs a source dry on more and more servers, from Bounds.Servers on, until they keep up. So
+// the cache hits that Forecast.Needs counts are those without long queues. It reads the source once for
+// each number of servers that it tries.
+func Enough(cfg Config, source dataset.Source, b Bounds, f *Forecast) error {
+	for {
+		for _, err := range Dry(cfg, source, b, f) {
+			if err != nil {
+				return err
+			}
+		}
+		if f.Needs <= float64(f.Servers) {
+			return nil
+		}
+		b.Servers = int(math.Ceil(f.Needs))
 	}
 }
 
@@ -122,6 +140,7 @@ func newDry(cfg Config, b Bounds, f *Forecast) (*dry, error) {
 		return nil, err
 	}
 	b.Servers = max(b.Servers, 1)
+	f.Servers = b.Servers
 	d := &dry{Server: Server{cfg: cfg, vocabulary: newVocabulary(cfg.Tokenizer)}, Bounds: b, forecast: f, flights: map[*sequence]*flight{}}
 	for range b.Servers {
 		r := &replica{engine: newEngine(&cfg, newStats(&cfg)), asleep: true}

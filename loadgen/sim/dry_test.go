@@ -325,6 +325,25 @@ func TestNeedsTellsWhatKeepsUp(t *testing.T) {
 	}
 }
 
+func TestEnoughServersKeepUp(t *testing.T) {
+	cfg := Config{MaxNumSeqs: 16, MaxModelLen: 200000, NumGPUBlocks: 30000, PrefixCaching: true}
+	var one, f Forecast
+	for _, err := range Dry(cfg, traffic(600, 800), Bounds{}, &one) {
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := Enough(cfg, traffic(600, 800), Bounds{}, &f); err != nil {
+		t.Fatal(err)
+	}
+	if f.Servers < 2 || f.Needs > float64(f.Servers) || f.Needs < float64(f.Servers-1) || f.Length > f.Offered*11/10 || one.Length < f.Length {
+		t.Errorf("%d servers, needs %v, length %v of %v offered; one server needs %v and takes %v", f.Servers, f.Needs, f.Length, f.Offered, one.Needs, one.Length)
+	}
+	if err := Enough(Config{Jitter: -1}, source(), Bounds{}, &f); err == nil {
+		t.Error("no error")
+	}
+}
+
 // BenchmarkDry is the time for a request of a day with 200,000 in the manner of Mooncake.
 func BenchmarkDry(b *testing.B) {
 	profile := &Profile{Step: StepTime{Cost: DefaultCost()}, MaxNumSeqs: 256, MaxModelLen: 200000, MaxNumBatchedTokens: 8192}

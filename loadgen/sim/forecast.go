@@ -6,6 +6,7 @@ import (
 
 // A Forecast is what a dry run comes to.
 type Forecast struct {
+	Servers            int // that there were
 	Sessions, Requests int // that were begun, and that have ended
 	Refused            int // requests that are too long for the model
 	Unsent             int // turns of the sessions that these ended
@@ -32,8 +33,8 @@ type Forecast struct {
 	// time that the work comes in is Offered. Needs is 0 if that is 0, as without times in the
 	// source.
 	//
-	// The cache hits are those of this run. If Needs is above Bounds.Servers, a run with more servers
-	// has other hits: long queues make sessions forget their prefixes.
+	// The cache hits are those of this run. If Needs is above Servers, a run with more servers has
+	// other hits: while a session waits in a long queue, its prefix may be forgotten. See Enough.
 	Needs float64
 
 	busy       time.Duration // steps of all servers

@@ -27,7 +27,7 @@ type kvCache struct {
 	mu            sync.Mutex
 	used          int             // blocks that a sequence uses
 	known         map[uint64]*run // by first hash
-	idle          run             // heads the ring of known runs that no sequence uses, last used first
+	idle          run             // heads the ring of runs that no sequence uses, last used first
 	idleBlocks    int             // in that ring
 	queries, hits int             // tokens looked up, and found
 }
