@@ -86,9 +86,9 @@ func (c *Collector) Add(r *Record) {
 	c.witness.add(r, c.requestCap())
 }
 
-// addStep adds a record to the sessions, if there are any. kept says that it kept all SLOs.
+// addStep adds a record to the sessions, if it has a Step. kept says that it kept all SLOs.
 func (c *Collector) addStep(r *Record, kept bool) {
-	if r.Step != nil || c.header.Config.Sessions {
+	if r.Step != nil {
 		a := c.asked()
 		c.sessions.add(r, kept, &a)
 	}

@@ -88,9 +88,6 @@ type Config struct {
 	RateCurve string `json:"rate_curve,omitempty"`
 	// Duration is in seconds: no request is sent after it. 0 means no limit.
 	Duration float64 `json:"duration,omitempty"`
-	// Sessions says that the dataset has sessions: a request without a Step is a session of one
-	// request.
-	Sessions bool `json:"sessions,omitempty"`
 	// IgnoreEOS says that answers should have all the tokens asked for.
 	IgnoreEOS bool `json:"ignore_eos,omitempty"`
 	// OwnLength says that the body bounds answers itself, or asks for several.

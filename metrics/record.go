@@ -95,7 +95,7 @@ type Record struct {
 	// byte of the answer. These are not retries.
 	Reconnects int   `json:"anew,omitempty"`
 	Phase      Phase `json:"phase,omitempty"`
-	// Step says where the request stands in its session; nil if the session has one request.
+	// Step says where the request stands in its session; nil if sessions have one request.
 	Step *Step `json:"step,omitempty"`
 
 	// Due is when the schedule wanted the request sent, Slot when it got a concurrency slot,

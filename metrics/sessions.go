@@ -228,7 +228,7 @@ func (u CacheUse) plus(other CacheUse) CacheUse {
 // add counts a completed request.
 func (u *CacheUse) add(r *Record) {
 	tokens := CacheTokens{Prompt: r.In, Cached: min(r.Cached, r.In)}
-	if r.Step != nil && r.Step.Reusable >= 0 {
+	if r.Step.Reusable >= 0 {
 		u.Planned += r.InAsked
 		u.Reusable += r.Step.Reusable
 		tokens.Reused, tokens.Reusable = tokens.Cached, r.Step.Reusable

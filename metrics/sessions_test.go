@@ -142,7 +142,8 @@ func TestTurnsAreInTheRowsOfTheirNumbers(t *testing.T) {
 
 // What a server says nothing about is unknown, unless it only leaves out a 0.
 func TestUnknownCachedTokensAreLeftOut(t *testing.T) {
-	told, zero, silent := &Record{In: 100, Cached: 40}, &Record{In: 100, Uncached: true}, &Record{In: 50}
+	unknown := &Step{Reusable: -1}
+	told, zero, silent := &Record{In: 100, Cached: 40, Step: unknown}, &Record{In: 100, Uncached: true, Step: unknown}, &Record{In: 50, Step: unknown}
 	for _, c := range []struct {
 		name    string
 		records []*Record
@@ -212,9 +213,8 @@ func TestASessionIsKnownUntilTheDurationIsOver(t *testing.T) {
 func TestASessionOfTheWarmUpIsCountedApart(t *testing.T) {
 	first, second := turn(0, 0, 2, 0, 0, 0, 0, 100, 200), turn(0, 1, 2, 200, 1800, 2000, 2000, 2100, 2200, 0)
 	first.Phase, first.Step.Early, second.Step.Early = WarmUp, true, true
-	h := &Header{WarmUp: time.Second, Config: Config{Sessions: true}}
+	h := &Header{WarmUp: time.Second}
 	single := turn(0, 0, 1, 1500, 0, 1510, 1511, 1600, 1700) // the same index, in the measured part
-	single.Step = nil
 	s := sessionsOf(t, h, 2, first, single, second)
 	if s.Earlier != 1 || s.Begun != 1 || s.Completed != 1 || s.JobTime.Mean() != 200 || s.Rows[0].Sent != 1 || s.Rows[1].Sent != 1 {
 		t.Errorf("%+v", s)
@@ -223,11 +223,9 @@ func TestASessionOfTheWarmUpIsCountedApart(t *testing.T) {
 	if s.MeanInFlight != (1.2+0.189)/2 || s.PeakInFlight != 2 {
 		t.Errorf("in flight %v, at most %d", s.MeanInFlight, s.PeakInFlight)
 	}
-	if s := sessionsOf(t, &Header{}, 2, first, single, second); s.Begun != 0 {
-		t.Error("a single request counts as a session of a dataset without sessions")
-	}
-	if NewCollector(h).Summary(2).Sessions != nil {
-		t.Error("sessions without requests")
+	single.Step = nil
+	if collected(h, []*Record{single}).Summary(2).Sessions != nil {
+		t.Error("sessions without steps")
 	}
 }
 
@@ -360,7 +358,7 @@ func TestMergedSessionsAreTheWhole(t *testing.T) {
 // Shards have their own clocks, and keep their sessions.
 func TestSessionsOfShardsAreOnOneClock(t *testing.T) {
 	random := rand.New(rand.NewPCG(5, 6))
-	h := &Header{Config: Config{Sessions: true}}
+	h := &Header{}
 	var whole []*Record
 	merged := NewCollector(h)
 	for shard := range 3 {

@@ -122,7 +122,7 @@ type sessionCollector struct {
 	sums     Sessions // of the sessions that had all their turns, and of all turns
 	open     map[sessionKey]*session
 	inFlight inFlight // of the sessions that had all their turns
-	stepped  bool     // a request had a Step
+	any      bool     // a request was added
 }
 
 // A session is one session as far as its records were there.
@@ -150,14 +150,12 @@ type asked struct {
 	most  int // values of a kind that are kept exactly
 }
 
-// add adds a record. One without a Step is a session. good says that it kept all SLOs.
+// add adds a record with a Step. good says that it kept all SLOs.
 func (c *sessionCollector) add(r *Record, good bool, a *asked) {
 	step := r.Step
-	if c.stepped = c.stepped || step != nil; step == nil {
-		step = &Step{Turns: 1, Early: r.Phase == WarmUp, Ready: r.Due, Place: r.Due, Reusable: -1}
-	}
+	c.any = true
 	if r.Phase != WarmUp {
-		c.addTurn(r, step, a)
+		c.addTurn(r, a)
 	}
 	one := session{
 		turns: max(step.Turns, 1), seen: 1, due: r.Due, begun: r.Sent, ended: r.End, cut: r.Class.Cut(), bad: !good,
@@ -169,7 +167,7 @@ func (c *sessionCollector) add(r *Record, good bool, a *asked) {
 	if !one.untimed {
 		one.from, one.to = *step.At, *step.At+step.Took
 	}
-	l := legOf(r, step)
+	l := legOf(r)
 	key := sessionKey{r.Index, step.Early}
 	if s := c.open[key]; s != nil {
 		s.merge(&one)
@@ -192,7 +190,7 @@ func (c *sessionCollector) add(r *Record, good bool, a *asked) {
 }
 
 // addTurn adds a measured turn.
-func (c *sessionCollector) addTurn(r *Record, step *Step, a *asked) {
+func (c *sessionCollector) addTurn(r *Record, a *asked) {
 	put := func(d *Distribution, seconds float64) {
 		d.limit = a.most
 		d.Add(seconds)
@@ -214,7 +212,7 @@ func (c *sessionCollector) addTurn(r *Record, step *Step, a *asked) {
 			row.ITL.addRepeated(gap, 1)
 		}
 	}
-	later := &c.sums.Later
+	step, later := r.Step, &c.sums.Later
 	if len(step.Waits) == 0 {
 		return
 	}
@@ -335,7 +333,8 @@ type leg struct {
 	tool, early, exists bool          // early: it was sent before ready
 }
 
-func legOf(r *Record, step *Step) leg {
+func legOf(r *Record) leg {
+	step := r.Step
 	l := leg{
 		turn: r.Turn, waits: step.Waits, end: r.End, server: r.End - r.Sent, lag: r.Lag(), queue: max(r.Due, r.Slot) - r.Due,
 		gap: r.Due - step.Ready, tool: step.Tool, early: r.Sent < step.Ready, exists: true,
@@ -442,7 +441,7 @@ func latest(legs []leg, i int) int {
 
 // merge adds the sessions of another, whose clock began that much later.
 func (c *sessionCollector) merge(other *sessionCollector, later time.Duration, a *asked) {
-	c.stepped = c.stepped || other.stepped
+	c.any = c.any || other.any
 	c.sums.merge(&other.sums)
 	c.inFlight.merge(&other.inFlight, later, a.most)
 	for key, s := range other.open {
@@ -480,7 +479,7 @@ func (s *session) shift(d time.Duration) {
 // result are the figures of what was added, for a run that took so many seconds. They are valid
 // until the next add; nil if no request had a Step. flights are the sessions in flight.
 func (c *sessionCollector) result(seconds float64, a asked) (all *Sessions, flights *inFlight) {
-	if !c.stepped {
+	if !c.any {
 		return nil, nil
 	}
 	a.lasts = min(a.lasts, time.Duration(seconds*float64(time.Second)))
@@ -522,7 +521,7 @@ func (c *sessionCollector) adopt(t *sessionTotals, e *End) error {
 	if t == nil || t.Sessions == nil {
 		return nil
 	}
-	c.stepped, c.sums = true, *t.Sessions
+	c.any, c.sums = true, *t.Sessions
 	c.sums.Rows = c.sums.Rows[:min(len(c.sums.Rows), rowOf(math.MaxInt)+1)]
 	for name, d := range c.sums.latencies() {
 		h, err := e.histogram(name)

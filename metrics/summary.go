@@ -57,8 +57,8 @@ type Summary struct {
 	// be.
 	Mixed string
 
-	// Sessions are the figures of sessions; nil if no session has several requests, for a part of a
-	// run, and unless they come from Records or a file of servebench.
+	// Sessions are the figures of sessions; nil if no request has a Step, for a part of a run, and
+	// unless they come from Records or a file of servebench.
 	Sessions *Sessions
 	Truth    *Truth    // what the numbers above leave out; nil unless it comes from Records
 	Evidence *Evidence // what the load generator noticed; nil if nothing watched
