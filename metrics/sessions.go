@@ -297,9 +297,9 @@ type LaterTurns struct {
 	// negative value.
 	Drift Distribution `json:"-"`
 	// OutDrift is how far the number of output tokens is from the requested number, and InDrift how
-	// far the server's number of prompt tokens is from the dataset's, in turns with a history. Their
-	// statistics are percentages of the requested number, not milliseconds. Both have the completed
-	// turns of which both numbers are known.
+	// far the server's number of prompt tokens is from the dataset's. Their statistics are percentages
+	// of the requested number, not milliseconds. Both have the completed turns of which both numbers
+	// are known.
 	OutDrift, InDrift Distribution `json:"-"`
 }
 

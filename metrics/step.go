@@ -239,7 +239,7 @@ func (c *sessionCollector) addTurn(r *Record, a *asked) {
 	if r.OutAsked > 0 {
 		put(&later.OutDrift, apart(r.Out, r.OutAsked))
 	}
-	if r.InAsked > 0 && step.History > 0 {
+	if r.InAsked > 0 {
 		put(&later.InDrift, apart(r.In, r.InAsked))
 	}
 }

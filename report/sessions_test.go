@@ -20,7 +20,7 @@ import (
 // of tools. Sessions wait for places, a server finds most of each history in its cache, one turn
 // fails, and the run ends before the last two sessions.
 func talks() *metrics.Summary {
-	config := metrics.Config{Dataset: "sessions", RequestRate: 1, NumPrompts: 40, Percentiles: []float64{50, 99}, Metrics: []string{"ttft", "tpot", "itl", "e2el"}, Sessions: true,
+	config := metrics.Config{Dataset: "sessions", RequestRate: 1, NumPrompts: 40, Percentiles: []float64{50, 99}, Metrics: []string{"ttft", "tpot", "itl", "e2el"},
 		Goodput: []metrics.SLO{{Metric: "ttft", Limit: 100}}}
 	c := metrics.NewCollector(&metrics.Header{Config: config})
 	c.KeepTrace = true

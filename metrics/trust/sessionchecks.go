@@ -92,7 +92,7 @@ func (j *judge) gapsKept() (metrics.Check, bool) {
 	return c, later.Vanished > 0
 }
 
-// history compares the prompts that the server counted with the dataset's, in turns with a history.
+// history compares the prompts of later turns that the server counted with the dataset's.
 func (j *judge) history() (metrics.Check, bool) {
 	if j.Sessions == nil || j.Sessions.Later.InDrift.Len() == 0 {
 		return metrics.Check{}, false

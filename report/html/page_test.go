@@ -50,7 +50,6 @@ func run(h metrics.Header, requests, tokens int, message string) Run {
 // talks is a run of that many sessions, one each second, of as many turns, and of one with two
 // sub-agents. Gaps of persons and tools come in turn, and the server has most of the history cached.
 func talks(h metrics.Header, sessions, turns int) Run {
-	h.Config.Sessions = true
 	c := metrics.NewCollector(&h)
 	c.KeepTrace = true
 	var last time.Duration

@@ -92,7 +92,7 @@ func jobParts(r Run, all []session) Chart {
 		group[s.key] = i * n / len(all)
 	}
 	for i := range collectors {
-		collectors[i] = metrics.NewCollector(&metrics.Header{Config: metrics.Config{Sessions: true}})
+		collectors[i] = metrics.NewCollector(&metrics.Header{})
 		name := fmt.Sprintf("session %d of %d", i+1, n)
 		if n < len(all) {
 			name = fmt.Sprintf("sessions from %d to %d of %d", (i*len(all)+n-1)/n+1, ((i+1)*len(all)+n-1)/n, len(all))
