@@ -2,7 +2,7 @@
 # programs, and models' tokenizers and templates, into folders of the cache. They
 # need npm and Python.
 
-.PHONY: oracle exports models vllm-oracle vllm-client vllm-e2e vllm-engine
+.PHONY: oracle exports models vllm-oracle vllm-client vllm-e2e vllm-sessions vllm-engine
 
 ORACLE ?= $(HOME)/.cache/servebench-oracle
 oracle: models ## compare the tokenizers of ten model families with Hugging Face's own library
@@ -41,6 +41,11 @@ vllm-e2e: ## load vLLM's engine with its own client and servebench in turn
 	@if timeout 900 $(MAKE) --no-print-directory vllm-client vllm-engine; then \
 		VLLM=$(VLLM) ENGINE=$(ENGINE) FULL=$(FULL) $(GO) test -tags vllm -timeout $(if $(FULL),120m,15m) -count=1 -run '^TestEngine$$' -v ./tools/vllm; \
 	else echo "vllm-e2e: vLLM's client or engine could not be installed, so nothing was compared with them"; fi
+
+vllm-sessions: ## load vLLM's engine with 50 sessions of 6 turns, and hold its counts against the report's
+	@if timeout 900 $(MAKE) --no-print-directory vllm-client vllm-engine; then \
+		VLLM=$(VLLM) ENGINE=$(ENGINE) $(GO) test -tags vllm -timeout 15m -count=1 -run '^TestEngineSessions$$' -v ./tools/vllm; \
+	else echo "vllm-sessions: vLLM's client or engine could not be installed, so nothing was compared with it"; fi
 
 vllm-engine:
 	python3 -m venv $(ENGINE)/venv && $(ENGINE)/venv/bin/pip install --quiet --no-deps --requirement tools/vllm/engine.txt

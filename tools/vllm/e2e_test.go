@@ -50,7 +50,7 @@ var full = os.Getenv("FULL") == "1"
 func TestEngine(t *testing.T) {
 	profiles := fmt.Sprintf(`{"profiler":"torch","torch_profiler_dir":%q,"torch_profiler_with_stack":false}`, t.TempDir())
 	t.Run("plain", func(t *testing.T) {
-		e := startEngine(t, "--profiler-config", profiles)
+		e := startEngine(t, "--profiler-config", profiles, tellsCached)
 		lines := plainLines
 		if !full {
 			lines = lines[:2]
@@ -60,6 +60,7 @@ func TestEngine(t *testing.T) {
 		if full {
 			t.Run("prefix cache reset", func(t *testing.T) { resetPrefixCache(t, e) })
 		}
+		t.Run("sessions", func(t *testing.T) { sendSessions(t, e, 8, 4) })
 		t.Run("histograms", func(t *testing.T) { compareHistograms(t, e, pairs) })
 	})
 	if !full {
