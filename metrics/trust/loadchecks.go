@@ -187,21 +187,26 @@ func (j *judge) bundled() bool {
 // the cache, so only its first turn counts.
 func (j *judge) prefixHits() (metrics.Check, bool) {
 	hits, queries := j.PrefixCache()
-	c, found := j.inCache(hits, queries, j.Completed+j.Failed)
+	c, found := j.inCache(hits, queries, j.Completed+j.Failed, prefixForgiven)
 	c.Text = fmt.Sprintf("the server had %s of the prompt tokens in its prefix cache", showPercent(c.Figure))
 	found = found && !j.sharesPrefixes()
 	if hits, of, known := j.knownBefore(); known {
-		c, found = j.inCache(hits, of, j.Sessions.Rows[0].Sent)
+		forgiven := int64(prefixForgiven)
+		if j.Header.Config.Chat() {
+			forgiven = templateChat // its beginning is the same in all chats, and no prompt of the dataset has it
+		}
+		c, found = j.inCache(hits, of, j.Sessions.Rows[0].Sent, forgiven)
 		c.Text = fmt.Sprintf("the server had %s of the first turns' prompt tokens in its prefix cache though no earlier prompt of the run has them", showPercent(c.Figure))
 	}
 	return c, found
 }
 
-// inCache checks how many prompt tokens of some requests the server had in its prefix cache.
-func (j *judge) inCache(hits, queries int64, requests int) (metrics.Check, bool) {
+// inCache checks how many prompt tokens of some requests the server had in its prefix cache, of each
+// of which so many are forgiven.
+func (j *judge) inCache(hits, queries int64, requests int, forgiven int64) (metrics.Check, bool) {
 	c := metrics.Check{Name: "prefix cache", Figure: percent(hits, queries), Unit: "%", Limit: prefixLimit, Remedy: "use another --seed, or reset the cache"}
 	if requests > 0 {
-		c.Limit = max(c.Limit+100/float64(requests), percent(prefixForgiven*int64(requests), queries))
+		c.Limit = max(c.Limit+100/float64(requests), percent(forgiven*int64(requests), queries))
 	}
 	return c, queries > 0
 }

@@ -98,12 +98,30 @@ func (j *judge) history() (metrics.Check, bool) {
 		return metrics.Check{}, false
 	}
 	in, out := &j.Sessions.Later.InDrift, &j.Sessions.Later.OutDrift
-	c := metrics.Check{Name: "history", Figure: in.Median(), Unit: "%", Limit: historyLimit, Remedy: "have the server answer with the lengths asked for (--ignore-eos), or check the chat template"}
+	c := metrics.Check{Name: "history", Figure: in.Median(), Unit: "%", Limit: max(historyLimit, j.template()), Remedy: "have the server answer with the lengths asked for (--ignore-eos), or check the chat template"}
 	c.Text = fmt.Sprintf("prompts of later turns are %s longer or shorter than planned in the median, p95 %s", showPercent(c.Figure), showPercent(in.Percentile(95)))
 	if out.Len() > 0 && !fine(c) {
 		c.Text += fmt.Sprintf("; answers %s, p95 %s", showPercent(out.Median()), showPercent(out.Percentile(95)))
 	}
 	return c, true
+}
+
+// template is how much a chat template may add to the prompts of later turns, in percent of what they
+// are without it. A turn has its own message, and two for each turn before it.
+func (j *judge) template() float64 {
+	if !j.Header.Config.Chat() {
+		return 0
+	}
+	added, rest := 0.0, 0.0
+	for i, r := range j.Sessions.Rows {
+		from, to := metrics.RowTurns(i)
+		if i == 0 || r.Completed == 0 {
+			continue
+		}
+		more := float64(r.Completed) * float64(templateChat+templateMessage*(from+to-1))
+		added, rest = added+more, rest+max(0, float64(r.Prompt)-more)
+	}
+	return 100 * added / max(rest, 1)
 }
 
 // knownBefore is how many prompt tokens of first turns the server had in its prefix cache although no
