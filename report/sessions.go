@@ -30,7 +30,7 @@ func Sessions(w io.Writer, s *metrics.Summary, extended bool) error {
 			wrap(&b, len(label), screenWidth, text)
 		}
 	}
-	line("Sessions:", outcomes(of))
+	line("Sessions:", outcomes(s))
 	line("Job time:", jobTime(of, tailOf(s)))
 	line("   of it:", strings.Join(jobParts(of), ", "))
 	line("Prefix cache:", strings.Join(reuse(of), ", "))
@@ -47,13 +47,17 @@ const screenWidth = 80
 
 // outcomes are how many sessions there were of each kind, how often one completed, and how many were
 // in progress at once.
-func outcomes(of *metrics.Sessions) string {
+func outcomes(s *metrics.Summary) string {
+	of := s.Sessions
 	counts := []string{fmt.Sprintf("%d of %d completed", of.Completed, of.Begun)}
 	if n := of.BrokenAll(); n > 0 {
 		counts = append(counts, fmt.Sprintf("%d broken", n))
 	}
 	if of.Cut > 0 {
 		counts = append(counts, fmt.Sprintf("%d cut", of.Cut))
+	}
+	if n := s.ScheduledSessions() - of.Begun - of.Earlier; s.Interrupted && n > 0 {
+		counts = append(counts, fmt.Sprintf("%d not begun", n))
 	}
 	if of.Unsent > 0 {
 		counts = append(counts, metrics.Counted(of.Unsent, "turn")+" not sent")
@@ -100,22 +104,31 @@ func longer(ms float64) string {
 
 func inSeconds(ms float64) string { return vllm.Decimal(ms / 1000) }
 
-// jobParts are the parts of the mean job time in percent, without what took no time.
+// jobParts are the four parts of the mean job time in percent, without what took no time. What a part
+// includes is behind it.
 func jobParts(of *metrics.Sessions) (parts []string) {
 	all := of.Parts
+	share := func(took time.Duration) float64 { return 100 * took.Seconds() / max(all.Total().Seconds(), 1e-9) }
 	for _, part := range []struct {
-		name string
-		took time.Duration
+		name, more string
+		took, some time.Duration
 	}{
-		{"prefill", all.Prefill}, {"decode", all.Decode}, {"gaps of persons", all.Think}, {"gaps of tools", all.Tool},
-		{"waiting for places", all.Places}, {"waiting for slots", all.Slots}, {"lag", all.Lag},
+		{"server", "prefill", all.Server(), all.Prefill}, {"gaps", "tools", all.Gaps(), all.Tool}, {"queue", "places", all.Queue(), all.Places}, {"lag", "", all.Lag, 0},
 	} {
-		if share := part.took.Seconds() / max(all.Total().Seconds(), 1e-9) * 100; share >= 0.05 {
-			parts = append(parts, fmt.Sprintf("%s %.1f %%", part.name, share))
+		if share(part.took) < leastShare {
+			continue
 		}
+		text := fmt.Sprintf("%s %.1f %%", part.name, share(part.took))
+		if share(part.some) >= leastShare {
+			text += fmt.Sprintf(" (%s %.1f %%)", part.more, share(part.some))
+		}
+		parts = append(parts, text)
 	}
 	return parts
 }
+
+// leastShare is the least share in percent that is not rounded to 0.
+const leastShare = 0.05
 
 // reuse says what the server had in its prefix cache, as far as it is known, and how many tokens the
 // prompts of the sessions in progress have together: a smaller cache forgets some of them.

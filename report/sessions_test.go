@@ -144,6 +144,19 @@ func TestSessionsOfAResultFileArePrinted(t *testing.T) {
 	}
 }
 
+// A run that was stopped did not begin all sessions.
+func TestSessionsThatNeverBeganAreCounted(t *testing.T) {
+	s := talks()
+	s.Header.Config.NumPrompts = 45
+	if got := outcomes(s); strings.Contains(got, "not begun") {
+		t.Errorf("a dataset with fewer sessions: %s", got)
+	}
+	s.Interrupted = true
+	if got, want := outcomes(s), "37 of 40 completed, 1 broken, 2 cut, 5 not begun, 12 turns not sent; "; !strings.HasPrefix(got, want) {
+		t.Errorf("%q, want %q", got, want)
+	}
+}
+
 // Too few sessions end in a short run to see their median.
 func TestAMedianBeyondTheRunIsSaidInWords(t *testing.T) {
 	var of metrics.Sessions

@@ -32,7 +32,7 @@ func (j *judge) turns() (metrics.Check, bool) {
 	c := metrics.Check{Name: "later turns", Figure: percent(later.Late, later.Turns), Unit: "%", Limit: turnsLimit, Remedy: j.quiet(quieter)}
 	p99 := later.Lag.Percentile(99)
 	c.Limit = max(c.Limit, percent(turnsForgiven, later.Turns))
-	c.Text = fmt.Sprintf("%s of later turns were sent more than 1 ms late, p99 %s", showPercent(c.Figure), showMS(p99))
+	c.Text = fmt.Sprintf("%s of later turns were sent more than %g ms late, p99 %s", showPercent(c.Figure), metrics.Milliseconds(metrics.LateTurn), showMS(p99))
 	if limit := max(lagLimit, lagLimitOfTTFT*mean(&j.TTFT)); p99/limit > c.Figure/c.Limit {
 		c.Figure, c.Unit, c.Limit = p99, "ms", limit
 	}
