@@ -58,6 +58,11 @@ func (w *workload) openTokenizer(ctx context.Context, p *Plan, from tokenizerSou
 			return nil
 		}
 	}
+	if made && p.Workload.Has(SeveralTurns) && !p.Server.chat() {
+		w.ids = true
+		from.say("tokenizer: none, prompts are token ids below %d (--vocab-size)", p.Workload.VocabSize)
+		return nil
+	}
 	return tried
 }
 

@@ -2,14 +2,16 @@ package sessions
 
 import (
 	"container/list"
+	"hash/fnv"
 	"sync"
 
 	"github.com/servebench/servebench/dataset"
 )
 
-// A Reuse tells how many tokens of each prompt a prefix cache would have. It learns the prompts of
-// blocks in the order in which Next gets them, and forgets none: an infinite cache. Without blocks,
-// a prompt begins with its history and is like no other. It does not know the answers that are in
+// A Reuse tells how many tokens of each prompt a prefix cache would have. It learns the prompts in
+// the order in which Next gets them, and forgets none: an infinite cache. Without blocks, a prompt
+// begins with its history. If it has none, it may begin as an earlier one does: how many tokens that
+// is, is then estimated by the share of the text. It does not know the answers that are in
 // prompts of blocks: a server that gets recorded answers has not generated them.
 //
 // It is safe for concurrent use. Its zero value is a cache like vLLM's.
@@ -34,18 +36,31 @@ const (
 // it does not know: after more blocks than Limit, or if a prompt in the history has no length.
 func (r *Reuse) Next(c *dataset.Conversation, i int) (tokens int) {
 	turn := &c.Turns[i]
-	if turn.Blocks == nil && turn.Tail.Tokens == 0 {
-		return r.history(c, i)
+	blocks := turn.Blocks != nil || turn.Tail.Tokens > 0
+	if !blocks {
+		if tokens = r.history(c, i); tokens != 0 || turn.PromptLen == 0 {
+			return tokens
+		}
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.full {
 		return -1
 	}
+	if blocks {
+		r.hashes = prefixes(turn, r.hashes[:0])
+		return usable(turn, r.learn(), r.BlockSize)
+	}
+	size := max(len(turn.Prompt), len(turn.Messages))
+	r.hashes = textPrefixes(turn, r.hashes[:0])
+	return whole(r.learn()*textBlock*turn.PromptLen/max(size, 1), turn.PromptLen, r.BlockSize)
+}
+
+// learn learns the prefixes of r.hashes, and returns how many of them were known.
+func (r *Reuse) learn() (known int) {
 	if r.known == nil {
 		r.known = map[uint64]struct{}{}
 	}
-	r.hashes = prefixes(turn, r.hashes[:0])
 	found, after := 0, len(r.hashes) // known before found, unknown from after on
 	for found < after {
 		middle := (found + after) / 2
@@ -65,7 +80,7 @@ func (r *Reuse) Next(c *dataset.Conversation, i int) (tokens int) {
 	if len(r.known) > limit {
 		r.known, r.full = nil, true
 	}
-	return usable(turn, found, r.BlockSize)
+	return found
 }
 
 // history is Next for a prompt without blocks.
@@ -164,4 +179,21 @@ func (l *lru) next(turn *dataset.Turn, hashes []uint64) int {
 		l.used -= last.tokens
 	}
 	return usable(turn, found, 0)
+}
+
+// textBlock is how many bytes of a text count as one block.
+const textBlock = 128
+
+// textPrefixes appends a hash for each prefix of whole blocks of a prompt of text.
+func textPrefixes(turn *dataset.Turn, hashes []uint64) []uint64 {
+	text := []byte(turn.Prompt)
+	if turn.Messages != nil {
+		text = turn.Messages
+	}
+	hash := fnv.New64a()
+	for ; len(text) >= textBlock; text = text[textBlock:] {
+		hash.Write(text[:textBlock])
+		hashes = append(hashes, hash.Sum64())
+	}
+	return hashes
 }

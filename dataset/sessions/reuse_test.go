@@ -5,6 +5,7 @@ import (
 	"hash/fnv"
 	"math/rand/v2"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 
@@ -203,5 +204,22 @@ func TestTextsReuseTheirHistory(t *testing.T) {
 		if got := [2]int{recorded.Next(c, i), live.Next(c, i)}; got != want {
 			t.Errorf("turn %d reuses %v tokens with recorded and live answers, want %v", i, got, want)
 		}
+	}
+}
+
+// Texts that begin alike share their beginning, as the common prefix of a generator does.
+func TestReuseOfTextsThatBeginAlike(t *testing.T) {
+	common := strings.Repeat("common ", 1000)
+	talk := func(own string) *dataset.Conversation {
+		prompt := common + strings.Repeat(own+" ", 1000)
+		return &dataset.Conversation{Turns: []dataset.Turn{{Prompt: prompt, PromptLen: 2000, OutputLen: 10}, {Prompt: "more", PromptLen: 2020}}}
+	}
+	r := &Reuse{Live: true}
+	var got []int
+	for _, c := range []*dataset.Conversation{talk("aaaaaa"), talk("bbbbbb"), talk("aaaaaa")} {
+		got = append(got, r.Next(c, 0), r.Next(c, 1))
+	}
+	if want := []int{0, 2000, 976, 2000, 1984, 2000}; !slices.Equal(got, want) {
+		t.Errorf("reusable are %v tokens, want %v", got, want)
 	}
 }
