@@ -39,7 +39,7 @@ type turnFields struct {
 	Tool    bool            `json:"tool,omitempty"`
 	At      *float64        `json:"at,omitempty"`
 	Took    float64         `json:"took,omitempty"`
-	Begins  *lineWait       `json:"begins,omitempty"` // the turn whose first blocks come before Blocks, and how many
+	Begins  *lineWait       `json:"begins,omitempty"` // whose first blocks come first, how many
 	Blocks  []lineBlock     `json:"blocks,omitempty"`
 	Tail    *lineBlock      `json:"tail,omitempty"`
 	Answer  json.RawMessage `json:"answer,omitempty"`

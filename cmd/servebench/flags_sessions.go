@@ -98,7 +98,7 @@ func (g *syntheticFlags) define(f *argv.Flags) {
 	dist(&s.Gap, "session-think-time", "0", "seconds from an answer to the next turn")
 	f.Var(argv.Parsed(&s.Systems, "", argv.ParseInt), "session-systems", "`N` number of system prompts that sessions share; 0 means none (default 1)")
 	dist(&s.System, "session-system-len", "256", "tokens of each system prompt")
-	f.Var(argv.Parsed(&s.SystemSkew, "", argv.ParseFloat), "session-system-skew", "`X` how much likelier the first system prompts are: number k is k^X times rarer than the first (default 0)")
+	f.Var(argv.Parsed(&s.SystemBias, "", argv.ParseFloat), "session-system-bias", "`X` how much likelier the first system prompts are: number k is k^X times rarer than the first (default 0)")
 	f.Var(argv.Parsed(&s.AgentShare, "", argv.ParseFloat), "session-agent-share", "`RATIO` share of turns that start sub-agents, which the next turn waits for (default 0)")
 	dist(&s.Agents, "session-agents", "2", "sub-agents that such a turn starts")
 	dist(&s.AgentTurns, "session-agent-turns", "3", "turns of a sub-agent")

@@ -5,11 +5,6 @@ import "math"
 // A Uniform draws from [0, 1). RandomState and Python are uniforms.
 type Uniform interface{ Random() float64 }
 
-// Uniform draws from [low, high).
-func (r *RandomState) Uniform(low, high float64) float64 {
-	return low + float64((high-low)*r.Random())
-}
-
 // LogNormal draws a number whose logarithm is normal, with that mean and standard deviation.
 func (r *RandomState) LogNormal(mean, sigma float64) float64 {
 	return Exp(mean + float64(sigma*r.normal()))

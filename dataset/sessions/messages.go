@@ -46,7 +46,7 @@ func asJSON(v any) json.RawMessage {
 // answer is a recorded answer of that text.
 func answer(text string) json.RawMessage { return asJSON(message{"assistant", text}) }
 
-// asText is what messages add to a prompt of text: each on lines of its own. An endpoint of
+// asText is what messages add to a prompt of text: each begins a line. An endpoint of
 // completions goes on where the prompt ends, so the answer follows on the same line.
 func asText(turn int, messages ...message) string {
 	var text strings.Builder

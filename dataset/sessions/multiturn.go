@@ -22,7 +22,7 @@ import (
 type MultiTurn struct {
 	dataset.Options      // a Tokenizer, if there is one, counts; Num is a maximum, 0 and less: all
 	Chat            bool // the endpoint takes messages
-	Timed           bool // the times of the file are used: a file where only some sessions have one is refused
+	Timed           bool // refuses a file in which only some sessions have a time
 }
 
 // A multiTurnLine is a line of the file: a session, or a part of one.

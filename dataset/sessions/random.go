@@ -17,7 +17,7 @@ import (
 // A turn adds its tokens to the history, which has the server's answers. With GlobalRatio or
 // ConversationRatio there is no history: each turn is a prompt of InputLen tokens (PerTurnInputLen
 // after the first), and begins with a part that all sessions share and a part that the turns of a
-// session share.
+// session share. A MaxModelLen of 0 cuts nothing.
 type Random struct {
 	dataset.Options         // with a Tokenizer; Num sessions
 	Chat               bool // the endpoint takes messages
@@ -25,12 +25,12 @@ type Random struct {
 	InputLen           int  // tokens of the first turn, with special tokens and without the prefix
 	PerTurnInputLen    int  // tokens that each later turn adds; 0: InputLen
 	OutputLen          int  // tokens to ask for
-	PrefixLen          int  // tokens that all sessions begin with; without history, that all turns begin with
+	PrefixLen          int  // tokens that all sessions begin with, or all turns without history
 	Ratio              dataset.RangeRatio
 	GlobalRatio        float64 // share of InputLen that all turns of all sessions begin with
 	ConversationRatio  float64 // share of InputLen that the turns of a session have next
 	Delay              float64 // seconds from an answer to the next turn
-	MaxModelLen        int     // cuts a session where it exceeds so many tokens, and drops what is left of one turn; 0: never
+	MaxModelLen        int     // cuts sessions to so many tokens; drops those of one turn
 }
 
 // Open checks the fields. It returns the source and the number of its sessions.

@@ -25,7 +25,7 @@ type ShareGPT struct {
 	dataset.Options         // with a Tokenizer
 	Chat            bool    // the endpoint takes messages
 	OutputLen       int     // tokens to ask for; 0: as many as the recorded answer has
-	MinTurns        int     // conversations of fewer turns are left out; 0 is 1. The Rust client's is 2
+	MinTurns        int     // fewer are left out; 0 is 1. The Rust client's is 2
 	MaxTurns        int     // turns of a session at most; 0: all
 	Delay           float64 // seconds from an answer to the next turn
 	MaxModelLen     int     // cuts a session where it exceeds so many tokens; 0: never

@@ -35,12 +35,12 @@ type Synthetic struct {
 
 	Systems    int     // kinds of system prompts
 	System     Dist    // tokens of each kind
-	SystemSkew float64 // kind k of 1, 2, … is k^SystemSkew times less likely than the first
+	SystemBias float64 // kind k of 1, 2, … is k^SystemBias times less likely than the first
 
 	AgentShare float64 // share of turns, the last ones not counted, that start sub-agents
 	Agents     Dist    // sub-agents that such a turn starts
 	AgentTurns Dist    // requests of a sub-agent
-	ToolGap    Dist    // seconds that a tool takes: before a sub-agent's turns, and before a turn that waits for sub-agents
+	ToolGap    Dist    // seconds before turns of sub-agents, and before a turn that waits for them
 
 	MaxModelLen int // a chain ends before a turn that exceeds so many tokens with its answer; 0: never
 }
@@ -59,7 +59,7 @@ func (d Synthetic) Open() (dataset.Source, int, error) {
 		s.Growth = 1
 	}
 	for k := range d.Systems {
-		s.shares = append(s.shares, nprand.Pow(float64(k+1), -d.SystemSkew))
+		s.shares = append(s.shares, nprand.Pow(float64(k+1), -d.SystemBias))
 		if k > 0 {
 			s.shares[k] += s.shares[k-1]
 		}
@@ -84,8 +84,8 @@ func (d *Synthetic) check() error {
 		return fmt.Errorf("number of sessions %d: must be at least 1", d.Num)
 	case d.Systems < 0 || d.Systems > 1<<20:
 		return fmt.Errorf("%d kinds of system prompts: must be 0 to %d", d.Systems, 1<<20)
-	case !(d.SystemSkew >= 0 && d.SystemSkew < 100):
-		return fmt.Errorf("skew %v of system prompts: must be at least 0 and below 100", d.SystemSkew)
+	case !(d.SystemBias >= 0 && d.SystemBias < 100):
+		return fmt.Errorf("bias %v of system prompts: must be at least 0 and below 100", d.SystemBias)
 	case !ratio(d.AgentShare):
 		return fmt.Errorf("share %v of turns that start sub-agents: must be from 0 to 1", d.AgentShare)
 	case !(d.Growth >= 0 && d.Growth <= 100):

@@ -24,7 +24,7 @@ func agents() Synthetic {
 	return Synthetic{
 		Options: dataset.Options{Num: 20, VocabSize: 1000},
 		Turns:   dist("uniform:min=3,max=5"), First: dist("lognormal:mean=100,sigma=0.5"), Input: dist("poisson:mean=20"), Output: dist("normal:mean=30,sigma=5"),
-		Gap: dist("exponential:mean=10"), Systems: 4, System: dist("uniform:min=50,max=60"), SystemSkew: 1,
+		Gap: dist("exponential:mean=10"), Systems: 4, System: dist("uniform:min=50,max=60"), SystemBias: 1,
 		AgentShare: 1, Agents: dist("2"), AgentTurns: dist("2"), ToolGap: dist("0.5"),
 	}
 }
