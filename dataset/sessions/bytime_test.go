@@ -45,6 +45,20 @@ func TestRequestsComeInTheOrderOfTheRecording(t *testing.T) {
 	if got := order(t, of(first, second, third)); !slices.Equal(got, want) {
 		t.Errorf("%q\nwant %q", got, want)
 	}
+	// At one time, sessions keep their order.
+	var same []*dataset.Conversation
+	want = nil
+	for turn := range 2 {
+		for i := range 9 {
+			want = append(want, fmt.Sprintf("%d/%d %d to %d", i, turn, turn, turn))
+		}
+	}
+	for i := range 9 {
+		same = append(same, &dataset.Conversation{ID: fmt.Sprint(i), Due: new(0.0), Turns: []dataset.Turn{{}, {Gap: 1}}})
+	}
+	if got := order(t, of(same...)); !slices.Equal(got, want) {
+		t.Errorf("%q\nwant %q", got, want)
+	}
 	// Without times a session starts when all of the sessions before have ended.
 	untimed := dataset.Untimed(of(first, second))
 	want = []string{

@@ -132,7 +132,10 @@ func TestMooncakeRefusesWhatCannotBeSent(t *testing.T) {
 		`{"session_id": "5", "text_input": "x"}`:                                     "session 5 has another kind of prompt before: lengths, texts, messages and deltas do not mix",
 		`{"session_id": {}, "input_length": 1}`:                                      "session_id: unexpected JSON object",
 		`{"input_length": 1, "delay": 1e30}`:                                         `"delay" is 1e+30 ms: must be at least 0 and below 9.223372037e+09 s`,
-		`{"input_length": 1, "hash_ids": ["x"]}`:                                     `json: invalid number literal, trying to unmarshal "\"x\"" into Number`,
+		`{"input_length": 1, "hash_ids": [1, "x"]}`:                                  `hash id "x" is not a number`,
+		`{"input_length": 1, "hash_ids": [1, "]"]}`:                                  `hash id "]" is not a number`,
+		`{"input_length": 1, "hash_ids": [[1, 2]]}`:                                  `hash id [1 is not a number`,
+		`{"input_length": 1, "hash_ids": 5}`:                                         "hash ids are not a list",
 		`{"session_id": 6, "timestamp": 1, "input_length": 1}`:                       "",
 		`{"session_id": 5, "timestamp": 1, "input_length": 1, "message_mode": null}`: "",
 	} {

@@ -18,7 +18,7 @@ type mooncakeRow struct {
 	Delay        *float64        `json:"delay"`     // ms
 	InputLength  *int            `json:"input_length"`
 	OutputLength *int            `json:"output_length"`
-	HashIDs      []json.Number   `json:"hash_ids"`
+	HashIDs      hashIDs         `json:"hash_ids"`
 	TextInput    *string         `json:"text_input"`
 	Messages     json.RawMessage `json:"messages"`
 	MessageMode  string          `json:"message_mode"`

@@ -165,14 +165,14 @@ type wekaSession struct {
 
 // A wekaRequest is a request, or a sub-agent with requests.
 type wekaRequest struct {
-	T          *float64      `json:"t"` // s
-	Type       string        `json:"type"`
-	Model      string        `json:"model"`
-	In         int           `json:"in"`
-	Out        int           `json:"out"`
-	HashIDs    []json.Number `json:"hash_ids"`
-	InputTypes []string      `json:"input_types"`
-	APITime    *float64      `json:"api_time"` // s
+	T          *float64 `json:"t"` // s
+	Type       string   `json:"type"`
+	Model      string   `json:"model"`
+	In         int      `json:"in"`
+	Out        int      `json:"out"`
+	HashIDs    hashIDs  `json:"hash_ids"`
+	InputTypes []string `json:"input_types"`
+	APITime    *float64 `json:"api_time"` // s
 
 	AgentID  name          `json:"agent_id"`
 	Status   string        `json:"status"`
