@@ -27,7 +27,7 @@ type Bounds struct {
 // A Dried is a request of a dry run. Its times count from the start of the run.
 type Dried struct {
 	Session, Turn, Server int // positions, from 0
-	Prompt, Found, Out    int // tokens; Found are those of the prompt that were in the prefix cache
+	Prompt, Found, Out    int // tokens; Found were in the prefix cache, of Prompt
 
 	Due   time.Duration // when it was to be sent
 	Sent  time.Duration // when the bounds let it be sent
@@ -39,7 +39,7 @@ type Dried struct {
 }
 
 // Dry sends the sessions of a source to simulated servers in time that does not pass. It yields each
-// request when it ends. The engine is that of New, step by step, and each server has the seed that
+// request when it ends. The engine is New's, step by step, and each server has the seed that
 // Several gives it. Sending takes no time. Without times in the source, sessions start as soon as
 // the bounds let them.
 //

@@ -33,7 +33,7 @@ type Forecast struct {
 	// time that the work comes in is Offered. Needs is 0 if that is 0, as without times in the
 	// source.
 	//
-	// The cache hits are those of this run. If Needs is above Servers, a run with more servers has
+	// The cache hits are this run's. If Needs is above Servers, a run with more servers has
 	// other hits: while a session waits in a long queue, its prefix may be forgotten. See Enough.
 	Needs float64
 
