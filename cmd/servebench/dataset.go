@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"os"
 	"time"
 
@@ -105,8 +106,9 @@ func simulate(plan *loadgen.Plan, name string, requests dataset.Source) error {
 	if plan.AtOnce() && bounds.Sessions > 0 {
 		requests = dataset.Untimed(requests)
 	}
+	cfg := sim.Config{Profile: profile, PrefixCaching: true}
 	var f sim.Forecast
-	for _, err := range sim.Dry(sim.Config{Profile: profile, PrefixCaching: true}, requests, bounds, &f) {
+	for _, err := range sim.Dry(cfg, requests, bounds, &f) {
 		if err != nil {
 			return fmt.Errorf("dry run: %w", err)
 		}
@@ -116,6 +118,12 @@ func simulate(plan *loadgen.Plan, name string, requests dataset.Source) error {
 	fmt.Printf("  found in its prefix cache: %d of %d prompt tokens (%.1f %%)\n", f.Found, f.Prompt, 100*float64(f.Found)/float64(max(f.Prompt, 1)))
 	if f.Refused > 0 {
 		fmt.Printf("  too long for the model: %s, after which %s were not sent\n", count(f.Refused, "request"), count(f.Unsent, "turn"))
+	}
+	if f.Needs > 1 { // whose queue may have cost it cache hits
+		bounds.Servers = int(math.Ceil(f.Needs))
+		if err := sim.Enough(cfg, requests, bounds, &f); err != nil {
+			return fmt.Errorf("dry run: %w", err)
+		}
 	}
 	if f.Needs > 0 {
 		fmt.Printf("  this load needs %.1f of this server\n", f.Needs)
