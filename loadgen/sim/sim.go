@@ -25,6 +25,7 @@ import (
 	"time"
 
 	"github.com/servebench/servebench/dataset/tokenizer"
+	"github.com/servebench/servebench/loadgen/sim/responses"
 )
 
 // A Config says what to simulate. Only Tokenizer is needed; the zero value of every other field
@@ -124,6 +125,7 @@ func New(cfg Config) (*Server, error) {
 	}
 	s.mux.HandleFunc("POST /v1/completions", s.completions)
 	s.mux.HandleFunc("POST /v1/chat/completions", s.chatCompletions)
+	s.mux.Handle("POST /v1/responses", &responses.Handler{Chat: http.HandlerFunc(s.chatCompletions)})
 	s.mux.HandleFunc("GET /v1/models", s.models)
 	s.mux.HandleFunc("POST /tokenize", s.tokenize)
 	s.mux.HandleFunc("POST /detokenize", s.detokenize)
