@@ -14,7 +14,7 @@ import (
 	"github.com/servebench/servebench/metrics/vllm"
 )
 
-// Sessions writes what became of the sessions, their job times, what they found in the server's
+// Sessions writes how many sessions completed, their job times, what they found in the server's
 // prefix cache, and the turns by their number, in lines of 80 characters, or of 120 if extended. It
 // writes nothing without sessions of several turns.
 func Sessions(w io.Writer, s *metrics.Summary, extended bool) error {
