@@ -11,19 +11,19 @@ import (
 	"github.com/servebench/servebench/dataset"
 )
 
-// A Request is one turn of a session, and when the recording sends it.
-type Request struct {
-	Conversation *dataset.Conversation
-	Turn         int
-	At           time.Duration // from the start of the trace
-	Ends         time.Duration // when the recorded answer ends, At if that is not known
+// A request is one turn of a session, and when the recording sends it.
+type request struct {
+	c    *dataset.Conversation
+	turn int
+	at   time.Duration // from the start of the trace
+	ends time.Duration // when the recorded answer ends, At if that is not known
 }
 
-// ByTime yields the requests of src in the order of the recording, on its own clock: at their times,
+// inOrder yields the requests of src in the order of the recording, on its own clock: at their times,
 // or their gaps after what they wait for. Sessions without times start one after another. It holds
 // the sessions that are open on that clock. Sessions of src must come in the order of their times.
-func ByTime(src dataset.Source) iter.Seq2[Request, error] {
-	return func(yield func(Request, error) bool) {
+func inOrder(src dataset.Source) iter.Seq2[request, error] {
+	return func(yield func(request, error) bool) {
 		next, stop := iter.Pull2(src)
 		defer stop()
 		c, err, more := next()
@@ -32,7 +32,7 @@ func ByTime(src dataset.Source) iter.Seq2[Request, error] {
 		var ends time.Duration // of all sessions before
 		for more || len(open) > 0 {
 			if more && err != nil {
-				yield(Request{}, err)
+				yield(request{}, err)
 				return
 			}
 			if more {
@@ -40,10 +40,10 @@ func ByTime(src dataset.Source) iter.Seq2[Request, error] {
 				if c.Due != nil {
 					starts = dataset.Seconds(*c.Due)
 				}
-				if len(open) == 0 || starts <= open[0].left[0].At {
+				if len(open) == 0 || starts <= open[0].left[0].at {
 					list := recorded(c, starts)
 					for _, r := range list {
-						ends = max(ends, r.Ends)
+						ends = max(ends, r.ends)
 					}
 					heap.Push(&open, opened{list, number})
 					number++
@@ -64,14 +64,14 @@ func ByTime(src dataset.Source) iter.Seq2[Request, error] {
 }
 
 // recorded is the requests of a session in the order of their times.
-func recorded(c *dataset.Conversation, starts time.Duration) []Request {
-	list := make([]Request, len(c.Turns))
+func recorded(c *dataset.Conversation, starts time.Duration) []request {
+	list := make([]request, len(c.Turns))
 	for i := range c.Turns {
 		turn := &c.Turns[i]
 		ready, at := starts, starts
 		for _, wait := range c.WaitsOf(i) {
 			before := &list[wait.Turn]
-			ready, at = max(ready, before.Ends), max(at, before.At)
+			ready, at = max(ready, before.ends), max(at, before.at)
 		}
 		switch {
 		case turn.At == nil:
@@ -81,15 +81,15 @@ func recorded(c *dataset.Conversation, starts time.Duration) []Request {
 		default:
 			at = max(at, dataset.Seconds(*turn.At))
 		}
-		list[i] = Request{c, i, at, plus(at, dataset.Seconds(turn.Took))}
+		list[i] = request{c, i, at, plus(at, dataset.Seconds(turn.Took))}
 	}
-	slices.SortStableFunc(list, func(a, b Request) int { return cmp.Compare(a.At, b.At) })
+	slices.SortStableFunc(list, func(a, b request) int { return cmp.Compare(a.at, b.at) })
 	return list
 }
 
 // An opened session has requests left.
 type opened struct {
-	left   []Request
+	left   []request
 	number int
 }
 
@@ -99,7 +99,7 @@ type byTime []opened
 func (h byTime) Len() int      { return len(h) }
 func (h byTime) Swap(i, j int) { h[i], h[j] = h[j], h[i] }
 func (h byTime) Less(i, j int) bool {
-	return cmp.Or(cmp.Compare(h[i].left[0].At, h[j].left[0].At), cmp.Compare(h[i].number, h[j].number)) < 0
+	return cmp.Or(cmp.Compare(h[i].left[0].at, h[j].left[0].at), cmp.Compare(h[i].number, h[j].number)) < 0
 }
 
 // Push adds a session.
@@ -131,14 +131,14 @@ func UseOf(src dataset.Source, sizes []int) (CacheUse, error) {
 	}
 	use.BySize = make([]int, len(sizes))
 	var hashes []uint64
-	for r, err := range ByTime(src) {
+	for r, err := range inOrder(src) {
 		if err != nil {
 			return use, err
 		}
-		turn := &r.Conversation.Turns[r.Turn]
+		turn := &r.c.Turns[r.turn]
 		use.Prompts += turn.PromptLen
-		use.Span = max(use.Span, r.Ends)
-		if tokens := reuse.Next(r.Conversation, r.Turn); tokens < 0 || use.Reusable < 0 {
+		use.Span = max(use.Span, r.ends)
+		if tokens := reuse.Next(r.c, r.turn); tokens < 0 || use.Reusable < 0 {
 			use.Reusable = -1
 		} else {
 			use.Reusable += tokens

@@ -11,14 +11,14 @@ import (
 	"github.com/servebench/servebench/dataset"
 )
 
-// order is the requests of a source as ByTime yields them, in words.
+// order is the requests of a source as inOrder yields them, in words.
 func order(t *testing.T, src dataset.Source) (list []string) {
 	t.Helper()
-	for r, err := range ByTime(src) {
+	for r, err := range inOrder(src) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		list = append(list, fmt.Sprint(r.Conversation.ID, "/", r.Turn, " ", r.At.Seconds(), " to ", r.Ends.Seconds()))
+		list = append(list, fmt.Sprint(r.c.ID, "/", r.turn, " ", r.at.Seconds(), " to ", r.ends.Seconds()))
 	}
 	return list
 }
@@ -71,8 +71,8 @@ func TestRequestsComeInTheOrderOfTheRecording(t *testing.T) {
 	if err != nil || use.Span != 10*time.Second {
 		t.Errorf("%+v, %v", use, err)
 	}
-	for r, err := range ByTime(untimed) {
-		if err != nil || r.Turn != 0 {
+	for r, err := range inOrder(untimed) {
+		if err != nil || r.turn != 0 {
 			t.Error(r, err)
 		}
 		break
