@@ -27,6 +27,9 @@ type Traffic struct {
 	// MaxSessions bounds the sessions that have begun and not ended; nil for no limit.
 	MaxSessions *int
 
+	// Breadth gives a slot to a first turn before a later turn; see engine.Load.
+	Breadth bool
+
 	// Absolute sends a later turn at the dataset's time for it, or at once if what it waits for ends
 	// later. Without it, a later turn waits for its gap.
 	Absolute bool

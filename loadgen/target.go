@@ -103,7 +103,8 @@ func (t *target) arrivals() arrivals.Process {
 func (t *target) load() (load engine.Load, err error) {
 	load = engine.Load{
 		Run: t.header.Run, Target: t.to, Source: t.witness.prompts.compare(t.source, false),
-		Concurrency: t.concurrency(), Sessions: t.places(), Absolute: t.Traffic.Absolute, Delay: t.Traffic.Delay, Stop: t.Traffic.Duration, DrainLimit: t.Limits.Tail, Live: t.live,
+		Concurrency: t.concurrency(), Sessions: t.places(), Breadth: t.Traffic.Breadth, Absolute: t.Traffic.Absolute,
+		Delay: t.Traffic.Delay, Stop: t.Traffic.Duration, DrainLimit: t.Limits.Tail, Live: t.live,
 		Shard: t.Shard.Shard, Reusable: t.reuse(),
 	}
 	if t.Traffic.Warm {

@@ -123,12 +123,14 @@ type sessionFlags struct {
 	*options
 	permits *int   // of --multi-turn-concurrency
 	timing  string // of later turns
+	order   string // of what waits for slots
 }
 
 func (g *sessionFlags) define(f *argv.Flags) {
 	s, t := &g.Workload.Sessions, &g.Traffic
 	f.Var(argv.Optional(&t.MaxSessions, argv.ParseInt), "max-sessions", "`N` most sessions begun and not ended, also during their gaps (default no limit). Without a rate, N are kept going")
-	f.Var(argv.Optional(&g.permits, argv.ParseInt), "multi-turn-concurrency", "`N` the same as --max-sessions. The Rust client of vLLM bounds requests by it, as --max-concurrency does")
+	f.Var(argv.Optional(&g.permits, argv.ParseInt), "multi-turn-concurrency", "`N` the same as --max-sessions. The Rust client of vLLM bounds requests by it, as --max-concurrency N --session-order fifo does")
+	f.StringVar(&g.order, "session-order", "", "`NAME` what gets a free slot of --max-concurrency first: depth later turns, fifo first turns, as in the Rust client (default depth)")
 	f.StringVar((*string)(&s.Answers), "session-answers", "", "`NAME` whose answers later prompts have: live (the server's) or recorded (the dataset's). The default is live, but recorded for sessions. Prompts of lengths and hash ids have none")
 	f.StringVar((*string)(&s.Bust), "cache-bust", "", "`NAME` keep prompts out of prefix caches (default none). run makes them differ from runs with another --seed, session makes each session differ from all others, too")
 	f.StringVar(&g.Server.SessionHeader, "session-header", "", "`NAME` header with the session's id, for routers (default X-Session-ID)")
@@ -139,13 +141,14 @@ func (g *sessionFlags) define(f *argv.Flags) {
 	f.Var(argv.Parsed(&s.GapCap, "", argv.ParseSeconds), "trace-gap-cap", "`TIME` shorten longer gaps to this time, before --trace-speed (default no limit)")
 	f.Var(argv.Parsed(&s.BlockSize, "", argv.ParseInt), "trace-block-size", "`TOKENS` tokens that each hash id of a trace stands for (default 512 for mooncake, and for weka what its file says)")
 	f.Choices("session-answers", string(loadgen.Live), string(loadgen.Recorded))
+	f.Choices("session-order", "depth", "fifo")
 	f.Choices("cache-bust", "none", string(loadgen.BustRun), string(loadgen.BustSession))
 	f.Choices("trace-timing", "think", "absolute")
 }
 
 func (g *sessionFlags) resolve(f *argv.Flags) error {
 	s, t := &g.Workload.Sessions, &g.Traffic
-	t.Absolute = g.timing == "absolute"
+	t.Absolute, t.Breadth = g.timing == "absolute", g.order == "fifo"
 	if s.Bust == "none" {
 		s.Bust = ""
 	}
@@ -166,7 +169,7 @@ func (g *sessionFlags) resolve(f *argv.Flags) error {
 	if n := g.permits; n != nil {
 		t.MaxSessions = n
 		g.Notes = append(g.Notes, fmt.Sprintf("--multi-turn-concurrency %d is taken as --max-sessions %[1]d, which bounds sessions begun and not ended: "+
-			"the Rust client of vLLM begins all at once and bounds requests by it, which --max-concurrency %[1]d does here", *n))
+			"the Rust client of vLLM begins all at once and bounds requests, as --max-concurrency %[1]d --session-order fifo does", *n))
 	}
 	return nil
 }

@@ -38,7 +38,7 @@ func (r *Run) dispatcher(load *Load, queues []*queue) *dispatcher {
 	if d.live == nil {
 		d.live = new(Live)
 	}
-	d.slots, d.places = newSlots(load.Concurrency), newSlots(load.Sessions)
+	d.slots, d.places = newSlots(load.Concurrency, load.Breadth), newSlots(load.Sessions, false)
 	d.later, d.ahead = newFollowUps(), semaphore.NewWeighted(aheadBytes)
 	return d
 }

@@ -70,7 +70,7 @@ func TestNothingIsSentFromTheStopOn(t *testing.T) {
 // The timer that ends a part may be late, and a slot free before it fires.
 func TestSlotIsLeftToThePartThatFollows(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		d := &dispatcher{epoch: time.Now(), slots: newSlots(1)}
+		d := &dispatcher{epoch: time.Now(), slots: newSlots(1, false)}
 		of := &part{stop: 2 * time.Second}
 		var freed time.Duration
 		take := func() bool { return d.take(t.Context(), d.slots, firstTurn, of, nil, &freed) }

@@ -5,10 +5,11 @@ import (
 	"time"
 )
 
-// slots bound what goes on at the same time. A nil *slots has no bound. If several wait for a slot,
+// slots bound what happens at the same time. A nil *slots has no bound. If several wait for a slot,
 // a later turn of a session goes before a first turn: its session ends the sooner, and the server
-// knows its prefix.
+// knows its prefix. If breadth is set, a first turn goes before a later turn.
 type slots struct {
+	breadth bool
 	mu      sync.Mutex
 	free    int
 	claims  int                   // free slots that first turns must leave to later turns that are due
@@ -23,11 +24,11 @@ const (
 	firstTurn
 )
 
-func newSlots(n int) *slots {
+func newSlots(n int, breadth bool) *slots {
 	if n <= 0 {
 		return nil
 	}
-	return &slots{free: n}
+	return &slots{free: n, breadth: breadth}
 }
 
 // claim keeps the next free slot for a later turn, which takes it or gives the claim back.
@@ -47,21 +48,27 @@ func (s *slots) change(since time.Duration, by func()) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	by()
-	for r, given := range s.waiting {
-		if given != nil && s.grab(rank(r)) {
-			s.waiting[r] = nil
-			given <- since
+	order := []rank{laterTurn, firstTurn}
+	if s.breadth {
+		order = []rank{firstTurn, laterTurn}
+	}
+	for _, r := range order {
+		given := s.waiting[r]
+		if given == nil || !s.grab(r) {
+			continue
 		}
+		s.waiting[r] = nil
+		given <- since
 	}
 }
 
 // grab takes a slot if one is free for that rank.
 func (s *slots) grab(r rank) bool {
 	switch {
-	case r == laterTurn && s.free > 0:
-		s.claims--
-	case r == laterTurn || s.free <= s.claims:
+	case s.free == 0, r == firstTurn && s.free <= s.claims && !s.breadth, r == laterTurn && s.breadth && s.waiting[firstTurn] != nil:
 		return false
+	case r == laterTurn:
+		s.claims--
 	}
 	s.free--
 	return true

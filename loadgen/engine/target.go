@@ -96,6 +96,10 @@ type Load struct {
 	Delay       time.Duration // added to every due time
 	Lasts       time.Duration // least duration, even if all requests end earlier
 
+	// Breadth gives a slot to a first turn before a later turn, if both wait for one. Without it,
+	// sessions that have begun go before.
+	Breadth bool
+
 	// Absolute sends a later turn when its recording did, or when what it waits for is answered,
 	// whichever is later. Without it, a later turn waits for its gap.
 	Absolute bool

@@ -234,6 +234,9 @@ func lasting(p *loadgen.Plan) time.Duration {
 		rate = float64(r.Start+r.End) / 2
 	}
 	answer := float64(out) * usualToken.Seconds()
+	if s, ok := p.Size(context.Background()); ok {
+		return bounded(p, sessionTime(p, &s, rate))
+	}
 	seconds := max(math.Ceil(n/float64(batch))*answer+n*float64(in)/usualPrefill, n/rate+answer)
 	if t.Curve != nil {
 		seconds = max(seconds, t.Curve.End().Seconds()+answer)
@@ -241,6 +244,39 @@ func lasting(p *loadgen.Plan) time.Duration {
 	if limit := t.Duration.Seconds() + answer; t.Duration > 0 && (limit < seconds || !t.Counted) {
 		seconds = limit
 	}
+	return bounded(p, seconds)
+}
+
+// sessionTime is how many seconds sessions of that size may take, at a rate of sessions.
+func sessionTime(p *loadgen.Plan, s *loadgen.Size, rate float64) float64 {
+	t := &p.Traffic
+	each := s.Path*usualToken.Seconds() + s.Gaps
+	n, places := float64(s.Sessions), float64(s.Sessions)
+	if t.MaxSessions != nil {
+		places = float64(*t.MaxSessions)
+	}
+	slots := usualBatch
+	if t.MaxConcurrency != nil {
+		slots = *t.MaxConcurrency
+	}
+	seconds := max(math.Ceil(n/places)*each, n*s.Output*usualToken.Seconds()/float64(slots)) + n*s.Prompt/usualPrefill
+	switch {
+	case p.Workload.SelfTimed:
+		seconds = max(seconds, s.Last+each)
+	case t.Curve != nil:
+		seconds = max(seconds, t.Curve.End().Seconds()+each)
+	default:
+		seconds = max(seconds, n/rate+each)
+	}
+	if limit := t.Duration.Seconds() + each; t.Duration > 0 && (limit < seconds || !t.Counted) {
+		seconds = limit
+	}
+	return seconds
+}
+
+// bounded is how long a load of so many seconds may take, with what comes before it.
+func bounded(p *loadgen.Plan, seconds float64) time.Duration {
+	t := &p.Traffic
 	took := t.Delay + time.Duration(min(seconds+t.WarmUp.Seconds(), 1e9)*float64(time.Second))
 	if limit := p.Limits.Deadline; limit > 0 {
 		return min(took, limit)
