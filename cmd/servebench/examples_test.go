@@ -85,7 +85,7 @@ func TestExamplesSayWhatTheyNeed(t *testing.T) {
 			continue
 		}
 		for _, want := range []string{
-			`Not yet run on a GPU\.`, `vLLM: 0\.\d+\.\d+`, `GPU memory: \d+ GB`, `Time: .* minutes`, `HF_TOKEN: (not )?needed`, `Dataset: (random|ShareGPT)`,
+			`Not yet run on a GPU\.`, `vLLM: 0\.\d+\.\d+`, `GPU memory: \d+ GB`, `Time: .* minutes`, `HF_TOKEN: (not )?needed`, `Dataset: (random|ShareGPT|sessions)`,
 		} {
 			if !regexp.MustCompile("(?m)^# " + want).MatchString(header) {
 				t.Errorf("the header of %s lacks %s", file, want)

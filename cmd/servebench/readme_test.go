@@ -115,6 +115,7 @@ func scriptOf(examples []example) string {
 	var script, outputs strings.Builder
 	script.WriteString("server\nenv URL2=$URL\nserver\ncp $DATA/golden/sharegpt_input.json sharegpt.json\ncp $DATA/seeds/mps-sm-partition.md notes.md\n" +
 		"mkdir testdata/seeds\ncp $DATA/seeds/kvcached-on-off.md $DATA/seeds/mps-sm-partition.md testdata/seeds\n" +
+		"mkdir examples/agents\ncp $DATA/../examples/agents/trace.jsonl examples/agents/trace.jsonl\n" +
 		"exec servebench compare --save-baseline baseline.json before.json\n")
 	for i, e := range examples {
 		for _, folder := range sweptFolder.FindAllString(e.command, 1) {
