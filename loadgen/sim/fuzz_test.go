@@ -16,7 +16,8 @@ func FuzzUnderstand(f *testing.F) {
 	f.Cleanup(s.Close)
 	for _, body := range []string{
 		fiveTokens, fiveChatTokens, completion(3, 4), `{}`, `null`, `{"prompt":[]}`, `{"prompt":[100]}`, `{"prompt":[[1,2]],"min_tokens":1}`,
-		`{"messages":[{"content":[{"type":"text","text":"tok1"}]}],"stream_options":{}}`, `{"prompt":"tok1","stop":[ ],"logprobs":null}`,
+		`{"messages":[{"content":[{"type":"text","text":"tok1"}]}],"stream_options":{}}`,
+		`{"messages":[{"role":"assistant","tool_calls":[{"function":{"arguments":"{\"text\":\"tok1\"}"}}]},{"role":"tool","content":"tok2"}],"tools":[{"function":{"name":"a"}}],"tool_choice":"none"}`, `{"prompt":"tok1","stop":[ ],"logprobs":null}`,
 	} {
 		f.Add(body, false)
 		f.Add(body, true)
