@@ -52,8 +52,9 @@ type Sessions struct {
 	MeanInFlight float64 `json:"-"`
 	PeakInFlight int     `json:"peak_in_flight,omitempty"`
 
-	Cache CacheUse   `json:"cache,omitzero"` // of all measured turns
-	Rows  []TurnRow  `json:"rows,omitempty"` // by the number of the turn: 1, 2, 3 to 4, 5 to 8, 9 to 16 and so on
+	Cache CacheUse `json:"cache,omitzero"` // of all measured turns
+	// Rows are by the number of the turn: 1, 2, 3 to 4, 5 to 8, 9 to 16 and so on.
+	Rows  []TurnRow  `json:"rows,omitempty"`
 	Later LaterTurns `json:"later,omitzero"`
 }
 
@@ -65,7 +66,7 @@ type JobParts struct {
 	Tool    time.Duration `json:"tool,omitempty"`    // gaps of tools
 	Places  time.Duration `json:"places,omitempty"`  // waiting for a place
 	Slots   time.Duration `json:"slots,omitempty"`   // waiting for slots
-	Lag     time.Duration `json:"lag,omitempty"`     // our own lateness, also between an answer and its gap
+	Lag     time.Duration `json:"lag,omitempty"`     // our own lateness, also before gaps
 	Prefill time.Duration `json:"prefill,omitempty"` // the server, from Sent to the first chunk
 	Decode  time.Duration `json:"decode,omitempty"`  // the server, from there to End
 }
