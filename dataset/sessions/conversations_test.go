@@ -196,6 +196,46 @@ func TestGeneratedConversationsHaveNumpysLengths(t *testing.T) {
 	}
 }
 
+// The golden file has the texts of vLLM 0.33.0's benchmarks/multi_turn/bench_dataset.py, with numpy
+// 2.4.6, seed 5 and the same tokenizer.
+func TestGeneratedTextsAreTheScripts(t *testing.T) {
+	tok, err := tokenizer.Open("../../testdata/golden/tok-bos")
+	if err != nil {
+		t.Fatal(err)
+	}
+	golden, err := os.ReadFile("testdata/expected/vllm-script.jsonl")
+	if err != nil {
+		t.Fatal(err)
+	}
+	lines := strings.Split(strings.TrimSpace(string(golden)), "\n")
+	for _, c := range all(t, Conversations{Options: dataset.Options{Path: "testdata/vllm-script.json", Seed: 5, Tokenizer: tok}, Chat: true}) {
+		for k, turn := range c.Turns {
+			if len(lines) == 0 {
+				t.Fatalf("%s/%d is one too many", c.ID, k)
+			}
+			var want struct {
+				ID              string
+				Turn            int
+				Content, Answer string
+				N               int // tokens of the answer
+			}
+			if err := json.Unmarshal([]byte(lines[0]), &want); err != nil {
+				t.Fatal(err)
+			}
+			lines = lines[1:]
+			if c.ID != want.ID || k != want.Turn || string(turn.Messages) != string(asJSON([]message{{"user", want.Content}})) {
+				t.Errorf("%s/%d is %s\nwant %s/%d %q", c.ID, k, turn.Messages, want.ID, want.Turn, want.Content)
+			}
+			if *said(t, turn.Answer) != want.Answer || turn.OutputLen != want.N {
+				t.Errorf("%s/%d asks for %d tokens, want %d", c.ID, k, turn.OutputLen, want.N)
+			}
+		}
+	}
+	if len(lines) > 0 {
+		t.Errorf("%d turns are missing", len(lines))
+	}
+}
+
 func TestBadConversationsAreNamedWithTheirLine(t *testing.T) {
 	good := `{"id":"a","messages":[{"role":"user","content":"q"}]}`
 	for _, row := range []struct{ text, want string }{

@@ -30,7 +30,7 @@ type Random struct {
 	GlobalRatio        float64 // share of InputLen that all turns of all sessions begin with
 	ConversationRatio  float64 // share of InputLen that the turns of a session have next
 	Delay              float64 // seconds from an answer to the next turn
-	MaxModelLen        int     // cuts sessions to so many tokens; drops those of one turn
+	MaxModelLen        int     // cuts sessions to so many tokens; drops any of one turn
 }
 
 // Open checks the fields. It returns the source and the number of its sessions.
