@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"slices"
+	"strings"
 
 	"github.com/servebench/servebench/dataset/rows"
 )
@@ -41,25 +42,29 @@ func (d File) Open() (Source, int, error) {
 		return nil, 0, err
 	}
 	n := s.lines
-	if d.Num > 0 {
-		n = min(n, d.Num)
+	var sessions *sessionIndex
+	if s.grouped {
+		s = lineScan{name: d.Path}
+		if sessions, err = d.group(f, &s); err != nil {
+			return nil, 0, err
+		}
+		n = len(sessions.order)
 	}
-	mint, err := d.mint(s.blocks)
-	if err != nil {
-		return nil, 0, err
-	}
-	if !s.grouped {
-		return d.single(n, mint), n, nil
-	}
-	sessions, err := d.group(f, &s)
-	if err != nil {
+	if err := s.found(); err != nil {
 		return nil, 0, err
 	}
 	if s.late > 0 && s.run == "" {
 		d.notice("%s: %d conversations stand behind a later one: all are sent in the order of their times", d.Path, s.late)
 	}
-	if n = len(sessions.order); d.Num > 0 {
+	if d.Num > 0 {
 		n = min(n, d.Num)
+	}
+	mint, err := d.mint(s.blocks)
+	switch {
+	case err != nil:
+		return nil, 0, err
+	case sessions == nil:
+		return d.single(n, mint), n, nil
 	}
 	return d.several(sessions, n, mint), n, nil
 }
@@ -118,6 +123,7 @@ func (d File) opened(read func(f io.ReaderAt, yield func(*Conversation, error) b
 type lineScan struct {
 	name    string
 	lines   int
+	stream  bool    // it is the stream of a run
 	grouped bool    // some lines are parts of sessions, or of a recorded run
 	blocks  bool    // some prompts are blocks
 	begun   bool    // some line begins a conversation
@@ -127,6 +133,7 @@ type lineScan struct {
 	run     string  // the recorded run and its target; empty without one
 }
 
+// read reads the lines, at most up to the first that needs an index.
 func (s *lineScan) read(r io.Reader) error {
 	for l, err := range rows.Lines[line](s.name, r) {
 		if err != nil {
@@ -135,9 +142,17 @@ func (s *lineScan) read(r io.Reader) error {
 		if err := s.line(&l.Value); err != nil {
 			return fmt.Errorf("%s:%d: %w", s.name, l.Number, err)
 		}
+		if s.grouped {
+			break
+		}
 	}
+	return nil
+}
+
+// found refuses a file without anything to send.
+func (s *lineScan) found() error {
 	switch {
-	case s.lines == 0 && s.run != "":
+	case s.lines == 0 && s.stream:
 		return fmt.Errorf("%s: the recorded run has no requests", s.name)
 	case s.lines == 0:
 		return fmt.Errorf("%s: the file is empty", s.name)
@@ -147,7 +162,8 @@ func (s *lineScan) read(r io.Reader) error {
 
 func (s *lineScan) line(l *line) error {
 	if l.Kind != "" {
-		if run := l.Run + " " + l.Target; l.Kind == recordKind && s.run != "" && s.run != run {
+		s.stream = true
+		if run := strings.TrimSpace(l.Run + " " + l.Target); l.Kind == recordKind && s.run != "" && s.run != run {
 			return fmt.Errorf("requests of more than one run or target (%s and %s): only one can be sent again", s.run, run)
 		} else if l.Kind == recordKind {
 			s.run = run
@@ -190,7 +206,7 @@ type sessionIndex struct {
 	order []int32 // in which they are sent
 }
 
-// group finds the lines of each session.
+// group checks the lines, and finds the lines of each session.
 func (d File) group(f io.ReaderAt, s *lineScan) (*sessionIndex, error) {
 	var dues []float64   // of sessions
 	var turns []int32    // how many turns they have
@@ -199,6 +215,9 @@ func (d File) group(f io.ReaderAt, s *lineScan) (*sessionIndex, error) {
 	grouped, err := rows.Group(d.Path, io.NewSectionReader(f, 0, maxOffset), func(l *rows.Line[line]) (string, error) {
 		return l.Value.key(), nil
 	}, func(session int, l *rows.Line[line]) error {
+		if err := s.line(&l.Value); err != nil {
+			return err
+		}
 		if session == len(dues) {
 			dues, turns, first = append(dues, 0), append(turns, 0), append(first, false)
 		}

@@ -247,6 +247,57 @@ func TestBadSessionIsNamedWithItsLine(t *testing.T) {
 	}
 }
 
+func TestRecordedRunIsReadAsWhatItSent(t *testing.T) {
+	req := func(i int, sent, lag, queue int64, more, asked string) string {
+		return fmt.Sprintf(`{"v":2,"k":"req","run":"r","i":%d,"sent":%d,"lag":%d,"queue":%d,"end":2000000000%s,"asked":{"output_len":1,"prompt":"%d",%s}}`+"\n",
+			i, sent, lag, queue, more, i, asked)
+	}
+	text := `{"v":2,"k":"run","run":"r","config":{"i":7}}` + "\n" +
+		req(3, 9e8, 0, 0, `,"phase":"warm-up"`, `"session":"w","turn":0`) +
+		req(1, 4e9, 1e9, 5e8, "", `"id":"one"`) + // due at 2.5 s
+		req(3, 3e9, 0, 0, `,"step":{"early":true}`, `"session":"w","turn":1,"waits":[[0,0]]`) +
+		req(0, 1e9, 0, 0, "", `"session":"s","turn":0`) +
+		// Turn 2 was never sent; turn 3 is of another agent.
+		req(0, 8e9, 1e9, 0, `,"class":"timeout"`, `"session":"s","turn":3,"waits":[[1,0]],"agent":"b"`) +
+		req(0, 5e9, 0, 0, "", `"session":"s","turn":1,"waits":[[0,0]],"gap":0.5`) +
+		`{"v":2,"k":"end","run":"r"}` + "\n"
+	path := writeFile(t, "run.jsonl", text)
+	source, n, err := File{Options: Options{Path: path}}.Open()
+	if err != nil || n != 2 {
+		t.Fatal(n, err)
+	}
+	var got []*Conversation
+	for c, err := range source {
+		if err != nil {
+			t.Fatal(err)
+		}
+		got = append(got, c)
+	}
+	want := []*Conversation{
+		{ID: "s", Due: new(1.), Turns: []Turn{
+			{Prompt: "0", OutputLen: 1, At: new(1.), Took: 2},
+			{Prompt: "0", OutputLen: 1, At: new(5.), Took: 2, Waits: []Wait{{0, Nothing}}, Gap: 0.5},
+			{Prompt: "0", OutputLen: 1, At: new(7.), Took: 2, Waits: []Wait{{1, Nothing}}, Agent: "b"},
+		}},
+		{ID: "one", Due: new(2.5), Turns: []Turn{{Prompt: "1", OutputLen: 1, At: new(2.5), Took: 2}}},
+	}
+	if !reflect.DeepEqual(got, want) {
+		t.Errorf("got\n%swant\n%s", asLines(t, got), asLines(t, want))
+	}
+	for text, want := range map[string]string{
+		strings.ReplaceAll(text, `"k":"req"`, `"k":"sample"`):                                                         ": the recorded run has no requests",
+		text + strings.ReplaceAll(req(9, 0, 0, 0, "", `"id":"x"`), `"run":"r"`, `"run":"q"`):                          ":9: requests of more than one run or target (r and q): only one can be sent again",
+		`{"v":2,"k":"req","run":"r","m":0,"p":0,"of":3,"json":"x"}`:                                                   ":1: the run was recorded through a pipe, with requests in several lines: record it to a file",
+		`{"v":2,"k":"req","run":"r","i":0}`:                                                                           ":1: the run was recorded without its prompts: record it with --record prompts",
+		req(0, 0, 0, 0, "", `"session":"s","turn":0`) + req(0, 0, 0, 0, "", `"session":"s","turn":2,"waits":[[1,0]]`): `:2: turn 2 of session "s" needs turn 1, which is not there`,
+	} {
+		path := writeFile(t, "run.jsonl", text)
+		if _, _, err := (File{Options: Options{Path: path}}).Open(); err == nil || err.Error() != path+want {
+			t.Errorf("error %v\nwant  %s", err, want)
+		}
+	}
+}
+
 func FuzzFile(f *testing.F) {
 	f.Add(`{"id":"a","prompt":"x","prompt_len":1,"output_len":1,"due":0.5}`)
 	f.Add(`{"token_ids":[1,2],"output_len":3}` + "\n\n" + `{"messages":[],"output_len":3}`)

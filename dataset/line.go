@@ -58,6 +58,9 @@ type recordFields struct {
 	End    time.Duration `json:"end,omitempty"` // after Sent
 	Parts  int           `json:"of,omitempty"`
 	Asked  *line         `json:"asked,omitempty"`
+	Step   struct {
+		Early bool `json:"early"` // its session began in the warm-up
+	} `json:"step,omitzero"`
 }
 
 // A lineWait is two numbers: a turn, and a History or a number of blocks.
@@ -179,7 +182,7 @@ const recordKind = "req"
 
 // skipped reports whether a line of a record stream is not a request of the load.
 func (l *line) skipped() bool {
-	return l.Kind != "" && (l.Kind != recordKind || l.Phase == "warm-up")
+	return l.Kind != "" && (l.Kind != recordKind || l.Phase == "warm-up" || l.Step.Early)
 }
 
 // asked is the line, or the one in a line of a record stream.
