@@ -111,8 +111,8 @@ func (p programs) aiperfReplays(t *trace, at place) []string {
 // which a request may be sent.
 func readReplaySummary(t *trace, dir string, c *course) error {
 	var file struct {
-		Replay *struct{ Avg float64 }
-		Credit *struct{ P99 float64 }
+		Replay *struct{ Avg float64 } `json:"replay_sched_lag_p99"`
+		Credit *struct{ P99 float64 } `json:"credit_to_start_latency"`
 	}
 	err := readJSON(filepath.Join(dir, "profile_export_aiperf.json"), &file)
 	switch {
