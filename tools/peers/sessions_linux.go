@@ -45,7 +45,7 @@ type follower struct {
 
 // followers are the installed clients that read the form of a trace.
 func (p programs) followers(t *trace) (all []follower) {
-	all = append(all, follower{ours, 3, p.servebenchReplays, readReplay})
+	all = append(all, follower{ours, 2, p.servebenchReplays, readReplay})
 	if !t.vllm && exists(p.aiperf) {
 		all = append(all, follower{aiperf, 1, p.aiperfReplays, readReplaySummary})
 	}
@@ -169,7 +169,7 @@ func (c *comparison) traces() (all []*trace, failed error) {
 	for _, m := range makers {
 		size := m.sessions
 		if c.quick {
-			size = max(size/4, mostSessions)
+			size = max(size/8, mostSessions)
 		}
 		t, err := m.make(c.dir, size)
 		failed = errors.Join(failed, err)
