@@ -9,10 +9,13 @@ peers: build ## compare servebench with other clients and write docs/beside-othe
 	timeout 1200 bin/peers -vllm $(VLLM)/venv -aiperf $(PEERS)/aiperf/bin/aiperf
 peers-aiperf:
 	python3 -m venv $(PEERS)/aiperf && $(PEERS)/aiperf/bin/pip install --quiet aiperf==0.13.0
-sessions: build ## compare how clients send sessions and write docs/sessions-beside-others.md, within 15 minutes; PEERS_QUICK=1 prints it after three
+# SERVEBENCH_MOONCAKE_400 may name a file of Mooncake's, to be found in its prefixes as the formula says.
+sessions: build ## compare how clients send sessions, write docs/sessions-beside-others.md, and measure sessions in full, within 20 minutes; PEERS_QUICK=1 prints the page after two
 	@timeout 900 $(MAKE) --no-print-directory vllm-client peers-multi-turn peers-aiperf || echo "sessions: not all clients could be installed"
 	$(GO) build -o bin/peers ./tools/peers
 	timeout 1200 bin/peers -sessions -vllm $(VLLM)/venv -aiperf $(PEERS)/aiperf/bin/aiperf -multi-turn $(PEERS)/multi_turn-0.33.0
+	[ -n "$(PEERS_QUICK)" ] || { FULL=1 $(GO) test -timeout 15m -count=1 -run '^(TestMemoryOfSessions|TestBoundsMakeTheWorkingSet|TestMooncakeFindsItsPrefixes)$$' -v ./cmd/servebench ./loadgen && \
+		$(MAKE) --no-print-directory vllm-sessions; }
 # The script is in the source of vLLM only, which pip unpacks before it fails to build it.
 peers-multi-turn: vllm-client
 	[ -d $(PEERS)/multi_turn-0.33.0 ] || { mkdir -p $(PEERS)/source && \
