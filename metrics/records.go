@@ -7,7 +7,8 @@ import (
 )
 
 // Records are Records in memory, packed: some 80 bytes a request, 30 for its Step, and what its stamps
-// and its texts take. The zero value is empty.
+// and its texts take. They have no Asked, which nothing that is made of them needs. The zero value is
+// empty.
 type Records struct {
 	n      int
 	blocks [][]byte       // packed records, one after the other; none crosses a block

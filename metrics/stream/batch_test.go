@@ -80,7 +80,7 @@ func lineOf(t testing.TB, shard int, r *metrics.Record) []byte {
 func TestEveryFieldIsScanned(t *testing.T) {
 	want := &metrics.Record{}
 	fillIn(reflect.ValueOf(want).Elem())
-	want.Last, want.LastByte = want.Chunks.Last(), 0 // the stream does not have LastByte
+	want.Last, want.LastByte, want.Reply = want.Chunks.Last(), 0, "" // the stream does not have these two
 	old := *want
 	old.Step, old.Uncached, old.Calls, old.Reasoning, old.Asked = nil, false, nil, "", nil // version 1 is older
 	for i, want := range []*metrics.Record{&old, want} {

@@ -48,8 +48,8 @@ func anyRecord(random *rand.Rand) *metrics.Record {
 	if r.Step != nil && len(r.Step.Waits) == 0 {
 		r.Step.Waits = nil
 	}
-	r.Last = r.Chunks.Last() // as everywhere
-	r.LastByte = 0           // not in a stream
+	r.Last = r.Chunks.Last()    // as everywhere
+	r.LastByte, r.Reply = 0, "" // not in a stream
 	return r
 }
 
