@@ -106,7 +106,7 @@ func (c *Conversation) Remembers() bool {
 	return false
 }
 
-// continues reports whether the prompt of turn number i has that of another turn.
+// continues reports whether turn number i has a history of that kind.
 func (c *Conversation) continues(i int, h History) bool {
 	return slices.ContainsFunc(c.WaitsOf(i), func(w Wait) bool { return w.History == h })
 }

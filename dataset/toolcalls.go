@@ -7,8 +7,8 @@ import (
 
 // paired makes live answers and the recorded messages after them one valid chat, in which a tool
 // message answers every call and each tool message answers a call: servers refuse others. parts are
-// lists of messages and answers in turn. The results of tools, in order, become those of the live
-// calls. Calls without a result are dropped, and a result without a call becomes a user's message. It
+// lists of messages and answers in turn. The results of tools, in order, become the results of the
+// live calls. Calls without a result are dropped, and a result without a call becomes a user's message. It
 // changes parts, but not what they hold.
 func paired(parts []json.RawMessage) error {
 	var answers []int // since the last list

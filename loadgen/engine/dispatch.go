@@ -22,7 +22,7 @@ type dispatcher struct {
 	slots    *slots // of requests; nil without a limit
 	places   *slots // of sessions; nil without a limit
 	later    *followUps
-	ahead    *semaphore.Weighted // bytes of later turns that are encoded before what they wait for is answered
+	ahead    *semaphore.Weighted // bytes of later turns, encoded before they wait for nothing
 	epoch    time.Time
 	inFlight context.Context         // ends when requests are cut
 	cut      context.CancelCauseFunc // ends it
@@ -128,10 +128,16 @@ func (d *dispatcher) start(ctx context.Context, p prepared, at start) {
 	}
 	s := d.begin(p, at)
 	roots := s.roots()
-	s.pass(1 + len(roots))
+	s.pass(len(roots))
 	d.later.change(func() { d.later.open++ })
 	for _, turn := range roots {
-		d.later.push(&followUp{of: s, turn: turn, due: d.dueOf(s, turn)})
+		if turn > 0 || s.Turns[0].Gap > 0 {
+			d.later.push(&followUp{of: s, turn: turn, due: d.dueOf(s, turn)})
+		}
+	}
+	if s.Turns[0].Gap > 0 {
+		d.slots.release(at.slot)
+		return
 	}
 	d.crew.run(func() error { return d.turn(ctx, s, 0, p.due, at.slot) })
 }

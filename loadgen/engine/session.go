@@ -72,9 +72,9 @@ func (s *session) bodySize(turn int) int64 {
 	return int64(eachBytes + 8*t.PromptLen + len(t.Messages) + len(t.Prompt))
 }
 
-// roots are the turns that wait for nothing, without the first.
+// roots are the turns that wait for nothing.
 func (s *session) roots() (all []int) {
-	for i := 1; i < len(s.turns); i++ {
+	for i := range s.turns {
 		if s.turns[i].waits == 0 {
 			all = append(all, i)
 		}

@@ -105,6 +105,8 @@ func TestSessionsAreSentTurnByTurn(t *testing.T) {
 			"a/0 0, a/1 4, a/3 4, a/4 4, a/2 8, a/5 12, a/6 310"},
 		{"agents begin at once", Load{Source: these([]dataset.Turn{{}, {Waits: order()}, {Waits: order(), Gap: 3}, {Waits: order(0, 1, 2)}})},
 			"a/0 0, a/1 0, a/2 3, a/3 4"},
+		{"the first turn may have a gap, too", Load{Source: these([]dataset.Turn{{Gap: 2}, {Gap: 1}}, chain(1, 0)), Concurrency: 1, Sessions: 2, Schedule: every(0)},
+			"b/0 0, a/0 2, a/1 4"},
 		{"a slot is not held through a gap", Load{Source: these(chain(2, 5), chain(2, 5)), Concurrency: 1, Schedule: every(0)},
 			"a/0 0, b/0 0+1, a/1 6, b/1 7"},
 		{"a later turn goes before a first turn", Load{Source: these(chain(2, 0), chain(2, 0), chain(1, 0)), Concurrency: 1, Schedule: every(0)},
