@@ -107,11 +107,15 @@ func (d *dispatcher) dueOf(s *session, turn int) time.Duration {
 
 // at is when the recording had a turn sent, on the run's clock; nil if that is not known.
 func (s *session) at(turn int) *time.Duration {
-	at, first := s.Turns[turn].At, s.Turns[0].At
-	if at == nil || first == nil {
+	at := s.Turns[turn].At
+	if at == nil {
 		return nil
 	}
-	return new(s.due + dataset.Seconds(*at-*first))
+	began := 0.0
+	if s.Due != nil {
+		began = *s.Due
+	}
+	return new(s.due + dataset.Seconds(*at-began))
 }
 
 // answered notes the answer to a turn and returns the turns that wait for nothing now.

@@ -141,9 +141,9 @@ func TestAStepSaysWhereARequestStands(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		at := func(s float64) *float64 { return &s }
 		turns := []dataset.Turn{
-			{At: at(10), PromptLen: 100, OutputLen: 20},
-			{At: at(11), PromptLen: 150, OutputLen: 7, Gap: 0.25, Tool: true},
-			{Waits: order(0, 1), At: at(15), Gap: 2, Agent: "x"},
+			{At: at(0), PromptLen: 100, OutputLen: 20},
+			{At: at(1), PromptLen: 150, OutputLen: 7, Gap: 0.25, Tool: true},
+			{Waits: order(0, 1), At: at(5), Gap: 2, Agent: "x"},
 		}
 		var asked []int
 		load := Load{Source: these(turns), Schedule: every(0), Delay: time.Second, Sessions: 1, Target: Target{Send: answer(time.Second, 0, 1)}}
