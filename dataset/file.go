@@ -22,7 +22,7 @@ import (
 // where they are.
 type File struct {
 	Options      // Num is a maximum, 0 and less: all. A Tokenizer or VocabSize makes prompts of blocks
-	Text    bool // prompts of blocks are sent as text; needs a Tokenizer
+	Text    bool // for a chat: prompts of blocks are sent as text; needs a Tokenizer
 }
 
 // Open reads the file. It returns the source and the number of its conversations.
@@ -37,14 +37,14 @@ func (d File) Open() (Source, int, error) {
 		return nil, 0, err
 	}
 	defer f.Close()
-	s := lineScan{name: d.Path}
+	s := lineScan{name: d.Path, chat: d.Text}
 	if err := s.read(f); err != nil {
 		return nil, 0, err
 	}
 	n := s.lines
 	var sessions *sessionIndex
 	if s.grouped {
-		s = lineScan{name: d.Path}
+		s = lineScan{name: d.Path, chat: d.Text}
 		if sessions, err = d.group(f, &s); err != nil {
 			return nil, 0, err
 		}
@@ -123,6 +123,7 @@ func (d File) opened(read func(f io.ReaderAt, yield func(*Conversation, error) b
 type lineScan struct {
 	name    string
 	lines   int
+	chat    bool    // the endpoint takes messages
 	stream  bool    // it is the stream of a run
 	grouped bool    // some lines are parts of sessions, or of a recorded run
 	blocks  bool    // some prompts are blocks
@@ -185,6 +186,9 @@ func (s *lineScan) line(l *line) error {
 		if s.begun, s.timed = true, timed; timed {
 			s.place(*due)
 		}
+	}
+	if s.chat && l.goesOn() {
+		return errors.New("the prompt is a text that goes on after an answer, and a chat takes messages: print the dataset with --backend openai-chat --endpoint /v1/chat/completions")
 	}
 	s.grouped = s.grouped || l.Session != ""
 	s.blocks = s.blocks || len(l.Blocks) > 0 || l.Tail != nil

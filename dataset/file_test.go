@@ -298,6 +298,18 @@ func TestRecordedRunIsReadAsWhatItSent(t *testing.T) {
 	}
 }
 
+func TestTextsWithAHistoryAreNoChat(t *testing.T) {
+	const first, second = `{"session":"a","prompt":"x"}` + "\n", `{"session":"a","turn":1,"prompt":"y"`
+	for more, refused := range map[string]bool{``: true, `,"waits":[[0,1]]`: true, `,"waits":[[0,0]]`: false, `,"messages":[{"role":"user","content":"y"}]`: false} {
+		path := writeFile(t, "f.jsonl", first+second+more+"}")
+		_, _, err := File{Options: Options{Path: path}, Text: true}.Open()
+		if want := path + ":2: the prompt is a text that goes on after an answer, and a chat takes messages: " +
+			"print the dataset with --backend openai-chat --endpoint /v1/chat/completions"; refused != (err != nil && err.Error() == want) {
+			t.Errorf("%s: error %v", more, err)
+		}
+	}
+}
+
 func FuzzFile(f *testing.F) {
 	f.Add(`{"id":"a","prompt":"x","prompt_len":1,"output_len":1,"due":0.5}`)
 	f.Add(`{"token_ids":[1,2],"output_len":3}` + "\n\n" + `{"messages":[],"output_len":3}`)

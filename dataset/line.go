@@ -256,6 +256,17 @@ func (l *line) check() error {
 	return nil
 }
 
+// goesOn reports whether the prompt is a text that has answers before it.
+func (l *line) goesOn() bool {
+	if l.Prompt == "" || rows.Present(l.Messages) {
+		return false
+	}
+	if l.Waits == nil {
+		return l.Turn > 0
+	}
+	return slices.ContainsFunc(*l.Waits, func(w lineWait) bool { return w[1] != int(Nothing) })
+}
+
 // maxDue is the first whole second that a time.Duration does not reach.
 const maxDue = math.MaxInt64/1_000_000_000 + 1
 

@@ -73,6 +73,37 @@ func TestPromptsOfASessionExtendOneAnother(t *testing.T) {
 	}
 }
 
+// Lines send the same prompts whatever the seed, as blocks have all that their tokens depend on.
+func TestWrittenSessionsSendTheSame(t *testing.T) {
+	for _, text := range []bool{false, true} {
+		d := agents()
+		d.Tokenizer, d.Text = stub, text
+		var lines strings.Builder
+		want := all(t, d)
+		for _, c := range want {
+			if err := dataset.WriteLine(&lines, c, 0); err != nil {
+				t.Fatal(err)
+			}
+		}
+		file := dataset.File{Options: dataset.Options{Path: saved(t, "f.jsonl", lines.String()), Seed: 99, Tokenizer: stub}, Text: text}
+		for i, c := range all(t, file) {
+			for k := range c.Turns {
+				a, err := c.Prompted(k, nil)
+				if err != nil {
+					t.Fatal(err)
+				}
+				b, err := want[i].Prompted(k, nil)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if a.Prompt != b.Prompt || !slices.Equal(a.TokenIDs, b.TokenIDs) || len(a.Prompt)+len(a.TokenIDs) == 0 {
+					t.Errorf("text %v: turn %d of session %d is another", text, k, i)
+				}
+			}
+		}
+	}
+}
+
 func TestSubAgentsAreStartedAndJoined(t *testing.T) {
 	for _, c := range all(t, agents()) {
 		mains := 0
