@@ -84,6 +84,7 @@ func (d File) mint(blocks bool) (func(*Turn) error, error) {
 // single reads a file whose lines are conversations of one turn.
 func (d File) single(n int, mint func(*Turn) error) Source {
 	return d.opened(func(f io.ReaderAt, yield func(*Conversation, error) bool) {
+		left := n
 		for l, err := range rows.Lines[line](d.Path, io.NewSectionReader(f, 0, maxOffset)) {
 			if err != nil {
 				yield(nil, err)
@@ -97,7 +98,7 @@ func (d File) single(n int, mint func(*Turn) error) Source {
 			if c.Turns[0].Blocks != nil || c.Turns[0].Tail.Tokens > 0 {
 				c.Mint = mint
 			}
-			if n--; !yield(c, nil) || n == 0 {
+			if left--; !yield(c, nil) || left == 0 {
 				return
 			}
 		}

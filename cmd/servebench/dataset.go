@@ -125,8 +125,11 @@ func simulate(plan *loadgen.Plan, name string, requests dataset.Source) error {
 			return fmt.Errorf("dry run: %w", err)
 		}
 	}
-	if f.Needs > 0 {
-		fmt.Printf("  this load needs %.1f of this server\n", f.Needs)
+	switch {
+	case f.Needs >= 10:
+		fmt.Printf("  this load needs %.0f of this server\n", f.Needs)
+	case f.Needs > 0:
+		fmt.Printf("  this load needs %.2g of this server\n", f.Needs)
 	}
 	return nil
 }

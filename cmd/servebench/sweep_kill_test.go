@@ -42,18 +42,32 @@ func TestKilledSweepDoesEachRunOnce(t *testing.T) {
 		t.Skip("a sweep killed twelve times: in go test without -short")
 	}
 	t.Parallel()
+	killSweep(t, killedPlan, 12, 1)
+}
+
+// So has a sweep of sessions.
+func TestKilledSweepOfSessionsDoesEachRunOnce(t *testing.T) {
+	if testing.Short() {
+		t.Skip("a sweep killed five times: in go test without -short")
+	}
+	t.Parallel()
+	sessions := "load: {multi-turn: true, multi-turn-num-turns: 3, multi-turn-delay-ms: 5, max-sessions: 2, tokenizer: stub-32000, "
+	killSweep(t, strings.Replace(killedPlan, "load: {", sessions, 1), 5, 3)
+}
+
+// killSweep kills a sweep of sessions of so many turns, and then lets it end.
+func killSweep(t *testing.T, plan string, kills, turns int) {
 	dir := t.TempDir()
-	program, plan, started := program(t, dir), filepath.Join(dir, "plan.yaml"), filepath.Join(dir, "started")
+	program, file, started := program(t, dir), filepath.Join(dir, "plan.yaml"), filepath.Join(dir, "started")
 	tied := newLeash(t, filepath.Join(dir, "leash"))
 	text := strings.NewReplacer("STARTED", started, "LEASH", tied.Name(), "SERVEBENCH", program,
-		"RESULTS", filepath.Join(dir, "results.json")).Replace(killedPlan)
-	if err := os.WriteFile(plan, []byte(text), 0o600); err != nil {
+		"RESULTS", filepath.Join(dir, "results.json")).Replace(plan)
+	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	random := rand.New(rand.NewPCG(1, 2))
-	const kills = 12
 	for range kills {
-		cmd := exec.CommandContext(t.Context(), program, "sweep", plan)
+		cmd := exec.CommandContext(t.Context(), program, "sweep", file)
 		killAfter(t, cmd, random.IntN(6), random.IntN(3000))
 	}
 	// Another program may take a port that was free a moment before: what fails by
@@ -61,7 +75,7 @@ func TestKilledSweepDoesEachRunOnce(t *testing.T) {
 	var out []byte
 	var err error
 	for range 3 {
-		if out, err = exec.CommandContext(t.Context(), program, "sweep", plan).CombinedOutput(); err == nil {
+		if out, err = exec.CommandContext(t.Context(), program, "sweep", file).CombinedOutput(); err == nil {
 			break
 		}
 	}
@@ -74,7 +88,7 @@ func TestKilledSweepDoesEachRunOnce(t *testing.T) {
 	if text, err := os.ReadFile(started); err != nil || bytes.Count(text, []byte("\n")) < 6 {
 		t.Errorf("only %q were started: %v", text, err)
 	}
-	checkJournal(t, filepath.Join(dir, "plan.sweep"))
+	checkJournal(t, filepath.Join(dir, "plan.sweep"), turns)
 	checkResults(t, filepath.Join(dir, "results.json"))
 }
 
@@ -104,8 +118,8 @@ func killAfter(t *testing.T, cmd *exec.Cmd, lines, looks int) {
 }
 
 // checkJournal finds each cell once in the journal, and the runs of the journal
-// alone, whole and in its order, in the record stream.
-func checkJournal(t *testing.T, dir string) {
+// alone, whole and in its order, in the record stream. Each session has so many turns.
+func checkJournal(t *testing.T, dir string, turns int) {
 	t.Helper()
 	journal, err := os.ReadFile(filepath.Join(dir, "journal.jsonl"))
 	if err != nil {
@@ -146,8 +160,8 @@ func checkJournal(t *testing.T, dir string) {
 			parts = 4 // each of two targets alone, and both together
 		}
 		for _, s := range sums[:min(parts, len(sums))] {
-			if id := cmp.Or(s.Header.Group, s.Header.Run); id != run || s.Completed != s.Header.Config.NumPrompts || s.Interrupted {
-				t.Errorf("the stream has %s with %d of %d requests, the journal %s", id, s.Completed, s.Header.Config.NumPrompts, run)
+			if id := cmp.Or(s.Header.Group, s.Header.Run); id != run || s.Completed != turns*s.Header.Config.NumPrompts || s.Interrupted {
+				t.Errorf("the stream has %s with %d requests of %d sessions, the journal %s", id, s.Completed, s.Header.Config.NumPrompts, run)
 			}
 		}
 		sums = sums[min(parts, len(sums)):]
