@@ -3,12 +3,37 @@ package dataset
 import (
 	"bytes"
 	"encoding/json"
+	"fmt"
 )
+
+// Added is turn number i with only what it adds, and the answer that it goes on from, for a server
+// that keeps the history: said has the answers by turn. The answer is nil, and the turn is whole, if
+// the turn has no history. A prompt with the answers of several turns is an error.
+func (c *Conversation) Added(i int, said []json.RawMessage) (turn Turn, answer json.RawMessage, err error) {
+	if turn = c.Turns[i]; turn.Blocks != nil || turn.Tail.Tokens > 0 || !c.continues(i, Everything) {
+		turn, err = c.Prompted(i, said)
+		return turn, nil, err
+	}
+	for _, wait := range c.WaitsOf(i) {
+		switch wait.History {
+		case Everything:
+			answer = said[wait.Turn]
+		case AnswerOnly:
+			return turn, nil, fmt.Errorf("turn %d has answers of several turns, and a server keeps the history of one", i)
+		}
+	}
+	if turn.Messages != nil {
+		parts := []json.RawMessage{answer, turn.Messages}
+		err = paired(parts)
+		turn.Messages = parts[1]
+	}
+	return turn, answer, err
+}
 
 // paired makes live answers and the recorded messages after them one valid chat, in which a tool
 // message answers every call and each tool message answers a call: servers refuse others. parts are
-// lists of messages and answers in turn. The results of tools, in order, become the results of the
-// live calls. Calls without a result are dropped, and a result without a call becomes a user's message. It
+// lists of messages and answers in turn. The results of tools, in order, become the results of the live
+// calls. Calls without a result are dropped, and a result without a call becomes a user's message. It
 // changes parts, but not what they hold.
 func paired(parts []json.RawMessage) error {
 	var answers []int // since the last list

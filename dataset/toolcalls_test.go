@@ -99,3 +99,23 @@ func BenchmarkLiveTools(b *testing.B) {
 		b.SetBytes(int64(len(turn.Messages)))
 	}
 }
+
+func TestATurnAddsToWhatTheServerKeeps(t *testing.T) {
+	const user, tool = `[{"role": "user", "content": "Hi"}]`, `[{"role": "tool", "tool_call_id": "a", "content": "A"}]`
+	session := Conversation{Turns: []Turn{
+		{Messages: json.RawMessage(user)}, {Messages: json.RawMessage(tool)}, {Messages: json.RawMessage(user), Waits: []Wait{{1, Nothing}}},
+		{Messages: json.RawMessage(user), Waits: []Wait{{1, Everything}, {2, AnswerOnly}}},
+	}}
+	said := []json.RawMessage{json.RawMessage(calling("x")), json.RawMessage(calling("y")), json.RawMessage(calling("z")), nil}
+	for i, want := range []struct{ messages, answer string }{
+		{user, ""}, {`[{"role": "tool", "tool_call_id": "x", "content": "A"}]`, calling("x")}, {user, ""},
+	} {
+		turn, answer, err := session.Added(i, said)
+		if err != nil || string(turn.Messages) != want.messages || string(answer) != want.answer {
+			t.Errorf("turn %d adds %s to %s, %v, want %+v", i, turn.Messages, answer, err, want)
+		}
+	}
+	if _, _, err := session.Added(3, said); err == nil {
+		t.Error("a prompt with the answers of two turns")
+	}
+}

@@ -109,7 +109,7 @@ func (w *workload) dataset(p *Plan, from tokenizerSource) (opener, error) {
 		}
 		return w.synthetic(p, common), nil
 	case "file":
-		return dataset.File{Options: common, Text: p.Server.chat()}, nil
+		return dataset.File{Options: common, Text: p.Server.messages()}, nil
 	case "sharegpt":
 		s := dataset.ShareGPT{Options: common}
 		if d.ShareGPTLen != nil {
@@ -149,7 +149,7 @@ func (w *workload) synthetic(p *Plan, common dataset.Options) opener {
 	}
 	if d.Dataset == "timed_trace" {
 		t := d.TimedTrace
-		t.Options, t.Text, t.FileOrder = common, p.Server.chat(), !d.SelfTimed
+		t.Options, t.Text, t.FileOrder = common, p.Server.messages(), !d.SelfTimed
 		return t
 	}
 	if w.ids && w.tokenizer != nil {

@@ -3,6 +3,7 @@ package loadgen
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"math"
 	"net"
@@ -68,8 +69,11 @@ func (p *Plan) complete() *Plan {
 	c.Server.Backend = cmp.Or(c.Server.Backend, "openai")
 	if c.Server.Endpoint == "" {
 		c.Server.Endpoint = "/v1/completions"
-		if c.Server.chat() {
+		switch {
+		case c.Server.chat():
 			c.Server.Endpoint = "/v1/chat/completions"
+		case c.Server.responses():
+			c.Server.Endpoint = "/v1/responses"
 		}
 	}
 	c.Workload.VocabSize = cmp.Or(c.Workload.VocabSize, 32000)
@@ -103,8 +107,11 @@ func (p *Plan) complete() *Plan {
 
 // check refuses invalid settings.
 func (p *Plan) check() error {
-	if !slices.Contains([]string{"openai", "vllm", "openai-chat"}, p.Server.Backend) {
-		return fmt.Errorf("backend %q: it must be openai, vllm or openai-chat", p.Server.Backend)
+	if !slices.Contains([]string{"openai", "vllm", "openai-chat", "openai-responses"}, p.Server.Backend) {
+		return fmt.Errorf("backend %q: it must be openai, vllm, openai-chat or openai-responses", p.Server.Backend)
+	}
+	if p.Workload.Sessions.Answers == Stored && !p.Server.responses() {
+		return errors.New("answers that the server keeps: only the backend openai-responses has them")
 	}
 	if p.Workload.Source == nil && !slices.Contains(Datasets, p.Workload.Dataset) {
 		return fmt.Errorf("dataset %q: it must be one of %s", p.Workload.Dataset, strings.Join(Datasets, ", "))
@@ -114,7 +121,7 @@ func (p *Plan) check() error {
 
 // Server says where requests go, and in which protocol.
 type Server struct {
-	// Backend is openai, vllm (the same), or openai-chat; empty means openai.
+	// Backend is openai, vllm (the same), openai-chat, or openai-responses; empty means openai.
 	Backend string
 
 	// BaseURL is http://host:port, with a path if the server has one, and without a slash at its
@@ -201,6 +208,12 @@ func (s *Server) secrets() Secrets {
 
 // chat reports whether the backend is a chat API.
 func (s *Server) chat() bool { return s.Backend == "openai-chat" }
+
+// responses reports whether the backend is the Responses API.
+func (s *Server) responses() bool { return s.Backend == "openai-responses" }
+
+// messages reports whether the backend takes messages and text, but no token ids.
+func (s *Server) messages() bool { return s.chat() || s.responses() }
 
 // Config is the plan as the run's records, block and result file show it. Model and Tokenizer are
 // empty if the server is to name them.

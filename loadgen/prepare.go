@@ -152,7 +152,7 @@ func (p *Plan) opens(limit int, tally *wire.Tally, credentials wire.Credentials)
 // sends returns a sender for the endpoint.
 func (p *Plan) sends(header http.Header, over *wire.Transport, tally *wire.Tally) engine.Sender {
 	return (&openai.Endpoint{
-		URL: p.Server.URL(), Header: header, SessionHeader: p.Server.SessionHeader, Transport: over, Chat: p.Server.chat(), Tally: tally,
+		URL: p.Server.URL(), Header: header, SessionHeader: p.Server.SessionHeader, Transport: over, Chat: p.Server.chat(), Responses: p.Server.responses(), Tally: tally,
 		Timeouts: wire.Timeouts{FirstByte: p.Limits.FirstByte, Stall: p.Limits.Stall, Total: p.Limits.Total},
 	}).Send
 }
@@ -257,7 +257,7 @@ func someOf(models []openai.Model) string {
 // body returns what makes the bodies of requests to a model.
 func (p *Plan) body(model string) openai.Body {
 	return openai.Body{
-		Model: model, Chat: p.Server.chat(),
+		Model: model, Chat: p.Server.chat(), Responses: p.Server.responses(), Store: p.Workload.Sessions.Answers == Stored,
 		IgnoreEOS: p.Sampling.IgnoreEOS, Logprobs: p.Sampling.Logprobs, Extra: p.Sampling.ExtraBody,
 		UsageAlways: p.Sampling.UsageAlways, PlainText: p.Sampling.PlainText, Drop: p.Sampling.Drop,
 	}
@@ -273,10 +273,16 @@ func (t *target) aim() {
 		t.to.Answer = t.answer
 	}
 	t.to.Encode = func(c *dataset.Conversation, turn int, said []json.RawMessage) (*engine.Request, error) {
-		asked := &c.Turns[turn]
+		asked, before := &c.Turns[turn], json.RawMessage(nil)
 		req := &engine.Request{ID: c.ID, KeepText: t.Keep.Texts, NoText: !t.Keep.Texts && !counts}
 		if len(c.Turns) > 1 || asked.Blocks != nil {
-			whole, err := c.Prompted(turn, said)
+			var whole dataset.Turn
+			var err error
+			if body.Store {
+				whole, before, err = c.Added(turn, said)
+			} else {
+				whole, err = c.Prompted(turn, said)
+			}
 			if err != nil {
 				return nil, err
 			}
@@ -287,7 +293,12 @@ func (t *target) aim() {
 			}
 		}
 		var err error
-		if req.Body, err = encode(asked); err == nil && t.Keep.Detail == Prompts {
+		if before != nil {
+			req.Body, err = body.EncodeAfter(asked, before)
+		} else {
+			req.Body, err = encode(asked)
+		}
+		if err == nil && t.Keep.Detail == Prompts {
 			req.Asked, err = dataset.AskedLine(c, turn, asked)
 		}
 		return req, err
@@ -302,7 +313,7 @@ func (t *target) aim() {
 // answer is the answer of a record for later prompts.
 func (t *target) answer(rec *metrics.Record) json.RawMessage {
 	message := openai.Answer(rec)
-	rec.Calls, rec.Reasoning = nil, ""
+	rec.Calls, rec.Reasoning, rec.Reply = nil, "", ""
 	if !t.Keep.Texts {
 		rec.Text = ""
 	}

@@ -53,6 +53,7 @@ type Answers string
 const (
 	Live     Answers = "live"     // the server: prompts then depend on it
 	Recorded Answers = "recorded" // the dataset
+	Stored   Answers = "server"   // the server, which keeps them: prompts are only what a turn adds
 )
 
 // A CacheBust says which prompts a server's prefix cache cannot know from others.
@@ -65,12 +66,12 @@ const (
 
 // Live reports whether prompts have the server's answers.
 func (w *Workload) Live() bool {
-	return w.Sessions.Answers == Live || w.Sessions.Answers == "" && w.Dataset != "sessions"
+	return w.Sessions.Answers == Live || w.Sessions.Answers == Stored || w.Sessions.Answers == "" && w.Dataset != "sessions"
 }
 
 // sessions returns a dataset whose sessions have several turns.
 func (w *workload) sessions(p *Plan, common dataset.Options) opener {
-	d, s, chat := &p.Workload, &p.Workload.Sessions, p.Server.chat()
+	d, s, chat := &p.Workload, &p.Workload.Sessions, p.Server.messages()
 	if s.To > 0 || s.From > 0 {
 		common.Num = 0 // the cut comes first
 	}

@@ -51,14 +51,14 @@ func (w *workload) openTokenizer(ctx context.Context, p *Plan, from tokenizerSou
 			return err
 		}
 		tried = errors.Join(tried, err)
-		if made && !p.Server.chat() {
+		if made && !p.Server.messages() {
 			w.ids = true
 			from.say("tokenizer: none (%v), prompts are sent as token ids below %d (--vocab-size)", err, p.Workload.VocabSize)
 			p.noteVocabulary(from.say)
 			return nil
 		}
 	}
-	if made && p.Workload.Has(SeveralTurns) && !p.Server.chat() {
+	if made && p.Workload.Has(SeveralTurns) && !p.Server.messages() {
 		w.ids = true
 		from.say("tokenizer: none, prompts are token ids below %d (--vocab-size)", p.Workload.VocabSize)
 		return nil
@@ -69,7 +69,7 @@ func (w *workload) openTokenizer(ctx context.Context, p *Plan, from tokenizerSou
 // doWithout says how to run a workload if no tokenizer was found.
 func doWithout(p *Plan) string {
 	switch {
-	case p.Workload.Has(MakesIDs) && !p.Server.chat():
+	case p.Workload.Has(MakesIDs) && !p.Server.messages():
 		return "give --tokenizer, or --prompt-token-ids"
 	case p.Workload.Dataset == "custom":
 		return "give --tokenizer, or --skip-tokenizer-init"

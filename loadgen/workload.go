@@ -76,7 +76,7 @@ func (w *workload) open(p *Plan, from tokenizerSource) error {
 	if w.remote != nil {
 		w.source = checked(w.source, w.remote)
 	}
-	if p.Server.chat() {
+	if p.Server.messages() {
 		w.source = openai.Spelled(w.source)
 	}
 	return nil

@@ -131,7 +131,7 @@ func (g *sessionFlags) define(f *argv.Flags) {
 	f.Var(argv.Optional(&t.MaxSessions, argv.ParseInt), "max-sessions", "`N` most sessions begun and not ended, also during their gaps (default no limit). Without a rate, N are kept going")
 	f.Var(argv.Optional(&g.permits, argv.ParseInt), "multi-turn-concurrency", "`N` the same as --max-sessions. The Rust client of vLLM bounds requests by it, as --max-concurrency N --session-order fifo does")
 	f.StringVar(&g.order, "session-order", "", "`NAME` what gets a free slot of --max-concurrency first: depth later turns, fifo first turns, as in the Rust client (default depth)")
-	f.StringVar((*string)(&s.Answers), "session-answers", "", "`NAME` whose answers later prompts have: live (the server's) or recorded (the dataset's). The default is live, but recorded for sessions. Prompts of lengths and hash ids have none")
+	f.StringVar((*string)(&s.Answers), "session-answers", "", "`NAME` whose answers later prompts have: live (the server's), recorded (the dataset's), or server (it keeps them, and a turn sends only what it adds; for openai-responses). The default is live, but recorded for sessions. Prompts of lengths and hash ids have none")
 	f.StringVar((*string)(&s.Bust), "cache-bust", "", "`NAME` keep prompts out of prefix caches (default none). run makes them differ from runs with another --seed, session makes each session differ from all others, too")
 	f.StringVar(&g.Server.SessionHeader, "session-header", "", "`NAME` header with the session's id, for routers (default X-Session-ID)")
 	f.StringVar(&g.timing, "trace-timing", "", "`NAME` when a later turn is due: think waits for its gap, absolute for its time in the dataset (default think)")
@@ -140,7 +140,7 @@ func (g *sessionFlags) define(f *argv.Flags) {
 	f.Var(argv.Parsed(&s.To, "", argv.ParseSeconds), "trace-to", "`TIME` leave out sessions that start at this time of the dataset or later (default no limit)")
 	f.Var(argv.Parsed(&s.GapCap, "", argv.ParseSeconds), "trace-gap-cap", "`TIME` shorten longer gaps to this time, before --trace-speed (default no limit)")
 	f.Var(argv.Parsed(&s.BlockSize, "", argv.ParseInt), "trace-block-size", "`TOKENS` tokens that each hash id of a trace stands for (default 512 for mooncake, and for weka what its file says)")
-	f.Choices("session-answers", string(loadgen.Live), string(loadgen.Recorded))
+	f.Choices("session-answers", string(loadgen.Live), string(loadgen.Recorded), string(loadgen.Stored))
 	f.Choices("session-order", "depth", "fifo")
 	f.Choices("cache-bust", "none", string(loadgen.BustRun), string(loadgen.BustSession))
 	f.Choices("trace-timing", "think", "absolute")
@@ -153,6 +153,8 @@ func (g *sessionFlags) resolve(f *argv.Flags) error {
 		s.Bust = ""
 	}
 	switch {
+	case s.Answers == loadgen.Stored && g.Server.Backend != "openai-responses":
+		return errors.New("argument --session-answers: server: only --backend openai-responses has servers that keep answers")
 	case t.MaxSessions != nil && g.permits != nil:
 		return errors.New("argument --multi-turn-concurrency: it means --max-sessions: give one of the two")
 	case t.MaxSessions != nil && *t.MaxSessions < 1:

@@ -94,8 +94,8 @@ func (g *workloadFlags) resolve(f *argv.Flags) error {
 		return fmt.Errorf("argument --num-prompts: %d: it must be greater than 0", w.NumPrompts)
 	case w.VocabSize < 1:
 		return fmt.Errorf("argument --vocab-size: %d: it must be greater than 0", w.VocabSize)
-	case w.TokenIDs && g.Server.Backend == "openai-chat":
-		return errors.New("argument --prompt-token-ids: chat takes no token ids: it needs --backend openai or vllm")
+	case w.TokenIDs && (g.Server.Backend == "openai-chat" || g.Server.Backend == "openai-responses"):
+		return fmt.Errorf("argument --prompt-token-ids: %s takes no token ids: it needs --backend openai or vllm", strings.TrimPrefix(g.Server.Backend, "openai-"))
 	case w.Has(loadgen.Fileless) && w.Path != "":
 		return fmt.Errorf("argument --dataset-path: Cannot use '%s' dataset with --dataset-path. Please specify the "+
 			"appropriate --dataset-name (e.g., 'sharegpt', 'custom') for your dataset file: %s", w.Dataset, w.Path)
@@ -247,7 +247,7 @@ func (g *datasetFlags) resolve(*argv.Flags) error {
 		return err
 	}
 	w := &g.Workload
-	measured := w.Dataset == "sonnet" || w.Dataset == "timed_trace" && g.Server.Backend == "openai-chat"
+	measured := w.Dataset == "sonnet" || w.Dataset == "timed_trace" && (g.Server.Backend == "openai-chat" || g.Server.Backend == "openai-responses")
 	switch {
 	case measured && g.Server.SkipTokenizer:
 		return fmt.Errorf("argument --skip-tokenizer-init: the %s dataset needs a tokenizer", w.Dataset)

@@ -77,7 +77,7 @@ func TestBadInputIsRefusedByName(t *testing.T) {
 		"--connect-timeout -1":                                                     "argument --connect-timeout: invalid duration: '-1': it must not be negative",
 		"--extra-body.a":                                                           "argument --extra-body.a: expected one argument",
 		"--config /nonexistent.yaml":                                               "argument --config: open /nonexistent.yaml: no such file or directory",
-		"--backend openai-embeddings":                                              "argument --backend: servebench has no openai-embeddings yet (it has vllm, openai, openai-chat)",
+		"--backend openai-embeddings":                                              "argument --backend: servebench has no openai-embeddings yet (it has vllm, openai, openai-chat, openai-responses)",
 		"--dataset-name hf":                                                        "argument --dataset-name: servebench has no hf yet (it has random, sharegpt, custom, prefix_repetition,",
 		"--tokenizer-mode mistral":                                                 "argument --tokenizer-mode: servebench has no mistral yet (it has auto, hf)",
 		"--lora-modules a b":                                                       "argument --lora-modules: servebench has no LoRA adapters yet",

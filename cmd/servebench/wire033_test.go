@@ -55,7 +55,7 @@ func readGolden(t *testing.T, name string, v any) {
 // otherBackends are those of vLLM's that servebench does not have yet, and the
 // datasets that only they or multimodal prompts have. Their golden cases wait for them.
 var otherBackends = []string{
-	"openai-responses", "openai-audio", "embeddings", "vllm-pooling", "vllm-rerank", "infinity-",
+	"openai-audio", "embeddings", "vllm-pooling", "vllm-rerank", "infinity-",
 	"random-mm", "random-rerank", "custom_image", "custom_audio", "Berkeley-Function-Calling", "no/such",
 }
 
@@ -98,6 +98,12 @@ func (w *wireRecorder) ServeHTTP(rw http.ResponseWriter, r *http.Request) {
 			io.WriteString(rw, `data: {"choices":[{"index":0,"text":"`+token+`","delta":{"content":"`+token+`"}}]}`+"\n\n")
 		}
 		io.WriteString(rw, `data: {"choices":[],"usage":{"prompt_tokens":9,"completion_tokens":2}`+w.metrics+"}\n\ndata: [DONE]\n\n")
+	case r.URL.Path == "/v1/responses":
+		rw.Header().Set("Content-Type", "text/event-stream")
+		for _, token := range []string{"a", " b"} {
+			io.WriteString(rw, "event: response.output_text.delta\ndata: "+`{"type":"response.output_text.delta","delta":"`+token+`"}`+"\n\n")
+		}
+		io.WriteString(rw, "event: response.completed\ndata: "+`{"type":"response.completed","response":{"id":"r","usage":{"input_tokens":9,"output_tokens":2}`+w.metrics+"}}\n\n")
 	default:
 		http.NotFound(rw, r)
 	}
@@ -159,7 +165,9 @@ func (c *wireCase) run(t *testing.T, url string) error {
 	return newExperiment(o, io.Discard, io.Discard).run(t.Context())
 }
 
-func isGeneration(c wireCall) bool { return strings.HasSuffix(c.Path, "completions") }
+func isGeneration(c wireCall) bool {
+	return (strings.HasSuffix(c.Path, "completions") || strings.HasSuffix(c.Path, "responses"))
+}
 
 // check compares requests with the golden ones: those with an id by that, all others in
 // their order. Probes are as many as there is time for, and the server's metrics
