@@ -12,16 +12,16 @@ import (
 
 // A finding is what a client sent of a trace, seen by the server.
 type finding struct {
-	Requests int `json:"requests"` // of the trace
-	Arrived  int `json:"arrived"`  // of these, once
-	Strange  int `json:"strange"`  // requests that are not the trace's, or came again
-	Sessions int `json:"sessions"` // requests whose session's header is its agent's, and no other session's
-	Ordered  int `json:"ordered"`  // requests that came after the end of all answers that they wait for
-	Shared   int `json:"shared"`   // requests that share with each other request as much as in the trace
-	Exact    int `json:"exact"`    // requests that share it to the token; 0 for chats
+	Requests int // of the trace
+	Arrived  int // of these, once
+	Strange  int // requests that are not the trace's, or came again
+	Sessions int // requests whose session header is their agent's, and no other session's
+	Ordered  int // requests that came after the end of all answers that they wait for
+	Shared   int // requests that share with each other request what they share in the trace
+	Exact    int // requests that share it to the token; 0 for chats
 	// Late is from when requests are due to their arrival, in milliseconds. The first requests of
 	// sessions count where the trace has times, and then from the earliest of them.
-	Late spread `json:"late"`
+	Late spread
 }
 
 // A sent is a step as it arrived.

@@ -16,7 +16,7 @@ import (
 // A kept request is all of one that the server got. Times are in nanoseconds since 1970.
 type kept struct {
 	Arrived int64  `json:"arrived"` // when its last byte did
-	Ended   int64  `json:"ended"`   // right before the end of its answer was written; 0 if that never was
+	Ended   int64  `json:"ended"`   // right before its answer's end was written; 0 for never
 	Head    string `json:"head"`    // its request line and its fields
 	Body    []byte `json:"body"`
 }

@@ -23,7 +23,7 @@ type step struct {
 	took    time.Duration // how long its answer took
 	gap     time.Duration // from the last answer that it waits for to it
 	length  int           // tokens of its prompt
-	blocks  []int         // of its prompt, the last perhaps shorter; no two sessions share what they do not share here
+	blocks  []int         // of its prompt, the last perhaps shorter
 	adds    string        // what a chat adds
 }
 
@@ -32,12 +32,12 @@ type trace struct {
 	name         string
 	form, theirs string // the format's name here, and AIPerf's
 	file         string
-	folder       string // for AIPerf, which reads a file a session; empty if it reads file, too
+	folder       string // a file a session, for AIPerf; empty if it reads file
 	timed        bool   // sessions start at times of the trace
 	vllm         bool   // it is for vLLM's script
 	block        int    // tokens of a block; 0 for chats
 	chunks       int    // an answer has no more; 0 for no limit
-	steps        []step // a step comes after those that it waits for; nil if only other clients know them
+	steps        []step // after the steps that they wait for; nil if only clients know
 }
 
 // sessions is how many there are.
@@ -115,26 +115,32 @@ func mooncake(dir string, rows int) (trace, error) {
 	return m.trace, os.WriteFile(m.file, []byte(text.String()), 0o644)
 }
 
-// wekaRequest is a request of a Weka trace, or a sub-agent with its requests.
+// A wekaRequest is a request of a Weka trace.
 type wekaRequest struct {
+	T       float64  `json:"t"`
+	Type    string   `json:"type"`
+	Model   string   `json:"model"`
+	In      int      `json:"in"`
+	Out     int      `json:"out"`
+	Blocks  []int    `json:"hash_ids"`
+	Inputs  []string `json:"input_types"`
+	Outputs []string `json:"output_types"`
+	Stop    string   `json:"stop"`
+	Took    float64  `json:"api_time"`
+}
+
+// A wekaAgent is a sub-agent of a Weka trace, with its requests.
+type wekaAgent struct {
 	T        float64       `json:"t"`
 	Type     string        `json:"type"`
-	Model    string        `json:"model,omitempty"`
-	In       int           `json:"in,omitempty"`
-	Out      int           `json:"out,omitempty"`
-	Blocks   []int         `json:"hash_ids,omitempty"`
-	Inputs   []string      `json:"input_types,omitempty"`
-	Outputs  []string      `json:"output_types,omitempty"`
-	Stop     string        `json:"stop,omitempty"`
-	Took     float64       `json:"api_time,omitempty"`
-	Agent    string        `json:"agent_id,omitempty"`
-	Kind     string        `json:"subagent_type,omitempty"`
-	Status   string        `json:"status,omitempty"`
-	Duration int64         `json:"duration_ms,omitempty"`
-	Tokens   int           `json:"total_tokens,omitempty"`
-	Uses     int           `json:"tool_use_count,omitempty"`
-	Models   []string      `json:"models,omitempty"`
-	Requests []wekaRequest `json:"requests,omitempty"`
+	ID       string        `json:"agent_id"`
+	Kind     string        `json:"subagent_type"`
+	Status   string        `json:"status"`
+	Duration int64         `json:"duration_ms"`
+	Tokens   int           `json:"total_tokens"`
+	Uses     int           `json:"tool_use_count"`
+	Models   []string      `json:"models"`
+	Requests []wekaRequest `json:"requests"`
 }
 
 // request is how a Weka trace has step s.
@@ -162,7 +168,7 @@ func weka(dir string, sessions int) (trace, error) {
 }
 
 // job makes one session of a Weka trace. Blocks mean something within it only.
-func (m *maker) job(session string) (requests []wekaRequest) {
+func (m *maker) job(session string) (requests []any) {
 	blocks := m.grown(nil, 4+m.IntN(8))
 	var at time.Duration
 	var after []int
@@ -195,11 +201,11 @@ func (m *maker) gapTo(after []int, at time.Duration) time.Duration {
 
 // helper makes a sub-agent of two requests that a turn starts. It returns the last one's name and
 // end.
-func (m *maker) helper(main step, agent string) (entry wekaRequest, last int, ended time.Duration) {
+func (m *maker) helper(main step, agent string) (entry wekaAgent, last int, ended time.Duration) {
 	blocks := m.grown(nil, 3)
 	began := main.at + main.took + m.between(10, 60)
 	at, after := began, []int{main.name}
-	entry = wekaRequest{T: began.Seconds(), Type: "subagent", Agent: agent, Kind: "Explore", Status: "completed", Models: []string{model}, Uses: 1}
+	entry = wekaAgent{T: began.Seconds(), Type: "subagent", ID: agent, Kind: "Explore", Status: "completed", Models: []string{model}, Uses: 1}
 	for range 2 {
 		s := step{session: main.session, agent: agent, at: at, took: m.between(20, 50), gap: m.gapTo(after, at), after: after, blocks: blocks, length: m.block * len(blocks)}
 		s.name = m.add(s)
