@@ -132,7 +132,7 @@ func (d *dispatcher) start(ctx context.Context, p prepared, at start) {
 	d.later.change(func() { d.later.open++ })
 	for _, turn := range roots {
 		if turn > 0 || s.Turns[0].Gap > 0 {
-			d.later.push(&followUp{of: s, turn: turn, due: d.dueOf(s, turn)})
+			d.later.push(d.followUp(s, turn))
 		}
 	}
 	if s.Turns[0].Gap > 0 {

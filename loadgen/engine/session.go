@@ -3,6 +3,7 @@ package engine
 import (
 	"encoding/json"
 	"fmt"
+	"math"
 	"slices"
 	"sync"
 	"time"
@@ -102,7 +103,7 @@ func (d *dispatcher) dueOf(s *session, turn int) time.Duration {
 	if at := s.at(turn); at != nil && d.load.Absolute {
 		return max(*at, ready)
 	}
-	return ready + dataset.Seconds(s.Turns[turn].Gap)
+	return later(ready, s.Turns[turn].Gap)
 }
 
 // at is when the recording had a turn sent, on the run's clock; nil if that is not known.
@@ -115,7 +116,12 @@ func (s *session) at(turn int) *time.Duration {
 	if s.Due != nil {
 		began = *s.Due
 	}
-	return new(s.due + dataset.Seconds(*at-began))
+	return new(later(s.due, *at-began))
+}
+
+// later is so many seconds after an instant, or the last instant there is.
+func later(at time.Duration, seconds float64) time.Duration {
+	return at + min(dataset.Seconds(seconds), math.MaxInt64-max(at, 0))
 }
 
 // answered notes the answer to a turn and returns the turns that wait for nothing now.

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"iter"
+	"math"
 	"runtime"
 	"slices"
 	"strings"
@@ -122,6 +123,7 @@ func TestSessionsAreSentTurnByTurn(t *testing.T) {
 		{"among later turns the first due", Load{Source: these(chain(2, 0.9), chain(2, 0.5), chain(1, 0)), Concurrency: 1, Schedule: every(0)},
 			"a/0 0, b/0 0+1, a/1 1.9+0.1, b/1 2.5+0.5, c/0 0+4"},
 		{"nothing is sent from the stop on", Load{Source: these(chain(9, 1)), Stop: 4 * time.Second}, "a/0 0, a/1 2"},
+		{"a gap longer than time lasts", Load{Source: these(chain(2, math.MaxInt64/1e9)), Stop: time.Minute}, "a/0 0"},
 		{"a delay moves all", Load{Source: these(job[:1]), Delay: time.Second, Schedule: every(0)}, "a/0 1"},
 	} {
 		t.Run(row.name, func(t *testing.T) {
@@ -294,6 +296,75 @@ func TestLaterTurnsAreEncodedAhead(t *testing.T) {
 			if !slices.Equal(at, row.want) {
 				t.Errorf("gap %v, live %v: encoded at %v, want %v", row.gap, row.live, at, row.want)
 			}
+		}
+	})
+}
+
+// A gap that reaches beyond the end of the run does not make it longer. Until then its session keeps
+// its place.
+func TestAGapDoesNotStretchTheRun(t *testing.T) {
+	hour := func() Load {
+		return Load{Source: these(chain(2, 3600), chain(1, 0)), Sessions: 1, Target: Target{Send: answer(time.Second, 0, 1), Encode: encodeTurn}}
+	}
+	stopped, drained, absolute := hour(), hour(), hour()
+	stopped.Stop = 10 * time.Second
+	drained.DrainLimit, drained.Sessions = 10*time.Second, 2
+	absolute.Stop, absolute.Absolute = 10*time.Second, true
+	first := hour()
+	first.Source, first.Stop = these([]dataset.Turn{{Gap: 3600}, {Waits: order()}}), 10*time.Second
+	for _, test := range []struct {
+		name string
+		load Load
+		want []string
+	}{
+		{"a duration", stopped, []string{"a/0"}},
+		{"absolute times", absolute, []string{"a/0"}},
+		{"a limit after the last session", drained, []string{"a/0", "b/0"}},
+		{"a gap before a first turn", first, []string{"a/1"}},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				test.load.Live = new(Live)
+				start := time.Now()
+				var got []string
+				for _, rec := range collect(t, oneLoad(test.load)) {
+					got = append(got, rec.ID)
+				}
+				slices.Sort(got)
+				if took := time.Since(start); took != 10*time.Second || !slices.Equal(got, test.want) {
+					t.Errorf("sent %q and took %v, want %q and 10s", got, took, test.want)
+				}
+			})
+		})
+	}
+}
+
+// The room of a turn that was encoded and is never sent goes to other sessions.
+func TestAFailedTurnFreesWhatWasEncodedAhead(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var mu sync.Mutex
+		at := map[string]time.Duration{}
+		start := time.Now()
+		fails := func(ctx context.Context, epoch time.Time, req *Request, rec *metrics.Record) iter.Seq2[Chunk, error] {
+			if req.ID == "a/0" {
+				return func(yield func(Chunk, error) bool) { yield(Chunk{}, metrics.Failf(metrics.Reset, "reset")) }
+			}
+			return answer(time.Second, 0, 1)(ctx, epoch, req, rec)
+		}
+		large := func() []dataset.Turn {
+			turns := chain(2, 0)
+			turns[1].PromptLen = aheadBytes / 8 * 2 / 3
+			return turns
+		}
+		collect(t, oneLoad(Load{Source: these(large(), large()), Schedule: every(time.Minute), Target: Target{Send: fails,
+			Encode: func(c *dataset.Conversation, turn int, _ []json.RawMessage) (*Request, error) {
+				mu.Lock()
+				defer mu.Unlock()
+				at[fmt.Sprint(c.ID, turn)] = time.Since(start)
+				return encodeTurn(c, turn, nil)
+			}}}))
+		if at["b1"] != time.Minute {
+			t.Errorf("encoded at %v, want b1 when b0 is sent, at 1m", at)
 		}
 	})
 }

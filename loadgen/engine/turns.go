@@ -9,15 +9,18 @@ import (
 )
 
 // goOn sends the later turns of the sessions that have begun, each when it is due and has a slot,
-// until all sessions are over or ctx ends.
+// until all sessions are over, requests are cut or ctx ends.
 func (d *dispatcher) goOn(ctx context.Context) error {
+	uncut, stop := context.WithCancel(ctx)
+	defer stop()
+	defer context.AfterFunc(d.inFlight, stop)()
 	wait, done, err := waiter(d.wait)
 	if err != nil {
 		return err
 	}
 	defer done()
 	for {
-		next, err := d.later.next(ctx, d.epoch, wait)
+		next, err := d.later.next(uncut, d.epoch, wait)
 		if next == nil || err != nil {
 			return err
 		}
@@ -32,7 +35,7 @@ func (d *dispatcher) goOn(ctx context.Context) error {
 			d.slots.claim()
 		}
 		last := &d.queues[len(d.queues)-1].part
-		if !s.pass(0) || last.over(next.due) || !d.take(ctx, d.slots, laterTurn, last, nil, &d.freed[laterTurn]) {
+		if !s.pass(0) || last.over(next.due) || !d.take(uncut, d.slots, laterTurn, last, nil, &d.freed[laterTurn]) {
 			d.slots.unclaim()
 			d.leave(s, true)
 			continue
@@ -91,7 +94,7 @@ func (d *dispatcher) passOn(s *session, turn int, at time.Duration, said json.Ra
 		return
 	}
 	for _, turn := range ready {
-		next := &followUp{of: s, turn: turn, due: d.dueOf(s, turn)}
+		next := d.followUp(s, turn)
 		if next.due <= at {
 			next.claimed = true
 			d.slots.claim()
@@ -100,11 +103,24 @@ func (d *dispatcher) passOn(s *session, turn int, at time.Duration, said json.Ra
 	}
 }
 
+// followUp is a turn whose waits have been answered. If it is due when nothing is sent any more, its
+// session waits until then only, in its place.
+func (d *dispatcher) followUp(s *session, turn int) *followUp {
+	next := &followUp{of: s, turn: turn, due: d.dueOf(s, turn)}
+	if last := &d.queues[len(d.queues)-1].part; last.over(next.due) {
+		next.due, next.ready = last.stop, true
+	}
+	return next
+}
+
 // leave notes that a turn of a session has ended or is not sent. A session that is over leaves its
 // place.
 func (d *dispatcher) leave(s *session, last bool) {
 	if !s.left(last) {
 		return
+	}
+	for i := range s.turns {
+		d.ahead.Release(s.turns[i].ahead) // of turns that are never sent
 	}
 	d.live.over(s.part.phase)
 	d.places.release(d.now())
@@ -131,6 +147,7 @@ func (d *dispatcher) forget(s *session, turn int) {
 	p := &s.turns[turn]
 	p.request = nil
 	d.ahead.Release(p.ahead)
+	p.ahead = 0
 }
 
 // lookUp notes how much of a turn's prompt a prefix cache without limit has when the turn is sent.
