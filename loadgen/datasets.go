@@ -111,6 +111,9 @@ func (w *workload) dataset(p *Plan, from tokenizerSource) (opener, error) {
 	case "file":
 		return dataset.File{Options: common, Text: p.Server.messages()}, nil
 	case "sharegpt":
+		if d.Sessions.MultiTurn {
+			return w.sessions(p, common), nil
+		}
 		s := dataset.ShareGPT{Options: common}
 		if d.ShareGPTLen != nil {
 			s.OutputLen = *d.ShareGPTLen

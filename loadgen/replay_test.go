@@ -82,6 +82,32 @@ func TestARunIsSentAgainFromItsStream(t *testing.T) {
 	})
 }
 
+func TestMultiTurnSendsWholeConversationsOfShareGPT(t *testing.T) {
+	for multi, want := range map[bool]int{false: 1, true: 3} {
+		p := &Plan{Server: Server{Tokenizer: "stub-100"}, Workload: Workload{
+			Dataset: "sharegpt", Path: "../dataset/sessions/testdata/sharegpt-conversations.json", NumPrompts: 1, ShareGPTLen: new(9), NoOversample: true,
+			Sessions: Sessions{MultiTurn: multi},
+		}}
+		if !multi { // the first questions of the sample are too short
+			path := filepath.Join(t.TempDir(), "long.json")
+			text := `[{"conversations":[{"value":"one two three four five"},{"value":"a"},{"value":"b"},{"value":"c"}]}]`
+			if err := os.WriteFile(path, []byte(text), 0o666); err != nil {
+				t.Fatal(err)
+			}
+			p.Workload.Path = path
+		}
+		source, err := p.Dataset(t.Context(), nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for c, err := range source {
+			if err != nil || len(c.Turns) != want {
+				t.Errorf("--multi-turn %v: %d turns, %v; want %d", multi, len(c.Turns), err, want)
+			}
+		}
+	}
+}
+
 func TestAStreamWithoutPromptsCannotBeSentAgain(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "run.jsonl")
 	line := `{"v":2,"k":"run","run":"r"}` + "\n" + `{"v":2,"k":"req","run":"r","i":0,"sent":5}` + "\n"

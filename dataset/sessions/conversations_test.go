@@ -6,6 +6,7 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -58,6 +59,16 @@ func all(t *testing.T, d opener) []*dataset.Conversation {
 	}
 	if len(list) != n {
 		t.Fatalf("%d sessions, and Open says %d", len(list), n)
+	}
+	i := 0
+	for c, err := range source { // it begins again
+		if err != nil || i == n || c.ID != list[i].ID || !reflect.DeepEqual(c.Turns, list[i].Turns) {
+			t.Fatalf("the second time, session %d is another (%v)", i, err)
+		}
+		i++
+	}
+	if i != n {
+		t.Errorf("the second time there are %d sessions of %d", i, n)
 	}
 	return list
 }

@@ -167,7 +167,7 @@ func (d ShareGPT) index(f io.ReadSeeker) ([][]int64, error) {
 			}
 		}
 		of.add(&e.Value)
-		of.messages = of.messages[:0:0] // their roles were all that matters here
+		of.messages = nil // their roles were all that matters here
 		of.places = append(of.places, e.After)
 	}
 	var kept [][]int64
