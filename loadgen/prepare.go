@@ -152,7 +152,8 @@ func (p *Plan) opens(limit int, tally *wire.Tally, credentials wire.Credentials)
 // sends returns a sender for the endpoint.
 func (p *Plan) sends(header http.Header, over *wire.Transport, tally *wire.Tally) engine.Sender {
 	return (&openai.Endpoint{
-		URL: p.Server.URL(), Header: header, SessionHeader: p.Server.SessionHeader, Transport: over, Chat: p.Server.chat(), Responses: p.Server.responses(), Tally: tally,
+		URL: p.Server.URL(), Header: header, Transport: over, Chat: p.Server.chat(), Responses: p.Server.responses(), Tally: tally,
+		SessionHeader: p.Server.SessionHeader, Reasoning: p.Workload.Sessions.Reasoning,
 		Timeouts: wire.Timeouts{FirstByte: p.Limits.FirstByte, Stall: p.Limits.Stall, Total: p.Limits.Total},
 	}).Send
 }

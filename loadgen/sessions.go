@@ -33,6 +33,9 @@ type Sessions struct {
 	// empty means Live, but Recorded for synthetic sessions.
 	Answers Answers
 
+	// Reasoning keeps the reasoning of live answers in later prompts; templates drop it.
+	Reasoning bool
+
 	// Bust keeps prompts out of prefix caches; empty means nothing does.
 	Bust CacheBust
 
