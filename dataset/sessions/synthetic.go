@@ -108,7 +108,6 @@ type agent struct {
 	session, number int    // the main agent is number 0
 	name            string // empty in a session of one agent
 	turns           int
-	system          []dataset.Block // at most one
 	blocks          []dataset.Block // of all its turns and answers so far; turns share it
 	tokens          int             // of blocks
 	added           float64         // tokens that the last turn added, as drawn and grown
