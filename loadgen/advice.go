@@ -127,6 +127,9 @@ func (a *Adviser) adviseLength(message string) string {
 	if text := strings.ToLower(message); !refusal.MatchString(text) || !strings.Contains(text, "context length") && !strings.Contains(text, "context size") {
 		return ""
 	}
+	if d := &a.Workload; d.Sessions.MultiTurn || d.Dataset == "sessions" {
+		return "a session is too long for the model: --max-model-len ends sessions before such a turn"
+	}
 	if a.Workload.Dataset == "random" {
 		return "prompt and answer are too long for the model: lower --random-input-len or --random-output-len"
 	}

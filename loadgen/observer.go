@@ -139,7 +139,8 @@ type Result struct {
 	// Plan is the target's plan, with the seed of the repeat.
 	Plan *Plan
 
-	// Requests is the number to send here; -1 if only the server's answers bound it.
+	// Requests is the number to send here, of sessions if they have several turns; -1 if only the
+	// server's answers bound it.
 	Requests int
 
 	// TokenIDs says that prompts were sent as token ids.

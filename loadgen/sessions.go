@@ -139,11 +139,19 @@ func (w *workload) retime(p *Plan, from tokenizerSource) (err error) {
 	return nil
 }
 
+// noun is what the workload's dataset consists of.
+func (w *Workload) noun() string {
+	if w.Sessions.MultiTurn || w.Has(SeveralTurns) {
+		return "session"
+	}
+	return "prompt"
+}
+
 // reuse returns what tells how many tokens of prompts a prefix cache would have; nil if sessions have
 // one turn and prompts of no blocks.
 func (t *target) reuse() func(*dataset.Conversation, int) int {
 	d := &t.Workload
-	several := d.Sessions.MultiTurn || d.Has(SeveralTurns)
+	several := d.noun() == "session"
 	if d.Dataset == "file" {
 		for c := range t.source {
 			several = c != nil && (len(c.Turns) > 1 || c.Mint != nil)

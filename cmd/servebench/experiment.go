@@ -277,11 +277,7 @@ var (
 func (e *experiment) outcome(ctx context.Context) error {
 	for _, r := range e.done {
 		if r.Interrupted {
-			of := fmt.Sprintf(" of %d", r.Requests)
-			if r.Requests < 0 {
-				of = ""
-			}
-			return exitError{targeted(r, fmt.Errorf("interrupted after %d%s requests", r.Completed+r.Failed, of)), exitInterrupted}
+			return exitError{targeted(r, errors.New("interrupted after "+sentOf(r))), exitInterrupted}
 		}
 	}
 	if n := e.trials(); ctx.Err() != nil && len(e.done) < n {
@@ -298,6 +294,18 @@ func (e *experiment) outcome(ctx context.Context) error {
 		}
 	}
 	return nil
+}
+
+// sentOf says how many requests of a run have ended, or how many of its sessions were completed.
+func sentOf(r *loadgen.Result) string {
+	of, done, noun := fmt.Sprintf(" of %d", r.Requests), r.Completed+r.Failed, "requests"
+	if s := r.Sessions; s != nil {
+		done, noun = s.Completed, "sessions"
+	}
+	if r.Requests < 0 {
+		of = ""
+	}
+	return fmt.Sprintf("%d%s %s", done, of, noun)
 }
 
 // targeted puts the name of the target before an error about it.
