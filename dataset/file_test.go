@@ -233,6 +233,8 @@ func TestBadSessionIsNamedWithItsLine(t *testing.T) {
 		{turn("a", 0, "") + turn("a", 1, `,"due":1`), `:2: only turn 0 of a session has a time "due": others have "gap" or "at"`},
 		{turn("a", 0, `,"due":1`) + turn("b", 0, ""), `:2: some lines have a time "due" and some have none`},
 		{turn("a", 0, "") + turn("a", 1, `,"waits":[[1,1]]`), `:2: "waits" has [1 1]: must be an earlier turn, and 0, 1 or 2`},
+		{turn("a", 0, "") + turn("a", 1, `,"waits":[[0,0],[0,1]]`), `:2: "waits" has turn 0 twice`},
+		{turn("a", 0, "") + turn("a", 1, "") + turn("a", 2, `,"waits":[[0,1],[1,1]]`), `:3: "waits" has 2 turns with their whole history: at most one may have it`},
 		{turn("a", 0, "") + turn("a", 1, `,"begins":[0,1]`), `:2: "begins" is [0 1]: turn 0 has 0 blocks`},
 		{turn("a", 0, `,"gap":-1`), `:1: "gap" is -1: must be at least 0 and below 9.223372037e+09 seconds`},
 		{turn("a", 0, `,"blocks":["x:1"]`), `:1: "x:1" is not a block, such as 9f:512`},

@@ -244,10 +244,20 @@ func (l *line) check() error {
 		}
 	}
 	if l.Waits != nil {
+		whole, seen := 0, make(map[int]bool, len(*l.Waits))
 		for _, wait := range *l.Waits {
 			if wait[0] < 0 || wait[0] >= l.Turn || wait[1] < int(Nothing) || wait[1] > int(AnswerOnly) {
 				return fmt.Errorf(`"waits" has %v: must be an earlier turn, and 0, 1 or 2`, wait)
 			}
+			if seen[wait[0]] {
+				return fmt.Errorf(`"waits" has turn %d twice`, wait[0])
+			}
+			if seen[wait[0]] = true; History(wait[1]) == Everything {
+				whole++
+			}
+		}
+		if whole > 1 {
+			return fmt.Errorf(`"waits" has %d turns with their whole history: at most one may have it`, whole)
 		}
 	}
 	if b := l.Begins; b != nil && (b[0] < 0 || b[0] >= l.Turn || b[1] < 1) {

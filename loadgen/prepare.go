@@ -276,7 +276,7 @@ func (t *target) aim() {
 	t.to.Encode = func(c *dataset.Conversation, turn int, said []json.RawMessage) (*engine.Request, error) {
 		asked, before := &c.Turns[turn], json.RawMessage(nil)
 		req := &engine.Request{ID: c.ID, KeepText: t.Keep.Texts, NoText: !t.Keep.Texts && !counts}
-		if len(c.Turns) > 1 || asked.Blocks != nil {
+		if len(c.Turns) > 1 || c.Mint != nil {
 			var whole dataset.Turn
 			var err error
 			if body.Store {

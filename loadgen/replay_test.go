@@ -108,6 +108,24 @@ func TestMultiTurnSendsWholeConversationsOfShareGPT(t *testing.T) {
 	}
 }
 
+// Rows of Azure's traces have no hash ids: their prompts are the tail of a prompt of blocks alone.
+func TestPromptsWithoutWholeBlocksAreSent(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		path := filepath.Join(t.TempDir(), "azure.csv")
+		if err := os.WriteFile(path, []byte("TIMESTAMP,ContextTokens,GeneratedTokens\n2023-11-16 18:15:46.68,37,4\n2023-11-16 18:15:47.68,20,3\n"), 0o666); err != nil {
+			t.Fatal(err)
+		}
+		for _, backend := range []string{"openai", "openai-chat"} {
+			p := onHandler(t)
+			p.Server.Backend, p.Workload.Dataset, p.Workload.Path, p.Workload.NumPrompts = backend, "azure", path, 0
+			sums, err := p.Run(t.Context(), nil)
+			if err != nil || sums[0].Completed != 2 || backend == "openai" && sums[0].TotalInput != 57 {
+				t.Errorf("%s: %v, %+v", backend, err, sums)
+			}
+		}
+	})
+}
+
 func TestAStreamWithoutPromptsCannotBeSentAgain(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "run.jsonl")
 	line := `{"v":2,"k":"run","run":"r"}` + "\n" + `{"v":2,"k":"req","run":"r","i":0,"sent":5}` + "\n"
