@@ -97,10 +97,12 @@ func (g *Grouped[T]) Len() int { return len(g.groups) }
 // Lines reads the lines of one group from the file. They have offsets, and no numbers.
 func (g *Grouped[T]) Lines(file io.ReaderAt, number int) ([]Line[T], error) {
 	var list []Line[T]
+	buffered := bufio.NewReader(nil) // which Lines takes as it is
 	for at := g.groups[number].first; ; {
 		r := g.runs.at(at)
 		left := r.lines
-		for line, err := range Lines[T](g.name, io.NewSectionReader(file, r.offset, math.MaxInt64-r.offset)) {
+		buffered.Reset(io.NewSectionReader(file, r.offset, math.MaxInt64-r.offset))
+		for line, err := range Lines[T](g.name, buffered) {
 			line.Number, line.Offset = 0, line.Offset+r.offset
 			if err != nil {
 				return nil, g.Fault(file, line, errors.Unwrap(err))

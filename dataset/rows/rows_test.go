@@ -29,11 +29,11 @@ func texts(t *testing.T, file string, g *Grouped[part]) (groups []string) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		var text string
+		var text strings.Builder
 		for _, l := range lines {
-			text += l.Value.Text
+			text.WriteString(l.Value.Text)
 		}
-		groups = append(groups, text)
+		groups = append(groups, text.String())
 	}
 	return groups
 }

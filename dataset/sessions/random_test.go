@@ -66,13 +66,13 @@ func TestRandomSessionsHaveTheAskedLengths(t *testing.T) {
 
 func TestRandomTurnsAreDrawnEvenly(t *testing.T) {
 	d := random200()
-	d.MinTurns, d.MaxTurns, d.Num = 2, 5, 4000
+	d.MinTurns, d.MaxTurns, d.Num = 2, 5, 1000
 	counts := map[int]int{}
 	for _, c := range all(t, d) {
 		counts[len(c.Turns)]++
 	}
 	for n := 2; n <= 5; n++ {
-		if counts[n] < 850 || counts[n] > 1150 { // six standard deviations
+		if counts[n] < 165 || counts[n] > 335 { // six standard deviations
 			t.Errorf("%d sessions have %d turns", counts[n], n)
 		}
 	}
@@ -108,7 +108,7 @@ func TestPrefixRatiosReplaceTheHistory(t *testing.T) {
 
 func TestSessionsEndAtTheModelsLength(t *testing.T) {
 	d := random200()
-	d.PrefixLen, d.MinTurns, d.MaxTurns, d.Num = 0, 1, 6, 500
+	d.PrefixLen, d.MinTurns, d.MaxTurns, d.Num = 0, 1, 6, 200
 	// Prompts have 101, 151, 201 … tokens, and answers 20.
 	for limit, want := range map[int]int{171: 2, 220: 2, 221: 3, 10000: 6} {
 		d.MaxModelLen = limit
