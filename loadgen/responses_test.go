@@ -1,12 +1,19 @@
 package loadgen
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
+	"io"
+	"net/http"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
+	"time"
 
 	"github.com/servebench/servebench/dataset"
+	"github.com/servebench/servebench/dataset/tokenizer"
+	"github.com/servebench/servebench/loadgen/sim"
 )
 
 // A session has the same prompts, and so the same times, whether its requests have the history or the
@@ -45,6 +52,70 @@ func TestSessionsGoOnFromAnswersThatTheServerKeeps(t *testing.T) {
 		plan.Server.Backend, plan.Workload.Sessions.Answers = "openai-chat", Stored
 		if _, err := plan.Run(t.Context(), nil); err == nil {
 			t.Error("a chat's server keeps no answers")
+		}
+	})
+}
+
+// A callChecker answers as its server, and says which tool messages answer no call before them.
+type callChecker struct {
+	http.Handler
+	results, wrong atomic.Int64
+}
+
+func (c *callChecker) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	body, _ := io.ReadAll(r.Body)
+	var asked struct {
+		Messages []struct {
+			Role  string
+			For   string                `json:"tool_call_id"`
+			Calls []struct{ ID string } `json:"tool_calls"`
+		}
+	}
+	_ = json.Unmarshal(body, &asked) // other calls have no messages
+	open := map[string]bool{}
+	for _, m := range asked.Messages {
+		if m.Role == "tool" {
+			c.results.Add(1)
+			if !open[m.For] {
+				c.wrong.Add(1)
+			}
+		}
+		for _, call := range m.Calls {
+			open[call.ID] = true
+		}
+	}
+	r.Body = io.NopCloser(bytes.NewReader(body))
+	c.Handler.ServeHTTP(w, r)
+}
+
+func TestResultsOfToolsAnswerTheCallsOfTheServer(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		server, err := sim.New(sim.Config{Tokenizer: tokenizer.Stub{Size: 32000}, Cost: sim.Cost{Base: 10 * time.Millisecond}, Lead: sim.Lead{Field: "tool_calls", Tokens: 20}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(server.Close)
+		checker := &callChecker{Handler: server}
+		plan := onHandler(t)
+		plan.Server.Backend, plan.Server.Handler, plan.Sampling.IgnoreEOS = "openai-chat", checker, true
+		plan.Workload.Source = func(yield func(*dataset.Conversation, error) bool) {
+			for k := range 4 {
+				c := &dataset.Conversation{ID: fmt.Sprint("s", k), Turns: []dataset.Turn{{Messages: json.RawMessage(`[{"role":"user","content":"tok1"}]`), OutputLen: 9}}}
+				for range 3 {
+					c.Turns = append(c.Turns, dataset.Turn{Messages: json.RawMessage(`[{"role":"tool","tool_call_id":"recorded","content":"tok2"},{"role":"tool","tool_call_id":"other","content":"tok3"}]`), OutputLen: 9})
+				}
+				if !yield(c, nil) {
+					return
+				}
+			}
+		}
+		sums, err := plan.Run(t.Context(), nil)
+		if err != nil || sums[0].Completed != 16 {
+			t.Fatal(err, sums)
+		}
+		// The simulator makes one call each time: the second result is a user's message.
+		if got, want := checker.results.Load(), int64(4*(1+2+3)); got != want || checker.wrong.Load() != 0 {
+			t.Errorf("%d results of tools, %d of them of no call, want %d", got, checker.wrong.Load(), want)
 		}
 	})
 }
