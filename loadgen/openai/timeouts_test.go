@@ -84,7 +84,7 @@ func TestTimesAreThoseOfTheWire(t *testing.T) {
 			if chat {
 				trailer = 6 * time.Second
 			}
-			want := &metrics.Record{Attempts: 1, FirstByte: time.Second, Last: 4 * time.Second, Trailer: trailer, End: 7 * time.Second, Conn: metrics.Conn{New: true},
+			want := &metrics.Record{Attempts: 1, FirstByte: time.Second, Last: 4 * time.Second, Trailer: trailer, LastByte: 7 * time.Second, End: 7 * time.Second, Conn: metrics.Conn{New: true},
 				SharedReads: 1, In: 3, Out: 2, Finish: "stop", Status: 200}
 			if diff := cmp.Diff(want, rec, cmp.AllowUnexported(metrics.Stamps{})); diff != "" {
 				t.Errorf("chat %t: record (-want +got):\n%s", chat, diff)
