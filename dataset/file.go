@@ -23,6 +23,9 @@ import (
 type File struct {
 	Options      // Num is a maximum, 0 and less: all. A Tokenizer or VocabSize makes prompts of blocks
 	Text    bool // for a chat: prompts of blocks are sent as text; needs a Tokenizer
+	// IgnoreEOS says that answers will have their full length. Without it, there is a notice if the
+	// recorded run asked for that.
+	IgnoreEOS bool
 }
 
 // Open reads the file. It returns the source and the number of its conversations.
@@ -55,6 +58,9 @@ func (d File) Open() (Source, int, error) {
 	}
 	if s.late > 0 && s.run == "" {
 		d.notice("%s: %d conversations stand behind a later one: all are sent in the order of their times", d.Path, s.late)
+	}
+	if s.ignoreEOS && !d.IgnoreEOS {
+		d.notice("%s: the recorded run had --ignore-eos and this one has not: answers may be shorter", d.Path)
 	}
 	if d.Num > 0 {
 		n = min(n, d.Num)
@@ -133,6 +139,8 @@ type lineScan struct {
 	latest  float64 // of the times
 	late    int     // conversations that stand behind a later one
 	run     string  // the recorded run and its target; empty without one
+
+	ignoreEOS bool // the recorded run asked for answers of full length
 }
 
 // read reads the lines, at most up to the first that needs an index.
@@ -164,7 +172,7 @@ func (s *lineScan) found() error {
 
 func (s *lineScan) line(l *line) error {
 	if l.Kind != "" {
-		s.stream = true
+		s.stream, s.ignoreEOS = true, s.ignoreEOS || l.Config.IgnoreEOS
 		if run := strings.TrimSpace(l.Run + " " + l.Target); l.Kind == recordKind && s.run != "" && s.run != run {
 			return fmt.Errorf("requests of more than one run or target (%s and %s): only one can be sent again", s.run, run)
 		} else if l.Kind == recordKind {

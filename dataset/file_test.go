@@ -252,6 +252,26 @@ func TestBadSessionIsNamedWithItsLine(t *testing.T) {
 	}
 }
 
+func TestReplayWithoutIgnoreEOSIsNoticed(t *testing.T) {
+	const sent = `{"v":2,"k":"req","run":"r","asked":{"prompt":"a","output_len":1}}` + "\n"
+	for _, row := range []struct {
+		config string
+		full   bool
+		want   string
+	}{
+		{`{"ignore_eos":true}`, false, ": the recorded run had --ignore-eos and this one has not: answers may be shorter"},
+		{`{"ignore_eos":true}`, true, ""},
+		{`{}`, false, ""},
+	} {
+		path := writeFile(t, "run.jsonl", `{"v":2,"k":"run","run":"r","config":`+row.config+"}\n"+sent)
+		var said string
+		d := File{Options: Options{Path: path, Log: func(format string, args ...any) { said += fmt.Sprintf(format, args...) }}, IgnoreEOS: row.full}
+		if _, n, err := d.Open(); err != nil || n != 1 || strings.TrimPrefix(said, path) != row.want {
+			t.Errorf("%s, %v: %d conversations, notice %q, want %q; %v", row.config, row.full, n, said, row.want, err)
+		}
+	}
+}
+
 func TestRecordedRunIsReadAsWhatItSent(t *testing.T) {
 	req := func(i int, sent, lag, queue int64, more, asked string) string {
 		return fmt.Sprintf(`{"v":2,"k":"req","run":"r","i":%d,"sent":%d,"lag":%d,"queue":%d,"end":2000000000%s,"asked":{"output_len":1,"prompt":"%d",%s}}`+"\n",

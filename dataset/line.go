@@ -58,7 +58,10 @@ type recordFields struct {
 	End    time.Duration `json:"end,omitempty"` // after Sent
 	Parts  int           `json:"of,omitempty"`
 	Asked  *line         `json:"asked,omitempty"`
-	Step   struct {
+	Config struct {
+		IgnoreEOS bool `json:"ignore_eos"`
+	} `json:"config,omitzero"`
+	Step struct {
 		Early bool `json:"early"` // its session began in the warm-up
 	} `json:"step,omitzero"`
 }

@@ -109,7 +109,7 @@ func (w *workload) dataset(p *Plan, from tokenizerSource) (opener, error) {
 		}
 		return w.synthetic(p, common), nil
 	case "file":
-		return dataset.File{Options: common, Text: p.Server.messages()}, nil
+		return dataset.File{Options: common, Text: p.Server.messages(), IgnoreEOS: p.Sampling.IgnoreEOS}, nil
 	case "sharegpt":
 		if d.Sessions.MultiTurn {
 			return w.sessions(p, common), nil

@@ -139,6 +139,8 @@ func reuse(of *metrics.Sessions) (parts []string) {
 		parts = append(parts, fmt.Sprintf("found %.1f %% of %d prompt tokens", 100*cached, use.Known().Prompt))
 	}
 	switch most := use.ReusableShare(); {
+	case reused > 1.0005: // the cache has tokens of a chat template, or of earlier runs
+		parts = append(parts, fmt.Sprintf("all of the reusable ones and %.1f %% more", 100*(reused-1)))
 	case !math.IsNaN(reused):
 		parts = append(parts, fmt.Sprintf("%.1f %% of the reusable ones", 100*reused))
 	case !math.IsNaN(most):

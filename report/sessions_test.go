@@ -80,6 +80,16 @@ func TestSessionsAreAsInTheGoldenFiles(t *testing.T) {
 	}
 }
 
+// A server may know the beginning of a chat template, or prompts of earlier runs.
+func TestReuseAboveAllIsNamed(t *testing.T) {
+	for cached, want := range map[int]string{50: "100.0 % of the reusable ones", 60: "all of the reusable ones and 20.0 % more"} {
+		of := metrics.Sessions{Cache: metrics.CacheUse{Planned: 100, Reusable: 50, Told: metrics.CacheTokens{Prompt: 100, Cached: cached, Reused: cached, Reusable: 50}}}
+		if got := reuse(&of); len(got) != 2 || got[1] != want {
+			t.Errorf("%d cached: %q, want %q", cached, got, want)
+		}
+	}
+}
+
 // A run without sessions of several turns prints what it printed before.
 func TestWithoutSessionsNothingIsWritten(t *testing.T) {
 	var b bytes.Buffer

@@ -115,6 +115,9 @@ func (g *syntheticFlags) resolve(f *argv.Flags) error {
 	if given != "" && g.Workload.Dataset != "sessions" {
 		return fmt.Errorf("argument --%s: it needs --dataset-name sessions", given)
 	}
+	if s := &g.Workload.Sessions.Synthetic; !(s.AgentShare >= 0 && s.AgentShare <= 1) {
+		return fmt.Errorf("argument --session-agent-share: %s: it must be from 0 to 1", metrics.FormatFloat(s.AgentShare))
+	}
 	return nil
 }
 

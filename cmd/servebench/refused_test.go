@@ -60,6 +60,7 @@ func TestBadInputIsRefusedByName(t *testing.T) {
 		"--base-url http://h:port":                                                 "argument --base-url: invalid port",
 		"--base-url localhost:x":                                                   "argument --base-url: invalid port \":x\" after host",
 		"--host gpu1:9101 --port 8000":                                             "argument --host: 'gpu1:9101': --port 8000 says another port: give one of the two",
+		"--dataset-name sessions --session-agent-share 1.5":                        "argument --session-agent-share: 1.5: it must be from 0 to 1",
 		"--host me:pw@gpu1":                                                        "argument --host: 'me:<redacted>@gpu1': what follows the colon must be a port, from 1 to 65535",
 		"--port 0":                                                                 "argument --port: 0: it must be from 1 to 65535",
 		"--header foo":                                                             "argument --header: Invalid header format. Please use KEY=VALUE format. (a word has no =: write it as --header Authorization='Bearer KEY')",

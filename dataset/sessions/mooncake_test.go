@@ -74,7 +74,7 @@ func TestBadMooncakeIsNamedWithItsLine(t *testing.T) {
 	lines := strings.Split(strings.TrimSpace(string(text)), "\n")
 	wrong := map[int]string{
 		3: `no "input_length", "text_input", "messages" or "payload"`,
-		5: "3 hash ids of 4 tokens for a prompt of 4: at most 1 fit",
+		5: "3 hash ids of 4 tokens for a prompt of 4: at most 1 fit, so --trace-block-size may be smaller",
 		6: `"timestamp" is -1 ms: must be at least 0 and below 9.223372037e+09 s`,
 		7: "invalid character 'N' looking for beginning of value",
 		8: "a session starts without a timestamp in a file with timestamps",

@@ -67,7 +67,7 @@ func (p *prompts) share(turns []dataset.Turn) {
 // surplus is the error for more ids than a prompt of n tokens can have, or nil.
 func surplus(ids, n, size int) error {
 	if most := (n + size - 1) / size; ids > most {
-		return fmt.Errorf("%d hash ids of %d tokens for a prompt of %d: at most %d fit", ids, size, n, most)
+		return fmt.Errorf("%d hash ids of %d tokens for a prompt of %d: at most %d fit, so --trace-block-size may be smaller", ids, size, n, most)
 	}
 	return nil
 }

@@ -51,7 +51,7 @@ func TestBadWekaIsNamedWithItsLine(t *testing.T) {
 		line     int
 		want     string
 	}{
-		{`"in": 16`, `"in": 12`, 7, "4 hash ids of 4 tokens for a prompt of 12: at most 3 fit"},
+		{`"in": 16`, `"in": 12`, 7, "4 hash ids of 4 tokens for a prompt of 12: at most 3 fit, so --trace-block-size may be smaller"},
 		{`"in": 12`, `"in": 0`, 4, `"in" is 0: must be at least 1 and below 2²⁸`},
 		{`"out": 50`, `"out": -1`, 11, `"out" is -1: must be at least 0 and below 2²⁸`},
 		{`"api_time": 3.0`, `"api_time": -3`, 12, `"api_time" is -3: must be at least 0 and below 9.223372037e+09`},

@@ -72,7 +72,7 @@ var bounds = []string{"max_tokens", "max_completion_tokens", "max_output_tokens"
 
 func (b *Body) completion(turn *dataset.Turn) (pyjson.Object, error) {
 	if turn.Messages != nil {
-		return nil, errors.New("a completions endpoint takes no messages")
+		return nil, errors.New("a completions endpoint takes no messages: use --backend openai-chat --endpoint /v1/chat/completions")
 	}
 	var prompt any = turn.Prompt
 	if turn.TokenIDs != nil {

@@ -166,7 +166,10 @@ func (j *judge) noteVouched() string {
 func (j *judge) warnings() []string {
 	if c, found := j.prefixHits(); found && fine(c) && c.Figure > prefixWarned {
 		why := ", although this workload shares no prefixes"
-		if _, _, first := j.knownBefore(); first {
+		if hits, _, first := j.knownBefore(); first {
+			if j.Header.Config.Chat() && hits <= templateChat*int64(j.Sessions.Rows[0].Sent) {
+				return nil
+			}
 			why = ""
 		}
 		return []string{c.Text + why + ": a rehearsal's request, a chat template's beginning or an earlier run"}

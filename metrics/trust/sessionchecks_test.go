@@ -93,6 +93,19 @@ func TestSessionsThatAreFineAreValid(t *testing.T) {
 	}
 }
 
+// A chat template begins all chats alike, so only more than it adds is worth a warning.
+func TestTemplateInTheCacheIsNoWarning(t *testing.T) {
+	for hits, want := range map[int]int{6400: 0, 6401: 1} {
+		s := clean()
+		inFirst(s, 1000)
+		s.Sessions.Rows[0].Cache = metrics.CacheUse{Planned: 200_000, Told: metrics.CacheTokens{Prompt: 200_000, Cached: hits, Reused: hits}}
+		s.Header.Config.Backend = "openai-chat"
+		if Judge(s); len(s.Trust.Warnings) != want {
+			t.Errorf("%d tokens: warnings %q, want %d", hits, s.Trust.Warnings, want)
+		}
+	}
+}
+
 func TestNotesOnSessionsAccuseNobody(t *testing.T) {
 	for name, c := range map[string]struct {
 		set  func(of *metrics.Sessions)

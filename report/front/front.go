@@ -124,8 +124,12 @@ func essentials(runs []plot.Run) string {
 	switch rate := c.RequestRate; {
 	case rate > 0 && rate < 1e300:
 		text += fmt.Sprintf(" at %g a second", rate)
+	case rate > 0 && c.MaxSessions > 0:
 	case rate > 0:
 		text += " at once"
+	}
+	if c.MaxSessions > 0 {
+		text += fmt.Sprintf(", at most %d in progress", c.MaxSessions)
 	}
 	if c.MaxConcurrency > 0 {
 		text += fmt.Sprintf(", at most %d in flight", c.MaxConcurrency)

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"slices"
 	"strings"
 	"testing"
@@ -149,6 +150,14 @@ func TestTitleIsTheExperiments(t *testing.T) {
 	one[0].File = "run.jsonl"
 	if f := front(one, ""); f.Title != "40 requests at 10 a second" {
 		t.Errorf("of a run: %q", f.Title)
+	}
+	one[0].Sessions, one[0].Header.Config.MaxSessions = &metrics.Sessions{Begun: 40}, 3
+	if f := front(one, ""); f.Title != "40 sessions at 10 a second, at most 3 in progress" {
+		t.Errorf("of sessions: %q", f.Title)
+	}
+	one[0].Header.Config.RequestRate = math.Inf(1)
+	if f := front(one, ""); f.Title != "40 sessions, at most 3 in progress" {
+		t.Errorf("of sessions without a rate: %q", f.Title)
 	}
 	one[0].Header.Config.MaxConcurrency = 4
 	one[0].Header.Flags = []metrics.KV{{Key: "label", Value: "nightly"}}
