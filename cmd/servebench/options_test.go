@@ -51,6 +51,7 @@ func TestDefaultsAreVLLMs(t *testing.T) {
 			TimedTrace: dataset.TimedTrace{ChunkSize: 16, Multiplier: 1, Labels: dataset.TraceLabels{
 				Timestamp: "timestamp", InputLength: "input_length", OutputLength: "output_length", HashIDs: "hash_ids",
 			}},
+			Sessions: loadgen.Sessions{Synthetic: o.Workload.Sessions.Synthetic}, // vLLM has none
 		},
 		Sampling: loadgen.Sampling{IgnoreEOS: true},
 		Watch:    loadgen.Watch{Every: time.Second},
