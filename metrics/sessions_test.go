@@ -58,6 +58,14 @@ func sessionsOf(t *testing.T, h *Header, seconds float64, records ...*Record) *S
 	return s
 }
 
+// Between the end of an answer and ready, only we are late.
+func TestALateReadyIsLag(t *testing.T) {
+	s := sessionsOf(t, &Header{}, 1, turn(0, 0, 2, 0, 0, 0, 0, 10, 100), turn(0, 1, 2, 105, 0, 105, 106, 116, 126, 0))
+	if want := (JobParts{Lag: 6 * msec, Prefill: 20 * msec, Decode: 100 * msec}); s.Parts != want {
+		t.Errorf("parts %+v, want %+v", s.Parts, want)
+	}
+}
+
 func TestAJobsPartsAddUpAlongItsCriticalPath(t *testing.T) {
 	h := &Header{Config: Config{Goodput: []SLO{{JobSLO, 1201}, {"e2el", 1000}}}}
 	s := sessionsOf(t, h, 2, tree()...)

@@ -45,6 +45,11 @@ func TestRequestsComeInTheOrderOfTheRecording(t *testing.T) {
 	if got := order(t, of(first, second, third)); !slices.Equal(got, want) {
 		t.Errorf("%q\nwant %q", got, want)
 	}
+	// A join comes after both, though its recorded time is before the first of them.
+	join := []dataset.Turn{{}, {Waits: []dataset.Wait{}, At: new(4.0)}, {Waits: []dataset.Wait{{Turn: 1}, {Turn: 0}}, At: new(2.0)}}
+	if got, want := order(t, of(&dataset.Conversation{ID: "a", Due: new(0.0), Turns: join})), []string{"a/0 0 to 0", "a/1 4 to 4", "a/2 4 to 4"}; !slices.Equal(got, want) {
+		t.Errorf("%q\nwant %q", got, want)
+	}
 	// At one time, sessions keep their order.
 	var same []*dataset.Conversation
 	want = nil

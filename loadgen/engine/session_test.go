@@ -146,22 +146,24 @@ func TestAStepSaysWhereARequestStands(t *testing.T) {
 			{At: at(0), PromptLen: 100, OutputLen: 20},
 			{At: at(1), PromptLen: 150, OutputLen: 7, Gap: 0.25, Tool: true},
 			{Waits: order(0, 1), At: at(5), Gap: 2, Agent: "x"},
+			{Waits: []dataset.Wait{{Turn: 0, History: dataset.Everything}, {Turn: 1, History: dataset.AnswerOnly}, {Turn: 2}}},
 		}
 		var asked []int
 		load := Load{Source: these(turns), Schedule: every(0), Delay: time.Second, Sessions: 1, Target: Target{Send: answer(time.Second, 0, 1)}}
 		load.Reusable = func(_ *dataset.Conversation, turn int) int { asked = append(asked, turn); return 16 * turn }
 		ms := func(ms int) *time.Duration { return new(time.Duration(ms) * time.Millisecond) }
 		want := []metrics.Step{
-			{Session: "a", Turns: 3, Ready: *ms(1000), At: ms(1000), Place: *ms(1000)},
-			{Session: "a", Turns: 3, Ready: *ms(2000), At: ms(2000), Place: *ms(1000), Gap: *ms(250), Tool: true, Waits: []int{0}, History: 120, Answered: 20, Reusable: 16},
-			{Session: "a", Turns: 3, Ready: *ms(3250), At: ms(6000), Place: *ms(1000), Gap: *ms(2000), Agent: "x", Waits: []int{0, 1}, Reusable: 32},
+			{Session: "a", Turns: 4, Ready: *ms(1000), At: ms(1000), Place: *ms(1000)},
+			{Session: "a", Turns: 4, Ready: *ms(2000), At: ms(2000), Place: *ms(1000), Gap: *ms(250), Tool: true, Waits: []int{0}, History: 120, Answered: 20, Reusable: 16},
+			{Session: "a", Turns: 4, Ready: *ms(3250), At: ms(6000), Place: *ms(1000), Gap: *ms(2000), Agent: "x", Waits: []int{0, 1}, Reusable: 32},
+			{Session: "a", Turns: 4, Ready: *ms(6250), Place: *ms(1000), Waits: []int{0, 1, 2}, History: 120, Answered: 27, Reusable: 48},
 		}
 		for _, rec := range collect(t, oneLoad(load)) {
 			if got, want := asJSON(t, rec.Step), asJSON(t, want[rec.Turn]); got != want {
 				t.Errorf("turn %d: %s, want %s", rec.Turn, got, want)
 			}
 		}
-		if !slices.Equal(asked, []int{0, 1, 2}) {
+		if !slices.Equal(asked, []int{0, 1, 2, 3}) {
 			t.Errorf("asked what is reusable for turns %v", asked)
 		}
 	})
@@ -295,6 +297,24 @@ func TestLaterTurnsAreEncodedAhead(t *testing.T) {
 			collect(t, oneLoad(Load{Source: these(chain(3, row.gap)), Target: target}))
 			if !slices.Equal(at, row.want) {
 				t.Errorf("gap %v, live %v: encoded at %v, want %v", row.gap, row.live, at, row.want)
+			}
+		}
+	})
+}
+
+// A join is due from the latest of the last bytes, also if an earlier one is noticed later.
+func TestAJoinIsDueFromTheLatestLastByte(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		last := map[string]time.Duration{"a/0": 0, "a/1": 3 * time.Second, "a/2": 2 * time.Second, "a/3": 0}
+		noticed := map[string]time.Duration{"a/1": 3 * time.Second, "a/2": 4 * time.Second}
+		send := func(ctx context.Context, epoch time.Time, req *Request, rec *metrics.Record) iter.Seq2[Chunk, error] {
+			rec.LastByte = last[req.ID]
+			return answer(noticed[req.ID]+1, 0, 1)(ctx, epoch, req, rec)
+		}
+		turns := []dataset.Turn{{}, {Waits: order(0)}, {Waits: order(0)}, {Waits: order(1, 2), Gap: 2}}
+		for _, rec := range collect(t, oneLoad(Load{Source: these(turns), Target: Target{Send: send, Encode: encodeTurn}})) {
+			if rec.Turn == 3 && rec.Due != 5*time.Second {
+				t.Errorf("due at %v, want 2s after the answer at 3s", rec.Due)
 			}
 		}
 	})
