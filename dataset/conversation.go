@@ -129,44 +129,71 @@ func (c *Conversation) Prompted(i int, said []json.RawMessage) (Turn, error) {
 	case err != nil || len(parts) == 0:
 		return turn, err
 	case turn.Messages != nil:
-		if parts = append(parts, turn.Messages); said != nil {
-			err = paired(parts)
+		lists := make([]json.RawMessage, 0, len(parts)+1)
+		for _, p := range parts {
+			lists = append(lists, p.message())
 		}
-		turn.Messages = joinLists(parts)
+		if lists = append(lists, turn.Messages); said != nil {
+			err = paired(lists)
+		}
+		turn.Messages = joinLists(lists)
 	default:
 		turn.Prompt, err = joinTexts(parts, turn.Prompt)
 	}
 	return turn, err
 }
 
-// history is what comes before the own part of turn number i: lists of messages, or texts as
-// strings of JSON.
-func (c *Conversation) history(i int, said []json.RawMessage) (parts []json.RawMessage, err error) {
-	for _, wait := range c.WaitsOf(i) {
-		if wait.History == Nothing {
-			continue
-		}
-		before := &c.Turns[wait.Turn]
+// A part is what one turn or its answer adds to a prompt: messages as JSON, or a text.
+type part struct {
+	messages json.RawMessage
+	text     string
+}
+
+// history is what comes before the own part of turn number i: all that led to it, and then the
+// answers that it has alone.
+func (c *Conversation) history(i int, said []json.RawMessage) (parts []part, err error) {
+	waits := c.WaitsOf(i)
+	for _, wait := range waits {
 		if wait.History == Everything {
 			if parts, err = c.history(wait.Turn, said); err != nil {
 				return nil, err
 			}
-			own := before.Messages
-			if own == nil {
-				own, _ = json.Marshal(before.Prompt)
+			before := &c.Turns[wait.Turn]
+			parts = append(parts, part{before.Messages, before.Prompt})
+			if parts, err = c.answered(i, wait.Turn, said, parts); err != nil {
+				return nil, err
 			}
-			parts = append(parts, own)
 		}
-		answer := before.Answer
-		if said != nil {
-			answer = said[wait.Turn]
+	}
+	for _, wait := range waits {
+		if wait.History == AnswerOnly {
+			if parts, err = c.answered(i, wait.Turn, said, parts); err != nil {
+				return nil, err
+			}
 		}
-		if answer == nil {
-			return nil, fmt.Errorf("turn %d waits for the answer to turn %d, which is not recorded", i, wait.Turn)
-		}
-		parts = append(parts, answer)
 	}
 	return parts, nil
+}
+
+// answered is parts and the answer to a turn, for which turn number i waits.
+func (c *Conversation) answered(i, turn int, said []json.RawMessage, parts []part) ([]part, error) {
+	answer := c.Turns[turn].Answer
+	if said != nil {
+		answer = said[turn]
+	}
+	if answer == nil {
+		return nil, fmt.Errorf("turn %d waits for the answer to turn %d, which is not recorded", i, turn)
+	}
+	return append(parts, part{messages: answer}), nil
+}
+
+// message is p as JSON.
+func (p part) message() json.RawMessage {
+	if p.messages != nil {
+		return p.messages
+	}
+	quoted, _ := json.Marshal(p.text) // a string always can
+	return quoted
 }
 
 // joinLists is one list of the messages in parts, each a list or one message.
@@ -192,30 +219,31 @@ func joinLists(parts []json.RawMessage) json.RawMessage {
 	return append(list, ']')
 }
 
-// joinTexts is the text of parts, each a text or an assistant's message, and then last.
-func joinTexts(parts []json.RawMessage, last string) (string, error) {
-	var text []byte
-	for _, part := range parts {
-		said, err := textOf(part)
-		if err != nil {
-			return "", err
+// joinTexts is the text of parts, and then last.
+func joinTexts(parts []part, last string) (string, error) {
+	size := len(last)
+	for _, p := range parts {
+		size += len(p.text) + len(p.messages)
+	}
+	text := make([]byte, 0, size)
+	for _, p := range parts {
+		said := p.text
+		if p.messages != nil {
+			var err error
+			if said, err = contentOf(p.messages); err != nil {
+				return "", err
+			}
 		}
 		text = append(text, said...)
 	}
 	return string(append(text, last...)), nil
 }
 
-// textOf is a text, or the content of a message.
-func textOf(part json.RawMessage) (text string, err error) {
-	if len(part) > 0 && part[0] == '"' {
-		err = json.Unmarshal(part, &text)
-		return text, err
-	}
-	var message struct {
-		Content *string `json:"content"`
-	}
-	if err := json.Unmarshal(part, &message); err != nil || message.Content == nil {
+// contentOf is the content of a message, which must be a text.
+func contentOf(message json.RawMessage) (text string, err error) {
+	content, err := member(message, "content")
+	if err != nil || len(content) == 0 || content[0] != '"' || json.Unmarshal(content, &text) != nil {
 		return "", errors.New("an answer without text cannot be part of a prompt of text")
 	}
-	return *message.Content, nil
+	return text, nil
 }

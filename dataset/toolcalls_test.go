@@ -119,3 +119,30 @@ func TestATurnAddsToWhatTheServerKeeps(t *testing.T) {
 		t.Error("a prompt with the answers of two turns")
 	}
 }
+
+func TestAHistoryComesBeforeOtherAnswers(t *testing.T) {
+	answer := func(text string) json.RawMessage {
+		return json.RawMessage(`{"role": "assistant", "content": "` + text + `\n"}`)
+	}
+	for _, order := range [][]Wait{{{1, AnswerOnly}, {0, Everything}, {2, Nothing}}, {{0, Everything}, {2, Nothing}, {1, AnswerOnly}}} {
+		session := Conversation{Turns: []Turn{
+			{Prompt: "a", Answer: answer("A")}, {Prompt: "b", Answer: answer("B"), Waits: []Wait{}}, {Prompt: "c", Answer: answer("C"), Waits: []Wait{}},
+			{Prompt: "d", Waits: order},
+		}}
+		if turn, err := session.Prompted(3, nil); err != nil || turn.Prompt != "aA\nB\nd" {
+			t.Errorf("waits %v make %q, %v", order, turn.Prompt, err)
+		}
+		for i, text := range []string{"a", "b", "c", "d"} {
+			session.Turns[i].Messages = json.RawMessage(`["` + text + `"]`)
+		}
+		if turn, err := session.Prompted(3, nil); err != nil || string(turn.Messages) != `["a", `+string(answer("A"))+`, `+string(answer("B"))+`, "d"]` {
+			t.Errorf("waits %v make %s, %v", order, turn.Messages, err)
+		}
+	}
+	for _, wrong := range []json.RawMessage{nil, json.RawMessage(`{"content": null}`), json.RawMessage(`{"content": ["a"]}`), json.RawMessage(`{`)} {
+		session := Conversation{Turns: []Turn{{Prompt: "a", Answer: wrong}, {Prompt: "b"}}}
+		if turn, err := session.Prompted(1, nil); err == nil {
+			t.Errorf("the answer %s makes %q", wrong, turn.Prompt)
+		}
+	}
+}
