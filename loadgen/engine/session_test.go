@@ -320,6 +320,74 @@ func TestAJoinIsDueFromTheLatestLastByte(t *testing.T) {
 	})
 }
 
+// A turn that is dropped as its session ends leaves the slot that it has claimed to others.
+func TestADroppedTurnGivesItsClaimBack(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		fork := []dataset.Turn{{}, {Waits: order(0)}, {Waits: order(0)}}
+		send := func(ctx context.Context, epoch time.Time, req *Request, rec *metrics.Record) iter.Seq2[Chunk, error] {
+			if req.ID == "a/1" {
+				return func(yield func(Chunk, error) bool) { yield(Chunk{}, metrics.Failf(metrics.Reset, "reset")) }
+			}
+			return answer(time.Second, 0, 1)(ctx, epoch, req, rec)
+		}
+		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+		defer cancel()
+		var got []string
+		r := oneLoad(Load{Source: these(fork, chain(1, 0)), Concurrency: 1, Target: Target{Send: send, Encode: encodeTurn}})
+		for rec, err := range r.Records(ctx) {
+			if err != nil {
+				t.Fatal(err)
+			}
+			got = append(got, rec.ID)
+		}
+		if want := []string{"a/0", "a/1", "b/0"}; !slices.Equal(got, want) {
+			t.Errorf("sent %q, want %q", got, want)
+		}
+	})
+}
+
+func TestASlotGivenBackIsStillClaimed(t *testing.T) {
+	s := newSlots(1, false)
+	s.claim()
+	if !s.take(laterTurn) {
+		t.Fatal("no slot for the later turn")
+	}
+	s.giveBack(laterTurn, 0)
+	if s.take(firstTurn) {
+		t.Error("a first turn took the slot that a later turn has claimed")
+	}
+	s.unclaim()
+	if !s.take(firstTurn) {
+		t.Error("no slot for the first turn")
+	}
+}
+
+// A session that waits for its first slot when the warm-up ends leaves its place to the measured
+// part, which has the turns that are due from then on.
+func TestTheWarmUpLeavesPlacesAtTheHandover(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		load := Load{
+			Source: these(chain(2, 0)), Sessions: 2, Concurrency: 1, Target: Target{Send: answer(10*time.Second, 0, 1)},
+			WarmUp: WarmUp{Lasts: 3 * time.Second, Source: these(chain(1, 0), chain(2, 0))},
+		}
+		for _, rec := range collect(t, oneLoad(load)) {
+			if rec.Phase == metrics.Main && rec.Step.Place != 3*time.Second {
+				t.Errorf("turn %d: place at %v, want 3s", rec.Turn, rec.Step.Place)
+			}
+		}
+		load = Load{Source: these(chain(1, 0)), Target: Target{Send: answer(time.Second, 0, 1)}, WarmUp: WarmUp{Lasts: 3 * time.Second, Source: these(chain(3, 0.5))}}
+		var early []metrics.Phase
+		for _, rec := range collect(t, oneLoad(load)) {
+			if rec.Step != nil {
+				early = append(early, rec.Phase)
+			}
+		}
+		if want := []metrics.Phase{metrics.WarmUp, metrics.WarmUp, metrics.Main}; !slices.Equal(early, want) {
+			t.Errorf("phases %q, want %q: the last turn is due at the hand-over", early, want)
+		}
+	})
+}
+
 // A gap that reaches beyond the end of the run does not make it longer. Until then its session keeps
 // its place.
 func TestAGapDoesNotStretchTheRun(t *testing.T) {

@@ -40,6 +40,11 @@ func (d *dispatcher) goOn(ctx context.Context) error {
 			d.leave(s, true)
 			continue
 		}
+		if !s.pass(0) { // it has ended meanwhile
+			d.slots.release(d.now())
+			d.leave(s, true)
+			continue
+		}
 		slot := max(next.due, d.freed[laterTurn])
 		d.crew.run(func() error { return d.turn(ctx, s, next.turn, next.due, slot) })
 	}
@@ -81,8 +86,8 @@ func (d *dispatcher) turn(ctx context.Context, s *session, turn int, due, slot t
 	if !stopped {
 		d.passOn(s, turn, end, said)
 	}
+	d.leave(s, stopped) // before another turn of it gets the slot
 	d.slots.release(end)
-	d.leave(s, stopped)
 	return nil
 }
 
