@@ -115,6 +115,10 @@ func (d *Definitions) UnmarshalText(text []byte) error {
 // Chat reports whether the requests went to a chat endpoint.
 func (c *Config) Chat() bool { return strings.Contains(c.Backend, "chat") }
 
+// Templated reports whether the server put prompts into a chat template: for chats, and for the
+// Responses API.
+func (c *Config) Templated() bool { return c.Chat() || strings.Contains(c.Backend, "responses") }
+
 // Recognise sets the Definitions of a stream from before there were any: it counts as 0.29.0 does.
 func (h *Header) Recognise() {
 	if h.Definitions == "" {

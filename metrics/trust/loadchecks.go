@@ -192,7 +192,7 @@ func (j *judge) prefixHits() (metrics.Check, bool) {
 	found = found && !j.sharesPrefixes()
 	if hits, of, known := j.knownBefore(); known {
 		forgiven := int64(prefixForgiven)
-		if j.Header.Config.Chat() {
+		if j.Header.Config.Templated() {
 			forgiven = templateChat // its beginning is the same in all chats, and no prompt of the dataset has it
 		}
 		c, found = j.inCache(hits, of, j.Sessions.Rows[0].Sent, forgiven)

@@ -167,7 +167,7 @@ func (j *judge) warnings() []string {
 	if c, found := j.prefixHits(); found && fine(c) && c.Figure > prefixWarned {
 		why := ", although this workload shares no prefixes"
 		if hits, _, first := j.knownBefore(); first {
-			if j.Header.Config.Chat() && hits <= templateChat*int64(j.Sessions.Rows[0].Sent) {
+			if j.Header.Config.Templated() && hits <= templateChat*int64(j.Sessions.Rows[0].Sent) {
 				return nil
 			}
 			why = ""

@@ -72,6 +72,10 @@ var sessionFaults = []fault{
 		inFirst(s, v)
 		s.Header.Config.Backend = "openai-chat"
 	}, "(limit 64.0 %)"},
+	{"prefix cache", 7400, 7401, func(s *metrics.Summary, v float64) {
+		inFirst(s, v)
+		s.Header.Config.Backend = "openai-responses"
+	}, "(limit 64.0 %)"},
 	{"rate", 95.1, 94.9, func(s *metrics.Summary, v float64) {
 		talks(s).Parts.Places = time.Second
 		s.Truth.Pace.Sent, s.Truth.Pace.Queue = time.Duration(float64(s.Truth.Pace.Due)/v*100), time.Hour
@@ -99,7 +103,7 @@ func TestTemplateInTheCacheIsNoWarning(t *testing.T) {
 		s := clean()
 		inFirst(s, 1000)
 		s.Sessions.Rows[0].Cache = metrics.CacheUse{Planned: 200_000, Told: metrics.CacheTokens{Prompt: 200_000, Cached: hits, Reused: hits}}
-		s.Header.Config.Backend = "openai-chat"
+		s.Header.Config.Backend = "openai-responses"
 		if Judge(s); len(s.Trust.Warnings) != want {
 			t.Errorf("%d tokens: warnings %q, want %d", hits, s.Trust.Warnings, want)
 		}
