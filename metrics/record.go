@@ -180,7 +180,7 @@ type Record struct {
 	Text string `json:"text,omitempty"`
 	// Calls are the tool calls of a chat's answer as its message has them, put together from the
 	// stream: a list of objects with id, type and function. It is nil without calls, and if the run
-	// does not keep them.
+	// does not keep them. The record stream has neither them nor Reasoning.
 	Calls json.RawMessage `json:"calls,omitempty"`
 	// Reply is the id that the server gave the answer, with which a request of the Responses API goes on
 	// from it, if the run keeps it. The record stream does not have it.
