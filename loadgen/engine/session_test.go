@@ -323,7 +323,7 @@ func TestAJoinIsDueFromTheLatestLastByte(t *testing.T) {
 // A turn that is dropped as its session ends leaves the slot that it has claimed to others.
 func TestADroppedTurnGivesItsClaimBack(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		fork := []dataset.Turn{{}, {Waits: order(0)}, {Waits: order(0)}}
+		fork := []dataset.Turn{{}, {Waits: order(0)}, {Waits: order(0)}, {Waits: order(0), Gap: 5}}
 		send := func(ctx context.Context, epoch time.Time, req *Request, rec *metrics.Record) iter.Seq2[Chunk, error] {
 			if req.ID == "a/1" {
 				return func(yield func(Chunk, error) bool) { yield(Chunk{}, metrics.Failf(metrics.Reset, "reset")) }
@@ -333,7 +333,7 @@ func TestADroppedTurnGivesItsClaimBack(t *testing.T) {
 		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 		defer cancel()
 		var got []string
-		r := oneLoad(Load{Source: these(fork, chain(1, 0)), Concurrency: 1, Target: Target{Send: send, Encode: encodeTurn}})
+		r := oneLoad(Load{Source: these(fork, chain(1, 0)), Concurrency: 1, Schedule: every(10 * time.Second), Target: Target{Send: send, Encode: encodeTurn}})
 		for rec, err := range r.Records(ctx) {
 			if err != nil {
 				t.Fatal(err)
