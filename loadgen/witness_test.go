@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/servebench/servebench/dataset"
 	"github.com/servebench/servebench/metrics"
 	"github.com/servebench/servebench/metrics/scrape"
 )
@@ -79,5 +80,33 @@ func TestWhatCanBeLookedUpFollowsWhatWasSent(t *testing.T) {
 	}
 	if got := w.most(0, 4); got != 4*2900 {
 		t.Errorf("%d of all four shards", got)
+	}
+}
+
+// Prompts of blocks are the same if their blocks are.
+func TestRepeatedPromptsOfBlocksAreCounted(t *testing.T) {
+	w := witness{prompts: memory{}}
+	turn := func(tail uint64, ids ...uint64) *dataset.Conversation {
+		c := &dataset.Conversation{Turns: []dataset.Turn{{Tail: dataset.Block{ID: tail, Tokens: 3}}}}
+		for _, id := range ids {
+			c.Turns[0].Blocks = append(c.Turns[0].Blocks, dataset.Block{ID: id, Tokens: 16})
+		}
+		return c
+	}
+	all := []*dataset.Conversation{turn(1, 7, 8), turn(1, 8, 7), turn(2, 7, 8), turn(1, 7), turn(1, 7, 8)}
+	source := w.prompts.compare(func(yield func(*dataset.Conversation, error) bool) {
+		for _, c := range all {
+			if !yield(c, nil) {
+				return
+			}
+		}
+	}, false)
+	index := 0
+	for range source {
+		w.prompts.send(&metrics.Record{Index: index})
+		index++
+	}
+	if w.prompts.repeated != 1 {
+		t.Errorf("%d prompts were sent again, want the last", w.prompts.repeated)
 	}
 }
