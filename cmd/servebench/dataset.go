@@ -113,7 +113,7 @@ func simulate(plan *loadgen.Plan, name string, requests dataset.Source) error {
 			return fmt.Errorf("dry run: %w", err)
 		}
 	}
-	fmt.Printf("dry run on one %s: %s of %s in %s, the server busy for %.1f %% of it\n", name, count(f.Requests, "request"), count(f.Sessions, "session"),
+	fmt.Printf("dry run on one %s: %s of %s in %s, with a request in progress for %.1f %% of it\n", name, count(f.Requests, "request"), count(f.Sessions, "session"),
 		f.Length.Round(time.Millisecond), 100*f.Busy)
 	fmt.Printf("  found in its prefix cache: %d of %d prompt tokens (%.1f %%)\n", f.Found, f.Prompt, 100*float64(f.Found)/float64(max(f.Prompt, 1)))
 	if f.Refused > 0 {

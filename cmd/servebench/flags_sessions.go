@@ -115,8 +115,15 @@ func (g *syntheticFlags) resolve(f *argv.Flags) error {
 	if given != "" && g.Workload.Dataset != "sessions" {
 		return fmt.Errorf("argument --%s: it needs --dataset-name sessions", given)
 	}
-	if s := &g.Workload.Sessions.Synthetic; !(s.AgentShare >= 0 && s.AgentShare <= 1) {
+	switch s := &g.Workload.Sessions.Synthetic; {
+	case !(s.AgentShare >= 0 && s.AgentShare <= 1):
 		return fmt.Errorf("argument --session-agent-share: %s: it must be from 0 to 1", metrics.FormatFloat(s.AgentShare))
+	case !(s.Growth >= 0 && s.Growth <= 100):
+		return fmt.Errorf("argument --session-growth: %s: it must be from 0 to 100", metrics.FormatFloat(s.Growth))
+	case !(s.SystemBias >= 0 && s.SystemBias < 100):
+		return fmt.Errorf("argument --session-system-bias: %s: it must be at least 0 and below 100", metrics.FormatFloat(s.SystemBias))
+	case s.Systems < 0:
+		return fmt.Errorf("argument --session-systems: %d: it must not be negative", s.Systems)
 	}
 	return nil
 }
