@@ -19,6 +19,7 @@ type finding struct {
 	Ordered  int // requests that came after the end of all answers that they wait for
 	Shared   int // requests that share with each other request what they share in the trace
 	Exact    int // requests that share it to the token; 0 for chats
+	Early    int // requests that came more than a millisecond before they were due
 	// Late is from when requests are due to their arrival, in milliseconds. The first requests of
 	// sessions count where the trace has times, and then from the earliest of them.
 	Late spread
@@ -62,7 +63,7 @@ func (t *trace) compare(all []kept, encode encoder) (f finding, err error) {
 	}
 	f.Arrived = len(arrived)
 	f.Sessions = headed(arrived)
-	f.Ordered, f.Late = ordered(arrived)
+	f.Ordered, f.Early, f.Late = ordered(arrived)
 	if t.block > 0 {
 		f.Shared, f.Exact = t.shared(arrived)
 	} else {
@@ -130,8 +131,9 @@ func headed(arrived map[int]*sent) (n int) {
 	return n
 }
 
-// ordered counts the requests that came after what they wait for, and says how late requests came.
-func ordered(arrived map[int]*sent) (n int, late spread) {
+// ordered counts the requests that came after what they wait for, and those that came before their
+// time, and says how late requests came.
+func ordered(arrived map[int]*sent) (n, early int, late spread) {
 	var first, later []time.Duration
 	for _, s := range arrived {
 		var end int64
@@ -159,7 +161,12 @@ func ordered(arrived map[int]*sent) (n int, late spread) {
 			later = append(later, t-earliest)
 		}
 	}
-	return n, spreadOf(later)
+	for _, t := range later {
+		if t < -time.Millisecond {
+			early++
+		}
+	}
+	return n, early, spreadOf(later)
 }
 
 // shared counts the requests that have as many blocks in common with each other request, from the

@@ -173,8 +173,14 @@ func TestLateRequestsAreMeasured(t *testing.T) {
 		if tr.form == "mooncake" {
 			all[0].Arrived -= int64(late) // all others are late behind it
 		}
-		if f := compared(t, tr, all); f.Late.P50 != 5 {
-			t.Errorf("%s: late by %+v, want 5 ms", tr.name, f.Late)
+		if f := compared(t, tr, all); f.Late.P50 != 5 || f.Early > 0 {
+			t.Errorf("%s: late by %+v, want 5 ms; %d early", tr.name, f.Late, f.Early)
+		}
+		if last := len(all) - 1; tr.steps[last].gap > 2*time.Millisecond {
+			all[last].Arrived -= int64(late + 2*time.Millisecond)
+			if f := compared(t, tr, all); f.Early != 1 {
+				t.Errorf("%s: %d early, want 1", tr.name, f.Early)
+			}
 		}
 	}
 }

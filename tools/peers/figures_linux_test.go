@@ -119,6 +119,7 @@ func TestPageSaysWhatIsWrong(t *testing.T) {
 		"another share": func(our *course) { our.Finding.Shared-- },
 		"header":        func(our *course) { our.Finding.Sessions-- },
 		"strange":       func(our *course) { our.Finding.Strange++ },
+		"early":         func(our *course) { our.Finding.Early++ },
 		"late":          func(our *course) { our.Lag = 1.5 },
 		"dear":          func(our *course) { our.CPU = 1.3 },
 		"message":       func(our *course) { our.Asked = []asked{{"s", []string{"b"}, 8}} },

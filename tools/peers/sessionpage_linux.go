@@ -65,7 +65,7 @@ func (p *sessionPage) verdict() (failed error) {
 	for _, trace := range p.traceNames() {
 		our, air, script := p.runs(trace, ours), p.runs(trace, aiperf), p.runs(trace, multiTurnScript)
 		for _, c := range our {
-			if f := c.Finding; c.Error != "" || f.Strange > 0 || slices.ContainsFunc([]int{f.Arrived, f.Sessions, f.Ordered, f.Shared}, func(n int) bool { return n != f.Requests }) {
+			if f := c.Finding; c.Error != "" || f.Strange > 0 || f.Early > 0 || slices.ContainsFunc([]int{f.Arrived, f.Sessions, f.Ordered, f.Shared}, func(n int) bool { return n != f.Requests }) {
 				wrong(trace, "%+v %s", f, c.Error)
 			}
 		}
@@ -121,6 +121,7 @@ const sessionIntroduction = `# Sessions and other clients
 - **sessions**: requests whose session header is their agent's and nobody else's.
 - **in order**: requests that came after the end of every answer that they wait for.
 - **shared**: requests that have as many blocks in common with each other request as the trace says. For chats: requests with exactly the messages of the file and the server's answers.
+- **early**: requests that came more than a millisecond before they were due: before the end of their gap, which begins with the last of the answers that they wait for.
 - **late**: from the moment at which a request is due to its arrival, seen by the server. It includes the client's way to read the answer, and a new connection.
 - **lag**: the client's own figure for that. AIPerf's is its schedule lag for a trace with times. Otherwise it is the time from its permit to send until it sends, so it leaves out its lateness after an answer.
 
@@ -141,7 +142,7 @@ func (p *sessionPage) write(w io.Writer) error {
 		load = max(load, c.Load)
 	}
 	fmt.Fprintf(&page, "Machine: %s, %d cores, Linux %s, %s. Load average before a run: up to %.1f. Client and server have a core each, and precedence over other programs.\n\n", m.CPU, m.Cores, m.Linux, m.Date, load)
-	page.WriteString("| trace | client | requests | arrived | sessions | in order | shared | late p50, ms | late p99, ms | lag p99, ms | CPU, s | memory, MB |\n|---|---|---|---|---|---|---|---|---|---|---|---|\n")
+	page.WriteString("| trace | client | requests | arrived | sessions | in order | shared | early | late p50, ms | late p99, ms | lag p99, ms | CPU, s | memory, MB |\n|---|---|---|---|---|---|---|---|---|---|---|---|---|\n")
 	for _, trace := range p.traceNames() {
 		for _, client := range []string{ours, aiperf, multiTurnScript} {
 			all := p.runs(trace, client)
@@ -151,8 +152,9 @@ func (p *sessionPage) write(w io.Writer) error {
 			f := all[0].Finding
 			for _, c := range all {
 				f.Arrived, f.Sessions, f.Ordered, f.Shared = min(f.Arrived, c.Finding.Arrived), min(f.Sessions, c.Finding.Sessions), min(f.Ordered, c.Finding.Ordered), min(f.Shared, c.Finding.Shared)
+				f.Early = max(f.Early, c.Finding.Early)
 			}
-			fmt.Fprintf(&page, "| %s | %s | %d | %d | %d | %d | %d | %.2f | %.2f | %s | %.2f | %.0f |\n", trace, client, f.Requests, f.Arrived, f.Sessions, f.Ordered, f.Shared,
+			fmt.Fprintf(&page, "| %s | %s | %d | %d | %d | %d | %d | %d | %.2f | %.2f | %s | %.2f | %.0f |\n", trace, client, f.Requests, f.Arrived, f.Sessions, f.Ordered, f.Shared, f.Early,
 				median(all, func(c course) float64 { return c.Finding.Late.P50 }), median(all, func(c course) float64 { return c.Finding.Late.P99 }),
 				known(median(all, lagOf)), median(all, cpuOf), median(all, func(c course) float64 { return c.Memory }))
 		}
