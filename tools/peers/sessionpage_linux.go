@@ -141,7 +141,7 @@ func (p *sessionPage) write(w io.Writer) error {
 	for _, c := range p.courses {
 		load = max(load, c.Load)
 	}
-	fmt.Fprintf(&page, "Machine: %s, %d cores, Linux %s, %s. Load average before a run: up to %.1f. Client and server have a core each, and precedence over other programs.\n\n", m.CPU, m.Cores, m.Linux, m.Date, load)
+	fmt.Fprintf(&page, "Machine: %s, %d cores, Linux %s, %s. Load average before a run: up to %.1f. Client and server have a core each, and precedence over other programs. AIPerf's cache of datasets is off, so that it makes its prompts in each run, as servebench does.\n\n", m.CPU, m.Cores, m.Linux, m.Date, load)
 	page.WriteString("| trace | client | requests | arrived | sessions | in order | shared | early | late p50, ms | late p99, ms | lag p99, ms | CPU, s | memory, MB |\n|---|---|---|---|---|---|---|---|---|---|---|---|---|\n")
 	for _, trace := range p.traceNames() {
 		for _, client := range []string{ours, aiperf, multiTurnScript} {
