@@ -10,6 +10,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -35,6 +36,7 @@ type result struct {
 type bench struct {
 	self, dir, tokenizer string
 	clientCPU, serverCPU int
+	realTime             []string // begins the server's command
 }
 
 // longest is how long one run may take.
@@ -203,7 +205,7 @@ func (b *bench) serve(ctx context.Context, s script) (*running, error) {
 	if err != nil {
 		return nil, err
 	}
-	cmd := b.pinned(ctx, b.serverCPU, []string{b.self, "serve", string(text)})
+	cmd := b.pinned(ctx, b.serverCPU, append(slices.Clone(b.realTime), b.self, "serve", string(text)))
 	cmd.Stderr = os.Stderr
 	stdin, err := cmd.StdinPipe()
 	if err != nil {

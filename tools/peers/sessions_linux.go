@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -38,19 +39,19 @@ type course struct {
 // A follower is a client that replays a trace.
 type follower struct {
 	name string
-	runs int
+	runs []bool // whether it has real-time priority
 	args func(t *trace, p place) []string
 	read func(t *trace, dir string, c *course) error
 }
 
 // followers are the installed clients that read the form of a trace.
 func (p programs) followers(t *trace) (all []follower) {
-	all = append(all, follower{ours, 2, p.servebenchReplays, readReplay})
+	all = append(all, follower{ours, []bool{true, true}, p.servebenchReplays, readReplay})
 	if !t.vllm && exists(p.aiperf) {
-		all = append(all, follower{aiperf, 1, p.aiperfReplays, readReplaySummary})
+		all = append(all, follower{aiperf, []bool{false, true}, p.aiperfReplays, readReplaySummary})
 	}
 	if t.vllm && exists(p.multiTurn) {
-		all = append(all, follower{multiTurnScript, 1, p.scriptReplays, readScript})
+		all = append(all, follower{multiTurnScript, []bool{false}, p.scriptReplays, readScript})
 	}
 	return all
 }
@@ -148,6 +149,10 @@ func sessions(b *bench, p programs, quick bool, only string) error {
 	if err != nil {
 		return err
 	}
+	// Where it is allowed, no other program has the core while servebench or the server wants it.
+	if first := []string{"chrt", "--rr", "1"}; exec.Command(first[0], append(first[1:], "true")...).Run() == nil {
+		b.realTime = first
+	}
 	courses, err := c.all(only)
 	if err != nil {
 		return err
@@ -189,8 +194,8 @@ func (c *comparison) all(only string) (courses []course, err error) {
 			continue
 		}
 		for _, f := range c.followers(t) {
-			for range f.runs {
-				x := c.follow(t, f)
+			for _, realTime := range f.runs {
+				x := c.follow(t, f, realTime)
 				courses = append(courses, x)
 				fmt.Fprintf(os.Stderr, "%-22s %-26s CPU %.2f s, lag %.2f ms, %+v %s\n", t.name, f.name, x.CPU, x.Lag, x.Finding, x.Error)
 			}
@@ -204,8 +209,8 @@ func (c *comparison) all(only string) (courses []course, err error) {
 const longestCourse = 5 * time.Minute
 
 // follow runs a client over a trace.
-func (c *comparison) follow(t *trace, f follower) (x course) {
-	x, err := c.course(t, f)
+func (c *comparison) follow(t *trace, f follower, realTime bool) (x course) {
+	x, err := c.course(t, f, realTime)
 	if err != nil {
 		x.Error = err.Error()
 	}
@@ -213,7 +218,7 @@ func (c *comparison) follow(t *trace, f follower) (x course) {
 	return x
 }
 
-func (c *comparison) course(t *trace, f follower) (x course, err error) {
+func (c *comparison) course(t *trace, f follower, realTime bool) (x course, err error) {
 	ctx, cancel := context.WithTimeout(context.Background(), longestCourse)
 	defer cancel()
 	x = course{Lag: -1, Load: thisMachine().Load}
@@ -227,7 +232,11 @@ func (c *comparison) course(t *trace, f follower) (x course, err error) {
 	if err != nil {
 		return x, err
 	}
-	used, err := c.watch(ctx, f.args(t, place{"http://127.0.0.1:" + strconv.Itoa(server.port), c.tokenizer, dir}))
+	args := f.args(t, place{"http://127.0.0.1:" + strconv.Itoa(server.port), c.tokenizer, dir})
+	if realTime {
+		args = append(slices.Clone(c.realTime), args...)
+	}
+	used, err := c.watch(ctx, args)
 	_, stopped := server.end()
 	if err := errors.Join(err, stopped); err != nil {
 		return x, err
