@@ -218,9 +218,9 @@ func TestPageOfMillionsOfTokensIsSmall(t *testing.T) {
 
 // However many sessions there are, the page has some of them.
 func TestPageOfManySessionsIsSmall(t *testing.T) {
-	sessions := 100_000
+	sessions := 10_000
 	if testing.Short() {
-		sessions = 5000
+		sessions = 2000
 	}
 	page := write(t, talks(metrics.Header{}, sessions, 4))
 	if len(page) > 400<<10 {
