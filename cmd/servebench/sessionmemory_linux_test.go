@@ -20,6 +20,9 @@ const mostResident = 512 << 20
 // TestMemoryOfSessions prints sessions of a hundred turns and runs them, 64 at once. FULL=1 prints a
 // hundred thousand, and runs them for a minute.
 func TestMemoryOfSessions(t *testing.T) {
+	if raced {
+		t.Skip("the race detector takes several times the memory")
+	}
 	sessions, lasts := "2000", "2s"
 	if os.Getenv("FULL") == "1" {
 		sessions, lasts = "100000", "1m"
