@@ -192,13 +192,18 @@ func TestATurnIsDueFromTheLastByte(t *testing.T) {
 		}
 		all := collect(t, oneLoad(Load{Source: these(chain(3, 0.001)), Concurrency: 1, Target: Target{Send: noticing}}))
 		for i, rec := range all {
-			due := time.Duration(i)*1003*time.Millisecond - min(time.Duration(i), 1)*2*time.Millisecond
+			due := time.Duration(0)
 			if i > 0 {
 				due = all[i-1].Sent + 1001*time.Millisecond
 			}
 			if rec.Due != due || i > 0 && (rec.Lag() != 2*time.Millisecond || rec.Queue() != 0 || rec.Step.Ready != due-time.Millisecond) {
 				t.Errorf("turn %d: due %v, queue %v, lag %v, ready %v", i, rec.Due, rec.Queue(), rec.Lag(), rec.Step.Ready)
 			}
+		}
+		// A slot that others wait for is free from then on, too.
+		all = collect(t, oneLoad(Load{Source: these(chain(2, 0), chain(2, 0)), Concurrency: 1, Schedule: every(0), Target: Target{Send: noticing}}))
+		if first := all[2]; first.Index != 1 || first.Slot != all[1].Sent+time.Second || first.Lag() != 3*time.Millisecond {
+			t.Errorf("session %d got its slot at %v, lag %v", first.Index, first.Slot, first.Lag())
 		}
 	})
 }
