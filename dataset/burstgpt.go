@@ -21,7 +21,7 @@ type BurstGPT struct{ Options }
 
 // Open reads the file. It returns the source and the number of its conversations.
 func (d BurstGPT) Open() (Source, int, error) {
-	if err := d.checkNum(); err != nil {
+	if err := d.CheckNum(); err != nil {
 		return nil, 0, err
 	}
 	vocab, _ := d.vocabulary()
@@ -44,7 +44,7 @@ func (d BurstGPT) Open() (Source, int, error) {
 		}
 		turn := Turn{OutputLen: row.output}
 		d.fill(&turn, ids)
-		return d.conversation(i, turn), nil
+		return d.Conversation(i, turn), nil
 	}), d.Num, nil
 }
 

@@ -34,6 +34,7 @@ type Turn struct {
 	Messages  json.RawMessage // a ready list of chat messages
 	Blocks    []Block         // the prompt as blocks, in place of all of these until it is minted
 	Tail      Block           // the last block of the prompt, if it has tokens; see AllBlocks
+	Payload   *Payload        // what else the request has; nil for most
 	PromptLen int             // tokens in the whole prompt by this dataset's count; 0 if unknown
 	OutputLen int             // tokens to ask for; 0 if the server decides
 

@@ -47,15 +47,15 @@ func (d Custom) source(rows []promptRow) (Source, int) {
 		want = len(rows)
 	}
 	if want > len(rows) {
-		d.notice("%s: has %d rows; some are sent again to make %d", d.Path, len(rows), want)
+		d.Notice("%s: has %d rows; some are sent again to make %d", d.Path, len(rows), want)
 	}
-	order := d.oversample(rng, len(rows), want)
+	order := d.Oversample(rng, len(rows), want)
 	return Numbered(want, func(i int) (*Conversation, error) {
 		turn, err := d.turn(rows[order[i]])
 		if err != nil {
 			return nil, err
 		}
-		return d.conversation(i, turn), nil
+		return d.Conversation(i, turn), nil
 	}), want
 }
 

@@ -57,10 +57,10 @@ func (d File) Open() (Source, int, error) {
 		return nil, 0, err
 	}
 	if s.late > 0 && s.run == "" {
-		d.notice("%s: %d conversations stand behind a later one: all are sent in the order of their times", d.Path, s.late)
+		d.Notice("%s: %d conversations stand behind a later one: all are sent in the order of their times", d.Path, s.late)
 	}
 	if s.ignoreEOS && !d.IgnoreEOS {
-		d.notice("%s: the recorded run had --ignore-eos and this one has not: answers may be shorter", d.Path)
+		d.Notice("%s: the recorded run had --ignore-eos and this one has not: answers may be shorter", d.Path)
 	}
 	if d.Num > 0 {
 		n = min(n, d.Num)

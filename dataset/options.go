@@ -42,6 +42,9 @@ type Options struct {
 	// NumPy, if not nil, becomes numpy's global generator in the state that vLLM's client has when
 	// it draws arrival times. PrefixRepetition, TimedTrace and Random set it.
 	NumPy *nprand.RandomState
+	// Python, if not nil, becomes the generator of CPython's module random in the state that vLLM's
+	// client has after it made the dataset. Every dataset of that client sets it.
+	Python *nprand.Python
 	// Log receives notices for people. Nil drops them.
 	Log func(format string, args ...any)
 }
@@ -64,14 +67,15 @@ func OpenTemplate(folder string, kwargs *jinja.Kwargs, now func() time.Time) (Te
 	}, nil
 }
 
-func (o *Options) notice(format string, args ...any) {
+// Notice passes a notice to the Log, in the way of fmt.Printf.
+func (o *Options) Notice(format string, args ...any) {
 	if o.Log != nil {
 		o.Log(format, args...)
 	}
 }
 
-// checkNum refuses a dataset without conversations.
-func (o *Options) checkNum() error {
+// CheckNum refuses a dataset without conversations.
+func (o *Options) CheckNum() error {
 	if o.Num < 1 {
 		return fmt.Errorf("number of prompts %d: must be at least 1", o.Num)
 	}
@@ -119,8 +123,8 @@ func (o *Options) fill(turn *Turn, ids []int) {
 	}
 }
 
-// conversation is number i, of one turn.
-func (o *Options) conversation(i int, turn Turn) *Conversation {
+// Conversation is number i, of one turn.
+func (o *Options) Conversation(i int, turn Turn) *Conversation {
 	c := &struct {
 		Conversation
 		turns [1]Turn
@@ -129,9 +133,9 @@ func (o *Options) conversation(i int, turn Turn) *Conversation {
 	return &c.Conversation
 }
 
-// oversample is the positions of the want conversations to send, out of have > 0: all in order,
+// Oversample is the positions of the want conversations to send, out of have > 0: all in order,
 // then some again. As in vLLM's client, rng is seeded again before it draws those.
-func (o *Options) oversample(rng *nprand.Python, have, want int) []int {
+func (o *Options) Oversample(rng *nprand.Python, have, want int) []int {
 	order := indices(want)
 	if want > have {
 		*rng = *nprand.NewPython(o.Seed)

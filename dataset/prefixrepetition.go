@@ -45,7 +45,7 @@ func (d PrefixRepetition) Open() (Source, int, error) {
 		nprand.NewPython(d.Seed).Shuffle(len(order), func(i, j int) { order[i], order[j] = order[j], order[i] })
 	}
 	if dropped := d.Num - len(order); dropped > 0 {
-		d.notice("prefix_repetition: %d of %d prompts are dropped, as they do not divide among %d prefixes", dropped, d.Num, d.NumPrefixes)
+		d.Notice("prefix_repetition: %d of %d prompts are dropped, as they do not divide among %d prefixes", dropped, d.Num, d.NumPrefixes)
 	}
 	return made(slices.Values(order), func(i int) (*Conversation, error) {
 		return &Conversation{Turns: []Turn{p.turn(i)}}, nil

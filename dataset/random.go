@@ -29,7 +29,7 @@ func (d Random) Open() (Source, int, error) {
 	if err != nil {
 		return nil, 0, err
 	}
-	d.notice("Sampling input_len from [%d, %d] and output_len from [%d, %d]",
+	d.Notice("Sampling input_len from [%d, %d] and output_len from [%d, %d]",
 		p.inputs.low, p.inputs.high, p.outputs.low, p.outputs.high)
 	if d.NumPy != nil {
 		*d.NumPy = *p.formerDraws()
@@ -45,7 +45,7 @@ func (d Random) check(special int) error {
 			"floor(max(0, random_input_len - num_special)) * (1 - input_range_ratio) >= 1",
 			special, pythonFloat(d.Ratio.Input), d.PrefixLen+low)
 	}
-	if err := d.checkNum(); err != nil {
+	if err := d.CheckNum(); err != nil {
 		return err
 	}
 	switch {

@@ -64,7 +64,7 @@ func (p *randomPrompts) source(yield func(*Conversation, error) bool) {
 		}
 		turn.PromptLen = len(d.ids)
 		surplus += d.surplus()
-		if !yield(p.conversation(i, turn), nil) {
+		if !yield(p.Conversation(i, turn), nil) {
 			return
 		}
 		i++
@@ -138,7 +138,7 @@ func (p *randomPrompts) noticeSurplus(what string, surplus int) {
 		surplus, direction = -surplus, "fewer"
 	}
 	if surplus != 0 {
-		p.notice("random %s: %d tokens %s than asked for, as encoding their text does not give back their tokens", what, surplus, direction)
+		p.Notice("random %s: %d tokens %s than asked for, as encoding their text does not give back their tokens", what, surplus, direction)
 	}
 }
 

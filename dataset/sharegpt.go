@@ -33,7 +33,7 @@ func (d ShareGPT) Open() (Source, int, error) {
 	if d.Tokenizer == nil {
 		return nil, 0, errors.New("sharegpt: needs a tokenizer, to choose conversations by length")
 	}
-	if err := d.checkNum(); err != nil {
+	if err := d.CheckNum(); err != nil {
 		return nil, 0, err
 	}
 	if d.OutputLen < 0 {
@@ -50,7 +50,7 @@ func (d ShareGPT) Open() (Source, int, error) {
 	}
 	source := func(yield func(*Conversation, error) bool) {
 		for i, k := range order {
-			if !yield(d.conversation(i, turns[k]), nil) {
+			if !yield(d.Conversation(i, turns[k]), nil) {
 				return
 			}
 		}
@@ -96,9 +96,9 @@ func (d ShareGPT) choose(file io.ReadSeeker, rng *nprand.Python) ([]Turn, []int,
 		want = len(turns)
 	}
 	if want > len(turns) {
-		d.notice("%s: %d conversations fit; some are sent again to make %d", d.Path, len(turns), want)
+		d.Notice("%s: %d conversations fit; some are sent again to make %d", d.Path, len(turns), want)
 	}
-	return turns, d.oversample(rng, len(turns), want), nil
+	return turns, d.Oversample(rng, len(turns), want), nil
 }
 
 func (d ShareGPT) turn(e exchange) (Turn, error) {

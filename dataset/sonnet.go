@@ -33,7 +33,7 @@ func (d Sonnet) Open() (Source, int, error) {
 	if d.Tokenizer == nil || d.Template == nil {
 		return nil, 0, errors.New("sonnet: needs a tokenizer with a chat template, to measure prompts")
 	}
-	if err := d.checkNum(); err != nil {
+	if err := d.CheckNum(); err != nil {
 		return nil, 0, err
 	}
 	if d.OutputLen < 1 {
@@ -118,7 +118,7 @@ func (p poem) source(yield func(*Conversation, error) bool) {
 			yield(nil, v.err)
 			return
 		case v.turn.PromptLen <= p.InputLen:
-			c := p.conversation(i, v.turn)
+			c := p.Conversation(i, v.turn)
 			if i, misses = i+1, 0; !yield(c, nil) || i == p.Num {
 				return
 			}

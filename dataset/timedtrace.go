@@ -42,7 +42,7 @@ type TraceLabels struct{ Timestamp, InputLength, OutputLength, HashIDs string }
 
 // Open reads the file. It returns the source and the number of its conversations.
 func (d TimedTrace) Open() (Source, int, error) {
-	if err := d.checkNum(); err != nil {
+	if err := d.CheckNum(); err != nil {
 		return nil, 0, err
 	}
 	switch {
@@ -69,7 +69,7 @@ func (d TimedTrace) Open() (Source, int, error) {
 		*d.NumPy = *nprand.NewRandomState(0)
 	}
 	return Numbered(len(rows), func(i int) (*Conversation, error) {
-		c := d.conversation(rows[i].number, d.turn(rows[i], allowed))
+		c := d.Conversation(rows[i].number, d.turn(rows[i], allowed))
 		c.Due = new(rows[i].due)
 		return c, nil
 	}), len(rows), nil
@@ -108,19 +108,19 @@ func (d TimedTrace) order(list []traceRow) {
 		}
 	}
 	if late > 0 && !d.FileOrder {
-		d.notice("%s: %d of %d lines stand behind a later one: requests are sent in the order of their times. "+
+		d.Notice("%s: %d of %d lines stand behind a later one: requests are sent in the order of their times. "+
 			"VLLM's client sends them in the order of the file, those %d late", d.Path, late, len(list), late)
 		slices.SortStableFunc(list, func(a, b traceRow) int { return cmp.Compare(a.due, b.due) })
 	}
 	if surplus > 0 {
-		d.notice("%s: %d hash ids are more than their lines have chunks of %d tokens: they have no effect, as in vLLM's client", d.Path, surplus, d.ChunkSize)
+		d.Notice("%s: %d hash ids are more than their lines have chunks of %d tokens: they have no effect, as in vLLM's client", d.Path, surplus, d.ChunkSize)
 	}
 	if cut > 0 {
-		d.notice("%s: the hash ids of some lines stand for %d tokens fewer than their input_length: their prompts are shorter by that, as in vLLM's client. "+
+		d.Notice("%s: the hash ids of some lines stand for %d tokens fewer than their input_length: their prompts are shorter by that, as in vLLM's client. "+
 			"The mooncake dataset keeps the lengths", d.Path, cut)
 	}
 	if sessions > 0 {
-		d.notice("%s: %d lines have a session_id, which has no effect here: the mooncake dataset sends sessions", d.Path, sessions)
+		d.Notice("%s: %d lines have a session_id, which has no effect here: the mooncake dataset sends sessions", d.Path, sessions)
 	}
 }
 

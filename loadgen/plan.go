@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/servebench/servebench/loadgen/arrivals"
+	"github.com/servebench/servebench/loadgen/backend"
 	"github.com/servebench/servebench/loadgen/wire"
 	"github.com/servebench/servebench/metrics"
 )
@@ -67,14 +68,8 @@ func (p *Plan) complete() *Plan {
 	c := *p
 	c.Repeat = max(c.Repeat, 1)
 	c.Server.Backend = cmp.Or(c.Server.Backend, "openai")
-	if c.Server.Endpoint == "" {
-		c.Server.Endpoint = "/v1/completions"
-		switch {
-		case c.Server.chat():
-			c.Server.Endpoint = "/v1/chat/completions"
-		case c.Server.responses():
-			c.Server.Endpoint = "/v1/responses"
-		}
+	if b := c.Server.backend(); b != nil && c.Server.Endpoint == "" {
+		c.Server.Endpoint = b.Endpoint
 	}
 	c.Workload.VocabSize = cmp.Or(c.Workload.VocabSize, 32000)
 	if c.Workload.Source == nil {
@@ -107,8 +102,8 @@ func (p *Plan) complete() *Plan {
 
 // check refuses invalid settings.
 func (p *Plan) check() error {
-	if !slices.Contains([]string{"openai", "vllm", "openai-chat", "openai-responses"}, p.Server.Backend) {
-		return fmt.Errorf("backend %q: it must be openai, vllm, openai-chat or openai-responses", p.Server.Backend)
+	if p.Server.backend() == nil {
+		return fmt.Errorf("backend %q: it must be one of %s", p.Server.Backend, strings.Join(backend.Names(), ", "))
 	}
 	if p.Workload.Sessions.Answers == Stored && !p.Server.responses() {
 		return errors.New("answers that the server keeps: only the backend openai-responses has them")
@@ -121,7 +116,7 @@ func (p *Plan) check() error {
 
 // Server says where requests go, and in which protocol.
 type Server struct {
-	// Backend is openai, vllm (the same), openai-chat, or openai-responses; empty means openai.
+	// Backend is the name of one of backend.All; empty means openai.
 	Backend string
 
 	// BaseURL is http://host:port, with a path if the server has one, and without a slash at its
@@ -206,6 +201,9 @@ func (s *Server) secrets() Secrets {
 	return all
 }
 
+// backend is the API at the server.
+func (s *Server) backend() *backend.Backend { return backend.Find(s.Backend) }
+
 // chat reports whether the backend is a chat API.
 func (s *Server) chat() bool { return s.Backend == "openai-chat" }
 
@@ -213,7 +211,7 @@ func (s *Server) chat() bool { return s.Backend == "openai-chat" }
 func (s *Server) responses() bool { return s.Backend == "openai-responses" }
 
 // messages reports whether the backend takes messages and text, but no token ids.
-func (s *Server) messages() bool { return s.chat() || s.responses() }
+func (s *Server) messages() bool { return s.backend().Messages }
 
 // Config is the plan as the run's records, block and result file show it. Model and Tokenizer are
 // empty if the server is to name them.

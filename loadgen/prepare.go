@@ -151,11 +151,11 @@ func (p *Plan) opens(limit int, tally *wire.Tally, credentials wire.Credentials)
 
 // sends returns a sender for the endpoint.
 func (p *Plan) sends(header http.Header, over *wire.Transport, tally *wire.Tally) engine.Sender {
-	return (&openai.Endpoint{
-		URL: p.Server.URL(), Header: header, Transport: over, Chat: p.Server.chat(), Responses: p.Server.responses(), Tally: tally,
+	return p.Server.backend().Sender(&openai.Endpoint{
+		URL: p.Server.URL(), Header: header, Transport: over, Tally: tally,
 		SessionHeader: p.Server.SessionHeader, Reasoning: p.Workload.Sessions.Reasoning,
 		Timeouts: wire.Timeouts{FirstByte: p.Limits.FirstByte, Stall: p.Limits.Stall, Total: p.Limits.Total},
-	}).Send
+	})
 }
 
 // findModel checks that the server answers, and finds the model's name. It does not check a name
@@ -267,7 +267,7 @@ func (p *Plan) body(model string) openai.Body {
 // aim sets how the target makes bodies and counts tokens.
 func (t *target) aim() {
 	body := t.body(t.served)
-	encode := body.Encoder()
+	encode := t.Server.backend().Encoder(body)
 	counts := t.workload != nil && t.tokenizer != nil
 	live := t.Workload.Live()
 	if live {
@@ -297,8 +297,9 @@ func (t *target) aim() {
 		if before != nil {
 			req.Body, err = body.EncodeAfter(asked, before)
 		} else {
-			req.Body, err = encode(asked)
+			req.Body, err = encode(asked, req.ID)
 		}
+		req.Payload = carried(asked, req.Body)
 		if err == nil && t.Keep.Detail == Prompts {
 			req.Asked, err = dataset.AskedLine(c, turn, asked)
 		}
@@ -309,6 +310,25 @@ func (t *target) aim() {
 		t.to.Count = func(text string) int { return counter.Count(text, false) }
 		t.to.CountAsks = t.remote != nil
 	}
+}
+
+// carried is what a request carries apart from one prompt of text; nil for nothing.
+func carried(turn *dataset.Turn, body []byte) *metrics.Payload {
+	if turn.Payload == nil {
+		return nil
+	}
+	carried := &metrics.Payload{Bytes: len(body)}
+	for i := range turn.Payload.Media {
+		switch m := &turn.Payload.Media[i]; m.Kind {
+		case dataset.Image:
+			carried.Images++
+		case dataset.Video:
+			carried.Videos++
+		case dataset.Sound:
+			carried.Audio += m.Seconds
+		}
+	}
+	return carried
 }
 
 // answer is the answer of a record for later prompts.

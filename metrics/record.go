@@ -98,6 +98,11 @@ type Record struct {
 	// Step says where the request stands in its session; nil if sessions have one request.
 	Step *Step `json:"step,omitempty"`
 
+	// Adapter is the LoRA adapter that the request asked for in place of the model; empty for none.
+	Adapter string `json:"adapter,omitempty"`
+	// Payload is what the request carried apart from one prompt of text; nil for nothing.
+	Payload *Payload `json:"payload,omitempty"`
+
 	// Due is when the schedule wanted the request sent, Slot when it got a concurrency slot,
 	// and Sent just before it was handed to the HTTP client.
 	Due  time.Duration `json:"due,omitempty"`
@@ -202,6 +207,15 @@ type Conn struct {
 	Proxy time.Duration `json:"proxy,omitempty"`
 	// TLS includes the handshake with the proxy, if that speaks TLS.
 	TLS time.Duration `json:"tls,omitempty"`
+}
+
+// A Payload is what a request carried apart from one prompt of text.
+type Payload struct {
+	Bytes  int     `json:"bytes,omitempty"`  // of the request's body
+	Inputs int     `json:"inputs,omitempty"` // sequences, of a request to a pooling endpoint
+	Images int     `json:"images,omitempty"`
+	Videos int     `json:"videos,omitempty"`
+	Audio  float64 `json:"audio,omitempty"` // seconds of sound
 }
 
 // Tokens are counts of one request.

@@ -27,6 +27,7 @@ type rareParts struct {
 	withOutput, until032 *Tokens
 	tokensPerChunk       []int
 	server               *ServerTimes
+	payload              *Payload
 }
 
 // Blocks are small first, since most runs are.
@@ -129,7 +130,7 @@ func (p *Records) pack(r *Record) []byte {
 	if part(r.Step != nil) {
 		b = r.Step.pack(b, p, r.Due)
 	}
-	if rare := (rareParts{r.WithOutput, r.Until032, r.TokensPerChunk, r.Server}); part(rare.any()) {
+	if rare := (rareParts{r.WithOutput, r.Until032, r.TokensPerChunk, r.Server, r.Payload}); part(rare.any()) {
 		b = binary.AppendUvarint(b, uint64(len(p.rare)))
 		p.rare = append(p.rare, rare)
 	}
@@ -191,7 +192,8 @@ func (p *Records) unpack(u *unpacker, r *Record, all *parts) {
 	}
 	if part() {
 		rare := p.rare[u.uint()]
-		r.WithOutput, r.Until032, r.TokensPerChunk, r.Server = rare.withOutput, rare.until032, rare.tokensPerChunk, rare.server
+		r.WithOutput, r.Until032, r.TokensPerChunk = rare.withOutput, rare.until032, rare.tokensPerChunk
+		r.Server, r.Payload = rare.server, rare.payload
 	}
 }
 
@@ -214,7 +216,7 @@ func partsOf(r *Record) parts {
 		lengths: []*time.Duration{&r.Conn.DNS, &r.Conn.Connect, &r.Conn.Proxy, &r.Conn.TLS, &r.MaxAge, &r.Waited},
 		counts: []*int{&r.Index, &r.Turn, &r.Attempts, &r.Reconnects, &r.Chunks.n, &r.Blank.n, &r.SharedReads,
 			&r.In, &r.InAsked, &r.Cached, &r.Out, &r.OutAsked, &r.Status},
-		names: []*string{&r.Run, &r.Target, (*string)(&r.Phase), &r.Differs, &r.Finish, (*string)(&r.Class)},
+		names: []*string{&r.Run, &r.Target, &r.Adapter, (*string)(&r.Phase), &r.Differs, &r.Finish, (*string)(&r.Class)},
 		texts: []*string{&r.ID, &r.Error, &r.Text, &r.Reply, &r.Reasoning},
 		bytes: []*[]byte{&r.Chunks.deltas, &r.Blank.deltas, (*[]byte)(&r.Late), (*[]byte)(&r.Calls)},
 		flags: []*bool{&r.Conn.New, &r.Uncounted, &r.Uncached},
@@ -222,7 +224,7 @@ func partsOf(r *Record) parts {
 }
 
 func (p rareParts) any() bool {
-	return p.withOutput != nil || p.until032 != nil || p.tokensPerChunk != nil || p.server != nil
+	return p.withOutput != nil || p.until032 != nil || p.tokensPerChunk != nil || p.server != nil || p.payload != nil
 }
 
 // name is the position of a name.

@@ -18,7 +18,7 @@ type exchange struct {
 // exchange sends req, several times if the Retry allows it, and records the result in x.rec.
 func (t *Target) exchange(ctx context.Context, epoch time.Time, req *Request, x exchange) {
 	rec := x.rec
-	rec.In, rec.Asked = rec.InAsked, req.Asked
+	rec.In, rec.Asked, rec.Adapter, rec.Payload = rec.InAsked, req.Asked, req.Adapter, req.Payload
 	rec.Sent = time.Since(epoch)
 	if x.going == nil || t.Retry.Times <= 0 {
 		_ = t.attempt(ctx, epoch, req, &x) // the record has the error

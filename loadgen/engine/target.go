@@ -22,7 +22,9 @@ type Request struct {
 	// Record.Text and Record.Calls.
 	KeepAnswer bool
 
-	Asked json.RawMessage // goes into Record.Asked
+	Asked   json.RawMessage  // goes into Record.Asked
+	Adapter string           // goes into Record.Adapter
+	Payload *metrics.Payload // goes into Record.Payload
 }
 
 // A Chunk is one event of a streamed answer that has choices.

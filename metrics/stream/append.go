@@ -27,6 +27,10 @@ func appendReq(b []byte, head lineHead, r *metrics.Record) []byte {
 	l.text(`"phase":`, string(r.Phase))
 	l.number(`"attempts":`, int64(r.Attempts), 1)
 	l.number(`"anew":`, int64(r.Reconnects), 0)
+	l.text(`"adapter":`, r.Adapter)
+	if r.Payload != nil {
+		l.value(`"payload":`, r.Payload)
+	}
 	l.step(r)
 	l.times(r)
 	l.bytes(`"late":`, r.Late)

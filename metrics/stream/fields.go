@@ -24,6 +24,8 @@ var (
 		{`"phase":`, func(s *scanner, l *reqLine) { l.Phase = metrics.Phase(s.name()) }},
 		{`"attempts":`, func(s *scanner, l *reqLine) { l.Attempts = s.number() }},
 		{`"anew":`, func(s *scanner, l *reqLine) { l.Reconnects = s.int() }},
+		{`"adapter":`, func(s *scanner, l *reqLine) { l.Adapter = s.name() }},
+		{`"payload":`, func(s *scanner, l *reqLine) { l.Payload = made(s, payloadFields) }},
 		{`"step":`, func(s *scanner, l *reqLine) {
 			l.Step = &stepPart{Step: new(metrics.Step)}
 			object(s, stepFields, l.Step)
@@ -144,6 +146,17 @@ var (
 		{`"connect":`, func(s *scanner, c *metrics.Conn) { c.Connect = s.duration() }},
 		{`"proxy":`, func(s *scanner, c *metrics.Conn) { c.Proxy = s.duration() }},
 		{`"tls":`, func(s *scanner, c *metrics.Conn) { c.TLS = s.duration() }},
+	}
+	payloadFields = []field[metrics.Payload]{
+		{`"bytes":`, func(s *scanner, p *metrics.Payload) { p.Bytes = s.int() }},
+		{`"inputs":`, func(s *scanner, p *metrics.Payload) { p.Inputs = s.int() }},
+		{`"images":`, func(s *scanner, p *metrics.Payload) { p.Images = s.int() }},
+		{`"videos":`, func(s *scanner, p *metrics.Payload) { p.Videos = s.int() }},
+		{`"audio":`, func(s *scanner, p *metrics.Payload) {
+			if seconds := s.float(); seconds != nil {
+				p.Audio = *seconds
+			}
+		}},
 	}
 	tokenFields = []field[metrics.Tokens]{
 		{`"in":`, func(s *scanner, t *metrics.Tokens) { t.In = s.int() }},

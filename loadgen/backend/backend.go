@@ -1,0 +1,105 @@
+// Package backend lists the APIs that a load can call.
+//
+// A Backend makes the bodies of requests and reads the answers. Its names, its rule for URLs and
+// its bodies are vLLM's, where vLLM's client has it.
+package backend
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/servebench/servebench/dataset"
+	"github.com/servebench/servebench/loadgen/engine"
+	"github.com/servebench/servebench/loadgen/openai"
+)
+
+// An Encoder makes the body of a request. id is the request's id, empty for a request without one.
+// It is safe for concurrent use.
+type Encoder func(turn *dataset.Turn, id string) ([]byte, error)
+
+// A Backend is an API.
+type Backend struct {
+	Name     string   // as in --backend
+	API      string   // what it is called
+	Endpoint string   // where servers usually have it
+	Suffixes []string // one of them ends every URL of the API
+
+	// Pooling says that the answer is numbers for the whole prompt, such as an embedding, and no text.
+	Pooling bool
+	// Messages says that the API takes messages and text, but no token ids.
+	Messages bool
+
+	encoder func(*openai.Body) Encoder
+	sender  func(*openai.Endpoint) engine.Sender
+}
+
+// All are the backends: vLLM's in the order of vLLM's client, and then others.
+var All = []*Backend{
+	{Name: "vllm", API: completions, Endpoint: "/v1/completions", Suffixes: []string{"completions"}, encoder: encoded, sender: streamed},
+	{Name: "openai", API: completions, Endpoint: "/v1/completions", Suffixes: []string{"completions"}, encoder: encoded, sender: streamed},
+	{Name: "openai-chat", API: "OpenAI Chat Completions API", Endpoint: "/v1/chat/completions", Suffixes: []string{"chat/completions"},
+		Messages: true, encoder: chat, sender: chatStreamed},
+	{Name: "openai-responses", API: "OpenAI Responses API", Endpoint: "/v1/responses", Suffixes: []string{"responses"},
+		Messages: true, encoder: responses, sender: responsesStreamed},
+}
+
+const completions = "OpenAI Completions API"
+
+// Find is the backend of that name, nil if there is none.
+func Find(name string) *Backend {
+	i := slices.IndexFunc(All, func(b *Backend) bool { return b.Name == name })
+	if i < 0 {
+		return nil
+	}
+	return All[i]
+}
+
+// Names are the names of All.
+func Names() []string {
+	names := make([]string, len(All))
+	for i, b := range All {
+		names[i] = b.Name
+	}
+	return names
+}
+
+// Has reports whether a URL, or its path, can be of the API.
+func (b *Backend) Has(url string) bool {
+	return slices.ContainsFunc(b.Suffixes, func(suffix string) bool { return strings.HasSuffix(url, suffix) })
+}
+
+// Encoder returns what makes bodies with the settings of body, of which the Backend takes what its
+// API has.
+func (b *Backend) Encoder(body openai.Body) Encoder { return b.encoder(&body) }
+
+// Sender returns what sends requests to an endpoint of the API.
+func (b *Backend) Sender(to *openai.Endpoint) engine.Sender { return b.sender(to) }
+
+// encoded makes bodies of completions.
+func encoded(body *openai.Body) Encoder {
+	encode := body.Encoder()
+	return func(turn *dataset.Turn, _ string) ([]byte, error) { return encode(turn) }
+}
+
+func chat(body *openai.Body) Encoder {
+	body.Chat = true
+	return encoded(body)
+}
+
+func responses(body *openai.Body) Encoder {
+	body.Responses = true
+	return encoded(body)
+}
+
+// streamed reads the streams of completions.
+func streamed(to *openai.Endpoint) engine.Sender { return to.Send }
+
+func chatStreamed(to *openai.Endpoint) engine.Sender {
+	to.Chat = true
+	return to.Send
+}
+
+func responsesStreamed(to *openai.Endpoint) engine.Sender {
+	to.Responses = true
+	return to.Send
+}
