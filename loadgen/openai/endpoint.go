@@ -1,16 +1,11 @@
 package openai
 
 import (
-	"bytes"
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"iter"
-	"net"
 	"net/http"
-	"net/http/httptrace"
 	"net/url"
 	"strings"
 	"sync"
@@ -62,6 +57,7 @@ type Endpoint struct {
 	wrong   error     // with URL
 	streams sync.Pool // *stream, for their buffers
 	buffers sync.Pool // see eventReader
+	wholes  sync.Pool // *bytes.Buffer, for answers read whole
 }
 
 // Send is an engine.Sender. It sends a request once, with one exception: if a used connection dies
@@ -79,47 +75,32 @@ func (o *Endpoint) Send(ctx context.Context, epoch time.Time, req *engine.Reques
 // exchange sends req and passes the chunks of its answer to yield. When it returns, rec is
 // complete.
 func (o *Endpoint) exchange(ctx context.Context, epoch time.Time, req *engine.Request, rec *metrics.Record, yield func(engine.Chunk) bool) error {
-	limits := o.Timeouts
-	limits.Linger = lingerTimeout
-	ctx, watch := limits.Watch(ctx)
-	defer watch.Stop()
-	t := &wire.Trace{Epoch: epoch, Watch: watch, Size: len(req.Body)}
-	reply, err := o.post(httptrace.WithClientTrace(ctx, t.Hooks()), req)
-	if err != nil {
-		t.Into(rec)
-		return t.Failure(ctx, err)
-	}
-	watch.Headed()
-	defer reply.Body.Close()
-	defer t.Into(rec)
-	rec.Status = reply.StatusCode
-	o.Tally.Replied(reply)
-	wire.Unpack(reply)
-
-	s := o.stream(reply, t.Carrier(), watch)
-	defer o.streams.Put(s)
-	s.epoch, s.rec, s.tally, s.unread = epoch, rec, o.Tally, req.NoText && !req.KeepAnswer
-	if req.KeepAnswer {
-		s.answer = &draft{reasoning: o.Reasoning}
-	}
-	defer s.end(req.KeepText || req.KeepAnswer)
-	if err := refusal(reply, &s.body); err != nil {
-		return o.located(err)
-	}
-	err = s.chunksTo(ctx, yield)
-	if at := s.body.Arrival().At; !at.IsZero() {
-		rec.LastByte = at.Sub(epoch)
-	}
-	return err
+	return o.Post(ctx, epoch, req, rec, func(ctx context.Context, reply Reply) error {
+		s := o.stream(reply)
+		defer o.streams.Put(s)
+		s.epoch, s.rec, s.tally, s.unread = epoch, rec, o.Tally, req.NoText && !req.KeepAnswer
+		if req.KeepAnswer {
+			s.answer = &draft{reasoning: o.Reasoning}
+		}
+		defer s.end(req.KeepText || req.KeepAnswer)
+		if err := refusal(reply.Response, &s.body); err != nil {
+			return err
+		}
+		err := s.chunksTo(ctx, yield)
+		if at := s.body.Arrival().At; !at.IsZero() {
+			rec.LastByte = at.Sub(epoch)
+		}
+		return err
+	})
 }
 
-// stream is a stream that reads the body of reply, which came over conn.
-func (o *Endpoint) stream(reply *http.Response, conn net.Conn, watch *wire.Watch) *stream {
+// stream is a stream that reads the body of reply.
+func (o *Endpoint) stream(reply Reply) *stream {
 	s, _ := o.streams.Get().(*stream)
 	if s == nil {
 		s = new(stream)
 	}
-	body := wire.BodyOf(reply, conn, watch)
+	body := reply.Stamped()
 	s.begin(&body, o)
 	return s
 }
@@ -131,47 +112,4 @@ func (o *Endpoint) located(err error) error {
 		f.Err = fmt.Errorf("%w (POST %s://%s%s)", f.Err, o.target.Scheme, o.target.Host, o.target.EscapedPath())
 	}
 	return err
-}
-
-// prepare does what no request must do again.
-func (o *Endpoint) prepare() {
-	o.target, o.wrong = url.Parse(o.URL)
-	o.buffers.New = func() any { return new([bufferSize]byte) }
-}
-
-// post sends req.
-func (o *Endpoint) post(ctx context.Context, req *engine.Request) (*http.Response, error) {
-	o.parse.Do(o.prepare)
-	if o.wrong != nil {
-		return nil, o.wrong
-	}
-	r, err := http.NewRequestWithContext(ctx, http.MethodPost, "", io.NopCloser(bytes.NewReader(req.Body)))
-	if err != nil {
-		return nil, err
-	}
-	if _, ours := o.Transport.(*wire.Transport); ours { // another transport would send it again
-		r.GetBody = func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(req.Body)), nil }
-	}
-	r.URL, r.Host, r.ContentLength = o.target, o.target.Host, int64(len(req.Body))
-	if o.Header != nil {
-		r.Header = o.Header.Clone()
-	}
-	if req.ID != "" {
-		r.Header.Set("X-Request-Id", req.ID)
-	}
-	if req.Session != "" {
-		r.Header.Set(cmp.Or(o.SessionHeader, sessionHeader), req.Session)
-	}
-	return roundTrip(o.Transport, r)
-}
-
-// roundTrip sends r as it is. It follows no redirect and adds nothing.
-func roundTrip(transport http.RoundTripper, r *http.Request) (*http.Response, error) {
-	if host := r.Header.Get("Host"); host != "" {
-		r.Host = host // net/http ignores it among the headers
-	}
-	if transport == nil {
-		transport = http.DefaultTransport
-	}
-	return transport.RoundTrip(r)
 }

@@ -15,22 +15,17 @@ import (
 
 	openai "github.com/sashabaranov/go-openai"
 
-	"github.com/servebench/servebench/loadgen/wire"
 	"github.com/servebench/servebench/metrics"
 )
 
 // maxRefusal is how many bytes are read of a reply that is not a stream.
 const maxRefusal = 64 << 10
 
-// refusal says why reply is not a stream of chunks, with the message in its body; nil if it is a
-// stream. Only status 200 is success, as for vLLM's client.
+// refusal says why reply, of status 200, is not a stream of chunks, with the message in its body; nil
+// if it is a stream.
 func refusal(reply *http.Response, body io.Reader) error {
 	kind, _, _ := mime.ParseMediaType(reply.Header.Get("Content-Type"))
-	if reply.StatusCode != http.StatusOK {
-		return refused(reply, body)
-	} else if err := wire.Unreadable(reply); err != nil {
-		return err
-	} else if !isDocument(kind) {
+	if !isDocument(kind) {
 		return nil
 	}
 	text := readText(body)

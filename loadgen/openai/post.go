@@ -1,0 +1,141 @@
+package openai
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"io"
+	"net"
+	"net/http"
+	"net/http/httptrace"
+	"net/url"
+	"time"
+
+	"github.com/servebench/servebench/loadgen/engine"
+	"github.com/servebench/servebench/loadgen/wire"
+	"github.com/servebench/servebench/metrics"
+)
+
+// maxWhole bounds an answer that is read whole, in bytes. The embeddings of 500 long texts have some
+// tens of megabytes.
+const maxWhole = 256 << 20
+
+// A Reply is an answer with status 200 whose body is still to come.
+type Reply struct {
+	*http.Response
+	conn  net.Conn
+	watch *wire.Watch
+}
+
+// Stamped is the body with the arrivals of its bytes. Call it once.
+func (r Reply) Stamped() wire.Body { return wire.BodyOf(r.Response, r.conn, r.watch) }
+
+// Post sends req as Send does and passes its answer to read, whose error it returns. ctx in read ends
+// when a limit is passed. When Post returns, rec has what concerns the connection, and the Status.
+// Any status except 200 is a *metrics.Failure, with the server's message.
+func (o *Endpoint) Post(ctx context.Context, epoch time.Time, req *engine.Request, rec *metrics.Record, read func(ctx context.Context, reply Reply) error) error {
+	limits := o.Timeouts
+	limits.Linger = lingerTimeout
+	ctx, watch := limits.Watch(ctx)
+	defer watch.Stop()
+	t := &wire.Trace{Epoch: epoch, Watch: watch, Size: len(req.Body)}
+	answer, err := o.post(httptrace.WithClientTrace(ctx, t.Hooks()), req)
+	if err != nil {
+		t.Into(rec)
+		return t.Failure(ctx, err)
+	}
+	watch.Headed()
+	defer answer.Body.Close()
+	defer t.Into(rec)
+	rec.Status = answer.StatusCode
+	o.Tally.Replied(answer)
+	wire.Unpack(answer)
+	reply := Reply{answer, t.Carrier(), watch}
+	if answer.StatusCode != http.StatusOK {
+		body := reply.Stamped()
+		return o.located(refused(answer, &body))
+	}
+	if err := wire.Unreadable(answer); err != nil {
+		return err
+	}
+	return read(ctx, reply)
+}
+
+// Whole sends req as Post does and passes its answer to read once the answer has arrived whole. The
+// body is valid until read returns. rec.Last is then when the last byte arrived.
+func (o *Endpoint) Whole(ctx context.Context, epoch time.Time, req *engine.Request, rec *metrics.Record, read func(header http.Header, body []byte) error) error {
+	return o.Post(ctx, epoch, req, rec, func(ctx context.Context, reply Reply) error {
+		whole, _ := o.wholes.Get().(*bytes.Buffer)
+		if whole == nil {
+			whole = new(bytes.Buffer)
+		}
+		defer o.wholes.Put(whole)
+		whole.Reset()
+		if err := o.gather(ctx, reply, whole, epoch, rec); err != nil {
+			return err
+		}
+		rec.Last = rec.LastByte
+		return read(reply.Header, whole.Bytes())
+	})
+}
+
+// gather reads the body of reply, and records when it came.
+func (o *Endpoint) gather(ctx context.Context, reply Reply, whole *bytes.Buffer, epoch time.Time, rec *metrics.Record) error {
+	body := reply.Stamped()
+	n, err := whole.ReadFrom(io.LimitReader(&body, maxWhole+1))
+	rec.MaxAge = max(rec.MaxAge, body.Doubt, body.Arrival().Age)
+	o.Tally.Disorder(body.Disorder())
+	if at := body.Arrival().At; !at.IsZero() {
+		rec.LastByte = at.Sub(epoch)
+	}
+	switch {
+	case err != nil:
+		return wire.CutOff(ctx, err)
+	case n > maxWhole:
+		return metrics.Failf(metrics.Malformed, "the answer is longer than %d MiB", maxWhole>>20)
+	}
+	return nil
+}
+
+// prepare does what no request must do again.
+func (o *Endpoint) prepare() {
+	o.target, o.wrong = url.Parse(o.URL)
+	o.buffers.New = func() any { return new([bufferSize]byte) }
+}
+
+// post sends req.
+func (o *Endpoint) post(ctx context.Context, req *engine.Request) (*http.Response, error) {
+	o.parse.Do(o.prepare)
+	if o.wrong != nil {
+		return nil, o.wrong
+	}
+	r, err := http.NewRequestWithContext(ctx, http.MethodPost, "", io.NopCloser(bytes.NewReader(req.Body)))
+	if err != nil {
+		return nil, err
+	}
+	if _, ours := o.Transport.(*wire.Transport); ours { // another transport would send it again
+		r.GetBody = func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(req.Body)), nil }
+	}
+	r.URL, r.Host, r.ContentLength = o.target, o.target.Host, int64(len(req.Body))
+	if o.Header != nil {
+		r.Header = o.Header.Clone()
+	}
+	if req.ID != "" {
+		r.Header.Set("X-Request-Id", req.ID)
+	}
+	if req.Session != "" {
+		r.Header.Set(cmp.Or(o.SessionHeader, sessionHeader), req.Session)
+	}
+	return roundTrip(o.Transport, r)
+}
+
+// roundTrip sends r as it is. It follows no redirect and adds nothing.
+func roundTrip(transport http.RoundTripper, r *http.Request) (*http.Response, error) {
+	if host := r.Header.Get("Host"); host != "" {
+		r.Host = host // net/http ignores it among the headers
+	}
+	if transport == nil {
+		transport = http.DefaultTransport
+	}
+	return transport.RoundTrip(r)
+}
