@@ -8,6 +8,7 @@ import (
 
 	"github.com/servebench/servebench/cmd/servebench/internal/argv"
 	"github.com/servebench/servebench/loadgen"
+	"github.com/servebench/servebench/loadgen/backend"
 	"github.com/servebench/servebench/metrics/pyjson"
 )
 
@@ -55,8 +56,27 @@ func (g *samplingFlags) resolve(*argv.Flags) error {
 	given = member(given, "frequency_penalty", g.frequency)
 	given = member(given, "presence_penalty", g.presence)
 	given = member(given, "repetition_penalty", g.repetition)
+	given, err := g.taken(given)
+	if err != nil {
+		return err
+	}
 	s.ExtraBody = given.Merge(g.extraBody)
 	return g.checkDropped()
+}
+
+// taken are the members that the backend takes of the given ones. As in vLLM's client, forms take
+// none, and an answer of numbers has no use for them.
+func (g *samplingFlags) taken(given pyjson.Object) (pyjson.Object, error) {
+	api := backend.Find(g.Server.Backend)
+	if len(given) == 0 || !api.Forms && !api.Pooling {
+		return given, nil
+	}
+	flag := "--" + strings.ReplaceAll(given[0].Key, "_", "-")
+	if api.Forms {
+		return nil, fmt.Errorf("argument %s: --backend %s takes no sampling flags: set what the server takes with --extra-body", flag, api.Name)
+	}
+	g.Warnings = append(g.Warnings, fmt.Sprintf("%s and other sampling flags have no effect: --backend %s makes no text", flag, api.Name))
+	return nil, nil
 }
 
 // checkDropped refuses to leave out members that the load needs, and members that bodies never

@@ -11,6 +11,7 @@ import (
 	"github.com/servebench/servebench/cmd/servebench/internal/address"
 	"github.com/servebench/servebench/cmd/servebench/internal/argv"
 	"github.com/servebench/servebench/loadgen"
+	"github.com/servebench/servebench/loadgen/backend"
 	"github.com/servebench/servebench/metrics"
 	"github.com/servebench/servebench/metrics/pyjson"
 )
@@ -27,11 +28,11 @@ type serverFlags struct {
 
 func (g *serverFlags) define(f *argv.Flags) {
 	s := &g.Server
-	f.StringVar(&s.Backend, "backend", "openai", "`NAME` API to call. vllm and openai mean completions, openai-chat means chat, openai-responses means OpenAI's Responses API")
+	f.StringVar(&s.Backend, "backend", "openai", "`NAME` API to call; list shows them all with their endpoints and runs nothing")
 	f.StringVar(&s.BaseURL, "base-url", "", "`URL` URL of the server, without /v1. It replaces --host and --port; its query, such as ?api-version=2024-10-21, goes with every call")
 	f.StringVar(&g.host, "host", "127.0.0.1", "`HOST` host of the server, if there is no --base-url")
 	f.IntVar(&g.port, "port", 8000, "`PORT` port of the server, if there is no --base-url")
-	f.StringVar(&s.Endpoint, "endpoint", "/v1/completions", "`PATH` path of the API below the URL, with its query if it has one. openai-chat needs /v1/chat/completions, openai-responses /v1/responses")
+	f.StringVar(&s.Endpoint, "endpoint", "/v1/completions", "`PATH` path of the API below the URL, with its query if it has one. Each backend has its own, which --backend list shows")
 	f.ListVar(&g.headers, "header", argv.Many, "`KEY=VALUE` headers to send with each request. Values are never recorded or shown")
 	f.BoolVar(&s.Insecure, "insecure", false, "accept any TLS certificate")
 	f.StringVar(&s.TLS.Authorities, "ca-cert", "", "`FILE` PEM file of the certificates to trust (default the system's)")
@@ -46,8 +47,8 @@ func (g *serverFlags) define(f *argv.Flags) {
 	f.String("tokenizer-mode", "auto", "`MODE` no effect. Both modes read tokenizer.json")
 	f.BoolVar(&s.SkipTokenizer, "skip-tokenizer-init", false, "use no tokenizer. Lengths are then what the server says, and the block has no token lines")
 	f.Bool("trust-remote-code", false, "no effect. servebench never runs a model's code")
-	f.Choices("backend", "vllm", "openai", "openai-chat", "openai-responses")
-	f.Unbuilt("backend", unbuiltBackends...)
+	f.Choices("backend", append(backend.Names(), listBackends)...)
+	f.Unbuilt("backend", slices.DeleteFunc(slices.Clone(unbuiltBackends), func(name string) bool { return backend.Find(name) != nil })...)
 	f.Conceal("base-url", loadgen.RedactURL)
 	f.Conceal("endpoint", loadgen.RedactEndpoint)
 	f.Conceal("header", loadgen.RedactPair)
@@ -56,7 +57,7 @@ func (g *serverFlags) define(f *argv.Flags) {
 	f.OfferFiles("client-key", "pem", "key")
 	f.OfferFiles("unix-socket")
 	f.Offer("base-url", "http://127.0.0.1:8000")
-	f.Offer("endpoint", "/v1/completions", "/v1/chat/completions", "/v1/responses")
+	f.Offer("endpoint", backend.Endpoints()...)
 	f.Offer("tokenizer", "server", "stub-32000")
 	f.Choices("tokenizer-mode", "auto", "hf")
 	f.Choices("transport", "auto", "net")
@@ -122,21 +123,22 @@ func (g *serverFlags) resolveAddress(f *argv.Flags) error {
 	return nil
 }
 
-// resolveEndpoint separates the query from the endpoint's path.
+// listBackends is the --backend that shows the backends.
+const listBackends = "list"
+
+// resolveEndpoint checks that the endpoint is of the backend, and separates the query from its path.
 func (g *serverFlags) resolveEndpoint() error {
 	s := &g.Server
+	api := backend.Find(s.Backend)
 	path, query, _ := strings.Cut(s.Endpoint, "?")
-	isChat := strings.HasSuffix(path, "chat/completions")
 	switch {
-	case s.Backend == "openai-chat" && !isChat:
-		return fmt.Errorf("argument --endpoint: %s: it must end with chat/completions: --backend openai-chat needs --endpoint /v1/chat/completions", pyjson.Quote(path))
-	case s.Backend == "openai-responses" && !strings.HasSuffix(path, "responses"):
-		return fmt.Errorf("argument --endpoint: %s: it must end with responses: --backend openai-responses needs --endpoint /v1/responses", pyjson.Quote(path))
-	case s.Backend == "openai-responses":
-	case s.Backend != "openai-chat" && isChat: // vLLM's client sends it, too
+	case api == nil: // it is not the whole command line
+		return fmt.Errorf("argument --backend: %s shows the backends and runs nothing: take one of them", s.Backend)
+	case !api.Has(path):
+		return fmt.Errorf("argument --endpoint: %s: it must end with %s: --backend %s needs --endpoint %s",
+			pyjson.Quote(path), strings.Join(api.Suffixes, " or "), s.Backend, api.Endpoint)
+	case !api.Messages && strings.HasSuffix(path, "chat/completions"): // vLLM's client sends it, too
 		g.Warnings = append(g.Warnings, fmt.Sprintf("--backend %s sends prompts, but %s takes messages: give --backend openai-chat, or --endpoint /v1/completions", s.Backend, path))
-	case !strings.HasSuffix(path, "completions"):
-		return fmt.Errorf("argument --endpoint: %s: with --backend %s it must end with completions, such as /v1/completions", pyjson.Quote(path), s.Backend)
 	}
 	if !strings.HasPrefix(path, "/") {
 		path = "/" + path

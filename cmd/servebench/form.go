@@ -11,6 +11,7 @@ import (
 
 	"github.com/servebench/servebench/cmd/servebench/internal/argv"
 	"github.com/servebench/servebench/loadgen"
+	"github.com/servebench/servebench/loadgen/backend"
 	"github.com/servebench/servebench/metrics"
 )
 
@@ -39,6 +40,9 @@ type resolver interface{ resolve(*argv.Flags) error }
 func loadCommand(cmd *cobra.Command, do func(context.Context, *options) error, common []string) *cobra.Command {
 	var f *form
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
+		if f.Server.Backend == listBackends {
+			return backend.List(cmd.OutOrStdout())
+		}
 		o, err := f.fill()
 		if err != nil {
 			return err

@@ -9,6 +9,8 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
+
+	"github.com/servebench/servebench/loadgen/backend"
 )
 
 // execute runs one command line on a program with a single verb.
@@ -34,6 +36,21 @@ func TestVerbGetsItsOptions(t *testing.T) {
 	}
 	if _, o, err := execute(t, "run", "--num-promts", "5"); err == nil || o != nil {
 		t.Error("the verb ran with an unknown flag")
+	}
+}
+
+func TestBackendsAreListed(t *testing.T) {
+	out, o, err := execute(t, "run", "--backend", "list", "--num-prompts", "0")
+	if err != nil || o != nil {
+		t.Fatalf("it ran %v, or failed: %v", o, err)
+	}
+	for _, b := range backend.All {
+		if !strings.Contains(out, "\n"+b.Name+" ") || !strings.Contains(out, b.Endpoint) {
+			t.Errorf("%s is missing:\n%s", b.Name, out)
+		}
+	}
+	if _, err := parseRun([]string{"--backend", "list"}); err == nil || !strings.Contains(err.Error(), "argument --backend: list") {
+		t.Errorf("as a part of a command line: %v", err)
 	}
 }
 

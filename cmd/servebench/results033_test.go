@@ -40,6 +40,7 @@ func TestFilesAndLinesAreThoseOfVLLM033(t *testing.T) {
 			if waits(c.Argv) {
 				t.Skip("its backend or dataset is not there yet")
 			}
+			inInputs(t)
 			for name, value := range c.Env {
 				t.Setenv(name, value)
 			}
@@ -73,7 +74,7 @@ func (c *resultCase) run(t *testing.T) (out, dir string) {
 	defer server.Close()
 	dir = t.TempDir()
 	argv := append(slices.Clone(c.Argv), "--port", server.URL[strings.LastIndex(server.URL, ":")+1:], "--model", "m",
-		"--tokenizer", "../../testdata/golden/tok-plain", "--request-id-prefix", "b-", "--disable-tqdm", "--save-result", "--result-dir", dir)
+		"--tokenizer", "../tok-plain", "--request-id-prefix", "b-", "--disable-tqdm", "--save-result", "--result-dir", dir)
 	if c.Name != "pytorch-no-filename" {
 		argv = append(argv, "--result-filename", c.Files[0])
 	}
@@ -129,8 +130,8 @@ func (c *resultCase) checkResult(t *testing.T, text string) {
 	}
 }
 
-// golden is a text with the path of the golden files as a test has it.
-func golden(text string) string { return strings.ReplaceAll(text, "GOLDEN", "../../testdata/golden") }
+// golden is a text with the path of the golden files from their inputs.
+func golden(text string) string { return strings.ReplaceAll(text, "GOLDEN", "..") }
 
 func parsed(t *testing.T, text string) any {
 	t.Helper()

@@ -5,8 +5,11 @@
 package backend
 
 import (
+	"fmt"
+	"io"
 	"slices"
 	"strings"
+	"text/tabwriter"
 
 	"github.com/servebench/servebench/dataset"
 	"github.com/servebench/servebench/loadgen/engine"
@@ -28,6 +31,8 @@ type Backend struct {
 	Pooling bool
 	// Messages says that the API takes messages and text, but no token ids.
 	Messages bool
+	// Forms says that a request is a form with a file, to which the settings of sampling do not apply.
+	Forms bool
 
 	encoder func(*openai.Body) Encoder
 	sender  func(*openai.Endpoint) engine.Sender
@@ -61,6 +66,31 @@ func Names() []string {
 		names[i] = b.Name
 	}
 	return names
+}
+
+// Endpoints are the usual endpoints of All, each once.
+func Endpoints() []string {
+	var paths []string
+	for _, b := range All {
+		if !slices.Contains(paths, b.Endpoint) {
+			paths = append(paths, b.Endpoint)
+		}
+	}
+	return paths
+}
+
+// List writes a table of All to w: their names, where servers usually have them, and what they are.
+func List(w io.Writer) error {
+	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(table, "BACKEND\tENDPOINT\tAPI\tANSWER")
+	for _, b := range All {
+		answer := "text"
+		if b.Pooling {
+			answer = "numbers"
+		}
+		fmt.Fprintf(table, "%s\t%s\t%s\t%s\n", b.Name, b.Endpoint, b.API, answer)
+	}
+	return table.Flush()
 }
 
 // Has reports whether a URL, or its path, can be of the API.
