@@ -4,12 +4,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"strings"
+	"os"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
 	"github.com/servebench/servebench/cmd/servebench/internal/argv"
+	"github.com/servebench/servebench/cmd/servebench/internal/upstream"
 	"github.com/servebench/servebench/loadgen"
 	"github.com/servebench/servebench/loadgen/backend"
 	"github.com/servebench/servebench/metrics"
@@ -99,8 +100,7 @@ func newForm(flags *argv.Flags) *form {
 
 // vllmFlags are the names of vLLM's flags, including removed ones.
 func vllmFlags() []string {
-	names := []string{"help", "no-self-timed", "sonnet-input-len", "sonnet-output-len", "sonnet-prefix-len"}
-	return append(names, strings.Fields(strings.ReplaceAll(vllmArguments, "_", "-"))...)
+	return append(upstream.Flags(), "help", "sonnet-input-len", "sonnet-output-len", "sonnet-prefix-len")
 }
 
 // fill turns the flags into options.
@@ -158,6 +158,25 @@ func (f *form) resolveShape() error {
 		f.Plan = *sized
 	}
 	return err
+}
+
+// pyTorchVariable, if not empty, makes vLLM's client write a second result file, in the format of
+// PyTorch's benchmarks.
+const pyTorchVariable = "SAVE_TO_PYTORCH_BENCHMARK_FORMAT"
+
+// resolvePyTorch stores the arguments for the PyTorch file, if there is to be one.
+func (f *form) resolvePyTorch() error {
+	if os.Getenv(pyTorchVariable) == "" || !f.Results.Save && !f.Results.Append {
+		return nil
+	}
+	args, err := upstream.Namespace(func(name string) (words []string, ok bool) {
+		return f.flags.Shown(name), f.flags.Changed(name)
+	})
+	if err != nil {
+		return err
+	}
+	f.Results.PyTorch = args.With("ignore_eos", f.Sampling.IgnoreEOS).With("self_timed", f.Workload.SelfTimed)
+	return nil
 }
 
 // limitFlags are the flags for time limits.

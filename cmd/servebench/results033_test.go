@@ -212,21 +212,3 @@ func keys(o pyjson.Object) (names []string) {
 	}
 	return names
 }
-
-// Every argument of vLLM's has a flag here, if only to refuse it.
-func TestEveryArgumentOfVLLMIsKnown(t *testing.T) {
-	t.Setenv(pyTorchVariable, "1")
-	o := mustParse(t, "--save-result --input-len 7 --output-len 5 --request-rate 3 --extra-body {\"a\":1} --goodput ttft:5 e2el:7 --random-range-ratio 0.5 --burstiness inf --temperature 0 --header A=b --result-dir", t.TempDir())
-	if len(o.Results.PyTorch) != 101 {
-		t.Errorf("%d arguments", len(o.Results.PyTorch))
-	}
-	for key, want := range map[string]string{
-		"random_input_len": "7", "input_len": "7", "sharegpt_output_len": "5", "hf_output_len": "5", "request_rate": "3.0", "extra_body": `{"a": 1}`,
-		"goodput": `["ttft:5", "e2el:7"]`, "random_range_ratio": "0.5", "temperature": "0.0", "header": `"***"`, "ignore_eos": "true", "model": "null",
-	} {
-		value, _ := o.Results.PyTorch.Get(key)
-		if got := string(pyjson.Append(nil, value)); got != want {
-			t.Errorf("%s is %s, want %s", key, got, want)
-		}
-	}
-}
