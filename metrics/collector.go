@@ -168,6 +168,7 @@ func (c *Collector) addOutcome(o Outcome, gone int) {
 	c.sum.Completed++
 	c.sum.TotalInput += o.In
 	c.sum.TotalOutput += o.Out
+	c.sum.Carried.add(o.Carried)
 	c.put(&c.sum.TTFT, o.TTFT)
 	c.putE2EL(o.Latency, o.Queue)
 	if o.Out > 1 {
@@ -228,6 +229,9 @@ func (c *Collector) Summary(seconds float64) *Summary {
 	s.InputThroughput = rate(float64(s.TotalInput), seconds)
 	s.OutputThroughput = rate(float64(s.TotalOutput), seconds)
 	s.TotalThroughput = rate(float64(s.TotalInput+s.TotalOutput), seconds)
+	if s.Carried.Audio > 0 {
+		s.RTFx = rate(s.Carried.Audio, seconds)
+	}
 	s.Goodput, s.InputRate = math.NaN(), math.NaN()
 	if slices.ContainsFunc(c.header.Config.Goodput, SLO.ofRequest) {
 		s.Goodput = rate(float64(c.good), seconds)

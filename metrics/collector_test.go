@@ -240,3 +240,35 @@ func TestCondensedSummaryTellsTheSame(t *testing.T) {
 		}
 	}
 }
+
+// RTFx is vLLM's: seconds of sound of the completed requests, a second.
+func TestWhatCompletedRequestsCarriedIsAddedUp(t *testing.T) {
+	carrying := func(i int, p *Payload, class Class) *Record {
+		r := arrived(Record{Index: i, Out: 1, Class: class, Payload: p}, 1000)
+		r.End = r.Last
+		return r
+	}
+	speech := Payload{Bytes: 100, Images: 2, Videos: 1, Inputs: 3, Audio: 2.5}
+	records := []*Record{
+		carrying(0, &speech, OK), carrying(1, nil, OK), carrying(2, &speech, OK), carrying(3, &Payload{Bytes: 7, Audio: 9}, Status),
+	}
+	want := Payload{Bytes: 200, Images: 4, Videos: 2, Inputs: 6, Audio: 5}
+	whole := bounded(records, 3, 0)
+	whole.KeepTrace = true
+	whole.header.Compact = true
+	s := whole.Summary(2)
+	if s.Carried != want || s.RTFx != 2.5 {
+		t.Errorf("%+v, RTFx %g", s.Carried, s.RTFx)
+	}
+	compact := NewCollector(&Header{})
+	compact.adoptTotals(s.totals)
+	if got := compact.Summary(2); got.Carried != want {
+		t.Errorf("of a compact stream: %+v", got.Carried)
+	}
+	if part := traced(Config{}, 10, records...).Within(Window{0, 10 * time.Second}); part.Carried != want {
+		t.Errorf("of a window: %+v", part.Carried)
+	}
+	if text := bounded(records[1:2], 1, 0).Summary(0); text.RTFx != 0 {
+		t.Errorf("RTFx of text: %g", text.RTFx)
+	}
+}

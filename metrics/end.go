@@ -162,6 +162,7 @@ type totals struct {
 	Errors  map[string]int `json:"errors,omitempty"`  // by message, only the most frequent
 	First   []firstError   `json:"first_errors,omitempty"`
 	Resent  Resent         `json:"resent,omitzero"`
+	Carried Payload        `json:"carried,omitzero"`
 
 	Failing       map[Class]Failing `json:"failing,omitempty"` // only the most frequent messages
 	Lengths       Lengths           `json:"lengths,omitzero"`
@@ -211,6 +212,7 @@ func (c *Collector) totals() *totals {
 	w := &c.witness
 	t := &totals{
 		Input: c.sum.TotalInput, Output: c.sum.TotalOutput, Good: c.good, Classes: c.sum.Classes, Errors: frequent(c.sum.Errors), Resent: c.sum.Resent,
+		Carried: c.sum.Carried,
 		Failing: map[Class]Failing{}, Lengths: w.truth.Lengths, FinishReasons: w.truth.FinishReasons, Differing: w.truth.Differing,
 		Counts: w.truth.Counts, Delivery: w.truth.Delivery,
 		Pace: w.truth.Pace, Due: w.due.window(), Sent: w.sent.window(), Ramp: w.truth.Ramp, Connecting: w.truth.Connecting,
@@ -324,6 +326,7 @@ func (l *LateStamps) adopt(e *End) error {
 func (c *Collector) adoptTotals(t *totals) {
 	w := &c.witness
 	c.sum.TotalInput, c.sum.TotalOutput, c.good, c.sum.Resent = t.Input, t.Output, t.Good, t.Resent
+	c.sum.Carried = t.Carried
 	maps.Copy(c.sum.Classes, t.Classes)
 	maps.Copy(c.sum.Errors, t.Errors)
 	for class, f := range t.Failing {
@@ -380,6 +383,7 @@ func (c *Collector) Merge(other *Collector, later time.Duration) {
 	c.sum.Mixed = cmp.Or(c.sum.Mixed, other.sum.Mixed)
 	c.sum.TotalInput += other.sum.TotalInput
 	c.sum.TotalOutput += other.sum.TotalOutput
+	c.sum.Carried.add(&other.sum.Carried)
 	c.good += other.good
 	c.evened += other.evened
 	c.refused += other.refused

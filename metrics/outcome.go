@@ -26,6 +26,8 @@ type Outcome struct {
 	Error   string
 
 	ServerQueue, ServerTTFT *float64 // ServerTimes in seconds; nil if the server does not say
+
+	Carried *Payload // nil for one prompt of text
 }
 
 // A Timing is what vLLM's result file has of each request even without --save-detailed, in
@@ -56,6 +58,7 @@ func (r *Record) outcome(itl []float64) Outcome {
 		Index: r.Index, Success: r.Class == OK,
 		In: r.In, Start: r.Sent.Seconds(), TTFT: r.TTFT().Seconds(), ITL: itl,
 		Latency: r.E2EL().Seconds(), Queue: r.Queue().Seconds(), Error: r.Error,
+		Carried: r.Payload,
 	}
 	if t := r.Server; t != nil {
 		o.ServerQueue, o.ServerTTFT = inSeconds(t.QueueMS), inSeconds(t.TTFTMS)

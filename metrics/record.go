@@ -218,6 +218,17 @@ type Payload struct {
 	Audio  float64 `json:"audio,omitempty"` // seconds of sound
 }
 
+// add adds what another request carried, nil for nothing.
+func (p *Payload) add(other *Payload) {
+	if other != nil {
+		p.Bytes += other.Bytes
+		p.Inputs += other.Inputs
+		p.Images += other.Images
+		p.Videos += other.Videos
+		p.Audio += other.Audio
+	}
+}
+
 // Tokens are counts of one request.
 type Tokens struct {
 	In  int `json:"in"`  // prompt tokens

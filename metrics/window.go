@@ -150,6 +150,7 @@ func (e *excerpt) cross(r *Record, ended bool) {
 	}
 	e.sum.Completed++
 	e.sum.TotalInput += o.In
+	e.sum.Carried.add(o.Carried)
 	if good(&o, e.header.Config.Goodput) {
 		e.good++
 	}

@@ -40,7 +40,8 @@ type goldenCase struct {
 		ITL         []float64
 		Latency     float64
 		Error       string
-		Text        string `json:"generated_text"`
+		Text        string  `json:"generated_text"`
+		Audio       float64 `json:"input_audio_duration"`
 	}
 	Stdout string          `json:"stdout_from_main_run"`
 	Lines  []string        `json:"stdout_before_block"`
@@ -65,8 +66,7 @@ func goldenCases(t *testing.T) []goldenCase {
 func of033(t *testing.T) []goldenCase {
 	t.Helper()
 	return slices.DeleteFunc(goldenFile(t, "metrics-0.33.json", 24), func(g goldenCase) bool {
-		return strings.HasPrefix(g.Name, "pool-") || // embeddings, pooling and reranking: other totals
-			g.Name == "audio-rtfx" // transcription: seconds of audio
+		return strings.HasPrefix(g.Name, "pool-") // embeddings, pooling and reranking: other totals
 	})
 }
 
@@ -183,7 +183,7 @@ func (g *goldenCase) summary(t *testing.T) *metrics.Summary {
 		o := metrics.Outcome{
 			Index: i, Success: r.Success, In: r.PromptLen, Out: r.Out, Start: r.Start,
 			TTFT: r.TTFT, ITL: r.ITL, Latency: r.Latency, Queue: r.Start - r.Arrival, Text: r.Text, Error: r.Error,
-			ServerQueue: r.ServerQueue, ServerTTFT: r.ServerTTFT,
+			ServerQueue: r.ServerQueue, ServerTTFT: r.ServerTTFT, Carried: &metrics.Payload{Audio: r.Audio},
 		}
 		switch {
 		case !r.Success:
