@@ -13,8 +13,12 @@ type Payload struct {
 	// place of the Prompt.
 	Content json.RawMessage
 
-	// Media go with the prompt, in their order.
+	// Media go with the prompt, in their order, unless the turn has Messages: these have the media
+	// already.
 	Media []Medium
+
+	// Within are the kinds of the media that Content or the turn's Messages have and Media lack.
+	Within []Kind
 
 	// Members is an object whose members the body of this request has. They replace members of the
 	// same name, also those that the run sets.

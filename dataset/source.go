@@ -23,11 +23,11 @@ func pulls(src Source) iter.Seq[pull] {
 	}
 }
 
-// made is a Source of the result of work for each item, in the order of the items. It works on all
-// cores, ahead of what is pulled, and ends at the first error.
-func made[T any](items iter.Seq[T], work func(T) (*Conversation, error)) Source {
+// Parallel is a Source of the result of work for each item, in the order of the items. It works on
+// up to width items at once, ahead of what is pulled, and ends at the first error.
+func Parallel[T any](items iter.Seq[T], width int, work func(T) (*Conversation, error)) Source {
 	return func(yield func(*Conversation, error) bool) {
-		for p := range ordered(items, ahead, func(item T) pull {
+		for p := range ordered(items, width, func(item T) pull {
 			c, err := work(item)
 			return pull{c, err}
 		}) {
@@ -41,20 +41,20 @@ func made[T any](items iter.Seq[T], work func(T) (*Conversation, error)) Source 
 // Numbered is a Source of n conversations. work makes each of them from its number, on all cores and
 // ahead of what is pulled. The Source ends at the first error.
 func Numbered(n int, work func(i int) (*Conversation, error)) Source {
-	return made(func(yield func(int) bool) {
+	return Parallel(func(yield func(int) bool) {
 		for i := range n {
 			if !yield(i) {
 				return
 			}
 		}
-	}, work)
+	}, ahead, work)
 }
 
 // TokenIDs sends the prompts of src as token ids, special tokens included,
 // instead of as text. It encodes on all cores, ahead of what is pulled, and does not
 // change the conversations of src.
 func TokenIDs(src Source, t tokenizer.Tokenizer) Source {
-	return made(pulls(src), func(p pull) (*Conversation, error) {
+	return Parallel(pulls(src), ahead, func(p pull) (*Conversation, error) {
 		if p.err != nil {
 			return nil, p.err
 		}

@@ -2,6 +2,7 @@ package media
 
 import (
 	"encoding/base64"
+	"encoding/json"
 	"strings"
 
 	"github.com/servebench/servebench/dataset"
@@ -41,4 +42,19 @@ func located(name string, schemes ...string) string {
 		}
 	}
 	return "file://" + name
+}
+
+// Message is a list of one user's message, as vLLM's client makes it with --enable-multimodal-chat:
+// the text, and then the media.
+func Message(text string, media []dataset.Medium) json.RawMessage {
+	size := 64 + len(text) + len(text)/8
+	for i := range media {
+		size += 2 + len(media[i].Part)
+	}
+	list := append(make([]byte, 0, size), `[{"role": "user", "content": [{"text": `...)
+	list = append(pyjson.Append(list, text), `, "type": "text"}`...)
+	for i := range media {
+		list = append(append(list, ", "...), media[i].Part...)
+	}
+	return append(list, "]}]"...)
 }
