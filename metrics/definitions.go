@@ -112,12 +112,16 @@ func (d *Definitions) UnmarshalText(text []byte) error {
 	return nil
 }
 
-// Chat reports whether the requests went to a chat endpoint.
-func (c *Config) Chat() bool { return strings.Contains(c.Backend, "chat") }
+// Chat reports whether the answers are streamed as a chat's: transcriptions and translations are, too.
+func (c *Config) Chat() bool {
+	return strings.Contains(c.Backend, "chat") || c.Backend == "openai-audio"
+}
 
 // Templated reports whether the server put prompts into a chat template: for chats, and for the
 // Responses API.
-func (c *Config) Templated() bool { return c.Chat() || strings.Contains(c.Backend, "responses") }
+func (c *Config) Templated() bool {
+	return strings.Contains(c.Backend, "chat") || strings.Contains(c.Backend, "responses")
+}
 
 // Recognise sets the Definitions of a stream from before there were any: it counts as 0.29.0 does.
 func (h *Header) Recognise() {
@@ -176,6 +180,7 @@ const (
 	DiffersLines   = "lines"    // an event has several data: lines
 	DiffersEvent   = "event"    // there are event: lines
 	DiffersSpace   = "space"    // no space follows data:
+	DiffersComment = "comment"  // a transcription has comments
 	DiffersCut     = "cut"      // the connection broke after [DONE]
 
 	DiffersUnended    = "unended"    // neither [DONE] nor a finish reason came

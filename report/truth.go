@@ -174,7 +174,7 @@ func percentileHeads(percentiles []float64) (heads []string) {
 // otherwiseTexts are the reasons in words.
 var otherwiseTexts = map[string]string{
 	metrics.DiffersOutput: "all output has names that it does not know", metrics.DiffersLineEnd: "lines end in CR",
-	metrics.DiffersLines: "events of several data: lines",
+	metrics.DiffersLines: "events of several data: lines", metrics.DiffersComment: "comments in a transcription",
 	metrics.DiffersEvent: "event: lines", metrics.DiffersSpace: "no space after data:", metrics.DiffersCut: "cut after [DONE]",
 	metrics.DiffersUnended: "no end came", metrics.DiffersError: "an error came after output", metrics.DiffersUnfinished: "the server gave up",
 }

@@ -45,9 +45,13 @@ type Endpoint struct {
 	Header    http.Header       // sent with every request; see Headers
 	Chat      bool              // it is a chat endpoint; see metrics.Record.E2EL
 	Responses bool              // it is an endpoint of the Responses API
+	Audio     bool              // it is an endpoint for transcriptions or translations
 	Transport http.RoundTripper // see wire.Connections; nil means http.DefaultTransport
 	Timeouts  wire.Timeouts
 	Tally     *wire.Tally // counts for the run; nil counts nothing
+
+	// ContentType is the media type of a body, in place of the one in Header; nil means that one.
+	ContentType func(body []byte) string
 
 	SessionHeader string // carries engine.Request.Session; empty means X-Session-ID
 	Reasoning     bool   // keep the reasoning of an answer, too, if the request keeps the answer

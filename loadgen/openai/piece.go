@@ -28,6 +28,7 @@ type piece struct {
 
 	chat      bool // the stream is a chat's; set by the reader, kept by reads
 	responses bool // it is of the Responses API; likewise
+	audio     bool // it is of a transcription or translation, whose chunks are a chat's; likewise
 
 	strings int    // number of its texts that are not empty
 	varying []byte // the last of them, if it has no escapes
@@ -138,7 +139,7 @@ func (p *piece) decode(data []byte) error {
 func (p *piece) choice(d *wireDelta, text bool) {
 	p.content = p.content || text || d.carries()
 	if !p.choices {
-		p.output = !p.chat || d.isOutput()
+		p.output = !p.chat || p.audio || d.isOutput()
 		if truthy(d.ToolCalls) {
 			p.calls = d.ToolCalls
 		}

@@ -120,6 +120,9 @@ func (o *Endpoint) post(ctx context.Context, req *engine.Request) (*http.Respons
 	if o.Header != nil {
 		r.Header = o.Header.Clone()
 	}
+	if o.ContentType != nil {
+		r.Header.Set("Content-Type", o.ContentType(req.Body))
+	}
 	if req.ID != "" {
 		r.Header.Set("X-Request-Id", req.ID)
 	}

@@ -60,6 +60,8 @@ type eventReader struct {
 	// joins says that vLLM's client takes the events of the stream as the standard has them, apart
 	// from their line ends: so for the Responses API.
 	joins bool
+	// bare says that vLLM's client fails streams with comments: so for transcriptions.
+	bare bool
 
 	begun   bool // the first line has been taken
 	afterCR bool // the last line ended in CR, so an LF here belongs to it
@@ -150,6 +152,10 @@ func (r *eventReader) field(lo, hi int) {
 		}
 	}
 	switch string(name) {
+	case "":
+		if r.bare {
+			r.differs(metrics.DiffersComment)
+		}
 	case "event":
 		r.name = append(r.name[:0], value...)
 		r.differs(metrics.DiffersEvent)

@@ -33,6 +33,7 @@ const (
 var (
 	errStopped = errors.New("the consumer has seen enough")
 	doneMark   = []byte("[DONE]")
+	deltaName  = []byte(`"delta"`) // vLLM's client fails a transcription without one
 )
 
 // A stream reads one streamed answer. The next answer reuses its buffers.
@@ -68,10 +69,10 @@ type stream struct {
 //
 //go:noinline
 func (s *stream) begin(body *wire.Body, o *Endpoint) {
-	*s = stream{chat: o.Chat, body: *body, events: s.events, piece: s.piece, text: s.text[:0], perChoice: s.perChoice[:0]}
-	s.piece.chat, s.piece.responses = o.Chat, o.Responses
+	*s = stream{chat: o.Chat || o.Audio, body: *body, events: s.events, piece: s.piece, text: s.text[:0], perChoice: s.perChoice[:0]}
+	s.piece.chat, s.piece.responses, s.piece.audio = s.chat, o.Responses, o.Audio
 	s.events.reset(&s.body, &o.buffers)
-	s.events.joins = o.Responses
+	s.events.joins, s.events.bare = o.Responses, o.Audio
 }
 
 // end completes the record, with the text if it is wanted or needed to count tokens. It keeps
@@ -142,6 +143,9 @@ func (s *stream) take(ctx context.Context, e event, err error, yield func(engine
 	}
 	if s.piece.read(e.data) != nil || s.piece.failed {
 		return !s.done, s.unreadable(ctx, e)
+	}
+	if s.piece.audio && s.piece.choices && !bytes.Contains(e.data, deltaName) {
+		return !s.done, metrics.Failf(metrics.Malformed, "a chunk has no delta: %q", metrics.Shorten(string(e.data)))
 	}
 	failure = s.chunk(e, yield)
 	return failure != nil, failure
@@ -246,6 +250,9 @@ func (s *stream) count(e event) {
 // asked for.
 func (s *stream) counted() {
 	r, older := s.rec, metrics.Tokens{In: s.rec.In}
+	if s.piece.audio { // that client reads only the output's count
+		s.usage.hasIn, s.older.hasIn, s.beside.In = false, false, r.In
+	}
 	s.usage.into(&r.In, &r.Out)
 	s.older.into(&older.In, &older.Out)
 	if older != (metrics.Tokens{In: r.In, Out: r.Out}) {
