@@ -62,6 +62,7 @@ func (s *Summary) latencies(t *Truth) map[string]*Distribution {
 		all[tokenITLHistogram] = &t.ITL
 		all[lateITLHistogram], all[leastITLHistogram], all[mostITLHistogram] = &t.Late.gaps, &t.Late.least, &t.Late.most
 		all["content_ttft"+ofTruth], all["content_tpot"+ofTruth] = &t.ContentTTFT, &t.ContentTPOT
+		all["ttfo"+ofTruth] = &t.TTFO
 		all["written_ttft"+ofTruth], all["undelayed_ttft"+ofTruth] = &t.WrittenTTFT, &t.UndelayedTTFT
 		all["scheduled_ttft"+ofTruth], all["scheduled_e2el"+ofTruth] = &t.ScheduledTTFT, &t.ScheduledE2EL
 	}
@@ -168,6 +169,7 @@ type totals struct {
 	Lengths       Lengths           `json:"lengths,omitzero"`
 	Counts        Counts            `json:"counts,omitzero"`
 	Delivery      Delivery          `json:"delivery,omitzero"`
+	Reasoning     Reasoning         `json:"reasoning,omitzero"`
 	FinishReasons map[string]int    `json:"finish_reasons,omitempty"`
 	Differing     Differing         `json:"otherwise,omitempty"`
 
@@ -214,7 +216,7 @@ func (c *Collector) totals() *totals {
 		Input: c.sum.TotalInput, Output: c.sum.TotalOutput, Good: c.good, Classes: c.sum.Classes, Errors: frequent(c.sum.Errors), Resent: c.sum.Resent,
 		Carried: c.sum.Carried,
 		Failing: map[Class]Failing{}, Lengths: w.truth.Lengths, FinishReasons: w.truth.FinishReasons, Differing: w.truth.Differing,
-		Counts: w.truth.Counts, Delivery: w.truth.Delivery,
+		Counts: w.truth.Counts, Delivery: w.truth.Delivery, Reasoning: w.truth.Reasoning,
 		Pace: w.truth.Pace, Due: w.due.window(), Sent: w.sent.window(), Ramp: w.truth.Ramp, Connecting: w.truth.Connecting,
 		LaterTurns: w.truth.LaterTurns, AfterFirst: w.afterFirst, AfterTokens: w.afterTokens,
 		Held: w.held, Unread: w.unread, E2EL: w.e2el, Busy: w.inFlight.busy, InFlight: w.inFlight.peak(), Tokens: w.tokens,
@@ -334,7 +336,7 @@ func (c *Collector) adoptTotals(t *totals) {
 	}
 	c.firstErrors = t.First
 	w.truth.Lengths, w.truth.FinishReasons, w.truth.Differing = t.Lengths, t.FinishReasons, t.Differing
-	w.truth.Counts, w.truth.Delivery = t.Counts, t.Delivery
+	w.truth.Counts, w.truth.Delivery, w.truth.Reasoning = t.Counts, t.Delivery, t.Reasoning
 	w.truth.Pace, w.truth.Ramp, w.truth.Connecting, w.truth.LaterTurns = t.Pace, t.Ramp, t.Connecting, t.LaterTurns
 	w.due, w.sent = t.Due.extent(), t.Sent.extent()
 	w.spaced = w.due.last > w.due.first

@@ -2,6 +2,7 @@ package metrics
 
 import (
 	"fmt"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -19,6 +20,7 @@ type Outcome struct {
 	Out     int       // output tokens
 	Start   float64   // when it was sent
 	TTFT    float64   // also kept for a failed request that had chunks
+	TTFO    float64   // infinite without output, 0 if unknown
 	ITL     []float64 // between successive chunks; kept likewise
 	Latency float64   // E2EL
 	Queue   float64   // waiting for a slot before Start; NaN if unknown
@@ -60,6 +62,11 @@ func (r *Record) outcome(itl []float64) Outcome {
 		Latency: r.E2EL().Seconds(), Queue: r.Queue().Seconds(), Error: r.Error,
 		Carried: r.Payload,
 	}
+	if o.TTFO = math.Inf(1); o.Success {
+		if ttfo, there := r.TTFO(); there {
+			o.TTFO = ttfo.Seconds()
+		}
+	}
 	if t := r.Server; t != nil {
 		o.ServerQueue, o.ServerTTFT = inSeconds(t.QueueMS), inSeconds(t.TTFTMS)
 	}
@@ -89,7 +96,7 @@ func (t *Trace) merge(other *Trace, later time.Duration) {
 
 // An SLO is an upper limit on one latency of a request, or on the job time of a session.
 type SLO struct {
-	Metric string  // ttft, tpot, e2el or JobSLO
+	Metric string  // ttft, ttfo, tpot, e2el or JobSLO
 	Limit  float64 // milliseconds, inclusive
 }
 
@@ -121,13 +128,15 @@ func kept(job time.Duration, slos []SLO) bool {
 }
 
 // good reports whether a successful request met every SLO. As in vLLM's client, a request of one
-// output token has a TPOT of 0 here.
+// output token has a TPOT of 0 here. An answer that only reasons has no TTFO, so it meets no SLO on that.
 func good(o *Outcome, slos []SLO) bool {
 	for _, slo := range slos {
 		seconds := o.TTFT
 		switch slo.Metric {
 		case JobSLO:
 			continue
+		case "ttfo":
+			seconds = o.TTFO
 		case "tpot":
 			seconds = o.tpot()
 		case "e2el":

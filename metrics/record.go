@@ -76,7 +76,7 @@ var Classes = []Class{
 func (c Class) Cut() bool { return c == Cancelled || c == Deadline }
 
 // A Record is what one request did. All times are offsets from the start of the run; zero in Wrote,
-// FirstByte, FirstContent, LastByte and Last means "never". Whoever receives a Record owns it; nothing
+// FirstByte, FirstContent, FirstOutput, LastByte and Last means "never". Whoever receives a Record owns it; nothing
 // changes it afterwards.
 type Record struct {
 	// Run is the id of the run, the same in every line of its stream.
@@ -119,6 +119,10 @@ type Record struct {
 	FirstByte time.Duration `json:"first_byte,omitempty"`
 	// FirstContent is when the first chunk with text, reasoning, a call or a refusal arrived.
 	FirstContent time.Duration `json:"first_content,omitempty"`
+	// Reasoned says that the first content was reasoning, and FirstOutput when the first chunk with
+	// text, a call or a refusal came after it. FirstOutput is 0 unless Reasoned.
+	Reasoned    bool          `json:"reasoned,omitempty"`
+	FirstOutput time.Duration `json:"first_output,omitempty"`
 	// Last is when the last of Chunks arrived.
 	Last time.Duration `json:"last,omitempty"`
 	// Trailer is when the last event of a chat without choices arrived, such as its usage.
@@ -153,6 +157,8 @@ type Record struct {
 	// Out is the number of output tokens: the server's count if it is where vLLM's client looks,
 	// else the tokenizer's, else the count in WithOutput, else 1.
 	Out int `json:"out,omitempty"`
+	// OutReasoned is how many of Out are reasoning, by the server's usage; 0 if it does not say.
+	OutReasoned int `json:"out_reasoned,omitempty"`
 	// OutAsked is how many output tokens were asked for.
 	OutAsked int `json:"out_asked,omitempty"`
 
@@ -245,6 +251,19 @@ func (r *Record) TTFT() time.Duration {
 	return r.Chunks.First() - r.Sent
 }
 
+// TTFO is the time to the first output that is not reasoning: text, a call or a refusal, of any
+// choice. It is false for an answer without any.
+func (r *Record) TTFO() (latency time.Duration, there bool) {
+	first := r.FirstContent
+	if r.Reasoned {
+		first = r.FirstOutput
+	}
+	if first == 0 {
+		return 0, false
+	}
+	return first - r.Sent, true
+}
+
 // TPOT is the time per output token after the first, (E2EL − TTFT) / (Out − 1), as vLLM's client
 // defines it. It is 0 if there is no second token.
 func (r *Record) TPOT() time.Duration {
@@ -285,7 +304,7 @@ func (r *Record) Shift(d time.Duration) {
 	for _, at := range []*time.Duration{&r.Due, &r.Slot, &r.Sent} {
 		*at += d
 	}
-	for _, at := range []*time.Duration{&r.Wrote, &r.FirstByte, &r.FirstContent, &r.Last, &r.Trailer, &r.LastByte, &r.End} {
+	for _, at := range []*time.Duration{&r.Wrote, &r.FirstByte, &r.FirstContent, &r.FirstOutput, &r.Last, &r.Trailer, &r.LastByte, &r.End} {
 		if *at != 0 {
 			*at += d
 		}

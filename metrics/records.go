@@ -211,15 +211,15 @@ type parts struct {
 
 func partsOf(r *Record) parts {
 	return parts{
-		moments: []*time.Duration{&r.Due, &r.Slot, &r.Sent, &r.Wrote, &r.FirstByte, &r.Chunks.first, &r.FirstContent, &r.Blank.first,
+		moments: []*time.Duration{&r.Due, &r.Slot, &r.Sent, &r.Wrote, &r.FirstByte, &r.Chunks.first, &r.FirstContent, &r.FirstOutput, &r.Blank.first,
 			&r.Chunks.last, &r.Last, &r.Blank.last, &r.Trailer, &r.LastByte, &r.End},
 		lengths: []*time.Duration{&r.Conn.DNS, &r.Conn.Connect, &r.Conn.Proxy, &r.Conn.TLS, &r.MaxAge, &r.Waited},
 		counts: []*int{&r.Index, &r.Turn, &r.Attempts, &r.Reconnects, &r.Chunks.n, &r.Blank.n, &r.SharedReads,
-			&r.In, &r.InAsked, &r.Cached, &r.Out, &r.OutAsked, &r.Status},
+			&r.In, &r.InAsked, &r.Cached, &r.Out, &r.OutReasoned, &r.OutAsked, &r.Status},
 		names: []*string{&r.Run, &r.Target, &r.Adapter, (*string)(&r.Phase), &r.Differs, &r.Finish, (*string)(&r.Class)},
 		texts: []*string{&r.ID, &r.Error, &r.Text, &r.Reply, &r.Reasoning},
 		bytes: []*[]byte{&r.Chunks.deltas, &r.Blank.deltas, (*[]byte)(&r.Late), (*[]byte)(&r.Calls)},
-		flags: []*bool{&r.Conn.New, &r.Uncounted, &r.Uncached},
+		flags: []*bool{&r.Conn.New, &r.Uncounted, &r.Uncached, &r.Reasoned},
 	}
 }
 

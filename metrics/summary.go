@@ -188,6 +188,15 @@ func (s *Summary) FromContent(metric string) *Distribution {
 	return d
 }
 
+// TTFO is the time to the first output that is not reasoning, of completed requests that got any. It is
+// nil unless an answer of the run began with reasoning: TTFT to the first content is the same then.
+func (s *Summary) TTFO() *Distribution {
+	if s.Truth == nil || s.Truth.Reasoning.Answers == 0 {
+		return nil
+	}
+	return &s.Truth.TTFO
+}
+
 // Decisive is the latency to decide by: FromContent if it is known, and then the words for its
 // difference from vLLM's metric.
 func (s *Summary) Decisive(metric string) (d *Distribution, words string) {

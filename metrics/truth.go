@@ -17,13 +17,15 @@ type Truth struct {
 	MeanITL float64
 
 	ContentTTFT   Distribution // from Sent to the first chunk with content
+	TTFO          Distribution // to the first output that is not reasoning; empty unless answers reasoned
 	ContentTPOT   Distribution // after that chunk: (E2EL − ContentTTFT) / (Out − 1)
 	WrittenTTFT   Distribution // from the request written to the first chunk: without connecting
 	UndelayedTTFT Distribution // TTFT less our own delay until the request was written
 	ScheduledTTFT Distribution // from Due to the first chunk: includes queue and lag
 	ScheduledE2EL Distribution // from Due to the last chunk
 	Connecting    Connecting
-	Delivery      Delivery // how the answers came
+	Delivery      Delivery  // how the answers came
+	Reasoning     Reasoning // what of them was reasoning
 
 	// PeakTokens is the most output tokens of completed requests in any second that begins at a
 	// multiple of PeakStep, which is 10 ms in the first 11 h of a run.
@@ -59,6 +61,7 @@ func (t *Truth) merge(other *Truth) {
 	t.Delivery = t.Delivery.plus(other.Delivery)
 	t.Late.merge(&other.Late)
 	t.ITL.merge(&other.ITL)
+	t.mergeReasoning(other)
 	t.ContentTTFT.merge(&other.ContentTTFT)
 	t.ContentTPOT.merge(&other.ContentTPOT)
 	t.WrittenTTFT.merge(&other.WrittenTTFT)

@@ -20,7 +20,7 @@ func truth(s *metrics.Summary) pyjson.Object {
 		name string
 		of   *metrics.Distribution
 	}{
-		{"service_ttft", &s.TTFT}, {"content_ttft", &t.ContentTTFT}, {"written_ttft", &t.WrittenTTFT},
+		{"service_ttft", &s.TTFT}, {"content_ttft", &t.ContentTTFT}, {"ttfo", &t.TTFO}, {"written_ttft", &t.WrittenTTFT},
 		{"undelayed_ttft", &t.UndelayedTTFT},
 		{"scheduled_ttft", &t.ScheduledTTFT}, {"service_e2el", &s.E2EL}, {"scheduled_e2el", &t.ScheduledE2EL},
 		{"token_itl", &t.ITL}, {"lag", &s.Lag}, {"socket_age", &s.Age},
@@ -99,12 +99,24 @@ func answerFacts(o *pyjson.Object, t *metrics.Truth) {
 		o.Set("answers_counted_by_nobody", n.Nobody)
 	}
 	setSome(o, "answers_all_at_once", t.Delivery.AtOnce)
+	reasoningFacts(o, t.Reasoning)
 	if l := t.Lengths; l.Of > 0 {
 		o.Set("answers_of_known_length", l.Of)
 		o.Set("short_answers", l.Short)
 		o.Set("missing_tokens", l.Missing)
 		o.Set("long_answers", l.Long)
 		o.Set("extra_tokens", l.Extra)
+	}
+}
+
+// reasoningFacts say what of the answers was reasoning.
+func reasoningFacts(o *pyjson.Object, n metrics.Reasoning) {
+	setSome(o, "answers_with_reasoning", n.Answers)
+	setSome(o, "answers_of_reasoning_only", n.Only)
+	if n.Counted > 0 {
+		o.Set("answers_with_counted_reasoning", n.Counted)
+		o.Set("reasoning_tokens", n.Tokens)
+		o.Set("answer_tokens", n.Output-n.Tokens)
 	}
 }
 

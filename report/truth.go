@@ -129,6 +129,9 @@ func latencies(b *bytes.Buffer, s *metrics.Summary, width int) {
 	}
 	t := s.Truth
 	differs("TTFT to the first content", &t.ContentTTFT, &s.TTFT)
+	if ttfo := s.TTFO(); ttfo != nil && ttfo.Len() > 0 {
+		add("TTFO, after the reasoning", ttfo)
+	}
 	differs("TTFT from the request written", &t.WrittenTTFT, &s.TTFT)
 	differs("TTFT from when it was due", &t.ScheduledTTFT, &s.TTFT)
 	if differs("E2EL from when it was due", &t.ScheduledE2EL, &s.E2EL) && !s.Header.Config.Selected("e2el") {

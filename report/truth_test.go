@@ -123,8 +123,17 @@ func faulty() *metrics.Summary {
 
 func runs() map[string]*metrics.Summary {
 	bundled := measured(metrics.Config{RequestRate: 5, Percentiles: []float64{99}}, 3, func(_ int, r *metrics.Record) { r.Out = 30 })
+	thoughtful := measured(metrics.Config{RequestRate: 5, Percentiles: []float64{99}}, 60, func(i int, r *metrics.Record) {
+		if i%2 == 0 {
+			r.Reasoned, r.FirstOutput, r.OutReasoned = true, r.Sent+100*ms, 5
+		}
+		if i%10 == 0 {
+			r.FirstOutput, r.OutReasoned = 0, 10
+		}
+	})
 	all := map[string]*metrics.Summary{
-		"talks": talks(), "fair": fair(), "foul": foul(), "bundled": bundled, "faulty": faulty(), "sharded": sharded(&metrics.Shards{
+		"reasoning": thoughtful,
+		"talks":     talks(), "fair": fair(), "foul": foul(), "bundled": bundled, "faulty": faulty(), "sharded": sharded(&metrics.Shards{
 			Of: 8, Sound: 8, Hosts: []string{"n1", "n2", "n3", "n4"}, Late: &metrics.Window{From: -ms / 5, To: ms}, Last: "shard 7 (host n4)",
 			Offsets: &metrics.Window{From: -ms / 3, To: ms}, Error: 2 * ms,
 		}),

@@ -28,7 +28,7 @@ type resultFlags struct {
 }
 
 // goodputHelp says what --goodput is for.
-const goodputHelp = "limits of a good request, as ttft:200 tpot:50 e2el:5000, and of a session, as job:60000, in milliseconds"
+const goodputHelp = "limits of a good request, as ttft:200 tpot:50 e2el:5000, and of a session, as job:60000, in milliseconds. ttfo:MS limits the time to the first output that is not reasoning"
 
 func (g *resultFlags) define(f *argv.Flags) {
 	r := &g.Results
@@ -58,7 +58,7 @@ func (g *resultFlags) define(f *argv.Flags) {
 	f.BoolVar(&r.Strict, "strict", false, "end with exit code 3 if the run is SUSPECT or OVERLOADED")
 	f.OfferList("percentile-metrics", latencies()...)
 	f.OfferList("metric-percentiles", "50", "90", "95", "99", "99.9")
-	f.Offer("goodput", "ttft:", "tpot:", "e2el:", "job:")
+	f.Offer("goodput", "ttft:", "ttfo:", "tpot:", "e2el:", "job:")
 	f.Offer("window", "steady")
 	f.Offer("vllm-version", releases...)
 	f.OfferFolders("result-dir")
@@ -192,7 +192,7 @@ func parseSLO(arg string) (slo metrics.SLO, err error) {
 	case err != nil:
 		return slo, errors.New("Invalid format found for service level objectives. Specify service level objectives for goodput as " +
 			`"KEY:VALUE" pairs, where the key is a metric name, and the value is a number in milliseconds. (` + pyjson.Quote(arg) + ")")
-	case !slices.Contains([]string{"ttft", "tpot", "e2el", metrics.JobSLO}, name):
+	case !slices.Contains([]string{"ttft", "ttfo", "tpot", "e2el", metrics.JobSLO}, name):
 		return slo, errors.New("Invalid metric name found, " + name + ": " + shown +
 			". The service level objective name should be one of ['ttft', 'tpot', 'e2el'].")
 	case !(limit >= 0):

@@ -40,7 +40,10 @@ func (t *Target) attempt(ctx context.Context, epoch time.Time, req *Request, x *
 		}
 		at := chunk.At.Sub(epoch)
 		if chunk.Content && rec.FirstContent == 0 {
-			rec.FirstContent = at
+			rec.FirstContent, rec.Reasoned = at, chunk.Reasoning
+		}
+		if chunk.Content && rec.Reasoned && !chunk.Reasoning && rec.FirstOutput == 0 {
+			rec.FirstOutput = at
 		}
 		if chunk.Blank {
 			rec.Blank.Append(at)

@@ -39,7 +39,8 @@ type Chunk struct {
 	// until the next chunk.
 	Text []byte
 
-	Content bool // it carries text, reasoning, a call or a refusal
+	Content   bool // it carries text, reasoning, a call or a refusal
+	Reasoning bool // of these, it carries reasoning alone
 
 	// Blank says that vLLM's client does not count the chunk as output. Most often it is a chat's
 	// role, or its end.

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"encoding/json"
 	"errors"
+	"slices"
 
 	"github.com/servebench/servebench/metrics"
 )
@@ -14,6 +15,7 @@ type piece struct {
 	index   int    // of its last choice
 	output  bool   // vLLM's client counts it as output
 	content bool   // a choice has text, reasoning, a refusal or a call
+	answers bool   // a choice has one of these other than reasoning
 	text    []byte // what its first choice adds to the generated text
 	thought []byte // what its first choice adds to the reasoning
 	calls   []byte // tool calls of its first choice, as a raw list, or one as an object; nil without
@@ -41,6 +43,7 @@ type usage struct {
 	given         bool // it is an object with members
 	in, out       int  // 0 if missing: some servers send zeros until they know
 	hasIn, hasOut bool // whether they are there, even as 0
+	reasoned      int  // output tokens that are reasoning; 0 if missing
 	cached        int  // prompt tokens found in the server's prefix cache; 0 if missing
 	hasCached     bool // whether it is there, even as 0
 }
@@ -86,7 +89,7 @@ func (p *piece) repeat(data []byte) bool {
 		return false
 	}
 	p.reset()
-	p.choices, p.content, p.index, p.output = true, true, p.shape.index, p.shape.output
+	p.choices, p.content, p.index, p.output, p.answers = true, true, p.shape.index, p.shape.output, p.shape.answers
 	switch {
 	case p.shape.generated:
 		p.text = text
@@ -97,7 +100,7 @@ func (p *piece) repeat(data []byte) bool {
 }
 
 func (p *piece) reset() {
-	p.choices, p.index, p.output, p.content, p.text, p.finish = false, 0, false, false, nil, nil
+	p.choices, p.index, p.output, p.content, p.answers, p.text, p.finish = false, 0, false, false, false, nil, nil
 	p.thought, p.calls, p.last, p.reply = nil, nil, false, ""
 	p.usage, p.server, p.failed = usage{}, nil, false
 	p.strings, p.varying, p.scratch = 0, nil, p.scratch[:0]
@@ -137,7 +140,9 @@ func (p *piece) decode(data []byte) error {
 // choice notes whether the current choice carries something, and, if it is the first choice,
 // whether vLLM's client counts the event as output, and its calls.
 func (p *piece) choice(d *wireDelta, text bool) {
-	p.content = p.content || text || d.carries()
+	answers := text || d.answers()
+	p.answers = p.answers || answers
+	p.content = p.content || answers || d.reasons()
 	if !p.choices {
 		p.output = !p.chat || p.audio || d.isOutput()
 		if truthy(d.ToolCalls) {
@@ -163,13 +168,26 @@ func usageOf(raw json.RawMessage) usage {
 		Out json.RawMessage `json:"completion_tokens"`
 
 		Details json.RawMessage `json:"prompt_tokens_details"`
+
+		OutDetails json.RawMessage `json:"completion_tokens_details"`
 	}
 	_ = json.Unmarshal(raw, &members) // what is not an object has no counts
 	found := usage{given: truthy(raw) && raw[0] == '{'}
 	found.in, found.hasIn = asCount(members.In)
 	found.out, found.hasOut = asCount(members.Out)
 	found.cached, found.hasCached = cachedOf(members.Details)
+	found.reasoned = cmp.Or(reasonedOf(members.OutDetails), reasonedOf(raw))
 	return found
+}
+
+// reasonedOf is the number of reasoning tokens in the details of an output, 0 if it is missing.
+func reasonedOf(raw json.RawMessage) int {
+	var details struct {
+		Reasoned json.RawMessage `json:"reasoning_tokens"`
+	}
+	_ = json.Unmarshal(raw, &details) // what is not an object has no details
+	n, _ := asCount(details.Reasoned)
+	return n
 }
 
 // cachedOf is the number of cached tokens in the details of a prompt, and whether it is there.
@@ -206,11 +224,30 @@ func (d *wireDelta) isOutput() bool {
 		string(d.Content) == `""` && d.Role == nil
 }
 
-// carries reports whether the delta holds output of any kind. Some servers use an older name for
-// reasoning.
-func (d *wireDelta) carries() bool {
-	return truthy(d.Content) || truthy(d.Reasoning) || truthy(d.ToolCalls) || truthy(d.FunctionCall) ||
-		truthy(d.ReasoningContent) || truthy(d.Refusal)
+// answers reports whether the delta holds output of any kind other than reasoning.
+func (d *wireDelta) answers() bool {
+	return truthy(d.Content) && !thinks(d.Content) || truthy(d.ToolCalls) || truthy(d.FunctionCall) || truthy(d.Refusal)
+}
+
+// A wirePart is a part of a content that is a list.
+type wirePart struct {
+	Type string `json:"type"`
+	Text string `json:"text"`
+}
+
+// thinks reports whether a content is a list of reasoning alone, as Mistral's API sends it.
+func thinks(raw json.RawMessage) bool {
+	if len(raw) == 0 || raw[0] != '[' {
+		return false
+	}
+	var parts few[wirePart]
+	_ = json.Unmarshal(raw, &parts) // a list it is
+	return !slices.ContainsFunc(parts, func(p wirePart) bool { return p.Type != "thinking" })
+}
+
+// reasons reports whether the delta holds reasoning. Some servers use an older name for it.
+func (d *wireDelta) reasons() bool {
+	return truthy(d.Reasoning) || truthy(d.ReasoningContent) || truthy(d.Content) && thinks(d.Content)
 }
 
 // serverTimes reads the times that vLLM itself measured for a request; those that are not numbers
@@ -242,9 +279,7 @@ func asText(raw json.RawMessage) string {
 	if json.Unmarshal(raw, &s) == nil {
 		return s
 	}
-	var parts few[struct {
-		Text string `json:"text"`
-	}]
+	var parts few[wirePart]
 	_ = json.Unmarshal(raw, &parts)
 	for _, part := range parts {
 		s += part.Text

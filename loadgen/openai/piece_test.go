@@ -14,14 +14,16 @@ import (
 type said struct {
 	Choices, Failed bool
 	Output, Content bool
+	Answers         bool // text, a call or a refusal
 	Index           int
 	Text, Finish    string
 	In, Out, Cached int
 	Thought, Calls  string
+	Reasoned        int // output tokens
 }
 
 func (p *piece) said() said {
-	return said{p.choices, p.failed, p.output, p.content, p.index, string(p.text), string(p.finish), p.usage.in, p.usage.out, p.usage.cached, string(p.thought), string(p.calls)}
+	return said{p.choices, p.failed, p.output, p.content, p.answers, p.index, string(p.text), string(p.finish), p.usage.in, p.usage.out, p.usage.cached, string(p.thought), string(p.calls), p.usage.reasoned}
 }
 
 // isChat says that an event of a test is of a chat.
@@ -36,15 +38,15 @@ var pieceTests = []struct {
 	want        said
 }{
 	{"vLLM completion", `{"id":"cmpl-1","object":"text_completion","created":1,"model":"m","choices":[{"index":0,"text":" the","logprobs":null,"finish_reason":null,"stop_reason":null}],"usage":null}`,
-		sure, said{Choices: true, Output: true, Content: true, Text: " the"}},
+		sure, said{Choices: true, Output: true, Content: true, Answers: true, Text: " the"}},
 	{"vLLM continuous usage", `{"id":"cmpl-1","choices":[{"index":0,"text":" the","finish_reason":null}],"usage":{"prompt_tokens":5,"total_tokens":8,"completion_tokens":3}}`,
-		sure, said{Choices: true, Output: true, Content: true, Text: " the", In: 5, Out: 3}},
+		sure, said{Choices: true, Output: true, Content: true, Answers: true, Text: " the", In: 5, Out: 3}},
 	{"chat role", `{"id":"chatcmpl-1","choices":[{"index":0,"delta":{"role":"assistant","content":""},"logprobs":null,"finish_reason":null}]}`,
 		sure, said{Choices: true}},
 	{"chat role with null", `{"choices":[{"finish_reason":null,"index":0,"delta":{"role":"assistant","content":null}}],"created":1}`,
 		sure, said{Choices: true}},
 	{"chat content", `{"choices":[{"index":0,"delta":{"content":"Hi"},"finish_reason":null}]}`,
-		sure, said{Choices: true, Output: true, Content: true, Text: "Hi"}},
+		sure, said{Choices: true, Output: true, Content: true, Answers: true, Text: "Hi"}},
 	{"finish", `{"choices":[{"index":0,"delta":{},"finish_reason":"stop"}]}`,
 		sure, said{Choices: true, Finish: "stop"}},
 	{"empty finish", `{"choices":[{"index":0,"delta":{},"finish_reason":""}]}`,
@@ -54,31 +56,39 @@ var pieceTests = []struct {
 	{"reasoning_content", `{"choices":[{"index":0,"delta":{"reasoning_content":"Let me"}}]}`,
 		sure, said{Choices: true, Content: true, Thought: "Let me"}},
 	{"reasoning under both names", `{"choices":[{"index":0,"delta":{"content":"!","reasoning_content":"Let me","reasoning":"Let me"}}]}`,
-		sure, said{Choices: true, Output: true, Content: true, Text: "!", Thought: "Let me"}},
+		sure, said{Choices: true, Output: true, Content: true, Answers: true, Text: "!", Thought: "Let me"}},
 	{"refusal", `{"choices":[{"index":0,"delta":{"content":null,"refusal":"No"}}]}`,
-		sure, said{Choices: true, Content: true}},
+		sure, said{Choices: true, Content: true, Answers: true}},
 	{"tool call", `{"choices":[{"index":0,"delta":{"tool_calls":[{"index":0,"id":"c1","type":"function","function":{"name":"get","arguments":""}}]}}]}`,
-		sure, said{Choices: true, Output: true, Content: true, Calls: `[{"index":0,"id":"c1","type":"function","function":{"name":"get","arguments":""}}]`}},
+		sure, said{Choices: true, Output: true, Content: true, Answers: true, Calls: `[{"index":0,"id":"c1","type":"function","function":{"name":"get","arguments":""}}]`}},
 	{"tool call arguments", `{"choices":[{"index":0,"delta":{"tool_calls":[{"index":0,"function":{"arguments":"{\"a\": 1"}}]}}]}`,
-		sure, said{Choices: true, Output: true, Content: true, Calls: `[{"index":0,"function":{"arguments":"{\"a\": 1"}}]`}},
+		sure, said{Choices: true, Output: true, Content: true, Answers: true, Calls: `[{"index":0,"function":{"arguments":"{\"a\": 1"}}]`}},
 	{"no tool calls", `{"choices":[{"index":0,"delta":{"content":"Hi","tool_calls":[],"reasoning":null}},{"index":1,"delta":{"reasoning":"So","tool_calls":[{"index":0}]}}]}`,
-		sure, said{Choices: true, Output: true, Content: true, Index: 1, Text: "Hi"}},
+		sure, said{Choices: true, Output: true, Content: true, Answers: true, Index: 1, Text: "Hi"}},
 	{"reasoning with escapes", `{"choices":[{"index":0,"delta":{"reasoning_content":"a\nb","reasoning":""}}]}`,
 		sure, said{Choices: true, Content: true, Thought: "a\nb"}},
 	{"function call", `{"choices":[{"index":0,"delta":{"function_call":{"name":"get","arguments":"{"}}}]}`,
-		sure, said{Choices: true, Output: true, Content: true}},
+		sure, said{Choices: true, Output: true, Content: true, Answers: true}},
 	{"escapes", `{"choices":[{"index":0,"text":"a\n\"b\"\t\\\/\u00e9\ud83d\ude00"}]}`,
-		sure, said{Choices: true, Output: true, Content: true, Text: "a\n\"b\"\t\\/é😀"}},
+		sure, said{Choices: true, Output: true, Content: true, Answers: true, Text: "a\n\"b\"\t\\/é😀"}},
 	{"half a pair of surrogates", `{"choices":[{"index":0,"text":"\ud83dx"}]}`,
-		unsure, said{Choices: true, Output: true, Content: true, Text: "\ufffdx"}},
+		unsure, said{Choices: true, Output: true, Content: true, Answers: true, Text: "\ufffdx"}},
 	{"bytes that are not UTF-8", "{\"choices\":[{\"index\":0,\"text\":\"a\xffb\"}]}",
-		unsure, said{Choices: true, Output: true, Content: true, Text: "a\ufffdb"}},
+		unsure, said{Choices: true, Output: true, Content: true, Answers: true, Text: "a\ufffdb"}},
 	{"two choices", `{"choices":[{"index":0,"text":"a"},{"index":1,"text":"b","finish_reason":"length"}]}`,
-		sure, said{Choices: true, Output: true, Content: true, Index: 1, Text: "a", Finish: "length"}},
+		sure, said{Choices: true, Output: true, Content: true, Answers: true, Index: 1, Text: "a", Finish: "length"}},
 	{"log probabilities", `{"choices":[{"index":0,"text":"a","logprobs":{"tokens":["\"}]"],"top_logprobs":[{"Text ":-1.5e3}]}}]}`,
-		sure, said{Choices: true, Output: true, Content: true, Text: "a"}},
+		sure, said{Choices: true, Output: true, Content: true, Answers: true, Text: "a"}},
 	{"usage alone", `{"id":"1","choices":[],"usage":{"prompt_tokens":14,"completion_tokens":12,"total_tokens":26,"prompt_tokens_details":{"cached_tokens":3}}}`,
 		sure, said{In: 14, Out: 12, Cached: 3}},
+	{"reasoning tokens", `{"choices":[],"usage":{"prompt_tokens":14,"completion_tokens":12,"completion_tokens_details":{"audio_tokens":0,"reasoning_tokens":9}}}`,
+		sure, said{In: 14, Out: 12, Reasoned: 9}},
+	{"SGLang's reasoning tokens", `{"choices":[],"usage":{"prompt_tokens":14,"completion_tokens":12,"completion_tokens_details":null,"reasoning_tokens":9}}`,
+		sure, said{In: 14, Out: 12, Reasoned: 9}},
+	{"no reasoning tokens", `{"choices":[],"usage":{"prompt_tokens":14,"completion_tokens":12,"completion_tokens_details":{"reasoning_tokens":0},"reasoning_tokens":null}}`,
+		sure, said{In: 14, Out: 12}},
+	{"details of no object", `{"choices":[],"usage":{"prompt_tokens":14,"completion_tokens":12,"completion_tokens_details":7,"reasoning_tokens":"9"}}`,
+		unsure, said{In: 14, Out: 12}},
 	{"no details", `{"choices":[],"usage":{"prompt_tokens":14,"completion_tokens":12,"prompt_tokens_details":null}}`,
 		sure, said{In: 14, Out: 12}},
 	{"details of another kind", `{"choices":[],"usage":{"prompt_tokens":14,"completion_tokens":12,"prompt_tokens_details":[7]}}`,
@@ -88,7 +98,7 @@ var pieceTests = []struct {
 	{"usage without choices", `{"usage":{"prompt_tokens":14,"completion_tokens":12}}`,
 		sure, said{In: 14, Out: 12}},
 	{"white space", " { \"choices\" : [ { \"text\" : \"a\" , \"index\" : 0 } ] , \"usage\" : { } } \n",
-		sure, said{Choices: true, Output: true, Content: true, Text: "a"}},
+		sure, said{Choices: true, Output: true, Content: true, Answers: true, Text: "a"}},
 	{"null everywhere", `{"choices":[{"index":null,"text":null,"delta":null,"finish_reason":null}],"usage":null,"error":null,"object":null}`,
 		sure, said{Choices: true}},
 	{"null choices", `{"choices":null}`, sure, said{}},
@@ -96,19 +106,21 @@ var pieceTests = []struct {
 	{"error object", `{"error":{"message":"boom"}}`, unsure, said{Failed: true}},
 	{"error text", `{"error":"boom"}`, unsure, said{Failed: true}},
 	{"vLLM's older error", `{"object":"error","message":"boom"}`, unsure, said{Failed: true}},
-	{"empty error", `{"choices":[{"index":0,"text":"a"}],"error":""}`, unsure, said{Choices: true, Output: true, Content: true, Text: "a"}},
-	{"empty error object", `{"choices":[{"index":0,"text":"a"}],"error":{}}`, unsure, said{Choices: true, Output: true, Content: true, Text: "a"}},
-	{"no error", `{"choices":[{"index":0,"text":"a"}],"error":false}`, unsure, said{Choices: true, Output: true, Content: true, Text: "a"}},
+	{"empty error", `{"choices":[{"index":0,"text":"a"}],"error":""}`, unsure, said{Choices: true, Output: true, Content: true, Answers: true, Text: "a"}},
+	{"empty error object", `{"choices":[{"index":0,"text":"a"}],"error":{}}`, unsure, said{Choices: true, Output: true, Content: true, Answers: true, Text: "a"}},
+	{"no error", `{"choices":[{"index":0,"text":"a"}],"error":false}`, unsure, said{Choices: true, Output: true, Content: true, Answers: true, Text: "a"}},
 	{"error number", `{"error":1}`, unsure, said{Failed: true}},
 	{"content in parts", `{"choices":[{"index":0,"delta":{"content":[{"type":"text","text":"It "},{"type":"text","text":"is"}]}}]}`,
-		unsure, said{Choices: true, Output: true, Content: true, Text: "It is"}},
+		unsure, said{Choices: true, Output: true, Content: true, Answers: true, Text: "It is"}},
 	{"Mistral's thinking", `{"choices":[{"index":0,"delta":{"content":[{"type":"thinking","thinking":[{"type":"text","text":"So "},{"type":"text","text":"it "}]},{"type":"text","text":"is"}]}}]}`,
-		unsure, said{Choices: true, Output: true, Content: true, Text: "is"}},
+		unsure, said{Choices: true, Output: true, Content: true, Answers: true, Text: "is"}},
+	{"Mistral's thinking alone", `{"choices":[{"index":0,"delta":{"content":[{"type":"thinking","thinking":[{"type":"text","text":"So "}]}]}}]}`,
+		unsure, said{Choices: true, Output: true, Content: true}},
 	{"float count", `{"choices":[],"usage":{"prompt_tokens":14.0,"completion_tokens":12}}`, unsure, said{Out: 12}},
 	{"content of another type", `{"choices":[{"delta":{"content":["a"]},"finish_reason":"stop"}]}`,
-		unsure, said{Choices: true, Output: true, Content: true, Finish: "stop"}},
+		unsure, said{Choices: true, Output: true, Content: true, Answers: true, Finish: "stop"}},
 	{"choice of another type", `{"choices":[1]}`, unsure, said{Choices: true, Output: true}},
-	{"escaped name", `{"\u0063hoices":[{"text":"a"}]}`, unsure, said{Choices: true, Output: true, Content: true, Text: "a"}},
+	{"escaped name", `{"\u0063hoices":[{"text":"a"}]}`, unsure, said{Choices: true, Output: true, Content: true, Answers: true, Text: "a"}},
 	{"name twice", `{"usage":{"prompt_tokens":1},"usage":{"prompt_tokens":2}}`, unsure, said{In: 2}},
 }
 

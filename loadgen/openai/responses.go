@@ -37,7 +37,11 @@ func (p *piece) readResponse(data []byte) error {
 		p.delta(delta, true, &p.text)
 	case "response.reasoning_text.delta":
 		p.delta(delta, true, &p.thought)
-	case "response.reasoning_summary_text.delta", "response.refusal.delta", "response.function_call_arguments.delta":
+		p.answers = false
+	case "response.reasoning_summary_text.delta":
+		p.delta(delta, false, nil)
+		p.answers = false
+	case "response.refusal.delta", "response.function_call_arguments.delta":
 		p.delta(delta, false, nil)
 	case "response.output_item.done":
 		p.scanItem(item)
@@ -67,7 +71,7 @@ func decoded(data []byte, names []string, values [][]byte) error {
 
 // delta reads what an event adds to the answer, as a part of what to points to.
 func (p *piece) delta(raw []byte, output bool, to *[]byte) {
-	p.output, p.content = output, truthy(raw)
+	p.output, p.content, p.answers = output, truthy(raw), truthy(raw)
 	if !isNull(raw) && !p.scanText(raw, to) && to != nil {
 		*to = []byte(asText(raw))
 	}
@@ -104,12 +108,15 @@ func responseUsage(raw json.RawMessage) usage {
 		In      json.RawMessage `json:"input_tokens"`
 		Out     json.RawMessage `json:"output_tokens"`
 		Details json.RawMessage `json:"input_tokens_details"`
+
+		OutDetails json.RawMessage `json:"output_tokens_details"`
 	}
 	_ = json.Unmarshal(raw, &members) // what is not an object has no counts
 	found := usage{given: truthy(raw) && raw[0] == '{'}
 	found.in, found.hasIn = asCount(members.In)
 	found.out, found.hasOut = asCount(members.Out)
 	found.cached, found.hasCached = cachedOf(members.Details)
+	found.reasoned = reasonedOf(members.OutDetails)
 	return found
 }
 

@@ -5,8 +5,9 @@ import "bytes"
 // The members that a load test looks at. The code takes their values by position.
 var (
 	chunkNames  = []string{"object", "error", "choices", "usage", "metrics"}
-	usageNames  = []string{"prompt_tokens", "completion_tokens", "prompt_tokens_details"}
+	usageNames  = []string{"prompt_tokens", "completion_tokens", "prompt_tokens_details", "completion_tokens_details", "reasoning_tokens"}
 	cachedNames = []string{"cached_tokens"}
+	reasonNames = []string{"reasoning_tokens"}
 	choiceNames = []string{"index", "text", "delta", "finish_reason"}
 	deltaNames  = []string{"role", "reasoning", "reasoning_content", "content", "refusal", "function_call", "tool_calls"}
 )
@@ -34,13 +35,17 @@ func (p *piece) scanUsage(raw []byte) bool {
 	if isNull(raw) {
 		return true
 	}
-	var v [3][]byte
+	var v [5][]byte
 	u := &p.usage
 	if !members(raw, usageNames, v[:]) || !count(v[0], &u.in) || !count(v[1], &u.out) {
 		return false
 	}
 	var cached [1][]byte
 	if !isNull(v[2]) && (!members(v[2], cachedNames, cached[:]) || !count(cached[0], &u.cached)) {
+		return false
+	}
+	var reasoned [1][]byte
+	if !isNull(v[3]) && (!members(v[3], reasonNames, reasoned[:]) || !count(reasoned[0], &u.reasoned)) || u.reasoned == 0 && !count(v[4], &u.reasoned) {
 		return false
 	}
 	u.given, u.hasIn, u.hasOut, u.hasCached = truthy(raw), !isNull(v[0]), !isNull(v[1]), !isNull(cached[0])

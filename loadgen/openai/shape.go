@@ -16,7 +16,7 @@ type shape struct {
 	before, between, after []byte // up to the text, from its end to the usage, and the rest
 	counted                bool   // there is a usage
 	index                  int    // of the choice
-	output                 bool   // what a piece records of the event
+	output, answers        bool   // what a piece records of the event
 	generated, reasoned    bool   // and of its text
 }
 
@@ -39,7 +39,7 @@ func (s *shape) learn(data []byte, p *piece, usage []byte) {
 	s.buf = append(append(append(s.buf[:0], data[:start]...), data[end:from]...), data[to:]...)
 	s.before, s.between, s.after = s.buf[:start], s.buf[start:start+from-end], s.buf[start+from-end:]
 	s.counted, s.index, s.output, s.generated = usage != nil, p.index, p.output, len(p.text) > 0
-	s.reasoned = len(p.thought) > 0
+	s.reasoned, s.answers = len(p.thought) > 0, p.answers
 }
 
 // match splits an event of shape s. usage is nil if there is none. An empty text does not match,

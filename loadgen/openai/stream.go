@@ -228,6 +228,9 @@ func (s *stream) count(e event) {
 	if u.hasCached && (u.cached > 0 || s.rec.Cached == 0) {
 		s.rec.Cached, s.rec.Uncached = u.cached, u.cached == 0
 	}
+	if u.reasoned > 0 {
+		s.rec.OutReasoned = u.reasoned
+	}
 	if !p.choices {
 		s.older.take(u)
 	}
@@ -288,7 +291,7 @@ func (s *stream) chunkOf(e event) engine.Chunk {
 		s.rec.Last = e.At.Sub(s.epoch)
 	}
 	s.finished()
-	c := engine.Chunk{At: e.At, Late: s.late(e), Text: p.text, Blank: !p.output, Content: p.content, Tokens: p.usage.out}
+	c := engine.Chunk{At: e.At, Late: s.late(e), Text: p.text, Blank: !p.output, Content: p.content, Reasoning: p.content && !p.answers, Tokens: p.usage.out}
 	if s.uncounted = s.uncounted || p.index != 0 || c.Content && c.Tokens == 0; s.uncounted {
 		c.Tokens = 0
 	}

@@ -2,6 +2,7 @@ package compare
 
 import (
 	"slices"
+	"strings"
 
 	"github.com/servebench/servebench/metrics"
 )
@@ -33,12 +34,35 @@ func (p *Point) fromContent(m *Metric) bool {
 
 // values are the values of a metric in some of the point's runs, nil if one has none.
 func (p *Point) values(m *Metric, runs []*Run) []float64 {
-	if !p.fromContent(m) {
+	switch {
+	case m.latency == ttfo:
+		return p.outputValues(m, runs)
+	case !p.fromContent(m):
 		return m.values(runs)
 	}
 	var values []float64
 	for _, r := range runs {
 		values = append(values, r.Content[m.Name])
+	}
+	return values
+}
+
+// outputValues are the values of a TTFO in some of the point's runs, nil if one has none, or if no answer
+// of the point reasoned. In a run without reasoning, TTFO is TTFT up to the first content.
+func (p *Point) outputValues(m *Metric, runs []*Run) (values []float64) {
+	reasoned := func(r *Run) bool { _, known := r.Numbers[m.Name]; return known }
+	if !slices.ContainsFunc(p.Old, reasoned) && !slices.ContainsFunc(p.New, reasoned) {
+		return nil
+	}
+	for _, r := range runs {
+		v, known := r.Numbers[m.Name]
+		if !known {
+			v, known = r.Content[strings.TrimSuffix(m.Name, ttfo)+"ttft"]
+		}
+		if !known {
+			return nil
+		}
+		values = append(values, v)
 	}
 	return values
 }

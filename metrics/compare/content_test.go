@@ -88,3 +88,47 @@ func TestABoundOnTTFTIsOfTheFirstContent(t *testing.T) {
 		t.Errorf("%s for %q", c.Verdict, c.Reasons)
 	}
 }
+
+// reasoning is a run of requests whose answers begin after so long; the reasoning before takes 40 ms
+// from 10 ms on, if there is any.
+func reasoning(t *testing.T, id string, output time.Duration, reasons bool) *metrics.Summary {
+	t.Helper()
+	c := metrics.NewCollector(&metrics.Header{Run: id, Version: "v", Config: metrics.Config{Backend: "openai-chat", Model: "m", NumPrompts: 20}})
+	for i := range 20 {
+		at := time.Duration(i) * time.Second
+		r := &metrics.Record{Index: i, Due: at, Slot: at, Sent: at, In: 9, Out: 10, Reasoned: reasons}
+		r.FirstContent = at + output
+		if reasons {
+			r.FirstContent, r.FirstOutput = at+10*time.Millisecond, at+output
+		}
+		r.Chunks.Append(r.FirstContent)
+		r.Chunks.Append(at + 300*time.Millisecond)
+		r.Last, r.End = r.Chunks.Last(), r.Chunks.Last()
+		c.Add(r)
+	}
+	s := c.Summary(20)
+	trust.Judge(s)
+	return s
+}
+
+// A model that stops reasoning answers earlier, although its first token comes later.
+func TestTTFOIsComparedOnceASideReasons(t *testing.T) {
+	side := func(name string, output time.Duration, reasons bool) []*Run {
+		var sums []*metrics.Summary
+		for i := range 4 {
+			sums = append(sums, reasoning(t, name+string(rune('0'+i)), output, reasons))
+		}
+		return Runs(sums)
+	}
+	thinks, answers := side("a", 200*time.Millisecond, true), side("b", 50*time.Millisecond, false)
+	row := Compare(thinks, answers, DefaultGate()).Points[0].find("median_ttfo")
+	if row == nil || row.Old.Center != 200 || row.New.Center != 50 {
+		t.Fatalf("TTFO %+v, want 200 and 50 ms", row)
+	}
+	if row := Compare(answers, side("c", 60*time.Millisecond, false), DefaultGate()).Points[0].find("median_ttfo"); row != nil {
+		t.Errorf("without reasoning: %+v", row)
+	}
+	if _, known := Find("p95_ttfo"); !known {
+		t.Error("p95_ttfo is no metric")
+	}
+}

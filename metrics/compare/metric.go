@@ -16,7 +16,7 @@ type Metric struct {
 	Higher bool                           // more is better
 	Of     func(*metrics.Summary) float64 // NaN if the run does not have it
 
-	latency    string                              // one of metrics.Metrics, or job; empty for others
+	latency    string                              // one of metrics.Metrics, ttfo, or job; empty for others
 	statistic  func(*metrics.Distribution) float64 // of it
 	percentile float64                             // its percentile, 0 for others
 }
@@ -27,10 +27,13 @@ var Metrics = slices.Concat([]Metric{
 	{Name: "output_throughput", Unit: "tok/s", Higher: true, Of: func(s *metrics.Summary) float64 { return s.OutputThroughput }},
 	{Name: "total_throughput", Unit: "tok/s", Higher: true, Of: func(s *metrics.Summary) float64 { return s.TotalThroughput }},
 	{Name: "goodput", Unit: "req/s", Higher: true, Of: func(s *metrics.Summary) float64 { return s.Goodput }},
-}, latencies("ttft"), latencies("tpot"), latencies("itl"), latencies("e2el"), []Metric{
+}, latencies("ttft"), latencies(ttfo), latencies("tpot"), latencies("itl"), latencies("e2el"), []Metric{
 	{Name: "session_throughput", Unit: "sessions/s", Higher: true, Of: ofSessions(func(s *metrics.Sessions) float64 { return s.Throughput })},
 	{Name: "session_goodput", Unit: "sessions/s", Higher: true, Of: ofSessions(func(s *metrics.Sessions) float64 { return s.Goodput })},
 }, latencies(job))
+
+// ttfo is the latency up to the first output that is not reasoning.
+const ttfo = "ttfo"
 
 // job is the latency of a whole session: its job time.
 const job = "job"
@@ -48,6 +51,8 @@ func ofSessions(number func(*metrics.Sessions) float64) func(*metrics.Summary) f
 // distribution is the latency of that name; nil if the run has none.
 func distribution(s *metrics.Summary, latency string) *metrics.Distribution {
 	switch {
+	case latency == ttfo:
+		return s.TTFO()
 	case latency != job:
 		return s.Metric(latency)
 	case s.Sessions == nil:
@@ -91,7 +96,7 @@ func known(latency string, number func(*metrics.Distribution) float64) func(*met
 	}
 }
 
-var percentileName = regexp.MustCompile(`^p(\d+(?:\.\d+)?)_(ttft|tpot|itl|e2el|job)$`)
+var percentileName = regexp.MustCompile(`^p(\d+(?:\.\d+)?)_(ttft|ttfo|tpot|itl|e2el|job)$`)
 
 // Find is the metric of that name: one of Metrics, or any percentile of a latency,
 // as p95_ttft.

@@ -80,7 +80,7 @@ func newRun(s *metrics.Summary, extra []Metric) *Run {
 			r.Numbers[m.Name] = v
 		}
 	}
-	names := []string{job}
+	names := []string{job, ttfo}
 	for _, m := range metrics.Metrics {
 		names = append(names, m.Name)
 	}

@@ -100,6 +100,8 @@ func (l *appender) times(r *metrics.Record) {
 	case r.FirstContent != r.Chunks.First():
 		l.after(`"first_content":`, r.FirstContent, r.Sent)
 	}
+	l.flag(`"reasoned":`, r.Reasoned)
+	l.after(`"first_output":`, r.FirstOutput, r.Sent)
 	if n := r.Blank.Len(); n > 0 {
 		l.b = strconv.AppendInt(append(l.b, `,"blank":{"n":`...), int64(n), 10)
 		l.stamps(r.Blank, r.Sent)
@@ -139,6 +141,7 @@ func (l *appender) counts(r *metrics.Record) {
 	l.number(`"cached":`, int64(r.Cached), 0)
 	l.flag(`"uncached":`, r.Uncached)
 	l.number(`"out":`, int64(r.Out), 0)
+	l.number(`"out_reasoned":`, int64(r.OutReasoned), 0)
 	l.number(`"out_asked":`, int64(r.OutAsked), int64(r.Out))
 	l.flag(`"uncounted":`, r.Uncounted)
 	if r.WithOutput != nil {

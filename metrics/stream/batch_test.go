@@ -83,6 +83,7 @@ func TestEveryFieldIsScanned(t *testing.T) {
 	want.Last, want.LastByte, want.Reply = want.Chunks.Last(), 0, "" // the stream does not have these two
 	old := *want
 	old.Step, old.Uncached, old.Calls, old.Reasoning, old.Asked, old.Adapter, old.Payload = nil, false, nil, "", nil, "", nil // version 1 is older
+	old.Reasoned, old.FirstOutput, old.OutReasoned = false, 0, 0
 	for i, want := range []*metrics.Record{&old, want} {
 		line := [][]byte{bytes.TrimSpace(version1(t, 3, want)), lineOf(t, 3, want)}[i]
 		head, got := parserOfOne().request(line)

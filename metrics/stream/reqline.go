@@ -25,6 +25,7 @@ type reqLine struct {
 	Gaps         []byte        `json:"gaps"`          // zigzag varints
 	FirstContent number        `json:"first_content"` // usually First
 	NoContent    bool          `json:"no_content"`
+	FirstOutput  number        `json:"first_output"`
 	Blank        blankPart     `json:"blank"`
 
 	Trailer number `json:"trailer"`
@@ -63,7 +64,7 @@ func (l *reqLine) complete() (err error) {
 	if l.Queue < 0 {
 		r.Due, r.Slot = r.Sent-l.Lag, r.Sent-l.Lag+l.Queue
 	}
-	r.Wrote, r.FirstByte, r.FirstContent = l.at(l.Wrote), l.at(l.FirstByte), l.at(l.FirstContent)
+	r.Wrote, r.FirstByte, r.FirstContent, r.FirstOutput = l.at(l.Wrote), l.at(l.FirstByte), l.at(l.FirstContent), l.at(l.FirstOutput)
 	r.Trailer, r.End = l.at(l.Trailer), l.at(l.End)
 	if l.Chunks != 0 {
 		if r.Chunks, err = l.stamps(l.Chunks, l.First, l.Last, l.Gaps); err != nil {

@@ -43,6 +43,7 @@ type request struct {
 	Lag   *float64  `parquet:"lag_ms,optional"`
 	Queue *float64  `parquet:"queue_ms,optional"`
 	TTFT  *float64  `parquet:"ttft_ms,optional"`
+	TTFO  *float64  `parquet:"ttfo_ms,optional"` // to the first output that is not reasoning
 	TPOT  *float64  `parquet:"tpot_ms,optional"`
 	E2EL  *float64  `parquet:"e2el_ms,optional"`
 	ITL   []float64 `parquet:"itl_ms,list"`
@@ -52,6 +53,7 @@ type request struct {
 	InputAsked  int64 `parquet:"input_tokens_asked"`
 	Cached      int64 `parquet:"cached_tokens"`
 	Output      int64 `parquet:"output_tokens"`
+	Reasoning   int64 `parquet:"reasoning_tokens,optional"`
 	OutputAsked int64 `parquet:"output_tokens_asked"`
 
 	NewConnection bool     `parquet:"new_connection"`
@@ -84,7 +86,7 @@ func newRequest(h *metrics.Header, r *metrics.Record) *request {
 		Due: r.Due.Seconds(), Slot: r.Slot.Seconds(), Sent: r.Sent.Seconds(), FirstByte: happened(r.FirstByte),
 		FirstContent: happened(r.FirstContent), LastChunk: happened(r.Last), End: happened(r.End),
 		Chunks: int64(r.Chunks.Len()), Input: int64(r.In), InputAsked: int64(r.InAsked), Cached: int64(r.Cached),
-		Output: int64(r.Out), OutputAsked: int64(r.OutAsked), NewConnection: r.Conn.New,
+		Output: int64(r.Out), Reasoning: int64(r.OutReasoned), OutputAsked: int64(r.OutAsked), NewConnection: r.Conn.New,
 		Connecting: metrics.Milliseconds(r.Conn.DNS + r.Conn.Connect + r.Conn.Proxy + r.Conn.TLS),
 	}
 	if r.Phase == metrics.Main {
@@ -103,6 +105,9 @@ func newRequest(h *metrics.Header, r *metrics.Record) *request {
 		} else {
 			*places[name] = &ms
 		}
+	}
+	if ttfo, there := r.TTFO(); there && row.TTFT != nil {
+		row.TTFO = new(metrics.Milliseconds(ttfo))
 	}
 	return row
 }
