@@ -2,6 +2,7 @@ package dataset
 
 import (
 	"fmt"
+	"iter"
 	"math"
 	"strconv"
 	"strings"
@@ -25,26 +26,43 @@ type Random struct {
 
 // Open checks the fields. It returns the source and the number of its conversations.
 func (d Random) Open() (Source, int, error) {
+	special := d.special()
+	if low := around(max(0, d.InputLen-special), d.Ratio.Input).low; d.PrefixLen+low < 1 {
+		return nil, 0, fmt.Errorf("--random-input-len is too small: with tokenizer special tokens %d and input range ratio %s, "+
+			"the minimum possible total input tokens (prefix + sampled) is %d. Increase --random-input-len and/or "+
+			"--random-prefix-len, or decrease the input range ratio so that prefix_len + "+
+			"floor(max(0, random_input_len - num_special)) * (1 - input_range_ratio) >= 1",
+			special, pythonFloat(d.Ratio.Input), d.PrefixLen+low)
+	}
 	p, err := d.prompts()
 	if err != nil {
 		return nil, 0, err
 	}
-	d.Notice("Sampling input_len from [%d, %d] and output_len from [%d, %d]",
-		p.inputs.low, p.inputs.high, p.outputs.low, p.outputs.high)
 	if d.NumPy != nil {
 		*d.NumPy = *p.formerDraws()
 	}
 	return p.source, d.Num, nil
 }
 
-func (d Random) check(special int) error {
-	if low := around(max(0, d.InputLen-special), d.Ratio.Input).low; d.PrefixLen+low < 1 {
-		return fmt.Errorf("--random-input-len is too small: with tokenizer special tokens %d and input range ratio %s, "+
-			"the minimum possible total input tokens (prefix + sampled) is %d. Increase --random-input-len and/or "+
-			"--random-prefix-len, or decrease the input range ratio so that prefix_len + "+
-			"floor(max(0, random_input_len - num_special)) * (1 - input_range_ratio) >= 1",
-			special, pythonFloat(d.Ratio.Input), d.PrefixLen+low)
+// OpenRandom opens a Random for a dataset that draws more from its generator, with more, after each
+// prompt. It yields each conversation with what more returned. Its prompts may be empty.
+func OpenRandom[T any](d Random, more func(*nprand.Generator) T) (iter.Seq2[*Conversation, T], error) {
+	p, err := d.prompts()
+	if err != nil {
+		return nil, err
 	}
+	return drawn(p, more), nil
+}
+
+// special is how many tokens the tokenizer adds to a prompt.
+func (d Random) special() int {
+	if d.Tokenizer == nil {
+		return 0
+	}
+	return d.Tokenizer.NumSpecial()
+}
+
+func (d Random) check() error {
 	if err := d.CheckNum(); err != nil {
 		return err
 	}
@@ -69,17 +87,13 @@ func (p *randomPrompts) formerDraws() *nprand.RandomState {
 	around := func(n int, ratio float64) span {
 		return span{int(float64(n) * (1 - ratio)), int(float64(n) * (1 + ratio))}
 	}
-	special := 0
-	if p.Tokenizer != nil {
-		special = p.Tokenizer.NumSpecial()
-	}
 	ids := span{0, p.vocab - 1}
 	for _, column := range []struct {
 		span
 		n int
 	}{
 		{ids, p.PrefixLen},
-		{around(p.InputLen-special, p.Ratio.Input), p.Num},
+		{around(p.InputLen-p.special(), p.Ratio.Input), p.Num},
 		{around(p.OutputLen, p.Ratio.Output), p.Num},
 		{ids, p.Num},
 	} {

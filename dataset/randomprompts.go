@@ -21,11 +21,7 @@ type randomPrompts struct {
 
 func (d Random) prompts() (*randomPrompts, error) {
 	p := &randomPrompts{Random: d}
-	special := 0
-	if d.Tokenizer != nil {
-		special = d.Tokenizer.NumSpecial()
-	}
-	if err := d.check(special); err != nil {
+	if err := d.check(); err != nil {
 		return nil, err
 	}
 	var forbidden []int
@@ -33,19 +29,37 @@ func (d Random) prompts() (*randomPrompts, error) {
 	if p.allowed = without(p.vocab, forbidden); len(p.allowed) == 0 {
 		return nil, errNoTokens(p.vocab)
 	}
-	p.inputs = around(max(0, d.InputLen-special), d.Ratio.Input)
+	p.inputs = around(max(0, d.InputLen-d.special()), d.Ratio.Input)
 	p.outputs = around(d.OutputLen, d.Ratio.Output)
 	p.outputs = span{max(p.outputs.low, 1), max(p.outputs.high, 1)}
+	d.Notice("Sampling input_len from [%d, %d] and output_len from [%d, %d]",
+		p.inputs.low, p.inputs.high, p.outputs.low, p.outputs.high)
 	return p, nil
 }
 
-// source yields the conversations. It draws in the order of vLLM's client: three columns, the
-// prefix, and then what fitting needs. Only the fitting must run in order; everything before it is
-// done ahead, on all cores.
+// source yields the conversations.
 func (p *randomPrompts) source(yield func(*Conversation, error) bool) {
-	rng := nprand.NewGenerator(uint64(p.Seed))
-	drafts := p.drafts(&rng)
-	prefix := p.prefix(&rng)
+	for c := range drawn(p, func(*nprand.Generator) struct{} { return struct{}{} }) {
+		if !yield(c, nil) {
+			return
+		}
+	}
+}
+
+// drawn yields the conversations, each with what more returned after its prompt.
+func drawn[T any](p *randomPrompts, more func(*nprand.Generator) T) iter.Seq2[*Conversation, T] {
+	return func(yield func(*Conversation, T) bool) {
+		rng := nprand.NewGenerator(uint64(p.Seed))
+		p.draw(&rng, func(c *Conversation) bool { return yield(c, more(&rng)) })
+	}
+}
+
+// draw yields the conversations. It draws in the order of vLLM's client: three columns, the prefix,
+// and then what fitting needs. Only the fitting must run in order; everything before it is done
+// ahead, on all cores.
+func (p *randomPrompts) draw(rng *nprand.Generator, yield func(*Conversation) bool) {
+	drafts := p.drafts(rng)
+	prefix := p.prefix(rng)
 	settled := ordered(drafts, width(p.PrefixLen+p.inputs.high), func(d draft) draft {
 		d.ids = p.ids(prefix, d.start, d.want-p.PrefixLen)
 		if p.Tokenizer != nil {
@@ -59,12 +73,12 @@ func (p *randomPrompts) source(yield func(*Conversation, error) bool) {
 		if p.Tokenizer == nil {
 			turn.TokenIDs = d.ids
 		} else {
-			d.finish(p.Tokenizer, p.draw(&rng))
+			d.finish(p.Tokenizer, p.drawID(rng))
 			turn.Prompt = d.text
 		}
 		turn.PromptLen = len(d.ids)
 		surplus += d.surplus()
-		if !yield(p.Conversation(i, turn), nil) {
+		if !yield(p.Conversation(i, turn)) {
 			return
 		}
 		i++
@@ -94,8 +108,8 @@ func (p *randomPrompts) drafts(rng *nprand.Generator) iter.Seq[draft] {
 	}
 }
 
-// draw is a function that draws an id for a prompt with too few.
-func (p *randomPrompts) draw(rng *nprand.Generator) func() int {
+// drawID is a function that draws an id for a prompt with too few.
+func (p *randomPrompts) drawID(rng *nprand.Generator) func() int {
 	return func() int { return int(rng.Integers(0, int64(p.vocab))) }
 }
 
@@ -111,7 +125,7 @@ func (p *randomPrompts) prefix(rng *nprand.Generator) []int {
 	if p.Tokenizer != nil {
 		f := fitting{ids: ids, want: p.PrefixLen}
 		f.settle(p.Tokenizer)
-		f.finish(p.Tokenizer, p.draw(rng))
+		f.finish(p.Tokenizer, p.drawID(rng))
 		p.toldPrefix.Do(func() { p.noticeSurplus("prefix", f.surplus()) })
 		ids = f.ids
 	}

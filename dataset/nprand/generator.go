@@ -88,8 +88,10 @@ func (g *Generator) uint32() uint32 {
 }
 
 func (g *Generator) step() {
-	g.state = g.state.mul(uint128{0x2360ED051FC65DA4, 0x4385DF649FCCF645}).add(g.inc)
+	g.state = g.state.mul(multiplier).add(g.inc)
 }
+
+var multiplier = uint128{0x2360ED051FC65DA4, 0x4385DF649FCCF645}
 
 type uint128 struct{ hi, lo uint64 }
 

@@ -21,6 +21,7 @@ type pipeline struct {
 	texts           []string // of each id, as the decoder gets it; empty for unused ids
 	size            int
 	special         []int
+	flagged         []int     // added tokens that the file flags as special
 	words           sync.Pool // of *word
 }
 
@@ -56,7 +57,8 @@ func newPipeline(d *document) (*pipeline, error) {
 	if err := p.setAdded(added); err != nil {
 		return nil, err
 	}
-	p.special = specialIDs(added)
+	p.flagged = specialIDs(added)
+	p.special = p.flagged
 	if p.template, err = newTemplate(d.PostProcessor); err != nil {
 		return nil, err
 	}
