@@ -8,6 +8,8 @@ import (
 	"unicode"
 
 	"go.yaml.in/yaml/v3"
+
+	"github.com/servebench/servebench/metrics"
 )
 
 // Defaults of the file: a server has usualWithin to start, since it may load a large model, and
@@ -47,6 +49,7 @@ func (p *parser) arm(node *yaml.Node) (*Arm, error) {
 	var load, servers *yaml.Node
 	keys := single.keys()
 	keys["name"], keys["url"], keys["load"], keys["servers"] = &a.Name, &a.URL, &load, &servers
+	keys["grid"], keys["labels"] = &a.grid, a.label
 	if err := fields(node, "an arm", keys); err != nil {
 		return nil, err
 	}
@@ -72,6 +75,20 @@ func (p *parser) arm(node *yaml.Node) (*Arm, error) {
 		}
 	}
 	return a, nil
+}
+
+// label reads the labels of the arm.
+func (a *Arm) label(node *yaml.Node) error {
+	return entries(node, "labels", func(key, value *yaml.Node) error {
+		switch {
+		case value.Kind != yaml.ScalarNode:
+			return at(value, "%s: a label must be a number or a text", key.Value)
+		case key.Value == "arm" || key.Value == "repeat" || key.Value == "target":
+			return at(key, "%s: every run has that label already", key.Value)
+		}
+		a.Labels = append(a.Labels, metrics.KV{Key: key.Value, Value: value.Value})
+		return nil
+	})
 }
 
 func readServers(node *yaml.Node) ([]Server, error) {

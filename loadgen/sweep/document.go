@@ -51,7 +51,8 @@ func (p *Plan) heading(c cell) string {
 	outer, inner := point.Settings[:len(point.Settings)-point.Inner], point.Settings[len(point.Settings)-point.Inner:]
 	for i, s := range inner {
 		var values []string
-		for _, other := range p.Points {
+		for _, place := range p.pointsOf(c.arm) {
+			other := p.Points[place]
 			if other.Group == point.Group && slices.EqualFunc(other.Settings[:len(outer)], outer, Setting.same) {
 				values = append(values, other.Settings[len(outer)+i].Value)
 			}

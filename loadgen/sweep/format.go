@@ -18,6 +18,8 @@ keys may be left out:
     - name: plain
       url: http://127.0.0.1:8000    # where the load goes: --base-url
       load: {}                      # flags of this arm only
+      labels: {max-num-seqs: 64}    # what it differs in, for tables, charts and the metadata of its runs
+      grid: {}                      # in place of the grid, for this arm only
     - name: kvcached
       url: http://127.0.0.1:${port} # a free port, the same one in the command; also ${port2} and so on
       command: [vllm, serve, MODEL, --port, "${port}"]   # or one text for the shell

@@ -11,32 +11,71 @@ import (
 // maxCells is the most cells that a plan may have. A file with more has a mistake.
 const maxCells = 100_000
 
-// grid reads the points: all combinations of the values of a mapping, in which the last
-// key changes fastest. A list has several such mappings, one after the other.
-func (p *parser) grid(node *yaml.Node) error {
+// grids reads the points of the plan, and then those of arms with a grid. Arms with equal points
+// share them, and so their seeds.
+func (p *parser) grids(node *yaml.Node) error {
+	plan := p.plan
+	own := func(a Arm) bool { return a.grid != nil }
+	if node != nil || !slices.ContainsFunc(plan.Arms, own) || slices.ContainsFunc(plan.Arms, func(a Arm) bool { return !own(a) }) {
+		var err error
+		if plan.Points, err = p.grid(node, 0); err != nil {
+			return err
+		}
+	}
+	if slices.ContainsFunc(plan.Arms, own) {
+		plan.Common = len(plan.Points)
+	}
+	groups := 0
+	for i := range plan.Arms {
+		arm := &plan.Arms[i]
+		if !own(*arm) {
+			continue
+		}
+		if n := len(plan.Points); n > 0 {
+			groups = plan.Points[n-1].Group + 1
+		}
+		points, err := p.grid(arm.grid, groups)
+		if err != nil {
+			return err
+		}
+		for _, point := range points {
+			place := slices.IndexFunc(plan.Points, func(other Point) bool { return slices.EqualFunc(point.Settings, other.Settings, Setting.same) })
+			if place < 0 {
+				place = len(plan.Points)
+				plan.Points = append(plan.Points, point)
+			}
+			arm.Points = append(arm.Points, place)
+		}
+	}
+	return nil
+}
+
+// grid reads points: all combinations of the values of a mapping, in which the last key changes
+// fastest. A list has several such mappings, one after the other; group is the number of the first.
+func (p *parser) grid(node *yaml.Node, group int) ([]Point, error) {
 	if node == nil {
-		p.plan.Points = []Point{{}}
-		return nil
+		return []Point{{}}, nil
 	}
 	grids := []*yaml.Node{node}
 	if node.Kind == yaml.SequenceNode {
 		if grids = node.Content; len(grids) == 0 {
-			return at(node, "grid has no values")
+			return nil, at(node, "grid has no values")
 		}
 	}
+	var all []Point
 	for i, grid := range grids {
-		points, inner, err := p.product(grid)
+		points, inner, err := p.product(resolved(grid))
 		if err != nil {
-			return err
+			return nil, err
 		}
 		for _, settings := range points {
-			p.plan.Points = append(p.plan.Points, Point{Group: i, Inner: inner, Settings: settings})
+			all = append(all, Point{Group: group + i, Inner: inner, Settings: settings})
 		}
-		if len(p.plan.Points) > maxCells {
-			return at(grid, "the grid has more than %d points", maxCells)
+		if len(all) > maxCells {
+			return nil, at(grid, "the grid has more than %d points", maxCells)
 		}
 	}
-	return nil
+	return all, nil
 }
 
 // product combines the values of all keys of a grid. The keys under zip count as one key:

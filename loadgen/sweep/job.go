@@ -65,8 +65,9 @@ func (s *Sweep) measure(ctx context.Context, job *Job) (*Outcome, error) {
 	job.Plan.Repeat, job.Plan.Backward = 1, job.cell.repeat%2 == 1
 	job.Plan.Limits.Drain = 0 // a run that is cut short is repeated
 	for _, target := range load.targets() {
-		target.Report.Metadata = append(target.Report.Metadata, metrics.KV{Key: "arm", Value: job.Arm},
-			metrics.KV{Key: "repeat", Value: fmt.Sprint(job.cell.repeat + 1)})
+		target.Report.Metadata = append(target.Report.Metadata, metrics.KV{Key: "arm", Value: job.Arm})
+		target.Report.Metadata = append(target.Report.Metadata, s.Plan.Arms[job.cell.arm].Labels...)
+		target.Report.Metadata = append(target.Report.Metadata, metrics.KV{Key: "repeat", Value: fmt.Sprint(job.cell.repeat + 1)})
 		s.reset(ctx, target, job)
 	}
 	records := spool.To(s.journal.records)

@@ -71,10 +71,14 @@ func (p *parser) file(root *yaml.Node) error {
 			return err
 		}
 	}
-	if err := p.grid(grid); err != nil {
+	if err := p.grids(grid); err != nil {
 		return err
 	}
-	if cells := len(p.plan.Arms) * len(p.plan.Points) * p.plan.Repeats; cells > maxCells {
+	loads := 0
+	for arm := range p.plan.Arms {
+		loads += len(p.plan.pointsOf(arm))
+	}
+	if cells := loads * p.plan.Repeats; cells > maxCells {
 		return at(root, "its arms, points and repeats make %d runs: there may be %d", cells, maxCells)
 	}
 	if err := p.searchedOnly(grid); err != nil {

@@ -21,6 +21,10 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"go.yaml.in/yaml/v3"
+
+	"github.com/servebench/servebench/metrics"
 )
 
 // A Plan is an experiment as in its file. Nobody changes it after it is made.
@@ -34,7 +38,8 @@ type Plan struct {
 	Order  Order
 	Flags  []string // of every run, as on a command line
 	Arms   []Arm    // at least one
-	Points []Point  // in the order of the grid; one without settings when there is no grid
+	Points []Point  // in the order of the grid, and then of the arms' grids; one without settings when there is no grid
+	Common int      `json:",omitempty"` // how many of the Points are for arms without a grid; 0 for all
 
 	// Between is what is done before each run.
 	Between Between
@@ -54,9 +59,18 @@ type Arm struct {
 	URL     string   // where the load goes; empty if Flags say so
 	Flags   []string // of its runs, after the plan's
 	Servers []Server // to start in this order; none if they already run
-	Line    int      `json:"-"` // where the file has it
 
-	turn int // among the arms that load the same server
+	// Points are the places of its loads in the plan's Points; nil for the loads of arms without a
+	// grid.
+	Points []int `json:",omitempty"`
+
+	// Labels say what its configuration is, in tables, charts and the metadata of its runs.
+	Labels []metrics.KV `json:",omitempty"`
+
+	Line int `json:"-"` // where the file has it
+
+	grid *yaml.Node // of its Points in the file; nil for none
+	turn int        // among the arms that load the same server
 }
 
 // A Server is a command that a sweep starts and stops.
@@ -146,13 +160,29 @@ type cell struct{ repeat, arm, point int }
 func (p *Plan) cells() []cell {
 	var cells []cell
 	for arm := range p.Arms {
-		for point := range p.Points {
+		for _, point := range p.pointsOf(arm) {
 			for repeat := range p.Repeats {
 				cells = append(cells, cell{repeat, arm, point})
 			}
 		}
 	}
 	return cells
+}
+
+// pointsOf are the places in Points of an arm's loads.
+func (p *Plan) pointsOf(arm int) []int {
+	if own := p.Arms[arm].Points; own != nil {
+		return own
+	}
+	n := len(p.Points)
+	if p.Common > 0 {
+		n = p.Common
+	}
+	places := make([]int, n)
+	for i := range places {
+		places[i] = i
+	}
+	return places
 }
 
 // key names a cell in the journal.
@@ -200,9 +230,9 @@ func (p *Plan) blocks() [][]cell {
 	var blocks [][]cell
 	for repeat := range p.Repeats {
 		for _, arm := range p.armsOf(repeat, shuffled) {
-			block := make([]cell, len(p.Points))
-			for point := range block {
-				block[point] = cell{repeat, arm, point}
+			var block []cell
+			for _, point := range p.pointsOf(arm) {
+				block = append(block, cell{repeat, arm, point})
 			}
 			if p.Order == Random {
 				shuffled.Shuffle(len(block), func(i, j int) { block[i], block[j] = block[j], block[i] })

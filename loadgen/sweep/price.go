@@ -62,7 +62,7 @@ func (p *Plan) TooFew() string {
 	loads, of := 0, "" // that compare distinguishes, in the arm with the most
 	for arm := range p.Arms {
 		trials := 0
-		for point := range p.Points {
+		for _, point := range p.pointsOf(arm) {
 			plan := *p.loads[cell{arm: arm, point: point}].Plan
 			plan.Repeat = 1
 			trials += plan.Trials()
@@ -90,9 +90,10 @@ func (p *Plan) TooFew() string {
 // loadsOf says what compare distinguishes among the runs of an arm: loads, and targets alone and
 // together.
 func (p *Plan) loadsOf(arm int) string {
-	plan := p.loads[cell{arm: arm}].Plan
+	points := p.pointsOf(arm)
+	plan := p.loads[cell{arm: arm, point: points[0]}].Plan
 	var parts []string
-	if n := len(p.Points); n > 1 {
+	if n := len(points); n > 1 {
 		parts = append(parts, metrics.Counted(n, "load"))
 	}
 	if n := len(plan.Targets); n > 0 {
@@ -127,7 +128,7 @@ func (s *Server) simulated() bool {
 func (p *Plan) repeatTime() (total time.Duration) {
 	for arm := range p.Arms {
 		total += p.Arms[arm].startTime()
-		for point := range p.Points {
+		for _, point := range p.pointsOf(arm) {
 			total += p.cellTime(cell{arm: arm, point: point})
 		}
 	}

@@ -152,7 +152,7 @@ func (r *result) table() (table report.Table) {
 
 // labels distinguish a run from the others.
 func (r *result) labels(c cell, e entry) []metrics.KV {
-	kvs := []metrics.KV{{Key: "arm", Value: r.Plan.Arms[c.arm].Name}}
+	kvs := append([]metrics.KV{{Key: "arm", Value: r.Plan.Arms[c.arm].Name}}, r.Plan.Arms[c.arm].Labels...)
 	for _, s := range r.Plan.Points[c.point].Settings {
 		kvs = append(kvs, metrics.KV{Key: s.Flag, Value: s.Value})
 	}
