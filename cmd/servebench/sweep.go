@@ -29,6 +29,7 @@ type sweepCommand struct {
 	dryRun    bool
 	printYAML bool
 	listen    string
+	vllm      vllmSweep
 	out, talk io.Writer
 
 	plan     *sweep.Plan
@@ -38,12 +39,14 @@ type sweepCommand struct {
 func newSweepCommand() *cobra.Command {
 	c := &sweepCommand{}
 	cmd := &cobra.Command{
-		Use:   "sweep FILE | sweep FLAGS OF RUN",
+		Use:   "sweep FILE | sweep FLAGS OF RUN | sweep --serve-cmd COMMAND --bench-cmd COMMAND",
 		Short: "Run a grid of loads over servers, with repeats",
 		Long:  sweepHelp,
 		Example: `  servebench sweep experiment.yaml
   servebench sweep --base-url http://127.0.0.1:8000 --num-prompts 1,8,64 \
-      --random-input-len 80,10000 --repeat 3`,
+      --random-input-len 80,10000 --repeat 3
+  servebench sweep --serve-cmd 'vllm serve MODEL' --bench-cmd 'vllm bench serve --model MODEL' \
+      --serve-params serve.json --bench-params bench.json`,
 		Args: cobra.ArbitraryArgs,
 	}
 	var f *argv.Flags
@@ -56,10 +59,17 @@ func newSweepCommand() *cobra.Command {
 		switch {
 		case c.dir == "-":
 			return errors.New("argument --output: '-': it must be a folder; blocks and table go to standard output, too")
+		case c.vllm.asked():
+			if len(args)+len(given) > 0 {
+				return errors.New("argument --serve-cmd: all flags of the load stand in --bench-cmd")
+			}
+			return c.runText(cmd.Context(), f, c.vllm.document)
 		case len(args) == 1 && given == nil:
 			return c.runFile(cmd.Context(), args[0])
 		case len(args) == 0 && given != nil:
-			return c.runFlags(cmd.Context(), f)
+			return c.runText(cmd.Context(), f, func() ([]byte, error) {
+				return sweep.Document(sweepOptions(f, func(_, value string) string { return value }))
+			})
 		}
 		return errors.New("sweep takes either the FILE of an experiment, or flags of servebench run of which some have several values, such as --num-prompts 1,8")
 	}
@@ -71,6 +81,7 @@ func newSweepCommand() *cobra.Command {
 	f.BoolVar(&c.printYAML, "print-yaml", false, "print the FILE that says the same as the flags. Nothing is started")
 	f.StringVarP(&c.dir, "output", "o", "", "`DIR` folder for the journal, the records and the tables (default FILE with .sweep in place of .yaml). Without FILE the default is servebench-ID.sweep, with an id made of the flags")
 	f.Var(argv.Parsed(&c.listen, "", parseListen), "metrics-addr", "`HOST:PORT` serve Prometheus metrics of the runs at this address, under /metrics; port 0 takes a free one")
+	c.vllm.define(f)
 	f.Offer("metrics-addr", "127.0.0.1:9464")
 	f.OfferFolders("output")
 	return cmd
@@ -105,6 +116,9 @@ combinations are run, and the first such flag changes fastest. --base-url with
 several URLs compares the servers, and --repeat N runs everything N times. A list
 that is one value stays one: ` + listFlags + `, and
 JSON. --print-yaml prints the FILE that says the same.
+
+With --serve-cmd, it takes the command line and the files of parameters of
+"vllm bench sweep serve", and also writes its folders and its summary.csv.
 
 ` + sweep.Format + `
 
@@ -151,13 +165,17 @@ func (c *sweepCommand) runFile(ctx context.Context, file string) error {
 	return c.run(ctx, file)
 }
 
-// runFlags runs the experiment that flags ask for.
-func (c *sweepCommand) runFlags(ctx context.Context, f *argv.Flags) error {
-	text, err := sweep.Document(sweepOptions(f, func(_, value string) string { return value }))
+// runText runs the experiment that flags ask for: the file that document makes of them.
+func (c *sweepCommand) runText(ctx context.Context, f *argv.Flags, document func() ([]byte, error)) error {
+	text, err := document()
 	if err != nil {
 		return err
 	}
 	if c.plan, err = sweep.Parse("", bytes.NewReader(text), c.flags()); err != nil {
+		return err
+	}
+	if c.printYAML && c.vllm.asked() {
+		_, err := c.out.Write(text)
 		return err
 	}
 	if c.printYAML {

@@ -6,9 +6,12 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
 	"slices"
 	"strings"
 
+	"github.com/kballard/go-shellquote"
+	"github.com/spf13/pflag"
 	"go.yaml.in/yaml/v3"
 
 	"github.com/servebench/servebench/cmd/servebench/internal/argv"
@@ -16,6 +19,7 @@ import (
 	"github.com/servebench/servebench/loadgen/progress"
 	"github.com/servebench/servebench/loadgen/sweep"
 	"github.com/servebench/servebench/metrics"
+	"github.com/servebench/servebench/metrics/pyjson"
 	"github.com/servebench/servebench/metrics/vllm"
 )
 
@@ -191,4 +195,119 @@ func havingOwn(f *argv.Flags, flag string) (names []string) {
 		}
 	}
 	return names
+}
+
+// vllmSweep are the flags of `vllm bench sweep serve`.
+type vllmSweep struct {
+	serve, bench, after      string // commands
+	serveParams, benchParams string // files
+	links                    string
+	runs, within, warmups    int
+}
+
+func (v *vllmSweep) define(f *argv.Flags) {
+	f.StringVar(&v.serve, "serve-cmd", "", "`COMMAND` command that starts the server, as for vllm bench sweep serve")
+	f.StringVar(&v.bench, "bench-cmd", "", "`COMMAND` load of --serve-cmd: vllm bench serve, or servebench run, with its flags")
+	f.StringVar(&v.after, "after-bench-cmd", "", "`COMMAND` command before each run, in place of resetting the prefix cache of vLLM")
+	f.StringVar(&v.serveParams, "serve-params", "", "`FILE` JSON file with combinations of parameters for --serve-cmd: a list of objects, or objects by their names")
+	f.StringVar(&v.benchParams, "bench-params", "", "`FILE` JSON file with combinations of parameters for --bench-cmd")
+	f.StringVar(&v.links, "link-vars", "", "`A=B,…` run only combinations in which parameter A of the server equals parameter B of the load")
+	f.IntVar(&v.runs, "num-runs", 3, "`N` runs of each combination of --serve-params and --bench-params")
+	f.IntVar(&v.within, "server-ready-timeout", 300, "`SECONDS` limit for the start of --serve-cmd")
+	f.IntVar(&v.warmups, "warmup-num-prompts", 0, "`N` requests before each run of --bench-cmd, which do not count")
+	f.OfferFiles("serve-params", "json")
+	f.OfferFiles("bench-params", "json")
+}
+
+// asked reports whether the command line has commands in place of a file or flags.
+func (v *vllmSweep) asked() bool {
+	return v.serve+v.bench+v.after+v.serveParams+v.benchParams+v.links != ""
+}
+
+// document is the file of the experiment.
+func (v *vllmSweep) document() ([]byte, error) {
+	switch {
+	case v.serve == "":
+		return nil, errors.New("argument --serve-cmd: it must be there, with --bench-cmd: the command that starts the server")
+	case v.bench == "":
+		return nil, errors.New("argument --bench-cmd: it must be there, with --serve-cmd: vllm bench serve with its flags")
+	case v.runs < 1:
+		return nil, fmt.Errorf("argument --num-runs: %d: it must be at least 1", v.runs)
+	case v.within < 1:
+		return nil, fmt.Errorf("argument --server-ready-timeout: %d: it must be at least 1", v.within)
+	case v.warmups < 0:
+		return nil, fmt.Errorf("argument --warmup-num-prompts: %d: it must not be negative", v.warmups)
+	}
+	p := sweep.Parameters{After: v.after, Runs: v.runs, Within: fmt.Sprintf("%ds", v.within), Warmups: v.warmups}
+	var err error
+	if p.Serve, err = commandWords("serve-cmd", v.serve); err != nil {
+		return nil, err
+	}
+	if p.Bench, err = benchOptions(v.bench); err != nil {
+		return nil, err
+	}
+	for _, file := range []struct {
+		flag, name string
+		to         *[]sweep.Combination
+	}{{"serve-params", v.serveParams, &p.ServeParams}, {"bench-params", v.benchParams, &p.BenchParams}} {
+		if *file.to = []sweep.Combination{{}}; file.name == "" {
+			continue
+		}
+		text, err := os.ReadFile(file.name)
+		if err == nil {
+			*file.to, err = sweep.ReadCombinations(string(text))
+		}
+		if err != nil {
+			return nil, fmt.Errorf("argument --%s: %s: %w", file.flag, file.name, err)
+		}
+	}
+	if v.links != "" {
+		for pair := range strings.SplitSeq(v.links, ",") {
+			a, b, ok := strings.Cut(pair, "=")
+			if !ok {
+				return nil, fmt.Errorf("argument --link-vars: %s: it must be a parameter of the server, = and one of the load", pyjson.Quote(pair))
+			}
+			p.Links = append(p.Links, [2]string{strings.TrimSpace(a), strings.TrimSpace(b)})
+		}
+	}
+	return p.Document()
+}
+
+// commandWords are the words of a command, as a shell splits it.
+func commandWords(flag, command string) ([]string, error) {
+	words, err := shellquote.Split(command)
+	if err == nil && len(words) == 0 {
+		err = errors.New("it is empty")
+	}
+	if err != nil {
+		return nil, fmt.Errorf("argument --%s: %w", flag, err)
+	}
+	return words, nil
+}
+
+// benchOptions are the flags of a load's command, each with one value.
+func benchOptions(command string) ([]sweep.Option, error) {
+	words, err := commandWords("bench-cmd", command)
+	if err != nil {
+		return nil, err
+	}
+	start := slices.IndexFunc(words, func(word string) bool { return strings.HasPrefix(word, "-") })
+	if start < 0 {
+		start = len(words)
+	}
+	if verb := strings.Join(words[max(0, start-2):start], " "); !strings.HasSuffix(verb, "bench serve") && !strings.HasSuffix(verb, "servebench run") {
+		return nil, fmt.Errorf("argument --bench-cmd: %s: it must be vllm bench serve, or servebench run, with its flags", pyjson.Quote(command))
+	}
+	f := argv.New(pflag.NewFlagSet("bench-cmd", pflag.ContinueOnError))
+	f.Other = emptyForm().flags
+	if err := f.Parse(words[start:]); err != nil {
+		return nil, fmt.Errorf("argument --bench-cmd: %w", err)
+	}
+	options := sweepOptions(f, func(_, value string) string { return value })
+	for i := range options {
+		if o := &options[i]; !o.Words {
+			o.Values = []string{strings.Join(o.Values, ",")}
+		}
+	}
+	return options, nil
 }

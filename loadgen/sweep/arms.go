@@ -18,6 +18,8 @@ const (
 	usualWithin = 15 * time.Minute
 	usualGrace  = 30 * time.Second
 
+	usualArm = "server" // without arms
+
 	maxName = 200 // bytes of an arm's name in the name of its log
 
 	betweenWithin = 10 * time.Minute // for the command between runs

@@ -39,6 +39,7 @@ keys may be left out:
     command: ./settle.sh            # has SERVEBENCH_ARM and SERVEBENCH_URL
     timeout: 10m                    # of the command
     pause: 5s
+  vllm-folders: true  # also write the folders and the summary.csv of vllm bench sweep
   until:              # find the highest value at which probes pass, instead of one run a load
     flag: request-rate              # or max-concurrency
     from: 1

@@ -50,7 +50,7 @@ func (p *parser) file(root *yaml.Node) error {
 	err := fields(root, "an experiment", map[string]any{
 		"seed": &p.plan.Seed, "repeats": &p.plan.Repeats, "order": &order,
 		"load": &load, "arms": &arms, "grid": &grid,
-		"between": p.between, "until": p.until,
+		"between": p.between, "until": p.until, "vllm-folders": &p.plan.Folders,
 	})
 	if err != nil {
 		return err
@@ -66,7 +66,7 @@ func (p *parser) file(root *yaml.Node) error {
 	if p.plan.Flags, err = p.load(load); err != nil {
 		return err
 	}
-	if p.plan.Arms = []Arm{{Name: "server", Line: root.Line}}; arms != nil {
+	if p.plan.Arms = []Arm{{Name: usualArm, Line: root.Line}}; arms != nil {
 		if p.plan.Arms, err = p.arms(arms); err != nil {
 			return err
 		}

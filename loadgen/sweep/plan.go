@@ -44,6 +44,9 @@ type Plan struct {
 	// Between is what is done before each run.
 	Between Between
 
+	// Folders writes the folders and the summary.csv of vLLM's sweep, too.
+	Folders bool `json:"-"`
+
 	// Search makes each cell a search; nil for one run a cell.
 	Search *Search
 

@@ -34,7 +34,7 @@ func (s *Sweep) read() (*result, error) {
 		return r, err
 	}
 	defer f.Close()
-	var ask metrics.Ask
+	ask := metrics.Ask{Timings: s.Plan.Folders}
 	for _, load := range s.Plan.loads {
 		ask.Trace = ask.Trace || load.Requests
 	}
@@ -101,7 +101,7 @@ func (r *result) write() error {
 	whole := func(text string) func(io.Writer) error {
 		return func(w io.Writer) error { _, err := io.WriteString(w, text); return err }
 	}
-	return errors.Join(
+	return errors.Join(r.folders(),
 		r.save("blocks.txt", whole(blocks.String())), r.save("table.md", whole(table.String())), r.save("table.csv", rows.CSV), r.save("table.json", rows.JSON),
 		whole(blocks.String()+"\n"+shown.String())(r.Out))
 }
