@@ -1,12 +1,16 @@
 package stream
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
+	"path"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -89,8 +93,35 @@ func exists(name string) bool {
 	return err == nil
 }
 
+// combined are the result files of single runs in a folder of vLLM's sweep, or in the folder of one
+// of its combinations, in order. There are none in another folder.
+func combined(folder string) (names []string) {
+	for _, pattern := range []string{"run=*.json", "*/run=*.json"} {
+		found, _ := fs.Glob(os.DirFS(folder), pattern) // the patterns are right
+		found = slices.DeleteFunc(found, func(name string) bool { return !runFile.MatchString(name) })
+		slices.SortStableFunc(found, func(a, b string) int {
+			return cmp.Or(strings.Compare(path.Dir(a), path.Dir(b)), cmp.Compare(runOf(a), runOf(b)))
+		})
+		for _, name := range found {
+			names = append(names, filepath.Join(folder, filepath.FromSlash(name)))
+		}
+	}
+	return names
+}
+
+var runFile = regexp.MustCompile(`(?:^|/)run=(\d{1,9})\.json$`)
+
+// runOf is the number of the run of a file that matches runFile.
+func runOf(name string) int {
+	n, _ := strconv.Atoi(runFile.FindStringSubmatch(name)[1]) // it has a few digits
+	return n
+}
+
 // folder reads the files of a folder.
 func (r *Recorded) folder(name string) ([]*metrics.Summary, error) {
+	if names := combined(name); names != nil {
+		return r.all(names)
+	}
 	entries, err := os.ReadDir(name)
 	if err != nil {
 		return nil, err
@@ -101,7 +132,15 @@ func (r *Recorded) folder(name string) ([]*metrics.Summary, error) {
 			names = append(names, filepath.Join(name, e.Name()))
 		}
 	}
-	var all []*metrics.Summary
+	all, err := r.all(names)
+	if all == nil && err == nil {
+		err = fmt.Errorf("%s: no runs in that folder", name)
+	}
+	return all, err
+}
+
+// all reads files. It warns of files without runs.
+func (r *Recorded) all(names []string) (all []*metrics.Summary, err error) {
 	for _, from := range Sources(names) {
 		sums, err := r.runs(from)
 		if errors.Is(err, ErrNothing) {
@@ -112,9 +151,6 @@ func (r *Recorded) folder(name string) ([]*metrics.Summary, error) {
 			return nil, err
 		}
 		all = append(all, sums...)
-	}
-	if all == nil {
-		return nil, fmt.Errorf("%s: no runs in that folder", name)
 	}
 	return all, nil
 }

@@ -234,18 +234,39 @@ func (f *resultFile) config() metrics.Config {
 var configKeys = []string{"date", "endpoint_type", "backend", "label", "model_id", "tokenizer_id", "num_prompts"}
 
 func (f *resultFile) metadata() []metrics.KV {
+	end := slices.IndexFunc(f.members, func(m member) bool { return m.key == "request_rate" })
+	if end < 0 {
+		return nil
+	}
 	var kvs []metrics.KV
-	for _, m := range f.members {
-		if m.key == "request_rate" {
-			return kvs
-		}
+	for _, m := range f.members[:end] {
 		if !slices.Contains(configKeys, m.key) {
 			if s := f.text(m.key); s != "" || string(m.value) == `""` {
 				kvs = append(kvs, metrics.KV{Key: m.key, Value: s})
 			}
 		}
 	}
-	return nil
+	return append(kvs, f.combination()...)
+}
+
+// runNumber is the key after which vLLM's sweep writes the parameters of a run.
+const runNumber = "run_number"
+
+// combination is what vLLM's sweep writes into the file of a run: its parameters, and its number,
+// which counts from 0.
+func (f *resultFile) combination() (kvs []metrics.KV) {
+	start := slices.IndexFunc(f.members, func(m member) bool { return m.key == runNumber })
+	if start < 0 {
+		return nil
+	}
+	for _, m := range f.members[start+1:] {
+		var text string
+		if json.Unmarshal(m.value, &text) != nil {
+			text = string(m.value)
+		}
+		kvs = append(kvs, metrics.KV{Key: m.key, Value: text})
+	}
+	return append(kvs, metrics.KV{Key: "repeat", Value: strconv.Itoa(f.count(runNumber) + 1)})
 }
 
 // percentiles are those that the file has of any metric, in its order.
