@@ -5,6 +5,7 @@ import (
 	"math"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 )
 
@@ -113,6 +114,32 @@ type RampUp struct {
 type KV struct {
 	Key   string `json:"key"`
 	Value string `json:"value"`
+}
+
+// GPUs is how many GPUs the server has, by the run's metadata: num_gpus or gpu_count, or else the
+// product of the tensor, pipeline and data parallel sizes under the names of vLLM's flags, as
+// vLLM's sweep counts them. It is 1 if the metadata does not say.
+func (c *Config) GPUs() float64 {
+	size := func(names ...string) float64 {
+		for _, kv := range c.Metadata {
+			if slices.Contains(names, strings.ReplaceAll(kv.Key, "-", "_")) {
+				if n, err := strconv.ParseFloat(kv.Value, 64); err == nil && n > 0 && !math.IsInf(n, 0) {
+					return n
+				}
+			}
+		}
+		return 0
+	}
+	if n := size("num_gpus", "gpu_count"); n > 0 {
+		return n
+	}
+	gpus := 1.0
+	for _, names := range [][]string{{"tensor_parallel_size", "tp"}, {"pipeline_parallel_size", "pp"}, {"data_parallel_size", "dp"}} {
+		if n := size(names...); n > 0 {
+			gpus *= n
+		}
+	}
+	return gpus
 }
 
 // UnknownConfig is a Config of which nothing is known.

@@ -149,6 +149,20 @@ func (s *Summary) ScheduledSessions() int {
 	return max(c.NumPrompts, 0)
 }
 
+// Users is how many users the load stands for: its --max-concurrency, or else the most requests in
+// flight. It is NaN if neither is known.
+func (s *Summary) Users() float64 {
+	switch {
+	case s.Header.Config.MaxConcurrency > 0:
+		return float64(s.Header.Config.MaxConcurrency)
+	case s.Truth != nil && s.Truth.PeakConcurrency > 0:
+		return float64(s.Truth.PeakConcurrency)
+	case s.PeakConcurrent > 0:
+		return float64(s.PeakConcurrent)
+	}
+	return math.NaN()
+}
+
 // Reached are the RateChanges that happened before the run ended.
 func (s *Summary) Reached() []RateChange {
 	if s.Header.Epoch.IsZero() {

@@ -231,6 +231,11 @@ var insteadFlags = map[string]string{
 	"--custom-skip-chat-template": "use --skip-chat-template",
 	"--dataset":                   "use --dataset-name and --dataset-path",
 	"--endpoint-type":             "use --backend",
+	"--output-dir":                "use -o DIR",
+	"--experiment-name":           "use -o DIR, which names the folder of the experiment",
+	"--resume":                    "the same command continues where it was",
+	"--continue-on-error":         "a sweep always continues",
+	"--show-stdout":               "the folder has what the servers print",
 
 	"--replay-speedup":               "use --trace-speed",
 	"--mooncake-slowdown-factor":     "use --trace-speed, which is 1 over it",

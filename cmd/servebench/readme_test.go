@@ -76,7 +76,7 @@ var named = regexp.MustCompile(`^# (\S+\.yaml)\n`)
 type example struct{ command, output string }
 
 // documented are the examples of a page: the lines of its sh blocks that begin with
-// servebench, continued lines joined. A text block right below is what the last one of
+// servebench, or with echo to write a file, continued lines joined. A text block right below is what the last one of
 // them prints.
 func documented(text string) []example {
 	var examples []example
@@ -89,7 +89,7 @@ func documented(text string) []example {
 			printed = printed && fence == "```text"
 		case isFence:
 			printed, fence = fence == "```sh" && len(examples) > 0, ""
-		case fence == "```sh" && strings.HasPrefix(line, "servebench "):
+		case fence == "```sh" && (strings.HasPrefix(line, "servebench ") || strings.HasPrefix(line, "echo '")):
 			examples = append(examples, example{command: strings.TrimSpace(line)})
 		case fence == "```text" && printed:
 			examples[len(examples)-1].output += line
@@ -126,6 +126,10 @@ func scriptOf(examples []example) string {
 			fmt.Fprintf(&script, "exec cat without.jsonl mps-two.jsonl sm-64.jsonl\ncp stdout %s/records.jsonl\n", folder)
 		}
 		c, file, redirected := strings.Cut(standIns.Replace(e.command), " > ")
+		if text, ok := strings.CutPrefix(c, "echo '"); ok && redirected {
+			fmt.Fprintf(&outputs, "-- %s --\n%s\n", file, strings.TrimSuffix(text, "'"))
+			continue
+		}
 		fmt.Fprintf(&script, "# %s\n", e.command)
 		if strings.HasPrefix(c, "servebench sim") {
 			fmt.Fprintf(&script, "exec %s --port 0 --ready-file up%d &sim%d&\nawaitfile up%d\nkill -INT sim%d\nwait sim%d\n", c, i, i, i, i, i)

@@ -11,7 +11,7 @@ import (
 // maxCells is the most cells that a plan may have. A file with more has a mistake.
 const maxCells = 100_000
 
-// grids reads the points of the plan, and then those of arms with a grid. Arms with equal points
+// grids reads the points of the plan, and then the points of arms with a grid. Arms with equal points
 // share them, and so their seeds.
 func (p *parser) grids(node *yaml.Node) error {
 	plan := p.plan

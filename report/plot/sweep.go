@@ -66,6 +66,9 @@ func sweep(runs []Run) []Chart {
 			}
 		}
 	}
+	if c := perUser(all, loadKey(grid)); c.Series != nil {
+		charts = append(charts, c.fitRuns())
+	}
 	for _, key := range grid {
 		for _, n := range []number{outputThroughput, median("ttft"), median("tpot"), median("e2el")} {
 			if c := over(all, n, key); c.Series != nil {

@@ -145,3 +145,32 @@ func TestManyLinesAreShownInPart(t *testing.T) {
 		t.Errorf("note %q, want %q", c.Note, want)
 	}
 }
+
+func TestThroughputPerGPUAndPerUser(t *testing.T) {
+	var runs []Run
+	for _, r := range []struct {
+		tp, users  string
+		concurrent int
+		throughput float64
+	}{{"1", "4", 4, 400}, {"1", "16", 16, 800}, {"1", "64", 64, 1000}, {"2", "4", 4, 560}, {"2", "16", 16, 1700}, {"2", "64", 64, 2600}} {
+		run := cell("tp"+r.tp, "inf", 1, r.throughput, 20)
+		run.Header.Run += r.users
+		run.Header.Flags = []metrics.KV{{Key: "max-concurrency", Value: r.users}}
+		run.Header.Config.MaxConcurrency = r.concurrent
+		run.Header.Config.Metadata = append(run.Header.Config.Metadata, metrics.KV{Key: "tensor-parallel-size", Value: r.tp})
+		runs = append(runs, run)
+	}
+	Label(runs)
+	c := named(sweep(runs), "throughput-per-gpu-against-per-user")
+	if c == nil || len(c.Series) != 3 {
+		t.Fatalf("%+v", c)
+	}
+	front := c.Series[2]
+	// 64, 16 and 4 users on two GPUs.
+	if want := []float64{40.625, 106.25, 140}; !slices.Equal(front.X, want) {
+		t.Errorf("the front has %v tok/s per user, want %v", front.X, want)
+	}
+	if want := []float64{1300, 850, 280}; !slices.Equal(front.Y, want) {
+		t.Errorf("the front has %v tok/s per GPU, want %v", front.Y, want)
+	}
+}

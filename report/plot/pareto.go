@@ -1,0 +1,61 @@
+package plot
+
+import (
+	"cmp"
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/servebench/servebench/metrics"
+)
+
+// perUser is the throughput of each GPU against the throughput that each user gets: what a server
+// earns against what its users feel. The front has the runs that no other run beats in both.
+func perUser(all []Condition, load string) Chart {
+	c := Chart{Name: "throughput-per-gpu-against-per-user", Title: "Output throughput per GPU against per user",
+		X: Axis{Title: "Output throughput per user (tok/s)"}, Y: Axis{Title: "Output throughput per GPU (tok/s)"}}
+	paths := paths(all, load, func(c *Condition) (x, y float64) {
+		return c.Middle(func(s *metrics.Summary) float64 { return s.OutputThroughput / s.Users() }),
+			c.Middle(func(s *metrics.Summary) float64 { return s.OutputThroughput / s.Header.Config.GPUs() })
+	})
+	points := 0
+	for _, s := range paths {
+		points += len(s.X)
+	}
+	if points < 2 {
+		return c
+	}
+	c.Note = "Users are --max-concurrency, or the most requests in flight. GPUs are 1, unless --metadata has num_gpus or tensor_parallel_size."
+	if load != "" {
+		c.Note += " A line goes from the lowest " + load + " to the highest."
+	}
+	c.draw(paths)
+	if front := most(paths); len(front.X) > 1 && !targets(all[0].Runs) {
+		c.Note = strings.TrimSpace(c.Note + " No other run is better in both than a run on the front.")
+		c.Series = append(c.Series, front)
+	}
+	return c
+}
+
+// most joins the points for which no other has more in one number at no less in the other.
+func most(series []Series) Series {
+	type point struct{ x, y float64 }
+	var points []point
+	for _, s := range series {
+		for i := range s.X {
+			points = append(points, point{s.X[i], s.Y[i]})
+		}
+	}
+	slices.SortFunc(points, func(a, b point) int { return cmp.Or(cmp.Compare(b.x, a.x), cmp.Compare(b.y, a.y)) })
+	front := Series{Name: "Pareto front", Style: Wide, Color: Neutral}
+	highest := math.Inf(-1)
+	for _, p := range points {
+		if p.y > highest {
+			highest = p.y
+			front.add(p.x, p.y)
+		}
+	}
+	slices.Reverse(front.X)
+	slices.Reverse(front.Y)
+	return front
+}
