@@ -36,6 +36,7 @@ func (d BurstGPT) Open() (Source, int, error) {
 		return nil, 0, err
 	}
 	chosen := d.choose(len(rows))
+	d.leave(nprand.NewPython(d.Seed))
 	return Numbered(d.Num, func(i int) (*Conversation, error) {
 		row := rows[chosen[i]]
 		ids := make([]int, row.prompt)

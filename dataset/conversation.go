@@ -16,6 +16,9 @@ type Conversation struct {
 	ID    string // request id; empty if the dataset has no ids
 	Turns []Turn // a turn comes after those that it waits for
 
+	// Adapter is the LoRA adapter that all its requests ask for in place of the model; empty for none.
+	Adapter string
+
 	// Due is when the conversation starts, in seconds from the start of the run. It is nil if the
 	// dataset has no times; a dataset has times for all of its conversations or for none. The times
 	// At in its turns count from there, too, or from the start of the conversation if Due is nil.

@@ -50,6 +50,7 @@ func (d Custom) source(rows []promptRow) (Source, int) {
 		d.Notice("%s: has %d rows; some are sent again to make %d", d.Path, len(rows), want)
 	}
 	order := d.Oversample(rng, len(rows), want)
+	d.leave(rng)
 	return Numbered(want, func(i int) (*Conversation, error) {
 		turn, err := d.turn(rows[order[i]])
 		if err != nil {

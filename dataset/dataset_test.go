@@ -9,17 +9,20 @@ import (
 
 func TestLineHoldsWhatIsSent(t *testing.T) {
 	for _, row := range []struct {
-		turn Turn
-		due  float64
-		want string
+		adapter string
+		turn    Turn
+		due     float64
+		want    string
 	}{
-		{Turn{Prompt: "a <b> & \"ü\"\n", PromptLen: 4, OutputLen: 2}, 0.0922586600123,
+		{"", Turn{Prompt: "a <b> & \"ü\"\n", PromptLen: 4, OutputLen: 2}, 0.0922586600123,
 			`{"id":"x-1","prompt":"a <b> & \"ü\"\n","prompt_len":4,"output_len":2,"due":0.0922586600123}`},
-		{Turn{TokenIDs: []int{3, 4}, PromptLen: 2, OutputLen: 1}, 0,
+		{"", Turn{TokenIDs: []int{3, 4}, PromptLen: 2, OutputLen: 1}, 0,
 			`{"id":"x-1","prompt":"","prompt_len":2,"output_len":1,"token_ids":[3,4],"due":0}`},
+		{"sql", Turn{Prompt: "a", PromptLen: 1, OutputLen: 1}, 2,
+			`{"id":"x-1","prompt":"a","prompt_len":1,"output_len":1,"due":2,"adapter":"sql"}`},
 	} {
 		var line bytes.Buffer
-		if err := WriteLine(&line, &Conversation{ID: "x-1", Turns: []Turn{row.turn}}, row.due); err != nil {
+		if err := WriteLine(&line, &Conversation{ID: "x-1", Adapter: row.adapter, Turns: []Turn{row.turn}}, row.due); err != nil {
 			t.Fatal(err)
 		}
 		if line.String() != row.want+"\n" {

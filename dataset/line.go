@@ -24,6 +24,7 @@ type line struct {
 	TokenIDs  []int           `json:"token_ids,omitempty"`
 	Messages  json.RawMessage `json:"messages,omitempty"`
 	Due       *float64        `json:"due,omitempty"`
+	Adapter   string          `json:"adapter,omitempty"`
 
 	turnFields
 	recordFields
@@ -122,7 +123,7 @@ func AskedLine(c *Conversation, i int, whole *Turn) (json.RawMessage, error) {
 	for _, wait := range c.WaitsOf(i) {
 		turns[i].Waits = append(turns[i].Waits, Wait{wait.Turn, Nothing})
 	}
-	l := lineOf(&Conversation{ID: c.ID, Turns: turns}, i)
+	l := lineOf(&Conversation{ID: c.ID, Adapter: c.Adapter, Turns: turns}, i)
 	if len(c.Turns) > 1 {
 		l.Session = c.ID
 	}
@@ -136,7 +137,7 @@ func AskedLine(c *Conversation, i int, whole *Turn) (json.RawMessage, error) {
 // lineOf is the line of turn number i.
 func lineOf(c *Conversation, i int) *line {
 	t := &c.Turns[i]
-	l := &line{ID: c.ID, Prompt: t.Prompt, PromptLen: t.PromptLen, OutputLen: t.OutputLen, TokenIDs: t.TokenIDs, Messages: t.Messages}
+	l := &line{ID: c.ID, Adapter: c.Adapter, Prompt: t.Prompt, PromptLen: t.PromptLen, OutputLen: t.OutputLen, TokenIDs: t.TokenIDs, Messages: t.Messages}
 	l.turnFields = turnFields{Turn: i, Agent: t.Agent, Gap: t.Gap, Tool: t.Tool, At: t.At, Took: t.Took, Answer: t.Answer}
 	if len(c.Turns) > 1 {
 		l.Session = c.ID
@@ -293,7 +294,7 @@ type lineFault struct {
 // missing, because a recorded session may have broken off; others must not wait for them.
 func conversation(lines []rows.Line[line]) (*Conversation, error) {
 	first := lines[0].Value.asked()
-	c := &Conversation{ID: first.ID, Due: lines[0].Value.due()}
+	c := &Conversation{ID: first.ID, Adapter: first.Adapter, Due: lines[0].Value.due()}
 	if first.Session != "" {
 		c.ID = first.Session
 	}

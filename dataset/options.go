@@ -43,7 +43,8 @@ type Options struct {
 	// it draws arrival times. PrefixRepetition, TimedTrace and Random set it.
 	NumPy *nprand.RandomState
 	// Python, if not nil, becomes the generator of CPython's module random in the state that vLLM's
-	// client has after it made the dataset. Every dataset of that client sets it.
+	// client has after it made the dataset. Every dataset of vLLM 0.33.0 sets it; others leave it as
+	// it is.
 	Python *nprand.Python
 	// Log receives notices for people. Nil drops them.
 	Log func(format string, args ...any)
@@ -71,6 +72,13 @@ func OpenTemplate(folder string, kwargs *jinja.Kwargs, now func() time.Time) (Te
 func (o *Options) Notice(format string, args ...any) {
 	if o.Log != nil {
 		o.Log(format, args...)
+	}
+}
+
+// leave makes rng the Python generator, if there is to be one.
+func (o *Options) leave(rng *nprand.Python) {
+	if o.Python != nil {
+		*o.Python = *rng
 	}
 }
 

@@ -41,9 +41,11 @@ func (d PrefixRepetition) Open() (Source, int, error) {
 		*d.NumPy = *rng
 	}
 	order := indices(len(p.starts))
+	shuffler := nprand.NewPython(d.Seed)
 	if !d.DisableShuffle {
-		nprand.NewPython(d.Seed).Shuffle(len(order), func(i, j int) { order[i], order[j] = order[j], order[i] })
+		shuffler.Shuffle(len(order), func(i, j int) { order[i], order[j] = order[j], order[i] })
 	}
+	d.leave(shuffler)
 	if dropped := d.Num - len(order); dropped > 0 {
 		d.Notice("prefix_repetition: %d of %d prompts are dropped, as they do not divide among %d prefixes", dropped, d.Num, d.NumPrefixes)
 	}

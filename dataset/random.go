@@ -41,6 +41,7 @@ func (d Random) Open() (Source, int, error) {
 	if d.NumPy != nil {
 		*d.NumPy = *p.formerDraws()
 	}
+	d.leave(nprand.NewPython(d.Seed))
 	return p.source, d.Num, nil
 }
 

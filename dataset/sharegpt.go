@@ -98,7 +98,9 @@ func (d ShareGPT) choose(file io.ReadSeeker, rng *nprand.Python) ([]Turn, []int,
 	if want > len(turns) {
 		d.Notice("%s: %d conversations fit; some are sent again to make %d", d.Path, len(turns), want)
 	}
-	return turns, d.Oversample(rng, len(turns), want), nil
+	order := d.Oversample(rng, len(turns), want)
+	d.leave(rng)
+	return turns, order, nil
 }
 
 func (d ShareGPT) turn(e exchange) (Turn, error) {

@@ -25,8 +25,8 @@ import (
 // Lengths and times equal vLLM's. The tokens are ours, because vLLM uses Python's hash of a string,
 // which differs from process to process. Here numpy's default_rng draws the tokens of a chunk from
 // the ids that are not special. Its seed is the FNV-1a hash of Seed, the hash id as written, and
-// the number of tokens in the chunk. Open seeds NumPy with 0, as vLLM's client does whatever the
-// seed of the run.
+// the number of tokens in the chunk. Open seeds NumPy and Python with 0, as vLLM's client does whatever
+// the seed of the run.
 type TimedTrace struct {
 	Options            // Num is a maximum
 	Text       bool    // prompts are sent as text instead of as token ids; needs a Tokenizer
@@ -68,6 +68,7 @@ func (d TimedTrace) Open() (Source, int, error) {
 	if d.NumPy != nil {
 		*d.NumPy = *nprand.NewRandomState(0)
 	}
+	d.leave(nprand.NewPython(0))
 	return Numbered(len(rows), func(i int) (*Conversation, error) {
 		c := d.Conversation(rows[i].number, d.turn(rows[i], allowed))
 		c.Due = new(rows[i].due)
