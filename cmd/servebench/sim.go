@@ -92,6 +92,7 @@ func (o *simOptions) define(f *argv.Flags) {
 	f.Group("Model: what it serves", func(f *argv.Flags) {
 		f.StringVar(&o.Model, "model", "stub-32000", "`NAME` name of the model, as root in /v1/models")
 		f.StringVar(&o.ServedModelName, "served-model-name", "", "`NAME` name of the model in the API (default --model)")
+		f.ListVar(&o.Adapters, "lora-modules", argv.Some, "`NAME` names of LoRA adapters. They answer as the model does, and as fast")
 		f.StringVar(&o.tokenizer, "tokenizer", "", "`PATH` stub-N for N made-up words, or a tokenizer.json or its folder (default --model)")
 		f.IntVar(&o.MaxModelLen, "max-model-len", 32768, "`TOKENS` most tokens of a prompt and its output together")
 		f.IntVar(&o.MaxNumSeqs, "max-num-seqs", 256, "`N` most requests in a batch. Others wait")

@@ -14,15 +14,22 @@ func (s *Server) models(w http.ResponseWriter, _ *http.Request) {
 		OwnedBy     string  `json:"owned_by"`
 		Root        string  `json:"root"`
 		Parent      *string `json:"parent"`
-		MaxModelLen int     `json:"max_model_len"`
+		MaxModelLen *int    `json:"max_model_len"`
+	}
+	base := model{
+		ID: s.cfg.ServedModelName, Object: "model", Created: s.created, OwnedBy: "vllm",
+		Root: s.cfg.Model, MaxModelLen: new(s.cfg.MaxModelLen),
+	}
+	list := []model{base}
+	for _, name := range s.cfg.Adapters {
+		adapter := base
+		adapter.ID, adapter.Root, adapter.Parent, adapter.MaxModelLen = name, name, &base.ID, nil
+		list = append(list, adapter)
 	}
 	writeJSON(w, http.StatusOK, mustJSON(struct {
 		Object string  `json:"object"`
 		Data   []model `json:"data"`
-	}{"list", []model{{
-		ID: s.cfg.ServedModelName, Object: "model", Created: s.created, OwnedBy: "vllm",
-		Root: s.cfg.Model, MaxModelLen: s.cfg.MaxModelLen,
-	}}}))
+	}{"list", list}))
 }
 
 // health answers GET /health.

@@ -13,7 +13,8 @@ const defaultMaxTokens = 16
 
 // A query is a parsed request.
 type query struct {
-	number      int64 // see Server.number
+	number      int64  // see Server.number
+	model       string // as asked for
 	chat        bool
 	prompt      []int  // token ids, for a chat with the marks of its template
 	tool        string // for a chat, the tool that it may call; empty for none
@@ -100,7 +101,7 @@ func (s *Server) understand(r *http.Request, chat bool) (*query, *problem) {
 		return nil, p
 	}
 	q := &query{
-		chat: chat, stream: b.Stream, ignoreEOS: b.IgnoreEOS, minTokens: b.MinTokens,
+		model: orElse(b.Model, s.cfg.ServedModelName), chat: chat, stream: b.Stream, ignoreEOS: b.IgnoreEOS, minTokens: b.MinTokens,
 		usage: b.StreamOptions.IncludeUsage, usageAlways: b.StreamOptions.ContinuousUsageStats,
 	}
 	var p *problem
@@ -117,7 +118,7 @@ func (s *Server) understand(r *http.Request, chat bool) (*query, *problem) {
 
 // checkModel refuses an unknown model. Like vLLM, it takes a missing model for the served one.
 func (s *Server) checkModel(name string) *problem {
-	if name == "" || name == s.cfg.ServedModelName {
+	if name == "" || name == s.cfg.ServedModelName || slices.Contains(s.cfg.Adapters, name) {
 		return nil
 	}
 	p := newProblem(http.StatusNotFound, "The model `"+name+"` does not exist.")

@@ -34,7 +34,7 @@ type reply struct {
 func newReply(cfg *Config, w *vocabulary, r *http.Request, q *query, m misdeeds) *reply {
 	a := &reply{
 		query: q, text: newText(cfg, w, q), faults: m,
-		created: time.Now().Unix(), model: cfg.ServedModelName, details: cfg.PromptTokensDetails,
+		created: time.Now().Unix(), model: q.model, details: cfg.PromptTokensDetails,
 	}
 	kind := "text_completion"
 	if n, chosen := m.with("answer"); chosen {

@@ -112,6 +112,23 @@ func TestOtherEndpointsAreVLLMs(t *testing.T) {
 	})
 }
 
+// vLLM lists an adapter with its base model as parent, and without a length.
+func TestAdaptersAreListedAndAnswer(t *testing.T) {
+	bubble(t, Config{ServedModelName: "m", Adapters: []string{"sql", "chat"}, MaxModelLen: 4096}, func(h *harness) {
+		list := h.get("/v1/models")
+		const adapter = `{"id":"sql","object":"model","created":946684800,"owned_by":"vllm","root":"sql","parent":"m","max_model_len":null}`
+		if !strings.Contains(list, adapter) || !strings.Contains(list, `"id":"chat"`) || !strings.Contains(list, `"id":"m"`) {
+			t.Errorf("models: %s", list)
+		}
+		for name, want := range map[string]int{"sql": 200, "chat": 200, "m": 200, "math": 404} {
+			status, got := h.send("/v1/completions", `{"model":"`+name+`","prompt":"tok1","max_tokens":1}`)
+			if status != want || status == 200 && !strings.Contains(got, `"model":"`+name+`"`) {
+				t.Errorf("%s: %d %s", name, status, got)
+			}
+		}
+	})
+}
+
 func TestRefusedRequestsSayWhy(t *testing.T) {
 	const comp, chat = "/v1/completions", "/v1/chat/completions"
 	bubble(t, Config{MaxModelLen: 10}, func(h *harness) {

@@ -33,6 +33,7 @@ import (
 type Config struct {
 	Model           string              // the model's root; "stub-32000" when empty
 	ServedModelName string              // its name in the API; Model when empty
+	Adapters        []string            // names of LoRA adapters, which answer as the model does
 	Tokenizer       tokenizer.Tokenizer // counts the tokens of prompts and makes the text
 
 	Cost   Cost    // the time of a step; DefaultCost() when zero
