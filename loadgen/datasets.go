@@ -88,6 +88,9 @@ type opener interface {
 // dataset returns the dataset that the workload names.
 func (w *workload) dataset(p *Plan, from tokenizerSource) (opener, error) {
 	d := &p.Workload
+	if len(d.Adapters.Names) > 0 {
+		w.python = nprand.NewPython(d.Seed)
+	}
 	if d.Source != nil {
 		n := d.NumPrompts
 		if p.Endless() {
@@ -98,7 +101,7 @@ func (w *workload) dataset(p *Plan, from tokenizerSource) (opener, error) {
 	common := dataset.Options{
 		Path: d.Path, Num: d.NumPrompts, Seed: d.Seed, Tokenizer: w.tokenizer, VocabSize: d.VocabSize,
 		DisableShuffle: d.DisableShuffle, NoOversample: d.NoOversample,
-		IDPrefix: cmp.Or(d.RequestIDPrefix, "bench-"+randomHex(4)+"-"), Log: from.say,
+		IDPrefix: cmp.Or(d.RequestIDPrefix, "bench-"+randomHex(4)+"-"), Python: w.python, Log: from.say,
 	}
 	switch d.Dataset {
 	case "conversations", "multi_turn", "mooncake", "weka", "azure", "sessions":

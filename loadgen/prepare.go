@@ -12,9 +12,11 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/servebench/servebench/dataset"
+	"github.com/servebench/servebench/loadgen/backend"
 	"github.com/servebench/servebench/loadgen/engine"
 	"github.com/servebench/servebench/loadgen/openai"
 	"github.com/servebench/servebench/loadgen/wire"
@@ -33,6 +35,9 @@ func (t *target) prepare(ctx context.Context) error {
 		return err
 	}
 	if err := t.findModel(ctx); err != nil {
+		return err
+	}
+	if err := t.findAdapters(ctx); err != nil {
 		return err
 	}
 	if err := t.unlessStopped(ctx, t.openWorkload); err != nil {
@@ -264,22 +269,41 @@ func (p *Plan) body(model string) openai.Body {
 	}
 }
 
+// An asker makes the bodies of requests to a model or an adapter.
+type asker struct {
+	body   openai.Body
+	encode backend.Encoder
+}
+
+// asker is the asker of the model or the adapter of that name.
+func (p *Plan) asker(name string) *asker {
+	body := p.body(name)
+	return &asker{body, p.Server.backend().Encoder(body)}
+}
+
 // aim sets how the target makes bodies and counts tokens.
 func (t *target) aim() {
-	body := t.body(t.served)
-	encode := t.Server.backend().Encoder(body)
+	model := t.asker(t.served)
+	var adapters sync.Map // of their askers, by their names
 	counts := t.workload != nil && t.tokenizer != nil
 	live := t.Workload.Live()
 	if live {
 		t.to.Answer = t.answer
 	}
 	t.to.Encode = func(c *dataset.Conversation, turn int, said []json.RawMessage) (*engine.Request, error) {
-		asked, before := &c.Turns[turn], json.RawMessage(nil)
-		req := &engine.Request{ID: c.ID, KeepText: t.Keep.Texts, NoText: !t.Keep.Texts && !counts}
+		to, asked, before := model, &c.Turns[turn], json.RawMessage(nil)
+		if c.Adapter != "" {
+			known, ok := adapters.Load(c.Adapter)
+			if !ok {
+				known, _ = adapters.LoadOrStore(c.Adapter, t.asker(c.Adapter))
+			}
+			to = known.(*asker)
+		}
+		req := &engine.Request{ID: c.ID, Adapter: c.Adapter, KeepText: t.Keep.Texts, NoText: !t.Keep.Texts && !counts}
 		if len(c.Turns) > 1 || c.Mint != nil {
 			var whole dataset.Turn
 			var err error
-			if body.Store {
+			if to.body.Store {
 				whole, before, err = c.Added(turn, said)
 			} else {
 				whole, err = c.Prompted(turn, said)
@@ -295,9 +319,9 @@ func (t *target) aim() {
 		}
 		var err error
 		if before != nil {
-			req.Body, err = body.EncodeAfter(asked, before)
+			req.Body, err = to.body.EncodeAfter(asked, before)
 		} else {
-			req.Body, err = encode(asked, req.ID)
+			req.Body, err = to.encode(asked, req.ID)
 		}
 		req.Payload = carried(asked, req.Body)
 		if err == nil && t.Keep.Detail == Prompts {

@@ -10,10 +10,8 @@ import (
 	"github.com/servebench/servebench/loadgen/engine"
 )
 
-// shortest returns the smallest possible request, which vLLM's client uses as its probe.
-func (t *target) shortest() (*engine.Request, error) {
-	return t.to.Encode(&dataset.Conversation{Turns: []dataset.Turn{{Prompt: "Hi", PromptLen: 1, OutputLen: 1}}}, 0, nil)
-}
+// shortest is the smallest possible request, which vLLM's client uses as its probe.
+func shortest() dataset.Turn { return dataset.Turn{Prompt: "Hi", PromptLen: 1, OutputLen: 1} }
 
 // probing reports whether this process sends probes. Only one shard does.
 func (t *target) probing() bool { return t.Traffic.ProbeRate > 0 && t.Shard.Index == 0 }
@@ -23,7 +21,7 @@ func (t *target) newProber() (*engine.Prober, error) {
 	if !t.probing() {
 		return nil, nil
 	}
-	req, err := t.shortest()
+	req, err := t.to.Encode(&dataset.Conversation{Turns: []dataset.Turn{shortest()}}, 0, nil)
 	to := t.to
 	to.Send = t.sendProbe
 	pause := min(1/t.Traffic.ProbeRate, math.MaxInt64/2e9)

@@ -6,6 +6,7 @@ import (
 
 	"github.com/servebench/servebench/dataset"
 	"github.com/servebench/servebench/dataset/jinja"
+	"github.com/servebench/servebench/loadgen/adapters"
 	"github.com/servebench/servebench/loadgen/arrivals"
 	"github.com/servebench/servebench/metrics"
 	"github.com/servebench/servebench/metrics/pyjson"
@@ -118,6 +119,9 @@ type Workload struct {
 	TimedTrace       dataset.TimedTrace
 
 	Sessions Sessions
+
+	// Adapters are the LoRA adapters that requests ask for in place of the model.
+	Adapters adapters.Choice
 
 	// SkipTemplate sends prompts without the chat template.
 	SkipTemplate   bool

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/servebench/servebench/dataset"
+	"github.com/servebench/servebench/dataset/nprand"
 	"github.com/servebench/servebench/loadgen/arrivals"
 	"github.com/servebench/servebench/loadgen/engine"
 	"github.com/servebench/servebench/metrics"
@@ -21,7 +22,8 @@ type warmUp struct {
 func (t *target) openWarmUp(from tokenizerSource) {
 	if t.Traffic.WarmUp > 0 {
 		from.say = func(string, ...any) {}
-		t.warmUp.source = t.again(t.Plan, from, t.Workload.Seed+warmUpSeeds)
+		seed := t.Workload.Seed + warmUpSeeds
+		t.warmUp.source = t.Workload.Adapters.Assign(t.again(t.Plan, from, seed), nprand.NewPython(seed))
 	}
 }
 

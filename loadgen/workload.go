@@ -24,6 +24,7 @@ type workload struct {
 	source        dataset.Source
 	n             int                 // conversations in source; math.MaxInt if it does not end
 	numpy         *nprand.RandomState // its state after the dataset, nil if the dataset did not use it
+	python        *nprand.Python      // its state after the dataset, nil without adapters
 }
 
 // openWorkload opens the workload of p.
@@ -46,6 +47,7 @@ func openWorkload(ctx context.Context, p *Plan, from tokenizerSource) (*workload
 		w.plan = p.untimed()
 	}
 	w.extend(w.plan, from)
+	w.source = w.plan.Workload.Adapters.Assign(w.source, w.python)
 	return w, nil
 }
 
@@ -82,11 +84,11 @@ func (w *workload) open(p *Plan, from tokenizerSource) error {
 	return nil
 }
 
-// leaveForArrivals restores the state of numpy's generator that the arrivals' seed would have
-// produced, if the prompts have a different seed. So a solo run uses the same arrival times with
-// different prompts.
+// leaveForArrivals restores the states of numpy's and Python's generators that the arrivals' seed
+// would have produced, if the prompts have a different seed. So a solo run uses the same arrival
+// times and the same adapters with different prompts.
 func (w *workload) leaveForArrivals(p *Plan, from tokenizerSource) error {
-	if w.numpy == nil || p.Traffic.Seed == nil {
+	if w.numpy == nil && w.python == nil || p.Traffic.Seed == nil {
 		return nil
 	}
 	asked, twin := *p, *w
@@ -96,7 +98,7 @@ func (w *workload) leaveForArrivals(p *Plan, from tokenizerSource) error {
 	if err == nil {
 		_, _, err = d.Open()
 	}
-	w.numpy = twin.numpy
+	w.numpy, w.python = twin.numpy, twin.python
 	return err
 }
 

@@ -8,6 +8,7 @@ import (
 
 	"github.com/servebench/servebench/cmd/servebench/internal/argv"
 	"github.com/servebench/servebench/loadgen"
+	"github.com/servebench/servebench/loadgen/adapters"
 	"github.com/servebench/servebench/loadgen/backend"
 	"github.com/servebench/servebench/metrics/pyjson"
 )
@@ -130,4 +131,74 @@ func member[T any](o pyjson.Object, key string, value *T) pyjson.Object {
 		return o
 	}
 	return append(o, pyjson.Member{Key: key, Value: *value})
+}
+
+// adapterFlags say which LoRA adapters requests ask for.
+type adapterFlags struct {
+	*options
+	names, weights []string
+	assignment     string
+	exponent       *float64
+}
+
+func (g *adapterFlags) define(f *argv.Flags) {
+	f.ListVar(&g.names, "lora-modules", argv.Some, "`NAME` adapters to ask for in place of the model, with spaces or commas between. The server must have them")
+	f.StringVar(&g.assignment, "lora-assignment", "random", "`HOW` how to give each request an adapter: random draws one, round-robin takes the next. zipf draws the kth 1/k^S times as often as the first")
+	f.Var(argv.Optional(&g.exponent, argv.ParseFloat), "lora-zipf-exponent", "`S` exponent of --lora-assignment zipf (default 1)")
+	f.ListVar(&g.weights, "lora-weights", argv.Some, "`W` how often each of --lora-modules is drawn, in their order, as 8 4 1 (default all equally often)")
+	f.Choices("lora-assignment", "random", roundRobin, zipf)
+}
+
+// Ways to assign adapters, apart from random.
+const (
+	roundRobin = "round-robin"
+	zipf       = "zipf"
+)
+
+func (g *adapterFlags) resolve(*argv.Flags) error {
+	c := &g.Workload.Adapters
+	c.Names, c.InTurn = listed(g.names), g.assignment == roundRobin
+	switch {
+	case c.Names == nil && g.weights != nil:
+		return errors.New("argument --lora-weights: there are no --lora-modules to draw")
+	case c.Names == nil && g.assignment == zipf:
+		return errors.New("argument --lora-assignment: zipf: there are no --lora-modules to draw")
+	case g.exponent != nil && g.assignment != zipf:
+		return errors.New("argument --lora-zipf-exponent: it is for --lora-assignment zipf")
+	case g.weights != nil && g.assignment != "random":
+		return fmt.Errorf("argument --lora-weights: they are for --lora-assignment random, not for %s", g.assignment)
+	}
+	for _, text := range listed(g.weights) {
+		weight, err := argv.ParseFloat(text)
+		if err != nil {
+			return fmt.Errorf("argument --lora-weights: %w", err)
+		}
+		c.Weights = append(c.Weights, weight)
+	}
+	if g.assignment == zipf {
+		exponent := 1.0
+		if g.exponent != nil {
+			exponent = *g.exponent
+		}
+		if !(exponent >= 0 && exponent <= 100) {
+			return fmt.Errorf("argument --lora-zipf-exponent: %v: it must be from 0 to 100", exponent)
+		}
+		c.Weights = adapters.Zipf(len(c.Names), exponent)
+	}
+	if err := c.Check(); err != nil {
+		flag := "--lora-modules"
+		if g.weights != nil {
+			flag = "--lora-weights"
+		}
+		return fmt.Errorf("argument %s: %w", flag, err)
+	}
+	return nil
+}
+
+// listed are the items of a list that has commas between its items, too, as in a --target.
+func listed(words []string) (items []string) {
+	for _, word := range words {
+		items = append(items, strings.Split(word, ",")...)
+	}
+	return items
 }

@@ -82,6 +82,7 @@ func newForm(flags *argv.Flags) *form {
 		{"Conversations: flags of the Rust client of vLLM", &multiTurnFlags{options: o}},
 		{"Synthetic: the sessions of --dataset-name sessions", &syntheticFlags{o}},
 		{"Sampling: what the model is asked for", &samplingFlags{options: o}},
+		{"Adapters: which LoRA adapter each request asks for", &adapterFlags{options: o}},
 		{"Targets: several servers and repeats", several},
 		{"Shards: one run on many machines", &shardFlags{o}},
 		{"Monitoring: what is sampled during the run", &watchFlags{options: o}},
@@ -272,8 +273,6 @@ func (refusedFlags) define(f *argv.Flags) {
 			f.Refuse(name, arity, lacking)
 		}
 	}
-	refuse("LoRA adapters", argv.Some, "lora-modules")
-	f.Refuse("lora-assignment", argv.One, "LoRA adapters", "random")
 	refuse("multimodal prompts", argv.None, "enable-multimodal-chat", "custom-ensure-client-side-data")
 	refuse("multimodal prompts", argv.One, "random-mm-base-items-per-request", "random-mm-num-mm-items-range-ratio",
 		"random-mm-limit-mm-per-prompt", "random-mm-bucket-config")

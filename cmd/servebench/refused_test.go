@@ -84,7 +84,6 @@ func TestBadInputIsRefusedByName(t *testing.T) {
 		"--backend tgi":                                                            "argument --backend: servebench has no tgi yet (it has vllm, openai, openai-chat, openai-responses,",
 		"--dataset-name hf":                                                        "argument --dataset-name: servebench has no hf yet (it has random, sharegpt, custom, prefix_repetition,",
 		"--tokenizer-mode mistral":                                                 "argument --tokenizer-mode: servebench has no mistral yet (it has auto, hf)",
-		"--lora-modules a b":                                                       "argument --lora-modules: servebench has no LoRA adapters yet",
 		"--probe-request-rate -1":                                                  "argument --probe-request-rate: -1.0: it must be a number of requests a second",
 		"--probe-request-rate inf":                                                 "argument --probe-request-rate: inf",
 		"--rate-curve zigzag":                                                      `argument --rate-curve: "zigzag": it must be one of up-down:0,20,1,step=1, points:`,
