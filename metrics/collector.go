@@ -169,9 +169,11 @@ func (c *Collector) addOutcome(o Outcome, gone int) {
 	c.sum.TotalInput += o.In
 	c.sum.TotalOutput += o.Out
 	c.sum.Carried.add(o.Carried)
-	c.put(&c.sum.TTFT, o.TTFT)
 	c.putE2EL(o.Latency, o.Queue)
-	if o.Out > 1 {
+	if !o.Whole {
+		c.put(&c.sum.TTFT, o.TTFT)
+	}
+	if !o.Whole && o.Out > 1 {
 		c.put(&c.sum.TPOT, o.tpot())
 	}
 	if good(&o, c.header.Config.Goodput) {

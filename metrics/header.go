@@ -71,9 +71,11 @@ type Config struct {
 	// Tokenizer is its name, as vLLM's tokenizer_id; empty if no tokenizer was used.
 	Tokenizer string `json:"tokenizer,omitempty"`
 	// SkipTokenizer leaves out of a report what needs a count of output tokens.
-	SkipTokenizer bool   `json:"skip_tokenizer_init,omitempty"`
-	Dataset       string `json:"dataset,omitempty"`
-	Seed          int64  `json:"seed"`
+	SkipTokenizer bool `json:"skip_tokenizer_init,omitempty"`
+	// Whole says that answers are not streamed: they have no TTFT, TPOT or ITL.
+	Whole   bool   `json:"whole,omitempty"`
+	Dataset string `json:"dataset,omitempty"`
+	Seed    int64  `json:"seed"`
 	// NumPrompts is 0 for as many as fit into Duration, and for all of some datasets.
 	NumPrompts int `json:"num_prompts"`
 	// RequestRate is in requests a second; +Inf for all at once.
@@ -167,7 +169,7 @@ func (c *Config) Selected(metric string) bool {
 	}
 	switch metric {
 	case "ttft", "tpot", "itl":
-		return !c.SkipTokenizer
+		return !c.SkipTokenizer && !c.Whole
 	case "client_queue_time":
 		return c.MaxConcurrency > 0
 	case "e2el_including_client_queue":

@@ -21,6 +21,7 @@ type Outcome struct {
 	Start   float64   // when it was sent
 	TTFT    float64   // also kept for a failed request that had chunks
 	TTFO    float64   // infinite without output, 0 if unknown
+	Whole   bool      // the answer was not streamed, and TTFT is its Latency
 	ITL     []float64 // between successive chunks; kept likewise
 	Latency float64   // E2EL
 	Queue   float64   // waiting for a slot before Start; NaN if unknown
@@ -58,7 +59,7 @@ func (r *Record) outcome(itl []float64) Outcome {
 	}
 	o := Outcome{
 		Index: r.Index, Success: r.Class == OK,
-		In: r.In, Start: r.Sent.Seconds(), TTFT: r.TTFT().Seconds(), ITL: itl,
+		In: r.In, Start: r.Sent.Seconds(), TTFT: r.TTFT().Seconds(), Whole: r.Whole, ITL: itl,
 		Latency: r.E2EL().Seconds(), Queue: r.Queue().Seconds(), Error: r.Error,
 		Carried: r.Payload,
 	}

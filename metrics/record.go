@@ -135,6 +135,9 @@ type Record struct {
 	Chunks Stamps `json:"chunks,omitzero"`
 	// Blank are the arrivals of the other chunks with choices: a chat's role, its end.
 	Blank Stamps `json:"blank,omitzero"`
+	// Whole says that the answer was not streamed. Its end is then the only one of Chunks, and it has no
+	// TTFT, TPOT or ITL: TTFT is its E2EL.
+	Whole bool `json:"whole,omitempty"`
 	// Late marks the Chunks that shared a read with a later chunk while we read late: they have
 	// the other's stamp, and may have arrived that much earlier.
 	Late Marks `json:"late,omitempty"`
@@ -243,7 +246,7 @@ type Tokens struct {
 
 // TTFT is the time to first token as vLLM's client defines it since 0.33.0: arrival of the first of
 // Chunks, less Sent. On completions, any chunk with choices is one of them, whatever it carries. It
-// includes connecting. It is 0 for a request without chunks.
+// includes connecting. It is 0 for a request without chunks, and means nothing for an answer that came whole.
 func (r *Record) TTFT() time.Duration {
 	if r.Chunks.Len() == 0 {
 		return 0
@@ -252,22 +255,22 @@ func (r *Record) TTFT() time.Duration {
 }
 
 // TTFO is the time to the first output that is not reasoning: text, a call or a refusal, of any
-// choice. It is false for an answer without any.
+// choice. It is false for an answer without any, and for one that came whole.
 func (r *Record) TTFO() (latency time.Duration, there bool) {
 	first := r.FirstContent
 	if r.Reasoned {
 		first = r.FirstOutput
 	}
-	if first == 0 {
+	if first == 0 || r.Whole {
 		return 0, false
 	}
 	return first - r.Sent, true
 }
 
 // TPOT is the time per output token after the first, (E2EL − TTFT) / (Out − 1), as vLLM's client
-// defines it. It is 0 if there is no second token.
+// defines it. It is 0 if there is no second token, or no stream.
 func (r *Record) TPOT() time.Duration {
-	if r.Out < 2 || r.Chunks.Len() == 0 {
+	if r.Out < 2 || r.Chunks.Len() == 0 || r.Whole {
 		return 0
 	}
 	return (r.E2EL() - r.TTFT()) / time.Duration(r.Out-1)
@@ -337,10 +340,10 @@ func (r *Record) Latencies() iter.Seq2[string, time.Duration] {
 		if r.Phase == Main && !yield("lag", r.Lag()) {
 			return
 		}
-		if r.Phase == WarmUp || r.Class != OK || r.impossible() || !yield("queue", r.Queue()) || !yield("ttft", r.TTFT()) || !yield("e2el", r.E2EL()) {
+		if r.Phase == WarmUp || r.Class != OK || r.impossible() || !yield("queue", r.Queue()) || !r.Whole && !yield("ttft", r.TTFT()) || !yield("e2el", r.E2EL()) {
 			return
 		}
-		if r.Out > 1 && !yield("tpot", r.TPOT()) {
+		if r.Out > 1 && !r.Whole && !yield("tpot", r.TPOT()) {
 			return
 		}
 		for gap := range r.Chunks.Gaps() {

@@ -62,3 +62,43 @@ func TestAnAnswerBeforeItsRequestIsRefusedAndCounted(t *testing.T) {
 		t.Errorf("a window has %d completed and %d TTFTs", part.Completed, part.TTFT.Len())
 	}
 }
+
+// The first answer came whole, the second was streamed: they must not be in one distribution.
+func TestAnAnswerThatCameWholeHasNoLatencyOfATokenAlone(t *testing.T) {
+	whole := &Record{Run: "r", Sent: 100 * msec, In: 7, Out: 40, Whole: true, Last: 900 * msec, FirstContent: 900 * msec, End: 900 * msec, Wrote: 101 * msec}
+	whole.Chunks.Append(whole.Last)
+	streamed := sentAt(1000, 1200, 1300)
+	c := NewCollector(&Header{Run: "r", Config: Config{Goodput: []SLO{{"tpot", 5}}}})
+	c.KeepTrace = true
+	for _, r := range []*Record{whole, streamed} {
+		c.Add(r)
+	}
+	for name, latency := range whole.Latencies() {
+		if name != "lag" && name != "queue" && (name != "e2el" || latency != 800*msec) {
+			t.Errorf("%s is %v", name, latency)
+		}
+	}
+	s := c.Summary(2)
+	if s.TTFT.Len() != 1 || s.TPOT.Len() != 1 || s.E2EL.Len() != 2 || s.TotalOutput != 40+streamed.Out {
+		t.Errorf("%d TTFTs, %d TPOTs, %d E2ELs, %d tokens", s.TTFT.Len(), s.TPOT.Len(), s.E2EL.Len(), s.TotalOutput)
+	}
+	if truth := s.Truth; truth.ScheduledTTFT.Len() != 1 || truth.WrittenTTFT.Len() != 0 || truth.ContentTTFT.Len() != 1 || truth.Delivery.AtOnce != 0 || truth.Connecting.Of != 2 {
+		t.Errorf("truth %+v", truth)
+	}
+	if part := s.Within(Window{0, time.Second}); part.TTFT.Len() != 0 || part.E2EL.Len() != 1 || part.TotalOutput != 40 {
+		t.Errorf("a window has %d TTFTs, %d E2ELs, %d tokens", part.TTFT.Len(), part.E2EL.Len(), part.TotalOutput)
+	}
+	slices, err := s.Slice(2 * time.Second)
+	if err != nil || slices[0].TTFT.N != 1 || slices[0].TPOT.N != 1 || slices[0].E2EL.N != 2 || slices[0].Output != 40+streamed.Out {
+		t.Errorf("slices %+v, %v", slices, err)
+	}
+}
+
+func TestNoLatencyOfATokenIsSelectedWithoutStreams(t *testing.T) {
+	c := Config{Whole: true, Metrics: []string{"ttft", "tpot", "itl", "e2el"}}
+	for name, want := range map[string]bool{"ttft": false, "tpot": false, "itl": false, "e2el": true} {
+		if c.Selected(name) != want {
+			t.Errorf("%s: %v", name, !want)
+		}
+	}
+}

@@ -219,7 +219,7 @@ func partsOf(r *Record) parts {
 		names: []*string{&r.Run, &r.Target, &r.Adapter, (*string)(&r.Phase), &r.Differs, &r.Finish, (*string)(&r.Class)},
 		texts: []*string{&r.ID, &r.Error, &r.Text, &r.Reply, &r.Reasoning},
 		bytes: []*[]byte{&r.Chunks.deltas, &r.Blank.deltas, (*[]byte)(&r.Late), (*[]byte)(&r.Calls)},
-		flags: []*bool{&r.Conn.New, &r.Uncounted, &r.Uncached, &r.Reasoned},
+		flags: []*bool{&r.Conn.New, &r.Uncounted, &r.Uncached, &r.Reasoned, &r.Whole},
 	}
 }
 

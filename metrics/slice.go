@@ -107,11 +107,14 @@ func (c *slicer) take(r *Record) {
 	for at, tokens := range r.arrivals(&a) {
 		c.slices[c.at(at)].Output += tokens
 	}
+	c.put(3, r.done(), r.E2EL())
+	if r.Whole {
+		return
+	}
 	c.put(0, r.Chunks.First(), r.TTFT())
 	if r.Out > 1 {
 		c.put(1, r.done(), r.TPOT())
 	}
-	c.put(3, r.done(), r.E2EL())
 	at := r.Chunks.First()
 	for gap := range r.Chunks.Gaps() {
 		at += gap

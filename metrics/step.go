@@ -202,10 +202,12 @@ func (c *sessionCollector) addTurn(r *Record, a *asked) {
 		row.Prompt += r.In
 		row.Cache.add(r)
 		c.sums.Cache.add(r)
-		put(&row.TTFT, r.TTFT().Seconds())
+		if !r.Whole {
+			put(&row.TTFT, r.TTFT().Seconds())
+		}
 		put(&row.E2EL, r.E2EL().Seconds())
 		put(&row.ScheduledE2EL, (r.Sent + r.E2EL() - r.Due).Seconds())
-		if r.Out > 1 {
+		if r.Out > 1 && !r.Whole {
 			put(&row.TPOT, r.TPOT().Seconds())
 		}
 		for gap := range r.Chunks.Gaps() {

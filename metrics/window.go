@@ -135,7 +135,7 @@ func (e *excerpt) cross(r *Record, ended bool) {
 	if r.Phase == Main && r.Turn == 0 && e.part.holds(r.Sent) {
 		e.witness.addStart(r)
 	}
-	if r.Class == OK && r.Chunks.Len() > 0 && e.part.holds(r.Sent) && e.part.holds(r.Chunks.First()) {
+	if r.Class == OK && !r.Whole && r.Chunks.Len() > 0 && e.part.holds(r.Sent) && e.part.holds(r.Chunks.First()) {
 		e.put(&e.sum.TTFT, r.TTFT().Seconds())
 	}
 	if !ended {

@@ -59,7 +59,9 @@ func (w *witness) add(r *Record, most int) {
 	}
 	if r.Class == OK && r.Chunks.Len() > 0 {
 		w.truth.Counts.add(r)
-		w.truth.Delivery.add(r)
+		if !r.Whole {
+			w.truth.Delivery.add(r)
+		}
 		w.truth.Late.add(r, most)
 		w.addLatencies(r, most)
 		w.addTokens(r)
@@ -91,17 +93,19 @@ func (w *witness) addLatencies(r *Record, most int) {
 	if ttfo, there := r.TTFO(); there && t.Reasoning.Answers > 0 {
 		put(&t.TTFO, ttfo)
 	}
-	if r.FirstContent > 0 {
+	if r.FirstContent > 0 && !r.Whole {
 		put(&t.ContentTTFT, r.FirstContent-r.Sent)
 		if r.Out > 1 {
 			put(&t.ContentTPOT, (r.E2EL()-(r.FirstContent-r.Sent))/time.Duration(r.Out-1))
 		}
 	}
-	if r.Wrote > 0 {
+	if r.Wrote > 0 && !r.Whole {
 		put(&t.WrittenTTFT, first-r.Wrote)
 		put(&t.UndelayedTTFT, max(0, first-r.Sent-r.sendDelay()))
 	}
-	put(&t.ScheduledTTFT, first-r.Due)
+	if !r.Whole {
+		put(&t.ScheduledTTFT, first-r.Due)
+	}
 	put(&t.ScheduledE2EL, r.Sent+r.E2EL()-r.Due)
 	t.Connecting.Of++
 	if r.Conn.New {

@@ -92,7 +92,7 @@ func (l *Live) first(ttft time.Duration) {
 }
 
 func (l *Live) end(rec *metrics.Record) {
-	if rec.Chunks.Len() == 0 {
+	if rec.Chunks.Len() == 0 || rec.Whole {
 		l.silent.Add(1)
 	}
 	switch {

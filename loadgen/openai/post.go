@@ -62,7 +62,7 @@ func (o *Endpoint) Post(ctx context.Context, epoch time.Time, req *engine.Reques
 }
 
 // Whole sends req as Post does and passes its answer to read once the answer has arrived whole. The
-// body is valid until read returns. rec.Last is then when the last byte arrived.
+// body is valid until read returns. rec is then Whole, and its Last is when the last byte arrived.
 func (o *Endpoint) Whole(ctx context.Context, epoch time.Time, req *engine.Request, rec *metrics.Record, read func(header http.Header, body []byte) error) error {
 	return o.Post(ctx, epoch, req, rec, func(ctx context.Context, reply Reply) error {
 		whole, _ := o.wholes.Get().(*bytes.Buffer)
@@ -74,7 +74,7 @@ func (o *Endpoint) Whole(ctx context.Context, epoch time.Time, req *engine.Reque
 		if err := o.gather(ctx, reply, whole, epoch, rec); err != nil {
 			return err
 		}
-		rec.Last = rec.LastByte
+		rec.Last, rec.Whole = rec.LastByte, true
 		return read(reply.Header, whole.Bytes())
 	})
 }

@@ -140,6 +140,7 @@ func (l *appender) counts(r *metrics.Record) {
 	l.number(`"in_asked":`, int64(r.InAsked), int64(r.In))
 	l.number(`"cached":`, int64(r.Cached), 0)
 	l.flag(`"uncached":`, r.Uncached)
+	l.flag(`"whole":`, r.Whole)
 	l.number(`"out":`, int64(r.Out), 0)
 	l.number(`"out_reasoned":`, int64(r.OutReasoned), 0)
 	l.number(`"out_asked":`, int64(r.OutAsked), int64(r.Out))

@@ -84,6 +84,7 @@ func TestEveryFieldIsScanned(t *testing.T) {
 	old := *want
 	old.Step, old.Uncached, old.Calls, old.Reasoning, old.Asked, old.Adapter, old.Payload = nil, false, nil, "", nil, "", nil // version 1 is older
 	old.Reasoned, old.FirstOutput, old.OutReasoned = false, 0, 0
+	old.Whole = false
 	for i, want := range []*metrics.Record{&old, want} {
 		line := [][]byte{bytes.TrimSpace(version1(t, 3, want)), lineOf(t, 3, want)}[i]
 		head, got := parserOfOne().request(line)

@@ -55,6 +55,7 @@ var (
 		{`"in_asked":`, func(s *scanner, l *reqLine) { l.InAsked = s.number() }},
 		{`"cached":`, func(s *scanner, l *reqLine) { l.Cached = s.int() }},
 		{`"uncached":`, func(s *scanner, l *reqLine) { l.Uncached = s.true() }},
+		{`"whole":`, func(s *scanner, l *reqLine) { l.Whole = s.true() }},
 		{`"out":`, func(s *scanner, l *reqLine) { l.Out = s.int() }},
 		{`"out_reasoned":`, func(s *scanner, l *reqLine) { l.OutReasoned = s.int() }},
 		{`"out_asked":`, func(s *scanner, l *reqLine) { l.OutAsked = s.number() }},

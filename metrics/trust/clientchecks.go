@@ -98,11 +98,20 @@ func (j *judge) exhausted() (metrics.Check, bool) {
 
 func (j *judge) lag() (metrics.Check, bool) {
 	c := metrics.Check{Name: "lag", Figure: j.Lag.Percentile(99), Unit: "ms", Limit: lagLimit, Remedy: j.quiet(quieter)}
-	if j.TTFT.Len() > 0 {
-		c.Limit = max(lagLimit, lagLimitOfTTFT*j.TTFT.Mean())
+	if _, first := j.first(); first.Len() > 0 {
+		c.Limit = max(lagLimit, lagLimitOfTTFT*first.Mean())
 	}
 	c.Text = fmt.Sprintf("lag p99 %s", showMS(c.Figure))
 	return c, j.Header.Config.Paced() && j.Lag.Len() > 0
+}
+
+// first is the latency that the shortest wait for an answer has: TTFT, or E2EL if the answers came
+// whole.
+func (j *judge) first() (name string, latency *metrics.Distribution) {
+	if j.Header.Config.Whole {
+		return "E2EL", &j.E2EL
+	}
+	return "TTFT", &j.TTFT
 }
 
 // sendDelay is how much of TTFT is our own delay, as the difference that it makes to the p99 and to
@@ -166,8 +175,9 @@ func (j *judge) wakeUp() (metrics.Check, bool) {
 	c := metrics.Check{Name: "wake-up", Figure: metrics.Milliseconds(j.seen.WakeP99), Unit: "ms", Limit: max(wakeLimit, ageLimitOfITL*j.itl()), Remedy: j.quiet(quieter)}
 	against := "ITL " + showMS(j.itl())
 	if !j.hasGaps() {
-		c.Limit = max(wakeLimit, lagLimitOfTTFT*j.TTFT.Mean())
-		against = "TTFT " + showMS(j.TTFT.Mean())
+		name, first := j.first()
+		c.Limit = max(wakeLimit, lagLimitOfTTFT*first.Mean())
+		against = name + " " + showMS(first.Mean())
 	}
 	c.Text = fmt.Sprintf("%s woke up %s late at p99, against %s", j.process(), showMS(c.Figure), against)
 	if !fine(c) {

@@ -138,12 +138,13 @@ func (j *judge) connecting() (metrics.Check, bool) {
 		beforehand = fmt.Sprintf(" in spite of %s opened beforehand", metrics.Counted(int(j.seen.Warmed), "connection"))
 	}
 	all := metrics.Milliseconds(connecting.DNS + connecting.Connect + connecting.Proxy + connecting.TLS)
-	if sum := j.TTFT.Mean() * float64(j.TTFT.Len()); sum > 0 {
+	name, first := j.first()
+	if sum := first.Mean() * float64(first.Len()); sum > 0 {
 		c.Figure = all / sum * 100
 		c.Limit = max(connectLimit, connectLimitMS*float64(connecting.Of)/sum*100)
 	}
-	c.Text = fmt.Sprintf("%d of %s connected inside TTFT (mean %s)",
-		connecting.Requests, metrics.Counted(connecting.Of, "request"), showMS(metrics.Milliseconds(connecting.Mean()))) + beforehand
+	c.Text = fmt.Sprintf("%d of %s connected inside %s (mean %s)",
+		connecting.Requests, metrics.Counted(connecting.Of, "request"), name, showMS(metrics.Milliseconds(connecting.Mean()))) + beforehand
 	return c, connecting.Requests > 0
 }
 

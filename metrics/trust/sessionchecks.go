@@ -33,7 +33,8 @@ func (j *judge) turns() (metrics.Check, bool) {
 	p99 := later.Lag.Percentile(99)
 	c.Limit = max(c.Limit, percent(turnsForgiven, later.Turns))
 	c.Text = fmt.Sprintf("%s of later turns were sent more than %g ms late, p99 %s", showPercent(c.Figure), metrics.Milliseconds(metrics.LateTurn), showMS(p99))
-	if limit := max(lagLimit, lagLimitOfTTFT*mean(&j.TTFT)); p99/limit > c.Figure/c.Limit {
+	_, first := j.first()
+	if limit := max(lagLimit, lagLimitOfTTFT*mean(first)); p99/limit > c.Figure/c.Limit {
 		c.Figure, c.Unit, c.Limit = p99, "ms", limit
 	}
 	return c, true
