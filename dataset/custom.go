@@ -87,15 +87,15 @@ func (d Custom) rows(r io.Reader) ([]promptRow, error) {
 		row := promptRow{*l.Value.Prompt, d.OutputLen, l.Number}
 		var err error
 		if d.OutputLen == -1 {
-			row.outputLen, err = outputTokens(l.Value.OutputTokens)
+			row.outputLen, err = OutputTokens(l.Value.OutputTokens)
 		}
 		return row, true, err
 	})
 }
 
-// outputTokens reads a number of tokens. It accepts a string, and cuts off a fraction, because
+// OutputTokens reads a number of tokens in a column of a file. It accepts a string, and cuts off a fraction, because
 // tools often write columns with gaps that way.
-func outputTokens(raw json.RawMessage) (int, error) {
+func OutputTokens(raw json.RawMessage) (int, error) {
 	if !rows.Present(raw) {
 		return 0, errors.New(`no "output_tokens", and no output length given`)
 	}

@@ -162,7 +162,7 @@ func TestOutputTokensAreReadAsPandasReadsTheirColumn(t *testing.T) {
 		text string
 		want int
 	}{{"3", 3}, {"3.0", 3}, {"3.9", 3}, {`"3"`, 3}, {`"3.7"`, 3}, {"1e2", 100}} {
-		if got, err := outputTokens([]byte(row.text)); err != nil || got != row.want {
+		if got, err := OutputTokens([]byte(row.text)); err != nil || got != row.want {
 			t.Errorf("%s is %d (%v), want %d", row.text, got, err, row.want)
 		}
 	}

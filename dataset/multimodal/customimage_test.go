@@ -26,6 +26,7 @@ type selection struct {
 	Argv      []string
 	Tokenizer string
 	Requests  []request
+	Exception string
 	Python    float64 `json:"python_random_after"`
 }
 
