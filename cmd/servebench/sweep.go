@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -188,7 +189,7 @@ func (c *sweepCommand) runText(ctx context.Context, f *argv.Flags, document func
 	if c.dir == "" {
 		c.dir = c.plan.Folder()
 	}
-	return c.run(ctx, "the command line")
+	return c.run(ctx, "")
 }
 
 // print prints the file that is equivalent to the flags, without their secrets.
@@ -209,13 +210,13 @@ func (c *sweepCommand) print(f *argv.Flags) error {
 	return err
 }
 
-// run runs the plan, which is from a file or another source of that name.
+// run runs the plan, which is from a file of that name, or from the command line.
 func (c *sweepCommand) run(ctx context.Context, file string) (err error) {
 	if c.plan.Repeats == 1 && c.plan.Any(func(p *loadgen.Plan) bool { return p.SoloFirst }) {
 		c.warn(oneOrder)
 	}
 	if c.dryRun {
-		return c.plan.Describe(c.out, file, c.dir)
+		return c.plan.Describe(c.out, cmp.Or(file, "the command line"), c.dir)
 	}
 	if err := findable(); err != nil {
 		return err

@@ -7,22 +7,25 @@ import (
 	"path/filepath"
 	"time"
 
+	"go.yaml.in/yaml/v3"
+
 	"github.com/servebench/servebench/loadgen/sweep/hold"
 )
 
 // Check checks that the commands of the plan and their folders exist, and that GPUs can be watched,
-// as far as possible before a run.
+// as far as possible before a run. Errors name the file and the line; an empty file is the command
+// line.
 func (p *Plan) Check(file string) error {
 	for _, a := range p.Arms {
 		for _, s := range a.Servers {
 			if err := s.check(); err != nil {
-				return fmt.Errorf("%s:%d: arm %s: %w", file, s.Line, a.Name, err)
+				return located(file, at(&yaml.Node{Line: s.Line}, "arm %s: %w", a.Name, err))
 			}
 		}
 	}
 	if words := p.Between.Command; words != nil {
 		if err := (&Server{Command: words}).check(); err != nil {
-			return fmt.Errorf("%s:%d: between: %w", file, p.Between.Line, err)
+			return located(file, at(&yaml.Node{Line: p.Between.Line}, "between: %w", err))
 		}
 	}
 	for _, load := range p.loads {
