@@ -47,15 +47,19 @@ func (b *Body) Encode(turn *dataset.Turn) ([]byte, error) {
 
 // complete is the text of a body that lacks only what the APIs have in common.
 func (b *Body) complete(object pyjson.Object, turn *dataset.Turn) []byte {
+	size := 1024 + len(turn.Prompt) + 8*len(turn.TokenIDs) + len(turn.Messages)
+	return pyjson.Append(make([]byte, 0, size), b.Members(object, turn))
+}
+
+// Members are the members of a body that lacks only what the APIs have in common.
+func (b *Body) Members(object pyjson.Object, turn *dataset.Turn) pyjson.Object {
 	if turn.OutputLen == 0 { // the server decides
 		object = slices.DeleteFunc(object, func(m pyjson.Member) bool { return slices.Contains(bounds, m.Key) })
 	}
 	if b.IgnoreEOS {
 		object = append(object, pyjson.Member{Key: "ignore_eos", Value: true})
 	}
-	size := 1024 + len(turn.Prompt) + 8*len(turn.TokenIDs) + len(turn.Messages)
-	object = slices.DeleteFunc(object.Merge(b.Extra), func(m pyjson.Member) bool { return slices.Contains(b.Drop, m.Key) })
-	return pyjson.Append(make([]byte, 0, size), object)
+	return slices.DeleteFunc(object.Merge(b.Extra), func(m pyjson.Member) bool { return slices.Contains(b.Drop, m.Key) })
 }
 
 // streamed asks for a stream that ends with the token counts.
