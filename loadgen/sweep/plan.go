@@ -35,11 +35,16 @@ type Plan struct {
 	// Repeats is how often each point runs on each arm; at least 1.
 	Repeats int
 
-	Order  Order
-	Flags  []string // of every run, as on a command line
-	Arms   []Arm    // at least one
-	Points []Point  // in the order of the grid, and then of the arms' grids; one without settings when there is no grid
-	Common int      `json:",omitempty"` // how many of the Points are for arms without a grid; 0 for all
+	Order Order
+	Flags []string // of every run, as on a command line
+	Arms  []Arm    // at least one
+
+	// Points are in the order of the grid, and then of the arms' grids. Without a grid there is one
+	// without settings.
+	Points []Point
+
+	// Common is how many of the Points are for arms without a grid; 0 for all.
+	Common int `json:",omitempty"`
 
 	// Between is what is done before each run.
 	Between Between
