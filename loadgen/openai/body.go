@@ -1,6 +1,7 @@
 package openai
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
@@ -25,8 +26,10 @@ type Body struct {
 	// works for text only.
 	PlainText bool
 
-	Extra pyjson.Object // replaces everything else; a key that exists already keeps its place
-	Drop  []string      // names of members to leave out, wherever they come from
+	// Extra replaces everything else, and the Members of a turn's Payload replace Extra. A key that
+	// exists already keeps its place.
+	Extra pyjson.Object
+	Drop  []string // names of members to leave out, wherever they come from
 }
 
 // Encode makes the body that sends turn.
@@ -42,24 +45,32 @@ func (b *Body) Encode(turn *dataset.Turn) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	return b.complete(object, turn), nil
+	return b.Complete(object, turn)
 }
 
-// complete is the text of a body that lacks only what the APIs have in common.
-func (b *Body) complete(object pyjson.Object, turn *dataset.Turn) []byte {
-	size := 1024 + len(turn.Prompt) + 8*len(turn.TokenIDs) + len(turn.Messages)
-	return pyjson.Append(make([]byte, 0, size), b.Members(object, turn))
+// Complete is the text of a body that lacks only what the APIs have in common.
+func (b *Body) Complete(object pyjson.Object, turn *dataset.Turn) ([]byte, error) {
+	object, err := b.Members(object, turn)
+	if err != nil {
+		return nil, err
+	}
+	return pyjson.Append(make([]byte, 0, 1024+sizeOf(turn)), object), nil
 }
 
 // Members are the members of a body that lacks only what the APIs have in common.
-func (b *Body) Members(object pyjson.Object, turn *dataset.Turn) pyjson.Object {
+func (b *Body) Members(object pyjson.Object, turn *dataset.Turn) (pyjson.Object, error) {
+	members, err := overrides(turn.Payload)
+	if err != nil {
+		return nil, err
+	}
 	if turn.OutputLen == 0 { // the server decides
 		object = slices.DeleteFunc(object, func(m pyjson.Member) bool { return slices.Contains(bounds, m.Key) })
 	}
 	if b.IgnoreEOS {
 		object = append(object, pyjson.Member{Key: "ignore_eos", Value: true})
 	}
-	return slices.DeleteFunc(object.Merge(b.Extra), func(m pyjson.Member) bool { return slices.Contains(b.Drop, m.Key) })
+	object = object.Merge(b.Extra).Merge(members)
+	return slices.DeleteFunc(object, func(m pyjson.Member) bool { return slices.Contains(b.Drop, m.Key) }), nil
 }
 
 // streamed asks for a stream that ends with the token counts.
@@ -78,10 +89,7 @@ func (b *Body) completion(turn *dataset.Turn) (pyjson.Object, error) {
 	if turn.Messages != nil {
 		return nil, errors.New("a completions endpoint takes no messages: use --backend openai-chat --endpoint /v1/chat/completions")
 	}
-	var prompt any = turn.Prompt
-	if turn.TokenIDs != nil {
-		prompt = turn.TokenIDs
-	}
+	prompt, err := promptOf(turn)
 	var logprobs any
 	if b.Logprobs != nil {
 		logprobs = *b.Logprobs
@@ -92,19 +100,25 @@ func (b *Body) completion(turn *dataset.Turn) (pyjson.Object, error) {
 		{Key: "repetition_penalty", Value: 1.0},
 		{Key: "max_tokens", Value: turn.OutputLen},
 		{Key: "logprobs", Value: logprobs},
-	}), nil
+	}), err
 }
 
 func (b *Body) chat(turn *dataset.Turn) (pyjson.Object, error) {
-	messages, err := chatMessages(turn)
-	if err == nil && b.PlainText {
-		err = inPlainText(messages)
-	}
+	messages, err := b.Messages(turn)
 	return b.streamed(pyjson.Object{
 		{Key: "model", Value: b.Model},
 		{Key: "messages", Value: messages},
 		{Key: "max_completion_tokens", Value: turn.OutputLen},
 	}), err
+}
+
+// Messages are the messages that send turn to a chat endpoint, as a value for package pyjson.
+func (b *Body) Messages(turn *dataset.Turn) (any, error) {
+	messages, err := chatMessages(turn)
+	if err == nil && b.PlainText {
+		err = inPlainText(messages)
+	}
+	return messages, err
 }
 
 func chatMessages(turn *dataset.Turn) (any, error) {
@@ -117,9 +131,38 @@ func chatMessages(turn *dataset.Turn) (any, error) {
 		return messages, nil
 	case turn.TokenIDs != nil:
 		return nil, errors.New("a chat endpoint takes no token ids")
+	case turn.Payload != nil && turn.Payload.Batch != nil:
+		return nil, errors.New("a chat endpoint takes one prompt in a request")
 	}
-	content := []any{pyjson.Object{{Key: "type", Value: "text"}, {Key: "text", Value: turn.Prompt}}}
-	return []any{pyjson.Object{{Key: "role", Value: "user"}, {Key: "content", Value: content}}}, nil
+	parts, err := contentOf(turn)
+	return []any{pyjson.Object{{Key: "role", Value: "user"}, {Key: "content", Value: parts}}}, err
+}
+
+// contentOf is the prompt of turn as parts of a message, and then its media.
+func contentOf(turn *dataset.Turn) (parts []any, err error) {
+	p := turn.Payload
+	if p == nil || p.Content == nil {
+		parts = []any{pyjson.Object{{Key: "type", Value: "text"}, {Key: "text", Value: turn.Prompt}}}
+	} else {
+		content, err := pyjson.Parse(string(p.Content))
+		if err != nil {
+			return nil, fmt.Errorf("reading the parts of a prompt: %w", err)
+		}
+		list, ok := content.([]any)
+		if !ok {
+			return nil, fmt.Errorf("the parts of a prompt are no list: %.40s", p.Content)
+		}
+		parts = list
+	}
+	if p != nil {
+		for i := range p.Media {
+			if p.Media[i].Part == nil {
+				return nil, fmt.Errorf("a chat endpoint takes no %s as a file", p.Media[i].Kind)
+			}
+			parts = append(parts, p.Media[i].Part)
+		}
+	}
+	return parts, nil
 }
 
 // inPlainText turns each content of messages into a string, in place. Several text parts become
@@ -145,6 +188,9 @@ func inPlainText(messages any) error {
 func joinedText(parts []any) (string, error) {
 	texts := make([]string, len(parts))
 	for i, part := range parts {
+		if raw, ok := part.(json.RawMessage); ok {
+			part, _ = pyjson.Parse(string(raw)) // no JSON has no type
+		}
 		object, _ := part.(pyjson.Object)
 		kind, _ := object.Get("type")
 		text, _ := object.Get("text")

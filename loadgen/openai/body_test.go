@@ -146,6 +146,8 @@ func received(t *testing.T, o *Endpoint, req *engine.Request) *http.Request {
 
 func TestBodyOfEveryKindOfTurn(t *testing.T) {
 	two := 2
+	image := []dataset.Medium{{Kind: dataset.Image, Part: json.RawMessage(`{"type": "image_url", "image_url": {"url": "data:é"}}`)}}
+	parts := json.RawMessage(`[{"type":"text","text":"é"}]`)
 	for _, test := range []struct {
 		name string
 		body Body
@@ -178,6 +180,35 @@ func TestBodyOfEveryKindOfTurn(t *testing.T) {
 			dataset.Turn{Prompt: "x", OutputLen: 5}, `{"model": "m", "prompt": "x", "max_tokens": 5, "stream": true, "seed": null}`},
 		{"messages without chat", Body{Model: "m"}, dataset.Turn{Messages: json.RawMessage(`[]`)}, "a completions endpoint takes no messages: use --backend openai-chat --endpoint /v1/chat/completions"},
 		{"token ids in chat", Body{Model: "m", Chat: true}, dataset.Turn{TokenIDs: []int{1}}, "a chat endpoint takes no token ids"},
+		{"a batch", Body{Model: "m"}, dataset.Turn{Payload: &dataset.Payload{Batch: []string{"a", "é"}}, OutputLen: 5},
+			`{"model": "m", "prompt": ["a", "\u00e9"], "repetition_penalty": 1.0, "max_tokens": 5, `},
+		{"a batch in chat", Body{Model: "m", Chat: true}, dataset.Turn{Payload: &dataset.Payload{Batch: []string{"a"}}}, "a chat endpoint takes one prompt in a request"},
+		{"a batch of responses", Body{Model: "m", Responses: true}, dataset.Turn{Payload: &dataset.Payload{Batch: []string{"a"}}}, "a responses endpoint takes one prompt in a request"},
+		{"an image", Body{Model: "m", Chat: true}, dataset.Turn{Prompt: "x", Payload: &dataset.Payload{Media: image}, OutputLen: 5},
+			`{"model": "m", "messages": [{"role": "user", "content": [{"type": "text", "text": "x"}, {"type": "image_url", "image_url": {"url": "data:é"}}]}], "max_completion_tokens": 5, "stream": true`},
+		{"an image with a completion", Body{Model: "m"}, dataset.Turn{Prompt: "x", Payload: &dataset.Payload{Media: image}, OutputLen: 5},
+			`{"model": "m", "prompt": "x", "repetition_penalty": 1.0, "max_tokens": 5, `},
+		{"an image with a response", Body{Model: "m", Responses: true}, dataset.Turn{Prompt: "x", Payload: &dataset.Payload{Media: image}, OutputLen: 5},
+			`{"model": "m", "input": "x", "max_output_tokens": 5, "stream": true, "store": false}`},
+		{"ready messages with an image", Body{Model: "m", Chat: true}, dataset.Turn{Messages: json.RawMessage(`[]`), Payload: &dataset.Payload{Media: image}, OutputLen: 5},
+			`{"model": "m", "messages": [], "max_completion_tokens": 5, "stream": true`},
+		{"an image as a string", Body{Model: "m", Chat: true, PlainText: true}, dataset.Turn{Prompt: "x", Payload: &dataset.Payload{Media: image}},
+			"message 1: its content has a part of type image_url, and a string holds only text"},
+		{"a file in chat", Body{Model: "m", Chat: true}, dataset.Turn{Prompt: "x", Payload: &dataset.Payload{Media: []dataset.Medium{{Kind: dataset.Sound, Upload: &dataset.Upload{}}}}},
+			"a chat endpoint takes no audio as a file"},
+		{"parts", Body{Model: "m", Chat: true}, dataset.Turn{Payload: &dataset.Payload{Content: parts, Media: image}, OutputLen: 5},
+			`{"model": "m", "messages": [{"role": "user", "content": [{"type": "text", "text": "\u00e9"}, {"type": "image_url", "image_url": {"url": "data:é"}}]}], "max_`},
+		{"parts of a response", Body{Model: "m", Responses: true}, dataset.Turn{Payload: &dataset.Payload{Content: parts}, OutputLen: 5},
+			`{"model": "m", "input": [{"type": "text", "text": "\u00e9"}], "max_output_tokens": 5, `},
+		{"parts of a completion", Body{Model: "m"}, dataset.Turn{Payload: &dataset.Payload{Content: json.RawMessage(`[{"type": "text", "text": "a"}]`)}, OutputLen: 5},
+			`{"model": "m", "prompt": [{"type": "text", "text": "a"}], "repetition_penalty": 1.0, `},
+		{"parts that are no list", Body{Model: "m", Chat: true}, dataset.Turn{Payload: &dataset.Payload{Content: json.RawMessage(`{}`)}}, "the parts of a prompt are no list: {}"},
+		{"members", Body{Model: "m", Extra: pyjson.Object{{Key: "tool_choice", Value: "required"}, {Key: "top_p", Value: 0.5}}},
+			dataset.Turn{Prompt: "x", Payload: &dataset.Payload{Members: json.RawMessage(`{"tools":[{"é":1}],"tool_choice":"auto","max_tokens":1.0}`)}, OutputLen: 5},
+			`{"model": "m", "prompt": "x", "repetition_penalty": 1.0, "max_tokens": 1.0, "logprobs": null, "stream": true, "stream_options": {"include_usage": true}, "tool_choice": "auto", "top_p": 0.5, "tools": [{"\u00e9": 1}]}`},
+		{"a member dropped", Body{Model: "m", Drop: []string{"tools"}}, dataset.Turn{Prompt: "x", Payload: &dataset.Payload{Members: json.RawMessage(`{"tools": []}`)}},
+			`{"model": "m", "prompt": "x", "repetition_penalty": 1.0, "logprobs": null, "stream": true, "stream_options": {"include_usage": true}}`},
+		{"members that are no object", Body{Model: "m"}, dataset.Turn{Payload: &dataset.Payload{Members: json.RawMessage(`[1]`)}}, "the members of a request are no object: [1]"},
 		{"broken messages", Body{Model: "m", Chat: true}, dataset.Turn{Messages: json.RawMessage(`[`)}, "reading messages: "},
 	} {
 		for _, encode := range []func(*dataset.Turn) ([]byte, error){test.body.Encode, test.body.Encoder()} {

@@ -29,6 +29,8 @@ func (b *Body) Encoder() func(turn *dataset.Turn) ([]byte, error) {
 	}
 	return func(turn *dataset.Turn) ([]byte, error) {
 		switch {
+		case turn.Payload != nil:
+			return b.Encode(turn)
 		case turn.Messages != nil && listed && b.copies(turn.Messages):
 			body := list.begin(len(turn.Messages))
 			return list.end(append(body, turn.Messages...), turn.OutputLen), nil

@@ -14,15 +14,9 @@ func (b *Body) response(turn *dataset.Turn) (pyjson.Object, error) {
 	if turn.TokenIDs != nil {
 		return nil, errors.New("a responses endpoint takes no token ids")
 	}
-	var input any = turn.Prompt
-	if turn.Messages != nil {
-		messages, err := chatMessages(turn)
-		if err != nil {
-			return nil, err
-		}
-		if input, err = items(messages); err != nil {
-			return nil, err
-		}
+	input, err := b.input(turn)
+	if err != nil {
+		return nil, err
 	}
 	return pyjson.Object{
 		{Key: "model", Value: b.Model},
@@ -31,6 +25,22 @@ func (b *Body) response(turn *dataset.Turn) (pyjson.Object, error) {
 		{Key: "stream", Value: true},
 		{Key: "store", Value: b.Store},
 	}, nil
+}
+
+// input is the prompt of turn. Content parts go as they are, under the names that chats have for them:
+// so does vLLM's client.
+func (b *Body) input(turn *dataset.Turn) (any, error) {
+	switch {
+	case turn.Messages != nil:
+		messages, err := chatMessages(turn)
+		if err != nil {
+			return nil, err
+		}
+		return items(messages)
+	case turn.Payload != nil && turn.Payload.Batch != nil:
+		return nil, errors.New("a responses endpoint takes one prompt in a request")
+	}
+	return promptOf(turn)
 }
 
 // EncodeAfter makes the body that sends only what turn adds to the answer before it, to a server that
@@ -47,7 +57,7 @@ func (b *Body) EncodeAfter(turn *dataset.Turn, answer json.RawMessage) ([]byte, 
 		return nil, err
 	}
 	object.Set("previous_response_id", before.ID)
-	return b.complete(object, turn), nil
+	return b.Complete(object, turn)
 }
 
 // items are the messages of a chat as the Responses API takes them: calls of tools and their results

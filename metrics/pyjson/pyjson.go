@@ -149,8 +149,9 @@ func parseNumber(n json.Number) any {
 
 // Append appends v as Python's json.dumps writes it: a space after each
 // comma and colon, everything beyond ASCII as \u escapes, floats as
-// metrics.FormatFloat. It takes the values that Object lists, and slices of
-// int, float64, []float64, string or Object; it panics on others.
+// metrics.FormatFloat. It takes the values that Object lists, slices of
+// int, float64, []float64, string or Object, and a json.RawMessage, which it
+// copies; it panics on others.
 func Append(b []byte, v any) []byte {
 	switch v := v.(type) {
 	case nil:
@@ -166,6 +167,8 @@ func Append(b []byte, v any) []byte {
 	case float64:
 		return appendFloat(b, v)
 	case json.Number:
+		return append(b, v...)
+	case json.RawMessage:
 		return append(b, v...)
 	case Object:
 		return appendObject(b, v)
