@@ -13,7 +13,8 @@ import (
 
 // Datasets are the names that Workload.Dataset accepts.
 var Datasets = []string{
-	"random", "sharegpt", "custom", "prefix_repetition", "sonnet", "burstgpt", "spec_bench", "speed_bench", "timed_trace", "file",
+	"random", "random-mm", "sharegpt", "custom", "custom_image", "prefix_repetition", "sonnet", "burstgpt", "spec_bench", "speed_bench",
+	"timed_trace", "file",
 	"conversations", "multi_turn", "mooncake", "weka", "azure", "sessions",
 }
 
@@ -34,7 +35,9 @@ const (
 // traits are the Traits of each dataset.
 var traits = map[string]Trait{
 	"random":            Fileless | MakesIDs | ExactOutput,
+	"random-mm":         Fileless | ExactOutput,
 	"custom":            CanSendAll,
+	"custom_image":      CanSendAll,
 	"prefix_repetition": Fileless | MakesIDs,
 	"burstgpt":          MakesIDs,
 	"spec_bench":        CanSendAll,
@@ -111,6 +114,8 @@ func (w *workload) dataset(p *Plan, from tokenizerSource) (opener, error) {
 			return w.sessions(p, common), nil
 		}
 		return w.synthetic(p, common), nil
+	case "custom_image", "random-mm":
+		return illustrated(*d, common), nil
 	case "file":
 		return dataset.File{Options: common, Text: p.Server.messages(), IgnoreEOS: p.Sampling.IgnoreEOS}, nil
 	case "sharegpt":
@@ -172,6 +177,17 @@ func (w *workload) synthetic(p *Plan, common dataset.Options) opener {
 	r := d.Random
 	r.Options = common
 	return r
+}
+
+// illustrated returns a dataset whose prompts have images.
+func illustrated(d Workload, common dataset.Options) opener {
+	if d.Dataset == "custom_image" {
+		d.CustomImage.Options, d.CustomImage.Chat = common, d.MultimodalChat
+		return d.CustomImage
+	}
+	d.RandomMM.Random, d.RandomMM.Chat = d.Random, d.MultimodalChat
+	d.RandomMM.Options = common
+	return d.RandomMM
 }
 
 // rendered returns a dataset whose prompts a chat template renders.

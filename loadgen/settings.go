@@ -6,6 +6,7 @@ import (
 
 	"github.com/servebench/servebench/dataset"
 	"github.com/servebench/servebench/dataset/jinja"
+	"github.com/servebench/servebench/dataset/multimodal"
 	"github.com/servebench/servebench/loadgen/adapters"
 	"github.com/servebench/servebench/loadgen/arrivals"
 	"github.com/servebench/servebench/metrics"
@@ -117,6 +118,11 @@ type Workload struct {
 	SpecBench        dataset.SpecBench
 	SpeedBench       dataset.SpeedBench
 	TimedTrace       dataset.TimedTrace
+	CustomImage      multimodal.CustomImage
+	RandomMM         multimodal.RandomMM // whose Random does not count, either
+
+	// MultimodalChat has datasets with media make the user's message themselves.
+	MultimodalChat bool
 
 	Sessions Sessions
 

@@ -32,14 +32,14 @@ func (g *workloadFlags) define(f *argv.Flags) {
 	f.StringVar(&w.Path, "dataset-path", "", "`FILE` file of the dataset, or folder of speed_bench. For --dataset-name file it is what servebench dataset printed")
 	f.IntVar(&w.NumPrompts, "num-prompts", 1000, "`N` number of requests, or of sessions if they have several turns. 0 sends all of a file that is sent in its order, and is the default for file, conversations, multi_turn, mooncake, weka and azure")
 	f.Int64Var(&w.Seed, "seed", 0, "`N` seed of prompts and arrival times, 0 to 4294967295")
-	f.Var(argv.Optional(&g.inputLen, argv.ParseInt), "input-len", "`TOKENS` prompt length of random and sonnet")
-	f.Var(argv.Optional(&g.outputLen, argv.ParseInt), "output-len", "`TOKENS` output length of random, sharegpt, custom, prefix_repetition, sonnet and spec_bench")
-	f.IntVar(&w.Random.InputLen, "random-input-len", 1024, "`TOKENS` prompt length of random, without the prefix")
-	f.IntVar(&w.Random.OutputLen, "random-output-len", 128, "`TOKENS` output length of random")
-	f.StringVar(&g.rangeRatio, "random-range-ratio", "0.0", "`RATIO` how much lengths of random vary, from 0 to below 1. 0.2 draws from 80 % to 120 %; {\"input\":R,\"output\":R} sets both apart")
-	f.IntVar(&w.Random.PrefixLen, "random-prefix-len", 0, "`TOKENS` length of a prefix that all prompts of random share")
+	f.Var(argv.Optional(&g.inputLen, argv.ParseInt), "input-len", "`TOKENS` prompt length of random, random-mm and sonnet")
+	f.Var(argv.Optional(&g.outputLen, argv.ParseInt), "output-len", "`TOKENS` output length of random, random-mm, sharegpt, custom, custom_image, prefix_repetition, sonnet and spec_bench")
+	f.IntVar(&w.Random.InputLen, "random-input-len", 1024, "`TOKENS` prompt length of random and random-mm, without the prefix")
+	f.IntVar(&w.Random.OutputLen, "random-output-len", 128, "`TOKENS` output length of random and random-mm")
+	f.StringVar(&g.rangeRatio, "random-range-ratio", "0.0", "`RATIO` how much lengths of random and random-mm vary, from 0 to below 1. 0.2 draws from 80 % to 120 %; {\"input\":R,\"output\":R} sets both apart")
+	f.IntVar(&w.Random.PrefixLen, "random-prefix-len", 0, "`TOKENS` length of a prefix that all prompts of random or random-mm share")
 	f.Var(argv.Optional(&w.ShareGPTLen, argv.ParseInt), "sharegpt-output-len", "`TOKENS` output length of sharegpt (default the recorded length)")
-	f.IntVar(&w.Custom.OutputLen, "custom-output-len", 256, "`TOKENS` output length of custom. -1 takes output_tokens of each row")
+	f.IntVar(&w.Custom.OutputLen, "custom-output-len", 256, "`TOKENS` output length of custom and custom_image. -1 takes output_tokens of each row of custom; custom_image sends it")
 	f.BoolVar(&w.SkipTemplate, "skip-chat-template", false, "send prompts of custom and speed_bench without the chat template")
 	f.BoolVar(&w.DisableShuffle, "disable-shuffle", false, "keep the order of the dataset's file")
 	f.BoolVar(&w.NoOversample, "no-oversample", false, "do not repeat a dataset that has fewer prompts than --num-prompts")
@@ -107,7 +107,7 @@ func (g *workloadFlags) resolve(f *argv.Flags) error {
 		return g.resolveShareGPT()
 	case "custom":
 		return g.resolveCustom()
-	case "random":
+	case "random", "random-mm":
 		return g.resolveRandom()
 	}
 	return nil
@@ -122,7 +122,7 @@ func (g *workloadFlags) resolveRandom() error {
 		return fmt.Errorf("argument --random-output-len: %d: it must not be negative", r.OutputLen)
 	case r.PrefixLen < 0:
 		return fmt.Errorf("argument --random-prefix-len: %d: it must not be negative", r.PrefixLen)
-	case g.Server.SkipTokenizer && !g.Workload.TokenIDs:
+	case g.Server.SkipTokenizer && !g.Workload.TokenIDs && g.Workload.Dataset == "random":
 		return errors.New("argument --skip-tokenizer-init: without a tokenizer the random dataset needs --prompt-token-ids")
 	}
 	var err error

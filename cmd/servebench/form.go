@@ -78,6 +78,7 @@ func newForm(flags *argv.Flags) *form {
 		{"Traffic: when requests are sent", &trafficFlags{options: o}},
 		{"Workload: what is sent", &workloadFlags{options: o}},
 		{"Datasets: flags of single datasets", &datasetFlags{options: o}},
+		{"Media: prompts with images", &mediaFlags{o}},
 		{"Sessions: conversations, agents and traces", &sessionFlags{options: o}},
 		{"Conversations: flags of the Rust client of vLLM", &multiTurnFlags{options: o}},
 		{"Synthetic: the sessions of --dataset-name sessions", &syntheticFlags{o}},
@@ -210,7 +211,7 @@ var (
 		"infinity-embeddings", "infinity-embeddings-clip", "vllm-pooling", "vllm-rerank",
 		"tgi", "lmdeploy", "deepspeed-mii", "tensorrt-llm", "scalellm", "sglang", "llama.cpp",
 	}
-	unbuiltDatasets = []string{"hf", "random-mm", "random-rerank", "custom_image", "custom_audio", "custom_mm", "txt-slices"}
+	unbuiltDatasets = []string{"hf", "random-rerank", "custom_audio", "custom_mm", "txt-slices"}
 )
 
 // insteadFlags are flags of older releases of vLLM and of other load generators, with what to use
@@ -273,9 +274,6 @@ func (refusedFlags) define(f *argv.Flags) {
 			f.Refuse(name, arity, lacking)
 		}
 	}
-	refuse("multimodal prompts", argv.None, "enable-multimodal-chat", "custom-ensure-client-side-data")
-	refuse("multimodal prompts", argv.One, "random-mm-base-items-per-request", "random-mm-num-mm-items-range-ratio",
-		"random-mm-limit-mm-per-prompt", "random-mm-bucket-config")
 	f.Refuse("random-batch-size", argv.One, "batches of prompts, which embeddings take,", "1")
 	refuse("reranking", argv.None, "no-reranker")
 	refuse("Hugging Face datasets", argv.None, "no-stream")

@@ -9,6 +9,7 @@ import (
 func TestBadInputIsRefusedByName(t *testing.T) {
 	const sharegpt = "--dataset-name sharegpt --dataset-path x.json "
 	const custom = "--dataset-name custom --skip-chat-template "
+	const mm = "--backend openai-chat --endpoint /v1/chat/completions --dataset-name random-mm "
 	for args, want := range map[string]string{
 		"--ramp-up-strategy linear --ramp-up-start-rps 1 --ramp-up-end-rps 2 --request-rate 5": "When using ramp-up, do not specify --request-rate. The request rate will be controlled by ramp-up parameters. Please remove the --request-rate argument.",
 		"--ramp-up-strategy linear --ramp-up-start-rps 1":                                      "When using --ramp-up-strategy, both --ramp-up-start-rps and --ramp-up-end-rps must be specified",
@@ -82,7 +83,7 @@ func TestBadInputIsRefusedByName(t *testing.T) {
 		"--extra-body.a":                                                           "argument --extra-body.a: expected one argument",
 		"--config /nonexistent.yaml":                                               "argument --config: open /nonexistent.yaml: no such file or directory",
 		"--backend tgi":                                                            "argument --backend: servebench has no tgi yet (it has vllm, openai, openai-chat, openai-responses,",
-		"--dataset-name hf":                                                        "argument --dataset-name: servebench has no hf yet (it has random, sharegpt, custom, prefix_repetition,",
+		"--dataset-name hf":                                                        "argument --dataset-name: servebench has no hf yet (it has random, random-mm, sharegpt, custom, custom_image, prefix_repetition,",
 		"--tokenizer-mode mistral":                                                 "argument --tokenizer-mode: servebench has no mistral yet (it has auto, hf)",
 		"--probe-request-rate -1":                                                  "argument --probe-request-rate: -1.0: it must be a number of requests a second",
 		"--probe-request-rate inf":                                                 "argument --probe-request-rate: inf",
@@ -97,8 +98,16 @@ func TestBadInputIsRefusedByName(t *testing.T) {
 		"--duration -1":        "argument --duration: invalid duration: '-1'",
 		"--warmup-duration 5s": "argument --warmup-duration: at an infinite rate there would be no end of requests",
 		"--warmup-duration 5s --dataset-name timed_trace --dataset-path x": "argument --warmup-duration: the timed_trace dataset has its own times",
-		"--self-timed":                     "argument --self-timed: the random dataset has no times",
-		"--random-mm-bucket-config {}":     "argument --random-mm-bucket-config: servebench has no multimodal prompts yet",
+		"--self-timed":                                                             "argument --self-timed: the random dataset has no times",
+		"--random-mm-bucket-config {":                                              `argument --random-mm-bucket-config: "{": it must be like {(256, 256, 1): 0.5, (720, 1280, 1): 0.5}`,
+		"--dataset-name random-mm":                                                 "argument --dataset-name: random-mm sends images, which --backend openai does not take: it needs --backend openai-chat",
+		mm + "--skip-tokenizer-init":                                               "argument --skip-tokenizer-init: the random-mm dataset needs a tokenizer to make its prompts",
+		mm + "--random-mm-bucket-config {(8,8,2):1}":                               "argument --random-mm-bucket-config: (8, 8, 2) is a video, and servebench has no encoder for videos, as none is written in Go: give it the weight 0",
+		mm + `--random-mm-limit-mm-per-prompt {"image":"a"}`:                       `argument --random-mm-limit-mm-per-prompt: image: invalid int value: '"a"'`,
+		mm + "--random-mm-base-items-per-request 300":                              "argument --random-mm-base-items-per-request: each request has at least 300 items, and --random-mm-limit-mm-per-prompt allows 255",
+		"--dataset-name custom_image --dataset-path x.json":                        "argument --dataset-path: 'x.json': a custom_image dataset's name must end with .jsonl",
+		"--dataset-name custom_image --dataset-path x.jsonl --custom-output-len 0": "argument --custom-output-len: 0: it must be greater than 0, or -1",
+		"--dataset-name custom_image --dataset-path x.jsonl --prompt-token-ids":    "argument --prompt-token-ids: token ids have no images: take --dataset-name custom",
 		"--hf_subset=5":                    "argument --hf-subset: servebench has no Hugging Face datasets yet",
 		"--timeline-itl-thresholds 50,25":  "argument --timeline-itl-thresholds: invalid thresholds: '50,25': they must be two numbers of milliseconds, the lower first, as 25,50",
 		"--timeline-itl-thresholds 25":     "argument --timeline-itl-thresholds: invalid thresholds: '25'",

@@ -44,8 +44,8 @@ func (b *block) transform() {
 	}
 }
 
-// butterflies are the sums and differences of samples that mirror each other: those that the even
-// coefficients are made of, and those of the odd ones.
+// butterflies are the sums and differences of samples that mirror each other: even coefficients are
+// made of the first result, odd ones of the second.
 func butterflies(s0, s1, s2, s3, s4, s5, s6, s7 int32) (even, odd [4]int32) {
 	a, b, c, d := s0+s7, s1+s6, s2+s5, s3+s4
 	return [4]int32{a + d, b + c, b - c, a - d}, [4]int32{s3 - s4, s2 - s5, s1 - s6, s0 - s7}

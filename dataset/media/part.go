@@ -9,7 +9,7 @@ import (
 	"github.com/servebench/servebench/metrics/pyjson"
 )
 
-// Picture is an image as vLLM's client sends those of its datasets: a JPEG file in a data URL.
+// Picture is an image as vLLM's client sends it: a JPEG file in a data URL.
 func Picture(p Pixels) dataset.Medium {
 	file := p.JPEG()
 	const before, after = `{"type": "image_url", "image_url": {"url": "data:image/jpeg;base64,`, `"}}`

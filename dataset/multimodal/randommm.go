@@ -25,19 +25,12 @@ type RandomMM struct {
 	Chat           bool // make the user's message here
 }
 
-// Open checks the fields. It returns the source and the number of its conversations. It refuses
-// videos, since no encoder for them is written in Go.
+// Open checks the fields. It returns the source and the number of its conversations.
 func (d RandomMM) Open() (dataset.Source, int, error) {
-	c, err := d.choice()
-	if err != nil {
+	if err := d.Check(); err != nil {
 		return nil, 0, err
 	}
-	for _, b := range c.buckets {
-		if b.Frames > 1 && c.limits[dataset.Video] > 0 {
-			return nil, 0, fmt.Errorf("--random-mm-bucket-config: (%d, %d, %d) is a video, and servebench has no encoder for videos, as none is written in Go: "+
-				"give it the weight 0", b.Height, b.Width, b.Frames)
-		}
-	}
+	c, _ := d.choice()
 	drafts, err := d.drafts(c)
 	if err != nil {
 		return nil, 0, err
@@ -46,6 +39,22 @@ func (d RandomMM) Open() (dataset.Source, int, error) {
 		*d.Python = *nprand.NewPython(d.Seed)
 	}
 	return dataset.Parallel(drafts, c.width(), d.make), d.Num, nil
+}
+
+// Check refuses wrong Items, Limits and Buckets; its errors begin with the flag of vLLM's client. It
+// refuses videos, since no encoder for them is written in Go.
+func (d RandomMM) Check() error {
+	c, err := d.choice()
+	if err != nil {
+		return err
+	}
+	for _, b := range c.buckets {
+		if b.Frames > 1 && c.limits[dataset.Video] > 0 {
+			return fmt.Errorf("--random-mm-bucket-config: (%d, %d, %d) is a video, and servebench has no encoder for videos, as none is written in Go: "+
+				"give it the weight 0", b.Height, b.Width, b.Frames)
+		}
+	}
+	return nil
 }
 
 // A draft is a conversation without its images.

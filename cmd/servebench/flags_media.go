@@ -1,0 +1,87 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/servebench/servebench/cmd/servebench/internal/argv"
+	"github.com/servebench/servebench/dataset"
+	"github.com/servebench/servebench/dataset/multimodal"
+	"github.com/servebench/servebench/metrics/pyjson"
+)
+
+// mediaFlags are for prompts with images.
+type mediaFlags struct{ *options }
+
+func (g *mediaFlags) define(f *argv.Flags) {
+	w := &g.Workload
+	f.BoolVar(&w.MultimodalChat, "enable-multimodal-chat", false, "make the user's message where the prompt is made. The parts of its text then have another order of keys. Only for datasets with media")
+	f.BoolVar(&w.CustomImage.ClientSide, "custom-ensure-client-side-data", false, "send the images of custom_image themselves, as PNG, instead of their URLs. They are read before the run")
+	mm := &w.RandomMM
+	f.IntVar(&mm.Items, "random-mm-base-items-per-request", 1, "`N` images of each request of random-mm")
+	f.Float64Var(&mm.ItemRatio, "random-mm-num-mm-items-range-ratio", 0, "`RATIO` how much the number of images varies, from 0 to 1. 0.5 draws from 50 % to 150 %")
+	f.Var(argv.Parsed(&mm.Limits, `{"image": 255, "video": 1}`, parseLimits), "random-mm-limit-mm-per-prompt", "`JSON` how many media of each kind a request has at most")
+	f.Var(argv.Parsed(&mm.Buckets, `{"(256, 256, 1)": 0.5, "(720, 1280, 1)": 0.5, "(720, 1280, 16)": 0.0}`, multimodal.ParseBuckets), "random-mm-bucket-config",
+		"`DICT` sizes of the images of random-mm, as {(HEIGHT, WIDTH, FRAMES): WEIGHT}. More than one frame is a video, which must have the weight 0")
+}
+
+// parseLimits reads numbers by kinds of media.
+func parseLimits(text string) (map[dataset.Kind]int, error) {
+	object, err := argv.ParseObject(text)
+	if err != nil {
+		return nil, err
+	}
+	limits := map[dataset.Kind]int{}
+	for _, m := range object {
+		n, err := argv.ParseInt(string(pyjson.Append(nil, m.Value)))
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", m.Key, err)
+		}
+		limits[dataset.Kind(m.Key)] = n
+	}
+	return limits, nil
+}
+
+// resolve checks what prompts with images need from other flags. It follows workloadFlags.
+func (g *mediaFlags) resolve(*argv.Flags) error {
+	w := &g.Workload
+	w.CustomImage.OutputLen = w.Custom.OutputLen
+	switch w.Dataset {
+	case "custom_image":
+		return g.resolveCustomImage()
+	case "random-mm":
+		return g.resolveRandomMM()
+	}
+	return nil
+}
+
+func (g *mediaFlags) resolveCustomImage() error {
+	w := &g.Workload
+	switch {
+	case !strings.HasSuffix(w.Path, ".jsonl"):
+		return fmt.Errorf("argument --dataset-path: %s: a custom_image dataset's name must end with .jsonl", pyjson.Quote(w.Path))
+	case w.Custom.OutputLen < 1 && w.Custom.OutputLen != -1:
+		return fmt.Errorf("argument --custom-output-len: %d: it must be greater than 0, or -1", w.Custom.OutputLen)
+	case w.TokenIDs:
+		return errors.New("argument --prompt-token-ids: token ids have no images: take --dataset-name custom")
+	}
+	if slices.Contains([]string{"vllm", "openai", "openai-responses"}, g.Server.Backend) {
+		g.Warnings = append(g.Warnings, "--backend "+g.Server.Backend+" sends no images that are next to a prompt, like vLLM's client: take --backend openai-chat")
+	}
+	return nil
+}
+
+func (g *mediaFlags) resolveRandomMM() error {
+	switch {
+	case g.Server.Backend != "openai-chat":
+		return fmt.Errorf("argument --dataset-name: random-mm sends images, which --backend %s does not take: it needs --backend openai-chat", g.Server.Backend)
+	case g.Server.SkipTokenizer:
+		return errors.New("argument --skip-tokenizer-init: the random-mm dataset needs a tokenizer to make its prompts")
+	}
+	if err := g.Workload.RandomMM.Check(); err != nil {
+		return fmt.Errorf("argument %w", err)
+	}
+	return nil
+}
