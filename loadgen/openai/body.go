@@ -73,8 +73,18 @@ func (b *Body) Members(object pyjson.Object, turn *dataset.Turn) (pyjson.Object,
 	return slices.DeleteFunc(object, func(m pyjson.Member) bool { return slices.Contains(b.Drop, m.Key) }), nil
 }
 
-// streamed asks for a stream that ends with the token counts.
+// Streams reports whether the answers will be streams. Extra and Drop decide.
+func (b *Body) Streams() bool {
+	stream, set := b.Extra.Get("stream")
+	return !slices.Contains(b.Drop, "stream") && (!set || stream == true)
+}
+
+// streamed asks for a stream that ends with the token counts. Servers refuse the options of a stream
+// without a stream.
 func (b *Body) streamed(object pyjson.Object) pyjson.Object {
+	if !b.Streams() {
+		return append(object, pyjson.Member{Key: "stream", Value: false})
+	}
 	usage := pyjson.Object{{Key: "include_usage", Value: true}}
 	if b.UsageAlways {
 		usage = append(usage, pyjson.Member{Key: "continuous_usage_stats", Value: true})

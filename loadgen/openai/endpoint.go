@@ -46,6 +46,7 @@ type Endpoint struct {
 	Chat      bool              // it is a chat endpoint; see metrics.Record.E2EL
 	Responses bool              // it is an endpoint of the Responses API
 	Audio     bool              // it is an endpoint for transcriptions or translations
+	OneJSON   bool              // answers are one JSON object, not a stream; Send then passes on no chunks
 	Transport http.RoundTripper // see wire.Connections; nil means http.DefaultTransport
 	Timeouts  wire.Timeouts
 	Tally     *wire.Tally // counts for the run; nil counts nothing
@@ -79,6 +80,9 @@ func (o *Endpoint) Send(ctx context.Context, epoch time.Time, req *engine.Reques
 // exchange sends req and passes the chunks of its answer to yield. When it returns, rec is
 // complete.
 func (o *Endpoint) exchange(ctx context.Context, epoch time.Time, req *engine.Request, rec *metrics.Record, yield func(engine.Chunk) bool) error {
+	if o.OneJSON {
+		return o.readWhole(ctx, epoch, req, rec)
+	}
 	return o.Post(ctx, epoch, req, rec, func(ctx context.Context, reply Reply) error {
 		s := o.stream(reply)
 		defer o.streams.Put(s)

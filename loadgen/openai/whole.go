@@ -1,0 +1,129 @@
+package openai
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"mime"
+	"net/http"
+	"time"
+
+	"github.com/servebench/servebench/loadgen/engine"
+	"github.com/servebench/servebench/metrics"
+)
+
+// A wireAnswer is the JSON of an answer that is not streamed: of completions and chats with Choices,
+// of the Responses API with Output, of a transcription with Text.
+type wireAnswer struct {
+	ID         string                  `json:"id"`
+	Status     string                  `json:"status"`
+	Incomplete struct{ Reason string } `json:"incomplete_details"`
+	Text       json.RawMessage         `json:"text"`
+	Choices    few[wireWhole]          `json:"choices"`
+	Output     few[json.RawMessage]    `json:"output"`
+	Usage      json.RawMessage         `json:"usage"`
+	Metrics    json.RawMessage         `json:"metrics"`
+}
+
+// A wireWhole is a choice of an answer that is not streamed.
+type wireWhole struct {
+	Text         json.RawMessage `json:"text"`
+	Message      wireDelta       `json:"message"`
+	FinishReason string          `json:"finish_reason"`
+}
+
+// A wireItem is an item of the output of the Responses API.
+type wireItem struct {
+	Type    string          `json:"type"`
+	Content json.RawMessage `json:"content"`
+}
+
+// readWhole sends req and reads an answer that is not streamed.
+func (o *Endpoint) readWhole(ctx context.Context, epoch time.Time, req *engine.Request, rec *metrics.Record) error {
+	return o.Whole(ctx, epoch, req, rec, func(header http.Header, body []byte) error {
+		if kind, _, _ := mime.ParseMediaType(header.Get("Content-Type")); kind == "text/event-stream" {
+			return metrics.Failf(metrics.Malformed, "the server streams the answer, although the request asks for one that is not streamed")
+		}
+		return o.answered(req, rec, body)
+	})
+}
+
+// answered records what an answer that is not streamed has.
+func (o *Endpoint) answered(req *engine.Request, rec *metrics.Record, body []byte) error {
+	var a wireAnswer
+	var odd *json.UnmarshalTypeError
+	if err := json.Unmarshal(body, &a); err != nil && !errors.As(err, &odd) {
+		return metrics.Failf(metrics.Malformed, "the answer is not JSON: %q", metrics.Shorten(string(body)))
+	}
+	p, kept := &piece{chat: o.Chat, responses: o.Responses}, &draft{reasoning: o.Reasoning}
+	switch {
+	case o.Responses:
+		p.response(&a, kept)
+	case o.Audio:
+		p.choices, p.content, p.text = a.Text != nil, truthy(a.Text), []byte(asText(a.Text))
+	default:
+		p.completion(&a)
+	}
+	rec.Server = serverTimes(a.Metrics)
+	p.usage.into(&rec.In, &rec.Out)
+	rec.Cached, rec.Uncached = p.usage.cached, p.usage.hasCached && p.usage.cached == 0
+	rec.OutReasoned = p.usage.reasoned
+	rec.Finish = metrics.Clip(string(p.finish), maxFinish)
+	if p.content {
+		rec.FirstContent = rec.Last
+	}
+	if req.KeepText || req.KeepAnswer || !req.NoText && rec.Out == 0 {
+		rec.Text = string(p.text)
+	}
+	if req.KeepAnswer {
+		kept.add(p)
+		kept.into(rec)
+		rec.Reply = p.reply
+	}
+	switch said := errorOf(body); {
+	case p.choices && unfinished(rec.Finish):
+		return metrics.Failf(metrics.Unfinished, "the server did not finish the answer: its finish reason is %s", rec.Finish)
+	case p.choices:
+		return nil
+	case said != nil:
+		return failed(metrics.InStream, said.Message, said)
+	case p.failed:
+		return metrics.Failf(metrics.InStream, "the server failed the answer: its status is %s", a.Status)
+	}
+	return metrics.Failf(metrics.Empty, "the answer has no output: %q", metrics.Shorten(string(body)))
+}
+
+// completion reads an answer of completions or of a chat.
+func (p *piece) completion(a *wireAnswer) {
+	p.usage = usageOf(a.Usage)
+	if len(a.Choices) == 0 {
+		return
+	}
+	first := &a.Choices[0]
+	p.choice(&first.Message, truthy(first.Text))
+	p.choices, p.finish = true, []byte(first.FinishReason)
+	p.text = []byte(cmp.Or(asText(first.Text), asText(first.Message.Content)))
+	p.thought = []byte(cmp.Or(asText(first.Message.Reasoning), asText(first.Message.ReasoningContent)))
+}
+
+// response reads an answer of the Responses API, and its calls into kept.
+func (p *piece) response(a *wireAnswer, kept *draft) {
+	p.usage, p.reply = responseUsage(a.Usage), a.ID
+	p.finish = []byte(cmp.Or(a.Incomplete.Reason, a.Status))
+	p.choices = a.Status == "completed" || a.Status == "incomplete"
+	p.failed = !p.choices && a.Status != ""
+	for _, raw := range a.Output {
+		var item wireItem
+		_ = json.Unmarshal(raw, &item) // what is no item has no type
+		switch text := asText(item.Content); item.Type {
+		case "message":
+			p.text = append(p.text, text...)
+		case "reasoning":
+			p.thought = append(p.thought, text...)
+		case "function_call":
+			kept.add(&piece{calls: raw})
+		}
+	}
+	p.content = len(p.text)+len(p.thought) > 0 || kept.parts != nil
+}

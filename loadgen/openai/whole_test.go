@@ -1,0 +1,139 @@
+package openai
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/servebench/servebench/dataset"
+	"github.com/servebench/servebench/loadgen/engine"
+	"github.com/servebench/servebench/metrics"
+	"github.com/servebench/servebench/metrics/pyjson"
+)
+
+// An unstreamed transport answers every request with the same JSON.
+type unstreamed string
+
+func (u unstreamed) RoundTrip(*http.Request) (*http.Response, error) {
+	return &http.Response{StatusCode: http.StatusOK, Header: http.Header{"Content-Type": {"application/json"}}, Body: io.NopCloser(strings.NewReader(string(u)))}, nil
+}
+
+const wholeUsage = `"usage":{"prompt_tokens":11,"completion_tokens":7,"prompt_tokens_details":{"cached_tokens":8},"completion_tokens_details":{"reasoning_tokens":2}}`
+
+func TestAnswersThatAreNotStreamedAreRead(t *testing.T) {
+	counted := metrics.Record{In: 11, Out: 7, Cached: 8, OutReasoned: 2, Whole: true}
+	with := func(text, finish, calls, reply string) metrics.Record {
+		r := counted
+		r.Text, r.Finish, r.Reply = text, finish, reply
+		if calls != "" {
+			r.Calls = json.RawMessage(calls)
+		}
+		return r
+	}
+	call := `[{"id": "call_1", "type": "function", "function": {"name": "get", "arguments": "{}"}}]`
+	for _, c := range []struct {
+		name, api, body string
+		want            metrics.Record
+	}{
+		{"a completion", "", `{"choices":[{"index":0,"text":"Hi\n","finish_reason":"length"},{"index":1,"text":"no"}],` + wholeUsage + `}`, with("Hi\n", "length", "", "")},
+		{"a chat", "chat", `{"choices":[{"message":{"role":"assistant","content":"Hi","reasoning":"So"},"finish_reason":"stop"}],` + wholeUsage + `}`, with("Hi", "stop", "", "")},
+		{"a call", "chat", `{"choices":[{"message":{"content":null,"tool_calls":[{"id":"call_1","type":"function","function":{"name":"get","arguments":"{}"}}]},"finish_reason":"tool_calls"}],` + wholeUsage + `}`,
+			with("", "tool_calls", call, "")},
+		{"no usage", "chat", `{"choices":[{"message":{"content":"Hi"}}],"metrics":{"queue_time_ms":2}}`,
+			metrics.Record{Text: "Hi", Out: 1, Whole: true, Server: &metrics.ServerTimes{QueueMS: new(2.0)}}},
+		{"a transcription", "audio", `{"text":"Hi"}`, metrics.Record{Text: "Hi", Out: 1, Whole: true}},
+		{"a response", "responses", `{"id":"resp_1","status":"completed","output":[{"type":"reasoning","content":[{"type":"reasoning_text","text":"So"}]},{"type":"message","content":[{"type":"output_text","text":"H"},{"type":"output_text","text":"i"}]}],"usage":{"input_tokens":11,"output_tokens":7,"input_tokens_details":{"cached_tokens":8},"output_tokens_details":{"reasoning_tokens":2}}}`,
+			with("Hi", "completed", "", "resp_1")},
+		{"a cut response with a call", "responses", `{"id":"resp_1","status":"incomplete","incomplete_details":{"reason":"max_output_tokens"},"output":[{"type":"function_call","call_id":"call_1","name":"get","arguments":"{}"}],"usage":{"input_tokens":11,"output_tokens":7,"input_tokens_details":{"cached_tokens":8},"output_tokens_details":{"reasoning_tokens":2}}}`,
+			with("", "max_output_tokens", call, "resp_1")},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			o := &Endpoint{URL: "http://server.test/v1/" + c.api, Chat: c.api == "chat", Audio: c.api == "audio", Responses: c.api == "responses", OneJSON: true, Transport: unstreamed(c.body)}
+			target := engine.Target{Send: o.Send}
+			rec := target.Once(t.Context(), &engine.Request{KeepAnswer: true})
+			if rec.Class != metrics.OK || rec.Chunks.Len() != 1 || rec.FirstContent == 0 || rec.E2EL() <= 0 {
+				t.Fatalf("%s: %s, %d chunks, content at %v, E2EL %v", rec.Class, rec.Error, rec.Chunks.Len(), rec.FirstContent, rec.E2EL())
+			}
+			got := metrics.Record{Text: rec.Text, Finish: rec.Finish, In: rec.In, Out: rec.Out, Cached: rec.Cached, OutReasoned: rec.OutReasoned, Reply: rec.Reply, Calls: rec.Calls, Whole: rec.Whole, Server: rec.Server}
+			if !cmp.Equal(c.want.Server, got.Server) {
+				t.Errorf("server's times %+v", got.Server)
+			}
+			c.want.Server, got.Server = nil, nil
+			if diff := cmp.Diff(fmt.Sprintf("%+v", c.want), fmt.Sprintf("%+v", got)); diff != "" {
+				t.Errorf("record (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+func TestFailedAnswersThatAreNotStreamedHaveAClass(t *testing.T) {
+	for _, c := range []struct {
+		api, body, error string
+		class            metrics.Class
+	}{
+		{"chat", `{"choices":[]}`, "the answer has no output", metrics.Empty},
+		{"chat", `{"object":"error","message":"out of blocks","code":500}`, "out of blocks", metrics.InStream},
+		{"chat", `{"choices":[{"message":{"content":"H"},"finish_reason":"abort"}]}`, "its finish reason is abort", metrics.Unfinished},
+		{"chat", "data: {}\n\n", "the answer is not JSON", metrics.Malformed},
+		{"chat", `{"choices":[`, "the answer is not JSON", metrics.Malformed},
+		{"responses", `{"status":"failed","error":{"message":"out of blocks"}}`, "out of blocks", metrics.InStream},
+		{"responses", `{"status":"cancelled"}`, "its status is cancelled", metrics.InStream},
+		{"responses", `{}`, "the answer has no output", metrics.Empty},
+	} {
+		o := &Endpoint{URL: "http://server.test/v1/x", Chat: c.api == "chat", Responses: c.api == "responses", OneJSON: true, Transport: unstreamed(c.body)}
+		var failure *metrics.Failure
+		for _, err := range o.Send(t.Context(), time.Now(), &engine.Request{}, &metrics.Record{}) {
+			failure, _ = errors.AsType[*metrics.Failure](err)
+		}
+		if failure == nil || failure.Class != c.class || !strings.Contains(failure.Error(), c.error) {
+			t.Errorf("%s: %v; want %s: %s", c.body, failure, c.class, c.error)
+		}
+	}
+}
+
+var turnOfText = &dataset.Turn{Prompt: "x", OutputLen: 5}
+
+func extraOf(t *testing.T, text string) pyjson.Object {
+	t.Helper()
+	v, err := pyjson.Parse(text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return v.(pyjson.Object)
+}
+
+// Servers refuse stream_options without a stream.
+func TestBodiesAskForNoStreamWhoseOptionsAreThere(t *testing.T) {
+	for _, b := range []Body{{Model: "m", Drop: []string{"stream"}}, {Model: "m", Chat: true, Drop: []string{"stream"}}} {
+		if text, err := b.Encode(turnOfText); err != nil || b.Streams() || strings.Contains(string(text), "stream") {
+			t.Errorf("%s, %v", text, err)
+		}
+	}
+	b := Body{Model: "m", Chat: true, Extra: extraOf(t, `{"stream": false}`)}
+	if text, err := b.Encode(turnOfText); err != nil || b.Streams() || !strings.HasSuffix(string(text), `"max_completion_tokens": 5, "stream": false}`) {
+		t.Errorf("%s, %v", text, err)
+	}
+	if b := (Body{Extra: extraOf(t, `{"stream": true}`)}); !b.Streams() {
+		t.Error("a stream is not asked for")
+	}
+}
+
+// What is an answer, or is not, never panics.
+func FuzzWholeAnswer(f *testing.F) {
+	f.Add([]byte(`{"choices":[{"message":{"content":"Hi","tool_calls":[{}]},"finish_reason":"stop"}],`+wholeUsage+`}`), true)
+	f.Add([]byte(`{"id":"r","status":"completed","output":[{"type":"function_call","call_id":"c"}]}`), false)
+	f.Fuzz(func(t *testing.T, body []byte, chat bool) {
+		rec := &metrics.Record{Last: 1}
+		err := (&Endpoint{Chat: chat, Responses: !chat}).answered(&engine.Request{KeepAnswer: true}, rec, body)
+		if err == nil && rec.Out < 0 {
+			t.Errorf("%d tokens", rec.Out)
+		}
+	})
+}
