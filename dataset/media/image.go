@@ -16,7 +16,8 @@ import (
 	_ "golang.org/x/image/webp"
 )
 
-// A Reader decodes image files: PNG, JPEG, GIF, WebP, BMP or TIFF.
+// A Reader decodes image files: PNG, JPEG, GIF, WebP, BMP or TIFF. Of a JPEG file, some samples may
+// differ by 3 or less from Pillow's, whose cosine transform rounds more.
 type Reader struct {
 	// OnWhite lays transparent images on a white ground, as vLLM does with images that it loads
 	// itself. Without it, transparency is dropped, as Pillow does when it converts to RGB.
@@ -56,6 +57,11 @@ const (
 
 // pixels are the pixels of an image, on white or without their transparency.
 func pixels(from image.Image, onWhite bool) Pixels {
+	if photo, ok := from.(*image.YCbCr); ok {
+		if p := photograph(photo); p != nil {
+			return *p
+		}
+	}
 	bounds := from.Bounds()
 	p := Pixels{Width: bounds.Dx(), Height: bounds.Dy(), RGB: make([]byte, 0, 3*bounds.Dx()*bounds.Dy())}
 	for y := bounds.Min.Y; y < bounds.Max.Y; y++ {
