@@ -66,6 +66,31 @@ func (g *Generator) below32(n uint32) uint32 {
 	return uint32(product >> 32)
 }
 
+// Permutation is the numbers 0 to n−1 in random order, n at most 2³². numpy's shuffle puts a list of n
+// into that order, too.
+func (g *Generator) Permutation(n int) []int {
+	order := make([]int, n)
+	for i := range order {
+		order[i] = i
+	}
+	for i := n - 1; i > 0; i-- {
+		j := int(g.masked(uint32(i)))
+		order[i], order[j] = order[j], order[i]
+	}
+	return order
+}
+
+// masked draws from 0 to most: 32-bit draws cut to as many bits as most has, until one is not above
+// it.
+func (g *Generator) masked(most uint32) uint32 {
+	mask := uint32(1)<<bits.Len32(most) - 1
+	for {
+		if v := g.uint32() & mask; v <= most {
+			return v
+		}
+	}
+}
+
 func (g *Generator) below64(n uint64) uint64 {
 	hi, lo := bits.Mul64(g.uint64(), n)
 	if lo < n {
