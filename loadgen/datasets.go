@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/servebench/servebench/dataset"
+	"github.com/servebench/servebench/dataset/jinja"
 	"github.com/servebench/servebench/dataset/nprand"
 	"github.com/servebench/servebench/dataset/tokenizer"
 	"github.com/servebench/servebench/loadgen/arrivals"
@@ -116,6 +117,8 @@ func (w *workload) dataset(p *Plan, from tokenizerSource) (opener, error) {
 		return w.synthetic(p, common), nil
 	case "custom_image", "random-mm":
 		return illustrated(*d, common), nil
+	case "hf":
+		return w.hosted(p, common), nil
 	case "file":
 		return dataset.File{Options: common, Text: p.Server.messages(), IgnoreEOS: p.Sampling.IgnoreEOS}, nil
 	case "sharegpt":
@@ -208,14 +211,42 @@ func rendered(p *Plan, common dataset.Options) opener {
 	}
 }
 
+// hosted returns a data set of the Hugging Face Hub.
+func (w *workload) hosted(p *Plan, common dataset.Options) opener {
+	d := p.Workload.HF
+	d.Options, d.SkipTemplate, d.Chat = common, p.Workload.SkipTemplate, p.Workload.MultimodalChat
+	d.OpenTemplate = func() (*jinja.Template, error) {
+		folder, err := w.templateFolder(p)
+		if err != nil {
+			return nil, err
+		}
+		t, err := jinja.Open(folder)
+		if err != nil {
+			return nil, err
+		}
+		t.Now = time.Now
+		return t, nil
+	}
+	return d
+}
+
+// templateFolder is the folder of the tokenizer, which has the chat template.
+func (w *workload) templateFolder(p *Plan) (string, error) {
+	folder, err := tokenizer.Folder(w.tokenizerName)
+	if err != nil || w.remote != nil {
+		return "", fmt.Errorf("its prompts are rendered with the model's chat template: give --tokenizer a model's folder%s", unlessSkipped(p))
+	}
+	return folder, nil
+}
+
 // template is the tokenizer's chat template; nil without a tokenizer.
 func (w *workload) template(p *Plan) (dataset.Template, error) {
 	if p.Server.SkipTokenizer {
 		return nil, nil
 	}
-	folder, err := tokenizer.Folder(w.tokenizerName)
-	if err != nil || w.remote != nil {
-		return nil, fmt.Errorf("its prompts are rendered with the model's chat template: give --tokenizer a model's folder%s", unlessSkipped(p))
+	folder, err := w.templateFolder(p)
+	if err != nil {
+		return nil, err
 	}
 	t, err := dataset.OpenTemplate(folder, p.Workload.TemplateKwargs, time.Now)
 	if err != nil {

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/servebench/servebench/dataset"
+	"github.com/servebench/servebench/dataset/hf"
 	"github.com/servebench/servebench/dataset/jinja"
 	"github.com/servebench/servebench/dataset/multimodal"
 	"github.com/servebench/servebench/loadgen/adapters"
@@ -123,6 +124,7 @@ type Workload struct {
 
 	// MultimodalChat has datasets with media make the user's message themselves.
 	MultimodalChat bool
+	HF             hf.HF
 
 	Sessions Sessions
 
