@@ -79,7 +79,7 @@ func (p *Plan) complete() *Plan {
 		if w := &c.Workload; w.NumPrompts == 0 && w.Source == nil && !w.Has(CanSendAll) {
 			w.NumPrompts = 1000
 		}
-		c.Sampling.IgnoreEOS = c.Sampling.IgnoreEOS || c.Workload.Has(ExactOutput)
+		c.Sampling.IgnoreEOS = c.Sampling.IgnoreEOS || c.Workload.Has(ExactOutput) && !c.Server.Pooling()
 	}
 	c.Traffic.Rule = cmp.Or(c.Traffic.Rule, arrivals.SinceV010)
 	c.Traffic.Burstiness = cmp.Or(c.Traffic.Burstiness, 1)
@@ -88,7 +88,7 @@ func (p *Plan) complete() *Plan {
 	c.Watch.Every = cmp.Or(c.Watch.Every, time.Second)
 	c.Report.Definitions = cmp.Or(c.Report.Definitions, metrics.Latest)
 	if c.Report.Metrics == nil {
-		c.Report.Metrics = []string{"ttft", "tpot", "itl"}
+		c.Report.Metrics = c.Server.Latencies()
 	}
 	if c.Report.Percentiles == nil {
 		c.Report.Percentiles = []float64{99}
@@ -210,6 +210,20 @@ func (s *Server) chat() bool { return s.Backend == "openai-chat" }
 // responses reports whether the backend is the Responses API.
 func (s *Server) responses() bool { return s.Backend == "openai-responses" }
 
+// Pooling reports whether the backend's answers are numbers instead of text.
+func (s *Server) Pooling() bool {
+	api := s.backend()
+	return api != nil && api.Pooling
+}
+
+// Latencies are the names of the latencies that vLLM's client prints of the backend by default.
+func (s *Server) Latencies() []string {
+	if s.Pooling() {
+		return []string{"e2el"}
+	}
+	return []string{"ttft", "tpot", "itl"}
+}
+
 // messages reports whether the backend takes messages and text, but no token ids.
 func (s *Server) messages() bool { return s.backend().Messages }
 
@@ -229,7 +243,8 @@ func (p *Plan) Config() metrics.Config {
 		Burstiness:  p.Traffic.Burstiness,
 		RampUp:      p.Traffic.RampUp,
 		Duration:    p.Traffic.Duration.Seconds(),
-		IgnoreEOS:   p.Sampling.exact(),
+		Whole:       p.Server.Pooling(),
+		IgnoreEOS:   p.Sampling.exact() && !p.Server.Pooling(),
 		OwnLength:   p.Sampling.ownLength(),
 		Label:       p.Report.Label,
 		Metadata:    p.Report.Metadata,

@@ -283,9 +283,11 @@ func (p *Plan) asker(name string) *asker {
 
 // aim sets how the target makes bodies and counts tokens.
 func (t *target) aim() {
+	api := t.Server.backend()
+	t.to.Pooling = api.Pooling
 	model := t.asker(t.served)
 	var adapters sync.Map // of their askers, by their names
-	counts := t.workload != nil && t.tokenizer != nil
+	counts := t.workload != nil && t.tokenizer != nil && !api.Pooling
 	live := t.Workload.Live()
 	if live {
 		t.to.Answer = t.answer
@@ -323,7 +325,7 @@ func (t *target) aim() {
 		} else {
 			req.Body, err = to.encode(asked, req.ID)
 		}
-		req.Payload = carried(asked, req.Body)
+		req.Payload = carried(asked, len(req.Body), api.Inputs(asked))
 		if err == nil && t.Keep.Detail == Prompts {
 			req.Asked, err = dataset.AskedLine(c, turn, asked)
 		}
@@ -336,12 +338,16 @@ func (t *target) aim() {
 	}
 }
 
-// carried is what a request carries apart from one prompt of text; nil for nothing.
-func carried(turn *dataset.Turn, body []byte) *metrics.Payload {
-	if turn.Payload == nil {
+// carried is what a request carries apart from one prompt of text; nil for nothing. size is its
+// body's in bytes; inputs are the sequences for a pooling endpoint.
+func carried(turn *dataset.Turn, size, inputs int) *metrics.Payload {
+	if turn.Payload == nil && inputs == 0 {
 		return nil
 	}
-	carried := &metrics.Payload{Bytes: len(body)}
+	carried := &metrics.Payload{Bytes: size, Inputs: inputs}
+	if turn.Payload == nil {
+		return carried
+	}
 	for i := range turn.Payload.Media {
 		switch m := &turn.Payload.Media[i]; m.Kind {
 		case dataset.Image:

@@ -234,7 +234,7 @@ func (c *Collector) Summary(seconds float64) *Summary {
 	if s.Carried.Audio > 0 {
 		s.RTFx = rate(s.Carried.Audio, seconds)
 	}
-	s.Goodput, s.InputRate = math.NaN(), math.NaN()
+	s.Goodput = math.NaN()
 	if slices.ContainsFunc(c.header.Config.Goodput, SLO.ofRequest) {
 		s.Goodput = rate(float64(c.good), seconds)
 	}
@@ -242,6 +242,7 @@ func (c *Collector) Summary(seconds float64) *Summary {
 	s.Sessions, flights = c.sessions.result(seconds, c.asked())
 	chunks, requests := c.timeline.peaks(s.ITL.exact)
 	s.PeakOutput, s.PeakConcurrent = float64(chunks), requests
+	s.pooled()
 	if !c.foreign {
 		s.Truth = c.witness.result(&c.header.Config, seconds)
 	}

@@ -7,8 +7,9 @@ import (
 )
 
 // Definitions are the rules by which vLLM's client counts an answer, named after a release that
-// uses them. They changed for chats only: what the first token is, what the last one, and whether
-// an answer without output failed. The empty name means the latest.
+// uses them. They changed for chats: what the first token is, what the last one, and whether an
+// answer without output failed. And they changed for pooling: what the end is. The empty name means
+// the latest.
 type Definitions string
 
 const (
@@ -18,7 +19,7 @@ const (
 	// Definitions030 apply to 0.30.0 to 0.32.0: each chunk with choices counts.
 	Definitions030 Definitions = "0.30.0"
 	// Definitions029 apply to 0.29.0 and older: each chunk with choices counts, any later event of
-	// a chat moves its end, and a chat without a chunk succeeds.
+	// a chat moves its end, and a chat without a chunk succeeds. A pooling answer ends with its header.
 	Definitions029 Definitions = "0.29.0"
 )
 
@@ -28,7 +29,7 @@ const Latest = Definitions033
 // InForce are the Definitions of the run's latencies; empty if all give the same, as for
 // completions, or if they are unknown.
 func (h *Header) InForce() Definitions {
-	if !h.Config.Chat() || h.Definitions == "" {
+	if !h.Config.Redefined() || h.Definitions == "" {
 		return ""
 	}
 	return h.Definitions
@@ -75,6 +76,12 @@ func (d Definitions) Of(r *Record, chat bool) *Record {
 	if t := r.Until032; t != nil {
 		older.In, older.Out, older.Until032 = t.In, t.Out, nil
 	}
+	if r.Whole && r.Payload != nil && r.Payload.Inputs > 0 {
+		if d == Definitions029 && r.FirstByte > 0 {
+			older.Last = r.FirstByte
+		}
+		return &older
+	}
 	older.Chunks, older.Blank, older.Late = together(r.Blank, r.Chunks), Stamps{}, r.Late.among(r.Blank, r.Chunks)
 	older.Last = max(older.Last, older.Chunks.last)
 	if d == Definitions029 {
@@ -114,8 +121,17 @@ func (d *Definitions) UnmarshalText(text []byte) error {
 
 // Chat reports whether the answers are streamed as a chat's: transcriptions and translations are, too.
 func (c *Config) Chat() bool {
-	return strings.Contains(c.Backend, "chat") || c.Backend == "openai-audio"
+	return strings.Contains(c.Backend, "chat") && !c.Pooling() || c.Backend == "openai-audio"
 }
+
+// Pooling reports whether the answers were numbers for a whole prompt: embeddings or scores.
+func (c *Config) Pooling() bool {
+	return strings.Contains(c.Backend, "embeddings") || strings.HasSuffix(c.Backend, "-pooling") || strings.HasSuffix(c.Backend, "-rerank")
+}
+
+// Redefined reports whether Definitions count the answers differently. They do so for chats and for
+// pooling endpoints.
+func (c *Config) Redefined() bool { return c.Chat() || c.Pooling() }
 
 // Templated reports whether the server put prompts into a chat template: for chats, and for the
 // Responses API.

@@ -169,7 +169,7 @@ func (c *Config) Selected(metric string) bool {
 	}
 	switch metric {
 	case "ttft", "tpot", "itl":
-		return !c.SkipTokenizer && !c.Whole
+		return !c.SkipTokenizer && !c.Whole && !c.Pooling()
 	case "client_queue_time":
 		return c.MaxConcurrency > 0
 	case "e2el_including_client_queue":

@@ -32,8 +32,8 @@ type Summary struct {
 	RequestThroughput float64 // completed requests a second
 	Goodput           float64 // completed requests a second that met every SLO
 	InputThroughput   float64 // tokens a second
-	// InputRate is the prompts a second of a pooling endpoint, which takes several in a request;
-	// NaN for other endpoints.
+	// InputRate is the sequences a second of a pooling endpoint, which takes several in a request; NaN
+	// for other endpoints.
 	InputRate        float64
 	OutputThroughput float64 // tokens a second
 	PeakOutput       float64 // most chunks that arrived in one second
@@ -107,6 +107,16 @@ func Unknown() *Summary {
 		m.Of(s).Quoted = NewQuote()
 	}
 	return s
+}
+
+// pooled gives a pooling endpoint its own rate, and takes from it what only text has.
+func (s *Summary) pooled() {
+	if !s.Header.Config.Pooling() {
+		s.InputRate = math.NaN()
+		return
+	}
+	s.InputRate = rate(float64(s.Carried.Inputs), s.Seconds)
+	s.TotalOutput, s.OutputThroughput, s.PeakOutput = -1, math.NaN(), math.NaN()
 }
 
 // Settle sorts the values of all latencies, on all cores and without copies of most. Call it once

@@ -64,7 +64,9 @@ func (w *witness) add(r *Record, most int) {
 		}
 		w.truth.Late.add(r, most)
 		w.addLatencies(r, most)
-		w.addTokens(r)
+		if r.Out > 0 || !r.Whole { // an embedding has no tokens
+			w.addTokens(r)
+		}
 	}
 }
 

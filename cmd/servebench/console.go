@@ -68,7 +68,7 @@ func (c *console) Step(s loadgen.Step) {
 	case loadgen.Aligning:
 		since(24, 0, "WARNING: tokenizer mismatch (server=%d, expected=%d), re-aligning prompts.", s.Count, s.Want)
 	case loadgen.Prepared:
-		if s.Plan.Sampling.Temperature == nil {
+		if s.Plan.Sampling.Temperature == nil && !s.Plan.Server.Pooling() {
 			since(15, 0, temperatureWarning)
 		}
 	case loadgen.Rehearsing:

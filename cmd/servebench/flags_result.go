@@ -68,11 +68,11 @@ func (g *resultFlags) define(f *argv.Flags) {
 	f.Choices("compress", "zstd")
 }
 
-func (g *resultFlags) resolve(*argv.Flags) error {
+func (g *resultFlags) resolve(f *argv.Flags) error {
 	r := &g.Results
 	g.Report.Metrics = strings.Split(g.metrics, ",")
-	if g.metrics == "" {
-		g.Report.Metrics = []string{"ttft", "tpot", "itl"}
+	if g.metrics == "" || !f.Changed("percentile-metrics") {
+		g.Report.Metrics = g.Server.Latencies()
 	}
 	for _, m := range unknownMetrics(g.Report.Metrics) {
 		g.Warnings = append(g.Warnings, fmt.Sprintf("--percentile-metrics: %s is no latency and is left out: there are %s", pyjson.Quote(m), strings.Join(latencies(), ", ")))

@@ -47,7 +47,7 @@ func (g *samplingFlags) define(f *argv.Flags) {
 
 func (g *samplingFlags) resolve(*argv.Flags) error {
 	s := &g.Sampling
-	s.IgnoreEOS = s.IgnoreEOS || g.Workload.Has(loadgen.ExactOutput)
+	s.IgnoreEOS = s.IgnoreEOS || g.Workload.Has(loadgen.ExactOutput) && !g.Server.Pooling()
 	// This is the order in which vLLM's client puts them into the body.
 	var given pyjson.Object
 	given = member(given, "top_p", g.topP)

@@ -168,7 +168,7 @@ func list(t *testing.T, dir string) (names []string) {
 // measured says whether a clock, or where the run was made, decided what a key has.
 func measuredKey(key string) bool {
 	switch key {
-	case "date", "port", "result_dir", "duration", "request_throughput", "output_throughput", "total_token_throughput",
+	case "date", "port", "result_dir", "duration", "request_throughput", "output_throughput", "total_token_throughput", "input_sequence_throughput",
 		"request_goodput", "ttfts", "itls", "latencies", "start_times", "queue_times",
 		"max_output_tokens_per_s", "max_concurrent_requests", "benchmark_values", "probe_completed":
 		return true

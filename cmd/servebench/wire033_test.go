@@ -64,10 +64,7 @@ func readGolden(t *testing.T, name string, v any) {
 // waiting are words in the command lines of cases that need what servebench does not have yet: names
 // of backends and datasets. A case runs once none of its words is here.
 var waiting = []string{
-	"embeddings", // also infinity-embeddings
-	"vllm-pooling",
-	"vllm-rerank",
-	"random-rerank",
+	"random-batch-size", "random-rerank",
 
 	// Sound.
 	"openai-audio",

@@ -12,6 +12,7 @@ import (
 	"text/tabwriter"
 
 	"github.com/servebench/servebench/dataset"
+	"github.com/servebench/servebench/loadgen/backend/pooling"
 	"github.com/servebench/servebench/loadgen/engine"
 	"github.com/servebench/servebench/loadgen/openai"
 )
@@ -36,6 +37,8 @@ type Backend struct {
 
 	encoder func(*openai.Body) Encoder
 	sender  func(*openai.Endpoint) engine.Sender
+	inputs  func(*dataset.Turn) int   // nil for what pooling.Inputs counts
+	fits    func(*dataset.Turn) error // nil if the API takes all turns
 }
 
 // All are the backends: vLLM's in the order of vLLM's client, and then others.
@@ -46,9 +49,29 @@ var All = []*Backend{
 		Messages: true, encoder: chat, sender: chatStreamed},
 	{Name: "openai-responses", API: "OpenAI Responses API", Endpoint: "/v1/responses", Suffixes: []string{"responses"},
 		Messages: true, encoder: responses, sender: responsesStreamed},
+	{Name: "openai-embeddings", API: embeddings, Endpoint: "/v1/embeddings", Suffixes: []string{"embeddings"},
+		Pooling: true, encoder: formed(pooling.Embeddings), sender: pooling.Sender},
+	{Name: "openai-embeddings-chat", API: embeddings, Endpoint: "/v1/embeddings", Suffixes: []string{"embeddings"},
+		Pooling: true, Messages: true, encoder: formed(pooling.Chat), sender: pooling.Sender},
+	{Name: "openai-embeddings-clip", API: embeddings, Endpoint: "/v1/embeddings", Suffixes: []string{"embeddings"},
+		Pooling: true, Messages: true, encoder: formed(pooling.Clip), sender: pooling.Sender},
+	{Name: "openai-embeddings-vlm2vec", API: embeddings, Endpoint: "/v1/embeddings", Suffixes: []string{"embeddings"},
+		Pooling: true, Messages: true, encoder: formed(pooling.VLM2Vec), sender: pooling.Sender},
+	{Name: "infinity-embeddings", API: infinity, Endpoint: "/embeddings", Suffixes: []string{"embeddings"},
+		Pooling: true, Messages: true, encoder: formed(pooling.Infinity), sender: pooling.Sender},
+	{Name: "infinity-embeddings-clip", API: infinity, Endpoint: "/embeddings", Suffixes: []string{"embeddings"},
+		Pooling: true, Messages: true, fits: pooling.OneMedium, encoder: formed(pooling.InfinityClip), sender: pooling.Sender},
+	{Name: "vllm-pooling", API: "vLLM Pooling API", Endpoint: "/pooling", Suffixes: []string{"pooling"},
+		Pooling: true, encoder: formed(pooling.Pooling), sender: pooling.Sender},
+	{Name: "vllm-rerank", API: "vLLM score API", Endpoint: "/v1/rerank", Suffixes: []string{"rerank"},
+		Pooling: true, Messages: true, inputs: pooling.Documents, fits: pooling.Ranked, encoder: formed(pooling.Rerank), sender: pooling.Sender},
 }
 
-const completions = "OpenAI Completions API"
+const (
+	completions = "OpenAI Completions API"
+	embeddings  = "OpenAI Embeddings API"
+	infinity    = "Infinity Embeddings API"
+)
 
 // Find is the backend of that name, nil if there is none.
 func Find(name string) *Backend {
@@ -104,6 +127,35 @@ func (b *Backend) Encoder(body openai.Body) Encoder { return b.encoder(&body) }
 
 // Sender returns what sends requests to an endpoint of the API.
 func (b *Backend) Sender(to *openai.Endpoint) engine.Sender { return b.sender(to) }
+
+// Inputs is how many sequences a request to a Pooling API asks for; 0 for other APIs.
+func (b *Backend) Inputs(turn *dataset.Turn) int {
+	switch {
+	case !b.Pooling:
+		return 0
+	case b.inputs != nil:
+		return b.inputs(turn)
+	}
+	return pooling.Inputs(turn)
+}
+
+// Picky reports whether Fits refuses some turns.
+func (b *Backend) Picky() bool { return b.fits != nil }
+
+// Fits says why the API cannot take a turn; nil if it can, as far as is known before its body is made.
+func (b *Backend) Fits(turn *dataset.Turn) error {
+	if b.fits == nil {
+		return nil
+	}
+	return b.fits(turn)
+}
+
+// formed makes the bodies of a pooling API.
+func formed(form pooling.Form) func(*openai.Body) Encoder {
+	return func(body *openai.Body) Encoder {
+		return func(turn *dataset.Turn, id string) ([]byte, error) { return form(body, turn, id) }
+	}
+}
 
 // encoded makes bodies of completions.
 func encoded(body *openai.Body) Encoder {

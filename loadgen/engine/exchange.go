@@ -69,7 +69,7 @@ func (t *Target) attempt(ctx context.Context, epoch time.Time, req *Request, x *
 
 // count fills in token counts that the server did not send.
 func (t *Target) count(req *Request, rec *metrics.Record) {
-	if rec.Class == metrics.OK {
+	if rec.Class == metrics.OK && !t.Pooling {
 		rec.Uncounted = rec.Out == 0 && (rec.WithOutput == nil || t.counts(rec))
 		t.recount(rec, &rec.In, &rec.Out)
 		if older := rec.Until032; older != nil {

@@ -80,6 +80,9 @@ type Target struct {
 	// precedence.
 	CountAsks bool
 
+	// Pooling says that answers are numbers for a prompt: they have no output tokens to count.
+	Pooling bool
+
 	Retry Retry // of the requests of a load
 }
 

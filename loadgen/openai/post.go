@@ -97,6 +97,15 @@ func (o *Endpoint) gather(ctx context.Context, reply Reply, whole *bytes.Buffer,
 	return nil
 }
 
+// Complaint is the failure for the error in the JSON of an answer with status 200; nil if it has none.
+func Complaint(text []byte) error {
+	said := errorOf(text)
+	if said == nil {
+		return nil
+	}
+	return failed(metrics.InStream, said.Message, said)
+}
+
 // prepare does what no request must do again.
 func (o *Endpoint) prepare() {
 	o.target, o.wrong = url.Parse(o.URL)

@@ -105,7 +105,7 @@ func (m *merged) forget(s *metrics.Summary, ask metrics.Ask) (warnings []string)
 	if !compact {
 		return nil
 	}
-	if recorded := s.Header.Definitions; ask.Definitions != "" && ask.Definitions != recorded.Named() && s.Header.Config.Chat() {
+	if recorded := s.Header.Definitions; ask.Definitions != "" && ask.Definitions != recorded.Named() && s.Header.Config.Redefined() {
 		warnings = append(warnings, fmt.Sprintf("latencies are by the definitions of %s: a compact stream has no others", recorded))
 	}
 	if s.Outcomes, s.Timings = nil, nil; ask.Outcomes {

@@ -110,7 +110,7 @@ func (sh *shard) finish() (known bool, err error) {
 
 // recounted reports that the ask has other Definitions than the run, and that they differ.
 func (sh *shard) recounted() bool {
-	return sh.begun() && sh.header.Config.Chat() && sh.header.Definitions.Named() != sh.headers[0].Definitions.Named()
+	return sh.begun() && sh.header.Config.Redefined() && sh.header.Definitions.Named() != sh.headers[0].Definitions.Named()
 }
 
 // counted is the number of requests by the end lines, one for each run line.

@@ -55,7 +55,8 @@ func (p *part) rows(s *metrics.Summary, v Version) (rows []Row) {
 		rows = p.statistics(s, v)
 	}
 	for _, l := range p.lines {
-		if l.holds(v) && !(l.tokens && s.Header.Config.SkipTokenizer && !v.before(skipsTokenizer)) {
+		c := &s.Header.Config
+		if l.holds(v) && !(l.tokens && c.SkipTokenizer && !v.before(skipsTokenizer)) && !(l.spoken && c.Pooling()) {
 			rows = append(rows, Row{l.label + ":", l.text(s)})
 		}
 	}
@@ -98,10 +99,10 @@ func LatencyRows(label string, d *metrics.Distribution, percentiles []float64) [
 }
 
 // Failures writes the list of errors that vLLM prints before its block if requests failed: the
-// first ten in dataset order. It writes nothing if none failed, or for a version that has no such
-// list.
+// first ten in dataset order. It writes nothing if none failed, for a pooling endpoint, and for a
+// version that has no such list.
 func Failures(w io.Writer, s *metrics.Summary, v Version) error {
-	if len(s.FirstErrors) == 0 || v.before(listsFailures) {
+	if len(s.FirstErrors) == 0 || s.Header.Config.Pooling() || v.before(listsFailures) {
 		return nil
 	}
 	var b bytes.Buffer

@@ -78,7 +78,7 @@ func TestEachVersionHasItsLines(t *testing.T) {
 }
 
 func TestFailuresAreListedSinceVLLM014(t *testing.T) {
-	s := &metrics.Summary{FirstErrors: []string{"no room"}}
+	s := &metrics.Summary{Header: new(metrics.Header), FirstErrors: []string{"no room"}}
 	const list = "Failed requests during benchmark run detected (capping to 10):\nError 0: no room\n"
 	for version, want := range map[string]string{"0.13.0": "", "0.14.0": list, "latest": list} {
 		v, err := ParseVersion(version)

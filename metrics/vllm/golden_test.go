@@ -32,6 +32,7 @@ type goldenCase struct {
 		Success     bool
 		Arrival     float64
 		PromptLen   int      `json:"prompt_len"`
+		Inputs      int      `json:"num_input_sequences"`
 		Out         int      `json:"output_tokens"`
 		Start       float64  `json:"start_time"`
 		ServerQueue *float64 `json:"server_queue_time"`
@@ -61,13 +62,10 @@ func goldenCases(t *testing.T) []goldenCase {
 	return cases
 }
 
-// of033 are the cases of vLLM 0.33.0. Those of backends that servebench does not have
-// yet are left out by name.
+// of033 are the cases of vLLM 0.33.0.
 func of033(t *testing.T) []goldenCase {
 	t.Helper()
-	return slices.DeleteFunc(goldenFile(t, "metrics-0.33.json", 24), func(g goldenCase) bool {
-		return strings.HasPrefix(g.Name, "pool-") // embeddings, pooling and reranking: other totals
-	})
+	return goldenFile(t, "metrics-0.33.json", 24)
 }
 
 func goldenFile(t *testing.T, name string, n int) []goldenCase {
@@ -141,6 +139,9 @@ func (g *goldenCase) header(t *testing.T) *metrics.Header {
 	if g.version == (Version{}) {
 		c.Model, c.Tokenizer = "m", "GOLDEN/"+c.Tokenizer
 	}
+	if _, given := flags["--percentile-metrics"]; !given && c.Pooling() {
+		c.Metrics = []string{"e2el"}
+	}
 	if _, c.SkipTokenizer = flags["--skip-tokenizer-init"]; c.SkipTokenizer {
 		c.Tokenizer = ""
 	}
@@ -183,9 +184,10 @@ func (g *goldenCase) summary(t *testing.T) *metrics.Summary {
 		o := metrics.Outcome{
 			Index: i, Success: r.Success, In: r.PromptLen, Out: r.Out, Start: r.Start,
 			TTFT: r.TTFT, ITL: r.ITL, Latency: r.Latency, Queue: r.Start - r.Arrival, Text: r.Text, Error: r.Error,
-			ServerQueue: r.ServerQueue, ServerTTFT: r.ServerTTFT, Carried: &metrics.Payload{Audio: r.Audio},
+			ServerQueue: r.ServerQueue, ServerTTFT: r.ServerTTFT, Carried: &metrics.Payload{Inputs: r.Inputs, Audio: r.Audio},
 		}
 		switch {
+		case header.Config.Pooling():
 		case !r.Success:
 			o.Out = 0
 		case r.Out == 0 && header.Config.SkipTokenizer:

@@ -26,6 +26,7 @@ type line struct {
 
 	hidden  func(float64) bool // values that the block does not print; nil for none
 	tokens  bool               // missing with --skip-tokenizer-init, from vLLM 0.17 on
+	spoken  bool               // missing for pooling endpoints, whose answers are no text
 	decimal bool               // printed with two digits although it is whole
 	release string             // the last release that prints the line; "" if the latest does
 }
@@ -40,23 +41,38 @@ var totals = []line{
 		at: func(s *metrics.Summary) any { return &s.Header.Config.RequestRate }},
 	{label: "Benchmark duration (s)", key: "duration", at: func(s *metrics.Summary) any { return &s.Seconds }},
 	{label: "Total input tokens", key: "total_input_tokens", at: func(s *metrics.Summary) any { return &s.TotalInput }},
-	{label: "Total generated tokens", key: "total_output_tokens", tokens: true, at: func(s *metrics.Summary) any { return &s.TotalOutput }},
+	{label: "Total generated tokens", key: "total_output_tokens", tokens: true, spoken: true, at: func(s *metrics.Summary) any { return &s.TotalOutput }},
 	{label: "Request throughput (req/s)", key: "request_throughput", at: func(s *metrics.Summary) any { return &s.RequestThroughput }},
-	{label: "Request goodput (req/s)", key: "request_goodput", span: since(6, 4), at: func(s *metrics.Summary) any { return &s.Goodput }},
+	{label: "Request goodput (req/s)", key: "request_goodput", span: since(6, 4), spoken: true, at: func(s *metrics.Summary) any { return &s.Goodput }},
 	{label: "Input token throughput (tok/s)", key: "input_throughput", span: until(6, 0), release: "0.5.5",
 		at: func(s *metrics.Summary) any { return &s.InputThroughput }},
 	{label: "Input throughput (inputs/s)", key: "input_sequence_throughput", span: since(29, 0), at: func(s *metrics.Summary) any { return &s.InputRate }},
-	{label: "Output token throughput (tok/s)", key: "output_throughput", tokens: true, at: func(s *metrics.Summary) any { return &s.OutputThroughput }},
-	{label: "Peak output token throughput (tok/s)", key: "max_output_tokens_per_s", span: since(11, 0), tokens: true,
+	{label: "Output token throughput (tok/s)", key: "output_throughput", tokens: true, spoken: true, at: func(s *metrics.Summary) any { return &s.OutputThroughput }},
+	{label: "Peak output token throughput (tok/s)", key: "max_output_tokens_per_s", span: since(11, 0), tokens: true, spoken: true,
 		at: func(s *metrics.Summary) any { return &s.PeakOutput }},
-	{label: "Peak concurrent requests", key: "max_concurrent_requests", span: since(11, 0), decimal: true,
+	{label: "Peak concurrent requests", key: "max_concurrent_requests", span: since(11, 0), spoken: true, decimal: true,
 		at: func(s *metrics.Summary) any { return &s.PeakConcurrent }},
-	{label: "RTFx (Inverse Real-Time Factor)", key: "rtfx", span: since(17, 0), hidden: func(v float64) bool { return v <= 0 },
+	{label: "RTFx (Inverse Real-Time Factor)", key: "rtfx", span: since(17, 0), spoken: true, hidden: func(v float64) bool { return v <= 0 },
 		at: func(s *metrics.Summary) any { return &s.RTFx }},
 	{label: "Total Token throughput (tok/s)", span: span{since: Version{minor: 6}, until: Version{minor: 13}}, tokens: true, release: "0.12.0",
 		at: func(s *metrics.Summary) any { return &s.TotalThroughput }},
 	{label: "Total token throughput (tok/s)", key: "total_token_throughput", span: since(13, 0), tokens: true,
 		at: func(s *metrics.Summary) any { return &s.TotalThroughput }},
+}
+
+// unprinted are numbers that only the result file has.
+var unprinted = []line{
+	{key: "total_input_sequences", span: since(29, 0), at: func(s *metrics.Summary) any { return &s.Carried.Inputs }},
+}
+
+// keyedLines are the totals that a result file may have.
+func keyedLines() (lines []*line) {
+	for _, list := range [][]line{totals, unprinted} {
+		for i := range list {
+			lines = append(lines, &list[i])
+		}
+	}
+	return lines
 }
 
 var probes = []line{
@@ -192,9 +208,11 @@ var labelled, keyed = indexed()
 
 func indexed() (labelled, keyed map[string]*line) {
 	labelled, keyed = map[string]*line{}, map[string]*line{}
-	for _, lines := range [][]line{totals, probes, speculation, diffusion} {
+	for _, lines := range [][]line{totals, unprinted, probes, speculation, diffusion} {
 		for i := range lines {
-			labelled[lines[i].label] = &lines[i]
+			if lines[i].label != "" {
+				labelled[lines[i].label] = &lines[i]
+			}
 			if lines[i].key != "" {
 				keyed[lines[i].key] = &lines[i]
 			}

@@ -45,13 +45,10 @@ func (d *object) putAll(s *metrics.Summary, lines []line) {
 func Result(s *metrics.Summary, v Version) pyjson.Object {
 	var d object
 	asked(&d, s)
-	totalled(&d, s, v)
-	detailed(&d, s, v)
-	if v.Since(11, 0) {
-		peaks(&d, s)
-	}
-	if v.Since(17, 0) {
-		d.put(s, "rtfx")
+	if s.Header.Config.Pooling() {
+		pooled(&d, s, v)
+	} else {
+		generated(&d, s, v)
 	}
 	if v.Since(33, 0) {
 		serverTimes(&d, s.Outcomes)
@@ -61,11 +58,48 @@ func Result(s *metrics.Summary, v Version) pyjson.Object {
 	return d.Object
 }
 
+// generated are the numbers of a run whose answers are text.
+func generated(d *object, s *metrics.Summary, v Version) {
+	totalled(d, s, v)
+	detailed(d, s, v)
+	if v.Since(11, 0) {
+		peaks(d, s)
+	}
+	if v.Since(17, 0) {
+		d.put(s, "rtfx")
+	}
+}
+
+// pooled are the numbers of a run whose answers are numbers. Its outcomes have no text, and its
+// failed requests are only in the block.
+func pooled(d *object, s *metrics.Summary, v Version) {
+	d.put(s, "duration", "completed", "total_input_tokens")
+	if v.Since(29, 0) {
+		d.put(s, "total_input_sequences", "request_throughput", "input_sequence_throughput")
+	} else {
+		d.put(s, "request_throughput")
+	}
+	d.put(s, "total_token_throughput")
+	if s.Outcomes != nil {
+		d.Set("input_lens", columnOf(s.Outcomes, func(o metrics.Outcome) int { return o.In }))
+	}
+	if s.Timings != nil && v.Since(30, 0) {
+		d.Set("latencies", columnOf(s.Timings, func(l metrics.Timing) float64 { return l.Latency }))
+		d.Set("queue_times", columnOf(s.Timings, func(l metrics.Timing) float64 { return l.Queue }))
+	}
+	if s.Outcomes != nil {
+		d.Set("errors", columnOf(s.Outcomes, func(o metrics.Outcome) string { return o.Error }))
+	}
+}
+
 // PartNumbers are the numbers of a part of a run under the keys of the whole run's numbers.
 func PartNumbers(s *metrics.Summary) pyjson.Object {
 	var d object
 	totalled(&d, s, Version{})
 	peaks(&d, s)
+	if s.Header.Config.Pooling() {
+		d.put(s, "total_input_sequences", "input_sequence_throughput")
+	}
 	selected(&d, s, Version{})
 	return d.Object
 }

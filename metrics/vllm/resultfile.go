@@ -176,6 +176,9 @@ func (f *resultFile) summary(ask metrics.Ask) (*metrics.Summary, error) {
 	// Without a readable date, the date stays unknown.
 	s.Date, _ = time.ParseInLocation("20060102-150405", f.text("date"), time.Local)
 	f.totals(s, outcomes != nil, ask.Goodput != nil && outcomes != nil)
+	if s.Header.Config.Pooling() && s.Failed < 0 && timings != nil && s.Completed >= 0 {
+		s.Failed = max(0, len(timings)-s.Completed) // the file of a pooling endpoint does not count them
+	}
 	f.sections(s)
 	for _, m := range metrics.Metrics {
 		q := f.quote(m.Name)
@@ -223,6 +226,7 @@ func (f *resultFile) config() metrics.Config {
 			c.Metrics = append(c.Metrics, m.Name)
 		}
 	}
+	c.Whole = c.Pooling()
 	c.Percentiles = f.percentiles()
 	// vLLM without a tokenizer hides counts of tokens from its user, but writes them to the file.
 	c.SkipTokenizer = c.Tokenizer == "" && f.hasKey("tokenizer_id") &&

@@ -19,9 +19,8 @@ func (f *resultFile) totals(s *metrics.Summary, arrays, anew bool) {
 	computed := map[string]bool{
 		"total_output_tokens": arrays, "failed": arrays && f.has("errors"), "max_output_tokens_per_s": timed, "max_concurrent_requests": timed,
 	}
-	for i := range totals {
-		l := &totals[i]
-		if l.key == "" || anew && l.key == "request_goodput" {
+	for _, l := range keyedLines() {
+		if l.label == "" && !f.has(l.key) || l.key == "" || anew && l.key == "request_goodput" {
 			continue
 		}
 		before, _ := l.get(s)
@@ -31,6 +30,9 @@ func (f *resultFile) totals(s *metrics.Summary, arrays, anew bool) {
 		}
 	}
 	input, output := rateOf(s.TotalInput, s.Seconds), rateOf(s.TotalOutput, s.Seconds)
+	if s.Header.Config.Pooling() {
+		output = 0
+	}
 	for to, rate := range map[*float64]float64{
 		&s.RequestThroughput: rateOf(s.Completed, s.Seconds), &s.InputThroughput: input, &s.OutputThroughput: output, &s.TotalThroughput: input + output,
 	} {
@@ -78,6 +80,9 @@ func (f *resultFile) sections(s *metrics.Summary) {
 
 // outcomes reads the arrays of --save-detailed; nil if the file has none.
 func (f *resultFile) outcomes() ([]metrics.Outcome, error) {
+	if f.has("input_lens", "latencies", "errors", "total_input_sequences") {
+		return f.pooled()
+	}
 	if !f.has("input_lens", "output_lens", "ttfts", "itls") {
 		return nil, nil
 	}
@@ -111,6 +116,27 @@ func (f *resultFile) outcomes() ([]metrics.Outcome, error) {
 			o.Queue = queues[i]
 		}
 		outcomes[i] = o
+	}
+	return outcomes, nil
+}
+
+// pooled reads the arrays of a run whose answers are numbers. They do not have the sequences of each
+// request.
+func (f *resultFile) pooled() ([]metrics.Outcome, error) {
+	var in []int
+	var latencies, queues []float64
+	var errs []string
+	err := f.columns(map[string]any{"input_lens": &in, "latencies": &latencies, "queue_times": &queues, "errors": &errs})
+	if err != nil {
+		return nil, err
+	}
+	n := len(in)
+	if len(latencies) != n || len(queues) != n || len(errs) != n {
+		return nil, fmt.Errorf("arrays of %d, %d, %d and %d requests", n, len(latencies), len(queues), len(errs))
+	}
+	outcomes := make([]metrics.Outcome, n)
+	for i := range outcomes {
+		outcomes[i] = metrics.Outcome{Index: i, Success: errs[i] == "", Whole: true, In: in[i], Latency: latencies[i], Queue: queues[i], Error: errs[i]}
 	}
 	return outcomes, nil
 }
