@@ -12,6 +12,7 @@ import (
 	"text/tabwriter"
 
 	"github.com/servebench/servebench/dataset"
+	"github.com/servebench/servebench/loadgen/backend/audio"
 	"github.com/servebench/servebench/loadgen/backend/pooling"
 	"github.com/servebench/servebench/loadgen/engine"
 	"github.com/servebench/servebench/loadgen/openai"
@@ -49,6 +50,8 @@ var All = []*Backend{
 		Messages: true, encoder: chat, sender: chatStreamed},
 	{Name: "openai-responses", API: "OpenAI Responses API", Endpoint: "/v1/responses", Suffixes: []string{"responses"},
 		Messages: true, encoder: responses, sender: responsesStreamed},
+	{Name: "openai-audio", API: "OpenAI Audio API", Endpoint: "/v1/audio/transcriptions", Suffixes: []string{"transcriptions", "translations"},
+		Messages: true, Forms: true, encoder: forms, sender: audio.Sender},
 	{Name: "openai-embeddings", API: embeddings, Endpoint: "/v1/embeddings", Suffixes: []string{"embeddings"},
 		Pooling: true, encoder: formed(pooling.Embeddings), sender: pooling.Sender},
 	{Name: "openai-embeddings-chat", API: embeddings, Endpoint: "/v1/embeddings", Suffixes: []string{"embeddings"},
@@ -171,6 +174,11 @@ func chat(body *openai.Body) Encoder {
 func responses(body *openai.Body) Encoder {
 	body.Responses = true
 	return encoded(body)
+}
+
+func forms(body *openai.Body) Encoder {
+	encode := audio.Encoder(body)
+	return func(turn *dataset.Turn, _ string) ([]byte, error) { return encode(turn) }
 }
 
 // streamed reads the streams of completions.

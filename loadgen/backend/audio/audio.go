@@ -1,0 +1,66 @@
+// Package audio makes requests for transcriptions and translations of speech.
+//
+// A request is a form (multipart/form-data): a file, and then a part for each setting. The parts, their
+// order and their headers are those of vLLM's client, which writes values as Python's str does. The
+// answer is streamed as a chat's: see openai.Endpoint.
+package audio
+
+import (
+	"bytes"
+	"crypto/rand"
+	"encoding/hex"
+	"errors"
+
+	"github.com/servebench/servebench/dataset"
+	"github.com/servebench/servebench/loadgen/engine"
+	"github.com/servebench/servebench/loadgen/openai"
+	"github.com/servebench/servebench/metrics/pyjson"
+)
+
+// errNoFile says that a dataset has no files.
+var errNoFile = errors.New("transcriptions need prompts with one sound each: use --dataset-name custom_audio, or hf with a dataset of speech")
+
+// Encoder returns what makes forms with the settings of body. It is safe for concurrent use.
+func Encoder(body *openai.Body) func(turn *dataset.Turn) ([]byte, error) {
+	boundary := newBoundary()
+	return func(turn *dataset.Turn) ([]byte, error) {
+		if turn.Payload == nil || len(turn.Payload.Media) != 1 || turn.Payload.Media[0].Upload == nil {
+			return nil, errNoFile
+		}
+		file := turn.Payload.Media[0].Upload
+		settings := body.Members(pyjson.Object{
+			{Key: "model", Value: body.Model},
+			{Key: "max_completion_tokens", Value: turn.OutputLen},
+			{Key: "stream", Value: true},
+			{Key: "language", Value: "en"},
+			{Key: "stream_include_usage", Value: true},
+			{Key: "stream_continuous_usage_stats", Value: true},
+		}, turn)
+		const overhead = 256 // of a part, at most; a longer value grows the form
+		f := form{boundary, make([]byte, 0, len(file.Data)+overhead*(len(settings)+2))}
+		f.file(file)
+		for _, m := range settings {
+			f.field(m.Key, m.Value)
+		}
+		return f.end(), nil
+	}
+}
+
+// contentType is the media type of a form that Encoder made.
+func contentType(form []byte) string {
+	line, _, _ := bytes.Cut(form, []byte("\r\n"))
+	return "multipart/form-data; boundary=" + string(bytes.TrimPrefix(line, []byte("--")))
+}
+
+// Sender returns what sends forms to an endpoint, which it changes.
+func Sender(to *openai.Endpoint) engine.Sender {
+	to.Audio, to.ContentType = true, contentType
+	return to.Send
+}
+
+// newBoundary is a line that no file contains. It has the length of those of vLLM's client.
+func newBoundary() string {
+	var b [16]byte
+	rand.Read(b[:])
+	return hex.EncodeToString(b[:])
+}
