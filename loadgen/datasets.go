@@ -2,7 +2,9 @@ package loadgen
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/servebench/servebench/dataset"
@@ -14,7 +16,7 @@ import (
 
 // Datasets are the names that Workload.Dataset accepts.
 var Datasets = []string{
-	"random", "random-mm", "sharegpt", "custom", "custom_image", "prefix_repetition", "sonnet", "burstgpt", "spec_bench", "speed_bench",
+	"random", "random-mm", "sharegpt", "custom", "custom_image", "custom_audio", "prefix_repetition", "sonnet", "burstgpt", "spec_bench", "speed_bench",
 	"timed_trace", "file",
 	"conversations", "multi_turn", "mooncake", "weka", "azure", "sessions",
 }
@@ -39,6 +41,7 @@ var traits = map[string]Trait{
 	"random-mm":         Fileless | ExactOutput,
 	"custom":            CanSendAll,
 	"custom_image":      CanSendAll,
+	"custom_audio":      CanSendAll,
 	"prefix_repetition": Fileless | MakesIDs,
 	"burstgpt":          MakesIDs,
 	"spec_bench":        CanSendAll,
@@ -117,6 +120,8 @@ func (w *workload) dataset(p *Plan, from tokenizerSource) (opener, error) {
 		return w.synthetic(p, common), nil
 	case "custom_image", "random-mm":
 		return illustrated(*d, common), nil
+	case "custom_audio":
+		return w.spoken(p, common)
 	case "hf":
 		return w.hosted(p, common), nil
 	case "file":
@@ -193,6 +198,20 @@ func illustrated(d Workload, common dataset.Options) opener {
 	return d.RandomMM
 }
 
+// spoken returns a dataset whose prompts have sounds. A model of speech may have no chat template.
+// Transcriptions have no prompt: it only counts.
+func (w *workload) spoken(p *Plan, common dataset.Options) (opener, error) {
+	d, forms := p.Workload, p.Server.backend().Forms
+	if !d.SkipTemplate && !d.MultimodalChat {
+		var err error
+		if common.Template, err = w.template(p); err != nil && !forms && !errors.Is(err, jinja.ErrNone) {
+			return nil, err
+		}
+	}
+	d.CustomAudio.Options, d.CustomAudio.Chat, d.CustomAudio.Always = common, d.MultimodalChat, forms
+	return d.CustomAudio, nil
+}
+
 // rendered returns a dataset whose prompts a chat template renders.
 func rendered(p *Plan, common dataset.Options) opener {
 	switch d := p.Workload; d.Dataset {
@@ -257,7 +276,7 @@ func (w *workload) template(p *Plan) (dataset.Template, error) {
 
 // unlessSkipped is advice for datasets that work without a template.
 func unlessSkipped(p *Plan) string {
-	if p.Workload.Dataset == "custom" || p.Workload.Dataset == "speed_bench" {
+	if slices.Contains([]string{"custom", "custom_audio", "speed_bench"}, p.Workload.Dataset) {
 		return ", or --skip-chat-template to send them as they are"
 	}
 	return ""

@@ -120,6 +120,7 @@ type Workload struct {
 	SpeedBench       dataset.SpeedBench
 	TimedTrace       dataset.TimedTrace
 	CustomImage      multimodal.CustomImage
+	CustomAudio      multimodal.CustomAudio
 	RandomMM         multimodal.RandomMM // whose Random does not count, either
 
 	// MultimodalChat has datasets with media make the user's message themselves.

@@ -71,7 +71,7 @@ func doWithout(p *Plan) string {
 	switch {
 	case p.Workload.Has(MakesIDs) && !p.Server.messages():
 		return "give --tokenizer, or --prompt-token-ids"
-	case p.Workload.Dataset == "custom":
+	case p.Workload.Dataset == "custom" || p.Workload.Dataset == "custom_audio":
 		return "give --tokenizer, or --skip-tokenizer-init"
 	}
 	return "give --tokenizer"

@@ -9,15 +9,16 @@ import (
 	"github.com/servebench/servebench/cmd/servebench/internal/argv"
 	"github.com/servebench/servebench/dataset"
 	"github.com/servebench/servebench/dataset/multimodal"
+	"github.com/servebench/servebench/loadgen/backend"
 	"github.com/servebench/servebench/metrics/pyjson"
 )
 
-// mediaFlags are for prompts with images.
+// mediaFlags are for prompts with images and sounds.
 type mediaFlags struct{ *options }
 
 func (g *mediaFlags) define(f *argv.Flags) {
 	w := &g.Workload
-	f.BoolVar(&w.MultimodalChat, "enable-multimodal-chat", false, "make the user's message where the prompt is made. The parts of its text then have another order of keys. Only for datasets with media")
+	f.BoolVar(&w.MultimodalChat, "enable-multimodal-chat", false, "make the user's message where the prompt is made. The parts of its text then have another order of keys. custom_audio then puts its sounds into a chat. Only for datasets with media")
 	f.BoolVar(&w.CustomImage.ClientSide, "custom-ensure-client-side-data", false, "send the images of custom_image themselves, as PNG, instead of their URLs. They are read before the run")
 	mm := &w.RandomMM
 	f.IntVar(&mm.Items, "random-mm-base-items-per-request", 1, "`N` images of each request of random-mm")
@@ -44,11 +45,16 @@ func parseLimits(text string) (map[dataset.Kind]int, error) {
 	return limits, nil
 }
 
-// resolve checks what prompts with images need from other flags. It follows workloadFlags.
+// resolve checks what prompts with media need from other flags. It follows workloadFlags.
 func (g *mediaFlags) resolve(*argv.Flags) error {
 	w := &g.Workload
-	w.CustomImage.OutputLen = w.Custom.OutputLen
+	w.CustomImage.OutputLen, w.CustomAudio.OutputLen = w.Custom.OutputLen, w.Custom.OutputLen
+	if err := g.checkForms(); err != nil {
+		return err
+	}
 	switch w.Dataset {
+	case "custom_audio":
+		return g.resolveCustomAudio()
 	case "custom_image":
 		return g.resolveCustomImage()
 	case "random-mm":
@@ -67,11 +73,48 @@ func (g *mediaFlags) resolveCustomImage() error {
 	case w.TokenIDs:
 		return errors.New("argument --prompt-token-ids: token ids have no images: take --dataset-name custom")
 	}
-	if slices.Contains([]string{"vllm", "openai", "openai-responses"}, g.Server.Backend) {
+	if slices.Contains(textOnly, g.Server.Backend) {
 		g.Warnings = append(g.Warnings, "--backend "+g.Server.Backend+" sends no images that are next to a prompt, like vLLM's client: take --backend openai-chat")
 	}
 	return nil
 }
+
+// checkForms refuses what requests with files do not have.
+func (g *mediaFlags) checkForms() error {
+	w, api := &g.Workload, backend.Find(g.Server.Backend)
+	switch {
+	case !api.Forms:
+		return nil
+	case w.Dataset != "custom_audio":
+		return fmt.Errorf("argument --backend: %s takes a sound with each request, and the %s dataset has none: take --dataset-name custom_audio", api.Name, w.Dataset)
+	case w.MultimodalChat:
+		return fmt.Errorf("argument --enable-multimodal-chat: it puts sounds into a chat, and --backend %s takes files", api.Name)
+	case g.Traffic.ProbeRate > 0:
+		return fmt.Errorf("argument --probe-request-rate: probes have no sound, which --backend %s needs", api.Name)
+	}
+	return nil
+}
+
+func (g *mediaFlags) resolveCustomAudio() error {
+	w, name := &g.Workload, g.Server.Backend
+	switch {
+	case !strings.HasSuffix(w.Path, ".jsonl"):
+		return fmt.Errorf("argument --dataset-path: %s: a custom_audio dataset's name must end with .jsonl", pyjson.Quote(w.Path))
+	case w.Custom.OutputLen < 1 && w.Custom.OutputLen != -1:
+		return fmt.Errorf("argument --custom-output-len: %d: it must be greater than 0, or -1", w.Custom.OutputLen)
+	case w.TokenIDs:
+		return errors.New("argument --prompt-token-ids: token ids have no sounds: take --dataset-name custom")
+	case strings.Contains(name, "chat") && !w.MultimodalChat:
+		return fmt.Errorf("argument --dataset-name: custom_audio sends files, which --backend %s does not take: also give --enable-multimodal-chat", name)
+	}
+	if slices.Contains(textOnly, name) {
+		g.Warnings = append(g.Warnings, "--backend "+name+" sends no sounds, like vLLM's client: take --backend openai-audio, or openai-chat with --enable-multimodal-chat")
+	}
+	return nil
+}
+
+// textOnly are the backends that send no media that are next to a prompt.
+var textOnly = []string{"vllm", "openai", "openai-responses"}
 
 func (g *mediaFlags) resolveRandomMM() error {
 	switch {

@@ -78,7 +78,7 @@ func newForm(flags *argv.Flags) *form {
 		{"Traffic: when requests are sent", &trafficFlags{options: o}},
 		{"Workload: what is sent", &workloadFlags{options: o}},
 		{"Datasets: flags of single datasets", &datasetFlags{options: o}},
-		{"Media: prompts with images", &mediaFlags{o}},
+		{"Media: prompts with images and sounds", &mediaFlags{o}},
 		{"Sessions: conversations, agents and traces", &sessionFlags{options: o}},
 		{"Conversations: flags of the Rust client of vLLM", &multiTurnFlags{options: o}},
 		{"Synthetic: the sessions of --dataset-name sessions", &syntheticFlags{o}},
@@ -207,11 +207,11 @@ func (otherFlags) define(f *argv.Flags) {
 // Values that vLLM accepts and servebench does not. They are refused by name.
 var (
 	unbuiltBackends = []string{
-		"openai-audio", "openai-embeddings", "openai-embeddings-chat", "openai-embeddings-clip", "openai-embeddings-vlm2vec",
+		"openai-embeddings", "openai-embeddings-chat", "openai-embeddings-clip", "openai-embeddings-vlm2vec",
 		"infinity-embeddings", "infinity-embeddings-clip", "vllm-pooling", "vllm-rerank",
 		"tgi", "lmdeploy", "deepspeed-mii", "tensorrt-llm", "scalellm", "sglang", "llama.cpp",
 	}
-	unbuiltDatasets = []string{"hf", "random-rerank", "custom_audio", "custom_mm", "txt-slices"}
+	unbuiltDatasets = []string{"hf", "random-rerank", "custom_mm", "txt-slices"}
 )
 
 // insteadFlags are flags of older releases of vLLM and of other load generators, with what to use

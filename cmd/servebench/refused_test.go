@@ -9,6 +9,8 @@ import (
 func TestBadInputIsRefusedByName(t *testing.T) {
 	const sharegpt = "--dataset-name sharegpt --dataset-path x.json "
 	const custom = "--dataset-name custom --skip-chat-template "
+	const audio = "--backend openai-audio --endpoint /v1/audio/transcriptions "
+	const sounds = "--dataset-name custom_audio --dataset-path x.jsonl "
 	const mm = "--backend openai-chat --endpoint /v1/chat/completions --dataset-name random-mm "
 	for args, want := range map[string]string{
 		"--ramp-up-strategy linear --ramp-up-start-rps 1 --ramp-up-end-rps 2 --request-rate 5": "When using ramp-up, do not specify --request-rate. The request rate will be controlled by ramp-up parameters. Please remove the --request-rate argument.",
@@ -83,7 +85,7 @@ func TestBadInputIsRefusedByName(t *testing.T) {
 		"--extra-body.a":                                                           "argument --extra-body.a: expected one argument",
 		"--config /nonexistent.yaml":                                               "argument --config: open /nonexistent.yaml: no such file or directory",
 		"--backend tgi":                                                            "argument --backend: servebench has no tgi yet (it has vllm, openai, openai-chat, openai-responses,",
-		"--dataset-name hf":                                                        "argument --dataset-name: servebench has no hf yet (it has random, random-mm, sharegpt, custom, custom_image, prefix_repetition,",
+		"--dataset-name hf":                                                        "argument --dataset-name: servebench has no hf yet (it has random, random-mm, sharegpt, custom, custom_image, custom_audio, prefix_repetition,",
 		"--tokenizer-mode mistral":                                                 "argument --tokenizer-mode: servebench has no mistral yet (it has auto, hf)",
 		"--probe-request-rate -1":                                                  "argument --probe-request-rate: -1.0: it must be a number of requests a second",
 		"--probe-request-rate inf":                                                 "argument --probe-request-rate: inf",
@@ -98,13 +100,22 @@ func TestBadInputIsRefusedByName(t *testing.T) {
 		"--duration -1":        "argument --duration: invalid duration: '-1'",
 		"--warmup-duration 5s": "argument --warmup-duration: at an infinite rate there would be no end of requests",
 		"--warmup-duration 5s --dataset-name timed_trace --dataset-path x": "argument --warmup-duration: the timed_trace dataset has its own times",
-		"--self-timed":                                                             "argument --self-timed: the random dataset has no times",
-		"--random-mm-bucket-config {":                                              `argument --random-mm-bucket-config: "{": it must be like {(256, 256, 1): 0.5, (720, 1280, 1): 0.5}`,
-		"--dataset-name random-mm":                                                 "argument --dataset-name: random-mm sends images, which --backend openai does not take: it needs --backend openai-chat",
-		mm + "--skip-tokenizer-init":                                               "argument --skip-tokenizer-init: the random-mm dataset needs a tokenizer to make its prompts",
-		mm + "--random-mm-bucket-config {(8,8,2):1}":                               "argument --random-mm-bucket-config: (8, 8, 2) is a video, and servebench has no encoder for videos, as none is written in Go: give it the weight 0",
-		mm + `--random-mm-limit-mm-per-prompt {"image":"a"}`:                       `argument --random-mm-limit-mm-per-prompt: image: invalid int value: '"a"'`,
-		mm + "--random-mm-base-items-per-request 300":                              "argument --random-mm-base-items-per-request: each request has at least 300 items, and --random-mm-limit-mm-per-prompt allows 255",
+		"--self-timed":                                       "argument --self-timed: the random dataset has no times",
+		"--random-mm-bucket-config {":                        `argument --random-mm-bucket-config: "{": it must be like {(256, 256, 1): 0.5, (720, 1280, 1): 0.5}`,
+		"--dataset-name random-mm":                           "argument --dataset-name: random-mm sends images, which --backend openai does not take: it needs --backend openai-chat",
+		mm + "--skip-tokenizer-init":                         "argument --skip-tokenizer-init: the random-mm dataset needs a tokenizer to make its prompts",
+		mm + "--random-mm-bucket-config {(8,8,2):1}":         "argument --random-mm-bucket-config: (8, 8, 2) is a video, and servebench has no encoder for videos, as none is written in Go: give it the weight 0",
+		mm + `--random-mm-limit-mm-per-prompt {"image":"a"}`: `argument --random-mm-limit-mm-per-prompt: image: invalid int value: '"a"'`,
+		mm + "--random-mm-base-items-per-request 300":        "argument --random-mm-base-items-per-request: each request has at least 300 items, and --random-mm-limit-mm-per-prompt allows 255",
+		audio: "argument --backend: openai-audio takes a sound with each request, and the random dataset has none: take --dataset-name custom_audio",
+		audio + sounds + "--enable-multimodal-chat":                                "argument --enable-multimodal-chat: it puts sounds into a chat, and --backend openai-audio takes files",
+		audio + sounds + "--probe-request-rate 1":                                  "argument --probe-request-rate: probes have no sound, which --backend openai-audio needs",
+		audio + sounds + "--top-k 1":                                               "argument --top-k: --backend openai-audio takes no sampling flags",
+		"--backend openai-audio " + sounds:                                         "argument --endpoint: '/v1/completions': it must end with transcriptions or translations: --backend openai-audio needs --endpoint /v1/audio/transcriptions",
+		"--backend openai-chat --endpoint /v1/chat/completions " + sounds:          "argument --dataset-name: custom_audio sends files, which --backend openai-chat does not take: also give --enable-multimodal-chat",
+		sounds + "--custom-output-len 0":                                           "argument --custom-output-len: 0: it must be greater than 0, or -1",
+		sounds + "--prompt-token-ids":                                              "argument --prompt-token-ids: token ids have no sounds: take --dataset-name custom",
+		"--dataset-name custom_audio --dataset-path x.json":                        "argument --dataset-path: 'x.json': a custom_audio dataset's name must end with .jsonl",
 		"--dataset-name custom_image --dataset-path x.json":                        "argument --dataset-path: 'x.json': a custom_image dataset's name must end with .jsonl",
 		"--dataset-name custom_image --dataset-path x.jsonl --custom-output-len 0": "argument --custom-output-len: 0: it must be greater than 0, or -1",
 		"--dataset-name custom_image --dataset-path x.jsonl --prompt-token-ids":    "argument --prompt-token-ids: token ids have no images: take --dataset-name custom",

@@ -66,10 +66,6 @@ func readGolden(t *testing.T, name string, v any) {
 var waiting = []string{
 	"random-batch-size", "random-rerank",
 
-	// Sound.
-	"openai-audio",
-	"custom_audio",
-
 	// Hugging Face's datasets.
 	"--dataset-name hf",
 }

@@ -51,6 +51,9 @@ func readFields(folder, name string) (map[string]json.RawMessage, error) {
 	return fields, nil
 }
 
+// ErrNone says that a model's folder has no chat template.
+var ErrNone = errors.New("has no chat template")
+
 // templates finds the sources by name.
 func templates(folder string, config map[string]json.RawMessage) (map[string]string, error) {
 	sources, err := templateFiles(folder)
@@ -67,7 +70,7 @@ func templates(folder string, config map[string]json.RawMessage) (map[string]str
 	if present(processor["chat_template"]) {
 		return namedTemplates(filepath.Join(folder, "chat_template.json"), processor["chat_template"])
 	}
-	return nil, fmt.Errorf("%s has no chat template", folder)
+	return nil, fmt.Errorf("%s %w", folder, ErrNone)
 }
 
 func present(raw json.RawMessage) bool { return len(raw) > 0 && string(raw) != "null" }

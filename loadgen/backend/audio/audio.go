@@ -28,7 +28,7 @@ func Encoder(body *openai.Body) func(turn *dataset.Turn) ([]byte, error) {
 			return nil, errNoFile
 		}
 		file := turn.Payload.Media[0].Upload
-		settings := body.Members(pyjson.Object{
+		settings, err := body.Members(pyjson.Object{
 			{Key: "model", Value: body.Model},
 			{Key: "max_completion_tokens", Value: turn.OutputLen},
 			{Key: "stream", Value: true},
@@ -36,6 +36,9 @@ func Encoder(body *openai.Body) func(turn *dataset.Turn) ([]byte, error) {
 			{Key: "stream_include_usage", Value: true},
 			{Key: "stream_continuous_usage_stats", Value: true},
 		}, turn)
+		if err != nil {
+			return nil, err
+		}
 		const overhead = 256 // of a part, at most; a longer value grows the form
 		f := form{boundary, make([]byte, 0, len(file.Data)+overhead*(len(settings)+2))}
 		f.file(file)
