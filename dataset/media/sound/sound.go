@@ -39,7 +39,7 @@ func Read(file []byte) (*Sound, error) {
 	return w.sound(), nil
 }
 
-// Seconds is how long the sound in a file lasts, by its header. Errors are those of Read, except that
+// Seconds is how long the sound in a file lasts, by its header. It returns the errors of Read, except that
 // it does not see damage behind the header of a FLAC file.
 func Seconds(file []byte) (float64, error) {
 	f, err := formOf(file)

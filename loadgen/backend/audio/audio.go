@@ -1,7 +1,7 @@
 // Package audio makes requests for transcriptions and translations of speech.
 //
-// A request is a form (multipart/form-data): a file, and then a part for each setting. The parts, their
-// order and their headers are those of vLLM's client, which writes values as Python's str does. The
+// A request is a form (multipart/form-data): a file, and then a part for each setting. The order of
+// the parts and their headers are as in vLLM's client, and values are written as Python's str does. The
 // answer is streamed as a chat's: see openai.Endpoint.
 package audio
 
@@ -61,7 +61,7 @@ func Sender(to *openai.Endpoint) engine.Sender {
 	return to.Send
 }
 
-// newBoundary is a line that no file contains. It has the length of those of vLLM's client.
+// newBoundary is a line that no file contains. It is as long as in vLLM's client.
 func newBoundary() string {
 	var b [16]byte
 	rand.Read(b[:])
