@@ -240,6 +240,7 @@ func (p *Plan) Config() metrics.Config {
 		Seed:        p.Workload.Seed,
 		NumPrompts:  p.Workload.NumPrompts,
 		RequestRate: p.Traffic.RequestRate,
+		SelfTimed:   p.Workload.SelfTimed,
 		Burstiness:  p.Traffic.Burstiness,
 		RampUp:      p.Traffic.RampUp,
 		Duration:    p.Traffic.Duration.Seconds(),
@@ -251,9 +252,6 @@ func (p *Plan) Config() metrics.Config {
 		Goodput:     p.Report.Goodput,
 		Metrics:     p.Report.Metrics,
 		Percentiles: p.Report.Percentiles,
-	}
-	if c.SelfTimed = p.Workload.SelfTimed; c.SelfTimed {
-		c.RequestRate = 0
 	}
 	if p.Traffic.Curve != nil {
 		c.RateCurve = p.Traffic.Curve.String()

@@ -34,6 +34,17 @@ func mustParse(t *testing.T, line string, more ...string) *options {
 	return o
 }
 
+// vLLM's client prints and saves the rate as it was given, whether or not the dataset has times.
+func TestATraceWithTimesKeepsTheRate(t *testing.T) {
+	const trace = "--dataset-name timed_trace --dataset-path x"
+	if c := mustParse(t, trace).Plan.Config(); !c.SelfTimed || !math.IsInf(c.RequestRate, 1) {
+		t.Errorf("self-timed %v, at a rate of %v", c.SelfTimed, c.RequestRate)
+	}
+	if c := mustParse(t, trace+" --request-rate 5").Plan.Config(); !c.SelfTimed || c.RequestRate != 5 {
+		t.Errorf("self-timed %v, at a rate of %v", c.SelfTimed, c.RequestRate)
+	}
+}
+
 func TestDefaultsAreVLLMs(t *testing.T) {
 	o := mustParse(t, "")
 	want := &options{Plan: loadgen.Plan{

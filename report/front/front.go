@@ -122,6 +122,7 @@ func essentials(runs []plot.Run) string {
 		text = metrics.Counted(cmp.Or(max(c.NumPrompts, 0), of.Begun), "session")
 	}
 	switch rate := c.RequestRate; {
+	case c.SelfTimed:
 	case rate > 0 && rate < 1e300:
 		text += fmt.Sprintf(" at %g a second", rate)
 	case rate > 0 && c.MaxSessions > 0:
