@@ -40,7 +40,6 @@ type reading struct {
 // answers in real time and holds what they make of each, and what they print,
 // against each other.
 func TestAnswersAreReadTheSame(t *testing.T) {
-	venv := filepath.Join(os.Getenv("VLLM"), "venv")
 	fmt.Printf("%-26s %7s %7s %7s %7s %7s %7s %7s %7s %s\n", "read the same as by vLLM", "answers", "success", "TTFT", "ITL", "E2EL", "tokens", "text", "error", "off the script at most, ms: vLLM, servebench")
 	for _, api := range []struct{ name, backend, endpoint string }{
 		{"completions", "openai", "/v1/completions"},
@@ -58,7 +57,7 @@ func TestAnswersAreReadTheSame(t *testing.T) {
 		t.Run(api.name, func(t *testing.T) {
 			t.Parallel()
 			compareReadings(t, api.name, alike, func(answers []answer) (theirs, ours *results) {
-				return runBoth(t, venv, answers, "--backend", api.backend, "--endpoint", api.endpoint)
+				return runBoth(t, answers, "--backend", api.backend, "--endpoint", api.endpoint)
 			})
 		})
 		t.Run(api.name+", on purpose not the same", func(t *testing.T) {
@@ -66,7 +65,7 @@ func TestAnswersAreReadTheSame(t *testing.T) {
 			if len(apart) == 0 {
 				t.Skip("none")
 			}
-			theirs, ours := runBoth(t, venv, apart, "--backend", api.backend, "--endpoint", api.endpoint)
+			theirs, ours := runBoth(t, apart, "--backend", api.backend, "--endpoint", api.endpoint)
 			compareDifferences(t, apart, theirs, ours)
 		})
 	}
@@ -125,7 +124,7 @@ func ordinary(backend string) (answers []answer) {
 }
 
 // runBoth runs both clients at the same time against the answers.
-func runBoth(t *testing.T, venv string, answers []answer, flags ...string) (theirs, ours *results) {
+func runBoth(t *testing.T, answers []answer, flags ...string) (theirs, ours *results) {
 	t.Helper()
 	scripts := make([]script, len(answers))
 	var prompts strings.Builder
@@ -141,7 +140,7 @@ func runBoth(t *testing.T, venv string, answers []answer, flags ...string) (thei
 		"--num-prompts", strconv.Itoa(len(answers)), "--request-rate", "8", "--burstiness", "1000", "--ready-check-timeout-sec", "0",
 		"--percentile-metrics", "ttft,tpot,itl,e2el", "--metric-percentiles", "50,90,99")
 	var both sync.WaitGroup
-	both.Go(func() { theirs = newTheirs(t, venv).run(t, argv) })
+	both.Go(func() { theirs = newTheirs(t, venv()).run(t, argv) })
 	both.Go(func() { ours = newOurs(t, "latest").run(t, argv) })
 	both.Wait()
 	if theirs == nil || ours == nil {

@@ -19,8 +19,8 @@ var number = regexp.MustCompile(` *[-+]?(\d+(\.\d+)?|nan|inf) *$`)
 var failure = regexp.MustCompile(`^Error \d+: `)
 
 // printed are the lines of stdout that both clients print: not vLLM's arguments
-// as Python shows them, nor its advice on a package, nor the words of errors, which
-// are tracebacks there.
+// as Python shows them, nor its advice on a package, nor the settings of a trace, nor the
+// words of errors, which are tracebacks there.
 func printed(stdout string) (lines []string) {
 	failed := false
 	for line := range strings.Lines(stdout) {
@@ -30,7 +30,7 @@ func printed(stdout string) (lines []string) {
 				continue
 			}
 		}
-		if !strings.HasPrefix(line, "Namespace(") && !strings.HasPrefix(line, "tip: ") {
+		if !strings.HasPrefix(line, "Namespace(") && !strings.HasPrefix(line, "tip: ") && !strings.HasPrefix(line, "timed-trace: ") {
 			lines = append(lines, line)
 		}
 		failed = failed || strings.HasPrefix(line, "Failed requests during benchmark run detected")

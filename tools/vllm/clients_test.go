@@ -5,6 +5,7 @@ package vllm_test
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"os"
@@ -26,6 +27,14 @@ type client interface {
 // ours is servebench run, as this release of vLLM.
 type ours struct{ program, version string }
 
+// folder is the package's. A test may have another working directory.
+var folder, _ = os.Getwd()
+
+// venv is the virtual environment of vLLM's client.
+func venv() string {
+	return filepath.Join(os.Getenv("VLLM"), cmp.Or(os.Getenv("VENV"), "venv"))
+}
+
 // build builds servebench once.
 var build = sync.OnceValues(func() (string, error) {
 	dir, err := os.MkdirTemp("", "servebench-vllm-*")
@@ -33,7 +42,9 @@ var build = sync.OnceValues(func() (string, error) {
 		return "", err
 	}
 	program := filepath.Join(dir, "servebench")
-	if out, err := exec.Command("go", "build", "-o", program, "../../cmd/servebench").CombinedOutput(); err != nil {
+	cmd := exec.Command("go", "build", "-o", program, "../../cmd/servebench")
+	cmd.Dir = folder
+	if out, err := cmd.CombinedOutput(); err != nil {
 		return "", fmt.Errorf("go build: %w\n%s", err, out)
 	}
 	return program, nil
@@ -93,7 +104,8 @@ type theirs struct {
 // and the engine. It ends with the test.
 func newTheirs(t *testing.T, venv string, flags ...string) *theirs {
 	t.Helper()
-	cmd := exec.CommandContext(t.Context(), filepath.Join(venv, "bin", "python"), append([]string{"testdata/client.py"}, flags...)...)
+	script := filepath.Join(folder, "testdata", "client.py")
+	cmd := exec.CommandContext(t.Context(), filepath.Join(venv, "bin", "python"), append([]string{script}, flags...)...)
 	cmd.Env = append(os.Environ(), "VLLM_TARGET_DEVICE=cpu", "HF_HUB_OFFLINE=1", "VLLM_NO_USAGE_STATS=1")
 	talk := new(lockedBuffer)
 	cmd.Stderr = talk

@@ -6,11 +6,8 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
-
-	"github.com/google/go-cmp/cmp"
 )
 
 // A commandLine is one for all clients.
@@ -76,18 +73,11 @@ func TestEngine(t *testing.T) {
 	})
 }
 
-// A pair is a release's own client and servebench as that release.
-type pair struct {
-	release string
-	theirs  client
-	ours    client
-}
-
 // pairs are those of the engine's own release and of the latest.
 func (e *engine) pairs(t *testing.T) []pair {
 	return []pair{
 		{"0.32.0", newTheirs(t, e.venv, "--whole"), newOurs(t, "0.32.0")},
-		{"0.33.0", newTheirs(t, filepath.Join(os.Getenv("VLLM"), "venv")), newOurs(t, "latest")},
+		{"0.33.0", newTheirs(t, venv()), newOurs(t, "latest")},
 	}
 }
 
@@ -109,59 +99,10 @@ func compareLines(t *testing.T, e *engine, pairs []pair, lines []commandLine) {
 		}
 		for _, p := range pairs {
 			t.Run(line.name+", "+p.release, func(t *testing.T) {
-				e.forget(t)
-				their := p.theirs.run(t, argv)
-				theySent, theirCalls := through.take()
-				e.forget(t)
-				our := p.ours.run(t, argv)
-				weSent, ourCalls := through.take()
-				theyRead, weRead := dropReads(&theySent), dropReads(&weSent)
-				if strings.Contains(line.argv, "--probe-request-rate") {
-					// There are as many probes, one like the other, as a run has time for.
-					theySent, weSent = slices.CompactFunc(theySent, alike), slices.CompactFunc(weSent, alike)
-				}
-				if diff := cmp.Diff(theySent, weSent); diff != "" || weRead > theyRead {
-					t.Errorf("not the same requests, and vLLM reads /metrics %d times, servebench %d (-vLLM's +ours):\n%s", theyRead, weRead, diff)
-				}
-				if diff := cmp.Diff(theirCalls, ourCalls); diff != "" {
-					t.Errorf("not the same order of calls (-vLLM's +ours):\n%s", diff)
-				}
-				compareRuns(t, their, our)
-				fmt.Printf("%-26s %-7s %9d %9d %9d %9d\n", line.name, p.release, len(theySent), their.file.Completed, their.file.Input, their.file.Output)
+				n, their := compareClients(t, &through.journal, p, argv, func() { e.forget(t) })
+				fmt.Printf("%-26s %-7s %9d %9d %9d %9d\n", line.name, p.release, n, their.file.Completed, their.file.Input, their.file.Output)
 			})
 		}
-	}
-}
-
-func alike(a, b seen) bool { return cmp.Equal(a, b) }
-
-// dropReads takes the reads of /metrics from requests, and says how many there
-// were: vLLM reads anew what servebench takes of one reading.
-func dropReads(requests *[]seen) int {
-	n := len(*requests)
-	*requests = slices.DeleteFunc(*requests, func(r seen) bool { return r.Method+" "+r.Path == readMetrics })
-	return n - len(*requests)
-}
-
-// compareRuns holds what two runs of one command line printed and left in their
-// result files against each other.
-func compareRuns(t *testing.T, their, our *results) {
-	t.Helper()
-	if diff := cmp.Diff(labels(printed(their.stdout)), labels(printed(our.stdout))); diff != "" {
-		t.Errorf("not the same lines (-vLLM's +ours):\n%s", diff)
-	}
-	// What servebench adds stands at the end.
-	ours := our.keys[:min(len(their.keys), len(our.keys))]
-	if diff := cmp.Diff(their.keys, ours); diff != "" {
-		t.Errorf("not the same keys (-vLLM's +ours):\n%s", diff)
-	}
-	a, b := their.file, our.file
-	if [...]int{a.Completed, a.Failed, a.Input, a.Output} != [...]int{b.Completed, b.Failed, b.Input, b.Output} {
-		t.Errorf("vLLM has %d completed, %d failed, %d and %d tokens, servebench %d, %d, %d and %d",
-			a.Completed, a.Failed, a.Input, a.Output, b.Completed, b.Failed, b.Input, b.Output)
-	}
-	if !slices.Equal(a.InputLens, b.InputLens) || !slices.Equal(a.Outputs, b.Outputs) {
-		t.Error("not the same tokens of each request")
 	}
 }
 

@@ -45,7 +45,7 @@ type vllmRequest struct {
 // against what servebench dataset prints.
 func TestVLLMSendsTheSame(t *testing.T) {
 	prompts := writePrompts(t)
-	client := newTheirs(t, filepath.Join(os.Getenv("VLLM"), "venv"))
+	client := newTheirs(t, venv())
 	fmt.Printf("%-32s %8s %8s %8s %8s %9s %18s\n", "the same as vLLM's", "requests", "ids", "prompts", "lengths", "due times", "arrived within, ms")
 	for _, c := range vllmCommands {
 		argv := strings.Fields(strings.NewReplacer("MODELS", os.Getenv("ORACLE"), "DATA", "../../testdata", "PROMPTS", prompts).Replace(c.argv))

@@ -27,6 +27,7 @@ type resultFile struct {
 	Failed    int         `json:"failed"`
 	Input     int         `json:"total_input_tokens"`
 	Output    int         `json:"total_output_tokens"`
+	Sequences int         `json:"total_input_sequences"`
 	InputLens []int       `json:"input_lens"`
 	Outputs   []int       `json:"output_lens"`
 	TTFTs     []float64   `json:"ttfts"`

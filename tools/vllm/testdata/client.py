@@ -8,13 +8,14 @@ with its due time, read from the generator that computed it; and outcomes.jsonl,
 a line for each request with whether it succeeded, and why not. Then stdout gets a line
 with a JSON string: what went wrong, or nothing.
 
-The code that runs is vLLM's, transformers' and numpy's. The client needs neither
+The code that runs is vLLM's, transformers', numpy's and Pillow's. The client needs neither
 torch nor the engine, so those are hollow here: they import, and hold nothing.
 With --whole all is as installed.
 """
 
 import contextlib
 import importlib.machinery
+import importlib.util
 import json
 import os
 import sys
@@ -23,6 +24,7 @@ import types
 from unittest import mock
 
 HOLLOW = ["torch", "vllm.distributed", "vllm.env_override", "vllm.inputs", "vllm.lora", "vllm.multimodal"]
+REAL = ["vllm.multimodal.audio", "vllm.multimodal.image", "vllm.multimodal.media", "vllm.multimodal.utils"]  # what reads and writes media
 
 
 class Hollow(types.ModuleType):
@@ -39,12 +41,21 @@ class Hollow(types.ModuleType):
         return value
 
 
+def within(name, modules):
+    return any(name == module or name.startswith(module + ".") for module in modules)
+
+
 class Finder:
     """Finds the hollow modules, and what is inside them."""
 
+    def __init__(self):
+        self.folder, = importlib.util.find_spec("vllm").submodule_search_locations
+
     def find_spec(self, name, path=None, target=None):
-        if any(name == hollow or name.startswith(hollow + ".") for hollow in HOLLOW):
+        if within(name, HOLLOW) and not within(name, REAL):
             return importlib.machinery.ModuleSpec(name, self, is_package=True)
+        if path == [] and within(name, REAL):  # its package is hollow
+            return importlib.machinery.PathFinder.find_spec(name, [os.path.join(self.folder, *name.split(".")[1:-1])])
 
     def create_module(self, spec):
         return Hollow(spec.name)
@@ -115,6 +126,10 @@ def load(whole=False):
 
         transformers.utils.is_torch_available()  # it would take the hollow one for torch
         sys.meta_path.insert(0, Finder())
+        import torch.nn  # the library datasets asks for its Module
+        import torch.utils.data
+
+        torch.utils.data.get_worker_info = lambda: None  # and for this, as there are no workers
     from vllm.benchmarks import serve
     from vllm.utils.argparse_utils import FlexibleArgumentParser
 

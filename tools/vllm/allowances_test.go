@@ -1,0 +1,59 @@
+//go:build vllm
+
+package vllm_test
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// An allowance is a difference between the requests of the clients that is on purpose.
+// docs/vllm-parity.md has them all.
+type allowance struct {
+	words []string // of the command lines that it is for, any of them
+	what  string   // for the table there
+	edit  func(r *seen) (keep bool)
+}
+
+var allowances = []allowance{
+	{[]string{"--lora-modules"}, "one `GET /v1/models` before the load", func(r *seen) bool { return r.Path != "/v1/models" }},
+	{[]string{"timed_trace"}, "token ids, as vLLM's change from process to process", func(r *seen) bool {
+		r.Body = tokenIDs.ReplaceAllStringFunc(r.Body, func(ids string) string { return fmt.Sprintf("%d ids", strings.Count(ids, ",")+1) })
+		return true
+	}},
+	{[]string{"--custom-ensure-client-side-data"}, "samples of a JPEG file that it decodes, by up to 3", func(r *seen) bool {
+		r.Body = pixelHash.ReplaceAllString(r.Body, "$1")
+		return true
+	}},
+	{[]string{"--header"}, "`/tokenize` has the headers, too", func(r *seen) bool {
+		if r.Path == "/tokenize" {
+			r.Header.Del("X-A")
+		}
+		return true
+	}},
+}
+
+// pixelHash is a PNG as a journal has it, with its size.
+var pixelHash = regexp.MustCompile(`(data:image/png;[^,]*,[^,]*,[^,]*),[0-9a-f]+`)
+
+var tokenIDs = regexp.MustCompile(`\[[0-9, ]+\]`)
+
+func (a *allowance) applies(argv []string) bool {
+	return slices.ContainsFunc(a.words, func(word string) bool { return slices.Contains(argv, word) })
+}
+
+// allow takes the difference from what a client sent.
+func (a *allowance) allow(requests []seen, calls []string) ([]seen, []string) {
+	var kept []seen
+	for _, r := range requests {
+		if a.edit(&r) {
+			kept = append(kept, r)
+		}
+	}
+	return kept, slices.DeleteFunc(calls, func(call string) bool {
+		method, path, _ := strings.Cut(call, " ")
+		return !a.edit(&seen{Method: method, Path: path})
+	})
+}
