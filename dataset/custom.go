@@ -12,7 +12,8 @@ import (
 )
 
 // Custom takes prompts from a file of JSON lines, as vLLM's custom dataset does: {"prompt": "…",
-// "output_tokens": 128}. It ignores other columns. It renders and counts prompts as they are
+// "output_tokens": 128}. A row may have an "extra_body", an object whose members its request has; vLLM's
+// client ignores it. Custom ignores other columns. It renders and counts prompts as they are
 // pulled, on all cores. It sends a prompt as it is written; vLLM's client fails on a file in which
 // every prompt is a number. The seed decides the order, and which rows repeat.
 type Custom struct {
@@ -62,6 +63,9 @@ func (d Custom) source(rows []promptRow) (Source, int) {
 
 func (d Custom) turn(row promptRow) (Turn, error) {
 	turn := Turn{Prompt: row.prompt, PromptLen: 1, OutputLen: row.outputLen}
+	if row.members != nil {
+		turn.Payload = &Payload{Members: row.members}
+	}
 	if d.Template != nil {
 		var err error
 		if turn.Prompt, err = d.Template(row.prompt); err != nil {
@@ -79,14 +83,18 @@ func (d Custom) rows(r io.Reader) ([]promptRow, error) {
 	type line struct {
 		Prompt       *string         `json:"prompt"`
 		OutputTokens json.RawMessage `json:"output_tokens"`
+		Members      json.RawMessage `json:"extra_body"`
 	}
 	return readRows(d.Path, r, func(l rows.Line[line]) (promptRow, bool, error) {
 		if l.Value.Prompt == nil {
 			return promptRow{}, false, errors.New(`no "prompt"`)
 		}
-		row := promptRow{*l.Value.Prompt, d.OutputLen, l.Number}
-		var err error
-		if d.OutputLen == -1 {
+		row := promptRow{prompt: *l.Value.Prompt, outputLen: d.OutputLen, line: l.Number}
+		err := CheckMembers(l.Value.Members)
+		if rows.Present(l.Value.Members) {
+			row.members = l.Value.Members
+		}
+		if d.OutputLen == -1 && err == nil {
 			row.outputLen, err = OutputTokens(l.Value.OutputTokens)
 		}
 		return row, true, err

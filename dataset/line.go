@@ -26,6 +26,7 @@ type line struct {
 	Due       *float64        `json:"due,omitempty"`
 	Adapter   string          `json:"adapter,omitempty"`
 
+	payloadFields
 	turnFields
 	recordFields
 }
@@ -118,7 +119,7 @@ func WriteLine(w io.Writer, c *Conversation, due float64) error {
 func AskedLine(c *Conversation, i int, whole *Turn) (json.RawMessage, error) {
 	turns := slices.Clone(c.Turns[:i+1])
 	turns[i].Prompt, turns[i].TokenIDs, turns[i].Messages = whole.Prompt, whole.TokenIDs, whole.Messages
-	turns[i].Blocks, turns[i].Tail = nil, Block{}
+	turns[i].Blocks, turns[i].Tail, turns[i].Payload = nil, Block{}, whole.Payload
 	turns[i].Waits = []Wait{}
 	for _, wait := range c.WaitsOf(i) {
 		turns[i].Waits = append(turns[i].Waits, Wait{wait.Turn, Nothing})
@@ -138,6 +139,7 @@ func AskedLine(c *Conversation, i int, whole *Turn) (json.RawMessage, error) {
 func lineOf(c *Conversation, i int) *line {
 	t := &c.Turns[i]
 	l := &line{ID: c.ID, Adapter: c.Adapter, Prompt: t.Prompt, PromptLen: t.PromptLen, OutputLen: t.OutputLen, TokenIDs: t.TokenIDs, Messages: t.Messages}
+	l.payloadFields = t.Payload.fields()
 	l.turnFields = turnFields{Turn: i, Agent: t.Agent, Gap: t.Gap, Tool: t.Tool, At: t.At, Took: t.Took, Answer: t.Answer}
 	if len(c.Turns) > 1 {
 		l.Session = c.ID
@@ -226,13 +228,13 @@ func (l *line) check() error {
 	if l = l.asked(); l.Session == "" && l.Turn != 0 {
 		return errors.New(`a "turn" without a "session"`)
 	}
-	prompt := l.Prompt != "" || len(l.TokenIDs) > 0 || rows.Present(l.Messages) || len(l.Blocks) > 0 || l.Tail != nil || l.Begins != nil
+	prompt := l.Prompt != "" || len(l.TokenIDs) > 0 || rows.Present(l.Messages) || len(l.Blocks) > 0 || l.Tail != nil || l.Begins != nil || l.prompts()
 	switch {
 	case !prompt:
 		return errors.New(`no "prompt", "token_ids" or "messages"`)
 	case l.PromptLen < 0:
 		return fmt.Errorf(`"prompt_len" is %d: must not be negative`, l.PromptLen)
-	case l.OutputLen < 0 || l.OutputLen == 0 && l.Session == "":
+	case l.OutputLen < -1 || l.OutputLen < 1 && l.Session == "" && !l.prompts():
 		return fmt.Errorf(`"output_len" is %d: must be at least 1`, l.OutputLen)
 	case l.Turn < 0 || l.Turn > math.MaxInt32:
 		return fmt.Errorf(`"turn" is %d: must be at least 0 and below 2³¹`, l.Turn)
@@ -263,6 +265,9 @@ func (l *line) check() error {
 		if whole > 1 {
 			return fmt.Errorf(`"waits" has %d turns with their whole history: at most one may have it`, whole)
 		}
+	}
+	if err := l.checkPayload(); err != nil {
+		return err
 	}
 	if b := l.Begins; b != nil && (b[0] < 0 || b[0] >= l.Turn || b[1] < 1) {
 		return fmt.Errorf(`"begins" is %v: must be an earlier turn, and a number of its blocks`, *b)
@@ -331,6 +336,7 @@ func (s *reader) add(l *line) error {
 	if rows.Present(l.Messages) {
 		t.Messages = l.Messages
 	}
+	t.Payload = l.payload()
 	if rows.Present(l.Answer) {
 		t.Answer = l.Answer
 	}

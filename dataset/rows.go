@@ -1,6 +1,7 @@
 package dataset
 
 import (
+	"encoding/json"
 	"fmt"
 	"io"
 	"os"
@@ -13,6 +14,7 @@ type promptRow struct {
 	prompt    string
 	outputLen int
 	line      int
+	members   json.RawMessage // of its body; nil for none
 }
 
 // readFile reads the rows of the file at path. It refuses a file without rows.

@@ -1,7 +1,6 @@
 package dataset
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -19,6 +18,11 @@ import (
 type ShareGPT struct {
 	Options       // with a Tokenizer
 	OutputLen int // tokens to ask for; 0: as many as the recorded answer has
+
+	// Attach adds the image or the video of a conversation to its turn, as URLs or paths; at most one of
+	// the two is not empty. It is called for each turn, of several turns at the same time. Nil leaves them
+	// out.
+	Attach func(turn *Turn, image, video string)
 }
 
 // Limits of lengths in tokens, as in vLLM's client.
@@ -104,15 +108,15 @@ func (d ShareGPT) choose(file io.ReadSeeker, rng *nprand.Python) ([]Turn, []int,
 }
 
 func (d ShareGPT) turn(e exchange) (Turn, error) {
-	if e.media {
-		return Turn{}, errors.New("images and videos are not supported yet")
-	}
 	if e.question == nil || e.answer == nil {
 		return Turn{}, errors.New(`one of the first two messages has no "value"`)
 	}
 	turn := Turn{Prompt: *e.question, PromptLen: d.Tokenizer.Count(*e.question, true), OutputLen: d.OutputLen}
 	if d.OutputLen == 0 {
 		turn.OutputLen = d.Tokenizer.Count(*e.answer, true)
+	}
+	if d.Attach != nil {
+		d.Attach(&turn, e.image, e.video)
 	}
 	return turn, nil
 }
@@ -126,8 +130,8 @@ func (d ShareGPT) fits(t Turn) bool {
 // An exchange is the first question and answer of a conversation.
 type exchange struct {
 	question, answer *string
-	media            bool  // it comes with an image or a video
-	after            int64 // where it is in the file, see rows.Element
+	image, video     string // that it comes with; at most one
+	after            int64  // where it is in the file, see rows.Element
 }
 
 // readExchanges reads the conversations of two or more messages.
@@ -136,8 +140,8 @@ func readExchanges(array rows.Array) ([]exchange, error) {
 		Conversations []struct {
 			Value *string `json:"value"`
 		} `json:"conversations"`
-		Image json.RawMessage `json:"image"`
-		Video json.RawMessage `json:"video"`
+		Image string `json:"image"`
+		Video string `json:"video"`
 	}
 	var list []exchange
 	for e, err := range rows.Elements[conversation](array) {
@@ -145,8 +149,11 @@ func readExchanges(array rows.Array) ([]exchange, error) {
 			return nil, err
 		}
 		if messages := e.Value.Conversations; len(messages) >= 2 {
-			media := rows.Present(e.Value.Image) || rows.Present(e.Value.Video)
-			list = append(list, exchange{messages[0].Value, messages[1].Value, media, e.After})
+			one := exchange{question: messages[0].Value, answer: messages[1].Value, image: e.Value.Image, after: e.After}
+			if one.image == "" {
+				one.video = e.Value.Video
+			}
+			list = append(list, one)
 		}
 	}
 	return list, nil

@@ -139,7 +139,7 @@ func TestBadShareGPTFileIsNamedWithItsLine(t *testing.T) {
 		{"[\n" + fits + ",\n\n\n\n\n{\"conversations\":5\n,\n\"x\":1}]", "f.json:7: conversations: unexpected JSON number"},
 		{"[\n5]", "f.json:2: unexpected JSON number"},
 		{"[\n" + fits + ",\n\n{\"conversations\":[{\"value\":\"a\"},\n{}]}]", `f.json:4: one of the first two messages has no "value"`},
-		{"[\n" + strings.Replace(fits, "{", `{"image":"x.png",`, 1) + "]", "f.json:2: images and videos are not supported yet"},
+		{"[\n" + strings.Replace(fits, "{", `{"image":["x.png"],`, 1) + "]", "f.json:2: image: unexpected JSON array"},
 		{"[\n" + fits + "]\n]", "f.json:3: something follows the array"},
 		{"[\n" + fits + "]{}", "f.json:2: something follows the array"},
 		{"[{\"conversations\":[]}]", "f.json: none of its 0 conversations of two or more messages is within the limits of length"},

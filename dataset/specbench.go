@@ -51,7 +51,7 @@ func (d SpecBench) rows(r io.Reader) ([]promptRow, error) {
 		if len(l.Value.Turns) == 0 {
 			return promptRow{}, false, errors.New(`no "turns"`)
 		}
-		return promptRow{l.Value.Turns[0], d.OutputLen, l.Number}, d.wants(l.Value.Category), nil
+		return promptRow{prompt: l.Value.Turns[0], outputLen: d.OutputLen, line: l.Number}, d.wants(l.Value.Category), nil
 	})
 }
 
@@ -83,6 +83,6 @@ func (d SpeedBench) rows(r io.Reader) ([]promptRow, error) {
 		if len(l.Value.Messages) == 0 || l.Value.Messages[0].Content == nil {
 			return promptRow{}, false, errors.New(`no "messages" with a "content"`)
 		}
-		return promptRow{*l.Value.Messages[0].Content, d.OutputLen, l.Number}, d.wants(l.Value.Category), nil
+		return promptRow{prompt: *l.Value.Messages[0].Content, outputLen: d.OutputLen, line: l.Number}, d.wants(l.Value.Category), nil
 	})
 }

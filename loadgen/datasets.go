@@ -5,10 +5,12 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"sync"
 	"time"
 
 	"github.com/servebench/servebench/dataset"
 	"github.com/servebench/servebench/dataset/jinja"
+	"github.com/servebench/servebench/dataset/media"
 	"github.com/servebench/servebench/dataset/nprand"
 	"github.com/servebench/servebench/dataset/tokenizer"
 	"github.com/servebench/servebench/loadgen/arrivals"
@@ -130,7 +132,7 @@ func (w *workload) dataset(p *Plan, from tokenizerSource) (opener, error) {
 		if d.Sessions.MultiTurn {
 			return w.sessions(p, common), nil
 		}
-		s := dataset.ShareGPT{Options: common}
+		s := dataset.ShareGPT{Options: common, Attach: attach(p, from.say)}
 		if d.ShareGPTLen != nil {
 			s.OutputLen = *d.ShareGPTLen
 		}
@@ -210,6 +212,31 @@ func (w *workload) spoken(p *Plan, common dataset.Options) (opener, error) {
 	}
 	d.CustomAudio.Options, d.CustomAudio.Chat, d.CustomAudio.Always = common, d.MultimodalChat, forms
 	return d.CustomAudio, nil
+}
+
+// attach adds what the conversations of sharegpt have apart from text.
+func attach(p *Plan, say func(format string, args ...any)) func(turn *dataset.Turn, image, video string) {
+	var once sync.Once
+	return func(turn *dataset.Turn, image, video string) {
+		var with []dataset.Medium
+		switch {
+		case image != "":
+			with = []dataset.Medium{media.Linked(dataset.Image, media.ImageURL(image))}
+		case video != "":
+			with = []dataset.Medium{media.Linked(dataset.Video, media.VideoURL(video))}
+		}
+		if with != nil && (!p.Server.messages() || p.Server.responses()) {
+			once.Do(func() {
+				say("the sharegpt dataset has images or videos, and --backend %s sends none: take --backend openai-chat", p.Server.Backend)
+			})
+		}
+		if with != nil {
+			turn.Payload = &dataset.Payload{Media: with}
+		}
+		if p.Workload.MultimodalChat {
+			turn.Messages = media.Message(turn.Prompt, with)
+		}
+	}
 }
 
 // rendered returns a dataset whose prompts a chat template renders.

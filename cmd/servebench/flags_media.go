@@ -52,6 +52,9 @@ func (g *mediaFlags) resolve(*argv.Flags) error {
 	if err := g.checkForms(); err != nil {
 		return err
 	}
+	if api := backend.Find(g.Server.Backend); w.MultimodalChat && !api.Messages && slices.Contains([]string{"sharegpt", "custom_image", "hf"}, w.Dataset) {
+		return fmt.Errorf("argument --enable-multimodal-chat: --backend %s sends no messages: it needs --backend openai-chat", g.Server.Backend)
+	}
 	switch w.Dataset {
 	case "custom_audio":
 		return g.resolveCustomAudio()

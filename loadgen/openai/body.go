@@ -169,7 +169,11 @@ func contentOf(turn *dataset.Turn) (parts []any, err error) {
 			if p.Media[i].Part == nil {
 				return nil, fmt.Errorf("a chat endpoint takes no %s as a file", p.Media[i].Kind)
 			}
-			parts = append(parts, p.Media[i].Part)
+			part, err := spelledOf(p.Media[i].Part)
+			if err != nil {
+				return nil, err
+			}
+			parts = append(parts, part)
 		}
 	}
 	return parts, nil
