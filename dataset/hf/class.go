@@ -42,7 +42,7 @@ const (
 
 // classes are all, in the order in which vLLM's client tries them.
 var classes = []*class{
-	visionArena, mmvu, instructCoder, mtBench, humanEval, gsm8k, llava, shareGPT, aimo, zeta, blazedit, mlperf, mmStar,
+	visionArena, mmvu, instructCoder, mtBench, humanEval, gsm8k, llava, shareGPT, aimo, zeta, asr, blazedit, mlperf, mmStar,
 }
 
 // classOf is the first class that has the repository, by the data set's path or by its name.

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"flag"
 	"io"
+	"math"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -70,6 +71,10 @@ func parse(t *testing.T, argv []string, tokenizerName string) HF {
 	f.BoolVar(&d.Chat, "enable-multimodal-chat", false, "")
 	f.Float64Var(&d.MinDistance, "blazedit-min-distance", 0, "")
 	f.Float64Var(&d.MaxDistance, "blazedit-max-distance", 1, "")
+	f.Float64Var(&d.MinSeconds, "asr-min-audio-len-sec", 0, "")
+	f.Float64Var(&d.MaxSeconds, "asr-max-audio-len-sec", math.Inf(1), "")
+	f.String("endpoint", "", "")
+	f.Int("max-concurrency", 0, "")
 	length := f.Int("hf-output-len", 0, "")
 	f.IntVar(length, "output-len", 0, "")
 	if err := f.Parse(argv); err != nil {

@@ -42,6 +42,11 @@ type HF struct {
 
 	// MinDistance and MaxDistance say how much of the code an edit of blazedit may change, 0 to 1.
 	MinDistance, MaxDistance float64
+
+	// MinSeconds and MaxSeconds bound how long speech lasts; a MaxSeconds of 0 is no bound.
+	MinSeconds, MaxSeconds float64
+	// TokenizerName decides the prompt of speech.
+	TokenizerName string
 }
 
 // An opened data set makes requests of its rows.

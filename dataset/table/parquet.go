@@ -76,6 +76,9 @@ func (p *parquetFile) readGroup(number int, at []int, columns []string, each fun
 		levels := make([][]parquet.Value, len(cursors))
 		for i, row := range at {
 			for k, c := range cursors {
+				if i > 0 && row == at[i-1] {
+					break // levels has it
+				}
 				var err error
 				if levels[k], err = c.row(int64(row-p.firsts[number]), levels[k][:0]); err != nil {
 					return err
