@@ -19,7 +19,7 @@ import (
 // Datasets are the names that Workload.Dataset accepts.
 var Datasets = []string{
 	"random", "random-mm", "sharegpt", "custom", "custom_image", "custom_audio", "prefix_repetition", "sonnet", "burstgpt", "spec_bench", "speed_bench",
-	"timed_trace", "file",
+	"timed_trace", "hf", "file",
 	"conversations", "multi_turn", "mooncake", "weka", "azure", "sessions",
 }
 

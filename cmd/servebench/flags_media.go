@@ -8,6 +8,7 @@ import (
 
 	"github.com/servebench/servebench/cmd/servebench/internal/argv"
 	"github.com/servebench/servebench/dataset"
+	"github.com/servebench/servebench/dataset/hf"
 	"github.com/servebench/servebench/dataset/multimodal"
 	"github.com/servebench/servebench/loadgen/backend"
 	"github.com/servebench/servebench/metrics/pyjson"
@@ -128,6 +129,59 @@ func (g *mediaFlags) resolveRandomMM() error {
 	}
 	if err := g.Workload.RandomMM.Check(); err != nil {
 		return fmt.Errorf("argument %w", err)
+	}
+	return nil
+}
+
+// hubFlags are for datasets of Hugging Face's Hub.
+type hubFlags struct {
+	*options
+	outputLen  *int
+	categories string
+}
+
+func (g *hubFlags) define(f *argv.Flags) {
+	d := &g.Workload.HF
+	f.StringVar(&d.Name, "hf-name", "", "`REPOSITORY` the repository whose form the rows have, if --dataset-path is a folder or a file")
+	f.StringVar(&d.Subset, "hf-subset", "", "`NAME` configuration of the repository (default as in vLLM: main for openai/gsm8k)")
+	f.StringVar(&d.Split, "hf-split", "", "`NAME` split of the repository (default as in vLLM: mostly train, or test)")
+	f.Var(argv.Optional(&g.outputLen, argv.ParseInt), "hf-output-len", "`TOKENS` output length of hf (default a length that vLLM sets for the repository, or the recorded length)")
+	f.BoolVar(&d.NoStream, "no-stream", false, "shuffle all rows of hf at once, and not as a stream. The order is then another from 1,000 rows on")
+	f.Float64Var(&d.MinDistance, "blazedit-min-distance", 0, "`RATIO` take edits of vdaita/edit_5k_char and edit_10k_char that change at least this share of the code")
+	f.Float64Var(&d.MaxDistance, "blazedit-max-distance", 1, "`RATIO` take edits that change at most this share of the code")
+	f.StringVar(&g.categories, "bfcl-categories", "", "`NAMES` categories of "+hf.BFCL+", with commas (default simple,live_simple,multiple)")
+	f.Offer("hf-name", hf.Repositories()...)
+}
+
+// resolve checks what a dataset of the Hub needs from other flags. It follows workloadFlags.
+func (g *hubFlags) resolve(*argv.Flags) error {
+	d := &g.Workload.HF
+	if g.outputLen != nil {
+		d.OutputLen = g.outputLen
+	}
+	for _, name := range strings.Split(g.categories, ",") {
+		if name = strings.TrimSpace(name); name != "" {
+			d.Categories = append(d.Categories, name)
+		}
+	}
+	if g.Workload.Dataset != "hf" {
+		return nil
+	}
+	needs, err := hf.NeedsOf(g.Workload.Path, d.Name)
+	backend := g.Server.Backend
+	switch {
+	case err != nil:
+		return err
+	case g.Server.SkipTokenizer:
+		return errors.New("argument --skip-tokenizer-init: the hf dataset needs a tokenizer to measure its prompts")
+	case d.OutputLen != nil && *d.OutputLen < 1:
+		return fmt.Errorf("argument --hf-output-len: %d: it must be greater than 0", *d.OutputLen)
+	case needs.Tools && backend != "openai-chat":
+		return fmt.Errorf("argument --dataset-path: %s sends tools, which --backend %s does not take: it needs --backend openai-chat", hf.BFCL, backend)
+	case needs.Media && backend != "openai-chat" && backend != "openai-audio" && !strings.Contains(backend, "embeddings-"):
+		return fmt.Errorf("argument --dataset-path: its rows have images, videos or sounds, which --backend %s does not take: it needs --backend openai-chat or openai-audio", backend)
+	case g.Workload.TokenIDs && (needs.Media || needs.Tools):
+		return errors.New("argument --prompt-token-ids: token ids have no images, videos, sounds and tools")
 	}
 	return nil
 }

@@ -29,18 +29,18 @@ type workloadFlags struct {
 func (g *workloadFlags) define(f *argv.Flags) {
 	w := &g.Workload
 	f.StringVar(&w.Dataset, "dataset-name", "random", "`NAME` where prompts come from. auto looks at the file, and says what it is taken for")
-	f.StringVar(&w.Path, "dataset-path", "", "`FILE` file of the dataset, or folder of speed_bench. For --dataset-name file it is what servebench dataset printed")
+	f.StringVar(&w.Path, "dataset-path", "", "`FILE` file of the dataset, folder of speed_bench, or repository, folder or file of hf. For --dataset-name file it is what servebench dataset printed")
 	f.IntVar(&w.NumPrompts, "num-prompts", 1000, "`N` number of requests, or of sessions if they have several turns. 0 sends all of a file that is sent in its order, and is the default for file, conversations, multi_turn, mooncake, weka and azure")
 	f.Int64Var(&w.Seed, "seed", 0, "`N` seed of prompts and arrival times, 0 to 4294967295")
 	f.Var(argv.Optional(&g.inputLen, argv.ParseInt), "input-len", "`TOKENS` prompt length of random, random-mm and sonnet")
-	f.Var(argv.Optional(&g.outputLen, argv.ParseInt), "output-len", "`TOKENS` output length of random, random-mm, sharegpt, custom, custom_image, custom_audio, prefix_repetition, sonnet and spec_bench")
+	f.Var(argv.Optional(&g.outputLen, argv.ParseInt), "output-len", "`TOKENS` output length of random, random-mm, sharegpt, custom, custom_image, custom_audio, prefix_repetition, sonnet, spec_bench and hf")
 	f.IntVar(&w.Random.InputLen, "random-input-len", 1024, "`TOKENS` prompt length of random and random-mm, without the prefix")
 	f.IntVar(&w.Random.OutputLen, "random-output-len", 128, "`TOKENS` output length of random and random-mm")
 	f.StringVar(&g.rangeRatio, "random-range-ratio", "0.0", "`RATIO` how much lengths of random and random-mm vary, from 0 to below 1. 0.2 draws from 80 % to 120 %; {\"input\":R,\"output\":R} sets both apart")
 	f.IntVar(&w.Random.PrefixLen, "random-prefix-len", 0, "`TOKENS` length of a prefix that all prompts of random or random-mm share")
 	f.Var(argv.Optional(&w.ShareGPTLen, argv.ParseInt), "sharegpt-output-len", "`TOKENS` output length of sharegpt (default the recorded length)")
 	f.IntVar(&w.Custom.OutputLen, "custom-output-len", 256, "`TOKENS` output length of custom, custom_image and custom_audio. -1 takes output_tokens of each row; custom_image sends it")
-	f.BoolVar(&w.SkipTemplate, "skip-chat-template", false, "send prompts of custom and speed_bench without the chat template")
+	f.BoolVar(&w.SkipTemplate, "skip-chat-template", false, "send prompts of custom, speed_bench and hf without the chat template")
 	f.BoolVar(&w.DisableShuffle, "disable-shuffle", false, "keep the order of the dataset's file")
 	f.BoolVar(&w.NoOversample, "no-oversample", false, "do not repeat a dataset that has fewer prompts than --num-prompts")
 	f.StringVar(&w.RequestIDPrefix, "request-id-prefix", "", "`TEXT` start of each x-request-id (default bench-, 8 random hex digits and -)")
@@ -85,7 +85,7 @@ func (g *workloadFlags) resolve(f *argv.Flags) error {
 	}
 	if n := g.outputLen; n != nil {
 		w.Random.OutputLen, w.ShareGPTLen, w.Custom.OutputLen = *n, n, *n
-		w.SpecBench.OutputLen, w.PrefixRepetition.OutputLen, w.Sonnet.OutputLen = *n, *n, *n
+		w.SpecBench.OutputLen, w.PrefixRepetition.OutputLen, w.Sonnet.OutputLen, w.HF.OutputLen = *n, *n, *n, n
 	}
 	switch {
 	case w.Seed < 0 || w.Seed > 1<<32-1:

@@ -79,6 +79,7 @@ func newForm(flags *argv.Flags) *form {
 		{"Workload: what is sent", &workloadFlags{options: o}},
 		{"Datasets: flags of single datasets", &datasetFlags{options: o}},
 		{"Media: prompts with images and sounds", &mediaFlags{o}},
+		{"Hub: datasets of Hugging Face", &hubFlags{options: o}},
 		{"Sessions: conversations, agents and traces", &sessionFlags{options: o}},
 		{"Conversations: flags of the Rust client of vLLM", &multiTurnFlags{options: o}},
 		{"Synthetic: the sessions of --dataset-name sessions", &syntheticFlags{o}},
@@ -211,7 +212,7 @@ var (
 		"infinity-embeddings", "infinity-embeddings-clip", "vllm-pooling", "vllm-rerank",
 		"tgi", "lmdeploy", "deepspeed-mii", "tensorrt-llm", "scalellm", "sglang", "llama.cpp",
 	}
-	unbuiltDatasets = []string{"hf", "random-rerank", "custom_mm", "txt-slices"}
+	unbuiltDatasets = []string{"random-rerank", "custom_mm", "txt-slices"}
 )
 
 // insteadFlags are flags of older releases of vLLM and of other load generators, with what to use
@@ -276,7 +277,5 @@ func (refusedFlags) define(f *argv.Flags) {
 	}
 	f.Refuse("random-batch-size", argv.One, "batches of prompts, which embeddings take,", "1")
 	refuse("reranking", argv.None, "no-reranker")
-	refuse("Hugging Face datasets", argv.None, "no-stream")
-	refuse("Hugging Face datasets", argv.One, "hf-subset", "hf-split", "hf-name", "hf-output-len",
-		"blazedit-min-distance", "blazedit-max-distance", "asr-min-audio-len-sec", "asr-max-audio-len-sec", "bfcl-categories")
+	refuse("sounds of Hugging Face datasets", argv.One, "asr-min-audio-len-sec", "asr-max-audio-len-sec")
 }

@@ -95,10 +95,10 @@ func writeAll(e *experiment) error {
 
 // holdCommas are flags whose one value may have commas.
 var holdCommas = []string{"percentile-metrics", "metric-percentiles", "timeline-itl-thresholds", "drop-body", "rate-curve", "gpu-metrics",
-	"random-mm-limit-mm-per-prompt", "random-mm-bucket-config"}
+	"random-mm-limit-mm-per-prompt", "random-mm-bucket-config", "bfcl-categories"}
 
 // listFlags are the same flags, for the help.
-const listFlags = "--percentile-metrics, --metric-percentiles,\n--timeline-itl-thresholds, --drop-body, --rate-curve, --gpu-metrics,\n--random-mm-limit-mm-per-prompt, --random-mm-bucket-config"
+const listFlags = "--percentile-metrics, --metric-percentiles,\n--timeline-itl-thresholds, --drop-body, --rate-curve, --gpu-metrics,\n--random-mm-limit-mm-per-prompt, --random-mm-bucket-config,\n--bfcl-categories"
 
 // sweepOptions are the flags that were passed to a sweep, with their values as show formats them.
 // As in run, the last occurrence of a flag counts, or all add up.

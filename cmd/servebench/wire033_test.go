@@ -65,9 +65,6 @@ func readGolden(t *testing.T, name string, v any) {
 // of backends and datasets. A case runs once none of its words is here.
 var waiting = []string{
 	"random-batch-size", "random-rerank",
-
-	// Hugging Face's datasets.
-	"--dataset-name hf",
 }
 
 // waits says whether a case needs what servebench does not have yet.

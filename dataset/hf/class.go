@@ -42,10 +42,10 @@ const (
 
 // classes are all, in the order in which vLLM's client tries them.
 var classes = []*class{
-	visionArena, mmvu, instructCoder, mtBench, humanEval, gsm8k, llava, shareGPT, aimo, zeta, asr, blazedit, mlperf, mmStar,
+	visionArena, mmvu, instructCoder, mtBench, humanEval, gsm8k, llava, shareGPT, aimo, zeta, asr, blazedit, mlperf, mmStar, bfcl,
 }
 
-// classOf is the first class that has the repository, by the data set's path or by its name.
+// classOf is the first class that has the repository, by the dataset's path or by its name.
 func classOf(path, name string) (*class, error) {
 	for _, c := range classes {
 		if slices.Contains(c.repositories, path) || slices.Contains(c.repositories, name) {
@@ -65,6 +65,22 @@ func Repositories() (list []string) {
 		list = append(list, c.repositories...)
 	}
 	return list
+}
+
+// Needs are what requests of a class need of the API.
+type Needs struct {
+	Media bool // it takes images, videos or sounds
+	Tools bool // it takes tools
+}
+
+// NeedsOf is the needs of the class of a dataset, by its path or its name. The error says which
+// repositories have a class.
+func NeedsOf(path, name string) (Needs, error) {
+	c, err := classOf(path, name)
+	if err != nil {
+		return Needs{}, err
+	}
+	return Needs{Media: c.medium != nil, Tools: c == bfcl}, nil
 }
 
 // repository is the repository whose form the rows have.

@@ -1,4 +1,4 @@
-// Package hf makes requests of data sets of the Hugging Face Hub, as vLLM's hf dataset does.
+// Package hf makes requests of datasets of the Hugging Face Hub, as vLLM's hf dataset does.
 //
 // A class is a form of rows: which repositories have it, and how a row becomes a request. The classes
 // stand in the order in which vLLM's client tries them. Rows come from files on this machine, see the
@@ -21,7 +21,7 @@ import (
 	"github.com/servebench/servebench/metrics/pyjson"
 )
 
-// HF takes prompts from a data set of the Hugging Face Hub. It sets Python. The seed decides the order,
+// HF takes prompts from a dataset of the Hugging Face Hub. It sets Python. The seed decides the order,
 // and which rows repeat.
 type HF struct {
 	dataset.Options        // Path is a repository, a folder or a file; with a Tokenizer
@@ -47,9 +47,11 @@ type HF struct {
 	MinSeconds, MaxSeconds float64
 	// TokenizerName decides the prompt of speech.
 	TokenizerName string
+
+	Categories []string // of BFCL; none means simple, live_simple and multiple
 }
 
-// An opened data set makes requests of its rows.
+// An opened dataset makes requests of its rows.
 type opened struct {
 	*HF
 	class    *class

@@ -145,7 +145,7 @@ func imageFile(o *opened, row pyjson.Object, path []any) (file []byte, url strin
 	return nil, "", fmt.Errorf("%s is no image: it must be bytes, a path, or an object with bytes or path", spelled(path))
 }
 
-// local is the path of a file that a row names: one in the data set's folder, unless it is absolute.
+// local is the path of a file that a row names: one in the dataset's folder, unless it is absolute.
 func (o *opened) local(name string) string {
 	if filepath.IsAbs(name) || o.place.Folder == "" {
 		return name
@@ -165,7 +165,7 @@ func (o *opened) carry(turn *dataset.Turn, m dataset.Medium) {
 // hosted is where the videos of a repository are, as its rows have it.
 const hosted = "https://huggingface.co/datasets/%s/resolve/main"
 
-// clip is a video in the column video. The server reads it: from the folder of the data set, or from
+// clip is a video in the column video. The server reads it: from the folder of the dataset, or from
 // the network.
 func clip() *medium {
 	return &medium{

@@ -13,7 +13,7 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// A card is the configurations that the README.md of a data set lists.
+// A card is the configurations that the README.md of a dataset lists.
 type card []config
 
 // A config is one configuration: which files have which split.

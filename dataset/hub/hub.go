@@ -1,10 +1,10 @@
-// Package hub finds the files of data sets of the Hugging Face Hub on this machine. It downloads
+// Package hub finds the files of datasets of the Hugging Face Hub on this machine. It downloads
 // nothing.
 //
 // The programs of Hugging Face keep what they download in a cache: whole repositories as snapshots,
 // and the rows that the library datasets has read as Arrow files. Open finds both, and folders and
 // files that somebody put elsewhere. A folder has files for each split. Which ones these are follows
-// from the card of the data set, README.md, or from the names of the files, as in the library
+// from the card of the dataset, README.md, or from the names of the files, as in the library
 // datasets 5.
 package hub
 
@@ -20,7 +20,7 @@ import (
 	"strings"
 )
 
-// A Place is where the files of a data set are.
+// A Place is where the files of a dataset are.
 type Place struct {
 	// Folder is the repository's snapshot or the folder; empty if only Arrow files are there.
 	Folder string
@@ -30,7 +30,7 @@ type Place struct {
 	repo  string   // if it is a repository
 }
 
-// Open finds a data set by its path: a file, a folder, or a repository such as openai/gsm8k. An error
+// Open finds a dataset by its path: a file, a folder, or a repository such as openai/gsm8k. An error
 // has the command that fetches a repository.
 func Open(path string) (*Place, error) {
 	info, err := os.Stat(path)

@@ -15,10 +15,10 @@ import (
 	"github.com/servebench/servebench/dataset/table"
 )
 
-// A Subset is a configuration of a data set. An empty name is the default one.
+// A Subset is a configuration of a dataset. An empty name is the default one.
 type Subset struct {
 	Name     string
-	Optional bool // a data set without a card or a folder for it has it all the same
+	Optional bool // without a card or a folder of that name, all files belong to it
 }
 
 // Split is the files with the rows of a split, in their order. A file that the user named has all its

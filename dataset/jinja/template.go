@@ -109,6 +109,19 @@ func (t *Template) Render(messages []Message, kwargs *Kwargs) (string, error) {
 	return t.render(messages, kwargs, budget)
 }
 
+// RenderJSON is Render for a JSON list of messages, which may have more than a role and a text.
+func (t *Template) RenderJSON(messages []byte, kwargs *Kwargs) (string, error) {
+	v, err := parseJSON(messages)
+	if err != nil {
+		return "", fmt.Errorf("reading messages: %w", err)
+	}
+	chat, ok := v.(list)
+	if !ok || len(chat) == 0 {
+		return "", errors.New("there are no messages")
+	}
+	return t.renderChat(chat, kwargs, budget)
+}
+
 func (t *Template) render(messages []Message, kwargs *Kwargs, budget int) (string, error) {
 	chat := make(list, len(messages))
 	for i, m := range messages {
@@ -117,6 +130,10 @@ func (t *Template) render(messages []Message, kwargs *Kwargs, budget int) (strin
 		turn.set("content", strings.ToValidUTF8(m.Content, "\ufffd"))
 		chat[i] = turn
 	}
+	return t.renderChat(chat, kwargs, budget)
+}
+
+func (t *Template) renderChat(chat list, kwargs *Kwargs, budget int) (string, error) {
 	vars := map[string]value{"tools": nil, "documents": nil, "messages": chat, "add_generation_prompt": true}
 	maps.Copy(vars, t.tokens)
 	if kwargs != nil {

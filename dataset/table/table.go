@@ -1,9 +1,9 @@
-// Package table reads rows of data sets from local files: Parquet, Arrow, JSON lines, a JSON array
+// Package table reads rows of datasets from local files: Parquet, Arrow, JSON lines, a JSON array
 // or CSV.
 //
 // A Table is one or more files of one form, one after another. It knows how many rows they have, and
 // reads only the rows and columns that are asked for, because files of images are larger than the
-// memory. A row is a pyjson.Object, in the order of the file's columns. Its values are those of
+// memory. A row is a pyjson.Object, in the order of the file's columns. It has the values of
 // pyjson, and a []byte for bytes. All cells of CSV are texts, or nil if they are empty.
 package table
 
