@@ -32,6 +32,7 @@ type Collector struct {
 	timeline    timeline
 	witness     witness
 	sessions    sessionCollector
+	adapters    adapters
 	processes   processes // that were sampled
 	foreign     bool      // AddOutcome was called: the Truth is unknown
 	evened      int       // completed requests with unknown single chunk times
@@ -69,7 +70,9 @@ func (c *Collector) Add(r *Record) {
 	}
 	o := r.outcome(c.scratch[:0])
 	c.scratch = o.ITL
-	c.addStep(r, good(&o, c.header.Config.Goodput))
+	kept := good(&o, c.header.Config.Goodput)
+	c.addStep(r, kept)
+	c.adapters.add(r.Adapter, &o, kept, c.requestCap())
 	c.sum.Resent.add(r)
 	if r.Phase == Main {
 		c.put(&c.sum.Lag, r.Lag().Seconds())
@@ -235,7 +238,8 @@ func (c *Collector) Summary(seconds float64) *Summary {
 		s.RTFx = rate(s.Carried.Audio, seconds)
 	}
 	s.Goodput = math.NaN()
-	if slices.ContainsFunc(c.header.Config.Goodput, SLO.ofRequest) {
+	limited := slices.ContainsFunc(c.header.Config.Goodput, SLO.ofRequest)
+	if s.Adapters = c.adapters.result(seconds, limited); limited {
 		s.Goodput = rate(float64(c.good), seconds)
 	}
 	var flights *inFlight
@@ -260,7 +264,7 @@ func (c *Collector) Summary(seconds float64) *Summary {
 	}
 	if c.header.Compact {
 		s.totals = c.totals()
-		s.totals.Sessions = s.Sessions.totals(flights)
+		s.totals.Sessions, s.totals.Adapters = s.Sessions.totals(flights), s.Adapters
 	}
 	s.Warnings = c.warnings()
 	return &s

@@ -2,6 +2,7 @@ package metrics
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -87,8 +88,11 @@ func (s *Summary) End() (*End, error) {
 	if e.Totals = s.totals; e.Totals == nil {
 		// The records have the others.
 		maps.DeleteFunc(kept, func(name string, _ *Distribution) bool { return strings.HasSuffix(name, ofTruth) })
-	} else if s.Sessions != nil {
-		maps.Copy(kept, s.Sessions.latencies())
+	} else {
+		maps.Copy(kept, adapterLatencies(s.Adapters))
+		if s.Sessions != nil {
+			maps.Copy(kept, s.Sessions.latencies())
+		}
 	}
 	for name, d := range kept {
 		h := d.Histogram()
@@ -201,6 +205,7 @@ type totals struct {
 	Backlog *backlog `json:"backlog,omitempty"` // nil in older streams
 
 	Sessions *sessionTotals `json:"sessions,omitempty"` // nil without sessions
+	Adapters []Adapter      `json:"adapters,omitempty"`
 }
 
 // maxTotalled bounds the messages in Totals, and the bytes of each.
@@ -277,7 +282,7 @@ func (c *Collector) Adopt(e *End) error {
 	c.timeline.fold(nil)
 	if e.Totals != nil {
 		c.adoptTotals(e.Totals)
-		return c.sessions.adopt(e.Totals.Sessions, e)
+		return errors.Join(c.adapters.adopt(e.Totals.Adapters, e), c.sessions.adopt(e.Totals.Sessions, e))
 	}
 	return nil
 }
@@ -379,6 +384,7 @@ func (c *Collector) Merge(other *Collector, later time.Duration) {
 	c.witness.merge(&other.witness, later, c.requestCap())
 	asked := c.asked()
 	c.sessions.merge(&other.sessions, later, &asked)
+	c.adapters.merge(&other.adapters, c.requestCap())
 	c.sum.Completed += other.sum.Completed
 	c.sum.Failed += other.sum.Failed
 	c.sum.Resent.merge(other.sum.Resent)

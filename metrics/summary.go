@@ -61,6 +61,9 @@ type Summary struct {
 	// Sessions are the figures of sessions; nil if no request has a Step, for a part of a run, and
 	// unless they come from Records or a file of servebench.
 	Sessions *Sessions
+	// Adapters are the LoRA adapters that requests asked for, by name; nil for none. Requests without
+	// an adapter are in none of them.
+	Adapters []Adapter
 	Truth    *Truth    // what the numbers above leave out; nil unless it comes from Records
 	Evidence *Evidence // what the load generator noticed; nil if nothing watched
 	// Age is how long each chunk's bytes waited in the socket; it only has a histogram.
@@ -131,6 +134,9 @@ func (s *Summary) Settle() {
 			sorting.Go(d.settle)
 		}
 	}
+	for _, d := range adapterLatencies(s.Adapters) {
+		sorting.Go(d.settle)
+	}
 	sorting.Wait()
 }
 
@@ -146,6 +152,9 @@ func (s *Summary) Condense() {
 		for _, d := range s.Sessions.latencies() {
 			d.condense(append(percentiles, 90, 95))
 		}
+	}
+	for _, d := range adapterLatencies(s.Adapters) {
+		d.condense(append(percentiles, 90, 95))
 	}
 }
 

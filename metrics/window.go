@@ -92,7 +92,7 @@ type Part struct {
 // Failures count when they happened, and peaks are in seconds from the window's start. The Truth's
 // pace is of the requests sent inside; there is no Trust.
 func (s *Summary) Within(w Window) *Summary {
-	e := excerpt{Collector: NewCollector(s.Header), part: Part{Window: w}, busy: buckets{origin: w.From.Seconds()}}
+	e := excerpt{Collector: NewCollector(s.Header), part: Part{Window: w}, busy: buckets{origin: w.From.Seconds()}, outputs: map[*Adapter]int{}}
 	for r := range s.Measured() {
 		e.take(r)
 	}
@@ -107,6 +107,7 @@ type excerpt struct {
 	output   int     // tokens that came inside
 	tokens   steps
 	inFlight inFlight
+	outputs  map[*Adapter]int // likewise; of no adapter, by nil
 }
 
 func (e *excerpt) take(r *Record) {
@@ -137,12 +138,19 @@ func (e *excerpt) cross(r *Record, ended bool) {
 	}
 	if r.Class == OK && !r.Whole && r.Chunks.Len() > 0 && e.part.holds(r.Sent) && e.part.holds(r.Chunks.First()) {
 		e.put(&e.sum.TTFT, r.TTFT().Seconds())
+		if row := e.adapters.of(r.Adapter); row != nil {
+			row.TTFT.Add(r.TTFT().Seconds())
+		}
 	}
 	if !ended {
 		return
 	}
 	o := r.outcome(e.scratch[:0])
 	e.scratch = o.ITL
+	kept := good(&o, e.header.Config.Goodput)
+	if row := e.adapters.of(r.Adapter); row != nil {
+		row.count(&o, kept)
+	}
 	if !o.Success {
 		e.classify(r)
 		e.fail(o)
@@ -151,7 +159,7 @@ func (e *excerpt) cross(r *Record, ended bool) {
 	e.sum.Completed++
 	e.sum.TotalInput += o.In
 	e.sum.Carried.add(o.Carried)
-	if good(&o, e.header.Config.Goodput) {
+	if kept {
 		e.good++
 	}
 }
@@ -159,12 +167,13 @@ func (e *excerpt) cross(r *Record, ended bool) {
 // arrivals counts what came inside for a completed request.
 func (e *excerpt) arrivals(r *Record) {
 	w := e.part.Window
-	a := r.attribute()
+	a, row := r.attribute(), e.adapters.of(r.Adapter)
 	for at, tokens := range r.arrivals(&a) {
 		if !w.holds(at) {
 			continue
 		}
 		e.output += tokens
+		e.outputs[row] += tokens
 		e.tokens.add(at, tokens)
 		count(&e.busy.chunks, (at - w.From).Seconds())
 	}
@@ -176,6 +185,9 @@ func (e *excerpt) arrivals(r *Record) {
 
 func (e *excerpt) summary() *Summary {
 	e.sum.TotalOutput = e.output
+	for _, row := range e.adapters.rows {
+		row.Output = e.outputs[row]
+	}
 	e.witness.tokens, e.witness.inFlight = e.tokens, e.inFlight
 	s := e.Summary(e.part.Seconds())
 	if e.Gapless() {

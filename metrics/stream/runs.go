@@ -116,6 +116,9 @@ func (m *merged) forget(s *metrics.Summary, ask metrics.Ask) (warnings []string)
 		if s.Sessions != nil {
 			s.Sessions.Goodput = math.NaN()
 		}
+		for i := range s.Adapters {
+			s.Adapters[i].Goodput = math.NaN()
+		}
 		warnings = append(warnings, "goodput is unknown: a compact stream has it only for the limits of the run")
 	}
 	return warnings

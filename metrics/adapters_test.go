@@ -1,0 +1,195 @@
+package metrics
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"testing"
+	"time"
+)
+
+// adapted are made-up records to three adapters and to none. Some fail.
+func adapted(n int) []*Record {
+	records := requests(n)
+	for i, r := range records {
+		if r.Adapter = []string{"sql", "", "chat", "sql", "math"}[i%5]; i%7 == 3 {
+			r.Class, r.Error = Status, "no"
+		}
+	}
+	return records
+}
+
+// adaptersOf are the adapters of records, and what a Collector makes of the records of each alone.
+func adaptersOf(c Config, records []*Record) (all []Adapter, alone []*Summary) {
+	collectors := map[string]*Collector{}
+	whole := NewCollector(&Header{Config: c})
+	for _, r := range records {
+		whole.Add(r)
+		if collectors[r.Adapter] == nil {
+			collectors[r.Adapter] = NewCollector(&Header{Config: c})
+		}
+		collectors[r.Adapter].Add(r)
+	}
+	all = whole.Summary(20).Adapters
+	for i := range all {
+		alone = append(alone, collectors[all[i].Name].Summary(20))
+	}
+	return all, alone
+}
+
+// same says how an adapter differs from the Summary of its requests; "" if it does not.
+func (a *Adapter) same(s *Summary) string {
+	got := []float64{float64(a.Completed), float64(a.Failed), float64(a.Input), float64(a.Output), a.RequestThroughput, a.OutputThroughput, a.Goodput}
+	want := []float64{float64(s.Completed), float64(s.Failed), float64(s.TotalInput), float64(s.TotalOutput), s.RequestThroughput, s.OutputThroughput, s.Goodput}
+	for _, pair := range [][2]*Distribution{{&a.TTFT, &s.TTFT}, {&a.TPOT, &s.TPOT}, {&a.E2EL, &s.E2EL}} {
+		for i, d := range pair {
+			into := []*[]float64{&got, &want}[i]
+			*into = append(*into, float64(d.Len()), d.Mean(), d.Median(), d.Percentile(99))
+		}
+	}
+	if !slices.EqualFunc(got, want, func(x, y float64) bool { return x == y || math.IsNaN(x) && math.IsNaN(y) || math.Abs(x-y) < 1e-9*math.Abs(y) }) {
+		return fmt.Sprintf("%s: %v, want %v", a.Name, got, want)
+	}
+	return ""
+}
+
+func TestAnAdapterHasTheNumbersOfItsRequests(t *testing.T) {
+	for _, c := range []Config{{}, {Goodput: []SLO{{"ttft", 500}}}} {
+		all, alone := adaptersOf(c, adapted(300))
+		if len(all) != 3 || all[0].Name != "chat" || all[1].Name != "math" || all[2].Name != "sql" {
+			t.Fatalf("%+v", all)
+		}
+		for i := range all {
+			if differs := all[i].same(alone[i]); differs != "" {
+				t.Error(differs)
+			}
+			if good := all[i].Goodput; c.Goodput != nil && !(good > 0 && good < all[i].RequestThroughput) {
+				t.Errorf("the goodput %v says nothing", good)
+			}
+		}
+	}
+}
+
+func TestRequestsWithoutAdaptersHaveNoRow(t *testing.T) {
+	c := NewCollector(&Header{})
+	for _, r := range requests(10) {
+		c.Add(r)
+	}
+	if s := c.Summary(1); s.Adapters != nil {
+		t.Errorf("%+v", s.Adapters)
+	}
+}
+
+func TestAdaptersOfAWindowAddUpToIt(t *testing.T) {
+	records := adapted(300)
+	for _, r := range records {
+		if r.Adapter == "" {
+			r.Adapter = "chat"
+		}
+	}
+	w := traced(Config{Goodput: []SLO{{"ttft", 500}}}, 20, records...).Within(Window{2 * time.Second, 5 * time.Second})
+	var completed, failed, input, output, first int
+	var goodput float64
+	for i := range w.Adapters {
+		a := &w.Adapters[i]
+		completed, failed, input, output = completed+a.Completed, failed+a.Failed, input+a.Input, output+a.Output
+		first, goodput = first+a.TTFT.Len(), goodput+a.Goodput
+	}
+	if len(w.Adapters) != 3 || completed != w.Completed || failed != w.Failed || input != w.TotalInput || output != w.TotalOutput ||
+		first != w.TTFT.Len() || math.Abs(goodput-w.Goodput) > 1e-9 || w.Part.Crossing == 0 || completed == 0 {
+		t.Errorf("%d and %d requests, %d and %d tokens, %d first chunks, goodput %v; the window has %+v", completed, failed, input, output, first, goodput, w)
+	}
+}
+
+func TestAdaptersOfShardsMerge(t *testing.T) {
+	records := adapted(200)
+	whole, one, other := NewCollector(&Header{}), NewCollector(&Header{}), NewCollector(&Header{})
+	for i, r := range records {
+		whole.Add(r)
+		[]*Collector{one, other}[i%2].Add(r)
+	}
+	one.Merge(other, 0)
+	got, want := one.Summary(20).Adapters, whole.Summary(20).Adapters
+	if len(got) != 3 {
+		t.Fatalf("%+v", got)
+	}
+	for i := range got {
+		sum := &Summary{
+			Completed: want[i].Completed, Failed: want[i].Failed, TotalInput: want[i].Input, TotalOutput: want[i].Output,
+			RequestThroughput: want[i].RequestThroughput, OutputThroughput: want[i].OutputThroughput, Goodput: want[i].Goodput,
+			TTFT: want[i].TTFT, TPOT: want[i].TPOT, E2EL: want[i].E2EL,
+		}
+		if differs := got[i].same(sum); differs != "" {
+			t.Error(differs)
+		}
+	}
+}
+
+func TestAdaptersOfACompactStreamAreInItsEnd(t *testing.T) {
+	h := &Header{Compact: true, Config: Config{Goodput: []SLO{{"ttft", 500}}}}
+	c := NewCollector(h)
+	for _, r := range adapted(200) {
+		c.Add(r)
+	}
+	want := c.Summary(20)
+	end, err := want.End()
+	if err != nil {
+		t.Fatal(err)
+	}
+	line, err := json.Marshal(end)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var told End
+	read := NewCollector(h)
+	if err := errors.Join(json.Unmarshal(line, &told), read.Adopt(&told)); err != nil {
+		t.Fatal(err)
+	}
+	got := read.Summary(20)
+	if len(got.Adapters) != 3 {
+		t.Fatalf("%+v", got.Adapters)
+	}
+	for i := range got.Adapters {
+		a, b := &got.Adapters[i], &want.Adapters[i]
+		if a.Name != b.Name || a.Completed != b.Completed || a.Failed != b.Failed || a.Input != b.Input || a.Output != b.Output || a.Goodput != b.Goodput {
+			t.Errorf("%+v, want %+v", a, b)
+		}
+		for _, pair := range [][2]*Distribution{{&a.TTFT, &b.TTFT}, {&a.TPOT, &b.TPOT}, {&a.E2EL, &b.E2EL}} {
+			if x, y := pair[0].Median(), pair[1].Median(); pair[0].Len() != pair[1].Len() || math.Abs(x-y) > 2e-3*y || !pair[0].Approximate() {
+				t.Errorf("%s: the median of %d is %v, want %v of %d", a.Name, pair[0].Len(), x, y, pair[1].Len())
+			}
+		}
+	}
+}
+
+func TestManyAdaptersShareARow(t *testing.T) {
+	c := NewCollector(&Header{})
+	for i, r := range requests(250) {
+		r.Adapter = fmt.Sprintf("a-%03d", i%125)
+		c.Add(r)
+	}
+	all := c.Summary(1).Adapters
+	if len(all) != 101 || all[0].Name != OtherAdapters || all[0].Completed != 50 || all[100].Name != "a-099" || all[100].Completed != 2 {
+		t.Errorf("%d adapters, the first %+v", len(all), all[0].Name)
+	}
+}
+
+// The latencies of adapters become approximate when the run's do, and not before.
+func TestAdaptersKeepNoMoreThanTheRun(t *testing.T) {
+	c := NewCollector(&Header{})
+	c.Cap = 100
+	for i, r := range requests(101) {
+		r.Adapter = []string{"a", "b"}[i%2]
+		if c.Add(r); i == 99 {
+			if all := c.Summary(1).Adapters; all[0].TTFT.Approximate() || all[1].E2EL.Approximate() {
+				t.Error("approximate with 100 requests")
+			}
+		}
+	}
+	all := c.Summary(1).Adapters
+	if n := c.adapters; !all[0].TTFT.Approximate() || !all[1].TTFT.Approximate() || n.rows["a"].TTFT.exact != nil || all[0].TTFT.Len() != 51 {
+		t.Errorf("%d requests are exact", len(n.rows["a"].TTFT.exact))
+	}
+}
