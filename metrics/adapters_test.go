@@ -17,6 +17,7 @@ func adapted(n int) []*Record {
 		if r.Adapter = []string{"sql", "", "chat", "sql", "math"}[i%5]; i%7 == 3 {
 			r.Class, r.Error = Status, "no"
 		}
+		r.Whole = i%11 == 5
 	}
 	return records
 }
@@ -49,7 +50,9 @@ func (a *Adapter) same(s *Summary) string {
 			*into = append(*into, float64(d.Len()), d.Mean(), d.Median(), d.Percentile(99))
 		}
 	}
-	if !slices.EqualFunc(got, want, func(x, y float64) bool { return x == y || math.IsNaN(x) && math.IsNaN(y) || math.Abs(x-y) < 1e-9*math.Abs(y) }) {
+	if !slices.EqualFunc(got, want, func(x, y float64) bool {
+		return x == y || math.IsNaN(x) && math.IsNaN(y) || math.Abs(x-y) < 1e-9*math.Abs(y)
+	}) {
 		return fmt.Sprintf("%s: %v, want %v", a.Name, got, want)
 	}
 	return ""

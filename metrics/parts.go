@@ -236,9 +236,11 @@ func (a *adapters) add(name string, o *Outcome, good bool, most int) {
 	if row.count(o, good); !o.Success {
 		return
 	}
-	row.TTFT.Add(o.TTFT)
 	row.E2EL.Add(o.Latency)
-	if o.Out > 1 {
+	if !o.Whole {
+		row.TTFT.Add(o.TTFT)
+	}
+	if !o.Whole && o.Out > 1 {
 		row.TPOT.Add(o.tpot())
 	}
 	a.kept++

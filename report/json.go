@@ -12,7 +12,7 @@ import (
 // formatted as Python's json.dumps. It has the arrays of --save-detailed if the Summary has
 // Outcomes, and latencies and queue_times if it has Timings. Version v decides the keys. Unknown
 // settings of the run are null, other unknown numbers are left out. Our own members follow at the
-// end, if the Summary has them: "truth", "sessions", "run_id", "interrupted", "stopped_by",
+// end, if the Summary has them: "truth", "sessions", "adapters", "run_id", "interrupted", "stopped_by",
 // "incomplete", "trust", "window" and "slices".
 func JSON(w io.Writer, s *metrics.Summary, v vllm.Version) error {
 	_, err := w.Write(pyjson.Append(nil, result(s, v)))
@@ -27,6 +27,9 @@ func result(s *metrics.Summary, v vllm.Version) pyjson.Object {
 	}
 	if s.Sessions != nil {
 		o.Set("sessions", vllm.Sessions(s.Sessions))
+	}
+	if s.Adapters != nil {
+		o.Set("adapters", vllm.Adapters(s.Adapters))
 	}
 	if s.Truth != nil && s.Header.Run != "" {
 		o.Set("run_id", s.Header.Run)

@@ -79,7 +79,7 @@ func (p *Parts) Show(out io.Writer, s *metrics.Summary, v vllm.Version) error {
 	if p.Extended {
 		extended = writeExtended(out, s)
 	}
-	return errors.Join(Sessions(out, s, p.Extended), extended, Window(out, s, v), writeSlices(out, s))
+	return errors.Join(Sessions(out, s, p.Extended), Adapters(out, s), extended, Window(out, s, v), writeSlices(out, s))
 }
 
 // Targets writes the results of the targets of one repeat: their interference, if known, then the
@@ -132,7 +132,7 @@ func (a *WindowAsk) of(s *metrics.Summary) (metrics.Window, error) {
 	return window, nil
 }
 
-// Window writes the block of the requested window, under a heading that names it. It writes nothing
+// Window writes the block of the requested window, under a heading that names it, and its adapters. It writes nothing
 // for a Summary without one.
 func Window(w io.Writer, s *metrics.Summary, v vllm.Version) error {
 	if s.Window == nil {
@@ -146,7 +146,7 @@ func Window(w io.Writer, s *metrics.Summary, v vllm.Version) error {
 	if _, err := fmt.Fprintf(w, "\n%s %s: %s\n", name, between(p.Window), inside(p)); err != nil {
 		return err
 	}
-	return vllm.Block(w, s.Window, v)
+	return errors.Join(vllm.Block(w, s.Window, v), Adapters(w, s.Window))
 }
 
 // windowObject is the object "window" in a result file: the numbers of a part of the run under the
@@ -157,7 +157,11 @@ func windowObject(s *metrics.Summary) pyjson.Object {
 		{Key: "from_s", Value: p.From.Seconds()}, {Key: "to_s", Value: p.To.Seconds()}, {Key: "steady", Value: p.Steady},
 		{Key: "requests", Value: p.Requests}, {Key: "requests_inside", Value: p.Inside}, {Key: "requests_crossing", Value: p.Crossing},
 	}
-	return append(o, vllm.PartNumbers(s)...).With("truth", truth(s))
+	o = append(o, vllm.PartNumbers(s)...).With("truth", truth(s))
+	if s.Adapters != nil {
+		o.Set("adapters", vllm.Adapters(s.Adapters))
+	}
+	return o
 }
 
 // between says from when to when a window is.

@@ -77,6 +77,30 @@ func tailOf(s *metrics.Summary) float64 {
 	return 99
 }
 
+// marking returns what writes the p-th percentile of a latency, "" if it has none. It marks one that
+// rests on too few samples, and notes that.
+func marking(p float64, marked *bool) func(*metrics.Distribution) string {
+	return func(d *metrics.Distribution) string {
+		if !present(d) {
+			return ""
+		}
+		text := vllm.Decimal(d.Percentile(p))
+		if d.Len() > 0 && (metrics.TailSize{Percentile: p, N: d.Len()}).Few() {
+			text += few
+			*marked = true
+		}
+		return text
+	}
+}
+
+// middle is the median of a latency, "" if it has none.
+func middle(d *metrics.Distribution) string {
+	if !present(d) {
+		return ""
+	}
+	return vllm.Decimal(d.Median())
+}
+
 // jobTime is the job time in words; "" without completed sessions. If sessions were cut, a second
 // median counts what is known of them.
 func jobTime(of *metrics.Sessions, tail float64) string {
@@ -167,24 +191,7 @@ type turnColumn struct {
 // samples.
 func turnTable(b *bytes.Buffer, s *metrics.Summary, extended bool) (marked bool) {
 	p := tailOf(s)
-	tail := "P" + metrics.FormatPercentile(p)
-	beyond := func(d *metrics.Distribution) string {
-		if !present(d) {
-			return ""
-		}
-		text := vllm.Decimal(d.Percentile(p))
-		if d.Len() > 0 && (metrics.TailSize{Percentile: p, N: d.Len()}).Few() {
-			text += few
-			marked = true
-		}
-		return text
-	}
-	middle := func(d *metrics.Distribution) string {
-		if !present(d) {
-			return ""
-		}
-		return vllm.Decimal(d.Median())
-	}
+	tail, beyond := "P"+metrics.FormatPercentile(p), marking(p, &marked)
 	columns := []turnColumn{
 		{head: "|sent", of: func(r *metrics.TurnRow) string { return vllm.Count(r.Sent) }},
 		{head: "prompt|tokens", of: func(r *metrics.TurnRow) string { return fmt.Sprintf("%.0f", r.MeanPrompt()) }},

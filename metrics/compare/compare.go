@@ -63,7 +63,7 @@ func Compare(old, new []*Run, gate Gate) *Comparison {
 	c.Needed = gate.Needs(len(c.Points))
 	for i := range c.Points {
 		p := &c.Points[i]
-		for _, m := range gate.metrics() {
+		for _, m := range append(gate.metrics(), p.adapterRows(&gate)...) {
 			if row, ok := p.row(m, &gate); ok {
 				p.Rows = append(p.Rows, row)
 			}

@@ -5,6 +5,7 @@ import (
 	"regexp"
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/servebench/servebench/metrics"
 )
@@ -50,7 +51,13 @@ func ofSessions(number func(*metrics.Sessions) float64) func(*metrics.Summary) f
 
 // distribution is the latency of that name; nil if the run has none.
 func distribution(s *metrics.Summary, latency string) *metrics.Distribution {
+	adapter, of := cutAdapter(latency)
 	switch {
+	case adapter != "":
+		if a := adapterOf(s, adapter); a != nil {
+			return adapterLatency(of)(a)
+		}
+		return nil
 	case latency == ttfo:
 		return s.TTFO()
 	case latency != job:
@@ -98,9 +105,16 @@ func known(latency string, number func(*metrics.Distribution) float64) func(*met
 
 var percentileName = regexp.MustCompile(`^p(\d+(?:\.\d+)?)_(ttft|ttfo|tpot|itl|e2el|job)$`)
 
-// Find is the metric of that name: one of Metrics, or any percentile of a latency,
-// as p95_ttft.
+// Find is the metric of that name: one of Metrics, or any percentile of a latency, as p95_ttft. The
+// name of a LoRA adapter may precede it, as in sql/p95_ttft.
 func Find(name string) (Metric, bool) {
+	if adapter, of := cutAdapter(name); adapter != "" {
+		m, ok := Find(of)
+		if !ok {
+			return m, false
+		}
+		return ofAdapter(adapter, m)
+	}
 	if i := slices.IndexFunc(Metrics, func(m Metric) bool { return m.Name == name }); i >= 0 {
 		return Metrics[i], true
 	}
@@ -166,10 +180,10 @@ func (m *Metric) side() string {
 
 // samples is how many samples of a latency a run has; if it does not say, the most that it can
 // have: one for each completed request, and for ITL one before each of its tokens but the first.
-// Of job times it is 0 then.
+// Of job times and adapters it is 0 then.
 func (r *Run) samples(latency string) int {
 	switch n := r.Values[latency]; {
-	case n > 0 || latency == job:
+	case n > 0 || latency == job || strings.Contains(latency, "/"):
 		return n
 	case latency == "itl":
 		return r.Output - max(r.Completed, 0)

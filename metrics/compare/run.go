@@ -71,7 +71,10 @@ func newRun(s *metrics.Summary, extra []Metric) *Run {
 	}
 	r.arms = armNames(s)
 	r.recounts = s.Truth != nil && !s.Header.Compact
-	all := append(Metrics[:len(Metrics):len(Metrics)], extra...)
+	all := slices.Concat(Metrics, extra)
+	for i := range s.Adapters {
+		all = append(all, adapterMetrics(s.Adapters[i].Name)...)
+	}
 	_, prompts := s.PrefixCache()
 	r.CacheTold = prompts > 0
 	r.Content, r.Early = content(s, all), failedText(s, firstToken)
@@ -80,7 +83,7 @@ func newRun(s *metrics.Summary, extra []Metric) *Run {
 			r.Numbers[m.Name] = v
 		}
 	}
-	names := []string{job, ttfo}
+	names := append([]string{job, ttfo}, adapterLatencies(s)...)
 	for _, m := range metrics.Metrics {
 		names = append(names, m.Name)
 	}

@@ -172,6 +172,7 @@ func (f *resultFile) summary(ask metrics.Ask) (*metrics.Summary, error) {
 	if s.Sessions = f.readSessions(); s.Sessions != nil && ask.Goodput != nil {
 		s.Sessions.Goodput = math.NaN()
 	}
+	s.Adapters = f.readAdapters(ask.Goodput != nil)
 	s.Warnings = append(s.Warnings, s.Incomplete...)
 	// Without a readable date, the date stays unknown.
 	s.Date, _ = time.ParseInLocation("20060102-150405", f.text("date"), time.Local)

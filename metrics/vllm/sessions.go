@@ -27,7 +27,7 @@ var (
 		{"vanished_gaps", func(s *metrics.Sessions) *int { return &s.Later.Vanished }},
 		{"disordered_turns", func(s *metrics.Sessions) *int { return &s.Later.Disordered }},
 	}
-	sessionRates = []rate{
+	sessionRates = []rate[metrics.Sessions]{
 		{"session_throughput", func(s *metrics.Sessions) *float64 { return &s.Throughput }},
 		{"session_goodput", func(s *metrics.Sessions) *float64 { return &s.Goodput }},
 		{"mean_in_flight", func(s *metrics.Sessions) *float64 { return &s.MeanInFlight }},
@@ -80,9 +80,9 @@ type (
 		key string
 		at  func(*T) *int
 	}
-	rate struct {
+	rate[T any] struct {
 		key string
-		at  func(*metrics.Sessions) *float64
+		at  func(*T) *float64
 	}
 	jobPart struct {
 		key string
@@ -110,9 +110,7 @@ func Sessions(s *metrics.Sessions) pyjson.Object {
 		}
 		d.Set("broken", broken)
 	}
-	for _, n := range sessionRates {
-		d.setKnown(n.key, *n.at(s))
-	}
+	setRates(&d, s, sessionRates)
 	setLatencies(&d, s, sessionLatencies)
 	if s.Cut > 0 {
 		for _, p := range append([]float64{50}, sessionPercentiles...) {
@@ -156,6 +154,12 @@ func setCounts[T any](d *object, of *T, counts []count[T]) {
 	}
 }
 
+func setRates[T any](d *object, of *T, rates []rate[T]) {
+	for _, n := range rates {
+		d.setKnown(n.key, *n.at(of))
+	}
+}
+
 func setLatencies[T any](d *object, of *T, latencies []latency[T]) {
 	for _, l := range latencies {
 		dist := l.at(of)
@@ -191,9 +195,7 @@ func (f *resultFile) readSessions() *metrics.Sessions {
 	s := &metrics.Sessions{Cache: o.cache()}
 	readCounts(o, s, sessionCounts)
 	_ = json.Unmarshal(o.value("broken"), &s.Broken) // without it, none broke
-	for _, n := range sessionRates {
-		*n.at(s) = o.number(n.key)
-	}
+	readRates(o, s, sessionRates)
 	readLatencies(o, s, sessionLatencies)
 	for _, part := range sessionParts {
 		if ms := o.number(part.key); ms >= 0 {
@@ -218,6 +220,12 @@ func (f *resultFile) readSessions() *metrics.Sessions {
 func readCounts[T any](o *resultFile, into *T, counts []count[T]) {
 	for _, n := range counts {
 		*n.at(into) = max(o.count(n.key), 0)
+	}
+}
+
+func readRates[T any](o *resultFile, into *T, rates []rate[T]) {
+	for _, n := range rates {
+		*n.at(into) = o.number(n.key)
 	}
 }
 

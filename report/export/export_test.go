@@ -24,7 +24,7 @@ const ms = time.Millisecond
 // recorded are the requests of a run: one that completed with so many milliseconds between
 // its chunks, one that failed and one of the warm-up.
 func recorded(gap time.Duration) []*metrics.Record {
-	done := &metrics.Record{ID: "r-0", Due: ms, Slot: 2 * ms, Sent: 3 * ms, FirstByte: 10 * ms, FirstContent: 11 * ms, Reasoned: true, FirstOutput: 18 * ms, End: time.Second,
+	done := &metrics.Record{ID: "r-0", Adapter: "sql", Due: ms, Slot: 2 * ms, Sent: 3 * ms, FirstByte: 10 * ms, FirstContent: 11 * ms, Reasoned: true, FirstOutput: 18 * ms, End: time.Second,
 		Step: &metrics.Step{Session: "s", Turns: 3, Agent: "main", Place: ms, Ready: 2 * ms, At: new(-4 * ms), Reusable: 0},
 		In:   7, InAsked: 8, Cached: 4, Out: 3, OutReasoned: 2, OutAsked: 3, Status: 200, Finish: "length", Attempts: 2,
 		Conn: metrics.Conn{New: true, DNS: ms, Connect: ms}, Server: &metrics.ServerTimes{QueueMS: new(1.5)}}
@@ -110,7 +110,7 @@ func TestRequestsHaveARowEach(t *testing.T) {
 		t.Fatalf("%q, %v", rows, err)
 	}
 	for name, want := range map[string][]string{ // done, failed, warm-up
-		"run": {"a", "a", "a"}, "target": {"", "", ""}, "shard": {"0", "0", "0"}, "index": {"0", "1", "2"}, "turn": {"0", "2", "0"}, "request_id": {"r-0", "", "r-w"},
+		"run": {"a", "a", "a"}, "target": {"", "", ""}, "shard": {"0", "0", "0"}, "index": {"0", "1", "2"}, "turn": {"0", "2", "0"}, "request_id": {"r-0", "", "r-w"}, "adapter": {"sql", "", "sql"},
 		"phase": {"main", "main", "warm-up"}, "completed": {"true", "false", "true"}, "failure": {"", "status", ""}, "status": {"200", "503", "200"},
 		"error": {"", "a, \"b\"\nc", ""}, "finish_reason": {"length", "", "length"}, "attempts": {"2", "1", "2"},
 		"due_s": {"0.001", "0.005", "0.001"}, "slot_s": {"0.002", "0.005", "0.002"}, "sent_s": {"0.003", "0.005", "0.003"}, "first_byte_s": {"0.01", "", "0.01"},

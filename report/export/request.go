@@ -24,7 +24,8 @@ type request struct {
 	Index     int64  `parquet:"index"` // in the dataset
 	Turn      int64  `parquet:"turn"`
 	ID        string `parquet:"request_id,optional"`
-	Phase     string `parquet:"phase,dict"` // main, warm-up or drain
+	Adapter   string `parquet:"adapter,optional,dict"` // the LoRA adapter that it asked for
+	Phase     string `parquet:"phase,dict"`            // main, warm-up or drain
 	Completed bool   `parquet:"completed"`
 	Failure   string `parquet:"failure,optional,dict"` // metrics.Class
 	Status    int64  `parquet:"status,optional"`
@@ -80,7 +81,7 @@ type request struct {
 func newRequest(h *metrics.Header, r *metrics.Record) *request {
 	r, _ = h.Counted(r).Possible()
 	row := &request{
-		Run: h.Run, Target: h.TargetName(), Shard: int64(h.Shard), Index: int64(r.Index), Turn: int64(r.Turn), ID: r.ID,
+		Run: h.Run, Target: h.TargetName(), Shard: int64(h.Shard), Index: int64(r.Index), Turn: int64(r.Turn), ID: r.ID, Adapter: r.Adapter,
 		Phase: string(r.Phase), Completed: r.Class == metrics.OK, Failure: string(r.Class), Status: int64(r.Status), Error: r.Error,
 		Finish: r.Finish, Attempts: int64(max(r.Attempts, 1)),
 		Due: r.Due.Seconds(), Slot: r.Slot.Seconds(), Sent: r.Sent.Seconds(), FirstByte: happened(r.FirstByte),

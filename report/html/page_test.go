@@ -303,6 +303,17 @@ func TestPageShowsTheWindowAskedFor(t *testing.T) {
 	}
 }
 
+func TestPageShowsAdapters(t *testing.T) {
+	r := run(metrics.Header{}, 40, 5, "x")
+	if page := markup(write(t, r)); strings.Contains(page, "LoRA") {
+		t.Error("adapters on the page of a run without any")
+	}
+	r.Summary.Adapters = []metrics.Adapter{{Name: "<sql>", Completed: 40}}
+	if page := markup(write(t, r)); strings.Count(page, "LoRA adapters") != 1 || !strings.Contains(page, "&lt;sql&gt;") {
+		t.Error("no adapters on the page")
+	}
+}
+
 func TestMessagesOfMostRequestsComeFirst(t *testing.T) {
 	messages := map[string]int{"rare": 1, "common": 9, "also rare": 1}
 	for i := range mostErrors {

@@ -1,0 +1,112 @@
+package compare
+
+import (
+	"encoding/json"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/servebench/servebench/metrics"
+)
+
+// adapted is a run with 60 requests to two adapters, of which one takes so many milliseconds longer
+// to answer.
+func adapted(id, slow string, by int) *metrics.Summary {
+	c := metrics.NewCollector(&metrics.Header{Run: id, Version: "1", Config: metrics.Config{Backend: "openai", Model: "m", NumPrompts: 60}})
+	for i := range 60 {
+		r := &metrics.Record{Index: i, Adapter: []string{"org/sql", "chat"}[i%2], Out: 2, Sent: time.Duration(i) * time.Millisecond}
+		first := r.Sent + 20*time.Millisecond + time.Duration(i%7)*time.Microsecond
+		if r.Adapter == slow {
+			first += time.Duration(by) * time.Millisecond
+		}
+		r.Chunks.Append(first)
+		r.Chunks.Append(first + 10*time.Millisecond)
+		r.FirstContent, r.Last, r.End = first, r.Chunks.Last(), r.Chunks.Last()
+		c.Add(r)
+	}
+	return c.Summary(1)
+}
+
+func sides() (old, new []*metrics.Summary) {
+	for _, id := range strings.Split("abcdef", "") {
+		old, new = append(old, adapted("o"+id, "", 0)), append(new, adapted("n"+id, "org/sql", 15))
+	}
+	return old, new
+}
+
+func TestAdaptersAreCompared(t *testing.T) {
+	old, new := sides()
+	c := Compare(Runs(old), Runs(new), Gate{})
+	changes := map[string]float64{}
+	var order []string
+	for _, r := range c.Points[0].Rows {
+		changes[r.Name] = r.Effect.Share
+		if strings.Contains(r.Name, "/") {
+			order = append(order, r.Name)
+		}
+	}
+	want := strings.Fields("chat/output_throughput chat/median_ttft chat/p99_ttft chat/median_tpot chat/p99_e2el " +
+		"org/sql/output_throughput org/sql/median_ttft org/sql/p99_ttft org/sql/median_tpot org/sql/p99_e2el")
+	if !slices.Equal(order, want) {
+		t.Errorf("rows %q, want %q", order, want)
+	}
+	if slow := changes["org/sql/median_ttft"]; slow < 0.74 || slow > 0.76 || changes["chat/median_ttft"] != 0 {
+		t.Errorf("the slow adapter changed by %v, the other by %v", slow, changes["chat/median_ttft"])
+	}
+}
+
+func TestAnAdapterIsGated(t *testing.T) {
+	old, new := sides()
+	for name, want := range map[string]Verdict{"org/sql/p60_ttft": Regressed, "chat/p60_ttft": Pass} {
+		m, ok := Find(name)
+		if !ok {
+			t.Fatalf("there is no %s", name)
+		}
+		gate := Gate{Limits: []Limit{{Metric: m, Relative: 0.05}}}
+		c := Compare(Runs(old, gate.Extra()...), Runs(new, gate.Extra()...), gate)
+		rows := 0
+		for _, r := range c.Points[0].Rows {
+			if r.Name == name && r.Gated {
+				rows++
+			}
+		}
+		if c.Verdict != want || rows != 1 {
+			t.Errorf("%s: %s in %d rows: %v", name, c.Verdict, rows, c.Reasons)
+		}
+	}
+}
+
+// A baseline has the numbers of the adapters, so it can be gated by any of them.
+func TestABaselineKeepsAdapters(t *testing.T) {
+	old, new := sides()
+	text, err := json.Marshal(Runs(old))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var read []*Run
+	if err := json.Unmarshal(text, &read); err != nil {
+		t.Fatal(err)
+	}
+	m, _ := Find("org/sql/median_ttft")
+	c := Compare(read, Runs(new), Gate{Limits: []Limit{{Metric: m, Relative: 0.05}}})
+	if c.Verdict != Regressed {
+		t.Errorf("%s: %v", c.Verdict, c.Reasons)
+	}
+}
+
+func TestOnlyNumbersOfAdaptersHaveTheirNames(t *testing.T) {
+	for name, want := range map[string]bool{
+		"sql/median_ttft": true, "org/sql/p99.9_e2el": true, "sql/goodput": true, "sql/mean_itl": false, "sql/p99_ttfo": false, "sql/session_throughput": false,
+		"sql/median_job": false, "sql/total_throughput": false, "sql/": false, "/median_ttft": false, "sql/fast": false,
+	} {
+		if m, ok := Find(name); ok != want || ok && m.Name != name {
+			t.Errorf("%s: %q, %v", name, m.Name, ok)
+		}
+	}
+	few := Runs([]*metrics.Summary{adapted("a", "", 0)})[0]
+	m, _ := Find("chat/p99_ttft")
+	if n := few.samples("chat/ttft"); n != 30 || m.beyond(few) >= 1 {
+		t.Errorf("%d samples, %v beyond", n, m.beyond(few))
+	}
+}

@@ -1,0 +1,83 @@
+package report
+
+import (
+	"bytes"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/servebench/servebench/metrics"
+	"github.com/servebench/servebench/metrics/vllm"
+)
+
+// lora is a run of 40 requests to three adapters. Those to the last one are slow, and some fail.
+func lora(slos ...metrics.SLO) *metrics.Summary {
+	c := metrics.NewCollector(&metrics.Header{Config: metrics.Config{Goodput: slos}})
+	c.KeepTrace = true
+	for i := range 40 {
+		slow := i % 4 / 3
+		r := &metrics.Record{Index: i, Adapter: []string{"chat", "sql", "chat", "an/adapter/with-a-long-name"}[i%4], Out: 3, Sent: time.Duration(i) * 10 * ms}
+		for j := range 3 {
+			r.Chunks.Append(r.Sent + time.Duration(20+i%5+100*slow+8*j)*ms)
+		}
+		r.FirstContent, r.Last, r.End = r.Chunks.First(), r.Chunks.Last(), r.Chunks.Last()
+		if slow == 1 && i > 30 {
+			r.Class, r.Status, r.Error, r.Chunks, r.Last = metrics.Status, 404, "no", metrics.Stamps{}, 0
+		}
+		c.Add(r)
+	}
+	return c.Summary(0.5)
+}
+
+func TestAdaptersHaveALineEach(t *testing.T) {
+	var got bytes.Buffer
+	if err := Adapters(&got, lora(metrics.SLO{Metric: "ttft", Limit: 100})); err != nil {
+		t.Fatal(err)
+	}
+	const want = `
+LoRA adapters
+                                                     good  output  TTFT ms           TPOT ms  E2EL ms
+adapter                   completed  failed  req/s  req/s   tok/s   median      P99   median   median      P99
+an/adapter/with-a-long-…          7       3  14.00   0.00   42.00   122.00  123.94*     8.00   138.00  139.94*
+chat                             20          40.00  40.00  120.00    22.00   24.00*     8.00    38.00   40.00*
+sql                              10          20.00  20.00   60.00    22.00   24.00*     8.00    38.00   40.00*
+* fewer than 10 values beyond this percentile: too few to decide anything by it
+`
+	if diff := cmp.Diff(want, got.String()); diff != "" {
+		t.Errorf("-want +got:\n%s", diff)
+	}
+}
+
+// Columns without a value are left out, and a run without adapters has no table.
+func TestAdaptersLeaveOutWhatThereIsNot(t *testing.T) {
+	var got bytes.Buffer
+	s := lora()
+	s.Adapters = s.Adapters[1:]
+	if err := Adapters(&got, s); err != nil || strings.Contains(got.String(), "good") || strings.Contains(got.String(), "failed") || !strings.Contains(got.String(), "sql") {
+		t.Errorf("%s, %v", &got, err)
+	}
+	got.Reset()
+	if err := Adapters(&got, &metrics.Summary{}); err != nil || got.Len() > 0 {
+		t.Errorf("%s, %v", &got, err)
+	}
+}
+
+func TestAWindowHasItsAdapters(t *testing.T) {
+	s := lora()
+	s.Window = s.Within(metrics.Window{From: 100 * ms, To: 300 * ms})
+	var text, file bytes.Buffer
+	if err := Window(&text, s, vllm.Version{}); err != nil {
+		t.Fatal(err)
+	}
+	if err := JSON(&file, s, vllm.Version{}); err != nil {
+		t.Fatal(err)
+	}
+	wanted := fmt.Sprintf(`"name": "sql", "completed": %d, "failed": 0, `, s.Window.Adapters[2].Completed)
+	if s.Window.Adapters[2].Completed == s.Adapters[2].Completed || !strings.Contains(file.String(), wanted) || strings.Count(file.String(), `"adapters": [`) != 2 ||
+		!strings.Contains(text.String(), "LoRA adapters") {
+		t.Errorf("%s\n%s", &text, &file)
+	}
+}
