@@ -164,8 +164,7 @@ type Adapter struct {
 	E2EL Distribution `json:"-"`
 }
 
-// OtherAdapters is the name of the Adapter with the requests to all adapters that have none of their
-// own: the first hundred do.
+// OtherAdapters is the name of the Adapter with the requests to all adapters but the first hundred.
 const (
 	OtherAdapters = "(others)"
 	mostAdapters  = 100
