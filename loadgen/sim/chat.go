@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"encoding/json"
 	"strings"
+
+	"github.com/servebench/servebench/loadgen/sim/medium"
 )
 
 // The marks of the chat template, in the manner of ChatML: a message is a start, its role, its
@@ -50,8 +52,8 @@ func (s *Server) readChat(q *query, b *body) *problem {
 	if len(b.Messages) == 0 {
 		return badRequest("messages", "`messages` must not be empty")
 	}
-	add := func(role int, texts ...string) {
-		q.prompt = append(q.prompt, markStart, role)
+	add := func(role int, media []int, texts ...string) {
+		q.prompt = append(append(q.prompt, markStart, role), media...)
 		for _, text := range texts {
 			q.prompt = append(q.prompt, s.cfg.Tokenizer.Encode(text, false)...)
 		}
@@ -62,14 +64,14 @@ func (s *Server) readChat(q *query, b *body) *problem {
 		return p
 	}
 	if tools != "" {
-		add(markTools, tools)
+		add(markTools, nil, tools)
 	}
 	for _, m := range b.Messages {
-		content, p := m.text()
+		content, media, p := m.text()
 		if p != nil {
 			return p
 		}
-		add(roleMark(m.Role), append(m.arguments(), content)...)
+		add(roleMark(m.Role), media, append(m.arguments(), content)...)
 	}
 	q.prompt = append(q.prompt, markStart, roleMark("assistant"))
 	return nil
@@ -105,25 +107,36 @@ func readTools(q *query, b *body) (text string, p *problem) {
 	return text, nil
 }
 
-// text is the content of a message: a text, or a list of parts with a line end between them. A
-// message that calls tools may have none.
-func (m *message) text() (string, *problem) {
-	var text string
+// text is the content of a message: a text, or a list of parts with a line end between texts, and the
+// tokens of images, videos and sounds, which the template shows before. A message that calls tools may
+// have none.
+func (m *message) text() (text string, media []int, p *problem) {
 	if len(m.Content) == 0 && len(m.ToolCalls) > 0 || json.Unmarshal(m.Content, &text) == nil {
-		return text, nil
+		return text, nil, nil
 	}
-	var parts []struct{ Type, Text string }
+	var parts []json.RawMessage
 	if json.Unmarshal(m.Content, &parts) != nil {
-		return "", badRequest("messages", "`content` must be a text or a list of parts")
+		return "", nil, badRequest("messages", "`content` must be a text or a list of parts")
 	}
 	var texts []string
-	for _, part := range parts {
-		if part.Type != "text" {
-			return "", badRequest("messages", "content of type %q is not simulated", part.Type)
+	for _, raw := range parts {
+		var part struct{ Type, Text string }
+		if json.Unmarshal(raw, &part) != nil {
+			return "", nil, badRequest("messages", "`content` must be a text or a list of parts")
 		}
-		texts = append(texts, part.Text)
+		tokens, seen, err := medium.Part(raw)
+		switch {
+		case err != nil:
+			return "", nil, badRequest("messages", "%v", err)
+		case seen:
+			media = append(media, tokens...)
+		case part.Type != "text":
+			return "", nil, badRequest("messages", "content of type %q is not simulated", part.Type)
+		default:
+			texts = append(texts, part.Text)
+		}
 	}
-	return strings.Join(texts, "\n"), nil
+	return strings.Join(texts, "\n"), media, nil
 }
 
 // The simulator's tool calls have their words as the one argument "text".

@@ -149,7 +149,7 @@ func TestRefusedRequestsSayWhy(t *testing.T) {
 			{comp, `{"prompt":"tok1","echo": true}`, 400, "echo", "not simulated"},
 			{comp, `{"prompt":"tok1","stop":["a"]}`, 400, "stop", "not simulated"},
 			{chat, `{"messages":[{"content":"tok1"}],"response_format":{"type":"json_object"}}`, 400, "response_format", "not simulated"},
-			{chat, `{"messages":[{"content":[{"type":"image_url"}]}]}`, 400, "messages", "image_url"},
+			{chat, `{"messages":[{"content":[{"type":"file"}]}]}`, 400, "messages", "file"},
 			{chat, `{"messages":[{"content":7}]}`, 400, "messages", "must be a text or a list of parts"},
 			{chat, `{"messages":[]}`, 400, "messages", "must not be empty"},
 			{comp, `{"prompt":["a","b"]}`, 400, "prompt", "more than one"},

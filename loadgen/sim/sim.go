@@ -26,6 +26,7 @@ import (
 
 	"github.com/servebench/servebench/dataset/tokenizer"
 	"github.com/servebench/servebench/loadgen/sim/responses"
+	"github.com/servebench/servebench/loadgen/sim/transcripts"
 )
 
 // A Config says what to simulate. Only Tokenizer is needed; the zero value of every other field
@@ -127,6 +128,9 @@ func New(cfg Config) (*Server, error) {
 	s.mux.HandleFunc("POST /v1/completions", s.completions)
 	s.mux.HandleFunc("POST /v1/chat/completions", s.chatCompletions)
 	s.mux.Handle("POST /v1/responses", &responses.Handler{Chat: http.HandlerFunc(s.chatCompletions)})
+	speech := &transcripts.Handler{Chat: http.HandlerFunc(s.chatCompletions)}
+	s.mux.Handle("POST /v1/audio/transcriptions", speech)
+	s.mux.Handle("POST /v1/audio/translations", speech)
 	s.mux.HandleFunc("GET /v1/models", s.models)
 	s.mux.HandleFunc("POST /tokenize", s.tokenize)
 	s.mux.HandleFunc("POST /detokenize", s.detokenize)

@@ -1,0 +1,15 @@
+package medium_test
+
+import (
+	"encoding/json"
+	"fmt"
+
+	"github.com/servebench/servebench/loadgen/sim/medium"
+)
+
+func ExamplePart() {
+	const url = `{"type": "image_url", "image_url": {"url": "https://server.test/a.png"}}`
+	tokens, ok, err := medium.Part(json.RawMessage(url))
+	fmt.Println(len(tokens), ok, err)
+	// Output: 256 true <nil>
+}
