@@ -66,6 +66,7 @@ func truth(s *metrics.Summary) pyjson.Object {
 		o.Set("times_sent_again", n.Times)
 	}
 	setSome(&o, "requests_sent_anew", s.Resent.Reconnects)
+	payloadFacts(&o, s.Carried)
 	loadFacts(&o, t)
 	o.Set("samples", samples(s))
 	return o
@@ -209,6 +210,16 @@ func shardFacts(o *pyjson.Object, s *metrics.Shards) {
 		o.Set("clock_error_ms", metrics.Milliseconds(s.Error))
 	}
 	o.Set("unknown_clocks", append([]string{}, s.Unclocked...))
+}
+
+// payloadFacts say what the completed requests carried apart from text.
+func payloadFacts(o *pyjson.Object, p metrics.Payload) {
+	setSome(o, "carried_images", p.Images)
+	setSome(o, "carried_videos", p.Videos)
+	if p.Audio > 0 {
+		o.Set("carried_sound_s", p.Audio)
+	}
+	setSome(o, "carried_bytes", p.Bytes)
 }
 
 // loadFacts describe the actual load.

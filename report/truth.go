@@ -37,7 +37,7 @@ var factLines = parseFactLines(truthText)
 
 func parseFactLines(text string) (lines []factLine) {
 	functions := template.FuncMap{
-		"beyond": beyond, "highest": func(s *metrics.Summary) string { return metrics.FormatPercentile(highest(s)) }, "share": func(n, of int64) string { return vllm.Decimal(float64(n) / float64(of) * 100) }, "counted": metrics.Counted, "join": strings.Join, "otherwise": otherwise,
+		"beyond": beyond, "highest": func(s *metrics.Summary) string { return metrics.FormatPercentile(highest(s)) }, "share": func(n, of int64) string { return vllm.Decimal(float64(n) / float64(of) * 100) }, "counted": metrics.Counted, "megabytes": func(bytes int) string { return vllm.Decimal(float64(bytes) / 1e6) }, "join": strings.Join, "otherwise": otherwise,
 		"known": func(v any) bool { return v != nil },
 	}
 	for fact := range strings.SplitSeq(text, "\n\n") {

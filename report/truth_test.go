@@ -288,3 +288,35 @@ func TestWithoutTruthNothingIsWritten(t *testing.T) {
 		t.Errorf("verdict %q, %v", b.String(), err)
 	}
 }
+
+// Requests of text carry nothing else, and have no row.
+func TestWhatRequestsCarriedIsToldWhereThereIsSome(t *testing.T) {
+	c := metrics.Config{RequestRate: 100, Percentiles: []float64{99}}
+	for _, test := range []struct {
+		carried *metrics.Payload
+		want    string
+		keys    []string
+	}{
+		{nil, "", nil},
+		{&metrics.Payload{Bytes: 2661, Audio: 0.125}, "Media in requests                0.2 s of sound, 0.01 MB of bodies\n", []string{"carried_sound_s", "carried_bytes"}},
+		{&metrics.Payload{Bytes: 500_000, Images: 1, Videos: 2}, "Media in requests                2 images, 4 videos, 1.00 MB of bodies\n", []string{"carried_images", "carried_videos", "carried_bytes"}},
+	} {
+		s := measured(c, 2, func(_ int, r *metrics.Record) { r.Payload = test.carried })
+		var text bytes.Buffer
+		if err := Truth(&text, s); err != nil {
+			t.Fatal(err)
+		}
+		if got := strings.Contains(text.String(), "Media"); got != (test.want != "") || !strings.Contains(text.String(), test.want) {
+			t.Errorf("%+v: got\n%s\nwant %s", test.carried, text.String(), test.want)
+		}
+		var keys []string
+		for _, m := range truth(s) {
+			if strings.HasPrefix(m.Key, "carried_") {
+				keys = append(keys, m.Key)
+			}
+		}
+		if !slices.Equal(keys, test.keys) {
+			t.Errorf("%+v: keys %q, want %q", test.carried, keys, test.keys)
+		}
+	}
+}
