@@ -133,10 +133,10 @@ func (c *Config) Pooling() bool {
 // pooling endpoints.
 func (c *Config) Redefined() bool { return c.Chat() || c.Pooling() }
 
-// Templated reports whether the server put prompts into a chat template: for chats, and for the
-// Responses API.
+// Templated reports whether the server put prompts into a chat template: for chats, for the
+// Responses API and for the Messages API.
 func (c *Config) Templated() bool {
-	return strings.Contains(c.Backend, "chat") || strings.Contains(c.Backend, "responses")
+	return strings.Contains(c.Backend, "chat") || strings.Contains(c.Backend, "responses") || c.Backend == "anthropic"
 }
 
 // Recognise sets the Definitions of a stream from before there were any: it counts as 0.29.0 does.

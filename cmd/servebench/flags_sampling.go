@@ -69,6 +69,10 @@ func (g *samplingFlags) resolve(*argv.Flags) error {
 // none, and an answer of numbers has no use for them.
 func (g *samplingFlags) taken(given pyjson.Object) (pyjson.Object, error) {
 	api := backend.Find(g.Server.Backend)
+	if i := slices.IndexFunc(given, func(m pyjson.Member) bool { return !slices.Contains(api.Sampling, m.Key) }); api.Sampling != nil && i >= 0 {
+		return nil, fmt.Errorf("argument --%s: the API of --backend %s has only %s: set what the server takes with --extra-body",
+			strings.ReplaceAll(given[i].Key, "_", "-"), api.Name, strings.Join(api.Sampling, ", "))
+	}
 	if len(given) == 0 || !api.Forms && !api.Pooling {
 		return given, nil
 	}

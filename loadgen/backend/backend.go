@@ -13,6 +13,7 @@ import (
 
 	"github.com/servebench/servebench/dataset"
 	"github.com/servebench/servebench/loadgen/backend/audio"
+	"github.com/servebench/servebench/loadgen/backend/messages"
 	"github.com/servebench/servebench/loadgen/backend/pooling"
 	"github.com/servebench/servebench/loadgen/engine"
 	"github.com/servebench/servebench/loadgen/openai"
@@ -35,6 +36,9 @@ type Backend struct {
 	Messages bool
 	// Forms says that a request is a form with a file, to which the settings of sampling do not apply.
 	Forms bool
+	// Sampling are the members of a body that set how the API chooses tokens; nil means all that vLLM's
+	// client has.
+	Sampling []string
 
 	encoder func(*openai.Body) Encoder
 	sender  func(*openai.Endpoint) engine.Sender
@@ -68,6 +72,8 @@ var All = []*Backend{
 		Pooling: true, encoder: formed(pooling.Pooling), sender: pooling.Sender},
 	{Name: "vllm-rerank", API: "vLLM score API", Endpoint: "/v1/rerank", Suffixes: []string{"rerank"},
 		Pooling: true, Messages: true, inputs: pooling.Documents, fits: pooling.Ranked, encoder: formed(pooling.Rerank), sender: pooling.Sender},
+	{Name: "anthropic", API: "Anthropic Messages API", Endpoint: "/v1/messages", Suffixes: []string{"/messages"},
+		Messages: true, Sampling: []string{"temperature", "top_p", "top_k"}, encoder: anthropic, sender: messages.Sender},
 }
 
 const (
@@ -180,6 +186,7 @@ func forms(body *openai.Body) Encoder {
 	encode := audio.Encoder(body)
 	return func(turn *dataset.Turn, _ string) ([]byte, error) { return encode(turn) }
 }
+func anthropic(body *openai.Body) Encoder { return messages.Encoder(body) }
 
 // streamed reads the streams of completions.
 func streamed(to *openai.Endpoint) engine.Sender { return to.Send }

@@ -70,10 +70,19 @@ func (d *draft) into(rec *metrics.Record) {
 }
 
 // A callPart is what a chunk adds to a tool call. The Responses API gives whole calls, with a CallID.
+// The Messages API gives their names and the pieces of their arguments in events with the same Index.
 type callPart struct {
 	CallID    string `json:"call_id"`
 	Name      string `json:"name"`
 	Arguments string `json:"arguments"`
+
+	Block struct {
+		ID   string `json:"id"`
+		Name string `json:"name"`
+	} `json:"content_block"`
+	Delta struct {
+		Arguments string `json:"partial_json"`
+	} `json:"delta"`
 
 	Index    *int   `json:"index"`
 	ID       string `json:"id"`
@@ -90,17 +99,23 @@ type call struct {
 	arguments []byte
 }
 
-// partsOf are the parts of calls in a raw list, or the whole call in an object.
+// partsOf are the parts of calls in a raw list, or the call or the part in an object.
 func partsOf(raw []byte) (parts few[callPart]) {
 	if raw[0] != '{' {
 		_ = json.Unmarshal(raw, &parts) // what is not a list has no parts
 		return parts
 	}
 	var one callPart
-	if json.Unmarshal(raw, &one) != nil || one.CallID == "" {
+	switch {
+	case json.Unmarshal(raw, &one) != nil:
+		return nil
+	case one.CallID != "":
+		one.ID, one.Function.Name, one.Function.Arguments = one.CallID, one.Name, one.Arguments
+	case one.Index != nil:
+		one.ID, one.Function.Name, one.Function.Arguments = one.Block.ID, one.Block.Name, one.Delta.Arguments
+	default:
 		return nil
 	}
-	one.ID, one.Function.Name, one.Function.Arguments = one.CallID, one.Name, one.Arguments
 	return few[callPart]{one}
 }
 

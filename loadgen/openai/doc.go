@@ -1,4 +1,5 @@
-// Package openai speaks OpenAI's protocol, with the additions of vLLM and similar servers.
+// Package openai speaks OpenAI's protocol, with the additions of vLLM and similar servers, and reads
+// the streams of Anthropic's.
 //
 // An Endpoint is an engine.Sender: it streams completions and chat completions. A Server makes the
 // small calls: the list of models, the tokenizer, the metrics. A Body makes the bodies of requests,

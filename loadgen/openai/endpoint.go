@@ -38,13 +38,14 @@ func Headers(apiKey string, extra []metrics.KV) http.Header {
 }
 
 // An Endpoint streams answers from an endpoint for completions, chat completions or responses in
-// OpenAI's protocol. After first use, its fields must not change and it must not be copied. Send is safe for
+// OpenAI's protocol, or for messages in Anthropic's. After first use, its fields must not change and it must not be copied. Send is safe for
 // concurrent use.
 type Endpoint struct {
 	URL       string            // the endpoint
 	Header    http.Header       // sent with every request; see Headers
 	Chat      bool              // it is a chat endpoint; see metrics.Record.E2EL
 	Responses bool              // it is an endpoint of the Responses API
+	Messages  bool              // it is an endpoint of Anthropic's Messages API
 	Audio     bool              // it is an endpoint for transcriptions or translations
 	OneJSON   bool              // answers are one JSON object, not a stream; Send then passes on no chunks
 	Transport http.RoundTripper // see wire.Connections; nil means http.DefaultTransport

@@ -24,12 +24,13 @@ type piece struct {
 	server  *metrics.ServerTimes // nil if the event has none
 	failed  bool                 // the event is, or holds, an error object
 
-	// of the Responses API alone
+	// of the Responses API and the Messages API alone
 	last  bool   // it is the end of the answer
-	reply string // the id of the answer
+	reply string // the id of the answer, if the server keeps it
 
 	chat      bool // the stream is a chat's; set by the reader, kept by reads
 	responses bool // it is of the Responses API; likewise
+	messages  bool // it is of Anthropic's Messages API; likewise
 	audio     bool // it is of a transcription or translation, whose chunks are a chat's; likewise
 
 	strings int    // number of its texts that are not empty
@@ -72,8 +73,11 @@ const maxCount = 1e9 - 1
 
 // read decodes the JSON of one event. The result is valid as long as data, and until the next read.
 func (p *piece) read(data []byte) error {
-	if p.responses {
+	switch {
+	case p.responses:
 		return p.readResponse(data)
+	case p.messages:
+		return p.readMessage(data)
 	}
 	if p.repeat(data) || p.scan(data) {
 		return nil

@@ -70,7 +70,7 @@ type stream struct {
 //go:noinline
 func (s *stream) begin(body *wire.Body, o *Endpoint) {
 	*s = stream{chat: o.Chat || o.Audio, body: *body, events: s.events, piece: s.piece, text: s.text[:0], perChoice: s.perChoice[:0]}
-	s.piece.chat, s.piece.responses, s.piece.audio = s.chat, o.Responses, o.Audio
+	s.piece.chat, s.piece.responses, s.piece.messages, s.piece.audio = s.chat, o.Responses, o.Messages, o.Audio
 	s.events.reset(&s.body, &o.buffers)
 	s.events.joins, s.events.bare = o.Responses, o.Audio
 }
@@ -87,6 +87,9 @@ func (s *stream) end(keepText bool) {
 	if s.answer != nil {
 		s.answer.into(s.rec)
 		s.rec.Reply = s.reply
+	}
+	if s.piece.messages { // an API that vLLM's client does not know
+		s.rec.Differs = ""
 	}
 	s.events.release()
 	if cap(s.events.data)+cap(s.text)+cap(s.piece.scratch) > maxKept {
@@ -129,7 +132,7 @@ func (s *stream) take(ctx context.Context, e event, err error, yield func(engine
 	case err != nil:
 		return true, wire.CutOff(ctx, err)
 	case bytes.Equal(bytes.TrimSpace(e.data), doneMark):
-		if !s.piece.responses { // whose answers end otherwise
+		if !s.piece.responses && !s.piece.messages { // whose answers end otherwise
 			s.ended()
 		}
 		return false, nil
@@ -177,8 +180,10 @@ func (s *stream) chunk(e event, yield func(engine.Chunk) bool) error {
 	p := &s.piece
 	if p.last {
 		s.ended()
-		s.finished()
 		s.reply = p.reply
+	}
+	if !p.choices {
+		s.finished()
 	}
 	if !p.choices && p.calls == nil {
 		return nil
@@ -343,6 +348,8 @@ func (s *stream) verdict() error {
 	switch {
 	case s.outputs == 0 && s.content == 0 && s.piece.responses:
 		return metrics.Failf(metrics.Empty, neverDelta)
+	case s.outputs == 0 && s.content == 0 && s.piece.messages:
+		return metrics.Failf(metrics.Empty, "the answer has no text, no reasoning and no call")
 	case s.outputs == 0 && s.content == 0:
 		return metrics.Failf(metrics.Empty, neverValid)
 	case unfinished(s.rec.Finish):
@@ -350,6 +357,8 @@ func (s *stream) verdict() error {
 		return metrics.Failf(metrics.Unfinished, "the server did not finish the answer: its finish reason is %s", s.rec.Finish)
 	case !s.done && s.piece.responses:
 		return metrics.Failf(metrics.Truncated, "the stream ended without response.completed")
+	case !s.done && s.rec.Finish == "" && s.piece.messages:
+		return metrics.Failf(metrics.Truncated, "the stream ended without a stop reason and without message_stop")
 	case !s.done && s.rec.Finish == "":
 		s.broken(metrics.DiffersUnended)
 		return metrics.Failf(metrics.Truncated, "the stream ended without a finish reason and without [DONE]")

@@ -1,0 +1,123 @@
+package openai
+
+import (
+	"bytes"
+	"encoding/json"
+)
+
+// The members that a load test looks at in an event of Anthropic's Messages API, in its block and in
+// its delta. The code takes their values by position.
+var (
+	messageEventNames = []string{"type", "message", "content_block", "delta", "usage"}
+	messageNames      = []string{"usage"}
+	blockNames        = []string{"type", "text", "thinking"}
+	messageDeltaNames = []string{"type", "text", "thinking", "partial_json", "stop_reason"}
+)
+
+// readMessage decodes the JSON of one event of Anthropic's Messages API. Only the type decides what the
+// event is. What carries text, reasoning or a part of a call is output, and so is the begin of a call,
+// which has its name. An empty delta is a blank chunk.
+func (p *piece) readMessage(data []byte) error {
+	p.reset()
+	var v [5][]byte
+	if !members(data, messageEventNames, v[:]) {
+		if err := decoded(data, messageEventNames, v[:]); err != nil {
+			return err
+		}
+	}
+	switch kind := kindOf(v[0]); string(kind) {
+	case "message_start":
+		var usage [1][]byte
+		within(v[1], messageNames, usage[:])
+		p.usage = messageUsage(usage[0])
+		p.usage.out = 0 // the answer has only begun
+	case "content_block_start":
+		p.block(v[2], data)
+	case "content_block_delta":
+		p.messageDelta(v[3], data)
+	case "message_delta":
+		var delta [5][]byte
+		within(v[3], messageDeltaNames, delta[:])
+		if !isNull(delta[4]) {
+			p.finish = plain(delta[4])
+		}
+		p.usage = messageUsage(v[4])
+	case "message_stop":
+		p.last = true
+	case "error":
+		p.failed = true
+	}
+	return nil
+}
+
+// kindOf is the type of an event or a part of it, nil if it has none.
+func kindOf(raw []byte) []byte {
+	if isNull(raw) {
+		return nil
+	}
+	return plain(raw)
+}
+
+// within stores the raw values of the named members of an object in values. What is no object has none.
+func within(raw []byte, names []string, values [][]byte) {
+	if !isNull(raw) && !members(raw, names, values) {
+		clear(values)
+		_ = decoded(raw, names, values) // it is a part of JSON that was read
+	}
+}
+
+// block reads the begin of a content block. event is the whole event.
+func (p *piece) block(raw, event []byte) {
+	var v [3][]byte
+	within(raw, blockNames, v[:])
+	switch kind := kindOf(v[0]); {
+	case string(kind) == "redacted_thinking":
+		p.choices, p.output, p.content = true, true, true
+	case bytes.HasSuffix(kind, []byte("tool_use")): // of the client, of the server, of an MCP server
+		p.choices, p.output, p.content, p.answers = true, true, true, true
+		p.calls = event
+	case truthy(v[1]):
+		p.delta(v[1], true, &p.text)
+	case truthy(v[2]):
+		p.delta(v[2], true, &p.thought)
+		p.answers = false
+	}
+}
+
+// messageDelta reads what an event adds to a content block. event is the whole event.
+func (p *piece) messageDelta(raw, event []byte) {
+	var v [5][]byte
+	within(raw, messageDeltaNames, v[:])
+	switch string(kindOf(v[0])) {
+	case "text_delta":
+		p.delta(v[1], true, &p.text)
+	case "thinking_delta":
+		p.delta(v[2], true, &p.thought)
+		p.answers = false
+	case "input_json_delta":
+		p.delta(v[3], true, nil)
+		p.calls = event
+	}
+	p.output = p.content
+}
+
+// messageUsage returns the counts of the Messages API in raw. The tokens of the prompt come in three
+// parts: new ones, those written to the cache and those read from it. Some servers send 0 until
+// they know, and no prompt has 0 tokens.
+func messageUsage(raw json.RawMessage) usage {
+	var members struct {
+		In      json.RawMessage `json:"input_tokens"`
+		Out     json.RawMessage `json:"output_tokens"`
+		Written json.RawMessage `json:"cache_creation_input_tokens"`
+		Read    json.RawMessage `json:"cache_read_input_tokens"`
+	}
+	_ = json.Unmarshal(raw, &members) // what is not an object has no counts
+	found := usage{given: truthy(raw) && raw[0] == '{'}
+	found.out, found.hasOut = asCount(members.Out)
+	found.cached, found.hasCached = asCount(members.Read)
+	fresh, _ := asCount(members.In)
+	written, _ := asCount(members.Written)
+	found.in = min(fresh+written+found.cached, maxCount)
+	found.hasIn = found.in > 0
+	return found
+}
