@@ -25,6 +25,7 @@ import (
 	"time"
 
 	"github.com/servebench/servebench/dataset/tokenizer"
+	"github.com/servebench/servebench/loadgen/sim/messages"
 	"github.com/servebench/servebench/loadgen/sim/responses"
 	"github.com/servebench/servebench/loadgen/sim/transcripts"
 )
@@ -128,6 +129,7 @@ func New(cfg Config) (*Server, error) {
 	s.mux.HandleFunc("POST /v1/completions", s.completions)
 	s.mux.HandleFunc("POST /v1/chat/completions", s.chatCompletions)
 	s.mux.Handle("POST /v1/responses", &responses.Handler{Chat: http.HandlerFunc(s.chatCompletions)})
+	s.mux.Handle("POST /v1/messages", &messages.Handler{Chat: http.HandlerFunc(s.chatCompletions)})
 	speech := &transcripts.Handler{Chat: http.HandlerFunc(s.chatCompletions)}
 	s.mux.Handle("POST /v1/audio/transcriptions", speech)
 	s.mux.Handle("POST /v1/audio/translations", speech)

@@ -12,6 +12,8 @@ import (
 	"io"
 	"net/http"
 	"sync"
+
+	"github.com/servebench/servebench/loadgen/sim/chatstream"
 )
 
 // mostKept is how many answers a Handler keeps; after it, the oldest is dropped. An answer also keeps
@@ -103,15 +105,16 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 			return
 		}
 	}
-	s := &stream{ResponseWriter: w, keep: func(string, any) {}}
+	s := &stream{keep: func(string, any) {}}
 	if asked.Store == nil || *asked.Store {
 		s.keep = func(id string, answer any) {
 			t.messages = append(t.messages, answer)
 			h.keep(id, t)
 		}
 	}
-	h.Chat.ServeHTTP(s, chatRequest(r, fields, t.all(), asked.Tools))
-	s.end()
+	events := &chatstream.Writer{ResponseWriter: w, API: s}
+	h.Chat.ServeHTTP(events, chatRequest(r, fields, t.all(), asked.Tools))
+	events.End()
 }
 
 // chatRequest is r as a request for a chat with these messages and tools.
