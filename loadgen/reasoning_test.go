@@ -21,6 +21,8 @@ func TestTTFOIsTheTimeToTheAnswer(t *testing.T) {
 		{"openai-chat", "reasoning", 10, 90},
 		{"openai-chat", "reasoning_content", 90, 90}, // vLLM's client does not know the name
 		{"openai-responses", "reasoning", 10, 90},
+		{"anthropic", "reasoning", 10, 90},
+		{"anthropic", "reasoning_content", 10, 90},
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			server, err := sim.New(sim.Config{Tokenizer: tokenizer.Stub{Size: 32000}, Cost: sim.Cost{Base: 10 * time.Millisecond}, Lead: sim.Lead{Field: c.field, Tokens: 8}})

@@ -35,7 +35,7 @@ func TestSessionsGoOnFromAnswersThatTheServerKeeps(t *testing.T) {
 		for _, c := range []struct {
 			backend string
 			answers Answers
-		}{{"openai-chat", Live}, {"openai-responses", Live}, {"openai-responses", Stored}} {
+		}{{"openai-chat", Live}, {"openai-responses", Live}, {"openai-responses", Stored}, {"anthropic", Live}} {
 			plan := onHandler(t)
 			plan.Server.Backend, plan.Workload.Source, plan.Workload.Sessions.Answers = c.backend, session, c.answers
 			plan.Sampling.IgnoreEOS = true
@@ -45,7 +45,7 @@ func TestSessionsGoOnFromAnswersThatTheServerKeeps(t *testing.T) {
 			}
 			inputs = append(inputs, sums[0].TotalInput)
 		}
-		if alone := 4 * 3 * (6 + 3); inputs[0] <= alone || inputs[1] != inputs[0] || inputs[2] != inputs[0] {
+		if alone := 4 * 3 * (6 + 3); inputs[0] <= alone || inputs[1] != inputs[0] || inputs[2] != inputs[0] || inputs[3] != inputs[0] {
 			t.Errorf("prompts of %d tokens, want as many, and more than %d", inputs, alone)
 		}
 		plan := onHandler(t)
