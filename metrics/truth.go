@@ -17,7 +17,7 @@ type Truth struct {
 	MeanITL float64
 
 	ContentTTFT   Distribution // from Sent to the first chunk with content
-	TTFO          Distribution // to the first output that is not reasoning; empty unless answers reasoned
+	TTFO          Distribution // to output that is not reasoning; empty if none reasoned
 	ContentTPOT   Distribution // after that chunk: (E2EL − ContentTTFT) / (Out − 1)
 	WrittenTTFT   Distribution // from the request written to the first chunk: without connecting
 	UndelayedTTFT Distribution // TTFT less our own delay until the request was written

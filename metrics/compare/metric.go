@@ -17,7 +17,7 @@ type Metric struct {
 	Higher bool                           // more is better
 	Of     func(*metrics.Summary) float64 // NaN if the run does not have it
 
-	latency    string                              // one of metrics.Metrics, ttfo, or job; empty for others
+	latency    string                              // of metrics.Metrics, ttfo or job; or empty
 	statistic  func(*metrics.Distribution) float64 // of it
 	percentile float64                             // its percentile, 0 for others
 }

@@ -175,8 +175,8 @@ func source(url string) pyjson.Object {
 	return pyjson.Object{{Key: "type", Value: "base64"}, {Key: "media_type", Value: head}, {Key: "data", Value: data}}
 }
 
-// renamed are the members of a body with those of a chat in this API's form: tools, their choice, and
-// where an answer stops. Members that have this form stay as they are.
+// renamed are the members of a body, where members of a chat get the form of this API: tools, their
+// choice, and where an answer stops. Members that have this form stay as they are.
 func renamed(body pyjson.Object) pyjson.Object {
 	if given, _ := body.Get("tools"); given != nil {
 		list, _ := given.([]any)
